@@ -1,0 +1,85 @@
+/* Ids are hashes of what identifies a thing. See identity.h. */
+#include "common/identity.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FNV_OFFSET 0xcbf29ce484222325ULL
+#define FNV_PRIME 0x100000001b3ULL
+
+static void mix(struct identity *identity, const unsigned char *data, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		identity->state = (identity->state ^ data[i]) * FNV_PRIME;
+}
+
+void identity_begin(struct identity *identity, const char *kind)
+{
+	identity->state = FNV_OFFSET;
+	identity_add_bytes(identity, kind, strlen(kind));
+}
+
+void identity_add_bytes(struct identity *identity, const void *data, size_t size)
+{
+	identity_add_u64(identity, size);
+	mix(identity, data, size);
+}
+
+void identity_add_u64(struct identity *identity, uint64_t value)
+{
+	unsigned char bytes[8];
+
+	for (int i = 0; i < 8; i++)
+		bytes[i] = (unsigned char)(value >> (8 * i));
+	mix(identity, bytes, sizeof(bytes));
+}
+
+int64_t identity_end(struct identity *identity)
+{
+	uint64_t hash = identity->state;
+
+	hash ^= hash >> 33;
+	hash *= 0xff51afd7ed558ccdULL;
+	hash ^= hash >> 33;
+	hash *= 0xc4ceb9fe1a85ec53ULL;
+	hash ^= hash >> 33;
+	hash &= INT64_MAX;
+	return hash ? (int64_t)hash : 1;
+}
+
+void identity_format(int64_t id, char text[IDENTITY_TEXT_SIZE])
+{
+	snprintf(text, IDENTITY_TEXT_SIZE, "%016llx", (unsigned long long)id);
+}
+
+int identity_parse_prefix(const char *text, int64_t *ret_first, int64_t *ret_last)
+{
+	uint64_t value = 0;
+	int digits = 0;
+
+	for (; text[digits]; digits++) {
+		char c = text[digits];
+		unsigned digit;
+
+		if (c >= '0' && c <= '9')
+			digit = (unsigned)(c - '0');
+		else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
+			digit = (unsigned)((c | 0x20) - 'a') + 10;
+		else
+			return -EINVAL;
+		if (digits == 16)
+			return -EINVAL;
+		value = value << 4 | digit;
+	}
+	if (digits == 0)
+		return -EINVAL;
+	uint64_t spread = digits == 16 ? 0 : UINT64_MAX >> (4 * digits);
+	uint64_t first = digits == 16 ? value : value << (64 - 4 * digits);
+
+	if (first > INT64_MAX)
+		return -EINVAL;
+	*ret_first = (int64_t)first;
+	*ret_last = (int64_t)(first | spread);
+	return 0;
+}

@@ -1,0 +1,21 @@
+/* One line a fact, on standard error, for journald or a terminal.
+ *
+ * With SYSTEMD's JOURNAL_STREAM set, lines carry the <N> priority prefix.
+ * Text from other processes is escaped (common/text.h), so a line stays a line.
+ */
+#ifndef TRACER_COMMON_LOG_H
+#define TRACER_COMMON_LOG_H
+
+enum log_level { LOG_LEVEL_ERROR = 3, LOG_LEVEL_WARNING = 4, LOG_LEVEL_INFO = 6, LOG_LEVEL_DEBUG = 7 };
+
+/* `program` stands before every line. Default level: info. */
+void log_init(const char *program, enum log_level level);
+
+void log_line(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#define log_error(...) log_line(LOG_LEVEL_ERROR, __VA_ARGS__)
+#define log_warning(...) log_line(LOG_LEVEL_WARNING, __VA_ARGS__)
+#define log_info(...) log_line(LOG_LEVEL_INFO, __VA_ARGS__)
+#define log_debug(...) log_line(LOG_LEVEL_DEBUG, __VA_ARGS__)
+
+#endif

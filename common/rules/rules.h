@@ -1,0 +1,133 @@
+/* Classification rules: what an exec image is, from what it looks like.
+ *
+ * Rules only sharpen names and boundaries: an image that no rule matches is a
+ * tool named after its program. Rules are YAML files (rules/, /etc/tracer/rules.d;
+ * docs/rules.md is the format). Evaluation is deterministic: site rules before
+ * shipped ones, files in byte order of their names, rules in file order, the
+ * first match wins. An interpreter is unwrapped (`python x.py` is x.py) and the
+ * result matched again, at most RULES_UNWRAP_MAX times.
+ *
+ * Shared by tracer-correlator (classifying) and tracer (rules check, explain).
+ */
+#ifndef TRACER_COMMON_RULES_RULES_H
+#define TRACER_COMMON_RULES_RULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RULES_UNWRAP_MAX 4
+#define RULES_NAME_MAX 256 /* bytes of a tool, run or task name, cut at a character */
+
+/* X(NAME, text in YAML and in the store) */
+#define RULES_ROLES(X)                                                                       \
+	X(TOOL, "tool")                 /* a program of its own: the default */               \
+	X(ORIGIN, "origin")             /* runs begin beneath it: init, sshd, cron, shims */  \
+	X(ORCHESTRATOR, "orchestrator") /* tasks begin beneath it: engines, make, xargs */    \
+	X(SHELL, "shell")               /* a shell: origin when interactive, else a driver */ \
+	X(INTERPRETER, "interpreter")   /* named after what it runs */                        \
+	X(WRAPPER, "wrapper")           /* seen through downwards: env, nice, time, sudo */   \
+	X(COMPONENT, "component")       /* part of its parent's tool: cc1, ld, conmon */      \
+	X(HELPER, "helper")             /* set-up and glue: mkdir, cat; opens no task */      \
+	X(IGNORE, "ignore")             /* not stored */
+
+enum rules_role {
+#define X(NAME, text) RULES_ROLE_##NAME,
+	RULES_ROLES(X)
+#undef X
+	RULES_ROLE_COUNT
+};
+
+const char *rules_role_text(enum rules_role role);
+
+/* How runs are told apart beneath an origin. X(NAME, text) */
+#define RULES_BOUNDARIES(X)                                                                  \
+	X(CHILD, "child")                 /* every child subtree is a run */                  \
+	X(PROCESS_GROUP, "process-group") /* a job of an interactive shell */                 \
+	X(CGROUP, "cgroup")               /* every cgroup: services, batch steps */
+
+enum rules_boundary {
+#define X(NAME, text) RULES_BOUNDARY_##NAME,
+	RULES_BOUNDARIES(X)
+#undef X
+};
+
+/* Engines: the innermost orchestrator of the highest rank on a path decides what
+ * a task is. 0 is "not an orchestrator". */
+enum rules_rank {
+	RULES_RANK_NONE = 0,
+	RULES_RANK_PARALLEL = 1, /* make, parallel, xargs, ninja */
+	RULES_RANK_WORKFLOW = 2, /* nextflow, snakemake, cwltool */
+};
+
+/* What a rule may look at. Borrowed; strings are NUL-terminated and may hold any
+ * other byte. */
+struct rules_subject {
+	const char *path;              /* of the program as executed (argv[0] for a #! script) */
+	const char *script;            /* #! script path, or NULL */
+	size_t argc;
+	const char *const *argv;
+	const char *working_directory; /* "" unknown */
+	const char *cgroup;            /* path, "" unknown */
+	uint32_t uid;
+	bool has_terminal;
+	const struct rules_subject *parent; /* its current image, NULL at the top or unknown */
+};
+
+struct rules_verdict {
+	const char *rule;        /* name of the rule, NULL: none matched (generic) */
+	enum rules_role role;
+	enum rules_rank rank;    /* orchestrators */
+	enum rules_boundary boundary; /* origins */
+	bool nested;             /* origins: starts runs even inside another run (slurmstepd, sshd) */
+	bool interactive;        /* shells: a terminal, and no script or -c operand */
+	char name[RULES_NAME_MAX];     /* tool name: never empty */
+	char run_name[RULES_NAME_MAX]; /* "" unless a rule names the run it drives */
+	char run_key[RULES_NAME_MAX];  /* "" unless a rule derives one (job id, work directory) */
+	char task_name[RULES_NAME_MAX]; /* "" unless a rule names the task it roots */
+	char engine[RULES_NAME_MAX];   /* "" or what run.engine says: "snakemake", "make" */
+};
+
+struct rules;
+
+/* Collects what is wrong with a file. */
+struct rules_error {
+	char file[256];
+	unsigned line; /* 1-based, 0: the file as a whole */
+	char reason[512];
+};
+
+/* Rules compiled into the program from rules/ (always valid: the build checks
+ * them), then every *.yaml of `directories` (NULL-terminated list; a missing
+ * directory is empty; later directories are looked at first). 0 and `*ret_rules`;
+ * -EINVAL with `*ret_error` for a broken file; -errno. */
+int rules_load(const char *const *directories, struct rules **ret_rules, struct rules_error *ret_error);
+
+/* Only this file's rules, for `tracer rules check` and the fuzzer. */
+int rules_load_file(const char *path, struct rules **ret_rules, struct rules_error *ret_error);
+int rules_load_memory(const char *name, const void *data, size_t size, struct rules **ret_rules,
+		      struct rules_error *ret_error);
+
+void rules_free(struct rules *rules);
+
+size_t rules_count(const struct rules *rules);
+
+/* Hash of every rule text: stored with a run, so that a reader knows which rules
+ * named it. */
+uint64_t rules_version(const struct rules *rules);
+
+/* Walks all rules in order of evaluation, for `tracer rules list`. */
+struct rules_description {
+	const char *name;
+	const char *file; /* "shipped:genomics.yaml" or a path */
+	unsigned line;
+	enum rules_role role;
+	const char *summary; /* its match in one line */
+};
+bool rules_describe(const struct rules *rules, size_t index, struct rules_description *ret);
+
+/* Always gives a verdict. */
+void rules_classify(const struct rules *rules, const struct rules_subject *subject,
+		    struct rules_verdict *ret_verdict);
+
+#endif

@@ -1,0 +1,306 @@
+-- The model of one host, as tracer-correlator writes it and everybody reads it.
+--
+-- Every line of a column ends in a comment "unit; meaning; source", from which
+-- docs/model.md is generated. NULL is unknown, never zero. Ids are 63-bit hashes
+-- of what identifies the row (common/identity.h). `rev` grows with every write of
+-- any row: the shipper sends what is above its cursor.
+-- Boot times are CLOCK_BOOTTIME of the row's boot; unix times are the wall clock
+-- as it stood then, and are never subtracted from one another.
+
+-- The machine that runs everything below. One row.
+CREATE TABLE hosts (
+  id                INTEGER NOT NULL PRIMARY KEY, -- id; hash of the host key; derived
+  rev               INTEGER NOT NULL, -- count; revision of this row; correlator
+  host_key          TEXT NOT NULL, -- text; hash of the machine id, or of the hostname where there is none; /etc/machine-id
+  hostname          TEXT NOT NULL, -- text; node name; uname.nodename
+  boot_id           TEXT NOT NULL, -- text; id of the latest boot seen; /proc/sys/kernel/random/boot_id
+  boot_unix_ns      INTEGER NOT NULL, -- ns; wall clock at boot clock zero; CLOCK_REALTIME - CLOCK_BOOTTIME
+  kernel            TEXT NOT NULL, -- text; kernel release; uname.release
+  machine           TEXT NOT NULL, -- text; hardware name; uname.machine
+  cpu_count         INTEGER NOT NULL, -- count; processors online; sysconf(_SC_NPROCESSORS_ONLN)
+  memory_bytes      INTEGER NOT NULL, -- bytes; main memory; sysinfo.totalram
+  probe_version     TEXT NOT NULL, -- text; release of tracer-probe; build
+  first_seen_unix_ns INTEGER NOT NULL, -- ns; first connection of a probe; CLOCK_REALTIME
+  last_seen_unix_ns INTEGER NOT NULL -- ns; latest pass over the living; CLOCK_REALTIME
+) STRICT;
+
+-- A container that processes ran in, known by its cgroup path.
+CREATE TABLE containers (
+  id                INTEGER NOT NULL PRIMARY KEY, -- id; hash of host, boot, runtime and runtime id; derived
+  rev               INTEGER NOT NULL, -- count; revision of this row; correlator
+  host_id           INTEGER NOT NULL, -- id; hosts.id; derived
+  runtime           TEXT NOT NULL, -- text; docker, podman, containerd, kubernetes, runc, lxc, nspawn; cgroup path
+  runtime_id        TEXT NOT NULL, -- text; the runtime's own id of it; cgroup path
+  cgroup_path       TEXT NOT NULL, -- text; its cgroup; cgroup.kn walked to the root
+  run_id            INTEGER, -- id; runs.id that started it; derived
+  task_id           INTEGER, -- id; tasks.id that started it; derived
+  begin_boot_ns     INTEGER NOT NULL, -- ns, boot clock; its first process seen; event
+  end_boot_ns       INTEGER, -- ns, boot clock; its last process ended; event
+  started_unix_ns   INTEGER NOT NULL -- ns; wall clock at begin_boot_ns; CLOCK_REALTIME
+) STRICT;
+
+-- One execution of a pipeline, command, service or job.
+CREATE TABLE runs (
+  id                INTEGER NOT NULL PRIMARY KEY, -- id; hash of host, boot and root process or job key; derived
+  rev               INTEGER NOT NULL, -- count; revision of this row; correlator
+  host_id           INTEGER NOT NULL, -- id; hosts.id; derived
+  container_id      INTEGER, -- id; containers.id of its root process; derived
+  kind              TEXT NOT NULL, -- text; command, job, session, service, batch, cron, container, found, system; model
+  name              TEXT NOT NULL, -- text; what drives it: script, engine and input, unit; rule or generic
+  engine            TEXT, -- text; the workflow engine or builder that drives it; rule
+  run_key           TEXT, -- text; key shared by its parts on other hosts: job id, work directory; rule
+  root_process_id   INTEGER, -- id; processes.id it began with; derived
+  origin_process_id INTEGER, -- id; processes.id of the origin it began beneath; derived
+  user_id           INTEGER, -- uid; effective user of its root process; cred.euid
+  working_directory TEXT, -- text; of its root process; fs.pwd
+  status            TEXT NOT NULL, -- text; running, succeeded, failed, killed, ended (result unknown); model
+  exit_code         INTEGER, -- code; of its root process; wait status
+  signal            INTEGER, -- signal; that ended its root process; wait status
+  rules_version     INTEGER NOT NULL, -- hash; of the rules in force when it began; correlator
+  reason            TEXT NOT NULL, -- text; generic step that drew its boundary; model
+  begin_boot_ns     INTEGER NOT NULL, -- ns, boot clock; first process; event
+  end_boot_ns       INTEGER, -- ns, boot clock; last process ended; event
+  root_end_boot_ns  INTEGER, -- ns, boot clock; root process ended; event
+  started_unix_ns   INTEGER NOT NULL, -- ns; wall clock at begin_boot_ns; CLOCK_REALTIME
+  task_count        INTEGER NOT NULL, -- count; tasks, the run's own pseudo-task left out; model
+  process_count     INTEGER NOT NULL, -- count; exec images; model
+  living_count      INTEGER NOT NULL, -- count; exec images that have not ended; model
+  failed_count      INTEGER NOT NULL, -- count; processes that ended by signal or a code other than 0; wait status
+  lost_count        INTEGER NOT NULL, -- count; records known to be lost while it ran: above 0 it is incomplete; ring
+  cpu_ns            INTEGER NOT NULL, -- ns; on-CPU time of its processes; see processes
+  user_ns           INTEGER NOT NULL, -- ns; of cpu_ns, in user mode; see processes
+  system_ns         INTEGER NOT NULL, -- ns; of cpu_ns, in the kernel; see processes
+  run_delay_ns      INTEGER NOT NULL, -- ns; runnable, waiting for a processor; see processes
+  block_io_delay_ns INTEGER, -- ns; waiting for block I/O; see processes
+  voluntary_switches INTEGER NOT NULL, -- count; context switches; see processes
+  involuntary_switches INTEGER NOT NULL, -- count; preemptions; see processes
+  minor_faults      INTEGER NOT NULL, -- count; page faults without I/O; see processes
+  major_faults      INTEGER NOT NULL, -- count; page faults with I/O; see processes
+  read_bytes        INTEGER NOT NULL, -- bytes; from storage; see processes
+  write_bytes       INTEGER NOT NULL, -- bytes; to storage; see processes
+  cancelled_write_bytes INTEGER NOT NULL, -- bytes; dirtied then truncated; see processes
+  rchar_bytes       INTEGER NOT NULL, -- bytes; through read-like calls; see processes
+  wchar_bytes       INTEGER NOT NULL, -- bytes; through write-like calls; see processes
+  syscr_count       INTEGER NOT NULL, -- count; read-like calls; see processes
+  syscw_count       INTEGER NOT NULL, -- count; write-like calls; see processes
+  peak_rss_bytes    INTEGER, -- bytes; largest peak of one process; see processes
+  concurrent_memory_bytes INTEGER -- bytes; largest sum of anonymous and shmem memory at one pass; samples
+) STRICT;
+
+-- A step of a run: a subtree beneath its orchestrator. One row per run has kind
+-- 'main': the pseudo-task that holds the drivers and the set-up.
+CREATE TABLE tasks (
+  id                INTEGER NOT NULL PRIMARY KEY, -- id; hash of run and root process or step key; derived
+  rev               INTEGER NOT NULL, -- count; revision of this row; correlator
+  host_id           INTEGER NOT NULL, -- id; hosts.id; derived
+  run_id            INTEGER NOT NULL, -- id; runs.id; derived
+  parent_task_id    INTEGER, -- id; tasks.id its orchestrator belongs to; derived
+  container_id      INTEGER, -- id; containers.id of its root process; derived
+  merged_into_id    INTEGER, -- id; tasks.id it turned out to be part of, NULL: it stands; model
+  kind              TEXT NOT NULL, -- text; main, engine, generic, batch; model
+  name              TEXT NOT NULL, -- text; its tools in order, or what a rule names it; model
+  root_process_id   INTEGER, -- id; processes.id it began with; derived
+  orchestrator_process_id INTEGER, -- id; processes.id it is a direct subtree of; derived
+  working_directory TEXT, -- text; of its root process; fs.pwd
+  status            TEXT NOT NULL, -- text; running, succeeded, failed, killed, ended (result unknown); model
+  exit_code         INTEGER, -- code; of its root process; wait status
+  signal            INTEGER, -- signal; that ended its root process; wait status
+  reason            TEXT NOT NULL, -- text; generic step that drew its boundary; model
+  begin_boot_ns     INTEGER NOT NULL, -- ns, boot clock; first process; event
+  end_boot_ns       INTEGER, -- ns, boot clock; last process ended; event
+  started_unix_ns   INTEGER NOT NULL, -- ns; wall clock at begin_boot_ns; CLOCK_REALTIME
+  process_count     INTEGER NOT NULL, -- count; exec images; model
+  living_count      INTEGER NOT NULL, -- count; exec images that have not ended; model
+  failed_count      INTEGER NOT NULL, -- count; processes that ended by signal or a code other than 0; wait status
+  lost_count        INTEGER NOT NULL, -- count; records known to be lost while it ran: above 0 it is incomplete; ring
+  cpu_ns            INTEGER NOT NULL, -- ns; on-CPU time of its processes; see processes
+  user_ns           INTEGER NOT NULL, -- ns; of cpu_ns, in user mode; see processes
+  system_ns         INTEGER NOT NULL, -- ns; of cpu_ns, in the kernel; see processes
+  run_delay_ns      INTEGER NOT NULL, -- ns; runnable, waiting for a processor; see processes
+  block_io_delay_ns INTEGER, -- ns; waiting for block I/O; see processes
+  voluntary_switches INTEGER NOT NULL, -- count; context switches; see processes
+  involuntary_switches INTEGER NOT NULL, -- count; preemptions; see processes
+  minor_faults      INTEGER NOT NULL, -- count; page faults without I/O; see processes
+  major_faults      INTEGER NOT NULL, -- count; page faults with I/O; see processes
+  read_bytes        INTEGER NOT NULL, -- bytes; from storage; see processes
+  write_bytes       INTEGER NOT NULL, -- bytes; to storage; see processes
+  cancelled_write_bytes INTEGER NOT NULL, -- bytes; dirtied then truncated; see processes
+  rchar_bytes       INTEGER NOT NULL, -- bytes; through read-like calls; see processes
+  wchar_bytes       INTEGER NOT NULL, -- bytes; through write-like calls; see processes
+  syscr_count       INTEGER NOT NULL, -- count; read-like calls; see processes
+  syscw_count       INTEGER NOT NULL, -- count; write-like calls; see processes
+  peak_rss_bytes    INTEGER, -- bytes; largest peak of one process; see processes
+  concurrent_memory_bytes INTEGER -- bytes; largest sum of anonymous and shmem memory at one pass; samples
+) STRICT;
+
+-- A program as one task used it: all its processes there. Without processes the
+-- row is a leftover of a merged task and is not shown.
+CREATE TABLE tools (
+  id                INTEGER NOT NULL PRIMARY KEY, -- id; hash of task and name; derived
+  rev               INTEGER NOT NULL, -- count; revision of this row; correlator
+  host_id           INTEGER NOT NULL, -- id; hosts.id; derived
+  run_id            INTEGER NOT NULL, -- id; runs.id; derived
+  task_id           INTEGER NOT NULL, -- id; tasks.id; derived
+  name              TEXT NOT NULL, -- text; program and subcommand, interpreters unwrapped; rule or generic
+  role              TEXT NOT NULL, -- text; tool, shell, wrapper, helper, orchestrator, ...; rule or generic
+  begin_boot_ns     INTEGER NOT NULL, -- ns, boot clock; first process; event
+  end_boot_ns       INTEGER, -- ns, boot clock; last process ended; event
+  started_unix_ns   INTEGER NOT NULL, -- ns; wall clock at begin_boot_ns; CLOCK_REALTIME
+  process_count     INTEGER NOT NULL, -- count; exec images; model
+  living_count      INTEGER NOT NULL, -- count; exec images that have not ended; model
+  failed_count      INTEGER NOT NULL, -- count; processes that ended by signal or a code other than 0; wait status
+  cpu_ns            INTEGER NOT NULL, -- ns; on-CPU time of its processes; see processes
+  user_ns           INTEGER NOT NULL, -- ns; of cpu_ns, in user mode; see processes
+  system_ns         INTEGER NOT NULL, -- ns; of cpu_ns, in the kernel; see processes
+  run_delay_ns      INTEGER NOT NULL, -- ns; runnable, waiting for a processor; see processes
+  block_io_delay_ns INTEGER, -- ns; waiting for block I/O; see processes
+  voluntary_switches INTEGER NOT NULL, -- count; context switches; see processes
+  involuntary_switches INTEGER NOT NULL, -- count; preemptions; see processes
+  minor_faults      INTEGER NOT NULL, -- count; page faults without I/O; see processes
+  major_faults      INTEGER NOT NULL, -- count; page faults with I/O; see processes
+  read_bytes        INTEGER NOT NULL, -- bytes; from storage; see processes
+  write_bytes       INTEGER NOT NULL, -- bytes; to storage; see processes
+  cancelled_write_bytes INTEGER NOT NULL, -- bytes; dirtied then truncated; see processes
+  rchar_bytes       INTEGER NOT NULL, -- bytes; through read-like calls; see processes
+  wchar_bytes       INTEGER NOT NULL, -- bytes; through write-like calls; see processes
+  syscr_count       INTEGER NOT NULL, -- count; read-like calls; see processes
+  syscw_count       INTEGER NOT NULL, -- count; write-like calls; see processes
+  peak_rss_bytes    INTEGER, -- bytes; largest peak of one process; see processes
+  concurrent_memory_bytes INTEGER -- bytes; largest sum of anonymous and shmem memory at one pass; samples
+) STRICT;
+
+-- One exec image of one process: a shell that execs a tool is two rows. A child
+-- that execs at once has one row; what it used before its exec is spawn_cpu_ns.
+CREATE TABLE processes (
+  id                INTEGER NOT NULL PRIMARY KEY, -- id; hash of host, boot, pid, start time and exec count; derived
+  rev               INTEGER NOT NULL, -- count; revision of this row; correlator
+  host_id           INTEGER NOT NULL, -- id; hosts.id; derived
+  container_id      INTEGER, -- id; containers.id; cgroup
+  run_id            INTEGER NOT NULL, -- id; runs.id; model
+  task_id           INTEGER NOT NULL, -- id; tasks.id; model
+  tool_id           INTEGER NOT NULL, -- id; tools.id; model
+  parent_id         INTEGER, -- id; processes.id of the image that forked it, or the image it was before exec; real_parent at fork
+  pid               INTEGER NOT NULL, -- pid; thread group id, initial namespace; task.tgid
+  exec_id           INTEGER NOT NULL, -- count; execs of this process and its ancestors; task.self_exec_id
+  user_id           INTEGER, -- uid; effective user at exec; cred.euid
+  began             TEXT NOT NULL, -- text; fork, exec, found (alive before the probe); event
+  ended             TEXT, -- text; exit, exec (a new image followed), lost (gone without a record); event
+  totals            TEXT NOT NULL, -- text; how final the counters are: sample, exec, exit, final; event
+  begin_boot_ns     INTEGER NOT NULL, -- ns, boot clock; this image began: fork or exec, start_boottime if found; event
+  end_boot_ns       INTEGER, -- ns, boot clock; this image ended; event
+  started_unix_ns   INTEGER NOT NULL, -- ns; wall clock at begin_boot_ns; CLOCK_REALTIME
+  exit_code         INTEGER, -- code; of the thread group, NULL if killed or living; signal.group_exit_code
+  signal            INTEGER, -- signal; that killed it; signal.group_exit_code & 0x7f
+  core_dumped       INTEGER, -- 0 or 1; a core was dumped; signal.group_exit_code & 0x80
+  oom_killed        INTEGER, -- 0 or 1; the kernel's OOM killer chose it; signal.oom_mm
+  role              TEXT NOT NULL, -- text; what it is to the model; rule or generic
+  rule              TEXT, -- text; rule that said so, NULL: the generic step; rules
+  reason            TEXT NOT NULL, -- text; how it came to its task; model
+  program           TEXT NOT NULL, -- text; base name of the program, comm where no path is known; linux_binprm.filename
+  path              TEXT, -- text; the program as executed, NULL: same as its parent's; linux_binprm.filename or mm.exe_file
+  arguments         BLOB, -- bytes; argv after redaction, each ended by NUL, NULL: same as its parent's or unknown; mm.arg_start
+  redacted_count    INTEGER NOT NULL, -- count; values that redaction took out of arguments; correlator
+  arguments_truncated INTEGER NOT NULL, -- 0 or 1; argv was longer than what is kept; mm.arg_end
+  working_directory TEXT, -- text; at exec, NULL: unknown or its parent's; fs.pwd
+  spawn_cpu_ns      INTEGER, -- ns; used between its fork and its exec, not in cpu_ns; sum_exec_runtime at exec
+  cpu_ns            INTEGER, -- ns; on-CPU time, all threads, teardown included when final; sum_exec_runtime
+  user_ns           INTEGER, -- ns; of cpu_ns, in user mode, split as the kernel does; utime
+  system_ns         INTEGER, -- ns; of cpu_ns, in the kernel; stime
+  run_delay_ns      INTEGER, -- ns; runnable, waiting for a processor, all threads; sched_info.run_delay
+  block_io_delay_ns INTEGER, -- ns; waiting for block I/O, NULL unless delay accounting is on; task.delays.blkio_delay
+  voluntary_switches INTEGER, -- count; context switches; nvcsw
+  involuntary_switches INTEGER, -- count; preemptions; nivcsw
+  minor_faults      INTEGER, -- count; page faults without I/O; min_flt
+  major_faults      INTEGER, -- count; page faults with I/O; maj_flt
+  read_bytes        INTEGER, -- bytes; fetched from storage; ioac.read_bytes
+  write_bytes       INTEGER, -- bytes; dirtied for storage; ioac.write_bytes
+  cancelled_write_bytes INTEGER, -- bytes; dirtied, then truncated; ioac.cancelled_write_bytes
+  rchar_bytes       INTEGER, -- bytes; through read-like calls, pipes included; ioac.rchar
+  wchar_bytes       INTEGER, -- bytes; through write-like calls, pipes included; ioac.wchar
+  syscr_count       INTEGER, -- count; read-like calls; ioac.syscr
+  syscw_count       INTEGER, -- count; write-like calls; ioac.syscw
+  peak_rss_bytes    INTEGER -- bytes; peak resident set of this image alone; max(mm.hiwater_rss, mm.rss_stat)
+) STRICT;
+CREATE INDEX processes_by_task ON processes (task_id);
+CREATE INDEX processes_by_run ON processes (run_id);
+CREATE INDEX runs_by_begin ON runs (started_unix_ns);
+CREATE INDEX tasks_by_run ON tasks (run_id);
+CREATE INDEX tools_by_task ON tools (task_id);
+
+-- The shape over time of living processes: one row a pass in which the process
+-- had used CPU or its memory had changed.
+CREATE TABLE samples (
+  process_id        INTEGER NOT NULL, -- id; processes.id; derived
+  boot_ns           INTEGER NOT NULL, -- ns, boot clock; when it was looked at; iterator
+  rev               INTEGER NOT NULL, -- count; revision of this row; correlator
+  cpu_ns            INTEGER, -- ns; on-CPU time of this image so far; sum_exec_runtime
+  run_delay_ns      INTEGER, -- ns; run-queue delay of this image so far; sched_info.run_delay
+  read_bytes        INTEGER, -- bytes; from storage so far; ioac.read_bytes
+  write_bytes       INTEGER, -- bytes; to storage so far; ioac.write_bytes
+  rss_anon_bytes    INTEGER, -- bytes; anonymous memory now; mm.rss_stat
+  rss_file_bytes    INTEGER, -- bytes; file pages now; mm.rss_stat
+  rss_shmem_bytes   INTEGER, -- bytes; shared memory now; mm.rss_stat
+  swap_bytes        INTEGER, -- bytes; swapped out now; mm.rss_stat
+  thread_count      INTEGER, -- count; threads now; signal.nr_threads
+  PRIMARY KEY (process_id, boot_ns)
+) STRICT, WITHOUT ROWID;
+
+-- What went wrong, in one sentence of facts.
+CREATE TABLE incidents (
+  id                INTEGER NOT NULL PRIMARY KEY, -- id; hash of its process or task and kind; derived
+  rev               INTEGER NOT NULL, -- count; revision of this row; correlator
+  host_id           INTEGER NOT NULL, -- id; hosts.id; derived
+  run_id            INTEGER, -- id; runs.id; model
+  task_id           INTEGER, -- id; tasks.id; model
+  process_id        INTEGER, -- id; processes.id; model
+  kind              TEXT NOT NULL, -- text; exit-code, signal, oom-kill, lost-records; model
+  boot_ns           INTEGER NOT NULL, -- ns, boot clock; when; event
+  unix_ns           INTEGER NOT NULL, -- ns; wall clock at boot_ns; CLOCK_REALTIME
+  sentence          TEXT NOT NULL -- text; what failed and what is known of why; model
+) STRICT;
+CREATE INDEX incidents_by_run ON incidents (run_id);
+
+-- What the kernel side had to drop: known to have happened, not what it was.
+CREATE TABLE losses (
+  id                INTEGER NOT NULL PRIMARY KEY, -- id; hash of host, boot, kind, cgroup and first time; derived
+  rev               INTEGER NOT NULL, -- count; revision of this row; correlator
+  host_id           INTEGER NOT NULL, -- id; hosts.id; derived
+  kind              TEXT NOT NULL, -- text; fork, exec, exit, final, cgroup; ring
+  cgroup_path       TEXT, -- text; where, NULL: unknown; cgroup
+  lost_count        INTEGER NOT NULL, -- count; records; ring
+  first_boot_ns     INTEGER NOT NULL, -- ns, boot clock; first of them; ring
+  last_boot_ns      INTEGER NOT NULL, -- ns, boot clock; last of them; ring
+  unix_ns           INTEGER NOT NULL -- ns; wall clock at first_boot_ns; CLOCK_REALTIME
+) STRICT;
+
+-- Paths of cgroup ids of this boot, so that a restart need not ask again.
+CREATE TABLE cgroups (
+  id                INTEGER NOT NULL PRIMARY KEY, -- id; hash of host, boot and cgroup id; derived
+  cgroup_id         INTEGER NOT NULL, -- id; kernfs id, hierarchy id in the top byte; cgroup.kn.id
+  path              TEXT NOT NULL -- text; path in its hierarchy; cgroup.kn walked to the root
+) STRICT;
+
+-- Where the stream stands: committed with the events it speaks of. One row.
+CREATE TABLE stream (
+  id                INTEGER NOT NULL PRIMARY KEY CHECK (id = 1), -- id; always 1
+  boot_id           TEXT NOT NULL, -- text; boot that the ring belongs to; hello
+  ring_epoch        INTEGER NOT NULL, -- count; ring that the offset belongs to; hello
+  ring_offset       INTEGER NOT NULL, -- bytes; everything before is in this store; ring
+  rev               INTEGER NOT NULL, -- count; highest revision given out; correlator
+  committed_boot_ns INTEGER NOT NULL, -- ns, boot clock; latest event committed; event
+  committed_unix_ns INTEGER NOT NULL -- ns; wall clock of the last commit; CLOCK_REALTIME
+) STRICT;
+
+-- What the correlator must remember of living processes beyond their rows, to go
+-- on after a restart. Private to it: no reader, not shipped.
+CREATE TABLE checkpoints (
+  process_id        INTEGER NOT NULL PRIMARY KEY, -- id; processes.id; derived
+  state             BLOB NOT NULL -- msgpack; correlator/checkpoint.c; correlator
+) STRICT;
+
+-- Tasks and tools as a reader wants them: what stands, with its wall time.
+CREATE VIEW standing_tasks AS
+  SELECT *, end_boot_ns - begin_boot_ns AS wall_ns FROM tasks
+   WHERE merged_into_id IS NULL AND process_count > 0;
+CREATE VIEW standing_tools AS
+  SELECT *, end_boot_ns - begin_boot_ns AS wall_ns FROM tools WHERE process_count > 0;

@@ -1,0 +1,111 @@
+/* The SQLite store: one writer (tracer-correlator), any number of readers.
+ *
+ * Opening checks what can be wrong with the file and says it in one line: not a
+ * database, written by a newer release, read-only, another writer, no space.
+ */
+#ifndef TRACER_COMMON_STORE_STORE_H
+#define TRACER_COMMON_STORE_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/store/rows.h"
+
+struct store;
+
+struct store_error {
+	char text[512]; /* what failed, why, what to do */
+};
+
+/* `path` must exist. 0; -ENOENT; -EUCLEAN (not a store, or corrupt); -EPROTO (newer
+ * schema than this program knows, or older and not yet migrated by a writer);
+ * -EACCES; -errno. The text in `ret_error` is for a person. */
+int store_open_reader(const char *path, struct store **ret_store, struct store_error *ret_error);
+
+/* Creates the file (0640) where there is none, migrates an older one in a single
+ * transaction, takes the writer's lock (flock on PATH.lock; released by the kernel
+ * however the process ends). As above, and -EBUSY (another correlator writes it),
+ * -EROFS, -ENOSPC. */
+int store_open_writer(const char *path, struct store **ret_store, struct store_error *ret_error);
+
+void store_close(struct store *store);
+
+/* The error of the last failed call, in words. */
+const char *store_error_text(const struct store *store);
+
+/* ---- writing: put rows, then commit -------------------------------------------
+ * The first put or statement begins a transaction. All return 0, -ENOSPC (disk
+ * full: roll back and try the whole batch again later), -EBUSY, -EIO,
+ * -EUCLEAN (corrupt). */
+#define R(NAME, name, table, key) int store_put_##name(struct store *store, const struct row_##name *row);
+ROWS(R)
+#undef R
+
+/* Moves the stored processes of one tool to another task and tool (a merge). */
+int store_move_processes(struct store *store, int64_t from_tool_id, int64_t to_task_id,
+			 int64_t to_tool_id);
+/* Moves incidents and containers of a task that was merged. */
+int store_move_task(struct store *store, int64_t from_task_id, int64_t to_task_id);
+
+int store_put_checkpoint(struct store *store, int64_t process_id, const void *state, size_t size);
+int store_delete_checkpoint(struct store *store, int64_t process_id);
+
+struct store_stream {
+	char boot_id[40];
+	uint64_t ring_epoch;
+	uint64_t ring_offset;
+	uint64_t rev;
+	uint64_t committed_boot_ns;
+	uint64_t committed_unix_ns;
+};
+
+/* Writes the stream row and commits; nothing put since the last commit is lost or
+ * half there. On failure the transaction is rolled back. */
+int store_commit(struct store *store, const struct store_stream *stream);
+void store_rollback(struct store *store);
+
+/* 0, or -ENODATA: the store has no stream yet. */
+int store_read_stream(struct store *store, struct store_stream *ret_stream);
+
+/* Deletes what ended before `before_unix_ns`, at most `limit` runs with all that is
+ * in them, and gives pages back. The number deleted or -errno. */
+int64_t store_expire(struct store *store, int64_t before_unix_ns, unsigned limit);
+
+/* ---- reading ------------------------------------------------------------------
+ * A query is a file of queries/, found by its name; parameters are bound by name. */
+struct store_parameter {
+	const char *name; /* without the colon */
+	enum { STORE_NULL, STORE_INTEGER, STORE_TEXT } type;
+	int64_t integer;
+	const char *text;
+};
+
+struct store_value {
+	enum { STORE_VALUE_NULL, STORE_VALUE_INTEGER, STORE_VALUE_REAL, STORE_VALUE_TEXT, STORE_VALUE_BLOB } type;
+	int64_t integer;
+	double real;
+	const char *data; /* text or blob, NUL-terminated behind `size` bytes */
+	size_t size;
+};
+
+struct store_result;
+
+/* `parameters` ends with a NULL name. */
+int store_query(struct store *store, const char *query, const struct store_parameter *parameters,
+		struct store_result **ret_result);
+/* 1: a row; 0: the end; -errno. */
+int store_result_next(struct store_result *result);
+size_t store_result_width(const struct store_result *result);
+const char *store_result_name(const struct store_result *result, size_t column);
+/* Valid until the next call of store_result_next. */
+struct store_value store_result_value(struct store_result *result, size_t column);
+/* The column of that name; a missing one is a programming error and aborts. */
+struct store_value store_result_get(struct store_result *result, const char *column);
+void store_result_free(struct store_result *result);
+
+/* Every table in a fixed order of rows and columns, one line a row, `rev` and the
+ * commit times left out: two stores with the same content print the same bytes. */
+int store_dump(struct store *store, int fd);
+
+#endif

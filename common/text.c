@@ -1,0 +1,117 @@
+/* Text made safe to show. See text.h. */
+#include "common/text.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <wchar.h>
+
+static uint32_t utf8_decode(const char *data, size_t size, size_t *ret_size)
+{
+	const unsigned char *p = (const unsigned char *)data;
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	size_t count;
+	uint32_t code;
+
+	*ret_size = 0;
+	if (size == 0)
+		return 0;
+	if (p[0] < 0x80) {
+		*ret_size = 1;
+		return p[0];
+	}
+	if ((p[0] & 0xe0) == 0xc0) {
+		count = 2;
+		code = p[0] & 0x1f;
+	} else if ((p[0] & 0xf0) == 0xe0) {
+		count = 3;
+		code = p[0] & 0x0f;
+	} else if ((p[0] & 0xf8) == 0xf0) {
+		count = 4;
+		code = p[0] & 0x07;
+	} else {
+		return 0;
+	}
+	if (size < count)
+		return 0;
+	for (size_t i = 1; i < count; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+		code = code << 6 | (p[i] & 0x3f);
+	}
+	if (code < least[count] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
+		return 0;
+	*ret_size = count;
+	return code;
+}
+
+size_t text_utf8_size(const char *data, size_t size)
+{
+	size_t count;
+
+	utf8_decode(data, size, &count);
+	return count;
+}
+
+/* Characters that could move the cursor, break a line or reorder what is read. */
+static bool is_unsafe(uint32_t code)
+{
+	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029 ||
+	       code == 0x200e || code == 0x200f || (code >= 0x202a && code <= 0x202e) ||
+	       (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
+}
+
+size_t text_escape(const char *data, size_t size, char *ret_text, size_t capacity)
+{
+	size_t length = 0;
+
+	if (capacity == 0)
+		return 0;
+	for (size_t i = 0; i < size;) {
+		char piece[16];
+		size_t count, piece_size;
+		uint32_t code = utf8_decode(data + i, size - i, &count);
+
+		if (count == 0) {
+			piece_size = (size_t)snprintf(piece, sizeof(piece), "\\x%02x",
+						      (unsigned char)data[i]);
+			count = 1;
+		} else if (!is_unsafe(code)) {
+			memcpy(piece, data + i, count);
+			piece_size = count;
+		} else if (code == '\n' || code == '\t' || code == '\r' || code == 0x1b) {
+			piece[0] = '\\';
+			piece[1] = code == '\n' ? 'n' : code == '\t' ? 't' : code == '\r' ? 'r' : 'e';
+			piece_size = 2;
+		} else {
+			const char *format = code < 0x100 ? "\\x%02x" : "\\u{%04x}";
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+			piece_size = (size_t)snprintf(piece, sizeof(piece), format, code);
+#pragma GCC diagnostic pop
+		}
+		if (length + piece_size >= capacity)
+			break;
+		memcpy(ret_text + length, piece, piece_size);
+		length += piece_size;
+		i += count;
+	}
+	ret_text[length] = '\0';
+	return length;
+}
+
+size_t text_width(const char *text)
+{
+	size_t width = 0, size = strlen(text);
+
+	for (size_t i = 0; i < size;) {
+		size_t count;
+		uint32_t code = utf8_decode(text + i, size - i, &count);
+		int columns = count ? wcwidth((wchar_t)code) : 1;
+
+		width += columns > 0 ? (size_t)columns : columns < 0 ? 1 : 0;
+		i += count ? count : 1;
+	}
+	return width;
+}
