@@ -26,6 +26,9 @@ enum wire_type {
 #undef M
 };
 
+/* The message's name in messages.h ("exec"), "unknown" for a number without one. */
+const char *wire_type_name(enum wire_type type);
+
 /* Bytes borrowed from the frame they were decoded from. Not NUL-terminated. */
 struct wire_bytes {
 	const char *data; /* never NULL after decoding */
@@ -81,7 +84,8 @@ struct wire_output {
 void wire_output_deinit(struct wire_output *output);
 
 /* Append `message` as one frame. 0; -ENOMEM; -EMSGSIZE where the frame would be
- * over WIRE_FRAME_MAX (nothing is appended). */
+ * over WIRE_FRAME_MAX or its argv over WIRE_ARGV_MAX; -EINVAL where its type is
+ * unknown. Nothing is appended then. */
 int wire_encode(struct wire_output *output, const struct wire_message *message);
 
 /* Take complete frames out of a stream of bytes. */
@@ -95,12 +99,14 @@ struct wire_input {
 void wire_input_deinit(struct wire_input *input);
 
 /* Room for at least `wanted` more bytes: fill `*ret_data`, then call
- * wire_input_filled(). 0 or -ENOMEM. */
+ * wire_input_filled() with how many there were. 0; -ENOMEM; -ENOBUFS where whole
+ * frames were left untaken, so that the buffer would grow past its bound. */
 int wire_input_reserve(struct wire_input *input, size_t wanted, char **ret_data);
 void wire_input_filled(struct wire_input *input, size_t size);
 
 /* 1 and one frame's message bytes (valid until the next reserve); 0: more bytes
- * are needed; -EBADMSG: a frame of size 0 or over WIRE_FRAME_MAX. */
+ * are needed; -EBADMSG: a frame of size 0 or over WIRE_FRAME_MAX; the stream ends there,
+ * since where the next frame begins is not known. */
 int wire_input_next(struct wire_input *input, const char **ret_data, size_t *ret_size);
 
 #endif

@@ -1,0 +1,492 @@
+/* The wire's codec: one encoder and one decoder per message, both put together by
+ * the preprocessor from the lists in messages.h. No message is named here.
+ *
+ * Encoding goes through msgpack-c's packer, straight into the output buffer.
+ *
+ * Decoding reads the few msgpack formats that the wire uses (unsigned integers,
+ * bin, arrays) itself, where msgpack-c would first build a tree of every object.
+ * Its C API has no other way, and that tree is what a hostile peer reaches for:
+ * it is allocated by the sizes that the peer declares, before the bytes are there
+ * (an array32 of five bytes asks for up to 96 GiB). The reader below allocates
+ * nothing, never recurses and stops at the first byte that messages.h does not
+ * foresee. docs/wire.md has the measured speed of both.
+ */
+#include "common/wire/wire.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <msgpack/pack.h>
+
+#define ONE(name) +1
+#define FIELD_COUNT(NAME) (0 WIRE_##NAME##_FIELDS(ONE, ONE, ONE, ONE, ONE))
+#define IMAGE_ITEM_COUNT 3
+#define COUNTERS_ITEM_COUNT (COUNTER_COUNT + 1)
+
+_Static_assert(COUNTER_COUNT < 64, "struct counters.valid has one bit per counter");
+_Static_assert(sizeof(WIRE_RECORDING_MAGIC) - 1 == WIRE_RECORDING_MAGIC_SIZE, "magic size");
+
+const char *wire_type_name(enum wire_type type)
+{
+	switch (type) {
+#define M(NAME, name, number)                                                                \
+	case WIRE_##NAME:                                                                     \
+		return #name;
+		WIRE_MESSAGES(M)
+#undef M
+	}
+	return "unknown";
+}
+
+/* Decoding */
+
+struct reader {
+	const unsigned char *next;
+	const unsigned char *end;
+};
+
+/* The big-endian number of `width` (1, 2, 4 or 8) bytes behind a format byte. */
+static inline bool reader_take_number(struct reader *reader, size_t width, uint64_t *ret_value)
+{
+	uint64_t number = 0;
+
+	if ((size_t)(reader->end - reader->next) < width)
+		return false;
+	memcpy((char *)&number + sizeof(number) - width, reader->next, width);
+	reader->next += width;
+	*ret_value = be64toh(number);
+	return true;
+}
+
+static inline bool reader_take_format(struct reader *reader, unsigned char *ret_format)
+{
+	if (reader->next == reader->end)
+		return false;
+	*ret_format = *reader->next++;
+	return true;
+}
+
+static inline bool reader_take_unsigned(struct reader *reader, uint64_t *ret_value)
+{
+	unsigned char format;
+
+	if (!reader_take_format(reader, &format))
+		return false;
+	if (format < 0x80) { /* positive fixint */
+		*ret_value = format;
+		return true;
+	}
+	switch (format) {
+	case 0xcc: /* uint 8 */
+		return reader_take_number(reader, 1, ret_value);
+	case 0xcd: /* uint 16 */
+		return reader_take_number(reader, 2, ret_value);
+	case 0xce: /* uint 32 */
+		return reader_take_number(reader, 4, ret_value);
+	case 0xcf: /* uint 64 */
+		return reader_take_number(reader, 8, ret_value);
+	default:
+		return false;
+	}
+}
+
+static inline bool reader_take_u32(struct reader *reader, uint32_t *ret_value)
+{
+	uint64_t value;
+
+	if (!reader_take_unsigned(reader, &value) || value > UINT32_MAX)
+		return false;
+	*ret_value = value;
+	return true;
+}
+
+static inline bool reader_take_array(struct reader *reader, uint64_t *ret_count)
+{
+	unsigned char format;
+
+	if (!reader_take_format(reader, &format))
+		return false;
+	if ((format & 0xf0) == 0x90) { /* fixarray */
+		*ret_count = format & 0x0f;
+		return true;
+	}
+	switch (format) {
+	case 0xdc: /* array 16 */
+		return reader_take_number(reader, 2, ret_count);
+	case 0xdd: /* array 32 */
+		return reader_take_number(reader, 4, ret_count);
+	default:
+		return false;
+	}
+}
+
+static inline bool reader_take_bin_size(struct reader *reader, uint64_t *ret_size)
+{
+	unsigned char format;
+
+	if (!reader_take_format(reader, &format))
+		return false;
+	switch (format) {
+	case 0xc4: /* bin 8 */
+		return reader_take_number(reader, 1, ret_size);
+	case 0xc5: /* bin 16 */
+		return reader_take_number(reader, 2, ret_size);
+	case 0xc6: /* bin 32 */
+		return reader_take_number(reader, 4, ret_size);
+	default:
+		return false;
+	}
+}
+
+static inline bool reader_take_bytes(struct reader *reader, struct wire_bytes *bytes)
+{
+	uint64_t size;
+
+	if (!reader_take_bin_size(reader, &size) ||
+	    size > (uint64_t)(reader->end - reader->next))
+		return false;
+	bytes->data = (const char *)reader->next;
+	bytes->size = size;
+	reader->next += size;
+	return true;
+}
+
+static bool reader_take_strings(struct reader *reader, struct wire_strings *strings)
+{
+	uint64_t count;
+
+	if (!reader_take_array(reader, &count) || count > WIRE_ARGV_MAX)
+		return false;
+	for (uint64_t i = 0; i < count; i++) {
+		if (!reader_take_bytes(reader, &strings->item[i]))
+			return false;
+	}
+	strings->count = count;
+	return true;
+}
+
+static bool reader_take_image(struct reader *reader, struct image_key *image)
+{
+	uint64_t count, start_boot_ns;
+
+	if (!reader_take_array(reader, &count) || count != IMAGE_ITEM_COUNT ||
+	    !reader_take_u32(reader, &image->pid) ||
+	    !reader_take_unsigned(reader, &start_boot_ns) ||
+	    !reader_take_u32(reader, &image->exec_id))
+		return false;
+	image->start_boot_ns = start_boot_ns;
+	return true;
+}
+
+static bool reader_take_counters(struct reader *reader, struct counters *counters)
+{
+	uint64_t count, valid, value;
+
+	if (!reader_take_array(reader, &count) || count != COUNTERS_ITEM_COUNT ||
+	    !reader_take_unsigned(reader, &valid) || valid >> COUNTER_COUNT)
+		return false;
+	counters->valid = valid;
+#define X(name, source)                                                                      \
+	if (!reader_take_unsigned(reader, &value))                                            \
+		return false;                                                                 \
+	counters->name = value;
+	RECORD_COUNTERS(X)
+#undef X
+	return true;
+}
+
+/* decode_NAME(): NULL, or why the fields are not those of the message. */
+#define U(name)                                                                              \
+	if (!reader_take_unsigned(reader, &body->name))                                       \
+		return "field " #name " is not an unsigned integer";
+#define T(name)                                                                              \
+	if (!reader_take_bytes(reader, &body->name))                                          \
+		return "field " #name " is not bytes";
+#define A(name)                                                                              \
+	if (!reader_take_strings(reader, &body->name))                                        \
+		return "field " #name " is not an array of bytes, or has too many";
+#define I(name)                                                                              \
+	if (!reader_take_image(reader, &body->name))                                          \
+		return "field " #name " is not an image key";
+#define C(name)                                                                              \
+	if (!reader_take_counters(reader, &body->name))                                       \
+		return "field " #name " is not the counters of this version";
+#define M(NAME, name, number)                                                                \
+	static const char *decode_##name(struct reader *reader, struct wire_##name *body)     \
+	{                                                                                     \
+		WIRE_##NAME##_FIELDS(U, T, A, I, C)                                           \
+		return NULL;                                                                  \
+	}
+WIRE_MESSAGES(M)
+#undef M
+#undef U
+#undef T
+#undef A
+#undef I
+#undef C
+
+static const char *decode_fields(struct reader *reader, uint64_t type, uint64_t count,
+				 struct wire_message *message)
+{
+	switch (type) {
+#define M(NAME, name, number)                                                                \
+	case number:                                                                          \
+		if (count != FIELD_COUNT(NAME))                                               \
+			return "wrong number of fields in message " #name;                    \
+		message->type = number;                                                       \
+		return decode_##name(reader, &message->name);
+		WIRE_MESSAGES(M)
+#undef M
+	default:
+		return "unknown message type";
+	}
+}
+
+static const char *decode_message(struct reader *reader, struct wire_message *message)
+{
+	uint64_t count, type;
+	const char *reason;
+
+	if (!reader_take_array(reader, &count) || count == 0)
+		return "not a msgpack array";
+	if (!reader_take_unsigned(reader, &type))
+		return "message type is not an unsigned integer";
+	reason = decode_fields(reader, type, count - 1, message);
+	if (!reason && reader->next != reader->end)
+		return "bytes behind the last field";
+	return reason;
+}
+
+int wire_decode(const void *data, size_t size, struct wire_message *message,
+		const char **ret_reason)
+{
+	struct reader reader = { .next = data, .end = (const unsigned char *)data + size };
+	const char *reason = decode_message(&reader, message);
+
+	if (reason) {
+		*ret_reason = reason;
+		return -EBADMSG;
+	}
+	return 0;
+}
+
+/* Encoding */
+
+/* One frame being appended; msgpack-c tells its caller only that a write failed,
+ * so why is kept here. */
+struct writer {
+	struct wire_output *output;
+	size_t limit; /* of output->size, where this frame would be too large */
+	int error;    /* 0 or negative errno */
+};
+
+static int output_grow(struct wire_output *output, size_t needed)
+{
+	size_t capacity = output->capacity ? output->capacity : WIRE_FRAME_MAX;
+	char *data;
+
+	while (capacity < needed) {
+		if (__builtin_mul_overflow(capacity, 2, &capacity))
+			return -ENOMEM;
+	}
+	data = realloc(output->data, capacity);
+	if (!data)
+		return -ENOMEM;
+	output->data = data;
+	output->capacity = capacity;
+	return 0;
+}
+
+/* msgpack_packer_write: 0, or -1 with writer->error set. */
+static int writer_append(void *data, const char *bytes, size_t size)
+{
+	struct writer *writer = data;
+	struct wire_output *output = writer->output;
+
+	if (size > writer->limit - output->size) {
+		writer->error = -EMSGSIZE;
+		return -1;
+	}
+	if (size > output->capacity - output->size) {
+		writer->error = output_grow(output, output->size + size);
+		if (writer->error)
+			return -1;
+	}
+	if (size)
+		memcpy(output->data + output->size, bytes, size);
+	output->size += size;
+	return 0;
+}
+
+static int pack_bytes(msgpack_packer *packer, const struct wire_bytes *bytes)
+{
+	int r = msgpack_pack_bin(packer, bytes->size);
+
+	return r ? r : msgpack_pack_bin_body(packer, bytes->data, bytes->size);
+}
+
+static int pack_strings(msgpack_packer *packer, const struct wire_strings *strings)
+{
+	int r = msgpack_pack_array(packer, strings->count);
+
+	for (uint32_t i = 0; r == 0 && i < strings->count; i++)
+		r = pack_bytes(packer, &strings->item[i]);
+	return r;
+}
+
+static int pack_image(msgpack_packer *packer, const struct image_key *image)
+{
+	int r = msgpack_pack_array(packer, IMAGE_ITEM_COUNT);
+
+	r = r ? r : msgpack_pack_uint32(packer, image->pid);
+	r = r ? r : msgpack_pack_uint64(packer, image->start_boot_ns);
+	return r ? r : msgpack_pack_uint32(packer, image->exec_id);
+}
+
+static int pack_counters(msgpack_packer *packer, const struct counters *counters)
+{
+	int r = msgpack_pack_array(packer, COUNTERS_ITEM_COUNT);
+
+	r = r ? r : msgpack_pack_uint64(packer, counters->valid);
+#define X(name, source) r = r ? r : msgpack_pack_uint64(packer, counters->name);
+	RECORD_COUNTERS(X)
+#undef X
+	return r;
+}
+
+#define U(name) r = r ? r : msgpack_pack_uint64(packer, body->name);
+#define T(name) r = r ? r : pack_bytes(packer, &body->name);
+#define A(name)                                                                              \
+	if (body->name.count > WIRE_ARGV_MAX)                                                 \
+		return -EMSGSIZE;                                                             \
+	r = r ? r : pack_strings(packer, &body->name);
+#define I(name) r = r ? r : pack_image(packer, &body->name);
+#define C(name) r = r ? r : pack_counters(packer, &body->name);
+#define M(NAME, name, number)                                                                \
+	static int encode_##name(msgpack_packer *packer, const struct wire_##name *body)      \
+	{                                                                                     \
+		int r = msgpack_pack_array(packer, 1 + FIELD_COUNT(NAME));                    \
+											      \
+		r = r ? r : msgpack_pack_uint64(packer, number);                              \
+		WIRE_##NAME##_FIELDS(U, T, A, I, C)                                           \
+		return r;                                                                     \
+	}
+WIRE_MESSAGES(M)
+#undef M
+#undef U
+#undef T
+#undef A
+#undef I
+#undef C
+
+static int encode_message(msgpack_packer *packer, const struct wire_message *message)
+{
+	switch (message->type) {
+#define M(NAME, name, number)                                                                \
+	case WIRE_##NAME:                                                                     \
+		return encode_##name(packer, &message->name);
+		WIRE_MESSAGES(M)
+#undef M
+	}
+	return -EINVAL;
+}
+
+void wire_output_deinit(struct wire_output *output)
+{
+	free(output->data);
+	*output = (struct wire_output){ 0 };
+}
+
+int wire_encode(struct wire_output *output, const struct wire_message *message)
+{
+	const size_t start = output->size;
+	struct writer writer = {
+		.output = output,
+		.limit = start + WIRE_FRAME_HEADER_SIZE + WIRE_FRAME_MAX,
+	};
+	uint32_t header = 0;
+	msgpack_packer packer;
+	int r;
+
+	r = writer_append(&writer, (const char *)&header, sizeof(header));
+	if (r == 0) {
+		msgpack_packer_init(&packer, &writer, writer_append);
+		r = encode_message(&packer, message);
+	}
+	if (r) {
+		output->size = start;
+		return writer.error ? writer.error : r;
+	}
+	header = htobe32(output->size - start - WIRE_FRAME_HEADER_SIZE);
+	memcpy(output->data + start, &header, sizeof(header));
+	return 0;
+}
+
+/* Framing */
+
+#define FRAME_SIZE_MAX (WIRE_FRAME_HEADER_SIZE + WIRE_FRAME_MAX)
+
+void wire_input_deinit(struct wire_input *input)
+{
+	free(input->data);
+	*input = (struct wire_input){ 0 };
+}
+
+/* Move what is held to the front of the buffer. */
+static void input_compact(struct wire_input *input)
+{
+	size_t held = input->size - input->position;
+
+	if (input->position == 0)
+		return;
+	memmove(input->data, input->data + input->position, held);
+	input->size = held;
+	input->position = 0;
+}
+
+int wire_input_reserve(struct wire_input *input, size_t wanted, char **ret_data)
+{
+	size_t capacity;
+	char *data;
+
+	input_compact(input);
+	if (input->size > FRAME_SIZE_MAX)
+		return -ENOBUFS;
+	if (wanted > input->capacity - input->size) {
+		if (__builtin_add_overflow(wanted, FRAME_SIZE_MAX, &capacity))
+			return -ENOMEM;
+		data = realloc(input->data, capacity);
+		if (!data)
+			return -ENOMEM;
+		input->data = data;
+		input->capacity = capacity;
+	}
+	*ret_data = input->data + input->size;
+	return 0;
+}
+
+void wire_input_filled(struct wire_input *input, size_t size)
+{
+	input->size += size;
+}
+
+int wire_input_next(struct wire_input *input, const char **ret_data, size_t *ret_size)
+{
+	size_t held = input->size - input->position;
+	uint32_t size;
+
+	if (held < WIRE_FRAME_HEADER_SIZE)
+		return 0;
+	memcpy(&size, input->data + input->position, sizeof(size));
+	size = be32toh(size);
+	if (size == 0 || size > WIRE_FRAME_MAX)
+		return -EBADMSG;
+	if (held - WIRE_FRAME_HEADER_SIZE < size)
+		return 0;
+	*ret_data = input->data + input->position + WIRE_FRAME_HEADER_SIZE;
+	*ret_size = size;
+	input->position += WIRE_FRAME_HEADER_SIZE + size;
+	return 1;
+}
