@@ -1,0 +1,641 @@
+/* The wire's codec and framing: what goes in comes out, and nothing else comes in.
+ *
+ * Every test runs over every message of messages.h. msgpack-c's own unpacker and
+ * packer are the second opinion on the format and the means to build messages
+ * that are well-formed msgpack but wrong.
+ */
+#include <check.h>
+#include <errno.h>
+#include <limits.h>
+#include <msgpack.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/wire/wire.h"
+#include "tests/wire_compare.h"
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+static const enum wire_type all_types[] = {
+#define M(NAME, name, number) WIRE_##NAME,
+	WIRE_MESSAGES(M)
+#undef M
+};
+
+static struct wire_message sent, received;
+
+/* What a message is filled with. */
+enum filling {
+	FILL_LEAST,    /* zeros, empty text, no arguments */
+	FILL_MOST,     /* the largest numbers, long text, as many arguments as there may be */
+	FILL_DISTINCT, /* every field another value */
+	FILL_COUNT
+};
+
+static char long_text[4096];
+static uint64_t distinct; /* last value used by FILL_DISTINCT */
+
+static void fill_u64(enum filling filling, uint64_t *value)
+{
+	distinct = distinct * 3 + 1;
+	*value = filling == FILL_LEAST ? 0 : filling == FILL_MOST ? UINT64_MAX : distinct;
+}
+
+static void fill_bytes(enum filling filling, struct wire_bytes *bytes, size_t most)
+{
+	const size_t some = ++distinct % 40;
+
+	bytes->data = filling == FILL_LEAST ? "" : long_text;
+	bytes->size = filling == FILL_LEAST ? 0 : filling == FILL_MOST ? most : some;
+	if (filling == FILL_DISTINCT)
+		bytes->data += some;
+}
+
+static void fill_strings(enum filling filling, struct wire_strings *strings)
+{
+	strings->count = filling == FILL_LEAST ? 0 : filling == FILL_MOST ? WIRE_ARGV_MAX : 5;
+	for (uint32_t i = 0; i < strings->count; i++)
+		fill_bytes(filling, &strings->item[i], 40);
+}
+
+static void fill_image(enum filling filling, struct image_key *image)
+{
+	uint64_t value;
+
+	fill_u64(filling, &value);
+	image->pid = (uint32_t)value;
+	fill_u64(filling, &value);
+	image->exec_id = (uint32_t)value;
+	fill_u64(filling, &value);
+	image->start_boot_ns = value;
+}
+
+static void fill_counters(enum filling filling, struct counters *counters)
+{
+	uint64_t value;
+
+	fill_u64(filling, &value);
+	counters->valid = value & ((1ULL << COUNTER_COUNT) - 1);
+#define X(name, source)                                                                      \
+	fill_u64(filling, &value);                                                            \
+	counters->name = value;
+	RECORD_COUNTERS(X)
+#undef X
+}
+
+static void fill_message(enum wire_type type, enum filling filling, struct wire_message *message)
+{
+	distinct = 5;
+	message->type = type;
+#define U(name) fill_u64(filling, &body->name);
+#define T(name) fill_bytes(filling, &body->name, sizeof(long_text));
+#define A(name) fill_strings(filling, &body->name);
+#define I(name) fill_image(filling, &body->name);
+#define C(name) fill_counters(filling, &body->name);
+	switch (type) {
+#define M(NAME, name, number)                                                                \
+	case WIRE_##NAME: {                                                                   \
+		struct wire_##name *body = &message->name;                                    \
+		WIRE_##NAME##_FIELDS(U, T, A, I, C)                                           \
+		break;                                                                        \
+	}
+		WIRE_MESSAGES(M)
+#undef M
+	}
+#undef U
+#undef T
+#undef A
+#undef I
+#undef C
+}
+
+/* Decode a copy of exactly `size` bytes, so that reading past them is seen. */
+static int decode_copy(const char *data, size_t size, const char **ret_reason)
+{
+	char *copy = malloc(size);
+	int r;
+
+	if (size)
+		memcpy(copy, data, size);
+	r = wire_decode(copy, size, &received, ret_reason);
+	free(copy);
+	return r;
+}
+
+static void assert_refused(const char *data, size_t size, const char *what, int index)
+{
+	const char *reason = NULL;
+	int r = decode_copy(data, size, &reason);
+
+	ck_assert_msg(r == -EBADMSG, "%s, %d: taken (%d)", what, index, r);
+	ck_assert_ptr_nonnull(reason);
+}
+
+/* The message's bytes behind the frame header of the only frame in `output`. */
+static const char *encode_only(enum wire_type type, enum filling filling,
+			       struct wire_output *output, size_t *ret_size)
+{
+	output->size = 0;
+	fill_message(type, filling, &sent);
+	ck_assert_int_eq(wire_encode(output, &sent), 0);
+	*ret_size = output->size - WIRE_FRAME_HEADER_SIZE;
+	return output->data + WIRE_FRAME_HEADER_SIZE;
+}
+
+START_TEST(round_trip)
+{
+	struct wire_output output = { 0 };
+	enum wire_type type = all_types[_i];
+
+	for (enum filling filling = 0; filling < FILL_COUNT; filling++) {
+		const char *reason = "";
+		size_t size;
+		const char *data = encode_only(type, filling, &output, &size);
+
+		memset(&received, 0xee, sizeof(received));
+		ck_assert_msg(wire_decode(data, size, &received, &reason) == 0, "%s: %s",
+			      wire_type_name(type), reason);
+		ck_assert_msg(wire_message_equal(&sent, &received), "%s differs, filling %d",
+			      wire_type_name(type), (int)filling);
+	}
+	wire_output_deinit(&output);
+}
+END_TEST
+
+START_TEST(encoding_is_msgpack)
+{
+	struct wire_output output = { 0 };
+	msgpack_zone zone;
+	msgpack_object object;
+	size_t size, position = 0;
+	const char *data = encode_only(all_types[_i], FILL_DISTINCT, &output, &size);
+
+	msgpack_zone_init(&zone, 4096);
+	ck_assert_int_eq(msgpack_unpack(data, size, &position, &zone, &object),
+			 MSGPACK_UNPACK_SUCCESS);
+	ck_assert_uint_eq(position, size);
+	ck_assert_int_eq(object.type, MSGPACK_OBJECT_ARRAY);
+	ck_assert_uint_eq(object.via.array.ptr[0].via.u64, all_types[_i]);
+	msgpack_zone_destroy(&zone);
+	wire_output_deinit(&output);
+}
+END_TEST
+
+START_TEST(truncated)
+{
+	struct wire_output output = { 0 };
+	size_t size;
+	const char *data = encode_only(all_types[_i], FILL_DISTINCT, &output, &size);
+
+	for (size_t shorter = 0; shorter < size; shorter++)
+		assert_refused(data, shorter, wire_type_name(all_types[_i]), (int)shorter);
+	wire_output_deinit(&output);
+}
+END_TEST
+
+START_TEST(trailing_bytes)
+{
+	struct wire_output output = { 0 };
+	size_t size;
+	const char *data = encode_only(all_types[_i], FILL_DISTINCT, &output, &size);
+	char *longer = malloc(size + 1);
+
+	memcpy(longer, data, size);
+	longer[size] = 0;
+	assert_refused(longer, size + 1, wire_type_name(all_types[_i]), 0);
+	free(longer);
+	wire_output_deinit(&output);
+}
+END_TEST
+
+/* One object of every kind of msgpack. */
+static const msgpack_object kinds[] = {
+	{ .type = MSGPACK_OBJECT_NIL },
+	{ .type = MSGPACK_OBJECT_BOOLEAN, .via.boolean = true },
+	{ .type = MSGPACK_OBJECT_POSITIVE_INTEGER, .via.u64 = 1 },
+	{ .type = MSGPACK_OBJECT_NEGATIVE_INTEGER, .via.i64 = -1 },
+	{ .type = MSGPACK_OBJECT_NEGATIVE_INTEGER, .via.i64 = INT64_MIN },
+	{ .type = MSGPACK_OBJECT_FLOAT32, .via.f64 = 1.0 },
+	{ .type = MSGPACK_OBJECT_FLOAT64, .via.f64 = 1.0 },
+	{ .type = MSGPACK_OBJECT_STR, .via.str = { .size = 4, .ptr = "text" } },
+	{ .type = MSGPACK_OBJECT_BIN, .via.bin = { .size = 4, .ptr = "text" } },
+	{ .type = MSGPACK_OBJECT_MAP, .via.map = { .size = 0 } },
+	{ .type = MSGPACK_OBJECT_EXT, .via.ext = { .type = 1, .size = 4, .ptr = "text" } },
+	{ .type = MSGPACK_OBJECT_ARRAY, .via.array = { .size = 0 } },
+};
+
+static void assert_object_refused(const msgpack_object *message, const char *what, int index)
+{
+	msgpack_sbuffer buffer;
+	msgpack_packer packer;
+
+	msgpack_sbuffer_init(&buffer);
+	msgpack_packer_init(&packer, &buffer, msgpack_sbuffer_write);
+	ck_assert_int_eq(msgpack_pack_object(&packer, *message), 0);
+	assert_refused(buffer.data, buffer.size, what, index);
+	msgpack_sbuffer_destroy(&buffer);
+}
+
+/* Put every other kind of object in the place of each item of `array`, a part of
+ * `message`; argv may hold no argument, so an empty array is no other kind. */
+static void replace_items(const msgpack_object *message, const msgpack_object_array *array,
+			  const char *what)
+{
+	for (uint32_t i = 0; i < array->size; i++) {
+		msgpack_object kept = array->ptr[i];
+
+		for (size_t kind = 0; kind < ARRAY_SIZE(kinds); kind++) {
+			if (kinds[kind].type == kept.type)
+				continue;
+			array->ptr[i] = kinds[kind];
+			assert_object_refused(message, what, (int)i);
+		}
+		array->ptr[i] = kept;
+	}
+}
+
+START_TEST(wrong_kinds)
+{
+	struct wire_output output = { 0 };
+	msgpack_zone zone;
+	msgpack_object message;
+	size_t size, position = 0;
+	const char *what = wire_type_name(all_types[_i]);
+	const char *data = encode_only(all_types[_i], FILL_DISTINCT, &output, &size);
+
+	msgpack_zone_init(&zone, 4096);
+	msgpack_unpack(data, size, &position, &zone, &message);
+	replace_items(&message, &message.via.array, what);
+	for (uint32_t i = 0; i < message.via.array.size; i++) {
+		const msgpack_object *field = &message.via.array.ptr[i];
+
+		if (field->type == MSGPACK_OBJECT_ARRAY)
+			replace_items(&message, &field->via.array, what);
+	}
+	msgpack_zone_destroy(&zone);
+	wire_output_deinit(&output);
+}
+END_TEST
+
+/* One item fewer and one more in `array`, a part of `message`. */
+static void resize_array(const msgpack_object *message, msgpack_object_array *array,
+			 const char *what)
+{
+	msgpack_object_array kept = *array;
+	msgpack_object *longer = calloc(kept.size + 1, sizeof(*longer));
+
+	memcpy(longer, kept.ptr, kept.size * sizeof(*longer));
+	longer[kept.size] = kept.ptr[kept.size - 1];
+	array->ptr = longer;
+	array->size = kept.size - 1;
+	assert_object_refused(message, what, -1);
+	array->size = kept.size + 1;
+	assert_object_refused(message, what, 1);
+	*array = kept;
+	free(longer);
+}
+
+START_TEST(wrong_counts)
+{
+	struct wire_output output = { 0 };
+	msgpack_zone zone;
+	msgpack_object message;
+	size_t size, position = 0;
+	const char *what = wire_type_name(all_types[_i]);
+	const char *data = encode_only(all_types[_i], FILL_DISTINCT, &output, &size);
+
+	msgpack_zone_init(&zone, 4096);
+	msgpack_unpack(data, size, &position, &zone, &message);
+	resize_array(&message, &message.via.array, what);
+	for (uint32_t i = 0; i < message.via.array.size; i++) {
+		msgpack_object *field = &message.via.array.ptr[i];
+
+		/* argv is the one array that may have any number of items */
+		if (field->type == MSGPACK_OBJECT_ARRAY &&
+		    field->via.array.ptr[0].type != MSGPACK_OBJECT_BIN)
+			resize_array(&message, &field->via.array, what);
+	}
+	msgpack_zone_destroy(&zone);
+	wire_output_deinit(&output);
+}
+END_TEST
+
+/* Numbers that fit msgpack but not the field. */
+START_TEST(numbers_out_of_range)
+{
+	struct wire_output output = { 0 };
+	msgpack_zone zone;
+	msgpack_object message;
+	size_t size, position = 0;
+	const char *data = encode_only(WIRE_EXIT, FILL_DISTINCT, &output, &size);
+	msgpack_object *image, *valid;
+	uint64_t kept;
+
+	msgpack_zone_init(&zone, 4096);
+	msgpack_unpack(data, size, &position, &zone, &message);
+	image = message.via.array.ptr[3].via.array.ptr;
+	for (int i = 0; i < 3; i += 2) { /* pid, exec_id */
+		kept = image[i].via.u64;
+		image[i].via.u64 = (uint64_t)UINT32_MAX + 1;
+		assert_object_refused(&message, "image", i);
+		image[i].via.u64 = kept;
+	}
+	valid = message.via.array.ptr[4].via.array.ptr;
+	valid->via.u64 = 1ULL << COUNTER_COUNT;
+	assert_object_refused(&message, "valid", COUNTER_COUNT);
+	msgpack_zone_destroy(&zone);
+	wire_output_deinit(&output);
+}
+END_TEST
+
+START_TEST(argv_too_long)
+{
+	struct wire_output output = { 0 };
+	msgpack_zone zone;
+	msgpack_object message;
+	msgpack_object arguments[WIRE_ARGV_MAX + 1];
+	size_t size, position = 0;
+	const char *data = encode_only(WIRE_EXEC, FILL_DISTINCT, &output, &size);
+
+	msgpack_zone_init(&zone, 4096);
+	msgpack_unpack(data, size, &position, &zone, &message);
+	for (size_t i = 0; i < ARRAY_SIZE(arguments); i++)
+		arguments[i] = (msgpack_object){ .type = MSGPACK_OBJECT_BIN,
+						 .via.bin = { .size = 0, .ptr = "" } };
+	message.via.array.ptr[message.via.array.size - 1].via.array = (msgpack_object_array){
+		.size = ARRAY_SIZE(arguments), .ptr = arguments,
+	};
+	assert_object_refused(&message, "argv", WIRE_ARGV_MAX + 1);
+
+	output.size = 0;
+	sent.exec.argv.count = WIRE_ARGV_MAX + 1;
+	ck_assert_int_eq(wire_encode(&output, &sent), -EMSGSIZE);
+	ck_assert_uint_eq(output.size, 0);
+	msgpack_zone_destroy(&zone);
+	wire_output_deinit(&output);
+}
+END_TEST
+
+/* Bytes that no encoder makes. The last byte of a literal is its NUL: not sent. */
+static const struct {
+	const char *data;
+	size_t size;
+} hostile[] = {
+#define BYTES(text) { text, sizeof(text) - 1 }
+	BYTES(""),
+	BYTES("\x90"),                                 /* an empty array */
+	BYTES("\x91\x03"),                             /* ack without its offset */
+	BYTES("\x92\x00\x00"),                         /* type 0 */
+	BYTES("\x92\x7f\x00"),                         /* a type that is none */
+	BYTES("\x92\xcf\x00\x00\x00\x01\x00\x00\x00\x03\x00"), /* ack's number, in 33 bits */
+	BYTES("\x92\xff\x00"),                         /* a negative type */
+	BYTES("\x92\xd3\x00\x00\x00\x00\x00\x00\x00\x03\x00"), /* a signed one */
+	BYTES("\x92\x03\xc1"),                         /* the byte that msgpack never uses */
+	BYTES("\xc1"),
+	BYTES("\x82\x03\x00\x00\x00"),                 /* a map */
+	BYTES("\xdd\xff\xff\xff\xff"),                 /* an array of 4294967295 */
+	BYTES("\xdd\xff\xff\xff\xff\x03\x00"),
+	BYTES("\xdf\xff\xff\xff\xff\x03\x00"),         /* a map of as many */
+	BYTES("\x92\x03\xc6\xff\xff\xff\xff"),         /* bin of 4 GiB */
+	BYTES("\x92\x03\xc9\xff\xff\xff\xff\x01"),     /* ext of 4 GiB */
+	BYTES("\x92\x03\xd8\x01"),                     /* fixext 16 without its bytes */
+	BYTES("\x94\x15\x00\x00\xdd\x00\x00\x00\x03"), /* ignored: image declared, not there */
+	BYTES("\x94\x15\x00\x00\x94\x01\x02\x03"), /* ignored: image of 3 items, said to be 4 */
+	BYTES("\x95\x14\x00\x00\x00\xc6\xff\xff\xff\xff" "a"), /* cgroup: path of 4 GiB */
+	BYTES("\x95\x14\x00\x00\x00\xc5\x00\x02" "a"), /* cgroup: path one byte short */
+#undef BYTES
+};
+
+START_TEST(hostile_bytes)
+{
+	assert_refused(hostile[_i].data, hostile[_i].size, "hostile", _i);
+}
+END_TEST
+
+/* A decoder that recursed, or allocated as told, would not survive these. */
+START_TEST(hostile_depth)
+{
+	static char nested[WIRE_FRAME_MAX];
+	static const char array32[] = { '\xdd', '\x7f', '\xff', '\xff', '\xff' };
+
+	memset(nested, '\x91', sizeof(nested));
+	assert_refused(nested, sizeof(nested), "arrays of one", 0);
+	nested[0] = '\x92';
+	nested[1] = WIRE_ACK;
+	assert_refused(nested, sizeof(nested), "arrays of one in a field", 0);
+	for (size_t i = 0; i + sizeof(array32) <= sizeof(nested); i += sizeof(array32))
+		memcpy(nested + i, array32, sizeof(array32));
+	assert_refused(nested, sizeof(nested), "huge arrays in huge arrays", 0);
+}
+END_TEST
+
+/* Any one byte changed to any value: refused, or a message that can be sent on. */
+START_TEST(changed_bytes)
+{
+	struct wire_output output = { 0 }, again = { 0 };
+	size_t size;
+	const char *data = encode_only(all_types[_i], FILL_DISTINCT, &output, &size);
+	char *copy = malloc(size);
+	const char *reason;
+
+	for (size_t position = 0; position < size; position++) {
+		memcpy(copy, data, size);
+		for (int value = 0; value <= UCHAR_MAX; value++) {
+			copy[position] = (char)value;
+			if (wire_decode(copy, size, &received, &reason))
+				continue;
+			again.size = 0;
+			ck_assert_int_eq(wire_encode(&again, &received), 0);
+		}
+	}
+	free(copy);
+	wire_output_deinit(&again);
+	wire_output_deinit(&output);
+}
+END_TEST
+
+START_TEST(encode_refuses)
+{
+	struct wire_output output = { 0 };
+	char *text = calloc(1, WIRE_FRAME_MAX);
+	size_t size;
+
+	encode_only(WIRE_ACK, FILL_MOST, &output, &size);
+	size = output.size;
+	fill_message(WIRE_CGROUP, FILL_LEAST, &sent);
+	sent.cgroup.path = (struct wire_bytes){ .data = text, .size = WIRE_FRAME_MAX };
+	ck_assert_int_eq(wire_encode(&output, &sent), -EMSGSIZE);
+	ck_assert_uint_eq(output.size, size);
+	sent.type = 0;
+	ck_assert_int_eq(wire_encode(&output, &sent), -EINVAL);
+	ck_assert_uint_eq(output.size, size);
+	free(text);
+	wire_output_deinit(&output);
+}
+END_TEST
+
+/* The largest frame there may be is taken, one byte more is not made. */
+START_TEST(largest_frame)
+{
+	const size_t others = 8; /* array, type, three zeros, bin 16 */
+	struct wire_output output = { 0 };
+	struct wire_input input = { 0 };
+	char *text = calloc(1, WIRE_FRAME_MAX), *room;
+	const char *data, *reason;
+	size_t size;
+
+	fill_message(WIRE_CGROUP, FILL_LEAST, &sent);
+	sent.cgroup.path = (struct wire_bytes){ .data = text, .size = WIRE_FRAME_MAX - others };
+	ck_assert_int_eq(wire_encode(&output, &sent), 0);
+	ck_assert_uint_eq(output.size, WIRE_FRAME_HEADER_SIZE + WIRE_FRAME_MAX);
+	ck_assert_int_eq(wire_input_reserve(&input, output.size, &room), 0);
+	memcpy(room, output.data, output.size);
+	wire_input_filled(&input, output.size);
+	ck_assert_int_eq(wire_input_next(&input, &data, &size), 1);
+	ck_assert_int_eq(wire_decode(data, size, &received, &reason), 0);
+	ck_assert(wire_message_equal(&sent, &received));
+
+	sent.cgroup.path.size++;
+	ck_assert_int_eq(wire_encode(&output, &sent), -EMSGSIZE);
+	free(text);
+	wire_input_deinit(&input);
+	wire_output_deinit(&output);
+}
+END_TEST
+
+/* Feed all of `stream` in pieces and compare what comes out with every message. */
+static void feed_in_pieces(const struct wire_output *stream, size_t piece)
+{
+	struct wire_input input = { 0 };
+	size_t taken = 0, size;
+	const char *data, *reason;
+	char *room;
+
+	for (size_t fed = 0; fed < stream->size; fed += piece) {
+		size_t now = stream->size - fed < piece ? stream->size - fed : piece;
+
+		ck_assert_int_eq(wire_input_reserve(&input, piece, &room), 0);
+		memcpy(room, stream->data + fed, now);
+		wire_input_filled(&input, now);
+		ck_assert_uint_le(input.capacity,
+				  WIRE_FRAME_HEADER_SIZE + WIRE_FRAME_MAX + piece);
+		while (wire_input_next(&input, &data, &size) == 1) {
+			ck_assert_uint_lt(taken, ARRAY_SIZE(all_types));
+			fill_message(all_types[taken++], FILL_MOST, &sent);
+			ck_assert_int_eq(wire_decode(data, size, &received, &reason), 0);
+			ck_assert(wire_message_equal(&sent, &received));
+		}
+	}
+	ck_assert_uint_eq(taken, ARRAY_SIZE(all_types));
+	ck_assert_uint_eq(input.position, input.size);
+	wire_input_deinit(&input);
+}
+
+START_TEST(frames_in_pieces)
+{
+	static const size_t pieces[] = { 1, 2, 3, 7, 4096, 65536, 1 << 20 };
+	struct wire_output stream = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(all_types); i++) {
+		fill_message(all_types[i], FILL_MOST, &sent);
+		ck_assert_int_eq(wire_encode(&stream, &sent), 0);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(pieces); i++)
+		feed_in_pieces(&stream, pieces[i]);
+	wire_output_deinit(&stream);
+}
+END_TEST
+
+START_TEST(frame_sizes_refused)
+{
+	static const char headers[][WIRE_FRAME_HEADER_SIZE] = {
+		{ 0, 0, 0, 0 },                         /* nothing */
+		{ 0, 1, 0, 1 },                         /* WIRE_FRAME_MAX + 1 */
+		{ '\xff', '\xff', '\xff', '\xff' },     /* 4 GiB */
+		{ 'G', 'E', 'T', ' ' },                 /* somebody else's protocol */
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(headers); i++) {
+		struct wire_input input = { 0 };
+		const char *data;
+		size_t size;
+		char *room;
+
+		ck_assert_int_eq(wire_input_reserve(&input, sizeof(headers[i]), &room), 0);
+		memcpy(room, headers[i], sizeof(headers[i]));
+		wire_input_filled(&input, sizeof(headers[i]) - 1);
+		ck_assert_int_eq(wire_input_next(&input, &data, &size), 0);
+		wire_input_filled(&input, 1);
+		ck_assert_int_eq(wire_input_next(&input, &data, &size), -EBADMSG);
+		ck_assert_int_eq(wire_input_next(&input, &data, &size), -EBADMSG);
+		wire_input_deinit(&input);
+	}
+}
+END_TEST
+
+/* A reader that takes no frames cannot make the buffer grow. */
+START_TEST(input_is_bounded)
+{
+	const size_t piece = 16384;
+	struct wire_input input = { 0 };
+	char *room;
+	int r;
+
+	for (int i = 0; i < 1000; i++) {
+		r = wire_input_reserve(&input, piece, &room);
+		if (r)
+			break;
+		memset(room, 1, piece);
+		wire_input_filled(&input, piece);
+	}
+	ck_assert_int_eq(r, -ENOBUFS);
+	ck_assert_uint_le(input.capacity, WIRE_FRAME_HEADER_SIZE + WIRE_FRAME_MAX + piece);
+	ck_assert_int_eq(wire_input_reserve(&input, SIZE_MAX, &room), -ENOBUFS);
+	wire_input_deinit(&input);
+	ck_assert_int_eq(wire_input_reserve(&input, SIZE_MAX, &room), -ENOMEM);
+}
+END_TEST
+
+START_TEST(names)
+{
+	ck_assert_str_eq(wire_type_name(WIRE_HELLO), "hello");
+	ck_assert_str_eq(wire_type_name(WIRE_LOSS), "loss");
+	ck_assert_str_eq(wire_type_name((enum wire_type)999), "unknown");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("wire");
+	TCase *codec = tcase_create("codec"), *framing = tcase_create("framing");
+	SRunner *runner = srunner_create(suite);
+	const int types = ARRAY_SIZE(all_types);
+
+	for (size_t i = 0; i < sizeof(long_text); i++)
+		long_text[i] = (char)i;
+	tcase_set_timeout(codec, 60);
+	tcase_set_timeout(framing, 60);
+	tcase_add_loop_test(codec, round_trip, 0, types);
+	tcase_add_loop_test(codec, encoding_is_msgpack, 0, types);
+	tcase_add_loop_test(codec, truncated, 0, types);
+	tcase_add_loop_test(codec, trailing_bytes, 0, types);
+	tcase_add_loop_test(codec, wrong_kinds, 0, types);
+	tcase_add_loop_test(codec, wrong_counts, 0, types);
+	tcase_add_loop_test(codec, changed_bytes, 0, types);
+	tcase_add_loop_test(codec, hostile_bytes, 0, ARRAY_SIZE(hostile));
+	tcase_add_test(codec, hostile_depth);
+	tcase_add_test(codec, numbers_out_of_range);
+	tcase_add_test(codec, argv_too_long);
+	tcase_add_test(codec, encode_refuses);
+	tcase_add_test(codec, names);
+	suite_add_tcase(suite, codec);
+	tcase_add_test(framing, largest_frame);
+	tcase_add_test(framing, frames_in_pieces);
+	tcase_add_test(framing, frame_sizes_refused);
+	tcase_add_test(framing, input_is_bounded);
+	suite_add_tcase(suite, framing);
+	srunner_run_all(runner, CK_NORMAL);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
