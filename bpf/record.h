@@ -13,11 +13,11 @@
 
 #ifndef __bpf__
 #include <stdint.h>
-typedef uint8_t __u8;
-typedef uint16_t __u16;
-typedef uint32_t __u32;
-typedef uint64_t __u64;
-typedef int32_t __s32;
+#else
+typedef __u8 uint8_t;
+typedef __u16 uint16_t;
+typedef __u32 uint32_t;
+typedef __u64 uint64_t;
 #endif
 
 /* Raised whenever a structure below changes: pinned maps of another version are
@@ -69,8 +69,8 @@ enum counter_bit {
 #define COUNTER_VALID(name) (1ULL << COUNTER_##name)
 
 struct counters {
-	__u64 valid; /* bit COUNTER_x: field x is known */
-#define X(name, source) __u64 name;
+	uint64_t valid; /* bit COUNTER_x: field x is known */
+#define X(name, source) uint64_t name;
 	RECORD_COUNTERS(X)
 #undef X
 };
@@ -79,42 +79,42 @@ struct counters {
  * inherited by fork, one more at every exec, so it is the same number whoever
  * looks and whenever the looking began. */
 struct image_key {
-	__u32 pid; /* thread group id */
-	__u32 exec_id;
-	__u64 start_boot_ns; /* group_leader.start_boottime; 0: the image is unknown */
+	uint32_t pid; /* thread group id */
+	uint32_t exec_id;
+	uint64_t start_boot_ns; /* group_leader.start_boottime; 0: the image is unknown */
 };
 
 struct record_header {
-	__u32 type; /* enum record_type */
-	__u32 size; /* bytes, this header and trailing text included */
-	__u64 boot_ns;
+	uint32_t type; /* enum record_type */
+	uint32_t size; /* bytes, this header and trailing text included */
+	uint64_t boot_ns;
 	struct image_key image;
 };
 
 struct record_fork {
 	struct record_header header; /* image: the child, still in its parent's image */
 	struct image_key parent;     /* child.real_parent: CLONE_PARENT is honoured */
-	__u64 cgroup_id;
-	__u32 sid;
-	__u32 pgid;
-	__u32 uid;
-	__u32 flags; /* RECORD_KERNEL_THREAD */
+	uint64_t cgroup_id;
+	uint32_t sid;
+	uint32_t pgid;
+	uint32_t uid;
+	uint32_t flags; /* RECORD_KERNEL_THREAD */
 };
 
 /* Who and where a process is: part of exec records and samples. */
 struct record_context {
 	struct image_key parent; /* real_parent now */
-	__u64 cgroup_id;
-	__u32 pid_namespace; /* inode numbers of nsfs */
-	__u32 mount_namespace;
-	__u32 uid;
-	__u32 gid;
-	__u32 sid;
-	__u32 pgid;
-	__u32 tty;         /* device number of the controlling terminal, 0: none */
-	__u32 stdin_pipe;  /* inode if descriptor 0 is a pipe or FIFO, else 0 */
-	__u32 stdout_pipe; /* the same for descriptor 1 */
-	__u32 flags;       /* RECORD_* below */
+	uint64_t cgroup_id;
+	uint32_t pid_namespace; /* inode numbers of nsfs */
+	uint32_t mount_namespace;
+	uint32_t uid;
+	uint32_t gid;
+	uint32_t sid;
+	uint32_t pgid;
+	uint32_t tty;         /* device number of the controlling terminal, 0: none */
+	uint32_t stdin_pipe;  /* inode if descriptor 0 is a pipe or FIFO, else 0 */
+	uint32_t stdout_pipe; /* the same for descriptor 1 */
+	uint32_t flags;       /* RECORD_* below */
 };
 
 #define RECORD_SCRIPT (1U << 0)         /* `filename` is a #! script, argv[0] its interpreter */
@@ -129,8 +129,11 @@ struct record_context {
 #define RECORD_ARGV_MAX 4096
 #define RECORD_COMM_SIZE 16
 
-/* Text behind the structure, in this order and with these sizes:
- *   filename  as given to execve (exec) or the path of mm.exe_file (sample)
+/* Also the layout of samples, where the text is there only if a full pass was
+ * asked for, else its sizes are 0.
+ * Text behind the structure, in this order and with these sizes:
+ *   filename  exec: as given to execve, ended by NUL
+ *             sample: the path of mm.exe_file, in the form of cwd
  *   cwd       path components from the leaf to the root, each ended by NUL
  *   argv      the arguments, each ended by NUL */
 struct record_exec {
@@ -138,42 +141,72 @@ struct record_exec {
 	struct record_context context;
 	struct counters counters; /* up to this exec: they close the image before */
 	char comm[RECORD_COMM_SIZE];
-	__u16 filename_size;
-	__u16 cwd_size;
-	__u32 argv_size;
+	uint16_t filename_size;
+	uint16_t cwd_size;
+	uint32_t argv_size;
 };
 
 struct record_exit {
 	struct record_header header; /* RECORD_EXIT or RECORD_FINAL */
 	struct counters counters;
-	__u32 wait_status; /* as wait4 gives it: signal.group_exit_code or the last code */
-	__u32 flags;       /* RECORD_EXIT_* */
+	uint32_t wait_status; /* as wait4 gives it: signal.group_exit_code or the last code */
+	uint32_t flags;       /* RECORD_EXIT_* */
 };
 
 #define RECORD_EXIT_OOM (1U << 0) /* signal.oom_mm: killed by the OOM killer */
 
-/* Samples share the layout of exec records; the text is there only where a full
- * pass was asked for (`struct control.sample_text`), else its sizes are 0. */
+/* From the iterator too: then it stands before the sample that first needs it. */
 struct record_cgroup {
 	struct record_header header;
-	__u64 cgroup_id; /* kernfs id in the low 56 bits, hierarchy id above */
-	__u32 path_size; /* components from the leaf to the root, each ended by NUL */
-	__u32 pad;
+	uint64_t cgroup_id; /* kernfs id in the low 56 bits, hierarchy id above */
+	uint32_t path_size; /* components from the leaf to the root, each ended by NUL */
+	uint32_t pad;
 };
 
 #define RECORD_CGROUP_PATH_MAX 1024
 
-/* Loss: what the kernel side had to drop, by kind and cgroup. */
-struct loss_key {
-	__u64 cgroup_id;
-	__u32 type; /* enum record_type */
-	__u32 pad;
+/* Loss: what the kernel side had to drop, by kind and cgroup, since the ring was
+ * made. A mapped array of slots: the first LOSS_HASHED are found by hash, the
+ * others, one a type, take what found no place there (cgroup_id 0). */
+struct loss_slot {
+	uint64_t cgroup_id;
+	uint32_t type; /* enum record_type; 0: the slot is free */
+	uint32_t pad;
+	uint64_t count;
+	uint64_t first_boot_ns;
+	uint64_t last_boot_ns;
+	uint64_t delivered_count; /* the probe's: that much of `count` has been acknowledged */
 };
 
-struct loss_value {
-	__u64 count;
-	__u64 first_boot_ns;
-	__u64 last_boot_ns;
+#define LOSS_HASHED 64
+#define LOSS_SLOTS (LOSS_HASHED + 16)
+
+/* What the probe tells the kernel side: one mapped structure. The first two
+ * fields keep their place in every version. */
+struct control {
+	uint32_t record_version; /* RECORD_VERSION of the records in the ring */
+	uint32_t ignore_kinds;   /* bit IGNORE_x: there are ignored values of that kind */
+	uint64_t build;          /* only programs of this build write to the ring */
+	uint64_t ring_epoch;     /* random, never 0: ring offsets belong to it */
+	uint64_t lease_boot_ns;  /* collect until then */
+	uint64_t connection;     /* raised for each one: cgroup paths are sent again */
+	uint32_t sample_text;    /* 1: the iterator adds filename and cwd */
+	uint32_t pad;
+};
+
+enum ignore_kind {
+	IGNORE_UID,
+	IGNORE_CGROUP, /* that one and those below it */
+	IGNORE_COMM,
+};
+
+struct ignore_key {
+	uint32_t kind; /* enum ignore_kind */
+	uint32_t pad;
+	union {
+		uint64_t number; /* uid or cgroup_id */
+		char comm[RECORD_COMM_SIZE];
+	};
 };
 
 #endif

@@ -1,0 +1,314 @@
+/* Everything of the kernel that Tracer can look at.
+ *
+ * Declared by hand: only the structures and fields that are read. CO-RE finds
+ * their real places in the running kernel's BTF when the programs are loaded.
+ * A name with three underscores is a variant of the structure before them, as
+ * other kernel versions have it; which one holds is asked of BTF, field by field.
+ */
+#ifndef TRACER_BPF_KERNEL_H
+#define TRACER_BPF_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef unsigned char __u8;
+typedef unsigned short __u16;
+typedef unsigned int __u32;
+typedef unsigned long long __u64;
+typedef int __s32;
+typedef long long __s64;
+typedef __u16 __be16; /* named by libbpf's helper declarations */
+typedef __u32 __be32;
+typedef __u32 __wsum;
+
+/* From the kernel's user-space ABI (linux/bpf.h). */
+enum {
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_LRU_HASH = 9,
+	BPF_MAP_TYPE_RINGBUF = 27,
+	BPF_ANY = 0,
+	BPF_NOEXIST = 1,
+	BPF_F_MMAPABLE = 1U << 10,
+	BPF_RB_NO_WAKEUP = 1,
+};
+
+/* Unexported constants of the kernel, unchanged since long before 5.8. */
+#define PF_EXITING 0x00000004
+#define PF_KTHREAD 0x00200000
+#define SIGNAL_GROUP_EXIT 0x00000004
+#define PIDTYPE_PGID 2
+#define PIDTYPE_SID 3
+#define S_IFMT 0170000
+#define S_IFIFO 0010000
+enum { MM_FILEPAGES, MM_ANONPAGES, MM_SWAPENTS, MM_SHMEMPAGES };
+
+#define KERNEL __attribute__((preserve_access_index))
+
+struct list_head {
+	struct list_head *next;
+} KERNEL;
+
+typedef struct {
+	int counter;
+} KERNEL atomic_t;
+
+/* Namespaces and credentials */
+
+struct ns_common {
+	unsigned int inum;
+} KERNEL;
+
+struct pid_namespace {
+	struct ns_common ns;
+} KERNEL;
+
+struct mnt_namespace {
+	struct ns_common ns;
+} KERNEL;
+
+struct nsproxy {
+	struct mnt_namespace *mnt_ns;
+} KERNEL;
+
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+} KERNEL;
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+} KERNEL;
+
+typedef struct {
+	__u32 val;
+} KERNEL kuid_t, kgid_t;
+
+struct cred {
+	kuid_t uid;
+	kgid_t gid;
+} KERNEL;
+
+/* Files and paths: names and inode numbers, never contents */
+
+struct qstr {
+	const unsigned char *name;
+} KERNEL;
+
+struct dentry {
+	struct dentry *d_parent;
+	struct qstr d_name;
+} KERNEL;
+
+struct vfsmount {
+	struct dentry *mnt_root;
+} KERNEL;
+
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+} KERNEL;
+
+struct path {
+	struct vfsmount *mnt;
+	struct dentry *dentry;
+} KERNEL;
+
+struct fs_struct {
+	struct path root;
+	struct path pwd;
+} KERNEL;
+
+struct inode {
+	unsigned short i_mode;
+	unsigned long i_ino;
+} KERNEL;
+
+struct file {
+	struct path f_path;
+	struct inode *f_inode;
+} KERNEL;
+
+struct fdtable {
+	struct file **fd;
+} KERNEL;
+
+struct files_struct {
+	struct fdtable *fdt;
+} KERNEL;
+
+struct tty_driver {
+	int major;
+	int minor_start;
+} KERNEL;
+
+struct tty_struct {
+	struct tty_driver *driver;
+	int index;
+} KERNEL;
+
+/* Control groups */
+
+struct kernfs_node {
+	struct kernfs_node *__parent; /* since 6.15 */
+	const char *name;
+	__u64 id;
+} KERNEL;
+
+struct kernfs_node___parent {
+	struct kernfs_node *parent;
+} KERNEL;
+
+struct cgroup_root {
+	int hierarchy_id;
+} KERNEL;
+
+struct cgroup {
+	int level;
+	struct kernfs_node *kn;
+	struct cgroup_root *root;
+} KERNEL;
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+} KERNEL;
+
+struct css_set {
+	struct cgroup_subsys_state *subsys[1];
+	struct cgroup *dfl_cgrp;
+} KERNEL;
+
+enum cgroup_subsys_id {
+	cpu_cgrp_id,
+	memory_cgrp_id,
+	freezer_cgrp_id,
+	pids_cgrp_id,
+};
+
+/* Accounting */
+
+struct sched_entity {
+	__u64 sum_exec_runtime;
+} KERNEL;
+
+struct sched_info {
+	unsigned long long run_delay;
+} KERNEL;
+
+struct task_delay_info {
+	__u64 blkio_delay;
+} KERNEL;
+
+struct task_io_accounting {
+	__u64 rchar;
+	__u64 wchar;
+	__u64 syscr;
+	__u64 syscw;
+	__u64 read_bytes;
+	__u64 write_bytes;
+	__u64 cancelled_write_bytes;
+} KERNEL;
+
+struct percpu_counter {
+	__s64 count;
+} KERNEL;
+
+struct mm_struct {
+	unsigned long hiwater_rss; /* pages */
+	unsigned long arg_start;
+	unsigned long arg_end;
+	struct file *exe_file;
+	struct percpu_counter rss_stat[4]; /* since 6.2, pages */
+} KERNEL;
+
+typedef struct {
+	__s64 counter;
+} KERNEL atomic_long_t;
+
+struct mm_rss_stat {
+	atomic_long_t count[4];
+} KERNEL;
+
+struct mm_struct___rss {
+	struct mm_rss_stat rss_stat;
+} KERNEL;
+
+struct signal_struct {
+	atomic_t live;
+	int nr_threads;
+	struct list_head thread_head;
+	int group_exit_code;
+	unsigned int flags;
+	struct pid *pids[4];
+	struct tty_struct *tty;
+	__u64 utime;
+	__u64 stime;
+	unsigned long nvcsw;
+	unsigned long nivcsw;
+	unsigned long min_flt;
+	unsigned long maj_flt;
+	unsigned long maxrss; /* pages */
+	struct task_io_accounting ioac;
+	unsigned long long sum_sched_runtime;
+	struct mm_struct *oom_mm;
+} KERNEL;
+
+struct task_struct {
+	unsigned int flags;
+	struct sched_entity se;
+	struct sched_info sched_info;
+	struct mm_struct *mm;
+	int exit_state;
+	int exit_code;
+	int pid;
+	int tgid;
+	struct task_struct *real_parent;
+	struct task_struct *group_leader;
+	struct pid *thread_pid;
+	struct list_head thread_node;
+	__u64 utime;
+	__u64 stime;
+	unsigned long nvcsw;
+	unsigned long nivcsw;
+	__u64 start_boottime;
+	unsigned long min_flt;
+	unsigned long maj_flt;
+	const struct cred *cred;
+	char comm[16];
+	struct fs_struct *fs;
+	struct files_struct *files;
+	struct nsproxy *nsproxy;
+	struct signal_struct *signal;
+	__u64 self_exec_id;
+	struct task_io_accounting ioac;
+	struct css_set *cgroups;
+	struct task_delay_info *delays;
+} KERNEL;
+
+struct linux_binprm {
+	const char *filename;
+	const char *interp;
+} KERNEL;
+
+/* Helper functions that came after 5.8: asked for by name */
+enum bpf_func_id {
+	BPF_FUNC_loop = 181,
+};
+
+/* Iterators */
+
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+} KERNEL;
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+} KERNEL;
+
+#endif
