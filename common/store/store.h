@@ -37,7 +37,9 @@ const char *store_error_text(const struct store *store);
 /* ---- writing: put rows, then commit -------------------------------------------
  * The first put or statement begins a transaction. All return 0, -ENOSPC (disk
  * full: roll back and try the whole batch again later), -EBUSY, -EIO,
- * -EUCLEAN (corrupt). */
+ * -EUCLEAN (corrupt), -EINVAL (a column that must be known is NULL). After a failure
+ * everything fails alike until store_rollback, so that no half of a batch is
+ * committed. */
 #define R(NAME, name, table, key) int store_put_##name(struct store *store, const struct row_##name *row);
 ROWS(R)
 #undef R
@@ -61,15 +63,18 @@ struct store_stream {
 };
 
 /* Writes the stream row and commits; nothing put since the last commit is lost or
- * half there. On failure the transaction is rolled back. */
+ * half there. On failure the transaction is rolled back. `stream->rev` is not read:
+ * the store counts revisions itself. */
 int store_commit(struct store *store, const struct store_stream *stream);
 void store_rollback(struct store *store);
 
 /* 0, or -ENODATA: the store has no stream yet. */
 int store_read_stream(struct store *store, struct store_stream *ret_stream);
 
-/* Deletes what ended before `before_unix_ns`, at most `limit` runs with all that is
- * in them, and gives pages back. The number deleted or -errno. */
+/* Deletes what ended before `before_unix_ns`: at most `limit` runs with all that is in
+ * them, and processes of runs that live on; then gives pages back. Commits by itself,
+ * so it is called between a commit and the next put (-EINVAL otherwise). The number
+ * of runs deleted or -errno. */
 int64_t store_expire(struct store *store, int64_t before_unix_ns, unsigned limit);
 
 /* ---- reading ------------------------------------------------------------------
@@ -85,15 +90,22 @@ struct store_value {
 	enum { STORE_VALUE_NULL, STORE_VALUE_INTEGER, STORE_VALUE_REAL, STORE_VALUE_TEXT, STORE_VALUE_BLOB } type;
 	int64_t integer;
 	double real;
-	const char *data; /* text or blob, NUL-terminated behind `size` bytes */
+	const char *data; /* text (NUL-terminated behind its `size` bytes) or blob (not) */
 	size_t size;
 };
 
 struct store_result;
 
-/* `parameters` ends with a NULL name. */
+/* Between these two every query sees the same commit: a report does not mix two. */
+int store_begin_reading(struct store *store);
+void store_end_reading(struct store *store);
+
+/* `parameters` ends with a NULL name; those left out are NULL. -EINVAL: no such query
+ * or parameter. */
 int store_query(struct store *store, const char *query, const struct store_parameter *parameters,
 		struct store_result **ret_result);
+/* The file names of all queries (NAME.sql), NULL past the last. */
+const char *store_query_file(size_t index);
 /* 1: a row; 0: the end; -errno. */
 int store_result_next(struct store_result *result);
 size_t store_result_width(const struct store_result *result);

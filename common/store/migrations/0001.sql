@@ -276,6 +276,7 @@ CREATE TABLE losses (
 -- Paths of cgroup ids of this boot, so that a restart need not ask again.
 CREATE TABLE cgroups (
   id                INTEGER NOT NULL PRIMARY KEY, -- id; hash of host, boot and cgroup id; derived
+  rev               INTEGER NOT NULL, -- count; revision of this row; correlator
   cgroup_id         INTEGER NOT NULL, -- id; kernfs id, hierarchy id in the top byte; cgroup.kn.id
   path              TEXT NOT NULL -- text; path in its hierarchy; cgroup.kn walked to the root
 ) STRICT;
@@ -298,7 +299,12 @@ CREATE TABLE checkpoints (
   state             BLOB NOT NULL -- msgpack; correlator/checkpoint.c; correlator
 ) STRICT;
 
--- Tasks and tools as a reader wants them: what stands, with its wall time.
+-- Runs, tasks and tools as a reader wants them: what stands, with its wall time,
+-- which is unknown while it lives.
+CREATE VIEW standing_runs AS
+  SELECT r.*, h.hostname AS host, r.end_boot_ns - r.begin_boot_ns AS wall_ns
+    FROM runs r LEFT JOIN hosts h ON h.id = r.host_id
+   WHERE r.process_count > 0;
 CREATE VIEW standing_tasks AS
   SELECT *, end_boot_ns - begin_boot_ns AS wall_ns FROM tasks
    WHERE merged_into_id IS NULL AND process_count > 0;

@@ -1,0 +1,63 @@
+/* The .sql files of this folder, embedded when it is built, by their names. */
+#include <string.h>
+
+#include "common/store/internal.h"
+#include "store-migrations.h"
+#include "store-queries.h"
+#include "store-statements.h"
+
+struct text {
+	const char *file; /* NAME.sql */
+	const char *sql;
+};
+
+#define X(name, file) {file, name},
+static const struct text queries[] = {STORE_SQL_QUERIES(X)};
+static const struct text statements[] = {STORE_SQL_STATEMENTS(X)};
+static const struct text migrations[] = {STORE_SQL_MIGRATIONS(X)};
+#undef X
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+_Static_assert(COUNT(statements) <= STORE_STATEMENTS_MAX, "raise STORE_STATEMENTS_MAX");
+
+static const struct text *text_find(const struct text *texts, size_t count, const char *name)
+{
+	size_t size = strlen(name);
+
+	for (size_t i = 0; i < count; i++)
+		if (strncmp(texts[i].file, name, size) == 0 && strcmp(texts[i].file + size, ".sql") == 0)
+			return &texts[i];
+	return NULL;
+}
+
+const char *store_query_text(const char *name)
+{
+	const struct text *text = text_find(queries, COUNT(queries), name);
+
+	return text ? text->sql : NULL;
+}
+
+const char *store_query_file(size_t index)
+{
+	return index < COUNT(queries) ? queries[index].file : NULL;
+}
+
+const char *store_statement_text(const char *name, size_t *ret_index)
+{
+	const struct text *text = text_find(statements, COUNT(statements), name);
+
+	if (!text)
+		return NULL;
+	*ret_index = (size_t)(text - statements);
+	return text->sql;
+}
+
+const char *store_migration_text(int version)
+{
+	return version >= 1 && version <= store_schema_version() ? migrations[version - 1].sql : NULL;
+}
+
+int store_schema_version(void)
+{
+	return (int)COUNT(migrations);
+}

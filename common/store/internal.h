@@ -1,0 +1,67 @@
+/* What the files of the store share among themselves; no one else includes it. */
+#ifndef TRACER_COMMON_STORE_INTERNAL_H
+#define TRACER_COMMON_STORE_INTERNAL_H
+
+#include <sqlite3.h>
+
+#include "common/store/store.h"
+
+/* Tables that are written by upsert, in the order of ROWS. */
+enum store_table {
+#define R(NAME, name, table, key) STORE_TABLE_##NAME,
+	ROWS(R)
+#undef R
+	STORE_TABLE_COUNT
+};
+
+#define STORE_STATEMENTS_MAX 24
+
+struct store {
+	sqlite3 *db;
+	int lock_fd;            /* -1: a reader */
+	int write_error;        /* negative errno: everything fails until the rollback */
+	uint64_t rev;           /* highest given out, the open transaction included */
+	uint64_t committed_rev;
+	sqlite3_stmt *puts[STORE_TABLE_COUNT];
+	sqlite3_stmt *statements[STORE_STATEMENTS_MAX];
+	char error[sizeof(((struct store_error *)NULL)->text)];
+};
+
+/* ---- store.c: errors ---- */
+
+/* Negative errno for a result code of SQLite; `db` knows the system's errno. */
+int store_errno(sqlite3 *db, int rc);
+/* Notes "`what`: SQLite's words" as the store's error and returns the errno. */
+int store_fail(struct store *store, int rc, const char *what);
+/* Runs statements that return no row. 0 or negative errno. */
+int store_exec(struct store *store, const char *sql);
+/* The first column of the first row of `sql`; 0 where there is none. */
+int store_read_integer(struct store *store, const char *sql, int64_t *ret_value);
+
+/* ---- writer.c ---- */
+
+/* Takes the revision up where the stream row left it; next_rev() for statements. */
+int store_init_writer(struct store *store);
+void store_deinit_writer(struct store *store);
+/* Begins a transaction where none is open. */
+int store_begin(struct store *store);
+/* Commits it; on failure store_rollback must follow. */
+int store_end(struct store *store);
+/* statements/NAME.sql, prepared once and reset. */
+int store_find_statement(struct store *store, const char *name, sqlite3_stmt **ret_statement);
+/* Runs a statement that returns no row and resets it. */
+int store_run_statement(struct store *store, sqlite3_stmt *statement);
+/* Binds by name, without the colon, where the statement has that parameter. */
+void store_bind_integer(sqlite3_stmt *statement, const char *name, int64_t value);
+
+/* ---- embedded.c: the .sql files ---- */
+
+/* The text of queries/NAME.sql or statements/NAME.sql, NULL if there is none. */
+const char *store_query_text(const char *name);
+/* `ret_index` numbers the statements from 0, below STORE_STATEMENTS_MAX. */
+const char *store_statement_text(const char *name, size_t *ret_index);
+/* The migration to `version` (1 ..), NULL past the newest. */
+const char *store_migration_text(int version);
+int store_schema_version(void);
+
+#endif

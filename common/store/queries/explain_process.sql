@@ -1,0 +1,17 @@
+-- Why a process is what it is: its role, and whose it is.
+-- :process_id the process.
+SELECT p.id AS id, p.pid AS pid, p.program AS program, p.path AS path, p.arguments AS arguments,
+       p.working_directory AS working_directory, p.began AS began, p.ended AS ended,
+       p.totals AS totals, p.role AS role, p.rule AS rule, p.reason AS reason,
+       p.parent_id AS parent_id, parent.pid AS parent_pid, parent.program AS parent_program,
+       parent.role AS parent_role,
+       p.tool_id AS tool_id, tool.name AS tool_name, tool.role AS tool_role,
+       p.task_id AS task_id, task.name AS task_name, task.kind AS task_kind,
+       task.reason AS task_reason,
+       p.run_id AS run_id, run.name AS run_name, run.kind AS run_kind, run.reason AS run_reason
+  FROM processes p
+  LEFT JOIN processes parent ON parent.id = p.parent_id
+  LEFT JOIN tools tool ON tool.id = p.tool_id
+  LEFT JOIN tasks task ON task.id = p.task_id
+  LEFT JOIN runs run ON run.id = p.run_id
+ WHERE p.id = :process_id;

@@ -1,0 +1,16 @@
+-- Why a run is one: what drew its boundary, and beneath what.
+-- :run_id the run.
+SELECT r.id AS id, r.kind AS kind, r.name AS name, r.engine AS engine, r.run_key AS run_key,
+       r.reason AS reason, r.status AS status, r.rules_version AS rules_version,
+       r.user_id AS user_id, r.working_directory AS working_directory,
+       r.root_process_id AS root_process_id, root.pid AS root_pid, root.program AS root_program,
+       root.role AS root_role, root.rule AS root_rule, root.reason AS root_reason,
+       r.origin_process_id AS origin_process_id, origin.pid AS origin_pid,
+       origin.program AS origin_program, origin.role AS origin_role, origin.rule AS origin_rule,
+       r.container_id AS container_id, container.runtime AS container_runtime,
+       container.runtime_id AS container_runtime_id
+  FROM runs r
+  LEFT JOIN processes root ON root.id = r.root_process_id
+  LEFT JOIN processes origin ON origin.id = r.origin_process_id
+  LEFT JOIN containers container ON container.id = r.container_id
+ WHERE r.id = :run_id;

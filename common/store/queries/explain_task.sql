@@ -1,0 +1,16 @@
+-- Why a task is one: what drew its boundary, and around what.
+-- :task_id the task.
+SELECT t.id AS id, t.kind AS kind, t.name AS name, t.reason AS reason, t.status AS status,
+       t.merged_into_id AS merged_into_id, t.parent_task_id AS parent_task_id,
+       t.working_directory AS working_directory,
+       t.root_process_id AS root_process_id, root.pid AS root_pid, root.program AS root_program,
+       root.role AS root_role, root.rule AS root_rule, root.reason AS root_reason,
+       t.orchestrator_process_id AS orchestrator_process_id, driver.pid AS orchestrator_pid,
+       driver.program AS orchestrator_program, driver.rule AS orchestrator_rule,
+       driver.reason AS orchestrator_reason,
+       t.run_id AS run_id, run.name AS run_name, run.kind AS run_kind, run.reason AS run_reason
+  FROM tasks t
+  LEFT JOIN processes root ON root.id = t.root_process_id
+  LEFT JOIN processes driver ON driver.id = t.orchestrator_process_id
+  LEFT JOIN runs run ON run.id = t.run_id
+ WHERE t.id = :task_id;

@@ -1,0 +1,3 @@
+-- The hosts of this store. No parameters.
+SELECT * FROM hosts
+ ORDER BY hostname, id;

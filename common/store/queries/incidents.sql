@@ -1,0 +1,8 @@
+-- What went wrong in a run, in order.
+-- :run_id the run.
+SELECT i.*, t.name AS task_name, p.pid AS pid, p.program AS program
+  FROM incidents i
+  LEFT JOIN tasks t ON t.id = i.task_id
+  LEFT JOIN processes p ON p.id = i.process_id
+ WHERE i.run_id = :run_id
+ ORDER BY i.boot_ns, i.id;

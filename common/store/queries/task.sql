@@ -1,0 +1,6 @@
+-- The tasks whose id lies in a range, merged ones too: a prefix of an id, or all of it.
+-- :first_id, :last_id the range. At most 20.
+SELECT *, end_boot_ns - begin_boot_ns AS wall_ns FROM tasks
+ WHERE id BETWEEN :first_id AND :last_id
+ ORDER BY started_unix_ns DESC, id
+ LIMIT 20;

@@ -1,0 +1,5 @@
+-- The processes of a task as they began.
+-- :task_id the task.
+SELECT *, end_boot_ns - begin_boot_ns AS wall_ns FROM processes
+ WHERE task_id = :task_id
+ ORDER BY begin_boot_ns, id;

@@ -1,0 +1,2 @@
+-- The runs themselves.
+DELETE FROM runs WHERE id IN (SELECT id FROM temp.expiring_runs);

@@ -1,0 +1,2 @@
+-- Tasks of the runs that go.
+DELETE FROM tasks WHERE run_id IN (SELECT id FROM temp.expiring_runs);

@@ -1,0 +1,422 @@
+/* Opening and closing the store, its lock, its schema, its errors. See store.h.
+ *
+ * Settings, and why:
+ *   WAL                  readers never wait for the writer, nor it for them.
+ *   synchronous=NORMAL   a commit survives every end of the correlator, kill -9
+ *       included, which is what an acknowledgement promises: the ring outlives the
+ *       process too. Only a crash of the whole machine can take the commits since
+ *       the last checkpoint back (the kernel writes pages out within about 30 s);
+ *       the ring is gone then as well, and the database stays whole. FULL would
+ *       fsync at every commit, and on ext4 that makes the watched pipeline's own
+ *       dirty pages wait: the tracer would slow what it measures. What a crash takes
+ *       back must not have its revisions given out twice, or the shipper, which is
+ *       past them, would skip the new rows: see store_init_writer.
+ *   persistent WAL       PATH-wal and PATH-shm stay when the writer ends, so that a
+ *       user who may only read (group of the file, no write to the directory) can
+ *       open the store while no writer runs. A reader needs: search permission on the
+ *       directory, read permission on PATH, PATH-wal and PATH-shm, which SQLite
+ *       creates with the mode and owner of PATH.
+ *   auto_vacuum          incremental: expiry gives pages back without a rewrite.
+ */
+#include "common/store/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/store/internal.h"
+
+#define APPLICATION_ID 0x54524352 /* "TRCR" */
+#define BUSY_TIMEOUT_MS 5000      /* a reader's recovery of the WAL, a copy tool's lock */
+#define WRITER_CACHE_KIB 8192     /* of the correlator's 48 MiB: the pages of a busy minute */
+#define WAL_LIMIT_BYTES (16 << 20) /* what a checkpoint shrinks the WAL to */
+
+/* ---- errors ------------------------------------------------------------------ */
+
+int store_errno(sqlite3 *db, int rc)
+{
+	int system_errno = db ? sqlite3_system_errno(db) : 0;
+
+	switch (rc & 0xff) {
+	case SQLITE_OK:
+	case SQLITE_ROW:
+	case SQLITE_DONE:
+		return 0;
+	case SQLITE_FULL:
+		return -ENOSPC;
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		return -EBUSY;
+	case SQLITE_NOTADB:
+	case SQLITE_CORRUPT:
+		return -EUCLEAN;
+	case SQLITE_READONLY:
+		return -EROFS;
+	case SQLITE_NOMEM:
+		return -ENOMEM;
+	case SQLITE_CONSTRAINT:
+	case SQLITE_MISMATCH:
+	case SQLITE_TOOBIG:
+		return -EINVAL;
+	case SQLITE_CANTOPEN:
+	case SQLITE_IOERR:
+		/* A full disk shows here too: growing PATH-shm fails as an I/O error. */
+		return system_errno > 0 ? -system_errno : -EIO;
+	default:
+		return -EIO;
+	}
+}
+
+int store_fail(struct store *store, int rc, const char *what)
+{
+	int error = store_errno(store->db, rc);
+
+	snprintf(store->error, sizeof(store->error), "%s: %s", what,
+		 store->db ? sqlite3_errmsg(store->db) : sqlite3_errstr(rc));
+	return error;
+}
+
+const char *store_error_text(const struct store *store)
+{
+	return store->error;
+}
+
+static int error_set(struct store_error *ret_error, int error, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int error_set(struct store_error *ret_error, int error, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(ret_error->text, sizeof(ret_error->text), format, arguments);
+	va_end(arguments);
+	return error;
+}
+
+/* What to do about a failed open, for a person. */
+static int error_explain(struct store_error *ret_error, int error, const char *path,
+			 const char *what)
+{
+	switch (error) {
+	case -ENOSPC:
+		return error_set(ret_error, error, "%s: no space left: free some on its disk", path);
+	case -EUCLEAN:
+		return error_set(ret_error, error,
+				 "%s: not a tracer store, or damaged (%s): move it away, or name "
+				 "another file", path, what);
+	case -EROFS:
+		return error_set(ret_error, error, "%s: read-only: name a store on a writable "
+				 "file system", path);
+	case -EACCES:
+	case -EPERM:
+		return error_set(ret_error, error, "%s: permission denied: it is readable for its "
+				 "owner and group (`tracer` if installed)", path);
+	case -ENOENT:
+		return error_set(ret_error, error, "%s: no such file: is tracer-correlator running, "
+				 "or is the store elsewhere (--store)?", path);
+	default:
+		return error_set(ret_error, error, "%s: %s (%s)", path, what, strerror(-error));
+	}
+}
+
+/* ---- small helpers ----------------------------------------------------------- */
+
+int store_exec(struct store *store, const char *sql)
+{
+	int rc = sqlite3_exec(store->db, sql, NULL, NULL, NULL);
+
+	return rc == SQLITE_OK ? 0 : store_fail(store, rc, "cannot use the store");
+}
+
+int store_read_integer(struct store *store, const char *sql, int64_t *ret_value)
+{
+	sqlite3_stmt *statement = NULL;
+	int64_t value = 0;
+	int rc = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL);
+
+	if (rc == SQLITE_OK) {
+		rc = sqlite3_step(statement);
+		if (rc == SQLITE_ROW)
+			value = sqlite3_column_int64(statement, 0);
+	}
+	if (rc != SQLITE_ROW && rc != SQLITE_DONE) {
+		int error = store_fail(store, rc, "cannot read the store");
+
+		sqlite3_finalize(statement);
+		return error;
+	}
+	sqlite3_finalize(statement);
+	*ret_value = value;
+	return 0;
+}
+
+/* ---- the writer's lock ------------------------------------------------------- */
+
+static long lock_read_holder(int fd)
+{
+	char text[24];
+	ssize_t size = pread(fd, text, sizeof(text) - 1, 0);
+
+	if (size <= 0)
+		return 0;
+	text[size] = '\0';
+	return strtol(text, NULL, 10);
+}
+
+/* PATH.lock stays when the writer ends: removing it would let two writers lock two
+ * files of that name. Its text, the holder's pid, is for people only. */
+static int lock_take(const char *path, int *ret_fd, struct store_error *ret_error)
+{
+	char name[4096], pid[24];
+	int size, fd, error;
+
+	if ((size_t)snprintf(name, sizeof(name), "%s.lock", path) >= sizeof(name))
+		return error_set(ret_error, -ENAMETOOLONG, "the store's name is too long");
+	fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0640);
+	if (fd < 0)
+		return error_explain(ret_error, -errno, path, "cannot create its lock file");
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		error = errno == EWOULDBLOCK ? -EBUSY : -errno;
+		error_set(ret_error, error, error == -EBUSY ?
+			  "%s: another tracer-correlator writes it (pid %ld): stop that one, or name "
+			  "another store" : "%s: cannot lock it (holder %ld)",
+			  path, lock_read_holder(fd));
+		close(fd);
+		return error;
+	}
+	size = snprintf(pid, sizeof(pid), "%ld\n", (long)getpid());
+	/* On a full disk the lock holds all the same. */
+	if (ftruncate(fd, 0) < 0 || pwrite(fd, pid, (size_t)size, 0) != size)
+		errno = 0;
+	*ret_fd = fd;
+	return 0;
+}
+
+/* ---- the schema -------------------------------------------------------------- */
+
+/* The schema's version, 0 for an empty database. -EUCLEAN: of another program. */
+static int schema_read_version(struct store *store, int64_t *ret_version)
+{
+	int64_t application = 0, version = 0, objects = 0;
+	int error;
+
+	error = store_read_integer(store, "SELECT count(*) FROM sqlite_schema", &objects);
+	if (error == 0)
+		error = store_read_integer(store, "PRAGMA application_id", &application);
+	if (error == 0)
+		error = store_read_integer(store, "PRAGMA user_version", &version);
+	if (error < 0)
+		return error;
+	if (objects == 0 && application == 0)
+		version = 0;
+	else if (application != APPLICATION_ID) {
+		snprintf(store->error, sizeof(store->error), "a database of another program");
+		return -EUCLEAN;
+	}
+	*ret_version = version;
+	return 0;
+}
+
+static int schema_refuse_newer(const char *path, int64_t version, struct store_error *ret_error)
+{
+	return error_set(ret_error, -EPROTO,
+			 "%s: written by a newer release (schema %lld, this one knows %d): use that "
+			 "release's programs", path, (long long)version, store_schema_version());
+}
+
+/* From `version` to the newest: all of it or nothing. */
+static int schema_migrate(struct store *store, int64_t version)
+{
+	char finish[128];
+	int error = store_exec(store, "BEGIN IMMEDIATE");
+
+	for (int next = (int)version + 1; error == 0 && next <= store_schema_version(); next++)
+		error = store_exec(store, store_migration_text(next));
+	snprintf(finish, sizeof(finish), "PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
+		 APPLICATION_ID, store_schema_version());
+	if (error == 0)
+		error = store_exec(store, finish);
+	if (error < 0 && !sqlite3_get_autocommit(store->db))
+		sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+	return error;
+}
+
+/* ---- opening ----------------------------------------------------------------- */
+
+static struct store *store_new(void)
+{
+	struct store *store = calloc(1, sizeof(*store));
+
+	if (store)
+		store->lock_fd = -1;
+	return store;
+}
+
+void store_close(struct store *store)
+{
+	if (!store)
+		return;
+	store_deinit_writer(store);
+	sqlite3_close(store->db);
+	if (store->lock_fd >= 0)
+		close(store->lock_fd);
+	free(store);
+}
+
+/* A connection that trusts nothing in the file beyond its rows. */
+static int connection_open(struct store *store, const char *name, int flags)
+{
+	int rc = sqlite3_open_v2(name, &store->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+
+	if (rc != SQLITE_OK)
+		return store_fail(store, rc, "cannot open");
+	sqlite3_extended_result_codes(store->db, 1);
+	sqlite3_busy_timeout(store->db, BUSY_TIMEOUT_MS);
+	sqlite3_db_config(store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(store->db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
+	sqlite3_db_config(store->db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
+	return 0;
+}
+
+/* The file as such, before SQLite sees it: exact errors, and 0640 if it is new. */
+static int file_probe(const char *path, int flags, struct store_error *ret_error)
+{
+	struct stat status;
+	int fd = open(path, flags | O_CLOEXEC | O_NONBLOCK, 0640);
+	int error = 0;
+
+	if (fd < 0)
+		return error_explain(ret_error, -errno, path, "cannot open");
+	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
+		error = error_set(ret_error, -EUCLEAN, "%s: not a regular file", path);
+	close(fd);
+	return error;
+}
+
+static int writer_configure(struct store *store)
+{
+	char sql[256];
+	int persist = 1;
+	int error;
+
+	snprintf(sql, sizeof(sql),
+		 "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;"
+		 "PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = %d;"
+		 "PRAGMA cache_size = -%d; PRAGMA temp_store = MEMORY",
+		 WAL_LIMIT_BYTES, WRITER_CACHE_KIB);
+	error = store_exec(store, sql);
+	if (error == 0)
+		sqlite3_file_control(store->db, "main", SQLITE_FCNTL_PERSIST_WAL, &persist);
+	return error;
+}
+
+static int writer_prepare(struct store *store, const char *path, struct store_error *ret_error)
+{
+	int64_t version = 0;
+	int error = connection_open(store, path, SQLITE_OPEN_READWRITE);
+
+	if (error == 0)
+		error = schema_read_version(store, &version);
+	if (error == 0 && version > store_schema_version())
+		return schema_refuse_newer(path, version, ret_error);
+	if (error == 0)
+		error = writer_configure(store);
+	if (error == 0 && version < store_schema_version())
+		error = schema_migrate(store, version);
+	if (error == 0)
+		error = store_init_writer(store);
+	return error == 0 ? 0 : error_explain(ret_error, error, path, store->error);
+}
+
+int store_open_writer(const char *path, struct store **ret_store, struct store_error *ret_error)
+{
+	struct store *store = store_new();
+	int error;
+
+	if (!store)
+		return error_set(ret_error, -ENOMEM, "out of memory");
+	error = lock_take(path, &store->lock_fd, ret_error);
+	if (error == 0)
+		error = file_probe(path, O_RDWR | O_CREAT, ret_error);
+	if (error == 0)
+		error = writer_prepare(store, path, ret_error);
+	if (error < 0) {
+		store_close(store);
+		return error;
+	}
+	*ret_store = store;
+	return 0;
+}
+
+/* Kept on read-only media, with no writer ever beside it, a WAL database can only be
+ * opened as immutable. With a PATH-wal present its rows may be in there: never then. */
+static int reader_open_immutable(struct store *store, const char *path)
+{
+	char wal[4096], uri[3 * 4096 + 32];
+	size_t used;
+
+	if ((size_t)snprintf(wal, sizeof(wal), "%s-wal", path) >= sizeof(wal))
+		return -ENAMETOOLONG;
+	if (access(wal, F_OK) == 0 || errno != ENOENT)
+		return -EACCES;
+	used = (size_t)snprintf(uri, sizeof(uri), "file:");
+	for (const char *c = path; *c; c++) {
+		bool plain = strchr("/._-~", *c) || (*c >= '0' && *c <= '9') ||
+			     (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z');
+
+		used += (size_t)snprintf(uri + used, sizeof(uri) - used, plain ? "%c" : "%%%02X",
+					 (unsigned char)*c);
+	}
+	snprintf(uri + used, sizeof(uri) - used, "?immutable=1");
+	sqlite3_close(store->db);
+	store->db = NULL;
+	return connection_open(store, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+}
+
+static int reader_prepare(struct store *store, const char *path, struct store_error *ret_error)
+{
+	int64_t version = 0;
+	int error = connection_open(store, path, SQLITE_OPEN_READONLY);
+
+	if (error == 0)
+		error = schema_read_version(store, &version);
+	if (error < 0 && sqlite3_errcode(store->db) == SQLITE_CANTOPEN &&
+	    reader_open_immutable(store, path) == 0)
+		error = schema_read_version(store, &version);
+	if (error < 0)
+		return error_explain(ret_error, error, path, store->error);
+	if (version > store_schema_version())
+		return schema_refuse_newer(path, version, ret_error);
+	if (version < store_schema_version())
+		return error_set(ret_error, -EPROTO,
+				 "%s: schema %lld is older than this release's %d: tracer-correlator "
+				 "brings it up to date when it starts", path, (long long)version,
+				 store_schema_version());
+	return 0;
+}
+
+int store_open_reader(const char *path, struct store **ret_store, struct store_error *ret_error)
+{
+	struct store *store = store_new();
+	int error;
+
+	if (!store)
+		return error_set(ret_error, -ENOMEM, "out of memory");
+	error = file_probe(path, O_RDONLY, ret_error);
+	if (error == 0)
+		error = reader_prepare(store, path, ret_error);
+	if (error < 0) {
+		store_close(store);
+		return error;
+	}
+	*ret_store = store;
+	return 0;
+}

@@ -1,0 +1,386 @@
+/* Writing: upserts derived from the column lists, commit and rollback. See store.h.
+ *
+ * One transaction holds everything between two commits. Once a statement of it has
+ * failed SQLite may have rolled back on its own, so all that follows fails too,
+ * until the caller rolls back: a commit never stores half a batch.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/store/internal.h"
+
+/* A crash of the machine may take commits back that the shipper has already sent
+ * (store.c). After another boot the revisions go on well above those: more than can
+ * be written in what the kernel keeps unwritten. */
+#define REV_SKIP_AFTER_BOOT (1ULL << 24)
+
+#define UPSERT_MAX_BYTES 4096
+
+/* ---- transactions ------------------------------------------------------------ */
+
+static int write_fail(struct store *store, int rc, const char *what)
+{
+	int error = store_fail(store, rc, what);
+
+	store->write_error = error;
+	return error;
+}
+
+int store_begin(struct store *store)
+{
+	if (store->write_error < 0)
+		return store->write_error;
+	if (!sqlite3_get_autocommit(store->db))
+		return 0;
+	int rc = sqlite3_exec(store->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+
+	return rc == SQLITE_OK ? 0 : write_fail(store, rc, "cannot begin to write the store");
+}
+
+void store_rollback(struct store *store)
+{
+	if (!sqlite3_get_autocommit(store->db))
+		sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+	store->write_error = 0;
+	store->rev = store->committed_rev;
+}
+
+int store_end(struct store *store)
+{
+	int rc = sqlite3_exec(store->db, "COMMIT", NULL, NULL, NULL);
+
+	if (rc != SQLITE_OK)
+		return write_fail(store, rc, "cannot commit to the store");
+	store->committed_rev = store->rev;
+	return 0;
+}
+
+/* ---- statements -------------------------------------------------------------- */
+
+int store_find_statement(struct store *store, const char *name, sqlite3_stmt **ret_statement)
+{
+	size_t index = 0;
+	const char *sql = store_statement_text(name, &index);
+
+	if (!store->statements[index]) {
+		int rc = sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT,
+					    &store->statements[index], NULL);
+
+		if (rc != SQLITE_OK)
+			return store_fail(store, rc, name);
+	}
+	*ret_statement = store->statements[index];
+	return 0;
+}
+
+int store_run_statement(struct store *store, sqlite3_stmt *statement)
+{
+	int rc = sqlite3_step(statement);
+	int error = rc == SQLITE_DONE ? 0 : write_fail(store, rc, "cannot write the store");
+
+	sqlite3_reset(statement);
+	sqlite3_clear_bindings(statement); /* what was bound is only borrowed */
+	return error;
+}
+
+void store_bind_integer(sqlite3_stmt *statement, const char *name, int64_t value)
+{
+	char parameter[40];
+	int index;
+
+	snprintf(parameter, sizeof(parameter), ":%s", name);
+	index = sqlite3_bind_parameter_index(statement, parameter);
+	if (index > 0)
+		sqlite3_bind_int64(statement, index, value);
+}
+
+/* ---- rows: one upsert a table, derived from the lists of rows.h ---------------- */
+
+struct table {
+	const char *name;
+	const char *key; /* columns, separated by ", " */
+	const char *const *columns;
+};
+
+#define COLUMN_NAME(column) #column,
+#define R(NAME, name, table, key) \
+	static const char *const name##_columns[] = { \
+		ROW_##NAME##_COLUMNS(COLUMN_NAME, COLUMN_NAME, COLUMN_NAME) NULL};
+ROWS(R)
+#undef R
+#undef COLUMN_NAME
+
+static const struct table tables[] = {
+#define R(NAME, name, table, key) {#table, key, name##_columns},
+	ROWS(R)
+#undef R
+};
+
+/* Whether the key, a list of columns, names this one. */
+static bool key_has(const char *key, const char *column)
+{
+	size_t size = strlen(column);
+
+	for (const char *found = key; (found = strstr(found, column)); found += size)
+		if ((found == key || found[-1] == ' ') && (found[size] == ',' || found[size] == '\0'))
+			return true;
+	return false;
+}
+
+/* INSERT INTO t (rev, a, b) VALUES (?, ?, ?) ON CONFLICT (a) DO UPDATE SET ... */
+static void table_write_upsert(const struct table *table, char sql[UPSERT_MAX_BYTES])
+{
+	char *end = sql;
+	char *limit = sql + UPSERT_MAX_BYTES;
+
+#define ADD(...) (end += snprintf(end, (size_t)(limit - end), __VA_ARGS__))
+	ADD("INSERT INTO %s (rev", table->name);
+	for (size_t i = 0; table->columns[i]; i++)
+		ADD(", %s", table->columns[i]);
+	ADD(") VALUES (?");
+	for (size_t i = 0; table->columns[i]; i++)
+		ADD(", ?");
+	ADD(") ON CONFLICT (%s) DO UPDATE SET rev = excluded.rev", table->key);
+	for (size_t i = 0; table->columns[i]; i++)
+		if (!key_has(table->key, table->columns[i]))
+			ADD(", %s = excluded.%s", table->columns[i], table->columns[i]);
+#undef ADD
+}
+
+static int table_prepare(struct store *store, enum store_table table)
+{
+	char sql[UPSERT_MAX_BYTES];
+	int rc;
+
+	table_write_upsert(&tables[table], sql);
+	rc = sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &store->puts[table],
+				NULL);
+	return rc == SQLITE_OK ? 0 : store_fail(store, rc, tables[table].name);
+}
+
+static void bind_integer(sqlite3_stmt *statement, int index, int64_t value)
+{
+	/* After sqlite3_clear_bindings everything is NULL already. */
+	if (value != ROW_NULL)
+		sqlite3_bind_int64(statement, index, value);
+}
+
+static void bind_text(sqlite3_stmt *statement, int index, const char *text)
+{
+	if (text)
+		sqlite3_bind_text(statement, index, text, -1, SQLITE_STATIC);
+}
+
+static void bind_blob(sqlite3_stmt *statement, int index, const struct row_blob *blob)
+{
+	if (blob->data)
+		sqlite3_bind_blob64(statement, index, blob->data, blob->size, SQLITE_STATIC);
+}
+
+#define BIND_I(column) bind_integer(statement, ++index, row->column);
+#define BIND_T(column) bind_text(statement, ++index, row->column);
+#define BIND_B(column) bind_blob(statement, ++index, &row->column);
+#define R(NAME, name, table, key) \
+	int store_put_##name(struct store *store, const struct row_##name *row) \
+	{ \
+		sqlite3_stmt *statement = store->puts[STORE_TABLE_##NAME]; \
+		int error = store_begin(store); \
+		int index = 1; \
+\
+		if (error < 0) \
+			return error; \
+		sqlite3_bind_int64(statement, index, (int64_t)++store->rev); \
+		ROW_##NAME##_COLUMNS(BIND_I, BIND_T, BIND_B) \
+		return store_run_statement(store, statement); \
+	}
+ROWS(R)
+#undef R
+
+/* ---- merges ------------------------------------------------------------------ */
+
+static int move_rows(struct store *store, const char *name, int64_t from, int64_t to_task_id)
+{
+	sqlite3_stmt *statement = NULL;
+	int error = store_find_statement(store, name, &statement);
+
+	if (error < 0)
+		return error;
+	store_bind_integer(statement, "from_task_id", from);
+	store_bind_integer(statement, "to_task_id", to_task_id);
+	return store_run_statement(store, statement);
+}
+
+int store_move_task(struct store *store, int64_t from_task_id, int64_t to_task_id)
+{
+	int error = store_begin(store);
+
+	if (error == 0)
+		error = move_rows(store, "move_incidents", from_task_id, to_task_id);
+	if (error == 0)
+		error = move_rows(store, "move_containers", from_task_id, to_task_id);
+	return error;
+}
+
+int store_move_processes(struct store *store, int64_t from_tool_id, int64_t to_task_id,
+			 int64_t to_tool_id)
+{
+	sqlite3_stmt *statement = NULL;
+	int error = store_begin(store);
+
+	if (error == 0)
+		error = store_find_statement(store, "move_processes", &statement);
+	if (error < 0)
+		return error;
+	store_bind_integer(statement, "from_tool_id", from_tool_id);
+	store_bind_integer(statement, "to_task_id", to_task_id);
+	store_bind_integer(statement, "to_tool_id", to_tool_id);
+	return store_run_statement(store, statement);
+}
+
+/* ---- checkpoints ------------------------------------------------------------- */
+
+int store_put_checkpoint(struct store *store, int64_t process_id, const void *state, size_t size)
+{
+	sqlite3_stmt *statement = NULL;
+	int error = store_begin(store);
+
+	if (error == 0)
+		error = store_find_statement(store, "put_checkpoint", &statement);
+	if (error < 0)
+		return error;
+	store_bind_integer(statement, "process_id", process_id);
+	sqlite3_bind_blob64(statement, sqlite3_bind_parameter_index(statement, ":state"), state,
+			    size, SQLITE_STATIC);
+	return store_run_statement(store, statement);
+}
+
+int store_delete_checkpoint(struct store *store, int64_t process_id)
+{
+	sqlite3_stmt *statement = NULL;
+	int error = store_begin(store);
+
+	if (error == 0)
+		error = store_find_statement(store, "delete_checkpoint", &statement);
+	if (error < 0)
+		return error;
+	store_bind_integer(statement, "process_id", process_id);
+	return store_run_statement(store, statement);
+}
+
+/* ---- the stream -------------------------------------------------------------- */
+
+static int stream_write(struct store *store, const struct store_stream *stream)
+{
+	sqlite3_stmt *statement = NULL;
+	int error = store_begin(store);
+
+	if (error == 0)
+		error = store_find_statement(store, "write_stream", &statement);
+	if (error < 0)
+		return error;
+	sqlite3_bind_text(statement, sqlite3_bind_parameter_index(statement, ":boot_id"),
+			  stream->boot_id, -1, SQLITE_STATIC);
+	store_bind_integer(statement, "ring_epoch", (int64_t)stream->ring_epoch);
+	store_bind_integer(statement, "ring_offset", (int64_t)stream->ring_offset);
+	store_bind_integer(statement, "rev", (int64_t)store->rev);
+	store_bind_integer(statement, "committed_boot_ns", (int64_t)stream->committed_boot_ns);
+	store_bind_integer(statement, "committed_unix_ns", (int64_t)stream->committed_unix_ns);
+	return store_run_statement(store, statement);
+}
+
+int store_commit(struct store *store, const struct store_stream *stream)
+{
+	int error = stream_write(store, stream);
+
+	if (error == 0)
+		error = store_end(store);
+	if (error < 0)
+		store_rollback(store);
+	return error;
+}
+
+int store_read_stream(struct store *store, struct store_stream *ret_stream)
+{
+	sqlite3_stmt *statement = NULL;
+	struct store_stream stream = {0};
+	int error = store_find_statement(store, "read_stream", &statement);
+	int rc;
+
+	if (error < 0)
+		return error;
+	rc = sqlite3_step(statement);
+	if (rc == SQLITE_ROW) {
+		snprintf(stream.boot_id, sizeof(stream.boot_id), "%s",
+			 (const char *)sqlite3_column_text(statement, 0));
+		stream.ring_epoch = (uint64_t)sqlite3_column_int64(statement, 1);
+		stream.ring_offset = (uint64_t)sqlite3_column_int64(statement, 2);
+		stream.rev = (uint64_t)sqlite3_column_int64(statement, 3);
+		stream.committed_boot_ns = (uint64_t)sqlite3_column_int64(statement, 4);
+		stream.committed_unix_ns = (uint64_t)sqlite3_column_int64(statement, 5);
+		*ret_stream = stream;
+	} else {
+		error = rc == SQLITE_DONE ? -ENODATA : store_fail(store, rc, "cannot read the store");
+	}
+	sqlite3_reset(statement);
+	return error;
+}
+
+/* ---- opening ----------------------------------------------------------------- */
+
+static void next_rev(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	struct store *store = sqlite3_user_data(context);
+
+	sqlite3_result_int64(context, (int64_t)++store->rev);
+}
+
+/* Whether this boot is the one that the store was last written in. */
+static bool boot_is(const char *boot_id)
+{
+	char text[40] = "";
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	if (read(fd, text, sizeof(text) - 1) < 36)
+		text[0] = '\0';
+	close(fd);
+	return strncmp(text, boot_id, 36) == 0;
+}
+
+int store_init_writer(struct store *store)
+{
+	struct store_stream stream = {0};
+	int error = 0;
+	int rc = sqlite3_create_function_v2(store->db, "next_rev", 0, SQLITE_UTF8 | SQLITE_DIRECTONLY,
+					    store, next_rev, NULL, NULL, NULL);
+
+	if (rc != SQLITE_OK)
+		return store_fail(store, rc, "next_rev");
+	/* What expiry works through; in memory, and rolled back with its transaction. */
+	error = store_exec(store, "CREATE TEMP TABLE expiring_runs (id INTEGER PRIMARY KEY);"
+				  "CREATE TEMP TABLE expiring_processes (id INTEGER PRIMARY KEY)");
+	for (enum store_table table = 0; error == 0 && table < STORE_TABLE_COUNT; table++)
+		error = table_prepare(store, table);
+	if (error < 0)
+		return error;
+	error = store_read_stream(store, &stream);
+	if (error < 0)
+		return error == -ENODATA ? 0 : error;
+	store->committed_rev = stream.rev + (boot_is(stream.boot_id) ? 0 : REV_SKIP_AFTER_BOOT);
+	store->rev = store->committed_rev;
+	return 0;
+}
+
+void store_deinit_writer(struct store *store)
+{
+	if (store->db && store->lock_fd >= 0)
+		store_rollback(store);
+	for (size_t i = 0; i < STORE_TABLE_COUNT; i++)
+		sqlite3_finalize(store->puts[i]);
+	for (size_t i = 0; i < STORE_STATEMENTS_MAX; i++)
+		sqlite3_finalize(store->statements[i]);
+}
