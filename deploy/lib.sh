@@ -1,0 +1,162 @@
+# What deploy/quickstart, tests/run, tests/bench/run and .ci/run share: packages, a quiet
+# build, sudo. Sourced by bash scripts that have set -euo pipefail.
+#
+# $root is the checkout. The colours are empty where nobody sees them.
+# shellcheck shell=bash
+# shellcheck disable=SC2034 # the callers use them
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+# Debian leaves the system programs out of an ordinary user's path.
+PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
+
+if [[ -t 1 && -z ${NO_COLOR:-} ]]; then
+	bold=$'\e[1m' dim=$'\e[2m' red=$'\e[31m' green=$'\e[32m' yellow=$'\e[33m' plain=$'\e[0m'
+else
+	bold='' dim='' red='' green='' yellow='' plain=''
+fi
+
+step() {
+	printf '%s==>%s %s\n' "$bold" "$plain" "$*"
+}
+
+fail() {
+	printf '%s%s:%s %s\n' "$red" "${0##*/}" "$plain" "$*" >&2
+	exit 1
+}
+
+as_root() {
+	if ((EUID == 0)); then
+		"$@"
+	elif command -v sudo >/dev/null; then
+		sudo "$@"
+	else
+		fail "needs root for: $* (install sudo, or run this as root)"
+	fi
+}
+
+# run_quietly LOG WHAT COMMAND...: the output goes to LOG; shown, its end, only on failure.
+run_quietly() {
+	local log=$1 what=$2
+	shift 2
+	if ! "$@" >>"$log" 2>&1 </dev/null; then
+		tail -n 25 "$log" >&2
+		fail "$what failed; all of its output is in $log"
+	fi
+}
+
+# --- packages ---------------------------------------------------------------------------
+
+trim() {
+	local text=$1
+	text=${text#"${text%%[![:space:]]*}"}
+	printf '%s' "${text%"${text##*[![:space:]]}"}"
+}
+
+# Ubuntu's bpftool is a script that only knows the running kernel's; one of another
+# kernel serves as well.
+use_any_bpftool() {
+	local candidate
+	bpftool version >/dev/null 2>&1 && return
+	for candidate in /usr/lib/linux-tools*/bpftool /usr/lib/linux-tools/*/bpftool; do
+		if [[ -x $candidate ]]; then
+			PATH=$(dirname "$candidate"):$PATH
+			return
+		fi
+	done
+}
+
+requirement_is_met() {
+	local kind=$1 name
+	shift
+	for name in "$@"; do
+		case $kind in
+		program) command -v "$name" >/dev/null && return ;;
+		answers) "$name" version >/dev/null 2>&1 && return ;;
+		module) pkg-config --exists "$name" 2>/dev/null && return ;;
+		file) compgen -G "$name" >/dev/null && return ;;
+		header) echo "#include <$name>" | gcc -E -x c - >/dev/null 2>&1 && return ;;
+		esac
+	done
+	return 1
+}
+
+# requirements_unmet PURPOSE...: lines "packages|what for" of what is not there.
+requirements_unmet() {
+	local purpose packages satisfied reason
+	local -a words
+	use_any_bpftool
+	while IFS='|' read -r purpose packages satisfied reason; do
+		[[ $purpose == '#'* || -z $satisfied ]] && continue
+		[[ " $* " == *" $(trim "$purpose") "* ]] || continue
+		read -r -a words <<<"$satisfied"
+		requirement_is_met "${words[@]}" ||
+			printf '%s|%s\n' "$(trim "$packages")" "$(trim "$reason")"
+	done <"$root/deploy/packages"
+}
+
+# package_choose NAME...: the first that the distribution has.
+package_choose() {
+	local name
+	for name in "$@"; do
+		name=${name//@KERNEL@/$(uname -r)}
+		if LC_ALL=C apt-cache policy "$name" 2>/dev/null | grep -q 'Candidate: [^(]'; then
+			printf '%s\n' "$name"
+			return
+		fi
+	done
+	return 1
+}
+
+install_packages() {
+	DEBIAN_FRONTEND=noninteractive as_root env DEBIAN_FRONTEND=noninteractive \
+		apt-get install --yes --no-install-recommends "$@"
+}
+
+# packages_require INSTALL LOG PURPOSE...: installs what is missing where INSTALL is 1,
+# else says what is missing and fails.
+packages_require() {
+	local install=$1 log=$2 alternatives reason name unmet
+	local -a chosen=()
+	shift 2
+	unmet=$(requirements_unmet "$@")
+	[[ -z $unmet ]] && return
+
+	if ((!install)); then
+		fail "missing: $(sed 's/|.*//; s/ .*//' <<<"$unmet" | sort -u | paste -sd' ')" \
+			"(deploy/packages says what for and what else would do)"
+	fi
+	command -v apt-get >/dev/null ||
+		fail "installs packages on Debian and Ubuntu only; elsewhere, install what" \
+			"deploy/packages lists and use --no-install"
+
+	step "Installing packages (sizes and names in $log)"
+	as_root true
+	as_root apt-get update >>"$log" 2>&1 </dev/null ||
+		printf '    %scould not refresh the package lists; going on with those here%s\n' \
+			"$yellow" "$plain"
+	while IFS='|' read -r alternatives reason; do
+		# shellcheck disable=SC2086 # names are words
+		name=$(package_choose $alternatives) || fail "no package of: $alternatives ($reason)"
+		[[ " ${chosen[*]-} " == *" $name "* ]] && continue
+		chosen+=("$name")
+		printf '    %-18s %s%s%s\n' "$name" "$dim" "$reason" "$plain"
+	done <<<"$unmet"
+	run_quietly "$log" "apt-get install ${chosen[*]}" install_packages "${chosen[@]}"
+
+	unmet=$(requirements_unmet "$@")
+	[[ -z $unmet ]] || fail "still missing after installing: ${unmet//$'\n'/; }"
+}
+
+# --- build ------------------------------------------------------------------------------
+
+# build_programs DIRECTORY LOG OPTION...: configures it once, builds what changed.
+build_programs() {
+	local directory=$1 log=$2
+	shift 2
+	use_any_bpftool
+	if [[ ! -f $directory/build.ninja ]]; then
+		run_quietly "$log" "meson setup" meson setup "$directory" "$root" "$@"
+	fi
+	run_quietly "$log" "the build" meson compile -C "$directory"
+}

@@ -1,0 +1,211 @@
+"""Runs a workload beside daemons of its own and asks the store what was seen.
+
+The pair of daemons, its socket and its store live in a directory that goes with the
+workload. Nothing is pinned; whatever happens, stop() ends what was started.
+"""
+
+import json
+import os
+import pathlib
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+START_TIMEOUT_S = 20
+STOP_TIMEOUT_S = 30
+WORKLOAD_TIMEOUT_S = 120
+# The kernel frees a process, and says its final figures, up to this long after it was reaped.
+FINAL_RECORDS_S = 0.3
+PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
+
+
+class Skip(Exception):
+    """Cannot be run here; says why."""
+
+
+class Failure(Exception):
+    """The workload itself, or a daemon, did not do its part."""
+
+
+def require(*programs):
+    missing = [name for name in programs if not shutil.which(name, path=PATH)]
+    if missing:
+        raise Skip(f"{', '.join(missing)} not installed")
+
+
+class Daemons:
+    """A probe and a correlator for one workload."""
+
+    def __init__(self, programs, directory):
+        self.programs = programs
+        self.directory = directory
+        self.socket = directory / "tracer.sock"
+        self.store = directory / "tracer.db"
+        self.correlator = None
+        self.probe = None
+
+    def start(self):
+        self.correlator = self._start("correlator", [
+            self.programs / "correlator/tracer-correlator", "--socket", self.socket,
+            "--store", self.store, "--once", "--retain", "0"])
+        self.probe = self._start("probe", [
+            self.programs / "probe/tracer-probe", "--socket", self.socket, "--no-pin"])
+
+    def _start(self, name, command):
+        """Starts it and waits for the byte that says it is ready."""
+        ready_read, ready_write = os.pipe()
+        log = open(self.directory / f"{name}.log", "wb")
+        process = subprocess.Popen([*map(str, command), "--ready-fd", str(ready_write)],
+                                   stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                   pass_fds=[ready_write])
+        os.close(ready_write)
+        os.set_blocking(ready_read, False)
+        deadline = time.monotonic() + START_TIMEOUT_S
+        try:
+            while time.monotonic() < deadline:
+                try:
+                    if os.read(ready_read, 1) == b"1":
+                        return process
+                    break
+                except BlockingIOError:
+                    time.sleep(0.02)
+        finally:
+            os.close(ready_read)
+        process.kill()
+        process.wait()
+        raise Failure(f"{name} did not get ready: {self.log(name)}")
+
+    def log(self, name):
+        path = self.directory / f"{name}.log"
+        text = path.read_text(errors="replace").strip() if path.exists() else ""
+        return text[-2000:] or "it said nothing"
+
+    def finish(self):
+        """Lets both end as they should: everything that happened is in the store then."""
+        time.sleep(FINAL_RECORDS_S)
+        self.probe.send_signal(signal.SIGTERM)
+        for name, process in (("probe", self.probe), ("correlator", self.correlator)):
+            try:
+                status = process.wait(STOP_TIMEOUT_S)
+            except subprocess.TimeoutExpired:
+                raise Failure(f"{name} does not end: {self.log(name)}") from None
+            if status != 0:
+                raise Failure(f"{name} ended with {status}: {self.log(name)}")
+
+    def stop(self):
+        """Ends what still runs. The probe first: it detaches."""
+        for process in (self.probe, self.correlator):
+            if process and process.poll() is None:
+                process.terminate()
+                try:
+                    process.wait(5)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
+
+    def tracer(self, *arguments):
+        """What `tracer ... --json` prints."""
+        command = [self.programs / "cli/tracer", *arguments, "--json", "--store", self.store]
+        result = subprocess.run([str(word) for word in command], capture_output=True, check=False)
+        if result.returncode != 0:
+            message = result.stderr.decode(errors="replace").strip()
+            raise Failure(f"tracer {' '.join(arguments)} ended with {result.returncode}: {message}")
+        return json.loads(result.stdout)
+
+    def reports(self, directory):
+        """Every run that began in `directory` or below, oldest first, each with all it holds."""
+        runs = [run for run in self.tracer("runs")["runs"]
+                if pathlib.Path(run["working_directory"] or "/").is_relative_to(directory)]
+        runs.sort(key=lambda run: run["begin_boot_ns"])
+        return [self.tracer("show", run["id"], "--processes") for run in runs]
+
+
+class Bench:
+    """What a workload works with: a directory, programs of known behaviour, users, daemons."""
+
+    def __init__(self, programs):
+        self.programs = programs
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="tracer-workload-"))
+        self.directory.chmod(0o755)
+        self.bin = self.directory / "bin"
+        self.bin.mkdir()
+        self.daemons = Daemons(programs, self.directory)
+        self.started = []
+        self.worker("tracer")
+
+    def close(self, keep=False):
+        for process in self.started:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        self.daemons.stop()
+        if keep:
+            print(f"    kept: {self.directory}", flush=True)
+        else:
+            shutil.rmtree(self.directory, ignore_errors=True)
+
+    def worker(self, *names):
+        """Puts copies of the worker in the path, under these names."""
+        for name in names:
+            shutil.copy(self.programs / "tests/workloads/worker", self.bin / name)
+
+    def fixture(self, path):
+        """A copy of a file or folder that every user may read: a checkout may be private."""
+        copy = self.directory / path.name
+        if path.is_dir() and not copy.exists():
+            shutil.copytree(path, copy)
+        elif not path.is_dir():
+            shutil.copy(path, copy)
+        return copy
+
+    def work_directory(self, name, user):
+        """A directory of the workload's own, that `user` may write."""
+        path = self.directory / name
+        path.mkdir()
+        account = pwd.getpwnam(user)
+        os.chown(path, account.pw_uid, account.pw_gid)
+        return path
+
+    def start(self, command, directory, user="nobody", marked=True):
+        """Starts a command as `user`; marked: under `tracer run`, so that it is one run."""
+        account = pwd.getpwnam(user)
+        mark = [self.bin / "tracer", "run", "--"] if marked else []
+        output = open(directory.with_suffix(".output"), "wb")
+        process = subprocess.Popen(
+            [str(word) for word in [*mark, *command]], cwd=directory, stdin=subprocess.DEVNULL,
+            stdout=output, stderr=output, user=account.pw_uid, group=account.pw_gid,
+            extra_groups=[], start_new_session=True,
+            env={"PATH": f"{self.bin}:{PATH}", "HOME": str(directory), "LANG": "C.UTF-8",
+                 "USER": user, "LOGNAME": user, "SHELL": "/bin/bash"})
+        process.output_path = output.name
+        self.started.append(process)
+        return process
+
+    def wait(self, process, expected_status=0):
+        """CPU time in ns of all that was reaped beneath the process."""
+        deadline = time.monotonic() + WORKLOAD_TIMEOUT_S
+        while time.monotonic() < deadline:
+            pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+            if pid:
+                process.returncode = os.waitstatus_to_exitcode(status)
+                break
+            time.sleep(0.02)
+        else:
+            raise Failure(f"the workload still runs after {WORKLOAD_TIMEOUT_S} s")
+        if process.returncode != expected_status:
+            text = pathlib.Path(process.output_path).read_text(errors="replace")
+            raise Failure(f"the workload ended with {process.returncode}: {text.strip()[-2000:]}")
+        return round((usage.ru_utime + usage.ru_stime) * 1e9)
+
+    def watch(self, command, directory, user="nobody", expected_status=0):
+        """Runs one marked command under the daemons from beginning to end: the reports of the
+        runs in its directory, and the CPU time that wait4 told."""
+        self.daemons.start()
+        waited_ns = self.wait(self.start(command, directory, user), expected_status)
+        self.daemons.finish()
+        return self.daemons.reports(directory), waited_ns

@@ -1,0 +1,141 @@
+"""What a workload should come out as, and how what came out differs.
+
+Expectations are written from the design, before the program is asked: which tasks there
+are, of which kind, with which tools, and how many exec images of each. An exec image is
+one program of one process: a shell that execs a tool counts once for the shell and once
+for the tool, a shell that forks a part of itself counts twice.
+"""
+
+import collections
+import dataclasses
+import difflib
+
+# Slack between the kernel's two ways of telling CPU time: wait4 gives it as it stood before
+# the process was torn down, the store what it came to.
+CPU_SLACK_RATIO = 0.05
+CPU_SLACK_NS = 40_000_000
+
+
+@dataclasses.dataclass
+class Task:
+    """`count` tasks of this kind and name, each with these tools: {name: exec images}."""
+
+    kind: str
+    name: str
+    tools: dict
+    count: int = 1
+    status: str = "succeeded"
+
+    def lines(self):
+        return [task_line(self.kind, self.name, self.status, self.tools)] * self.count
+
+
+@dataclasses.dataclass
+class Run:
+    """One run. `main` is the pseudo-task of drivers and set-up: {tool: exec images}, or None
+    where a library decides what else it starts."""
+
+    kind: str
+    tasks: list
+    main: dict = None
+    engine: str = None
+    status: str = "succeeded"
+    exit_code: int = 0
+    user: int = None
+    # Tools of the main task, and of the others, that may be there in any number: {name}.
+    main_may_have: frozenset = frozenset()
+    tasks_may_have: frozenset = frozenset()
+
+
+def task_line(kind, name, status, tools):
+    counts = ", ".join(f"{tool} {count}" for tool, count in sorted(tools.items()))
+    return f"{kind} task '{name}' {status}: {counts}"
+
+
+def tools_of(task, without=frozenset()):
+    return {tool["name"]: tool["process_count"] for tool in task["tools"]
+            if tool["name"] not in without}
+
+
+def difference(expected, actual):
+    """Lines of a diff of two lists of lines, in any order: [] where they agree."""
+    return [line for line in difflib.unified_diff(sorted(expected), sorted(actual), "expected",
+                                                  "found", lineterm="", n=0)
+            if not line.startswith("@@")]
+
+
+def check_run(expected, report):
+    """What is wrong with a run as `tracer show --json --processes` reports it."""
+    problems = []
+    run = report["run"]
+    for field in ("kind", "engine", "status", "exit_code"):
+        wanted = getattr(expected, field)
+        if run[field] != wanted:
+            problems.append(f"run.{field} is {run[field]!r}, not {wanted!r}")
+    if expected.user is not None and run["user_id"] != expected.user:
+        problems.append(f"run.user_id is {run['user_id']}, not {expected.user}")
+
+    lines = [line for task in expected.tasks for line in task.lines()]
+    found = []
+    for task in report["tasks"]:
+        if task["kind"] == "main":
+            problems += check_main(expected, tools_of(task, expected.main_may_have))
+        else:
+            found.append(task_line(task["kind"], task["name"], task["status"],
+                                   tools_of(task, expected.tasks_may_have)))
+    problems += difference(lines, found)
+    return problems + check_consistent(report)
+
+
+def check_main(expected, tools):
+    if expected.main is None or tools == expected.main:
+        return []
+    return [f"main task has {tools}, not {expected.main}"]
+
+
+def check_consistent(report):
+    """What must hold of every run, whatever it ran."""
+    problems = []
+    run = report["run"]
+    processes = [process for task in report["tasks"] for process in task["processes"]]
+
+    if report["losses"] or run["lost_count"]:
+        problems.append(f"records were lost: {report['losses']}")
+    ids = collections.Counter(process["id"] for process in processes)
+    if len(ids) != len(processes):
+        problems.append("a process stands in two tasks")
+    if run["process_count"] != len(processes):
+        problems.append(f"run.process_count is {run['process_count']}, "
+                        f"but {len(processes)} processes are listed")
+    for process in processes:
+        problems += check_process(process, run)
+    for field in ("cpu_ns", "minor_faults", "rchar_bytes", "wchar_bytes", "voluntary_switches"):
+        whole = sum(process[field] or 0 for process in processes)
+        by_task = sum(task[field] for task in report["tasks"])
+        if not whole == by_task == run[field]:
+            problems.append(f"{field}: processes add up to {whole}, tasks to {by_task}, "
+                            f"the run says {run[field]}")
+    return problems
+
+
+def check_process(process, run):
+    what = f"process {process['pid']} ({process['program']})"
+    problems = []
+    if process["run_id"] != run["id"]:
+        problems.append(f"{what} says it is of run {process['run_id']}")
+    if process["ended"] not in ("exit", "exec"):
+        problems.append(f"{what} has ended = {process['ended']!r}")
+    if process["ended"] == "exit" and process["totals"] not in ("exit", "final"):
+        problems.append(f"{what} has totals = {process['totals']!r}")
+    if process["cpu_ns"] is None:
+        problems.append(f"{what} has no CPU time")
+    return problems
+
+
+def check_cpu(report, waited_ns):
+    """The run's CPU time against what wait4 said of all that was reaped beneath it."""
+    processes = [process for task in report["tasks"] for process in task["processes"]]
+    ours = report["run"]["cpu_ns"] + sum(process["spawn_cpu_ns"] or 0 for process in processes)
+    if abs(ours - waited_ns) > waited_ns * CPU_SLACK_RATIO + CPU_SLACK_NS:
+        return [f"CPU time is {ours / 1e9:.3f} s, wait4 says {waited_ns / 1e9:.3f} s"]
+    return []

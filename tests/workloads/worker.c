@@ -1,0 +1,119 @@
+/* A program that the workloads run under many names, so that the names of tools,
+ * how many processes there are and what they do are known by construction.
+ *
+ *   NAME [--copy] [--cpu MS] [--sleep MS] [--exit CODE] [--daemon]
+ *
+ * Copies its input to its output, uses so much CPU, sleeps so long, and
+ * exits with that code. --daemon leaves a twice-forked child in a session of its own
+ * to do it, and returns at once.
+ *
+ * Under the name `tracer`, as in `tracer run -- COMMAND...`, it runs the command and
+ * passes its status on: the mark that the correlator knows, without the daemons that
+ * the real one would start beside those of the test.
+ */
+#include <err.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+struct options {
+	long cpu_ms;
+	long sleep_ms;
+	int exit_code;
+	bool copy;
+	bool daemon;
+};
+
+static void options_parse(struct options *options, int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		bool has_value = i + 1 < argc;
+
+		if (!strcmp(argv[i], "--copy"))
+			options->copy = true;
+		else if (!strcmp(argv[i], "--daemon"))
+			options->daemon = true;
+		else if (!strcmp(argv[i], "--cpu") && has_value)
+			options->cpu_ms = atol(argv[++i]);
+		else if (!strcmp(argv[i], "--sleep") && has_value)
+			options->sleep_ms = atol(argv[++i]);
+		else if (!strcmp(argv[i], "--exit") && has_value)
+			options->exit_code = atoi(argv[++i]);
+	}
+}
+
+static long cpu_used_ms(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return used.tv_sec * 1000 + used.tv_nsec / 1000000;
+}
+
+static void copy_input(void)
+{
+	char buffer[4096];
+	size_t size;
+
+	while ((size = fread(buffer, 1, sizeof(buffer), stdin)))
+		fwrite(buffer, 1, size, stdout);
+}
+
+/* Returns in the grandchild only. */
+static void become_daemon(void)
+{
+	pid_t child = fork();
+
+	if (child < 0)
+		err(1, "fork");
+	if (child) {
+		waitpid(child, NULL, 0);
+		_exit(0);
+	}
+	setsid();
+	child = fork();
+	if (child)
+		_exit(child < 0);
+}
+
+static int run_command(int argc, char **argv)
+{
+	int first = 1;
+	int status;
+	pid_t child;
+
+	while (first < argc && strcmp(argv[first], "--"))
+		first++;
+	if (++first >= argc)
+		errx(2, "usage: tracer run -- COMMAND...");
+	child = fork();
+	if (child == 0) {
+		execvp(argv[first], argv + first);
+		err(127, "%s", argv[first]);
+	}
+	if (child < 0 || waitpid(child, &status, 0) < 0)
+		err(1, "%s", argv[first]);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int main(int argc, char **argv)
+{
+	const char *slash = strrchr(argv[0], '/');
+	struct options options = { 0 };
+
+	if (!strcmp(slash ? slash + 1 : argv[0], "tracer"))
+		return run_command(argc, argv);
+	options_parse(&options, argc, argv);
+	if (options.daemon)
+		become_daemon();
+	if (options.copy)
+		copy_input();
+	while (cpu_used_ms() < options.cpu_ms)
+		;
+	usleep((useconds_t)options.sleep_ms * 1000);
+	return options.exit_code;
+}

@@ -1,0 +1,44 @@
+"""A pipeline that was half-way when the probe came: what was alive is found, what had ended is
+not made up, and what follows belongs to the same run."""
+
+import time
+
+from harness import HERE, Failure
+from model import check_consistent, difference, task_line, tools_of
+
+START_TIMEOUT_S = 10
+
+
+def wait_for(path):
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while not path.exists():
+        if time.monotonic() > deadline:
+            raise Failure(f"the workload does not get to {path.name}")
+        time.sleep(0.02)
+
+
+def check(bench):
+    bench.worker("early", "long", "late")
+    directory = bench.work_directory("work", "nobody")
+    process = bench.start(["bash", bench.fixture(HERE / "already.sh")], directory)
+    wait_for(directory / "half-way")
+    bench.daemons.start()
+    (directory / "watched").touch()
+    bench.wait(process)
+    bench.daemons.finish()
+
+    reports = bench.daemons.reports(directory)
+    if len(reports) != 1:
+        return [f"{len(reports)} runs, not 1"]
+    report = reports[0]
+    problems = check_consistent(report)
+    found = [task_line(task["kind"], task["name"], task["status"], tools_of(task))
+             for task in report["tasks"] if task["kind"] != "main"]
+    problems += difference(["generic task 'long' succeeded: long 1"] +
+                           ["generic task 'late' succeeded: late 1"] * 2, found)
+    began = {process["program"]: process["began"]
+             for task in report["tasks"] for process in task["processes"]}
+    for program, expected in {"bash": "found", "long": "found", "late": "exec"}.items():
+        if began.get(program) != expected:
+            problems.append(f"{program} has began = {began.get(program)!r}, not {expected!r}")
+    return problems

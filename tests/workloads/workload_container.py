@@ -1,0 +1,82 @@
+"""A container that a script starts: what runs in it belongs to the script's run and task, and
+says which container it ran in."""
+
+import json
+import pathlib
+import shutil
+import subprocess
+
+import model
+from harness import HERE, require
+from model import Run, Task
+
+CONTAINER = "7261636572" + "0" * 54
+# Where Docker has runc put its containers: a cgroup path is all that tells of the runtime.
+CGROUP = f"/docker/{CONTAINER}"
+
+# runc starts itself over several times to enter the container; how often is its own business.
+EXPECTED = Run(
+    kind="command", main={"container.sh": 1}, tasks_may_have=frozenset({"runc"}),
+    tasks=[
+        Task("generic", "prepare", {"prepare": 1}),
+        Task("generic", "assemble + polish", {"sh": 1, "assemble": 1, "polish": 1}),
+        Task("generic", "conclude", {"conclude": 1}),
+    ])
+INSIDE = {"sh", "assemble", "polish"}
+
+
+def make_bundle(bench):
+    bundle = bench.directory / "bundle"
+    for name in ("bin", "dev", "proc", "sys"):
+        (bundle / "rootfs" / name).mkdir(parents=True)
+    shutil.copy(shutil.which("busybox"), bundle / "rootfs/bin/sh")
+    for name in ("assemble", "polish"):
+        shutil.copy(bench.programs / "tests/workloads/worker", bundle / "rootfs/bin" / name)
+    subprocess.run(["runc", "spec", "--bundle", bundle], check=True)
+    config = json.loads((bundle / "config.json").read_text())
+    config["process"]["terminal"] = False
+    config["process"]["args"] = ["sh", "-c", "assemble --cpu 20; polish --cpu 20; true"]
+    # No limit can be raised on every machine, and none is needed.
+    config["process"].pop("rlimits", None)
+    config["linux"]["cgroupsPath"] = CGROUP
+    (bundle / "config.json").write_text(json.dumps(config))
+    return bundle
+
+
+def remove_cgroups():
+    """runc removes the container's; the folder above it stays, unless Docker uses it."""
+    for path in pathlib.Path("/sys/fs/cgroup").glob("**/docker"):
+        try:
+            path.rmdir()
+        except OSError:
+            pass
+
+
+def check(bench):
+    require("runc", "busybox")
+    bench.worker("prepare", "conclude")
+    bundle = make_bundle(bench)
+    directory = bench.work_directory("work", "root")
+    command = ["bash", bench.fixture(HERE / "container.sh"), bundle, CONTAINER]
+    try:
+        reports, waited_ns = bench.watch(command, directory, user="root")
+    finally:
+        subprocess.run(["runc", "--root", bundle / "state", "delete", "--force", CONTAINER],
+                       stderr=subprocess.DEVNULL, check=False)
+        remove_cgroups()
+    if len(reports) != 1:
+        return [f"{len(reports)} runs, not 1"]
+    report = reports[0]
+    problems = model.check_run(EXPECTED, report) + model.check_cpu(report, waited_ns)
+
+    containers = {(row["runtime"], row["runtime_id"]): row["id"] for row in report["containers"]}
+    if list(containers) != [("docker", CONTAINER)]:
+        return problems + [f"containers are {list(containers)}"]
+    container_id = containers["docker", CONTAINER]
+    for task in report["tasks"]:
+        for process in task["processes"]:
+            expected = container_id if process["program"] in INSIDE else None
+            if process["program"] != "runc" and process["container_id"] != expected:
+                problems.append(f"{process['program']} has container {process['container_id']}, "
+                                f"not {expected}")
+    return problems

@@ -1,0 +1,29 @@
+"""make -j2 building a C project: every recipe line is a task, the compiler's own parts are
+part of the compiler."""
+
+import shutil
+
+import model
+from harness import HERE, require
+from model import Run, Task
+
+# gcc runs cc1 and as for an object, collect2 and ld for a program. The recipe of `table`
+# needs a shell for its redirections; the others make starts itself.
+EXPECTED = Run(
+    kind="command", engine="make", main={"make": 1},
+    tasks=[
+        Task("engine", "gcc", {"gcc": 3}, count=4),
+        Task("engine", "gcc", {"gcc": 3}),
+        Task("engine", "primes", {"sh": 1, "primes": 1}),
+    ])
+
+
+def check(bench):
+    require("make", "gcc")
+    directory = bench.work_directory("project", "nobody")
+    for path in (HERE / "make").iterdir():
+        shutil.copy(path, directory)
+    reports, waited_ns = bench.watch(["make", "-j2"], directory)
+    if len(reports) != 1:
+        return [f"{len(reports)} runs, not 1"]
+    return model.check_run(EXPECTED, reports[0]) + model.check_cpu(reports[0], waited_ns)

@@ -1,0 +1,25 @@
+"""GNU parallel: every job is a task. What it starts to learn about the machine is not."""
+
+import model
+from model import Run, Task
+from harness import require
+
+# It measures the longest command line and starts sleeps to see how many processes it may
+# have: the shells, perl and helpers of that are the engine's own, as many as it likes.
+PROBES = frozenset({"sh", "bash", "perl", "tput", "hostname", "echo", "false", "sleep", "rm", "ps",
+                    "uname", "cat"})
+
+EXPECTED = Run(
+    kind="command", engine="parallel", main={"parallel": 1}, main_may_have=PROBES,
+    tasks=[Task("engine", "align", {"bash": 1, "align": 1}, count=6)])
+
+
+def check(bench):
+    require("parallel")
+    bench.worker("align")
+    command = ["parallel", "--will-cite", "-j2", "align --cpu 20 --sleep", ":::",
+               "10", "20", "30", "40", "50", "60"]
+    reports, waited_ns = bench.watch(command, bench.work_directory("work", "nobody"))
+    if len(reports) != 1:
+        return [f"{len(reports)} runs, not 1"]
+    return model.check_run(EXPECTED, reports[0]) + model.check_cpu(reports[0], waited_ns)

@@ -1,0 +1,55 @@
+"""A plain bash script with no engine: the script is the orchestrator, what it starts are tasks."""
+
+import time
+
+import model
+from harness import HERE
+from model import Run, Task
+
+EXPECTED = Run(
+    # mkdir opens no task: it stays with the script.
+    kind="command", main={"script.sh": 1, "mkdir": 1},
+    tasks=[
+        # A pipe is one task.
+        Task("generic", "fetch + unpack", {"fetch": 1, "unpack": 1}),
+        # Background jobs are tasks of their own, at the same time.
+        Task("generic", "align", {"align": 1}),
+        Task("generic", "index", {"index": 1}),
+        # A subshell is a part of the script that was forked: one exec image of it.
+        Task("generic", "normalize + merge", {"script.sh": 1, "normalize": 1, "merge": 1}),
+        # What a program leaves behind belongs to it: itself and two forks.
+        Task("generic", "ledger", {"ledger": 3}),
+        Task("generic", "verify", {"verify": 1}, status="failed"),
+        Task("generic", "report", {"report": 1}),
+    ])
+DAEMON_LIVES_S = 2
+
+
+def check(bench):
+    bench.worker("fetch", "unpack", "align", "index", "normalize", "merge", "ledger", "verify",
+                 "report")
+    directory = bench.work_directory("work", "nobody")
+    bench.daemons.start()
+    waited_ns = bench.wait(bench.start(["bash", bench.fixture(HERE / "script.sh")], directory))
+    time.sleep(DAEMON_LIVES_S)
+    bench.daemons.finish()
+
+    reports = bench.daemons.reports(directory)
+    if len(reports) != 1:
+        return [f"{len(reports)} runs, not 1"]
+    run, tasks = reports[0]["run"], {task["name"]: task for task in reports[0]["tasks"]}
+    problems = model.check_run(EXPECTED, reports[0])
+    if problems:
+        return problems
+
+    # The daemon was reaped by whoever adopted it, so wait4 here never saw its 20 ms.
+    problems += model.check_cpu(reports[0], waited_ns + 20_000_000)
+    overlap = (min(tasks[name]["end_boot_ns"] for name in ("align", "index")) -
+               max(tasks[name]["begin_boot_ns"] for name in ("align", "index")))
+    if overlap <= 0:
+        problems.append("align and index were not seen at the same time")
+    if run["end_boot_ns"] - run["root_end_boot_ns"] < 1_000_000_000:
+        problems.append("the run is said to end with the script, not with its daemon")
+    if not any(incident["task_id"] == tasks["verify"]["id"] for incident in reports[0]["incidents"]):
+        problems.append("no incident tells of verify, which ended with 3")
+    return problems
