@@ -98,7 +98,7 @@ static inline bool reader_take_u32(struct reader *reader, uint32_t *ret_value)
 
 	if (!reader_take_unsigned(reader, &value) || value > UINT32_MAX)
 		return false;
-	*ret_value = value;
+	*ret_value = (uint32_t)value;
 	return true;
 }
 
@@ -148,7 +148,7 @@ static inline bool reader_take_bytes(struct reader *reader, struct wire_bytes *b
 	    size > (uint64_t)(reader->end - reader->next))
 		return false;
 	bytes->data = (const char *)reader->next;
-	bytes->size = size;
+	bytes->size = (uint32_t)size;
 	reader->next += size;
 	return true;
 }
@@ -163,7 +163,7 @@ static bool reader_take_strings(struct reader *reader, struct wire_strings *stri
 		if (!reader_take_bytes(reader, &strings->item[i]))
 			return false;
 	}
-	strings->count = count;
+	strings->count = (uint32_t)count;
 	return true;
 }
 
