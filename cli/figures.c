@@ -1,0 +1,41 @@
+/* The figures of a line. See figures.h. */
+#include "cli/figures.h"
+
+#include <string.h>
+
+#include "cli/units.h"
+
+static int64_t sum(int64_t left, int64_t right)
+{
+	return left == ROW_NULL || right == ROW_NULL ? ROW_NULL : left + right;
+}
+
+void figures_add(struct figures *figures, const struct figures *other)
+{
+	figures->cpu_ns = sum(figures->cpu_ns, other->cpu_ns);
+	figures->run_delay_ns = sum(figures->run_delay_ns, other->run_delay_ns);
+	figures->read_bytes = sum(figures->read_bytes, other->read_bytes);
+	figures->write_bytes = sum(figures->write_bytes, other->write_bytes);
+	if (other->peak_rss_bytes > figures->peak_rss_bytes) /* ROW_NULL is the least */
+		figures->peak_rss_bytes = other->peak_rss_bytes;
+}
+
+void figures_add_usage(const struct figures *figures, struct table *table, bool raw)
+{
+	char text[UNITS_SIZE];
+
+	table_add(table, STYLE_PLAIN, units_bytes(text, figures->peak_rss_bytes, raw));
+	table_add(table, STYLE_PLAIN, units_bytes(text, figures->read_bytes, raw));
+	table_add(table, STYLE_PLAIN, units_bytes(text, figures->write_bytes, raw));
+	table_add(table, STYLE_PLAIN, units_duration(text, figures->run_delay_ns, raw));
+}
+
+bool figures_role_is_glue(const char *role)
+{
+	static const char *const roles[] = {"shell", "wrapper", "component", "helper", "origin"};
+
+	for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++)
+		if (strcmp(role, roles[i]) == 0)
+			return true;
+	return false;
+}

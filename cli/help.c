@@ -1,0 +1,59 @@
+/* tracer help [COMMAND]: what there is. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/options.h"
+
+static const struct option_spec option_specs[] = {
+	OPTION_SPEC_HELP,
+	OPTION_SPEC_END,
+};
+
+static void print_verbs(void)
+{
+	printf("Usage: tracer COMMAND [OPTION...] [ARGUMENT...]\n\n"
+	       "Shows what really ran on this host: runs, their tasks and tools, and what each used,\n"
+	       "as tracer-probe saw it in the kernel and tracer-correlator stored it.\n\nCommands:\n");
+	for (size_t i = 0; verbs[i]; i++)
+		printf("  %-12s%s\n", verbs[i]->name, verbs[i]->summary);
+	printf("\ntracer COMMAND --help or man tracer-COMMAND tells more. tracer --version prints the "
+	       "release.\n\nBegin with:\n"
+	       "  sudo tracer run -- make -j4     like time, for everything a command starts\n"
+	       "  tracer show                     the latest run again\n"
+	       "  tracer doctor                   what works on this host, and how to mend the rest\n");
+}
+
+static int help_main(const struct verb *verb, int argc, char **argv)
+{
+	const struct verb *about;
+	struct options options;
+	const char *value;
+	int option;
+
+	options_init(&options, verb, argc, argv);
+	option = options_next(&options, &value);
+	if (option < 0)
+		return options_exit(option);
+	if (options_check_operands(&options, 0, 1))
+		return VERB_USAGE;
+	if (options.operand_count == 0) {
+		print_verbs();
+	} else {
+		about = verb_find(options.operands[0]);
+		if (!about)
+			return options_misuse(&options, "there is no command '%s'", options.operands[0]);
+		options_print_help(stdout, about);
+	}
+	return fflush(stdout) == 0 ? VERB_OK : VERB_FAILED;
+}
+
+const struct verb verb_help = {
+	.name = "help",
+	.operands = "[COMMAND]",
+	.summary = "what there is",
+	.description = "Lists the commands, or prints the help of one.",
+	.options = option_specs,
+	.examples = "",
+	.completion = "verb",
+	.main = help_main,
+};

@@ -1,0 +1,73 @@
+/* tracer: shows what ran on this host, and watches a command.
+ *
+ * One file a verb; this one finds it. It reads the store that tracer-correlator
+ * writes; only `tracer run` and `tracer record` start anything.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/options.h"
+#include "cli/verb.h"
+#include "common/text.h"
+
+#define V(name) &verb_##name,
+const struct verb *const verbs[] = {VERBS(V) NULL};
+#undef V
+
+const struct verb *verb_find(const char *name)
+{
+	for (size_t i = 0; verbs[i]; i++)
+		if (strcmp(verbs[i]->name, name) == 0)
+			return verbs[i];
+	return NULL;
+}
+
+/* A standard descriptor that the caller closed must not become the store's: what
+ * is printed would be written into it. The stand-ins refuse what they are for,
+ * and a command that `tracer run` starts finds them closed as they were. */
+static int descriptors_fill(void)
+{
+	for (int fd = 0; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) >= 0)
+			continue;
+		if (open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC) != fd)
+			return -EBADF;
+	}
+	return 0;
+}
+
+static int unknown_verb(const char *name)
+{
+	char safe[256];
+
+	text_escape(name, strlen(name), safe, sizeof(safe));
+	fprintf(stderr, "tracer: there is no command '%s' (see tracer help)\n", safe);
+	return VERB_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	const struct verb *verb;
+	const char *name = argc > 1 ? argv[1] : "";
+
+	if (descriptors_fill() < 0)
+		return VERB_FAILED;
+	setlocale(LC_CTYPE, ""); /* characters and their widths; numbers stay as they are */
+	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
+		printf("tracer %s\n", TRACER_VERSION);
+		return fflush(stdout) == 0 ? VERB_OK : VERB_FAILED;
+	}
+	if (argc < 2 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+		char *help[] = {"help", NULL};
+
+		return verb_help.main(&verb_help, 1, help) || argc < 2 ? VERB_USAGE : VERB_OK;
+	}
+	verb = verb_find(name);
+	if (!verb)
+		return unknown_verb(name);
+	return verb->main(verb, argc - 1, argv + 1);
+}

@@ -1,0 +1,53 @@
+/* Where a verb prints: what that place can show, and whether it arrived.
+ *
+ * Colour only on a terminal (or as asked), line drawing only where the locale is
+ * UTF-8, a width only on a terminal: what goes into a pipe or a file is never cut.
+ */
+#ifndef TRACER_CLI_OUTPUT_H
+#define TRACER_CLI_OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum output_color { OUTPUT_COLOR_AUTO, OUTPUT_COLOR_ALWAYS, OUTPUT_COLOR_NEVER };
+
+enum style {
+	STYLE_PLAIN,
+	STYLE_TITLE,
+	STYLE_DIM,
+	STYLE_GOOD,
+	STYLE_BAD,
+	STYLE_WARNING,
+	STYLE_BAR,
+};
+
+struct output {
+	FILE *file;
+	bool is_terminal;
+	bool color;
+	bool unicode;
+	size_t width; /* columns; 0: without limit */
+};
+
+void output_init(struct output *output, FILE *file, enum output_color color);
+
+/* Again after the terminal changed its size. */
+void output_measure(struct output *output);
+
+/* Escape sequences to switch a style on and off, "" where there is no colour. */
+const char *output_style(const struct output *output, enum style style);
+const char *output_reset(const struct output *output);
+
+/* Prints in a style. `format`'s arguments must be safe text. */
+void output_print(const struct output *output, enum style style, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Prints text of a traced process, made safe. NULL prints "-". */
+void output_print_text(const struct output *output, enum style style, const char *text);
+
+/* Flushes. 0, or -errno said on standard error (a reader that went away, EPIPE, is
+ * not worth a word). */
+int output_finish(const struct output *output);
+
+#endif

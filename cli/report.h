@@ -1,0 +1,62 @@
+/* One run with all that belongs to it, loaded to be shown.
+ *
+ * report_print() shows it to people, report_write_json() to machines.
+ */
+#ifndef TRACER_CLI_REPORT_H
+#define TRACER_CLI_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "cli/output.h"
+#include "cli/rows.h"
+
+struct report {
+	struct store *store; /* borrowed: processes are read when they are shown */
+	struct rows hosts;
+	struct rows runs; /* exactly one */
+	struct rows tasks; /* the pseudo-task first, then as they began */
+	struct rows tools; /* by task, then as they began */
+	struct rows incidents;
+	struct rows losses;
+	struct rows containers;
+	int64_t now_boot_ns; /* of the store: its latest event */
+};
+
+enum report_view { REPORT_TREE, REPORT_TABLE, REPORT_TOOLS };
+
+struct report_style {
+	enum report_view view;
+	bool with_processes; /* tree: processes beneath their tools */
+	bool all;            /* every task, every helper, on a terminal too */
+	bool raw;
+};
+
+/* `runs` holds one run and becomes the report's. 0 or -errno, said. */
+int report_load(struct report *report, struct store *store, struct rows *runs);
+void report_free(struct report *report);
+
+const struct row_run *report_run(const struct report *report);
+/* NULL where the store knows none. */
+const struct row_host *report_host(const struct report *report);
+
+/* The tools of a task: the first one and how many. */
+const struct row_tool *report_task_tools(const struct report *report, int64_t task_id,
+					 size_t *ret_count);
+
+/* From `begin` to `end`, or to now for what has not ended; ROW_NULL if that cannot
+ * be told. */
+int64_t report_wall_ns(const struct report *report, int64_t begin_boot_ns, int64_t end_boot_ns);
+
+/* The processes of a task as they began. 0 or -errno, said. */
+int report_load_processes(const struct report *report, int64_t task_id, struct rows *ret_rows);
+
+/* 0 or -errno, said. What could not be written shows in output_finish(). */
+int report_print(const struct report *report, const struct output *output,
+		 const struct report_style *style);
+
+/* The object that docs and tests know: run, tasks with tools, incidents, ... */
+int report_write_json(const struct report *report, FILE *file, bool with_processes);
+
+#endif

@@ -1,0 +1,291 @@
+/* Rows of the store, read and printed by their description. See rows.h. */
+#include "cli/rows.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/identity.h"
+#include "common/text.h"
+
+#define FIELD_I(name) {#name, ROW_FIELD_INTEGER, offsetof(struct ROW_TYPE, name)},
+#define FIELD_T(name) {#name, ROW_FIELD_TEXT, offsetof(struct ROW_TYPE, name)},
+#define FIELD_B(name) {#name, ROW_FIELD_BLOB, offsetof(struct ROW_TYPE, name)},
+#define DESCRIBE(name, COLUMNS)                                                              \
+	static const struct row_field name##_fields[] = {COLUMNS(FIELD_I, FIELD_T, FIELD_B)}; \
+	const struct row_type row_type_##name = {                                             \
+		sizeof(struct row_##name), sizeof(name##_fields) / sizeof(name##_fields[0]),  \
+		name##_fields,                                                                \
+	};
+
+#define ROW_TYPE row_host
+DESCRIBE(host, ROW_HOST_COLUMNS)
+#undef ROW_TYPE
+#define ROW_TYPE row_container
+DESCRIBE(container, ROW_CONTAINER_COLUMNS)
+#undef ROW_TYPE
+#define ROW_TYPE row_run
+DESCRIBE(run, ROW_RUN_COLUMNS)
+#undef ROW_TYPE
+#define ROW_TYPE row_task
+DESCRIBE(task, ROW_TASK_COLUMNS)
+#undef ROW_TYPE
+#define ROW_TYPE row_tool
+DESCRIBE(tool, ROW_TOOL_COLUMNS)
+#undef ROW_TYPE
+#define ROW_TYPE row_process
+DESCRIBE(process, ROW_PROCESS_COLUMNS)
+#undef ROW_TYPE
+#define ROW_TYPE row_sample
+DESCRIBE(sample, ROW_SAMPLE_COLUMNS)
+#undef ROW_TYPE
+#define ROW_TYPE row_incident
+DESCRIBE(incident, ROW_INCIDENT_COLUMNS)
+#undef ROW_TYPE
+#define ROW_TYPE row_loss
+DESCRIBE(loss, ROW_LOSS_COLUMNS)
+#undef ROW_TYPE
+#define ROW_TYPE row_cgroup
+DESCRIBE(cgroup, ROW_CGROUP_COLUMNS)
+#undef ROW_TYPE
+
+#define FIELDS_MAX 64
+
+static void *field_at(const void *row, const struct row_field *field)
+{
+	return (char *)row + field->offset;
+}
+
+/* ---- reading ----------------------------------------------------------------- */
+
+static int field_read(const struct row_field *field, void *row, const struct store_value *value)
+{
+	struct row_blob *blob = field_at(row, field);
+	const char **text = field_at(row, field);
+	char *copy = NULL;
+
+	if (field->kind == ROW_FIELD_INTEGER) {
+		*(int64_t *)field_at(row, field) =
+			value->type == STORE_VALUE_INTEGER ? value->integer : ROW_NULL;
+		return 0;
+	}
+	if (value->type == STORE_VALUE_TEXT || value->type == STORE_VALUE_BLOB) {
+		copy = malloc(value->size + 1);
+		if (!copy)
+			return -ENOMEM;
+		memcpy(copy, value->data, value->size);
+		copy[value->size] = '\0';
+	}
+	if (field->kind == ROW_FIELD_BLOB)
+		*blob = (struct row_blob){copy, copy ? value->size : 0};
+	else
+		*text = copy;
+	return 0;
+}
+
+/* Which column of the result each field is. */
+static void columns_find(const struct row_type *type, struct store_result *result,
+			 size_t columns[FIELDS_MAX])
+{
+	size_t width = store_result_width(result);
+
+	for (size_t i = 0; i < type->field_count; i++) {
+		columns[i] = width;
+		for (size_t column = 0; column < width; column++)
+			if (strcmp(store_result_name(result, column), type->fields[i].name) == 0)
+				columns[i] = column;
+		if (columns[i] == width)
+			abort(); /* the query and the type do not fit: tests see it */
+	}
+}
+
+static void *rows_grow(struct rows *rows)
+{
+	size_t capacity = rows->capacity ? rows->capacity * 2 : 16;
+	void *items;
+
+	if (rows->count == rows->capacity) {
+		items = reallocarray(rows->items, capacity, rows->type->size);
+		if (!items)
+			return NULL;
+		rows->items = items;
+		rows->capacity = capacity;
+	}
+	return memset((char *)rows->items + rows->count++ * rows->type->size, 0, rows->type->size);
+}
+
+static int result_read(struct rows *rows, struct store_result *result)
+{
+	size_t columns[FIELDS_MAX];
+	int more;
+
+	columns_find(rows->type, result, columns);
+	while ((more = store_result_next(result)) > 0) {
+		void *row = rows_grow(rows);
+
+		if (!row)
+			return -ENOMEM;
+		for (size_t i = 0; i < rows->type->field_count; i++) {
+			struct store_value value = store_result_value(result, columns[i]);
+			int error = field_read(&rows->type->fields[i], row, &value);
+
+			if (error < 0)
+				return error;
+		}
+	}
+	return more;
+}
+
+int rows_load(struct rows *rows, const struct row_type *type, struct store *store,
+	      const char *query, const struct store_parameter *parameters)
+{
+	struct store_result *result;
+	int error = store_query(store, query, parameters, &result);
+
+	if (error < 0)
+		return error;
+	*rows = (struct rows){.type = type};
+	error = result_read(rows, result);
+	store_result_free(result);
+	if (error < 0)
+		rows_free(rows);
+	return error;
+}
+
+void rows_free(struct rows *rows)
+{
+	for (size_t i = 0; i < rows->count; i++) {
+		void *row = (char *)rows->items + i * rows->type->size;
+
+		for (size_t j = 0; j < rows->type->field_count; j++) {
+			const struct row_field *field = &rows->type->fields[j];
+
+			if (field->kind == ROW_FIELD_TEXT)
+				free(*(char **)field_at(row, field));
+			else if (field->kind == ROW_FIELD_BLOB)
+				free((void *)((struct row_blob *)field_at(row, field))->data);
+		}
+	}
+	free(rows->items);
+	*rows = (struct rows){0};
+}
+
+/* ---- JSON -------------------------------------------------------------------- */
+
+static bool is_utf8(const char *text, size_t size)
+{
+	for (size_t i = 0, step; i < size; i += step) {
+		step = text_utf8_size(text + i, size - i);
+		if (step == 0)
+			return false;
+	}
+	return true;
+}
+
+/* A JSON string; `*ret_escaped` where the bytes could not stand as they are. */
+static json_t *text_to_json(const char *text, size_t size, bool *ret_escaped)
+{
+	json_t *string = NULL;
+	char *safe;
+
+	if (is_utf8(text, size))
+		return json_stringn(text, size);
+	safe = malloc(4 * size + 1);
+	if (safe) {
+		string = json_stringn(safe, text_escape(text, size, safe, 4 * size + 1));
+		free(safe);
+	}
+	*ret_escaped = true;
+	return string;
+}
+
+static void json_mark_escaped(json_t *object, const char *name)
+{
+	char mark[80];
+
+	snprintf(mark, sizeof(mark), "%s_escaped", name);
+	json_object_set_new(object, mark, json_true());
+}
+
+void json_set_string(json_t *object, const char *name, const char *text)
+{
+	bool escaped = false;
+
+	json_object_set_new(object, name,
+			    text ? text_to_json(text, strlen(text), &escaped) : json_null());
+	if (escaped)
+		json_mark_escaped(object, name);
+}
+
+void json_set_integer(json_t *object, const char *name, int64_t value)
+{
+	json_object_set_new(object, name, value == ROW_NULL ? json_null() : json_integer(value));
+}
+
+void json_set_id(json_t *object, const char *name, int64_t id)
+{
+	char text[IDENTITY_TEXT_SIZE];
+
+	if (id != ROW_NULL)
+		identity_format(id, text);
+	json_object_set_new(object, name, id == ROW_NULL ? json_null() : json_string(text));
+}
+
+/* NUL-separated arguments as an array of strings. */
+static void json_set_arguments(json_t *object, const char *name, const struct row_blob *blob)
+{
+	const char *data = blob->data;
+	json_t *array;
+	bool escaped = false;
+
+	if (!data) {
+		json_object_set_new(object, name, json_null());
+		return;
+	}
+	array = json_array();
+	for (size_t i = 0; i < blob->size;) {
+		size_t size = strnlen(data + i, blob->size - i);
+
+		json_array_append_new(array, text_to_json(data + i, size, &escaped));
+		i += size + 1;
+	}
+	json_object_set_new(object, name, array);
+	if (escaped)
+		json_mark_escaped(object, name);
+}
+
+/* Columns that hold hashes: JSON's readers would round them as numbers. */
+static bool is_identity(const char *name)
+{
+	static const char *const numbers[] = {"user_id", "exec_id", "cgroup_id"};
+	size_t size = strlen(name);
+
+	if (strcmp(name, "rules_version") == 0 || strcmp(name, "id") == 0)
+		return true;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		if (strcmp(name, numbers[i]) == 0)
+			return false;
+	return size > 3 && strcmp(name + size - 3, "_id") == 0;
+}
+
+json_t *row_to_json(const struct row_type *type, const void *row)
+{
+	json_t *object = json_object();
+
+	for (size_t i = 0; i < type->field_count; i++) {
+		const struct row_field *field = &type->fields[i];
+		const void *value = field_at(row, field);
+
+		if (field->kind == ROW_FIELD_TEXT)
+			json_set_string(object, field->name, *(const char *const *)value);
+		else if (field->kind == ROW_FIELD_BLOB)
+			json_set_arguments(object, field->name, value);
+		else if (is_identity(field->name))
+			json_set_id(object, field->name, *(const int64_t *)value);
+		else
+			json_set_integer(object, field->name, *(const int64_t *)value);
+	}
+	return object;
+}

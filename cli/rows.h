@@ -1,0 +1,59 @@
+/* Rows of the store read into the structures of common/store/rows.h.
+ *
+ * Everything comes from one description per table, derived from the columns' list:
+ * reading a query's result, owning its text, printing it as JSON.
+ */
+#ifndef TRACER_CLI_ROWS_H
+#define TRACER_CLI_ROWS_H
+
+#include <stddef.h>
+
+#include <jansson.h>
+
+#include "common/store/rows.h"
+#include "common/store/store.h"
+
+enum row_field_kind { ROW_FIELD_INTEGER, ROW_FIELD_TEXT, ROW_FIELD_BLOB };
+
+struct row_field {
+	const char *name;
+	enum row_field_kind kind;
+	size_t offset; /* in the table's structure */
+};
+
+struct row_type {
+	size_t size;
+	size_t field_count;
+	const struct row_field *fields;
+};
+
+#define R(NAME, name, table, key) extern const struct row_type row_type_##name;
+ROWS(R)
+#undef R
+
+/* An array of rows; text and blobs belong to it. Zero it before use. */
+struct rows {
+	const struct row_type *type;
+	void *items;
+	size_t count;
+	size_t capacity;
+};
+
+#define ROWS_ITEM(rows, name, index) (&((struct row_##name *)(rows)->items)[index])
+
+/* All rows of a query, columns found by their names. A query without one of the
+ * type's columns is a programming error. 0, -ENOMEM or what the store says. */
+int rows_load(struct rows *rows, const struct row_type *type, struct store *store,
+	      const char *query, const struct store_parameter *parameters);
+void rows_free(struct rows *rows);
+
+/* A new object with the columns' names. Ids are 16 hexadecimal digits or null. */
+json_t *row_to_json(const struct row_type *type, const void *row);
+
+/* "name": text, escaped where it is not UTF-8 and then with "name_escaped": true. */
+void json_set_string(json_t *object, const char *name, const char *text);
+/* ROW_NULL is null. */
+void json_set_integer(json_t *object, const char *name, int64_t value);
+void json_set_id(json_t *object, const char *name, int64_t id);
+
+#endif

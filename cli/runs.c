@@ -1,0 +1,235 @@
+/* tracer runs: what ran on this host, newest first. */
+#include <errno.h>
+#include <pwd.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/options.h"
+#include "cli/source.h"
+#include "cli/table.h"
+#include "cli/units.h"
+#include "common/identity.h"
+
+#define LIMIT_DEFAULT 20
+#define ID_SHOWN 8 /* digits on a terminal: enough to name a run */
+
+enum { OPTION_ALL = 1, OPTION_SINCE, OPTION_LIMIT, OPTION_USER, OPTION_NAME };
+
+static const struct option_spec option_specs[] = {
+	{OPTION_ALL, "all", 'a', NULL, NULL, "the system's own runs and login sessions too"},
+	{OPTION_SINCE, "since", 's', "TIME", NULL, "begun in the last TIME: 90s, 15m, 2h, 3d"},
+	{OPTION_LIMIT, "limit", 'n', "N", NULL, "at most N runs (20); 0: all"},
+	{OPTION_USER, "user", 'u', "USER", "user", "of this user (name or number)"},
+	{OPTION_NAME, "name", 0, "TEXT", NULL, "whose name contains TEXT"},
+	OPTION_SPEC_RAW,
+	OPTION_SPEC_JSON,
+	OPTION_SPEC_STORE,
+	OPTION_SPEC_COLOR,
+	OPTION_SPEC_HELP,
+	OPTION_SPEC_END,
+};
+
+/* Parameters of queries/runs.sql, in that order. */
+enum { FILTER_SINCE, FILTER_ALL, FILTER_LIMIT, FILTER_USER, FILTER_NAME, FILTER_END };
+
+static const struct table_column columns[] = {
+	{"run", TABLE_LEFT, false, 0},
+	{"began", TABLE_LEFT, false, 2},
+	{"user", TABLE_LEFT, false, 4},
+	{"name", TABLE_LEFT, true, 0},
+	{"status", TABLE_LEFT, false, 0},
+	{"wall", TABLE_RIGHT, false, 0},
+	{"CPU", TABLE_RIGHT, false, 1},
+	{"cores", TABLE_RIGHT, false, 5},
+	{"peak RSS", TABLE_RIGHT, false, 4},
+	{"tasks", TABLE_RIGHT, false, 3},
+	{"processes", TABLE_RIGHT, false, 6},
+	{"failed", TABLE_RIGHT, false, 6},
+};
+
+static void status_add(struct table *table, const struct row_run *run)
+{
+	bool failed = strcmp(run->status, "failed") == 0 || strcmp(run->status, "killed") == 0;
+
+	if (run->lost_count > 0)
+		table_add(table, STYLE_BAD, "incomplete");
+	else
+		table_add_name(table, failed ? STYLE_BAD : STYLE_PLAIN, "", run->status);
+}
+
+static void user_add(struct table *table, int64_t user_id)
+{
+	const struct passwd *user = user_id == ROW_NULL ? NULL : getpwuid((uid_t)user_id);
+	char number[UNITS_SIZE];
+
+	table_add(table, STYLE_PLAIN, user ? user->pw_name : units_count(number, user_id, true));
+}
+
+static void run_add(struct table *table, const struct row_run *run, int64_t now_boot_ns,
+		    const struct output *output, bool raw)
+{
+	int64_t end = run->end_boot_ns == ROW_NULL ? now_boot_ns : run->end_boot_ns;
+	int64_t wall_ns = end == ROW_NULL || end < run->begin_boot_ns ? ROW_NULL
+								      : end - run->begin_boot_ns;
+	char text[UNITS_SIZE];
+
+	identity_format(run->id, text);
+	if (output->width)
+		text[ID_SHOWN] = '\0';
+	table_add(table, STYLE_PLAIN, text);
+	table_add(table, STYLE_DIM, units_time(text, run->started_unix_ns));
+	user_add(table, run->user_id);
+	table_add_name(table, STYLE_TITLE, "", run->name);
+	status_add(table, run);
+	table_add(table, STYLE_PLAIN, units_duration(text, wall_ns, raw));
+	table_add(table, STYLE_PLAIN, units_duration(text, run->cpu_ns, raw));
+	table_add(table, STYLE_PLAIN, units_cores(text, run->cpu_ns, wall_ns));
+	table_add(table, STYLE_PLAIN, units_bytes(text, run->peak_rss_bytes, raw));
+	table_add(table, STYLE_PLAIN, units_count(text, run->task_count, raw));
+	table_add(table, STYLE_PLAIN, units_count(text, run->process_count, raw));
+	table_add(table, run->failed_count > 0 ? STYLE_BAD : STYLE_PLAIN,
+		  units_count(text, run->failed_count, raw));
+}
+
+static int print_table(const struct rows *runs, int64_t now_boot_ns, const struct output *output,
+		       bool raw)
+{
+	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	int error;
+
+	if (!table)
+		return -ENOMEM;
+	for (size_t i = 0; i < runs->count; i++)
+		run_add(table, ROWS_ITEM(runs, run, i), now_boot_ns, output, raw);
+	error = table_print(table, output, true, NULL);
+	table_free(table);
+	return error;
+}
+
+static int print_json(const struct rows *runs, const struct rows *hosts)
+{
+	json_t *array = json_array(), *object = json_object();
+	int error;
+
+	for (size_t i = 0; i < runs->count; i++) {
+		const struct row_run *run = ROWS_ITEM(runs, run, i);
+		json_t *item = row_to_json(&row_type_run, run);
+		const char *hostname = NULL;
+
+		for (size_t j = 0; j < hosts->count; j++)
+			if (ROWS_ITEM(hosts, host, j)->id == run->host_id)
+				hostname = ROWS_ITEM(hosts, host, j)->hostname;
+		json_set_string(item, "host", hostname);
+		json_set_integer(item, "wall_ns", run->end_boot_ns == ROW_NULL
+				 ? ROW_NULL : run->end_boot_ns - run->begin_boot_ns);
+		json_array_append_new(array, item);
+	}
+	json_object_set_new(object, "runs", array);
+	error = json_dumpf(object, stdout, JSON_INDENT(2)) < 0 ? -EIO : 0;
+	fputc('\n', stdout);
+	json_decref(object);
+	return error;
+}
+
+static int list_runs(const struct options *options, const struct store_parameter *filter)
+{
+	struct store *store = source_open(options);
+	struct rows runs = {0}, hosts = {0};
+	struct store_stream stream;
+	struct output output;
+	int64_t now_boot_ns = ROW_NULL;
+	int error = -EIO;
+
+	output_init(&output, stdout, options->color);
+	if (store)
+		error = source_load(store, &row_type_run, "runs", filter, &runs);
+	if (error == 0)
+		error = source_load(store, &row_type_host, "hosts", NULL, &hosts);
+	if (error == 0 && store_read_stream(store, &stream) == 0)
+		now_boot_ns = (int64_t)stream.committed_boot_ns;
+	if (error == 0 && options->json)
+		error = print_json(&runs, &hosts);
+	else if (error == 0 && runs.count > 0)
+		error = print_table(&runs, now_boot_ns, &output, options->raw);
+	else if (error == 0)
+		fprintf(stderr, "tracer runs: no run fits; --all shows the system's own too\n");
+	if (output_finish(&output) < 0)
+		error = -EIO;
+	rows_free(&runs);
+	rows_free(&hosts);
+	source_close(store);
+	return error < 0 ? VERB_FAILED : VERB_OK;
+}
+
+/* 0 or VERB_USAGE, said. */
+static int filter_take(const struct options *options, int option, const char *value,
+		       struct store_parameter *filter)
+{
+	uint64_t number;
+
+	switch (option) {
+	case OPTION_ALL:
+		filter[FILTER_ALL].integer = 1;
+		return 0;
+	case OPTION_SINCE:
+		if (options_parse_duration(value, &number) < 0)
+			return options_misuse(options, "--since takes 90s, 15m, 2h or 3d, not '%s'", value);
+		filter[FILTER_SINCE].integer = (int64_t)time(NULL) * 1000000000 - (int64_t)number;
+		return 0;
+	case OPTION_LIMIT:
+		if (options_parse_number(value, INT32_MAX, &number) < 0)
+			return options_misuse(options, "--limit takes a number, not '%s'", value);
+		filter[FILTER_LIMIT].integer = number ? (int64_t)number : -1;
+		return 0;
+	case OPTION_USER:
+		filter[FILTER_USER].type = STORE_INTEGER;
+		if (options_parse_user(value, &filter[FILTER_USER].integer) < 0)
+			return options_misuse(options, "there is no user '%s'", value);
+		return 0;
+	default:
+		filter[FILTER_NAME].type = STORE_TEXT;
+		filter[FILTER_NAME].text = value;
+		return 0;
+	}
+}
+
+static int runs_main(const struct verb *verb, int argc, char **argv)
+{
+	struct store_parameter filter[] = {
+		[FILTER_SINCE] = {"since_unix_ns", STORE_INTEGER, 0, NULL},
+		[FILTER_ALL] = {"with_system", STORE_INTEGER, 0, NULL},
+		[FILTER_LIMIT] = {"limit", STORE_INTEGER, LIMIT_DEFAULT, NULL},
+		[FILTER_USER] = {"user_id", STORE_NULL, 0, NULL},
+		[FILTER_NAME] = {"name", STORE_NULL, 0, NULL},
+		[FILTER_END] = {0},
+	};
+	struct options options;
+	const char *value;
+	int option, misuse = 0;
+
+	options_init(&options, verb, argc, argv);
+	while (!misuse && (option = options_next(&options, &value)) > 0)
+		misuse = filter_take(&options, option, value, filter);
+	if (misuse)
+		return misuse;
+	if (option < 0)
+		return options_exit(option);
+	if (options_check_operands(&options, 0, 0))
+		return VERB_USAGE;
+	return list_runs(&options, filter);
+}
+
+const struct verb verb_runs = {
+	.name = "runs",
+	.operands = "",
+	.summary = "list runs, newest first",
+	.description =
+		"Lists what ran on this host: pipelines, commands, jobs, services, newest first. The\n"
+		"system's own runs and login sessions are left out unless --all is given. A run is\n"
+		"named by the first digits of its id, as in tracer show 3f2a.",
+	.options = option_specs,
+	.examples = "  tracer runs --since 2h\n"
+		    "  tracer runs --user alice --name snakemake --json",
+	.completion = "",
+	.main = runs_main,
+};

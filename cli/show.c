@@ -1,0 +1,112 @@
+/* tracer show [RUN]: one run, from its figures down to its processes. */
+#include "cli/options.h"
+#include "cli/report.h"
+#include "cli/source.h"
+
+enum { OPTION_TREE = 1, OPTION_TABLE, OPTION_TOOLS, OPTION_PROCESSES, OPTION_ALL };
+
+static const struct option_spec option_specs[] = {
+	{OPTION_TREE, "tree", 't', NULL, NULL, "run, tasks and tools as a tree (the default)"},
+	{OPTION_TABLE, "table", 'T', NULL, NULL, "tasks grouped by name: count, median, longest"},
+	{OPTION_TOOLS, "tools", 0, NULL, NULL, "tools grouped by name over the whole run"},
+	{OPTION_PROCESSES, "processes", 'p', NULL, NULL, "processes beneath their tools too"},
+	{OPTION_ALL, "all", 'a', NULL, NULL, "every task, shell and helper on its own line"},
+	OPTION_SPEC_RAW,
+	OPTION_SPEC_JSON,
+	OPTION_SPEC_STORE,
+	OPTION_SPEC_COLOR,
+	OPTION_SPEC_HELP,
+	OPTION_SPEC_END,
+};
+
+static void style_take(struct report_style *style, int option)
+{
+	switch (option) {
+	case OPTION_TREE:
+		style->view = REPORT_TREE;
+		break;
+	case OPTION_TABLE:
+		style->view = REPORT_TABLE;
+		break;
+	case OPTION_TOOLS:
+		style->view = REPORT_TOOLS;
+		break;
+	case OPTION_PROCESSES:
+		style->with_processes = true;
+		break;
+	case OPTION_ALL:
+		style->all = true;
+		break;
+	}
+}
+
+static int show(const struct options *options, const struct report_style *style)
+{
+	const char *name = options->operand_count ? options->operands[0] : NULL;
+	struct output output;
+	struct rows runs = {0};
+	struct report report = {0};
+	struct store *store = source_open(options);
+	int error = -1;
+
+	output_init(&output, stdout, options->color);
+	if (!store)
+		goto out;
+	error = source_find_run(store, name, &runs);
+	if (error == 0)
+		error = report_load(&report, store, &runs);
+	if (error == 0)
+		error = options->json ? report_write_json(&report, stdout, style->with_processes)
+				      : report_print(&report, &output, style);
+out:
+	if (output_finish(&output) < 0)
+		error = -1;
+	report_free(&report);
+	rows_free(&runs);
+	source_close(store);
+	return error < 0 ? VERB_FAILED : VERB_OK;
+}
+
+static int show_main(const struct verb *verb, int argc, char **argv)
+{
+	struct report_style style = {.view = REPORT_TREE};
+	struct options options;
+	const char *value;
+	int option;
+
+	options_init(&options, verb, argc, argv);
+	while ((option = options_next(&options, &value)) > 0)
+		style_take(&style, option);
+	if (option < 0)
+		return options_exit(option);
+	if (options_check_operands(&options, 0, 1))
+		return VERB_USAGE;
+	style.raw = options.raw;
+	if (style.with_processes && style.view != REPORT_TREE && !options.json)
+		return options_misuse(&options, "--processes belongs to the tree");
+	return show(&options, &style);
+}
+
+const struct verb verb_show = {
+	.name = "show",
+	.operands = "[RUN]",
+	.summary = "show a run: tasks, tools, figures",
+	.description =
+		"Shows the latest run, or RUN: the beginning of its id, or its name. Figures come from\n"
+		"the kernel's counters at the end of each process, threads included. On a terminal,\n"
+		"long runs are cut and narrow ones lose columns; what goes elsewhere is whole.\n"
+		"\n"
+		"wall      from the first process to the last\n"
+		"CPU       time on processors; cores is CPU divided by wall\n"
+		"peak RSS  resident set of the largest single process at its peak\n"
+		"read, written  bytes from and to storage, not what the page cache gave\n"
+		"waited    time in which threads were ready to run and had no processor\n"
+		"-         not known; it is never counted as zero",
+	.options = option_specs,
+	.examples = "  tracer show\n"
+		    "  tracer show 3f2a --processes\n"
+		    "  tracer show --table | less\n"
+		    "  tracer show --json | jq '.tasks[] | {name, cpu_ns}'",
+	.completion = "run",
+	.main = show_main,
+};

@@ -1,0 +1,47 @@
+/* Aligned tables of cells, fitted to the width of a terminal.
+ *
+ * On a terminal that is too narrow, columns of the highest `rank` go first, then
+ * the flexible column is cut. Where the output has no width, nothing is cut. The
+ * bar column, if any, is last: it takes the room that is left, or is not there.
+ */
+#ifndef TRACER_CLI_TABLE_H
+#define TRACER_CLI_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cli/output.h"
+
+enum table_align { TABLE_LEFT, TABLE_RIGHT, TABLE_BAR };
+
+struct table_column {
+	const char *title;
+	enum table_align align;
+	bool flexible; /* at most one: names */
+	unsigned rank; /* 0: never dropped */
+};
+
+struct table;
+
+/* `columns` is borrowed for the table's life. NULL: out of memory. */
+struct table *table_new(const struct table_column *columns, size_t column_count);
+void table_free(struct table *table);
+
+/* Cells are added row by row, from left to right; text is copied and must be safe
+ * (common/text.h) UTF-8. Memory that runs out is told by table_print(). */
+void table_add(struct table *table, enum style style, const char *text);
+
+/* A cell of text that is made safe: `prefix` (tree lines) stays as it is. */
+void table_add_name(struct table *table, enum style style, const char *prefix, const char *text);
+
+/* The part from `begin` to `end` (0..1) of the bar column's width. */
+void table_add_bar(struct table *table, enum style style, double begin, double end);
+
+size_t table_row_count(const struct table *table);
+
+/* 0 or -ENOMEM. With `titles`, a line of titles first. `*ret_dropped`, unless
+ * NULL: how many columns found no room. */
+int table_print(const struct table *table, const struct output *output, bool titles,
+		size_t *ret_dropped);
+
+#endif

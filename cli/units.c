@@ -1,0 +1,156 @@
+/* Figures as people read them. See units.h. */
+#include "cli/units.h"
+
+#include <inttypes.h>
+#include <langinfo.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/store/rows.h"
+
+#define SECOND_NS 1000000000LL
+
+static const char *unknown(char *text)
+{
+	strcpy(text, "-");
+	return text;
+}
+
+static const char *plain(char *text, int64_t number)
+{
+	snprintf(text, UNITS_SIZE, "%" PRId64, number);
+	return text;
+}
+
+/* Three significant digits: 1.23, 12.3, 123; what rounds up to 10 or 100 loses one. */
+static const char *three_digits(char *text, double value, const char *unit)
+{
+	int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+
+	snprintf(text, UNITS_SIZE, "%.*f %s", decimals, value, unit);
+	return text;
+}
+
+static const char *micro_unit(void)
+{
+	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0 ? "µs" : "us";
+}
+
+/* Two units, the smaller one with two digits: 3m07s. */
+static const char *two_units(char *text, int64_t larger, const char *larger_unit, int64_t smaller,
+			     const char *smaller_unit)
+{
+	snprintf(text, UNITS_SIZE, "%" PRId64 "%s%02" PRId64 "%s", larger, larger_unit, smaller,
+		 smaller_unit);
+	return text;
+}
+
+const char *units_duration(char text[UNITS_SIZE], int64_t ns, bool raw)
+{
+	int64_t seconds;
+
+	if (ns == ROW_NULL)
+		return unknown(text);
+	if (raw)
+		return plain(text, ns);
+	if (ns <= 0)
+		return strcpy(text, ns == 0 ? "0 s" : "-");
+	if (ns < 999500)
+		return three_digits(text, (double)ns / 1e3, micro_unit());
+	if (ns < 999500000)
+		return three_digits(text, (double)ns / 1e6, "ms");
+	if (ns < 60 * SECOND_NS - SECOND_NS / 20)
+		return three_digits(text, (double)ns / 1e9, "s");
+	seconds = (ns + SECOND_NS / 2) / SECOND_NS;
+	if (seconds < 3600)
+		return two_units(text, seconds / 60, "m", seconds % 60, "s");
+	if (seconds < 86400)
+		return two_units(text, seconds / 3600, "h", seconds % 3600 / 60, "m");
+	return two_units(text, seconds / 86400, "d", seconds % 86400 / 3600, "h");
+}
+
+const char *units_bytes(char text[UNITS_SIZE], int64_t bytes, bool raw)
+{
+	static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+	double value = (double)bytes / 1024;
+	size_t unit = 0;
+
+	if (bytes == ROW_NULL)
+		return unknown(text);
+	if (raw)
+		return plain(text, bytes);
+	if (bytes < 1024) {
+		snprintf(text, UNITS_SIZE, "%" PRId64 " B", bytes);
+		return text;
+	}
+	while (value >= 1023.5 && unit + 1 < sizeof(units) / sizeof(units[0])) {
+		value /= 1024;
+		unit++;
+	}
+	return three_digits(text, value, units[unit]);
+}
+
+const char *units_rate(char text[UNITS_SIZE], int64_t bytes_per_second, bool raw)
+{
+	size_t size;
+
+	units_bytes(text, bytes_per_second, raw);
+	size = strlen(text);
+	if (!raw && bytes_per_second != ROW_NULL)
+		snprintf(text + size, UNITS_SIZE - size, "/s");
+	return text;
+}
+
+const char *units_count(char text[UNITS_SIZE], int64_t count, bool raw)
+{
+	char digits[UNITS_SIZE];
+	size_t size, used = 0;
+
+	if (count == ROW_NULL)
+		return unknown(text);
+	plain(digits, count);
+	if (raw || count < 0)
+		return strcpy(text, digits);
+	size = strlen(digits);
+	for (size_t i = 0; i < size; i++) {
+		if (i > 0 && (size - i) % 3 == 0)
+			text[used++] = ',';
+		text[used++] = digits[i];
+	}
+	text[used] = '\0';
+	return text;
+}
+
+const char *units_cores(char text[UNITS_SIZE], int64_t cpu_ns, int64_t wall_ns)
+{
+	double cores;
+
+	if (cpu_ns == ROW_NULL || wall_ns == ROW_NULL || wall_ns <= 0)
+		return unknown(text);
+	cores = (double)cpu_ns / (double)wall_ns;
+	snprintf(text, UNITS_SIZE, "%.*f", cores < 9.995 ? 2 : 1, cores);
+	return text;
+}
+
+const char *units_time(char text[UNITS_SIZE], int64_t unix_ns)
+{
+	time_t seconds = (time_t)(unix_ns / SECOND_NS);
+	struct tm local;
+
+	if (unix_ns == ROW_NULL || !localtime_r(&seconds, &local) ||
+	    strftime(text, UNITS_SIZE, "%Y-%m-%d %H:%M:%S", &local) == 0)
+		return unknown(text);
+	return text;
+}
+
+const char *units_signal(char text[UNITS_SIZE], int64_t signal)
+{
+	const char *name = signal > 0 && signal < 64 ? sigabbrev_np((int)signal) : NULL;
+
+	if (name)
+		snprintf(text, UNITS_SIZE, "SIG%s", name);
+	else
+		snprintf(text, UNITS_SIZE, "signal %" PRId64, signal);
+	return text;
+}

@@ -1,0 +1,36 @@
+/* Figures as people read them: three digits that matter and a unit.
+ *
+ * Every function fills and returns `text`. ROW_NULL, the unknown, is "-". With
+ * `raw`, whole nanoseconds, bytes and counts without a unit.
+ */
+#ifndef TRACER_CLI_UNITS_H
+#define TRACER_CLI_UNITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define UNITS_SIZE 32
+
+/* "0 s", "420 µs" ("us" without UTF-8), "1.23 ms", "12.4 s", "3m07s", "2h05m", "4d03h" */
+const char *units_duration(char text[UNITS_SIZE], int64_t ns, bool raw);
+
+/* "0 B", "812 B", "1.23 KiB", "413 MiB" */
+const char *units_bytes(char text[UNITS_SIZE], int64_t bytes, bool raw);
+
+/* Bytes a second. */
+const char *units_rate(char text[UNITS_SIZE], int64_t bytes_per_second, bool raw);
+
+/* "1,234,567" */
+const char *units_count(char text[UNITS_SIZE], int64_t count, bool raw);
+
+/* Processors used on average: "0.02", "1.47", "31.8"; "-" without a duration. */
+const char *units_cores(char text[UNITS_SIZE], int64_t cpu_ns, int64_t wall_ns);
+
+/* Local time: "2025-11-20 11:52:03" */
+const char *units_time(char text[UNITS_SIZE], int64_t unix_ns);
+
+/* "SIGKILL", "signal 70" */
+const char *units_signal(char text[UNITS_SIZE], int64_t signal);
+
+#endif

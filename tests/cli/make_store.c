@@ -1,0 +1,327 @@
+/* Writes a store with what the verbs of `tracer` must be able to show, without a
+ * probe: a pipeline of three samples, a run whose names are hostile, one that lost
+ * records, one that still runs, the system's own.
+ *
+ *   make_store FILE
+ *
+ * The running one is of "now", so that `tracer top` and `status` find it fresh.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/identity.h"
+#include "common/store/store.h"
+
+#define MS 1000000LL
+#define SECOND (1000 * MS)
+#define MIB (1024LL * 1024)
+
+#define HOSTILE "evil\033[2J\nname\x80\xff\xe2\x80\xae"
+
+static struct store *store;
+static int64_t host_id, boot_ns, unix_ns;
+
+static int64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return now.tv_sec * SECOND + now.tv_nsec;
+}
+
+static void check(int error)
+{
+	if (error == 0)
+		return;
+	fprintf(stderr, "make_store: %s\n", store_error_text(store));
+	exit(1);
+}
+
+static int64_t id_of(const char *kind, const char *name, int64_t number)
+{
+	struct identity identity;
+
+	identity_begin(&identity, kind);
+	identity_add_bytes(&identity, name, strlen(name));
+	identity_add_u64(&identity, (uint64_t)number);
+	return identity_end(&identity);
+}
+
+#define NULL_I(column) .column = ROW_NULL,
+#define NULL_T(column)
+#define NULL_B(column)
+#define SET_TOTALS(row, cpu, delay, memory, io)                                              \
+	do {                                                                                  \
+		(row).cpu_ns = (cpu);                                                         \
+		(row).user_ns = (cpu) * 9 / 10;                                               \
+		(row).system_ns = (cpu) / 10;                                                 \
+		(row).run_delay_ns = (delay);                                                 \
+		(row).voluntary_switches = 120;                                               \
+		(row).involuntary_switches = 12;                                              \
+		(row).minor_faults = 4000;                                                    \
+		(row).major_faults = 3;                                                       \
+		(row).read_bytes = (io);                                                      \
+		(row).write_bytes = (io) / 3;                                                 \
+		(row).cancelled_write_bytes = 0;                                              \
+		(row).rchar_bytes = (io) * 2;                                                 \
+		(row).wchar_bytes = (io);                                                     \
+		(row).syscr_count = 900;                                                      \
+		(row).syscw_count = 300;                                                      \
+		(row).peak_rss_bytes = (memory);                                              \
+	} while (0)
+
+/* What a step is made of; times are milliseconds from the run's begin. */
+struct step {
+	const char *task;
+	const char *tools[4];
+	int64_t begin_ms, wall_ms, cpu_ms, memory_mib;
+	int exit_code;
+};
+
+static struct row_run run;
+
+static void put_process(const struct row_task *task, const struct row_tool *tool, int pid,
+			const char *program, const void *arguments, size_t arguments_size)
+{
+	struct row_process process = {ROW_PROCESS_COLUMNS(NULL_I, NULL_T, NULL_B)};
+
+	process.id = id_of("process", tool->name, task->id ^ pid);
+	process.host_id = host_id;
+	process.run_id = run.id;
+	process.task_id = task->id;
+	process.tool_id = tool->id;
+	process.parent_id = run.root_process_id == process.id ? ROW_NULL : run.root_process_id;
+	process.pid = pid;
+	process.exec_id = 3;
+	process.user_id = run.user_id;
+	process.began = "exec";
+	process.ended = tool->end_boot_ns == ROW_NULL ? NULL : "exit";
+	process.totals = process.ended ? "final" : "sample";
+	process.begin_boot_ns = tool->begin_boot_ns;
+	process.end_boot_ns = tool->end_boot_ns;
+	process.started_unix_ns = tool->started_unix_ns;
+	process.exit_code = process.ended ? tool->failed_count : ROW_NULL;
+	process.role = tool->role;
+	process.rule = strcmp(tool->role, "helper") == 0 ? "coreutils" : NULL;
+	process.reason = "its parent is the task's";
+	process.program = program;
+	process.path = "/usr/bin/program";
+	process.arguments = (struct row_blob){arguments, arguments_size};
+	process.redacted_count = 0;
+	process.arguments_truncated = 0;
+	process.working_directory = "/data";
+	SET_TOTALS(process, tool->cpu_ns, tool->run_delay_ns, tool->peak_rss_bytes,
+		   tool->read_bytes);
+	check(store_put_process(store, &process));
+	for (int i = 3; i >= 0 && !process.ended; i--) {
+		struct row_sample sample = {ROW_SAMPLE_COLUMNS(NULL_I, NULL_T, NULL_B)};
+
+		sample.process_id = process.id;
+		sample.boot_ns = boot_ns - i * SECOND;
+		sample.cpu_ns = process.cpu_ns - i * SECOND / 2;
+		sample.read_bytes = process.read_bytes - i * MIB;
+		sample.write_bytes = process.write_bytes;
+		sample.rss_anon_bytes = 40 * MIB;
+		sample.rss_file_bytes = 3 * MIB;
+		sample.rss_shmem_bytes = 0;
+		sample.thread_count = 2;
+		check(store_put_sample(store, &sample));
+	}
+}
+
+static void put_tools(const struct row_task *task, const struct step *step)
+{
+	for (int i = 0; step->tools[i]; i++) {
+		struct row_tool tool = {ROW_TOOL_COLUMNS(NULL_I, NULL_T, NULL_B)};
+		static const char arguments[] = "tool\0-t\0 2 it's\0" HOSTILE;
+		bool helper = strcmp(step->tools[i], "mkdir") == 0 ||
+			      strcmp(step->tools[i], "bash") == 0;
+
+		tool.id = id_of("tool", step->tools[i], task->id);
+		tool.host_id = host_id;
+		tool.run_id = run.id;
+		tool.task_id = task->id;
+		tool.name = step->tools[i];
+		tool.role = helper ? "helper" : "tool";
+		tool.begin_boot_ns = task->begin_boot_ns;
+		tool.end_boot_ns = task->end_boot_ns;
+		tool.started_unix_ns = task->started_unix_ns;
+		tool.process_count = 1;
+		tool.living_count = task->living_count;
+		tool.failed_count = step->exit_code && !helper;
+		SET_TOTALS(tool, helper ? MS : task->cpu_ns, MS, helper ? MIB : task->peak_rss_bytes,
+			   helper ? 0 : task->read_bytes);
+		check(store_put_tool(store, &tool));
+		put_process(task, &tool, 1000 + i, step->tools[i], arguments, sizeof(arguments));
+	}
+}
+
+static int64_t put_task(const struct step *step, const char *kind, int64_t number, bool living)
+{
+	struct row_task task = {ROW_TASK_COLUMNS(NULL_I, NULL_T, NULL_B)};
+
+	task.id = id_of("task", step->task, run.id + number);
+	task.host_id = host_id;
+	task.run_id = run.id;
+	task.kind = kind;
+	task.name = step->task;
+	task.working_directory = "/data";
+	task.status = living ? "running" : step->exit_code ? "failed" : "succeeded";
+	task.exit_code = living ? ROW_NULL : step->exit_code;
+	task.signal = ROW_NULL;
+	task.reason = "a direct subtree of the orchestrator";
+	task.begin_boot_ns = run.begin_boot_ns + step->begin_ms * MS;
+	task.end_boot_ns = living ? ROW_NULL : task.begin_boot_ns + step->wall_ms * MS;
+	task.started_unix_ns = run.started_unix_ns + step->begin_ms * MS;
+	for (task.process_count = 0; step->tools[task.process_count];)
+		task.process_count++;
+	task.living_count = living;
+	task.failed_count = step->exit_code != 0;
+	task.lost_count = run.lost_count;
+	SET_TOTALS(task, step->cpu_ms * MS, 3 * MS, step->memory_mib * MIB, step->memory_mib * MIB);
+	task.concurrent_memory_bytes = step->memory_mib * MIB;
+	check(store_put_task(store, &task));
+	put_tools(&task, step);
+	return task.id;
+}
+
+static void put_run(const char *name, const char *kind, const char *engine,
+		    const struct step *steps, size_t count, int64_t ago_s, bool living)
+{
+	int64_t wall_ms = 0, cpu_ms = 0;
+	bool failed = false;
+
+	for (size_t i = 0; i < count; i++) {
+		wall_ms = steps[i].begin_ms + steps[i].wall_ms > wall_ms
+				  ? steps[i].begin_ms + steps[i].wall_ms : wall_ms;
+		cpu_ms += steps[i].cpu_ms;
+		failed |= steps[i].exit_code != 0;
+	}
+	run.id = id_of("run", name, ago_s);
+	run.name = name;
+	run.kind = kind;
+	run.engine = engine;
+	run.status = living ? "running" : failed ? "failed" : "succeeded";
+	run.exit_code = living ? ROW_NULL : failed;
+	run.begin_boot_ns = boot_ns - ago_s * SECOND;
+	run.end_boot_ns = living ? ROW_NULL : run.begin_boot_ns + wall_ms * MS;
+	run.root_end_boot_ns = run.end_boot_ns;
+	run.started_unix_ns = unix_ns - ago_s * SECOND;
+	run.task_count = (int64_t)count - 1;
+	run.process_count = (int64_t)count * 2;
+	run.living_count = living;
+	run.failed_count = failed;
+	SET_TOTALS(run, cpu_ms * MS, 20 * MS, 413 * MIB, 900 * MIB);
+	run.concurrent_memory_bytes = 620 * MIB;
+	for (size_t i = 0; i < count; i++)
+		put_task(&steps[i], i == 0 ? "main" : "engine", (int64_t)i, living);
+	check(store_put_run(store, &run));
+}
+
+static void put_incident(void)
+{
+	struct row_incident incident = {ROW_INCIDENT_COLUMNS(NULL_I, NULL_T, NULL_B)};
+
+	incident.id = id_of("incident", run.name, 1);
+	incident.host_id = host_id;
+	incident.run_id = run.id;
+	incident.kind = "exit-code";
+	incident.boot_ns = run.begin_boot_ns;
+	incident.unix_ns = run.started_unix_ns;
+	incident.sentence = "samtools sort of task " HOSTILE " ended with exit code 1";
+	check(store_put_incident(store, &incident));
+}
+
+static void put_host(void)
+{
+	struct row_host host = {ROW_HOST_COLUMNS(NULL_I, NULL_T, NULL_B)};
+
+	host.id = host_id;
+	host.host_key = "host";
+	host.hostname = "example";
+	host.boot_id = "00000000-0000-0000-0000-000000000000";
+	host.boot_unix_ns = unix_ns - boot_ns;
+	host.kernel = "6.18.0";
+	host.machine = "x86_64";
+	host.cpu_count = 4;
+	host.memory_bytes = 16384 * MIB;
+	host.probe_version = "0.1.0";
+	host.first_seen_unix_ns = unix_ns - 4000 * SECOND;
+	host.last_seen_unix_ns = unix_ns;
+	check(store_put_host(store, &host));
+}
+
+static void put_loss(void)
+{
+	struct row_loss loss = {
+		.id = 1, .host_id = host_id, .kind = "exec", .cgroup_path = HOSTILE, .lost_count = 12,
+		.first_boot_ns = boot_ns - 1700 * SECOND, .last_boot_ns = boot_ns - 1699 * SECOND,
+		.unix_ns = unix_ns - 1700 * SECOND,
+	};
+
+	check(store_put_loss(store, &loss));
+}
+
+static const struct step pipeline[] = {
+	{"snakemake", {"snakemake", "bash"}, 0, 12400, 900, 90, 0},
+	{"simulate", {"wgsim", "mkdir", "bash"}, 400, 1800, 1700, 20, 0},
+	{"simulate", {"wgsim", "mkdir", "bash"}, 420, 2100, 1900, 20, 0},
+	{"simulate", {"wgsim", "mkdir", "bash"}, 2300, 1500, 1400, 20, 0},
+	{"index", {"bwa index"}, 4000, 900, 880, 413, 0},
+	{"index", {"index"}, 4000, 900, 880, 413, 0},
+	{"map", {"bwa mem", "samtools sort", "bash"}, 5000, 4100, 7800, 380, 0},
+	{"map", {"bwa mem", "samtools sort", "bash"}, 5100, 3900, 7600, 379, 0},
+	{"stats", {"samtools flagstat"}, 9200, 600, 590, 12, 0},
+};
+static const struct step hostile[] = {
+	{HOSTILE, {HOSTILE}, 0, 3000, 100, 9, 0},
+	{HOSTILE " step", {HOSTILE, "bash", "mkdir"}, 100, 2800, 2700, 300, 1},
+};
+static const struct step plain[] = {{"gzip", {"gzip", "bash"}, 0, 700, 650, 2, 0}};
+static const struct step living[] = {
+	{"make", {"make"}, 0, 60000, 200, 30, 0},
+	{"cc " HOSTILE, {"cc1plus"}, 1000, 60000, 57000, 700, 0},
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+int main(int argc, char **argv)
+{
+	struct store_stream stream = {.boot_id = "00000000-0000-0000-0000-000000000000",
+				      .ring_epoch = 7, .ring_offset = 4096};
+	struct store_error error;
+
+	if (argc != 2 || store_open_writer(argv[1], &store, &error) < 0) {
+		fprintf(stderr, "make_store: %s\n", argc == 2 ? error.text : "make_store FILE");
+		return 1;
+	}
+	boot_ns = clock_ns(CLOCK_BOOTTIME);
+	unix_ns = clock_ns(CLOCK_REALTIME);
+	host_id = id_of("host", "example", 0);
+	run = (struct row_run){ROW_RUN_COLUMNS(NULL_I, NULL_T, NULL_B)};
+	run.host_id = host_id;
+	run.user_id = 1;
+	run.lost_count = 0;
+	run.rules_version = 5;
+	run.reason = "a child of an interactive shell";
+	run.working_directory = "/data/" HOSTILE;
+	put_host();
+	put_loss();
+	put_run("init", "system", NULL, plain, COUNT(plain), 4000, false);
+	put_run("bash", "session", NULL, plain, COUNT(plain), 3900, false);
+	put_run("gzip", "command", NULL, plain, COUNT(plain), 3000, false);
+	run.lost_count = 12;
+	put_run(HOSTILE, "command", NULL, hostile, COUNT(hostile), 1700, false);
+	put_incident();
+	run.lost_count = 0;
+	put_run("make", "command", "make", living, COUNT(living), 60, true);
+	put_run("snakemake: Snakefile", "job", "snakemake", pipeline, COUNT(pipeline), 30, false);
+	stream.committed_boot_ns = (uint64_t)boot_ns;
+	stream.committed_unix_ns = (uint64_t)unix_ns;
+	check(store_commit(store, &stream));
+	store_close(store);
+	return 0;
+}
