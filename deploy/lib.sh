@@ -35,6 +35,19 @@ as_root() {
 	fi
 }
 
+# as_owner COMMAND...: the checkout belongs to its owner, and so does what is built in it,
+# with sudo as well.
+as_owner() {
+	local owner
+	owner=$(stat -c %U "$root")
+	if ((EUID == 0)) && [[ $owner != root && $owner != UNKNOWN ]]; then
+		setpriv --reuid "$owner" --regid "$(stat -c %g "$root")" --init-groups \
+			env HOME="$(getent passwd "$owner" | cut -d: -f6)" "$@"
+	else
+		"$@"
+	fi
+}
+
 # run_quietly LOG WHAT COMMAND...: the output goes to LOG; shown, its end, only on failure.
 run_quietly() {
 	local log=$1 what=$2
@@ -156,7 +169,7 @@ build_programs() {
 	shift 2
 	use_any_bpftool
 	if [[ ! -f $directory/build.ninja ]]; then
-		run_quietly "$log" "meson setup" meson setup "$directory" "$root" "$@"
+		run_quietly "$log" "meson setup" as_owner meson setup "$directory" "$root" "$@"
 	fi
-	run_quietly "$log" "the build" meson compile -C "$directory"
+	run_quietly "$log" "the build" as_owner meson compile -C "$directory"
 }

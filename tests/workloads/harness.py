@@ -46,13 +46,15 @@ class Daemons:
         self.directory = directory
         self.socket = directory / "tracer.sock"
         self.store = directory / "tracer.db"
+        self.correlator_options = []
         self.correlator = None
         self.probe = None
 
     def start(self):
         self.correlator = self._start("correlator", [
             self.programs / "correlator/tracer-correlator", "--socket", self.socket,
-            "--store", self.store, "--once", "--retain", "0"])
+            "--store", self.store, "--once", "--retain", "0",
+            *self.correlator_options])
         self.probe = self._start("probe", [
             self.programs / "probe/tracer-probe", "--socket", self.socket, "--no-pin"])
 
