@@ -1,0 +1,179 @@
+/* What an exec image was started as. See command.h. */
+#include "correlator/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static char *copy_text(const struct wire_bytes *bytes)
+{
+	/* A name ends at its first NUL, whatever the record claims. */
+	return strndup(bytes->data, bytes->size);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* The arguments as one buffer, each ended by NUL. An argument that holds a NUL
+ * cannot come from a kernel; cut there, so that counting stays right. */
+static int join_arguments(const struct wire_strings *argv, char **ret_data, size_t *ret_size)
+{
+	size_t size = 0;
+
+	for (uint32_t i = 0; i < argv->count; i++)
+		size += argv->item[i].size + 1;
+	char *data = malloc(size + 1);
+
+	if (!data)
+		return -1;
+	char *end = data;
+
+	for (uint32_t i = 0; i < argv->count; i++) {
+		size_t length = strnlen(argv->item[i].data, argv->item[i].size);
+
+		memcpy(end, argv->item[i].data, length);
+		end[length] = '\0';
+		end += length + 1;
+	}
+	*ret_data = data;
+	*ret_size = (size_t)(end - data);
+	return 0;
+}
+
+/* argv pointers into `arguments`, for the rules. */
+static int index_arguments(struct command *command)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < command->arguments_size; i++)
+		count += command->arguments[i] == '\0';
+	const char **argv = calloc(count + 1, sizeof(*argv));
+
+	if (!argv)
+		return -1;
+	const char *argument = command->arguments;
+
+	for (size_t i = 0; i < count; i++) {
+		argv[i] = argument;
+		argument += strlen(argument) + 1;
+	}
+	command->subject.argc = count;
+	command->subject.argv = argv;
+	return 0;
+}
+
+static int command_complete(struct command *command)
+{
+	if (!command->program || !command->path || !command->working_directory || !command->arguments)
+		return -1;
+	if (index_arguments(command) < 0)
+		return -1;
+	struct rules_subject *subject = &command->subject;
+
+	subject->path = command->path[0] ? command->path : command->program;
+	subject->script = command->script;
+	subject->working_directory = command->working_directory;
+	subject->cgroup = "";
+	return 0;
+}
+
+/* A #! script runs its interpreter, which the kernel put into argv[0]. */
+static int set_program(struct command *command, const struct command_source *source)
+{
+	const struct wire_strings *argv = source->argv;
+
+	if (source->flags & RECORD_SCRIPT && argv->count > 0) {
+		command->script = copy_text(source->filename);
+		command->path = copy_text(&argv->item[0]);
+		if (!command->script)
+			return -1;
+	} else {
+		command->path = copy_text(source->filename);
+	}
+	if (!command->path)
+		return -1;
+	command->program = command->path[0] ? strdup(base_name(command->path)) : copy_text(source->comm);
+	return command->program ? 0 : -1;
+}
+
+struct command *command_new(const struct command_source *source, enum redact_mode mode)
+{
+	struct command *command = calloc(1, sizeof(*command));
+	char *raw = NULL;
+	size_t raw_size;
+
+	if (!command)
+		return NULL;
+	command->references = 1;
+	command->flags = source->flags;
+	command->subject.uid = source->uid;
+	command->subject.has_terminal = source->tty != 0;
+	command->working_directory = copy_text(source->cwd);
+	if (set_program(command, source) < 0 || join_arguments(source->argv, &raw, &raw_size) < 0)
+		goto fail;
+	/* program-only is applied when rows are written: names still need the rest. */
+	if (mode == REDACT_PROGRAM_ONLY)
+		mode = REDACT_SECRETS;
+	if (redact_arguments(mode, raw, raw_size, &command->arguments, &command->arguments_size,
+			     &command->redacted_count) < 0)
+		goto fail;
+	free(raw);
+	raw = NULL;
+	if (command_complete(command) < 0)
+		goto fail;
+	return command;
+fail:
+	free(raw);
+	command_unref(command);
+	return NULL;
+}
+
+struct command *command_restore(const char *program, const char *path, const char *script,
+				const char *working_directory, const void *arguments,
+				size_t arguments_size, uint32_t redacted_count, uint32_t flags)
+{
+	struct command *command = calloc(1, sizeof(*command));
+
+	if (!command)
+		return NULL;
+	command->references = 1;
+	command->flags = flags;
+	command->redacted_count = redacted_count;
+	command->program = strdup(program);
+	command->path = strdup(path);
+	command->script = script ? strdup(script) : NULL;
+	command->working_directory = strdup(working_directory);
+	command->arguments = malloc(arguments_size + 1);
+	command->arguments_size = arguments_size;
+	if (command->arguments) {
+		memcpy(command->arguments, arguments, arguments_size);
+		command->arguments[arguments_size] = '\0';
+	}
+	if (command_complete(command) < 0 || (script && !command->script)) {
+		command_unref(command);
+		return NULL;
+	}
+	return command;
+}
+
+struct command *command_ref(struct command *command)
+{
+	command->references++;
+	return command;
+}
+
+void command_unref(struct command *command)
+{
+	if (!command || --command->references > 0)
+		return;
+	free(command->program);
+	free(command->path);
+	free(command->script);
+	free(command->working_directory);
+	free(command->arguments);
+	free((void *)command->subject.argv);
+	free(command);
+}

@@ -1,0 +1,50 @@
+/* What an exec image was started as: program, arguments, working directory.
+ *
+ * Shared by an image and the children that it forks, so it is counted. Arguments
+ * are redacted on the way in: nothing later ever sees the secret.
+ */
+#ifndef TRACER_CORRELATOR_COMMAND_H
+#define TRACER_CORRELATOR_COMMAND_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/redact.h"
+#include "common/rules/rules.h"
+#include "common/wire/wire.h"
+
+struct command {
+	unsigned references;
+	struct rules_subject subject; /* borrows from below; `parent` is set per classification */
+	char *program;                /* base name, comm where the path is unknown */
+	char *path;                   /* "" unknown */
+	char *script;                 /* NULL: not a #! script */
+	char *working_directory;      /* "" unknown */
+	char *arguments;              /* NUL-separated, redacted */
+	size_t arguments_size;
+	uint32_t redacted_count;
+	uint32_t flags;               /* RECORD_* of the record */
+};
+
+/* The common part of exec records and samples. */
+struct command_source {
+	const struct wire_bytes *comm;
+	const struct wire_bytes *filename;
+	const struct wire_bytes *cwd;
+	const struct wire_strings *argv;
+	uint32_t flags;
+	uint32_t uid;
+	uint32_t tty;
+};
+
+/* A command with one reference, or NULL: out of memory. */
+struct command *command_new(const struct command_source *source, enum redact_mode mode);
+struct command *command_ref(struct command *command);
+void command_unref(struct command *command);
+
+/* From stored fields (a restart): takes copies. */
+struct command *command_restore(const char *program, const char *path, const char *script,
+				const char *working_directory, const void *arguments,
+				size_t arguments_size, uint32_t redacted_count, uint32_t flags);
+
+#endif

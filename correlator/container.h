@@ -1,0 +1,25 @@
+/* Containers and cgroups: which container a cgroup path belongs to.
+ *
+ * A runtime tells nobody outside its privileged socket what it runs, but every
+ * one of them writes its container's id into the cgroup path.
+ */
+#ifndef TRACER_CORRELATOR_CONTAINER_H
+#define TRACER_CORRELATOR_CONTAINER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct container_name {
+	char runtime[16];    /* docker, podman, containerd, kubernetes, crio, lxc, nspawn */
+	char runtime_id[72]; /* 64 hexadecimal digits, or the machine's name */
+	size_t path_size;    /* bytes of the path that are the container's own cgroup */
+};
+
+/* Whether `path` is in a container's cgroup. */
+bool container_parse(const char *path, struct container_name *ret_name);
+
+/* Base name of a systemd unit in `path` ("ssh.service"), innermost first, or NULL.
+ * `buffer` receives the text. */
+const char *cgroup_unit(const char *path, char *buffer, size_t size);
+
+#endif

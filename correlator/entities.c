@@ -1,0 +1,449 @@
+/* Making, finding and freeing the entities of the model. See entities.h. */
+#include "correlator/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/identity.h"
+#include "correlator/container.h"
+
+/* An allocation that fails ends the correlator at its next check of the flag; the
+ * probe keeps everything that was not acknowledged. */
+static void *model_alloc(struct model *model, size_t size)
+{
+	void *memory = calloc(1, size);
+
+	if (!memory)
+		model->out_of_memory = true;
+	return memory;
+}
+
+/* ---- processes */
+
+struct process *process_find(struct model *model, uint32_t pid, uint64_t start_boot_ns)
+{
+	const struct process_key key = {.start_boot_ns = start_boot_ns, .pid = pid};
+	struct process *process;
+
+	HASH_FIND(hh, model->processes, &key, sizeof(key), process);
+	return process;
+}
+
+struct process *process_new(struct model *model, const struct image_key *key, struct process *parent)
+{
+	struct process *process = model_alloc(model, sizeof(*process));
+
+	if (!process)
+		return NULL;
+	process->key = (struct process_key){.start_boot_ns = key->start_boot_ns, .pid = key->pid};
+	process->exec_id = key->exec_id;
+	process->spine_index = -1;
+	process->parent_image_id = ROW_NULL;
+	process->seen_pass = model->pass_number;
+	if (parent) {
+		process->parent = parent;
+		DL_APPEND2(parent->children, process, sibling_prev, sibling_next);
+		if (parent->command)
+			process->command = command_ref(parent->command);
+	}
+	HASH_ADD(hh, model->processes, key, sizeof(process->key), process);
+	return process;
+}
+
+void process_set_group(struct process *process, struct run *run, struct group *group)
+{
+	run->members++;
+	group->members++;
+	if (process->run)
+		process->run->members--;
+	if (process->group)
+		process->group->members--;
+	process->run = run;
+	process->group = group;
+}
+
+void process_free(struct model *model, struct process *process)
+{
+	struct process *child, *next;
+
+	DL_FOREACH_SAFE2 (process->children, child, next, sibling_next)
+		child->parent = NULL;
+	if (process->parent)
+		DL_DELETE2(process->parent->children, process, sibling_prev, sibling_next);
+	if (process->spine_index >= 0)
+		process->run->spine[process->spine_index] = NULL;
+	if (process->run)
+		process->run->members--;
+	if (process->group)
+		process->group->members--;
+	if (process->image)
+		process->image->process = NULL;
+	command_unref(process->command);
+	HASH_DELETE(hh, model->processes, process);
+	free(process);
+}
+
+/* ---- cgroups and containers */
+
+struct cgroup *cgroup_find(struct model *model, uint64_t cgroup_id)
+{
+	struct cgroup *cgroup;
+
+	HASH_FIND(hh, model->cgroups, &cgroup_id, sizeof(cgroup_id), cgroup);
+	return cgroup;
+}
+
+static struct container *container_get(struct model *model, const struct container_name *name,
+				       const char *path)
+{
+	struct container *container;
+	struct identity identity;
+
+	identity_begin(&identity, "container");
+	identity_add_u64(&identity, (uint64_t)model->host.id);
+	identity_add_bytes(&identity, model->boot_id, strlen(model->boot_id));
+	identity_add_bytes(&identity, name->runtime, strlen(name->runtime));
+	identity_add_bytes(&identity, name->runtime_id, strlen(name->runtime_id));
+	int64_t id = identity_end(&identity);
+
+	HASH_FIND(hh, model->containers, &id, sizeof(id), container);
+	if (container)
+		return container;
+	container = model_alloc(model, sizeof(*container));
+	if (!container)
+		return NULL;
+	container->id = id;
+	memcpy(container->runtime, name->runtime, sizeof(container->runtime));
+	memcpy(container->runtime_id, name->runtime_id, sizeof(container->runtime_id));
+	container->cgroup_path = strndup(path, name->path_size);
+	container->run_id = container->task_id = ROW_NULL;
+	container->begin_boot_ns = model->now_boot_ns;
+	container->dirty = true;
+	HASH_ADD(hh, model->containers, id, sizeof(container->id), container);
+	return container;
+}
+
+struct cgroup *cgroup_add(struct model *model, uint64_t cgroup_id, const char *path, size_t size)
+{
+	struct cgroup *cgroup = cgroup_find(model, cgroup_id);
+	struct container_name name;
+
+	if (cgroup)
+		return cgroup;
+	cgroup = model_alloc(model, sizeof(*cgroup));
+	if (!cgroup)
+		return NULL;
+	cgroup->cgroup_id = cgroup_id;
+	cgroup->path = strndup(path, size);
+	if (!cgroup->path) {
+		model->out_of_memory = true;
+		free(cgroup);
+		return NULL;
+	}
+	if (container_parse(cgroup->path, &name))
+		cgroup->container = container_get(model, &name, cgroup->path);
+	cgroup->dirty = true;
+	HASH_ADD(hh, model->cgroups, cgroup_id, sizeof(cgroup->cgroup_id), cgroup);
+	return cgroup;
+}
+
+/* A runtime that leaves no id in the path (plain runc) still makes a pid namespace:
+ * then the container is called after its cgroup. */
+struct container *container_of_process(struct model *model, const struct process *process)
+{
+	struct cgroup *cgroup = cgroup_find(model, process->cgroup_id);
+	struct container_name name = {.runtime = "namespace"};
+
+	if (cgroup && cgroup->container)
+		return cgroup->container;
+	if (process->pid_namespace == 0 || process->pid_namespace == INITIAL_PID_NAMESPACE)
+		return NULL;
+	const char *path = cgroup ? cgroup->path : "/";
+	const char *base = strrchr(path, '/');
+
+	if (base && base[1])
+		snprintf(name.runtime_id, sizeof(name.runtime_id), "%.71s", base + 1);
+	else
+		snprintf(name.runtime_id, sizeof(name.runtime_id), "pid:[%u]", process->pid_namespace);
+	name.path_size = strlen(path);
+	return container_get(model, &name, path);
+}
+
+/* ---- runs, tasks, groups, tools */
+
+struct run *run_new(struct model *model, const struct process *root, const char *kind,
+		    uint64_t boundary_key)
+{
+	struct run *run = model_alloc(model, sizeof(*run));
+	struct identity identity;
+
+	if (!run)
+		return NULL;
+	identity_begin(&identity, "run");
+	identity_add_u64(&identity, (uint64_t)model->host.id);
+	identity_add_bytes(&identity, model->boot_id, strlen(model->boot_id));
+	if (root) {
+		identity_add_u64(&identity, root->key.pid);
+		identity_add_u64(&identity, root->key.start_boot_ns);
+	}
+	run->id = identity_end(&identity);
+	run->kind = kind;
+	run->boundary_key = boundary_key;
+	run->root_process_id = run->origin_process_id = run->user_id = ROW_NULL;
+	run->orchestrator = -1;
+	run->name_priority = -1;
+	run->dirty = true;
+	outcome_init(&run->outcome);
+	tally_init(&run->tally, 0);
+	DL_APPEND(model->runs, run);
+	if (boundary_key)
+		HASH_ADD(hh, model->runs_by_boundary, boundary_key, sizeof(boundary_key), run);
+	run->main = task_new(model, run, "main", "the run's own", 0);
+	return run;
+}
+
+struct task *task_new(struct model *model, struct run *run, const char *kind, const char *reason,
+		      int64_t id_part)
+{
+	struct task *task = model_alloc(model, sizeof(*task));
+	struct identity identity;
+
+	if (!task)
+		return NULL;
+	identity_begin(&identity, "task");
+	identity_add_u64(&identity, (uint64_t)run->id);
+	identity_add_u64(&identity, (uint64_t)id_part);
+	task->id = identity_end(&identity);
+	task->run = run;
+	task->kind = kind;
+	task->reason = reason;
+	task->root_process_id = task->orchestrator_process_id = ROW_NULL;
+	task->parent_task_id = task->merged_into_id = ROW_NULL;
+	task->failure_process_id = ROW_NULL;
+	task->dirty = true;
+	outcome_init(&task->outcome);
+	tally_init(&task->tally, 0);
+	DL_APPEND(run->tasks, task);
+	return task;
+}
+
+struct group *group_new(struct model *model, struct task *task, const struct process *root)
+{
+	struct group *group = model_alloc(model, sizeof(*group));
+	struct identity identity;
+
+	if (!group)
+		return NULL;
+	identity_begin(&identity, "group");
+	identity_add_u64(&identity, (uint64_t)task->run->id);
+	identity_add_u64(&identity, root->key.pid);
+	identity_add_u64(&identity, root->key.start_boot_ns);
+	group->id = identity_end(&identity);
+	group->task = task;
+	group->root_process_id = image_id(model, (uint32_t)root->key.pid, root->key.start_boot_ns,
+					  root->exec_id);
+	DL_APPEND(task->groups, group);
+	return group;
+}
+
+struct tool *group_tool(struct model *model, struct group *group, const char *name, enum rules_role role)
+{
+	struct identity identity;
+	struct tool *tool;
+
+	DL_FOREACH (group->tools, tool)
+		if (tool->role == role && strcmp(tool->name, name) == 0)
+			return tool;
+	tool = model_alloc(model, sizeof(*tool));
+	if (!tool)
+		return NULL;
+	identity_begin(&identity, "tool");
+	identity_add_u64(&identity, (uint64_t)group->id);
+	identity_add_u64(&identity, role);
+	identity_add_bytes(&identity, name, strlen(name));
+	tool->id = identity_end(&identity);
+	tool->group = group;
+	tool->name = strdup(name);
+	tool->role = role;
+	if (!tool->name)
+		model->out_of_memory = true;
+	tally_init(&tool->tally, 0);
+	DL_APPEND(group->tools, tool);
+	return tool;
+}
+
+/* Stored processes follow their tool at the next commit. Sums of the task that is
+ * left are made anew: a maximum cannot be taken back. */
+static void task_sum_up(struct task *task)
+{
+	struct tally *tally = &task->tally, before = *tally;
+	struct group *group;
+	struct tool *tool;
+
+	tally_init(tally, 0);
+	tally->concurrent_memory_bytes = before.concurrent_memory_bytes;
+	tally->lost_count = before.lost_count;
+	DL_FOREACH (task->groups, group)
+		DL_FOREACH (group->tools, tool)
+			tally_add(tally, &tool->tally, 1);
+	task->dirty = true;
+}
+
+void group_move(struct model *model, struct group *group, struct task *task)
+{
+	struct task *from = group->task;
+	struct tool *tool;
+	struct image *image;
+
+	if (from == task)
+		return;
+	DL_DELETE(from->groups, group);
+	DL_APPEND(task->groups, group);
+	group->task = task;
+	DL_FOREACH (group->tools, tool) {
+		tool->moved = tool->dirty = true;
+		DL_FOREACH (tool->images, image)
+			image_set_dirty(model, image);
+	}
+	task_sum_up(from);
+	task_sum_up(task);
+	task->run->dirty = true;
+	/* Tasks beneath an orchestrator of this group have another parent now. */
+	struct task *other;
+
+	DL_FOREACH (task->run->tasks, other)
+		if (other->orchestrator_group == group)
+			other->dirty = true;
+}
+
+static void tool_free(struct model *model, struct tool *tool)
+{
+	while (tool->images)
+		image_free(model, tool->images);
+	DL_DELETE(tool->group->tools, tool);
+	free(tool->name);
+	free(tool);
+}
+
+static void group_free(struct model *model, struct group *group)
+{
+	while (group->tools)
+		tool_free(model, group->tools);
+	DL_DELETE(group->task->groups, group);
+	free(group);
+}
+
+static void task_free(struct model *model, struct task *task)
+{
+	while (task->groups)
+		group_free(model, task->groups);
+	if (task->orchestrator_group)
+		task->orchestrator_group->members--;
+	DL_DELETE(task->run->tasks, task);
+	free(task->name);
+	free(task->working_directory);
+	free(task->failure);
+	free(task);
+}
+
+void run_free(struct model *model, struct run *run)
+{
+	struct task *task;
+
+	/* Tasks point into one another's groups: let go of those first. */
+	DL_FOREACH (run->tasks, task)
+		task->orchestrator_group = NULL;
+	while (run->tasks)
+		task_free(model, run->tasks);
+	if (run->boundary_key)
+		HASH_DELETE(hh, model->runs_by_boundary, run);
+	DL_DELETE(model->runs, run);
+	if (model->system == run)
+		model->system = NULL;
+	free(run->name);
+	free(run->working_directory);
+	free(run);
+}
+
+/* ---- what has ended, is on disk and cannot be needed again */
+
+/* A process that only forked still leads its children to their run. */
+static bool leads_somewhere(const struct process *process)
+{
+	const struct process *child;
+
+	DL_FOREACH2 (process->children, child, sibling_next)
+		if (child->place != PLACE_FULL)
+			return true;
+	return false;
+}
+
+static void collect_processes(struct model *model)
+{
+	struct process *process, *next;
+
+	HASH_ITER (hh, model->processes, process, next) {
+		if (!process->ended || (process->image && process->image->dirty) ||
+		    leads_somewhere(process))
+			continue;
+		if (process->has_final || model->now_boot_ns > process->end_boot_ns + GRACE_FINAL_NS)
+			process_free(model, process);
+	}
+}
+
+static void collect_images(struct model *model, struct tool *tool)
+{
+	struct image *image, *next;
+
+	DL_FOREACH_SAFE (tool->images, image, next)
+		if (!image->process && image->ended != IMAGE_LIVING && !image->dirty)
+			image_free(model, image);
+}
+
+/* Whether every image of the task is gone from memory and nobody points to it. */
+static bool task_is_idle(struct model *model, const struct task *task)
+{
+	struct group *group;
+	struct tool *tool;
+	bool idle = true;
+
+	DL_FOREACH (task->groups, group) {
+		DL_FOREACH (group->tools, tool) {
+			collect_images(model, tool);
+			idle = idle && !tool->images;
+		}
+		idle = idle && group->members == 0;
+	}
+	return idle && !task->dirty && model->now_boot_ns > task->tally.end_boot_ns + GRACE_TASK_NS;
+}
+
+/* Generic tasks may still turn out to be parts of a larger one, until their
+ * orchestrator is the run's outermost process. */
+static bool task_stands(const struct task *task)
+{
+	const struct run *run = task->run;
+
+	return strcmp(task->kind, "generic") != 0 || run->orchestrator == 0 || run->frozen;
+}
+
+void model_collect(struct model *model)
+{
+	struct run *run, *next_run;
+	struct task *task, *next_task;
+
+	collect_processes(model);
+	DL_FOREACH_SAFE (model->runs, run, next_run) {
+		bool idle = true;
+
+		DL_FOREACH_SAFE (run->tasks, task, next_task) {
+			bool task_idle = task_is_idle(model, task);
+
+			idle = idle && task_idle;
+			if (task_idle && task != run->main && task_stands(task))
+				task_free(model, task);
+		}
+		if (idle && run->members == 0 && !run->dirty && run != model->system)
+			run_free(model, run);
+	}
+}

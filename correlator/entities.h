@@ -1,0 +1,239 @@
+/* The model in memory: what lives, and what has ended but is not yet on disk.
+ *
+ *   run ──< task ──< group ──< tool ──< image >── process
+ *
+ * A process is a thread group; an image is one program it executed. A group is
+ * the smallest set of tools that moves between tasks as one: the subtree of one
+ * process. A task begins as one group and grows when subtrees turn out to belong
+ * together (a pipe, or an orchestrator found further out). Tool ids come from the
+ * group, so moving it changes no id.
+ *
+ * Everything here is private to the correlator and owned by `struct model`.
+ */
+#ifndef TRACER_CORRELATOR_ENTITIES_H
+#define TRACER_CORRELATOR_ENTITIES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <uthash.h>
+#include <utlist.h>
+
+#include "bpf/record.h"
+#include "common/rules/rules.h"
+#include "correlator/command.h"
+#include "correlator/totals.h"
+
+struct model;
+struct run;
+struct task;
+struct group;
+struct tool;
+struct image;
+struct process;
+
+struct process_key {
+	uint64_t start_boot_ns;
+	uint64_t pid;
+};
+
+/* Counts and sums that tools, tasks and runs all keep. */
+struct tally {
+	struct totals totals;
+	int64_t process_count; /* images */
+	int64_t living_count;
+	int64_t failed_count;
+	int64_t peak_rss_bytes;          /* largest of one image, ROW_NULL unknown */
+	int64_t concurrent_memory_bytes; /* largest sum at one pass, ROW_NULL unknown */
+	int64_t pass_memory_bytes;       /* sum in the pass that is being read */
+	int64_t lost_count;
+	bool marked;                     /* scratch of incident.c */
+	uint64_t begin_boot_ns;
+	uint64_t end_boot_ns; /* latest end of an image; meaningful when none lives */
+};
+
+/* How the root processes of a run or task came out. */
+struct outcome {
+	int64_t exit_code; /* ROW_NULL: none known */
+	int64_t signal;
+	bool known;        /* at least one root's status was seen */
+	bool failed;
+	int root_count, living_roots;
+	uint64_t end_boot_ns; /* of the latest root */
+};
+
+struct container {
+	int64_t id;
+	char runtime[16];
+	char runtime_id[72];
+	char *cgroup_path;
+	int64_t run_id, task_id; /* ROW_NULL until known */
+	int64_t living_count;
+	uint64_t begin_boot_ns, end_boot_ns;
+	bool dirty;
+	UT_hash_handle hh; /* by id */
+};
+
+struct cgroup {
+	uint64_t cgroup_id;
+	char *path;
+	struct container *container; /* NULL: not a container's */
+	bool dirty;
+	UT_hash_handle hh;
+};
+
+/* What the spine of a run is: place.h. */
+#define RUN_SPINE_MAX 64
+
+struct run {
+	int64_t id;
+	uint64_t boundary_key;     /* hash of what else belongs to it (job, cgroup); 0: nothing */
+	const char *kind;          /* static text */
+	char *name;
+	int name_priority;
+	char engine[RULES_NAME_MAX];
+	enum rules_rank engine_rank;
+	char run_key[RULES_NAME_MAX];
+	int64_t root_process_id;   /* image ids; ROW_NULL none */
+	int64_t origin_process_id;
+	int64_t user_id;
+	char *working_directory;
+	struct container *container;
+	const char *reason;        /* static text */
+	struct tally tally;
+	struct outcome outcome;
+	int64_t task_count;
+	struct task *main;
+	struct task *tasks;        /* in memory */
+	struct process *spine[RUN_SPINE_MAX]; /* NULL where that process has gone */
+	struct group *spine_group[RUN_SPINE_MAX];
+	int spine_length;
+	int orchestrator;          /* index in the spine, -1: none yet */
+	bool frozen;               /* too many tasks to move them any more */
+	unsigned members;          /* processes that point here */
+	bool dirty;
+	struct run *prev, *next;
+	UT_hash_handle hh;         /* by boundary_key, where that is not 0 */
+};
+
+struct task {
+	int64_t id;
+	struct run *run;
+	const char *kind;
+	char *name;                /* NULL: to be made from its tools */
+	bool name_fixed;           /* a rule named it */
+	int64_t root_process_id;
+	int64_t orchestrator_process_id;
+	struct group *orchestrator_group; /* its task is the parent task */
+	int64_t parent_task_id;    /* as of when the orchestrator's group went away */
+	int64_t merged_into_id;    /* ROW_NULL: it stands */
+	char *working_directory;
+	struct container *container;
+	const char *reason;
+	struct tally tally;
+	struct outcome outcome;
+	char *failure;             /* what failed first in it, in words; NULL nothing */
+	int64_t failure_process_id;
+	bool incident_told;
+	struct group *groups;
+	bool dirty;
+	struct task *prev, *next;  /* in its run */
+};
+
+struct group {
+	int64_t id;
+	struct task *task;
+	int64_t root_process_id;      /* first image id of the process it is the subtree of */
+	struct process_key orchestrator; /* the process it is a direct subtree of; pid 0: none */
+	struct tool *tools;
+	uint32_t input_pipe, output_pipe; /* the open ends of its pipeline, 0: none */
+	unsigned members;             /* processes and tasks that point here */
+	struct group *prev, *next;        /* in its task */
+};
+
+struct tool {
+	int64_t id;
+	struct group *group;
+	char *name;
+	enum rules_role role;
+	uint64_t start_boot_ns; /* earliest start of its processes: orders tools by fork */
+	struct tally tally;
+	struct image *images; /* in memory */
+	bool dirty;
+	bool moved;           /* its stored processes are in another task */
+	struct tool *prev, *next; /* in its group */
+};
+
+enum image_began { IMAGE_FORK, IMAGE_EXEC, IMAGE_FOUND };
+enum image_ended { IMAGE_LIVING, IMAGE_EXIT, IMAGE_REPLACED, IMAGE_LOST };
+enum image_totals { TOTALS_SAMPLE, TOTALS_EXEC, TOTALS_EXIT, TOTALS_FINAL };
+
+struct image {
+	int64_t id;
+	int64_t parent_id; /* ROW_NULL unknown */
+	uint32_t pid, exec_id;
+	uint32_t uid;
+	struct process *process; /* NULL: the process has another image or is gone */
+	struct tool *tool;
+	struct container *container;
+	struct command *command;
+	bool own_command;        /* not its parent's */
+	enum image_began began;
+	enum image_ended ended;
+	enum image_totals totals_kind;
+	uint64_t begin_boot_ns, end_boot_ns;
+	int64_t spawn_cpu_ns;
+	struct counters base;
+	struct totals totals;
+	int64_t peak_rss_bytes;
+	int64_t wait_status; /* ROW_NULL unknown */
+	bool oom_killed;
+	enum rules_role role;
+	enum rules_rank rank;
+	enum rules_boundary boundary;
+	bool nested, interactive;
+	const char *rule;    /* owned by the rules */
+	const char *reason;  /* static text */
+	bool dirty, checkpointed;
+	struct image *prev, *next;             /* of its tool */
+	struct image *dirty_prev, *dirty_next;
+	uint64_t sampled_cpu_ns;             /* of the last sample row */
+	int64_t sampled_memory_bytes;
+};
+
+enum process_place {
+	PLACE_NONE, /* forked, nothing more is known */
+	PLACE_PART, /* a forked part of its parent's program */
+	PLACE_FULL, /* executed something, or something beneath it did */
+};
+
+struct process {
+	struct process_key key;
+	struct process *parent;   /* NULL: unknown or gone */
+	struct process *children; /* list by sibling_* */
+	struct process *sibling_prev, *sibling_next;
+	enum process_place place;
+	struct run *run;
+	struct group *group;
+	struct image *image;      /* NULL before it is placed */
+	struct command *command;  /* of the current image, its own or its parent's */
+	int64_t parent_image_id;   /* image of the parent that forked it, ROW_NULL unknown */
+	uint32_t parent_exec_id;
+	uint32_t first_exec_id;    /* of its first image that has a row */
+	enum rules_rank path_rank; /* highest engine above it */
+	int spine_index;          /* in its run's spine, -1: not on it */
+	int subtree_count;        /* subtrees beneath it that count */
+	uint64_t fork_boot_ns;
+	uint64_t cgroup_id;
+	uint32_t exec_id, uid, sid, pgid, tty, flags;
+	uint32_t pid_namespace;
+	bool found;               /* alive before the probe */
+	bool is_task_root, is_run_root;
+	bool ended, has_final;
+	uint64_t end_boot_ns;
+	uint64_t seen_pass;       /* number of the last pass it was in */
+	unsigned missed_passes;
+	UT_hash_handle hh;
+};
+
+#endif

@@ -1,0 +1,323 @@
+/* Exec images, their figures, and the sums that grow with them.
+ *
+ * Every change of an image's figures goes at once into its tool, task and run, so
+ * sums are right at any moment and never recomputed from rows.
+ */
+#include "correlator/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/identity.h"
+
+void tally_init(struct tally *tally, uint64_t begin_boot_ns)
+{
+	*tally = (struct tally){
+		.peak_rss_bytes = ROW_NULL,
+		.concurrent_memory_bytes = ROW_NULL,
+		.begin_boot_ns = begin_boot_ns,
+	};
+}
+
+static void raise_to(int64_t *value, int64_t candidate)
+{
+	if (candidate != ROW_NULL && (*value == ROW_NULL || candidate > *value))
+		*value = candidate;
+}
+
+void tally_add(struct tally *sum, const struct tally *part, int sign)
+{
+	static const struct totals nothing;
+
+	if (sign > 0)
+		totals_replace(&sum->totals, &nothing, &part->totals);
+	else
+		totals_replace(&sum->totals, &part->totals, &nothing);
+	sum->process_count += sign * part->process_count;
+	sum->living_count += sign * part->living_count;
+	sum->failed_count += sign * part->failed_count;
+	if (sign < 0)
+		return;
+	raise_to(&sum->peak_rss_bytes, part->peak_rss_bytes);
+	if (part->begin_boot_ns && (sum->begin_boot_ns == 0 || part->begin_boot_ns < sum->begin_boot_ns))
+		sum->begin_boot_ns = part->begin_boot_ns;
+	if (part->end_boot_ns > sum->end_boot_ns)
+		sum->end_boot_ns = part->end_boot_ns;
+}
+
+void outcome_init(struct outcome *outcome)
+{
+	*outcome = (struct outcome){.exit_code = ROW_NULL, .signal = ROW_NULL};
+}
+
+void outcome_add(struct outcome *sum, const struct outcome *part)
+{
+	sum->root_count += part->root_count;
+	sum->living_roots += part->living_roots;
+	if (part->end_boot_ns > sum->end_boot_ns)
+		sum->end_boot_ns = part->end_boot_ns;
+	if (part->known && (!sum->known || (part->failed && !sum->failed))) {
+		sum->exit_code = part->exit_code;
+		sum->signal = part->signal;
+	}
+	sum->known = sum->known || part->known;
+	sum->failed = sum->failed || part->failed;
+}
+
+/* As a shell with pipefail would judge: one failed part fails the whole, but the
+ * upstream of a pipe whose reader had enough (SIGPIPE) has not failed. */
+const char *outcome_status(const struct outcome *outcome, const struct tally *tally)
+{
+	enum { SIGPIPE_NUMBER = 13 };
+
+	if (outcome->living_roots > 0 || (!outcome->known && tally->living_count > 0))
+		return "running";
+	if (!outcome->known)
+		return "ended";
+	if (!outcome->failed || (outcome->signal == SIGPIPE_NUMBER && outcome->root_count > 1))
+		return "succeeded";
+	return outcome->signal != ROW_NULL ? "killed" : "failed";
+}
+
+int64_t image_id(const struct model *model, uint32_t pid, uint64_t start_boot_ns, uint32_t exec_id)
+{
+	struct identity identity;
+
+	identity_begin(&identity, "process");
+	identity_add_u64(&identity, (uint64_t)model->host.id);
+	identity_add_bytes(&identity, model->boot_id, strlen(model->boot_id));
+	identity_add_u64(&identity, pid);
+	identity_add_u64(&identity, start_boot_ns);
+	identity_add_u64(&identity, exec_id);
+	return identity_end(&identity);
+}
+
+void image_set_dirty(struct model *model, struct image *image)
+{
+	if (image->dirty)
+		return;
+	image->dirty = true;
+	DL_APPEND2(model->dirty_images, image, dirty_prev, dirty_next);
+	model->dirty_image_count++;
+}
+
+static void set_dirty_above(struct tool *tool)
+{
+	tool->dirty = true;
+	tool->group->task->dirty = true;
+	tool->group->task->run->dirty = true;
+}
+
+/* The part that an image is of its tool, task and run. */
+static void image_tally(const struct image *image, struct tally *ret)
+{
+	tally_init(ret, image->begin_boot_ns);
+	ret->totals = image->totals;
+	ret->process_count = 1;
+	ret->living_count = image->ended == IMAGE_LIVING;
+	ret->failed_count = image->ended == IMAGE_EXIT && image->wait_status != ROW_NULL &&
+			    image->wait_status != 0;
+	ret->peak_rss_bytes = image->peak_rss_bytes;
+	ret->end_boot_ns = image->end_boot_ns;
+}
+
+static void tally_above(struct tool *tool, const struct tally *part, int sign)
+{
+	tally_add(&tool->tally, part, sign);
+	tally_add(&tool->group->task->tally, part, sign);
+	tally_add(&tool->group->task->run->tally, part, sign);
+	set_dirty_above(tool);
+}
+
+void image_set_tool(struct model *model, struct image *image, struct tool *tool)
+{
+	struct tally part;
+
+	image_tally(image, &part);
+	if (image->tool) {
+		tally_above(image->tool, &part, -1);
+		DL_DELETE(image->tool->images, image);
+	}
+	image->tool = tool;
+	DL_APPEND(tool->images, image);
+	tally_above(tool, &part, 1);
+	if (image->process && (tool->start_boot_ns == 0 ||
+			       image->process->key.start_boot_ns < tool->start_boot_ns))
+		tool->start_boot_ns = image->process->key.start_boot_ns;
+	image_set_dirty(model, image);
+}
+
+struct image *image_new(struct model *model, struct process *process, enum image_began began,
+			uint64_t begin_boot_ns, const struct rules_verdict *verdict,
+			struct tool *tool, const char *reason)
+{
+	struct image *image = calloc(1, sizeof(*image));
+	const struct image *before = process->image;
+
+	if (!image) {
+		model->out_of_memory = true;
+		return NULL;
+	}
+	image->id = image_id(model, (uint32_t)process->key.pid, process->key.start_boot_ns,
+			     process->exec_id);
+	image->parent_id = before ? before->id : process->parent_image_id;
+	image->pid = (uint32_t)process->key.pid;
+	image->exec_id = process->exec_id;
+	image->uid = process->uid;
+	image->process = process;
+	image->container = container_of_process(model, process);
+	image->began = began;
+	image->begin_boot_ns = begin_boot_ns;
+	image->spawn_cpu_ns = ROW_NULL;
+	image->peak_rss_bytes = ROW_NULL;
+	image->wait_status = ROW_NULL;
+	image->role = verdict->role;
+	image->rank = verdict->rank;
+	image->boundary = verdict->boundary;
+	image->nested = verdict->nested;
+	image->interactive = verdict->interactive;
+	image->rule = verdict->rule;
+	image->reason = reason;
+	if (process->command)
+		image->command = command_ref(process->command);
+	image->own_command = began != IMAGE_FORK;
+	if (before)
+		process->image->process = NULL;
+	else
+		process->first_exec_id = process->exec_id;
+	process->image = image;
+	if (image->container) {
+		image->container->living_count++;
+		image->container->dirty = true;
+	}
+	image_set_tool(model, image, tool);
+	return image;
+}
+
+/* What the new record does not know stays as it was last known. */
+static void keep_known(struct totals *now, const struct totals *before)
+{
+#define I(name)                                                                              \
+	if (!(now->valid & COUNTER_VALID(name)) && before->valid & COUNTER_VALID(name)) {     \
+		now->name = before->name;                                                     \
+		now->valid |= COUNTER_VALID(name);                                            \
+	}
+	ROW_TOTALS(I)
+#undef I
+}
+
+/* signal.maxrss also covers every earlier image of the process, the one it was
+ * forked from included: it says something of this image only if it grew. */
+static void note_peak(struct image *image, const struct counters *counters, enum image_totals kind)
+{
+	if (kind != TOTALS_EXEC && counters->valid & COUNTER_VALID(peak_rss_bytes)) {
+		raise_to(&image->peak_rss_bytes, (int64_t)counters->peak_rss_bytes);
+		return;
+	}
+	if (kind == TOTALS_SAMPLE || !(counters->valid & COUNTER_VALID(maxrss_bytes)))
+		return;
+	uint64_t before = image->base.valid & COUNTER_VALID(maxrss_bytes) ? image->base.maxrss_bytes : 0;
+
+	/* A final record comes after the mm is gone; an exact peak, if any, is known. */
+	if (counters->maxrss_bytes > before && image->began != IMAGE_FORK &&
+	    (image->peak_rss_bytes == ROW_NULL || kind == TOTALS_EXEC))
+		raise_to(&image->peak_rss_bytes, (int64_t)counters->maxrss_bytes);
+}
+
+void image_update(struct model *model, struct image *image, const struct counters *counters,
+		  enum image_totals kind)
+{
+	struct tool *tool = image->tool;
+	struct totals now;
+
+	if (kind < image->totals_kind)
+		return;
+	totals_of_image(&now, &image->base, counters);
+	keep_known(&now, &image->totals);
+	totals_replace(&tool->tally.totals, &image->totals, &now);
+	totals_replace(&tool->group->task->tally.totals, &image->totals, &now);
+	totals_replace(&tool->group->task->run->tally.totals, &image->totals, &now);
+	image->totals = now;
+	image->totals_kind = kind;
+	note_peak(image, counters, kind);
+	raise_to(&tool->tally.peak_rss_bytes, image->peak_rss_bytes);
+	raise_to(&tool->group->task->tally.peak_rss_bytes, image->peak_rss_bytes);
+	raise_to(&tool->group->task->run->tally.peak_rss_bytes, image->peak_rss_bytes);
+	set_dirty_above(tool);
+	image_set_dirty(model, image);
+}
+
+static void outcome_note(struct outcome *outcome, int64_t wait_status, uint64_t boot_ns)
+{
+	if (outcome->living_roots > 0)
+		outcome->living_roots--;
+	if (boot_ns > outcome->end_boot_ns)
+		outcome->end_boot_ns = boot_ns;
+	if (wait_status == ROW_NULL)
+		return;
+	bool failed = wait_status != 0;
+
+	if (!outcome->known || (failed && !outcome->failed)) {
+		outcome->signal = wait_status & 0x7f ? wait_status & 0x7f : ROW_NULL;
+		outcome->exit_code = wait_status & 0x7f ? ROW_NULL : wait_status >> 8 & 0xff;
+	}
+	outcome->known = true;
+	outcome->failed = outcome->failed || failed;
+}
+
+/* A root process has ended: its task and its run learn how it came out. */
+static void note_roots(struct model *model, struct process *process, int64_t wait_status,
+		       uint64_t boot_ns)
+{
+	if (process->is_task_root)
+		outcome_note(&process->group->task->outcome, wait_status, boot_ns);
+	if (process->is_run_root) {
+		outcome_note(&process->run->outcome, wait_status, boot_ns);
+		process->run->main->outcome = process->run->outcome;
+		process->run->main->dirty = true;
+	}
+	if (process->is_task_root)
+		incident_note_task(model, process->group->task);
+	else if (process->is_run_root)
+		incident_note_task(model, process->run->main);
+}
+
+void image_end(struct model *model, struct image *image, enum image_ended how, uint64_t boot_ns,
+	       int64_t wait_status, uint32_t exit_flags)
+{
+	struct tally part;
+
+	if (image->ended != IMAGE_LIVING)
+		return;
+	image_tally(image, &part);
+	tally_above(image->tool, &part, -1);
+	image->ended = how;
+	image->end_boot_ns = boot_ns > image->begin_boot_ns ? boot_ns : image->begin_boot_ns;
+	image->wait_status = wait_status;
+	image->oom_killed = exit_flags & RECORD_EXIT_OOM;
+	image_tally(image, &part);
+	tally_above(image->tool, &part, 1);
+	image_set_dirty(model, image);
+	if (image->container) {
+		image->container->living_count--;
+		if (image->end_boot_ns > image->container->end_boot_ns)
+			image->container->end_boot_ns = image->end_boot_ns;
+		image->container->dirty = true;
+	}
+	if (how == IMAGE_REPLACED)
+		return;
+	incident_note_failure(model, image);
+	if (image->process)
+		note_roots(model, image->process, wait_status, image->end_boot_ns);
+}
+
+void image_free(struct model *model, struct image *image)
+{
+	if (image->dirty) {
+		DL_DELETE2(model->dirty_images, image, dirty_prev, dirty_next);
+		model->dirty_image_count--;
+	}
+	DL_DELETE(image->tool->images, image);
+	command_unref(image->command);
+	free(image);
+}

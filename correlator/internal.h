@@ -1,0 +1,146 @@
+/* What the files of the model share among themselves. */
+#ifndef TRACER_CORRELATOR_INTERNAL_H
+#define TRACER_CORRELATOR_INTERNAL_H
+
+#include "common/store/store.h"
+#include "correlator/entities.h"
+#include "correlator/model.h"
+
+/* After this long on the stream's clock nothing more is expected of what has
+ * ended: a final record comes within 64 ms or never (kernel-facts). */
+#define GRACE_FINAL_NS (2 * UINT64_C(1000000000))
+#define GRACE_TASK_NS (5 * UINT64_C(1000000000))
+
+/* Tasks of one run that may still be merged, kept in memory. Beyond it the run is
+ * frozen: what is a task stays one. */
+#define RUN_MERGEABLE_TASKS_MAX 1000
+
+/* inode of the initial pid namespace (include/linux/proc_ns.h, PROC_PID_INIT_INO) */
+#define INITIAL_PID_NAMESPACE 0xEFFFFFFCU
+
+/* A process that a pass found alive, not yet placed: its parent may follow. */
+struct found {
+	struct process_key key;
+	struct image_key parent;
+	uint64_t boot_ns;
+	uint64_t cgroup_id;
+	uint32_t exec_id, uid, sid, pgid, tty, flags, pid_namespace, stdin_pipe, stdout_pipe;
+	struct counters counters;
+	struct command *command;
+	UT_hash_handle hh;
+};
+
+struct incident {
+	struct row_incident row;
+	char *sentence;
+	struct incident *prev, *next;
+};
+
+struct loss {
+	struct row_loss row;
+	char *cgroup_path;
+	struct loss *prev, *next;
+};
+
+struct model {
+	struct store *store;
+	const struct rules *rules;
+	enum redact_mode arguments;
+
+	struct row_host host; /* its texts are below */
+	char host_key[17], hostname[256], boot_id[40], kernel[128], machine[64], probe_version[32];
+	bool host_dirty;
+	int64_t clock_offset_ns; /* CLOCK_REALTIME - CLOCK_BOOTTIME, as last told */
+	uint64_t now_boot_ns;
+	uint64_t pass_number;
+	uint64_t pass_boot_ns; /* of the last complete pass, 0 none */
+
+	struct process *processes;
+	struct found *found;
+	struct cgroup *cgroups;
+	struct container *containers;
+	struct run *runs;             /* list */
+	struct run *runs_by_boundary; /* hash */
+	struct run *system;
+
+	struct image *dirty_images;
+	size_t dirty_image_count;
+	struct row_sample *samples;
+	size_t sample_count, sample_capacity;
+	int64_t *gone; /* checkpoints to delete */
+	size_t gone_count, gone_capacity;
+	struct incident *incidents;
+	struct loss *losses;
+	bool out_of_memory;
+};
+
+/* Decides where a process belongs: place.c. */
+struct placing {
+	const struct rules_verdict *verdict; /* NULL: it forked and executed nothing itself */
+	uint64_t boot_ns;
+	uint64_t cgroup_id;
+	uint32_t pgid;
+	uint32_t stdin_pipe, stdout_pipe;
+};
+
+/* ---- entities.c: making, finding and freeing */
+int64_t image_id(const struct model *model, uint32_t pid, uint64_t start_boot_ns, uint32_t exec_id);
+struct process *process_find(struct model *model, uint32_t pid, uint64_t start_boot_ns);
+struct process *process_new(struct model *model, const struct image_key *key, struct process *parent);
+void process_set_group(struct process *process, struct run *run, struct group *group);
+void process_free(struct model *model, struct process *process);
+struct cgroup *cgroup_find(struct model *model, uint64_t cgroup_id);
+struct cgroup *cgroup_add(struct model *model, uint64_t cgroup_id, const char *path, size_t size);
+struct container *container_of_process(struct model *model, const struct process *process);
+struct run *run_new(struct model *model, const struct process *root, const char *kind, uint64_t boundary_key);
+struct task *task_new(struct model *model, struct run *run, const char *kind, const char *reason,
+		      int64_t identity);
+struct group *group_new(struct model *model, struct task *task, const struct process *root);
+struct tool *group_tool(struct model *model, struct group *group, const char *name,
+			enum rules_role role);
+void group_move(struct model *model, struct group *group, struct task *task);
+void run_free(struct model *model, struct run *run);
+/* Frees what has ended, is on disk and cannot be needed again. */
+void model_collect(struct model *model);
+
+/* ---- image.c: images and their figures */
+struct image *image_new(struct model *model, struct process *process, enum image_began began,
+			uint64_t begin_boot_ns, const struct rules_verdict *verdict,
+			struct tool *tool, const char *reason);
+void image_update(struct model *model, struct image *image, const struct counters *counters,
+		  enum image_totals kind);
+void image_end(struct model *model, struct image *image, enum image_ended how, uint64_t boot_ns,
+	       int64_t wait_status, uint32_t exit_flags);
+void image_set_tool(struct model *model, struct image *image, struct tool *tool);
+void image_set_dirty(struct model *model, struct image *image);
+void image_free(struct model *model, struct image *image);
+void tally_init(struct tally *tally, uint64_t begin_boot_ns);
+void tally_add(struct tally *sum, const struct tally *part, int sign);
+void outcome_init(struct outcome *outcome);
+void outcome_add(struct outcome *sum, const struct outcome *part);
+const char *outcome_status(const struct outcome *outcome, const struct tally *tally);
+
+/* ---- place.c: which run, task and group */
+void model_classify(struct model *model, struct process *process, struct rules_verdict *ret_verdict);
+/* Gives `process` a run and a group, and an image of its own if it only forked. */
+void place_full(struct model *model, struct process *process, const struct placing *placing);
+/* A new image of `process`: as above where it has no place yet, else in its group. */
+void place_exec(struct model *model, struct process *process, const struct placing *placing);
+/* A forked part of its parent's program: an image in the parent's tool. */
+void place_part(struct model *model, struct process *process);
+void run_note_image(struct model *model, struct run *run, const struct process *process,
+		    const struct rules_verdict *verdict);
+
+/* ---- naming.c */
+void task_set_name(struct task *task);
+
+/* ---- incident.c */
+void incident_note_failure(struct model *model, struct image *image);
+void incident_note_task(struct model *model, struct task *task);
+void incident_note_loss(struct model *model, const struct wire_loss *loss);
+
+/* ---- checkpoint.c */
+int checkpoint_save(struct model *model);
+int checkpoint_load(struct model *model);
+
+#endif

@@ -1,0 +1,43 @@
+/* The execution model: from messages of the probe to hosts, containers, runs,
+ * tasks, tools and processes in a store.
+ *
+ * Deterministic: nothing but the messages decides what comes out (no clock, no
+ * random number, no look at /proc), so a replayed recording gives the same store.
+ */
+#ifndef TRACER_CORRELATOR_MODEL_H
+#define TRACER_CORRELATOR_MODEL_H
+
+#include <stdint.h>
+
+#include "common/redact.h"
+#include "common/rules/rules.h"
+#include "common/store/store.h"
+#include "common/wire/wire.h"
+
+struct model;
+
+struct model_options {
+	const struct rules *rules;
+	enum redact_mode arguments;
+};
+
+/* Takes up what `store` knows of processes that were alive. 0 or -errno. */
+int model_new(const struct model_options *options, struct store *store, struct model **ret_model);
+void model_free(struct model *model);
+
+/* One message of the probe, in the order it was sent. 0, or -ENOMEM: the model is
+ * no longer usable. What makes no sense (an exit of an unknown process) is passed
+ * over: records may be lost, and a store must not depend on a peer's good sense. */
+int model_apply(struct model *model, const struct wire_message *message);
+
+/* Writes what changed since the last commit, with the stream's position. After a
+ * failure (-ENOSPC, -EBUSY, ...) nothing was written and it can be tried again. */
+int model_commit(struct model *model, struct store_stream *stream);
+
+/* Latest time the stream has told, boot clock. */
+uint64_t model_now_boot_ns(const struct model *model);
+
+/* Rows waiting for a commit, about: a bound for whoever feeds the model. */
+size_t model_pending(const struct model *model);
+
+#endif

@@ -1,0 +1,128 @@
+/* One probe's stream. See session.h. */
+#include "correlator/session.h"
+
+#include <errno.h>
+#include <string.h>
+
+int session_init(struct session *session, struct model *model, struct store *store)
+{
+	int r;
+
+	session->model = model;
+	session->stream = (struct store_stream){0};
+	r = store_read_stream(store, &session->stream);
+	if (r < 0 && r != -ENODATA)
+		return r;
+	session->committed_offset = session->stream.ring_offset;
+	session_reset(session);
+	return 0;
+}
+
+void session_reset(struct session *session)
+{
+	session->greeted = false;
+	session->changed = false;
+}
+
+static int reject(const char **ret_reason, const char *reason)
+{
+	*ret_reason = reason;
+	return -EPROTO;
+}
+
+/* Offsets belong to one ring: with another, counting begins anew. */
+static int greet(struct session *session, const char **ret_reason)
+{
+	const struct wire_hello *hello = &session->message.hello;
+
+	if (session->greeted)
+		return reject(ret_reason, "a second hello");
+	if (hello->version != WIRE_VERSION)
+		return reject(ret_reason, "another version of the wire: upgrade probe and correlator together");
+	if (hello->boot_id.size == 0 || hello->boot_id.size >= sizeof(session->stream.boot_id))
+		return reject(ret_reason, "a boot id of a wrong size");
+	if (hello->ring_epoch != session->stream.ring_epoch) {
+		session->stream.ring_epoch = hello->ring_epoch;
+		session->stream.ring_offset = hello->consumer_offset;
+		session->committed_offset = hello->consumer_offset;
+	}
+	session->greeted = true;
+	return 0;
+}
+
+/* The event's ring offset, or UINT64_MAX for messages without one. */
+static uint64_t event_offset(const struct wire_message *message)
+{
+	switch (message->type) {
+	case WIRE_FORK: return message->fork.offset;
+	case WIRE_EXEC: return message->exec.offset;
+	case WIRE_EXIT: return message->exit.offset;
+	case WIRE_FINAL: return message->final.offset;
+	case WIRE_CGROUP: return message->cgroup.offset;
+	case WIRE_IGNORED: return message->ignored.offset;
+	default: return UINT64_MAX;
+	}
+}
+
+/* Advances the position; false for an event that was applied before. */
+static bool is_new(struct session *session, uint64_t offset)
+{
+	if (offset == UINT64_MAX)
+		return true;
+	if (offset < session->stream.ring_offset)
+		return false;
+	session->stream.ring_offset = offset + 1;
+	return true;
+}
+
+int session_feed(struct session *session, const void *data, size_t size, const char **ret_reason)
+{
+	struct wire_message *message = &session->message;
+
+	if (wire_decode(data, size, message, ret_reason) < 0)
+		return -EPROTO;
+	if (message->type == WIRE_WELCOME || message->type == WIRE_ACK)
+		return reject(ret_reason, "a message that only a correlator sends");
+	if (message->type == WIRE_HELLO) {
+		int r = greet(session, ret_reason);
+
+		if (r < 0)
+			return r;
+	} else if (!session->greeted) {
+		return reject(ret_reason, "no hello first");
+	}
+	session->changed = true;
+	if (!is_new(session, event_offset(message)))
+		return 0;
+	return model_apply(session->model, message);
+}
+
+int session_welcome(const struct session *session, struct wire_output *output)
+{
+	struct wire_message answer = {.type = WIRE_WELCOME};
+
+	answer.welcome.version = WIRE_VERSION;
+	answer.welcome.ring_epoch = session->stream.ring_epoch;
+	answer.welcome.offset = session->committed_offset;
+	return wire_encode(output, &answer);
+}
+
+int session_commit(struct session *session, uint64_t now_unix_ns)
+{
+	session->stream.committed_unix_ns = now_unix_ns;
+	int r = model_commit(session->model, &session->stream);
+
+	if (r < 0)
+		return r;
+	session->committed_offset = session->stream.ring_offset;
+	session->changed = false;
+	return 0;
+}
+
+int session_acknowledge(const struct session *session, struct wire_output *output)
+{
+	struct wire_message answer = {.type = WIRE_ACK};
+
+	answer.ack.offset = session->committed_offset;
+	return wire_encode(output, &answer);
+}

@@ -1,0 +1,46 @@
+/* Figures that add up: of one exec image, and of the tools, tasks and runs that
+ * images belong to.
+ *
+ * The kernel's counters are cumulative over a process; an image's figures are the
+ * counters now less those when it began. What the kernel did not tell counts as
+ * nothing in a sum and is NULL in the image's own row.
+ */
+#ifndef TRACER_CORRELATOR_TOTALS_H
+#define TRACER_CORRELATOR_TOTALS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/record.h"
+#include "common/store/rows.h"
+
+struct totals {
+#define I(name) int64_t name;
+	ROW_TOTALS(I)
+#undef I
+	uint64_t valid; /* COUNTER_VALID bits of what is known */
+};
+
+/* What the image used: `now` less `base`, on-CPU time split into user and system
+ * as the kernel's cputime_adjust does. Never negative: a counter that went back
+ * (it was read while a thread was leaving) counts as unchanged. */
+void totals_of_image(struct totals *ret, const struct counters *base, const struct counters *now);
+
+/* sum += now - before: keeps a sum up to date as an image's figures grow. */
+void totals_replace(struct totals *sum, const struct totals *before, const struct totals *now);
+
+/* Sets every ROW_TOTALS field of `row` from `totals`; a field that is not known
+ * becomes `unknown` (ROW_NULL for images, 0 for sums), block I/O delay ROW_NULL. */
+#define TOTALS_FILL_FIELD(name)                                                              \
+	(totals_row)->name = totals_from->valid & COUNTER_VALID(name) ? totals_from->name     \
+			     : COUNTER_##name == COUNTER_block_io_delay_ns ? ROW_NULL         \
+									   : totals_unknown;
+#define totals_fill_row(row, figures, unknown)                                                \
+	do {                                                                                  \
+		const struct totals *totals_from = (figures);                                     \
+		int64_t totals_unknown = (unknown);                                           \
+		typeof(row) totals_row = (row);                                               \
+		ROW_TOTALS(TOTALS_FILL_FIELD)                                                 \
+	} while (0)
+
+#endif
