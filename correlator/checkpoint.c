@@ -1,3 +1,760 @@
+/* Checkpoints: what the model must remember of what lives, to go on after a restart.
+ *
+ * Rows hold what readers want; going on also needs the counters an image began
+ * with, the spine of a run, the unsaid rest. It is kept as one msgpack array per
+ * entity in a private table, in the same transaction as the rows. A checkpoint that
+ * another release wrote is not understood and dropped: what it spoke of is found
+ * alive by the next pass.
+ */
 #include "correlator/internal.h"
-int checkpoint_save(struct model *model) { return 0; }
-int checkpoint_load(struct model *model) { return 0; }
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <msgpack.h>
+
+#include "common/identity.h"
+#include "common/log.h"
+
+/* Raised whenever what is packed below changes. */
+#define CHECKPOINT_VERSION 1
+
+enum checkpoint_kind { CHECKPOINT_CONTAINER = 1, CHECKPOINT_RUN, CHECKPOINT_TASK, CHECKPOINT_PROCESS };
+
+/* Integer fields of each entity, packed and unpacked in this order. */
+#define CONTAINER_INTS(V) V(id) V(run_id) V(task_id) V(living_count) V(begin_boot_ns) V(end_boot_ns)
+#define RUN_INTS(V)                                                                          \
+	V(id) V(boundary_key) V(name_priority) V(engine_rank) V(root_process_id)              \
+	V(origin_process_id) V(user_id) V(task_count) V(orchestrator) V(frozen) V(spine_length)
+#define TASK_INTS(V)                                                                         \
+	V(id) V(name_fixed) V(root_process_id) V(orchestrator_process_id)                     \
+	V(merged_into_id) V(failure_process_id) V(incident_told)
+#define GROUP_INTS(V)                                                                        \
+	V(id) V(root_process_id) V(orchestrator.pid) V(orchestrator.start_boot_ns)            \
+	V(input_pipe) V(output_pipe)
+#define TOOL_INTS(V) V(id) V(role) V(start_boot_ns)
+#define PROCESS_INTS(V)                                                                      \
+	V(exec_id) V(place) V(parent_image_id) V(parent_exec_id) V(first_exec_id)             \
+	V(path_rank) V(spine_index) V(subtree_count) V(fork_boot_ns) V(cgroup_id) V(uid)      \
+	V(sid) V(pgid) V(tty) V(flags) V(pid_namespace) V(found) V(is_task_root)              \
+	V(is_run_root) V(ended) V(has_final) V(end_boot_ns)
+#define IMAGE_INTS(V)                                                                        \
+	V(id) V(parent_id) V(pid) V(exec_id) V(uid) V(own_command) V(began) V(ended)          \
+	V(totals_kind) V(begin_boot_ns) V(end_boot_ns) V(spawn_cpu_ns) V(peak_rss_bytes)      \
+	V(wait_status) V(oom_killed) V(role) V(rank) V(boundary) V(nested) V(interactive)     \
+	V(sampled_cpu_ns) V(sampled_memory_bytes)
+
+/* ---- writing */
+
+#define PACK_INT(field) msgpack_pack_int64(packer, (int64_t)entity->field);
+
+static void pack_bytes(msgpack_packer *packer, const void *data, size_t size)
+{
+	msgpack_pack_bin(packer, size);
+	msgpack_pack_bin_body(packer, data, size);
+}
+
+static void pack_text(msgpack_packer *packer, const char *text)
+{
+	if (text)
+		pack_bytes(packer, text, strlen(text));
+	else
+		msgpack_pack_nil(packer);
+}
+
+/* The kinds of number structures that nothing but this program reads go as they
+ * are: the version above says which program. */
+#define pack_plain(packer, value) pack_bytes(packer, value, sizeof(*(value)))
+
+static void pack_container(msgpack_packer *packer, const struct container *entity)
+{
+	CONTAINER_INTS(PACK_INT)
+	pack_text(packer, entity->runtime);
+	pack_text(packer, entity->runtime_id);
+	pack_text(packer, entity->cgroup_path);
+}
+
+static void pack_run(msgpack_packer *packer, const struct run *entity)
+{
+	RUN_INTS(PACK_INT)
+	pack_text(packer, entity->kind);
+	pack_text(packer, entity->name);
+	pack_text(packer, entity->engine);
+	pack_text(packer, entity->run_key);
+	pack_text(packer, entity->working_directory);
+	pack_text(packer, entity->reason);
+	msgpack_pack_int64(packer, entity->container ? entity->container->id : 0);
+	pack_plain(packer, &entity->tally);
+	pack_plain(packer, &entity->outcome);
+	for (int i = 0; i < entity->spine_length; i++)
+		msgpack_pack_int64(packer, entity->spine_group[i]->id);
+}
+
+static void pack_tool(msgpack_packer *packer, const struct tool *entity)
+{
+	TOOL_INTS(PACK_INT)
+	pack_text(packer, entity->name);
+	pack_plain(packer, &entity->tally);
+}
+
+static void pack_group(msgpack_packer *packer, const struct group *entity)
+{
+	struct tool *tool;
+	int count;
+
+	GROUP_INTS(PACK_INT)
+	DL_COUNT(entity->tools, tool, count);
+	msgpack_pack_int64(packer, count);
+	DL_FOREACH (entity->tools, tool)
+		pack_tool(packer, tool);
+}
+
+static void pack_task(msgpack_packer *packer, const struct task *entity)
+{
+	struct group *group;
+	int count;
+
+	TASK_INTS(PACK_INT)
+	msgpack_pack_int64(packer, entity->run->id);
+	msgpack_pack_int64(packer, entity == entity->run->main);
+	pack_text(packer, entity->kind);
+	pack_text(packer, entity->name);
+	pack_text(packer, entity->working_directory);
+	pack_text(packer, entity->reason);
+	pack_text(packer, entity->failure);
+	msgpack_pack_int64(packer, entity->container ? entity->container->id : 0);
+	msgpack_pack_int64(packer, entity->orchestrator_group ? entity->orchestrator_group->id : 0);
+	pack_plain(packer, &entity->tally);
+	pack_plain(packer, &entity->outcome);
+	DL_COUNT(entity->groups, group, count);
+	msgpack_pack_int64(packer, count);
+	DL_FOREACH (entity->groups, group)
+		pack_group(packer, group);
+}
+
+static void pack_command(msgpack_packer *packer, const struct command *command)
+{
+	pack_text(packer, command->program);
+	pack_text(packer, command->path);
+	pack_text(packer, command->script);
+	pack_text(packer, command->working_directory);
+	pack_bytes(packer, command->arguments, command->arguments_size);
+	msgpack_pack_int64(packer, command->redacted_count);
+	msgpack_pack_int64(packer, command->flags);
+}
+
+static void pack_image(msgpack_packer *packer, const struct image *entity)
+{
+	IMAGE_INTS(PACK_INT)
+	msgpack_pack_int64(packer, entity->tool->id);
+	msgpack_pack_int64(packer, entity->container ? entity->container->id : 0);
+	pack_text(packer, entity->rule);
+	pack_text(packer, entity->reason);
+	pack_plain(packer, &entity->base);
+	pack_plain(packer, &entity->totals);
+}
+
+static void pack_process(msgpack_packer *packer, const struct process *entity)
+{
+	const struct process *parent = entity->parent;
+
+	msgpack_pack_int64(packer, (int64_t)entity->key.pid);
+	msgpack_pack_int64(packer, (int64_t)entity->key.start_boot_ns);
+	PROCESS_INTS(PACK_INT)
+	msgpack_pack_int64(packer, parent ? (int64_t)parent->key.pid : 0);
+	msgpack_pack_int64(packer, parent ? (int64_t)parent->key.start_boot_ns : 0);
+	msgpack_pack_int64(packer, entity->run ? entity->run->id : 0);
+	msgpack_pack_int64(packer, entity->group ? entity->group->id : 0);
+	msgpack_pack_int64(packer, entity->command != NULL);
+	if (entity->command)
+		pack_command(packer, entity->command);
+	msgpack_pack_int64(packer, entity->image != NULL);
+	if (entity->image)
+		pack_image(packer, entity->image);
+}
+
+/* A process is remembered under an id that no exec changes. */
+static int64_t process_checkpoint_id(const struct model *model, const struct process *process)
+{
+	return image_id(model, (uint32_t)process->key.pid, process->key.start_boot_ns, UINT32_MAX);
+}
+
+struct saver {
+	struct model *model;
+	msgpack_sbuffer buffer;
+	msgpack_packer packer;
+	int failure;
+};
+
+static msgpack_packer *save_begin(struct saver *saver, enum checkpoint_kind kind)
+{
+	msgpack_sbuffer_clear(&saver->buffer);
+	msgpack_pack_int64(&saver->packer, kind);
+	msgpack_pack_int64(&saver->packer, CHECKPOINT_VERSION);
+	pack_text(&saver->packer, saver->model->boot_id);
+	return &saver->packer;
+}
+
+static void save_end(struct saver *saver, int64_t id)
+{
+	if (saver->failure == 0)
+		saver->failure = store_put_checkpoint(saver->model->store, id, saver->buffer.data,
+						      saver->buffer.size);
+}
+
+static void save_places(struct saver *saver)
+{
+	struct container *container;
+
+	for (container = saver->model->containers; container; container = container->hh.next)
+		if (container->dirty) {
+			pack_container(save_begin(saver, CHECKPOINT_CONTAINER), container);
+			save_end(saver, container->id);
+		}
+}
+
+static void save_runs(struct saver *saver)
+{
+	struct run *run;
+	struct task *task;
+
+	DL_FOREACH (saver->model->runs, run) {
+		if (!run->dirty)
+			continue;
+		pack_run(save_begin(saver, CHECKPOINT_RUN), run);
+		save_end(saver, run->id);
+		DL_FOREACH (run->tasks, task)
+			if (task->dirty) {
+				pack_task(save_begin(saver, CHECKPOINT_TASK), task);
+				save_end(saver, task->id);
+			}
+	}
+}
+
+static void save_processes(struct saver *saver)
+{
+	struct process *process;
+
+	for (process = saver->model->processes; process; process = process->hh.next)
+		if (!process->checkpointed || (process->image && process->image->dirty)) {
+			pack_process(save_begin(saver, CHECKPOINT_PROCESS), process);
+			save_end(saver, process_checkpoint_id(saver->model, process));
+		}
+}
+
+int checkpoint_save(struct model *model)
+{
+	struct saver saver = {.model = model};
+
+	if (!model->checkpoints)
+		return 0;
+	msgpack_sbuffer_init(&saver.buffer);
+	msgpack_packer_init(&saver.packer, &saver.buffer, msgpack_sbuffer_write);
+	for (size_t i = 0; i < model->gone_count && saver.failure == 0; i++)
+		saver.failure = store_delete_checkpoint(model->store, model->gone[i]);
+	save_places(&saver);
+	save_runs(&saver);
+	save_processes(&saver);
+	msgpack_sbuffer_destroy(&saver.buffer);
+	return saver.failure;
+}
+
+void checkpoint_drop(struct model *model, int64_t id)
+{
+	if (!model->checkpoints)
+		return;
+	if (model->gone_count == model->gone_capacity) {
+		size_t capacity = model->gone_capacity ? model->gone_capacity * 2 : 256;
+		int64_t *gone = realloc(model->gone, capacity * sizeof(*gone));
+
+		if (!gone) {
+			model->out_of_memory = true;
+			return;
+		}
+		model->gone = gone;
+		model->gone_capacity = capacity;
+	}
+	model->gone[model->gone_count++] = id;
+}
+
+void checkpoint_drop_process(struct model *model, const struct process *process)
+{
+	checkpoint_drop(model, process_checkpoint_id(model, process));
+}
+
+/* ---- reading */
+
+/* Walks the objects of one checkpoint; `bad` once anything is not as packed. */
+struct cursor {
+	msgpack_unpacker unpacker;
+	msgpack_unpacked object;
+	bool bad;
+};
+
+static bool cursor_init(struct cursor *cursor, const struct store_value *value)
+{
+	cursor->bad = !msgpack_unpacker_init(&cursor->unpacker, value->size + 1);
+	if (cursor->bad)
+		return false;
+	memcpy(msgpack_unpacker_buffer(&cursor->unpacker), value->data, value->size);
+	msgpack_unpacker_buffer_consumed(&cursor->unpacker, value->size);
+	msgpack_unpacked_init(&cursor->object);
+	return true;
+}
+
+static void cursor_deinit(struct cursor *cursor)
+{
+	msgpack_unpacked_destroy(&cursor->object);
+	msgpack_unpacker_destroy(&cursor->unpacker);
+}
+
+static bool cursor_next(struct cursor *cursor)
+{
+	cursor->bad = cursor->bad || msgpack_unpacker_next(&cursor->unpacker, &cursor->object) !=
+					     MSGPACK_UNPACK_SUCCESS;
+	return !cursor->bad;
+}
+
+static int64_t take_int(struct cursor *cursor)
+{
+	const msgpack_object *object = &cursor->object.data;
+
+	if (!cursor_next(cursor))
+		return 0;
+	if (object->type == MSGPACK_OBJECT_POSITIVE_INTEGER)
+		return (int64_t)object->via.u64;
+	if (object->type == MSGPACK_OBJECT_NEGATIVE_INTEGER)
+		return object->via.i64;
+	cursor->bad = true;
+	return 0;
+}
+
+static void take_plain_bytes(struct cursor *cursor, void *value, size_t size)
+{
+	const msgpack_object *object = &cursor->object.data;
+
+	if (!cursor_next(cursor))
+		return;
+	if (object->type == MSGPACK_OBJECT_BIN && object->via.bin.size == size)
+		memcpy(value, object->via.bin.ptr, size);
+	else
+		cursor->bad = true;
+}
+#define take_plain(cursor, value) take_plain_bytes(cursor, value, sizeof(*(value)))
+
+/* A copy, or NULL where nil was packed (or memory is short: `bad`). */
+static char *take_text(struct cursor *cursor, size_t *ret_size)
+{
+	const msgpack_object *object = &cursor->object.data;
+	char *text;
+
+	if (!cursor_next(cursor) || object->type == MSGPACK_OBJECT_NIL)
+		return NULL;
+	if (object->type != MSGPACK_OBJECT_BIN || !(text = malloc(object->via.bin.size + 1))) {
+		cursor->bad = true;
+		return NULL;
+	}
+	memcpy(text, object->via.bin.ptr, object->via.bin.size);
+	text[object->via.bin.size] = '\0';
+	if (ret_size)
+		*ret_size = object->via.bin.size;
+	return text;
+}
+
+static void take_fixed_text(struct cursor *cursor, char *text, size_t capacity)
+{
+	size_t size = 0;
+	char *copy = take_text(cursor, &size);
+
+	if (copy && size < capacity)
+		memcpy(text, copy, size + 1);
+	else
+		cursor->bad = true;
+	free(copy);
+}
+
+/* Texts that are static while a program runs live in the model after a restart. */
+static const char *take_static(struct cursor *cursor, struct model *model)
+{
+	char *text = take_text(cursor, NULL);
+	struct kept_text *kept;
+
+	if (!text)
+		return NULL;
+	HASH_FIND_STR(model->kept_texts, text, kept);
+	if (kept) {
+		free(text);
+		return kept->text;
+	}
+	kept = calloc(1, sizeof(*kept));
+	if (!kept) {
+		free(text);
+		cursor->bad = true;
+		return NULL;
+	}
+	kept->text = text;
+	HASH_ADD_KEYPTR(hh, model->kept_texts, kept->text, strlen(kept->text), kept);
+	return kept->text;
+}
+
+#define TAKE_INT(field) entity->field = (typeof(entity->field))take_int(cursor);
+
+static struct container *find_container(struct model *model, int64_t id)
+{
+	struct container *container;
+
+	HASH_FIND(hh, model->containers, &id, sizeof(id), container);
+	return container;
+}
+
+static void load_container(struct model *model, struct cursor *cursor)
+{
+	struct container *entity = calloc(1, sizeof(*entity));
+
+	if (!entity) {
+		cursor->bad = true;
+		return;
+	}
+	CONTAINER_INTS(TAKE_INT)
+	take_fixed_text(cursor, entity->runtime, sizeof(entity->runtime));
+	take_fixed_text(cursor, entity->runtime_id, sizeof(entity->runtime_id));
+	entity->cgroup_path = take_text(cursor, NULL);
+	HASH_ADD(hh, model->containers, id, sizeof(entity->id), entity);
+}
+
+static void load_run(struct model *model, struct cursor *cursor)
+{
+	struct run *entity = calloc(1, sizeof(*entity));
+
+	if (!entity) {
+		cursor->bad = true;
+		return;
+	}
+	RUN_INTS(TAKE_INT)
+	entity->kind = take_static(cursor, model);
+	entity->name = take_text(cursor, NULL);
+	take_fixed_text(cursor, entity->engine, sizeof(entity->engine));
+	take_fixed_text(cursor, entity->run_key, sizeof(entity->run_key));
+	entity->working_directory = take_text(cursor, NULL);
+	entity->reason = take_static(cursor, model);
+	entity->container = find_container(model, take_int(cursor));
+	take_plain(cursor, &entity->tally);
+	take_plain(cursor, &entity->outcome);
+	if (entity->spine_length < 0 || entity->spine_length > RUN_SPINE_MAX || !entity->kind || !entity->reason) {
+		cursor->bad = true;
+		entity->spine_length = 0;
+	}
+	for (int i = 0; i < entity->spine_length; i++)
+		entity->spine_group_id[i] = take_int(cursor);
+	DL_APPEND(model->runs, entity);
+	if (entity->boundary_key)
+		HASH_ADD(hh, model->runs_by_boundary, boundary_key, sizeof(entity->boundary_key), entity);
+	if (entity->kind && strcmp(entity->kind, "system") == 0)
+		model->system = entity;
+}
+
+static struct run *find_run(struct model *model, int64_t id)
+{
+	struct run *run;
+
+	DL_SEARCH_SCALAR(model->runs, run, id, id);
+	return run;
+}
+
+static void load_tool(struct cursor *cursor, struct group *group)
+{
+	struct tool *entity = calloc(1, sizeof(*entity));
+
+	if (!entity) {
+		cursor->bad = true;
+		return;
+	}
+	TOOL_INTS(TAKE_INT)
+	entity->group = group;
+	entity->name = take_text(cursor, NULL);
+	take_plain(cursor, &entity->tally);
+	cursor->bad = cursor->bad || !entity->name || entity->role >= RULES_ROLE_COUNT;
+	DL_APPEND(group->tools, entity);
+}
+
+static void load_group(struct cursor *cursor, struct task *task)
+{
+	struct group *entity = calloc(1, sizeof(*entity));
+
+	if (!entity) {
+		cursor->bad = true;
+		return;
+	}
+	GROUP_INTS(TAKE_INT)
+	entity->task = task;
+	DL_APPEND(task->groups, entity);
+	for (int64_t count = take_int(cursor); count > 0 && !cursor->bad; count--)
+		load_tool(cursor, entity);
+}
+
+static void load_task(struct model *model, struct cursor *cursor)
+{
+	struct task *entity = calloc(1, sizeof(*entity));
+
+	if (!entity) {
+		cursor->bad = true;
+		return;
+	}
+	TASK_INTS(TAKE_INT)
+	entity->run = find_run(model, take_int(cursor));
+	bool is_main = take_int(cursor);
+
+	entity->kind = take_static(cursor, model);
+	entity->name = take_text(cursor, NULL);
+	entity->working_directory = take_text(cursor, NULL);
+	entity->reason = take_static(cursor, model);
+	entity->failure = take_text(cursor, NULL);
+	entity->container = find_container(model, take_int(cursor));
+	entity->orchestrator_group_id = take_int(cursor);
+	take_plain(cursor, &entity->tally);
+	take_plain(cursor, &entity->outcome);
+	if (!entity->run || !entity->kind || !entity->reason) {
+		cursor->bad = true;
+		free(entity->name);
+		free(entity->working_directory);
+		free(entity->failure);
+		free(entity);
+		return;
+	}
+	DL_APPEND(entity->run->tasks, entity);
+	if (is_main)
+		entity->run->main = entity;
+	for (int64_t count = take_int(cursor); count > 0 && !cursor->bad; count--)
+		load_group(cursor, entity);
+}
+
+static struct group *find_group(struct run *run, int64_t id)
+{
+	struct task *task;
+	struct group *group;
+
+	DL_FOREACH (run->tasks, task)
+		DL_FOREACH (task->groups, group)
+			if (group->id == id)
+				return group;
+	return NULL;
+}
+
+static void load_image(struct model *model, struct cursor *cursor, struct process *process)
+{
+	struct image *entity = calloc(1, sizeof(*entity));
+	struct tool *tool = NULL;
+
+	if (!entity) {
+		cursor->bad = true;
+		return;
+	}
+	IMAGE_INTS(TAKE_INT)
+	int64_t tool_id = take_int(cursor);
+
+	entity->container = find_container(model, take_int(cursor));
+	entity->rule = take_static(cursor, model);
+	entity->reason = take_static(cursor, model);
+	take_plain(cursor, &entity->base);
+	take_plain(cursor, &entity->totals);
+	if (process->group)
+		DL_FOREACH (process->group->tools, tool)
+			if (tool->id == tool_id)
+				break;
+	if (!tool || !entity->reason || cursor->bad) {
+		cursor->bad = true;
+		free(entity);
+		return;
+	}
+	/* Its figures are in the sums already: it is only linked. */
+	entity->process = process;
+	entity->tool = tool;
+	entity->command = process->command ? command_ref(process->command) : NULL;
+	DL_APPEND(tool->images, entity);
+	process->image = entity;
+}
+
+static struct command *load_command(struct cursor *cursor)
+{
+	size_t size = 0;
+	char *program = take_text(cursor, NULL), *path = take_text(cursor, NULL);
+	char *script = take_text(cursor, NULL), *directory = take_text(cursor, NULL);
+	char *arguments = take_text(cursor, &size);
+	uint32_t redacted = (uint32_t)take_int(cursor), flags = (uint32_t)take_int(cursor);
+	struct command *command = NULL;
+
+	if (program && path && directory && arguments && !cursor->bad)
+		command = command_restore(program, path, script, directory, arguments, size, redacted, flags);
+	cursor->bad = cursor->bad || !command;
+	free(program);
+	free(path);
+	free(script);
+	free(directory);
+	free(arguments);
+	return command;
+}
+
+static void load_process(struct model *model, struct cursor *cursor)
+{
+	struct image_key key = {.pid = (uint32_t)take_int(cursor)};
+
+	key.start_boot_ns = (uint64_t)take_int(cursor);
+	struct process *entity = cursor->bad ? NULL : process_new(model, &key, NULL);
+
+	if (!entity)
+		return;
+	PROCESS_INTS(TAKE_INT)
+	entity->parent_key.pid = (uint64_t)take_int(cursor);
+	entity->parent_key.start_boot_ns = (uint64_t)take_int(cursor);
+	struct run *run = find_run(model, take_int(cursor));
+	int64_t group_id = take_int(cursor);
+	struct group *group = run ? find_group(run, group_id) : NULL;
+
+	if (group)
+		process_set_group(entity, run, group);
+	if (take_int(cursor))
+		entity->command = load_command(cursor);
+	if (take_int(cursor))
+		load_image(model, cursor, entity);
+	bool on_spine = group && entity->spine_index >= 0 && entity->spine_index < run->spine_length;
+
+	if (on_spine)
+		run->spine[entity->spine_index] = entity;
+	else
+		entity->spine_index = -1;
+	entity->checkpointed = true;
+	/* Half a process is worse than none: a pass will find it. */
+	if (cursor->bad || (entity->place != PLACE_NONE && !entity->image)) {
+		process_free(model, entity);
+		cursor->bad = true;
+	}
+}
+
+/* Links what refers to one another by id, once everything is there. */
+static void link_all(struct model *model)
+{
+	struct process *process;
+	struct task *task;
+	struct run *run;
+
+	DL_FOREACH (model->runs, run) {
+		for (int i = 0; i < run->spine_length; i++)
+			run->spine_group[i] = find_group(run, run->spine_group_id[i]);
+		DL_FOREACH (run->tasks, task) {
+			task->orchestrator_group = find_group(run, task->orchestrator_group_id);
+			if (task->orchestrator_group)
+				task->orchestrator_group->members++;
+		}
+	}
+	for (process = model->processes; process; process = process->hh.next) {
+		process->parent = process_find(model, (uint32_t)process->parent_key.pid,
+					       process->parent_key.start_boot_ns);
+		if (process->parent)
+			DL_APPEND2(process->parent->children, process, sibling_prev, sibling_next);
+	}
+}
+
+/* A run of which a part is missing cannot go on: its row stands as it is. */
+static bool is_whole(const struct run *run)
+{
+	if (!run->main)
+		return false;
+	for (int i = 0; i < run->spine_length; i++)
+		if (!find_group((struct run *)run, run->spine_group_id[i]))
+			return false;
+	return true;
+}
+
+static void drop_broken_runs(struct model *model)
+{
+	struct run *run, *next_run;
+	struct process *process, *next;
+
+	DL_FOREACH_SAFE (model->runs, run, next_run) {
+		if (is_whole(run))
+			continue;
+		HASH_ITER (hh, model->processes, process, next)
+			if (process->run == run)
+				process_free(model, process);
+		run_free(model, run);
+	}
+}
+
+static bool load_one(struct model *model, enum checkpoint_kind wanted, const struct store_value *state)
+{
+	struct cursor cursor;
+
+	if (!cursor_init(&cursor, state))
+		return false;
+	int64_t kind = take_int(&cursor);
+
+	cursor.bad = cursor.bad || take_int(&cursor) != CHECKPOINT_VERSION;
+	if (kind == wanted && !cursor.bad) {
+		take_fixed_text(&cursor, model->boot_id, sizeof(model->boot_id));
+		switch (wanted) {
+		case CHECKPOINT_CONTAINER: load_container(model, &cursor); break;
+		case CHECKPOINT_RUN: load_run(model, &cursor); break;
+		case CHECKPOINT_TASK: load_task(model, &cursor); break;
+		case CHECKPOINT_PROCESS: load_process(model, &cursor); break;
+		}
+	}
+	bool good = !cursor.bad;
+
+	cursor_deinit(&cursor);
+	return good;
+}
+
+/* One kind of checkpoint at a time: each refers only to kinds before it. */
+static int load_kind(struct model *model, enum checkpoint_kind kind, unsigned *ret_bad)
+{
+	static const struct store_parameter none = {0};
+	struct store_result *result;
+	int r = store_query(model->store, "checkpoints", &none, &result);
+
+	if (r < 0)
+		return r;
+	while ((r = store_result_next(result)) == 1) {
+		struct store_value state = store_result_get(result, "state");
+
+		*ret_bad += !load_one(model, kind, &state);
+	}
+	store_result_free(result);
+	return r;
+}
+
+static int load_host(struct model *model)
+{
+	static const struct store_parameter none = {0};
+	struct store_result *result;
+	int r = store_query(model->store, "hosts", &none, &result);
+
+	if (r < 0)
+		return r;
+	r = store_result_next(result);
+	if (r == 1) {
+		model->host.id = store_result_get(result, "id").integer;
+		model->host.first_seen_unix_ns = store_result_get(result, "first_seen_unix_ns").integer;
+		r = 0;
+	}
+	store_result_free(result);
+	return r;
+}
+
+int checkpoint_load(struct model *model)
+{
+	unsigned bad = 0;
+	int r = load_host(model);
+
+	for (int kind = CHECKPOINT_CONTAINER; kind <= CHECKPOINT_PROCESS && r == 0; kind++)
+		r = load_kind(model, (enum checkpoint_kind)kind, &bad);
+	if (r < 0)
+		return r;
+	drop_broken_runs(model);
+	link_all(model);
+	if (bad)
+		log_warning("%u checkpoints are of another release or broken; what they spoke of is "
+			    "taken up anew",
+			    bad);
+	return model->out_of_memory ? -ENOMEM : 0;
+}

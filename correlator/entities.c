@@ -79,6 +79,7 @@ void process_free(struct model *model, struct process *process)
 		process->group->members--;
 	if (process->image)
 		process->image->process = NULL;
+	checkpoint_drop_process(model, process);
 	command_unref(process->command);
 	HASH_DELETE(hh, model->processes, process);
 	free(process);
@@ -219,7 +220,7 @@ struct task *task_new(struct model *model, struct run *run, const char *kind, co
 	task->kind = kind;
 	task->reason = reason;
 	task->root_process_id = task->orchestrator_process_id = ROW_NULL;
-	task->parent_task_id = task->merged_into_id = ROW_NULL;
+	task->merged_into_id = ROW_NULL;
 	task->failure_process_id = ROW_NULL;
 	task->dirty = true;
 	outcome_init(&task->outcome);
@@ -341,6 +342,7 @@ static void task_free(struct model *model, struct task *task)
 	if (task->orchestrator_group)
 		task->orchestrator_group->members--;
 	DL_DELETE(task->run->tasks, task);
+	checkpoint_drop(model, task->id);
 	free(task->name);
 	free(task->working_directory);
 	free(task->failure);
@@ -359,6 +361,7 @@ void run_free(struct model *model, struct run *run)
 	if (run->boundary_key)
 		HASH_DELETE(hh, model->runs_by_boundary, run);
 	DL_DELETE(model->runs, run);
+	checkpoint_drop(model, run->id);
 	if (model->system == run)
 		model->system = NULL;
 	free(run->name);

@@ -107,6 +107,7 @@ struct run {
 	struct task *tasks;        /* in memory */
 	struct process *spine[RUN_SPINE_MAX]; /* NULL where that process has gone */
 	struct group *spine_group[RUN_SPINE_MAX];
+	int64_t spine_group_id[RUN_SPINE_MAX]; /* while a checkpoint is loaded */
 	int spine_length;
 	int orchestrator;          /* index in the spine, -1: none yet */
 	bool frozen;               /* too many tasks to move them any more */
@@ -125,7 +126,7 @@ struct task {
 	int64_t root_process_id;
 	int64_t orchestrator_process_id;
 	struct group *orchestrator_group; /* its task is the parent task */
-	int64_t parent_task_id;    /* as of when the orchestrator's group went away */
+	int64_t orchestrator_group_id;    /* while a checkpoint is loaded */
 	int64_t merged_into_id;    /* ROW_NULL: it stands */
 	char *working_directory;
 	struct container *container;
@@ -194,7 +195,7 @@ struct image {
 	bool nested, interactive;
 	const char *rule;    /* owned by the rules */
 	const char *reason;  /* static text */
-	bool dirty, checkpointed;
+	bool dirty;
 	struct image *prev, *next;             /* of its tool */
 	struct image *dirty_prev, *dirty_next;
 	uint64_t sampled_cpu_ns;             /* of the last sample row */
@@ -210,6 +211,7 @@ enum process_place {
 struct process {
 	struct process_key key;
 	struct process *parent;   /* NULL: unknown or gone */
+	struct process_key parent_key; /* while a checkpoint is loaded */
 	struct process *children; /* list by sibling_* */
 	struct process *sibling_prev, *sibling_next;
 	enum process_place place;
@@ -227,6 +229,7 @@ struct process {
 	uint64_t cgroup_id;
 	uint32_t exec_id, uid, sid, pgid, tty, flags;
 	uint32_t pid_namespace;
+	bool checkpointed;        /* what is in the store is this */
 	bool found;               /* alive before the probe */
 	bool is_task_root, is_run_root;
 	bool ended, has_final;

@@ -42,10 +42,17 @@ struct loss {
 	struct loss *prev, *next;
 };
 
+/* A text of a checkpoint that stands where a program has a static one. */
+struct kept_text {
+	char *text;
+	UT_hash_handle hh;
+};
+
 struct model {
 	struct store *store;
 	const struct rules *rules;
 	enum redact_mode arguments;
+	bool checkpoints;
 
 	struct row_host host; /* its texts are below */
 	char host_key[17], hostname[256], boot_id[40], kernel[128], machine[64], probe_version[32];
@@ -68,6 +75,7 @@ struct model {
 	struct row_sample *samples;
 	size_t sample_count, sample_capacity;
 	int64_t *gone; /* checkpoints to delete */
+	struct kept_text *kept_texts;
 	size_t gone_count, gone_capacity;
 	struct incident *incidents;
 	struct loss *losses;
@@ -142,5 +150,8 @@ void incident_note_loss(struct model *model, const struct wire_loss *loss);
 /* ---- checkpoint.c */
 int checkpoint_save(struct model *model);
 int checkpoint_load(struct model *model);
+/* What has gone from memory is deleted with the next commit. */
+void checkpoint_drop(struct model *model, int64_t id);
+void checkpoint_drop_process(struct model *model, const struct process *process);
 
 #endif

@@ -294,7 +294,10 @@ static int run(const struct options *options, int listen_fd)
 		log_error("%s", store_error.text);
 		goto end;
 	}
-	r = model_new(&(struct model_options){.rules = rules, .arguments = options->arguments}, store, &model);
+	r = model_new(&(struct model_options){.rules = rules,
+					      .arguments = options->arguments,
+					      .checkpoints = !options->replay},
+		      store, &model);
 	if (r == 0)
 		r = session_init(&session, model, store);
 	if (r < 0)

@@ -627,6 +627,7 @@ int model_new(const struct model_options *options, struct store *store, struct m
 	model->store = store;
 	model->rules = options->rules;
 	model->arguments = options->arguments;
+	model->checkpoints = options->checkpoints;
 	model->pass_number = 1;
 	int r = checkpoint_load(model);
 
@@ -645,6 +646,7 @@ void model_free(struct model *model)
 	struct loss *loss, *next_loss;
 	struct cgroup *cgroup, *next_cgroup;
 	struct container *container, *next_container;
+	struct kept_text *kept, *next_kept;
 
 	if (!model)
 		return;
@@ -671,6 +673,11 @@ void model_free(struct model *model)
 	DL_FOREACH_SAFE (model->losses, loss, next_loss) {
 		free(loss->cgroup_path);
 		free(loss);
+	}
+	HASH_ITER (hh, model->kept_texts, kept, next_kept) {
+		HASH_DEL(model->kept_texts, kept);
+		free(kept->text);
+		free(kept);
 	}
 	free(model->samples);
 	free(model->gone);

@@ -7,6 +7,7 @@
 #ifndef TRACER_CORRELATOR_MODEL_H
 #define TRACER_CORRELATOR_MODEL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/redact.h"
@@ -19,6 +20,7 @@ struct model;
 struct model_options {
 	const struct rules *rules;
 	enum redact_mode arguments;
+	bool checkpoints; /* remember what lives for a restart; a replay has no use for it */
 };
 
 /* Takes up what `store` knows of processes that were alive. 0 or -errno. */

@@ -345,6 +345,8 @@ static void clear_all(struct model *model)
 	struct loss *loss, *next_loss;
 
 	clear_runs(model);
+	for (struct process *process = model->processes; process; process = process->hh.next)
+		process->checkpointed = true;
 	DL_FOREACH_SAFE2 (model->dirty_images, image, next, dirty_next)
 		image->dirty = false;
 	model->dirty_images = NULL;

@@ -448,8 +448,10 @@ static void spine_raise(struct model *model, struct run *run, int level)
 	task->root_process_id = first_group->root_process_id;
 	task_set_orchestrator(task, orchestrator);
 	for (int i = level + 1; i < run->spine_length; i++) {
-		if (run->spine[i])
+		if (run->spine[i]) {
 			run->spine[i]->spine_index = -1;
+			run->spine[i]->checkpointed = false;
+		}
 		group_move(model, run->spine_group[i], task);
 	}
 	DL_FOREACH_SAFE (run->tasks, other, next)
@@ -514,6 +516,7 @@ static struct group *place_generic(struct model *model, struct process *process,
 		return joined;
 	}
 	parent->subtree_count++;
+	parent->checkpointed = false;
 	if (level == run->spine_length - 1 && run->orchestrator < 0) {
 		*ret_reason = "only subtree so far: the run's own";
 		return run->spine_length < RUN_SPINE_MAX ? spine_push(model, run, process, placing)
