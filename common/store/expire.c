@@ -8,10 +8,10 @@
 
 /* In this order: what a run is made of is found through the run. */
 static const char *const steps_before[] = {
-	"expire_find_runs", "expire_find_processes", "expire_samples", "expire_processes",
-	"expire_incidents", "expire_tools", "expire_tasks",
+	"expire_find_runs", "expire_find_tools", "expire_find_processes", "expire_samples",
+	"expire_processes", "expire_incidents", "expire_tools", "expire_tasks",
 };
-static const char *const steps_after[] = {"expire_containers", "expire_losses"};
+static const char *const steps_after[] = {"expire_containers", "expire_losses", "expire_images"};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -55,7 +55,8 @@ static int expire_rows(struct store *store, const struct expiry *expiry, int64_t
 	*ret_count = sqlite3_changes64(store->db);
 	error = expire_steps(store, steps_after, COUNT(steps_after), expiry);
 	if (error == 0)
-		error = store_exec(store, "DELETE FROM expiring_runs; DELETE FROM expiring_processes");
+		error = store_exec(store, "DELETE FROM expiring_runs; DELETE FROM expiring_tools;"
+					  "DELETE FROM expiring_processes");
 	return error < 0 ? error : store_end(store);
 }
 

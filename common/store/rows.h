@@ -214,7 +214,8 @@ struct row_blob {
 	I(cgroup_id) \
 	T(path)
 
-/* R(NAME, name, table, key columns) */
+/* R(NAME, name, table, key columns). `processes` is a view over how they are kept: host,
+ * run and task of a process are its tool's, so its tool is put in the same transaction. */
 #define ROWS(R) \
 	R(HOST, host, hosts, "id") \
 	R(CONTAINER, container, containers, "id") \

@@ -130,6 +130,12 @@ static bool key_has(const char *key, const char *column)
 	return false;
 }
 
+/* A view: the trigger that writes what is beneath it replaces by itself. */
+static bool table_is_view(const struct table *table)
+{
+	return strcmp(table->name, "processes") == 0;
+}
+
 /* INSERT INTO t (rev, a, b) VALUES (?, ?, ?) ON CONFLICT (a) DO UPDATE SET ... */
 static void table_write_upsert(const struct table *table, char sql[UPSERT_MAX_BYTES])
 {
@@ -143,7 +149,10 @@ static void table_write_upsert(const struct table *table, char sql[UPSERT_MAX_BY
 	ADD(") VALUES (?");
 	for (size_t i = 0; table->columns[i]; i++)
 		ADD(", ?");
-	ADD(") ON CONFLICT (%s) DO UPDATE SET rev = excluded.rev", table->key);
+	ADD(")");
+	if (table_is_view(table))
+		return;
+	ADD(" ON CONFLICT (%s) DO UPDATE SET rev = excluded.rev", table->key);
 	for (size_t i = 0; table->columns[i]; i++)
 		if (!key_has(table->key, table->columns[i]))
 			ADD(", %s = excluded.%s", table->columns[i], table->columns[i]);
@@ -235,7 +244,6 @@ int store_move_processes(struct store *store, int64_t from_tool_id, int64_t to_t
 	if (error < 0)
 		return error;
 	store_bind_integer(statement, "from_tool_id", from_tool_id);
-	store_bind_integer(statement, "to_task_id", to_task_id);
 	store_bind_integer(statement, "to_tool_id", to_tool_id);
 	return store_run_statement(store, statement);
 }
@@ -362,6 +370,7 @@ int store_init_writer(struct store *store)
 		return store_fail(store, rc, "next_rev");
 	/* What expiry works through; in memory, and rolled back with its transaction. */
 	error = store_exec(store, "CREATE TEMP TABLE expiring_runs (id INTEGER PRIMARY KEY);"
+				  "CREATE TEMP TABLE expiring_tools (id INTEGER PRIMARY KEY);"
 				  "CREATE TEMP TABLE expiring_processes (id INTEGER PRIMARY KEY)");
 	for (enum store_table table = 0; error == 0 && table < STORE_TABLE_COUNT; table++)
 		error = table_prepare(store, table);

@@ -90,7 +90,7 @@ CREATE TABLE runs (
 -- A step of a run: a subtree beneath its orchestrator. One row per run has kind
 -- 'main': the pseudo-task that holds the drivers and the set-up.
 CREATE TABLE tasks (
-  id                INTEGER NOT NULL PRIMARY KEY, -- id; hash of run and root process or step key; derived
+  id                INTEGER NOT NULL UNIQUE, -- id; hash of run and root process or step key; derived
   rev               INTEGER NOT NULL, -- count; revision of this row; correlator
   host_id           INTEGER NOT NULL, -- id; hosts.id; derived
   run_id            INTEGER NOT NULL, -- id; runs.id; derived
@@ -136,7 +136,7 @@ CREATE TABLE tasks (
 -- A program as one task used it: all its processes there. Without processes the
 -- row is a leftover of a merged task and is not shown.
 CREATE TABLE tools (
-  id                INTEGER NOT NULL PRIMARY KEY, -- id; hash of task and name; derived
+  id                INTEGER NOT NULL UNIQUE, -- id; hash of task and name; derived
   rev               INTEGER NOT NULL, -- count; revision of this row; correlator
   host_id           INTEGER NOT NULL, -- id; hosts.id; derived
   run_id            INTEGER NOT NULL, -- id; runs.id; derived
@@ -169,63 +169,173 @@ CREATE TABLE tools (
   concurrent_memory_bytes INTEGER -- bytes; largest sum of anonymous and shmem memory at one pass; samples
 ) STRICT;
 
--- One exec image of one process: a shell that execs a tool is two rows. A child
--- that execs at once has one row; what it used before its exec is spawn_cpu_ns.
-CREATE TABLE processes (
-  id                INTEGER NOT NULL PRIMARY KEY, -- id; hash of host, boot, pid, start time and exec count; derived
-  rev               INTEGER NOT NULL, -- count; revision of this row; correlator
-  host_id           INTEGER NOT NULL, -- id; hosts.id; derived
-  container_id      INTEGER, -- id; containers.id; cgroup
-  run_id            INTEGER NOT NULL, -- id; runs.id; model
-  task_id           INTEGER NOT NULL, -- id; tasks.id; model
-  tool_id           INTEGER NOT NULL, -- id; tools.id; model
-  parent_id         INTEGER, -- id; processes.id of the image that forked it, or the image it was before exec; real_parent at fork
-  pid               INTEGER NOT NULL, -- pid; thread group id, initial namespace; task.tgid
-  exec_id           INTEGER NOT NULL, -- count; execs of this process and its ancestors; task.self_exec_id
-  user_id           INTEGER, -- uid; effective user at exec; cred.euid
-  began             TEXT NOT NULL, -- text; fork, exec, found (alive before the probe); event
-  ended             TEXT, -- text; exit, exec (a new image followed), lost (gone without a record); event
-  totals            TEXT NOT NULL, -- text; how final the counters are: sample, exec, exit, final; event
-  begin_boot_ns     INTEGER NOT NULL, -- ns, boot clock; this image began: fork or exec, start_boottime if found; event
-  end_boot_ns       INTEGER, -- ns, boot clock; this image ended; event
-  started_unix_ns   INTEGER NOT NULL, -- ns; wall clock at begin_boot_ns; CLOCK_REALTIME
-  exit_code         INTEGER, -- code; of the thread group, NULL if killed or living; signal.group_exit_code
-  signal            INTEGER, -- signal; that killed it; signal.group_exit_code & 0x7f
-  core_dumped       INTEGER, -- 0 or 1; a core was dumped; signal.group_exit_code & 0x80
-  oom_killed        INTEGER, -- 0 or 1; the kernel's OOM killer chose it; signal.oom_mm
-  role              TEXT NOT NULL, -- text; what it is to the model; rule or generic
-  rule              TEXT, -- text; rule that said so, NULL: the generic step; rules
-  reason            TEXT NOT NULL, -- text; how it came to its task; model
-  program           TEXT NOT NULL, -- text; base name of the program, comm where no path is known; linux_binprm.filename
-  path              TEXT, -- text; the program as executed, NULL: same as its parent's; linux_binprm.filename or mm.exe_file
-  arguments         BLOB, -- bytes; argv after redaction, each ended by NUL, NULL: same as its parent's or unknown; mm.arg_start
-  redacted_count    INTEGER NOT NULL, -- count; values that redaction took out of arguments; correlator
-  arguments_truncated INTEGER NOT NULL, -- 0 or 1; argv was longer than what is kept; mm.arg_end
-  working_directory TEXT, -- text; at exec, NULL: unknown or its parent's; fs.pwd
-  spawn_cpu_ns      INTEGER, -- ns; used between its fork and its exec, not in cpu_ns; sum_exec_runtime at exec
-  cpu_ns            INTEGER, -- ns; on-CPU time, all threads, teardown included when final; sum_exec_runtime
-  user_ns           INTEGER, -- ns; of cpu_ns, in user mode, split as the kernel does; utime
-  system_ns         INTEGER, -- ns; of cpu_ns, in the kernel; stime
-  run_delay_ns      INTEGER, -- ns; runnable, waiting for a processor, all threads; sched_info.run_delay
-  block_io_delay_ns INTEGER, -- ns; waiting for block I/O, NULL unless delay accounting is on; task.delays.blkio_delay
-  voluntary_switches INTEGER, -- count; context switches; nvcsw
-  involuntary_switches INTEGER, -- count; preemptions; nivcsw
-  minor_faults      INTEGER, -- count; page faults without I/O; min_flt
-  major_faults      INTEGER, -- count; page faults with I/O; maj_flt
-  read_bytes        INTEGER, -- bytes; fetched from storage; ioac.read_bytes
-  write_bytes       INTEGER, -- bytes; dirtied for storage; ioac.write_bytes
-  cancelled_write_bytes INTEGER, -- bytes; dirtied, then truncated; ioac.cancelled_write_bytes
-  rchar_bytes       INTEGER, -- bytes; through read-like calls, pipes included; ioac.rchar
-  wchar_bytes       INTEGER, -- bytes; through write-like calls, pipes included; ioac.wchar
-  syscr_count       INTEGER, -- count; read-like calls; ioac.syscr
-  syscw_count       INTEGER, -- count; write-like calls; ioac.syscw
-  peak_rss_bytes    INTEGER -- bytes; peak resident set of this image alone; max(mm.hiwater_rss, mm.rss_stat)
-) STRICT;
-CREATE INDEX processes_by_task ON processes (task_id);
-CREATE INDEX processes_by_run ON processes (run_id);
 CREATE INDEX runs_by_begin ON runs (started_unix_ns);
 CREATE INDEX tasks_by_run ON tasks (run_id);
 CREATE INDEX tools_by_task ON tools (task_id);
+
+-- What a process executed and how it was classified: the same few hundred texts for
+-- all processes, so kept once. Read it through the view processes.
+CREATE TABLE images (
+  id                INTEGER NOT NULL PRIMARY KEY, -- count; order of appearance
+  role              TEXT NOT NULL, -- see processes
+  rule              TEXT, -- see processes
+  reason            TEXT NOT NULL, -- see processes
+  program           TEXT NOT NULL, -- see processes
+  path              TEXT -- see processes
+) STRICT;
+CREATE INDEX images_by_text ON images (path, program, reason, rule, role);
+
+-- How processes are kept: in order of appearance rather than of their random ids, whose
+-- inserts would each write a page of their own; host, run and task through the tool;
+-- the classification through its image. Written through the view processes.
+CREATE TABLE process_rows (
+  id                INTEGER NOT NULL UNIQUE, -- see processes, as for all that follow
+  rev               INTEGER NOT NULL,
+  image_id          INTEGER NOT NULL, -- count; images.id
+  container_id      INTEGER,
+  tool_id           INTEGER NOT NULL,
+  parent_id         INTEGER,
+  pid               INTEGER NOT NULL,
+  exec_id           INTEGER NOT NULL,
+  user_id           INTEGER,
+  began             TEXT NOT NULL,
+  ended             TEXT,
+  totals            TEXT NOT NULL,
+  begin_boot_ns     INTEGER NOT NULL,
+  end_boot_ns       INTEGER,
+  started_unix_ns   INTEGER NOT NULL,
+  exit_code         INTEGER,
+  signal            INTEGER,
+  core_dumped       INTEGER,
+  oom_killed        INTEGER,
+  arguments         BLOB,
+  redacted_count    INTEGER NOT NULL,
+  arguments_truncated INTEGER NOT NULL,
+  working_directory TEXT,
+  spawn_cpu_ns      INTEGER,
+  cpu_ns            INTEGER,
+  user_ns           INTEGER,
+  system_ns         INTEGER,
+  run_delay_ns      INTEGER,
+  block_io_delay_ns INTEGER,
+  voluntary_switches INTEGER,
+  involuntary_switches INTEGER,
+  minor_faults      INTEGER,
+  major_faults      INTEGER,
+  read_bytes        INTEGER,
+  write_bytes       INTEGER,
+  cancelled_write_bytes INTEGER,
+  rchar_bytes       INTEGER,
+  wchar_bytes       INTEGER,
+  syscr_count       INTEGER,
+  syscw_count       INTEGER,
+  peak_rss_bytes    INTEGER
+) STRICT;
+CREATE INDEX process_rows_by_tool ON process_rows (tool_id, image_id);
+CREATE INDEX process_rows_living ON process_rows (id) WHERE end_boot_ns IS NULL;
+
+-- One exec image of one process: a shell that execs a tool is two rows. A child
+-- that execs at once has one row; what it used before its exec is spawn_cpu_ns.
+CREATE VIEW processes AS SELECT
+  p.id,                    -- id; hash of host, boot, pid, start time and exec count; derived
+  p.rev,                   -- count; revision of this row; correlator
+  t.host_id,               -- id; hosts.id; derived
+  p.container_id,          -- id; containers.id; cgroup
+  t.run_id,                -- id; runs.id; model
+  t.task_id,               -- id; tasks.id; model
+  p.tool_id,               -- id; tools.id; model
+  p.parent_id,             -- id; processes.id of the image that forked it, or the image it was before exec; real_parent at fork
+  p.pid,                   -- pid; thread group id, initial namespace; task.tgid
+  p.exec_id,               -- count; execs of this process and its ancestors; task.self_exec_id
+  p.user_id,               -- uid; effective user at exec; cred.euid
+  p.began,                 -- text; fork, exec, found (alive before the probe); event
+  p.ended,                 -- text; exit, exec (a new image followed), lost (gone without a record); event
+  p.totals,                -- text; how final the counters are: sample, exec, exit, final; event
+  p.begin_boot_ns,         -- ns, boot clock; this image began: fork or exec, start_boottime if found; event
+  p.end_boot_ns,           -- ns, boot clock; this image ended; event
+  p.started_unix_ns,       -- ns; wall clock at begin_boot_ns; CLOCK_REALTIME
+  p.exit_code,             -- code; of the thread group, NULL if killed or living; signal.group_exit_code
+  p.signal,                -- signal; that killed it; signal.group_exit_code & 0x7f
+  p.core_dumped,           -- 0 or 1; a core was dumped; signal.group_exit_code & 0x80
+  p.oom_killed,            -- 0 or 1; the kernel's OOM killer chose it; signal.oom_mm
+  i.role,                  -- text; what it is to the model; rule or generic
+  i.rule,                  -- text; rule that said so, NULL: the generic step; rules
+  i.reason,                -- text; how it came to its task; model
+  i.program,               -- text; base name of the program, comm where no path is known; linux_binprm.filename
+  i.path,                  -- text; the program as executed, NULL: same as its parent's; linux_binprm.filename or mm.exe_file
+  p.arguments,             -- bytes; argv after redaction, each ended by NUL, NULL: same as its parent's or unknown; mm.arg_start
+  p.redacted_count,        -- count; values that redaction took out of arguments; correlator
+  p.arguments_truncated,   -- 0 or 1; argv was longer than what is kept; mm.arg_end
+  p.working_directory,     -- text; at exec, NULL: unknown or its parent's; fs.pwd
+  p.spawn_cpu_ns,          -- ns; used between its fork and its exec, not in cpu_ns; sum_exec_runtime at exec
+  p.cpu_ns,                -- ns; on-CPU time, all threads, teardown included when final; sum_exec_runtime
+  p.user_ns,               -- ns; of cpu_ns, in user mode, split as the kernel does; utime
+  p.system_ns,             -- ns; of cpu_ns, in the kernel; stime
+  p.run_delay_ns,          -- ns; runnable, waiting for a processor, all threads; sched_info.run_delay
+  p.block_io_delay_ns,     -- ns; waiting for block I/O, NULL unless delay accounting is on; task.delays.blkio_delay
+  p.voluntary_switches,    -- count; context switches; nvcsw
+  p.involuntary_switches,  -- count; preemptions; nivcsw
+  p.minor_faults,          -- count; page faults without I/O; min_flt
+  p.major_faults,          -- count; page faults with I/O; maj_flt
+  p.read_bytes,            -- bytes; fetched from storage; ioac.read_bytes
+  p.write_bytes,           -- bytes; dirtied for storage; ioac.write_bytes
+  p.cancelled_write_bytes, -- bytes; dirtied, then truncated; ioac.cancelled_write_bytes
+  p.rchar_bytes,           -- bytes; through read-like calls, pipes included; ioac.rchar
+  p.wchar_bytes,           -- bytes; through write-like calls, pipes included; ioac.wchar
+  p.syscr_count,           -- count; read-like calls; ioac.syscr
+  p.syscw_count,           -- count; write-like calls; ioac.syscw
+  p.peak_rss_bytes         -- bytes; peak resident set of this image alone; max(mm.hiwater_rss, mm.rss_stat)
+  FROM process_rows p
+  LEFT JOIN images i ON i.id = p.image_id
+  LEFT JOIN tools t ON t.id = p.tool_id;
+
+-- Writing a process: inserted, or replaced where its id is there.
+CREATE TRIGGER processes_put INSTEAD OF INSERT ON processes BEGIN
+  INSERT INTO images (path, program, reason, rule, role)
+  SELECT NEW.path, NEW.program, NEW.reason, NEW.rule, NEW.role
+   WHERE NOT EXISTS (SELECT 1 FROM images
+                      WHERE path IS NEW.path AND program IS NEW.program AND reason IS NEW.reason
+                        AND rule IS NEW.rule AND role IS NEW.role);
+  INSERT INTO process_rows (
+    id, rev, image_id, container_id, tool_id, parent_id, pid, exec_id, user_id, began, ended,
+    totals, begin_boot_ns, end_boot_ns, started_unix_ns, exit_code, signal, core_dumped,
+    oom_killed, arguments, redacted_count, arguments_truncated, working_directory, spawn_cpu_ns,
+    cpu_ns, user_ns, system_ns, run_delay_ns, block_io_delay_ns, voluntary_switches,
+    involuntary_switches, minor_faults, major_faults, read_bytes, write_bytes,
+    cancelled_write_bytes, rchar_bytes, wchar_bytes, syscr_count, syscw_count, peak_rss_bytes)
+  VALUES (
+    NEW.id, NEW.rev,
+    (SELECT id FROM images WHERE path IS NEW.path AND program IS NEW.program
+       AND reason IS NEW.reason AND rule IS NEW.rule AND role IS NEW.role LIMIT 1),
+    NEW.container_id, NEW.tool_id, NEW.parent_id, NEW.pid, NEW.exec_id, NEW.user_id, NEW.began,
+    NEW.ended, NEW.totals, NEW.begin_boot_ns, NEW.end_boot_ns, NEW.started_unix_ns,
+    NEW.exit_code, NEW.signal, NEW.core_dumped, NEW.oom_killed, NEW.arguments,
+    NEW.redacted_count, NEW.arguments_truncated, NEW.working_directory, NEW.spawn_cpu_ns,
+    NEW.cpu_ns, NEW.user_ns, NEW.system_ns, NEW.run_delay_ns, NEW.block_io_delay_ns,
+    NEW.voluntary_switches, NEW.involuntary_switches, NEW.minor_faults, NEW.major_faults,
+    NEW.read_bytes, NEW.write_bytes, NEW.cancelled_write_bytes, NEW.rchar_bytes,
+    NEW.wchar_bytes, NEW.syscr_count, NEW.syscw_count, NEW.peak_rss_bytes)
+      ON CONFLICT (id) DO UPDATE SET
+    rev = excluded.rev, image_id = excluded.image_id, container_id = excluded.container_id,
+    tool_id = excluded.tool_id, parent_id = excluded.parent_id, pid = excluded.pid,
+    exec_id = excluded.exec_id, user_id = excluded.user_id, began = excluded.began,
+    ended = excluded.ended, totals = excluded.totals, begin_boot_ns = excluded.begin_boot_ns,
+    end_boot_ns = excluded.end_boot_ns, started_unix_ns = excluded.started_unix_ns,
+    exit_code = excluded.exit_code, signal = excluded.signal,
+    core_dumped = excluded.core_dumped, oom_killed = excluded.oom_killed,
+    arguments = excluded.arguments, redacted_count = excluded.redacted_count,
+    arguments_truncated = excluded.arguments_truncated,
+    working_directory = excluded.working_directory, spawn_cpu_ns = excluded.spawn_cpu_ns,
+    cpu_ns = excluded.cpu_ns, user_ns = excluded.user_ns, system_ns = excluded.system_ns,
+    run_delay_ns = excluded.run_delay_ns, block_io_delay_ns = excluded.block_io_delay_ns,
+    voluntary_switches = excluded.voluntary_switches,
+    involuntary_switches = excluded.involuntary_switches, minor_faults = excluded.minor_faults,
+    major_faults = excluded.major_faults, read_bytes = excluded.read_bytes,
+    write_bytes = excluded.write_bytes, cancelled_write_bytes = excluded.cancelled_write_bytes,
+    rchar_bytes = excluded.rchar_bytes, wchar_bytes = excluded.wchar_bytes,
+    syscr_count = excluded.syscr_count, syscw_count = excluded.syscw_count,
+    peak_rss_bytes = excluded.peak_rss_bytes;
+END;
 
 -- The shape over time of living processes: one row a pass in which the process
 -- had used CPU or its memory had changed.

@@ -1,5 +1,10 @@
 -- Why a process is what it is: its role, and whose it is.
 -- :process_id the process.
+-- DISTINCT keeps SQLite from reading every process for the join.
+WITH parents AS (
+  SELECT DISTINCT id, pid, program, role FROM processes
+   WHERE id IN (SELECT parent_id FROM processes WHERE id = :process_id)
+)
 SELECT p.id AS id, p.pid AS pid, p.program AS program, p.path AS path, p.arguments AS arguments,
        p.working_directory AS working_directory, p.began AS began, p.ended AS ended,
        p.totals AS totals, p.role AS role, p.rule AS rule, p.reason AS reason,
@@ -10,7 +15,7 @@ SELECT p.id AS id, p.pid AS pid, p.program AS program, p.path AS path, p.argumen
        task.reason AS task_reason,
        p.run_id AS run_id, run.name AS run_name, run.kind AS run_kind, run.reason AS run_reason
   FROM processes p
-  LEFT JOIN processes parent ON parent.id = p.parent_id
+  LEFT JOIN parents parent ON parent.id = p.parent_id
   LEFT JOIN tools tool ON tool.id = p.tool_id
   LEFT JOIN tasks task ON task.id = p.task_id
   LEFT JOIN runs run ON run.id = p.run_id

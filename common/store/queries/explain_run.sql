@@ -1,5 +1,10 @@
 -- Why a run is one: what drew its boundary, and beneath what.
 -- :run_id the run.
+WITH involved AS (
+  SELECT id, pid, program, role, rule, reason FROM processes
+   WHERE id IN (SELECT root_process_id FROM runs WHERE id = :run_id)
+      OR id IN (SELECT origin_process_id FROM runs WHERE id = :run_id)
+)
 SELECT r.id AS id, r.kind AS kind, r.name AS name, r.engine AS engine, r.run_key AS run_key,
        r.reason AS reason, r.status AS status, r.rules_version AS rules_version,
        r.user_id AS user_id, r.working_directory AS working_directory,
@@ -10,7 +15,7 @@ SELECT r.id AS id, r.kind AS kind, r.name AS name, r.engine AS engine, r.run_key
        r.container_id AS container_id, container.runtime AS container_runtime,
        container.runtime_id AS container_runtime_id
   FROM runs r
-  LEFT JOIN processes root ON root.id = r.root_process_id
-  LEFT JOIN processes origin ON origin.id = r.origin_process_id
+  LEFT JOIN involved root ON root.id = r.root_process_id
+  LEFT JOIN involved origin ON origin.id = r.origin_process_id
   LEFT JOIN containers container ON container.id = r.container_id
  WHERE r.id = :run_id;

@@ -1,5 +1,10 @@
 -- Why a task is one: what drew its boundary, and around what.
 -- :task_id the task.
+WITH involved AS (
+  SELECT id, pid, program, role, rule, reason FROM processes
+   WHERE id IN (SELECT root_process_id FROM tasks WHERE id = :task_id)
+      OR id IN (SELECT orchestrator_process_id FROM tasks WHERE id = :task_id)
+)
 SELECT t.id AS id, t.kind AS kind, t.name AS name, t.reason AS reason, t.status AS status,
        t.merged_into_id AS merged_into_id, t.parent_task_id AS parent_task_id,
        t.working_directory AS working_directory,
@@ -10,7 +15,7 @@ SELECT t.id AS id, t.kind AS kind, t.name AS name, t.reason AS reason, t.status 
        driver.reason AS orchestrator_reason,
        t.run_id AS run_id, run.name AS run_name, run.kind AS run_kind, run.reason AS run_reason
   FROM tasks t
-  LEFT JOIN processes root ON root.id = t.root_process_id
-  LEFT JOIN processes driver ON driver.id = t.orchestrator_process_id
+  LEFT JOIN involved root ON root.id = t.root_process_id
+  LEFT JOIN involved driver ON driver.id = t.orchestrator_process_id
   LEFT JOIN runs run ON run.id = t.run_id
  WHERE t.id = :task_id;

@@ -1,4 +1,5 @@
 -- Samples of all processes that go.
 DELETE FROM samples
- WHERE process_id IN (SELECT id FROM processes WHERE run_id IN (SELECT id FROM temp.expiring_runs)
+ WHERE process_id IN (SELECT id FROM process_rows
+                       WHERE tool_id IN (SELECT id FROM temp.expiring_tools)
                        UNION ALL SELECT id FROM temp.expiring_processes);

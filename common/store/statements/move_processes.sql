@@ -1,3 +1,2 @@
--- The processes of one tool become those of another, in another task.
-UPDATE processes SET rev = next_rev(), task_id = :to_task_id, tool_id = :to_tool_id
- WHERE tool_id = :from_tool_id;
+-- The processes of one tool become those of another, and so of that one's task and run.
+UPDATE process_rows SET rev = next_rev(), tool_id = :to_tool_id WHERE tool_id = :from_tool_id;
