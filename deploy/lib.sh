@@ -48,11 +48,29 @@ as_owner() {
 	fi
 }
 
-# run_quietly LOG WHAT COMMAND...: the output goes to LOG; shown, its end, only on failure.
+# show_last_line LOG: until killed, or until this script ends.
+show_last_line() {
+	while sleep 0.5 && kill -0 $$ 2>/dev/null; do
+		printf '\r\e[K    %s%s%s' "$dim" "$(tail -n 1 "$1" | tr -dc '[:print:]' | cut -c 1-72)" "$plain"
+	done
+}
+
+# run_quietly LOG WHAT COMMAND...: the output goes to LOG; shown are its last line while it
+# works, on a terminal, and its end if it fails.
 run_quietly() {
-	local log=$1 what=$2
+	local log=$1 what=$2 ended=0 watcher=''
 	shift 2
-	if ! "$@" >>"$log" 2>&1 </dev/null; then
+	if [[ -t 1 ]]; then
+		show_last_line "$log" &
+		watcher=$!
+	fi
+	"$@" >>"$log" 2>&1 </dev/null || ended=$?
+	if [[ -n $watcher ]]; then
+		kill "$watcher" 2>/dev/null || true
+		wait "$watcher" 2>/dev/null || true
+		printf '\r\e[K'
+	fi
+	if ((ended)); then
 		tail -n 25 "$log" >&2
 		fail "$what failed; all of its output is in $log"
 	fi
@@ -110,10 +128,11 @@ requirements_unmet() {
 
 # package_choose NAME...: the first that the distribution has.
 package_choose() {
-	local name
+	local name policy
 	for name in "$@"; do
 		name=${name//@KERNEL@/$(uname -r)}
-		if LC_ALL=C apt-cache policy "$name" 2>/dev/null | grep -q 'Candidate: [^(]'; then
+		policy=$(LC_ALL=C apt-cache policy "$name" 2>/dev/null || true)
+		if [[ $policy == *'Candidate: '[^\(]* ]]; then
 			printf '%s\n' "$name"
 			return
 		fi
@@ -136,7 +155,11 @@ packages_require() {
 	[[ -z $unmet ]] && return
 
 	if ((!install)); then
-		fail "missing: $(sed 's/|.*//; s/ .*//' <<<"$unmet" | sort -u | paste -sd' ')" \
+		while IFS='|' read -r alternatives _; do
+			# shellcheck disable=SC2086 # names are words
+			chosen+=("$(package_choose $alternatives || printf '%s' "${alternatives%% *}")")
+		done <<<"$unmet"
+		fail "missing: $(printf '%s\n' "${chosen[@]}" | sort -u | paste -sd' ')" \
 			"(deploy/packages says what for and what else would do)"
 	fi
 	command -v apt-get >/dev/null ||
