@@ -2,7 +2,8 @@
 #ifndef TRACER_BPF_CONTEXT_BPF_H
 #define TRACER_BPF_CONTEXT_BPF_H
 
-#define PATH_DEPTH_MAX 48
+#define PATH_DEPTH_MAX 64 /* names and mounts */
+#define PATH_DEPTH_MAX_UNROLLED 24 /* before 5.17, where the verifier follows every step */
 
 static __always_inline void image_read(struct image_key *image, struct task_struct *task)
 {
@@ -77,53 +78,97 @@ static __always_inline void context_read(struct record_context *context, struct 
 	context->flags = task->flags & PF_KTHREAD ? RECORD_KERNEL_THREAD : 0;
 }
 
-/* The names from `dentry` up to the root that `fs` has, or to the top of its mounts,
- * each ended by NUL: at most `max` bytes and TEXT_STEP more are written. Returns the
- * size, above `max` where the path did not fit. */
-static __noinline __u32 path_read(char *text, struct path *at, struct fs_struct *fs, __u32 max)
-{
-	struct dentry *dentry = BPF_CORE_READ(at, dentry);
-	struct dentry *root = BPF_CORE_READ(fs, root.dentry);
-	struct vfsmount *mnt = BPF_CORE_READ(at, mnt), *root_mnt = BPF_CORE_READ(fs, root.mnt);
-	struct dentry *mnt_root = BPF_CORE_READ(mnt, mnt_root);
-	__u32 used = 0;
+struct path_walk {
+	char *text;
+	struct dentry *dentry;
+	struct vfsmount *mnt;
+	struct dentry *mnt_root;
+	struct path *root;
+	__u32 used;
+	bool whole;
+};
 
-	for (int i = 0; i < PATH_DEPTH_MAX; i++) {
-		if (!dentry || (dentry == root && mnt == root_mnt))
-			return used;
-		struct dentry *parent = BPF_CORE_READ(dentry, d_parent);
-		if (dentry == mnt_root || dentry == parent) {
-			struct mount *mount =
-				(void *)mnt - bpf_core_field_offset(struct mount, mnt);
-			struct mount *above = BPF_CORE_READ(mount, mnt_parent);
-			if (!above || above == mount)
-				return used;
-			dentry = BPF_CORE_READ(mount, mnt_mountpoint);
-			mnt = &above->mnt;
-			mnt_root = BPF_CORE_READ(mnt, mnt_root);
-			continue;
-		}
-		if (used >= RECORD_CWD_MAX)
-			break;
-		long size = bpf_probe_read_kernel_str(text + used, TEXT_STEP,
-						      BPF_CORE_READ(dentry, d_name.name));
-		if (size > 0 && size <= TEXT_STEP)
-			used += size;
-		dentry = parent;
-	}
-	return max + 1;
+static __always_inline void path_walk_enter(struct path_walk *walk, struct vfsmount *mnt,
+					    struct dentry *dentry)
+{
+	walk->dentry = dentry;
+	walk->mnt = mnt;
+	walk->mnt_root = BPF_CORE_READ(mnt, mnt_root);
 }
 
-/* The same as a part of the record's text: its size, 0 and a flag where too long. */
+/* From the root of a mount to the place where it is mounted. 1: there is none. */
+static __always_inline long path_walk_leave_mount(struct path_walk *walk)
+{
+	struct mount *mount = (void *)walk->mnt - bpf_core_field_offset(struct mount, mnt);
+	struct mount *above = BPF_CORE_READ(mount, mnt_parent);
+
+	if (!above || above == mount) {
+		walk->whole = true;
+		return 1;
+	}
+	path_walk_enter(walk, &above->mnt, BPF_CORE_READ(mount, mnt_mountpoint));
+	return 0;
+}
+
+/* 1: that was the last one. */
+static long path_walk_step(__u32 index, struct path_walk *walk)
+{
+	struct dentry *dentry = walk->dentry;
+	struct dentry *parent = BPF_CORE_READ(dentry, d_parent);
+	struct path *root = walk->root;
+	__u32 used = walk->used;
+
+	if (!dentry || (dentry == BPF_CORE_READ(root, dentry) &&
+			walk->mnt == BPF_CORE_READ(root, mnt))) {
+		walk->whole = true;
+		return 1;
+	}
+	if (dentry == walk->mnt_root || dentry == parent)
+		return path_walk_leave_mount(walk);
+	if (used >= RECORD_CWD_MAX)
+		return 1;
+	long size = bpf_probe_read_kernel_str(walk->text + used, TEXT_STEP,
+					      BPF_CORE_READ(dentry, d_name.name));
+	if (size > 0 && size <= TEXT_STEP)
+		walk->used = used + size;
+	walk->dentry = parent;
+	return 0;
+}
+
+/* The names from `at` up to the root that `fs` has, or to the top of its mounts, each
+ * ended by NUL; one empty name for the root itself. Writes at most TEXT_STEP bytes
+ * above RECORD_CWD_MAX and returns the size, 0 where the path is too long or deep. */
+static __noinline __u32 path_read(char *text, struct path *at, struct fs_struct *fs)
+{
+	struct path_walk walk = {.text = text, .root = &fs->root};
+
+	path_walk_enter(&walk, BPF_CORE_READ(at, mnt), BPF_CORE_READ(at, dentry));
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop)) {
+		bpf_loop(PATH_DEPTH_MAX, path_walk_step, &walk, 0);
+	} else {
+		for (int i = 0; i < PATH_DEPTH_MAX_UNROLLED && !path_walk_step(i, &walk); i++)
+			;
+	}
+	if (!walk.whole || walk.used > RECORD_CWD_MAX)
+		return 0;
+	if (walk.used == 0) {
+		text[0] = '\0';
+		return 1;
+	}
+	return walk.used;
+}
+
+/* The same as a part of the record's text: too long sets a flag. */
 static __always_inline __u32 path_text(char *text, struct path *at, struct fs_struct *fs,
 				       struct record_context *context)
 {
-	__u32 size = path_read(text, at, fs, RECORD_CWD_MAX);
+	__u32 size = path_read(text, at, fs);
 
-	if (size <= RECORD_CWD_MAX)
-		return size;
-	context->flags |= RECORD_PATH_TRUNCATED;
-	return 0;
+	if (size == 0 || size > RECORD_CWD_MAX) {
+		context->flags |= RECORD_PATH_TRUNCATED;
+		return 0;
+	}
+	return size;
 }
 
 #endif

@@ -58,7 +58,7 @@ struct scratch {
 		struct record_exec exec;
 		struct record_cgroup cgroup;
 	};
-	char text[RECORD_FILENAME_MAX + RECORD_CWD_MAX + RECORD_ARGV_MAX + 2 * TEXT_STEP];
+	char text[2 * (RECORD_CWD_MAX + TEXT_STEP) + RECORD_ARGV_MAX];
 };
 
 enum scratch_owner { SCRATCH_FORK, SCRATCH_EXEC, SCRATCH_SAMPLE, SCRATCH_OWNERS };

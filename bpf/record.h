@@ -119,13 +119,13 @@ struct record_context {
 
 #define RECORD_SCRIPT (1U << 0)         /* `filename` is a #! script, argv[0] its interpreter */
 #define RECORD_ARGV_TRUNCATED (1U << 1) /* argv was longer than what is here */
-#define RECORD_PATH_TRUNCATED (1U << 2) /* filename or cwd is not whole */
+#define RECORD_PATH_TRUNCATED (1U << 2) /* filename is cut, or a path too long to be told */
 #define RECORD_ARGV_UNKNOWN (1U << 3)   /* argv could not be read (user page not resident) */
 #define RECORD_KERNEL_THREAD (1U << 4)
 #define RECORD_EXITING (1U << 5)        /* sample of a process that is going or a zombie */
 
 #define RECORD_FILENAME_MAX 512
-#define RECORD_CWD_MAX 512
+#define RECORD_CWD_MAX 1024
 #define RECORD_ARGV_MAX 4096
 #define RECORD_COMM_SIZE 16
 
@@ -134,7 +134,8 @@ struct record_context {
  * Text behind the structure, in this order and with these sizes:
  *   filename  exec: as given to execve, ended by NUL
  *             sample: the path of mm.exe_file, in the form of cwd
- *   cwd       path components from the leaf to the root, each ended by NUL
+ *   cwd       path components from the leaf to the root, each ended by NUL; the root
+ *             itself is one empty component; size 0: unknown
  *   argv      the arguments, each ended by NUL */
 struct record_exec {
 	struct record_header header;

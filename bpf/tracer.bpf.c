@@ -137,31 +137,43 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 	return 0;
 }
 
-static __always_inline void exit_fill(struct record_exit *record, struct task_struct *task)
+/* A record but for its counters. NULL: ignored, or lost and counted. */
+static __always_inline struct record_exit *exit_reserve(struct task_struct *task,
+							struct control *control, __u32 type,
+							__u64 now)
 {
 	struct signal_struct *signal = task->signal;
+	struct record_exit *record;
+	struct place place;
 
+	if (control->ignore_kinds) {
+		place_of(task, &place);
+		if (process_is_ignored(control, task, &place))
+			return NULL;
+	}
+	record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
+	if (!record) {
+		place_of(task, &place);
+		count_loss(type, place.id, now);
+		return NULL;
+	}
+	header_fill(&record->header, type, sizeof(*record), now, task);
 	/* What wait4 gives the parent. */
 	record->wait_status = signal->flags & SIGNAL_GROUP_EXIT ?
 		signal->group_exit_code : task->group_leader->exit_code;
 	record->flags = signal->oom_mm ? RECORD_EXIT_OOM : 0;
+	return record;
 }
 
 /* The last thread is going: sums are whole but for the teardown. */
 static __always_inline int group_exited(struct task_struct *task, struct control *control,
 					__u64 now)
 {
-	struct place place;
+	struct record_exit *record = exit_reserve(task, control, RECORD_EXIT, now);
 
-	place_of(task, &place);
-	if (process_is_ignored(control, task, &place))
-		return 0;
-	struct record_exit *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
 	if (!record)
-		return count_loss(RECORD_EXIT, place.id, now);
-	header_fill(&record->header, RECORD_EXIT, sizeof(*record), now, task);
+		return 0;
 	counters_read(&record->counters, task, task->mm, false, now);
-	exit_fill(record, task);
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 	return 0;
 }
@@ -213,22 +225,16 @@ int BPF_PROG(on_free, struct task_struct *task)
 {
 	__u64 now = bpf_ktime_get_boot_ns();
 	__u32 tgid = task->tgid;
-	struct place place;
 
 	if (task->pid != task->tgid)
 		return 0;
 	struct control *control = control_if_collecting(RECORD_FINAL, now);
 	if (!control)
 		return 0;
-	place_of(task, &place);
-	if (process_is_ignored(control, task, &place))
-		return 0;
-	struct record_exit *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
+	struct record_exit *record = exit_reserve(task, control, RECORD_FINAL, now);
 	if (!record)
-		return count_loss(RECORD_FINAL, place.id, now);
-	header_fill(&record->header, RECORD_FINAL, sizeof(*record), now, task);
+		return 0;
 	counters_read_final(&record->counters, task, now);
-	exit_fill(record, task);
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 	bpf_map_delete_elem(&gone, &tgid);
 	return 0;
@@ -264,6 +270,14 @@ static __always_inline __u32 sample_texts(struct scratch *scratch, struct task_s
 	return used + size;
 }
 
+/* Padded, so that the next record stands at a multiple of 8. */
+static __always_inline long sample_send(struct bpf_iter__task *context, struct scratch *scratch,
+					__u64 size)
+{
+	size = (size + 7) & ~7ULL;
+	return size <= sizeof(*scratch) ? bpf_seq_write(context->meta->seq, scratch, size) : -1;
+}
+
 static __always_inline int sample(struct bpf_iter__task *context, bool may_wait)
 {
 	struct task_struct *task = context->task;
@@ -283,7 +297,7 @@ static __always_inline int sample(struct bpf_iter__task *context, bool may_wait)
 	/* Where the buffer is full, the kernel takes back what was written for this
 	 * task and calls again: only then is a cgroup announced. */
 	size = cgroup_record_make(scratch, control, &place, now);
-	if (size && size <= sizeof(*scratch) && bpf_seq_write(context->meta->seq, scratch, size))
+	if (size && sample_send(context, scratch, size))
 		return 0;
 	struct record_exec *record = &scratch->exec;
 	exec_fill(record, task, RECORD_SAMPLE, place.id, now);
@@ -294,7 +308,7 @@ static __always_inline int sample(struct bpf_iter__task *context, bool may_wait)
 	if (control->sample_text)
 		size += sample_texts(scratch, task, may_wait);
 	record->header.size = size;
-	if (size <= sizeof(*scratch) && !bpf_seq_write(context->meta->seq, scratch, size))
+	if (!sample_send(context, scratch, size))
 		cgroup_announced(control, &place);
 	return 0;
 }

@@ -1,0 +1,26 @@
+/* The two clocks of the system, in nanoseconds. */
+#ifndef TRACER_PROBE_CLOCK_H
+#define TRACER_PROBE_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+static inline uint64_t clock_read_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static inline uint64_t clock_boot_ns(void)
+{
+	return clock_read_ns(CLOCK_BOOTTIME);
+}
+
+static inline uint64_t clock_unix_ns(void)
+{
+	return clock_read_ns(CLOCK_REALTIME);
+}
+
+#endif

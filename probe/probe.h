@@ -1,0 +1,45 @@
+/* What the probe does once it is set up: events from the ring and passes over the
+ * living go to the stream, acknowledgements free the ring.
+ */
+#ifndef TRACER_PROBE_PROBE_H
+#define TRACER_PROBE_PROBE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "probe/kernel.h"
+#include "probe/sample.h"
+#include "probe/stream.h"
+#include "probe/translate.h"
+
+struct probe {
+	struct kernel kernel;
+	struct stream stream;
+	struct sampler sampler;
+	struct translation translation;
+	struct wire_message hello;
+
+	uint64_t period_ns;  /* between passes over the living */
+	uint64_t lease_ns;   /* collecting goes on that long without this process */
+	uint64_t until_boot_ns; /* stop then; 0: on a signal */
+
+	uint64_t next_read_boot_ns; /* of the ring */
+	uint64_t next_pass_boot_ns;
+	bool text_wanted;           /* in the next pass: the first one, and after losses */
+	bool ring_waits;            /* for room in the stream */
+	uint64_t pass_position;     /* of the ring, when the pass began */
+
+	/* Of each loss slot: what has been sent, and where in the ring that was. */
+	uint64_t loss_sent_count[LOSS_SLOTS];
+	uint64_t loss_position;
+};
+
+/* Facts about the host and the ring for the greeting; reads files, so before the
+ * sandbox. Text is kept in static memory. */
+void probe_fill_hello(struct probe *probe);
+
+/* Until SIGTERM, SIGINT or `until_boot_ns`; then what the ring holds is delivered, if
+ * that takes no more than two seconds. Signals must be blocked. 0 or a negative errno. */
+int probe_run(struct probe *probe);
+
+#endif

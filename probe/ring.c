@@ -1,0 +1,112 @@
+/* See ring.h. The layout is the kernel's: kernel/bpf/ringbuf.c, a page with the
+ * consumer position, a page with the producer position, the data twice; before
+ * each record 8 bytes, of which the first four are its size and two flags. */
+#include "probe/ring.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <linux/bpf.h>
+
+int ring_map(struct ring *ring, int fd, size_t size)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	void *consumer = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (consumer == MAP_FAILED)
+		return -errno;
+	void *producer = mmap(NULL, page + 2 * size, PROT_READ, MAP_SHARED, fd, (off_t)page);
+	if (producer == MAP_FAILED) {
+		int error = errno;
+
+		munmap(consumer, page);
+		return -error;
+	}
+	*ring = (struct ring){
+		.consumer = consumer,
+		.producer = producer,
+		.data = (const char *)producer + page,
+		.mask = size - 1,
+	};
+	ring_rewind(ring);
+	return 0;
+}
+
+void ring_unmap(struct ring *ring)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	if (!ring->consumer)
+		return;
+	munmap(ring->consumer, page);
+	munmap((void *)ring->producer, page + 2 * (ring->mask + 1));
+	*ring = (struct ring){0};
+}
+
+/* Position after the record at `position`, or `position` where none is complete. */
+static uint64_t ring_step(const struct ring *ring, uint64_t position, uint32_t *ret_length)
+{
+	if (position >= __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE))
+		return position;
+	const uint32_t *header = (const uint32_t *)(ring->data + (position & ring->mask));
+	uint32_t length = __atomic_load_n(header, __ATOMIC_ACQUIRE);
+	if (length & BPF_RINGBUF_BUSY_BIT)
+		return position;
+	*ret_length = length;
+	uint64_t size = (length & ~BPF_RINGBUF_DISCARD_BIT) + BPF_RINGBUF_HDR_SZ;
+	return position + ((size + 7) & ~7ULL);
+}
+
+int ring_next(struct ring *ring, const void **ret_record, size_t *ret_size, uint64_t *ret_offset)
+{
+	for (;;) {
+		uint32_t length;
+		uint64_t position = ring->position, next = ring_step(ring, position, &length);
+
+		if (next == position)
+			return 0;
+		ring->position = next;
+		if (length & BPF_RINGBUF_DISCARD_BIT)
+			continue;
+		*ret_offset = position + BPF_RINGBUF_HDR_SZ;
+		*ret_record = ring->data + (position & ring->mask) + BPF_RINGBUF_HDR_SZ;
+		*ret_size = length;
+		return 1;
+	}
+}
+
+void ring_rewind(struct ring *ring)
+{
+	ring->position = *ring->consumer;
+}
+
+/* The peer may name any offset: going from record to record lands on a boundary. */
+static uint64_t ring_boundary(const struct ring *ring, uint64_t offset, uint64_t limit)
+{
+	uint64_t position = *ring->consumer;
+
+	while (position < limit && position + BPF_RINGBUF_HDR_SZ < offset) {
+		uint32_t length;
+		uint64_t next = ring_step(ring, position, &length);
+
+		if (next == position)
+			break;
+		position = next;
+	}
+	return position;
+}
+
+void ring_free_before(struct ring *ring, uint64_t offset)
+{
+	__atomic_store_n(ring->consumer, ring_boundary(ring, offset, ring->position),
+			 __ATOMIC_RELEASE);
+}
+
+void ring_seek(struct ring *ring, uint64_t offset)
+{
+	__atomic_store_n(ring->consumer, ring_boundary(ring, offset, UINT64_MAX),
+			 __ATOMIC_RELEASE);
+	ring_rewind(ring);
+}

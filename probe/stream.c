@@ -1,0 +1,198 @@
+/* See stream.h. */
+#include "probe/stream.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "probe/clock.h"
+
+#define RETRY_FIRST_NS 100000000ULL
+#define RETRY_LAST_NS 5000000000ULL
+#define READ_BYTES 4096
+
+static void stream_reset(struct stream *stream)
+{
+	if (stream->fd >= 0)
+		close(stream->fd);
+	stream->fd = -1;
+	stream->state = STREAM_CLOSED;
+	stream->sent = 0;
+	wire_output_deinit(&stream->output);
+	wire_input_deinit(&stream->input);
+	stream->output = (struct wire_output){0};
+	stream->input = (struct wire_input){0};
+}
+
+void stream_init_socket(struct stream *stream, const char *path, uid_t peer_uid)
+{
+	*stream = (struct stream){
+		.path = path,
+		.peer_uid = peer_uid,
+		.fd = -1,
+		.retry_delay_ns = RETRY_FIRST_NS,
+	};
+}
+
+int stream_init_file(struct stream *stream, int fd, const struct wire_message *hello)
+{
+	*stream = (struct stream){.fd = fd, .state = STREAM_READY};
+	if (write(fd, WIRE_RECORDING_MAGIC, WIRE_RECORDING_MAGIC_SIZE) != WIRE_RECORDING_MAGIC_SIZE)
+		return errno ? -errno : -EIO;
+	stream_send(stream, hello);
+	return 0;
+}
+
+void stream_deinit(struct stream *stream)
+{
+	stream_reset(stream);
+}
+
+void stream_fail(struct stream *stream, const char *reason)
+{
+	if (!stream->failure_logged)
+		log_warning("%s: %s%s", stream->path ? stream->path : "recording", reason,
+			    stream->path ? "; trying again" : "");
+	stream->failure_logged = true;
+	stream_reset(stream);
+	stream->retry_boot_ns = clock_boot_ns() + stream->retry_delay_ns;
+	stream->retry_delay_ns *= 2;
+	if (stream->retry_delay_ns > RETRY_LAST_NS)
+		stream->retry_delay_ns = RETRY_LAST_NS;
+}
+
+/* Events go to a correlator, not to whoever made a socket at that path. */
+static bool peer_is_trusted(const struct stream *stream)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	return getsockopt(stream->fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+	       (peer.uid == 0 || peer.uid == stream->peer_uid);
+}
+
+void stream_connect(struct stream *stream, const struct wire_message *hello)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	char reason[128];
+
+	if (stream->state != STREAM_CLOSED || !stream->path ||
+	    clock_boot_ns() < stream->retry_boot_ns)
+		return;
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", stream->path);
+	stream->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (stream->fd < 0 ||
+	    connect(stream->fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
+		snprintf(reason, sizeof(reason), "cannot connect: %s; is tracer-correlator running?",
+			 strerror(errno));
+		stream_fail(stream, reason);
+		return;
+	}
+	if (!peer_is_trusted(stream)) {
+		stream_fail(stream, "the server is neither root nor the user of --peer-uid");
+		return;
+	}
+	stream->state = STREAM_GREETED;
+	stream_send(stream, hello);
+	stream_flush(stream);
+}
+
+/* Take one message out of what has come. */
+static int stream_take(struct stream *stream, struct wire_message *message)
+{
+	const char *data, *reason = "a frame of impossible size";
+	char line[128];
+	size_t size;
+	int result = wire_input_next(&stream->input, &data, &size);
+
+	if (result == 0)
+		return 0;
+	if (result > 0)
+		result = wire_decode(data, size, message, &reason);
+	if (result < 0) {
+		snprintf(line, sizeof(line), "the server sent garbage (%s)", reason);
+		stream_fail(stream, line);
+		return 0;
+	}
+	if (message->type == WIRE_WELCOME && stream->state == STREAM_GREETED) {
+		stream->state = STREAM_READY;
+		stream->retry_delay_ns = RETRY_FIRST_NS;
+		stream->failure_logged = false;
+		return 1;
+	}
+	if (message->type == WIRE_ACK && stream->state == STREAM_READY)
+		return 1;
+	stream_fail(stream, "the server sent a message out of order");
+	return 0;
+}
+
+int stream_receive(struct stream *stream, struct wire_message *message)
+{
+	char *room;
+
+	while (stream->fd >= 0 && stream->path) {
+		if (stream_take(stream, message))
+			return 1;
+		if (stream->fd < 0 || wire_input_reserve(&stream->input, READ_BYTES, &room))
+			return 0;
+		ssize_t count = recv(stream->fd, room, READ_BYTES, 0);
+		if (count == 0)
+			stream_fail(stream, stream->state == STREAM_GREETED
+					? "the correlator refuses this probe (is another one connected?)"
+					: "the correlator has closed the connection");
+		else if (count < 0 && errno != EAGAIN && errno != EINTR)
+			stream_fail(stream, strerror(errno));
+		if (count <= 0)
+			return 0;
+		wire_input_filled(&stream->input, (size_t)count);
+	}
+	return 0;
+}
+
+bool stream_is_full(const struct stream *stream)
+{
+	return stream->output.size - stream->sent >= STREAM_BUFFER_BYTES;
+}
+
+bool stream_has_output(const struct stream *stream)
+{
+	return stream->output.size > stream->sent;
+}
+
+void stream_send(struct stream *stream, const struct wire_message *message)
+{
+	if (stream->state == STREAM_CLOSED)
+		return;
+	int result = wire_encode(&stream->output, message);
+	if (result)
+		stream_fail(stream, strerror(-result));
+}
+
+void stream_flush(struct stream *stream)
+{
+	if (stream->fd < 0 || !stream_has_output(stream))
+		return;
+	while (stream_has_output(stream)) {
+		const char *data = stream->output.data + stream->sent;
+		size_t size = stream->output.size - stream->sent;
+		ssize_t count = stream->path ? send(stream->fd, data, size, MSG_NOSIGNAL)
+					     : write(stream->fd, data, size);
+
+		if (count < 0 && errno == EINTR)
+			continue;
+		if (count < 0 && errno == EAGAIN)
+			break;
+		if (count < 0) {
+			stream_fail(stream, strerror(errno));
+			return;
+		}
+		stream->sent += (size_t)count;
+	}
+	stream->output.size -= stream->sent;
+	memmove(stream->output.data, stream->output.data + stream->sent, stream->output.size);
+	stream->sent = 0;
+}
