@@ -110,7 +110,7 @@ size_t text_width(const char *text)
 		uint32_t code = utf8_decode(text + i, size - i, &count);
 		int columns = count ? wcwidth((wchar_t)code) : 1;
 
-		width += columns > 0 ? (size_t)columns : columns < 0 ? 1 : 0;
+		width += columns < 0 ? 1u : (unsigned)columns;
 		i += count ? count : 1;
 	}
 	return width;

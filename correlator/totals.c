@@ -21,7 +21,7 @@ static void split_cpu(struct totals *totals)
 	if (ticks == 0)
 		totals->system_ns = 0;
 	else
-		totals->system_ns = (int64_t)((__int128)totals->cpu_ns * totals->system_ns / ticks);
+		totals->system_ns = (int64_t)((double)totals->cpu_ns * ((double)totals->system_ns / (double)ticks));
 	totals->user_ns = totals->cpu_ns - totals->system_ns;
 }
 
