@@ -7,6 +7,7 @@
  * first match wins. An interpreter is unwrapped (`python x.py` is x.py) and the
  * result matched again, at most RULES_UNWRAP_MAX times.
  *
+ * A rule set works in memory of its own: one thread at a time may classify with it.
  * Shared by tracer-correlator (classifying) and tracer (rules check, explain).
  */
 #ifndef TRACER_COMMON_RULES_RULES_H
@@ -76,14 +77,14 @@ struct rules_subject {
 
 struct rules_verdict {
 	const char *rule;        /* name of the rule, NULL: none matched (generic) */
-	enum rules_role role;
+	enum rules_role role;    /* never INTERPRETER: what it runs is a tool */
 	enum rules_rank rank;    /* orchestrators */
 	enum rules_boundary boundary; /* origins */
 	bool nested;             /* origins: starts runs even inside another run (slurmstepd, sshd) */
 	bool interactive;        /* shells: a terminal, and no script or -c operand */
 	char name[RULES_NAME_MAX];     /* tool name: never empty */
 	char run_name[RULES_NAME_MAX]; /* "" unless a rule names the run it drives */
-	char run_key[RULES_NAME_MAX];  /* "" unless a rule derives one (job id, work directory) */
+	char run_key[RULES_NAME_MAX];  /* "" unless a rule derives one (job id); any role */
 	char task_name[RULES_NAME_MAX]; /* "" unless a rule names the task it roots */
 	char engine[RULES_NAME_MAX];   /* "" or what run.engine says: "snakemake", "make" */
 };
@@ -100,7 +101,9 @@ struct rules_error {
 /* Rules compiled into the program from rules/ (always valid: the build checks
  * them), then every *.yaml of `directories` (NULL-terminated list; a missing
  * directory is empty; later directories are looked at first). 0 and `*ret_rules`;
- * -EINVAL with `*ret_error` for a broken file; -errno. */
+ * -EINVAL with `*ret_error` for a broken file; -errno, with `*ret_error` where a file
+ * cannot be read. A rule of a directory replaces one of the same name in those looked
+ * at later. */
 int rules_load(const char *const *directories, struct rules **ret_rules, struct rules_error *ret_error);
 
 /* Only this file's rules, for `tracer rules check` and the fuzzer. */

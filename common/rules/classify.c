@@ -1,0 +1,168 @@
+/* The verdict on a subject: which rule, which role, which names.
+ *
+ * Interpreters are unwrapped and what they run is looked at again; the innermost rule
+ * that holds decides.
+ */
+#include <string.h>
+
+#include "common/rules/expand.h"
+#include "common/rules/match.h"
+#include "common/rules/rule.h"
+#include "common/rules/view.h"
+
+/* A #! script whose interpreter no rule knows is named after the script all the same. */
+static const struct rule unknown_interpreter = {
+	.role = RULES_ROLE_INTERPRETER,
+	.unwrap = {.enabled = true, .short_clusters = true},
+};
+
+static void name_set_text(char ret_text[RULES_NAME_MAX], const char *text)
+{
+	name_set(ret_text, text, strlen(text));
+}
+
+/* The text fields of a verdict, in the order of enum template_text. */
+static char *verdict_text(struct rules_verdict *verdict, enum template_text text)
+{
+	switch (text) {
+#define X(NAME, key, field)        \
+	case TEMPLATE_TEXT_##NAME: \
+		return verdict->field;
+		TEMPLATE_TEXTS(X)
+#undef X
+	case TEMPLATE_TEXT_COUNT:
+		break;
+	}
+	return NULL;
+}
+
+static void verdict_init(struct rules_verdict *verdict)
+{
+	verdict->rule = NULL;
+	verdict->role = RULES_ROLE_TOOL;
+	verdict->rank = RULES_RANK_NONE;
+	verdict->boundary = RULES_BOUNDARY_CHILD;
+	verdict->nested = false;
+	verdict->interactive = false;
+	verdict->engine[0] = '\0';
+	for (int text = 0; text < TEMPLATE_TEXT_COUNT; text++)
+		verdict_text(verdict, (enum template_text)text)[0] = '\0';
+}
+
+/* Everything that `rule` says about the view. */
+static void verdict_fill(struct rules_verdict *verdict, const struct rules *rules,
+			 const struct rule *rule, const struct view *view)
+{
+	verdict_init(verdict);
+	verdict->rule = rule->name;
+	verdict->role = rule->role;
+	if (rule->role == RULES_ROLE_INTERPRETER)
+		verdict->role = RULES_ROLE_TOOL;
+	verdict->rank = rule->rank;
+	verdict->boundary = rule->role == RULES_ROLE_SHELL ? RULES_BOUNDARY_PROCESS_GROUP
+							    : rule->boundary;
+	verdict->nested = rule->nested;
+	if (rule->engine)
+		name_set_text(verdict->engine, rule->engine);
+	for (int text = 0; text < TEMPLATE_TEXT_COUNT; text++) {
+		if (rule->texts[text])
+			template_expand(rule->texts[text], rule, view, &rules->scratch->captures,
+					verdict_text(verdict, (enum template_text)text));
+	}
+	if (verdict->name[0] == '\0')
+		name_set_text(verdict->name, view->program);
+}
+
+/* `continue: true` rules add what the deciding rule left open. */
+static void verdict_add(struct rules_verdict *verdict, const struct rules *rules,
+			const struct rule *rule, const struct view *view)
+{
+	for (int text = 0; text < TEMPLATE_TEXT_COUNT; text++) {
+		char *field = verdict_text(verdict, (enum template_text)text);
+
+		if (rule->texts[text] && field[0] == '\0')
+			template_expand(rule->texts[text], rule, view, &rules->scratch->captures, field);
+	}
+	if (rule->engine && verdict->engine[0] == '\0')
+		name_set_text(verdict->engine, rule->engine);
+}
+
+/* `python -c CODE` is "python -c": the code is no name. */
+static void verdict_name_command(struct rules_verdict *verdict, const struct rule *rule)
+{
+	const char *option = rule->unwrap.command_option.items[0].text;
+	size_t size = strlen(verdict->name), room = sizeof(verdict->name) - 1 - size;
+
+	if (strlen(option) + 1 > room)
+		return;
+	verdict->name[size] = ' ';
+	strcpy(verdict->name + size + 1, option);
+}
+
+/* A shell that was given nothing to run reads a terminal, or what is piped in. */
+static bool shell_is_interactive(const struct view *view, const struct rule *rule)
+{
+	if (view_has_option(view, rule, 'i'))
+		return true;
+	return view->subject->has_terminal && !view_has_option(view, rule, 's');
+}
+
+/* Looks through `rule`, which holds for `view`; true: at `ret_inner` next. */
+static bool verdict_unwrap(struct rules_verdict *verdict, const struct rule *rule,
+			   const struct view *view, struct view *ret_inner)
+{
+	switch (view_unwrap(view, rule, ret_inner)) {
+	case VIEW_OPERAND_COMMAND:
+		verdict_name_command(verdict, rule);
+		return false;
+	case VIEW_OPERAND_NONE:
+		verdict->interactive = rule->role == RULES_ROLE_SHELL && shell_is_interactive(view, rule);
+		return false;
+	case VIEW_OPERAND_SCRIPT:
+		if (ret_inner->program[0] != '\0')
+			name_set_text(verdict->name, ret_inner->program);
+		return true;
+	}
+	return false;
+}
+
+static void verdict_decide(struct rules_verdict *verdict, const struct rules *rules,
+			   const struct rules_subject *subject)
+{
+	struct view views[2];
+
+	view_init(&views[0], subject);
+	name_set_text(verdict->name, views[0].program[0] ? views[0].program : "unknown");
+	for (unsigned depth = 0; depth <= RULES_UNWRAP_MAX; depth++) {
+		const struct view *view = &views[depth % 2];
+		const struct rule *rule = rules_find(rules, view);
+
+		if (rule)
+			verdict_fill(verdict, rules, rule, view);
+		else if (depth == 0 && subject->script)
+			rule = &unknown_interpreter;
+		if (!rule || !rule->unwrap.enabled ||
+		    !verdict_unwrap(verdict, rule, view, &views[(depth + 1) % 2]))
+			break;
+	}
+}
+
+void rules_classify(const struct rules *rules, const struct rules_subject *subject,
+		    struct rules_verdict *ret_verdict)
+{
+	const struct rule_index_list *passing = &rules->index.passing;
+	struct view view;
+
+	verdict_init(ret_verdict);
+	verdict_decide(ret_verdict, rules, subject);
+	if (passing->count == 0)
+		return;
+	view_init(&view, subject);
+	rules->scratch->joined = NULL;
+	for (size_t i = 0; i < passing->count; i++) {
+		const struct rule *rule = &rules->items[passing->rules[i]];
+
+		if (rule_holds(rules, rule, false, &view))
+			verdict_add(ret_verdict, rules, rule, &view);
+	}
+}

@@ -1,0 +1,189 @@
+/* Rules found by a program's base name, so that classifying an exec looks at a few
+ * rules instead of all.
+ *
+ * A rule that lists exact names is found by binary search; one with globs by their
+ * first byte; the rest are tried for every program. Candidates come in the order of
+ * the rules, whichever way they were found, so the index changes no result.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/rules/glob.h"
+#include "common/rules/rule.h"
+
+bool rule_pattern_match(const struct rule_pattern *pattern, const char *text)
+{
+	if (pattern->is_glob)
+		return glob_match(pattern->text, text);
+	return strcmp(pattern->text, text) == 0;
+}
+
+bool rule_patterns_match(const struct rule_patterns *patterns, const char *text)
+{
+	for (size_t i = 0; i < patterns->count; i++) {
+		if (rule_pattern_match(&patterns->items[i], text))
+			return true;
+	}
+	return false;
+}
+
+static int entry_compare(const void *a, const void *b)
+{
+	const struct rule_index_entry *left = a, *right = b;
+	int order = strcmp(left->name, right->name);
+
+	return order ? order : (left->rule > right->rule) - (left->rule < right->rule);
+}
+
+/* Adds to a list once: rules come in order, so a repeat would be the last item. */
+static void list_add(struct rule_index_list *list, uint32_t rule)
+{
+	if (list->count == 0 || list->rules[list->count - 1] != rule)
+		list->rules[list->count++] = rule;
+}
+
+static int list_reserve(struct arena *arena, struct rule_index_list *list)
+{
+	size_t capacity = list->count;
+
+	list->count = 0;
+	if (capacity == 0)
+		return 0;
+	list->rules = arena_alloc(arena, capacity * sizeof(*list->rules));
+	return list->rules ? 0 : -ENOMEM;
+}
+
+/* The list a pattern puts its rule into, NULL: among the exact names. */
+static struct rule_index_list *index_list(struct rule_index *index, const struct rule_pattern *pattern)
+{
+	if (!pattern->is_glob)
+		return NULL;
+	if (strchr("*?[\\", pattern->text[0]))
+		return &index->any;
+	return &index->by_first_byte[(unsigned char)pattern->text[0]];
+}
+
+/* Run twice: first to count, then, once there is room, to fill. */
+static void index_visit_rule(struct rule_index *index, const struct rule *rule, uint32_t position,
+			     bool fill)
+{
+	const struct rule_patterns *names = &rule->match.executable;
+
+	if (rule->passes || names->count == 0) {
+		struct rule_index_list *list = rule->passes ? &index->passing : &index->any;
+
+		if (fill)
+			list_add(list, position);
+		else
+			list->count++;
+		return;
+	}
+	for (size_t i = 0; i < names->count; i++) {
+		struct rule_index_list *list = index_list(index, &names->items[i]);
+
+		if (!list && fill)
+			index->exact[index->exact_count] =
+				(struct rule_index_entry){names->items[i].text, position};
+		if (!list)
+			index->exact_count++;
+		else if (fill)
+			list_add(list, position);
+		else
+			list->count++;
+	}
+}
+
+int rules_index_build(struct rules *rules)
+{
+	struct rule_index *index = &rules->index;
+	int r;
+
+	for (size_t i = 0; i < rules->count; i++)
+		index_visit_rule(index, &rules->items[i], (uint32_t)i, false);
+	for (size_t i = 0; i < 256; i++) {
+		r = list_reserve(&rules->arena, &index->by_first_byte[i]);
+		if (r < 0)
+			return r;
+	}
+	r = list_reserve(&rules->arena, &index->any);
+	if (r == 0)
+		r = list_reserve(&rules->arena, &index->passing);
+	if (r < 0)
+		return r;
+	index->exact = arena_alloc(&rules->arena, (index->exact_count + 1) * sizeof(*index->exact));
+	if (!index->exact)
+		return -ENOMEM;
+	index->exact_count = 0;
+	for (size_t i = 0; i < rules->count; i++)
+		index_visit_rule(index, &rules->items[i], (uint32_t)i, true);
+	qsort(index->exact, index->exact_count, sizeof(*index->exact), entry_compare);
+	return 0;
+}
+
+/* First entry that is not before `program`. */
+static size_t index_find_exact(const struct rule_index *index, const char *program)
+{
+	size_t low = 0, high = index->exact_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (strcmp(index->exact[middle].name, program) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+void rule_candidates_begin(struct rule_candidates *candidates, const struct rules *rules,
+			   const char *program)
+{
+	*candidates = (struct rule_candidates){
+		.rules = rules,
+		.lists = {&rules->index.by_first_byte[(unsigned char)program[0]], &rules->index.any},
+		.exact_position = index_find_exact(&rules->index, program),
+		.program = program,
+	};
+}
+
+static uint32_t candidates_exact(const struct rule_candidates *candidates)
+{
+	const struct rule_index *index = &candidates->rules->index;
+	const struct rule_index_entry *entry = &index->exact[candidates->exact_position];
+
+	if (candidates->exact_position == index->exact_count ||
+	    strcmp(entry->name, candidates->program) != 0)
+		return UINT32_MAX;
+	return entry->rule;
+}
+
+static uint32_t candidates_listed(const struct rule_candidates *candidates, int list)
+{
+	if (candidates->positions[list] == candidates->lists[list]->count)
+		return UINT32_MAX;
+	return candidates->lists[list]->rules[candidates->positions[list]];
+}
+
+const struct rule *rule_candidates_next(struct rule_candidates *candidates)
+{
+	uint32_t exact = candidates_exact(candidates), best = exact;
+
+	for (int list = 0; list < 2; list++) {
+		uint32_t rule = candidates_listed(candidates, list);
+
+		if (rule < best)
+			best = rule;
+	}
+	if (best == UINT32_MAX)
+		return NULL;
+	candidates->named = exact == best;
+	if (candidates->named)
+		candidates->exact_position++;
+	for (int list = 0; list < 2; list++) {
+		if (candidates_listed(candidates, list) == best)
+			candidates->positions[list]++;
+	}
+	return &candidates->rules->items[best];
+}

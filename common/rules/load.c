@@ -1,0 +1,635 @@
+/* Rule files read into rules: every key checked, every error with its line.
+ *
+ * A table says which keys a mapping may have and what reads each one. docs/rules.md
+ * describes the format for its users.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/identity.h"
+#include "common/rules/glob.h"
+#include "common/rules/rule.h"
+#include "common/rules/suggest.h"
+#include "common/rules/tree.h"
+
+#define RULE_COUNT_MAX 10000
+#define TEXT_BYTES_MAX 4096 /* of a pattern, a template, a regular expression */
+
+struct loader {
+	struct rules *rules;
+	const char *file;
+	unsigned layer;
+	struct rules_error *error;
+};
+
+struct loader_key {
+	const char *name;
+	int (*read)(struct loader *loader, const struct tree_node *value, void *target);
+	size_t offset; /* of the target in what the mapping describes */
+};
+
+#define loader_refuse(loader, line, ...) \
+	rules_error_set((loader)->error, (loader)->file, line, __VA_ARGS__)
+
+/* ---- values ---- */
+
+static int loader_read_text(struct loader *loader, const struct tree_node *node, const char **ret_text)
+{
+	if (node->kind != TREE_TEXT)
+		return loader_refuse(loader, node->line, "expected text, found %s",
+				     tree_kind_text(node->kind));
+	if (node->text[0] == '\0')
+		return loader_refuse(loader, node->line, "a value is missing");
+	if (strlen(node->text) > TEXT_BYTES_MAX)
+		return loader_refuse(loader, node->line, "longer than %d bytes", TEXT_BYTES_MAX);
+	*ret_text = node->text;
+	return 0;
+}
+
+static int read_text(struct loader *loader, const struct tree_node *value, void *target)
+{
+	return loader_read_text(loader, value, target);
+}
+
+static int read_flag(struct loader *loader, const struct tree_node *value, void *target)
+{
+	bool *flag = target;
+	const char *text;
+	int r = loader_read_text(loader, value, &text);
+
+	if (r < 0)
+		return r;
+	if (strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
+		return loader_refuse(loader, value->line, "expected true or false, found \"%.40s\"", text);
+	*flag = text[0] == 't';
+	return 0;
+}
+
+/* Position of the text of `value` among `names`, or -EINVAL. */
+static int loader_read_word(struct loader *loader, const struct tree_node *value, const char *what,
+			    const char *const *names)
+{
+	char hint[96];
+	const char *text;
+	int r = loader_read_text(loader, value, &text);
+
+	if (r < 0)
+		return r;
+	for (int i = 0; names[i]; i++) {
+		if (strcmp(names[i], text) == 0)
+			return i;
+	}
+	suggest_nearest(text, names, hint, sizeof(hint));
+	return loader_refuse(loader, value->line, "unknown %s \"%.40s\"%s", what, text, hint);
+}
+
+static int read_role(struct loader *loader, const struct tree_node *value, void *target)
+{
+	static const char *const names[] = {
+#define X(NAME, text) text,
+		RULES_ROLES(X)
+#undef X
+		NULL};
+	int r = loader_read_word(loader, value, "role", names);
+
+	if (r < 0)
+		return r;
+	*(enum rules_role *)target = (enum rules_role)r;
+	return 0;
+}
+
+static int read_rank(struct loader *loader, const struct tree_node *value, void *target)
+{
+	static const char *const names[] = {"parallel", "workflow", NULL};
+	int r = loader_read_word(loader, value, "rank", names);
+
+	if (r < 0)
+		return r;
+	*(enum rules_rank *)target = r == 0 ? RULES_RANK_PARALLEL : RULES_RANK_WORKFLOW;
+	return 0;
+}
+
+static int read_boundary(struct loader *loader, const struct tree_node *value, void *target)
+{
+	static const char *const names[] = {
+#define X(NAME, text) text,
+		RULES_BOUNDARIES(X)
+#undef X
+		NULL};
+	int r = loader_read_word(loader, value, "boundary", names);
+
+	if (r < 0)
+		return r;
+	*(enum rules_boundary *)target = (enum rules_boundary)r;
+	return 0;
+}
+
+/* A text alone is a list of one. Calls `read_item` for each with its place in an
+ * array of `*ret_count` items of `item_size` bytes. */
+static int loader_read_items(struct loader *loader, const struct tree_node *value, size_t item_size,
+			     int (*read_item)(struct loader *, const char *, unsigned, void *),
+			     void **ret_items, size_t *ret_count)
+{
+	const struct tree_node *first = value->kind == TREE_LIST ? value->first : value;
+	size_t count = 0;
+	char *items;
+
+	if (value->kind == TREE_MAPPING)
+		return loader_refuse(loader, value->line, "expected text or a list, found a mapping");
+	if (!first)
+		return loader_refuse(loader, value->line, "the list is empty");
+	for (const struct tree_node *node = first; node; node = node == value ? NULL : node->next)
+		count++;
+	items = arena_alloc(&loader->rules->arena, count * item_size);
+	if (!items)
+		return -ENOMEM;
+	*ret_items = items;
+	for (const struct tree_node *node = first; node; node = node == value ? NULL : node->next) {
+		const char *text;
+		int r = loader_read_text(loader, node, &text);
+
+		if (r == 0)
+			r = read_item(loader, text, node->line, items);
+		if (r < 0)
+			return r;
+		items += item_size;
+		++*ret_count; /* one by one: what is counted is complete and can be freed */
+	}
+	return 0;
+}
+
+static int read_pattern(struct loader *loader, const char *text, unsigned line, void *item)
+{
+	struct rule_pattern *pattern = item;
+
+	pattern->text = text;
+	pattern->is_glob = glob_is(text);
+	if (!glob_is_valid(text))
+		return loader_refuse(loader, line, "bad glob \"%.100s\": [ without ] or a last \\", text);
+	return 0;
+}
+
+static int read_patterns(struct loader *loader, const struct tree_node *value, void *target)
+{
+	struct rule_patterns *patterns = target;
+
+	return loader_read_items(loader, value, sizeof(*patterns->items), read_pattern,
+				 (void **)&patterns->items, &patterns->count);
+}
+
+static int read_base_names(struct loader *loader, const struct tree_node *value, void *target)
+{
+	struct rule_patterns *patterns = target;
+	int r = read_patterns(loader, value, target);
+
+	for (size_t i = 0; r == 0 && i < patterns->count; i++) {
+		if (strchr(patterns->items[i].text, '/'))
+			r = loader_refuse(loader, value->line, "\"%.100s\" is a path; this key compares "
+					  "names without folders (use \"path\" for paths)",
+					  patterns->items[i].text);
+	}
+	return r;
+}
+
+static int read_option_name(struct loader *loader, const char *text, unsigned line, void *item)
+{
+	if ((text[0] != '-' && text[0] != '+') || text[1] == '\0')
+		return loader_refuse(loader, line, "\"%.40s\" is not an option like --name or -n", text);
+	*(struct rule_pattern *)item = (struct rule_pattern){.text = text};
+	return 0;
+}
+
+static int read_options(struct loader *loader, const struct tree_node *value, void *target)
+{
+	struct rule_patterns *options = target;
+
+	return loader_read_items(loader, value, sizeof(*options->items), read_option_name,
+				 (void **)&options->items, &options->count);
+}
+
+static int read_regex(struct loader *loader, const char *text, unsigned line, void *item)
+{
+	struct rule_regex *regex = item;
+	PCRE2_UCHAR words[256];
+	PCRE2_SIZE offset;
+	int code;
+
+	regex->code = pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, PCRE2_NEVER_UTF, &code,
+				    &offset, NULL);
+	if (!regex->code) {
+		pcre2_get_error_message(code, words, sizeof(words));
+		return loader_refuse(loader, line, "bad regular expression: %s, at offset %zu of \"%.100s\"",
+				     (const char *)words, (size_t)offset, text);
+	}
+	regex->text = text;
+	pcre2_pattern_info(regex->code, PCRE2_INFO_CAPTURECOUNT, &regex->group_count);
+	return 0;
+}
+
+static int read_regexes(struct loader *loader, const struct tree_node *value, void *target)
+{
+	struct rule_regexes *regexes = target;
+
+	return loader_read_items(loader, value, sizeof(*regexes->items), read_regex,
+				 (void **)&regexes->items, &regexes->count);
+}
+
+/* Only checked here: a template may name groups of a regular expression that stands
+ * further down (loader_read_templates). */
+static int read_template(struct loader *loader, const struct tree_node *value, void *target)
+{
+	const char *text;
+
+	return loader_read_text(loader, value, &text);
+}
+
+/* ---- mappings ---- */
+
+static const struct tree_node *mapping_get(const struct tree_node *mapping, const char *name)
+{
+	const struct tree_node *key = mapping->first;
+
+	while (key && strcmp(key->text, name) != 0)
+		key = key->next;
+	return key ? key->value : NULL;
+}
+
+static int loader_refuse_key(struct loader *loader, const struct tree_node *key,
+			     const struct loader_key *keys)
+{
+	const char *names[TREE_KEYS_MAX + 1];
+	char hint[96];
+	size_t count = 0;
+
+	for (; keys[count].name; count++)
+		names[count] = keys[count].name;
+	names[count] = NULL;
+	suggest_nearest(key->text, names, hint, sizeof(hint));
+	return loader_refuse(loader, key->line, "unknown key \"%.40s\"%s", key->text, hint);
+}
+
+/* Puts the key before the reason: "match: argv: bad regular expression ...". */
+static int loader_refuse_value(struct loader *loader, const char *key)
+{
+	char reason[sizeof(loader->error->reason)];
+
+	snprintf(reason, sizeof(reason), "%s", loader->error->reason);
+	return loader_refuse(loader, loader->error->line, "%s: %s", key, reason);
+}
+
+static int loader_read_mapping(struct loader *loader, const struct tree_node *mapping,
+			       const struct loader_key *keys, void *target)
+{
+	if (mapping->kind != TREE_MAPPING)
+		return loader_refuse(loader, mapping->line, "expected a mapping (key: value), found %s",
+				     tree_kind_text(mapping->kind));
+	for (const struct tree_node *key = mapping->first; key; key = key->next) {
+		const struct loader_key *known = keys;
+		int r;
+
+		while (known->name && strcmp(known->name, key->text) != 0)
+			known++;
+		if (!known->name)
+			return loader_refuse_key(loader, key, keys);
+		r = known->read(loader, key->value, (char *)target + known->offset);
+		if (r == -EINVAL)
+			return loader_refuse_value(loader, known->name);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int read_match(struct loader *loader, const struct tree_node *value, void *target)
+{
+	static const struct loader_key keys[] = {
+		{"executable", read_base_names, offsetof(struct rule_match, executable)},
+		{"script", read_patterns, offsetof(struct rule_match, script)},
+		{"argument", read_patterns, offsetof(struct rule_match, argument)},
+		{"parent", read_base_names, offsetof(struct rule_match, parent)},
+		{"ancestor", read_base_names, offsetof(struct rule_match, ancestor)},
+#define X(NAME, key) {key, read_regexes, offsetof(struct rule_match, regexes[TEMPLATE_SOURCE_##NAME])},
+		TEMPLATE_SOURCES(X)
+#undef X
+		{NULL}};
+	struct rule_match *match = target;
+	int r = loader_read_mapping(loader, value, keys, match);
+
+	if (r == 0 && !value->first)
+		r = loader_refuse(loader, value->line, "has no key: it would match everything");
+	match->only_executable = r == 0 && match->executable.count > 0 && !value->first->next;
+	return r;
+}
+
+static int read_unwrap(struct loader *loader, const struct tree_node *value, void *target)
+{
+	static const struct loader_key keys[] = {
+		{"multi_call", read_flag, offsetof(struct rule_unwrap, multi_call)},
+		{"short_clusters", read_flag, offsetof(struct rule_unwrap, short_clusters)},
+		{"script_option", read_options, offsetof(struct rule_unwrap, script_option)},
+		{"module_option", read_options, offsetof(struct rule_unwrap, module_option)},
+		{"command_option", read_options, offsetof(struct rule_unwrap, command_option)},
+		{"stdin_option", read_options, offsetof(struct rule_unwrap, stdin_option)},
+		{"options_attached", read_options, offsetof(struct rule_unwrap, options_attached)},
+		{NULL}};
+	struct rule_unwrap *unwrap = target;
+
+	unwrap->enabled = true;
+	unwrap->short_clusters = true;
+	return loader_read_mapping(loader, value, keys, target);
+}
+
+static const struct loader_key rule_keys[] = {
+	{"rule", read_text, offsetof(struct rule, name)},
+	{"match", read_match, offsetof(struct rule, match)},
+	{"continue", read_flag, offsetof(struct rule, passes)},
+	{"role", read_role, offsetof(struct rule, role)},
+	{"rank", read_rank, offsetof(struct rule, rank)},
+	{"boundary", read_boundary, offsetof(struct rule, boundary)},
+	{"nested", read_flag, offsetof(struct rule, nested)},
+	{"engine", read_text, offsetof(struct rule, engine)},
+#define X(NAME, key, field) {key, read_template, offsetof(struct rule, texts[TEMPLATE_TEXT_##NAME])},
+	TEMPLATE_TEXTS(X)
+#undef X
+	{"options_with_value", read_options, offsetof(struct rule, options_with_value)},
+	{"unwrap", read_unwrap, offsetof(struct rule, unwrap)},
+	{NULL}};
+
+/* ---- rules ---- */
+
+static void loader_count_groups(const struct rule *rule, struct template_groups *ret_groups)
+{
+	for (int source = 0; source < TEMPLATE_SOURCE_COUNT; source++) {
+		const struct rule_regexes *regexes = &rule->match.regexes[source];
+
+		ret_groups->counts[source] = regexes->count > 0 ? 0 : -1;
+		for (size_t i = 0; i < regexes->count; i++) {
+			int count = (int)regexes->items[i].group_count;
+
+			if (count > ret_groups->counts[source])
+				ret_groups->counts[source] = count;
+		}
+	}
+}
+
+static int loader_read_templates(struct loader *loader, const struct tree_node *node,
+				 struct rule *rule)
+{
+	static const char *const names[] = {
+#define X(NAME, key, field) key,
+		TEMPLATE_TEXTS(X)
+#undef X
+	};
+	struct template_groups groups;
+
+	loader_count_groups(rule, &groups);
+	for (int i = 0; i < TEMPLATE_TEXT_COUNT; i++) {
+		const struct tree_node *value = mapping_get(node, names[i]);
+		char reason[256];
+		int r;
+
+		if (!value)
+			continue;
+		r = template_parse(&loader->rules->arena, value->text, &groups, &rule->texts[i], reason,
+				   sizeof(reason));
+		if (r == -EINVAL)
+			return loader_refuse(loader, value->line, "%s: %s", names[i], reason);
+		if (r < 0)
+			return r;
+		rule->texts[i]->whole = i == TEMPLATE_TEXT_RUN_KEY;
+	}
+	return 0;
+}
+
+static int loader_check_role(struct loader *loader, const struct tree_node *node,
+			     const struct rule *rule)
+{
+	static const struct {
+		const char *key;
+		enum rules_role roles[2];
+	} belongings[] = {
+		{"rank", {RULES_ROLE_ORCHESTRATOR, RULES_ROLE_ORCHESTRATOR}},
+		{"boundary", {RULES_ROLE_ORIGIN, RULES_ROLE_ORIGIN}},
+		{"nested", {RULES_ROLE_ORIGIN, RULES_ROLE_ORIGIN}},
+		{"unwrap", {RULES_ROLE_INTERPRETER, RULES_ROLE_SHELL}},
+	};
+
+	for (size_t i = 0; i < sizeof(belongings) / sizeof(*belongings); i++) {
+		const struct tree_node *value = mapping_get(node, belongings[i].key);
+		const enum rules_role *roles = belongings[i].roles;
+
+		if (value && rule->role != roles[0] && rule->role != roles[1])
+			return loader_refuse(loader, value->line, "%s belongs to role %s%s%s, not %s",
+					     belongings[i].key, rules_role_text(roles[0]),
+					     roles[0] == roles[1] ? "" : " or ",
+					     roles[0] == roles[1] ? "" : rules_role_text(roles[1]),
+					     rules_role_text(rule->role));
+	}
+	return 0;
+}
+
+/* What must stand in a rule, and keys that mean nothing together. */
+static int loader_check_rule(struct loader *loader, const struct tree_node *node,
+			     const struct rule *rule)
+{
+	if (!rule->name)
+		return loader_refuse(loader, node->line, "the rule has no name: add \"rule: NAME\"");
+	if (!mapping_get(node, "match"))
+		return loader_refuse(loader, node->line, "rule \"%.60s\" has no match", rule->name);
+	if (rule->passes && mapping_get(node, "role"))
+		return loader_refuse(loader, mapping_get(node, "role")->line,
+				     "role: a rule with \"continue: true\" gives none");
+	if (rule->role == RULES_ROLE_ORCHESTRATOR && !rule->rank)
+		return loader_refuse(loader, node->line,
+				     "role orchestrator needs \"rank: parallel\" or \"rank: workflow\"");
+	if (rule->role == RULES_ROLE_INTERPRETER && !rule->unwrap.enabled)
+		return loader_refuse(loader, node->line,
+				     "role interpreter needs \"unwrap\" (\"unwrap: {}\": the first operand)");
+	return loader_check_role(loader, node, rule);
+}
+
+/* 1: a rule of an earlier layer has this name and stands for it. */
+static int loader_check_name(struct loader *loader, const struct rule *rule)
+{
+	const struct rules *rules = loader->rules;
+
+	for (size_t i = 0; i < rules->count; i++) {
+		const struct rule *other = &rules->items[i];
+
+		if (strcmp(other->name, rule->name) != 0)
+			continue;
+		if (other->layer != rule->layer)
+			return 1;
+		return loader_refuse(loader, rule->line,
+				     "a rule named \"%.60s\" stands already at %.200s:%u", other->name,
+				     other->file, other->line);
+	}
+	return 0;
+}
+
+struct summary {
+	char text[256];
+	size_t size; /* that it would have, were there room */
+};
+
+__attribute__((format(printf, 2, 3))) static void summary_add(struct summary *summary,
+							      const char *format, ...)
+{
+	va_list arguments;
+
+	if (summary->size >= sizeof(summary->text))
+		return;
+	va_start(arguments, format);
+	summary->size += (size_t)vsnprintf(summary->text + summary->size,
+					   sizeof(summary->text) - summary->size, format, arguments);
+	va_end(arguments);
+}
+
+static void summary_add_item(struct summary *summary, size_t index, const char *key, const char *item)
+{
+	if (index > 0)
+		summary_add(summary, "|%s", item);
+	else
+		summary_add(summary, "%s%s %s", summary->size ? "; " : "", key, item);
+}
+
+/* One line of what the rule asks for; cut where it is long. */
+static int loader_summarise(struct loader *loader, struct rule *rule)
+{
+	const struct {
+		const char *key;
+		const struct rule_patterns *patterns;
+	} keys[] = {
+		{"executable", &rule->match.executable}, {"script", &rule->match.script},
+		{"argument", &rule->match.argument},     {"parent", &rule->match.parent},
+		{"ancestor", &rule->match.ancestor},
+	};
+	static const char *const sources[] = {
+#define X(NAME, key) key " ~",
+		TEMPLATE_SOURCES(X)
+#undef X
+	};
+	struct summary summary = {.text = ""};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		for (size_t k = 0; k < keys[i].patterns->count; k++)
+			summary_add_item(&summary, k, keys[i].key, keys[i].patterns->items[k].text);
+	}
+	for (int source = 0; source < TEMPLATE_SOURCE_COUNT; source++) {
+		const struct rule_regexes *regexes = &rule->match.regexes[source];
+
+		for (size_t k = 0; k < regexes->count; k++)
+			summary_add_item(&summary, k, sources[source], regexes->items[k].text);
+	}
+	if (summary.size >= sizeof(summary.text))
+		memcpy(summary.text + sizeof(summary.text) - 4, "...", 4);
+	rule->summary = arena_copy(&loader->rules->arena, summary.text, strlen(summary.text));
+	return rule->summary ? 0 : -ENOMEM;
+}
+
+void rule_deinit(struct rule *rule)
+{
+	for (int source = 0; source < TEMPLATE_SOURCE_COUNT; source++) {
+		struct rule_regexes *regexes = &rule->match.regexes[source];
+
+		for (size_t i = 0; i < regexes->count; i++)
+			pcre2_code_free(regexes->items[i].code);
+		regexes->count = 0;
+	}
+}
+
+static int loader_reserve_rule(struct rules *rules)
+{
+	size_t capacity = rules->capacity ? rules->capacity * 2 : 256;
+	struct rule *items;
+
+	if (rules->count < rules->capacity)
+		return 0;
+	items = realloc(rules->items, capacity * sizeof(*items));
+	if (!items)
+		return -ENOMEM;
+	rules->items = items;
+	rules->capacity = capacity;
+	return 0;
+}
+
+static int loader_fill_rule(struct loader *loader, const struct tree_node *node, struct rule *rule)
+{
+	int r = loader_read_mapping(loader, node, rule_keys, rule);
+
+	if (r == 0)
+		r = loader_check_rule(loader, node, rule);
+	if (r == 0)
+		r = loader_check_name(loader, rule);
+	if (r == 0)
+		r = loader_read_templates(loader, node, rule);
+	if (r == 0)
+		r = loader_summarise(loader, rule);
+	return r;
+}
+
+static int loader_read_rule(struct loader *loader, const struct tree_node *node)
+{
+	struct rules *rules = loader->rules;
+	struct rule *rule;
+	int r;
+
+	if (rules->count == RULE_COUNT_MAX)
+		return loader_refuse(loader, node->line, "more than %d rules", RULE_COUNT_MAX);
+	r = loader_reserve_rule(rules);
+	if (r < 0)
+		return r;
+	rule = &rules->items[rules->count];
+	*rule = (struct rule){.file = loader->file, .line = node->line, .layer = loader->layer};
+	r = loader_fill_rule(loader, node, rule);
+	if (r == 0)
+		rules->count++;
+	else
+		rule_deinit(rule);
+	return r < 0 ? r : 0;
+}
+
+static int loader_read_rules(struct loader *loader, const struct tree_node *list)
+{
+	if (list->kind == TREE_TEXT && list->text[0] == '\0')
+		return 0;
+	if (list->kind != TREE_LIST)
+		return loader_refuse(loader, list->line, "rules: expected a list, found %s",
+				     tree_kind_text(list->kind));
+	for (const struct tree_node *node = list->first; node; node = node->next) {
+		int r = loader_read_rule(loader, node);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int rules_read(struct rules *rules, const char *file, unsigned layer, const void *data, size_t size,
+	       struct rules_error *ret_error)
+{
+	static const struct loader_key keys[] = {{"rules"}, {NULL}};
+	struct loader loader = {.rules = rules, .layer = layer, .error = ret_error};
+	struct tree_node *root;
+	int r;
+
+	loader.file = arena_copy(&rules->arena, file, strlen(file));
+	if (!loader.file)
+		return -ENOMEM;
+	identity_add_bytes(&rules->identity, data, size);
+	r = tree_parse(&rules->arena, file, data, size, &root, ret_error);
+	if (r < 0 || !root)
+		return r;
+	if (root->kind != TREE_MAPPING || !root->first)
+		return loader_refuse(&loader, root->line, "a rule file begins with \"rules:\"");
+	for (const struct tree_node *key = root->first; key; key = key->next) {
+		r = strcmp(key->text, "rules") == 0 ? loader_read_rules(&loader, key->value)
+						    : loader_refuse_key(&loader, key, keys);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}

@@ -1,0 +1,248 @@
+/* A rule set: the shipped rules and those of the site. See rules.h. */
+#include "common/rules/rules.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/rules/match.h"
+#include "common/rules/rule.h"
+#include "common/rules/shipped.h"
+#include "common/rules/tree.h"
+
+#define FILES_MAX 1000 /* in one directory */
+
+const char *rules_role_text(enum rules_role role)
+{
+	static const char *const texts[] = {
+#define X(NAME, text) text,
+		RULES_ROLES(X)
+#undef X
+	};
+
+	return role < RULES_ROLE_COUNT ? texts[role] : "unknown";
+}
+
+void rules_free(struct rules *rules)
+{
+	if (!rules)
+		return;
+	for (size_t i = 0; i < rules->count; i++)
+		rule_deinit(&rules->items[i]);
+	free(rules->items);
+	rules_scratch_free(rules->scratch);
+	arena_deinit(&rules->arena);
+	free(rules);
+}
+
+static struct rules *rules_new(void)
+{
+	struct rules *rules = calloc(1, sizeof(*rules));
+
+	if (!rules)
+		return NULL;
+	rules->scratch = rules_scratch_new();
+	if (!rules->scratch) {
+		rules_free(rules);
+		return NULL;
+	}
+	identity_begin(&rules->identity, "rules");
+	return rules;
+}
+
+/* Ends a load that gave `r` so far: indexes and hands over, or frees. */
+static int rules_finish(struct rules *rules, int r, struct rules **ret_rules)
+{
+	if (r == 0)
+		r = rules_index_build(rules);
+	if (r < 0) {
+		rules_free(rules);
+		return r;
+	}
+	rules->version = (uint64_t)identity_end(&rules->identity);
+	*ret_rules = rules;
+	return 0;
+}
+
+static ssize_t file_read(int fd, char *buffer, size_t capacity)
+{
+	size_t size = 0;
+
+	while (size < capacity) {
+		ssize_t n = read(fd, buffer + size, capacity - size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		size += (size_t)n;
+	}
+	return (ssize_t)size;
+}
+
+static int rules_read_open(struct rules *rules, const char *path, unsigned layer, int fd,
+			   struct rules_error *ret_error)
+{
+	size_t capacity = TREE_FILE_BYTES_MAX + 1; /* one more, to see that it is too large */
+	struct stat stat;
+	ssize_t size;
+	char *buffer;
+	int r;
+
+	if (fstat(fd, &stat) < 0)
+		return -errno;
+	if (!S_ISREG(stat.st_mode))
+		return rules_error_set(ret_error, path, 0, "not a regular file");
+	buffer = malloc(capacity);
+	if (!buffer)
+		return -ENOMEM;
+	size = file_read(fd, buffer, capacity);
+	r = size < 0 ? (int)size : rules_read(rules, path, layer, buffer, (size_t)size, ret_error);
+	free(buffer);
+	return r;
+}
+
+static int rules_read_path(struct rules *rules, const char *path, unsigned layer,
+			   struct rules_error *ret_error)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not stop us */
+	int r;
+
+	if (fd < 0) {
+		r = -errno;
+	} else {
+		r = rules_read_open(rules, path, layer, fd, ret_error);
+		close(fd);
+	}
+	if (r < 0 && r != -EINVAL)
+		rules_error_set(ret_error, path, 0, "cannot be read: %s", strerror(-r));
+	return r;
+}
+
+static int name_is_rules(const struct dirent *entry)
+{
+	size_t size = strlen(entry->d_name);
+
+	return entry->d_name[0] != '.' && size > 5 &&
+	       strcmp(entry->d_name + size - 5, ".yaml") == 0;
+}
+
+/* Byte order: alphasort would follow the locale. */
+static int name_compare(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int rules_read_directory(struct rules *rules, const char *directory, unsigned layer,
+				struct rules_error *ret_error)
+{
+	struct dirent **entries;
+	char path[4096];
+	int r = 0, count = scandir(directory, &entries, name_is_rules, name_compare);
+
+	if (count < 0 && errno == ENOENT)
+		return 0;
+	if (count < 0) {
+		r = -errno;
+		rules_error_set(ret_error, directory, 0, "cannot be read: %s", strerror(-r));
+		return r;
+	}
+	if (count > FILES_MAX)
+		r = rules_error_set(ret_error, directory, 0, "more than %d rule files", FILES_MAX);
+	for (int i = 0; i < count; i++) {
+		if (r == 0) {
+			snprintf(path, sizeof(path), "%s/%s", directory, entries[i]->d_name);
+			r = rules_read_path(rules, path, layer, ret_error);
+		}
+		free(entries[i]);
+	}
+	free(entries);
+	return r;
+}
+
+static int rules_read_shipped(struct rules *rules, unsigned layer, struct rules_error *ret_error)
+{
+	for (size_t i = 0; i < rules_shipped_count; i++) {
+		const struct rules_shipped *file = &rules_shipped[i];
+		char name[256];
+		int r;
+
+		snprintf(name, sizeof(name), "shipped:%s", file->name);
+		r = rules_read(rules, name, layer, file->text, file->size, ret_error);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int rules_load(const char *const *directories, struct rules **ret_rules,
+	       struct rules_error *ret_error)
+{
+	struct rules *rules = rules_new();
+	size_t count = 0;
+	unsigned layer = 0;
+	int r = 0;
+
+	if (!rules)
+		return -ENOMEM;
+	while (directories && directories[count])
+		count++;
+	while (r == 0 && count-- > 0)
+		r = rules_read_directory(rules, directories[count], ++layer, ret_error);
+	if (r == 0)
+		r = rules_read_shipped(rules, 0, ret_error);
+	return rules_finish(rules, r, ret_rules);
+}
+
+int rules_load_file(const char *path, struct rules **ret_rules, struct rules_error *ret_error)
+{
+	struct rules *rules = rules_new();
+
+	if (!rules)
+		return -ENOMEM;
+	return rules_finish(rules, rules_read_path(rules, path, 0, ret_error), ret_rules);
+}
+
+int rules_load_memory(const char *name, const void *data, size_t size, struct rules **ret_rules,
+		      struct rules_error *ret_error)
+{
+	struct rules *rules = rules_new();
+
+	if (!rules)
+		return -ENOMEM;
+	return rules_finish(rules, rules_read(rules, name, 0, data, size, ret_error), ret_rules);
+}
+
+size_t rules_count(const struct rules *rules)
+{
+	return rules->count;
+}
+
+uint64_t rules_version(const struct rules *rules)
+{
+	return rules->version;
+}
+
+bool rules_describe(const struct rules *rules, size_t index, struct rules_description *ret)
+{
+	const struct rule *rule;
+
+	if (index >= rules->count)
+		return false;
+	rule = &rules->items[index];
+	*ret = (struct rules_description){
+		.name = rule->name,
+		.file = rule->file,
+		.line = rule->line,
+		.role = rule->role,
+		.summary = rule->summary,
+	};
+	return true;
+}

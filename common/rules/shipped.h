@@ -1,0 +1,16 @@
+/* The rules that the program carries: rules/ of the source, in byte order of names. */
+#ifndef TRACER_COMMON_RULES_SHIPPED_H
+#define TRACER_COMMON_RULES_SHIPPED_H
+
+#include <stddef.h>
+
+struct rules_shipped {
+	const char *name; /* "genomics.yaml" */
+	const char *text;
+	size_t size;
+};
+
+extern const struct rules_shipped rules_shipped[];
+extern const size_t rules_shipped_count;
+
+#endif
