@@ -38,6 +38,7 @@ struct verb {
 
 /* V(name) for every verb_<name>, in the order of `tracer help`. */
 #define VERBS(V) \
+	V(run) \
 	V(runs) \
 	V(show) \
 	V(help)

@@ -1,0 +1,56 @@
+/* Whether the daemons are at work on a store. See freshness.h. */
+#include "cli/freshness.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SOCKET_PATH "/run/tracer/tracer.sock"
+
+static bool is_this_boot(const char *boot_id)
+{
+	char text[64] = "";
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t size = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	if (size <= 0)
+		return false;
+	text[strcspn(text, "\n")] = '\0';
+	return strcmp(text, boot_id) == 0;
+}
+
+int64_t freshness_lag_ns(const struct store_stream *stream)
+{
+	struct timespec now;
+	int64_t lag;
+
+	if (!is_this_boot(stream->boot_id))
+		return INT64_MAX;
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	lag = now.tv_sec * 1000000000LL + now.tv_nsec - (int64_t)stream->committed_boot_ns;
+	return lag > 0 ? lag : 0;
+}
+
+enum freshness freshness_read(const char *store_path)
+{
+	struct store_error ignored;
+	struct store_stream stream;
+	struct stat status;
+	struct store *store;
+	int error = store_open_reader(store_path, &store, &ignored);
+	bool fresh;
+
+	if (error == -EACCES && (stat(SOCKET_PATH, &status) == 0 || errno == EACCES))
+		return FRESHNESS_UNREADABLE;
+	if (error < 0)
+		return FRESHNESS_STALE;
+	fresh = store_read_stream(store, &stream) == 0 &&
+		freshness_lag_ns(&stream) < FRESHNESS_LIMIT_NS;
+	store_close(store);
+	return fresh ? FRESHNESS_FRESH : FRESHNESS_STALE;
+}

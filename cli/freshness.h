@@ -1,0 +1,24 @@
+/* Whether the daemons are at work on a store right now. */
+#ifndef TRACER_CLI_FRESHNESS_H
+#define TRACER_CLI_FRESHNESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/store/store.h"
+
+enum freshness {
+	FRESHNESS_FRESH,      /* something was committed within the last seconds */
+	FRESHNESS_STALE,      /* no store, or nobody writes it */
+	FRESHNESS_UNREADABLE, /* the daemons' socket is there, the store is not for us */
+};
+
+#define FRESHNESS_LIMIT_NS 5000000000LL /* committed_boot_ns moves every second */
+
+/* How far behind now the store is; INT64_MAX: of another boot. */
+int64_t freshness_lag_ns(const struct store_stream *stream);
+
+/* Says nothing: it is no failure that no daemon runs. */
+enum freshness freshness_read(const char *store_path);
+
+#endif

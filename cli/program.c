@@ -1,0 +1,140 @@
+/* The programs that belong to tracer. See program.h. */
+#include "cli/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Where a program stands, seen from the folder of ours. %s: its name; the build
+ * tree has a folder for each. */
+static int find_beside(const char *name, char ret_path[PATH_MAX])
+{
+	static const char *const folders[] = {
+		"", "../probe/", "../correlator/", "../libexec/tracer/", "../lib/tracer/", "../sbin/",
+	};
+	char own[PATH_MAX];
+	ssize_t size = readlink("/proc/self/exe", own, sizeof(own) - 1);
+
+	if (size < 0)
+		return -ENOENT;
+	own[size] = '\0';
+	*(strrchr(own, '/') + 1) = '\0';
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		if (snprintf(ret_path, PATH_MAX, "%s%s%s", own, folders[i], name) < PATH_MAX &&
+		    access(ret_path, X_OK) == 0)
+			return 0;
+	}
+	return -ENOENT;
+}
+
+static int find_in_path(const char *name, char ret_path[PATH_MAX])
+{
+	const char *path = getenv("PATH");
+
+	while (path && *path) {
+		int size = (int)strcspn(path, ":");
+
+		if (size > 0 && *path == '/' &&
+		    snprintf(ret_path, PATH_MAX, "%.*s/%s", size, path, name) < PATH_MAX &&
+		    access(ret_path, X_OK) == 0)
+			return 0;
+		path += size + (path[size] == ':');
+	}
+	return -ENOENT;
+}
+
+int program_find(const char *name, char ret_path[PATH_MAX])
+{
+	if (find_beside(name, ret_path) == 0 || find_in_path(name, ret_path) == 0)
+		return 0;
+	fprintf(stderr, "tracer: %s is neither beside this program nor in PATH: install it, or build "
+		"it\n", name);
+	return -ENOENT;
+}
+
+static void signals_reset(void)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+}
+
+static _Noreturn void child_exec(char *const argv[])
+{
+	execv(argv[0], argv);
+	fprintf(stderr, "tracer: cannot run %s: %s\n", argv[0], strerror(errno));
+	_exit(127);
+}
+
+pid_t program_spawn(char *const argv[], int log_fd, int ready_fd)
+{
+	pid_t pid = fork();
+	int null_fd;
+
+	if (pid != 0)
+		return pid < 0 ? -errno : pid;
+	signals_reset();
+	setsid();
+	null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (null_fd < 0 || dup2(null_fd, STDIN_FILENO) < 0 || dup2(log_fd, STDOUT_FILENO) < 0 ||
+	    dup2(log_fd, STDERR_FILENO) < 0)
+		_exit(127);
+	/* What else we were given, the pipes of a shell say, is the command's alone. */
+	if (ready_fd == PROGRAM_READY_FD)
+		fcntl(ready_fd, F_SETFD, 0);
+	else if (ready_fd >= 0 && dup2(ready_fd, PROGRAM_READY_FD) < 0)
+		_exit(127);
+	closefrom(ready_fd < 0 ? PROGRAM_READY_FD : PROGRAM_READY_FD + 1);
+	child_exec(argv);
+}
+
+/* As much as `most` bytes; the rest is read and dropped. */
+static char *read_all(int fd, size_t most)
+{
+	char *text = malloc(most + 1), waste[4096];
+	size_t used = 0;
+	ssize_t size = 1;
+
+	while (text && size > 0) {
+		bool full = used == most;
+
+		size = read(fd, full ? waste : text + used, full ? sizeof(waste) : most - used);
+		if (size > 0 && !full)
+			used += (size_t)size;
+		if (size < 0 && errno == EINTR)
+			size = 1;
+	}
+	if (text)
+		text[used] = '\0';
+	return text;
+}
+
+int program_read(char *const argv[], size_t most, char **ret_text)
+{
+	int ends[2], status = 0;
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	pid = fork();
+	if (pid == 0) {
+		signals_reset();
+		dup2(ends[1], STDOUT_FILENO);
+		child_exec(argv);
+	}
+	close(ends[1]);
+	*ret_text = pid > 0 ? read_all(ends[0], most) : NULL;
+	close(ends[0]);
+	if (pid < 0)
+		return -EAGAIN;
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return *ret_text ? status : -ENOMEM;
+}

@@ -1,0 +1,28 @@
+/* The programs that belong to tracer: finding them, running them beside us. */
+#ifndef TRACER_CLI_PROGRAM_H
+#define TRACER_CLI_PROGRAM_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#define PROGRAM_PROBE "tracer-probe"
+#define PROGRAM_CORRELATOR "tracer-correlator"
+
+/* Beside our own binary (installed, or in the build tree), else in PATH.
+ * 0; -ENOENT, said on standard error. */
+int program_find(const char *name, char ret_path[PATH_MAX]);
+
+#define PROGRAM_READY_FD 3
+
+/* Runs `argv` in a session of its own, away from the terminal's signals: standard
+ * input empty, output and errors appended to `log_fd`, `ready_fd` (-1: none) as
+ * descriptor PROGRAM_READY_FD, no others. Returns its pid or -errno. */
+pid_t program_spawn(char *const argv[], int log_fd, int ready_fd);
+
+/* Runs `argv` with its standard output in `*ret_text`, to free, at most `most`
+ * bytes; errors go where ours go. Its wait status, or -errno. */
+int program_read(char *const argv[], size_t most, char **ret_text);
+
+#endif

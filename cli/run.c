@@ -1,0 +1,406 @@
+/* tracer run -- COMMAND: like time(1), for everything that a command starts.
+ *
+ * Where the daemons run, they see the command as they see everything; its run is
+ * recognised by this very process above it. Here we wait until it is stored and
+ * show it. Where none runs, watch.c starts a pair for this command alone.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/child.h"
+#include "cli/freshness.h"
+#include "cli/keep.h"
+#include "cli/options.h"
+#include "cli/report.h"
+#include "cli/source.h"
+#include "cli/watch.h"
+#include "common/text.h"
+
+#define EXIT_OURS 125 /* we failed, not the command: as env(1) and timeout(1) have it */
+#define COMMIT_TIMEOUT_MS 10000 /* of the daemons; a commit takes under a second */
+#define COMMIT_POLL_MS 100
+#define SETTLE_NS 400000000LL   /* the stream must have come this far past the end */
+
+enum { OPTION_KEEP = 1, OPTION_OUTPUT, OPTION_QUIET, OPTION_AS, OPTION_TABLE, OPTION_PROCESSES };
+
+static const struct option_spec option_specs[] = {
+	{OPTION_KEEP, "store", 's', "FILE", "file",
+	 "keep the database in FILE (yours, 0600), adding to what is there"},
+	{OPTION_OUTPUT, "output", 'o', "FILE", "file", "write the report to FILE, not standard error"},
+	OPTION_SPEC_JSON,
+	{OPTION_TABLE, "table", 'T', NULL, NULL, "tasks grouped by name, not a tree"},
+	{OPTION_PROCESSES, "processes", 'p', NULL, NULL, "processes beneath their tools too"},
+	{OPTION_QUIET, "quiet", 'q', NULL, NULL, "no report; with --store, only record"},
+	{OPTION_AS, "as", 0, "USER", "user", "run COMMAND as USER (for root)"},
+	OPTION_SPEC_RAW,
+	OPTION_SPEC_COLOR,
+	OPTION_SPEC_HELP,
+	OPTION_SPEC_END,
+};
+
+struct run {
+	struct options options;
+	struct report_style style;
+	const char *keep_path;
+	const char *output_path;
+	const char *as;
+	bool quiet;
+
+	struct user user;
+	struct child_signals signals;
+	struct child child;
+	bool has_watch; /* daemons of our own */
+	struct watch watch;
+	struct keep keep;
+	FILE *output; /* NULL: none wanted */
+	int exit_code;
+};
+
+/* ---- the report -------------------------------------------------------------- */
+
+/* Buffered and apart from stderr; opened before the command can move anything. */
+static int output_open(struct run *run)
+{
+	int fd;
+
+	if (run->quiet)
+		return 0;
+	if (run->output_path)
+		fd = user_open(&run->user, run->output_path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	else
+		fd = fcntl(run->options.json ? STDOUT_FILENO : STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (fd < 0 && run->output_path) {
+		fprintf(stderr, "tracer run: --output %s: %s\n", run->output_path, strerror(-fd));
+		return fd;
+	}
+	run->output = fd < 0 ? NULL : fdopen(fd, "w");
+	return fd < 0 || run->output ? 0 : -ENOMEM;
+}
+
+static void report_show(struct run *run, struct store *store, struct rows *runs)
+{
+	struct report report;
+	struct output output;
+
+	output_init(&output, run->output, run->options.color);
+	if (report_load(&report, store, runs) < 0)
+		return;
+	if (run->options.json)
+		report_write_json(&report, run->output, run->style.with_processes);
+	else
+		report_print(&report, &output, &run->style);
+	report_free(&report);
+	output_finish(&output);
+}
+
+static int run_find(const struct run *run, struct store *store, struct rows *ret_runs)
+{
+	struct store_parameter parameters[] = {
+		{"pid", STORE_INTEGER, run->child.pid, NULL},
+		/* The two clocks are read apart: a run may seem to begin a little earlier. */
+		{"since_unix_ns", STORE_INTEGER, run->child.begin_unix_ns - 1000000000, NULL},
+		{0},
+	};
+
+	return source_load(store, &row_type_run, "run_by_pid", parameters, ret_runs);
+}
+
+static void report_from(struct run *run, const char *store_path)
+{
+	struct options reading = run->options;
+	struct rows runs = {0};
+	struct store *store;
+
+	if (!run->output)
+		return;
+	reading.store_path = store_path;
+	store = source_open(&reading);
+	if (!store)
+		return;
+	if (run_find(run, store, &runs) == 0 && runs.count == 0)
+		fprintf(stderr, "tracer run: the command's run is not in %s: see tracer status\n",
+			store_path);
+	else if (runs.count > 0)
+		report_show(run, store, &runs);
+	rows_free(&runs);
+	source_close(store);
+}
+
+/* ---- waiting ----------------------------------------------------------------- */
+
+/* On a terminal, one line that vanishes again. */
+static void progress(const char *text)
+{
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, text ? "\rtracer: %s" : "\r\033[K", text);
+}
+
+/* A signal that arrives while nothing of the command is left ends the waiting. */
+static int pause_ms(const struct run *run, int milliseconds)
+{
+	struct pollfd wake = {.fd = run->signals.fd, .events = POLLIN};
+
+	return poll(&wake, 1, milliseconds) == 1 ? -EINTR : 0;
+}
+
+/* Whether the daemons' store has the run's end and what came with it. */
+static bool run_is_stored(const struct run *run, struct store *store)
+{
+	struct store_stream stream;
+	struct rows runs = {0};
+	bool stored = false;
+
+	if (run_find(run, store, &runs) < 0 || store_read_stream(store, &stream) < 0)
+		return false;
+	if (runs.count > 0) {
+		int64_t end = ROWS_ITEM(&runs, run, 0)->root_end_boot_ns;
+
+		stored = end != ROW_NULL && (int64_t)stream.committed_boot_ns > end + SETTLE_NS;
+	}
+	rows_free(&runs);
+	return stored;
+}
+
+static void await_stored(struct run *run)
+{
+	struct store *store = source_open(&run->options);
+	int waited_ms = 0, error = 0;
+
+	while (store && error == 0 && !run_is_stored(run, store)) {
+		if (waited_ms >= COMMIT_TIMEOUT_MS) {
+			progress(NULL);
+			fprintf(stderr, "tracer run: the daemons have not stored the end of the run "
+				"after %d s: see tracer status\n", COMMIT_TIMEOUT_MS / 1000);
+			break;
+		}
+		progress("waiting for the last records");
+		error = pause_ms(run, COMMIT_POLL_MS);
+		waited_ms += COMMIT_POLL_MS;
+		if (error == 0)
+			error = source_renew(store);
+	}
+	progress(NULL);
+	source_close(store);
+}
+
+/* ---- the command ------------------------------------------------------------- */
+
+static void daemon_lament(const struct run *run)
+{
+	for (int role = 0; role < WATCH_ROLE_COUNT; role++) {
+		char words[512];
+
+		if (run->watch.daemons[role].pid || run->watch.daemons[role].stopping)
+			continue;
+		watch_last_words(&run->watch, role, words, sizeof(words));
+		fprintf(stderr, "tracer run: %s ended while the command ran: what came after is "
+			"missing below%s%s\n", watch_name(role), *words ? ": " : "", words);
+	}
+}
+
+/* Until the command has ended, whatever becomes of the daemons. */
+static void command_await(struct run *run)
+{
+	struct pollfd waits[] = {
+		{.fd = run->child.pid_fd, .events = POLLIN},
+		{.fd = run->signals.fd, .events = POLLIN},
+	};
+
+	while (!(waits[0].revents & POLLIN)) {
+		if (poll(waits, 2, -1) < 0 && errno != EINTR)
+			break;
+		if (waits[1].revents)
+			child_forward_signal(&run->child, &run->signals);
+	}
+	run->exit_code = child_finish(&run->child);
+	/* What the terminal sent to us too is no reason to give up the report. */
+	while (child_forward_signal(&(struct child){0}, &run->signals))
+		;
+}
+
+static int command_run(struct run *run)
+{
+	char **argv = run->options.operands;
+	char name[256];
+	int error = child_start(&run->child, argv, &run->user, &run->signals);
+
+	if (error == 0) {
+		command_await(run);
+		return 0;
+	}
+	text_escape(argv[0], strlen(argv[0]), name, sizeof(name));
+	fprintf(stderr, "tracer run: cannot run %s: %s\n", name,
+		error == -ENOENT && !strchr(argv[0], '/') ? "no such program in PATH"
+							   : strerror(-error));
+	run->exit_code = error == -ENOENT ? 127 : 126;
+	return error;
+}
+
+/* ---- with daemons of our own ------------------------------------------------- */
+
+static int watch_end(struct run *run)
+{
+	int error;
+
+	progress("storing the last records");
+	error = watch_stop(&run->watch, run->signals.fd);
+	progress(NULL);
+	if (error == -EINTR)
+		fprintf(stderr, "tracer run: interrupted: no report\n");
+	else if (error == -ETIME)
+		fprintf(stderr, "tracer run: the daemons do not end: no report\n");
+	else if (error < 0)
+		fprintf(stderr, "tracer run: a daemon failed at its end: the last records may be "
+			"missing below\n");
+	return error == -EPIPE ? 0 : error;
+}
+
+static void watched_command(struct run *run)
+{
+	bool clean;
+	int error = keep_begin(&run->keep, run->keep_path, &run->user, run->watch.store_path);
+
+	if (error == 0)
+		error = watch_start(&run->watch, run->signals.fd);
+	if (error < 0)
+		return; /* said; exit_code is ours */
+	if (command_run(run) < 0)
+		return;
+	if (watch_check(&run->watch))
+		daemon_lament(run);
+	if (watch_end(run) < 0)
+		return;
+	report_from(run, run->watch.store_path);
+	clean = run->watch.daemons[WATCH_CORRELATOR].status == 0;
+	if (keep_finish(&run->keep, run->watch.store_path, clean) < 0 && run->exit_code == 0)
+		run->exit_code = EXIT_OURS;
+}
+
+static int run_watched(struct run *run)
+{
+	if (geteuid() != 0) {
+		fprintf(stderr, "tracer run: %s, and only root may start a probe: sudo tracer run ...\n",
+			run->keep_path ? "--store needs a probe of its own"
+				       : "no tracer daemons run here");
+		return EXIT_OURS;
+	}
+	if (watch_init(&run->watch) == 0)
+		watched_command(run);
+	keep_release(&run->keep);
+	watch_remove(&run->watch);
+	return run->exit_code;
+}
+
+/* ---- with the host's daemons ------------------------------------------------- */
+
+static int run_marked(struct run *run, enum freshness freshness)
+{
+	if (command_run(run) < 0)
+		return run->exit_code;
+	if (!run->output)
+		return run->exit_code;
+	if (freshness == FRESHNESS_UNREADABLE) {
+		fprintf(stderr, "tracer run: recorded, but you may not read %s: ask to be put into its "
+			"group, or use sudo tracer show\n", options_store_path(&run->options));
+		return run->exit_code;
+	}
+	await_stored(run);
+	report_from(run, options_store_path(&run->options));
+	return run->exit_code;
+}
+
+/* ---- options ----------------------------------------------------------------- */
+
+static void option_take(struct run *run, int option, const char *value)
+{
+	switch (option) {
+	case OPTION_KEEP:
+		run->keep_path = value;
+		break;
+	case OPTION_OUTPUT:
+		run->output_path = value;
+		break;
+	case OPTION_QUIET:
+		run->quiet = true;
+		break;
+	case OPTION_AS:
+		run->as = value;
+		break;
+	case OPTION_TABLE:
+		run->style.view = REPORT_TABLE;
+		break;
+	case OPTION_PROCESSES:
+		run->style.with_processes = true;
+		break;
+	}
+}
+
+static int prepare(struct run *run)
+{
+	int error = run->as ? user_read_named(&run->user, run->as) : user_read_invoking(&run->user);
+
+	if (error == -ENOENT)
+		return options_misuse(&run->options, "there is no user '%s'", run->as);
+	if (error == -EPERM)
+		return options_misuse(&run->options, "only root may use --as");
+	if (error == 0)
+		error = output_open(run);
+	if (error == 0)
+		error = child_signals_init(&run->signals);
+	return error < 0 ? EXIT_OURS : 0;
+}
+
+static int run_main(const struct verb *verb, int argc, char **argv)
+{
+	struct run run = {.style = {.view = REPORT_TREE}, .exit_code = EXIT_OURS,
+			  .keep = {.lock_fd = -1}};
+	enum freshness freshness;
+	const char *value;
+	int option, status;
+
+	options_init(&run.options, verb, argc, argv);
+	while ((option = options_next(&run.options, &value)) > 0)
+		option_take(&run, option, value);
+	if (option < 0)
+		return options_exit(option);
+	if (options_check_operands(&run.options, 1, SIZE_MAX))
+		return VERB_USAGE;
+	run.style.raw = run.options.raw;
+	status = prepare(&run);
+	if (status)
+		return status;
+	freshness = run.keep_path ? FRESHNESS_STALE : freshness_read(options_store_path(&run.options));
+	status = freshness == FRESHNESS_STALE ? run_watched(&run) : run_marked(&run, freshness);
+	if (run.output)
+		fclose(run.output);
+	return status;
+}
+
+const struct verb verb_run = {
+	.name = "run",
+	.operands = "COMMAND [ARGUMENT...]",
+	.summary = "run a command and show what it started and used, like time",
+	.description =
+		"Runs COMMAND in the foreground, then prints the run on standard error: its tasks,\n"
+		"their tools, and what each used. Nothing changes for COMMAND: terminal, signals,\n"
+		"descriptors, directory and exit status are as without tracer. Behind sudo, COMMAND\n"
+		"runs as the user who called sudo.\n"
+		"\n"
+		"Where the tracer daemons run, the run is theirs and stays in their store. Elsewhere,\n"
+		"or with --store, root is needed: a probe and a correlator are started for COMMAND\n"
+		"alone and end with it.",
+	.options = option_specs,
+	.examples = "  sudo tracer run -- make -j4\n"
+		    "  sudo tracer run --store runs.db -- nextflow run main.nf\n"
+		    "  sudo tracer run --json --output run.json -- ./pipeline.sh",
+	.completion = "command",
+	.takes_command = true,
+	.main = run_main,
+};

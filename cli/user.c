@@ -1,0 +1,120 @@
+/* The user that a command is run as. See user.h. */
+#include "cli/user.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/options.h"
+
+/* The account of `uid`; one without an entry has no groups but `gid`. */
+static int user_fill(struct user *user, uid_t uid, gid_t gid)
+{
+	const struct passwd *entry = getpwuid(uid);
+
+	*user = (struct user){.differs = uid != geteuid(), .uid = uid, .gid = gid,
+			      .groups = {gid}, .group_count = 1};
+	if (!entry)
+		return 0;
+	snprintf(user->name, sizeof(user->name), "%s", entry->pw_name);
+	snprintf(user->home, sizeof(user->home), "%s", entry->pw_dir);
+	user->group_count = USER_GROUPS_MAX;
+	return getgrouplist(user->name, gid, user->groups, &user->group_count) < 0 ? -E2BIG : 0;
+}
+
+int user_read_invoking(struct user *user)
+{
+	const char *sudo_uid = getenv("SUDO_UID"), *sudo_gid = getenv("SUDO_GID");
+	uint64_t uid, gid;
+
+	if (geteuid() != 0 || !sudo_uid || !sudo_gid ||
+	    options_parse_number(sudo_uid, UINT32_MAX - 1, &uid) < 0 ||
+	    options_parse_number(sudo_gid, UINT32_MAX - 1, &gid) < 0)
+		return user_fill(user, geteuid(), getegid());
+	return user_fill(user, (uid_t)uid, (gid_t)gid);
+}
+
+int user_read_named(struct user *user, const char *text)
+{
+	const struct passwd *entry;
+	int64_t uid;
+
+	if (options_parse_user(text, &uid) < 0)
+		return -ENOENT;
+	if ((uid_t)uid != geteuid() && geteuid() != 0)
+		return -EPERM;
+	entry = getpwuid((uid_t)uid);
+	return user_fill(user, (uid_t)uid, entry ? entry->pw_gid : (gid_t)uid);
+}
+
+static void environment_restore(const struct user *user)
+{
+	const struct passwd *root = getpwuid(0);
+	const char *home = getenv("HOME");
+
+	if (home && root && *user->home && strcmp(home, root->pw_dir) == 0)
+		setenv("HOME", user->home, 1);
+	for (size_t i = 0; i < 2 && *user->name; i++) {
+		const char *name = i == 0 ? "USER" : "LOGNAME", *value = getenv(name);
+
+		if (value && strcmp(value, "root") == 0)
+			setenv(name, user->name, 1);
+	}
+}
+
+int user_become(const struct user *user)
+{
+	if (!user->differs)
+		return 0;
+	environment_restore(user); /* reads the accounts: before rights are gone */
+	if (setgroups((size_t)user->group_count, user->groups) < 0 ||
+	    setresgid(user->gid, user->gid, user->gid) < 0 ||
+	    setresuid(user->uid, user->uid, user->uid) < 0)
+		return -errno;
+	return 0;
+}
+
+int user_enter(const struct user *user, struct user_saved *saved)
+{
+	int error;
+
+	if (!user->differs)
+		return 0;
+	saved->gid = getegid();
+	saved->group_count = getgroups(USER_GROUPS_MAX, saved->groups);
+	if (saved->group_count < 0 || setgroups((size_t)user->group_count, user->groups) < 0)
+		return -errno;
+	if (setegid(user->gid) == 0 && seteuid(user->uid) == 0)
+		return 0;
+	error = -errno;
+	user_leave(user, saved);
+	return error;
+}
+
+void user_leave(const struct user *user, const struct user_saved *saved)
+{
+	if (!user->differs)
+		return;
+	if (seteuid(0) < 0 || setegid(saved->gid) < 0 ||
+	    setgroups((size_t)saved->group_count, saved->groups) < 0)
+		abort(); /* neither the one nor the other user: nothing may go on so */
+}
+
+int user_open(const struct user *user, const char *path, int flags, mode_t mode)
+{
+	struct user_saved saved;
+	int fd = user_enter(user, &saved);
+
+	if (fd < 0)
+		return fd;
+	fd = open(path, flags | O_CLOEXEC, mode);
+	if (fd < 0)
+		fd = -errno;
+	user_leave(user, &saved);
+	return fd;
+}

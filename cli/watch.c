@@ -1,0 +1,426 @@
+/* A probe and a correlator of our own. See watch.h. */
+#include "cli/watch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/program.h"
+#include "common/text.h"
+
+#define START_TIMEOUT_MS 20000 /* loading takes 0.1 s; a loaded machine takes longer */
+#define STOP_TIMEOUT_MS 60000  /* a full ring takes seconds to store */
+#define KILL_TIMEOUT_MS 5000
+#define GUARD_FD (STDERR_FILENO + 1)
+#define SETTLE_NS 200000000L   /* final records come up to 64 ms after a process is reaped */
+
+const char *watch_name(enum watch_role role)
+{
+	return role == WATCH_PROBE ? PROGRAM_PROBE : PROGRAM_CORRELATOR;
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+}
+
+/* ---- the guard --------------------------------------------------------------- */
+
+static int pid_fd_open(pid_t pid)
+{
+	return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+static void pid_fd_signal(int pid_fd, int signal)
+{
+	syscall(SYS_pidfd_send_signal, pid_fd, signal, NULL, 0);
+}
+
+static bool pid_fd_wait(int pid_fd, int timeout_ms)
+{
+	struct pollfd ended = {.fd = pid_fd, .events = POLLIN};
+
+	return poll(&ended, 1, timeout_ms) == 1;
+}
+
+static void directory_remove(const char *path)
+{
+	DIR *listing = opendir(path);
+	struct dirent *entry;
+
+	while (listing && (entry = readdir(listing)))
+		unlinkat(dirfd(listing), entry->d_name, 0);
+	if (listing)
+		closedir(listing);
+	rmdir(path);
+}
+
+/* Ends a daemon: asks, waits, kills. */
+static void daemon_end(int pid_fd)
+{
+	pid_fd_signal(pid_fd, SIGTERM);
+	if (!pid_fd_wait(pid_fd, KILL_TIMEOUT_MS))
+		pid_fd_signal(pid_fd, SIGKILL);
+}
+
+/* Learns pids as daemons start; a pid of 0 is the word that all is done. At the end
+ * of the pipe without that word, it does what we no longer can. */
+static _Noreturn void guard_main(int fd, const char *directory)
+{
+	int pid_fds[WATCH_ROLE_COUNT], count = 0, null_fd = open("/dev/null", O_RDWR);
+	pid_t pid;
+
+	setsid(); /* out of reach of the terminal's signals */
+	for (int standard = 0; standard <= STDERR_FILENO; standard++)
+		dup2(null_fd, standard);
+	dup2(fd, GUARD_FD);
+	closefrom(GUARD_FD + 1); /* the pipes of a shell, say, are the command's alone */
+	while (read(GUARD_FD, &pid, sizeof(pid)) == (ssize_t)sizeof(pid)) {
+		if (pid == 0)
+			_exit(0);
+		if (count < WATCH_ROLE_COUNT)
+			pid_fds[count++] = pid_fd_open(pid);
+	}
+	for (int i = count - 1; i >= 0; i--) /* the probe first */
+		daemon_end(pid_fds[i]);
+	directory_remove(directory);
+	_exit(0);
+}
+
+static int guard_start(struct watch *watch)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	watch->guard_pid = fork();
+	if (watch->guard_pid == 0) {
+		close(ends[1]);
+		guard_main(ends[0], watch->directory);
+	}
+	close(ends[0]);
+	watch->guard_fd = ends[1];
+	return watch->guard_pid < 0 ? -errno : 0;
+}
+
+static void guard_tell(const struct watch *watch, pid_t pid)
+{
+	if (watch->guard_fd >= 0 && write(watch->guard_fd, &pid, sizeof(pid)) != sizeof(pid))
+		return; /* it is gone: only our own end is left to care */
+}
+
+/* ---- the directory ----------------------------------------------------------- */
+
+/* The first of the accounts that exists: the installed one, or one that every
+ * system has. */
+static const struct passwd *account_find(const char *installed, const char *common)
+{
+	const struct passwd *entry = getpwnam(installed);
+
+	if (!entry)
+		entry = getpwnam(common);
+	if (!entry)
+		fprintf(stderr, "tracer run: there is neither a user %s nor a user %s to run as\n",
+			installed, common);
+	return entry;
+}
+
+static const struct passwd *account_of(enum watch_role role)
+{
+	return role == WATCH_PROBE ? account_find("tracer-probe", "nobody")
+				   : account_find("tracer", "daemon");
+}
+
+static int directory_make(struct watch *watch)
+{
+	const char *temporary = getenv("TMPDIR");
+	const char *const parents[] = {"/run", temporary && *temporary == '/' ? temporary : "/tmp",
+				       "/tmp"};
+
+	for (size_t i = 0; i < sizeof(parents) / sizeof(parents[0]); i++) {
+		if (snprintf(watch->directory, sizeof(watch->directory), "%s/tracer-run-XXXXXX",
+			     parents[i]) < (int)sizeof(watch->directory) && mkdtemp(watch->directory))
+			return 0;
+	}
+	watch->directory[0] = '\0';
+	return -errno;
+}
+
+/* The correlator writes there; the probe's group finds the socket; nobody else. */
+static int directory_open_up(const struct watch *watch)
+{
+	const struct passwd *entry = account_of(WATCH_CORRELATOR);
+	uid_t owner = entry ? entry->pw_uid : 0;
+
+	entry = entry ? account_of(WATCH_PROBE) : NULL;
+	if (!entry)
+		return -ENOENT;
+	return chown(watch->directory, owner, entry->pw_gid) < 0 ||
+	       chmod(watch->directory, 0710) < 0 ? -errno : 0;
+}
+
+int watch_init(struct watch *watch)
+{
+	int error;
+
+	*watch = (struct watch){.guard_fd = -1, .guard_pid = 0};
+	for (int role = 0; role < WATCH_ROLE_COUNT; role++)
+		watch->daemons[role].pid_fd = watch->daemons[role].log_fd = -1;
+	error = directory_make(watch);
+	if (error == 0)
+		error = directory_open_up(watch);
+	if (error == 0)
+		error = guard_start(watch);
+	if (error < 0) {
+		fprintf(stderr, "tracer run: cannot make a directory for its daemons: %s\n",
+			strerror(-error));
+		return error;
+	}
+	snprintf(watch->store_path, sizeof(watch->store_path), "%s/tracer.db", watch->directory);
+	snprintf(watch->socket_path, sizeof(watch->socket_path), "%s/socket", watch->directory);
+	return 0;
+}
+
+/* ---- the daemons ------------------------------------------------------------- */
+
+static int log_open(struct watch *watch, enum watch_role role)
+{
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s.log", watch->directory, watch_name(role));
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+	watch->daemons[role].log_fd = fd;
+	return fd < 0 ? -errno : 0;
+}
+
+void watch_last_words(const struct watch *watch, enum watch_role role, char *text,
+		      size_t capacity)
+{
+	char tail[1024], *line;
+	int fd = watch->daemons[role].log_fd;
+	off_t size = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
+	off_t from = size > (off_t)sizeof(tail) - 1 ? size - (off_t)sizeof(tail) + 1 : 0;
+	ssize_t got = size > 0 ? pread(fd, tail, sizeof(tail) - 1, from) : 0;
+
+	text[0] = '\0';
+	while (got > 0 && tail[got - 1] == '\n')
+		got--;
+	if (got <= 0)
+		return;
+	tail[got] = '\0';
+	line = memrchr(tail, '\n', (size_t)got);
+	line = line ? line + 1 : tail;
+	text_escape(line, strlen(line), text, capacity);
+}
+
+/* Its pid ends here, so that the number is not another's when we signal it. */
+static void daemon_reap(struct watch_daemon *daemon)
+{
+	while (waitpid(daemon->pid, &daemon->status, 0) < 0 && errno == EINTR)
+		;
+	close(daemon->pid_fd);
+	daemon->pid_fd = -1;
+	daemon->pid = 0;
+}
+
+static int daemon_start(struct watch *watch, enum watch_role role, char *const argv[],
+			int ready_fd)
+{
+	struct watch_daemon *daemon = &watch->daemons[role];
+	int error = log_open(watch, role);
+
+	if (error < 0)
+		return error;
+	daemon->pid = program_spawn(argv, daemon->log_fd, ready_fd);
+	if (daemon->pid < 0) {
+		error = daemon->pid;
+		daemon->pid = 0;
+		return error;
+	}
+	guard_tell(watch, daemon->pid);
+	daemon->pid_fd = pid_fd_open(daemon->pid);
+	return daemon->pid_fd < 0 ? -errno : 0;
+}
+
+/* Until the daemon has written its byte. */
+static int daemon_await_ready(struct watch *watch, enum watch_role role, int ready_fd, int wake_fd)
+{
+	struct pollfd waits[] = {
+		{.fd = ready_fd, .events = POLLIN}, {.fd = wake_fd, .events = POLLIN},
+		{.fd = watch->daemons[role].pid_fd, .events = POLLIN},
+	};
+	char words[512], byte;
+	int count;
+
+	do
+		count = poll(waits, 3, START_TIMEOUT_MS);
+	while (count < 0 && errno == EINTR);
+	if (waits[1].revents)
+		return -EINTR;
+	if (waits[0].revents & POLLIN && read(ready_fd, &byte, 1) == 1)
+		return 0;
+	if (count > 0)
+		pid_fd_wait(watch->daemons[role].pid_fd, KILL_TIMEOUT_MS); /* its last words */
+	watch_last_words(watch, role, words, sizeof(words));
+	fprintf(stderr, "tracer run: %s did not start%s%s\n", watch_name(role),
+		*words ? ": " : count == 0 ? " in time" : "", words);
+	return count == 0 ? -ETIME : -ECHILD;
+}
+
+static int daemon_launch(struct watch *watch, enum watch_role role, char *const argv[],
+			 int wake_fd)
+{
+	int ends[2], error;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	error = daemon_start(watch, role, argv, ends[1]);
+	close(ends[1]);
+	if (error == 0)
+		error = daemon_await_ready(watch, role, ends[0], wake_fd);
+	else
+		fprintf(stderr, "tracer run: cannot start %s: %s\n", watch_name(role),
+			strerror(-error));
+	close(ends[0]);
+	return error;
+}
+
+#define READY_FD "3" /* PROGRAM_READY_FD */
+
+static int correlator_launch(struct watch *watch, int wake_fd)
+{
+	char path[PATH_MAX], user[64], group[64], probe[64];
+	const struct passwd *entry = account_of(WATCH_CORRELATOR);
+	const struct group *probe_group;
+	char *argv[] = {path, "--once", "--socket", watch->socket_path, "--store", watch->store_path,
+			"--retain", "0", "--log-level", "warning", "--user", user, "--socket-group",
+			group, "--probe-user", probe, "--ready-fd", READY_FD, NULL};
+
+	if (!entry || program_find(PROGRAM_CORRELATOR, path) < 0)
+		return -ENOENT;
+	snprintf(user, sizeof(user), "%s", entry->pw_name);
+	entry = account_of(WATCH_PROBE);
+	probe_group = entry ? getgrgid(entry->pw_gid) : NULL;
+	if (!probe_group)
+		return -ENOENT;
+	snprintf(probe, sizeof(probe), "%s", entry->pw_name);
+	snprintf(group, sizeof(group), "%s", probe_group->gr_name);
+	return daemon_launch(watch, WATCH_CORRELATOR, argv, wake_fd);
+}
+
+static int probe_launch(struct watch *watch, int wake_fd)
+{
+	char path[PATH_MAX], user[64], peer[16];
+	const struct passwd *entry = account_of(WATCH_CORRELATOR);
+	char *argv[] = {path, "--no-pin", "--quiet", "--socket", watch->socket_path, "--peer-uid", peer,
+			"--user", user, "--ready-fd", READY_FD, NULL};
+
+	if (!entry || program_find(PROGRAM_PROBE, path) < 0)
+		return -ENOENT;
+	snprintf(peer, sizeof(peer), "%u", entry->pw_uid);
+	entry = account_of(WATCH_PROBE);
+	if (!entry)
+		return -ENOENT;
+	snprintf(user, sizeof(user), "%s", entry->pw_name);
+	return daemon_launch(watch, WATCH_PROBE, argv, wake_fd);
+}
+
+int watch_start(struct watch *watch, int wake_fd)
+{
+	int error = correlator_launch(watch, wake_fd);
+
+	return error == 0 ? probe_launch(watch, wake_fd) : error;
+}
+
+bool watch_check(struct watch *watch)
+{
+	bool bad = false;
+
+	for (int role = 0; role < WATCH_ROLE_COUNT; role++) {
+		struct watch_daemon *daemon = &watch->daemons[role];
+
+		if (daemon->pid == 0 || !pid_fd_wait(daemon->pid_fd, 0))
+			continue;
+		daemon_reap(daemon);
+		bad = bad || !daemon->stopping || daemon->status != 0;
+	}
+	return bad;
+}
+
+/* ---- the end ----------------------------------------------------------------- */
+
+static int daemon_await_end(struct watch_daemon *daemon, int wake_fd, int64_t until_ms)
+{
+	struct pollfd waits[] = {{.fd = daemon->pid_fd, .events = POLLIN},
+				 {.fd = wake_fd, .events = POLLIN}};
+	int64_t left = until_ms - now_ms();
+	int count;
+
+	if (daemon->pid == 0)
+		return daemon->status == 0 ? 0 : -EPIPE;
+	do
+		count = poll(waits, 2, left > 0 ? (int)left : 0);
+	while (count < 0 && errno == EINTR);
+	if (waits[1].revents)
+		return -EINTR;
+	if (!waits[0].revents)
+		return -ETIME;
+	daemon_reap(daemon);
+	return daemon->status == 0 ? 0 : -EPIPE;
+}
+
+int watch_stop(struct watch *watch, int wake_fd)
+{
+	struct watch_daemon *probe = &watch->daemons[WATCH_PROBE];
+	struct watch_daemon *correlator = &watch->daemons[WATCH_CORRELATOR];
+	int64_t until_ms = now_ms() + STOP_TIMEOUT_MS;
+	int error, other;
+
+	nanosleep(&(struct timespec){0, SETTLE_NS}, NULL);
+	probe->stopping = correlator->stopping = true;
+	if (probe->pid)
+		pid_fd_signal(probe->pid_fd, SIGTERM);
+	error = daemon_await_end(probe, wake_fd, until_ms);
+	if (error == -EINTR || error == -ETIME)
+		return error;
+	other = daemon_await_end(correlator, wake_fd, until_ms);
+	return error < 0 ? error : other;
+}
+
+void watch_remove(struct watch *watch)
+{
+	for (int role = WATCH_ROLE_COUNT - 1; role >= 0; role--) {
+		struct watch_daemon *daemon = &watch->daemons[role];
+
+		if (daemon->pid && daemon->pid_fd >= 0) {
+			daemon_end(daemon->pid_fd);
+			daemon_reap(daemon);
+		}
+		if (daemon->log_fd >= 0)
+			close(daemon->log_fd);
+	}
+	if (*watch->directory)
+		directory_remove(watch->directory);
+	guard_tell(watch, 0);
+	if (watch->guard_fd >= 0)
+		close(watch->guard_fd);
+	if (watch->guard_pid > 0)
+		while (waitpid(watch->guard_pid, NULL, 0) < 0 && errno == EINTR)
+			;
+}
