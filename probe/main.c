@@ -37,13 +37,14 @@ static const char help[] =
 "Watch processes in the kernel and send what is seen to tracer-correlator.\n"
 "\n"
 "  --socket PATH         correlator's socket (default /run/tracer/tracer.sock)\n"
-"  --peer-uid UID        user that the correlator runs as (default: root only)\n"
+"  --peer-uid USER       name or number of the user that the correlator runs as\n"
+"                        (default: root only)\n"
 "  --pin-dir DIR         in a BPF filesystem (default /sys/fs/bpf/tracer)\n"
 "  --no-pin              leave nothing in the kernel when the probe ends\n"
 "  --ring-size SIZE      of the ring, e.g. 4M; a power of two (default 16M)\n"
 "  --period SECONDS      between looks at living processes (default 1)\n"
 "  --lease SECONDS       pinned programs go on that long without a probe (default 3600)\n"
-"  --ignore-uid UID      leave this user's processes out (repeatable)\n"
+"  --ignore-uid USER     leave this user's processes out (repeatable)\n"
 "  --ignore-comm NAME    leave processes of this name out (repeatable)\n"
 "  --ignore-cgroup DIR   leave this cgroup out, and those below it: a directory of the\n"
 "                        v2 hierarchy, or a cgroup id as tracer shows it (repeatable)\n"
@@ -51,6 +52,8 @@ static const char help[] =
 "  --group NAME          group to keep, so that the socket can be reached\n"
 "  --record FILE         write a recording instead of connecting; implies --no-pin\n"
 "  --duration SECONDS    stop by itself after that time\n"
+"  --ready-fd N          write '1' to this descriptor when the first look at living\n"
+"                        processes has been sent\n"
 "  --check [--json]      say what this kernel offers, and whether the probe would work\n"
 "  --detach              remove what is pinned: nothing is collected any more\n"
 "  --quiet, --debug      log warnings only, or everything\n"
@@ -68,6 +71,7 @@ struct options {
 	uint64_t period_ns;
 	uint64_t lease_ns;
 	uint64_t duration_ns;
+	int ready_fd;
 	bool check;
 	bool json;
 	bool detach;
@@ -113,6 +117,30 @@ static uint32_t parse_ring_size(const char *text)
 	return (uint32_t)size;
 }
 
+static const struct passwd *parse_user(const char *option, const char *name)
+{
+	const struct passwd *user = getpwnam(name);
+
+	if (!user)
+		usage_error(option, "no such user", name);
+	return user;
+}
+
+static uid_t parse_uid(const char *option, const char *text)
+{
+	if (text[strspn(text, "0123456789")] == '\0')
+		return (uid_t)parse_number(option, text, UINT32_MAX - 1);
+	return parse_user(option, text)->pw_uid;
+}
+
+static void sandbox_user(struct sandbox_options *sandbox, const char *name)
+{
+	const struct passwd *user = parse_user("user", name);
+
+	sandbox->uid = user->pw_uid;
+	sandbox->gid = user->pw_gid;
+}
+
 static uint64_t parse_cgroup(const char *text)
 {
 	struct stat status;
@@ -134,19 +162,8 @@ static void ignore_add(struct kernel_options *kernel, const char *option, enum i
 	if (kind == IGNORE_COMM)
 		strncpy(key.comm, text, sizeof(key.comm) - 1);
 	else
-		key.number = kind == IGNORE_UID ? parse_number(option, text, UINT32_MAX - 1)
-						: parse_cgroup(text);
+		key.number = kind == IGNORE_UID ? parse_uid(option, text) : parse_cgroup(text);
 	kernel->ignore[kernel->ignore_count++] = key;
-}
-
-static void parse_user(struct options *options, const char *name)
-{
-	const struct passwd *user = getpwnam(name);
-
-	if (!user)
-		usage_error("user", "no such user", name);
-	options->sandbox.uid = user->pw_uid;
-	options->sandbox.gid = user->pw_gid;
 }
 
 static gid_t parse_group(const char *name)
@@ -161,7 +178,7 @@ static gid_t parse_group(const char *name)
 enum option_code {
 	OPTION_SOCKET = 256, OPTION_PEER_UID, OPTION_PIN_DIR, OPTION_NO_PIN, OPTION_RING_SIZE,
 	OPTION_PERIOD, OPTION_LEASE, OPTION_IGNORE_UID, OPTION_IGNORE_COMM, OPTION_IGNORE_CGROUP,
-	OPTION_USER, OPTION_GROUP, OPTION_RECORD, OPTION_DURATION, OPTION_CHECK, OPTION_JSON,
+	OPTION_USER, OPTION_GROUP, OPTION_RECORD, OPTION_DURATION, OPTION_READY_FD, OPTION_CHECK, OPTION_JSON,
 	OPTION_DETACH, OPTION_QUIET, OPTION_DEBUG, OPTION_HELP, OPTION_VERSION,
 };
 
@@ -180,6 +197,7 @@ static const struct option long_options[] = {
 	{"group", required_argument, NULL, OPTION_GROUP},
 	{"record", required_argument, NULL, OPTION_RECORD},
 	{"duration", required_argument, NULL, OPTION_DURATION},
+	{"ready-fd", required_argument, NULL, OPTION_READY_FD},
 	{"check", no_argument, NULL, OPTION_CHECK},
 	{"json", no_argument, NULL, OPTION_JSON},
 	{"detach", no_argument, NULL, OPTION_DETACH},
@@ -197,7 +215,7 @@ static void option_take(struct options *options, int code, const char *name)
 		options->socket_path = optarg;
 		break;
 	case OPTION_PEER_UID:
-		options->peer_uid = (uid_t)parse_number(name, optarg, UINT32_MAX - 1);
+		options->peer_uid = parse_uid(name, optarg);
 		break;
 	case OPTION_PIN_DIR:
 		options->kernel.pin_dir = optarg;
@@ -224,7 +242,7 @@ static void option_take(struct options *options, int code, const char *name)
 		ignore_add(&options->kernel, name, IGNORE_CGROUP, optarg);
 		break;
 	case OPTION_USER:
-		parse_user(options, optarg);
+		sandbox_user(&options->sandbox, optarg);
 		break;
 	case OPTION_GROUP:
 		options->sandbox.group = parse_group(optarg);
@@ -234,6 +252,9 @@ static void option_take(struct options *options, int code, const char *name)
 		break;
 	case OPTION_DURATION:
 		options->duration_ns = parse_seconds(name, optarg);
+		break;
+	case OPTION_READY_FD:
+		options->ready_fd = (int)parse_number(name, optarg, 65535);
 		break;
 	case OPTION_CHECK:
 		options->check = true;
@@ -271,8 +292,9 @@ static void options_parse(struct options *options, int argc, char **argv)
 		.socket_path = "/run/tracer/tracer.sock",
 		.period_ns = 1000000000ULL,
 		.lease_ns = 3600 * 1000000000ULL,
+		.ready_fd = -1,
 	};
-	parse_user(options, "nobody");
+	sandbox_user(&options->sandbox, "nobody");
 	while ((code = getopt_long(argc, argv, "", long_options, &index)) != -1)
 		option_take(options, code, long_options[index].name);
 	if (optind < argc) {
@@ -325,6 +347,7 @@ static int probe_main(const struct options *options)
 	malloc_trim(0); /* libbpf has read the kernel's whole BTF */
 	probe.period_ns = options->period_ns;
 	probe.lease_ns = options->lease_ns;
+	probe.ready_fd = options->ready_fd;
 	if (options->duration_ns)
 		probe.until_boot_ns = clock_boot_ns() + options->duration_ns;
 	probe_fill_hello(&probe);

@@ -156,6 +156,16 @@ static void probe_begin_pass(struct probe *probe, uint64_t now_boot_ns)
 	probe->pass_position = probe->kernel.ring.position;
 }
 
+static void probe_tell_ready(struct probe *probe)
+{
+	if (probe->ready_fd < 0)
+		return;
+	if (write(probe->ready_fd, "1", 1) < 0)
+		log_warning("nobody listens on --ready-fd: %s", strerror(errno));
+	close(probe->ready_fd);
+	probe->ready_fd = -1;
+}
+
 static void probe_end_pass(struct probe *probe)
 {
 	const struct sampler *sampler = &probe->sampler;
@@ -173,6 +183,8 @@ static void probe_end_pass(struct probe *probe)
 	probe_send_losses(probe);
 	stream_send(&probe->stream, &message);
 	sampler_end(&probe->sampler);
+	probe_flush(probe);
+	probe_tell_ready(probe);
 }
 
 /* As far as the stream takes it. While a pass is under way no event is sent, so that

@@ -22,6 +22,7 @@ struct probe {
 	uint64_t period_ns;  /* between passes over the living */
 	uint64_t lease_ns;   /* collecting goes on that long without this process */
 	uint64_t until_boot_ns; /* stop then; 0: on a signal */
+	int ready_fd;           /* told once, when the first pass has been sent; or -1 */
 
 	uint64_t next_read_boot_ns; /* of the ring */
 	uint64_t next_pass_boot_ns;

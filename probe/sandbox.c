@@ -96,7 +96,8 @@ static void capabilities_bound(void)
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 }
 
-/* No path of any kind. Where the kernel has no Landlock, seccomp stands alone. */
+/* No path of any kind. Where the kernel has no Landlock, or a service manager's filter
+ * does not let it through, seccomp stands alone. */
 static int landlock_enter(void)
 {
 	struct landlock_ruleset_attr rules = {
@@ -105,7 +106,7 @@ static int landlock_enter(void)
 	int fd = (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof(rules), 0);
 
 	if (fd < 0)
-		return errno == ENOSYS || errno == EOPNOTSUPP ? 0 : -errno;
+		return errno == ENOSYS || errno == EOPNOTSUPP || errno == EPERM ? 0 : -errno;
 	int result = syscall(SYS_landlock_restrict_self, fd, 0) ? -errno : 0;
 	close(fd);
 	return result;
