@@ -287,32 +287,28 @@ void checkpoint_drop_process(struct model *model, const struct process *process)
 
 /* Walks the objects of one checkpoint; `bad` once anything is not as packed. */
 struct cursor {
-	msgpack_unpacker unpacker;
+	const char *data;
+	size_t size, position;
 	msgpack_unpacked object;
 	bool bad;
 };
 
-static bool cursor_init(struct cursor *cursor, const struct store_value *value)
+static void cursor_init(struct cursor *cursor, const struct store_value *value)
 {
-	cursor->bad = !msgpack_unpacker_init(&cursor->unpacker, value->size + 1);
-	if (cursor->bad)
-		return false;
-	memcpy(msgpack_unpacker_buffer(&cursor->unpacker), value->data, value->size);
-	msgpack_unpacker_buffer_consumed(&cursor->unpacker, value->size);
+	*cursor = (struct cursor){.data = value->data, .size = value->size};
 	msgpack_unpacked_init(&cursor->object);
-	return true;
 }
 
 static void cursor_deinit(struct cursor *cursor)
 {
 	msgpack_unpacked_destroy(&cursor->object);
-	msgpack_unpacker_destroy(&cursor->unpacker);
 }
 
 static bool cursor_next(struct cursor *cursor)
 {
-	cursor->bad = cursor->bad || msgpack_unpacker_next(&cursor->unpacker, &cursor->object) !=
-					     MSGPACK_UNPACK_SUCCESS;
+	cursor->bad = cursor->bad ||
+		      msgpack_unpack_next(&cursor->object, cursor->data, cursor->size,
+					  &cursor->position) != MSGPACK_UNPACK_SUCCESS;
 	return !cursor->bad;
 }
 
@@ -685,8 +681,7 @@ static bool load_one(struct model *model, enum checkpoint_kind wanted, const str
 {
 	struct cursor cursor;
 
-	if (!cursor_init(&cursor, state))
-		return false;
+	cursor_init(&cursor, state);
 	int64_t kind = take_int(&cursor);
 
 	cursor.bad = cursor.bad || take_int(&cursor) != CHECKPOINT_VERSION;

@@ -382,13 +382,20 @@ static bool leads_somewhere(const struct process *process)
 	return false;
 }
 
+/* Where an orchestrator further out shows itself, the run's spine is asked what it
+ * was: its processes are kept until the run is over. */
+static bool is_on_a_spine(const struct process *process)
+{
+	return process->spine_index > 0 && process->run->tally.living_count > 0;
+}
+
 static void collect_processes(struct model *model)
 {
 	struct process *process, *next;
 
 	HASH_ITER (hh, model->processes, process, next) {
 		if (!process->ended || (process->image && process->image->dirty) ||
-		    leads_somewhere(process))
+		    leads_somewhere(process) || is_on_a_spine(process))
 			continue;
 		if (process->has_final || model->now_boot_ns > process->end_boot_ns + GRACE_FINAL_NS)
 			process_free(model, process);
