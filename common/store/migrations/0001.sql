@@ -1,9 +1,9 @@
 -- The model of one host, as tracer-correlator writes it and everybody reads it.
 --
--- Every line of a column ends in a comment "unit; meaning; source", from which
--- docs/model.md is generated. NULL is unknown, never zero. Ids are 63-bit hashes
--- of what identifies the row (common/identity.h). `rev` grows with every write of
--- any row: the shipper sends what is above its cursor.
+-- Every column that a reader sees ends in a comment "unit; meaning; source", from which
+-- docs/model.md is generated (docs/generate-model). NULL is unknown, never zero. Ids
+-- are 63-bit hashes of what identifies the row (common/identity.h). `rev` grows with
+-- every write of any row: the shipper sends what is above its cursor.
 -- Boot times are CLOCK_BOOTTIME of the row's boot; unix times are the wall clock
 -- as it stood then, and are never subtracted from one another.
 
@@ -45,7 +45,7 @@ CREATE TABLE runs (
   rev               INTEGER NOT NULL, -- count; revision of this row; correlator
   host_id           INTEGER NOT NULL, -- id; hosts.id; derived
   container_id      INTEGER, -- id; containers.id of its root process; derived
-  kind              TEXT NOT NULL, -- text; command, job, session, service, batch, cron, container, found, system; model
+  kind              TEXT NOT NULL, -- text; command, job, service, batch, cron, container, found, system; model
   name              TEXT NOT NULL, -- text; what drives it: script, engine and input, unit; rule or generic
   engine            TEXT, -- text; the workflow engine or builder that drives it; rule
   run_key           TEXT, -- text; key shared by its parts on other hosts: job id, work directory; rule
@@ -176,7 +176,7 @@ CREATE INDEX tools_by_task ON tools (task_id);
 -- What a process executed and how it was classified: the same few hundred texts for
 -- all processes, so kept once. Read it through the view processes.
 CREATE TABLE images (
-  id                INTEGER NOT NULL PRIMARY KEY, -- count; order of appearance
+  id                INTEGER NOT NULL PRIMARY KEY, -- order of appearance
   role              TEXT NOT NULL, -- see processes
   rule              TEXT, -- see processes
   reason            TEXT NOT NULL, -- see processes
@@ -191,7 +191,7 @@ CREATE INDEX images_by_text ON images (path, program, reason, rule, role);
 CREATE TABLE process_rows (
   id                INTEGER NOT NULL UNIQUE, -- see processes, as for all that follow
   rev               INTEGER NOT NULL,
-  image_id          INTEGER NOT NULL, -- count; images.id
+  image_id          INTEGER NOT NULL, -- images.id
   container_id      INTEGER,
   tool_id           INTEGER NOT NULL,
   parent_id         INTEGER,
@@ -363,7 +363,7 @@ CREATE TABLE incidents (
   run_id            INTEGER, -- id; runs.id; model
   task_id           INTEGER, -- id; tasks.id; model
   process_id        INTEGER, -- id; processes.id; model
-  kind              TEXT NOT NULL, -- text; exit-code, signal, oom-kill, lost-records; model
+  kind              TEXT NOT NULL, -- text; exit-code, signal, oom-kill; model
   boot_ns           INTEGER NOT NULL, -- ns, boot clock; when; event
   unix_ns           INTEGER NOT NULL, -- ns; wall clock at boot_ns; CLOCK_REALTIME
   sentence          TEXT NOT NULL -- text; what failed and what is known of why; model
@@ -375,7 +375,7 @@ CREATE TABLE losses (
   id                INTEGER NOT NULL PRIMARY KEY, -- id; hash of host, boot, kind, cgroup and first time; derived
   rev               INTEGER NOT NULL, -- count; revision of this row; correlator
   host_id           INTEGER NOT NULL, -- id; hosts.id; derived
-  kind              TEXT NOT NULL, -- text; fork, exec, exit, final, cgroup; ring
+  kind              TEXT NOT NULL, -- text; fork, exec, exit, final, cgroup, ignored, unknown; ring
   cgroup_path       TEXT, -- text; where, NULL: unknown; cgroup
   lost_count        INTEGER NOT NULL, -- count; records; ring
   first_boot_ns     INTEGER NOT NULL, -- ns, boot clock; first of them; ring
@@ -393,7 +393,7 @@ CREATE TABLE cgroups (
 
 -- Where the stream stands: committed with the events it speaks of. One row.
 CREATE TABLE stream (
-  id                INTEGER NOT NULL PRIMARY KEY CHECK (id = 1), -- id; always 1
+  id                INTEGER NOT NULL PRIMARY KEY CHECK (id = 1), -- count; always 1; schema
   boot_id           TEXT NOT NULL, -- text; boot that the ring belongs to; hello
   ring_epoch        INTEGER NOT NULL, -- count; ring that the offset belongs to; hello
   ring_offset       INTEGER NOT NULL, -- bytes; everything before is in this store; ring
