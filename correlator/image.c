@@ -129,6 +129,14 @@ static void tally_above(struct tool *tool, const struct tally *part, int sign)
 	set_dirty_above(tool);
 }
 
+/* What orders the tools of a pipe: the forks, since the execs race. A later image of
+ * a process began when it began. */
+static uint64_t image_start(const struct image *image)
+{
+	return image->exec_id == image->process->first_exec_id ? image->process->key.start_boot_ns
+							       : image->begin_boot_ns;
+}
+
 void image_set_tool(struct model *model, struct image *image, struct tool *tool)
 {
 	struct tally part;
@@ -141,10 +149,20 @@ void image_set_tool(struct model *model, struct image *image, struct tool *tool)
 	image->tool = tool;
 	DL_APPEND(tool->images, image);
 	tally_above(tool, &part, 1);
-	if (image->process && (tool->start_boot_ns == 0 ||
-			       image->process->key.start_boot_ns < tool->start_boot_ns))
-		tool->start_boot_ns = image->process->key.start_boot_ns;
+	if (image->process && (tool->start_boot_ns == 0 || image_start(image) < tool->start_boot_ns))
+		tool->start_boot_ns = image_start(image);
 	image_set_dirty(model, image);
+}
+
+/* A container belongs to the run and task of the first of its processes. */
+static void container_note_owner(const struct model *model, struct container *container,
+				 const struct process *process)
+{
+	if (!container || container->run_id != ROW_NULL || process->run == model->system)
+		return;
+	container->run_id = process->run->id;
+	container->task_id = process->group->task->id;
+	container->dirty = true;
 }
 
 struct image *image_new(struct model *model, struct process *process, enum image_began began,
@@ -166,6 +184,7 @@ struct image *image_new(struct model *model, struct process *process, enum image
 	image->uid = process->uid;
 	image->process = process;
 	image->container = container_of_process(model, process);
+	container_note_owner(model, image->container, process);
 	image->began = began;
 	image->begin_boot_ns = begin_boot_ns;
 	image->spawn_cpu_ns = ROW_NULL;

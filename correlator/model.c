@@ -17,6 +17,10 @@
 /* A living process that two complete passes did not show has gone unseen. */
 #define MISSED_PASSES_MAX 2
 
+/* An exec shows in a sample a moment before its tracepoint runs, and processors do not
+ * reserve room in the ring in the order of their clocks. */
+#define FOUND_SETTLE_NS (100 * 1000 * 1000)
+
 /* A sample is worth a row if the process ran this long or its memory moved so far. */
 #define SAMPLE_CPU_NS (5 * 1000 * 1000)
 #define SAMPLE_MEMORY_BYTES (1024 * 1024)
@@ -56,7 +60,7 @@ static void boot_ended(struct model *model)
 	}
 	model->system = NULL;
 	model->now_boot_ns = 0;
-	model->pass_boot_ns = 0;
+	model->found_boot_ns = 0;
 }
 
 static void set_host_id(struct model *model, const struct wire_hello *hello)
@@ -216,7 +220,7 @@ static void found_note(struct model *model, const struct wire_sample *sample)
 		found->key = key;
 		HASH_ADD(hh, model->found, key, sizeof(found->key), found);
 	}
-	found->boot_ns = sample->boot_ns;
+	found->boot_ns = model->found_boot_ns = sample->boot_ns;
 	found->parent = sample->parent;
 	found->exec_id = sample->image.exec_id;
 	found->cgroup_id = sample->cgroup_id;
@@ -550,7 +554,6 @@ static void apply_pass(struct model *model, const struct wire_pass *pass)
 	end_missing(model, pass);
 	fold_pass_memory(model);
 	model->pass_number++;
-	model->pass_boot_ns = pass->boot_ns;
 	if (pass->unix_ns) {
 		model->clock_offset_ns = (int64_t)(pass->unix_ns - pass->boot_ns);
 		model->host.last_seen_unix_ns = (int64_t)pass->unix_ns;
@@ -561,10 +564,11 @@ static void apply_pass(struct model *model, const struct wire_pass *pass)
 
 /* ---- the whole */
 
-/* Events older than the pass may still tell of the found; later ones may not. */
+/* Events as old as the samples may still tell of the found: their fork or exec waited
+ * in the ring while the pass went by. Later ones may not. */
 static void settle_found(struct model *model, uint64_t boot_ns)
 {
-	if (model->found && model->pass_boot_ns && boot_ns > model->pass_boot_ns)
+	if (model->found && boot_ns > model->found_boot_ns + FOUND_SETTLE_NS)
 		found_place_all(model);
 }
 

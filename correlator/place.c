@@ -174,6 +174,16 @@ static void run_set_name(struct model *model, struct run *run, const char *name,
 	run->dirty = true;
 }
 
+/* Whether a shell is called after the script it runs: "bash" and "bash -c" are not. */
+static bool shell_is_named(const struct process *process, const struct rules_verdict *verdict)
+{
+	size_t length = process->command ? strlen(process->command->program) : 0;
+
+	return verdict->role == RULES_ROLE_SHELL && length > 0 &&
+	       (strncmp(verdict->name, process->command->program, length) != 0 ||
+		(verdict->name[length] != '\0' && verdict->name[length] != ' '));
+}
+
 /* The run is called after what drives it: an engine, else its script or program,
  * else whatever glue it began with. */
 void run_note_image(struct model *model, struct run *run, const struct process *process,
@@ -182,8 +192,7 @@ void run_note_image(struct model *model, struct run *run, const struct process *
 	enum rules_role role = verdict->role;
 	bool glue = role == RULES_ROLE_WRAPPER || role == RULES_ROLE_COMPONENT ||
 		    role == RULES_ROLE_HELPER ||
-		    (role == RULES_ROLE_SHELL && process->command &&
-		     strcmp(verdict->name, process->command->program) == 0);
+		    (role == RULES_ROLE_SHELL && !shell_is_named(process, verdict));
 
 	if (process->group->task != run->main)
 		return;
@@ -197,7 +206,7 @@ void run_note_image(struct model *model, struct run *run, const struct process *
 		     verdict->rank ? NAME_ENGINE + (int)verdict->rank
 		     : glue        ? NAME_GLUE
 				   : NAME_PROGRAM);
-	if (verdict->run_key[0] && !run->run_key[0])
+	if (verdict->run_key[0] && !run->run_key[0] && run != model->system)
 		snprintf(run->run_key, sizeof(run->run_key), "%s", verdict->run_key);
 }
 
@@ -332,8 +341,7 @@ static void task_name_by_root(struct model *model, struct task *task, const stru
 		return;
 	if (verdict->task_name[0])
 		name = verdict->task_name;
-	else if (verdict->role == RULES_ROLE_SHELL && process->command &&
-		 strcmp(verdict->name, process->command->program) != 0 && verdict->name[0] != '.')
+	else if (shell_is_named(process, verdict) && verdict->name[0] != '.')
 		name = verdict->name;
 	if (!name)
 		return;
@@ -550,6 +558,10 @@ static struct group *place_beneath(struct model *model, struct process *process,
 		return parent->group;
 	}
 	process->path_rank = image->rank > parent->path_rank ? image->rank : parent->path_rank;
+	if (engine && !counts_as_subtree(placing)) {
+		*ret_reason = "helper beneath an engine: its own";
+		return parent->group;
+	}
 	if (engine) {
 		*ret_reason = "direct subtree of an engine";
 		joined = join_pipeline(model, process, placing);
