@@ -1,0 +1,239 @@
+"""Starts tracer-probe for a test: with a recording, or with a correlator of the test's own.
+
+Whatever happens, stop() ends what was started; pins are in a directory of the test's own.
+"""
+
+import json
+import os
+import pathlib
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+import threading
+import time
+
+MAGIC = b"tracer-record-1\n"
+READY_TIMEOUT_S = 30
+# The kernel frees a process, and says its final figures, up to this long after it was reaped.
+FINAL_RECORDS_S = 0.5
+# The leak check needs system calls that the probe's sandbox refuses.
+ENVIRONMENT = os.environ | {"ASAN_OPTIONS": "detect_leaks=0",
+                            "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
+
+
+class Messages(list):
+    """What a probe has sent, in order."""
+
+    def of(self, kind, pid=None):
+        return [m for m in self if m["message"] == kind and (pid is None or m["image"][0] == pid)]
+
+    def one(self, kind, pid):
+        found = self.of(kind, pid)
+        assert len(found) == 1, f"{len(found)} {kind} messages of process {pid}"
+        return found[0]
+
+
+def as_bytes(text):
+    return text.encode("utf-8", "surrogateescape")
+
+
+class Probe:
+    """One tracer-probe process."""
+
+    def __init__(self, build, *options, directory=None, wait=True):
+        self.build = pathlib.Path(build)
+        self.directory = pathlib.Path(directory or tempfile.mkdtemp(prefix="tracer-probe-"))
+        self.log_path = self.directory / f"probe-{time.monotonic_ns()}.log"
+        ready_read, ready_write = os.pipe()
+        with open(self.log_path, "wb") as log:
+            self.process = subprocess.Popen(
+                [self.build / "probe/tracer-probe", "--ready-fd", str(ready_write),
+                 *map(str, options)], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                pass_fds=[ready_write], env=ENVIRONMENT)
+        os.close(ready_write)
+        if wait:
+            self._wait_ready(ready_read)
+        os.close(ready_read)
+
+    def _wait_ready(self, ready_read):
+        os.set_blocking(ready_read, False)
+        deadline = time.monotonic() + READY_TIMEOUT_S
+        while time.monotonic() < deadline:
+            try:
+                if os.read(ready_read, 1) == b"1":
+                    return
+                break
+            except BlockingIOError:
+                time.sleep(0.02)
+        self.kill()
+        raise AssertionError(f"the probe did not get ready: {self.log()}")
+
+    def log(self):
+        return self.log_path.read_text(errors="replace")
+
+    def wait_for_log(self, text, timeout_s=10):
+        deadline = time.monotonic() + timeout_s
+        while text not in self.log():
+            assert time.monotonic() < deadline, f"{text!r} is not in the log: {self.log()}"
+            time.sleep(0.05)
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+
+    def stop(self):
+        """Ends it as a service manager would."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        status = self.process.wait(30)
+        assert status == 0, f"the probe ended with {status}: {self.log()}"
+
+    def resident_bytes(self):
+        """Of its own: without the mapped ring."""
+        for line in open(f"/proc/{self.process.pid}/status"):
+            if line.startswith("RssAnon:"):
+                return int(line.split()[1]) * 1024
+        raise AssertionError("no RssAnon")
+
+
+def read_messages(build, path):
+    result = subprocess.run([pathlib.Path(build) / "tests/wire_dump", path], capture_output=True,
+                            check=False, env=ENVIRONMENT)
+    assert result.returncode == 0, result.stderr.decode()
+    return Messages(json.loads(line) for line in result.stdout.splitlines())
+
+
+class Recording:
+    """A probe that records what happens inside a `with` block; then `messages` has it."""
+
+    def __init__(self, build, *options):
+        self.build = build
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="tracer-probe-"))
+        self.path = self.directory / "recording"
+        self.options = options
+        self.messages = None
+
+    def __enter__(self):
+        self.probe = Probe(self.build, "--record", self.path, *self.options,
+                           directory=self.directory)
+        return self
+
+    def __exit__(self, kind, value, traceback):
+        if kind:
+            self.probe.kill()
+            return
+        time.sleep(FINAL_RECORDS_S)
+        self.probe.stop()
+        self.messages = read_messages(self.build, self.path)
+
+
+def unpack_unsigned(data, at):
+    """One unsigned msgpack integer: (value, position behind it)."""
+    first = data[at]
+    if first < 0x80:
+        return first, at + 1
+    size = {0xcc: 1, 0xcd: 2, 0xce: 4, 0xcf: 8}[first]
+    return int.from_bytes(data[at + 1:at + 1 + size], "big"), at + 1 + size
+
+
+def pack_message(*numbers):
+    body = bytes([0x90 + len(numbers)]) + b"".join(b"\xcf" + n.to_bytes(8, "big") for n in numbers)
+    return struct.pack(">I", len(body)) + body
+
+
+HELLO, WELCOME, ACK, LAST_WITH_OFFSET = 1, 2, 3, 21
+
+
+class Correlator:
+    """The other side of the socket: takes messages, keeps them, acknowledges what it is told to.
+
+    `acknowledge`: whether it does so by itself. `frames` has every frame, of all connections.
+    """
+
+    def __init__(self, directory, acknowledge=True):
+        self.path = pathlib.Path(directory) / "tracer.sock"
+        self.acknowledge = acknowledge
+        self.reading = True
+        self.frames = []
+        self.hellos = []
+        self.epoch = 0
+        self.committed = 0 # next offset wanted
+        self.connection = None
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(str(self.path))
+        os.chmod(self.path, 0o666)
+        os.chmod(directory, 0o755)
+        self.listener.listen(4)
+        self.thread = threading.Thread(target=self._serve, daemon=True)
+        self.thread.start()
+
+    def _serve(self):
+        while True:
+            try:
+                self.connection, _ = self.listener.accept()
+            except OSError:
+                return
+            try:
+                self._talk(self.connection)
+            except OSError:
+                pass
+            self.connection.close()
+
+    def _talk(self, connection):
+        data = b""
+        while True:
+            while not self.reading:
+                time.sleep(0.02)
+            more = connection.recv(1 << 16)
+            if not more:
+                return
+            data += more
+            last = None
+            while len(data) >= 4 and len(data) >= 4 + int.from_bytes(data[:4], "big"):
+                size = int.from_bytes(data[:4], "big")
+                last = self._take(connection, data[4:4 + size]) or last
+                data = data[4 + size:]
+            if last and self.acknowledge:
+                self.commit(last)
+
+    def _take(self, connection, body):
+        """The offset to acknowledge, if this message has one."""
+        self.frames.append(struct.pack(">I", len(body)) + body)
+        at = 1 if body[0] & 0xf0 == 0x90 else 3
+        kind, at = unpack_unsigned(body, at)
+        if kind == HELLO:
+            _, at = unpack_unsigned(body, at)
+            epoch, _ = unpack_unsigned(body, at)
+            self.hellos.append(epoch)
+            known = epoch == self.epoch
+            self.epoch = epoch
+            self.committed = self.committed if known else 0
+            connection.sendall(self.welcome(epoch if known else 0))
+        elif HELLO < kind <= LAST_WITH_OFFSET:
+            return unpack_unsigned(body, at)[0] + 1
+        return None
+
+    def welcome(self, epoch):
+        return pack_message(WELCOME, 1, epoch, self.committed)
+
+    def commit(self, offset):
+        self.committed = max(self.committed, offset)
+        self.connection.sendall(pack_message(ACK, self.committed))
+
+    def send(self, data):
+        self.connection.sendall(data)
+
+    def drop_connection(self):
+        self.connection.shutdown(socket.SHUT_RDWR)
+
+    def close(self):
+        self.listener.close()
+        self.path.unlink(missing_ok=True)
+
+    def messages(self, build):
+        path = self.path.with_suffix(".recording")
+        path.write_bytes(MAGIC + b"".join(list(self.frames)))
+        return read_messages(build, path)
