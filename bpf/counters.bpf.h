@@ -162,30 +162,27 @@ static __always_inline void threads_add(struct counters *sum, struct signal_stru
 		sum->valid &= ~VALID_SUMS;
 }
 
-static __always_inline __u64 rss_pages(struct mm_struct *mm, int member)
-{
-	struct mm_struct___rss *variant = (void *)mm;
-	__s64 pages;
-
-	if (bpf_core_field_exists(variant->rss_stat.count))
-		pages = BPF_CORE_READ(variant, rss_stat.count[member].counter);
-	else
-		pages = BPF_CORE_READ(mm, rss_stat[member].count);
-	return pages > 0 ? pages : 0; /* per-CPU parts may leave the sum below zero */
-}
+/* The index must be a constant where CO-RE looks at it: elements are larger in the
+ * kernel than what is declared of them. Per-CPU parts may leave a sum below zero. */
+#define RSS_BYTES(mm, member)                                                                 \
+	({                                                                                     \
+		struct mm_struct___rss *variant = (void *)(mm);                                \
+		__s64 pages = bpf_core_field_exists(variant->rss_stat.count)                   \
+			? BPF_CORE_READ(variant, rss_stat.count[member].counter)               \
+			: BPF_CORE_READ(mm, rss_stat[member].count);                           \
+		pages > 0 ? (__u64)pages * page_size : 0;                                      \
+	})
 
 static __always_inline void memory_read(struct counters *sum, struct mm_struct *mm)
 {
-	__u64 file = rss_pages(mm, MM_FILEPAGES), anon = rss_pages(mm, MM_ANONPAGES);
-	__u64 shmem = rss_pages(mm, MM_SHMEMPAGES), peak = mm->hiwater_rss;
+	__u64 now, peak = (__u64)mm->hiwater_rss * page_size;
 
-	if (peak < file + anon + shmem)
-		peak = file + anon + shmem;
-	sum->peak_rss_bytes = peak * page_size;
-	sum->rss_file_bytes = file * page_size;
-	sum->rss_anon_bytes = anon * page_size;
-	sum->rss_shmem_bytes = shmem * page_size;
-	sum->swap_bytes = rss_pages(mm, MM_SWAPENTS) * page_size;
+	sum->rss_file_bytes = RSS_BYTES(mm, MM_FILEPAGES);
+	sum->rss_anon_bytes = RSS_BYTES(mm, MM_ANONPAGES);
+	sum->rss_shmem_bytes = RSS_BYTES(mm, MM_SHMEMPAGES);
+	sum->swap_bytes = RSS_BYTES(mm, MM_SWAPENTS);
+	now = sum->rss_file_bytes + sum->rss_anon_bytes + sum->rss_shmem_bytes;
+	sum->peak_rss_bytes = peak > now ? peak : now;
 }
 
 /* Of a thread group; `task` is one of its threads, the only one if `alone`. `mm`: the
