@@ -235,7 +235,7 @@ CREATE INDEX process_rows_by_tool ON process_rows (tool_id, image_id);
 CREATE INDEX process_rows_living ON process_rows (id) WHERE end_boot_ns IS NULL;
 
 -- One exec image of one process: a shell that execs a tool is two rows. A child
--- that execs at once has one row; what it used before its exec is spawn_cpu_ns.
+-- that execs at once has one row; what it used before its exec is in its figures.
 CREATE VIEW processes AS SELECT
   p.id,                    -- id; hash of host, boot, pid, start time and exec count; derived
   p.rev,                   -- count; revision of this row; correlator
@@ -267,7 +267,7 @@ CREATE VIEW processes AS SELECT
   p.redacted_count,        -- count; values that redaction took out of arguments; correlator
   p.arguments_truncated,   -- 0 or 1; argv was longer than what is kept; mm.arg_end
   p.working_directory,     -- text; at exec, NULL: unknown or its parent's; fs.pwd
-  p.spawn_cpu_ns,          -- ns; used between its fork and its exec, not in cpu_ns; sum_exec_runtime at exec
+  p.spawn_cpu_ns,          -- ns; of cpu_ns, used between its fork and its exec; sum_exec_runtime at exec
   p.cpu_ns,                -- ns; on-CPU time, all threads, teardown included when final; sum_exec_runtime
   p.user_ns,               -- ns; of cpu_ns, in user mode, split as the kernel does; utime
   p.system_ns,             -- ns; of cpu_ns, in the kernel; stime
@@ -409,14 +409,16 @@ CREATE TABLE checkpoints (
   state             BLOB NOT NULL -- msgpack; correlator/checkpoint.c; correlator
 ) STRICT;
 
--- Runs, tasks and tools as a reader wants them: what stands, with its wall time,
--- which is unknown while it lives.
+-- Runs with their host's name and wall time. As in the two views that follow, what is
+-- left without processes is not there, and the wall time is unknown while it lives.
 CREATE VIEW standing_runs AS
   SELECT r.*, h.hostname AS host, r.end_boot_ns - r.begin_boot_ns AS wall_ns
     FROM runs r LEFT JOIN hosts h ON h.id = r.host_id
    WHERE r.process_count > 0;
+-- Tasks that were not merged into another.
 CREATE VIEW standing_tasks AS
   SELECT *, end_boot_ns - begin_boot_ns AS wall_ns FROM tasks
    WHERE merged_into_id IS NULL AND process_count > 0;
+-- Tools that have processes.
 CREATE VIEW standing_tools AS
   SELECT *, end_boot_ns - begin_boot_ns AS wall_ns FROM tools WHERE process_count > 0;

@@ -2,10 +2,14 @@
 -- directory is unknown because it is its parent's, the next one that has it tells.
 -- :process_id the process.
 WITH RECURSIVE line AS (
-  SELECT id, parent_id, 0 AS depth FROM processes WHERE id = :process_id
+  SELECT id AS line_id, parent_id AS line_parent_id, 0 AS depth
+    FROM processes
+   WHERE id = :process_id
    UNION ALL
-  SELECT p.id, p.parent_id, line.depth + 1 FROM line JOIN processes p ON p.id = line.parent_id
+  SELECT p.id AS line_id, p.parent_id AS line_parent_id, line.depth + 1 AS depth
+    FROM line JOIN processes p ON p.id = line.line_parent_id
    WHERE line.depth < 256
 )
-SELECT p.*, line.depth AS depth FROM line JOIN processes p ON p.id = line.id
+SELECT processes.*, line.depth AS depth
+  FROM line JOIN processes ON processes.id = line.line_id
  ORDER BY line.depth;

@@ -2,12 +2,16 @@
 -- :run_id the run.
 -- DISTINCT keeps SQLite from reading every process for the join.
 WITH involved AS (
-  SELECT DISTINCT id, pid, program FROM processes
+  SELECT DISTINCT id AS involved_process_id, pid, program FROM processes
    WHERE id IN (SELECT process_id FROM incidents WHERE run_id = :run_id)
+), named AS (
+  SELECT id AS named_task_id, name AS task_name FROM tasks
+   WHERE id IN (SELECT task_id FROM incidents WHERE run_id = :run_id)
 )
-SELECT i.*, t.name AS task_name, p.pid AS pid, p.program AS program
-  FROM incidents i
-  LEFT JOIN tasks t ON t.id = i.task_id
-  LEFT JOIN involved p ON p.id = i.process_id
- WHERE i.run_id = :run_id
- ORDER BY i.boot_ns, i.id;
+SELECT incidents.*, named.task_name AS task_name, involved.pid AS pid,
+       involved.program AS program
+  FROM incidents
+  LEFT JOIN named ON named.named_task_id = incidents.task_id
+  LEFT JOIN involved ON involved.involved_process_id = incidents.process_id
+ WHERE incidents.run_id = :run_id
+ ORDER BY incidents.boot_ns, incidents.id;

@@ -1,9 +1,13 @@
 -- What was dropped while a run lived, anywhere on its host: what is missing may be its.
 -- :run_id the run.
-SELECT l.*
-  FROM runs r JOIN losses l ON l.host_id = r.host_id
- WHERE r.id = :run_id
-   AND l.unix_ns + (l.last_boot_ns - l.first_boot_ns) >= r.started_unix_ns
-   AND (r.end_boot_ns IS NULL
-        OR l.unix_ns <= r.started_unix_ns + (r.end_boot_ns - r.begin_boot_ns))
- ORDER BY l.unix_ns, l.id;
+WITH span AS (
+  SELECT host_id AS span_host_id, started_unix_ns AS span_begin_unix_ns,
+         started_unix_ns + (end_boot_ns - begin_boot_ns) AS span_end_unix_ns
+    FROM runs
+   WHERE id = :run_id
+)
+SELECT losses.*
+  FROM span JOIN losses ON losses.host_id = span.span_host_id
+ WHERE losses.unix_ns + (losses.last_boot_ns - losses.first_boot_ns) >= span.span_begin_unix_ns
+   AND (span.span_end_unix_ns IS NULL OR losses.unix_ns <= span.span_end_unix_ns)
+ ORDER BY losses.unix_ns, losses.id;
