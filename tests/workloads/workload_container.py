@@ -19,7 +19,7 @@ EXPECTED = Run(
     kind="command", main={"container.sh": 1}, tasks_may_have=frozenset({"runc"}),
     tasks=[
         Task("generic", "prepare", {"prepare": 1}),
-        Task("generic", "assemble + polish", {"sh": 1, "assemble": 1, "polish": 1}),
+        Task("generic", "assemble + polish", {"sh -c": 1, "assemble": 1, "polish": 1}),
         Task("generic", "conclude", {"conclude": 1}),
     ])
 INSIDE = {"sh", "assemble", "polish"}

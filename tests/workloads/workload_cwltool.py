@@ -8,7 +8,7 @@ from harness import HERE, ROOT, require
 from model import Run, Task
 
 EXPECTED = Run(
-    kind="command", engine="cwltool", main={"cwltool": 1},
+    kind="command", engine="cwl", main={"cwltool": 1},
     tasks=[
         Task("engine", "wgsim", {"wgsim": 1}, count=3),
         Task("engine", "samtools faidx", {"samtools faidx": 1}),

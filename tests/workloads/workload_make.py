@@ -14,7 +14,7 @@ EXPECTED = Run(
     tasks=[
         Task("engine", "gcc", {"gcc": 3}, count=4),
         Task("engine", "gcc", {"gcc": 3}),
-        Task("engine", "primes", {"sh": 1, "primes": 1}),
+        Task("engine", "primes", {"sh -c": 1, "primes": 1}),
     ])
 
 

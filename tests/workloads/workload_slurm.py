@@ -127,10 +127,11 @@ def submit(bench, slurm, directory):
 
 def check_tasks(report):
     """Both steps a task with its tool; the script and its sruns wherever they stand together."""
-    own = {"slurm_script", "srun", "bash", "slurmstepd", "slurm.job"}
+    own = {"slurm_script", "srun", "slurmstepd"}
     steps = [(task["kind"], task["name"], model.tools_of(task, without=own))
              for task in report["tasks"] if model.tools_of(task, without=own)]
-    if sorted(steps, key=str) != [("batch", "align", {"align": 1}), ("batch", "call", {"call": 1})]:
+    if sorted(steps, key=str) != [("batch", "step 0", {"align": 1}),
+                                  ("batch", "step 1", {"call": 1})]:
         return [f"steps are {steps}"]
     return []
 
