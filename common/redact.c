@@ -223,10 +223,13 @@ static size_t key_size(struct span span)
 	return size;
 }
 
-/* Dashes of an option, and -D of `java -Ddb.password=x`, are not of the key. */
+/* Dashes of an option are not of the key, nor the -D of `java -Ddb.password=x` and the
+ * -H of `curl -HAuthorization:...`. */
 static struct span key_trim(struct span key)
 {
-	if (key.size > 3 && key.data[0] == '-' && strchr("DPJ", key.data[1]) && islower((unsigned char)key.data[2]))
+	if (key.size > 3 && key.data[0] == '-' &&
+	    (key.data[1] == 'H' ||
+	     (strchr("DPJ", key.data[1]) && islower((unsigned char)key.data[2]))))
 		return span_from(key, 2);
 	while (key.size > 0 && (key.data[0] == '-' || key.data[0] == '.'))
 		key = span_from(key, 1);
@@ -279,6 +282,7 @@ static size_t pair_redact(struct walk *walk, struct span word, size_t offset, si
 	struct span key = {word.data + offset, key_bytes};
 	size_t at = offset + key_bytes;
 	bool in_query = offset > 0 && strchr("?&", word.data[offset - 1]);
+	bool starts = offset == 0 || word.data[offset - 1] == '='; /* the word, or a value */
 	struct span value;
 	char separator;
 
@@ -298,7 +302,8 @@ static size_t pair_redact(struct walk *walk, struct span word, size_t offset, si
 	while (at < word.size && word.data[at] == ' ')
 		at++;
 	value = span_from(word, at);
-	if (separator == ':' && offset == 0 && at > key_bytes + 1)
+	if (separator == ':' && starts && word.data[at - 1] == ' ' && value.size > 0 &&
+	    value.data[0] != '"')
 		value = header_value(value);
 	else if (separator == '=' && offset == 0)
 		value = span_unquote(value);
@@ -490,6 +495,16 @@ static void walk_option(struct walk *walk, struct span word)
 	word_scan(walk, word);
 }
 
+/* Several words: an argument with spaces that begins with a key is one value
+ * (`env PASSWORD="a b"`) or a header, and one that begins with a dash an option. */
+static bool span_is_text(struct span span)
+{
+	size_t key = key_size(span);
+
+	return span_has_space(span) && span.data[0] != '-' &&
+	       (key == 0 || !strchr("=:", span.data[key]));
+}
+
 static void walk_word(struct walk *walk, struct span word)
 {
 	struct span inner = span_unquote(word);
@@ -500,8 +515,7 @@ static void walk_word(struct walk *walk, struct span word)
 		walk_option(walk, word);
 		return;
 	}
-	if (walk->depth > 0 && inner.size < word.size && span_has_space(inner) &&
-	    key_size(inner) == 0) {
+	if (inner.size < word.size && span_is_text(inner)) {
 		span_walk(walk, inner);
 		return;
 	}
@@ -566,14 +580,9 @@ static void span_walk(struct walk *outer, struct span span)
 	}
 }
 
-/* An argument with spaces that begins with a key is one value (`env PASSWORD="a b"`)
- * or a header; any other is looked through as text. */
 static void walk_argument(struct walk *walk, struct span argument)
 {
-	size_t key = key_size(argument);
-
-	if (walk->next == VALUE_NONE && span_has_space(argument) &&
-	    (key == 0 || key == argument.size || !strchr("=:", argument.data[key])))
+	if (walk->next == VALUE_NONE && span_is_text(argument))
 		span_walk(walk, argument);
 	else
 		walk_word(walk, argument);

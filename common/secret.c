@@ -108,6 +108,8 @@ static bool word_is_secret(const char *word)
 		"accesskey", "secretkey", "privatekey", "authkey", "accountkey", "credential",
 		"credentials", "jwt", "otp", "authorization", "cookie", "bearer"};
 
+	if (ends_with(word, "file") || ends_with(word, "path") || ends_with(word, "prompt"))
+		return false;
 	return is_one_of(word, words, COUNT(words)) || strstr(word, "password") ||
 	       strstr(word, "passwd") || strstr(word, "passphrase") || ends_with(word, "secret") ||
 	       (ends_with(word, "token") && strcmp(word, "detoken") != 0);
@@ -246,14 +248,24 @@ static const char *const hints[256][9] = {
 	['z'] = {"zip"},
 };
 
+/* tolower of the C locale, without the call. */
+static unsigned char lower(char c)
+{
+	return (unsigned char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+}
+
+/* Every hint has two bytes or more. */
 bool secret_is_suspected(const char *data, size_t size)
 {
-	for (size_t i = 0; i < size; i++) {
-		const char *const *list = hints[tolower((unsigned char)data[i])];
+	for (size_t i = 0; i + 1 < size; i++) {
+		const char *const *list = hints[lower(data[i])];
 
 		for (; *list; list++) {
-			size_t hint_size = strlen(*list);
+			size_t hint_size;
 
+			if ((*list)[1] != (char)lower(data[i + 1]))
+				continue;
+			hint_size = strlen(*list);
 			if (size - i >= hint_size && strncasecmp(data + i, *list, hint_size) == 0)
 				return true;
 		}

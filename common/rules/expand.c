@@ -26,7 +26,7 @@ static struct slice slice_base(const char *path)
 	return slice;
 }
 
-/* `samtools sort` but not `bwa /data/x.fa`: a word, not a file or a number. */
+/* `samtools sort` but not `vep /data/x.vcf`: a word, not a file or a number. */
 static struct slice slice_subcommand(const char *text)
 {
 	size_t size = strlen(text);
@@ -35,7 +35,7 @@ static struct slice slice_subcommand(const char *text)
 	if (size == 0 || size > SUBCOMMAND_MAX || isdigit((unsigned char)*c))
 		return (struct slice){"", 0};
 	for (; *c; c++) {
-		if (!isalnum((unsigned char)*c) && !strchr("_-.:+", *c))
+		if (!isalnum((unsigned char)*c) && !strchr("_-:+", *c))
 			return (struct slice){"", 0};
 	}
 	return (struct slice){text, size};

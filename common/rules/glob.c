@@ -6,7 +6,7 @@
 
 bool glob_is(const char *pattern)
 {
-	return strpbrk(pattern, "*?[\\") != NULL;
+	return strpbrk(pattern, "*?[\\") != NULL && strcmp(pattern, "[") != 0;
 }
 
 /* The ] that ends the set beginning at `set`, or NULL. One right after [ or [! is of

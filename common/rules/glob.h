@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* Holds *, ?, [ or a backslash. */
+/* Holds *, ?, [ or a backslash; "[" alone is the program of that name. */
 bool glob_is(const char *pattern);
 
 /* Every [ has its ] and the last backslash something to escape. */

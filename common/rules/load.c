@@ -167,7 +167,7 @@ static int read_pattern(struct loader *loader, const char *text, unsigned line, 
 
 	pattern->text = text;
 	pattern->is_glob = glob_is(text);
-	if (!glob_is_valid(text))
+	if (pattern->is_glob && !glob_is_valid(text))
 		return loader_refuse(loader, line, "bad glob \"%.100s\": [ without ] or a last \\", text);
 	return 0;
 }

@@ -12,6 +12,8 @@ struct tree_parser {
 	yaml_parser_t yaml;
 	struct arena *arena;
 	const char *file;
+	const char *data;
+	size_t size;
 	struct rules_error *error;
 };
 
@@ -41,6 +43,16 @@ static unsigned event_line(const yaml_event_t *event)
 	return (unsigned)event->start_mark.line + 1;
 }
 
+/* The reader knows the byte that it stumbled over, not its line. */
+static size_t line_of_byte(const struct tree_parser *parser, size_t offset)
+{
+	size_t line = 0;
+
+	for (size_t i = 0; i < offset && i < parser->size; i++)
+		line += parser->data[i] == '\n';
+	return line;
+}
+
 static int parser_next(struct tree_parser *parser, yaml_event_t *ret_event)
 {
 	yaml_parser_t *yaml = &parser->yaml;
@@ -53,8 +65,8 @@ static int parser_next(struct tree_parser *parser, yaml_event_t *ret_event)
 		return -ENOMEM;
 	problem = yaml->problem ? yaml->problem : "not YAML";
 	line = yaml->problem_mark.line;
-	if (yaml->error == YAML_READER_ERROR) /* knows the byte only; the scanner is near it */
-		line = yaml->mark.line;
+	if (yaml->error == YAML_READER_ERROR)
+		line = line_of_byte(parser, yaml->problem_offset);
 	return rules_error_set(parser->error, parser->file, (unsigned)line + 1, "%s%s%s", problem,
 			       yaml->context ? " " : "", yaml->context ? yaml->context : "");
 }
@@ -249,7 +261,8 @@ static int parser_read_stream(struct tree_parser *parser, struct tree_node **ret
 int tree_parse(struct arena *arena, const char *file, const void *data, size_t size,
 	       struct tree_node **ret_root, struct rules_error *ret_error)
 {
-	struct tree_parser parser = {.arena = arena, .file = file, .error = ret_error};
+	struct tree_parser parser = {
+		.arena = arena, .file = file, .data = data, .size = size, .error = ret_error};
 	int r;
 
 	if (size > TREE_FILE_BYTES_MAX)

@@ -1,0 +1,596 @@
+/* Rule files: what they may say, what is refused and how, and in which order rules
+ * are tried. The shipped rules have a test of their own. */
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/rules/glob.h"
+#include "common/rules/rules.h"
+
+static struct rules *load(const char *text)
+{
+	struct rules_error error = {.line = 0};
+	struct rules *rules = NULL;
+	int r = rules_load_memory("test.yaml", text, strlen(text), &rules, &error);
+
+	ck_assert_msg(r == 0, "%s:%u: %s", error.file, error.line, error.reason);
+	return rules;
+}
+
+static struct rules_verdict classify_subject(const char *text, const struct rules_subject *subject)
+{
+	struct rules *rules = load(text);
+	struct rules_verdict verdict;
+
+	rules_classify(rules, subject, &verdict);
+	if (verdict.rule) /* outlives the rules in these tests only as "one matched" */
+		verdict.rule = "";
+	rules_free(rules);
+	return verdict;
+}
+
+#define SUBJECT(...)                                                                       \
+	(const struct rules_subject)                                                       \
+	{                                                                                  \
+		.path = ((const char *const[]){__VA_ARGS__})[0],                           \
+		.argc = sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *),       \
+		.argv = (const char *const[]){__VA_ARGS__}, .working_directory = "/w/dir", \
+		.cgroup = "/a/job_7/x",                                                    \
+	}
+
+/* ---- errors ---- */
+
+static const struct {
+	const char *text;
+	unsigned line;
+	const char *reason; /* a part of it */
+} broken[] = {
+	{"rules:\n  - rule: x\n    match: {executable: a}\n    rol: tool\n", 4, "unknown key \"rol\": did you mean \"role\"?"},
+	{"rules:\n  - rule: x\n    match:\n      executeable: a\n", 4, "match: unknown key \"executeable\": did you mean \"executable\"?"},
+	{"rule:\n  - rule: x\n", 1, "unknown key \"rule\": did you mean \"rules\"?"},
+	{"rules:\n  - rule: x\n    match: {executable: a}\n    role: tol\n", 4, "role: unknown role \"tol\": did you mean \"tool\"?"},
+	{"rules:\n  - rule: x\n    role: tool\n", 2, "rule \"x\" has no match"},
+	{"rules:\n  - match: {executable: a}\n", 2, "the rule has no name"},
+	{"rules:\n  - rule: x\n    match: {}\n", 3, "match: has no key"},
+	{"rules:\n  - rule: x\n    match: a\n", 3, "match: expected a mapping"},
+	{"rules:\n  - rule: [x]\n    match: {executable: a}\n", 2, "rule: expected text, found a list"},
+	{"rules: text\n", 1, "rules: expected a list"},
+	{"- a\n", 1, "begins with \"rules:\""},
+	{"text\n", 1, "begins with \"rules:\""},
+	{"rules:\n  - just text\n", 2, "expected a mapping"},
+	{"rules:\n  - rule: x\n    match: {executable: {a: b}}\n", 3, "executable: expected text or a list"},
+	{"rules:\n  - rule: x\n    match: {executable: []}\n", 3, "executable: the list is empty"},
+	{"rules:\n  - rule: x\n    match:\n      executable:\n", 4, "executable: a value is missing"},
+	{"rules:\n  - rule: x\n    match: {executable: /bin/a}\n", 3, "executable: \"/bin/a\" is a path"},
+	{"rules:\n  - rule: x\n    match: {executable: 'a[b'}\n", 3, "bad glob \"a[b\""},
+	{"rules:\n  - rule: x\n    match:\n      argv: 'a(b'\n", 4, "match: argv: bad regular expression: missing closing parenthesis, at offset 3 of \"a(b\""},
+	{"rules:\n  - rule: x\n    match: {executable: a}\n    continue: maybe\n", 4, "continue: expected true or false"},
+	{"rules:\n  - rule: x\n    match: {executable: a}\n    role: tool\n    continue: true\n", 4, "gives none"},
+	{"rules:\n  - rule: x\n    match: {executable: a}\n    role: orchestrator\n", 2, "needs \"rank: parallel\""},
+	{"rules:\n  - rule: x\n    match: {executable: a}\n    rank: workflow\n", 4, "rank belongs to role orchestrator, not tool"},
+	{"rules:\n  - rule: x\n    match: {executable: a}\n    role: tool\n    boundary: child\n", 5, "boundary belongs to role origin"},
+	{"rules:\n  - rule: x\n    match: {executable: a}\n    boundary: childs\n", 4, "did you mean \"child\"?"},
+	{"rules:\n  - rule: x\n    match: {executable: a}\n    nested: true\n", 4, "nested belongs to role origin"},
+	{"rules:\n  - rule: x\n    match: {executable: a}\n    unwrap: {}\n", 4, "unwrap belongs to role interpreter or shell"},
+	{"rules:\n  - rule: x\n    match: {executable: a}\n    role: interpreter\n", 2, "needs \"unwrap\""},
+	{"rules:\n  - rule: x\n    match: {executable: a}\n    options_with_value: x\n", 4, "\"x\" is not an option"},
+	{"rules:\n  - rule: x\n    match: {executable: a}\n    name: '{prgram}'\n", 4, "name: unknown placeholder {prgram}: did you mean \"program\"?"},
+	{"rules:\n  - rule: x\n    match: {executable: a}\n    name: 'a{program'\n", 4, "name: { without }"},
+	{"rules:\n  - rule: x\n    match: {executable: a}\n    name: 'a}'\n", 4, "name: } without {"},
+	{"rules:\n  - rule: x\n    match: {executable: a}\n    name: '{1}'\n", 4, "name: {1} needs a rule with one regular expression"},
+	{"rules:\n  - rule: x\n    match: {argv: '(a)'}\n    name: '{2}'\n", 4, "name: {2}: \"argv\" has 1 groups"},
+	{"rules:\n  - rule: x\n    match: {argv: a}\n    name: '{cgroup:1}'\n", 4, "needs a \"cgroup\" in the rule's match"},
+	{"rules:\n  - rule: x\n    match: {argv: '(a)', cgroup: '(b)'}\n    name: '{1}'\n", 4, "write {path:1}"},
+	{"rules:\n  - rule: x\n    match: {executable: a}\n    name: '{option:x}'\n", 4, "needs spellings"},
+	{"rules:\n  - rule: x\n    match: {executable: a}\n    name: '{operand0}'\n", 4, "operands count from 1"},
+	{"rules:\n  - rule: x\n    match: {executable: a}\n  - rule: x\n    match: {executable: b}\n", 4, "a rule named \"x\" stands already at test.yaml:2"},
+	{"rules:\n  - rule: x\n    rule: y\n", 3, "\"rule\" stands twice, first on line 2"},
+	{"rules: &a\n  - rule: x\n", 1, "anchors"},
+	{"rules:\n  - rule: x\n    match: *a\n", 3, "aliases"},
+	{"rules: !!seq\n  - rule: x\n", 1, "tags"},
+	{"rules:\n  - rule: \"a\\0b\"\n", 2, "NUL byte"},
+	{"rules: []\n---\nrules: []\n", 2, "one YAML document"},
+	{"rules:\n  - rule: 'x\n", 3, "found unexpected end of stream"},
+	{"rules:\n\t- rule: x\n", 2, "found character that cannot start any token"},
+	{"[[[[[[[[[[[[a]]]]]]]]]]]]\n", 1, "nested too deeply"},
+	{"rules:\n  - rule: \xff\n", 2, "invalid leading UTF-8 octet"},
+};
+
+START_TEST(test_broken)
+{
+	struct rules_error error = {.line = 12345};
+	struct rules *rules = (void *)&error;
+	int r = rules_load_memory("test.yaml", broken[_i].text, strlen(broken[_i].text), &rules, &error);
+
+	ck_assert_int_eq(r, -EINVAL);
+	ck_assert_ptr_eq(rules, &error); /* untouched */
+	ck_assert_str_eq(error.file, "test.yaml");
+	ck_assert_msg(strstr(error.reason, broken[_i].reason), "%s\ngave: %s", broken[_i].text, error.reason);
+	ck_assert_msg(error.line == broken[_i].line, "%s\ngave line %u: %s", broken[_i].text, error.line,
+		      error.reason);
+}
+END_TEST
+
+START_TEST(test_empty_files)
+{
+	static const char *const texts[] = {"", "# nothing\n", "rules:\n", "rules: []\n"};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		struct rules *rules = load(texts[i]);
+
+		ck_assert_uint_eq(rules_count(rules), 0);
+		rules_free(rules);
+	}
+}
+END_TEST
+
+START_TEST(test_too_large)
+{
+	size_t size = 1024 * 1024 + 1;
+	char *text = malloc(size);
+	struct rules_error error = {.line = 1};
+	struct rules *rules;
+
+	memset(text, '#', size);
+	ck_assert_int_eq(rules_load_memory("big.yaml", text, size, &rules, &error), -EINVAL);
+	ck_assert_uint_eq(error.line, 0);
+	ck_assert_str_eq(error.reason, "larger than 1048576 bytes");
+	free(text);
+}
+END_TEST
+
+START_TEST(test_too_many_rules)
+{
+	char *text, *end;
+	struct rules_error error = {.line = 0};
+	struct rules *rules;
+
+	text = malloc(1024 * 1024);
+	end = text + sprintf(text, "rules:\n");
+	for (int i = 0; i <= 10000; i++)
+		end += sprintf(end, "- {rule: r%d, match: {executable: e%d}}\n", i, i);
+	ck_assert_int_eq(rules_load_memory("many.yaml", text, (size_t)(end - text), &rules, &error), -EINVAL);
+	ck_assert_str_eq(error.reason, "more than 10000 rules");
+	ck_assert_uint_eq(error.line, 10002);
+	free(text);
+}
+END_TEST
+
+/* ---- matching ---- */
+
+START_TEST(test_no_rule)
+{
+	struct rules_subject subject = SUBJECT("/usr/bin/x", "a");
+	struct rules_verdict verdict = classify_subject("rules: []", &subject);
+
+	ck_assert_ptr_null(verdict.rule);
+	ck_assert_str_eq(verdict.name, "x");
+	ck_assert_int_eq(verdict.role, RULES_ROLE_TOOL);
+	ck_assert_int_eq(verdict.rank, RULES_RANK_NONE);
+	ck_assert_str_eq(verdict.engine, "");
+	ck_assert_str_eq(verdict.run_key, "");
+}
+END_TEST
+
+START_TEST(test_nameless)
+{
+	struct rules_subject subject = {.path = "", .working_directory = "", .cgroup = ""};
+
+	ck_assert_str_eq(classify_subject("rules: []", &subject).name, "unknown");
+	subject.path = "/";
+	ck_assert_str_eq(classify_subject("rules: []", &subject).name, "/");
+}
+END_TEST
+
+static const struct {
+	const char *match;
+	bool holds;
+} matches[] = {
+	/* of: /usr/bin/prog sub --opt=v file.txt, in /w/dir, cgroup /a/job_7/x */
+	{"executable: prog", true},
+	{"executable: Prog", false},
+	{"executable: [a, prog]", true},
+	{"executable: 'pro?'", true},
+	{"executable: '*og'", true},
+	{"executable: '[!a-o]rog'", true},
+	{"executable: '[a-o]rog'", false},
+	{"path: '^/usr/bin/'", true},
+	{"path: '^/bin/'", false},
+	{"argument: sub", true},
+	{"argument: '--opt=*'", true},
+	{"argument: prog", false},
+	{"argument: [zzz, file.txt]", true},
+	{"argv: '^sub '", true},
+	{"argv: '^prog'", false},
+	{"argv: ['^no', 'file']", true},
+	{"working_directory: '/dir$'", true},
+	{"working_directory: '^/dir'", false},
+	{"cgroup: '/job_\\d+/'", true},
+	{"cgroup: '/job_8/'", false},
+	{"executable: prog, argument: nothing", false},
+	{"executable: prog, cgroup: job, argv: sub", true},
+	{"script: '*'", false},
+	{"parent: mother", true},
+	{"parent: grandmother", false},
+	{"parent: sh", true},
+	{"ancestor: grandmother", true},
+	{"ancestor: 'grand*'", true},
+	{"ancestor: prog", false},
+};
+
+START_TEST(test_match)
+{
+	struct rules_subject grandmother = SUBJECT("/bin/grandmother", "x");
+	struct rules_subject mother = SUBJECT("/bin/sh", "/opt/mother", "x");
+	struct rules_subject subject = SUBJECT("/usr/bin/prog", "sub", "--opt=v", "file.txt");
+	char text[512];
+
+	mother.parent = &grandmother;
+	subject.parent = &mother;
+	snprintf(text, sizeof(text), "rules:\n- {rule: t, match: {%s}, name: found}\n"
+				     "- {rule: s, match: {executable: sh}, role: shell, unwrap: {}}\n",
+		 matches[_i].match);
+	ck_assert_msg((strcmp(classify_subject(text, &subject).name, "found") == 0) == matches[_i].holds, "%s",
+		      matches[_i].match);
+}
+END_TEST
+
+START_TEST(test_first_match_wins)
+{
+	static const char text[] = "rules:\n"
+				   "- {rule: a, match: {executable: x, argument: no}, name: a}\n"
+				   "- {rule: b, match: {argv: yes}, name: b}\n"
+				   "- {rule: c, match: {executable: 'x*'}, name: c}\n"
+				   "- {rule: d, match: {executable: x}, name: d}\n"
+				   "- {rule: e, match: {executable: '*'}, name: e}\n";
+	struct rules *rules = load(text);
+	struct rules_verdict verdict;
+
+	rules_classify(rules, &SUBJECT("x", "yes"), &verdict);
+	ck_assert_str_eq(verdict.name, "b");
+	rules_classify(rules, &SUBJECT("x", "no"), &verdict);
+	ck_assert_str_eq(verdict.name, "a");
+	rules_classify(rules, &SUBJECT("x"), &verdict);
+	ck_assert_str_eq(verdict.name, "c");
+	rules_classify(rules, &SUBJECT("xy"), &verdict);
+	ck_assert_str_eq(verdict.name, "c");
+	rules_classify(rules, &SUBJECT("z"), &verdict);
+	ck_assert_str_eq(verdict.rule, "e");
+	rules_free(rules);
+}
+END_TEST
+
+START_TEST(test_continue)
+{
+	static const char text[] = "rules:\n"
+				   "- {rule: key, continue: true, match: {cgroup: 'job_(\\d+)'}, run_key: 'k:{1}',\n"
+				   "   run_name: 'job {1}', name: never}\n"
+				   "- {rule: key2, continue: true, match: {cgroup: 'job'}, run_key: later}\n"
+				   "- {rule: a, match: {executable: a}, role: helper, run_name: own}\n";
+	struct rules *rules = load(text);
+	struct rules_verdict verdict;
+
+	rules_classify(rules, &SUBJECT("a"), &verdict);
+	ck_assert_str_eq(verdict.rule, "a");
+	ck_assert_str_eq(verdict.name, "a");
+	ck_assert_int_eq(verdict.role, RULES_ROLE_HELPER);
+	ck_assert_str_eq(verdict.run_key, "k:7");
+	ck_assert_str_eq(verdict.run_name, "own");
+	rules_classify(rules, &SUBJECT("b"), &verdict);
+	ck_assert_ptr_null(verdict.rule);
+	ck_assert_str_eq(verdict.run_name, "job 7");
+	rules_free(rules);
+}
+END_TEST
+
+/* A pattern that backtracks without end gives up, and quickly. */
+START_TEST(test_runaway_regex)
+{
+	char argument[5000];
+	struct rules_subject subject = SUBJECT("x", argument);
+
+	memset(argument, 'a', sizeof(argument) - 1);
+	argument[sizeof(argument) - 1] = '\0';
+	ck_assert_str_eq(classify_subject("rules:\n- {rule: a, match: {argv: '(a+)+b'}, name: found}", &subject).name,
+			 "x");
+}
+END_TEST
+
+START_TEST(test_glob_is_bounded)
+{
+	char text[4000], pattern[200] = "";
+
+	memset(text, 'a', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	for (int i = 0; i < 60; i++)
+		strcat(pattern, "*a");
+	strcat(pattern, "b");
+	ck_assert(!glob_match(pattern, text));
+	ck_assert(glob_match("*", ""));
+	ck_assert(glob_match("a\\*b", "a*b"));
+	ck_assert(!glob_match("a\\*b", "axb"));
+	ck_assert(glob_match("[]a]", "]"));
+	ck_assert(!glob_match("?", ""));
+}
+END_TEST
+
+/* ---- templates ---- */
+
+static const struct {
+	const char *template;
+	const char *text;
+} templates[] = {
+	/* of: /bin/prog -v --in=a/b.txt -n 5 -o out sub /data/file.x last; -o takes a value */
+	{"plain", "plain"},
+	{"{program}", "prog"},
+	{"{program} {operand1}!", "prog 5!"},
+	{"{subcommand}", "prog"}, /* 5 is no subcommand; an empty name is the program */
+	{"{operand2} {operand3} {operand9}", "sub file.x"},
+	{"{operand9} {operand2}", "sub"},
+	{"{arg0} {arg1} {arg99}", "/bin/prog -v"},
+	{"{option:--in}", "a/b.txt"},
+	{"{option:-n}", "5"},
+	{"{option:--number,-n}", "5"},
+	{"{option:--zzz|directory}", "dir"},
+	{"{option:--zzz|option:--yyy,-o|directory}", "out"},
+	{"{directory}", "dir"},
+	{"{script}x", "x"},
+	{"{argv:1}-{cgroup:1}", "sub-7"},
+	{"{argv:0}", "sub /data"},
+};
+
+START_TEST(test_template)
+{
+	struct rules_subject subject =
+		SUBJECT("/bin/prog", "-v", "--in=a/b.txt", "-n", "5", "-o", "out", "sub", "/data/file.x", "last");
+	char text[512];
+
+	snprintf(text, sizeof(text),
+		 "rules:\n- {rule: t, match: {executable: prog, argv: '(s.b) /data', cgroup: 'job_(.)'},\n"
+		 "  options_with_value: -o, name: \"%s\"}\n",
+		 templates[_i].template);
+	ck_assert_str_eq(classify_subject(text, &subject).name, templates[_i].text);
+}
+END_TEST
+
+/* Half a key would join what does not belong together. */
+START_TEST(test_run_key_whole)
+{
+	static const char text[] =
+		"rules:\n- {rule: t, match: {executable: x}, run_key: 'k:{arg1}:{arg2}', task_name: 't {arg1} {arg2}'}";
+
+	ck_assert_str_eq(classify_subject(text, &SUBJECT("x", "a", "b")).run_key, "k:a:b");
+	ck_assert_str_eq(classify_subject(text, &SUBJECT("x", "a")).run_key, "");
+	ck_assert_str_eq(classify_subject(text, &SUBJECT("x", "a")).task_name, "t a");
+}
+END_TEST
+
+START_TEST(test_name_cut)
+{
+	char argument[1000];
+	struct rules_subject subject = SUBJECT("x", argument);
+	static const char text[] = "rules:\n- {rule: t, match: {executable: x}, name: 'x{arg1}'}";
+
+	for (size_t i = 0; i + 1 < sizeof(argument); i += 2)
+		memcpy(argument + i, "\xc3\xa9", 2); /* 255 bytes would end inside one */
+	argument[sizeof(argument) - 2] = '\0';
+	ck_assert_uint_eq(strlen(classify_subject(text, &subject).name), 255);
+	argument[0] = '\0';
+	memmove(argument, "yy", 2);
+	argument[1] = 'y';
+	for (size_t i = 1; i + 2 < sizeof(argument); i += 2)
+		memcpy(argument + i, "\xc3\xa9", 2);
+	argument[sizeof(argument) - 1] = '\0';
+	ck_assert_uint_eq(strlen(classify_subject(text, &subject).name), 254);
+}
+END_TEST
+
+/* ---- unwrapping ---- */
+
+START_TEST(test_unwrap_depth)
+{
+	static const char text[] = "rules:\n- {rule: t, match: {executable: run}, role: interpreter, unwrap: {}}";
+	struct rules_subject subject = SUBJECT("run", "run", "run", "run", "run", "run", "run", "x");
+
+	/* Ends where it has looked often enough. */
+	ck_assert_str_eq(classify_subject(text, &subject).name, "run");
+	ck_assert_str_eq(classify_subject(text, &SUBJECT("run", "run", "run", "x")).name, "x");
+}
+END_TEST
+
+START_TEST(test_unwrap_script_key)
+{
+	static const char text[] = "rules:\n"
+				   "- {rule: mine, match: {script: 'pipe*.py'}, role: orchestrator, rank: workflow}\n"
+				   "- {rule: p, match: {executable: python3}, role: interpreter, unwrap: {}}\n";
+
+	ck_assert_int_eq(classify_subject(text, &SUBJECT("python3", "/x/pipeline.py")).role,
+			 RULES_ROLE_ORCHESTRATOR);
+	ck_assert_int_eq(classify_subject(text, &SUBJECT("/x/pipeline.py")).role, RULES_ROLE_TOOL);
+}
+END_TEST
+
+/* ---- files and directories ---- */
+
+static char folder[64];
+
+static void file_write(const char *name, const char *text)
+{
+	char path[512];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	file = fopen(path, "w");
+	ck_assert_ptr_nonnull(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static void folder_make(void)
+{
+	char path[128];
+
+	strcpy(folder, "/tmp/check_rules.XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/%c", folder, 'a' + i);
+		ck_assert_int_eq(mkdir(path, 0755), 0);
+	}
+}
+
+static void folder_remove(void)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -r %s", folder);
+	ck_assert_int_eq(system(command), 0);
+}
+
+static const char *const *folder_list(void)
+{
+	static char paths[3][80];
+	static const char *list[4];
+
+	for (int i = 0; i < 3; i++) {
+		snprintf(paths[i], sizeof(paths[i]), "%s/%c", folder, 'a' + i);
+		list[i] = paths[i];
+	}
+	return list; /* the third does not exist */
+}
+
+static struct rules_verdict folder_classify(const struct rules_subject *subject)
+{
+	struct rules_error error = {.line = 0};
+	struct rules_verdict verdict;
+	struct rules *rules;
+
+	ck_assert_int_eq(rules_load(folder_list(), &rules, &error), 0);
+	rules_classify(rules, subject, &verdict);
+	verdict.rule = NULL;
+	rules_free(rules);
+	return verdict;
+}
+
+START_TEST(test_directories)
+{
+	file_write("a/2.yaml", "rules:\n- {rule: a2, match: {executable: [x, y]}, name: a2}");
+	file_write("a/10.yaml", "rules:\n- {rule: a10, match: {executable: [x, y, z, bwa]}, name: a10}");
+	file_write("a/notes.txt", "not: rules");
+	file_write("a/.hidden.yaml", "not: rules");
+	file_write("b/1.yaml", "rules:\n- {rule: b1, match: {executable: y}, name: b1}");
+	ck_assert_str_eq(folder_classify(&SUBJECT("x")).name, "a10"); /* byte order: 10 before 2 */
+	ck_assert_str_eq(folder_classify(&SUBJECT("y")).name, "b1");  /* later directory first */
+	ck_assert_str_eq(folder_classify(&SUBJECT("bwa")).name, "a10"); /* before the shipped */
+	ck_assert_str_eq(folder_classify(&SUBJECT("samtools", "sort")).name, "samtools sort");
+}
+END_TEST
+
+START_TEST(test_replacing)
+{
+	struct rules_error error;
+	struct rules *rules;
+
+	file_write("a/1.yaml", "rules:\n- {rule: make, match: {executable: never}, name: n}");
+	ck_assert_int_eq(folder_classify(&SUBJECT("make")).role, RULES_ROLE_TOOL);
+	file_write("a/2.yaml", "rules:\n- {rule: make, match: {executable: other}}");
+	ck_assert_int_eq(rules_load(folder_list(), &rules, &error), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(error.file, "/a/2.yaml"));
+	ck_assert_ptr_nonnull(strstr(error.reason, "a rule named \"make\" stands already at "));
+}
+END_TEST
+
+START_TEST(test_broken_file_in_directory)
+{
+	struct rules_error error;
+	struct rules *rules;
+
+	file_write("b/bad.yaml", "rules:\n- {rule: x}\n");
+	ck_assert_int_eq(rules_load(folder_list(), &rules, &error), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(error.file, "/b/bad.yaml"));
+	ck_assert_uint_eq(error.line, 2);
+}
+END_TEST
+
+START_TEST(test_odd_files)
+{
+	struct rules_error error;
+	struct rules *rules;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/a", folder);
+	ck_assert_int_eq(rules_load_file(path, &rules, &error), -EINVAL);
+	ck_assert_str_eq(error.reason, "not a regular file");
+	snprintf(path, sizeof(path), "%s/fifo.yaml", folder);
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	ck_assert_int_eq(rules_load_file(path, &rules, &error), -EINVAL);
+	snprintf(path, sizeof(path), "%s/missing.yaml", folder);
+	ck_assert_int_eq(rules_load_file(path, &rules, &error), -ENOENT);
+	ck_assert_str_eq(error.reason, "cannot be read: No such file or directory");
+}
+END_TEST
+
+START_TEST(test_describe_and_version)
+{
+	struct rules *a = load("rules:\n- {rule: r1, match: {executable: [x, y], argv: '^a'}, role: helper}");
+	struct rules *b = load("rules:\n- {rule: r1, match: {executable: [x, y], argv: '^b'}, role: helper}");
+	struct rules *again = load("rules:\n- {rule: r1, match: {executable: [x, y], argv: '^a'}, role: helper}");
+	struct rules_description description;
+
+	ck_assert(rules_describe(a, 0, &description));
+	ck_assert_str_eq(description.name, "r1");
+	ck_assert_str_eq(description.file, "test.yaml");
+	ck_assert_uint_eq(description.line, 2);
+	ck_assert_int_eq(description.role, RULES_ROLE_HELPER);
+	ck_assert_str_eq(description.summary, "executable x|y; argv ~ ^a");
+	ck_assert(!rules_describe(a, 1, &description));
+	ck_assert(rules_version(a) == rules_version(again));
+	ck_assert(rules_version(a) != rules_version(b));
+	rules_free(a);
+	rules_free(b);
+	rules_free(again);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("rules");
+	TCase *memory = tcase_create("memory");
+	TCase *files = tcase_create("files");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_loop_test(memory, test_broken, 0, sizeof(broken) / sizeof(*broken));
+	tcase_add_test(memory, test_empty_files);
+	tcase_add_test(memory, test_too_large);
+	tcase_add_test(memory, test_too_many_rules);
+	tcase_add_test(memory, test_no_rule);
+	tcase_add_test(memory, test_nameless);
+	tcase_add_loop_test(memory, test_match, 0, sizeof(matches) / sizeof(*matches));
+	tcase_add_test(memory, test_first_match_wins);
+	tcase_add_test(memory, test_continue);
+	tcase_add_test(memory, test_runaway_regex);
+	tcase_add_test(memory, test_glob_is_bounded);
+	tcase_add_loop_test(memory, test_template, 0, sizeof(templates) / sizeof(*templates));
+	tcase_add_test(memory, test_run_key_whole);
+	tcase_add_test(memory, test_name_cut);
+	tcase_add_test(memory, test_unwrap_depth);
+	tcase_add_test(memory, test_unwrap_script_key);
+	tcase_add_test(memory, test_describe_and_version);
+	tcase_set_timeout(memory, 30);
+	tcase_add_checked_fixture(files, folder_make, folder_remove);
+	tcase_add_test(files, test_directories);
+	tcase_add_test(files, test_replacing);
+	tcase_add_test(files, test_broken_file_in_directory);
+	tcase_add_test(files, test_odd_files);
+	suite_add_tcase(suite, memory);
+	suite_add_tcase(suite, files);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,97 @@
+/* Fuzz target: any bytes as a rule file, then any command line against its rules.
+ *
+ * Input: YAML up to the first NUL, then NUL-separated: program, #! script ("" none),
+ * working directory, cgroup, arguments. What is refused must say why; what is loaded
+ * must classify anything.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/rules/rules.h"
+#include "common/rules/shipped.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define WORDS_MAX 64
+
+/* The shipped rules are not under test here. */
+const struct rules_shipped rules_shipped[1];
+const size_t rules_shipped_count = 0;
+
+static void require(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static void check_text(const char text[RULES_NAME_MAX])
+{
+	require(memchr(text, '\0', RULES_NAME_MAX));
+}
+
+static void classify(const struct rules *rules, const char *const *words, size_t count)
+{
+	struct rules_subject mother = {
+		.path = "/bin/sh", .argc = count, .argv = words, .working_directory = "", .cgroup = "",
+	};
+	struct rules_subject subject = {
+		.path = words[0],
+		.script = *words[1] ? words[1] : NULL,
+		.working_directory = words[2],
+		.cgroup = words[3],
+		.argc = count - 4,
+		.argv = words + 4,
+		.parent = &mother,
+	};
+	struct rules_verdict verdict;
+
+	memset(&verdict, 0xff, sizeof(verdict));
+	rules_classify(rules, &subject, &verdict);
+	require(verdict.role < RULES_ROLE_COUNT && verdict.role != RULES_ROLE_INTERPRETER);
+	require((verdict.rank != RULES_RANK_NONE) == (verdict.role == RULES_ROLE_ORCHESTRATOR));
+	check_text(verdict.name);
+	require(verdict.name[0] != '\0');
+	check_text(verdict.run_name);
+	check_text(verdict.run_key);
+	check_text(verdict.task_name);
+	check_text(verdict.engine);
+}
+
+static void check_descriptions(const struct rules *rules)
+{
+	struct rules_description description;
+	size_t count = 0;
+
+	while (rules_describe(rules, count, &description)) {
+		require(description.name && description.summary && description.line > 0);
+		count++;
+	}
+	require(count == rules_count(rules));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const char *words[WORDS_MAX] = {"", "", "", ""};
+	struct rules_error error = {.reason = ""};
+	char *text = malloc(size + 1), *end;
+	struct rules *rules = NULL;
+	size_t count = 0, yaml_size;
+
+	require(text);
+	memcpy(text, data, size);
+	text[size] = '\0';
+	yaml_size = strlen(text);
+	end = text + size;
+	for (char *word = text + yaml_size + 1; word < end && count < WORDS_MAX; word += strlen(word) + 1)
+		words[count++] = word;
+	if (rules_load_memory("fuzz.yaml", data, yaml_size, &rules, &error) == 0) {
+		check_descriptions(rules);
+		classify(rules, words, count < 4 ? 4 : count);
+		rules_free(rules);
+	} else {
+		require(error.reason[0] != '\0' && !rules);
+	}
+	free(text);
+	return 0;
+}
