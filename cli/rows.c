@@ -233,8 +233,7 @@ void json_set_id(json_t *object, const char *name, int64_t id)
 	json_object_set_new(object, name, id == ROW_NULL ? json_null() : json_string(text));
 }
 
-/* NUL-separated arguments as an array of strings. */
-static void json_set_arguments(json_t *object, const char *name, const struct row_blob *blob)
+void json_set_arguments(json_t *object, const char *name, const struct row_blob *blob)
 {
 	const char *data = blob->data;
 	json_t *array;
@@ -270,6 +269,14 @@ static bool is_identity(const char *name)
 	return size > 3 && strcmp(name + size - 3, "_id") == 0;
 }
 
+void json_set_column(json_t *object, const char *name, int64_t value)
+{
+	if (is_identity(name))
+		json_set_id(object, name, value);
+	else
+		json_set_integer(object, name, value);
+}
+
 json_t *row_to_json(const struct row_type *type, const void *row)
 {
 	json_t *object = json_object();
@@ -282,10 +289,8 @@ json_t *row_to_json(const struct row_type *type, const void *row)
 			json_set_string(object, field->name, *(const char *const *)value);
 		else if (field->kind == ROW_FIELD_BLOB)
 			json_set_arguments(object, field->name, value);
-		else if (is_identity(field->name))
-			json_set_id(object, field->name, *(const int64_t *)value);
 		else
-			json_set_integer(object, field->name, *(const int64_t *)value);
+			json_set_column(object, field->name, *(const int64_t *)value);
 	}
 	return object;
 }

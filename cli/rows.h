@@ -55,5 +55,9 @@ void json_set_string(json_t *object, const char *name, const char *text);
 /* ROW_NULL is null. */
 void json_set_integer(json_t *object, const char *name, int64_t value);
 void json_set_id(json_t *object, const char *name, int64_t id);
+/* An id or a number, as the column's name tells. */
+void json_set_column(json_t *object, const char *name, int64_t value);
+/* Arguments, each ended by NUL, as an array of strings. */
+void json_set_arguments(json_t *object, const char *name, const struct row_blob *blob);
 
 #endif

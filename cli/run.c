@@ -56,8 +56,8 @@ struct run {
 	struct user user;
 	struct child_signals signals;
 	struct child child;
-	bool has_watch; /* daemons of our own */
 	struct watch watch;
+	bool lamented; /* a daemon's end was told */
 	struct keep keep;
 	FILE *output; /* NULL: none wanted */
 	int exit_code;
@@ -192,16 +192,18 @@ static void await_stored(struct run *run)
 
 /* ---- the command ------------------------------------------------------------- */
 
-static void daemon_lament(const struct run *run)
+/* Names each daemon that has ended as it should not have. */
+static void daemons_lament(const struct run *run, const char *what)
 {
 	for (int role = 0; role < WATCH_ROLE_COUNT; role++) {
+		const struct watch_daemon *daemon = &run->watch.daemons[role];
 		char words[512];
 
-		if (run->watch.daemons[role].pid || run->watch.daemons[role].stopping)
+		if (daemon->pid || (daemon->stopping && daemon->status == 0))
 			continue;
 		watch_last_words(&run->watch, role, words, sizeof(words));
-		fprintf(stderr, "tracer run: %s ended while the command ran: what came after is "
-			"missing below%s%s\n", watch_name(role), *words ? ": " : "", words);
+		fprintf(stderr, "tracer run: %s %s%s%s\n", watch_name(role), what,
+			*words ? ": " : "", words);
 	}
 }
 
@@ -256,9 +258,8 @@ static int watch_end(struct run *run)
 		fprintf(stderr, "tracer run: interrupted: no report\n");
 	else if (error == -ETIME)
 		fprintf(stderr, "tracer run: the daemons do not end: no report\n");
-	else if (error < 0)
-		fprintf(stderr, "tracer run: a daemon failed at its end: the last records may be "
-			"missing below\n");
+	else if (error == -EPIPE && !run->lamented)
+		daemons_lament(run, "failed at its end: the last records may be missing below");
 	return error == -EPIPE ? 0 : error;
 }
 
@@ -273,8 +274,9 @@ static void watched_command(struct run *run)
 		return; /* said; exit_code is ours */
 	if (command_run(run) < 0)
 		return;
-	if (watch_check(&run->watch))
-		daemon_lament(run);
+	run->lamented = watch_check(&run->watch);
+	if (run->lamented)
+		daemons_lament(run, "ended while the command ran: what came after is missing below");
 	if (watch_end(run) < 0)
 		return;
 	report_from(run, run->watch.store_path);

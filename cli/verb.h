@@ -41,6 +41,14 @@ struct verb {
 	V(run) \
 	V(runs) \
 	V(show) \
+	V(top) \
+	V(explain) \
+	V(status) \
+	V(doctor) \
+	V(rules) \
+	V(record) \
+	V(replay) \
+	V(completion) \
 	V(help)
 
 #define V(name) extern const struct verb verb_##name;

@@ -1,0 +1,23 @@
+/* The daemons that run on this host now, from /proc. */
+#ifndef TRACER_CLI_DAEMONS_H
+#define TRACER_CLI_DAEMONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define DAEMONS_MAX 16
+
+struct daemon_info {
+	const char *name; /* PROGRAM_PROBE or PROGRAM_CORRELATOR */
+	pid_t pid;
+	uid_t user_id;
+	int64_t rss_bytes;
+	int64_t since_boot_ns;
+};
+
+/* How many were found, at most DAEMONS_MAX; -errno. A process is known by the name
+ * that the kernel has for it. */
+int daemons_find(struct daemon_info daemons[DAEMONS_MAX]);
+
+#endif

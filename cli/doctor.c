@@ -1,0 +1,353 @@
+/* tracer doctor: what would work on this host, what would not, and how to mend it.
+ *
+ * Everything is looked at, nothing is changed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/utsname.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <linux/magic.h>
+
+#include "cli/findings.h"
+#include "cli/options.h"
+#include "cli/program.h"
+#include "cli/units.h"
+#include "common/store/store.h"
+
+#define CAPABILITY_PERFMON 38
+#define CAPABILITY_BPF 39
+#define CAPABILITY_ADMIN 21
+#define CHECK_OUTPUT_MOST (64 * 1024) /* of tracer-probe --check */
+#define DISK_LEAST_BYTES (1LL << 30)  /* a busy host's month is a few hundred MiB */
+
+static const struct option_spec option_specs[] = {
+	OPTION_SPEC_JSON,
+	OPTION_SPEC_STORE,
+	OPTION_SPEC_COLOR,
+	OPTION_SPEC_HELP,
+	OPTION_SPEC_END,
+};
+
+/* The first line of a small file; "" where there is none. */
+static const char *file_read(const char *path, char text[256])
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t size = fd < 0 ? -1 : read(fd, text, 255);
+
+	if (fd >= 0)
+		close(fd);
+	text[size > 0 ? size : 0] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	return text;
+}
+
+/* ---- the kernel -------------------------------------------------------------- */
+
+static void check_kernel(struct findings *findings)
+{
+	struct utsname name;
+	unsigned major = 0, minor = 0;
+	bool known;
+
+	uname(&name);
+	known = sscanf(name.release, "%u.%u", &major, &minor) == 2;
+	if (known && (major > 5 || (major == 5 && minor >= 8))) {
+		findings_add(findings, FINDING_OK, "kernel", "Linux %s on %s", name.release,
+			     name.machine);
+		return;
+	}
+	finding_mend(findings_add(findings, FINDING_MISSING, "kernel",
+				  "Linux %s: the BPF ring buffer needs 5.8", name.release),
+		     "a newer kernel");
+}
+
+static void check_btf(struct findings *findings)
+{
+	if (access("/sys/kernel/btf/vmlinux", R_OK) == 0)
+		findings_add(findings, FINDING_OK, "BTF", "/sys/kernel/btf/vmlinux describes this kernel");
+	else
+		finding_mend(findings_add(findings, FINDING_MISSING, "BTF",
+					  "/sys/kernel/btf/vmlinux: %s: the probe cannot load",
+					  strerror(errno)),
+			     "a kernel built with CONFIG_DEBUG_INFO_BTF=y, as distributions have since 2020");
+}
+
+static void check_lockdown(struct findings *findings)
+{
+	char text[256];
+
+	file_read("/sys/kernel/security/lockdown", text);
+	if (strstr(text, "[confidentiality]"))
+		finding_mend(findings_add(findings, FINDING_MISSING, "lockdown",
+					  "confidentiality: BPF may not read kernel memory"),
+			     "boot with lockdown=integrity, or none");
+	else
+		findings_add(findings, FINDING_OK, "lockdown", "%s",
+			     *text ? text : "not in this kernel");
+}
+
+static bool has_capabilities(void)
+{
+	char line[256];
+	FILE *file = fopen("/proc/self/status", "re");
+	unsigned long long effective = 0;
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "CapEff: %llx", &effective) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return effective >> CAPABILITY_ADMIN & 1 ||
+	       ((effective >> CAPABILITY_BPF & 1) && (effective >> CAPABILITY_PERFMON & 1));
+}
+
+static void check_permission(struct findings *findings)
+{
+	char text[256];
+
+	if (has_capabilities())
+		findings_add(findings, FINDING_OK, "permission", "may load BPF programs");
+	else
+		finding_mend(findings_add(findings, FINDING_LIMITED, "permission",
+					  "as this user only what is stored can be read; watching needs root, "
+					  "or CAP_BPF and CAP_PERFMON"),
+			     "sudo tracer doctor sees more");
+	file_read("/proc/sys/kernel/unprivileged_bpf_disabled", text);
+	findings_add(findings, FINDING_OK, "unprivileged BPF", "%s: makes no difference to tracer",
+		     *text == '0' ? "allowed" : *text ? "not allowed" : "unknown");
+}
+
+static void check_cgroups(struct findings *findings)
+{
+	struct statfs whole, unified;
+	const char *text = "no hierarchy mounted: containers and jobs are not told apart";
+	enum finding_level level = FINDING_LIMITED;
+
+	if (statfs("/sys/fs/cgroup", &whole) == 0 && whole.f_type == CGROUP2_SUPER_MAGIC) {
+		text = "v2: containers, services and jobs are told apart";
+		level = FINDING_OK;
+	} else if (statfs("/sys/fs/cgroup/unified", &unified) == 0 &&
+		   unified.f_type == CGROUP2_SUPER_MAGIC) {
+		text = "hybrid v1 and v2: told apart in whichever of the two a process is in";
+		level = FINDING_OK;
+	} else if (access("/sys/fs/cgroup/memory", F_OK) == 0) {
+		text = "v1: containers and jobs are told apart by the v1 paths";
+		level = FINDING_OK;
+	}
+	findings_add(findings, level, "cgroups", "%s", text);
+}
+
+static void check_bpffs(struct findings *findings)
+{
+	struct statfs status;
+
+	if (statfs("/sys/fs/bpf", &status) == 0 && status.f_type == BPF_FS_MAGIC)
+		findings_add(findings, FINDING_OK, "bpffs",
+			     "/sys/fs/bpf: a restarted probe goes on without a gap");
+	else
+		finding_mend(findings_add(findings, FINDING_LIMITED, "bpffs",
+					  "not mounted: what happens while the probe restarts would be lost; "
+					  "tracer run does not need it"),
+			     "mount -t bpf bpf /sys/fs/bpf");
+}
+
+static void check_accounting(struct findings *findings)
+{
+	char text[256];
+
+	file_read("/proc/sys/kernel/task_delayacct", text);
+	if (*text == '1')
+		findings_add(findings, FINDING_OK, "delay accounting", "on: time waiting for disks is known");
+	else
+		finding_mend(findings_add(findings, FINDING_LIMITED, "delay accounting",
+					  "%s: block_io_delay_ns stays unknown; all else is there",
+					  *text ? "off" : "not in this kernel"),
+			     "%s", *text ? "sysctl kernel.task_delayacct=1 (costs under 1 %; counts for "
+					   "processes that start afterwards)" : "");
+	if (access("/proc/pressure/cpu", R_OK) == 0)
+		findings_add(findings, FINDING_OK, "PSI", "pressure of this host is known");
+	else
+		finding_mend(findings_add(findings, FINDING_LIMITED, "PSI",
+					  "off: pressure of this host is not known; tracer does without"),
+			     "boot with psi=1");
+}
+
+/* ---- the programs ------------------------------------------------------------ */
+
+/* What the probe says of its hooks: lines of its own. */
+static void hooks_take(struct findings *findings, const char *text)
+{
+	json_t *root = json_loads(text, 0, NULL), *items = json_object_get(root, "items"), *item;
+	size_t index;
+
+	if (!json_is_array(items))
+		findings_add(findings, FINDING_MISSING, "hooks", "tracer-probe --check gave no answer");
+	json_array_foreach(items, index, item) {
+		const char *name = json_string_value(json_object_get(item, "name"));
+		const char *detail = json_string_value(json_object_get(item, "detail"));
+		bool ok = json_is_true(json_object_get(item, "ok"));
+		bool needed = json_is_true(json_object_get(item, "needed"));
+		char topic[32];
+
+		/* What check_btf() and check_bpffs() have told already. */
+		if (!name || !detail || strcmp(name, "btf") == 0 || strcmp(name, "bpffs") == 0)
+			continue;
+		snprintf(topic, sizeof(topic), "%s", strncmp(name, "sched_", 6) ? name : name + 6);
+		findings_add(findings, ok ? FINDING_OK : needed ? FINDING_MISSING : FINDING_LIMITED,
+			     topic, "%s", detail);
+	}
+	json_decref(root);
+}
+
+static void check_hooks(struct findings *findings)
+{
+	char path[PATH_MAX];
+	char *argv[] = {path, "--check", "--json", NULL};
+	char *text = NULL;
+
+	if (program_find(PROGRAM_PROBE, path) < 0) {
+		finding_mend(findings_add(findings, FINDING_MISSING, PROGRAM_PROBE, "not found"),
+			     "install it beside tracer, or put its folder into PATH");
+		return;
+	}
+	findings_add(findings, FINDING_OK, PROGRAM_PROBE, "%s", path);
+	if (!has_capabilities())
+		return;
+	if (program_read(argv, CHECK_OUTPUT_MOST, &text) >= 0)
+		hooks_take(findings, text);
+	free(text);
+}
+
+static void check_correlator(struct findings *findings)
+{
+	char path[PATH_MAX];
+
+	if (program_find(PROGRAM_CORRELATOR, path) == 0)
+		findings_add(findings, FINDING_OK, PROGRAM_CORRELATOR, "%s", path);
+	else
+		finding_mend(findings_add(findings, FINDING_MISSING, PROGRAM_CORRELATOR, "not found"),
+			     "install it beside tracer, or put its folder into PATH");
+}
+
+static void check_users(struct findings *findings)
+{
+	bool probe = getpwnam("tracer-probe"), correlator = getpwnam("tracer");
+
+	if (probe && correlator)
+		findings_add(findings, FINDING_OK, "users", "tracer and tracer-probe exist");
+	else
+		finding_mend(findings_add(findings, FINDING_LIMITED, "users",
+					  "%s%s%s missing: tracer run uses nobody and daemon instead",
+					  correlator ? "" : "tracer", correlator || probe ? "" : " and ",
+					  probe ? "" : "tracer-probe"),
+			     "deploy/install makes them, or systemd-sysusers with tracer.sysusers");
+}
+
+static void check_directory(struct findings *findings, const char *path)
+{
+	struct stat status;
+
+	if (stat(path, &status) < 0)
+		finding_mend(findings_add(findings, FINDING_LIMITED, path,
+					  "%s: the daemons are not installed here", strerror(errno)),
+			     "deploy/install; tracer run works without");
+	else if (status.st_mode & S_IWOTH)
+		finding_mend(findings_add(findings, FINDING_MISSING, path, "anyone may write there"),
+			     "chmod o-w %s", path);
+	else
+		findings_add(findings, FINDING_OK, path, "mode %04o", status.st_mode & 07777);
+}
+
+static void check_store(struct findings *findings, const char *path)
+{
+	struct store_error error;
+	struct statvfs disk;
+	struct store *store;
+	char text[UNITS_SIZE];
+
+	if (store_open_reader(path, &store, &error) == 0) {
+		findings_add(findings, FINDING_OK, "store", "%s can be read", path);
+		store_close(store);
+	} else {
+		findings_add(findings, FINDING_LIMITED, "store", "%s", error.text);
+		return;
+	}
+	if (statvfs(path, &disk) == 0) {
+		int64_t free_bytes = (int64_t)(disk.f_bavail * disk.f_frsize);
+		struct finding *finding = findings_add(
+			findings, free_bytes < DISK_LEAST_BYTES ? FINDING_LIMITED : FINDING_OK,
+			"disk", "%s free for the store", units_bytes(text, free_bytes, false));
+
+		if (finding->level != FINDING_OK)
+			finding_mend(finding, "free some, or keep less: tracer-correlator --retain DAYS");
+	}
+}
+
+static int doctor_main(const struct verb *verb, int argc, char **argv)
+{
+	static struct findings findings;
+	struct options options;
+	struct output output;
+	const char *value;
+	int option;
+
+	options_init(&options, verb, argc, argv);
+	option = options_next(&options, &value);
+	if (option < 0)
+		return options_exit(option);
+	if (options_check_operands(&options, 0, 0))
+		return VERB_USAGE;
+	output_init(&output, stdout, options.color);
+	check_kernel(&findings);
+	check_btf(&findings);
+	check_lockdown(&findings);
+	check_permission(&findings);
+	check_cgroups(&findings);
+	check_bpffs(&findings);
+	check_accounting(&findings);
+	check_hooks(&findings);
+	check_correlator(&findings);
+	check_users(&findings);
+	check_directory(&findings, "/run/tracer");
+	check_directory(&findings, "/var/lib/tracer");
+	check_store(&findings, options_store_path(&options));
+	if (options.json) {
+		json_t *root = json_pack("{s:b, s:o}", "works",
+					 findings_worst(&findings) != FINDING_MISSING, "findings",
+					 findings_to_json(&findings));
+
+		json_dumpf(root, stdout, JSON_INDENT(2));
+		fputc('\n', stdout);
+		json_decref(root);
+	} else {
+		findings_print(&findings, &output);
+	}
+	if (output_finish(&output) < 0)
+		return VERB_FAILED;
+	return findings_worst(&findings) == FINDING_MISSING ? VERB_FAILED : VERB_OK;
+}
+
+const struct verb verb_doctor = {
+	.name = "doctor",
+	.operands = "",
+	.summary = "what works on this host, and how to mend the rest",
+	.description =
+		"Looks at the kernel, permissions, mounts, users and programs, and changes nothing.\n"
+		"Each line is ok, limited (works, but something is missing from it) or missing (does\n"
+		"not work), with what to do below it. As root it also has the probe load its programs\n"
+		"once. Nothing of a compiler is needed at run time. Exit status 1 where anything is\n"
+		"missing.",
+	.options = option_specs,
+	.examples = "  sudo tracer doctor",
+	.completion = "",
+	.main = doctor_main,
+};

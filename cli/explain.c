@@ -1,0 +1,406 @@
+/* tracer explain: why a process, a task or a run was seen as what it was shown as. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command_text.h"
+#include "cli/options.h"
+#include "cli/site_rules.h"
+#include "cli/source.h"
+#include "cli/units.h"
+#include "common/identity.h"
+#include "common/text.h"
+
+#define PID_MOST 4194304 /* the kernel's own limit */
+#define CHAIN_MOST 24    /* ancestors told one by one */
+
+enum { OPTION_RULES = 1 };
+
+static const struct option_spec option_specs[] = {
+	{OPTION_RULES, "rules", 'r', "DIR", "directory",
+	 "look up rules in DIR (" SITE_RULES_DEFAULT ") beside the shipped ones"},
+	OPTION_SPEC_JSON,
+	OPTION_SPEC_STORE,
+	OPTION_SPEC_COLOR,
+	OPTION_SPEC_HELP,
+	OPTION_SPEC_END,
+};
+
+/* Everything that is told about one thing. */
+struct story {
+	struct store *store;
+	const struct rules *rules;
+	const struct output *output;
+};
+
+/* ---- words ------------------------------------------------------------------- */
+
+static void heading(const struct story *story, const char *kind, int64_t id, const char *name)
+{
+	char text[IDENTITY_TEXT_SIZE];
+
+	identity_format(id, text);
+	output_print(story->output, STYLE_DIM, "%s %s  ", kind, text);
+	output_print_text(story->output, STYLE_TITLE, name);
+	fputc('\n', story->output->file);
+}
+
+/* "  label     value" */
+static void point(const struct story *story, const char *label, const char *value)
+{
+	output_print(story->output, STYLE_DIM, "  %-10s", label);
+	output_print_text(story->output, STYLE_PLAIN, value);
+	fputc('\n', story->output->file);
+}
+
+static const char *finality(const char *totals)
+{
+	if (strcmp(totals, "final") == 0)
+		return "complete: taken when the process was reaped, teardown included";
+	if (strcmp(totals, "exit") == 0)
+		return "taken at its exit; the record of its reaping did not come, so teardown is missing";
+	if (strcmp(totals, "exec") == 0)
+		return "complete: taken when the next program took its place";
+	return "of its latest sample; it has not ended, or its end was not seen";
+}
+
+static const char *role_meaning(const char *role)
+{
+	static const char *const meanings[][2] = {
+		{"tool", "tool: a program of its own"},
+		{"origin", "origin: runs begin beneath it"},
+		{"orchestrator", "orchestrator: tasks begin beneath it"},
+		{"shell", "shell: drives what its script starts"},
+		{"interpreter", "interpreter: named after what it runs"},
+		{"wrapper", "wrapper: seen through to what it starts"},
+		{"component", "component: part of its parent's tool"},
+		{"helper", "helper: set-up and glue, opens no task"},
+	};
+
+	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++)
+		if (strcmp(role, meanings[i][0]) == 0)
+			return meanings[i][1];
+	return role;
+}
+
+/* ---- a process --------------------------------------------------------------- */
+
+/* From the process up to where the store's knowledge ends, the oldest first. */
+static int chain_tell(const struct story *story, int64_t process_id)
+{
+	struct store_parameter parameters[] = {{"process_id", STORE_INTEGER, process_id, NULL}, {0}};
+	struct rows chain = {0};
+	int error = source_load(story->store, &row_type_process, "ancestors", parameters, &chain);
+	size_t shown = chain.count < CHAIN_MOST ? chain.count : CHAIN_MOST;
+	char command[2048];
+
+	if (error < 0)
+		return error;
+	output_print(story->output, STYLE_DIM, "  parents\n");
+	for (size_t i = shown; i-- > 0;) {
+		const struct row_process *process = ROWS_ITEM(&chain, process, i);
+
+		command_text(&process->arguments, process->program, command, sizeof(command));
+		fprintf(story->output->file, "    %*s%lld ", (int)(2 * (shown - 1 - i)), "",
+			(long long)process->pid);
+		output_print_text(story->output, i == 0 ? STYLE_TITLE : STYLE_PLAIN, command);
+		output_print(story->output, STYLE_DIM, "  %s%s%s", process->role,
+			     process->rule ? ", rule " : "", process->rule ? process->rule : "");
+		fputc('\n', story->output->file);
+	}
+	rows_free(&chain);
+	return 0;
+}
+
+static void process_tell(const struct story *story, struct store_result *row)
+{
+	const char *rule = store_result_get(row, "rule").data;
+	const char *ended = store_result_get(row, "ended").data;
+	const char *began = store_result_get(row, "began").data;
+	char where[SITE_RULES_WHERE_SIZE], command[4096], text[512];
+	struct store_value arguments = store_result_get(row, "arguments");
+	struct row_blob blob = {arguments.data, arguments.size};
+
+	heading(story, "process", store_result_get(row, "id").integer,
+		store_result_get(row, "program").data);
+	snprintf(text, sizeof(text), "%lld, began by %s, %s%s",
+		 (long long)store_result_get(row, "pid").integer,
+		 strcmp(began, "found") == 0 ? "being there before the probe" : began,
+		 ended ? "ended by " : "still lives", ended ? ended : "");
+	point(story, "pid", text);
+	point(story, "command", command_text(&blob, "its parent's, or not known", command,
+					     sizeof(command)));
+	point(story, "role", role_meaning(store_result_get(row, "role").data));
+	site_rules_where(story->rules, rule, where, sizeof(where));
+	point(story, "rule", where);
+	point(story, "tool", store_result_get(row, "tool_name").data);
+	point(story, "placed", store_result_get(row, "reason").data);
+	point(story, "task", store_result_get(row, "task_name").data);
+	point(story, "because", store_result_get(row, "task_reason").data);
+	point(story, "run", store_result_get(row, "run_name").data);
+	point(story, "because", store_result_get(row, "run_reason").data);
+	point(story, "figures", finality(store_result_get(row, "totals").data));
+}
+
+static void task_tell(const struct story *story, struct store_result *row)
+{
+	const char *driver = store_result_get(row, "orchestrator_program").data;
+	const char *root = store_result_get(row, "root_program").data;
+	char where[SITE_RULES_WHERE_SIZE], text[512];
+
+	heading(story, "task", store_result_get(row, "id").integer,
+		store_result_get(row, "name").data);
+	point(story, "kind", store_result_get(row, "kind").data);
+	point(story, "because", store_result_get(row, "reason").data);
+	if (store_result_get(row, "merged_into_id").type == STORE_VALUE_INTEGER)
+		point(story, "merged", "it turned out to be part of another task");
+	if (driver) {
+		snprintf(text, sizeof(text), "%s, pid %lld", driver,
+			 (long long)store_result_get(row, "orchestrator_pid").integer);
+		point(story, "beneath", text);
+		site_rules_where(story->rules, store_result_get(row, "orchestrator_rule").data, where,
+				 sizeof(where));
+		point(story, "its rule", where);
+	}
+	if (root) {
+		snprintf(text, sizeof(text), "%s, pid %lld", root,
+			 (long long)store_result_get(row, "root_pid").integer);
+		point(story, "root", text);
+		site_rules_where(story->rules, store_result_get(row, "root_rule").data, where,
+				 sizeof(where));
+		point(story, "its rule", where);
+	}
+	point(story, "run", store_result_get(row, "run_name").data);
+	point(story, "because", store_result_get(row, "run_reason").data);
+}
+
+static void run_tell(const struct story *story, struct store_result *row)
+{
+	const char *origin = store_result_get(row, "origin_program").data;
+	const char *root = store_result_get(row, "root_program").data;
+	const char *engine = store_result_get(row, "engine").data;
+	const char *key = store_result_get(row, "run_key").data;
+	char where[SITE_RULES_WHERE_SIZE], text[512];
+
+	heading(story, "run", store_result_get(row, "id").integer, store_result_get(row, "name").data);
+	point(story, "kind", store_result_get(row, "kind").data);
+	point(story, "because", store_result_get(row, "reason").data);
+	if (engine && *engine)
+		point(story, "engine", engine);
+	if (key && *key)
+		point(story, "key", key);
+	if (origin) {
+		snprintf(text, sizeof(text), "%s, pid %lld", origin,
+			 (long long)store_result_get(row, "origin_pid").integer);
+		point(story, "beneath", text);
+		site_rules_where(story->rules, store_result_get(row, "origin_rule").data, where,
+				 sizeof(where));
+		point(story, "its rule", where);
+	}
+	if (root) {
+		snprintf(text, sizeof(text), "%s, pid %lld", root,
+			 (long long)store_result_get(row, "root_pid").integer);
+		point(story, "root", text);
+		site_rules_where(story->rules, store_result_get(row, "root_rule").data, where,
+				 sizeof(where));
+		point(story, "its rule", where);
+	}
+}
+
+/* ---- finding ----------------------------------------------------------------- */
+
+enum subject_kind { SUBJECT_RUN, SUBJECT_TASK, SUBJECT_PROCESS, SUBJECT_KIND_COUNT };
+
+static const struct {
+	const char *find;    /* query by a range of ids */
+	const char *explain; /* query by the id */
+	const char *key;     /* its parameter */
+	void (*tell)(const struct story *story, struct store_result *row);
+} subjects[SUBJECT_KIND_COUNT] = {
+	[SUBJECT_RUN] = {"run", "explain_run", "run_id", run_tell},
+	[SUBJECT_TASK] = {"task", "explain_task", "task_id", task_tell},
+	[SUBJECT_PROCESS] = {"process", "explain_process", "process_id", process_tell},
+};
+
+#define FOUND_MOST 8
+
+struct found {
+	enum subject_kind kind;
+	int64_t id;
+};
+
+struct search {
+	struct store *store;
+	struct found found[FOUND_MOST];
+	size_t count;
+	int error;
+};
+
+static void search_query(struct search *search, enum subject_kind kind, const char *query,
+			 const struct store_parameter *parameters)
+{
+	struct store_result *result;
+	int more;
+
+	if (search->error < 0)
+		return;
+	search->error = store_query(search->store, query, parameters, &result);
+	if (search->error < 0) {
+		fprintf(stderr, "tracer: %s\n", store_error_text(search->store));
+		return;
+	}
+	while ((more = store_result_next(result)) > 0 && search->count < FOUND_MOST)
+		search->found[search->count++] =
+			(struct found){kind, store_result_get(result, "id").integer};
+	if (more < 0)
+		search->error = more;
+	store_result_free(result);
+}
+
+/* A pid first, as numbers are pids to people; then ids; then names. */
+static void search_all(struct search *search, const char *text)
+{
+	struct store_parameter range[] = {
+		{"first_id", STORE_INTEGER, 0, NULL}, {"last_id", STORE_INTEGER, 0, NULL}, {0},
+	};
+	struct store_parameter name[] = {{"name", STORE_TEXT, 0, text}, {0}};
+	uint64_t pid;
+
+	if (options_parse_number(text, PID_MOST, &pid) == 0) {
+		struct store_parameter number[] = {{"pid", STORE_INTEGER, (int64_t)pid, NULL}, {0}};
+
+		search_query(search, SUBJECT_PROCESS, "process_by_pid", number);
+	}
+	if (search->count == 0 &&
+	    identity_parse_prefix(text, &range[0].integer, &range[1].integer) == 0)
+		for (int kind = 0; kind < SUBJECT_KIND_COUNT; kind++)
+			search_query(search, (enum subject_kind)kind, subjects[kind].find, range);
+	if (search->count == 0)
+		search_query(search, SUBJECT_RUN, "run_by_name", name);
+	if (search->count == 0)
+		search_query(search, SUBJECT_TASK, "task_by_name", name);
+	if (search->count == 0)
+		search_query(search, SUBJECT_PROCESS, "process_by_name", name);
+}
+
+/* ---- telling ----------------------------------------------------------------- */
+
+static json_t *result_to_json(struct store_result *result, const char *kind)
+{
+	json_t *object = json_pack("{s:s}", "subject", kind);
+
+	for (size_t i = 0; i < store_result_width(result); i++) {
+		const char *name = store_result_name(result, i);
+		struct store_value value = store_result_value(result, i);
+
+		if (value.type == STORE_VALUE_TEXT)
+			json_set_string(object, name, value.data);
+		else if (value.type == STORE_VALUE_BLOB)
+			json_set_arguments(object, name, &(struct row_blob){value.data, value.size});
+		else
+			json_set_column(object, name, value.type == STORE_VALUE_INTEGER ? value.integer
+											: ROW_NULL);
+	}
+	return object;
+}
+
+static int found_tell(const struct story *story, const struct found *found, json_t *array)
+{
+	struct store_parameter id[] = {{subjects[found->kind].key, STORE_INTEGER, found->id, NULL}, {0}};
+	struct store_result *result;
+	int more, error = store_query(story->store, subjects[found->kind].explain, id, &result);
+
+	if (error < 0)
+		return error;
+	more = store_result_next(result);
+	if (more > 0 && array)
+		json_array_append_new(array, result_to_json(result, subjects[found->kind].find));
+	else if (more > 0)
+		subjects[found->kind].tell(story, result);
+	store_result_free(result);
+	if (more > 0 && !array && found->kind == SUBJECT_PROCESS)
+		return chain_tell(story, found->id);
+	return more < 0 ? more : 0;
+}
+
+/* The latest is told; the others are named, to be asked for. */
+static void others_tell(const struct story *story, const struct search *search)
+{
+	char id[IDENTITY_TEXT_SIZE];
+
+	output_print(story->output, STYLE_DIM, "\nLess recent ones that fit too:\n");
+	for (size_t i = 1; i < search->count; i++) {
+		identity_format(search->found[i].id, id);
+		fprintf(story->output->file, "  tracer explain %s  (%s)\n", id,
+			subjects[search->found[i].kind].find);
+	}
+}
+
+static int explain(const struct options *options, const char *rules_directory)
+{
+	struct search search = {.store = source_open(options)};
+	struct rules *rules = site_rules_load(rules_directory); /* without them, no file:line */
+	json_t *array = options->json ? json_array() : NULL;
+	struct output output;
+	struct story story = {search.store, rules, &output};
+	char safe[512];
+
+	output_init(&output, stdout, options->color);
+	search.error = search.store ? 0 : -EIO;
+	if (search.store)
+		search_all(&search, options->operands[0]);
+	if (search.error == 0 && search.count == 0) {
+		text_escape(options->operands[0], strlen(options->operands[0]), safe, sizeof(safe));
+		fprintf(stderr, "tracer explain: no process, task or run is '%s': give a pid, an id or a "
+			"name from tracer show --processes\n", safe);
+		search.error = -ENOENT;
+	}
+	for (size_t i = 0; i < (array ? search.count : 1) && search.error == 0; i++)
+		search.error = search.count ? found_tell(&story, &search.found[i], array) : 0;
+	if (search.error == 0 && search.count > 1 && !array)
+		others_tell(&story, &search);
+	if (search.error == 0 && array) {
+		json_t *root = json_pack("{s:O}", "explained", array);
+
+		json_dumpf(root, stdout, JSON_INDENT(2));
+		fputc('\n', stdout);
+		json_decref(root);
+	}
+	json_decref(array);
+	rules_free(rules);
+	source_close(search.store);
+	return output_finish(&output) < 0 || search.error < 0 ? VERB_FAILED : VERB_OK;
+}
+
+static int explain_main(const struct verb *verb, int argc, char **argv)
+{
+	const char *rules_directory = NULL, *value;
+	struct options options;
+	int option;
+
+	options_init(&options, verb, argc, argv);
+	while ((option = options_next(&options, &value)) > 0)
+		rules_directory = value;
+	if (option < 0)
+		return options_exit(option);
+	if (options_check_operands(&options, 1, 1))
+		return VERB_USAGE;
+	return explain(&options, rules_directory);
+}
+
+const struct verb verb_explain = {
+	.name = "explain",
+	.operands = "PROCESS|TASK|RUN",
+	.summary = "why something was seen as what it was",
+	.description =
+		"Tells which rule, and which step of the model where none matched, made a process the\n"
+		"tool it is shown as and put it into its task and run; with its parents up to where\n"
+		"the run began. The operand is a pid, the beginning of an id, or the name of a run,\n"
+		"task or program; of several, the latest is told and the others are named.",
+	.options = option_specs,
+	.examples = "  tracer explain 12345\n"
+		    "  tracer explain samtools",
+	.completion = "run",
+	.main = explain_main,
+};

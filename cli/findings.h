@@ -1,0 +1,49 @@
+/* Facts found about this host or the daemons, each with what to do about it.
+ * Printed by `tracer status` and `tracer doctor`.
+ */
+#ifndef TRACER_CLI_FINDINGS_H
+#define TRACER_CLI_FINDINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <jansson.h>
+
+#include "cli/output.h"
+
+enum finding_level {
+	FINDING_OK,
+	FINDING_LIMITED, /* works, but something is missing from it */
+	FINDING_MISSING, /* does not work */
+};
+
+#define FINDINGS_MAX 48
+
+struct finding {
+	enum finding_level level;
+	char topic[32];
+	char text[320]; /* safe to show */
+	char mend[320]; /* what to do; "": nothing */
+};
+
+struct findings {
+	struct finding items[FINDINGS_MAX];
+	size_t count; /* what comes after FINDINGS_MAX is left out */
+};
+
+/* Adds one and returns it for finding_mend(); the text is made safe here. */
+struct finding *findings_add(struct findings *findings, enum finding_level level,
+			     const char *topic, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+void finding_mend(struct finding *finding, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+enum finding_level findings_worst(const struct findings *findings);
+
+void findings_print(const struct findings *findings, const struct output *output);
+
+/* [{"level", "topic", "text", "mend"}] */
+json_t *findings_to_json(const struct findings *findings);
+
+#endif

@@ -1,0 +1,118 @@
+/* tracer replay FILE: makes a store of a recording and lists its runs. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/options.h"
+#include "cli/program.h"
+
+enum { OPTION_KEEP = 1, OPTION_RULES };
+
+static const struct option_spec option_specs[] = {
+	{OPTION_KEEP, "store", 's', "FILE", "file", "make the store here and keep it"},
+	{OPTION_RULES, "rules", 'r', "DIR", "directory", "with the site rules of DIR"},
+	OPTION_SPEC_JSON,
+	OPTION_SPEC_COLOR,
+	OPTION_SPEC_HELP,
+	OPTION_SPEC_END,
+};
+
+static int correlator_replay(const char *file, const char *store, const char *rules)
+{
+	char path[PATH_MAX];
+	const char *argv[] = {path, "--replay", file, "--store", store, "--retain", "0",
+			      "--log-level", "warning", rules ? "--rules" : NULL, rules, NULL};
+	char *output = NULL;
+	int status;
+
+	if (program_find(PROGRAM_CORRELATOR, path) < 0)
+		return VERB_FAILED;
+	status = program_read((char *const *)argv, 0, &output);
+	free(output);
+	if (status == 0)
+		return VERB_OK;
+	if (status < 0 || WIFSIGNALED(status))
+		fprintf(stderr, "tracer replay: %s did not end well\n", PROGRAM_CORRELATOR);
+	return VERB_FAILED;
+}
+
+static int runs_list(const struct options *options, const char *store)
+{
+	static const char *const colors[] = {"auto", "always", "never"};
+	const char *argv[] = {"runs", "--all", "--limit", "0", "--store", store, "--color",
+			      colors[options->color], options->json ? "--json" : NULL, NULL};
+
+	return verb_runs.main(&verb_runs, options->json ? 9 : 8, (char **)argv);
+}
+
+static void store_remove(const char *directory, const char *store)
+{
+	static const char *const suffixes[] = {"", "-wal", "-shm", ".lock"};
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		snprintf(path, sizeof(path), "%s%s", store, suffixes[i]);
+		unlink(path);
+	}
+	rmdir(directory);
+}
+
+static int replay_for_now(const struct options *options, const char *rules)
+{
+	const char *parent = getenv("TMPDIR");
+	char directory[PATH_MAX / 2], store[PATH_MAX];
+	int status;
+
+	snprintf(directory, sizeof(directory), "%s/tracer-replay-XXXXXX",
+		 parent && *parent ? parent : "/tmp");
+	if (!mkdtemp(directory)) {
+		fprintf(stderr, "tracer replay: cannot make a directory in $TMPDIR: %s\n",
+			strerror(errno));
+		return VERB_FAILED;
+	}
+	snprintf(store, sizeof(store), "%s/tracer.db", directory);
+	status = correlator_replay(options->operands[0], store, rules);
+	if (status == VERB_OK)
+		status = runs_list(options, store);
+	store_remove(directory, store);
+	if (status == VERB_OK && isatty(STDERR_FILENO))
+		fprintf(stderr, "tracer replay: --store FILE keeps them, for tracer show --store FILE\n");
+	return status;
+}
+
+static int replay_main(const struct verb *verb, int argc, char **argv)
+{
+	const char *value, *keep = NULL, *rules = NULL;
+	struct options options;
+	int option, status;
+
+	options_init(&options, verb, argc, argv);
+	while ((option = options_next(&options, &value)) > 0)
+		*(option == OPTION_KEEP ? &keep : &rules) = value;
+	if (option < 0)
+		return options_exit(option);
+	if (options_check_operands(&options, 1, 1))
+		return VERB_USAGE;
+	if (!keep)
+		return replay_for_now(&options, rules);
+	status = correlator_replay(options.operands[0], keep, rules);
+	return status == VERB_OK ? runs_list(&options, keep) : status;
+}
+
+const struct verb verb_replay = {
+	.name = "replay",
+	.operands = "FILE",
+	.summary = "make a store of a recording and list its runs",
+	.description =
+		"Has the correlator read a recording of tracer record instead of a probe, and lists the\n"
+		"runs that come out. The same recording and rules give the same store. Without --store\n"
+		"nothing is kept. Needs no privilege but to read FILE.",
+	.options = option_specs,
+	.examples = "  tracer replay build.rec\n"
+		    "  tracer replay build.rec --store build.db && tracer show --store build.db",
+	.completion = "file",
+	.main = replay_main,
+};

@@ -1,0 +1,251 @@
+/* tracer rules: checks a file of rules, lists them, tries them on a command. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/options.h"
+#include "cli/rows.h"
+#include "cli/site_rules.h"
+#include "cli/table.h"
+#include "common/text.h"
+
+enum { OPTION_RULES = 1, OPTION_DIRECTORY };
+
+static const struct option_spec option_specs[] = {
+	{OPTION_RULES, "rules", 'r', "DIR", "directory",
+	 "site rules in DIR (" SITE_RULES_DEFAULT "); list and test"},
+	{OPTION_DIRECTORY, "directory", 'C', "DIR", "directory", "test: as if started in DIR"},
+	OPTION_SPEC_JSON,
+	OPTION_SPEC_COLOR,
+	OPTION_SPEC_HELP,
+	OPTION_SPEC_END,
+};
+
+static int check(const struct options *options)
+{
+	const char *path = options->operands[1];
+	struct rules_error error;
+	struct rules *rules;
+	char safe[sizeof(error.reason) * 4 + 1];
+	int result = rules_load_file(path, &rules, &error);
+
+	if (result < 0 && result != -EINVAL) {
+		text_escape(path, strlen(path), safe, sizeof(safe));
+		fprintf(stderr, "tracer rules: %s: %s\n", safe, strerror(-result));
+		return VERB_FAILED;
+	}
+	if (result < 0) {
+		site_rules_say(&error);
+		return VERB_FAILED;
+	}
+	text_escape(path, strlen(path), safe, sizeof(safe));
+	if (options->json)
+		printf("{\"rule_count\": %zu}\n", rules_count(rules));
+	else
+		printf("%s: %zu rules, nothing wrong\n", safe, rules_count(rules));
+	rules_free(rules);
+	return VERB_OK;
+}
+
+static const struct table_column list_columns[] = {
+	{"rule", TABLE_LEFT, false, 0},
+	{"role", TABLE_LEFT, false, 0},
+	{"where", TABLE_LEFT, false, 1},
+	{"matches", TABLE_LEFT, true, 0},
+};
+
+static json_t *description_to_json(const struct rules_description *rule)
+{
+	json_t *object = json_object();
+
+	json_set_string(object, "name", rule->name);
+	json_set_string(object, "role", rules_role_text(rule->role));
+	json_set_string(object, "file", rule->file);
+	json_set_integer(object, "line", rule->line);
+	json_set_string(object, "summary", rule->summary);
+	return object;
+}
+
+static int list(const struct options *options, const struct rules *rules)
+{
+	struct table *table = table_new(list_columns, sizeof(list_columns) / sizeof(list_columns[0]));
+	json_t *array = json_array();
+	struct rules_description rule;
+	struct output output;
+	char where[320];
+	int error = 0;
+
+	for (size_t i = 0; table && rules_describe(rules, i, &rule); i++) {
+		if (options->json) {
+			json_array_append_new(array, description_to_json(&rule));
+			continue;
+		}
+		snprintf(where, sizeof(where), "%s:%u", rule.file, rule.line);
+		table_add_name(table, STYLE_TITLE, "", rule.name);
+		table_add(table, STYLE_PLAIN, rules_role_text(rule.role));
+		table_add_name(table, STYLE_DIM, "", where);
+		table_add_name(table, STYLE_PLAIN, "", rule.summary);
+	}
+	output_init(&output, stdout, options->color);
+	if (options->json) {
+		json_t *root = json_pack("{s:O}", "rules", array);
+
+		error = json_dumpf(root, stdout, JSON_INDENT(2));
+		fputc('\n', stdout);
+		json_decref(root);
+	} else {
+		error = table ? table_print(table, &output, true, NULL) : -ENOMEM;
+	}
+	json_decref(array);
+	table_free(table);
+	return error < 0 ? VERB_FAILED : VERB_OK;
+}
+
+/* ---- test -------------------------------------------------------------------- */
+
+static void print_field(const char *label, const char *value)
+{
+	char safe[4 * RULES_NAME_MAX + 1];
+
+	if (!*value)
+		return;
+	text_escape(value, strlen(value), safe, sizeof(safe));
+	printf("  %-12s %s\n", label, safe);
+}
+
+static void print_verdict(const struct rules *rules, const struct rules_verdict *verdict)
+{
+	char where[SITE_RULES_WHERE_SIZE];
+
+	print_field("name", verdict->name);
+	print_field("role", rules_role_text(verdict->role));
+	site_rules_where(rules, verdict->rule, where, sizeof(where));
+	print_field("rule", where);
+	if (verdict->role == RULES_ROLE_ORCHESTRATOR)
+		print_field("rank", verdict->rank == RULES_RANK_WORKFLOW
+				    ? "workflow engine" : "parallel (make, xargs, ...)");
+	print_field("engine", verdict->engine);
+	print_field("run name", verdict->run_name);
+	print_field("run key", verdict->run_key);
+	print_field("task name", verdict->task_name);
+	if (verdict->interactive)
+		print_field("interactive", "yes: its jobs are runs");
+}
+
+static void write_verdict(const struct rules_verdict *verdict)
+{
+	json_t *object = json_object();
+
+	json_set_string(object, "name", verdict->name);
+	json_set_string(object, "role", rules_role_text(verdict->role));
+	json_set_string(object, "rule", verdict->rule);
+	json_set_integer(object, "rank", verdict->rank);
+	json_set_string(object, "engine", verdict->engine);
+	json_set_string(object, "run_name", verdict->run_name);
+	json_set_string(object, "run_key", verdict->run_key);
+	json_set_string(object, "task_name", verdict->task_name);
+	json_object_set_new(object, "interactive", json_boolean(verdict->interactive));
+	json_object_set_new(object, "nested", json_boolean(verdict->nested));
+	json_dumpf(object, stdout, JSON_INDENT(2));
+	fputc('\n', stdout);
+	json_decref(object);
+}
+
+static int test(const struct options *options, const struct rules *rules, const char *directory)
+{
+	char working_directory[4096] = "";
+	struct rules_subject subject = {
+		.path = options->operands[1],
+		.argc = options->operand_count - 1,
+		.argv = (const char *const *)options->operands + 1,
+		.cgroup = "",
+		.uid = getuid(),
+	};
+	struct rules_verdict verdict;
+
+	if (!directory && !getcwd(working_directory, sizeof(working_directory)))
+		working_directory[0] = '\0';
+	subject.working_directory = directory ? directory : working_directory;
+	rules_classify(rules, &subject, &verdict);
+	if (options->json)
+		write_verdict(&verdict);
+	else
+		print_verdict(rules, &verdict);
+	return VERB_OK;
+}
+
+/* ---- the verb ---------------------------------------------------------------- */
+
+static int with_rules(const struct options *options, const char *rules_directory,
+		      const char *directory, bool testing)
+{
+	struct rules *rules = site_rules_load(rules_directory);
+	int status;
+
+	if (!rules)
+		return VERB_FAILED;
+	status = testing ? test(options, rules, directory) : list(options, rules);
+	rules_free(rules);
+	return status;
+}
+
+static int act(const struct options *options, const char *rules_directory, const char *directory)
+{
+	const char *action = options->operands[0];
+
+	if (strcmp(action, "check") == 0) {
+		int misuse = options->operand_count == 2 ? 0 : options_misuse(options, "check takes a FILE");
+
+		return misuse ? misuse : check(options);
+	}
+	if (strcmp(action, "list") == 0) {
+		int misuse = options_check_operands(options, 1, 1);
+
+		return misuse ? misuse : with_rules(options, rules_directory, directory, false);
+	}
+	if (strcmp(action, "test") != 0)
+		return options_misuse(options, "'%s' is none of check, list, test", action);
+	if (options->operand_count < 2)
+		return options_misuse(options, "test takes a COMMAND: rules test -- COMMAND...");
+	return with_rules(options, rules_directory, directory, true);
+}
+
+static int rules_main(const struct verb *verb, int argc, char **argv)
+{
+	const char *rules_directory = NULL, *directory = NULL, *value;
+	struct options options;
+	struct output output;
+	int option, status;
+
+	options_init(&options, verb, argc, argv);
+	while ((option = options_next(&options, &value)) > 0)
+		*(option == OPTION_RULES ? &rules_directory : &directory) = value;
+	if (option < 0)
+		return options_exit(option);
+	if (options_check_operands(&options, 1, SIZE_MAX))
+		return VERB_USAGE;
+	status = act(&options, rules_directory, directory);
+	output_init(&output, stdout, options.color);
+	return output_finish(&output) < 0 ? VERB_FAILED : status;
+}
+
+const struct verb verb_rules = {
+	.name = "rules",
+	.operands = "check FILE | list | test -- COMMAND...",
+	.summary = "check, list or try the classification rules",
+	.description =
+		"check FILE        reads a file of rules; where one is wrong: file, line and reason\n"
+		"list              all rules in the order in which they are tried\n"
+		"test -- COMMAND   what the rules would make of a command: role, name, rule\n"
+		"\n"
+		"Rules only sharpen names and boundaries: what no rule matches is a tool named after\n"
+		"its program. Put your own into " SITE_RULES_DEFAULT "/NAME.yaml;\n"
+		"docs/rules.md is their format.",
+	.options = option_specs,
+	.examples = "  tracer rules check site.yaml\n"
+		    "  tracer rules test -- java -jar picard.jar MarkDuplicates I=a.bam",
+	.completion = "check list test",
+	.main = rules_main,
+};

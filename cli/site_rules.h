@@ -1,0 +1,20 @@
+/* The rules as the verbs load them, and where one of them stands. */
+#ifndef TRACER_CLI_SITE_RULES_H
+#define TRACER_CLI_SITE_RULES_H
+
+#include "common/rules/rules.h"
+
+#define SITE_RULES_DEFAULT "/etc/tracer/rules.d"
+#define SITE_RULES_WHERE_SIZE 768
+
+/* The shipped rules and those of `directory` (NULL: the default one). NULL: said. */
+struct rules *site_rules_load(const char *directory);
+
+/* "FILE:LINE: reason" on standard error. */
+void site_rules_say(const struct rules_error *error);
+
+/* "NAME (FILE:LINE)"; says so where no rule is of that name any more, or where
+ * there was none (NULL). `rules` may be NULL: they could not be read. */
+void site_rules_where(const struct rules *rules, const char *rule, char *text, size_t capacity);
+
+#endif

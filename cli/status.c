@@ -1,0 +1,258 @@
+/* tracer status: whether the daemons are at work, and what the store holds. */
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "cli/daemons.h"
+#include "cli/findings.h"
+#include "cli/freshness.h"
+#include "cli/options.h"
+#include "cli/program.h"
+#include "cli/source.h"
+#include "cli/units.h"
+
+#define LOSS_RECENT_NS (86400 * 1000000000LL) /* older losses are history, not a fault */
+
+static const struct option_spec option_specs[] = {
+	OPTION_SPEC_JSON,
+	OPTION_SPEC_STORE,
+	OPTION_SPEC_COLOR,
+	OPTION_SPEC_HELP,
+	OPTION_SPEC_END,
+};
+
+struct status {
+	struct findings findings;
+	json_t *json; /* the figures; findings are added at the end */
+};
+
+static int64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+/* ---- daemons ----------------------------------------------------------------- */
+
+static void daemon_tell(struct status *status, const struct daemon_info *daemon)
+{
+	const struct passwd *user = getpwuid(daemon->user_id);
+	int64_t age_ns = clock_ns(CLOCK_BOOTTIME) - daemon->since_boot_ns;
+	char memory[UNITS_SIZE], age[UNITS_SIZE], number[UNITS_SIZE];
+
+	findings_add(&status->findings, FINDING_OK, daemon->name, "pid %d, user %s, %s, for %s",
+		     daemon->pid, user ? user->pw_name : units_count(number, daemon->user_id, true),
+		     units_bytes(memory, daemon->rss_bytes, false),
+		     units_duration(age, age_ns, false));
+	json_array_append_new(json_object_get(status->json, "daemons"),
+			      json_pack("{s:s, s:i, s:I, s:I, s:I}", "name", daemon->name, "pid",
+					daemon->pid, "user_id", (json_int_t)daemon->user_id, "rss_bytes",
+					(json_int_t)daemon->rss_bytes, "since_boot_ns",
+					(json_int_t)daemon->since_boot_ns));
+}
+
+static void check_daemons(struct status *status)
+{
+	static const char *const names[] = {PROGRAM_PROBE, PROGRAM_CORRELATOR};
+	struct daemon_info daemons[DAEMONS_MAX];
+	int count = daemons_find(daemons);
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		bool running = false;
+
+		for (int j = 0; j < count; j++) {
+			if (daemons[j].name != names[i])
+				continue;
+			daemon_tell(status, &daemons[j]);
+			running = true;
+		}
+		if (!running)
+			finding_mend(findings_add(&status->findings, FINDING_MISSING, names[i],
+						  "not running"),
+				     "systemctl start %s, or watch one command with tracer run", names[i]);
+	}
+}
+
+/* ---- the store --------------------------------------------------------------- */
+
+static void check_stream(struct status *status, struct store *store)
+{
+	struct store_stream stream;
+	char lag[UNITS_SIZE], ring[UNITS_SIZE];
+	int64_t lag_ns;
+
+	if (store_read_stream(store, &stream) < 0) {
+		finding_mend(findings_add(&status->findings, FINDING_MISSING, "stream",
+					  "no probe has ever sent anything"), "systemctl start %s",
+			     PROGRAM_PROBE);
+		json_object_set_new(status->json, "stream", json_null());
+		return;
+	}
+	lag_ns = freshness_lag_ns(&stream);
+	if (lag_ns == INT64_MAX)
+		findings_add(&status->findings, FINDING_MISSING, "stream",
+			     "nothing stored since this host booted");
+	else
+		findings_add(&status->findings,
+			     lag_ns < FRESHNESS_LIMIT_NS ? FINDING_OK : FINDING_MISSING, "stream",
+			     "stored up to %s ago; %s came through this ring",
+			     units_duration(lag, lag_ns, false),
+			     units_bytes(ring, (int64_t)stream.ring_offset, false));
+	if (lag_ns >= FRESHNESS_LIMIT_NS)
+		finding_mend(&status->findings.items[status->findings.count - 1],
+			     "see the logs: journalctl -u tracer-correlator -u tracer-probe");
+	json_object_set_new(status->json, "stream",
+			    json_pack("{s:s, s:I, s:I, s:I, s:I}", "boot_id", stream.boot_id,
+				      "ring_offset", (json_int_t)stream.ring_offset, "rev",
+				      (json_int_t)stream.rev, "committed_boot_ns",
+				      (json_int_t)stream.committed_boot_ns, "committed_unix_ns",
+				      (json_int_t)stream.committed_unix_ns));
+	json_object_set_new(json_object_get(status->json, "stream"), "lag_ns",
+			    lag_ns == INT64_MAX ? json_null() : json_integer(lag_ns));
+}
+
+static int check_losses(struct status *status, struct store *store)
+{
+	struct store_result *result;
+	json_t *array = json_array();
+	char count[UNITS_SIZE], when[UNITS_SIZE];
+	int more, error = store_query(store, "losses_by_kind", NULL, &result);
+	bool any = false;
+
+	json_object_set_new(status->json, "losses", array);
+	if (error < 0)
+		return error;
+	while ((more = store_result_next(result)) > 0) {
+		const char *kind = store_result_get(result, "kind").data;
+		int64_t lost = store_result_get(result, "lost_count").integer;
+		int64_t last = store_result_get(result, "last_unix_ns").integer;
+		bool recent = clock_ns(CLOCK_REALTIME) - last < LOSS_RECENT_NS;
+		struct finding *finding = findings_add(
+			&status->findings, recent ? FINDING_LIMITED : FINDING_OK, "losses",
+			"%s records of kind %s, the last at %s", units_count(count, lost, false), kind,
+			units_time(when, last));
+
+		if (recent)
+			finding_mend(finding, "a larger ring: tracer-probe --ring-size 64M; the runs "
+				     "concerned say incomplete");
+		json_array_append_new(array, json_pack("{s:s, s:I, s:I}", "kind", kind, "lost_count",
+						       (json_int_t)lost, "last_unix_ns", (json_int_t)last));
+		any = true;
+	}
+	store_result_free(result);
+	if (!any)
+		findings_add(&status->findings, FINDING_OK, "losses", "none");
+	return more;
+}
+
+static int64_t file_bytes(const char *path, const char *suffix)
+{
+	char name[4096];
+	struct stat status;
+
+	snprintf(name, sizeof(name), "%s%s", path, suffix);
+	return stat(name, &status) == 0 ? status.st_size : 0;
+}
+
+static int check_contents(struct status *status, struct store *store, const char *path)
+{
+	int64_t size = file_bytes(path, "") + file_bytes(path, "-wal");
+	json_t *rows = json_object();
+	struct store_result *result;
+	char text[320] = "", number[UNITS_SIZE];
+	int more, error = store_query(store, "status", NULL, &result);
+
+	json_object_set_new(status->json, "store",
+			    json_pack("{s:I, s:o}", "size_bytes", (json_int_t)size, "rows", rows));
+	json_set_string(json_object_get(status->json, "store"), "path", path);
+	if (error < 0)
+		return error;
+	while ((more = store_result_next(result)) > 0) {
+		const char *name = store_result_get(result, "name").data;
+		int64_t count = store_result_get(result, "row_count").integer;
+		size_t used = strlen(text);
+
+		json_object_set_new(rows, name, json_integer(count));
+		snprintf(text + used, sizeof(text) - used, "%s%s %s", used ? ", " : "",
+			 units_count(number, count, false), name);
+	}
+	store_result_free(result);
+	findings_add(&status->findings, FINDING_OK, "store", "%s, %s", path,
+		     units_bytes(number, size, false));
+	findings_add(&status->findings, FINDING_OK, "rows", "%s", text);
+	return more;
+}
+
+static void check_store(struct status *status, const char *path)
+{
+	struct store_error text;
+	struct store *store;
+	int error = store_open_reader(path, &store, &text);
+
+	if (error < 0) {
+		findings_add(&status->findings, FINDING_MISSING, "store", "%s", text.text);
+		json_object_set_new(status->json, "store", json_null());
+		return;
+	}
+	error = store_begin_reading(store);
+	if (error == 0) {
+		check_stream(status, store);
+		error = check_losses(status, store);
+	}
+	if (error == 0)
+		error = check_contents(status, store, path);
+	if (error < 0)
+		findings_add(&status->findings, FINDING_MISSING, "store", "%s", store_error_text(store));
+	source_close(store);
+}
+
+/* ---- the verb ---------------------------------------------------------------- */
+
+static int status_main(const struct verb *verb, int argc, char **argv)
+{
+	struct status status = {.json = json_pack("{s:[]}", "daemons")};
+	struct options options;
+	struct output output;
+	const char *value;
+	int option;
+
+	options_init(&options, verb, argc, argv);
+	option = options_next(&options, &value);
+	if (option < 0 || options_check_operands(&options, 0, 0)) {
+		json_decref(status.json);
+		return option < 0 ? options_exit(option) : VERB_USAGE;
+	}
+	output_init(&output, stdout, options.color);
+	check_daemons(&status);
+	check_store(&status, options_store_path(&options));
+	json_object_set_new(status.json, "findings", findings_to_json(&status.findings));
+	if (options.json) {
+		json_dumpf(status.json, stdout, JSON_INDENT(2));
+		fputc('\n', stdout);
+	} else {
+		findings_print(&status.findings, &output);
+	}
+	json_decref(status.json);
+	if (output_finish(&output) < 0)
+		return VERB_FAILED;
+	return findings_worst(&status.findings) == FINDING_OK ? VERB_OK : VERB_FAILED;
+}
+
+const struct verb verb_status = {
+	.name = "status",
+	.operands = "",
+	.summary = "daemons, lag, losses, size of the store",
+	.description =
+		"Tells whether the daemons run and keep up, what was lost, and how much the store\n"
+		"holds. Exit status 1 where something is wrong; the line below it says what to do.",
+	.options = option_specs,
+	.examples = "  tracer status\n"
+		    "  tracer status --json | jq .stream.lag_ns",
+	.completion = "",
+	.main = status_main,
+};

@@ -1,0 +1,559 @@
+/* tracer top: tasks and tools that run now, with what they use right now.
+ *
+ * It reads the store, as everything here: figures are those of the probe's latest
+ * looks at the living, at most a few seconds old.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "cli/freshness.h"
+#include "cli/options.h"
+#include "cli/source.h"
+#include "cli/table.h"
+#include "cli/units.h"
+
+#define WINDOW_NS 3500000000LL /* "now": a few passes over the living */
+#define PROCESSES_MOST 20000
+#define PERIOD_DEFAULT_S 1
+
+enum { OPTION_ONCE = 1, OPTION_SORT, OPTION_ALL, OPTION_PERIOD };
+
+static const struct option_spec option_specs[] = {
+	{OPTION_ONCE, "once", '1', NULL, NULL, "print one snapshot and end"},
+	{OPTION_SORT, "sort", 's', "KEY", "cpu memory read write", "by cpu, memory, read or write"},
+	{OPTION_ALL, "all", 'a', NULL, NULL, "what is idle, and the system's own, too"},
+	{OPTION_PERIOD, "period", 'd', "SECONDS", NULL, "between refreshes (1)"},
+	OPTION_SPEC_RAW,
+	OPTION_SPEC_JSON,
+	OPTION_SPEC_STORE,
+	OPTION_SPEC_COLOR,
+	OPTION_SPEC_HELP,
+	OPTION_SPEC_END,
+};
+
+/* One tool of one task. Rates are per second; ROW_NULL: nothing seen of late. */
+struct line {
+	int64_t tool_id, task_id, run_id;
+	char *tool, *task, *run;
+	bool is_system;
+	bool is_idle;
+	int64_t process_count;
+	int64_t begin_boot_ns;
+	double cores;
+	double read_rate, write_rate;
+	int64_t memory_bytes; /* resident; shared pages count in each process */
+};
+
+enum sort_key { SORT_CPU, SORT_MEMORY, SORT_READ, SORT_WRITE };
+
+static const char *const sort_names[] = {"cpu", "memory", "read", "write"};
+
+struct snapshot {
+	struct line *lines;
+	size_t count;
+	int64_t lag_ns;
+	int64_t now_boot_ns;
+};
+
+struct top {
+	struct options options;
+	struct store *store;
+	struct output output;
+	enum sort_key sort;
+	bool all;
+	bool once;
+	int period_ms;
+};
+
+/* ---- a snapshot -------------------------------------------------------------- */
+
+static void snapshot_free(struct snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->count; i++) {
+		free(snapshot->lines[i].tool);
+		free(snapshot->lines[i].task);
+		free(snapshot->lines[i].run);
+	}
+	free(snapshot->lines);
+	*snapshot = (struct snapshot){0};
+}
+
+static int64_t column_integer(struct store_result *row, const char *name)
+{
+	struct store_value value = store_result_get(row, name);
+
+	return value.type == STORE_VALUE_INTEGER ? value.integer : ROW_NULL;
+}
+
+static char *column_copy(struct store_result *row, const char *name)
+{
+	const char *text = store_result_get(row, name).data;
+
+	return strdup(text ? text : "-");
+}
+
+/* Rows of a tool need not follow one another: there are few. */
+static struct line *line_of(struct snapshot *snapshot, struct store_result *row)
+{
+	int64_t tool_id = column_integer(row, "tool_id");
+	const char *kind = store_result_get(row, "run_kind").data;
+	struct line *line, *lines;
+
+	for (size_t i = 0; i < snapshot->count; i++)
+		if (snapshot->lines[i].tool_id == tool_id)
+			return &snapshot->lines[i];
+	lines = reallocarray(snapshot->lines, snapshot->count + 1, sizeof(*lines));
+	if (!lines)
+		return NULL;
+	snapshot->lines = lines;
+	line = &lines[snapshot->count++];
+	*line = (struct line){
+		.tool_id = tool_id,
+		.task_id = column_integer(row, "task_id"),
+		.run_id = column_integer(row, "run_id"),
+		.tool = column_copy(row, "tool_name"),
+		.task = column_copy(row, "task_name"),
+		.run = column_copy(row, "run_name"),
+		.is_system = kind && (strcmp(kind, "system") == 0 || strcmp(kind, "session") == 0),
+		.is_idle = true,
+		.begin_boot_ns = INT64_MAX,
+	};
+	return line->tool && line->task && line->run ? line : NULL;
+}
+
+static double rate(int64_t amount, int64_t wall_ns)
+{
+	return amount == ROW_NULL || amount < 0 || wall_ns == ROW_NULL || wall_ns <= 0
+		       ? 0 : (double)amount * 1e9 / (double)wall_ns;
+}
+
+static void line_add(struct line *line, struct store_result *row)
+{
+	static const char *const memory[] = {"rss_anon_bytes", "rss_file_bytes", "rss_shmem_bytes"};
+	int64_t wall_ns = column_integer(row, "recent_wall_ns");
+	int64_t begin = column_integer(row, "begin_boot_ns");
+
+	line->process_count++;
+	if (begin < line->begin_boot_ns)
+		line->begin_boot_ns = begin;
+	if (wall_ns == ROW_NULL)
+		return;
+	line->cores += rate(column_integer(row, "recent_cpu_ns"), wall_ns) / 1e9;
+	line->read_rate += rate(column_integer(row, "recent_read_bytes"), wall_ns);
+	line->write_rate += rate(column_integer(row, "recent_write_bytes"), wall_ns);
+	for (size_t i = 0; i < sizeof(memory) / sizeof(memory[0]); i++) {
+		int64_t bytes = column_integer(row, memory[i]);
+
+		line->memory_bytes += bytes == ROW_NULL ? 0 : bytes;
+	}
+	line->is_idle = false;
+}
+
+static double sort_value(const struct line *line, enum sort_key key)
+{
+	switch (key) {
+	case SORT_MEMORY:
+		return (double)line->memory_bytes;
+	case SORT_READ:
+		return line->read_rate;
+	case SORT_WRITE:
+		return line->write_rate;
+	default:
+		return line->cores;
+	}
+}
+
+static int compare_lines(const void *left, const void *right, void *context)
+{
+	const struct line *a = left, *b = right;
+	double first = sort_value(a, *(enum sort_key *)context);
+	double second = sort_value(b, *(enum sort_key *)context);
+
+	if (first != second)
+		return first > second ? -1 : 1;
+	return a->tool_id < b->tool_id ? -1 : a->tool_id > b->tool_id;
+}
+
+static int rows_take(struct snapshot *snapshot, struct store_result *result)
+{
+	struct line *line;
+	int more;
+
+	while ((more = store_result_next(result)) > 0) {
+		line = line_of(snapshot, result);
+		if (!line)
+			return -ENOMEM;
+		line_add(line, result);
+	}
+	return more;
+}
+
+static int snapshot_take(struct top *top, struct snapshot *snapshot)
+{
+	struct store_stream stream = {0};
+	struct store_parameter parameters[] = {
+		{"since_boot_ns", STORE_INTEGER, 0, NULL},
+		{"limit", STORE_INTEGER, PROCESSES_MOST, NULL}, {0},
+	};
+	struct store_result *result;
+	int error = source_renew(top->store);
+
+	*snapshot = (struct snapshot){.lag_ns = INT64_MAX};
+	if (error < 0)
+		return error;
+	if (store_read_stream(top->store, &stream) == 0)
+		snapshot->lag_ns = freshness_lag_ns(&stream);
+	snapshot->now_boot_ns = (int64_t)stream.committed_boot_ns;
+	parameters[0].integer = snapshot->now_boot_ns - WINDOW_NS;
+	error = store_query(top->store, "top_processes", parameters, &result);
+	if (error == 0) {
+		error = rows_take(snapshot, result);
+		store_result_free(result);
+	}
+	if (error < 0) {
+		fprintf(stderr, "tracer: %s\n", error == -ENOMEM ? "out of memory"
+								  : store_error_text(top->store));
+		snapshot_free(snapshot);
+		return error;
+	}
+	if (snapshot->count)
+		qsort_r(snapshot->lines, snapshot->count, sizeof(*snapshot->lines), compare_lines,
+			&top->sort);
+	return 0;
+}
+
+static bool line_is_shown(const struct top *top, const struct line *line)
+{
+	return top->all || (!line->is_system && !line->is_idle);
+}
+
+/* ---- as text ----------------------------------------------------------------- */
+
+static const struct table_column columns[] = {
+	{"tool", TABLE_LEFT, true, 0},
+	{"task", TABLE_LEFT, false, 4},
+	{"run", TABLE_LEFT, false, 3},
+	{"processes", TABLE_RIGHT, false, 5},
+	{"for", TABLE_RIGHT, false, 2},
+	{"cores", TABLE_RIGHT, false, 0},
+	{"memory", TABLE_RIGHT, false, 0},
+	{"read", TABLE_RIGHT, false, 1},
+	{"written", TABLE_RIGHT, false, 1},
+};
+
+#define NAME_SHOWN 28 /* bytes of a task's or run's name in a live line */
+
+static void name_add(struct table *table, const char *name)
+{
+	char cut[NAME_SHOWN + 8];
+
+	if (snprintf(cut, sizeof(cut), "%.*s", NAME_SHOWN, name) < (int)strlen(name))
+		strcat(cut, "...");
+	table_add_name(table, STYLE_PLAIN, "", cut);
+}
+
+static void line_print(const struct top *top, const struct snapshot *snapshot,
+		       const struct line *line, struct table *table)
+{
+	char text[UNITS_SIZE];
+
+	table_add_name(table, STYLE_TITLE, "", line->tool);
+	name_add(table, line->task);
+	name_add(table, line->run);
+	table_add(table, STYLE_PLAIN, units_count(text, line->process_count, top->options.raw));
+	table_add(table, STYLE_PLAIN, units_duration(text, snapshot->now_boot_ns - line->begin_boot_ns,
+						     top->options.raw));
+	snprintf(text, sizeof(text), "%.2f", line->cores);
+	table_add(table, STYLE_PLAIN, text);
+	table_add(table, STYLE_PLAIN, units_bytes(text, line->memory_bytes, top->options.raw));
+	table_add(table, STYLE_PLAIN, units_rate(text, (int64_t)line->read_rate, top->options.raw));
+	table_add(table, STYLE_PLAIN, units_rate(text, (int64_t)line->write_rate, top->options.raw));
+}
+
+static void summary_print(const struct top *top, const struct snapshot *snapshot,
+			  const struct output *output)
+{
+	int64_t process_count = 0, memory_bytes = 0;
+	double cores = 0;
+	char a[UNITS_SIZE], b[UNITS_SIZE];
+
+	for (size_t i = 0; i < snapshot->count; i++) {
+		process_count += snapshot->lines[i].process_count;
+		memory_bytes += snapshot->lines[i].memory_bytes;
+		cores += snapshot->lines[i].cores;
+	}
+	output_print(output, STYLE_TITLE, "%s processes, %.2f cores busy, %s resident where busy",
+		     units_count(a, process_count, false), cores, units_bytes(b, memory_bytes, false));
+	if (snapshot->lag_ns >= FRESHNESS_LIMIT_NS)
+		output_print(output, STYLE_BAD, "  nothing new is stored: see tracer status");
+	fputc('\n', output->file);
+	if (!top->once)
+		output_print(output, STYLE_DIM, "by %s: c cpu, m memory, r read, w written; i %s idle; "
+			     "q quits\n", sort_names[top->sort], top->all ? "hides" : "shows");
+	fputc('\n', output->file);
+}
+
+/* At most `most` lines of the table. */
+static int snapshot_print(const struct top *top, const struct snapshot *snapshot,
+			  const struct output *output, size_t most)
+{
+	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	size_t shown = 0;
+	int error;
+
+	if (!table)
+		return -ENOMEM;
+	summary_print(top, snapshot, output);
+	for (size_t i = 0; i < snapshot->count && shown < most; i++) {
+		if (!line_is_shown(top, &snapshot->lines[i]))
+			continue;
+		line_print(top, snapshot, &snapshot->lines[i], table);
+		shown++;
+	}
+	error = table_print(table, output, true, NULL);
+	table_free(table);
+	return error;
+}
+
+static json_t *line_to_json(const struct line *line)
+{
+	json_t *object = json_object();
+
+	json_set_id(object, "run_id", line->run_id);
+	json_set_string(object, "run", line->run);
+	json_set_id(object, "task_id", line->task_id);
+	json_set_string(object, "task", line->task);
+	json_set_id(object, "tool_id", line->tool_id);
+	json_set_string(object, "tool", line->tool);
+	json_set_integer(object, "process_count", line->process_count);
+	json_set_integer(object, "begin_boot_ns", line->begin_boot_ns);
+	json_object_set_new(object, "idle", json_boolean(line->is_idle));
+	json_object_set_new(object, "cores", json_real(line->cores));
+	json_set_integer(object, "rss_bytes", line->is_idle ? ROW_NULL : line->memory_bytes);
+	json_set_integer(object, "read_bytes_per_second", (int64_t)line->read_rate);
+	json_set_integer(object, "write_bytes_per_second", (int64_t)line->write_rate);
+	return object;
+}
+
+static void snapshot_write_json(const struct top *top, const struct snapshot *snapshot)
+{
+	json_t *array = json_array(), *root = json_object();
+
+	for (size_t i = 0; i < snapshot->count; i++)
+		if (line_is_shown(top, &snapshot->lines[i]))
+			json_array_append_new(array, line_to_json(&snapshot->lines[i]));
+	json_set_integer(root, "boot_ns", snapshot->now_boot_ns);
+	json_set_integer(root, "lag_ns", snapshot->lag_ns == INT64_MAX ? ROW_NULL : snapshot->lag_ns);
+	json_object_set_new(root, "tools", array);
+	json_dumpf(root, stdout, JSON_INDENT(2));
+	fputc('\n', stdout);
+	json_decref(root);
+}
+
+static int show_once(struct top *top)
+{
+	struct snapshot snapshot;
+	int error = snapshot_take(top, &snapshot);
+
+	if (error < 0)
+		return error;
+	if (top->options.json)
+		snapshot_write_json(top, &snapshot);
+	else
+		error = snapshot_print(top, &snapshot, &top->output, SIZE_MAX);
+	snapshot_free(&snapshot);
+	return error;
+}
+
+/* ---- live -------------------------------------------------------------------- */
+
+static volatile sig_atomic_t ended;
+
+static void on_signal(int signal)
+{
+	if (signal != SIGWINCH) /* that one only wakes us up */
+		ended = 1;
+}
+
+static void signals_catch(void)
+{
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGWINCH};
+	const struct sigaction action = {.sa_handler = on_signal};
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		sigaction(numbers[i], &action, NULL);
+}
+
+/* One write a frame: no flicker, and no line longer than the screen. */
+static int frame_draw(struct top *top, const struct snapshot *snapshot)
+{
+	struct output frame = top->output;
+	struct winsize size = {.ws_row = 24};
+	char *text = NULL;
+	size_t length = 0;
+	int error;
+
+	ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+	frame.file = open_memstream(&text, &length);
+	if (!frame.file)
+		return -ENOMEM;
+	error = snapshot_print(top, snapshot, &frame, size.ws_row > 6 ? size.ws_row - 5u : 1);
+	fclose(frame.file);
+	fputs("\033[H", stdout);
+	for (char *line = text; line && *line;) {
+		char *end = strchrnul(line, '\n');
+
+		printf("%.*s\033[K%s", (int)(end - line), line, *end ? "\r\n" : "");
+		line = *end ? end + 1 : end;
+	}
+	fputs("\033[J", stdout);
+	free(text);
+	return fflush(stdout) == 0 ? error : -EIO;
+}
+
+static void key_take(struct top *top, char key)
+{
+	switch (key) {
+	case 'q':
+	case 3: /* ^C where the terminal does not make a signal of it */
+		ended = 1;
+		break;
+	case 'c':
+		top->sort = SORT_CPU;
+		break;
+	case 'm':
+		top->sort = SORT_MEMORY;
+		break;
+	case 'r':
+		top->sort = SORT_READ;
+		break;
+	case 'w':
+		top->sort = SORT_WRITE;
+		break;
+	case 'i':
+		top->all = !top->all;
+		break;
+	}
+}
+
+static int live_loop(struct top *top)
+{
+	struct pollfd keys = {.fd = STDIN_FILENO, .events = POLLIN};
+	struct snapshot snapshot;
+	int error = 0;
+	char key;
+
+	while (!ended && error == 0) {
+		error = snapshot_take(top, &snapshot);
+		if (error < 0)
+			break;
+		output_measure(&top->output);
+		error = frame_draw(top, &snapshot);
+		snapshot_free(&snapshot);
+		if (poll(&keys, 1, top->period_ms) == 1) {
+			if (read(STDIN_FILENO, &key, 1) != 1)
+				break; /* the terminal is gone */
+			key_take(top, key);
+		}
+	}
+	return error;
+}
+
+static int show_live(struct top *top)
+{
+	struct termios saved, raw;
+	int error;
+
+	if (tcgetattr(STDIN_FILENO, &saved) < 0)
+		return -errno;
+	raw = saved;
+	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+	raw.c_cc[VSUSP] = _POSIX_VDISABLE; /* stopping would leave the screen as it is */
+	signals_catch();
+	tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+	fputs("\033[?1049h\033[?25l", stdout); /* the other screen, no cursor */
+	error = live_loop(top);
+	fputs("\033[?25h\033[?1049l", stdout);
+	fflush(stdout);
+	tcsetattr(STDIN_FILENO, TCSANOW, &saved);
+	return error;
+}
+
+/* ---- the verb ---------------------------------------------------------------- */
+
+static int option_take(struct top *top, int option, const char *value)
+{
+	uint64_t seconds;
+
+	switch (option) {
+	case OPTION_ONCE:
+		top->once = true;
+		return 0;
+	case OPTION_ALL:
+		top->all = true;
+		return 0;
+	case OPTION_PERIOD:
+		if (options_parse_number(value, 3600, &seconds) < 0 || seconds == 0)
+			return options_misuse(&top->options, "--period takes seconds, not '%s'", value);
+		top->period_ms = (int)seconds * 1000;
+		return 0;
+	default:
+		for (size_t i = 0; i < sizeof(sort_names) / sizeof(sort_names[0]); i++) {
+			if (strcmp(value, sort_names[i]) == 0) {
+				top->sort = (enum sort_key)i;
+				return 0;
+			}
+		}
+		return options_misuse(&top->options, "--sort takes cpu, memory, read or write, not '%s'",
+				      value);
+	}
+}
+
+static int top_main(const struct verb *verb, int argc, char **argv)
+{
+	struct top top = {.period_ms = PERIOD_DEFAULT_S * 1000};
+	const char *value;
+	int option, misuse = 0, error;
+
+	options_init(&top.options, verb, argc, argv);
+	while (!misuse && (option = options_next(&top.options, &value)) > 0)
+		misuse = option_take(&top, option, value);
+	if (misuse)
+		return misuse;
+	if (option < 0)
+		return options_exit(option);
+	if (options_check_operands(&top.options, 0, 0))
+		return VERB_USAGE;
+	output_init(&top.output, stdout, top.options.color);
+	top.once = top.once || top.options.json || !top.output.is_terminal || !isatty(STDIN_FILENO);
+	top.store = source_open(&top.options);
+	if (!top.store)
+		return VERB_FAILED;
+	error = top.once ? show_once(&top) : show_live(&top);
+	source_close(top.store);
+	return output_finish(&top.output) < 0 || error < 0 ? VERB_FAILED : VERB_OK;
+}
+
+const struct verb verb_top = {
+	.name = "top",
+	.operands = "",
+	.summary = "tasks and tools that run now",
+	.description =
+		"Shows the tools that are busy now, by task and run: cores in use, resident memory,\n"
+		"bytes a second from and to storage, over the last seconds. Keys: c, m, r, w sort by\n"
+		"cpu, memory, read, written; i shows what is idle; q quits. What does not go to a\n"
+		"terminal is a single snapshot, as with --once.",
+	.options = option_specs,
+	.examples = "  tracer top\n"
+		    "  tracer top --once --sort memory\n"
+		    "  tracer top --json",
+	.completion = "",
+	.main = top_main,
+};
