@@ -60,7 +60,7 @@ struct model {
 	int64_t clock_offset_ns; /* CLOCK_REALTIME - CLOCK_BOOTTIME, as last told */
 	uint64_t now_boot_ns;
 	uint64_t pass_number;
-	uint64_t found_boot_ns; /* latest sample of a process that no event told of */
+	uint64_t found_settle_boot_ns; /* events after it tell nothing more of the found */
 
 	struct process *processes;
 	struct found *found;

@@ -17,8 +17,10 @@
 /* A living process that two complete passes did not show has gone unseen. */
 #define MISSED_PASSES_MAX 2
 
-/* An exec shows in a sample a moment before its tracepoint runs, and processors do not
- * reserve room in the ring in the order of their clocks. */
+/* The fork and exec of a process that began so shortly before a pass saw it may still be
+ * in the ring, and a little later than the sample: an exec shows before its tracepoint
+ * runs, and processors do not reserve room in the order of their clocks. */
+#define FOUND_YOUNG_NS (500 * 1000 * 1000)
 #define FOUND_SETTLE_NS (100 * 1000 * 1000)
 
 /* A sample is worth a row if the process ran this long or its memory moved so far. */
@@ -60,7 +62,7 @@ static void boot_ended(struct model *model)
 	}
 	model->system = NULL;
 	model->now_boot_ns = 0;
-	model->found_boot_ns = 0;
+	model->found_settle_boot_ns = 0;
 }
 
 static void set_host_id(struct model *model, const struct wire_hello *hello)
@@ -206,6 +208,15 @@ static void found_place_all(struct model *model)
 		found_place(model, model->found);
 }
 
+static void note_settle_time(struct model *model, const struct wire_sample *sample)
+{
+	bool young = sample->boot_ns < sample->image.start_boot_ns + FOUND_YOUNG_NS;
+	uint64_t settle_boot_ns = sample->boot_ns + (young ? FOUND_SETTLE_NS : 0);
+
+	if (settle_boot_ns > model->found_settle_boot_ns)
+		model->found_settle_boot_ns = settle_boot_ns;
+}
+
 static void found_note(struct model *model, const struct wire_sample *sample)
 {
 	struct process_key key = {.start_boot_ns = sample->image.start_boot_ns, .pid = sample->image.pid};
@@ -220,7 +231,8 @@ static void found_note(struct model *model, const struct wire_sample *sample)
 		found->key = key;
 		HASH_ADD(hh, model->found, key, sizeof(found->key), found);
 	}
-	found->boot_ns = model->found_boot_ns = sample->boot_ns;
+	found->boot_ns = sample->boot_ns;
+	note_settle_time(model, sample);
 	found->parent = sample->parent;
 	found->exec_id = sample->image.exec_id;
 	found->cgroup_id = sample->cgroup_id;
@@ -568,7 +580,7 @@ static void apply_pass(struct model *model, const struct wire_pass *pass)
  * in the ring while the pass went by. Later ones may not. */
 static void settle_found(struct model *model, uint64_t boot_ns)
 {
-	if (model->found && boot_ns > model->found_boot_ns + FOUND_SETTLE_NS)
+	if (model->found && boot_ns > model->found_settle_boot_ns)
 		found_place_all(model);
 }
 
