@@ -32,9 +32,11 @@ static void setup(void)
 
 static void teardown(void)
 {
-	DIR *listing = opendir(directory);
+	DIR *listing;
 	struct dirent *entry;
 
+	umount2(directory, MNT_DETACH); /* where the test mounted one */
+	listing = opendir(directory);
 	while ((entry = readdir(listing)))
 		unlinkat(dirfd(listing), entry->d_name, 0);
 	closedir(listing);
