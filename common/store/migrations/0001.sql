@@ -51,7 +51,7 @@ CREATE TABLE runs (
   run_key           TEXT, -- text; key shared by its parts on other hosts: job id, work directory; rule
   root_process_id   INTEGER, -- id; processes.id it began with; derived
   origin_process_id INTEGER, -- id; processes.id of the origin it began beneath; derived
-  user_id           INTEGER, -- uid; effective user of its root process; cred.euid
+  user_id           INTEGER, -- uid; real user of its root process; cred.uid
   working_directory TEXT, -- text; of its root process; fs.pwd
   status            TEXT NOT NULL, -- text; running, succeeded, failed, killed, ended (result unknown); model
   exit_code         INTEGER, -- code; of its root process; wait status
@@ -247,7 +247,7 @@ CREATE VIEW processes AS SELECT
   p.parent_id,             -- id; processes.id of the image that forked it, or the image it was before exec; real_parent at fork
   p.pid,                   -- pid; thread group id, initial namespace; task.tgid
   p.exec_id,               -- count; execs of this process and its ancestors; task.self_exec_id
-  p.user_id,               -- uid; effective user at exec; cred.euid
+  p.user_id,               -- uid; real user; cred.uid
   p.began,                 -- text; fork, exec, found (alive before the probe); event
   p.ended,                 -- text; exit, exec (a new image followed), lost (gone without a record); event
   p.totals,                -- text; how final the counters are: sample, exec, exit, final; event
