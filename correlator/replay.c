@@ -12,7 +12,7 @@
 #include "common/log.h"
 #include "common/wire/recording.h"
 
-#define MESSAGES_PER_COMMIT 20000
+#define MESSAGES_PER_COMMIT 50000
 
 /* The clock of the recording, not of the machine: replays are alike. */
 static int commit(struct session *session)
