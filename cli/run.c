@@ -38,7 +38,7 @@ static const struct option_spec option_specs[] = {
 	{OPTION_TABLE, "table", 'T', NULL, NULL, "tasks grouped by name, not a tree"},
 	{OPTION_PROCESSES, "processes", 'p', NULL, NULL, "processes beneath their tools too"},
 	{OPTION_QUIET, "quiet", 'q', NULL, NULL, "no report; with --store, only record"},
-	{OPTION_AS, "as", 0, "USER", "user", "run COMMAND as USER (for root)"},
+	{OPTION_AS, "as", 0, "USER", "user", "run COMMAND as USER (for root); files stay yours"},
 	OPTION_SPEC_RAW,
 	OPTION_SPEC_COLOR,
 	OPTION_SPEC_HELP,
@@ -53,7 +53,8 @@ struct run {
 	const char *as;
 	bool quiet;
 
-	struct user user;
+	struct user invoking; /* whose the files are */
+	struct user user;     /* whom the command runs as */
 	struct child_signals signals;
 	struct child child;
 	struct watch watch;
@@ -73,7 +74,7 @@ static int output_open(struct run *run)
 	if (run->quiet)
 		return 0;
 	if (run->output_path)
-		fd = user_open(&run->user, run->output_path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+		fd = user_open(&run->invoking, run->output_path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
 	else
 		fd = fcntl(run->options.json ? STDOUT_FILENO : STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (fd < 0 && run->output_path) {
@@ -266,7 +267,7 @@ static int watch_end(struct run *run)
 static void watched_command(struct run *run)
 {
 	bool clean;
-	int error = keep_begin(&run->keep, run->keep_path, &run->user, run->watch.store_path);
+	int error = keep_begin(&run->keep, run->keep_path, &run->invoking, run->watch.store_path);
 
 	if (error == 0)
 		error = watch_start(&run->watch, run->signals.fd);
@@ -346,7 +347,11 @@ static void option_take(struct run *run, int option, const char *value)
 
 static int prepare(struct run *run)
 {
-	int error = run->as ? user_read_named(&run->user, run->as) : user_read_invoking(&run->user);
+	int error = user_read_invoking(&run->invoking);
+
+	run->user = run->invoking;
+	if (error == 0 && run->as)
+		error = user_read_named(&run->user, run->as);
 
 	if (error == -ENOENT)
 		return options_misuse(&run->options, "there is no user '%s'", run->as);

@@ -186,13 +186,18 @@ packages_require() {
 
 # --- build ------------------------------------------------------------------------------
 
-# build_programs DIRECTORY LOG OPTION...: configures it once, builds what changed.
+programs='cli/tracer probe/tracer-probe correlator/tracer-correlator'
+
+# build_programs DIRECTORY LOG TARGETS OPTION...: configures it once, builds what changed of
+# the TARGETS (one word: a list, '' for everything).
 build_programs() {
 	local directory=$1 log=$2
-	shift 2
+	local -a targets
+	read -r -a targets <<<"$3"
+	shift 3
 	use_any_bpftool
 	if [[ ! -f $directory/build.ninja ]]; then
 		run_quietly "$log" "meson setup" as_owner meson setup "$directory" "$root" "$@"
 	fi
-	run_quietly "$log" "the build" as_owner meson compile -C "$directory"
+	run_quietly "$log" "the build" as_owner ninja -C "$directory" "${targets[@]}"
 }
