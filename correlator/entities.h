@@ -232,6 +232,7 @@ struct process {
 	bool checkpointed;        /* what is in the store is this */
 	bool found;               /* alive before the probe */
 	bool is_task_root, is_run_root;
+	bool has_container;       /* a client whose container has come */
 	bool ended, has_final;
 	uint64_t end_boot_ns;
 	uint64_t seen_pass;       /* number of the last pass it was in */

@@ -146,10 +146,14 @@ static const char *run_kind(struct model *model, const struct process *process,
 {
 	if (boundary == RULES_BOUNDARY_PROCESS_GROUP)
 		return "job";
-	if (boundary == RULES_BOUNDARY_CGROUP)
-		return origin->run_key[0] ? "batch" : "service";
-	if (container_of_process(model, process))
+	struct container *container = container_of_process(model, process);
+
+	if (boundary == RULES_BOUNDARY_CGROUP && origin->run_key[0])
+		return "batch";
+	if (container && container != process->parent->image->container)
 		return "container";
+	if (boundary == RULES_BOUNDARY_CGROUP)
+		return "service";
 	return strcmp(origin->engine, "cron") == 0 ? "cron" : "command";
 }
 
@@ -284,6 +288,69 @@ static struct run *run_begin(struct model *model, struct process *process, const
 		 cgroup_unit(cgroup->path, unit, sizeof(unit)))
 		run_set_name(model, run, unit, NAME_FIXED);
 	return run;
+}
+
+/* ---- containers that a daemon started for somebody */
+
+/* Another process of the same container, which has its place. */
+static struct process *companion(struct model *model, const struct container *container)
+{
+	struct process *process;
+
+	for (process = model->processes; process; process = process->hh.next)
+		if (!process->ended && process->image && process->image->container == container &&
+		    process->run != model->system)
+			return process;
+	return NULL;
+}
+
+/* The client (`docker run`) that waits for this container: one in the container's
+ * working directory, as engines start them, else the only one there is. Where two
+ * could be meant, neither is. */
+static struct process *waiting_client(struct model *model, const struct process *process)
+{
+	struct process *candidate, *only = NULL, *nearest = NULL;
+	int count = 0;
+
+	for (candidate = model->processes; candidate; candidate = candidate->hh.next) {
+		if (candidate->ended || candidate->has_container || !candidate->image ||
+		    candidate->image->role != RULES_ROLE_CLIENT || candidate->place != PLACE_FULL)
+			continue;
+		only = candidate;
+		count++;
+		if (!nearest && process->command && candidate->command &&
+		    process->command->working_directory[1] &&
+		    strcmp(process->command->working_directory,
+			   candidate->command->working_directory) == 0)
+			nearest = candidate;
+	}
+	if (nearest)
+		return nearest;
+	return count == 1 ? only : NULL;
+}
+
+/* A container beneath a shim or a daemon of its own belongs to whoever asked for it. */
+static struct group *join_client(struct model *model, struct process *process, const char **ret_reason)
+{
+	const struct image *shim = process->parent->image;
+	struct container *container = container_of_process(model, process);
+	struct process *found;
+
+	if (!container || shim->role != RULES_ROLE_ORIGIN || shim->container == container)
+		return NULL;
+	found = companion(model, container);
+	if (found) {
+		*ret_reason = "another process of its container";
+	} else {
+		found = waiting_client(model, process);
+		if (!found)
+			return NULL;
+		found->has_container = true;
+		found->checkpointed = false;
+		*ret_reason = "container that its client waits for";
+	}
+	process->path_rank = found->path_rank;
+	return found->group;
 }
 
 /* ---- tasks beneath an engine */
@@ -667,6 +734,10 @@ static struct group *choose_group(struct model *model, struct process *process,
 					     .stdout_pipe = placing->stdout_pipe});
 	if (!parent->group)
 		return NULL;
+	struct group *joined = join_client(model, process, ret_reason);
+
+	if (joined)
+		return joined;
 	if (begins_run(parent, placing, &boundary)) {
 		struct run *run = run_begin(model, process, placing, boundary, &origin);
 

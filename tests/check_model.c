@@ -90,6 +90,16 @@ static void fork_process(unsigned parent, unsigned pid)
 	apply();
 }
 
+static void cgroup(uint64_t id, const char *cgroup_path)
+{
+	struct wire_cgroup *c = &begin(WIRE_CGROUP)->cgroup;
+
+	c->boot_ns = now;
+	c->cgroup_id = id;
+	c->path = bytes(cgroup_path);
+	apply();
+}
+
 struct where {
 	uint32_t stdin_pipe, stdout_pipe, pgid, tty;
 	uint64_t cgroup_id;
@@ -339,17 +349,8 @@ END_TEST
 
 START_TEST(a_slurm_job_is_a_run_and_its_steps_are_tasks)
 {
-	static const char *const paths[] = {"/slurm_host/uid_0/job_9/step_batch",
-					    "/slurm_host/uid_0/job_9/step_0"};
-
-	for (unsigned i = 0; i < 2; i++) {
-		struct wire_cgroup *c = &begin(WIRE_CGROUP)->cgroup;
-
-		c->boot_ns = now;
-		c->cgroup_id = 500 + i;
-		c->path = bytes(paths[i]);
-		apply();
-	}
+	cgroup(500, "/slurm_host/uid_0/job_9/step_batch");
+	cgroup(501, "/slurm_host/uid_0/job_9/step_0");
 	spawn(1, 10, "slurmd");
 	for (unsigned i = 0; i < 2; i++) {
 		fork_process(10, 20 + i);
@@ -363,6 +364,40 @@ START_TEST(a_slurm_job_is_a_run_and_its_steps_are_tasks)
 	ck_assert_str_eq(rows("SELECT t.kind, t.process_count FROM standing_tasks t JOIN runs r ON r.id = "
 			      "t.run_id WHERE r.kind = 'batch' ORDER BY t.begin_boot_ns"),
 			 "batch 3\nbatch 1\n");
+}
+END_TEST
+
+#define HEX64 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+START_TEST(a_container_belongs_to_the_client_that_waits_for_it)
+{
+	cgroup(600, "/docker/" HEX64);
+	spawn(1, 10, "containerd-shim-runc-v2");
+	spawn(2, 20, "bash driver.sh");
+	run_process(20, 21, "bwa index x");
+	spawn(20, 22, "docker run image samtools sort x");
+	fork_process(10, 30);
+	exec_in(30, (struct where){.cgroup_id = 600, .cwd = "/"}, "samtools sort x");
+	run_process(30, 31, "gzip x");
+	ck_assert_str_eq(rows("SELECT t.name, count(*), count(p.container_id) FROM processes p JOIN "
+			      "standing_tasks t ON t.id = p.task_id WHERE p.pid >= 20 GROUP BY t.id "
+			      "ORDER BY t.begin_boot_ns"),
+			 "driver.sh 1 0\nbwa index 1 0\nsamtools sort + gzip 3 1\n");
+	ck_assert_str_eq(rows("SELECT c.runtime, t.name FROM containers c JOIN tasks t ON t.id = c.task_id"),
+			 "docker samtools sort + gzip\n");
+}
+END_TEST
+
+START_TEST(a_container_that_nobody_waits_for_is_a_run)
+{
+	cgroup(600, "/docker/" HEX64);
+	spawn(1, 10, "containerd-shim-runc-v2");
+	fork_process(10, 30);
+	exec_in(30, (struct where){.cgroup_id = 600}, "nginx");
+	fork_process(10, 31); /* docker exec, its client on another host */
+	exec_in(31, (struct where){.cgroup_id = 600}, "ps");
+	ck_assert_str_eq(rows("SELECT kind, name, process_count FROM runs WHERE kind <> 'system'"),
+			 "container nginx 2\n");
 }
 END_TEST
 
@@ -678,6 +713,8 @@ int main(void)
 	tcase_add_test(all, jobs_of_an_interactive_shell_are_runs);
 	tcase_add_test(all, a_process_without_a_known_parent_has_a_run_of_its_own);
 	tcase_add_test(all, a_slurm_job_is_a_run_and_its_steps_are_tasks);
+	tcase_add_test(all, a_container_belongs_to_the_client_that_waits_for_it);
+	tcase_add_test(all, a_container_that_nobody_waits_for_is_a_run);
 	tcase_add_test(all, one_subtree_after_another_opens_no_task);
 	tcase_add_test(all, subtrees_of_the_outermost_orchestrator_are_tasks);
 	tcase_add_test(all, an_orchestrator_found_further_out_takes_over);

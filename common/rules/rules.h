@@ -29,6 +29,7 @@
 	X(INTERPRETER, "interpreter")   /* named after what it runs */                        \
 	X(WRAPPER, "wrapper")           /* seen through downwards: env, nice, time, sudo */   \
 	X(COMPONENT, "component")       /* part of its parent's tool: cc1, ld, conmon */      \
+	X(CLIENT, "client")             /* waits for a container that lives elsewhere: docker run */ \
 	X(HELPER, "helper")             /* set-up and glue: mkdir, cat; opens no task */      \
 	X(IGNORE, "ignore")             /* not stored */
 
