@@ -83,6 +83,7 @@ struct expectation {
 #define TOOL RULES_ROLE_TOOL
 #define SHELL RULES_ROLE_SHELL
 #define WRAPPER RULES_ROLE_WRAPPER
+#define CLIENT RULES_ROLE_CLIENT
 #define HELPER RULES_ROLE_HELPER
 #define COMPONENT RULES_ROLE_COMPONENT
 #define ORIGIN RULES_ROLE_ORIGIN
@@ -286,9 +287,11 @@ static const struct expectation expectations[] = {
 	{"/usr/bin/dockerd -H fd://", "dockerd", ORIGIN, "container-daemon"},
 	{"runc run -b bundle id", "runc", WRAPPER, "container-runtime"},
 	{"~/proc/self/exe runc init", "runc", WRAPPER, "container-runtime"},
-	{"docker run --rm img cmd", "docker run", TOOL, "container-client"},
-	{"docker -H unix:///x.sock run img", "docker run", TOOL, "container-client"},
-	{"podman --root /x --runtime runc run img", "podman run", TOOL, "container-client"},
+	{"docker run --rm img cmd", "docker run", CLIENT, "container-start"},
+	{"docker -H unix:///x.sock run img", "docker run", CLIENT, "container-start"},
+	{"podman --root /x --runtime runc run img", "podman run", CLIENT, "container-start"},
+	{"docker container run img", "docker run", CLIENT, "container-start"},
+	{"docker ps -a", "docker ps", TOOL, "container-client"},
 	{"singularity exec img.sif bwa mem", "singularity exec", WRAPPER, "apptainer-run"},
 	{"apptainer build x.sif x.def", "apptainer build", TOOL, "apptainer"},
 	/* origins */
