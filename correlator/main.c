@@ -55,7 +55,7 @@ static const char help[] =
 	"                      (default nobody)\n"
 	"  --user USER         become this user once the socket is bound\n"
 	"  --retain DAYS       delete runs that ended longer ago (default 30, 0: never)\n"
-	"  --once              end when the first connection has ended\n"
+	"  --once              end when the first probe has come and gone\n"
 	"  --replay FILE       read a recording instead of listening, then end\n"
 	"  --record FILE       also write every message to a recording\n"
 	"  --ready-fd N        write '1' to this descriptor when listening\n"
@@ -263,14 +263,10 @@ static int serve(const struct options *options, struct session *session, struct 
 		.once = options->once,
 		.record_fd = -1,
 		.retain_days = options->retain_days,
+		.ready_fd = options->ready_fd,
 	};
 	int r = options->record ? open_recording(options->record, &server.record_fd) : 0;
 
-	if (r == 0 && options->ready_fd >= 0) {
-		if (write(options->ready_fd, "1", 1) != 1)
-			log_warning("nobody listens on --ready-fd %d", options->ready_fd);
-		close(options->ready_fd);
-	}
 	if (r == 0)
 		r = server_run(&server, session, store);
 	if (server.record_fd >= 0)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -22,6 +23,7 @@
 #define PENDING_ROWS_MAX 20000
 #define READ_SIZE (256 * 1024)
 #define UNSENT_MAX (64 * 1024) /* a peer that does not read its acknowledgements */
+#define HELLO_TIMEOUT_MS 5000 /* a peer that says nothing keeps the probe out */
 
 struct server {
 	struct server_options options;
@@ -31,6 +33,8 @@ struct server {
 	uv_pipe_t listener;
 	uv_pipe_t peer;
 	bool has_peer, peer_closing;
+	bool has_next; /* a peer waits for the one before it to be gone */
+	uint64_t heard_since_ms; /* when we began to read from it, on the loop's clock */
 	bool paused; /* the store cannot be written */
 	int failure;
 	struct wire_input input;
@@ -80,14 +84,20 @@ int server_listen(const char *path, gid_t group)
 
 /* ---- the connection */
 
+static void peer_accept(struct server *server);
+
 static void peer_closed(uv_handle_t *handle)
 {
 	struct server *server = handle->data;
 
 	server->has_peer = server->peer_closing = false;
 	server->input.size = server->input.position = 0;
-	if (server->options.once)
+	if (server->options.once && server->session->greeted) {
 		uv_stop(&server->loop);
+	} else if (server->has_next) {
+		server->has_next = false;
+		peer_accept(server);
+	}
 }
 
 static void peer_close(struct server *server)
@@ -134,6 +144,12 @@ static void answer(struct server *server, answer_function make)
 static void read_ready(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer);
 static void read_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer);
 
+static void peer_listen(struct server *server)
+{
+	server->heard_since_ms = uv_now(&server->loop);
+	uv_read_start((uv_stream_t *)&server->peer, read_room, read_ready);
+}
+
 static void commit(struct server *server)
 {
 	struct session *session = server->session;
@@ -156,7 +172,7 @@ static void commit(struct server *server)
 		log_info("the store can be written again");
 		server->paused = false;
 		if (server->has_peer && !server->peer_closing)
-			uv_read_start((uv_stream_t *)&server->peer, read_room, read_ready);
+			peer_listen(server);
 	}
 	answer(server, session_acknowledge);
 }
@@ -230,7 +246,11 @@ static void read_ready(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer
 	}
 	if (size == 0)
 		return;
-	log_info("probe disconnected%s%s", size == UV_EOF ? "" : ": ", size == UV_EOF ? "" : uv_strerror((int)size));
+	if (server->input.size > server->input.position)
+		log_warning("probe disconnected in the middle of a message");
+	else
+		log_info("probe disconnected%s%s", size == UV_EOF ? "" : ": ",
+			 size == UV_EOF ? "" : uv_strerror((int)size));
 	commit(server);
 	peer_close(server);
 }
@@ -263,10 +283,38 @@ static void refuse(struct server *server)
 
 	if (!second)
 		return;
+	log_warning("connection refused: a probe is connected already");
 	uv_pipe_init(&server->loop, second, 0);
 	uv_accept((uv_stream_t *)&server->listener, (uv_stream_t *)second);
 	uv_close((uv_handle_t *)second, close_only);
-	log_warning("connection refused: a probe is connected already");
+}
+
+/* Whether the peer has gone, though what it sent may not have been read yet. */
+static bool peer_has_left(struct server *server)
+{
+	struct pollfd descriptor = {.events = POLLRDHUP};
+	uv_os_fd_t fd;
+
+	if (server->peer_closing || uv_fileno((uv_handle_t *)&server->peer, &fd) < 0)
+		return true;
+	descriptor.fd = fd;
+	return poll(&descriptor, 1, 0) > 0;
+}
+
+static void peer_accept(struct server *server)
+{
+	uv_pipe_init(&server->loop, &server->peer, 0);
+	server->peer.data = server;
+	server->has_peer = true;
+	session_reset(server->session);
+	if (uv_accept((uv_stream_t *)&server->listener, (uv_stream_t *)&server->peer) < 0 ||
+	    !peer_is_allowed(server)) {
+		peer_close(server);
+		return;
+	}
+	log_info("probe connected");
+	if (!server->paused)
+		peer_listen(server);
 }
 
 static void connected(uv_stream_t *listener, int status)
@@ -275,30 +323,33 @@ static void connected(uv_stream_t *listener, int status)
 
 	if (status < 0)
 		return;
-	if (server->has_peer) {
+	/* Not accepting makes libuv wait with the next one too. */
+	if (!server->has_peer)
+		peer_accept(server);
+	else if (peer_has_left(server))
+		server->has_next = true;
+	else
 		refuse(server);
-		return;
-	}
-	uv_pipe_init(&server->loop, &server->peer, 0);
-	server->peer.data = server;
-	server->has_peer = true;
-	if (uv_accept(listener, (uv_stream_t *)&server->peer) < 0 || !peer_is_allowed(server)) {
-		peer_close(server);
-		return;
-	}
-	session_reset(server->session);
-	log_info("probe connected");
-	if (!server->paused)
-		uv_read_start((uv_stream_t *)&server->peer, read_room, read_ready);
 }
 
 /* ---- timers and signals */
+
+static bool hello_is_overdue(const struct server *server)
+{
+	return server->has_peer && !server->peer_closing && !server->paused &&
+	       !server->session->greeted &&
+	       uv_now(&server->loop) - server->heard_since_ms > HELLO_TIMEOUT_MS;
+}
 
 static void commit_due(uv_timer_t *timer)
 {
 	struct server *server = timer->data;
 
 	commit(server);
+	if (hello_is_overdue(server)) {
+		log_warning("connection closed: no hello within %d s", HELLO_TIMEOUT_MS / 1000);
+		peer_close(server);
+	}
 	uv_timer_set_repeat(timer, server->paused ? RETRY_PERIOD_MS : COMMIT_PERIOD_MS);
 }
 
@@ -344,6 +395,15 @@ static void start(struct server *server)
 	uv_signal_start(&server->interrupt, stop_requested, SIGINT);
 }
 
+static void tell_ready(int fd)
+{
+	if (fd < 0)
+		return;
+	if (write(fd, "1", 1) != 1)
+		log_warning("nobody listens on --ready-fd %d", fd);
+	close(fd);
+}
+
 static void close_handle(uv_handle_t *handle, void *argument)
 {
 	if (!uv_is_closing(handle))
@@ -358,6 +418,7 @@ int server_run(const struct server_options *options, struct session *session, st
 	if (r < 0)
 		return r;
 	start(&server);
+	tell_ready(options->ready_fd);
 	uv_run(&server.loop, UV_RUN_DEFAULT);
 	if (!server.failure)
 		commit(&server);

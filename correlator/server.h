@@ -15,9 +15,10 @@
 struct server_options {
 	int listen_fd;     /* bound and listening; taken over */
 	uid_t probe_uid;   /* whose probe is accepted, besides root's and our own */
-	bool once;         /* end after the first connection */
+	bool once;         /* end when the first peer that greeted has gone */
 	int record_fd;     /* -1, or where every frame is copied to */
 	int retain_days;   /* 0: for ever */
+	int ready_fd;      /* -1, or where '1' is written once peers and signals are served; closed */
 };
 
 /* A listening socket at `path`, mode 0660. A stale socket file is replaced; -EADDRINUSE:

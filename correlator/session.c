@@ -14,14 +14,15 @@ int session_init(struct session *session, struct model *model, struct store *sto
 	if (r < 0 && r != -ENODATA)
 		return r;
 	session->committed_offset = session->stream.ring_offset;
+	session->changed = false;
 	session_reset(session);
 	return 0;
 }
 
+/* What the peer before sent and is not yet committed stays to be committed. */
 void session_reset(struct session *session)
 {
 	session->greeted = false;
-	session->changed = false;
 }
 
 static int reject(const char **ret_reason, const char *reason)

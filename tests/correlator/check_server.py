@@ -1,0 +1,720 @@
+#!/usr/bin/env python3
+"""tracer-correlator as a whole: its socket, its store, its recordings, its bad days.
+
+usage: check_server.py PROGRAM [NAME...]
+
+Every test starts the real program in a directory of its own and speaks to it as a probe does.
+Prints "ok - NAME", "not ok - NAME" or "skip - NAME: why".
+"""
+
+import contextlib
+import os
+import pathlib
+import random
+import re
+import shutil
+import sqlite3
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+sys.dont_write_bytecode = True
+from wire_client import FRAME_MAX, VERSION, Peer, Story, frame, message  # noqa: E402
+
+PROGRAM = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "tracer-correlator").resolve()
+STRANGER_UID = 54321
+# What a sanitizer keeps of freed memory would look like growth.
+ENVIRONMENT = os.environ | {
+    "ASAN_OPTIONS": "quarantine_size_mb=1:thread_local_quarantine_size_kb=64",
+    "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+}
+
+
+class Skip(Exception):
+    """Cannot be tested here; says why."""
+
+
+def same(what, found, expected):
+    assert found == expected, f"{what}: {found!r}, expected {expected!r}"
+
+
+def wait_until(what, holds, timeout_s=20):
+    deadline = time.monotonic() + timeout_s
+    while not holds():
+        assert time.monotonic() < deadline, f"{what}: not within {timeout_s} s"
+        time.sleep(0.01)
+
+
+def need_root():
+    if os.geteuid() != 0:
+        raise Skip("needs root")
+
+
+class Correlator:
+    """The program, running."""
+
+    def __init__(self, directory, *options, store="store.db", socket="tracer.sock", wait=True):
+        self.store = directory / store
+        self.socket = directory / socket
+        self.log_path = directory / f"log-{time.monotonic_ns()}"
+        ready_read, ready_write = os.pipe()
+        with open(self.log_path, "wb") as log:
+            self.process = subprocess.Popen(
+                [PROGRAM, "--socket", self.socket, "--store", self.store, "--retain", "0",
+                 "--rules", directory, "--ready-fd", str(ready_write), *map(str, options)],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=[ready_write],
+                env=ENVIRONMENT)
+        os.close(ready_write)
+        with os.fdopen(ready_read, "rb") as ready:
+            self.is_ready = ready.read(1) == b"1"
+        if wait:
+            assert self.is_ready, self.log()
+
+    def log(self):
+        return self.log_path.read_text(errors="replace").splitlines()
+
+    def complaints(self):
+        """Lines that say more than that somebody came, went, or was replayed."""
+        return [line for line in self.log()
+                if not re.fullmatch(r"tracer-correlator: probe (dis)?connected", line)]
+
+    def rows(self, sql):
+        return query(self.store, sql)
+
+    def memory_kib(self):
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(r"VmRSS:\s+(\d+)", status)[1])
+
+    def wait(self):
+        return self.process.wait(30)
+
+    def stop(self):
+        """Ends it as systemd does; a sanitizer that found something shows here."""
+        self.process.terminate()
+        same("status after SIGTERM", self.wait(), 0)
+
+    def end(self):
+        """Whatever happened, it does not outlive its test."""
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+
+@contextlib.contextmanager
+def running(directory, *options, **keywords):
+    correlator = Correlator(directory, *options, **keywords)
+    try:
+        yield correlator
+    finally:
+        correlator.end()
+
+
+def query(store, sql):
+    database = sqlite3.connect(f"file:{store}?mode=ro", uri=True, timeout=10)
+    try:
+        return database.execute(sql).fetchall()
+    finally:
+        database.close()
+
+
+def check_integrity(store):
+    same("integrity of the store", query(store, "PRAGMA integrity_check"), [("ok",)])
+
+
+def told(story, directory, store="told.db"):
+    """The store that a story makes when nothing goes wrong."""
+    with running(directory, "--once", store=store, socket="told.sock") as correlator:
+        connect(correlator, story).wait_acknowledged(story.end)
+        correlator.process.terminate()
+        correlator.wait()
+    return correlator.store
+
+
+def connect(correlator, story, tell=True):
+    """A probe that greets, sends its pass and, unless told otherwise, the whole story."""
+    peer = Peer(correlator.socket)
+    wanted = peer.greet(story.hello())
+    peer.send(story.pass_over_living(0))
+    if tell:
+        peer.send(story.tell(wanted))
+    return peer
+
+
+# Everything but what depends on when commits happened.
+WHAT_RAN = {
+    "processes": "SELECT pid, exec_id, began, ended, totals, begin_boot_ns, end_boot_ns, exit_code, "
+                 "signal, program, role, reason, cpu_ns, spawn_cpu_ns, id, parent_id, tool_id, "
+                 "task_id, run_id FROM processes ORDER BY id",
+    "tools": "SELECT id, task_id, run_id, name, role, process_count, living_count, failed_count, "
+             "cpu_ns, begin_boot_ns, end_boot_ns FROM standing_tools ORDER BY id",
+    "tasks": "SELECT id, run_id, name, kind, status, process_count, living_count, failed_count, "
+             "cpu_ns, begin_boot_ns, end_boot_ns FROM standing_tasks ORDER BY id",
+    "runs": "SELECT id, name, kind, status, exit_code, process_count, living_count, failed_count, "
+            "task_count, cpu_ns, begin_boot_ns, end_boot_ns FROM standing_runs ORDER BY id",
+    "incidents": "SELECT id, run_id, task_id, process_id, kind, boot_ns, sentence FROM incidents "
+                 "ORDER BY id",
+}
+
+
+def same_content(found, expected):
+    for what, sql in WHAT_RAN.items():
+        left, right = query(found, sql), query(expected, sql)
+        for one, other in zip(left, right):
+            same(what, one, other)
+        same(f"rows of {what}", len(left), len(right))
+
+
+# --- the ordinary course ------------------------------------------------------------------
+
+def test_ack_follows_commit(directory):
+    story = Story().commands(5)
+    with running(directory) as correlator:
+        peer = Peer(correlator.socket)
+        same("offset of the welcome", peer.greet(story.hello()), 0)
+        peer.send(story.pass_over_living(0))
+        for pid in range(105, 115):
+            before = story.end
+            story.command(story.SSHD, pid, "samtools", "sort")
+            peer.send(story.tell(0 if pid == 105 else before))
+            peer.wait_acknowledged(story.end)
+            same("ack", peer.acknowledged, story.events[-1][0] + 1)
+            same("rows when the ack came",
+                 correlator.rows(f"SELECT totals, cpu_ns FROM processes WHERE pid = {pid}"),
+                 [("final", 5_000_000)])
+        same("position in the store", correlator.rows("SELECT ring_offset FROM stream"),
+             [(story.end,)])
+        correlator.stop()
+        same("complaints", correlator.complaints(), [])
+
+
+def test_event_to_row_within_a_second(directory):
+    story = Story()
+    with running(directory) as correlator:
+        peer = connect(correlator, story)
+        for pid in range(100, 105):
+            before = story.end
+            story.command(story.SSHD, pid, "bwa", "index")
+            began = time.monotonic()
+            peer.send(story.tell(before))
+            wait_until("a row", lambda: correlator.rows(
+                f"SELECT 1 FROM processes WHERE pid = {pid}"))
+            elapsed = time.monotonic() - began
+            assert elapsed < 1, f"{elapsed:.2f} s from event to row"
+
+
+def test_next_probe_is_told_where_to_go_on(directory):
+    story = Story().commands(3)
+    with running(directory) as correlator:
+        peer = connect(correlator, story)
+        peer.wait_acknowledged(story.end)
+        peer.close()
+        peer = Peer(correlator.socket)
+        same("offset of the welcome", peer.greet(story.hello()), story.end)
+        peer.close()
+        # Another ring: its offsets begin where it says.
+        peer = Peer(correlator.socket)
+        same("offset for a new ring", peer.greet(story.hello(ring_epoch=8, consumer_offset=4096)),
+             4096)
+
+
+def test_once(directory):
+    story = Story().commands(3)
+    with running(directory, "--once") as correlator:
+        peer = connect(correlator, story)
+        peer.wait_acknowledged(story.end)
+        peer.close()
+        same("status", correlator.wait(), 0)
+        assert not correlator.socket.exists(), "the socket's file is left behind"
+        same("processes", correlator.rows("SELECT count(*) FROM processes WHERE pid >= 100"), [(3,)])
+
+
+def test_sigterm_commits(directory):
+    story = Story().commands(50)
+    with running(directory) as correlator:
+        peer = connect(correlator, story)
+        time.sleep(0.1)  # it has read, and its next commit is due in up to a quarter of a second
+        correlator.stop()
+        while peer.receive():
+            pass
+        same("last ack", peer.acknowledged, story.end)
+        same("processes", correlator.rows("SELECT count(*) FROM processes WHERE pid >= 100"),
+             [(50,)])
+        check_integrity(correlator.store)
+
+
+# --- peers that are not what they should be -------------------------------------------------
+
+def bad_input(data, complaint, greeted=True, hang_up=False):
+    """A test of one kind of nonsense."""
+    def check(directory):
+        story = Story().commands(2)
+        with running(directory) as correlator:
+            peer = Peer(correlator.socket)
+            if greeted:
+                peer.greet(story.hello())
+            peer.send(data(story))
+            if hang_up:
+                peer.close()
+            else:
+                assert peer.is_closed(), "the connection stays open"
+            good = connect(correlator, story)
+            good.wait_acknowledged(story.end)
+            same("complaints", len(correlator.complaints()), 1)
+            assert re.search(complaint, correlator.complaints()[0]), correlator.complaints()
+            same("processes", correlator.rows("SELECT count(*) FROM processes WHERE pid >= 100"),
+                 [(2,)])
+            correlator.stop()
+            check_integrity(correlator.store)
+    return check
+
+
+def noise(story):
+    return random.Random(1).randbytes(100_000)
+
+
+test_garbage = bad_input(noise, "the peer sent", greeted=False)
+test_garbage_after_a_hello = bad_input(noise, "the peer sent")
+test_a_frame_of_no_size = bad_input(lambda story: bytes(4), "a frame of a wrong size")
+test_an_oversized_frame = bad_input(
+    lambda story: frame(bytes(FRAME_MAX + 1)), "a frame of a wrong size")
+test_a_frame_that_claims_four_gigabytes = bad_input(
+    lambda story: struct.pack(">I", 2**32 - 1), "a frame of a wrong size")
+test_a_truncated_frame = bad_input(
+    lambda story: story.tell()[:-3], "disconnected in the middle of a message", hang_up=True)
+test_another_version = bad_input(
+    lambda story: story.hello(version=VERSION + 1), "another version of the wire", greeted=False)
+test_an_event_before_the_hello = bad_input(
+    lambda story: story.tell(), "no hello first", greeted=False)
+test_a_second_hello = bad_input(lambda story: story.hello(), "a second hello")
+test_a_message_of_a_correlator = bad_input(
+    lambda story: frame(message("ack", offset=1)), "only a correlator sends")
+test_an_unknown_message = bad_input(lambda story: frame(b"\x92\x7f\x01"), "unknown message type")
+test_a_field_of_the_wrong_kind = bad_input(
+    lambda story: frame(b"\x96\x22\xc4\x01x\x00\x00\x00\x00"), "is not an unsigned integer")
+test_bytes_behind_a_message = bad_input(
+    lambda story: frame(message("loss", count=1) + b"\x00"), "bytes behind the last field")
+
+
+def test_what_came_before_nonsense_counts(directory):
+    story = Story().commands(20)
+    with running(directory) as correlator:
+        peer = connect(correlator, story)
+        peer.send(bytes(4))
+        assert peer.is_closed()
+        again = Peer(correlator.socket)
+        again.send(story.hello())
+        _, values = again.receive()
+        again.send(story.pass_over_living(0) + story.tell(values["offset"]))
+        again.wait_acknowledged(story.end)
+        correlator.stop()
+    same_content(correlator.store, told(story, directory))
+
+
+def as_stranger(path):
+    """Connects as another user: 0 closed at once, 1 served, 2 cannot connect."""
+    pid = os.fork()
+    if pid == 0:
+        status = 3
+        try:
+            os.setgroups([])
+            os.setresgid(STRANGER_UID, STRANGER_UID, STRANGER_UID)
+            os.setresuid(STRANGER_UID, STRANGER_UID, STRANGER_UID)
+            peer = Peer(path)
+            peer.send(Story().hello())
+            status = 1 if peer.receive() else 0
+        except PermissionError:
+            status = 2
+        except (BrokenPipeError, ConnectionResetError):
+            status = 0
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def test_an_impostor_is_refused(directory):
+    need_root()
+    story = Story().commands(2)
+    directory.chmod(0o755)
+    with running(directory, "--once") as correlator:
+        same("mode of the socket", correlator.socket.stat().st_mode & 0o777, 0o660)
+        same("a stranger", as_stranger(correlator.socket), 2)
+        correlator.socket.chmod(0o666)
+        same("a stranger let in by the file's mode", as_stranger(correlator.socket), 0)
+        peer = connect(correlator, story)  # nor has it used up --once
+        peer.wait_acknowledged(story.end)
+        same("complaints", len(correlator.complaints()), 1)
+        assert f"user {STRANGER_UID} is not the probe's" in correlator.complaints()[0]
+
+
+def test_the_probe_s_user_is_accepted(directory):
+    need_root()
+    directory.chmod(0o755)
+    with running(directory, "--probe-user", STRANGER_UID) as correlator:
+        correlator.socket.chmod(0o666)
+        same("its user", as_stranger(correlator.socket), 1)
+
+
+def test_a_second_probe_is_refused(directory):
+    story = Story().commands(2)
+    with running(directory) as correlator:
+        peer = connect(correlator, story, tell=False)
+        second = Peer(correlator.socket)
+        assert second.is_closed(), "the second probe is not sent away"
+        peer.send(story.tell())
+        peer.wait_acknowledged(story.end)
+        same("complaints", correlator.complaints(),
+             ["tracer-correlator: connection refused: a probe is connected already"])
+
+
+def test_a_silent_peer_makes_room(directory):
+    story = Story().commands(2)
+    with running(directory) as correlator:
+        silent = Peer(correlator.socket)
+        assert silent.is_closed(), "a peer that says nothing keeps the probe out"
+        connect(correlator, story).wait_acknowledged(story.end)
+        same("complaints", len(correlator.complaints()), 1)
+        assert "no hello" in correlator.complaints()[0], correlator.complaints()
+
+
+def test_a_peer_that_reads_no_acks(directory):
+    batch, warm_up, measured = 1000, 4, 8
+    story = Story()
+    story.EVENT_NS = 5_000_000  # a batch is long enough for what it ended to be forgotten
+    with running(directory) as correlator:
+        peer = connect(correlator, story)
+        memory = []
+        for number in range(warm_up + measured):
+            before = story.end
+            story.commands(batch, 100 + number * batch)
+            peer.send(story.tell(before))
+            wait_until("a commit", lambda: correlator.rows(
+                "SELECT ring_offset FROM stream") == [(story.end,)])
+            memory.append(correlator.memory_kib())
+        growth = memory[-1] - memory[warm_up]
+        assert growth < 8 * 1024, f"{growth} KiB more: {memory}"
+        same("complaints", correlator.complaints(), [])
+        correlator.stop()
+
+
+# --- disks ----------------------------------------------------------------------------------
+
+@contextlib.contextmanager
+def small_disk(directory, size):
+    """A file system of its own in `directory`, seen by this test alone."""
+    need_root()
+    disk = directory / "disk"
+    disk.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", disk], check=True)
+    try:
+        yield disk
+    finally:
+        subprocess.run(["umount", "--lazy", disk], check=True)
+
+
+def fill(path):
+    """Takes all the room there is."""
+    with open(path, "wb", buffering=0) as filler:
+        for size in (65536, 512):
+            with contextlib.suppress(OSError):
+                while True:
+                    filler.write(bytes(size))
+
+
+def test_a_full_disk(directory):
+    story = Story().commands(3000)
+    with small_disk(directory, "16m") as disk:
+        with running(disk) as correlator:
+            peer = connect(correlator, story, tell=False)
+            half = story.events[len(story.events) // 2][0]
+            peer.send(b"".join(data for offset, data in story.events if offset < half))
+            wait_until("half of it", lambda: correlator.rows(
+                f"SELECT 1 FROM stream WHERE ring_offset > {half - story.RING_STEP}"))
+            fill(disk / "filler")
+            peer.socket.settimeout(2)
+            with contextlib.suppress(TimeoutError):  # it stops reading: all need not fit
+                peer.send(story.tell(half))
+                while peer.receive():
+                    pass
+            time.sleep(2.5)
+            complaints = correlator.complaints()
+            same("complaints", len(complaints), 1)
+            assert re.search("cannot write the store.*waiting", complaints[0]), complaints
+            stored = correlator.rows("SELECT ring_offset FROM stream")[0][0]
+            assert stored < story.end, "the disk was not full"
+            assert peer.acknowledged is None or peer.acknowledged <= stored, "ack of what is lost"
+            # Its successor waits with it.
+            peer.close()
+            peer = Peer(correlator.socket)
+            peer.send(story.hello() + story.pass_over_living(0))
+            (disk / "filler").unlink()
+            peer.send(story.tell(peer.receive()[1]["offset"]))
+            peer.wait_acknowledged(story.end)
+            correlator.stop()
+            assert "can be written again" in correlator.complaints()[1], correlator.complaints()
+        check_integrity(correlator.store)
+        same_content(correlator.store, told(story, directory))
+
+
+def test_a_full_disk_while_the_peer_stays(directory):
+    story = Story().commands(200)
+    with small_disk(directory, "16m") as disk, running(disk) as correlator:
+        peer = connect(correlator, story, tell=False)
+        wait_until("a first commit", lambda: correlator.rows("SELECT 1 FROM stream"))
+        fill(disk / "filler")
+        peer.send(story.tell())
+        wait_until("a complaint", correlator.complaints)
+        (disk / "filler").unlink()
+        peer.wait_acknowledged(story.end)
+        correlator.stop()
+        same_content(correlator.store, told(story, directory))
+
+
+def test_a_full_disk_as_the_peer_leaves(directory):
+    story = Story().commands(200)
+    with small_disk(directory, "16m") as disk, running(disk) as correlator:
+        peer = connect(correlator, story, tell=False)
+        wait_until("a first commit", lambda: correlator.rows("SELECT 1 FROM stream"))
+        fill(disk / "filler")
+        peer.send(story.tell())
+        peer.close()
+        wait_until("a complaint", correlator.complaints)
+        peer = Peer(correlator.socket)
+        peer.send(story.hello() + story.pass_over_living(0))
+        time.sleep(0.5)
+        (disk / "filler").unlink()
+        peer.send(story.tell(peer.receive()[1]["offset"]))
+        peer.wait_acknowledged(story.end)
+        correlator.stop()
+        same_content(correlator.store, told(story, directory))
+
+
+def refused(directory, complaint, *options, **keywords):
+    """It ends with 1 and one line."""
+    with running(directory, *options, wait=False, **keywords) as correlator:
+        same("status", correlator.wait(), 1)
+        same("ready", correlator.is_ready, False)
+        same("complaints", len(correlator.log()), 1)
+        assert re.search(complaint, correlator.log()[0]), correlator.log()
+
+
+def test_a_second_correlator_on_the_store(directory):
+    story = Story().commands(2)
+    with running(directory) as correlator:
+        peer = connect(correlator, story, tell=False)
+        refused(directory, rf"another tracer-correlator writes it \(pid {correlator.process.pid}\)",
+                socket="second.sock")
+        refused(directory, "another correlator listens on", store="second.db")
+        peer.send(story.tell())
+        peer.wait_acknowledged(story.end)
+        correlator.stop()
+
+
+def test_a_stale_socket_is_replaced(directory):
+    with running(directory) as correlator:
+        correlator.process.kill()
+        correlator.wait()
+    assert correlator.socket.exists()
+    with running(directory) as correlator:
+        correlator.stop()
+
+
+def test_a_newer_schema_is_refused(directory):
+    with running(directory) as correlator:
+        correlator.stop()
+    database = sqlite3.connect(correlator.store)
+    database.execute("PRAGMA user_version = 99")
+    database.close()
+    before = correlator.store.read_bytes()
+    refused(directory, r"written by a newer release \(schema 99")
+    same("the file is as it was", correlator.store.read_bytes() == before, True)
+
+
+def test_a_file_that_is_no_database(directory):
+    path = directory / "store.db"
+    for content in (b"sample\tstatus\n" * 100, b"SQLite format 3\0" + bytes(range(256)) * 40):
+        path.write_bytes(content)
+        refused(directory, r"store\.db: .*not a database|store\.db: .*malformed")
+        same("the file is as it was", path.read_bytes() == content, True)
+
+
+def test_a_database_of_another_program(directory):
+    database = sqlite3.connect(directory / "store.db")
+    database.execute("CREATE TABLE theirs (a)")
+    database.commit()
+    database.close()
+    refused(directory, "a database of another program")
+
+
+def test_a_directory_that_cannot_be_written(directory):
+    need_root()
+    directory.chmod(0o755)
+    refused(directory, r"store\.db: permission denied", "--user",
+            "nobody")
+
+
+def test_a_read_only_file_system(directory):
+    with small_disk(directory, "4m") as disk:
+        subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+        refused(directory, r"store\.db: read-only: name a store on a writable file system", "--store", disk / "store.db")
+
+
+def test_broken_rules(directory):
+    (directory / "site.yaml").write_text("rules:\n  - name: x\n    wheN: {}\n")
+    refused(directory, r"site\.yaml:3: .*wheN")
+
+
+# --- killed, recorded, replayed ----------------------------------------------------------------
+
+def pipelines():
+    """Scripts with tools beneath them, some failing: subtrees that are under way most times."""
+    story = Story()
+    pid = 100
+    for number in range(60):
+        script = story.exec(story.fork(story.SSHD, pid), story.SSHD, "bash", f"job{number}.sh")
+        for child in range(1, 6):
+            story.command(script, pid + child, ("bwa", "samtools", "gzip")[child % 3], "x",
+                          status=(child == number % 9) << 8)
+        story.exit(script)
+        pid += 10
+    return story
+
+
+def test_killed_at_any_moment(directory):
+    """The contract that makes the ring a spool: what is not acknowledged comes again."""
+    chance = random.Random(4)
+    story = pipelines()
+    position, kills, most = 0, 0, len(story.events)  # what has happened; the ring holds it
+    while position < most:
+        with running(directory) as correlator:
+            peer = Peer(correlator.socket)
+            wanted = peer.greet(story.hello())
+            peer.send(story.pass_over_living(position))
+            position = min(most, position + chance.randint(20, 200))
+            peer.send(b"".join(data for offset, data in story.events[:position] if offset >= wanted))
+            if position < most:
+                time.sleep(chance.choice((0, 0.01, 0.1, 0.24, 0.26, 0.3)))
+                correlator.process.kill()
+                correlator.wait()
+                kills += 1
+            else:
+                peer.wait_acknowledged(story.end)
+                correlator.stop()
+    assert kills >= 5, kills
+    check_integrity(correlator.store)
+    same_content(correlator.store, told(story, directory))
+
+
+def canonical(store):
+    """All that a replay must reproduce. Checkpoints are for a restart, and a replay keeps none."""
+    database = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
+    lines = []
+    for (table,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND name "
+                                     "NOT IN ('checkpoints', 'images', 'process_rows') ORDER BY 1"):
+        lines += dump_rows(database, table)
+    lines += dump_rows(database, "processes")
+    database.close()
+    return lines
+
+
+def dump_rows(database, table):
+    rows = database.execute(f"SELECT * FROM {table}")
+    kept = [index for index, column in enumerate(rows.description)
+            if column[0] not in ("rev", "committed_boot_ns", "committed_unix_ns")]
+    return sorted(repr((table, *(row[index] for index in kept))) for row in rows)
+
+
+def test_a_recording_replays_to_the_same_store(directory):
+    story = pipelines()
+    recording = directory / "stream.rec"
+    with running(directory, "--once", "--record", recording) as correlator:
+        peer = Peer(correlator.socket)
+        peer.greet(story.hello())
+        peer.send(story.pass_over_living(0))
+        for first in range(0, len(story.events), 300):  # several commits
+            peer.send(b"".join(data for _, data in story.events[first:first + 300]))
+            peer.wait_acknowledged(story.events[min(first + 299, len(story.events) - 1)][0] + 1)
+        peer.close()
+        same("status", correlator.wait(), 0)
+    same("mode of the recording", recording.stat().st_mode & 0o777, 0o600)
+    live = canonical(correlator.store)
+    for name in ("one.db", "two.db"):
+        result = subprocess.run(
+            [PROGRAM, "--replay", recording, "--store", directory / name, "--rules", directory],
+            capture_output=True, env=ENVIRONMENT, timeout=60, check=False)
+        same("status of the replay", (result.returncode, result.stderr.count(b"\n")), (0, 1))
+        for one, other in zip(canonical(directory / name), live):
+            same("row", one, other)
+    refused(directory, "cannot write the recording", "--record", recording, store="three.db")
+
+
+def test_recordings_that_cannot_be_replayed(directory):
+    story = Story().commands(3)
+    magic = b"tracer-record-1\n"
+    stream = story.hello() + story.pass_over_living(0) + story.tell()
+    cases = {
+        "of another version": (b"tracer-record-9\n" + stream, 1, "another version"),
+        "no recording": (b"\x7fELF" + bytes(100), 1, "not a recording"),
+        "empty": (b"", 1, "not a recording"),
+        "broken": (magic + stream + bytes(4), 1, r"broken at byte \d+"),
+        "cut": (magic + stream[:-1], 0, r"cut off at byte \d+"),
+    }
+    for name, (content, status, complaint) in cases.items():
+        path = directory / name
+        path.write_bytes(content)
+        result = subprocess.run([PROGRAM, "--replay", path, "--store", directory / f"{name}.db"],
+                                capture_output=True, text=True, env=ENVIRONMENT, timeout=60,
+                                check=False)
+        same(f"status: {name}", result.returncode, status)
+        assert re.search(complaint, result.stderr), (name, result.stderr)
+    result = subprocess.run([PROGRAM, "--replay", directory / "none", "--store", directory / "n.db"],
+                            capture_output=True, text=True, env=ENVIRONMENT, timeout=60, check=False)
+    same("status of what is not there", result.returncode, 1)
+    assert "cannot open" in result.stderr, result.stderr
+
+
+def test_wrong_usage(directory):
+    for arguments in (["--nonsense"], ["extra"], ["--store"], ["--retain", "x"], ["--retain", "-1"],
+                      ["--arguments", "some"], ["--log-level", "loud"], ["--user", "no-such-user"],
+                      ["--probe-user", ""], ["--socket-group", "no-such-group"],
+                      ["--ready-fd", "-2"]):
+        result = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True,
+                                env=ENVIRONMENT, timeout=60, check=False, cwd=directory)
+        same(f"status of {arguments}", result.returncode, 2)
+        assert "--help" in result.stderr, result.stderr
+    for argument in ("--help", "--version"):
+        result = subprocess.run([PROGRAM, argument], capture_output=True, text=True, env=ENVIRONMENT,
+                                timeout=60, check=False)
+        same(f"status of {argument}", (result.returncode, result.stderr), (0, ""))
+
+
+def main():
+    if os.geteuid() == 0 and "TRACER_CHECK_MOUNTS" not in os.environ:
+        # Mounts of the tests are seen by nobody else, and go with this process.
+        os.environ["TRACER_CHECK_MOUNTS"] = "own"
+        os.execvp("unshare", ["unshare", "--mount", sys.executable, *sys.argv])
+    tests = {name[5:].replace("_", " "): test for name, test in globals().items()
+             if name.startswith("test_")}
+    failed = 0
+    for name in sys.argv[2:] or tests:
+        directory = pathlib.Path(tempfile.mkdtemp(prefix="tracer-check-"))
+        try:
+            tests[name](directory)
+            print(f"ok - correlator: {name}", flush=True)
+        except Skip as reason:
+            print(f"skip - correlator: {name}: {reason}", flush=True)
+        except Exception:
+            failed += 1
+            print(f"not ok - correlator: {name}", flush=True)
+            traceback.print_exc(file=sys.stdout)
+            for log in sorted(directory.glob("**/log-*")):
+                print(f"{log.name}: {log.read_text(errors='replace')}")
+        finally:
+            shutil.rmtree(directory, ignore_errors=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,263 @@
+"""A probe's side of the wire in Python, for tests: messages to frames, answers from them.
+
+What the messages are is read from the headers that the programs are compiled from, so that a new
+field or counter needs no change here. Encoding is its own: a mistake that encoder and decoder of
+the programs share shows.
+"""
+
+import pathlib
+import re
+import socket
+import struct
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+ANSWER_TIMEOUT_S = 20
+
+
+def read_definitions(path):
+    """{macro: its text} of a header's #define blocks, comments gone, lines joined."""
+    text = re.sub(r"/\*.*?\*/", "", (ROOT / path).read_text(), flags=re.S)
+    text = re.sub(r"\\\n", " ", text)
+    return dict(re.findall(r"^#define (\w+)(?:\([^)]*\))?[ \t]*(.*)$", text, flags=re.M))
+
+
+def read_fields(definitions, name):
+    """[(kind, field)] of a message, lists that it includes resolved."""
+    fields = []
+    pattern = r"WIRE_(\w+)_FIELDS\([^)]*\)|\b([UTAIC])\((\w+)\)"
+    for included, kind, field in re.findall(pattern, definitions[f"WIRE_{name}_FIELDS"]):
+        fields += read_fields(definitions, included) if included else [(kind, field)]
+    return fields
+
+
+_messages = read_definitions("common/wire/messages.h")
+VERSION = int(_messages["WIRE_VERSION"])
+TYPES = {name: (int(number), read_fields(_messages, upper)) for upper, name, number
+         in re.findall(r"M\((\w+), (\w+), (\d+)\)", _messages["WIRE_MESSAGES"])}
+NAMES = {number: name for name, (number, _) in TYPES.items()}
+COUNTERS = re.findall(r"X\((\w+),", read_definitions("bpf/record.h")["RECORD_COUNTERS"])
+FRAME_MAX = 64 * 1024
+
+
+def pack_unsigned(value):
+    if value < 0x80:
+        return bytes([value])
+    for code, size in ((0xcc, 1), (0xcd, 2), (0xce, 4), (0xcf, 8)):
+        if value < 1 << 8 * size:
+            return bytes([code]) + value.to_bytes(size, "big")
+    raise OverflowError(value)
+
+
+def pack_array(count):
+    return bytes([0x90 | count]) if count < 16 else b"\xdc" + struct.pack(">H", count)
+
+
+def pack_bytes(value):
+    value = value.encode() if isinstance(value, str) else value
+    return b"\xc5" + struct.pack(">H", len(value)) + value
+
+
+def pack_list(values, pack):
+    return pack_array(len(values)) + b"".join(map(pack, values))
+
+
+def pack_counters(values):
+    valid = sum(1 << COUNTERS.index(name) for name in values)
+    return pack_list([valid] + [values.get(name, 0) for name in COUNTERS], pack_unsigned)
+
+
+KINDS = {
+    "U": (pack_unsigned, 0),
+    "T": (pack_bytes, b""),
+    "A": (lambda values: pack_list(values, pack_bytes), ()),
+    "I": (lambda key: pack_list(key, pack_unsigned), (0, 0, 0)),  # pid, start_boot_ns, exec_id
+    "C": (pack_counters, {}),
+}
+
+
+def message(name, **values):
+    """The bytes of one message; fields that are not given are 0 or empty."""
+    number, fields = TYPES[name]
+    unknown = set(values) - {field for _, field in fields}
+    assert not unknown, f"{name} has no field {unknown}"
+    body = [pack_array(len(fields) + 1), pack_unsigned(number)]
+    for kind, field in fields:
+        pack, default = KINDS[kind]
+        body.append(pack(values.get(field, default)))
+    return b"".join(body)
+
+
+def frame(body):
+    return struct.pack(">I", len(body)) + body
+
+
+def unpack_unsigned(data, position):
+    code = data[position]
+    if code < 0x80:
+        return code, position + 1
+    size = {0xcc: 1, 0xcd: 2, 0xce: 4, 0xcf: 8}[code]
+    return int.from_bytes(data[position + 1:position + 1 + size], "big"), position + 1 + size
+
+
+def unpack_answer(data):
+    """(name, {field: value}) of a welcome or an ack."""
+    number, position = unpack_unsigned(data, 1)
+    name = NAMES[number]
+    values = {}
+    for _, field in TYPES[name][1]:
+        values[field], position = unpack_unsigned(data, position)
+    assert position == len(data), "bytes behind the last field"
+    return name, values
+
+
+class Peer:
+    """One connection to a correlator."""
+
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(ANSWER_TIMEOUT_S)
+        self.socket.connect(str(path))
+        self.received = b""
+        self.acknowledged = None
+
+    def send(self, data):
+        self.socket.sendall(data)
+
+    def send_message(self, name, **values):
+        self.send(frame(message(name, **values)))
+
+    def receive(self):
+        """The next answer, or None where the correlator has closed the connection."""
+        while len(self.received) < 4 or len(self.received) < 4 + self._size():
+            try:
+                data = self.socket.recv(65536)
+            except (ConnectionResetError, BrokenPipeError):
+                return None
+            if not data:
+                return None
+            self.received += data
+        end = 4 + self._size()
+        answer, self.received = self.received[4:end], self.received[end:]
+        name, values = unpack_answer(answer)
+        if name == "ack":
+            self.acknowledged = values["offset"]
+        return name, values
+
+    def _size(self):
+        return struct.unpack(">I", self.received[:4])[0]
+
+    def greet(self, hello):
+        """Sends the hello; the offset that the correlator wants."""
+        self.send(hello)
+        answer = self.receive()
+        assert answer and answer[0] == "welcome", f"{answer!r} came instead of a welcome"
+        assert answer[1]["version"] == VERSION
+        return answer[1]["offset"]
+
+    def wait_acknowledged(self, offset):
+        deadline = time.monotonic() + ANSWER_TIMEOUT_S
+        while self.acknowledged is None or self.acknowledged < offset:
+            assert time.monotonic() < deadline, f"no ack of {offset}, last {self.acknowledged}"
+            assert self.receive(), f"closed before an ack of {offset}"
+
+    def is_closed(self):
+        """Whether the correlator ends the connection; answers before that are read."""
+        try:
+            while self.receive():
+                pass
+        except TimeoutError:
+            return False
+        return True
+
+    def close(self):
+        self.socket.close()
+
+
+class Story:
+    """What a probe might tell, as (offset, frame): processes that begin, do a little and end.
+
+    Offsets are those of a ring; boot_ns of every event is its order. Deterministic.
+    """
+
+    BOOT_ID = b"6d9b3f4e-0000-4000-8000-000000000001"
+    CGROUP = 100
+    INIT, SSHD = (1, 10, 0), (2, 20, 0)
+    START_NS, EVENT_NS = 1_000_000_000, 1_000_000
+    RING_STEP = 64
+
+    def __init__(self, epoch=7):
+        self.epoch = epoch
+        self.events = []  # (offset, frame)
+        self.living = {}  # pid: (image, parent, argv)
+        self.moments = [({}, self.START_NS)]  # who lived, and when, before each event
+        self.now = self.START_NS
+
+    def hello(self, **values):
+        defaults = dict(version=VERSION, ring_epoch=self.epoch, boot_ns=self.now,
+                        unix_ns=10**18 + self.now, cpu_count=2, memory_bytes=2**30,
+                        boot_id=self.BOOT_ID, host_id=b"0123456789", hostname=b"host",
+                        kernel=b"6.1", machine=b"x86_64", probe_version=b"1")
+        return frame(message("hello", **(defaults | values)))
+
+    def _event(self, name, **values):
+        self.now += self.EVENT_NS
+        offset = len(self.events) * self.RING_STEP
+        self.events.append((offset, frame(message(name, offset=offset, boot_ns=self.now,
+                                                  **values))))
+
+    def fork(self, parent, pid):
+        image = (pid, pid * 1000, parent[2])
+        self._event("fork", image=image, parent=parent, cgroup_id=self.CGROUP, pgid=pid)
+        self._changed(pid, image, parent, self.living.get(parent[0], (0, 0, ("sshd",)))[2])
+        return image
+
+    def exec(self, image, parent, *argv):
+        image = (image[0], image[1], image[2] + 1)
+        self._event("exec", image=image, parent=parent, cgroup_id=self.CGROUP, pgid=image[0],
+                    counters={"cpu_ns": 1_000_000}, comm=b"comm", cwd=b"/work",
+                    filename="/usr/bin/" + argv[0], argv=argv)
+        self._changed(image[0], image, parent, argv)
+        return image
+
+    def exit(self, image, status=0):
+        for name, cpu_ns in (("exit", 4_000_000), ("final", 5_000_000)):
+            self._event(name, image=image, counters={"cpu_ns": cpu_ns}, wait_status=status)
+            self._changed(image[0])
+
+    def _changed(self, pid, *process):
+        self.living = {key: value for key, value in self.living.items() if key != pid}
+        if process:
+            self.living[pid] = process
+        self.moments.append((self.living, self.now))
+
+    def command(self, parent, pid, *argv, status=0):
+        """A process from its fork to its end: four events."""
+        image = self.exec(self.fork(parent, pid), parent, *argv)
+        self.exit(image, status)
+
+    def commands(self, count, first_pid=100):
+        for pid in range(first_pid, first_pid + count):
+            self.command(self.SSHD, pid, "bwa", "index", str(pid), status=(pid % 7 == 0) << 8)
+        return self
+
+    @property
+    def end(self):
+        """The offset that acknowledges everything."""
+        return self.events[-1][0] + 1 if self.events else 0
+
+    def tell(self, wanted=0):
+        """The frames of the events from `wanted` on."""
+        return b"".join(data for offset, data in self.events if offset >= wanted)
+
+    def pass_over_living(self, moment=-1):
+        """A full pass: init, sshd, and who else is alive before event `moment`."""
+        living, now = self.moments[moment]
+        crowd = [(self.INIT, (0, 0, 0), ("systemd",)), (self.SSHD, self.INIT, ("sshd",)),
+                 *living.values()]
+        samples = b"".join(frame(message(
+            "sample", boot_ns=now, image=image, parent=parent, cgroup_id=self.CGROUP,
+            pgid=image[0], comm=b"comm", cwd=b"/work", counters={"cpu_ns": 0},
+            filename="/usr/bin/" + argv[0], argv=argv)) for image, parent, argv in crowd)
+        return samples + frame(message("pass", boot_ns=now, unix_ns=10**18 + now,
+                                       process_count=len(crowd), with_text=1))
