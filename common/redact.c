@@ -101,9 +101,9 @@ static const struct program_option {
 
 /* Their --password without = asks: the next word is none. */
 static const char *const programs_that_ask[] = {
-	"psql", "pg_dump", "pg_dumpall", "pg_restore", "pg_basebackup", "createdb", "dropdb", "vacuumdb",
-	"mysql", "mysqldump", "mysqladmin", "mysqlimport", "mysqlcheck", "mariadb", "mariadb-dump",
-	"mariadb-admin"};
+	"psql",	      "pg_dump",  "pg_dumpall",	  "pg_restore",	  "pg_basebackup", "createdb",
+	"dropdb",     "vacuumdb", "mysql",	  "mysqldump",	  "mysqladmin",	   "mysqlimport",
+	"mysqlcheck", "mariadb",  "mariadb-dump", "mariadb-admin"};
 
 static const char *const shells[] = {"bash", "sh", "dash", "zsh", "ksh", "ash", "csh", "tcsh",
 				     "fish", "su", "runuser", "script", "flock"};
@@ -406,7 +406,8 @@ static bool walk_value(struct walk *walk, struct span word)
 	case VALUE_NONE:
 		return false;
 	case VALUE_SECRET:
-		if ((word.size > 1 && word.data[0] == '-') || !secret_is_value(word.data, word.size))
+		if ((word.size > 1 && word.data[0] == '-') ||
+		    !secret_is_value(word.data, word.size))
 			return false;
 		output_redact(walk->output, word);
 		return true;
@@ -433,8 +434,8 @@ static bool walk_program_option(struct walk *walk, struct span word)
 		size_t size = strlen(option->option);
 		struct span value;
 
-		if (strcmp(option->program, walk->program) != 0 || !span_begins(word, option->option) ||
-		    (option->subcommand && !walk->logs_in))
+		if (strcmp(option->program, walk->program) != 0 ||
+		    !span_begins(word, option->option) || (option->subcommand && !walk->logs_in))
 			continue;
 		if (!option->attached) {
 			if (word.size != size)
@@ -551,7 +552,8 @@ static bool span_is_json(struct span span)
 
 	if (span.size == 0 || (span.data[0] != '{' && span.data[0] != '['))
 		return false;
-	while (i < span.size && (isspace((unsigned char)span.data[i]) || strchr("{[", span.data[i])))
+	while (i < span.size &&
+	       (isspace((unsigned char)span.data[i]) || strchr("{[", span.data[i])))
 		i++;
 	return i < span.size && span.data[i] == '"';
 }

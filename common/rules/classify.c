@@ -81,7 +81,8 @@ static void verdict_add(struct rules_verdict *verdict, const struct rules *rules
 		char *field = verdict_text(verdict, (enum template_text)text);
 
 		if (rule->texts[text] && field[0] == '\0')
-			template_expand(rule->texts[text], rule, view, &rules->scratch->captures, field);
+			template_expand(rule->texts[text], rule, view, &rules->scratch->captures,
+					field);
 	}
 	if (rule->engine && verdict->engine[0] == '\0')
 		name_set_text(verdict->engine, rule->engine);
@@ -116,7 +117,8 @@ static bool verdict_unwrap(struct rules_verdict *verdict, const struct rule *rul
 		verdict_name_command(verdict, rule);
 		return false;
 	case VIEW_OPERAND_NONE:
-		verdict->interactive = rule->role == RULES_ROLE_SHELL && shell_is_interactive(view, rule);
+		verdict->interactive =
+			rule->role == RULES_ROLE_SHELL && shell_is_interactive(view, rule);
 		return false;
 	case VIEW_OPERAND_SCRIPT:
 		if (ret_inner->program[0] != '\0')

@@ -55,7 +55,8 @@ static int list_reserve(struct arena *arena, struct rule_index_list *list)
 }
 
 /* The list a pattern puts its rule into, NULL: among the exact names. */
-static struct rule_index_list *index_list(struct rule_index *index, const struct rule_pattern *pattern)
+static struct rule_index_list *index_list(struct rule_index *index,
+					  const struct rule_pattern *pattern)
 {
 	if (!pattern->is_glob)
 		return NULL;
@@ -142,7 +143,8 @@ void rule_candidates_begin(struct rule_candidates *candidates, const struct rule
 {
 	*candidates = (struct rule_candidates){
 		.rules = rules,
-		.lists = {&rules->index.by_first_byte[(unsigned char)program[0]], &rules->index.any},
+		.lists = {&rules->index.by_first_byte[(unsigned char)program[0]],
+			  &rules->index.any},
 		.exact_position = index_find_exact(&rules->index, program),
 		.program = program,
 	};

@@ -36,7 +36,8 @@ struct loader_key {
 
 /* ---- values ---- */
 
-static int loader_read_text(struct loader *loader, const struct tree_node *node, const char **ret_text)
+static int loader_read_text(struct loader *loader, const struct tree_node *node,
+			    const char **ret_text)
 {
 	if (node->kind != TREE_TEXT)
 		return loader_refuse(loader, node->line, "expected text, found %s",
@@ -63,7 +64,8 @@ static int read_flag(struct loader *loader, const struct tree_node *value, void 
 	if (r < 0)
 		return r;
 	if (strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
-		return loader_refuse(loader, value->line, "expected true or false, found \"%.40s\"", text);
+		return loader_refuse(loader, value->line, "expected true or false, found \"%.40s\"",
+				     text);
 	*flag = text[0] == 't';
 	return 0;
 }
@@ -138,7 +140,8 @@ static int loader_read_items(struct loader *loader, const struct tree_node *valu
 	char *items;
 
 	if (value->kind == TREE_MAPPING)
-		return loader_refuse(loader, value->line, "expected text or a list, found a mapping");
+		return loader_refuse(loader, value->line,
+				     "expected text or a list, found a mapping");
 	if (!first)
 		return loader_refuse(loader, value->line, "the list is empty");
 	for (const struct tree_node *node = first; node; node = node == value ? NULL : node->next)
@@ -168,7 +171,8 @@ static int read_pattern(struct loader *loader, const char *text, unsigned line, 
 	pattern->text = text;
 	pattern->is_glob = glob_is(text);
 	if (pattern->is_glob && !glob_is_valid(text))
-		return loader_refuse(loader, line, "bad glob \"%.100s\": [ without ] or a last \\", text);
+		return loader_refuse(loader, line, "bad glob \"%.100s\": [ without ] or a last \\",
+				     text);
 	return 0;
 }
 
@@ -187,7 +191,8 @@ static int read_base_names(struct loader *loader, const struct tree_node *value,
 
 	for (size_t i = 0; r == 0 && i < patterns->count; i++) {
 		if (strchr(patterns->items[i].text, '/'))
-			r = loader_refuse(loader, value->line, "\"%.100s\" is a path; this key compares "
+			r = loader_refuse(loader, value->line,
+					  "\"%.100s\" is a path; this key compares "
 					  "names without folders (use \"path\" for paths)",
 					  patterns->items[i].text);
 	}
@@ -197,7 +202,8 @@ static int read_base_names(struct loader *loader, const struct tree_node *value,
 static int read_option_name(struct loader *loader, const char *text, unsigned line, void *item)
 {
 	if ((text[0] != '-' && text[0] != '+') || text[1] == '\0')
-		return loader_refuse(loader, line, "\"%.40s\" is not an option like --name or -n", text);
+		return loader_refuse(loader, line, "\"%.40s\" is not an option like --name or -n",
+				     text);
 	*(struct rule_pattern *)item = (struct rule_pattern){.text = text};
 	return 0;
 }
@@ -221,7 +227,8 @@ static int read_regex(struct loader *loader, const char *text, unsigned line, vo
 				    &offset, NULL);
 	if (!regex->code) {
 		pcre2_get_error_message(code, words, sizeof(words));
-		return loader_refuse(loader, line, "bad regular expression: %s, at offset %zu of \"%.100s\"",
+		return loader_refuse(loader, line,
+				     "bad regular expression: %s, at offset %zu of \"%.100s\"",
 				     (const char *)words, (size_t)offset, text);
 	}
 	regex->text = text;
@@ -284,7 +291,8 @@ static int loader_read_mapping(struct loader *loader, const struct tree_node *ma
 			       const struct loader_key *keys, void *target)
 {
 	if (mapping->kind != TREE_MAPPING)
-		return loader_refuse(loader, mapping->line, "expected a mapping (key: value), found %s",
+		return loader_refuse(loader, mapping->line,
+				     "expected a mapping (key: value), found %s",
 				     tree_kind_text(mapping->kind));
 	for (const struct tree_node *key = mapping->first; key; key = key->next) {
 		const struct loader_key *known = keys;
@@ -393,8 +401,8 @@ static int loader_read_templates(struct loader *loader, const struct tree_node *
 
 		if (!value)
 			continue;
-		r = template_parse(&loader->rules->arena, value->text, &groups, &rule->texts[i], reason,
-				   sizeof(reason));
+		r = template_parse(&loader->rules->arena, value->text, &groups, &rule->texts[i],
+				   reason, sizeof(reason));
 		if (r == -EINVAL)
 			return loader_refuse(loader, value->line, "%s: %s", names[i], reason);
 		if (r < 0)
@@ -422,8 +430,9 @@ static int loader_check_role(struct loader *loader, const struct tree_node *node
 		const enum rules_role *roles = belongings[i].roles;
 
 		if (value && rule->role != roles[0] && rule->role != roles[1])
-			return loader_refuse(loader, value->line, "%s belongs to role %s%s%s, not %s",
-					     belongings[i].key, rules_role_text(roles[0]),
+			return loader_refuse(loader, value->line,
+					     "%s belongs to role %s%s%s, not %s", belongings[i].key,
+					     rules_role_text(roles[0]),
 					     roles[0] == roles[1] ? "" : " or ",
 					     roles[0] == roles[1] ? "" : rules_role_text(roles[1]),
 					     rules_role_text(rule->role));
@@ -436,18 +445,21 @@ static int loader_check_rule(struct loader *loader, const struct tree_node *node
 			     const struct rule *rule)
 {
 	if (!rule->name)
-		return loader_refuse(loader, node->line, "the rule has no name: add \"rule: NAME\"");
+		return loader_refuse(loader, node->line,
+				     "the rule has no name: add \"rule: NAME\"");
 	if (!mapping_get(node, "match"))
 		return loader_refuse(loader, node->line, "rule \"%.60s\" has no match", rule->name);
 	if (rule->passes && mapping_get(node, "role"))
 		return loader_refuse(loader, mapping_get(node, "role")->line,
 				     "role: a rule with \"continue: true\" gives none");
 	if (rule->role == RULES_ROLE_ORCHESTRATOR && !rule->rank)
-		return loader_refuse(loader, node->line,
-				     "role orchestrator needs \"rank: parallel\" or \"rank: workflow\"");
+		return loader_refuse(
+			loader, node->line,
+			"role orchestrator needs \"rank: parallel\" or \"rank: workflow\"");
 	if (rule->role == RULES_ROLE_INTERPRETER && !rule->unwrap.enabled)
-		return loader_refuse(loader, node->line,
-				     "role interpreter needs \"unwrap\" (\"unwrap: {}\": the first operand)");
+		return loader_refuse(
+			loader, node->line,
+			"role interpreter needs \"unwrap\" (\"unwrap: {}\": the first operand)");
 	return loader_check_role(loader, node, rule);
 }
 
@@ -464,8 +476,8 @@ static int loader_check_name(struct loader *loader, const struct rule *rule)
 		if (other->layer != rule->layer)
 			return 1;
 		return loader_refuse(loader, rule->line,
-				     "a rule named \"%.60s\" stands already at %.200s:%u", other->name,
-				     other->file, other->line);
+				     "a rule named \"%.60s\" stands already at %.200s:%u",
+				     other->name, other->file, other->line);
 	}
 	return 0;
 }
@@ -483,12 +495,14 @@ __attribute__((format(printf, 2, 3))) static void summary_add(struct summary *su
 	if (summary->size >= sizeof(summary->text))
 		return;
 	va_start(arguments, format);
-	summary->size += (size_t)vsnprintf(summary->text + summary->size,
-					   sizeof(summary->text) - summary->size, format, arguments);
+	summary->size +=
+		(size_t)vsnprintf(summary->text + summary->size,
+				  sizeof(summary->text) - summary->size, format, arguments);
 	va_end(arguments);
 }
 
-static void summary_add_item(struct summary *summary, size_t index, const char *key, const char *item)
+static void summary_add_item(struct summary *summary, size_t index, const char *key,
+			     const char *item)
 {
 	if (index > 0)
 		summary_add(summary, "|%s", item);

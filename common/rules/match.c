@@ -83,8 +83,8 @@ static bool regexes_hold(struct rules_scratch *scratch, const struct rule_regexe
 	capture->text = source_text(scratch, source, view);
 	size = strlen(capture->text);
 	for (size_t i = 0; i < regexes->count; i++) {
-		int count = pcre2_match(regexes->items[i].code, (PCRE2_SPTR)capture->text, size, 0, 0,
-					capture->match, scratch->context);
+		int count = pcre2_match(regexes->items[i].code, (PCRE2_SPTR)capture->text, size, 0,
+					0, capture->match, scratch->context);
 
 		if (count < 0)
 			continue;
@@ -100,7 +100,8 @@ static bool script_holds(const struct rule_patterns *patterns, const struct view
 	for (size_t i = 0; i < patterns->count; i++) {
 		const struct rule_pattern *pattern = &patterns->items[i];
 
-		if (rule_pattern_match(pattern, strchr(pattern->text, '/') ? view->path : view->program))
+		if (rule_pattern_match(pattern,
+				       strchr(pattern->text, '/') ? view->path : view->program))
 			return view->is_script;
 	}
 	return false;
@@ -125,7 +126,8 @@ static const struct rule *find_interpreter(const struct rules *rules, const stru
 	rule_candidates_begin(&candidates, rules, view->program);
 	while ((rule = rule_candidates_next(&candidates))) {
 		if (rule->unwrap.enabled && rule->match.only_executable &&
-		    (candidates.named || rule_patterns_match(&rule->match.executable, view->program)))
+		    (candidates.named ||
+		     rule_patterns_match(&rule->match.executable, view->program)))
 			return rule;
 	}
 	return NULL;

@@ -81,7 +81,7 @@ struct rules_verdict {
 	enum rules_role role;    /* never INTERPRETER: what it runs is a tool */
 	enum rules_rank rank;    /* orchestrators */
 	enum rules_boundary boundary; /* origins */
-	bool nested;             /* origins: starts runs even inside another run (slurmstepd, sshd) */
+	bool nested; /* origins: starts runs even inside another run (slurmstepd, sshd) */
 	bool interactive;        /* shells: a terminal, and no script or -c operand */
 	char name[RULES_NAME_MAX];     /* tool name: never empty */
 	char run_name[RULES_NAME_MAX]; /* "" unless a rule names the run it drives */
@@ -105,7 +105,8 @@ struct rules_error {
  * -EINVAL with `*ret_error` for a broken file; -errno, with `*ret_error` where a file
  * cannot be read. A rule of a directory replaces one of the same name in those looked
  * at later. */
-int rules_load(const char *const *directories, struct rules **ret_rules, struct rules_error *ret_error);
+int rules_load(const char *const *directories, struct rules **ret_rules,
+	       struct rules_error *ret_error);
 
 /* Only this file's rules, for `tracer rules check` and the fuzzer. */
 int rules_load_file(const char *path, struct rules **ret_rules, struct rules_error *ret_error);

@@ -86,8 +86,10 @@ static int parser_read_group(struct template_parser *parser, const char *word, i
 			     int number, struct template_part *part)
 {
 	if (source < 0)
-		return parser_refuse(parser, "{%s} needs a rule with one regular expression; write "
-					     "{path:1}, {argv:1}, {working_directory:1} or {cgroup:1}", word);
+		return parser_refuse(parser,
+				     "{%s} needs a rule with one regular expression; write "
+				     "{path:1}, {argv:1}, {working_directory:1} or {cgroup:1}",
+				     word);
 	if (parser->groups->counts[source] < 0)
 		return parser_refuse(parser, "{%s} needs a \"%s\" in the rule's match", word,
 				     source_names[source]);
@@ -108,8 +110,8 @@ static int parser_read_option(struct template_parser *parser, const char *spelli
 		size_t size = strcspn(spellings, ",");
 
 		if (size < 2 || (spellings[0] != '-' && spellings[0] != '+'))
-			return parser_refuse(parser, "{option:%s} needs spellings like --name or -n",
-					     spellings);
+			return parser_refuse(
+				parser, "{option:%s} needs spellings like --name or -n", spellings);
 		part->kind = TEMPLATE_OPTION;
 		part->text = arena_copy(parser->arena, spellings, size);
 		if (!part->text)

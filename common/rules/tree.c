@@ -156,13 +156,14 @@ static int parser_check_key(struct tree_parser *parser, const struct tree_node *
 					       "more than %d keys in one mapping", TREE_KEYS_MAX);
 		if (strcmp(other->text, key->text) == 0)
 			return rules_error_set(parser->error, parser->file, key->line,
-					       "\"%.100s\" stands twice, first on line %u", key->text,
-					       other->line);
+					       "\"%.100s\" stands twice, first on line %u",
+					       key->text, other->line);
 	}
 	return 0;
 }
 
-static int parser_read_mapping(struct tree_parser *parser, unsigned depth, struct tree_node *mapping)
+static int parser_read_mapping(struct tree_parser *parser, unsigned depth,
+			       struct tree_node *mapping)
 {
 	struct tree_node **tail = &mapping->first;
 
@@ -243,7 +244,8 @@ static int parser_read_stream(struct tree_parser *parser, struct tree_node **ret
 			return r;
 		end = event.type == YAML_STREAM_END_EVENT;
 		if (event.type == YAML_DOCUMENT_START_EVENT && ++document_count > 1)
-			r = parser_refuse(parser, &event, "a file holds one YAML document, not two");
+			r = parser_refuse(parser, &event,
+					  "a file holds one YAML document, not two");
 		else if (!end && event.type != YAML_STREAM_START_EVENT &&
 			 event.type != YAML_DOCUMENT_START_EVENT &&
 			 event.type != YAML_DOCUMENT_END_EVENT)

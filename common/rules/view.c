@@ -34,8 +34,8 @@ static void view_set_program(struct view *view, const char *path)
 /* Programs executed through a descriptor (fexecve, runc's copy of itself). */
 static bool path_is_nameless(const char *path)
 {
-	return *path == '\0' || strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/dev/fd/", 8) == 0 ||
-	       strncmp(path, "memfd:", 6) == 0;
+	return *path == '\0' || strncmp(path, "/proc/", 6) == 0 ||
+	       strncmp(path, "/dev/fd/", 8) == 0 || strncmp(path, "memfd:", 6) == 0;
 }
 
 void view_init(struct view *view, const struct rules_subject *subject)

@@ -20,14 +20,20 @@ static const struct line {
 	size_t size;
 } lines[] = {
 #define LINE(what, argv) {what, argv, sizeof(argv)}
-	LINE("known tool", "bwa\0mem\0-t\0004\0-R\0@RG\\tID:a\\tSM:a\0ref.fa\0a_1.fq.gz\0a_2.fq.gz"),
+	LINE("known tool",
+	     "bwa\0mem\0-t\0004\0-R\0@RG\\tID:a\\tSM:a\0ref.fa\0a_1.fq.gz\0a_2.fq.gz"),
 	LINE("unknown tool", "/home/ada/bin/my_tool\0--input\0/data/project/a.txt\0--threads\0008"),
 	LINE("helper", "mkdir\0-p\0results/mapped"),
-	LINE("shell -c", "/bin/bash\0-c\0set -euo pipefail; bwa mem ref.fa a.fq | samtools sort -o a.bam -"),
-	LINE("script in Python", "/usr/bin/python3\0/usr/bin/snakemake\0-s\0workflow/Snakefile\0-j\0002"),
-	LINE("java jar", "java\0-Xmx4g\0-XX:+UseParallelGC\0-jar\0/opt/picard.jar\0MarkDuplicates\0I=a.bam"),
-	LINE("compiler pass", "/usr/lib/gcc/x86_64-linux-gnu/12/cc1\0-quiet\0-I.\0x.c\0-o\0/tmp/x.s"),
-	LINE("with a secret", "curl\0-sS\0-H\0Authorization: Bearer abcdefgh\0https://host/api/v1/things"),
+	LINE("shell -c",
+	     "/bin/bash\0-c\0set -euo pipefail; bwa mem ref.fa a.fq | samtools sort -o a.bam -"),
+	LINE("script in Python",
+	     "/usr/bin/python3\0/usr/bin/snakemake\0-s\0workflow/Snakefile\0-j\0002"),
+	LINE("java jar",
+	     "java\0-Xmx4g\0-XX:+UseParallelGC\0-jar\0/opt/picard.jar\0MarkDuplicates\0I=a.bam"),
+	LINE("compiler pass",
+	     "/usr/lib/gcc/x86_64-linux-gnu/12/cc1\0-quiet\0-I.\0x.c\0-o\0/tmp/x.s"),
+	LINE("with a secret",
+	     "curl\0-sS\0-H\0Authorization: Bearer abcdefgh\0https://host/api/v1/things"),
 #undef LINE
 };
 

@@ -33,7 +33,11 @@ static void check_text(const char text[RULES_NAME_MAX])
 static void classify(const struct rules *rules, const char *const *words, size_t count)
 {
 	struct rules_subject mother = {
-		.path = "/bin/sh", .argc = count, .argv = words, .working_directory = "", .cgroup = "",
+		.path = "/bin/sh",
+		.argc = count,
+		.argv = words,
+		.working_directory = "",
+		.cgroup = "",
 	};
 	struct rules_subject subject = {
 		.path = words[0],
@@ -83,7 +87,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text[size] = '\0';
 	yaml_size = strlen(text);
 	end = text + size;
-	for (char *word = text + yaml_size + 1; word < end && count < WORDS_MAX; word += strlen(word) + 1)
+	for (char *word = text + yaml_size + 1; word < end && count < WORDS_MAX;
+	     word += strlen(word) + 1)
 		words[count++] = word;
 	if (rules_load_memory("fuzz.yaml", data, yaml_size, &rules, &error) == 0) {
 		check_descriptions(rules);
