@@ -1,0 +1,50 @@
+"""What was recorded, replayed: the same store, and the same every time."""
+
+import subprocess
+
+import pipeline
+from harness import Failure
+
+
+
+def replay(bench, recording, name):
+    """Lines of the store that a replay writes."""
+    store = bench.directory / name
+    command = [bench.programs / "correlator/tracer-correlator", "--replay", recording,
+               "--store", store, "--retain", "0"]
+    result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    if result.returncode:
+        raise Failure(f"replay ended with {result.returncode}: {result.stderr.decode()}")
+    return dump(store)
+
+
+def dump(store):
+    text = subprocess.run(["sqlite3", store, ".dump"], capture_output=True, check=True).stdout
+    return text.splitlines()
+
+
+def without_revisions(store):
+    """What the store says, in any order of writing: a live correlator commits at other times."""
+    query = ("SELECT id, run_id, task_id, tool_id, parent_id, program, arguments, cpu_ns, exit_code,"
+             " totals, ended FROM processes ORDER BY id;"
+             "SELECT id, name, kind, engine, status, process_count, cpu_ns FROM runs ORDER BY id;"
+             "SELECT id, name, kind, status, process_count, cpu_ns FROM standing_tasks ORDER BY id;")
+    text = subprocess.run(["sqlite3", store, query], capture_output=True, check=True).stdout
+    return text.splitlines()
+
+
+def check(bench):
+    recording = bench.directory / "recording"
+    bench.daemons.correlator_options = ["--record", recording]
+    bench.watch(pipeline.command(bench), bench.work_directory("work", "nobody"))
+    first, second = (replay(bench, recording, name) for name in ("first.db", "second.db"))
+    problems = []
+    if first != second:
+        problems.append("two replays of one recording differ")
+    live = without_revisions(bench.daemons.store)
+    replayed = without_revisions(bench.directory / "first.db")
+    if live != replayed:
+        missing, more = set(live) - set(replayed), set(replayed) - set(live)
+        problems.append(f"the replay differs from what was live: {len(missing)} rows are missing, "
+                        f"{len(more)} are other: {sorted(missing)[:2]} {sorted(more)[:2]}")
+    return problems
