@@ -14,6 +14,7 @@
 
 #define PID_MOST 4194304 /* the kernel's own limit */
 #define CHAIN_MOST 24    /* ancestors told one by one */
+#define CHAIN_COMMAND_SIZE 240 /* bytes of an ancestor's command line */
 
 enum { OPTION_RULES = 1 };
 
@@ -93,7 +94,7 @@ static int chain_tell(const struct story *story, int64_t process_id)
 	struct rows chain = {0};
 	int error = source_load(story->store, &row_type_process, "ancestors", parameters, &chain);
 	size_t shown = chain.count < CHAIN_MOST ? chain.count : CHAIN_MOST;
-	char command[2048];
+	char command[CHAIN_COMMAND_SIZE];
 
 	if (error < 0)
 		return error;

@@ -165,7 +165,8 @@ static void print_incidents(const struct report *report, const struct output *ou
 	if (report->incidents.count == 0)
 		return;
 	fputc('\n', output->file);
-	output_print(output, STYLE_BAD, "  What failed\n");
+	output_print(output, STYLE_BAD, "  What failed");
+	fputc('\n', output->file);
 	for (size_t i = 0; i < report->incidents.count && i < most; i++) {
 		const struct row_incident *incident = ROWS_ITEM(&report->incidents, incident, i);
 

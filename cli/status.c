@@ -66,7 +66,7 @@ static void check_daemons(struct status *status)
 		bool running = false;
 
 		for (int j = 0; j < count; j++) {
-			if (daemons[j].name != names[i])
+			if (strcmp(daemons[j].name, names[i]) != 0)
 				continue;
 			daemon_tell(status, &daemons[j]);
 			running = true;

@@ -317,7 +317,9 @@ static int snapshot_print(const struct top *top, const struct snapshot *snapshot
 		line_print(top, snapshot, &snapshot->lines[i], table);
 		shown++;
 	}
-	error = table_print(table, output, true, NULL);
+	error = shown ? table_print(table, output, true, NULL) : 0;
+	if (!shown)
+		fputs(top->all ? "Nothing runs.\n" : "Nothing is busy.\n", output->file);
 	table_free(table);
 	return error;
 }
@@ -395,12 +397,13 @@ static void signals_catch(void)
 static int frame_draw(struct top *top, const struct snapshot *snapshot)
 {
 	struct output frame = top->output;
-	struct winsize size = {.ws_row = 24};
+	struct winsize size;
 	char *text = NULL;
 	size_t length = 0;
 	int error;
 
-	ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_row == 0)
+		size.ws_row = 24;
 	frame.file = open_memstream(&text, &length);
 	if (!frame.file)
 		return -ENOMEM;

@@ -1,0 +1,102 @@
+/* Units: what a person reads for a figure, at the edges where it changes. */
+#include <check.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "cli/units.h"
+#include "common/store/rows.h"
+
+static char text[UNITS_SIZE];
+
+START_TEST(duration_changes_units)
+{
+	ck_assert_str_eq(units_duration(text, 0, false), "0 s");
+	ck_assert_str_eq(units_duration(text, 420, false), "0.42 µs");
+	ck_assert_str_eq(units_duration(text, 999499, false), "999 µs");
+	ck_assert_str_eq(units_duration(text, 999500, false), "1.00 ms");
+	ck_assert_str_eq(units_duration(text, 9994000, false), "9.99 ms");
+	ck_assert_str_eq(units_duration(text, 9996000, false), "10.0 ms");
+	ck_assert_str_eq(units_duration(text, 99960000, false), "100 ms");
+	ck_assert_str_eq(units_duration(text, 999500000, false), "1.00 s");
+	ck_assert_str_eq(units_duration(text, 12400000000, false), "12.4 s");
+	ck_assert_str_eq(units_duration(text, 59940000000, false), "59.9 s");
+	ck_assert_str_eq(units_duration(text, 59950000000, false), "1m00s");
+	ck_assert_str_eq(units_duration(text, 187 * 1000000000LL, false), "3m07s");
+	ck_assert_str_eq(units_duration(text, 3599600000000, false), "1h00m");
+	ck_assert_str_eq(units_duration(text, 7500 * 1000000000LL, false), "2h05m");
+	ck_assert_str_eq(units_duration(text, 99 * 3600 * 1000000000LL, false), "4d03h");
+}
+END_TEST
+
+START_TEST(bytes_change_units)
+{
+	ck_assert_str_eq(units_bytes(text, 0, false), "0 B");
+	ck_assert_str_eq(units_bytes(text, 1023, false), "1023 B");
+	ck_assert_str_eq(units_bytes(text, 1024, false), "1.00 KiB");
+	ck_assert_str_eq(units_bytes(text, 10 * 1024 - 1, false), "10.0 KiB");
+	ck_assert_str_eq(units_bytes(text, 1024 * 1024 - 1, false), "1.00 MiB");
+	ck_assert_str_eq(units_bytes(text, 413LL << 20, false), "413 MiB");
+	ck_assert_str_eq(units_bytes(text, INT64_MAX, false), "8.00 EiB");
+	ck_assert_str_eq(units_rate(text, 2048, false), "2.00 KiB/s");
+}
+END_TEST
+
+START_TEST(unknown_is_a_dash)
+{
+	ck_assert_str_eq(units_duration(text, ROW_NULL, false), "-");
+	ck_assert_str_eq(units_duration(text, ROW_NULL, true), "-");
+	ck_assert_str_eq(units_duration(text, -1, false), "-");
+	ck_assert_str_eq(units_bytes(text, ROW_NULL, false), "-");
+	ck_assert_str_eq(units_rate(text, ROW_NULL, false), "-");
+	ck_assert_str_eq(units_count(text, ROW_NULL, false), "-");
+	ck_assert_str_eq(units_cores(text, ROW_NULL, 5), "-");
+	ck_assert_str_eq(units_cores(text, 5, 0), "-");
+	ck_assert_str_eq(units_time(text, ROW_NULL), "-");
+}
+END_TEST
+
+START_TEST(raw_is_whole)
+{
+	ck_assert_str_eq(units_duration(text, 12400000001, true), "12400000001");
+	ck_assert_str_eq(units_bytes(text, 4096, true), "4096");
+	ck_assert_str_eq(units_count(text, 1234567, true), "1234567");
+}
+END_TEST
+
+START_TEST(counts_cores_signals)
+{
+	ck_assert_str_eq(units_count(text, 999, false), "999");
+	ck_assert_str_eq(units_count(text, 1000, false), "1,000");
+	ck_assert_str_eq(units_count(text, 1234567, false), "1,234,567");
+	ck_assert_str_eq(units_cores(text, 147, 100), "1.47");
+	ck_assert_str_eq(units_cores(text, 3175, 100), "31.8");
+	ck_assert_str_eq(units_signal(text, 9), "SIGKILL");
+	ck_assert_str_eq(units_signal(text, 64), "signal 64");
+	ck_assert_str_eq(units_signal(text, -3), "signal -3");
+	ck_assert_str_eq(units_time(text, 1763639523 * 1000000000LL), "2025-11-20 11:52:03");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("cli_units");
+	TCase *cases = tcase_create("units");
+	SRunner *runner;
+	int failed;
+
+	setlocale(LC_CTYPE, "C.UTF-8");
+	setenv("TZ", "UTC", 1);
+	tzset();
+	tcase_add_test(cases, duration_changes_units);
+	tcase_add_test(cases, bytes_change_units);
+	tcase_add_test(cases, unknown_is_a_dash);
+	tcase_add_test(cases, raw_is_whole);
+	tcase_add_test(cases, counts_cores_signals);
+	suite_add_tcase(suite, cases);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

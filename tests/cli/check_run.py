@@ -1,0 +1,264 @@
+#!/usr/bin/env python3
+"""tracer run, record and replay with a probe on this kernel: the command must not notice,
+and nothing may be left behind. Skipped (77) without root or where the probe cannot load.
+
+    check_run.py TRACER
+"""
+import glob
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+TRACER = sys.argv[1]
+NOBODY = 65534
+SAMPLE = ["bash", "-c", "gzip -c /bin/bash >/dev/null; sleep 0.1"]
+
+
+def can_watch():
+    probe = os.path.join(os.path.dirname(TRACER), "../probe/tracer-probe")
+    return os.geteuid() == 0 and subprocess.run([probe, "--check"], capture_output=True,
+                                                check=False).returncode == 0
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        os.chmod(self.directory.name, 0o777)
+        self.before = set(self.leftovers())
+        # No store of this host's own daemons: every run here starts its own.
+        self.environment = {**os.environ, "TRACER_STORE": "/nonexistent", "LC_ALL": "C.UTF-8",
+                            "ASAN_OPTIONS": "detect_leaks=0"}
+        for name in ("SUDO_UID", "SUDO_GID"):
+            self.environment.pop(name, None)
+
+    def tearDown(self):
+        self.assertEqual(set(self.leftovers()) - self.before, set())
+        self.directory.cleanup()
+
+    @staticmethod
+    def leftovers():
+        return glob.glob("/run/tracer-run-*")
+
+    def path(self, name):
+        return os.path.join(self.directory.name, name)
+
+    def start(self, *arguments, **options):
+        options.setdefault("env", self.environment)
+        return subprocess.Popen([TRACER, *arguments], stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+
+    def run_tracer(self, *arguments, **options):
+        process = self.start(*arguments, **options)
+        process.output, process.errors = process.communicate(timeout=90)
+        return process
+
+    def report(self, *command, options=(), **keywords):
+        path = self.path("report.json")
+        process = self.run_tracer("run", "--json", "--processes", "--output", path, *options, "--",
+                                  *command, **keywords)
+        self.assertEqual(process.errors, b"")
+        with open(path, encoding="utf-8") as file:
+            return process, json.load(file)
+
+
+class Command(Case):
+    def test_report_goes_to_standard_error_and_names_the_tools(self):
+        process = self.run_tracer("run", "--", "bash", "-c", "echo out; gzip -c /bin/bash >/dev/null")
+        self.assertEqual((process.returncode, process.output), (0, b"out\n"))
+        self.assertIn(b"gzip", process.errors)
+        self.assertIn(b"succeeded in", process.errors)
+
+    def test_figures_of_a_known_command(self):
+        _, report = self.report(*SAMPLE)
+        self.assertEqual(report["run"]["kind"], "command")
+        self.assertEqual(report["run"]["status"], "succeeded")
+        programs = {process["program"]: process for task in report["tasks"]
+                    for process in task["processes"]}
+        self.assertEqual(programs["gzip"]["arguments"], ["gzip", "-c", "/bin/bash"])
+        self.assertEqual(programs["sleep"]["exit_code"], 0)
+        self.assertGreaterEqual(programs["sleep"]["end_boot_ns"] -
+                                programs["sleep"]["begin_boot_ns"], 100_000_000)
+        self.assertGreater(programs["gzip"]["rchar_bytes"], os.path.getsize("/bin/bash"))
+
+    def test_exit_status_is_the_commands(self):
+        for command, status in ((["true"], 0), (["sh", "-c", "exit 3"], 3),
+                                (["sh", "-c", "kill -9 $$"], 137), (["no-such-program"], 127),
+                                (["/etc/passwd"], 126)):
+            self.assertEqual(self.run_tracer("run", "-q", "--", *command).returncode, status, command)
+
+    def test_the_command_does_not_notice(self):
+        script = ("readlink /proc/self/fd/1 >/dev/null; pwd; umask; env | sort; ulimit -n; id;"
+                  "grep -E '^(Sig(Blk|Ign)|Groups|NoNewPrivs|Seccomp|CapEff)' /proc/self/status;"
+                  "ls /proc/self/fd; ps -o pgid= -p $$")
+        command = ["bash", "-c", script]
+        reader, extra = os.pipe()
+        options = {"cwd": self.directory.name, "env": self.environment, "pass_fds": [extra],
+                   "start_new_session": True}
+        signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+        try:
+            plain = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=True,
+                                   **options).stdout
+            watched = self.run_tracer("run", "-q", "--", *command, **options).output
+        finally:
+            signal.signal(signal.SIGUSR1, signal.SIG_DFL)
+            os.close(reader)
+            os.close(extra)
+
+        def steady(text):  # its process group is a number of its own
+            return [line for line in text.splitlines()[:-1]]
+        self.assertEqual(steady(watched), steady(plain))
+
+    def test_a_closed_descriptor_stays_closed(self):
+        process = subprocess.run(["sh", "-c", '"$0" run -q -- sh -c "echo >&0; test $? -ne 0" <&-',
+                                  TRACER], env=self.environment, capture_output=True, check=False)
+        self.assertEqual(process.returncode, 0, process.stderr)
+
+    def test_behind_sudo_it_is_the_callers(self):
+        environment = {**self.environment, "SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY),
+                       "HOME": "/root", "USER": "root", "KEPT": "kept"}
+        path = self.path("kept.db")
+        process = self.run_tracer("run", "-q", "--store", path, "--", "sh", "-c",
+                                  "id -u; id -G; echo $HOME $USER $KEPT", env=environment)
+        self.assertEqual(process.output, b"65534\n65534\n/nonexistent nobody kept\n", process.errors)
+        status = os.stat(path)
+        self.assertEqual((status.st_uid, status.st_mode & 0o777), (NOBODY, 0o600))
+
+    def test_as_user(self):
+        process = self.run_tracer("run", "-q", "--as", "daemon", "--", "id", "-un")
+        self.assertEqual(process.output, b"daemon\n")
+
+
+class Signals(Case):
+    def start_and_wait(self, command, **options):
+        process = self.start("run", "--", *command, **options)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        return process
+
+    def test_a_signal_to_us_reaches_the_command(self):
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGUSR1):
+            process = self.start_and_wait(
+                ["bash", "-c", f"trap 'exit 7' {number.value}; echo ready; sleep 30 & wait"],
+                start_new_session=True)
+            process.send_signal(number)
+            output = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 7, output)
+            self.assertIn(b"failed with exit code 7", output[1])
+            subprocess.run(["pkill", "-s", str(process.pid)], check=False)
+
+    def test_control_c_reaches_it_once_and_the_report_comes(self):
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execve(TRACER, [TRACER, "run", "--", "bash", "-c",
+                               "n=0; trap 'n=$((n+1))' INT; echo ready; sleep 2; sleep 1; exit $((20+n))"],
+                      self.environment)
+        output = b""
+        while b"ready" not in output:
+            output += os.read(terminal, 4096)
+        time.sleep(0.3)
+        os.write(terminal, b"\x03")
+        while True:
+            try:
+                piece = os.read(terminal, 65536)
+            except OSError:
+                break
+            output += piece
+        os.close(terminal)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 21, output)
+        self.assertIn(b"exit code 21", output)
+
+    def test_killed_it_leaves_nothing(self):
+        process = self.start_and_wait(["bash", "-c", "echo ready; exec sleep 1"])
+        process.kill()
+        process.communicate()
+        for _ in range(100):
+            if set(self.leftovers()) == self.before:
+                break
+            time.sleep(0.1)
+        self.assertEqual(set(self.leftovers()), self.before)
+
+    def test_a_daemon_that_dies_is_told_and_the_command_goes_on(self):
+        process = self.start_and_wait(["bash", "-c", "echo ready; sleep 2; echo done; exit 4"])
+        with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="ascii") as file:
+            children = file.read().split()
+        for child in children:
+            with open(f"/proc/{child}/comm", encoding="ascii") as file:
+                if file.read() == "tracer-probe\n":
+                    os.kill(int(child), signal.SIGKILL)
+        output = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, output[0]), (4, b"done\n"))
+        self.assertIn(b"tracer-probe ended while the command ran", output[1])
+
+
+class Keeping(Case):
+    def test_store_is_kept_and_added_to(self):
+        path = self.path("kept.db")
+        for command in ("true", "sleep"):
+            process = self.run_tracer("run", "-q", "--store", path, "--", command, "0.1")
+            self.assertEqual((process.returncode, process.errors), (0, b""))
+        runs = json.loads(self.run_tracer("runs", "--json", "--store", path).output)["runs"]
+        names = [run["name"] for run in runs if run["kind"] == "command"]
+        self.assertIn("true", names)
+        self.assertIn("sleep", names)
+        self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
+
+    def test_what_is_no_store_is_left_alone(self):
+        path = self.path("text")
+        with open(path, "w", encoding="ascii") as file:
+            file.write("mine\n" * 1000)
+        process = self.run_tracer("run", "--store", path, "--", "touch", self.path("ran"))
+        self.assertEqual(process.returncode, 125)
+        self.assertIn(b"not a tracer store", process.errors)
+        self.assertFalse(os.path.exists(self.path("ran")))
+        with open(path, encoding="ascii") as file:
+            self.assertEqual(file.read(), "mine\n" * 1000)
+
+    def test_a_user_cannot_have_root_write_elsewhere(self):
+        victim = self.path("victim")
+        with open(victim, "w", encoding="ascii") as file:
+            file.write("root's")
+        os.chmod(victim, 0o600)
+        os.symlink(victim, self.path("link"))
+        environment = {**self.environment, "SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY)}
+        for option in ("--store", "--output"):
+            process = self.run_tracer("run", option, self.path("link"), "--", "true",
+                                      env=environment)
+            self.assertEqual(process.returncode, 125, process.errors)
+        with open(victim, encoding="ascii") as file:
+            self.assertEqual(file.read(), "root's")
+
+    def test_two_at_once_on_one_store(self):
+        path = self.path("kept.db")
+        first = self.start("run", "-q", "--store", path, "--", "sh", "-c", "echo ready; sleep 2")
+        self.assertEqual(first.stdout.readline(), b"ready\n")
+        second = self.run_tracer("run", "-q", "--store", path, "--", "true")
+        self.assertEqual(second.returncode, 125)
+        self.assertIn(b"another tracer run", second.errors)
+        first.communicate(timeout=60)
+        self.assertEqual(first.returncode, 0)
+
+    def test_record_and_replay(self):
+        recording = self.path("a.rec")
+        process = self.run_tracer("record", recording, "--", *SAMPLE)
+        self.assertEqual((process.returncode, process.errors), (0, b""))
+        self.assertEqual(os.stat(recording).st_mode & 0o777, 0o600)
+        listed = self.run_tracer("replay", recording, "--json")
+        self.assertEqual(listed.returncode, 0, listed.errors)
+        self.assertTrue(json.loads(listed.output)["runs"])
+        store = self.path("replayed.db")
+        self.assertEqual(self.run_tracer("replay", recording, "--store", store).returncode, 0)
+        explained = self.run_tracer("explain", "gzip", "--store", store)
+        self.assertIn(b"gzip -c /bin/bash", explained.output)
+        self.assertEqual(self.run_tracer("replay", self.path("none")).returncode, 1)
+
+
+if __name__ == "__main__":
+    if not can_watch():
+        print("skipped: needs root and a kernel that runs the probe")
+        sys.exit(77)
+    unittest.main(argv=sys.argv[:1], verbosity=2)

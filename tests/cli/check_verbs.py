@@ -1,0 +1,341 @@
+#!/usr/bin/env python3
+"""Every verb of tracer that only reads: good and bad usage, stores good and bad, JSON,
+terminals, hostile names, and the man pages held against --help.
+
+    check_verbs.py TRACER MAKE_STORE MAN_DIRECTORY
+"""
+import fcntl
+import json
+import os
+import pty
+import re
+import signal
+import sqlite3
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+import unicodedata
+import unittest
+
+TRACER, MAKE_STORE, MAN = sys.argv[1:4]
+
+# Verbs that print from a store, with what they need.
+PRINTING = [["runs", "--all"], ["show"], ["show", "--table"], ["show", "--tools"],
+            ["show", "--processes", "--all"], ["top", "--once", "--all"], ["status"],
+            ["explain", "map"], ["explain", "1000"]]
+JSON = [["runs"], ["show"], ["show", "--processes"], ["top"], ["status"], ["explain", "1000"],
+        ["doctor"], ["rules", "list"], ["rules", "test", "--", "bwa", "mem"]]
+WITH_STORE = [["runs"], ["show"], ["top"], ["explain", "1"]]
+
+
+def verbs():
+    text = subprocess.run([TRACER, "help"], capture_output=True, text=True, check=True).stdout
+    return re.findall(r"^  ([a-z]+) {2,}", text.split("Commands:")[1].split("Begin with")[0], re.M)
+
+
+class Case(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = tempfile.TemporaryDirectory()
+        cls.store = os.path.join(cls.directory.name, "tracer.db")
+        subprocess.run([MAKE_STORE, cls.store], check=True)
+        cls.environment = {**os.environ, "TRACER_STORE": cls.store, "LC_ALL": "C.UTF-8",
+                           "TZ": "UTC"}
+        for name in ("NO_COLOR", "COLUMNS"):
+            cls.environment.pop(name, None)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.directory.cleanup()
+
+    def run_tracer(self, *arguments, **options):
+        options.setdefault("env", self.environment)
+        options.setdefault("stdin", subprocess.DEVNULL)
+        return subprocess.run([TRACER, *arguments], capture_output="stdout" not in options,
+                              **options)
+
+    def fails(self, status, *arguments, **options):
+        result = self.run_tracer(*arguments, **options)
+        self.assertEqual(result.returncode, status, (arguments, result))
+        if result.stderr is not None:
+            self.assertTrue(result.stderr.strip(), arguments)
+        return result
+
+    def make_file(self, name, content):
+        path = os.path.join(self.directory.name, name)
+        with open(path, "wb") as file:
+            file.write(content)
+        return path
+
+
+class Usage(Case):
+    def test_every_verb_has_help_and_refuses_what_is_wrong(self):
+        for verb in verbs():
+            help_text = self.run_tracer(verb, "--help")
+            self.assertEqual(help_text.returncode, 0, verb)
+            self.assertIn(b"Usage: tracer " + verb.encode(), help_text.stdout)
+            self.assertEqual(self.run_tracer("help", verb).stdout, help_text.stdout)
+            self.fails(2, verb, "--no-such-option")
+            self.fails(2, verb, "--help=3")
+
+    def test_wrong_values_and_operands(self):
+        for arguments in (["runs", "--limit", "x"], ["runs", "--since", "3y"], ["runs", "x"],
+                          ["runs", "--user", "no-such-user"], ["runs", "--limit"],
+                          ["show", "a", "b"], ["show", "--color", "red"],
+                          ["show", "--table", "--processes"], ["top", "--sort", "x"],
+                          ["top", "--period", "0"], ["explain"], ["rules"], ["rules", "x"],
+                          ["rules", "check"], ["rules", "test"], ["completion", "csh"], ["run"],
+                          ["record"], ["record", "f", "--duration", "x"], ["replay"],
+                          ["run", "--as", "no-such-user", "true"], ["help", "nope"], ["nope"],
+                          ["status", "x"], ["doctor", "x"]):
+            result = self.fails(2, *arguments)
+            self.assertEqual(len(result.stderr.splitlines()), 1, arguments)
+
+    def test_nothing_and_version(self):
+        self.assertEqual(self.run_tracer().returncode, 2)
+        self.assertRegex(self.run_tracer("--version").stdout, rb"^tracer \d+\.\d+\.\d+\n$")
+
+    def test_hostile_arguments_are_shown_safely(self):
+        for arguments in (["\033[2J\n"], ["show", "\033[2J\n"], ["runs", "--limit", "\033x"],
+                          ["explain", "\033[2J"], ["rules", "check", "/\033[2J"]):
+            result = self.run_tracer(*arguments)
+            self.assertNotEqual(result.returncode, 0)
+            self.assertNotIn(b"\033", result.stderr)
+
+    def test_completions_are_scripts(self):
+        script = self.run_tracer("completion", "bash").stdout
+        self.assertEqual(subprocess.run(["bash", "-n"], input=script, check=False).returncode, 0)
+        asked = script + b"""
+COMP_WORDS=(tracer show --to); COMP_CWORD=2; _tracer; echo "${COMPREPLY[*]}"
+COMP_WORDS=(tracer sh); COMP_CWORD=1; _tracer; echo "${COMPREPLY[*]}"
+COMP_WORDS=(tracer top --sort m); COMP_CWORD=3; _tracer; echo "${COMPREPLY[*]}"
+"""
+        answer = subprocess.run(["bash"], input=asked, capture_output=True, check=True).stdout
+        self.assertEqual(answer, b"--tools\nshow\nmemory\n")
+        for shell in ("zsh", "fish"):
+            script = self.run_tracer("completion", shell).stdout.decode()
+            for verb in verbs():
+                self.assertIn(verb, script)
+
+    def test_man_pages_have_the_options_of_the_help(self):
+        for verb in verbs():
+            with open(os.path.join(MAN, f"tracer-{verb}.1.scd"), encoding="utf-8") as file:
+                page = file.read()
+            section = page.split("# OPTIONS")[1].split("\n# ")[0]
+            described = set(re.findall(r"^\*.*?--([a-z]+)\*(?: _([A-Z]+)_)?", section, re.M))
+            help_text = self.run_tracer(verb, "--help").stdout.decode()
+            options = help_text.split("Options:\n")[1].split("\n\n")[0]
+            offered = set(re.findall(r"^ {2}(?:-\S, |    )--([a-z]+)(?: ([A-Z]+))?", options, re.M))
+            self.assertEqual(described, offered, verb)
+            summary = re.search(rf"^  {verb} +(.*)$", self.run_tracer("help").stdout.decode(), re.M)
+            self.assertIn(f"tracer-{verb} - {summary.group(1)}", page)
+
+
+class Stores(Case):
+    def test_missing(self):
+        for arguments in WITH_STORE:
+            result = self.fails(1, *arguments, "--store", "/nonexistent/tracer.db")
+            self.assertIn(b"no such file", result.stderr)
+        self.assertIn(b"no such file", self.fails_status("/nonexistent/tracer.db"))
+
+    def fails_status(self, path):
+        result = self.run_tracer("status", "--store", path)
+        self.assertEqual(result.returncode, 1)
+        return result.stdout
+
+    def test_corrupt(self):
+        for name, content in (("text", b"not a database" * 1000), ("empty-header", bytes(4096))):
+            path = self.make_file(name, content)
+            for arguments in WITH_STORE:
+                self.fails(1, *arguments, "--store", path)
+            self.fails_status(path)
+        with open(self.store, "rb") as file:
+            content = bytearray(file.read())
+        for offset in range(4096, len(content), 97):
+            content[offset] ^= 0xff
+        path = self.make_file("damaged", content)
+        for arguments in WITH_STORE:
+            result = self.run_tracer(*arguments, "--store", path)
+            self.assertIn(result.returncode, (0, 1), result)
+            self.assertNotIn(b"Sanitizer", result.stderr)
+
+    def test_newer(self):
+        path = self.make_file("newer", b"")
+        os.unlink(path)
+        subprocess.run([MAKE_STORE, path], check=True)
+        with sqlite3.connect(path) as database:
+            database.execute("PRAGMA user_version = 9999")
+        database.close()
+        for arguments in WITH_STORE:
+            self.assertIn(b"newer release", self.fails(1, *arguments, "--store", path).stderr)
+        self.assertIn(b"newer release", self.fails_status(path))
+
+    def test_run_is_found_by_prefix_name_and_latest(self):
+        runs = json.loads(self.run_tracer("runs", "--all", "--json").stdout)["runs"]
+        for run in runs:
+            for name in (run["id"], run["id"][:10]):
+                shown = json.loads(self.run_tracer("show", name, "--json").stdout)
+                self.assertEqual(shown["run"]["id"], run["id"])
+        latest = json.loads(self.run_tracer("show", "--json").stdout)["run"]
+        self.assertEqual(latest["id"], runs[0]["id"])
+        named = json.loads(self.run_tracer("show", "make", "--json").stdout)["run"]
+        self.assertEqual(named["name"], "make")
+        self.assertIn(b"no run is called", self.fails(1, "show", "nothing").stderr)
+
+    def test_filters_of_runs(self):
+        def names(*arguments):
+            text = self.run_tracer("runs", "--json", *arguments).stdout
+            return [run["name"] for run in json.loads(text)["runs"]]
+        self.assertNotIn("init", names())
+        self.assertNotIn("bash", names())
+        self.assertIn("init", names("--all"))
+        self.assertEqual(names("--limit", "1"), ["snakemake: Snakefile"])
+        self.assertEqual(names("--since", "90s"), ["snakemake: Snakefile", "make"])
+        self.assertEqual(names("--name", "snake"), ["snakemake: Snakefile"])
+        self.assertEqual(names("--user", "0"), [])
+        self.assertEqual(len(names("--user", "1", "--limit", "0")), 4)
+
+
+class Printing(Case):
+    def test_json_is_json(self):
+        for arguments in JSON:
+            result = self.run_tracer(*arguments[:1], "--json", *arguments[1:])
+            json.loads(result.stdout.decode("utf-8"))
+            self.assertNotIn(b"\033", result.stdout)
+
+    def test_json_of_a_run_has_what_is_promised(self):
+        report = json.loads(self.run_tracer("show", "--json", "--processes").stdout)
+        self.assertEqual(list(report), ["run", "tasks", "incidents", "losses", "containers"])
+        self.assertEqual(report["tasks"][0]["kind"], "main")
+        for task in report["tasks"]:
+            self.assertRegex(task["id"], r"^[0-9a-f]{16}$")
+            self.assertEqual(task["wall_ns"], task["end_boot_ns"] - task["begin_boot_ns"])
+            self.assertIsInstance(task["tools"][0]["cpu_ns"], int)
+            process = task["processes"][0]
+            self.assertEqual(process["arguments"][:3], ["tool", "-t", " 2 it's"])
+            self.assertTrue(process["arguments_escaped"])
+            self.assertIsNone(process["block_io_delay_ns"])
+
+    def test_hostile_names_are_never_raw(self):
+        hostile = [run["id"] for run in json.loads(self.run_tracer("runs", "--json").stdout)["runs"]
+                   if run["lost_count"]]
+        for arguments in PRINTING + [["show", hostile[0], "--processes"], ["explain", hostile[0]]]:
+            output = self.run_tracer(*arguments).stdout.decode("utf-8")
+            for character in output:
+                self.assertTrue(character == "\n" or unicodedata.category(character)[0] != "C",
+                                (arguments, character))
+
+    def test_incomplete_is_said(self):
+        runs = json.loads(self.run_tracer("runs", "--json").stdout)["runs"]
+        lossy = [run["id"] for run in runs if run["lost_count"]]
+        self.assertIn(b"INCOMPLETE: 12 records", self.run_tracer("show", lossy[0]).stdout)
+        self.assertNotIn(b"INCOMPLETE", self.run_tracer("show").stdout)
+
+    def test_closed_and_full_outputs_fail(self):
+        with open(self.store, "rb") as file:
+            before = file.read()
+        for arguments in PRINTING + [["--version"], ["help"], ["rules", "list"]]:
+            closed = subprocess.run(["sh", "-c", 'exec "$0" "$@" >&-', TRACER, *arguments],
+                                    env=self.environment, capture_output=True, check=False)
+            self.assertEqual(closed.returncode, 1, arguments)
+            with open("/dev/full", "wb") as full:
+                result = self.run_tracer(*arguments, stdout=full, stderr=subprocess.PIPE)
+            self.assertEqual(result.returncode, 1, arguments)
+            everything_closed = subprocess.run(
+                ["sh", "-c", 'exec "$0" "$@" <&- >&- 2>&-', TRACER, *arguments],
+                env=self.environment, check=False)
+            self.assertEqual(everything_closed.returncode, 1, arguments)
+        with open(self.store, "rb") as file:
+            self.assertEqual(file.read(), before)
+
+    def test_a_reader_that_goes_away(self):
+        for ignored in (True, False):
+            reader, writer = os.pipe()
+            os.close(reader)
+            result = self.run_tracer("show", stdout=writer, stderr=subprocess.PIPE,
+                                     restore_signals=not ignored)
+            os.close(writer)
+            self.assertIn(result.returncode, (1, -signal.SIGPIPE))
+            self.assertEqual(result.stderr, b"")
+
+    def test_pipes_get_everything_without_colour(self):
+        output = self.run_tracer("show", "--all").stdout.decode()
+        self.assertNotIn("…", output)
+        self.assertIn("├─", output)
+        plain = self.run_tracer("show", env={**self.environment, "LC_ALL": "C"}).stdout
+        self.assertIn(b"|- ", plain)
+        self.assertIn(b"\033[", self.run_tracer("show", "--color=always").stdout)
+
+    def on_terminal(self, columns, arguments, keys=(), **environment):
+        """What a terminal of that width gets, and the exit status."""
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execve(TRACER, [TRACER, *arguments],
+                      {**self.environment, "TERM": "xterm", **environment})
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        output = b""
+        for key in keys:
+            time.sleep(0.4)
+            os.write(terminal, key)
+        while True:
+            try:
+                piece = os.read(terminal, 65536)
+            except OSError:
+                break
+            if not piece:
+                break
+            output += piece
+        os.close(terminal)
+        return output.decode(), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+    def test_terminals(self):
+        for columns in (40, 60, 80, 120, 200):
+            # COLUMNS: the size of a new terminal is set only after the program began.
+            output, status = self.on_terminal(columns, ["show", "--table"], COLUMNS=str(columns))
+            self.assertEqual(status, 0)
+            self.assertIn("\033[", output)
+            table = re.sub(r"\033\[[0-9;]*m", "", output).replace("\r", "").split("\n\n")[-1]
+            for line in table.splitlines():
+                self.assertLessEqual(len(line), columns)
+        self.assertNotIn("\033", self.on_terminal(80, ["show"], NO_COLOR="1")[0])
+        self.assertNotIn("\033", self.on_terminal(80, ["show"], TERM="dumb")[0])
+        self.assertNotIn("\033", self.on_terminal(80, ["show", "--color=never"])[0])
+        self.assertIn("━", self.on_terminal(150, ["show"], COLUMNS="150")[0])
+
+    def test_live_top_leaves_the_terminal_as_it_was(self):
+        output, status = self.on_terminal(100, ["top", "--all"], [b"m", b"x", b"q"])
+        self.assertEqual(status, 0)
+        self.assertTrue(output.rstrip().endswith("\033[?25h\033[?1049l"))
+        self.assertIn("by memory", output)
+        self.assertIn("cc1plus", output)
+        self.assertIn("0.50", output)
+
+
+class Rules(Case):
+    def test_check(self):
+        good = self.make_file("good.yaml", b"rules:\n  - rule: x\n    match:\n"
+                              b"      executable: x\n    role: tool\n")
+        self.assertIn(b"1 rules, nothing wrong", self.run_tracer("rules", "check", good).stdout)
+        bad = self.make_file("bad.yaml", b"rules:\n  - rule: x\n    rle: tool\n")
+        self.assertRegex(self.fails(1, "rules", "check", bad).stderr, rb"bad\.yaml:3: ")
+        self.fails(1, "rules", "check", "/nonexistent.yaml")
+
+    def test_test(self):
+        verdict = json.loads(self.run_tracer("rules", "test", "--json", "--", "samtools", "sort",
+                                             "-@", "2").stdout)
+        self.assertEqual(verdict["name"], "samtools sort")
+        site = os.path.join(self.directory.name, "site")
+        os.mkdir(site)
+        with open(os.path.join(site, "a.yaml"), "w", encoding="ascii") as file:
+            file.write("rules:\n  - rule: mine\n    match:\n      executable: samtools\n"
+                       "    role: tool\n    name: ours\n")
+        verdict = json.loads(self.run_tracer("rules", "test", "--rules", site, "--json", "--",
+                                             "samtools", "sort").stdout)
+        self.assertEqual((verdict["rule"], verdict["name"]), ("mine", "ours"))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
