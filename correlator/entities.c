@@ -19,6 +19,17 @@ static void *model_alloc(struct model *model, size_t size)
 	return memory;
 }
 
+void model_set_text(struct model *model, char **text, const char *value)
+{
+	char *copy = strdup(value);
+
+	if (!copy) {
+		model->out_of_memory = true;
+		return;
+	}
+	free(*text);
+	*text = copy;
+}
 /* ---- processes */
 
 struct process *process_find(struct model *model, uint32_t pid, uint64_t start_boot_ns)

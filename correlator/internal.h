@@ -92,6 +92,7 @@ struct placing {
 };
 
 /* ---- entities.c: making, finding and freeing */
+void model_set_text(struct model *model, char **text, const char *value);
 int64_t image_id(const struct model *model, uint32_t pid, uint64_t start_boot_ns, uint32_t exec_id);
 struct process *process_find(struct model *model, uint32_t pid, uint64_t start_boot_ns);
 struct process *process_new(struct model *model, const struct image_key *key, struct process *parent);
@@ -128,16 +129,54 @@ void outcome_init(struct outcome *outcome);
 void outcome_add(struct outcome *sum, const struct outcome *part);
 const char *outcome_status(const struct outcome *outcome, const struct tally *tally);
 
-/* ---- place.c: which run, task and group */
+/* ---- classify.c: what a process is */
 void model_classify(struct model *model, struct process *process, struct rules_verdict *ret_verdict);
+/* What a child is that only forked. */
+void classify_inherited(const struct process *process, struct rules_verdict *ret);
+/* Whether a shell is called after the script it runs: "bash" and "bash -c" are not. */
+bool verdict_names_script(const struct process *process, const struct rules_verdict *verdict);
+/* Helpers and components open no task and are no reason for one. */
+bool verdict_opens_subtree(const struct placing *placing);
+
+/* ---- run.c: where runs begin */
+struct run *run_of_system(struct model *model);
+bool run_begins_beneath(const struct process *parent, const struct placing *placing,
+			enum rules_boundary *ret_boundary);
+/* The run that `process` begins, or the one it joins; and the verdict on its origin. */
+struct run *run_begin(struct model *model, struct process *process, const struct placing *placing,
+		      enum rules_boundary boundary, struct rules_verdict *ret_origin);
+void run_set_root(struct model *model, struct run *run, const struct process *process);
+void run_note_image(struct model *model, struct run *run, const struct process *process,
+		    const struct rules_verdict *verdict);
+
+/* ---- task.c: opening and merging tasks */
+/* A group of `process` in `task`; a task for it, beneath its parent. */
+struct group *group_open(struct model *model, struct task *task, struct process *process,
+			 const struct placing *placing);
+struct group *task_open(struct model *model, struct process *process, const struct placing *placing,
+			const char *kind, const char *reason);
+void task_add_root(struct model *model, struct task *task, struct process *process);
+void task_set_orchestrator(struct task *task, struct process *orchestrator);
+void task_name_by_root(struct model *model, struct task *task, const struct process *process,
+		       const struct rules_verdict *verdict);
+void task_merge(struct model *model, struct task *from, struct task *into);
+/* The sibling's group that a pipe joins `process` to, or NULL. */
+struct group *group_join_pipeline(struct model *model, struct process *process,
+				  const struct placing *placing);
+
+/* ---- spine.c: tasks without an engine */
+struct group *spine_push(struct model *model, struct run *run, struct process *process,
+			 const struct placing *placing);
+struct group *spine_place(struct model *model, struct process *process,
+			  const struct placing *placing, const char **ret_reason);
+
+/* ---- place.c: which run, task and group */
 /* Gives `process` a run and a group, and an image of its own if it only forked. */
 void place_full(struct model *model, struct process *process, const struct placing *placing);
 /* A new image of `process`: as above where it has no place yet, else in its group. */
 void place_exec(struct model *model, struct process *process, const struct placing *placing);
 /* A forked part of its parent's program: an image in the parent's tool. */
 void place_part(struct model *model, struct process *process);
-void run_note_image(struct model *model, struct run *run, const struct process *process,
-		    const struct rules_verdict *verdict);
 
 /* ---- naming.c */
 void task_set_name(struct task *task);
@@ -147,7 +186,7 @@ void incident_note_failure(struct model *model, struct image *image);
 void incident_note_task(struct model *model, struct task *task);
 void incident_note_loss(struct model *model, const struct wire_loss *loss);
 
-/* ---- checkpoint.c */
+/* ---- checkpoint_save.c, checkpoint_load.c */
 int checkpoint_save(struct model *model);
 int checkpoint_load(struct model *model);
 /* What has gone from memory is deleted with the next commit. */

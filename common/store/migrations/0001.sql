@@ -406,7 +406,7 @@ CREATE TABLE stream (
 -- on after a restart. Private to it: no reader, not shipped.
 CREATE TABLE checkpoints (
   process_id        INTEGER NOT NULL PRIMARY KEY, -- id; processes.id; derived
-  state             BLOB NOT NULL -- msgpack; correlator/checkpoint.c; correlator
+  state             BLOB NOT NULL -- msgpack; correlator/checkpoint_fields.h; correlator
 ) STRICT;
 
 -- Runs with their host's name and wall time. As in the two views that follow, what is

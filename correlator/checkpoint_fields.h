@@ -1,0 +1,40 @@
+/* What a checkpoint holds: the lists that saving and loading share.
+ *
+ * Rows hold what readers want; going on after a restart also needs the counters an
+ * image began with, the spine of a run, the unsaid rest. It is kept as one msgpack
+ * sequence per entity in a private table, in the same transaction as the rows. A
+ * checkpoint that another release wrote is not understood and dropped: what it spoke
+ * of is found alive by the next pass.
+ */
+#ifndef TRACER_CORRELATOR_CHECKPOINT_FIELDS_H
+#define TRACER_CORRELATOR_CHECKPOINT_FIELDS_H
+
+/* Raised whenever what is packed below changes. */
+#define CHECKPOINT_VERSION 1
+
+enum checkpoint_kind { CHECKPOINT_CONTAINER = 1, CHECKPOINT_RUN, CHECKPOINT_TASK, CHECKPOINT_PROCESS };
+
+/* Integer fields of each entity, packed and unpacked in this order. */
+#define CONTAINER_INTS(V) V(id) V(run_id) V(task_id) V(living_count) V(begin_boot_ns) V(end_boot_ns)
+#define RUN_INTS(V)                                                                          \
+	V(id) V(boundary_key) V(name_priority) V(engine_rank) V(root_process_id)              \
+	V(origin_process_id) V(user_id) V(task_count) V(orchestrator) V(frozen) V(spine_length)
+#define TASK_INTS(V)                                                                         \
+	V(id) V(name_fixed) V(root_process_id) V(orchestrator_process_id)                     \
+	V(merged_into_id) V(failure_process_id) V(incident_told)
+#define GROUP_INTS(V)                                                                        \
+	V(id) V(root_process_id) V(orchestrator.pid) V(orchestrator.start_boot_ns)            \
+	V(input_pipe) V(output_pipe)
+#define TOOL_INTS(V) V(id) V(role) V(start_boot_ns)
+#define PROCESS_INTS(V)                                                                      \
+	V(exec_id) V(place) V(parent_image_id) V(parent_exec_id) V(first_exec_id)             \
+	V(path_rank) V(spine_index) V(subtree_count) V(fork_boot_ns) V(cgroup_id) V(uid)      \
+	V(sid) V(pgid) V(tty) V(flags) V(pid_namespace) V(found) V(is_task_root)              \
+	V(is_run_root) V(has_container) V(ended) V(has_final) V(end_boot_ns)
+#define IMAGE_INTS(V)                                                                        \
+	V(id) V(parent_id) V(pid) V(exec_id) V(uid) V(own_command) V(began) V(ended)          \
+	V(totals_kind) V(begin_boot_ns) V(end_boot_ns) V(spawn_cpu_ns) V(peak_rss_bytes)      \
+	V(wait_status) V(oom_killed) V(role) V(rank) V(boundary) V(nested) V(interactive)     \
+	V(sampled_cpu_ns) V(sampled_memory_bytes)
+
+#endif

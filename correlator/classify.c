@@ -1,0 +1,78 @@
+/* What a process is: the rules' verdict on its command line and its ancestors'. */
+#include "correlator/internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define ANCESTORS_MAX 32
+
+/* Links the subjects of the process and its ancestors, each image once. */
+static void link_subjects(const struct process *process)
+{
+	const struct process *child = process;
+	struct command *command = process->command;
+
+	command->subject.parent = NULL;
+	for (int depth = 0; depth < ANCESTORS_MAX && child->parent; depth++) {
+		const struct process *parent = child->parent;
+
+		if (parent->command && parent->command != command) {
+			command->subject.parent = &parent->command->subject;
+			command = parent->command;
+			command->subject.parent = NULL;
+		}
+		child = parent;
+	}
+}
+
+void model_classify(struct model *model, struct process *process, struct rules_verdict *ret_verdict)
+{
+	struct cgroup *cgroup = cgroup_find(model, process->cgroup_id);
+
+	link_subjects(process);
+	process->command->subject.cgroup = cgroup ? cgroup->path : "";
+	rules_classify(model->rules, &process->command->subject, ret_verdict);
+	process->command->subject.cgroup = "";
+	if (process->key.pid == 1 && ret_verdict->role != RULES_ROLE_ORIGIN) {
+		ret_verdict->role = RULES_ROLE_ORIGIN;
+		ret_verdict->boundary = RULES_BOUNDARY_CHILD;
+	}
+}
+
+/* What a child is that only forked: what its parent is. An engine's worker is the
+ * engine still; every other role ends with the program that had it. */
+void classify_inherited(const struct process *process, struct rules_verdict *ret)
+{
+	const struct image *image = process->parent ? process->parent->image : NULL;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->role = RULES_ROLE_TOOL;
+	if (image) {
+		ret->role = image->role;
+		ret->rank = image->rank;
+		ret->rule = image->rule;
+		ret->nested = image->nested;
+		ret->boundary = image->boundary;
+		snprintf(ret->name, sizeof(ret->name), "%s", image->tool->name);
+	} else if (process->command) {
+		snprintf(ret->name, sizeof(ret->name), "%s", process->command->program);
+	} else {
+		snprintf(ret->name, sizeof(ret->name), "unknown");
+	}
+}
+
+/* Whether a shell is called after the script it runs: "bash" and "bash -c" are not. */
+bool verdict_names_script(const struct process *process, const struct rules_verdict *verdict)
+{
+	size_t length = process->command ? strlen(process->command->program) : 0;
+
+	return verdict->role == RULES_ROLE_SHELL && length > 0 &&
+	       (strncmp(verdict->name, process->command->program, length) != 0 ||
+		(verdict->name[length] != '\0' && verdict->name[length] != ' '));
+}
+
+bool verdict_opens_subtree(const struct placing *placing)
+{
+	return !placing->verdict || (placing->verdict->role != RULES_ROLE_HELPER &&
+				     placing->verdict->role != RULES_ROLE_COMPONENT);
+}

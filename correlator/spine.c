@@ -1,0 +1,116 @@
+/* Tasks without an engine: the subtrees of the outermost process with several.
+ *
+ * Which that is shows only with time, so a run has a spine: its root, the only subtree
+ * of the root, the only subtree of that, and so on. As long as nobody on the spine has a
+ * second subtree there are no tasks. The first who gets one is the orchestrator. If later
+ * one further out gets a second, it takes over, and the tasks that were become one.
+ * Helpers (mkdir, cat) do not count as subtrees.
+ */
+#include "correlator/internal.h"
+
+#include <string.h>
+
+struct group *spine_push(struct model *model, struct run *run, struct process *process,
+				const struct placing *placing)
+{
+	struct group *group = group_open(model, run->main, process, placing);
+
+	if (!group)
+		return NULL;
+	process->spine_index = run->spine_length;
+	run->spine[run->spine_length] = process;
+	run->spine_group[run->spine_length++] = group;
+	return group;
+}
+
+/* `level` of the spine has its second subtree: what was beneath it is one task. */
+static void spine_raise(struct model *model, struct run *run, int level)
+{
+	struct process *orchestrator = run->spine[level], *first = run->spine[level + 1];
+	struct group *first_group = run->spine_group[level + 1];
+	struct task *task = task_new(model, run, "generic", "direct subtree of the outermost orchestrator",
+				     first_group->root_process_id);
+	struct task *other, *next;
+
+	if (!task)
+		return;
+	run->task_count++;
+	task->root_process_id = first_group->root_process_id;
+	task_set_orchestrator(task, orchestrator);
+	for (int i = level + 1; i < run->spine_length; i++) {
+		if (run->spine[i]) {
+			run->spine[i]->spine_index = -1;
+			run->spine[i]->checkpointed = false;
+		}
+		group_move(model, run->spine_group[i], task);
+	}
+	DL_FOREACH_SAFE (run->tasks, other, next)
+		if (other != task && strcmp(other->kind, "generic") == 0 && other->merged_into_id == ROW_NULL)
+			task_merge(model, other, task);
+	/* Only the subtree's own root decides how the task came out. */
+	outcome_init(&task->outcome);
+	task->outcome.root_count = 1;
+	if (first) {
+		struct rules_verdict verdict;
+
+		first->is_task_root = true;
+		task->outcome.living_roots = !first->ended;
+		if (first->image && first->image->ended != IMAGE_LIVING && first->image->wait_status != ROW_NULL) {
+			int64_t status = first->image->wait_status;
+
+			task->outcome.known = true;
+			task->outcome.failed = status != 0;
+			task->outcome.signal = status & 0x7f ? status & 0x7f : ROW_NULL;
+			task->outcome.exit_code = status & 0x7f ? ROW_NULL : status >> 8 & 0xff;
+			task->outcome.end_boot_ns = first->end_boot_ns;
+		}
+		if (first->command) {
+			model_set_text(model, &task->working_directory, first->command->working_directory);
+			model_classify(model, first, &verdict);
+			task_name_by_root(model, task, first, &verdict);
+		}
+		task->container = container_of_process(model, first);
+	}
+	run->spine_length = level + 1;
+	run->orchestrator = level;
+	if (run->task_count > RUN_MERGEABLE_TASKS_MAX)
+		run->frozen = true;
+}
+
+struct group *spine_place(struct model *model, struct process *process,
+				   const struct placing *placing, const char **ret_reason)
+{
+	struct process *parent = process->parent;
+	struct run *run = parent->run;
+	struct group *joined;
+	int level = parent->spine_index;
+
+	*ret_reason = "inside its parent's task";
+	if (level < 0)
+		return parent->group;
+	if (!verdict_opens_subtree(placing)) {
+		*ret_reason = "helper beneath the orchestrator: the run's own";
+		return parent->group;
+	}
+	joined = group_join_pipeline(model, process, placing);
+	if (joined) {
+		*ret_reason = "joined to a sibling by a pipe";
+		if (joined->task != run->main)
+			task_add_root(model, joined->task, process);
+		return joined;
+	}
+	parent->subtree_count++;
+	parent->checkpointed = false;
+	if (level == run->spine_length - 1 && run->orchestrator < 0) {
+		*ret_reason = "only subtree so far: the run's own";
+		return run->spine_length < RUN_SPINE_MAX ? spine_push(model, run, process, placing)
+							 : parent->group;
+	}
+	if (run->orchestrator != level) {
+		if (run->frozen)
+			return parent->group;
+		spine_raise(model, run, level);
+	}
+	*ret_reason = "direct subtree of the outermost orchestrator";
+	return task_open(model, process, placing, "generic", *ret_reason);
+}

@@ -1,0 +1,89 @@
+/* Figures that add up: differences of counters, the split of CPU time, sums. */
+#include <check.h>
+#include <stdlib.h>
+
+#include "correlator/totals.h"
+
+#define CPU (COUNTER_VALID(cpu_ns) | COUNTER_VALID(user_ns) | COUNTER_VALID(system_ns))
+
+START_TEST(an_image_is_now_less_base)
+{
+	const struct counters base = {.valid = CPU | COUNTER_VALID(read_bytes), .cpu_ns = 100, .user_ns = 7,
+				      .system_ns = 1, .read_bytes = 10};
+	const struct counters now = {.valid = CPU | COUNTER_VALID(read_bytes), .cpu_ns = 500, .user_ns = 10,
+				     .system_ns = 2, .read_bytes = 4};
+	struct totals totals;
+
+	totals_of_image(&totals, &base, &now);
+	ck_assert_int_eq(totals.cpu_ns, 400);
+	ck_assert_int_eq(totals.system_ns, 100); /* one tick of four */
+	ck_assert_int_eq(totals.user_ns, 300);
+	ck_assert_int_eq(totals.read_bytes, 0); /* never below nothing */
+}
+END_TEST
+
+START_TEST(without_a_tick_all_is_user_time)
+{
+	const struct counters base = {0};
+	const struct counters now = {.valid = CPU, .cpu_ns = 900};
+	struct totals totals;
+
+	totals_of_image(&totals, &base, &now);
+	ck_assert_int_eq(totals.user_ns, 900);
+	ck_assert_int_eq(totals.system_ns, 0);
+}
+END_TEST
+
+START_TEST(without_exact_time_there_is_no_split)
+{
+	const struct counters base = {0};
+	const struct counters now = {.valid = CPU & ~COUNTER_VALID(cpu_ns), .user_ns = 5, .system_ns = 5};
+	struct row_tool row;
+	struct totals totals;
+
+	totals_of_image(&totals, &base, &now);
+	totals_fill_row(&row, &totals, ROW_NULL);
+	ck_assert_int_eq(row.cpu_ns, ROW_NULL);
+	ck_assert_int_eq(row.user_ns, ROW_NULL);
+	ck_assert_int_eq(row.system_ns, ROW_NULL);
+}
+END_TEST
+
+START_TEST(sums_follow_what_they_are_made_of)
+{
+	const struct totals nothing = {0};
+	const struct totals first = {.valid = COUNTER_VALID(rchar_bytes), .rchar_bytes = 10, .wchar_bytes = 99};
+	const struct totals second = {.valid = COUNTER_VALID(rchar_bytes), .rchar_bytes = 25};
+	struct totals sum = {0};
+	struct row_run row;
+
+	totals_replace(&sum, &nothing, &first);
+	totals_replace(&sum, &nothing, &second);
+	ck_assert_int_eq(sum.rchar_bytes, 35);
+	totals_replace(&sum, &first, &second);
+	ck_assert_int_eq(sum.rchar_bytes, 50);
+	totals_fill_row(&row, &sum, 0);
+	ck_assert_int_eq(row.rchar_bytes, 50);
+	ck_assert_int_eq(row.wchar_bytes, 0); /* nobody knew any */
+	ck_assert_int_eq(row.block_io_delay_ns, ROW_NULL);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("totals");
+	TCase *all = tcase_create("totals");
+
+	tcase_add_test(all, an_image_is_now_less_base);
+	tcase_add_test(all, without_a_tick_all_is_user_time);
+	tcase_add_test(all, without_exact_time_there_is_no_split);
+	tcase_add_test(all, sums_follow_what_they_are_made_of);
+	suite_add_tcase(suite, all);
+	SRunner *runner = srunner_create(suite);
+
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
