@@ -17,15 +17,22 @@ static __always_inline struct kernfs_node *kernfs_parent(struct kernfs_node *nod
 	return BPF_CORE_READ((struct kernfs_node___parent *)node, parent);
 }
 
-/* True if that is not the hierarchy's root. */
-static __always_inline bool place_read(struct cgroup *cgroup, struct place *ret_place)
+static __always_inline void place_read(struct cgroup *cgroup, struct place *ret_place)
 {
 	__u64 hierarchy = BPF_CORE_READ(cgroup, root, hierarchy_id);
 	struct kernfs_node *node = BPF_CORE_READ(cgroup, kn);
 
 	ret_place->node = node;
 	ret_place->id = BPF_CORE_READ(node, id) | hierarchy << CGROUP_HIERARCHY_SHIFT;
-	return BPF_CORE_READ(cgroup, level) > 0;
+}
+
+/* False for the root of its hierarchy: that says nothing about a process. */
+static __always_inline bool place_read_below_root(struct cgroup *cgroup, struct place *ret_place)
+{
+	if (BPF_CORE_READ(cgroup, level) == 0)
+		return false;
+	place_read(cgroup, ret_place);
+	return true;
 }
 
 #define PLACE_IN_SUBSYSTEM(set, subsystem, ret_place)                                         \
@@ -38,7 +45,7 @@ static __always_inline bool place_in_subsystem(struct css_set *set, __u32 index,
 	struct cgroup_subsys_state *state = NULL;
 
 	bpf_core_read(&state, sizeof(state), &set->subsys[index]);
-	return place_read(BPF_CORE_READ(state, cgroup), ret_place);
+	return place_read_below_root(BPF_CORE_READ(state, cgroup), ret_place);
 }
 
 /* The default hierarchy (v2) tells, unless the process is in its root: then the
@@ -48,13 +55,13 @@ static __always_inline void place_of(struct task_struct *task, struct place *ret
 {
 	struct css_set *set = task->cgroups;
 
-	if (place_read(BPF_CORE_READ(set, dfl_cgrp), ret_place) ||
+	if (place_read_below_root(set->dfl_cgrp, ret_place) ||
 	    PLACE_IN_SUBSYSTEM(set, freezer_cgrp_id, ret_place) ||
 	    PLACE_IN_SUBSYSTEM(set, memory_cgrp_id, ret_place) ||
 	    PLACE_IN_SUBSYSTEM(set, pids_cgrp_id, ret_place) ||
 	    PLACE_IN_SUBSYSTEM(set, cpu_cgrp_id, ret_place))
 		return;
-	place_read(BPF_CORE_READ(set, dfl_cgrp), ret_place);
+	place_read(set->dfl_cgrp, ret_place);
 }
 
 /* Size of the record with the path of `place` in scratch; 0: nothing to announce. */
@@ -80,8 +87,9 @@ static __always_inline __u64 cgroup_record_make(struct scratch *scratch, struct 
 			break;
 		long size = bpf_probe_read_kernel_str(path + used, TEXT_STEP,
 						      BPF_CORE_READ(node, name));
-		if (size > 0 && size <= TEXT_STEP)
-			used += size;
+		if (size <= 0 || size > TEXT_STEP)
+			break;
+		used += size;
 		node = parent;
 	}
 	record->path_size = used;

@@ -21,16 +21,17 @@ static __always_inline void header_fill(struct record_header *header, __u32 type
 	image_read(&header->image, task);
 }
 
-static __always_inline __u32 group_id(struct task_struct *task, int kind)
-{
-	return BPF_CORE_READ(task, signal, pids[kind], numbers[0].nr);
-}
+/* Session or process group, in the initial pid namespace. */
+#define GROUP_ID(task, kind) ((task)->signal->pids[kind]->numbers[0].nr)
 
 static __always_inline __u32 pid_namespace_of(struct task_struct *task)
 {
-	struct pid *pid = BPF_CORE_READ(task, thread_pid);
-	__u32 level = BPF_CORE_READ(pid, level);
+	struct pid *pid = task->thread_pid;
 	struct pid_namespace *namespace = NULL;
+
+	if (!pid)
+		return 0; /* reaped */
+	__u32 level = pid->level;
 
 	bpf_core_read(&namespace, sizeof(namespace), &pid->numbers[level].ns);
 	return BPF_CORE_READ(namespace, ns.inum);
@@ -39,26 +40,35 @@ static __always_inline __u32 pid_namespace_of(struct task_struct *task)
 /* As /proc/PID/stat shows it. */
 static __always_inline __u32 tty_of(struct task_struct *task)
 {
-	struct tty_struct *tty = BPF_CORE_READ(task, signal, tty);
+	struct tty_struct *tty = task->signal->tty;
 
 	if (!tty)
 		return 0;
-	__u32 major = BPF_CORE_READ(tty, driver, major);
-	__u32 minor = BPF_CORE_READ(tty, driver, minor_start) + BPF_CORE_READ(tty, index);
+	__u32 major = tty->driver->major;
+	__u32 minor = tty->driver->minor_start + tty->index;
 	return (minor & 0xff) | major << 8 | (minor & ~0xffU) << 12;
 }
 
 /* Inode of a pipe or FIFO at descriptor 0 or 1. */
-static __always_inline __u32 pipe_of(struct task_struct *task, int descriptor)
+static __always_inline __u32 pipe_of(struct file *file)
 {
-	struct file **files = BPF_CORE_READ(task, files, fdt, fd), *file = NULL;
-
-	if (bpf_probe_read_kernel(&file, sizeof(file), &files[descriptor]) || !file)
+	if (!file)
 		return 0;
 	struct inode *inode = BPF_CORE_READ(file, f_inode);
 	if ((BPF_CORE_READ(inode, i_mode) & S_IFMT) != S_IFIFO)
 		return 0;
 	return BPF_CORE_READ(inode, i_ino);
+}
+
+static __always_inline void pipes_read(struct record_context *context, struct task_struct *task)
+{
+	struct files_struct *files = task->files;
+	struct file *first[2] = {};
+
+	if (files)
+		bpf_probe_read_kernel(first, sizeof(first), files->fdt->fd);
+	context->stdin_pipe = pipe_of(first[0]);
+	context->stdout_pipe = pipe_of(first[1]);
 }
 
 static __always_inline void context_read(struct record_context *context, struct task_struct *task,
@@ -67,14 +77,13 @@ static __always_inline void context_read(struct record_context *context, struct 
 	image_read(&context->parent, task->real_parent);
 	context->cgroup_id = cgroup_id;
 	context->pid_namespace = pid_namespace_of(task);
-	context->mount_namespace = BPF_CORE_READ(task, nsproxy, mnt_ns, ns.inum);
+	context->mount_namespace = task->nsproxy ? task->nsproxy->mnt_ns->ns.inum : 0;
 	context->uid = task->cred->uid.val;
 	context->gid = task->cred->gid.val;
-	context->sid = group_id(task, PIDTYPE_SID);
-	context->pgid = group_id(task, PIDTYPE_PGID);
+	context->sid = GROUP_ID(task, PIDTYPE_SID);
+	context->pgid = GROUP_ID(task, PIDTYPE_PGID);
 	context->tty = tty_of(task);
-	context->stdin_pipe = pipe_of(task, 0);
-	context->stdout_pipe = pipe_of(task, 1);
+	pipes_read(context, task);
 	context->flags = task->flags & PF_KTHREAD ? RECORD_KERNEL_THREAD : 0;
 }
 
@@ -83,7 +92,8 @@ struct path_walk {
 	struct dentry *dentry;
 	struct vfsmount *mnt;
 	struct dentry *mnt_root;
-	struct path *root;
+	struct dentry *root;
+	struct vfsmount *root_mnt;
 	__u32 used;
 	bool whole;
 };
@@ -115,11 +125,9 @@ static long path_walk_step(__u32 index, struct path_walk *walk)
 {
 	struct dentry *dentry = walk->dentry;
 	struct dentry *parent = BPF_CORE_READ(dentry, d_parent);
-	struct path *root = walk->root;
 	__u32 used = walk->used;
 
-	if (!dentry || (dentry == BPF_CORE_READ(root, dentry) &&
-			walk->mnt == BPF_CORE_READ(root, mnt))) {
+	if (!dentry || (dentry == walk->root && walk->mnt == walk->root_mnt)) {
 		walk->whole = true;
 		return 1;
 	}
@@ -140,7 +148,11 @@ static long path_walk_step(__u32 index, struct path_walk *walk)
  * above RECORD_CWD_MAX and returns the size, 0 where the path is too long or deep. */
 static __noinline __u32 path_read(char *text, struct path *at, struct fs_struct *fs)
 {
-	struct path_walk walk = {.text = text, .root = &fs->root};
+	struct path_walk walk = {
+		.text = text,
+		.root = BPF_CORE_READ(fs, root.dentry),
+		.root_mnt = BPF_CORE_READ(fs, root.mnt),
+	};
 
 	path_walk_enter(&walk, BPF_CORE_READ(at, mnt), BPF_CORE_READ(at, dentry));
 	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop)) {

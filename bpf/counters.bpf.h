@@ -6,18 +6,29 @@
 #define THREADS_MAX (1 << 16)
 #define THREADS_MAX_UNROLLED 96 /* before 5.17, where the verifier follows every step */
 
-/* The kernel keeps delays per thread and forgets them with it: what threads that
- * are gone have waited. The leader stays until the end, unless another thread
- * execs and takes its place: its own waiting is kept apart for that case. */
-struct gone_threads {
-	__u64 start_boot_ns; /* of the thread group: pids come again */
-	__u64 run_delay_ns;
-	__u64 block_io_delay_ns;
-	__u64 leader_run_delay_ns;
-	__u64 leader_block_io_delay_ns;
+/* What the kernel keeps per thread and forgets with it, or keeps in a way that is of
+ * no use: signal_struct.ioac has the I/O of threads that are gone, but wait4(2) also
+ * adds there all that a reaped child had, so a shell would seem to have read and
+ * written everything that its commands did. Same names as in struct counters. */
+#define PART_FIELDS(X)                                                                         \
+	X(run_delay_ns) X(block_io_delay_ns) X(read_bytes) X(write_bytes)                      \
+	X(cancelled_write_bytes) X(rchar_bytes) X(wchar_bytes) X(syscr_count) X(syscw_count)
+
+struct part {
+#define X(name) __u64 name;
+	PART_FIELDS(X)
+#undef X
 };
 
-/* By thread group id. Entries that fall out lose waiting times, nothing else. */
+/* Of the threads that are gone. The leader stays until the end, unless another thread
+ * execs and takes its place: its own part is kept apart for that case. */
+struct gone_threads {
+	__u64 start_boot_ns; /* of the thread group: pids come again */
+	struct part others;
+	struct part leader;
+};
+
+/* By thread group id. An entry that falls out loses that part of a process. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);
@@ -39,91 +50,107 @@ struct {
 	 VALID(block_io_delay_ns) | VALID(voluntary_switches) | VALID(involuntary_switches) | \
 	 VALID(minor_faults) | VALID(major_faults) | VALID_STORAGE | VALID_CALLS)
 
+/* Two ways to read a field. What the kernel hands to a program, and what is reached
+ * from there, is read in place; behind an address that a program has computed, only a
+ * copying helper may look, at about 20 ns a field. */
+#define READ_IN_PLACE(from, field) ((from)->field)
+#define READ_COPY(from, field) BPF_CORE_READ(from, field)
+
 /* task.delays is NULL unless kernel.task_delayacct was on when the task began. A
- * delay above the task's age is a known kernel fault: unknown, too. */
-static __always_inline bool block_io_delay_read(struct task_struct *task, __u64 now_boot_ns,
-						__u64 *ret_delay_ns)
+ * delay above the task's age is a known kernel fault. Either way: unknown. */
+static __always_inline bool block_io_delay_add(__u64 *sum, struct task_delay_info *delays,
+					       __u64 age_ns)
 {
-	struct task_delay_info *delays = BPF_CORE_READ(task, delays);
+	__u64 delay_ns = delays ? BPF_CORE_READ(delays, blkio_delay) : 0;
 
-	if (!delays)
+	if (!delays || delay_ns > age_ns)
 		return false;
-	*ret_delay_ns = BPF_CORE_READ(delays, blkio_delay);
-	return *ret_delay_ns <= now_boot_ns - BPF_CORE_READ(task, start_boottime);
+	*sum += delay_ns;
+	return true;
 }
 
-static __always_inline void delays_add(struct counters *sum, struct task_struct *task,
-				       __u64 now_boot_ns)
+/* `to`: struct counters or struct part. False: the delay for block I/O is unknown. */
+#define PART_ADD(to, task, now_boot_ns, READ)                                                  \
+	({                                                                                     \
+		(to)->run_delay_ns += READ(task, sched_info.run_delay);                        \
+		if (bpf_core_field_exists((task)->ioac.read_bytes)) {                          \
+			(to)->read_bytes += READ(task, ioac.read_bytes);                       \
+			(to)->write_bytes += READ(task, ioac.write_bytes);                     \
+			(to)->cancelled_write_bytes += READ(task, ioac.cancelled_write_bytes); \
+		}                                                                              \
+		if (bpf_core_field_exists((task)->ioac.rchar)) {                               \
+			(to)->rchar_bytes += READ(task, ioac.rchar);                           \
+			(to)->wchar_bytes += READ(task, ioac.wchar);                           \
+			(to)->syscr_count += READ(task, ioac.syscr);                           \
+			(to)->syscw_count += READ(task, ioac.syscw);                           \
+		}                                                                              \
+		block_io_delay_add(&(to)->block_io_delay_ns, READ(task, delays),               \
+				   (now_boot_ns) - READ(task, start_boottime));                \
+	})
+
+/* What thread and group have in the same names; a group's are those of threads that
+ * are gone. */
+#define USAGE_ADD(sum, from, READ)                                                             \
+	do {                                                                                   \
+		(sum)->user_ns += READ(from, utime);                                           \
+		(sum)->system_ns += READ(from, stime);                                         \
+		(sum)->voluntary_switches += READ(from, nvcsw);                                \
+		(sum)->involuntary_switches += READ(from, nivcsw);                             \
+		(sum)->minor_faults += READ(from, min_flt);                                    \
+		(sum)->major_faults += READ(from, maj_flt);                                    \
+	} while (0)
+
+/* A thread that is going has put its part into `gone` already; the leader never does. */
+#define THREAD_ADD(sum, task, now_boot_ns, READ)                                               \
+	do {                                                                                   \
+		(sum)->cpu_ns += READ(task, se.sum_exec_runtime);                              \
+		USAGE_ADD(sum, task, READ);                                                    \
+		if ((READ(task, pid) == READ(task, tgid) ||                                    \
+		     !(READ(task, flags) & PF_EXITING)) &&                                     \
+		    !PART_ADD(sum, task, now_boot_ns, READ))                                   \
+			(sum)->valid &= ~VALID(block_io_delay_ns);                             \
+	} while (0)
+
+/* What this kernel was built to count. */
+static __always_inline __u64 valid_here(void)
 {
-	__u64 delay_ns = 0;
+	struct task_struct *task = NULL;
+	__u64 valid = VALID_ALL;
 
-	sum->run_delay_ns += BPF_CORE_READ(task, sched_info.run_delay);
-	if (block_io_delay_read(task, now_boot_ns, &delay_ns))
-		sum->block_io_delay_ns += delay_ns;
-	else
-		sum->valid &= ~VALID(block_io_delay_ns);
+	if (!bpf_core_field_exists(task->ioac.read_bytes))
+		valid &= ~VALID_STORAGE;
+	if (!bpf_core_field_exists(task->ioac.rchar))
+		valid &= ~VALID_CALLS;
+	return valid;
 }
 
-static __always_inline void io_add(struct counters *sum, const struct task_io_accounting *io)
-{
-	if (bpf_core_field_exists(io->read_bytes)) {
-		sum->read_bytes += BPF_CORE_READ(io, read_bytes);
-		sum->write_bytes += BPF_CORE_READ(io, write_bytes);
-		sum->cancelled_write_bytes += BPF_CORE_READ(io, cancelled_write_bytes);
-	} else {
-		sum->valid &= ~VALID_STORAGE;
-	}
-	if (bpf_core_field_exists(io->rchar)) {
-		sum->rchar_bytes += BPF_CORE_READ(io, rchar);
-		sum->wchar_bytes += BPF_CORE_READ(io, wchar);
-		sum->syscr_count += BPF_CORE_READ(io, syscr);
-		sum->syscw_count += BPF_CORE_READ(io, syscw);
-	} else {
-		sum->valid &= ~VALID_CALLS;
-	}
-}
-
-static __always_inline void thread_add(struct counters *sum, struct task_struct *task,
-				       __u64 now_boot_ns)
-{
-	sum->cpu_ns += BPF_CORE_READ(task, se.sum_exec_runtime);
-	sum->user_ns += BPF_CORE_READ(task, utime);
-	sum->system_ns += BPF_CORE_READ(task, stime);
-	sum->voluntary_switches += BPF_CORE_READ(task, nvcsw);
-	sum->involuntary_switches += BPF_CORE_READ(task, nivcsw);
-	sum->minor_faults += BPF_CORE_READ(task, min_flt);
-	sum->major_faults += BPF_CORE_READ(task, maj_flt);
-	io_add(sum, &task->ioac);
-	/* A thread that is going has put its delays into `gone` already; the leader
-	 * never does. */
-	if (BPF_CORE_READ(task, pid) == BPF_CORE_READ(task, tgid) ||
-	    !(BPF_CORE_READ(task, flags) & PF_EXITING))
-		delays_add(sum, task, now_boot_ns);
-}
-
-static __always_inline void signal_add(struct counters *sum, struct signal_struct *signal)
-{
-	sum->cpu_ns += signal->sum_sched_runtime;
-	sum->user_ns += signal->utime;
-	sum->system_ns += signal->stime;
-	sum->voluntary_switches += signal->nvcsw;
-	sum->involuntary_switches += signal->nivcsw;
-	sum->minor_faults += signal->min_flt;
-	sum->major_faults += signal->maj_flt;
-	sum->maxrss_bytes = (__u64)signal->maxrss * page_size;
-	sum->thread_count = signal->nr_threads;
-	io_add(sum, &signal->ioac);
-}
-
-static __always_inline void gone_add(struct counters *sum, struct task_struct *task)
+static __always_inline struct gone_threads *gone_find(struct task_struct *task)
 {
 	__u32 tgid = task->tgid;
 	struct gone_threads *found = bpf_map_lookup_elem(&gone, &tgid);
 
 	if (!found || found->start_boot_ns != task->group_leader->start_boottime)
-		return;
-	sum->run_delay_ns += found->run_delay_ns;
-	sum->block_io_delay_ns += found->block_io_delay_ns;
+		return NULL;
+	return found;
+}
+
+/* The threads that are gone. */
+static __always_inline void counters_begin(struct counters *sum, struct task_struct *task)
+{
+	struct signal_struct *signal = task->signal;
+	struct gone_threads *found = gone_find(task);
+
+	__builtin_memset(sum, 0, sizeof(*sum));
+	sum->valid = valid_here();
+	sum->cpu_ns = signal->sum_sched_runtime;
+	sum->maxrss_bytes = (__u64)signal->maxrss * page_size;
+	sum->thread_count = signal->nr_threads;
+	USAGE_ADD(sum, signal, READ_IN_PLACE);
+	if (found) {
+#define X(name) sum->name += found->others.name;
+		PART_FIELDS(X)
+#undef X
+	}
 }
 
 struct thread_walk {
@@ -140,8 +167,9 @@ static long thread_walk_step(__u32 index, struct thread_walk *walk)
 
 	if (!node || node == walk->head)
 		return 1;
-	thread_add(walk->sum, (void *)node - bpf_core_field_offset(struct task_struct, thread_node),
-		   walk->now_boot_ns);
+	struct task_struct *task =
+		(void *)node - bpf_core_field_offset(struct task_struct, thread_node);
+	THREAD_ADD(walk->sum, task, walk->now_boot_ns, READ_COPY);
 	walk->node = BPF_CORE_READ(node, next);
 	return 0;
 }
@@ -169,7 +197,7 @@ static __always_inline void threads_add(struct counters *sum, struct signal_stru
 		struct mm_struct___rss *variant = (void *)(mm);                                \
 		__s64 pages = bpf_core_field_exists(variant->rss_stat.count)                   \
 			? BPF_CORE_READ(variant, rss_stat.count[member].counter)               \
-			: BPF_CORE_READ(mm, rss_stat[member].count);                           \
+			: (mm)->rss_stat[member].count;                                        \
 		pages > 0 ? (__u64)pages * page_size : 0;                                      \
 	})
 
@@ -190,71 +218,66 @@ static __always_inline void memory_read(struct counters *sum, struct mm_struct *
 static __always_inline void counters_read(struct counters *sum, struct task_struct *task,
 					  struct mm_struct *mm, bool alone, __u64 now_boot_ns)
 {
-	struct signal_struct *signal = task->signal;
-
-	__builtin_memset(sum, 0, sizeof(*sum));
-	sum->valid = VALID_ALL;
-	signal_add(sum, signal);
-	gone_add(sum, task);
-	if (alone || signal->nr_threads == 1)
-		thread_add(sum, task, now_boot_ns);
+	counters_begin(sum, task);
+	if (alone || task->signal->nr_threads == 1)
+		THREAD_ADD(sum, task, now_boot_ns, READ_IN_PLACE);
 	else
-		threads_add(sum, signal, now_boot_ns);
+		threads_add(sum, task->signal, now_boot_ns);
 	if (mm)
 		memory_read(sum, mm);
 	else
 		sum->valid &= ~VALID_MEMORY;
 }
 
-/* Of a thread group that was reaped: everything is in signal_struct, but for the
- * delays of the leader. */
+/* Of a thread group that was reaped: the leader is among those that are gone, but for
+ * its part. */
 static __always_inline void counters_read_final(struct counters *sum, struct task_struct *leader,
 						__u64 now_boot_ns)
 {
-	__builtin_memset(sum, 0, sizeof(*sum));
-	sum->valid = VALID_ALL & ~(VALID_MEMORY | VALID(thread_count));
-	signal_add(sum, leader->signal);
-	gone_add(sum, leader);
-	delays_add(sum, leader, now_boot_ns);
+	counters_begin(sum, leader);
+	sum->valid &= ~(VALID_MEMORY | VALID(thread_count));
+	if (!PART_ADD(sum, leader, now_boot_ns, READ_IN_PLACE))
+		sum->valid &= ~VALID(block_io_delay_ns);
 }
 
-/* A thread leaves a group that had several: keep what it has waited. */
+/* A thread leaves a group that had several: keep its part. */
 static __always_inline void gone_keep(struct task_struct *task, __u64 now_boot_ns)
 {
-	struct gone_threads fresh = {.start_boot_ns = task->group_leader->start_boottime};
-	__u64 run_delay_ns = task->sched_info.run_delay, block_io_delay_ns = 0;
-	__u32 tgid = task->tgid;
-	struct gone_threads *found = bpf_map_lookup_elem(&gone, &tgid);
+	struct gone_threads *found = gone_find(task);
+	struct part part = {};
 
-	if (!found || found->start_boot_ns != fresh.start_boot_ns) {
-		bpf_map_update_elem(&gone, &tgid, &fresh, found ? BPF_ANY : BPF_NOEXIST);
-		found = bpf_map_lookup_elem(&gone, &tgid);
+	if (!found) {
+		struct gone_threads fresh = {.start_boot_ns = task->group_leader->start_boottime};
+		__u32 tgid = task->tgid;
+		bool stale = bpf_map_lookup_elem(&gone, &tgid);
+
+		/* Another thread may be doing the same: the first one's entry stays. */
+		bpf_map_update_elem(&gone, &tgid, &fresh, stale ? BPF_ANY : BPF_NOEXIST);
+		found = gone_find(task);
 	}
 	if (!found)
 		return;
-	if (!block_io_delay_read(task, now_boot_ns, &block_io_delay_ns))
-		block_io_delay_ns = 0;
+	PART_ADD(&part, task, now_boot_ns, READ_IN_PLACE);
 	if (task->pid == task->tgid) {
-		found->leader_run_delay_ns = run_delay_ns;
-		found->leader_block_io_delay_ns = block_io_delay_ns;
+		found->leader = part;
 	} else {
-		__sync_fetch_and_add(&found->run_delay_ns, run_delay_ns);
-		__sync_fetch_and_add(&found->block_io_delay_ns, block_io_delay_ns);
+#define X(name) __sync_fetch_and_add(&found->others.name, part.name);
+		PART_FIELDS(X)
+#undef X
 	}
 }
 
 /* A thread that was not the leader has exec'ed and is the leader now. */
 static __always_inline void gone_leader_replaced(struct task_struct *task)
 {
-	__u32 tgid = task->tgid;
-	struct gone_threads *found = bpf_map_lookup_elem(&gone, &tgid);
+	struct gone_threads *found = gone_find(task);
 
-	if (!found || found->start_boot_ns != task->group_leader->start_boottime)
+	if (!found)
 		return;
-	found->run_delay_ns += found->leader_run_delay_ns;
-	found->block_io_delay_ns += found->leader_block_io_delay_ns;
-	found->leader_run_delay_ns = 0;
-	found->leader_block_io_delay_ns = 0;
+#define X(name) found->others.name += found->leader.name;
+	PART_FIELDS(X)
+#undef X
+	__builtin_memset(&found->leader, 0, sizeof(found->leader));
 }
 
 #endif

@@ -251,7 +251,6 @@ struct signal_struct {
 	unsigned long min_flt;
 	unsigned long maj_flt;
 	unsigned long maxrss; /* pages */
-	struct task_io_accounting ioac;
 	unsigned long long sum_sched_runtime;
 	struct mm_struct *oom_mm;
 } KERNEL;

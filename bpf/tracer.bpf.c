@@ -49,8 +49,8 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	header_fill(&record->header, RECORD_FORK, sizeof(*record), now, child);
 	image_read(&record->parent, child->real_parent);
 	record->cgroup_id = place.id;
-	record->sid = group_id(child, PIDTYPE_SID);
-	record->pgid = group_id(child, PIDTYPE_PGID);
+	record->sid = GROUP_ID(child, PIDTYPE_SID);
+	record->pgid = GROUP_ID(child, PIDTYPE_PGID);
 	record->uid = child->cred->uid.val;
 	record->flags = child->flags & PF_KTHREAD ? RECORD_KERNEL_THREAD : 0;
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
