@@ -18,6 +18,14 @@ EXPECTED = Run(
     ])
 
 
+def check_io(report, table):
+    """What a child wrote is its own: wait4 adds it to its parent's counters, we do not."""
+    written = {tool["name"]: tool["wchar_bytes"] for task in report["tasks"]
+               if task["name"] == "primes" for tool in task["tools"]}
+    expected = {"sh -c": 0, "primes": table.stat().st_size}
+    return [] if written == expected else [f"wchar_bytes is {written}, not {expected}"]
+
+
 def check(bench):
     require("make", "gcc")
     directory = bench.work_directory("project", "nobody")
@@ -26,4 +34,5 @@ def check(bench):
     reports, waited_ns = bench.watch(["make", "-j2"], directory)
     if len(reports) != 1:
         return [f"{len(reports)} runs, not 1"]
-    return model.check_run(EXPECTED, reports[0]) + model.check_cpu(reports[0], waited_ns)
+    return (model.check_run(EXPECTED, reports[0]) + model.check_cpu(reports[0], waited_ns) +
+            check_io(reports[0], directory / "table"))
