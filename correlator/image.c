@@ -266,7 +266,7 @@ void image_update(struct model *model, struct image *image, const struct counter
 	image_set_dirty(model, image);
 }
 
-static void outcome_note(struct outcome *outcome, int64_t wait_status, uint64_t boot_ns)
+void outcome_note(struct outcome *outcome, int64_t wait_status, uint64_t boot_ns)
 {
 	if (outcome->living_roots > 0)
 		outcome->living_roots--;

@@ -126,6 +126,8 @@ void image_free(struct model *model, struct image *image);
 void tally_init(struct tally *tally, uint64_t begin_boot_ns);
 void tally_add(struct tally *sum, const struct tally *part, int sign);
 void outcome_init(struct outcome *outcome);
+/* A root ended with `wait_status` (ROW_NULL unknown). */
+void outcome_note(struct outcome *outcome, int64_t wait_status, uint64_t boot_ns);
 void outcome_add(struct outcome *sum, const struct outcome *part);
 const char *outcome_status(const struct outcome *outcome, const struct tally *tally);
 

@@ -23,6 +23,29 @@ struct group *spine_push(struct model *model, struct run *run, struct process *p
 	return group;
 }
 
+/* Only the root of the subtree decides how the task came out, and names it. */
+static void task_take_root(struct model *model, struct task *task, struct process *root)
+{
+	struct rules_verdict verdict;
+
+	outcome_init(&task->outcome);
+	task->outcome.root_count = task->outcome.living_roots = 1;
+	if (!root) {
+		task->outcome.living_roots = 0;
+		return;
+	}
+	root->is_task_root = true;
+	if (root->ended)
+		outcome_note(&task->outcome, root->image ? root->image->wait_status : ROW_NULL,
+			     root->end_boot_ns);
+	task->container = container_of_process(model, root);
+	if (!root->command)
+		return;
+	model_set_text(model, &task->working_directory, root->command->working_directory);
+	model_classify(model, root, &verdict);
+	task_name_by_root(model, task, root, &verdict);
+}
+
 /* `level` of the spine has its second subtree: what was beneath it is one task. */
 static void spine_raise(struct model *model, struct run *run, int level)
 {
@@ -47,30 +70,7 @@ static void spine_raise(struct model *model, struct run *run, int level)
 	DL_FOREACH_SAFE (run->tasks, other, next)
 		if (other != task && strcmp(other->kind, "generic") == 0 && other->merged_into_id == ROW_NULL)
 			task_merge(model, other, task);
-	/* Only the subtree's own root decides how the task came out. */
-	outcome_init(&task->outcome);
-	task->outcome.root_count = 1;
-	if (first) {
-		struct rules_verdict verdict;
-
-		first->is_task_root = true;
-		task->outcome.living_roots = !first->ended;
-		if (first->image && first->image->ended != IMAGE_LIVING && first->image->wait_status != ROW_NULL) {
-			int64_t status = first->image->wait_status;
-
-			task->outcome.known = true;
-			task->outcome.failed = status != 0;
-			task->outcome.signal = status & 0x7f ? status & 0x7f : ROW_NULL;
-			task->outcome.exit_code = status & 0x7f ? ROW_NULL : status >> 8 & 0xff;
-			task->outcome.end_boot_ns = first->end_boot_ns;
-		}
-		if (first->command) {
-			model_set_text(model, &task->working_directory, first->command->working_directory);
-			model_classify(model, first, &verdict);
-			task_name_by_root(model, task, first, &verdict);
-		}
-		task->container = container_of_process(model, first);
-	}
+	task_take_root(model, task, first);
 	run->spine_length = level + 1;
 	run->orchestrator = level;
 	if (run->task_count > RUN_MERGEABLE_TASKS_MAX)
