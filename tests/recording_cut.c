@@ -1,0 +1,302 @@
+/* Cuts a recording down to what one marked command did, so that nothing else of the
+ * machine it was made on is in it.
+ *
+ * The mark is the first program called `tracer` with the argument `run`. Kept are that
+ * process, its parent unknown, and its descendants, with every pass and the cgroups they
+ * were in; what the machine and the cgroups are called is replaced by fixed values, so
+ * this is no tool for containers. Losses are left out: they are the machine's.
+ *
+ * The recording is read twice: a cgroup is told of before it is used.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <uthash.h>
+
+#include "common/wire/recording.h"
+
+struct member_key {
+	uint64_t start_boot_ns;
+	uint64_t pid;
+};
+
+struct member {
+	struct member_key key;
+	UT_hash_handle hh;
+};
+
+struct used_cgroup {
+	uint64_t id;
+	UT_hash_handle hh;
+};
+
+struct cut {
+	struct member *members;
+	struct used_cgroup *cgroups;
+	struct member_key root; /* pid 0: not found yet */
+	bool begun;             /* in this reading, the root has executed the mark */
+	uint64_t sample_count;  /* kept since the last pass */
+	struct wire_output *output; /* NULL in the first reading */
+};
+
+static struct member_key key_of(const struct image_key *image)
+{
+	return (struct member_key){.start_boot_ns = image->start_boot_ns, .pid = image->pid};
+}
+
+static bool is_member(const struct cut *cut, const struct image_key *image)
+{
+	const struct member_key key = key_of(image);
+	struct member *member;
+
+	HASH_FIND(hh, cut->members, &key, sizeof(key), member);
+	return member && cut->begun;
+}
+
+static void *allocate(size_t size)
+{
+	void *memory = calloc(1, size);
+
+	if (!memory)
+		abort();
+	return memory;
+}
+
+static void add_member(struct cut *cut, const struct image_key *image)
+{
+	struct member *member;
+
+	if (is_member(cut, image))
+		return;
+	member = allocate(sizeof(*member));
+	member->key = key_of(image);
+	HASH_ADD(hh, cut->members, key, sizeof(member->key), member);
+}
+
+static void add_cgroup(struct cut *cut, uint64_t id)
+{
+	struct used_cgroup *used;
+
+	HASH_FIND(hh, cut->cgroups, &id, sizeof(id), used);
+	if (used)
+		return;
+	used = allocate(sizeof(*used));
+	used->id = id;
+	HASH_ADD(hh, cut->cgroups, id, sizeof(used->id), used);
+}
+
+static bool bytes_are(const struct wire_bytes *bytes, const char *text)
+{
+	return bytes->size == strlen(text) && memcmp(bytes->data, text, bytes->size) == 0;
+}
+
+static bool is_mark(const struct wire_exec *exec)
+{
+	static const char name[] = "/tracer";
+	const size_t length = sizeof(name) - 1;
+
+	return exec->filename.size > length &&
+	       memcmp(exec->filename.data + exec->filename.size - length, name, length) == 0 &&
+	       exec->argv.count > 1 && bytes_are(&exec->argv.item[1], "run");
+}
+
+/* Whether the message stays; learns from it who belongs. */
+static bool keep_exec(struct cut *cut, struct wire_exec *exec)
+{
+	const struct member_key key = key_of(&exec->image);
+	bool is_root = cut->root.pid ? memcmp(&key, &cut->root, sizeof(key)) == 0 : is_mark(exec);
+
+	if (is_root && is_mark(exec)) {
+		cut->root = key;
+		cut->begun = true;
+		add_member(cut, &exec->image);
+	}
+	if (!is_member(cut, &exec->image))
+		return false;
+	if (is_root)
+		exec->parent = (struct image_key){0};
+	add_cgroup(cut, exec->cgroup_id);
+	return true;
+}
+
+static bool keep_fork(struct cut *cut, const struct wire_fork *fork)
+{
+	if (!is_member(cut, &fork->parent))
+		return false;
+	add_member(cut, &fork->image);
+	add_cgroup(cut, fork->cgroup_id);
+	return true;
+}
+
+static bool keep_sample(struct cut *cut, struct wire_sample *sample)
+{
+	const struct member_key key = key_of(&sample->image);
+
+	if (!is_member(cut, &sample->image))
+		return false;
+	if (memcmp(&key, &cut->root, sizeof(key)) == 0)
+		sample->parent = (struct image_key){0};
+	cut->sample_count++;
+	return true;
+}
+
+static struct wire_bytes bytes(const char *text)
+{
+	return (struct wire_bytes){.data = text, .size = (uint32_t)strlen(text)};
+}
+
+static bool keep_cgroup(const struct cut *cut, struct wire_cgroup *cgroup)
+{
+	struct used_cgroup *used;
+
+	HASH_FIND(hh, cut->cgroups, &cgroup->cgroup_id, sizeof(cgroup->cgroup_id), used);
+	cgroup->path = bytes("/golden");
+	return used;
+}
+
+static bool disguise(struct wire_hello *hello)
+{
+	hello->cpu_count = 2;
+	hello->memory_bytes = UINT64_C(4) << 30;
+	hello->boot_id = bytes("00000000-0000-4000-8000-000000000000");
+	hello->host_id = bytes("00000000000000000000000000000000");
+	hello->hostname = bytes("golden");
+	hello->kernel = bytes("6.1.0");
+	return true;
+}
+
+static bool keep_pass(struct cut *cut, struct wire_pass *pass)
+{
+	pass->process_count = cut->sample_count;
+	cut->sample_count = 0;
+	return true;
+}
+
+static bool keep(struct cut *cut, struct wire_message *message)
+{
+	switch (message->type) {
+	case WIRE_HELLO:
+		return disguise(&message->hello);
+	case WIRE_FORK:
+		return keep_fork(cut, &message->fork);
+	case WIRE_EXEC:
+		return keep_exec(cut, &message->exec);
+	case WIRE_EXIT:
+		return is_member(cut, &message->exit.image);
+	case WIRE_FINAL:
+		return is_member(cut, &message->final.image);
+	case WIRE_IGNORED:
+		return is_member(cut, &message->ignored.image);
+	case WIRE_SAMPLE:
+		return keep_sample(cut, &message->sample);
+	case WIRE_CGROUP:
+		return keep_cgroup(cut, &message->cgroup);
+	case WIRE_PASS:
+		return keep_pass(cut, &message->pass);
+	default:
+		return false;
+	}
+}
+
+static int cut_messages(struct cut *cut, struct recording *recording, const char **ret_reason)
+{
+	static struct wire_message message; /* 17 KiB */
+	const char *data;
+	size_t size;
+	int r;
+
+	cut->begun = false;
+	cut->sample_count = 0;
+	while ((r = recording_next(recording, &data, &size, ret_reason)) == RECORDING_FRAME) {
+		r = wire_decode(data, size, &message, ret_reason);
+		if (r < 0)
+			return r;
+		if (keep(cut, &message) && cut->output)
+			r = wire_encode(cut->output, &message);
+		if (r < 0)
+			return r;
+	}
+	if (r == RECORDING_END && cut->root.pid == 0) {
+		*ret_reason = "nobody in it executed `tracer run`";
+		return -ENODATA;
+	}
+	return r;
+}
+
+static int read_once(struct cut *cut, const char *path)
+{
+	struct recording recording;
+	const char *reason = NULL;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int r = fd < 0 ? -errno : recording_init(&recording, fd, &reason);
+
+	if (r == 0) {
+		r = cut_messages(cut, &recording, &reason);
+		recording_deinit(&recording);
+	}
+	if (r != 0)
+		fprintf(stderr, "recording_cut: %s: %s\n", path,
+			reason ? reason : r < 0 ? strerror(-r) : "cut off in the middle of a message");
+	if (fd >= 0)
+		close(fd);
+	return r;
+}
+
+static int write_result(const struct wire_output *output, const char *path)
+{
+	FILE *file = fopen(path, "wb");
+	bool written;
+
+	if (!file) {
+		perror(path);
+		return -errno;
+	}
+	written = fwrite(WIRE_RECORDING_MAGIC, WIRE_RECORDING_MAGIC_SIZE, 1, file) == 1 &&
+		  fwrite(output->data, output->size, 1, file) == 1;
+	if (fclose(file) != 0 || !written) {
+		perror(path);
+		return -EIO;
+	}
+	return 0;
+}
+
+static void cut_deinit(struct cut *cut)
+{
+	struct member *member, *next_member;
+	struct used_cgroup *used, *next_used;
+
+	HASH_ITER (hh, cut->members, member, next_member) {
+		HASH_DELETE(hh, cut->members, member);
+		free(member);
+	}
+	HASH_ITER (hh, cut->cgroups, used, next_used) {
+		HASH_DELETE(hh, cut->cgroups, used);
+		free(used);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct wire_output output = {0};
+	struct cut cut = {0};
+	int r;
+
+	if (argc != 3) {
+		fputs("usage: recording_cut RECORDING RESULT\n", stderr);
+		return 2;
+	}
+	r = read_once(&cut, argv[1]);
+	if (r == 0) {
+		cut.output = &output;
+		r = read_once(&cut, argv[1]);
+	}
+	if (r == 0)
+		r = write_result(&output, argv[2]);
+	cut_deinit(&cut);
+	wire_output_deinit(&output);
+	return r == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
