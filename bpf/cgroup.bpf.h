@@ -72,7 +72,7 @@ static __always_inline __u64 cgroup_record_make(struct scratch *scratch, struct 
 	struct record_cgroup *record = &scratch->cgroup;
 	struct kernfs_node *node = place->node;
 	char *path = (char *)(record + 1);
-	__u32 used = 0;
+	__u64 used = 0;
 
 	if (known && *known == control->connection)
 		return 0;
@@ -80,15 +80,15 @@ static __always_inline __u64 cgroup_record_make(struct scratch *scratch, struct 
 	record->header.type = RECORD_CGROUP;
 	record->header.boot_ns = now_boot_ns;
 	record->cgroup_id = place->id;
-	for (int i = 0; i < CGROUP_DEPTH_MAX && used < RECORD_CGROUP_PATH_MAX - TEXT_STEP; i++) {
+	for (int i = 0; i < CGROUP_DEPTH_MAX; i++) {
 		struct kernfs_node *parent = kernfs_parent(node);
 
-		if (!parent)
+		if (!parent || used > RECORD_CGROUP_PATH_MAX - TEXT_STEP)
 			break;
-		long size = bpf_probe_read_kernel_str(path + used, TEXT_STEP,
-						      BPF_CORE_READ(node, name));
-		if (size <= 0 || size > TEXT_STEP)
-			break;
+		used = bounded(used, RECORD_CGROUP_PATH_MAX - TEXT_STEP);
+		__u64 size = bounded(bpf_probe_read_kernel_str(path + used, TEXT_STEP,
+							       BPF_CORE_READ(node, name)),
+				     TEXT_STEP);
 		used += size;
 		node = parent;
 	}
@@ -108,10 +108,10 @@ static __always_inline void cgroup_announced(struct control *control, struct pla
 static __always_inline void cgroup_announce(struct scratch *scratch, struct control *control,
 					    struct place *place, __u64 now_boot_ns)
 {
-	__u64 size = cgroup_record_make(scratch, control, place, now_boot_ns);
+	__u64 size = bounded(cgroup_record_make(scratch, control, place, now_boot_ns),
+			     sizeof(*scratch));
 
-	if (size && size <= sizeof(*scratch) &&
-	    !ring_send(&scratch->cgroup.header, size, place->id))
+	if (size && !ring_send(&scratch->cgroup.header, size, place->id))
 		cgroup_announced(control, place);
 }
 

@@ -125,7 +125,7 @@ static long path_walk_step(__u32 index, struct path_walk *walk)
 {
 	struct dentry *dentry = walk->dentry;
 	struct dentry *parent = BPF_CORE_READ(dentry, d_parent);
-	__u32 used = walk->used;
+	__u64 used = bounded(walk->used, RECORD_CWD_MAX - 1);
 
 	if (!dentry || (dentry == walk->root && walk->mnt == walk->root_mnt)) {
 		walk->whole = true;
@@ -133,7 +133,7 @@ static long path_walk_step(__u32 index, struct path_walk *walk)
 	}
 	if (dentry == walk->mnt_root || dentry == parent)
 		return path_walk_leave_mount(walk);
-	if (used >= RECORD_CWD_MAX)
+	if (walk->used >= RECORD_CWD_MAX)
 		return 1;
 	long size = bpf_probe_read_kernel_str(walk->text + used, TEXT_STEP,
 					      BPF_CORE_READ(dentry, d_name.name));
@@ -171,15 +171,13 @@ static __noinline __u32 path_read(char *text, struct path *at, struct fs_struct 
 }
 
 /* The same as a part of the record's text: too long sets a flag. */
-static __always_inline __u32 path_text(char *text, struct path *at, struct fs_struct *fs,
+static __always_inline __u64 path_text(char *text, struct path *at, struct fs_struct *fs,
 				       struct record_context *context)
 {
-	__u32 size = path_read(text, at, fs);
+	__u64 size = bounded(path_read(text, at, fs), RECORD_CWD_MAX);
 
-	if (size == 0 || size > RECORD_CWD_MAX) {
+	if (size == 0)
 		context->flags |= RECORD_PATH_TRUNCATED;
-		return 0;
-	}
 	return size;
 }
 

@@ -73,6 +73,14 @@ struct {
 const volatile __u64 build = 0;
 const volatile __u32 page_size = 4096;
 
+/* A size that the verifier can follow: before 6.2 it loses limits that the compiler
+ * proves, or checks on half a register. */
+static __always_inline __u64 bounded(__u64 size, __u64 highest)
+{
+	asm volatile("" : "+r"(size));
+	return size <= highest ? size : 0;
+}
+
 static __always_inline struct scratch *scratch_of(__u32 owner)
 {
 	return bpf_map_lookup_elem(&scratches, &owner);

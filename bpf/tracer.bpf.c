@@ -58,14 +58,15 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 }
 
 /* All arguments in one read, as the kernel laid them out for the program. */
-static __always_inline __u32 arguments_size(struct mm_struct *mm, struct record_context *context)
+static __always_inline __u64 arguments_size(struct mm_struct *mm, struct record_context *context)
 {
 	__u64 size = mm->arg_end - mm->arg_start;
 
-	if (size <= RECORD_ARGV_MAX)
-		return size;
-	context->flags |= RECORD_ARGV_TRUNCATED;
-	return RECORD_ARGV_MAX;
+	if (size > RECORD_ARGV_MAX) {
+		context->flags |= RECORD_ARGV_TRUNCATED;
+		size = RECORD_ARGV_MAX;
+	}
+	return bounded(size, RECORD_ARGV_MAX);
 }
 
 static __always_inline void exec_fill(struct record_exec *record, struct task_struct *task,
@@ -79,16 +80,15 @@ static __always_inline void exec_fill(struct record_exec *record, struct task_st
 	record->argv_size = 0;
 }
 
-static __always_inline __u32 exec_texts(struct scratch *scratch, struct task_struct *task,
+static __always_inline __u64 exec_texts(struct scratch *scratch, struct task_struct *task,
 					struct linux_binprm *bprm)
 {
 	struct record_exec *record = &scratch->exec;
 	struct mm_struct *mm = task->mm;
-	__u32 used = 0, size;
+	__u64 used, size;
 
-	long read = bpf_probe_read_kernel_str(scratch->text, RECORD_FILENAME_MAX, bprm->filename);
-	if (read > 0 && read <= RECORD_FILENAME_MAX)
-		used = read;
+	used = bounded(bpf_probe_read_kernel_str(scratch->text, RECORD_FILENAME_MAX,
+						 bprm->filename), RECORD_FILENAME_MAX);
 	if (used == RECORD_FILENAME_MAX)
 		record->context.flags |= RECORD_PATH_TRUNCATED;
 	record->filename_size = used;
@@ -131,8 +131,8 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 	struct record_exec *record = &scratch->exec;
 	exec_fill(record, task, RECORD_EXEC, place.id, now);
 	counters_read(&record->counters, task, NULL, true, now);
-	__u64 size = sizeof(*record) + exec_texts(scratch, task, bprm);
-	if (size <= sizeof(*scratch))
+	__u64 size = bounded(sizeof(*record) + exec_texts(scratch, task, bprm), sizeof(*scratch));
+	if (size)
 		ring_send(&record->header, size, place.id);
 	return 0;
 }
@@ -242,13 +242,13 @@ int BPF_PROG(on_free, struct task_struct *task)
 
 /* Living processes, from where the probe reads an iterator. With text where it asks
  * for a full pass; their arguments only where the program may wait for memory. */
-static __always_inline __u32 sample_texts(struct scratch *scratch, struct task_struct *task,
+static __always_inline __u64 sample_texts(struct scratch *scratch, struct task_struct *task,
 					  bool may_wait)
 {
 	struct record_exec *record = &scratch->exec;
 	struct mm_struct *mm = task->mm;
 	struct fs_struct *fs = task->fs;
-	__u32 used = 0, size;
+	__u64 used = 0, size;
 
 	if (!mm || !fs)
 		return 0;
@@ -274,8 +274,8 @@ static __always_inline __u32 sample_texts(struct scratch *scratch, struct task_s
 static __always_inline long sample_send(struct bpf_iter__task *context, struct scratch *scratch,
 					__u64 size)
 {
-	size = (size + 7) & ~7ULL;
-	return size <= sizeof(*scratch) ? bpf_seq_write(context->meta->seq, scratch, size) : -1;
+	size = bounded((size + 7) & ~7ULL, sizeof(*scratch));
+	return size ? bpf_seq_write(context->meta->seq, scratch, size) : -1;
 }
 
 static __always_inline int sample(struct bpf_iter__task *context, bool may_wait)

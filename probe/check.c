@@ -79,7 +79,7 @@ static void check_load(struct check *check)
 	}
 	check_add(check, "load", result == 0, true,
 		  result == 0 ? "programs load, attach and iterate"
-		  : result == -EPERM || result == -EACCES
+		  : result == -EPERM
 			? "no permission: run as root, or with CAP_BPF and CAP_PERFMON"
 			: "the kernel refuses the programs");
 }

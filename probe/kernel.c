@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -32,13 +33,16 @@ static const char *const map_names[MAPS] = {"ring", "control", "losses", "ignore
 static const char *const hook_names[KERNEL_HOOKS] = {"fork", "exec", "exit", "free"};
 static const char *const iterator_names[KERNEL_ITERATORS] = {"sample", "sample-text"};
 
-static int libbpf_line(enum libbpf_print_level level, const char *format, va_list arguments)
+/* What libbpf says, the verifier's reasons among it, for --debug. */
+static int libbpf_log(enum libbpf_print_level level, const char *format, va_list arguments)
 {
-	char line[512];
+	char *text, *rest, *line;
 
-	vsnprintf(line, sizeof(line), format, arguments);
-	line[strcspn(line, "\n")] = '\0';
-	log_debug("libbpf: %s", line);
+	if (vasprintf(&text, format, arguments) < 0)
+		return 0;
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		log_debug("%s", line);
+	free(text);
 	return 0;
 }
 
@@ -402,7 +406,7 @@ static int maps_keep(struct tracer_bpf *skeleton, int maps[MAPS])
 
 static void log_load_failure(int error)
 {
-	if (error == -EPERM || error == -EACCES)
+	if (error == -EPERM) /* EACCES is the verifier's */
 		log_error("no permission to load BPF programs; run as root, or with CAP_BPF and "
 			  "CAP_PERFMON");
 	else
@@ -495,7 +499,7 @@ int kernel_open(struct kernel *kernel, const struct kernel_options *options)
 	int maps[MAPS] = {-1, -1, -1, -1};
 
 	*kernel = (struct kernel){.hook = {-1, -1, -1, -1}, .iterator = {-1, -1}, .lock = -1};
-	libbpf_set_print(libbpf_line);
+	libbpf_set_print(libbpf_log);
 	int result = kernel_variants_read(&kernel->variants);
 	if (result) {
 		log_error("this kernel has no BTF (/sys/kernel/btf/vmlinux); one built with "

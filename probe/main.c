@@ -311,12 +311,13 @@ static int exit_code_of(int error)
 	case 0:
 		return EXIT_OK;
 	case -EPERM:
-	case -EACCES:
 		return EXIT_PERMISSION;
 	case -EBUSY:
 		return EXIT_BUSY;
 	case -ENOENT:
+	case -EACCES: /* the verifier's */
 	case -EINVAL:
+	case -E2BIG:
 	case -ENOTSUP:
 		return EXIT_UNSUPPORTED;
 	}
