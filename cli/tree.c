@@ -210,12 +210,20 @@ static void folded_add(struct tree *tree, const char *prefix, const struct row_t
 	bar_add(tree, STYLE_DIM, begin_boot_ns, end_boot_ns);
 }
 
-/* A lone tool that is called as its task is says nothing more than its task. */
+/* A lone tool that is called as its task is, shells and helpers aside, says nothing
+ * more than its task. */
 static bool tools_are_redundant(const struct tree *tree, const struct row_task *task,
 				const struct row_tool *tools, size_t count)
 {
-	return count == 1 && !tree->style->with_processes &&
-	       strcmp(tools[0].name, task->name) == 0;
+	size_t named = 0, other = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(tools[i].name, task->name) == 0)
+			named++;
+		else
+			other += !tool_is_folded(tree, &tools[i]);
+	}
+	return named == 1 && other == 0 && !tree->style->all && !tree->style->with_processes;
 }
 
 /* `is_end`: nothing of the task follows its tools. */
