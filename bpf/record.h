@@ -45,13 +45,13 @@ enum record_type {
 	X(involuntary_switches, "signal.nivcsw + threads' nivcsw")                           \
 	X(minor_faults, "signal.min_flt + threads' min_flt")                                 \
 	X(major_faults, "signal.maj_flt + threads' maj_flt")                                 \
-	X(read_bytes, "fetched from storage: threads' ioac.read_bytes")                               \
-	X(write_bytes, "sent to storage, at page dirtying: threads' ioac.write_bytes")                \
-	X(cancelled_write_bytes, "dirtied then truncated: threads' ioac.cancelled_write_bytes")       \
-	X(rchar_bytes, "bytes through read-like syscalls: threads' ioac.rchar")                       \
-	X(wchar_bytes, "bytes through write-like syscalls: threads' ioac.wchar")                      \
-	X(syscr_count, "read-like syscalls: threads' ioac.syscr")                                     \
-	X(syscw_count, "write-like syscalls: threads' ioac.syscw")                                    \
+	X(read_bytes, "fetched from storage: threads' ioac.read_bytes")                     \
+	X(write_bytes, "sent to storage, at page dirtying: threads' ioac.write_bytes")      \
+	X(cancelled_write_bytes, "dirtied then truncated: threads' ioac.cancelled_write_bytes") \
+	X(rchar_bytes, "bytes through read-like syscalls: threads' ioac.rchar")             \
+	X(wchar_bytes, "bytes through write-like syscalls: threads' ioac.wchar")            \
+	X(syscr_count, "read-like syscalls: threads' ioac.syscr")                           \
+	X(syscw_count, "write-like syscalls: threads' ioac.syscw")                          \
 	X(peak_rss_bytes, "of the current mm: max(mm.hiwater_rss, rss now)")                 \
 	X(maxrss_bytes, "signal.maxrss: every mm this process had, its parent's image too")  \
 	X(rss_anon_bytes, "mm.rss_stat[MM_ANONPAGES] now")                                   \

@@ -265,7 +265,8 @@ static void probe_step(struct probe *probe, bool with_passes)
 			probe_begin_pass(probe, now);
 		if (probe->sampler.fd >= 0)
 			probe_continue_pass(probe);
-		if (probe->sampler.fd < 0 && (probe->ring_waits || now >= probe->next_read_boot_ns)) {
+		if (probe->sampler.fd < 0 &&
+		    (probe->ring_waits || now >= probe->next_read_boot_ns)) {
 			probe_read_ring(probe);
 			probe->next_read_boot_ns = now + READ_PERIOD_NS;
 		}

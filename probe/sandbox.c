@@ -172,8 +172,9 @@ int sandbox_enter(const struct sandbox_options *options)
 	}
 	if (!result) {
 		step = "setting no_new_privs";
-		result = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
-			? -errno : 0;
+		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+		    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
+			result = -errno;
 	}
 	if (!result) {
 		step = "entering Landlock";

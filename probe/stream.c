@@ -87,8 +87,8 @@ void stream_connect(struct stream *stream, const struct wire_message *hello)
 	stream->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (stream->fd < 0 ||
 	    connect(stream->fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
-		snprintf(reason, sizeof(reason), "cannot connect: %s; is tracer-correlator running?",
-			 strerror(errno));
+		snprintf(reason, sizeof(reason),
+			 "cannot connect: %s; is tracer-correlator running?", strerror(errno));
 		stream_fail(stream, reason);
 		return;
 	}
@@ -142,8 +142,8 @@ int stream_receive(struct stream *stream, struct wire_message *message)
 		ssize_t count = recv(stream->fd, room, READ_BYTES, 0);
 		if (count == 0)
 			stream_fail(stream, stream->state == STREAM_GREETED
-					? "the correlator refuses this probe (is another one connected?)"
-					: "the correlator has closed the connection");
+				? "the correlator refuses this probe (is another connected?)"
+				: "the correlator has closed the connection");
 		else if (count < 0 && errno != EAGAIN && errno != EINTR)
 			stream_fail(stream, strerror(errno));
 		if (count <= 0)
