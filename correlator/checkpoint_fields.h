@@ -30,7 +30,7 @@ enum checkpoint_kind { CHECKPOINT_CONTAINER = 1, CHECKPOINT_RUN, CHECKPOINT_TASK
 	V(exec_id) V(place) V(parent_image_id) V(parent_exec_id) V(first_exec_id)             \
 	V(path_rank) V(spine_index) V(subtree_count) V(fork_boot_ns) V(cgroup_id) V(uid)      \
 	V(sid) V(pgid) V(tty) V(flags) V(pid_namespace) V(found) V(is_task_root)              \
-	V(is_run_root) V(has_container) V(ended) V(has_final) V(end_boot_ns)
+	V(is_run_root) V(has_container) V(ignored) V(ended) V(has_final) V(end_boot_ns)
 #define IMAGE_INTS(V)                                                                        \
 	V(id) V(parent_id) V(pid) V(exec_id) V(uid) V(own_command) V(began) V(ended)          \
 	V(totals_kind) V(begin_boot_ns) V(end_boot_ns) V(spawn_cpu_ns) V(peak_rss_bytes)      \

@@ -95,6 +95,9 @@ static int set_program(struct command *command, const struct command_source *sou
 	}
 	if (!command->path)
 		return -1;
+	/* A program that is no file any more (memfd) has no path but the root. */
+	if (strcmp(command->path, "/") == 0)
+		command->path[0] = '\0';
 	command->program = command->path[0] ? strdup(base_name(command->path)) : copy_text(source->comm);
 	return command->program ? 0 : -1;
 }

@@ -52,6 +52,8 @@ struct process *process_new(struct model *model, const struct image_key *key, st
 	process->spine_index = -1;
 	process->parent_image_id = ROW_NULL;
 	process->seen_pass = model->pass_number;
+	while (parent && parent->ignored)
+		parent = parent->parent;
 	if (parent) {
 		process->parent = parent;
 		DL_APPEND2(parent->children, process, sibling_prev, sibling_next);

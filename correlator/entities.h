@@ -233,6 +233,7 @@ struct process {
 	bool found;               /* alive before the probe */
 	bool is_task_root, is_run_root;
 	bool has_container;       /* a client whose container has come */
+	bool ignored;             /* a rule says so: no rows, but it leads to its children */
 	bool ended, has_final;
 	uint64_t end_boot_ns;
 	uint64_t seen_pass;       /* number of the last pass it was in */

@@ -165,6 +165,9 @@ static struct process *found_place(struct model *model, struct found *found)
 	command_unref(process->command);
 	process->command = taken.command;
 	model_classify(model, process, &verdict);
+	process->ignored = verdict.role == RULES_ROLE_IGNORE;
+	if (process->ignored)
+		return process;
 	place_full(model, process,
 		   &(struct placing){.verdict = &verdict,
 				     .boot_ns = taken.boot_ns,
@@ -332,7 +335,7 @@ static void apply_exec(struct model *model, const struct wire_exec *exec)
 		model->out_of_memory = true;
 		return;
 	}
-	bool first = !process->image;
+	bool first = !process->image && !process->ignored;
 
 	close_image_before(model, process, exec);
 	command_unref(process->command);
@@ -343,6 +346,9 @@ static void apply_exec(struct model *model, const struct wire_exec *exec)
 	take_context(process, exec->cgroup_id, (uint32_t)exec->uid, (uint32_t)exec->sid,
 		     (uint32_t)exec->pgid, (uint32_t)exec->tty, (uint32_t)exec->flags);
 	model_classify(model, process, &verdict);
+	process->ignored = verdict.role == RULES_ROLE_IGNORE;
+	if (process->ignored)
+		return;
 	place_exec(model, process,
 		   &(struct placing){.verdict = &verdict,
 				     .boot_ns = exec->boot_ns,
@@ -366,20 +372,27 @@ static void apply_exec(struct model *model, const struct wire_exec *exec)
 	}
 }
 
+static void image_exit(struct model *model, struct process *process, const struct wire_exit *exit,
+		       enum image_totals kind)
+{
+	if (!process->image)
+		place_part(model, process);
+	if (!process->image)
+		return;
+	image_update(model, process->image, &exit->counters, kind);
+	image_end(model, process->image, IMAGE_EXIT, exit->boot_ns, (int64_t)exit->wait_status,
+		  (uint32_t)exit->flags);
+}
+
 static void apply_exit(struct model *model, const struct wire_exit *exit, enum image_totals kind)
 {
 	struct process *process = resolve(model, &exit->image);
 
 	if (!process)
 		return; /* its fork and exec were lost, and counted */
-	if (!process->image)
-		place_part(model, process);
-	if (!process->image)
-		return;
-	image_update(model, process->image, &exit->counters, kind);
+	if (!process->ignored)
+		image_exit(model, process, exit, kind);
 	if (!process->ended) {
-		image_end(model, process->image, IMAGE_EXIT, exit->boot_ns, (int64_t)exit->wait_status,
-			  (uint32_t)exit->flags);
 		process->ended = true;
 		process->end_boot_ns = exit->boot_ns;
 	}
@@ -478,7 +491,7 @@ static void sample_known(struct model *model, struct process *process, const str
 {
 	process->seen_pass = model->pass_number;
 	process->missed_passes = 0;
-	if (process->ended || sample->flags & RECORD_EXITING)
+	if (process->ended || process->ignored || sample->flags & RECORD_EXITING)
 		return;
 	if (!process->image)
 		place_part(model, process);
@@ -552,7 +565,7 @@ static void end_missing(struct model *model, const struct wire_pass *pass)
 			continue;
 		if (++process->missed_passes < MISSED_PASSES_MAX)
 			continue;
-		if (!process->image)
+		if (!process->image && !process->ignored)
 			place_part(model, process);
 		if (process->image)
 			image_end(model, process->image, IMAGE_LOST, pass->boot_ns, ROW_NULL, 0);

@@ -232,16 +232,30 @@ static void close_model(void)
 	store_close(store);
 }
 
+/* A site's rule: what is called "hidden" is not stored. */
+static void write_rules(void)
+{
+	char file[64];
+
+	snprintf(file, sizeof(file), "%s/site.yaml", directory);
+	FILE *stream_out = fopen(file, "w");
+
+	ck_assert_ptr_nonnull(stream_out);
+	fputs("rules:\n  - rule: hide\n    match:\n      executable: hidden\n    role: ignore\n", stream_out);
+	fclose(stream_out);
+}
+
 static void setup(void)
 {
-	static const char *const none[] = {NULL};
+	const char *const site[] = {directory, NULL};
 	struct rules_error error;
 	char copy[] = "/tmp/tracer-check-model-XXXXXX";
 
 	memcpy(directory, copy, sizeof(copy));
 	ck_assert_ptr_nonnull(mkdtemp(directory));
 	snprintf(path, sizeof(path), "%s/store.db", directory);
-	ck_assert_int_eq(rules_load(none, &rules, &error), 0);
+	write_rules();
+	ck_assert_int_eq(rules_load(site, &rules, &error), 0);
 	memset(exec_ids, 0, sizeof(exec_ids));
 	memset(&stream, 0, sizeof(stream));
 	now = 1000 * MS; /* so that what a pass finds is not young */
@@ -692,6 +706,22 @@ START_TEST(nonsense_is_survived)
 }
 END_TEST
 
+START_TEST(what_a_rule_ignores_is_not_stored_but_leads_to_its_children)
+{
+	spawn(2, 10, "bash driver.sh");
+	spawn(10, 11, "hidden");
+	run_process(11, 12, "bwa mem x");
+	exit_process(11, 0);
+	spawn(10, 13, "hidden");
+	exec_process(13, "gzip"); /* it shows itself after all */
+	exit_process(13, 0);
+	ck_assert_str_eq(rows("SELECT p.program, q.program, p.cpu_ns FROM processes p LEFT JOIN processes q ON "
+			      "q.id = p.parent_id WHERE p.pid > 10 ORDER BY p.begin_boot_ns"),
+			 "bwa - 6000000\ngzip bash 4000000\n");
+	ck_assert_str_eq(rows("SELECT kind, process_count FROM runs WHERE kind <> 'system'"), "command 3\n");
+}
+END_TEST
+
 START_TEST(secrets_are_gone_before_anything_is_stored)
 {
 	run_process(2, 10, "mysql --password=hunter2 db");
@@ -733,6 +763,7 @@ int main(void)
 	tcase_add_test(all, an_event_told_twice_counts_once);
 	tcase_add_test(all, a_restart_changes_nothing);
 	tcase_add_test(all, nonsense_is_survived);
+	tcase_add_test(all, what_a_rule_ignores_is_not_stored_but_leads_to_its_children);
 	tcase_add_test(all, secrets_are_gone_before_anything_is_stored);
 	suite_add_tcase(suite, all);
 	SRunner *runner = srunner_create(suite);

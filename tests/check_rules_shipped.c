@@ -311,7 +311,7 @@ static const struct expectation expectations[] = {
 	{"/opt/conda/bin/python /opt/conda/bin/jupyter-lab --no-browser", "jupyter-lab", ORIGIN, "notebook-server"},
 	{"/usr/bin/tracer run -- make", "tracer run", ORIGIN, "tracer-run"},
 	{"/usr/bin/tracer show", "tracer", TOOL, NULL},
-	{"/usr/bin/tracer-probe --socket x", "tracer-probe", RULES_ROLE_IGNORE, "tracer-itself"},
+	{"/usr/bin/tracer-probe --socket x", "tracer-probe", ORIGIN, "tracer-itself"},
 	/* wrappers */
 	{"/usr/bin/env python3 ./x.py", "env", WRAPPER, "command-wrapper"},
 	{"nice -n 10 bwa mem", "nice", WRAPPER, "command-wrapper"},
