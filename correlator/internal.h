@@ -180,6 +180,26 @@ void place_exec(struct model *model, struct process *process, const struct placi
 /* A forked part of its parent's program: an image in the parent's tool. */
 void place_part(struct model *model, struct process *process);
 
+/* ---- model.c */
+/* The stream's clock, which only goes forward. */
+void model_advance(struct model *model, uint64_t boot_ns);
+
+/* ---- found.c: processes that a pass found alive */
+void found_note(struct model *model, const struct wire_sample *sample);
+struct found *found_find(struct model *model, const struct process_key *key);
+void found_free(struct model *model, struct found *found);
+void found_place_all(struct model *model);
+/* Places those found that an event at `boot_ns` leaves no doubt about. */
+void found_settle(struct model *model, uint64_t boot_ns);
+/* The process an event speaks of, placed if it was only found; NULL: unknown. */
+struct process *process_resolve(struct model *model, const struct image_key *key);
+void process_set_context(struct process *process, uint64_t cgroup_id, uint32_t uid, uint32_t sid,
+			 uint32_t pgid, uint32_t tty, uint32_t flags);
+
+/* ---- pass.c: passes over the living */
+void pass_apply_sample(struct model *model, const struct wire_sample *sample);
+void pass_apply_end(struct model *model, const struct wire_pass *pass);
+
 /* ---- naming.c */
 void task_set_name(struct task *task);
 

@@ -1,0 +1,174 @@
+/* Processes that a pass found alive and no event has told of yet.
+ *
+ * Order on the wire: after the welcome the probe sends a pass over the living, then
+ * what the ring held before, then what happens now. So a process of the pass is only
+ * noted until an event needs it, or until the stream's clock has passed the pass: if
+ * the ring still holds its fork, that says more (the true parent).
+ */
+#include <stdlib.h>
+
+#include "correlator/internal.h"
+
+/* The fork and exec of a process that began so shortly before a pass saw it may still be
+ * in the ring, and a little later than the sample: an exec shows before its tracepoint
+ * runs, and processors do not reserve room in the order of their clocks. */
+#define FOUND_YOUNG_NS (500 * 1000 * 1000)
+#define FOUND_SETTLE_NS (100 * 1000 * 1000)
+
+void found_free(struct model *model, struct found *found)
+{
+	HASH_DELETE(hh, model->found, found);
+	command_unref(found->command);
+	free(found);
+}
+
+struct found *found_find(struct model *model, const struct process_key *key)
+{
+	struct found *found;
+
+	HASH_FIND(hh, model->found, key, sizeof(*key), found);
+	return found;
+}
+
+void process_set_context(struct process *process, uint64_t cgroup_id, uint32_t uid, uint32_t sid,
+			 uint32_t pgid, uint32_t tty, uint32_t flags)
+{
+	process->cgroup_id = cgroup_id;
+	process->uid = uid;
+	process->sid = sid;
+	process->pgid = pgid;
+	process->tty = tty;
+	process->flags = flags;
+}
+
+/* Places a found process, its ancestors first. */
+static struct process *found_place(struct model *model, struct found *found)
+{
+	struct found taken = *found;
+	struct image_key key = {.pid = (uint32_t)taken.key.pid,
+				.exec_id = taken.exec_id,
+				.start_boot_ns = taken.key.start_boot_ns};
+	struct rules_verdict verdict;
+
+	/* Out of the table first: a forged loop of parents must not come back here. */
+	HASH_DELETE(hh, model->found, found);
+	free(found);
+	struct process *parent = process_resolve(model, &taken.parent);
+	struct process *process = process_new(model, &key, parent);
+
+	if (!process) {
+		command_unref(taken.command);
+		return NULL;
+	}
+	process->found = true;
+	process->fork_boot_ns = taken.key.start_boot_ns;
+	process->parent_exec_id = taken.parent.exec_id;
+	process->pid_namespace = taken.pid_namespace;
+	process_set_context(process, taken.cgroup_id, taken.uid, taken.sid, taken.pgid, taken.tty, taken.flags);
+	command_unref(process->command);
+	process->command = taken.command;
+	model_classify(model, process, &verdict);
+	process->ignored = verdict.role == RULES_ROLE_IGNORE;
+	if (process->ignored)
+		return process;
+	place_full(model, process,
+		   &(struct placing){.verdict = &verdict,
+				     .boot_ns = taken.boot_ns,
+				     .cgroup_id = taken.cgroup_id,
+				     .pgid = taken.pgid,
+				     .stdin_pipe = taken.stdin_pipe,
+				     .stdout_pipe = taken.stdout_pipe});
+	if (process->image)
+		image_update(model, process->image, &taken.counters, TOTALS_SAMPLE);
+	return process;
+}
+
+/* The process an event speaks of, or NULL: nobody told us of it. */
+struct process *process_resolve(struct model *model, const struct image_key *key)
+{
+	struct process *process;
+	struct found *found;
+
+	if (key->start_boot_ns == 0)
+		return NULL;
+	process = process_find(model, key->pid, key->start_boot_ns);
+	if (process)
+		return process;
+	found = found_find(model, &(struct process_key){.start_boot_ns = key->start_boot_ns,
+							.pid = key->pid});
+	return found ? found_place(model, found) : NULL;
+}
+
+static int compare_found(struct found *left, struct found *right)
+{
+	if (left->key.start_boot_ns != right->key.start_boot_ns)
+		return left->key.start_boot_ns < right->key.start_boot_ns ? -1 : 1;
+	return left->key.pid < right->key.pid ? -1 : left->key.pid > right->key.pid;
+}
+
+/* Everybody left, oldest first, so that siblings come in the order they began. */
+void found_place_all(struct model *model)
+{
+	HASH_SORT(model->found, compare_found);
+	while (model->found && !model->out_of_memory)
+		found_place(model, model->found);
+}
+
+static void note_settle_time(struct model *model, const struct wire_sample *sample)
+{
+	bool young = sample->boot_ns < sample->image.start_boot_ns + FOUND_YOUNG_NS;
+	uint64_t settle_boot_ns = sample->boot_ns + (young ? FOUND_SETTLE_NS : 0);
+
+	if (settle_boot_ns > model->found_settle_boot_ns)
+		model->found_settle_boot_ns = settle_boot_ns;
+}
+
+void found_note(struct model *model, const struct wire_sample *sample)
+{
+	struct process_key key = {.start_boot_ns = sample->image.start_boot_ns, .pid = sample->image.pid};
+	struct found *found = found_find(model, &key);
+
+	if (!found) {
+		found = calloc(1, sizeof(*found));
+		if (!found) {
+			model->out_of_memory = true;
+			return;
+		}
+		found->key = key;
+		HASH_ADD(hh, model->found, key, sizeof(found->key), found);
+	}
+	found->boot_ns = sample->boot_ns;
+	note_settle_time(model, sample);
+	found->parent = sample->parent;
+	found->exec_id = sample->image.exec_id;
+	found->cgroup_id = sample->cgroup_id;
+	found->uid = (uint32_t)sample->uid;
+	found->sid = (uint32_t)sample->sid;
+	found->pgid = (uint32_t)sample->pgid;
+	found->tty = (uint32_t)sample->tty;
+	found->flags = (uint32_t)sample->flags;
+	found->pid_namespace = (uint32_t)sample->pid_namespace;
+	found->stdin_pipe = (uint32_t)sample->stdin_pipe;
+	found->stdout_pipe = (uint32_t)sample->stdout_pipe;
+	found->counters = sample->counters;
+	command_unref(found->command);
+	found->command = command_new(
+		&(struct command_source){.comm = &sample->comm,
+					 .filename = &sample->filename,
+					 .cwd = &sample->cwd,
+					 .argv = &sample->argv,
+					 .flags = (uint32_t)sample->flags,
+					 .uid = (uint32_t)sample->uid,
+					 .tty = (uint32_t)sample->tty},
+		model->arguments);
+	if (!found->command)
+		model->out_of_memory = true;
+}
+
+/* Events as old as the samples may still tell of the found: their fork or exec waited
+ * in the ring while the pass went by. Later ones may not. */
+void found_settle(struct model *model, uint64_t boot_ns)
+{
+	if (model->found && boot_ns > model->found_settle_boot_ns)
+		found_place_all(model);
+}

@@ -1,0 +1,184 @@
+/* Passes over the living: samples, memory at one time, who has gone unseen. */
+#include <stdlib.h>
+
+#include "correlator/internal.h"
+
+/* A living process that two complete passes did not show has gone unseen. */
+#define MISSED_PASSES_MAX 2
+
+/* A sample is worth a row if the process ran this long or its memory moved so far. */
+#define SAMPLE_CPU_NS (5 * 1000 * 1000)
+#define SAMPLE_MEMORY_BYTES (1024 * 1024)
+
+static void sample_add(struct model *model, const struct row_sample *row)
+{
+	if (model->sample_count == model->sample_capacity) {
+		size_t capacity = model->sample_capacity ? model->sample_capacity * 2 : 256;
+		struct row_sample *samples = realloc(model->samples, capacity * sizeof(*samples));
+
+		if (!samples) {
+			model->out_of_memory = true;
+			return;
+		}
+		model->samples = samples;
+		model->sample_capacity = capacity;
+	}
+	model->samples[model->sample_count++] = *row;
+}
+
+static int64_t known(const struct counters *counters, uint64_t bit, uint64_t value)
+{
+	return counters->valid & bit ? (int64_t)value : ROW_NULL;
+}
+#define KNOWN(counters, name) known(counters, COUNTER_VALID(name), (counters)->name)
+
+static int64_t known_total(const struct totals *totals, uint64_t bit, int64_t value)
+{
+	return totals->valid & bit ? value : ROW_NULL;
+}
+#define KNOWN_TOTAL(totals, name) known_total(totals, COUNTER_VALID(name), (totals)->name)
+
+/* Anonymous and shared memory: what it needs, page cache left out. */
+static int64_t memory_of(const struct counters *counters)
+{
+	if (!(counters->valid & COUNTER_VALID(rss_anon_bytes)))
+		return 0;
+	return (int64_t)(counters->rss_anon_bytes +
+			 (counters->valid & COUNTER_VALID(rss_shmem_bytes) ? counters->rss_shmem_bytes : 0));
+}
+
+static void note_memory(struct process *process, int64_t memory_bytes)
+{
+	if (!process->image)
+		return;
+	process->image->tool->tally.pass_memory_bytes += memory_bytes;
+	process->group->task->tally.pass_memory_bytes += memory_bytes;
+	process->run->tally.pass_memory_bytes += memory_bytes;
+}
+
+static void sample_store(struct model *model, struct process *process, const struct wire_sample *sample)
+{
+	struct image *image = process->image;
+	const struct counters *counters = &sample->counters;
+	int64_t memory = memory_of(counters), moved = memory - image->sampled_memory_bytes;
+
+	if (image->totals.cpu_ns < (int64_t)image->sampled_cpu_ns + SAMPLE_CPU_NS &&
+	    moved < SAMPLE_MEMORY_BYTES && moved > -SAMPLE_MEMORY_BYTES)
+		return;
+	image->sampled_cpu_ns = (uint64_t)image->totals.cpu_ns;
+	image->sampled_memory_bytes = memory;
+	sample_add(model, &(struct row_sample){
+				  .process_id = image->id,
+				  .boot_ns = (int64_t)sample->boot_ns,
+				  .cpu_ns = KNOWN_TOTAL(&image->totals, cpu_ns),
+				  .run_delay_ns = KNOWN_TOTAL(&image->totals, run_delay_ns),
+				  .read_bytes = KNOWN_TOTAL(&image->totals, read_bytes),
+				  .write_bytes = KNOWN_TOTAL(&image->totals, write_bytes),
+				  .rss_anon_bytes = KNOWN(counters, rss_anon_bytes),
+				  .rss_file_bytes = KNOWN(counters, rss_file_bytes),
+				  .rss_shmem_bytes = KNOWN(counters, rss_shmem_bytes),
+				  .swap_bytes = KNOWN(counters, swap_bytes),
+				  .thread_count = KNOWN(counters, thread_count),
+			  });
+}
+
+/* A forked child that a pass sees lives long enough to have a row of its own. */
+static void sample_known(struct model *model, struct process *process, const struct wire_sample *sample)
+{
+	process->seen_pass = model->pass_number;
+	process->missed_passes = 0;
+	if (process->ended || process->ignored || sample->flags & RECORD_EXITING)
+		return;
+	if (!process->image)
+		place_part(model, process);
+	/* An exec that is still in the ring: its record will tell. */
+	if (!process->image || process->image->exec_id != sample->image.exec_id)
+		return;
+	const struct totals before = process->image->totals;
+
+	if (sample->counters.cpu_ns != (uint64_t)before.cpu_ns || !before.valid)
+		image_update(model, process->image, &sample->counters, TOTALS_SAMPLE);
+	note_memory(process, memory_of(&sample->counters));
+	sample_store(model, process, sample);
+}
+
+void pass_apply_sample(struct model *model, const struct wire_sample *sample)
+{
+	struct process *process = process_find(model, sample->image.pid, sample->image.start_boot_ns);
+
+	if (process)
+		sample_known(model, process, sample);
+	else if (sample->image.start_boot_ns && sample->comm.size)
+		found_note(model, sample);
+}
+
+static void fold_memory(struct tally *tally, bool *dirty, bool *run_dirty)
+{
+	if (tally->pass_memory_bytes > 0 &&
+	    (tally->concurrent_memory_bytes == ROW_NULL ||
+	     tally->pass_memory_bytes > tally->concurrent_memory_bytes)) {
+		tally->concurrent_memory_bytes = tally->pass_memory_bytes;
+		*dirty = *run_dirty = true;
+	}
+	tally->pass_memory_bytes = 0;
+}
+
+static void fold_tool(struct tool *tool)
+{
+	struct task *task = tool->group->task;
+
+	fold_memory(&tool->tally, &tool->dirty, &task->dirty);
+	task->run->dirty = task->run->dirty || task->dirty;
+}
+
+static void fold_pass_memory(struct model *model)
+{
+	struct run *run;
+	struct task *task;
+	struct group *group;
+	struct tool *tool;
+
+	DL_FOREACH (model->runs, run) {
+		fold_memory(&run->tally, &run->dirty, &run->dirty);
+		DL_FOREACH (run->tasks, task) {
+			fold_memory(&task->tally, &task->dirty, &run->dirty);
+			DL_FOREACH (task->groups, group)
+				DL_FOREACH (group->tools, tool)
+					fold_tool(tool);
+		}
+	}
+}
+
+/* Who was alive when the pass began and is in no pass any more has gone without a
+ * record. Its exit may still be in the ring, so it takes more than one. */
+static void end_missing(struct model *model, const struct wire_pass *pass)
+{
+	struct process *process, *next;
+
+	HASH_ITER (hh, model->processes, process, next) {
+		if (process->ended || process->seen_pass == model->pass_number ||
+		    process->key.start_boot_ns >= pass->boot_ns || process->fork_boot_ns >= pass->boot_ns)
+			continue;
+		if (++process->missed_passes < MISSED_PASSES_MAX)
+			continue;
+		if (!process->image && !process->ignored)
+			place_part(model, process);
+		if (process->image)
+			image_end(model, process->image, IMAGE_LOST, pass->boot_ns, ROW_NULL, 0);
+		process->ended = process->has_final = true;
+		process->end_boot_ns = pass->boot_ns;
+	}
+}
+
+void pass_apply_end(struct model *model, const struct wire_pass *pass)
+{
+	end_missing(model, pass);
+	fold_pass_memory(model);
+	model->pass_number++;
+	if (pass->unix_ns) {
+		model->clock_offset_ns = (int64_t)(pass->unix_ns - pass->boot_ns);
+		model->host.last_seen_unix_ns = (int64_t)pass->unix_ns;
+		model->host_dirty = true;
+	}
+	model_advance(model, pass->boot_ns);
+}
