@@ -298,17 +298,20 @@ static json_t *result_to_json(struct store_result *result, const char *kind)
 		if (value.type == STORE_VALUE_TEXT)
 			json_set_string(object, name, value.data);
 		else if (value.type == STORE_VALUE_BLOB)
-			json_set_arguments(object, name, &(struct row_blob){value.data, value.size});
+			json_set_arguments(object, name,
+					   &(struct row_blob){value.data, value.size});
 		else
-			json_set_column(object, name, value.type == STORE_VALUE_INTEGER ? value.integer
-											: ROW_NULL);
+			json_set_column(object, name, value.type == STORE_VALUE_INTEGER
+						      ? value.integer : ROW_NULL);
 	}
 	return object;
 }
 
 static int found_tell(const struct story *story, const struct found *found, json_t *array)
 {
-	struct store_parameter id[] = {{subjects[found->kind].key, STORE_INTEGER, found->id, NULL}, {0}};
+	struct store_parameter id[] = {
+		{subjects[found->kind].key, STORE_INTEGER, found->id, NULL}, {0},
+	};
 	struct store_result *result;
 	int more, error = store_query(story->store, subjects[found->kind].explain, id, &result);
 

@@ -137,7 +137,8 @@ int groups_fill_tasks(const struct report *report, const struct report_style *st
 		      struct table **ret_table)
 {
 	struct member *members = calloc(report->tasks.count + 1, sizeof(*members));
-	struct table *table = table_new(task_columns, sizeof(task_columns) / sizeof(task_columns[0]));
+	struct table *table = table_new(task_columns,
+					sizeof(task_columns) / sizeof(task_columns[0]));
 	struct group *groups = NULL;
 	size_t count = 0;
 	int error = -ENOMEM;
@@ -228,7 +229,8 @@ int groups_fill_tools(const struct report *report, const struct report_style *st
 		      struct table **ret_table)
 {
 	struct member *members = calloc(report->tools.count + 1, sizeof(*members));
-	struct table *table = table_new(tool_columns, sizeof(tool_columns) / sizeof(tool_columns[0]));
+	struct table *table = table_new(tool_columns,
+					sizeof(tool_columns) / sizeof(tool_columns[0]));
 	struct group *groups = NULL;
 	size_t count = 0;
 	int error = -ENOMEM;

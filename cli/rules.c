@@ -70,7 +70,8 @@ static json_t *description_to_json(const struct rules_description *rule)
 
 static int list(const struct options *options, const struct rules *rules)
 {
-	struct table *table = table_new(list_columns, sizeof(list_columns) / sizeof(list_columns[0]));
+	struct table *table = table_new(list_columns,
+					sizeof(list_columns) / sizeof(list_columns[0]));
 	json_t *array = json_array();
 	struct rules_description rule;
 	struct output output;

@@ -74,7 +74,8 @@ static int output_open(struct run *run)
 	if (run->quiet)
 		return 0;
 	if (run->output_path)
-		fd = user_open(&run->invoking, run->output_path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+		fd = user_open(&run->invoking, run->output_path, O_WRONLY | O_CREAT | O_TRUNC,
+			       0666);
 	else
 		fd = fcntl(run->options.json ? STDOUT_FILENO : STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (fd < 0 && run->output_path) {
@@ -383,7 +384,8 @@ static int run_main(const struct verb *verb, int argc, char **argv)
 	status = prepare(&run);
 	if (status)
 		return status;
-	freshness = run.keep_path ? FRESHNESS_STALE : freshness_read(options_store_path(&run.options));
+	freshness = run.keep_path ? FRESHNESS_STALE
+				  : freshness_read(options_store_path(&run.options));
 	status = freshness == FRESHNESS_STALE ? run_watched(&run) : run_marked(&run, freshness);
 	if (run.output)
 		fclose(run.output);

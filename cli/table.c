@@ -153,8 +153,10 @@ static size_t find_dispensable(const struct table *table, const struct layout *l
 	unsigned rank = 0;
 
 	for (size_t i = 0; i < table->column_count; i++) {
-		if (layout->width[i] && table->columns[i].rank >= rank && table->columns[i].rank > 0) {
-			rank = table->columns[i].rank;
+		unsigned own = table->columns[i].rank;
+
+		if (layout->width[i] && own >= rank && own > 0) {
+			rank = own;
 			found = i;
 		}
 	}

@@ -262,19 +262,20 @@ static void name_add(struct table *table, const char *name)
 static void line_print(const struct top *top, const struct snapshot *snapshot,
 		       const struct line *line, struct table *table)
 {
+	bool raw = top->options.raw;
 	char text[UNITS_SIZE];
 
 	table_add_name(table, STYLE_TITLE, "", line->tool);
 	name_add(table, line->task);
 	name_add(table, line->run);
-	table_add(table, STYLE_PLAIN, units_count(text, line->process_count, top->options.raw));
-	table_add(table, STYLE_PLAIN, units_duration(text, snapshot->now_boot_ns - line->begin_boot_ns,
-						     top->options.raw));
+	table_add(table, STYLE_PLAIN, units_count(text, line->process_count, raw));
+	table_add(table, STYLE_PLAIN,
+		  units_duration(text, snapshot->now_boot_ns - line->begin_boot_ns, raw));
 	snprintf(text, sizeof(text), "%.2f", line->cores);
 	table_add(table, STYLE_PLAIN, text);
-	table_add(table, STYLE_PLAIN, units_bytes(text, line->memory_bytes, top->options.raw));
-	table_add(table, STYLE_PLAIN, units_rate(text, (int64_t)line->read_rate, top->options.raw));
-	table_add(table, STYLE_PLAIN, units_rate(text, (int64_t)line->write_rate, top->options.raw));
+	table_add(table, STYLE_PLAIN, units_bytes(text, line->memory_bytes, raw));
+	table_add(table, STYLE_PLAIN, units_rate(text, (int64_t)line->read_rate, raw));
+	table_add(table, STYLE_PLAIN, units_rate(text, (int64_t)line->write_rate, raw));
 }
 
 static void summary_print(const struct top *top, const struct snapshot *snapshot,
@@ -290,7 +291,8 @@ static void summary_print(const struct top *top, const struct snapshot *snapshot
 		cores += snapshot->lines[i].cores;
 	}
 	output_print(output, STYLE_TITLE, "%s processes, %.2f cores busy, %s resident where busy",
-		     units_count(a, process_count, false), cores, units_bytes(b, memory_bytes, false));
+		     units_count(a, process_count, false), cores,
+		     units_bytes(b, memory_bytes, false));
 	if (snapshot->lag_ns >= FRESHNESS_LIMIT_NS)
 		output_print(output, STYLE_BAD, "  nothing new is stored: see tracer status");
 	fputc('\n', output->file);

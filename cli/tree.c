@@ -197,9 +197,10 @@ static void folded_add(struct tree *tree, const char *prefix, const struct row_t
 			continue;
 		figures_add(&sum, &figures);
 		living_count += tools[i].living_count;
-		begin_boot_ns = tools[i].begin_boot_ns < begin_boot_ns ? tools[i].begin_boot_ns
-								       : begin_boot_ns;
-		end_boot_ns = tools[i].end_boot_ns > end_boot_ns ? tools[i].end_boot_ns : end_boot_ns;
+		if (tools[i].begin_boot_ns < begin_boot_ns)
+			begin_boot_ns = tools[i].begin_boot_ns;
+		if (tools[i].end_boot_ns > end_boot_ns)
+			end_boot_ns = tools[i].end_boot_ns;
 		folded++;
 	}
 	end_boot_ns = living_count > 0 ? ROW_NULL : end_boot_ns;

@@ -153,8 +153,10 @@ static int directory_make(struct watch *watch)
 				       "/tmp"};
 
 	for (size_t i = 0; i < sizeof(parents) / sizeof(parents[0]); i++) {
-		if (snprintf(watch->directory, sizeof(watch->directory), "%s/tracer-run-XXXXXX",
-			     parents[i]) < (int)sizeof(watch->directory) && mkdtemp(watch->directory))
+		int size = snprintf(watch->directory, sizeof(watch->directory),
+				    "%s/tracer-run-XXXXXX", parents[i]);
+
+		if (size < (int)sizeof(watch->directory) && mkdtemp(watch->directory))
 			return 0;
 	}
 	watch->directory[0] = '\0';

@@ -251,7 +251,7 @@ class Keeping(Case):
 
     def test_record_and_replay(self):
         recording = self.path("a.rec")
-        process = self.run_tracer("record", recording, "--", *SAMPLE)
+        process = self.run_tracer("record", recording, "--", "bash", "-c", "echo $$; exec sleep 0.1")
         self.assertEqual((process.returncode, process.errors), (0, b""))
         self.assertEqual(os.stat(recording).st_mode & 0o777, 0o600)
         listed = self.run_tracer("replay", recording, "--json")
@@ -259,7 +259,7 @@ class Keeping(Case):
         self.assertTrue(json.loads(listed.output)["runs"])
         store = self.path("replayed.db")
         self.assertEqual(self.run_tracer("replay", recording, "--store", store).returncode, 0)
-        explained = self.run_tracer("explain", "sleep", "--store", store)
+        explained = self.run_tracer("explain", process.output.decode().strip(), "--store", store)
         self.assertIn(b"sleep 0.1", explained.output)
         self.assertEqual(self.run_tracer("replay", self.path("none")).returncode, 1)
 
