@@ -102,14 +102,21 @@ static void sample_known(struct model *model, struct process *process, const str
 	sample_store(model, process, sample);
 }
 
+/* Ended, not yet reaped; a process whose main thread alone has left has others. */
+static bool is_zombie(const struct wire_sample *sample)
+{
+	return sample->flags & RECORD_EXITING &&
+	       !(sample->counters.valid & COUNTER_VALID(thread_count) && sample->counters.thread_count > 1);
+}
+
 void pass_apply_sample(struct model *model, const struct wire_sample *sample)
 {
 	struct process *process = process_find(model, sample->image.pid, sample->image.start_boot_ns);
 
 	if (process)
 		sample_known(model, process, sample);
-	else if (sample->image.start_boot_ns && sample->comm.size)
-		found_note(model, sample);
+	else if (sample->image.start_boot_ns && sample->comm.size && !is_zombie(sample))
+		found_note(model, sample); /* an unknown zombie's end is on record, or was before us */
 }
 
 static void fold_memory(struct tally *tally, bool *dirty, bool *run_dirty)
