@@ -1,0 +1,535 @@
+/* Fuzz target: bytes as the story of a machine, told by a probe, into a real store.
+ *
+ * A byte chooses what happens (see `happen`), those behind it to whom and how; every
+ * event becomes a frame and goes the whole way: session, model, commits, restarts from
+ * checkpoints. The story is one that a kernel could tell, with records lost, except
+ * where raw bytes stand in for a message.
+ *
+ * Nothing may crash or leak, and the store must be whole: every process in a tool, a
+ * task and a run that stand; counts and sums of the parts those of the whole.
+ */
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "correlator/session.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define MS UINT64_C(1000000)
+#define SLOT_COUNT 24
+#define CGROUP_COUNT 6
+#define EVENTS_MAX 400 /* of one input: longer stories say nothing new */
+
+struct slot {
+	struct image_key image, parent;
+	bool living, is_told;
+};
+
+struct input {
+	const uint8_t *next, *end;
+};
+
+static char directory[64], path[80];
+static struct rules *rules;
+static struct store *store;
+static sqlite3 *database; /* the same, seen by a reader */
+static struct model *model;
+static struct session session;
+static struct wire_message message;
+static struct slot slots[SLOT_COUNT];
+static uint64_t now_boot_ns, offset, boot;
+static uint32_t next_pid;
+static bool hostile; /* raw bytes were taken for a message */
+
+static void require(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static unsigned take(struct input *input)
+{
+	return input->next < input->end ? *input->next++ : 0;
+}
+
+static struct wire_bytes bytes(const char *text)
+{
+	return (struct wire_bytes){.data = text, .size = (uint32_t)strlen(text)};
+}
+
+/* ---- the way of a message */
+
+/* Takes up what the store knows, as a correlator that starts. */
+static void start_session(void)
+{
+	const struct model_options options = {.rules = rules, .checkpoints = true};
+
+	require(model_new(&options, store, &model) == 0);
+	require(session_init(&session, model, store) == 0);
+}
+
+static void feed(const void *data, size_t size);
+
+static void send_message(void)
+{
+	static struct wire_output output;
+
+	output.size = 0;
+	require(wire_encode(&output, &message) == 0);
+	feed(output.data + WIRE_FRAME_HEADER_SIZE, output.size - WIRE_FRAME_HEADER_SIZE);
+}
+
+static void begin(enum wire_type type)
+{
+	memset(&message, 0, sizeof(message));
+	message.type = type;
+	now_boot_ns += MS;
+	offset += 8;
+}
+
+static void greet(void)
+{
+	static char boot_id[40];
+	struct wire_hello *hello = &message.hello;
+
+	session_reset(&session);
+	begin(WIRE_HELLO);
+	snprintf(boot_id, sizeof(boot_id), "boot-%llu", (unsigned long long)boot);
+	hello->version = WIRE_VERSION;
+	hello->ring_epoch = 1 + boot;
+	hello->boot_ns = now_boot_ns;
+	hello->unix_ns = now_boot_ns + 1000000 * MS;
+	hello->boot_id = bytes(boot_id);
+	hello->host_id = bytes("host");
+	send_message();
+}
+
+/* A connection that breaks the protocol is followed by another. */
+static void feed(const void *data, size_t size)
+{
+	const char *reason = NULL;
+	int r = session_feed(&session, data, size, &reason);
+
+	if (r == 0)
+		return;
+	require(r == -EPROTO && reason && message.type != WIRE_HELLO);
+	greet();
+}
+
+/* ---- the machine */
+
+static struct slot *choose(struct input *input)
+{
+	return &slots[take(input) % SLOT_COUNT];
+}
+
+static struct slot *choose_living(struct input *input)
+{
+	struct slot *slot = choose(input);
+
+	return slot->living ? slot : &slots[1];
+}
+
+static void set_command(struct wire_strings *argv, struct wire_bytes *filename, unsigned choice)
+{
+	static const char *const commands[][4] = {
+		{"/usr/bin/bash", "bash", "job.sh"},	   {"/usr/bin/bash", "bash", "-c", "x; y"},
+		{"/usr/bin/snakemake", "snakemake", "-j2"}, {"/usr/bin/make", "make", "all"},
+		{"/usr/bin/bwa", "bwa", "mem"},		   {"/usr/bin/samtools", "samtools", "sort"},
+		{"/usr/bin/mkdir", "mkdir", "out"},	   {"/usr/bin/env", "env", "bwa", "index"},
+		{"/usr/bin/tracer", "tracer", "run", "--"}, {"/bin/bash", "-bash"},
+		{"/usr/sbin/sshd", "sshd", "-D"},	   {"/usr/sbin/slurmstepd", "slurmstepd"},
+		{"/usr/bin/docker", "docker", "run", "x"},  {"/usr/bin/python3", "python3", "x.py"},
+		{"/usr/bin/xargs", "xargs", "gzip"},	   {"", ""},
+	};
+	const char *const *command = commands[choice % (sizeof(commands) / sizeof(*commands))];
+
+	*filename = bytes(command[0]);
+	for (unsigned i = 1; i < 4 && command[i]; i++)
+		argv->item[argv->count++] = bytes(command[i]);
+}
+
+static struct counters counters_now(const struct slot *slot)
+{
+	return (struct counters){
+		.valid = COUNTER_VALID(cpu_ns) | COUNTER_VALID(read_bytes) | COUNTER_VALID(rss_anon_bytes) |
+			 COUNTER_VALID(peak_rss_bytes) | COUNTER_VALID(minor_faults),
+		.cpu_ns = (now_boot_ns - slot->image.start_boot_ns) / 2,
+		.read_bytes = now_boot_ns - slot->image.start_boot_ns,
+		.rss_anon_bytes = 4096 * (slot->image.pid % 7),
+		.peak_rss_bytes = 4096 * (slot->image.pid % 9),
+		.minor_faults = 3,
+	};
+}
+
+static void be_born(struct input *input, bool is_told)
+{
+	struct slot *parent = choose_living(input), *child = &slots[2 + take(input) % (SLOT_COUNT - 2)];
+
+	begin(WIRE_FORK);
+	*child = (struct slot){
+		.image = {.pid = next_pid++, .exec_id = parent->image.exec_id, .start_boot_ns = now_boot_ns},
+		.parent = parent->image,
+		.living = true,
+		.is_told = is_told,
+	};
+	message.fork.offset = offset;
+	message.fork.boot_ns = now_boot_ns;
+	message.fork.image = child->image;
+	message.fork.parent = child->parent;
+	message.fork.cgroup_id = 1 + take(input) % CGROUP_COUNT;
+	message.fork.pgid = child->image.pid;
+	if (is_told)
+		send_message();
+}
+
+static void execute(struct input *input)
+{
+	struct slot *slot = choose_living(input);
+	struct wire_exec *exec = &message.exec;
+
+	begin(WIRE_EXEC);
+	slot->image.exec_id++;
+	exec->offset = offset;
+	exec->boot_ns = now_boot_ns;
+	exec->image = slot->image;
+	exec->parent = slot->parent;
+	exec->counters = counters_now(slot);
+	exec->comm = bytes("comm");
+	exec->cwd = bytes("/work");
+	set_command(&exec->argv, &exec->filename, take(input));
+	exec->cgroup_id = 1 + take(input) % CGROUP_COUNT;
+	unsigned bits = take(input);
+
+	exec->stdin_pipe = bits & 3;
+	exec->stdout_pipe = bits >> 2 & 3;
+	exec->tty = bits >> 4 & 1;
+	exec->pgid = bits & 32 ? 7 : slot->image.pid;
+	exec->flags = bits & 64 ? RECORD_SCRIPT : bits & 128 ? RECORD_ARGV_UNKNOWN : 0;
+	send_message();
+}
+
+static void end(struct input *input, enum wire_type type)
+{
+	struct slot *slot = choose(input);
+	struct wire_exit *exit = type == WIRE_EXIT ? &message.exit : (struct wire_exit *)&message.final;
+	unsigned status = take(input);
+
+	if (slot - slots < 2 || !slot->image.pid || slot->living != (type == WIRE_EXIT))
+		return;
+	begin(type);
+	exit->offset = offset;
+	exit->boot_ns = now_boot_ns;
+	exit->image = slot->image;
+	exit->counters = counters_now(slot);
+	exit->wait_status = status & 1 ? (status & 0x7e) << 7 : status & 0x0e;
+	exit->flags = status >> 7;
+	slot->living = false;
+	send_message();
+	if (type == WIRE_FINAL)
+		*slot = (struct slot){0};
+}
+
+static void look_at(const struct slot *slot, bool with_text, unsigned choice)
+{
+	struct wire_sample *sample = &message.sample;
+
+	begin(WIRE_SAMPLE);
+	sample->boot_ns = now_boot_ns;
+	sample->image = slot->image;
+	sample->parent = slot->parent;
+	sample->cgroup_id = 1;
+	sample->pgid = slot->image.pid;
+	sample->counters = counters_now(slot);
+	sample->flags = slot->living ? 0 : RECORD_EXITING;
+	if (with_text) {
+		sample->comm = bytes("comm");
+		sample->cwd = bytes("/work");
+		set_command(&sample->argv, &sample->filename, choice);
+	}
+	send_message();
+}
+
+static void look_at_all(bool with_text, unsigned missing)
+{
+	uint64_t began_boot_ns = now_boot_ns;
+	uint64_t count = 0;
+
+	for (unsigned i = 0; i < SLOT_COUNT; i++) {
+		if (!slots[i].image.pid || (missing && i > 1 && i % (missing + 1) == 0))
+			continue;
+		look_at(&slots[i], with_text, i);
+		count++;
+	}
+	begin(WIRE_PASS);
+	message.pass.boot_ns = began_boot_ns;
+	message.pass.unix_ns = began_boot_ns + 1000000 * MS;
+	message.pass.process_count = count;
+	message.pass.with_text = with_text;
+	send_message();
+}
+
+static void tell_cgroup(struct input *input)
+{
+	static const char *const paths[] = {
+		"/", "/system.slice/cron.service", "/user.slice/session-1.scope", "/slurm/uid_0/job_9/step_0",
+		"/docker/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", "/slurm/uid_0/job_9/step_1",
+	};
+
+	begin(WIRE_CGROUP);
+	message.cgroup.offset = offset;
+	message.cgroup.boot_ns = now_boot_ns;
+	message.cgroup.cgroup_id = 1 + take(input) % CGROUP_COUNT;
+	message.cgroup.path = bytes(paths[take(input) % CGROUP_COUNT]);
+	send_message();
+}
+
+static void tell_loss(struct input *input)
+{
+	begin(WIRE_LOSS);
+	message.loss.type = take(input) % 8;
+	message.loss.cgroup_id = take(input) % CGROUP_COUNT;
+	message.loss.count = 1 + take(input);
+	message.loss.first_boot_ns = message.loss.last_boot_ns = now_boot_ns;
+	send_message();
+}
+
+static void be_ignored(struct input *input)
+{
+	struct slot *slot = choose(input);
+
+	if (slot - slots < 2 || !slot->living)
+		return;
+	begin(WIRE_IGNORED);
+	slot->image.exec_id++;
+	message.ignored.offset = offset;
+	message.ignored.boot_ns = now_boot_ns;
+	message.ignored.image = slot->image;
+	send_message();
+	*slot = (struct slot){0};
+}
+
+static void boot_machine(void)
+{
+	memset(slots, 0, sizeof(slots));
+	boot++;
+	now_boot_ns = 1000 * MS;
+	offset = 0;
+	slots[0] = (struct slot){.image = {.pid = 1, .start_boot_ns = MS}, .living = true};
+	slots[1] = (struct slot){.image = {.pid = 2, .start_boot_ns = 2 * MS},
+				 .parent = slots[0].image,
+				 .living = true};
+	next_pid = 10;
+	greet();
+	look_at(&slots[0], true, 10);
+	look_at(&slots[1], true, 10);
+	begin(WIRE_PASS);
+	message.pass.boot_ns = now_boot_ns;
+	send_message();
+}
+
+static void commit(void)
+{
+	require(session_commit(&session, 1) == 0);
+}
+
+/* A message that nobody meant. Where it is taken for one, the story is no kernel's. */
+static void raw(struct input *input)
+{
+	size_t size = take(input);
+
+	if (size > (size_t)(input->end - input->next))
+		size = (size_t)(input->end - input->next);
+	const char *reason;
+
+	if (session_feed(&session, input->next, size, &reason) == 0)
+		hostile = true;
+	else
+		greet();
+	input->next += size;
+}
+
+static void interrupt(struct input *input)
+{
+	switch (take(input) % 5) {
+	case 0:
+		commit();
+		break;
+	case 1: /* the correlator is started again */
+		commit();
+		model_free(model);
+		start_session();
+		greet();
+		look_at_all(true, 0);
+		break;
+	case 2: /* the probe is */
+		greet();
+		look_at_all(true, 0);
+		break;
+	case 3:
+		boot_machine();
+		break;
+	case 4:
+		raw(input);
+		break;
+	}
+}
+
+static void happen(struct input *input)
+{
+	switch (take(input) % 16) {
+	case 0: case 1: case 2:
+		be_born(input, true);
+		break;
+	case 3:
+		be_born(input, false);
+		break;
+	case 4: case 5: case 6:
+		execute(input);
+		break;
+	case 7: case 8:
+		end(input, WIRE_EXIT);
+		break;
+	case 9:
+		end(input, WIRE_FINAL);
+		break;
+	case 10:
+		look_at_all(take(input) & 1, 0);
+		break;
+	case 11:
+		look_at_all(false, take(input) % 4);
+		break;
+	case 12:
+		tell_cgroup(input);
+		break;
+	case 13:
+		take(input) & 1 ? tell_loss(input) : be_ignored(input);
+		break;
+	case 14:
+		now_boot_ns += take(input) * 100 * MS;
+		break;
+	case 15:
+		interrupt(input);
+		break;
+	}
+}
+
+/* ---- the store */
+
+/* Each counts what must not be. */
+static const char *const always[] = {
+	"SELECT count(*) FROM processes p LEFT JOIN standing_tools l ON l.id = p.tool_id "
+	"LEFT JOIN standing_tasks t ON t.id = p.task_id LEFT JOIN standing_runs r ON r.id = p.run_id "
+	"WHERE l.id IS NULL OR t.id IS NULL OR r.id IS NULL",
+	"SELECT count(*) FROM tools l JOIN tasks t ON t.id = l.task_id WHERE l.run_id <> t.run_id",
+	"SELECT count(*) FROM tasks t LEFT JOIN tasks p ON p.id = t.parent_task_id "
+	"WHERE t.parent_task_id IS NOT NULL AND (p.id IS NULL OR p.run_id <> t.run_id)",
+	"SELECT count(*) FROM incidents i LEFT JOIN standing_runs r ON r.id = i.run_id WHERE r.id IS NULL",
+};
+
+static const char *const of_a_kernel[] = {
+	"SELECT count(*) FROM tools l WHERE process_count <> (SELECT count(*) FROM processes p WHERE "
+	"p.tool_id = l.id)",
+	"SELECT count(*) FROM tools l WHERE living_count <> (SELECT count(*) FROM processes p WHERE "
+	"p.tool_id = l.id AND ended IS NULL)",
+	"SELECT count(*) FROM tools l WHERE cpu_ns <> (SELECT ifnull(sum(cpu_ns), 0) FROM processes p "
+	"WHERE p.tool_id = l.id)",
+	"SELECT count(*) FROM tasks t WHERE (process_count, living_count, failed_count, cpu_ns, "
+	"read_bytes) <> (SELECT ifnull(sum(process_count), 0), ifnull(sum(living_count), 0), "
+	"ifnull(sum(failed_count), 0), ifnull(sum(cpu_ns), 0), ifnull(sum(read_bytes), 0) FROM tools l "
+	"WHERE l.task_id = t.id)",
+	"SELECT count(*) FROM runs r WHERE (process_count, living_count, failed_count, cpu_ns, "
+	"read_bytes) <> (SELECT ifnull(sum(process_count), 0), ifnull(sum(living_count), 0), "
+	"ifnull(sum(failed_count), 0), ifnull(sum(cpu_ns), 0), ifnull(sum(read_bytes), 0) FROM tasks t "
+	"WHERE t.run_id = r.id AND merged_into_id IS NULL)",
+};
+
+static void check_none(const char *sql)
+{
+	sqlite3_stmt *statement;
+
+	require(sqlite3_prepare_v2(database, sql, -1, &statement, NULL) == SQLITE_OK);
+	require(sqlite3_step(statement) == SQLITE_ROW);
+	if (sqlite3_column_int64(statement, 0) != 0) {
+		fprintf(stderr, "not 0: %s\n", sql);
+		abort();
+	}
+	sqlite3_finalize(statement);
+}
+
+static void check_store(void)
+{
+	for (size_t i = 0; i < sizeof(always) / sizeof(*always); i++)
+		check_none(always[i]);
+	for (size_t i = 0; !hostile && i < sizeof(of_a_kernel) / sizeof(*of_a_kernel); i++)
+		check_none(of_a_kernel[i]);
+}
+
+/* ---- once a process, once an input */
+
+static void empty_store(void)
+{
+	require(sqlite3_exec(database,
+			     "BEGIN; DELETE FROM hosts; DELETE FROM containers; DELETE FROM runs;"
+			     "DELETE FROM tasks; DELETE FROM tools; DELETE FROM images;"
+			     "DELETE FROM process_rows; DELETE FROM samples; DELETE FROM incidents;"
+			     "DELETE FROM losses; DELETE FROM cgroups; DELETE FROM stream;"
+			     "DELETE FROM checkpoints; COMMIT",
+			     NULL, NULL, NULL) == SQLITE_OK);
+}
+
+static void remove_store(void)
+{
+	static const char *const suffixes[] = {"", "-wal", "-shm", ".lock"};
+	char name[96];
+
+	sqlite3_close(database);
+	store_close(store);
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
+		snprintf(name, sizeof(name), "%s%s", path, suffixes[i]);
+		unlink(name);
+	}
+	rmdir(directory);
+	rules_free(rules);
+}
+
+static void set_up(void)
+{
+	static const char *const none[] = {NULL};
+	struct rules_error rules_error;
+	struct store_error error;
+
+	log_init("fuzz_session", LOG_LEVEL_ERROR);
+	snprintf(directory, sizeof(directory), "%s/fuzz-session-XXXXXX",
+		 access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+	require(mkdtemp(directory));
+	snprintf(path, sizeof(path), "%s/store.db", directory);
+	require(rules_load(none, &rules, &rules_error) == 0);
+	require(store_open_writer(path, &store, &error) == 0);
+	require(sqlite3_open(path, &database) == SQLITE_OK);
+	atexit(remove_store);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input input = {.next = data, .end = data + size};
+
+	if (!rules)
+		set_up();
+	empty_store();
+	hostile = false;
+	boot = 0;
+	start_session();
+	boot_machine();
+	for (unsigned i = 0; i < EVENTS_MAX && input.next < input.end; i++)
+		happen(&input);
+	commit();
+	check_store();
+	model_free(model);
+	return 0;
+}
