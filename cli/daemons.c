@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/program.h"
@@ -28,6 +27,28 @@ static int64_t stat_field(const char *text, int number)
 	return text ? strtoll(text, NULL, 10) : ROW_NULL;
 }
 
+/* Its effective user. The owner of its files in /proc would be root: what drops
+ * privileges is not dumpable. */
+static uid_t user_read(int proc_fd, const char *pid)
+{
+	char path[64], text[2048];
+	const char *line;
+	unsigned user_id = 0;
+	ssize_t size;
+	int fd;
+
+	snprintf(path, sizeof(path), "%.20s/status", pid);
+	fd = openat(proc_fd, path, O_RDONLY | O_CLOEXEC);
+	size = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	text[size > 0 ? size : 0] = '\0';
+	line = strstr(text, "\nUid:");
+	if (line)
+		sscanf(line, "\nUid: %*u %u", &user_id);
+	return user_id;
+}
+
 static const char *daemon_name(const char *comm)
 {
 	static const char *const names[] = {PROGRAM_PROBE, PROGRAM_CORRELATOR};
@@ -42,7 +63,6 @@ static const char *daemon_name(const char *comm)
 static int daemon_read(int proc_fd, const char *pid, struct daemon_info *daemon)
 {
 	char path[64], text[1024], *open, *end;
-	struct stat status;
 	ssize_t size;
 	int fd;
 
@@ -51,11 +71,9 @@ static int daemon_read(int proc_fd, const char *pid, struct daemon_info *daemon)
 	if (fd < 0)
 		return 0;
 	size = read(fd, text, sizeof(text) - 1);
-	if (size <= 0 || fstat(fd, &status) < 0) {
-		close(fd);
-		return 0;
-	}
 	close(fd);
+	if (size <= 0)
+		return 0;
 	text[size] = '\0';
 	open = strchr(text, '(');
 	end = strrchr(text, ')'); /* a name may hold anything, this too */
@@ -64,11 +82,13 @@ static int daemon_read(int proc_fd, const char *pid, struct daemon_info *daemon)
 	*end = '\0';
 	daemon->name = daemon_name(open + 1);
 	daemon->pid = (pid_t)strtol(pid, NULL, 10);
-	daemon->user_id = status.st_uid;
 	daemon->since_boot_ns = stat_field(end + 2, STAT_START_FIELD) *
 				(1000000000 / sysconf(_SC_CLK_TCK));
 	daemon->rss_bytes = stat_field(end + 2, STAT_RSS_FIELD) * sysconf(_SC_PAGESIZE);
-	return daemon->name && end[2] != 'Z';
+	if (!daemon->name || end[2] == 'Z')
+		return 0;
+	daemon->user_id = user_read(proc_fd, pid);
+	return 1;
 }
 
 int daemons_find(struct daemon_info daemons[DAEMONS_MAX])

@@ -15,7 +15,7 @@ import tempfile
 import time
 import unittest
 
-TRACER = sys.argv[1]
+TRACER = os.path.abspath(sys.argv[1])
 NOBODY = 65534
 SAMPLE = ["bash", "-c", "gzip -c /bin/bash >/dev/null; sleep 0.1"]
 COUNT_INTERRUPTS = """

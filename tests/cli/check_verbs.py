@@ -20,7 +20,7 @@ import time
 import unicodedata
 import unittest
 
-TRACER, MAKE_STORE, MAN = sys.argv[1:4]
+TRACER, MAKE_STORE, MAN = map(os.path.abspath, sys.argv[1:4])
 
 # Verbs that print from a store, with what they need.
 PRINTING = [["runs", "--all"], ["show"], ["show", "--table"], ["show", "--tools"],
