@@ -310,6 +310,7 @@ static const struct expectation expectations[] = {
 	{"buildkite-agent start", "buildkite-agent", ORIGIN, "buildkite-agent"},
 	{"/opt/conda/bin/python /opt/conda/bin/jupyter-lab --no-browser", "jupyter-lab", ORIGIN, "notebook-server"},
 	{"/usr/bin/tracer run -- make", "tracer run", ORIGIN, "tracer-run"},
+	{"tracer record file.rec -- make", "tracer record", ORIGIN, "tracer-run"},
 	{"/usr/bin/tracer show", "tracer", TOOL, NULL},
 	{"/usr/bin/tracer-probe --socket x", "tracer-probe", ORIGIN, "tracer-itself"},
 	/* wrappers */
