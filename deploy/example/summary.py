@@ -29,7 +29,8 @@ def main():
     print("sample", "reads", "mapped", "error_rate", sep="\t")
     for name, files in sorted(samples.items()):
         stats = read_stats(files[".stats"])
-        print(name, stats["sequences"], read_flagstat(files[".flagstat"]), stats["error rate"], sep="\t")
+        mapped = read_flagstat(files[".flagstat"])
+        print(name, stats["sequences"], mapped, stats["error rate"], sep="\t")
 
 
 if __name__ == "__main__":

@@ -6,8 +6,8 @@ from harness import require
 
 # It measures the longest command line and starts sleeps to see how many processes it may
 # have: itself forked, shells, perl and helpers, as many as it likes.
-OWN = frozenset({"parallel", "sh", "bash", "perl", "sh -c", "bash -c", "perl -e", "tput", "hostname", "echo", "false",
-                 "sleep", "rm", "ps", "uname", "cat"})
+OWN = frozenset({"parallel", "sh", "bash", "perl", "sh -c", "bash -c", "perl -e", "tput",
+                 "hostname", "echo", "false", "sleep", "rm", "ps", "uname", "cat"})
 
 EXPECTED = Run(
     kind="command", engine="parallel", main={}, main_may_have=OWN,

@@ -25,10 +25,11 @@ def dump(store):
 
 def without_revisions(store):
     """What the store says, in any order of writing: a live correlator commits at other times."""
-    query = ("SELECT id, run_id, task_id, tool_id, parent_id, program, arguments, cpu_ns, exit_code,"
-             " totals, ended FROM processes ORDER BY id;"
-             "SELECT id, name, kind, engine, status, process_count, cpu_ns FROM runs ORDER BY id;"
-             "SELECT id, name, kind, status, process_count, cpu_ns FROM standing_tasks ORDER BY id;")
+    query = """
+        SELECT id, run_id, task_id, tool_id, parent_id, program, arguments, cpu_ns, exit_code,
+               totals, ended FROM processes ORDER BY id;
+        SELECT id, name, kind, engine, status, process_count, cpu_ns FROM runs ORDER BY id;
+        SELECT id, name, kind, status, process_count, cpu_ns FROM standing_tasks ORDER BY id;"""
     text = subprocess.run(["sqlite3", store, query], capture_output=True, check=True).stdout
     return text.splitlines()
 

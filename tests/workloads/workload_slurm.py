@@ -118,9 +118,9 @@ def free_port():
 
 def submit(bench, slurm, directory):
     """Submits as an ordinary user, with the workers in the path. Returns the job's number."""
-    process = bench.start(
-        ["env", f"SLURM_CONF={slurm.environment['SLURM_CONF']}", "sbatch", "--parsable",
-         "--output", directory / "job.output", bench.fixture(HERE / "slurm.job")], directory, marked=False)
+    command = ["env", f"SLURM_CONF={slurm.environment['SLURM_CONF']}", "sbatch", "--parsable",
+               "--output", directory / "job.output", bench.fixture(HERE / "slurm.job")]
+    process = bench.start(command, directory, marked=False)
     bench.wait(process)
     return pathlib.Path(process.output_path).read_text().strip()
 
