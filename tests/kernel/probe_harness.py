@@ -16,6 +16,7 @@ import time
 
 MAGIC = b"tracer-record-1\n"
 READY_TIMEOUT_S = 30
+SETTLE_TIMEOUT_S = 20
 # The kernel frees a process, and says its final figures, up to this long after it was reaped.
 FINAL_RECORDS_S = 0.5
 # The leak check needs system calls that the probe's sandbox refuses.
@@ -162,6 +163,7 @@ class Correlator:
         self.epoch = 0
         self.committed = 0 # next offset wanted
         self.connection = None
+        self.idle = threading.Event() # set while nobody is connected
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(str(self.path))
         os.chmod(self.path, 0o666)
@@ -172,10 +174,12 @@ class Correlator:
 
     def _serve(self):
         while True:
+            self.idle.set()
             try:
                 self.connection, _ = self.listener.accept()
             except OSError:
                 return
+            self.idle.clear()
             try:
                 self._talk(self.connection)
             except OSError:
@@ -234,6 +238,22 @@ class Correlator:
         self.path.unlink(missing_ok=True)
 
     def messages(self, build):
+        """So far."""
         path = self.path.with_suffix(".recording")
         path.write_bytes(MAGIC + b"".join(list(self.frames)))
         return read_messages(build, path)
+
+    def all_messages(self, build):
+        """To be asked when the probe has ended."""
+        assert self.idle.wait(SETTLE_TIMEOUT_S), "the connection of a probe that has ended goes on"
+        return self.messages(build)
+
+    def wait_for(self, build, condition):
+        """The messages so far, once that is true of them."""
+        deadline = time.monotonic() + SETTLE_TIMEOUT_S
+        while True:
+            messages = self.messages(build)
+            if condition(messages):
+                return messages
+            assert time.monotonic() < deadline, "what was waited for has not come"
+            time.sleep(0.1)
