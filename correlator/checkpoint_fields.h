@@ -29,7 +29,7 @@ enum checkpoint_kind { CHECKPOINT_CONTAINER = 1, CHECKPOINT_RUN, CHECKPOINT_TASK
 #define PROCESS_INTS(V)                                                                      \
 	V(exec_id) V(place) V(parent_image_id) V(parent_exec_id) V(first_exec_id)             \
 	V(path_rank) V(spine_index) V(subtree_count) V(fork_boot_ns) V(cgroup_id) V(uid)      \
-	V(sid) V(pgid) V(tty) V(flags) V(pid_namespace) V(found) V(is_task_root)              \
+	V(sid) V(pgid) V(tty) V(flags) V(pid_namespace) V(stdin_pipe) V(stdout_pipe) V(found) V(is_task_root)              \
 	V(is_run_root) V(has_container) V(ignored) V(ended) V(has_final) V(end_boot_ns)
 #define IMAGE_INTS(V)                                                                        \
 	V(id) V(parent_id) V(pid) V(exec_id) V(uid) V(own_command) V(began) V(ended)          \

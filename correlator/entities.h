@@ -229,6 +229,7 @@ struct process {
 	uint64_t cgroup_id;
 	uint32_t exec_id, uid, sid, pgid, tty, flags;
 	uint32_t pid_namespace;
+	uint32_t stdin_pipe, stdout_pipe; /* at its placing, beneath an orchestrator */
 	bool checkpointed;        /* what is in the store is this */
 	bool found;               /* alive before the probe */
 	bool is_task_root, is_run_root;

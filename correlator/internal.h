@@ -162,9 +162,12 @@ void task_set_orchestrator(struct task *task, struct process *orchestrator);
 void task_name_by_root(struct model *model, struct task *task, const struct process *process,
 		       const struct rules_verdict *verdict);
 void task_merge(struct model *model, struct task *from, struct task *into);
-/* The sibling's group that a pipe joins `process` to, or NULL. */
-struct group *group_join_pipeline(struct model *model, struct process *process,
-				  const struct placing *placing);
+/* Beneath an orchestrator: the group of the sibling that a pipe joins `process` to; for
+ * helpers the orchestrator's; NULL: it is a subtree of its own. */
+struct group *subtree_join(struct model *model, struct process *process,
+			   const struct placing *placing, const char **ret_reason);
+/* Takes into `group` the helpers that pipes join it to and that came before it. */
+void group_adopt_helpers(struct model *model, struct group *group, struct process *orchestrator);
 
 /* ---- spine.c: tasks without an engine */
 struct group *spine_push(struct model *model, struct run *run, struct process *process,

@@ -13,10 +13,14 @@
 #define NAMED_TOOLS_MAX 3
 #define TOOLS_SORTED_MAX 64
 
-static bool is_significant(enum rules_role role)
+/* What names a task, best first. */
+enum weight { WEIGHT_TOOL, WEIGHT_SHELL, WEIGHT_GLUE, WEIGHTS };
+
+static enum weight weigh(enum rules_role role)
 {
-	return role == RULES_ROLE_TOOL || role == RULES_ROLE_INTERPRETER ||
-	       role == RULES_ROLE_ORCHESTRATOR;
+	if (role == RULES_ROLE_TOOL || role == RULES_ROLE_INTERPRETER || role == RULES_ROLE_ORCHESTRATOR)
+		return WEIGHT_TOOL;
+	return role == RULES_ROLE_SHELL ? WEIGHT_SHELL : WEIGHT_GLUE;
 }
 
 static int compare_tools(const void *left, const void *right)
@@ -29,7 +33,8 @@ static int compare_tools(const void *left, const void *right)
 }
 
 /* Distinct names of the tools that have processes, in order of their first fork. */
-static size_t collect_names(const struct task *task, bool significant, const char **names, size_t *ret_more)
+static size_t collect_names(const struct task *task, enum weight weight, const char **names,
+			    size_t *ret_more)
 {
 	struct tool *tools[TOOLS_SORTED_MAX], *tool;
 	size_t count = 0, named = 0;
@@ -37,7 +42,7 @@ static size_t collect_names(const struct task *task, bool significant, const cha
 
 	DL_FOREACH (task->groups, group)
 		DL_FOREACH (group->tools, tool)
-			if (tool->tally.process_count > 0 && is_significant(tool->role) == significant &&
+			if (tool->tally.process_count > 0 && weigh(tool->role) == weight &&
 			    count < TOOLS_SORTED_MAX)
 				tools[count++] = tool;
 	qsort(tools, count, sizeof(*tools), compare_tools);
@@ -61,14 +66,14 @@ void task_set_name(struct task *task)
 {
 	const char *names[NAMED_TOOLS_MAX];
 	char text[RULES_NAME_MAX * 2] = "";
-	size_t more, length = 0;
+	size_t more = 0, length = 0;
 
 	if (task->name_fixed)
 		return;
-	size_t count = collect_names(task, true, names, &more);
+	size_t count = 0;
 
-	if (count == 0)
-		count = collect_names(task, false, names, &more);
+	for (int weight = WEIGHT_TOOL; weight < WEIGHTS && count == 0; weight++)
+		count = collect_names(task, (enum weight)weight, names, &more);
 	for (size_t i = 0; i < count; i++) {
 		int written = snprintf(text + length, sizeof(text) - length, "%s%s", i ? " + " : "", names[i]);
 

@@ -84,7 +84,6 @@ static struct group *place_beneath(struct model *model, struct process *process,
 	const struct image *image = parent->image;
 	bool engine = image->role == RULES_ROLE_ORCHESTRATOR && image->rank > RULES_RANK_NONE &&
 		      image->rank >= parent->path_rank;
-	struct group *joined;
 
 	if (!placing->verdict && image->role == RULES_ROLE_ORCHESTRATOR) {
 		/* A worker that the engine forked is still the engine. */
@@ -94,17 +93,13 @@ static struct group *place_beneath(struct model *model, struct process *process,
 		return parent->group;
 	}
 	process->path_rank = image->rank > parent->path_rank ? image->rank : parent->path_rank;
-	if (engine && !verdict_opens_subtree(placing)) {
-		*ret_reason = "helper beneath an engine: its own";
-		return parent->group;
-	}
 	if (engine) {
+		struct group *joined = subtree_join(model, process, placing, ret_reason);
+
+		if (joined)
+			return joined;
 		*ret_reason = "direct subtree of an engine";
-		joined = group_join_pipeline(model, process, placing);
-		if (!joined)
-			return task_open(model, process, placing, "engine", *ret_reason);
-		task_add_root(model, joined->task, process);
-		return joined;
+		return task_open(model, process, placing, "engine", *ret_reason);
 	}
 	if (parent->path_rank > RULES_RANK_NONE) {
 		*ret_reason = "inside its parent's task";
@@ -275,6 +270,8 @@ void place_full(struct model *model, struct process *process, const struct placi
 			  process->found || forked ? process->fork_boot_ns : placing->boot_ns, verdict, tool,
 			  reason);
 	}
+	if (process->parent)
+		group_adopt_helpers(model, group, process->parent);
 	run_note_image(model, process->run, process, verdict);
 }
 

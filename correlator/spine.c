@@ -88,17 +88,9 @@ struct group *spine_place(struct model *model, struct process *process,
 	*ret_reason = "inside its parent's task";
 	if (level < 0)
 		return parent->group;
-	if (!verdict_opens_subtree(placing)) {
-		*ret_reason = "helper beneath the orchestrator: the run's own";
-		return parent->group;
-	}
-	joined = group_join_pipeline(model, process, placing);
-	if (joined) {
-		*ret_reason = "joined to a sibling by a pipe";
-		if (joined->task != run->main)
-			task_add_root(model, joined->task, process);
+	joined = subtree_join(model, process, placing, ret_reason);
+	if (joined)
 		return joined;
-	}
 	parent->subtree_count++;
 	parent->checkpointed = false;
 	if (level == run->spine_length - 1 && run->orchestrator < 0) {

@@ -103,7 +103,7 @@ void task_merge(struct model *model, struct task *from, struct task *into)
 
 /* The sibling subtree that writes what we read, or reads what we write; and if we
  * stand between two, those become one. */
-struct group *group_join_pipeline(struct model *model, struct process *process,
+static struct group *join_pipeline(struct model *model, struct process *process,
 				   const struct placing *placing)
 {
 	struct process *sibling;
@@ -140,4 +140,62 @@ struct group *group_join_pipeline(struct model *model, struct process *process,
 			task_merge(model, group->task, joined->task);
 	}
 	return joined;
+}
+
+struct group *subtree_join(struct model *model, struct process *process,
+			   const struct placing *placing, const char **ret_reason)
+{
+	struct group *joined = join_pipeline(model, process, placing);
+
+	process->stdin_pipe = placing->stdin_pipe;
+	process->stdout_pipe = placing->stdout_pipe;
+	if (joined) {
+		*ret_reason = "joined to a sibling by a pipe";
+		if (joined->task != process->parent->run->main)
+			task_add_root(model, joined->task, process);
+		return joined;
+	}
+	if (verdict_opens_subtree(placing))
+		return NULL;
+	*ret_reason = "helper beneath the orchestrator: its own";
+	return process->parent->group;
+}
+
+/* A helper that came first and was taken for the orchestrator's own. */
+static void adopt(struct model *model, struct process *helper, struct group *group)
+{
+	const struct tool *before = helper->image->tool;
+	struct tool *tool = group_tool(model, group, before->name, before->role);
+
+	if (!tool)
+		return;
+	process_set_group(helper, group->task->run, group);
+	image_set_tool(model, helper->image, tool);
+	helper->image->reason = "joined to a sibling by a pipe";
+}
+
+void group_adopt_helpers(struct model *model, struct group *group, struct process *orchestrator)
+{
+	struct process *helper = orchestrator->children;
+
+	if (!same_process(&group->orchestrator, orchestrator))
+		return;
+	while (helper) {
+		bool own = helper->place == PLACE_FULL && helper->group == orchestrator->group &&
+			   helper->group != group && helper->image &&
+			   helper->image->role == RULES_ROLE_HELPER;
+		bool upstream = own && helper->stdout_pipe && helper->stdout_pipe == group->input_pipe;
+		bool downstream = own && helper->stdin_pipe && helper->stdin_pipe == group->output_pipe;
+
+		if (!upstream && !downstream) {
+			helper = helper->sibling_next;
+			continue;
+		}
+		if (upstream)
+			group->input_pipe = helper->stdin_pipe;
+		else
+			group->output_pipe = helper->stdout_pipe;
+		adopt(model, helper, group);
+		helper = orchestrator->children; /* it may have been in a row of several */
+	}
 }

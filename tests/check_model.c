@@ -433,7 +433,7 @@ START_TEST(subtrees_of_the_outermost_orchestrator_are_tasks)
 	run_process(10, 12, "bwa index x");
 	run_process(10, 13, "samtools faidx x");
 	exit_process(10, 0);
-	ck_assert_tasks("main: driver.sh + mkdir [driver.sh, mkdir] succeeded\n"
+	ck_assert_tasks("main: driver.sh [driver.sh, mkdir] succeeded\n"
 			"generic: bwa index [bwa index] succeeded\n"
 			"generic: samtools faidx [samtools faidx] succeeded\n");
 }
@@ -446,7 +446,7 @@ START_TEST(an_orchestrator_found_further_out_takes_over)
 	run_process(11, 12, "mkdir out");
 	run_process(11, 13, "bwa index x");
 	run_process(11, 14, "samtools faidx x");
-	ck_assert_tasks("main: outer.sh + inner.sh + mkdir [outer.sh, inner.sh, mkdir] running\n"
+	ck_assert_tasks("main: outer.sh + inner.sh [outer.sh, inner.sh, mkdir] running\n"
 			"generic: bwa index [bwa index] succeeded\n"
 			"generic: samtools faidx [samtools faidx] succeeded\n");
 	exit_process(11, 0);
@@ -517,6 +517,29 @@ START_TEST(a_pipe_makes_siblings_one_task)
 	ck_assert_tasks("main: driver.sh [driver.sh] running\n"
 			"generic: bwa index [bwa index] succeeded\n"
 			"generic: bwa mem + samtools sort + gzip [gzip, bwa mem, samtools sort] succeeded\n");
+}
+END_TEST
+
+START_TEST(helpers_in_a_pipe_belong_to_it_whoever_came_first)
+{
+	spawn(2, 10, "bash driver.sh");
+	run_process(10, 11, "bwa index x");
+	fork_process(10, 12);
+	fork_process(10, 13);
+	fork_process(10, 14);
+	fork_process(10, 15);
+	exec_in(12, (struct where){.stdout_pipe = 71}, "cat x");
+	exec_in(13, (struct where){.stdin_pipe = 71, .stdout_pipe = 72}, "tr a b");
+	exec_in(14, (struct where){.stdin_pipe = 72, .stdout_pipe = 73}, "sort");
+	exec_in(15, (struct where){.stdin_pipe = 73}, "head");
+	run_process(10, 16, "cat y");
+	ck_assert_tasks("main: driver.sh [driver.sh, cat] running\n"
+			"generic: bwa index [bwa index] succeeded\n"
+			"generic: sort [cat, tr, sort, head] running\n");
+	ck_assert_str_eq(rows("SELECT sum(t.process_count), max(r.process_count) FROM standing_tasks t JOIN "
+			      "(SELECT id, process_count FROM runs WHERE kind = 'command') r ON r.id = "
+			      "t.run_id"),
+			 "7 7\n");
 }
 END_TEST
 
@@ -751,6 +774,7 @@ int main(void)
 	tcase_add_test(all, direct_subtrees_of_an_engine_are_tasks);
 	tcase_add_test(all, a_workflow_engine_inside_make_outranks_it);
 	tcase_add_test(all, a_pipe_makes_siblings_one_task);
+	tcase_add_test(all, helpers_in_a_pipe_belong_to_it_whoever_came_first);
 	tcase_add_test(all, background_jobs_are_tasks_of_their_own);
 	tcase_add_test(all, a_subshell_is_a_subtree_and_a_worker_a_part_of_its_tool);
 	tcase_add_test(all, a_daemon_stays_in_the_run_that_began_it);
