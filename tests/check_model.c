@@ -20,6 +20,7 @@ static struct store *store;
 static struct model *model;
 static struct store_stream stream;
 static struct wire_message message;
+static enum redact_mode arguments;
 static uint64_t now;
 static uint32_t exec_ids[100];
 
@@ -166,7 +167,8 @@ static void run_process(unsigned parent, unsigned pid, const char *command)
 	exit_process(pid, 0);
 }
 
-static void sample(unsigned pid, unsigned parent, const char *command, struct counters counters)
+static void sample_as(unsigned pid, unsigned parent, const char *command, struct counters counters,
+		      unsigned flags)
 {
 	struct wire_sample *s = &begin(WIRE_SAMPLE)->sample;
 	static char copy[256], program[128];
@@ -175,6 +177,7 @@ static void sample(unsigned pid, unsigned parent, const char *command, struct co
 	s->image = key(pid);
 	s->parent = parent ? key(parent) : (struct image_key){0};
 	s->cgroup_id = CGROUP_BASE;
+	s->flags = flags;
 	s->counters = counters;
 	s->cwd = bytes(command ? "/work" : "");
 	s->comm = bytes(command ? "comm" : "");
@@ -187,6 +190,11 @@ static void sample(unsigned pid, unsigned parent, const char *command, struct co
 		s->filename = bytes(program);
 	}
 	apply();
+}
+
+static void sample(unsigned pid, unsigned parent, const char *command, struct counters counters)
+{
+	sample_as(pid, parent, command, counters, 0);
 }
 
 static void pass(uint64_t boot_ns)
@@ -220,7 +228,7 @@ static void commit(void)
 static void open_model(void)
 {
 	struct store_error error;
-	const struct model_options options = {.rules = rules, .arguments = REDACT_SECRETS, .checkpoints = true};
+	const struct model_options options = {.rules = rules, .arguments = arguments, .checkpoints = true};
 
 	ck_assert_int_eq(store_open_writer(path, &store, &error), 0);
 	ck_assert_int_eq(model_new(&options, store, &model), 0);
@@ -259,6 +267,7 @@ static void setup(void)
 	memset(exec_ids, 0, sizeof(exec_ids));
 	memset(&stream, 0, sizeof(stream));
 	now = 1000 * MS; /* so that what a pass finds is not young */
+	arguments = REDACT_SECRETS;
 	open_model();
 	/* Every test begins with init and an ssh daemon that a pass found. */
 	hello("boot-1");
@@ -372,12 +381,14 @@ START_TEST(a_slurm_job_is_a_run_and_its_steps_are_tasks)
 		fork_process(20 + i, 30 + i);
 		exec_in(30 + i, (struct where){.cgroup_id = 500 + i}, i ? "samtools index x" : "bash job.sh");
 	}
+	fork_process(21, 32); /* srun -n 2 */
+	exec_in(32, (struct where){.cgroup_id = 501}, "samtools index y");
 	run_process(30, 40, "gzip x");
 	run_process(30, 41, "bwa index x");
 	ck_assert_str_eq(rows("SELECT kind, count(*) FROM runs WHERE kind <> 'system'"), "batch 1\n");
 	ck_assert_str_eq(rows("SELECT t.kind, t.process_count FROM standing_tasks t JOIN runs r ON r.id = "
 			      "t.run_id WHERE r.kind = 'batch' ORDER BY t.begin_boot_ns"),
-			 "batch 3\nbatch 1\n");
+			 "batch 3\nbatch 2\n");
 }
 END_TEST
 
@@ -452,7 +463,12 @@ START_TEST(an_orchestrator_found_further_out_takes_over)
 	exit_process(11, 0);
 	wait_ms(20000); /* long ended, yet still to be merged */
 	commit();
+	char rev[32];
+
+	snprintf(rev, sizeof(rev), "%s", rows("SELECT rev FROM processes WHERE pid = 13"));
 	run_process(10, 15, "multiqc .");
+	/* What moved is sent again by whoever sends what is new. */
+	ck_assert_str_ne(rows("SELECT rev FROM processes WHERE pid = 13"), rev);
 	ck_assert_tasks("main: outer.sh [outer.sh] running\n"
 			"generic: inner.sh [inner.sh, mkdir, bwa index, samtools faidx] succeeded\n"
 			"generic: multiqc [multiqc] succeeded\n");
@@ -482,6 +498,36 @@ START_TEST(direct_subtrees_of_an_engine_are_tasks)
 			      "r.id = t.run_id WHERE r.kind = 'command' ORDER BY t.begin_boot_ns"),
 			 "main 2 running\nengine 3 succeeded\nengine 4 running\n");
 	ck_assert_str_eq(rows("SELECT engine, task_count FROM runs WHERE kind = 'command'"), "snakemake 2\n");
+}
+END_TEST
+
+START_TEST(a_worker_that_an_engine_forked_is_the_engine)
+{
+	spawn(2, 10, "python3 /usr/bin/snakemake -j2");
+	fork_process(10, 11);
+	run_process(11, 12, "bwa index x");
+	run_process(11, 13, "samtools faidx x");
+	exit_process(11, 0);
+	ck_assert_tasks("main: snakemake [snakemake] running\n"
+			"engine: bwa index [bwa index] succeeded\n"
+			"engine: samtools faidx [samtools faidx] succeeded\n");
+	ck_assert_str_eq(rows("SELECT process_count FROM tools WHERE name = 'snakemake'"), "2\n");
+}
+END_TEST
+
+START_TEST(a_pipe_beneath_an_engine_is_one_task)
+{
+	spawn(2, 10, "python3 /usr/bin/snakemake -j2");
+	fork_process(10, 11);
+	fork_process(10, 12);
+	exec_in(12, (struct where){.stdin_pipe = 71}, "samtools sort");
+	exec_in(11, (struct where){.stdout_pipe = 71}, "bwa mem x");
+	run_process(10, 13, "multiqc .");
+	exit_process(11, 1 << 8);
+	exit_process(12, 0);
+	ck_assert_tasks("main: snakemake [snakemake] running\n"
+			"engine: bwa mem + samtools sort [samtools sort, bwa mem] failed\n"
+			"engine: multiqc [multiqc] succeeded\n");
 }
 END_TEST
 
@@ -557,6 +603,35 @@ START_TEST(background_jobs_are_tasks_of_their_own)
 }
 END_TEST
 
+START_TEST(an_incident_names_the_first_cause)
+{
+	spawn(2, 10, "python3 /usr/bin/snakemake -j2");
+	spawn(10, 11, "bash -c x");
+	spawn(11, 12, "bwa mem x");
+	exit_process(12, 3 << 8);
+	exit_process(11, 1 << 8);
+	ck_assert_str_eq(rows("SELECT kind, sentence FROM incidents"),
+			 "exit-code task bwa mem failed: bwa mem (pid 12) exited with code 3 after 0.0 s\n");
+}
+END_TEST
+
+START_TEST(an_incident_tells_of_the_oom_killer)
+{
+	struct wire_exit *exit;
+
+	spawn(2, 10, "bwa mem x");
+	exit = &begin(WIRE_EXIT)->exit;
+	exit->boot_ns = now;
+	exit->image = key(10);
+	exit->counters = cpu(5 * MS);
+	exit->wait_status = 9;
+	exit->flags = RECORD_EXIT_OOM;
+	apply();
+	ck_assert_str_eq(rows("SELECT signal, oom_killed FROM processes WHERE pid = 10"), "9 1\n");
+	ck_assert_str_eq(rows("SELECT kind FROM incidents ORDER BY kind"), "oom-kill\nsignal\n");
+}
+END_TEST
+
 /* ---- forks */
 
 START_TEST(a_subshell_is_a_subtree_and_a_worker_a_part_of_its_tool)
@@ -605,6 +680,60 @@ START_TEST(every_exec_is_an_image_of_its_own)
 }
 END_TEST
 
+START_TEST(how_a_process_ended_is_told_as_wait_does)
+{
+	spawn(2, 10, "a");
+	spawn(2, 11, "b");
+	spawn(2, 12, "c");
+	exit_process(10, 255 << 8);
+	exit_process(11, 64);
+	exit_process(12, 0x80 | 6);
+	ck_assert_str_eq(rows("SELECT exit_code, signal, core_dumped FROM processes WHERE pid >= 10 "
+			      "ORDER BY pid"),
+			 "255 - 0\n- 64 0\n- 6 1\n");
+}
+END_TEST
+
+START_TEST(the_final_record_stands_and_keeps_what_the_exit_knew)
+{
+	struct counters final = cpu(8 * MS);
+
+	final.valid &= ~COUNTER_VALID(read_bytes);
+	spawn(2, 10, "bwa mem x");
+	end_as(WIRE_EXIT, 10, 0, cpu(5 * MS));
+	end_as(WIRE_FINAL, 10, 0, final);
+	end_as(WIRE_EXIT, 10, 0, cpu(5 * MS));
+	ck_assert_str_eq(rows("SELECT totals, cpu_ns, read_bytes FROM processes WHERE pid = 10"),
+			 "final 8000000 4096\n");
+}
+END_TEST
+
+/* signal.maxrss is the largest of all images, the one that was forked included. */
+START_TEST(a_maximum_that_did_not_grow_says_nothing_of_the_image)
+{
+	struct counters fat = cpu(5 * MS);
+	struct wire_exec *exec;
+
+	fat.valid |= COUNTER_VALID(maxrss_bytes);
+	fat.maxrss_bytes = 4096;
+	fork_process(2, 10);
+	exec = &begin(WIRE_EXEC)->exec;
+	exec_ids[10]++;
+	exec->boot_ns = now;
+	exec->image = key(10);
+	exec->counters = fat;
+	exec->comm = exec->cwd = bytes("");
+	exec->filename = bytes("/usr/bin/true");
+	exec->argv.item[exec->argv.count++] = bytes("true");
+	apply();
+	end_as(WIRE_EXIT, 10, 0, fat);
+	ck_assert_str_eq(rows("SELECT peak_rss_bytes FROM processes WHERE pid = 10"), "-\n");
+	fat.maxrss_bytes++;
+	end_as(WIRE_FINAL, 10, 0, fat);
+	ck_assert_str_eq(rows("SELECT peak_rss_bytes FROM processes WHERE pid = 10"), "4097\n");
+}
+END_TEST
+
 START_TEST(user_and_system_time_are_split_as_the_kernel_does)
 {
 	run_process(2, 10, "bwa mem");
@@ -627,6 +756,58 @@ START_TEST(found_processes_are_placed_whatever_their_order)
 			"generic: samtools sort [samtools sort] succeeded\n");
 	ck_assert_str_eq(rows("SELECT began, totals, cpu_ns FROM processes WHERE pid = 30"),
 			 "found sample 9000000\n");
+}
+END_TEST
+
+START_TEST(kernel_threads_are_the_host_s_own)
+{
+	sample_as(70, 0, "kworker", cpu(0), RECORD_KERNEL_THREAD);
+	sample(71, 0, "stray", cpu(0));
+	pass(now);
+	now += MS;
+	run_process(2, 10, "bwa mem x");
+	ck_assert_str_eq(rows("SELECT r.kind FROM processes p JOIN runs r ON r.id = p.run_id WHERE "
+			      "p.pid IN (70, 71) ORDER BY p.pid"),
+			 "system\nfound\n");
+}
+END_TEST
+
+START_TEST(a_zombie_is_not_found_anew)
+{
+	run_process(2, 10, "bwa mem x");
+	wait_ms(20000);
+	commit(); /* forgotten */
+	sample_as(10, 2, "bwa mem x", cpu(9 * MS), RECORD_EXITING);
+	wait_ms(1000);
+	run_process(2, 11, "gzip x");
+	ck_assert_str_eq(rows("SELECT began, ended, totals, cpu_ns FROM processes WHERE pid = 10"),
+			 "exec exit final 6000000\n");
+}
+END_TEST
+
+START_TEST(memory_at_one_moment_is_the_sum_of_those_who_live)
+{
+	struct counters held = cpu(2 * MS);
+
+	held.valid |= COUNTER_VALID(rss_anon_bytes) | COUNTER_VALID(peak_rss_bytes);
+	held.rss_anon_bytes = 1000;
+	held.peak_rss_bytes = 3000;
+	spawn(2, 10, "bwa mem x");
+	fork_process(10, 11); /* its worker */
+	sample(10, 2, NULL, held);
+	sample(11, 10, NULL, held);
+	ck_assert_str_eq(rows("SELECT concurrent_memory_bytes FROM runs WHERE kind = 'command'"), "-\n");
+	pass(now); /* changes nothing else */
+	ck_assert_str_eq(rows("SELECT r.concurrent_memory_bytes, t.concurrent_memory_bytes, "
+			      "l.concurrent_memory_bytes FROM runs r JOIN tasks t ON t.run_id = r.id JOIN "
+			      "tools l ON l.task_id = t.id WHERE r.kind = 'command'"),
+			 "2000 2000 2000\n");
+	held.cpu_ns = 3 * MS;
+	sample(10, 2, NULL, held);
+	ck_assert_str_eq(rows("SELECT r.peak_rss_bytes, t.peak_rss_bytes, l.peak_rss_bytes FROM runs r JOIN "
+			      "tasks t ON t.run_id = r.id JOIN tools l ON l.task_id = t.id "
+			      "WHERE r.kind = 'command'"),
+			 "3000 3000 3000\n");
 }
 END_TEST
 
@@ -653,6 +834,23 @@ END_TEST
 
 /* ---- loss, repetition, restart */
 
+START_TEST(init_of_the_next_boot_is_another_one)
+{
+	hello("boot-2");
+	exec_ids[1] = exec_ids[2] = 0;
+	sample(1, 0, "systemd", cpu(0)); /* begun at the very same time */
+	sample(2, 1, "sshd -D", cpu(0));
+	pass(now);
+	now += MS;
+	run_process(2, 10, "bwa mem x");
+	ck_assert_str_eq(rows("SELECT pid, ifnull(ended, 'lives') FROM processes WHERE pid < 3 "
+			      "ORDER BY pid, 2"),
+			 "1 lives\n1 lost\n2 lives\n2 lost\n");
+	ck_assert_str_eq(rows("SELECT kind, living_count FROM runs ORDER BY kind, living_count"),
+			 "command 0\nsystem 0\nsystem 2\n");
+}
+END_TEST
+
 START_TEST(losses_make_what_ran_there_incomplete)
 {
 	struct wire_loss *loss;
@@ -664,8 +862,14 @@ START_TEST(losses_make_what_ran_there_incomplete)
 	loss->count = 5;
 	loss->first_boot_ns = loss->last_boot_ns = now;
 	apply();
+	loss = &begin(WIRE_LOSS)->loss;
+	loss->type = RECORD_FINAL; /* the figures of the exit stand instead */
+	loss->cgroup_id = CGROUP_BASE;
+	loss->count = 3;
+	loss->first_boot_ns = loss->last_boot_ns = now;
+	apply();
 	ck_assert_str_eq(rows("SELECT lost_count FROM runs WHERE kind <> 'system'"), "5\n");
-	ck_assert_str_eq(rows("SELECT kind, lost_count FROM losses"), "exec 5\n");
+	ck_assert_str_eq(rows("SELECT kind, lost_count FROM losses ORDER BY 1"), "exec 5\nfinal 3\n");
 }
 END_TEST
 
@@ -745,6 +949,37 @@ START_TEST(what_a_rule_ignores_is_not_stored_but_leads_to_its_children)
 }
 END_TEST
 
+START_TEST(what_the_kernel_ignores_is_followed_no_further)
+{
+	struct wire_ignored *ignored;
+
+	spawn(2, 10, "bwa mem x");
+	ignored = &begin(WIRE_IGNORED)->ignored;
+	exec_ids[10]++;
+	ignored->boot_ns = now;
+	ignored->image = key(10);
+	apply();
+	ck_assert_str_eq(rows("SELECT program, ended FROM processes WHERE pid = 10"), "bwa exec\n");
+	wait_ms(20000);
+	commit();
+	commit();
+	/* left: the system run, its task, systemd and sshd */
+	ck_assert_str_eq(rows("SELECT count(*) FROM checkpoints"), "4\n");
+}
+END_TEST
+
+START_TEST(program_only_stores_no_argument)
+{
+	commit();
+	close_model();
+	arguments = REDACT_PROGRAM_ONLY;
+	open_model();
+	hello("boot-1");
+	run_process(2, 10, "mysql --host db secret");
+	ck_assert_str_eq(rows("SELECT hex(arguments) FROM processes WHERE pid = 10"), "6D7973716C00\n");
+}
+END_TEST
+
 START_TEST(secrets_are_gone_before_anything_is_stored)
 {
 	run_process(2, 10, "mysql --password=hunter2 db");
@@ -772,21 +1007,34 @@ int main(void)
 	tcase_add_test(all, subtrees_of_the_outermost_orchestrator_are_tasks);
 	tcase_add_test(all, an_orchestrator_found_further_out_takes_over);
 	tcase_add_test(all, direct_subtrees_of_an_engine_are_tasks);
+	tcase_add_test(all, a_worker_that_an_engine_forked_is_the_engine);
+	tcase_add_test(all, a_pipe_beneath_an_engine_is_one_task);
 	tcase_add_test(all, a_workflow_engine_inside_make_outranks_it);
 	tcase_add_test(all, a_pipe_makes_siblings_one_task);
 	tcase_add_test(all, helpers_in_a_pipe_belong_to_it_whoever_came_first);
 	tcase_add_test(all, background_jobs_are_tasks_of_their_own);
+	tcase_add_test(all, an_incident_names_the_first_cause);
+	tcase_add_test(all, an_incident_tells_of_the_oom_killer);
 	tcase_add_test(all, a_subshell_is_a_subtree_and_a_worker_a_part_of_its_tool);
 	tcase_add_test(all, a_daemon_stays_in_the_run_that_began_it);
 	tcase_add_test(all, every_exec_is_an_image_of_its_own);
+	tcase_add_test(all, how_a_process_ended_is_told_as_wait_does);
+	tcase_add_test(all, the_final_record_stands_and_keeps_what_the_exit_knew);
+	tcase_add_test(all, a_maximum_that_did_not_grow_says_nothing_of_the_image);
 	tcase_add_test(all, user_and_system_time_are_split_as_the_kernel_does);
 	tcase_add_test(all, found_processes_are_placed_whatever_their_order);
+	tcase_add_test(all, kernel_threads_are_the_host_s_own);
+	tcase_add_test(all, a_zombie_is_not_found_anew);
+	tcase_add_test(all, memory_at_one_moment_is_the_sum_of_those_who_live);
 	tcase_add_test(all, who_is_in_no_pass_is_lost);
 	tcase_add_test(all, another_boot_ends_everything);
+	tcase_add_test(all, init_of_the_next_boot_is_another_one);
 	tcase_add_test(all, losses_make_what_ran_there_incomplete);
 	tcase_add_test(all, an_event_told_twice_counts_once);
 	tcase_add_test(all, a_restart_changes_nothing);
 	tcase_add_test(all, nonsense_is_survived);
+	tcase_add_test(all, what_the_kernel_ignores_is_followed_no_further);
+	tcase_add_test(all, program_only_stores_no_argument);
 	tcase_add_test(all, what_a_rule_ignores_is_not_stored_but_leads_to_its_children);
 	tcase_add_test(all, secrets_are_gone_before_anything_is_stored);
 	suite_add_tcase(suite, all);
