@@ -90,6 +90,11 @@ static int translate_fork(const struct record_fork *record, uint64_t offset,
 				(record)->argv_size, &(message)->argv, &(message)->flags);     \
 	} while (0)
 
+static bool counters_are_known(const struct counters *counters)
+{
+	return counters->valid >> COUNTER_COUNT == 0;
+}
+
 static int translate_exec(const struct record_exec *record, uint64_t offset,
 			  struct translation *translation)
 {
@@ -98,7 +103,7 @@ static int translate_exec(const struct record_exec *record, uint64_t offset,
 	if (record->header.size < sizeof(*record) || record->filename_size > RECORD_CWD_MAX ||
 	    record->cwd_size > RECORD_CWD_MAX || record->argv_size > RECORD_ARGV_MAX ||
 	    record->header.size != sizeof(*record) + record->filename_size + record->cwd_size +
-		    record->argv_size)
+		    record->argv_size || !counters_are_known(&record->counters))
 		return -EBADMSG;
 	if (record->header.type == RECORD_EXEC) {
 		struct wire_exec *exec = &translation->message.exec;
@@ -122,7 +127,7 @@ static int translate_exec(const struct record_exec *record, uint64_t offset,
 static int translate_exit(const struct record_exit *record, uint64_t offset,
 			  struct translation *translation)
 {
-	if (record->header.size != sizeof(*record))
+	if (record->header.size != sizeof(*record) || !counters_are_known(&record->counters))
 		return -EBADMSG;
 	translation->message.type = record->header.type == RECORD_EXIT ? WIRE_EXIT : WIRE_FINAL;
 	/* Both messages have the same fields (WIRE_FINAL_FIELDS). */
