@@ -49,6 +49,12 @@ static void verdict_init(struct rules_verdict *verdict)
 		verdict_text(verdict, (enum template_text)text)[0] = '\0';
 }
 
+/* A program without a path may have an empty name, too; a verdict has not. */
+static void name_set_program(char ret_text[RULES_NAME_MAX], const struct view *view)
+{
+	name_set_text(ret_text, view->program[0] ? view->program : "unknown");
+}
+
 /* Everything that `rule` says about the view. */
 static void verdict_fill(struct rules_verdict *verdict, const struct rules *rules,
 			 const struct rule *rule, const struct view *view)
@@ -70,7 +76,7 @@ static void verdict_fill(struct rules_verdict *verdict, const struct rules *rule
 					verdict_text(verdict, (enum template_text)text));
 	}
 	if (verdict->name[0] == '\0')
-		name_set_text(verdict->name, view->program);
+		name_set_program(verdict->name, view);
 }
 
 /* `continue: true` rules add what the deciding rule left open. */
@@ -134,7 +140,7 @@ static void verdict_decide(struct rules_verdict *verdict, const struct rules *ru
 	struct view views[2];
 
 	view_init(&views[0], subject);
-	name_set_text(verdict->name, views[0].program[0] ? views[0].program : "unknown");
+	name_set_program(verdict->name, &views[0]);
 	for (unsigned depth = 0; depth <= RULES_UNWRAP_MAX; depth++) {
 		const struct view *view = &views[depth % 2];
 		const struct rule *rule = rules_find(rules, view);
