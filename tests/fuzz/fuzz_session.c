@@ -255,13 +255,17 @@ static void look_at(const struct slot *slot, bool with_text, unsigned choice)
 	send_message();
 }
 
-static void look_at_all(bool with_text, unsigned missing)
+/* Every slot whose number is a multiple of `gone` + 1 is empty by then, and nobody told:
+ * 0 for none. */
+static void look_at_all(bool with_text, unsigned gone)
 {
 	uint64_t began_boot_ns = now_boot_ns;
 	uint64_t count = 0;
 
 	for (unsigned i = 0; i < SLOT_COUNT; i++) {
-		if (!slots[i].image.pid || (missing && i > 1 && i % (missing + 1) == 0))
+		if (gone && i > 1 && i % (gone + 1) == 0)
+			slots[i] = (struct slot){0};
+		if (!slots[i].image.pid)
 			continue;
 		look_at(&slots[i], with_text, i);
 		count++;
