@@ -346,6 +346,15 @@ START_TEST(tracer_run_marks_a_run_wherever_it_is)
 }
 END_TEST
 
+START_TEST(what_cron_starts_is_a_run_of_kind_cron)
+{
+	spawn(1, 10, "cron -f");
+	run_process(10, 11, "backup.sh");
+	ck_assert_str_eq(rows("SELECT kind, name, reason FROM runs WHERE kind <> 'system'"),
+			 "cron backup.sh child of an origin\n");
+}
+END_TEST
+
 START_TEST(jobs_of_an_interactive_shell_are_runs)
 {
 	fork_process(2, 10);
@@ -998,6 +1007,7 @@ int main(void)
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_add_test(all, a_command_beneath_an_origin_is_a_run);
 	tcase_add_test(all, tracer_run_marks_a_run_wherever_it_is);
+	tcase_add_test(all, what_cron_starts_is_a_run_of_kind_cron);
 	tcase_add_test(all, jobs_of_an_interactive_shell_are_runs);
 	tcase_add_test(all, a_process_without_a_known_parent_has_a_run_of_its_own);
 	tcase_add_test(all, a_slurm_job_is_a_run_and_its_steps_are_tasks);

@@ -298,7 +298,7 @@ static const struct expectation expectations[] = {
 	{"/lib/systemd/systemd --user", "systemd", ORIGIN, "systemd"},
 	{"/sbin/init", "init", ORIGIN, "init"},
 	{"/usr/sbin/sshd -D", "sshd", ORIGIN, "ssh-server"},
-	{"/usr/sbin/cron -f", "cron", ORIGIN, "cron"},
+	{"/usr/sbin/cron -f", "cron", ORIGIN, "cron", "cron"},
 	{"/sbin/agetty tty1", "agetty", ORIGIN, "login"},
 	{"/usr/bin/python3 /usr/bin/supervisord -c x", "supervisord", ORIGIN, "service-supervisor"},
 	{"/usr/bin/tini -- prog", "tini", WRAPPER, "container-init"},
