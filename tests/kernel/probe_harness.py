@@ -164,7 +164,6 @@ class Correlator:
         self.epoch = 0
         self.committed = 0 # next offset wanted
         self.connection = None
-        self.idle = threading.Event() # set while nobody is connected
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(str(self.path))
         os.chmod(self.path, 0o666)
@@ -175,12 +174,10 @@ class Correlator:
 
     def _serve(self):
         while True:
-            self.idle.set()
             try:
                 self.connection, _ = self.listener.accept()
             except OSError:
                 return
-            self.idle.clear()
             try:
                 self._talk(self.connection)
             except OSError:
@@ -237,6 +234,12 @@ class Correlator:
         self.connection.shutdown(socket.SHUT_RDWR)
 
     def close(self):
+        """Ends the thread first: blocked on a descriptor that is only closed, it would take
+        the connections of the next listener that gets the same number."""
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.reading = True
+        self.thread.join(SETTLE_TIMEOUT_S)
+        assert not self.thread.is_alive(), "a probe that has ended is still connected"
         self.listener.close()
         self.path.unlink(missing_ok=True)
 
@@ -245,11 +248,6 @@ class Correlator:
         path = self.path.with_suffix(".recording")
         path.write_bytes(MAGIC + b"".join(list(self.frames)))
         return read_messages(build, path)
-
-    def all_messages(self, build):
-        """To be asked when the probe has ended."""
-        assert self.idle.wait(SETTLE_TIMEOUT_S), "the connection of a probe that has ended goes on"
-        return self.messages(build)
 
     def wait_for(self, build, condition):
         """The messages so far, once that is true of them."""
