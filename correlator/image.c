@@ -154,11 +154,19 @@ void image_set_tool(struct model *model, struct image *image, struct tool *tool)
 	image_set_dirty(model, image);
 }
 
-/* A container belongs to the run and task of the first of its processes. */
-static void container_note_owner(const struct model *model, struct container *container,
-				 const struct process *process)
+bool image_is_runtime(const struct image *image)
 {
-	if (!container || container->run_id != ROW_NULL || process->run == model->system)
+	return image->role == RULES_ROLE_WRAPPER && image->began == IMAGE_FORK;
+}
+
+/* A container belongs to the run and task of the first of its processes. */
+static void container_note_owner(const struct model *model, const struct image *image)
+{
+	const struct process *process = image->process;
+	struct container *container = image->container;
+
+	if (!container || container->run_id != ROW_NULL || process->run == model->system ||
+	    image_is_runtime(image))
 		return;
 	container->run_id = process->run->id;
 	container->task_id = process->group->task->id;
@@ -184,13 +192,13 @@ struct image *image_new(struct model *model, struct process *process, enum image
 	image->uid = process->uid;
 	image->process = process;
 	image->container = container_of_process(model, process);
-	container_note_owner(model, image->container, process);
 	image->began = began;
 	image->begin_boot_ns = begin_boot_ns;
 	image->spawn_cpu_ns = ROW_NULL;
 	image->peak_rss_bytes = ROW_NULL;
 	image->wait_status = ROW_NULL;
 	image->role = verdict->role;
+	container_note_owner(model, image);
 	image->rank = verdict->rank;
 	image->boundary = verdict->boundary;
 	image->nested = verdict->nested;

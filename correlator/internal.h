@@ -113,6 +113,8 @@ void run_free(struct model *model, struct run *run);
 void model_collect(struct model *model);
 
 /* ---- image.c: images and their figures */
+/* A part of a container runtime on its way into the container: not of what runs there. */
+bool image_is_runtime(const struct image *image);
 struct image *image_new(struct model *model, struct process *process, enum image_began began,
 			uint64_t begin_boot_ns, const struct rules_verdict *verdict,
 			struct tool *tool, const char *reason);
@@ -142,11 +144,14 @@ bool verdict_opens_subtree(const struct placing *placing);
 
 /* ---- run.c: where runs begin */
 struct run *run_of_system(struct model *model);
-bool run_begins_beneath(const struct process *parent, const struct placing *placing,
+/* `origin`: what `process` is beneath, its parent or the keeper of its container. */
+bool run_begins_beneath(struct model *model, const struct process *process,
+			const struct process *origin, const struct placing *placing,
 			enum rules_boundary *ret_boundary);
 /* The run that `process` begins, or the one it joins; and the verdict on its origin. */
-struct run *run_begin(struct model *model, struct process *process, const struct placing *placing,
-		      enum rules_boundary boundary, struct rules_verdict *ret_origin);
+struct run *run_begin(struct model *model, struct process *process, struct process *origin,
+		      const struct placing *placing, enum rules_boundary boundary,
+		      struct rules_verdict *ret_verdict);
 void run_set_root(struct model *model, struct run *run, const struct process *process);
 void run_note_image(struct model *model, struct run *run, const struct process *process,
 		    const struct rules_verdict *verdict);

@@ -23,7 +23,7 @@ static struct process *companion(struct model *model, const struct container *co
 
 	for (process = model->processes; process; process = process->hh.next)
 		if (!process->ended && process->image && process->image->container == container &&
-		    process->run != model->system)
+		    process->run != model->system && !image_is_runtime(process->image))
 			return process;
 	return NULL;
 }
@@ -53,16 +53,29 @@ static struct process *waiting_client(struct model *model, const struct process 
 	return count == 1 ? only : NULL;
 }
 
-/* A container beneath a shim or a daemon of its own belongs to whoever asked for it. */
-static struct group *join_client(struct model *model, struct process *process, const char **ret_reason)
+/* The origin (a shim, a daemon) that keeps the container which `process` is the first of its
+ * line in. Between the two stands the runtime that made it. */
+static struct process *keeper_of(const struct process *process, const struct container *container)
 {
-	const struct image *shim = process->parent->image;
-	struct container *container = container_of_process(model, process);
-	struct process *found;
+	struct process *above;
 
-	if (!container || shim->role != RULES_ROLE_ORIGIN || shim->container == container)
-		return NULL;
-	found = companion(model, container);
+	for (above = process->parent; above && above->image; above = above->parent) {
+		if (above->image->container == container)
+			return NULL;
+		if (above->image->role == RULES_ROLE_ORIGIN)
+			return above;
+		if (above->image->role != RULES_ROLE_WRAPPER)
+			return NULL;
+	}
+	return NULL;
+}
+
+/* Such a container belongs to whoever asked for it. */
+static struct group *join_client(struct model *model, struct process *process,
+				 const struct container *container, const char **ret_reason)
+{
+	struct process *found = companion(model, container);
+
 	if (found) {
 		*ret_reason = "another process of its container";
 	} else {
@@ -183,9 +196,10 @@ static struct group *place_lost(struct model *model, struct process *process,
 static struct group *choose_group(struct model *model, struct process *process,
 				  const struct placing *placing, const char **ret_reason)
 {
-	struct process *parent = process->parent;
+	struct process *parent = process->parent, *keeper, *origin;
+	const struct container *container = container_of_process(model, process);
 	enum rules_boundary boundary;
-	struct rules_verdict origin;
+	struct rules_verdict verdict;
 
 	if (!parent)
 		return place_lost(model, process, placing, ret_reason);
@@ -198,15 +212,17 @@ static struct group *choose_group(struct model *model, struct process *process,
 					     .stdout_pipe = placing->stdout_pipe});
 	if (!parent->group)
 		return NULL;
-	struct group *joined = join_client(model, process, ret_reason);
+	keeper = container ? keeper_of(process, container) : NULL;
+	struct group *joined = keeper ? join_client(model, process, container, ret_reason) : NULL;
 
 	if (joined)
 		return joined;
-	if (run_begins_beneath(parent, placing, &boundary)) {
-		struct run *run = run_begin(model, process, placing, boundary, &origin);
+	origin = keeper && keeper->image->boundary == RULES_BOUNDARY_CONTAINER ? keeper : parent;
+	if (run_begins_beneath(model, process, origin, placing, &boundary)) {
+		struct run *run = run_begin(model, process, origin, placing, boundary, &verdict);
 
 		*ret_reason = run ? run->reason : "";
-		return run ? place_root(model, run, process, placing, &origin) : NULL;
+		return run ? place_root(model, run, process, placing, &verdict) : NULL;
 	}
 	if (parent->run == model->system) {
 		*ret_reason = "beneath the host's own";

@@ -22,10 +22,11 @@ static bool is_workload(const struct run *run)
 }
 
 /* An interactive shell starts a run for every job; an origin as its rule says. */
-bool run_begins_beneath(const struct process *parent, const struct placing *placing,
-		       enum rules_boundary *ret_boundary)
+bool run_begins_beneath(struct model *model, const struct process *process,
+			const struct process *origin, const struct placing *placing,
+			enum rules_boundary *ret_boundary)
 {
-	const struct image *image = parent->image;
+	const struct image *image = origin->image;
 	const struct rules_verdict *verdict = placing->verdict;
 
 	/* Daemons beneath daemons, and the shell that a login is, are the host's. */
@@ -34,14 +35,21 @@ bool run_begins_beneath(const struct process *parent, const struct placing *plac
 		return false;
 	if (image->role == RULES_ROLE_SHELL && image->interactive) {
 		*ret_boundary = RULES_BOUNDARY_PROCESS_GROUP;
-		return !is_workload(parent->run);
+		return !is_workload(origin->run);
 	}
 	*ret_boundary = image->boundary;
-	return image->role == RULES_ROLE_ORIGIN && (image->nested || !is_workload(parent->run));
+	if (image->boundary == RULES_BOUNDARY_CONTAINER) {
+		const struct container *container = container_of_process(model, process);
+
+		if (!container || container == image->container)
+			return false;
+	}
+	return image->role == RULES_ROLE_ORIGIN && (image->nested || !is_workload(origin->run));
 }
 
 /* What else belongs to the run: 0 nothing, else a key to find it by. */
-static uint64_t boundary_key(const struct process *parent, const struct placing *placing,
+static uint64_t boundary_key(struct model *model, const struct process *process,
+			     const struct process *origin, const struct placing *placing,
 			     enum rules_boundary boundary, const char *run_key)
 {
 	struct identity identity;
@@ -50,9 +58,11 @@ static uint64_t boundary_key(const struct process *parent, const struct placing 
 		return 0;
 	identity_begin(&identity, "boundary");
 	if (boundary == RULES_BOUNDARY_PROCESS_GROUP) {
-		identity_add_u64(&identity, parent->key.pid);
-		identity_add_u64(&identity, parent->key.start_boot_ns);
+		identity_add_u64(&identity, origin->key.pid);
+		identity_add_u64(&identity, origin->key.start_boot_ns);
 		identity_add_u64(&identity, placing->pgid);
+	} else if (boundary == RULES_BOUNDARY_CONTAINER) {
+		identity_add_u64(&identity, (uint64_t)container_of_process(model, process)->id);
 	} else if (run_key[0]) {
 		identity_add_bytes(&identity, run_key, strlen(run_key));
 	} else {
@@ -62,19 +72,20 @@ static uint64_t boundary_key(const struct process *parent, const struct placing 
 }
 
 static const char *run_kind(struct model *model, const struct process *process,
-			    const struct rules_verdict *origin, enum rules_boundary boundary)
+			    const struct process *origin, const struct rules_verdict *verdict,
+			    enum rules_boundary boundary)
 {
 	if (boundary == RULES_BOUNDARY_PROCESS_GROUP)
 		return "job";
 	struct container *container = container_of_process(model, process);
 
-	if (boundary == RULES_BOUNDARY_CGROUP && origin->run_key[0])
+	if (boundary == RULES_BOUNDARY_CGROUP && verdict->run_key[0])
 		return "batch";
-	if (container && container != process->parent->image->container)
+	if (container && container != origin->image->container)
 		return "container";
 	if (boundary == RULES_BOUNDARY_CGROUP)
 		return "service";
-	return strcmp(origin->engine, "cron") == 0 ? "cron" : "command";
+	return strcmp(verdict->engine, "cron") == 0 ? "cron" : "command";
 }
 
 static void run_set_name(struct model *model, struct run *run, const char *name, int priority)
@@ -143,45 +154,50 @@ void run_set_root(struct model *model, struct run *run, const struct process *pr
 
 /* Asks the rules about the origin again, with the child's cgroup: a batch daemon
  * finds the job in it. */
-static void origin_verdict(struct model *model, struct process *parent, const struct placing *placing,
+static void origin_verdict(struct model *model, struct process *origin, const struct placing *placing,
 			   struct rules_verdict *ret)
 {
-	uint64_t own = parent->cgroup_id;
+	uint64_t own = origin->cgroup_id;
 
 	memset(ret, 0, sizeof(*ret));
-	if (!parent->command)
+	if (!origin->command)
 		return;
-	parent->cgroup_id = placing->cgroup_id;
-	model_classify(model, parent, ret);
-	parent->cgroup_id = own;
+	origin->cgroup_id = placing->cgroup_id;
+	model_classify(model, origin, ret);
+	origin->cgroup_id = own;
 }
 
-struct run *run_begin(struct model *model, struct process *process, const struct placing *placing,
-			     enum rules_boundary boundary, struct rules_verdict *origin)
+static const char *const boundary_reasons[] = {
+	[RULES_BOUNDARY_CHILD] = "child of an origin",
+	[RULES_BOUNDARY_PROCESS_GROUP] = "job of an interactive shell",
+	[RULES_BOUNDARY_CGROUP] = "cgroup beneath an origin",
+	[RULES_BOUNDARY_CONTAINER] = "container that nobody here waits for",
+};
+
+struct run *run_begin(struct model *model, struct process *process, struct process *origin,
+		      const struct placing *placing, enum rules_boundary boundary,
+		      struct rules_verdict *verdict)
 {
-	struct process *parent = process->parent;
 	char unit[256];
 
-	origin_verdict(model, parent, placing, origin);
-	uint64_t key = boundary_key(parent, placing, boundary, origin->run_key);
+	origin_verdict(model, origin, placing, verdict);
+	uint64_t key = boundary_key(model, process, origin, placing, boundary, verdict->run_key);
 	struct run *run = NULL;
 
 	if (key)
 		HASH_FIND(hh, model->runs_by_boundary, &key, sizeof(key), run);
 	if (run)
 		return run;
-	run = run_new(model, process, run_kind(model, process, origin, boundary), key);
+	run = run_new(model, process, run_kind(model, process, origin, verdict, boundary), key);
 	if (!run)
 		return NULL;
-	run->origin_process_id = parent->image->id;
-	run->reason = boundary == RULES_BOUNDARY_PROCESS_GROUP ? "job of an interactive shell"
-		      : boundary == RULES_BOUNDARY_CGROUP      ? "cgroup beneath an origin"
-							       : "child of an origin";
-	snprintf(run->run_key, sizeof(run->run_key), "%s", origin->run_key);
+	run->origin_process_id = origin->image->id;
+	run->reason = boundary_reasons[boundary];
+	snprintf(run->run_key, sizeof(run->run_key), "%s", verdict->run_key);
 	struct cgroup *cgroup = cgroup_find(model, placing->cgroup_id);
 
-	if (origin->run_name[0])
-		run_set_name(model, run, origin->run_name, NAME_FIXED);
+	if (verdict->run_name[0])
+		run_set_name(model, run, verdict->run_name, NAME_FIXED);
 	else if (strcmp(run->kind, "service") == 0 && cgroup &&
 		 cgroup_unit(cgroup->path, unit, sizeof(unit)))
 		run_set_name(model, run, unit, NAME_FIXED);

@@ -422,6 +422,29 @@ START_TEST(a_container_belongs_to_the_client_that_waits_for_it)
 }
 END_TEST
 
+/* As Docker has it: the shim runs runc in no container of its own, and what runc leaves behind
+ * in the container's cgroup becomes the container's program. */
+START_TEST(the_runtime_that_makes_a_container_is_the_hosts)
+{
+	cgroup(600, "/docker/" HEX64);
+	spawn(1, 10, "containerd-shim-runc-v2");
+	fork_process(10, 30);
+	exec_in(30, (struct where){.cgroup_id = 1}, "runc create");
+	fork_process(30, 31);
+	exec_in(31, (struct where){.cgroup_id = 600}, "nginx");
+	exit_process(30, 0);
+	fork_process(31, 32);
+	exec_in(32, (struct where){.cgroup_id = 600}, "gzip x");
+	ck_assert_str_eq(rows("SELECT kind, name, process_count FROM runs WHERE kind <> 'system'"),
+			 "container nginx 2\n");
+	ck_assert_str_eq(rows("SELECT r.kind FROM processes p JOIN runs r ON r.id = p.run_id "
+			      "WHERE p.program = 'runc'"),
+			 "system\n");
+	ck_assert_str_eq(rows("SELECT r.name FROM containers c JOIN runs r ON r.id = c.run_id"),
+			 "nginx\n");
+}
+END_TEST
+
 START_TEST(a_container_that_nobody_waits_for_is_a_run)
 {
 	cgroup(600, "/docker/" HEX64);
@@ -1012,6 +1035,7 @@ int main(void)
 	tcase_add_test(all, a_process_without_a_known_parent_has_a_run_of_its_own);
 	tcase_add_test(all, a_slurm_job_is_a_run_and_its_steps_are_tasks);
 	tcase_add_test(all, a_container_belongs_to_the_client_that_waits_for_it);
+	tcase_add_test(all, the_runtime_that_makes_a_container_is_the_hosts);
 	tcase_add_test(all, a_container_that_nobody_waits_for_is_a_run);
 	tcase_add_test(all, one_subtree_after_another_opens_no_task);
 	tcase_add_test(all, subtrees_of_the_outermost_orchestrator_are_tasks);

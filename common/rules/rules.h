@@ -46,7 +46,8 @@ const char *rules_role_text(enum rules_role role);
 #define RULES_BOUNDARIES(X)                                                                  \
 	X(CHILD, "child")                 /* every child subtree is a run */                  \
 	X(PROCESS_GROUP, "process-group") /* a job of an interactive shell */                 \
-	X(CGROUP, "cgroup")               /* every cgroup: services, batch steps */
+	X(CGROUP, "cgroup")               /* every cgroup: services, batch steps */          \
+	X(CONTAINER, "container")         /* every container; what is in none is its keeper's */
 
 enum rules_boundary {
 #define X(NAME, text) RULES_BOUNDARY_##NAME,

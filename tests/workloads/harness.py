@@ -147,6 +147,7 @@ class Bench:
         self.bin.mkdir()
         self.daemons = Daemons(programs, self.directory)
         self.started = []
+        self.environment = {} # more of it for what is started
         self.worker("tracer")
 
     def close(self, keep=False):
@@ -192,7 +193,7 @@ class Bench:
             stdout=output, stderr=output, user=account.pw_uid, group=account.pw_gid,
             extra_groups=[], start_new_session=True,
             env={"PATH": f"{self.bin}:{PATH}", "HOME": str(directory), "LANG": "C.UTF-8",
-                 "USER": user, "LOGNAME": user, "SHELL": "/bin/bash"})
+                 "USER": user, "LOGNAME": user, "SHELL": "/bin/bash", **self.environment})
         process.output_path = output.name
         self.started.append(process)
         return process
