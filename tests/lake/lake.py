@@ -1,0 +1,243 @@
+"""A real ClickHouse on loopback, in a directory that is gone afterwards.
+
+    with Lake() as lake:
+        lake.query("SELECT 1")                          # the server's own administrator
+        lake.query("SELECT count() FROM tracer.runs", user="analyst")
+        lake.url, lake.secret("shipper")                # http://127.0.0.1:PORT, a file
+        lake.kill(); lake.start()                       # kill -9, and up on the same data
+
+The engine is what npm calls @chdb/lib-linux-x64-gnu, pinned by package-lock.json, kept in
+.cache/lake of the checkout. It is ClickHouse with everything but Replicated* tables, an
+HTTPS listener, the queue of asynchronous inserts, SQL's CREATE USER and query_log. The users
+are those of datalake/users.d/tracer.xml. Unavailable is raised, with the reason, where the
+engine cannot be had.
+"""
+
+import fcntl
+import hashlib
+import os
+import pathlib
+import platform
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+CACHE = ROOT / ".cache" / "lake"
+USERS = ("shipper", "analyst", "migrator")
+INSTALL_LIMIT_S = 600
+START_LIMIT_S = 60
+STOP_LIMIT_S = 30
+
+CONFIG = """<clickhouse>
+  <path>{directory}/data/</path>
+  <users_config>{directory}/users.xml</users_config>
+  <listen_host>127.0.0.1</listen_host>
+  <http_port>{http_port}</http_port>
+  <tcp_port>{tcp_port}</tcp_port>
+  <logger><level>{log_level}</level><log>{directory}/log</log></logger>
+  <send_crash_reports><enabled>false</enabled></send_crash_reports>
+  <mark_cache_size>67108864</mark_cache_size>
+  <max_server_memory_usage>{memory_bytes}</max_server_memory_usage>
+  {more}
+</clickhouse>
+"""
+ADMINISTRATOR = """<clickhouse>
+  <profiles><default/></profiles>
+  <quotas><default/></quotas>
+  <users><default>
+    <password/><networks><ip>127.0.0.1</ip></networks>
+    <profile>default</profile><quota>default</quota>
+  </default></users>
+</clickhouse>
+"""
+
+
+class Unavailable(Exception):
+    """There is no engine here; the text says why."""
+
+
+class QueryError(Exception):
+    """What the server answered to a query, with the status."""
+
+    def __init__(self, status, text):
+        super().__init__(f"{status}: {text.strip()}")
+        self.status = status
+        self.text = text
+
+
+def build_engine():
+    """Downloads what package-lock.json names and compiles the launcher."""
+    if not shutil.which("npm"):
+        raise Unavailable("npm is not installed")
+    for name in ("package.json", "package-lock.json"):
+        shutil.copy(HERE / name, CACHE / name)
+    try:
+        result = subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"],
+                                cwd=CACHE, capture_output=True, text=True, check=False,
+                                timeout=INSTALL_LIMIT_S)
+    except subprocess.TimeoutExpired as error:
+        raise Unavailable(f"npm ci was still downloading after {INSTALL_LIMIT_S} s") from error
+    if result.returncode != 0:
+        lines = [line for line in result.stderr.splitlines() if "error" in line] or ["no words"]
+        raise Unavailable(f"npm ci failed: {lines[0]}")
+    library = pathlib.Path("node_modules/@chdb/lib-linux-x64-gnu")
+    subprocess.run(["cc", "-O2", "-o", "clickhouse", HERE / "clickhouse.c", f"-L{library}", "-lchdb",
+                    f"-Wl,-rpath,$ORIGIN/{library}"], cwd=CACHE, check=True)
+
+
+def engine():
+    """The launcher, made if need be: one process at a time, once for a lockfile."""
+    if platform.machine() != "x86_64":
+        raise Unavailable(f"the engine is for x86_64, this is {platform.machine()}")
+    CACHE.mkdir(parents=True, exist_ok=True)
+    stamp = CACHE / "stamp"
+    sources = (HERE / "package-lock.json", HERE / "clickhouse.c")
+    wanted = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
+    with open(CACHE / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not stamp.exists() or stamp.read_text() != wanted:
+            stamp.unlink(missing_ok=True)
+            build_engine()
+            stamp.write_text(wanted)
+    return CACHE / "clickhouse"
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Lake:
+    """One server. `more` is put into its configuration: clusters, say."""
+
+    def __init__(self, more="", memory_bytes=2 << 30, log_level="warning", directory=None):
+        self.engine = engine()
+        self.own_directory = directory is None
+        self.directory = pathlib.Path(directory or tempfile.mkdtemp(prefix="tracer-lake-"))
+        self.http_port, self.tcp_port = free_port(), free_port()
+        self.url = f"http://127.0.0.1:{self.http_port}"
+        self.process = None
+        self.passwords = {user: secrets.token_hex(8) for user in USERS}
+        self.configure(more, memory_bytes, log_level)
+
+    def configure(self, more="", memory_bytes=2 << 30, log_level="warning"):
+        """Writes the files that the server reads when it starts."""
+        users = self.directory / "users.d"
+        users.mkdir(exist_ok=True)
+        (self.directory / "data").mkdir(exist_ok=True)
+        (self.directory / "config.xml").write_text(CONFIG.format(
+            directory=self.directory, http_port=self.http_port, tcp_port=self.tcp_port, more=more,
+            memory_bytes=memory_bytes, log_level=log_level))
+        (self.directory / "users.xml").write_text(ADMINISTRATOR)
+        shutil.copy(ROOT / "datalake/users.d/tracer.xml", users)
+        hashes = {user: hashlib.sha256(password.encode()).hexdigest()
+                  for user, password in self.passwords.items()}
+        (users / "tracer-passwords.xml").write_text("<clickhouse><users>%s</users></clickhouse>" % "".join(
+            f"<{user}><password_sha256_hex>{text}</password_sha256_hex></{user}>"
+            for user, text in hashes.items()))
+        for user in USERS:
+            self.secret(user).write_text(self.passwords[user] + "\n")
+            self.secret(user).chmod(0o600)
+
+    def secret(self, user):
+        """The file that holds the password of a user."""
+        return self.directory / f"{user}.secret"
+
+    def __enter__(self):
+        try:
+            return self.start()
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __exit__(self, *_):
+        if self.process:
+            self.kill()
+        if self.own_directory:
+            shutil.rmtree(self.directory, ignore_errors=True)
+
+    # ---- the process ------------------------------------------------------------------
+
+    def start(self):
+        """Until it answers. It ends by itself when its standard input does: with us."""
+        with open(self.directory / "output", "ab") as output:
+            self.process = subprocess.Popen(
+                [self.engine, f"--config-file={self.directory}/config.xml", "--query",
+                 "SYSTEM START LISTEN HTTP; SYSTEM START LISTEN TCP;"
+                 " SELECT count() FROM file(stdin, 'LineAsString')"],
+                cwd=self.directory, stdin=subprocess.PIPE, stdout=output, stderr=output)
+        deadline = time.monotonic() + START_LIMIT_S
+        while time.monotonic() < deadline:
+            if self.process.poll() is not None:
+                raise RuntimeError(f"ClickHouse ended with {self.process.returncode}: {self.words()}")
+            try:
+                self.query("SELECT 1")
+                return self
+            except (OSError, QueryError):
+                time.sleep(0.05)
+        raise RuntimeError(f"ClickHouse does not answer after {START_LIMIT_S} s: {self.words()}")
+
+    def words(self):
+        """The end of what it said."""
+        return (self.directory / "output").read_text(errors="replace")[-2000:]
+
+    def stop(self):
+        """In order, as a service manager does."""
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(STOP_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise
+        self.process.stdin.close()
+        self.process = None
+
+    def kill(self):
+        """kill -9: what it had not written is gone."""
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process = None
+
+    def pause(self):
+        """It hangs: connections are accepted by the kernel, nothing answers."""
+        os.kill(self.process.pid, signal.SIGSTOP)
+
+    def resume(self):
+        os.kill(self.process.pid, signal.SIGCONT)
+
+    def rss_bytes(self):
+        pages = pathlib.Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+    # ---- asking -----------------------------------------------------------------------
+
+    def query(self, sql, user="default", body=b"", timeout=60, **settings):
+        """The answer's bytes. A setting param_NAME fills {NAME:Type} of the query."""
+        parameters = urllib.parse.urlencode({"query": sql, "wait_end_of_query": 1, **settings})
+        request = urllib.request.Request(f"{self.url}/?{parameters}", data=body, method="POST")
+        request.add_header("X-ClickHouse-User", user)
+        request.add_header("X-ClickHouse-Key", self.passwords.get(user, ""))
+        try:
+            with urllib.request.urlopen(request, timeout=timeout) as response:
+                return response.read()
+        except urllib.error.HTTPError as error:
+            raise QueryError(error.code, error.read().decode(errors="replace")) from None
+
+    def value(self, sql, **settings):
+        """The one value of the one row, as text."""
+        return self.query(sql, **settings).decode().rstrip("\n")
+
+    def rows(self, sql, **settings):
+        """Rows of text, as TabSeparated has it."""
+        return [line.split("\t") for line in self.query(sql, **settings).decode().splitlines()]
