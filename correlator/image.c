@@ -154,19 +154,15 @@ void image_set_tool(struct model *model, struct image *image, struct tool *tool)
 	image_set_dirty(model, image);
 }
 
-bool image_is_runtime(const struct image *image)
-{
-	return image->role == RULES_ROLE_WRAPPER && image->began == IMAGE_FORK;
-}
-
-/* A container belongs to the run and task of the first of its processes. */
+/* A container belongs to the run and task of the first of its processes; a wrapper may be the
+ * runtime on its way in. */
 static void container_note_owner(const struct model *model, const struct image *image)
 {
 	const struct process *process = image->process;
 	struct container *container = image->container;
 
 	if (!container || container->run_id != ROW_NULL || process->run == model->system ||
-	    image_is_runtime(image))
+	    image->role == RULES_ROLE_WRAPPER)
 		return;
 	container->run_id = process->run->id;
 	container->task_id = process->group->task->id;

@@ -113,8 +113,6 @@ void run_free(struct model *model, struct run *run);
 void model_collect(struct model *model);
 
 /* ---- image.c: images and their figures */
-/* A part of a container runtime on its way into the container: not of what runs there. */
-bool image_is_runtime(const struct image *image);
 struct image *image_new(struct model *model, struct process *process, enum image_began began,
 			uint64_t begin_boot_ns, const struct rules_verdict *verdict,
 			struct tool *tool, const char *reason);

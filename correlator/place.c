@@ -16,14 +16,14 @@
 
 /* ---- containers that a daemon started for somebody */
 
-/* Another process of the same container, which has its place. */
+/* Another process of the same container, which has its place; not the runtime on its way in. */
 static struct process *companion(struct model *model, const struct container *container)
 {
 	struct process *process;
 
 	for (process = model->processes; process; process = process->hh.next)
 		if (!process->ended && process->image && process->image->container == container &&
-		    process->run != model->system && !image_is_runtime(process->image))
+		    process->run != model->system && process->image->role != RULES_ROLE_WRAPPER)
 			return process;
 	return NULL;
 }

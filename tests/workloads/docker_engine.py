@@ -10,10 +10,9 @@ import re
 import shutil
 import signal
 import subprocess
-import tarfile
 import time
 
-from harness import PATH, ROOT, Failure, Skip, require
+from harness import PATH, ROOT, Failure, Skip, remove_cgroups, require
 
 PACKAGES = ["docker.io", "docker-cli", "containerd", "tini"]
 RELEASE = "trixie"
@@ -99,12 +98,8 @@ class Engine:
                 raise Failure(f"dockerd does not get ready: {text[-1000:]}")
             time.sleep(0.1)
 
-    def image(self, name, programs):
-        """An image of these files: {path in it: path here}."""
-        archive = self.directory / "image.tar"
-        with tarfile.open(archive, "w") as tar:
-            for target, source in programs.items():
-                tar.add(source, arcname=target)
+    def image(self, name, archive):
+        """An image of the root file system in a tar archive."""
         subprocess.run([self.client, "import", archive, name], env=self.environment, check=True,
                        stdout=subprocess.DEVNULL)
 
@@ -120,8 +115,4 @@ class Engine:
         for mount in reversed(pathlib.Path("/proc/mounts").read_text().splitlines()):
             if mount.split()[1].startswith(f"{self.directory}/"):
                 subprocess.run(["umount", mount.split()[1]], check=False)
-        for path in pathlib.Path("/sys/fs/cgroup").glob("**/docker"):
-            try:
-                path.rmdir()
-            except OSError:
-                pass # somebody else's
+        remove_cgroups("docker")

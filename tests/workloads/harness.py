@@ -45,6 +45,16 @@ def require(*programs):
         raise Skip(f"{', '.join(missing)} not installed")
 
 
+def remove_cgroups(name):
+    """Those of that name in every hierarchy, with what is below; not those that are used."""
+    for top in pathlib.Path("/sys/fs/cgroup").glob(f"**/{name}"):
+        for path in sorted(top.glob("**/"), key=lambda path: -len(path.parts)):
+            try:
+                path.rmdir()
+            except OSError:
+                pass # somebody else's
+
+
 class Daemons:
     """A probe and a correlator for one workload."""
 

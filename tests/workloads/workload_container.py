@@ -2,12 +2,11 @@
 says which container it ran in."""
 
 import json
-import pathlib
 import shutil
 import subprocess
 
 import model
-from harness import HERE, require
+from harness import HERE, remove_cgroups, require
 from model import Run, Task
 
 CONTAINER = "7261636572" + "0" * 54
@@ -43,15 +42,6 @@ def make_bundle(bench):
     return bundle
 
 
-def remove_cgroups():
-    """runc removes the container's; the folder above it stays, unless Docker uses it."""
-    for path in pathlib.Path("/sys/fs/cgroup").glob("**/docker"):
-        try:
-            path.rmdir()
-        except OSError:
-            pass
-
-
 def check(bench):
     require("runc", "busybox")
     bench.worker("prepare", "conclude")
@@ -63,7 +53,7 @@ def check(bench):
     finally:
         subprocess.run(["runc", "--root", bundle / "state", "delete", "--force", CONTAINER],
                        stderr=subprocess.DEVNULL, check=False)
-        remove_cgroups()
+        remove_cgroups("docker")
     if len(reports) != 1:
         return [f"{len(reports)} runs, not 1"]
     report = reports[0]

@@ -1,0 +1,59 @@
+"""What two containers at once must come out as, whichever engine runs them."""
+
+import tarfile
+
+import model
+from harness import HERE
+from model import Run, Task
+
+IMAGE = "tracer-workload"
+PROGRAMS = ("assemble", "polish", "scan", "merge")
+
+
+def expected(runtime):
+    """`runtime`: the tools that enter a container, and how often, are the runtime's business."""
+    return Run(
+        kind="command", main={"two_containers.sh": 1, "mkdir": 1}, tasks_may_have=runtime,
+        tasks=[
+            Task("generic", "prepare", {"prepare": 1}),
+            Task("generic", "assemble + polish", {"sh -c": 1, "assemble": 1, "polish": 1}),
+            Task("generic", "scan + merge", {"sh -c": 1, "scan": 1, "merge": 1}),
+            Task("generic", "conclude", {"conclude": 1}),
+        ])
+
+
+def image_archive(bench):
+    """A root file system with a shell and the programs, to import."""
+    path = bench.directory / "image.tar"
+    with tarfile.open(path, "w") as tar:
+        tar.add("/bin/busybox", arcname="bin/sh")
+        for name in PROGRAMS:
+            tar.add(bench.programs / "tests/workloads/worker", arcname=f"bin/{name}")
+    return path
+
+
+def watch(bench, client):
+    """The report of the run, and what is wrong."""
+    bench.worker("prepare", "conclude")
+    directory = bench.work_directory("work", "root")
+    reports, _ = bench.watch(
+        ["bash", bench.fixture(HERE / "two_containers.sh"), IMAGE, *client], directory, user="root")
+    return (reports[0], []) if len(reports) == 1 else (None, [f"{len(reports)} runs, not 1"])
+
+
+def check(report, runtime, runtime_name):
+    return model.check_run(expected(runtime), report) + check_containers(report, runtime_name)
+
+
+def check_containers(report, runtime_name):
+    """Each program's process names the container that it ran in, and no other."""
+    problems = []
+    runtimes = sorted(row["runtime"] for row in report["containers"])
+    if runtimes != [runtime_name] * 2:
+        return [f"containers are of {runtimes}"]
+    for inside in (PROGRAMS[:2], PROGRAMS[2:]):
+        found = {process["container_id"] for task in report["tasks"]
+                 for process in task["processes"] if process["program"] in inside}
+        if len(found) != 1 or found == {None}:
+            problems.append(f"{', '.join(inside)} ran in containers {found}")
+    return problems

@@ -1,0 +1,23 @@
+#!/bin/bash
+# A script that has two containers run at once, each in a working directory of its own as workflow
+# engines start them, between two steps of its own.
+#   two_containers.sh IMAGE COMMAND...      COMMAND: the client and its options, `docker run --rm`
+set -euo pipefail
+
+image=$1
+shift
+
+# in_container DIRECTORY PROGRAMS: what the image's shell runs there.
+in_container() {
+	cd "$1"
+	exec "${command[@]}" --volume "$PWD:$PWD" --workdir "$PWD" "$image" sh -c "$2"
+}
+
+command=("$@")
+prepare --cpu 20
+mkdir one two
+in_container one 'assemble --cpu 20; polish --cpu 20; true' &
+in_container two 'scan --cpu 20; merge --cpu 20; true' &
+wait %1
+wait %2
+conclude --cpu 20

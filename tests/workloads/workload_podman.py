@@ -1,0 +1,30 @@
+"""Two podman containers at once: no daemon, but a conmon that outlives its starter keeps each."""
+
+import subprocess
+
+import two_containers
+from harness import Failure, remove_cgroups, require
+
+RUNTIME = frozenset({"runc", "podman run"})
+# No limit can be raised on every machine, and none is needed.
+RUN_OPTIONS = ["--rm", "--network", "none", "--ulimit", "nofile=1024:1024",
+               "--ulimit", "nproc=1024:1024"]
+
+
+def check(bench):
+    require("podman", "runc", "busybox")
+    state = bench.directory / "podman"
+    podman = ["podman", "--root", state / "root", "--runroot", state / "run",
+              "--storage-driver", "vfs", "--cgroup-manager", "cgroupfs", "--events-backend", "none",
+              "--runtime", "runc"]
+    imported = subprocess.run(
+        [*podman, "import", two_containers.image_archive(bench), two_containers.IMAGE],
+        capture_output=True, text=True, check=False)
+    if imported.returncode:
+        raise Failure(f"podman import: {imported.stderr.strip()[-500:]}")
+    try:
+        report, problems = two_containers.watch(bench, [*podman, "run", *RUN_OPTIONS])
+    finally:
+        subprocess.run([*podman, "system", "reset", "--force"], capture_output=True, check=False)
+        remove_cgroups("libpod_parent")
+    return problems or two_containers.check(report, RUNTIME, "podman")
