@@ -37,7 +37,7 @@ struct {
 } gone SEC(".maps");
 
 #define VALID(name) COUNTER_VALID(name)
-#define VALID_ALL ((1ULL << COUNTER_COUNT) - 1)
+#define VALID_ALL ((1ULL << COUNTER_memory_delay_ns) - 1)
 #define VALID_MEMORY                                                                          \
 	(VALID(peak_rss_bytes) | VALID(rss_anon_bytes) | VALID(rss_file_bytes) |              \
 	 VALID(rss_shmem_bytes) | VALID(swap_bytes))

@@ -18,11 +18,12 @@ typedef __u8 uint8_t;
 typedef __u16 uint16_t;
 typedef __u32 uint32_t;
 typedef __u64 uint64_t;
+typedef __s32 int32_t;
 #endif
 
 /* Raised whenever a structure below changes: pinned maps of another version are
  * drained and replaced, never read. */
-#define RECORD_VERSION 1
+#define RECORD_VERSION 2
 
 enum record_type {
 	RECORD_FORK = 1,    /* a new thread group */
@@ -32,6 +33,8 @@ enum record_type {
 	RECORD_CGROUP = 5,  /* the path of a cgroup id, sent before its first use */
 	RECORD_SAMPLE = 6,  /* a living process (iterator, never in the ring) */
 	RECORD_IGNORED = 7, /* an exec that the ignore list drops */
+	RECORD_SIGNAL = 8,  /* a signal that can end a process was sent */
+	RECORD_DEVICE = 9,  /* a process holds a GPU device open (iterator, never in the ring) */
 };
 
 /* X(name, meaning and kernel source) */
@@ -58,7 +61,14 @@ enum record_type {
 	X(rss_file_bytes, "mm.rss_stat[MM_FILEPAGES] now")                                   \
 	X(rss_shmem_bytes, "mm.rss_stat[MM_SHMEMPAGES] now")                                 \
 	X(swap_bytes, "mm.rss_stat[MM_SWAPENTS] now")                                        \
-	X(thread_count, "signal.nr_threads now")
+	X(thread_count, "signal.nr_threads now")                                             \
+	X(memory_delay_ns, "waiting for memory: task.delays' swapin, freepages, thrashing_delay") \
+	X(sent_bytes, "payload, TCP and UDP: sock_send_length, since the probe began")       \
+	X(received_bytes, "payload, TCP and UDP: sock_recv_length, since the probe began")   \
+	X(uninterruptible_count, "threads in uninterruptible sleep now: task.__state")       \
+	X(cgroup_memory_limit_bytes, "smallest mem_cgroup.memory.max from its cgroup up")    \
+	X(cgroup_memory_peak_bytes, "of its memory cgroup: mem_cgroup.memory.watermark")     \
+	X(cgroup_throttled_ns, "of its cgroup and those above: cfs_bandwidth.throttled_time")
 
 enum counter_bit {
 #define X(name, source) COUNTER_##name,
@@ -155,6 +165,26 @@ struct record_exit {
 };
 
 #define RECORD_EXIT_OOM (1U << 0) /* signal.oom_mm: killed by the OOM killer */
+
+/* The target is the header's image. Only signals that are delivered: HUP, INT, QUIT,
+ * KILL, TERM, XCPU; ALRM, USR1, USR2 and XFSZ where the target does not handle them. */
+struct record_signal {
+	struct record_header header;
+	struct image_key sender; /* start 0: the kernel itself, a terminal's ^C among that */
+	uint32_t sender_uid;
+	uint32_t signal;
+	int32_t code;   /* si_code: above 0 the kernel's, 0 kill(2), below 0 see sigaction(2) */
+	uint32_t flags; /* RECORD_SIGNAL_* */
+};
+
+#define RECORD_SIGNAL_GROUP (1U << 0) /* sent to the thread group, not to one thread */
+
+/* One for each such node that a process holds; a node opened twice is told twice. */
+struct record_device {
+	struct record_header header;
+	uint32_t major;
+	uint32_t minor;
+};
 
 /* From the iterator too: then it stands before the sample that first needs it. */
 struct record_cgroup {

@@ -277,7 +277,8 @@ START_TEST(wrong_kinds)
 }
 END_TEST
 
-/* One item fewer and one more in `array`, a part of `message`. */
+/* One item fewer (counters: fewer than ever were) and one more in `array`, a part of
+ * `message`. */
 static void resize_array(const msgpack_object *message, msgpack_object_array *array,
 			 const char *what)
 {
@@ -287,7 +288,7 @@ static void resize_array(const msgpack_object *message, msgpack_object_array *ar
 	memcpy(longer, kept.ptr, kept.size * sizeof(*longer));
 	longer[kept.size] = kept.ptr[kept.size - 1];
 	array->ptr = longer;
-	array->size = kept.size - 1;
+	array->size = kept.size == COUNTER_COUNT + 1 ? COUNTER_thread_count + 1 : kept.size - 1;
 	assert_object_refused(message, what, -1);
 	array->size = kept.size + 1;
 	assert_object_refused(message, what, 1);

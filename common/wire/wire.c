@@ -24,6 +24,7 @@
 #define FIELD_COUNT(NAME) (0 WIRE_##NAME##_FIELDS(ONE, ONE, ONE, ONE, ONE))
 #define IMAGE_ITEM_COUNT 3
 #define COUNTERS_ITEM_COUNT (COUNTER_COUNT + 1)
+#define COUNTERS_ITEM_COUNT_MIN (COUNTER_thread_count + 2) /* as in the first version */
 
 _Static_assert(COUNTER_COUNT < 64, "struct counters.valid has one bit per counter");
 _Static_assert(sizeof(WIRE_RECORDING_MAGIC) - 1 == WIRE_RECORDING_MAGIC_SIZE, "magic size");
@@ -180,16 +181,19 @@ static bool reader_take_image(struct reader *reader, struct image_key *image)
 	return true;
 }
 
+/* Counters are only ever appended: what an older recording does not have is unknown. */
 static bool reader_take_counters(struct reader *reader, struct counters *counters)
 {
 	uint64_t count, valid, value;
 
-	if (!reader_take_array(reader, &count) || count != COUNTERS_ITEM_COUNT ||
-	    !reader_take_unsigned(reader, &valid) || valid >> COUNTER_COUNT)
+	if (!reader_take_array(reader, &count) || count < COUNTERS_ITEM_COUNT_MIN ||
+	    count > COUNTERS_ITEM_COUNT || !reader_take_unsigned(reader, &valid) ||
+	    valid >> (count - 1))
 		return false;
 	counters->valid = valid;
 #define X(name, source)                                                                      \
-	if (!reader_take_unsigned(reader, &value))                                            \
+	value = 0;                                                                            \
+	if (COUNTER_##name < count - 1 && !reader_take_unsigned(reader, &value))              \
 		return false;                                                                 \
 	counters->name = value;
 	RECORD_COUNTERS(X)
