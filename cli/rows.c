@@ -41,6 +41,9 @@ DESCRIBE(process, ROW_PROCESS_COLUMNS)
 #define ROW_TYPE row_sample
 DESCRIBE(sample, ROW_SAMPLE_COLUMNS)
 #undef ROW_TYPE
+#define ROW_TYPE row_host_sample
+DESCRIBE(host_sample, ROW_HOST_SAMPLE_COLUMNS)
+#undef ROW_TYPE
 #define ROW_TYPE row_incident
 DESCRIBE(incident, ROW_INCIDENT_COLUMNS)
 #undef ROW_TYPE

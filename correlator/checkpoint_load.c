@@ -141,6 +141,9 @@ static void load_container(struct model *model, struct cursor *cursor)
 	take_fixed_text(cursor, entity->runtime, sizeof(entity->runtime));
 	take_fixed_text(cursor, entity->runtime_id, sizeof(entity->runtime_id));
 	entity->cgroup_path = take_text(cursor, NULL);
+	entity->image = take_text(cursor, NULL);
+	entity->name = take_text(cursor, NULL);
+	take_plain(cursor, &entity->allowance);
 	HASH_ADD(hh, model->containers, id, sizeof(entity->id), entity);
 }
 
@@ -161,6 +164,7 @@ static void load_run(struct model *model, struct cursor *cursor)
 	entity->reason = take_static(cursor, model);
 	entity->container = find_container(model, take_int(cursor));
 	take_plain(cursor, &entity->tally);
+	take_plain(cursor, &entity->allowance);
 	take_plain(cursor, &entity->outcome);
 	if (entity->spine_length < 0 || entity->spine_length > RUN_SPINE_MAX || !entity->kind || !entity->reason) {
 		cursor->bad = true;
@@ -234,6 +238,7 @@ static void load_task(struct model *model, struct cursor *cursor)
 	entity->container = find_container(model, take_int(cursor));
 	entity->orchestrator_group_id = take_int(cursor);
 	take_plain(cursor, &entity->tally);
+	take_plain(cursor, &entity->allowance);
 	take_plain(cursor, &entity->outcome);
 	if (!entity->run || !entity->kind || !entity->reason) {
 		cursor->bad = true;

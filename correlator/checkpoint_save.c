@@ -34,6 +34,9 @@ static void pack_container(msgpack_packer *packer, const struct container *entit
 	pack_text(packer, entity->runtime);
 	pack_text(packer, entity->runtime_id);
 	pack_text(packer, entity->cgroup_path);
+	pack_text(packer, entity->image);
+	pack_text(packer, entity->name);
+	pack_plain(packer, &entity->allowance);
 }
 
 static void pack_run(msgpack_packer *packer, const struct run *entity)
@@ -47,6 +50,7 @@ static void pack_run(msgpack_packer *packer, const struct run *entity)
 	pack_text(packer, entity->reason);
 	msgpack_pack_int64(packer, entity->container ? entity->container->id : 0);
 	pack_plain(packer, &entity->tally);
+	pack_plain(packer, &entity->allowance);
 	pack_plain(packer, &entity->outcome);
 	for (int i = 0; i < entity->spine_length; i++)
 		msgpack_pack_int64(packer, entity->spine_group[i]->id);
@@ -87,6 +91,7 @@ static void pack_task(msgpack_packer *packer, const struct task *entity)
 	msgpack_pack_int64(packer, entity->container ? entity->container->id : 0);
 	msgpack_pack_int64(packer, entity->orchestrator_group ? entity->orchestrator_group->id : 0);
 	pack_plain(packer, &entity->tally);
+	pack_plain(packer, &entity->allowance);
 	pack_plain(packer, &entity->outcome);
 	DL_COUNT(entity->groups, group, count);
 	msgpack_pack_int64(packer, count);

@@ -131,7 +131,8 @@ static struct container *container_get(struct model *model, const struct contain
 	memcpy(container->runtime, name->runtime, sizeof(container->runtime));
 	memcpy(container->runtime_id, name->runtime_id, sizeof(container->runtime_id));
 	container->cgroup_path = strndup(path, name->path_size);
-	container->run_id = container->task_id = ROW_NULL;
+	container->run_id = container->task_id = container->pid_namespace = ROW_NULL;
+	allowance_init(&container->allowance);
 	container->begin_boot_ns = model->now_boot_ns;
 	container->dirty = true;
 	HASH_ADD(hh, model->containers, id, sizeof(container->id), container);
@@ -208,6 +209,7 @@ struct run *run_new(struct model *model, const struct process *root, const char 
 	run->orchestrator = -1;
 	run->name_priority = -1;
 	run->dirty = true;
+	allowance_init(&run->allowance);
 	outcome_init(&run->outcome);
 	tally_init(&run->tally, 0);
 	DL_APPEND(model->runs, run);
@@ -236,6 +238,7 @@ struct task *task_new(struct model *model, struct run *run, const char *kind, co
 	task->merged_into_id = ROW_NULL;
 	task->failure_process_id = ROW_NULL;
 	task->dirty = true;
+	allowance_init(&task->allowance);
 	outcome_init(&task->outcome);
 	tally_init(&task->tally, 0);
 	DL_APPEND(run->tasks, task);

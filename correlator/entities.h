@@ -22,6 +22,7 @@
 #include "bpf/record.h"
 #include "common/rules/rules.h"
 #include "correlator/command.h"
+#include "correlator/allowance.h"
 #include "correlator/totals.h"
 
 struct model;
@@ -68,6 +69,9 @@ struct container {
 	char runtime_id[72];
 	char *cgroup_path;
 	int64_t run_id, task_id; /* ROW_NULL until known */
+	int64_t pid_namespace;   /* of its first process, ROW_NULL unknown */
+	char *image, *name;      /* NULL: not to be seen */
+	struct allowance allowance;
 	int64_t living_count;
 	uint64_t begin_boot_ns, end_boot_ns;
 	bool dirty;
@@ -101,6 +105,7 @@ struct run {
 	struct container *container;
 	const char *reason;        /* static text */
 	struct tally tally;
+	struct allowance allowance;
 	struct outcome outcome;
 	int64_t task_count;
 	struct task *main;
@@ -132,6 +137,7 @@ struct task {
 	struct container *container;
 	const char *reason;
 	struct tally tally;
+	struct allowance allowance;
 	struct outcome outcome;
 	char *failure;             /* what failed first in it, in words; NULL nothing */
 	int64_t failure_process_id;
@@ -184,6 +190,7 @@ struct image {
 	enum image_totals totals_kind;
 	uint64_t begin_boot_ns, end_boot_ns;
 	int64_t spawn_cpu_ns;
+	int64_t uninterruptible_ns; /* ROW_NULL: no pass told */
 	struct counters base;
 	struct totals totals;
 	int64_t peak_rss_bytes;
@@ -237,6 +244,7 @@ struct process {
 	bool ignored;             /* a rule says so: no rows, but it leads to its children */
 	bool ended, has_final;
 	uint64_t end_boot_ns;
+	uint64_t sampled_boot_ns; /* when a pass last saw it, 0: not since the start */
 	uint64_t seen_pass;       /* number of the last pass it was in */
 	unsigned missed_passes;
 	UT_hash_handle hh;

@@ -191,6 +191,7 @@ struct image *image_new(struct model *model, struct process *process, enum image
 	image->began = began;
 	image->begin_boot_ns = begin_boot_ns;
 	image->spawn_cpu_ns = ROW_NULL;
+	image->uninterruptible_ns = ROW_NULL;
 	image->peak_rss_bytes = ROW_NULL;
 	image->wait_status = ROW_NULL;
 	image->role = verdict->role;
@@ -247,6 +248,20 @@ static void note_peak(struct image *image, const struct counters *counters, enum
 		raise_to(&image->peak_rss_bytes, (int64_t)counters->maxrss_bytes);
 }
 
+/* All that the process is in learn what its cgroup may and did use. */
+static void note_allowance(struct image *image, const struct counters *counters)
+{
+	uint64_t cgroup_id = image->process ? image->process->cgroup_id : 0;
+	struct task *task = image->tool->group->task;
+
+	if (cgroup_id == 0)
+		return;
+	allowance_note(&task->allowance, cgroup_id, counters);
+	allowance_note(&task->run->allowance, cgroup_id, counters);
+	if (image->container && allowance_note(&image->container->allowance, cgroup_id, counters))
+		image->container->dirty = true;
+}
+
 void image_update(struct model *model, struct image *image, const struct counters *counters,
 		  enum image_totals kind)
 {
@@ -257,12 +272,17 @@ void image_update(struct model *model, struct image *image, const struct counter
 		return;
 	totals_of_image(&now, &image->base, counters);
 	keep_known(&now, &image->totals);
+	if (image->uninterruptible_ns != ROW_NULL) {
+		now.uninterruptible_ns = image->uninterruptible_ns;
+		now.valid |= COUNTER_VALID(uninterruptible_ns);
+	}
 	totals_replace(&tool->tally.totals, &image->totals, &now);
 	totals_replace(&tool->group->task->tally.totals, &image->totals, &now);
 	totals_replace(&tool->group->task->run->tally.totals, &image->totals, &now);
 	image->totals = now;
 	image->totals_kind = kind;
 	note_peak(image, counters, kind);
+	note_allowance(image, counters);
 	raise_to(&tool->tally.peak_rss_bytes, image->peak_rss_bytes);
 	raise_to(&tool->group->task->tally.peak_rss_bytes, image->peak_rss_bytes);
 	raise_to(&tool->group->task->run->tally.peak_rss_bytes, image->peak_rss_bytes);

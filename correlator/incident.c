@@ -33,6 +33,8 @@ static void incident_add(struct model *model, const struct row_incident *row, co
 		return;
 	}
 	incident->row = *row;
+	incident->row.end_boot_ns = ROW_NULL;
+	incident->row.sender_process_id = incident->row.sender_user_id = ROW_NULL;
 	incident->row.host_id = model->host.id;
 	incident->row.unix_ns = row->boot_ns + model->clock_offset_ns;
 	incident->row.sentence = incident->sentence;

@@ -293,6 +293,18 @@ int model_apply(struct model *model, const struct wire_message *message)
 	return model->out_of_memory ? -ENOMEM : 0;
 }
 
+/* What nobody has told of the host yet. */
+static void host_init(struct row_host *host)
+{
+	*host = (struct row_host){
+		.core_count = ROW_NULL,
+		.swap_bytes = ROW_NULL,
+		.memory_limit_bytes = ROW_NULL,
+		.core_limit_milli = ROW_NULL,
+		.delay_accounting = ROW_NULL,
+	};
+}
+
 int model_new(const struct model_options *options, struct store *store, struct model **ret_model)
 {
 	struct model *model = calloc(1, sizeof(*model));
@@ -304,6 +316,7 @@ int model_new(const struct model_options *options, struct store *store, struct m
 	model->arguments = options->arguments;
 	model->checkpoints = options->checkpoints;
 	model->pass_number = 1;
+	host_init(&model->host);
 	int r = checkpoint_load(model);
 
 	if (r < 0) {
@@ -339,6 +352,8 @@ void model_free(struct model *model)
 	HASH_ITER (hh, model->containers, container, next_container) {
 		HASH_DELETE(hh, model->containers, container);
 		free(container->cgroup_path);
+		free(container->image);
+		free(container->name);
 		free(container);
 	}
 	DL_FOREACH_SAFE (model->incidents, incident, next_incident) {

@@ -10,6 +10,9 @@
 #define SAMPLE_CPU_NS (5 * 1000 * 1000)
 #define SAMPLE_MEMORY_BYTES (1024 * 1024)
 
+/* A pass this long after the one before says nothing of the time between. */
+#define PASS_PERIOD_MAX_NS (10 * UINT64_C(1000000000))
+
 static void sample_add(struct model *model, const struct row_sample *row)
 {
 	if (model->sample_count == model->sample_capacity) {
@@ -74,12 +77,36 @@ static void sample_store(struct model *model, struct process *process, const str
 				  .run_delay_ns = KNOWN_TOTAL(&image->totals, run_delay_ns),
 				  .read_bytes = KNOWN_TOTAL(&image->totals, read_bytes),
 				  .write_bytes = KNOWN_TOTAL(&image->totals, write_bytes),
+				  .sent_bytes = KNOWN_TOTAL(&image->totals, sent_bytes),
+				  .received_bytes = KNOWN_TOTAL(&image->totals, received_bytes),
 				  .rss_anon_bytes = KNOWN(counters, rss_anon_bytes),
 				  .rss_file_bytes = KNOWN(counters, rss_file_bytes),
 				  .rss_shmem_bytes = KNOWN(counters, rss_shmem_bytes),
 				  .swap_bytes = KNOWN(counters, swap_bytes),
 				  .thread_count = KNOWN(counters, thread_count),
+				  .uninterruptible_count = KNOWN(counters, uninterruptible_count),
 			  });
+}
+
+/* The time since the pass before counts as spent in uninterruptible sleep where this one
+ * finds a thread in it. */
+static bool note_uninterruptible(struct process *process, const struct wire_sample *sample)
+{
+	struct image *image = process->image;
+	uint64_t before = process->sampled_boot_ns;
+
+	process->sampled_boot_ns = sample->boot_ns;
+	if (!(sample->counters.valid & COUNTER_VALID(uninterruptible_count)))
+		return false;
+	if (image->uninterruptible_ns == ROW_NULL)
+		image->uninterruptible_ns = 0;
+	if (before < image->begin_boot_ns)
+		before = image->begin_boot_ns;
+	if (sample->counters.uninterruptible_count == 0 || sample->boot_ns <= before ||
+	    sample->boot_ns - before > PASS_PERIOD_MAX_NS)
+		return false;
+	image->uninterruptible_ns += (int64_t)(sample->boot_ns - before);
+	return true;
 }
 
 /* A forked child that a pass sees lives long enough to have a row of its own. */
@@ -96,7 +123,9 @@ static void sample_known(struct model *model, struct process *process, const str
 		return;
 	const struct totals before = process->image->totals;
 
-	if (sample->counters.cpu_ns != (uint64_t)before.cpu_ns || !before.valid)
+	bool slept = note_uninterruptible(process, sample);
+
+	if (slept || sample->counters.cpu_ns != (uint64_t)before.cpu_ns || !before.valid)
 		image_update(model, process->image, &sample->counters, TOTALS_SAMPLE);
 	note_memory(process, memory_of(&sample->counters));
 	sample_store(model, process, sample);

@@ -159,6 +159,7 @@ static int put_task(struct model *model, struct task *task)
 	};
 	int r = 0;
 
+	allowance_fill_row(&row, &task->allowance);
 	totals_fill_row(&row, &task->tally.totals, 0);
 	if (task->merged_into_id != ROW_NULL)
 		r = store_move_task(model->store, task->id, task->merged_into_id);
@@ -199,27 +200,31 @@ static int put_run(struct model *model, const struct run *run)
 		.concurrent_memory_bytes = run->tally.concurrent_memory_bytes,
 	};
 
+	allowance_fill_row(&row, &run->allowance);
 	totals_fill_row(&row, &run->tally.totals, 0);
 	return store_put_run(model->store, &row);
 }
 
 static int put_container(struct model *model, const struct container *container)
 {
-	return store_put_container(
-		model->store,
-		&(struct row_container){
-			.id = container->id,
-			.host_id = model->host.id,
-			.runtime = container->runtime,
-			.runtime_id = container->runtime_id,
-			.cgroup_path = container->cgroup_path ? container->cgroup_path : "",
-			.run_id = container->run_id,
-			.task_id = container->task_id,
-			.begin_boot_ns = (int64_t)container->begin_boot_ns,
-			.end_boot_ns = container->living_count > 0 ? ROW_NULL
-								   : (int64_t)container->end_boot_ns,
-			.started_unix_ns = unix_ns(model, container->begin_boot_ns),
-		});
+	struct row_container row = {
+		.id = container->id,
+		.host_id = model->host.id,
+		.runtime = container->runtime,
+		.runtime_id = container->runtime_id,
+		.cgroup_path = container->cgroup_path ? container->cgroup_path : "",
+		.image = container->image,
+		.name = container->name,
+		.pid_namespace = container->pid_namespace,
+		.run_id = container->run_id,
+		.task_id = container->task_id,
+		.begin_boot_ns = (int64_t)container->begin_boot_ns,
+		.end_boot_ns = container->living_count > 0 ? ROW_NULL : (int64_t)container->end_boot_ns,
+		.started_unix_ns = unix_ns(model, container->begin_boot_ns),
+	};
+
+	allowance_fill_row(&row, &container->allowance);
+	return store_put_container(model->store, &row);
 }
 
 static int put_cgroup(struct model *model, const struct cgroup *cgroup)

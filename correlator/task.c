@@ -89,6 +89,7 @@ void task_merge(struct model *model, struct task *from, struct task *into)
 	while (from->groups)
 		group_move(model, from->groups, into);
 	outcome_add(&into->outcome, &from->outcome);
+	allowance_merge(&into->allowance, &from->allowance);
 	if (!into->failure && from->failure) {
 		into->failure = from->failure;
 		into->failure_process_id = from->failure_process_id;

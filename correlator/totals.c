@@ -27,9 +27,9 @@ static void split_cpu(struct totals *totals)
 
 void totals_of_image(struct totals *ret, const struct counters *base, const struct counters *now)
 {
-	ret->valid = now->valid;
+	*ret = (struct totals){.valid = now->valid};
 #define I(name) ret->name = (int64_t)grown(base->valid & COUNTER_VALID(name) ? base->name : 0, now->name);
-	ROW_TOTALS(I)
+	ROW_COUNTED_TOTALS(I)
 #undef I
 	split_cpu(ret);
 }

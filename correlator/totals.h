@@ -14,6 +14,10 @@
 #include "bpf/record.h"
 #include "common/store/rows.h"
 
+/* The one figure that no record has: passes add it up. Known where they told how many
+ * threads were in that state. */
+enum { COUNTER_uninterruptible_ns = COUNTER_uninterruptible_count };
+
 struct totals {
 #define I(name) int64_t name;
 	ROW_TOTALS(I)
@@ -22,19 +26,25 @@ struct totals {
 };
 
 /* What the image used: `now` less `base`, on-CPU time split into user and system
- * as the kernel's cputime_adjust does. Never negative: a counter that went back
+ * as the kernel's cputime_adjust does; uninterruptible_ns is left 0. Never negative: a counter that went back
  * (it was read while a thread was leaving) counts as unchanged. */
 void totals_of_image(struct totals *ret, const struct counters *base, const struct counters *now);
 
 /* sum += now - before: keeps a sum up to date as an image's figures grow. */
 void totals_replace(struct totals *sum, const struct totals *before, const struct totals *now);
 
+/* What some kernels or settings never tell: unknown in sums too. */
+#define TOTALS_OPTIONAL                                                                      \
+	(COUNTER_VALID(block_io_delay_ns) | COUNTER_VALID(memory_delay_ns) |                  \
+	 COUNTER_VALID(sent_bytes) | COUNTER_VALID(received_bytes) |                          \
+	 COUNTER_VALID(uninterruptible_ns))
+
 /* Sets every ROW_TOTALS field of `row` from `totals`; a field that is not known
- * becomes `unknown` (ROW_NULL for images, 0 for sums), block I/O delay ROW_NULL. */
+ * becomes `unknown` (ROW_NULL for images, 0 for sums), an optional one ROW_NULL. */
 #define TOTALS_FILL_FIELD(name)                                                              \
 	(totals_row)->name = totals_from->valid & COUNTER_VALID(name) ? totals_from->name     \
-			     : COUNTER_##name == COUNTER_block_io_delay_ns ? ROW_NULL         \
-									   : totals_unknown;
+			     : TOTALS_OPTIONAL & COUNTER_VALID(name)  ? ROW_NULL              \
+								      : totals_unknown;
 #define totals_fill_row(row, figures, unknown)                                                \
 	do {                                                                                  \
 		const struct totals *totals_from = (figures);                                     \

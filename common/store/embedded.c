@@ -5,6 +5,7 @@
 #include "store-migrations.h"
 #include "store-queries.h"
 #include "store-statements.h"
+#include "store-views.h"
 
 struct text {
 	const char *file; /* NAME.sql */
@@ -55,6 +56,11 @@ const char *store_statement_text(const char *name, size_t *ret_index)
 const char *store_migration_text(int version)
 {
 	return version >= 1 && version <= store_schema_version() ? migrations[version - 1].sql : NULL;
+}
+
+const char *store_views_text(void)
+{
+	return sql_views;
 }
 
 int store_schema_version(void)

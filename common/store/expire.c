@@ -11,7 +11,8 @@ static const char *const steps_before[] = {
 	"expire_find_runs", "expire_find_tools", "expire_find_processes", "expire_samples",
 	"expire_processes", "expire_incidents", "expire_tools", "expire_tasks",
 };
-static const char *const steps_after[] = {"expire_containers", "expire_losses", "expire_images"};
+static const char *const steps_after[] = {"expire_containers", "expire_losses", "expire_host_samples",
+					  "expire_images"};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

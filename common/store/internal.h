@@ -62,6 +62,8 @@ const char *store_query_text(const char *name);
 const char *store_statement_text(const char *name, size_t *ret_index);
 /* The migration to `version` (1 ..), NULL past the newest. */
 const char *store_migration_text(int version);
+/* Makes the views anew, over the tables of the newest schema. */
+const char *store_views_text(void);
 int store_schema_version(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* The rows of the store as C structures, and their columns as lists.
  *
- * The order and names are those of migrations/0001.sql; tests/check_store.c holds
- * the two against each other. Structures, INSERT statements and bindings are all
+ * The names are those of migrations/ and views.sql; tests/check_store.c holds the two
+ * against each other. Structures, INSERT statements and bindings are all
  * derived from these lists.
  *   I(name)  int64_t, ROW_NULL is NULL
  *   T(name)  const char *, NULL is NULL
@@ -22,13 +22,15 @@ struct row_blob {
 	size_t size;
 };
 
-/* Summable figures that runs, tasks, tools and processes all have. */
-#define ROW_TOTALS(I) \
+/* Summable figures that runs, tasks, tools and processes all have: those that records
+ * count, and one that passes add up. */
+#define ROW_COUNTED_TOTALS(I) \
 	I(cpu_ns) \
 	I(user_ns) \
 	I(system_ns) \
 	I(run_delay_ns) \
 	I(block_io_delay_ns) \
+	I(memory_delay_ns) \
 	I(voluntary_switches) \
 	I(involuntary_switches) \
 	I(minor_faults) \
@@ -39,7 +41,19 @@ struct row_blob {
 	I(rchar_bytes) \
 	I(wchar_bytes) \
 	I(syscr_count) \
-	I(syscw_count)
+	I(syscw_count) \
+	I(sent_bytes) \
+	I(received_bytes)
+
+#define ROW_TOTALS(I) \
+	ROW_COUNTED_TOTALS(I) \
+	I(uninterruptible_ns)
+
+/* Requested against used: of a memory cgroup. */
+#define ROW_LIMITS(I) \
+	I(memory_limit_bytes) \
+	I(cgroup_peak_bytes) \
+	I(throttled_ns)
 
 #define ROW_HOST_COLUMNS(I, T, B) \
 	I(id) \
@@ -53,7 +67,18 @@ struct row_blob {
 	I(memory_bytes) \
 	T(probe_version) \
 	I(first_seen_unix_ns) \
-	I(last_seen_unix_ns)
+	I(last_seen_unix_ns) \
+	T(os) \
+	T(kernel_build) \
+	T(vendor) \
+	T(product) \
+	T(asset_tag) \
+	T(cpu_model) \
+	I(core_count) \
+	I(swap_bytes) \
+	I(memory_limit_bytes) \
+	I(core_limit_milli) \
+	I(delay_accounting)
 
 #define ROW_CONTAINER_COLUMNS(I, T, B) \
 	I(id) \
@@ -61,11 +86,15 @@ struct row_blob {
 	T(runtime) \
 	T(runtime_id) \
 	T(cgroup_path) \
+	T(image) \
+	T(name) \
+	I(pid_namespace) \
 	I(run_id) \
 	I(task_id) \
 	I(begin_boot_ns) \
 	I(end_boot_ns) \
-	I(started_unix_ns)
+	I(started_unix_ns) \
+	ROW_LIMITS(I)
 
 #define ROW_RUN_COLUMNS(I, T, B) \
 	I(id) \
@@ -95,7 +124,8 @@ struct row_blob {
 	I(lost_count) \
 	ROW_TOTALS(I) \
 	I(peak_rss_bytes) \
-	I(concurrent_memory_bytes)
+	I(concurrent_memory_bytes) \
+	ROW_LIMITS(I)
 
 #define ROW_TASK_COLUMNS(I, T, B) \
 	I(id) \
@@ -122,7 +152,8 @@ struct row_blob {
 	I(lost_count) \
 	ROW_TOTALS(I) \
 	I(peak_rss_bytes) \
-	I(concurrent_memory_bytes)
+	I(concurrent_memory_bytes) \
+	ROW_LIMITS(I)
 
 #define ROW_TOOL_COLUMNS(I, T, B) \
 	I(id) \
@@ -173,7 +204,8 @@ struct row_blob {
 	T(working_directory) \
 	I(spawn_cpu_ns) \
 	ROW_TOTALS(I) \
-	I(peak_rss_bytes)
+	I(peak_rss_bytes) \
+	T(gpu)
 
 #define ROW_SAMPLE_COLUMNS(I, T, B) \
 	I(process_id) \
@@ -182,11 +214,14 @@ struct row_blob {
 	I(run_delay_ns) \
 	I(read_bytes) \
 	I(write_bytes) \
+	I(sent_bytes) \
+	I(received_bytes) \
 	I(rss_anon_bytes) \
 	I(rss_file_bytes) \
 	I(rss_shmem_bytes) \
 	I(swap_bytes) \
-	I(thread_count)
+	I(thread_count) \
+	I(uninterruptible_count)
 
 #define ROW_INCIDENT_COLUMNS(I, T, B) \
 	I(id) \
@@ -196,8 +231,13 @@ struct row_blob {
 	I(process_id) \
 	T(kind) \
 	I(boot_ns) \
+	I(end_boot_ns) \
 	I(unix_ns) \
-	T(sentence)
+	T(sentence) \
+	T(cause) \
+	I(sender_process_id) \
+	T(sender_program) \
+	I(sender_user_id)
 
 #define ROW_LOSS_COLUMNS(I, T, B) \
 	I(id) \
@@ -208,6 +248,41 @@ struct row_blob {
 	I(first_boot_ns) \
 	I(last_boot_ns) \
 	I(unix_ns)
+
+/* Counters of the host since its boot; the parsers of correlator/host.c fill them. */
+#define ROW_HOST_FIGURES(I) \
+	I(cpu_user_ns) \
+	I(cpu_system_ns) \
+	I(cpu_idle_ns) \
+	I(cpu_iowait_ns) \
+	I(cpu_steal_ns) \
+	I(running_count) \
+	I(blocked_count) \
+	I(load_milli) \
+	I(memory_available_bytes) \
+	I(memory_free_bytes) \
+	I(memory_cache_bytes) \
+	I(memory_dirty_bytes) \
+	I(swap_used_bytes) \
+	I(cpu_some_ns) \
+	I(memory_some_ns) \
+	I(memory_full_ns) \
+	I(io_some_ns) \
+	I(io_full_ns) \
+	I(disk_read_bytes) \
+	I(disk_write_bytes) \
+	I(disk_read_count) \
+	I(disk_write_count) \
+	I(disk_busy_ns) \
+	I(network_received_bytes) \
+	I(network_sent_bytes) \
+	I(network_dropped_count)
+
+#define ROW_HOST_SAMPLE_COLUMNS(I, T, B) \
+	I(host_id) \
+	I(unix_ns) \
+	I(boot_ns) \
+	ROW_HOST_FIGURES(I)
 
 #define ROW_CGROUP_COLUMNS(I, T, B) \
 	I(id) \
@@ -224,6 +299,7 @@ struct row_blob {
 	R(TOOL, tool, tools, "id") \
 	R(PROCESS, process, processes, "id") \
 	R(SAMPLE, sample, samples, "process_id, boot_ns") \
+	R(HOST_SAMPLE, host_sample, host_samples, "host_id, unix_ns") \
 	R(INCIDENT, incident, incidents, "id") \
 	R(LOSS, loss, losses, "id") \
 	R(CGROUP, cgroup, cgroups, "id")

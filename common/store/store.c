@@ -245,6 +245,8 @@ static int schema_migrate(struct store *store, int64_t version)
 
 	for (int next = (int)version + 1; error == 0 && next <= store_schema_version(); next++)
 		error = store_exec(store, store_migration_text(next));
+	if (error == 0)
+		error = store_exec(store, store_views_text());
 	snprintf(finish, sizeof(finish), "PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
 		 APPLICATION_ID, store_schema_version());
 	if (error == 0)

@@ -54,6 +54,7 @@ static int64_t figure(uint64_t number, int64_t around)
 		(row)->system_ns = (row)->cpu_ns - (row)->user_ns; \
 		(row)->run_delay_ns = figure(number, 900000LL * (factor)); \
 		(row)->block_io_delay_ns = ROW_NULL; \
+		(row)->memory_delay_ns = ROW_NULL; \
 		(row)->voluntary_switches = figure(number, 60 * (factor)); \
 		(row)->involuntary_switches = figure(number, 12 * (factor)); \
 		(row)->minor_faults = figure(number, 900 * (factor)); \
@@ -65,6 +66,9 @@ static int64_t figure(uint64_t number, int64_t around)
 		(row)->wchar_bytes = figure(number, 1000000LL * (factor)); \
 		(row)->syscr_count = figure(number, 300 * (factor)); \
 		(row)->syscw_count = figure(number, 90 * (factor)); \
+		(row)->sent_bytes = 0; \
+		(row)->received_bytes = 0; \
+		(row)->uninterruptible_ns = ROW_NULL; \
 		(row)->peak_rss_bytes = figure(number, 30000000) / 4096 * 4096; \
 	} while (0)
 

@@ -187,7 +187,7 @@ CREATE INDEX images_by_text ON images (path, program, reason, rule, role);
 
 -- How processes are kept: in order of appearance rather than of their random ids, whose
 -- inserts would each write a page of their own; host, run and task through the tool;
--- the classification through its image. Written through the view processes.
+-- the classification through its image. Written through the view processes (views.sql).
 CREATE TABLE process_rows (
   id                INTEGER NOT NULL UNIQUE, -- see processes, as for all that follow
   rev               INTEGER NOT NULL,
@@ -234,109 +234,6 @@ CREATE TABLE process_rows (
 CREATE INDEX process_rows_by_tool ON process_rows (tool_id, image_id);
 CREATE INDEX process_rows_living ON process_rows (id) WHERE end_boot_ns IS NULL;
 
--- One exec image of one process: a shell that execs a tool is two rows. A child
--- that execs at once has one row; what it used before its exec is in its figures.
-CREATE VIEW processes AS SELECT
-  p.id,                    -- id; hash of host, boot, pid, start time and exec count; derived
-  p.rev,                   -- count; revision of this row; correlator
-  t.host_id,               -- id; hosts.id; derived
-  p.container_id,          -- id; containers.id; cgroup
-  t.run_id,                -- id; runs.id; model
-  t.task_id,               -- id; tasks.id; model
-  p.tool_id,               -- id; tools.id; model
-  p.parent_id,             -- id; processes.id of the image that forked it, or the image it was before exec; real_parent at fork
-  p.pid,                   -- pid; thread group id, initial namespace; task.tgid
-  p.exec_id,               -- count; execs of this process and its ancestors; task.self_exec_id
-  p.user_id,               -- uid; real user; cred.uid
-  p.began,                 -- text; fork, exec, found (alive before the probe); event
-  p.ended,                 -- text; exit, exec (a new image followed), lost (gone without a record); event
-  p.totals,                -- text; how final the counters are: sample, exec, exit, final; event
-  p.begin_boot_ns,         -- ns, boot clock; this image began: fork or exec, start_boottime if found; event
-  p.end_boot_ns,           -- ns, boot clock; this image ended; event
-  p.started_unix_ns,       -- ns; wall clock at begin_boot_ns; CLOCK_REALTIME
-  p.exit_code,             -- code; of the thread group, NULL if killed or living; signal.group_exit_code
-  p.signal,                -- signal; that killed it; signal.group_exit_code & 0x7f
-  p.core_dumped,           -- 0 or 1; a core was dumped; signal.group_exit_code & 0x80
-  p.oom_killed,            -- 0 or 1; the kernel's OOM killer chose it; signal.oom_mm
-  i.role,                  -- text; what it is to the model; rule or generic
-  i.rule,                  -- text; rule that said so, NULL: the generic step; rules
-  i.reason,                -- text; how it came to its task; model
-  i.program,               -- text; base name of the program, comm where no path is known; linux_binprm.filename
-  i.path,                  -- text; the program as executed, NULL: same as its parent's; linux_binprm.filename or mm.exe_file
-  p.arguments,             -- bytes; argv after redaction, each ended by NUL, NULL: same as its parent's or unknown; mm.arg_start
-  p.redacted_count,        -- count; values that redaction took out of arguments; correlator
-  p.arguments_truncated,   -- 0 or 1; argv was longer than what is kept; mm.arg_end
-  p.working_directory,     -- text; at exec, NULL: unknown or its parent's; fs.pwd
-  p.spawn_cpu_ns,          -- ns; of cpu_ns, used between its fork and its exec; sum_exec_runtime at exec
-  p.cpu_ns,                -- ns; on-CPU time, all threads, teardown included when final; sum_exec_runtime
-  p.user_ns,               -- ns; of cpu_ns, in user mode, split as the kernel does; utime
-  p.system_ns,             -- ns; of cpu_ns, in the kernel; stime
-  p.run_delay_ns,          -- ns; runnable, waiting for a processor, all threads; sched_info.run_delay
-  p.block_io_delay_ns,     -- ns; waiting for block I/O, NULL unless delay accounting is on; task.delays.blkio_delay
-  p.voluntary_switches,    -- count; context switches; nvcsw
-  p.involuntary_switches,  -- count; preemptions; nivcsw
-  p.minor_faults,          -- count; page faults without I/O; min_flt
-  p.major_faults,          -- count; page faults with I/O; maj_flt
-  p.read_bytes,            -- bytes; fetched from storage; ioac.read_bytes
-  p.write_bytes,           -- bytes; dirtied for storage; ioac.write_bytes
-  p.cancelled_write_bytes, -- bytes; dirtied, then truncated; ioac.cancelled_write_bytes
-  p.rchar_bytes,           -- bytes; through read-like calls, pipes included; ioac.rchar
-  p.wchar_bytes,           -- bytes; through write-like calls, pipes included; ioac.wchar
-  p.syscr_count,           -- count; read-like calls; ioac.syscr
-  p.syscw_count,           -- count; write-like calls; ioac.syscw
-  p.peak_rss_bytes         -- bytes; peak resident set of this image alone; max(mm.hiwater_rss, mm.rss_stat)
-  FROM process_rows p
-  LEFT JOIN images i ON i.id = p.image_id
-  LEFT JOIN tools t ON t.id = p.tool_id;
-
--- Writing a process: inserted, or replaced where its id is there.
-CREATE TRIGGER processes_put INSTEAD OF INSERT ON processes BEGIN
-  INSERT INTO images (path, program, reason, rule, role)
-  SELECT NEW.path, NEW.program, NEW.reason, NEW.rule, NEW.role
-   WHERE NOT EXISTS (SELECT 1 FROM images
-                      WHERE path IS NEW.path AND program IS NEW.program AND reason IS NEW.reason
-                        AND rule IS NEW.rule AND role IS NEW.role);
-  INSERT INTO process_rows (
-    id, rev, image_id, container_id, tool_id, parent_id, pid, exec_id, user_id, began, ended,
-    totals, begin_boot_ns, end_boot_ns, started_unix_ns, exit_code, signal, core_dumped,
-    oom_killed, arguments, redacted_count, arguments_truncated, working_directory, spawn_cpu_ns,
-    cpu_ns, user_ns, system_ns, run_delay_ns, block_io_delay_ns, voluntary_switches,
-    involuntary_switches, minor_faults, major_faults, read_bytes, write_bytes,
-    cancelled_write_bytes, rchar_bytes, wchar_bytes, syscr_count, syscw_count, peak_rss_bytes)
-  VALUES (
-    NEW.id, NEW.rev,
-    (SELECT id FROM images WHERE path IS NEW.path AND program IS NEW.program
-       AND reason IS NEW.reason AND rule IS NEW.rule AND role IS NEW.role LIMIT 1),
-    NEW.container_id, NEW.tool_id, NEW.parent_id, NEW.pid, NEW.exec_id, NEW.user_id, NEW.began,
-    NEW.ended, NEW.totals, NEW.begin_boot_ns, NEW.end_boot_ns, NEW.started_unix_ns,
-    NEW.exit_code, NEW.signal, NEW.core_dumped, NEW.oom_killed, NEW.arguments,
-    NEW.redacted_count, NEW.arguments_truncated, NEW.working_directory, NEW.spawn_cpu_ns,
-    NEW.cpu_ns, NEW.user_ns, NEW.system_ns, NEW.run_delay_ns, NEW.block_io_delay_ns,
-    NEW.voluntary_switches, NEW.involuntary_switches, NEW.minor_faults, NEW.major_faults,
-    NEW.read_bytes, NEW.write_bytes, NEW.cancelled_write_bytes, NEW.rchar_bytes,
-    NEW.wchar_bytes, NEW.syscr_count, NEW.syscw_count, NEW.peak_rss_bytes)
-      ON CONFLICT (id) DO UPDATE SET
-    rev = excluded.rev, image_id = excluded.image_id, container_id = excluded.container_id,
-    tool_id = excluded.tool_id, parent_id = excluded.parent_id, pid = excluded.pid,
-    exec_id = excluded.exec_id, user_id = excluded.user_id, began = excluded.began,
-    ended = excluded.ended, totals = excluded.totals, begin_boot_ns = excluded.begin_boot_ns,
-    end_boot_ns = excluded.end_boot_ns, started_unix_ns = excluded.started_unix_ns,
-    exit_code = excluded.exit_code, signal = excluded.signal,
-    core_dumped = excluded.core_dumped, oom_killed = excluded.oom_killed,
-    arguments = excluded.arguments, redacted_count = excluded.redacted_count,
-    arguments_truncated = excluded.arguments_truncated,
-    working_directory = excluded.working_directory, spawn_cpu_ns = excluded.spawn_cpu_ns,
-    cpu_ns = excluded.cpu_ns, user_ns = excluded.user_ns, system_ns = excluded.system_ns,
-    run_delay_ns = excluded.run_delay_ns, block_io_delay_ns = excluded.block_io_delay_ns,
-    voluntary_switches = excluded.voluntary_switches,
-    involuntary_switches = excluded.involuntary_switches, minor_faults = excluded.minor_faults,
-    major_faults = excluded.major_faults, read_bytes = excluded.read_bytes,
-    write_bytes = excluded.write_bytes, cancelled_write_bytes = excluded.cancelled_write_bytes,
-    rchar_bytes = excluded.rchar_bytes, wchar_bytes = excluded.wchar_bytes,
-    syscr_count = excluded.syscr_count, syscw_count = excluded.syscw_count,
-    peak_rss_bytes = excluded.peak_rss_bytes;
-END;
-
 -- The shape over time of living processes: one row a pass in which the process
 -- had used CPU or its memory had changed.
 CREATE TABLE samples (
@@ -363,7 +260,7 @@ CREATE TABLE incidents (
   run_id            INTEGER, -- id; runs.id; model
   task_id           INTEGER, -- id; tasks.id; model
   process_id        INTEGER, -- id; processes.id; model
-  kind              TEXT NOT NULL, -- text; exit-code, signal, oom-kill; model
+  kind              TEXT NOT NULL, -- text; exit-code, signal, oom-kill, failed-command, stuck, idle; model
   boot_ns           INTEGER NOT NULL, -- ns, boot clock; when; event
   unix_ns           INTEGER NOT NULL, -- ns; wall clock at boot_ns; CLOCK_REALTIME
   sentence          TEXT NOT NULL -- text; what failed and what is known of why; model
@@ -408,17 +305,3 @@ CREATE TABLE checkpoints (
   process_id        INTEGER NOT NULL PRIMARY KEY, -- id; processes.id; derived
   state             BLOB NOT NULL -- msgpack; correlator/checkpoint_fields.h; correlator
 ) STRICT;
-
--- Runs with their host's name and wall time. As in the two views that follow, what is
--- left without processes is not there, and the wall time is unknown while it lives.
-CREATE VIEW standing_runs AS
-  SELECT r.*, h.hostname AS host, r.end_boot_ns - r.begin_boot_ns AS wall_ns
-    FROM runs r LEFT JOIN hosts h ON h.id = r.host_id
-   WHERE r.process_count > 0;
--- Tasks that were not merged into another.
-CREATE VIEW standing_tasks AS
-  SELECT *, end_boot_ns - begin_boot_ns AS wall_ns FROM tasks
-   WHERE merged_into_id IS NULL AND process_count > 0;
--- Tools that have processes.
-CREATE VIEW standing_tools AS
-  SELECT *, end_boot_ns - begin_boot_ns AS wall_ns FROM tools WHERE process_count > 0;
