@@ -23,16 +23,22 @@ struct part {
 /* Of the threads that are gone. The leader stays until the end, unless another thread
  * execs and takes its place: its own part is kept apart for that case. */
 struct gone_threads {
-	__u64 start_boot_ns; /* of the thread group: pids come again */
 	struct part others;
 	struct part leader;
 };
 
-/* By thread group id. An entry that falls out loses that part of a process. */
+/* A pid comes again before the kernel has said its last word on the process that had it
+ * first: both have an entry then. */
+struct gone_key {
+	__u64 start_boot_ns; /* of the thread group */
+	__u64 tgid;
+};
+
+/* An entry that falls out loses that part of a process. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);
-	__type(key, __u32);
+	__type(key, struct gone_key);
 	__type(value, struct gone_threads);
 } gone SEC(".maps");
 
@@ -124,14 +130,23 @@ static __always_inline __u64 valid_here(void)
 	return valid;
 }
 
+static __always_inline struct gone_key gone_key_of(struct task_struct *task)
+{
+	return (struct gone_key){task->group_leader->start_boottime, task->tgid};
+}
+
 static __always_inline struct gone_threads *gone_find(struct task_struct *task)
 {
-	__u32 tgid = task->tgid;
-	struct gone_threads *found = bpf_map_lookup_elem(&gone, &tgid);
+	struct gone_key key = gone_key_of(task);
 
-	if (!found || found->start_boot_ns != task->group_leader->start_boottime)
-		return NULL;
-	return found;
+	return bpf_map_lookup_elem(&gone, &key);
+}
+
+static __always_inline void gone_forget(struct task_struct *leader)
+{
+	struct gone_key key = gone_key_of(leader);
+
+	bpf_map_delete_elem(&gone, &key);
 }
 
 /* The threads that are gone. */
@@ -247,12 +262,11 @@ static __always_inline void gone_keep(struct task_struct *task, __u64 now_boot_n
 	struct part part = {};
 
 	if (!found) {
-		struct gone_threads fresh = {.start_boot_ns = task->group_leader->start_boottime};
-		__u32 tgid = task->tgid;
-		bool stale = bpf_map_lookup_elem(&gone, &tgid);
+		struct gone_key key = gone_key_of(task);
+		struct gone_threads fresh = {};
 
 		/* Another thread may be doing the same: the first one's entry stays. */
-		bpf_map_update_elem(&gone, &tgid, &fresh, stale ? BPF_ANY : BPF_NOEXIST);
+		bpf_map_update_elem(&gone, &key, &fresh, BPF_NOEXIST);
 		found = gone_find(task);
 	}
 	if (!found)

@@ -224,7 +224,6 @@ SEC("tp_btf/sched_process_free")
 int BPF_PROG(on_free, struct task_struct *task)
 {
 	__u64 now = bpf_ktime_get_boot_ns();
-	__u32 tgid = task->tgid;
 
 	if (task->pid != task->tgid)
 		return 0;
@@ -236,7 +235,7 @@ int BPF_PROG(on_free, struct task_struct *task)
 		return 0;
 	counters_read_final(&record->counters, task, now);
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
-	bpf_map_delete_elem(&gone, &tgid);
+	gone_forget(task);
 	return 0;
 }
 

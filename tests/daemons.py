@@ -1,0 +1,229 @@
+"""A probe and a correlator of a test's own: started, killed, waited for, and their store asked.
+
+Everything lies in one directory: socket, store, logs, and the BPF filesystem for pins. Whatever
+happens to the test, close() ends what was started; the filesystem is mounted where nobody else
+sees it (enter_own_mounts) and goes, pins and all, with the test's process.
+"""
+
+import ctypes
+import json
+import os
+import pathlib
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+READY_TIMEOUT_S = 60
+STOP_TIMEOUT_S = 60
+SETTLE_TIMEOUT_S = 60
+MOUNTS_MARK = "TRACER_CHECK_MOUNTS"
+# Read by a build with sanitizers only. The leak check ends with system calls that the probe's
+# sandbox refuses; what a sanitizer keeps of freed memory would look like growth.
+SANITIZERS = {
+    "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+    "ASAN_OPTIONS": "detect_leaks=0:quarantine_size_mb=1:thread_local_quarantine_size_kb=64",
+}
+
+
+class Skip(Exception):
+    """Cannot be tested here; says why."""
+
+
+def same(what, found, expected):
+    assert found == expected, f"{what}: {found!r}, expected {expected!r}"
+
+
+def wait_until(what, holds, timeout_s=SETTLE_TIMEOUT_S):
+    """The first true answer."""
+    deadline = time.monotonic() + timeout_s
+    while not (answer := holds()):
+        assert time.monotonic() < deadline, f"{what}: not within {timeout_s} s"
+        time.sleep(0.05)
+    return answer
+
+
+def enter_own_mounts():
+    """Runs this program again where its mounts are seen by nobody else and go with it."""
+    if MOUNTS_MARK not in os.environ:
+        os.environ[MOUNTS_MARK] = "own"
+        os.execvp("unshare", ["unshare", "--mount", sys.executable, *sys.argv])
+
+
+def die_with_parent():
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
+class Daemon:
+    """One process of a daemon."""
+
+    def __init__(self, name, command, log_path, environment=None):
+        self.name = name
+        self.log_path = log_path
+        self.ready_fd, ready_write = os.pipe()
+        os.set_blocking(self.ready_fd, False)
+        with open(log_path, "ab") as log:
+            self.process = subprocess.Popen(
+                [*map(str, command), "--ready-fd", str(ready_write)], stdin=subprocess.DEVNULL,
+                stdout=log, stderr=log, pass_fds=[ready_write], preexec_fn=die_with_parent,
+                env=os.environ | SANITIZERS | (environment or {}))
+        os.close(ready_write)
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def is_ready(self):
+        try:
+            return os.read(self.ready_fd, 1) == b"1"
+        except BlockingIOError:
+            return False
+
+    def wait_ready(self):
+        wait_until(f"{self.name} is ready", lambda: self.is_ready() or self.has_ended(),
+                   READY_TIMEOUT_S)
+        assert not self.has_ended(), f"the {self.name} has ended: {self.log()}"
+        return self
+
+    def has_ended(self):
+        return self.process.poll() is not None
+
+    def log(self):
+        return self.log_path.read_text(errors="replace")
+
+    def signal(self, number):
+        self.process.send_signal(number)
+
+    def kill(self):
+        if not self.has_ended():
+            self.process.send_signal(signal.SIGCONT)
+            self.process.kill()
+        self.process.wait()
+
+    def stop(self):
+        """Ends it as a service manager would."""
+        if not self.has_ended():
+            self.process.terminate()
+        return self.wait()
+
+    def wait(self):
+        try:
+            status = self.process.wait(STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"the {self.name} does not end: {self.log()}") from None
+        same(f"status of the {self.name} ({self.log()[-1500:]})", status, 0)
+
+    def close(self):
+        self.kill()
+        os.close(self.ready_fd)
+
+    def memory_bytes(self):
+        """Of its own: without the mapped ring and files."""
+        for line in open(f"/proc/{self.pid}/status"):
+            if line.startswith("RssAnon:"):
+                return int(line.split()[1]) * 1024
+        raise AssertionError("no RssAnon")
+
+    def descriptor_count(self):
+        return len(os.listdir(f"/proc/{self.pid}/fd"))
+
+
+class Daemons:
+    """The pair, in a directory of their own."""
+
+    def __init__(self, build, directory=None):
+        self.build = pathlib.Path(build).resolve()
+        self.directory = pathlib.Path(directory or tempfile.mkdtemp(prefix="tracer-test-"))
+        self.directory.chmod(0o755)
+        self.socket = self.directory / "tracer.sock"
+        self.store = self.directory / "tracer.db"
+        self.pin_directory = None
+        self.probe_program = self.build / "probe/tracer-probe"
+        self.probe_options = []
+        self.correlator_options = []
+        self.started = []
+        self.probe = self.correlator = None
+
+    def mount_pins(self):
+        """Pins from now on, in a BPF filesystem of the test's own."""
+        mount = self.directory / "bpf"
+        mount.mkdir()
+        if subprocess.run(["mount", "-t", "bpf", "bpf", mount], capture_output=True,
+                          check=False).returncode:
+            raise Skip("cannot mount a BPF filesystem")
+        self.pin_directory = mount / "tracer"
+
+    def start_correlator(self, *options, wait=True):
+        self.correlator = self._start("correlator", [
+            self.build / "correlator/tracer-correlator", "--socket", self.socket,
+            "--socket-group", "nogroup", "--store", self.store, "--retain", "0",
+            "--rules", self.directory, *self.correlator_options, *options], wait)
+        return self.correlator
+
+    def start_probe(self, *options, wait=True, environment=None):
+        """The probe becomes nobody, and reaches the socket by its group."""
+        pins = ["--pin-dir", self.pin_directory] if self.pin_directory else ["--no-pin"]
+        self.probe = self._start("probe", [
+            self.probe_program, "--socket", self.socket, "--group", "nogroup", *pins,
+            *self.probe_options, *options], wait, environment)
+        return self.probe
+
+    def start(self):
+        self.start_correlator()
+        self.start_probe()
+
+    def _start(self, name, command, wait, environment=None):
+        daemon = Daemon(name, command, self.directory / f"{name}.log", environment)
+        self.started.append(daemon)
+        return daemon.wait_ready() if wait else daemon
+
+    def stop(self):
+        """Lets both end as they should: everything that happened is in the store then."""
+        self.probe.stop()
+        self.correlator.stop()
+
+    def detach(self):
+        return subprocess.run([self.probe_program, "--detach", "--pin-dir", self.pin_directory],
+                              capture_output=True, text=True, check=False,
+                              env=os.environ | SANITIZERS)
+
+    def close(self):
+        for daemon in self.started:
+            daemon.close()
+        for mount in ("bpf", "disk"):
+            if os.path.ismount(self.directory / mount):
+                subprocess.run(["umount", "--lazy", self.directory / mount], check=False)
+
+    def rows(self, sql, *values):
+        """Rows of the store as dictionaries; none while there is no store."""
+        if not self.store.exists():
+            return []
+        database = sqlite3.connect(f"file:{self.store}?mode=ro", uri=True, timeout=30)
+        database.row_factory = sqlite3.Row
+        database.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
+        try:
+            return [dict(row) for row in database.execute(sql, values)]
+        except sqlite3.OperationalError as reason:
+            if "no such table" in str(reason):
+                return []
+            raise
+        finally:
+            database.close()
+
+    def value(self, sql, *values):
+        rows = self.rows(sql, *values)
+        return next(iter(rows[0].values())) if rows else None
+
+    def check_store(self):
+        same("integrity of the store", self.value("PRAGMA integrity_check"), "ok")
+
+    def tracer(self, *arguments):
+        """What `tracer ... --json` prints."""
+        result = subprocess.run(
+            [self.build / "cli/tracer", *map(str, arguments), "--json", "--store", self.store],
+            capture_output=True, check=False, env=os.environ | SANITIZERS)
+        same(f"status of tracer {arguments}: {result.stderr.decode(errors='replace')}",
+             result.returncode, 0)
+        return json.loads(result.stdout)
