@@ -1,7 +1,9 @@
 /* The .sql files of this folder, embedded when it is built, by their names. */
+#include <stdio.h>
 #include <string.h>
 
 #include "common/store/internal.h"
+#include "store-entities.h"
 #include "store-migrations.h"
 #include "store-queries.h"
 #include "store-statements.h"
@@ -16,6 +18,7 @@ struct text {
 static const struct text queries[] = {STORE_SQL_QUERIES(X)};
 static const struct text statements[] = {STORE_SQL_STATEMENTS(X)};
 static const struct text migrations[] = {STORE_SQL_MIGRATIONS(X)};
+static const struct text entities[] = {STORE_SQL_ENTITIES(X)};
 #undef X
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -29,6 +32,22 @@ static const struct text *text_find(const struct text *texts, size_t count, cons
 		if (strncmp(texts[i].file, name, size) == 0 && strcmp(texts[i].file + size, ".sql") == 0)
 			return &texts[i];
 	return NULL;
+}
+
+const char *store_entity_text(size_t index)
+{
+	return index < COUNT(entities) ? entities[index].sql : NULL;
+}
+
+const char *store_entity_name(size_t index)
+{
+	static char names[COUNT(entities)][STORE_ENTITY_NAME_BYTES];
+
+	if (index >= COUNT(entities))
+		return NULL;
+	snprintf(names[index], sizeof(names[index]), "%.*s",
+		 (int)(strlen(entities[index].file) - strlen(".sql")), entities[index].file);
+	return names[index];
 }
 
 const char *store_query_text(const char *name)

@@ -58,6 +58,8 @@ void store_bind_integer(sqlite3_stmt *statement, const char *name, int64_t value
 
 /* The text of queries/NAME.sql or statements/NAME.sql, NULL if there is none. */
 const char *store_query_text(const char *name);
+/* entities/NAME.sql of that index, NULL past the last. */
+const char *store_entity_text(size_t index);
 /* `ret_index` numbers the statements from 0, below STORE_STATEMENTS_MAX. */
 const char *store_statement_text(const char *name, size_t *ret_index);
 /* The migration to `version` (1 ..), NULL past the newest. */

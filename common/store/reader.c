@@ -33,31 +33,47 @@ static int parameters_bind(sqlite3_stmt *statement, const struct store_parameter
 	return SQLITE_OK;
 }
 
-int store_query(struct store *store, const char *query, const struct store_parameter *parameters,
-		struct store_result **ret_result)
+static int query_run(struct store *store, const char *name, const char *sql,
+		     const struct store_parameter *parameters, struct store_result **ret_result)
 {
-	const char *sql = store_query_text(query);
-	struct store_result *result;
+	struct store_result *result = calloc(1, sizeof(*result));
 	int rc, error;
 
-	if (!sql) {
-		snprintf(store->error, sizeof(store->error), "no query is named %s", query);
-		return -EINVAL;
-	}
-	result = calloc(1, sizeof(*result));
 	if (!result)
-		return store_fail(store, SQLITE_NOMEM, query);
+		return store_fail(store, SQLITE_NOMEM, name);
 	result->store = store;
 	rc = sqlite3_prepare_v2(store->db, sql, -1, &result->statement, NULL);
 	if (rc == SQLITE_OK)
 		rc = parameters_bind(result->statement, parameters);
 	if (rc != SQLITE_OK) {
-		error = store_fail(store, rc, query);
+		error = store_fail(store, rc, name);
 		store_result_free(result);
 		return rc == SQLITE_RANGE ? -EINVAL : error;
 	}
 	*ret_result = result;
 	return 0;
+}
+
+int store_query(struct store *store, const char *query, const struct store_parameter *parameters,
+		struct store_result **ret_result)
+{
+	const char *sql = store_query_text(query);
+
+	if (!sql) {
+		snprintf(store->error, sizeof(store->error), "no query is named %s", query);
+		return -EINVAL;
+	}
+	return query_run(store, query, sql, parameters, ret_result);
+}
+
+int store_query_entity(struct store *store, size_t index, int64_t after_rev, int64_t limit,
+		       struct store_result **ret_result)
+{
+	const struct store_parameter parameters[] = {
+		{"cursor", STORE_INTEGER, after_rev, NULL}, {"limit", STORE_INTEGER, limit, NULL}, {0}};
+
+	return query_run(store, store_entity_name(index), store_entity_text(index), parameters,
+			 ret_result);
 }
 
 int store_result_next(struct store_result *result)

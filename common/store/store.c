@@ -372,6 +372,25 @@ int store_open_writer(const char *path, struct store **ret_store, struct store_e
 	return 0;
 }
 
+int store_open_empty(struct store **ret_store, struct store_error *ret_error)
+{
+	struct store *store = store_new();
+	int error;
+
+	if (!store)
+		return error_set(ret_error, -ENOMEM, "out of memory");
+	error = connection_open(store, ":memory:", SQLITE_OPEN_READWRITE);
+	if (error == 0)
+		error = schema_migrate(store, 0);
+	if (error < 0) {
+		error_set(ret_error, error, "%s", store->error);
+		store_close(store);
+		return error;
+	}
+	*ret_store = store;
+	return 0;
+}
+
 /* Kept on read-only media, with no writer ever beside it, a WAL database can only be
  * opened as immutable. With a PATH-wal present its rows may be in there: never then. */
 static int reader_open_immutable(struct store *store, const char *path)

@@ -29,6 +29,9 @@ int store_open_reader(const char *path, struct store **ret_store, struct store_e
  * -EROFS, -ENOSPC. */
 int store_open_writer(const char *path, struct store **ret_store, struct store_error *ret_error);
 
+/* An empty store in memory, to ask it for the columns of this release. */
+int store_open_empty(struct store **ret_store, struct store_error *ret_error);
+
 void store_close(struct store *store);
 
 /* The error of the last failed call, in words. */
@@ -106,6 +109,12 @@ void store_end_reading(struct store *store);
  * or parameter. */
 int store_query(struct store *store, const char *query, const struct store_parameter *parameters,
 		struct store_result **ret_result);
+/* What leaves the host: entities/NAME.sql, by index. The result has the columns of the
+ * entity, `rev` and `host_id` among them, rows in the order of `rev`, at most `limit`. */
+#define STORE_ENTITY_NAME_BYTES 32
+const char *store_entity_name(size_t index); /* NULL past the last */
+int store_query_entity(struct store *store, size_t index, int64_t after_rev, int64_t limit,
+		       struct store_result **ret_result);
 /* The file names of all queries (NAME.sql), NULL past the last. */
 const char *store_query_file(size_t index);
 /* 1: a row; 0: the end; -errno. */

@@ -1,0 +1,1 @@
+SELECT * FROM containers WHERE rev > :cursor ORDER BY rev LIMIT :limit;

@@ -1,0 +1,1 @@
+SELECT * FROM host_samples WHERE rev > :cursor ORDER BY rev LIMIT :limit;

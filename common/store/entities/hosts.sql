@@ -1,0 +1,1 @@
+SELECT *, id AS host_id FROM hosts WHERE rev > :cursor ORDER BY rev LIMIT :limit;

@@ -1,0 +1,1 @@
+SELECT * FROM incidents WHERE rev > :cursor ORDER BY rev LIMIT :limit;

@@ -1,0 +1,1 @@
+SELECT * FROM losses WHERE rev > :cursor ORDER BY rev LIMIT :limit;

@@ -1,0 +1,1 @@
+SELECT * FROM processes WHERE rev > :cursor ORDER BY rev LIMIT :limit;

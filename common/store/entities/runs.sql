@@ -1,0 +1,1 @@
+SELECT * FROM runs WHERE rev > :cursor ORDER BY rev LIMIT :limit;

@@ -1,0 +1,1 @@
+SELECT * FROM tasks WHERE rev > :cursor ORDER BY rev LIMIT :limit;

@@ -1,0 +1,1 @@
+SELECT * FROM tools WHERE rev > :cursor ORDER BY rev LIMIT :limit;
