@@ -4,7 +4,7 @@
 
 #include <sqlite3.h>
 
-#include "common/store/store.h"
+#include "common/store/driver.h"
 
 /* Tables that are written by upsert, in the order of ROWS. */
 enum store_table {
@@ -17,6 +17,7 @@ enum store_table {
 #define STORE_STATEMENTS_MAX 24
 
 struct store {
+	struct store_base base;
 	sqlite3 *db;
 	int lock_fd;            /* -1: a reader */
 	int write_error;        /* negative errno: everything fails until the rollback */
@@ -24,7 +25,6 @@ struct store {
 	uint64_t committed_rev;
 	sqlite3_stmt *puts[STORE_TABLE_COUNT];
 	sqlite3_stmt *statements[STORE_STATEMENTS_MAX];
-	char error[sizeof(((struct store_error *)NULL)->text)];
 };
 
 /* ---- store.c: errors ---- */
@@ -38,7 +38,12 @@ int store_exec(struct store *store, const char *sql);
 /* The first column of the first row of `sql`; 0 where there is none. */
 int store_read_integer(struct store *store, const char *sql, int64_t *ret_value);
 
+/* Closes it and frees what belongs to it. */
+void store_destroy(struct store *store);
+
 /* ---- writer.c ---- */
+
+int store_read_stream_row(struct store *store, struct store_stream *ret_stream);
 
 /* Takes the revision up where the stream row left it; next_rev() for statements. */
 int store_init_writer(struct store *store);
@@ -56,11 +61,9 @@ void store_bind_integer(sqlite3_stmt *statement, const char *name, int64_t value
 
 /* ---- embedded.c: the .sql files ---- */
 
-/* The text of queries/NAME.sql or statements/NAME.sql, NULL if there is none. */
-const char *store_query_text(const char *name);
 /* entities/NAME.sql of that index, NULL past the last. */
 const char *store_entity_text(size_t index);
-/* `ret_index` numbers the statements from 0, below STORE_STATEMENTS_MAX. */
+/* The text of statements/NAME.sql, NULL if there is none; `ret_index` numbers the statements from 0, below STORE_STATEMENTS_MAX. */
 const char *store_statement_text(const char *name, size_t *ret_index);
 /* The migration to `version` (1 ..), NULL past the newest. */
 const char *store_migration_text(int version);

@@ -1,4 +1,4 @@
-/* Reading: the queries of queries/, found by name. See store.h. */
+/* How SQLite is read. See driver.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,8 +6,8 @@
 
 #include "common/store/internal.h"
 
-struct store_result {
-	struct store *store;
+struct sqlite_result {
+	struct store_result base;
 	sqlite3_stmt *statement;
 };
 
@@ -33,71 +33,59 @@ static int parameters_bind(sqlite3_stmt *statement, const struct store_parameter
 	return SQLITE_OK;
 }
 
+static sqlite3_stmt *statement_of(const struct store_result *result)
+{
+	return ((const struct sqlite_result *)result)->statement;
+}
+
+static void result_free(struct store_result *result)
+{
+	sqlite3_finalize(statement_of(result));
+	free(result);
+}
+
 static int query_run(struct store *store, const char *name, const char *sql,
 		     const struct store_parameter *parameters, struct store_result **ret_result)
 {
-	struct store_result *result = calloc(1, sizeof(*result));
+	struct sqlite_result *result = calloc(1, sizeof(*result));
 	int rc, error;
 
 	if (!result)
 		return store_fail(store, SQLITE_NOMEM, name);
-	result->store = store;
 	rc = sqlite3_prepare_v2(store->db, sql, -1, &result->statement, NULL);
 	if (rc == SQLITE_OK)
 		rc = parameters_bind(result->statement, parameters);
 	if (rc != SQLITE_OK) {
 		error = store_fail(store, rc, name);
-		store_result_free(result);
+		result_free(&result->base);
 		return rc == SQLITE_RANGE ? -EINVAL : error;
 	}
-	*ret_result = result;
+	*ret_result = &result->base;
 	return 0;
 }
 
-int store_query(struct store *store, const char *query, const struct store_parameter *parameters,
-		struct store_result **ret_result)
+static int result_next(struct store_result *result)
 {
-	const char *sql = store_query_text(query);
-
-	if (!sql) {
-		snprintf(store->error, sizeof(store->error), "no query is named %s", query);
-		return -EINVAL;
-	}
-	return query_run(store, query, sql, parameters, ret_result);
-}
-
-int store_query_entity(struct store *store, size_t index, int64_t after_rev, int64_t limit,
-		       struct store_result **ret_result)
-{
-	const struct store_parameter parameters[] = {
-		{"cursor", STORE_INTEGER, after_rev, NULL}, {"limit", STORE_INTEGER, limit, NULL}, {0}};
-
-	return query_run(store, store_entity_name(index), store_entity_text(index), parameters,
-			 ret_result);
-}
-
-int store_result_next(struct store_result *result)
-{
-	int rc = sqlite3_step(result->statement);
+	int rc = sqlite3_step(statement_of(result));
 
 	if (rc == SQLITE_ROW)
 		return 1;
 	return rc == SQLITE_DONE ? 0 : store_fail(result->store, rc, "cannot read the store");
 }
 
-size_t store_result_width(const struct store_result *result)
+static size_t result_width(const struct store_result *result)
 {
-	return (size_t)sqlite3_column_count(result->statement);
+	return (size_t)sqlite3_column_count(statement_of(result));
 }
 
-const char *store_result_name(const struct store_result *result, size_t column)
+static const char *result_column(const struct store_result *result, size_t column)
 {
-	return sqlite3_column_name(result->statement, (int)column);
+	return sqlite3_column_name(statement_of(result), (int)column);
 }
 
-struct store_value store_result_value(struct store_result *result, size_t column)
+static struct store_value result_value(struct store_result *result, size_t column)
 {
-	sqlite3_stmt *statement = result->statement;
+	sqlite3_stmt *statement = statement_of(result);
 	struct store_value value = {0};
 	int index = (int)column;
 
@@ -128,33 +116,26 @@ struct store_value store_result_value(struct store_result *result, size_t column
 	return value;
 }
 
-struct store_value store_result_get(struct store_result *result, const char *column)
-{
-	size_t width = store_result_width(result);
-
-	for (size_t i = 0; i < width; i++)
-		if (strcmp(store_result_name(result, i), column) == 0)
-			return store_result_value(result, i);
-	fprintf(stderr, "tracer: a query has no column %s: %s\n", column,
-		sqlite3_sql(result->statement));
-	abort();
-}
-
-void store_result_free(struct store_result *result)
-{
-	if (!result)
-		return;
-	sqlite3_finalize(result->statement);
-	free(result);
-}
-
-int store_begin_reading(struct store *store)
+static int begin_reading(struct store *store)
 {
 	return store_exec(store, "BEGIN");
 }
 
-void store_end_reading(struct store *store)
+static void end_reading(struct store *store)
 {
 	if (!sqlite3_get_autocommit(store->db))
 		sqlite3_exec(store->db, "COMMIT", NULL, NULL, NULL);
 }
+
+const struct store_driver store_driver_sqlite = {
+	.close = store_destroy,
+	.begin_reading = begin_reading,
+	.end_reading = end_reading,
+	.read_stream = store_read_stream_row,
+	.query = query_run,
+	.next = result_next,
+	.width = result_width,
+	.column = result_column,
+	.value = result_value,
+	.free = result_free,
+};

@@ -83,14 +83,9 @@ int store_fail(struct store *store, int rc, const char *what)
 {
 	int error = store_errno(store->db, rc);
 
-	snprintf(store->error, sizeof(store->error), "%s: %s", what,
+	snprintf(store->base.error, sizeof(store->base.error), "%s: %s", what,
 		 store->db ? sqlite3_errmsg(store->db) : sqlite3_errstr(rc));
 	return error;
-}
-
-const char *store_error_text(const struct store *store)
-{
-	return store->error;
 }
 
 static int error_set(struct store_error *ret_error, int error, const char *format, ...)
@@ -223,7 +218,7 @@ static int schema_read_version(struct store *store, int64_t *ret_version)
 	if (objects == 0 && application == 0)
 		version = 0;
 	else if (application != APPLICATION_ID) {
-		snprintf(store->error, sizeof(store->error), "a database of another program");
+		snprintf(store->base.error, sizeof(store->base.error), "a database of another program");
 		return -EUCLEAN;
 	}
 	*ret_version = version;
@@ -262,15 +257,15 @@ static struct store *store_new(void)
 {
 	struct store *store = calloc(1, sizeof(*store));
 
-	if (store)
+	if (store) {
+		store->base.driver = &store_driver_sqlite;
 		store->lock_fd = -1;
+	}
 	return store;
 }
 
-void store_close(struct store *store)
+void store_destroy(struct store *store)
 {
-	if (!store)
-		return;
 	store_deinit_writer(store);
 	sqlite3_close(store->db);
 	if (store->lock_fd >= 0)
@@ -349,7 +344,7 @@ static int writer_prepare(struct store *store, const char *path, struct store_er
 		error = schema_migrate(store, version);
 	if (error == 0)
 		error = store_init_writer(store);
-	return error == 0 ? 0 : error_explain(ret_error, error, path, store->error);
+	return error == 0 ? 0 : error_explain(ret_error, error, path, store->base.error);
 }
 
 int store_open_writer(const char *path, struct store **ret_store, struct store_error *ret_error)
@@ -383,7 +378,7 @@ int store_open_empty(struct store **ret_store, struct store_error *ret_error)
 	if (error == 0)
 		error = schema_migrate(store, 0);
 	if (error < 0) {
-		error_set(ret_error, error, "%s", store->error);
+		error_set(ret_error, error, "%s", store->base.error);
 		store_close(store);
 		return error;
 	}
@@ -427,7 +422,7 @@ static int reader_prepare(struct store *store, const char *path, struct store_er
 	    reader_open_immutable(store, path) == 0)
 		error = schema_read_version(store, &version);
 	if (error < 0)
-		return error_explain(ret_error, error, path, store->error);
+		return error_explain(ret_error, error, path, store->base.error);
 	if (version > store_schema_version())
 		return schema_refuse_newer(path, version, ret_error);
 	if (version < store_schema_version())

@@ -310,7 +310,7 @@ int store_commit(struct store *store, const struct store_stream *stream)
 	return error;
 }
 
-int store_read_stream(struct store *store, struct store_stream *ret_stream)
+int store_read_stream_row(struct store *store, struct store_stream *ret_stream)
 {
 	sqlite3_stmt *statement = NULL;
 	struct store_stream stream = {0};
@@ -376,7 +376,7 @@ int store_init_writer(struct store *store)
 		error = table_prepare(store, table);
 	if (error < 0)
 		return error;
-	error = store_read_stream(store, &stream);
+	error = store_read_stream_row(store, &stream);
 	if (error < 0)
 		return error == -ENODATA ? 0 : error;
 	store->committed_rev = stream.rev + (boot_is(stream.boot_id) ? 0 : REV_SKIP_AFTER_BOOT);

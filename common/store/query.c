@@ -1,0 +1,116 @@
+/* Queries by their names, answered by whichever engine the store is. See driver.h. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/store/driver.h"
+#include "common/store/internal.h"
+
+/* Every driver's store begins so. */
+static struct store_base *base_of(const struct store *store)
+{
+	return (struct store_base *)store;
+}
+
+static const struct store_driver *driver_of(const struct store_result *result)
+{
+	return base_of(result->store)->driver;
+}
+
+const char *store_error_text(const struct store *store)
+{
+	return base_of(store)->error;
+}
+
+void store_close(struct store *store)
+{
+	if (store)
+		base_of(store)->driver->close(store);
+}
+
+int store_begin_reading(struct store *store)
+{
+	return base_of(store)->driver->begin_reading(store);
+}
+
+void store_end_reading(struct store *store)
+{
+	base_of(store)->driver->end_reading(store);
+}
+
+int store_read_stream(struct store *store, struct store_stream *ret_stream)
+{
+	return base_of(store)->driver->read_stream(store, ret_stream);
+}
+
+static int run(struct store *store, const char *name, const char *sql,
+	       const struct store_parameter *parameters, struct store_result **ret_result)
+{
+	int error = base_of(store)->driver->query(store, name, sql, parameters, ret_result);
+
+	if (error == 0) {
+		(*ret_result)->store = store;
+		(*ret_result)->query = name;
+	}
+	return error;
+}
+
+int store_query(struct store *store, const char *query, const struct store_parameter *parameters,
+		struct store_result **ret_result)
+{
+	const char *sql = store_query_text(query);
+
+	if (!sql) {
+		snprintf(base_of(store)->error, sizeof(base_of(store)->error), "no query is named %s",
+			 query);
+		return -EINVAL;
+	}
+	return run(store, query, sql, parameters, ret_result);
+}
+
+int store_query_entity(struct store *store, size_t index, int64_t after_rev, int64_t limit,
+		       struct store_result **ret_result)
+{
+	const struct store_parameter parameters[] = {
+		{"cursor", STORE_INTEGER, after_rev, NULL}, {"limit", STORE_INTEGER, limit, NULL}, {0}};
+
+	return run(store, store_entity_name(index), store_entity_text(index), parameters, ret_result);
+}
+
+int store_result_next(struct store_result *result)
+{
+	return driver_of(result)->next(result);
+}
+
+size_t store_result_width(const struct store_result *result)
+{
+	return driver_of(result)->width(result);
+}
+
+const char *store_result_name(const struct store_result *result, size_t column)
+{
+	return driver_of(result)->column(result, column);
+}
+
+struct store_value store_result_value(struct store_result *result, size_t column)
+{
+	return driver_of(result)->value(result, column);
+}
+
+struct store_value store_result_get(struct store_result *result, const char *column)
+{
+	size_t width = store_result_width(result);
+
+	for (size_t i = 0; i < width; i++)
+		if (strcmp(store_result_name(result, i), column) == 0)
+			return store_result_value(result, i);
+	fprintf(stderr, "tracer: the query %s has no column %s\n", result->query, column);
+	abort();
+}
+
+void store_result_free(struct store_result *result)
+{
+	if (result)
+		driver_of(result)->free(result);
+}
