@@ -1,0 +1,57 @@
+"""A host's store put into a lake as docs/shipping.md says, without the shipper: what tests of
+the lake itself need. The rows and their form are those of common/store/entities/*.sql.
+"""
+
+import hashlib
+import json
+import pathlib
+import sqlite3
+
+ENTITIES = pathlib.Path(__file__).resolve().parents[2] / "common/store/entities"
+BATCH_ROWS = 50000
+
+
+def value(data):
+    if isinstance(data, bytes):
+        return [part.decode(errors="backslashreplace") for part in data.split(b"\0")[:-1]]
+    return data
+
+
+def rows_of(store, entity, version):
+    """Rows of an entity as dictionaries, `version` among them."""
+    connection = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
+    connection.text_factory = lambda data: data.decode(errors="backslashreplace")
+    cursor = connection.execute((ENTITIES / f"{entity}.sql").read_text(), {"cursor": -1, "limit": -1})
+    names = [name for name, *_ in cursor.description]
+    for row in cursor:
+        found = dict(zip(names, map(value, row)))
+        yield found | {"version": version << 40 | found["rev"]}
+    connection.close()
+
+
+def entities():
+    return sorted(path.stem for path in ENTITIES.glob("*.sql"))
+
+
+def insert(lake, entity, rows):
+    """One batch, as one host sends it."""
+    body = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+    lake.query(f"INSERT INTO tracer.{entity}_rows FORMAT JSONEachRow", user="shipper", body=body, async_insert=0,
+               insert_deduplication_token=hashlib.sha256(body).hexdigest())
+    return len(body)
+
+
+def load(lake, store, version=1, change=lambda entity, row: row):
+    """Everything in a store; the number of rows."""
+    count = 0
+    for entity in entities():
+        batch = []
+        for row in rows_of(store, entity, version):
+            batch.append(change(entity, row))
+            count += 1
+            if len(batch) == BATCH_ROWS:
+                insert(lake, entity, batch)
+                batch = []
+        if batch:
+            insert(lake, entity, batch)
+    return count
