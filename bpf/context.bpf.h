@@ -3,7 +3,6 @@
 #define TRACER_BPF_CONTEXT_BPF_H
 
 #define PATH_DEPTH_MAX 64 /* names and mounts */
-#define PATH_DEPTH_MAX_UNROLLED 24 /* before 5.17, where the verifier follows every step */
 
 static __always_inline void image_read(struct image_key *image, struct task_struct *task)
 {
@@ -12,17 +11,31 @@ static __always_inline void image_read(struct image_key *image, struct task_stru
 	image->start_boot_ns = task->group_leader->start_boottime;
 }
 
-static __always_inline void header_fill(struct record_header *header, __u32 type, __u32 size,
-					__u64 now_boot_ns, struct task_struct *task)
+static __always_inline void header_fill(struct record_header *header, struct event *event,
+					__u32 type, __u32 size)
 {
 	header->type = type;
 	header->size = size;
-	header->boot_ns = now_boot_ns;
-	image_read(&header->image, task);
+	header->boot_ns = event->now_boot_ns;
+	image_read(&header->image, event->task);
+}
+
+/* Room for a record of fixed size; NULL: lost, and counted. */
+static __always_inline void *event_reserve(struct event *event, __u32 type, const __u64 size)
+{
+	struct record_header *header = bpf_ringbuf_reserve(&ring, size, 0);
+
+	if (header)
+		header_fill(header, event, type, size);
+	else
+		count_loss(type, event->place.id, event->now_boot_ns);
+	return header;
 }
 
 /* Session or process group, in the initial pid namespace. */
 #define GROUP_ID(task, kind) ((task)->signal->pids[kind]->numbers[0].nr)
+
+#define KERNEL_THREAD_FLAG(task) ((task)->flags & PF_KTHREAD ? RECORD_KERNEL_THREAD : 0)
 
 static __always_inline __u32 pid_namespace_of(struct task_struct *task)
 {
@@ -44,38 +57,28 @@ static __always_inline __u32 tty_of(struct task_struct *task)
 
 	if (!tty)
 		return 0;
-	__u32 major = tty->driver->major;
 	__u32 minor = tty->driver->minor_start + tty->index;
-	return (minor & 0xff) | major << 8 | (minor & ~0xffU) << 12;
+	return (minor & 0xff) | tty->driver->major << 8 | (minor & ~0xffU) << 12;
 }
 
-/* Inode of a pipe or FIFO at descriptor 0 or 1. */
+/* Inode, if it is a pipe or FIFO. */
 static __always_inline __u32 pipe_of(struct file *file)
 {
-	if (!file)
-		return 0;
 	struct inode *inode = BPF_CORE_READ(file, f_inode);
-	if ((BPF_CORE_READ(inode, i_mode) & S_IFMT) != S_IFIFO)
-		return 0;
-	return BPF_CORE_READ(inode, i_ino);
+	bool is_pipe = (BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFIFO;
+
+	return is_pipe ? BPF_CORE_READ(inode, i_ino) : 0;
 }
 
-static __always_inline void pipes_read(struct record_context *context, struct task_struct *task)
+static __always_inline void context_read(struct record_context *context, struct event *event)
 {
-	struct files_struct *files = task->files;
+	struct task_struct *task = event->task;
 	struct file *first[2] = {};
 
-	if (files)
-		bpf_probe_read_kernel(first, sizeof(first), files->fdt->fd);
-	context->stdin_pipe = pipe_of(first[0]);
-	context->stdout_pipe = pipe_of(first[1]);
-}
-
-static __always_inline void context_read(struct record_context *context, struct task_struct *task,
-					 __u64 cgroup_id)
-{
+	if (task->files)
+		bpf_probe_read_kernel(first, sizeof(first), task->files->fdt->fd);
 	image_read(&context->parent, task->real_parent);
-	context->cgroup_id = cgroup_id;
+	context->cgroup_id = event->place.id;
 	context->pid_namespace = pid_namespace_of(task);
 	context->mount_namespace = task->nsproxy ? task->nsproxy->mnt_ns->ns.inum : 0;
 	context->uid = task->cred->uid.val;
@@ -83,8 +86,9 @@ static __always_inline void context_read(struct record_context *context, struct 
 	context->sid = GROUP_ID(task, PIDTYPE_SID);
 	context->pgid = GROUP_ID(task, PIDTYPE_PGID);
 	context->tty = tty_of(task);
-	pipes_read(context, task);
-	context->flags = task->flags & PF_KTHREAD ? RECORD_KERNEL_THREAD : 0;
+	context->stdin_pipe = pipe_of(first[0]);
+	context->stdout_pipe = pipe_of(first[1]);
+	context->flags = KERNEL_THREAD_FLAG(task);
 }
 
 struct path_walk {
@@ -98,49 +102,29 @@ struct path_walk {
 	bool whole;
 };
 
-static __always_inline void path_walk_enter(struct path_walk *walk, struct vfsmount *mnt,
-					    struct dentry *dentry)
-{
-	walk->dentry = dentry;
-	walk->mnt = mnt;
-	walk->mnt_root = BPF_CORE_READ(mnt, mnt_root);
-}
-
-/* From the root of a mount to the place where it is mounted. 1: there is none. */
-static __always_inline long path_walk_leave_mount(struct path_walk *walk)
-{
-	struct mount *mount = (void *)walk->mnt - bpf_core_field_offset(struct mount, mnt);
-	struct mount *above = BPF_CORE_READ(mount, mnt_parent);
-
-	if (!above || above == mount) {
-		walk->whole = true;
-		return 1;
-	}
-	path_walk_enter(walk, &above->mnt, BPF_CORE_READ(mount, mnt_mountpoint));
-	return 0;
-}
-
-/* 1: that was the last one. */
+/* One name, or from the root of a mount to where it is mounted. 1: that was the last. */
 static long path_walk_step(__u32 index, struct path_walk *walk)
 {
-	struct dentry *dentry = walk->dentry;
-	struct dentry *parent = BPF_CORE_READ(dentry, d_parent);
+	struct dentry *dentry = walk->dentry, *parent = BPF_CORE_READ(dentry, d_parent);
 	__u64 used = bounded(walk->used, RECORD_CWD_MAX - 1);
 
-	if (!dentry || (dentry == walk->root && walk->mnt == walk->root_mnt)) {
-		walk->whole = true;
-		return 1;
+	if (dentry == walk->mnt_root || dentry == parent) {
+		struct mount *mount = (void *)walk->mnt - bpf_core_field_offset(struct mount, mnt);
+		struct mount *above = BPF_CORE_READ(mount, mnt_parent);
+
+		walk->whole = !above || above == mount || !dentry;
+		walk->dentry = BPF_CORE_READ(mount, mnt_mountpoint);
+		walk->mnt = &above->mnt;
+		walk->mnt_root = BPF_CORE_READ(above, mnt.mnt_root);
+	} else {
+		long size = bpf_probe_read_kernel_str(walk->text + used, TEXT_STEP,
+						      BPF_CORE_READ(dentry, d_name.name));
+
+		walk->used = size > 0 && size <= TEXT_STEP ? used + size : used;
+		walk->dentry = parent;
 	}
-	if (dentry == walk->mnt_root || dentry == parent)
-		return path_walk_leave_mount(walk);
-	if (walk->used >= RECORD_CWD_MAX)
-		return 1;
-	long size = bpf_probe_read_kernel_str(walk->text + used, TEXT_STEP,
-					      BPF_CORE_READ(dentry, d_name.name));
-	if (size > 0 && size <= TEXT_STEP)
-		walk->used = used + size;
-	walk->dentry = parent;
-	return 0;
+	walk->whole |= walk->dentry == walk->root && walk->mnt == walk->root_mnt;
+	return walk->whole || walk->used >= RECORD_CWD_MAX;
 }
 
 /* The names from `at` up to the root that `fs` has, or to the top of its mounts, each
@@ -148,19 +132,19 @@ static long path_walk_step(__u32 index, struct path_walk *walk)
  * above RECORD_CWD_MAX and returns the size, 0 where the path is too long or deep. */
 static __noinline __u32 path_read(char *text, struct path *at, struct fs_struct *fs)
 {
+	struct vfsmount *mnt = BPF_CORE_READ(at, mnt);
 	struct path_walk walk = {
 		.text = text,
+		.dentry = BPF_CORE_READ(at, dentry),
+		.mnt = mnt,
+		.mnt_root = BPF_CORE_READ(mnt, mnt_root),
 		.root = BPF_CORE_READ(fs, root.dentry),
 		.root_mnt = BPF_CORE_READ(fs, root.mnt),
 	};
 
-	path_walk_enter(&walk, BPF_CORE_READ(at, mnt), BPF_CORE_READ(at, dentry));
-	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop)) {
+	walk.whole = walk.dentry == walk.root && walk.mnt == walk.root_mnt;
+	if (!walk.whole)
 		bpf_loop(PATH_DEPTH_MAX, path_walk_step, &walk, 0);
-	} else {
-		for (int i = 0; i < PATH_DEPTH_MAX_UNROLLED && !path_walk_step(i, &walk); i++)
-			;
-	}
 	if (!walk.whole || walk.used > RECORD_CWD_MAX)
 		return 0;
 	if (walk.used == 0) {

@@ -34,121 +34,55 @@ enum {
 	BPF_RB_NO_WAKEUP = 1,
 };
 
-/* Unexported constants of the kernel, unchanged since long before 5.8. */
+/* The kernel's constants that are not in its BTF, unchanged for long. */
 #define PF_EXITING 0x00000004
 #define PF_KTHREAD 0x00200000
+#define TASK_UNINTERRUPTIBLE 0x0002
+#define TASK_NOLOAD 0x0400 /* with the former: idle, a kernel thread's way to wait */
 #define SIGNAL_GROUP_EXIT 0x00000004
 #define PIDTYPE_PGID 2
 #define PIDTYPE_SID 3
 #define S_IFMT 0170000
 #define S_IFIFO 0010000
+#define PAGE_COUNTER_MAX (0x7fffffffffffffffULL / page_size)
 enum { MM_FILEPAGES, MM_ANONPAGES, MM_SWAPENTS, MM_SHMEMPAGES };
 
 #define KERNEL __attribute__((preserve_access_index))
 
-struct list_head {
-	struct list_head *next;
-} KERNEL;
-
-typedef struct {
-	int counter;
-} KERNEL atomic_t;
+struct list_head { struct list_head *next; } KERNEL;
+typedef struct { int counter; } KERNEL atomic_t;
+typedef struct { __s64 counter; } KERNEL atomic_long_t;
 
 /* Namespaces and credentials */
 
-struct ns_common {
-	unsigned int inum;
-} KERNEL;
+struct ns_common { unsigned int inum; } KERNEL;
+struct pid_namespace { struct ns_common ns; } KERNEL;
+struct mnt_namespace { struct ns_common ns; } KERNEL;
+struct nsproxy { struct mnt_namespace *mnt_ns; } KERNEL;
+struct upid { int nr; struct pid_namespace *ns; } KERNEL;
+struct pid { unsigned int level; struct upid numbers[1]; } KERNEL;
+typedef struct { __u32 val; } KERNEL kuid_t, kgid_t;
+struct cred { kuid_t uid; kgid_t gid; } KERNEL;
 
-struct pid_namespace {
-	struct ns_common ns;
-} KERNEL;
+/* Files and paths: names and numbers, never contents */
 
-struct mnt_namespace {
-	struct ns_common ns;
-} KERNEL;
+struct qstr { const unsigned char *name; } KERNEL;
+struct dentry { struct dentry *d_parent; struct qstr d_name; } KERNEL;
+struct vfsmount { struct dentry *mnt_root; } KERNEL;
+struct mount { struct mount *mnt_parent; struct dentry *mnt_mountpoint; struct vfsmount mnt; } KERNEL;
+struct path { struct vfsmount *mnt; struct dentry *dentry; } KERNEL;
+struct fs_struct { struct path root; struct path pwd; } KERNEL;
+struct inode { unsigned short i_mode; unsigned long i_ino; } KERNEL;
+struct file { struct path f_path; struct inode *f_inode; } KERNEL;
+struct fdtable { struct file **fd; } KERNEL;
+struct files_struct { struct fdtable *fdt; } KERNEL;
+struct tty_driver { int major; int minor_start; } KERNEL;
+struct tty_struct { struct tty_driver *driver; int index; } KERNEL;
 
-struct nsproxy {
-	struct mnt_namespace *mnt_ns;
-} KERNEL;
+/* Sockets: what kind of, never whose or what is sent */
 
-struct upid {
-	int nr;
-	struct pid_namespace *ns;
-} KERNEL;
-
-struct pid {
-	unsigned int level;
-	struct upid numbers[1];
-} KERNEL;
-
-typedef struct {
-	__u32 val;
-} KERNEL kuid_t, kgid_t;
-
-struct cred {
-	kuid_t uid;
-	kgid_t gid;
-} KERNEL;
-
-/* Files and paths: names and inode numbers, never contents */
-
-struct qstr {
-	const unsigned char *name;
-} KERNEL;
-
-struct dentry {
-	struct dentry *d_parent;
-	struct qstr d_name;
-} KERNEL;
-
-struct vfsmount {
-	struct dentry *mnt_root;
-} KERNEL;
-
-struct mount {
-	struct mount *mnt_parent;
-	struct dentry *mnt_mountpoint;
-	struct vfsmount mnt;
-} KERNEL;
-
-struct path {
-	struct vfsmount *mnt;
-	struct dentry *dentry;
-} KERNEL;
-
-struct fs_struct {
-	struct path root;
-	struct path pwd;
-} KERNEL;
-
-struct inode {
-	unsigned short i_mode;
-	unsigned long i_ino;
-} KERNEL;
-
-struct file {
-	struct path f_path;
-	struct inode *f_inode;
-} KERNEL;
-
-struct fdtable {
-	struct file **fd;
-} KERNEL;
-
-struct files_struct {
-	struct fdtable *fdt;
-} KERNEL;
-
-struct tty_driver {
-	int major;
-	int minor_start;
-} KERNEL;
-
-struct tty_struct {
-	struct tty_driver *driver;
-	int index;
-} KERNEL;
+struct sock_common { unsigned short skc_family; } KERNEL;
+struct sock { struct sock_common __sk_common; __u16 sk_protocol; } KERNEL;
 
 /* Control groups */
 
@@ -158,48 +92,34 @@ struct kernfs_node {
 	__u64 id;
 } KERNEL;
 
-struct kernfs_node___parent {
-	struct kernfs_node *parent;
+struct kernfs_node___parent { struct kernfs_node *parent; } KERNEL;
+struct cgroup_root { int hierarchy_id; } KERNEL;
+struct cgroup { int level; struct kernfs_node *kn; struct cgroup_root *root; } KERNEL;
+struct cgroup_subsys_state { struct cgroup *cgroup; } KERNEL;
+struct css_set { struct cgroup_subsys_state *subsys[1]; struct cgroup *dfl_cgrp; } KERNEL;
+enum cgroup_subsys_id { cpu_cgrp_id, memory_cgrp_id, freezer_cgrp_id, pids_cgrp_id };
+
+struct page_counter {
+	unsigned long watermark; /* pages */
+	unsigned long max;
+	struct page_counter *parent;
 } KERNEL;
 
-struct cgroup_root {
-	int hierarchy_id;
-} KERNEL;
-
-struct cgroup {
-	int level;
-	struct kernfs_node *kn;
-	struct cgroup_root *root;
-} KERNEL;
-
-struct cgroup_subsys_state {
-	struct cgroup *cgroup;
-} KERNEL;
-
-struct css_set {
-	struct cgroup_subsys_state *subsys[1];
-	struct cgroup *dfl_cgrp;
-} KERNEL;
-
-enum cgroup_subsys_id {
-	cpu_cgrp_id,
-	memory_cgrp_id,
-	freezer_cgrp_id,
-	pids_cgrp_id,
-};
+/* Both begin with their cgroup_subsys_state. */
+struct mem_cgroup { struct page_counter memory; } KERNEL;
+struct cfs_bandwidth { __u64 throttled_time; } KERNEL;
+struct task_group { struct task_group *parent; struct cfs_bandwidth cfs_bandwidth; } KERNEL;
 
 /* Accounting */
 
-struct sched_entity {
-	__u64 sum_exec_runtime;
-} KERNEL;
-
-struct sched_info {
-	unsigned long long run_delay;
-} KERNEL;
+struct sched_entity { __u64 sum_exec_runtime; } KERNEL;
+struct sched_info { unsigned long long run_delay; } KERNEL;
 
 struct task_delay_info {
 	__u64 blkio_delay;
+	__u64 swapin_delay;
+	__u64 freepages_delay;
+	__u64 thrashing_delay;
 } KERNEL;
 
 struct task_io_accounting {
@@ -212,9 +132,7 @@ struct task_io_accounting {
 	__u64 cancelled_write_bytes;
 } KERNEL;
 
-struct percpu_counter {
-	__s64 count;
-} KERNEL;
+struct percpu_counter { __s64 count; } KERNEL;
 
 struct mm_struct {
 	unsigned long hiwater_rss; /* pages */
@@ -224,17 +142,8 @@ struct mm_struct {
 	struct percpu_counter rss_stat[4]; /* since 6.2, pages */
 } KERNEL;
 
-typedef struct {
-	__s64 counter;
-} KERNEL atomic_long_t;
-
-struct mm_rss_stat {
-	atomic_long_t count[4];
-} KERNEL;
-
-struct mm_struct___rss {
-	struct mm_rss_stat rss_stat;
-} KERNEL;
+struct mm_rss_stat { atomic_long_t count[4]; } KERNEL;
+struct mm_struct___rss { struct mm_rss_stat rss_stat; } KERNEL;
 
 struct signal_struct {
 	atomic_t live;
@@ -256,6 +165,7 @@ struct signal_struct {
 } KERNEL;
 
 struct task_struct {
+	unsigned int __state;
 	unsigned int flags;
 	struct sched_entity se;
 	struct sched_info sched_info;
@@ -287,27 +197,12 @@ struct task_struct {
 	struct task_delay_info *delays;
 } KERNEL;
 
-struct linux_binprm {
-	const char *filename;
-	const char *interp;
-} KERNEL;
-
-/* Helper functions that came after 5.8: asked for by name */
-enum bpf_func_id {
-	BPF_FUNC_loop = 181,
-};
+struct linux_binprm { const char *filename; const char *interp; } KERNEL;
 
 /* Iterators */
 
 struct seq_file;
-
-struct bpf_iter_meta {
-	struct seq_file *seq;
-} KERNEL;
-
-struct bpf_iter__task {
-	struct bpf_iter_meta *meta;
-	struct task_struct *task;
-} KERNEL;
+struct bpf_iter_meta { struct seq_file *seq; } KERNEL;
+struct bpf_iter__task { struct bpf_iter_meta *meta; struct task_struct *task; } KERNEL;
 
 #endif

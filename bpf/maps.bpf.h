@@ -1,10 +1,16 @@
-/* The maps, and what every program does with them: may it write, is the process
- * ignored, what was lost. */
+/* The maps that the probe knows, and how a record gets into the ring or is counted as
+ * lost. */
 #ifndef TRACER_BPF_MAPS_BPF_H
 #define TRACER_BPF_MAPS_BPF_H
 
-#define TEXT_STEP 256 /* room for one more name behind a text that is just short of full */
-#define ANCESTORS_MAX 16 /* cgroups looked up for the ignore list */
+#define MAP(map_type, entries, key_type, value_type, map_options)                             \
+	struct {                                                                              \
+		__uint(type, BPF_MAP_TYPE_##map_type);                                        \
+		__uint(max_entries, entries);                                                 \
+		__uint(map_flags, map_options);                                               \
+		__type(key, key_type);                                                        \
+		__type(value, value_type);                                                    \
+	}
 
 /* The spool: see probe/ring.c. The probe sets its size. */
 struct {
@@ -12,47 +18,20 @@ struct {
 	__uint(max_entries, 16 * 1024 * 1024);
 } ring SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct control);
-} control SEC(".maps");
+MAP(ARRAY, 1, __u32, struct control, BPF_F_MMAPABLE) control SEC(".maps");
+MAP(ARRAY, LOSS_SLOTS, __u32, struct loss_slot, BPF_F_MMAPABLE) losses SEC(".maps");
+MAP(HASH, 256, struct ignore_key, __u32, 0) ignored SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, LOSS_SLOTS);
-	__type(key, __u32);
-	__type(value, struct loss_slot);
-} losses SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 256);
-	__type(key, struct ignore_key);
-	__type(value, __u32);
-} ignored SEC(".maps");
-
-/* cgroup_id -> control.connection that has its path. One that falls out is only
- * announced again. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 8192);
-	__type(key, __u64);
-	__type(value, __u64);
-} announced SEC(".maps");
+#define TEXT_STEP 256 /* room for one more name behind a text that is just short of full */
 
 /* Where records of variable size are put together: one entry a program and CPU.
  *
  * Why it is safe. Programs here cannot move to another CPU while they run
  * (migration is off). A program cannot be entered twice on one CPU: until 6.0
- * tracepoints run with preemption off and none of these fires in interrupts but
- * sched_process_free (soft interrupt, which does not nest); since then the kernel
- * counts active entries for each program and CPU and refuses the second, whether
- * tracepoints can be preempted or not. The iterators can be preempted, and have
- * one reader: the probe, in one thread. */
+ * tracepoints run with preemption off and none of these fires in interrupts; since
+ * then the kernel counts active entries for each program and CPU and refuses the
+ * second, whether tracepoints can be preempted or not. The iterators can be
+ * preempted, and have one reader: the probe, in one thread. */
 struct scratch {
 	union {
 		struct record_exec exec;
@@ -63,13 +42,9 @@ struct scratch {
 
 enum scratch_owner { SCRATCH_FORK, SCRATCH_EXEC, SCRATCH_SAMPLE, SCRATCH_OWNERS };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, SCRATCH_OWNERS);
-	__type(key, __u32);
-	__type(value, struct scratch);
-} scratches SEC(".maps");
+MAP(PERCPU_ARRAY, SCRATCH_OWNERS, __u32, struct scratch, 0) scratches SEC(".maps");
 
+/* Set by the probe before it loads the programs. */
 const volatile __u64 build = 0;
 const volatile __u32 page_size = 4096;
 
@@ -87,31 +62,29 @@ static __always_inline struct scratch *scratch_of(__u32 owner)
 }
 
 /* Two writers that take the same free slot at once mix two keys up; the sum stays
- * right. That is rarer than rare, and the price of kernels without compare-and-
- * exchange for BPF (before 5.12). */
+ * right. That is rarer than rare. */
 static __noinline int count_loss(__u32 type, __u64 cgroup_id, __u64 now_boot_ns)
 {
 	__u32 hash = (__u32)(cgroup_id ^ cgroup_id >> 32) * 31 + type;
-	struct loss_slot *slot = NULL;
 
 	for (__u32 i = 0; i <= 8; i++) {
-		__u32 index = i < 8 ? (hash + i) % LOSS_HASHED : LOSS_HASHED + type % 16;
+		bool last = i == 8;
+		__u32 index = last ? LOSS_HASHED + type % 16 : (hash + i) % LOSS_HASHED;
+		struct loss_slot *slot = bpf_map_lookup_elem(&losses, &index);
 
-		slot = bpf_map_lookup_elem(&losses, &index);
 		if (!slot)
-			return 0;
+			break;
 		if (!slot->type) {
 			slot->type = type;
-			slot->cgroup_id = i < 8 ? cgroup_id : 0;
+			slot->cgroup_id = last ? 0 : cgroup_id;
 			slot->first_boot_ns = now_boot_ns;
 		}
-		if (slot->type == type && (slot->cgroup_id == cgroup_id || i == 8))
+		if (last || (slot->type == type && slot->cgroup_id == cgroup_id)) {
+			__sync_fetch_and_add(&slot->count, 1);
+			slot->last_boot_ns = now_boot_ns;
 			break;
+		}
 	}
-	if (!slot)
-		return 0;
-	__sync_fetch_and_add(&slot->count, 1);
-	slot->last_boot_ns = now_boot_ns;
 	return 0;
 }
 

@@ -1,10 +1,11 @@
 /* The kernel's side of Tracer: what runs, told by the scheduler's own tracepoints
  * for processes, and what lives, told by an iterator once a period.
  *
- * It watches fork, exec, exit and free of thread groups and nothing hotter: no
- * syscall, no switch, no page fault. Figures are read from counters that the kernel
- * keeps anyway. It writes to a ring that the probe reads (probe/ring.c), never to
- * the traced process, and looks only at what kernel.h declares.
+ * It watches fork, exec, exit and free of thread groups, signals that kill, and (unless
+ * that is turned off) the lengths of what sockets send and receive; no syscall, no
+ * switch, no page fault. Figures are read from counters that the kernel keeps anyway. It
+ * writes to a ring that the probe reads (probe/ring.c), never to the traced process, and
+ * looks only at what kernel.h declares.
  *
  * Which of the variants below is loaded is decided by the probe from the kernel's
  * BTF (probe/kernel.c).
@@ -21,87 +22,82 @@
 #include "maps.bpf.h"
 
 #include "cgroup.bpf.h"
-#include "counters.bpf.h"
 #include "context.bpf.h"
+#include "counters.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 {
-	__u64 now = bpf_ktime_get_boot_ns();
-	struct place place;
-
-	if (child->pid != child->tgid)
-		return 0;
-	struct control *control = control_if_collecting(RECORD_FORK, now);
 	struct scratch *scratch = scratch_of(SCRATCH_FORK);
-	if (!control || !scratch)
-		return 0;
-	place_of(child, &place);
-	if (process_is_ignored(control, child, &place))
-		return 0;
-	cgroup_announce(scratch, control, &place, now);
+	struct event event;
 
-	struct record_fork *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
+	if (child->pid != child->tgid || !scratch || !event_begin(&event, RECORD_FORK, child) ||
+	    event.ignored)
+		return 0;
+	cgroup_announce(&event, scratch);
+	struct record_fork *record = event_reserve(&event, RECORD_FORK, sizeof(*record));
 	if (!record)
-		return count_loss(RECORD_FORK, place.id, now);
-	header_fill(&record->header, RECORD_FORK, sizeof(*record), now, child);
+		return 0;
 	image_read(&record->parent, child->real_parent);
-	record->cgroup_id = place.id;
+	record->cgroup_id = event.place.id;
 	record->sid = GROUP_ID(child, PIDTYPE_SID);
 	record->pgid = GROUP_ID(child, PIDTYPE_PGID);
 	record->uid = child->cred->uid.val;
-	record->flags = child->flags & PF_KTHREAD ? RECORD_KERNEL_THREAD : 0;
+	record->flags = KERNEL_THREAD_FLAG(child);
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 	return 0;
 }
 
-/* All arguments in one read, as the kernel laid them out for the program. */
-static __always_inline __u64 arguments_size(struct mm_struct *mm, struct record_context *context)
+static __always_inline void image_fill(struct record_exec *record, struct event *event,
+				       const __u32 type)
 {
-	__u64 size = mm->arg_end - mm->arg_start;
-
-	if (size > RECORD_ARGV_MAX) {
-		context->flags |= RECORD_ARGV_TRUNCATED;
-		size = RECORD_ARGV_MAX;
-	}
-	return bounded(size, RECORD_ARGV_MAX);
-}
-
-static __always_inline void exec_fill(struct record_exec *record, struct task_struct *task,
-				      __u32 type, __u64 cgroup_id, __u64 now)
-{
-	header_fill(&record->header, type, 0, now, task);
-	context_read(&record->context, task, cgroup_id);
-	bpf_probe_read_kernel(record->comm, sizeof(record->comm), task->comm);
+	header_fill(&record->header, event, type, 0);
+	context_read(&record->context, event);
+	counters_read(&record->counters, event->task, type, event->now_boot_ns);
+	bpf_probe_read_kernel(record->comm, sizeof(record->comm), event->task->comm);
 	record->filename_size = 0;
 	record->cwd_size = 0;
 	record->argv_size = 0;
 }
 
-static __always_inline __u64 exec_texts(struct scratch *scratch, struct task_struct *task,
-					struct linux_binprm *bprm)
+/* Program, working directory and arguments, which the kernel has laid out in one piece: of
+ * an exec, or of a living process (no `bprm`), for whose memory the program may wait. */
+static __always_inline __u64 texts_fill(struct scratch *scratch, struct task_struct *task,
+					const __u32 type, struct linux_binprm *bprm)
 {
 	struct record_exec *record = &scratch->exec;
+	struct record_context *context = &record->context;
 	struct mm_struct *mm = task->mm;
-	__u64 used, size;
+	struct fs_struct *fs = task->fs;
+	__u64 used = 0, size;
 
-	used = bounded(bpf_probe_read_kernel_str(scratch->text, RECORD_FILENAME_MAX,
-						 bprm->filename), RECORD_FILENAME_MAX);
-	if (used == RECORD_FILENAME_MAX)
-		record->context.flags |= RECORD_PATH_TRUNCATED;
+	if (!mm || !fs)
+		return 0;
+	if (type == RECORD_EXEC) {
+		used = bounded(bpf_probe_read_kernel_str(scratch->text, RECORD_FILENAME_MAX,
+							 bprm->filename), RECORD_FILENAME_MAX);
+		context->flags |= used == RECORD_FILENAME_MAX ? RECORD_PATH_TRUNCATED : 0;
+		context->flags |= bprm->interp != bprm->filename ? RECORD_SCRIPT : 0;
+	} else if (mm->exe_file) {
+		used = path_text(scratch->text, &mm->exe_file->f_path, fs, context);
+	}
 	record->filename_size = used;
-	if (bprm->interp != bprm->filename)
-		record->context.flags |= RECORD_SCRIPT;
+	record->cwd_size = path_text(scratch->text + used, &fs->pwd, fs, context);
+	used += bounded(record->cwd_size, RECORD_CWD_MAX);
 
-	size = path_text(scratch->text + used, &task->fs->pwd, task->fs, &record->context);
-	record->cwd_size = size;
-	used += size;
-
-	size = mm ? arguments_size(mm, &record->context) : 0;
-	if (size && bpf_probe_read_user(scratch->text + used, size, (void *)mm->arg_start)) {
-		record->context.flags |= RECORD_ARGV_UNKNOWN;
+	void *arguments = (void *)mm->arg_start;
+	size = mm->arg_end - mm->arg_start;
+	if (size > RECORD_ARGV_MAX) {
+		context->flags |= RECORD_ARGV_TRUNCATED;
+		size = RECORD_ARGV_MAX;
+	}
+	size = bounded(size, RECORD_ARGV_MAX);
+	if (size && (type == RECORD_EXEC ?
+		     bpf_probe_read_user(scratch->text + used, size, arguments) :
+		     bpf_copy_from_user_task(scratch->text + used, size, arguments, task, 0))) {
+		context->flags |= RECORD_ARGV_UNKNOWN;
 		size = 0;
 	}
 	record->argv_size = size;
@@ -111,99 +107,65 @@ static __always_inline __u64 exec_texts(struct scratch *scratch, struct task_str
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm *bprm)
 {
-	__u64 now = bpf_ktime_get_boot_ns();
-	struct place place;
-	struct control *control = control_if_collecting(RECORD_EXEC, now);
 	struct scratch *scratch = scratch_of(SCRATCH_EXEC);
+	struct event event;
 
-	if (!control || !scratch)
-		return 0;
 	if (old_pid != task->pid)
-		gone_leader_replaced(task);
-	place_of(task, &place);
-	if (process_is_ignored(control, task, &place)) {
-		header_fill(&scratch->exec.header, RECORD_IGNORED, 0, now, task);
-		ring_send(&scratch->exec.header, sizeof(struct record_header), place.id);
+		group_leader_replaced(task);
+	if (!scratch || !event_begin(&event, RECORD_EXEC, task))
+		return 0;
+	struct record_exec *record = &scratch->exec;
+	if (event.ignored) {
+		header_fill(&record->header, &event, RECORD_IGNORED, 0);
+		ring_send(&record->header, sizeof(record->header), event.place.id);
 		return 0;
 	}
-	cgroup_announce(scratch, control, &place, now);
-
-	struct record_exec *record = &scratch->exec;
-	exec_fill(record, task, RECORD_EXEC, place.id, now);
-	counters_read(&record->counters, task, NULL, true, now);
-	__u64 size = bounded(sizeof(*record) + exec_texts(scratch, task, bprm), sizeof(*scratch));
+	cgroup_announce(&event, scratch);
+	image_fill(record, &event, RECORD_EXEC);
+	__u64 size = bounded(sizeof(*record) + texts_fill(scratch, task, RECORD_EXEC, bprm),
+			     sizeof(*scratch));
 	if (size)
-		ring_send(&record->header, size, place.id);
+		ring_send(&record->header, size, event.place.id);
 	return 0;
 }
 
-/* A record but for its counters. NULL: ignored, or lost and counted. */
-static __always_inline struct record_exit *exit_reserve(struct task_struct *task,
-							struct control *control, __u32 type,
-							__u64 now)
+static __always_inline void exit_send(struct task_struct *task, const __u32 type)
 {
 	struct signal_struct *signal = task->signal;
-	struct record_exit *record;
-	struct place place;
+	struct event event;
 
-	if (control->ignore_kinds) {
-		place_of(task, &place);
-		if (process_is_ignored(control, task, &place))
-			return NULL;
-	}
-	record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
-	if (!record) {
-		place_of(task, &place);
-		count_loss(type, place.id, now);
-		return NULL;
-	}
-	header_fill(&record->header, type, sizeof(*record), now, task);
+	if (!event_begin(&event, type, task) || event.ignored)
+		return;
+	struct record_exit *record = event_reserve(&event, type, sizeof(*record));
+	if (!record)
+		return;
+	counters_read(&record->counters, task, type, event.now_boot_ns);
 	/* What wait4 gives the parent. */
 	record->wait_status = signal->flags & SIGNAL_GROUP_EXIT ?
 		signal->group_exit_code : task->group_leader->exit_code;
 	record->flags = signal->oom_mm ? RECORD_EXIT_OOM : 0;
-	return record;
-}
-
-/* The last thread is going: sums are whole but for the teardown. */
-static __always_inline int group_exited(struct task_struct *task, struct control *control,
-					__u64 now)
-{
-	struct record_exit *record = exit_reserve(task, control, RECORD_EXIT, now);
-
-	if (!record)
-		return 0;
-	counters_read(&record->counters, task, task->mm, false, now);
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
-	return 0;
 }
 
-static __always_inline int thread_exited(struct task_struct *task, bool group_dead)
+/* The last thread's exit has sums that are whole but for the teardown. */
+static __always_inline void thread_exited(struct task_struct *task, bool group_dead)
 {
-	__u64 now = bpf_ktime_get_boot_ns();
-
 	if (task->pid != task->tgid || !group_dead)
-		gone_keep(task, now);
-	if (!group_dead)
-		return 0;
-	struct control *control = control_if_collecting(RECORD_EXIT, now);
-	return control ? group_exited(task, control, now) : 0;
+		group_keep_thread(task, bpf_ktime_get_boot_ns());
+	if (group_dead)
+		exit_send(task, RECORD_EXIT);
 }
 
 /* Since 6.16: told which thread is the last, and its memory is still there. */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit_group_dead, struct task_struct *task, bool group_dead)
 {
-	return thread_exited(task, group_dead);
+	thread_exited(task, group_dead);
+	return 0;
 }
 
 /* Thread groups whose exit was told: several threads may find that none is live. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 1024);
-	__type(key, struct image_key);
-	__type(value, __u32);
-} told SEC(".maps");
+MAP(LRU_HASH, 1024, struct image_key, __u32, 0) told SEC(".maps");
 
 /* Before 6.16 */
 SEC("tp_btf/sched_process_exit")
@@ -217,110 +179,93 @@ int BPF_PROG(on_exit_live, struct task_struct *task)
 		image_read(&image, task);
 		group_dead = !bpf_map_update_elem(&told, &image, &yes, BPF_NOEXIST);
 	}
-	return thread_exited(task, group_dead);
+	thread_exited(task, group_dead);
+	return 0;
 }
 
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(on_free, struct task_struct *task)
 {
-	__u64 now = bpf_ktime_get_boot_ns();
+	struct image_key key = {task->tgid, 0, task->group_leader->start_boottime};
 
 	if (task->pid != task->tgid)
 		return 0;
-	struct control *control = control_if_collecting(RECORD_FINAL, now);
-	if (!control)
-		return 0;
-	struct record_exit *record = exit_reserve(task, control, RECORD_FINAL, now);
-	if (!record)
-		return 0;
-	counters_read_final(&record->counters, task, now);
-	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
-	gone_forget(task);
+	exit_send(task, RECORD_FINAL);
+	bpf_map_delete_elem(&groups, &key);
 	return 0;
 }
 
-/* Living processes, from where the probe reads an iterator. With text where it asks
- * for a full pass; their arguments only where the program may wait for memory. */
-static __always_inline __u64 sample_texts(struct scratch *scratch, struct task_struct *task,
-					  bool may_wait)
+#define AF_INET 2
+#define AF_INET6 10
+#define IPPROTO_TCP 6
+#define IPPROTO_UDP 17
+#define IPPROTO_MPTCP 262
+#define MSG_PEEK 0x2
+#define MSG_ERRQUEUE 0x2000 /* what was sent comes back */
+
+static __always_inline bool is_network(struct sock *sock)
 {
-	struct record_exec *record = &scratch->exec;
-	struct mm_struct *mm = task->mm;
-	struct fs_struct *fs = task->fs;
-	__u64 used = 0, size;
+	__u16 family = sock->__sk_common.skc_family, protocol = sock->sk_protocol;
 
-	if (!mm || !fs)
-		return 0;
-	struct file *file = mm->exe_file;
-	if (file)
-		used = path_text(scratch->text, &file->f_path, fs, &record->context);
-	record->filename_size = used;
-	size = path_text(scratch->text + used, &fs->pwd, fs, &record->context);
-	record->cwd_size = size;
-	used += size;
+	return (family == AF_INET || family == AF_INET6) &&
+	       (protocol == IPPROTO_TCP || protocol == IPPROTO_UDP || protocol == IPPROTO_MPTCP);
+}
 
-	size = arguments_size(mm, &record->context);
-	if (!may_wait || (size && bpf_copy_from_user_task(scratch->text + used, size,
-							  (void *)mm->arg_start, task, 0))) {
-		record->context.flags |= RECORD_ARGV_UNKNOWN;
-		size = 0;
-	}
-	record->argv_size = size;
-	return used + size;
+/* Since 6.3, both. Cheap, since transfers are many: no event, two counters. */
+SEC("tp_btf/sock_send_length")
+int BPF_PROG(on_send, struct sock *sock, int length, int flags)
+{
+	struct group *group;
+
+	if (length > 0 && is_network(sock) && (group = group_get(bpf_get_current_task_btf())))
+		__sync_fetch_and_add(&group->sent_bytes, length);
+	return 0;
+}
+
+SEC("tp_btf/sock_recv_length")
+int BPF_PROG(on_receive, struct sock *sock, int length, int flags)
+{
+	struct group *group;
+
+	if (length > 0 && !(flags & (MSG_PEEK | MSG_ERRQUEUE)) && is_network(sock) &&
+	    (group = group_get(bpf_get_current_task_btf())))
+		__sync_fetch_and_add(&group->received_bytes, length);
+	return 0;
 }
 
 /* Padded, so that the next record stands at a multiple of 8. */
-static __always_inline long sample_send(struct bpf_iter__task *context, struct scratch *scratch,
-					__u64 size)
+static __always_inline long seq_send(struct bpf_iter_meta *meta, void *record, __u64 size)
 {
-	size = bounded((size + 7) & ~7ULL, sizeof(*scratch));
-	return size ? bpf_seq_write(context->meta->seq, scratch, size) : -1;
+	size = bounded((size + 7) & ~7ULL, sizeof(struct scratch));
+	return size ? bpf_seq_write(meta->seq, record, size) : -1;
 }
 
-static __always_inline int sample(struct bpf_iter__task *context, bool may_wait)
-{
-	struct task_struct *task = context->task;
-	__u64 now = bpf_ktime_get_boot_ns(), size;
-	struct place place;
-
-	if (!task || task->pid != task->tgid)
-		return 0;
-	struct control *control = control_if_collecting(RECORD_SAMPLE, now);
-	struct scratch *scratch = scratch_of(SCRATCH_SAMPLE);
-	if (!control || !scratch)
-		return 0;
-	place_of(task, &place);
-	if (process_is_ignored(control, task, &place))
-		return 0;
-
-	/* Where the buffer is full, the kernel takes back what was written for this
-	 * task and calls again: only then is a cgroup announced. */
-	size = cgroup_record_make(scratch, control, &place, now);
-	if (size && sample_send(context, scratch, size))
-		return 0;
-	struct record_exec *record = &scratch->exec;
-	exec_fill(record, task, RECORD_SAMPLE, place.id, now);
-	if (task->flags & PF_EXITING || task->exit_state)
-		record->context.flags |= RECORD_EXITING;
-	counters_read(&record->counters, task, task->mm, false, now);
-	size = sizeof(*record);
-	if (control->sample_text)
-		size += sample_texts(scratch, task, may_wait);
-	record->header.size = size;
-	if (!sample_send(context, scratch, size))
-		cgroup_announced(control, &place);
-	return 0;
-}
-
-SEC("iter/task")
+/* Living processes, from where the probe reads an iterator. With text where it asks
+ * for a full pass. Where the buffer is full, the kernel takes back what was written for
+ * this task and calls again: only then is a cgroup announced. */
+SEC("iter.s/task")
 int sample_tasks(struct bpf_iter__task *context)
 {
-	return sample(context, false);
-}
+	struct scratch *scratch = scratch_of(SCRATCH_SAMPLE);
+	struct task_struct *task = context->task;
+	struct event event;
+	__u64 size;
 
-/* Since 5.18 */
-SEC("iter.s/task")
-int sample_tasks_with_arguments(struct bpf_iter__task *context)
-{
-	return sample(context, true);
+	if (!task || !scratch || task->pid != task->tgid ||
+	    !event_begin(&event, RECORD_SAMPLE, task) || event.ignored)
+		return 0;
+	size = cgroup_record_make(&event, scratch);
+	if (size && seq_send(context->meta, scratch, size))
+		return 0;
+	struct record_exec *record = &scratch->exec;
+	image_fill(record, &event, RECORD_SAMPLE);
+	if (task->flags & PF_EXITING || task->exit_state)
+		record->context.flags |= RECORD_EXITING;
+	size = sizeof(*record);
+	if (event.control->sample_text)
+		size += texts_fill(scratch, task, RECORD_SAMPLE, NULL);
+	record->header.size = size;
+	if (!seq_send(context->meta, scratch, size))
+		cgroup_announced(&event);
+	return 0;
 }

@@ -58,9 +58,12 @@ static void check_variants(struct check *check, const struct kernel_variants *va
 	check_add(check, "exit", true, true, variants->exit_group_dead
 		  ? "tells the last thread, memory still there: peak memory is exact"
 		  : "after the memory is gone: peak memory is signal.maxrss");
-	check_add(check, "iterator", true, true, variants->iterator_waits
-		  ? "sleepable: arguments of processes that are already running are read"
-		  : "not sleepable: arguments of processes that are already running are unknown");
+	check_add(check, "iterator", variants->iterator_waits, true, variants->iterator_waits
+		  ? "may wait: arguments of processes that are already running are read"
+		  : "cannot read arguments: Linux 5.18 or newer is needed");
+	check_add(check, "network", variants->network, false, variants->network
+		  ? "sockets tell what is sent and received"
+		  : "bytes sent and received are unknown: before Linux 6.3");
 }
 
 /* Everything at once: the verifier's word, permissions, the iterator. */

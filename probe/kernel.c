@@ -26,12 +26,13 @@
 #define PIN_PATH_SIZE 256
 
 /* Maps that go over to the next build, if its records are of the same version. */
-enum map { MAP_RING, MAP_CONTROL, MAP_LOSSES, MAP_IGNORED, MAPS };
+enum map { MAP_RING, MAP_CONTROL, MAP_LOSSES, MAP_GROUPS, MAP_IGNORED, MAPS };
 #define MAPS_CARRIED MAP_IGNORED
 
-static const char *const map_names[MAPS] = {"ring", "control", "losses", "ignored"};
-static const char *const hook_names[KERNEL_HOOKS] = {"fork", "exec", "exit", "free"};
-static const char *const iterator_names[KERNEL_ITERATORS] = {"sample", "sample-text"};
+static const char *const map_names[MAPS] = {"ring", "control", "losses", "groups", "ignored"};
+static const char *const hook_names[KERNEL_HOOKS] = {"fork", "exec", "exit",
+						     "free", "send", "receive"};
+static const char *const iterator_names[KERNEL_ITERATORS] = {"sample"};
 
 /* What libbpf says, the verifier's reasons among it, for --debug. */
 static int libbpf_log(enum libbpf_print_level level, const char *format, va_list arguments)
@@ -86,6 +87,7 @@ int kernel_variants_read(struct kernel_variants *ret_variants)
 		.exit_group_dead =
 			tracepoint_has_parameters(btf, "btf_trace_sched_process_exit", 3),
 		.iterator_waits = has_helper(btf, "BPF_FUNC_copy_from_user_task"),
+		.network = tracepoint_has_parameters(btf, "btf_trace_sock_recv_length", 4),
 	};
 	btf__free(btf);
 	return 0;
@@ -144,17 +146,6 @@ static int pins_open(const char *directory, const char *const *names, int *ret_f
 	return 0;
 }
 
-static int pins_put(const char *directory, const char *const *names, const int *fds, int count)
-{
-	for (int i = 0; i < count; i++) {
-		int result = fds[i] >= 0 ? pin_put(directory, names[i], fds[i]) : 0;
-
-		if (result)
-			return result;
-	}
-	return 0;
-}
-
 /* The number that was removed, or a negative errno. */
 static int pins_remove(const char *directory, const char *const *names, int count)
 {
@@ -169,6 +160,19 @@ static int pins_remove(const char *directory, const char *const *names, int coun
 			return -errno;
 	}
 	return removed;
+}
+
+/* What is not there now (-1) must not be left pinned by a probe before. */
+static int pins_put(const char *directory, const char *const *names, const int *fds, int count)
+{
+	for (int i = 0; i < count; i++) {
+		int result = fds[i] >= 0 ? pin_put(directory, names[i], fds[i])
+					 : pins_remove(directory, &names[i], 1);
+
+		if (result < 0)
+			return result;
+	}
+	return 0;
 }
 
 static int pins_remove_all(const char *directory)
@@ -287,7 +291,8 @@ static int ignore_set(int map_fd, struct control *control, const struct kernel_o
 	return 0;
 }
 
-static uint64_t build_id(void)
+/* Of the programs as they would be loaded now. */
+static uint64_t build_id(const struct kernel_variants *variants)
 {
 	struct identity identity;
 	size_t size;
@@ -295,6 +300,7 @@ static uint64_t build_id(void)
 
 	identity_begin(&identity, "bpf");
 	identity_add_bytes(&identity, object, size);
+	identity_add_bytes(&identity, &variants->network, sizeof(variants->network));
 	return (uint64_t)identity_end(&identity);
 }
 
@@ -304,8 +310,8 @@ static void programs_choose(struct tracer_bpf *skeleton, const struct kernel_var
 {
 	bpf_program__set_autoload(skeleton->progs.on_exit_group_dead, variants->exit_group_dead);
 	bpf_program__set_autoload(skeleton->progs.on_exit_live, !variants->exit_group_dead);
-	bpf_program__set_autoload(skeleton->progs.sample_tasks_with_arguments,
-				  variants->iterator_waits);
+	bpf_program__set_autoload(skeleton->progs.on_send, variants->network);
+	bpf_program__set_autoload(skeleton->progs.on_receive, variants->network);
 }
 
 /* Attach one program and keep a descriptor of its link. */
@@ -324,6 +330,11 @@ static int program_attach(struct bpf_program *program, int *ret_fd)
 	return error;
 }
 
+static int hook_count(const struct kernel *kernel)
+{
+	return kernel->variants.network ? KERNEL_HOOKS : KERNEL_SEND;
+}
+
 static int programs_attach(struct tracer_bpf *skeleton, struct kernel *kernel)
 {
 	struct bpf_program *hooks[KERNEL_HOOKS] = {
@@ -332,14 +343,13 @@ static int programs_attach(struct tracer_bpf *skeleton, struct kernel *kernel)
 		kernel->variants.exit_group_dead ? skeleton->progs.on_exit_group_dead
 						 : skeleton->progs.on_exit_live,
 		skeleton->progs.on_free,
+		skeleton->progs.on_send,
+		skeleton->progs.on_receive,
 	};
 	int result = program_attach(skeleton->progs.sample_tasks,
 				    &kernel->iterator[KERNEL_SAMPLE]);
 
-	if (!result && kernel->variants.iterator_waits)
-		result = program_attach(skeleton->progs.sample_tasks_with_arguments,
-					&kernel->iterator[KERNEL_SAMPLE_TEXT]);
-	for (int i = 0; i < KERNEL_HOOKS && !result; i++)
+	for (int i = 0; i < hook_count(kernel) && !result; i++)
 		result = program_attach(hooks[i], &kernel->hook[i]);
 	return result;
 }
@@ -378,7 +388,8 @@ static int control_begin(struct control *control)
 static int maps_carry(struct tracer_bpf *skeleton, const int maps[MAPS])
 {
 	struct bpf_map *carried[MAPS_CARRIED] = {
-		skeleton->maps.ring, skeleton->maps.control, skeleton->maps.losses};
+		skeleton->maps.ring, skeleton->maps.control, skeleton->maps.losses,
+		skeleton->maps.groups};
 
 	for (int i = 0; i < MAPS_CARRIED; i++) {
 		int result = maps[i] >= 0 ? bpf_map__reuse_fd(carried[i], maps[i]) : 0;
@@ -393,7 +404,8 @@ static int maps_carry(struct tracer_bpf *skeleton, const int maps[MAPS])
 static int maps_keep(struct tracer_bpf *skeleton, int maps[MAPS])
 {
 	struct bpf_map *kept[MAPS] = {skeleton->maps.ring, skeleton->maps.control,
-				      skeleton->maps.losses, skeleton->maps.ignored};
+				      skeleton->maps.losses, skeleton->maps.groups,
+				      skeleton->maps.ignored};
 
 	for (int i = 0; i < MAPS; i++) {
 		if (maps[i] < 0)
@@ -426,7 +438,8 @@ static int kernel_load(struct kernel *kernel, const struct kernel_options *optio
 		return -errno;
 	}
 	programs_choose(skeleton, &kernel->variants);
-	skeleton->rodata->build = build_id();
+	skeleton->rodata->build = build_id(&kernel->variants);
+	skeleton->rodata->network = kernel->variants.network;
 	skeleton->rodata->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 	if (maps[MAP_RING] < 0)
 		bpf_map__set_max_entries(skeleton->maps.ring, options->ring_bytes);
@@ -459,7 +472,6 @@ static int kernel_take_over(struct kernel *kernel, const struct kernel_options *
 			    int maps[MAPS])
 {
 	const char *directory = options->pin_dir;
-	int iterators = kernel->variants.iterator_waits ? KERNEL_ITERATORS : 1;
 	int hooks[KERNEL_HOOKS];
 
 	if (pins_open(directory, map_names, maps, MAPS_CARRIED))
@@ -476,11 +488,12 @@ static int kernel_take_over(struct kernel *kernel, const struct kernel_options *
 		close_fds(maps, MAPS_CARRIED);
 		return pins_remove_all(directory) < 0 ? -EPERM : 0;
 	}
-	bool same = kernel->control->build == build_id() &&
-		    pins_open(directory, hook_names, hooks, KERNEL_HOOKS) == 0;
+	bool same = kernel->control->build == build_id(&kernel->variants) &&
+		    pins_open(directory, hook_names, hooks, hook_count(kernel)) == 0;
 	if (same) {
-		close_fds(hooks, KERNEL_HOOKS);
-		same = pins_open(directory, iterator_names, kernel->iterator, iterators) == 0 &&
+		close_fds(hooks, hook_count(kernel));
+		same = pins_open(directory, iterator_names, kernel->iterator,
+				 KERNEL_ITERATORS) == 0 &&
 		       pins_open(directory, &map_names[MAP_IGNORED], &maps[MAP_IGNORED], 1) == 0;
 	}
 	log_info("%s: going on with the ring, %llu bytes to deliver%s", directory,
@@ -496,9 +509,9 @@ static int kernel_take_over(struct kernel *kernel, const struct kernel_options *
 
 int kernel_open(struct kernel *kernel, const struct kernel_options *options)
 {
-	int maps[MAPS] = {-1, -1, -1, -1};
+	int maps[MAPS] = {-1, -1, -1, -1, -1};
 
-	*kernel = (struct kernel){.hook = {-1, -1, -1, -1}, .iterator = {-1, -1}, .lock = -1};
+	*kernel = (struct kernel){.hook = {-1, -1, -1, -1, -1, -1}, .iterator = {-1}, .lock = -1};
 	libbpf_set_print(libbpf_log);
 	int result = kernel_variants_read(&kernel->variants);
 	if (result) {
@@ -506,6 +519,7 @@ int kernel_open(struct kernel *kernel, const struct kernel_options *options)
 			  "CONFIG_DEBUG_INFO_BTF is needed");
 		return result;
 	}
+	kernel->variants.network &= !options->no_network;
 	result = options->pin_dir ? pins_lock(options->pin_dir, &kernel->lock) : 0;
 	if (!result && options->pin_dir)
 		result = kernel_take_over(kernel, options, maps);

@@ -20,6 +20,7 @@
 struct kernel_options {
 	const char *pin_dir;   /* NULL: nothing outlives this process */
 	uint32_t ring_bytes;   /* a power of two and of whole pages */
+	bool no_network;       /* bytes sent and received are not counted */
 	uint32_t ignore_count;
 	struct ignore_key ignore[KERNEL_IGNORE_MAX];
 };
@@ -28,10 +29,16 @@ struct kernel_options {
 struct kernel_variants {
 	bool exit_group_dead;       /* sched_process_exit tells the last thread (6.16) */
 	bool iterator_waits;        /* sleepable iterators and reading their user memory (5.18) */
+	bool network;               /* sockets tell what was sent and received (6.3) */
 };
 
-#define KERNEL_HOOKS 4
-enum kernel_iterator { KERNEL_SAMPLE, KERNEL_SAMPLE_TEXT, KERNEL_ITERATORS };
+/* The last two are there with variants.network only. */
+enum kernel_hook {
+	KERNEL_FORK, KERNEL_EXEC, KERNEL_EXIT, KERNEL_FREE, KERNEL_SEND, KERNEL_RECEIVE,
+	KERNEL_HOOKS,
+};
+
+enum kernel_iterator { KERNEL_SAMPLE, KERNEL_ITERATORS };
 
 struct kernel {
 	struct ring ring;
@@ -39,7 +46,7 @@ struct kernel {
 	struct loss_slot *losses;
 	struct kernel_variants variants;
 	int hook[KERNEL_HOOKS];         /* links; -1 where the pins alone hold them */
-	int iterator[KERNEL_ITERATORS]; /* links to make iterators of; the second may be -1 */
+	int iterator[KERNEL_ITERATORS]; /* links to make iterators of */
 	int lock;                       /* on the pin directory, or -1 */
 };
 

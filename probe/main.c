@@ -48,6 +48,7 @@ static const char help[] =
 "  --ignore-comm NAME    leave processes of this name out (repeatable)\n"
 "  --ignore-cgroup DIR   leave this cgroup out, and those below it: a directory of the\n"
 "                        v2 hierarchy, or a cgroup id as tracer shows it (repeatable)\n"
+"  --no-network          do not count what processes send and receive\n"
 "  --user NAME           user to become (default nobody)\n"
 "  --group NAME          group to keep, so that the socket can be reached\n"
 "  --record FILE         write a recording instead of connecting; implies --no-pin\n"
@@ -178,7 +179,7 @@ static gid_t parse_group(const char *name)
 enum option_code {
 	OPTION_SOCKET = 256, OPTION_PEER_UID, OPTION_PIN_DIR, OPTION_NO_PIN, OPTION_RING_SIZE,
 	OPTION_PERIOD, OPTION_LEASE, OPTION_IGNORE_UID, OPTION_IGNORE_COMM, OPTION_IGNORE_CGROUP,
-	OPTION_USER, OPTION_GROUP, OPTION_RECORD, OPTION_DURATION, OPTION_READY_FD, OPTION_CHECK,
+	OPTION_NO_NETWORK, OPTION_USER, OPTION_GROUP, OPTION_RECORD, OPTION_DURATION, OPTION_READY_FD, OPTION_CHECK,
 	OPTION_JSON, OPTION_DETACH, OPTION_QUIET, OPTION_DEBUG, OPTION_HELP, OPTION_VERSION,
 };
 
@@ -193,6 +194,7 @@ static const struct option long_options[] = {
 	{"ignore-uid", required_argument, NULL, OPTION_IGNORE_UID},
 	{"ignore-comm", required_argument, NULL, OPTION_IGNORE_COMM},
 	{"ignore-cgroup", required_argument, NULL, OPTION_IGNORE_CGROUP},
+	{"no-network", no_argument, NULL, OPTION_NO_NETWORK},
 	{"user", required_argument, NULL, OPTION_USER},
 	{"group", required_argument, NULL, OPTION_GROUP},
 	{"record", required_argument, NULL, OPTION_RECORD},
@@ -240,6 +242,9 @@ static void option_take(struct options *options, int code, const char *name)
 		break;
 	case OPTION_IGNORE_CGROUP:
 		ignore_add(&options->kernel, name, IGNORE_CGROUP, optarg);
+		break;
+	case OPTION_NO_NETWORK:
+		options->kernel.no_network = true;
 		break;
 	case OPTION_USER:
 		sandbox_user(&options->sandbox, optarg);

@@ -12,11 +12,8 @@
 
 int sampler_begin(struct sampler *sampler, struct kernel *kernel, bool with_text)
 {
-	int link = kernel->iterator[KERNEL_SAMPLE];
+	int fd = bpf_iter_create(kernel->iterator[KERNEL_SAMPLE]);
 
-	if (with_text && kernel->iterator[KERNEL_SAMPLE_TEXT] >= 0)
-		link = kernel->iterator[KERNEL_SAMPLE_TEXT];
-	int fd = bpf_iter_create(link);
 	if (fd < 0)
 		return -errno;
 	kernel->control->sample_text = with_text;
