@@ -411,6 +411,13 @@ static int reader_open_immutable(struct store *store, const char *path)
 	return connection_open(store, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
 }
 
+/* SQLite's words for a PATH-shm that is not there and may not be made: by the file system
+ * (cannot open) or by a sandbox around us (read-only). */
+static bool is_out_of_reach(int code)
+{
+	return (code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_READONLY;
+}
+
 static int reader_prepare(struct store *store, const char *path, struct store_error *ret_error)
 {
 	int64_t version = 0;
@@ -418,7 +425,7 @@ static int reader_prepare(struct store *store, const char *path, struct store_er
 
 	if (error == 0)
 		error = schema_read_version(store, &version);
-	if (error < 0 && sqlite3_errcode(store->db) == SQLITE_CANTOPEN &&
+	if (error < 0 && is_out_of_reach(sqlite3_errcode(store->db)) &&
 	    reader_open_immutable(store, path) == 0)
 		error = schema_read_version(store, &version);
 	if (error < 0)

@@ -1,0 +1,70 @@
+/* The shipper's status file. See shipping.h. */
+#include "common/shipping.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <jansson.h>
+
+#include "common/text.h"
+
+#define STATUS_BYTES_MOST 65536
+
+int shipping_status_read(const char *directory, struct shipping_status *ret_status)
+{
+	struct shipping_status status = {0};
+	char path[PATH_MAX], text[STATUS_BYTES_MOST];
+	FILE *file;
+	json_t *root;
+	size_t size;
+
+	snprintf(path, sizeof(path), "%s/" SHIPPING_STATUS_FILE, directory);
+	file = fopen(path, "re");
+	if (!file)
+		return -errno;
+	size = fread(text, 1, sizeof(text), file);
+	fclose(file);
+	root = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
+	if (!json_is_object(root)) {
+		json_decref(root);
+		return -EBADMSG;
+	}
+#define I(name) status.name = json_integer_value(json_object_get(root, #name));
+#define T(name) \
+	snprintf(status.name, sizeof(status.name), "%s", \
+		 json_is_string(json_object_get(root, #name)) \
+			 ? json_string_value(json_object_get(root, #name)) : "");
+	SHIPPING_STATUS(I, T)
+#undef I
+#undef T
+	json_decref(root);
+	*ret_status = status;
+	return 0;
+}
+
+/* A text may be what a server said: any byte. */
+static json_t *safe_string(const char *text)
+{
+	char safe[4 * SHIPPING_TEXT_BYTES + 1];
+
+	text_escape(text, strlen(text), safe, sizeof(safe));
+	return json_string(safe);
+}
+
+char *shipping_status_format(const struct shipping_status *status)
+{
+	json_t *root = json_object();
+	char *text;
+
+#define I(name) json_object_set_new(root, #name, json_integer(status->name));
+#define T(name) json_object_set_new(root, #name, safe_string(status->name));
+	SHIPPING_STATUS(I, T)
+#undef I
+#undef T
+	text = json_dumps(root, JSON_INDENT(1));
+	json_decref(root);
+	return text;
+}

@@ -1,0 +1,20 @@
+-- What the shipper needs: to find what is new without looking at everything, and a place for
+-- what only it can ask, since only it has a network.
+
+CREATE INDEX containers_by_rev ON containers (rev);
+CREATE INDEX runs_by_rev ON runs (rev);
+CREATE INDEX tasks_by_rev ON tasks (rev);
+CREATE INDEX tools_by_rev ON tools (rev);
+CREATE INDEX process_rows_by_rev ON process_rows (rev);
+CREATE INDEX samples_by_rev ON samples (rev);
+CREATE INDEX host_samples_by_rev ON host_samples (rev);
+CREATE INDEX incidents_by_rev ON incidents (rev);
+CREATE INDEX losses_by_rev ON losses (rev);
+
+-- NULL on the host itself: the shipper fills them in on the way to the lake.
+ALTER TABLE hosts ADD COLUMN cloud_provider TEXT; -- text; aws, gcp, azure, known in the lake only, NULL: none or not asked for; metadata service
+ALTER TABLE hosts ADD COLUMN cloud_instance_id TEXT; -- text; the provider's id of this machine; metadata service
+ALTER TABLE hosts ADD COLUMN cloud_instance_type TEXT; -- text; the provider's name of its size; metadata service
+ALTER TABLE hosts ADD COLUMN cloud_region TEXT; -- text; where it is; metadata service
+ALTER TABLE hosts ADD COLUMN cloud_zone TEXT; -- text; where in the region; metadata service
+ALTER TABLE hosts ADD COLUMN cloud_lifecycle TEXT; -- text; on-demand, spot, scheduled; metadata service

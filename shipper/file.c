@@ -1,0 +1,94 @@
+/* Whole files. See file.h. */
+#include "shipper/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int file_path(char ret_path[PATH_MAX], const char *directory, const char *name)
+{
+	return (size_t)snprintf(ret_path, PATH_MAX, "%s/%s", directory, name) >= PATH_MAX
+		       ? -ENAMETOOLONG : 0;
+}
+
+static int write_all(int fd, const char *data, size_t size)
+{
+	while (size > 0) {
+		ssize_t written = write(fd, data, size);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written <= 0)
+			return written < 0 ? -errno : -EIO;
+		data += written;
+		size -= (size_t)written;
+	}
+	return 0;
+}
+
+int file_sync_directory(const char *directory)
+{
+	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int error;
+
+	if (fd < 0)
+		return -errno;
+	error = fsync(fd) < 0 ? -errno : 0;
+	close(fd);
+	return error;
+}
+
+int file_write(const char *directory, const char *name, const void *data, size_t size, mode_t mode,
+	       int durable)
+{
+	char path[PATH_MAX], temporary[PATH_MAX];
+	int fd, error;
+
+	if (file_path(path, directory, name) < 0 ||
+	    (size_t)snprintf(temporary, sizeof(temporary), "%s/.%s.tmp", directory, name) >=
+		    sizeof(temporary))
+		return -ENAMETOOLONG;
+	fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
+	if (fd < 0)
+		return -errno;
+	error = fchmod(fd, mode) < 0 ? -errno : write_all(fd, data, size);
+	if (error == 0 && durable && fsync(fd) < 0)
+		error = -errno;
+	close(fd);
+	if (error == 0 && rename(temporary, path) < 0)
+		error = -errno;
+	if (error < 0) {
+		unlink(temporary);
+		return error;
+	}
+	return durable ? file_sync_directory(directory) : 0;
+}
+
+int file_read(const char *path, size_t most, char **ret_data, size_t *ret_size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	size_t used = 0;
+	ssize_t count = 1;
+	char *data;
+
+	if (fd < 0)
+		return -errno;
+	data = malloc(most + 2);
+	while (data && count > 0 && used <= most) {
+		count = read(fd, data + used, most + 1 - used);
+		used += count > 0 ? (size_t)count : 0;
+	}
+	close(fd);
+	if (!data || count < 0 || used > most) {
+		free(data);
+		return !data ? -ENOMEM : used > most ? -EFBIG : -EIO;
+	}
+	data[used] = '\0';
+	*ret_data = data;
+	*ret_size = used;
+	return 0;
+}

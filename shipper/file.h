@@ -1,0 +1,24 @@
+/* Small files that must be whole or not there at all. */
+#ifndef TRACER_SHIPPER_FILE_H
+#define TRACER_SHIPPER_FILE_H
+
+#include <limits.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* DIRECTORY/NAME. 0 or -ENAMETOOLONG. */
+int file_path(char ret_path[PATH_MAX], const char *directory, const char *name);
+
+/* Writes DIRECTORY/NAME by way of a temporary file beside it. With `durable` it is on disk
+ * when this returns. 0 or -errno. */
+int file_write(const char *directory, const char *name, const void *data, size_t size, mode_t mode,
+	       int durable);
+
+/* The whole file, ended by a NUL that `ret_size` does not count; to free. -EFBIG above
+ * `most` bytes; -errno. */
+int file_read(const char *path, size_t most, char **ret_data, size_t *ret_size);
+
+/* fsync of a directory, so that a rename in it stays. 0 or -errno. */
+int file_sync_directory(const char *directory);
+
+#endif

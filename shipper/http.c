@@ -1,0 +1,454 @@
+/* libcurl on libuv. See http.h. */
+#include "shipper/http.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include <curl/curl.h>
+
+struct http {
+	uv_loop_t *loop;
+	CURLM *multi;
+	uv_timer_t *timer; /* apart, since closing outlives us */
+	struct transfer *transfers;
+};
+
+struct transfer {
+	struct http *http;
+	struct transfer *next;
+	CURL *easy;
+	struct curl_slist *headers;
+	http_done done;
+	void *data;
+	int body_fd;
+	uint64_t body_bytes, body_read, answer_bytes;
+	char error[CURL_ERROR_SIZE];
+	struct http_answer answer;
+};
+
+/* ---- the loop -------------------------------------------------------------------- */
+
+/* The timer and the pointer back, in one piece that its closing frees. */
+struct http_timer {
+	struct http *http;
+	uv_timer_t timer;
+};
+
+struct watch {
+	uv_poll_t poll;
+	struct http *http;
+	curl_socket_t socket;
+};
+
+static void handle_closed(uv_handle_t *handle)
+{
+	free(handle->data);
+}
+
+static void transfer_free(struct transfer *transfer)
+{
+	struct transfer **place = &transfer->http->transfers;
+
+	while (*place && *place != transfer)
+		place = &(*place)->next;
+	if (*place)
+		*place = transfer->next;
+	if (transfer->easy) {
+		curl_multi_remove_handle(transfer->http->multi, transfer->easy);
+		curl_easy_cleanup(transfer->easy);
+	}
+	curl_slist_free_all(transfer->headers);
+	free(transfer);
+}
+
+static enum http_failure failure_of(CURLcode code)
+{
+	switch (code) {
+	case CURLE_OK: return HTTP_ANSWERED;
+	case CURLE_COULDNT_RESOLVE_HOST: return HTTP_NO_NAME;
+	case CURLE_COULDNT_RESOLVE_PROXY: return HTTP_NO_PROXY_NAME;
+	case CURLE_COULDNT_CONNECT: return HTTP_NO_CONNECTION;
+	case CURLE_OPERATION_TIMEDOUT: return HTTP_TIMEOUT;
+	case CURLE_PARTIAL_FILE:
+	case CURLE_GOT_NOTHING:
+	case CURLE_SEND_ERROR:
+	case CURLE_RECV_ERROR:
+	case CURLE_HTTP2:
+	case CURLE_HTTP2_STREAM: return HTTP_CUT;
+	case CURLE_SSL_CONNECT_ERROR: return HTTP_TLS_HANDSHAKE;
+	case CURLE_PEER_FAILED_VERIFICATION: return HTTP_TLS_PEER;
+	case CURLE_SSL_CERTPROBLEM:
+	case CURLE_SSL_CACERT_BADFILE:
+	case CURLE_SSL_ISSUER_ERROR: return HTTP_TLS_LOCAL;
+	default: return HTTP_OTHER;
+	}
+}
+
+static void transfer_end(struct transfer *transfer, CURLcode code)
+{
+	struct http_answer *answer = &transfer->answer;
+	curl_off_t sent = 0;
+
+	answer->failure = failure_of(code);
+	if (code != CURLE_OK)
+		snprintf(answer->error, sizeof(answer->error), "%s",
+			 transfer->error[0] ? transfer->error : curl_easy_strerror(code));
+	curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &answer->status);
+	curl_easy_getinfo(transfer->easy, CURLINFO_SSL_VERIFYRESULT, &answer->tls_verify_result);
+	curl_easy_getinfo(transfer->easy, CURLINFO_SIZE_UPLOAD_T, &sent);
+	answer->sent_bytes = (uint64_t)sent;
+	transfer->done(answer, transfer->data);
+	transfer_free(transfer);
+}
+
+static void transfers_reap(struct http *http)
+{
+	CURLMsg *message;
+	int left;
+
+	while ((message = curl_multi_info_read(http->multi, &left))) {
+		struct transfer *transfer;
+
+		if (message->msg != CURLMSG_DONE)
+			continue;
+		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&transfer);
+		transfer_end(transfer, message->data.result);
+	}
+}
+
+static void socket_ready(uv_poll_t *poll, int status, int events)
+{
+	struct watch *watch = poll->data;
+	struct http *http = watch->http;
+	int flags = status < 0 ? CURL_CSELECT_ERR : 0, running;
+
+	if (events & UV_READABLE)
+		flags |= CURL_CSELECT_IN;
+	if (events & UV_WRITABLE)
+		flags |= CURL_CSELECT_OUT;
+	curl_multi_socket_action(http->multi, watch->socket, flags, &running);
+	transfers_reap(http);
+}
+
+static struct watch *watch_new(struct http *http, curl_socket_t socket)
+{
+	struct watch *watch = calloc(1, sizeof(*watch));
+
+	if (!watch || uv_poll_init_socket(http->loop, &watch->poll, socket) < 0) {
+		free(watch);
+		return NULL;
+	}
+	watch->poll.data = watch;
+	watch->http = http;
+	watch->socket = socket;
+	curl_multi_assign(http->multi, socket, watch);
+	return watch;
+}
+
+static int socket_wanted(CURL *easy, curl_socket_t socket, int what, void *data, void *socket_data)
+{
+	struct http *http = data;
+	struct watch *watch = socket_data;
+	int events = (what != CURL_POLL_IN ? UV_WRITABLE : 0) | (what != CURL_POLL_OUT ? UV_READABLE : 0);
+
+	if (what == CURL_POLL_REMOVE) {
+		if (watch) {
+			uv_poll_stop(&watch->poll);
+			curl_multi_assign(http->multi, socket, NULL);
+			uv_close((uv_handle_t *)&watch->poll, handle_closed);
+		}
+		return 0;
+	}
+	if (!watch)
+		watch = watch_new(http, socket);
+	return watch && uv_poll_start(&watch->poll, events, socket_ready) == 0 ? 0 : -1;
+}
+
+static void timer_due(uv_timer_t *timer)
+{
+	const struct http_timer *owner = timer->data;
+	struct http *http = owner->http;
+	int running;
+
+	curl_multi_socket_action(http->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+	transfers_reap(http);
+}
+
+static int timer_wanted(CURLM *multi, long timeout_ms, void *data)
+{
+	struct http *http = data;
+
+	if (timeout_ms < 0)
+		uv_timer_stop(http->timer);
+	else /* never from within this call: libcurl is in the middle of something */
+		uv_timer_start(http->timer, timer_due, timeout_ms ? (uint64_t)timeout_ms : 1, 0);
+	return 0;
+}
+
+int http_new(uv_loop_t *loop, struct http **ret_http)
+{
+	struct http *http = calloc(1, sizeof(*http));
+	struct http_timer *timer = calloc(1, sizeof(*timer));
+
+	if (http && timer && curl_global_init(CURL_GLOBAL_DEFAULT) == 0)
+		http->multi = curl_multi_init();
+	if (!http || !http->multi) {
+		free(timer);
+		free(http);
+		return -ENOMEM;
+	}
+	http->loop = loop;
+	http->timer = &timer->timer;
+	timer->http = http;
+	uv_timer_init(loop, &timer->timer);
+	timer->timer.data = timer;
+	curl_multi_setopt(http->multi, CURLMOPT_SOCKETFUNCTION, socket_wanted);
+	curl_multi_setopt(http->multi, CURLMOPT_SOCKETDATA, http);
+	curl_multi_setopt(http->multi, CURLMOPT_TIMERFUNCTION, timer_wanted);
+	curl_multi_setopt(http->multi, CURLMOPT_TIMERDATA, http);
+	curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, 1L);
+	*ret_http = http;
+	return 0;
+}
+
+void http_free(struct http *http)
+{
+	if (!http)
+		return;
+	while (http->transfers)
+		transfer_free(http->transfers);
+	curl_multi_cleanup(http->multi);
+	uv_timer_stop(http->timer);
+	uv_close((uv_handle_t *)http->timer, handle_closed);
+	free(http);
+	curl_global_cleanup();
+}
+
+/* ---- one transfer ---------------------------------------------------------------- */
+
+static size_t body_wanted(char *buffer, size_t size, size_t count, void *data)
+{
+	struct transfer *transfer = data;
+	uint64_t left = transfer->body_bytes - transfer->body_read;
+	size_t most = size * count < left ? size * count : (size_t)left;
+	ssize_t got;
+
+	if (most == 0)
+		return 0;
+	got = pread(transfer->body_fd, buffer, most, (off_t)transfer->body_read);
+	if (got <= 0)
+		return CURL_READFUNC_ABORT;
+	transfer->body_read += (uint64_t)got;
+	return (size_t)got;
+}
+
+/* A connection that was kept and turned out to be dead: begin again. */
+static int body_sought(void *data, curl_off_t offset, int origin)
+{
+	struct transfer *transfer = data;
+
+	if (origin != SEEK_SET || offset < 0 || (uint64_t)offset > transfer->body_bytes)
+		return CURL_SEEKFUNC_FAIL;
+	transfer->body_read = (uint64_t)offset;
+	return CURL_SEEKFUNC_OK;
+}
+
+static size_t answer_came(char *data, size_t size, size_t count, void *argument)
+{
+	struct transfer *transfer = argument;
+	struct http_answer *answer = &transfer->answer;
+	size_t total = size * count, room = HTTP_BODY_BYTES_MAX - answer->body_size;
+	size_t kept = total < room ? total : room;
+
+	memcpy(answer->body + answer->body_size, data, kept);
+	answer->body_size += kept;
+	answer->body[answer->body_size] = '\0';
+	transfer->answer_bytes += total;
+	return transfer->answer_bytes > HTTP_ANSWER_BYTES_MOST ? 0 : total;
+}
+
+static bool header_is(const char *line, size_t size, const char *name, const char **ret_value,
+		      size_t *ret_size)
+{
+	size_t length = strlen(name);
+
+	if (size <= length || line[length] != ':' || strncasecmp(line, name, length) != 0)
+		return false;
+	line += length + 1;
+	size -= length + 1;
+	while (size > 0 && (*line == ' ' || *line == '\t'))
+		line++, size--;
+	while (size > 0 && (line[size - 1] == '\r' || line[size - 1] == '\n' || line[size - 1] == ' '))
+		size--;
+	*ret_value = line;
+	*ret_size = size;
+	return true;
+}
+
+static int64_t parse_seconds(const char *text, size_t size)
+{
+	int64_t number = 0;
+
+	for (size_t i = 0; i < size; i++) {
+		if (text[i] < '0' || text[i] > '9' || number > INT32_MAX)
+			return -1;
+		number = number * 10 + (text[i] - '0');
+	}
+	return size > 0 ? number : -1;
+}
+
+static void copy_value(char *ret_text, size_t capacity, const char *value, size_t size)
+{
+	size_t kept = size < capacity - 1 ? size : capacity - 1;
+
+	memcpy(ret_text, value, kept);
+	ret_text[kept] = '\0';
+}
+
+void http_answer_take_header(struct http_answer *answer, const char *line, size_t size)
+{
+	const char *value;
+	char date[64];
+	size_t length;
+
+	if (size >= 5 && strncmp(line, "HTTP/", 5) == 0) { /* a new head, after 100 or a proxy's */
+		answer->retry_after_s = -1;
+		answer->exception_code = answer->date_unix_s = 0;
+		answer->is_clickhouse = false;
+		answer->location[0] = answer->content_type[0] = '\0';
+	} else if (header_is(line, size, "Retry-After", &value, &length)) {
+		answer->retry_after_s = parse_seconds(value, length);
+	} else if (header_is(line, size, "Location", &value, &length)) {
+		copy_value(answer->location, sizeof(answer->location), value, length);
+	} else if (header_is(line, size, "Content-Type", &value, &length)) {
+		copy_value(answer->content_type, sizeof(answer->content_type), value, length);
+	} else if (header_is(line, size, "X-ClickHouse-Exception-Code", &value, &length)) {
+		answer->exception_code = parse_seconds(value, length);
+		answer->is_clickhouse = true;
+	} else if (header_is(line, size, "X-ClickHouse-Summary", &value, &length) ||
+		   header_is(line, size, "X-ClickHouse-Query-Id", &value, &length)) {
+		answer->is_clickhouse = true;
+	} else if (header_is(line, size, "Date", &value, &length)) {
+		copy_value(date, sizeof(date), value, length);
+		answer->date_unix_s = curl_getdate(date, NULL);
+	}
+}
+
+static size_t header_came(char *data, size_t size, size_t count, void *argument)
+{
+	struct transfer *transfer = argument;
+
+	http_answer_take_header(&transfer->answer, data, size * count);
+	return size * count;
+}
+
+static void set_method(struct transfer *transfer, const struct http_request *request)
+{
+	CURL *easy = transfer->easy;
+
+	if (request->method == HTTP_GET) {
+		curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
+		return;
+	}
+	curl_easy_setopt(easy, CURLOPT_POST, 1L);
+	if (request->method == HTTP_PUT)
+		curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, "PUT");
+	curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body_bytes);
+	curl_easy_setopt(easy, CURLOPT_READFUNCTION, body_wanted);
+	curl_easy_setopt(easy, CURLOPT_READDATA, transfer);
+	curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, body_sought);
+	curl_easy_setopt(easy, CURLOPT_SEEKDATA, transfer);
+}
+
+static void set_security(CURL *easy, const struct http_request *request)
+{
+	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+	curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+	curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
+	curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
+	curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	if (request->ca_file) {
+		curl_easy_setopt(easy, CURLOPT_CAINFO, request->ca_file);
+		curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
+	}
+	curl_easy_setopt(easy, CURLOPT_SSLCERT, request->certificate_file);
+	curl_easy_setopt(easy, CURLOPT_SSLKEY, request->key_file);
+	curl_easy_setopt(easy, CURLOPT_PROXY, request->proxy ? request->proxy : "");
+	curl_easy_setopt(easy, CURLOPT_PROXYUSERNAME, request->proxy_user);
+	curl_easy_setopt(easy, CURLOPT_PROXYPASSWORD, request->proxy_password);
+	if (request->token) {
+		curl_easy_setopt(easy, CURLOPT_HTTPAUTH, CURLAUTH_BEARER);
+		curl_easy_setopt(easy, CURLOPT_XOAUTH2_BEARER, request->token);
+	} else if (request->user) {
+		curl_easy_setopt(easy, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
+		curl_easy_setopt(easy, CURLOPT_USERNAME, request->user);
+		curl_easy_setopt(easy, CURLOPT_PASSWORD, request->password ? request->password : "");
+	}
+}
+
+static void set_limits(struct transfer *transfer, const struct http_request *request)
+{
+	CURL *easy = transfer->easy;
+
+	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, request->connect_timeout_ms);
+	curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, request->total_timeout_ms);
+	curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
+	curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, request->stall_timeout_s);
+	curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 16384L);
+	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	curl_easy_setopt(easy, CURLOPT_USERAGENT, "tracer-shipper/" TRACER_VERSION);
+	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, answer_came);
+	curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
+	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, header_came);
+	curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer);
+	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->error);
+	curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer);
+}
+
+static int set_headers(struct transfer *transfer, const struct http_request *request)
+{
+	for (size_t i = 0; i < HTTP_HEADERS_MAX && request->headers[i]; i++) {
+		struct curl_slist *list = curl_slist_append(transfer->headers, request->headers[i]);
+
+		if (!list)
+			return -ENOMEM;
+		transfer->headers = list;
+	}
+	curl_easy_setopt(transfer->easy, CURLOPT_HTTPHEADER, transfer->headers);
+	return 0;
+}
+
+int http_start(struct http *http, const struct http_request *request, http_done done, void *data)
+{
+	struct transfer *transfer = calloc(1, sizeof(*transfer));
+	int error = -ENOMEM;
+
+	if (!transfer)
+		return error;
+	*transfer = (struct transfer){.http = http, .done = done, .data = data,
+				      .body_fd = request->body_fd, .body_bytes = request->body_bytes,
+				      .answer.retry_after_s = -1};
+	transfer->easy = curl_easy_init();
+	if (transfer->easy)
+		error = set_headers(transfer, request);
+	if (error == 0) {
+		curl_easy_setopt(transfer->easy, CURLOPT_URL, request->url);
+		set_method(transfer, request);
+		set_security(transfer->easy, request);
+		set_limits(transfer, request);
+		if (curl_multi_add_handle(http->multi, transfer->easy) != CURLM_OK)
+			error = -ENOMEM;
+	}
+	if (error < 0) {
+		transfer_free(transfer);
+		return error;
+	}
+	transfer->next = http->transfers;
+	http->transfers = transfer;
+	return 0;
+}

@@ -1,0 +1,197 @@
+/* Rows as JSON. See row.h. */
+#include "shipper/row.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/text.h"
+
+#define CAPACITY_FIRST 4096
+
+void row_text_deinit(struct row_text *text)
+{
+	free(text->data);
+	*text = (struct row_text){0};
+}
+
+static bool text_reserve(struct row_text *text, size_t size)
+{
+	size_t capacity = text->capacity ? text->capacity : CAPACITY_FIRST;
+	char *data;
+
+	if (text->failed)
+		return false;
+	while (capacity - text->size < size)
+		capacity *= 2;
+	if (capacity == text->capacity)
+		return true;
+	data = realloc(text->data, capacity);
+	if (!data) {
+		text->failed = true;
+		return false;
+	}
+	text->data = data;
+	text->capacity = capacity;
+	return true;
+}
+
+static void text_add(struct row_text *text, const char *data, size_t size)
+{
+	if (!text_reserve(text, size))
+		return;
+	memcpy(text->data + text->size, data, size);
+	text->size += size;
+}
+
+static void text_add_word(struct row_text *text, const char *word)
+{
+	text_add(text, word, strlen(word));
+}
+
+/* ---- strings ------------------------------------------------------------------- */
+
+static uint32_t utf8_code(const char *data, size_t size)
+{
+	static const unsigned char masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+	uint32_t code = (unsigned char)data[0] & masks[size];
+
+	for (size_t i = 1; i < size; i++)
+		code = code << 6 | ((unsigned char)data[i] & 0x3f);
+	return code;
+}
+
+static void text_add_code(struct row_text *text, uint32_t code)
+{
+	char escape[16];
+
+	if (code >= 0x10000) {
+		code -= 0x10000;
+		snprintf(escape, sizeof(escape), "\\u%04x\\u%04x", 0xd800 + (code >> 10),
+			 0xdc00 + (code & 0x3ff));
+	} else {
+		snprintf(escape, sizeof(escape), "\\u%04x", code);
+	}
+	text_add_word(text, escape);
+}
+
+static bool is_plain(unsigned char byte)
+{
+	return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
+}
+
+/* One character of what is not plain; returns how many bytes it was. */
+static size_t text_add_escaped(struct row_text *text, const char *data, size_t left)
+{
+	size_t size = text_utf8_size(data, left);
+	char escape[8];
+
+	if (size == 0) {
+		snprintf(escape, sizeof(escape), "\\\\x%02x", (unsigned char)*data);
+		text_add_word(text, escape);
+		return 1;
+	}
+	if (*data == '"' || *data == '\\') {
+		text_add(text, "\\", 1);
+		text_add(text, data, 1);
+	} else {
+		text_add_code(text, utf8_code(data, size));
+	}
+	return size;
+}
+
+static void text_add_string(struct row_text *text, const char *data, size_t size)
+{
+	size_t i = 0, plain;
+
+	text_add(text, "\"", 1);
+	while (i < size) {
+		for (plain = i; plain < size && is_plain((unsigned char)data[plain]);)
+			plain++;
+		text_add(text, data + i, plain - i);
+		i = plain;
+		if (i < size)
+			i += text_add_escaped(text, data + i, size - i);
+	}
+	text_add(text, "\"", 1);
+}
+
+static void text_add_list(struct row_text *text, const char *data, size_t size)
+{
+	text_add(text, "[", 1);
+	for (size_t begin = 0; begin < size;) {
+		size_t length = strnlen(data + begin, size - begin);
+
+		if (begin > 0)
+			text_add(text, ",", 1);
+		text_add_string(text, data + begin, length);
+		begin += length + 1;
+	}
+	text_add(text, "]", 1);
+}
+
+/* ---- members ------------------------------------------------------------------- */
+
+void row_begin(struct row_text *text)
+{
+	text_add(text, "{", 1);
+}
+
+static void add_name(struct row_text *text, const char *name)
+{
+	if (!text->failed && text->data[text->size - 1] != '{')
+		text_add(text, ",", 1);
+	text_add(text, "\"", 1);
+	text_add_word(text, name);
+	text_add(text, "\":", 2);
+}
+
+void row_add_unsigned(struct row_text *text, const char *name, uint64_t number)
+{
+	char digits[24];
+
+	snprintf(digits, sizeof(digits), "%" PRIu64, number);
+	add_name(text, name);
+	text_add_word(text, digits);
+}
+
+void row_add_string(struct row_text *text, const char *name, const char *string)
+{
+	add_name(text, name);
+	text_add_string(text, string, strlen(string));
+}
+
+void row_add_value(struct row_text *text, const char *name, const struct store_value *value)
+{
+	char digits[40];
+
+	add_name(text, name);
+	switch (value->type) {
+	case STORE_VALUE_INTEGER:
+		snprintf(digits, sizeof(digits), "%" PRId64, value->integer);
+		text_add_word(text, digits);
+		break;
+	case STORE_VALUE_REAL:
+		snprintf(digits, sizeof(digits), "%.17g", value->real);
+		text_add_word(text, isfinite(value->real) ? digits : "null");
+		break;
+	case STORE_VALUE_TEXT:
+		text_add_string(text, value->data, value->size);
+		break;
+	case STORE_VALUE_BLOB:
+		text_add_list(text, value->data, value->size);
+		break;
+	default:
+		text_add_word(text, "null");
+		break;
+	}
+}
+
+int row_end(struct row_text *text)
+{
+	text_add(text, "}\n", 2);
+	return text->failed ? -ENOMEM : 0;
+}

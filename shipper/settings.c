@@ -1,0 +1,518 @@
+/* Configuration: one table of keys. See settings.h. */
+#include "shipper/settings.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <arpa/inet.h>
+#include <curl/curl.h>
+
+#include "common/rules/suggest.h"
+#include "common/rules/tree.h"
+#include "common/store/store.h"
+#include "shipper/batch.h"
+#include "shipper/file.h"
+#include "shipper/sink.h"
+
+#define VALUE_BYTES_MAX 4096
+#define LIST_KEY "send.leave-out"
+
+static int refuse(struct settings_error *ret_error, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static int refuse(struct settings_error *ret_error, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(ret_error->text, sizeof(ret_error->text), format, arguments);
+	va_end(arguments);
+	return -EINVAL;
+}
+
+/* ---- kinds of values --------------------------------------------------------------- */
+
+struct unit {
+	const char *suffix;
+	uint64_t factor;
+};
+
+static const struct unit durations[] = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}, {0}};
+static const struct unit sizes[] = {{"", 1}, {"K", 1ULL << 10}, {"M", 1ULL << 20}, {"G", 1ULL << 30}, {0}};
+static const struct unit counts[] = {{"", 1}, {0}};
+
+static const char *const cloud_words[] = {
+	[CLOUD_OFF] = "off", [CLOUD_AUTO] = "auto", [CLOUD_AWS] = "aws",
+	[CLOUD_GCP] = "gcp", [CLOUD_AZURE] = "azure", NULL,
+};
+
+enum kind { KIND_TEXT, KIND_FLAG, KIND_NUMBER, KIND_CLOUD };
+
+struct key {
+	const char *name;
+	enum kind kind;
+	size_t offset;
+	const struct unit *units;
+	uint64_t least, most;
+};
+
+#define TEXT(name, member) {name, KIND_TEXT, offsetof(struct settings, member), NULL, 0, 0}
+#define NUMBER(name, member, units, least, most) \
+	{name, KIND_NUMBER, offsetof(struct settings, member), units, least, most}
+
+static const struct key keys[] = {
+	TEXT("store", store),
+	TEXT("state", state),
+	TEXT("sink", sink),
+	TEXT("lake.url", lake_url),
+	TEXT("lake.database", lake_database),
+	TEXT("lake.user", lake_user),
+	TEXT("lake.password-file", lake_password_file),
+	TEXT("lake.token-file", lake_token_file),
+	TEXT("lake.ca-file", lake_ca_file),
+	TEXT("lake.certificate-file", lake_certificate_file),
+	TEXT("lake.key-file", lake_key_file),
+	TEXT("lake.proxy", lake_proxy),
+	TEXT("lake.proxy-user", lake_proxy_user),
+	TEXT("lake.proxy-password-file", lake_proxy_password_file),
+	{"lake.insecure-http", KIND_FLAG, offsetof(struct settings, lake_insecure_http), NULL, 0, 0},
+	NUMBER("lake.timeout", lake_timeout_s, durations, 1, 3600),
+	TEXT("ndjson.directory", ndjson_directory),
+	NUMBER("ndjson.size", ndjson_bytes_most, sizes, 1 << 20, 1ULL << 50),
+	NUMBER("send.interval", interval_s, durations, 1, 86400),
+	NUMBER("send.rows", batch_rows, counts, 1, BATCH_ROWS_MOST),
+	NUMBER("send.bytes", batch_bytes, sizes, 4096, BATCH_TEXT_BYTES_MOST),
+	NUMBER("send.set-aside", set_aside_bytes_most, sizes, 0, 1ULL << 40),
+	{"cloud", KIND_CLOUD, offsetof(struct settings, cloud), NULL, 0, 0},
+	TEXT("cloud-endpoint", cloud_endpoint),
+};
+
+#define KEY_COUNT (sizeof(keys) / sizeof(keys[0]))
+
+static int read_number(const struct key *key, const char *text, uint64_t *ret_number)
+{
+	char *end;
+	unsigned long long number;
+
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	if (errno || end == text || text[0] < '0' || text[0] > '9')
+		return -EINVAL;
+	for (const struct unit *unit = key->units; unit->suffix; unit++) {
+		if (strcmp(end, unit->suffix) != 0)
+			continue;
+		if (number > key->most / unit->factor || number * unit->factor < key->least)
+			return -ERANGE;
+		*ret_number = number * unit->factor;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static int set_number(const struct key *key, const char *text, uint64_t *ret_number,
+		      struct settings_error *ret_error)
+{
+	switch (read_number(key, text, ret_number)) {
+	case 0:
+		return 0;
+	case -ERANGE:
+		return refuse(ret_error, "%s: %.40s is out of range", key->name, text);
+	default:
+		return refuse(ret_error, "%s: \"%.40s\" is not a number%s", key->name, text,
+			      key->units == durations ? " of seconds, or with s, m, h or d behind it"
+			      : key->units == sizes ? " of bytes, or with K, M or G behind it" : "");
+	}
+}
+
+static int set_text(const struct key *key, const char *text, char **ret_text,
+		    struct settings_error *ret_error)
+{
+	char *copy;
+
+	if (text[0] == '\0')
+		return refuse(ret_error, "%s: a value is missing", key->name);
+	for (const char *c = text; *c; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			return refuse(ret_error, "%s: has a control character in it", key->name);
+	if (strlen(text) > VALUE_BYTES_MAX)
+		return refuse(ret_error, "%s: longer than %d bytes", key->name, VALUE_BYTES_MAX);
+	copy = strdup(text);
+	if (!copy)
+		return refuse(ret_error, "out of memory");
+	free(*ret_text);
+	*ret_text = copy;
+	return 0;
+}
+
+static int key_set(struct settings *settings, const struct key *key, const char *value,
+		   struct settings_error *ret_error)
+{
+	void *target = (char *)settings + key->offset;
+
+	switch (key->kind) {
+	case KIND_TEXT:
+		return set_text(key, value, target, ret_error);
+	case KIND_NUMBER:
+		return set_number(key, value, target, ret_error);
+	case KIND_FLAG:
+		if (strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
+			return refuse(ret_error, "%s: expected true or false, found \"%.40s\"", key->name,
+				      value);
+		*(bool *)target = value[0] == 't';
+		return 0;
+	default:
+		for (int i = 0; cloud_words[i]; i++)
+			if (strcmp(value, cloud_words[i]) == 0) {
+				*(enum settings_cloud *)target = (enum settings_cloud)i;
+				return 0;
+			}
+		return refuse(ret_error, "%s: expected off, auto, aws, gcp or azure, found \"%.40s\"",
+			      key->name, value);
+	}
+}
+
+static int key_unknown(const char *name, struct settings_error *ret_error)
+{
+	const char *names[KEY_COUNT + 2] = {0};
+	char hint[96];
+
+	for (size_t i = 0; i < KEY_COUNT; i++)
+		names[i] = keys[i].name;
+	names[KEY_COUNT] = LIST_KEY;
+	suggest_nearest(name, names, hint, sizeof(hint));
+	return refuse(ret_error, "there is no setting %.60s%s", name, hint);
+}
+
+int settings_set(struct settings *settings, const char *key, const char *value,
+		 struct settings_error *ret_error)
+{
+	for (size_t i = 0; i < KEY_COUNT; i++)
+		if (strcmp(keys[i].name, key) == 0)
+			return key_set(settings, &keys[i], value, ret_error);
+	return key_unknown(key, ret_error);
+}
+
+/* ---- what is left out -------------------------------------------------------------- */
+
+/* Without these a row has no identity or no version. */
+static bool column_is_needed(const char *column)
+{
+	static const char *const needed[] = {"id", "rev", "host_id", "process_id", "boot_ns"};
+
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
+		if (strcmp(column, needed[i]) == 0)
+			return true;
+	return false;
+}
+
+static int add_leave_out(struct settings *settings, const char *name, struct settings_error *ret_error)
+{
+	const char *dot = strchr(name, '.');
+
+	if (settings->leave_out_count == SETTINGS_LEAVE_OUT_MAX)
+		return refuse(ret_error, LIST_KEY ": more than %d entries", SETTINGS_LEAVE_OUT_MAX);
+	if (dot && column_is_needed(dot + 1))
+		return refuse(ret_error, LIST_KEY ": %.60s is needed to know the row by: it cannot be "
+			      "left out", name);
+	settings->leave_out[settings->leave_out_count] = strdup(name);
+	if (!settings->leave_out[settings->leave_out_count])
+		return refuse(ret_error, "out of memory");
+	settings->leave_out_count++;
+	return 0;
+}
+
+bool settings_leave_out(const struct settings *settings, const char *entity, const char *column)
+{
+	char name[128];
+
+	snprintf(name, sizeof(name), "%s%s%s", entity, column ? "." : "", column ? column : "");
+	for (size_t i = 0; i < settings->leave_out_count; i++)
+		if (strcmp(settings->leave_out[i], name) == 0)
+			return true;
+	return false;
+}
+
+static bool result_has(const struct store_result *result, const char *column)
+{
+	for (size_t i = 0; i < store_result_width(result); i++)
+		if (strcmp(store_result_name(result, i), column) == 0)
+			return true;
+	return false;
+}
+
+/* A name that fits nothing would send what somebody wanted to keep: refused. */
+static int check_left_out(struct store *store, const char *name, struct settings_error *ret_error)
+{
+	const char *dot = strchrnul(name, '.'), *entity;
+	struct store_result *result;
+	bool found;
+
+	for (size_t i = 0; (entity = store_entity_name(i)); i++) {
+		if (strlen(entity) != (size_t)(dot - name) || strncmp(entity, name, strlen(entity)) != 0)
+			continue;
+		if (*dot == '\0')
+			return 0;
+		if (store_query_entity(store, i, 0, 0, &result) < 0)
+			return refuse(ret_error, "%s", store_error_text(store));
+		found = result_has(result, dot + 1);
+		store_result_free(result);
+		return found ? 0 : refuse(ret_error, LIST_KEY ": %.*s has no column %.60s", (int)(dot - name),
+					  name, dot + 1);
+	}
+	return refuse(ret_error, LIST_KEY ": there is no entity %.*s; docs/model.md lists them",
+		      (int)(dot - name), name);
+}
+
+static int check_leave_out(const struct settings *settings, struct settings_error *ret_error)
+{
+	struct store_error error;
+	struct store *store;
+	int result = 0;
+
+	if (settings->leave_out_count == 0)
+		return 0;
+	if (store_open_empty(&store, &error) < 0)
+		return refuse(ret_error, "%s", error.text);
+	for (size_t i = 0; result == 0 && i < settings->leave_out_count; i++)
+		result = check_left_out(store, settings->leave_out[i], ret_error);
+	store_close(store);
+	return result;
+}
+
+/* ---- the file ---------------------------------------------------------------------- */
+
+static int list_take(struct settings *settings, const struct tree_node *list,
+		     struct settings_error *ret_error)
+{
+	int error = 0;
+
+	if (list->kind != TREE_LIST)
+		return refuse(ret_error, LIST_KEY ": expected a list");
+	for (const struct tree_node *item = list->first; error == 0 && item; item = item->next) {
+		if (item->kind != TREE_TEXT)
+			return refuse(ret_error, LIST_KEY ": expected text in the list");
+		error = add_leave_out(settings, item->text, ret_error);
+	}
+	return error;
+}
+
+static int node_take(struct settings *settings, const char *name, const struct tree_node *value,
+		     struct settings_error *ret_error)
+{
+	if (strcmp(name, LIST_KEY) == 0)
+		return list_take(settings, value, ret_error);
+	if (value->kind != TREE_TEXT)
+		return refuse(ret_error, "%.60s: expected text, found %s", name,
+			      tree_kind_text(value->kind));
+	return settings_set(settings, name, value->text, ret_error);
+}
+
+/* Puts "FILE:LINE: " before what was wrong there. */
+static int locate(const char *file, unsigned line, struct settings_error *ret_error)
+{
+	char reason[sizeof(ret_error->text)];
+
+	memcpy(reason, ret_error->text, sizeof(reason));
+	return refuse(ret_error, "%.200s:%u: %.280s", file, line, reason);
+}
+
+static int mapping_take(struct settings *settings, const char *file, const char *prefix,
+			const struct tree_node *mapping, struct settings_error *ret_error)
+{
+	char name[160];
+
+	for (const struct tree_node *key = mapping->first; key; key = key->next) {
+		snprintf(name, sizeof(name), "%s%s%.100s", prefix, *prefix ? "." : "", key->text);
+		if (key->value->kind == TREE_MAPPING && !*prefix) {
+			if (mapping_take(settings, file, name, key->value, ret_error) < 0)
+				return -EINVAL;
+		} else if (node_take(settings, name, key->value, ret_error) < 0) {
+			return locate(file, key->line, ret_error);
+		}
+	}
+	return 0;
+}
+
+int settings_parse(struct settings *settings, const char *file, const char *data, size_t size,
+		   struct settings_error *ret_error)
+{
+	struct arena arena = {0};
+	struct tree_node *root = NULL;
+	struct rules_error error = {0};
+	int result = tree_parse(&arena, file, data, size, &root, &error);
+
+	if (result == -EINVAL)
+		refuse(ret_error, "%.200s:%u: %.280s", error.file, error.line,
+		       error.reason);
+	else if (result == 0 && root && root->kind != TREE_MAPPING)
+		result = refuse(ret_error, "%.200s:1: expected `name: value` lines", file);
+	else if (result == 0 && root)
+		result = mapping_take(settings, file, "", root, ret_error);
+	arena_deinit(&arena);
+	return result;
+}
+
+int settings_load(struct settings *settings, const char *path, struct settings_error *ret_error)
+{
+	char *data;
+	size_t size;
+	int error = file_read(path, TREE_FILE_BYTES_MAX, &data, &size);
+
+	if (error < 0) {
+		refuse(ret_error, "%.200s: cannot read: %s", path, strerror(-error));
+		return error;
+	}
+	error = settings_parse(settings, path, data, size, ret_error);
+	free(data);
+	return error;
+}
+
+/* ---- what must hold together --------------------------------------------------------- */
+
+static bool host_is_loopback(const char *host)
+{
+	struct in_addr address;
+
+	return strcmp(host, "localhost") == 0 || strcmp(host, "[::1]") == 0 ||
+	       (inet_pton(AF_INET, host, &address) == 1 && ntohl(address.s_addr) >> 24 == 127);
+}
+
+struct url_parts {
+	char *scheme, *host, *user, *query;
+};
+
+static void url_parts_free(struct url_parts *parts)
+{
+	curl_free(parts->scheme);
+	curl_free(parts->host);
+	curl_free(parts->user);
+	curl_free(parts->query);
+}
+
+static int url_split(const char *text, struct url_parts *ret_parts)
+{
+	CURLU *url = curl_url();
+	CURLUcode code = url ? curl_url_set(url, CURLUPART_URL, text, 0) : CURLUE_OUT_OF_MEMORY;
+
+	if (code == CURLUE_OK) {
+		curl_url_get(url, CURLUPART_SCHEME, &ret_parts->scheme, 0);
+		curl_url_get(url, CURLUPART_HOST, &ret_parts->host, 0);
+		curl_url_get(url, CURLUPART_USER, &ret_parts->user, 0);
+		curl_url_get(url, CURLUPART_QUERY, &ret_parts->query, 0);
+	}
+	curl_url_cleanup(url);
+	return code == CURLUE_OK && ret_parts->scheme && ret_parts->host ? 0 : -EINVAL;
+}
+
+/* No word of a URL that holds a secret is repeated. */
+static int check_url(const struct settings *settings, struct settings_error *ret_error)
+{
+	struct url_parts parts = {0};
+	int result = 0;
+
+	if (!settings->lake_url)
+		return refuse(ret_error, "lake.url: where the lake is is not said: "
+			      "https://HOST:PORT, in the configuration or by --url");
+	if (url_split(settings->lake_url, &parts) < 0)
+		result = refuse(ret_error, "lake.url: not a URL: expected https://HOST:PORT");
+	else if (parts.user)
+		result = refuse(ret_error, "lake.url: has a user or password in it: use lake.user and "
+				"lake.password-file");
+	else if (parts.query)
+		result = refuse(ret_error, "lake.url: has a ? part; only https://HOST:PORT/PATH");
+	else if (strcmp(parts.scheme, "https") != 0 && strcmp(parts.scheme, "http") != 0)
+		result = refuse(ret_error, "lake.url: expected https, found %.20s", parts.scheme);
+	else if (strcmp(parts.scheme, "http") == 0 && !settings->lake_insecure_http &&
+		 !host_is_loopback(parts.host))
+		result = refuse(ret_error, "lake.url: http to %.100s would send everything in clear "
+				"text: use https, or say lake.insecure-http: true", parts.host);
+	url_parts_free(&parts);
+	return result;
+}
+
+static int check_proxy(const struct settings *settings, struct settings_error *ret_error)
+{
+	struct url_parts parts = {0};
+	int result = 0;
+
+	if (!settings->lake_proxy)
+		return 0;
+	if (url_split(settings->lake_proxy, &parts) < 0)
+		result = refuse(ret_error, "lake.proxy: not a URL: expected http://HOST:PORT");
+	else if (parts.user)
+		result = refuse(ret_error, "lake.proxy: has a user or password in it: use "
+				"lake.proxy-user and lake.proxy-password-file");
+	url_parts_free(&parts);
+	return result;
+}
+
+static int check_identifier(const char *name, struct settings_error *ret_error)
+{
+	size_t size = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+
+	if (size == strlen(name) && size <= 64)
+		return 0;
+	return refuse(ret_error, "lake.database: only letters, digits and _, at most 64");
+}
+
+static int check_lake(const struct settings *settings, struct settings_error *ret_error)
+{
+	if (check_url(settings, ret_error) < 0 || check_proxy(settings, ret_error) < 0 ||
+	    check_identifier(settings->lake_database, ret_error) < 0)
+		return -EINVAL;
+	if (settings->lake_password_file && !settings->lake_user)
+		return refuse(ret_error, "lake.password-file: needs lake.user");
+	if (settings->lake_password_file && settings->lake_token_file)
+		return refuse(ret_error, "lake: a password and a token: take one of them");
+	if (!settings->lake_certificate_file != !settings->lake_key_file)
+		return refuse(ret_error, "lake: certificate-file and key-file need one another");
+	return 0;
+}
+
+int settings_check(const struct settings *settings, struct settings_error *ret_error)
+{
+	const struct sink_type *type = sink_find(settings->sink);
+	int error;
+
+	if (!type)
+		return refuse(ret_error, "sink: there is no sink %.40s: clickhouse or ndjson",
+			      settings->sink);
+	if (strcmp(settings->sink, "ndjson") == 0)
+		error = settings->ndjson_directory
+				? 0 : refuse(ret_error, "ndjson.directory: where to write is not said");
+	else
+		error = check_lake(settings, ret_error);
+	return error < 0 ? error : check_leave_out(settings, ret_error);
+}
+
+/* ---- beginning and end --------------------------------------------------------------- */
+
+int settings_init(struct settings *settings)
+{
+	static const char *const defaults[][2] = {
+		{"store", "/var/lib/tracer/tracer.db"}, {"state", "/var/lib/tracer-shipper"},
+		{"sink", "clickhouse"}, {"lake.database", "tracer"}, {"lake.timeout", "120s"},
+		{"ndjson.size", "10G"}, {"send.interval", "60s"}, {"send.rows", "50000"},
+		{"send.bytes", "64M"}, {"send.set-aside", "256M"},
+	};
+	struct settings_error error;
+
+	*settings = (struct settings){0};
+	for (size_t i = 0; i < sizeof(defaults) / sizeof(defaults[0]); i++)
+		if (settings_set(settings, defaults[i][0], defaults[i][1], &error) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
+void settings_deinit(struct settings *settings)
+{
+	for (size_t i = 0; i < KEY_COUNT; i++)
+		if (keys[i].kind == KIND_TEXT)
+			free(*(char **)((char *)settings + keys[i].offset));
+	for (size_t i = 0; i < settings->leave_out_count; i++)
+		free(settings->leave_out[i]);
+	*settings = (struct settings){0};
+}

@@ -1,0 +1,76 @@
+/* What /etc/tracer/shipper.yaml says; docs/man/tracer-shipper.8.scd describes it.
+ *
+ * One table (settings.c) names every key, its kind and its bounds. Texts are copies that
+ * the settings own. No secret is in here: only names of files that hold one.
+ */
+#ifndef TRACER_SHIPPER_SETTINGS_H
+#define TRACER_SHIPPER_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SETTINGS_LEAVE_OUT_MAX 128
+#define SETTINGS_FILE_DEFAULT "/etc/tracer/shipper.yaml"
+
+enum settings_cloud { CLOUD_OFF, CLOUD_AUTO, CLOUD_AWS, CLOUD_GCP, CLOUD_AZURE };
+
+struct settings {
+	char *store; /* the correlator's database */
+	char *state; /* our directory: cursor, the frozen batch, what was set aside, status */
+	char *sink;  /* a name of sink.c */
+
+	char *lake_url;
+	char *lake_database;
+	char *lake_user;
+	char *lake_password_file;
+	char *lake_token_file;
+	char *lake_ca_file;
+	char *lake_certificate_file;
+	char *lake_key_file;
+	char *lake_proxy;
+	char *lake_proxy_user;
+	char *lake_proxy_password_file;
+	bool lake_insecure_http;
+	uint64_t lake_timeout_s; /* without a byte in either direction */
+
+	char *ndjson_directory;
+	uint64_t ndjson_bytes_most; /* of the files that wait to be fetched */
+
+	uint64_t interval_s;  /* rows wait at most about that long */
+	uint64_t batch_rows;  /* or until they are this many */
+	uint64_t batch_bytes; /* before compression */
+	uint64_t set_aside_bytes_most;
+	char *leave_out[SETTINGS_LEAVE_OUT_MAX]; /* ENTITY or ENTITY.COLUMN */
+	size_t leave_out_count;
+
+	enum settings_cloud cloud;
+	char *cloud_endpoint; /* instead of the provider's, for tests; NULL */
+};
+
+struct settings_error {
+	char text[512]; /* FILE:LINE: what is wrong */
+};
+
+/* The defaults. Free with settings_deinit in any case. 0 or -ENOMEM. */
+int settings_init(struct settings *settings);
+void settings_deinit(struct settings *settings);
+
+/* Takes over what the file says. 0; -ENOENT; -EINVAL (`ret_error` says file, line and
+ * reason); -errno. */
+int settings_load(struct settings *settings, const char *path, struct settings_error *ret_error);
+int settings_parse(struct settings *settings, const char *file, const char *data, size_t size,
+		   struct settings_error *ret_error);
+
+/* The same for one key, "lake.url", as an option of the command line gives it. */
+int settings_set(struct settings *settings, const char *key, const char *value,
+		 struct settings_error *ret_error);
+
+/* What must hold together: a sink that exists and has its target, an address that does
+ * not send in clear text over a network, entities and columns that there are. 0 or -EINVAL. */
+int settings_check(const struct settings *settings, struct settings_error *ret_error);
+
+/* Whether the settings say to leave out this entity, or (`column` not NULL) this column. */
+bool settings_leave_out(const struct settings *settings, const char *entity, const char *column);
+
+#endif

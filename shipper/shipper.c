@@ -1,0 +1,624 @@
+/* Rounds, answers, waiting. See shipper.h. */
+#include "shipper/shipper.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <uv.h>
+
+#include "common/log.h"
+#include "common/shipping.h"
+#include "shipper/aside.h"
+#include "shipper/file.h"
+#include "shipper/gather.h"
+#include "shipper/retry.h"
+#include "shipper/sink.h"
+
+#define WATCH_PERIOD_MS 1000
+#define STORE_RETRY_MS 5000
+#define LAST_ROUND_MS 5000       /* after SIGTERM */
+#define CLOUD_AGAIN_MS (3600 * 1000)
+#define REFUSALS_BELIEVED 3      /* a body can also be damaged on its way */
+#define ONCE_FAILURES 3
+#define REPEAT_LOG_NS (600 * 1000000000LL)
+
+enum phase {
+	PHASE_IDLE,    /* waits for the next round */
+	PHASE_STEP,    /* the step timer will go on with the round */
+	PHASE_SENDING, /* the sink has a batch */
+};
+
+struct shipper {
+	const struct settings *settings;
+	struct shipper_options options;
+	uv_loop_t loop;
+	uv_timer_t step_timer, watch_timer, stop_timer, cloud_timer;
+	uv_signal_t terminate, interrupt;
+	const struct sink_type *type;
+	struct sink *sink;
+	struct gather gather;
+	struct gather_look look;
+	struct cursor cursor;
+	bool cursor_is_saved;
+	struct retry retry;
+	enum phase phase;
+	bool in_round;
+	size_t entity;
+	int64_t round_unix_ns; /* of the latest commit that the round's look saw */
+	struct batch batch;
+	bool has_batch, has_more;
+	unsigned refusals;
+	struct cloud *cloud;
+	bool cloud_pending; /* the first answer has not come */
+	struct shipping_status status;
+	int64_t logged_unix_ns;
+	char logged[SHIPPING_TEXT_BYTES];
+	bool stopping;
+	int result;
+};
+
+static int64_t wall_clock_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+static void step_due(uv_timer_t *timer);
+
+/* ---- status ---------------------------------------------------------------------- */
+
+static void status_write(struct shipper *shipper)
+{
+	struct shipping_status *status = &shipper->status;
+	char *text;
+	int error = -ENOMEM;
+
+	status->updated_unix_ns = wall_clock_ns();
+	status->attempt_count = shipper->retry.attempts;
+	text = shipping_status_format(status);
+	if (text)
+		error = file_write(shipper->settings->state, SHIPPING_STATUS_FILE, text, strlen(text),
+				   0644, false);
+	free(text);
+	if (error < 0)
+		log_debug("cannot write the status: %s", strerror(-error));
+}
+
+/* Says a failure once, and again every ten minutes while it lasts. */
+static void note_failure(struct shipper *shipper, const char *reason)
+{
+	struct shipping_status *status = &shipper->status;
+	int64_t now_ns = wall_clock_ns();
+
+	status->last_error_unix_ns = now_ns;
+	if (!status->failing_since_unix_ns)
+		status->failing_since_unix_ns = now_ns;
+	snprintf(status->last_error, sizeof(status->last_error), "%s", reason);
+	if (strcmp(shipper->logged, status->last_error) != 0 ||
+	    now_ns - shipper->logged_unix_ns > REPEAT_LOG_NS) {
+		log_warning("%s", reason);
+		snprintf(shipper->logged, sizeof(shipper->logged), "%s", reason);
+		shipper->logged_unix_ns = now_ns;
+	}
+	status_write(shipper);
+}
+
+static void note_success(struct shipper *shipper)
+{
+	struct shipping_status *status = &shipper->status;
+
+	status->last_success_unix_ns = wall_clock_ns();
+	if (status->failing_since_unix_ns)
+		log_info("delivering again");
+	status->failing_since_unix_ns = 0;
+	shipper->logged[0] = '\0';
+	retry_succeeded(&shipper->retry);
+}
+
+/* ---- the cursor -------------------------------------------------------------------- */
+
+static int cursor_keep(struct shipper *shipper)
+{
+	int error = cursor_save(shipper->settings->state, &shipper->cursor);
+
+	shipper->cursor_is_saved = error == 0;
+	return error;
+}
+
+static int64_t highest_rev(const struct cursor *cursor)
+{
+	int64_t highest = 0;
+
+	for (size_t i = 0; store_entity_name(i); i++)
+		if (cursor->revs[i] > highest)
+			highest = cursor->revs[i];
+	return highest;
+}
+
+/* Takes the cursor up with the store that was found. 1: go on; 0: not now; -errno. */
+static int cursor_follow(struct shipper *shipper)
+{
+	const struct gather_look *look = &shipper->look;
+	struct cursor *cursor = &shipper->cursor;
+	bool is_of = cursor_is_of(cursor, &look->store);
+	int error;
+
+	if (is_of && look->rev >= highest_rev(cursor))
+		return 1;
+	/* A crash of the machine takes commits back; the correlator then goes on far above
+	 * what it had given out (common/store/writer.c). It has not started yet. */
+	if (is_of && !look->is_of_this_boot)
+		return 0;
+	if (cursor->base_version)
+		log_warning("%s is another store, or an older copy: sending all of it",
+			    shipper->settings->store);
+	cursor_restart(cursor, &look->store, (uint64_t)wall_clock_ns());
+	/* Before anything of it is frozen: what a batch is of shows by the base. */
+	error = cursor_keep(shipper);
+	return error < 0 ? error : 1;
+}
+
+static int cursor_take_up(struct shipper *shipper)
+{
+	int error = cursor_load(shipper->settings->state, &shipper->cursor);
+
+	if (error == -EBADMSG)
+		log_warning("%s/cursor is damaged or of another release: sending the whole store again, "
+			    "which harms nothing", shipper->settings->state);
+	else if (error < 0 && error != -ENOENT)
+		return error;
+	if (error < 0)
+		shipper->cursor = (struct cursor){0};
+	return 0;
+}
+
+/* ---- the batch of before ------------------------------------------------------------ */
+
+static int entity_find(const char *name, size_t *ret_index)
+{
+	for (size_t i = 0; store_entity_name(i); i++)
+		if (strcmp(store_entity_name(i), name) == 0) {
+			*ret_index = i;
+			return 0;
+		}
+	return -ENOENT;
+}
+
+static void batch_remove(const struct shipper *shipper, const struct batch *batch)
+{
+	char path[PATH_MAX];
+
+	if (file_path(path, shipper->settings->state, batch->name) == 0)
+		unlink(path);
+}
+
+/* A batch that was frozen and not acknowledged is sent first, as it is. */
+static int batch_consider(const struct batch *found, void *data)
+{
+	struct shipper *shipper = data;
+	const struct cursor *cursor = &shipper->cursor;
+	struct batch batch = *found;
+	size_t entity;
+
+	if (!shipper->has_batch && entity_find(batch.entity, &entity) == 0 && cursor->base_version &&
+	    batch.from_version >= cursor->base_version + (uint64_t)cursor->revs[entity] &&
+	    batch_check(shipper->settings->state, &batch) == 0) {
+		shipper->batch = batch;
+		shipper->has_batch = true;
+		shipper->entity = entity;
+		/* Unknown whether there was more: the round asks again. */
+		shipper->has_more = true;
+	} else {
+		batch_remove(shipper, &batch);
+	}
+	return 0;
+}
+
+/* ---- rounds ------------------------------------------------------------------------ */
+
+static void step_after(struct shipper *shipper, uint64_t wait_ms)
+{
+	shipper->phase = PHASE_STEP;
+	uv_timer_start(&shipper->step_timer, step_due, wait_ms, 0);
+}
+
+static void round_wait(struct shipper *shipper)
+{
+	shipper->in_round = false;
+	if (shipper->stopping || shipper->options.once) {
+		uv_stop(&shipper->loop);
+		return;
+	}
+	shipper->phase = PHASE_IDLE;
+	uv_timer_start(&shipper->step_timer, step_due,
+		       retry_jitter(&shipper->retry, shipper->settings->interval_s * 1000), 0);
+}
+
+static void store_failed(struct shipper *shipper)
+{
+	shipper->in_round = false;
+	note_failure(shipper, shipper->gather.error);
+	if (shipper->stopping || shipper->options.once) {
+		shipper->result = -EIO;
+		uv_stop(&shipper->loop);
+		return;
+	}
+	step_after(shipper, retry_jitter(&shipper->retry, STORE_RETRY_MS));
+}
+
+static void round_end(struct shipper *shipper)
+{
+	struct shipping_status *status = &shipper->status;
+
+	status->shipped_rev = cursor_rev(&shipper->cursor);
+	status->shipped_unix_ns = shipper->round_unix_ns;
+	note_success(shipper);
+	status_write(shipper);
+	round_wait(shipper);
+}
+
+/* 1: a round can go on; 0: there is nothing to read yet; -errno. */
+static int round_begin(struct shipper *shipper)
+{
+	struct shipping_status *status = &shipper->status;
+	int result = gather_open(&shipper->gather);
+
+	if (result == 0)
+		result = gather_look(&shipper->gather, &shipper->look);
+	if (result < 0)
+		return result;
+	if (shipper->look.is_empty)
+		return 0;
+	result = cursor_follow(shipper);
+	if (result < 0) {
+		snprintf(shipper->gather.error, sizeof(shipper->gather.error),
+			 "%.200s: cannot save the cursor: %s", shipper->settings->state, strerror(-result));
+		return result;
+	}
+	status->store_rev = shipper->look.rev;
+	status->store_first_seen_unix_ns = shipper->look.store.first_seen_unix_ns;
+	shipper->round_unix_ns = shipper->look.committed_unix_ns;
+	shipper->in_round = true;
+	shipper->entity = 0;
+	return result;
+}
+
+static bool entity_is_left_out(const struct shipper *shipper)
+{
+	return settings_leave_out(shipper->settings, store_entity_name(shipper->entity), NULL);
+}
+
+/* 1: a batch is frozen; 0: nothing is left; -errno. */
+static int round_gather(struct shipper *shipper)
+{
+	for (; store_entity_name(shipper->entity); shipper->entity++) {
+		int result = 0;
+
+		if (!entity_is_left_out(shipper))
+			result = gather_batch(&shipper->gather, &shipper->look, shipper->entity,
+					      &shipper->cursor, shipper->settings->state,
+					      &shipper->batch, &shipper->has_more);
+		if (result != 0)
+			return result;
+		/* Not more than was there when the round began: it may have grown since. */
+		if (shipper->cursor.revs[shipper->entity] < shipper->look.rev)
+			shipper->cursor.revs[shipper->entity] = shipper->look.rev;
+	}
+	return 0;
+}
+
+static void batch_answered(const struct verdict *verdict, void *data);
+
+static void batch_send(struct shipper *shipper)
+{
+	shipper->phase = PHASE_SENDING;
+	shipper->type->send(shipper->sink, shipper->settings->state, &shipper->batch, batch_answered,
+			    shipper);
+}
+
+static void step_due(uv_timer_t *timer)
+{
+	struct shipper *shipper = timer->data;
+	int result = 1;
+
+	if (shipper->cloud_pending) {
+		step_after(shipper, 100);
+		return;
+	}
+	if (shipper->has_batch) {
+		batch_send(shipper);
+		return;
+	}
+	if (!shipper->in_round)
+		result = round_begin(shipper);
+	if (result == 0) {
+		round_wait(shipper);
+		return;
+	}
+	if (result > 0)
+		result = round_gather(shipper);
+	if (result < 0) {
+		store_failed(shipper);
+	} else if (result == 0) {
+		round_end(shipper);
+	} else {
+		shipper->has_batch = true;
+		batch_send(shipper);
+	}
+}
+
+/* ---- answers ------------------------------------------------------------------------ */
+
+/* The batch is done with, one way or the other. */
+static void batch_settle(struct shipper *shipper)
+{
+	struct cursor *cursor = &shipper->cursor;
+	int error;
+
+	cursor->revs[shipper->entity] = (int64_t)(shipper->batch.to_version - cursor->base_version);
+	if (!shipper->has_more && cursor->revs[shipper->entity] < shipper->look.rev)
+		cursor->revs[shipper->entity] = shipper->look.rev; /* there was nothing behind it */
+	if (shipper->batch.to_version > cursor->highest_version)
+		cursor->highest_version = shipper->batch.to_version;
+	error = cursor_keep(shipper);
+	if (error < 0) {
+		/* The lake has it; sent again it would be the same. Wait until it can be noted. */
+		char reason[512];
+
+		snprintf(reason, sizeof(reason), "%.200s: cannot save the cursor: %s",
+			 shipper->settings->state, strerror(-error));
+		note_failure(shipper, reason);
+		step_after(shipper, retry_failed(&shipper->retry, -1));
+		return;
+	}
+	batch_remove(shipper, &shipper->batch);
+	shipper->has_batch = false;
+	shipper->refusals = 0;
+	shipper->status.shipped_rev = cursor_rev(cursor);
+	if (!shipper->has_more)
+		shipper->entity++;
+	step_after(shipper, 0);
+}
+
+static void batch_accepted(struct shipper *shipper)
+{
+	struct shipping_status *status = &shipper->status;
+
+	status->sent_batch_count++;
+	status->sent_row_count += (int64_t)shipper->batch.row_count;
+	status->sent_bytes += (int64_t)shipper->batch.file_bytes;
+	note_success(shipper);
+	log_debug("sent %s", shipper->batch.name);
+	batch_settle(shipper);
+	status_write(shipper);
+}
+
+static void batch_retry(struct shipper *shipper, const struct verdict *verdict)
+{
+	uint64_t wait_ms = retry_failed(&shipper->retry, verdict->retry_after_s);
+
+	note_failure(shipper, verdict->reason);
+	if (shipper->stopping || (shipper->options.once && shipper->retry.attempts >= ONCE_FAILURES)) {
+		shipper->result = -EIO;
+		uv_stop(&shipper->loop);
+		return;
+	}
+	step_after(shipper, wait_ms);
+}
+
+static void batch_refused(struct shipper *shipper, const struct verdict *verdict)
+{
+	struct shipping_status *status = &shipper->status;
+	int64_t dropped;
+
+	if (++shipper->refusals < REFUSALS_BELIEVED) {
+		batch_retry(shipper, verdict);
+		return;
+	}
+	dropped = aside_put(shipper->settings->state, &shipper->batch, verdict->reason,
+			    shipper->settings->set_aside_bytes_most);
+	if (dropped < 0) {
+		batch_retry(shipper, verdict);
+		return;
+	}
+	note_failure(shipper, verdict->reason);
+	log_error("%s: %llu rows set aside", shipper->batch.name,
+		  (unsigned long long)shipper->batch.row_count);
+	status->set_aside_batch_count++;
+	status->set_aside_row_count += (int64_t)shipper->batch.row_count;
+	status->set_aside_dropped_row_count += dropped;
+	retry_succeeded(&shipper->retry);
+	batch_settle(shipper);
+	status_write(shipper);
+}
+
+static void batch_answered(const struct verdict *verdict, void *data)
+{
+	struct shipper *shipper = data;
+
+	switch (verdict->kind) {
+	case VERDICT_ACCEPTED:
+		batch_accepted(shipper);
+		break;
+	case VERDICT_REFUSED:
+		batch_refused(shipper, verdict);
+		break;
+	default:
+		shipper->refusals = 0;
+		batch_retry(shipper, verdict);
+		break;
+	}
+}
+
+/* ---- timers, signals, cloud ----------------------------------------------------------- */
+
+/* Between rounds: is a batch's worth of rows there already? And the lag, for the status. */
+static void watch_due(uv_timer_t *timer)
+{
+	struct shipper *shipper = timer->data;
+	struct gather_look look;
+
+	if (!shipper->gather.store || gather_look(&shipper->gather, &look) < 0 || look.is_empty)
+		return;
+	if (look.rev != shipper->status.store_rev) {
+		shipper->status.store_rev = look.rev;
+		status_write(shipper);
+	}
+	if (shipper->phase == PHASE_IDLE &&
+	    look.rev - cursor_rev(&shipper->cursor) >= (int64_t)shipper->settings->batch_rows)
+		step_after(shipper, 0);
+}
+
+static void stop_due(uv_timer_t *timer)
+{
+	uv_stop(timer->loop);
+}
+
+/* The first signal begins a last round, the second one ends at once. */
+static void stop_requested(uv_signal_t *signal, int number)
+{
+	struct shipper *shipper = signal->data;
+
+	if (shipper->stopping || shipper->status.failing_since_unix_ns) {
+		uv_stop(&shipper->loop);
+		return;
+	}
+	shipper->stopping = true;
+	uv_timer_start(&shipper->stop_timer, stop_due, LAST_ROUND_MS, 0);
+	if (shipper->phase == PHASE_IDLE)
+		step_after(shipper, 0);
+}
+
+static void cloud_due(uv_timer_t *timer);
+
+static void cloud_found(const struct cloud_identity *found, void *data)
+{
+	struct shipper *shipper = data;
+
+	shipper->cloud_pending = false;
+	if (found) {
+		shipper->gather.cloud = *found;
+		snprintf(shipper->status.cloud, sizeof(shipper->status.cloud), "%s %s %s %s",
+			 found->provider, found->instance_id, found->instance_type, found->zone);
+		log_info("this host is %s", shipper->status.cloud);
+	} else {
+		log_warning("no cloud's metadata service answers: cloud columns stay unknown; asking "
+			    "again in an hour, cloud: off ends that");
+		uv_timer_start(&shipper->cloud_timer, cloud_due, CLOUD_AGAIN_MS, 0);
+	}
+}
+
+static void cloud_due(uv_timer_t *timer)
+{
+	struct shipper *shipper = timer->data;
+
+	cloud_free(shipper->cloud);
+	shipper->cloud = NULL;
+	if (cloud_ask(&shipper->loop, shipper->settings->cloud, shipper->settings->cloud_endpoint,
+		      cloud_found, shipper, &shipper->cloud) < 0)
+		cloud_found(NULL, shipper);
+}
+
+static void start(struct shipper *shipper)
+{
+	uv_timer_t *timers[] = {&shipper->step_timer, &shipper->watch_timer, &shipper->stop_timer,
+				&shipper->cloud_timer};
+
+	for (size_t i = 0; i < sizeof(timers) / sizeof(timers[0]); i++) {
+		uv_timer_init(&shipper->loop, timers[i]);
+		timers[i]->data = shipper;
+	}
+	uv_signal_init(&shipper->loop, &shipper->terminate);
+	uv_signal_init(&shipper->loop, &shipper->interrupt);
+	shipper->terminate.data = shipper->interrupt.data = shipper;
+	uv_signal_start(&shipper->terminate, stop_requested, SIGTERM);
+	uv_signal_start(&shipper->interrupt, stop_requested, SIGINT);
+	uv_timer_start(&shipper->watch_timer, watch_due, WATCH_PERIOD_MS, WATCH_PERIOD_MS);
+	if (shipper->settings->cloud != CLOUD_OFF) {
+		shipper->cloud_pending = true;
+		uv_timer_start(&shipper->cloud_timer, cloud_due, 0, 0);
+	}
+	step_after(shipper, 0);
+}
+
+static void tell_ready(int fd)
+{
+	if (fd < 0)
+		return;
+	if (write(fd, "1", 1) != 1)
+		log_warning("nobody listens on --ready-fd %d", fd);
+	close(fd);
+}
+
+static void close_handle(uv_handle_t *handle, void *argument)
+{
+	if (!uv_is_closing(handle))
+		uv_close(handle, NULL);
+}
+
+/* ---- beginning and end ------------------------------------------------------------------ */
+
+static int shipper_prepare(struct shipper *shipper)
+{
+	const char *state = shipper->settings->state;
+	uint64_t seed = (uint64_t)wall_clock_ns();
+	int error = cursor_take_up(shipper);
+
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) < 0)
+		log_debug("no random numbers yet: jitter comes from the clock");
+	retry_init(&shipper->retry, seed);
+	if (error == 0)
+		error = batch_each(state, batch_consider, shipper);
+	if (error < 0) {
+		log_error("%s: cannot use the state directory: %s; it must exist and belong to the "
+			  "shipper's user", state, strerror(-error));
+		return error;
+	}
+	shipping_status_read(state, &shipper->status); /* counters go on; none: from 0 */
+	snprintf(shipper->status.sink, sizeof(shipper->status.sink), "%s", shipper->type->name);
+	shipper->status.failing_since_unix_ns = 0;
+	error = uv_loop_init(&shipper->loop);
+	if (error == 0)
+		error = shipper->type->open(shipper->settings, &shipper->loop, &shipper->sink);
+	if (error < 0)
+		return error;
+	snprintf(shipper->status.target, sizeof(shipper->status.target), "%s",
+		 shipper->type->target(shipper->sink));
+	return 0;
+}
+
+int shipper_run(const struct settings *settings, const struct shipper_options *options)
+{
+	struct shipper *shipper = calloc(1, sizeof(*shipper));
+	int result;
+
+	if (!shipper)
+		return -ENOMEM;
+	shipper->settings = settings;
+	shipper->options = *options;
+	shipper->type = sink_find(settings->sink);
+	gather_init(&shipper->gather, settings);
+	result = shipper_prepare(shipper);
+	if (result == 0) {
+		start(shipper);
+		tell_ready(options->ready_fd);
+		uv_run(&shipper->loop, UV_RUN_DEFAULT);
+		result = shipper->result;
+		status_write(shipper);
+		shipper->type->close(shipper->sink);
+		cloud_free(shipper->cloud);
+		uv_walk(&shipper->loop, close_handle, NULL);
+		uv_run(&shipper->loop, UV_RUN_DEFAULT);
+		uv_loop_close(&shipper->loop);
+	}
+	gather_deinit(&shipper->gather);
+	free(shipper);
+	return result;
+}

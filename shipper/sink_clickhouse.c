@@ -1,0 +1,225 @@
+/* The lake: a batch is the body of one INSERT over HTTP (docs/shipping.md). */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <curl/curl.h>
+
+#include "shipper/file.h"
+#include "shipper/http.h"
+#include "shipper/secret_file.h"
+#include "shipper/sink.h"
+
+#define CONNECT_TIMEOUT_MS 15000
+#define URL_BYTES 6144
+
+struct sink {
+	const struct settings *settings;
+	struct http *http;
+	struct batch batch;
+	int body_fd;
+	sink_done done;
+	void *data;
+	uv_timer_t *failure_timer; /* what fails before a request is told from the loop, too */
+	struct verdict failure;
+};
+
+struct secrets {
+	struct secret_file password, token, proxy_password;
+};
+
+static void timer_closed(uv_handle_t *handle)
+{
+	free(handle);
+}
+
+static int clickhouse_open(const struct settings *settings, uv_loop_t *loop, struct sink **ret_sink)
+{
+	struct sink *sink = calloc(1, sizeof(*sink));
+	int error;
+
+	if (!sink)
+		return -ENOMEM;
+	sink->settings = settings;
+	sink->body_fd = -1;
+	sink->failure_timer = malloc(sizeof(*sink->failure_timer));
+	error = sink->failure_timer ? http_new(loop, &sink->http) : -ENOMEM;
+	if (error < 0) {
+		free(sink->failure_timer);
+		free(sink);
+		return error;
+	}
+	uv_timer_init(loop, sink->failure_timer);
+	sink->failure_timer->data = sink;
+	*ret_sink = sink;
+	return 0;
+}
+
+static void clickhouse_close(struct sink *sink)
+{
+	http_free(sink->http);
+	uv_close((uv_handle_t *)sink->failure_timer, timer_closed);
+	if (sink->body_fd >= 0)
+		close(sink->body_fd);
+	free(sink);
+}
+
+static const char *clickhouse_target(const struct sink *sink)
+{
+	return sink->settings->lake_url;
+}
+
+static void url_format(const struct sink *sink, const struct batch *batch, char url[URL_BYTES])
+{
+	const char *base = sink->settings->lake_url;
+	size_t size = strlen(base);
+
+	while (size > 0 && base[size - 1] == '/')
+		size--;
+	snprintf(url, URL_BYTES,
+		 "%.*s/?query=INSERT%%20INTO%%20%s.%s_rows%%20FORMAT%%20JSONEachRow"
+		 "&async_insert=0&wait_end_of_query=1&input_format_skip_unknown_fields=1"
+		 "&insert_deduplication_token=%s",
+		 (int)size, base, sink->settings->lake_database, batch->entity, batch->digest);
+}
+
+static void clickhouse_describe(struct sink *sink, const struct batch *batch, FILE *file)
+{
+	char url[URL_BYTES];
+
+	url_format(sink, batch, url);
+	fprintf(file, "POST %s\nContent-Encoding: zstd\n\n", url);
+}
+
+/* ---- the answer -------------------------------------------------------------------- */
+
+static void finish(struct sink *sink, const struct verdict *verdict)
+{
+	if (sink->body_fd >= 0)
+		close(sink->body_fd);
+	sink->body_fd = -1;
+	sink->done(verdict, sink->data);
+}
+
+static void answered(const struct http_answer *answer, void *data)
+{
+	struct sink *sink = data;
+	const struct verdict_context context = {
+		.url = sink->settings->lake_url,
+		.database = sink->settings->lake_database,
+		.entity = sink->batch.entity,
+		.user = sink->settings->lake_user,
+		.now_unix_s = time(NULL),
+	};
+	struct verdict verdict;
+
+	verdict_reach(answer, &context, &verdict);
+	finish(sink, &verdict);
+}
+
+static void failure_due(uv_timer_t *timer)
+{
+	struct sink *sink = timer->data;
+
+	finish(sink, &sink->failure);
+}
+
+static void fail_later(struct sink *sink, const char *reason)
+{
+	sink->failure = (struct verdict){.kind = VERDICT_RETRY, .retry_after_s = -1};
+	snprintf(sink->failure.reason, sizeof(sink->failure.reason), "%s", reason);
+	uv_timer_start(sink->failure_timer, failure_due, 0, 0);
+}
+
+/* ---- the request ------------------------------------------------------------------- */
+
+static int secret_read(const char *name, struct secret_file *secret, const char **ret_text,
+		       char *ret_reason, size_t capacity)
+{
+	int error = name ? secret_file_read(name, secret, ret_reason, capacity) : 0;
+
+	*ret_text = name && error == 0 ? secret->text : NULL;
+	return error;
+}
+
+static int secrets_read(const struct settings *settings, struct secrets *secrets,
+			struct http_request *request, char *ret_reason, size_t capacity)
+{
+	int error = secret_read(settings->lake_password_file, &secrets->password, &request->password,
+				ret_reason, capacity);
+
+	if (error == 0)
+		error = secret_read(settings->lake_token_file, &secrets->token, &request->token,
+				    ret_reason, capacity);
+	if (error == 0)
+		error = secret_read(settings->lake_proxy_password_file, &secrets->proxy_password,
+				    &request->proxy_password, ret_reason, capacity);
+	return error;
+}
+
+static int request_start(struct sink *sink, struct http_request *request, char *ret_reason,
+			 size_t capacity)
+{
+	struct secrets *secrets = calloc(1, sizeof(*secrets));
+	int error = -ENOMEM;
+
+	if (secrets)
+		error = secrets_read(sink->settings, secrets, request, ret_reason, capacity);
+	if (error == 0) {
+		error = http_start(sink->http, request, answered, sink);
+		if (error < 0)
+			snprintf(ret_reason, capacity, "cannot begin a request: %s", strerror(-error));
+	}
+	if (secrets)
+		explicit_bzero(secrets, sizeof(*secrets));
+	free(secrets);
+	return error;
+}
+
+static void clickhouse_send(struct sink *sink, const char *directory, const struct batch *batch,
+			    sink_done done, void *data)
+{
+	const struct settings *settings = sink->settings;
+	char url[URL_BYTES], path[PATH_MAX], reason[512] = "out of memory";
+	struct http_request request = {
+		.method = HTTP_POST,
+		.url = url,
+		/* No "Expect": a proxy that does not answer it costs a second. */
+		.headers = {"Content-Encoding: zstd", "Content-Type: application/x-ndjson", "Expect:"},
+		.body_bytes = batch->file_bytes,
+		.user = settings->lake_user,
+		.ca_file = settings->lake_ca_file,
+		.certificate_file = settings->lake_certificate_file,
+		.key_file = settings->lake_key_file,
+		.proxy = settings->lake_proxy,
+		.proxy_user = settings->lake_proxy_user,
+		.connect_timeout_ms = CONNECT_TIMEOUT_MS,
+		.stall_timeout_s = (long)settings->lake_timeout_s,
+	};
+
+	sink->batch = *batch;
+	sink->done = done;
+	sink->data = data;
+	url_format(sink, batch, url);
+	if (file_path(path, directory, batch->name) == 0)
+		sink->body_fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	request.body_fd = sink->body_fd;
+	if (sink->body_fd < 0) {
+		snprintf(reason, sizeof(reason), "%.300s: cannot open: %s", path, strerror(errno));
+		fail_later(sink, reason);
+	} else if (request_start(sink, &request, reason, sizeof(reason)) < 0) {
+		fail_later(sink, reason);
+	}
+}
+
+const struct sink_type sink_clickhouse = {
+	.name = "clickhouse",
+	.open = clickhouse_open,
+	.send = clickhouse_send,
+	.describe = clickhouse_describe,
+	.target = clickhouse_target,
+	.close = clickhouse_close,
+};

@@ -1,0 +1,163 @@
+/* Files for sites without a way to the lake: carried there by hand, `tracer ship --from DIR`.
+ *
+ * A file is a batch, under the batch's name: so it is rotated by age and size as batches
+ * are, whoever reads it needs zstd and nothing else, writing it twice gives the same file,
+ * and the lake gets from it what it would have got from us. When the directory has grown
+ * to its bound we stop and say so: the store keeps what follows.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "shipper/file.h"
+#include "shipper/sink.h"
+
+#define TEMPORARY_NAME ".batch.tmp"
+
+struct sink {
+	const struct settings *settings;
+	uv_timer_t *timer; /* the verdict is told from the loop */
+	struct verdict verdict;
+	sink_done done;
+	void *data;
+};
+
+static int ndjson_open(const struct settings *settings, uv_loop_t *loop, struct sink **ret_sink)
+{
+	struct sink *sink = calloc(1, sizeof(*sink));
+
+	if (sink)
+		sink->timer = malloc(sizeof(*sink->timer));
+	if (!sink || !sink->timer) {
+		free(sink);
+		return -ENOMEM;
+	}
+	sink->settings = settings;
+	uv_timer_init(loop, sink->timer);
+	sink->timer->data = sink;
+	*ret_sink = sink;
+	return 0;
+}
+
+static void timer_closed(uv_handle_t *handle)
+{
+	free(handle);
+}
+
+static void ndjson_close(struct sink *sink)
+{
+	uv_close((uv_handle_t *)sink->timer, timer_closed);
+	free(sink);
+}
+
+static const char *ndjson_target(const struct sink *sink)
+{
+	return sink->settings->ndjson_directory;
+}
+
+static void ndjson_describe(struct sink *sink, const struct batch *batch, FILE *file)
+{
+	fprintf(file, "%s/%s\n\n", sink->settings->ndjson_directory, batch->name);
+}
+
+static int64_t directory_bytes(const char *path)
+{
+	DIR *directory = opendir(path);
+	struct dirent *entry;
+	struct stat status;
+	int64_t total = 0;
+
+	if (!directory)
+		return -errno;
+	while ((entry = readdir(directory)))
+		if (entry->d_name[0] != '.' &&
+		    fstatat(dirfd(directory), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0)
+			total += status.st_size;
+	closedir(directory);
+	return total;
+}
+
+static int copy_open(const char *from, const char *to)
+{
+	int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0640);
+	int error = out < 0 ? -errno : 0;
+	ssize_t size = 1;
+
+	while (error == 0 && size > 0) {
+		size = sendfile(out, in, NULL, 1 << 20);
+		if (size < 0)
+			error = -errno;
+	}
+	if (error == 0 && fsync(out) < 0)
+		error = -errno;
+	if (in >= 0)
+		close(in);
+	if (out >= 0)
+		close(out);
+	return error;
+}
+
+static int copy_batch(const char *from_directory, const char *to_directory, const char *name)
+{
+	char from[PATH_MAX], to[PATH_MAX], temporary[PATH_MAX];
+	int error;
+
+	if (file_path(from, from_directory, name) < 0 || file_path(to, to_directory, name) < 0 ||
+	    file_path(temporary, to_directory, TEMPORARY_NAME) < 0)
+		return -ENAMETOOLONG;
+	error = copy_open(from, temporary);
+	if (error == 0 && rename(temporary, to) < 0)
+		error = -errno;
+	if (error < 0)
+		unlink(temporary);
+	return error < 0 ? error : file_sync_directory(to_directory);
+}
+
+static void verdict_due(uv_timer_t *timer)
+{
+	struct sink *sink = timer->data;
+
+	sink->done(&sink->verdict, sink->data);
+}
+
+static void ndjson_send(struct sink *sink, const char *directory, const struct batch *batch,
+			sink_done done, void *data)
+{
+	const char *target = sink->settings->ndjson_directory;
+	int64_t used = directory_bytes(target);
+	int error = used < 0 ? (int)used : 0;
+
+	sink->done = done;
+	sink->data = data;
+	sink->verdict = (struct verdict){.kind = VERDICT_RETRY, .retry_after_s = -1};
+	if (error == 0 && (uint64_t)used + batch->file_bytes > sink->settings->ndjson_bytes_most) {
+		snprintf(sink->verdict.reason, sizeof(sink->verdict.reason),
+			 "%s: holds %" PRId64 " bytes, ndjson.size allows no more: fetch and remove "
+			 "files, the store keeps what follows", target, used);
+	} else {
+		if (error == 0)
+			error = copy_batch(directory, target, batch->name);
+		if (error == 0)
+			sink->verdict.kind = VERDICT_ACCEPTED;
+		else
+			snprintf(sink->verdict.reason, sizeof(sink->verdict.reason), "%s: cannot write: %s",
+				 target, strerror(-error));
+	}
+	uv_timer_start(sink->timer, verdict_due, 0, 0);
+}
+
+const struct sink_type sink_ndjson = {
+	.name = "ndjson",
+	.open = ndjson_open,
+	.send = ndjson_send,
+	.describe = ndjson_describe,
+	.target = ndjson_target,
+	.close = ndjson_close,
+};

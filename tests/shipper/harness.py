@@ -1,0 +1,390 @@
+"""What the tests of tracer-shipper share: stores, the program, a proxy that does harm.
+
+The lake is a real ClickHouse (tests/lake/lake.py), the stores are made by the real
+correlator from recordings (tests/golden), a sink behind TLS is nginx.
+"""
+
+import json
+import os
+import pathlib
+import random
+import re
+import select
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path.insert(0, str(HERE.parent / "lake"))
+from lake import Lake, QueryError, Unavailable  # noqa: E402,F401
+
+ENTITIES = {path.stem: path.read_text() for path in (ROOT / "common/store/entities").glob("*.sql")}
+KEYS = {"samples": ("host_id", "process_id", "boot_ns"), "host_samples": ("host_id", "unix_ns")}
+# What a sanitizer keeps of freed memory would look like growth.
+ENVIRONMENT = os.environ | {
+    "ASAN_OPTIONS": "quarantine_size_mb=1:thread_local_quarantine_size_kb=64:detect_leaks=1",
+    "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+}
+
+
+class Skip(Exception):
+    """Cannot be tested here; says why."""
+
+
+def same(what, found, expected):
+    assert found == expected, f"{what}: {found!r}, expected {expected!r}"
+
+
+def wait_until(what, holds, timeout_s=60):
+    deadline = time.monotonic() + timeout_s
+    while not holds():
+        assert time.monotonic() < deadline, f"{what}: not within {timeout_s} s"
+        time.sleep(0.02)
+
+
+# ---- stores --------------------------------------------------------------------------------
+
+
+def make_store(correlator, directory, recording="snakemake", name="tracer.db"):
+    """The real correlator's, of a recording."""
+    path = directory / name
+    subprocess.run([correlator, "--replay", ROOT / f"tests/golden/{recording}.rec", "--store", path,
+                    "--retain", "0", "--log-level", "warning"], check=True, env=ENVIRONMENT)
+    return path
+
+
+def text_of(data):
+    """As docs/shipping.md says: bytes that are no UTF-8 become \\xHH."""
+    return data.decode("utf-8", "surrogateescape").encode("utf-8", "backslashreplace_lone").decode()
+
+
+def _lone(error):
+    codes = error.object[error.start:error.end]
+    return "".join(f"\\x{ord(code) - 0xDC00:02x}" for code in codes), error.end
+
+
+import codecs  # noqa: E402
+
+codecs.register_error("backslashreplace_lone", _lone)
+
+
+def store_rows(path, entity):
+    """{key: row} of what must arrive, by SQLite and Python alone."""
+    db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    db.text_factory = text_of
+    db.row_factory = sqlite3.Row
+    rows = {}
+    for found in db.execute(ENTITIES[entity], {"cursor": -1, "limit": 1 << 60}):
+        row = dict(found)
+        for name, value in row.items():
+            if isinstance(value, bytes):
+                row[name] = [text_of(word) for word in value.split(b"\0")[:-1]]
+            elif name == "arguments" and value is None:
+                row[name] = []  # an array of ClickHouse cannot be NULL
+        rows[tuple(row[name] for name in KEYS.get(entity, ("host_id", "id")))] = row
+    db.close()
+    return rows
+
+
+def store_columns(path, entity):
+    db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    names = [column[0] for column in db.execute(ENTITIES[entity], {"cursor": 0, "limit": 0}).description]
+    db.close()
+    return names
+
+
+# ---- the lake ------------------------------------------------------------------------------
+
+
+def make_tables(lake, schema):
+    """Empty, of the lake's own schema: `schema` is where the build has generated it."""
+    lake.query("DROP DATABASE IF EXISTS tracer")
+    lake.query("CREATE DATABASE tracer")
+    for path in sorted(schema.glob("lake-one-node-0*.sql")):
+        text = "\n".join(line for line in path.read_text().splitlines() if not line.startswith("-- "))
+        for statement in text.split("--;\n"):
+            if statement.strip():
+                lake.query(statement, database="tracer")
+
+
+def lake_rows(lake, entity, columns):
+    answer = lake.query(
+        f"SELECT {', '.join(columns)} FROM tracer.{entity}_rows FINAL FORMAT JSONEachRow",
+        output_format_json_quote_64bit_integers=0)
+    rows = {}
+    for line in answer.splitlines():
+        row = json.loads(line)
+        rows[tuple(row[name] for name in KEYS.get(entity, ("host_id", "id")))] = row
+    return rows
+
+
+def compare(lake, path, leave_out=()):
+    """Every row of the store is in the lake, by key and content, and no other is."""
+    total = 0
+    for entity in ENTITIES:
+        columns = [name for name in store_columns(path, entity) if f"{entity}.{name}" not in leave_out]
+        expected, found = store_rows(path, entity), lake_rows(lake, entity, columns)
+        assert found.keys() == expected.keys(), (
+            f"{entity}: {len(expected.keys() - found.keys())} of {len(expected)} rows are missing, "
+            f"{len(found.keys() - expected.keys())} are too many")
+        for key, row in expected.items():
+            wanted = {name: row[name] for name in columns}
+            same(f"{entity} {key}", found[key], wanted)
+        total += len(expected)
+    return total
+
+
+# ---- the program ----------------------------------------------------------------------------
+
+
+class Shipper:
+    """tracer-shipper, running."""
+
+    def __init__(self, program, directory, store, *options, url=None, wait=True, preexec=None, **more):
+        self.state = directory / "state"
+        self.state.mkdir(exist_ok=True)
+        self.log_path = directory / "shipper.log"
+        self.arguments = [program, "--config", self.config(directory, more), "--store", store, "--state",
+                          self.state, *(["--url", url] if url else []), *options]
+        ready, write = os.pipe()
+        with open(self.log_path, "ab") as log:
+            self.process = subprocess.Popen([*self.arguments, "--ready-fd", str(write)], pass_fds=[write],
+                                            stdin=subprocess.DEVNULL, stderr=log, stdout=log,
+                                            env=ENVIRONMENT, preexec_fn=preexec)
+        os.close(write)
+        if wait:
+            assert os.read(ready, 1) == b"1", f"it did not begin: {self.log()}"
+        os.close(ready)
+
+    @staticmethod
+    def config(directory, more):
+        path = directory / "shipper.yaml"
+        path.write_text("\n".join(f"{key}: {json.dumps(value)}" for key, value in more.items()) + "\n")
+        return path
+
+    def log(self):
+        return self.log_path.read_text(errors="replace")
+
+    def status(self):
+        try:
+            return json.loads((self.state / "status.json").read_text())
+        except (FileNotFoundError, json.JSONDecodeError):
+            return {}
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self, code=0, timeout_s=30):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        self.finish(code, timeout_s)
+
+    def finish(self, code=0, timeout_s=60):
+        try:
+            found = self.process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise AssertionError(f"it did not end: {self.log()}") from None
+        assert found == code, f"it ended with {found}, expected {code}: {self.log()}"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.kill()
+
+
+def settings_for(lake, **more):
+    """Keys of the configuration for a lake; `more` joins lake:."""
+    return {"user": "shipper", "password-file": str(lake.secret("shipper")), **more}
+
+
+# ---- harm ----------------------------------------------------------------------------------
+
+
+class Proxy:
+    """Between the shipper and the lake, and not always honest. `mood(proxy)` is asked for each
+    connection: pass; cut (after some bytes of the upload); deaf (the lake gets everything, the
+    answer is dropped); hang (nothing moves); refuse; slow; twice (the whole request is also sent
+    on another connection, at any later time: duplicated and re-ordered)."""
+
+    def __init__(self, port, mood=lambda: "pass", seed=1):
+        self.target = ("127.0.0.1", port)
+        self.mood = mood
+        self.random = random.Random(seed)
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.counts = {}
+        self.kept = []  # whole requests, to be sent again
+        self.stopped = False
+        self.threads = [threading.Thread(target=self.accept, daemon=True)]
+        self.threads[0].start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stopped = True
+        self.listener.close()
+
+    def accept(self):
+        while not self.stopped:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            mood = self.mood()
+            self.counts[mood] = self.counts.get(mood, 0) + 1
+            threading.Thread(target=self.serve, args=(client, mood), daemon=True).start()
+
+    def serve(self, client, mood):
+        try:
+            with client:
+                self.relay(client, mood)
+        except OSError:
+            pass
+
+    def relay(self, client, mood):
+        if mood == "refuse":
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+            return
+        if mood == "hang":
+            while not self.stopped and not select.select([client], [], [], 0.2)[0]:
+                pass
+            time.sleep(0 if self.stopped else 5)
+            return
+        limit = self.random.randrange(1, 40000) if mood == "cut" else None
+        sent, request = 0, bytearray()
+        with socket.create_connection(self.target, timeout=60) as server:
+            while True:
+                readable = select.select([client, server], [], [], 60)[0]
+                if not readable:
+                    return
+                if client in readable:
+                    data = client.recv(16384)
+                    if not data:
+                        break
+                    if limit is not None and sent + len(data) > limit:
+                        server.sendall(data[:limit - sent])
+                        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+                        return
+                    sent += len(data)
+                    request += data
+                    server.sendall(data)
+                if server in readable:
+                    data = server.recv(16384)
+                    if mood == "slow":
+                        time.sleep(0.3)
+                    if mood == "deaf" or not data:
+                        return
+                    client.sendall(data)
+                    if mood == "twice" and data.startswith(b"HTTP/1.1 200"):
+                        self.kept.append(bytes(request))
+                        request.clear()
+
+    def resend(self):
+        """What was kept, in any order."""
+        self.random.shuffle(self.kept)
+        for request in self.kept:
+            with socket.create_connection(self.target, timeout=60) as server:
+                server.sendall(request)
+                server.settimeout(60)
+                assert server.recv(64).startswith(b"HTTP/1.1 200"), "a request that was taken once"
+        count = len(self.kept)
+        self.kept.clear()
+        return count
+
+
+class Answers:
+    """Not a lake: whatever stands where one is looked for. `answer` is bytes, or a function of
+    the request's head."""
+
+    def __init__(self, answer):
+        self.answer = answer
+        self.requests = []
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.listener.close()
+
+    def accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(client,), daemon=True).start()
+
+    def serve(self, client):
+        try:
+            with client:
+                client.settimeout(10)
+                while self.request(client):
+                    pass
+        except OSError:
+            pass
+
+    def request(self, client):
+        data = b""
+        while b"\r\n\r\n" not in data:
+            more = client.recv(65536)
+            if not more:
+                return False
+            data += more
+        head, _, body = data.partition(b"\r\n\r\n")
+        size = re.search(rb"(?i)content-length: (\d+)", head)
+        while size and len(body) < int(size[1]):
+            more = client.recv(65536)
+            if not more:
+                return False
+            body += more
+        self.requests.append((head.decode(), body))
+        answer = self.answer(head.decode()) if callable(self.answer) else self.answer
+        client.sendall(answer)
+        return b"Content-Length" in answer
+
+
+def http(status, body=b"", *headers):
+    lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+# ---- running -------------------------------------------------------------------------------
+
+
+def run(tests, names, *arguments):
+    """Every function test_* of `tests`, each in a directory of its own; the exit status."""
+    chosen = [name for name in tests if name.startswith("test_") and (not names or name[5:] in names)]
+    failed = 0
+    for name in chosen:
+        directory = pathlib.Path(tempfile.mkdtemp(prefix="tracer-shipper-"))
+        directory.chmod(0o755)
+        try:
+            tests[name](directory, *arguments)
+            print(f"ok - shipper: {name[5:].replace('_', ' ')}", flush=True)
+        except Skip as reason:
+            print(f"skip - shipper: {name[5:].replace('_', ' ')}: {reason}", flush=True)
+        except Exception:
+            failed += 1
+            print(f"not ok - shipper: {name[5:].replace('_', ' ')}", flush=True)
+            traceback.print_exc(file=sys.stdout)
+        finally:
+            shutil.rmtree(directory, ignore_errors=True)
+    return 1 if failed else 0
