@@ -248,7 +248,8 @@ static void check_columns(const char *table, const struct listed *listed)
 		const char *type = (const char *)sqlite3_column_text(statement, 2);
 		size_t i = 0;
 
-		if (strcmp(name, "rev") == 0)
+		/* cloud_: written by nobody here, filled in on the way to the lake. */
+		if (strcmp(name, "rev") == 0 || strncmp(name, "cloud_", strlen("cloud_")) == 0)
 			continue;
 		while (i < known && strcmp(listed[i].name, name) != 0)
 			i++;
@@ -727,7 +728,7 @@ START_TEST(older_schema_is_migrated)
 	restore_schema_1();
 	expect_reader_refused(-EPROTO, "older");
 	store = open_writer();
-	ck_assert_int_eq(read_integer("PRAGMA user_version"), 2);
+	ck_assert_int_eq(read_integer("PRAGMA user_version"), 3);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM processes"), 14);
 	ck_assert_int_eq(read_integer("SELECT sum(cpu_ns) FROM processes"), 56519333);
 	ck_assert_int_eq(read_integer("SELECT sum(cpu_ns) FROM standing_tasks"), 56519333);
@@ -802,7 +803,7 @@ START_TEST(damage_is_told_on_use)
 	store_close(store);
 	change("PRAGMA wal_checkpoint(TRUNCATE)");
 	fd = open(path, O_WRONLY);
-	for (off_t at = 40 * 4096; at < 60 * 4096; at += 4096)
+	for (off_t at = 80 * 4096; at < 100 * 4096; at += 4096)
 		ck_assert_int_eq(pwrite(fd, garbage, sizeof(garbage), at), sizeof(garbage));
 	close(fd);
 	store = open_reader();
