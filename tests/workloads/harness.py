@@ -64,6 +64,7 @@ class Daemons:
         self.socket = directory / "tracer.sock"
         self.store = directory / "tracer.db"
         self.correlator_options = []
+        self.probe_options = []
         self.correlator = None
         self.probe = None
 
@@ -75,7 +76,7 @@ class Daemons:
             *self.correlator_options])
         self.probe = self._start("probe", [
             self.programs / "probe/tracer-probe", "--socket", self.socket, "--no-pin",
-            "--group", "nogroup"])
+            "--group", "nogroup", *self.probe_options])
 
     def _start(self, name, command):
         """Starts it and waits for the byte that says it is ready."""

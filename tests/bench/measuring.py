@@ -1,0 +1,235 @@
+"""Turns and what they cost.
+
+Watchers take turns on the same work, in an order drawn anew each round, with a turn of nothing
+before and after every round. A watcher's ratio is to nothing as it was at its own moment, drawn
+in a straight line between the turns of nothing before and after: a machine that gets slower or
+faster meanwhile moves both sides. Nothing is one of the watchers too; what its ratios differ
+from 1 is the noise of the measurement.
+"""
+
+import contextlib
+import dataclasses
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import time
+
+import harness
+
+SETTLE_S = 0.3 # longer than the probe waits between looks at the ring
+NOTHING = "nothing"
+CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
+BPF_STATISTICS = pathlib.Path("/proc/sys/kernel/bpf_stats_enabled")
+
+
+def note(text):
+    print(f"    {text}", file=sys.stderr, flush=True)
+
+
+# --- what the kernel says ----------------------------------------------------------------
+
+def machine_busy_s():
+    """CPU seconds that all processors were not idle since boot. Idle time is exact (the kernel
+    keeps it by clock); busy time by ticks is not."""
+    with open("/proc/uptime", encoding="ascii") as uptime:
+        elapsed, idle = map(float, uptime.read().split())
+    return elapsed * os.cpu_count() - idle
+
+
+def machine_steal_s():
+    """CPU seconds that a hypervisor took for others."""
+    with open("/proc/stat", encoding="ascii") as stat:
+        return int(stat.readline().split()[8]) / CLOCK_TICKS
+
+
+def process_cpu_s(pid):
+    """On-CPU time of a process, all threads."""
+    total_ns = 0
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        total_ns += int((task / "schedstat").read_text().split()[0])
+    return total_ns / 1e9
+
+
+def resident_bytes(pid):
+    """Resident set of a process, the ring that it has mapped left out."""
+    total = 0
+    counted = True
+    for line in pathlib.Path(f"/proc/{pid}/smaps").read_text().splitlines():
+        key, _, value = line.partition(":")
+        if "-" in key: # a mapping begins: "7f00-7f10 rw-s ... anon_inode:bpf-map"
+            counted = not line.endswith("bpf-map")
+        elif key == "Rss" and counted:
+            total += int(value.split()[0]) * 1024
+    return total
+
+
+def cpu_of(command):
+    """Runs a command. CPU seconds of it and of all that it waited for."""
+    process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise harness.Failure(f"{command[0]} ended with {process.returncode}")
+    return usage.ru_utime + usage.ru_stime
+
+
+def descriptors(pid):
+    """[(number, what it is)] of a process."""
+    found = []
+    for path in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError): # closed meanwhile
+            found.append((path.name, os.readlink(path)))
+    return found
+
+
+# --- turns -------------------------------------------------------------------------------
+
+@dataclasses.dataclass
+class Turn:
+    """What `count` pieces of work took while something watched."""
+
+    at_s: float         # its middle, on the machine's clock
+    count: int
+    wall_s: float
+    own_s: float        # CPU of the work and of all that watches it
+    correlator_s: float # the correlator's part of that
+    machine_s: float    # CPU of the machine
+    steal_s: float      # what the hypervisor took from it
+
+    def each(self, figure):
+        """Of one piece. figure: "own", "without_correlator", "machine" or "wall"."""
+        if figure == "without_correlator":
+            return (self.own_s - self.correlator_s) / self.count
+        return getattr(self, f"{figure}_s") / self.count
+
+
+FIGURES = ("own", "without_correlator", "machine", "wall")
+
+
+def measure(bench, watcher, loads):
+    """{load's name: Turn}: each load once while the watcher watches; not how it starts and
+    ends."""
+    turns = {}
+    with watcher.running(bench):
+        time.sleep(SETTLE_S)
+        for load in loads:
+            count = max(1, load.count // watcher.slowness)
+            watching, correlator = watcher.cpu_s()
+            begin, machine, steal = time.monotonic(), machine_busy_s(), machine_steal_s()
+            work_s = load.run(bench, watcher, count)
+            end = time.monotonic()
+            time.sleep(SETTLE_S) # what it still has to do is its cost too
+            watching_after, correlator_after = watcher.cpu_s()
+            turns[load.name] = Turn(
+                (begin + end) / 2, count, end - begin, work_s + watching_after - watching,
+                correlator_after - correlator, machine_busy_s() - machine,
+                machine_steal_s() - steal)
+    return turns
+
+
+def take_turns(bench, nothing, watchers, loads, rounds):
+    """{load's name: {watcher's name: [Turn, ...]}}"""
+    taken = {load.name: {watcher.name: [] for watcher in [nothing, *watchers]} for load in loads}
+    order = random.Random(0)
+
+    def turn(watcher, number):
+        begin = time.monotonic()
+        for name, measured in measure(bench, watcher, loads).items():
+            taken[name][watcher.name].append(measured)
+        note(f"round {number + 1}/{rounds}: {watcher.name}, {time.monotonic() - begin:.1f} s")
+
+    turn(nothing, 0)
+    for number in range(rounds):
+        for watcher in order.sample(watchers, len(watchers)):
+            if number < (watcher.rounds_max or rounds):
+                turn(watcher, number)
+        turn(nothing, number)
+    return taken
+
+
+def nothing_at(nothing, at_s, figure):
+    """What a piece of work would have taken with nothing watching at that moment."""
+    before = max((turn for turn in nothing if turn.at_s <= at_s), key=lambda turn: turn.at_s)
+    after = min((turn for turn in nothing if turn.at_s >= at_s), key=lambda turn: turn.at_s)
+    share = (at_s - before.at_s) / (after.at_s - before.at_s or 1)
+    return before.each(figure) * (1 - share) + after.each(figure) * share
+
+
+def ratios(turns):
+    """{watcher: {figure: [ratio to nothing, ...]}}"""
+    return {name: {figure: [turn.each(figure) / nothing_at(turns[NOTHING], turn.at_s, figure)
+                            for turn in taken]
+                   for figure in FIGURES}
+            for name, taken in turns.items() if name != NOTHING and taken}
+
+
+def compare(bench, nothing, watchers, loads, rounds):
+    """One case of the results for each load."""
+    taken = take_turns(bench, nothing, watchers, loads, rounds)
+    return {load.name: {
+        "title": load.title,
+        "unit": load.unit,
+        "count": load.count,
+        "ratios": ratios(taken[load.name]),
+        "turns": {name: [dataclasses.asdict(turn) for turn in turns]
+                  for name, turns in taken[load.name].items()},
+    } for load in loads}
+
+
+# --- what the kernel charges to BPF programs ---------------------------------------------
+
+@contextlib.contextmanager
+def bpf_statistics():
+    """The kernel counts how long BPF programs run meanwhile."""
+    before = BPF_STATISTICS.read_text(encoding="ascii")
+    BPF_STATISTICS.write_text("1", encoding="ascii")
+    try:
+        yield
+    finally:
+        BPF_STATISTICS.write_text(before, encoding="ascii")
+
+
+def bpf_programs(pid):
+    """{(hook, program's name): (ns run, times run)} of what a process has attached, by the
+    links that it holds: other probes may run here."""
+    hooks = {}
+    for number, kind in descriptors(pid):
+        if kind in ("anon_inode:bpf_link", "anon_inode:bpf-link"):
+            text = pathlib.Path(f"/proc/{pid}/fdinfo/{number}").read_text(encoding="ascii")
+            link = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
+            iterator = f"iterator over {link.get('target_name', 'something').strip()}"
+            hooks[int(link["prog_id"])] = link.get("tp_name", iterator).strip()
+    listed = subprocess.run(["bpftool", "prog", "show", "--json"], capture_output=True, check=True)
+    return {(hooks[program["id"]], program["name"]):
+            (program.get("run_time_ns", 0), program.get("run_cnt", 0))
+            for program in json.loads(listed.stdout) if program["id"] in hooks}
+
+
+@dataclasses.dataclass
+class Charge:
+    """What a watcher took while a load ran, by the kernel's own account."""
+
+    work_s: float
+    programs: dict      # {hook: (ns run, times run)}
+    probe_s: float
+    correlator_s: float
+
+
+def charge(bench, watcher, load):
+    """With bpf_statistics() on, and the watcher running."""
+    before, (watching, correlator) = bpf_programs(watcher.pid), watcher.cpu_s()
+    work_s = load.run(bench, watcher, load.count)
+    time.sleep(SETTLE_S)
+    after, (watching_after, correlator_after) = bpf_programs(watcher.pid), watcher.cpu_s()
+    programs = {}
+    for (hook, name), (ran_ns, times) in after.items():
+        ran_before_ns, times_before = before.get((hook, name), (0, 0))
+        earlier_ns, earlier_times = programs.get(hook, (0, 0))
+        programs[hook] = (earlier_ns + ran_ns - ran_before_ns,
+                          earlier_times + times - times_before)
+    correlator_s = correlator_after - correlator
+    return Charge(work_s, programs, watching_after - watching - correlator_s, correlator_s)

@@ -1,0 +1,123 @@
+/* Messages over a TCP connection on loopback, between two processes.
+ *
+ *   network request MESSAGE_BYTES COUNT   each message is answered with one of its size
+ *   network bulk MESSAGE_BYTES COUNT      one way only
+ */
+#include <arpa/inet.h>
+#include <err.h>
+#include <netinet/tcp.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct {
+	bool answered;
+	size_t message_bytes;
+	long count;
+	char *message;
+} load;
+
+static void message_send(int fd)
+{
+	for (size_t sent = 0; sent < load.message_bytes;) {
+		ssize_t size = send(fd, load.message + sent, load.message_bytes - sent, 0);
+
+		if (size <= 0)
+			err(1, "send");
+		sent += (size_t)size;
+	}
+}
+
+static void message_receive(int fd)
+{
+	for (size_t received = 0; received < load.message_bytes;) {
+		ssize_t size = recv(fd, load.message + received, load.message_bytes - received, 0);
+
+		if (size < 0)
+			err(1, "recv");
+		if (size == 0)
+			errx(1, "the other side is gone");
+		received += (size_t)size;
+	}
+}
+
+/* A port of the kernel's choice, written back to the address. */
+static int listener_open(struct sockaddr_in *address)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	socklen_t size = sizeof(*address);
+
+	if (fd < 0 || bind(fd, (struct sockaddr *)address, size) < 0 || listen(fd, 1) < 0 ||
+	    getsockname(fd, (struct sockaddr *)address, &size) < 0)
+		err(1, "cannot listen");
+	return fd;
+}
+
+static int connection_open(const struct sockaddr_in *address)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0), yes = 1;
+
+	if (fd < 0 || connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0)
+		err(1, "cannot connect");
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+	return fd;
+}
+
+static void serve(int listener)
+{
+	int fd = accept(listener, NULL, NULL), yes = 1;
+
+	if (fd < 0)
+		err(1, "accept");
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+	for (long i = 0; i < load.count; i++) {
+		message_receive(fd);
+		if (load.answered)
+			message_send(fd);
+	}
+}
+
+static void ask(const struct sockaddr_in *address)
+{
+	int fd = connection_open(address);
+
+	for (long i = 0; i < load.count; i++) {
+		message_send(fd);
+		if (load.answered)
+			message_receive(fd);
+	}
+	close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	struct sockaddr_in address = {
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	int listener, status;
+	pid_t server;
+
+	if (argc != 4 || (strcmp(argv[1], "request") && strcmp(argv[1], "bulk")))
+		errx(2, "usage: network request|bulk MESSAGE_BYTES COUNT");
+	load.answered = !strcmp(argv[1], "request");
+	load.message_bytes = (size_t)atol(argv[2]);
+	load.count = atol(argv[3]);
+	load.message = calloc(1, load.message_bytes);
+	if (!load.message)
+		err(1, "cannot hold a message");
+	listener = listener_open(&address);
+	server = fork();
+	if (server < 0)
+		err(1, "fork");
+	if (!server) {
+		serve(listener);
+		return 0;
+	}
+	ask(&address);
+	if (waitpid(server, &status, 0) < 0 || status)
+		errx(1, "the other side failed");
+	return 0;
+}

@@ -1,0 +1,363 @@
+"""What watches the work: nothing, Tracer and its parts, and others that tell the same.
+
+A watcher is running() around the work, says its cpu_s() so far, and may wrap the command of the
+work. absent() is why it cannot run here, or None.
+"""
+
+import contextlib
+import ctypes
+import os
+import pathlib
+import shutil
+import signal
+import sqlite3
+import subprocess
+import time
+
+import harness
+import probe_harness
+from measuring import NOTHING, cpu_of, descriptors, process_cpu_s
+
+TOOL_START_TIMEOUT_S = 30
+
+
+class Watcher:
+    """Nothing at all."""
+
+    name = NOTHING
+    slowness = 1      # so much less work is done beneath it
+    rounds_max = None # it takes part in that many rounds, where it is slow
+
+    def absent(self, _bench):
+        return None
+
+    @contextlib.contextmanager
+    def running(self, _bench):
+        yield self
+
+    def cpu_s(self):
+        """CPU seconds so far: of all that watches, and of the correlator among it."""
+        return 0.0, 0.0
+
+    def wrapped(self, command):
+        return command
+
+
+class NothingAgain(Watcher):
+    """The noise of the measurement: nothing against nothing."""
+
+    name = "nothing, again"
+
+
+class Tracer(Watcher):
+    """The probe and the correlator, as they would run."""
+
+    name = "tracer"
+
+    def __init__(self, *probe_options):
+        self.probe_options = list(probe_options)
+        self.name = " ".join([self.name, *probe_options])
+        self.lost_count = 0
+        self.daemons = None
+
+    def absent(self, bench):
+        known = subprocess.run([bench.programs / "probe/tracer-probe", "--help"],
+                               capture_output=True, check=True).stdout.decode()
+        unknown = [option for option in self.probe_options if option not in known]
+        return f"this probe has no {unknown[0]}" if unknown else None
+
+    @contextlib.contextmanager
+    def running(self, bench):
+        directory = bench.directory / "daemons"
+        directory.mkdir()
+        self.daemons = harness.Daemons(bench.programs, directory)
+        self.daemons.probe_options = self.probe_options
+        try:
+            self.daemons.start()
+            yield self
+            self.daemons.finish()
+            self.lost_count += lost_count(self.daemons.store)
+        finally:
+            self.daemons.stop()
+            shutil.rmtree(directory)
+
+    @property
+    def pid(self):
+        return self.daemons.probe.pid
+
+    def cpu_s(self):
+        correlator = process_cpu_s(self.daemons.correlator.pid)
+        return correlator + process_cpu_s(self.daemons.probe.pid), correlator
+
+
+def lost_count(store):
+    with contextlib.closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as database:
+        return database.execute("SELECT coalesce(sum(lost_count), 0) FROM losses").fetchone()[0]
+
+
+class ProbeAlone(Watcher):
+    """The kernel side and the probe, whose records go nowhere."""
+
+    name = "probe alone"
+
+    def __init__(self):
+        self.probe = None
+
+    @contextlib.contextmanager
+    def running(self, bench):
+        directory = bench.directory / "probe"
+        directory.mkdir()
+        try:
+            self.probe = probe_harness.Probe(bench.programs, "--record", "/dev/null",
+                                             directory=directory)
+            yield self
+            self.probe.stop()
+        finally:
+            if self.probe:
+                self.probe.kill()
+            shutil.rmtree(directory)
+
+    @property
+    def pid(self):
+        return self.probe.process.pid
+
+    def cpu_s(self):
+        return process_cpu_s(self.pid), 0.0
+
+
+# They look for tracefs, which not every machine has mounted: theirs alone, then.
+WITH_TRACEFS = ["unshare", "--mount", "sh", "-c",
+                "mount -t debugfs nodev /sys/kernel/debug 2>/dev/null; "
+                "mount -t tracefs nodev /sys/kernel/tracing 2>/dev/null; exec \"$@\"", "sh"]
+
+
+class Commands(Watcher):
+    """Other programs that watch the same."""
+
+    def __init__(self, name, *commands):
+        self.name = name
+        self.commands = commands
+        self.started = []
+
+    def absent(self, _bench):
+        missing = [command[0] for command in self.commands if not shutil.which(command[0])]
+        return f"{', '.join(missing)} not installed" if missing else None
+
+    @contextlib.contextmanager
+    def running(self, bench):
+        self.started = [
+            subprocess.Popen(WITH_TRACEFS + command, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            for command in self.commands_here(bench)]
+        try:
+            for process in self.started:
+                self.wait_attached(process)
+            yield self
+        finally:
+            for process in self.started:
+                process.send_signal(signal.SIGINT)
+                process.wait()
+
+    def commands_here(self, _bench):
+        return self.commands
+
+    def wait_attached(self, process):
+        """Until it has programs attached and attaches no more."""
+        attached, deadline = 0, time.monotonic() + TOOL_START_TIMEOUT_S
+        while time.monotonic() < deadline:
+            time.sleep(0.3)
+            if process.poll() is not None:
+                raise harness.Failure(f"{self.name} ended with {process.returncode}")
+            before, attached = attached, sum(
+                kind in ("anon_inode:bpf_link", "anon_inode:bpf-link", "anon_inode:[perf_event]")
+                for _, kind in descriptors(process.pid))
+            if attached and attached == before:
+                return
+        raise harness.Failure(f"{self.name} has attached nothing")
+
+    @property
+    def pid(self):
+        return self.started[0].pid
+
+    def cpu_s(self):
+        return sum(process_cpu_s(process.pid) for process in self.started), 0.0
+
+
+class EmptyPrograms(Commands):
+    """BPF programs that do nothing, where Tracer has its own."""
+
+    def __init__(self):
+        super().__init__("empty programs", ["empty"])
+
+    def absent(self, _bench):
+        return None
+
+    def commands_here(self, bench):
+        return [[bench.programs / "tests/bench/empty"]]
+
+
+EXEC_AND_EXIT = (
+    'tracepoint:sched:sched_process_exec { printf("%d %s\\n", pid, str(args->filename)); } '
+    'tracepoint:sched:sched_process_exit { printf("%d %s\\n", pid, comm); } ')
+
+
+def bpftrace():
+    return Commands("bpftrace: exec, exit", ["bpftrace", "-e", EXEC_AND_EXIT])
+
+
+def bpftrace_with_switch():
+    return Commands("bpftrace: exec, exit, switch", ["bpftrace", "-e", EXEC_AND_EXIT +
+                    'tracepoint:sched:sched_switch { @switches[pid] = count(); }'])
+
+
+def snoops():
+    return Commands("bcc: execsnoop, exitsnoop", ["execsnoop"], ["exitsnoop"])
+
+
+class Top(Commands):
+    """Reads /proc once a second, as monitoring agents do."""
+
+    def __init__(self):
+        super().__init__("top, once a second", ["top", "-b", "-d", "1"])
+
+    def wait_attached(self, process):
+        time.sleep(0.3)
+
+
+class Strace(Watcher):
+    """Counts all system calls of the work and of what it starts."""
+
+    name = "strace -f -c"
+    slowness = 20
+    rounds_max = 2
+
+    def absent(self, _bench):
+        return None if shutil.which("strace") else "strace not installed"
+
+    def wrapped(self, command):
+        return ["strace", "-f", "-c", "-o", "/dev/null", *command]
+
+
+class Accounting(Watcher):
+    """The kernel's process accounting, acct(2), as accton switches it on."""
+
+    name = "process accounting (acct)"
+    files_elsewhere = [pathlib.Path("/var/log/account/pacct"), pathlib.Path("/var/account/pacct")]
+
+    def absent(self, _bench):
+        """In use elsewhere, it would be off afterwards."""
+        sizes = [path.stat().st_size for path in self.files_elsewhere if path.exists()]
+        cpu_of(["true"])
+        if sizes != [path.stat().st_size for path in self.files_elsewhere if path.exists()]:
+            return "in use on this machine, and left alone"
+        return None
+
+    @contextlib.contextmanager
+    def running(self, bench):
+        path = bench.directory / "accounting"
+        path.touch()
+        self.switch(os.fsencode(path))
+        try:
+            yield self
+        finally:
+            self.switch(None)
+            path.unlink()
+
+    @staticmethod
+    def switch(path):
+        library = ctypes.CDLL(None, use_errno=True)
+        if library.acct(path) < 0:
+            raise harness.Failure(f"acct: {os.strerror(ctypes.get_errno())}")
+
+
+class Audit(Watcher):
+    """auditd with a rule on execve.
+
+    Once auditing was on, a kernel makes every process that begins pay for it at each of its
+    system calls until the next boot, with no rule left too. The rule never,task spares them that;
+    it stays.
+    """
+
+    name = "auditd: execve"
+    spare = ["never,task"]
+    rule = ["always,exit", "-F", "arch=b64", "-S", "execve", "-S", "execveat"]
+    configuration = """\
+local_events = yes
+write_logs = yes
+log_format = RAW
+flush = INCREMENTAL_ASYNC
+freq = 50
+num_logs = 2
+max_log_file = 64
+max_log_file_action = ROTATE
+space_left = 75
+space_left_action = IGNORE
+admin_space_left = 50
+admin_space_left_action = IGNORE
+disk_full_action = IGNORE
+disk_error_action = IGNORE
+q_depth = 2000
+overflow_action = IGNORE
+"""
+
+    def __init__(self):
+        self.daemon = None
+        self.kernel_thread = None
+
+    def absent(self, _bench):
+        if not shutil.which("auditctl") or not shutil.which("auditd"):
+            return "auditd not installed"
+        if os.uname().machine != "x86_64":
+            return "its rule is written for x86_64 only"
+        state = dict(line.split(" ", 1) for line in self.control("-s").splitlines())
+        if state["enabled"] != "0" or state["pid"] != "0":
+            return "auditing is in use on this machine, and left alone"
+        rules = self.control("-l").strip()
+        if rules not in ("No rules", "-a never,task"):
+            return "there are audit rules on this machine, and they are left alone"
+        if rules == "No rules":
+            self.control("-a", *self.spare)
+        return None
+
+    @staticmethod
+    def control(*words):
+        result = subprocess.run(["auditctl", *words], capture_output=True, check=False)
+        if result.returncode:
+            raise harness.Failure(f"auditctl {' '.join(words)}: {result.stderr.decode().strip()}")
+        return result.stdout.decode()
+
+    @contextlib.contextmanager
+    def running(self, bench):
+        directory = bench.directory / "audit"
+        directory.mkdir(mode=0o750)
+        (directory / "auditd.conf").write_text(
+            f"log_file = {directory}/audit.log\n{self.configuration}", encoding="ascii")
+        with contextlib.ExitStack() as undo:
+            undo.callback(shutil.rmtree, directory)
+            self.daemon = subprocess.Popen(["auditd", "-n", "-c", str(directory)],
+                                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                           stderr=subprocess.DEVNULL)
+            undo.callback(self.daemon.wait)
+            undo.callback(self.daemon.terminate)
+            self.wait_connected()
+            self.control("-a", *self.rule)
+            undo.callback(self.control, "-d", *self.rule)
+            self.control("-d", *self.spare)
+            undo.callback(self.control, "-a", *self.spare)
+            self.control("-e", "1")
+            undo.callback(self.control, "-e", "0")
+            self.kernel_thread = next(
+                int(path.parent.name) for path in pathlib.Path("/proc").glob("[0-9]*/comm")
+                if path.read_text(encoding="utf-8", errors="replace").strip() == "kauditd")
+            yield self
+
+    def wait_connected(self):
+        deadline = time.monotonic() + TOOL_START_TIMEOUT_S
+        while f"pid {self.daemon.pid}" not in self.control("-s").splitlines():
+            if self.daemon.poll() is not None or time.monotonic() > deadline:
+                raise harness.Failure("auditd does not start: another audit daemon, or a kernel "
+                                      "without auditing?")
+            time.sleep(0.1)
+
+    def cpu_s(self):
+        return process_cpu_s(self.daemon.pid) + process_cpu_s(self.kernel_thread), 0.0
