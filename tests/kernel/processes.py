@@ -1,0 +1,89 @@
+"""What the checks of the probe share: processes whose truth is known, and how tests are run.
+
+A test is a function test_NAME(directory) that raises where something is wrong.
+"""
+
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+import traceback
+
+
+class Skip(Exception):
+    """Cannot be tested here; says why."""
+
+
+class Child:
+    """A process of the test with what the kernel told its parent about it."""
+
+    def __init__(self, body):
+        """`body` runs in the child; its return value is the exit status."""
+        self.pid = os.fork()
+        if self.pid == 0:
+            status = 99
+            try:
+                status = body() or 0
+            finally:
+                os._exit(status)
+
+    def wait(self):
+        os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
+        with open(f"/proc/{self.pid}/io") as io:
+            self.io = dict((key, int(value)) for key, value in
+                           (line.split(": ") for line in io))
+        with open(f"/proc/{self.pid}/schedstat") as schedstat:
+            self.run_delay_ns = int(schedstat.read().split()[1])
+        _, self.status, self.usage = os.wait4(self.pid, 0)
+        return self
+
+
+def run(path, *argv):
+    return Child(lambda: os.execv(path, argv)).wait()
+
+
+def same(what, found, expected):
+    assert found == expected, f"{what}: {found!r}, expected {expected!r}"
+
+
+def near(what, found, expected, share, slack):
+    assert abs(found - expected) <= expected * share + slack, \
+        f"{what}: {found}, expected about {expected}"
+
+
+def python(source, *arguments):
+    return run(sys.executable, "python3", "-c", source, *arguments)
+
+
+def hierarchy_of(name):
+    """Where that v1 hierarchy is mounted, and its number."""
+    for line in open("/proc/self/cgroup"):
+        number, controllers, _ = line.strip().split(":", 2)
+        if name in controllers.split(","):
+            return pathlib.Path(f"/sys/fs/cgroup/{name}"), int(number)
+    raise Skip(f"no v1 {name} hierarchy here")
+
+
+def main(prefix, namespace):
+    """Runs the functions test_* of a script, or those that its arguments name."""
+    if os.geteuid() != 0:
+        print(f"skip - {prefix}: needs root")
+        return 0
+    tests = {name[5:].replace("_", " "): test for name, test in namespace.items()
+             if name.startswith("test_")}
+    failed = 0
+    for name in sys.argv[2:] or tests:
+        directory = pathlib.Path(tempfile.mkdtemp(prefix="tracer-check-"))
+        try:
+            tests[name](directory)
+            print(f"ok - {prefix}: {name}", flush=True)
+        except Skip as reason:
+            print(f"skip - {prefix}: {name}: {reason}", flush=True)
+        except Exception:
+            failed += 1
+            print(f"not ok - {prefix}: {name}", flush=True)
+            traceback.print_exc(file=sys.stdout)
+        finally:
+            shutil.rmtree(directory, ignore_errors=True)
+    return 1 if failed else 0
