@@ -72,20 +72,18 @@ int64_t aside_put(const char *state, const struct batch *batch, const char *reas
 		  uint64_t bytes_most)
 {
 	char directory[PATH_MAX], name[BATCH_NAME_BYTES + sizeof(REASON_SUFFIX)], line[1024];
-	char from[PATH_MAX], to[PATH_MAX];
 	int error;
 
-	if (file_path(directory, state, ASIDE_DIRECTORY) < 0 ||
-	    file_path(from, state, batch->name) < 0 || file_path(to, directory, batch->name) < 0)
+	if (file_path(directory, state, ASIDE_DIRECTORY) < 0)
 		return -ENAMETOOLONG;
 	if (mkdir(directory, 0750) < 0 && errno != EEXIST)
 		return -errno;
 	snprintf(name, sizeof(name), "%s" REASON_SUFFIX, batch->name);
 	snprintf(line, sizeof(line), "%s\n", reason);
 	error = file_write(directory, name, line, strlen(line), 0640, false);
+	if (error == 0)
+		error = file_copy(state, directory, batch->name);
 	if (error < 0)
 		return error;
-	if (rename(from, to) < 0)
-		return -errno;
 	return trim(directory, bytes_most);
 }

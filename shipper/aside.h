@@ -8,7 +8,7 @@
 
 #define ASIDE_DIRECTORY "set-aside"
 
-/* Moves STATE/batch->name there, with the reason beside it, then removes the oldest until
+/* Copies STATE/batch->name there, with the reason beside it, then removes the oldest until
  * what is kept is within `bytes_most`. The rows given up that way, or -errno. */
 int64_t aside_put(const char *state, const struct batch *batch, const char *reason,
 		  uint64_t bytes_most);

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +15,9 @@ int file_path(char ret_path[PATH_MAX], const char *directory, const char *name)
 	return (size_t)snprintf(ret_path, PATH_MAX, "%s/%s", directory, name) >= PATH_MAX
 		       ? -ENAMETOOLONG : 0;
 }
+
+#define TEMPORARY_NAME ".copy.tmp"
+#define COPY_BYTES (1 << 20) /* at a time */
 
 static int write_all(int fd, const char *data, size_t size)
 {
@@ -66,6 +70,43 @@ int file_write(const char *directory, const char *name, const void *data, size_t
 		return error;
 	}
 	return durable ? file_sync_directory(directory) : 0;
+}
+
+static int copy_content(const char *from, const char *to)
+{
+	int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0640);
+	int error = out < 0 ? -errno : 0;
+	ssize_t size = 1;
+
+	while (error == 0 && size > 0) {
+		size = sendfile(out, in, NULL, COPY_BYTES);
+		if (size < 0)
+			error = -errno;
+	}
+	if (error == 0 && fsync(out) < 0)
+		error = -errno;
+	if (in >= 0)
+		close(in);
+	if (out >= 0)
+		close(out);
+	return error;
+}
+
+int file_copy(const char *from_directory, const char *to_directory, const char *name)
+{
+	char from[PATH_MAX], to[PATH_MAX], temporary[PATH_MAX];
+	int error;
+
+	if (file_path(from, from_directory, name) < 0 || file_path(to, to_directory, name) < 0 ||
+	    file_path(temporary, to_directory, TEMPORARY_NAME) < 0)
+		return -ENAMETOOLONG;
+	error = copy_content(from, temporary);
+	if (error == 0 && rename(temporary, to) < 0)
+		error = -errno;
+	if (error < 0)
+		unlink(temporary);
+	return error < 0 ? error : file_sync_directory(to_directory);
 }
 
 int file_read(const char *path, size_t most, char **ret_data, size_t *ret_size)

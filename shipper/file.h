@@ -14,6 +14,10 @@ int file_path(char ret_path[PATH_MAX], const char *directory, const char *name);
 int file_write(const char *directory, const char *name, const void *data, size_t size, mode_t mode,
 	       int durable);
 
+/* NAME from one directory to another, whole and on disk when it returns. 0 or -errno.
+ * (Landlock's first version refuses every rename between two directories.) */
+int file_copy(const char *from_directory, const char *to_directory, const char *name);
+
 /* The whole file, ended by a NUL that `ret_size` does not count; to free. -EFBIG above
  * `most` bytes; -errno. */
 int file_read(const char *path, size_t most, char **ret_data, size_t *ret_size);

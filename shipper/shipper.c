@@ -425,7 +425,12 @@ static void batch_refused(struct shipper *shipper, const struct verdict *verdict
 	dropped = aside_put(shipper->settings->state, &shipper->batch, verdict->reason,
 			    shipper->settings->set_aside_bytes_most);
 	if (dropped < 0) {
-		batch_retry(shipper, verdict);
+		struct verdict failure = *verdict;
+
+		snprintf(failure.reason, sizeof(failure.reason),
+			 "%.200s/" ASIDE_DIRECTORY ": cannot set a batch aside that the lake refuses: %s",
+			 shipper->settings->state, strerror((int)-dropped));
+		batch_retry(shipper, &failure);
 		return;
 	}
 	note_failure(shipper, verdict->reason);
@@ -435,6 +440,8 @@ static void batch_refused(struct shipper *shipper, const struct verdict *verdict
 	status->set_aside_row_count += (int64_t)shipper->batch.row_count;
 	status->set_aside_dropped_row_count += dropped;
 	retry_succeeded(&shipper->retry);
+	if (shipper->options.once)
+		shipper->result = -EBADMSG;
 	batch_settle(shipper);
 	status_write(shipper);
 }

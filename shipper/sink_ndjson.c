@@ -7,18 +7,13 @@
  */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "shipper/file.h"
 #include "shipper/sink.h"
-
-#define TEMPORARY_NAME ".batch.tmp"
 
 struct sink {
 	const struct settings *settings;
@@ -83,43 +78,6 @@ static int64_t directory_bytes(const char *path)
 	return total;
 }
 
-static int copy_open(const char *from, const char *to)
-{
-	int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	int out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0640);
-	int error = out < 0 ? -errno : 0;
-	ssize_t size = 1;
-
-	while (error == 0 && size > 0) {
-		size = sendfile(out, in, NULL, 1 << 20);
-		if (size < 0)
-			error = -errno;
-	}
-	if (error == 0 && fsync(out) < 0)
-		error = -errno;
-	if (in >= 0)
-		close(in);
-	if (out >= 0)
-		close(out);
-	return error;
-}
-
-static int copy_batch(const char *from_directory, const char *to_directory, const char *name)
-{
-	char from[PATH_MAX], to[PATH_MAX], temporary[PATH_MAX];
-	int error;
-
-	if (file_path(from, from_directory, name) < 0 || file_path(to, to_directory, name) < 0 ||
-	    file_path(temporary, to_directory, TEMPORARY_NAME) < 0)
-		return -ENAMETOOLONG;
-	error = copy_open(from, temporary);
-	if (error == 0 && rename(temporary, to) < 0)
-		error = -errno;
-	if (error < 0)
-		unlink(temporary);
-	return error < 0 ? error : file_sync_directory(to_directory);
-}
-
 static void verdict_due(uv_timer_t *timer)
 {
 	struct sink *sink = timer->data;
@@ -143,7 +101,7 @@ static void ndjson_send(struct sink *sink, const char *directory, const struct b
 			 "files, the store keeps what follows", target, used);
 	} else {
 		if (error == 0)
-			error = copy_batch(directory, target, batch->name);
+			error = file_copy(directory, target, batch->name);
 		if (error == 0)
 			sink->verdict.kind = VERDICT_ACCEPTED;
 		else
