@@ -1,6 +1,7 @@
 /* Load, attach, pin, take over. See kernel.h. */
 #include "probe/kernel.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -106,11 +107,36 @@ static void close_fds(int *fds, int count)
 		close_fd(&fds[i]);
 }
 
-/* Pins */
+/* Of the programs as they would be loaded now. */
+static uint64_t build_id(const struct kernel_variants *variants)
+{
+	struct identity identity;
+	size_t size;
+	const void *object = tracer_bpf__elf_bytes(&size);
 
+	identity_begin(&identity, "bpf");
+	identity_add_bytes(&identity, object, size);
+	identity_add_bytes(&identity, &variants->network, sizeof(variants->network));
+	return (uint64_t)identity_end(&identity);
+}
+
+/* Pins
+ *
+ * What goes over to the next build lies in the pin directory; programs, and what is theirs
+ * alone, in a directory below it that bears the number of their build. control.build says
+ * whose programs collect: one store replaces all of them. A probe that is killed before it
+ * leaves the old ones at work, complete, and one that is killed after it the new ones. */
+
+/* One that is too long is empty, and so nowhere. */
 static void pin_path(char path[PIN_PATH_SIZE], const char *directory, const char *name)
 {
-	snprintf(path, PIN_PATH_SIZE, "%s/%s", directory, name);
+	if (snprintf(path, PIN_PATH_SIZE, "%s/%s", directory, name) >= PIN_PATH_SIZE)
+		path[0] = '\0';
+}
+
+static void build_path(char path[PIN_PATH_SIZE], const char *directory, uint64_t build)
+{
+	snprintf(path, PIN_PATH_SIZE, "%s/%016llx", directory, (unsigned long long)build);
 }
 
 static int pin_open(const char *directory, const char *name)
@@ -120,17 +146,6 @@ static int pin_open(const char *directory, const char *name)
 	pin_path(path, directory, name);
 	int fd = bpf_obj_get(path);
 	return fd < 0 ? -errno : fd;
-}
-
-/* In place of what may be there: the old object lives on only if someone holds it. */
-static int pin_put(const char *directory, const char *name, int fd)
-{
-	char path[PIN_PATH_SIZE];
-
-	pin_path(path, directory, name);
-	if (unlink(path) && errno != ENOENT)
-		return -errno;
-	return bpf_obj_pin(fd, path) ? -errno : 0;
 }
 
 /* All of them, or -ENOENT and none. */
@@ -146,43 +161,51 @@ static int pins_open(const char *directory, const char *const *names, int *ret_f
 	return 0;
 }
 
-/* The number that was removed, or a negative errno. */
-static int pins_remove(const char *directory, const char *const *names, int count)
+/* What is there already is one of the maps that are carried on. */
+static int pins_put(const char *directory, const char *const *names, const int *fds, int count)
 {
 	char path[PIN_PATH_SIZE];
-	int removed = 0;
 
 	for (int i = 0; i < count; i++) {
 		pin_path(path, directory, names[i]);
-		if (unlink(path) == 0)
-			removed++;
-		else if (errno != ENOENT)
+		if (fds[i] >= 0 && bpf_obj_pin(fds[i], path) && errno != EEXIST)
 			return -errno;
-	}
-	return removed;
-}
-
-/* What is not there now (-1) must not be left pinned by a probe before. */
-static int pins_put(const char *directory, const char *const *names, const int *fds, int count)
-{
-	for (int i = 0; i < count; i++) {
-		int result = fds[i] >= 0 ? pin_put(directory, names[i], fds[i])
-					 : pins_remove(directory, &names[i], 1);
-
-		if (result < 0)
-			return result;
 	}
 	return 0;
 }
 
-static int pins_remove_all(const char *directory)
+static bool is_carried(const char *name)
 {
-	int hooks = pins_remove(directory, hook_names, KERNEL_HOOKS);
-	int iterators = pins_remove(directory, iterator_names, KERNEL_ITERATORS);
-	int maps = pins_remove(directory, map_names, MAPS);
+	for (int i = 0; i < MAPS_CARRIED; i++)
+		if (strcmp(name, map_names[i]) == 0)
+			return true;
+	return false;
+}
 
-	return hooks < 0 ? hooks : iterators < 0 ? iterators : maps < 0 ? maps
-		: hooks + iterators + maps;
+/* Removes the pins of other builds than that, whose path is given, or for NULL everything.
+ * How many, or a negative errno. */
+static int pins_remove(const char *directory, const char *build)
+{
+	DIR *entries = opendir(directory);
+	struct dirent *entry;
+	char path[PIN_PATH_SIZE];
+	int removed = 0;
+
+	if (!entries)
+		return -errno;
+	while (removed >= 0 && (entry = readdir(entries))) {
+		pin_path(path, directory, entry->d_name);
+		if (entry->d_name[0] == '.' ||
+		    (build && (is_carried(entry->d_name) || strcmp(path, build) == 0)))
+			continue;
+		int below = entry->d_type == DT_DIR ? pins_remove(path, NULL) : 1;
+
+		if (below >= 0 && remove(path) < 0)
+			below = -errno;
+		removed = below < 0 ? below : removed + below;
+	}
+	closedir(entries);
+	return removed;
 }
 
 /* Only one probe may read a ring: it holds a lock on the directory. */
@@ -223,7 +246,7 @@ int kernel_detach(const char *pin_dir)
 
 	if (result)
 		return result;
-	result = pins_remove_all(pin_dir);
+	result = pins_remove(pin_dir, NULL);
 	close(lock);
 	if (result < 0) {
 		log_error("cannot remove the pins in %s: %s", pin_dir, strerror(-result));
@@ -291,19 +314,6 @@ static int ignore_set(int map_fd, struct control *control, const struct kernel_o
 	return 0;
 }
 
-/* Of the programs as they would be loaded now. */
-static uint64_t build_id(const struct kernel_variants *variants)
-{
-	struct identity identity;
-	size_t size;
-	const void *object = tracer_bpf__elf_bytes(&size);
-
-	identity_begin(&identity, "bpf");
-	identity_add_bytes(&identity, object, size);
-	identity_add_bytes(&identity, &variants->network, sizeof(variants->network));
-	return (uint64_t)identity_end(&identity);
-}
-
 /* Programs */
 
 static void programs_choose(struct tracer_bpf *skeleton, const struct kernel_variants *variants)
@@ -357,18 +367,33 @@ static int programs_attach(struct tracer_bpf *skeleton, struct kernel *kernel)
 /* The pins hold the hooks from now on, not this process. */
 static int kernel_pin(struct kernel *kernel, const int maps[MAPS], const char *directory)
 {
-	int result = pins_put(directory, map_names, maps, MAPS);
+	char build[PIN_PATH_SIZE];
 
+	build_path(build, directory, build_id(&kernel->variants));
+	int result = pins_put(directory, map_names, maps, MAPS_CARRIED);
+
+	if (!result && mkdir(build, 0700) && errno != EEXIST)
+		result = -errno;
+	if (!result && pins_remove(build, NULL) < 0) /* of a start that was killed */
+		result = -EPERM;
 	if (!result)
-		result = pins_put(directory, iterator_names, kernel->iterator, KERNEL_ITERATORS);
+		result = pins_put(build, &map_names[MAP_IGNORED], &maps[MAP_IGNORED], 1);
 	if (!result)
-		result = pins_put(directory, hook_names, kernel->hook, KERNEL_HOOKS);
+		result = pins_put(build, iterator_names, kernel->iterator, KERNEL_ITERATORS);
+	if (!result)
+		result = pins_put(build, hook_names, kernel->hook, KERNEL_HOOKS);
 	if (result)
 		log_error("cannot pin into %s: %s; start with --no-pin to do without", directory,
 			  strerror(-result));
 	else
 		close_fds(kernel->hook, KERNEL_HOOKS);
 	return result;
+}
+
+/* From now on ours collect, and nobody else's. */
+static void kernel_switch(struct kernel *kernel)
+{
+	__atomic_store_n(&kernel->control->build, build_id(&kernel->variants), __ATOMIC_RELEASE);
 }
 
 /* Collecting begins before the loop renews the lease. */
@@ -426,8 +451,8 @@ static void log_load_failure(int error)
 			  "what is missing", strerror(-error));
 }
 
-/* `maps`: those to go on with, -1 for those to make. Programs attach first and are
- * switched on together, by one store: nothing is missed or told twice. */
+/* `maps`: those to go on with, -1 for those to make. The programs attach, and wait for
+ * kernel_switch: nothing is missed or told twice. */
 static int kernel_load(struct kernel *kernel, const struct kernel_options *options,
 		       int maps[MAPS])
 {
@@ -459,9 +484,6 @@ static int kernel_load(struct kernel *kernel, const struct kernel_options *optio
 		result = ignore_set(maps[MAP_IGNORED], kernel->control, options);
 	if (result)
 		log_load_failure(result);
-	else
-		__atomic_store_n(&kernel->control->build, skeleton->rodata->build,
-				 __ATOMIC_RELEASE);
 	tracer_bpf__destroy(skeleton);
 	return result;
 }
@@ -473,9 +495,11 @@ static int kernel_take_over(struct kernel *kernel, const struct kernel_options *
 {
 	const char *directory = options->pin_dir;
 	int hooks[KERNEL_HOOKS];
+	char build[PIN_PATH_SIZE];
 
+	build_path(build, directory, build_id(&kernel->variants));
 	if (pins_open(directory, map_names, maps, MAPS_CARRIED))
-		return pins_remove_all(directory) < 0 ? -EPERM : 0;
+		return pins_remove(directory, NULL) < 0 ? -EPERM : 0;
 	int result = kernel_map(kernel, maps);
 	if (result)
 		return result;
@@ -486,15 +510,15 @@ static int kernel_take_over(struct kernel *kernel, const struct kernel_options *
 			    (unsigned long long)(*kernel->ring.producer - *kernel->ring.consumer));
 		kernel_unmap(kernel);
 		close_fds(maps, MAPS_CARRIED);
-		return pins_remove_all(directory) < 0 ? -EPERM : 0;
+		return pins_remove(directory, NULL) < 0 ? -EPERM : 0;
 	}
 	bool same = kernel->control->build == build_id(&kernel->variants) &&
-		    pins_open(directory, hook_names, hooks, hook_count(kernel)) == 0;
+		    pins_open(build, hook_names, hooks, hook_count(kernel)) == 0;
 	if (same) {
 		close_fds(hooks, hook_count(kernel));
-		same = pins_open(directory, iterator_names, kernel->iterator,
+		same = pins_open(build, iterator_names, kernel->iterator,
 				 KERNEL_ITERATORS) == 0 &&
-		       pins_open(directory, &map_names[MAP_IGNORED], &maps[MAP_IGNORED], 1) == 0;
+		       pins_open(build, &map_names[MAP_IGNORED], &maps[MAP_IGNORED], 1) == 0;
 	}
 	log_info("%s: going on with the ring, %llu bytes to deliver%s", directory,
 		 (unsigned long long)(*kernel->ring.producer - *kernel->ring.consumer),
@@ -510,6 +534,7 @@ static int kernel_take_over(struct kernel *kernel, const struct kernel_options *
 int kernel_open(struct kernel *kernel, const struct kernel_options *options)
 {
 	int maps[MAPS] = {-1, -1, -1, -1, -1};
+	char build[PIN_PATH_SIZE];
 
 	*kernel = (struct kernel){.hook = {-1, -1, -1, -1, -1, -1}, .iterator = {-1}, .lock = -1};
 	libbpf_set_print(libbpf_log);
@@ -527,6 +552,12 @@ int kernel_open(struct kernel *kernel, const struct kernel_options *options)
 		result = kernel_load(kernel, options, maps);
 		if (!result && options->pin_dir)
 			result = kernel_pin(kernel, maps, options->pin_dir);
+		if (!result)
+			kernel_switch(kernel);
+	}
+	if (result >= 0 && options->pin_dir) {
+		build_path(build, options->pin_dir, build_id(&kernel->variants));
+		result = pins_remove(options->pin_dir, build);
 	}
 	close_fds(maps, MAPS);
 	if (result < 0)

@@ -1,0 +1,117 @@
+"""A probe of another build beside programs that an older one has pinned.
+
+The other build is the same probe with one unused byte of its BPF object changed: the object's
+hash is what tells builds apart.
+"""
+
+import os
+import random
+import re
+import shutil
+import subprocess
+
+from daemons import SANITIZERS, Skip, same
+from storm import await_ends, check_each_once, leaves
+
+UPGRADES = 6
+ELF_MAGIC, MACHINE_BPF, MACHINE_AT, PADDING_AT = b"\x7fELF", b"\xf7\0", 18, 9
+COMMANDS_A_CRASH = 20
+CRASHES = 10 # of those that there are, where all would take long
+
+
+def other_build(program, path):
+    """A copy whose BPF object is another one, and does the same."""
+    content = bytearray(program.read_bytes())
+    at = [match.start() for match in re.finditer(re.escape(ELF_MAGIC), content)
+          if content[match.start() + MACHINE_AT:match.start() + MACHINE_AT + 2] == MACHINE_BPF]
+    same("BPF objects in the probe", len(at), 1)
+    content[at[0] + PADDING_AT] ^= 1
+    path.write_bytes(content)
+    shutil.copymode(program, path)
+    return path
+
+
+def pinned_pair(bench):
+    """Daemons, and the two builds of the probe."""
+    daemons = bench.daemons()
+    daemons.mount_pins()
+    daemons.probe_options = ["--ring-size", "64M"]
+    builds = (daemons.probe_program, other_build(daemons.probe_program,
+                                                 daemons.directory / "tracer-probe"))
+    daemons.start()
+    return daemons, builds
+
+
+def test_upgrades_under_a_storm(bench):
+    """To and fro, in the middle of a storm, by restart and by kill -9: without a gap."""
+    daemons, builds = pinned_pair(bench)
+    storm = bench.storm()
+    for number in range(UPGRADES):
+        if number % 2:
+            daemons.probe.kill()
+        else:
+            daemons.probe.stop()
+        daemons.probe_program = builds[(number + 1) % 2]
+        daemons.start_probe()
+    storm.stop()
+    await_ends(daemons, storm.count)
+    daemons.stop()
+    check_each_once(daemons, storm.count)
+    same("replacements", daemons.probe.log().count("programs of another build are replaced"),
+         UPGRADES)
+    bench.note(f"{UPGRADES} upgrades: {storm.count} commands at {storm.rate:.0f} a second, each once")
+
+
+def trace_upgrade(daemons, program, *strace):
+    """Starts that build under strace; waits for its end."""
+    return subprocess.run(
+        ["strace", "-qq", "-e", "trace=bpf,unlink,unlinkat,rename,renameat2,mkdir,rmdir", *strace,
+         program, "--pin-dir", daemons.pin_directory, "--socket", daemons.socket, "--group",
+         "nogroup", "--ring-size", "64M", "--duration", "0.1"],
+        capture_output=True, text=True, check=False, env=os.environ | SANITIZERS)
+
+
+def crash_points(calls):
+    """(call, n-th of its name) from the first attached program to the last thing done to pins."""
+    points, counts, begun = [], {}, False
+    for line in calls.splitlines():
+        name = line.split("(")[0]
+        counts[name] = counts.get(name, 0) + 1
+        begun = begun or "BPF_LINK_CREATE" in line
+        if begun and "BPF_ITER_CREATE" not in line:
+            points.append((name, counts[name]))
+    return points
+
+
+def test_killed_in_the_middle_of_an_upgrade(bench):
+    """At any system call from the first attached program on: whoever comes next goes on, and
+    nothing that ran in between is missing."""
+    if not shutil.which("strace"):
+        raise Skip("strace not installed")
+    daemons, builds = pinned_pair(bench)
+    daemons.probe.stop()
+    log = daemons.directory / "calls"
+    same("status under strace", trace_upgrade(daemons, builds[1], "-o", log).returncode, 0)
+    points, current, ran = crash_points(log.read_text()), 1, 0
+    assert len(points) > CRASHES, f"crash points: {points}"
+    if not bench.soak:
+        points = random.Random(bench.seed).sample(points, CRASHES)
+    for name, number in points:
+        # As a service manager would, the same build again; every other time the old one.
+        current = 1 - current
+        trace_upgrade(daemons, builds[current], "-o", os.devnull,
+                      f"--inject={name}:signal=KILL:when={number}")
+        bench.storm(first=ran, count=COMMANDS_A_CRASH).wait()
+        ran += COMMANDS_A_CRASH
+        if (number + current) % 2:
+            current = 1 - current
+        daemons.probe_program = builds[current]
+        daemons.start_probe().kill()
+    await_ends(daemons, ran)
+    daemons.correlator.stop()
+    found = leaves(daemons)
+    gaps = [points[first // COMMANDS_A_CRASH] for first in range(0, ran, COMMANDS_A_CRASH)
+            if not all(number in found for number in range(first, first + COMMANDS_A_CRASH))]
+    assert not gaps, f"a gap, neither recorded nor counted, after a kill at {gaps} of {points}"
+    check_each_once(daemons, ran)
+    bench.note(f"{len(points)} crash points")

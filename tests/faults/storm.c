@@ -1,0 +1,91 @@
+/* Starts short commands at a steady rate until it is told to stop, each with a number of its own
+ * and an exit status that follows from it: whoever knows how many there were knows them all.
+ *
+ *   storm RATE FIRST COUNT   RATE a second, numbered from FIRST on, COUNT at most; SIGTERM
+ *                            ends it sooner
+ *   storm --leaf NUMBER      what it starts
+ *
+ * At the end it prints how many it started, and in how many seconds. */
+#include <err.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LIVING_MAX 64
+/* Which commands fail, and how, tests/faults/storm.py knows too. */
+#define FAILS_EVERY 50
+
+static volatile sig_atomic_t stopping;
+
+static void on_signal(int number)
+{
+	stopping = number;
+}
+
+static int leaf_status(long number)
+{
+	return number % FAILS_EVERY ? 0 : (int)(number % 199) + 1;
+}
+
+static void leaf_start(char *self, long number)
+{
+	char text[24];
+	char *arguments[] = {self, (char *)"--leaf", text, NULL};
+	pid_t pid;
+
+	snprintf(text, sizeof(text), "%ld", number);
+	int error = posix_spawn(&pid, self, NULL, NULL, arguments, environ);
+
+	if (error)
+		errx(1, "%s: %s", self, strerror(error));
+}
+
+static double now_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Reaps who has ended, and waits for one where there are too many. */
+static long leaves_reap(long living)
+{
+	while (living && waitpid(-1, NULL, living < LIVING_MAX ? WNOHANG : 0) > 0)
+		living--;
+	return living;
+}
+
+static void storm(char *self, double rate, long first, long count)
+{
+	double began_s = now_s();
+	long number = 0, living = 0;
+
+	while (number < count && !stopping) {
+		if ((double)number > (now_s() - began_s) * rate) {
+			usleep(1000);
+			continue;
+		}
+		leaf_start(self, first + number++);
+		living = leaves_reap(living + 1);
+	}
+	while (wait(NULL) > 0)
+		;
+	printf("%ld %.3f\n", number, now_s() - began_s);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 3 && !strcmp(argv[1], "--leaf"))
+		return leaf_status(atol(argv[2]));
+	if (argc != 4)
+		errx(2, "usage: storm RATE FIRST COUNT, or storm --leaf NUMBER");
+	signal(SIGTERM, on_signal);
+	storm(argv[0], atof(argv[1]), atol(argv[2]), atol(argv[3]));
+	return 0;
+}

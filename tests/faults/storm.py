@@ -1,0 +1,88 @@
+"""A storm of short commands (storm.c), and whether the store has each of them once."""
+
+import collections
+import os
+import signal
+import subprocess
+import time
+
+from daemons import SANITIZERS, same  # noqa: F401
+
+FAILS_EVERY = 50  # as storm.c has it
+STALL_TIMEOUT_S = 90
+
+
+def leaf_status(number):
+    return 0 if number % FAILS_EVERY else number % 199 + 1
+
+
+class Storm:
+    """One run of it; `count` and `rate` are known once it has ended."""
+
+    def __init__(self, build, rate=1300, first=0, count=10**9, cgroup=None):
+        enter = (lambda: (cgroup / "cgroup.procs").write_text(str(os.getpid()))) if cgroup else None
+        self.process = subprocess.Popen(
+            [build / "tests/faults/storm", str(rate), str(first),
+             str(count)], stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, text=True, preexec_fn=enter)
+        self.count = self.rate = None
+
+    def _ended(self):
+        output, _ = self.process.communicate(timeout=STALL_TIMEOUT_S)
+        same("status of the storm", self.process.returncode, 0)
+        count, seconds = output.split()
+        self.count, self.rate = int(count), int(count) / float(seconds)
+        return self
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        return self._ended()
+
+    def wait(self):
+        return self._ended()
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+
+def leaves(daemons):
+    """{number: its rows}"""
+    found = collections.defaultdict(list)
+    for row in daemons.rows("SELECT id, arguments, began, ended, totals, exit_code, signal, "
+                            "begin_boot_ns, end_boot_ns FROM processes WHERE program = 'storm' "
+                            "AND arguments IS NOT NULL"):
+        words = row["arguments"].split(b"\0")
+        if words[1] == b"--leaf":
+            found[int(words[2])].append(row)
+    return found
+
+
+def await_ends(daemons, count):
+    """Until so many commands have ended in the store, or none comes any more."""
+    seen, deadline = -1, 0
+    while seen < count:
+        now = daemons.value("SELECT count(*) FROM processes WHERE program = 'storm' AND ended = "
+                            "'exit' AND began = 'exec'") or 0
+        if now != seen:
+            seen, deadline = now, time.monotonic() + STALL_TIMEOUT_S
+        if time.monotonic() > deadline:
+            return
+        time.sleep(0.2)
+
+
+def check_each_once(daemons, count):
+    """Every command that ran is recorded, once, with its end."""
+    found = leaves(daemons)
+    missing = [number for number in range(count) if number not in found]
+    doubled = [number for number, rows in found.items() if len(rows) > 1]
+    invented = [number for number in found if number >= count]
+    assert not missing, f"{len(missing)} of {count} are not recorded: {missing[:10]}"
+    assert not doubled, f"{len(doubled)} are recorded twice: {found[doubled[0]]}"
+    assert not invented, f"recorded and never ran: {invented[:10]}"
+    wrong = [(number, rows[0]) for number, rows in found.items()
+             if rows[0]["ended"] != "exit" or rows[0]["exit_code"] != leaf_status(number)]
+    assert not wrong, f"{len(wrong)} of {count} ended otherwise: {wrong[:3]}"
+    same("losses", daemons.rows("SELECT * FROM losses"), [])
+    return sum(rows[0]["totals"] == "exit" for rows in found.values())
