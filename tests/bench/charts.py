@@ -15,6 +15,7 @@ MARGIN = 20
 ROW_HEIGHT = 24
 BAR_HEIGHT = 13
 PANEL_TITLE_HEIGHT = 40
+UNTITLED_HEIGHT = 14
 AXIS_HEIGHT = 46
 TITLE_HEIGHT = 60
 
@@ -149,7 +150,7 @@ def draw_goal(panel, scale, top, bottom):
 
 
 def draw_panel(panel, scale, top):
-    bars_top = top + PANEL_TITLE_HEIGHT
+    bars_top = top + (PANEL_TITLE_HEIGHT if panel.title else UNTITLED_HEIGHT)
     bottom = bars_top + len(panel.bars) * ROW_HEIGHT
     drawn = [text(MARGIN, top + 20, panel.title, "text panel")]
     if panel.band:
