@@ -22,7 +22,7 @@ static const struct option_spec option_specs[] = {
 	{OPTION_RULES, "rules", 'r', "DIR", "directory",
 	 "look up rules in DIR (" SITE_RULES_DEFAULT ") beside the shipped ones"},
 	OPTION_SPEC_JSON,
-	OPTION_SPEC_STORE,
+	OPTION_SPEC_SOURCE,
 	OPTION_SPEC_COLOR,
 	OPTION_SPEC_HELP,
 	OPTION_SPEC_END,

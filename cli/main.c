@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <locale.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -49,10 +50,31 @@ static int unknown_verb(const char *name)
 	return VERB_USAGE;
 }
 
+/* `tracer --lake URL VERB` is `tracer VERB --lake URL`: how many words it takes. */
+static int lake_take(int argc, char **argv)
+{
+	static const char option[] = "--lake=";
+
+	if (argc > 1 && strncmp(argv[1], option, strlen(option)) == 0) {
+		setenv("TRACER_LAKE", argv[1] + strlen(option), 1);
+		return 1;
+	}
+	if (argc < 3 || strcmp(argv[1], "--lake") != 0)
+		return 0;
+	setenv("TRACER_LAKE", argv[2], 1);
+	return 2;
+}
+
 int main(int argc, char **argv)
 {
+	int taken = lake_take(argc, argv);
 	const struct verb *verb;
-	const char *name = argc > 1 ? argv[1] : "";
+	const char *name;
+
+	argv[taken] = argv[0];
+	argc -= taken;
+	argv += taken;
+	name = argc > 1 ? argv[1] : "";
 
 	if (descriptors_fill() < 0)
 		return VERB_FAILED;

@@ -97,6 +97,9 @@ static int common_take(struct options *options, int id, const char *value)
 	case OPTION_STORE:
 		options->store_path = value;
 		return 0;
+	case OPTION_LAKE:
+		options->lake_url = value;
+		return 0;
 	case OPTION_JSON:
 		options->json = true;
 		return 0;
@@ -172,6 +175,13 @@ const char *options_store_path(const struct options *options)
 	if (options->store_path)
 		return options->store_path;
 	return from_environment && *from_environment ? from_environment : OPTIONS_STORE_DEFAULT;
+}
+
+bool options_use_lake(const struct options *options)
+{
+	const char *from_environment = getenv("TRACER_LAKE");
+
+	return options->lake_url || (!options->store_path && from_environment && *from_environment);
 }
 
 int options_parse_number(const char *text, uint64_t most, uint64_t *ret_number)

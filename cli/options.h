@@ -23,12 +23,17 @@ enum {
 	OPTION_JSON = -3,
 	OPTION_COLOR = -4,
 	OPTION_RAW = -5,
+	OPTION_LAKE = -6,
 };
 
 /* Entries for a verb's table. */
 #define OPTION_SPEC_STORE \
 	{OPTION_STORE, "store", 0, "FILE", "file", \
 	 "read this store (else $TRACER_STORE, else " OPTIONS_STORE_DEFAULT ")"}
+/* For verbs that a lake can answer as well. */
+#define OPTION_SPEC_SOURCE \
+	OPTION_SPEC_STORE, \
+	{OPTION_LAKE, "lake", 0, "URL", NULL, "ask the lake of all hosts there (else $TRACER_LAKE)"}
 #define OPTION_SPEC_JSON {OPTION_JSON, "json", 'j', NULL, NULL, "print JSON"}
 #define OPTION_SPEC_RAW \
 	{OPTION_RAW, "raw", 0, NULL, NULL, "print figures as whole nanoseconds and bytes"}
@@ -43,6 +48,7 @@ struct options {
 	int argc;
 	char **argv;
 	const char *store_path; /* as given, NULL: not given */
+	const char *lake_url;   /* as given, NULL: not given */
 	bool json;
 	bool raw;
 	enum output_color color;
@@ -69,6 +75,9 @@ int options_check_operands(const struct options *options, size_t least, size_t m
 
 /* --store, else $TRACER_STORE, else the default. */
 const char *options_store_path(const struct options *options);
+
+/* Whether a lake shall answer: --lake, or $TRACER_LAKE without --store. */
+bool options_use_lake(const struct options *options);
 
 /* A whole decimal number of 0..most. 0 or -EINVAL. */
 int options_parse_number(const char *text, uint64_t most, uint64_t *ret_number);

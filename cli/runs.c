@@ -23,7 +23,7 @@ static const struct option_spec option_specs[] = {
 	{OPTION_NAME, "name", 0, "TEXT", NULL, "whose name contains TEXT"},
 	OPTION_SPEC_RAW,
 	OPTION_SPEC_JSON,
-	OPTION_SPEC_STORE,
+	OPTION_SPEC_SOURCE,
 	OPTION_SPEC_COLOR,
 	OPTION_SPEC_HELP,
 	OPTION_SPEC_END,
@@ -179,7 +179,7 @@ static int filter_take(const struct options *options, int option, const char *va
 	case OPTION_LIMIT:
 		if (options_parse_number(value, INT32_MAX, &number) < 0)
 			return options_misuse(options, "--limit takes a number, not '%s'", value);
-		filter[FILTER_LIMIT].integer = number ? (int64_t)number : -1;
+		filter[FILTER_LIMIT].integer = number ? (int64_t)number : INT64_MAX;
 		return 0;
 	case OPTION_USER:
 		filter[FILTER_USER].type = STORE_INTEGER;

@@ -13,7 +13,7 @@ static const struct option_spec option_specs[] = {
 	{OPTION_ALL, "all", 'a', NULL, NULL, "every task, shell and helper on its own line"},
 	OPTION_SPEC_RAW,
 	OPTION_SPEC_JSON,
-	OPTION_SPEC_STORE,
+	OPTION_SPEC_SOURCE,
 	OPTION_SPEC_COLOR,
 	OPTION_SPEC_HELP,
 	OPTION_SPEC_END,

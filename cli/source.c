@@ -7,6 +7,7 @@
 
 #include "cli/units.h"
 #include "common/identity.h"
+#include "common/lake/lake.h"
 #include "common/text.h"
 
 static int say(const struct store *store)
@@ -15,13 +16,26 @@ static int say(const struct store *store)
 	return -EIO;
 }
 
+static int open_lake(const struct options *options, struct store **ret_store,
+		     struct store_error *ret_error)
+{
+	struct lake_settings settings;
+	int error = lake_settings_load(&settings, options->lake_url, NULL, "analyst", ret_error->text,
+				       sizeof(ret_error->text));
+
+	return error < 0 ? error : lake_open(&settings, ret_store, ret_error);
+}
+
 struct store *source_open(const struct options *options)
 {
 	struct store_error error;
 	struct store *store;
 	char safe[sizeof(error.text) * 4 + 1];
+	int failed = options_use_lake(options)
+			     ? open_lake(options, &store, &error)
+			     : store_open_reader(options_store_path(options), &store, &error);
 
-	if (store_open_reader(options_store_path(options), &store, &error) < 0) {
+	if (failed < 0) {
 		text_escape(error.text, strlen(error.text), safe, sizeof(safe));
 		fprintf(stderr, "tracer: %s\n", safe);
 		return NULL;

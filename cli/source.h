@@ -6,7 +6,7 @@
 #include "cli/rows.h"
 #include "common/store/store.h"
 
-/* Opens the store that the options name and begins reading: until source_close()
+/* Opens the store or the lake that the options name and begins reading: until source_close()
  * every query sees the same state. NULL: said on standard error. */
 struct store *source_open(const struct options *options);
 void source_close(struct store *store);

@@ -32,7 +32,7 @@ static const struct option_spec option_specs[] = {
 	{OPTION_PERIOD, "period", 'd', "SECONDS", NULL, "between refreshes (1)"},
 	OPTION_SPEC_RAW,
 	OPTION_SPEC_JSON,
-	OPTION_SPEC_STORE,
+	OPTION_SPEC_SOURCE,
 	OPTION_SPEC_COLOR,
 	OPTION_SPEC_HELP,
 	OPTION_SPEC_END,

@@ -46,6 +46,7 @@ struct verb {
 	V(status) \
 	V(doctor) \
 	V(rules) \
+	V(lake) \
 	V(record) \
 	V(replay) \
 	V(completion) \

@@ -69,6 +69,5 @@ const char *store_statement_text(const char *name, size_t *ret_index);
 const char *store_migration_text(int version);
 /* Makes the views anew, over the tables of the newest schema. */
 const char *store_views_text(void);
-int store_schema_version(void);
 
 #endif

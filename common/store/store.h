@@ -29,6 +29,9 @@ int store_open_reader(const char *path, struct store **ret_store, struct store_e
  * -EROFS, -ENOSPC. */
 int store_open_writer(const char *path, struct store **ret_store, struct store_error *ret_error);
 
+/* The newest schema that this release knows. */
+int store_schema_version(void);
+
 /* An empty store in memory, to ask it for the columns of this release. */
 int store_open_empty(struct store **ret_store, struct store_error *ret_error);
 

@@ -1,7 +1,7 @@
 -- Which runs were there? Latest first.
 -- :since_unix_ns begun at or after; :with_system 1 shows the system's own and login
 -- sessions too; :user_id of this user, NULL: of any; :name whose name contains it, NULL:
--- any; :limit rows, negative: all.
+-- any; :limit rows.
 SELECT * FROM standing_runs
  WHERE started_unix_ns >= :since_unix_ns
    AND (:with_system = 1 OR kind NOT IN ('system', 'session'))

@@ -1,0 +1,237 @@
+/* tracer lake: makes a lake's schema, brings it up to date, looks whether it is right. */
+#include <errno.h>
+#include <string.h>
+
+#include "cli/lake_check.h"
+#include "cli/lake_schema.h"
+#include "cli/options.h"
+#include "common/store/store.h"
+#include "common/text.h"
+
+enum { OPTION_USER = 1, OPTION_LAYOUT, OPTION_PRINT };
+
+static const struct option_spec option_specs[] = {
+	{OPTION_LAKE, "lake", 0, "URL", NULL, "the lake (else $TRACER_LAKE, else lake.url of lake.yaml)"},
+	{OPTION_USER, "user", 'u', "NAME", NULL, "who asks there: migrator for init and migrate, else analyst"},
+	{OPTION_LAYOUT, "layout", 'l', "LAYOUT", "one-node shards cluster",
+	 "init: one-node (the default), shards or cluster"},
+	{OPTION_PRINT, "print", 'p', NULL, NULL, "init, migrate: print the SQL and ask nobody"},
+	OPTION_SPEC_JSON,
+	OPTION_SPEC_COLOR,
+	OPTION_SPEC_HELP,
+	OPTION_SPEC_END,
+};
+
+struct lake_verb {
+	struct options options;
+	const char *user;
+	enum lake_layout layout;
+	bool layout_given;
+	bool print;
+	struct lake_settings settings;
+	struct lake_client *client;
+};
+
+static int say(const char *text)
+{
+	char safe[2048];
+
+	text_escape(text, strnlen(text, sizeof(safe) / 4 - 1), safe, sizeof(safe));
+	fprintf(stderr, "tracer lake: %s\n", safe);
+	return VERB_FAILED;
+}
+
+/* 0 or -errno, said. */
+static int connect_as(struct lake_verb *lake, const char *default_user)
+{
+	char reason[512];
+	int error = lake_settings_load(&lake->settings, lake->options.lake_url, lake->user, default_user,
+				       reason, sizeof(reason));
+
+	if (error == 0)
+		error = lake_client_new(&lake->settings, &lake->client, reason, sizeof(reason));
+	if (error < 0)
+		say(reason);
+	return error;
+}
+
+/* ---- init and migrate ------------------------------------------------------------ */
+
+/* In the database "default", since ours may not be there yet. */
+static int create_database(struct lake_verb *lake)
+{
+	struct lake_settings settings = lake->settings;
+	struct lake_client *client;
+	char reason[512];
+	int error;
+
+	strcpy(settings.database, "default");
+	error = lake_client_new(&settings, &client, reason, sizeof(reason));
+	if (error < 0)
+		return say(reason);
+	error = lake_schema_create_database(client, lake->settings.database, lake->layout);
+	if (error < 0)
+		say(lake_client_error(client));
+	lake_client_free(client);
+	return error < 0 ? VERB_FAILED : VERB_OK;
+}
+
+static int migrate(struct lake_verb *lake, struct lake_schema from)
+{
+	if (lake_schema_migrate(lake->client, from) < 0)
+		return say(lake_client_error(lake->client));
+	printf("%s: schema %d, %s\n", lake->settings.database, store_schema_version(),
+	       lake_layout_names[from.layout]);
+	return VERB_OK;
+}
+
+static int init(struct lake_verb *lake)
+{
+	struct lake_schema schema;
+
+	if (lake_schema_read(lake->client, &schema) < 0)
+		return say(lake_client_error(lake->client));
+	if (schema.version > 0)
+		return say("there is a schema already: tracer lake migrate brings it up to date");
+	schema.layout = lake->layout;
+	return create_database(lake) == VERB_OK ? migrate(lake, schema) : VERB_FAILED;
+}
+
+static int bring_up_to_date(struct lake_verb *lake)
+{
+	struct lake_schema schema;
+
+	if (lake_schema_read(lake->client, &schema) < 0)
+		return say(lake_client_error(lake->client));
+	if (schema.version == 0)
+		return say("there is no schema to bring up to date: tracer lake init makes one");
+	if (schema.version > store_schema_version())
+		return say("the lake is of a newer release: use that release's tracer");
+	return migrate(lake, schema);
+}
+
+static int print_sql(struct lake_verb *lake)
+{
+	lake_schema_print(stdout, "tracer", (struct lake_schema){0, lake->layout});
+	return VERB_OK;
+}
+
+/* ---- check ----------------------------------------------------------------------- */
+
+static int check(struct lake_verb *lake)
+{
+	struct findings findings = {0};
+	struct output output;
+
+	output_init(&output, stdout, lake->options.color);
+	lake_check(lake->client, &lake->settings, &findings);
+	if (lake->options.json) {
+		json_t *json = json_pack("{s:o}", "findings", findings_to_json(&findings));
+
+		json_dumpf(json, stdout, JSON_INDENT(2));
+		fputc('\n', stdout);
+		json_decref(json);
+	} else {
+		findings_print(&findings, &output);
+	}
+	return findings_worst(&findings) == FINDING_OK ? VERB_OK : VERB_FAILED;
+}
+
+/* ---- the verb -------------------------------------------------------------------- */
+
+static const struct {
+	const char *name, *user;
+	bool prints;
+	int (*run)(struct lake_verb *lake);
+} actions[] = {
+	{"init", "migrator", true, init},
+	{"check", "analyst", false, check},
+	{"migrate", "migrator", true, bring_up_to_date},
+};
+
+static int act(struct lake_verb *lake)
+{
+	const char *name = lake->options.operands[0];
+	int status;
+
+	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
+		if (strcmp(name, actions[i].name) != 0)
+			continue;
+		if (lake->layout_given && actions[i].run != init && !lake->print)
+			return options_misuse(&lake->options, "--layout belongs to init");
+		if (lake->print)
+			return actions[i].prints ? print_sql(lake)
+						 : options_misuse(&lake->options, "check prints no SQL");
+		if (connect_as(lake, actions[i].user) < 0)
+			return VERB_FAILED;
+		status = actions[i].run(lake);
+		lake_client_free(lake->client);
+		return status;
+	}
+	return options_misuse(&lake->options, "'%s' is none of init, check, migrate", name);
+}
+
+static int option_take(struct lake_verb *lake, int option, const char *value)
+{
+	int layout;
+
+	switch (option) {
+	case OPTION_USER:
+		lake->user = value;
+		return 0;
+	case OPTION_PRINT:
+		lake->print = true;
+		return 0;
+	default:
+		layout = lake_layout_find(value);
+		if (layout < 0)
+			return options_misuse(&lake->options, "--layout is one-node, shards or cluster, not '%s'",
+					      value);
+		lake->layout = (enum lake_layout)layout;
+		lake->layout_given = true;
+		return 0;
+	}
+}
+
+static int lake_main(const struct verb *verb, int argc, char **argv)
+{
+	struct lake_verb lake = {0};
+	struct output output;
+	const char *value;
+	int option, misuse = 0, status;
+
+	options_init(&lake.options, verb, argc, argv);
+	while (!misuse && (option = options_next(&lake.options, &value)) > 0)
+		misuse = option_take(&lake, option, value);
+	if (misuse)
+		return misuse;
+	if (option < 0)
+		return options_exit(option);
+	if (options_check_operands(&lake.options, 1, 1))
+		return VERB_USAGE;
+	status = act(&lake);
+	output_init(&output, stdout, lake.options.color);
+	return output_finish(&output) < 0 ? VERB_FAILED : status;
+}
+
+const struct verb verb_lake = {
+	.name = "lake",
+	.operands = "init | check | migrate",
+	.summary = "make, check or upgrade the lake of all hosts",
+	.description =
+		"init      makes the database, its tables, views and rollups on a ClickHouse server\n"
+		"check     tells whether server, schema, settings and rights are what they must be\n"
+		"migrate   brings an older schema up to this release's; what is there stays\n"
+		"\n"
+		"The server needs Tracer's users first: tracer.xml in its users.d and their passwords.\n"
+		"Who asks and how is in ~/.config/tracer/lake.yaml or " LAKE_SETTINGS_FILE ", section lake:\n"
+		"(url, database, user, password-file, token-file, ca-file, certificate-file, key-file,\n"
+		"proxy, proxy-user, proxy-password-file, insecure-http), or in $TRACER_LAKE_USER,\n"
+		"$TRACER_LAKE_PASSWORD_FILE and so on. docs/datalake.md leads through it.",
+	.options = option_specs,
+	.examples = "  tracer lake init --lake https://lake.example:8443\n"
+		    "  tracer lake check --user shipper\n"
+		    "  tracer lake init --print --layout cluster > lake.sql",
+	.completion = "init check migrate",
+	.main = lake_main,
+};

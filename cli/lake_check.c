@@ -1,0 +1,235 @@
+/* Whether a lake is as this release wants it. See lake_check.h.
+ *
+ * What is asked of the server fits the user who asks: an analyst learns whether the settings
+ * hold without which results are wrong, a shipper whether it may insert, and what it may not.
+ */
+#include "cli/lake_check.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/lake_schema.h"
+#include "common/store/store.h"
+
+#define OLDEST_YEAR 24 /* of ClickHouse: 24.10 refreshes views without a flag */
+#define OLDEST_MONTH 10
+#define CLOCK_SKEW_NS 300000000000LL
+#define COLUMNS_TEXT_BYTES 16384
+
+struct check {
+	struct lake_client *client;
+	const struct lake_settings *settings;
+	struct findings *findings;
+	char text[COLUMNS_TEXT_BYTES]; /* the latest answer */
+};
+
+/* One statement whose answer is some text, without its last line end. */
+static int ask(struct check *check, const char *sql)
+{
+	int error = lake_client_run(check->client, sql, check->text, sizeof(check->text));
+	size_t size = strlen(check->text);
+
+	if (error == 0 && size > 0 && check->text[size - 1] == '\n')
+		check->text[size - 1] = '\0';
+	return error;
+}
+
+static void add_failure(struct check *check, const char *topic)
+{
+	findings_add(check->findings, FINDING_MISSING, topic, "%s", lake_client_error(check->client));
+}
+
+static bool check_server(struct check *check)
+{
+	int year, month;
+
+	if (ask(check, "SELECT version() FORMAT TSV") < 0) {
+		add_failure(check, "server");
+		return false;
+	}
+	if (sscanf(check->text, "%d.%d", &year, &month) != 2 || year * 12 + month < OLDEST_YEAR * 12 + OLDEST_MONTH)
+		finding_mend(findings_add(check->findings, FINDING_MISSING, "server", "ClickHouse %s",
+					  check->text), "upgrade it to %d.%d or newer", OLDEST_YEAR, OLDEST_MONTH);
+	else
+		findings_add(check->findings, FINDING_OK, "server", "ClickHouse %s at %s, as user %s",
+			     check->text, check->settings->url, check->settings->user);
+	return true;
+}
+
+static void check_clock(struct check *check)
+{
+	struct timespec now;
+	int64_t skew_ns;
+
+	if (ask(check, "SELECT toUnixTimestamp64Nano(now64(9)) FORMAT TSV") < 0) {
+		add_failure(check, "clock");
+		return;
+	}
+	clock_gettime(CLOCK_REALTIME, &now);
+	skew_ns = strtoll(check->text, NULL, 10) - (now.tv_sec * 1000000000LL + now.tv_nsec);
+	if (skew_ns > CLOCK_SKEW_NS || skew_ns < -CLOCK_SKEW_NS)
+		finding_mend(findings_add(check->findings, FINDING_LIMITED, "clock",
+					  "the lake's and this host's differ by %" PRId64 " s",
+					  skew_ns / 1000000000), "set them right: timedatectl");
+}
+
+static bool check_schema(struct check *check)
+{
+	struct lake_schema schema;
+
+	if (lake_schema_read(check->client, &schema) < 0) {
+		add_failure(check, "schema");
+		return false;
+	}
+	if (schema.version == 0)
+		finding_mend(findings_add(check->findings, FINDING_MISSING, "schema", "there is none in %s",
+					  check->settings->database), "tracer lake init");
+	else if (schema.version < store_schema_version())
+		finding_mend(findings_add(check->findings, FINDING_MISSING, "schema",
+					  "version %d, this release needs %d", schema.version,
+					  store_schema_version()), "tracer lake migrate");
+	else
+		findings_add(check->findings, FINDING_OK, "schema", "version %d, %s%s", schema.version,
+			     lake_layout_names[schema.layout],
+			     schema.version > store_schema_version() ? ", of a newer release" : "");
+	return schema.version > 0;
+}
+
+/* ---- columns ------------------------------------------------------------------- */
+
+static bool names_have(const char *names, const char *name)
+{
+	size_t size = strlen(name);
+
+	for (const char *at = names; (at = strstr(at, name)); at += size)
+		if ((at == names || at[-1] == ' ') && (at[size] == ' ' || at[size] == '\0'))
+			return true;
+	return false;
+}
+
+/* What the store sends of an entity has a column in the lake. */
+static void check_entity(struct check *check, struct store *empty, size_t index)
+{
+	const char *entity = store_entity_name(index);
+	struct store_result *columns;
+	char sql[160];
+
+	snprintf(sql, sizeof(sql), "SELECT arrayStringConcat(groupArray(name), ' ') FROM system.columns"
+		 " WHERE database = currentDatabase() AND table = '%s_rows' FORMAT TSV", entity);
+	if (ask(check, sql) < 0) {
+		add_failure(check, "columns");
+		return;
+	}
+	if (store_query_entity(empty, index, 0, 0, &columns) < 0)
+		return;
+	for (size_t i = 0; i < store_result_width(columns); i++)
+		if (!names_have(check->text, store_result_name(columns, i)))
+			finding_mend(findings_add(check->findings, FINDING_MISSING, "columns",
+						  "%s_rows has no %s", entity, store_result_name(columns, i)),
+				     "tracer lake migrate");
+	store_result_free(columns);
+}
+
+static void check_columns(struct check *check)
+{
+	struct store_error error;
+	struct store *empty;
+	size_t before = check->findings->count;
+
+	if (store_open_empty(&empty, &error) < 0) {
+		findings_add(check->findings, FINDING_MISSING, "columns", "%s", error.text);
+		return;
+	}
+	for (size_t i = 0; store_entity_name(i); i++)
+		check_entity(check, empty, i);
+	store_close(empty);
+	if (check->findings->count == before)
+		findings_add(check->findings, FINDING_OK, "columns", "all that hosts send has a place");
+}
+
+/* ---- rights and settings --------------------------------------------------------- */
+
+static bool may(struct check *check, const char *right)
+{
+	char sql[160];
+
+	snprintf(sql, sizeof(sql), "CHECK GRANT %s ON %.64s.*", right, check->settings->database);
+	return ask(check, sql) == 0 && strcmp(check->text, "1") == 0;
+}
+
+static void check_settings(struct check *check)
+{
+	static const char *const wanted[][2] = {
+		{"join_use_nulls", "1"}, {"union_default_mode", "DISTINCT"},
+		{"aggregate_functions_null_for_empty", "1"}, {"prefer_column_name_to_alias", "1"},
+		{"cast_keep_nullable", "1"},
+	};
+	size_t before = check->findings->count;
+	char sql[96];
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		snprintf(sql, sizeof(sql), "SELECT toString(getSetting('%s')) FORMAT TSV", wanted[i][0]);
+		if (ask(check, sql) < 0)
+			add_failure(check, "settings");
+		else if (strcmp(check->text, wanted[i][1]) != 0 &&
+			 !(strcmp(check->text, "true") == 0 && strcmp(wanted[i][1], "1") == 0))
+			finding_mend(findings_add(check->findings, FINDING_MISSING, "settings",
+						  "%s is %s for user %s: results would be wrong", wanted[i][0],
+						  check->text, check->settings->user),
+				     "give it the profile of datalake/users.d/tracer.xml");
+	}
+	if (check->findings->count == before)
+		findings_add(check->findings, FINDING_OK, "settings", "as the queries need them");
+}
+
+/* Whether we may read. */
+static bool check_rights(struct check *check)
+{
+	bool reads = may(check, "SELECT"), inserts = may(check, "INSERT"), drops = may(check, "DROP TABLE");
+	struct finding *finding = findings_add(
+		check->findings, reads || inserts ? FINDING_OK : FINDING_MISSING, "rights", "%s%s%s%s",
+		reads ? "reads" : "", inserts ? reads ? ", inserts" : "inserts" : "",
+		drops ? ", changes the schema" : "", !reads && !inserts ? "none" : "");
+
+	if (!reads && !inserts)
+		finding_mend(finding, "grant them as datalake/users.d/tracer.xml does");
+	return reads;
+}
+
+static void check_rollups(struct check *check)
+{
+	if (ask(check, "SELECT concat(view, ': ', exception) FROM system.view_refreshes WHERE exception != ''"
+		" AND database = currentDatabase() LIMIT 1 FORMAT TSV") < 0)
+		add_failure(check, "rollups");
+	else if (check->text[0])
+		finding_mend(findings_add(check->findings, FINDING_LIMITED, "rollups", "%s", check->text),
+			     "they are tried again within the hour; see the server's log");
+	else
+		findings_add(check->findings, FINDING_OK, "rollups", "computed without errors");
+}
+
+void lake_check(struct lake_client *client, const struct lake_settings *settings,
+		struct findings *findings)
+{
+	struct check *check = calloc(1, sizeof(*check));
+
+	if (!check) {
+		findings_add(findings, FINDING_MISSING, "lake", "out of memory");
+		return;
+	}
+	*check = (struct check){.client = client, .settings = settings, .findings = findings};
+	if (check_server(check)) {
+		check_clock(check);
+		if (check_schema(check)) {
+			check_columns(check);
+			if (check_rights(check)) {
+				check_settings(check);
+				check_rollups(check);
+			}
+		}
+	}
+	free(check);
+}

@@ -1,0 +1,286 @@
+/* What came of an HTTP request to the lake. See answer.h. */
+#include "common/http/answer.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define X509_ERR_CERT_NOT_YET_VALID 9 /* openssl/x509_vfy.h: part of its stable interface */
+#define X509_ERR_CERT_HAS_EXPIRED 10
+
+/* ---- taking it in ---------------------------------------------------------------- */
+
+static enum http_failure failure_of(CURLcode code)
+{
+	switch (code) {
+	case CURLE_OK: return HTTP_ANSWERED;
+	case CURLE_COULDNT_RESOLVE_HOST: return HTTP_NO_NAME;
+	case CURLE_COULDNT_RESOLVE_PROXY: return HTTP_NO_PROXY_NAME;
+	case CURLE_COULDNT_CONNECT: return HTTP_NO_CONNECTION;
+	case CURLE_OPERATION_TIMEDOUT: return HTTP_TIMEOUT;
+	case CURLE_PARTIAL_FILE:
+	case CURLE_GOT_NOTHING:
+	case CURLE_SEND_ERROR:
+	case CURLE_RECV_ERROR:
+	case CURLE_HTTP2:
+	case CURLE_HTTP2_STREAM: return HTTP_CUT;
+	case CURLE_SSL_CONNECT_ERROR: return HTTP_TLS_HANDSHAKE;
+	case CURLE_PEER_FAILED_VERIFICATION: return HTTP_TLS_PEER;
+	case CURLE_SSL_CERTPROBLEM:
+	case CURLE_SSL_CACERT_BADFILE:
+	case CURLE_SSL_ISSUER_ERROR: return HTTP_TLS_LOCAL;
+	default: return HTTP_OTHER;
+	}
+}
+
+static bool header_is(const char *line, size_t size, const char *name, const char **ret_value,
+		      size_t *ret_size)
+{
+	size_t length = strlen(name);
+
+	if (size <= length || line[length] != ':' || strncasecmp(line, name, length) != 0)
+		return false;
+	line += length + 1;
+	size -= length + 1;
+	while (size > 0 && (*line == ' ' || *line == '\t'))
+		line++, size--;
+	while (size > 0 && (line[size - 1] == '\r' || line[size - 1] == '\n' || line[size - 1] == ' '))
+		size--;
+	*ret_value = line;
+	*ret_size = size;
+	return true;
+}
+
+static int64_t parse_seconds(const char *text, size_t size)
+{
+	int64_t number = 0;
+
+	for (size_t i = 0; i < size; i++) {
+		if (text[i] < '0' || text[i] > '9' || number > INT32_MAX)
+			return -1;
+		number = number * 10 + (text[i] - '0');
+	}
+	return size > 0 ? number : -1;
+}
+
+static void copy_value(char *ret_text, size_t capacity, const char *value, size_t size)
+{
+	size_t kept = size < capacity - 1 ? size : capacity - 1;
+
+	memcpy(ret_text, value, kept);
+	ret_text[kept] = '\0';
+}
+
+void http_answer_take_header(struct http_answer *answer, const char *line, size_t size)
+{
+	const char *value;
+	char date[64];
+	size_t length;
+
+	if (size >= 5 && strncmp(line, "HTTP/", 5) == 0) { /* a new head, after 100 or a proxy's */
+		answer->retry_after_s = -1;
+		answer->exception_code = answer->date_unix_s = 0;
+		answer->is_clickhouse = false;
+		answer->location[0] = answer->content_type[0] = '\0';
+	} else if (header_is(line, size, "Retry-After", &value, &length)) {
+		answer->retry_after_s = parse_seconds(value, length);
+	} else if (header_is(line, size, "Location", &value, &length)) {
+		copy_value(answer->location, sizeof(answer->location), value, length);
+	} else if (header_is(line, size, "Content-Type", &value, &length)) {
+		copy_value(answer->content_type, sizeof(answer->content_type), value, length);
+	} else if (header_is(line, size, "X-ClickHouse-Exception-Code", &value, &length)) {
+		answer->exception_code = parse_seconds(value, length);
+		answer->is_clickhouse = true;
+	} else if (header_is(line, size, "X-ClickHouse-Summary", &value, &length) ||
+		   header_is(line, size, "X-ClickHouse-Query-Id", &value, &length)) {
+		answer->is_clickhouse = true;
+	} else if (header_is(line, size, "Date", &value, &length)) {
+		copy_value(date, sizeof(date), value, length);
+		answer->date_unix_s = curl_getdate(date, NULL);
+	}
+}
+
+void http_answer_take_body(struct http_answer *answer, const void *data, size_t size)
+{
+	size_t room = HTTP_BODY_BYTES_MAX - answer->body_size;
+	size_t kept = size < room ? size : room;
+
+	memcpy(answer->body + answer->body_size, data, kept);
+	answer->body_size += kept;
+	answer->body[answer->body_size] = '\0';
+}
+
+void http_answer_end(struct http_answer *answer, CURL *easy, CURLcode code, const char *error)
+{
+	curl_off_t sent = 0;
+
+	answer->failure = failure_of(code);
+	if (code != CURLE_OK)
+		snprintf(answer->error, sizeof(answer->error), "%s",
+			 error && *error ? error : curl_easy_strerror(code));
+	curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &answer->status);
+	curl_easy_getinfo(easy, CURLINFO_SSL_VERIFYRESULT, &answer->tls_verify_result);
+	curl_easy_getinfo(easy, CURLINFO_SIZE_UPLOAD_T, &sent);
+	answer->sent_bytes = (uint64_t)sent;
+}
+
+/* ---- what it says ---------------------------------------------------------------- */
+
+int64_t http_answer_exception(const struct http_answer *answer)
+{
+	const char *found = strstr(answer->body, "Code: ");
+	long code;
+
+	if (answer->exception_code != 0)
+		return answer->exception_code;
+	if (!found || !strstr(found, "Exception"))
+		return 0;
+	code = strtol(found + strlen("Code: "), NULL, 10);
+	return code > 0 ? code : -1;
+}
+
+bool http_answer_is_page(const struct http_answer *answer)
+{
+	const char *body = answer->body + strspn(answer->body, " \t\r\n");
+
+	return strncasecmp(answer->content_type, "text/html", 9) == 0 ||
+	       strncasecmp(body, "<!doctype", 9) == 0 || strncasecmp(body, "<html", 5) == 0;
+}
+
+void http_answer_words(const struct http_answer *answer, char *ret_words, size_t capacity)
+{
+	const char *begin = strstr(answer->body, "Code: ");
+	size_t size;
+
+	begin = begin ? begin : answer->body;
+	size = strcspn(begin, "\r\n");
+	snprintf(ret_words, capacity, "%.*s", (int)(size < capacity ? size : capacity - 1), begin);
+}
+
+/* ---- what to tell people ----------------------------------------------------------- */
+
+struct words {
+	char *text;
+	size_t capacity;
+};
+
+static void say(const struct words *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void say(const struct words *words, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(words->text, words->capacity, format, arguments);
+	va_end(arguments);
+}
+
+static void explain_certificate(const struct http_answer *answer, const char *url,
+			      const struct words *words)
+{
+	if (answer->tls_verify_result == X509_ERR_CERT_NOT_YET_VALID)
+		say(words, "%s: its certificate is not valid yet: is this host's clock right (timedatectl)?", url);
+	else if (answer->tls_verify_result == X509_ERR_CERT_HAS_EXPIRED)
+		say(words, "%s: its certificate has expired: renew it there, or set "
+		    "this host's clock right (timedatectl)", url);
+	else
+		say(words, "%s: its certificate is not to be trusted (%s): name the "
+		    "authority that signed it as lake.ca-file, and the host as the certificate does",
+		    url, answer->error);
+}
+
+static void explain_failure(const struct http_answer *answer, const char *url,
+			    const struct words *words)
+{
+	const char *error = answer->error;
+
+	switch (answer->failure) {
+	case HTTP_NO_NAME:
+		say(words, "%s: its name is not known: check lake.url and the name "
+		    "servers (%s)", url, error);
+		break;
+	case HTTP_NO_PROXY_NAME:
+		say(words, "the proxy's name is not known: check lake.proxy (%s)", error);
+		break;
+	case HTTP_NO_CONNECTION:
+		say(words, "%s: no connection: is the lake up, the port right, the way "
+		    "free (%s)?", url, error);
+		break;
+	case HTTP_TIMEOUT:
+		say(words, "%s: no answer in time (%s): it hangs, is overloaded, or "
+		    "lake.timeout is short", url, error);
+		break;
+	case HTTP_CUT:
+		say(words, "%s: the connection ended in the middle (%s)", url, error);
+		break;
+	case HTTP_TLS_HANDSHAKE:
+		say(words, "%s: no TLS connection (%s): is it an https port, does it ask "
+		    "for a client certificate (lake.certificate-file)?", url, error);
+		break;
+	case HTTP_TLS_PEER:
+		explain_certificate(answer, url, words);
+		break;
+	case HTTP_TLS_LOCAL:
+		say(words, "lake.ca-file, certificate-file or key-file cannot be used "
+		    "(%s)", error);
+		break;
+	default:
+		say(words, "%s: %s", url, error);
+		break;
+	}
+}
+
+/* Scheme, host and port: what is behind them may hold a session's secret. */
+static void explain_redirect(const struct http_answer *answer, const char *url,
+			   const struct words *words)
+{
+	const char *host = strstr(answer->location, "://");
+	size_t size = host ? (size_t)(host + 3 - answer->location) + strcspn(host + 3, "/?#@")
+			   : 0;
+
+	say(words, "%s: answers with a redirect to %.*s: not followed; if the lake has "
+	    "moved there, change lake.url", url, (int)(size ? size : strlen("elsewhere")),
+	    size ? answer->location : "elsewhere");
+}
+
+static void explain_status(const struct http_answer *answer, const char *url,
+			 const struct words *words)
+{
+	long status = answer->status;
+
+	if (status >= 300 && status < 400)
+		explain_redirect(answer, url, words);
+	else if (status == 407)
+		say(words, "the proxy asks who we are: lake.proxy-user and "
+		    "lake.proxy-password-file");
+	else if (http_answer_is_page(answer))
+		say(words, "%s: answers with a web page (status %ld): it is no ClickHouse, "
+		    "or a proxy or portal stands between: check lake.url", url, status);
+	else if (status == 401 || status == 403)
+		say(words, "%s: refuses us (status %ld): check lake.user, "
+		    "lake.password-file or lake.token-file", url, status);
+	else if (status == 413)
+		say(words, "%s: something before the lake refuses bodies of this size: "
+		    "raise its limit, or lower send.rows for what comes", url);
+	else if (status == 429)
+		say(words, "%s: too many requests: what can wait shall come later", url);
+	else if (status >= 500)
+		say(words, "%s: fails with status %ld: see its log", url, status);
+	else
+		say(words, "%s: answers with status %ld, but not as ClickHouse does: "
+		    "check lake.url", url, status);
+}
+
+void http_answer_explain(const struct http_answer *answer, const char *url, char *ret_text,
+			 size_t capacity)
+{
+	const struct words words = {ret_text, capacity};
+
+	if (answer->failure != HTTP_ANSWERED)
+		explain_failure(answer, url, &words);
+	else
+		explain_status(answer, url, &words);
+}

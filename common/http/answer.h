@@ -1,0 +1,68 @@
+/* What came of an HTTP request to the lake, whoever made it, and what to tell people of it.
+ *
+ * Everything in an answer is what somebody else said: hostile until checked, bounded, and
+ * never printed as it is.
+ */
+#ifndef TRACER_COMMON_HTTP_ANSWER_H
+#define TRACER_COMMON_HTTP_ANSWER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <curl/curl.h>
+
+#define HTTP_BODY_BYTES_MAX 4096 /* kept of an answer that is not rows */
+
+enum http_failure {
+	HTTP_ANSWERED,
+	HTTP_NO_NAME,        /* the host's name is not known, or no name server answers */
+	HTTP_NO_PROXY_NAME,
+	HTTP_NO_CONNECTION,  /* refused, unreachable */
+	HTTP_TIMEOUT,
+	HTTP_CUT,            /* ended in the middle */
+	HTTP_TLS_HANDSHAKE,
+	HTTP_TLS_PEER,       /* its certificate does not verify */
+	HTTP_TLS_LOCAL,      /* our certificate, key or CA file */
+	HTTP_OTHER,
+};
+
+struct http_answer {
+	enum http_failure failure;
+	char error[256]; /* libcurl's words */
+	long status;
+	long tls_verify_result; /* of OpenSSL, X509_V_* */
+	int64_t retry_after_s;  /* -1: none */
+	char location[256];     /* of a redirect */
+	char content_type[64];
+	int64_t exception_code; /* X-ClickHouse-Exception-Code, 0: none */
+	bool is_clickhouse;     /* has a header that only it sends */
+	int64_t date_unix_s;    /* Date, 0: none */
+	uint64_t sent_bytes;
+	char body[HTTP_BODY_BYTES_MAX + 1];
+	size_t body_size;
+};
+
+/* What a line of an answer's head says. */
+void http_answer_take_header(struct http_answer *answer, const char *line, size_t size);
+/* The beginning of the body, as far as there is room. */
+void http_answer_take_body(struct http_answer *answer, const void *data, size_t size);
+/* How the transfer ended. `error` is its CURLOPT_ERRORBUFFER. */
+void http_answer_end(struct http_answer *answer, CURL *easy, CURLcode code, const char *error);
+
+/* The number of ClickHouse's exception, which an answer with status 200 may hold too; 0: none,
+ * -1: one without a number. */
+int64_t http_answer_exception(const struct http_answer *answer);
+/* Whether it begins as a web page does. */
+bool http_answer_is_page(const struct http_answer *answer);
+/* ClickHouse's own words, the first line of them. */
+void http_answer_words(const struct http_answer *answer, char *ret_words, size_t capacity);
+
+/* One line on what is wrong and what mends it, where the answer is not ClickHouse's own:
+ * no connection, a certificate, a redirect, a page of a portal, a status. Settings are named
+ * as lake.KEY. `url` is shown, so it must hold no secret. The words of others are in it:
+ * escape it before a person sees it. */
+void http_answer_explain(const struct http_answer *answer, const char *url, char *ret_text,
+			 size_t capacity);
+
+#endif

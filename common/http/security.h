@@ -1,0 +1,25 @@
+/* What every request of ours to a lake has in common: only http and https, certificates
+ * verified, no redirect followed, no .netrc, no proxy of the environment.
+ */
+#ifndef TRACER_COMMON_HTTP_SECURITY_H
+#define TRACER_COMMON_HTTP_SECURITY_H
+
+#include <curl/curl.h>
+
+/* All may be NULL: none. */
+struct http_security {
+	const char *user, *password; /* Basic */
+	const char *token;           /* Bearer */
+	const char *ca_file, *certificate_file, *key_file;
+	const char *proxy, *proxy_user, *proxy_password;
+};
+
+/* libcurl copies what it is given. */
+void http_security_apply(CURL *easy, const struct http_security *security);
+
+/* Whether `url` is one that we send secrets to: http or https, a host, no user, password,
+ * query or fragment in it; http only to this machine, unless `insecure_http`. 0 or -EINVAL,
+ * and `ret_reason` is what is wrong with it. */
+int http_security_check_url(const char *url, int insecure_http, char *ret_reason, size_t capacity);
+
+#endif

@@ -1,0 +1,378 @@
+/* Statements to a ClickHouse server over HTTP. See client.h. */
+#include "common/lake/client.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <curl/curl.h>
+
+#include "common/http/answer.h"
+#include "common/http/secret_file.h"
+#include "common/http/security.h"
+#include "common/text.h"
+
+#define CONNECT_TIMEOUT_MS 15000L
+#define STALL_TIMEOUT_S 330L        /* the server's own limit of a query is 300 */
+#define BUFFER_BYTES_MAX (1 << 20)  /* of an answer that was not asked for yet: then we pause */
+#define SERVER_BUFFER_BYTES (4 << 20) /* there, before it takes to its disk */
+
+struct lake_client {
+	struct lake_settings settings;
+	struct secret_file password, token, proxy_password;
+	char error[512];
+	long exception;
+};
+
+struct lake_answer {
+	struct lake_client *client;
+	CURL *easy;
+	CURLM *multi;
+	struct curl_slist *headers;
+	char curl_error[CURL_ERROR_SIZE];
+	struct http_answer head; /* and the body of one that is an error */
+	bool is_rows;
+	bool ended;
+	bool paused;
+	char *data; /* came and not read yet */
+	size_t size, capacity;
+	char *given; /* what the last read returned */
+};
+
+/* ---- the client ---------------------------------------------------------------- */
+
+static const char *text_or_null(const char *text)
+{
+	return *text ? text : NULL;
+}
+
+static int secret_read(const char *name, struct secret_file *secret, char *ret_reason, size_t capacity)
+{
+	return *name ? secret_file_read(name, secret, ret_reason, capacity) : 0;
+}
+
+int lake_client_new(const struct lake_settings *settings, struct lake_client **ret_client,
+		    char *ret_reason, size_t capacity)
+{
+	struct lake_client *client = calloc(1, sizeof(*client));
+	int error;
+
+	if (!client || curl_global_init(CURL_GLOBAL_DEFAULT) != 0) {
+		free(client);
+		snprintf(ret_reason, capacity, "out of memory");
+		return -ENOMEM;
+	}
+	client->settings = *settings;
+	error = secret_read(settings->password_file, &client->password, ret_reason, capacity);
+	if (error == 0)
+		error = secret_read(settings->token_file, &client->token, ret_reason, capacity);
+	if (error == 0)
+		error = secret_read(settings->proxy_password_file, &client->proxy_password, ret_reason,
+				    capacity);
+	if (error < 0) {
+		lake_client_free(client);
+		return error;
+	}
+	*ret_client = client;
+	return 0;
+}
+
+void lake_client_free(struct lake_client *client)
+{
+	if (!client)
+		return;
+	secret_file_wipe(&client->password);
+	secret_file_wipe(&client->token);
+	secret_file_wipe(&client->proxy_password);
+	free(client);
+	curl_global_cleanup();
+}
+
+const char *lake_client_error(const struct lake_client *client)
+{
+	return client->error;
+}
+
+long lake_client_exception(const struct lake_client *client)
+{
+	return client->exception;
+}
+
+/* ---- what is wrong -------------------------------------------------------------- */
+
+/* ClickHouse's own exceptions, where there is more to say than its words. */
+static const struct {
+	long code;
+	const char *mend;
+} exceptions[] = {
+	{516, "does not know this user with this password: check lake.user and lake.password-file"},
+	{192, "does not know this user: are Tracer's users on the server (docs/datalake.md)?"},
+	{497, "does not let this user do that: are Tracer's users on the server (docs/datalake.md)?"},
+	{81, "has no such database: make it with tracer lake init, or check lake.database"},
+	{60, "lacks a table or view: see tracer lake check"},
+	{47, "lacks a column: see tracer lake check"},
+	{241, "has not the memory that the query needs: ask for less at once"},
+	{159, "took longer than it gives a query: ask for less at once"},
+};
+
+static void exception_explain(const struct lake_answer *answer, long code, char *ret_text, size_t capacity)
+{
+	const struct lake_settings *settings = &answer->client->settings;
+	char words[240];
+
+	for (size_t i = 0; i < sizeof(exceptions) / sizeof(exceptions[0]); i++) {
+		if (exceptions[i].code != code)
+			continue;
+		snprintf(ret_text, capacity, "%.200s: the lake %s (user %.64s, code %ld)", settings->url,
+			 exceptions[i].mend, settings->user, code);
+		return;
+	}
+	http_answer_words(&answer->head, words, sizeof(words));
+	snprintf(ret_text, capacity, "%.200s: the lake refuses: %s", settings->url, words);
+}
+
+static int answer_fail(struct lake_answer *answer)
+{
+	struct lake_client *client = answer->client;
+	char text[sizeof(client->error)];
+
+	client->exception = (long)http_answer_exception(&answer->head);
+	if (answer->head.failure == HTTP_ANSWERED && client->exception != 0)
+		exception_explain(answer, client->exception, text, sizeof(text));
+	else
+		http_answer_explain(&answer->head, client->settings.url, text, sizeof(text));
+	text_escape(text, strlen(text), client->error, sizeof(client->error));
+	return -EIO;
+}
+
+static int fail_memory(struct lake_client *client)
+{
+	snprintf(client->error, sizeof(client->error), "out of memory");
+	return -ENOMEM;
+}
+
+/* ---- one statement --------------------------------------------------------------- */
+
+static int data_append(struct lake_answer *answer, const char *data, size_t size)
+{
+	size_t capacity = answer->capacity ? answer->capacity : 65536;
+	char *grown;
+
+	while (capacity < answer->size + size)
+		capacity *= 2;
+	if (capacity != answer->capacity) {
+		grown = realloc(answer->data, capacity);
+		if (!grown)
+			return -ENOMEM;
+		answer->data = grown;
+		answer->capacity = capacity;
+	}
+	memcpy(answer->data + answer->size, data, size);
+	answer->size += size;
+	return 0;
+}
+
+static size_t header_came(char *data, size_t size, size_t count, void *argument)
+{
+	struct lake_answer *answer = argument;
+
+	http_answer_take_header(&answer->head, data, size * count);
+	return size * count;
+}
+
+/* An error whose status was sent already: no rows begin so. */
+static bool is_exception(const char *data, size_t size)
+{
+	return size >= strlen("Code: ") && memcmp(data, "Code: ", strlen("Code: ")) == 0;
+}
+
+static size_t body_came(char *data, size_t size, size_t count, void *argument)
+{
+	struct lake_answer *answer = argument;
+
+	if (!answer->is_rows) {
+		curl_easy_getinfo(answer->easy, CURLINFO_RESPONSE_CODE, &answer->head.status);
+		answer->is_rows = answer->head.status == 200 && answer->head.is_clickhouse &&
+				  answer->head.exception_code == 0 && !is_exception(data, size * count);
+	}
+	if (!answer->is_rows) {
+		http_answer_take_body(&answer->head, data, size * count);
+		return size * count;
+	}
+	if (answer->size > BUFFER_BYTES_MAX) {
+		answer->paused = true;
+		return CURL_WRITEFUNC_PAUSE;
+	}
+	return data_append(answer, data, size * count) < 0 ? 0 : size * count;
+}
+
+static void easy_prepare(struct lake_answer *answer, const char *url, const char *sql)
+{
+	const struct lake_settings *settings = &answer->client->settings;
+	const struct http_security security = {
+		.user = text_or_null(settings->user),
+		.password = answer->client->password.text,
+		.token = text_or_null(answer->client->token.text),
+		.ca_file = text_or_null(settings->ca_file),
+		.certificate_file = text_or_null(settings->certificate_file),
+		.key_file = text_or_null(settings->key_file),
+		.proxy = text_or_null(settings->proxy),
+		.proxy_user = text_or_null(settings->proxy_user),
+		.proxy_password = text_or_null(answer->client->proxy_password.text),
+	};
+	CURL *easy = answer->easy;
+
+	curl_easy_setopt(easy, CURLOPT_URL, url);
+	http_security_apply(easy, &security);
+	curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(sql));
+	curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, sql);
+	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, answer->headers);
+	curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, ""); /* whatever libcurl can unpack */
+	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_TIMEOUT_MS);
+	curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
+	curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, STALL_TIMEOUT_S);
+	curl_easy_setopt(easy, CURLOPT_USERAGENT, "tracer/" TRACER_VERSION);
+	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, header_came);
+	curl_easy_setopt(easy, CURLOPT_HEADERDATA, answer);
+	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, body_came);
+	curl_easy_setopt(easy, CURLOPT_WRITEDATA, answer);
+	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, answer->curl_error);
+}
+
+static int answer_prepare(struct lake_answer *answer, const char *sql, const char *settings)
+{
+	const char *base = answer->client->settings.url;
+	size_t size = strlen(base);
+	char *url = NULL;
+
+	while (size > 0 && base[size - 1] == '/')
+		size--;
+	answer->easy = curl_easy_init();
+	answer->multi = curl_multi_init();
+	answer->headers = curl_slist_append(NULL, "Content-Type: text/plain; charset=utf-8");
+	if (!answer->easy || !answer->multi || !answer->headers ||
+	    asprintf(&url, "%.*s/?database=%s&wait_end_of_query=1&buffer_size=%d%s", (int)size, base,
+		     answer->client->settings.database, SERVER_BUFFER_BYTES, settings ? settings : "") < 0)
+		return fail_memory(answer->client);
+	easy_prepare(answer, url, sql);
+	free(url);
+	if (curl_multi_add_handle(answer->multi, answer->easy) != CURLM_OK)
+		return fail_memory(answer->client);
+	return 0;
+}
+
+void lake_answer_free(struct lake_answer *answer)
+{
+	if (!answer)
+		return;
+	if (answer->multi && answer->easy)
+		curl_multi_remove_handle(answer->multi, answer->easy);
+	curl_easy_cleanup(answer->easy);
+	curl_multi_cleanup(answer->multi);
+	curl_slist_free_all(answer->headers);
+	free(answer->data);
+	free(answer->given);
+	free(answer);
+}
+
+/* Until some rows are there, or the transfer has ended. */
+static void answer_pump(struct lake_answer *answer)
+{
+	CURLMsg *message;
+	int running, left;
+
+	while (!answer->ended && answer->size == 0) {
+		if (answer->paused) {
+			answer->paused = false;
+			curl_easy_pause(answer->easy, CURLPAUSE_CONT);
+		}
+		curl_multi_perform(answer->multi, &running);
+		while ((message = curl_multi_info_read(answer->multi, &left))) {
+			if (message->msg != CURLMSG_DONE)
+				continue;
+			http_answer_end(&answer->head, answer->easy, message->data.result,
+					answer->curl_error);
+			answer->ended = true;
+		}
+		if (!answer->ended && answer->size == 0)
+			curl_multi_poll(answer->multi, NULL, 0, 1000, NULL);
+	}
+}
+
+static bool answer_is_good(const struct lake_answer *answer)
+{
+	const struct http_answer *head = &answer->head;
+
+	if (answer->ended && head->failure != HTTP_ANSWERED)
+		return false;
+	return answer->is_rows || (head->status == 200 && head->is_clickhouse && head->body_size == 0 &&
+				   head->exception_code == 0);
+}
+
+int lake_client_ask(struct lake_client *client, const char *sql, const char *settings,
+		    struct lake_answer **ret_answer)
+{
+	struct lake_answer *answer = calloc(1, sizeof(*answer));
+	int error;
+
+	client->error[0] = '\0';
+	client->exception = 0;
+	if (!answer)
+		return fail_memory(client);
+	answer->client = client;
+	error = answer_prepare(answer, sql, settings);
+	if (error == 0) {
+		answer_pump(answer);
+		error = answer_is_good(answer) ? 0 : answer_fail(answer);
+	}
+	if (error < 0) {
+		lake_answer_free(answer);
+		return error;
+	}
+	*ret_answer = answer;
+	return 0;
+}
+
+int lake_answer_read(struct lake_answer *answer, const void **ret_data, size_t *ret_size)
+{
+	answer_pump(answer);
+	if (!answer_is_good(answer))
+		return answer_fail(answer);
+	if (answer->size == 0)
+		return 0;
+	free(answer->given);
+	answer->given = answer->data;
+	*ret_data = answer->given;
+	*ret_size = answer->size;
+	answer->data = NULL;
+	answer->size = answer->capacity = 0;
+	return 1;
+}
+
+int lake_client_run(struct lake_client *client, const char *sql, char *ret_text, size_t capacity)
+{
+	struct lake_answer *answer;
+	const void *data;
+	size_t size, used = 0;
+	int more, error = lake_client_ask(client, sql, NULL, &answer);
+
+	if (error < 0)
+		return error;
+	while ((more = lake_answer_read(answer, &data, &size)) > 0) {
+		if (!ret_text)
+			continue;
+		if (used + size >= capacity) {
+			snprintf(client->error, sizeof(client->error), "the lake answers with more than was asked");
+			more = -EIO;
+			break;
+		}
+		memcpy(ret_text + used, data, size);
+		used += size;
+	}
+	if (ret_text)
+		ret_text[used] = '\0';
+	lake_answer_free(answer);
+	return more;
+}

@@ -1,0 +1,20 @@
+/* The lake as a store that is read (common/store/store.h): the same queries, answered by
+ * ClickHouse for all hosts that ship to it.
+ *
+ * Where it differs: store_begin_reading() promises no single commit, since every query sees
+ * what has come until then; store_read_stream() knows no stream (-ENODATA), since a lake has
+ * as many as hosts. Rows come as they are asked for; memory is bounded by the largest row.
+ */
+#ifndef TRACER_COMMON_LAKE_LAKE_H
+#define TRACER_COMMON_LAKE_LAKE_H
+
+#include "common/lake/settings.h"
+#include "common/store/store.h"
+
+/* Asks the lake which schema it has. 0; -EPROTO: one that is older than this
+ * program's; -errno.
+ * The text in `ret_error` is for a person. */
+int lake_open(const struct lake_settings *settings, struct store **ret_store,
+	      struct store_error *ret_error);
+
+#endif

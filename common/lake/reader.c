@@ -1,0 +1,250 @@
+/* The lake as a store that is read. See lake.h. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/lake/client.h"
+#include "common/lake/lake.h"
+#include "common/lake/rowbinary.h"
+#include "common/lake/statement.h"
+#include "common/store/driver.h"
+
+/* What tracer lake init and migrate note. */
+#define VERSION_SQL "SELECT coalesce(max(version), 0) FROM schema_versions FORMAT TSV"
+
+struct lake_store {
+	struct store_base base;
+	struct lake_client *client;
+};
+
+struct lake_result {
+	struct store_result base;
+	struct lake_store *lake;
+	struct lake_answer *answer;
+	struct rowbinary *rows;
+};
+
+static struct lake_store *lake_of(struct store *store)
+{
+	return (struct lake_store *)store;
+}
+
+static struct lake_result *result_of(const struct store_result *result)
+{
+	return (struct lake_result *)result;
+}
+
+static int fail(struct lake_store *lake, int error)
+{
+	snprintf(lake->base.error, sizeof(lake->base.error), "%s", lake_client_error(lake->client));
+	return error;
+}
+
+static int fail_format(struct lake_store *lake, int error)
+{
+	snprintf(lake->base.error, sizeof(lake->base.error), "%s",
+		 error == -ENOMEM ? "out of memory" :
+		 error == -ENOTSUP ? "the lake answers with a type that this release does not know" :
+				     "the lake's answer is damaged, or ends in the middle");
+	return error;
+}
+
+static void lake_close(struct store *store)
+{
+	lake_client_free(lake_of(store)->client);
+	free(store);
+}
+
+/* There is no snapshot of several queries. */
+static int begin_reading(struct store *store)
+{
+	return 0;
+}
+
+static void end_reading(struct store *store)
+{
+}
+
+static int read_stream(struct store *store, struct store_stream *ret_stream)
+{
+	return -ENODATA;
+}
+
+/* ---- results ------------------------------------------------------------------- */
+
+static void result_free(struct store_result *base)
+{
+	struct lake_result *result = result_of(base);
+
+	lake_answer_free(result->answer);
+	rowbinary_free(result->rows);
+	free(result);
+}
+
+/* One more piece of the answer. 1; 0: there is none; -errno. */
+static int result_feed(struct lake_result *result)
+{
+	const void *data;
+	size_t size;
+	int more = lake_answer_read(result->answer, &data, &size);
+
+	if (more < 0)
+		return fail(result->lake, more);
+	if (more > 0 && rowbinary_feed(result->rows, data, size) < 0)
+		return fail_format(result->lake, -ENOMEM);
+	return more;
+}
+
+static int result_next(struct store_result *base)
+{
+	struct lake_result *result = result_of(base);
+	int found, more = 1;
+
+	while ((found = rowbinary_next(result->rows)) == 0) {
+		more = result_feed(result);
+		if (more <= 0)
+			break;
+	}
+	if (found < 0)
+		return fail_format(result->lake, found);
+	if (more < 0)
+		return more;
+	if (found == 0 && rowbinary_pending(result->rows) > 0)
+		return fail_format(result->lake, -EPROTO);
+	return found;
+}
+
+static int result_read_head(struct lake_result *result)
+{
+	int found, more;
+
+	while ((found = rowbinary_read_head(result->rows)) == 0) {
+		more = result_feed(result);
+		if (more < 0)
+			return more;
+		if (more == 0)
+			return fail_format(result->lake, -EPROTO);
+	}
+	return found < 0 ? fail_format(result->lake, found) : 0;
+}
+
+static size_t result_width(const struct store_result *result)
+{
+	return rowbinary_width(result_of(result)->rows);
+}
+
+static const char *result_column(const struct store_result *result, size_t column)
+{
+	return rowbinary_name(result_of(result)->rows, column);
+}
+
+static struct store_value result_value(struct store_result *result, size_t column)
+{
+	return rowbinary_value(result_of(result)->rows, column);
+}
+
+/* ---- queries ------------------------------------------------------------------- */
+
+static int result_ask(struct lake_result *result, const char *sql, const struct store_parameter *parameters)
+{
+	char *values = statement_format_parameters(parameters), *settings = NULL;
+	int error = -ENOMEM;
+
+	if (values && asprintf(&settings, "&default_format=RowBinaryWithNamesAndTypes%s", values) >= 0)
+		error = lake_client_ask(result->lake->client, sql, settings, &result->answer);
+	else
+		fail_format(result->lake, error);
+	free(values);
+	free(settings);
+	if (error < 0)
+		return error == -ENOMEM ? error : fail(result->lake, error);
+	return result_read_head(result);
+}
+
+static int query(struct store *store, const char *name, const char *sql,
+		 const struct store_parameter *parameters, struct store_result **ret_result)
+{
+	struct lake_store *lake = lake_of(store);
+	struct lake_result *result;
+	char *text;
+	int error = statement_translate(sql, parameters, &text);
+
+	if (error < 0) {
+		snprintf(lake->base.error, sizeof(lake->base.error), "%s: %s", name,
+			 error == -EINVAL ? "a parameter that the query does not have" : "out of memory");
+		return error;
+	}
+	result = calloc(1, sizeof(*result));
+	if (result)
+		result->rows = rowbinary_new();
+	if (!result || !result->rows) {
+		free(result);
+		free(text);
+		return fail_format(lake, -ENOMEM);
+	}
+	result->lake = lake;
+	error = result_ask(result, text, parameters);
+	free(text);
+	if (error < 0) {
+		result_free(&result->base);
+		return error;
+	}
+	*ret_result = &result->base;
+	return 0;
+}
+
+static const struct store_driver driver = {
+	.close = lake_close,
+	.begin_reading = begin_reading,
+	.end_reading = end_reading,
+	.read_stream = read_stream,
+	.query = query,
+	.next = result_next,
+	.width = result_width,
+	.column = result_column,
+	.value = result_value,
+	.free = result_free,
+};
+
+/* ---- opening ------------------------------------------------------------------- */
+
+static int version_check(struct lake_store *lake, const struct lake_settings *settings,
+			 struct store_error *ret_error)
+{
+	char text[32];
+	int error = lake_client_run(lake->client, VERSION_SQL, text, sizeof(text));
+
+	if (error < 0) {
+		snprintf(ret_error->text, sizeof(ret_error->text), "%s", lake_client_error(lake->client));
+		return error;
+	}
+	if (atoi(text) >= store_schema_version())
+		return 0; /* a newer one has more columns, which nobody here asks for */
+	snprintf(ret_error->text, sizeof(ret_error->text),
+		 "%.200s: the lake has schema %d, this release needs %d: tracer lake migrate", settings->url,
+		 atoi(text), store_schema_version());
+	return -EPROTO;
+}
+
+int lake_open(const struct lake_settings *settings, struct store **ret_store,
+	      struct store_error *ret_error)
+{
+	struct lake_store *lake = calloc(1, sizeof(*lake));
+	int error;
+
+	if (!lake) {
+		snprintf(ret_error->text, sizeof(ret_error->text), "out of memory");
+		return -ENOMEM;
+	}
+	lake->base.driver = &driver;
+	error = lake_client_new(settings, &lake->client, ret_error->text, sizeof(ret_error->text));
+	if (error == 0)
+		error = version_check(lake, settings, ret_error);
+	if (error < 0) {
+		lake_close((struct store *)lake);
+		return error;
+	}
+	*ret_store = (struct store *)lake;
+	return 0;
+}

@@ -1,0 +1,168 @@
+/* A query of the store as ClickHouse takes it. See statement.h. */
+#include "common/lake/statement.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_name(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Past a comment or a text in quotes that begins at `sql`; `sql` where neither does. */
+static const char *skip_quiet(const char *sql)
+{
+	const char *end;
+
+	if (sql[0] == '-' && sql[1] == '-')
+		return strchrnul(sql, '\n');
+	if (sql[0] != '\'')
+		return sql;
+	end = strchrnul(sql + 1, '\'');
+	return *end ? end + 1 : end;
+}
+
+static const struct store_parameter *parameter_find(const struct store_parameter *parameters,
+						    const char *name, size_t size)
+{
+	for (; parameters && parameters->name; parameters++)
+		if (strlen(parameters->name) == size && strncmp(parameters->name, name, size) == 0)
+			return parameters;
+	return NULL;
+}
+
+/* The end of the parameter `:name` at `sql`; `sql` where there is none. */
+static const char *parameter_end(const char *sql)
+{
+	const char *end = sql + 1;
+
+	if (*sql != ':' || !isalpha((unsigned char)*end))
+		return sql;
+	while (is_name(*end))
+		end++;
+	return end;
+}
+
+static void parameter_write(FILE *file, const struct store_parameter *parameter)
+{
+	if (!parameter || parameter->type == STORE_NULL)
+		fputs("NULL", file);
+	else
+		fprintf(file, "{%s:%s}", parameter->name,
+			parameter->type == STORE_INTEGER ? "Int64" : "String");
+}
+
+static void statement_write(FILE *file, const char *sql, const struct store_parameter *parameters)
+{
+	const char *last = sql + strlen(sql), *end;
+
+	while (last > sql && (isspace((unsigned char)last[-1]) || last[-1] == ';'))
+		last--; /* one statement a request, and nothing behind it */
+	while (sql < last) {
+		if ((end = skip_quiet(sql)) > sql) {
+			fwrite(sql, 1, (size_t)(end - sql), file);
+		} else if ((end = parameter_end(sql)) > sql) {
+			parameter_write(file, parameter_find(parameters, sql + 1, (size_t)(end - sql - 1)));
+		} else {
+			fputc(*sql, file);
+			end = sql + 1;
+		}
+		sql = end;
+	}
+}
+
+static bool statement_has(const char *sql, const char *name)
+{
+	const char *end;
+
+	for (; *sql; sql = end > sql ? end : sql + 1) {
+		end = skip_quiet(sql);
+		if (end > sql)
+			continue;
+		end = parameter_end(sql);
+		if (end > sql && strlen(name) == (size_t)(end - sql - 1) &&
+		    strncmp(sql + 1, name, strlen(name)) == 0)
+			return true;
+	}
+	return false;
+}
+
+int statement_translate(const char *sql, const struct store_parameter *parameters, char **ret_sql)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *file;
+
+	for (const struct store_parameter *each = parameters; each && each->name; each++)
+		if (!statement_has(sql, each->name))
+			return -EINVAL;
+	file = open_memstream(&text, &size);
+	if (!file)
+		return -ENOMEM;
+	statement_write(file, sql, parameters);
+	if (fclose(file) != 0) {
+		free(text);
+		return -ENOMEM;
+	}
+	*ret_sql = text;
+	return 0;
+}
+
+/* ---- values ------------------------------------------------------------------- */
+
+static void write_encoded(FILE *file, char c)
+{
+	if (isalnum((unsigned char)c) || strchr("-._~", c))
+		fputc(c, file);
+	else
+		fprintf(file, "%%%02X", (unsigned char)c);
+}
+
+/* The server reads the value as a field of TabSeparated, where a backslash escapes. */
+static void write_text(FILE *file, const char *text)
+{
+	static const struct {
+		char c;
+		const char *escaped;
+	} escapes[] = {{'\\', "%5C%5C"}, {'\t', "%5Ct"}, {'\n', "%5Cn"}, {'\r', "%5Cr"}};
+
+	for (; *text; text++) {
+		const char *escaped = NULL;
+
+		for (size_t i = 0; i < sizeof(escapes) / sizeof(escapes[0]); i++)
+			if (*text == escapes[i].c)
+				escaped = escapes[i].escaped;
+		if (escaped)
+			fputs(escaped, file);
+		else
+			write_encoded(file, *text);
+	}
+}
+
+char *statement_format_parameters(const struct store_parameter *parameters)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	if (!file)
+		return NULL;
+	for (; parameters && parameters->name; parameters++) {
+		if (parameters->type == STORE_NULL)
+			continue;
+		fprintf(file, "&param_%s=", parameters->name);
+		if (parameters->type == STORE_INTEGER)
+			fprintf(file, "%lld", (long long)parameters->integer);
+		else
+			write_text(file, parameters->text);
+	}
+	if (fclose(file) != 0) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
