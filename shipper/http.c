@@ -64,42 +64,11 @@ static void transfer_free(struct transfer *transfer)
 	free(transfer);
 }
 
-static enum http_failure failure_of(CURLcode code)
-{
-	switch (code) {
-	case CURLE_OK: return HTTP_ANSWERED;
-	case CURLE_COULDNT_RESOLVE_HOST: return HTTP_NO_NAME;
-	case CURLE_COULDNT_RESOLVE_PROXY: return HTTP_NO_PROXY_NAME;
-	case CURLE_COULDNT_CONNECT: return HTTP_NO_CONNECTION;
-	case CURLE_OPERATION_TIMEDOUT: return HTTP_TIMEOUT;
-	case CURLE_PARTIAL_FILE:
-	case CURLE_GOT_NOTHING:
-	case CURLE_SEND_ERROR:
-	case CURLE_RECV_ERROR:
-	case CURLE_HTTP2:
-	case CURLE_HTTP2_STREAM: return HTTP_CUT;
-	case CURLE_SSL_CONNECT_ERROR: return HTTP_TLS_HANDSHAKE;
-	case CURLE_PEER_FAILED_VERIFICATION: return HTTP_TLS_PEER;
-	case CURLE_SSL_CERTPROBLEM:
-	case CURLE_SSL_CACERT_BADFILE:
-	case CURLE_SSL_ISSUER_ERROR: return HTTP_TLS_LOCAL;
-	default: return HTTP_OTHER;
-	}
-}
-
 static void transfer_end(struct transfer *transfer, CURLcode code)
 {
 	struct http_answer *answer = &transfer->answer;
-	curl_off_t sent = 0;
 
-	answer->failure = failure_of(code);
-	if (code != CURLE_OK)
-		snprintf(answer->error, sizeof(answer->error), "%s",
-			 transfer->error[0] ? transfer->error : curl_easy_strerror(code));
-	curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &answer->status);
-	curl_easy_getinfo(transfer->easy, CURLINFO_SSL_VERIFYRESULT, &answer->tls_verify_result);
-	curl_easy_getinfo(transfer->easy, CURLINFO_SIZE_UPLOAD_T, &sent);
-	answer->sent_bytes = (uint64_t)sent;
+	http_answer_end(answer, transfer->easy, code, transfer->error);
 	transfer->done(answer, transfer->data);
 	transfer_free(transfer);
 }
@@ -259,82 +228,11 @@ static int body_sought(void *data, curl_off_t offset, int origin)
 static size_t answer_came(char *data, size_t size, size_t count, void *argument)
 {
 	struct transfer *transfer = argument;
-	struct http_answer *answer = &transfer->answer;
-	size_t total = size * count, room = HTTP_BODY_BYTES_MAX - answer->body_size;
-	size_t kept = total < room ? total : room;
+	size_t total = size * count;
 
-	memcpy(answer->body + answer->body_size, data, kept);
-	answer->body_size += kept;
-	answer->body[answer->body_size] = '\0';
+	http_answer_take_body(&transfer->answer, data, total);
 	transfer->answer_bytes += total;
 	return transfer->answer_bytes > HTTP_ANSWER_BYTES_MOST ? 0 : total;
-}
-
-static bool header_is(const char *line, size_t size, const char *name, const char **ret_value,
-		      size_t *ret_size)
-{
-	size_t length = strlen(name);
-
-	if (size <= length || line[length] != ':' || strncasecmp(line, name, length) != 0)
-		return false;
-	line += length + 1;
-	size -= length + 1;
-	while (size > 0 && (*line == ' ' || *line == '\t'))
-		line++, size--;
-	while (size > 0 && (line[size - 1] == '\r' || line[size - 1] == '\n' || line[size - 1] == ' '))
-		size--;
-	*ret_value = line;
-	*ret_size = size;
-	return true;
-}
-
-static int64_t parse_seconds(const char *text, size_t size)
-{
-	int64_t number = 0;
-
-	for (size_t i = 0; i < size; i++) {
-		if (text[i] < '0' || text[i] > '9' || number > INT32_MAX)
-			return -1;
-		number = number * 10 + (text[i] - '0');
-	}
-	return size > 0 ? number : -1;
-}
-
-static void copy_value(char *ret_text, size_t capacity, const char *value, size_t size)
-{
-	size_t kept = size < capacity - 1 ? size : capacity - 1;
-
-	memcpy(ret_text, value, kept);
-	ret_text[kept] = '\0';
-}
-
-void http_answer_take_header(struct http_answer *answer, const char *line, size_t size)
-{
-	const char *value;
-	char date[64];
-	size_t length;
-
-	if (size >= 5 && strncmp(line, "HTTP/", 5) == 0) { /* a new head, after 100 or a proxy's */
-		answer->retry_after_s = -1;
-		answer->exception_code = answer->date_unix_s = 0;
-		answer->is_clickhouse = false;
-		answer->location[0] = answer->content_type[0] = '\0';
-	} else if (header_is(line, size, "Retry-After", &value, &length)) {
-		answer->retry_after_s = parse_seconds(value, length);
-	} else if (header_is(line, size, "Location", &value, &length)) {
-		copy_value(answer->location, sizeof(answer->location), value, length);
-	} else if (header_is(line, size, "Content-Type", &value, &length)) {
-		copy_value(answer->content_type, sizeof(answer->content_type), value, length);
-	} else if (header_is(line, size, "X-ClickHouse-Exception-Code", &value, &length)) {
-		answer->exception_code = parse_seconds(value, length);
-		answer->is_clickhouse = true;
-	} else if (header_is(line, size, "X-ClickHouse-Summary", &value, &length) ||
-		   header_is(line, size, "X-ClickHouse-Query-Id", &value, &length)) {
-		answer->is_clickhouse = true;
-	} else if (header_is(line, size, "Date", &value, &length)) {
-		copy_value(date, sizeof(date), value, length);
-		answer->date_unix_s = curl_getdate(date, NULL);
-	}
 }
 
 static size_t header_came(char *data, size_t size, size_t count, void *argument)
@@ -361,33 +259,6 @@ static void set_method(struct transfer *transfer, const struct http_request *req
 	curl_easy_setopt(easy, CURLOPT_READDATA, transfer);
 	curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, body_sought);
 	curl_easy_setopt(easy, CURLOPT_SEEKDATA, transfer);
-}
-
-static void set_security(CURL *easy, const struct http_request *request)
-{
-	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-	curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
-	curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
-	curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
-	curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-	if (request->ca_file) {
-		curl_easy_setopt(easy, CURLOPT_CAINFO, request->ca_file);
-		curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
-	}
-	curl_easy_setopt(easy, CURLOPT_SSLCERT, request->certificate_file);
-	curl_easy_setopt(easy, CURLOPT_SSLKEY, request->key_file);
-	curl_easy_setopt(easy, CURLOPT_PROXY, request->proxy ? request->proxy : "");
-	curl_easy_setopt(easy, CURLOPT_PROXYUSERNAME, request->proxy_user);
-	curl_easy_setopt(easy, CURLOPT_PROXYPASSWORD, request->proxy_password);
-	if (request->token) {
-		curl_easy_setopt(easy, CURLOPT_HTTPAUTH, CURLAUTH_BEARER);
-		curl_easy_setopt(easy, CURLOPT_XOAUTH2_BEARER, request->token);
-	} else if (request->user) {
-		curl_easy_setopt(easy, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
-		curl_easy_setopt(easy, CURLOPT_USERNAME, request->user);
-		curl_easy_setopt(easy, CURLOPT_PASSWORD, request->password ? request->password : "");
-	}
 }
 
 static void set_limits(struct transfer *transfer, const struct http_request *request)
@@ -439,7 +310,7 @@ int http_start(struct http *http, const struct http_request *request, http_done 
 	if (error == 0) {
 		curl_easy_setopt(transfer->easy, CURLOPT_URL, request->url);
 		set_method(transfer, request);
-		set_security(transfer->easy, request);
+		http_security_apply(transfer->easy, &request->security);
 		set_limits(transfer, request);
 		if (curl_multi_add_handle(http->multi, transfer->easy) != CURLM_OK)
 			error = -ENOMEM;

@@ -9,8 +9,8 @@
 #include <curl/curl.h>
 
 #include "shipper/file.h"
+#include "common/http/secret_file.h"
 #include "shipper/http.h"
-#include "shipper/secret_file.h"
 #include "shipper/sink.h"
 
 #define CONNECT_TIMEOUT_MS 15000
@@ -146,17 +146,17 @@ static int secret_read(const char *name, struct secret_file *secret, const char 
 }
 
 static int secrets_read(const struct settings *settings, struct secrets *secrets,
-			struct http_request *request, char *ret_reason, size_t capacity)
+			struct http_security *security, char *ret_reason, size_t capacity)
 {
-	int error = secret_read(settings->lake_password_file, &secrets->password, &request->password,
+	int error = secret_read(settings->lake_password_file, &secrets->password, &security->password,
 				ret_reason, capacity);
 
 	if (error == 0)
-		error = secret_read(settings->lake_token_file, &secrets->token, &request->token,
+		error = secret_read(settings->lake_token_file, &secrets->token, &security->token,
 				    ret_reason, capacity);
 	if (error == 0)
 		error = secret_read(settings->lake_proxy_password_file, &secrets->proxy_password,
-				    &request->proxy_password, ret_reason, capacity);
+				    &security->proxy_password, ret_reason, capacity);
 	return error;
 }
 
@@ -167,7 +167,8 @@ static int request_start(struct sink *sink, struct http_request *request, char *
 	int error = -ENOMEM;
 
 	if (secrets)
-		error = secrets_read(sink->settings, secrets, request, ret_reason, capacity);
+		error = secrets_read(sink->settings, secrets, &request->security, ret_reason,
+				     capacity);
 	if (error == 0) {
 		error = http_start(sink->http, request, answered, sink);
 		if (error < 0)
@@ -190,12 +191,12 @@ static void clickhouse_send(struct sink *sink, const char *directory, const stru
 		/* No "Expect": a proxy that does not answer it costs a second. */
 		.headers = {"Content-Encoding: zstd", "Content-Type: application/x-ndjson", "Expect:"},
 		.body_bytes = batch->file_bytes,
-		.user = settings->lake_user,
-		.ca_file = settings->lake_ca_file,
-		.certificate_file = settings->lake_certificate_file,
-		.key_file = settings->lake_key_file,
-		.proxy = settings->lake_proxy,
-		.proxy_user = settings->lake_proxy_user,
+		.security.user = settings->lake_user,
+		.security.ca_file = settings->lake_ca_file,
+		.security.certificate_file = settings->lake_certificate_file,
+		.security.key_file = settings->lake_key_file,
+		.security.proxy = settings->lake_proxy,
+		.security.proxy_user = settings->lake_proxy_user,
 		.connect_timeout_ms = CONNECT_TIMEOUT_MS,
 		.stall_timeout_s = (long)settings->lake_timeout_s,
 	};
