@@ -19,7 +19,7 @@ static const char *base_name(const char *path)
 
 /* The arguments as one buffer, each ended by NUL. An argument that holds a NUL
  * cannot come from a kernel; cut there, so that counting stays right. */
-static int join_arguments(const struct wire_strings *argv, char **ret_data, size_t *ret_size)
+static int join_arguments(const struct event_strings *argv, char **ret_data, size_t *ret_size)
 {
 	size_t size = 0;
 
@@ -83,7 +83,7 @@ static int command_complete(struct command *command)
 /* A #! script runs its interpreter, which the kernel put into argv[0]. */
 static int set_program(struct command *command, const struct command_source *source)
 {
-	const struct wire_strings *argv = source->argv;
+	const struct event_strings *argv = source->argv;
 
 	if (source->flags & RECORD_SCRIPT && argv->count > 0) {
 		command->script = copy_text(source->filename);

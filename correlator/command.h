@@ -11,7 +11,7 @@
 
 #include "common/redact.h"
 #include "common/rules/rules.h"
-#include "common/wire/wire.h"
+#include "common/record/event.h"
 
 struct command {
 	unsigned references;
@@ -31,7 +31,7 @@ struct command_source {
 	const struct wire_bytes *comm;
 	const struct wire_bytes *filename;
 	const struct wire_bytes *cwd;
-	const struct wire_strings *argv;
+	const struct event_strings *argv;
 	uint32_t flags;
 	uint32_t uid;
 	uint32_t tty;

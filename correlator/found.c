@@ -114,7 +114,7 @@ void found_place_all(struct model *model)
 		found_place(model, model->found);
 }
 
-static void note_settle_time(struct model *model, const struct wire_sample *sample)
+static void note_settle_time(struct model *model, const struct event_sample *sample)
 {
 	bool young = sample->boot_ns < sample->image.start_boot_ns + FOUND_YOUNG_NS;
 	uint64_t settle_boot_ns = sample->boot_ns + (young ? FOUND_SETTLE_NS : 0);
@@ -123,7 +123,7 @@ static void note_settle_time(struct model *model, const struct wire_sample *samp
 		model->found_settle_boot_ns = settle_boot_ns;
 }
 
-void found_note(struct model *model, const struct wire_sample *sample)
+void found_note(struct model *model, const struct event_sample *sample)
 {
 	struct process_key key = {.start_boot_ns = sample->image.start_boot_ns, .pid = sample->image.pid};
 	struct found *found = found_find(model, &key);

@@ -191,7 +191,7 @@ void place_part(struct model *model, struct process *process);
 void model_advance(struct model *model, uint64_t boot_ns);
 
 /* ---- found.c: processes that a pass found alive */
-void found_note(struct model *model, const struct wire_sample *sample);
+void found_note(struct model *model, const struct event_sample *sample);
 struct found *found_find(struct model *model, const struct process_key *key);
 void found_free(struct model *model, struct found *found);
 void found_place_all(struct model *model);
@@ -203,7 +203,7 @@ void process_set_context(struct process *process, uint64_t cgroup_id, uint32_t u
 			 uint32_t pgid, uint32_t tty, uint32_t flags);
 
 /* ---- pass.c: passes over the living */
-void pass_apply_sample(struct model *model, const struct wire_sample *sample);
+void pass_apply_sample(struct model *model, const struct event_sample *sample);
 void pass_apply_end(struct model *model, const struct wire_pass *pass);
 
 /* ---- naming.c */

@@ -88,12 +88,11 @@ static void apply_hello(struct model *model, const struct wire_hello *hello)
 		model->host.first_seen_unix_ns = now_unix_ns;
 	model->host.last_seen_unix_ns = now_unix_ns;
 	model->host_dirty = true;
-	model_advance(model, hello->boot_ns);
 }
 
 /* ---- events */
 
-static void apply_fork(struct model *model, const struct wire_fork *fork)
+static void apply_fork(struct model *model, const struct event_fork *fork)
 {
 	struct process *parent, *process;
 	struct found *found;
@@ -120,7 +119,7 @@ static void apply_fork(struct model *model, const struct wire_fork *fork)
 }
 
 /* The process of an exec whose fork nobody told us of (it was lost). */
-static struct process *process_from_exec(struct model *model, const struct wire_exec *exec)
+static struct process *process_from_exec(struct model *model, const struct event_exec *exec)
 {
 	struct process *process = process_new(model, &exec->image, process_resolve(model, &exec->parent));
 
@@ -132,7 +131,7 @@ static struct process *process_from_exec(struct model *model, const struct wire_
 }
 
 /* The image before, or the time between fork and exec, ends here. */
-static void close_image_before(struct model *model, struct process *process, const struct wire_exec *exec)
+static void close_image_before(struct model *model, struct process *process, const struct event_exec *exec)
 {
 	if (!process->image)
 		return;
@@ -140,7 +139,7 @@ static void close_image_before(struct model *model, struct process *process, con
 	image_end(model, process->image, IMAGE_REPLACED, exec->boot_ns, ROW_NULL, 0);
 }
 
-static void apply_exec(struct model *model, const struct wire_exec *exec)
+static void apply_exec(struct model *model, const struct event_exec *exec)
 {
 	struct process *process = process_resolve(model, &exec->image);
 	struct rules_verdict verdict;
@@ -201,7 +200,7 @@ static void apply_exec(struct model *model, const struct wire_exec *exec)
 	}
 }
 
-static void image_exit(struct model *model, struct process *process, const struct wire_exit *exit,
+static void image_exit(struct model *model, struct process *process, const struct event_exit *exit,
 		       enum image_totals kind)
 {
 	if (!process->image)
@@ -213,7 +212,7 @@ static void image_exit(struct model *model, struct process *process, const struc
 		  (uint32_t)exit->flags);
 }
 
-static void apply_exit(struct model *model, const struct wire_exit *exit, enum image_totals kind)
+static void apply_exit(struct model *model, const struct event_exit *exit, enum image_totals kind)
 {
 	struct process *process = process_resolve(model, &exit->image);
 
@@ -228,7 +227,7 @@ static void apply_exit(struct model *model, const struct wire_exit *exit, enum i
 	process->has_final = process->has_final || kind == TOTALS_FINAL;
 }
 
-static void apply_ignored(struct model *model, const struct wire_ignored *ignored)
+static void apply_ignored(struct model *model, const struct event_ignored *ignored)
 {
 	struct process *process = process_find(model, ignored->image.pid, ignored->image.start_boot_ns);
 
@@ -249,36 +248,6 @@ int model_apply(struct model *model, const struct wire_message *message)
 	case WIRE_HELLO:
 		apply_hello(model, &message->hello);
 		break;
-	case WIRE_FORK:
-		found_settle(model, message->fork.boot_ns);
-		model_advance(model, message->fork.boot_ns);
-		apply_fork(model, &message->fork);
-		break;
-	case WIRE_EXEC:
-		found_settle(model, message->exec.boot_ns);
-		model_advance(model, message->exec.boot_ns);
-		apply_exec(model, &message->exec);
-		break;
-	case WIRE_EXIT:
-		found_settle(model, message->exit.boot_ns);
-		model_advance(model, message->exit.boot_ns);
-		apply_exit(model, &message->exit, TOTALS_EXIT);
-		break;
-	case WIRE_FINAL:
-		model_advance(model, message->final.boot_ns);
-		apply_exit(model, (const struct wire_exit *)&message->final, TOTALS_FINAL);
-		break;
-	case WIRE_CGROUP:
-		model_advance(model, message->cgroup.boot_ns);
-		cgroup_add(model, message->cgroup.cgroup_id, message->cgroup.path.data,
-			   message->cgroup.path.size);
-		break;
-	case WIRE_IGNORED:
-		apply_ignored(model, &message->ignored);
-		break;
-	case WIRE_SAMPLE:
-		pass_apply_sample(model, &message->sample);
-		break;
 	case WIRE_PASS:
 		found_settle(model, message->pass.boot_ns);
 		pass_apply_end(model, &message->pass);
@@ -286,9 +255,48 @@ int model_apply(struct model *model, const struct wire_message *message)
 	case WIRE_LOSS:
 		incident_note_loss(model, &message->loss);
 		break;
-	case WIRE_WELCOME:
-	case WIRE_ACK:
-		break; /* not a probe's to send: the session refuses them */
+	default:
+		break; /* records come as events; the others are not a probe's to send */
+	}
+	return model->out_of_memory ? -ENOMEM : 0;
+}
+
+int model_apply_event(struct model *model, const struct event *event)
+{
+	switch (event->type) {
+	case EVENT_FORK:
+		found_settle(model, event->fork.boot_ns);
+		model_advance(model, event->fork.boot_ns);
+		apply_fork(model, &event->fork);
+		break;
+	case EVENT_EXEC:
+		found_settle(model, event->exec.boot_ns);
+		model_advance(model, event->exec.boot_ns);
+		apply_exec(model, &event->exec);
+		break;
+	case EVENT_EXIT:
+		found_settle(model, event->exit.boot_ns);
+		model_advance(model, event->exit.boot_ns);
+		apply_exit(model, &event->exit, TOTALS_EXIT);
+		break;
+	case EVENT_FINAL:
+		model_advance(model, event->final.boot_ns);
+		apply_exit(model, (const struct event_exit *)&event->final, TOTALS_FINAL);
+		break;
+	case EVENT_CGROUP:
+		model_advance(model, event->cgroup.boot_ns);
+		cgroup_add(model, event->cgroup.cgroup_id, event->cgroup.path.data,
+			   event->cgroup.path.size);
+		break;
+	case EVENT_IGNORED:
+		apply_ignored(model, &event->ignored);
+		break;
+	case EVENT_SAMPLE:
+		pass_apply_sample(model, &event->sample);
+		break;
+	case EVENT_SIGNAL:
+	case EVENT_DEVICE:
+		break; /* not used yet */
 	}
 	return model->out_of_memory ? -ENOMEM : 0;
 }

@@ -13,6 +13,7 @@
 #include "common/redact.h"
 #include "common/rules/rules.h"
 #include "common/store/store.h"
+#include "common/record/event.h"
 #include "common/wire/wire.h"
 
 struct model;
@@ -27,10 +28,12 @@ struct model_options {
 int model_new(const struct model_options *options, struct store *store, struct model **ret_model);
 void model_free(struct model *model);
 
-/* One message of the probe, in the order it was sent. 0, or -ENOMEM: the model is
- * no longer usable. What makes no sense (an exit of an unknown process) is passed
- * over: records may be lost, and a store must not depend on a peer's good sense. */
+/* What the probe tells, in the order it was sent: of itself (hello, pass, loss), and
+ * what the records say that it forwards. 0, or -ENOMEM: the model is no longer usable.
+ * What makes no sense (an exit of an unknown process) is passed over: records may be
+ * lost, and a store must not depend on a peer's good sense. */
 int model_apply(struct model *model, const struct wire_message *message);
+int model_apply_event(struct model *model, const struct event *event);
 
 /* Writes what changed since the last commit, with the stream's position. After a
  * failure (-ENOSPC, -EBUSY, ...) nothing was written and it can be tried again. */

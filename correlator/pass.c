@@ -59,7 +59,7 @@ static void note_memory(struct process *process, int64_t memory_bytes)
 	process->run->tally.pass_memory_bytes += memory_bytes;
 }
 
-static void sample_store(struct model *model, struct process *process, const struct wire_sample *sample)
+static void sample_store(struct model *model, struct process *process, const struct event_sample *sample)
 {
 	struct image *image = process->image;
 	const struct counters *counters = &sample->counters;
@@ -90,7 +90,7 @@ static void sample_store(struct model *model, struct process *process, const str
 
 /* The time since the pass before counts as spent in uninterruptible sleep where this one
  * finds a thread in it. */
-static bool note_uninterruptible(struct process *process, const struct wire_sample *sample)
+static bool note_uninterruptible(struct process *process, const struct event_sample *sample)
 {
 	struct image *image = process->image;
 	uint64_t before = process->sampled_boot_ns;
@@ -110,7 +110,7 @@ static bool note_uninterruptible(struct process *process, const struct wire_samp
 }
 
 /* A forked child that a pass sees lives long enough to have a row of its own. */
-static void sample_known(struct model *model, struct process *process, const struct wire_sample *sample)
+static void sample_known(struct model *model, struct process *process, const struct event_sample *sample)
 {
 	process->seen_pass = model->pass_number;
 	process->missed_passes = 0;
@@ -132,13 +132,13 @@ static void sample_known(struct model *model, struct process *process, const str
 }
 
 /* Ended, not yet reaped; a process whose main thread alone has left has others. */
-static bool is_zombie(const struct wire_sample *sample)
+static bool is_zombie(const struct event_sample *sample)
 {
 	return sample->flags & RECORD_EXITING &&
 	       !(sample->counters.valid & COUNTER_VALID(thread_count) && sample->counters.thread_count > 1);
 }
 
-void pass_apply_sample(struct model *model, const struct wire_sample *sample)
+void pass_apply_sample(struct model *model, const struct event_sample *sample)
 {
 	struct process *process = process_find(model, sample->image.pid, sample->image.start_boot_ns);
 
@@ -216,5 +216,7 @@ void pass_apply_end(struct model *model, const struct wire_pass *pass)
 		model->host.last_seen_unix_ns = (int64_t)pass->unix_ns;
 		model->host_dirty = true;
 	}
-	model_advance(model, pass->boot_ns);
+	/* Events behind this pass may be older: who waits for one of them goes on waiting. */
+	if (!pass->backlog_bytes)
+		model_advance(model, pass->boot_ns);
 }

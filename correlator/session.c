@@ -23,6 +23,7 @@ int session_init(struct session *session, struct model *model, struct store *sto
 void session_reset(struct session *session)
 {
 	session->greeted = false;
+	event_pieces_reset(&session->pieces);
 }
 
 static int reject(const char **ret_reason, const char *reason)
@@ -40,6 +41,8 @@ static int greet(struct session *session, const char **ret_reason)
 		return reject(ret_reason, "a second hello");
 	if (hello->version != WIRE_VERSION)
 		return reject(ret_reason, "another version of the wire: upgrade probe and correlator together");
+	if (hello->record_version != RECORD_VERSION)
+		return reject(ret_reason, "records of another version: upgrade probe and correlator together");
 	if (hello->boot_id.size == 0 || hello->boot_id.size >= sizeof(session->stream.boot_id))
 		return reject(ret_reason, "a boot id of a wrong size");
 	if (hello->ring_epoch != session->stream.ring_epoch) {
@@ -51,29 +54,73 @@ static int greet(struct session *session, const char **ret_reason)
 	return 0;
 }
 
-/* The event's ring offset, or UINT64_MAX for messages without one. */
-static uint64_t event_offset(const struct wire_message *message)
-{
-	switch (message->type) {
-	case WIRE_FORK: return message->fork.offset;
-	case WIRE_EXEC: return message->exec.offset;
-	case WIRE_EXIT: return message->exit.offset;
-	case WIRE_FINAL: return message->final.offset;
-	case WIRE_CGROUP: return message->cgroup.offset;
-	case WIRE_IGNORED: return message->ignored.offset;
-	default: return UINT64_MAX;
-	}
-}
-
 /* Advances the position; false for an event that was applied before. */
 static bool is_new(struct session *session, uint64_t offset)
 {
-	if (offset == UINT64_MAX)
-		return true;
 	if (offset < session->stream.ring_offset)
 		return false;
 	session->stream.ring_offset = offset + 1;
 	return true;
+}
+
+/* What cannot be read is lost, and that is a fact to be told like every other loss:
+ * to end the connection would bring the same record back for ever. */
+static int apply_unreadable(struct session *session, const void *record, size_t size)
+{
+	struct record_header header = {0};
+
+	event_peek(record, size, &header);
+	return model_apply(session->model, &(struct wire_message){
+		.type = WIRE_LOSS,
+		.loss = {
+			.type = header.type,
+			.count = 1,
+			.first_boot_ns = header.boot_ns,
+			.last_boot_ns = header.boot_ns,
+		},
+	});
+}
+
+static int apply_record(struct session *session, const void *record, size_t size)
+{
+	if (event_decode(record, size, &session->event) < 0)
+		return apply_unreadable(session, record, size);
+	return model_apply_event(session->model, &session->event);
+}
+
+static int apply_samples(struct session *session, const struct wire_bytes *records,
+			 const char **ret_reason)
+{
+	const void *record;
+	size_t size;
+	int r;
+
+	event_pieces_add(&session->pieces, records->data, records->size);
+	while ((r = event_pieces_next(&session->pieces, &record, &size)) > 0) {
+		r = apply_record(session, record, size);
+		if (r < 0)
+			return r;
+	}
+	return r < 0 ? reject(ret_reason, "samples that are no records") : 0;
+}
+
+static int apply(struct session *session, const char **ret_reason)
+{
+	const struct wire_message *message = &session->message;
+
+	switch (message->type) {
+	case WIRE_EVENT:
+		if (!is_new(session, message->event.offset))
+			return 0;
+		return apply_record(session, message->event.record.data, message->event.record.size);
+	case WIRE_SAMPLE:
+		return apply_samples(session, &message->sample.records, ret_reason);
+	case WIRE_PASS:
+		event_pieces_reset(&session->pieces);
+		return model_apply(session->model, message);
+	default:
+		return model_apply(session->model, message);
+	}
 }
 
 int session_feed(struct session *session, const void *data, size_t size, const char **ret_reason)
@@ -93,9 +140,7 @@ int session_feed(struct session *session, const void *data, size_t size, const c
 		return reject(ret_reason, "no hello first");
 	}
 	session->changed = true;
-	if (!is_new(session, event_offset(message)))
-		return 0;
-	return model_apply(session->model, message);
+	return apply(session, ret_reason);
 }
 
 int session_welcome(const struct session *session, struct wire_output *output)

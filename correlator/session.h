@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/record/event.h"
 #include "common/store/store.h"
 #include "common/wire/wire.h"
 #include "correlator/model.h"
@@ -19,7 +20,9 @@ struct session {
 	uint64_t committed_offset;  /* what the store has of this ring */
 	bool greeted;
 	bool changed;               /* something to commit */
-	struct wire_message message; /* reused: it is large */
+	struct wire_message message;
+	struct event event;         /* reused: it is large */
+	struct event_pieces pieces; /* of the pass that is under way */
 };
 
 /* Where the store stands; `store` may be new. 0 or -errno. */

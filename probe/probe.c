@@ -64,9 +64,9 @@ void probe_fill_hello(struct probe *probe)
 	probe->hello.type = WIRE_HELLO;
 	probe->hello.hello = (struct wire_hello){
 		.version = WIRE_VERSION,
+		.record_version = RECORD_VERSION,
 		.cpu_count = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN),
 		.memory_bytes = (uint64_t)system.totalram * system.mem_unit,
-		.clock_ticks = (uint64_t)sysconf(_SC_CLK_TCK),
 		.boot_id = file_line("/proc/sys/kernel/random/boot_id", boot_id, sizeof(boot_id)),
 		.host_id = file_line("/etc/machine-id", host_id, sizeof(host_id)),
 		.hostname = text_bytes(names.nodename),
@@ -75,16 +75,6 @@ void probe_fill_hello(struct probe *probe)
 		.probe_version = text_bytes(TRACER_VERSION),
 	};
 	hello_refresh(probe);
-}
-
-static void probe_send_record(struct probe *probe, const void *record, size_t size,
-			      uint64_t offset)
-{
-	if (record_translate(record, size, offset, &probe->translation))
-		log_error("a record of %zu bytes at %llu makes no sense: a bug in the probe", size,
-			  (unsigned long long)offset);
-	else
-		stream_send(&probe->stream, &probe->translation.message);
 }
 
 /* A recording has no one to acknowledge: what is written is done. */
@@ -105,7 +95,10 @@ static void probe_read_ring(struct probe *probe)
 	while (!stream_is_full(&probe->stream)) {
 		if (!ring_next(&probe->kernel.ring, &record, &size, &offset))
 			return;
-		probe_send_record(probe, record, size, offset);
+		stream_send(&probe->stream, &(struct wire_message){
+			.type = WIRE_EVENT,
+			.event = {.offset = offset, .record = {record, (uint32_t)size}},
+		});
 	}
 	probe->ring_waits = true;
 }
@@ -154,6 +147,8 @@ static void probe_begin_pass(struct probe *probe, uint64_t now_boot_ns)
 	}
 	probe->text_wanted = false;
 	probe->pass_position = probe->kernel.ring.position;
+	probe->pass_backlog_bytes =
+		__atomic_load_n(probe->kernel.ring.producer, __ATOMIC_ACQUIRE) - probe->pass_position;
 }
 
 static void probe_tell_ready(struct probe *probe)
@@ -174,9 +169,9 @@ static void probe_end_pass(struct probe *probe)
 		.pass = {
 			.boot_ns = sampler->boot_ns,
 			.unix_ns = sampler->unix_ns,
-			.process_count = sampler->process_count,
 			.with_text = sampler->with_text,
 			.ring_offset = probe->pass_position,
+			.backlog_bytes = probe->pass_backlog_bytes,
 		},
 	};
 
@@ -191,24 +186,21 @@ static void probe_end_pass(struct probe *probe)
  * every event after PASS is beyond its ring_offset. */
 static void probe_continue_pass(struct probe *probe)
 {
-	const void *record;
-	size_t size;
+	struct wire_message message = {.type = WIRE_SAMPLE};
 
 	while (!stream_is_full(&probe->stream)) {
-		int result = sampler_next(&probe->sampler, &record, &size);
+		int result = sampler_next(&probe->sampler, &message.sample.records);
 
 		if (result == 0) {
 			probe_end_pass(probe);
 			return;
 		}
-		if (result < 0) {
-			log_error("a pass over living processes broke off: %s", strerror(-result));
+		if (result < 0) { /* perhaps within a record: only a new connection mends that */
 			sampler_end(&probe->sampler);
+			stream_fail(&probe->stream, "a pass over living processes broke off");
 			return;
 		}
-		probe_send_record(probe, record, size, probe->pass_position);
-		if (probe->translation.message.type == WIRE_SAMPLE)
-			probe->sampler.process_count++;
+		stream_send(&probe->stream, &message);
 	}
 }
 
@@ -231,7 +223,7 @@ static void probe_begin_connection(struct probe *probe, uint64_t ring_epoch, uin
 
 static void probe_receive(struct probe *probe)
 {
-	struct wire_message *message = &probe->translation.message;
+	struct wire_message answer, *message = &answer;
 
 	while (stream_receive(&probe->stream, message)) {
 		if (message->type == WIRE_WELCOME && message->welcome.version != WIRE_VERSION) {

@@ -10,13 +10,11 @@
 #include "probe/kernel.h"
 #include "probe/sample.h"
 #include "probe/stream.h"
-#include "probe/translate.h"
 
 struct probe {
 	struct kernel kernel;
 	struct stream stream;
 	struct sampler sampler;
-	struct translation translation;
 	struct wire_message hello;
 
 	uint64_t period_ns;  /* between passes over the living */
@@ -29,6 +27,7 @@ struct probe {
 	bool text_wanted;           /* in the next pass: the first one, and after losses */
 	bool ring_waits;            /* for room in the stream */
 	uint64_t pass_position;     /* of the ring, when the pass began */
+	uint64_t pass_backlog_bytes; /* in the ring behind it */
 
 	/* Of each loss slot: what has been sent, and where in the ring that was. */
 	uint64_t loss_sent_count[LOSS_SLOTS];

@@ -3,7 +3,6 @@
 #include "probe/sample.h"
 
 #include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -19,56 +18,22 @@ int sampler_begin(struct sampler *sampler, struct kernel *kernel, bool with_text
 	kernel->control->sample_text = with_text;
 	sampler->fd = fd;
 	sampler->with_text = with_text;
-	sampler->process_count = 0;
 	sampler->boot_ns = clock_boot_ns();
 	sampler->unix_ns = clock_unix_ns();
-	sampler->used = 0;
-	sampler->position = 0;
 	return 0;
 }
 
-/* Records stand at multiples of 8 bytes, as in the ring. */
-static size_t padded(size_t size)
+int sampler_next(struct sampler *sampler, struct wire_bytes *ret_piece)
 {
-	return (size + 7) & ~(size_t)7;
-}
+	ssize_t size;
 
-/* The size of the record at the front, 0 where it is not whole yet. */
-static size_t record_size(const struct sampler *sampler)
-{
-	size_t held = sampler->used - sampler->position;
-	struct record_header header;
-
-	if (held < sizeof(header))
-		return 0;
-	memcpy(&header, sampler->buffer + sampler->position, sizeof(header));
-	return padded(header.size) <= held ? header.size : 0;
-}
-
-int sampler_next(struct sampler *sampler, const void **ret_record, size_t *ret_size)
-{
-	size_t size;
-
-	while ((size = record_size(sampler)) == 0) {
-		size_t held = sampler->used - sampler->position;
-
-		memmove(sampler->buffer, sampler->buffer + sampler->position, held);
-		sampler->used = held;
-		sampler->position = 0;
-		ssize_t count = read(sampler->fd, sampler->buffer + held,
-				     sizeof(sampler->buffer) - held);
-		if (count < 0 && (errno == EAGAIN || errno == EINTR))
-			continue;
-		if (count < 0)
-			return -errno;
-		if (count == 0)
-			return held ? -EBADMSG : 0;
-		sampler->used += (size_t)count;
-	}
-	*ret_record = sampler->buffer + sampler->position;
-	*ret_size = size;
-	sampler->position += padded(size);
-	return 1;
+	do {
+		size = read(sampler->fd, sampler->buffer, sizeof(sampler->buffer));
+	} while (size < 0 && (errno == EAGAIN || errno == EINTR));
+	if (size < 0)
+		return -errno;
+	*ret_piece = (struct wire_bytes){sampler->buffer, (uint32_t)size};
+	return size > 0;
 }
 
 void sampler_end(struct sampler *sampler)

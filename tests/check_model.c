@@ -20,6 +20,8 @@ static struct store *store;
 static struct model *model;
 static struct store_stream stream;
 static struct wire_message message;
+static struct event event;
+static bool is_event; /* what comes next is `event`, not `message` */
 static enum redact_mode arguments;
 static uint64_t now;
 static uint32_t exec_ids[100];
@@ -33,13 +35,25 @@ static struct wire_message *begin(enum wire_type type)
 {
 	memset(&message, 0, sizeof(message));
 	message.type = type;
+	is_event = false;
 	now += MS;
 	return &message;
 }
 
+static struct event *begin_event(enum event_type type)
+{
+	memset(&event, 0, sizeof(event));
+	event.type = type;
+	is_event = true;
+	now += MS;
+	return &event;
+}
+
 static void apply(void)
 {
-	ck_assert_int_eq(model_apply(model, &message), 0);
+	int r = is_event ? model_apply_event(model, &event) : model_apply(model, &message);
+
+	ck_assert_int_eq(r, 0);
 }
 
 /* pid n always began at n ms: an identity that a reader can follow */
@@ -80,7 +94,7 @@ static void hello(const char *boot_id)
 
 static void fork_process(unsigned parent, unsigned pid)
 {
-	struct wire_fork *f = &begin(WIRE_FORK)->fork;
+	struct event_fork *f = &begin_event(EVENT_FORK)->fork;
 
 	exec_ids[pid] = exec_ids[parent];
 	f->boot_ns = now;
@@ -93,7 +107,7 @@ static void fork_process(unsigned parent, unsigned pid)
 
 static void cgroup(uint64_t id, const char *cgroup_path)
 {
-	struct wire_cgroup *c = &begin(WIRE_CGROUP)->cgroup;
+	struct event_cgroup *c = &begin_event(EVENT_CGROUP)->cgroup;
 
 	c->boot_ns = now;
 	c->cgroup_id = id;
@@ -110,7 +124,7 @@ struct where {
 static void exec_in(unsigned pid, struct where where, const char *command)
 {
 	static char copy[512];
-	struct wire_exec *e = &begin(WIRE_EXEC)->exec;
+	struct event_exec *e = &begin_event(EVENT_EXEC)->exec;
 
 	exec_ids[pid]++;
 	e->boot_ns = now;
@@ -144,9 +158,9 @@ static void spawn(unsigned parent, unsigned pid, const char *command)
 	exec_process(pid, command);
 }
 
-static void end_as(enum wire_type type, unsigned pid, unsigned status, struct counters counters)
+static void end_as(enum event_type type, unsigned pid, unsigned status, struct counters counters)
 {
-	struct wire_exit *e = &begin(type)->exit;
+	struct event_exit *e = &begin_event(type)->exit;
 
 	e->boot_ns = now;
 	e->image = key(pid);
@@ -157,8 +171,8 @@ static void end_as(enum wire_type type, unsigned pid, unsigned status, struct co
 
 static void exit_process(unsigned pid, unsigned status)
 {
-	end_as(WIRE_EXIT, pid, status, cpu(5 * MS));
-	end_as(WIRE_FINAL, pid, status, cpu(6 * MS));
+	end_as(EVENT_EXIT, pid, status, cpu(5 * MS));
+	end_as(EVENT_FINAL, pid, status, cpu(6 * MS));
 }
 
 static void run_process(unsigned parent, unsigned pid, const char *command)
@@ -170,7 +184,7 @@ static void run_process(unsigned parent, unsigned pid, const char *command)
 static void sample_as(unsigned pid, unsigned parent, const char *command, struct counters counters,
 		      unsigned flags)
 {
-	struct wire_sample *s = &begin(WIRE_SAMPLE)->sample;
+	struct event_sample *s = &begin_event(EVENT_SAMPLE)->sample;
 	static char copy[256], program[128];
 
 	s->boot_ns = now;
@@ -649,10 +663,10 @@ END_TEST
 
 START_TEST(an_incident_tells_of_the_oom_killer)
 {
-	struct wire_exit *exit;
+	struct event_exit *exit;
 
 	spawn(2, 10, "bwa mem x");
-	exit = &begin(WIRE_EXIT)->exit;
+	exit = &begin_event(EVENT_EXIT)->exit;
 	exit->boot_ns = now;
 	exit->image = key(10);
 	exit->counters = cpu(5 * MS);
@@ -732,9 +746,9 @@ START_TEST(the_final_record_stands_and_keeps_what_the_exit_knew)
 
 	final.valid &= ~COUNTER_VALID(read_bytes);
 	spawn(2, 10, "bwa mem x");
-	end_as(WIRE_EXIT, 10, 0, cpu(5 * MS));
-	end_as(WIRE_FINAL, 10, 0, final);
-	end_as(WIRE_EXIT, 10, 0, cpu(5 * MS));
+	end_as(EVENT_EXIT, 10, 0, cpu(5 * MS));
+	end_as(EVENT_FINAL, 10, 0, final);
+	end_as(EVENT_EXIT, 10, 0, cpu(5 * MS));
 	ck_assert_str_eq(rows("SELECT totals, cpu_ns, read_bytes FROM processes WHERE pid = 10"),
 			 "final 8000000 4096\n");
 }
@@ -744,12 +758,12 @@ END_TEST
 START_TEST(a_maximum_that_did_not_grow_says_nothing_of_the_image)
 {
 	struct counters fat = cpu(5 * MS);
-	struct wire_exec *exec;
+	struct event_exec *exec;
 
 	fat.valid |= COUNTER_VALID(maxrss_bytes);
 	fat.maxrss_bytes = 4096;
 	fork_process(2, 10);
-	exec = &begin(WIRE_EXEC)->exec;
+	exec = &begin_event(EVENT_EXEC)->exec;
 	exec_ids[10]++;
 	exec->boot_ns = now;
 	exec->image = key(10);
@@ -758,10 +772,10 @@ START_TEST(a_maximum_that_did_not_grow_says_nothing_of_the_image)
 	exec->filename = bytes("/usr/bin/true");
 	exec->argv.item[exec->argv.count++] = bytes("true");
 	apply();
-	end_as(WIRE_EXIT, 10, 0, fat);
+	end_as(EVENT_EXIT, 10, 0, fat);
 	ck_assert_str_eq(rows("SELECT peak_rss_bytes FROM processes WHERE pid = 10"), "-\n");
 	fat.maxrss_bytes++;
-	end_as(WIRE_FINAL, 10, 0, fat);
+	end_as(EVENT_FINAL, 10, 0, fat);
 	ck_assert_str_eq(rows("SELECT peak_rss_bytes FROM processes WHERE pid = 10"), "4097\n");
 }
 END_TEST
@@ -956,8 +970,8 @@ START_TEST(nonsense_is_survived)
 	fork_process(60, 60);
 	spawn(60, 61, "c");
 	exit_process(70, 0);
-	end_as(WIRE_FINAL, 61, 0, cpu(0));
-	end_as(WIRE_EXIT, 61, 0, cpu(0));
+	end_as(EVENT_FINAL, 61, 0, cpu(0));
+	end_as(EVENT_EXIT, 61, 0, cpu(0));
 	exec_process(61, "too late");
 	ck_assert_str_eq(rows("SELECT count(*) FROM processes p LEFT JOIN standing_tasks t ON t.id = "
 			      "p.task_id WHERE t.id IS NULL"),
@@ -983,10 +997,10 @@ END_TEST
 
 START_TEST(what_the_kernel_ignores_is_followed_no_further)
 {
-	struct wire_ignored *ignored;
+	struct event_ignored *ignored;
 
 	spawn(2, 10, "bwa mem x");
-	ignored = &begin(WIRE_IGNORED)->ignored;
+	ignored = &begin_event(EVENT_IGNORED)->ignored;
 	exec_ids[10]++;
 	ignored->boot_ns = now;
 	ignored->image = key(10);

@@ -17,7 +17,9 @@
 
 #include <uthash.h>
 
+#include "common/record/event.h"
 #include "common/wire/recording.h"
+#include "tests/record_encode.h"
 
 struct member_key {
 	uint64_t start_boot_ns;
@@ -39,7 +41,6 @@ struct cut {
 	struct used_cgroup *cgroups;
 	struct member_key root; /* pid 0: not found yet */
 	bool begun;             /* in this reading, the root has executed the mark */
-	uint64_t sample_count;  /* kept since the last pass */
 	struct wire_output *output; /* NULL in the first reading */
 };
 
@@ -94,7 +95,7 @@ static bool bytes_are(const struct wire_bytes *bytes, const char *text)
 	return bytes->size == strlen(text) && memcmp(bytes->data, text, bytes->size) == 0;
 }
 
-static bool is_mark(const struct wire_exec *exec)
+static bool is_mark(const struct event_exec *exec)
 {
 	static const char name[] = "/tracer";
 	const size_t length = sizeof(name) - 1;
@@ -105,7 +106,7 @@ static bool is_mark(const struct wire_exec *exec)
 }
 
 /* Whether the message stays; learns from it who belongs. */
-static bool keep_exec(struct cut *cut, struct wire_exec *exec)
+static bool keep_exec(struct cut *cut, struct event_exec *exec)
 {
 	const struct member_key key = key_of(&exec->image);
 	bool is_root = cut->root.pid ? memcmp(&key, &cut->root, sizeof(key)) == 0 : is_mark(exec);
@@ -123,7 +124,7 @@ static bool keep_exec(struct cut *cut, struct wire_exec *exec)
 	return true;
 }
 
-static bool keep_fork(struct cut *cut, const struct wire_fork *fork)
+static bool keep_fork(struct cut *cut, const struct event_fork *fork)
 {
 	if (!is_member(cut, &fork->parent))
 		return false;
@@ -132,7 +133,7 @@ static bool keep_fork(struct cut *cut, const struct wire_fork *fork)
 	return true;
 }
 
-static bool keep_sample(struct cut *cut, struct wire_sample *sample)
+static bool keep_sample(struct cut *cut, struct event_sample *sample)
 {
 	const struct member_key key = key_of(&sample->image);
 
@@ -140,7 +141,6 @@ static bool keep_sample(struct cut *cut, struct wire_sample *sample)
 		return false;
 	if (memcmp(&key, &cut->root, sizeof(key)) == 0)
 		sample->parent = (struct image_key){0};
-	cut->sample_count++;
 	return true;
 }
 
@@ -149,7 +149,7 @@ static struct wire_bytes bytes(const char *text)
 	return (struct wire_bytes){.data = text, .size = (uint32_t)strlen(text)};
 }
 
-static bool keep_cgroup(const struct cut *cut, struct wire_cgroup *cgroup)
+static bool keep_cgroup(const struct cut *cut, struct event_cgroup *cgroup)
 {
 	struct used_cgroup *used;
 
@@ -158,7 +158,7 @@ static bool keep_cgroup(const struct cut *cut, struct wire_cgroup *cgroup)
 	return used;
 }
 
-static bool disguise(struct wire_hello *hello)
+static void disguise(struct wire_hello *hello)
 {
 	hello->cpu_count = 2;
 	hello->memory_bytes = UINT64_C(4) << 30;
@@ -166,57 +166,100 @@ static bool disguise(struct wire_hello *hello)
 	hello->host_id = bytes("00000000000000000000000000000000");
 	hello->hostname = bytes("golden");
 	hello->kernel = bytes("6.1.0");
-	return true;
 }
 
-static bool keep_pass(struct cut *cut, struct wire_pass *pass)
+static bool keep_event(struct cut *cut, struct event *event)
 {
-	pass->process_count = cut->sample_count;
-	cut->sample_count = 0;
-	return true;
+	switch (event->type) {
+	case EVENT_FORK:
+		return keep_fork(cut, &event->fork);
+	case EVENT_EXEC:
+		return keep_exec(cut, &event->exec);
+	case EVENT_EXIT:
+		return is_member(cut, &event->exit.image);
+	case EVENT_FINAL:
+		return is_member(cut, &event->final.image);
+	case EVENT_IGNORED:
+		return is_member(cut, &event->ignored.image);
+	case EVENT_SIGNAL:
+		return is_member(cut, &event->signal.image);
+	case EVENT_DEVICE:
+		return is_member(cut, &event->device.image);
+	case EVENT_SAMPLE:
+		return keep_sample(cut, &event->sample);
+	case EVENT_CGROUP:
+		return keep_cgroup(cut, &event->cgroup);
+	}
+	return false;
 }
 
-static bool keep(struct cut *cut, struct wire_message *message)
+/* One record, from the ring or from an iterator: `message` carries what is kept of it. */
+static int cut_record(struct cut *cut, const void *record, size_t size,
+		      struct wire_message *message)
+{
+	static struct event event; /* 20 KiB */
+	static _Alignas(8) char kept[EVENT_RECORD_MAX + 8];
+	int r = event_decode(record, size, &event);
+
+	if (r < 0 || !keep_event(cut, &event) || !cut->output)
+		return r;
+	memset(kept, 0, sizeof(kept));
+	size = record_encode(&event, kept);
+	if (message->type == WIRE_EVENT)
+		message->event.record = (struct wire_bytes){kept, (uint32_t)size};
+	else
+		message->sample.records = (struct wire_bytes){kept, (uint32_t)((size + 7) & ~7ULL)};
+	return wire_encode(cut->output, message);
+}
+
+static int cut_samples(struct cut *cut, struct event_pieces *pieces, struct wire_message *message)
+{
+	const void *record;
+	size_t size;
+	int r;
+
+	event_pieces_add(pieces, message->sample.records.data, message->sample.records.size);
+	while ((r = event_pieces_next(pieces, &record, &size)) > 0) {
+		r = cut_record(cut, record, size, message);
+		if (r < 0)
+			return r;
+	}
+	return r;
+}
+
+static int cut_message(struct cut *cut, struct event_pieces *pieces, struct wire_message *message)
 {
 	switch (message->type) {
-	case WIRE_HELLO:
-		return disguise(&message->hello);
-	case WIRE_FORK:
-		return keep_fork(cut, &message->fork);
-	case WIRE_EXEC:
-		return keep_exec(cut, &message->exec);
-	case WIRE_EXIT:
-		return is_member(cut, &message->exit.image);
-	case WIRE_FINAL:
-		return is_member(cut, &message->final.image);
-	case WIRE_IGNORED:
-		return is_member(cut, &message->ignored.image);
+	case WIRE_EVENT:
+		return cut_record(cut, message->event.record.data, message->event.record.size,
+				  message);
 	case WIRE_SAMPLE:
-		return keep_sample(cut, &message->sample);
-	case WIRE_CGROUP:
-		return keep_cgroup(cut, &message->cgroup);
+		return cut_samples(cut, pieces, message);
+	case WIRE_HELLO:
+		disguise(&message->hello);
+		break;
 	case WIRE_PASS:
-		return keep_pass(cut, &message->pass);
+		break;
 	default:
-		return false;
+		return 0;
 	}
+	return cut->output ? wire_encode(cut->output, message) : 0;
 }
 
 static int cut_messages(struct cut *cut, struct recording *recording, const char **ret_reason)
 {
-	static struct wire_message message; /* 17 KiB */
+	static struct event_pieces pieces;
+	struct wire_message message;
 	const char *data;
 	size_t size;
 	int r;
 
 	cut->begun = false;
-	cut->sample_count = 0;
+	event_pieces_reset(&pieces);
 	while ((r = recording_next(recording, &data, &size, ret_reason)) == RECORDING_FRAME) {
 		r = wire_decode(data, size, &message, ret_reason);
-		if (r < 0)
-			return r;
-		if (keep(cut, &message) && cut->output)
-			r = wire_encode(cut->output, &message);
+		if (r == 0)
+			r = cut_message(cut, &pieces, &message);
 		if (r < 0)
 			return r;
 	}

@@ -1,5 +1,5 @@
-/* Prints a recording (tracer-probe --record) as JSON, one message a line, so that
- * tests and people can read what the probe has seen.
+/* Prints a recording (tracer-probe --record) as JSON, so that tests and people can read
+ * what the probe has seen: a line for each message, or for each event that it carries.
  *
  * Text is printed without loss: bytes that are not UTF-8 as the lone surrogates
  * U+DC80..U+DCFF, which Python's "surrogateescape" turns back into bytes. Counters
@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/record/event.h"
 #include "common/text.h"
 #include "common/wire/wire.h"
 
@@ -37,7 +38,7 @@ static void print_text(const char *data, size_t size)
 	putchar('"');
 }
 
-static void print_arguments(const struct wire_strings *argv)
+static void print_arguments(const struct event_strings *argv)
 {
 	putchar('[');
 	for (uint32_t i = 0; i < argv->count; i++) {
@@ -70,11 +71,8 @@ static void print_counters(const struct counters *counters)
 	putchar('}');
 }
 
-static void print_message(const struct wire_message *message)
-{
-	printf("{\"message\": \"%s\"", wire_type_name(message->type));
-	switch (message->type) {
 #define DUMP_U(name) printf(", \"" #name "\": %" PRIu64, from->name);
+#define DUMP_S(name) printf(", \"" #name "\": %" PRId64, from->name);
 #define DUMP_T(name)                                                                          \
 	fputs(", \"" #name "\": ", stdout);                                                   \
 	print_text(from->name.data, from->name.size);
@@ -87,16 +85,74 @@ static void print_message(const struct wire_message *message)
 #define DUMP_C(name)                                                                          \
 	fputs(", \"" #name "\": ", stdout);                                                   \
 	print_counters(&from->name);
+
+static void print_message(const struct wire_message *message)
+{
+	printf("{\"message\": \"%s\"", wire_type_name(message->type));
+	switch (message->type) {
 #define M(NAME, name, number)                                                                 \
 	case WIRE_##NAME: {                                                                   \
 		const struct wire_##name *from = &message->name;                              \
-		WIRE_##NAME##_FIELDS(DUMP_U, DUMP_T, DUMP_A, DUMP_I, DUMP_C)                  \
+		WIRE_##NAME##_FIELDS(DUMP_U, DUMP_T)                                          \
 		break;                                                                        \
 	}
 		WIRE_MESSAGES(M)
 #undef M
 	}
 	puts("}");
+}
+
+/* `offset`: NULL for what is not in the ring. */
+static int print_event(const void *record, size_t size, const uint64_t *offset)
+{
+	static struct event event; /* 20 KiB */
+	int result = event_decode(record, size, &event);
+
+	if (result)
+		return result;
+	printf("{\"message\": \"%s\"", event_type_name(event.type));
+	if (offset)
+		printf(", \"offset\": %" PRIu64, *offset);
+	switch (event.type) {
+#define E(NAME, name)                                                                         \
+	case EVENT_##NAME: {                                                                  \
+		const struct event_##name *from = &event.name;                                \
+		EVENT_##NAME##_FIELDS(DUMP_U, DUMP_S, DUMP_T, DUMP_A, DUMP_I, DUMP_C)         \
+		break;                                                                        \
+	}
+		EVENTS(E)
+#undef E
+	}
+	puts("}");
+	return 0;
+}
+
+static int print_samples(const struct wire_bytes *records)
+{
+	static struct event_pieces pieces;
+	const void *record;
+	size_t size;
+	int result;
+
+	event_pieces_add(&pieces, records->data, records->size);
+	while ((result = event_pieces_next(&pieces, &record, &size)) > 0) {
+		result = print_event(record, size, NULL);
+		if (result)
+			return result;
+	}
+	return result;
+}
+
+static int print_what_is_in(const struct wire_message *message)
+{
+	const struct wire_event *event = &message->event;
+
+	if (message->type == WIRE_EVENT)
+		return print_event(event->record.data, event->record.size, &event->offset);
+	if (message->type == WIRE_SAMPLE)
+		return print_samples(&message->sample.records);
+	print_message(message);
+	return 0;
 }
 
 /* All whole frames of what was read. 0 or a negative errno. */
@@ -110,7 +166,10 @@ static int dump_frames(struct wire_input *input, struct wire_message *message)
 		result = wire_decode(data, size, message, &reason);
 		if (result)
 			break;
-		print_message(message);
+		reason = "a record that is none of this version";
+		result = print_what_is_in(message);
+		if (result)
+			break;
 	}
 	if (result)
 		fprintf(stderr, "wire_dump: %s\n", reason);
@@ -119,7 +178,7 @@ static int dump_frames(struct wire_input *input, struct wire_message *message)
 
 static int dump_file(FILE *file)
 {
-	static struct wire_message message; /* 17 KiB */
+	struct wire_message message;
 	struct wire_input input = {0};
 	char magic[WIRE_RECORDING_MAGIC_SIZE], *room;
 	int result = 0;

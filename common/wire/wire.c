@@ -4,7 +4,7 @@
  * Encoding goes through msgpack-c's packer, straight into the output buffer.
  *
  * Decoding reads the few msgpack formats that the wire uses (unsigned integers,
- * bin, arrays) itself. msgpack-c's C API would first build a tree of every object,
+ * bin, one array) itself. msgpack-c's C API would first build a tree of every object,
  * allocated by the sizes that the peer declares, before the bytes are there: five
  * bytes (an array32 of 2^28 items) made it map 8 GiB, and there is no limit to set.
  * The checks on that tree would be as long as this reader, which allocates nothing,
@@ -21,12 +21,8 @@
 #include <msgpack/pack.h>
 
 #define ONE(name) +1
-#define FIELD_COUNT(NAME) (0 WIRE_##NAME##_FIELDS(ONE, ONE, ONE, ONE, ONE))
-#define IMAGE_ITEM_COUNT 3
-#define COUNTERS_ITEM_COUNT (COUNTER_COUNT + 1)
-#define COUNTERS_ITEM_COUNT_MIN (COUNTER_thread_count + 2) /* as in the first version */
+#define FIELD_COUNT(NAME) (0 WIRE_##NAME##_FIELDS(ONE, ONE))
 
-_Static_assert(COUNTER_COUNT < 64, "struct counters.valid has one bit per counter");
 _Static_assert(sizeof(WIRE_RECORDING_MAGIC) - 1 == WIRE_RECORDING_MAGIC_SIZE, "magic size");
 
 const char *wire_type_name(enum wire_type type)
@@ -93,16 +89,6 @@ static inline bool reader_take_unsigned(struct reader *reader, uint64_t *ret_val
 	}
 }
 
-static inline bool reader_take_u32(struct reader *reader, uint32_t *ret_value)
-{
-	uint64_t value;
-
-	if (!reader_take_unsigned(reader, &value) || value > UINT32_MAX)
-		return false;
-	*ret_value = (uint32_t)value;
-	return true;
-}
-
 static inline bool reader_take_array(struct reader *reader, uint64_t *ret_count)
 {
 	unsigned char format;
@@ -154,53 +140,6 @@ static inline bool reader_take_bytes(struct reader *reader, struct wire_bytes *b
 	return true;
 }
 
-static bool reader_take_strings(struct reader *reader, struct wire_strings *strings)
-{
-	uint64_t count;
-
-	if (!reader_take_array(reader, &count) || count > WIRE_ARGV_MAX)
-		return false;
-	for (uint64_t i = 0; i < count; i++) {
-		if (!reader_take_bytes(reader, &strings->item[i]))
-			return false;
-	}
-	strings->count = (uint32_t)count;
-	return true;
-}
-
-static bool reader_take_image(struct reader *reader, struct image_key *image)
-{
-	uint64_t count, start_boot_ns;
-
-	if (!reader_take_array(reader, &count) || count != IMAGE_ITEM_COUNT ||
-	    !reader_take_u32(reader, &image->pid) ||
-	    !reader_take_unsigned(reader, &start_boot_ns) ||
-	    !reader_take_u32(reader, &image->exec_id))
-		return false;
-	image->start_boot_ns = start_boot_ns;
-	return true;
-}
-
-/* Counters are only ever appended: what an older recording does not have is unknown. */
-static bool reader_take_counters(struct reader *reader, struct counters *counters)
-{
-	uint64_t count, valid, value;
-
-	if (!reader_take_array(reader, &count) || count < COUNTERS_ITEM_COUNT_MIN ||
-	    count > COUNTERS_ITEM_COUNT || !reader_take_unsigned(reader, &valid) ||
-	    valid >> (count - 1))
-		return false;
-	counters->valid = valid;
-#define X(name, source)                                                                      \
-	value = 0;                                                                            \
-	if (COUNTER_##name < count - 1 && !reader_take_unsigned(reader, &value))              \
-		return false;                                                                 \
-	counters->name = value;
-	RECORD_COUNTERS(X)
-#undef X
-	return true;
-}
-
 /* decode_NAME(): NULL, or why the fields are not those of the message. */
 #define U(name)                                                                              \
 	if (!reader_take_unsigned(reader, &body->name))                                       \
@@ -208,28 +147,16 @@ static bool reader_take_counters(struct reader *reader, struct counters *counter
 #define T(name)                                                                              \
 	if (!reader_take_bytes(reader, &body->name))                                          \
 		return "field " #name " is not bytes";
-#define A(name)                                                                              \
-	if (!reader_take_strings(reader, &body->name))                                        \
-		return "field " #name " is not an array of bytes, or has too many";
-#define I(name)                                                                              \
-	if (!reader_take_image(reader, &body->name))                                          \
-		return "field " #name " is not an image key";
-#define C(name)                                                                              \
-	if (!reader_take_counters(reader, &body->name))                                       \
-		return "field " #name " is not the counters of this version";
 #define M(NAME, name, number)                                                                \
 	static const char *decode_##name(struct reader *reader, struct wire_##name *body)     \
 	{                                                                                     \
-		WIRE_##NAME##_FIELDS(U, T, A, I, C)                                           \
+		WIRE_##NAME##_FIELDS(U, T)                                                    \
 		return NULL;                                                                  \
 	}
 WIRE_MESSAGES(M)
 #undef M
 #undef U
 #undef T
-#undef A
-#undef I
-#undef C
 
 static const char *decode_fields(struct reader *reader, uint64_t type, uint64_t count,
 				 struct wire_message *message)
@@ -331,59 +258,21 @@ static int pack_bytes(msgpack_packer *packer, const struct wire_bytes *bytes)
 	return r ? r : msgpack_pack_bin_body(packer, bytes->data, bytes->size);
 }
 
-static int pack_strings(msgpack_packer *packer, const struct wire_strings *strings)
-{
-	int r = msgpack_pack_array(packer, strings->count);
-
-	for (uint32_t i = 0; r == 0 && i < strings->count; i++)
-		r = pack_bytes(packer, &strings->item[i]);
-	return r;
-}
-
-static int pack_image(msgpack_packer *packer, const struct image_key *image)
-{
-	int r = msgpack_pack_array(packer, IMAGE_ITEM_COUNT);
-
-	r = r ? r : msgpack_pack_uint32(packer, image->pid);
-	r = r ? r : msgpack_pack_uint64(packer, image->start_boot_ns);
-	return r ? r : msgpack_pack_uint32(packer, image->exec_id);
-}
-
-static int pack_counters(msgpack_packer *packer, const struct counters *counters)
-{
-	int r = msgpack_pack_array(packer, COUNTERS_ITEM_COUNT);
-
-	r = r ? r : msgpack_pack_uint64(packer, counters->valid);
-#define X(name, source) r = r ? r : msgpack_pack_uint64(packer, counters->name);
-	RECORD_COUNTERS(X)
-#undef X
-	return r;
-}
-
 #define U(name) r = r ? r : msgpack_pack_uint64(packer, body->name);
 #define T(name) r = r ? r : pack_bytes(packer, &body->name);
-#define A(name)                                                                              \
-	if (body->name.count > WIRE_ARGV_MAX)                                                 \
-		return -EMSGSIZE;                                                             \
-	r = r ? r : pack_strings(packer, &body->name);
-#define I(name) r = r ? r : pack_image(packer, &body->name);
-#define C(name) r = r ? r : pack_counters(packer, &body->name);
 #define M(NAME, name, number)                                                                \
 	static int encode_##name(msgpack_packer *packer, const struct wire_##name *body)      \
 	{                                                                                     \
 		int r = msgpack_pack_array(packer, 1 + FIELD_COUNT(NAME));                    \
 											      \
 		r = r ? r : msgpack_pack_uint64(packer, number);                              \
-		WIRE_##NAME##_FIELDS(U, T, A, I, C)                                           \
+		WIRE_##NAME##_FIELDS(U, T)                                                    \
 		return r;                                                                     \
 	}
 WIRE_MESSAGES(M)
 #undef M
 #undef U
 #undef T
-#undef A
-#undef I
-#undef C
 
 static int encode_message(msgpack_packer *packer, const struct wire_message *message)
 {

@@ -11,13 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bpf/record.h"
 #include "common/wire/messages.h"
 
 #define WIRE_FRAME_HEADER_SIZE 4
-#define WIRE_FRAME_MAX (64 * 1024) /* bytes of message; the largest exec is under 12 KiB */
-#define WIRE_ARGV_MAX 1024         /* arguments; a longer argv is cut and flagged */
-#define WIRE_RECORDING_MAGIC "tracer-record-1\n"
+#define WIRE_FRAME_MAX (64 * 1024) /* bytes of message; the largest record is under 8 KiB */
+#define WIRE_RECORDING_MAGIC "tracer-record-2\n"
 #define WIRE_RECORDING_MAGIC_SIZE 16
 
 enum wire_type {
@@ -26,7 +24,7 @@ enum wire_type {
 #undef M
 };
 
-/* The message's name in messages.h ("exec"), "unknown" for a number without one. */
+/* The message's name in messages.h ("event"), "unknown" for a number without one. */
 const char *wire_type_name(enum wire_type type);
 
 /* Bytes borrowed from the frame they were decoded from. Not NUL-terminated. */
@@ -35,29 +33,17 @@ struct wire_bytes {
 	uint32_t size;
 };
 
-struct wire_strings {
-	uint32_t count;
-	struct wire_bytes item[WIRE_ARGV_MAX];
-};
-
 #define WIRE_U(name) uint64_t name;
 #define WIRE_T(name) struct wire_bytes name;
-#define WIRE_A(name) struct wire_strings name;
-#define WIRE_I(name) struct image_key name;
-#define WIRE_C(name) struct counters name;
 #define M(NAME, name, number)                                                                \
 	struct wire_##name {                                                                  \
-		WIRE_##NAME##_FIELDS(WIRE_U, WIRE_T, WIRE_A, WIRE_I, WIRE_C)                  \
+		WIRE_##NAME##_FIELDS(WIRE_U, WIRE_T)                                          \
 	};
 WIRE_MESSAGES(M)
 #undef M
 #undef WIRE_U
 #undef WIRE_T
-#undef WIRE_A
-#undef WIRE_I
-#undef WIRE_C
 
-/* About 17 KiB because of argv: keep one, reuse it. */
 struct wire_message {
 	enum wire_type type;
 	union {
@@ -84,8 +70,7 @@ struct wire_output {
 void wire_output_deinit(struct wire_output *output);
 
 /* Append `message` as one frame. 0; -ENOMEM; -EMSGSIZE where the frame would be
- * over WIRE_FRAME_MAX or its argv over WIRE_ARGV_MAX; -EINVAL where its type is
- * unknown. Nothing is appended then. */
+ * over WIRE_FRAME_MAX; -EINVAL where its type is unknown. Nothing is appended then. */
 int wire_encode(struct wire_output *output, const struct wire_message *message);
 
 /* Take complete frames out of a stream of bytes. */

@@ -1,8 +1,9 @@
-/* How many messages a second the wire's codec encodes and decodes on one core.
+/* How many events a second travel the wire on one core: put into a frame (the probe's
+ * part), taken out of it and out of their record (the correlator's).
  *
  *   bench_wire [MILLISECONDS]   per figure, 300 by default
  *
- * The messages look like those of an exec storm: 5 arguments, all counters set.
+ * The events look like those of an exec storm: 5 arguments, all counters set.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "common/wire/wire.h"
+#include "tests/record_encode.h"
 
 #define BATCH 1000
 
@@ -43,34 +44,31 @@ static void fill_counters(struct counters *counters)
 #undef X
 }
 
-static void fill_fork(struct wire_message *message)
+static void fill_fork(struct event *event)
 {
-	message->type = WIRE_FORK;
-	message->fork = (struct wire_fork){
-		.offset = 1ULL << 33, .boot_ns = 86400123456789, .image = bench_image,
-		.parent = bench_image, .cgroup_id = 12345, .sid = 4242, .pgid = 4243, .uid = 1000,
+	event->type = EVENT_FORK;
+	event->fork = (struct event_fork){
+		.boot_ns = 86400123456789, .image = bench_image, .parent = bench_image,
+		.cgroup_id = 12345, .sid = 4242, .pgid = 4243, .uid = 1000,
 	};
 }
 
-static void fill_exit(struct wire_message *message)
+static void fill_exit(struct event *event)
 {
-	message->type = WIRE_EXIT;
-	message->exit = (struct wire_exit){
-		.offset = 1ULL << 33, .boot_ns = 86400123456789, .image = bench_image,
-	};
-	fill_counters(&message->exit.counters);
+	event->type = EVENT_EXIT;
+	event->exit = (struct event_exit){.boot_ns = 86400123456789, .image = bench_image};
+	fill_counters(&event->exit.counters);
 }
 
-static void fill_exec(struct wire_message *message)
+static void fill_exec(struct event *event)
 {
 	static const char *const argv[] = {
 		"samtools", "sort", "-@", "4", "results/sample_A/aligned.bam",
 	};
-	struct wire_exec *exec = &message->exec;
+	struct event_exec *exec = &event->exec;
 
-	message->type = WIRE_EXEC;
+	event->type = EVENT_EXEC;
 	memset(exec, 0, sizeof(*exec));
-	exec->offset = 1ULL << 33;
 	exec->boot_ns = 86400123456789;
 	exec->image = exec->parent = bench_image;
 	exec->cgroup_id = 12345;
@@ -103,10 +101,11 @@ static double measure_encode(const struct wire_message *message, struct wire_out
 	return (double)count * 1e9 / (double)elapsed_ns;
 }
 
-/* Frames one after another, as they come from a socket, cut and decoded. */
-static double measure_decode(const struct wire_output *frames, struct wire_message *message,
+/* Frames one after another, as they come from a socket, cut and taken apart. */
+static double measure_decode(const struct wire_output *frames, struct event *event,
 			     uint64_t duration_ns)
 {
+	struct wire_message message;
 	uint64_t begin_ns = now_ns(), elapsed_ns, count = 0;
 	const char *data, *reason;
 	size_t size;
@@ -115,7 +114,9 @@ static double measure_decode(const struct wire_output *frames, struct wire_messa
 		struct wire_input input = { .data = frames->data, .size = frames->size };
 
 		while (wire_input_next(&input, &data, &size) == 1) {
-			if (wire_decode(data, size, message, &reason))
+			if (wire_decode(data, size, &message, &reason) ||
+			    event_decode(message.event.record.data, message.event.record.size,
+					 event))
 				abort();
 			count++;
 		}
@@ -126,18 +127,22 @@ static double measure_decode(const struct wire_output *frames, struct wire_messa
 
 int main(int argc, char **argv)
 {
-	static void (*const fill[])(struct wire_message *) = { fill_fork, fill_exec, fill_exit };
-	static struct wire_message message, decoded;
+	static void (*const fill[])(struct event *) = { fill_fork, fill_exec, fill_exit };
+	static struct event event;
+	static _Alignas(8) char record[EVENT_RECORD_MAX];
+	struct wire_message message = { .type = WIRE_EVENT, .event.offset = 1ULL << 33 };
 	struct wire_output output = { 0 };
 	uint64_t duration_ns = (argc > 1 ? strtoull(argv[1], NULL, 10) : 300) * 1000000;
 
-	printf("%-8s %6s %14s %14s\n", "message", "bytes", "encoded/s", "decoded/s");
+	printf("%-8s %6s %14s %14s\n", "event", "bytes", "encoded/s", "decoded/s");
 	for (size_t i = 0; i < sizeof(fill) / sizeof(fill[0]); i++) {
-		fill[i](&message);
+		fill[i](&event);
+		message.event.record = (struct wire_bytes){
+			.data = record, .size = (uint32_t)record_encode(&event, record) };
 		double encoded = measure_encode(&message, &output, duration_ns);
-		double decoded_rate = measure_decode(&output, &decoded, duration_ns);
+		double decoded_rate = measure_decode(&output, &event, duration_ns);
 
-		printf("%-8s %6zu %14.0f %14.0f\n", wire_type_name(message.type),
+		printf("%-8s %6zu %14.0f %14.0f\n", event_type_name(event.type),
 		       output.size / BATCH, encoded, decoded_rate);
 	}
 	wire_output_deinit(&output);

@@ -1,8 +1,9 @@
-"""A probe's side of the wire in Python, for tests: messages to frames, answers from them.
+"""A probe's side of the wire in Python, for tests: records and messages to frames, answers from
+them.
 
-What the messages are is read from the headers that the programs are compiled from, so that a new
-field or counter needs no change here. Encoding is its own: a mistake that encoder and decoder of
-the programs share shows.
+What messages and records are is read from the headers that the programs are compiled from, so that
+a new field or counter needs no change here. Encoding is its own: a mistake that encoder and decoder
+of the programs share shows.
 """
 
 import pathlib
@@ -22,21 +23,26 @@ def read_definitions(path):
     return dict(re.findall(r"^#define (\w+)(?:\([^)]*\))?[ \t]*(.*)$", text, flags=re.M))
 
 
-def read_fields(definitions, name):
-    """[(kind, field)] of a message, lists that it includes resolved."""
-    fields = []
-    pattern = r"WIRE_(\w+)_FIELDS\([^)]*\)|\b([UTAIC])\((\w+)\)"
-    for included, kind, field in re.findall(pattern, definitions[f"WIRE_{name}_FIELDS"]):
-        fields += read_fields(definitions, included) if included else [(kind, field)]
-    return fields
+def read_structures(path):
+    """{structure: [(type, field, items)]}; all fields stand where they fall, pads are named."""
+    text = re.sub(r"/\*.*?\*/", "", (ROOT / path).read_text(), flags=re.S)
+    return {name: [(kind.split()[-1], field, size) for kind, field, size in re.findall(
+        r"((?:struct )?\w+) (\w+)(?:\[(\w+)\])?;", body)]
+        for name, body in re.findall(r"^struct (\w+) \{(.*?)^\};", text, flags=re.S | re.M)}
 
 
 _messages = read_definitions("common/wire/messages.h")
 VERSION = int(_messages["WIRE_VERSION"])
-TYPES = {name: (int(number), read_fields(_messages, upper)) for upper, name, number
+TYPES = {name: (int(number), re.findall(r"\b([UT])\((\w+)\)", _messages[f"WIRE_{upper}_FIELDS"]))
+         for upper, name, number
          in re.findall(r"M\((\w+), (\w+), (\d+)\)", _messages["WIRE_MESSAGES"])}
 NAMES = {number: name for name, (number, _) in TYPES.items()}
-COUNTERS = re.findall(r"X\((\w+),", read_definitions("bpf/record.h")["RECORD_COUNTERS"])
+_records = read_definitions("bpf/record.h")
+RECORD_VERSION = int(_records["RECORD_VERSION"])
+COUNTERS = re.findall(r"X\((\w+),", _records["RECORD_COUNTERS"])
+STRUCTURES = read_structures("bpf/record.h")
+RECORD_TYPES = {name.lower(): int(number) for name, number in re.findall(
+    r"^\tRECORD_(\w+) = (\d+),", (ROOT / "bpf/record.h").read_text(), flags=re.M)}
 FRAME_MAX = 64 * 1024
 
 
@@ -58,22 +64,61 @@ def pack_bytes(value):
     return b"\xc5" + struct.pack(">H", len(value)) + value
 
 
-def pack_list(values, pack):
-    return pack_array(len(values)) + b"".join(map(pack, values))
+KINDS = {"U": (pack_unsigned, 0), "T": (pack_bytes, b"")}
 
 
 def pack_counters(values):
     valid = sum(1 << COUNTERS.index(name) for name in values)
-    return pack_list([valid] + [values.get(name, 0) for name in COUNTERS], pack_unsigned)
+    return struct.pack(f"={len(COUNTERS) + 1}Q", valid,
+                       *[values.get(name, 0) for name in COUNTERS])
 
 
-KINDS = {
-    "U": (pack_unsigned, 0),
-    "T": (pack_bytes, b""),
-    "A": (lambda values: pack_list(values, pack_bytes), ()),
-    "I": (lambda key: pack_list(key, pack_unsigned), (0, 0, 0)),  # pid, start_boot_ns, exec_id
-    "C": (pack_counters, {}),
-}
+def pack_image(image):
+    pid, start_boot_ns, exec_id = image
+    return struct.pack("=IIQ", pid, exec_id, start_boot_ns)
+
+
+NUMBERS = {"uint64_t": "=Q", "uint32_t": "=I", "int32_t": "=i", "uint16_t": "=H"}
+
+
+def pack_structure(name, values):
+    """The bytes of a structure of bpf/record.h; fields of structures in it go by their names."""
+    data = b""
+    for kind, field, size in STRUCTURES[name]:
+        if kind == "counters":
+            data += pack_counters(values.get(field, {}))
+        elif kind == "image_key":
+            data += pack_image(values.get(field, (0, 0, 0)))
+        elif kind == "char":
+            data += values.get(field, b"").ljust(int(_records[size]), b"\0")
+        elif kind in NUMBERS:
+            data += struct.pack(NUMBERS[kind], values.get(field, 0))
+        else:
+            data += pack_structure(kind, values)
+    return data
+
+
+def names_of(path):
+    """An absolute path as the kernel side tells it: names from the leaf to the root."""
+    return b"".join(name + b"\0" for name in reversed(path.split(b"/")[1:]))
+
+
+def record(name, filename="", cwd=b"", argv=(), path=b"", **values):
+    """The bytes of one record."""
+    text = b""
+    if name in ("exec", "sample"):
+        filename, cwd = filename.encode(), names_of(cwd)
+        filename = filename + b"\0" if name == "exec" else names_of(filename)
+        arguments = b"".join(word.encode() + b"\0" for word in argv)
+        values |= dict(filename_size=len(filename), cwd_size=len(cwd), argv_size=len(arguments))
+        text = filename + cwd + arguments
+    elif name == "cgroup":
+        text = names_of(path)
+        values |= dict(path_size=len(text))
+    structure = {"sample": "record_exec", "final": "record_exit",
+                 "ignored": "record_header"}.get(name, f"record_{name}")
+    size = len(pack_structure(structure, {})) + len(text)
+    return pack_structure(structure, values | dict(type=RECORD_TYPES[name], size=size)) + text
 
 
 def message(name, **values):
@@ -194,7 +239,8 @@ class Story:
         self.now = self.START_NS
 
     def hello(self, **values):
-        defaults = dict(version=VERSION, ring_epoch=self.epoch, boot_ns=self.now,
+        defaults = dict(version=VERSION, record_version=RECORD_VERSION,
+                        ring_epoch=self.epoch, boot_ns=self.now,
                         unix_ns=10**18 + self.now, cpu_count=2, memory_bytes=2**30,
                         boot_id=self.BOOT_ID, host_id=b"0123456789", hostname=b"host",
                         kernel=b"6.1", machine=b"x86_64", probe_version=b"1")
@@ -203,8 +249,8 @@ class Story:
     def _event(self, name, **values):
         self.now += self.EVENT_NS
         offset = len(self.events) * self.RING_STEP
-        self.events.append((offset, frame(message(name, offset=offset, boot_ns=self.now,
-                                                  **values))))
+        self.events.append((offset, frame(message(
+            "event", offset=offset, record=record(name, boot_ns=self.now, **values)))))
 
     def fork(self, parent, pid):
         image = (pid, pid * 1000, parent[2])
@@ -255,9 +301,13 @@ class Story:
         living, now = self.moments[moment]
         crowd = [(self.INIT, (0, 0, 0), ("systemd",)), (self.SSHD, self.INIT, ("sshd",)),
                  *living.values()]
-        samples = b"".join(frame(message(
+        samples = [record(
             "sample", boot_ns=now, image=image, parent=parent, cgroup_id=self.CGROUP,
             pgid=image[0], comm=b"comm", cwd=b"/work", counters={"cpu_ns": 0},
-            filename="/usr/bin/" + argv[0], argv=argv)) for image, parent, argv in crowd)
-        return samples + frame(message("pass", boot_ns=now, unix_ns=10**18 + now,
-                                       process_count=len(crowd), with_text=1))
+            filename="/usr/bin/" + argv[0], argv=argv) for image, parent, argv in crowd]
+        data = b"".join(sample.ljust(-(-len(sample) // 8) * 8, b"\0") for sample in samples)
+        middle = len(data) // 2 # pieces may end anywhere
+        return b"".join(frame(message("sample", records=piece))
+                        for piece in (data[:middle], data[middle:])) + \
+            frame(message("pass", boot_ns=now, unix_ns=10**18 + now, with_text=1,
+                          backlog_bytes=0 if moment == -1 else len(self.events) - moment))

@@ -1,19 +1,17 @@
-/* Fuzz target: any bytes as a record of the kernel side, made into a message.
+/* Fuzz target: any bytes as one record of the kernel side, and as what an iterator wrote.
  *
- * The kernel side is trusted, the text of traced processes in its records is not. The
- * record lies at its exact size in memory, so that a read past its end is seen. What
- * is translated must be a message that the wire takes and gives back the same.
+ * The record lies at its exact size in memory, so that a read past its end is seen. What
+ * is taken for a record must say the same when it is written and read again.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/translate.h"
+#include "tests/record_encode.h"
 #include "tests/wire_compare.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define OFFSET 4096
 
 static void require(bool holds)
 {
@@ -21,27 +19,39 @@ static void require(bool holds)
 		abort();
 }
 
-static void check_message(const struct wire_message *message)
-{
-	static struct wire_message again;
-	static struct wire_output output;
-	const char *reason = NULL;
-
-	output.size = 0;
-	require(wire_encode(&output, message) == 0);
-	require(wire_decode(output.data + WIRE_FRAME_HEADER_SIZE,
-			    output.size - WIRE_FRAME_HEADER_SIZE, &again, &reason) == 0);
-	require(wire_message_equal(message, &again));
-}
-
 static void check_record(const void *record, size_t size)
 {
-	static struct translation translation;
-	int r = record_translate(record, size, OFFSET, &translation);
+	static _Alignas(8) char encoded[EVENT_RECORD_MAX + 8];
+	static struct event event, again;
+	int r = event_decode(record, size, &event);
 
 	require(r == 0 || r == -EBADMSG);
-	if (r == 0)
-		check_message(&translation.message);
+	if (r < 0)
+		return;
+	size_t encoded_size = record_encode(&event, encoded);
+	require(encoded_size <= EVENT_RECORD_MAX);
+	require(event_decode(encoded, encoded_size, &again) == 0);
+	require(event_equal(&event, &again));
+}
+
+/* In pieces of any size come the same records. */
+static void check_pieces(const char *data, size_t size, size_t piece)
+{
+	static struct event_pieces pieces;
+	const void *record;
+	size_t record_bytes, taken = 0;
+	int r = 0;
+
+	event_pieces_reset(&pieces);
+	for (size_t at = 0; r == 0 && at < size; at += piece) {
+		event_pieces_add(&pieces, data + at, size - at < piece ? size - at : piece);
+		while ((r = event_pieces_next(&pieces, &record, &record_bytes)) > 0) {
+			require(memcmp(record, data + taken, record_bytes) == 0);
+			taken += (record_bytes + 7) & ~(size_t)7;
+			require(taken <= size);
+		}
+	}
+	require(r == 0 || r == -EBADMSG);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -52,10 +62,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size)
 		memcpy(record, data, size);
 	check_record(record, size);
+	check_pieces((const char *)record, size, 1 + size / 3);
 	/* The size that every record states is seldom found by chance. */
 	if (size >= sizeof(*record)) {
 		record->size = (uint32_t)size;
 		check_record(record, size);
+		check_pieces((const char *)record, size, 7);
 	}
 	free(record);
 	return 0;

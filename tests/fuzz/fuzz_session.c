@@ -17,6 +17,7 @@
 
 #include "common/log.h"
 #include "correlator/session.h"
+#include "tests/record_encode.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -41,6 +42,7 @@ static sqlite3 *database; /* the same, seen by a reader */
 static struct model *model;
 static struct session session;
 static struct wire_message message;
+static struct event event;
 static struct slot slots[SLOT_COUNT];
 static uint64_t now_boot_ns, offset, boot;
 static uint32_t next_pid;
@@ -92,6 +94,33 @@ static void begin(enum wire_type type)
 	offset += 8;
 }
 
+static void begin_event(enum event_type type)
+{
+	memset(&event, 0, sizeof(event));
+	event.type = type;
+	now_boot_ns += MS;
+	offset += 8;
+}
+
+static void send_event(void)
+{
+	static _Alignas(8) char record[EVENT_RECORD_MAX + 8];
+	uint32_t size;
+
+	memset(&message, 0, sizeof(message));
+	memset(record, 0, sizeof(record));
+	size = (uint32_t)record_encode(&event, record);
+	if (event.type == EVENT_SAMPLE) {
+		message.type = WIRE_SAMPLE;
+		message.sample.records = (struct wire_bytes){record, (size + 7) & ~7U};
+	} else {
+		message.type = WIRE_EVENT;
+		message.event.offset = offset;
+		message.event.record = (struct wire_bytes){record, size};
+	}
+	send_message();
+}
+
 static void greet(void)
 {
 	static char boot_id[40];
@@ -101,6 +130,7 @@ static void greet(void)
 	begin(WIRE_HELLO);
 	snprintf(boot_id, sizeof(boot_id), "boot-%llu", (unsigned long long)boot);
 	hello->version = WIRE_VERSION;
+	hello->record_version = RECORD_VERSION;
 	hello->ring_epoch = 1 + boot;
 	hello->boot_ns = now_boot_ns;
 	hello->unix_ns = now_boot_ns + 1000000 * MS;
@@ -135,7 +165,7 @@ static struct slot *choose_living(struct input *input)
 	return slot->living ? slot : &slots[1];
 }
 
-static void set_command(struct wire_strings *argv, struct wire_bytes *filename, unsigned choice)
+static void set_command(struct event_strings *argv, struct wire_bytes *filename, unsigned choice)
 {
 	static const char *const commands[][4] = {
 		{"/usr/bin/bash", "bash", "job.sh"},	   {"/usr/bin/bash", "bash", "-c", "x; y"},
@@ -171,31 +201,29 @@ static void be_born(struct input *input, bool is_told)
 {
 	struct slot *parent = choose_living(input), *child = &slots[2 + take(input) % (SLOT_COUNT - 2)];
 
-	begin(WIRE_FORK);
+	begin_event(EVENT_FORK);
 	*child = (struct slot){
 		.image = {.pid = next_pid++, .exec_id = parent->image.exec_id, .start_boot_ns = now_boot_ns},
 		.parent = parent->image,
 		.living = true,
 		.is_told = is_told,
 	};
-	message.fork.offset = offset;
-	message.fork.boot_ns = now_boot_ns;
-	message.fork.image = child->image;
-	message.fork.parent = child->parent;
-	message.fork.cgroup_id = 1 + take(input) % CGROUP_COUNT;
-	message.fork.pgid = child->image.pid;
+	event.fork.boot_ns = now_boot_ns;
+	event.fork.image = child->image;
+	event.fork.parent = child->parent;
+	event.fork.cgroup_id = 1 + take(input) % CGROUP_COUNT;
+	event.fork.pgid = child->image.pid;
 	if (is_told)
-		send_message();
+		send_event();
 }
 
 static void execute(struct input *input)
 {
 	struct slot *slot = choose_living(input);
-	struct wire_exec *exec = &message.exec;
+	struct event_exec *exec = &event.exec;
 
-	begin(WIRE_EXEC);
+	begin_event(EVENT_EXEC);
 	slot->image.exec_id++;
-	exec->offset = offset;
 	exec->boot_ns = now_boot_ns;
 	exec->image = slot->image;
 	exec->parent = slot->parent;
@@ -211,35 +239,34 @@ static void execute(struct input *input)
 	exec->tty = bits >> 4 & 1;
 	exec->pgid = bits & 32 ? 7 : slot->image.pid;
 	exec->flags = bits & 64 ? RECORD_SCRIPT : bits & 128 ? RECORD_ARGV_UNKNOWN : 0;
-	send_message();
+	send_event();
 }
 
-static void end(struct input *input, enum wire_type type)
+static void end(struct input *input, enum event_type type)
 {
 	struct slot *slot = choose(input);
-	struct wire_exit *exit = type == WIRE_EXIT ? &message.exit : (struct wire_exit *)&message.final;
+	struct event_exit *exit = type == EVENT_EXIT ? &event.exit : (struct event_exit *)&event.final;
 	unsigned status = take(input);
 
-	if (slot - slots < 2 || !slot->image.pid || slot->living != (type == WIRE_EXIT))
+	if (slot - slots < 2 || !slot->image.pid || slot->living != (type == EVENT_EXIT))
 		return;
-	begin(type);
-	exit->offset = offset;
+	begin_event(type);
 	exit->boot_ns = now_boot_ns;
 	exit->image = slot->image;
 	exit->counters = counters_now(slot);
 	exit->wait_status = status & 1 ? (status & 0x7e) << 7 : status & 0x0e;
 	exit->flags = status >> 7;
 	slot->living = false;
-	send_message();
-	if (type == WIRE_FINAL)
+	send_event();
+	if (type == EVENT_FINAL)
 		*slot = (struct slot){0};
 }
 
 static void look_at(const struct slot *slot, bool with_text, unsigned choice)
 {
-	struct wire_sample *sample = &message.sample;
+	struct event_sample *sample = &event.sample;
 
-	begin(WIRE_SAMPLE);
+	begin_event(EVENT_SAMPLE);
 	sample->boot_ns = now_boot_ns;
 	sample->image = slot->image;
 	sample->parent = slot->parent;
@@ -252,7 +279,7 @@ static void look_at(const struct slot *slot, bool with_text, unsigned choice)
 		sample->cwd = bytes("/work");
 		set_command(&sample->argv, &sample->filename, choice);
 	}
-	send_message();
+	send_event();
 }
 
 /* Every slot whose number is a multiple of `gone` + 1 is empty by then, and nobody told:
@@ -260,7 +287,6 @@ static void look_at(const struct slot *slot, bool with_text, unsigned choice)
 static void look_at_all(bool with_text, unsigned gone)
 {
 	uint64_t began_boot_ns = now_boot_ns;
-	uint64_t count = 0;
 
 	for (unsigned i = 0; i < SLOT_COUNT; i++) {
 		if (gone && i > 1 && i % (gone + 1) == 0)
@@ -268,12 +294,10 @@ static void look_at_all(bool with_text, unsigned gone)
 		if (!slots[i].image.pid)
 			continue;
 		look_at(&slots[i], with_text, i);
-		count++;
 	}
 	begin(WIRE_PASS);
 	message.pass.boot_ns = began_boot_ns;
 	message.pass.unix_ns = began_boot_ns + 1000000 * MS;
-	message.pass.process_count = count;
 	message.pass.with_text = with_text;
 	send_message();
 }
@@ -285,12 +309,11 @@ static void tell_cgroup(struct input *input)
 		"/docker/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", "/slurm/uid_0/job_9/step_1",
 	};
 
-	begin(WIRE_CGROUP);
-	message.cgroup.offset = offset;
-	message.cgroup.boot_ns = now_boot_ns;
-	message.cgroup.cgroup_id = 1 + take(input) % CGROUP_COUNT;
-	message.cgroup.path = bytes(paths[take(input) % CGROUP_COUNT]);
-	send_message();
+	begin_event(EVENT_CGROUP);
+	event.cgroup.boot_ns = now_boot_ns;
+	event.cgroup.cgroup_id = 1 + take(input) % CGROUP_COUNT;
+	event.cgroup.path = bytes(paths[take(input) % CGROUP_COUNT]);
+	send_event();
 }
 
 static void tell_loss(struct input *input)
@@ -309,12 +332,11 @@ static void be_ignored(struct input *input)
 
 	if (slot - slots < 2 || !slot->living)
 		return;
-	begin(WIRE_IGNORED);
+	begin_event(EVENT_IGNORED);
 	slot->image.exec_id++;
-	message.ignored.offset = offset;
-	message.ignored.boot_ns = now_boot_ns;
-	message.ignored.image = slot->image;
-	send_message();
+	event.ignored.boot_ns = now_boot_ns;
+	event.ignored.image = slot->image;
+	send_event();
 	*slot = (struct slot){0};
 }
 
@@ -397,10 +419,10 @@ static void happen(struct input *input)
 		execute(input);
 		break;
 	case 7: case 8:
-		end(input, WIRE_EXIT);
+		end(input, EVENT_EXIT);
 		break;
 	case 9:
-		end(input, WIRE_FINAL);
+		end(input, EVENT_FINAL);
 		break;
 	case 10:
 		look_at_all(take(input) & 1, 0);

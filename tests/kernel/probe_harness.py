@@ -15,7 +15,7 @@ import tempfile
 import threading
 import time
 
-MAGIC = b"tracer-record-1\n"
+MAGIC = b"tracer-record-2\n"
 READY_TIMEOUT_S = 30
 SETTLE_TIMEOUT_S = 20
 # The kernel frees a process, and says its final figures, up to this long after it was reaped.
@@ -146,7 +146,8 @@ def pack_message(*numbers):
     return struct.pack(">I", len(body)) + body
 
 
-HELLO, WELCOME, ACK, LAST_WITH_OFFSET = 1, 2, 3, 21
+VERSION = 2
+HELLO, WELCOME, ACK, EVENT = 1, 2, 3, 16
 
 
 class Correlator:
@@ -209,19 +210,20 @@ class Correlator:
         at = 1 if body[0] & 0xf0 == 0x90 else 3
         kind, at = unpack_unsigned(body, at)
         if kind == HELLO:
-            _, at = unpack_unsigned(body, at)
+            for _ in range(2): # wire's and records' version
+                _, at = unpack_unsigned(body, at)
             epoch, _ = unpack_unsigned(body, at)
             self.hellos.append(epoch)
             known = epoch == self.epoch
             self.epoch = epoch
             self.committed = self.committed if known else 0
             connection.sendall(self.welcome(epoch if known else 0))
-        elif HELLO < kind <= LAST_WITH_OFFSET:
+        elif kind == EVENT:
             return unpack_unsigned(body, at)[0] + 1
         return None
 
     def welcome(self, epoch):
-        return pack_message(WELCOME, 1, epoch, self.committed)
+        return pack_message(WELCOME, VERSION, epoch, self.committed)
 
     def commit(self, offset):
         self.committed = max(self.committed, offset)

@@ -1,0 +1,298 @@
+/* Records into events: what goes in comes out, and hostile bytes are refused.
+ *
+ * Every test runs over every kind of events.h. tests/record_encode.c writes the records.
+ */
+#include <check.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/record_encode.h"
+#include "tests/wire_compare.h"
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+static const enum event_type all_types[] = {
+#define E(NAME, name) EVENT_##NAME,
+	EVENTS(E)
+#undef E
+};
+
+static struct event made, received;
+static _Alignas(8) char record[EVENT_RECORD_MAX + 8];
+static uint64_t distinct;
+
+/* Every field another value; all fit 32 bits, as most fields of records do. */
+static void fill_u64(uint64_t *value)
+{
+	*value = distinct = distinct % 99991 * 7 + 1;
+}
+
+static void fill_image(struct image_key *image)
+{
+	*image = (struct image_key){(uint32_t)++distinct, (uint32_t)++distinct, ++distinct << 32};
+}
+
+static void fill_counters(struct counters *counters)
+{
+	counters->valid = ((1ULL << COUNTER_COUNT) - 1) & ~COUNTER_VALID(swap_bytes);
+#define X(name, source) fill_u64(&counters->name);
+	RECORD_COUNTERS(X)
+#undef X
+}
+
+static void fill_bytes(struct wire_bytes *bytes)
+{
+	static const char text[] = "/usr/bin/x\n\xff";
+
+	*bytes = (struct wire_bytes){text, sizeof(text) - 1};
+}
+
+static void fill_arguments(struct event_strings *argv)
+{
+	static const char *const arguments[] = {"x", "", "two\nlines", "\xff\xfe", ""};
+
+	for (argv->count = 0; argv->count < ARRAY_SIZE(arguments); argv->count++)
+		argv->item[argv->count] = (struct wire_bytes){
+			arguments[argv->count], (uint32_t)strlen(arguments[argv->count])};
+}
+
+/* The size of the record in `record` that says `made`. */
+static size_t make(enum event_type type)
+{
+	distinct = 5;
+	memset(&made, 0, sizeof(made));
+	memset(record, 0, sizeof(record));
+	made.type = type;
+#define U(name) fill_u64(&body->name);
+#define S(name) body->name = -(int64_t)++distinct;
+#define T(name) fill_bytes(&body->name);
+#define A(name) fill_arguments(&body->name);
+#define I(name) fill_image(&body->name);
+#define C(name) fill_counters(&body->name);
+	switch (type) {
+#define E(NAME, name)                                                                        \
+	case EVENT_##NAME: {                                                                  \
+		struct event_##name *body = &made.name;                                       \
+		EVENT_##NAME##_FIELDS(U, S, T, A, I, C)                                       \
+		break;                                                                        \
+	}
+		EVENTS(E)
+#undef E
+	}
+#undef U
+#undef S
+#undef T
+#undef A
+#undef I
+#undef C
+	return record_encode(&made, record);
+}
+
+/* From a copy of exactly that size and at an odd address, so that a read past its end or
+ * one that needs alignment is seen. */
+static int decode_copy(size_t size)
+{
+	char *copy = malloc(size + 1);
+
+	memcpy(copy + 1, record, size);
+	int r = event_decode(copy + 1, size, &received);
+	bool same = r == 0 && event_equal(&made, &received); /* while the text is there */
+
+	free(copy);
+	return same ? 1 : r;
+}
+
+START_TEST(round_trip)
+{
+	ck_assert_int_eq(decode_copy(make(all_types[_i])), 1);
+	ck_assert_str_ne(event_type_name(all_types[_i]), "unknown");
+}
+END_TEST
+
+/* Whatever the record says its size is. */
+START_TEST(other_sizes)
+{
+	size_t size = make(all_types[_i]);
+	struct record_header *header = (struct record_header *)record;
+
+	for (size_t other = 0; other <= sizeof(record); other++) {
+		if (other == size)
+			continue;
+		header->size = (uint32_t)size;
+		ck_assert_int_eq(decode_copy(other), -EBADMSG);
+		header->size = (uint32_t)other;
+		ck_assert_int_eq(decode_copy(other), -EBADMSG);
+	}
+}
+END_TEST
+
+START_TEST(changed_bytes)
+{
+	size_t size = make(all_types[_i]);
+
+	for (size_t position = 0; position < size; position++) {
+		char kept = record[position];
+
+		for (int value = 0; value <= UCHAR_MAX; value++) {
+			record[position] = (char)value;
+			int r = decode_copy(size);
+
+			ck_assert(r == 0 || r == 1 || r == -EBADMSG);
+		}
+		record[position] = kept;
+	}
+}
+END_TEST
+
+START_TEST(unknown_types)
+{
+	static const uint32_t types[] = {0, 100, UINT32_MAX};
+	size_t size = make(EVENT_FORK);
+
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
+		((struct record_header *)record)->type = types[i];
+		ck_assert_int_eq(decode_copy(size), -EBADMSG);
+	}
+	ck_assert_str_eq(event_type_name((enum event_type)100), "unknown");
+}
+END_TEST
+
+START_TEST(unknown_counters)
+{
+	size_t size = make(EVENT_EXIT);
+
+	((struct record_exit *)record)->counters.valid |= 1ULL << COUNTER_COUNT;
+	ck_assert_int_eq(decode_copy(size), -EBADMSG);
+	size = make(EVENT_SAMPLE);
+	((struct record_exec *)record)->counters.valid |= 1ULL << 63;
+	ck_assert_int_eq(decode_copy(size), -EBADMSG);
+}
+END_TEST
+
+/* Sizes of text that add up to the record's, and yet are too large or wrap around. */
+START_TEST(text_sizes)
+{
+	static const struct { uint16_t filename, cwd; uint32_t argv; } sizes[] = {
+		{0xffff, 0, 0}, {0, 0xffff, 0}, {0, 0, UINT32_MAX}, {8, 8, UINT32_MAX - 15},
+		{RECORD_FILENAME_MAX + 1, 0, 0}, {0, RECORD_CWD_MAX + 1, 0},
+		{0, 0, RECORD_ARGV_MAX + 1},
+	};
+	struct record_exec *exec = (struct record_exec *)record;
+
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		make(EVENT_EXEC);
+		memset(exec + 1, 0, sizeof(record) - sizeof(*exec));
+		exec->filename_size = sizes[i].filename;
+		exec->cwd_size = sizes[i].cwd;
+		exec->argv_size = sizes[i].argv;
+		uint32_t size = (uint32_t)sizeof(*exec) + sizes[i].filename + sizes[i].cwd +
+			sizes[i].argv;
+		exec->header.size = size;
+		if (size <= sizeof(record))
+			ck_assert_int_eq(decode_copy(size), -EBADMSG);
+	}
+}
+END_TEST
+
+START_TEST(text_without_end)
+{
+	size_t size = make(EVENT_CGROUP);
+
+	record[size - 1] = 'x';
+	ck_assert_int_eq(decode_copy(size), -EBADMSG);
+	size = make(EVENT_EXEC);
+	record[sizeof(struct record_exec) + ((struct record_exec *)record)->filename_size - 1] = 'x';
+	ck_assert_int_eq(decode_copy(size), -EBADMSG);
+}
+END_TEST
+
+/* More arguments than an event holds are cut, and that is said. */
+START_TEST(many_arguments)
+{
+	struct record_exec *exec = (struct record_exec *)record;
+
+	make(EVENT_EXEC);
+	exec->filename_size = exec->cwd_size = 0;
+	exec->argv_size = RECORD_ARGV_MAX;
+	exec->header.size = sizeof(*exec) + RECORD_ARGV_MAX;
+	exec->context.flags = 0;
+	memset(exec + 1, 0, RECORD_ARGV_MAX);
+	ck_assert_int_eq(event_decode(record, exec->header.size, &received), 0);
+	ck_assert_uint_eq(received.exec.argv.count, EVENT_ARGV_MAX);
+	ck_assert_uint_eq(received.exec.flags, RECORD_ARGV_TRUNCATED);
+}
+END_TEST
+
+/* An iterator's bytes, cut anywhere: the same records come out. */
+START_TEST(pieces)
+{
+	static struct event_pieces input;
+	static char stream[4 * EVENT_RECORD_MAX];
+	size_t used = 0, size;
+	const void *found;
+
+	for (size_t i = 0; i < ARRAY_SIZE(all_types); i++) {
+		size = make(all_types[i]);
+		memcpy(stream + used, record, (size + 7) & ~(size_t)7);
+		used += (size + 7) & ~(size_t)7;
+	}
+	for (size_t piece = 1; piece < used + 7; piece += piece < 64 ? 1 : 97) {
+		size_t count = 0;
+
+		event_pieces_reset(&input);
+		for (size_t at = 0; at < used; at += piece) {
+			event_pieces_add(&input, stream + at, used - at < piece ? used - at : piece);
+			while (event_pieces_next(&input, &found, &size) == 1) {
+				ck_assert_uint_eq(size, make(all_types[count++]));
+				ck_assert_mem_eq(found, record, size);
+			}
+		}
+		ck_assert_uint_eq(count, ARRAY_SIZE(all_types));
+	}
+}
+END_TEST
+
+START_TEST(pieces_refused)
+{
+	static const uint32_t sizes[] = {0, sizeof(struct record_header) - 1, EVENT_RECORD_MAX + 1,
+					 UINT32_MAX};
+	static struct event_pieces input;
+	const void *found;
+	size_t size;
+
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		make(EVENT_FORK);
+		((struct record_header *)record)->size = sizes[i];
+		event_pieces_reset(&input);
+		event_pieces_add(&input, record, sizeof(record));
+		ck_assert_int_eq(event_pieces_next(&input, &found, &size), -EBADMSG);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("record");
+	TCase *decoding = tcase_create("decoding");
+	SRunner *runner = srunner_create(suite);
+	const int types = ARRAY_SIZE(all_types);
+
+	tcase_set_timeout(decoding, 60);
+	tcase_add_loop_test(decoding, round_trip, 0, types);
+	tcase_add_loop_test(decoding, other_sizes, 0, types);
+	tcase_add_loop_test(decoding, changed_bytes, 0, types);
+	tcase_add_test(decoding, unknown_types);
+	tcase_add_test(decoding, unknown_counters);
+	tcase_add_test(decoding, text_sizes);
+	tcase_add_test(decoding, text_without_end);
+	tcase_add_test(decoding, many_arguments);
+	tcase_add_test(decoding, pieces);
+	tcase_add_test(decoding, pieces_refused);
+	suite_add_tcase(suite, decoding);
+	srunner_run_all(runner, CK_NORMAL);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
