@@ -560,6 +560,8 @@ int kernel_open(struct kernel *kernel, const struct kernel_options *options)
 		result = pins_remove(options->pin_dir, build);
 	}
 	close_fds(maps, MAPS);
+	if (result < 0 && kernel->lock >= 0)
+		rmdir(options->pin_dir); /* stays where something is pinned in it */
 	if (result < 0)
 		kernel_close(kernel);
 	return result < 0 ? result : 0;

@@ -57,12 +57,38 @@ def python(source, *arguments):
 
 
 def hierarchy_of(name):
-    """Where that v1 hierarchy is mounted, and its number."""
+    """Where that v1 hierarchy is mounted, and its number; None."""
     for line in open("/proc/self/cgroup"):
         number, controllers, _ = line.strip().split(":", 2)
         if name in controllers.split(","):
             return pathlib.Path(f"/sys/fs/cgroup/{name}"), int(number)
-    raise Skip(f"no v1 {name} hierarchy here")
+    return None
+
+
+def unified_hierarchy():
+    """Where the v2 hierarchy is mounted, beside others or alone; None."""
+    for path in (pathlib.Path("/sys/fs/cgroup/unified"), pathlib.Path("/sys/fs/cgroup")):
+        if (path / "cgroup.procs").exists():
+            return path
+    return None
+
+
+def memory_hierarchy():
+    """Where groups with a limit of memory can be made: v1, or v2 where that has them."""
+    v1, unified = pathlib.Path("/sys/fs/cgroup/memory"), unified_hierarchy()
+    if (v1 / "memory.limit_in_bytes").exists():
+        return v1
+    if unified and "memory" in (unified / "cgroup.subtree_control").read_text().split():
+        return unified
+    raise Skip("no memory cgroups here")
+
+
+def limit_memory(group, limit_bytes):
+    if (group / "memory.max").exists():
+        (group / "memory.swap.max").write_text("0")
+        (group / "memory.max").write_text(str(limit_bytes))
+    else:
+        (group / "memory.limit_in_bytes").write_text(str(limit_bytes))
 
 
 def main(prefix, namespace):
