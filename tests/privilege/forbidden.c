@@ -1,0 +1,268 @@
+/* The probe's sandbox from inside: enters it as the probe does, then tries what must not
+ * work any more, and what must. Prints a verdict for each.
+ *
+ * usage: forbidden      (root)
+ *
+ * What is tried would do harm where it worked only to this process and to a directory of
+ * its own: no call here can hurt the machine even if the sandbox is broken.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <linux/bpf.h>
+
+#include "probe/sandbox.h"
+
+#define NOBODY 65534
+
+static int failures;
+
+static void verdict(bool ok, const char *name, const char *why)
+{
+	printf("%s - privilege: %s%s%s\n", ok ? "ok" : "not ok", name, ok ? "" : "\n    ",
+	       ok ? "" : why);
+	failures += !ok;
+}
+
+/* An iterator over processes that writes nothing: r0 = 0; exit. */
+static int iterator_link(void)
+{
+	const struct bpf_insn program[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	struct btf *btf = btf__load_vmlinux_btf();
+	LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = BPF_TRACE_ITER);
+
+	if (!btf)
+		return -1;
+	options.attach_btf_id = (uint32_t)btf__find_by_name_kind(btf, "bpf_iter_task",
+								BTF_KIND_FUNC);
+	btf__free(btf);
+	int fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, "nothing", "GPL", program, 2, &options);
+	return fd < 0 ? -1 : bpf_link_create(fd, 0, BPF_TRACE_ITER, NULL);
+}
+
+static long call_bpf(int command, union bpf_attr *attributes)
+{
+	return syscall(SYS_bpf, command, attributes, sizeof(*attributes));
+}
+
+struct attempt {
+	const char *name;
+	long number;
+	long argument[6];
+};
+
+#define PATH(text) (long)(text)
+
+/* Each by its number, so that no library does something else instead. */
+static const struct attempt attempts[] = {
+	{"open a file", SYS_openat, {AT_FDCWD, PATH("/etc/passwd"), O_RDONLY}},
+	{"make a file", SYS_openat, {AT_FDCWD, PATH("/tmp/forbidden"), O_CREAT | O_WRONLY, 0600}},
+	{"look at another process", SYS_openat, {AT_FDCWD, PATH("/proc/1/environ"), O_RDONLY}},
+	{"read names in a directory", SYS_getdents64, {0, 0, 0}},
+	{"remove a file", SYS_unlinkat, {AT_FDCWD, PATH("/tmp/forbidden"), 0}},
+	{"rename a file", SYS_renameat2, {AT_FDCWD, PATH("/x"), AT_FDCWD, PATH("/y"), 0}},
+	{"make a directory", SYS_mkdirat, {AT_FDCWD, PATH("/tmp/forbidden"), 0700}},
+	{"change a mode", SYS_fchmodat, {AT_FDCWD, PATH("/tmp/forbidden"), 0777}},
+	{"a TCP socket", SYS_socket, {AF_INET, SOCK_STREAM, 0}},
+	{"an IPv6 socket", SYS_socket, {AF_INET6, SOCK_DGRAM, 0}},
+	{"a netlink socket", SYS_socket, {AF_NETLINK, SOCK_RAW, 0}},
+	{"a packet socket", SYS_socket, {AF_PACKET, SOCK_RAW, 0}},
+	{"a pair of sockets", SYS_socketpair, {AF_INET, SOCK_STREAM, 0, 0}},
+	{"listen", SYS_listen, {-1, 1}},
+	{"bind", SYS_bind, {-1, 0, 0}},
+	{"accept", SYS_accept4, {-1, 0, 0, 0}},
+	{"run a program", SYS_execve, {PATH("/bin/true"), 0, 0}},
+	{"run a program by descriptor", SYS_execveat, {-1, PATH(""), 0, 0, 0}},
+	{"fork", SYS_clone, {SIGCHLD, 0, 0, 0, 0}},
+	{"clone3", SYS_clone3, {0, 0}},
+	{"trace a process", SYS_ptrace, {PTRACE_ATTACH, 1, 0, 0}},
+	{"read a process' memory", SYS_process_vm_readv, {1, 0, 0, 0, 0, 0}},
+	{"kill a process", SYS_kill, {1, 0}},
+	{"signal by pidfd", SYS_pidfd_send_signal, {-1, 0, 0, 0}},
+	{"mount", SYS_mount, {PATH("none"), PATH("/mnt"), PATH("tmpfs"), 0, 0}},
+	{"unmount", SYS_umount2, {PATH("/nowhere"), 0}},
+	{"change the root", SYS_chroot, {PATH("/nowhere")}},
+	{"new namespaces", SYS_unshare, {0}},
+	{"another's namespace", SYS_setns, {-1, 0}},
+	{"become root", SYS_setuid, {0}},
+	{"become root's group", SYS_setgid, {0}},
+	{"take capabilities", SYS_capset, {0, 0}},
+	{"change limits", SYS_prlimit64, {0, 7, 0, 0}},
+	{"set a process option", SYS_prctl, {PR_SET_DUMPABLE, 1, 0, 0, 0}},
+	{"memory that can be executed", SYS_mmap,
+	 {0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0}},
+	{"make memory executable", SYS_mprotect, {0, 0, PROT_READ | PROT_EXEC}},
+	{"a file in memory", SYS_memfd_create, {PATH("forbidden"), 0}},
+	{"io_uring", SYS_io_uring_setup, {0, 0}},
+	{"perf events", SYS_perf_event_open, {0, 0, -1, -1, 0}},
+	{"user faults", SYS_userfaultfd, {0}},
+	{"keys", SYS_keyctl, {0, 0, 0, 0, 0}},
+	{"a kernel module", SYS_finit_module, {-1, PATH(""), 0}},
+	{"another kernel", SYS_kexec_load, {0, 0, 0, 0}},
+	{"the clock", SYS_clock_settime, {-1, 0}},
+	{"a device's controls", SYS_ioctl, {0, 0, 0}},
+	{"another filter", SYS_seccomp, {99, 0, 0}},
+};
+
+/* EPERM is the filter's answer; no call above would give it for another reason but
+ * some for want of privilege, which is as good. */
+static void try_forbidden(void)
+{
+	char why[128];
+
+	for (size_t i = 0; i < sizeof(attempts) / sizeof(attempts[0]); i++) {
+		const struct attempt *attempt = &attempts[i];
+		const long *with = attempt->argument;
+
+		errno = 0;
+		long result = syscall(attempt->number, with[0], with[1], with[2], with[3],
+				      with[4], with[5]);
+		snprintf(why, sizeof(why), "gave %ld, %s", result, strerror(errno));
+		verdict(result == -1 && errno == EPERM, attempt->name, why);
+	}
+}
+
+static void try_bpf(int link)
+{
+	union bpf_attr attributes = {.prog_type = BPF_PROG_TYPE_SOCKET_FILTER};
+	char why[128];
+
+	static const struct {
+		const char *name;
+		int command;
+	} refused[] = {
+		{"load a BPF program", BPF_PROG_LOAD}, {"make a BPF map", BPF_MAP_CREATE},
+		{"open a pinned object", BPF_OBJ_GET}, {"pin an object", BPF_OBJ_PIN},
+		{"attach a BPF program", BPF_LINK_CREATE}, {"detach one", BPF_LINK_DETACH},
+		{"find another's program", BPF_PROG_GET_FD_BY_ID},
+		{"find another's map", BPF_MAP_GET_FD_BY_ID},
+		{"change a map by a call", BPF_MAP_UPDATE_ELEM},
+		{"read a map by a call", BPF_MAP_LOOKUP_ELEM},
+	};
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		errno = 0;
+		long result = call_bpf(refused[i].command, &attributes);
+		snprintf(why, sizeof(why), "gave %ld, %s", result, strerror(errno));
+		verdict(result == -1 && errno == EPERM, refused[i].name, why);
+	}
+	int fd = bpf_iter_create(link);
+	snprintf(why, sizeof(why), "%s", strerror(errno));
+	verdict(fd >= 0, "a pass over the living still works", why);
+	char byte;
+	verdict(fd >= 0 && read(fd, &byte, 1) == 0, "and can be read", why);
+}
+
+static void try_needed(void)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "/nowhere"};
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	int result = connect(fd, (struct sockaddr *)&address, sizeof(address));
+
+	/* Landlock lets connect(2) through; the path is simply not there. */
+	verdict(fd >= 0 && result == -1 && errno == ENOENT, "connecting to a Unix socket works",
+		strerror(errno));
+	void *memory = malloc(1 << 20);
+	verdict(memory != NULL, "memory can be had", "no");
+	free(memory);
+}
+
+/* Another process of the user that the sandbox becomes: only the filter protects that. */
+static pid_t victim_start(void)
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		if (setgid(NOBODY) || setuid(NOBODY) || prctl(PR_SET_PDEATHSIG, SIGKILL))
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	return child;
+}
+
+static void try_victim(pid_t victim)
+{
+	verdict(syscall(SYS_tgkill, victim, victim, 0) == -1 && errno == EPERM,
+		"signal another process of the same user", "it can");
+	verdict(syscall(SYS_kill, victim, 0) == -1 && errno == EPERM,
+		"kill another process of the same user", "it can");
+}
+
+#if defined(__x86_64__)
+/* getpid, by the entry for 32-bit programs, whose numbers mean other calls. */
+static void try_other_abi(void)
+{
+	long result;
+
+	__asm__ volatile("int $0x80" : "=a"(result) : "a"(20L) : "memory", "r8", "r9", "r10",
+			 "r11");
+	_exit(1);
+}
+#endif
+
+static int sandbox(int link)
+{
+	const struct sandbox_options options = {
+		.uid = NOBODY, .gid = NOBODY, .group = (gid_t)-1, .iterator_link = link};
+
+	return sandbox_enter(&options);
+}
+
+/* In a child: what that does ends it. */
+static void check_other_abi(int link)
+{
+#if defined(__x86_64__)
+	pid_t child = fork();
+	int status = 0;
+
+	if (child == 0) {
+		if (sandbox(link) == 0)
+			try_other_abi();
+		_exit(2);
+	}
+	waitpid(child, &status, 0);
+	verdict(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS,
+		"a system call of the 32-bit kind kills", "it came back");
+#endif
+}
+
+int main(void)
+{
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	int link = iterator_link();
+
+	if (link < 0) {
+		printf("skip - privilege: no iterator can be made here: %s\n", strerror(errno));
+		return 0;
+	}
+	pid_t victim = victim_start();
+	check_other_abi(link);
+	int result = sandbox(link);
+	verdict(result == 0, "the sandbox is entered", strerror(-result));
+	if (result)
+		return 1;
+	try_forbidden();
+	try_victim(victim);
+	try_bpf(link);
+	try_needed();
+	return failures ? 1 : 0;
+}
