@@ -51,7 +51,7 @@ static uid_t user_read(int proc_fd, const char *pid)
 
 static const char *daemon_name(const char *comm)
 {
-	static const char *const names[] = {PROGRAM_PROBE, PROGRAM_CORRELATOR};
+	static const char *const names[] = {PROGRAM_PROBE, PROGRAM_CORRELATOR, PROGRAM_SHIPPER};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strncmp(comm, names[i], COMM_MAX) == 0)

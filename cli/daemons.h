@@ -9,7 +9,7 @@
 #define DAEMONS_MAX 16
 
 struct daemon_info {
-	const char *name; /* PROGRAM_PROBE or PROGRAM_CORRELATOR */
+	const char *name; /* PROGRAM_PROBE, PROGRAM_CORRELATOR or PROGRAM_SHIPPER */
 	pid_t pid;
 	uid_t user_id;
 	int64_t rss_bytes;

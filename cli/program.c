@@ -15,7 +15,7 @@
 static int find_beside(const char *name, char ret_path[PATH_MAX])
 {
 	static const char *const folders[] = {
-		"", "../probe/", "../correlator/", "../libexec/tracer/", "../lib/tracer/", "../sbin/",
+		"", "../probe/", "../correlator/", "../shipper/", "../libexec/tracer/", "../lib/tracer/", "../sbin/",
 	};
 	char own[PATH_MAX];
 	ssize_t size = readlink("/proc/self/exe", own, sizeof(own) - 1);

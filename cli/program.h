@@ -9,6 +9,7 @@
 
 #define PROGRAM_PROBE "tracer-probe"
 #define PROGRAM_CORRELATOR "tracer-correlator"
+#define PROGRAM_SHIPPER "tracer-shipper"
 
 /* Beside our own binary (installed, or in the build tree), else in PATH.
  * 0; -ENOENT, said on standard error. */

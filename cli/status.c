@@ -11,14 +11,20 @@
 #include "cli/freshness.h"
 #include "cli/options.h"
 #include "cli/program.h"
+#include "cli/shipping.h"
 #include "cli/source.h"
 #include "cli/units.h"
+#include "common/shipping.h"
 
 #define LOSS_RECENT_NS (86400 * 1000000000LL) /* older losses are history, not a fault */
+
+enum { OPTION_SHIPPER = 1 };
 
 static const struct option_spec option_specs[] = {
 	OPTION_SPEC_JSON,
 	OPTION_SPEC_SOURCE,
+	{OPTION_SHIPPER, "shipper", 0, "DIR", "directory",
+	 "read the shipper's status here (else " SHIPPING_STATE_DEFAULT ")"},
 	OPTION_SPEC_COLOR,
 	OPTION_SPEC_HELP,
 	OPTION_SPEC_END,
@@ -218,11 +224,12 @@ static int status_main(const struct verb *verb, int argc, char **argv)
 	struct status status = {.json = json_pack("{s:[]}", "daemons")};
 	struct options options;
 	struct output output;
-	const char *value;
+	const char *value, *shipper = SHIPPING_STATE_DEFAULT;
 	int option;
 
 	options_init(&options, verb, argc, argv);
-	option = options_next(&options, &value);
+	while ((option = options_next(&options, &value)) > 0)
+		shipper = value;
 	if (option < 0 || options_check_operands(&options, 0, 0)) {
 		json_decref(status.json);
 		return option < 0 ? options_exit(option) : VERB_USAGE;
@@ -230,6 +237,7 @@ static int status_main(const struct verb *verb, int argc, char **argv)
 	output_init(&output, stdout, options.color);
 	check_daemons(&status);
 	check_store(&status, options_store_path(&options));
+	shipping_check(shipper, &status.findings, status.json);
 	json_object_set_new(status.json, "findings", findings_to_json(&status.findings));
 	if (options.json) {
 		json_dumpf(status.json, stdout, JSON_INDENT(2));
@@ -248,8 +256,8 @@ const struct verb verb_status = {
 	.operands = "",
 	.summary = "daemons, lag, losses, size of the store",
 	.description =
-		"Tells whether the daemons run and keep up, what was lost, and how much the store\n"
-		"holds. Exit status 1 where something is wrong; the line below it says what to do.",
+		"Tells whether the daemons run and keep up, what was lost, how much the store holds, and\n"
+		"how far the shipper is behind it. Exit status 1 where something is wrong; the line below it says what to do.",
 	.options = option_specs,
 	.examples = "  tracer status\n"
 		    "  tracer status --json | jq .stream.lag_ns",

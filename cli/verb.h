@@ -49,6 +49,7 @@ struct verb {
 	V(lake) \
 	V(record) \
 	V(replay) \
+	V(ship) \
 	V(completion) \
 	V(help)
 

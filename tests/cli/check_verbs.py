@@ -114,7 +114,7 @@ COMP_WORDS=(tracer sh); COMP_CWORD=1; _tracer; echo "${COMPREPLY[*]}"
 COMP_WORDS=(tracer top --sort m); COMP_CWORD=3; _tracer; echo "${COMPREPLY[*]}"
 """
         answer = subprocess.run(["bash"], input=asked, capture_output=True, check=True).stdout
-        self.assertEqual(answer, b"--tools\nshow\nmemory\n")
+        self.assertEqual(answer, b"--tools\nshow ship\nmemory\n")
         for shell in ("zsh", "fish"):
             script = self.run_tracer("completion", shell).stdout.decode()
             for verb in verbs():

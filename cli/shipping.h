@@ -1,0 +1,13 @@
+/* The shipper's part of `tracer status`. */
+#ifndef TRACER_CLI_SHIPPING_H
+#define TRACER_CLI_SHIPPING_H
+
+#include <jansson.h>
+
+#include "cli/findings.h"
+
+/* Adds what the shipper's status file in `directory` says to the findings, and its figures as
+ * "shipper" to `json`. A host where none has ever run is well. */
+void shipping_check(const char *directory, struct findings *findings, json_t *json);
+
+#endif
