@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/shipping.h"
 #include "correlator/replay.h"
 #include "correlator/server.h"
 
@@ -35,7 +36,7 @@ struct options {
 	gid_t gid, socket_group;
 	const char *user_name;
 	int ready_fd;
-	int retain_days;
+	struct retention_options retention;
 	bool once;
 	enum log_level log_level;
 };
@@ -55,6 +56,9 @@ static const char help[] =
 	"                      (default nobody)\n"
 	"  --user USER         become this user once the socket is bound\n"
 	"  --retain DAYS       delete runs that ended longer ago (default 30, 0: never)\n"
+	"  --store-max SIZE    delete the oldest beyond that, sent or not (default 10G, 0: never)\n"
+	"  --shipper DIR       where tracer-shipper says how far it is; what it has still to send\n"
+	"                      is kept (default /var/lib/tracer-shipper)\n"
 	"  --once              end when the first probe has come and gone\n"
 	"  --replay FILE       read a recording instead of listening, then end\n"
 	"  --record FILE       also write every message to a recording\n"
@@ -86,6 +90,21 @@ static int parse_number(const char *text, long least, long most, int *ret)
 	if (errno || end == text || *end || value < least || value > most)
 		return usage("'%s' is not a number in the range that this option takes", text);
 	*ret = (int)value;
+	return 0;
+}
+
+/* "500M", "10G". */
+static int parse_size(const char *text, uint64_t *ret)
+{
+	char *end;
+
+	errno = 0;
+	unsigned long long value = strtoull(text, &end, 10);
+	int shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+
+	if (errno || end == text || *text == '-' || end[shift > 0] || value > UINT64_MAX >> (shift + 1))
+		return usage("'%s' is not a size: bytes, or with K, M or G behind them", text);
+	*ret = value << shift;
 	return 0;
 }
 
@@ -137,7 +156,8 @@ static int parse_group(const char *text, gid_t *ret)
 
 enum option_id {
 	OPTION_SOCKET = 256, OPTION_SOCKET_GROUP, OPTION_STORE, OPTION_RULES, OPTION_ARGUMENTS,
-	OPTION_PROBE_USER, OPTION_USER, OPTION_RETAIN, OPTION_ONCE, OPTION_REPLAY, OPTION_RECORD,
+	OPTION_PROBE_USER, OPTION_USER, OPTION_RETAIN, OPTION_STORE_MAX,
+	OPTION_SHIPPER, OPTION_ONCE, OPTION_REPLAY, OPTION_RECORD,
 	OPTION_READY_FD, OPTION_LOG_LEVEL, OPTION_HELP, OPTION_VERSION,
 };
 
@@ -150,6 +170,8 @@ static const struct option long_options[] = {
 	{"probe-user", required_argument, NULL, OPTION_PROBE_USER},
 	{"user", required_argument, NULL, OPTION_USER},
 	{"retain", required_argument, NULL, OPTION_RETAIN},
+	{"store-max", required_argument, NULL, OPTION_STORE_MAX},
+	{"shipper", required_argument, NULL, OPTION_SHIPPER},
 	{"once", no_argument, NULL, OPTION_ONCE},
 	{"replay", required_argument, NULL, OPTION_REPLAY},
 	{"record", required_argument, NULL, OPTION_RECORD},
@@ -182,7 +204,9 @@ static int parse_option(struct options *options, int id)
 		options->drop = true;
 		options->user_name = optarg;
 		return parse_user(optarg, &options->uid, &options->gid);
-	case OPTION_RETAIN: return parse_number(optarg, 0, 36500, &options->retain_days);
+	case OPTION_RETAIN: return parse_number(optarg, 0, 36500, &options->retention.days);
+	case OPTION_STORE_MAX: return parse_size(optarg, &options->retention.bytes_most);
+	case OPTION_SHIPPER: options->retention.shipper = optarg; return 0;
 	case OPTION_ONCE: options->once = true; return 0;
 	case OPTION_REPLAY: options->replay = optarg; return 0;
 	case OPTION_RECORD: options->record = optarg; return 0;
@@ -262,7 +286,7 @@ static int serve(const struct options *options, struct session *session, struct 
 		.probe_uid = options->probe_uid,
 		.once = options->once,
 		.record_fd = -1,
-		.retain_days = options->retain_days,
+		.retention = options->retention,
 		.ready_fd = options->ready_fd,
 	};
 	int r = options->record ? open_recording(options->record, &server.record_fd) : 0;
@@ -318,7 +342,7 @@ int main(int argc, char **argv)
 		.probe_uid = 65534,
 		.socket_group = (gid_t)-1,
 		.ready_fd = -1,
-		.retain_days = 30,
+		.retention = {.days = 30, .bytes_most = 10ULL << 30, .shipper = SHIPPING_STATE_DEFAULT},
 		.log_level = LOG_LEVEL_INFO,
 	};
 	int listen_fd = -1;

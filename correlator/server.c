@@ -19,7 +19,7 @@
 #define COMMIT_PERIOD_MS 250  /* half of it is the mean wait of an event for its row */
 #define RETRY_PERIOD_MS 1000
 #define EXPIRE_PERIOD_MS (60 * 60 * 1000)
-#define EXPIRE_RUNS_MAX 1000  /* at one go: readers and the probe wait meanwhile */
+#define BOUND_PERIOD_MS (60 * 1000)
 #define PENDING_ROWS_MAX 20000
 #define READ_SIZE (256 * 1024)
 #define UNSENT_MAX (64 * 1024) /* a peer that does not read its acknowledgements */
@@ -38,7 +38,7 @@ struct server {
 	bool paused; /* the store cannot be written */
 	int failure;
 	struct wire_input input;
-	uv_timer_t commit_timer, expire_timer;
+	uv_timer_t commit_timer, expire_timer, bound_timer;
 	uv_signal_t terminate, interrupt;
 };
 
@@ -353,20 +353,33 @@ static void commit_due(uv_timer_t *timer)
 	uv_timer_set_repeat(timer, server->paused ? RETRY_PERIOD_MS : COMMIT_PERIOD_MS);
 }
 
+static struct retention_now retention_now(void)
+{
+	struct timespec boot;
+
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	return (struct retention_now){.unix_ns = (int64_t)wall_clock_ns(),
+				      .boot_ns = boot.tv_sec * 1000000000LL + boot.tv_nsec};
+}
+
 static void expire_due(uv_timer_t *timer)
 {
 	struct server *server = timer->data;
-	uint64_t age_ns = (uint64_t)server->options.retain_days * 86400u * 1000000000u;
+	struct retention_now now = retention_now();
 
-	if (server->paused)
-		return;
 	commit(server);
-	int64_t r = store_expire(server->store, (int64_t)(wall_clock_ns() - age_ns), EXPIRE_RUNS_MAX);
+	if (!server->paused)
+		retention_by_age(&server->options.retention, server->store, &now);
+}
 
-	if (r < 0)
-		log_warning("cannot expire old runs: %s", store_error_text(server->store));
-	else if (r > 0)
-		log_info("expired %lld runs older than %d days", (long long)r, server->options.retain_days);
+/* Also when the store cannot be written for want of space: deleting may make it fit again. */
+static void bound_due(uv_timer_t *timer)
+{
+	struct server *server = timer->data;
+	struct retention_now now = retention_now();
+
+	commit(server);
+	retention_by_size(&server->options.retention, server->store, &now);
 }
 
 static void stop_requested(uv_signal_t *signal, int number)
@@ -387,8 +400,10 @@ static void start(struct server *server)
 	uv_timer_start(&server->commit_timer, commit_due, COMMIT_PERIOD_MS, COMMIT_PERIOD_MS);
 	uv_timer_init(loop, &server->expire_timer);
 	server->expire_timer.data = server;
-	if (server->options.retain_days > 0)
-		uv_timer_start(&server->expire_timer, expire_due, EXPIRE_PERIOD_MS, EXPIRE_PERIOD_MS);
+	uv_timer_start(&server->expire_timer, expire_due, EXPIRE_PERIOD_MS, EXPIRE_PERIOD_MS);
+	uv_timer_init(loop, &server->bound_timer);
+	server->bound_timer.data = server;
+	uv_timer_start(&server->bound_timer, bound_due, BOUND_PERIOD_MS, BOUND_PERIOD_MS);
 	uv_signal_init(loop, &server->terminate);
 	uv_signal_start(&server->terminate, stop_requested, SIGTERM);
 	uv_signal_init(loop, &server->interrupt);

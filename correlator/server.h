@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "correlator/retention.h"
 #include "correlator/session.h"
 
 struct server_options {
@@ -17,7 +18,7 @@ struct server_options {
 	uid_t probe_uid;   /* whose probe is accepted, besides root's and our own */
 	bool once;         /* end when the first peer that greeted has gone */
 	int record_fd;     /* -1, or where every frame is copied to */
-	int retain_days;   /* 0: for ever */
+	struct retention_options retention;
 	int ready_fd;      /* -1, or where '1' is written once peers and signals are served; closed */
 };
 

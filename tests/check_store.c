@@ -1018,6 +1018,15 @@ static void put_run_of(struct store *store, int64_t id, int64_t unix_ns, bool li
 	ck_assert_int_eq(store_put_container(store, &container), 0);
 }
 
+static int64_t expire(struct store *store, int64_t before_unix_ns, unsigned limit)
+{
+	const struct store_expiry expiry = {before_unix_ns, limit, .shipped_rev = INT64_MAX};
+	int64_t unsent = -1, count = store_expire(store, &expiry, &unsent);
+
+	ck_assert(count < 0 || unsent == 0);
+	return count;
+}
+
 START_TEST(expiry_takes_whole_old_runs)
 {
 	static const char *const tables[] = {"runs", "tasks", "tools", "processes", "samples",
@@ -1028,13 +1037,13 @@ START_TEST(expiry_takes_whole_old_runs)
 	put_run_of(store, 1, OLD_UNIX_NS, false);
 	put_run_of(store, 2, NEW_UNIX_NS, false);
 	commit(store, 1);
-	ck_assert_int_eq(store_expire(store, NEW_UNIX_NS, 10), 1);
+	ck_assert_int_eq(expire(store, NEW_UNIX_NS, 10), 1);
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
 		snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s", tables[i]);
 		ck_assert_msg(read_integer(sql) == 1, "%s", tables[i]);
 	}
 	ck_assert_int_eq(read_integer("SELECT id FROM processes"), 2);
-	ck_assert_int_eq(store_expire(store, NEW_UNIX_NS, 10), 0);
+	ck_assert_int_eq(expire(store, NEW_UNIX_NS, 10), 0);
 	store_close(store);
 }
 END_TEST
@@ -1049,7 +1058,7 @@ START_TEST(expiry_takes_old_samples_of_the_host)
 		ck_assert_int_eq(store_put_host_sample(store, &sample), 0);
 	}
 	commit(store, 1);
-	ck_assert_int_eq(store_expire(store, NEW_UNIX_NS, 10), 0);
+	ck_assert_int_eq(expire(store, NEW_UNIX_NS, 10), 0);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM host_samples"), 1);
 	ck_assert_int_eq(read_integer("SELECT unix_ns FROM host_samples"), NEW_UNIX_NS);
 	store_close(store);
@@ -1062,7 +1071,7 @@ START_TEST(expiry_keeps_runs_that_live)
 
 	put_run_of(store, 1, OLD_UNIX_NS, true);
 	commit(store, 1);
-	ck_assert_int_eq(store_expire(store, NEW_UNIX_NS, 10), 0);
+	ck_assert_int_eq(expire(store, NEW_UNIX_NS, 10), 0);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM runs"), 1);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM tools"), 1);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM processes"), 0);
@@ -1078,12 +1087,12 @@ START_TEST(expiry_is_bounded_and_gives_space_back)
 
 	for (int64_t id = 1; id <= 3000; id++)
 		put_run_of(store, id, OLD_UNIX_NS + id, false);
-	ck_assert_int_eq(store_expire(store, NEW_UNIX_NS, 10), -EINVAL); /* not in a batch */
+	ck_assert_int_eq(expire(store, NEW_UNIX_NS, 10), -EINVAL); /* not in a batch */
 	commit(store, 1);
 	pages = read_integer("PRAGMA page_count");
-	ck_assert_int_eq(store_expire(store, NEW_UNIX_NS, 1000), 1000);
+	ck_assert_int_eq(expire(store, NEW_UNIX_NS, 1000), 1000);
 	ck_assert_int_eq(read_integer("SELECT min(id) FROM runs"), 1001);
-	ck_assert_int_eq(store_expire(store, NEW_UNIX_NS, 5000), 2000);
+	ck_assert_int_eq(expire(store, NEW_UNIX_NS, 5000), 2000);
 	ck_assert_int_lt(read_integer("PRAGMA page_count"), pages / 2);
 	store_close(store);
 }

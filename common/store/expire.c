@@ -7,21 +7,16 @@
 #define VACUUM_PAGES "4096"
 
 /* In this order: what a run is made of is found through the run. */
-static const char *const steps_before[] = {
-	"expire_find_runs", "expire_find_tools", "expire_find_processes", "expire_samples",
-	"expire_processes", "expire_incidents", "expire_tools", "expire_tasks",
-};
+static const char *const steps_find[] = {"expire_find_runs", "expire_find_tools",
+					 "expire_find_processes"};
+static const char *const steps_before[] = {"expire_samples", "expire_processes", "expire_incidents",
+					   "expire_tools", "expire_tasks"};
 static const char *const steps_after[] = {"expire_containers", "expire_losses", "expire_host_samples",
 					  "expire_images"};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-struct expiry {
-	int64_t before_unix_ns;
-	unsigned limit;
-};
-
-static int expire_step(struct store *store, const char *name, const struct expiry *expiry)
+static int expire_step(struct store *store, const char *name, const struct store_expiry *expiry)
 {
 	sqlite3_stmt *statement = NULL;
 	int error = store_find_statement(store, name, &statement);
@@ -30,11 +25,12 @@ static int expire_step(struct store *store, const char *name, const struct expir
 		return error;
 	store_bind_integer(statement, "before_unix_ns", expiry->before_unix_ns);
 	store_bind_integer(statement, "limit", expiry->limit);
+	store_bind_integer(statement, "kept_rev", expiry->with_unsent ? INT64_MAX : expiry->shipped_rev);
 	return store_run_statement(store, statement);
 }
 
 static int expire_steps(struct store *store, const char *const *names, size_t count,
-			const struct expiry *expiry)
+			const struct store_expiry *expiry)
 {
 	int error = 0;
 
@@ -43,10 +39,29 @@ static int expire_steps(struct store *store, const char *const *names, size_t co
 	return error;
 }
 
-static int expire_rows(struct store *store, const struct expiry *expiry, int64_t *ret_count)
+static int count_unsent(struct store *store, const struct store_expiry *expiry, int64_t *ret_count)
+{
+	sqlite3_stmt *statement = NULL;
+	int error = store_find_statement(store, "expire_count_unsent", &statement);
+
+	if (error < 0)
+		return error;
+	store_bind_integer(statement, "shipped_rev", expiry->shipped_rev);
+	if (sqlite3_step(statement) == SQLITE_ROW)
+		*ret_count = sqlite3_column_int64(statement, 0);
+	sqlite3_reset(statement);
+	return 0;
+}
+
+static int expire_rows(struct store *store, const struct store_expiry *expiry, int64_t *ret_count,
+		       int64_t *ret_unsent_count)
 {
 	int error = store_begin(store);
 
+	if (error == 0)
+		error = expire_steps(store, steps_find, COUNT(steps_find), expiry);
+	if (error == 0 && expiry->with_unsent && expiry->shipped_rev != INT64_MAX)
+		error = count_unsent(store, expiry, ret_unsent_count);
 	if (error == 0)
 		error = expire_steps(store, steps_before, COUNT(steps_before), expiry);
 	if (error == 0)
@@ -61,19 +76,32 @@ static int expire_rows(struct store *store, const struct expiry *expiry, int64_t
 	return error < 0 ? error : store_end(store);
 }
 
-int64_t store_expire(struct store *store, int64_t before_unix_ns, unsigned limit)
+int64_t store_expire(struct store *store, const struct store_expiry *expiry,
+		     int64_t *ret_unsent_count)
 {
-	const struct expiry expiry = {before_unix_ns, limit};
-	int64_t count = 0;
+	int64_t count = 0, unsent_count = 0;
 	int error;
 
 	if (!sqlite3_get_autocommit(store->db))
 		return -EINVAL;
-	error = expire_rows(store, &expiry, &count);
+	error = expire_rows(store, expiry, &count, &unsent_count);
 	if (error < 0) {
 		store_rollback(store);
 		return error;
 	}
+	*ret_unsent_count = unsent_count;
 	error = store_exec(store, "PRAGMA incremental_vacuum(" VACUUM_PAGES ")");
 	return error < 0 ? error : count;
+}
+
+int64_t store_used_bytes(struct store *store)
+{
+	int64_t pages = 0, free_pages = 0, page_bytes = 0;
+	int error = store_read_integer(store, "PRAGMA page_count", &pages);
+
+	if (error == 0)
+		error = store_read_integer(store, "PRAGMA freelist_count", &free_pages);
+	if (error == 0)
+		error = store_read_integer(store, "PRAGMA page_size", &page_bytes);
+	return error < 0 ? error : (pages - free_pages) * page_bytes;
 }

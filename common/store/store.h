@@ -79,11 +79,22 @@ void store_rollback(struct store *store);
 /* 0, or -ENODATA: the store has no stream yet. */
 int store_read_stream(struct store *store, struct store_stream *ret_stream);
 
-/* Deletes what ended before `before_unix_ns`: at most `limit` runs with all that is in
- * them, and processes of runs that live on; then gives pages back. Commits by itself,
- * so it is called between a commit and the next put (-EINVAL otherwise). The number
- * of runs deleted or -errno. */
-int64_t store_expire(struct store *store, int64_t before_unix_ns, unsigned limit);
+struct store_expiry {
+	int64_t before_unix_ns; /* what ended before goes */
+	unsigned limit;         /* runs at most */
+	int64_t shipped_rev;    /* what the shipper has sent; INT64_MAX: there is no shipper */
+	bool with_unsent;       /* also what it has not */
+};
+
+/* Deletes runs that ended with all that is in them, the oldest first, and processes of runs
+ * that live on; then gives pages back. Commits by itself, so it is called between a commit
+ * and the next put (-EINVAL otherwise). The number of runs deleted or -errno.
+ * `ret_unsent_count`: processes and samples deleted that had not been sent. */
+int64_t store_expire(struct store *store, const struct store_expiry *expiry,
+		     int64_t *ret_unsent_count);
+
+/* Bytes of the database that hold something, or -errno. */
+int64_t store_used_bytes(struct store *store);
 
 /* ---- reading ------------------------------------------------------------------
  * A query is a file of queries/, found by its name; parameters are bound by name. */

@@ -1,0 +1,522 @@
+/* The parts of tracer-shipper that need no network: rows, batches, cursor, waits, settings,
+ * verdicts. tests/shipper has the program as a whole. */
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "shipper/batch.h"
+#include "shipper/cloud.h"
+#include "shipper/cursor.h"
+#include "shipper/file.h"
+#include "shipper/retry.h"
+#include "shipper/row.h"
+#include "shipper/secret_file.h"
+#include "shipper/settings.h"
+#include "shipper/verdict.h"
+
+static char directory[64];
+
+static void begin(void)
+{
+	strcpy(directory, "/tmp/check-shipper-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+}
+
+static void end(void)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -r '%s'", directory);
+	ck_assert_int_eq(system(command), 0);
+}
+
+/* ---- rows -------------------------------------------------------------------------- */
+
+static void row_is(const struct store_value *value, const char *expected)
+{
+	struct row_text row = {0};
+	char text[256];
+
+	row_begin(&row);
+	row_add_value(&row, "v", value);
+	ck_assert_int_eq(row_end(&row), 0);
+	snprintf(text, sizeof(text), "%.*s", (int)row.size, row.data);
+	ck_assert_str_eq(text, expected);
+	row_text_deinit(&row);
+}
+
+#define TEXT(bytes) \
+	&(struct store_value){.type = STORE_VALUE_TEXT, .data = bytes, .size = sizeof(bytes) - 1}
+#define BLOB(bytes) \
+	&(struct store_value){.type = STORE_VALUE_BLOB, .data = bytes, .size = sizeof(bytes) - 1}
+
+START_TEST(rows_are_plain_ascii)
+{
+	row_is(&(struct store_value){.type = STORE_VALUE_NULL}, "{\"v\":null}\n");
+	row_is(&(struct store_value){.type = STORE_VALUE_INTEGER, .integer = INT64_MIN},
+	       "{\"v\":-9223372036854775808}\n");
+	row_is(TEXT("a\"b\\c\n\x7f\0d"), "{\"v\":\"a\\\"b\\\\c\\u000a\\u007f\\u0000d\"}\n");
+	row_is(TEXT("\xc3\xa9\xf0\x9f\x98\x80"), "{\"v\":\"\\u00e9\\ud83d\\ude00\"}\n");
+	/* no UTF-8, an overlong form, a cut one, a surrogate */
+	row_is(TEXT("\xff|\xc0\x80|\xe2\x82|\xed\xa0\x80"),
+	       "{\"v\":\"\\\\xff|\\\\xc0\\\\x80|\\\\xe2\\\\x82|\\\\xed\\\\xa0\\\\x80\"}\n");
+	row_is(TEXT("\xe2\x80\xae\xc2\x9b"), "{\"v\":\"\\u202e\\u009b\"}\n");
+}
+END_TEST
+
+START_TEST(blobs_are_lists)
+{
+	row_is(BLOB(""), "{\"v\":[]}\n");
+	row_is(BLOB("bwa\0mem\0\0"), "{\"v\":[\"bwa\",\"mem\",\"\"]}\n");
+	row_is(BLOB("cut"), "{\"v\":[\"cut\"]}\n");
+}
+END_TEST
+
+START_TEST(rows_have_members)
+{
+	struct row_text row = {0};
+
+	row_begin(&row);
+	row_add_unsigned(&row, "version", UINT64_MAX);
+	row_add_string(&row, "cloud", "aws");
+	ck_assert_int_eq(row_end(&row), 0);
+	ck_assert_int_eq(row.size, strlen("{\"version\":18446744073709551615,\"cloud\":\"aws\"}\n"));
+	ck_assert_int_eq(memcmp(row.data, "{\"version\":18446744073709551615,\"cloud\":\"aws\"}\n", row.size), 0);
+	row_text_deinit(&row);
+}
+END_TEST
+
+/* ---- batches ------------------------------------------------------------------------ */
+
+static struct batch freeze(const char *line, int count)
+{
+	struct batch batch = {.host_id = 0x1234, .entity = "runs", .from_version = 10, .to_version = 20};
+	struct batch_writer *writer;
+
+	ck_assert_int_eq(batch_writer_new(directory, &writer), 0);
+	for (int i = 0; i < count; i++)
+		ck_assert_int_eq(batch_writer_add(writer, line, strlen(line)), 0);
+	ck_assert_int_eq(batch_writer_finish(writer, &batch), 0);
+	batch_writer_free(writer);
+	return batch;
+}
+
+START_TEST(frozen_batch_is_taken_up_again)
+{
+	struct batch batch = freeze("{\"id\":1}\n", 100000), found;
+
+	ck_assert_int_eq(batch_parse_name(batch.name, &found), 0);
+	ck_assert_int_eq(found.host_id, 0x1234);
+	ck_assert_str_eq(found.entity, "runs");
+	ck_assert_uint_eq(found.from_version, 10);
+	ck_assert_uint_eq(found.to_version, 20);
+	ck_assert_uint_eq(found.row_count, 100000);
+	ck_assert_int_eq(batch_check(directory, &found), 0);
+	ck_assert_uint_eq(found.file_bytes, batch.file_bytes);
+	ck_assert_str_eq(found.digest, batch.digest);
+	ck_assert_uint_lt(batch.file_bytes, batch.text_bytes / 10);
+}
+END_TEST
+
+START_TEST(same_rows_have_the_same_digest)
+{
+	struct batch one = freeze("{\"id\":1}\n", 10), two = freeze("{\"id\":1}\n", 10);
+	struct batch three = freeze("{\"id\":2}\n", 10);
+
+	ck_assert_str_eq(one.digest, two.digest);
+	ck_assert_str_ne(one.digest, three.digest);
+}
+END_TEST
+
+static void damage(const struct batch *batch, off_t size, off_t at)
+{
+	char path[PATH_MAX], byte = 0x55;
+	FILE *file;
+
+	ck_assert_int_eq(file_path(path, directory, batch->name), 0);
+	if (at >= 0) {
+		file = fopen(path, "r+");
+		ck_assert_ptr_nonnull(file);
+		ck_assert_int_eq(fseeko(file, at, SEEK_SET), 0);
+		fwrite(&byte, 1, 1, file);
+		fclose(file);
+	}
+	ck_assert_int_eq(truncate(path, size), 0);
+}
+
+START_TEST(damaged_batch_is_known)
+{
+	struct batch batch = freeze("{\"id\":\"some words\"}\n", 1000);
+	off_t size = (off_t)batch.file_bytes;
+
+	damage(&batch, size - 1, -1);
+	ck_assert_int_eq(batch_check(directory, &batch), -EBADMSG);
+	batch = freeze("{\"id\":\"some words\"}\n", 1000);
+	damage(&batch, size, size / 2);
+	ck_assert_int_eq(batch_check(directory, &batch), -EBADMSG);
+	batch = freeze("{\"id\":\"some words\"}\n", 1000);
+	damage(&batch, 0, -1);
+	ck_assert_int_eq(batch_check(directory, &batch), -EBADMSG);
+	batch = freeze("{\"id\":\"some words\"}\n", 1000);
+	batch.row_count = 999; /* not what its name says */
+	ck_assert_int_eq(batch_check(directory, &batch), -EBADMSG);
+}
+END_TEST
+
+START_TEST(other_names_are_no_batches)
+{
+	static const char *const names[] = {
+		"", "cursor", ".batch.tmp", "0000000000001234.runs.1-2.3.ndjson.zst",
+		"0000000000001234.runs.00000000000000000010-00000000000000000020.3.ndjson",
+		"0000000000001234.../etc.00000000000000000010-00000000000000000020.3.ndjson.zst",
+		"0000000000001234.RUNS.00000000000000000010-00000000000000000020.3.ndjson.zst",
+		"0000000000001234.runs.00000000000000000010-00000000000000000020.+3.ndjson.zst",
+		"0000000000001234.runs.99999999999999999999-99999999999999999999.3.ndjson.zst",
+		"1234.runs.00000000000000000010-00000000000000000020.3.ndjson.zst",
+	};
+	struct batch batch;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		ck_assert_msg(batch_parse_name(names[i], &batch) == -EINVAL, "%s", names[i]);
+}
+END_TEST
+
+/* ---- cursor -------------------------------------------------------------------------- */
+
+START_TEST(cursor_is_kept)
+{
+	struct cursor cursor = {0}, found;
+	const struct cursor_store store = {.inode = 7, .first_seen_unix_ns = 8};
+
+	ck_assert_int_eq(cursor_load(directory, &found), -ENOENT);
+	cursor_restart(&cursor, &store, 1000);
+	cursor.revs[0] = 5;
+	cursor.revs[3] = INT64_MAX / 2;
+	cursor.highest_version = 2000;
+	ck_assert_int_eq(cursor_save(directory, &cursor), 0);
+	ck_assert_int_eq(cursor_load(directory, &found), 0);
+	ck_assert_int_eq(memcmp(&cursor, &found, sizeof(found)), 0);
+	ck_assert(cursor_is_of(&found, &store));
+	ck_assert_int_eq(cursor_rev(&found), 0);
+}
+END_TEST
+
+START_TEST(versions_never_fall)
+{
+	struct cursor cursor = {0};
+	struct cursor_store store = {1, 1};
+
+	cursor_restart(&cursor, &store, 1000);
+	ck_assert_uint_eq(cursor.base_version, 1000);
+	cursor.highest_version = 5000;
+	cursor_restart(&cursor, &store, 2000); /* the clock was set back */
+	ck_assert_uint_gt(cursor.base_version, 5000);
+	ck_assert_int_eq(cursor_rev(&cursor), 0);
+}
+END_TEST
+
+START_TEST(wrong_cursor_is_refused)
+{
+	static const char *const texts[] = {
+		"", "{", "[]", "{\"format\":2}", "{\"format\":1,\"store_inode\":\"x\"}",
+		"{\"format\":1,\"store_inode\":1,\"store_first_seen_unix_ns\":1,\"base_version\":9,"
+		"\"highest_version\":5,\"revs\":{}}",
+		"{\"format\":1,\"store_inode\":1,\"store_first_seen_unix_ns\":1,\"base_version\":9,"
+		"\"highest_version\":9,\"revs\":{\"hosts\":-1}}",
+	};
+	struct cursor cursor;
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		ck_assert_int_eq(file_write(directory, "cursor", texts[i], strlen(texts[i]), 0600, false), 0);
+		ck_assert_msg(cursor_load(directory, &cursor) == -EBADMSG, "%s", texts[i]);
+	}
+}
+END_TEST
+
+/* ---- waits --------------------------------------------------------------------------- */
+
+START_TEST(waits_grow_to_a_bound)
+{
+	struct retry retry;
+	uint64_t wait_ms, step_ms = RETRY_FIRST_MS;
+
+	retry_init(&retry, 42);
+	for (int i = 0; i < 1000; i++) {
+		wait_ms = retry_failed(&retry, -1);
+		ck_assert_uint_ge(wait_ms, step_ms / 2);
+		ck_assert_uint_le(wait_ms, step_ms);
+		step_ms = step_ms * 2 < RETRY_MOST_MS ? step_ms * 2 : RETRY_MOST_MS;
+	}
+	retry_succeeded(&retry);
+	ck_assert_uint_le(retry_failed(&retry, -1), RETRY_FIRST_MS);
+}
+END_TEST
+
+START_TEST(waits_are_jittered_and_asked_for)
+{
+	struct retry one, two;
+	bool differ = false;
+	uint64_t wait_ms;
+
+	retry_init(&one, 1);
+	retry_init(&two, 3);
+	for (int i = 0; i < 8; i++)
+		differ |= retry_failed(&one, -1) != retry_failed(&two, -1);
+	ck_assert(differ);
+	retry_succeeded(&one);
+	ck_assert_uint_ge(retry_failed(&one, 30), 30000);
+	wait_ms = retry_failed(&one, INT32_MAX);
+	ck_assert_uint_le(wait_ms, (RETRY_AFTER_MOST_S + 1) * 1000ULL);
+	for (int i = 0; i < 1000; i++) {
+		wait_ms = retry_jitter(&one, 60000);
+		ck_assert_uint_ge(wait_ms, 54000);
+		ck_assert_uint_le(wait_ms, 66000);
+	}
+}
+END_TEST
+
+/* ---- settings ------------------------------------------------------------------------ */
+
+static int settings_of(const char *text, struct settings_error *error)
+{
+	struct settings settings;
+	int result;
+
+	ck_assert_int_eq(settings_init(&settings), 0);
+	result = settings_parse(&settings, "shipper.yaml", text, strlen(text), error);
+	if (result == 0)
+		result = settings_check(&settings, error);
+	settings_deinit(&settings);
+	return result;
+}
+
+START_TEST(good_settings_are_taken)
+{
+	static const char *const texts[] = {
+		"lake:\n  url: https://lake.example.org:8443\n",
+		"lake: {url: 'http://127.0.0.1:8123'}\n",
+		"lake: {url: 'http://[::1]:8123', user: shipper, password-file: secret}\n",
+		"lake: {url: 'http://lake:8123', insecure-http: true}\n",
+		"sink: ndjson\nndjson: {directory: /var/out, size: 5G}\n",
+		"lake: {url: 'https://l'}\nsend:\n  interval: 5m\n  leave-out: [samples, processes.arguments]\n",
+		"lake: {url: 'https://l'}\ncloud: auto\n",
+	};
+	struct settings_error error = {""};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		ck_assert_msg(settings_of(texts[i], &error) == 0, "%s: %s", texts[i], error.text);
+}
+END_TEST
+
+START_TEST(bad_settings_say_where_and_why)
+{
+	static const struct {
+		const char *text, *words;
+	} cases[] = {
+		{"", "where the lake is is not said"},
+		{"lake:\n  uri: x\n", "shipper.yaml:2: there is no setting lake.uri: did you mean \"lake.url\"?"},
+		{"lake:\n  url: [a]\n", "shipper.yaml:2: lake.url: expected text, found a list"},
+		{"lake: {url: 'http://lake:8123'}\n", "in clear text"},
+		{"lake: {url: 'http://127.0.0.1.example.org'}\n", "in clear text"},
+		{"lake: {url: 'http://localhost.example.org'}\n", "in clear text"},
+		{"lake: {url: 'ftp://lake'}\n", "expected https, found ftp"},
+		{"lake: {url: 'https://u:hunter2@lake'}\n", "has a user or password in it"},
+		{"lake: {url: 'https://lake/?password=hunter2'}\n", "has a ? part"},
+		{"lake: {url: 'https://l', proxy: 'http://u:hunter2@p'}\n", "has a user or password in it"},
+		{"lake: {url: 'https://l', password-file: x}\n", "needs lake.user"},
+		{"lake: {url: 'https://l', certificate-file: x}\n", "need one another"},
+		{"lake: {url: 'https://l', database: 'a b; DROP'}\n", "only letters"},
+		{"send:\n  interval: soon\n", "shipper.yaml:2: send.interval: \"soon\" is not a number"},
+		{"send:\n  interval: 5y\n", "is not a number of seconds"},
+		{"send:\n  rows: 2000000\n", "is out of range"},
+		{"send:\n  rows: -1\n", "is not a number"},
+		{"sink: kafka\n", "there is no sink kafka"},
+		{"sink: ndjson\n", "where to write is not said"},
+		{"cloud: maybe\n", "expected off, auto, aws"},
+		{"lake: {url: 'https://l'}\nsend:\n  leave-out: [sampels]\n", "there is no entity sampels"},
+		{"lake: {url: 'https://l'}\nsend:\n  leave-out: [processes.argv]\n", "has no column argv"},
+		{"send:\n  leave-out: [runs.id]\n", "it cannot be left out"},
+		{"send:\n  leave-out: arguments\n", "expected a list"},
+		{"- a\n", "expected `name: value` lines"},
+		{"lake: {url: 'https://l\n", "shipper.yaml:"},
+	};
+	struct settings_error error;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		error.text[0] = '\0';
+		ck_assert_msg(settings_of(cases[i].text, &error) == -EINVAL, "%s", cases[i].text);
+		ck_assert_msg(strstr(error.text, cases[i].words), "%s: %s", cases[i].text, error.text);
+		ck_assert_msg(!strstr(error.text, "hunter2"), "%s", error.text);
+	}
+}
+END_TEST
+
+/* ---- secrets ------------------------------------------------------------------------- */
+
+static int secret_of(const char *text, size_t size, mode_t mode, struct secret_file *secret)
+{
+	char path[PATH_MAX], reason[512];
+	int error;
+
+	ck_assert_int_eq(file_write(directory, "secret", text, size, mode, false), 0);
+	ck_assert_int_eq(file_path(path, directory, "secret"), 0);
+	error = secret_file_read(path, secret, reason, sizeof(reason));
+	ck_assert_msg(error == 0 || !strstr(reason, "hunter2"), "%s", reason);
+	return error;
+}
+
+START_TEST(secrets_are_for_one_reader)
+{
+	struct secret_file secret;
+	char big[SECRET_BYTES_MAX + 10];
+
+	memset(big, 'a', sizeof(big));
+	ck_assert_int_eq(secret_of("hunter2\n", 8, 0600, &secret), 0);
+	ck_assert_str_eq(secret.text, "hunter2");
+	ck_assert_int_eq(secret_of("hunter2", 7, 0400, &secret), 0);
+	ck_assert_int_eq(secret_of("hunter2\n", 8, 0640, &secret), -EACCES);
+	ck_assert_int_eq(secret_of("hunter2\n", 8, 0604, &secret), -EACCES);
+	ck_assert_int_eq(secret_of("", 0, 0600, &secret), -EINVAL);
+	ck_assert_int_eq(secret_of("hunter2\r\nX-Header: 1\n", 21, 0600, &secret), -EINVAL);
+	ck_assert_int_eq(secret_of("hun\0ter2", 8, 0600, &secret), -EINVAL);
+	ck_assert_int_eq(secret_of(big, sizeof(big), 0600, &secret), -EINVAL);
+}
+END_TEST
+
+/* ---- verdicts ------------------------------------------------------------------------ */
+
+static struct verdict verdict_of(struct http_answer *answer)
+{
+	const struct verdict_context context = {"https://lake", "tracer", "runs", "shipper", 1000000};
+	struct verdict verdict;
+
+	verdict_reach(answer, &context, &verdict);
+	return verdict;
+}
+
+static void verdict_is(struct http_answer answer, enum verdict_kind kind, const char *words)
+{
+	struct verdict verdict;
+
+	answer.body_size = strlen(answer.body);
+	verdict = verdict_of(&answer);
+	ck_assert_msg(verdict.kind == kind, "%s: %d", verdict.reason, verdict.kind);
+	ck_assert_msg(strstr(verdict.reason, words), "%s, expected %s", verdict.reason, words);
+}
+
+START_TEST(only_clickhouse_can_accept)
+{
+	verdict_is((struct http_answer){.status = 200, .is_clickhouse = true}, VERDICT_ACCEPTED, "");
+	verdict_is((struct http_answer){.status = 200}, VERDICT_RETRY, "not as ClickHouse does");
+	verdict_is((struct http_answer){.status = 204, .is_clickhouse = true}, VERDICT_RETRY, "status 204");
+	verdict_is((struct http_answer){.status = 200, .is_clickhouse = true, .exception_code = 60},
+		   VERDICT_RETRY, "tracer lake init");
+	verdict_is((struct http_answer){.status = 200, .is_clickhouse = true,
+					.body = "Code: 27. DB::Exception: Cannot parse"},
+		   VERDICT_REFUSED, "refuses rows of runs: Code: 27");
+	verdict_is((struct http_answer){.status = 200, .is_clickhouse = true, .body = "1"}, VERDICT_RETRY, "");
+}
+END_TEST
+
+START_TEST(each_failure_names_its_mend)
+{
+	static const struct {
+		enum http_failure failure;
+		long verify;
+		const char *words;
+	} cases[] = {
+		{HTTP_NO_NAME, 0, "name servers"}, {HTTP_NO_PROXY_NAME, 0, "lake.proxy"},
+		{HTTP_NO_CONNECTION, 0, "is the lake up"}, {HTTP_TIMEOUT, 0, "lake.timeout"},
+		{HTTP_CUT, 0, "in the middle"}, {HTTP_TLS_HANDSHAKE, 0, "lake.certificate-file"},
+		{HTTP_TLS_PEER, 19, "lake.ca-file"}, {HTTP_TLS_PEER, 10, "expired"},
+		{HTTP_TLS_PEER, 9, "clock"}, {HTTP_TLS_LOCAL, 0, "key-file"}, {HTTP_OTHER, 0, "https://lake"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		verdict_is((struct http_answer){.failure = cases[i].failure, .error = "words",
+						.tls_verify_result = cases[i].verify},
+			   VERDICT_RETRY, cases[i].words);
+	verdict_is((struct http_answer){.status = 403, .date_unix_s = 5000000}, VERDICT_RETRY, "clock");
+	verdict_is((struct http_answer){.status = 401}, VERDICT_RETRY, "lake.token-file");
+	verdict_is((struct http_answer){.status = 407}, VERDICT_RETRY, "lake.proxy-user");
+	verdict_is((struct http_answer){.status = 413}, VERDICT_RETRY, "raise its limit");
+	verdict_is((struct http_answer){.status = 502}, VERDICT_RETRY, "status 502");
+	verdict_is((struct http_answer){.status = 302, .location = "https://u:p@elsewhere/"}, VERDICT_RETRY,
+		   "not followed");
+	verdict_is((struct http_answer){.status = 403, .exception_code = 516}, VERDICT_RETRY,
+		   "does not know user shipper");
+	verdict_is((struct http_answer){.status = 500, .exception_code = 241, .body = "Code: 241. Memory"},
+		   VERDICT_RETRY, "cannot take it now: Code: 241");
+}
+END_TEST
+
+START_TEST(heads_are_read)
+{
+	struct http_answer answer = {0};
+	static const char *const lines[] = {
+		"HTTP/1.1 429 Too Many Requests\r\n", "retry-AFTER:  17 \r\n", "Location: https://x\r\n",
+		"X-ClickHouse-Exception-Code: 60\r\n", "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n", "odd\r\n", ":\r\n",
+	};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		http_answer_take_header(&answer, lines[i], strlen(lines[i]));
+	ck_assert_int_eq(answer.retry_after_s, 17);
+	ck_assert_str_eq(answer.location, "https://x");
+	ck_assert_int_eq(answer.exception_code, 60);
+	ck_assert(answer.is_clickhouse);
+	ck_assert_int_eq(answer.date_unix_s, 784111777);
+	http_answer_take_header(&answer, "Retry-After: soon\r\n", 19);
+	ck_assert_int_eq(answer.retry_after_s, -1);
+	http_answer_take_header(&answer, "HTTP/1.1 200 OK\r\n", 17);
+	ck_assert(!answer.is_clickhouse && answer.exception_code == 0 && answer.location[0] == '\0');
+}
+END_TEST
+
+START_TEST(cloud_fields_are_names)
+{
+	char field[CLOUD_TEXT_BYTES];
+	char big[CLOUD_TEXT_BYTES + 1];
+
+	memset(big, 'a', sizeof(big));
+	cloud_take_field(field, "i-0abc", 6);
+	ck_assert_str_eq(field, "i-0abc");
+	cloud_take_field(field, "projects/1/zones/europe-west1-b", 31);
+	ck_assert_str_eq(field, "europe-west1-b");
+	cloud_take_field(field, "<html>", 6);
+	ck_assert_str_eq(field, "");
+	cloud_take_field(field, big, sizeof(big));
+	ck_assert_str_eq(field, "");
+	cloud_take_field(field, "a\0b", 3);
+	ck_assert_str_eq(field, "");
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		rows_are_plain_ascii, blobs_are_lists, rows_have_members, frozen_batch_is_taken_up_again,
+		same_rows_have_the_same_digest, damaged_batch_is_known, other_names_are_no_batches,
+		cursor_is_kept, versions_never_fall, wrong_cursor_is_refused, waits_grow_to_a_bound,
+		waits_are_jittered_and_asked_for, good_settings_are_taken, bad_settings_say_where_and_why,
+		secrets_are_for_one_reader, only_clickhouse_can_accept, each_failure_names_its_mend,
+		heads_are_read, cloud_fields_are_names,
+	};
+	Suite *suite = suite_create("shipper");
+	TCase *test_case = tcase_create("parts");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(test_case, begin, end);
+	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
+		tcase_add_test(test_case, tests[i]);
+	suite_add_tcase(suite, test_case);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
