@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <arpa/inet.h>
-#include <curl/curl.h>
-
+#include "common/http/security.h"
 #include "common/rules/suggest.h"
 #include "common/rules/tree.h"
 #include "common/store/store.h"
@@ -372,81 +370,25 @@ int settings_load(struct settings *settings, const char *path, struct settings_e
 
 /* ---- what must hold together --------------------------------------------------------- */
 
-static bool host_is_loopback(const char *host)
-{
-	struct in_addr address;
-
-	return strcmp(host, "localhost") == 0 || strcmp(host, "[::1]") == 0 ||
-	       (inet_pton(AF_INET, host, &address) == 1 && ntohl(address.s_addr) >> 24 == 127);
-}
-
-struct url_parts {
-	char *scheme, *host, *user, *query;
-};
-
-static void url_parts_free(struct url_parts *parts)
-{
-	curl_free(parts->scheme);
-	curl_free(parts->host);
-	curl_free(parts->user);
-	curl_free(parts->query);
-}
-
-static int url_split(const char *text, struct url_parts *ret_parts)
-{
-	CURLU *url = curl_url();
-	CURLUcode code = url ? curl_url_set(url, CURLUPART_URL, text, 0) : CURLUE_OUT_OF_MEMORY;
-
-	if (code == CURLUE_OK) {
-		curl_url_get(url, CURLUPART_SCHEME, &ret_parts->scheme, 0);
-		curl_url_get(url, CURLUPART_HOST, &ret_parts->host, 0);
-		curl_url_get(url, CURLUPART_USER, &ret_parts->user, 0);
-		curl_url_get(url, CURLUPART_QUERY, &ret_parts->query, 0);
-	}
-	curl_url_cleanup(url);
-	return code == CURLUE_OK && ret_parts->scheme && ret_parts->host ? 0 : -EINVAL;
-}
-
-/* No word of a URL that holds a secret is repeated. */
 static int check_url(const struct settings *settings, struct settings_error *ret_error)
 {
-	struct url_parts parts = {0};
-	int result = 0;
-
 	if (!settings->lake_url)
 		return refuse(ret_error, "lake.url: where the lake is is not said: "
 			      "https://HOST:PORT, in the configuration or by --url");
-	if (url_split(settings->lake_url, &parts) < 0)
-		result = refuse(ret_error, "lake.url: not a URL: expected https://HOST:PORT");
-	else if (parts.user)
-		result = refuse(ret_error, "lake.url: has a user or password in it: use lake.user and "
-				"lake.password-file");
-	else if (parts.query)
-		result = refuse(ret_error, "lake.url: has a ? part; only https://HOST:PORT/PATH");
-	else if (strcmp(parts.scheme, "https") != 0 && strcmp(parts.scheme, "http") != 0)
-		result = refuse(ret_error, "lake.url: expected https, found %.20s", parts.scheme);
-	else if (strcmp(parts.scheme, "http") == 0 && !settings->lake_insecure_http &&
-		 !host_is_loopback(parts.host))
-		result = refuse(ret_error, "lake.url: http to %.100s would send everything in clear "
-				"text: use https, or say lake.insecure-http: true", parts.host);
-	url_parts_free(&parts);
-	return result;
+	return http_security_check_url(settings->lake_url, settings->lake_insecure_http, ret_error->text,
+				       sizeof(ret_error->text));
 }
 
 static int check_proxy(const struct settings *settings, struct settings_error *ret_error)
 {
-	struct url_parts parts = {0};
-	int result = 0;
+	char ignored[512];
 
-	if (!settings->lake_proxy)
+	/* A proxy is spoken to in clear text, as usual; what passes it is not. */
+	if (!settings->lake_proxy ||
+	    http_security_check_url(settings->lake_proxy, true, ignored, sizeof(ignored)) == 0)
 		return 0;
-	if (url_split(settings->lake_proxy, &parts) < 0)
-		result = refuse(ret_error, "lake.proxy: not a URL: expected http://HOST:PORT");
-	else if (parts.user)
-		result = refuse(ret_error, "lake.proxy: has a user or password in it: use "
-				"lake.proxy-user and lake.proxy-password-file");
-	url_parts_free(&parts);
-	return result;
+	return refuse(ret_error, "lake.proxy: expected http://HOST:PORT; user and password are "
+		      "lake.proxy-user and lake.proxy-password-file");
 }
 
 static int check_identifier(const char *name, struct settings_error *ret_error)

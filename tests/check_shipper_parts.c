@@ -8,13 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/http/secret_file.h"
 #include "shipper/batch.h"
 #include "shipper/cloud.h"
 #include "shipper/cursor.h"
 #include "shipper/file.h"
 #include "shipper/retry.h"
 #include "shipper/row.h"
-#include "shipper/secret_file.h"
 #include "shipper/settings.h"
 #include "shipper/verdict.h"
 
@@ -323,10 +323,10 @@ START_TEST(bad_settings_say_where_and_why)
 		{"lake: {url: 'http://lake:8123'}\n", "in clear text"},
 		{"lake: {url: 'http://127.0.0.1.example.org'}\n", "in clear text"},
 		{"lake: {url: 'http://localhost.example.org'}\n", "in clear text"},
-		{"lake: {url: 'ftp://lake'}\n", "expected https, found ftp"},
-		{"lake: {url: 'https://u:hunter2@lake'}\n", "has a user or password in it"},
-		{"lake: {url: 'https://lake/?password=hunter2'}\n", "has a ? part"},
-		{"lake: {url: 'https://l', proxy: 'http://u:hunter2@p'}\n", "has a user or password in it"},
+		{"lake: {url: 'ftp://lake'}\n", "must begin with https://"},
+		{"lake: {url: 'https://u:hunter2@lake'}\n", "must not hold a user or a password"},
+		{"lake: {url: 'https://lake/?password=hunter2'}\n", "must end before ?"},
+		{"lake: {url: 'https://l', proxy: 'http://u:hunter2@p'}\n", "lake.proxy-password-file"},
 		{"lake: {url: 'https://l', password-file: x}\n", "needs lake.user"},
 		{"lake: {url: 'https://l', certificate-file: x}\n", "need one another"},
 		{"lake: {url: 'https://l', database: 'a b; DROP'}\n", "only letters"},

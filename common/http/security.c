@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <arpa/inet.h>
+
 void http_security_apply(CURL *easy, const struct http_security *security)
 {
 	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -45,12 +47,13 @@ static bool url_has(CURLU *parsed, CURLUPart part)
 /* By its name alone: what a name server says is not to be trusted with a password. */
 static bool is_this_machine(CURLU *parsed)
 {
+	struct in_addr address;
 	char *host = NULL;
 	bool is = false;
 
 	if (curl_url_get(parsed, CURLUPART_HOST, &host, 0) == CURLUE_OK)
-		is = strcmp(host, "localhost") == 0 || strncmp(host, "127.", 4) == 0 ||
-		     strcmp(host, "[::1]") == 0;
+		is = strcmp(host, "localhost") == 0 || strcmp(host, "[::1]") == 0 ||
+		     (inet_pton(AF_INET, host, &address) == 1 && ntohl(address.s_addr) >> 24 == 127);
 	curl_free(host);
 	return is;
 }
@@ -87,7 +90,7 @@ int http_security_check_url(const char *url, int insecure_http, char *ret_reason
 	if (!fault)
 		return 0;
 	/* What is wrong with it may be a password in it. */
-	if (strchr(url, '@'))
+	if (strpbrk(url, "@?#"))
 		snprintf(ret_reason, capacity, "lake.url %s", fault);
 	else
 		snprintf(ret_reason, capacity, "lake.url %.200s %s", url, fault);
