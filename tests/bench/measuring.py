@@ -19,7 +19,6 @@ import time
 
 import harness
 
-SETTLE_S = 0.3 # longer than the probe waits between looks at the ring
 NOTHING = "nothing"
 CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
 BPF_STATISTICS = pathlib.Path("/proc/sys/kernel/bpf_stats_enabled")
@@ -27,6 +26,18 @@ BPF_STATISTICS = pathlib.Path("/proc/sys/kernel/bpf_stats_enabled")
 
 def note(text):
     print(f"    {text}", file=sys.stderr, flush=True)
+
+
+class Bench(harness.Bench):
+    """Where it is measured."""
+
+    def __init__(self, programs, settle_s):
+        super().__init__(programs)
+        self.settle_s = settle_s
+
+    def settle(self):
+        """Until what watches has nothing more to do."""
+        time.sleep(self.settle_s)
 
 
 # --- what the kernel says ----------------------------------------------------------------
@@ -70,7 +81,12 @@ def cpu_of(command):
     """Runs a command. CPU seconds of it and of all that it waited for."""
     process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL,
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
+    try:
+        _, status, usage = os.wait4(process.pid, 0)
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise harness.Failure(f"{command[0]} ended with {process.returncode}")
@@ -115,14 +131,14 @@ def measure(bench, watcher, loads):
     ends."""
     turns = {}
     with watcher.running(bench):
-        time.sleep(SETTLE_S)
+        bench.settle()
         for load in loads:
             count = max(1, load.count // watcher.slowness)
             watching, correlator = watcher.cpu_s()
             begin, machine, steal = time.monotonic(), machine_busy_s(), machine_steal_s()
             work_s = load.run(bench, watcher, count)
             end = time.monotonic()
-            time.sleep(SETTLE_S) # what it still has to do is its cost too
+            bench.settle() # what it still has to do is its cost too
             watching_after, correlator_after = watcher.cpu_s()
             turns[load.name] = Turn(
                 (begin + end) / 2, count, end - begin, work_s + watching_after - watching,
@@ -223,7 +239,7 @@ def charge(bench, watcher, load):
     """With bpf_statistics() on, and the watcher running."""
     before, (watching, correlator) = bpf_programs(watcher.pid), watcher.cpu_s()
     work_s = load.run(bench, watcher, load.count)
-    time.sleep(SETTLE_S)
+    bench.settle()
     after, (watching_after, correlator_after) = bpf_programs(watcher.pid), watcher.cpu_s()
     programs = {}
     for (hook, name), (ran_ns, times) in after.items():
