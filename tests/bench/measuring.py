@@ -199,10 +199,10 @@ def compare(bench, nothing, watchers, loads, rounds):
 # --- what the kernel charges to BPF programs ---------------------------------------------
 
 @contextlib.contextmanager
-def bpf_statistics():
-    """The kernel counts how long BPF programs run meanwhile."""
+def bpf_statistics(are_on):
+    """Whether the kernel counts how long BPF programs run meanwhile, which makes them slower."""
     before = BPF_STATISTICS.read_text(encoding="ascii")
-    BPF_STATISTICS.write_text("1", encoding="ascii")
+    BPF_STATISTICS.write_text("1" if are_on else "0", encoding="ascii")
     try:
         yield
     finally:
@@ -236,7 +236,7 @@ class Charge:
 
 
 def charge(bench, watcher, load):
-    """With bpf_statistics() on, and the watcher running."""
+    """With bpf_statistics(True), and the watcher running."""
     before, (watching, correlator) = bpf_programs(watcher.pid), watcher.cpu_s()
     work_s = load.run(bench, watcher, load.count)
     bench.settle()
