@@ -16,14 +16,16 @@ enum checkpoint_kind { CHECKPOINT_CONTAINER = 1, CHECKPOINT_RUN, CHECKPOINT_TASK
 
 /* Integer fields of each entity, packed and unpacked in this order. */
 #define CONTAINER_INTS(V)                                                                    \
-	V(id) V(run_id) V(task_id) V(pid_namespace) V(living_count) V(begin_boot_ns)          \
+	V(id) V(run_id) V(task_id) V(pid_namespace) V(labelled) V(living_count) V(begin_boot_ns)          \
 	V(end_boot_ns)
 #define RUN_INTS(V)                                                                          \
 	V(id) V(boundary_key) V(name_priority) V(engine_rank) V(root_process_id)              \
 	V(origin_process_id) V(user_id) V(task_count) V(orchestrator) V(frozen) V(spine_length)
 #define TASK_INTS(V)                                                                         \
 	V(id) V(name_fixed) V(root_process_id) V(orchestrator_process_id)                     \
-	V(merged_into_id) V(failure_process_id) V(incident_told)
+	V(merged_into_id) V(failure.process_id) V(failure.severity)                           \
+	V(failure.sender_process_id) V(failure.sender_user_id) V(failed_commands_told)        \
+	V(incident_told) V(moved_boot_ns) V(idle_count)
 #define GROUP_INTS(V)                                                                        \
 	V(id) V(root_process_id) V(orchestrator.pid) V(orchestrator.start_boot_ns)            \
 	V(input_pipe) V(output_pipe)
@@ -32,7 +34,8 @@ enum checkpoint_kind { CHECKPOINT_CONTAINER = 1, CHECKPOINT_RUN, CHECKPOINT_TASK
 	V(exec_id) V(place) V(parent_image_id) V(parent_exec_id) V(first_exec_id)             \
 	V(path_rank) V(spine_index) V(subtree_count) V(fork_boot_ns) V(cgroup_id) V(uid)      \
 	V(sid) V(pgid) V(tty) V(flags) V(pid_namespace) V(stdin_pipe) V(stdout_pipe) V(found) V(is_task_root)              \
-	V(is_run_root) V(has_container) V(ignored) V(ended) V(has_final) V(end_boot_ns)
+	V(is_run_root) V(has_container) V(ignored) V(ended) V(has_final) V(end_boot_ns) V(stall)      \
+	V(stall_since_boot_ns)
 #define IMAGE_INTS(V)                                                                        \
 	V(id) V(parent_id) V(pid) V(exec_id) V(uid) V(own_command) V(began) V(ended)          \
 	V(totals_kind) V(begin_boot_ns) V(end_boot_ns) V(spawn_cpu_ns) V(peak_rss_bytes)      \

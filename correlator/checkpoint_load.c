@@ -234,7 +234,9 @@ static void load_task(struct model *model, struct cursor *cursor)
 	entity->name = take_text(cursor, NULL);
 	entity->working_directory = take_text(cursor, NULL);
 	entity->reason = take_static(cursor, model);
-	entity->failure = take_text(cursor, NULL);
+	entity->failure.what = take_text(cursor, NULL);
+	take_fixed_text(cursor, entity->failure.why, sizeof(entity->failure.why));
+	take_fixed_text(cursor, entity->failure.sender_program, sizeof(entity->failure.sender_program));
 	entity->container = find_container(model, take_int(cursor));
 	entity->orchestrator_group_id = take_int(cursor);
 	take_plain(cursor, &entity->tally);
@@ -244,7 +246,7 @@ static void load_task(struct model *model, struct cursor *cursor)
 		cursor->bad = true;
 		free(entity->name);
 		free(entity->working_directory);
-		free(entity->failure);
+		failure_deinit(&entity->failure);
 		free(entity);
 		return;
 	}
@@ -282,6 +284,7 @@ static void load_image(struct model *model, struct cursor *cursor, struct proces
 	entity->container = find_container(model, take_int(cursor));
 	entity->rule = take_static(cursor, model);
 	entity->reason = take_static(cursor, model);
+	entity->gpu = take_text(cursor, NULL);
 	take_plain(cursor, &entity->base);
 	take_plain(cursor, &entity->totals);
 	if (process->group)
@@ -290,6 +293,7 @@ static void load_image(struct model *model, struct cursor *cursor, struct proces
 				break;
 	if (!tool || !entity->reason || cursor->bad) {
 		cursor->bad = true;
+		free(entity->gpu);
 		free(entity);
 		return;
 	}
@@ -299,6 +303,16 @@ static void load_image(struct model *model, struct cursor *cursor, struct proces
 	entity->command = process->command ? command_ref(process->command) : NULL;
 	DL_APPEND(tool->images, entity);
 	process->image = entity;
+}
+
+static void load_signals(struct cursor *cursor, struct process *process)
+{
+	process->signals = calloc(1, sizeof(*process->signals));
+	cursor->bad = cursor->bad || !process->signals;
+	if (!cursor->bad)
+		take_plain(cursor, process->signals);
+	if (!cursor->bad && process->signals->count > SENT_SIGNALS_MAX)
+		cursor->bad = true;
 }
 
 static struct command *load_command(struct cursor *cursor)
@@ -341,6 +355,8 @@ static void load_process(struct model *model, struct cursor *cursor)
 		process_set_group(entity, run, group);
 	if (take_int(cursor))
 		entity->command = load_command(cursor);
+	if (take_int(cursor))
+		load_signals(cursor, entity);
 	if (take_int(cursor))
 		load_image(model, cursor, entity);
 	bool on_spine = group && entity->spine_index >= 0 && entity->spine_index < run->spine_length;

@@ -87,7 +87,9 @@ static void pack_task(msgpack_packer *packer, const struct task *entity)
 	pack_text(packer, entity->name);
 	pack_text(packer, entity->working_directory);
 	pack_text(packer, entity->reason);
-	pack_text(packer, entity->failure);
+	pack_text(packer, entity->failure.what);
+	pack_text(packer, entity->failure.why);
+	pack_text(packer, entity->failure.sender_program);
 	msgpack_pack_int64(packer, entity->container ? entity->container->id : 0);
 	msgpack_pack_int64(packer, entity->orchestrator_group ? entity->orchestrator_group->id : 0);
 	pack_plain(packer, &entity->tally);
@@ -117,6 +119,7 @@ static void pack_image(msgpack_packer *packer, const struct image *entity)
 	msgpack_pack_int64(packer, entity->container ? entity->container->id : 0);
 	pack_text(packer, entity->rule);
 	pack_text(packer, entity->reason);
+	pack_text(packer, entity->gpu);
 	pack_plain(packer, &entity->base);
 	pack_plain(packer, &entity->totals);
 }
@@ -135,6 +138,9 @@ static void pack_process(msgpack_packer *packer, const struct process *entity)
 	msgpack_pack_int64(packer, entity->command != NULL);
 	if (entity->command)
 		pack_command(packer, entity->command);
+	msgpack_pack_int64(packer, entity->signals != NULL);
+	if (entity->signals)
+		pack_plain(packer, entity->signals);
 	msgpack_pack_int64(packer, entity->image != NULL);
 	if (entity->image)
 		pack_image(packer, entity->image);

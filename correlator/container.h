@@ -1,7 +1,8 @@
 /* Containers and cgroups: which container a cgroup path belongs to.
  *
  * A runtime tells nobody outside its privileged socket what it runs, but every
- * one of them writes its container's id into the cgroup path.
+ * one of them writes its container's id into the cgroup path; and who starts one names
+ * its image on the command line.
  */
 #ifndef TRACER_CORRELATOR_CONTAINER_H
 #define TRACER_CORRELATOR_CONTAINER_H
@@ -17,6 +18,17 @@ struct container_name {
 
 /* Whether `path` is in a container's cgroup. */
 bool container_parse(const char *path, struct container_name *ret_name);
+
+/* What a command line says of the container that it starts or watches over. */
+struct container_label {
+	char name[128];      /* "" not said */
+	char image[256];
+	char runtime_id[72]; /* "" not said: whichever it is that it starts */
+};
+
+/* `arguments`: argv, each ended by NUL. False: it names nothing. */
+bool container_label_parse(const char *program, const char *arguments, size_t size,
+			   struct container_label *ret_label);
 
 /* Base name of a systemd unit in `path` ("ssh.service"), innermost first, or NULL.
  * `buffer` receives the text. */

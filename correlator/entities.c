@@ -94,6 +94,7 @@ void process_free(struct model *model, struct process *process)
 		process->image->process = NULL;
 	checkpoint_drop_process(model, process);
 	command_unref(process->command);
+	free(process->signals);
 	HASH_DELETE(hh, model->processes, process);
 	free(process);
 }
@@ -150,6 +151,7 @@ struct cgroup *cgroup_add(struct model *model, uint64_t cgroup_id, const char *p
 	if (!cgroup)
 		return NULL;
 	cgroup->cgroup_id = cgroup_id;
+	allowance_init(&cgroup->allowance);
 	cgroup->path = strndup(path, size);
 	if (!cgroup->path) {
 		model->out_of_memory = true;
@@ -236,7 +238,7 @@ struct task *task_new(struct model *model, struct run *run, const char *kind, co
 	task->reason = reason;
 	task->root_process_id = task->orchestrator_process_id = ROW_NULL;
 	task->merged_into_id = ROW_NULL;
-	task->failure_process_id = ROW_NULL;
+	failure_init(&task->failure);
 	task->dirty = true;
 	allowance_init(&task->allowance);
 	outcome_init(&task->outcome);
@@ -361,7 +363,7 @@ static void task_free(struct model *model, struct task *task)
 	checkpoint_drop(model, task->id);
 	free(task->name);
 	free(task->working_directory);
-	free(task->failure);
+	failure_deinit(&task->failure);
 	free(task);
 }
 

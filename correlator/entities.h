@@ -22,6 +22,7 @@
 #include "bpf/record.h"
 #include "common/rules/rules.h"
 #include "correlator/command.h"
+#include "correlator/sender.h"
 #include "correlator/allowance.h"
 #include "correlator/totals.h"
 
@@ -32,6 +33,16 @@ struct group;
 struct tool;
 struct image;
 struct process;
+
+/* What best explains why a task failed. */
+struct failure {
+	char *what;       /* NULL: nothing has failed */
+	char why[512];    /* "" unknown */
+	int severity;
+	int64_t process_id;
+	int64_t sender_process_id, sender_user_id;
+	char sender_program[48];
+};
 
 struct process_key {
 	uint64_t start_boot_ns;
@@ -71,6 +82,7 @@ struct container {
 	int64_t run_id, task_id; /* ROW_NULL until known */
 	int64_t pid_namespace;   /* of its first process, ROW_NULL unknown */
 	char *image, *name;      /* NULL: not to be seen */
+	bool labelled;           /* command lines were asked */
 	struct allowance allowance;
 	int64_t living_count;
 	uint64_t begin_boot_ns, end_boot_ns;
@@ -82,6 +94,7 @@ struct cgroup {
 	uint64_t cgroup_id;
 	char *path;
 	struct container *container; /* NULL: not a container's */
+	struct allowance allowance;  /* as last told */
 	bool dirty;
 	UT_hash_handle hh;
 };
@@ -139,9 +152,11 @@ struct task {
 	struct tally tally;
 	struct allowance allowance;
 	struct outcome outcome;
-	char *failure;             /* what failed first in it, in words; NULL nothing */
-	int64_t failure_process_id;
+	struct failure failure;
+	int failed_commands_told;  /* 1: one that could not be executed, 2: one that is not there */
 	bool incident_told;
+	uint64_t moved_boot_ns;    /* last time that a pass saw something of it move */
+	int idle_count;            /* idle processes that were told */
 	struct group *groups;
 	bool dirty;
 	struct task *prev, *next;  /* in its run */
@@ -202,11 +217,24 @@ struct image {
 	bool nested, interactive;
 	const char *rule;    /* owned by the rules */
 	const char *reason;  /* static text */
+	char *gpu;           /* devices held open, NULL none seen */
 	bool dirty;
 	struct image *prev, *next;             /* of its tool */
 	struct image *dirty_prev, *dirty_next;
 	uint64_t sampled_cpu_ns;             /* of the last sample row */
 	int64_t sampled_memory_bytes;
+};
+
+/* How a process stands still: stall.c. */
+enum stall { STALL_NONE, STALL_BLOCKED, STALL_STUCK, STALL_IDLE };
+
+/* What passes saw of its moving. Zero after a restart: begun anew. */
+struct motion {
+	uint64_t moved_boot_ns;   /* last known to have moved */
+	uint64_t blocked_boot_ns; /* in uninterruptible sleep since then, 0: it is not */
+	uint64_t mark_boot_ns;    /* the counters as they were then */
+	int64_t mark_cpu_ns, mark_io_bytes;
+	uint32_t mark_exec_id;
 };
 
 enum process_place {
@@ -243,6 +271,10 @@ struct process {
 	bool has_container;       /* a client whose container has come */
 	bool ignored;             /* a rule says so: no rows, but it leads to its children */
 	bool ended, has_final;
+	struct motion motion;
+	enum stall stall;
+	uint64_t stall_since_boot_ns;
+	struct sent_signals *signals; /* fatal ones sent to it, NULL none */
 	uint64_t end_boot_ns;
 	uint64_t sampled_boot_ns; /* when a pass last saw it, 0: not since the start */
 	uint64_t seen_pass;       /* number of the last pass it was in */

@@ -156,12 +156,18 @@ void image_set_tool(struct model *model, struct image *image, struct tool *tool)
 
 /* A container belongs to the run and task of the first of its processes; a wrapper may be the
  * runtime on its way in. */
-static void container_note_owner(const struct model *model, const struct image *image)
+static void container_note_image(struct model *model, const struct image *image)
 {
 	const struct process *process = image->process;
 	struct container *container = image->container;
 
-	if (!container || container->run_id != ROW_NULL || process->run == model->system ||
+	if (!container)
+		return;
+	container_note_first(model, container, process);
+	if (container->pid_namespace == ROW_NULL && process->pid_namespace &&
+	    process->pid_namespace != INITIAL_PID_NAMESPACE)
+		container->pid_namespace = process->pid_namespace;
+	if (container->run_id != ROW_NULL || process->run == model->system ||
 	    image->role == RULES_ROLE_WRAPPER)
 		return;
 	container->run_id = process->run->id;
@@ -195,7 +201,7 @@ struct image *image_new(struct model *model, struct process *process, enum image
 	image->peak_rss_bytes = ROW_NULL;
 	image->wait_status = ROW_NULL;
 	image->role = verdict->role;
-	container_note_owner(model, image);
+	container_note_image(model, image);
 	image->rank = verdict->rank;
 	image->boundary = verdict->boundary;
 	image->nested = verdict->nested;
@@ -249,13 +255,16 @@ static void note_peak(struct image *image, const struct counters *counters, enum
 }
 
 /* All that the process is in learn what its cgroup may and did use. */
-static void note_allowance(struct image *image, const struct counters *counters)
+static void note_allowance(struct model *model, struct image *image, const struct counters *counters)
 {
 	uint64_t cgroup_id = image->process ? image->process->cgroup_id : 0;
 	struct task *task = image->tool->group->task;
+	struct cgroup *cgroup = cgroup_find(model, cgroup_id);
 
 	if (cgroup_id == 0)
 		return;
+	if (cgroup)
+		allowance_note(&cgroup->allowance, cgroup_id, counters);
 	allowance_note(&task->allowance, cgroup_id, counters);
 	allowance_note(&task->run->allowance, cgroup_id, counters);
 	if (image->container && allowance_note(&image->container->allowance, cgroup_id, counters))
@@ -282,7 +291,7 @@ void image_update(struct model *model, struct image *image, const struct counter
 	image->totals = now;
 	image->totals_kind = kind;
 	note_peak(image, counters, kind);
-	note_allowance(image, counters);
+	note_allowance(model, image, counters);
 	raise_to(&tool->tally.peak_rss_bytes, image->peak_rss_bytes);
 	raise_to(&tool->group->task->tally.peak_rss_bytes, image->peak_rss_bytes);
 	raise_to(&tool->group->task->run->tally.peak_rss_bytes, image->peak_rss_bytes);
@@ -347,6 +356,8 @@ void image_end(struct model *model, struct image *image, enum image_ended how, u
 			image->container->end_boot_ns = image->end_boot_ns;
 		image->container->dirty = true;
 	}
+	if (image->process)
+		stall_end(model, image->process, image->end_boot_ns);
 	if (how == IMAGE_REPLACED)
 		return;
 	incident_note_failure(model, image);
@@ -362,5 +373,6 @@ void image_free(struct model *model, struct image *image)
 	}
 	DL_DELETE(image->tool->images, image);
 	command_unref(image->command);
+	free(image->gpu);
 	free(image);
 }

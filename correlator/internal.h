@@ -15,6 +15,10 @@
  * frozen: what is a task stays one. */
 #define RUN_MERGEABLE_TASKS_MAX 1000
 
+/* Samples of the host that wait for a commit: ten minutes of a store that cannot be
+ * written. Then the oldest go. */
+#define HOST_SAMPLES_MAX 60
+
 /* inode of the initial pid namespace (include/linux/proc_ns.h, PROC_PID_INIT_INO) */
 #define INITIAL_PID_NAMESPACE 0xEFFFFFFCU
 
@@ -33,6 +37,7 @@ struct found {
 struct incident {
 	struct row_incident row;
 	char *sentence;
+	char cause[512], sender[48];
 	struct incident *prev, *next;
 };
 
@@ -56,6 +61,7 @@ struct model {
 
 	struct row_host host; /* its texts are below */
 	char host_key[17], hostname[256], boot_id[40], kernel[128], machine[64], probe_version[32];
+	struct host_facts host_facts;
 	bool host_dirty;
 	int64_t clock_offset_ns; /* CLOCK_REALTIME - CLOCK_BOOTTIME, as last told */
 	uint64_t now_boot_ns;
@@ -74,6 +80,8 @@ struct model {
 	size_t dirty_image_count;
 	struct row_sample *samples;
 	size_t sample_count, sample_capacity;
+	struct row_host_sample host_samples[HOST_SAMPLES_MAX];
+	size_t host_sample_count;
 	int64_t *gone; /* checkpoints to delete */
 	struct kept_text *kept_texts;
 	size_t gone_count, gone_capacity;
@@ -141,6 +149,8 @@ bool verdict_names_script(const struct process *process, const struct rules_verd
 bool verdict_opens_subtree(const struct placing *placing);
 
 /* ---- run.c: where runs begin */
+/* A run that is there to end: not a service, not the host's own. */
+bool run_is_workload(const struct run *run);
 struct run *run_of_system(struct model *model);
 /* `origin`: what `process` is beneath, its parent or the keeper of its container. */
 bool run_begins_beneath(struct model *model, const struct process *process,
@@ -179,6 +189,9 @@ struct group *spine_place(struct model *model, struct process *process,
 			  const struct placing *placing, const char **ret_reason);
 
 /* ---- place.c: which run, task and group */
+/* The first process of a container: who above it knows its name? */
+void container_note_first(struct model *model, struct container *container,
+			  const struct process *process);
 /* Gives `process` a run and a group, and an image of its own if it only forked. */
 void place_full(struct model *model, struct process *process, const struct placing *placing);
 /* A new image of `process`: as above where it has no place yet, else in its group. */
@@ -210,9 +223,25 @@ void pass_apply_end(struct model *model, const struct wire_pass *pass);
 void task_set_name(struct task *task);
 
 /* ---- incident.c */
+int64_t incident_id(int64_t subject, const char *kind);
+/* Texts are copied; `cause` may be NULL or empty. */
+void incident_add(struct model *model, const struct row_incident *row, const char *sentence,
+		  const char *cause);
+void failure_init(struct failure *failure);
+void failure_deinit(struct failure *failure);
+/* The graver of the two stays; `from` is empty then. */
+void failure_merge(struct failure *into, struct failure *from);
 void incident_note_failure(struct model *model, struct image *image);
 void incident_note_task(struct model *model, struct task *task);
 void incident_note_loss(struct model *model, const struct wire_loss *loss);
+
+/* ---- stall.c: what stands still */
+void stall_note_sample(struct model *model, struct process *process, const struct event_sample *sample);
+/* It moves again, or has ended. */
+void stall_end(struct model *model, struct process *process, uint64_t boot_ns);
+
+/* ---- device.c */
+void device_note(struct model *model, const struct event_device *event);
 
 /* ---- checkpoint_save.c, checkpoint_load.c */
 int checkpoint_save(struct model *model);

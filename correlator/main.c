@@ -37,6 +37,7 @@ struct options {
 	const char *user_name;
 	int ready_fd;
 	struct retention_options retention;
+	int host_period_s;
 	bool once;
 	enum log_level log_level;
 };
@@ -59,6 +60,8 @@ static const char help[] =
 	"  --store-max SIZE    delete the oldest beyond that, sent or not (default 10G, 0: never)\n"
 	"  --shipper DIR       where tracer-shipper says how far it is; what it has still to send\n"
 	"                      is kept (default /var/lib/tracer-shipper)\n"
+	"  --host-period SECONDS\n"
+	"                      between samples of the host itself (default 10, 0: never)\n"
 	"  --once              end when the first probe has come and gone\n"
 	"  --replay FILE       read a recording instead of listening, then end\n"
 	"  --record FILE       also write every message to a recording\n"
@@ -157,7 +160,7 @@ static int parse_group(const char *text, gid_t *ret)
 enum option_id {
 	OPTION_SOCKET = 256, OPTION_SOCKET_GROUP, OPTION_STORE, OPTION_RULES, OPTION_ARGUMENTS,
 	OPTION_PROBE_USER, OPTION_USER, OPTION_RETAIN, OPTION_STORE_MAX,
-	OPTION_SHIPPER, OPTION_ONCE, OPTION_REPLAY, OPTION_RECORD,
+	OPTION_SHIPPER, OPTION_HOST_PERIOD, OPTION_ONCE, OPTION_REPLAY, OPTION_RECORD,
 	OPTION_READY_FD, OPTION_LOG_LEVEL, OPTION_HELP, OPTION_VERSION,
 };
 
@@ -172,6 +175,7 @@ static const struct option long_options[] = {
 	{"retain", required_argument, NULL, OPTION_RETAIN},
 	{"store-max", required_argument, NULL, OPTION_STORE_MAX},
 	{"shipper", required_argument, NULL, OPTION_SHIPPER},
+	{"host-period", required_argument, NULL, OPTION_HOST_PERIOD},
 	{"once", no_argument, NULL, OPTION_ONCE},
 	{"replay", required_argument, NULL, OPTION_REPLAY},
 	{"record", required_argument, NULL, OPTION_RECORD},
@@ -207,6 +211,7 @@ static int parse_option(struct options *options, int id)
 	case OPTION_RETAIN: return parse_number(optarg, 0, 36500, &options->retention.days);
 	case OPTION_STORE_MAX: return parse_size(optarg, &options->retention.bytes_most);
 	case OPTION_SHIPPER: options->retention.shipper = optarg; return 0;
+	case OPTION_HOST_PERIOD: return parse_number(optarg, 0, 3600, &options->host_period_s);
 	case OPTION_ONCE: options->once = true; return 0;
 	case OPTION_REPLAY: options->replay = optarg; return 0;
 	case OPTION_RECORD: options->record = optarg; return 0;
@@ -287,6 +292,7 @@ static int serve(const struct options *options, struct session *session, struct 
 		.once = options->once,
 		.record_fd = -1,
 		.retention = options->retention,
+		.host_period_s = options->host_period_s,
 		.ready_fd = options->ready_fd,
 	};
 	int r = options->record ? open_recording(options->record, &server.record_fd) : 0;
@@ -343,6 +349,7 @@ int main(int argc, char **argv)
 		.socket_group = (gid_t)-1,
 		.ready_fd = -1,
 		.retention = {.days = 30, .bytes_most = 10ULL << 30, .shipper = SHIPPING_STATE_DEFAULT},
+		.host_period_s = 10,
 		.log_level = LOG_LEVEL_INFO,
 	};
 	int listen_fd = -1;

@@ -90,6 +90,60 @@ static void apply_hello(struct model *model, const struct wire_hello *hello)
 	model->host_dirty = true;
 }
 
+static const char *text_or_null(const char *text)
+{
+	return text[0] ? text : NULL;
+}
+
+static void fill_host_facts(struct model *model)
+{
+	const struct host_facts *facts = &model->host_facts;
+	struct row_host *host = &model->host;
+
+	host->os = text_or_null(facts->os);
+	host->kernel_build = text_or_null(facts->kernel_build);
+	host->vendor = text_or_null(facts->vendor);
+	host->product = text_or_null(facts->product);
+	host->asset_tag = text_or_null(facts->asset_tag);
+	host->cpu_model = text_or_null(facts->cpu_model);
+	host->core_count = facts->core_count;
+	host->swap_bytes = facts->swap_bytes;
+	host->memory_limit_bytes = facts->memory_limit_bytes;
+	host->core_limit_milli = facts->core_limit_milli;
+	host->delay_accounting = facts->delay_accounting;
+}
+
+/* The row waits for the hello, which says whose it is. */
+void model_set_host(struct model *model, const struct host_facts *facts)
+{
+	model->host_facts = *facts;
+	fill_host_facts(model);
+	model->host_dirty = model->host.host_key != NULL;
+}
+
+void model_add_host_sample(struct model *model, const struct host_figures *figures, uint64_t boot_ns,
+			   uint64_t unix_ns)
+{
+	struct row_host_sample *row;
+
+	if (!model->host.host_key)
+		return;
+	if (model->host_sample_count == HOST_SAMPLES_MAX) {
+		model->host_sample_count--;
+		memmove(model->host_samples, model->host_samples + 1,
+			model->host_sample_count * sizeof(*model->host_samples));
+	}
+	row = &model->host_samples[model->host_sample_count++];
+	*row = (struct row_host_sample){
+		.host_id = model->host.id,
+		.unix_ns = (int64_t)unix_ns,
+		.boot_ns = (int64_t)boot_ns,
+	};
+#define I(name) row->name = figures->name;
+	ROW_HOST_FIGURES(I)
+#undef I
+}
+
 /* ---- events */
 
 static void apply_fork(struct model *model, const struct event_fork *fork)
@@ -295,22 +349,15 @@ int model_apply_event(struct model *model, const struct event *event)
 		pass_apply_sample(model, &event->sample);
 		break;
 	case EVENT_SIGNAL:
+		found_settle(model, event->signal.boot_ns);
+		model_advance(model, event->signal.boot_ns);
+		sender_note(model, &event->signal);
+		break;
 	case EVENT_DEVICE:
-		break; /* not used yet */
+		device_note(model, &event->device);
+		break;
 	}
 	return model->out_of_memory ? -ENOMEM : 0;
-}
-
-/* What nobody has told of the host yet. */
-static void host_init(struct row_host *host)
-{
-	*host = (struct row_host){
-		.core_count = ROW_NULL,
-		.swap_bytes = ROW_NULL,
-		.memory_limit_bytes = ROW_NULL,
-		.core_limit_milli = ROW_NULL,
-		.delay_accounting = ROW_NULL,
-	};
 }
 
 int model_new(const struct model_options *options, struct store *store, struct model **ret_model)
@@ -324,7 +371,8 @@ int model_new(const struct model_options *options, struct store *store, struct m
 	model->arguments = options->arguments;
 	model->checkpoints = options->checkpoints;
 	model->pass_number = 1;
-	host_init(&model->host);
+	host_facts_init(&model->host_facts);
+	fill_host_facts(model);
 	int r = checkpoint_load(model);
 
 	if (r < 0) {

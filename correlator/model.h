@@ -15,6 +15,7 @@
 #include "common/store/store.h"
 #include "common/record/event.h"
 #include "common/wire/wire.h"
+#include "correlator/host.h"
 
 struct model;
 
@@ -34,6 +35,12 @@ void model_free(struct model *model);
  * lost, and a store must not depend on a peer's good sense. */
 int model_apply(struct model *model, const struct wire_message *message);
 int model_apply_event(struct model *model, const struct event *event);
+
+/* What the host is and how it is: not from the stream, so never in a replay. A sample
+ * that comes before the stream has said which host it is, is passed over. */
+void model_set_host(struct model *model, const struct host_facts *facts);
+void model_add_host_sample(struct model *model, const struct host_figures *figures, uint64_t boot_ns,
+			   uint64_t unix_ns);
 
 /* Writes what changed since the last commit, with the stream's position. After a
  * failure (-ENOSPC, -EBUSY, ...) nothing was written and it can be tried again. */

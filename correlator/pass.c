@@ -11,7 +11,7 @@
 #define SAMPLE_MEMORY_BYTES (1024 * 1024)
 
 /* A pass this long after the one before says nothing of the time between. */
-#define PASS_PERIOD_MAX_NS (10 * UINT64_C(1000000000))
+#define PASS_PERIOD_MAX_NS (60 * UINT64_C(1000000000))
 
 static void sample_add(struct model *model, const struct row_sample *row)
 {
@@ -127,6 +127,7 @@ static void sample_known(struct model *model, struct process *process, const str
 
 	if (slept || sample->counters.cpu_ns != (uint64_t)before.cpu_ns || !before.valid)
 		image_update(model, process->image, &sample->counters, TOTALS_SAMPLE);
+	stall_note_sample(model, process, sample);
 	note_memory(process, memory_of(&sample->counters));
 	sample_store(model, process, sample);
 }

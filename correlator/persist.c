@@ -86,6 +86,7 @@ static int put_image(struct model *model, const struct image *image)
 		.reason = image->reason,
 		.spawn_cpu_ns = image->spawn_cpu_ns,
 		.peak_rss_bytes = image->peak_rss_bytes,
+		.gpu = image->gpu,
 	};
 
 	fill_status(&row, image);
@@ -295,6 +296,9 @@ static int put_facts(struct model *model)
 	for (size_t i = 0; i < model->sample_count; i++)
 		if ((r = store_put_sample(model->store, &model->samples[i])) < 0)
 			return r;
+	for (size_t i = 0; i < model->host_sample_count; i++)
+		if ((r = store_put_host_sample(model->store, &model->host_samples[i])) < 0)
+			return r;
 	DL_FOREACH (model->incidents, incident)
 		if ((r = store_put_incident(model->store, &incident->row)) < 0)
 			return r;
@@ -371,6 +375,7 @@ static void clear_all(struct model *model)
 	}
 	model->losses = NULL;
 	model->sample_count = 0;
+	model->host_sample_count = 0;
 	model->gone_count = 0;
 	model->host_dirty = false;
 }

@@ -13,8 +13,44 @@
 #include <string.h>
 
 #include "common/identity.h"
+#include "correlator/container.h"
 
 /* ---- containers that a daemon started for somebody */
+
+/* What the command line of who started it, or watches over it, says of a container. */
+static void container_set_label(struct model *model, struct container *container, const struct process *teller)
+{
+	const struct command *command = teller->command;
+	struct container_label label;
+
+	if (!command || model->arguments == REDACT_PROGRAM_ONLY ||
+	    !container_label_parse(command->program, command->arguments, command->arguments_size, &label) ||
+	    (label.runtime_id[0] && strcmp(label.runtime_id, container->runtime_id) != 0))
+		return;
+	if (label.name[0] && !container->name)
+		model_set_text(model, &container->name, label.name);
+	if (label.image[0] && !container->image)
+		model_set_text(model, &container->image, label.image);
+	container->dirty = true;
+}
+
+void container_note_first(struct model *model, struct container *container, const struct process *process)
+{
+	struct process *above;
+
+	if (container->labelled)
+		return;
+	container->labelled = container->dirty = true;
+	for (above = process->parent; above; above = above->parent) {
+		if (above->image && above->image->container == container)
+			continue;
+		container_set_label(model, container, above);
+		if (above->image && above->image->role == RULES_ROLE_CLIENT && !above->has_container) {
+			above->has_container = true; /* it waits for this one, and for no other */
+			above->checkpointed = false;
+		}
+	}
+}
 
 /* Another process of the same container, which has its place; not the runtime on its way in. */
 static struct process *companion(struct model *model, const struct container *container)
@@ -72,7 +108,7 @@ static struct process *keeper_of(const struct process *process, const struct con
 
 /* Such a container belongs to whoever asked for it. */
 static struct group *join_client(struct model *model, struct process *process,
-				 const struct container *container, const char **ret_reason)
+				 struct container *container, const char **ret_reason)
 {
 	struct process *found = companion(model, container);
 
@@ -83,6 +119,7 @@ static struct group *join_client(struct model *model, struct process *process,
 		if (!found)
 			return NULL;
 		found->has_container = true;
+		container_set_label(model, container, found);
 		found->checkpointed = false;
 		*ret_reason = "container that its client waits for";
 	}
@@ -197,7 +234,7 @@ static struct group *choose_group(struct model *model, struct process *process,
 				  const struct placing *placing, const char **ret_reason)
 {
 	struct process *parent = process->parent, *keeper, *origin;
-	const struct container *container = container_of_process(model, process);
+	struct container *container = container_of_process(model, process);
 	enum rules_boundary boundary;
 	struct rules_verdict verdict;
 

@@ -14,7 +14,7 @@
 
 enum { NAME_GLUE = 0, NAME_PROGRAM = 1, NAME_ENGINE = 2, NAME_FIXED = 9 };
 
-static bool is_workload(const struct run *run)
+bool run_is_workload(const struct run *run)
 {
 	return strcmp(run->kind, "command") == 0 || strcmp(run->kind, "job") == 0 ||
 	       strcmp(run->kind, "batch") == 0 || strcmp(run->kind, "cron") == 0 ||
@@ -35,7 +35,7 @@ bool run_begins_beneath(struct model *model, const struct process *process,
 		return false;
 	if (image->role == RULES_ROLE_SHELL && image->interactive) {
 		*ret_boundary = RULES_BOUNDARY_PROCESS_GROUP;
-		return !is_workload(origin->run);
+		return !run_is_workload(origin->run);
 	}
 	*ret_boundary = image->boundary;
 	if (image->boundary == RULES_BOUNDARY_CONTAINER) {
@@ -44,7 +44,7 @@ bool run_begins_beneath(struct model *model, const struct process *process,
 		if (!container || container == image->container)
 			return false;
 	}
-	return image->role == RULES_ROLE_ORIGIN && (image->nested || !is_workload(origin->run));
+	return image->role == RULES_ROLE_ORIGIN && (image->nested || !run_is_workload(origin->run));
 }
 
 /* What else belongs to the run: 0 nothing, else a key to find it by. */

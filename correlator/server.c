@@ -15,12 +15,14 @@
 #include <uv.h>
 
 #include "common/log.h"
+#include "correlator/host_read.h"
 
 #define COMMIT_PERIOD_MS 250  /* half of it is the mean wait of an event for its row */
 #define RETRY_PERIOD_MS 1000
 #define EXPIRE_PERIOD_MS (60 * 60 * 1000)
 #define BOUND_PERIOD_MS (60 * 1000)
 #define PENDING_ROWS_MAX 20000
+#define HOST_FIRST_MS 1000    /* so that the probe has said hello */
 #define READ_SIZE (256 * 1024)
 #define UNSENT_MAX (64 * 1024) /* a peer that does not read its acknowledgements */
 #define HELLO_TIMEOUT_MS 5000 /* a peer that says nothing keeps the probe out */
@@ -38,16 +40,21 @@ struct server {
 	bool paused; /* the store cannot be written */
 	int failure;
 	struct wire_input input;
-	uv_timer_t commit_timer, expire_timer, bound_timer;
+	uv_timer_t commit_timer, expire_timer, bound_timer, host_timer;
 	uv_signal_t terminate, interrupt;
 };
 
-static uint64_t wall_clock_ns(void)
+static uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_REALTIME, &now);
+	clock_gettime(clock, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t wall_clock_ns(void)
+{
+	return clock_ns(CLOCK_REALTIME);
 }
 
 int server_listen(const char *path, gid_t group)
@@ -382,6 +389,30 @@ static void bound_due(uv_timer_t *timer)
 	retention_by_size(&server->options.retention, server->store, &now);
 }
 
+/* The host's own clock, like everything that a replay must not see: here alone. */
+static void host_due(uv_timer_t *timer)
+{
+	struct server *server = timer->data;
+	struct host_figures figures;
+
+	host_read_figures(&figures);
+	session_add_host_sample(server->session, &figures, clock_ns(CLOCK_BOOTTIME), wall_clock_ns());
+}
+
+static void watch_host(struct server *server)
+{
+	struct host_facts facts;
+	uint64_t period_ms = (uint64_t)server->options.host_period_s * 1000;
+
+	uv_timer_init(&server->loop, &server->host_timer);
+	server->host_timer.data = server;
+	if (period_ms == 0)
+		return;
+	host_read_facts(&facts);
+	model_set_host(server->session->model, &facts);
+	uv_timer_start(&server->host_timer, host_due, HOST_FIRST_MS, period_ms);
+}
+
 static void stop_requested(uv_signal_t *signal, int number)
 {
 	uv_stop(signal->loop);
@@ -404,6 +435,7 @@ static void start(struct server *server)
 	uv_timer_init(loop, &server->bound_timer);
 	server->bound_timer.data = server;
 	uv_timer_start(&server->bound_timer, bound_due, BOUND_PERIOD_MS, BOUND_PERIOD_MS);
+	watch_host(server);
 	uv_signal_init(loop, &server->terminate);
 	uv_signal_start(&server->terminate, stop_requested, SIGTERM);
 	uv_signal_init(loop, &server->interrupt);

@@ -172,3 +172,10 @@ int session_acknowledge(const struct session *session, struct wire_output *outpu
 	answer.ack.offset = session->committed_offset;
 	return wire_encode(output, &answer);
 }
+
+void session_add_host_sample(struct session *session, const struct host_figures *figures,
+			     uint64_t boot_ns, uint64_t unix_ns)
+{
+	model_add_host_sample(session->model, figures, boot_ns, unix_ns);
+	session->changed = session->changed || session->stream.ring_epoch != 0;
+}

@@ -38,6 +38,10 @@ int session_feed(struct session *session, const void *data, size_t size, const c
 /* Appends the answer to the hello, to be sent once after it. 0 or -ENOMEM. */
 int session_welcome(const struct session *session, struct wire_output *output);
 
+/* How the host is now, to be written with the next commit. */
+void session_add_host_sample(struct session *session, const struct host_figures *figures,
+			     uint64_t boot_ns, uint64_t unix_ns);
+
 /* Writes everything fed so far to the store. As model_commit. */
 int session_commit(struct session *session, uint64_t now_unix_ns);
 

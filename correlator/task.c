@@ -90,11 +90,8 @@ void task_merge(struct model *model, struct task *from, struct task *into)
 		group_move(model, from->groups, into);
 	outcome_add(&into->outcome, &from->outcome);
 	allowance_merge(&into->allowance, &from->allowance);
-	if (!into->failure && from->failure) {
-		into->failure = from->failure;
-		into->failure_process_id = from->failure_process_id;
-		from->failure = NULL;
-	}
+	failure_merge(&into->failure, &from->failure);
+	into->failed_commands_told |= from->failed_commands_told;
 	from->merged_into_id = into->id;
 	from->dirty = into->dirty = true;
 	from->run->task_count--;

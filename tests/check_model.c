@@ -678,6 +678,429 @@ START_TEST(an_incident_tells_of_the_oom_killer)
 }
 END_TEST
 
+/* ---- why something failed */
+
+enum { KERNEL_SENT = 128 }; /* SI_KERNEL */
+
+/* `sender` 0: the kernel. */
+static void send_signal(unsigned pid, unsigned sender, unsigned number, int code)
+{
+	struct event_signal *s = &begin_event(EVENT_SIGNAL)->signal;
+
+	s->boot_ns = now;
+	s->image = key(pid);
+	if (sender)
+		s->sender = key(sender);
+	s->signal = number;
+	s->code = code;
+	s->flags = RECORD_SIGNAL_GROUP;
+	apply();
+}
+
+/* A pipeline step that runs, and somebody's shell and daemon beside it. */
+static void begin_step(void)
+{
+	spawn(2, 10, "python3 /usr/bin/snakemake -j2");
+	spawn(10, 11, "bash -c x");
+	spawn(11, 12, "bwa mem x");
+	spawn(2, 13, "nano");
+}
+
+static void end_step(unsigned status)
+{
+	exit_process(12, status);
+	exit_process(11, status ? 1 << 8 : 0);
+}
+
+#define INCIDENT "SELECT kind, sentence, cause, sender_program, sender_user_id IS NOT NULL FROM incidents"
+
+static const struct {
+	unsigned sender, number;
+	int code;
+	const char *incident;
+} senders[] = {
+	{0, 2, KERNEL_SENT, "SIGINT from the terminal (^C) after 0.0 s it was interrupted at its terminal - 0\n"},
+	{0, 1, KERNEL_SENT, "SIGHUP from the terminal after 0.0 s its terminal was closed - 0\n"},
+	{0, 24, KERNEL_SENT, "SIGXCPU from the kernel after 0.0 s it reached its limit of processor time "
+			     "(RLIMIT_CPU) - 0\n"},
+	{0, 9, KERNEL_SENT, "SIGKILL from the kernel after 0.0 s - - 0\n"},
+	{12, 15, 0, "SIGTERM from itself after 0.0 s it sent the signal to itself bwa mem 1\n"},
+	{11, 15, 0, "SIGTERM from bash -c (pid 11, user root) after 0.0 s its parent bash -c ended it "
+		    "bash -c 1\n"},
+	{10, 9, 0, "SIGKILL from snakemake (pid 10, user root) after 0.0 s snakemake, which it ran "
+		   "beneath, ended it snakemake 1\n"},
+	{13, 9, 0, "SIGKILL from nano (pid 13, user root) after 0.0 s nano, which is not of its run, "
+		   "ended it nano 1\n"},
+	{2, 15, 0, "SIGTERM from sshd (pid 2, user root) after 0.0 s sshd, which starts and stops runs, "
+		   "ended it sshd 1\n"},
+	{77, 9, -6, "SIGKILL from a process (pid 77, user root) after 0.0 s - - 1\n"},
+};
+
+START_TEST(who_sent_a_fatal_signal)
+{
+	char expected[512];
+
+	begin_step();
+	send_signal(12, senders[_i].sender, senders[_i].number, senders[_i].code);
+	end_step(senders[_i].number);
+	snprintf(expected, sizeof(expected), "exit-code task bwa mem failed: bwa mem (pid 12) was killed by %s",
+		 senders[_i].incident);
+	ck_assert_str_eq(rows(INCIDENT), expected);
+}
+END_TEST
+
+START_TEST(a_batch_daemon_is_told_from_a_user)
+{
+	cgroup(300, "/slurm_host/uid_0/job_7/step_batch");
+	spawn(1, 19, "slurmd");
+	spawn(19, 20, "slurmstepd");
+	fork_process(20, 21);
+	exec_in(21, (struct where){.cgroup_id = 300}, "bash /var/spool/slurmd/job7/slurm_script");
+	send_signal(21, 20, 18, 0); /* SIGCONT comes first, and is not fatal */
+	send_signal(21, 20, 15, 0);
+	exit_process(21, 15);
+	ck_assert_str_eq(rows("SELECT kind, cause, sender_program FROM incidents"),
+			 "signal slurmstepd, the batch system's daemon, ended the job: its time limit or "
+			 "another limit was reached, or it was cancelled slurmstepd\n");
+}
+END_TEST
+
+/* Who handles a signal and then ends says so by its code, or at least ends soon. */
+START_TEST(a_handled_signal_is_told_too)
+{
+	begin_step();
+	send_signal(12, 10, 10, 0);
+	send_signal(12, 13, 15, 0);
+	send_signal(12, 10, 12, 0);
+	end_step((128 + 15) << 8);
+	ck_assert_str_eq(rows("SELECT sentence FROM incidents"),
+			 "task bwa mem failed: bwa mem (pid 12) exited with code 143 after 0.0 s, 0.0 s "
+			 "after SIGTERM from nano (pid 13, user root)\n");
+}
+END_TEST
+
+START_TEST(an_earlier_signal_is_not_to_blame)
+{
+	begin_step();
+	send_signal(12, 13, 10, 0);
+	end_step(11);
+	ck_assert_str_eq(rows(INCIDENT),
+			 "exit-code task bwa mem failed: bwa mem (pid 12) was killed by SIGSEGV after 0.0 s "
+			 "it used memory that it may not - 0\n");
+}
+END_TEST
+
+START_TEST(a_restart_remembers_who_sent_it)
+{
+	begin_step();
+	send_signal(12, 13, 9, 0);
+	commit();
+	close_model();
+	open_model();
+	hello("boot-1");
+	end_step(9);
+	ck_assert_str_eq(rows("SELECT sender_program FROM incidents"), "nano\n");
+}
+END_TEST
+
+/* grep may fail on purpose; what was killed explains more, whichever came first. */
+START_TEST(the_gravest_failure_explains_a_task)
+{
+	begin_step();
+	spawn(11, 14, "grep x");
+	exit_process(14, 1 << 8);
+	spawn(11, 15, "sort");
+	send_signal(15, 13, 9, 0);
+	exit_process(15, 9);
+	end_step(2 << 8);
+	ck_assert_str_eq(rows("SELECT p.pid, i.sender_program FROM incidents i JOIN processes p ON p.id = "
+			      "i.process_id"),
+			 "15 nano\n");
+}
+END_TEST
+
+START_TEST(a_command_that_could_not_be_executed)
+{
+	begin_step();
+	for (unsigned pid = 20; pid < 24; pid++) {
+		fork_process(11, pid);
+		exit_process(pid, (pid == 23 ? 126u : 127u) << 8);
+	}
+	fork_process(11, 24);
+	exit_process(24, 1 << 8); /* a subshell that failed: no command */
+	spawn(11, 25, "sort x");
+	exit_process(25, 127 << 8); /* it was executed */
+	ck_assert_str_eq(rows("SELECT kind, sentence, cause FROM incidents ORDER BY boot_ns"),
+			 "failed-command bash -c (pid 20) could not execute a command (code 127) there is no "
+			 "such command\n"
+			 "failed-command bash -c (pid 23) could not execute a command (code 126) the command "
+			 "is there but cannot be executed\n");
+}
+END_TEST
+
+#define MIB (UINT64_C(1) << 20)
+
+static struct counters in_cgroup(uint64_t limit, uint64_t peak, uint64_t throttled_ns)
+{
+	struct counters counters = cpu(5 * MS);
+
+	counters.valid |= COUNTER_VALID(cgroup_memory_peak_bytes) | COUNTER_VALID(cgroup_throttled_ns);
+	counters.cgroup_memory_peak_bytes = peak;
+	counters.cgroup_throttled_ns = throttled_ns;
+	if (limit) {
+		counters.valid |= COUNTER_VALID(cgroup_memory_limit_bytes);
+		counters.cgroup_memory_limit_bytes = limit;
+	}
+	return counters;
+}
+
+static const struct {
+	uint64_t limit, peak;
+	const char *cause;
+} out_of_memory[] = {
+	{512 * MIB, 512 * MIB, "its cgroup /job reached its memory limit of 512.0 MiB (at most 512.0 MiB used)\n"},
+	{512 * MIB, 512 * MIB - 65536, "its cgroup /job reached its memory limit of 512.0 MiB (at most 511.9 MiB "
+				       "used)\n"},
+	{512 * MIB, 100 * MIB, "memory ran out above its cgroup /job, which used 100.0 MiB at most of the "
+			       "512.0 MiB that it may\n"},
+	{0, 100 * MIB, "the host ran out of memory: its cgroup /job has no limit and used 100.0 MiB at most\n"},
+	{0, 0, "memory ran out; what its cgroup may use is not known\n"},
+};
+
+START_TEST(an_oom_kill_names_its_cgroup_and_limit)
+{
+	struct event_exit *e;
+
+	cgroup(300, "/job");
+	fork_process(2, 10);
+	exec_in(10, (struct where){.cgroup_id = 300}, "bwa mem x");
+	e = &begin_event(EVENT_EXIT)->exit;
+	e->boot_ns = now;
+	e->image = key(10);
+	e->counters = out_of_memory[_i].peak ? in_cgroup(out_of_memory[_i].limit, out_of_memory[_i].peak, 0)
+					     : cpu(5 * MS);
+	e->wait_status = 9;
+	e->flags = RECORD_EXIT_OOM;
+	apply();
+	ck_assert_str_eq(rows("SELECT cause FROM incidents WHERE kind = 'oom-kill'"), out_of_memory[_i].cause);
+}
+END_TEST
+
+/* ---- requested against used, network, sleep, devices */
+
+START_TEST(limits_and_use_are_of_the_cgroup_that_used_most)
+{
+	struct counters counters = in_cgroup(512 * MIB, 300 * MIB, 70 * MS);
+
+	cgroup(300, "/docker/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef");
+	cgroup(301, "/other");
+	spawn(2, 10, "bash driver.sh");
+	fork_process(10, 11);
+	exec_in(11, (struct where){.cgroup_id = 300}, "bwa mem x");
+	fork_process(10, 12);
+	exec_in(12, (struct where){.cgroup_id = 301}, "bwa mem y");
+	sample(11, 10, NULL, counters);
+	counters = in_cgroup(512 * MIB, 400 * MIB, 90 * MS);
+	end_as(EVENT_EXIT, 11, 0, counters);
+	end_as(EVENT_EXIT, 12, 0, in_cgroup(64 * MIB, 60 * MIB, 0)); /* another cgroup, that used less */
+	ck_assert_str_eq(rows("SELECT memory_limit_bytes / 1048576, cgroup_peak_bytes / 1048576, throttled_ns / "
+			      "1000000 FROM runs WHERE kind = 'command'"), "512 400 20\n");
+	ck_assert_str_eq(rows("SELECT memory_limit_bytes / 1048576, cgroup_peak_bytes / 1048576 FROM tasks WHERE "
+			      "kind = 'generic' ORDER BY begin_boot_ns"), "512 400\n64 60\n");
+	ck_assert_str_eq(rows("SELECT memory_limit_bytes / 1048576, cgroup_peak_bytes / 1048576 FROM containers"),
+			 "512 400\n");
+}
+END_TEST
+
+START_TEST(no_limit_is_unknown)
+{
+	spawn(2, 10, "bwa mem x");
+	end_as(EVENT_EXIT, 10, 0, in_cgroup(0, 60 * MIB, 0));
+	ck_assert_str_eq(rows("SELECT memory_limit_bytes, cgroup_peak_bytes / 1048576 FROM runs WHERE kind = "
+			      "'command'"), "- 60\n");
+	ck_assert_str_eq(rows("SELECT count(*) FROM processes WHERE sent_bytes IS NOT NULL OR memory_delay_ns IS "
+			      "NOT NULL OR uninterruptible_ns IS NOT NULL OR gpu IS NOT NULL"), "0\n");
+	ck_assert_str_eq(rows("SELECT count(*) FROM runs WHERE sent_bytes IS NOT NULL"), "0\n");
+}
+END_TEST
+
+START_TEST(network_and_memory_delay_add_up)
+{
+	struct counters counters = cpu(5 * MS);
+
+	counters.valid |= COUNTER_VALID(sent_bytes) | COUNTER_VALID(received_bytes) |
+			  COUNTER_VALID(memory_delay_ns);
+	counters.sent_bytes = 1000;
+	counters.received_bytes = 500;
+	counters.memory_delay_ns = 7 * MS;
+	spawn(2, 10, "bash driver.sh");
+	spawn(10, 11, "curl a");
+	spawn(10, 12, "curl b");
+	end_as(EVENT_EXIT, 11, 0, counters);
+	counters.sent_bytes = 10;
+	end_as(EVENT_EXIT, 12, 0, counters);
+	ck_assert_str_eq(rows("SELECT sent_bytes, received_bytes, memory_delay_ns / 1000000 FROM runs WHERE kind = "
+			      "'command'"), "1010 1000 14\n");
+	ck_assert_str_eq(rows("SELECT pid, sent_bytes FROM processes WHERE pid > 10 ORDER BY pid"),
+			 "11 1000\n12 10\n");
+}
+END_TEST
+
+static void device(unsigned pid, unsigned major, unsigned minor)
+{
+	struct event_device *d = &begin_event(EVENT_DEVICE)->device;
+
+	d->boot_ns = now;
+	d->image = key(pid);
+	d->major = major;
+	d->minor = minor;
+	apply();
+}
+
+START_TEST(gpu_devices_that_it_holds)
+{
+	spawn(2, 10, "python3 train.py");
+	device(10, 195, 0);
+	device(10, 195, 255);
+	device(10, 195, 0);
+	device(10, 226, 128);
+	device(10, 226, 1);
+	device(10, 511, 3);
+	device(77, 195, 0); /* unknown to us */
+	commit();
+	close_model();
+	open_model(); /* a restart forgets none */
+	hello("boot-1");
+	device(10, 195, 10);
+	exit_process(10, 0);
+	ck_assert_str_eq(rows("SELECT gpu FROM processes WHERE pid = 10"),
+			 "nvidia0,nvidiactl,dri/renderD128,dri/card1,511:3,nvidia10\n");
+}
+END_TEST
+
+START_TEST(a_container_is_called_as_its_monitor_or_client_says)
+{
+	static const char id[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+	char monitor[256], group[128];
+
+	snprintf(group, sizeof(group), "/machine.slice/libpod-%s.scope/container", id);
+	cgroup(300, group);
+	snprintf(monitor, sizeof(monitor), "conmon -c %s -n gallant_bell -r runc", id);
+	spawn(2, 10, "podman run --rm docker.io/library/debian:12 bwa mem");
+	spawn(10, 11, monitor);
+	fork_process(11, 12);
+	exec_in(12, (struct where){.cgroup_id = 300}, "bwa mem x");
+	cgroup(301, "/system.slice/docker-fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210.scope");
+	spawn(1, 20, "containerd-shim-runc-v2 -namespace moby");
+	spawn(2, 21, "docker run --name web nginx:1");
+	fork_process(20, 22);
+	exec_in(22, (struct where){.cgroup_id = 301}, "nginx -g daemon off;");
+	commit();
+	close_model();
+	open_model(); /* and after a restart */
+	hello("boot-1");
+	fork_process(12, 13);
+	exec_in(13, (struct where){.cgroup_id = 300}, "sort");
+	ck_assert_str_eq(rows("SELECT runtime, name, image FROM containers ORDER BY runtime"),
+			 "docker web nginx:1\npodman gallant_bell docker.io/library/debian:12\n");
+}
+END_TEST
+
+/* ---- what stands still */
+
+/* A pass every 10 s for `seconds` over a step of begin_step(): who is `blocked` is in
+ * uninterruptible sleep, and 11 and 12 stand still where `cpu_ms` says so. */
+static uint64_t cpu_ms[100];
+
+static void stand(unsigned seconds, unsigned blocked)
+{
+	static const unsigned pids[] = {1, 2, 10, 11, 12, 13};
+
+	for (unsigned second = 0; second < seconds; second += 10) {
+		uint64_t boot_ns = now += 10000 * MS;
+
+		for (size_t i = 0; i < sizeof(pids) / sizeof(pids[0]); i++) {
+			struct counters counters = cpu(cpu_ms[pids[i]] * MS);
+
+			counters.valid |= COUNTER_VALID(uninterruptible_count);
+			counters.uninterruptible_count = pids[i] == blocked;
+			sample(pids[i], 0, NULL, counters);
+		}
+		pass(boot_ns);
+		now = boot_ns;
+	}
+}
+
+START_TEST(stuck_in_uninterruptible_sleep)
+{
+	memset(cpu_ms, 0, sizeof(cpu_ms));
+	begin_step();
+	stand(120, 12);
+	ck_assert_str_eq(rows("SELECT count(*) FROM incidents"), "0\n");
+	stand(20, 12);
+	ck_assert_str_eq(rows("SELECT kind, sentence, end_boot_ns FROM incidents"),
+			 "stuck bwa mem (pid 12) is in uninterruptible sleep, without CPU or I/O, for more than "
+			 "120 s -\n");
+	stand(600, 12);
+	cpu_ms[12] = 5000;
+	stand(20, 0);
+	ck_assert_str_eq(rows("SELECT kind, sentence, (end_boot_ns - boot_ns) / 1000000000 FROM incidents"),
+			 "stuck bwa mem (pid 12) was in uninterruptible sleep, without CPU or I/O, for 740 s "
+			 "740\n");
+	exit_process(12, 0);
+	ck_assert_str_eq(rows("SELECT uninterruptible_ns / 1000000000 FROM processes WHERE pid = 12"), "740\n");
+	ck_assert_str_eq(rows("SELECT uninterruptible_ns FROM processes WHERE pid = 13"), "0\n");
+}
+END_TEST
+
+/* Blocked at every look, and at work in between: a disk, not a fault. */
+START_TEST(slow_storage_is_not_stuck)
+{
+	memset(cpu_ms, 0, sizeof(cpu_ms));
+	begin_step();
+	for (int i = 0; i < 30; i++) {
+		cpu_ms[12] += 700;
+		stand(60, 12);
+	}
+	ck_assert_str_eq(rows("SELECT count(*) FROM incidents"), "0\n");
+}
+END_TEST
+
+START_TEST(a_task_without_progress_is_stuck)
+{
+	memset(cpu_ms, 0, sizeof(cpu_ms));
+	begin_step();
+	stand(1810, 0);
+	/* bash waits for its child, snakemake for bash; nano is another run's only process */
+	ck_assert_str_eq(rows("SELECT i.kind, p.pid FROM incidents i JOIN processes p ON p.id = i.process_id ORDER "
+			      "BY p.pid"), "stuck 12\nstuck 13\n");
+	commit();
+	close_model();
+	open_model();
+	hello("boot-1");
+	stand(60, 0);
+	ck_assert_str_eq(rows("SELECT count(*), count(end_boot_ns) FROM incidents"), "2 0\n");
+	exit_process(12, 0);
+	ck_assert_str_eq(rows("SELECT count(*), count(end_boot_ns) FROM incidents"), "2 1\n");
+}
+END_TEST
+
+START_TEST(one_of_a_task_is_idle)
+{
+	memset(cpu_ms, 0, sizeof(cpu_ms));
+	begin_step();
+	spawn(12, 14, "sort"); /* never sampled: but bwa now has a child and is not asked */
+	exit_process(14, 0);
+	for (int i = 0; i < 31; i++) {
+		cpu_ms[11] += 700; /* its parent works */
+		stand(60, 0);
+	}
+	ck_assert_str_eq(rows("SELECT i.kind, p.pid, i.sentence FROM incidents i JOIN processes p ON p.id = "
+			      "i.process_id WHERE p.pid < 13"),
+			 "idle 12 bwa mem (pid 12) is without CPU or I/O for more than 1800 s\n");
+}
+END_TEST
+
 /* ---- forks */
 
 START_TEST(a_subshell_is_a_subtree_and_a_worker_a_part_of_its_tool)
@@ -1063,6 +1486,24 @@ int main(void)
 	tcase_add_test(all, background_jobs_are_tasks_of_their_own);
 	tcase_add_test(all, an_incident_names_the_first_cause);
 	tcase_add_test(all, an_incident_tells_of_the_oom_killer);
+	tcase_add_loop_test(all, who_sent_a_fatal_signal, 0, sizeof(senders) / sizeof(senders[0]));
+	tcase_add_test(all, a_batch_daemon_is_told_from_a_user);
+	tcase_add_test(all, a_handled_signal_is_told_too);
+	tcase_add_test(all, an_earlier_signal_is_not_to_blame);
+	tcase_add_test(all, a_restart_remembers_who_sent_it);
+	tcase_add_test(all, the_gravest_failure_explains_a_task);
+	tcase_add_test(all, a_command_that_could_not_be_executed);
+	tcase_add_loop_test(all, an_oom_kill_names_its_cgroup_and_limit, 0,
+			    sizeof(out_of_memory) / sizeof(out_of_memory[0]));
+	tcase_add_test(all, limits_and_use_are_of_the_cgroup_that_used_most);
+	tcase_add_test(all, no_limit_is_unknown);
+	tcase_add_test(all, network_and_memory_delay_add_up);
+	tcase_add_test(all, gpu_devices_that_it_holds);
+	tcase_add_test(all, a_container_is_called_as_its_monitor_or_client_says);
+	tcase_add_test(all, stuck_in_uninterruptible_sleep);
+	tcase_add_test(all, slow_storage_is_not_stuck);
+	tcase_add_test(all, a_task_without_progress_is_stuck);
+	tcase_add_test(all, one_of_a_task_is_idle);
 	tcase_add_test(all, a_subshell_is_a_subtree_and_a_worker_a_part_of_its_tool);
 	tcase_add_test(all, a_daemon_stays_in_the_run_that_began_it);
 	tcase_add_test(all, every_exec_is_an_image_of_its_own);

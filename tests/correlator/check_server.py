@@ -65,7 +65,8 @@ class Correlator:
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(
                 [PROGRAM, "--socket", self.socket, "--store", self.store, "--retain", "0",
-                 "--rules", directory, "--ready-fd", str(ready_write), *map(str, options)],
+                 "--host-period", "0", "--rules", directory, "--ready-fd", str(ready_write),
+                 *map(str, options)],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=[ready_write],
                 env=ENVIRONMENT)
         os.close(ready_write)
@@ -244,6 +245,47 @@ def test_sigterm_commits(directory):
         same("processes", correlator.rows("SELECT count(*) FROM processes WHERE pid >= 100"),
              [(50,)])
         check_integrity(correlator.store)
+
+
+def test_the_host_is_sampled_and_in_no_replay(directory):
+    story = Story().commands(3)
+    recording = directory / "stream.rec"
+    with running(directory, "--host-period", "1", "--record", recording) as correlator:
+        peer = connect(correlator, story)
+        peer.wait_acknowledged(story.end)
+        wait_until("three samples", lambda: correlator.rows(
+            "SELECT count(*) FROM host_samples") >= [(3,)])
+        correlator.stop()
+    (build, delays), = correlator.rows("SELECT kernel_build, delay_accounting FROM hosts")
+    same("build of the kernel", build, os.uname().version)
+    same("delay accounting", str(delays),
+         pathlib.Path("/proc/sys/kernel/task_delayacct").read_text().strip())
+    samples = correlator.rows("SELECT boot_ns, cpu_user_ns + cpu_system_ns + cpu_idle_ns + "
+                              "cpu_iowait_ns + cpu_steal_ns, memory_available_bytes, load_milli "
+                              "FROM host_samples ORDER BY unix_ns")
+    now_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+    total_bytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    for (before, cpu_before, *_), (after, cpu_after, available, load) in zip(samples, samples[1:]):
+        assert now_ns - 60e9 < before < after <= now_ns, samples
+        spent = (cpu_after - cpu_before) / (after - before) / os.cpu_count()
+        assert 0.5 < spent < 1.5, f"{spent:.2f} of the processors' time is accounted for"
+        assert 0 < available <= total_bytes and load >= 0, samples
+    result = subprocess.run([PROGRAM, "--replay", recording, "--store", directory / "replayed.db",
+                             "--rules", directory], env=ENVIRONMENT, timeout=60, check=False)
+    same("status of the replay", result.returncode, 0)
+    same("what a replay knows of the host", query(
+        directory / "replayed.db", "SELECT (SELECT count(*) FROM host_samples), (SELECT count(*) "
+        "FROM hosts WHERE kernel_build IS NOT NULL OR cpu_model IS NOT NULL)"), [(0, 0)])
+
+
+def test_nothing_of_the_host_where_it_is_not_asked(directory):
+    story = Story().commands(3)
+    with running(directory) as correlator:
+        connect(correlator, story).wait_acknowledged(story.end)
+        time.sleep(1.5)
+        correlator.stop()
+    same("samples", correlator.rows("SELECT count(*) FROM host_samples"), [(0,)])
+    same("facts", correlator.rows("SELECT kernel_build FROM hosts"), [(None,)])
 
 
 # --- peers that are not what they should be -------------------------------------------------

@@ -1,0 +1,66 @@
+/* GPU devices that processes hold open: the first sign of who uses one.
+ *
+ * An image's devices are a text, "nvidia0,nvidiactl,dri/renderD128", in the order in
+ * which passes saw them. Numbers without a fixed name are given as MAJOR:MINOR.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "correlator/internal.h"
+
+#define DEVICES_MAX_BYTES 256 /* 16 GPUs and their control nodes; then no more are added */
+
+/* Documentation/admin-guide/devices.txt, and nvidia-modprobe's own. */
+enum { MAJOR_NVIDIA = 195, MAJOR_DRI = 226 };
+enum { NVIDIA_MODESET = 254, NVIDIA_CONTROL = 255, DRI_RENDER = 128 };
+
+static void device_name(uint64_t major, uint64_t minor, char *text, size_t size)
+{
+	if (major == MAJOR_NVIDIA && minor == NVIDIA_CONTROL)
+		snprintf(text, size, "nvidiactl");
+	else if (major == MAJOR_NVIDIA && minor == NVIDIA_MODESET)
+		snprintf(text, size, "nvidia-modeset");
+	else if (major == MAJOR_NVIDIA)
+		snprintf(text, size, "nvidia%" PRIu64, minor);
+	else if (major == MAJOR_DRI)
+		snprintf(text, size, "dri/%s%" PRIu64, minor < DRI_RENDER ? "card" : "renderD", minor);
+	else
+		snprintf(text, size, "%" PRIu64 ":%" PRIu64, major, minor);
+}
+
+static bool list_has(const char *list, const char *name)
+{
+	size_t size = strlen(name);
+
+	for (const char *item = list; item; item = strchr(item, ',')) {
+		item += *item == ',';
+		if (strncmp(item, name, size) == 0 && (item[size] == ',' || item[size] == '\0'))
+			return true;
+	}
+	return false;
+}
+
+void device_note(struct model *model, const struct event_device *event)
+{
+	struct process *process = process_find(model, event->image.pid, event->image.start_boot_ns);
+	char name[48], list[DEVICES_MAX_BYTES];
+	struct image *image;
+
+	if (!process || process->ended || process->ignored)
+		return;
+	if (!process->image)
+		place_part(model, process);
+	image = process->image;
+	if (!image || image->exec_id != event->image.exec_id)
+		return;
+	device_name(event->major, event->minor, name, sizeof(name));
+	if (image->gpu && list_has(image->gpu, name))
+		return;
+	if ((size_t)snprintf(list, sizeof(list), "%s%s%s", image->gpu ? image->gpu : "",
+			     image->gpu ? "," : "", name) >= sizeof(list))
+		return;
+	model_set_text(model, &image->gpu, list);
+	image_set_dirty(model, image);
+}
