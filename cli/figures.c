@@ -16,6 +16,8 @@ void figures_add(struct figures *figures, const struct figures *other)
 	figures->run_delay_ns = sum(figures->run_delay_ns, other->run_delay_ns);
 	figures->read_bytes = sum(figures->read_bytes, other->read_bytes);
 	figures->write_bytes = sum(figures->write_bytes, other->write_bytes);
+	figures->sent_bytes = sum(figures->sent_bytes, other->sent_bytes);
+	figures->received_bytes = sum(figures->received_bytes, other->received_bytes);
 	if (other->peak_rss_bytes > figures->peak_rss_bytes) /* ROW_NULL is the least */
 		figures->peak_rss_bytes = other->peak_rss_bytes;
 }
@@ -27,6 +29,8 @@ void figures_add_usage(const struct figures *figures, struct table *table, bool 
 	table_add(table, STYLE_PLAIN, units_bytes(text, figures->peak_rss_bytes, raw));
 	table_add(table, STYLE_PLAIN, units_bytes(text, figures->read_bytes, raw));
 	table_add(table, STYLE_PLAIN, units_bytes(text, figures->write_bytes, raw));
+	table_add(table, STYLE_PLAIN, units_bytes(text, figures->sent_bytes, raw));
+	table_add(table, STYLE_PLAIN, units_bytes(text, figures->received_bytes, raw));
 	table_add(table, STYLE_PLAIN, units_duration(text, figures->run_delay_ns, raw));
 }
 

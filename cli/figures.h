@@ -17,6 +17,10 @@ struct figures {
 	int64_t peak_rss_bytes;
 	int64_t read_bytes;
 	int64_t write_bytes;
+	int64_t sent_bytes;
+	int64_t received_bytes;
+	int64_t memory_limit_bytes; /* of a task; 0 as well as ROW_NULL: none */
+	int64_t cgroup_peak_bytes;
 };
 
 /* Of a run, task, tool or process row. */
@@ -28,13 +32,16 @@ struct figures {
 		.peak_rss_bytes = (row)->peak_rss_bytes,                                      \
 		.read_bytes = (row)->read_bytes,                                              \
 		.write_bytes = (row)->write_bytes,                                            \
+		.sent_bytes = (row)->sent_bytes,                                              \
+		.received_bytes = (row)->received_bytes,                                      \
 	})
 
 /* Adds `other`: times and bytes are summed, the peak is the larger one. A sum with
  * an unknown part is unknown; a peak is not. wall_ns is left alone. */
 void figures_add(struct figures *figures, const struct figures *other);
 
-/* Cells of peak RSS, bytes read, bytes written and run-queue wait, in that order. */
+/* Cells of peak RSS, bytes read, written, sent and received, and run-queue wait, in that
+ * order. */
 void figures_add_usage(const struct figures *figures, struct table *table, bool raw);
 
 /* The role of a tool that is there for another's sake: shells, wrappers, helpers. */

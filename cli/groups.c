@@ -103,16 +103,18 @@ static void failed_add(struct table *table, int64_t failed_count, bool raw)
 /* ---- tasks ------------------------------------------------------------------- */
 
 static const struct table_column task_columns[] = {
-	{"task", TABLE_LEFT, true, 0},
-	{"count", TABLE_RIGHT, false, 0},
-	{"failed", TABLE_RIGHT, false, 2},
-	{"median wall", TABLE_RIGHT, false, 1},
-	{"longest", TABLE_RIGHT, false, 3},
-	{"CPU in all", TABLE_RIGHT, false, 0},
-	{"peak RSS", TABLE_RIGHT, false, 1},
-	{"read", TABLE_RIGHT, false, 4},
-	{"written", TABLE_RIGHT, false, 4},
-	{"waited", TABLE_RIGHT, false, 5},
+	{"task", TABLE_LEFT, true, 0, false},
+	{"count", TABLE_RIGHT, false, 0, false},
+	{"failed", TABLE_RIGHT, false, 2, false},
+	{"median wall", TABLE_RIGHT, false, 1, false},
+	{"longest", TABLE_RIGHT, false, 3, false},
+	{"CPU in all", TABLE_RIGHT, false, 0, false},
+	{"peak RSS", TABLE_RIGHT, false, 1, false},
+	{"read", TABLE_RIGHT, false, 4, false},
+	{"written", TABLE_RIGHT, false, 4, false},
+	{"sent", TABLE_RIGHT, false, 6, true},
+	{"received", TABLE_RIGHT, false, 6, true},
+	{"waited", TABLE_RIGHT, false, 5, false},
 };
 
 static void task_group_add(const struct group *group, struct table *table, bool raw)
@@ -168,16 +170,18 @@ out:
 /* ---- tools ------------------------------------------------------------------- */
 
 static const struct table_column tool_columns[] = {
-	{"tool", TABLE_LEFT, true, 0},
-	{"tasks", TABLE_RIGHT, false, 3},
-	{"processes", TABLE_RIGHT, false, 1},
-	{"failed", TABLE_RIGHT, false, 2},
-	{"CPU in all", TABLE_RIGHT, false, 0},
-	{"share", TABLE_RIGHT, false, 1},
-	{"peak RSS", TABLE_RIGHT, false, 1},
-	{"read", TABLE_RIGHT, false, 4},
-	{"written", TABLE_RIGHT, false, 4},
-	{"waited", TABLE_RIGHT, false, 5},
+	{"tool", TABLE_LEFT, true, 0, false},
+	{"tasks", TABLE_RIGHT, false, 3, false},
+	{"processes", TABLE_RIGHT, false, 1, false},
+	{"failed", TABLE_RIGHT, false, 2, false},
+	{"CPU in all", TABLE_RIGHT, false, 0, false},
+	{"share", TABLE_RIGHT, false, 1, false},
+	{"peak RSS", TABLE_RIGHT, false, 1, false},
+	{"read", TABLE_RIGHT, false, 4, false},
+	{"written", TABLE_RIGHT, false, 4, false},
+	{"sent", TABLE_RIGHT, false, 6, true},
+	{"received", TABLE_RIGHT, false, 6, true},
+	{"waited", TABLE_RIGHT, false, 5, false},
 };
 
 static void tool_line_add(struct table *table, enum style style, const char *name,

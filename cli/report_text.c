@@ -16,12 +16,13 @@
 #include "common/identity.h"
 
 #define INCIDENTS_MOST 8 /* on a terminal, without --all */
+#define CONTAINERS_MOST 4
 
 /* ---- header ------------------------------------------------------------------ */
 
 static void print_label(const struct output *output, const char *label)
 {
-	output_print(output, STYLE_DIM, "  %-9s", label);
+	output_print(output, STYLE_DIM, "  %-10s", label);
 }
 
 static enum style status_style(const char *status)
@@ -122,6 +123,72 @@ static void print_usage(const struct report *report, const struct output *output
 		units_bytes(d, run->wchar_bytes, style->raw));
 }
 
+/* What is not there on every host, and only where there was some of it. */
+static void print_waits(const struct row_run *run, const struct output *output,
+			const struct report_style *style)
+{
+	char a[UNITS_SIZE], b[UNITS_SIZE], c[UNITS_SIZE];
+
+	if (run->sent_bytes > 0 || run->received_bytes > 0) {
+		print_label(output, "network");
+		fprintf(output->file, "%s sent, %s received by TCP and UDP\n",
+			units_bytes(a, run->sent_bytes, style->raw),
+			units_bytes(b, run->received_bytes, style->raw));
+	}
+	if (run->block_io_delay_ns <= 0 && run->memory_delay_ns <= 0 && run->uninterruptible_ns <= 0)
+		return;
+	print_label(output, "waits");
+	fprintf(output->file, "%s for block I/O, %s for memory; %s in uninterruptible sleep\n",
+		units_duration(a, run->block_io_delay_ns, style->raw),
+		units_duration(b, run->memory_delay_ns, style->raw),
+		units_duration(c, run->uninterruptible_ns, style->raw));
+}
+
+static void print_limits(const struct row_run *run, const struct output *output,
+			 const struct report_style *style)
+{
+	char a[UNITS_SIZE], b[UNITS_SIZE];
+
+	if (run->memory_limit_bytes == ROW_NULL && run->throttled_ns <= 0)
+		return;
+	print_label(output, "limits");
+	if (run->memory_limit_bytes != ROW_NULL)
+		fprintf(output->file, "%s memory, of which its cgroup used %s at most%s",
+			units_bytes(a, run->memory_limit_bytes, style->raw),
+			units_bytes(b, run->cgroup_peak_bytes, style->raw),
+			run->throttled_ns > 0 ? "; " : "");
+	if (run->throttled_ns > 0)
+		fprintf(output->file, "held back for %s by its processor quota",
+			units_duration(a, run->throttled_ns, style->raw));
+	fputc('\n', output->file);
+}
+
+static void print_containers(const struct report *report, const struct output *output,
+			     const struct report_style *style)
+{
+	size_t count = report->containers.count;
+	size_t most = output->width && !style->all ? CONTAINERS_MOST : count;
+
+	for (size_t i = 0; i < count && i < most; i++) {
+		const struct row_container *container = ROWS_ITEM(&report->containers, container, i);
+
+		print_label(output, "container");
+		if (container->name)
+			output_print_text(output, STYLE_PLAIN, container->name);
+		if (container->image) {
+			fputs(container->name ? " of " : "", output->file);
+			output_print_text(output, STYLE_PLAIN, container->image);
+		}
+		fputs(container->name || container->image ? "  " : "", output->file);
+		output_print_text(output, STYLE_DIM, container->runtime);
+		fputc(' ', output->file);
+		output_print_text(output, STYLE_DIM, container->runtime_id);
+		fputc('\n', output->file);
+	}
+	if (count > most)
+		output_print(output, STYLE_DIM, "            and %zu more: --all\n", count - most);
+}
+
 static const char *plural(int64_t count, const char *one, const char *many)
 {
 	return count == 1 ? one : many;
@@ -156,27 +223,48 @@ static void print_content(const struct row_run *run, const struct output *output
 	fputs(" See tracer status.\n", output->file);
 }
 
-static void print_incidents(const struct report *report, const struct output *output,
-			    const struct report_style *style)
+static bool incident_is_stall(const struct row_incident *incident)
 {
-	size_t most = output->width && !style->all ? INCIDENTS_MOST : report->incidents.count;
+	return strcmp(incident->kind, "stuck") == 0 || strcmp(incident->kind, "idle") == 0;
+}
+
+static void print_incident(const struct row_incident *incident, const struct output *output)
+{
 	char when[UNITS_SIZE];
 
-	if (report->incidents.count == 0)
-		return;
+	output_print(output, STYLE_DIM, "  %s  ", units_time(when, incident->unix_ns) + 11);
+	output_print_text(output, STYLE_PLAIN, incident->sentence);
+	if (incident->cause) {
+		fputs(": ", output->file);
+		output_print_text(output, STYLE_PLAIN, incident->cause);
+	}
 	fputc('\n', output->file);
-	output_print(output, STYLE_BAD, "  What failed");
-	fputc('\n', output->file);
-	for (size_t i = 0; i < report->incidents.count && i < most; i++) {
+}
+
+static void print_incidents(const struct report *report, const struct output *output,
+			    const struct report_style *style, bool stalls)
+{
+	size_t most = output->width && !style->all ? INCIDENTS_MOST : report->incidents.count;
+	size_t shown = 0, left = 0;
+
+	for (size_t i = 0; i < report->incidents.count; i++) {
 		const struct row_incident *incident = ROWS_ITEM(&report->incidents, incident, i);
 
-		output_print(output, STYLE_DIM, "  %s  ", units_time(when, incident->unix_ns) + 11);
-		output_print_text(output, STYLE_PLAIN, incident->sentence);
-		fputc('\n', output->file);
+		if (incident_is_stall(incident) != stalls)
+			continue;
+		if (shown == most) {
+			left++;
+			continue;
+		}
+		if (shown++ == 0) {
+			fputc('\n', output->file);
+			output_print(output, STYLE_BAD, stalls ? "  What stood still" : "  What failed");
+			fputc('\n', output->file);
+		}
+		print_incident(incident, output);
 	}
-	if (report->incidents.count > most)
-		output_print(output, STYLE_DIM, "  and %zu more: --all\n",
-			     report->incidents.count - most);
+	if (left > 0)
+		output_print(output, STYLE_DIM, "  and %zu more: --all\n", left);
 }
 
 static void print_header(const struct report *report, const struct output *output,
@@ -187,8 +275,12 @@ static void print_header(const struct report *report, const struct output *outpu
 	print_status(report, output, style);
 	print_who(report, output);
 	print_usage(report, output, style);
+	print_waits(report_run(report), output, style);
+	print_limits(report_run(report), output, style);
+	print_containers(report, output, style);
 	print_content(report_run(report), output, style);
-	print_incidents(report, output, style);
+	print_incidents(report, output, style, false);
+	print_incidents(report, output, style, true);
 	fputc('\n', output->file);
 }
 

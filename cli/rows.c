@@ -261,7 +261,7 @@ void json_set_arguments(json_t *object, const char *name, const struct row_blob 
 /* Columns that hold hashes: JSON's readers would round them as numbers. */
 static bool is_identity(const char *name)
 {
-	static const char *const numbers[] = {"user_id", "exec_id", "cgroup_id"};
+	static const char *const numbers[] = {"user_id", "sender_user_id", "exec_id", "cgroup_id"};
 	size_t size = strlen(name);
 
 	if (strcmp(name, "rules_version") == 0 || strcmp(name, "id") == 0)

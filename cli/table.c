@@ -122,6 +122,23 @@ struct layout {
 	size_t dropped;
 };
 
+static bool is_nothing(const char *text)
+{
+	return *text == '\0' || strcmp(text, "-") == 0 || strcmp(text, "0") == 0 || strncmp(text, "0 ", 2) == 0;
+}
+
+static void hide_empty(const struct table *table, struct layout *layout)
+{
+	bool filled[COLUMNS_MAX] = {false};
+
+	for (size_t i = 0; i < table->cell_count; i++)
+		if (!is_nothing(table->cells[i].text))
+			filled[i % table->column_count] = true;
+	for (size_t i = 0; i < table->column_count; i++)
+		if (table->columns[i].optional && !filled[i])
+			layout->width[i] = 0;
+}
+
 static void widths_measure(const struct table *table, bool titles, struct layout *layout)
 {
 	for (size_t i = 0; i < table->column_count; i++) {
@@ -317,6 +334,7 @@ int table_print(const struct table *table, const struct output *output, bool tit
 	if (table->failed)
 		return -ENOMEM;
 	widths_measure(table, titles, &layout);
+	hide_empty(table, &layout);
 	if (output->width) {
 		layout_fit(table, &layout, output->width);
 		layout_bar(table, &layout, output->width);

@@ -19,6 +19,7 @@ struct table_column {
 	enum table_align align;
 	bool flexible; /* at most one: names */
 	unsigned rank; /* 0: never dropped */
+	bool optional; /* not there where no cell says more than nothing or 0 */
 };
 
 struct table;

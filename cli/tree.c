@@ -16,16 +16,19 @@
 #define COMMAND_SIZE 4096 /* of a process's arguments, as shown */
 
 static const struct table_column columns[] = {
-	{"", TABLE_LEFT, true, 0},
-	{"wall", TABLE_RIGHT, false, 0},
-	{"CPU", TABLE_RIGHT, false, 0},
-	{"cores", TABLE_RIGHT, false, 3},
-	{"peak RSS", TABLE_RIGHT, false, 1},
-	{"read", TABLE_RIGHT, false, 4},
-	{"written", TABLE_RIGHT, false, 4},
-	{"waited", TABLE_RIGHT, false, 5},
-	{"result", TABLE_LEFT, false, 2},
-	{"", TABLE_BAR, false, 0},
+	{"", TABLE_LEFT, true, 0, false},
+	{"wall", TABLE_RIGHT, false, 0, false},
+	{"CPU", TABLE_RIGHT, false, 0, false},
+	{"cores", TABLE_RIGHT, false, 3, false},
+	{"peak RSS", TABLE_RIGHT, false, 1, false},
+	{"read", TABLE_RIGHT, false, 4, false},
+	{"written", TABLE_RIGHT, false, 4, false},
+	{"sent", TABLE_RIGHT, false, 6, true},
+	{"received", TABLE_RIGHT, false, 6, true},
+	{"waited", TABLE_RIGHT, false, 5, false},
+	{"of its limit", TABLE_LEFT, false, 3, true},
+	{"result", TABLE_LEFT, false, 2, false},
+	{"", TABLE_BAR, false, 0, false},
 };
 
 /* Tasks by their parents: indexes into report->tasks, SIZE_MAX ends a list. */
@@ -49,6 +52,18 @@ struct tree {
 
 /* ---- a line ------------------------------------------------------------------ */
 
+/* "78 % of 512 MiB": what its memory cgroup used at most, of what it may. */
+static void limit_add(struct tree *tree, const struct figures *figures)
+{
+	char limit[UNITS_SIZE], text[UNITS_SIZE + 16] = "";
+
+	if (figures->memory_limit_bytes > 0 && figures->cgroup_peak_bytes != ROW_NULL)
+		snprintf(text, sizeof(text), "%.0f %% of %s",
+			 100.0 * (double)figures->cgroup_peak_bytes / (double)figures->memory_limit_bytes,
+			 units_bytes(limit, figures->memory_limit_bytes, tree->style->raw));
+	table_add(tree->table, STYLE_PLAIN, text);
+}
+
 static void line_add(struct tree *tree, enum style style, const char *prefix, const char *name,
 		     const struct figures *figures)
 {
@@ -61,6 +76,7 @@ static void line_add(struct tree *tree, enum style style, const char *prefix, co
 	table_add(tree->table, STYLE_PLAIN,
 		  units_cores(text, figures->cpu_ns, figures->wall_ns));
 	figures_add_usage(figures, tree->table, raw);
+	limit_add(tree, figures);
 }
 
 /* "ok", "exit 1", "SIGKILL", "running", "-" where how it ended is not known. */
@@ -265,6 +281,8 @@ static void task_add(struct tree *tree, const char *prefix, const struct row_tas
 {
 	struct figures figures = FIGURES_OF(tree->report, task);
 
+	figures.memory_limit_bytes = task->memory_limit_bytes;
+	figures.cgroup_peak_bytes = task->cgroup_peak_bytes;
 	line_add(tree, STYLE_TITLE, prefix, task->name, &figures);
 	if (task->lost_count > 0)
 		table_add(tree->table, STYLE_BAD, "incomplete");

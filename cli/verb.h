@@ -43,6 +43,7 @@ struct verb {
 	V(show) \
 	V(top) \
 	V(explain) \
+	V(host) \
 	V(status) \
 	V(doctor) \
 	V(rules) \

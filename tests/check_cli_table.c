@@ -69,6 +69,34 @@ START_TEST(columns_align_by_width_not_bytes)
 }
 END_TEST
 
+START_TEST(optional_columns_need_something)
+{
+	static const struct table_column sparse[] = {
+		{"name", TABLE_LEFT, true, 0, false},
+		{"sent", TABLE_RIGHT, false, 0, true},
+		{"limit", TABLE_LEFT, false, 0, true},
+		{"wall", TABLE_RIGHT, false, 0, false},
+	};
+	struct table *table = table_new(sparse, 4);
+	const char *const cells[] = {"a", "0 B", "-", "-", "b", "-", "", "0 s"};
+	char *text;
+
+	for (size_t i = 0; i < 8; i++)
+		table_add(table, STYLE_PLAIN, cells[i]);
+	text = print(table, 0, true, NULL);
+	ck_assert_str_eq(text, "name  wall\na        -\nb      0 s\n");
+	free(text);
+	table_add(table, STYLE_PLAIN, "c");
+	table_add(table, STYLE_PLAIN, "12 B");
+	table_add(table, STYLE_PLAIN, "");
+	table_add(table, STYLE_PLAIN, "1 s");
+	text = print(table, 0, true, NULL);
+	ck_assert_str_eq(text, "name  sent  wall\na      0 B     -\nb        -   0 s\nc     12 B   1 s\n");
+	free(text);
+	table_free(table);
+}
+END_TEST
+
 START_TEST(without_width_nothing_is_cut)
 {
 	struct table *table = table_new(columns, 5);
@@ -147,6 +175,7 @@ int main(void)
 
 	setlocale(LC_CTYPE, "C.UTF-8");
 	tcase_add_test(cases, columns_align_by_width_not_bytes);
+	tcase_add_test(cases, optional_columns_need_something);
 	tcase_add_test(cases, without_width_nothing_is_cut);
 	tcase_add_test(cases, narrow_drops_then_cuts);
 	tcase_add_test(cases, bar_takes_what_is_left);

@@ -24,11 +24,11 @@ TRACER, MAKE_STORE, MAN = map(os.path.abspath, sys.argv[1:4])
 
 # Verbs that print from a store, with what they need.
 PRINTING = [["runs", "--all"], ["show"], ["show", "--table"], ["show", "--tools"],
-            ["show", "--processes", "--all"], ["top", "--once", "--all"], ["status"],
+            ["show", "--processes", "--all"], ["top", "--once", "--all"], ["status"], ["host"],
             ["explain", "map"], ["explain", "1000"]]
-JSON = [["runs"], ["show"], ["show", "--processes"], ["top"], ["status"], ["explain", "1000"],
+JSON = [["runs"], ["show"], ["show", "--processes"], ["top"], ["status"], ["host"], ["explain", "1000"],
         ["doctor"], ["rules", "list"], ["rules", "test", "--", "bwa", "mem"]]
-WITH_STORE = [["runs"], ["show"], ["top"], ["explain", "1"]]
+WITH_STORE = [["runs"], ["show"], ["top"], ["explain", "1"], ["host"]]
 
 
 def verbs():
@@ -90,7 +90,7 @@ class Usage(Case):
                           ["rules", "check"], ["rules", "test"], ["completion", "csh"], ["run"],
                           ["record"], ["record", "f", "--duration", "x"], ["replay"],
                           ["run", "--as", "no-such-user", "true"], ["help", "nope"], ["nope"],
-                          ["status", "x"], ["doctor", "x"]):
+                          ["status", "x"], ["doctor", "x"], ["host", "x"], ["host", "--since", "x"]):
             result = self.fails(2, *arguments)
             self.assertEqual(len(result.stderr.splitlines()), 1, arguments)
 
@@ -233,6 +233,44 @@ class Printing(Case):
         lossy = [run["id"] for run in runs if run["lost_count"]]
         self.assertIn(b"INCOMPLETE: 12 records", self.run_tracer("show", lossy[0]).stdout)
         self.assertNotIn(b"INCOMPLETE", self.run_tracer("show").stdout)
+
+    def test_columns_and_lines_are_there_where_there_is_something(self):
+        plain, limited = (self.run_tracer("show", name).stdout.decode()
+                          for name in ("latest", "make"))
+        for text in ("sent", "of its limit", "network", "limits", "container", "stood still"):
+            self.assertNotIn(text, plain)
+        self.assertIn("network   6.00 MiB sent, 0 B received", limited)
+        self.assertIn("1.00 GiB memory, of which its cgroup used 768 MiB at most; held back for "
+                      "1.20 s", limited)
+        self.assertRegex(limited, r"container.* of debian:12  docker 0123456789ab")
+        self.assertIn("75 % of 1.00 GiB", limited)
+        self.assertRegex(limited, r"What stood still\n.*cc1plus \(pid 7\) is in uninterruptible")
+        self.assertNotIn("received ", limited.split("\n\n")[-1])  # no column of nothing
+        shown = json.loads(self.run_tracer("show", "make", "--json").stdout)
+        self.assertEqual(shown["run"]["throttled_ns"], 1200000000)
+        self.assertEqual(shown["containers"][0]["image"], "debian:12")
+
+    def test_an_incident_has_its_cause(self):
+        runs = json.loads(self.run_tracer("runs", "--json").stdout)["runs"]
+        lossy = [run["id"] for run in runs if run["lost_count"]]
+        text = self.run_tracer("show", lossy[0]).stdout.decode()
+        self.assertRegex(text, r"ended with exit code 1: its parent .* ended it")
+        incident = json.loads(self.run_tracer("show", lossy[0], "--json").stdout)["incidents"][0]
+        self.assertEqual(incident["sender_user_id"], 0)
+
+    def test_the_host_as_it_was_in_the_last_minute(self):
+        """The figures of make_store, whose counters are known: 30 of 240 core-seconds, ..."""
+        output = self.run_tracer("host", "--raw").stdout.decode()
+        for line in ("12.5 % user, 2.5 % system, 5.0 % waiting for I/O, 0.0 % stolen; load 1.25",
+                     "1048576 read, 2097152 written", "- received, - sent",
+                     "50.0 % CPU, - memory, 10.0 % I/O", "4 processors on 2 cores"):
+            self.assertIn(line, output)
+        report = json.loads(self.run_tracer("host", "--json").stdout)
+        self.assertEqual([sample["load_milli"] for sample in report["samples"]], [1250, 500, 9000])
+        self.assertIsNone(report["samples"][0]["network_sent_bytes"])
+        self.assertEqual(report["host"]["product"], "m7i.xlarge")
+        self.assertEqual(json.loads(self.run_tracer("host", "--json", "--since", "100s").stdout)
+                         ["samples"][0]["load_milli"], 1250)
 
     def test_closed_and_full_outputs_fail(self):
         with open(self.store, "rb") as file:

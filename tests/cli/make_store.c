@@ -50,6 +50,8 @@ static int64_t id_of(const char *kind, const char *name, int64_t number)
 	return identity_end(&identity);
 }
 
+static bool in_container; /* what comes next has limits and uses the network */
+
 #define NULL_I(column) .column = ROW_NULL,
 #define NULL_T(column)
 #define NULL_B(column)
@@ -183,6 +185,12 @@ static int64_t put_task(const struct step *step, const char *kind, int64_t numbe
 	task.lost_count = run.lost_count;
 	SET_TOTALS(task, step->cpu_ms * MS, 3 * MS, step->memory_mib * MIB, step->memory_mib * MIB);
 	task.concurrent_memory_bytes = step->memory_mib * MIB;
+	if (in_container) {
+		task.sent_bytes = 3 * MIB;
+		task.received_bytes = 0;
+		task.memory_limit_bytes = 1024 * MIB;
+		task.cgroup_peak_bytes = 768 * MIB;
+	}
 	check(store_put_task(store, &task));
 	put_tools(&task, step);
 	return task.id;
@@ -216,9 +224,45 @@ static void put_run(const char *name, const char *kind, const char *engine,
 	run.failed_count = failed;
 	SET_TOTALS(run, cpu_ms * MS, 20 * MS, 413 * MIB, 900 * MIB);
 	run.concurrent_memory_bytes = 620 * MIB;
+	run.sent_bytes = in_container ? 6 * MIB : ROW_NULL;
+	run.received_bytes = in_container ? 0 : ROW_NULL;
+	run.memory_limit_bytes = in_container ? 1024 * MIB : ROW_NULL;
+	run.cgroup_peak_bytes = in_container ? 768 * MIB : ROW_NULL;
+	run.throttled_ns = in_container ? 1200 * MS : ROW_NULL;
 	for (size_t i = 0; i < count; i++)
 		put_task(&steps[i], i == 0 ? "main" : "engine", (int64_t)i, living);
 	check(store_put_run(store, &run));
+}
+
+static void put_container(void)
+{
+	struct row_container container = {ROW_CONTAINER_COLUMNS(NULL_I, NULL_T, NULL_B)};
+
+	container.id = id_of("container", run.name, 1);
+	container.host_id = host_id;
+	container.runtime = "docker";
+	container.runtime_id = "0123456789ab";
+	container.cgroup_path = "/docker/0123456789ab";
+	container.name = HOSTILE;
+	container.image = "debian:12";
+	container.run_id = run.id;
+	container.begin_boot_ns = run.begin_boot_ns;
+	container.started_unix_ns = run.started_unix_ns;
+	check(store_put_container(store, &container));
+}
+
+static void put_stall(void)
+{
+	struct row_incident incident = {ROW_INCIDENT_COLUMNS(NULL_I, NULL_T, NULL_B)};
+
+	incident.id = id_of("incident", run.name, 2);
+	incident.host_id = host_id;
+	incident.run_id = run.id;
+	incident.kind = "stuck";
+	incident.boot_ns = run.begin_boot_ns;
+	incident.unix_ns = run.started_unix_ns;
+	incident.sentence = "cc1plus (pid 7) is in uninterruptible sleep";
+	check(store_put_incident(store, &incident));
 }
 
 static void put_incident(void)
@@ -232,6 +276,9 @@ static void put_incident(void)
 	incident.boot_ns = run.begin_boot_ns;
 	incident.unix_ns = run.started_unix_ns;
 	incident.sentence = "samtools sort of task " HOSTILE " ended with exit code 1";
+	incident.cause = "its parent " HOSTILE " ended it";
+	incident.sender_program = HOSTILE;
+	incident.sender_user_id = 0;
 	check(store_put_incident(store, &incident));
 }
 
@@ -251,7 +298,40 @@ static void put_host(void)
 	host.probe_version = "0.1.0";
 	host.first_seen_unix_ns = unix_ns - 4000 * SECOND;
 	host.last_seen_unix_ns = unix_ns;
+	host.os = "Debian " HOSTILE;
+	host.vendor = "Amazon EC2";
+	host.product = "m7i.xlarge";
+	host.asset_tag = HOSTILE;
+	host.core_count = 2;
 	check(store_put_host(store, &host));
+}
+
+/* A minute: 4 processors, so 240 core-seconds. Before it another boot, to be left out. */
+static void put_host_samples(void)
+{
+	struct row_host_sample sample = {ROW_HOST_SAMPLE_COLUMNS(NULL_I, NULL_T, NULL_B)};
+
+	sample.host_id = host_id;
+	sample.unix_ns = unix_ns - 1800 * SECOND;
+	sample.boot_ns = boot_ns + 9000 * SECOND;
+	sample.load_milli = 9000;
+	check(store_put_host_sample(store, &sample));
+	for (int i = 0; i < 2; i++) {
+		sample.unix_ns = unix_ns - (61 - 60 * i) * SECOND;
+		sample.boot_ns = boot_ns - (61 - 60 * i) * SECOND;
+		sample.load_milli = i ? 1250 : 500;
+		sample.cpu_user_ns = (100 + 30 * i) * SECOND;
+		sample.cpu_system_ns = (50 + 6 * i) * SECOND;
+		sample.cpu_idle_ns = (900 + 192 * i) * SECOND;
+		sample.cpu_iowait_ns = (7 + 12 * i) * SECOND;
+		sample.cpu_steal_ns = 3 * SECOND;
+		sample.cpu_some_ns = 30 * i * SECOND;
+		sample.io_some_ns = 6 * i * SECOND;
+		sample.disk_read_bytes = 60 * i * MIB;
+		sample.disk_write_bytes = 120 * i * MIB;
+		sample.memory_available_bytes = 9000 * MIB;
+		check(store_put_host_sample(store, &sample));
+	}
 }
 
 static void put_loss(void)
@@ -309,6 +389,7 @@ int main(int argc, char **argv)
 	run.reason = "a child of an interactive shell";
 	run.working_directory = "/data/" HOSTILE;
 	put_host();
+	put_host_samples();
 	put_loss();
 	put_run("init", "system", NULL, plain, COUNT(plain), 4000, false);
 	put_run("bash", "session", NULL, plain, COUNT(plain), 3900, false);
@@ -317,7 +398,11 @@ int main(int argc, char **argv)
 	put_run(HOSTILE, "command", NULL, hostile, COUNT(hostile), 1700, false);
 	put_incident();
 	run.lost_count = 0;
+	in_container = true;
 	put_run("make", "command", "make", living, COUNT(living), 60, true);
+	put_container();
+	put_stall();
+	in_container = false;
 	put_run("snakemake: Snakefile", "job", "snakemake", pipeline, COUNT(pipeline), 30, false);
 	stream.committed_boot_ns = (uint64_t)boot_ns;
 	stream.committed_unix_ns = (uint64_t)unix_ns;

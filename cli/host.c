@@ -1,0 +1,301 @@
+/* tracer host: what this host is, and how it was of late. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/options.h"
+#include "cli/source.h"
+#include "cli/units.h"
+
+#define NOW_NS (60 * INT64_C(1000000000)) /* what "now" is an average of, at least */
+#define SAMPLES_MOST 100000
+
+enum { OPTION_SINCE = 1 };
+
+static const struct option_spec option_specs[] = {
+	{OPTION_SINCE, "since", 's', "TIME", NULL, "with --json: samples of the last TIME (1h): 90s, 15m, 2h, 3d"},
+	OPTION_SPEC_RAW,
+	OPTION_SPEC_JSON,
+	OPTION_SPEC_STORE,
+	OPTION_SPEC_COLOR,
+	OPTION_SPEC_HELP,
+	OPTION_SPEC_END,
+};
+
+/* Two samples of one boot, and the time between them. */
+struct span {
+	const struct row_host_sample *first, *last;
+	int64_t wall_ns;
+};
+
+static int64_t grown(int64_t before, int64_t now)
+{
+	return before == ROW_NULL || now == ROW_NULL || now < before ? ROW_NULL : now - before;
+}
+#define GROWN(span, column) grown((span)->first->column, (span)->last->column)
+
+static int64_t a_second(int64_t amount, const struct span *span)
+{
+	return amount == ROW_NULL ? ROW_NULL
+				  : (int64_t)((double)amount * 1e9 / (double)span->wall_ns);
+}
+
+/* Samples are the latest first. False: there are not two of this boot. */
+static bool span_find(const struct rows *samples, struct span *ret)
+{
+	*ret = (struct span){0};
+	for (size_t i = 0; i < samples->count; i++) {
+		const struct row_host_sample *sample = ROWS_ITEM(samples, host_sample, i);
+
+		if (i == 0)
+			ret->last = sample;
+		else if (sample->boot_ns >= ret->last->boot_ns)
+			break; /* of the boot before */
+		ret->first = sample;
+		ret->wall_ns = ret->last->boot_ns - sample->boot_ns;
+		if (ret->wall_ns >= NOW_NS)
+			break;
+	}
+	return ret->wall_ns > 0;
+}
+
+/* ---- for people -------------------------------------------------------------- */
+
+static void print_label(const struct output *output, const char *label)
+{
+	output_print(output, STYLE_DIM, "  %-9s", label);
+}
+
+static void print_text(const struct output *output, const char *before, const char *text,
+		       const char *after)
+{
+	if (!text || !*text)
+		return;
+	fputs(before, output->file);
+	output_print_text(output, STYLE_PLAIN, text);
+	fputs(after, output->file);
+}
+
+static void print_machine(const struct row_host *host, const struct output *output)
+{
+	if (!host->vendor && !host->product && !host->cpu_model)
+		return;
+	print_label(output, "machine");
+	print_text(output, "", host->vendor, host->product ? " " : "");
+	print_text(output, "", host->product, "");
+	print_text(output, " (", host->asset_tag, ")");
+	print_text(output, host->vendor || host->product ? ", " : "", host->cpu_model, "");
+	fputc('\n', output->file);
+}
+
+static void print_size(const struct row_host *host, const struct output *output, bool raw)
+{
+	char a[UNITS_SIZE], b[UNITS_SIZE];
+
+	print_label(output, "size");
+	fprintf(output->file, "%s processors", units_count(a, host->cpu_count, raw));
+	if (host->core_count != ROW_NULL)
+		fprintf(output->file, " on %s cores", units_count(a, host->core_count, raw));
+	fprintf(output->file, ", %s memory", units_bytes(a, host->memory_bytes, raw));
+	if (host->swap_bytes != ROW_NULL)
+		fprintf(output->file, ", %s swap", units_bytes(b, host->swap_bytes, raw));
+	fputc('\n', output->file);
+	if (host->memory_limit_bytes == ROW_NULL && host->core_limit_milli == ROW_NULL)
+		return;
+	print_label(output, "limits");
+	if (host->core_limit_milli != ROW_NULL)
+		fprintf(output->file, "%.2f cores%s", (double)host->core_limit_milli / 1e3,
+			host->memory_limit_bytes != ROW_NULL ? ", " : "");
+	if (host->memory_limit_bytes != ROW_NULL)
+		fprintf(output->file, "%s memory", units_bytes(a, host->memory_limit_bytes, raw));
+	fputs(", of the container that it is\n", output->file);
+}
+
+static void print_what(const struct row_host *host, const struct output *output, bool raw)
+{
+	char since[UNITS_SIZE];
+
+	output_print_text(output, STYLE_TITLE, host->hostname);
+	print_text(output, "  ", host->os, "");
+	fputc('\n', output->file);
+	print_label(output, "kernel");
+	print_text(output, "", host->kernel, " ");
+	print_text(output, "", host->machine, "");
+	print_text(output, ", ", host->kernel_build, "");
+	fprintf(output->file, "; up since %s\n", units_time(since, host->boot_unix_ns));
+	print_machine(host, output);
+	print_size(host, output, raw);
+	if (host->delay_accounting == 0) {
+		print_label(output, "delays");
+		fputs("of block I/O and memory are not counted: sysctl kernel.task_delayacct=1\n",
+		      output->file);
+	}
+}
+
+/* A share of all processors' time. */
+static void print_share(const struct output *output, int64_t ns, int64_t whole_ns, const char *what)
+{
+	if (ns != ROW_NULL && whole_ns > 0)
+		fprintf(output->file, "%.1f %% %s", 100.0 * (double)ns / (double)whole_ns, what);
+	else
+		fprintf(output->file, "- %s", what);
+}
+
+static void print_cpu(const struct span *span, const struct output *output)
+{
+	int64_t user = GROWN(span, cpu_user_ns), system = GROWN(span, cpu_system_ns);
+	int64_t iowait = GROWN(span, cpu_iowait_ns), steal = GROWN(span, cpu_steal_ns);
+	int64_t idle = GROWN(span, cpu_idle_ns);
+	int64_t whole = user == ROW_NULL || system == ROW_NULL || idle == ROW_NULL || iowait == ROW_NULL ||
+					steal == ROW_NULL
+				? 0 : user + system + idle + iowait + steal;
+
+	print_label(output, "CPU");
+	print_share(output, user, whole, "user, ");
+	print_share(output, system, whole, "system, ");
+	print_share(output, iowait, whole, "waiting for I/O, ");
+	print_share(output, steal, whole, "stolen");
+	if (span->last->load_milli != ROW_NULL)
+		fprintf(output->file, "; load %.2f", (double)span->last->load_milli / 1e3);
+	fputc('\n', output->file);
+}
+
+static void print_pressure(const struct span *span, const struct output *output)
+{
+	print_label(output, "pressure");
+	print_share(output, GROWN(span, cpu_some_ns), span->wall_ns, "CPU, ");
+	print_share(output, GROWN(span, memory_some_ns), span->wall_ns, "memory, ");
+	print_share(output, GROWN(span, io_some_ns), span->wall_ns, "I/O: time in which something waited\n");
+}
+
+static void print_flows(const struct span *span, const struct output *output, bool raw)
+{
+	char a[UNITS_SIZE], b[UNITS_SIZE];
+
+	print_label(output, "disks");
+	fprintf(output->file, "%s read, %s written\n",
+		units_rate(a, a_second(GROWN(span, disk_read_bytes), span), raw),
+		units_rate(b, a_second(GROWN(span, disk_write_bytes), span), raw));
+	print_label(output, "network");
+	fprintf(output->file, "%s received, %s sent\n",
+		units_rate(a, a_second(GROWN(span, network_received_bytes), span), raw),
+		units_rate(b, a_second(GROWN(span, network_sent_bytes), span), raw));
+}
+
+static void print_how(const struct span *span, const struct output *output, bool raw)
+{
+	const struct row_host_sample *now = span->last;
+	char a[UNITS_SIZE], b[UNITS_SIZE], c[UNITS_SIZE];
+
+	fputc('\n', output->file);
+	output_print(output, STYLE_DIM, "  %s, over %s\n", units_time(a, now->unix_ns),
+		     units_duration(b, span->wall_ns, false));
+	print_cpu(span, output);
+	print_label(output, "memory");
+	fprintf(output->file, "%s available, %s page cache, %s of it not written yet",
+		units_bytes(a, now->memory_available_bytes, raw),
+		units_bytes(b, now->memory_cache_bytes, raw),
+		units_bytes(c, now->memory_dirty_bytes, raw));
+	if (now->swap_used_bytes != ROW_NULL && now->swap_used_bytes > 0)
+		fprintf(output->file, "; %s swapped out", units_bytes(a, now->swap_used_bytes, raw));
+	fputc('\n', output->file);
+	print_pressure(span, output);
+	print_flows(span, output, raw);
+}
+
+/* ---- the verb ---------------------------------------------------------------- */
+
+static int print_json(const struct row_host *host, const struct rows *samples)
+{
+	json_t *object = json_object(), *array = json_array();
+	int error;
+
+	for (size_t i = 0; i < samples->count; i++)
+		json_array_append_new(array, row_to_json(samples->type,
+							 ROWS_ITEM(samples, host_sample, i)));
+	json_object_set_new(object, "host", row_to_json(&row_type_host, host));
+	json_object_set_new(object, "samples", array);
+	error = json_dumpf(object, stdout, JSON_INDENT(2)) < 0 ? -EIO : 0;
+	fputc('\n', stdout);
+	json_decref(object);
+	return error;
+}
+
+static int show_host(const struct options *options, struct store *store, const struct row_host *host,
+		     int64_t since_ns, const struct output *output)
+{
+	struct store_parameter filter[] = {
+		{"host_id", STORE_INTEGER, host->id, NULL},
+		{"since_unix_ns", STORE_INTEGER, (int64_t)time(NULL) * 1000000000 - since_ns, NULL},
+		{"limit", STORE_INTEGER, SAMPLES_MOST, NULL},
+		{0},
+	};
+	struct rows samples = {0};
+	struct span span;
+	int error = source_load(store, &row_type_host_sample, "host_samples", filter, &samples);
+
+	if (error == 0 && options->json) {
+		error = print_json(host, &samples);
+	} else if (error == 0) {
+		print_what(host, output, options->raw);
+		if (span_find(&samples, &span))
+			print_how(&span, output, options->raw);
+	}
+	rows_free(&samples);
+	return error;
+}
+
+static int host_main(const struct verb *verb, int argc, char **argv)
+{
+	uint64_t since_ns = 3600 * UINT64_C(1000000000);
+	struct options options;
+	struct rows hosts = {0};
+	struct output output;
+	struct store *store;
+	const char *value;
+	int option, error = -EIO;
+
+	options_init(&options, verb, argc, argv);
+	while ((option = options_next(&options, &value)) > 0)
+		if (options_parse_duration(value, &since_ns) < 0)
+			return options_misuse(&options, "--since takes 90s, 15m, 2h or 3d, not '%s'", value);
+	if (option < 0)
+		return options_exit(option);
+	if (options_check_operands(&options, 0, 0))
+		return VERB_USAGE;
+	output_init(&output, stdout, options.color);
+	store = source_open(&options);
+	if (store)
+		error = source_load(store, &row_type_host, "hosts", NULL, &hosts);
+	if (error == 0 && hosts.count == 0) {
+		fprintf(stderr, "tracer host: this store knows of no host yet: see tracer status\n");
+		error = -ENOENT;
+	}
+	if (error == 0)
+		error = show_host(&options, store, ROWS_ITEM(&hosts, host, 0), (int64_t)since_ns, &output);
+	if (output_finish(&output) < 0)
+		error = -EIO;
+	rows_free(&hosts);
+	source_close(store);
+	return error < 0 ? VERB_FAILED : VERB_OK;
+}
+
+const struct verb verb_host = {
+	.name = "host",
+	.operands = "",
+	.summary = "what this host is, and how it was of late",
+	.description =
+		"Shows the machine, its system and its limits, and how it was in the last minute: use of\n"
+		"the processors, memory, pressure (the share of time in which something waited), disks\n"
+		"and network. tracer-correlator looks every ten seconds, at what everybody may read.\n"
+		"\n"
+		"disks     whole disks, without partitions and what is made of disks\n"
+		"network   interfaces to the outside, not those of containers\n"
+		"-         not known; it is never counted as zero",
+	.options = option_specs,
+	.examples = "  tracer host\n"
+		    "  tracer host --json --since 10m | jq '.samples[0].memory_available_bytes'",
+	.completion = "",
+	.main = host_main,
+};
