@@ -256,15 +256,15 @@ static void explain_status(const struct http_answer *answer, const char *url,
 	else if (status == 407)
 		say(words, "the proxy asks who we are: lake.proxy-user and "
 		    "lake.proxy-password-file");
+	else if (status == 413)
+		say(words, "%s: something before the lake refuses bodies of this size: "
+		    "raise its limit, or lower send.rows for what comes", url);
 	else if (http_answer_is_page(answer))
 		say(words, "%s: answers with a web page (status %ld): it is no ClickHouse, "
 		    "or a proxy or portal stands between: check lake.url", url, status);
 	else if (status == 401 || status == 403)
 		say(words, "%s: refuses us (status %ld): check lake.user, "
 		    "lake.password-file or lake.token-file", url, status);
-	else if (status == 413)
-		say(words, "%s: something before the lake refuses bodies of this size: "
-		    "raise its limit, or lower send.rows for what comes", url);
 	else if (status == 429)
 		say(words, "%s: too many requests: what can wait shall come later", url);
 	else if (status >= 500)

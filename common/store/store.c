@@ -422,7 +422,6 @@ static int reader_prepare(struct store *store, const char *path, struct store_er
 {
 	int64_t version = 0;
 	int error = connection_open(store, path, SQLITE_OPEN_READONLY);
-
 	if (error == 0)
 		error = schema_read_version(store, &version);
 	if (error < 0 && is_out_of_reach(sqlite3_errcode(store->db)) &&

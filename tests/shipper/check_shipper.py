@@ -11,6 +11,8 @@ import os
 import pathlib
 import pwd
 import random
+import shutil
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -20,7 +22,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from harness import (  # noqa: E402
-    ENVIRONMENT, ENTITIES, Answers, Lake, Proxy, Shipper, Skip, Unavailable, compare, http, make_store,
+    ENVIRONMENT, Answers, Lake, Proxy, Shipper, Skip, Unavailable, compare, free_port, http, make_store,
     make_tables, run, same, settings_for, store_rows, wait_until)
 
 BUILD = pathlib.Path(sys.argv[1]).resolve()
@@ -361,7 +363,7 @@ def test_exactly_once_whatever_is_killed(directory, lake):
 def told(directory, store, url, words, *options, **more):
     """The shipper says this, once, sends on after it, and keeps its batch."""
     with Shipper(SHIPPER, directory, store, *options, url=url, **more) as shipper:
-        wait_until(f"it says {words}", lambda: words in shipper.log(), 20)
+        wait_until(f"it says {words}", lambda: words in shipper.log() and words in shipper.status().get("last_error", ""), 20)
         shipper.kill()
         lines = [line for line in shipper.log().splitlines() if words in line]
         same(f"lines with {words}: {shipper.log()}", len(lines), 1)
@@ -485,6 +487,376 @@ def test_set_aside_is_bounded(directory, lake):
     status = ship(directory, store, lake, "--set", "send.set-aside=0", code=1).status()
     same("rows dropped", status["set_aside_dropped_row_count"], len(store_rows(store, "tools")))
     same("left aside", [path.name for path in (directory / "state/set-aside").iterdir()], [])
+
+
+# ---- TLS ---------------------------------------------------------------------------------
+
+
+class Authority:
+    """A certificate authority of the test's."""
+
+    def __init__(self, directory, name="authority"):
+        self.directory, self.name = directory, name
+        self.openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={name}",
+                     "-keyout", f"{name}.key", "-out", f"{name}.pem")
+
+    def openssl(self, *arguments):
+        subprocess.run(["openssl", *arguments], cwd=self.directory, check=True, capture_output=True)
+
+    def issue(self, name, host, begin=None, end=None):
+        """A certificate for `host`, valid now or between two moments (UTC, YYYYMMDDHHMMSSZ)."""
+        self.openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={host}", "-keyout", f"{name}.key",
+                     "-out", f"{name}.csr")
+        (self.directory / "extensions").write_text(
+            f"subjectAltName={'IP' if host[0].isdigit() else 'DNS'}:{host}\n")
+        if begin:
+            (self.directory / "index.txt").write_text("")
+            (self.directory / "ca.cnf").write_text(
+                "[ca]\ndefault_ca=d\n[d]\ndatabase=index.txt\nnew_certs_dir=.\nrand_serial=yes\n"
+                "default_md=sha256\npolicy=p\nunique_subject=no\n[p]\ncommonName=supplied\n")
+            self.openssl("ca", "-batch", "-config", "ca.cnf", "-cert", f"{self.name}.pem", "-keyfile",
+                         f"{self.name}.key", "-in", f"{name}.csr", "-out", f"{name}.pem", "-notext",
+                         "-startdate", begin, "-enddate", end, "-extfile", "extensions")
+        else:
+            self.openssl("x509", "-req", "-in", f"{name}.csr", "-CA", f"{self.name}.pem", "-CAkey",
+                         f"{self.name}.key", "-CAcreateserial", "-days", "2", "-extfile", "extensions",
+                         "-out", f"{name}.pem")
+        return self.directory / f"{name}.pem", self.directory / f"{name}.key"
+
+
+class Nginx:
+    """TLS before the lake, on a port of its own."""
+
+    def __init__(self, directory, lake, certificate, more=""):
+        if not shutil.which("nginx"):
+            raise Skip("nginx is not installed")
+        self.port = free_port()
+        self.url = f"https://127.0.0.1:{self.port}"
+        path = directory / "nginx.conf"
+        path.write_text(f"""daemon off; master_process off; pid {directory}/nginx.pid;
+            error_log {directory}/nginx.log; events {{}}
+            http {{ access_log off; client_max_body_size 100m; client_body_temp_path {directory}/nginx-body;
+              proxy_temp_path {directory}/nginx-proxy; fastcgi_temp_path {directory}/nginx-f;
+              uwsgi_temp_path {directory}/nginx-u; scgi_temp_path {directory}/nginx-s;
+              server {{ listen 127.0.0.1:{self.port} ssl; ssl_certificate {certificate[0]};
+                ssl_certificate_key {certificate[1]}; {more}
+                location / {{ proxy_pass {lake.url}; }} }} }}""")
+        with open(directory / "nginx.log", "ab") as log:
+            self.process = subprocess.Popen(["nginx", "-e", directory / "nginx.log", "-c", path], stdout=log,
+                                            stderr=log)
+        wait_until("nginx listens", self.listens)
+
+    def listens(self):
+        assert self.process.poll() is None, "nginx ended"
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait()
+
+
+def test_tls_is_verified(directory, lake):
+    store = stored(directory)
+    make_tables(lake, SCHEMA)
+    authority = Authority(directory)
+    Authority(directory, "other")
+    trusted = settings_for(lake, **{"ca-file": str(directory / "authority.pem")})
+    with Nginx(directory, lake, authority.issue("server", "127.0.0.1")) as server:
+        told(directory, store, server.url, "is not to be trusted", lake=settings_for(lake))
+        told(directory, store, server.url, "is not to be trusted",
+             lake={**trusted, "ca-file": str(directory / "other.pem")})
+        told(directory, store, server.url.replace("127.0.0.1", "localhost"), "is not to be trusted",
+             lake=trusted)
+        told(directory, store, server.url, "cannot be used", lake={**trusted, "ca-file": "/etc/hostname"})
+        with Shipper(SHIPPER, directory, store, "--once", url=server.url, lake=trusted) as shipper:
+            shipper.finish()
+    compare(lake, store)
+
+
+def test_tls_and_the_clock(directory, lake):
+    store = stored(directory)
+    authority = Authority(directory)
+    trusted = settings_for(lake, **{"ca-file": str(directory / "authority.pem")})
+    for name, begin, end, words in (("old", "20200101000000Z", "20200201000000Z", "has expired"),
+                                    ("new", "20400101000000Z", "20400201000000Z", "not valid yet")):
+        with Nginx(directory, lake, authority.issue(name, "127.0.0.1", begin, end)) as server:
+            told(directory, store, server.url, words, lake=trusted)
+
+
+def test_client_certificate(directory, lake):
+    store = stored(directory)
+    make_tables(lake, SCHEMA)
+    authority = Authority(directory)
+    certificate, key = authority.issue("client", "host.example.org")
+    trusted = settings_for(lake, **{"ca-file": str(directory / "authority.pem")})
+    with Nginx(directory, lake, authority.issue("server", "127.0.0.1"),
+               f"ssl_client_certificate {directory}/authority.pem; ssl_verify_client on;") as server:
+        told(directory, store, server.url, "answers with a web page", lake=trusted)  # nginx' words: 400
+        with Shipper(SHIPPER, directory, store, "--once", url=server.url,
+                     lake={**trusted, "certificate-file": str(certificate), "key-file": str(key)}) as shipper:
+            shipper.finish()
+    compare(lake, store)
+
+
+def test_clear_text_stays_here(directory, lake):
+    for url in ("http://lake.example.org:8123", "http://127.0.0.1.example.org", "http://[::2]:8123"):
+        result = run_plain("--config", "/dev/null", "--url", url, "--check", code=2)
+        assert "clear text" in result.stderr and result.stderr.count("\n") == 1, result.stderr
+    run_plain("--config", "/dev/null", "--url", "http://lake.example.org:8123", "--insecure-http", "--check")
+
+
+def test_body_that_a_proxy_refuses(directory, lake):
+    store = stored(directory)
+    authority = Authority(directory)
+    with Nginx(directory, lake, authority.issue("server", "127.0.0.1"),
+               "location /x { } client_max_body_size 10;") as server:
+        told(directory, store, server.url, "refuses bodies of this size",
+             lake=settings_for(lake, **{"ca-file": str(directory / "authority.pem")}))
+
+
+# ---- secrets -----------------------------------------------------------------------------
+
+
+def test_secret_is_for_one_reader(directory, lake):
+    store = stored(directory)
+    secret = directory / "password"
+    secret.write_text("hunter2\n")
+    secret.chmod(0o644)
+    shipper = told(directory, store, lake.url, "others may read it (mode 0644): chmod 600",
+                   lake={"user": "shipper", "password-file": str(secret)})
+    assert "hunter2" not in json.dumps(shipper.status())
+
+
+def test_secret_is_nowhere(directory, lake):
+    store = stored(directory)
+    secret, token = directory / "password", directory / "token"
+    for path, text in ((secret, "hunter2-secret"), (token, "hunter2-token")):
+        path.write_text(text)
+        path.chmod(0o600)
+    for lake_settings, header in (({"user": "u", "password-file": str(secret)}, "Authorization: Basic "),
+                                  ({"token-file": str(token)}, "Authorization: Bearer hunter2-token")):
+        with Answers(http("503 Service Unavailable")) as answers:
+            with Shipper(SHIPPER, directory, store, "--log-level", "debug", url=answers.url,
+                         lake=lake_settings) as shipper:
+                wait_until("a request", lambda: answers.requests)
+                seen = pathlib.Path(f"/proc/{shipper.process.pid}/cmdline").read_bytes()
+                wait_until("a failure", lambda: "status 503" in shipper.log())
+                shipper.kill()
+                seen += shipper.log().encode() + json.dumps(shipper.status()).encode()
+                shipper.log_path.unlink()
+            assert header in answers.requests[0][0], answers.requests[0][0]
+            assert "hunter2-secret" not in answers.requests[0][0].splitlines()[0]
+        assert b"hunter2-" not in seen, seen
+
+
+def test_credential_of_systemd(directory, lake):
+    store = stored(directory)
+    make_tables(lake, SCHEMA)
+    credentials = directory / "credentials"
+    credentials.mkdir()
+    (credentials / "lake-password").write_text(lake.passwords["shipper"])
+    os.environ["CREDENTIALS_DIRECTORY"] = ENVIRONMENT["CREDENTIALS_DIRECTORY"] = str(credentials)
+    try:
+        with Shipper(SHIPPER, directory, store, "--once", url=lake.url,
+                     lake={"user": "shipper", "password-file": "lake-password"}) as shipper:
+            shipper.finish()
+    finally:
+        del os.environ["CREDENTIALS_DIRECTORY"], ENVIRONMENT["CREDENTIALS_DIRECTORY"]
+    compare(lake, store)
+
+
+# ---- files --------------------------------------------------------------------------------
+
+
+def test_files_are_carried_to_the_lake(directory, lake):
+    store = stored(directory)
+    make_tables(lake, SCHEMA)
+    outbox = directory / "outbox"
+    outbox.mkdir()
+    with Shipper(SHIPPER, directory, store, "--once", "--directory", outbox) as shipper:
+        shipper.finish()
+    files = sorted(path.name for path in outbox.iterdir())
+    same("files", len(files), 6)
+    text = subprocess.run(["zstdcat", *outbox.iterdir()], capture_output=True, check=True).stdout
+    assert all(json.loads(line)["host_id"] for line in text.splitlines())
+    config = Shipper.config(directory, {"lake": settings_for(lake)})
+    for attempt in range(2):  # sending a file again is harmless
+        result = subprocess.run([TRACER, "ship", "--from", outbox, "--config", config, "--url", lake.url],
+                                capture_output=True, text=True, env=ENVIRONMENT, check=False)
+        same(f"exit status: {result.stderr}", result.returncode, 0)
+        compare(lake, store)
+        same("files left", sorted(path.name for path in outbox.iterdir()), files)
+    (outbox / files[0]).write_bytes(b"no batch")
+    result = run_plain("--config", config, "--url", lake.url, "--from", outbox, "--remove", code=1)
+    assert "damaged or cut off" in result.stderr, result.stderr
+    same("files left", [path.name for path in outbox.iterdir()], files[:1])
+
+
+def test_full_outbox_waits(directory, lake):
+    store = stored(directory)
+    outbox = directory / "outbox"
+    outbox.mkdir()
+    (outbox / "big").write_bytes(bytes(1 << 20))
+    options = ("--directory", outbox, "--set", "ndjson.size=1M")
+    told(directory, store, None, "fetch and remove files", *options)
+    (outbox / "big").unlink()
+    with Shipper(SHIPPER, directory, store, "--once", *options) as shipper:
+        shipper.finish()
+    same("files", len(list(outbox.iterdir())), 6)
+
+
+# ---- cloud --------------------------------------------------------------------------------
+
+CLOUDS = {
+    "aws": ({"latest/meta-data/instance-id": "i-0abc", "latest/meta-data/instance-type": "m5.large",
+             "latest/meta-data/placement/region": "eu-west-1",
+             "latest/meta-data/placement/availability-zone": "eu-west-1b",
+             "latest/meta-data/instance-life-cycle": "spot"},
+            "x-aws-ec2-metadata-token: TOKEN==", ["aws", "i-0abc", "m5.large", "eu-west-1", "eu-west-1b", "spot"]),
+    "gcp": ({"computeMetadata/v1/instance/id": "4711", "computeMetadata/v1/instance/machine-type":
+             "projects/1/machineTypes/e2-small", "computeMetadata/v1/instance/zone":
+             "projects/1/zones/europe-west1-b", "computeMetadata/v1/instance/scheduling/provisioning-model":
+             "STANDARD"},
+            "metadata-flavor: google", ["gcp", "4711", "e2-small", "europe-west1", "europe-west1-b", "on-demand"]),
+    "azure": ({f"metadata/instance/compute/{name}?api-version=2021-02-01&format=text": value for name, value in
+               {"vmId": "02aab8a4-74ef", "vmSize": "Standard_D2", "location": "westeurope", "zone": "",
+                "priority": "Spot"}.items()},
+              "metadata: true", ["azure", "02aab8a4-74ef", "Standard_D2", "westeurope", None, "spot"]),
+}
+
+
+def metadata_service(facts, header):
+    """An imitation of a provider's metadata service, as its documentation describes it."""
+
+    def answer(head):
+        method, path, _ = head.split(" ", 2)
+        if method == "PUT":
+            ours = path == "/latest/api/token" and "token-ttl-seconds: 60" in head and "aws-ec2" in header
+            return http("200 OK", b"TOKEN==") if ours else http("404 Not Found")
+        if path[1:] not in facts:
+            return http("404 Not Found")
+        if header.lower() not in head.lower():
+            return http("401 Unauthorized")
+        return http("200 OK", facts[path[1:]].encode())
+
+    return answer
+
+
+def test_cloud_identity(directory, lake):
+    store = stored(directory)
+    for provider, (facts, header, expected) in CLOUDS.items():
+        for asked in (provider, "auto"):
+            make_tables(lake, SCHEMA)
+            (directory / "state/cursor").unlink(missing_ok=True)
+            with Answers(metadata_service(facts, header)) as service:
+                ship(directory, store, lake, "--set", f"cloud-endpoint={service.url}", cloud=asked)
+            found = lake.rows("SELECT " + ", ".join(f"cloud_{name}" for name in (
+                "provider", "instance_id", "instance_type", "region", "zone", "lifecycle"))
+                + " FROM tracer.hosts_rows FINAL")
+            same(f"{provider}, asked for {asked}", found, [[word or r"\N" for word in expected]])
+
+
+def test_cloud_that_is_none_or_hangs(directory, lake):
+    """Not asked unless told to; bounded in time; and what is no identity stays unknown."""
+    store = stored(directory)
+    make_tables(lake, SCHEMA)
+    with Answers(http("200 OK", b"<html>log in</html>")) as service:
+        ship(directory, store, lake, "--set", f"cloud-endpoint={service.url}")
+        same("questions unasked for", service.requests, [])
+        (directory / "state/cursor").unlink()
+        ship(directory, store, lake, "--set", f"cloud-endpoint={service.url}", cloud="auto")
+    compare(lake, store)
+    (directory / "state/cursor").unlink()
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        begin = time.monotonic()
+        ship(directory, store, lake, "--set", f"cloud-endpoint=http://127.0.0.1:{deaf.getsockname()[1]}",
+             cloud="auto")
+        assert time.monotonic() - begin < 15
+    compare(lake, store)
+
+
+# ---- from day to day ------------------------------------------------------------------------
+
+
+def test_status_shows_how_far_it_is(directory, lake):
+    store = stored(directory)
+    make_tables(lake, SCHEMA)
+
+    def status():
+        result = subprocess.run([TRACER, "status", "--json", "--store", store, "--shipper", directory / "state"],
+                                capture_output=True, text=True, env=ENVIRONMENT, check=False)
+        found = json.loads(result.stdout)
+        return found["shipper"], " ".join(f"{item['text']} {item['mend']}" for item in found["findings"]
+                                          if item["topic"] == "shipper")
+
+    figures, text = status()
+    assert figures is None and "not in use" in text, text
+    told(directory, store, "http://127.0.0.1:9", "no connection")
+    figures, text = status()
+    assert "changes wait" in text and "is the lake up" in text, text
+    assert figures["lag_revs"] > 100 and figures["failing_since_unix_ns"] > 0, figures
+    ship(directory, store, lake)
+    figures, text = status()
+    same("lag", (figures["lag_revs"], figures["lag_ns"], figures["failing_since_unix_ns"]), (0, 0, 0))
+    assert "everything has arrived" in text, text
+
+
+def test_last_round_at_the_end(directory, lake):
+    """SIGTERM: what the correlator has just committed is sent before it goes."""
+    store = stored(directory)
+    make_tables(lake, SCHEMA)
+    with Shipper(SHIPPER, directory, store, url=lake.url, lake=settings_for(lake)) as shipper:
+        wait_until("the first round", lambda: shipper.status().get("sent_batch_count") == 6)
+        load = Load(store, 0.5)
+        load.start()
+        load.join()
+        assert load.failure is None, load.failure
+        shipper.stop()
+    compare(lake, store)
+
+
+def test_wrong_settings_are_told(directory, lake):
+    for text, words in (("lake:\n  uri: x\n", ":2: there is no setting lake.uri"), ("lake: [\n", "yaml:"),
+                        ("sink: kafka\n", "there is no sink kafka")):
+        path = directory / "shipper.yaml"
+        path.write_text(text)
+        result = run_plain("--config", path, code=2)
+        assert words in result.stderr and result.stderr.count("\n") == 1, result.stderr
+    run_plain("--config", directory / "missing.yaml", code=2)
+    run_plain("--nonsense", code=2)
+    run_plain("--config", "/dev/null", "--url", "https://lake", "--check")
+    result = run_plain("--config", "/dev/null", "--url", "https://lake", "--state", directory / "no", "--once", code=1)
+    assert "it must exist" in result.stderr, result.stderr
+
+
+def test_memory_is_flat(directory, lake):
+    """150,000 rows, and an outage in the middle of them."""
+    if b"__asan_init" in SHIPPER.read_bytes():
+        raise Skip("a sanitizer's memory is not the program's")
+    store = stored(directory)
+    make_tables(lake, SCHEMA)
+    load = Load(store, 8)
+    load.start()
+    peak = 0
+    with Proxy(lake.http_port) as proxy:
+        with Shipper(SHIPPER, directory, store, "--set", "send.interval=1s", url=proxy.url,
+                     lake=settings_for(lake)) as shipper:
+            time.sleep(3)
+            proxy.mood = lambda: "refuse"
+            load.join()
+            proxy.mood = lambda: "pass"
+            wait_until("all has arrived", lambda: shipper.status()["shipped_rev"] >= load.count, 90)
+            for line in pathlib.Path(f"/proc/{shipper.process.pid}/status").read_text().splitlines():
+                if line.startswith("VmHWM"):
+                    peak = int(line.split()[1])
+            shipper.stop()
+    rows = compare(lake, store)
+    print(f"    {rows} rows; at most {peak} KiB resident")
+    assert peak < 18 * 1024, f"{peak} KiB"
 
 
 def main():

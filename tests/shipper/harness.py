@@ -24,7 +24,7 @@ import traceback
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent / "lake"))
-from lake import Lake, QueryError, Unavailable  # noqa: E402,F401
+from lake import Lake, QueryError, Unavailable, free_port  # noqa: E402,F401
 
 ENTITIES = {path.stem: path.read_text() for path in (ROOT / "common/store/entities").glob("*.sql")}
 KEYS = {"samples": ("host_id", "process_id", "boot_ns"), "host_samples": ("host_id", "unix_ns")}
