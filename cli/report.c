@@ -18,7 +18,6 @@ static int compare_tools(const void *left, const void *right)
 
 int report_load(struct report *report, struct store *store, struct rows *runs)
 {
-	struct store_stream stream;
 	struct store_parameter run_id[] = {{"run_id", STORE_INTEGER, 0, NULL}, {0}};
 	int error;
 
@@ -42,8 +41,7 @@ int report_load(struct report *report, struct store *store, struct rows *runs)
 		return error;
 	}
 	qsort(report->tools.items, report->tools.count, sizeof(struct row_tool), compare_tools);
-	if (store_read_stream(store, &stream) == 0)
-		report->now_boot_ns = (int64_t)stream.committed_boot_ns;
+	report->now_boot_ns = source_now_boot_ns(store, report_host(report));
 	return 0;
 }
 

@@ -21,7 +21,7 @@ struct report {
 	struct rows incidents;
 	struct rows losses;
 	struct rows containers;
-	int64_t now_boot_ns; /* of the store: its latest event */
+	int64_t now_boot_ns; /* of the run's host, when it was last heard of */
 };
 
 enum report_view { REPORT_TREE, REPORT_TABLE, REPORT_TOOLS };

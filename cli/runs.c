@@ -13,7 +13,7 @@
 #define LIMIT_DEFAULT 20
 #define ID_SHOWN 8 /* digits on a terminal: enough to name a run */
 
-enum { OPTION_ALL = 1, OPTION_SINCE, OPTION_LIMIT, OPTION_USER, OPTION_NAME };
+enum { OPTION_ALL = 1, OPTION_SINCE, OPTION_LIMIT, OPTION_USER, OPTION_NAME, OPTION_HOST };
 
 static const struct option_spec option_specs[] = {
 	{OPTION_ALL, "all", 'a', NULL, NULL, "the system's own runs and login sessions too"},
@@ -21,6 +21,7 @@ static const struct option_spec option_specs[] = {
 	{OPTION_LIMIT, "limit", 'n', "N", NULL, "at most N runs (20); 0: all"},
 	{OPTION_USER, "user", 'u', "USER", "user", "of this user (name or number)"},
 	{OPTION_NAME, "name", 0, "TEXT", NULL, "whose name contains TEXT"},
+	{OPTION_HOST, "host", 0, "NAME", NULL, "on this host, of all that a lake has"},
 	OPTION_SPEC_RAW,
 	OPTION_SPEC_JSON,
 	OPTION_SPEC_SOURCE,
@@ -30,7 +31,8 @@ static const struct option_spec option_specs[] = {
 };
 
 /* Parameters of queries/runs.sql, in that order. */
-enum { FILTER_SINCE, FILTER_ALL, FILTER_LIMIT, FILTER_USER, FILTER_NAME, FILTER_END };
+enum { FILTER_SINCE, FILTER_ALL, FILTER_LIMIT, FILTER_USER, FILTER_NAME, FILTER_HOST,
+       FILTER_END };
 
 static const struct table_column columns[] = {
 	{"run", TABLE_LEFT, false, 0},
@@ -45,6 +47,17 @@ static const struct table_column columns[] = {
 	{"tasks", TABLE_RIGHT, false, 3},
 	{"processes", TABLE_RIGHT, false, 6},
 	{"failed", TABLE_RIGHT, false, 6},
+	{"host", TABLE_LEFT, false, 1}, /* last: only where there are several */
+};
+
+#define COLUMN_COUNT (sizeof(columns) / sizeof(columns[0]))
+
+/* What is listed, and of which hosts. */
+struct listing {
+	struct store *store;
+	struct rows runs, hosts;
+	struct output output;
+	bool raw;
 };
 
 static void status_add(struct table *table, const struct row_run *run)
@@ -65,61 +78,74 @@ static void user_add(struct table *table, int64_t user_id)
 	table_add(table, STYLE_PLAIN, user ? user->pw_name : units_count(number, user_id, true));
 }
 
-static void run_add(struct table *table, const struct row_run *run, int64_t now_boot_ns,
-		    const struct output *output, bool raw)
+static const struct row_host *host_of(const struct listing *list, const struct row_run *run)
 {
-	int64_t end = run->end_boot_ns == ROW_NULL ? now_boot_ns : run->end_boot_ns;
-	int64_t wall_ns = end == ROW_NULL || end < run->begin_boot_ns ? ROW_NULL
-								      : end - run->begin_boot_ns;
+	for (size_t i = 0; i < list->hosts.count; i++)
+		if (ROWS_ITEM(&list->hosts, host, i)->id == run->host_id)
+			return ROWS_ITEM(&list->hosts, host, i);
+	return NULL;
+}
+
+static int64_t wall_ns(const struct listing *list, const struct row_run *run)
+{
+	int64_t end = run->end_boot_ns == ROW_NULL ? source_now_boot_ns(list->store, host_of(list, run))
+						   : run->end_boot_ns;
+
+	return end == ROW_NULL || end < run->begin_boot_ns ? ROW_NULL : end - run->begin_boot_ns;
+}
+
+static void run_add(struct table *table, const struct listing *list, const struct row_run *run)
+{
+	int64_t wall = wall_ns(list, run);
+	const struct row_host *host = host_of(list, run);
 	char text[UNITS_SIZE];
+	bool raw = list->raw;
 
 	identity_format(run->id, text);
-	if (output->width)
+	if (list->output.width)
 		text[ID_SHOWN] = '\0';
 	table_add(table, STYLE_PLAIN, text);
 	table_add(table, STYLE_DIM, units_time(text, run->started_unix_ns));
 	user_add(table, run->user_id);
 	table_add_name(table, STYLE_TITLE, "", run->name);
 	status_add(table, run);
-	table_add(table, STYLE_PLAIN, units_duration(text, wall_ns, raw));
+	table_add(table, STYLE_PLAIN, units_duration(text, wall, raw));
 	table_add(table, STYLE_PLAIN, units_duration(text, run->cpu_ns, raw));
-	table_add(table, STYLE_PLAIN, units_cores(text, run->cpu_ns, wall_ns));
+	table_add(table, STYLE_PLAIN, units_cores(text, run->cpu_ns, wall));
 	table_add(table, STYLE_PLAIN, units_bytes(text, run->peak_rss_bytes, raw));
 	table_add(table, STYLE_PLAIN, units_count(text, run->task_count, raw));
 	table_add(table, STYLE_PLAIN, units_count(text, run->process_count, raw));
 	table_add(table, run->failed_count > 0 ? STYLE_BAD : STYLE_PLAIN,
 		  units_count(text, run->failed_count, raw));
+	if (list->hosts.count > 1)
+		table_add_name(table, STYLE_DIM, "", host ? host->hostname : "-");
 }
 
-static int print_table(const struct rows *runs, int64_t now_boot_ns, const struct output *output,
-		       bool raw)
+static int print_table(const struct listing *list)
 {
-	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	struct table *table = table_new(columns, list->hosts.count > 1 ? COLUMN_COUNT : COLUMN_COUNT - 1);
 	int error;
 
 	if (!table)
 		return -ENOMEM;
-	for (size_t i = 0; i < runs->count; i++)
-		run_add(table, ROWS_ITEM(runs, run, i), now_boot_ns, output, raw);
-	error = table_print(table, output, true, NULL);
+	for (size_t i = 0; i < list->runs.count; i++)
+		run_add(table, list, ROWS_ITEM(&list->runs, run, i));
+	error = table_print(table, &list->output, true, NULL);
 	table_free(table);
 	return error;
 }
 
-static int print_json(const struct rows *runs, const struct rows *hosts)
+static int print_json(const struct listing *list)
 {
 	json_t *array = json_array(), *object = json_object();
 	int error;
 
-	for (size_t i = 0; i < runs->count; i++) {
-		const struct row_run *run = ROWS_ITEM(runs, run, i);
+	for (size_t i = 0; i < list->runs.count; i++) {
+		const struct row_run *run = ROWS_ITEM(&list->runs, run, i);
 		json_t *item = row_to_json(&row_type_run, run);
-		const char *hostname = NULL;
+		const struct row_host *host = host_of(list, run);
 
-		for (size_t j = 0; j < hosts->count; j++)
-			if (ROWS_ITEM(hosts, host, j)->id == run->host_id)
-				hostname = ROWS_ITEM(hosts, host, j)->hostname;
-		json_set_string(item, "host", hostname);
+		json_set_string(item, "host", host ? host->hostname : NULL);
 		json_set_integer(item, "wall_ns", run->end_boot_ns == ROW_NULL
 				 ? ROW_NULL : run->end_boot_ns - run->begin_boot_ns);
 		json_array_append_new(array, item);
@@ -133,31 +159,25 @@ static int print_json(const struct rows *runs, const struct rows *hosts)
 
 static int list_runs(const struct options *options, const struct store_parameter *filter)
 {
-	struct store *store = source_open(options);
-	struct rows runs = {0}, hosts = {0};
-	struct store_stream stream;
-	struct output output;
-	int64_t now_boot_ns = ROW_NULL;
+	struct listing list = {.store = source_open(options), .raw = options->raw};
 	int error = -EIO;
 
-	output_init(&output, stdout, options->color);
-	if (store)
-		error = source_load(store, &row_type_run, "runs", filter, &runs);
+	output_init(&list.output, stdout, options->color);
+	if (list.store)
+		error = source_load(list.store, &row_type_run, "runs", filter, &list.runs);
 	if (error == 0)
-		error = source_load(store, &row_type_host, "hosts", NULL, &hosts);
-	if (error == 0 && store_read_stream(store, &stream) == 0)
-		now_boot_ns = (int64_t)stream.committed_boot_ns;
+		error = source_load(list.store, &row_type_host, "hosts", NULL, &list.hosts);
 	if (error == 0 && options->json)
-		error = print_json(&runs, &hosts);
-	else if (error == 0 && runs.count > 0)
-		error = print_table(&runs, now_boot_ns, &output, options->raw);
+		error = print_json(&list);
+	else if (error == 0 && list.runs.count > 0)
+		error = print_table(&list);
 	else if (error == 0)
 		fprintf(stderr, "tracer runs: no run fits; --all shows the system's own too\n");
-	if (output_finish(&output) < 0)
+	if (output_finish(&list.output) < 0)
 		error = -EIO;
-	rows_free(&runs);
-	rows_free(&hosts);
-	source_close(store);
+	rows_free(&list.runs);
+	rows_free(&list.hosts);
+	source_close(list.store);
 	return error < 0 ? VERB_FAILED : VERB_OK;
 }
 
@@ -186,6 +206,10 @@ static int filter_take(const struct options *options, int option, const char *va
 		if (options_parse_user(value, &filter[FILTER_USER].integer) < 0)
 			return options_misuse(options, "there is no user '%s'", value);
 		return 0;
+	case OPTION_HOST:
+		filter[FILTER_HOST].type = STORE_TEXT;
+		filter[FILTER_HOST].text = value;
+		return 0;
 	default:
 		filter[FILTER_NAME].type = STORE_TEXT;
 		filter[FILTER_NAME].text = value;
@@ -201,6 +225,7 @@ static int runs_main(const struct verb *verb, int argc, char **argv)
 		[FILTER_LIMIT] = {"limit", STORE_INTEGER, LIMIT_DEFAULT, NULL},
 		[FILTER_USER] = {"user_id", STORE_NULL, 0, NULL},
 		[FILTER_NAME] = {"name", STORE_NULL, 0, NULL},
+		[FILTER_HOST] = {"host", STORE_NULL, 0, NULL},
 		[FILTER_END] = {0},
 	};
 	struct options options;

@@ -74,6 +74,15 @@ int source_load(struct store *store, const struct row_type *type, const char *qu
 	return error;
 }
 
+int64_t source_now_boot_ns(struct store *store, const struct row_host *host)
+{
+	struct store_stream stream;
+
+	if (store_read_stream(store, &stream) == 0)
+		return (int64_t)stream.committed_boot_ns;
+	return host ? host->last_seen_unix_ns - host->boot_unix_ns : ROW_NULL;
+}
+
 static void say_ambiguous(const char *text, const struct rows *runs)
 {
 	char id[IDENTITY_TEXT_SIZE], began[UNITS_SIZE];

@@ -18,6 +18,10 @@ int source_renew(struct store *store);
 int source_load(struct store *store, const struct row_type *type, const char *query,
 		const struct store_parameter *parameters, struct rows *ret_rows);
 
+/* The boot clock of a host when it was last heard of: its stream's latest event, or, as a lake
+ * has it, its latest pass. ROW_NULL where nothing is known. `host` may be NULL. */
+int64_t source_now_boot_ns(struct store *store, const struct row_host *host);
+
 /* The one run that `text` names: the beginning of an id, a run's name, or "latest"
  * (which is also what NULL means). 0; -ENOENT, or -EEXIST where several ids begin
  * so, both said; -errno, said. */

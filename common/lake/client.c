@@ -21,6 +21,7 @@
 struct lake_client {
 	struct lake_settings settings;
 	struct secret_file password, token, proxy_password;
+	CURLM *multi; /* of all answers: it keeps the connection for the next statement */
 	char error[512];
 	long exception;
 };
@@ -28,7 +29,6 @@ struct lake_client {
 struct lake_answer {
 	struct lake_client *client;
 	CURL *easy;
-	CURLM *multi;
 	struct curl_slist *headers;
 	char curl_error[CURL_ERROR_SIZE];
 	struct http_answer head; /* and the body of one that is an error */
@@ -64,6 +64,12 @@ int lake_client_new(const struct lake_settings *settings, struct lake_client **r
 		return -ENOMEM;
 	}
 	client->settings = *settings;
+	client->multi = curl_multi_init();
+	if (!client->multi) {
+		lake_client_free(client);
+		snprintf(ret_reason, capacity, "out of memory");
+		return -ENOMEM;
+	}
 	error = secret_read(settings->password_file, &client->password, ret_reason, capacity);
 	if (error == 0)
 		error = secret_read(settings->token_file, &client->token, ret_reason, capacity);
@@ -85,6 +91,7 @@ void lake_client_free(struct lake_client *client)
 	secret_file_wipe(&client->password);
 	secret_file_wipe(&client->token);
 	secret_file_wipe(&client->proxy_password);
+	curl_multi_cleanup(client->multi);
 	free(client);
 	curl_global_cleanup();
 }
@@ -239,6 +246,7 @@ static void easy_prepare(struct lake_answer *answer, const char *url, const char
 	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, body_came);
 	curl_easy_setopt(easy, CURLOPT_WRITEDATA, answer);
 	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, answer->curl_error);
+	curl_easy_setopt(easy, CURLOPT_PRIVATE, answer);
 }
 
 static int answer_prepare(struct lake_answer *answer, const char *sql, const char *settings)
@@ -250,15 +258,14 @@ static int answer_prepare(struct lake_answer *answer, const char *sql, const cha
 	while (size > 0 && base[size - 1] == '/')
 		size--;
 	answer->easy = curl_easy_init();
-	answer->multi = curl_multi_init();
 	answer->headers = curl_slist_append(NULL, "Content-Type: text/plain; charset=utf-8");
-	if (!answer->easy || !answer->multi || !answer->headers ||
+	if (!answer->easy || !answer->headers ||
 	    asprintf(&url, "%.*s/?database=%s&wait_end_of_query=1&buffer_size=%d%s", (int)size, base,
 		     answer->client->settings.database, SERVER_BUFFER_BYTES, settings ? settings : "") < 0)
 		return fail_memory(answer->client);
 	easy_prepare(answer, url, sql);
 	free(url);
-	if (curl_multi_add_handle(answer->multi, answer->easy) != CURLM_OK)
+	if (curl_multi_add_handle(answer->client->multi, answer->easy) != CURLM_OK)
 		return fail_memory(answer->client);
 	return 0;
 }
@@ -267,37 +274,46 @@ void lake_answer_free(struct lake_answer *answer)
 {
 	if (!answer)
 		return;
-	if (answer->multi && answer->easy)
-		curl_multi_remove_handle(answer->multi, answer->easy);
+	if (answer->easy)
+		curl_multi_remove_handle(answer->client->multi, answer->easy);
 	curl_easy_cleanup(answer->easy);
-	curl_multi_cleanup(answer->multi);
 	curl_slist_free_all(answer->headers);
 	free(answer->data);
 	free(answer->given);
 	free(answer);
 }
 
+/* What has ended, of all that is under way. */
+static void answers_end(CURLM *multi)
+{
+	struct lake_answer *answer;
+	CURLMsg *message;
+	int left;
+
+	while ((message = curl_multi_info_read(multi, &left))) {
+		if (message->msg != CURLMSG_DONE)
+			continue;
+		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&answer);
+		http_answer_end(&answer->head, answer->easy, message->data.result, answer->curl_error);
+		answer->ended = true;
+	}
+}
+
 /* Until some rows are there, or the transfer has ended. */
 static void answer_pump(struct lake_answer *answer)
 {
-	CURLMsg *message;
-	int running, left;
+	CURLM *multi = answer->client->multi;
+	int running;
 
 	while (!answer->ended && answer->size == 0) {
 		if (answer->paused) {
 			answer->paused = false;
 			curl_easy_pause(answer->easy, CURLPAUSE_CONT);
 		}
-		curl_multi_perform(answer->multi, &running);
-		while ((message = curl_multi_info_read(answer->multi, &left))) {
-			if (message->msg != CURLMSG_DONE)
-				continue;
-			http_answer_end(&answer->head, answer->easy, message->data.result,
-					answer->curl_error);
-			answer->ended = true;
-		}
+		curl_multi_perform(multi, &running);
+		answers_end(multi);
 		if (!answer->ended && answer->size == 0)
-			curl_multi_poll(answer->multi, NULL, 0, 1000, NULL);
+			curl_multi_poll(multi, NULL, 0, 1000, NULL);
 	}
 }
 
