@@ -92,16 +92,8 @@ static int field_read(const struct row_field *field, void *row, const struct sto
 static void columns_find(const struct row_type *type, struct store_result *result,
 			 size_t columns[FIELDS_MAX])
 {
-	size_t width = store_result_width(result);
-
-	for (size_t i = 0; i < type->field_count; i++) {
-		columns[i] = width;
-		for (size_t column = 0; column < width; column++)
-			if (strcmp(store_result_name(result, column), type->fields[i].name) == 0)
-				columns[i] = column;
-		if (columns[i] == width)
-			abort(); /* the query and the type do not fit: tests see it */
-	}
+	for (size_t i = 0; i < type->field_count; i++)
+		columns[i] = store_result_find(result, type->fields[i].name);
 }
 
 static void *rows_grow(struct rows *rows)

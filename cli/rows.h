@@ -42,7 +42,7 @@ struct rows {
 #define ROWS_ITEM(rows, name, index) (&((struct row_##name *)(rows)->items)[index])
 
 /* All rows of a query, columns found by their names. A query without one of the
- * type's columns is a programming error. 0, -ENOMEM or what the store says. */
+ * type's columns ends the program. 0, -ENOMEM or what the store says. */
 int rows_load(struct rows *rows, const struct row_type *type, struct store *store,
 	      const char *query, const struct store_parameter *parameters);
 void rows_free(struct rows *rows);

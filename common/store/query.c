@@ -98,15 +98,20 @@ struct store_value store_result_value(struct store_result *result, size_t column
 	return driver_of(result)->value(result, column);
 }
 
-struct store_value store_result_get(struct store_result *result, const char *column)
+size_t store_result_find(const struct store_result *result, const char *column)
 {
 	size_t width = store_result_width(result);
 
 	for (size_t i = 0; i < width; i++)
 		if (strcmp(store_result_name(result, i), column) == 0)
-			return store_result_value(result, i);
-	fprintf(stderr, "tracer: the query %s has no column %s\n", result->query, column);
-	abort();
+			return i;
+	fprintf(stderr, "tracer: what answers the query %s has no column %s\n", result->query, column);
+	exit(EXIT_FAILURE);
+}
+
+struct store_value store_result_get(struct store_result *result, const char *column)
+{
+	return store_result_value(result, store_result_find(result, column));
 }
 
 void store_result_free(struct store_result *result)

@@ -137,7 +137,9 @@ size_t store_result_width(const struct store_result *result);
 const char *store_result_name(const struct store_result *result, size_t column);
 /* Valid until the next call of store_result_next. */
 struct store_value store_result_value(struct store_result *result, size_t column);
-/* The column of that name; a missing one is a programming error and aborts. */
+/* Which column has that name. Where none has, the program ends: a mistake of ours, or what
+ * answers is no lake. */
+size_t store_result_find(const struct store_result *result, const char *column);
 struct store_value store_result_get(struct store_result *result, const char *column);
 void store_result_free(struct store_result *result);
 

@@ -1,0 +1,400 @@
+#!/usr/bin/env python3
+"""tracer lake, and what `tracer --lake` says where the lake is not one, or not as it should be.
+
+usage: check_lake.py BUILD [NAME...]
+"""
+
+import contextlib
+import http.server
+import json
+import os
+import pathlib
+import shutil
+import socket
+import sqlite3
+import ssl
+import subprocess
+import sys
+import tempfile
+import threading
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "shipper"))
+from checks import Skip, run, same  # noqa: E402
+from harness import Answers, http as http_answer  # noqa: E402
+from lake import ROOT  # noqa: E402
+import loader  # noqa: E402
+
+BUILD = pathlib.Path(sys.argv[1]).resolve()
+TRACER = BUILD / "cli/tracer"
+CLICKHOUSE = ("X-ClickHouse-Summary: {}", "Content-Type: application/octet-stream")
+HOUR_NS = 3600 * 10**9
+DAY_NS = 24 * HOUR_NS
+
+
+def tracer(lake, *arguments, user=None, code=0, url=None, **environment):
+    """Standard output, or, where it fails as it should, its one line of an error."""
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("TRACER_")}
+    given = {"HOME": "/nonexistent", "TRACER_LAKE": url or lake.url, "LC_ALL": "C.UTF-8"}
+    given["TRACER_LAKE_USER"] = user = user or "analyst"
+    if lake and user in lake.passwords:
+        given["TRACER_LAKE_PASSWORD_FILE"] = str(lake.secret(user))
+    result = subprocess.run([TRACER, *arguments], capture_output=True, text=True, timeout=60, check=False,
+                            env=plain | given | environment)
+    same(f"exit status of {arguments}: {result.stdout}{result.stderr}", result.returncode, code)
+    if code and not result.stdout:
+        lines = result.stderr.splitlines()
+        assert len(lines) == 1, f"{arguments}: more than one line: {result.stderr}"
+    return result.stdout or result.stderr
+
+
+def says(text, *words):
+    for word in words:
+        assert word in text, f"{word!r} is not in {text!r}"
+
+
+def drop(lake):
+    lake.query("DROP DATABASE IF EXISTS tracer")
+
+
+def fresh(lake):
+    drop(lake)
+    tracer(lake, "lake", "init", user="migrator")
+
+
+def columns(lake):
+    return lake.rows("SELECT table, name, type FROM system.columns WHERE database = 'tracer'"
+                     " AND table NOT LIKE '.%' ORDER BY table, name")
+
+
+def empty_store(directory):
+    """The newest schema of SQLite, made by the correlator's own code."""
+    (directory / "rules").mkdir()
+    path = directory / "store.db"
+    subprocess.run([BUILD / "correlator/tracer-correlator", "--replay", ROOT / "tests/golden/make.rec", "--store",
+                    path, "--rules", directory / "rules", "--retain", "0", "--log-level", "warning"], check=True)
+    return path
+
+
+# ---- schema ---------------------------------------------------------------------------------
+
+
+def test_init_and_check(lake):
+    drop(lake)
+    says(tracer(lake, "lake", "check", code=1), "missing", "tracer lake init")
+    says(tracer(lake, "runs", code=1), "tracer lake init")
+    says(tracer(lake, "lake", "migrate", user="migrator", code=1), "tracer lake init makes one")
+    says(tracer(lake, "lake", "init", code=1), "does not let this user do that")
+    tracer(lake, "lake", "init", user="migrator")
+    says(tracer(lake, "lake", "init", user="migrator", code=1), "tracer lake migrate")
+    for user, words in (("analyst", "rights             reads\n"), ("shipper", "rights             inserts\n"),
+                        ("migrator", "reads, inserts, changes the schema")):
+        says(tracer(lake, "lake", "check", user=user), words, "all that hosts send has a place")
+    findings = json.loads(tracer(lake, "lake", "check", "--json"))["findings"]
+    assert all(finding["level"] == "ok" for finding in findings), findings
+
+
+def test_every_column_of_the_store_is_in_the_lake(lake):
+    fresh(lake)
+    with tempfile.TemporaryDirectory() as temporary:
+        db = sqlite3.connect(empty_store(pathlib.Path(temporary)))
+        for entity in loader.entities():
+            sent = {name for name, *_ in db.execute((loader.ENTITIES / f"{entity}.sql").read_text(),
+                                                    {"cursor": 0, "limit": 0}).description}
+            kept = {name for table, name, _ in columns(lake) if table == f"{entity}_rows"}
+            same(f"columns of {entity}_rows", kept, sent | {"version"})
+        views = [name for name, in db.execute("SELECT name FROM sqlite_master WHERE type IN ('view', 'table')")
+                 if name in loader.entities() or name.startswith("standing_")]
+        for view in views:
+            wanted = [name for name, *_ in db.execute(f"SELECT * FROM {view} LIMIT 0").description]
+            found = lake.query(f"SELECT * FROM tracer.{view} LIMIT 0 FORMAT TSVWithNames", user="analyst")
+            same(f"columns of {view}", found.decode().strip().split("\t"), wanted)
+        # Tables that are neither shipped nor known to be the host's own would be forgotten.
+        own = {"images", "process_rows", "cgroups", "stream", "checkpoints"}
+        tables = {name for name, in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+                  if not name.startswith("sqlite_")}
+        same("tables that are shipped", tables - own, set(loader.entities()) - {"processes"})
+
+
+def test_migrate_from_every_version(lake):
+    fresh(lake)
+    wanted = columns(lake)
+    files = sorted((BUILD / "datalake").glob("lake-one-node-0*.sql"))
+    for count in range(1, len(files)):
+        drop(lake)
+        lake.query("CREATE DATABASE tracer", user="migrator")
+        for file in files[:count]:
+            for statement in file.read_text().split("\n--;\n")[1:]:
+                lake.query(statement, user="migrator", database="tracer")
+        lake.query(f"INSERT INTO tracer.schema_versions VALUES ({count}, 'one-node', 'x', 0)", user="migrator")
+        lake.query("INSERT INTO tracer.hosts_rows (id, host_id, hostname) VALUES (1, 1, 'old')", user="migrator")
+        says(tracer(lake, "runs", code=1), "tracer lake migrate")
+        says(tracer(lake, "lake", "check", code=1), "tracer lake migrate")
+        tracer(lake, "lake", "migrate", user="migrator")
+        same(f"columns after version {count}", columns(lake), wanted)
+        same("what was there", lake.rows("SELECT hostname FROM tracer.hosts", user="analyst"), [["old"]])
+        tracer(lake, "lake", "migrate", user="migrator")
+
+
+def test_newer_lake(lake):
+    fresh(lake)
+    lake.query("ALTER TABLE tracer.runs_rows ADD COLUMN of_later Nullable(Int64)", user="migrator")
+    lake.query("INSERT INTO tracer.schema_versions VALUES (999, 'one-node', 'later', 0)", user="migrator")
+    tracer(lake, "runs", "--json")
+    says(tracer(lake, "lake", "migrate", user="migrator", code=1), "newer release")
+    says(tracer(lake, "lake", "check"), "of a newer release")
+
+
+def test_missing_column_and_settings_are_found(lake):
+    fresh(lake)
+    lake.query("ALTER TABLE tracer.tasks_rows DROP COLUMN sent_bytes")
+    says(tracer(lake, "lake", "check", code=1), "tasks_rows has no sent_bytes")
+    says(tracer(lake, "lake", "check", user="default", code=1), "join_use_nulls", "results would be wrong")
+
+
+def test_printed_sql_is_what_init_does(lake):
+    fresh(lake)
+    wanted = columns(lake)
+    drop(lake)
+    text = tracer(lake, "lake", "init", "--print", url="http://127.0.0.1:1")
+    for statement in text.split(";\n\n"):
+        if statement.strip() and not statement.startswith("USE "):
+            lake.query(statement, user="migrator",
+                       database="default" if "CREATE DATABASE" in statement else "tracer")
+    same("columns", columns(lake), wanted)
+    says(tracer(lake, "lake", "init", "--print", "--layout", "cluster"), "ON CLUSTER '{cluster}'",
+         "ReplicatedReplacingMergeTree", "Distributed('{cluster}'")
+
+
+# ---- rows -----------------------------------------------------------------------------------
+
+
+def test_newest_row_stands_whatever_the_order(lake):
+    fresh(lake)
+    rows = [{"id": 1, "host_id": 1, "rev": rev, "version": version, "hostname": name}
+            for rev, version, name in ((5, 5, "five"), (9, 9, "nine"), (2, 1 << 40, "made anew"), (7, 7, "seven"))]
+    for order in (rows, rows[::-1], rows + rows):
+        lake.query("TRUNCATE TABLE tracer.hosts_rows")
+        for row in order:
+            loader.insert(lake, "hosts", [row])
+        same("host", lake.rows("SELECT hostname FROM tracer.hosts", user="analyst"), [["made anew"]])
+    lake.query("OPTIMIZE TABLE tracer.hosts_rows FINAL")
+    same("rows once merged", lake.value("SELECT count() FROM tracer.hosts_rows"), "1")
+
+
+def refresh(lake, view):
+    lake.query(f"SYSTEM REFRESH VIEW tracer.{view}", user="migrator")
+    lake.query(f"SYSTEM WAIT VIEW tracer.{view}", user="migrator")
+
+
+def host_sample(host, hour, minute, cpu_s, boot_minute=0):
+    unix_ns = hour * HOUR_NS + minute * 60 * 10**9
+    return {"host_id": host, "unix_ns": unix_ns, "boot_ns": unix_ns - boot_minute * 60 * 10**9, "rev": 1,
+            "version": 1, "cpu_user_ns": cpu_s * 10**9, "cpu_system_ns": 0, "running_count": cpu_s % 7}
+
+
+def test_rollup_host_hour(lake):
+    fresh(lake)
+    samples = [host_sample(1, 0, 10, 100), host_sample(1, 0, 40, 160), host_sample(1, 1, 10, 190),
+               host_sample(1, 1, 30, 5, boot_minute=85),  # the host was started again: counters begin anew
+               host_sample(1, 1, 50, 25, boot_minute=85), host_sample(2, 0, 10, 7)]
+    late = samples.pop(1)
+    query = ("SELECT host_id, intDiv(hour_unix_ns, 3600000000000), sample_count, cpu_ns / 1e9,"
+             " covered_ns / 6e10 FROM tracer.host_hour ORDER BY 1, 2")
+    for batch in (samples, [late], samples):  # what came late counts, what came twice does not
+        loader.insert(lake, "host_samples", batch)
+    refresh(lake, "host_hour")
+    same("hours", lake.rows(query, user="analyst"),
+         [["1", "0", "2", "60", "30"], ["1", "1", "3", "50", "50"], ["2", "0", "1", r"\N", r"\N"]])
+
+
+def test_rollup_task_name_day(lake):
+    fresh(lake)
+
+    def task(number, host, cpu_ns, status="succeeded", day=1, version=1, **more):
+        return {"id": number, "host_id": host, "run_id": number, "kind": "generic", "name": "align",
+                "status": status, "begin_boot_ns": 0, "end_boot_ns": 10, "started_unix_ns": day * DAY_NS + number,
+                "process_count": 1, "cpu_ns": cpu_ns, "rev": 1, "version": version, **more}
+
+    tasks = [task(number, number % 3, number * 10) for number in range(1, 21)]
+    tasks += [task(21, 1, 5, status="failed", day=2), task(22, 1, 5, end_boot_ns=None)]
+    loader.insert(lake, "tasks", tasks)
+    loader.insert(lake, "tasks", tasks[::-1])
+    loader.insert(lake, "tasks", [task(20, 2, 2000, version=2)])
+    refresh(lake, "task_name_day")
+    same("days", lake.rows("SELECT intDiv(day_unix_ns, 86400000000000), name, task_count, host_count, failed_count,"
+                           " cpu_ns, p95_cpu_ns FROM tracer.task_name_day ORDER BY 1", user="analyst"),
+         [["1", "align", "20", "3", "0", str(sum(range(10, 200, 10)) + 2000), "2000"],
+          ["2", "align", "1", "1", "1", "5", "5"]])
+
+
+# ---- what is no lake --------------------------------------------------------------------------
+
+
+def runs_at(lake, url, **environment):
+    return tracer(lake, "runs", code=1, url=url, **environment)
+
+
+def test_no_connection(lake):
+    says(runs_at(lake, "http://127.0.0.1:1"), "no connection")
+    says(runs_at(lake, "http://localhost:1/"), "no connection")
+    says(runs_at(lake, "https://no-such-host.invalid"), "its name is not known")
+
+
+def test_addresses_that_are_refused(lake):
+    says(runs_at(lake, "http://lake.example:8123"), "clear text", "https://")
+    for url in ("http://analyst:geheim@127.0.0.1", "https://x:geheim@[broken"):
+        answer = runs_at(lake, url)
+        assert "geheim" not in answer, answer
+    says(runs_at(lake, "ftp://127.0.0.1"), "must begin with https://")
+    says(runs_at(lake, "file:///etc/passwd"), "lake.url")
+    says(runs_at(lake, "https://127.0.0.1/?database=x"), "must end before ?")
+    says(runs_at(lake, lake.url, TRACER_LAKE_DATABASE="x; DROP"), "letters, digits and _")
+
+
+def test_passwords(lake):
+    fresh(lake)
+    with tempfile.TemporaryDirectory() as temporary:
+        secret = pathlib.Path(temporary) / "secret"
+        secret.write_text("wrong-password\n")
+        secret.chmod(0o600)
+        answer = runs_at(lake, lake.url, TRACER_LAKE_PASSWORD_FILE=str(secret))
+        says(answer, "check lake.user and lake.password-file")
+        assert "wrong-password" not in answer
+        says(tracer(lake, "runs", user="mallory", code=1, TRACER_LAKE_PASSWORD_FILE=str(secret)),
+             "does not know this user")
+        secret.chmod(0o644)
+        says(runs_at(lake, lake.url, TRACER_LAKE_PASSWORD_FILE=str(secret)), "others may read it", "chmod 600")
+        says(runs_at(lake, lake.url, TRACER_LAKE_PASSWORD_FILE="/nonexistent/secret"), "No such file")
+
+
+def test_configuration_file(lake):
+    fresh(lake)
+    with tempfile.TemporaryDirectory() as temporary:
+        path = pathlib.Path(temporary) / ".config/tracer/lake.yaml"
+        path.parent.mkdir(parents=True)
+        path.write_text(f"lake:\n  user: analyst\n  password-file: {lake.secret('analyst')}\n")
+        home = {"HOME": temporary, "TRACER_LAKE_USER": "", "TRACER_LAKE_PASSWORD_FILE": ""}
+        tracer(lake, "runs", "--json", **home)
+        for text, words in (("lake:\n  usr: analyst\n", "2: there is no setting lake.usr"),
+                            ("lake:\n  user: [a]\n", "takes a text"), ("other: 1\n", "expected `lake:`"),
+                            ("lake: {\n", "lake.yaml:")):
+            path.write_text(text)
+            says(tracer(lake, "runs", code=1, **home), words)
+
+
+def test_redirect_is_not_followed(lake):
+    with Answers(b"") as elsewhere:
+        target = f"Location: {elsewhere.url}/?secret=1"
+        with Answers(http_answer("302 Found", b"", target)) as portal:
+            answer = runs_at(lake, portal.url)
+        says(answer, f"redirect to {elsewhere.url}", "not followed")
+        assert "secret" not in answer and not elsewhere.requests
+
+
+def test_answers_of_others(lake):
+    error = b"Code: 60. DB::Exception: Table default.x\x1b[2J does not exist. (UNKNOWN_TABLE)\n"
+    for answer, words in (
+            (http_answer("200 OK", b"<html><body>Log in</body></html>", "Content-Type: text/html"), "a web page"),
+            (http_answer("200 OK", b"hello"), "not as ClickHouse does"),
+            (http_answer("200 OK", error, *CLICKHOUSE), "lacks a table or view"),
+            (http_answer("500 Oops", b"Code: 999. DB::Exception: \x1b[2Jodd", *CLICKHOUSE), "refuses: Code: 999"),
+            (http_answer("503 Busy", b""), "status 503"), (http_answer("401 No", b""), "refuses us"),
+            (http_answer("204 Nothing", b""), "status 204"), (b"HTTP/1.1 200 OK\r\nContent-Le", "lake"),
+            (b"\x15\x03\x01\x00\x02\x02\x16", "lake")):
+        with Answers(answer) as other:
+            text = runs_at(lake, other.url)
+        if words != "lake":
+            says(text, words)
+        assert "\x1b" not in text, text
+
+
+def after_version(rows):
+    """A lake's answer to the first question, then these bytes as rows."""
+    version = http_answer("200 OK", b"999\n", *CLICKHOUSE)
+    return lambda head: version if "default_format" not in head else rows
+
+
+def test_damaged_rows(lake):
+    name = b"\x02id\x05Int64"
+    for body in (b"\x01", b"\x01" + name, b"\xff" * 40, b"\x01\x7f", b"\x00", b"\x01\x02id\x06UInt128" + b"x" * 32,
+                 b"\x01\x02id\x06String" + b"\xff\xff\xff\xff\x7f", b"\x01" + name + b"\0" * 7,
+                 b"\x01\x02id\x0dArray(String)\xff\xff\xff\x01" + b"a" * 100):
+        with Answers(after_version(http_answer("200 OK", body, *CLICKHOUSE))) as other:
+            text = runs_at(lake, other.url)
+        says(text, "tracer: ")
+    cut = b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\nX-ClickHouse-Summary: {}\r\n\r\n\x02" + name
+    with Answers(after_version(cut)) as other:
+        says(runs_at(lake, other.url), "ended in the middle")
+
+
+# ---- TLS --------------------------------------------------------------------------------------
+
+
+def certificate(directory, name, *options):
+    key, path = directory / f"{name}.key", directory / f"{name}.pem"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", path,
+                    "-subj", f"/CN={name}", *options], check=True, capture_output=True)
+    return path, key
+
+
+@contextlib.contextmanager
+def tls_in_front(lake, path, key, client_ca=None):
+    """https://localhost: what comes goes on to the lake."""
+
+    class Forward(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            with socket.create_connection(("127.0.0.1", lake.http_port)) as server:
+                head = "".join(f"{name}: {value}\r\n" for name, value in self.headers.items()
+                               if name.lower() != "connection")
+                server.sendall(f"POST {self.path} HTTP/1.1\r\n{head}Connection: close\r\n\r\n".encode() + body)
+                while data := server.recv(65536):
+                    self.wfile.write(data)
+            self.close_connection = True
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Forward)
+    server.handle_error = lambda *_: None  # who does not trust us hangs up
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(path, key)
+    if client_ca:
+        context.verify_mode = ssl.CERT_REQUIRED
+        context.load_verify_locations(client_ca)
+    server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"https://localhost:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_tls(lake):
+    if not shutil.which("openssl"):
+        raise Skip("openssl is not installed")
+    fresh(lake)
+    names = ("-addext", "subjectAltName=DNS:localhost")
+    with tempfile.TemporaryDirectory() as temporary:
+        directory = pathlib.Path(temporary)
+        good, key = certificate(directory, "localhost", *names)
+        mine, mine_key = certificate(directory, "analyst")
+        other, other_key = certificate(directory, "elsewhere", "-addext", "subjectAltName=DNS:elsewhere")
+        with tls_in_front(lake, good, key) as url:
+            says(runs_at(lake, url), "not to be trusted", "lake.ca-file")
+            tracer(lake, "runs", "--json", url=url, TRACER_LAKE_CA_FILE=str(good))
+            says(runs_at(lake, url, TRACER_LAKE_CA_FILE="/nonexistent.pem"), "cannot be used")
+            says(runs_at(lake, url.replace("https", "http")), "tracer: http://localhost")
+        with tls_in_front(lake, other, other_key) as url:
+            says(runs_at(lake, url, TRACER_LAKE_CA_FILE=str(other)), "not to be trusted")
+        with tls_in_front(lake, good, key, client_ca=mine) as url:
+            runs_at(lake, url, TRACER_LAKE_CA_FILE=str(good))
+            tracer(lake, "runs", "--json", url=url, TRACER_LAKE_CA_FILE=str(good),
+                   TRACER_LAKE_CERTIFICATE_FILE=str(mine), TRACER_LAKE_KEY_FILE=str(mine_key))
+
+
+if __name__ == "__main__":
+    sys.exit(run("lake", globals(), sys.argv[2:]))
