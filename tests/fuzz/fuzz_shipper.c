@@ -1,0 +1,94 @@
+/* Fuzz target: what tracer-shipper reads of others.
+ *
+ * The first byte says what the rest is: an answer of whoever stands where the lake is looked for
+ * (head, NUL, body), a configuration, the name of a file in the state directory, a fact of a
+ * cloud. Whatever it is, a verdict is reached, a refusal says why, a name that is
+ * taken is the name that would be written.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "shipper/batch.h"
+#include "shipper/cloud.h"
+#include "shipper/sink.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const struct sink_type any_sink;
+
+/* The sinks themselves are not under test here. */
+const struct sink_type *sink_find(const char *name)
+{
+	return strcmp(name, "clickhouse") == 0 || strcmp(name, "ndjson") == 0 ? &any_sink : NULL;
+}
+
+static void require(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static void try_answer(const char *data, size_t size)
+{
+	const struct verdict_context context = {"https://lake", "tracer", "runs", NULL, 1000000};
+	static struct http_answer answer;
+	struct verdict verdict;
+	size_t head = strnlen(data, size), line;
+
+	answer = (struct http_answer){.retry_after_s = -1, .status = size % 600};
+	for (size_t at = 0; at < head; at += line + 1) {
+		line = strcspn(data + at, "\n");
+		line = line < head - at ? line : head - at;
+		http_answer_take_header(&answer, data + at, line);
+	}
+	if (head < size)
+		http_answer_take_body(&answer, data + head + 1, size - head - 1);
+	answer.failure = (enum http_failure)(head % (HTTP_OTHER + 1));
+	verdict_reach(&answer, &context, &verdict);
+	require((verdict.kind == VERDICT_ACCEPTED) == (verdict.reason[0] == '\0'));
+	require(memchr(verdict.reason, '\0', sizeof(verdict.reason)));
+	if (verdict.kind == VERDICT_ACCEPTED)
+		require(answer.is_clickhouse && answer.body_size == 0 && answer.exception_code == 0);
+}
+
+static void try_settings(const char *data, size_t size)
+{
+	struct settings_error error = {""};
+	struct settings settings;
+
+	require(settings_init(&settings) == 0);
+	if (settings_parse(&settings, "fuzz.yaml", data, size, &error) < 0 ||
+	    settings_check(&settings, &error) < 0)
+		require(error.text[0] != '\0' && memchr(error.text, '\0', sizeof(error.text)));
+	settings_deinit(&settings);
+}
+
+static void try_name(const char *name)
+{
+	struct batch batch;
+
+	if (batch_parse_name(name, &batch) == 0)
+		require(strcmp(batch.name, name) == 0 && !strchr(name, '/'));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char field[CLOUD_TEXT_BYTES], *text = malloc(size + 1);
+
+	require(text);
+	memcpy(text, data, size);
+	text[size] = '\0';
+	switch (size ? text[0] : 0) {
+	case 'a': try_answer(text + 1, size - 1); break;
+	case 'n': try_name(text + 1); break;
+	case 'c':
+		cloud_take_field(field, text + 1, size - 1);
+		require(memchr(field, '\0', sizeof(field)));
+		break;
+	default:
+		try_settings(size ? text + 1 : text, size ? size - 1 : 0);
+		break;
+	}
+	free(text);
+	return 0;
+}
