@@ -20,10 +20,12 @@ import threading
 import time
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "correlator")]
 from harness import (  # noqa: E402
     ENVIRONMENT, Answers, Lake, Proxy, Shipper, Skip, Unavailable, compare, free_port, http, make_store,
     make_tables, run, same, settings_for, store_rows, wait_until)
+from wire_client import Peer, Story  # noqa: E402
 
 BUILD = pathlib.Path(sys.argv[1]).resolve()
 SHIPPER, TRACER = BUILD / "shipper/tracer-shipper", BUILD / "cli/tracer"
@@ -355,6 +357,61 @@ def test_exactly_once_whatever_is_killed(directory, lake):
           f"{counts}, {again} requests sent again; {copies} rows beneath FINAL")
     for mood in ("cut", "deaf", "twice", "refuse"):
         assert counts.get(mood), f"the dice never said {mood}: {counts}"
+
+
+class Correlator:
+    """The program, running, on a store that goes on where it was."""
+
+    def __init__(self, directory):
+        self.store, self.socket = directory / "tracer.db", directory / "tracer.sock"
+        ready, write = os.pipe()
+        with open(directory / "correlator.log", "ab") as log:
+            self.process = subprocess.Popen(
+                [CORRELATOR, "--socket", self.socket, "--store", self.store, "--retain", "0", "--host-period",
+                 "0", "--rules", directory / "no-rules", "--ready-fd", str(write)],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=[write], env=ENVIRONMENT)
+        os.close(write)
+        with os.fdopen(ready, "rb") as file:
+            assert file.read(1) == b"1", (directory / "correlator.log").read_text()
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def test_exactly_once_from_the_probe_on(directory, lake):
+    """A probe's stream into a correlator that is killed at any moment, with a shipper beside it
+    that is too, and a bad way to the lake: what the lake has is what the store has."""
+    make_tables(lake, SCHEMA)
+    chance = random.Random(5)
+    story = Story().commands(6000)
+    position, kills, most = 0, [0, 0], len(story.events)
+    moods = ["pass"] * 3 + ["cut", "deaf"]
+    options = ("--set", "send.rows=300", "--set", "send.interval=1s", "--set", "lake.timeout=5s")
+    with Proxy(lake.http_port, lambda: chance.choice(moods)) as proxy:
+        while position < most:
+            correlator = Correlator(directory)
+            with Shipper(SHIPPER, directory, correlator.store, *options, url=proxy.url,
+                         lake=settings_for(lake)) as shipper:
+                peer = Peer(correlator.socket)
+                wanted = peer.greet(story.hello())
+                peer.send(story.pass_over_living(position))
+                position = min(most, position + chance.randint(300, 3000))
+                peer.send(b"".join(data for offset, data in story.events[:position] if offset >= wanted))
+                if position == most:
+                    peer.wait_acknowledged(story.end)
+                time.sleep(chance.uniform(0.05, 1.5))
+                victims = [(0, correlator), (1, shipper)]
+                chance.shuffle(victims)
+                for index, victim in victims:
+                    victim.kill()
+                    kills[index] += 1
+                peer.close()
+        proxy.mood = lambda: "pass"
+        ship(directory, correlator.store, lake)
+    rows = compare(lake, correlator.store)
+    print(f"    {rows} rows of {most} events; correlator and shipper killed {kills} times; {proxy.counts}")
+    assert rows > 6000, rows
 
 
 # ---- what is no lake ------------------------------------------------------------------------
