@@ -142,9 +142,14 @@ def test_store_comes_later(directory, lake):
 def test_store_is_made_anew(directory, lake):
     """Revisions begin again, below those that the lake has: what is sent must win all the same."""
     store = stored(directory)
+    db = sqlite3.connect(store)
+    for table in ("runs", "stream"):
+        db.execute(f"UPDATE {table} SET rev = rev + 100000")
+    db.commit()
+    db.close()
     make_tables(lake, SCHEMA)
     with Shipper(SHIPPER, directory, store, url=lake.url, lake=settings_for(lake), send=QUICK) as shipper:
-        wait_until("all is sent", lambda: shipper.status().get("shipped_rev", 0) > 100)
+        wait_until("all is sent", lambda: shipper.status().get("shipped_rev", 0) > 100000)
         for suffix in ("", "-wal", "-shm", ".lock"):
             pathlib.Path(f"{store}{suffix}").unlink(missing_ok=True)
         stored(directory)
