@@ -14,7 +14,7 @@ struct place {
 	struct kernfs_node *node;
 };
 
-/* One event, of one process. */
+/* One event, of one process. Its place is found where that is needed. */
 struct event {
 	__u64 now_boot_ns;
 	struct control *control;
@@ -47,11 +47,13 @@ static __always_inline void *subsystem(struct css_set *set, __u32 index)
 static __always_inline bool place_read(struct place *place, struct cgroup_subsys_state *state)
 {
 	struct cgroup *cgroup = BPF_CORE_READ(state, cgroup);
-	__u64 hierarchy = BPF_CORE_READ(cgroup, root, hierarchy_id);
-	struct kernfs_node *node = BPF_CORE_READ(cgroup, kn);
+	struct kernfs_node *node;
+	__u64 hierarchy;
 
 	if (BPF_CORE_READ(cgroup, level) == 0)
 		return false;
+	hierarchy = BPF_CORE_READ(cgroup, root, hierarchy_id);
+	node = BPF_CORE_READ(cgroup, kn);
 	place->node = node;
 	place->id = BPF_CORE_READ(node, id) | hierarchy << CGROUP_HIERARCHY_SHIFT;
 	return true;
@@ -60,7 +62,7 @@ static __always_inline bool place_read(struct place *place, struct cgroup_subsys
 /* The default hierarchy (v2) tells, unless the process is in its root: then the
  * first of these v1 hierarchies where it is not. Slurm keeps its steps in the v1
  * freezer alone. */
-static __always_inline void place_of(struct task_struct *task, struct place *place)
+static __noinline int place_find(struct place *place, struct task_struct *task)
 {
 	struct css_set *set = task->cgroups;
 
@@ -71,12 +73,18 @@ static __always_inline void place_of(struct task_struct *task, struct place *pla
 		       place_read(place, SUBSYSTEM(set, memory_cgrp_id)) ||
 		       place_read(place, SUBSYSTEM(set, pids_cgrp_id)) ||
 		       place_read(place, SUBSYSTEM(set, cpu_cgrp_id)));
+	return 0;
 }
 
-static __noinline bool cgroup_is_ignored(struct kernfs_node *node, __u64 hierarchy)
+static __always_inline bool cgroup_is_ignored(struct event *event)
 {
 	struct ignore_key key = {.kind = IGNORE_CGROUP};
+	struct kernfs_node *node;
+	__u64 hierarchy;
 
+	place_find(&event->place, event->task);
+	node = event->place.node;
+	hierarchy = event->place.id >> CGROUP_HIERARCHY_SHIFT;
 	for (int i = 0; i < CGROUP_DEPTH_MAX && node; i++) {
 		key.number = BPF_CORE_READ(node, id) | hierarchy << CGROUP_HIERARCHY_SHIFT;
 		if (bpf_map_lookup_elem(&ignored, &key))
@@ -86,19 +94,18 @@ static __noinline bool cgroup_is_ignored(struct kernfs_node *node, __u64 hierarc
 	return false;
 }
 
-static __always_inline bool process_is_ignored(__u32 kinds, struct task_struct *task,
-					       struct place *place)
+static __always_inline bool process_is_ignored(struct event *event)
 {
 	struct ignore_key user = {.kind = IGNORE_UID}, comm = {.kind = IGNORE_COMM};
+	__u32 kinds = event->control->ignore_kinds;
 
 	if (!kinds)
 		return false;
-	user.number = task->cred->uid.val;
-	bpf_probe_read_kernel_str(comm.comm, sizeof(comm.comm), task->comm);
+	user.number = event->task->cred->uid.val;
+	bpf_probe_read_kernel_str(comm.comm, sizeof(comm.comm), event->task->comm);
 	return (kinds & 1U << IGNORE_UID && bpf_map_lookup_elem(&ignored, &user)) ||
 	       (kinds & 1U << IGNORE_COMM && bpf_map_lookup_elem(&ignored, &comm)) ||
-	       (kinds & 1U << IGNORE_CGROUP &&
-		cgroup_is_ignored(place->node, place->id >> CGROUP_HIERARCHY_SHIFT));
+	       (kinds & 1U << IGNORE_CGROUP && cgroup_is_ignored(event));
 }
 
 /* False: nothing is to be collected. An ignored process is for the caller to leave. */
@@ -109,20 +116,22 @@ static __always_inline bool event_begin(struct event *event, __u32 type, struct 
 	event->control = control_if_collecting(type, event->now_boot_ns);
 	if (!event->control)
 		return false;
-	place_of(task, &event->place);
-	event->ignored = process_is_ignored(event->control->ignore_kinds, task, &event->place);
+	event->place = (struct place){};
+	event->ignored = process_is_ignored(event);
 	return true;
 }
 
-/* Size of the record with the path of the event's cgroup in scratch; 0: it is known. */
+/* Find the event's cgroup. Size of the record with its path in scratch; 0: it is known. */
 static __always_inline __u64 cgroup_record_make(struct event *event, struct scratch *scratch)
 {
-	__u64 *known = bpf_map_lookup_elem(&announced, &event->place.id);
 	struct record_cgroup *record = &scratch->cgroup;
-	struct kernfs_node *node = event->place.node, *parent;
+	struct kernfs_node *node, *parent;
 	char *path = (char *)(record + 1);
-	__u64 used = 0;
+	__u64 *known, used = 0;
 
+	place_find(&event->place, event->task);
+	known = bpf_map_lookup_elem(&announced, &event->place.id);
+	node = event->place.node;
 	if (known && *known == event->control->connection)
 		return 0;
 	__builtin_memset(record, 0, sizeof(*record));

@@ -25,10 +25,12 @@ static __always_inline void *event_reserve(struct event *event, __u32 type, cons
 {
 	struct record_header *header = bpf_ringbuf_reserve(&ring, size, 0);
 
-	if (header)
+	if (header) {
 		header_fill(header, event, type, size);
-	else
+	} else {
+		place_find(&event->place, event->task);
 		count_loss(type, event->place.id, event->now_boot_ns);
+	}
 	return header;
 }
 

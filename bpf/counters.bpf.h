@@ -39,6 +39,7 @@ struct group {
 	struct part leader;
 	__u64 sent_bytes;
 	__u64 received_bytes;
+	__u64 exited; /* 1: its exit was told */
 };
 
 /* An entry that falls out loses that part of a process: the least used ones do, and each
@@ -67,11 +68,15 @@ static __always_inline struct group *group_find(struct task_struct *task)
 	return bpf_map_lookup_elem(&groups, &key);
 }
 
+/* To change it. NULL: that is not ours to do, or the map is full. */
 static __always_inline struct group *group_get(struct task_struct *task)
 {
 	struct image_key key = {task->tgid, 0, task->group_leader->start_boottime};
-	struct group *found = bpf_map_lookup_elem(&groups, &key);
+	struct group *found;
 
+	if (!control_find())
+		return NULL;
+	found = bpf_map_lookup_elem(&groups, &key);
 	if (found)
 		return found;
 	/* Another thread may be doing the same: the first one's entry stays. */
@@ -325,7 +330,7 @@ static __always_inline void group_leader_replaced(struct task_struct *task)
 {
 	struct group *group = group_find(task);
 
-	if (!group)
+	if (!group || !control_find())
 		return;
 	group->gone.unknown |= group->leader.unknown;
 #define X(name, field) group->gone.name += group->leader.name;

@@ -44,6 +44,8 @@ enum {
 #define PIDTYPE_SID 3
 #define S_IFMT 0170000
 #define S_IFIFO 0010000
+#define S_IFCHR 0020000
+#define MINOR_BITS 20
 #define PAGE_COUNTER_MAX (0x7fffffffffffffffULL / page_size)
 enum { MM_FILEPAGES, MM_ANONPAGES, MM_SWAPENTS, MM_SHMEMPAGES };
 
@@ -72,7 +74,7 @@ struct vfsmount { struct dentry *mnt_root; } KERNEL;
 struct mount { struct mount *mnt_parent; struct dentry *mnt_mountpoint; struct vfsmount mnt; } KERNEL;
 struct path { struct vfsmount *mnt; struct dentry *dentry; } KERNEL;
 struct fs_struct { struct path root; struct path pwd; } KERNEL;
-struct inode { unsigned short i_mode; unsigned long i_ino; } KERNEL;
+struct inode { unsigned short i_mode; __u32 i_rdev; unsigned long i_ino; } KERNEL;
 struct file { struct path f_path; struct inode *f_inode; } KERNEL;
 struct fdtable { struct file **fd; } KERNEL;
 struct files_struct { struct fdtable *fdt; } KERNEL;
@@ -83,6 +85,13 @@ struct tty_struct { struct tty_driver *driver; int index; } KERNEL;
 
 struct sock_common { unsigned short skc_family; } KERNEL;
 struct sock { struct sock_common __sk_common; __u16 sk_protocol; } KERNEL;
+
+/* Signals: which, from whom, and whether it is handled */
+
+struct kernel_siginfo { int si_code; } KERNEL;
+struct sigaction { void *sa_handler; } KERNEL;
+struct k_sigaction { struct sigaction sa; } KERNEL;
+struct sighand_struct { struct k_sigaction action[64]; } KERNEL;
 
 /* Control groups */
 
@@ -191,6 +200,7 @@ struct task_struct {
 	struct files_struct *files;
 	struct nsproxy *nsproxy;
 	struct signal_struct *signal;
+	struct sighand_struct *sighand;
 	__u64 self_exec_id;
 	struct task_io_accounting ioac;
 	struct css_set *cgroups;
@@ -204,5 +214,11 @@ struct linux_binprm { const char *filename; const char *interp; } KERNEL;
 struct seq_file;
 struct bpf_iter_meta { struct seq_file *seq; } KERNEL;
 struct bpf_iter__task { struct bpf_iter_meta *meta; struct task_struct *task; } KERNEL;
+
+struct bpf_iter__task_file {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+	struct file *file;
+} KERNEL;
 
 #endif

@@ -88,17 +88,23 @@ static __noinline int count_loss(__u32 type, __u64 cgroup_id, __u64 now_boot_ns)
 	return 0;
 }
 
-/* NULL: this program writes nothing, because the reader has been gone for longer
- * than its lease (that is a loss) or because programs of another build are in
- * charge. */
-static __always_inline struct control *control_if_collecting(__u32 type, __u64 now_boot_ns)
+/* NULL: programs of another build are in charge. While one replaces the other both are
+ * attached, and share maps. */
+static __always_inline struct control *control_find(void)
 {
 	__u32 zero = 0;
 	struct control *found = bpf_map_lookup_elem(&control, &zero);
 
-	if (!found || found->build != build)
-		return NULL;
-	if (now_boot_ns <= found->lease_boot_ns)
+	return found && found->build == build ? found : NULL;
+}
+
+/* NULL: nothing is written, for that reason or because the reader has been gone for
+ * longer than its lease (that is a loss). */
+static __always_inline struct control *control_if_collecting(__u32 type, __u64 now_boot_ns)
+{
+	struct control *found = control_find();
+
+	if (!found || now_boot_ns <= found->lease_boot_ns)
 		return found;
 	count_loss(type, 0, now_boot_ns);
 	return NULL;

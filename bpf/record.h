@@ -209,6 +209,8 @@ struct loss_slot {
 	uint64_t delivered_count; /* the probe's: that much of `count` has been acknowledged */
 };
 
+#define DEVICE_MAJORS_MAX 16 /* kinds of devices that are told */
+
 #define LOSS_HASHED 64
 #define LOSS_SLOTS (LOSS_HASHED + 16)
 

@@ -147,39 +147,27 @@ static __always_inline void exit_send(struct task_struct *task, const __u32 type
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 }
 
-/* The last thread's exit has sums that are whole but for the teardown. */
-static __always_inline void thread_exited(struct task_struct *task, bool group_dead)
+/* Several threads that go at once may find that none lives: the first one tells. (Since
+ * 6.16 the kernel says which is the last; and the memory is still there then.) */
+static __always_inline bool group_is_dead(struct task_struct *task)
 {
-	if (task->pid != task->tgid || !group_dead)
+	struct group *group;
+
+	if (task->signal->live.counter > 0 || task->signal->nr_threads == 1)
+		return task->signal->live.counter == 0;
+	group = group_get(task);
+	return !group || !__sync_lock_test_and_set(&group->exited, 1);
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_exit, struct task_struct *task)
+{
+	bool dead = group_is_dead(task);
+
+	if (task->pid != task->tgid || !dead)
 		group_keep_thread(task, bpf_ktime_get_boot_ns());
-	if (group_dead)
+	if (dead)
 		exit_send(task, RECORD_EXIT);
-}
-
-/* Since 6.16: told which thread is the last, and its memory is still there. */
-SEC("tp_btf/sched_process_exit")
-int BPF_PROG(on_exit_group_dead, struct task_struct *task, bool group_dead)
-{
-	thread_exited(task, group_dead);
-	return 0;
-}
-
-/* Thread groups whose exit was told: several threads may find that none is live. */
-MAP(LRU_HASH, 1024, struct image_key, __u32, 0) told SEC(".maps");
-
-/* Before 6.16 */
-SEC("tp_btf/sched_process_exit")
-int BPF_PROG(on_exit_live, struct task_struct *task)
-{
-	bool group_dead = task->signal->live.counter == 0;
-	struct image_key image;
-	__u32 yes = 1;
-
-	if (group_dead && task->signal->nr_threads > 1) {
-		image_read(&image, task);
-		group_dead = !bpf_map_update_elem(&told, &image, &yes, BPF_NOEXIST);
-	}
-	thread_exited(task, group_dead);
 	return 0;
 }
 
@@ -191,7 +179,61 @@ int BPF_PROG(on_free, struct task_struct *task)
 	if (task->pid != task->tgid)
 		return 0;
 	exit_send(task, RECORD_FINAL);
-	bpf_map_delete_elem(&groups, &key);
+	if (control_find())
+		bpf_map_delete_elem(&groups, &key);
+	return 0;
+}
+
+enum {
+	SIGHUP = 1, SIGINT = 2, SIGQUIT = 3, SIGKILL = 9, SIGUSR1 = 10, SIGUSR2 = 12,
+	SIGALRM = 14, SIGTERM = 15, SIGXCPU = 24, SIGXFSZ = 25,
+	SIGNALS_TO_END = 1U << SIGHUP | 1U << SIGINT | 1U << SIGQUIT | 1U << SIGKILL |
+			 1U << SIGTERM | 1U << SIGXCPU,
+	SIGNALS_TO_TALK = 1U << SIGUSR1 | 1U << SIGUSR2 | 1U << SIGALRM | 1U << SIGXFSZ,
+	SI_KERNEL = 0x80, SI_USER = 0, SI_QUEUE = -1, SI_TKILL = -6,
+	TRACE_SIGNAL_DELIVERED = 0, TRACE_SIGNAL_LOSE_INFO = 4,
+};
+
+static __always_inline bool signal_is_handled(struct task_struct *task, __u32 signal)
+{
+	struct k_sigaction *action = (void *)task->sighand +
+		bpf_core_field_offset(struct sighand_struct, action) +
+		(signal - 1) * bpf_core_type_size(struct k_sigaction);
+
+	return BPF_CORE_READ(action, sa.sa_handler) != NULL;
+}
+
+/* Programs may use some signals to talk to each other, often: these are told only where
+ * they end the process. `info` may be a number instead of an address: 0 stands for
+ * kill(2), 1 for the kernel. What the kernel sends, for a timer too, is no doing of the
+ * process that happens to run then. */
+SEC("tp_btf/signal_generate")
+int BPF_PROG(on_signal, int signal, struct kernel_siginfo *info, struct task_struct *task,
+	     int group, int result)
+{
+	struct task_struct *sender = bpf_get_current_task_btf();
+	__u32 bit = signal < 32 ? 1U << signal : 0;
+	struct event event;
+
+	if ((result != TRACE_SIGNAL_DELIVERED && result != TRACE_SIGNAL_LOSE_INFO) ||
+	    !(bit & SIGNALS_TO_END ||
+	      (bit & SIGNALS_TO_TALK && !signal_is_handled(task, signal))) ||
+	    !event_begin(&event, RECORD_SIGNAL, task) || event.ignored)
+		return 0;
+	struct record_signal *record = event_reserve(&event, RECORD_SIGNAL, sizeof(*record));
+	if (!record)
+		return 0;
+	record->code = !info ? SI_USER : (__u64)info == 1 ? SI_KERNEL : BPF_CORE_READ(info, si_code);
+	if (record->code == SI_USER || record->code == SI_QUEUE || record->code == SI_TKILL) {
+		image_read(&record->sender, sender);
+		record->sender_uid = sender->cred->uid.val;
+	} else {
+		record->sender = (struct image_key){};
+		record->sender_uid = 0;
+	}
+	record->signal = signal;
+	record->flags = group ? RECORD_SIGNAL_GROUP : 0;
+	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 	return 0;
 }
 
@@ -267,5 +309,36 @@ int sample_tasks(struct bpf_iter__task *context)
 	record->header.size = size;
 	if (!seq_send(context->meta, scratch, size))
 		cgroup_announced(&event);
+	return 0;
+}
+
+/* Set by the probe: device numbers of GPUs; 0 ends the list. */
+const volatile __u32 device_majors[DEVICE_MAJORS_MAX] = {};
+
+/* Descriptors of the living, of which only device nodes that are asked for are told. */
+SEC("iter/task_file")
+int sample_files(struct bpf_iter__task_file *context)
+{
+	struct task_struct *task = context->task;
+	struct file *file = context->file;
+	struct record_device record = {};
+	struct event event;
+
+	if (!task || !file)
+		return 0;
+	struct inode *inode = file->f_inode;
+	if ((inode->i_mode & S_IFMT) != S_IFCHR)
+		return 0;
+	record.major = inode->i_rdev >> MINOR_BITS;
+	record.minor = inode->i_rdev & ((1U << MINOR_BITS) - 1);
+	for (int i = 0; i < DEVICE_MAJORS_MAX; i++) {
+		if (device_majors[i] != record.major || !record.major)
+			continue;
+		if (!event_begin(&event, RECORD_DEVICE, task) || event.ignored)
+			return 0;
+		header_fill(&record.header, &event, RECORD_DEVICE, sizeof(record));
+		bpf_seq_write(context->meta->seq, &record, sizeof(record));
+		return 0;
+	}
 	return 0;
 }

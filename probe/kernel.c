@@ -31,9 +31,9 @@ enum map { MAP_RING, MAP_CONTROL, MAP_LOSSES, MAP_GROUPS, MAP_IGNORED, MAPS };
 #define MAPS_CARRIED MAP_IGNORED
 
 static const char *const map_names[MAPS] = {"ring", "control", "losses", "groups", "ignored"};
-static const char *const hook_names[KERNEL_HOOKS] = {"fork", "exec", "exit",
-						     "free", "send", "receive"};
-static const char *const iterator_names[KERNEL_ITERATORS] = {"sample"};
+static const char *const hook_names[KERNEL_HOOKS] = {"fork", "exec", "exit", "free",
+						     "signal", "send", "receive"};
+static const char *const iterator_names[KERNEL_ITERATORS] = {"sample", "devices"};
 
 /* What libbpf says, the verifier's reasons among it, for --debug. */
 static int libbpf_log(enum libbpf_print_level level, const char *format, va_list arguments)
@@ -108,7 +108,7 @@ static void close_fds(int *fds, int count)
 }
 
 /* Of the programs as they would be loaded now. */
-static uint64_t build_id(const struct kernel_variants *variants)
+static uint64_t build_id(const struct kernel *kernel)
 {
 	struct identity identity;
 	size_t size;
@@ -116,7 +116,8 @@ static uint64_t build_id(const struct kernel_variants *variants)
 
 	identity_begin(&identity, "bpf");
 	identity_add_bytes(&identity, object, size);
-	identity_add_bytes(&identity, &variants->network, sizeof(variants->network));
+	identity_add_bytes(&identity, &kernel->variants.network, sizeof(bool));
+	identity_add_bytes(&identity, &kernel->devices, sizeof(kernel->devices));
 	return (uint64_t)identity_end(&identity);
 }
 
@@ -318,8 +319,6 @@ static int ignore_set(int map_fd, struct control *control, const struct kernel_o
 
 static void programs_choose(struct tracer_bpf *skeleton, const struct kernel_variants *variants)
 {
-	bpf_program__set_autoload(skeleton->progs.on_exit_group_dead, variants->exit_group_dead);
-	bpf_program__set_autoload(skeleton->progs.on_exit_live, !variants->exit_group_dead);
 	bpf_program__set_autoload(skeleton->progs.on_send, variants->network);
 	bpf_program__set_autoload(skeleton->progs.on_receive, variants->network);
 }
@@ -350,15 +349,18 @@ static int programs_attach(struct tracer_bpf *skeleton, struct kernel *kernel)
 	struct bpf_program *hooks[KERNEL_HOOKS] = {
 		skeleton->progs.on_fork,
 		skeleton->progs.on_exec,
-		kernel->variants.exit_group_dead ? skeleton->progs.on_exit_group_dead
-						 : skeleton->progs.on_exit_live,
+		skeleton->progs.on_exit,
 		skeleton->progs.on_free,
+		skeleton->progs.on_signal,
 		skeleton->progs.on_send,
 		skeleton->progs.on_receive,
 	};
 	int result = program_attach(skeleton->progs.sample_tasks,
 				    &kernel->iterator[KERNEL_SAMPLE]);
 
+	if (!result)
+		result = program_attach(skeleton->progs.sample_files,
+					&kernel->iterator[KERNEL_DEVICES]);
 	for (int i = 0; i < hook_count(kernel) && !result; i++)
 		result = program_attach(hooks[i], &kernel->hook[i]);
 	return result;
@@ -369,7 +371,7 @@ static int kernel_pin(struct kernel *kernel, const int maps[MAPS], const char *d
 {
 	char build[PIN_PATH_SIZE];
 
-	build_path(build, directory, build_id(&kernel->variants));
+	build_path(build, directory, build_id(kernel));
 	int result = pins_put(directory, map_names, maps, MAPS_CARRIED);
 
 	if (!result && mkdir(build, 0700) && errno != EEXIST)
@@ -393,7 +395,7 @@ static int kernel_pin(struct kernel *kernel, const int maps[MAPS], const char *d
 /* From now on ours collect, and nobody else's. */
 static void kernel_switch(struct kernel *kernel)
 {
-	__atomic_store_n(&kernel->control->build, build_id(&kernel->variants), __ATOMIC_RELEASE);
+	__atomic_store_n(&kernel->control->build, build_id(kernel), __ATOMIC_RELEASE);
 }
 
 /* Collecting begins before the loop renews the lease. */
@@ -463,8 +465,10 @@ static int kernel_load(struct kernel *kernel, const struct kernel_options *optio
 		return -errno;
 	}
 	programs_choose(skeleton, &kernel->variants);
-	skeleton->rodata->build = build_id(&kernel->variants);
+	skeleton->rodata->build = build_id(kernel);
 	skeleton->rodata->network = kernel->variants.network;
+	memcpy((void *)skeleton->rodata->device_majors, kernel->devices.major,
+	       sizeof(kernel->devices.major));
 	skeleton->rodata->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 	if (maps[MAP_RING] < 0)
 		bpf_map__set_max_entries(skeleton->maps.ring, options->ring_bytes);
@@ -497,7 +501,7 @@ static int kernel_take_over(struct kernel *kernel, const struct kernel_options *
 	int hooks[KERNEL_HOOKS];
 	char build[PIN_PATH_SIZE];
 
-	build_path(build, directory, build_id(&kernel->variants));
+	build_path(build, directory, build_id(kernel));
 	if (pins_open(directory, map_names, maps, MAPS_CARRIED))
 		return pins_remove(directory, NULL) < 0 ? -EPERM : 0;
 	int result = kernel_map(kernel, maps);
@@ -512,7 +516,7 @@ static int kernel_take_over(struct kernel *kernel, const struct kernel_options *
 		close_fds(maps, MAPS_CARRIED);
 		return pins_remove(directory, NULL) < 0 ? -EPERM : 0;
 	}
-	bool same = kernel->control->build == build_id(&kernel->variants) &&
+	bool same = kernel->control->build == build_id(kernel) &&
 		    pins_open(build, hook_names, hooks, hook_count(kernel)) == 0;
 	if (same) {
 		close_fds(hooks, hook_count(kernel));
@@ -536,7 +540,8 @@ int kernel_open(struct kernel *kernel, const struct kernel_options *options)
 	int maps[MAPS] = {-1, -1, -1, -1, -1};
 	char build[PIN_PATH_SIZE];
 
-	*kernel = (struct kernel){.hook = {-1, -1, -1, -1, -1, -1}, .iterator = {-1}, .lock = -1};
+	*kernel = (struct kernel){.hook = {-1, -1, -1, -1, -1, -1, -1}, .iterator = {-1, -1},
+				   .devices = options->devices, .lock = -1};
 	libbpf_set_print(libbpf_log);
 	int result = kernel_variants_read(&kernel->variants);
 	if (result) {
@@ -545,6 +550,7 @@ int kernel_open(struct kernel *kernel, const struct kernel_options *options)
 		return result;
 	}
 	kernel->variants.network &= !options->no_network;
+	device_majors_find(&kernel->devices);
 	result = options->pin_dir ? pins_lock(options->pin_dir, &kernel->lock) : 0;
 	if (!result && options->pin_dir)
 		result = kernel_take_over(kernel, options, maps);
@@ -556,7 +562,7 @@ int kernel_open(struct kernel *kernel, const struct kernel_options *options)
 			kernel_switch(kernel);
 	}
 	if (result >= 0 && options->pin_dir) {
-		build_path(build, options->pin_dir, build_id(&kernel->variants));
+		build_path(build, options->pin_dir, build_id(kernel));
 		result = pins_remove(options->pin_dir, build);
 	}
 	close_fds(maps, MAPS);

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "bpf/record.h"
+#include "probe/device.h"
 #include "probe/ring.h"
 
 #define KERNEL_IGNORE_MAX 256
@@ -21,6 +22,7 @@ struct kernel_options {
 	const char *pin_dir;   /* NULL: nothing outlives this process */
 	uint32_t ring_bytes;   /* a power of two and of whole pages */
 	bool no_network;       /* bytes sent and received are not counted */
+	struct device_majors devices; /* told besides GPUs */
 	uint32_t ignore_count;
 	struct ignore_key ignore[KERNEL_IGNORE_MAX];
 };
@@ -34,17 +36,18 @@ struct kernel_variants {
 
 /* The last two are there with variants.network only. */
 enum kernel_hook {
-	KERNEL_FORK, KERNEL_EXEC, KERNEL_EXIT, KERNEL_FREE, KERNEL_SEND, KERNEL_RECEIVE,
-	KERNEL_HOOKS,
+	KERNEL_FORK, KERNEL_EXEC, KERNEL_EXIT, KERNEL_FREE, KERNEL_SIGNAL, KERNEL_SEND,
+	KERNEL_RECEIVE, KERNEL_HOOKS,
 };
 
-enum kernel_iterator { KERNEL_SAMPLE, KERNEL_ITERATORS };
+enum kernel_iterator { KERNEL_SAMPLE, KERNEL_DEVICES, KERNEL_ITERATORS };
 
 struct kernel {
 	struct ring ring;
 	struct control *control;
 	struct loss_slot *losses;
 	struct kernel_variants variants;
+	struct device_majors devices;   /* none: no process needs to be asked */
 	int hook[KERNEL_HOOKS];         /* links; -1 where the pins alone hold them */
 	int iterator[KERNEL_ITERATORS]; /* links to make iterators of */
 	int lock;                       /* on the pin directory, or -1 */

@@ -49,6 +49,8 @@ static const char help[] =
 "  --ignore-cgroup DIR   leave this cgroup out, and those below it: a directory of the\n"
 "                        v2 hierarchy, or a cgroup id as tracer shows it (repeatable)\n"
 "  --no-network          do not count what processes send and receive\n"
+"  --device-major N      tell who holds character devices of that number too, besides\n"
+"                        GPUs (repeatable)\n"
 "  --user NAME           user to become (default nobody)\n"
 "  --group NAME          group to keep, so that the socket can be reached\n"
 "  --record FILE         write a recording instead of connecting; implies --no-pin\n"
@@ -167,6 +169,14 @@ static void ignore_add(struct kernel_options *kernel, const char *option, enum i
 	kernel->ignore[kernel->ignore_count++] = key;
 }
 
+static void device_add(struct kernel_options *kernel, const char *option, const char *text)
+{
+	uint32_t major = (uint32_t)parse_number(option, text, 4095);
+
+	if (major == 0 || !device_majors_add(&kernel->devices, major))
+		usage_error(option, "no such device, or too many", text);
+}
+
 static gid_t parse_group(const char *name)
 {
 	const struct group *group = getgrnam(name);
@@ -179,7 +189,7 @@ static gid_t parse_group(const char *name)
 enum option_code {
 	OPTION_SOCKET = 256, OPTION_PEER_UID, OPTION_PIN_DIR, OPTION_NO_PIN, OPTION_RING_SIZE,
 	OPTION_PERIOD, OPTION_LEASE, OPTION_IGNORE_UID, OPTION_IGNORE_COMM, OPTION_IGNORE_CGROUP,
-	OPTION_NO_NETWORK, OPTION_USER, OPTION_GROUP, OPTION_RECORD, OPTION_DURATION, OPTION_READY_FD, OPTION_CHECK,
+	OPTION_NO_NETWORK, OPTION_DEVICE_MAJOR, OPTION_USER, OPTION_GROUP, OPTION_RECORD, OPTION_DURATION, OPTION_READY_FD, OPTION_CHECK,
 	OPTION_JSON, OPTION_DETACH, OPTION_QUIET, OPTION_DEBUG, OPTION_HELP, OPTION_VERSION,
 };
 
@@ -195,6 +205,7 @@ static const struct option long_options[] = {
 	{"ignore-comm", required_argument, NULL, OPTION_IGNORE_COMM},
 	{"ignore-cgroup", required_argument, NULL, OPTION_IGNORE_CGROUP},
 	{"no-network", no_argument, NULL, OPTION_NO_NETWORK},
+	{"device-major", required_argument, NULL, OPTION_DEVICE_MAJOR},
 	{"user", required_argument, NULL, OPTION_USER},
 	{"group", required_argument, NULL, OPTION_GROUP},
 	{"record", required_argument, NULL, OPTION_RECORD},
@@ -245,6 +256,9 @@ static void option_take(struct options *options, int code, const char *name)
 		break;
 	case OPTION_NO_NETWORK:
 		options->kernel.no_network = true;
+		break;
+	case OPTION_DEVICE_MAJOR:
+		device_add(&options->kernel, name, optarg);
 		break;
 	case OPTION_USER:
 		sandbox_user(&options->sandbox, optarg);

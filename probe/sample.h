@@ -1,5 +1,6 @@
 /* One pass over the living: what a kernel iterator writes, piece by piece, so that a
- * pass may wait for a slow receiver without being kept in memory.
+ * pass may wait for a slow receiver without being kept in memory. Now and then the GPU
+ * devices that they hold open follow.
  */
 #ifndef TRACER_PROBE_SAMPLE_H
 #define TRACER_PROBE_SAMPLE_H
@@ -13,6 +14,8 @@
 
 struct sampler {
 	int fd; /* of the iterator; -1: no pass is under way */
+	int devices_link;         /* of the iterator that comes next, or -1 */
+	uint64_t devices_boot_ns; /* when it came last */
 	bool with_text;
 	uint64_t boot_ns; /* when it began */
 	uint64_t unix_ns;
