@@ -136,6 +136,12 @@ static bool table_is_view(const struct table *table)
 	return strcmp(table->name, "processes") == 0;
 }
 
+/* What was lost at one place is told in parts, as it goes on: a row is their sum. */
+static bool column_adds(const struct table *table, const char *column)
+{
+	return strcmp(table->name, "losses") == 0 && strcmp(column, "lost_count") == 0;
+}
+
 /* INSERT INTO t (rev, a, b) VALUES (?, ?, ?) ON CONFLICT (a) DO UPDATE SET ... */
 static void table_write_upsert(const struct table *table, char sql[UPSERT_MAX_BYTES])
 {
@@ -153,9 +159,14 @@ static void table_write_upsert(const struct table *table, char sql[UPSERT_MAX_BY
 	if (table_is_view(table))
 		return;
 	ADD(" ON CONFLICT (%s) DO UPDATE SET rev = excluded.rev", table->key);
-	for (size_t i = 0; table->columns[i]; i++)
-		if (!key_has(table->key, table->columns[i]))
-			ADD(", %s = excluded.%s", table->columns[i], table->columns[i]);
+	for (size_t i = 0; table->columns[i]; i++) {
+		const char *column = table->columns[i];
+
+		if (column_adds(table, column))
+			ADD(", %s = %s + excluded.%s", column, column, column);
+		else if (!key_has(table->key, column))
+			ADD(", %s = excluded.%s", column, column);
+	}
 #undef ADD
 }
 

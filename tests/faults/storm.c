@@ -5,7 +5,7 @@
  *                            ends it sooner
  *   storm --leaf NUMBER      what it starts
  *
- * At the end it prints how many it started, and in how many seconds. */
+ * Prints its pid and that of each, and at the end how many it started in how many seconds. */
 #include <err.h>
 #include <signal.h>
 #include <spawn.h>
@@ -43,6 +43,7 @@ static void leaf_start(char *self, long number)
 
 	if (error)
 		errx(1, "%s: %s", self, strerror(error));
+	printf("%d\n", pid);
 }
 
 static double now_s(void)
@@ -86,6 +87,7 @@ int main(int argc, char **argv)
 	if (argc != 4)
 		errx(2, "usage: storm RATE FIRST COUNT, or storm --leaf NUMBER");
 	signal(SIGTERM, on_signal);
+	printf("%d\n", getpid());
 	storm(argv[0], atof(argv[1]), atol(argv[2]), atol(argv[3]));
 	return 0;
 }

@@ -2,11 +2,13 @@
 
 import collections
 import os
+import shutil
 import signal
 import subprocess
+import tempfile
 import time
 
-from daemons import SANITIZERS, same  # noqa: F401
+from daemons import same
 
 FAILS_EVERY = 50  # as storm.c has it
 STALL_TIMEOUT_S = 90
@@ -16,22 +18,37 @@ def leaf_status(number):
     return 0 if number % FAILS_EVERY else number % 199 + 1
 
 
-class Storm:
-    """One run of it; `count` and `rate` are known once it has ended."""
+def mark_program(build, directory):
+    path = directory / "tracer"
+    if not path.exists():
+        shutil.copy(build / "tests/workloads/worker", path)
+    return path
 
-    def __init__(self, build, rate=1300, first=0, count=10**9, cgroup=None):
+
+class Storm:
+    """One run of it; `count`, `rate` and `pids`, its own among them, are known once it has ended.
+
+    `marked`: as a run of its own, beneath a program that the rules take for `tracer run`. It must
+    end by itself then.
+    """
+
+    def __init__(self, build, directory, rate=1300, first=0, count=10**9, cgroup=None,
+                 marked=False):
         enter = (lambda: (cgroup / "cgroup.procs").write_text(str(os.getpid()))) if cgroup else None
+        mark = [mark_program(build, directory), "run", "--"] if marked else []
+        self.output = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(
-            [build / "tests/faults/storm", str(rate), str(first),
-             str(count)], stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, text=True, preexec_fn=enter)
-        self.count = self.rate = None
+            [*mark, build / "tests/faults/storm", str(rate), str(first), str(count)],
+            stdin=subprocess.DEVNULL, stdout=self.output, preexec_fn=enter, cwd=directory)
+        self.count = self.rate = self.pids = None
 
     def _ended(self):
-        output, _ = self.process.communicate(timeout=STALL_TIMEOUT_S)
-        same("status of the storm", self.process.returncode, 0)
-        count, seconds = output.split()
+        same("status of the storm", self.process.wait(STALL_TIMEOUT_S), 0)
+        self.output.seek(0)
+        *pids, last = self.output.read().splitlines()
+        count, seconds = last.split()
         self.count, self.rate = int(count), int(count) / float(seconds)
+        self.pids = {self.process.pid, *map(int, pids)}
         return self
 
     def stop(self):
@@ -42,6 +59,7 @@ class Storm:
         return self._ended()
 
     def close(self):
+        self.output.close()
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
@@ -54,7 +72,7 @@ def leaves(daemons):
                             "begin_boot_ns, end_boot_ns FROM processes WHERE program = 'storm' "
                             "AND arguments IS NOT NULL"):
         words = row["arguments"].split(b"\0")
-        if words[1] == b"--leaf":
+        if words[1:2] == [b"--leaf"]:
             found[int(words[2])].append(row)
     return found
 
