@@ -278,7 +278,7 @@ struct process {
 	uint64_t end_boot_ns;
 	uint64_t sampled_boot_ns; /* when a pass last saw it, 0: not since the start */
 	uint64_t seen_pass;       /* number of the last pass it was in */
-	unsigned missed_passes;
+	uint64_t missed_boot_ns; /* the first pass that did not show it, 0: none */
 	UT_hash_handle hh;
 };
 

@@ -337,8 +337,7 @@ int model_apply_event(struct model *model, const struct event *event)
 		model_advance(model, event->final.boot_ns);
 		apply_exit(model, (const struct event_exit *)&event->final, TOTALS_FINAL);
 		break;
-	case EVENT_CGROUP:
-		model_advance(model, event->cgroup.boot_ns);
+	case EVENT_CGROUP: /* one of a pass is ahead of the ring: it settles nothing */
 		cgroup_add(model, event->cgroup.cgroup_id, event->cgroup.path.data,
 			   event->cgroup.path.size);
 		break;

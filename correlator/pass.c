@@ -3,9 +3,6 @@
 
 #include "correlator/internal.h"
 
-/* A living process that two complete passes did not show has gone unseen. */
-#define MISSED_PASSES_MAX 2
-
 /* A sample is worth a row if the process ran this long or its memory moved so far. */
 #define SAMPLE_CPU_NS (5 * 1000 * 1000)
 #define SAMPLE_MEMORY_BYTES (1024 * 1024)
@@ -113,7 +110,7 @@ static bool note_uninterruptible(struct process *process, const struct event_sam
 static void sample_known(struct model *model, struct process *process, const struct event_sample *sample)
 {
 	process->seen_pass = model->pass_number;
-	process->missed_passes = 0;
+	process->missed_boot_ns = 0;
 	if (process->ended || process->ignored || sample->flags & RECORD_EXITING)
 		return;
 	if (!process->image)
@@ -187,7 +184,7 @@ static void fold_pass_memory(struct model *model)
 }
 
 /* Who was alive when the pass began and is in no pass any more has gone without a
- * record. Its exit may still be in the ring, so it takes more than one. */
+ * record. Its exit may still be in the ring: until all from before that pass has come. */
 static void end_missing(struct model *model, const struct wire_pass *pass)
 {
 	struct process *process, *next;
@@ -196,7 +193,9 @@ static void end_missing(struct model *model, const struct wire_pass *pass)
 		if (process->ended || process->seen_pass == model->pass_number ||
 		    process->key.start_boot_ns >= pass->boot_ns || process->fork_boot_ns >= pass->boot_ns)
 			continue;
-		if (++process->missed_passes < MISSED_PASSES_MAX)
+		if (!process->missed_boot_ns)
+			process->missed_boot_ns = pass->boot_ns;
+		if (model->now_boot_ns < process->missed_boot_ns)
 			continue;
 		if (!process->image && !process->ignored)
 			place_part(model, process);
