@@ -242,6 +242,7 @@ static int parse(struct options *options, int argc, char **argv)
 /* From here on: no way back to root, no new privileges, no core with what we saw. */
 static int drop_privileges(const struct options *options)
 {
+	confine_bounds();
 	if (options->drop) {
 		const struct passwd *entry = getpwuid(options->uid);
 		int r = entry ? initgroups(entry->pw_name, options->gid) : setgroups(0, NULL);
@@ -255,7 +256,17 @@ static int drop_privileges(const struct options *options)
 	}
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
 		return -errno;
-	return 0;
+	return confine_capabilities();
+}
+
+/* Once all files but those of the store are open: nobody's bytes have been read yet. */
+static int confine(const struct options *options)
+{
+	int r = confine_enter(options->store, options->replay ? NULL : options->socket);
+
+	if (r < 0)
+		log_error("cannot give up what is not needed: %s", strerror(-r));
+	return r;
 }
 
 static int load_rules(const struct options *options, struct rules **ret_rules)
@@ -298,6 +309,8 @@ static int serve(const struct options *options, struct session *session, struct 
 	int r = options->record ? open_recording(options->record, &server.record_fd) : 0;
 
 	if (r == 0)
+		r = confine(options);
+	if (r == 0)
 		r = server_run(&server, session, store);
 	if (server.record_fd >= 0)
 		close(server.record_fd);
@@ -329,7 +342,7 @@ static int run(const struct options *options, int listen_fd)
 	if (r < 0)
 		log_error("cannot take up the store %s: %s", options->store, strerror(-r));
 	else if (options->replay)
-		r = replay_file(&session, options->replay);
+		r = confine(options) < 0 ? -EPERM : replay_file(&session, options->replay);
 	else
 		r = serve(options, &session, store, listen_fd);
 	model_free(model);

@@ -1,7 +1,7 @@
-/* The probe's sandbox from inside: enters it as the probe does, then tries what must not
+/* A daemon's sandbox from inside: enters it as the daemon does, then tries what must not
  * work any more, and what must. Prints a verdict for each.
  *
- * usage: forbidden      (root)
+ * usage: forbidden probe | correlator STORE      (root; STORE: a file that can be written)
  *
  * What is tried would do harm where it worked only to this process and to a directory of
  * its own: no call here can hurt the machine even if the sandbox is broken.
@@ -27,16 +27,18 @@
 #include <bpf/btf.h>
 #include <linux/bpf.h>
 
+#include "correlator/confine.h"
 #include "probe/sandbox.h"
 
 #define NOBODY 65534
 
+static const char *daemon_name;
 static int failures;
 
 static void verdict(bool ok, const char *name, const char *why)
 {
-	printf("%s - privilege: %s%s%s\n", ok ? "ok" : "not ok", name, ok ? "" : "\n    ",
-	       ok ? "" : why);
+	printf("%s - privilege: %s: %s%s%s\n", ok ? "ok" : "not ok", daemon_name, name,
+	       ok ? "" : "\n    ", ok ? "" : why);
 	failures += !ok;
 }
 
@@ -64,7 +66,10 @@ static long call_bpf(int command, union bpf_attr *attributes)
 	return syscall(SYS_bpf, command, attributes, sizeof(*attributes));
 }
 
+enum { PROBE = 1, BOTH = 3 };
+
 struct attempt {
+	int who; /* must not */
 	const char *name;
 	long number;
 	long argument[6];
@@ -74,58 +79,58 @@ struct attempt {
 
 /* Each by its number, so that no library does something else instead. */
 static const struct attempt attempts[] = {
-	{"open a file", SYS_openat, {AT_FDCWD, PATH("/etc/passwd"), O_RDONLY}},
-	{"make a file", SYS_openat, {AT_FDCWD, PATH("/tmp/forbidden"), O_CREAT | O_WRONLY, 0600}},
-	{"look at another process", SYS_openat, {AT_FDCWD, PATH("/proc/1/environ"), O_RDONLY}},
-	{"read names in a directory", SYS_getdents64, {0, 0, 0}},
-	{"remove a file", SYS_unlinkat, {AT_FDCWD, PATH("/tmp/forbidden"), 0}},
-	{"rename a file", SYS_renameat2, {AT_FDCWD, PATH("/x"), AT_FDCWD, PATH("/y"), 0}},
-	{"make a directory", SYS_mkdirat, {AT_FDCWD, PATH("/tmp/forbidden"), 0700}},
-	{"change a mode", SYS_fchmodat, {AT_FDCWD, PATH("/tmp/forbidden"), 0777}},
-	{"a TCP socket", SYS_socket, {AF_INET, SOCK_STREAM, 0}},
-	{"an IPv6 socket", SYS_socket, {AF_INET6, SOCK_DGRAM, 0}},
-	{"a netlink socket", SYS_socket, {AF_NETLINK, SOCK_RAW, 0}},
-	{"a packet socket", SYS_socket, {AF_PACKET, SOCK_RAW, 0}},
-	{"a pair of sockets", SYS_socketpair, {AF_INET, SOCK_STREAM, 0, 0}},
-	{"listen", SYS_listen, {-1, 1}},
-	{"bind", SYS_bind, {-1, 0, 0}},
-	{"accept", SYS_accept4, {-1, 0, 0, 0}},
-	{"run a program", SYS_execve, {PATH("/bin/true"), 0, 0}},
-	{"run a program by descriptor", SYS_execveat, {-1, PATH(""), 0, 0, 0}},
-	{"fork", SYS_clone, {SIGCHLD, 0, 0, 0, 0}},
-	{"clone3", SYS_clone3, {0, 0}},
-	{"trace a process", SYS_ptrace, {PTRACE_ATTACH, 1, 0, 0}},
-	{"read a process' memory", SYS_process_vm_readv, {1, 0, 0, 0, 0, 0}},
-	{"kill a process", SYS_kill, {1, 0}},
-	{"signal by pidfd", SYS_pidfd_send_signal, {-1, 0, 0, 0}},
-	{"mount", SYS_mount, {PATH("none"), PATH("/mnt"), PATH("tmpfs"), 0, 0}},
-	{"unmount", SYS_umount2, {PATH("/nowhere"), 0}},
-	{"change the root", SYS_chroot, {PATH("/nowhere")}},
-	{"new namespaces", SYS_unshare, {0}},
-	{"another's namespace", SYS_setns, {-1, 0}},
-	{"become root", SYS_setuid, {0}},
-	{"become root's group", SYS_setgid, {0}},
-	{"take capabilities", SYS_capset, {0, 0}},
-	{"change limits", SYS_prlimit64, {0, 7, 0, 0}},
-	{"set a process option", SYS_prctl, {PR_SET_DUMPABLE, 1, 0, 0, 0}},
-	{"memory that can be executed", SYS_mmap,
+	{PROBE, "open a file", SYS_openat, {AT_FDCWD, PATH("/etc/passwd"), O_RDONLY}},
+	{BOTH, "make a file", SYS_openat, {AT_FDCWD, PATH("/tmp/forbidden"), O_CREAT | O_WRONLY, 0600}},
+	{PROBE, "look at another process", SYS_openat, {AT_FDCWD, PATH("/proc/1/environ"), O_RDONLY}},
+	{PROBE, "read names in a directory", SYS_getdents64, {0, 0, 0}},
+	{PROBE, "remove a file", SYS_unlinkat, {AT_FDCWD, PATH("/tmp/forbidden"), 0}},
+	{PROBE, "rename a file", SYS_renameat2, {AT_FDCWD, PATH("/x"), AT_FDCWD, PATH("/y"), 0}},
+	{BOTH, "make a directory", SYS_mkdirat, {AT_FDCWD, PATH("/tmp/forbidden"), 0700}},
+	{PROBE, "change a mode", SYS_fchmodat, {AT_FDCWD, PATH("/tmp/forbidden"), 0777}},
+	{BOTH, "a TCP socket", SYS_socket, {AF_INET, SOCK_STREAM, 0}},
+	{BOTH, "an IPv6 socket", SYS_socket, {AF_INET6, SOCK_DGRAM, 0}},
+	{BOTH, "a netlink socket", SYS_socket, {AF_NETLINK, SOCK_RAW, 0}},
+	{BOTH, "a packet socket", SYS_socket, {AF_PACKET, SOCK_RAW, 0}},
+	{PROBE, "a pair of sockets", SYS_socketpair, {AF_INET, SOCK_STREAM, 0, 0}},
+	{PROBE, "listen", SYS_listen, {-1, 1}},
+	{PROBE, "bind", SYS_bind, {-1, 0, 0}},
+	{PROBE, "accept", SYS_accept4, {-1, 0, 0, 0}},
+	{BOTH, "run a program", SYS_execve, {PATH("/bin/true"), 0, 0}},
+	{BOTH, "run a program by descriptor", SYS_execveat, {-1, PATH(""), 0, 0, 0}},
+	{PROBE, "fork", SYS_clone, {SIGCHLD, 0, 0, 0, 0}},
+	{PROBE, "clone3", SYS_clone3, {0, 0}},
+	{BOTH, "trace a process", SYS_ptrace, {PTRACE_ATTACH, 1, 0, 0}},
+	{BOTH, "read a process' memory", SYS_process_vm_readv, {1, 0, 0, 0, 0, 0}},
+	{BOTH, "kill a process", SYS_kill, {1, 0}},
+	{BOTH, "signal by pidfd", SYS_pidfd_send_signal, {-1, 0, 0, 0}},
+	{BOTH, "mount", SYS_mount, {PATH("none"), PATH("/mnt"), PATH("tmpfs"), 0, 0}},
+	{BOTH, "unmount", SYS_umount2, {PATH("/nowhere"), 0}},
+	{BOTH, "change the root", SYS_chroot, {PATH("/nowhere")}},
+	{BOTH, "new namespaces", SYS_unshare, {0}},
+	{BOTH, "another's namespace", SYS_setns, {-1, 0}},
+	{BOTH, "become root", SYS_setuid, {0}},
+	{BOTH, "become root's group", SYS_setgid, {0}},
+	{BOTH, "take capabilities", SYS_capset, {0, 0}},
+	{PROBE, "change limits", SYS_prlimit64, {0, 7, 0, 0}},
+	{PROBE, "set a process option", SYS_prctl, {PR_SET_DUMPABLE, 1, 0, 0, 0}},
+	{PROBE, "memory that can be executed", SYS_mmap,
 	 {0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0}},
-	{"make memory executable", SYS_mprotect, {0, 0, PROT_READ | PROT_EXEC}},
-	{"a file in memory", SYS_memfd_create, {PATH("forbidden"), 0}},
-	{"io_uring", SYS_io_uring_setup, {0, 0}},
-	{"perf events", SYS_perf_event_open, {0, 0, -1, -1, 0}},
-	{"user faults", SYS_userfaultfd, {0}},
-	{"keys", SYS_keyctl, {0, 0, 0, 0, 0}},
-	{"a kernel module", SYS_finit_module, {-1, PATH(""), 0}},
-	{"another kernel", SYS_kexec_load, {0, 0, 0, 0}},
-	{"the clock", SYS_clock_settime, {-1, 0}},
-	{"a device's controls", SYS_ioctl, {0, 0, 0}},
-	{"another filter", SYS_seccomp, {99, 0, 0}},
+	{PROBE, "make memory executable", SYS_mprotect, {0, 0, PROT_READ | PROT_EXEC}},
+	{PROBE, "a file in memory", SYS_memfd_create, {PATH("forbidden"), 0}},
+	{BOTH, "io_uring", SYS_io_uring_setup, {0, 0}},
+	{BOTH, "perf events", SYS_perf_event_open, {0, 0, -1, -1, 0}},
+	{BOTH, "user faults", SYS_userfaultfd, {0}},
+	{BOTH, "keys", SYS_keyctl, {0, 0, 0, 0, 0}},
+	{BOTH, "a kernel module", SYS_finit_module, {-1, PATH(""), 0}},
+	{BOTH, "another kernel", SYS_kexec_load, {0, 0, 0, 0}},
+	{BOTH, "the clock", SYS_clock_settime, {-1, 0}},
+	{PROBE, "a device's controls", SYS_ioctl, {0, 0, 0}},
+	{PROBE, "another filter", SYS_seccomp, {99, 0, 0}},
 };
 
-/* EPERM is the filter's answer; no call above would give it for another reason but
- * some for want of privilege, which is as good. */
-static void try_forbidden(void)
+/* EPERM is the filter's answer, EACCES Landlock's; no call above would give either for
+ * another reason but want of privilege, which is as good. */
+static void try_forbidden(int who)
 {
 	char why[128];
 
@@ -133,11 +138,14 @@ static void try_forbidden(void)
 		const struct attempt *attempt = &attempts[i];
 		const long *with = attempt->argument;
 
+		if (!(attempt->who & who))
+			continue;
 		errno = 0;
 		long result = syscall(attempt->number, with[0], with[1], with[2], with[3],
 				      with[4], with[5]);
 		snprintf(why, sizeof(why), "gave %ld, %s", result, strerror(errno));
-		verdict(result == -1 && errno == EPERM, attempt->name, why);
+		verdict(result == -1 && (errno == EPERM || (who != PROBE && errno == EACCES)),
+			attempt->name, why);
 	}
 }
 
@@ -188,14 +196,23 @@ static void try_needed(void)
 /* Another process of the user that the sandbox becomes: only the filter protects that. */
 static pid_t victim_start(void)
 {
-	pid_t child = fork();
+	int ready[2];
+	char byte;
 
+	if (pipe(ready))
+		return -1;
+	pid_t child = fork();
 	if (child == 0) {
-		if (setgid(NOBODY) || setuid(NOBODY) || prctl(PR_SET_PDEATHSIG, SIGKILL))
+		if (setgid(NOBODY) || setuid(NOBODY) || prctl(PR_SET_PDEATHSIG, SIGKILL) ||
+		    write(ready[1], "1", 1) != 1)
 			_exit(1);
 		for (;;)
 			pause();
 	}
+	close(ready[1]);
+	if (read(ready[0], &byte, 1) != 1)
+		child = -1;
+	close(ready[0]);
 	return child;
 }
 
@@ -245,24 +262,62 @@ static void check_other_abi(int link)
 #endif
 }
 
-int main(void)
+static int be_probe(pid_t victim)
 {
-	setvbuf(stdout, NULL, _IOLBF, 0);
 	int link = iterator_link();
 
 	if (link < 0) {
 		printf("skip - privilege: no iterator can be made here: %s\n", strerror(errno));
 		return 0;
 	}
-	pid_t victim = victim_start();
 	check_other_abi(link);
 	int result = sandbox(link);
 	verdict(result == 0, "the sandbox is entered", strerror(-result));
 	if (result)
 		return 1;
-	try_forbidden();
+	try_forbidden(PROBE);
 	try_victim(victim);
 	try_bpf(link);
 	try_needed();
 	return failures ? 1 : 0;
+}
+
+/* The files of SQLite come and go beside the store. */
+static void try_store(const char *store)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s-wal", store);
+	int fd = open(path, O_CREAT | O_EXCL | O_RDWR, 0600);
+	verdict(fd >= 0 && write(fd, "x", 1) == 1 && unlink(path) == 0,
+		"a file beside the store can be made and removed", strerror(errno));
+	verdict(open("/proc/self/stat", O_RDONLY) >= 0, "files can be read", strerror(errno));
+}
+
+static int be_correlator(pid_t victim, const char *store)
+{
+	confine_bounds();
+	int result = setgid(NOBODY) || setuid(NOBODY) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+			     ? -errno : confine_capabilities();
+	if (result == 0)
+		result = confine_enter(store, NULL);
+	verdict(result == 0, "the sandbox is entered", strerror(-result));
+	if (result)
+		return 1;
+	try_forbidden(BOTH & ~PROBE);
+	try_victim(victim);
+	try_store(store);
+	return failures ? 1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	daemon_name = argc > 1 ? argv[1] : "";
+	if (argc == 2 && strcmp(daemon_name, "probe") == 0)
+		return be_probe(victim_start());
+	if (argc == 3 && strcmp(daemon_name, "correlator") == 0)
+		return be_correlator(victim_start(), argv[2]);
+	fprintf(stderr, "usage: forbidden probe | correlator STORE\n");
+	return 2;
 }
