@@ -198,7 +198,7 @@ int settings_set(struct settings *settings, const char *key, const char *value,
 /* Without these a row has no identity or no version. */
 static bool column_is_needed(const char *column)
 {
-	static const char *const needed[] = {"id", "rev", "host_id", "process_id", "boot_ns"};
+	static const char *const needed[] = {"id", "rev", "host_id", "process_id", "boot_ns", "unix_ns"};
 
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
 		if (strcmp(column, needed[i]) == 0)
