@@ -1,5 +1,5 @@
-/* What the shipper gives up before it speaks to the network: new privileges, core dumps,
- * starting programs, and files other than those it needs. The unit adds what only a service
+/* What the shipper gives up before it speaks to the network: capabilities, new privileges, core
+ * dumps, starting programs, and files other than those it needs. The unit adds what only a service
  * manager can (deploy/systemd/tracer-shipper.service.in). */
 #ifndef TRACER_SHIPPER_SANDBOX_H
 #define TRACER_SHIPPER_SANDBOX_H

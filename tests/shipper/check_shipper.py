@@ -921,6 +921,22 @@ def test_memory_is_flat(directory, lake):
     assert peak < 18 * 1024, f"{peak} KiB"
 
 
+def test_what_it_has_given_up(directory, lake):
+    """Seen from outside: no capability, no new privileges, a filter, no file beyond its own."""
+    store = stored(directory)
+    with Answers(http("503 Service Unavailable")) as answers:
+        with Shipper(SHIPPER, directory, store, url=answers.url) as shipper:
+            wait_until("a request", lambda: answers.requests)
+            fields = dict(line.split(":\t", 1) for line in pathlib.Path(
+                f"/proc/{shipper.process.pid}/status").read_text().splitlines())
+            shipper.kill()
+    wanted = {0, 1 << 1} if os.geteuid() == 0 else {0}
+    assert int(fields["CapEff"], 16) in wanted, fields["CapEff"]
+    if os.geteuid() == 0:
+        same("bounding set", int(fields["CapBnd"], 16), 0)
+    same("no new privileges, seccomp", (fields["NoNewPrivs"], fields["Seccomp"]), ("1", "2"))
+
+
 def main():
     names = sys.argv[2:]
     try:

@@ -30,7 +30,7 @@ ENTITIES = {path.stem: path.read_text() for path in (ROOT / "common/store/entiti
 KEYS = {"samples": ("host_id", "process_id", "boot_ns"), "host_samples": ("host_id", "unix_ns")}
 # What a sanitizer keeps of freed memory would look like growth.
 ENVIRONMENT = os.environ | {
-    "ASAN_OPTIONS": "quarantine_size_mb=1:thread_local_quarantine_size_kb=64:detect_leaks=1",
+    "ASAN_OPTIONS": "quarantine_size_mb=1:thread_local_quarantine_size_kb=64",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
 }
 
