@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define STORE_CACHE_KIB 256 /* every row is read once, in order */
+
 static int fail(struct gather *gather, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -58,7 +60,10 @@ int gather_open(struct gather *gather)
 	/* Of the file that is opened next; if it is replaced in between, the next look says so. */
 	gather->inode = stat(gather->settings->store, &status) == 0 ? status.st_ino : 0;
 	error = store_open_reader(gather->settings->store, &gather->store, &text);
-	return error < 0 ? fail(gather, error, "%s", text.text) : 0;
+	if (error < 0)
+		return fail(gather, error, "%s", text.text);
+	error = store_limit_cache(gather->store, STORE_CACHE_KIB);
+	return error < 0 ? fail_store(gather, error) : 0;
 }
 
 /* ---- looking --------------------------------------------------------------------- */

@@ -386,6 +386,14 @@ int store_open_empty(struct store **ret_store, struct store_error *ret_error)
 	return 0;
 }
 
+int store_limit_cache(struct store *store, int kib)
+{
+	char sql[64];
+
+	snprintf(sql, sizeof(sql), "PRAGMA cache_size = -%d", kib);
+	return store_exec(store, sql);
+}
+
 /* Kept on read-only media, with no writer ever beside it, a WAL database can only be
  * opened as immutable. With a PATH-wal present its rows may be in there: never then. */
 static int reader_open_immutable(struct store *store, const char *path)

@@ -35,6 +35,9 @@ int store_schema_version(void);
 /* An empty store in memory, to ask it for the columns of this release. */
 int store_open_empty(struct store **ret_store, struct store_error *ret_error);
 
+/* How much of the file a reader of SQLite's keeps in memory (2 MiB where nothing is said). */
+int store_limit_cache(struct store *store, int kib);
+
 void store_close(struct store *store);
 
 /* The error of the last failed call, in words. */

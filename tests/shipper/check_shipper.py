@@ -918,7 +918,7 @@ def test_memory_is_flat(directory, lake):
             shipper.stop()
     rows = compare(lake, store)
     print(f"    {rows} rows; at most {peak} KiB resident")
-    assert peak < 18 * 1024, f"{peak} KiB"
+    assert peak < 16 * 1024, f"{peak} KiB"
 
 
 def test_what_it_has_given_up(directory, lake):
