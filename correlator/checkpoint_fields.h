@@ -23,7 +23,7 @@ enum checkpoint_kind { CHECKPOINT_CONTAINER = 1, CHECKPOINT_RUN, CHECKPOINT_TASK
 	V(origin_process_id) V(user_id) V(task_count) V(orchestrator) V(frozen) V(spine_length)
 #define TASK_INTS(V)                                                                         \
 	V(id) V(name_fixed) V(root_process_id) V(orchestrator_process_id)                     \
-	V(merged_into_id) V(failure.process_id) V(failure.severity)                           \
+	V(merged_into_id) V(failure.process_id) V(failure.severity) V(failure.group_id)       \
 	V(failure.sender_process_id) V(failure.sender_user_id) V(failed_commands_told)        \
 	V(incident_told) V(moved_boot_ns) V(idle_count)
 #define GROUP_INTS(V)                                                                        \

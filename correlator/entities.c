@@ -317,6 +317,8 @@ void group_move(struct model *model, struct group *group, struct task *task)
 
 	if (from == task)
 		return;
+	if (from->failure.group_id == group->id)
+		failure_merge(&task->failure, &from->failure);
 	DL_DELETE(from->groups, group);
 	DL_APPEND(task->groups, group);
 	group->task = task;

@@ -40,6 +40,7 @@ struct failure {
 	char why[512];    /* "" unknown */
 	int severity;
 	int64_t process_id;
+	int64_t group_id; /* where that process is: they move together */
 	int64_t sender_process_id, sender_user_id;
 	char sender_program[48];
 };

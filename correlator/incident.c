@@ -248,6 +248,7 @@ static void failure_set(struct failure *failure, const struct image *image,
 	failure->what = strdup(what);
 	failure->severity = severity_of(image);
 	failure->process_id = image->id;
+	failure->group_id = image->tool->group->id;
 	snprintf(failure->why, sizeof(failure->why), "%s", why);
 	if (!sent || sent->kind == SENDER_KERNEL)
 		return;

@@ -71,6 +71,7 @@ static void spine_raise(struct model *model, struct run *run, int level)
 		if (other != task && strcmp(other->kind, "generic") == 0 && other->merged_into_id == ROW_NULL)
 			task_merge(model, other, task);
 	task_take_root(model, task, first);
+	incident_note_task(model, task); /* its root may have ended already */
 	run->spine_length = level + 1;
 	run->orchestrator = level;
 	if (run->task_count > RUN_MERGEABLE_TASKS_MAX)

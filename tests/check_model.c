@@ -803,6 +803,24 @@ START_TEST(a_restart_remembers_who_sent_it)
 }
 END_TEST
 
+/* Only the second subtree of the driver shows that the first, which is over, was a task. */
+START_TEST(a_task_that_shows_itself_late_is_told_too)
+{
+	spawn(2, 10, "bash driver.sh");
+	spawn(10, 11, "timeout 1 bwa mem x");
+	spawn(11, 12, "bwa mem x");
+	send_signal(12, 11, 15, 0);
+	exit_process(12, 15);
+	exit_process(11, 124 << 8);
+	spawn(10, 13, "sort y");
+	exit_process(13, 0);
+	exit_process(10, 0);
+	ck_assert_str_eq(rows("SELECT t.name, t.status, i.sender_program FROM incidents i JOIN tasks t ON t.id = "
+			      "i.task_id"),
+			 "bwa mem failed timeout\n");
+}
+END_TEST
+
 /* grep may fail on purpose; what was killed explains more, whichever came first. */
 START_TEST(the_gravest_failure_explains_a_task)
 {
@@ -1491,6 +1509,7 @@ int main(void)
 	tcase_add_test(all, a_handled_signal_is_told_too);
 	tcase_add_test(all, an_earlier_signal_is_not_to_blame);
 	tcase_add_test(all, a_restart_remembers_who_sent_it);
+	tcase_add_test(all, a_task_that_shows_itself_late_is_told_too);
 	tcase_add_test(all, the_gravest_failure_explains_a_task);
 	tcase_add_test(all, a_command_that_could_not_be_executed);
 	tcase_add_loop_test(all, an_oom_kill_names_its_cgroup_and_limit, 0,
