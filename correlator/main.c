@@ -18,6 +18,7 @@
 
 #include "common/log.h"
 #include "common/shipping.h"
+#include "correlator/confine.h"
 #include "correlator/replay.h"
 #include "correlator/server.h"
 
