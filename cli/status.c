@@ -20,6 +20,9 @@
 
 enum { OPTION_SHIPPER = 1 };
 
+#define HOST_SILENT_NS (10 * 60 * 1000000000LL) /* a few intervals of the shipper */
+#define HOSTS_NAMED 20
+
 static const struct option_spec option_specs[] = {
 	OPTION_SPEC_JSON,
 	OPTION_SPEC_SOURCE,
@@ -165,17 +168,13 @@ static int64_t file_bytes(const char *path, const char *suffix)
 	return stat(name, &status) == 0 ? status.st_size : 0;
 }
 
-static int check_contents(struct status *status, struct store *store, const char *path)
+/* Of every entity how many: a finding, and members of `rows`. */
+static int check_rows(struct status *status, struct store *store, json_t *rows)
 {
-	int64_t size = file_bytes(path, "") + file_bytes(path, "-wal");
-	json_t *rows = json_object();
 	struct store_result *result;
 	char text[320] = "", number[UNITS_SIZE];
 	int more, error = store_query(store, "status", NULL, &result);
 
-	json_object_set_new(status->json, "store",
-			    json_pack("{s:I, s:o}", "size_bytes", (json_int_t)size, "rows", rows));
-	json_set_string(json_object_get(status->json, "store"), "path", path);
 	if (error < 0)
 		return error;
 	while ((more = store_result_next(result)) > 0) {
@@ -188,10 +187,22 @@ static int check_contents(struct status *status, struct store *store, const char
 			 units_count(number, count, false), name);
 	}
 	store_result_free(result);
-	findings_add(&status->findings, FINDING_OK, "store", "%s, %s", path,
-		     units_bytes(number, size, false));
 	findings_add(&status->findings, FINDING_OK, "rows", "%s", text);
 	return more;
+}
+
+static int check_contents(struct status *status, struct store *store, const char *path)
+{
+	int64_t size = file_bytes(path, "") + file_bytes(path, "-wal");
+	json_t *rows = json_object();
+	char text[UNITS_SIZE];
+
+	json_object_set_new(status->json, "store",
+			    json_pack("{s:I, s:o}", "size_bytes", (json_int_t)size, "rows", rows));
+	json_set_string(json_object_get(status->json, "store"), "path", path);
+	findings_add(&status->findings, FINDING_OK, "store", "%s, %s", path,
+		     units_bytes(text, size, false));
+	return check_rows(status, store, rows);
 }
 
 static void check_store(struct status *status, const char *path)
@@ -217,11 +228,68 @@ static void check_store(struct status *status, const char *path)
 	source_close(store);
 }
 
+/* ---- the lake ---------------------------------------------------------------- */
+
+/* Which hosts are silent; the first few by name. */
+static void hosts_tell(struct status *status, const struct rows *hosts)
+{
+	int64_t now_ns = clock_ns(CLOCK_REALTIME);
+	size_t silent = 0;
+	char age[UNITS_SIZE];
+
+	for (size_t i = 0; i < hosts->count; i++) {
+		const struct row_host *host = ROWS_ITEM(hosts, host, i);
+		json_t *item = row_to_json(&row_type_host, host);
+		int64_t silent_ns = now_ns - host->last_seen_unix_ns;
+
+		json_set_integer(item, "silent_ns", silent_ns);
+		json_array_append_new(json_object_get(status->json, "hosts"), item);
+		if (silent_ns < HOST_SILENT_NS || silent++ >= HOSTS_NAMED)
+			continue;
+		finding_mend(findings_add(&status->findings, FINDING_LIMITED, "host",
+					  "%s: last heard of %s ago", host->hostname,
+					  units_duration(age, silent_ns, false)),
+			     "there: tracer status, and journalctl -u tracer-shipper");
+	}
+	findings_add(&status->findings, FINDING_OK, "hosts", "%zu, of which %zu are silent for over %d min",
+		     hosts->count, silent, (int)(HOST_SILENT_NS / 60000000000LL));
+}
+
+static void check_lake(struct status *status, const struct options *options)
+{
+	struct store *store = source_open(options);
+	struct rows hosts = {0};
+	json_t *rows = json_object();
+	int error = store ? source_load(store, &row_type_host, "hosts", NULL, &hosts) : -EIO;
+
+	json_object_set_new(status->json, "hosts", json_array());
+	json_object_set_new(status->json, "rows", rows);
+	if (error == 0) {
+		hosts_tell(status, &hosts);
+		error = check_losses(status, store);
+	}
+	if (error == 0)
+		error = check_rows(status, store, rows);
+	if (error < 0)
+		findings_add(&status->findings, FINDING_MISSING, "lake", "%s",
+			     store ? store_error_text(store) : "cannot be asked");
+	rows_free(&hosts);
+	source_close(store);
+}
+
 /* ---- the verb ---------------------------------------------------------------- */
+
+static void check_host(struct status *status, const struct options *options, const char *shipper)
+{
+	json_object_set_new(status->json, "daemons", json_array());
+	check_daemons(status);
+	check_store(status, options_store_path(options));
+	shipping_check(shipper, &status->findings, status->json);
+}
 
 static int status_main(const struct verb *verb, int argc, char **argv)
 {
-	struct status status = {.json = json_pack("{s:[]}", "daemons")};
+	struct status status = {.json = json_object()};
 	struct options options;
 	struct output output;
 	const char *value, *shipper = SHIPPING_STATE_DEFAULT;
@@ -235,9 +303,10 @@ static int status_main(const struct verb *verb, int argc, char **argv)
 		return option < 0 ? options_exit(option) : VERB_USAGE;
 	}
 	output_init(&output, stdout, options.color);
-	check_daemons(&status);
-	check_store(&status, options_store_path(&options));
-	shipping_check(shipper, &status.findings, status.json);
+	if (options_use_lake(&options))
+		check_lake(&status, &options);
+	else
+		check_host(&status, &options, shipper);
 	json_object_set_new(status.json, "findings", findings_to_json(&status.findings));
 	if (options.json) {
 		json_dumpf(status.json, stdout, JSON_INDENT(2));
@@ -257,7 +326,8 @@ const struct verb verb_status = {
 	.summary = "daemons, lag, losses, size of the store",
 	.description =
 		"Tells whether the daemons run and keep up, what was lost, how much the store holds, and\n"
-		"how far the shipper is behind it. Exit status 1 where something is wrong; the line below it says what to do.",
+		"how far the shipper is behind it; of a lake, which hosts are silent. Exit status 1 where\n"
+		"something is wrong; the line below it says what to do.",
 	.options = option_specs,
 	.examples = "  tracer status\n"
 		    "  tracer status --json | jq .stream.lag_ns",

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/freshness.h"
@@ -23,12 +24,13 @@
 #define PROCESSES_MOST 20000
 #define PERIOD_DEFAULT_S 1
 
-enum { OPTION_ONCE = 1, OPTION_SORT, OPTION_ALL, OPTION_PERIOD };
+enum { OPTION_ONCE = 1, OPTION_SORT, OPTION_ALL, OPTION_PERIOD, OPTION_HOST };
 
 static const struct option_spec option_specs[] = {
 	{OPTION_ONCE, "once", '1', NULL, NULL, "print one snapshot and end"},
 	{OPTION_SORT, "sort", 's', "KEY", "cpu memory read write", "by cpu, memory, read or write"},
 	{OPTION_ALL, "all", 'a', NULL, NULL, "what is idle, and the system's own, too"},
+	{OPTION_HOST, "host", 0, "NAME", NULL, "of this host, where a lake has several"},
 	{OPTION_PERIOD, "period", 'd', "SECONDS", NULL, "between refreshes (1)"},
 	OPTION_SPEC_RAW,
 	OPTION_SPEC_JSON,
@@ -64,6 +66,7 @@ struct snapshot {
 
 struct top {
 	struct options options;
+	const char *host_name; /* as given, NULL: not given */
 	struct store *store;
 	struct output output;
 	enum sort_key sort;
@@ -195,22 +198,72 @@ static int rows_take(struct snapshot *snapshot, struct store_result *result)
 	return more;
 }
 
+/* The one host that is looked at. 0; -ENOENT or -EEXIST, said. */
+static int host_choose(const struct top *top, const struct rows *hosts, const struct row_host **ret_host)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < hosts->count; i++) {
+		const struct row_host *host = ROWS_ITEM(hosts, host, i);
+
+		if (top->host_name && strcmp(host->hostname, top->host_name) != 0)
+			continue;
+		*ret_host = host;
+		found++;
+	}
+	if (found == 1 || (found == 0 && !top->host_name))
+		return 0;
+	if (found > 1)
+		fprintf(stderr, "tracer top: there are %zu hosts: choose one with --host (see tracer "
+			"status)\n", found);
+	else
+		fprintf(stderr, "tracer top: no host has this name: see tracer status\n");
+	return found ? -EEXIST : -ENOENT;
+}
+
+/* What is "now": a lake hears of each host in turn, a store of its own. */
+static int now_find(struct top *top, struct snapshot *snapshot, struct store_parameter *ret_host_id)
+{
+	const struct row_host *host = NULL;
+	struct store_stream stream;
+	struct rows hosts = {0};
+	struct timespec now;
+	int error = source_load(top->store, &row_type_host, "hosts", NULL, &hosts);
+
+	if (error == 0)
+		error = host_choose(top, &hosts, &host);
+	if (error == 0) {
+		snapshot->now_boot_ns = source_now_boot_ns(top->store, host);
+		if (store_read_stream(top->store, &stream) == 0) {
+			snapshot->lag_ns = freshness_lag_ns(&stream);
+		} else if (host) {
+			clock_gettime(CLOCK_REALTIME, &now);
+			snapshot->lag_ns = now.tv_sec * 1000000000LL + now.tv_nsec - host->last_seen_unix_ns;
+		}
+		if (snapshot->now_boot_ns == ROW_NULL)
+			snapshot->now_boot_ns = 0;
+		ret_host_id->type = host ? STORE_INTEGER : STORE_NULL;
+		ret_host_id->integer = host ? host->id : 0;
+	}
+	rows_free(&hosts);
+	return error;
+}
+
 static int snapshot_take(struct top *top, struct snapshot *snapshot)
 {
-	struct store_stream stream = {0};
 	struct store_parameter parameters[] = {
 		{"since_boot_ns", STORE_INTEGER, 0, NULL},
-		{"limit", STORE_INTEGER, PROCESSES_MOST, NULL}, {0},
+		{"limit", STORE_INTEGER, PROCESSES_MOST, NULL},
+		{"host_id", STORE_NULL, 0, NULL}, {0},
 	};
 	struct store_result *result;
 	int error = source_renew(top->store);
 
 	*snapshot = (struct snapshot){.lag_ns = INT64_MAX};
+	if (error == 0)
+		error = now_find(top, snapshot, &parameters[2]);
 	if (error < 0)
 		return error;
-	if (store_read_stream(top->store, &stream) == 0)
-		snapshot->lag_ns = freshness_lag_ns(&stream);
-	snapshot->now_boot_ns = (int64_t)stream.committed_boot_ns;
 	parameters[0].integer = snapshot->now_boot_ns - WINDOW_NS;
 	error = store_query(top->store, "top_processes", parameters, &result);
 	if (error == 0) {
@@ -503,6 +556,9 @@ static int option_take(struct top *top, int option, const char *value)
 		return 0;
 	case OPTION_ALL:
 		top->all = true;
+		return 0;
+	case OPTION_HOST:
+		top->host_name = value;
 		return 0;
 	case OPTION_PERIOD:
 		if (options_parse_number(value, 3600, &seconds) < 0 || seconds == 0)

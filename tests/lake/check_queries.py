@@ -105,7 +105,7 @@ def values_for(store):
         "run_id": whole([*column("SELECT id FROM runs"), 1]),
         "task_id": whole([*column("SELECT id FROM tasks"), 1]),
         "process_id": whole([*column("SELECT id FROM processes ORDER BY exec_id DESC"), 1]),
-        "host_id": whole([*column("SELECT id FROM hosts"), 1]),
+        "host_id": ["n", *whole([*column("SELECT id FROM hosts"), 1])],
         "pid": whole([*column("SELECT pid FROM processes"), 1]),
         "name": [f"t{name}" for name in names] + ["n", "tno'such \\ name %_", "t"],
         "first_id": ["i0", *whole(ids)],

@@ -2,14 +2,15 @@
 -- recent_read_bytes and recent_write_bytes in recent_wall_ns; without a sample of late
 -- all are NULL: it was idle.
 -- :since_boot_ns where "now" begins, a few seconds before stream.committed_boot_ns;
--- :limit rows.
+-- :host_id of this host, NULL: of any; :limit rows.
 WITH latest AS (
   SELECT process_id, max(boot_ns) AS boot_ns, min(boot_ns) AS first_boot_ns,
          max(cpu_ns) AS cpu_ns, min(cpu_ns) AS first_cpu_ns,
          max(read_bytes) AS read_bytes, min(read_bytes) AS first_read_bytes,
          max(write_bytes) AS write_bytes, min(write_bytes) AS first_write_bytes
     FROM samples
-   WHERE process_id IN (SELECT id FROM processes WHERE end_boot_ns IS NULL)
+   WHERE process_id IN (SELECT id FROM processes
+                         WHERE end_boot_ns IS NULL AND (:host_id IS NULL OR host_id = :host_id))
      AND boot_ns >= :since_boot_ns
    GROUP BY process_id
 ), shape AS (
@@ -38,7 +39,7 @@ WITH latest AS (
          shape.rss_shmem_bytes AS rss_shmem_bytes, shape.swap_bytes AS swap_bytes,
          shape.thread_count AS thread_count
     FROM processes p LEFT JOIN shape ON shape.process_id = p.id
-   WHERE p.end_boot_ns IS NULL
+   WHERE p.end_boot_ns IS NULL AND (:host_id IS NULL OR p.host_id = :host_id)
 )
 SELECT living.id AS id, living.pid AS pid, living.parent_id AS parent_id,
        living.user_id AS user_id, living.run_id AS run_id, living.task_id AS task_id,

@@ -1,12 +1,13 @@
 -- Living tasks with what their processes used of late, the busiest first: recent_cpu_ns
 -- in about recent_wall_ns; without a sample of late both are NULL: it was idle.
 -- :since_boot_ns where "now" begins, a few seconds before stream.committed_boot_ns;
--- :limit rows.
+-- :host_id of this host, NULL: of any; :limit rows.
 WITH latest AS (
   SELECT process_id, max(boot_ns) AS boot_ns, min(boot_ns) AS first_boot_ns,
          max(cpu_ns) AS cpu_ns, min(cpu_ns) AS first_cpu_ns
     FROM samples
-   WHERE process_id IN (SELECT id FROM processes WHERE end_boot_ns IS NULL)
+   WHERE process_id IN (SELECT id FROM processes
+                         WHERE end_boot_ns IS NULL AND (:host_id IS NULL OR host_id = :host_id))
      AND boot_ns >= :since_boot_ns
    GROUP BY process_id
 ), shape AS (
@@ -25,7 +26,7 @@ WITH latest AS (
                               ELSE shape.first_boot_ns END AS recent_wall_ns,
          shape.rss_anon_bytes AS rss_anon_bytes, shape.rss_shmem_bytes AS rss_shmem_bytes
     FROM processes p LEFT JOIN shape ON shape.process_id = p.id
-   WHERE p.end_boot_ns IS NULL
+   WHERE p.end_boot_ns IS NULL AND (:host_id IS NULL OR p.host_id = :host_id)
 ), busy AS (
   SELECT task_id, count(*) AS living_count, sum(recent_cpu_ns) AS recent_cpu_ns,
          max(recent_wall_ns) AS recent_wall_ns, sum(rss_anon_bytes) AS rss_anon_bytes,
