@@ -196,7 +196,9 @@ enum {
 
 static __always_inline bool signal_is_handled(struct task_struct *task, __u32 signal)
 {
-	struct k_sigaction *action = (void *)task->sighand +
+	/* A number to the verifier, which lets nothing unknown be added to a pointer. */
+	void *handlers = BPF_CORE_READ(task, sighand);
+	struct k_sigaction *action = handlers +
 		bpf_core_field_offset(struct sighand_struct, action) +
 		(signal - 1) * bpf_core_type_size(struct k_sigaction);
 
