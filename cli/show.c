@@ -100,7 +100,9 @@ const struct verb verb_show = {
 		"CPU       time on processors; cores is CPU divided by wall\n"
 		"peak RSS  resident set of the largest single process at its peak\n"
 		"read, written  bytes from and to storage, not what the page cache gave\n"
+		"sent, received  by TCP and UDP; there only where something was\n"
 		"waited    time in which threads were ready to run and had no processor\n"
+		"of its limit  the most that its memory cgroup used, of what it may\n"
 		"-         not known; it is never counted as zero",
 	.options = option_specs,
 	.examples = "  tracer show\n"

@@ -273,6 +273,8 @@ static void look_at(const struct slot *slot, bool with_text, unsigned choice)
 	sample->cgroup_id = 1;
 	sample->pgid = slot->image.pid;
 	sample->counters = counters_now(slot);
+	sample->counters.valid |= COUNTER_VALID(uninterruptible_count);
+	sample->counters.uninterruptible_count = slot->image.pid % 3 == 0;
 	sample->flags = slot->living ? 0 : RECORD_EXITING;
 	if (with_text) {
 		sample->comm = bytes("comm");
@@ -338,6 +340,45 @@ static void be_ignored(struct input *input)
 	event.ignored.image = slot->image;
 	send_event();
 	*slot = (struct slot){0};
+}
+
+static void be_sent_a_signal(struct input *input)
+{
+	struct slot *target = choose(input), *sender = choose(input);
+	unsigned number = take(input);
+
+	if (!target->image.pid)
+		return;
+	begin_event(EVENT_SIGNAL);
+	event.signal.boot_ns = now_boot_ns;
+	event.signal.image = target->image;
+	event.signal.sender = sender->image; /* of nobody: the kernel's */
+	event.signal.signal = number & 0x1f;
+	event.signal.code = number & 0x80 ? 128 : 0;
+	send_event();
+}
+
+static void hold_a_device(struct input *input)
+{
+	struct slot *slot = choose(input);
+	unsigned number = take(input);
+
+	begin_event(EVENT_DEVICE);
+	event.device.boot_ns = now_boot_ns;
+	event.device.image = slot->image;
+	event.device.major = number & 1 ? 195 : 226;
+	event.device.minor = number;
+	send_event();
+}
+
+static void be_rare(struct input *input)
+{
+	switch (take(input) % 4) {
+	case 0: be_ignored(input); break;
+	case 1: tell_loss(input); break;
+	case 2: be_sent_a_signal(input); break;
+	case 3: hold_a_device(input); break;
+	}
 }
 
 static void boot_machine(void)
@@ -434,7 +475,7 @@ static void happen(struct input *input)
 		tell_cgroup(input);
 		break;
 	case 13:
-		take(input) & 1 ? tell_loss(input) : be_ignored(input);
+		be_rare(input);
 		break;
 	case 14:
 		now_boot_ns += take(input) * 100 * MS;
@@ -456,6 +497,7 @@ static const char *const always[] = {
 	"SELECT count(*) FROM tasks t LEFT JOIN tasks p ON p.id = t.parent_task_id "
 	"WHERE t.parent_task_id IS NOT NULL AND (p.id IS NULL OR p.run_id <> t.run_id)",
 	"SELECT count(*) FROM incidents i LEFT JOIN standing_runs r ON r.id = i.run_id WHERE r.id IS NULL",
+	"SELECT count(*) FROM incidents WHERE end_boot_ns < boot_ns",
 };
 
 static const char *const of_a_kernel[] = {
@@ -465,6 +507,8 @@ static const char *const of_a_kernel[] = {
 	"p.tool_id = l.id AND ended IS NULL)",
 	"SELECT count(*) FROM tools l WHERE cpu_ns <> (SELECT ifnull(sum(cpu_ns), 0) FROM processes p "
 	"WHERE p.tool_id = l.id)",
+	"SELECT count(*) FROM runs r WHERE ifnull(uninterruptible_ns, 0) <> (SELECT "
+	"ifnull(sum(uninterruptible_ns), 0) FROM processes p WHERE p.run_id = r.id)",
 	"SELECT count(*) FROM tasks t WHERE (process_count, living_count, failed_count, cpu_ns, "
 	"read_bytes) <> (SELECT ifnull(sum(process_count), 0), ifnull(sum(living_count), 0), "
 	"ifnull(sum(failed_count), 0), ifnull(sum(cpu_ns), 0), ifnull(sum(read_bytes), 0) FROM tools l "
