@@ -23,8 +23,8 @@ sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "correlator")]
 from harness import (  # noqa: E402
-    ENVIRONMENT, Answers, Lake, Proxy, Shipper, Skip, Unavailable, compare, free_port, http, make_store,
-    make_tables, run, same, settings_for, store_rows, wait_until)
+    ENVIRONMENT, ROOT, Answers, Lake, Proxy, Shipper, Skip, Unavailable, compare, free_port, http,
+    make_store, make_tables, run, same, settings_for, store_rows, wait_until)
 from wire_client import Peer, Story  # noqa: E402
 
 BUILD = pathlib.Path(sys.argv[1]).resolve()
@@ -680,6 +680,30 @@ def test_body_that_a_proxy_refuses(directory, lake):
              lake=settings_for(lake, **{"ca-file": str(directory / "authority.pem")}))
 
 
+def test_proxy_of_the_settings_alone(directory, lake):
+    """With its password from a file; what the environment says counts for nothing."""
+    store = stored(directory)
+    secret = directory / "proxy-password"
+    secret.write_text("hunter2\n")
+    secret.chmod(0o600)
+    with Answers(ACCEPTED) as proxy, Answers(http("502 Bad Gateway")) as other:
+        ENVIRONMENT["http_proxy"] = ENVIRONMENT["ALL_PROXY"] = other.url
+        try:
+            with Shipper(SHIPPER, directory, store, "--once", url="http://127.0.0.1:9", lake={
+                    "proxy": proxy.url, "proxy-user": "us", "proxy-password-file": str(secret)}) as shipper:
+                shipper.finish()
+            (directory / "state/cursor").unlink()
+            with Shipper(SHIPPER, directory, store, "--once", url=proxy.url) as shipper:
+                shipper.finish()
+        finally:
+            del ENVIRONMENT["http_proxy"], ENVIRONMENT["ALL_PROXY"]
+        same("requests through the environment's proxy", other.requests, [])
+        heads = [head for head, _ in proxy.requests]
+    assert heads[0].startswith("POST http://127.0.0.1:9/?query="), heads[0]
+    assert "Proxy-Authorization: Basic " in heads[0], heads[0]
+    assert heads[-1].startswith("POST /?query=") and "Proxy-Authorization" not in heads[-1], heads[-1]
+
+
 # ---- secrets -----------------------------------------------------------------------------
 
 
@@ -935,6 +959,50 @@ def test_what_it_has_given_up(directory, lake):
     if os.geteuid() == 0:
         same("bounding set", int(fields["CapBnd"], 16), 0)
     same("no new privileges, seccomp", (fields["NoNewPrivs"], fields["Seccomp"]), ("1", "2"))
+
+
+BOOT_SERVICE = """[Unit]
+DefaultDependencies=no
+After=systemd-journald.service
+Wants=systemd-journald.service
+[Service]
+Type=oneshot
+ExecStart=/bin/bash -c '/mnt/shared/boot.sh /mnt/shared >/mnt/shared/boot.log 2>&1'
+"""
+
+
+def test_unit_under_systemd(directory, lake):
+    """The unit as it is installed, with all that it forbids, in a container with a systemd of its
+    own: this system's /usr, nothing else of it, its network."""
+    if os.geteuid() != 0 or not shutil.which("systemd-nspawn"):
+        raise Skip("needs root and systemd-nspawn")
+    if b"__asan_init" in SHIPPER.read_bytes():
+        raise Skip("a sanitizer's runtime does what the unit forbids")
+    store = stored(directory)
+    make_tables(lake, SCHEMA)
+    for path in (SHIPPER, ROOT / "deploy/systemd/tracer-shipper.service.in",
+                 ROOT / "deploy/systemd/tracer.sysusers", HERE / "boot.sh"):
+        shutil.copy(path, directory)
+    (directory / "password").write_text(lake.passwords["shipper"])
+    Shipper.config(directory, {"lake": {"url": lake.url, "user": "shipper",
+                                        "password-file": "/etc/tracer/password"}})
+    service = directory / "boot.service"
+    service.write_text(BOOT_SERVICE)
+    result = subprocess.run(
+        ["timeout", "--kill-after=5", "60", "systemd-nspawn", "-q", "-D", "/", "--volatile=yes", "--boot",
+         "--register=no", "--keep-unit", f"--bind={directory}:/mnt/shared",
+         f"--bind-ro={service}:/etc/systemd/system/boot.service", "--", "--unit=boot.service"],
+        env=os.environ | {"SYSTEMD_NSPAWN_UNIFIED_HIERARCHY": "1"}, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, check=False)
+    log = directory / "boot.log"
+    if not log.exists():
+        raise Skip(f"systemd-nspawn boots nothing here: {(result.stderr or result.stdout).strip()[-200:]}")
+    same(f"how it ended: {log.read_text()}", (directory / "result").read_text(),
+         "Result=success\nExecMainStatus=0\n")
+    process = dict(line.split(":\t", 1) for line in (directory / "process").read_text().splitlines())
+    same("capabilities", {int(process[f"Cap{name}"], 16) for name in ("Inh", "Prm", "Eff", "Bnd", "Amb")}, {0})
+    assert process["Uid"].split()[0] != "0"
+    compare(lake, store)
 
 
 def main():

@@ -1,0 +1,27 @@
+#!/bin/bash
+# Inside the container that check_shipper.py boots: installs the unit as deploy/install does and
+# runs it once. $1: the directory shared with the test.
+set -x
+shared=$1
+systemd-sysusers "$shared/tracer.sysusers"
+install -d -o tracer -g tracer -m 750 /var/lib/tracer
+cp "$shared"/tracer.db* /var/lib/tracer/
+chown tracer:tracer /var/lib/tracer/*
+chmod 640 /var/lib/tracer/*
+install -D -m 755 "$shared/tracer-shipper" /opt/tracer/tracer-shipper
+install -D -m 644 "$shared/shipper.yaml" /etc/tracer/shipper.yaml
+install -o tracer-shipper -m 600 "$shared/password" /etc/tracer/password
+sed 's|@libexecdir@|/opt|' "$shared/tracer-shipper.service.in" \
+	>/etc/systemd/system/tracer-shipper.service
+systemctl daemon-reload
+systemctl start tracer-shipper
+for ((try = 0; try < 100; try++)); do
+	grep -q '"sent_batch_count": 6' /var/lib/tracer-shipper/status.json && break
+	sleep 0.1
+done
+grep -E '^(Uid|Groups|Cap...|NoNewPrivs|Seccomp):' \
+	"/proc/$(systemctl show --property MainPID --value tracer-shipper)/status" >"$shared/process"
+systemctl stop tracer-shipper
+systemctl show --property Result,ExecMainStatus tracer-shipper >"$shared/result"
+journalctl --unit tracer-shipper --no-pager
+systemctl poweroff --force
