@@ -1,0 +1,141 @@
+"""A store that cannot be written: the disk is full, somebody else has it, it is broken."""
+
+import contextlib
+import os
+import sqlite3
+import subprocess
+import time
+
+from daemons import SANITIZERS, same, wait_until
+from storm import await_ends, check_each_once
+
+WITHOUT_S = 6  # longer than anybody's patience with a lock
+COMMANDS = 400
+
+
+@contextlib.contextmanager
+def full_disk(disk):
+    """Takes all the room there is, and gives it back."""
+    filler = disk / "filler"
+    with open(filler, "wb", buffering=0) as file:
+        for size in (65536, 512):
+            with contextlib.suppress(OSError):
+                while True:
+                    file.write(bytes(size))
+    try:
+        yield
+    finally:
+        filler.unlink()
+
+
+def small_disk(daemons):
+    """The store on a file system of its own."""
+    disk = daemons.directory / "disk"
+    disk.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=32m", "none", disk], check=True)
+    daemons.store = disk / "tracer.db"
+    return disk
+
+
+def complaints(daemons):
+    return [line for line in daemons.correlator.log().splitlines() if "cannot" in line]
+
+
+def committed(daemons):
+    return daemons.value("SELECT ring_offset FROM stream")
+
+
+def check_waits(bench, daemons, ran):
+    """What happens while nothing can be written: one complaint, and nothing lost that is not even
+    on disk yet. The storm it saw; `ran` commands were there before."""
+    offset = committed(daemons)
+    storm = bench.storm(first=ran, count=COMMANDS, rate=200).wait()
+    wait_until("a complaint", lambda: complaints(daemons))
+    time.sleep(WITHOUT_S)
+    same("position in the store", committed(daemons), offset)
+    same("complaints", len(complaints(daemons)), 1)
+    assert not daemons.correlator.has_ended(), daemons.correlator.log()
+    return ran + storm.count
+
+
+def check_recovers(daemons, ran):
+    """By itself: the same process, everything there, and it said so."""
+    await_ends(daemons, ran)
+    assert "can be written again" in daemons.correlator.log(), daemons.correlator.log()
+    daemons.stop()
+    check_each_once(daemons, ran)
+    daemons.check_store()
+
+
+def test_a_full_disk(bench):
+    daemons = bench.daemons()
+    disk = small_disk(daemons)
+    daemons.start()
+    bench.storm(count=COMMANDS).wait()
+    await_ends(daemons, COMMANDS)
+    with full_disk(disk):
+        ran = check_waits(bench, daemons, COMMANDS)
+    check_recovers(daemons, ran)
+
+
+def test_killed_while_the_disk_is_full(bench):
+    """Had anything been acknowledged that was not on disk, it would be missing now."""
+    daemons = bench.daemons()
+    disk = small_disk(daemons)
+    daemons.start()
+    bench.storm(count=COMMANDS).wait()
+    await_ends(daemons, COMMANDS)
+    with full_disk(disk):
+        ran = check_waits(bench, daemons, COMMANDS)
+        daemons.correlator.kill()
+    daemons.start_correlator()
+    await_ends(daemons, ran)
+    daemons.stop()
+    check_each_once(daemons, ran)
+    daemons.check_store()
+
+
+def test_a_locked_store(bench):
+    """SQLITE_BUSY: another program writes, and takes its time."""
+    daemons = bench.daemons()
+    daemons.start()
+    bench.storm(count=COMMANDS).wait()
+    await_ends(daemons, COMMANDS)
+    other = sqlite3.connect(daemons.store, isolation_level=None)
+    try:
+        other.execute("BEGIN EXCLUSIVE")
+        ran = check_waits(bench, daemons, COMMANDS)
+        other.execute("ROLLBACK")
+    finally:
+        other.close()
+    check_recovers(daemons, ran)
+
+
+def refusal(daemons, *arguments):
+    """(exit status, lines) of a correlator that does not want this store."""
+    result = subprocess.run(
+        [daemons.build / "correlator/tracer-correlator", "--socket", daemons.socket, "--rules",
+         daemons.directory, *arguments], capture_output=True, text=True, timeout=60, check=False,
+        env=os.environ | SANITIZERS)
+    return result.returncode, result.stderr.splitlines()
+
+
+def test_a_broken_store(bench):
+    """Cut off in the middle, or overwritten there: one line, and it is left as it is."""
+    daemons = bench.daemons()
+    daemons.start()
+    bench.storm(count=COMMANDS).wait()
+    await_ends(daemons, COMMANDS)
+    daemons.stop()
+    content = daemons.store.read_bytes()
+    for name, damaged in (("cut", content[:len(content) // 2]), ("cut short", content[:5000]),
+                          ("no database", bytes(range(256)) * 400)):
+        daemons.store.write_bytes(damaged)
+        status, lines = refusal(daemons, "--store", daemons.store)
+        same(f"{name}: status and lines ({lines})", (status, len(lines)), (1, 1))
+        assert "tracer.db" in lines[0], lines
+        same(f"{name}: the file is as it was", daemons.store.read_bytes() == damaged, True)
+        shown = subprocess.run([daemons.build / "cli/tracer", "runs", "--store", daemons.store],
+                               capture_output=True, text=True, check=False,
+                               env=os.environ | SANITIZERS)
+        assert shown.returncode == 1 and len(shown.stderr.splitlines()) <= 2, shown
