@@ -1,0 +1,91 @@
+"""Clocks that jump and machines that sleep: durations are those of the boot clock."""
+
+import os
+import subprocess
+import time
+
+import recording
+from daemons import SANITIZERS, same
+
+HOUR_NS = 3600 * 10**9
+SLEEP_S = 2.5
+COMMANDS = 20
+
+
+def record_a_morning(bench, daemons):
+    """(recording, the moment in the middle of it): commands before and after that moment, and one
+    that lives through it."""
+    path = daemons.directory / "recording"
+    probe = daemons.start_probe("--record", path, "--period", "0.2")
+    sleeper = subprocess.Popen(["sleep", str(SLEEP_S)])
+    bench.storm(count=COMMANDS, rate=100).wait()
+    time.sleep(0.5)
+    middle = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+    time.sleep(0.5)
+    bench.storm(first=COMMANDS, count=COMMANDS, rate=100).wait()
+    sleeper.wait()
+    time.sleep(0.5)
+    probe.stop()
+    return path, middle, sleeper.pid
+
+
+def replay(daemons, path, sleeper):
+    """{pid: row} of the commands in that recording."""
+    daemons.store = path.with_suffix(".db")
+    result = subprocess.run(
+        [daemons.build / "correlator/tracer-correlator", "--replay", path, "--store",
+         daemons.store, "--rules", daemons.directory], capture_output=True, text=True, check=False,
+        env=os.environ | SANITIZERS)
+    same(f"status of the replay ({result.stderr})", result.returncode, 0)
+    rows = daemons.rows("SELECT * FROM processes WHERE (program = 'storm' OR pid = ?) AND ended = "
+                        "'exit'", sleeper)
+    return {row["pid"]: row for row in rows}
+
+
+def lasted_ns(row):
+    return row["end_boot_ns"] - row["begin_boot_ns"]
+
+
+def check_jump(daemons, path, messages, middle, sleeper, plain, jump_ns):
+    told = path.with_name(f"jump-{jump_ns}")
+    recording.write(told, path, recording.shifted(
+        messages, shift_unix=lambda unix_ns, boot_ns: unix_ns + (jump_ns if boot_ns > middle else 0)))
+    jumped = replay(daemons, told, sleeper)
+    same("processes", jumped.keys(), plain.keys())
+    for pid, row in jumped.items():
+        for name in ("id", "begin_boot_ns", "end_boot_ns", "cpu_ns", "exit_code"):
+            same(f"{name} of {row['program']} {pid}", row[name], plain[pid][name])
+        moved = row["started_unix_ns"] - plain[pid]["started_unix_ns"]
+        if row["begin_boot_ns"] > middle:
+            assert abs(moved - jump_ns) < 10**9, f"{pid} began {moved} ns off by the wall clock"
+
+
+def test_a_wall_clock_that_jumps(bench):
+    """An hour back, a day on: what is told of processes is the same, but for the wall clock of
+    those that began after it."""
+    daemons = bench.daemons()
+    path, middle, sleeper = record_a_morning(bench, daemons)
+    messages, plain = recording.read(path), replay(daemons, path, sleeper)
+    assert len(plain) >= 2 * COMMANDS, f"{len(plain)} processes in the recording"
+    for jump_ns in (-HOUR_NS, 24 * HOUR_NS):
+        check_jump(daemons, path, messages, middle, sleeper, plain, jump_ns)
+
+
+def test_a_machine_that_sleeps(bench):
+    """The boot clock runs on through suspend: an hour passes for who lives through it, and for
+    nobody else; nobody has used it."""
+    daemons = bench.daemons()
+    path, middle, sleeper = record_a_morning(bench, daemons)
+    messages, plain = recording.read(path), replay(daemons, path, sleeper)
+    told = path.with_name("suspended")
+    recording.write(told, path, recording.shifted(
+        messages, shift_boot=lambda boot_ns: boot_ns + (HOUR_NS if boot_ns > middle else 0),
+        shift_unix=lambda unix_ns, boot_ns: unix_ns + (HOUR_NS if boot_ns > middle else 0)))
+    suspended = replay(daemons, told, sleeper)
+    same("processes", suspended.keys(), plain.keys())
+    for pid, row in suspended.items():
+        expected = lasted_ns(plain[pid]) + (HOUR_NS if pid == sleeper else 0)
+        same(f"duration of {row['program']} {pid}", lasted_ns(row), expected)
+        same(f"CPU of {row['program']} {pid}", row["cpu_ns"], plain[pid]["cpu_ns"])
+        same(f"end of {row['program']} {pid}", (row["ended"], row["exit_code"]),
+             ("exit", plain[pid]["exit_code"]))

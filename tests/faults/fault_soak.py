@@ -1,0 +1,97 @@
+"""Hours of load: memory and descriptors stay where they are.
+
+A recording of mixed load is told again and again, for hours of its own time, a day for --soak, and the correlator that replays it is looked at meanwhile. Then the real pair, under a real storm.
+"""
+
+import os
+import pathlib
+import subprocess
+import time
+
+import recording
+from daemons import SANITIZERS, same
+from storm import await_ends, check_each_once
+
+BASE = recording.ROOT / "tests/golden/snakemake.rec"
+MINUTES, SOAK_MINUTES = 160, 24 * 60
+MEMORY_GROWTH_MAX_BYTES = 4 << 20
+COMMANDS, SOAK_COMMANDS = 12000, 200000
+
+
+def write_long(path, seconds):
+    """The base's stream over and over: the same pids, other processes. How often."""
+    messages = recording.read(BASE)
+    head, body = messages[:1], messages[1:]
+    begin = head[0][1]["boot_ns"]
+    end = max(values["boot_ns"] for _, values in body if "boot_ns" in values)
+    offsets = [values["offset"] for name, values in body if name == "event"]
+    turn_ns, turn_offset = end - begin + 10**9, max(offsets) - head[0][1]["consumer_offset"] + 4096
+    count = max(2, int(seconds * 10**9 / turn_ns))
+    with open(path, "wb") as file:
+        file.write(BASE.read_bytes()[:recording.MAGIC_SIZE] + recording.encode(*head[0]))
+        for turn in range(count):
+            # Who was there before the recording began is the same in every turn.
+            for name, values in recording.shifted(
+                    body, lambda ns: ns + (turn * turn_ns if ns > begin else 0),
+                    lambda unix_ns, _: unix_ns + turn * turn_ns, turn * turn_offset):
+                file.write(recording.encode(name, values))
+    return count, count * turn_ns / 60e9
+
+
+def look(pid):
+    """(bytes of its own memory, descriptors), or None once it has ended."""
+    try:
+        status = pathlib.Path(f"/proc/{pid}/status").read_text()
+        return int(status.split("RssAnon:")[1].split()[0]) * 1024, len(os.listdir(f"/proc/{pid}/fd"))
+    except (FileNotFoundError, ProcessLookupError, IndexError):
+        return None
+
+
+def check_flat(what, looks):
+    """In its second half: before, the allocator still finds its size."""
+    looks = looks[len(looks) // 2:]
+    assert len(looks) >= 3, f"{what}: only {len(looks)} looks"
+    half = len(looks) // 2
+    early, late = max(m for m, _ in looks[:half]), max(m for m, _ in looks[half:])
+    assert late - early < MEMORY_GROWTH_MAX_BYTES, f"{what}: memory grows from {early} to {late}"
+    descriptors = {count for _, count in looks}
+    assert max(descriptors) - min(descriptors) <= 1, f"{what}: {descriptors} descriptors"
+    return f"{what} {early / 2**20:.1f} to {late / 2**20:.1f} MiB, {max(descriptors)} descriptors"
+
+
+def test_hours_of_load_replayed(bench):
+    daemons = bench.daemons()
+    path = daemons.directory / "recording"
+    count, minutes = write_long(path, 60 * (SOAK_MINUTES if bench.soak else MINUTES))
+    replay = subprocess.Popen(
+        [daemons.build / "correlator/tracer-correlator", "--replay", path, "--store",
+         daemons.store, "--rules", daemons.directory], stderr=subprocess.PIPE,
+        env=os.environ | SANITIZERS)
+    looks = []
+    while replay.poll() is None:
+        looks += [found for found in [look(replay.pid)] if found]
+        time.sleep(0.05)
+    same(f"status of the replay ({replay.stderr.read()})", replay.returncode, 0)
+    replay.stderr.close()
+    runs = daemons.value("SELECT count(*) FROM runs WHERE engine = 'snakemake'")
+    assert runs >= count - 1, f"{runs} runs of {count} turns"
+    bench.note(f"{minutes:.0f} minutes in {count} turns: {check_flat('the correlator', looks)}")
+
+
+def test_a_long_storm(bench):
+    daemons = bench.daemons()
+    daemons.probe_options = ["--ring-size", "64M"]
+    daemons.start()
+    total = SOAK_COMMANDS if bench.soak else COMMANDS
+    storm = bench.storm(count=total, rate=1000)
+    looks = {daemons.probe: [], daemons.correlator: []}
+    while storm.process.poll() is None:
+        for daemon, found in looks.items():
+            found.append((daemon.memory_bytes(), daemon.descriptor_count()))
+        time.sleep(0.2)
+    storm.wait()
+    await_ends(daemons, total)
+    daemons.stop()
+    check_each_once(daemons, total)
+    for daemon, found in looks.items():
+        bench.note(f"{total} commands at {storm.rate:.0f} a second: {check_flat(daemon.name, found)}")

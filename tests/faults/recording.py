@@ -1,0 +1,119 @@
+"""Recordings told anew: the same stream with other clocks, or again and again.
+
+The layouts are those of docs/wire.md and bpf/record.h; what is not a time stays as it is.
+"""
+
+import pathlib
+import re
+import struct
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests/correlator"))
+from wire_client import FRAME_MAX, TYPES, pack_array, pack_bytes, pack_unsigned  # noqa: E402,F401
+
+MAGIC_SIZE = len(b"tracer-record-1\n")
+NUMBERS = {number: name for name, (number, _) in TYPES.items()}
+RECORDS = {name: int(number) for name, number in re.findall(
+    r"^\tRECORD_(\w+) = (\d+),", (ROOT / "bpf/record.h").read_text(), flags=re.M)}
+# struct record_header: type, size, boot_ns, pid, exec_id, start_boot_ns; an image_key follows in
+# those records that tell of a second process.
+HEADER, BOOT_AT, START_AT, SECOND_START_AT = "<IIQIIQ", 8, 24, 40
+WITH_SECOND = {RECORDS[name] for name in ("FORK", "EXEC", "SAMPLE", "SIGNAL")}
+
+
+def unpack(data, at):
+    """One unsigned integer or byte string of msgpack: (value, position behind it)."""
+    first = data[at]
+    if first < 0x80:
+        return first, at + 1
+    if first in (0xcc, 0xcd, 0xce, 0xcf):
+        end = at + 1 + (1 << first - 0xcc)
+        return int.from_bytes(data[at + 1:end], "big"), end
+    width = 1 << first - 0xc4
+    begin = at + 1 + width
+    end = begin + int.from_bytes(data[at + 1:begin], "big")
+    return data[begin:end], end
+
+
+def read(path):
+    """[[name, {field: value}]] of a recording."""
+    data, at, messages = path.read_bytes(), MAGIC_SIZE, []
+    while at < len(data):
+        end = at + 4 + int.from_bytes(data[at:at + 4], "big")
+        number, position = unpack(data, at + (5 if data[at + 4] != 0xdc else 7))
+        name, values = NUMBERS[number], {}
+        for _, field in TYPES[NUMBERS[number]][1]:
+            values[field], position = unpack(data, position)
+        assert position == end, f"{name} has {end - position} bytes more"
+        messages.append([name, values])
+        at = end
+    return messages
+
+
+def encode(name, values):
+    number, fields = TYPES[name]
+    body = pack_array(len(fields) + 1) + pack_unsigned(number)
+    for _, field in fields:
+        value = values[field]
+        body += pack_unsigned(value) if isinstance(value, int) else pack_bytes(value)
+    return struct.pack(">I", len(body)) + body
+
+
+def write(path, magic_of, messages):
+    """With the magic of another recording."""
+    with open(path, "wb") as file:
+        file.write(magic_of.read_bytes()[:MAGIC_SIZE])
+        for name, values in messages:
+            file.write(encode(name, values))
+
+
+def record_shift(record, at, shift):
+    """`shift(boot_ns)` of every time in the record that begins there."""
+    kind = struct.unpack_from(HEADER, record, at)[0]
+    places = (BOOT_AT, START_AT) + ((SECOND_START_AT,) if kind in WITH_SECOND else ())
+    for place in places:
+        time, = struct.unpack_from("<Q", record, at + place)
+        struct.pack_into("<Q", record, at + place, shift(time) if time else 0)
+
+
+def samples_shift(pieces, shift):
+    """The records of a pass lie across its pieces, each padded to 8 bytes."""
+    whole, at = bytearray(b"".join(pieces)), 0
+    while at < len(whole):
+        size = struct.unpack_from(HEADER, whole, at)[1]
+        record_shift(whole, at, shift)
+        at += (size + 7) & ~7
+    told, at = [], 0
+    for piece in pieces:
+        told.append(bytes(whole[at:at + len(piece)]))
+        at += len(piece)
+    return told
+
+
+def shifted(messages, shift_boot=lambda ns: ns, shift_unix=lambda unix_ns, boot_ns: unix_ns,
+            shift_offset=0):
+    """The stream with other times. `shift_unix` is given the boot time, too, as it was."""
+    told, pieces = [], []
+    for name, values in messages:
+        values = dict(values)
+        for field in [field for field in values if field.endswith("boot_ns")]:
+            if "unix_ns" in values and field == "boot_ns":
+                values["unix_ns"] = shift_unix(values["unix_ns"], values["boot_ns"])
+            values[field] = shift_boot(values[field])
+        for field in ("offset", "ring_offset"):
+            if field in values:
+                values[field] += shift_offset
+        if name == "event":
+            record = bytearray(values["record"])
+            record_shift(record, 0, shift_boot)
+            values["record"] = bytes(record)
+        if name == "sample":
+            pieces.append(values)
+        elif pieces:
+            for piece, records in zip(pieces, samples_shift([p["records"] for p in pieces],
+                                                            shift_boot)):
+                piece["records"] = records
+            pieces = []
+        told.append((name, values))
+    return told
