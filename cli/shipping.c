@@ -29,7 +29,7 @@ static int64_t lag_ns(const struct shipping_status *status)
 	return status->shipped_unix_ns ? now_unix_ns() - status->shipped_unix_ns : -1;
 }
 
-static void tell_lag(const struct shipping_status *status, struct findings *findings)
+static void tell_lag(const struct shipping_status *status, bool is_running, struct findings *findings)
 {
 	char count[UNITS_SIZE], lag[UNITS_SIZE], last[UNITS_SIZE];
 	bool failing = status->failing_since_unix_ns != 0;
@@ -39,13 +39,17 @@ static void tell_lag(const struct shipping_status *status, struct findings *find
 		finding = findings_add(findings, FINDING_OK, "shipper", "%s: everything has arrived",
 				       status->target);
 	else
-		finding = findings_add(findings, failing ? FINDING_MISSING : FINDING_OK, "shipper",
-				       "%s: %s changes wait, for %s; last success %s", status->target,
+		finding = findings_add(findings, failing || !is_running ? FINDING_MISSING : FINDING_OK,
+				       "shipper", "%s: %s changes wait, %s%s; last success %s", status->target,
 				       units_count(count, lag_revs(status), false),
-				       lag_ns(status) < 0 ? "ever" : units_duration(lag, lag_ns(status), false),
+				       lag_ns(status) < 0 ? "none has ever arrived" : "for ",
+				       lag_ns(status) < 0 ? "" : units_duration(lag, lag_ns(status), false),
 				       status->last_success_unix_ns
 					       ? units_time(last, status->last_success_unix_ns) : "never");
-	if (failing)
+	if (!is_running)
+		finding_mend(finding, "tracer-shipper does not run: systemctl start tracer-shipper%s%s",
+			     failing ? "; it last said: " : "", failing ? status->last_error : "");
+	else if (failing)
 		finding_mend(finding, "%s", status->last_error);
 }
 
@@ -78,11 +82,14 @@ static json_t *status_json(const struct shipping_status *status)
 	return json;
 }
 
-void shipping_check(const char *directory, struct findings *findings, json_t *json)
+void shipping_check(const char *directory, bool is_running, struct findings *findings, json_t *json)
 {
+	int64_t rev = json_integer_value(json_object_get(json_object_get(json, "stream"), "rev"));
 	struct shipping_status status;
 	int error = shipping_status_read(directory, &status);
 
+	if (error == 0 && rev > status.store_rev)
+		status.store_rev = rev;
 	json_object_set_new(json, "shipper", error == 0 ? status_json(&status) : json_null());
 	if (error == -ENOENT) {
 		findings_add(findings, FINDING_OK, "shipper", "not in use: what is stored stays on this host");
@@ -95,7 +102,7 @@ void shipping_check(const char *directory, struct findings *findings, json_t *js
 			     "see the log: journalctl -u tracer-shipper");
 		return;
 	}
-	tell_lag(&status, findings);
+	tell_lag(&status, is_running, findings);
 	tell_set_aside(&status, directory, findings);
 	if (status.cloud[0])
 		findings_add(findings, FINDING_OK, "cloud", "%s", status.cloud);

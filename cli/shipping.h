@@ -7,7 +7,8 @@
 #include "cli/findings.h"
 
 /* Adds what the shipper's status file in `directory` says to the findings, and its figures as
- * "shipper" to `json`. A host where none has ever run is well. */
-void shipping_check(const char *directory, struct findings *findings, json_t *json);
+ * "shipper" to `json`, which has the store's own under "stream": the file may be old. A host
+ * where none has ever run is well; one that `is_running` no more is not. */
+void shipping_check(const char *directory, bool is_running, struct findings *findings, json_t *json);
 
 #endif

@@ -36,6 +36,7 @@ static const struct option_spec option_specs[] = {
 struct status {
 	struct findings findings;
 	json_t *json; /* the figures; findings are added at the end */
+	bool has_shipper; /* one runs */
 };
 
 static int64_t clock_ns(clockid_t clock)
@@ -71,6 +72,12 @@ static void check_daemons(struct status *status)
 	struct daemon_info daemons[DAEMONS_MAX];
 	int count = daemons_find(daemons);
 
+	for (int j = 0; j < count; j++) {
+		if (strcmp(daemons[j].name, PROGRAM_SHIPPER) != 0)
+			continue;
+		daemon_tell(status, &daemons[j]);
+		status->has_shipper = true;
+	}
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		bool running = false;
 
@@ -284,7 +291,7 @@ static void check_host(struct status *status, const struct options *options, con
 	json_object_set_new(status->json, "daemons", json_array());
 	check_daemons(status);
 	check_store(status, options_store_path(options));
-	shipping_check(shipper, &status->findings, status->json);
+	shipping_check(shipper, status->has_shipper, &status->findings, status->json);
 }
 
 static int status_main(const struct verb *verb, int argc, char **argv)

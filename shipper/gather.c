@@ -160,8 +160,8 @@ static void column_write(struct gather *gather, const char *name, const struct s
 		row_add_value(&gather->row, name, value);
 }
 
-static int row_write(struct gather *gather, struct gathering *gathering, struct store_result *result,
-		     struct batch_writer *writer)
+static int row_write(struct gather *gather, struct gathering *gathering,
+		     struct store_result *result, struct batch_writer *writer)
 {
 	struct row_text *row = &gather->row;
 	size_t width = store_result_width(result);
@@ -187,8 +187,8 @@ static int row_write(struct gather *gather, struct gathering *gathering, struct 
 }
 
 /* 1: stopped at a bound; 0: all of it; -errno. */
-static int rows_write(struct gather *gather, struct gathering *gathering, struct store_result *result,
-		      struct batch_writer *writer)
+static int rows_write(struct gather *gather, struct gathering *gathering,
+		      struct store_result *result, struct batch_writer *writer)
 {
 	const struct settings *settings = gather->settings;
 	int more, error = gathering_init(gather, gathering, result);

@@ -199,7 +199,8 @@ static int parse(struct options *options, int argc, char **argv)
 	return 0;
 }
 
-static int load_settings(struct settings *settings, const struct options *options, int argc, char **argv)
+static int load_settings(struct settings *settings, const struct options *options, int argc,
+			 char **argv)
 {
 	struct settings_error error;
 	int id, result = settings_init(settings);
@@ -233,7 +234,8 @@ static int become(const char *name)
 		log_error("there is no user '%s'", name);
 		return -ENOENT;
 	}
-	if (initgroups(name, user->pw_gid) < 0 || setresgid(user->pw_gid, user->pw_gid, user->pw_gid) < 0 ||
+	if (initgroups(name, user->pw_gid) < 0 ||
+	    setresgid(user->pw_gid, user->pw_gid, user->pw_gid) < 0 ||
 	    setresuid(user->pw_uid, user->pw_uid, user->pw_uid) < 0) {
 		log_error("cannot become user %s: %s", name, strerror(errno));
 		return -EPERM;

@@ -38,8 +38,10 @@ struct unit {
 	uint64_t factor;
 };
 
-static const struct unit durations[] = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}, {0}};
-static const struct unit sizes[] = {{"", 1}, {"K", 1ULL << 10}, {"M", 1ULL << 20}, {"G", 1ULL << 30}, {0}};
+static const struct unit durations[] = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600},
+					 {"d", 86400}, {0}};
+static const struct unit sizes[] = {{"", 1}, {"K", 1ULL << 10}, {"M", 1ULL << 20},
+				     {"G", 1ULL << 30}, {0}};
 static const struct unit counts[] = {{"", 1}, {0}};
 
 static const char *const cloud_words[] = {
@@ -206,7 +208,8 @@ static bool column_is_needed(const char *column)
 	return false;
 }
 
-static int add_leave_out(struct settings *settings, const char *name, struct settings_error *ret_error)
+static int add_leave_out(struct settings *settings, const char *name,
+			 struct settings_error *ret_error)
 {
 	const char *dot = strchr(name, '.');
 
