@@ -49,7 +49,8 @@ def lasted_ns(row):
 def check_jump(daemons, path, messages, middle, sleeper, plain, jump_ns):
     told = path.with_name(f"jump-{jump_ns}")
     recording.write(told, path, recording.shifted(
-        messages, shift_unix=lambda unix_ns, boot_ns: unix_ns + (jump_ns if boot_ns > middle else 0)))
+        messages, shift_unix=lambda unix_ns, boot_ns:
+        unix_ns + (jump_ns if boot_ns > middle else 0)))
     jumped = replay(daemons, told, sleeper)
     same("processes", jumped.keys(), plain.keys())
     for pid, row in jumped.items():

@@ -159,7 +159,8 @@ def listed(kind):
 
 
 def test_a_reader_that_stays_away(bench):
-    """The lease ends, and with it the collecting; what follows is counted. --detach leaves nothing."""
+    """The lease ends, and the collecting with it; what follows is counted. --detach leaves nothing
+    behind."""
     daemons = bench.daemons()
     daemons.mount_pins()
     daemons.probe_options = ["--lease", str(LEASE_S)]

@@ -1,6 +1,7 @@
 """Hours of load: memory and descriptors stay where they are.
 
-A recording of mixed load is told again and again, for hours of its own time, a day for --soak, and the correlator that replays it is looked at meanwhile. Then the real pair, under a real storm.
+A recording of mixed load is told again and again, for hours of its own time or, for --soak, a day,
+and the correlator that replays it is looked at meanwhile. Then the real pair, under a real storm.
 """
 
 import os
@@ -42,7 +43,8 @@ def look(pid):
     """(bytes of its own memory, descriptors), or None once it has ended."""
     try:
         status = pathlib.Path(f"/proc/{pid}/status").read_text()
-        return int(status.split("RssAnon:")[1].split()[0]) * 1024, len(os.listdir(f"/proc/{pid}/fd"))
+        memory_kib = int(status.split("RssAnon:")[1].split()[0])
+        return memory_kib * 1024, len(os.listdir(f"/proc/{pid}/fd"))
     except (FileNotFoundError, ProcessLookupError, IndexError):
         return None
 
@@ -94,4 +96,5 @@ def test_a_long_storm(bench):
     daemons.stop()
     check_each_once(daemons, total)
     for daemon, found in looks.items():
-        bench.note(f"{total} commands at {storm.rate:.0f} a second: {check_flat(daemon.name, found)}")
+        bench.note(f"{total} commands, {storm.rate:.0f} a second: "
+                   f"{check_flat(daemon.name, found)}")

@@ -59,7 +59,8 @@ def test_upgrades_under_a_storm(bench):
     check_each_once(daemons, storm.count)
     same("replacements", daemons.probe.log().count("programs of another build are replaced"),
          UPGRADES)
-    bench.note(f"{UPGRADES} upgrades: {storm.count} commands at {storm.rate:.0f} a second, each once")
+    bench.note(f"{UPGRADES} upgrades: {storm.count} commands at {storm.rate:.0f} a second, "
+               "each once")
 
 
 def trace_upgrade(daemons, program, *strace):
