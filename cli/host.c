@@ -17,7 +17,7 @@ static const struct option_spec option_specs[] = {
 	{OPTION_SINCE, "since", 's', "TIME", NULL, "with --json: samples of the last TIME (1h): 90s, 15m, 2h, 3d"},
 	OPTION_SPEC_RAW,
 	OPTION_SPEC_JSON,
-	OPTION_SPEC_STORE,
+	OPTION_SPEC_SOURCE,
 	OPTION_SPEC_COLOR,
 	OPTION_SPEC_HELP,
 	OPTION_SPEC_END,
@@ -206,24 +206,21 @@ static void print_how(const struct span *span, const struct output *output, bool
 
 /* ---- the verb ---------------------------------------------------------------- */
 
-static int print_json(const struct row_host *host, const struct rows *samples)
+static json_t *host_to_json(const struct row_host *host, const struct rows *samples)
 {
 	json_t *object = json_object(), *array = json_array();
-	int error;
 
 	for (size_t i = 0; i < samples->count; i++)
 		json_array_append_new(array, row_to_json(samples->type,
 							 ROWS_ITEM(samples, host_sample, i)));
 	json_object_set_new(object, "host", row_to_json(&row_type_host, host));
 	json_object_set_new(object, "samples", array);
-	error = json_dumpf(object, stdout, JSON_INDENT(2)) < 0 ? -EIO : 0;
-	fputc('\n', stdout);
-	json_decref(object);
-	return error;
+	return object;
 }
 
-static int show_host(const struct options *options, struct store *store, const struct row_host *host,
-		     int64_t since_ns, const struct output *output)
+/* Adds to `json`, or prints where that is NULL. */
+static int show_host(struct store *store, const struct row_host *host, int64_t since_ns, bool raw,
+		     const struct output *output, json_t *json)
 {
 	struct store_parameter filter[] = {
 		{"host_id", STORE_INTEGER, host->id, NULL},
@@ -235,14 +232,41 @@ static int show_host(const struct options *options, struct store *store, const s
 	struct span span;
 	int error = source_load(store, &row_type_host_sample, "host_samples", filter, &samples);
 
-	if (error == 0 && options->json) {
-		error = print_json(host, &samples);
+	if (error == 0 && json) {
+		json_array_append_new(json, host_to_json(host, &samples));
 	} else if (error == 0) {
-		print_what(host, output, options->raw);
+		print_what(host, output, raw);
 		if (span_find(&samples, &span))
-			print_how(&span, output, options->raw);
+			print_how(&span, output, raw);
 	}
 	rows_free(&samples);
+	return error;
+}
+
+/* A store has one host, a lake has many. */
+static int show_hosts(const struct options *options, struct store *store, int64_t since_ns,
+		      const struct output *output)
+{
+	json_t *object = json_pack("{s:[]}", "hosts");
+	json_t *json = options->json ? json_object_get(object, "hosts") : NULL;
+	struct rows hosts = {0};
+	int error = source_load(store, &row_type_host, "hosts", NULL, &hosts);
+
+	if (error == 0 && hosts.count == 0) {
+		fprintf(stderr, "tracer host: this store knows of no host yet: see tracer status\n");
+		error = -ENOENT;
+	}
+	for (size_t i = 0; i < hosts.count && error == 0; i++) {
+		if (i > 0 && !json)
+			fputc('\n', output->file);
+		error = show_host(store, ROWS_ITEM(&hosts, host, i), since_ns, options->raw, output, json);
+	}
+	if (error == 0 && json) {
+		error = json_dumpf(object, stdout, JSON_INDENT(2)) < 0 ? -EIO : 0;
+		fputc('\n', stdout);
+	}
+	json_decref(object);
+	rows_free(&hosts);
 	return error;
 }
 
@@ -250,7 +274,6 @@ static int host_main(const struct verb *verb, int argc, char **argv)
 {
 	uint64_t since_ns = 3600 * UINT64_C(1000000000);
 	struct options options;
-	struct rows hosts = {0};
 	struct output output;
 	struct store *store;
 	const char *value;
@@ -267,16 +290,9 @@ static int host_main(const struct verb *verb, int argc, char **argv)
 	output_init(&output, stdout, options.color);
 	store = source_open(&options);
 	if (store)
-		error = source_load(store, &row_type_host, "hosts", NULL, &hosts);
-	if (error == 0 && hosts.count == 0) {
-		fprintf(stderr, "tracer host: this store knows of no host yet: see tracer status\n");
-		error = -ENOENT;
-	}
-	if (error == 0)
-		error = show_host(&options, store, ROWS_ITEM(&hosts, host, 0), (int64_t)since_ns, &output);
+		error = show_hosts(&options, store, (int64_t)since_ns, &output);
 	if (output_finish(&output) < 0)
 		error = -EIO;
-	rows_free(&hosts);
 	source_close(store);
 	return error < 0 ? VERB_FAILED : VERB_OK;
 }
@@ -295,7 +311,7 @@ const struct verb verb_host = {
 		"-         not known; it is never counted as zero",
 	.options = option_specs,
 	.examples = "  tracer host\n"
-		    "  tracer host --json --since 10m | jq '.samples[0].memory_available_bytes'",
+		    "  tracer host --json --since 10m | jq '.hosts[0].samples[0]'",
 	.completion = "",
 	.main = host_main,
 };

@@ -265,12 +265,12 @@ class Printing(Case):
                      "1048576 read, 2097152 written", "- received, - sent",
                      "50.0 % CPU, - memory, 10.0 % I/O", "4 processors on 2 cores"):
             self.assertIn(line, output)
-        report = json.loads(self.run_tracer("host", "--json").stdout)
+        report, = json.loads(self.run_tracer("host", "--json").stdout)["hosts"]
         self.assertEqual([sample["load_milli"] for sample in report["samples"]], [1250, 500, 9000])
         self.assertIsNone(report["samples"][0]["network_sent_bytes"])
         self.assertEqual(report["host"]["product"], "m7i.xlarge")
         self.assertEqual(json.loads(self.run_tracer("host", "--json", "--since", "100s").stdout)
-                         ["samples"][0]["load_milli"], 1250)
+                         ["hosts"][0]["samples"][0]["load_milli"], 1250)
 
     def test_closed_and_full_outputs_fail(self):
         with open(self.store, "rb") as file:
