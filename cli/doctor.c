@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
@@ -22,11 +23,11 @@
 #include "cli/program.h"
 #include "cli/units.h"
 #include "common/store/store.h"
+#include "common/text.h"
 
 #define CAPABILITY_PERFMON 38
 #define CAPABILITY_BPF 39
 #define CAPABILITY_ADMIN 21
-#define CHECK_OUTPUT_MOST (64 * 1024) /* of tracer-probe --check */
 #define DISK_LEAST_BYTES (1LL << 30)  /* a busy host's month is a few hundred MiB */
 
 static const struct option_spec option_specs[] = {
@@ -60,14 +61,14 @@ static void check_kernel(struct findings *findings)
 
 	uname(&name);
 	known = sscanf(name.release, "%u.%u", &major, &minor) == 2;
-	/* RHEL 9's 5.14 has what others got in 5.18; tracer-probe --check looks closer. */
+	/* RHEL 9's 5.14 has what others got until 5.19; check_load() looks closer. */
 	if (known && (major > 5 || (major == 5 && minor >= 14))) {
 		findings_add(findings, FINDING_OK, "kernel", "Linux %s on %s", name.release,
 			     name.machine);
 		return;
 	}
 	finding_mend(findings_add(findings, FINDING_MISSING, "kernel",
-				  "Linux %s: the probe's BPF programs need 5.18", name.release),
+				  "Linux %s: the probe needs 5.19", name.release),
 		     "a newer kernel");
 }
 
@@ -184,36 +185,69 @@ static void check_accounting(struct findings *findings)
 
 /* ---- the programs ------------------------------------------------------------ */
 
-/* What the probe says of its hooks: lines of its own. */
-static void hooks_take(struct findings *findings, const char *text)
+/* Some figures are in newer kernels only. Symbols tell, whatever was backported. */
+static bool kernel_has_symbol(const char *symbol)
 {
-	json_t *root = json_loads(text, 0, NULL), *items = json_object_get(root, "items"), *item;
-	size_t index;
+	char line[512];
+	FILE *file = fopen("/proc/kallsyms", "re");
+	size_t length = strlen(symbol);
+	bool found = false;
 
-	if (!json_is_array(items))
-		findings_add(findings, FINDING_MISSING, "hooks", "tracer-probe --check gave no answer");
-	json_array_foreach(items, index, item) {
-		const char *name = json_string_value(json_object_get(item, "name"));
-		const char *detail = json_string_value(json_object_get(item, "detail"));
-		bool ok = json_is_true(json_object_get(item, "ok"));
-		bool needed = json_is_true(json_object_get(item, "needed"));
-		char topic[32];
+	while (file && !found && fgets(line, sizeof(line), file)) {
+		const char *at = strstr(line, symbol);
 
-		/* What check_btf() and check_bpffs() have told already. */
-		if (!name || !detail || strcmp(name, "btf") == 0 || strcmp(name, "bpffs") == 0)
-			continue;
-		snprintf(topic, sizeof(topic), "%s", strncmp(name, "sched_", 6) ? name : name + 6);
-		findings_add(findings, ok ? FINDING_OK : needed ? FINDING_MISSING : FINDING_LIMITED,
-			     topic, "%s", detail);
+		found = at && at[-1] == ' ' && strchr("\n\t ", at[length]);
 	}
-	json_decref(root);
+	if (file)
+		fclose(file);
+	return found;
 }
 
-static void check_hooks(struct findings *findings)
+static void check_network(struct findings *findings)
+{
+	if (kernel_has_symbol("__traceiter_sock_recv_length"))
+		findings_add(findings, FINDING_OK, "network", "sockets tell what is sent and received");
+	else
+		findings_add(findings, FINDING_LIMITED, "network",
+			     "bytes sent and received stay unknown: they need Linux 6.3");
+}
+
+/* The last line that a program has written into `fd`, safe to print. */
+static void last_line(int fd, char *text, size_t capacity)
+{
+	char raw[512] = "";
+	ssize_t size = pread(fd, raw, sizeof(raw) - 1, 0);
+	char *end;
+
+	raw[size > 0 ? size : 0] = '\0';
+	raw[strcspn(raw, "\n")] = '\0';
+	end = strstr(raw, ": ");
+	text_escape(end ? end + 2 : raw, strlen(end ? end + 2 : raw), text, capacity);
+}
+
+/* The probe itself, for a moment, telling nobody: whether its programs load and attach. */
+static void check_load(struct findings *findings, char *path)
+{
+	char *argv[] = {path, "--record", "/dev/null", "--duration", "0.3", "--ring-size", "64K",
+			"--quiet", NULL};
+	int fd = memfd_create("tracer-doctor", MFD_CLOEXEC), status = -1;
+	pid_t pid = fd < 0 ? -1 : program_spawn(argv, fd, -1);
+	char text[256];
+
+	if (pid > 0 && waitpid(pid, &status, 0) == pid && status == 0) {
+		findings_add(findings, FINDING_OK, "load", "programs load, attach and iterate");
+	} else {
+		last_line(fd, text, sizeof(text));
+		findings_add(findings, FINDING_MISSING, "load", "%s",
+			     *text ? text : "the probe could not be started");
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+static void check_probe(struct findings *findings)
 {
 	char path[PATH_MAX];
-	char *argv[] = {path, "--check", "--json", NULL};
-	char *text = NULL;
 
 	if (program_find(PROGRAM_PROBE, path) < 0) {
 		finding_mend(findings_add(findings, FINDING_MISSING, PROGRAM_PROBE, "not found"),
@@ -221,11 +255,8 @@ static void check_hooks(struct findings *findings)
 		return;
 	}
 	findings_add(findings, FINDING_OK, PROGRAM_PROBE, "%s", path);
-	if (!has_capabilities())
-		return;
-	if (program_read(argv, CHECK_OUTPUT_MOST, &text) >= 0)
-		hooks_take(findings, text);
-	free(text);
+	if (has_capabilities())
+		check_load(findings, path);
 }
 
 static void check_correlator(struct findings *findings)
@@ -315,7 +346,8 @@ static int doctor_main(const struct verb *verb, int argc, char **argv)
 	check_cgroups(&findings);
 	check_bpffs(&findings);
 	check_accounting(&findings);
-	check_hooks(&findings);
+	check_network(&findings);
+	check_probe(&findings);
 	check_correlator(&findings);
 	check_users(&findings);
 	check_directory(&findings, "/run/tracer");

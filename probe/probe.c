@@ -11,13 +11,18 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <bpf/bpf.h>
+
+#include "common/clock.h"
 #include "common/log.h"
-#include "probe/clock.h"
 
 /* The ring wakes nobody: it is looked at this often. At 16 MiB it holds over 20,000
  * processes, many times what a host starts in that time. */
-#define READ_PERIOD_NS 100000000ULL
+#define READ_PERIOD_NS 100000000LL
+#define SLOW_PERIOD_NS 10000000000ULL /* between looks at what changes seldom: open devices */
 #define FAREWELL_NS 2000000000ULL
+#define BATCH_BYTES (256 * 1024)  /* of events, before they are written */
+#define PIECE_BYTES (32 * 1024) /* as much as the kernel's iterators write at once */
 
 static volatile sig_atomic_t stopping;
 
@@ -77,35 +82,26 @@ void probe_fill_hello(struct probe *probe)
 	hello_refresh(probe);
 }
 
-/* A recording has no one to acknowledge: what is written is done. */
-static void probe_flush(struct probe *probe)
+/* True: there are more. */
+static bool events_send(struct probe *probe)
 {
-	stream_flush(&probe->stream);
-	if (!probe->stream.path && !stream_has_output(&probe->stream))
-		ring_free_before(&probe->kernel.ring, UINT64_MAX);
-}
-
-static void probe_read_ring(struct probe *probe)
-{
-	const void *record;
-	uint64_t offset;
+	struct wire_message message = {.type = WIRE_EVENT};
+	struct wire_bytes *record = &message.event.record;
 	size_t size;
 
-	probe->ring_waits = false;
-	while (!stream_is_full(&probe->stream)) {
-		if (!ring_next(&probe->kernel.ring, &record, &size, &offset))
-			return;
-		stream_send(&probe->stream, &(struct wire_message){
-			.type = WIRE_EVENT,
-			.event = {.offset = offset, .record = {record, (uint32_t)size}},
-		});
+	while (probe->stream.output.size < BATCH_BYTES) {
+		if (!ring_next(&probe->kernel.ring, (const void **)&record->data, &size,
+			       &message.event.offset))
+			return false;
+		record->size = (uint32_t)size;
+		stream_send(&probe->stream, &message);
 	}
-	probe->ring_waits = true;
+	return true;
 }
 
 /* Losses are kept in the kernel's map until an acknowledgement beyond the place where
  * they were sent; a connection that breaks before sends them again. */
-static void probe_send_losses(struct probe *probe)
+static void losses_send(struct probe *probe)
 {
 	for (int i = 0; i < LOSS_SLOTS; i++) {
 		const struct loss_slot *slot = &probe->kernel.losses[i];
@@ -113,7 +109,7 @@ static void probe_send_losses(struct probe *probe)
 
 		if (count <= probe->loss_sent_count[i])
 			continue;
-		struct wire_message message = {
+		stream_send(&probe->stream, &(struct wire_message){
 			.type = WIRE_LOSS,
 			.loss = {
 				.type = slot->type,
@@ -122,37 +118,51 @@ static void probe_send_losses(struct probe *probe)
 				.first_boot_ns = slot->first_boot_ns,
 				.last_boot_ns = slot->last_boot_ns,
 			},
-		};
-		stream_send(&probe->stream, &message);
+		});
 		probe->loss_sent_count[i] = count;
 		probe->loss_position = probe->kernel.ring.position;
 		probe->text_wanted = true;
 	}
 }
 
-static void probe_losses_delivered(struct probe *probe)
+static void pass_begin(struct probe *probe, uint64_t now_boot_ns)
 {
-	for (int i = 0; i < LOSS_SLOTS; i++)
-		probe->kernel.losses[i].delivered_count = probe->loss_sent_count[i];
-}
+	bool is_slow = probe->text_wanted || now_boot_ns >= probe->next_slow_boot_ns;
 
-static void probe_begin_pass(struct probe *probe, uint64_t now_boot_ns)
-{
-	int result = sampler_begin(&probe->sampler, &probe->kernel, probe->text_wanted);
-
-	probe->next_pass_boot_ns = now_boot_ns + probe->period_ns;
-	if (result) {
-		log_error("cannot look at living processes: %s", strerror(-result));
-		return;
-	}
+	probe->is_passing = true;
+	probe->pass_iterator = 0;
+	probe->pass_iterator_count = is_slow ? probe->kernel.iterator_count : 1;
+	probe->pass = (struct wire_message){
+		.type = WIRE_PASS,
+		.pass = {
+			.boot_ns = now_boot_ns,
+			.unix_ns = clock_unix_ns(),
+			.with_text = probe->text_wanted,
+			.ring_offset = probe->kernel.ring.position,
+			.backlog_bytes = ring_backlog_bytes(&probe->kernel.ring),
+		},
+	};
+	probe->kernel.control->sample_text = probe->text_wanted;
 	probe->text_wanted = false;
-	probe->pass_position = probe->kernel.ring.position;
-	probe->pass_backlog_bytes =
-		__atomic_load_n(probe->kernel.ring.producer, __ATOMIC_ACQUIRE) - probe->pass_position;
+	probe->next_pass_boot_ns = now_boot_ns + probe->period_ns;
+	if (is_slow)
+		probe->next_slow_boot_ns = now_boot_ns + SLOW_PERIOD_NS;
 }
 
-static void probe_tell_ready(struct probe *probe)
+static void pass_break_off(struct probe *probe)
 {
+	if (probe->pass_fd >= 0)
+		close(probe->pass_fd);
+	probe->pass_fd = -1;
+	probe->is_passing = false;
+}
+
+static void pass_end(struct probe *probe)
+{
+	probe->is_passing = false;
+	losses_send(probe);
+	stream_send(&probe->stream, &probe->pass);
+	stream_flush(&probe->stream);
 	if (probe->ready_fd < 0)
 		return;
 	if (write(probe->ready_fd, "1", 1) < 0)
@@ -161,59 +171,41 @@ static void probe_tell_ready(struct probe *probe)
 	probe->ready_fd = -1;
 }
 
-static void probe_end_pass(struct probe *probe)
+/* One piece of it. While a pass is under way no event is sent, so that every event after
+ * it is beyond its ring_offset. */
+static void pass_continue(struct probe *probe)
 {
-	const struct sampler *sampler = &probe->sampler;
-	struct wire_message message = {
-		.type = WIRE_PASS,
-		.pass = {
-			.boot_ns = sampler->boot_ns,
-			.unix_ns = sampler->unix_ns,
-			.with_text = sampler->with_text,
-			.ring_offset = probe->pass_position,
-			.backlog_bytes = probe->pass_backlog_bytes,
-		},
-	};
+	static char piece[PIECE_BYTES];
+	ssize_t size;
 
-	probe_send_losses(probe);
-	stream_send(&probe->stream, &message);
-	sampler_end(&probe->sampler);
-	probe_flush(probe);
-	probe_tell_ready(probe);
-}
-
-/* As far as the stream takes it. While a pass is under way no event is sent, so that
- * every event after PASS is beyond its ring_offset. */
-static void probe_continue_pass(struct probe *probe)
-{
-	struct wire_message message = {.type = WIRE_SAMPLE};
-
-	while (!stream_is_full(&probe->stream)) {
-		int result = sampler_next(&probe->sampler, &message.sample.records);
-
-		if (result == 0) {
-			probe_end_pass(probe);
-			return;
-		}
-		if (result < 0) { /* perhaps within a record: only a new connection mends that */
-			sampler_end(&probe->sampler);
-			stream_fail(&probe->stream, "a pass over living processes broke off");
-			return;
-		}
-		stream_send(&probe->stream, &message);
+	if (probe->pass_fd < 0 && probe->pass_iterator == probe->pass_iterator_count) {
+		pass_end(probe);
+		return;
+	}
+	if (probe->pass_fd < 0)
+		probe->pass_fd = bpf_iter_create(probe->kernel.iterator[probe->pass_iterator++]);
+	size = probe->pass_fd < 0 ? -1 : read(probe->pass_fd, piece, sizeof(piece));
+	if (size > 0) {
+		stream_send(&probe->stream, &(struct wire_message){
+			.type = WIRE_SAMPLE, .sample.records = {piece, (uint32_t)size}});
+	} else if (size == 0) {
+		close(probe->pass_fd);
+		probe->pass_fd = -1;
+	} else if (errno != EAGAIN && errno != EINTR) {
+		/* Perhaps within a record: only a new connection mends that. */
+		log_error("cannot look at living processes: %s", strerror(errno));
+		pass_break_off(probe);
+		stream_fail(&probe->stream, "a pass over living processes broke off");
 	}
 }
 
 /* A receiver begins: from what it has, with everything that it cannot know. */
-static void probe_begin_connection(struct probe *probe, uint64_t ring_epoch, uint64_t offset)
+static void connection_begin(struct probe *probe, uint64_t ring_epoch, uint64_t offset)
 {
 	struct kernel *kernel = &probe->kernel;
 
-	sampler_end(&probe->sampler);
-	if (ring_epoch == kernel->control->ring_epoch)
-		ring_seek(&kernel->ring, offset);
-	else
-		ring_rewind(&kernel->ring);
+	pass_break_off(probe);
+	ring_seek(&kernel->ring, ring_epoch == kernel->control->ring_epoch ? offset : 0);
 	kernel->control->connection++;
 	probe->text_wanted = true;
 	probe->next_pass_boot_ns = 0;
@@ -221,111 +213,104 @@ static void probe_begin_connection(struct probe *probe, uint64_t ring_epoch, uin
 		probe->loss_sent_count[i] = kernel->losses[i].delivered_count;
 }
 
-static void probe_receive(struct probe *probe)
+static void answers_take(struct probe *probe)
 {
-	struct wire_message answer, *message = &answer;
+	struct wire_message message;
 
-	while (stream_receive(&probe->stream, message)) {
-		if (message->type == WIRE_WELCOME && message->welcome.version != WIRE_VERSION) {
-			stream_fail(&probe->stream, "the correlator speaks another version of the "
-				    "wire; install probe and correlator of one release");
-		} else if (message->type == WIRE_WELCOME) {
+	while (stream_receive(&probe->stream, &message)) {
+		if (message.type == WIRE_WELCOME) {
 			log_info("connected");
-			probe_begin_connection(probe, message->welcome.ring_epoch,
-					       message->welcome.offset);
-		} else {
-			ring_free_before(&probe->kernel.ring, message->ack.offset);
-			if (message->ack.offset > probe->loss_position)
-				probe_losses_delivered(probe);
+			connection_begin(probe, message.welcome.ring_epoch, message.welcome.offset);
+			continue;
 		}
+		ring_free_before(&probe->kernel.ring, message.ack.offset);
+		for (int i = 0; i < LOSS_SLOTS && message.ack.offset > probe->loss_position; i++)
+			probe->kernel.losses[i].delivered_count = probe->loss_sent_count[i];
 	}
 }
 
-/* What there is to do now. */
-static void probe_step(struct probe *probe, bool with_passes)
+/* Nothing is added to what the receiver has not taken. True: there is more to do now. */
+static bool probe_step(struct probe *probe, uint64_t now_boot_ns)
 {
-	uint64_t now = clock_boot_ns();
+	struct stream *stream = &probe->stream;
+	bool more = false;
 
-	probe->kernel.control->lease_boot_ns = now + probe->lease_ns;
-	if (probe->stream.state == STREAM_CLOSED) {
+	probe->kernel.control->lease_boot_ns = now_boot_ns + probe->lease_ns;
+	if (stream->fd < 0) {
 		hello_refresh(probe);
-		stream_connect(&probe->stream, &probe->hello);
+		stream_connect(stream, &probe->hello);
 	}
-	probe_receive(probe);
-	if (probe->stream.state == STREAM_READY) {
-		if (probe->sampler.fd < 0 && with_passes && now >= probe->next_pass_boot_ns)
-			probe_begin_pass(probe, now);
-		if (probe->sampler.fd >= 0)
-			probe_continue_pass(probe);
-		if (probe->sampler.fd < 0 &&
-		    (probe->ring_waits || now >= probe->next_read_boot_ns)) {
-			probe_read_ring(probe);
-			probe->next_read_boot_ns = now + READ_PERIOD_NS;
-		}
+	answers_take(probe);
+	if (stream->is_ready && !stream_has_output(stream)) {
+		if (!probe->is_passing && !probe->farewell_boot_ns &&
+		    now_boot_ns >= probe->next_pass_boot_ns)
+			pass_begin(probe, now_boot_ns);
+		more = probe->is_passing || events_send(probe);
+		if (probe->is_passing)
+			pass_continue(probe);
 	}
-	probe_flush(probe);
+	stream_flush(stream);
+	/* A recording has no one to acknowledge: what is written is done. */
+	if (!stream->path && !stream_has_output(stream))
+		ring_free_before(&probe->kernel.ring, UINT64_MAX);
+	return more && stream->is_ready;
 }
 
 /* Sleep until the peer does something, a signal, or the next look at the ring. */
-static void probe_wait(struct probe *probe)
+static void probe_wait(const struct probe *probe, bool more)
 {
 	const struct stream *stream = &probe->stream;
+	bool blocked = stream_has_output(stream);
 	struct pollfd peer = {.fd = stream->path ? stream->fd : -1, .events = POLLIN};
-	uint64_t now = clock_boot_ns(), wait_ns = READ_PERIOD_NS;
-	bool ready = stream->state == STREAM_READY, passing = probe->sampler.fd >= 0;
+	struct timespec timeout = {0, more && !blocked ? 0 : READ_PERIOD_NS};
 	sigset_t none;
 
-	if (stream_has_output(stream))
-		peer.events |= POLLOUT; /* nothing can go on before */
-	else if (ready && (passing || probe->ring_waits || probe->next_read_boot_ns <= now))
-		wait_ns = 0;
-	else if (ready && probe->next_read_boot_ns - now < wait_ns)
-		wait_ns = probe->next_read_boot_ns - now;
+	if (blocked)
+		peer.events |= POLLOUT;
 	sigemptyset(&none);
-	ppoll(&peer, 1, &(struct timespec){0, (long)wait_ns}, &none);
+	ppoll(&peer, 1, &timeout, &none);
 }
 
-static bool probe_is_delivered(const struct probe *probe, uint64_t end)
+static bool probe_is_done(struct probe *probe, uint64_t now_boot_ns)
 {
-	return *probe->kernel.ring.consumer >= end;
-}
+	const struct ring *ring = &probe->kernel.ring;
 
-/* Deliver what the ring holds now. */
-static void probe_finish(struct probe *probe)
-{
-	uint64_t end = __atomic_load_n(probe->kernel.ring.producer, __ATOMIC_ACQUIRE);
-	uint64_t deadline = clock_boot_ns() + FAREWELL_NS;
-
-	stopping = 0; /* a second signal ends the wait */
-	probe->next_read_boot_ns = 0;
-	while (!stopping && clock_boot_ns() < deadline &&
-	       (!probe_is_delivered(probe, end) || probe->sampler.fd >= 0 ||
-		stream_has_output(&probe->stream))) {
-		probe_step(probe, false);
-		if (probe->stream.state != STREAM_READY)
-			break;
-		probe_wait(probe);
+	if (!stopping && (!probe->until_boot_ns || now_boot_ns < probe->until_boot_ns))
+		return false;
+	if (!probe->farewell_boot_ns) {
+		probe->farewell_boot_ns = now_boot_ns + FAREWELL_NS;
+		probe->farewell_position = ring->position + ring_backlog_bytes(ring);
 	}
-	if (!probe_is_delivered(probe, end))
-		log_info("%llu bytes in the ring are not acknowledged",
-			 (unsigned long long)(end - *probe->kernel.ring.consumer));
+	return !probe->stream.is_ready || now_boot_ns >= probe->farewell_boot_ns ||
+	       (*ring->consumer >= probe->farewell_position && !probe->is_passing);
 }
 
 int probe_run(struct probe *probe)
 {
 	struct sigaction action = {.sa_handler = on_signal};
+	uint64_t now_boot_ns = clock_boot_ns();
 
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
-	probe->sampler.fd = -1;
-	if (!probe->stream.path)
-		probe_begin_connection(probe, 0, 0);
-	while (!stopping && (!probe->until_boot_ns || clock_boot_ns() < probe->until_boot_ns)) {
-		probe_step(probe, true);
-		if (!probe->stream.path && probe->stream.state == STREAM_CLOSED)
-			return -EIO;
-		probe_wait(probe);
+	int iterator = bpf_iter_create(probe->kernel.iterator[0]);
+	if (iterator < 0) {
+		log_error("cannot make an iterator without privileges: %s; Linux 5.19 or newer is "
+			  "needed", strerror(errno));
+		return -ENOTSUP;
 	}
-	probe_finish(probe);
+	close(iterator);
+	probe->pass_fd = -1;
+	if (!probe->stream.path)
+		connection_begin(probe, 0, 0);
+	for (; !probe_is_done(probe, now_boot_ns); now_boot_ns = clock_boot_ns()) {
+		bool more = probe_step(probe, now_boot_ns);
+
+		if (!probe->stream.path && probe->stream.fd < 0)
+			return -EIO;
+		probe_wait(probe, more);
+	}
+	if (*probe->kernel.ring.consumer < probe->farewell_position)
+		log_info("%llu bytes in the ring are not acknowledged", (unsigned long long)
+			 (probe->farewell_position - *probe->kernel.ring.consumer));
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* What the probe does once it is set up: events from the ring and passes over the
- * living go to the stream, acknowledgements free the ring.
+ * living go to the stream, acknowledgements free the ring. It looks into no record.
  */
 #ifndef TRACER_PROBE_PROBE_H
 #define TRACER_PROBE_PROBE_H
@@ -8,30 +8,33 @@
 #include <stdint.h>
 
 #include "probe/kernel.h"
-#include "probe/sample.h"
 #include "probe/stream.h"
 
 struct probe {
 	struct kernel kernel;
 	struct stream stream;
-	struct sampler sampler;
 	struct wire_message hello;
 
-	uint64_t period_ns;  /* between passes over the living */
-	uint64_t lease_ns;   /* collecting goes on that long without this process */
+	uint64_t period_ns;     /* between passes over the living */
+	uint64_t lease_ns;      /* collecting goes on that long without this process */
 	uint64_t until_boot_ns; /* stop then; 0: on a signal */
 	int ready_fd;           /* told once, when the first pass has been sent; or -1 */
 
-	uint64_t next_read_boot_ns; /* of the ring */
+	/* The pass that is under way: its iterators are read one after the other. */
+	bool is_passing;
+	int pass_fd; /* of the iterator, -1: the next one is to be made */
+	int pass_iterator, pass_iterator_count;
+	struct wire_message pass;
 	uint64_t next_pass_boot_ns;
-	bool text_wanted;           /* in the next pass: the first one, and after losses */
-	bool ring_waits;            /* for room in the stream */
-	uint64_t pass_position;     /* of the ring, when the pass began */
-	uint64_t pass_backlog_bytes; /* in the ring behind it */
+	uint64_t next_slow_boot_ns; /* of a pass with all iterators */
+	bool text_wanted; /* in the next pass: the first one, and after losses */
 
 	/* Of each loss slot: what has been sent, and where in the ring that was. */
 	uint64_t loss_sent_count[LOSS_SLOTS];
 	uint64_t loss_position;
+
+	uint64_t farewell_boot_ns; /* 0: not stopping; else go then at the latest */
+	uint64_t farewell_position; /* or when the ring has been delivered up to there */
 };
 
 /* Facts about the host and the ring for the greeting; reads files, so before the

@@ -30,7 +30,7 @@ int ring_map(struct ring *ring, int fd, size_t size)
 		.data = (const char *)producer + page,
 		.mask = size - 1,
 	};
-	ring_rewind(ring);
+	ring->position = *ring->consumer;
 	return 0;
 }
 
@@ -77,36 +77,32 @@ int ring_next(struct ring *ring, const void **ret_record, size_t *ret_size, uint
 	}
 }
 
-void ring_rewind(struct ring *ring)
-{
-	ring->position = *ring->consumer;
-}
-
 /* The peer may name any offset: going from record to record lands on a boundary. */
-static uint64_t ring_boundary(const struct ring *ring, uint64_t offset, uint64_t limit)
+static void ring_free_to(struct ring *ring, uint64_t offset, uint64_t limit)
 {
-	uint64_t position = *ring->consumer;
+	uint64_t position = *ring->consumer, next;
+	uint32_t length;
 
-	while (position < limit && position + BPF_RINGBUF_HDR_SZ < offset) {
-		uint32_t length;
-		uint64_t next = ring_step(ring, position, &length);
-
+	for (; position < limit && position + BPF_RINGBUF_HDR_SZ < offset; position = next) {
+		next = ring_step(ring, position, &length);
 		if (next == position)
 			break;
-		position = next;
 	}
-	return position;
+	__atomic_store_n(ring->consumer, position, __ATOMIC_RELEASE);
 }
 
 void ring_free_before(struct ring *ring, uint64_t offset)
 {
-	__atomic_store_n(ring->consumer, ring_boundary(ring, offset, ring->position),
-			 __ATOMIC_RELEASE);
+	ring_free_to(ring, offset, ring->position);
 }
 
 void ring_seek(struct ring *ring, uint64_t offset)
 {
-	__atomic_store_n(ring->consumer, ring_boundary(ring, offset, UINT64_MAX),
-			 __ATOMIC_RELEASE);
-	ring_rewind(ring);
+	ring_free_to(ring, offset, UINT64_MAX);
+	ring->position = *ring->consumer;
+}
+
+uint64_t ring_backlog_bytes(const struct ring *ring)
+{
+	return __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE) - ring->position;
 }

@@ -25,16 +25,16 @@ struct ring {
 int ring_map(struct ring *ring, int fd, size_t size);
 void ring_unmap(struct ring *ring);
 
+/* What is behind `position`, records that are not complete included. */
+uint64_t ring_backlog_bytes(const struct ring *ring);
+
 /* 1 and the next record, valid until it is freed; 0: none is complete. */
 int ring_next(struct ring *ring, const void **ret_record, size_t *ret_size, uint64_t *ret_offset);
-
-/* Read again from the first record that is still there. */
-void ring_rewind(struct ring *ring);
 
 /* Free the records before `offset`, of those that were read. */
 void ring_free_before(struct ring *ring, uint64_t offset);
 
-/* Free the records before `offset`, read or not, and go on from there. */
+/* Free the records before `offset`, read or not, and go on with the first that is left. */
 void ring_seek(struct ring *ring, uint64_t offset);
 
 #endif

@@ -1,9 +1,10 @@
 /* After the programs are attached, the probe needs almost nothing: it gives the rest
  * away, for good.
  *
- * What stays possible: reading the ring, making iterators of links that are held,
- * connecting to a Unix socket, writing to open descriptors. No file can be opened,
- * no program run, no process looked at, no network reached.
+ * What stays possible: reading the ring, making iterators of links that are held (which
+ * takes no capability since Linux 5.19), connecting to a Unix socket, writing to open
+ * descriptors. No file can be opened, no program run, no process looked at, no network
+ * reached, nothing loaded into the kernel.
  */
 #ifndef TRACER_PROBE_SANDBOX_H
 #define TRACER_PROBE_SANDBOX_H
@@ -14,8 +15,6 @@ struct sandbox_options {
 	uid_t uid; /* to become, where this process is root */
 	gid_t gid;
 	gid_t group; /* the one group that is kept, to reach the socket; -1: none */
-	int iterator_link; /* tried without privilege: before 5.19 that takes CAP_BPF, which
-			    * is kept then, alone */
 };
 
 /* 0 or a negative errno; what failed has been logged. */

@@ -2,31 +2,19 @@
 #include "probe/stream.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/log.h"
-#include "probe/clock.h"
 
 #define RETRY_FIRST_NS 100000000ULL
 #define RETRY_LAST_NS 5000000000ULL
 #define READ_BYTES 4096
-
-static void stream_reset(struct stream *stream)
-{
-	if (stream->fd >= 0)
-		close(stream->fd);
-	stream->fd = -1;
-	stream->state = STREAM_CLOSED;
-	stream->sent = 0;
-	wire_output_deinit(&stream->output);
-	wire_input_deinit(&stream->input);
-	stream->output = (struct wire_output){0};
-	stream->input = (struct wire_input){0};
-}
 
 void stream_init_socket(struct stream *stream, const char *path, uid_t peer_uid)
 {
@@ -38,18 +26,28 @@ void stream_init_socket(struct stream *stream, const char *path, uid_t peer_uid)
 	};
 }
 
-int stream_init_file(struct stream *stream, int fd, const struct wire_message *hello)
+int stream_init_file(struct stream *stream, const char *path, const struct wire_message *hello)
 {
-	*stream = (struct stream){.fd = fd, .state = STREAM_READY};
-	if (write(fd, WIRE_RECORDING_MAGIC, WIRE_RECORDING_MAGIC_SIZE) != WIRE_RECORDING_MAGIC_SIZE)
-		return errno ? -errno : -EIO;
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	*stream = (struct stream){.fd = fd, .is_ready = true};
+	errno = fd < 0 ? errno : EIO;
+	if (fd < 0 || write(fd, WIRE_RECORDING_MAGIC, WIRE_RECORDING_MAGIC_SIZE) !=
+			      WIRE_RECORDING_MAGIC_SIZE)
+		return -errno;
 	stream_send(stream, hello);
 	return 0;
 }
 
 void stream_deinit(struct stream *stream)
 {
-	stream_reset(stream);
+	if (stream->fd >= 0)
+		close(stream->fd);
+	stream->fd = -1;
+	stream->is_ready = false;
+	stream->sent = 0;
+	wire_output_deinit(&stream->output);
+	wire_input_deinit(&stream->input);
 }
 
 void stream_fail(struct stream *stream, const char *reason)
@@ -58,7 +56,7 @@ void stream_fail(struct stream *stream, const char *reason)
 		log_warning("%s: %s%s", stream->path ? stream->path : "recording", reason,
 			    stream->path ? "; trying again" : "");
 	stream->failure_logged = true;
-	stream_reset(stream);
+	stream_deinit(stream);
 	stream->retry_boot_ns = clock_boot_ns() + stream->retry_delay_ns;
 	stream->retry_delay_ns *= 2;
 	if (stream->retry_delay_ns > RETRY_LAST_NS)
@@ -80,8 +78,7 @@ void stream_connect(struct stream *stream, const struct wire_message *hello)
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	char reason[128];
 
-	if (stream->state != STREAM_CLOSED || !stream->path ||
-	    clock_boot_ns() < stream->retry_boot_ns)
+	if (stream->fd >= 0 || !stream->path || clock_boot_ns() < stream->retry_boot_ns)
 		return;
 	snprintf(address.sun_path, sizeof(address.sun_path), "%s", stream->path);
 	stream->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -90,18 +87,14 @@ void stream_connect(struct stream *stream, const struct wire_message *hello)
 		snprintf(reason, sizeof(reason),
 			 "cannot connect: %s; is tracer-correlator running?", strerror(errno));
 		stream_fail(stream, reason);
-		return;
-	}
-	if (!peer_is_trusted(stream)) {
+	} else if (!peer_is_trusted(stream)) {
 		stream_fail(stream, "the server is neither root nor the user of --peer-uid");
-		return;
+	} else {
+		stream_send(stream, hello);
 	}
-	stream->state = STREAM_GREETED;
-	stream_send(stream, hello);
-	stream_flush(stream);
 }
 
-/* Take one message out of what has come. */
+/* Take one message out of what has come. A welcome is the first, and the only one. */
 static int stream_take(struct stream *stream, struct wire_message *message)
 {
 	const char *data, *reason = "a frame of impossible size";
@@ -118,16 +111,19 @@ static int stream_take(struct stream *stream, struct wire_message *message)
 		stream_fail(stream, line);
 		return 0;
 	}
-	if (message->type == WIRE_WELCOME && stream->state == STREAM_GREETED) {
-		stream->state = STREAM_READY;
-		stream->retry_delay_ns = RETRY_FIRST_NS;
-		stream->failure_logged = false;
-		return 1;
+	if (message->type != (stream->is_ready ? WIRE_ACK : WIRE_WELCOME)) {
+		stream_fail(stream, "the server sent a message out of order");
+		return 0;
 	}
-	if (message->type == WIRE_ACK && stream->state == STREAM_READY)
-		return 1;
-	stream_fail(stream, "the server sent a message out of order");
-	return 0;
+	if (message->type == WIRE_WELCOME && message->welcome.version != WIRE_VERSION) {
+		stream_fail(stream, "the correlator speaks another version of the wire; install "
+			    "probe and correlator of one release");
+		return 0;
+	}
+	stream->is_ready = true;
+	stream->failure_logged = false;
+	stream->retry_delay_ns = RETRY_FIRST_NS;
+	return 1;
 }
 
 int stream_receive(struct stream *stream, struct wire_message *message)
@@ -141,9 +137,9 @@ int stream_receive(struct stream *stream, struct wire_message *message)
 			return 0;
 		ssize_t count = recv(stream->fd, room, READ_BYTES, 0);
 		if (count == 0)
-			stream_fail(stream, stream->state == STREAM_GREETED
-				? "the correlator refuses this probe (is another connected?)"
-				: "the correlator has closed the connection");
+			stream_fail(stream, stream->is_ready
+				? "the correlator has closed the connection"
+				: "the correlator refuses this probe (is another connected?)");
 		else if (count < 0 && errno != EAGAIN && errno != EINTR)
 			stream_fail(stream, strerror(errno));
 		if (count <= 0)
@@ -153,11 +149,6 @@ int stream_receive(struct stream *stream, struct wire_message *message)
 	return 0;
 }
 
-bool stream_is_full(const struct stream *stream)
-{
-	return stream->output.size - stream->sent >= STREAM_BUFFER_BYTES;
-}
-
 bool stream_has_output(const struct stream *stream)
 {
 	return stream->output.size > stream->sent;
@@ -165,34 +156,26 @@ bool stream_has_output(const struct stream *stream)
 
 void stream_send(struct stream *stream, const struct wire_message *message)
 {
-	if (stream->state == STREAM_CLOSED)
-		return;
-	int result = wire_encode(&stream->output, message);
+	int result = stream->fd < 0 ? 0 : wire_encode(&stream->output, message);
+
 	if (result)
 		stream_fail(stream, strerror(-result));
 }
 
 void stream_flush(struct stream *stream)
 {
-	if (stream->fd < 0 || !stream_has_output(stream))
-		return;
-	while (stream_has_output(stream)) {
+	while (stream->fd >= 0 && stream_has_output(stream)) {
 		const char *data = stream->output.data + stream->sent;
 		size_t size = stream->output.size - stream->sent;
 		ssize_t count = stream->path ? send(stream->fd, data, size, MSG_NOSIGNAL)
 					     : write(stream->fd, data, size);
 
-		if (count < 0 && errno == EINTR)
-			continue;
 		if (count < 0 && errno == EAGAIN)
-			break;
-		if (count < 0) {
-			stream_fail(stream, strerror(errno));
 			return;
-		}
-		stream->sent += (size_t)count;
+		if (count < 0 && errno != EINTR)
+			stream_fail(stream, strerror(errno));
+		if (count > 0)
+			stream->sent += (size_t)count;
 	}
-	stream->output.size -= stream->sent;
-	memmove(stream->output.data, stream->output.data + stream->sent, stream->output.size);
-	stream->sent = 0;
+	stream->output.size = stream->sent = 0;
 }

@@ -1,9 +1,8 @@
 /* Where the messages go: the correlator's socket, or a file that records them.
  *
  * A client that tries again for ever. Nothing blocks: what the receiver does not take
- * stays in a bounded buffer, and when that is full the caller stops reading its
- * sources. Whatever the peer sends is checked; what is wrong ends the connection
- * with one log line.
+ * stays in a buffer, and the caller adds nothing while there is any. Whatever the peer
+ * sends is checked; what is wrong ends the connection with one log line.
  */
 #ifndef TRACER_PROBE_STREAM_H
 #define TRACER_PROBE_STREAM_H
@@ -14,22 +13,14 @@
 
 #include "common/wire/wire.h"
 
-#define STREAM_BUFFER_BYTES (1024 * 1024) /* above it no message is taken */
-
-enum stream_state {
-	STREAM_CLOSED,  /* next attempt at `retry_boot_ns` */
-	STREAM_GREETED, /* hello is sent, welcome is waited for */
-	STREAM_READY,   /* events may be sent */
-};
-
 struct stream {
 	const char *path; /* of the socket; NULL: `fd` is a file, where nothing is answered */
 	uid_t peer_uid;   /* the server must run as this user, or as root */
-	int fd;
-	enum stream_state state;
+	int fd;           /* -1: the next attempt is at `retry_boot_ns` */
+	bool is_ready;    /* welcome: events may be sent */
+	bool failure_logged; /* once until a connection is welcome */
 	uint64_t retry_boot_ns;
 	uint64_t retry_delay_ns;
-	bool failure_logged; /* once until a connection is welcome */
 	struct wire_output output;
 	size_t sent; /* bytes of `output` that are gone */
 	struct wire_input input;
@@ -37,11 +28,11 @@ struct stream {
 
 void stream_init_socket(struct stream *stream, const char *path, uid_t peer_uid);
 
-/* Takes `fd`; writes the recording's magic and `hello`. 0 or negative errno. */
-int stream_init_file(struct stream *stream, int fd, const struct wire_message *hello);
+/* Begins a recording with `hello`. 0 or a negative errno. */
+int stream_init_file(struct stream *stream, const char *path, const struct wire_message *hello);
 void stream_deinit(struct stream *stream);
 
-/* Try to connect if it is time, and greet. */
+/* Try to connect if there is no connection and it is time, and greet. */
 void stream_connect(struct stream *stream, const struct wire_message *hello);
 
 /* End the connection; `reason` is logged the first time. */
@@ -50,7 +41,6 @@ void stream_fail(struct stream *stream, const char *reason);
 /* 1 and a WELCOME or ACK; 0: nothing has come, or the connection has ended. */
 int stream_receive(struct stream *stream, struct wire_message *message);
 
-bool stream_is_full(const struct stream *stream);
 bool stream_has_output(const struct stream *stream);
 
 /* Append a message; the connection fails if there is no memory. */

@@ -83,7 +83,7 @@ START_TEST(reading_keeps_records)
 	ck_assert_uint_eq(fake.consumer, 0);
 	ck_assert_uint_eq(ring.position, fake.producer);
 
-	ring_rewind(&ring);
+	ring_seek(&ring, 0);
 	expect("one", first);
 }
 END_TEST
@@ -148,7 +148,7 @@ START_TEST(acknowledgement_inside_a_record_keeps_boundaries)
 	expect("two", second);
 	ring_free_before(&ring, first + 5);
 	ck_assert_uint_eq(fake.consumer, second - 8);
-	ring_rewind(&ring);
+	ring_seek(&ring, 0);
 	expect("two", second);
 }
 END_TEST

@@ -17,7 +17,7 @@ import time
 
 MAGIC = b"tracer-record-2\n"
 READY_TIMEOUT_S = 30
-SETTLE_TIMEOUT_S = 20
+SETTLE_TIMEOUT_S = 60
 # The kernel frees a process, and says its final figures, up to this long after it was reaped.
 FINAL_RECORDS_S = 0.5
 # The leak check needs system calls that the probe's sandbox refuses.

@@ -236,23 +236,23 @@ static void try_other_abi(void)
 }
 #endif
 
-static int sandbox(int link)
+static int sandbox(void)
 {
 	const struct sandbox_options options = {
-		.uid = NOBODY, .gid = NOBODY, .group = (gid_t)-1, .iterator_link = link};
+		.uid = NOBODY, .gid = NOBODY, .group = (gid_t)-1};
 
 	return sandbox_enter(&options);
 }
 
 /* In a child: what that does ends it. */
-static void check_other_abi(int link)
+static void check_other_abi(void)
 {
 #if defined(__x86_64__)
 	pid_t child = fork();
 	int status = 0;
 
 	if (child == 0) {
-		if (sandbox(link) == 0)
+		if (sandbox() == 0)
 			try_other_abi();
 		_exit(2);
 	}
@@ -270,8 +270,8 @@ static int be_probe(pid_t victim)
 		printf("skip - privilege: no iterator can be made here: %s\n", strerror(errno));
 		return 0;
 	}
-	check_other_abi(link);
-	int result = sandbox(link);
+	check_other_abi();
+	int result = sandbox();
 	verdict(result == 0, "the sandbox is entered", strerror(-result));
 	if (result)
 		return 1;

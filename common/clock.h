@@ -1,6 +1,6 @@
 /* The two clocks of the system, in nanoseconds. */
-#ifndef TRACER_PROBE_CLOCK_H
-#define TRACER_PROBE_CLOCK_H
+#ifndef TRACER_COMMON_CLOCK_H
+#define TRACER_COMMON_CLOCK_H
 
 #include <stdint.h>
 #include <time.h>
