@@ -65,15 +65,19 @@ class Storm:
             self.process.wait()
 
 
+def own_prefix(daemons):
+    """How the arguments of our commands begin: this suite may run elsewhere, too."""
+    return bytes(daemons.build / "tests/faults/storm") + b"\0--leaf\0"
+
+
 def leaves(daemons):
     """{number: its rows}"""
     found = collections.defaultdict(list)
     for row in daemons.rows("SELECT id, arguments, began, ended, totals, exit_code, signal, "
                             "begin_boot_ns, end_boot_ns FROM processes WHERE program = 'storm' "
                             "AND arguments IS NOT NULL"):
-        words = row["arguments"].split(b"\0")
-        if words[1:2] == [b"--leaf"]:
-            found[int(words[2])].append(row)
+        if row["arguments"].startswith(own_prefix(daemons)):
+            found[int(row["arguments"].split(b"\0")[2])].append(row)
     return found
 
 
@@ -82,7 +86,8 @@ def await_ends(daemons, count):
     seen, deadline = -1, 0
     while seen < count:
         now = daemons.value("SELECT count(*) FROM processes WHERE program = 'storm' AND ended = "
-                            "'exit' AND began = 'exec'") or 0
+                            "'exit' AND substr(arguments, 1, length(?1)) = ?1",
+                            own_prefix(daemons)) or 0
         if now != seen:
             seen, deadline = now, time.monotonic() + STALL_TIMEOUT_S
         if time.monotonic() > deadline:
