@@ -6,6 +6,7 @@ import time
 
 import recording
 from daemons import SANITIZERS, same
+from storm import own_prefix
 
 HOUR_NS = 3600 * 10**9
 SLEEP_S = 2.5
@@ -39,7 +40,8 @@ def replay(daemons, path, sleeper):
     same(f"status of the replay ({result.stderr})", result.returncode, 0)
     rows = daemons.rows("SELECT * FROM processes WHERE (program = 'storm' OR pid = ?) AND ended = "
                         "'exit'", sleeper)
-    return {row["pid"]: row for row in rows}
+    return {row["pid"]: row for row in rows if row["pid"] == sleeper or
+            (row["arguments"] or b"").startswith(own_prefix(daemons))}
 
 
 def lasted_ns(row):
