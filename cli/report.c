@@ -2,6 +2,7 @@
 #include "cli/report.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/source.h"
 
@@ -16,6 +17,71 @@ static int compare_tools(const void *left, const void *right)
 	return a->id < b->id ? -1 : a->id > b->id;
 }
 
+/* The pseudo-tasks first, then as they began. */
+static int compare_tasks(const void *left, const void *right)
+{
+	const struct row_task *a = left, *b = right;
+	bool a_is_main = strcmp(a->kind, "main") == 0, b_is_main = strcmp(b->kind, "main") == 0;
+
+	if (a_is_main != b_is_main)
+		return a_is_main ? -1 : 1;
+	if (a->begin_boot_ns != b->begin_boot_ns)
+		return a->begin_boot_ns < b->begin_boot_ns ? -1 : 1;
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static void shift(int64_t *boot_ns, int64_t by_ns)
+{
+	if (*boot_ns != ROW_NULL)
+		*boot_ns += by_ns;
+}
+
+/* From the boot clock of a part's host to that of the run's, by way of the wall clocks. */
+static void part_shift(const struct row_run *run, const struct row_run *part, struct rows *tasks,
+		       struct rows *tools)
+{
+	int64_t by_ns = (part->started_unix_ns - part->begin_boot_ns) -
+			(run->started_unix_ns - run->begin_boot_ns);
+
+	for (size_t i = 0; i < tasks->count; i++) {
+		shift(&ROWS_ITEM(tasks, task, i)->begin_boot_ns, by_ns);
+		shift(&ROWS_ITEM(tasks, task, i)->end_boot_ns, by_ns);
+	}
+	for (size_t i = 0; i < tools->count; i++) {
+		shift(&ROWS_ITEM(tools, tool, i)->begin_boot_ns, by_ns);
+		shift(&ROWS_ITEM(tools, tool, i)->end_boot_ns, by_ns);
+	}
+}
+
+/* What a run has of its own on one host, put behind what is there. */
+static int part_load(struct report *report, const struct row_run *part)
+{
+	struct store_parameter run_id[] = {{"run_id", STORE_INTEGER, part->id, NULL}, {0}};
+	struct {
+		const struct row_type *type;
+		const char *query;
+		struct rows *rows, more;
+	} loads[] = {
+		{&row_type_task, "tasks", &report->tasks, {0}},
+		{&row_type_tool, "tools", &report->tools, {0}},
+		{&row_type_incident, "incidents", &report->incidents, {0}},
+		{&row_type_loss, "run_losses", &report->losses, {0}},
+		{&row_type_container, "containers", &report->containers, {0}},
+	};
+	size_t count = sizeof(loads) / sizeof(loads[0]);
+	int error = 0;
+
+	for (size_t i = 0; i < count && error == 0; i++)
+		error = source_load(report->store, loads[i].type, loads[i].query, run_id, &loads[i].more);
+	if (error == 0)
+		part_shift(report_run(report), part, &loads[0].more, &loads[1].more);
+	for (size_t i = 0; i < count && error == 0; i++)
+		error = rows_append(loads[i].rows, &loads[i].more);
+	for (size_t i = 0; i < count; i++)
+		rows_free(&loads[i].more);
+	return error;
+}
+
 int report_load(struct report *report, struct store *store, struct rows *runs)
 {
 	struct store_parameter run_id[] = {{"run_id", STORE_INTEGER, 0, NULL}, {0}};
@@ -26,21 +92,19 @@ int report_load(struct report *report, struct store *store, struct rows *runs)
 	run_id[0].integer = report_run(report)->id;
 	error = source_load(store, &row_type_host, "hosts", NULL, &report->hosts);
 	if (error == 0)
-		error = source_load(store, &row_type_task, "tasks", run_id, &report->tasks);
+		error = source_load(store, &row_type_run, "run_parts", run_id, &report->parts);
 	if (error == 0)
-		error = source_load(store, &row_type_tool, "tools", run_id, &report->tools);
-	if (error == 0)
-		error = source_load(store, &row_type_incident, "incidents", run_id, &report->incidents);
-	if (error == 0)
-		error = source_load(store, &row_type_loss, "run_losses", run_id, &report->losses);
-	if (error == 0)
-		error = source_load(store, &row_type_container, "containers", run_id,
-				    &report->containers);
+		error = part_load(report, report_run(report));
+	for (size_t i = 0; i < report->parts.count && error == 0; i++)
+		error = part_load(report, ROWS_ITEM(&report->parts, run, i));
 	if (error < 0) {
 		report_free(report);
 		return error;
 	}
-	qsort(report->tools.items, report->tools.count, sizeof(struct row_tool), compare_tools);
+	if (report->parts.count > 0)
+		qsort(report->tasks.items, report->tasks.count, sizeof(struct row_task), compare_tasks);
+	if (report->tools.count > 0)
+		qsort(report->tools.items, report->tools.count, sizeof(struct row_tool), compare_tools);
 	report->now_boot_ns = source_now_boot_ns(store, report_host(report));
 	return 0;
 }
@@ -49,6 +113,7 @@ void report_free(struct report *report)
 {
 	rows_free(&report->hosts);
 	rows_free(&report->runs);
+	rows_free(&report->parts);
 	rows_free(&report->tasks);
 	rows_free(&report->tools);
 	rows_free(&report->incidents);
@@ -61,12 +126,17 @@ const struct row_run *report_run(const struct report *report)
 	return ROWS_ITEM(&report->runs, run, 0);
 }
 
-const struct row_host *report_host(const struct report *report)
+const struct row_host *report_host_of(const struct report *report, const struct row_run *run)
 {
 	for (size_t i = 0; i < report->hosts.count; i++)
-		if (ROWS_ITEM(&report->hosts, host, i)->id == report_run(report)->host_id)
+		if (ROWS_ITEM(&report->hosts, host, i)->id == run->host_id)
 			return ROWS_ITEM(&report->hosts, host, i);
 	return NULL;
+}
+
+const struct row_host *report_host(const struct report *report)
+{
+	return report_host_of(report, report_run(report));
 }
 
 const struct row_tool *report_task_tools(const struct report *report, int64_t task_id,

@@ -16,6 +16,7 @@ struct report {
 	struct store *store; /* borrowed: processes are read when they are shown */
 	struct rows hosts;
 	struct rows runs; /* exactly one */
+	struct rows parts; /* runs of other hosts that belong to it: their tasks are among these */
 	struct rows tasks; /* the pseudo-task first, then as they began */
 	struct rows tools; /* by task, then as they began */
 	struct rows incidents;
@@ -40,6 +41,7 @@ void report_free(struct report *report);
 const struct row_run *report_run(const struct report *report);
 /* NULL where the store knows none. */
 const struct row_host *report_host(const struct report *report);
+const struct row_host *report_host_of(const struct report *report, const struct row_run *run);
 
 /* The tools of a task: the first one and how many. */
 const struct row_tool *report_task_tools(const struct report *report, int64_t task_id,

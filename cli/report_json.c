@@ -109,6 +109,8 @@ int report_write_json(const struct report *report, FILE *file, bool with_process
 
 	fputs("{\"run\": ", file);
 	error = run_write(report, file);
+	if (error == 0 && report->parts.count > 0)
+		error = rows_write(file, "parts", &report->parts);
 	fputs(",\n\"tasks\": [", file);
 	for (size_t i = 0; i < report->tasks.count && error == 0; i++)
 		error = item_write(file, task_to_json(report, ROWS_ITEM(&report->tasks, task, i),

@@ -91,6 +91,24 @@ static void print_who(const struct report *report, const struct output *output)
 	}
 }
 
+/* The same run on other hosts. Its figures above are those of this host alone. */
+static void print_parts(const struct report *report, const struct output *output,
+			const struct report_style *style)
+{
+	for (size_t i = 0; i < report->parts.count; i++) {
+		const struct row_run *part = ROWS_ITEM(&report->parts, run, i);
+		const struct row_host *host = report_host_of(report, part);
+		char id[IDENTITY_TEXT_SIZE], cpu[UNITS_SIZE], tasks[UNITS_SIZE];
+
+		identity_format(part->id, id);
+		print_label(output, i == 0 ? "also on" : "");
+		output_print_text(output, STYLE_PLAIN, host ? host->hostname : NULL);
+		fprintf(output->file, "  run %s: %s tasks, CPU %s, %s\n", id,
+			units_count(tasks, part->task_count, false),
+			units_duration(cpu, part->cpu_ns, style->raw), part->status);
+	}
+}
+
 static void print_usage(const struct report *report, const struct output *output,
 			const struct report_style *style)
 {
@@ -277,6 +295,7 @@ static void print_header(const struct report *report, const struct output *outpu
 	print_usage(report, output, style);
 	print_waits(report_run(report), output, style);
 	print_limits(report_run(report), output, style);
+	print_parts(report, output, style);
 	print_containers(report, output, style);
 	print_content(report_run(report), output, style);
 	print_incidents(report, output, style, false);

@@ -149,6 +149,23 @@ int rows_load(struct rows *rows, const struct row_type *type, struct store *stor
 	return error;
 }
 
+int rows_append(struct rows *rows, struct rows *more)
+{
+	size_t count = rows->count + more->count, size = more->type->size;
+	void *items = count ? reallocarray(rows->items, count, size) : rows->items;
+
+	if (count && !items)
+		return -ENOMEM;
+	rows->type = more->type;
+	rows->items = items;
+	if (more->count)
+		memcpy((char *)items + rows->count * size, more->items, more->count * size);
+	rows->count = rows->capacity = count;
+	free(more->items);
+	*more = (struct rows){0};
+	return 0;
+}
+
 void rows_free(struct rows *rows)
 {
 	for (size_t i = 0; i < rows->count; i++) {

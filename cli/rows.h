@@ -47,6 +47,10 @@ int rows_load(struct rows *rows, const struct row_type *type, struct store *stor
 	      const char *query, const struct store_parameter *parameters);
 void rows_free(struct rows *rows);
 
+/* Puts what `more` has behind, which is empty afterwards. Both are of one type. 0 or -ENOMEM:
+ * nothing is moved. */
+int rows_append(struct rows *rows, struct rows *more);
+
 /* A new object with the columns' names. Ids are 16 hexadecimal digits or null. */
 json_t *row_to_json(const struct row_type *type, const void *row);
 

@@ -67,12 +67,12 @@ def columns(lake):
                      " AND table NOT LIKE '.%' ORDER BY table, name")
 
 
-def empty_store(directory):
-    """The newest schema of SQLite, made by the correlator's own code."""
+def make_store(directory, recording):
+    """The newest schema of SQLite, written by the correlator itself."""
     (directory / "rules").mkdir()
     path = directory / "store.db"
-    subprocess.run([BUILD / "correlator/tracer-correlator", "--replay", ROOT / "tests/golden/make.rec", "--store",
-                    path, "--rules", directory / "rules", "--retain", "0", "--log-level", "warning"], check=True)
+    subprocess.run([BUILD / "correlator/tracer-correlator", "--replay", ROOT / f"tests/golden/{recording}.rec",
+                    "--store", path, "--rules", directory / "rules", "--retain", "0", "--log-level", "warning"], check=True)
     return path
 
 
@@ -97,7 +97,7 @@ def test_init_and_check(lake):
 def test_every_column_of_the_store_is_in_the_lake(lake):
     fresh(lake)
     with tempfile.TemporaryDirectory() as temporary:
-        db = sqlite3.connect(empty_store(pathlib.Path(temporary)))
+        db = sqlite3.connect(make_store(pathlib.Path(temporary), "make"))
         for entity in loader.entities():
             sent = {name for name, *_ in db.execute((loader.ENTITIES / f"{entity}.sql").read_text(),
                                                     {"cursor": 0, "limit": 0}).description}
@@ -226,6 +226,57 @@ def test_rollup_task_name_day(lake):
                            " cpu_ns, p95_cpu_ns FROM tracer.task_name_day ORDER BY 1", user="analyst"),
          [["1", "align", "20", "3", "0", str(sum(range(10, 200, 10)) + 2000), "2000"],
           ["2", "align", "1", "1", "1", "5", "5"]])
+
+
+def on_another_host(number, late_ns=0):
+    """The rows of a store as another host would have them: all ids differ, the run key does not."""
+
+    def change(entity, row):
+        row = dict(row)
+        for name in row:
+            if (name == "id" or name.endswith("_id")) and name not in ("user_id", "exec_id", "boot_id") and row[name]:
+                row[name] ^= number << 8
+            if name == "started_unix_ns":
+                row[name] += late_ns
+        if entity == "hosts":
+            row["hostname"] = f"host-{number}"
+        if entity == "runs":
+            row["run_key"] = "slurm:42" if row["engine"] else None
+        if entity in ("tasks", "tools", "runs"):  # another boot clock
+            row["begin_boot_ns"] += number * 10**12
+            row["end_boot_ns"] = row["end_boot_ns"] and row["end_boot_ns"] + number * 10**12
+        return row
+
+    return change
+
+
+def test_a_run_on_several_hosts_comes_together(lake):
+    fresh(lake)
+    with tempfile.TemporaryDirectory() as temporary:
+        store = make_store(pathlib.Path(temporary), "snakemake")
+        loader.load(lake, store, change=on_another_host(1))
+        loader.load(lake, store, change=on_another_host(2, late_ns=10**9))
+        loader.load(lake, store, change=on_another_host(3, late_ns=DAY_NS))  # the key, but another time
+        alone = json.loads(tracer(None, "show", "--json", "--store", str(store), url="http://127.0.0.1:1"))
+    runs = json.loads(tracer(lake, "runs", "--json"))["runs"]
+    same("runs", [run["host"] for run in runs], ["host-3", "host-2", "host-1"])
+    says(tracer(lake, "runs"), "host-1", "host-2", "host-3")
+    same("of one host", [run["host"] for run in json.loads(tracer(lake, "runs", "--host", "host-2", "--json"))["runs"]],
+         ["host-2"])
+    shown = json.loads(tracer(lake, "show", runs[2]["id"], "--json"))
+    same("parts", [part["id"] for part in shown["parts"]], [runs[1]["id"]])
+    same("tasks", len(shown["tasks"]), 2 * len(alone["tasks"]))
+    same("hosts of the tasks", len({task["host_id"] for task in shown["tasks"]}), 2)
+    # On one clock: those of the other host began a second later.
+    begun = [[task["begin_boot_ns"] for task in shown["tasks"] if task["host_id"] == host]
+             for host in (shown["run"]["host_id"], shown["parts"][0]["host_id"])]
+    same("their beginnings", [number - 10**9 for number in sorted(begun[1])], sorted(begun[0]))
+    says(tracer(lake, "show", runs[2]["id"]), "also on", "host-2", runs[1]["id"])
+    assert "parts" not in json.loads(tracer(lake, "show", runs[0]["id"], "--json"))
+    says(tracer(lake, "top", "--once", code=1), "3 hosts", "--host")
+    tracer(lake, "top", "--once", "--host", "host-2", "--json")
+    says(tracer(lake, "top", "--once", "--host", "host-9", code=1), "no host has this name")
+    says(tracer(lake, "status", code=1), "host-1: last heard of", "hosts              3, of which 3 are silent")
 
 
 # ---- what is no lake --------------------------------------------------------------------------
