@@ -1192,6 +1192,7 @@ START_TEST(queries_run_on_empty_and_filled)
 	struct store *reader = open_reader();
 	struct row_process process = fill_process(2, "text");
 	struct row_task task = fill_task(1, "text");
+	struct row_run part = fill_run(1, "text");
 	const char *file;
 
 	for (size_t i = 0; (file = store_query_file(i)); i++)
@@ -1203,6 +1204,9 @@ START_TEST(queries_run_on_empty_and_filled)
 	ck_assert_int_eq(store_put_process(writer, &process), 0);
 	task.merged_into_id = ROW_NULL;
 	ck_assert_int_eq(store_put_task(writer, &task), 0);
+	/* The same run on another host. */
+	part.id = part.host_id = 77;
+	ck_assert_int_eq(store_put_run(writer, &part), 0);
 	commit(writer, 1);
 	for (size_t i = 0; (file = store_query_file(i)); i++)
 		ck_assert_msg(run_query(reader, file) > 0, "%s found nothing", file);
