@@ -1,4 +1,4 @@
-/* The two clocks of the system, in nanoseconds. */
+/* The two clocks of the system, and the processor time of this thread, in nanoseconds. */
 #ifndef TRACER_COMMON_CLOCK_H
 #define TRACER_COMMON_CLOCK_H
 
@@ -21,6 +21,11 @@ static inline uint64_t clock_boot_ns(void)
 static inline uint64_t clock_unix_ns(void)
 {
 	return clock_read_ns(CLOCK_REALTIME);
+}
+
+static inline uint64_t clock_cpu_ns(void)
+{
+	return clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 #endif

@@ -26,6 +26,7 @@ struct probe {
 	int pass_iterator, pass_iterator_count;
 	struct wire_message pass;
 	uint64_t next_pass_boot_ns;
+	uint64_t pass_begin_cpu_ns;
 	uint64_t next_slow_boot_ns; /* of a pass with all iterators */
 	bool text_wanted; /* in the next pass: the first one, and after losses */
 
