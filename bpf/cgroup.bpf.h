@@ -35,27 +35,22 @@ static __always_inline struct kernfs_node *kernfs_parent(struct kernfs_node *nod
 	(bpf_core_enum_value_exists(enum cgroup_subsys_id, name) ?                             \
 		subsystem(set, bpf_core_enum_value(enum cgroup_subsys_id, name)) : NULL)
 
-static __always_inline void *subsystem(struct css_set *set, __u32 index)
+static __always_inline struct cgroup_subsys_state *subsystem(struct css_set *set, __u32 index)
 {
-	struct cgroup_subsys_state *state = NULL;
-
-	bpf_core_read(&state, sizeof(state), &set->subsys[index]);
-	return state;
+	return *(void **)((void *)set + bpf_core_field_offset(set->subsys) +
+			  index * sizeof(void *));
 }
 
 /* False for the root of a hierarchy: that says nothing about a process. */
 static __always_inline bool place_read(struct place *place, struct cgroup_subsys_state *state)
 {
-	struct cgroup *cgroup = BPF_CORE_READ(state, cgroup);
-	struct kernfs_node *node;
-	__u64 hierarchy;
+	struct cgroup *cgroup = state ? state->cgroup : NULL;
 
-	if (BPF_CORE_READ(cgroup, level) == 0)
+	if (!cgroup || cgroup->level == 0)
 		return false;
-	hierarchy = BPF_CORE_READ(cgroup, root, hierarchy_id);
-	node = BPF_CORE_READ(cgroup, kn);
-	place->node = node;
-	place->id = BPF_CORE_READ(node, id) | hierarchy << CGROUP_HIERARCHY_SHIFT;
+	place->node = cgroup->kn;
+	place->id = cgroup->kn->id |
+		    (__u64)cgroup->root->hierarchy_id << CGROUP_HIERARCHY_SHIFT;
 	return true;
 }
 

@@ -241,8 +241,8 @@ static __always_inline void cgroup_throttled_read(struct counters *sum, struct t
 
 static __always_inline void cgroup_read(struct counters *sum, struct css_set *set)
 {
-	struct mem_cgroup *memory = SUBSYSTEM(set, memory_cgrp_id);
-	struct task_group *cpu = SUBSYSTEM(set, cpu_cgrp_id);
+	struct mem_cgroup *memory = (void *)SUBSYSTEM(set, memory_cgrp_id);
+	struct task_group *cpu = (void *)SUBSYSTEM(set, cpu_cgrp_id);
 
 	if (memory)
 		cgroup_memory_read(sum, memory);
