@@ -235,7 +235,7 @@ static void load_task(struct model *model, struct cursor *cursor)
 	entity->working_directory = take_text(cursor, NULL);
 	entity->reason = take_static(cursor, model);
 	entity->failure.what = take_text(cursor, NULL);
-	take_fixed_text(cursor, entity->failure.why, sizeof(entity->failure.why));
+	entity->failure.why = take_text(cursor, NULL);
 	take_fixed_text(cursor, entity->failure.sender_program, sizeof(entity->failure.sender_program));
 	entity->container = find_container(model, take_int(cursor));
 	entity->orchestrator_group_id = take_int(cursor);

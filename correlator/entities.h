@@ -37,7 +37,7 @@ struct process;
 /* What best explains why a task failed. */
 struct failure {
 	char *what;       /* NULL: nothing has failed */
-	char why[512];    /* "" unknown */
+	char *why;        /* NULL: nothing has failed; "" unknown */
 	int severity;
 	int64_t process_id;
 	int64_t group_id; /* where that process is: they move together */

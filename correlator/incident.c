@@ -229,6 +229,7 @@ void failure_init(struct failure *failure)
 void failure_deinit(struct failure *failure)
 {
 	free(failure->what);
+	free(failure->why);
 	failure_init(failure);
 }
 
@@ -249,7 +250,7 @@ static void failure_set(struct failure *failure, const struct image *image,
 	failure->severity = severity_of(image);
 	failure->process_id = image->id;
 	failure->group_id = image->tool->group->id;
-	snprintf(failure->why, sizeof(failure->why), "%s", why);
+	failure->why = strdup(why);
 	if (!sent || sent->kind == SENDER_KERNEL)
 		return;
 	failure->sender_process_id = sent->sender_id;
@@ -333,7 +334,7 @@ void incident_note_task(struct model *model, struct task *task)
 	row.id = incident_id(task->id, "task");
 	row.kind = killed ? "signal" : "exit-code";
 	row.boot_ns = (int64_t)task->outcome.end_boot_ns;
-	incident_add(model, &row, text, failure->why);
+	incident_add(model, &row, text, failure->why ? failure->why : "");
 }
 
 /* ---- losses ---- */
