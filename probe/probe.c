@@ -20,7 +20,7 @@
  * processes, many times what a host starts in that time. */
 #define READ_PERIOD_NS 100000000LL
 #define SLOW_PERIOD_NS 10000000000ULL /* between looks at what changes seldom: open devices */
-#define PASS_SHARE 250 /* of a processor: 0.4 % */
+#define PASS_SHARE 350 /* of a processor: below 0.3 % */
 #define FAREWELL_NS 2000000000ULL
 #define BATCH_BYTES (256 * 1024)  /* of events, before they are written */
 #define PIECE_BYTES (32 * 1024) /* as much as the kernel's iterators write at once */
