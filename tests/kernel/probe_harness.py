@@ -27,6 +27,10 @@ ENVIRONMENT = os.environ | {"ASAN_OPTIONS": "detect_leaks=0",
                             "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
 
 
+class FinalMissing(AssertionError):
+    """Of a process: this kernel tells nobody of some that are freed, a few in ten thousand."""
+
+
 class Messages(list):
     """What a probe has sent, in order."""
 
@@ -35,6 +39,8 @@ class Messages(list):
 
     def one(self, kind, pid):
         found = self.of(kind, pid)
+        if kind == "final" and not found:
+            raise FinalMissing(f"no final message of process {pid}")
         assert len(found) == 1, f"{len(found)} {kind} messages of process {pid}"
         return found[0]
 
