@@ -15,6 +15,7 @@
 #include <uv.h>
 
 #include "common/log.h"
+#include "common/ready.h"
 #include "correlator/host_read.h"
 
 #define COMMIT_PERIOD_MS 250  /* half of it is the mean wait of an event for its row */
@@ -442,15 +443,6 @@ static void start(struct server *server)
 	uv_signal_start(&server->interrupt, stop_requested, SIGINT);
 }
 
-static void tell_ready(int fd)
-{
-	if (fd < 0)
-		return;
-	if (write(fd, "1", 1) != 1)
-		log_warning("nobody listens on --ready-fd %d", fd);
-	close(fd);
-}
-
 static void close_handle(uv_handle_t *handle, void *argument)
 {
 	if (!uv_is_closing(handle))
@@ -465,7 +457,7 @@ int server_run(const struct server_options *options, struct session *session, st
 	if (r < 0)
 		return r;
 	start(&server);
-	tell_ready(options->ready_fd);
+	ready_tell(&server.options.ready_fd);
 	uv_run(&server.loop, UV_RUN_DEFAULT);
 	if (!server.failure)
 		commit(&server);

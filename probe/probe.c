@@ -15,6 +15,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/ready.h"
 
 /* The ring wakes nobody: it is looked at this often. At 16 MiB it holds over 20,000
  * processes, many times what a host starts in that time. */
@@ -177,12 +178,7 @@ static void pass_end(struct probe *probe)
 	losses_send(probe);
 	stream_send(&probe->stream, &probe->pass);
 	stream_flush(&probe->stream);
-	if (probe->ready_fd < 0)
-		return;
-	if (write(probe->ready_fd, "1", 1) < 0)
-		log_warning("nobody listens on --ready-fd: %s", strerror(errno));
-	close(probe->ready_fd);
-	probe->ready_fd = -1;
+	ready_tell(&probe->ready_fd);
 }
 
 /* One piece of it. While a pass is under way no event is sent, so that every event after

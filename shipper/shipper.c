@@ -12,6 +12,7 @@
 #include <uv.h>
 
 #include "common/log.h"
+#include "common/ready.h"
 #include "common/shipping.h"
 #include "shipper/aside.h"
 #include "shipper/file.h"
@@ -555,15 +556,6 @@ static void start(struct shipper *shipper)
 	step_after(shipper, 0);
 }
 
-static void tell_ready(int fd)
-{
-	if (fd < 0)
-		return;
-	if (write(fd, "1", 1) != 1)
-		log_warning("nobody listens on --ready-fd %d", fd);
-	close(fd);
-}
-
 static void close_handle(uv_handle_t *handle, void *argument)
 {
 	if (!uv_is_closing(handle))
@@ -615,7 +607,7 @@ int shipper_run(const struct settings *settings, const struct shipper_options *o
 	result = shipper_prepare(shipper);
 	if (result == 0) {
 		start(shipper);
-		tell_ready(options->ready_fd);
+		ready_tell(&shipper->options.ready_fd);
 		uv_run(&shipper->loop, UV_RUN_DEFAULT);
 		result = shipper->result;
 		status_write(shipper);
