@@ -10,14 +10,14 @@
 #define TRACER_CORRELATOR_CHECKPOINT_FIELDS_H
 
 /* Raised whenever what is packed below changes. */
-#define CHECKPOINT_VERSION 2
+#define CHECKPOINT_VERSION 3
 
 enum checkpoint_kind { CHECKPOINT_CONTAINER = 1, CHECKPOINT_RUN, CHECKPOINT_TASK, CHECKPOINT_PROCESS };
 
 /* Integer fields of each entity, packed and unpacked in this order. */
 #define CONTAINER_INTS(V)                                                                    \
 	V(id) V(run_id) V(task_id) V(pid_namespace) V(labelled) V(living_count) V(begin_boot_ns)          \
-	V(end_boot_ns)
+	V(end_boot_ns) V(started_unix_ns)
 #define RUN_INTS(V)                                                                          \
 	V(id) V(boundary_key) V(name_priority) V(engine_rank) V(root_process_id)              \
 	V(origin_process_id) V(user_id) V(task_count) V(orchestrator) V(frozen) V(spine_length)
@@ -35,11 +35,11 @@ enum checkpoint_kind { CHECKPOINT_CONTAINER = 1, CHECKPOINT_RUN, CHECKPOINT_TASK
 	V(path_rank) V(spine_index) V(subtree_count) V(fork_boot_ns) V(cgroup_id) V(uid)      \
 	V(sid) V(pgid) V(tty) V(flags) V(pid_namespace) V(stdin_pipe) V(stdout_pipe) V(found) V(is_task_root)              \
 	V(is_run_root) V(has_container) V(ignored) V(ended) V(has_final) V(end_boot_ns) V(stall)      \
-	V(stall_since_boot_ns)
+	V(stall_since_boot_ns) V(stall_since_unix_ns)
 #define IMAGE_INTS(V)                                                                        \
 	V(id) V(parent_id) V(pid) V(exec_id) V(uid) V(own_command) V(began) V(ended)          \
-	V(totals_kind) V(begin_boot_ns) V(end_boot_ns) V(spawn_cpu_ns) V(peak_rss_bytes)      \
-	V(uninterruptible_ns) V(wait_status) V(oom_killed) V(role) V(rank) V(boundary) V(nested) V(interactive)     \
+	V(totals_kind) V(begin_boot_ns) V(end_boot_ns) V(started_unix_ns) V(spawn_cpu_ns)     \
+	V(peak_rss_bytes) V(uninterruptible_ns) V(wait_status) V(oom_killed) V(role) V(rank) V(boundary) V(nested) V(interactive)     \
 	V(sampled_cpu_ns) V(sampled_memory_bytes)
 
 #endif

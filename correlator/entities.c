@@ -135,6 +135,7 @@ static struct container *container_get(struct model *model, const struct contain
 	container->run_id = container->task_id = container->pid_namespace = ROW_NULL;
 	allowance_init(&container->allowance);
 	container->begin_boot_ns = model->now_boot_ns;
+	container->started_unix_ns = model_unix_ns(model, container->begin_boot_ns);
 	container->dirty = true;
 	HASH_ADD(hh, model->containers, id, sizeof(container->id), container);
 	return container;
@@ -213,7 +214,7 @@ struct run *run_new(struct model *model, const struct process *root, const char 
 	run->dirty = true;
 	allowance_init(&run->allowance);
 	outcome_init(&run->outcome);
-	tally_init(&run->tally, 0);
+	tally_init(&run->tally);
 	DL_APPEND(model->runs, run);
 	if (boundary_key)
 		HASH_ADD(hh, model->runs_by_boundary, boundary_key, sizeof(boundary_key), run);
@@ -242,7 +243,7 @@ struct task *task_new(struct model *model, struct run *run, const char *kind, co
 	task->dirty = true;
 	allowance_init(&task->allowance);
 	outcome_init(&task->outcome);
-	tally_init(&task->tally, 0);
+	tally_init(&task->tally);
 	DL_APPEND(run->tasks, task);
 	return task;
 }
@@ -287,7 +288,7 @@ struct tool *group_tool(struct model *model, struct group *group, const char *na
 	tool->role = role;
 	if (!tool->name)
 		model->out_of_memory = true;
-	tally_init(&tool->tally, 0);
+	tally_init(&tool->tally);
 	DL_APPEND(group->tools, tool);
 	return tool;
 }
@@ -300,7 +301,7 @@ static void task_sum_up(struct task *task)
 	struct group *group;
 	struct tool *tool;
 
-	tally_init(tally, 0);
+	tally_init(tally);
 	tally->concurrent_memory_bytes = before.concurrent_memory_bytes;
 	tally->lost_count = before.lost_count;
 	DL_FOREACH (task->groups, group)

@@ -62,6 +62,7 @@ struct tally {
 	int64_t lost_count;
 	bool marked;                     /* scratch of incident.c */
 	uint64_t begin_boot_ns;
+	int64_t started_unix_ns; /* of the image that began then */
 	uint64_t end_boot_ns; /* latest end of an image; meaningful when none lives */
 };
 
@@ -87,6 +88,7 @@ struct container {
 	struct allowance allowance;
 	int64_t living_count;
 	uint64_t begin_boot_ns, end_boot_ns;
+	int64_t started_unix_ns;
 	bool dirty;
 	UT_hash_handle hh; /* by id */
 };
@@ -205,6 +207,7 @@ struct image {
 	enum image_ended ended;
 	enum image_totals totals_kind;
 	uint64_t begin_boot_ns, end_boot_ns;
+	int64_t started_unix_ns; /* the wall clock as it stood when this began: told once */
 	int64_t spawn_cpu_ns;
 	int64_t uninterruptible_ns; /* ROW_NULL: no pass told */
 	struct counters base;
@@ -275,6 +278,7 @@ struct process {
 	struct motion motion;
 	enum stall stall;
 	uint64_t stall_since_boot_ns;
+	int64_t stall_since_unix_ns;
 	struct sent_signals *signals; /* fatal ones sent to it, NULL none */
 	uint64_t end_boot_ns;
 	uint64_t sampled_boot_ns; /* when a pass last saw it, 0: not since the start */

@@ -10,12 +10,11 @@
 
 #include "common/identity.h"
 
-void tally_init(struct tally *tally, uint64_t begin_boot_ns)
+void tally_init(struct tally *tally)
 {
 	*tally = (struct tally){
 		.peak_rss_bytes = ROW_NULL,
 		.concurrent_memory_bytes = ROW_NULL,
-		.begin_boot_ns = begin_boot_ns,
 	};
 }
 
@@ -39,8 +38,10 @@ void tally_add(struct tally *sum, const struct tally *part, int sign)
 	if (sign < 0)
 		return;
 	raise_to(&sum->peak_rss_bytes, part->peak_rss_bytes);
-	if (part->begin_boot_ns && (sum->begin_boot_ns == 0 || part->begin_boot_ns < sum->begin_boot_ns))
+	if (part->begin_boot_ns && (sum->begin_boot_ns == 0 || part->begin_boot_ns < sum->begin_boot_ns)) {
 		sum->begin_boot_ns = part->begin_boot_ns;
+		sum->started_unix_ns = part->started_unix_ns;
+	}
 	if (part->end_boot_ns > sum->end_boot_ns)
 		sum->end_boot_ns = part->end_boot_ns;
 }
@@ -111,7 +112,9 @@ static void set_dirty_above(struct tool *tool)
 /* The part that an image is of its tool, task and run. */
 static void image_tally(const struct image *image, struct tally *ret)
 {
-	tally_init(ret, image->begin_boot_ns);
+	tally_init(ret);
+	ret->begin_boot_ns = image->begin_boot_ns;
+	ret->started_unix_ns = image->started_unix_ns;
 	ret->totals = image->totals;
 	ret->process_count = 1;
 	ret->living_count = image->ended == IMAGE_LIVING;
@@ -196,6 +199,7 @@ struct image *image_new(struct model *model, struct process *process, enum image
 	image->container = container_of_process(model, process);
 	image->began = began;
 	image->begin_boot_ns = begin_boot_ns;
+	image->started_unix_ns = model_unix_ns(model, begin_boot_ns);
 	image->spawn_cpu_ns = ROW_NULL;
 	image->uninterruptible_ns = ROW_NULL;
 	image->peak_rss_bytes = ROW_NULL;

@@ -29,7 +29,8 @@ void incident_add(struct model *model, const struct row_incident *row, const cha
 	}
 	incident->row = *row;
 	incident->row.host_id = model->host.id;
-	incident->row.unix_ns = row->boot_ns + model->clock_offset_ns;
+	if (row->unix_ns == 0)
+		incident->row.unix_ns = model_unix_ns(model, (uint64_t)row->boot_ns);
 	incident->row.sentence = incident->sentence;
 	snprintf(incident->cause, sizeof(incident->cause), "%s", cause ? cause : "");
 	incident->row.cause = incident->cause[0] ? incident->cause : NULL;
@@ -416,7 +417,7 @@ void incident_note_loss(struct model *model, const struct wire_loss *message)
 		.lost_count = (int64_t)message->count,
 		.first_boot_ns = (int64_t)message->first_boot_ns,
 		.last_boot_ns = (int64_t)message->last_boot_ns,
-		.unix_ns = (int64_t)message->first_boot_ns + model->clock_offset_ns,
+		.unix_ns = model_unix_ns(model, message->first_boot_ns),
 	};
 	DL_APPEND(model->losses, loss);
 	/* Without its final record an image keeps the figures of its exit: complete. */

@@ -131,7 +131,7 @@ void image_end(struct model *model, struct image *image, enum image_ended how, u
 void image_set_tool(struct model *model, struct image *image, struct tool *tool);
 void image_set_dirty(struct model *model, struct image *image);
 void image_free(struct model *model, struct image *image);
-void tally_init(struct tally *tally, uint64_t begin_boot_ns);
+void tally_init(struct tally *tally);
 void tally_add(struct tally *sum, const struct tally *part, int sign);
 void outcome_init(struct outcome *outcome);
 /* A root ended with `wait_status` (ROW_NULL unknown). */
@@ -202,6 +202,9 @@ void place_part(struct model *model, struct process *process);
 /* ---- model.c */
 /* The stream's clock, which only goes forward. */
 void model_advance(struct model *model, uint64_t boot_ns);
+/* The wall clock at `boot_ns` as the latest pass has it, which is right of what has just
+ * happened: asked once of a moment, and kept. */
+int64_t model_unix_ns(const struct model *model, uint64_t boot_ns);
 
 /* ---- found.c: processes that a pass found alive */
 void found_note(struct model *model, const struct event_sample *sample);
@@ -224,7 +227,7 @@ void task_set_name(struct task *task);
 
 /* ---- incident.c */
 int64_t incident_id(int64_t subject, const char *kind);
-/* Texts are copied; `cause` may be NULL or empty. */
+/* Texts are copied; `cause` may be NULL or empty. `unix_ns` 0: it has just happened. */
 void incident_add(struct model *model, const struct row_incident *row, const char *sentence,
 		  const char *cause);
 void failure_init(struct failure *failure);

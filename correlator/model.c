@@ -22,6 +22,11 @@ void model_advance(struct model *model, uint64_t boot_ns)
 		model->now_boot_ns = boot_ns;
 }
 
+int64_t model_unix_ns(const struct model *model, uint64_t boot_ns)
+{
+	return (int64_t)boot_ns + model->clock_offset_ns;
+}
+
 /* ---- the host */
 
 /* Another boot: nothing of the one before lives on, and nobody saw it end. Its processes

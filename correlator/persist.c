@@ -10,11 +10,6 @@
 #include "common/identity.h"
 #include "correlator/internal.h"
 
-static int64_t unix_ns(const struct model *model, uint64_t boot_ns)
-{
-	return (int64_t)boot_ns + model->clock_offset_ns;
-}
-
 static int64_t ended_at(const struct tally *tally)
 {
 	return tally->living_count > 0 ? ROW_NULL : (int64_t)tally->end_boot_ns;
@@ -80,7 +75,7 @@ static int put_image(struct model *model, const struct image *image)
 		.totals = totals_text[image->totals_kind],
 		.begin_boot_ns = (int64_t)image->begin_boot_ns,
 		.end_boot_ns = image->ended == IMAGE_LIVING ? ROW_NULL : (int64_t)image->end_boot_ns,
-		.started_unix_ns = unix_ns(model, image->begin_boot_ns),
+		.started_unix_ns = image->started_unix_ns,
 		.role = rules_role_text(image->role),
 		.rule = image->rule,
 		.reason = image->reason,
@@ -107,7 +102,7 @@ static int put_tool(struct model *model, struct tool *tool)
 		.role = rules_role_text(tool->role),
 		.begin_boot_ns = (int64_t)tool->tally.begin_boot_ns,
 		.end_boot_ns = ended_at(&tool->tally),
-		.started_unix_ns = unix_ns(model, tool->tally.begin_boot_ns),
+		.started_unix_ns = tool->tally.started_unix_ns,
 		.process_count = tool->tally.process_count,
 		.living_count = tool->tally.living_count,
 		.failed_count = tool->tally.failed_count,
@@ -150,7 +145,7 @@ static int put_task(struct model *model, struct task *task)
 		.reason = task->reason,
 		.begin_boot_ns = (int64_t)task->tally.begin_boot_ns,
 		.end_boot_ns = ended_at(&task->tally),
-		.started_unix_ns = unix_ns(model, task->tally.begin_boot_ns),
+		.started_unix_ns = task->tally.started_unix_ns,
 		.process_count = task->tally.process_count,
 		.living_count = task->tally.living_count,
 		.failed_count = task->tally.failed_count,
@@ -191,7 +186,7 @@ static int put_run(struct model *model, const struct run *run)
 		.root_end_boot_ns = run->outcome.living_roots == 0 && run->outcome.end_boot_ns
 					    ? (int64_t)run->outcome.end_boot_ns
 					    : ROW_NULL,
-		.started_unix_ns = unix_ns(model, run->tally.begin_boot_ns),
+		.started_unix_ns = run->tally.started_unix_ns,
 		.task_count = run->task_count,
 		.process_count = run->tally.process_count,
 		.living_count = run->tally.living_count,
@@ -221,7 +216,7 @@ static int put_container(struct model *model, const struct container *container)
 		.task_id = container->task_id,
 		.begin_boot_ns = (int64_t)container->begin_boot_ns,
 		.end_boot_ns = container->living_count > 0 ? ROW_NULL : (int64_t)container->end_boot_ns,
-		.started_unix_ns = unix_ns(model, container->begin_boot_ns),
+		.started_unix_ns = container->started_unix_ns,
 	};
 
 	allowance_fill_row(&row, &container->allowance);

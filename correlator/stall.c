@@ -80,6 +80,7 @@ static void tell(struct model *model, struct process *process, uint64_t boot_ns,
 			     .process_id = image->id,
 			     .kind = kinds[process->stall],
 			     .boot_ns = (int64_t)since,
+			     .unix_ns = process->stall_since_unix_ns,
 			     .end_boot_ns = over ? (int64_t)boot_ns : ROW_NULL,
 			     .sender_process_id = ROW_NULL,
 			     .sender_user_id = ROW_NULL,
@@ -92,6 +93,7 @@ static void begin(struct model *model, struct process *process, enum stall stall
 {
 	process->stall = stall;
 	process->stall_since_boot_ns = since;
+	process->stall_since_unix_ns = model_unix_ns(model, since);
 	process->checkpointed = false;
 	tell(model, process, boot_ns, false);
 }

@@ -142,6 +142,12 @@ static bool column_adds(const struct table *table, const char *column)
 	return strcmp(table->name, "losses") == 0 && strcmp(column, "lost_count") == 0;
 }
 
+/* And it began when its first part did, by the clock of then. */
+static bool column_stays(const struct table *table, const char *column)
+{
+	return strcmp(table->name, "losses") == 0 && strcmp(column, "unix_ns") == 0;
+}
+
 /* INSERT INTO t (rev, a, b) VALUES (?, ?, ?) ON CONFLICT (a) DO UPDATE SET ... */
 static void table_write_upsert(const struct table *table, char sql[UPSERT_MAX_BYTES])
 {
@@ -164,7 +170,7 @@ static void table_write_upsert(const struct table *table, char sql[UPSERT_MAX_BY
 
 		if (column_adds(table, column))
 			ADD(", %s = %s + excluded.%s", column, column, column);
-		else if (!key_has(table->key, column))
+		else if (!key_has(table->key, column) && !column_stays(table, column))
 			ADD(", %s = excluded.%s", column, column);
 	}
 #undef ADD
