@@ -1,11 +1,11 @@
 /* Options: what the table of a verb accepts, and numbers from the command line. */
-#include <check.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/options.h"
+#include "tests/suite.h"
 
 enum { OPTION_LIMIT = 1, OPTION_ALL };
 
@@ -115,20 +115,14 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("cli_options");
-	TCase *cases = tcase_create("options");
-	SRunner *runner;
-	int failed;
+	const struct suite_test tests[] = {
+		{.test = own_and_common_options},
+		{.test = a_command_keeps_its_options},
+		{.test = wrong_ones_are_refused},
+		{.test = store_comes_from_the_environment},
+		{.test = numbers_and_durations},
+		{0},
+	};
 
-	tcase_add_test(cases, own_and_common_options);
-	tcase_add_test(cases, a_command_keeps_its_options);
-	tcase_add_test(cases, wrong_ones_are_refused);
-	tcase_add_test(cases, store_comes_from_the_environment);
-	tcase_add_test(cases, numbers_and_durations);
-	suite_add_tcase(suite, cases);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run("cli_options", NULL, NULL, tests);
 }

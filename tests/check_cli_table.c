@@ -1,5 +1,4 @@
 /* Tables: alignment by columns of text, fitting to a width, nothing raw. */
-#include <check.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +6,7 @@
 
 #include "cli/table.h"
 #include "common/text.h"
+#include "tests/suite.h"
 
 static const struct table_column columns[] = {
 	{"name", TABLE_LEFT, true, 0},
@@ -168,22 +168,16 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("cli_table");
-	TCase *cases = tcase_create("table");
-	SRunner *runner;
-	int failed;
+	const struct suite_test tests[] = {
+		{.test = columns_align_by_width_not_bytes},
+		{.test = optional_columns_need_something},
+		{.test = without_width_nothing_is_cut},
+		{.test = narrow_drops_then_cuts},
+		{.test = bar_takes_what_is_left},
+		{.test = names_are_made_safe},
+		{0},
+	};
 
 	setlocale(LC_CTYPE, "C.UTF-8");
-	tcase_add_test(cases, columns_align_by_width_not_bytes);
-	tcase_add_test(cases, optional_columns_need_something);
-	tcase_add_test(cases, without_width_nothing_is_cut);
-	tcase_add_test(cases, narrow_drops_then_cuts);
-	tcase_add_test(cases, bar_takes_what_is_left);
-	tcase_add_test(cases, names_are_made_safe);
-	suite_add_tcase(suite, cases);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run("cli_table", NULL, NULL, tests);
 }

@@ -1,11 +1,11 @@
 /* Units: what a person reads for a figure, at the edges where it changes. */
-#include <check.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "cli/units.h"
 #include "common/store/rows.h"
+#include "tests/suite.h"
 
 static char text[UNITS_SIZE];
 
@@ -80,23 +80,17 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("cli_units");
-	TCase *cases = tcase_create("units");
-	SRunner *runner;
-	int failed;
+	const struct suite_test tests[] = {
+		{.test = duration_changes_units},
+		{.test = bytes_change_units},
+		{.test = unknown_is_a_dash},
+		{.test = raw_is_whole},
+		{.test = counts_cores_signals},
+		{0},
+	};
 
 	setlocale(LC_CTYPE, "C.UTF-8");
 	setenv("TZ", "UTC", 1);
 	tzset();
-	tcase_add_test(cases, duration_changes_units);
-	tcase_add_test(cases, bytes_change_units);
-	tcase_add_test(cases, unknown_is_a_dash);
-	tcase_add_test(cases, raw_is_whole);
-	tcase_add_test(cases, counts_cores_signals);
-	suite_add_tcase(suite, cases);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run("cli_units", NULL, NULL, tests);
 }

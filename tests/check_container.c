@@ -1,10 +1,10 @@
 /* Which container a cgroup path belongs to. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "correlator/container.h"
+#include "tests/suite.h"
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define OTHER "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"
@@ -131,18 +131,12 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("container");
-	TCase *all = tcase_create("paths");
+	const struct suite_test tests[] = {
+		{.test = paths, .count = sizeof(containers) / sizeof(*containers)},
+		{.test = command_lines, .count = sizeof(labels) / sizeof(*labels)},
+		{.test = units},
+		{0},
+	};
 
-	tcase_add_loop_test(all, paths, 0, sizeof(containers) / sizeof(*containers));
-	tcase_add_loop_test(all, command_lines, 0, sizeof(labels) / sizeof(*labels));
-	tcase_add_test(all, units);
-	suite_add_tcase(suite, all);
-	SRunner *runner = srunner_create(suite);
-
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run("container", NULL, NULL, tests);
 }

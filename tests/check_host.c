@@ -1,10 +1,10 @@
 /* What /proc and /sys say of a host: texts of real machines, and texts of none. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "correlator/host.h"
+#include "tests/suite.h"
 
 static struct host_figures figures;
 static struct host_facts facts;
@@ -229,26 +229,20 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("host");
-	TCase *all = tcase_create("parsers");
-	SRunner *runner = srunner_create(suite);
-	int failed;
+	const struct suite_test tests[] = {
+		{.test = processors},
+		{.test = memory},
+		{.test = pressure_and_load},
+		{.test = disks},
+		{.test = network},
+		{.test = a_hidden_network_is_unknown},
+		{.test = what_the_host_is},
+		{.test = limits_of_a_container},
+		{.test = what_firmware_leaves_unsaid},
+		{.test = garbage_says_nothing, .count = sizeof(garbage) / sizeof(garbage[0])},
+		{.test = too_large_is_unknown},
+		{0},
+	};
 
-	tcase_add_checked_fixture(all, setup, NULL);
-	tcase_add_test(all, processors);
-	tcase_add_test(all, memory);
-	tcase_add_test(all, pressure_and_load);
-	tcase_add_test(all, disks);
-	tcase_add_test(all, network);
-	tcase_add_test(all, a_hidden_network_is_unknown);
-	tcase_add_test(all, what_the_host_is);
-	tcase_add_test(all, limits_of_a_container);
-	tcase_add_test(all, what_firmware_leaves_unsaid);
-	tcase_add_loop_test(all, garbage_says_nothing, 0, sizeof(garbage) / sizeof(garbage[0]));
-	tcase_add_test(all, too_large_is_unknown);
-	suite_add_tcase(suite, all);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run("host", setup, NULL, tests);
 }

@@ -2,7 +2,6 @@
  *
  * Every test runs over every kind of events.h. tests/record_encode.c writes the records.
  */
-#include <check.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 
 #include "tests/record_encode.h"
 #include "tests/wire_compare.h"
+#include "tests/suite.h"
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -274,25 +274,19 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("record");
-	TCase *decoding = tcase_create("decoding");
-	SRunner *runner = srunner_create(suite);
-	const int types = ARRAY_SIZE(all_types);
+	const struct suite_test tests[] = {
+		{.test = round_trip, .count = ARRAY_SIZE(all_types)},
+		{.test = other_sizes, .count = ARRAY_SIZE(all_types)},
+		{.test = changed_bytes, .count = ARRAY_SIZE(all_types)},
+		{.test = unknown_types},
+		{.test = unknown_counters},
+		{.test = text_sizes},
+		{.test = text_without_end},
+		{.test = many_arguments},
+		{.test = pieces},
+		{.test = pieces_refused},
+		{0},
+	};
 
-	tcase_set_timeout(decoding, 60);
-	tcase_add_loop_test(decoding, round_trip, 0, types);
-	tcase_add_loop_test(decoding, other_sizes, 0, types);
-	tcase_add_loop_test(decoding, changed_bytes, 0, types);
-	tcase_add_test(decoding, unknown_types);
-	tcase_add_test(decoding, unknown_counters);
-	tcase_add_test(decoding, text_sizes);
-	tcase_add_test(decoding, text_without_end);
-	tcase_add_test(decoding, many_arguments);
-	tcase_add_test(decoding, pieces);
-	tcase_add_test(decoding, pieces_refused);
-	suite_add_tcase(suite, decoding);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run("record", NULL, NULL, tests);
 }

@@ -1,5 +1,4 @@
 /* Recordings: whole, cut at every byte, of another version, garbage, unreadable. */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 #include <unistd.h>
 
 #include "common/wire/recording.h"
+#include "tests/suite.h"
 
 #define ACK_COUNT 5
 
@@ -171,19 +171,15 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("recording");
-	TCase *reading = tcase_create("reading");
-	SRunner *runner = srunner_create(suite);
+	const struct suite_test tests[] = {
+		{.test = whole},
+		{.test = cut},
+		{.test = pipe_of_bytes},
+		{.test = magic_refused, .count = sizeof(refused) / sizeof(refused[0])},
+		{.test = garbage_behind_frames},
+		{.test = unreadable},
+		{0},
+	};
 
-	tcase_add_test(reading, whole);
-	tcase_add_test(reading, cut);
-	tcase_add_test(reading, pipe_of_bytes);
-	tcase_add_loop_test(reading, magic_refused, 0, sizeof(refused) / sizeof(refused[0]));
-	tcase_add_test(reading, garbage_behind_frames);
-	tcase_add_test(reading, unreadable);
-	suite_add_tcase(suite, reading);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run("recording", NULL, NULL, tests);
 }

@@ -1,13 +1,13 @@
 /* Secrets leave command lines; everything else stays as it is, byte for byte.
  *
  * In the tables arguments are separated by a vertical bar. */
-#include <check.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/redact.h"
 #include "common/secret.h"
+#include "tests/suite.h"
 
 static char *redact(enum redact_mode mode, const char *line, uint32_t *ret_count)
 {
@@ -258,21 +258,15 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("redact");
-	TCase *tests = tcase_create("all");
-	SRunner *runner;
-	int failed;
+	const struct suite_test tests[] = {
+		{.test = test_secret, .count = sizeof(secrets) / sizeof(*secrets)},
+		{.test = test_twice, .count = sizeof(secrets) / sizeof(*secrets)},
+		{.test = test_innocent, .count = sizeof(innocent) / sizeof(*innocent)},
+		{.test = test_several},
+		{.test = test_modes},
+		{.test = test_cut},
+		{0},
+	};
 
-	tcase_add_loop_test(tests, test_secret, 0, sizeof(secrets) / sizeof(*secrets));
-	tcase_add_loop_test(tests, test_twice, 0, sizeof(secrets) / sizeof(*secrets));
-	tcase_add_loop_test(tests, test_innocent, 0, sizeof(innocent) / sizeof(*innocent));
-	tcase_add_test(tests, test_several);
-	tcase_add_test(tests, test_modes);
-	tcase_add_test(tests, test_cut);
-	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run("redact", NULL, NULL, tests);
 }

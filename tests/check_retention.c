@@ -1,5 +1,4 @@
 /* What the store forgets: by age no more than was sent, by size the oldest, and counted. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 #include "common/log.h"
 #include "common/shipping.h"
 #include "correlator/retention.h"
+#include "tests/suite.h"
 
 #define DAY_NS (86400 * 1000000000LL)
 #define NOW_UNIX_NS (20000 * DAY_NS)
@@ -233,23 +233,15 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {
-		without_a_shipper_age_decides, unsent_is_kept_whatever_its_age,
-		status_of_another_store_or_none_keeps_all, bound_is_kept_and_counted,
-		bound_loses_nothing_that_was_sent, below_the_bound_nothing_goes,
+	const struct suite_test tests[] = {
+		{.test = without_a_shipper_age_decides},
+		{.test = unsent_is_kept_whatever_its_age},
+		{.test = status_of_another_store_or_none_keeps_all},
+		{.test = bound_is_kept_and_counted},
+		{.test = bound_loses_nothing_that_was_sent},
+		{.test = below_the_bound_nothing_goes},
+		{0},
 	};
-	Suite *suite = suite_create("retention");
-	TCase *test_case = tcase_create("retention");
-	SRunner *runner;
-	int failed;
 
-	tcase_add_checked_fixture(test_case, begin, end);
-	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
-		tcase_add_test(test_case, tests[i]);
-	suite_add_tcase(suite, test_case);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run("retention", begin, end, tests);
 }

@@ -1,12 +1,12 @@
 /* The ring reader over memory laid out as the kernel does it: order, wrap, busy and
  * discarded records, and what an acknowledgement frees. */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <linux/bpf.h>
 
 #include "probe/ring.h"
+#include "tests/suite.h"
 
 #define RING_BYTES 4096
 
@@ -188,22 +188,17 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("ring");
-	TCase *tcase = tcase_create("ring");
-	SRunner *runner = srunner_create(suite);
+	const struct suite_test tests[] = {
+		{.test = reading_keeps_records},
+		{.test = busy_record_stops_the_reader},
+		{.test = discarded_record_is_passed_over},
+		{.test = offsets_and_positions_differ},
+		{.test = acknowledgement_frees_what_was_read},
+		{.test = acknowledgement_inside_a_record_keeps_boundaries},
+		{.test = seek_passes_over_what_is_committed},
+		{.test = records_wrap_around},
+		{0},
+	};
 
-	tcase_add_checked_fixture(tcase, setup, NULL);
-	tcase_add_test(tcase, reading_keeps_records);
-	tcase_add_test(tcase, busy_record_stops_the_reader);
-	tcase_add_test(tcase, discarded_record_is_passed_over);
-	tcase_add_test(tcase, offsets_and_positions_differ);
-	tcase_add_test(tcase, acknowledgement_frees_what_was_read);
-	tcase_add_test(tcase, acknowledgement_inside_a_record_keeps_boundaries);
-	tcase_add_test(tcase, seek_passes_over_what_is_committed);
-	tcase_add_test(tcase, records_wrap_around);
-	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run("ring", setup, NULL, tests);
 }

@@ -1,6 +1,5 @@
 /* Rule files: what they may say, what is refused and how, and in which order rules
  * are tried. The shipped rules have a test of their own. */
-#include <check.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 
 #include "common/rules/glob.h"
 #include "common/rules/rules.h"
+#include "tests/suite.h"
 
 static struct rules *load(const char *text)
 {
@@ -558,40 +558,30 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("rules");
-	TCase *memory = tcase_create("memory");
-	TCase *files = tcase_create("files");
-	SRunner *runner;
-	int failed;
+	const struct suite_test tests[] = {
+		{.test = test_broken, .count = sizeof(broken) / sizeof(*broken)},
+		{.test = test_empty_files},
+		{.test = test_too_large},
+		{.test = test_too_many_rules},
+		{.test = test_no_rule},
+		{.test = test_nameless},
+		{.test = test_match, .count = sizeof(matches) / sizeof(*matches)},
+		{.test = test_first_match_wins},
+		{.test = test_continue},
+		{.test = test_runaway_regex},
+		{.test = test_glob_is_bounded},
+		{.test = test_template, .count = sizeof(templates) / sizeof(*templates)},
+		{.test = test_run_key_whole},
+		{.test = test_name_cut},
+		{.test = test_unwrap_depth},
+		{.test = test_unwrap_script_key},
+		{.test = test_describe_and_version},
+		{.test = test_directories},
+		{.test = test_replacing},
+		{.test = test_broken_file_in_directory},
+		{.test = test_odd_files},
+		{0},
+	};
 
-	tcase_add_loop_test(memory, test_broken, 0, sizeof(broken) / sizeof(*broken));
-	tcase_add_test(memory, test_empty_files);
-	tcase_add_test(memory, test_too_large);
-	tcase_add_test(memory, test_too_many_rules);
-	tcase_add_test(memory, test_no_rule);
-	tcase_add_test(memory, test_nameless);
-	tcase_add_loop_test(memory, test_match, 0, sizeof(matches) / sizeof(*matches));
-	tcase_add_test(memory, test_first_match_wins);
-	tcase_add_test(memory, test_continue);
-	tcase_add_test(memory, test_runaway_regex);
-	tcase_add_test(memory, test_glob_is_bounded);
-	tcase_add_loop_test(memory, test_template, 0, sizeof(templates) / sizeof(*templates));
-	tcase_add_test(memory, test_run_key_whole);
-	tcase_add_test(memory, test_name_cut);
-	tcase_add_test(memory, test_unwrap_depth);
-	tcase_add_test(memory, test_unwrap_script_key);
-	tcase_add_test(memory, test_describe_and_version);
-	tcase_set_timeout(memory, 30);
-	tcase_add_checked_fixture(files, folder_make, folder_remove);
-	tcase_add_test(files, test_directories);
-	tcase_add_test(files, test_replacing);
-	tcase_add_test(files, test_broken_file_in_directory);
-	tcase_add_test(files, test_odd_files);
-	suite_add_tcase(suite, memory);
-	suite_add_tcase(suite, files);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run("rules", folder_make, folder_remove, tests);
 }

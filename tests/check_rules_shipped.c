@@ -4,7 +4,6 @@
  * answer. A command is written as a shell would split it (no quotes but '...');
  * its first word is the program as executed unless `path` says otherwise.
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "common/rules/rule.h"
 #include "common/rules/rules.h"
 #include "common/rules/shipped.h"
+#include "tests/suite.h"
 
 #define WORDS_MAX 64
 
@@ -610,31 +610,27 @@ END_TEST
 
 int main(void)
 {
+	const struct suite_test tests[] = {
+		{.test = test_expectation, .count = sizeof(expectations) / sizeof(*expectations)},
+		{.test = test_parent, .count = sizeof(parented) / sizeof(*parented)},
+		{.test = test_run_key, .count = sizeof(keyed) / sizeof(*keyed)},
+		{.test = test_run_and_task_name, .count = sizeof(named) / sizeof(*named)},
+		{.test = test_interactive, .count = sizeof(shells) / sizeof(*shells)},
+		{.test = test_script, .count = sizeof(scripts) / sizeof(*scripts)},
+		{.test = test_origins},
+		{.test = test_files_in_order},
+		{.test = test_nothing_hidden},
+		{0},
+	};
 	struct rules_error error = {.line = 0};
-	Suite *suite = suite_create("rules_shipped");
-	TCase *tests = tcase_create("all");
-	SRunner *runner;
-	int failed;
 
 	if (rules_load(NULL, &rules, &error) != 0) {
 		fprintf(stderr, "%s:%u: %s\n", error.file, error.line, error.reason);
 		return EXIT_FAILURE;
 	}
-	tcase_add_loop_test(tests, test_expectation, 0, sizeof(expectations) / sizeof(*expectations));
-	tcase_add_loop_test(tests, test_parent, 0, sizeof(parented) / sizeof(*parented));
-	tcase_add_loop_test(tests, test_run_key, 0, sizeof(keyed) / sizeof(*keyed));
-	tcase_add_loop_test(tests, test_run_and_task_name, 0, sizeof(named) / sizeof(*named));
-	tcase_add_loop_test(tests, test_interactive, 0, sizeof(shells) / sizeof(*shells));
-	tcase_add_loop_test(tests, test_script, 0, sizeof(scripts) / sizeof(*scripts));
-	tcase_add_test(tests, test_origins);
-	tcase_add_test(tests, test_files_in_order);
-	tcase_add_test(tests, test_nothing_hidden);
-	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_set_fork_status(runner, CK_NOFORK);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
+	setenv("CK_FORK", "no", 1); /* hundreds of short ones, which only read the rules */
+	int status = suite_run("rules_shipped", NULL, NULL, tests);
+
 	rules_free(rules);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return status;
 }

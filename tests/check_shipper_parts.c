@@ -1,6 +1,5 @@
 /* The parts of tracer-shipper that need no network: rows, batches, cursor, waits, settings,
  * verdicts. tests/shipper has the program as a whole. */
-#include <check.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 #include "shipper/row.h"
 #include "shipper/settings.h"
 #include "shipper/verdict.h"
+#include "tests/suite.h"
 
 static char directory[64];
 
@@ -497,26 +497,28 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {
-		rows_are_plain_ascii, blobs_are_lists, rows_have_members, frozen_batch_is_taken_up_again,
-		same_rows_have_the_same_digest, damaged_batch_is_known, other_names_are_no_batches,
-		cursor_is_kept, versions_never_fall, wrong_cursor_is_refused, waits_grow_to_a_bound,
-		waits_are_jittered_and_asked_for, good_settings_are_taken, bad_settings_say_where_and_why,
-		secrets_are_for_one_reader, only_clickhouse_can_accept, each_failure_names_its_mend,
-		heads_are_read, cloud_fields_are_names,
+	const struct suite_test tests[] = {
+		{.test = rows_are_plain_ascii},
+		{.test = blobs_are_lists},
+		{.test = rows_have_members},
+		{.test = frozen_batch_is_taken_up_again},
+		{.test = same_rows_have_the_same_digest},
+		{.test = damaged_batch_is_known},
+		{.test = other_names_are_no_batches},
+		{.test = cursor_is_kept},
+		{.test = versions_never_fall},
+		{.test = wrong_cursor_is_refused},
+		{.test = waits_grow_to_a_bound},
+		{.test = waits_are_jittered_and_asked_for},
+		{.test = good_settings_are_taken},
+		{.test = bad_settings_say_where_and_why},
+		{.test = secrets_are_for_one_reader},
+		{.test = only_clickhouse_can_accept},
+		{.test = each_failure_names_its_mend},
+		{.test = heads_are_read},
+		{.test = cloud_fields_are_names},
+		{0},
 	};
-	Suite *suite = suite_create("shipper");
-	TCase *test_case = tcase_create("parts");
-	SRunner *runner;
-	int failed;
 
-	tcase_add_checked_fixture(test_case, begin, end);
-	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
-		tcase_add_test(test_case, tests[i]);
-	suite_add_tcase(suite, test_case);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run("shipper_parts", begin, end, tests);
 }

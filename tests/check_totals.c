@@ -1,8 +1,8 @@
 /* Figures that add up: differences of counters, the split of CPU time, sums. */
-#include <check.h>
 #include <stdlib.h>
 
 #include "correlator/totals.h"
+#include "tests/suite.h"
 
 #define CPU (COUNTER_VALID(cpu_ns) | COUNTER_VALID(user_ns) | COUNTER_VALID(system_ns))
 
@@ -71,19 +71,13 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("totals");
-	TCase *all = tcase_create("totals");
+	const struct suite_test tests[] = {
+		{.test = an_image_is_now_less_base},
+		{.test = without_a_tick_all_is_user_time},
+		{.test = without_exact_time_there_is_no_split},
+		{.test = sums_follow_what_they_are_made_of},
+		{0},
+	};
 
-	tcase_add_test(all, an_image_is_now_less_base);
-	tcase_add_test(all, without_a_tick_all_is_user_time);
-	tcase_add_test(all, without_exact_time_there_is_no_split);
-	tcase_add_test(all, sums_follow_what_they_are_made_of);
-	suite_add_tcase(suite, all);
-	SRunner *runner = srunner_create(suite);
-
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run("totals", NULL, NULL, tests);
 }

@@ -4,7 +4,6 @@
  * packer are the second opinion on the format and the means to build messages
  * that are well-formed msgpack but wrong.
  */
-#include <check.h>
 #include <errno.h>
 #include <limits.h>
 #include <msgpack.h>
@@ -13,6 +12,7 @@
 
 #include "common/wire/wire.h"
 #include "tests/wire_compare.h"
+#include "tests/suite.h"
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -496,34 +496,26 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("wire");
-	TCase *codec = tcase_create("codec"), *framing = tcase_create("framing");
-	SRunner *runner = srunner_create(suite);
-	const int types = ARRAY_SIZE(all_types);
+	const struct suite_test tests[] = {
+		{.test = round_trip, .count = ARRAY_SIZE(all_types)},
+		{.test = encoding_is_msgpack, .count = ARRAY_SIZE(all_types)},
+		{.test = truncated, .count = ARRAY_SIZE(all_types)},
+		{.test = trailing_bytes, .count = ARRAY_SIZE(all_types)},
+		{.test = wrong_kinds, .count = ARRAY_SIZE(all_types)},
+		{.test = wrong_counts, .count = ARRAY_SIZE(all_types)},
+		{.test = changed_bytes, .count = ARRAY_SIZE(all_types)},
+		{.test = hostile_bytes, .count = ARRAY_SIZE(hostile)},
+		{.test = hostile_depth},
+		{.test = encode_refuses},
+		{.test = names},
+		{.test = largest_frame},
+		{.test = frames_in_pieces},
+		{.test = frame_sizes_refused},
+		{.test = input_is_bounded},
+		{0},
+	};
 
 	for (size_t i = 0; i < sizeof(long_text); i++)
 		long_text[i] = (char)i;
-	tcase_set_timeout(codec, 60);
-	tcase_set_timeout(framing, 60);
-	tcase_add_loop_test(codec, round_trip, 0, types);
-	tcase_add_loop_test(codec, encoding_is_msgpack, 0, types);
-	tcase_add_loop_test(codec, truncated, 0, types);
-	tcase_add_loop_test(codec, trailing_bytes, 0, types);
-	tcase_add_loop_test(codec, wrong_kinds, 0, types);
-	tcase_add_loop_test(codec, wrong_counts, 0, types);
-	tcase_add_loop_test(codec, changed_bytes, 0, types);
-	tcase_add_loop_test(codec, hostile_bytes, 0, ARRAY_SIZE(hostile));
-	tcase_add_test(codec, hostile_depth);
-	tcase_add_test(codec, encode_refuses);
-	tcase_add_test(codec, names);
-	suite_add_tcase(suite, codec);
-	tcase_add_test(framing, largest_frame);
-	tcase_add_test(framing, frames_in_pieces);
-	tcase_add_test(framing, frame_sizes_refused);
-	tcase_add_test(framing, input_is_bounded);
-	suite_add_tcase(suite, framing);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run("wire", NULL, NULL, tests);
 }

@@ -1,6 +1,6 @@
 /* The rows of the store as C structures, and their columns as lists.
  *
- * The names are those of migrations/ and views.sql; tests/check_store.c holds the two
+ * The names are those of migrations/ and views.sql; tests/check_writer.c holds the two
  * against each other. Structures, INSERT statements and bindings are all
  * derived from these lists.
  *   I(name)  int64_t, ROW_NULL is NULL

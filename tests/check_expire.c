@@ -1,0 +1,125 @@
+/* Retention: what ended long ago goes. */
+#include "tests/stores.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#define OLD_UNIX_NS 1000
+#define NEW_UNIX_NS 1000000
+
+/* A run with one of everything, all ids `id`, begun and ended at `unix_ns`. */
+static void put_run_of(struct store *store, int64_t id, int64_t unix_ns, bool living)
+{
+	struct row_run run = fill_run(id, "text");
+	struct row_task task = fill_task(id, "text");
+	struct row_tool tool = fill_tool(id, "text");
+	struct row_process process = fill_process(id, "text");
+	struct row_sample sample = fill_sample(id, "text");
+	struct row_incident incident = fill_incident(id, "text");
+	struct row_container container = fill_container(id, "text");
+
+	run.started_unix_ns = process.started_unix_ns = incident.unix_ns = unix_ns;
+	container.started_unix_ns = unix_ns;
+	if (living)
+		run.end_boot_ns = task.end_boot_ns = tool.end_boot_ns = ROW_NULL;
+	ck_assert_int_eq(store_put_run(store, &run), 0);
+	ck_assert_int_eq(store_put_task(store, &task), 0);
+	ck_assert_int_eq(store_put_tool(store, &tool), 0);
+	ck_assert_int_eq(store_put_process(store, &process), 0);
+	ck_assert_int_eq(store_put_sample(store, &sample), 0);
+	ck_assert_int_eq(store_put_incident(store, &incident), 0);
+	ck_assert_int_eq(store_put_container(store, &container), 0);
+}
+
+static int64_t expire(struct store *store, int64_t before_unix_ns, unsigned limit)
+{
+	const struct store_expiry expiry = {before_unix_ns, limit, .shipped_rev = INT64_MAX};
+	int64_t unsent = -1, count = store_expire(store, &expiry, &unsent);
+
+	ck_assert(count < 0 || unsent == 0);
+	return count;
+}
+
+START_TEST(expiry_takes_whole_old_runs)
+{
+	static const char *const tables[] = {"runs", "tasks", "tools", "processes", "samples",
+					     "incidents", "containers"};
+	struct store *store = open_writer();
+	char sql[64];
+
+	put_run_of(store, 1, OLD_UNIX_NS, false);
+	put_run_of(store, 2, NEW_UNIX_NS, false);
+	commit(store, 1);
+	ck_assert_int_eq(expire(store, NEW_UNIX_NS, 10), 1);
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s", tables[i]);
+		ck_assert_msg(read_integer(sql) == 1, "%s", tables[i]);
+	}
+	ck_assert_int_eq(read_integer("SELECT id FROM processes"), 2);
+	ck_assert_int_eq(expire(store, NEW_UNIX_NS, 10), 0);
+	store_close(store);
+}
+END_TEST
+
+START_TEST(expiry_takes_old_samples_of_the_host)
+{
+	struct store *store = open_writer();
+	struct row_host_sample sample = fill_host_sample(1, "");
+
+	for (int i = 0; i < 3; i++) {
+		sample.unix_ns = OLD_UNIX_NS + i * (NEW_UNIX_NS - OLD_UNIX_NS) / 2;
+		ck_assert_int_eq(store_put_host_sample(store, &sample), 0);
+	}
+	commit(store, 1);
+	ck_assert_int_eq(expire(store, NEW_UNIX_NS, 10), 0);
+	ck_assert_int_eq(read_integer("SELECT count(*) FROM host_samples"), 1);
+	ck_assert_int_eq(read_integer("SELECT unix_ns FROM host_samples"), NEW_UNIX_NS);
+	store_close(store);
+}
+END_TEST
+
+START_TEST(expiry_keeps_runs_that_live)
+{
+	struct store *store = open_writer();
+
+	put_run_of(store, 1, OLD_UNIX_NS, true);
+	commit(store, 1);
+	ck_assert_int_eq(expire(store, NEW_UNIX_NS, 10), 0);
+	ck_assert_int_eq(read_integer("SELECT count(*) FROM runs"), 1);
+	ck_assert_int_eq(read_integer("SELECT count(*) FROM tools"), 1);
+	ck_assert_int_eq(read_integer("SELECT count(*) FROM processes"), 0);
+	ck_assert_int_eq(read_integer("SELECT count(*) FROM samples"), 0);
+	store_close(store);
+}
+END_TEST
+
+START_TEST(expiry_is_bounded_and_gives_space_back)
+{
+	struct store *store = open_writer();
+	int64_t pages;
+
+	for (int64_t id = 1; id <= 3000; id++)
+		put_run_of(store, id, OLD_UNIX_NS + id, false);
+	ck_assert_int_eq(expire(store, NEW_UNIX_NS, 10), -EINVAL); /* not in a batch */
+	commit(store, 1);
+	pages = read_integer("PRAGMA page_count");
+	ck_assert_int_eq(expire(store, NEW_UNIX_NS, 1000), 1000);
+	ck_assert_int_eq(read_integer("SELECT min(id) FROM runs"), 1001);
+	ck_assert_int_eq(expire(store, NEW_UNIX_NS, 5000), 2000);
+	ck_assert_int_lt(read_integer("PRAGMA page_count"), pages / 2);
+	store_close(store);
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{.test = expiry_takes_whole_old_runs},
+		{.test = expiry_takes_old_samples_of_the_host},
+		{.test = expiry_keeps_runs_that_live},
+		{.test = expiry_is_bounded_and_gives_space_back},
+		{0},
+	};
+
+	return stores_run("expire", tests);
+}

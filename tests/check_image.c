@@ -1,0 +1,181 @@
+/* Figures of exec images and the sums over them; limits, network, devices. */
+#include "tests/streams.h"
+
+START_TEST(every_exec_is_an_image_of_its_own)
+{
+	spawn(2, 10, "bash driver.sh");
+	exec_process(10, "samtools view x");
+	exit_process(10, 0);
+	ck_assert_str_eq(rows("SELECT program, began, ended, totals, exit_code, cpu_ns, spawn_cpu_ns FROM "
+			      "processes WHERE pid = 10 ORDER BY exec_id"),
+			 "bash exec exec exec - 2000000 2000000\n"
+			 "samtools exec exit final 0 4000000 -\n");
+}
+END_TEST
+
+START_TEST(how_a_process_ended_is_told_as_wait_does)
+{
+	spawn(2, 10, "a");
+	spawn(2, 11, "b");
+	spawn(2, 12, "c");
+	exit_process(10, 255 << 8);
+	exit_process(11, 64);
+	exit_process(12, 0x80 | 6);
+	ck_assert_str_eq(rows("SELECT exit_code, signal, core_dumped FROM processes WHERE pid >= 10 "
+			      "ORDER BY pid"),
+			 "255 - 0\n- 64 0\n- 6 1\n");
+}
+END_TEST
+
+START_TEST(the_final_record_stands_and_keeps_what_the_exit_knew)
+{
+	struct counters final = cpu(8 * MS);
+
+	final.valid &= ~COUNTER_VALID(read_bytes);
+	spawn(2, 10, "bwa mem x");
+	end_as(EVENT_EXIT, 10, 0, cpu(5 * MS));
+	end_as(EVENT_FINAL, 10, 0, final);
+	end_as(EVENT_EXIT, 10, 0, cpu(5 * MS));
+	ck_assert_str_eq(rows("SELECT totals, cpu_ns, read_bytes FROM processes WHERE pid = 10"),
+			 "final 8000000 4096\n");
+}
+END_TEST
+
+/* signal.maxrss is the largest of all images, the one that was forked included. */
+START_TEST(a_maximum_that_did_not_grow_says_nothing_of_the_image)
+{
+	struct counters fat = cpu(5 * MS);
+	struct event_exec *exec;
+
+	fat.valid |= COUNTER_VALID(maxrss_bytes);
+	fat.maxrss_bytes = 4096;
+	fork_process(2, 10);
+	exec = &begin_event(EVENT_EXEC)->exec;
+	exec_ids[10]++;
+	exec->boot_ns = now;
+	exec->image = key(10);
+	exec->counters = fat;
+	exec->comm = exec->cwd = bytes("");
+	exec->filename = bytes("/usr/bin/true");
+	exec->argv.item[exec->argv.count++] = bytes("true");
+	apply();
+	end_as(EVENT_EXIT, 10, 0, fat);
+	ck_assert_str_eq(rows("SELECT peak_rss_bytes FROM processes WHERE pid = 10"), "-\n");
+	fat.maxrss_bytes++;
+	end_as(EVENT_FINAL, 10, 0, fat);
+	ck_assert_str_eq(rows("SELECT peak_rss_bytes FROM processes WHERE pid = 10"), "4097\n");
+}
+END_TEST
+
+START_TEST(user_and_system_time_are_split_as_the_kernel_does)
+{
+	run_process(2, 10, "bwa mem");
+	ck_assert_str_eq(rows("SELECT cpu_ns, user_ns, system_ns, rchar_bytes FROM processes WHERE pid = 10"),
+			 "6000000 4500000 1500000 -\n");
+}
+END_TEST
+
+START_TEST(limits_and_use_are_of_the_cgroup_that_used_most)
+{
+	struct counters counters = in_cgroup(512 * MIB, 300 * MIB, 70 * MS);
+
+	cgroup(300, "/docker/" HEX64);
+	cgroup(301, "/other");
+	spawn(2, 10, "bash driver.sh");
+	fork_process(10, 11);
+	exec_in(11, (struct where){.cgroup_id = 300}, "bwa mem x");
+	fork_process(10, 12);
+	exec_in(12, (struct where){.cgroup_id = 301}, "bwa mem y");
+	sample(11, 10, NULL, counters);
+	counters = in_cgroup(512 * MIB, 400 * MIB, 90 * MS);
+	end_as(EVENT_EXIT, 11, 0, counters);
+	end_as(EVENT_EXIT, 12, 0, in_cgroup(64 * MIB, 60 * MIB, 0)); /* another cgroup, that used less */
+	ck_assert_str_eq(rows("SELECT memory_limit_bytes / 1048576, cgroup_peak_bytes / 1048576, throttled_ns / "
+			      "1000000 FROM runs WHERE kind = 'command'"), "512 400 20\n");
+	ck_assert_str_eq(rows("SELECT memory_limit_bytes / 1048576, cgroup_peak_bytes / 1048576 FROM tasks WHERE "
+			      "kind = 'generic' ORDER BY begin_boot_ns"), "512 400\n64 60\n");
+	ck_assert_str_eq(rows("SELECT memory_limit_bytes / 1048576, cgroup_peak_bytes / 1048576 FROM containers"),
+			 "512 400\n");
+}
+END_TEST
+
+START_TEST(no_limit_is_unknown)
+{
+	spawn(2, 10, "bwa mem x");
+	end_as(EVENT_EXIT, 10, 0, in_cgroup(0, 60 * MIB, 0));
+	ck_assert_str_eq(rows("SELECT memory_limit_bytes, cgroup_peak_bytes / 1048576 FROM runs WHERE kind = "
+			      "'command'"), "- 60\n");
+	ck_assert_str_eq(rows("SELECT count(*) FROM processes WHERE sent_bytes IS NOT NULL OR memory_delay_ns IS "
+			      "NOT NULL OR uninterruptible_ns IS NOT NULL OR gpu IS NOT NULL"), "0\n");
+	ck_assert_str_eq(rows("SELECT count(*) FROM runs WHERE sent_bytes IS NOT NULL"), "0\n");
+}
+END_TEST
+
+START_TEST(network_and_memory_delay_add_up)
+{
+	struct counters counters = cpu(5 * MS);
+
+	counters.valid |= COUNTER_VALID(sent_bytes) | COUNTER_VALID(received_bytes) |
+			  COUNTER_VALID(memory_delay_ns);
+	counters.sent_bytes = 1000;
+	counters.received_bytes = 500;
+	counters.memory_delay_ns = 7 * MS;
+	spawn(2, 10, "bash driver.sh");
+	spawn(10, 11, "curl a");
+	spawn(10, 12, "curl b");
+	end_as(EVENT_EXIT, 11, 0, counters);
+	counters.sent_bytes = 10;
+	end_as(EVENT_EXIT, 12, 0, counters);
+	ck_assert_str_eq(rows("SELECT sent_bytes, received_bytes, memory_delay_ns / 1000000 FROM runs WHERE kind = "
+			      "'command'"), "1010 1000 14\n");
+	ck_assert_str_eq(rows("SELECT pid, sent_bytes FROM processes WHERE pid > 10 ORDER BY pid"),
+			 "11 1000\n12 10\n");
+}
+END_TEST
+
+static void device(unsigned pid, unsigned major, unsigned minor)
+{
+	struct event_device *d = &begin_event(EVENT_DEVICE)->device;
+
+	d->boot_ns = now;
+	d->image = key(pid);
+	d->major = major;
+	d->minor = minor;
+	apply();
+}
+
+START_TEST(gpu_devices_that_it_holds)
+{
+	spawn(2, 10, "python3 train.py");
+	device(10, 195, 0);
+	device(10, 195, 255);
+	device(10, 195, 0);
+	device(10, 226, 128);
+	device(10, 226, 1);
+	device(10, 511, 3);
+	device(77, 195, 0); /* unknown to us */
+	restart(); /* a restart forgets none */
+	device(10, 195, 10);
+	exit_process(10, 0);
+	ck_assert_str_eq(rows("SELECT gpu FROM processes WHERE pid = 10"),
+			 "nvidia0,nvidiactl,dri/renderD128,dri/card1,511:3,nvidia10\n");
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{.test = every_exec_is_an_image_of_its_own},
+		{.test = how_a_process_ended_is_told_as_wait_does},
+		{.test = the_final_record_stands_and_keeps_what_the_exit_knew},
+		{.test = a_maximum_that_did_not_grow_says_nothing_of_the_image},
+		{.test = user_and_system_time_are_split_as_the_kernel_does},
+		{.test = limits_and_use_are_of_the_cgroup_that_used_most},
+		{.test = no_limit_is_unknown},
+		{.test = network_and_memory_delay_add_up},
+		{.test = gpu_devices_that_it_holds},
+		{0},
+	};
+
+	return streams_run("image", tests);
+}

@@ -1,0 +1,155 @@
+/* What went wrong, and why: sentences of facts. */
+#include "tests/streams.h"
+
+START_TEST(an_incident_names_the_first_cause)
+{
+	spawn(2, 10, "python3 /usr/bin/snakemake -j2");
+	spawn(10, 11, "bash -c x");
+	spawn(11, 12, "bwa mem x");
+	exit_process(12, 3 << 8);
+	exit_process(11, 1 << 8);
+	ck_assert_str_eq(rows("SELECT kind, sentence FROM incidents"),
+			 "exit-code task bwa mem failed: bwa mem (pid 12) exited with code 3 after 0.0 s\n");
+}
+END_TEST
+
+START_TEST(an_incident_tells_of_the_oom_killer)
+{
+	struct event_exit *exit;
+
+	spawn(2, 10, "bwa mem x");
+	exit = &begin_event(EVENT_EXIT)->exit;
+	exit->boot_ns = now;
+	exit->image = key(10);
+	exit->counters = cpu(5 * MS);
+	exit->wait_status = 9;
+	exit->flags = RECORD_EXIT_OOM;
+	apply();
+	ck_assert_str_eq(rows("SELECT signal, oom_killed FROM processes WHERE pid = 10"), "9 1\n");
+	ck_assert_str_eq(rows("SELECT kind FROM incidents ORDER BY kind"), "oom-kill\nsignal\n");
+}
+END_TEST
+
+static const struct {
+	uint64_t limit, peak;
+	const char *cause;
+} out_of_memory[] = {
+	{512 * MIB, 512 * MIB, "its cgroup /job reached its memory limit of 512.0 MiB (at most 512.0 MiB used)\n"},
+	{512 * MIB, 512 * MIB - 65536, "its cgroup /job reached its memory limit of 512.0 MiB (at most 511.9 MiB "
+				       "used)\n"},
+	{512 * MIB, 100 * MIB, "memory ran out above its cgroup /job, which used 100.0 MiB at most of the "
+			       "512.0 MiB that it may\n"},
+	{0, 100 * MIB, "the host ran out of memory: its cgroup /job has no limit and used 100.0 MiB at most\n"},
+	{0, 0, "memory ran out; what its cgroup may use is not known\n"},
+};
+
+START_TEST(an_oom_kill_names_its_cgroup_and_limit)
+{
+	struct event_exit *e;
+
+	cgroup(300, "/job");
+	fork_process(2, 10);
+	exec_in(10, (struct where){.cgroup_id = 300}, "bwa mem x");
+	e = &begin_event(EVENT_EXIT)->exit;
+	e->boot_ns = now;
+	e->image = key(10);
+	e->counters = out_of_memory[_i].peak ? in_cgroup(out_of_memory[_i].limit, out_of_memory[_i].peak, 0)
+					     : cpu(5 * MS);
+	e->wait_status = 9;
+	e->flags = RECORD_EXIT_OOM;
+	apply();
+	ck_assert_str_eq(rows("SELECT cause FROM incidents WHERE kind = 'oom-kill'"), out_of_memory[_i].cause);
+}
+END_TEST
+
+/* grep may fail on purpose; what was killed explains more, whichever came first. */
+START_TEST(the_gravest_failure_explains_a_task)
+{
+	begin_step();
+	spawn(11, 14, "grep x");
+	exit_process(14, 1 << 8);
+	spawn(11, 15, "sort");
+	send_signal(15, 13, 9, 0);
+	exit_process(15, 9);
+	end_step(2 << 8);
+	ck_assert_str_eq(rows("SELECT p.pid, i.sender_program FROM incidents i JOIN processes p ON p.id = "
+			      "i.process_id"),
+			 "15 nano\n");
+}
+END_TEST
+
+/* Only the second subtree of the driver shows that the first, which is over, was a task. */
+START_TEST(a_task_that_shows_itself_late_is_told_too)
+{
+	spawn(2, 10, "bash driver.sh");
+	spawn(10, 11, "timeout 1 bwa mem x");
+	spawn(11, 12, "bwa mem x");
+	send_signal(12, 11, 15, 0);
+	exit_process(12, 15);
+	exit_process(11, 124 << 8);
+	spawn(10, 13, "sort y");
+	exit_process(13, 0);
+	exit_process(10, 0);
+	ck_assert_str_eq(rows("SELECT t.name, t.status, i.sender_program FROM incidents i JOIN tasks t ON t.id = "
+			      "i.task_id"),
+			 "bwa mem failed timeout\n");
+}
+END_TEST
+
+START_TEST(a_command_that_could_not_be_executed)
+{
+	begin_step();
+	for (unsigned pid = 20; pid < 24; pid++) {
+		fork_process(11, pid);
+		exit_process(pid, (pid == 23 ? 126u : 127u) << 8);
+	}
+	fork_process(11, 24);
+	exit_process(24, 1 << 8); /* a subshell that failed: no command */
+	spawn(11, 25, "sort x");
+	exit_process(25, 127 << 8); /* it was executed */
+	ck_assert_str_eq(rows("SELECT kind, sentence, cause FROM incidents ORDER BY boot_ns"),
+			 "failed-command bash -c (pid 20) could not execute a command (code 127) there is no "
+			 "such command\n"
+			 "failed-command bash -c (pid 23) could not execute a command (code 126) the command "
+			 "is there but cannot be executed\n");
+}
+END_TEST
+
+START_TEST(losses_make_what_ran_there_incomplete)
+{
+	struct wire_loss *loss;
+
+	spawn(2, 10, "bwa mem x");
+	loss = &begin(WIRE_LOSS)->loss;
+	loss->type = RECORD_EXEC;
+	loss->cgroup_id = CGROUP_BASE;
+	loss->count = 5;
+	loss->first_boot_ns = loss->last_boot_ns = now;
+	apply();
+	loss = &begin(WIRE_LOSS)->loss;
+	loss->type = RECORD_FINAL; /* the figures of the exit stand instead */
+	loss->cgroup_id = CGROUP_BASE;
+	loss->count = 3;
+	loss->first_boot_ns = loss->last_boot_ns = now;
+	apply();
+	ck_assert_str_eq(rows("SELECT lost_count FROM runs WHERE kind <> 'system'"), "5\n");
+	ck_assert_str_eq(rows("SELECT kind, lost_count FROM losses ORDER BY 1"), "exec 5\nfinal 3\n");
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{.test = an_incident_names_the_first_cause},
+		{.test = an_incident_tells_of_the_oom_killer},
+		{.test = an_oom_kill_names_its_cgroup_and_limit,
+		 .count = sizeof(out_of_memory) / sizeof(out_of_memory[0])},
+		{.test = the_gravest_failure_explains_a_task},
+		{.test = a_task_that_shows_itself_late_is_told_too},
+		{.test = a_command_that_could_not_be_executed},
+		{.test = losses_make_what_ran_there_incomplete},
+		{0},
+	};
+
+	return streams_run("incident", tests);
+}

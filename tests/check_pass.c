@@ -1,0 +1,115 @@
+/* Passes over the living: who is found, who is gone, memory and clock of a moment. */
+#include "tests/streams.h"
+
+START_TEST(found_processes_are_placed_whatever_their_order)
+{
+	sample(30, 20, "bwa mem x", cpu(9 * MS));
+	sample(20, 2, "bash driver.sh", cpu(MS));
+	pass(now);
+	now += MS;
+	run_process(20, 31, "samtools sort");
+	ck_assert_tasks("main: driver.sh [driver.sh] running\n"
+			"generic: bwa mem [bwa mem] running\n"
+			"generic: samtools sort [samtools sort] succeeded\n");
+	ck_assert_str_eq(rows("SELECT began, totals, cpu_ns FROM processes WHERE pid = 30"),
+			 "found sample 9000000\n");
+}
+END_TEST
+
+START_TEST(a_zombie_is_not_found_anew)
+{
+	run_process(2, 10, "bwa mem x");
+	wait_ms(20000);
+	commit(); /* forgotten */
+	sample_as(10, 2, "bwa mem x", cpu(9 * MS), RECORD_EXITING);
+	wait_ms(1000);
+	run_process(2, 11, "gzip x");
+	ck_assert_str_eq(rows("SELECT began, ended, totals, cpu_ns FROM processes WHERE pid = 10"),
+			 "exec exit final 6000000\n");
+}
+END_TEST
+
+START_TEST(memory_at_one_moment_is_the_sum_of_those_who_live)
+{
+	struct counters held = cpu(2 * MS);
+
+	held.valid |= COUNTER_VALID(rss_anon_bytes) | COUNTER_VALID(peak_rss_bytes);
+	held.rss_anon_bytes = 1000;
+	held.peak_rss_bytes = 3000;
+	spawn(2, 10, "bwa mem x");
+	fork_process(10, 11); /* its worker */
+	sample(10, 2, NULL, held);
+	sample(11, 10, NULL, held);
+	ck_assert_str_eq(rows("SELECT concurrent_memory_bytes FROM runs WHERE kind = 'command'"), "-\n");
+	pass(now); /* changes nothing else */
+	ck_assert_str_eq(rows("SELECT r.concurrent_memory_bytes, t.concurrent_memory_bytes, "
+			      "l.concurrent_memory_bytes FROM runs r JOIN tasks t ON t.run_id = r.id JOIN "
+			      "tools l ON l.task_id = t.id WHERE r.kind = 'command'"),
+			 "2000 2000 2000\n");
+	held.cpu_ns = 3 * MS;
+	sample(10, 2, NULL, held);
+	ck_assert_str_eq(rows("SELECT r.peak_rss_bytes, t.peak_rss_bytes, l.peak_rss_bytes FROM runs r JOIN "
+			      "tasks t ON t.run_id = r.id JOIN tools l ON l.task_id = t.id "
+			      "WHERE r.kind = 'command'"),
+			 "3000 3000 3000\n");
+}
+END_TEST
+
+START_TEST(who_is_in_no_pass_is_lost)
+{
+	spawn(2, 10, "bwa mem x");
+	for (int i = 0; i < 3; i++)
+		wait_ms(1000);
+	ck_assert_str_eq(rows("SELECT ended, totals, exit_code FROM processes WHERE pid = 10"),
+			 "lost sample -\n");
+	ck_assert_str_eq(rows("SELECT status FROM runs WHERE kind <> 'system'"), "ended\n");
+}
+END_TEST
+
+/* How far the wall clock of the starts is from their boot clock, in seconds. */
+static const char clocks[] =
+	"SELECT DISTINCT (started_unix_ns - begin_boot_ns) / 1000000000 FROM (SELECT started_unix_ns, "
+	"begin_boot_ns FROM runs UNION ALL SELECT started_unix_ns, begin_boot_ns FROM tasks UNION ALL "
+	"SELECT started_unix_ns, begin_boot_ns FROM tools UNION ALL SELECT started_unix_ns, begin_boot_ns "
+	"FROM processes UNION ALL SELECT started_unix_ns, begin_boot_ns FROM containers) ORDER BY 1";
+
+START_TEST(a_start_once_told_stays_when_the_clock_is_set)
+{
+	static const unsigned pids[] = {1, 2, 10, 11, 12};
+
+	cgroup(600, "/docker/" HEX64);
+	spawn(2, 10, "bash driver.sh");
+	spawn(10, 11, "bash inner.sh");
+	fork_process(11, 12);
+	exec_in(12, (struct where){.cgroup_id = 600}, "bwa mem x");
+	ck_assert_str_eq(rows(clocks), "1\n");
+	clock_offset_ns += 3600 * 1000 * MS;
+	for (size_t i = 0; i < sizeof(pids) / sizeof(pids[0]); i++)
+		sample(pids[i], 0, NULL, cpu(9 * MS));
+	pass(now += MS);
+	exit_process(12, 0);
+	ck_assert_str_eq(rows(clocks), "1\n");
+	restart();
+	exit_process(11, 0);
+	ck_assert_str_eq(rows(clocks), "1\n");
+	spawn(10, 13, "sort y"); /* and what ran before becomes a task */
+	ck_assert_str_eq(rows(clocks), "1\n3601\n");
+	ck_assert_str_eq(rows("SELECT name, (started_unix_ns - begin_boot_ns) / 1000000000 FROM standing_tasks "
+			      "WHERE kind = 'generic' ORDER BY begin_boot_ns"),
+			 "inner.sh 1\nsort 3601\n");
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{.test = found_processes_are_placed_whatever_their_order},
+		{.test = a_zombie_is_not_found_anew},
+		{.test = memory_at_one_moment_is_the_sum_of_those_who_live},
+		{.test = who_is_in_no_pass_is_lost},
+		{.test = a_start_once_told_stays_when_the_clock_is_set},
+		{0},
+	};
+
+	return streams_run("pass", tests);
+}

@@ -1,0 +1,131 @@
+/* Containers, forks and kernel threads: whose run, task and tool they are. */
+#include "tests/streams.h"
+
+#include <stdio.h>
+
+START_TEST(a_container_belongs_to_the_client_that_waits_for_it)
+{
+	cgroup(600, "/docker/" HEX64);
+	spawn(1, 10, "containerd-shim-runc-v2");
+	spawn(2, 20, "bash driver.sh");
+	run_process(20, 21, "bwa index x");
+	spawn(20, 22, "docker run image samtools sort x");
+	fork_process(10, 30);
+	exec_in(30, (struct where){.cgroup_id = 600, .cwd = "/"}, "samtools sort x");
+	run_process(30, 31, "gzip x");
+	ck_assert_str_eq(rows("SELECT t.name, count(*), count(p.container_id) FROM processes p JOIN "
+			      "standing_tasks t ON t.id = p.task_id WHERE p.pid >= 20 GROUP BY t.id "
+			      "ORDER BY t.begin_boot_ns"),
+			 "driver.sh 1 0\nbwa index 1 0\nsamtools sort + gzip 3 1\n");
+	ck_assert_str_eq(rows("SELECT c.runtime, t.name FROM containers c JOIN tasks t ON t.id = c.task_id"),
+			 "docker samtools sort + gzip\n");
+}
+END_TEST
+
+/* As Docker has it: the shim runs runc in no container of its own, and what runc leaves behind
+ * in the container's cgroup becomes the container's program. */
+START_TEST(the_runtime_that_makes_a_container_is_the_hosts)
+{
+	cgroup(600, "/docker/" HEX64);
+	spawn(1, 10, "containerd-shim-runc-v2");
+	fork_process(10, 30);
+	exec_in(30, (struct where){.cgroup_id = 1}, "runc create");
+	fork_process(30, 31);
+	exec_in(31, (struct where){.cgroup_id = 600}, "nginx");
+	exit_process(30, 0);
+	fork_process(31, 32);
+	exec_in(32, (struct where){.cgroup_id = 600}, "gzip x");
+	ck_assert_str_eq(rows("SELECT kind, name, process_count FROM runs WHERE kind <> 'system'"),
+			 "container nginx 2\n");
+	ck_assert_str_eq(rows("SELECT r.kind FROM processes p JOIN runs r ON r.id = p.run_id "
+			      "WHERE p.program = 'runc'"),
+			 "system\n");
+	ck_assert_str_eq(rows("SELECT r.name FROM containers c JOIN runs r ON r.id = c.run_id"),
+			 "nginx\n");
+}
+END_TEST
+
+START_TEST(a_container_that_nobody_waits_for_is_a_run)
+{
+	cgroup(600, "/docker/" HEX64);
+	spawn(1, 10, "containerd-shim-runc-v2");
+	fork_process(10, 30);
+	exec_in(30, (struct where){.cgroup_id = 600}, "nginx");
+	fork_process(10, 31); /* docker exec, its client on another host */
+	exec_in(31, (struct where){.cgroup_id = 600}, "ps");
+	ck_assert_str_eq(rows("SELECT kind, name, process_count FROM runs WHERE kind <> 'system'"),
+			 "container nginx 2\n");
+}
+END_TEST
+
+START_TEST(a_container_is_called_as_its_monitor_or_client_says)
+{
+	static const char id[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+	char monitor[256], group[128];
+
+	snprintf(group, sizeof(group), "/machine.slice/libpod-%s.scope/container", id);
+	cgroup(300, group);
+	snprintf(monitor, sizeof(monitor), "conmon -c %s -n gallant_bell -r runc", id);
+	spawn(2, 10, "podman run --rm docker.io/library/debian:12 bwa mem");
+	spawn(10, 11, monitor);
+	fork_process(11, 12);
+	exec_in(12, (struct where){.cgroup_id = 300}, "bwa mem x");
+	cgroup(301, "/system.slice/docker-fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210.scope");
+	spawn(1, 20, "containerd-shim-runc-v2 -namespace moby");
+	spawn(2, 21, "docker run --name web nginx:1");
+	fork_process(20, 22);
+	exec_in(22, (struct where){.cgroup_id = 301}, "nginx -g daemon off;");
+	restart(); /* and after a restart */
+	fork_process(12, 13);
+	exec_in(13, (struct where){.cgroup_id = 300}, "sort");
+	ck_assert_str_eq(rows("SELECT runtime, name, image FROM containers ORDER BY runtime"),
+			 "docker web nginx:1\npodman gallant_bell docker.io/library/debian:12\n");
+}
+END_TEST
+
+START_TEST(a_subshell_is_a_subtree_and_a_worker_a_part_of_its_tool)
+{
+	spawn(2, 10, "bash driver.sh");
+	run_process(10, 11, "bwa index x");
+	fork_process(10, 12); /* ( gzip; sort ) */
+	run_process(12, 13, "gzip x");
+	run_process(12, 14, "sort y");
+	exit_process(12, 0);
+	spawn(10, 15, "train");
+	fork_process(15, 16); /* a worker that only computes */
+	exit_process(16, 0);
+	ck_assert_tasks("main: driver.sh [driver.sh] running\n"
+			"generic: bwa index [bwa index] succeeded\n"
+			"generic: gzip + sort [driver.sh, gzip, sort] succeeded\n"
+			"generic: train [train] running\n");
+	ck_assert_str_eq(rows("SELECT process_count FROM tools WHERE name = 'train'"), "2\n");
+}
+END_TEST
+
+START_TEST(kernel_threads_are_the_host_s_own)
+{
+	sample_as(70, 0, "kworker", cpu(0), RECORD_KERNEL_THREAD);
+	sample(71, 0, "stray", cpu(0));
+	pass(now);
+	now += MS;
+	run_process(2, 10, "bwa mem x");
+	ck_assert_str_eq(rows("SELECT r.kind FROM processes p JOIN runs r ON r.id = p.run_id WHERE "
+			      "p.pid IN (70, 71) ORDER BY p.pid"),
+			 "system\nfound\n");
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{.test = a_container_belongs_to_the_client_that_waits_for_it},
+		{.test = the_runtime_that_makes_a_container_is_the_hosts},
+		{.test = a_container_that_nobody_waits_for_is_a_run},
+		{.test = a_container_is_called_as_its_monitor_or_client_says},
+		{.test = a_subshell_is_a_subtree_and_a_worker_a_part_of_its_tool},
+		{.test = kernel_threads_are_the_host_s_own},
+		{0},
+	};
+
+	return streams_run("place", tests);
+}

@@ -1,0 +1,108 @@
+/* Who sent a fatal signal. */
+#include "tests/streams.h"
+
+#include <stdio.h>
+
+enum { KERNEL_SENT = 128 }; /* SI_KERNEL */
+
+#define INCIDENT "SELECT kind, sentence, cause, sender_program, sender_user_id IS NOT NULL FROM incidents"
+
+static const struct {
+	unsigned sender, number;
+	int code;
+	const char *incident;
+} senders[] = {
+	{0, 2, KERNEL_SENT, "SIGINT from the terminal (^C) after 0.0 s it was interrupted at its terminal - 0\n"},
+	{0, 1, KERNEL_SENT, "SIGHUP from the terminal after 0.0 s its terminal was closed - 0\n"},
+	{0, 24, KERNEL_SENT, "SIGXCPU from the kernel after 0.0 s it reached its limit of processor time "
+			     "(RLIMIT_CPU) - 0\n"},
+	{0, 9, KERNEL_SENT, "SIGKILL from the kernel after 0.0 s - - 0\n"},
+	{12, 15, 0, "SIGTERM from itself after 0.0 s it sent the signal to itself bwa mem 1\n"},
+	{11, 15, 0, "SIGTERM from bash -c (pid 11, user root) after 0.0 s its parent bash -c ended it "
+		    "bash -c 1\n"},
+	{10, 9, 0, "SIGKILL from snakemake (pid 10, user root) after 0.0 s snakemake, which it ran "
+		   "beneath, ended it snakemake 1\n"},
+	{13, 9, 0, "SIGKILL from nano (pid 13, user root) after 0.0 s nano, which is not of its run, "
+		   "ended it nano 1\n"},
+	{2, 15, 0, "SIGTERM from sshd (pid 2, user root) after 0.0 s sshd, which starts and stops runs, "
+		   "ended it sshd 1\n"},
+	{77, 9, -6, "SIGKILL from a process (pid 77, user root) after 0.0 s - - 1\n"},
+};
+
+START_TEST(who_sent_a_fatal_signal)
+{
+	char expected[512];
+
+	begin_step();
+	send_signal(12, senders[_i].sender, senders[_i].number, senders[_i].code);
+	end_step(senders[_i].number);
+	snprintf(expected, sizeof(expected), "exit-code task bwa mem failed: bwa mem (pid 12) was killed by %s",
+		 senders[_i].incident);
+	ck_assert_str_eq(rows(INCIDENT), expected);
+}
+END_TEST
+
+START_TEST(a_batch_daemon_is_told_from_a_user)
+{
+	cgroup(300, "/slurm_host/uid_0/job_7/step_batch");
+	spawn(1, 19, "slurmd");
+	spawn(19, 20, "slurmstepd");
+	fork_process(20, 21);
+	exec_in(21, (struct where){.cgroup_id = 300}, "bash /var/spool/slurmd/job7/slurm_script");
+	send_signal(21, 20, 18, 0); /* SIGCONT comes first, and is not fatal */
+	send_signal(21, 20, 15, 0);
+	exit_process(21, 15);
+	ck_assert_str_eq(rows("SELECT kind, cause, sender_program FROM incidents"),
+			 "signal slurmstepd, the batch system's daemon, ended the job: its time limit or "
+			 "another limit was reached, or it was cancelled slurmstepd\n");
+}
+END_TEST
+
+/* Who handles a signal and then ends says so by its code, or at least ends soon. */
+START_TEST(a_handled_signal_is_told_too)
+{
+	begin_step();
+	send_signal(12, 10, 10, 0);
+	send_signal(12, 13, 15, 0);
+	send_signal(12, 10, 12, 0);
+	end_step((128 + 15) << 8);
+	ck_assert_str_eq(rows("SELECT sentence FROM incidents"),
+			 "task bwa mem failed: bwa mem (pid 12) exited with code 143 after 0.0 s, 0.0 s "
+			 "after SIGTERM from nano (pid 13, user root)\n");
+}
+END_TEST
+
+START_TEST(an_earlier_signal_is_not_to_blame)
+{
+	begin_step();
+	send_signal(12, 13, 10, 0);
+	end_step(11);
+	ck_assert_str_eq(rows(INCIDENT),
+			 "exit-code task bwa mem failed: bwa mem (pid 12) was killed by SIGSEGV after 0.0 s "
+			 "it used memory that it may not - 0\n");
+}
+END_TEST
+
+START_TEST(a_restart_remembers_who_sent_it)
+{
+	begin_step();
+	send_signal(12, 13, 9, 0);
+	restart();
+	end_step(9);
+	ck_assert_str_eq(rows("SELECT sender_program FROM incidents"), "nano\n");
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{.test = who_sent_a_fatal_signal, .count = sizeof(senders) / sizeof(senders[0])},
+		{.test = a_batch_daemon_is_told_from_a_user},
+		{.test = a_handled_signal_is_told_too},
+		{.test = an_earlier_signal_is_not_to_blame},
+		{.test = a_restart_remembers_who_sent_it},
+		{0},
+	};
+
+	return streams_run("sender", tests);
+}

@@ -1,0 +1,70 @@
+/* Tasks without an engine: the subtrees of the outermost process with several. */
+#include "tests/streams.h"
+
+#include <stdio.h>
+
+START_TEST(one_subtree_after_another_opens_no_task)
+{
+	spawn(2, 10, "bash driver.sh");
+	spawn(10, 11, "time bash inner.sh");
+	spawn(11, 12, "bwa mem x");
+	ck_assert_tasks("main: bwa mem [driver.sh, time, bwa mem] running\n");
+}
+END_TEST
+
+START_TEST(subtrees_of_the_outermost_orchestrator_are_tasks)
+{
+	spawn(2, 10, "bash driver.sh");
+	run_process(10, 11, "mkdir out");
+	run_process(10, 12, "bwa index x");
+	run_process(10, 13, "samtools faidx x");
+	exit_process(10, 0);
+	ck_assert_tasks("main: driver.sh [driver.sh, mkdir] succeeded\n"
+			"generic: bwa index [bwa index] succeeded\n"
+			"generic: samtools faidx [samtools faidx] succeeded\n");
+}
+END_TEST
+
+START_TEST(an_orchestrator_found_further_out_takes_over)
+{
+	spawn(2, 10, "bash outer.sh");
+	spawn(10, 11, "bash inner.sh");
+	run_process(11, 12, "mkdir out");
+	run_process(11, 13, "bwa index x");
+	run_process(11, 14, "samtools faidx x");
+	ck_assert_tasks("main: outer.sh + inner.sh [outer.sh, inner.sh, mkdir] running\n"
+			"generic: bwa index [bwa index] succeeded\n"
+			"generic: samtools faidx [samtools faidx] succeeded\n");
+	exit_process(11, 0);
+	wait_ms(20000); /* long ended, yet still to be merged */
+	commit();
+	char rev[32];
+
+	snprintf(rev, sizeof(rev), "%s", rows("SELECT rev FROM processes WHERE pid = 13"));
+	run_process(10, 15, "multiqc .");
+	/* What moved is sent again by whoever sends what is new. */
+	ck_assert_str_ne(rows("SELECT rev FROM processes WHERE pid = 13"), rev);
+	ck_assert_tasks("main: outer.sh [outer.sh] running\n"
+			"generic: inner.sh [inner.sh, mkdir, bwa index, samtools faidx] succeeded\n"
+			"generic: multiqc [multiqc] succeeded\n");
+	ck_assert_str_eq(rows("SELECT count(*) FROM processes p LEFT JOIN standing_tasks t ON t.id = "
+			      "p.task_id WHERE t.id IS NULL"),
+			 "0\n");
+	/* outer and inner (2 ms at exec; inner to its end), four tools to their ends */
+	ck_assert_str_eq(rows("SELECT r.process_count, r.cpu_ns - sum(t.cpu_ns), sum(t.process_count) FROM "
+			      "standing_tasks t JOIN runs r ON r.id = t.run_id WHERE r.kind = 'command'"),
+			 "6 0 6\n");
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{.test = one_subtree_after_another_opens_no_task},
+		{.test = subtrees_of_the_outermost_orchestrator_are_tasks},
+		{.test = an_orchestrator_found_further_out_takes_over},
+		{0},
+	};
+
+	return streams_run("spine", tests);
+}

@@ -1,0 +1,124 @@
+/* What stands still. */
+#include "tests/streams.h"
+
+#include <string.h>
+
+/* A pass every 10 s for `seconds` over a step of begin_step(): who is `blocked` is in
+ * uninterruptible sleep, and 11 and 12 stand still where `cpu_ms` says so. */
+static uint64_t cpu_ms[100];
+
+static void stand(unsigned seconds, unsigned blocked)
+{
+	static const unsigned pids[] = {1, 2, 10, 11, 12, 13};
+
+	for (unsigned second = 0; second < seconds; second += 10) {
+		uint64_t boot_ns = now += 10000 * MS;
+
+		for (size_t i = 0; i < sizeof(pids) / sizeof(pids[0]); i++) {
+			struct counters counters = cpu(cpu_ms[pids[i]] * MS);
+
+			counters.valid |= COUNTER_VALID(uninterruptible_count);
+			counters.uninterruptible_count = pids[i] == blocked;
+			sample(pids[i], 0, NULL, counters);
+		}
+		pass(boot_ns);
+		now = boot_ns;
+	}
+}
+
+START_TEST(stuck_in_uninterruptible_sleep)
+{
+	memset(cpu_ms, 0, sizeof(cpu_ms));
+	begin_step();
+	stand(120, 12);
+	ck_assert_str_eq(rows("SELECT count(*) FROM incidents"), "0\n");
+	stand(20, 12);
+	ck_assert_str_eq(rows("SELECT kind, sentence, end_boot_ns FROM incidents"),
+			 "stuck bwa mem (pid 12) is in uninterruptible sleep, without CPU or I/O, for more than "
+			 "120 s -\n");
+	stand(600, 12);
+	cpu_ms[12] = 5000;
+	stand(20, 0);
+	ck_assert_str_eq(rows("SELECT kind, sentence, (end_boot_ns - boot_ns) / 1000000000 FROM incidents"),
+			 "stuck bwa mem (pid 12) was in uninterruptible sleep, without CPU or I/O, for 740 s "
+			 "740\n");
+	exit_process(12, 0);
+	ck_assert_str_eq(rows("SELECT uninterruptible_ns / 1000000000 FROM processes WHERE pid = 12"), "740\n");
+	ck_assert_str_eq(rows("SELECT uninterruptible_ns FROM processes WHERE pid = 13"), "0\n");
+}
+END_TEST
+
+/* Blocked at every look, and at work in between: a disk, not a fault. */
+START_TEST(slow_storage_is_not_stuck)
+{
+	memset(cpu_ms, 0, sizeof(cpu_ms));
+	begin_step();
+	for (int i = 0; i < 30; i++) {
+		cpu_ms[12] += 700;
+		stand(60, 12);
+	}
+	ck_assert_str_eq(rows("SELECT count(*) FROM incidents"), "0\n");
+}
+END_TEST
+
+START_TEST(a_task_without_progress_is_stuck)
+{
+	memset(cpu_ms, 0, sizeof(cpu_ms));
+	begin_step();
+	stand(1810, 0);
+	/* bash waits for its child, snakemake for bash; nano is another run's only process */
+	ck_assert_str_eq(rows("SELECT i.kind, p.pid FROM incidents i JOIN processes p ON p.id = i.process_id ORDER "
+			      "BY p.pid"), "stuck 12\nstuck 13\n");
+	restart();
+	stand(60, 0);
+	ck_assert_str_eq(rows("SELECT count(*), count(end_boot_ns) FROM incidents"), "2 0\n");
+	exit_process(12, 0);
+	ck_assert_str_eq(rows("SELECT count(*), count(end_boot_ns) FROM incidents"), "2 1\n");
+}
+END_TEST
+
+/* It is told anew when it is over: since when it stood still is the same. */
+START_TEST(a_clock_that_is_set_moves_no_beginning)
+{
+	static const char clock[] = "SELECT unix_ns - boot_ns FROM incidents WHERE end_boot_ns IS NOT NULL";
+
+	memset(cpu_ms, 0, sizeof(cpu_ms));
+	begin_step();
+	stand(140, 12);
+	clock_offset_ns += 3600 * 1000 * MS;
+	stand(20, 12);
+	restart();
+	exit_process(12, 0);
+	ck_assert_str_eq(rows(clock), "1000000000\n");
+}
+END_TEST
+
+START_TEST(one_of_a_task_is_idle)
+{
+	memset(cpu_ms, 0, sizeof(cpu_ms));
+	begin_step();
+	spawn(12, 14, "sort"); /* never sampled: but bwa now has a child and is not asked */
+	exit_process(14, 0);
+	for (int i = 0; i < 31; i++) {
+		cpu_ms[11] += 700; /* its parent works */
+		stand(60, 0);
+	}
+	ck_assert_str_eq(rows("SELECT i.kind, p.pid, i.sentence FROM incidents i JOIN processes p ON p.id = "
+			      "i.process_id WHERE p.pid < 13"),
+			 "idle 12 bwa mem (pid 12) is without CPU or I/O for more than 1800 s\n");
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{.test = stuck_in_uninterruptible_sleep},
+		{.test = slow_storage_is_not_stuck},
+		{.test = a_task_without_progress_is_stuck},
+		{.test = a_clock_that_is_set_moves_no_beginning},
+		{.test = one_of_a_task_is_idle},
+		{0},
+	};
+
+	return streams_run("stall", tests);
+}

@@ -1,0 +1,137 @@
+/* Tasks beneath an engine, and pipes that make siblings one. */
+#include "tests/streams.h"
+
+START_TEST(direct_subtrees_of_an_engine_are_tasks)
+{
+	spawn(2, 10, "bash wrapper.sh");
+	spawn(10, 11, "python3 /usr/bin/snakemake --cores 2");
+	spawn(11, 12, "bash -c true;bwa");
+	run_process(12, 13, "bwa mem x");
+	run_process(12, 14, "samtools sort x");
+	exit_process(12, 0);
+	spawn(11, 15, "bash -c make");
+	spawn(15, 16, "make -j2");
+	run_process(16, 17, "gcc -c a.c");
+	run_process(16, 18, "gcc -c b.c");
+	ck_assert_str_eq(rows("SELECT t.kind, t.process_count, t.status FROM standing_tasks t JOIN runs r ON "
+			      "r.id = t.run_id WHERE r.kind = 'command' ORDER BY t.begin_boot_ns"),
+			 "main 2 running\nengine 3 succeeded\nengine 4 running\n");
+	ck_assert_str_eq(rows("SELECT engine, task_count FROM runs WHERE kind = 'command'"), "snakemake 2\n");
+}
+END_TEST
+
+START_TEST(a_worker_that_an_engine_forked_is_the_engine)
+{
+	spawn(2, 10, "python3 /usr/bin/snakemake -j2");
+	fork_process(10, 11);
+	run_process(11, 12, "bwa index x");
+	run_process(11, 13, "samtools faidx x");
+	exit_process(11, 0);
+	ck_assert_tasks("main: snakemake [snakemake] running\n"
+			"engine: bwa index [bwa index] succeeded\n"
+			"engine: samtools faidx [samtools faidx] succeeded\n");
+	ck_assert_str_eq(rows("SELECT process_count FROM tools WHERE name = 'snakemake'"), "2\n");
+}
+END_TEST
+
+START_TEST(a_pipe_beneath_an_engine_is_one_task)
+{
+	spawn(2, 10, "python3 /usr/bin/snakemake -j2");
+	fork_process(10, 11);
+	fork_process(10, 12);
+	exec_in(12, (struct where){.stdin_pipe = 71}, "samtools sort");
+	exec_in(11, (struct where){.stdout_pipe = 71}, "bwa mem x");
+	run_process(10, 13, "multiqc .");
+	exit_process(11, 1 << 8);
+	exit_process(12, 0);
+	ck_assert_tasks("main: snakemake [snakemake] running\n"
+			"engine: bwa mem + samtools sort [samtools sort, bwa mem] failed\n"
+			"engine: multiqc [multiqc] succeeded\n");
+}
+END_TEST
+
+START_TEST(a_workflow_engine_inside_make_outranks_it)
+{
+	spawn(2, 10, "make all");
+	spawn(10, 11, "python3 /usr/bin/snakemake -j1");
+	run_process(11, 12, "bwa mem x");
+	run_process(11, 13, "samtools sort x");
+	ck_assert_str_eq(rows("SELECT t.kind, t.process_count, p.name FROM standing_tasks t LEFT JOIN tasks p "
+			      "ON p.id = t.parent_task_id JOIN runs r ON r.id = t.run_id WHERE r.kind = "
+			      "'command' ORDER BY t.begin_boot_ns"),
+			 "main 1 -\nengine 1 make\nengine 1 snakemake\nengine 1 snakemake\n");
+}
+END_TEST
+
+START_TEST(a_pipe_makes_siblings_one_task)
+{
+	spawn(2, 10, "bash driver.sh");
+	run_process(10, 11, "bwa index x");
+	fork_process(10, 12);
+	fork_process(10, 13);
+	fork_process(10, 14);
+	/* The last of the three executes first, the middle one last. */
+	exec_in(14, (struct where){.stdin_pipe = 72}, "gzip");
+	exec_in(12, (struct where){.stdout_pipe = 71}, "bwa mem x");
+	exec_in(13, (struct where){.stdin_pipe = 71, .stdout_pipe = 72}, "samtools sort");
+	exit_process(12, 13); /* SIGPIPE: its reader had enough */
+	exit_process(13, 0);
+	exit_process(14, 0);
+	ck_assert_tasks("main: driver.sh [driver.sh] running\n"
+			"generic: bwa index [bwa index] succeeded\n"
+			"generic: bwa mem + samtools sort + gzip [gzip, bwa mem, samtools sort] succeeded\n");
+}
+END_TEST
+
+START_TEST(helpers_in_a_pipe_belong_to_it_whoever_came_first)
+{
+	spawn(2, 10, "bash driver.sh");
+	run_process(10, 11, "bwa index x");
+	fork_process(10, 12);
+	fork_process(10, 13);
+	fork_process(10, 14);
+	fork_process(10, 15);
+	exec_in(12, (struct where){.stdout_pipe = 71}, "cat x");
+	exec_in(13, (struct where){.stdin_pipe = 71, .stdout_pipe = 72}, "tr a b");
+	exec_in(14, (struct where){.stdin_pipe = 72, .stdout_pipe = 73}, "sort");
+	exec_in(15, (struct where){.stdin_pipe = 73}, "head");
+	run_process(10, 16, "cat y");
+	ck_assert_tasks("main: driver.sh [driver.sh, cat] running\n"
+			"generic: bwa index [bwa index] succeeded\n"
+			"generic: sort [cat, tr, sort, head] running\n");
+	ck_assert_str_eq(rows("SELECT sum(t.process_count), max(r.process_count) FROM standing_tasks t JOIN "
+			      "(SELECT id, process_count FROM runs WHERE kind = 'command') r ON r.id = "
+			      "t.run_id"),
+			 "7 7\n");
+}
+END_TEST
+
+START_TEST(background_jobs_are_tasks_of_their_own)
+{
+	spawn(2, 10, "bash driver.sh");
+	spawn(10, 11, "bwa index x");
+	spawn(10, 12, "samtools faidx x");
+	exit_process(11, 1 << 8);
+	exit_process(12, 9);
+	ck_assert_tasks("main: driver.sh [driver.sh] running\n"
+			"generic: bwa index [bwa index] failed\n"
+			"generic: samtools faidx [samtools faidx] killed\n");
+	ck_assert_str_eq(rows("SELECT kind FROM incidents ORDER BY boot_ns"), "exit-code\nsignal\n");
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{.test = direct_subtrees_of_an_engine_are_tasks},
+		{.test = a_worker_that_an_engine_forked_is_the_engine},
+		{.test = a_pipe_beneath_an_engine_is_one_task},
+		{.test = a_workflow_engine_inside_make_outranks_it},
+		{.test = a_pipe_makes_siblings_one_task},
+		{.test = helpers_in_a_pipe_belong_to_it_whoever_came_first},
+		{.test = background_jobs_are_tasks_of_their_own},
+		{0},
+	};
+
+	return streams_run("task", tests);
+}

@@ -1,0 +1,451 @@
+/* Writing: what goes in comes out, in whole commits. */
+#include "tests/stores.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct listed {
+	const char *name;
+	const char *type;
+};
+
+/* By name: later migrations add columns at the end, the lists keep them where they belong. */
+static void check_columns(const char *table, const struct listed *listed)
+{
+	sqlite3 *db = NULL;
+	sqlite3_stmt *statement = NULL;
+	char sql[64];
+	size_t count = 0, known = 0;
+
+	for (known = 0; listed[known].name; known++)
+		continue;
+	ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+	snprintf(sql, sizeof(sql), "PRAGMA table_info(%s)", table);
+	ck_assert_int_eq(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
+	while (sqlite3_step(statement) == SQLITE_ROW) {
+		const char *name = (const char *)sqlite3_column_text(statement, 1);
+		const char *type = (const char *)sqlite3_column_text(statement, 2);
+		size_t i = 0;
+
+		/* cloud_: written by nobody here, filled in on the way to the lake. */
+		if (strcmp(name, "rev") == 0 || strncmp(name, "cloud_", strlen("cloud_")) == 0)
+			continue;
+		while (i < known && strcmp(listed[i].name, name) != 0)
+			i++;
+		ck_assert_msg(i < known, "%s.%s is not in rows.h", table, name);
+		ck_assert_msg(strcmp(type, listed[i].type) == 0, "%s.%s: %s in the schema, %s in rows.h",
+			      table, name, type, listed[i].type);
+		count++;
+	}
+	ck_assert_msg(count == known, "%s has %zu columns, rows.h %zu", table, count, known);
+	sqlite3_finalize(statement);
+	sqlite3_close(db);
+}
+
+START_TEST(lists_are_the_schema)
+{
+	store_close(open_writer());
+#define LIST_I(column) {#column, "INTEGER"},
+#define LIST_T(column) {#column, "TEXT"},
+#define LIST_B(column) {#column, "BLOB"},
+#define R(NAME, name, table, key) { \
+		const struct listed listed[] = { \
+			ROW_##NAME##_COLUMNS(LIST_I, LIST_T, LIST_B){NULL, NULL}}; \
+		check_columns(#table, listed); \
+	}
+	ROWS(R)
+#undef R
+}
+END_TEST
+
+/* The only row of `table`, as store_query would give it. */
+static sqlite3_stmt *only_row(sqlite3 *db, const char *table)
+{
+	sqlite3_stmt *statement = NULL;
+	char sql[64];
+
+	snprintf(sql, sizeof(sql), "SELECT * FROM %s", table);
+	ck_assert_int_eq(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_step(statement), SQLITE_ROW);
+	return statement;
+}
+
+static int find_column(sqlite3_stmt *statement, const char *name)
+{
+	for (int i = 0; i < sqlite3_column_count(statement); i++)
+		if (strcmp(sqlite3_column_name(statement, i), name) == 0)
+			return i;
+	ck_abort_msg("no column %s", name);
+	return -1;
+}
+
+static void expect_integer(sqlite3_stmt *statement, const char *name, int64_t value)
+{
+	int column = find_column(statement, name);
+
+	if (value == ROW_NULL)
+		ck_assert_int_eq(sqlite3_column_type(statement, column), SQLITE_NULL);
+	else
+		ck_assert_msg(sqlite3_column_int64(statement, column) == value, "%s", name);
+}
+
+static void expect_bytes(sqlite3_stmt *statement, const char *name, int type, const void *data,
+			 size_t size)
+{
+	int column = find_column(statement, name);
+
+	if (!data) {
+		ck_assert_int_eq(sqlite3_column_type(statement, column), SQLITE_NULL);
+		return;
+	}
+	ck_assert_msg(sqlite3_column_type(statement, column) == type, "%s", name);
+	ck_assert_uint_eq((size_t)sqlite3_column_bytes(statement, column), size);
+	if (size > 0)
+		ck_assert_mem_eq(sqlite3_column_blob(statement, column), data, size);
+}
+
+#define EXPECT_I(column) expect_integer(statement, #column, row.column);
+#define EXPECT_T(column) \
+	expect_bytes(statement, #column, SQLITE_TEXT, row.column, row.column ? strlen(row.column) : 0);
+#define EXPECT_B(column) \
+	expect_bytes(statement, #column, SQLITE_BLOB, row.column.data, row.column.size);
+#define R(NAME, name, table, key) \
+	static void expect_##name(sqlite3 *db, struct row_##name row) \
+	{ \
+		sqlite3_stmt *statement = only_row(db, #table); \
+\
+		ROW_##NAME##_COLUMNS(EXPECT_I, EXPECT_T, EXPECT_B) \
+		ck_assert_int_eq(sqlite3_step(statement), SQLITE_DONE); \
+		sqlite3_finalize(statement); \
+	}
+ROWS(R)
+#undef R
+
+START_TEST(rows_come_back_as_put)
+{
+	struct store *store = open_writer();
+	sqlite3 *db = NULL;
+
+#define R(NAME, name, table, key) \
+	struct row_##name row_##name = fill_##name(7, HOSTILE); \
+	ck_assert_int_eq(store_put_##name(store, &row_##name), 0);
+	ROWS(R)
+#undef R
+	commit(store, 1);
+	ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+#define R(NAME, name, table, key) expect_##name(db, row_##name);
+	ROWS(R)
+#undef R
+	sqlite3_close(db);
+	store_close(store);
+}
+END_TEST
+
+START_TEST(unknown_stays_unknown)
+{
+	struct store *store = open_writer();
+	struct row_process row = fill_process(7, "text");
+	struct row_tool tool = fill_tool(7, "text");
+	sqlite3 *db = NULL;
+
+	row.container_id = row.parent_id = row.user_id = row.end_boot_ns = ROW_NULL;
+	row.exit_code = row.signal = row.core_dumped = row.oom_killed = ROW_NULL;
+	row.ended = row.rule = row.path = row.working_directory = NULL;
+	row.arguments = (struct row_blob){NULL, 0};
+	row.spawn_cpu_ns = row.peak_rss_bytes = ROW_NULL;
+#define FORGET(column) row.column = ROW_NULL;
+	ROW_TOTALS(FORGET)
+	ck_assert_int_eq(store_put_tool(store, &tool), 0);
+	ck_assert_int_eq(store_put_process(store, &row), 0);
+	commit(store, 1);
+	ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+	expect_process(db, row);
+	/* Known now: the same row, every column replaced. A NUL is part of a blob. */
+	row = fill_process(7, "known");
+	row.arguments = (struct row_blob){"a\0\0b\xff", 6};
+	ck_assert_int_eq(store_put_process(store, &row), 0);
+	commit(store, 2);
+	expect_process(db, row);
+	row.path = "";
+	row.arguments = (struct row_blob){"", 0};
+	ck_assert_int_eq(store_put_process(store, &row), 0);
+	commit(store, 3);
+	expect_process(db, row);
+	sqlite3_close(db);
+	store_close(store);
+}
+END_TEST
+
+START_TEST(what_must_be_known_is_demanded)
+{
+	struct store *store = open_writer();
+	struct row_process row = fill_process(1, "text");
+
+	row.pid = ROW_NULL;
+	ck_assert_int_eq(store_put_process(store, &row), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(store_error_text(store), "pid"));
+	store_rollback(store);
+	store_close(store);
+}
+END_TEST
+
+static int64_t rev_of(const char *table, int64_t id)
+{
+	char sql[96];
+
+	snprintf(sql, sizeof(sql), "SELECT rev FROM %s WHERE id = %lld", table, (long long)id);
+	return read_integer(sql);
+}
+
+START_TEST(rev_grows_with_every_write)
+{
+	struct store *store = open_writer();
+	struct row_run run = fill_run(1, "text");
+	struct row_task task = fill_task(1, "text");
+	struct store_stream stream = {0};
+	int64_t first;
+
+	ck_assert_int_eq(store_read_stream(store, &stream), -ENODATA);
+	ck_assert_int_eq(store_put_run(store, &run), 0);
+	ck_assert_int_eq(store_put_task(store, &task), 0);
+	commit(store, 1);
+	first = rev_of("runs", 1);
+	ck_assert_int_gt(first, 0);
+	ck_assert_int_gt(rev_of("tasks", 1), first);
+	ck_assert_int_eq(store_put_run(store, &run), 0);
+	commit(store, 2);
+	ck_assert_int_gt(rev_of("runs", 1), rev_of("tasks", 1));
+	ck_assert_int_eq(store_read_stream(store, &stream), 0);
+	ck_assert_int_eq((int64_t)stream.rev, rev_of("runs", 1));
+	ck_assert_uint_eq(stream.ring_offset, 2);
+	ck_assert_str_eq(stream.boot_id, "boot");
+	store_close(store);
+}
+END_TEST
+
+/* After another boot the revisions leave a gap, after the same one they go on. */
+START_TEST(rev_goes_on_after_reopening)
+{
+	struct store *store = open_writer();
+	struct row_run run = fill_run(1, "text");
+	struct store_stream stream = stream_at(1);
+	FILE *boot = fopen("/proc/sys/kernel/random/boot_id", "r");
+	int64_t first, second;
+
+	ck_assert_ptr_nonnull(boot);
+	ck_assert_ptr_nonnull(fgets(stream.boot_id, 37, boot));
+	fclose(boot);
+	ck_assert_int_eq(store_put_run(store, &run), 0);
+	ck_assert_int_eq(store_commit(store, &stream), 0);
+	store_close(store);
+	first = rev_of("runs", 1);
+
+	store = open_writer();
+	ck_assert_int_eq(store_put_run(store, &run), 0);
+	commit(store, 2); /* of boot "boot" */
+	store_close(store);
+	second = rev_of("runs", 1);
+	ck_assert_int_eq(second, first + 1);
+
+	store = open_writer();
+	ck_assert_int_eq(store_put_run(store, &run), 0);
+	commit(store, 3);
+	store_close(store);
+	ck_assert_int_gt(rev_of("runs", 1), second + 1000000);
+}
+END_TEST
+
+START_TEST(rollback_leaves_the_last_commit)
+{
+	struct store *store = open_writer();
+	struct row_run run = fill_run(1, "text");
+	int64_t rev;
+
+	ck_assert_int_eq(store_put_run(store, &run), 0);
+	commit(store, 1);
+	rev = rev_of("runs", 1);
+	run.id = 2;
+	ck_assert_int_eq(store_put_run(store, &run), 0);
+	store_rollback(store);
+	ck_assert_int_eq(read_integer("SELECT count(*) FROM runs"), 1);
+	ck_assert_int_eq(store_put_run(store, &run), 0);
+	commit(store, 2);
+	ck_assert_int_eq(rev_of("runs", 2), rev + 1);
+	store_close(store);
+}
+END_TEST
+
+/* What failed once fails until the rollback: no half of a batch is committed. */
+START_TEST(failed_batch_is_not_committed)
+{
+	struct store *store = open_writer();
+	struct row_run run = fill_run(1, "text");
+	struct store_stream stream = stream_at(1);
+
+	ck_assert_int_eq(store_put_run(store, &run), 0);
+	run.id = 2;
+	run.kind = NULL;
+	ck_assert_int_eq(store_put_run(store, &run), -EINVAL);
+	run.kind = "text";
+	ck_assert_int_eq(store_put_run(store, &run), -EINVAL);
+	ck_assert_int_eq(store_commit(store, &stream), -EINVAL);
+	ck_assert_int_eq(read_integer("SELECT count(*) FROM runs"), 0);
+	ck_assert_int_eq(store_put_run(store, &run), 0);
+	commit(store, 1);
+	ck_assert_int_eq(read_integer("SELECT count(*) FROM runs"), 1);
+	store_close(store);
+}
+END_TEST
+
+START_TEST(merged_task_gives_its_rows_away)
+{
+	struct store *store = open_writer();
+	struct row_tool tool = fill_tool(10, "from");
+	struct row_process process = fill_process(1, "text");
+	struct row_incident incident = fill_incident(1, "text");
+	struct row_container container = fill_container(1, "text");
+	int64_t rev;
+
+	process.tool_id = 10;
+	incident.task_id = container.task_id = 10;
+	ck_assert_int_eq(store_put_tool(store, &tool), 0);
+	tool = fill_tool(20, "to");
+	ck_assert_int_eq(store_put_tool(store, &tool), 0);
+	ck_assert_int_eq(store_put_process(store, &process), 0);
+	ck_assert_int_eq(store_put_incident(store, &incident), 0);
+	ck_assert_int_eq(store_put_container(store, &container), 0);
+	commit(store, 1);
+	ck_assert_int_eq(read_integer("SELECT task_id FROM processes"), 10);
+	rev = rev_of("processes", 1);
+
+	ck_assert_int_eq(store_move_processes(store, 10, 20, 20), 0);
+	ck_assert_int_eq(store_move_task(store, 10, 20), 0);
+	commit(store, 2);
+	ck_assert_int_eq(read_integer("SELECT task_id FROM processes WHERE tool_id = 20"), 20);
+	ck_assert_int_eq(read_integer("SELECT task_id FROM incidents"), 20);
+	ck_assert_int_eq(read_integer("SELECT task_id FROM containers"), 20);
+	ck_assert_int_gt(rev_of("processes", 1), rev + 2);
+	ck_assert_int_ne(rev_of("processes", 1), rev_of("incidents", 1));
+	store_close(store);
+}
+END_TEST
+
+START_TEST(checkpoints_replace_and_go)
+{
+	struct store *store = open_writer();
+
+	ck_assert_int_eq(store_put_checkpoint(store, 1, "a\0b", 3), 0);
+	ck_assert_int_eq(store_put_checkpoint(store, 1, "a\0bc", 4), 0);
+	ck_assert_int_eq(store_put_checkpoint(store, 2, "x", 1), 0);
+	commit(store, 1);
+	ck_assert_int_eq(read_integer("SELECT length(state) FROM checkpoints WHERE process_id = 1"),
+			 4);
+	ck_assert_int_eq(store_delete_checkpoint(store, 1), 0);
+	commit(store, 2);
+	ck_assert_int_eq(read_integer("SELECT count(*) FROM checkpoints"), 1);
+	store_close(store);
+}
+END_TEST
+
+START_TEST(losses_add_up)
+{
+	struct store *store = open_writer();
+	struct row_loss loss = fill_loss(1, "text");
+
+	for (loss.lost_count = 1; loss.lost_count <= 100; loss.lost_count *= 10) {
+		loss.unix_ns = loss.lost_count; /* the clock is set meanwhile */
+		ck_assert_int_eq(store_put_loss(store, &loss), 0);
+		commit(store, (uint64_t)loss.lost_count);
+	}
+	store_close(store);
+	ck_assert_int_eq(read_integer("SELECT lost_count FROM losses"), 111);
+	ck_assert_int_eq(read_integer("SELECT unix_ns FROM losses"), 1);
+}
+END_TEST
+
+START_TEST(killed_writer_leaves_the_last_commit)
+{
+	struct store_stream stream = {0};
+	struct store *store;
+
+	kill_a_writer();
+	store = open_writer();
+	ck_assert_int_eq(store_read_stream(store, &stream), 0);
+	ck_assert_uint_eq(stream.ring_offset, 1);
+	ck_assert_int_eq(read_integer("SELECT count(*) FROM runs"), 1);
+	ck_assert_int_eq(read_integer("SELECT count(*) FROM pragma_integrity_check "
+				      "WHERE integrity_check <> 'ok'"), 0);
+	store_close(store);
+}
+END_TEST
+
+/* In a child: commits of one run and one loss, some hundreds a second, without end. */
+static void write_without_end(void)
+{
+	struct store *store = open_writer();
+	struct row_run run = fill_run(1, "text");
+	struct row_loss loss = fill_loss(1, "text");
+
+	for (uint64_t i = 1;; i++) {
+		run.id = loss.id = (int64_t)i;
+		ck_assert_int_eq(store_put_run(store, &run), 0);
+		ck_assert_int_eq(store_put_loss(store, &loss), 0);
+		commit(store, i);
+		usleep(1000);
+	}
+}
+
+START_TEST(reader_sees_whole_commits)
+{
+	const struct store_parameter runs[] = {{"since_unix_ns", STORE_INTEGER, 0, NULL},
+					       {"with_system", STORE_INTEGER, 1, NULL},
+					       {"limit", STORE_INTEGER, 1000000, NULL}, {0}};
+	const struct store_parameter losses[] = {{"since_unix_ns", STORE_INTEGER, 0, NULL},
+						 {"limit", STORE_INTEGER, 1000000, NULL}, {0}};
+	struct store *reader;
+	size_t first = 0, last = 0;
+	pid_t child;
+
+	store_close(open_writer());
+	child = fork();
+	if (child == 0)
+		write_without_end();
+	reader = open_reader();
+	for (int i = 0; i < 100 || last == first; i++) {
+		ck_assert_int_eq(store_begin_reading(reader), 0);
+		last = count_rows(reader, "runs", runs);
+		ck_assert_uint_eq(count_rows(reader, "losses", losses), last);
+		store_end_reading(reader);
+		first = i == 0 ? last : first;
+	}
+	kill_and_wait(child);
+	store_close(reader);
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{.test = lists_are_the_schema},
+		{.test = rows_come_back_as_put},
+		{.test = unknown_stays_unknown},
+		{.test = what_must_be_known_is_demanded},
+		{.test = rev_grows_with_every_write},
+		{.test = rev_goes_on_after_reopening},
+		{.test = rollback_leaves_the_last_commit},
+		{.test = failed_batch_is_not_committed},
+		{.test = merged_task_gives_its_rows_away},
+		{.test = checkpoints_replace_and_go},
+		{.test = losses_add_up},
+		{.test = killed_writer_leaves_the_last_commit},
+		{.test = reader_sees_whole_commits},
+		{0},
+	};
+
+	return stores_run("writer", tests);
+}

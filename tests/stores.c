@@ -1,0 +1,196 @@
+/* A store in a directory of the test's own. See stores.h. */
+#include "tests/stores.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+char directory[64], path[96];
+
+void make_directory(void)
+{
+	strcpy(directory, "/tmp/check-store-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	snprintf(path, sizeof(path), "%s/tracer.db", directory);
+}
+
+void remove_directory(void)
+{
+	DIR *listing;
+	struct dirent *entry;
+
+	umount2(directory, MNT_DETACH); /* where the test mounted one */
+	listing = opendir(directory);
+	while ((entry = readdir(listing)))
+		unlinkat(dirfd(listing), entry->d_name, 0);
+	closedir(listing);
+	rmdir(directory);
+}
+
+struct store *open_writer(void)
+{
+	struct store *store = NULL;
+	struct store_error error_text;
+	int error = store_open_writer(path, &store, &error_text);
+
+	ck_assert_msg(error == 0, "%d: %s", error, error_text.text);
+	return store;
+}
+
+struct store *open_reader(void)
+{
+	struct store *store = NULL;
+	struct store_error error_text;
+	int error = store_open_reader(path, &store, &error_text);
+
+	ck_assert_msg(error == 0, "%d: %s", error, error_text.text);
+	return store;
+}
+
+#define FILL_I(column) row.column = value;
+#define FILL_T(column) row.column = text;
+#define FILL_B(column) row.column = (struct row_blob){text, strlen(text)};
+#define R(NAME, name, table, key) \
+	struct row_##name fill_##name(int64_t value, const char *text) \
+	{ \
+		struct row_##name row = {0}; \
+\
+		ROW_##NAME##_COLUMNS(FILL_I, FILL_T, FILL_B) \
+		return row; \
+	}
+ROWS(R)
+#undef R
+
+struct store_stream stream_at(uint64_t offset)
+{
+	struct store_stream stream = {.boot_id = "boot", .ring_epoch = 1, .ring_offset = offset,
+				      .committed_boot_ns = offset, .committed_unix_ns = offset};
+
+	return stream;
+}
+
+void commit(struct store *store, uint64_t offset)
+{
+	struct store_stream stream = stream_at(offset);
+	int error = store_commit(store, &stream);
+
+	ck_assert_msg(error == 0, "%d: %s", error, store_error_text(store));
+}
+
+void put_everything(struct store *store, int64_t value)
+{
+#define R(NAME, name, table, key) { \
+		struct row_##name row = fill_##name(value, "text"); \
+		ck_assert_int_eq(store_put_##name(store, &row), 0); \
+	}
+	ROWS(R)
+#undef R
+	ck_assert_int_eq(store_put_checkpoint(store, value, "state", 5), 0);
+}
+
+size_t count_rows(struct store *store, const char *query, const struct store_parameter *parameters)
+{
+	struct store_result *result = NULL;
+	size_t count = 0;
+	int got = store_query(store, query, parameters, &result);
+
+	ck_assert_msg(got == 0, "%s: %s", query, store_error_text(store));
+	while ((got = store_result_next(result)) == 1)
+		count++;
+	ck_assert_msg(got == 0, "%s: %s", query, store_error_text(store));
+	store_result_free(result);
+	return count;
+}
+
+static const struct store_parameter every_parameter[] = {
+	{"since_unix_ns", STORE_INTEGER, 0, NULL},   {"with_system", STORE_INTEGER, 1, NULL},
+	{"limit", STORE_INTEGER, 100, NULL},	     {"first_id", STORE_INTEGER, 0, NULL},
+	{"last_id", STORE_INTEGER, INT64_MAX, NULL}, {"name", STORE_TEXT, 0, "text"},
+	{"run_id", STORE_INTEGER, 1, NULL},	     {"task_id", STORE_INTEGER, 1, NULL},
+	{"process_id", STORE_INTEGER, 1, NULL},	     {"pid", STORE_INTEGER, 1, NULL},
+	{"since_boot_ns", STORE_INTEGER, 0, NULL},   {"host_id", STORE_INTEGER, 1, NULL},
+};
+
+size_t run_query(struct store *store, const char *file)
+{
+	struct store_parameter parameters[16] = {{0}};
+	size_t used = 0;
+	char name[64], source[256], text[16384];
+	FILE *sql;
+
+	snprintf(source, sizeof(source), "%s/%s", QUERIES_DIRECTORY, file);
+	sql = fopen(source, "r");
+	ck_assert_msg(sql != NULL, "%s", source);
+	text[fread(text, 1, sizeof(text) - 1, sql)] = '\0';
+	fclose(sql);
+	for (size_t i = 0; i < sizeof(every_parameter) / sizeof(every_parameter[0]); i++) {
+		snprintf(name, sizeof(name), ":%s", every_parameter[i].name);
+		if (strstr(text, name))
+			parameters[used++] = every_parameter[i];
+	}
+	snprintf(name, sizeof(name), "%.*s", (int)(strlen(file) - 4), file);
+	return count_rows(store, name, parameters);
+}
+
+int64_t read_integer(const char *sql)
+{
+	sqlite3 *db = NULL;
+	sqlite3_stmt *statement = NULL;
+	int64_t value;
+
+	ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+	ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, "%s: %s", sql,
+		      sqlite3_errmsg(db));
+	ck_assert_int_eq(sqlite3_step(statement), SQLITE_ROW);
+	value = sqlite3_column_int64(statement, 0);
+	sqlite3_finalize(statement);
+	sqlite3_close(db);
+	return value;
+}
+
+void kill_and_wait(pid_t child)
+{
+	kill(child, SIGKILL);
+	ck_assert_int_eq(waitpid(child, NULL, 0), child);
+}
+
+/* In a child: one commit, then many rows more, so many that some are in the WAL. */
+static void write_and_hang(int ready_fd)
+{
+	struct store *store = open_writer();
+	struct row_run run = fill_run(1, "text");
+
+	ck_assert_int_eq(store_put_run(store, &run), 0);
+	commit(store, 1);
+	for (run.id = 2; run.id < 100000; run.id++)
+		ck_assert_int_eq(store_put_run(store, &run), 0);
+	ck_assert_int_eq(write(ready_fd, "1", 1), 1);
+	for (;;)
+		pause();
+}
+
+void kill_a_writer(void)
+{
+	int ready[2];
+	char byte;
+	pid_t child;
+
+	ck_assert_int_eq(pipe(ready), 0);
+	child = fork();
+	if (child == 0)
+		write_and_hang(ready[1]);
+	close(ready[1]);
+	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+	kill_and_wait(child);
+	close(ready[0]);
+}
+
+int stores_run(const char *name, const struct suite_test *tests)
+{
+	return suite_run(name, make_directory, remove_directory, tests);
+}

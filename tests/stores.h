@@ -1,0 +1,45 @@
+/* A store in a directory of the test's own: what the tests of common/store share. */
+#ifndef TRACER_TESTS_STORES_H
+#define TRACER_TESTS_STORES_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "common/store/store.h"
+#include "tests/suite.h"
+
+/* Newline, escape sequence, invalid UTF-8. */
+#define HOSTILE "a\n\x1b[31m\xff\xfe\xc3(\\'\""
+
+extern char directory[64], path[96]; /* the store's file is `path` */
+
+/* A program of tests that have such a directory each; the list ends with {0}. Its exit status. */
+int stores_run(const char *name, const struct suite_test *tests);
+void make_directory(void);
+void remove_directory(void);
+
+struct store *open_writer(void);
+struct store *open_reader(void);
+
+/* A row in which every integer is `value` and every text is `text`. */
+#define R(NAME, name, table, key) struct row_##name fill_##name(int64_t value, const char *text);
+ROWS(R)
+#undef R
+
+struct store_stream stream_at(uint64_t offset);
+void commit(struct store *store, uint64_t offset);
+/* One row of each table. */
+void put_everything(struct store *store, int64_t value);
+
+size_t count_rows(struct store *store, const char *query, const struct store_parameter *parameters);
+/* How many rows a query file finds, given whichever parameters it has. */
+size_t run_query(struct store *store, const char *file);
+/* The whole of one statement's first column, for what no query file asks. */
+int64_t read_integer(const char *sql);
+
+void kill_and_wait(pid_t child);
+/* A writer that has one commit, and is killed in the middle of a large second one. */
+void kill_a_writer(void);
+
+#endif

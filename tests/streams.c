@@ -1,0 +1,377 @@
+/* Streams made by hand. See streams.h. */
+#include "tests/streams.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/log.h"
+
+struct model *model;
+enum redact_mode arguments;
+uint64_t now, clock_offset_ns;
+uint32_t exec_ids[100];
+
+static char directory[] = "/tmp/tracer-check-model-XXXXXX", path[64];
+static struct rules *rules;
+static struct store *store;
+static struct store_stream stream;
+static struct wire_message message;
+static struct event event;
+static bool is_event; /* what comes next is `event`, not `message` */
+
+struct wire_bytes bytes(const char *text)
+{
+	return (struct wire_bytes){.data = text, .size = (uint32_t)strlen(text)};
+}
+
+struct wire_message *begin(enum wire_type type)
+{
+	memset(&message, 0, sizeof(message));
+	message.type = type;
+	is_event = false;
+	now += MS;
+	return &message;
+}
+
+struct event *begin_event(enum event_type type)
+{
+	memset(&event, 0, sizeof(event));
+	event.type = type;
+	is_event = true;
+	now += MS;
+	return &event;
+}
+
+void apply(void)
+{
+	int r = is_event ? model_apply_event(model, &event) : model_apply(model, &message);
+
+	ck_assert_int_eq(r, 0);
+}
+
+struct image_key key(unsigned pid)
+{
+	return (struct image_key){.pid = pid, .exec_id = exec_ids[pid], .start_boot_ns = pid * MS};
+}
+
+struct counters cpu(uint64_t ns)
+{
+	return (struct counters){
+		.valid = COUNTER_VALID(cpu_ns) | COUNTER_VALID(user_ns) | COUNTER_VALID(system_ns) |
+			 COUNTER_VALID(read_bytes),
+		.cpu_ns = ns,
+		.user_ns = 3,
+		.system_ns = 1,
+		.read_bytes = 4096,
+	};
+}
+
+struct counters in_cgroup(uint64_t limit, uint64_t peak, uint64_t throttled_ns)
+{
+	struct counters counters = cpu(5 * MS);
+
+	counters.valid |= COUNTER_VALID(cgroup_memory_peak_bytes) | COUNTER_VALID(cgroup_throttled_ns);
+	counters.cgroup_memory_peak_bytes = peak;
+	counters.cgroup_throttled_ns = throttled_ns;
+	if (limit) {
+		counters.valid |= COUNTER_VALID(cgroup_memory_limit_bytes);
+		counters.cgroup_memory_limit_bytes = limit;
+	}
+	return counters;
+}
+
+void hello(const char *boot_id)
+{
+	struct wire_hello *h = &begin(WIRE_HELLO)->hello;
+
+	h->version = WIRE_VERSION;
+	h->ring_epoch = 7;
+	h->boot_ns = now;
+	h->unix_ns = now + clock_offset_ns;
+	h->cpu_count = 2;
+	h->boot_id = bytes(boot_id);
+	h->host_id = bytes("0123");
+	h->hostname = bytes("host");
+	h->kernel = bytes("6.1");
+	h->machine = bytes("x86_64");
+	h->probe_version = bytes("1");
+	apply();
+}
+
+void fork_process(unsigned parent, unsigned pid)
+{
+	struct event_fork *f = &begin_event(EVENT_FORK)->fork;
+
+	exec_ids[pid] = exec_ids[parent];
+	f->boot_ns = now;
+	f->image = key(pid);
+	f->parent = key(parent);
+	f->cgroup_id = CGROUP_BASE;
+	f->pgid = pid;
+	apply();
+}
+
+void cgroup(uint64_t id, const char *cgroup_path)
+{
+	struct event_cgroup *c = &begin_event(EVENT_CGROUP)->cgroup;
+
+	c->boot_ns = now;
+	c->cgroup_id = id;
+	c->path = bytes(cgroup_path);
+	apply();
+}
+
+void exec_in(unsigned pid, struct where where, const char *command)
+{
+	static char copy[512];
+	struct event_exec *e = &begin_event(EVENT_EXEC)->exec;
+
+	exec_ids[pid]++;
+	e->boot_ns = now;
+	e->image = key(pid);
+	e->cgroup_id = where.cgroup_id ? where.cgroup_id : CGROUP_BASE;
+	e->pgid = where.pgid ? where.pgid : pid;
+	e->tty = where.tty;
+	e->stdin_pipe = where.stdin_pipe;
+	e->stdout_pipe = where.stdout_pipe;
+	e->counters = cpu(2 * MS);
+	e->cwd = bytes(where.cwd ? where.cwd : "/work");
+	e->comm = bytes("comm");
+	snprintf(copy, sizeof(copy), "%s", command);
+	for (char *word = strtok(copy, " "); word; word = strtok(NULL, " "))
+		e->argv.item[e->argv.count++] = bytes(word);
+	static char program[128];
+
+	snprintf(program, sizeof(program), "/usr/bin/%.*s", (int)e->argv.item[0].size, e->argv.item[0].data);
+	e->filename = bytes(e->argv.item[0].data[0] == '-' ? "/bin/bash" : program);
+	apply();
+}
+
+void exec_process(unsigned pid, const char *command)
+{
+	exec_in(pid, (struct where){0}, command);
+}
+
+void spawn(unsigned parent, unsigned pid, const char *command)
+{
+	fork_process(parent, pid);
+	exec_process(pid, command);
+}
+
+void end_as(enum event_type type, unsigned pid, unsigned status, struct counters counters)
+{
+	struct event_exit *e = &begin_event(type)->exit;
+
+	e->boot_ns = now;
+	e->image = key(pid);
+	e->counters = counters;
+	e->wait_status = status;
+	apply();
+}
+
+void exit_process(unsigned pid, unsigned status)
+{
+	end_as(EVENT_EXIT, pid, status, cpu(5 * MS));
+	end_as(EVENT_FINAL, pid, status, cpu(6 * MS));
+}
+
+void run_process(unsigned parent, unsigned pid, const char *command)
+{
+	spawn(parent, pid, command);
+	exit_process(pid, 0);
+}
+
+void send_signal(unsigned pid, unsigned sender, unsigned number, int code)
+{
+	struct event_signal *s = &begin_event(EVENT_SIGNAL)->signal;
+
+	s->boot_ns = now;
+	s->image = key(pid);
+	if (sender)
+		s->sender = key(sender);
+	s->signal = number;
+	s->code = code;
+	s->flags = RECORD_SIGNAL_GROUP;
+	apply();
+}
+
+void sample_as(unsigned pid, unsigned parent, const char *command, struct counters counters,
+	       unsigned flags)
+{
+	struct event_sample *s = &begin_event(EVENT_SAMPLE)->sample;
+	static char copy[256], program[128];
+
+	s->boot_ns = now;
+	s->image = key(pid);
+	s->parent = parent ? key(parent) : (struct image_key){0};
+	s->cgroup_id = CGROUP_BASE;
+	s->flags = flags;
+	s->counters = counters;
+	s->cwd = bytes(command ? "/work" : "");
+	s->comm = bytes(command ? "comm" : "");
+	s->filename = bytes("");
+	if (command) {
+		snprintf(copy, sizeof(copy), "%s", command);
+		for (char *word = strtok(copy, " "); word; word = strtok(NULL, " "))
+			s->argv.item[s->argv.count++] = bytes(word);
+		snprintf(program, sizeof(program), "/usr/bin/%s", s->argv.item[0].data);
+		s->filename = bytes(program);
+	}
+	apply();
+}
+
+void sample(unsigned pid, unsigned parent, const char *command, struct counters counters)
+{
+	sample_as(pid, parent, command, counters, 0);
+}
+
+void pass(uint64_t boot_ns)
+{
+	struct wire_pass *p = &begin(WIRE_PASS)->pass;
+
+	p->boot_ns = boot_ns;
+	p->unix_ns = boot_ns + clock_offset_ns;
+	apply();
+}
+
+void wait_ms(uint64_t milliseconds)
+{
+	uint32_t saved[2] = {exec_ids[1], exec_ids[2]};
+
+	now += milliseconds * MS;
+	exec_ids[1] = exec_ids[2] = 0;
+	sample(1, 0, NULL, cpu(0));
+	sample(2, 1, NULL, cpu(0));
+	pass(now);
+	now += MS;
+	memcpy(&exec_ids[1], saved, sizeof(saved));
+}
+
+void begin_step(void)
+{
+	spawn(2, 10, "python3 /usr/bin/snakemake -j2");
+	spawn(10, 11, "bash -c x");
+	spawn(11, 12, "bwa mem x");
+	spawn(2, 13, "nano");
+}
+
+void end_step(unsigned status)
+{
+	exit_process(12, status);
+	exit_process(11, status ? 1 << 8 : 0);
+}
+
+void commit(void)
+{
+	ck_assert_int_eq(model_commit(model, &stream), 0);
+}
+
+void open_model(void)
+{
+	struct store_error error;
+	const struct model_options options = {.rules = rules, .arguments = arguments, .checkpoints = true};
+
+	ck_assert_int_eq(store_open_writer(path, &store, &error), 0);
+	ck_assert_int_eq(model_new(&options, store, &model), 0);
+}
+
+void close_model(void)
+{
+	model_free(model);
+	store_close(store);
+}
+
+void restart(void)
+{
+	commit();
+	close_model();
+	open_model();
+	hello("boot-1");
+}
+
+/* A site's rule: what is called "hidden" is not stored. */
+static void write_rules(void)
+{
+	char file[64];
+
+	snprintf(file, sizeof(file), "%s/site.yaml", directory);
+	FILE *stream_out = fopen(file, "w");
+
+	ck_assert_ptr_nonnull(stream_out);
+	fputs("rules:\n  - rule: hide\n    match:\n      executable: hidden\n    role: ignore\n", stream_out);
+	fclose(stream_out);
+}
+
+static void setup(void)
+{
+	const char *const site[] = {directory, NULL};
+	struct rules_error error;
+	char copy[] = "/tmp/tracer-check-model-XXXXXX";
+
+	memcpy(directory, copy, sizeof(copy));
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	snprintf(path, sizeof(path), "%s/store.db", directory);
+	write_rules();
+	ck_assert_int_eq(rules_load(site, &rules, &error), 0);
+	memset(exec_ids, 0, sizeof(exec_ids));
+	memset(&stream, 0, sizeof(stream));
+	now = 1000 * MS; /* so that what a pass finds is not young */
+	clock_offset_ns = 1000 * MS;
+	arguments = REDACT_SECRETS;
+	open_model();
+	hello("boot-1");
+	sample(1, 0, "systemd", cpu(0));
+	sample(2, 1, "sshd -D", cpu(0));
+	pass(now + MS);
+	now += 2 * MS;
+}
+
+static void teardown(void)
+{
+	char command[128];
+
+	close_model();
+	rules_free(rules);
+	snprintf(command, sizeof(command), "rm -r %s", directory);
+	ck_assert_int_eq(system(command), 0);
+}
+
+char *rows(const char *sql)
+{
+	static char text[8192];
+	sqlite3 *database;
+	sqlite3_stmt *statement;
+	size_t size = 0;
+
+	commit();
+	ck_assert_int_eq(sqlite3_open_v2(path, &database, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+	ck_assert_msg(sqlite3_prepare_v2(database, sql, -1, &statement, NULL) == SQLITE_OK, "%s",
+		      sqlite3_errmsg(database));
+	text[0] = '\0';
+	while (sqlite3_step(statement) == SQLITE_ROW) {
+		for (int i = 0; i < sqlite3_column_count(statement); i++) {
+			const char *value = (const char *)sqlite3_column_text(statement, i);
+
+			size += (size_t)snprintf(text + size, sizeof(text) - size, "%s%s", i ? " " : "",
+						 value ? value : "-");
+		}
+		size += (size_t)snprintf(text + size, sizeof(text) - size, "\n");
+	}
+	sqlite3_finalize(statement);
+	sqlite3_close(database);
+	return text;
+}
+
+const char streams_tasks_sql[] =
+	"SELECT t.kind || ':', t.name, '[' || (SELECT group_concat(name, ', ') FROM (SELECT name FROM "
+	"standing_tools WHERE task_id = t.id ORDER BY begin_boot_ns, name)) || ']', t.status "
+	"FROM standing_tasks t JOIN runs r ON r.id = t.run_id WHERE r.kind <> 'system' "
+	"ORDER BY r.begin_boot_ns, t.kind <> 'main', t.begin_boot_ns";
+
+int streams_run(const char *name, const struct suite_test *tests)
+{
+	log_init(name, LOG_LEVEL_ERROR);
+	return suite_run(name, setup, teardown, tests);
+}
