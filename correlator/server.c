@@ -15,6 +15,7 @@
 #include <uv.h>
 
 #include "common/log.h"
+#include "common/loop.h"
 #include "common/ready.h"
 #include "correlator/host_read.h"
 
@@ -443,12 +444,6 @@ static void start(struct server *server)
 	uv_signal_start(&server->interrupt, stop_requested, SIGINT);
 }
 
-static void close_handle(uv_handle_t *handle, void *argument)
-{
-	if (!uv_is_closing(handle))
-		uv_close(handle, NULL);
-}
-
 int server_run(const struct server_options *options, struct session *session, struct store *store)
 {
 	struct server server = {.options = *options, .session = session, .store = store};
@@ -463,9 +458,7 @@ int server_run(const struct server_options *options, struct session *session, st
 		commit(&server);
 	r = server.failure ? server.failure : server.paused ? -EIO : 0;
 	server.options.once = false;
-	uv_walk(&server.loop, close_handle, NULL);
-	uv_run(&server.loop, UV_RUN_DEFAULT);
-	uv_loop_close(&server.loop);
+	loop_end(&server.loop);
 	wire_input_deinit(&server.input);
 	return r;
 }

@@ -12,6 +12,7 @@
 #include <uv.h>
 
 #include "common/log.h"
+#include "common/loop.h"
 #include "common/ready.h"
 #include "common/shipping.h"
 #include "shipper/aside.h"
@@ -556,12 +557,6 @@ static void start(struct shipper *shipper)
 	step_after(shipper, 0);
 }
 
-static void close_handle(uv_handle_t *handle, void *argument)
-{
-	if (!uv_is_closing(handle))
-		uv_close(handle, NULL);
-}
-
 /* ---- beginning and end ------------------------------------------------------------------ */
 
 static int shipper_prepare(struct shipper *shipper)
@@ -613,9 +608,7 @@ int shipper_run(const struct settings *settings, const struct shipper_options *o
 		status_write(shipper);
 		shipper->type->close(shipper->sink);
 		cloud_free(shipper->cloud);
-		uv_walk(&shipper->loop, close_handle, NULL);
-		uv_run(&shipper->loop, UV_RUN_DEFAULT);
-		uv_loop_close(&shipper->loop);
+		loop_end(&shipper->loop);
 	}
 	gather_deinit(&shipper->gather);
 	free(shipper);
