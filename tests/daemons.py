@@ -2,7 +2,7 @@
 
 Everything lies in one directory: socket, store, logs, and the BPF filesystem for pins. Whatever
 happens to the test, close() ends what was started; the filesystem is mounted where nobody else
-sees it (enter_own_mounts) and goes, pins and all, with the test's process.
+sees it (testing.enter_own_mounts) and goes, pins and all, with the test's process.
 """
 
 import ctypes
@@ -12,44 +12,12 @@ import pathlib
 import signal
 import sqlite3
 import subprocess
-import sys
 import tempfile
-import time
+
+from testing import CONFINED, Skip, same, wait_until
 
 READY_TIMEOUT_S = 60
 STOP_TIMEOUT_S = 60
-SETTLE_TIMEOUT_S = 60
-MOUNTS_MARK = "TRACER_CHECK_MOUNTS"
-# Read by a build with sanitizers only. The leak check ends with system calls that the probe's
-# sandbox refuses; what a sanitizer keeps of freed memory would look like growth.
-SANITIZERS = {
-    "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
-    "ASAN_OPTIONS": "detect_leaks=0:quarantine_size_mb=1:thread_local_quarantine_size_kb=64",
-}
-
-
-class Skip(Exception):
-    """Cannot be tested here; says why."""
-
-
-def same(what, found, expected):
-    assert found == expected, f"{what}: {found!r}, expected {expected!r}"
-
-
-def wait_until(what, holds, timeout_s=SETTLE_TIMEOUT_S):
-    """The first true answer."""
-    deadline = time.monotonic() + timeout_s
-    while not (answer := holds()):
-        assert time.monotonic() < deadline, f"{what}: not within {timeout_s} s"
-        time.sleep(0.05)
-    return answer
-
-
-def enter_own_mounts():
-    """Runs this program again where its mounts are seen by nobody else and go with it."""
-    if MOUNTS_MARK not in os.environ:
-        os.environ[MOUNTS_MARK] = "own"
-        os.execvp("unshare", ["unshare", "--mount", sys.executable, *sys.argv])
 
 
 def die_with_parent():
@@ -68,7 +36,7 @@ class Daemon:
             self.process = subprocess.Popen(
                 [*map(str, command), "--ready-fd", str(ready_write)], stdin=subprocess.DEVNULL,
                 stdout=log, stderr=log, pass_fds=[ready_write], preexec_fn=die_with_parent,
-                env=os.environ | SANITIZERS | (environment or {}))
+                env=CONFINED | (environment or {}))
         os.close(ready_write)
 
     @property
@@ -187,7 +155,7 @@ class Daemons:
     def detach(self):
         return subprocess.run([self.probe_program, "--detach", "--pin-dir", self.pin_directory],
                               capture_output=True, text=True, check=False,
-                              env=os.environ | SANITIZERS)
+                              env=CONFINED)
 
     def close(self):
         for daemon in self.started:
@@ -223,7 +191,7 @@ class Daemons:
         """What `tracer ... --json` prints."""
         result = subprocess.run(
             [self.build / "cli/tracer", *map(str, arguments), "--json", "--store", self.store],
-            capture_output=True, check=False, env=os.environ | SANITIZERS)
+            capture_output=True, check=False, env=CONFINED)
         same(f"status of tracer {arguments}: {result.stderr.decode(errors='replace')}",
              result.returncode, 0)
         return json.loads(result.stdout)

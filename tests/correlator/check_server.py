@@ -19,34 +19,16 @@ import subprocess
 import sys
 import tempfile
 import time
-import traceback
 
 sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from testing import (ENVIRONMENT, Skip, enter_own_mounts, find_tests, same,  # noqa: E402
+                     succeeds, wait_until)
 from wire_client import (FRAME_MAX, RECORD_VERSION, VERSION, Peer, Story,  # noqa: E402
                          frame, message, record)
 
 PROGRAM = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "tracer-correlator").resolve()
 STRANGER_UID = 54321
-# What a sanitizer keeps of freed memory would look like growth.
-ENVIRONMENT = os.environ | {
-    "ASAN_OPTIONS": "quarantine_size_mb=1:thread_local_quarantine_size_kb=64",
-    "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
-}
-
-
-class Skip(Exception):
-    """Cannot be tested here; says why."""
-
-
-def same(what, found, expected):
-    assert found == expected, f"{what}: {found!r}, expected {expected!r}"
-
-
-def wait_until(what, holds, timeout_s=20):
-    deadline = time.monotonic() + timeout_s
-    while not holds():
-        assert time.monotonic() < deadline, f"{what}: not within {timeout_s} s"
-        time.sleep(0.01)
 
 
 def need_root():
@@ -753,26 +735,16 @@ def test_wrong_usage(directory):
 
 
 def main():
-    if os.geteuid() == 0 and "TRACER_CHECK_MOUNTS" not in os.environ:
-        # Mounts of the tests are seen by nobody else, and go with this process.
-        os.environ["TRACER_CHECK_MOUNTS"] = "own"
-        os.execvp("unshare", ["unshare", "--mount", sys.executable, *sys.argv])
-    tests = {name[5:].replace("_", " "): test for name, test in globals().items()
-             if name.startswith("test_")}
+    if os.geteuid() == 0:
+        enter_own_mounts()
     failed = 0
-    for name in sys.argv[2:] or tests:
+    for name, test in find_tests(globals(), sys.argv[2:]).items():
         directory = pathlib.Path(tempfile.mkdtemp(prefix="tracer-check-"))
         try:
-            tests[name](directory)
-            print(f"ok - correlator: {name}", flush=True)
-        except Skip as reason:
-            print(f"skip - correlator: {name}: {reason}", flush=True)
-        except Exception:
-            failed += 1
-            print(f"not ok - correlator: {name}", flush=True)
-            traceback.print_exc(file=sys.stdout)
-            for log in sorted(directory.glob("**/log-*")):
-                print(f"{log.name}: {log.read_text(errors='replace')}")
+            if not succeeds(f"correlator: {name}", test, directory):
+                failed += 1
+                for log in sorted(directory.glob("**/log-*")):
+                    print(f"{log.name}: {log.read_text(errors='replace')}")
         finally:
             shutil.rmtree(directory, ignore_errors=True)
     return 1 if failed else 0

@@ -3,8 +3,8 @@
 import random
 import time
 
-from daemons import same
-from storm import Storm, await_ends, check_each_once
+from storm import await_ends, check_each_once
+from testing import same
 
 KILLS = 50
 PAUSE_MAX_S = 2.0

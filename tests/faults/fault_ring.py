@@ -1,14 +1,13 @@
 """A ring that runs full, a reader that stays away, and what is left in the kernel at the end."""
 
 import json
-import os
 import pathlib
 import signal
 import subprocess
 import time
 
-from daemons import SANITIZERS, same, wait_until
 from storm import await_ends, check_each_once, leaves
+from testing import CONFINED, same, wait_until
 
 KINDS = ("fork", "exec", "exit", "final")
 FLOOD = 8000
@@ -25,7 +24,7 @@ def boot_ns():
 def recorded_kinds(daemons, recording, pids):
     """{kind: how many of its messages of these processes the correlator got}"""
     result = subprocess.run([daemons.build / "tests/wire_dump", recording], capture_output=True,
-                            check=False, env=os.environ | SANITIZERS)
+                            check=False, env=CONFINED)
     same(f"status of wire_dump ({result.stderr.decode()})", result.returncode, 0)
     found = dict.fromkeys(KINDS, 0)
     for message in map(json.loads, result.stdout.splitlines()):
@@ -99,7 +98,7 @@ def check_incomplete(daemons):
     assert any(task["lost_count"] > 0 for task in report["tasks"]), "all tasks are complete"
     text = subprocess.run([daemons.build / "cli/tracer", "show", runs[1]["id"], "--store",
                            daemons.store], capture_output=True, text=True, check=True,
-                          env=os.environ | SANITIZERS).stdout
+                          env=CONFINED).stdout
     assert "incomplete" in text.lower(), text
 
 

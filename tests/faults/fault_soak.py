@@ -10,8 +10,8 @@ import subprocess
 import time
 
 import recording
-from daemons import SANITIZERS, same
 from storm import await_ends, check_each_once
+from testing import CONFINED, same
 
 BASE = recording.ROOT / "tests/golden/snakemake.rec"
 MINUTES, SOAK_MINUTES = 160, 24 * 60
@@ -68,7 +68,7 @@ def test_hours_of_load_replayed(bench):
     replay = subprocess.Popen(
         [daemons.build / "correlator/tracer-correlator", "--replay", path, "--store",
          daemons.store, "--rules", daemons.directory], stderr=subprocess.PIPE,
-        env=os.environ | SANITIZERS)
+        env=CONFINED)
     looks = []
     while replay.poll() is None:
         looks += [found for found in [look(replay.pid)] if found]

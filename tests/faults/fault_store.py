@@ -1,13 +1,12 @@
 """A store that cannot be written: the disk is full, somebody else has it, it is broken."""
 
 import contextlib
-import os
 import sqlite3
 import subprocess
 import time
 
-from daemons import SANITIZERS, same, wait_until
 from storm import await_ends, check_each_once
+from testing import CONFINED, same, wait_until
 
 WITHOUT_S = 6  # longer than anybody's patience with a lock
 COMMANDS = 400
@@ -116,7 +115,7 @@ def refusal(daemons, *arguments):
     result = subprocess.run(
         [daemons.build / "correlator/tracer-correlator", "--socket", daemons.socket, "--rules",
          daemons.directory, *arguments], capture_output=True, text=True, timeout=60, check=False,
-        env=os.environ | SANITIZERS)
+        env=CONFINED)
     return result.returncode, result.stderr.splitlines()
 
 
@@ -137,5 +136,5 @@ def test_a_broken_store(bench):
         same(f"{name}: the file is as it was", daemons.store.read_bytes() == damaged, True)
         shown = subprocess.run([daemons.build / "cli/tracer", "runs", "--store", daemons.store],
                                capture_output=True, text=True, check=False,
-                               env=os.environ | SANITIZERS)
+                               env=CONFINED)
         assert shown.returncode == 1 and len(shown.stderr.splitlines()) <= 2, shown

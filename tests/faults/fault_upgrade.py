@@ -10,8 +10,8 @@ import re
 import shutil
 import subprocess
 
-from daemons import SANITIZERS, Skip, same
 from storm import await_ends, check_each_once, leaves
+from testing import CONFINED, Skip, same
 
 UPGRADES = 6
 ELF_MAGIC, MACHINE_BPF, MACHINE_AT, PADDING_AT = b"\x7fELF", b"\xf7\0", 18, 9
@@ -68,7 +68,7 @@ def trace_upgrade(daemons, program, *strace):
         ["strace", "-qq", "-e", "trace=bpf,unlink,unlinkat,rename,renameat2,mkdir,rmdir", *strace,
          program, "--pin-dir", daemons.pin_directory, "--socket", daemons.socket, "--group",
          "nogroup", "--ring-size", "64M", "--duration", "0.1"],
-        capture_output=True, text=True, check=False, env=os.environ | SANITIZERS)
+        capture_output=True, text=True, check=False, env=CONFINED)
 
 
 def crash_points(calls):

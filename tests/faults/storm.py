@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import time
 
-from daemons import same
+from testing import same
 
 FAILS_EVERY = 50  # as storm.c has it
 STALL_TIMEOUT_S = 90

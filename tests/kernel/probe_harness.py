@@ -11,9 +11,13 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 import tempfile
 import threading
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from testing import CONFINED  # noqa: E402 (the line above comes first)
 
 MAGIC = b"tracer-record-2\n"
 # Emulated processors beside other tests are a hundred times slower than a quiet host's.
@@ -22,9 +26,6 @@ READY_TIMEOUT_S = 120 if EMULATED else 30
 SETTLE_TIMEOUT_S = 120 if EMULATED else 60
 # The kernel frees a process, and says its final figures, up to this long after it was reaped.
 FINAL_RECORDS_S = 0.5
-# The leak check needs system calls that the probe's sandbox refuses.
-ENVIRONMENT = os.environ | {"ASAN_OPTIONS": "detect_leaks=0",
-                            "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
 
 
 class FinalMissing(AssertionError):
@@ -61,7 +62,7 @@ class Probe:
             self.process = subprocess.Popen(
                 [self.build / "probe/tracer-probe", "--ready-fd", str(ready_write),
                  *map(str, options)], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                pass_fds=[ready_write], env=ENVIRONMENT)
+                pass_fds=[ready_write], env=CONFINED)
         os.close(ready_write)
         if wait:
             self._wait_ready(ready_read)
@@ -111,7 +112,7 @@ class Probe:
 
 def read_messages(build, path):
     result = subprocess.run([pathlib.Path(build) / "tests/wire_dump", path], capture_output=True,
-                            check=False, env=ENVIRONMENT)
+                            check=False, env=CONFINED)
     assert result.returncode == 0, result.stderr.decode()
     return Messages(json.loads(line) for line in result.stdout.splitlines())
 

@@ -8,13 +8,9 @@ import pathlib
 import shutil
 import sys
 import tempfile
-import traceback
 
 from probe_harness import FinalMissing
-
-
-class Skip(Exception):
-    """Cannot be tested here; says why."""
+from testing import Skip, find_tests, succeeds
 
 
 class Child:
@@ -43,10 +39,6 @@ class Child:
 
 def run(path, *argv):
     return Child(lambda: os.execv(path, argv)).wait()
-
-
-def same(what, found, expected):
-    assert found == expected, f"{what}: {found!r}, expected {expected!r}"
 
 
 def near(what, found, expected, share, slack):
@@ -112,17 +104,7 @@ def main(prefix, namespace):
     if os.geteuid() != 0:
         print(f"skip - {prefix}: needs root")
         return 0
-    tests = {name[5:].replace("_", " "): test for name, test in namespace.items()
-             if name.startswith("test_")}
     failed = 0
-    for name in sys.argv[2:] or tests:
-        try:
-            run_test(tests[name])
-            print(f"ok - {prefix}: {name}", flush=True)
-        except Skip as reason:
-            print(f"skip - {prefix}: {name}: {reason}", flush=True)
-        except Exception:
-            failed += 1
-            print(f"not ok - {prefix}: {name}", flush=True)
-            traceback.print_exc(file=sys.stdout)
+    for name, test in find_tests(namespace, sys.argv[2:]).items():
+        failed += not succeeds(f"{prefix}: {name}", run_test, test)
     return 1 if failed else 0

@@ -15,7 +15,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from checks import SKIPPED, refused, same  # noqa: E402
+from checks import SKIPPED, find_tests, refused, same, succeeds  # noqa: E402
 from lake import Lake, Unavailable  # noqa: E402
 import check_queries  # noqa: E402
 from check_queries import TRACER, command, environment, make_store, ship  # noqa: E402
@@ -99,20 +99,19 @@ def test_a_node_goes_and_comes_back(first, second):
 
 
 def main():
-    tests = {name[5:].replace("_", " "): test for name, test in globals().items() if name.startswith("test_")}
+    tests, failed = find_tests(globals(), sys.argv[2:]), 0
     try:
         nodes = start_nodes()
     except Unavailable as reason:
         print(reason)
         return SKIPPED
     try:
-        for name in sys.argv[2:] or tests:
-            tests[name](*nodes)
-            print(f"ok - lake shards: {name}", flush=True)
+        for name, test in tests.items():
+            failed += not succeeds(f"lake shards: {name}", test, *nodes)
     finally:
         for node in nodes:
             node.__exit__()
-    return 0
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -4,21 +4,15 @@ Prints "ok - NAME" or "not ok - NAME" with what went wrong. Where there is no en
 whole file is skipped (status 77, the reason on the last line).
 """
 
+import pathlib
 import sys
-import time
-import traceback
 
 from lake import Lake, QueryError, Unavailable
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from testing import Skip, find_tests, same, succeeds, wait_until  # noqa: E402,F401
+
 SKIPPED = 77
-
-
-class Skip(Exception):
-    """Cannot be tested here; says why."""
-
-
-def same(what, found, expected):
-    assert found == expected, f"{what}: {found!r}, expected {expected!r}"
 
 
 def refused(lake, words, sql, **settings):
@@ -31,35 +25,20 @@ def refused(lake, words, sql, **settings):
     raise AssertionError(f"{sql} was answered: {found[:200]!r}")
 
 
-def wait_until(what, holds, timeout_s=30):
-    deadline = time.monotonic() + timeout_s
-    while not holds():
-        assert time.monotonic() < deadline, f"{what}: not within {timeout_s} s"
-        time.sleep(0.05)
-
-
 def run(prefix, tests, names=(), **settings):
     """`tests` is a file's globals(); the exit status."""
-    chosen = {name[5:].replace("_", " "): test for name, test in tests.items()
-              if name.startswith("test_")}
-    failed = 0
+    chosen, failed = find_tests(tests, names), 0
     try:
         lake = Lake(**settings)
     except Unavailable as reason:
         print(reason)
         return SKIPPED
     with lake:
-        for name in names or chosen:
-            try:
-                chosen[name](lake)
-                print(f"ok - {prefix}: {name}", flush=True)
-            except Skip as reason:
-                print(f"skip - {prefix}: {name}: {reason}", flush=True)
-            except Exception:
-                failed += 1
-                print(f"not ok - {prefix}: {name}", flush=True)
-                traceback.print_exc(file=sys.stdout)
-                if lake.process and lake.process.poll() is not None:
-                    print(lake.words())
-                    break
+        for name, test in chosen.items():
+            if succeeds(f"{prefix}: {name}", test, lake):
+                continue
+            failed += 1
+            if lake.process and lake.process.poll() is not None:
+                print(lake.words())
+                break
     return 1 if failed else 0

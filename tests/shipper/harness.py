@@ -19,35 +19,15 @@ import sys
 import tempfile
 import threading
 import time
-import traceback
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-sys.path.insert(0, str(HERE.parent / "lake"))
+sys.path[:0] = [str(HERE.parent), str(HERE.parent / "lake")]
 from lake import Lake, QueryError, Unavailable, free_port  # noqa: E402,F401
+from testing import ENVIRONMENT, Skip, find_tests, same, succeeds, wait_until  # noqa: E402,F401
 
 ENTITIES = {path.stem: path.read_text() for path in (ROOT / "common/store/entities").glob("*.sql")}
 KEYS = {"samples": ("host_id", "process_id", "boot_ns"), "host_samples": ("host_id", "unix_ns")}
-# What a sanitizer keeps of freed memory would look like growth.
-ENVIRONMENT = os.environ | {
-    "ASAN_OPTIONS": "quarantine_size_mb=1:thread_local_quarantine_size_kb=64",
-    "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
-}
-
-
-class Skip(Exception):
-    """Cannot be tested here; says why."""
-
-
-def same(what, found, expected):
-    assert found == expected, f"{what}: {found!r}, expected {expected!r}"
-
-
-def wait_until(what, holds, timeout_s=60):
-    deadline = time.monotonic() + timeout_s
-    while not holds():
-        assert time.monotonic() < deadline, f"{what}: not within {timeout_s} s"
-        time.sleep(0.02)
 
 
 # ---- stores --------------------------------------------------------------------------------
@@ -371,20 +351,12 @@ def http(status, body=b"", *headers):
 
 def run(tests, names, *arguments):
     """Every function test_* of `tests`, each in a directory of its own; the exit status."""
-    chosen = [name for name in tests if name.startswith("test_") and (not names or name[5:] in names)]
     failed = 0
-    for name in chosen:
+    for name, test in find_tests(tests, names).items():
         directory = pathlib.Path(tempfile.mkdtemp(prefix="tracer-shipper-"))
         directory.chmod(0o755)
         try:
-            tests[name](directory, *arguments)
-            print(f"ok - shipper: {name[5:].replace('_', ' ')}", flush=True)
-        except Skip as reason:
-            print(f"skip - shipper: {name[5:].replace('_', ' ')}: {reason}", flush=True)
-        except Exception:
-            failed += 1
-            print(f"not ok - shipper: {name[5:].replace('_', ' ')}", flush=True)
-            traceback.print_exc(file=sys.stdout)
+            failed += not succeeds(f"shipper: {name}", test, directory, *arguments)
         finally:
             shutil.rmtree(directory, ignore_errors=True)
     return 1 if failed else 0

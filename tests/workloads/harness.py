@@ -11,28 +11,21 @@ import pwd
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+sys.path.insert(0, str(HERE.parent))
+from testing import CONFINED, Skip  # noqa: E402 (the line above comes first)
+
 START_TIMEOUT_S = 20
 STOP_TIMEOUT_S = 30
 WORKLOAD_TIMEOUT_S = 120
 # The kernel frees a process, and says its final figures, up to this long after it was reaped.
 FINAL_RECORDS_S = 0.3
-# Read by a build with sanitizers only. The leak check ends with system calls that the probe's
-# sandbox refuses.
-SANITIZERS = {
-    "correlator": {"UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"},
-    "probe": {"UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
-              "ASAN_OPTIONS": "detect_leaks=0"},
-}
 PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
-
-
-class Skip(Exception):
-    """Cannot be run here; says why."""
 
 
 class Failure(Exception):
@@ -84,7 +77,7 @@ class Daemons:
         log = open(self.directory / f"{name}.log", "wb")
         process = subprocess.Popen([*map(str, command), "--ready-fd", str(ready_write)],
                                    stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                   pass_fds=[ready_write], env=os.environ | SANITIZERS[name])
+                                   pass_fds=[ready_write], env=CONFINED)
         os.close(ready_write)
         os.set_blocking(ready_read, False)
         deadline = time.monotonic() + START_TIMEOUT_S

@@ -1,0 +1,69 @@
+"""What all tests in Python share: skipping, comparing, waiting, and a line for each test.
+
+A test is a function test_* of its file, called after what it shows. Its line is "ok - NAME",
+"not ok - NAME" with what went wrong below, or "skip - NAME: why": tests/run counts them.
+"""
+
+import os
+import sys
+import time
+import traceback
+
+MOUNTS_MARK = "TRACER_CHECK_MOUNTS"
+# Read by a build with sanitizers only. What one keeps of freed memory would look like growth.
+SANITIZERS = {
+    "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+    "ASAN_OPTIONS": "quarantine_size_mb=1:thread_local_quarantine_size_kb=64",
+}
+ENVIRONMENT = os.environ | SANITIZERS
+# The check for leaks ends with system calls that a sandbox refuses.
+CONFINED = ENVIRONMENT | {"ASAN_OPTIONS": SANITIZERS["ASAN_OPTIONS"] + ":detect_leaks=0"}
+
+
+class Skip(Exception):
+    """Cannot be tested here; says why."""
+
+
+def same(what, found, expected):
+    assert found == expected, f"{what}: {found!r}, expected {expected!r}"
+
+
+def wait_until(what, holds, timeout_s=60):
+    """The first true answer."""
+    deadline = time.monotonic() + timeout_s
+    while not (answer := holds()):
+        assert time.monotonic() < deadline, f"{what}: not within {timeout_s} s"
+        time.sleep(0.02)
+    return answer
+
+
+def enter_own_mounts():
+    """Runs this program again where its mounts are seen by nobody else and go with it."""
+    if MOUNTS_MARK not in os.environ:
+        os.environ[MOUNTS_MARK] = "own"
+        os.execvp("unshare", ["unshare", "--mount", sys.executable, *sys.argv])
+
+
+def find_tests(namespace, names=()):
+    """{what it shows: function} of a file's globals(); of those `names` alone, if there are any."""
+    known = {name[5:].replace("_", " "): test for name, test in namespace.items()
+             if name.startswith("test_")}
+    unknown = set(names) - set(known)
+    if unknown:
+        sys.exit(f"no test {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+    return {name: known[name] for name in names or known}
+
+
+def succeeds(title, test, *arguments):
+    """Runs a test and prints its line; whether it did not fail."""
+    try:
+        test(*arguments)
+        print(f"ok - {title}", flush=True)
+    except Skip as reason:
+        print(f"skip - {title}: {reason}", flush=True)
+    except Exception:
+        print(f"not ok - {title}", flush=True)
+        traceback.print_exc(file=sys.stdout)
+        sys.stdout.flush()
+        return False
+    return True
