@@ -3,8 +3,9 @@
  * Rows of the store change and move on to higher revisions while a batch waits for its
  * answer, so a batch made anew after a restart would be another one. Hence the file: it is
  * written before the first byte is sent and removed after the cursor is saved, and every
- * attempt, also that of a successor, sends these bytes. It is bounded, there is one at a
- * time, and it also keeps the shipper's memory apart from the size of a batch.
+ * attempt, also that of a successor, sends these bytes. It is bounded, there are two at a
+ * time (the one under way and the next), and it also keeps the shipper's memory apart from
+ * the size of a batch.
  *
  *   HOST.ENTITY.FROM-TO.ROWS.ndjson.zst
  *

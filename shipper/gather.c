@@ -44,6 +44,7 @@ void gather_init(struct gather *gather, const struct settings *settings)
 
 void gather_deinit(struct gather *gather)
 {
+	gather_abandon(gather);
 	store_close(gather->store);
 	row_text_deinit(&gather->row);
 	gather->store = NULL;
@@ -55,6 +56,7 @@ int gather_open(struct gather *gather)
 	struct stat status;
 	int error;
 
+	gather_abandon(gather);
 	store_close(gather->store);
 	gather->store = NULL;
 	/* Of the file that is opened next; if it is replaced in between, the next look says so. */
@@ -124,126 +126,164 @@ int gather_look(struct gather *gather, struct gather_look *ret_look)
 
 /* ---- gathering ------------------------------------------------------------------- */
 
-struct gathering {
-	const char *entity;
-	uint64_t base_version;
-	size_t rev_column;
-	int64_t last_rev;
-	bool send[256]; /* by column */
-};
-
-static int gathering_init(struct gather *gather, struct gathering *gathering,
-			  const struct store_result *result)
+/* At the first row: until then SQLite may prepare the statement anew, names and all. */
+static int columns_learn(struct gather *gather, struct gathering *gathering)
 {
-	size_t width = store_result_width(result);
+	size_t width = store_result_width(gathering->result);
 
-	if (width > sizeof(gathering->send) / sizeof(gathering->send[0]))
-		return fail(gather, -EINVAL, "%s has too many columns", gathering->entity);
+	if (width > GATHER_COLUMNS_MOST)
+		return fail(gather, -EINVAL, "%s has too many columns", gathering->batch.entity);
 	for (size_t i = 0; i < width; i++) {
-		const char *name = store_result_name(result, i);
+		const char *name = store_result_name(gathering->result, i);
 
-		gathering->send[i] = !settings_leave_out(gather->settings, gathering->entity, name);
+		gathering->columns[i] = (struct gather_column){
+			.name = name,
+			.known = cloud_column(&gather->cloud, name),
+			.send = !settings_leave_out(gather->settings, gathering->batch.entity, name),
+		};
 		if (strcmp(name, "rev") == 0)
 			gathering->rev_column = i;
 	}
+	gathering->width = width;
 	return 0;
 }
 
-/* A cloud_ column is never known to the store itself. */
-static void column_write(struct gather *gather, const char *name, const struct store_value *value)
+static void column_write(struct gather *gather, const struct gather_column *column,
+			 const struct store_value *value)
 {
-	const char *known = value->type == STORE_VALUE_NULL ? cloud_column(&gather->cloud, name) : NULL;
-
-	if (known)
-		row_add_string(&gather->row, name, known);
+	if (value->type == STORE_VALUE_NULL && column->known)
+		row_add_string(&gather->row, column->name, column->known);
 	else
-		row_add_value(&gather->row, name, value);
+		row_add_value(&gather->row, column->name, value);
 }
 
-static int row_write(struct gather *gather, struct gathering *gathering,
-		     struct store_result *result, struct batch_writer *writer)
+static int fail_batch(struct gather *gather, int error)
+{
+	return fail(gather, error, "cannot write a batch into %.200s: %s", gather->settings->state,
+		    strerror(-error));
+}
+
+static int row_write(struct gather *gather, struct gathering *gathering)
 {
 	struct row_text *row = &gather->row;
-	size_t width = store_result_width(result);
 	int error;
 
 	row->size = 0;
 	row_begin(row);
-	for (size_t i = 0; i < width; i++) {
-		struct store_value value = store_result_value(result, i);
+	for (size_t i = 0; i < gathering->width; i++) {
+		struct store_value value = store_result_value(gathering->result, i);
 
 		if (i == gathering->rev_column)
 			gathering->last_rev = value.integer;
-		if (gathering->send[i])
-			column_write(gather, store_result_name(result, i), &value);
+		if (gathering->columns[i].send)
+			column_write(gather, &gathering->columns[i], &value);
 	}
 	row_add_unsigned(row, "version", gathering->base_version + (uint64_t)gathering->last_rev);
 	error = row_end(row);
 	if (error == 0)
-		error = batch_writer_add(writer, row->data, row->size);
-	return error < 0 ? fail(gather, error, "cannot write a batch into %.200s: %s",
-				gather->settings->state, strerror(-error))
-			 : 0;
+		error = batch_writer_add(gathering->writer, row->data, row->size);
+	return error < 0 ? fail_batch(gather, error) : 0;
 }
 
-/* 1: stopped at a bound; 0: all of it; -errno. */
-static int rows_write(struct gather *gather, struct gathering *gathering,
-		      struct store_result *result, struct batch_writer *writer)
+/* 1: there may be more; 0: all of it, or as much as fits; -errno. */
+static int row_take(struct gather *gather, struct gathering *gathering)
 {
 	const struct settings *settings = gather->settings;
-	int more, error = gathering_init(gather, gathering, result);
+	int error = 0, more = store_result_next(gathering->result);
 
+	gathering->is_over = more == 0;
+	if (more <= 0)
+		return more < 0 ? fail_store(gather, more) : 0;
+	if (gathering->width == 0)
+		error = columns_learn(gather, gathering);
+	if (error == 0)
+		error = row_write(gather, gathering);
 	if (error < 0)
 		return error;
-	while ((more = store_result_next(result)) > 0) {
-		error = row_write(gather, gathering, result, writer);
-		if (error < 0)
-			return error;
-		if (batch_writer_rows(writer) >= settings->batch_rows ||
-		    batch_writer_text_bytes(writer) >= settings->batch_bytes)
-			return 1;
-	}
-	return more < 0 ? fail_store(gather, more) : 0;
+	gathering->has_more = batch_writer_rows(gathering->writer) >= settings->batch_rows ||
+			      batch_writer_text_bytes(gathering->writer) >= settings->batch_bytes;
+	gathering->is_over = gathering->has_more;
+	return !gathering->is_over;
 }
 
-static int batch_finish(struct gather *gather, struct batch_writer *writer, struct batch *batch)
+int gather_begin(struct gather *gather, const struct gather_look *look, size_t index,
+		 const struct cursor *cursor, const char *directory)
 {
-	int error = batch_writer_finish(writer, batch);
+	struct gathering *gathering = &gather->gathering;
+	int error;
 
-	return error < 0 ? fail(gather, error, "cannot write a batch into %.200s: %s",
-				gather->settings->state, strerror(-error))
-			 : 1;
+	gather_abandon(gather);
+	gathering->base_version = cursor->base_version;
+	gathering->batch = (struct batch){
+		.host_id = look->host_id,
+		.from_version = cursor->base_version + (uint64_t)cursor->revs[index],
+	};
+	snprintf(gathering->batch.entity, sizeof(gathering->batch.entity), "%s",
+		 store_entity_name(index));
+	error = store_query_entity(gather->store, index, cursor->revs[index],
+				   (int64_t)gather->settings->batch_rows, &gathering->result);
+	if (error < 0)
+		return fail_store(gather, error);
+	error = batch_writer_new(directory, &gathering->writer);
+	if (error < 0) {
+		gather_abandon(gather);
+		return fail(gather, error, "%.200s: cannot write a batch: %s", directory,
+			    strerror(-error));
+	}
+	return 0;
+}
+
+int gather_step(struct gather *gather, uint64_t row_count)
+{
+	int result = 1;
+
+	for (uint64_t i = 0; i < row_count && result > 0; i++)
+		result = row_take(gather, &gather->gathering);
+	if (result < 0)
+		gather_abandon(gather);
+	return result;
+}
+
+int gather_finish(struct gather *gather, struct batch *ret_batch, bool *ret_more)
+{
+	struct gathering *gathering = &gather->gathering;
+	int result = gathering->is_over ? 0 : gather_step(gather, UINT64_MAX);
+
+	if (result == 0 && batch_writer_rows(gathering->writer) > 0) {
+		gathering->batch.to_version = gathering->base_version + (uint64_t)gathering->last_rev;
+		result = batch_writer_finish(gathering->writer, &gathering->batch);
+		if (result < 0) {
+			fail_batch(gather, result);
+		} else {
+			*ret_batch = gathering->batch;
+			*ret_more = gathering->has_more;
+			result = 1;
+		}
+	}
+	gather_abandon(gather);
+	return result;
+}
+
+bool gather_is_begun(const struct gather *gather)
+{
+	return gather->gathering.result;
+}
+
+void gather_abandon(struct gather *gather)
+{
+	struct gathering *gathering = &gather->gathering;
+
+	batch_writer_free(gathering->writer);
+	if (gathering->result)
+		store_result_free(gathering->result);
+	*gathering = (struct gathering){0};
 }
 
 int gather_batch(struct gather *gather, const struct gather_look *look, size_t index,
 		 const struct cursor *cursor, const char *directory, struct batch *ret_batch,
 		 bool *ret_more)
 {
-	struct gathering gathering = {.entity = store_entity_name(index),
-				      .base_version = cursor->base_version};
-	struct batch batch = {.host_id = look->host_id};
-	struct batch_writer *writer = NULL;
-	struct store_result *result = NULL;
-	int outcome = store_query_entity(gather->store, index, cursor->revs[index],
-					 (int64_t)gather->settings->batch_rows, &result);
+	int error = gather_begin(gather, look, index, cursor, directory);
 
-	if (outcome < 0)
-		return fail_store(gather, outcome);
-	outcome = batch_writer_new(directory, &writer);
-	if (outcome < 0)
-		outcome = fail(gather, outcome, "%.200s: cannot write a batch: %s", directory,
-			       strerror(-outcome));
-	else
-		outcome = rows_write(gather, &gathering, result, writer);
-	if (outcome >= 0 && batch_writer_rows(writer) > 0) {
-		*ret_more = outcome == 1;
-		snprintf(batch.entity, sizeof(batch.entity), "%s", gathering.entity);
-		batch.from_version = cursor->base_version + (uint64_t)cursor->revs[index];
-		batch.to_version = cursor->base_version + (uint64_t)gathering.last_rev;
-		outcome = batch_finish(gather, writer, &batch);
-		*ret_batch = batch;
-	}
-	batch_writer_free(writer);
-	store_result_free(result);
-	return outcome;
+	return error < 0 ? error : gather_finish(gather, ret_batch, ret_more);
 }

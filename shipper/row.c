@@ -2,7 +2,6 @@
 #include "shipper/row.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include "common/text.h"
 
 #define CAPACITY_FIRST 4096
+#define DIGITS_MOST 20 /* of 64 bits, sign included */
 
 void row_text_deinit(struct row_text *text)
 {
@@ -149,13 +149,30 @@ static void add_name(struct row_text *text, const char *name)
 	text_add(text, "\":", 2);
 }
 
+/* Most of what a row holds is numbers: snprintf() took a third of the shipper's time. */
+static void text_add_number(struct row_text *text, uint64_t number, bool is_negative)
+{
+	char digits[DIGITS_MOST];
+	size_t begin = sizeof(digits);
+
+	do {
+		digits[--begin] = (char)('0' + number % 10);
+		number /= 10;
+	} while (number > 0);
+	if (is_negative)
+		digits[--begin] = '-';
+	text_add(text, digits + begin, sizeof(digits) - begin);
+}
+
+static void text_add_integer(struct row_text *text, int64_t number)
+{
+	text_add_number(text, number < 0 ? -(uint64_t)number : (uint64_t)number, number < 0);
+}
+
 void row_add_unsigned(struct row_text *text, const char *name, uint64_t number)
 {
-	char digits[24];
-
-	snprintf(digits, sizeof(digits), "%" PRIu64, number);
 	add_name(text, name);
-	text_add_word(text, digits);
+	text_add_number(text, number, false);
 }
 
 void row_add_string(struct row_text *text, const char *name, const char *string)
@@ -171,8 +188,7 @@ void row_add_value(struct row_text *text, const char *name, const struct store_v
 	add_name(text, name);
 	switch (value->type) {
 	case STORE_VALUE_INTEGER:
-		snprintf(digits, sizeof(digits), "%" PRId64, value->integer);
-		text_add_word(text, digits);
+		text_add_integer(text, value->integer);
 		break;
 	case STORE_VALUE_REAL:
 		snprintf(digits, sizeof(digits), "%.17g", value->real);

@@ -27,6 +27,7 @@
 #define CLOUD_AGAIN_MS (3600 * 1000)
 #define REFUSALS_BELIEVED 3      /* a body can also be damaged on its way */
 #define ONCE_FAILURES 3
+#define AHEAD_ROWS 500           /* at a time: some milliseconds in which no answer is heard */
 #define REPEAT_LOG_NS (600 * 1000000000LL)
 
 enum phase {
@@ -39,7 +40,7 @@ struct shipper {
 	const struct settings *settings;
 	struct shipper_options options;
 	uv_loop_t loop;
-	uv_timer_t step_timer, watch_timer, stop_timer, cloud_timer;
+	uv_timer_t step_timer, ahead_timer, watch_timer, stop_timer, cloud_timer;
 	uv_signal_t terminate, interrupt;
 	const struct sink_type *type;
 	struct sink *sink;
@@ -54,6 +55,8 @@ struct shipper {
 	int64_t round_unix_ns; /* of the latest commit that the round's look saw */
 	struct batch batch;
 	bool has_batch, has_more;
+	struct batch ahead; /* the one behind it, gathered while that one is under way */
+	bool has_ahead, ahead_has_more;
 	unsigned refusals;
 	struct cloud *cloud;
 	bool cloud_pending; /* the first answer has not come */
@@ -73,6 +76,7 @@ static int64_t wall_clock_ns(void)
 }
 
 static void step_due(uv_timer_t *timer);
+static void ahead_due(uv_timer_t *timer);
 
 /* ---- status ---------------------------------------------------------------------- */
 
@@ -316,6 +320,60 @@ static int round_gather(struct shipper *shipper)
 	return 0;
 }
 
+/* ---- ahead ------------------------------------------------------------------------- */
+
+/* While the lake works on a batch, the next one of the same entity is made: after an outage
+ * both have enough to do. What goes wrong here is told when its turn comes. */
+static void ahead_begin(struct shipper *shipper)
+{
+	struct cursor cursor = shipper->cursor;
+
+	if (!shipper->in_round || !shipper->has_more || shipper->has_ahead || shipper->stopping ||
+	    gather_is_begun(&shipper->gather))
+		return;
+	cursor.revs[shipper->entity] = (int64_t)(shipper->batch.to_version - cursor.base_version);
+	if (gather_begin(&shipper->gather, &shipper->look, shipper->entity, &cursor,
+			 shipper->settings->state) == 0)
+		uv_timer_start(&shipper->ahead_timer, ahead_due, 0, 0);
+}
+
+/* 1: it is frozen; 0: there is none, or nothing in it; -errno. */
+static int ahead_finish(struct shipper *shipper)
+{
+	int result;
+
+	uv_timer_stop(&shipper->ahead_timer);
+	if (!gather_is_begun(&shipper->gather))
+		return shipper->has_ahead;
+	result = gather_finish(&shipper->gather, &shipper->ahead, &shipper->ahead_has_more);
+	shipper->has_ahead = result == 1;
+	return result;
+}
+
+static void ahead_due(uv_timer_t *timer)
+{
+	struct shipper *shipper = timer->data;
+	int result = gather_step(&shipper->gather, AHEAD_ROWS);
+
+	if (result > 0)
+		uv_timer_start(timer, ahead_due, 0, 0);
+	else if (result == 0)
+		ahead_finish(shipper);
+}
+
+/* It becomes the batch. 1: it did; 0: there is none; -errno. */
+static int ahead_take(struct shipper *shipper)
+{
+	int result = ahead_finish(shipper);
+
+	if (result == 1) {
+		shipper->batch = shipper->ahead;
+		shipper->has_more = shipper->ahead_has_more;
+		shipper->has_ahead = false;
+	}
+	return result;
+}
+
 static void batch_answered(const struct verdict *verdict, void *data);
 
 static void batch_send(struct shipper *shipper)
@@ -323,6 +381,7 @@ static void batch_send(struct shipper *shipper)
 	shipper->phase = PHASE_SENDING;
 	shipper->type->send(shipper->sink, shipper->settings->state, &shipper->batch, batch_answered,
 			    shipper);
+	ahead_begin(shipper);
 }
 
 static void step_due(uv_timer_t *timer)
@@ -344,8 +403,11 @@ static void step_due(uv_timer_t *timer)
 		round_wait(shipper);
 		return;
 	}
-	if (result > 0)
-		result = round_gather(shipper);
+	if (result > 0) {
+		result = ahead_take(shipper);
+		if (result == 0)
+			result = round_gather(shipper);
+	}
 	if (result < 0) {
 		store_failed(shipper);
 	} else if (result == 0) {
@@ -537,8 +599,8 @@ static void cloud_due(uv_timer_t *timer)
 
 static void start(struct shipper *shipper)
 {
-	uv_timer_t *timers[] = {&shipper->step_timer, &shipper->watch_timer, &shipper->stop_timer,
-				&shipper->cloud_timer};
+	uv_timer_t *timers[] = {&shipper->step_timer, &shipper->ahead_timer, &shipper->watch_timer,
+				&shipper->stop_timer, &shipper->cloud_timer};
 
 	for (size_t i = 0; i < sizeof(timers) / sizeof(timers[0]); i++) {
 		uv_timer_init(&shipper->loop, timers[i]);
