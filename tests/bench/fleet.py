@@ -1,0 +1,262 @@
+"""A fleet of simulated hosts and one lake: how fast rows come in, how large they are, how long
+the questions take that people ask.
+
+What a replay cannot tell is put into each store beside it: samples of the host itself, one every
+ten seconds, with counters that grow at random; and on some hosts a time without work at the
+end, with one process that sleeps or works through it, so that it is known which are idle.
+"""
+
+import concurrent.futures
+import contextlib
+import random
+import resource
+import shutil
+import sqlite3
+import subprocess
+import time
+
+import harness
+import simulated
+from measuring import note
+from simulated import ROOT, command
+
+ROUND_MS = 30_000   # a pipeline of 10 s begins every 30 s
+SHIPPERS = 4        # at once: they wait for the lake most of the time
+ASKED = 5
+HOST_SAMPLE_S = 10
+MINUTE_NS = 60 * 10**9
+
+# By the host's number, modulo 10: minutes without work at the end, and what the one process that
+# is left uses of a processor and writes to storage in the last of them; before, it sleeps. All
+# other hosts work to the end.
+QUIET = {0: (20, 0.005, 0), 1: (20, 0.05, 0), 2: (20, 0.005, 4096), 3: (5, 0.005, 0)}
+SLEEPER = 0.001
+IDLE = {0}
+
+P95_PEAK = ("SELECT name, count(*) AS uses, quantileExact(0.95)(peak_rss_bytes) AS p95_bytes"
+            " FROM standing_tools WHERE peak_rss_bytes IS NOT NULL GROUP BY name ORDER BY 3 DESC, 1")
+IDLE_HOSTS = (ROOT / "tests/bench/idle_hosts.sql").read_text(encoding="utf-8")
+
+
+# --- what a replay cannot tell ------------------------------------------------------------
+
+def insert(database, table, rows):
+    """Rows as dictionaries, each with the next revision of the store."""
+    rev, = database.execute("SELECT rev FROM stream").fetchone()
+    for row in rows:
+        rev += 1
+        row["rev"] = rev
+        database.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
+                         list(row.values()))
+    database.execute("UPDATE stream SET rev = ?", (rev,))
+
+
+def add_host_samples(database, host, chance):
+    """Counters that grow, by a random share of what a busy host of two processors would add."""
+    steps = {"cpu_user_ns": 8e9, "cpu_system_ns": 2e9, "cpu_idle_ns": 10e9, "cpu_iowait_ns": 1e8,
+             "cpu_steal_ns": 1e7, "cpu_some_ns": 2e9, "memory_some_ns": 1e7, "memory_full_ns": 1e6,
+             "io_some_ns": 5e8, "io_full_ns": 2e8, "disk_read_bytes": 4e7, "disk_write_bytes": 8e7,
+             "disk_read_count": 800, "disk_write_count": 900, "disk_busy_ns": 1e9,
+             "network_received_bytes": 2e6, "network_sent_bytes": 5e5, "network_dropped_count": 1}
+    levels = {"running_count": 4, "blocked_count": 1, "load_milli": 3000, "memory_available_bytes": 3e9,
+              "memory_free_bytes": 1e9, "memory_cache_bytes": 2e9, "memory_dirty_bytes": 5e6,
+              "swap_used_bytes": 0}
+    begin, end, boot_unix_ns = database.execute(
+        "SELECT first_seen_unix_ns, last_seen_unix_ns, boot_unix_ns FROM hosts").fetchone()
+    counters = {name: int(step * chance.uniform(0, 1e5)) for name, step in steps.items()}
+    rows = []
+    for unix_ns in range(begin, end, HOST_SAMPLE_S * 10**9):
+        for name, step in steps.items():
+            counters[name] += int(step * chance.random())
+        rows.append({"host_id": host, "unix_ns": unix_ns, "boot_ns": unix_ns - boot_unix_ns, **counters}
+                    | {name: int(level * chance.random()) for name, level in levels.items()})
+    insert(database, "host_samples", rows)
+
+
+def add_quiet_time(database, minutes, share, write_bytes):
+    """The host is heard of for so long after its last work; one process lives on."""
+    database.row_factory = sqlite3.Row
+    process = dict(database.execute(
+        "SELECT * FROM process_rows WHERE cpu_ns > 0 AND tool_id IN"
+        " (SELECT id FROM tools WHERE run_id NOT IN (SELECT id FROM runs WHERE kind = 'system'))"
+        " ORDER BY begin_boot_ns DESC LIMIT 1").fetchone())
+    database.row_factory = None
+    begin_ns = process["end_boot_ns"]
+    points = [(int(SLEEPER * MINUTE_NS * minute), 0) for minute in range(minutes)]
+    points.append((points[-1][0] + int(share * MINUTE_NS), write_bytes))
+    process |= {"id": process["id"] ^ 1, "begin_boot_ns": begin_ns, "end_boot_ns": None, "ended": None,
+                "started_unix_ns": process["started_unix_ns"] + begin_ns - process["begin_boot_ns"],
+                "cpu_ns": points[-1][0], "totals": "sample", "exit_code": None, "read_bytes": 0,
+                "write_bytes": write_bytes, "sent_bytes": 0, "received_bytes": 0}
+    insert(database, "process_rows", [process])
+    insert(database, "samples", [
+        {"process_id": process["id"], "boot_ns": begin_ns + minute * MINUTE_NS, "cpu_ns": cpu_ns,
+         "read_bytes": 0, "write_bytes": written, "rss_anon_bytes": 10**7, "thread_count": 1}
+        for minute, (cpu_ns, written) in enumerate(points)])
+    rev, = database.execute("SELECT rev + 1 FROM stream").fetchone()
+    database.execute("UPDATE hosts SET rev = ?, last_seen_unix_ns = last_seen_unix_ns + ?",
+                     (rev, minutes * MINUTE_NS))
+    database.execute("UPDATE stream SET rev = ?", (rev,))
+
+
+def make_host(programs, directory, number, rounds):
+    """A host's directory with its store; {entity: rows}."""
+    place = directory / f"host-{number}"
+    place.mkdir()
+    store = place / "tracer.db"
+    with simulated.Replay(programs, store, number, rounds, ROUND_MS) as replay:
+        replay.finish()
+    with contextlib.closing(sqlite3.connect(store, isolation_level=None)) as database:
+        database.execute("PRAGMA synchronous = OFF")
+        database.execute("BEGIN")
+        host, = database.execute("SELECT id FROM hosts").fetchone()
+        if number % 10 in QUIET:
+            add_quiet_time(database, *QUIET[number % 10])
+        add_host_samples(database, host, random.Random(number))
+        database.execute("COMMIT")
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return simulated.row_counts(store)
+
+
+# --- shipping -----------------------------------------------------------------------------
+
+def ship(programs, lake, place):
+    """One host's shipper from start to end: what it says of itself."""
+    command(*simulated.shipper_command(programs, lake, place / "tracer.db", place), "--once")
+    return simulated.shipper_status(place)
+
+
+def children_cpu_s():
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def ship_all(programs, lake, places):
+    """Every host's store to the lake, some shippers at once; what it took."""
+    server = lake.process.pid
+    lake_s, shippers_s, begin = simulated.cpu_s(server), children_cpu_s(), time.monotonic()
+    parts = lambda: int(lake.value("SELECT max(n) FROM (SELECT count() AS n FROM system.parts WHERE"
+                                   " active AND database = 'tracer' GROUP BY table)"))
+    with simulated.Sampler(parts, 1) as sampler, concurrent.futures.ThreadPoolExecutor(SHIPPERS) as pool:
+        statuses = list(pool.map(lambda place: ship(programs, lake, place), places))
+    return {"wall_s": time.monotonic() - begin,
+            "batches": sum(status["sent_batch_count"] for status in statuses),
+            "wire_bytes": sum(status["sent_bytes"] for status in statuses),
+            "sent_rows": sum(status["sent_row_count"] for status in statuses),
+            "parts_most": max((count for _, count in sampler.seen), default=0),
+            "lake_cpu_s": simulated.cpu_s(server) - lake_s,
+            "shippers_cpu_s": children_cpu_s() - shippers_s,
+            "lake_resident_bytes": lake.rss_bytes()}
+
+
+def on_the_wire(programs, place):
+    """{entity: (rows, bytes)} of one host's batches, from the files that the other sink makes."""
+    outbox, state = place / "outbox", place / "outbox-state"
+    outbox.mkdir()
+    state.mkdir()
+    command(programs / "shipper/tracer-shipper", "--once", "--config", "/dev/null", "--store",
+            place / "tracer.db", "--state", state, "--directory", outbox, "--log-level", "error")
+    # HOST.ENTITY.FROM-TO.ROWS.ndjson.zst
+    return {name.split(".")[1]: (int(name.split(".")[3]), (outbox / name).stat().st_size)
+            for name in sorted(path.name for path in outbox.iterdir())}
+
+
+# --- questions ----------------------------------------------------------------------------
+
+def multiply(lake, copies):
+    """Each row `copies` times more with other ids, so that questions meet a larger fleet."""
+    for entity in simulated.ENTITIES:
+        columns = [name for name, in lake.rows(
+            f"SELECT name FROM system.columns WHERE database = 'tracer' AND table = '{entity}_rows'")]
+        others = {"user_id", "sender_user_id", "exec_id", "boot_id", "runtime_id", "cloud_instance_id"}
+        cells = {name: f"bitXor({name}, bitShiftLeft(toInt64(copy), 52))" for name in columns
+                 if (name == "id" or name.endswith("_id")) and name not in others}
+        cells["hostname"] = "concat(hostname, '-', toString(copy))"
+        lake.query(f"INSERT INTO tracer.{entity}_rows ({', '.join(columns)})"
+                   f" SELECT {', '.join(cells.get(name, name) for name in columns)}"
+                   f" FROM tracer.{entity}_rows ARRAY JOIN range(1, {copies + 1}) AS copy",
+                   timeout=simulated.COMMAND_LIMIT_S)
+
+
+def some_run(lake):
+    """Of a host in the middle, in the middle of what it did."""
+    return lake.value("SELECT lower(leftPad(hex(id), 16, '0')) FROM tracer.runs WHERE kind = 'command'"
+                      " AND host_id = (SELECT id FROM tracer.hosts ORDER BY id LIMIT 1"
+                      "  OFFSET (SELECT intDiv(count(), 2) FROM tracer.hosts))"
+                      " ORDER BY started_unix_ns LIMIT 1 OFFSET 1")
+
+
+def questions(programs, lake):
+    """{what is asked: a function that asks it}"""
+    run = some_run(lake)
+    environment = simulated.settings_of(lake, "analyst")
+
+    def tracer(*arguments):
+        return lambda: command(programs / "cli/tracer", *arguments, env=environment).splitlines()
+
+    def sql(text):
+        return lambda: lake.rows(text, user="analyst", database="tracer", timeout=simulated.COMMAND_LIMIT_S)
+
+    return {"this run: `tracer --lake URL show RUN`": tracer("show", run),
+            "its processes: `show --processes RUN`": tracer("show", "--processes", run),
+            "latest runs: `tracer --lake URL runs`": tracer("runs"),
+            "p95 peak RSS of each tool, all hosts": sql(P95_PEAK),
+            "idle hosts": sql(IDLE_HOSTS)}
+
+
+def ask(programs, lake, hosts):
+    """{question: {seconds: [...], rows}}, and the right hosts are called idle."""
+    answers = {}
+    for name, asked in questions(programs, lake).items():
+        seconds = []
+        for _ in range(ASKED):
+            begin = time.monotonic()
+            answer = asked()
+            seconds.append(time.monotonic() - begin)
+        answers[name] = {"seconds": seconds, "rows": len(answer)}
+    found = {hostname for hostname, _ in answer}
+    wanted = {f"host-{number:05}" for number in range(1, hosts + 1) if number % 10 in IDLE}
+    if {hostname for hostname in found if hostname.count("-") == 1} != wanted:
+        raise harness.Failure(f"idle hosts: {sorted(found)[:5]}... instead of {sorted(wanted)[:5]}...")
+    return answers
+
+
+def asked_at(programs, lake, hosts):
+    rows = {name: count for name, (count, _) in simulated.stored(lake).items()}
+    return {"hosts": int(lake.value("SELECT count() FROM tracer.hosts")), "rows": sum(rows.values()),
+            "processes": rows["processes"], "answers": ask(programs, lake, hosts)}
+
+
+# --- the section --------------------------------------------------------------------------
+
+def measure(programs, directory, lake, hosts, rounds, copies):
+    command(programs / "cli/tracer", "lake", "init", env=simulated.settings_of(lake, "migrator"))
+    begin = time.monotonic()
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        counts = list(pool.map(lambda number: make_host(programs, directory, number, rounds),
+                               range(1, hosts + 1)))
+    rows = {name: sum(count[name] for count in counts) for name in simulated.ENTITIES}
+    note(f"{hosts} stores with {sum(rows.values())} rows: {time.monotonic() - begin:.0f} s")
+    places = [directory / f"host-{number}" for number in range(1, hosts + 1)]
+    results = {"hosts": hosts, "rows": rows} | ship_all(programs, lake, places)
+    note(f"shipped: {results['wall_s']:.0f} s")
+    before_s = simulated.cpu_s(lake.process.pid)
+    simulated.settle(lake)
+    results["merge_cpu_s"] = simulated.cpu_s(lake.process.pid) - before_s
+    results["stored"] = simulated.stored(lake)
+    if {name: count for name, (count, _) in results["stored"].items()} != {
+            name: count for name, count in rows.items() if count}:
+        raise harness.Failure(f"the stores have {rows}, the lake {results['stored']}")
+    results["compared_rows"] = sum(simulated.compare(lake, place / "tracer.db")
+                                   for place in (places[0], places[-1]))
+    results["store_bytes"] = sum((place / "tracer.db").stat().st_size for place in places)
+    results["wire"] = on_the_wire(programs, places[0])
+    for place in places:
+        shutil.rmtree(place)
+    results["asked"] = [asked_at(programs, lake, hosts)]
+    if copies:
+        begin = time.monotonic()
+        multiply(lake, copies)
+        note(f"{copies} times as much: {time.monotonic() - begin:.0f} s")
+        results["asked"].append(asked_at(programs, lake, hosts))
+    return results

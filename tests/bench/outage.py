@@ -1,0 +1,104 @@
+"""The lake is away while a host goes on: what its shipper needs meanwhile, and how fast everything
+arrives afterwards.
+
+An hour of 1,000 processes a second is replayed into a store as fast as the correlator takes
+it, while a shipper tries in vain to reach the lake. When the lake is back everything must
+arrive: every row of the store is then in the lake, by key and content.
+"""
+
+import os
+import subprocess
+import time
+
+import harness
+import simulated
+from measuring import note
+from simulated import command
+
+RATE = 1000                 # processes a second
+STORY_PROCESSES = 49        # of the recording: a run of its pipeline
+ROUND_MS = STORY_PROCESSES * 1000 // RATE
+MEMORY_PERIOD_S = 0.2
+ARRIVED_LIMIT_S = 1800
+
+
+class Shipper:
+    """tracer-shipper, running beside the correlator."""
+
+    def __init__(self, programs, lake, store, state):
+        state.mkdir()
+        self.state = state
+        self.process = subprocess.Popen(
+            [*simulated.shipper_command(programs, lake, store, state), "--set", "send.interval=1s"],
+            stdin=subprocess.DEVNULL, env=os.environ | {
+                "ASAN_OPTIONS": "quarantine_size_mb=1:thread_local_quarantine_size_kb=64"})
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+
+    def resident_bytes(self):
+        return simulated.memory_bytes(self.process.pid, "VmRSS")
+
+    def status(self, name):
+        return simulated.shipper_status(self.state).get(name, 0)
+
+    def wait(self, what, holds):
+        deadline = time.monotonic() + ARRIVED_LIMIT_S
+        while not holds():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise harness.Failure(f"{what}: not in time, shipper: {self.process.poll()}")
+            time.sleep(0.05)
+
+
+def fill(programs, shipper, store, rounds):
+    """The hour: the store fills while the shipper tries in vain. Seconds that it took."""
+    begin = time.monotonic()
+    with simulated.Replay(programs, store, 1, rounds, ROUND_MS) as replay:
+        shipper.wait("a batch waits", lambda: list(shipper.state.glob("*.ndjson.zst")))
+        replay.finish()
+    return time.monotonic() - begin
+
+
+def catch_up(lake, shipper, store):
+    """The lake is back: until all has arrived, from the shipper's first attempt that succeeds."""
+    with simulated.opened(store) as database:
+        rev, = database.execute("SELECT rev FROM stream").fetchone()
+    lake.start()
+    begin = time.monotonic()
+    shipper_s, lake_s = simulated.cpu_s(shipper.process.pid), simulated.cpu_s(lake.process.pid)
+    shipper.wait("a batch arrives", lambda: shipper.status("sent_row_count"))
+    first_rows, delivering = shipper.status("sent_row_count"), time.monotonic()
+    shipper.wait("all arrives", lambda: shipper.status("shipped_rev") >= rev)
+    return {"wait_s": delivering - begin, "wall_s": time.monotonic() - delivering,
+            "first_rows": first_rows, "rows": shipper.status("sent_row_count"),
+            "wire_bytes": shipper.status("sent_bytes"), "batches": shipper.status("sent_batch_count"),
+            "shipper_cpu_s": simulated.cpu_s(shipper.process.pid) - shipper_s,
+            "lake_cpu_s": simulated.cpu_s(lake.process.pid) - lake_s,
+            "lake_resident_bytes": lake.rss_bytes()}
+
+
+def measure(programs, directory, lake, seconds):
+    """seconds: of the outage, in the host's time."""
+    store = directory / "outage.db"
+    rounds = seconds * RATE // STORY_PROCESSES
+    command(programs / "cli/tracer", "lake", "init", env=simulated.settings_of(lake, "migrator"))
+    lake.kill()
+    with Shipper(programs, lake, store, directory / "outage-state") as shipper, \
+            simulated.Sampler(shipper.resident_bytes, MEMORY_PERIOD_S) as memory:
+        results = {"outage_s": rounds * ROUND_MS / 1000, "replay_s": fill(programs, shipper, store, rounds)}
+        results["rows"] = simulated.row_counts(store)
+        results["store_bytes"] = sum(path.stat().st_size for path in directory.glob("outage.db*"))
+        results["back_s"] = time.monotonic() - memory.began
+        note(f"{sum(results['rows'].values())} rows in the store: {results['replay_s']:.0f} s")
+        results["catch_up"] = catch_up(lake, shipper, store)
+        note(f"all has arrived: {results['catch_up']['wall_s']:.0f} s")
+        results["resident_most_bytes"] = simulated.memory_bytes(shipper.process.pid, "VmHWM")
+    results["resident"] = memory.seen[::len(memory.seen) // 100 + 1]
+    results["compared_rows"] = simulated.compare(lake, store)
+    note(f"compared {results['compared_rows']} rows")
+    return results

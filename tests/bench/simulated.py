@@ -1,0 +1,204 @@
+"""Hosts that are simulated, and their lake: what the sections fleet and outage share.
+
+A host is a recording that host_stream makes its own, replayed by the real correlator into a
+store of its own. The real tracer-shipper sends that to a real ClickHouse on loopback.
+"""
+
+import contextlib
+import itertools
+import json
+import os
+import pathlib
+import re
+import sqlite3
+import subprocess
+import threading
+import time
+import urllib.parse
+import urllib.request
+
+import harness
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+RECORDING = ROOT / "tests/golden/snakemake.rec"
+ENTITIES = {path.stem: re.split(r"\s+WHERE (?:\w\.)?rev > :cursor", path.read_text())[0]
+            for path in sorted((ROOT / "common/store/entities").glob("*.sql"))}
+KEYS = {"samples": "process_id, boot_ns", "host_samples": "unix_ns"}
+COMMAND_LIMIT_S = 600
+CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def settings_of(lake, user):
+    """The environment in which the tracer command is this user of the lake."""
+    return os.environ | {"TRACER_LAKE": lake.url, "TRACER_LAKE_USER": user,
+                         "TRACER_LAKE_PASSWORD_FILE": str(lake.secret(user))}
+
+
+def command(*arguments, **more):
+    result = subprocess.run([str(word) for word in arguments], capture_output=True, text=True,
+                            check=False, timeout=COMMAND_LIMIT_S, **more)
+    if result.returncode:
+        raise harness.Failure(f"{arguments[0]} ended with {result.returncode}: {result.stderr[-500:]}")
+    return result.stdout
+
+
+# --- hosts ------------------------------------------------------------------------------
+
+class Replay:
+    """A correlator that replays the stream of a simulated host, from a pipe."""
+
+    def __init__(self, programs, store, host, rounds, round_ms):
+        rules = store.parent / "no-rules"
+        rules.mkdir(exist_ok=True)
+        self.stream = subprocess.Popen(
+            [programs / "tests/bench/host_stream", RECORDING, str(host), str(rounds), str(round_ms)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        self.correlator = subprocess.Popen(
+            [programs / "correlator/tracer-correlator", "--replay", "/dev/stdin", "--store", store,
+             "--rules", rules, "--retain", "0", "--log-level", "warning"],
+            stdin=self.stream.stdout, stdout=subprocess.DEVNULL)
+        self.stream.stdout.close() # the correlator alone has it
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for process in (self.stream, self.correlator):
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+
+    def is_over(self):
+        return self.correlator.poll() is not None
+
+    def finish(self):
+        for process in (self.correlator, self.stream):
+            if process.wait(COMMAND_LIMIT_S) != 0:
+                raise harness.Failure(f"{process.args[0]} ended with {process.returncode}")
+
+
+def shipper_command(programs, lake, store, state):
+    return [str(word) for word in (
+        programs / "shipper/tracer-shipper", "--store", store, "--state", state, "--config",
+        "/dev/null", "--url", lake.url, "--set", "lake.user=shipper", "--set",
+        f"lake.password-file={lake.secret('shipper')}", "--log-level", "error")]
+
+
+def shipper_status(state):
+    """What a shipper says of itself; nothing yet is {}."""
+    with contextlib.suppress(FileNotFoundError, json.JSONDecodeError):
+        return json.loads((state / "status.json").read_text())
+    return {}
+
+
+def opened(store):
+    """A store, to be read."""
+    return contextlib.closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True))
+
+
+def row_counts(store):
+    """{entity: rows} of a store."""
+    with opened(store) as database:
+        return {name: database.execute(f"SELECT count(*) FROM ({base})").fetchone()[0]
+                for name, base in ENTITIES.items()}
+
+
+# --- the lake against the store -----------------------------------------------------------
+
+def columns_of(store, entity):
+    with opened(store) as database:
+        return [name for name, *_ in database.execute(f"{ENTITIES[entity]} LIMIT 0").description]
+
+
+def store_lines(store, entity, columns):
+    """Every row as a line of JSON, in the order of the key. Arguments are in hexadecimal."""
+    cells = ", ".join("hex(arguments)" if name == "arguments" else name for name in columns)
+    with opened(store) as database:
+        database.execute("PRAGMA cache_size = -262144")
+        for line, in database.execute(f"SELECT json_array({cells}) FROM ({ENTITIES[entity]})"
+                                      f" ORDER BY {KEYS.get(entity, 'id')}"):
+            yield line
+
+
+def lake_lines(lake, entity, columns, host_id):
+    """The same of what stands in the lake."""
+    arguments = "hex(arrayStringConcat(arrayMap(word -> concat(word, char(0)), arguments)))"
+    cells = ", ".join(arguments if name == "arguments" else name for name in columns)
+    query = urllib.parse.urlencode({
+        "query": f"SELECT {cells} FROM tracer.{entity}_rows FINAL WHERE host_id = {host_id}"
+                 f" ORDER BY {KEYS.get(entity, 'id')} FORMAT CustomSeparated",
+        "format_custom_escaping_rule": "JSON", "format_custom_field_delimiter": ",",
+        "format_custom_row_before_delimiter": "[", "format_custom_row_after_delimiter": "]\n",
+        "output_format_json_quote_64bit_integers": 0,
+        "output_format_json_escape_forward_slashes": 0})
+    with urllib.request.urlopen(f"{lake.url}/?{query}", timeout=COMMAND_LIMIT_S) as answer:
+        for line in answer:
+            yield line.decode().rstrip("\n")
+
+
+def compare(lake, store):
+    """Every row of the store is in the lake, by key and content, and no other of its host."""
+    with opened(store) as database:
+        host_id, = database.execute("SELECT id FROM hosts").fetchone()
+    count = 0
+    for entity in ENTITIES:
+        columns = columns_of(store, entity)
+        for expected, found in itertools.zip_longest(store_lines(store, entity, columns),
+                                                     lake_lines(lake, entity, columns, host_id)):
+            if expected != found:
+                raise harness.Failure(f"{entity}: the store has {expected}, the lake {found}")
+            count += 1
+    return count
+
+
+# --- what it takes ------------------------------------------------------------------------
+
+def cpu_s(pid):
+    """Of a process with all its threads, also those that have ended."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / CLOCK_TICKS
+
+
+def memory_bytes(pid, which):
+    """VmRSS, or VmHWM: the most that VmRSS ever was."""
+    for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith(which):
+            return int(line.split()[1]) * 1024
+    raise ProcessLookupError(pid)
+
+
+class Sampler(threading.Thread):
+    """Calls `look` again and again and keeps (seconds since it began, what it said)."""
+
+    def __init__(self, look, period_s):
+        super().__init__(daemon=True)
+        self.look, self.period_s = look, period_s
+        self.seen = []
+        self.ended = threading.Event()
+        self.began = time.monotonic()
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ended.set()
+        self.join()
+
+    def run(self):
+        while not self.ended.wait(self.period_s):
+            with contextlib.suppress(OSError): # what it looks at is not there yet, or gone
+                self.seen.append((time.monotonic() - self.began, self.look()))
+
+
+def settle(lake):
+    """Until every part is merged as far as it goes: bytes a row are those of rows that stay."""
+    for name in ENTITIES:
+        lake.query(f"OPTIMIZE TABLE tracer.{name}_rows FINAL", timeout=COMMAND_LIMIT_S)
+
+
+def stored(lake):
+    """{entity: (rows, bytes on disk)} of what is active."""
+    return {table.removesuffix("_rows"): (int(rows), int(size)) for table, rows, size in lake.rows(
+        "SELECT table, sum(rows), sum(bytes_on_disk) FROM system.parts WHERE active"
+        " AND database = 'tracer' AND table LIKE '%_rows' AND rows > 0 GROUP BY table ORDER BY table")}
