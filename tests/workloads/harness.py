@@ -18,10 +18,11 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent))
-from testing import CONFINED, Skip  # noqa: E402 (the line above comes first)
+from daemons import die_with_parent  # noqa: E402 (the line above comes first)
+from testing import CONFINED, Skip  # noqa: E402
 
-START_TIMEOUT_S = 20
-STOP_TIMEOUT_S = 30
+START_TIMEOUT_S = 60
+STOP_TIMEOUT_S = 60
 WORKLOAD_TIMEOUT_S = 120
 # The kernel frees a process, and says its final figures, up to this long after it was reaped.
 FINAL_RECORDS_S = 0.3
@@ -77,7 +78,8 @@ class Daemons:
         log = open(self.directory / f"{name}.log", "wb")
         process = subprocess.Popen([*map(str, command), "--ready-fd", str(ready_write)],
                                    stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                   pass_fds=[ready_write], env=CONFINED)
+                                   pass_fds=[ready_write], env=CONFINED,
+                                   preexec_fn=die_with_parent)
         os.close(ready_write)
         os.set_blocking(ready_read, False)
         deadline = time.monotonic() + START_TIMEOUT_S
@@ -112,6 +114,14 @@ class Daemons:
             if status != 0:
                 raise Failure(f"{name} ended with {status}: {self.log(name)}")
 
+    def replay(self, recording, store):
+        command = [self.programs / "correlator/tracer-correlator", "--replay", recording,
+                   "--store", store, "--retain", "0"]
+        result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False,
+                                env=CONFINED)
+        if result.returncode:
+            raise Failure(f"replay ended with {result.returncode}: {result.stderr.decode()}")
+
     def stop(self):
         """Ends what still runs. The probe first: it detaches."""
         for process in (self.probe, self.correlator):
@@ -123,14 +133,17 @@ class Daemons:
                     process.kill()
                     process.wait()
 
-    def tracer(self, *arguments):
-        """What `tracer ... --json` prints."""
-        command = [self.programs / "cli/tracer", *arguments, "--json", "--store", self.store]
+    def tell(self, *arguments):
+        """What `tracer ...` prints."""
+        command = [self.programs / "cli/tracer", *arguments, "--store", self.store]
         result = subprocess.run([str(word) for word in command], capture_output=True, check=False)
         if result.returncode != 0:
             message = result.stderr.decode(errors="replace").strip()
             raise Failure(f"tracer {' '.join(arguments)} ended with {result.returncode}: {message}")
-        return json.loads(result.stdout)
+        return result.stdout.decode()
+
+    def tracer(self, *arguments):
+        return json.loads(self.tell(*arguments, "--json"))
 
     def reports(self, directory):
         """Every run that began in `directory` or below, oldest first, each with all it holds."""

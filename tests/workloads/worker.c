@@ -1,11 +1,11 @@
 /* A program that the workloads run under many names, so that the names of tools,
  * how many processes there are and what they do are known by construction.
  *
- *   NAME [--copy] [--cpu MS] [--sleep MS] [--exit CODE] [--daemon]
+ *   NAME [--copy] [--cpu MS] [--memory MIB] [--sleep MS] [--crash] [--exit CODE] [--daemon]
  *
- * Copies its input to its output, uses so much CPU, sleeps so long, and
- * exits with that code. --daemon leaves a twice-forked child in a session of its own
- * to do it, and returns at once.
+ * Copies its input to its output, uses so much CPU and memory, sleeps so long, and
+ * exits with that code, or by using memory that it may not. --daemon leaves a twice-forked
+ * child in a session of its own to do it, and returns at once.
  *
  * Under the name `tracer`, as in `tracer run -- COMMAND...`, it runs the command and
  * passes its status on: the mark that the correlator knows, without the daemons that
@@ -16,15 +16,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 struct options {
 	long cpu_ms;
+	long memory_mib;
 	long sleep_ms;
 	int exit_code;
 	bool copy;
+	bool crash;
 	bool daemon;
 };
 
@@ -37,8 +41,12 @@ static void options_parse(struct options *options, int argc, char **argv)
 			options->copy = true;
 		else if (!strcmp(argv[i], "--daemon"))
 			options->daemon = true;
+		else if (!strcmp(argv[i], "--crash"))
+			options->crash = true;
 		else if (!strcmp(argv[i], "--cpu") && has_value)
 			options->cpu_ms = atol(argv[++i]);
+		else if (!strcmp(argv[i], "--memory") && has_value)
+			options->memory_mib = atol(argv[++i]);
 		else if (!strcmp(argv[i], "--sleep") && has_value)
 			options->sleep_ms = atol(argv[++i]);
 		else if (!strcmp(argv[i], "--exit") && has_value)
@@ -61,6 +69,33 @@ static void copy_input(void)
 
 	while ((size = fread(buffer, 1, sizeof(buffer), stdin)))
 		fwrite(buffer, 1, size, stdout);
+}
+
+/* Piece by piece, so that whoever sets a limit sees it grow. */
+static void take_memory(long mib)
+{
+	const size_t piece_bytes = 1024 * 1024;
+
+	for (long i = 0; i < mib; i++) {
+		void *piece = mmap(NULL, piece_bytes, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (piece == MAP_FAILED)
+			err(1, "mmap");
+		memset(piece, 1, piece_bytes);
+	}
+}
+
+/* With a core file, where the limits allow one. */
+static void crash(void)
+{
+	static volatile int *volatile nowhere;
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_CORE, &limit);
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_CORE, &limit);
+	*nowhere = 0;
 }
 
 /* Returns in the grandchild only. */
@@ -114,6 +149,9 @@ int main(int argc, char **argv)
 		copy_input();
 	while (cpu_used_ms() < options.cpu_ms)
 		;
+	take_memory(options.memory_mib);
 	usleep((useconds_t)options.sleep_ms * 1000);
+	if (options.crash)
+		crash();
 	return options.exit_code;
 }

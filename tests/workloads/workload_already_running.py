@@ -1,27 +1,16 @@
 """A pipeline that was half-way when the probe came: what was alive is found, what had ended is
 not made up, and what follows belongs to the same run."""
 
-import time
-
-from harness import HERE, Failure
+from harness import HERE
 from model import check_consistent, difference, task_line, tools_of
-
-START_TIMEOUT_S = 10
-
-
-def wait_for(path):
-    deadline = time.monotonic() + START_TIMEOUT_S
-    while not path.exists():
-        if time.monotonic() > deadline:
-            raise Failure(f"the workload does not get to {path.name}")
-        time.sleep(0.02)
+from testing import wait_until
 
 
 def check(bench):
     bench.worker("early", "long", "late")
     directory = bench.work_directory("work", "nobody")
     process = bench.start(["bash", bench.fixture(HERE / "already.sh")], directory)
-    wait_for(directory / "half-way")
+    wait_until("half of it", (directory / "half-way").exists)
     bench.daemons.start()
     (directory / "watched").touch()
     bench.wait(process)

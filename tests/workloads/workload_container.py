@@ -2,6 +2,7 @@
 says which container it ran in."""
 
 import json
+import secrets
 import shutil
 import subprocess
 
@@ -9,7 +10,7 @@ import model
 from harness import HERE, remove_cgroups, require
 from model import Run, Task
 
-CONTAINER = "7261636572" + "0" * 54
+CONTAINER = secrets.token_hex(32)
 # Where Docker has runc put its containers: a cgroup path is all that tells of the runtime.
 CGROUP = f"/docker/{CONTAINER}"
 

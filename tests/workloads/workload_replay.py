@@ -3,18 +3,12 @@
 import subprocess
 
 import pipeline
-from harness import Failure
-
 
 
 def replay(bench, recording, name):
     """Lines of the store that a replay writes."""
     store = bench.directory / name
-    command = [bench.programs / "correlator/tracer-correlator", "--replay", recording,
-               "--store", store, "--retain", "0"]
-    result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    if result.returncode:
-        raise Failure(f"replay ended with {result.returncode}: {result.stderr.decode()}")
+    bench.daemons.replay(recording, store)
     return dump(store)
 
 

@@ -1,10 +1,9 @@
 """A plain bash script with no engine: the script is the orchestrator, what it starts are tasks."""
 
-import time
-
 import model
 from harness import HERE
 from model import Run, Task
+from testing import wait_until
 
 EXPECTED = Run(
     # mkdir opens no task: it stays with the script.
@@ -22,7 +21,12 @@ EXPECTED = Run(
         Task("generic", "verify", {"verify": 1}, status="failed"),
         Task("generic", "report", {"report": 1}),
     ])
-DAEMON_LIVES_S = 2
+
+
+def ended_count(bench, directory, program):
+    return sum(process["program"] == program and process["ended"] == "exit"
+               for report in bench.daemons.reports(directory)
+               for task in report["tasks"] for process in task["processes"])
 
 
 def check(bench):
@@ -31,7 +35,7 @@ def check(bench):
     directory = bench.work_directory("work", "nobody")
     bench.daemons.start()
     waited_ns = bench.wait(bench.start(["bash", bench.fixture(HERE / "script.sh")], directory))
-    time.sleep(DAEMON_LIVES_S)
+    wait_until("the daemon's end", lambda: ended_count(bench, directory, "ledger") == 3)
     bench.daemons.finish()
 
     reports = bench.daemons.reports(directory)

@@ -1,0 +1,4 @@
+#!/bin/bash
+# A step that somebody kills.
+prepare --cpu 10
+endless --sleep 60000

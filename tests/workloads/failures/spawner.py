@@ -1,0 +1,8 @@
+"""Spawns a program whose input is a FIFO: until somebody opens the other end, the kernel has this
+one in uninterruptible sleep, as a dead file server would."""
+import os
+import sys
+
+child = os.posix_spawn("/bin/true", ["true"], os.environ,
+                       file_actions=[(os.POSIX_SPAWN_OPEN, 0, sys.argv[1], os.O_RDONLY, 0)])
+os.waitpid(child, 0)

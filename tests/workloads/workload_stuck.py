@@ -1,0 +1,88 @@
+"""Processes that stand still. Live for the two minutes after which uninterruptible sleep is told;
+then, for half an hour without CPU or I/O, the same stream with a clock that runs faster."""
+
+import os
+import re
+import sys
+import time
+
+from harness import HERE
+from testing import wait_until
+
+sys.path.insert(0, str(HERE.parent / "faults"))
+import recording  # noqa: E402 (the line above comes first)
+
+TOLD_AFTER_S = 120
+STRETCH = 20
+BLOCKED = "in uninterruptible sleep, without CPU or I/O,"
+LIVE = [("stuck", rf"spawner\.py \(pid \d+\) was {BLOCKED} for 1[2-9]\d s", True)]
+QUIET = "without CPU or I/O, like all of its task,"
+STRETCHED = [
+    ("stuck", rf"spawner\.py \(pid \d+\) was {BLOCKED} for \d+ s", True),
+    # What it spawned, which waits for the other end of its input, and not uninterruptibly.
+    ("stuck", rf"spawner\.py \(pid \d+\) was {QUIET} for \d+ s", True),
+    ("stuck", rf"lonely \(pid \d+\) is {QUIET} for more than 18\d\d s", False),
+    ("idle", r"waiting \(pid \d+\) is without CPU or I/O for more than 18\d\d s", False)]
+
+
+def stretch(path, to):
+    """The recording with a clock that runs faster once it has begun."""
+    messages = recording.read(path)
+    begin = messages[0][1]["boot_ns"]
+
+    def later(boot_ns):
+        return max(0, boot_ns - begin) * (STRETCH - 1)
+    recording.write(to, path, recording.shifted(
+        messages, shift_boot=lambda ns: ns + later(ns),
+        shift_unix=lambda unix_ns, boot_ns: unix_ns + later(boot_ns)))
+
+
+def incidents(bench):
+    """Of the workload, which has not ended."""
+    report, = bench.daemons.reports(bench.directory / "work")
+    return report["incidents"]
+
+
+def check_told(bench, expected):
+    report, = bench.daemons.reports(bench.directory / "work")
+    shown = bench.daemons.tell("show", report["run"]["id"])
+    found, problems = report["incidents"], []
+    for kind, sentence, is_over in expected:
+        rows = [row for row in found if row["kind"] == kind and
+                re.fullmatch(sentence, row["sentence"]) and
+                (row["end_boot_ns"] is not None) == is_over]
+        if len(rows) != 1:
+            problems.append(f"{len(rows)} incidents as {sentence}")
+        elif rows[0]["sentence"] not in shown:
+            problems.append(f"`tracer show` does not print {rows[0]['sentence']}: {shown}")
+    if len(found) != len(expected):
+        problems.append(f"told are {[(row['kind'], row['sentence']) for row in found]}")
+    return problems
+
+
+def watch(bench):
+    """Until the one in uninterruptible sleep is told of, and has ended."""
+    directory = bench.work_directory("work", "nobody")
+    for name in ("spawner.py", "ticker.py"):
+        (directory / name).write_text((HERE / "failures" / name).read_text())
+    os.mkfifo(directory / "fifo", 0o644)
+    bench.daemons.start()
+    bench.start(["bash", bench.fixture(HERE / "failures/stuck.sh")], directory)
+    time.sleep(TOLD_AFTER_S)
+    wait_until("an incident", lambda: incidents(bench))
+    os.close(os.open(directory / "fifo", os.O_WRONLY))
+    wait_until("its end", lambda: incidents(bench)[0]["end_boot_ns"])
+    bench.daemons.finish()
+
+
+def check(bench):
+    bench.worker("lonely", "waiting")
+    path = bench.directory / "recording"
+    bench.daemons.correlator_options = ["--record", path]
+    watch(bench)
+    problems = [f"live: {line}" for line in check_told(bench, LIVE)]
+    stretched = path.with_name("stretched")
+    stretch(path, stretched)
+    bench.daemons.store = path.with_name("stretched.db")
+    bench.daemons.replay(stretched, bench.daemons.store)
+    return problems + [f"half an hour: {line}" for line in check_told(bench, STRETCHED)]
