@@ -8,7 +8,6 @@ from storm import own_prefix
 from testing import CONFINED, same
 
 HOUR_NS = 3600 * 10**9
-SLEEP_S = 2.5
 COMMANDS = 20
 
 
@@ -17,12 +16,13 @@ def record_a_morning(bench, daemons):
     that lives through it."""
     path = daemons.directory / "recording"
     probe = daemons.start_probe("--record", path, "--period", "0.2")
-    sleeper = subprocess.Popen(["sleep", str(SLEEP_S)])
+    sleeper = subprocess.Popen(["sleep", "1000"])
     bench.storm(count=COMMANDS, rate=100).wait()
     time.sleep(0.5)
     middle = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
     time.sleep(0.5)
     bench.storm(first=COMMANDS, count=COMMANDS, rate=100).wait()
+    sleeper.terminate()
     sleeper.wait()
     time.sleep(0.5)
     probe.stop()

@@ -22,7 +22,7 @@ from testing import CONFINED  # noqa: E402 (the line above comes first)
 MAGIC = b"tracer-record-2\n"
 # Emulated processors beside other tests are a hundred times slower than a quiet host's.
 EMULATED = "TRACER_TEST_EMULATED" in os.environ
-READY_TIMEOUT_S = 120 if EMULATED else 30
+READY_TIMEOUT_S = 120 if EMULATED else 60
 SETTLE_TIMEOUT_S = 120 if EMULATED else 60
 # The kernel frees a process, and says its final figures, up to this long after it was reaped.
 FINAL_RECORDS_S = 0.5
@@ -84,7 +84,7 @@ class Probe:
     def log(self):
         return self.log_path.read_text(errors="replace")
 
-    def wait_for_log(self, text, timeout_s=10):
+    def wait_for_log(self, text, timeout_s=SETTLE_TIMEOUT_S):
         deadline = time.monotonic() + timeout_s
         while text not in self.log():
             assert time.monotonic() < deadline, f"{text!r} is not in the log: {self.log()}"
@@ -99,7 +99,7 @@ class Probe:
         """Ends it as a service manager would."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
-        status = self.process.wait(30)
+        status = self.process.wait(SETTLE_TIMEOUT_S)
         assert status == 0, f"the probe ended with {status}: {self.log()}"
 
     def resident_bytes(self):
@@ -139,6 +139,29 @@ class Recording:
         time.sleep(FINAL_RECORDS_S)
         self.probe.stop()
         self.messages = read_messages(self.build, self.path)
+
+    def so_far(self):
+        """The whole messages that are in it by now."""
+        data = self.path.read_bytes()
+        end = len(MAGIC)
+        while (behind := end + 4 + int.from_bytes(data[end:end + 4], "big")) <= len(data):
+            end = behind
+        path = self.path.with_suffix(".so-far")
+        path.write_bytes(data[:end])
+        return read_messages(self.build, path)
+
+    def wait_for(self, what, holds):
+        """Until that is true of what it has by now."""
+        deadline = time.monotonic() + SETTLE_TIMEOUT_S
+        while not holds(self.so_far()):
+            assert time.monotonic() < deadline, f"{what} has not come in {SETTLE_TIMEOUT_S} s"
+            time.sleep(0.1)
+
+    def wait_for_look(self, pid):
+        """Until the probe has looked at that process as it is now."""
+        now = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+        self.wait_for(f"a look at process {pid}", lambda found: any(
+            sample["boot_ns"] > now for sample in found.of("sample", pid)))
 
 
 def unpack_unsigned(data, at):

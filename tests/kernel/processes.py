@@ -3,14 +3,19 @@
 A test is a function test_NAME(directory) that raises where something is wrong.
 """
 
+import contextlib
 import os
 import pathlib
 import shutil
+import signal
 import sys
 import tempfile
+import time
 
 from probe_harness import FinalMissing
 from testing import Skip, find_tests, succeeds
+
+CGROUP_TIMEOUT_S = 30
 
 
 class Child:
@@ -20,6 +25,7 @@ class Child:
         """`body` runs in the child; its return value is the exit status."""
         self.pid = os.fork()
         if self.pid == 0:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
             status = 99
             try:
                 status = body() or 0
@@ -35,6 +41,21 @@ class Child:
             self.run_delay_ns = int(schedstat.read().split()[1])
         _, self.status, self.usage = os.wait4(self.pid, 0)
         return self
+
+
+class Gate:
+    """What processes of a test wait at until it is opened."""
+
+    WAITING_MAX = 100
+
+    def __init__(self):
+        self.reader, self.writer = os.pipe()
+
+    def wait(self):
+        os.read(self.reader, 1)
+
+    def open(self):
+        os.write(self.writer, bytes(self.WAITING_MAX))
 
 
 def run(path, *argv):
@@ -85,11 +106,39 @@ def limit_memory(group, limit_bytes):
         (group / "memory.limit_in_bytes").write_text(str(limit_bytes))
 
 
+@contextlib.contextmanager
+def cgroup(hierarchy, *names):
+    """A group of the test's own, below further ones of those names; they go with the block. Whose
+    processes ended a moment ago can still be busy."""
+    paths = [hierarchy / f"tracer-check-{os.getpid()}"]
+    for name in names:
+        paths.append(paths[-1] / name)
+    paths[-1].mkdir(parents=True)
+    try:
+        yield paths[-1]
+    finally:
+        for path in reversed(paths):
+            remove_cgroup(path)
+
+
+def remove_cgroup(path):
+    deadline = time.monotonic() + CGROUP_TIMEOUT_S
+    while True:
+        try:
+            return path.rmdir()
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
+
+
 def run_test(test):
-    """In a directory of its own; again where the kernel has kept a final figure to itself, which
-    it does not twice."""
+    """In a directory of its own, where all that it makes lies; again where the kernel has kept a
+    final figure to itself, which it does not twice."""
     for is_last in (False, True):
+        tempfile.tempdir = None
         directory = pathlib.Path(tempfile.mkdtemp(prefix="tracer-check-"))
+        tempfile.tempdir = str(directory)
         try:
             return test(directory)
         except FinalMissing:
@@ -104,6 +153,8 @@ def main(prefix, namespace):
     if os.geteuid() != 0:
         print(f"skip - {prefix}: needs root")
         return 0
+    # Ends through the clean-up of the test that runs.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     failed = 0
     for name, test in find_tests(namespace, sys.argv[2:]).items():
         failed += not succeeds(f"{prefix}: {name}", run_test, test)
