@@ -5,7 +5,7 @@ set -euo pipefail
 
 early --cpu 10
 early --cpu 10
-long --sleep 3000 &
+long --until watched --sleep 100 &
 touch half-way
 until [[ -e watched ]]; do
 	sleep 0.1

@@ -1,11 +1,12 @@
 /* A program that the workloads run under many names, so that the names of tools,
  * how many processes there are and what they do are known by construction.
  *
- *   NAME [--copy] [--cpu MS] [--memory MIB] [--sleep MS] [--crash] [--exit CODE] [--daemon]
+ *   NAME [--copy] [--cpu MS] [--memory MIB] [--sleep MS] [--until FILE] [--crash]
+ *        [--exit CODE] [--daemon]
  *
- * Copies its input to its output, uses so much CPU and memory, sleeps so long, and
- * exits with that code, or by using memory that it may not. --daemon leaves a twice-forked
- * child in a session of its own to do it, and returns at once.
+ * Copies its input to its output, uses so much CPU and memory, sleeps so long, waits until
+ * there is that file, and exits with that code, or by using memory that it may not. --daemon
+ * leaves a twice-forked child in a session of its own to do it, and returns at once.
  *
  * Under the name `tracer`, as in `tracer run -- COMMAND...`, it runs the command and
  * passes its status on: the mark that the correlator knows, without the daemons that
@@ -26,6 +27,7 @@ struct options {
 	long cpu_ms;
 	long memory_mib;
 	long sleep_ms;
+	const char *until;
 	int exit_code;
 	bool copy;
 	bool crash;
@@ -49,6 +51,8 @@ static void options_parse(struct options *options, int argc, char **argv)
 			options->memory_mib = atol(argv[++i]);
 		else if (!strcmp(argv[i], "--sleep") && has_value)
 			options->sleep_ms = atol(argv[++i]);
+		else if (!strcmp(argv[i], "--until") && has_value)
+			options->until = argv[++i];
 		else if (!strcmp(argv[i], "--exit") && has_value)
 			options->exit_code = atoi(argv[++i]);
 	}
@@ -151,6 +155,8 @@ int main(int argc, char **argv)
 		;
 	take_memory(options.memory_mib);
 	usleep((useconds_t)options.sleep_ms * 1000);
+	while (options.until && access(options.until, F_OK) < 0)
+		usleep(10 * 1000);
 	if (options.crash)
 		crash();
 	return options.exit_code;
