@@ -2,8 +2,9 @@
 the questions take that people ask.
 
 What a replay cannot tell is put into each store beside it: samples of the host itself, one every
-ten seconds, with counters that grow at random; and on some hosts a time without work at the
-end, with one process that sleeps or works through it, so that it is known which are idle.
+ten seconds, with counters that grow at random; one process that goes on, and has a sample every
+second; and on some hosts a time without work at the end, through which one process sleeps or
+nearly does, so that it is known which are idle.
 """
 
 import concurrent.futures
@@ -12,7 +13,6 @@ import random
 import resource
 import shutil
 import sqlite3
-import subprocess
 import time
 
 import harness
@@ -24,7 +24,8 @@ ROUND_MS = 30_000   # a pipeline of 10 s begins every 30 s
 SHIPPERS = 4        # at once: they wait for the lake most of the time
 ASKED = 5
 HOST_SAMPLE_S = 10
-MINUTE_NS = 60 * 10**9
+SECOND_NS = 10**9
+MINUTE_NS = 60 * SECOND_NS
 
 # By the host's number, modulo 10: minutes without work at the end, and what the one process that
 # is left uses of a processor and writes to storage in the last of them; before, it sleeps. All
@@ -34,7 +35,8 @@ SLEEPER = 0.001
 IDLE = {0}
 
 P95_PEAK = ("SELECT name, count(*) AS uses, quantileExact(0.95)(peak_rss_bytes) AS p95_bytes"
-            " FROM standing_tools WHERE peak_rss_bytes IS NOT NULL GROUP BY name ORDER BY 3 DESC, 1")
+            " FROM standing_tools WHERE peak_rss_bytes IS NOT NULL GROUP BY name"
+            " ORDER BY 3 DESC, 1")
 IDLE_HOSTS = (ROOT / "tests/bench/idle_hosts.sql").read_text(encoding="utf-8")
 
 
@@ -46,7 +48,8 @@ def insert(database, table, rows):
     for row in rows:
         rev += 1
         row["rev"] = rev
-        database.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
+        places = ", ".join("?" * len(row))
+        database.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({places})",
                          list(row.values()))
     database.execute("UPDATE stream SET rev = ?", (rev,))
 
@@ -58,41 +61,66 @@ def add_host_samples(database, host, chance):
              "io_some_ns": 5e8, "io_full_ns": 2e8, "disk_read_bytes": 4e7, "disk_write_bytes": 8e7,
              "disk_read_count": 800, "disk_write_count": 900, "disk_busy_ns": 1e9,
              "network_received_bytes": 2e6, "network_sent_bytes": 5e5, "network_dropped_count": 1}
-    levels = {"running_count": 4, "blocked_count": 1, "load_milli": 3000, "memory_available_bytes": 3e9,
-              "memory_free_bytes": 1e9, "memory_cache_bytes": 2e9, "memory_dirty_bytes": 5e6,
-              "swap_used_bytes": 0}
+    levels = {"running_count": 4, "blocked_count": 1, "load_milli": 3000,
+              "memory_available_bytes": 3e9, "memory_free_bytes": 1e9, "memory_cache_bytes": 2e9,
+              "memory_dirty_bytes": 5e6, "swap_used_bytes": 0}
     begin, end, boot_unix_ns = database.execute(
         "SELECT first_seen_unix_ns, last_seen_unix_ns, boot_unix_ns FROM hosts").fetchone()
     counters = {name: int(step * chance.uniform(0, 1e5)) for name, step in steps.items()}
     rows = []
-    for unix_ns in range(begin, end, HOST_SAMPLE_S * 10**9):
+    for unix_ns in range(begin, end, HOST_SAMPLE_S * SECOND_NS):
         for name, step in steps.items():
             counters[name] += int(step * chance.random())
-        rows.append({"host_id": host, "unix_ns": unix_ns, "boot_ns": unix_ns - boot_unix_ns, **counters}
-                    | {name: int(level * chance.random()) for name, level in levels.items()})
+        now = {name: int(level * chance.random()) for name, level in levels.items()}
+        rows.append({"host_id": host, "unix_ns": unix_ns, "boot_ns": unix_ns - boot_unix_ns,
+                     **counters, **now})
     insert(database, "host_samples", rows)
 
 
-def add_quiet_time(database, minutes, share, write_bytes):
-    """The host is heard of for so long after its last work; one process lives on."""
+def add_process(database, first, begin_ns, samples):
+    """One that goes on: like the first or last of a pipeline, with these samples."""
     database.row_factory = sqlite3.Row
     process = dict(database.execute(
         "SELECT * FROM process_rows WHERE cpu_ns > 0 AND tool_id IN"
         " (SELECT id FROM tools WHERE run_id NOT IN (SELECT id FROM runs WHERE kind = 'system'))"
-        " ORDER BY begin_boot_ns DESC LIMIT 1").fetchone())
+        f" ORDER BY begin_boot_ns {'ASC' if first else 'DESC'} LIMIT 1").fetchone())
     database.row_factory = None
-    begin_ns = process["end_boot_ns"]
-    points = [(int(SLEEPER * MINUTE_NS * minute), 0) for minute in range(minutes)]
-    points.append((points[-1][0] + int(share * MINUTE_NS), write_bytes))
-    process |= {"id": process["id"] ^ 1, "begin_boot_ns": begin_ns, "end_boot_ns": None, "ended": None,
-                "started_unix_ns": process["started_unix_ns"] + begin_ns - process["begin_boot_ns"],
-                "cpu_ns": points[-1][0], "totals": "sample", "exit_code": None, "read_bytes": 0,
-                "write_bytes": write_bytes, "sent_bytes": 0, "received_bytes": 0}
+    begin_unix_ns = process["started_unix_ns"] + begin_ns - process["begin_boot_ns"]
+    process |= {"id": process["id"] ^ 1, "begin_boot_ns": begin_ns, "end_boot_ns": None,
+                "ended": None, "started_unix_ns": begin_unix_ns, "totals": "sample",
+                "exit_code": None, "sent_bytes": 0, "received_bytes": 0}
+    process |= {name: samples[-1][name] for name in ("cpu_ns", "read_bytes", "write_bytes")}
     insert(database, "process_rows", [process])
-    insert(database, "samples", [
-        {"process_id": process["id"], "boot_ns": begin_ns + minute * MINUTE_NS, "cpu_ns": cpu_ns,
-         "read_bytes": 0, "write_bytes": written, "rss_anon_bytes": 10**7, "thread_count": 1}
-        for minute, (cpu_ns, written) in enumerate(points)])
+    insert(database, "samples", [{"process_id": process["id"], "sent_bytes": 0,
+                                  "received_bytes": 0, **sample} for sample in samples])
+
+
+def add_worker(database, chance):
+    """A process that works as long as the host does."""
+    begin_ns, end_ns = database.execute(
+        "SELECT min(begin_boot_ns), max(end_boot_ns) FROM runs").fetchone()
+    now = dict.fromkeys(("cpu_ns", "run_delay_ns", "read_bytes", "write_bytes"), 0)
+    samples = []
+    for boot_ns in range(begin_ns, end_ns, SECOND_NS):
+        for name, most in (("cpu_ns", SECOND_NS), ("run_delay_ns", SECOND_NS // 10),
+                           ("read_bytes", 10**7), ("write_bytes", 10**6)):
+            now[name] += chance.randrange(most)
+        samples.append({"boot_ns": boot_ns + chance.randrange(SECOND_NS // 100), **now,
+                        "rss_anon_bytes": 4096 * chance.randrange(10**5), "thread_count": 4,
+                        "rss_file_bytes": 4096 * 3000, "rss_shmem_bytes": 0, "swap_bytes": 0,
+                        "uninterruptible_count": 0})
+    add_process(database, True, begin_ns, samples)
+
+
+def add_quiet_time(database, minutes, share, write_bytes):
+    """The host is heard of for so long after its last work."""
+    begin_ns, = database.execute("SELECT max(end_boot_ns) FROM runs").fetchone()
+    samples = [{"boot_ns": begin_ns + minute * MINUTE_NS, "read_bytes": 0, "write_bytes": 0,
+                "cpu_ns": int(SLEEPER * MINUTE_NS * minute)} for minute in range(minutes)]
+    samples.append({"boot_ns": begin_ns + minutes * MINUTE_NS, "read_bytes": 0,
+                    "write_bytes": write_bytes,
+                    "cpu_ns": samples[-1]["cpu_ns"] + int(share * MINUTE_NS)})
+    add_process(database, False, begin_ns, samples)
     rev, = database.execute("SELECT rev + 1 FROM stream").fetchone()
     database.execute("UPDATE hosts SET rev = ?, last_seen_unix_ns = last_seen_unix_ns + ?",
                      (rev, minutes * MINUTE_NS))
@@ -110,9 +138,12 @@ def make_host(programs, directory, number, rounds):
         database.execute("PRAGMA synchronous = OFF")
         database.execute("BEGIN")
         host, = database.execute("SELECT id FROM hosts").fetchone()
+        chance = random.Random(number)
         if number % 10 in QUIET:
             add_quiet_time(database, *QUIET[number % 10])
-        add_host_samples(database, host, random.Random(number))
+        else:
+            add_worker(database, chance)
+        add_host_samples(database, host, chance)
         database.execute("COMMIT")
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return simulated.row_counts(store)
@@ -131,13 +162,18 @@ def children_cpu_s():
     return usage.ru_utime + usage.ru_stime
 
 
+def most_parts(lake):
+    """That any table has now."""
+    return int(lake.value("SELECT max(parts) FROM (SELECT count() AS parts FROM system.parts"
+                          " WHERE active AND database = 'tracer' GROUP BY table)"))
+
+
 def ship_all(programs, lake, places):
     """Every host's store to the lake, some shippers at once; what it took."""
     server = lake.process.pid
     lake_s, shippers_s, begin = simulated.cpu_s(server), children_cpu_s(), time.monotonic()
-    parts = lambda: int(lake.value("SELECT max(n) FROM (SELECT count() AS n FROM system.parts WHERE"
-                                   " active AND database = 'tracer' GROUP BY table)"))
-    with simulated.Sampler(parts, 1) as sampler, concurrent.futures.ThreadPoolExecutor(SHIPPERS) as pool:
+    with simulated.Sampler(lambda: most_parts(lake), 1) as sampler, \
+            concurrent.futures.ThreadPoolExecutor(SHIPPERS) as pool:
         statuses = list(pool.map(lambda place: ship(programs, lake, place), places))
     return {"wall_s": time.monotonic() - begin,
             "batches": sum(status["sent_batch_count"] for status in statuses),
@@ -163,14 +199,18 @@ def on_the_wire(programs, place):
 
 # --- questions ----------------------------------------------------------------------------
 
+# End in _id and are none of the model's.
+NOT_IDS = {"user_id", "sender_user_id", "exec_id", "boot_id", "runtime_id", "cloud_instance_id"}
+
+
 def multiply(lake, copies):
     """Each row `copies` times more with other ids, so that questions meet a larger fleet."""
     for entity in simulated.ENTITIES:
         columns = [name for name, in lake.rows(
-            f"SELECT name FROM system.columns WHERE database = 'tracer' AND table = '{entity}_rows'")]
-        others = {"user_id", "sender_user_id", "exec_id", "boot_id", "runtime_id", "cloud_instance_id"}
+            "SELECT name FROM system.columns WHERE database = 'tracer'"
+            f" AND table = '{entity}_rows'")]
         cells = {name: f"bitXor({name}, bitShiftLeft(toInt64(copy), 52))" for name in columns
-                 if (name == "id" or name.endswith("_id")) and name not in others}
+                 if (name == "id" or name.endswith("_id")) and name not in NOT_IDS}
         cells["hostname"] = "concat(hostname, '-', toString(copy))"
         lake.query(f"INSERT INTO tracer.{entity}_rows ({', '.join(columns)})"
                    f" SELECT {', '.join(cells.get(name, name) for name in columns)}"
@@ -180,10 +220,11 @@ def multiply(lake, copies):
 
 def some_run(lake):
     """Of a host in the middle, in the middle of what it did."""
-    return lake.value("SELECT lower(leftPad(hex(id), 16, '0')) FROM tracer.runs WHERE kind = 'command'"
-                      " AND host_id = (SELECT id FROM tracer.hosts ORDER BY id LIMIT 1"
-                      "  OFFSET (SELECT intDiv(count(), 2) FROM tracer.hosts))"
-                      " ORDER BY started_unix_ns LIMIT 1 OFFSET 1")
+    return lake.value(
+        "SELECT lower(leftPad(hex(id), 16, '0')) FROM tracer.runs WHERE kind = 'command'"
+        " AND host_id = (SELECT id FROM tracer.hosts ORDER BY id LIMIT 1"
+        "     OFFSET (SELECT intDiv(count(), 2) FROM tracer.hosts))"
+        " ORDER BY started_unix_ns LIMIT 1 OFFSET 1")
 
 
 def questions(programs, lake):
@@ -195,7 +236,8 @@ def questions(programs, lake):
         return lambda: command(programs / "cli/tracer", *arguments, env=environment).splitlines()
 
     def sql(text):
-        return lambda: lake.rows(text, user="analyst", database="tracer", timeout=simulated.COMMAND_LIMIT_S)
+        return lambda: lake.rows(text, user="analyst", database="tracer",
+                                 timeout=simulated.COMMAND_LIMIT_S)
 
     return {"this run: `tracer --lake URL show RUN`": tracer("show", run),
             "its processes: `show --processes RUN`": tracer("show", "--processes", run),
@@ -214,17 +256,17 @@ def ask(programs, lake, hosts):
             answer = asked()
             seconds.append(time.monotonic() - begin)
         answers[name] = {"seconds": seconds, "rows": len(answer)}
-    found = {hostname for hostname, _ in answer}
-    wanted = {f"host-{number:05}" for number in range(1, hosts + 1) if number % 10 in IDLE}
-    if {hostname for hostname in found if hostname.count("-") == 1} != wanted:
-        raise harness.Failure(f"idle hosts: {sorted(found)[:5]}... instead of {sorted(wanted)[:5]}...")
+    found = sorted(hostname for hostname, _ in answer if hostname.count("-") == 1) # no copies
+    wanted = [f"host-{number:05}" for number in range(1, hosts + 1) if number % 10 in IDLE]
+    if found != wanted:
+        raise harness.Failure(f"idle hosts: {found[:5]}... instead of {wanted[:5]}...")
     return answers
 
 
 def asked_at(programs, lake, hosts):
     rows = {name: count for name, (count, _) in simulated.stored(lake).items()}
-    return {"hosts": int(lake.value("SELECT count() FROM tracer.hosts")), "rows": sum(rows.values()),
-            "processes": rows["processes"], "answers": ask(programs, lake, hosts)}
+    return {"hosts": int(lake.value("SELECT count() FROM tracer.hosts")),
+            "rows": sum(rows.values()), "answers": ask(programs, lake, hosts)}
 
 
 # --- the section --------------------------------------------------------------------------

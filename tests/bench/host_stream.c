@@ -104,7 +104,7 @@ static void move_image(const struct story *story, struct image_key *image)
 static void vary_counters(const struct story *story, const struct image_key *image,
 			  struct counters *counters)
 {
-	const uint64_t factor = 512 + hash(story, "figures", image, offsetof(struct image_key, exec_id)) % 1024;
+	const uint64_t factor = 512 + hash(story, "figures", &image->pid, sizeof(image->pid)) % 1024;
 
 #define VARY(name) counters->name = counters->name * factor / 1024
 #define VARY_NS(name) counters->name = shorten(story, counters->name) * factor / 1024

@@ -18,10 +18,12 @@ PEAK = 3            # the busiest hour to the mean of a day
 BUSY_AT_MOST = 0.5  # of a server's processors, at that hour
 KEPT_DAYS = {"samples": 90}
 KEPT_DAYS_ELSE = 365
+OF_PROCESSES = ("processes", "tools", "tasks", "runs") # so many more the more processes
+SERVER_PROCESSORS = 32
+SERVER_BYTES = 20 * 10**12
 FLEETS = (1_000, 10_000)
 # Beyond a thousand hosts docs/shipping.md says 300 s.
 PERIODS_S = {1_000: 60, 10_000: 300}
-SHARD_ROWS_A_SECOND = 100_000 # docs/datalake.md: do not shard below
 
 
 def is_measured(results):
@@ -59,16 +61,25 @@ def block_lake_goals(results):
         [f"Catching up after {outage['outage_s'] / 3600:.2g} h at 1,000 processes a second",
          f"{CATCH_UP_GOAL} times real time", f"{times:.0f} times",
          verdict(times >= CATCH_UP_GOAL)],
-        ["Most that the shipper ever had resident", f"under {SHIPPER_GOAL_MIB} MiB", f"{mib:.1f} MiB",
-         verdict(mib < SHIPPER_GOAL_MIB)],
+        ["Most that the shipper ever had resident", f"under {SHIPPER_GOAL_MIB} MiB",
+         f"{mib:.1f} MiB", verdict(mib < SHIPPER_GOAL_MIB)],
         ["Rows of the store that the lake has, by key and content", "all",
          f"{outage['compared_rows']:,} of {sum(outage['rows'].values()):,}",
          verdict(outage["compared_rows"] == sum(outage["rows"].values()))]])
 
 
+def cpu_text(seconds, rows):
+    return f"{seconds:.0f} s: {seconds / rows * 1e6:.1f} µs a row"
+
+
+def span_text(mebibytes):
+    return f"{min(mebibytes):.1f} to {max(mebibytes):.1f} MiB" if mebibytes else "not seen"
+
+
 def block_outage(results):
     outage = results["outage"]
     caught = outage["catch_up"]
+    rate = (caught["rows"] - caught["first_rows"]) / caught["wall_s"]
     rows, processes = sum(outage["rows"].values()), outage["rows"]["processes"]
     resident = [(at_s, value / 2**20) for at_s, value in outage["resident"]]
     away = [mib for at_s, mib in resident if at_s <= outage["back_s"]]
@@ -79,14 +90,14 @@ def block_outage(results):
         ["waiting in the store", f"{rows:,} rows, {size(outage['store_bytes'])}"],
         ["from the lake's return to the next attempt (growing waits, 5 min at most)",
          f"{caught['wait_s']:.0f} s"],
-        ["from then until all had arrived", f"{caught['wall_s']:.0f} s: {number(rows / caught['wall_s'])} rows/s,"
+        ["from then until all had arrived", f"{caught['wall_s']:.0f} s: {number(rate)} rows/s,"
          f" {outage['outage_s'] / caught['wall_s']:.0f} times real time"],
-        ["requests", f"{caught['batches']}, {caught['wire_bytes'] / rows:.1f} bytes a row on the wire"],
-        ["CPU of the shipper", f"{caught['shipper_cpu_s']:.0f} s: {caught['shipper_cpu_s'] / rows * 1e6:.1f} µs a row"],
-        ["CPU of the lake, merges included", f"{caught['lake_cpu_s']:.0f} s:"
-         f" {caught['lake_cpu_s'] / rows * 1e6:.1f} µs a row"],
-        ["shipper resident, while the lake was away", f"{min(away):.1f} to {max(away):.1f} MiB"],
-        ["shipper resident, catching up", f"{min(back):.1f} to {max(back):.1f} MiB" if back else ""]])
+        ["requests", f"{caught['batches']}"],
+        ["on the wire, compressed", f"{caught['wire_bytes'] / rows:.1f} bytes a row"],
+        ["CPU of the shipper", cpu_text(caught["shipper_cpu_s"], rows)],
+        ["CPU of the lake, merges included", cpu_text(caught["lake_cpu_s"], rows)],
+        ["shipper resident, while the lake was away", span_text(away)],
+        ["shipper resident, catching up", span_text(back)]])
 
 
 def block_fleet(results):
@@ -101,11 +112,14 @@ def block_fleet(results):
         ["on the wire, compressed", f"{fleet['wire_bytes'] / rows:.1f} bytes a row"],
         ["stored, merged", f"{stored_bytes(fleet) / rows:.1f} bytes a row"],
         ["in the hosts' own stores", f"{fleet['store_bytes'] / rows:.0f} bytes a row"],
-        ["CPU of the shippers, with their start", f"{fleet['shippers_cpu_s'] / fleet['hosts'] * 1000:.0f} ms a host"],
-        ["CPU of the lake", f"{fleet['lake_cpu_s']:.0f} s, and {fleet['merge_cpu_s']:.0f} s to merge everything"],
+        ["CPU of a shipper, with its start",
+         f"{fleet['shippers_cpu_s'] / fleet['hosts'] * 1000:.0f} ms"],
+        ["CPU of the lake",
+         f"{fleet['lake_cpu_s']:.0f} s, and {fleet['merge_cpu_s']:.0f} s to merge everything"],
         ["most parts of a table at once", fleet["parts_most"]],
         ["the lake's resident memory", size(fleet["lake_resident_bytes"])],
-        ["rows compared with their stores, by key and content", f"{fleet['compared_rows']:,}; all others by number"]])
+        ["rows compared with their stores",
+         f"{fleet['compared_rows']:,} by key and content, all others by number"]])
 
 
 def stored_bytes(fleet):
@@ -115,19 +129,25 @@ def stored_bytes(fleet):
 def block_tables(results):
     fleet = results["fleet"]
     return table(["table", "rows", "bytes a row on the wire", "stored, merged"], [
-        [name, f"{count:,}", f"{fleet['wire'][name][1] / fleet['wire'][name][0]:.1f}", f"{value / count:.1f}"]
+        [name, f"{count:,}", f"{each(fleet['wire'][name]):.1f}", f"{value / count:.1f}"]
         for name, (count, value) in sorted(fleet["stored"].items(), key=lambda item: -item[1][1])])
+
+
+def each(rows_and_bytes):
+    rows, value = rows_and_bytes
+    return value / rows
 
 
 def block_questions(results):
     asked = results["fleet"]["asked"]
-    head = ["question"] + [f"{case['hosts']:,} hosts, {number(case['rows'] / 1e6)} M rows" for case in asked]
-    rows = []
-    for name in asked[0]["answers"]:
-        cells = [case["answers"][name]["seconds"] for case in asked]
-        rows.append([name, *(f"{statistics.median(seconds):.2f} s ({min(seconds):.2f} to {max(seconds):.2f})"
-                             for seconds in cells)])
-    return table(head, rows)
+    head = ["question"] + [f"{case['hosts']:,} hosts, {number(case['rows'] / 1e6)} million rows"
+                           for case in asked]
+    return table(head, [[name, *(seconds_text(case["answers"][name]["seconds"]) for case in asked)]
+                        for name in asked[0]["answers"]])
+
+
+def seconds_text(seconds):
+    return f"{statistics.median(seconds):.2f} s ({min(seconds):.2f} to {max(seconds):.2f})"
 
 
 # --- what follows from it -----------------------------------------------------------------
@@ -137,27 +157,40 @@ class Model:
 
     def __init__(self, results, hosts):
         fleet = results["fleet"]
+        processes = fleet["rows"]["processes"]
         self.hosts, self.period_s = hosts, PERIODS_S[hosts]
-        self.rows = {name: hosts * PROCESSES_A_DAY * fleet["rows"][name] / fleet["rows"]["processes"]
-                     for name in ("processes", "tools", "tasks", "runs")}
-        self.rows |= {"samples": hosts * BUSY * 86_400, "host_samples": hosts * HOST_SAMPLES_A_DAY}
-        rounds = hosts * 86_400 / self.period_s
-        # What goes on is sent again in every round: a process, its tool, task and run; the host.
-        again = {name: rounds * BUSY for name in ("processes", "tools", "tasks", "runs")} | {"hosts": rounds}
-        sent = {name: self.rows.get(name, 0) + again.get(name, 0) for name in self.rows | again}
+        self.rows = {name: hosts * PROCESSES_A_DAY * fleet["rows"][name] / processes
+                     for name in OF_PROCESSES}
+        self.rows["samples"] = hosts * BUSY * 86_400
+        self.rows["host_samples"] = hosts * HOST_SAMPLES_A_DAY
+        self.inserts_a_second = hosts / self.period_s * fleet["batches"] / fleet["hosts"]
+        self.send(fleet)
+        self.store(fleet)
+        self.work(*costs(results))
+
+    def send(self, fleet):
+        """What goes on is sent again in every round: a process, its tool, task, run; the host."""
+        rounds = self.hosts * 86_400 / self.period_s
+        sent = dict(self.rows, hosts=rounds)
+        for name in OF_PROCESSES:
+            sent[name] += rounds * BUSY
         self.sent_a_second = sum(sent.values()) / 86_400
         self.wire_bytes_a_second = sum(
-            count * fleet["wire"][name][1] / fleet["wire"][name][0] for name, count in sent.items()) / 86_400
-        self.bytes_a_day = {name: count * fleet["stored"][name][1] / fleet["stored"][name][0]
-                            for name, count in self.rows.items()}
+            count * each(fleet["wire"][name]) for name, count in sent.items()) / 86_400
+
+    def store(self, fleet):
+        a_day = {name: count * each(fleet["stored"][name]) for name, count in self.rows.items()}
+        self.bytes_a_day = sum(a_day.values())
         self.bytes_kept = sum(value * KEPT_DAYS.get(name, KEPT_DAYS_ELSE)
-                              for name, value in self.bytes_a_day.items())
-        self.inserts_a_second = hosts / self.period_s * fleet["batches"] / fleet["hosts"]
-        row_s, insert_s = costs(results)
+                              for name, value in a_day.items())
+
+    def work(self, row_s, insert_s):
         self.row_cores = self.sent_a_second * row_s
         self.insert_cores = self.inserts_a_second * insert_s
-        self.cores = math.ceil((self.row_cores * PEAK + self.insert_cores) / BUSY_AT_MOST)
-        self.shards = math.ceil(self.sent_a_second * PEAK / SHARD_ROWS_A_SECOND)
+        cores = (self.row_cores * PEAK + self.insert_cores) / BUSY_AT_MOST
+        self.shards = math.ceil(max(cores / SERVER_PROCESSORS, self.bytes_kept / SERVER_BYTES))
+        self.server_cores = math.ceil(cores / self.shards)
+        self.server_bytes = self.bytes_kept / self.shards
 
 
 def costs(results):
@@ -172,20 +205,23 @@ def block_model(results):
     fleet = results["fleet"]
     row_s, insert_s = costs(results)
     ratios = ", ".join(f"{number(fleet['rows'][name] / fleet['rows']['processes'])} {name}"
-                       for name in ("tools", "tasks", "runs"))
+                       for name in OF_PROCESSES[1:])
     assumed = table(["taken as given, of one host", ""], [
         ["processes in a day", f"{PROCESSES_A_DAY:,}"],
-        ["busy processes at once, mean of the day", f"{BUSY}: each has a sample a second, and is sent again,"
-         " with its tool, task and run, in every round"],
+        ["busy processes at once, mean of the day", f"{BUSY}: each has a sample a second, and is"
+         " sent again, with its tool, task and run, in every round"],
         ["samples of the host in a day", f"{HOST_SAMPLES_A_DAY:,}"],
         ["busiest hour", f"{PEAK} times the mean of the day"],
-        ["a server's processors then", f"at most {BUSY_AT_MOST:.0%} busy: the rest is for questions"],
+        ["a server's processors then",
+         f"at most {BUSY_AT_MOST:.0%} busy: the rest is for questions"],
+        ["a server has at most", f"{SERVER_PROCESSORS} processors, {size(SERVER_BYTES)}"],
         ["kept", f"samples {KEPT_DAYS['samples']} days, the rest {KEPT_DAYS_ELSE}"]])
     measured = table(["measured", ""], [
         ["of a process there are", ratios],
-        ["CPU of the lake", f"{row_s * 1e6:.1f} µs a row (after the outage), {insert_s * 1e3:.1f} ms an insert"
-         " beside its rows (the fleet)"]])
-    return [*assumed, "", *measured, "", *model_table([Model(results, hosts) for hosts in FLEETS])]
+        ["CPU of the lake for a row", f"{row_s * 1e6:.1f} µs (after the outage)"],
+        ["CPU of the lake for an insert, beside its rows", f"{insert_s * 1e3:.1f} ms (the fleet)"]])
+    models = [Model(results, hosts) for hosts in FLEETS]
+    return [*assumed, "", *measured, "", *model_table(models)]
 
 
 def model_table(models):
@@ -196,12 +232,12 @@ def model_table(models):
         "rows sent a second, mean of the day": lambda model: number(model.sent_a_second),
         "network, mean of the day": lambda model: f"{size(model.wire_bytes_a_second)}/s",
         "inserts a second": lambda model: number(model.inserts_a_second),
-        "stored a day": lambda model: size(sum(model.bytes_a_day.values())),
+        "stored a day": lambda model: size(model.bytes_a_day),
         "stored in the end": lambda model: size(model.bytes_kept),
         "processors at work for rows, mean of the day": lambda model: number(model.row_cores),
         "processors at work for inserts": lambda model: number(model.insert_cores),
-        "processors that a server needs": lambda model: number(model.cores),
-        "cluster": lambda model: f"{model.shards} shard{'s' * (model.shards > 1)} × 2 replicas, 3 Keepers"}
+        "shards, each of 2 replicas (and 3 Keepers)": lambda model: model.shards,
+        "each server": lambda model: f"{model.server_cores} processors, {size(model.server_bytes)}"}
     return table(["", *(f"{model.hosts:,} hosts" for model in models)],
                  [[what, *(text(model) for model in models)] for what, text in rows.items()])
 

@@ -76,7 +76,8 @@ def catch_up(lake, shipper, store):
     shipper.wait("all arrives", lambda: shipper.status("shipped_rev") >= rev)
     return {"wait_s": delivering - begin, "wall_s": time.monotonic() - delivering,
             "first_rows": first_rows, "rows": shipper.status("sent_row_count"),
-            "wire_bytes": shipper.status("sent_bytes"), "batches": shipper.status("sent_batch_count"),
+            "wire_bytes": shipper.status("sent_bytes"),
+            "batches": shipper.status("sent_batch_count"),
             "shipper_cpu_s": simulated.cpu_s(shipper.process.pid) - shipper_s,
             "lake_cpu_s": simulated.cpu_s(lake.process.pid) - lake_s,
             "lake_resident_bytes": lake.rss_bytes()}
@@ -90,7 +91,8 @@ def measure(programs, directory, lake, seconds):
     lake.kill()
     with Shipper(programs, lake, store, directory / "outage-state") as shipper, \
             simulated.Sampler(shipper.resident_bytes, MEMORY_PERIOD_S) as memory:
-        results = {"outage_s": rounds * ROUND_MS / 1000, "replay_s": fill(programs, shipper, store, rounds)}
+        results = {"outage_s": rounds * ROUND_MS / 1000,
+                   "replay_s": fill(programs, shipper, store, rounds)}
         results["rows"] = simulated.row_counts(store)
         results["store_bytes"] = sum(path.stat().st_size for path in directory.glob("outage.db*"))
         results["back_s"] = time.monotonic() - memory.began
