@@ -4,11 +4,11 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
-#include <pwd.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/parse.h"
 #include "common/text.h"
 
 #define GETOPT_FIRST 256 /* above every option letter: the table's index is added */
@@ -186,56 +186,27 @@ bool options_use_lake(const struct options *options)
 
 int options_parse_number(const char *text, uint64_t most, uint64_t *ret_number)
 {
-	unsigned long long number;
-	char *end;
-
-	if (!isdigit((unsigned char)*text))
-		return -EINVAL;
-	errno = 0;
-	number = strtoull(text, &end, 10);
-	if (errno || *end || number > most)
-		return -EINVAL;
-	*ret_number = number;
-	return 0;
+	return parse_number(text, parse_counts, 0, most, ret_number) ? -EINVAL : 0;
 }
 
 int options_parse_duration(const char *text, uint64_t *ret_ns)
 {
-	static const struct {
-		char unit;
-		uint64_t seconds;
-	} units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
-	uint64_t most = INT64_MAX / 1000000000 / 86400, seconds = 1, number;
-	size_t size = strlen(text);
-	char digits[24];
+	uint64_t seconds;
 
-	if (size == 0 || size >= sizeof(digits))
+	if (parse_number(text, parse_durations, 0, INT64_MAX / 1000000000, &seconds))
 		return -EINVAL;
-	memcpy(digits, text, size + 1);
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (text[size - 1] == units[i].unit) {
-			seconds = units[i].seconds;
-			digits[size - 1] = '\0';
-		}
-	}
-	if (options_parse_number(digits, most, &number) < 0)
-		return -EINVAL;
-	*ret_ns = number * seconds * 1000000000;
+	*ret_ns = seconds * 1000000000;
 	return 0;
 }
 
 int options_parse_user(const char *text, int64_t *ret_user_id)
 {
-	const struct passwd *entry = getpwnam(text);
-	uint64_t number;
+	uid_t uid;
+	gid_t gid;
 
-	if (entry) {
-		*ret_user_id = entry->pw_uid;
-		return 0;
-	}
-	if (options_parse_number(text, UINT32_MAX - 1, &number) < 0)
+	if (parse_user(text, &uid, &gid))
 		return -ENOENT;
-	*ret_user_id = (int64_t)number;
+	*ret_user_id = uid;
 	return 0;
 }
 

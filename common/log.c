@@ -19,13 +19,18 @@ void log_init(const char *program, enum log_level level)
 	log_threshold = level;
 }
 
+bool log_is_wanted(enum log_level level)
+{
+	return level <= log_threshold;
+}
+
 void log_line(enum log_level level, const char *format, ...)
 {
 	char raw[LINE_MAX_BYTES], safe[LINE_MAX_BYTES * 4 + 1], line[sizeof(safe) + 128];
 	char prefix[8] = "";
 	va_list arguments;
 
-	if (level > log_threshold)
+	if (!log_is_wanted(level))
 		return;
 	va_start(arguments, format);
 	int size = vsnprintf(raw, sizeof(raw), format, arguments);

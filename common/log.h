@@ -6,10 +6,13 @@
 #ifndef TRACER_COMMON_LOG_H
 #define TRACER_COMMON_LOG_H
 
+#include <stdbool.h>
+
 enum log_level { LOG_LEVEL_ERROR = 3, LOG_LEVEL_WARNING = 4, LOG_LEVEL_INFO = 6, LOG_LEVEL_DEBUG = 7 };
 
 /* `program` stands before every line. Default level: info. */
 void log_init(const char *program, enum log_level level);
+bool log_is_wanted(enum log_level level);
 
 void log_line(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -8,14 +8,14 @@
 #ifndef TRACER_CORRELATOR_CONFINE_H
 #define TRACER_CORRELATOR_CONFINE_H
 
-/* No capability can come back: before the user is changed. */
-void confine_bounds(void);
+#include "common/option.h"
 
-/* No capability in effect: after it. One that still runs as root keeps the right to write
- * into a store that belongs to another user. 0 or a negative errno. */
-int confine_capabilities(void);
+/* No way back to root, no new privileges, no core with what we saw; and another user, where
+ * one is named. Who still runs as root keeps the right to write into a store that belongs to
+ * somebody else. 0 or a negative errno, logged. */
+int confine_drop(const struct option_user *user);
 
-/* The rest. `socket`: NULL where there is none. 0 or a negative errno. */
+/* The rest. `socket`: NULL where there is none. 0 or a negative errno, logged. */
 int confine_enter(const char *store, const char *socket);
 
 #endif

@@ -73,7 +73,8 @@ void retention_by_age(const struct retention_options *options, struct store *sto
 	if (count < 0)
 		log_warning("cannot expire old runs: %s", store_error_text(store));
 	else if (count > 0)
-		log_info("expired %lld runs older than %d days", (long long)count, options->days);
+		log_info("expired %lld runs older than %lld days", (long long)count,
+			 (long long)options->days);
 }
 
 /* ---- by size ----------------------------------------------------------------------------- */

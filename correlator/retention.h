@@ -14,7 +14,7 @@
 #include "common/store/store.h"
 
 struct retention_options {
-	int days;             /* 0: for ever */
+	int64_t days;         /* 0: for ever */
 	uint64_t bytes_most;  /* of the store; 0: no bound */
 	const char *shipper;  /* directory of its status file */
 };

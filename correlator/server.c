@@ -404,7 +404,7 @@ static void host_due(uv_timer_t *timer)
 static void watch_host(struct server *server)
 {
 	struct host_facts facts;
-	uint64_t period_ms = (uint64_t)server->options.host_period_s * 1000;
+	uint64_t period_ms = server->options.host_period_s * 1000;
 
 	uv_timer_init(&server->loop, &server->host_timer);
 	server->host_timer.data = server;

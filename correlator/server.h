@@ -19,7 +19,7 @@ struct server_options {
 	bool once;         /* end when the first peer that greeted has gone */
 	int record_fd;     /* -1, or where every frame is copied to */
 	struct retention_options retention;
-	int host_period_s; /* between samples of the host, 0: none, and nothing is read of it */
+	uint64_t host_period_s; /* between samples of the host, 0: none, and nothing is read of it */
 	int ready_fd;      /* -1, or where '1' is written once peers and signals are served; closed */
 };
 

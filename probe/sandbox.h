@@ -11,13 +11,8 @@
 
 #include <sys/types.h>
 
-struct sandbox_options {
-	uid_t uid; /* to become, where this process is root */
-	gid_t gid;
-	gid_t group; /* the one group that is kept, to reach the socket; -1: none */
-};
-
-/* 0 or a negative errno; what failed has been logged. */
-int sandbox_enter(const struct sandbox_options *options);
+/* Where this process is root, it becomes that user, with that one group besides, to reach the
+ * socket (PRIVILEGE_NO_GROUP: none). 0 or a negative errno; what failed has been logged. */
+int sandbox_enter(uid_t uid, gid_t gid, gid_t group);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/http/security.h"
+#include "common/parse.h"
 #include "common/rules/suggest.h"
 #include "common/rules/tree.h"
 #include "common/store/store.h"
@@ -33,17 +34,6 @@ static int refuse(struct settings_error *ret_error, const char *format, ...)
 
 /* ---- kinds of values --------------------------------------------------------------- */
 
-struct unit {
-	const char *suffix;
-	uint64_t factor;
-};
-
-static const struct unit durations[] = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600},
-					 {"d", 86400}, {0}};
-static const struct unit sizes[] = {{"", 1}, {"K", 1ULL << 10}, {"M", 1ULL << 20},
-				     {"G", 1ULL << 30}, {0}};
-static const struct unit counts[] = {{"", 1}, {0}};
-
 static const char *const cloud_words[] = {
 	[CLOUD_OFF] = "off", [CLOUD_AUTO] = "auto", [CLOUD_AWS] = "aws",
 	[CLOUD_GCP] = "gcp", [CLOUD_AZURE] = "azure", NULL,
@@ -55,7 +45,7 @@ struct key {
 	const char *name;
 	enum kind kind;
 	size_t offset;
-	const struct unit *units;
+	const struct parse_unit *units;
 	uint64_t least, most;
 };
 
@@ -79,51 +69,31 @@ static const struct key keys[] = {
 	TEXT("lake.proxy-user", lake_proxy_user),
 	TEXT("lake.proxy-password-file", lake_proxy_password_file),
 	{"lake.insecure-http", KIND_FLAG, offsetof(struct settings, lake_insecure_http), NULL, 0, 0},
-	NUMBER("lake.timeout", lake_timeout_s, durations, 1, 3600),
+	NUMBER("lake.timeout", lake_timeout_s, parse_durations, 1, 3600),
 	TEXT("ndjson.directory", ndjson_directory),
-	NUMBER("ndjson.size", ndjson_bytes_most, sizes, 1 << 20, 1ULL << 50),
-	NUMBER("send.interval", interval_s, durations, 1, 86400),
-	NUMBER("send.rows", batch_rows, counts, 1, BATCH_ROWS_MOST),
-	NUMBER("send.bytes", batch_bytes, sizes, 4096, BATCH_TEXT_BYTES_MOST),
-	NUMBER("send.set-aside", set_aside_bytes_most, sizes, 0, 1ULL << 40),
+	NUMBER("ndjson.size", ndjson_bytes_most, parse_sizes, 1 << 20, 1ULL << 50),
+	NUMBER("send.interval", interval_s, parse_durations, 1, 86400),
+	NUMBER("send.rows", batch_rows, parse_counts, 1, BATCH_ROWS_MOST),
+	NUMBER("send.bytes", batch_bytes, parse_sizes, 4096, BATCH_TEXT_BYTES_MOST),
+	NUMBER("send.set-aside", set_aside_bytes_most, parse_sizes, 0, 1ULL << 40),
 	{"cloud", KIND_CLOUD, offsetof(struct settings, cloud), NULL, 0, 0},
 	TEXT("cloud-endpoint", cloud_endpoint),
 };
 
 #define KEY_COUNT (sizeof(keys) / sizeof(keys[0]))
 
-static int read_number(const struct key *key, const char *text, uint64_t *ret_number)
-{
-	char *end;
-	unsigned long long number;
-
-	errno = 0;
-	number = strtoull(text, &end, 10);
-	if (errno || end == text || text[0] < '0' || text[0] > '9')
-		return -EINVAL;
-	for (const struct unit *unit = key->units; unit->suffix; unit++) {
-		if (strcmp(end, unit->suffix) != 0)
-			continue;
-		if (number > key->most / unit->factor || number * unit->factor < key->least)
-			return -ERANGE;
-		*ret_number = number * unit->factor;
-		return 0;
-	}
-	return -EINVAL;
-}
-
 static int set_number(const struct key *key, const char *text, uint64_t *ret_number,
 		      struct settings_error *ret_error)
 {
-	switch (read_number(key, text, ret_number)) {
+	switch (parse_number(text, key->units, key->least, key->most, ret_number)) {
 	case 0:
 		return 0;
 	case -ERANGE:
 		return refuse(ret_error, "%s: %.40s is out of range", key->name, text);
 	default:
 		return refuse(ret_error, "%s: \"%.40s\" is not a number%s", key->name, text,
-			      key->units == durations ? " of seconds, or with s, m, h or d behind it"
-			      : key->units == sizes ? " of bytes, or with K, M or G behind it" : "");
+			      key->units == parse_durations ? " of seconds, or with s, m, h or d behind it"
+			      : key->units == parse_sizes ? " of bytes, or with K, M or G behind it" : "");
 	}
 }
 

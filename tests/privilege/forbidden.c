@@ -27,6 +27,7 @@
 #include <bpf/btf.h>
 #include <linux/bpf.h>
 
+#include "common/privilege.h"
 #include "correlator/confine.h"
 #include "probe/sandbox.h"
 
@@ -238,10 +239,7 @@ static void try_other_abi(void)
 
 static int sandbox(void)
 {
-	const struct sandbox_options options = {
-		.uid = NOBODY, .gid = NOBODY, .group = (gid_t)-1};
-
-	return sandbox_enter(&options);
+	return sandbox_enter(NOBODY, NOBODY, PRIVILEGE_NO_GROUP);
 }
 
 /* In a child: what that does ends it. */
@@ -296,9 +294,9 @@ static void try_store(const char *store)
 
 static int be_correlator(pid_t victim, const char *store)
 {
-	confine_bounds();
-	int result = setgid(NOBODY) || setuid(NOBODY) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-			     ? -errno : confine_capabilities();
+	const struct option_user nobody = {"nobody", NOBODY, NOBODY};
+	int result = confine_drop(&nobody);
+
 	if (result == 0)
 		result = confine_enter(store, NULL);
 	verdict(result == 0, "the sandbox is entered", strerror(-result));

@@ -1,0 +1,167 @@
+/* See option.h. */
+#include "common/option.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "common/parse.h"
+
+#define HELP_COLUMN 22 /* where meanings begin */
+
+enum { CHOSEN = 1, HELP = 2, VERSION = 3 };
+
+const char *option_take_flag(void *field, const char *text, const struct option_rule *rule)
+{
+	*(bool *)field = true;
+	return NULL;
+}
+
+const char *option_take_text(void *field, const char *text, const struct option_rule *rule)
+{
+	*(const char **)field = text;
+	return NULL;
+}
+
+const char *option_take_number(void *field, const char *text, const struct option_rule *rule)
+{
+	return parse_number(text, parse_counts, rule->least, rule->most, field)
+		       ? "not a number in the range that it takes" : NULL;
+}
+
+const char *option_take_size(void *field, const char *text, const struct option_rule *rule)
+{
+	return parse_number(text, parse_sizes, rule->least, rule->most, field)
+		       ? "not a size in range: bytes, or with K, M or G behind them" : NULL;
+}
+
+const char *option_take_seconds(void *field, const char *text, const struct option_rule *rule)
+{
+	return parse_seconds(text, rule->least, rule->most, field)
+		       ? "not a time in seconds, in the range that it takes" : NULL;
+}
+
+const char *option_take_descriptor(void *field, const char *text, const struct option_rule *rule)
+{
+	uint64_t number;
+
+	if (parse_number(text, parse_counts, 0, 65535, &number))
+		return "not a descriptor";
+	*(int *)field = (int)number;
+	return NULL;
+}
+
+const char *option_take_user(void *field, const char *text, const struct option_rule *rule)
+{
+	struct option_user *user = field;
+
+	user->name = text;
+	return parse_user(text, &user->uid, &user->gid) ? "no such user" : NULL;
+}
+
+const char *option_take_group(void *field, const char *text, const struct option_rule *rule)
+{
+	return parse_group(text, field) ? "no such group" : NULL;
+}
+
+const char *option_take_log_level(void *field, const char *text, const struct option_rule *rule)
+{
+	static const struct {
+		const char *name;
+		enum log_level level;
+	} levels[] = {{"error", LOG_LEVEL_ERROR}, {"warning", LOG_LEVEL_WARNING},
+		      {"info", LOG_LEVEL_INFO}, {"debug", LOG_LEVEL_DEBUG}};
+
+	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
+		if (strcmp(text, levels[i].name) == 0) {
+			*(enum log_level *)field = levels[i].level;
+			return NULL;
+		}
+	return "not error, warning, info or debug";
+}
+
+static void print_rule(const struct option_rule *rule)
+{
+	int used = printf("  --%s%s%s", rule->name, rule->value ? " " : "",
+			  rule->value ? rule->value : "");
+
+	for (const char *line = rule->meaning, *end; line; line = *end ? end + 1 : NULL) {
+		end = strchrnul(line, '\n');
+		if (used >= HELP_COLUMN)
+			used = printf("\n") - 1;
+		printf("%*s%.*s\n", HELP_COLUMN - used, "", (int)(end - line), line);
+		used = 0;
+	}
+}
+
+static void print_help(const struct option_program *program)
+{
+	printf("Usage: %s [OPTION]...\n%s\n\n", program->name, program->purpose);
+	for (const struct option_rule *rule = program->rules; rule->name; rule++)
+		print_rule(rule);
+	printf("  --help, --version\n\n%s\n", program->exit_text);
+}
+
+static int refuse(const struct option_program *program, const char *what, const char *why)
+{
+	log_error("%s: %s; see %s --help", what, why, program->name);
+	return -EINVAL;
+}
+
+/* getopt's own form of the table. */
+static void prepare(const struct option_program *program, struct option options[OPTION_MAX + 3])
+{
+	size_t count = 0;
+
+	for (; program->rules[count].name; count++)
+		options[count] = (struct option){
+			program->rules[count].name,
+			program->rules[count].value ? required_argument : no_argument, NULL, CHOSEN};
+	options[count++] = (struct option){"help", no_argument, NULL, HELP};
+	options[count++] = (struct option){"version", no_argument, NULL, VERSION};
+	options[count] = (struct option){0};
+}
+
+static int take(const struct option_program *program, const struct option_rule *rule, void *options)
+{
+	const char *problem = rule->take((char *)options + rule->at, optarg, rule);
+	char what[256];
+
+	if (!problem)
+		return 0;
+	snprintf(what, sizeof(what), "--%s %s", rule->name, optarg);
+	return refuse(program, what, problem);
+}
+
+int option_parse(const struct option_program *program, void *options, int argc, char **argv)
+{
+	struct option long_options[OPTION_MAX + 3];
+	int chosen, index = 0;
+
+	prepare(program, long_options);
+	optind = 0; /* glibc: begin anew */
+	opterr = 0; /* we say it */
+	while ((chosen = getopt_long(argc, argv, ":", long_options, &index)) != -1) {
+		switch (chosen) {
+		case CHOSEN:
+			if (take(program, &program->rules[index], options))
+				return -EINVAL;
+			break;
+		case HELP:
+			print_help(program);
+			return -ECANCELED;
+		case VERSION:
+			printf("%s " TRACER_VERSION "\n", program->name);
+			return -ECANCELED;
+		case ':':
+			return refuse(program, argv[optind - 1], "a value is missing");
+		default:
+			return refuse(program, argv[optind - 1],
+				      "there is no such option, or it takes no value");
+		}
+	}
+	return optind < argc ? refuse(program, argv[optind], "an argument that is no option") : 0;
+}

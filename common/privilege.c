@@ -1,0 +1,121 @@
+/* See privilege.h. */
+#include "common/privilege.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <linux/capability.h>
+
+#include "common/log.h"
+
+#ifdef __SANITIZE_ADDRESS__
+/* The sanitizer's check for leaks traces the process at its end: not one that is shut in. */
+int __lsan_is_turned_off(void);
+static int shut_in;
+
+int __lsan_is_turned_off(void)
+{
+	return shut_in;
+}
+#endif
+
+static int failed(const char *step)
+{
+	int error = errno;
+
+	log_error("cannot give privileges away (%s): %s", step, strerror(error));
+	return -error;
+}
+
+/* Fails at the first number that this kernel does not know, or for want of CAP_SETPCAP: then
+ * there is nothing to give away that privilege_forbid_new() does not cover. */
+int privilege_drop_bounds(void)
+{
+	for (int number = 0; prctl(PR_CAPBSET_DROP, number, 0, 0, 0) == 0; number++)
+		;
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	return 0;
+}
+
+int privilege_become(uid_t uid, gid_t gid, const char *name, gid_t group)
+{
+	if (name ? initgroups(name, gid) : setgroups(group == PRIVILEGE_NO_GROUP ? 0 : 1, &group))
+		return failed("groups");
+	return setresgid(gid, gid, gid) || setresuid(uid, uid, uid) ? failed("becoming another user") : 0;
+}
+
+int privilege_drop_capabilities(uint32_t kept)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
+
+	if (geteuid() == 0)
+		data[0].effective = data[0].permitted = kept;
+	return syscall(SYS_capset, &header, data) ? failed("capabilities") : 0;
+}
+
+int privilege_forbid_new(void)
+{
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+		       ? failed("no new ones") : 0;
+}
+
+int privilege_landlock_begin(int *ret_rules)
+{
+	/* What the first version of Landlock knows. */
+	struct landlock_ruleset_attr attributes = {
+		.handled_access_fs = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1,
+	};
+
+	*ret_rules = (int)syscall(SYS_landlock_create_ruleset, &attributes, sizeof(attributes), 0);
+	return *ret_rules >= 0 || errno == ENOSYS || errno == EOPNOTSUPP || errno == EPERM
+		       ? 0 : failed("Landlock");
+}
+
+int privilege_landlock_allow(int rules, const char *path, uint64_t access)
+{
+	struct landlock_path_beneath_attr beneath = {.allowed_access = access};
+
+	if (rules < 0)
+		return 0;
+	beneath.parent_fd = open(path, O_PATH | O_CLOEXEC);
+	if (beneath.parent_fd < 0)
+		return -errno;
+	int result = syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0)
+			     ? -errno : 0;
+	close(beneath.parent_fd);
+	return result;
+}
+
+int privilege_landlock_enter(int rules)
+{
+	if (rules < 0)
+		return 0;
+	int result = syscall(SYS_landlock_restrict_self, rules, 0) ? failed("Landlock") : 0;
+	close(rules);
+	return result;
+}
+
+int privilege_enter_seccomp(uint32_t otherwise, uint32_t action,
+			    const struct privilege_call *calls, size_t count)
+{
+	scmp_filter_ctx filter = seccomp_init(otherwise);
+	int result = filter ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < count && !result; i++)
+		result = seccomp_rule_add_array(filter, action, calls[i].number,
+						calls[i].is_narrow, &calls[i].argument);
+	if (!result)
+		result = seccomp_load(filter);
+	seccomp_release(filter);
+#ifdef __SANITIZE_ADDRESS__
+	shut_in = 1;
+#endif
+	errno = -result;
+	return result ? failed("seccomp") : 0;
+}
