@@ -21,9 +21,10 @@ typedef __u64 uint64_t;
 typedef __s32 int32_t;
 #endif
 
-/* Raised whenever a structure below changes: pinned maps of another version are
- * drained and replaced, never read. */
-#define RECORD_VERSION 2
+/* Raised whenever a structure below changes: a pinned ring of another version is replaced.
+ * Of what is in it only the header's type, size and boot_ns are read, to count it as lost:
+ * they keep their place in every version. */
+#define RECORD_VERSION 3
 
 enum record_type {
 	RECORD_FORK = 1,    /* a new thread group */
@@ -196,9 +197,10 @@ struct record_cgroup {
 
 #define RECORD_CGROUP_PATH_MAX 1024
 
-/* Loss: what the kernel side had to drop, by kind and cgroup, since the ring was
- * made. A mapped array of slots: the first LOSS_HASHED are found by hash, the
- * others, one a type, take what found no place there (cgroup_id 0). */
+/* Loss: what the kernel side had to drop, by kind and cgroup. A mapped array of slots: the
+ * first LOSS_HASHED are found by hash, the others, one a type, take what found no place
+ * there (cgroup_id 0). A slot only grows, and outlives probes and rings: who reads the array
+ * again and again tells by the difference what is new. */
 struct loss_slot {
 	uint64_t cgroup_id;
 	uint32_t type; /* enum record_type; 0: the slot is free */
@@ -206,7 +208,6 @@ struct loss_slot {
 	uint64_t count;
 	uint64_t first_boot_ns;
 	uint64_t last_boot_ns;
-	uint64_t delivered_count; /* the probe's: that much of `count` has been acknowledged */
 };
 
 #define DEVICE_MAJORS_MAX 16 /* kinds of devices that are told */

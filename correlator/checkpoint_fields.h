@@ -9,10 +9,23 @@
 #ifndef TRACER_CORRELATOR_CHECKPOINT_FIELDS_H
 #define TRACER_CORRELATOR_CHECKPOINT_FIELDS_H
 
+#include <stdint.h>
+
 /* Raised whenever what is packed below changes. */
 #define CHECKPOINT_VERSION 3
 
-enum checkpoint_kind { CHECKPOINT_CONTAINER = 1, CHECKPOINT_RUN, CHECKPOINT_TASK, CHECKPOINT_PROCESS };
+/* The same for losses, apart: to forget what was told of them would count them twice. */
+#define CHECKPOINT_LOSSES_VERSION 1
+
+enum checkpoint_kind {
+	CHECKPOINT_CONTAINER = 1, CHECKPOINT_RUN, CHECKPOINT_TASK, CHECKPOINT_PROCESS,
+	CHECKPOINT_LOSSES,
+};
+
+static inline int64_t checkpoint_version(int64_t kind)
+{
+	return kind == CHECKPOINT_LOSSES ? CHECKPOINT_LOSSES_VERSION : CHECKPOINT_VERSION;
+}
 
 /* Integer fields of each entity, packed and unpacked in this order. */
 #define CONTAINER_INTS(V)                                                                    \

@@ -425,19 +425,23 @@ static void drop_broken_runs(struct model *model)
 
 static bool load_one(struct model *model, enum checkpoint_kind wanted, const struct store_value *state)
 {
+	char boot_id[sizeof(model->boot_id)];
 	struct cursor cursor;
 
 	cursor_init(&cursor, state);
 	int64_t kind = take_int(&cursor);
 
-	cursor.bad = cursor.bad || take_int(&cursor) != CHECKPOINT_VERSION;
+	cursor.bad = cursor.bad || take_int(&cursor) != checkpoint_version(kind);
 	if (kind == wanted && !cursor.bad) {
-		take_fixed_text(&cursor, model->boot_id, sizeof(model->boot_id));
+		take_fixed_text(&cursor, boot_id, sizeof(boot_id));
+		if (!cursor.bad && wanted != CHECKPOINT_LOSSES) /* those may be of a boot before */
+			memcpy(model->boot_id, boot_id, sizeof(boot_id));
 		switch (wanted) {
 		case CHECKPOINT_CONTAINER: load_container(model, &cursor); break;
 		case CHECKPOINT_RUN: load_run(model, &cursor); break;
 		case CHECKPOINT_TASK: load_task(model, &cursor); break;
 		case CHECKPOINT_PROCESS: load_process(model, &cursor); break;
+		case CHECKPOINT_LOSSES: take_plain(&cursor, &model->losses_told); break;
 		}
 	}
 	bool good = !cursor.bad;
@@ -487,7 +491,7 @@ int checkpoint_load(struct model *model)
 	unsigned bad = 0;
 	int r = load_host(model);
 
-	for (int kind = CHECKPOINT_CONTAINER; kind <= CHECKPOINT_PROCESS && r == 0; kind++)
+	for (int kind = CHECKPOINT_CONTAINER; kind <= CHECKPOINT_LOSSES && r == 0; kind++)
 		r = load_kind(model, (enum checkpoint_kind)kind, &bad);
 	if (r < 0)
 		return r;

@@ -163,7 +163,7 @@ static msgpack_packer *save_begin(struct saver *saver, enum checkpoint_kind kind
 {
 	msgpack_sbuffer_clear(&saver->buffer);
 	msgpack_pack_int64(&saver->packer, kind);
-	msgpack_pack_int64(&saver->packer, CHECKPOINT_VERSION);
+	msgpack_pack_int64(&saver->packer, checkpoint_version(kind));
 	pack_text(&saver->packer, saver->model->boot_id);
 	return &saver->packer;
 }
@@ -215,6 +215,15 @@ static void save_processes(struct saver *saver)
 		}
 }
 
+/* One, under an id that no entity has. */
+static void save_losses(struct saver *saver)
+{
+	if (!saver->model->losses_dirty)
+		return;
+	pack_plain(save_begin(saver, CHECKPOINT_LOSSES), &saver->model->losses_told);
+	save_end(saver, 0);
+}
+
 int checkpoint_save(struct model *model)
 {
 	struct saver saver = {.model = model};
@@ -228,6 +237,7 @@ int checkpoint_save(struct model *model)
 	save_places(&saver);
 	save_runs(&saver);
 	save_processes(&saver);
+	save_losses(&saver);
 	msgpack_sbuffer_destroy(&saver.buffer);
 	return saver.failure;
 }

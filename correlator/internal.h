@@ -86,7 +86,9 @@ struct model {
 	struct kept_text *kept_texts;
 	size_t gone_count, gone_capacity;
 	struct incident *incidents;
-	struct loss *losses;
+	struct loss *losses; /* to be written */
+	struct loss_slot losses_told[LOSS_SLOTS]; /* what the probe has said of them */
+	bool losses_dirty;
 	bool out_of_memory;
 };
 
@@ -236,7 +238,12 @@ void failure_deinit(struct failure *failure);
 void failure_merge(struct failure *into, struct failure *from);
 void incident_note_failure(struct model *model, struct image *image);
 void incident_note_task(struct model *model, struct task *task);
-void incident_note_loss(struct model *model, const struct wire_loss *loss);
+
+/* ---- loss.c: what was dropped */
+/* False: that is no array of losses. */
+bool loss_take(struct model *model, const struct wire_losses *losses);
+/* One record that could not be read. */
+void loss_note_record(struct model *model, const struct record_header *header);
 
 /* ---- stall.c: what stands still */
 void stall_note_sample(struct model *model, struct process *process, const struct event_sample *sample);

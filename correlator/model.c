@@ -311,12 +311,19 @@ int model_apply(struct model *model, const struct wire_message *message)
 		found_settle(model, message->pass.boot_ns);
 		pass_apply_end(model, &message->pass);
 		break;
-	case WIRE_LOSS:
-		incident_note_loss(model, &message->loss);
+	case WIRE_LOSSES:
+		if (!loss_take(model, &message->losses))
+			return -EPROTO;
 		break;
 	default:
 		break; /* records come as events; the others are not a probe's to send */
 	}
+	return model->out_of_memory ? -ENOMEM : 0;
+}
+
+int model_apply_unreadable(struct model *model, const struct record_header *header)
+{
+	loss_note_record(model, header);
 	return model->out_of_memory ? -ENOMEM : 0;
 }
 

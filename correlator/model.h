@@ -29,12 +29,15 @@ struct model_options {
 int model_new(const struct model_options *options, struct store *store, struct model **ret_model);
 void model_free(struct model *model);
 
-/* What the probe tells, in the order it was sent: of itself (hello, pass, loss), and
- * what the records say that it forwards. 0, or -ENOMEM: the model is no longer usable.
+/* What the probe tells, in the order it was sent: of itself (hello, pass, losses), and
+ * what the records say that it forwards. 0; -EPROTO: a message that cannot be;
+ * -ENOMEM: the model is no longer usable.
  * What makes no sense (an exit of an unknown process) is passed over: records may be
  * lost, and a store must not depend on a peer's good sense. */
 int model_apply(struct model *model, const struct wire_message *message);
 int model_apply_event(struct model *model, const struct event *event);
+/* A record that could not be taken apart: known by its header at most, and lost. */
+int model_apply_unreadable(struct model *model, const struct record_header *header);
 
 /* What the host is and how it is: not from the stream, so never in a replay. A sample
  * that comes before the stream has said which host it is, is passed over. */

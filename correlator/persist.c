@@ -369,6 +369,7 @@ static void clear_all(struct model *model)
 		free(loss);
 	}
 	model->losses = NULL;
+	model->losses_dirty = false;
 	model->sample_count = 0;
 	model->host_sample_count = 0;
 	model->gone_count = 0;

@@ -70,15 +70,7 @@ static int apply_unreadable(struct session *session, const void *record, size_t 
 	struct record_header header = {0};
 
 	event_peek(record, size, &header);
-	return model_apply(session->model, &(struct wire_message){
-		.type = WIRE_LOSS,
-		.loss = {
-			.type = header.type,
-			.count = 1,
-			.first_boot_ns = header.boot_ns,
-			.last_boot_ns = header.boot_ns,
-		},
-	});
+	return model_apply_unreadable(session->model, &header);
 }
 
 static int apply_record(struct session *session, const void *record, size_t size)
@@ -117,6 +109,9 @@ static int apply(struct session *session, const char **ret_reason)
 		return apply_samples(session, &message->sample.records, ret_reason);
 	case WIRE_PASS:
 		event_pieces_reset(&session->pieces);
+		return model_apply(session->model, message);
+	case WIRE_LOSSES:
+		*ret_reason = "losses that are none";
 		return model_apply(session->model, message);
 	default:
 		return model_apply(session->model, message);

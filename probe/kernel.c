@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -15,7 +14,6 @@
 #include <unistd.h>
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <linux/magic.h>
 
@@ -24,25 +22,14 @@
 #include "common/log.h"
 
 #define PIN_PATH_SIZE 256
+#define BEFORE "before" /* directory of what another version has pinned */
 #define FIRST_LEASE_NS 60000000000ULL /* until the loop renews it */
 
 /* Maps that go over to the next programs. What else there is (the ignore list, scratch)
  * is each load's own. */
-static const char *const carried[] = {"ring", "control", "losses", "groups", "announced"};
+#define LOSSES "losses"
+static const char *const carried[] = {"ring", "control", LOSSES, "groups", "announced"};
 #define CARRIED_COUNT (sizeof(carried) / sizeof(carried[0]))
-
-/* What libbpf says, the verifier's reasons among it, for --debug. */
-static int libbpf_log(enum libbpf_print_level level, const char *format, va_list arguments)
-{
-	char *text, *rest, *line;
-
-	if (vasprintf(&text, format, arguments) < 0)
-		return 0;
-	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-		log_debug("%s", line);
-	free(text);
-	return 0;
-}
 
 /* Pins
  *
@@ -80,7 +67,8 @@ static int pins_remove(const char *directory, const char *load)
 	while (removed >= 0 && (entry = readdir(entries))) {
 		const char *name = entry->d_name;
 
-		if (name[0] == '.' || (load && (is_carried(name) || strcmp(name, load) == 0)))
+		if (name[0] == '.' || (load && (is_carried(name) || strcmp(name, BEFORE) == 0 ||
+						strcmp(name, load) == 0)))
 			continue;
 		pin_path(path, directory, name);
 		int below = entry->d_type == DT_DIR ? pins_remove(path, NULL) : 1;
@@ -158,55 +146,79 @@ static int pin_open(const char *directory, const char *name, struct bpf_map_info
 	return fd;
 }
 
-/* Of the ring that is pinned there. */
-static uint64_t pinned_backlog_bytes(const char *directory)
-{
-	struct bpf_map_info info;
-	struct ring ring = {0};
-	uint64_t backlog_bytes = 0;
-	int fd = pin_open(directory, "ring", &info);
-
-	if (fd >= 0 && ring_map(&ring, fd, info.max_entries) == 0)
-		backlog_bytes = ring_backlog_bytes(&ring);
-	ring_unmap(&ring);
-	if (fd >= 0)
-		close(fd);
-	return backlog_bytes;
-}
-
-/* The first four bytes of control keep their place in every version. */
+/* Of the ring that is pinned there, 0: none. It is what control begins with in every
+ * version. */
 static uint32_t pinned_record_version(const char *directory)
 {
 	struct bpf_map_info info;
-	uint32_t version = 0, zero = 0;
 	int fd = pin_open(directory, "control", &info);
-	void *control = fd < 0 ? NULL : calloc(1, info.value_size);
+	uint32_t *control = mmap(NULL, sizeof(*control), PROT_READ, MAP_SHARED, fd, 0), version = 0;
 
-	if (control && bpf_map_lookup_elem(fd, &zero, control) == 0)
-		memcpy(&version, control, sizeof(version));
-	free(control);
+	if (control != MAP_FAILED) {
+		version = *control;
+		munmap(control, sizeof(*control));
+	}
 	if (fd >= 0)
 		close(fd);
 	return version;
 }
 
-/* Go on with what is pinned, where it is of this version: records of another one could
- * not be told apart from ours. */
+/* Go on with what is pinned, where it is of this version. Records of another one nobody could
+ * read: their ring goes on filling beside ours until we are in charge. */
 static int pins_take_over(const char *directory)
 {
 	uint32_t version = pinned_record_version(directory);
-	unsigned long long backlog_bytes = pinned_backlog_bytes(directory);
+	char before[PIN_PATH_SIZE], from[PIN_PATH_SIZE], to[PIN_PATH_SIZE];
 
-	if (version == RECORD_VERSION) {
-		log_info("%s: going on with the ring, %llu bytes to deliver; new programs replace "
-			 "the old ones", directory, backlog_bytes);
+	if (version == 0 || version == RECORD_VERSION)
 		return 0;
+	log_warning("%s: the ring of a probe with record version %u is replaced", directory, version);
+	if (mkdir(pin_path(before, directory, BEFORE), 0700) && errno != EEXIST)
+		return -errno;
+	for (size_t i = 0; i < CARRIED_COUNT; i++)
+		if (strcmp(carried[i], LOSSES) != 0 && /* which go on growing */
+		    rename(pin_path(from, directory, carried[i]),
+			   pin_path(to, before, carried[i])) && errno != ENOENT)
+			return -errno;
+	return 0;
+}
+
+/* Count what is in the ring of another version, until ours went on from there, as lost: that
+ * much can be told of a record of any version. */
+static void ring_write_off(struct kernel *kernel, const char *directory, uint64_t until_boot_ns)
+{
+	char before[PIN_PATH_SIZE];
+	struct bpf_map_info info;
+	struct ring ring = {0};
+	const struct record_header *header;
+	unsigned long long count = 0;
+	uint64_t offset;
+	size_t size;
+	int fd = pin_open(pin_path(before, directory, BEFORE), "ring", &info);
+
+	if (fd < 0)
+		return;
+	if (ring_map(&ring, fd, info.max_entries) == 0) {
+		while (ring_next(&ring, (const void **)&header, &size, &offset)) {
+			if (header->boot_ns >= until_boot_ns)
+				continue;
+			struct loss_slot *slot = &kernel->losses[LOSS_HASHED + header->type % 16];
+
+			slot->type = header->type;
+			slot->first_boot_ns = slot->first_boot_ns ? slot->first_boot_ns
+								  : header->boot_ns;
+			slot->last_boot_ns = header->boot_ns;
+			__atomic_fetch_add(&slot->count, 1, __ATOMIC_RELEASE);
+			count++;
+		}
+		ring_free_before(&ring, UINT64_MAX); /* not to be counted again */
 	}
-	if (version)
-		log_warning("%s: the ring of a probe with record version %u is replaced; %llu "
-			    "bytes in it were not delivered", directory, version, backlog_bytes);
-	int removed = pins_remove(directory, NULL);
-	return removed < 0 ? removed : 0;
+	ring_unmap(&ring);
+	close(fd);
+	pins_remove(before, NULL);
+	rmdir(before);
+	log_warning("%s: %llu records of the version before were not delivered: counted as lost",
+		    directory, count);
 }
 
 /* The ring keeps the size that it has; another map that has changed begins anew. */
@@ -239,26 +251,18 @@ static void *map_shared(const struct bpf_map *map)
 /* Programs */
 
 /* What this kernel has no use for is not loaded: it would not be accepted. */
-static int programs_choose(struct tracer_bpf *programs, const struct kernel_options *options)
+static void programs_choose(struct tracer_bpf *programs, const struct kernel_options *options)
 {
 	struct device_majors devices = options->devices;
-	struct btf *btf = btf__load_vmlinux_btf();
-
-	if (libbpf_get_error(btf)) {
-		log_error("this kernel has no BTF (/sys/kernel/btf/vmlinux); one built with "
-			  "CONFIG_DEBUG_INFO_BTF is needed");
-		return -ENOTSUP;
-	}
 	bool network = !options->no_network && /* since 6.3 */
-		btf__find_by_name_kind(btf, "btf_trace_sock_recv_length", BTF_KIND_TYPEDEF) > 0;
-	btf__free(btf);
+		       libbpf_find_vmlinux_btf_id("sock_recv_length", BPF_TRACE_RAW_TP) > 0;
+
 	device_majors_find(&devices);
 	bpf_program__set_autoload(programs->progs.on_send, network);
 	bpf_program__set_autoload(programs->progs.on_receive, network);
 	bpf_program__set_autoload(programs->progs.sample_files, devices.major[0] != 0);
 	programs->rodata->network = network;
 	memcpy((void *)programs->rodata->device_majors, devices.major, sizeof(devices.major));
-	return 0;
 }
 
 /* Hooks are pinned, if anything is; iterators are this process' own. */
@@ -304,6 +308,7 @@ static int kernel_load(struct kernel *kernel, const struct kernel_options *optio
 {
 	struct tracer_bpf *programs = kernel->programs;
 
+	programs_choose(programs, options);
 	programs->rodata->build = clock_boot_ns(); /* no two loads of a boot have the same */
 	programs->rodata->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 	bpf_map__set_max_entries(programs->maps.ring, options->ring_bytes);
@@ -328,6 +333,10 @@ static int kernel_switch(struct kernel *kernel, const struct kernel_options *opt
 	struct control *control = kernel->control;
 	char load[24], directory[PIN_PATH_SIZE];
 
+	if (control->record_version == RECORD_VERSION)
+		log_info("%s: going on with the ring, %llu bytes to deliver; new programs replace "
+			 "the old ones", options->pin_dir,
+			 (unsigned long long)ring_backlog_bytes(&kernel->ring));
 	snprintf(load, sizeof(load), "%016llx", (unsigned long long)programs->rodata->build);
 	if (options->pin_dir)
 		pin_path(directory, options->pin_dir, load);
@@ -344,14 +353,22 @@ static int kernel_switch(struct kernel *kernel, const struct kernel_options *opt
 		result = ignore_set(programs, control, options);
 	if (result)
 		return result;
+	uint64_t begin_boot_ns = clock_boot_ns();
 	__atomic_store_n(&control->build, programs->rodata->build, __ATOMIC_RELEASE);
-	result = options->pin_dir ? pins_remove(options->pin_dir, load) : 0;
+	if (!options->pin_dir)
+		return 0;
+	result = pins_remove(options->pin_dir, load);
+	if (result >= 0)
+		ring_write_off(kernel, options->pin_dir, begin_boot_ns);
 	return result < 0 ? result : 0;
 }
 
 static void log_load_failure(int error)
 {
-	if (error == -EPERM) /* EACCES is the verifier's */
+	if (error == -ESRCH)
+		log_error("this kernel has no BTF (/sys/kernel/btf/vmlinux); one built with "
+			  "CONFIG_DEBUG_INFO_BTF is needed");
+	else if (error == -EPERM) /* EACCES is the verifier's */
 		log_error("no permission to load BPF programs; run as root, or with CAP_BPF and "
 			  "CAP_PERFMON");
 	else
@@ -362,21 +379,21 @@ static void log_load_failure(int error)
 int kernel_open(struct kernel *kernel, const struct kernel_options *options)
 {
 	*kernel = (struct kernel){.lock = -1};
-	libbpf_set_print(libbpf_log);
+	if (!log_is_wanted(LOG_LEVEL_DEBUG))
+		libbpf_set_print(NULL); /* it tells what the verifier says */
 	int result = options->pin_dir ? pins_lock(options->pin_dir, &kernel->lock) : 0;
 	if (result)
 		return result;
 	kernel->programs = tracer_bpf__open();
-	result = kernel->programs ? programs_choose(kernel->programs, options) : -errno;
-	if (!result) {
-		result = options->pin_dir ? pins_take_over(options->pin_dir) : 0;
-		if (!result)
-			result = kernel_load(kernel, options);
-		if (!result)
-			result = kernel_switch(kernel, options);
-		if (result)
-			log_load_failure(result);
-	}
+	result = kernel->programs ? 0 : -errno;
+	if (!result && options->pin_dir)
+		result = pins_take_over(options->pin_dir);
+	if (!result)
+		result = kernel_load(kernel, options);
+	if (!result)
+		result = kernel_switch(kernel, options);
+	if (result)
+		log_load_failure(result);
 	if (result && options->pin_dir)
 		rmdir(options->pin_dir); /* stays where something is pinned in it */
 	if (result)

@@ -101,30 +101,29 @@ static bool events_send(struct probe *probe)
 	return true;
 }
 
-/* Losses are kept in the kernel's map until an acknowledgement beyond the place where
- * they were sent; a connection that breaks before sends them again. */
+/* All of them, if there are more than the receiver knows: which of them are new, it finds out.
+ * What was lost may be told by a full pass. */
 static void losses_send(struct probe *probe)
 {
+	bool more = false;
+
 	for (int i = 0; i < LOSS_SLOTS; i++) {
 		const struct loss_slot *slot = &probe->kernel.losses[i];
 		uint64_t count = __atomic_load_n(&slot->count, __ATOMIC_ACQUIRE);
 
-		if (count <= probe->loss_sent_count[i])
+		if (count == probe->losses_sent[i].count)
 			continue;
-		stream_send(&probe->stream, &(struct wire_message){
-			.type = WIRE_LOSS,
-			.loss = {
-				.type = slot->type,
-				.cgroup_id = slot->cgroup_id,
-				.count = count - probe->loss_sent_count[i],
-				.first_boot_ns = slot->first_boot_ns,
-				.last_boot_ns = slot->last_boot_ns,
-			},
-		});
-		probe->loss_sent_count[i] = count;
-		probe->loss_position = probe->kernel.ring.position;
-		probe->text_wanted = true;
+		probe->losses_sent[i] = *slot;
+		probe->losses_sent[i].count = count; /* so much that the rest was there */
+		more = true;
 	}
+	if (!more)
+		return;
+	stream_send(&probe->stream, &(struct wire_message){
+		.type = WIRE_LOSSES,
+		.losses.slots = {(char *)probe->losses_sent, sizeof(probe->losses_sent)},
+	});
+	probe->text_wanted = true;
 }
 
 static void pass_begin(struct probe *probe, uint64_t now_boot_ns)
@@ -219,8 +218,7 @@ static void connection_begin(struct probe *probe, uint64_t ring_epoch, uint64_t 
 	kernel->control->connection++;
 	probe->text_wanted = true;
 	probe->next_pass_boot_ns = 0;
-	for (int i = 0; i < LOSS_SLOTS; i++)
-		probe->loss_sent_count[i] = kernel->losses[i].delivered_count;
+	memset(probe->losses_sent, 0, sizeof(probe->losses_sent));
 }
 
 static void answers_take(struct probe *probe)
@@ -234,8 +232,6 @@ static void answers_take(struct probe *probe)
 			continue;
 		}
 		ring_free_before(&probe->kernel.ring, message.ack.offset);
-		for (int i = 0; i < LOSS_SLOTS && message.ack.offset > probe->loss_position; i++)
-			probe->kernel.losses[i].delivered_count = probe->loss_sent_count[i];
 	}
 }
 

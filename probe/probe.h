@@ -30,9 +30,7 @@ struct probe {
 	uint64_t next_slow_boot_ns; /* of a pass with all iterators */
 	bool text_wanted; /* in the next pass: the first one, and after losses */
 
-	/* Of each loss slot: what has been sent, and where in the ring that was. */
-	uint64_t loss_sent_count[LOSS_SLOTS];
-	uint64_t loss_position;
+	struct loss_slot losses_sent[LOSS_SLOTS]; /* as the receiver knows them */
 
 	uint64_t farewell_boot_ns; /* 0: not stopping; else go then at the latest */
 	uint64_t farewell_position; /* or when the ring has been delivered up to there */

@@ -115,28 +115,6 @@ START_TEST(a_command_that_could_not_be_executed)
 }
 END_TEST
 
-START_TEST(losses_make_what_ran_there_incomplete)
-{
-	struct wire_loss *loss;
-
-	spawn(2, 10, "bwa mem x");
-	loss = &begin(WIRE_LOSS)->loss;
-	loss->type = RECORD_EXEC;
-	loss->cgroup_id = CGROUP_BASE;
-	loss->count = 5;
-	loss->first_boot_ns = loss->last_boot_ns = now;
-	apply();
-	loss = &begin(WIRE_LOSS)->loss;
-	loss->type = RECORD_FINAL; /* the figures of the exit stand instead */
-	loss->cgroup_id = CGROUP_BASE;
-	loss->count = 3;
-	loss->first_boot_ns = loss->last_boot_ns = now;
-	apply();
-	ck_assert_str_eq(rows("SELECT lost_count FROM runs WHERE kind <> 'system'"), "5\n");
-	ck_assert_str_eq(rows("SELECT kind, lost_count FROM losses ORDER BY 1"), "exec 5\nfinal 3\n");
-}
-END_TEST
-
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -147,7 +125,6 @@ int main(void)
 		{.test = the_gravest_failure_explains_a_task},
 		{.test = a_task_that_shows_itself_late_is_told_too},
 		{.test = a_command_that_could_not_be_executed},
-		{.test = losses_make_what_ran_there_incomplete},
 		{0},
 	};
 

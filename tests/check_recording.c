@@ -119,9 +119,9 @@ static const struct {
 	{ "", "not a recording" },
 	{ "SQLite format 3", "not a recording" },
 	{ "tracer-record", "not a recording" },
-	{ "tracer-record-2", "cut within" },
+	{ "tracer-record-3", "cut within" },
 	{ "tracer-record-1\nanything", "another version" },
-	{ "tracer-record-2 anything", "another version" },
+	{ "tracer-record-3 anything", "another version" },
 };
 
 START_TEST(magic_refused)

@@ -489,7 +489,7 @@ END_TEST
 START_TEST(names)
 {
 	ck_assert_str_eq(wire_type_name(WIRE_HELLO), "hello");
-	ck_assert_str_eq(wire_type_name(WIRE_LOSS), "loss");
+	ck_assert_str_eq(wire_type_name(WIRE_LOSSES), "losses");
 	ck_assert_str_eq(wire_type_name((enum wire_type)999), "unknown");
 }
 END_TEST

@@ -143,6 +143,22 @@ static int print_samples(const struct wire_bytes *records)
 	return result;
 }
 
+/* Each is how many there were so far. */
+static int print_losses(const struct wire_bytes *slots)
+{
+	struct loss_slot slot;
+
+	for (size_t at = 0; at + sizeof(slot) <= slots->size; at += sizeof(slot)) {
+		memcpy(&slot, slots->data + at, sizeof(slot));
+		if (slot.count)
+			printf("{\"message\": \"loss\", \"type\": %" PRIu32 ", \"cgroup_id\": %" PRIu64
+			       ", \"count\": %" PRIu64 ", \"first_boot_ns\": %" PRIu64
+			       ", \"last_boot_ns\": %" PRIu64 "}\n", slot.type, slot.cgroup_id,
+			       slot.count, slot.first_boot_ns, slot.last_boot_ns);
+	}
+	return slots->size % sizeof(slot) ? -EBADMSG : 0;
+}
+
 static int print_what_is_in(const struct wire_message *message)
 {
 	const struct wire_event *event = &message->event;
@@ -151,6 +167,8 @@ static int print_what_is_in(const struct wire_message *message)
 		return print_event(event->record.data, event->record.size, &event->offset);
 	if (message->type == WIRE_SAMPLE)
 		return print_samples(&message->sample.records);
+	if (message->type == WIRE_LOSSES)
+		return print_losses(&message->losses.slots);
 	print_message(message);
 	return 0;
 }

@@ -14,7 +14,7 @@
 #ifndef TRACER_COMMON_WIRE_MESSAGES_H
 #define TRACER_COMMON_WIRE_MESSAGES_H
 
-#define WIRE_VERSION 2
+#define WIRE_VERSION 3
 
 /* First frame of a connection: who sends, from which ring. */
 #define WIRE_HELLO_FIELDS(U, T)                                                              \
@@ -62,13 +62,10 @@
 	U(ring_offset)        /* ring position read up to when the pass began */             \
 	U(backlog_bytes)      /* what the ring held behind that: events older than the pass */
 
-/* What the kernel side dropped since the message before, per kind and cgroup. */
-#define WIRE_LOSS_FIELDS(U, T)                                                               \
-	U(type)               /* enum record_type */                                         \
-	U(cgroup_id)          /* where */                                                    \
-	U(count)              /* records */                                                  \
-	U(first_boot_ns)      /* the first of them */                                        \
-	U(last_boot_ns)       /* the last of them */
+/* What the kernel side has dropped so far, whenever that is more than on this connection
+ * before. The receiver remembers what it was told, and tells by the difference what is new. */
+#define WIRE_LOSSES_FIELDS(U, T)                                                             \
+	T(slots)              /* the bytes of LOSS_SLOTS loss_slot of bpf/record.h */
 
 /* M(NAME, name, number) */
 #define WIRE_MESSAGES(M)                                                                     \
@@ -78,6 +75,6 @@
 	M(EVENT, event, 16)                                                                  \
 	M(SAMPLE, sample, 32)                                                                \
 	M(PASS, pass, 33)                                                                    \
-	M(LOSS, loss, 34)
+	M(LOSSES, losses, 34)
 
 #endif

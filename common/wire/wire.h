@@ -15,7 +15,7 @@
 
 #define WIRE_FRAME_HEADER_SIZE 4
 #define WIRE_FRAME_MAX (64 * 1024) /* bytes of message; the largest record is under 8 KiB */
-#define WIRE_RECORDING_MAGIC "tracer-record-2\n"
+#define WIRE_RECORDING_MAGIC "tracer-record-3\n"
 #define WIRE_RECORDING_MAGIC_SIZE 16
 
 enum wire_type {

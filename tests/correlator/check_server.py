@@ -316,6 +316,8 @@ test_records_of_another_version = bad_input(
     greeted=False)
 test_samples_that_lead_nowhere = bad_input(
     lambda story: frame(message("sample", records=b"\xff" * 64)), "samples that are no records")
+test_losses_that_are_none = bad_input(
+    lambda story: frame(message("losses", slots=bytes(47))), "losses that are none")
 test_an_event_before_the_hello = bad_input(
     lambda story: story.tell(), "no hello first", greeted=False)
 test_a_second_hello = bad_input(lambda story: story.hello(), "a second hello")
@@ -323,9 +325,9 @@ test_a_message_of_a_correlator = bad_input(
     lambda story: frame(message("ack", offset=1)), "only a correlator sends")
 test_an_unknown_message = bad_input(lambda story: frame(b"\x92\x7f\x01"), "unknown message type")
 test_a_field_of_the_wrong_kind = bad_input(
-    lambda story: frame(b"\x96\x22\xc4\x01x\x00\x00\x00\x00"), "is not an unsigned integer")
+    lambda story: frame(b"\x93\x10\xc4\x01x\xc4\x00"), "is not an unsigned integer")
 test_bytes_behind_a_message = bad_input(
-    lambda story: frame(message("loss", count=1) + b"\x00"), "bytes behind the last field")
+    lambda story: frame(message("losses") + b"\x00"), "bytes behind the last field")
 
 
 def test_what_came_before_nonsense_counts(directory):
@@ -696,7 +698,7 @@ def test_a_recording_replays_to_the_same_store(directory):
 
 def test_recordings_that_cannot_be_replayed(directory):
     story = Story().commands(3)
-    magic = b"tracer-record-2\n"
+    magic = b"tracer-record-3\n"
     stream = story.hello() + story.pass_over_living(0) + story.tell()
     cases = {
         "of another version": (b"tracer-record-9\n" + stream, 1, "another version"),

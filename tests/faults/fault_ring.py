@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import random
 import signal
 import subprocess
 import time
@@ -95,6 +96,35 @@ def test_a_ring_that_runs_full(bench):
         assert begin <= row["first_boot_ns"] <= row["last_boot_ns"] <= told, f"when: {row}"
     check_incomplete(daemons)
     bench.note(f"of {FLOOD} commands: recorded {recorded}, lost {lost}")
+
+
+def test_losses_are_told_once(bench):
+    """Whoever is killed while a ring runs over again and again: recorded and lost are what ran."""
+    daemons, cgroup = bench.daemons(), bench.cgroup()
+    daemons.mount_pins()
+    daemons.probe_options = ["--ring-size", "64K"]
+    daemons.start()
+    kills, random_numbers = 12, random.Random(bench.seed)
+    storm = bench.storm(rate=10**6, cgroup=cgroup)
+    for number in range(kills):
+        daemons.correlator.signal(signal.SIGSTOP)
+        time.sleep(0.3)
+        daemons.correlator.signal(signal.SIGCONT)
+        # At any moment of a commit and its acknowledgement, a few times a second.
+        time.sleep(random_numbers.uniform(0.1, 1))
+        daemons.correlator.kill()
+        if number % 3 == 0:
+            daemons.probe.kill()
+            daemons.start_probe(wait=False)
+        daemons.start_correlator()
+    storm.stop()
+    await_losses(daemons)
+    daemons.stop()
+    recorded, lost = len(leaves(daemons)), lost_kinds(daemons, cgroup)["exec"]
+    assert lost > 0, "the ring did not run full"
+    assert storm.count <= recorded + lost <= storm.count + 1, \
+        f"{recorded} recorded and {lost} lost of {storm.count}, and the storm itself"
+    bench.note(f"{kills} kills: {storm.count} commands, {recorded} recorded, {lost} lost")
 
 
 def check_incomplete(daemons):

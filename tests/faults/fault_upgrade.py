@@ -4,18 +4,23 @@ The other build is the same probe with one unused byte of its BPF object changed
 hash is what tells builds apart.
 """
 
+import json
 import os
 import random
 import re
 import shutil
+import struct
 import subprocess
 
+from fault_ring import boot_ns
 from storm import await_ends, check_each_once, leaves
-from testing import CONFINED, Skip, same
+from testing import CONFINED, Skip, same, wait_until
 
 UPGRADES = 6
 ELF_MAGIC, MACHINE_BPF, MACHINE_AT, PADDING_AT = b"\x7fELF", b"\xf7\0", 18, 9
 COMMANDS_A_CRASH = 20
+OTHER_VERSION = 1
+UNREAD, READ = 300, 200 # commands
 CRASHES = 10 # of those that there are, where all would take long
 
 
@@ -116,3 +121,82 @@ def test_killed_in_the_middle_of_an_upgrade(bench):
     assert not gaps, f"a gap, neither recorded nor counted, after a kill at {gaps} of {points}"
     check_each_once(daemons, ran)
     bench.note(f"{len(points)} crash points")
+
+
+def set_record_version(pin_directory, version):
+    """As if a probe of another release had pinned that ring: control begins with the number."""
+    pin = str(pin_directory / "control")
+    shown = json.loads(subprocess.run(["bpftool", "-j", "map", "dump", "pinned", pin],
+                                      capture_output=True, check=True).stdout)
+    value = bytes(int(byte, 16) for byte in shown[0]["value"])
+    value = struct.pack("=I", version) + value[4:]
+    subprocess.run(["bpftool", "map", "update", "pinned", pin, "key", "0", "0", "0", "0",
+                    "value", *map(str, value)], check=True)
+
+
+def lost(daemons):
+    return {row["kind"]: row["lost"] for row in daemons.rows(
+        "SELECT kind, sum(lost_count) AS lost FROM losses GROUP BY kind")}
+
+
+def test_a_ring_of_another_version(bench):
+    """Nobody can read what is in it: that much is counted as lost, once, and from then on nothing
+    is missing."""
+    if not shutil.which("bpftool"):
+        raise Skip("bpftool not installed")
+    daemons, observer = bench.daemons(), bench.daemons()
+    recording = observer.directory / "recording"
+    daemons.mount_pins()
+    daemons.probe_options = ["--ring-size", "64M"]
+    daemons.start()
+    observer.start_probe("--record", recording) # what happens, by another's eyes
+    begin = boot_ns()
+    daemons.correlator.kill()
+    bench.storm(count=UNREAD // 2).wait()
+    daemons.probe.kill()
+    bench.storm(first=UNREAD // 2, count=UNREAD - UNREAD // 2).wait()
+    set_record_version(daemons.pin_directory, OTHER_VERSION)
+    daemons.start_probe(wait=False)
+    wait_until("the other ring is replaced", lambda: "counted as lost" in daemons.probe.log())
+    end = boot_ns()
+    bench.storm(first=UNREAD, count=READ).wait()
+    observer.probe.stop()
+    daemons.start_correlator()
+    await_ends(daemons, READ)
+    wait_until("the losses are told", lambda: lost(daemons).get("exec", 0) >= UNREAD)
+    told = lost(daemons)
+    ran = kinds_between(daemons, recording, begin, end)
+    for kind in ("fork", "exec", "exit"):
+        assert UNREAD <= told[kind] <= ran[kind], f"{kind}: {told[kind]} of {ran[kind]} lost"
+    for row in daemons.rows("SELECT * FROM losses"):
+        assert row["first_boot_ns"] <= row["last_boot_ns"] <= end, f"when: {row}"
+    daemons.correlator.kill()
+    daemons.probe.kill()
+    daemons.start() # tells them again, and they are known
+    bench.storm(first=UNREAD + READ, count=READ).wait()
+    await_ends(daemons, 2 * READ)
+    daemons.stop()
+    same("losses told again", lost(daemons), told)
+    same("recorded", sorted(leaves(daemons)), list(range(UNREAD, UNREAD + 2 * READ)))
+    assert not (daemons.pin_directory / "before").exists(), "the old ring is still pinned"
+    same("losses of tracer status", shown_losses(daemons), told)
+    bench.note(f"lost with the old ring: {told}; the other probe saw {ran}")
+
+
+def shown_losses(daemons):
+    """What `tracer status` says; that the daemons have ended is its exit status."""
+    result = subprocess.run([daemons.build / "cli/tracer", "status", "--json", "--store",
+                             daemons.store], capture_output=True, check=False,
+                            env=CONFINED)
+    return {loss["kind"]: loss["lost_count"] for loss in json.loads(result.stdout)["losses"]}
+
+
+def kinds_between(daemons, recording, begin_ns, end_ns):
+    """{kind: how many of its records that recording has of that time}"""
+    result = subprocess.run([daemons.build / "tests/wire_dump", recording], capture_output=True,
+                            check=True, env=CONFINED)
+    found = {}
+    for message in map(json.loads, result.stdout.splitlines()):
+        if begin_ns - 10**9 <= message.get("boot_ns", 0) <= end_ns:
+            found[message["message"]] = found.get(message["message"], 0) + 1
+    return found

@@ -318,13 +318,23 @@ static void tell_cgroup(struct input *input)
 	send_event();
 }
 
-static void tell_loss(struct input *input)
+/* One slot grows, becomes another loss, or is any number; each time all are told. */
+static void tell_losses(struct input *input)
 {
-	begin(WIRE_LOSS);
-	message.loss.type = take(input) % 8;
-	message.loss.cgroup_id = take(input) % CGROUP_COUNT;
-	message.loss.count = 1 + take(input);
-	message.loss.first_boot_ns = message.loss.last_boot_ns = now_boot_ns;
+	static struct loss_slot losses[LOSS_SLOTS];
+	struct loss_slot *slot = &losses[take(input) % LOSS_SLOTS];
+	uint8_t how = take(input);
+
+	begin(WIRE_LOSSES);
+	if (how % 4 == 0)
+		*slot = (struct loss_slot){.first_boot_ns = now_boot_ns};
+	slot->type = how / 4 % 8;
+	slot->cgroup_id = how / 32;
+	slot->count = how % 4 == 1 ? -(uint64_t)take(input) : slot->count + take(input);
+	slot->last_boot_ns = how % 4 == 2 ? 0 : now_boot_ns;
+	message.losses.slots = (struct wire_bytes){(const char *)losses, sizeof(losses)};
+	if (how % 16 == 15)
+		message.losses.slots.size -= take(input);
 	send_message();
 }
 
@@ -375,7 +385,7 @@ static void be_rare(struct input *input)
 {
 	switch (take(input) % 4) {
 	case 0: be_ignored(input); break;
-	case 1: tell_loss(input); break;
+	case 1: tell_losses(input); break;
 	case 2: be_sent_a_signal(input); break;
 	case 3: hold_a_device(input); break;
 	}

@@ -19,7 +19,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from testing import CONFINED  # noqa: E402 (the line above comes first)
 
-MAGIC = b"tracer-record-2\n"
+MAGIC = b"tracer-record-3\n"
 # Emulated processors beside other tests are a hundred times slower than a quiet host's.
 EMULATED = "TRACER_TEST_EMULATED" in os.environ
 READY_TIMEOUT_S = 120 if EMULATED else 60
@@ -178,7 +178,7 @@ def pack_message(*numbers):
     return struct.pack(">I", len(body)) + body
 
 
-VERSION = 2
+VERSION = 3
 HELLO, WELCOME, ACK, EVENT = 1, 2, 3, 16
 
 

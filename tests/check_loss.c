@@ -1,0 +1,132 @@
+/* What was dropped: told again and again as it grows, counted once. */
+#include <string.h>
+
+#include "tests/streams.h"
+
+static struct loss_slot losses[LOSS_SLOTS]; /* as the kernel side counts them */
+
+static void lose(int index, enum record_type type, uint64_t cgroup_id, uint64_t count)
+{
+	struct loss_slot *slot = &losses[index];
+
+	slot->type = type;
+	slot->cgroup_id = cgroup_id;
+	slot->count += count;
+	slot->last_boot_ns = now;
+	if (!slot->first_boot_ns)
+		slot->first_boot_ns = now;
+}
+
+static void tell_losses(void)
+{
+	begin(WIRE_LOSSES)->losses.slots =
+		(struct wire_bytes){.data = (const char *)losses, .size = sizeof(losses)};
+	apply();
+}
+
+#define LOST_OF_RUNS "SELECT lost_count FROM runs WHERE kind <> 'system' ORDER BY begin_boot_ns"
+#define LOST "SELECT kind, lost_count FROM losses ORDER BY 1, 2"
+
+START_TEST(losses_make_what_ran_there_incomplete)
+{
+	memset(losses, 0, sizeof(losses));
+	spawn(2, 10, "bwa mem x");
+	lose(3, RECORD_EXEC, CGROUP_BASE, 5);
+	lose(7, RECORD_FINAL, CGROUP_BASE, 3); /* the figures of the exit stand instead */
+	tell_losses();
+	ck_assert_str_eq(rows(LOST_OF_RUNS), "5\n");
+	ck_assert_str_eq(rows(LOST), "exec 5\nfinal 3\n");
+}
+END_TEST
+
+START_TEST(of_losses_what_is_new_counts)
+{
+	memset(losses, 0, sizeof(losses));
+	spawn(2, 10, "bwa mem x");
+	lose(3, RECORD_EXEC, CGROUP_BASE, 5);
+	tell_losses();
+	exit_process(10, 0);
+	wait_ms(1000);
+	lose(3, RECORD_EXEC, CGROUP_BASE, 1); /* perhaps still the first one's */
+	tell_losses();
+	spawn(2, 11, "bwa mem y");
+	tell_losses(); /* nothing new */
+	lose(3, RECORD_EXEC, CGROUP_BASE, 2); /* none of the first one's */
+	tell_losses();
+	tell_losses();
+	ck_assert_str_eq(rows(LOST_OF_RUNS), "6\n2\n");
+	ck_assert_str_eq(rows(LOST), "exec 8\n");
+	memset(losses, 0, sizeof(losses)); /* those of another ring */
+	now += MS;
+	lose(3, RECORD_EXEC, CGROUP_BASE, 1);
+	tell_losses();
+	ck_assert_str_eq(rows(LOST_OF_RUNS), "6\n3\n");
+	ck_assert_str_eq(rows(LOST), "exec 1\nexec 8\n");
+}
+END_TEST
+
+START_TEST(losses_are_remembered_with_their_rows)
+{
+	memset(losses, 0, sizeof(losses));
+	spawn(2, 10, "bwa mem x");
+	lose(3, RECORD_EXEC, CGROUP_BASE, 5);
+	tell_losses();
+	commit();
+	lose(4, RECORD_FORK, CGROUP_BASE, 1);
+	tell_losses();
+	close_model(); /* killed before it had committed that */
+	open_model();
+	hello("boot-1");
+	tell_losses();
+	ck_assert_str_eq(rows(LOST_OF_RUNS), "6\n");
+	ck_assert_str_eq(rows(LOST), "exec 5\nfork 1\n");
+}
+END_TEST
+
+START_TEST(losses_of_a_boot_before_end_nothing)
+{
+	memset(losses, 0, sizeof(losses));
+	lose(3, RECORD_EXEC, CGROUP_BASE, 5);
+	tell_losses();
+	commit();
+	hello("boot-2");
+	exec_ids[1] = exec_ids[2] = 0;
+	sample(1, 0, "systemd", cpu(0));
+	sample(2, 1, "sshd -D", cpu(0));
+	pass(now);
+	now += MS;
+	spawn(2, 10, "bwa mem x");
+	commit();
+	close_model();
+	open_model();
+	hello("boot-2");
+	ck_assert_str_eq(rows("SELECT ended FROM processes WHERE pid = 10"), "-\n");
+}
+END_TEST
+
+START_TEST(losses_that_cannot_be_are_passed_over)
+{
+	memset(losses, 0, sizeof(losses));
+	spawn(2, 10, "bwa mem x");
+	lose(3, RECORD_EXEC, CGROUP_BASE, UINT64_MAX);
+	lose(4, (enum record_type)77, CGROUP_BASE, 2);
+	losses[4].last_boot_ns = 0; /* the kernel had not come to it */
+	tell_losses();
+	ck_assert_str_eq(rows(LOST), "unknown 2\n");
+	ck_assert_str_eq(rows("SELECT last_boot_ns - first_boot_ns FROM losses"), "0\n");
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{.test = losses_make_what_ran_there_incomplete},
+		{.test = of_losses_what_is_new_counts},
+		{.test = losses_are_remembered_with_their_rows},
+		{.test = losses_of_a_boot_before_end_nothing},
+		{.test = losses_that_cannot_be_are_passed_over},
+		{0},
+	};
+
+	return streams_run("loss", tests);
+}
