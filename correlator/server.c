@@ -19,7 +19,7 @@
 #include "common/ready.h"
 #include "correlator/host_read.h"
 
-#define COMMIT_PERIOD_MS 250  /* half of it is the mean wait of an event for its row */
+#define COMMIT_PERIOD_MS 400 /* half of it is the mean wait of an event for its row */
 #define RETRY_PERIOD_MS 1000
 #define EXPIRE_PERIOD_MS (60 * 60 * 1000)
 #define BOUND_PERIOD_MS (60 * 1000)

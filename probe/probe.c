@@ -19,7 +19,7 @@
 
 /* The ring wakes nobody: it is looked at this often. At 16 MiB it holds over 20,000
  * processes, many times what a host starts in that time. */
-#define READ_PERIOD_NS 100000000LL
+#define READ_PERIOD_NS 200000000LL
 #define SLOW_PERIOD_NS 10000000000ULL /* between looks at what changes seldom: open devices */
 #define PASS_SHARE 350 /* of a processor: below 0.3 % */
 #define FAREWELL_NS 2000000000ULL

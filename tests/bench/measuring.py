@@ -235,10 +235,13 @@ class Charge:
     correlator_s: float
 
 
-def charge(bench, watcher, load):
-    """With bpf_statistics(True), and the watcher running."""
+def charge(bench, watcher, load, least_s):
+    """With bpf_statistics(True), and the watcher running. The load is repeated until its CPU is
+    `least_s`: what the watcher takes while it settles counts too, and has to be little of all."""
     before, (watching, correlator) = bpf_programs(watcher.pid), watcher.cpu_s()
     work_s = load.run(bench, watcher, load.count)
+    while work_s < least_s:
+        work_s += load.run(bench, watcher, load.count)
     bench.settle()
     after, (watching_after, correlator_after) = bpf_programs(watcher.pid), watcher.cpu_s()
     programs = {}

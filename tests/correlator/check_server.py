@@ -219,7 +219,7 @@ def test_sigterm_commits(directory):
     story = Story().commands(50)
     with running(directory) as correlator:
         peer = connect(correlator, story)
-        time.sleep(0.1)  # it has read, and its next commit is due in up to a quarter of a second
+        time.sleep(0.1)  # it has read, and its next commit is due in up to half a second
         correlator.stop()
         while peer.receive():
             pass

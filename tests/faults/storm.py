@@ -97,6 +97,7 @@ def await_ends(daemons, count):
 
 def check_each_once(daemons, count):
     """Every command that ran is recorded, once, with its end."""
+    same("losses", daemons.rows("SELECT * FROM losses"), [])
     found = leaves(daemons)
     missing = [number for number in range(count) if number not in found]
     doubled = [number for number, rows in found.items() if len(rows) > 1]
@@ -107,5 +108,4 @@ def check_each_once(daemons, count):
     wrong = [(number, rows[0]) for number, rows in found.items()
              if rows[0]["ended"] != "exit" or rows[0]["exit_code"] != leaf_status(number)]
     assert not wrong, f"{len(wrong)} of {count} ended otherwise: {wrong[:3]}"
-    same("losses", daemons.rows("SELECT * FROM losses"), [])
     return sum(rows[0]["totals"] == "exit" for rows in found.values())
