@@ -96,7 +96,7 @@ END_TEST
 START_TEST(older_schema_is_refused_to_readers)
 {
 	store_close(open_writer());
-	change("PRAGMA user_version = 0");
+	change("PRAGMA user_version = 1");
 	expect_reader_refused(-EPROTO, "older");
 }
 END_TEST
@@ -154,6 +154,15 @@ START_TEST(failed_migration_leaves_the_old_store)
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM processes"), 14);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM pragma_table_info('hosts') "
 				      "WHERE name = 'product'"), 0);
+}
+END_TEST
+
+START_TEST(empty_file_is_no_store_yet)
+{
+	fclose(fopen(path, "w"));
+	expect_reader_refused(-EPROTO, "empty");
+	store_close(open_writer());
+	store_close(open_reader());
 }
 END_TEST
 
@@ -394,6 +403,7 @@ int main(void)
 		{.test = older_schema_is_refused_to_readers},
 		{.test = older_schema_is_migrated},
 		{.test = failed_migration_leaves_the_old_store},
+		{.test = empty_file_is_no_store_yet},
 		{.test = other_database_is_refused_and_untouched},
 		{.test = garbage_is_refused_and_untouched},
 		{.test = damage_is_told_on_use},

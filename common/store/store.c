@@ -439,6 +439,9 @@ static int reader_prepare(struct store *store, const char *path, struct store_er
 		return error_explain(ret_error, error, path, store->base.error);
 	if (version > store_schema_version())
 		return schema_refuse_newer(path, version, ret_error);
+	if (version == 0)
+		return error_set(ret_error, -EPROTO,
+				 "%s: empty: tracer-correlator makes a store of it when it starts", path);
 	if (version < store_schema_version())
 		return error_set(ret_error, -EPROTO,
 				 "%s: schema %lld is older than this release's %d: tracer-correlator "
