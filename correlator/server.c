@@ -139,6 +139,8 @@ static void answer(struct server *server, answer_function make)
 	output = calloc(1, sizeof(*output));
 	request = calloc(1, sizeof(*request));
 	if (!output || !request || make(server->session, output) < 0) {
+		if (output)
+			wire_output_deinit(output);
 		free(output);
 		free(request);
 		return; /* the next commit acknowledges more */
@@ -183,7 +185,9 @@ static void commit(struct server *server)
 		if (server->has_peer && !server->peer_closing)
 			peer_listen(server);
 	}
-	answer(server, session_acknowledge);
+	/* Not to a peer that has yet to say hello: what was committed was another's. */
+	if (session->greeted)
+		answer(server, session_acknowledge);
 }
 
 static void record_frame(struct server *server, const char *data, size_t size)

@@ -425,6 +425,19 @@ def test_a_silent_peer_makes_room(directory):
         assert "no hello" in correlator.complaints()[0], correlator.complaints()
 
 
+def test_nothing_is_said_before_the_hello(directory):
+    """Though something is committed meanwhile: samples of the host."""
+    story = Story().commands(2)
+    with running(directory, "--host-period", "1") as correlator:
+        first = connect(correlator, story)
+        first.wait_acknowledged(story.end)
+        first.close()
+        peer = Peer(correlator.socket)
+        before = correlator.rows("SELECT count(*) FROM host_samples")
+        wait_until("a commit", lambda: correlator.rows("SELECT count(*) FROM host_samples") > before)
+        same("offset", peer.greet(story.hello()), story.end)
+
+
 def test_a_peer_that_reads_no_acks(directory):
     batch, warm_up, measured = 1000, 4, 8
     story = Story()
