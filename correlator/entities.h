@@ -253,6 +253,7 @@ struct process {
 	struct process_key parent_key; /* while a checkpoint is loaded */
 	struct process *children; /* list by sibling_* */
 	struct process *sibling_prev, *sibling_next;
+	struct process *below;    /* scratch of place.c */
 	enum process_place place;
 	struct run *run;
 	struct group *group;

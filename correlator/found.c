@@ -41,45 +41,72 @@ void process_set_context(struct process *process, uint64_t cgroup_id, uint32_t u
 	process->flags = flags;
 }
 
-/* Places a found process, its ancestors first. */
-static struct process *found_place(struct model *model, struct found *found)
+/* `found` and whoever of the found leads to it, the topmost first, each with the next in
+ * `below`. They are out of the table then, so a forged loop of parents ends. */
+static struct found *take_line(struct model *model, struct found *found)
 {
-	struct found taken = *found;
-	struct image_key key = {.pid = (uint32_t)taken.key.pid,
-				.exec_id = taken.exec_id,
-				.start_boot_ns = taken.key.start_boot_ns};
-	struct rules_verdict verdict;
+	struct found *line = NULL;
 
-	/* Out of the table first: a forged loop of parents must not come back here. */
-	HASH_DELETE(hh, model->found, found);
-	free(found);
-	struct process *parent = process_resolve(model, &taken.parent);
+	while (found) {
+		const struct process_key parent = {.start_boot_ns = found->parent.start_boot_ns,
+						   .pid = found->parent.pid};
+
+		HASH_DELETE(hh, model->found, found);
+		found->below = line;
+		line = found;
+		found = found_find(model, &parent);
+	}
+	return line;
+}
+
+/* One whose parent has its place, or is not known. */
+static struct process *place_one(struct model *model, const struct found *found)
+{
+	const struct image_key key = {.pid = (uint32_t)found->key.pid,
+				      .exec_id = found->exec_id,
+				      .start_boot_ns = found->key.start_boot_ns};
+	struct rules_verdict verdict;
+	struct process *parent = process_find(model, found->parent.pid, found->parent.start_boot_ns);
 	struct process *process = process_new(model, &key, parent);
 
-	if (!process) {
-		command_unref(taken.command);
+	if (!process)
 		return NULL;
-	}
 	process->found = true;
-	process->fork_boot_ns = taken.key.start_boot_ns;
-	process->parent_exec_id = taken.parent.exec_id;
-	process->pid_namespace = taken.pid_namespace;
-	process_set_context(process, taken.cgroup_id, taken.uid, taken.sid, taken.pgid, taken.tty, taken.flags);
+	process->fork_boot_ns = found->key.start_boot_ns;
+	process->parent_exec_id = found->parent.exec_id;
+	process->pid_namespace = found->pid_namespace;
+	process_set_context(process, found->cgroup_id, found->uid, found->sid, found->pgid, found->tty,
+			    found->flags);
 	command_unref(process->command);
-	process->command = taken.command;
+	process->command = command_ref(found->command);
 	model_classify(model, process, &verdict);
 	process->ignored = verdict.role == RULES_ROLE_IGNORE;
 	if (process->ignored)
 		return process;
 	place_full(model, process,
 		   &(struct placing){.verdict = &verdict,
-				     .boot_ns = taken.boot_ns,
-				     .cgroup_id = taken.cgroup_id,
-				     .pgid = taken.pgid,
-				     .stdin_pipe = taken.stdin_pipe,
-				     .stdout_pipe = taken.stdout_pipe});
+				     .boot_ns = found->boot_ns,
+				     .cgroup_id = found->cgroup_id,
+				     .pgid = found->pgid,
+				     .stdin_pipe = found->stdin_pipe,
+				     .stdout_pipe = found->stdout_pipe});
 	if (process->image)
-		image_update(model, process->image, &taken.counters, TOTALS_SAMPLE);
+		image_update(model, process->image, &found->counters, TOTALS_SAMPLE);
+	return process;
+}
+
+/* Places a found process, its ancestors first. */
+static struct process *found_place(struct model *model, struct found *found)
+{
+	struct process *process = NULL;
+	struct found *line = take_line(model, found);
+
+	while ((found = line)) {
+		line = found->below;
+		process = place_one(model, found);
+		command_unref(found->command);
+		free(found);
+	}
 	return process;
 }
 

@@ -15,6 +15,11 @@
  * frozen: what is a task stays one. */
 #define RUN_MERGEABLE_TASKS_MAX 1000
 
+/* Tools of different names in one group: a service may run scripts of ever new names for years.
+ * Beyond it they are told as one tool. */
+#define GROUP_TOOLS_MAX 500
+#define GROUP_TOOL_OTHERS "(others)"
+
 /* Samples of the host that wait for a commit: ten minutes of a store that cannot be
  * written. Then the oldest go. */
 #define HOST_SAMPLES_MAX 60
@@ -31,6 +36,7 @@ struct found {
 	uint32_t exec_id, uid, sid, pgid, tty, flags, pid_namespace, stdin_pipe, stdout_pipe;
 	struct counters counters;
 	struct command *command;
+	struct found *below; /* scratch of found.c */
 	UT_hash_handle hh;
 };
 

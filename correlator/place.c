@@ -240,13 +240,6 @@ static struct group *choose_group(struct model *model, struct process *process,
 
 	if (!parent)
 		return place_lost(model, process, placing, ret_reason);
-	if (parent->place != PLACE_FULL)
-		place_full(model, parent,
-			   &(struct placing){.boot_ns = parent->fork_boot_ns,
-					     .cgroup_id = placing->cgroup_id,
-					     .pgid = placing->pgid,
-					     .stdin_pipe = placing->stdin_pipe,
-					     .stdout_pipe = placing->stdout_pipe});
 	if (!parent->group)
 		return NULL;
 	keeper = container ? keeper_of(process, container) : NULL;
@@ -279,7 +272,8 @@ static struct tool *choose_tool(struct model *model, struct process *process, st
 	return group_tool(model, group, verdict->name, verdict->role);
 }
 
-void place_full(struct model *model, struct process *process, const struct placing *placing)
+/* Its parent has its place. */
+static void place_one(struct model *model, struct process *process, const struct placing *placing)
 {
 	const char *reason = "";
 	struct rules_verdict inherited;
@@ -287,7 +281,6 @@ void place_full(struct model *model, struct process *process, const struct placi
 
 	if (model->out_of_memory)
 		return;
-	/* Asked before the parent is placed, which may change what it is called. */
 	struct group *group = choose_group(model, process, placing, &reason);
 
 	if (!group)
@@ -328,6 +321,32 @@ void place_full(struct model *model, struct process *process, const struct placi
 	run_note_image(model, process->run, process, verdict);
 }
 
+/* Whoever leads to `process` and is placed less than `place`, the topmost first, each with the
+ * next in `below`. No recursion: how deep processes fork is for others to choose. */
+static struct process *line_above(struct process *process, enum process_place place)
+{
+	process->below = NULL;
+	while (process->parent && process->parent->place < place) {
+		process->parent->below = process;
+		process = process->parent;
+	}
+	return process;
+}
+
+void place_full(struct model *model, struct process *process, const struct placing *placing)
+{
+	struct process *above = line_above(process, PLACE_FULL);
+
+	for (; above != process; above = above->below)
+		place_one(model, above,
+			  &(struct placing){.boot_ns = above->fork_boot_ns,
+					    .cgroup_id = placing->cgroup_id,
+					    .pgid = placing->pgid,
+					    .stdin_pipe = placing->stdin_pipe,
+					    .stdout_pipe = placing->stdout_pipe});
+	place_one(model, process, placing);
+}
+
 void place_exec(struct model *model, struct process *process, const struct placing *placing)
 {
 	if (process->place != PLACE_FULL) {
@@ -345,15 +364,11 @@ void place_exec(struct model *model, struct process *process, const struct placi
 	run_note_image(model, process->run, process, placing->verdict);
 }
 
-void place_part(struct model *model, struct process *process)
+static void place_part_one(struct model *model, struct process *process)
 {
 	struct process *parent = process->parent;
 	struct rules_verdict verdict;
 
-	if (process->place != PLACE_NONE)
-		return;
-	if (parent && parent->place == PLACE_NONE)
-		place_part(model, parent);
 	if (!parent || !parent->group || !parent->image) {
 		place_full(model, process,
 			   &(struct placing){.boot_ns = process->fork_boot_ns,
@@ -367,4 +382,14 @@ void place_part(struct model *model, struct process *process)
 	process->path_rank = parent->path_rank;
 	image_new(model, process, process->found ? IMAGE_FOUND : IMAGE_FORK, process->fork_boot_ns, &verdict,
 		  parent->image->tool, "fork of its parent's program");
+}
+
+void place_part(struct model *model, struct process *process)
+{
+	if (process->place != PLACE_NONE)
+		return;
+	for (struct process *next, *above = line_above(process, PLACE_PART); above; above = next) {
+		next = above->below; /* which placing it in full would use too */
+		place_part_one(model, above);
+	}
 }

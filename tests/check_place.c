@@ -115,6 +115,38 @@ START_TEST(kernel_threads_are_the_host_s_own)
 }
 END_TEST
 
+enum { DEEP = 20000 };
+
+/* How deep processes fork is for others to choose. */
+START_TEST(a_deep_line_of_forks_is_placed)
+{
+	spawn(2, 10, "bash driver.sh");
+	for (unsigned pid = 11; pid < DEEP; pid++)
+		fork_process(pid - 1, pid);
+	exit_process(DEEP - 1, 0);
+	fork_process(DEEP - 2, DEEP);
+	exec_process(DEEP, "bwa mem x");
+	ck_assert_str_eq(rows("SELECT process_count, failed_count FROM runs WHERE kind = 'command'"),
+			 "19991 0\n");
+	ck_assert_str_eq(rows("SELECT program, began FROM processes WHERE pid IN (19998, 20000) ORDER BY pid"),
+			 "bash fork\nbwa exec\n");
+}
+END_TEST
+
+START_TEST(a_deep_line_of_found_is_placed)
+{
+	/* The youngest is the root: who comes first in time is the deepest. */
+	for (unsigned pid = 10; pid < DEEP; pid++)
+		sample(pid, pid + 1, "bash driver.sh", cpu(0));
+	sample(DEEP, 2, "bash driver.sh", cpu(0));
+	pass(now);
+	now += MS;
+	run_process(10, DEEP + 1, "bwa mem x");
+	ck_assert_str_eq(rows("SELECT count(*), max(process_count) FROM runs WHERE kind <> 'system'"),
+			 "1 19992\n");
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -124,6 +156,8 @@ int main(void)
 		{.test = a_container_is_called_as_its_monitor_or_client_says},
 		{.test = a_subshell_is_a_subtree_and_a_worker_a_part_of_its_tool},
 		{.test = kernel_threads_are_the_host_s_own},
+		{.test = a_deep_line_of_forks_is_placed},
+		{.test = a_deep_line_of_found_is_placed},
 		{0},
 	};
 

@@ -11,7 +11,7 @@
 struct model *model;
 enum redact_mode arguments;
 uint64_t now, clock_offset_ns;
-uint32_t exec_ids[100];
+uint32_t exec_ids[PID_MAX];
 
 static char directory[] = "/tmp/tracer-check-model-XXXXXX", path[64];
 static struct rules *rules;

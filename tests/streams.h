@@ -14,13 +14,14 @@
 #define MS UINT64_C(1000000)
 #define MIB (UINT64_C(1) << 20)
 #define CGROUP_BASE 100
+#define PID_MAX 20100
 #define HEX64 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef" /* a container's id */
 
 extern struct model *model;
 extern enum redact_mode arguments; /* of the next open_model */
 extern uint64_t now;
 extern uint64_t clock_offset_ns; /* of the wall clock to the boot clock, 1 s */
-extern uint32_t exec_ids[100]; /* of each pid */
+extern uint32_t exec_ids[PID_MAX]; /* of each pid */
 
 /* A program of tests that begin so; the list ends with {0}. Its exit status. */
 int streams_run(const char *name, const struct suite_test *tests);
