@@ -267,15 +267,12 @@ struct group *group_new(struct model *model, struct task *task, const struct pro
 	return group;
 }
 
-struct tool *group_tool(struct model *model, struct group *group, const char *name, enum rules_role role)
+static struct tool *tool_new(struct model *model, struct group *group, const char *name,
+			     enum rules_role role)
 {
+	struct tool *tool = model_alloc(model, sizeof(*tool));
 	struct identity identity;
-	struct tool *tool;
 
-	DL_FOREACH (group->tools, tool)
-		if (tool->role == role && strcmp(tool->name, name) == 0)
-			return tool;
-	tool = model_alloc(model, sizeof(*tool));
 	if (!tool)
 		return NULL;
 	identity_begin(&identity, "tool");
@@ -291,6 +288,21 @@ struct tool *group_tool(struct model *model, struct group *group, const char *na
 	tally_init(&tool->tally);
 	DL_APPEND(group->tools, tool);
 	return tool;
+}
+
+struct tool *group_tool(struct model *model, struct group *group, const char *name, enum rules_role role)
+{
+	struct tool *tool;
+	int count = 0;
+
+	DL_FOREACH (group->tools, tool) {
+		if (tool->role == role && strcmp(tool->name, name) == 0)
+			return tool;
+		count++;
+	}
+	if (count < GROUP_TOOLS_MAX || strcmp(name, GROUP_TOOL_OTHERS) == 0)
+		return tool_new(model, group, name, role);
+	return group_tool(model, group, GROUP_TOOL_OTHERS, RULES_ROLE_TOOL);
 }
 
 /* Stored processes follow their tool at the next commit. Sums of the task that is

@@ -74,8 +74,6 @@ static void spine_raise(struct model *model, struct run *run, int level)
 	incident_note_task(model, task); /* its root may have ended already */
 	run->spine_length = level + 1;
 	run->orchestrator = level;
-	if (run->task_count > RUN_MERGEABLE_TASKS_MAX)
-		run->frozen = true;
 }
 
 struct group *spine_place(struct model *model, struct process *process,
@@ -105,5 +103,7 @@ struct group *spine_place(struct model *model, struct process *process,
 		spine_raise(model, run, level);
 	}
 	*ret_reason = "direct subtree of the outermost orchestrator";
+	if (run->task_count >= RUN_MERGEABLE_TASKS_MAX)
+		run->frozen = true;
 	return task_open(model, process, placing, "generic", *ret_reason);
 }

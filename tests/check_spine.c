@@ -1,6 +1,8 @@
 /* Tasks without an engine: the subtrees of the outermost process with several. */
 #include "tests/streams.h"
 
+#include <stdlib.h>
+
 #include <stdio.h>
 
 START_TEST(one_subtree_after_another_opens_no_task)
@@ -57,12 +59,33 @@ START_TEST(an_orchestrator_found_further_out_takes_over)
 }
 END_TEST
 
+/* It may all be one task yet, but not for ever: a run keeps so many of them and no more. */
+START_TEST(a_long_loop_further_in_is_not_kept_whole)
+{
+	spawn(2, 10, "bash outer.sh");
+	spawn(10, 11, "bash inner.sh");
+	for (unsigned pid = 12; pid < 2000; pid++)
+		run_process(11, pid, "bwa index x");
+	ck_assert_str_eq(rows("SELECT count(*) FROM standing_tasks WHERE kind = 'generic'"), "1988\n");
+	wait_ms(20000);
+	run_process(11, 2000, "bwa index x");
+	commit();
+	commit(); /* what has gone is forgotten with the commit after */
+	ck_assert_int_lt(atoi(rows("SELECT count(*) FROM checkpoints")), 20);
+	run_process(10, 2001, "multiqc .");
+	ck_assert_str_eq(rows("SELECT count(*) FROM standing_tasks WHERE kind = 'generic'"), "1989\n");
+	ck_assert_str_eq(rows("SELECT sum(t.process_count) - r.process_count FROM tasks t JOIN runs r ON r.id = "
+			      "t.run_id WHERE r.kind = 'command'"), "0\n");
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
 		{.test = one_subtree_after_another_opens_no_task},
 		{.test = subtrees_of_the_outermost_orchestrator_are_tasks},
 		{.test = an_orchestrator_found_further_out_takes_over},
+		{.test = a_long_loop_further_in_is_not_kept_whole},
 		{0},
 	};
 

@@ -1,6 +1,8 @@
 /* Tasks beneath an engine, and pipes that make siblings one. */
 #include "tests/streams.h"
 
+#include <stdio.h>
+
 START_TEST(direct_subtrees_of_an_engine_are_tasks)
 {
 	spawn(2, 10, "bash wrapper.sh");
@@ -120,6 +122,25 @@ START_TEST(background_jobs_are_tasks_of_their_own)
 }
 END_TEST
 
+/* Scripts of ever new names, all in one group. */
+START_TEST(tools_of_a_group_are_bounded)
+{
+	char name[32];
+
+	begin_step();
+	for (unsigned i = 0; i < 600; i++) {
+		snprintf(name, sizeof(name), "tool%u", i);
+		run_process(11, 20 + i, name);
+	}
+	ck_assert_str_eq(rows("SELECT count(*), max(process_count), sum(process_count) FROM standing_tools t "
+			      "WHERE task_id IN (SELECT id FROM tasks WHERE kind = 'engine')"),
+			 "501 102 602\n"); /* bash, bwa and 498 of them have their own */
+	ck_assert_str_eq(rows("SELECT t.name FROM processes p JOIN tools t ON t.id = p.tool_id WHERE p.program = "
+			      "'tool599'"),
+			 "(others)\n");
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -130,6 +151,7 @@ int main(void)
 		{.test = a_pipe_makes_siblings_one_task},
 		{.test = helpers_in_a_pipe_belong_to_it_whoever_came_first},
 		{.test = background_jobs_are_tasks_of_their_own},
+		{.test = tools_of_a_group_are_bounded},
 		{0},
 	};
 
