@@ -28,6 +28,14 @@ static const struct option_spec option_specs[] = {
 	OPTION_SPEC_END,
 };
 
+enum subject_kind { SUBJECT_RUN, SUBJECT_TASK, SUBJECT_PROCESS, SUBJECT_KIND_COUNT };
+
+/* Something that fits what was asked for. */
+struct found {
+	enum subject_kind kind;
+	int64_t id, host_id;
+};
+
 /* Everything that is told about one thing. */
 struct story {
 	struct store *store;
@@ -45,6 +53,14 @@ static void heading(const struct story *story, const char *kind, int64_t id, con
 	output_print(story->output, STYLE_DIM, "%s %s  ", kind, text);
 	output_print_text(story->output, STYLE_TITLE, name);
 	fputc('\n', story->output->file);
+}
+
+/* A text of a row; NULL where the store knows none. */
+static const char *text_get(struct store_result *row, const char *column)
+{
+	struct store_value value = store_result_get(row, column);
+
+	return value.type == STORE_VALUE_TEXT ? value.data : NULL;
 }
 
 /* "  label     value" */
@@ -88,9 +104,12 @@ static const char *role_meaning(const char *role)
 /* ---- a process --------------------------------------------------------------- */
 
 /* From the process up to where the store's knowledge ends, the oldest first. */
-static int chain_tell(const struct story *story, int64_t process_id)
+static int chain_tell(const struct story *story, const struct found *found)
 {
-	struct store_parameter parameters[] = {{"process_id", STORE_INTEGER, process_id, NULL}, {0}};
+	struct store_parameter parameters[] = {
+		{"process_id", STORE_INTEGER, found->id, NULL},
+		{"host_id", STORE_INTEGER, found->host_id, NULL}, {0},
+	};
 	struct rows chain = {0};
 	int error = source_load(story->store, &row_type_process, "ancestors", parameters, &chain);
 	size_t shown = chain.count < CHAIN_MOST ? chain.count : CHAIN_MOST;
@@ -106,8 +125,12 @@ static int chain_tell(const struct story *story, int64_t process_id)
 		fprintf(story->output->file, "    %*s%lld ", (int)(2 * (shown - 1 - i)), "",
 			(long long)process->pid);
 		output_print_text(story->output, i == 0 ? STYLE_TITLE : STYLE_PLAIN, command);
-		output_print(story->output, STYLE_DIM, "  %s%s%s", process->role,
-			     process->rule ? ", rule " : "", process->rule ? process->rule : "");
+		output_print(story->output, STYLE_DIM, "  ");
+		output_print_text(story->output, STYLE_DIM, process->role);
+		if (process->rule) {
+			output_print(story->output, STYLE_DIM, ", rule ");
+			output_print_text(story->output, STYLE_DIM, process->rule);
+		}
 		fputc('\n', story->output->file);
 	}
 	rows_free(&chain);
@@ -116,15 +139,15 @@ static int chain_tell(const struct story *story, int64_t process_id)
 
 static void process_tell(const struct story *story, struct store_result *row)
 {
-	const char *rule = store_result_get(row, "rule").data;
-	const char *ended = store_result_get(row, "ended").data;
+	const char *rule = text_get(row, "rule");
+	const char *ended = text_get(row, "ended");
 	const char *began = store_result_get(row, "began").data;
 	char where[SITE_RULES_WHERE_SIZE], command[4096], text[512];
 	struct store_value arguments = store_result_get(row, "arguments");
 	struct row_blob blob = {arguments.data, arguments.size};
 
 	heading(story, "process", store_result_get(row, "id").integer,
-		store_result_get(row, "program").data);
+		text_get(row, "program"));
 	snprintf(text, sizeof(text), "%lld, began by %s, %s%s",
 		 (long long)store_result_get(row, "pid").integer,
 		 strcmp(began, "found") == 0 ? "being there before the probe" : began,
@@ -135,32 +158,32 @@ static void process_tell(const struct story *story, struct store_result *row)
 	point(story, "role", role_meaning(store_result_get(row, "role").data));
 	site_rules_where(story->rules, rule, where, sizeof(where));
 	point(story, "rule", where);
-	point(story, "tool", store_result_get(row, "tool_name").data);
-	point(story, "placed", store_result_get(row, "reason").data);
-	point(story, "task", store_result_get(row, "task_name").data);
-	point(story, "because", store_result_get(row, "task_reason").data);
-	point(story, "run", store_result_get(row, "run_name").data);
-	point(story, "because", store_result_get(row, "run_reason").data);
+	point(story, "tool", text_get(row, "tool_name"));
+	point(story, "placed", text_get(row, "reason"));
+	point(story, "task", text_get(row, "task_name"));
+	point(story, "because", text_get(row, "task_reason"));
+	point(story, "run", text_get(row, "run_name"));
+	point(story, "because", text_get(row, "run_reason"));
 	point(story, "figures", finality(store_result_get(row, "totals").data));
 }
 
 static void task_tell(const struct story *story, struct store_result *row)
 {
-	const char *driver = store_result_get(row, "orchestrator_program").data;
-	const char *root = store_result_get(row, "root_program").data;
+	const char *driver = text_get(row, "orchestrator_program");
+	const char *root = text_get(row, "root_program");
 	char where[SITE_RULES_WHERE_SIZE], text[512];
 
 	heading(story, "task", store_result_get(row, "id").integer,
-		store_result_get(row, "name").data);
-	point(story, "kind", store_result_get(row, "kind").data);
-	point(story, "because", store_result_get(row, "reason").data);
+		text_get(row, "name"));
+	point(story, "kind", text_get(row, "kind"));
+	point(story, "because", text_get(row, "reason"));
 	if (store_result_get(row, "merged_into_id").type == STORE_VALUE_INTEGER)
 		point(story, "merged", "it turned out to be part of another task");
 	if (driver) {
 		snprintf(text, sizeof(text), "%s, pid %lld", driver,
 			 (long long)store_result_get(row, "orchestrator_pid").integer);
 		point(story, "beneath", text);
-		site_rules_where(story->rules, store_result_get(row, "orchestrator_rule").data, where,
+		site_rules_where(story->rules, text_get(row, "orchestrator_rule"), where,
 				 sizeof(where));
 		point(story, "its rule", where);
 	}
@@ -168,25 +191,25 @@ static void task_tell(const struct story *story, struct store_result *row)
 		snprintf(text, sizeof(text), "%s, pid %lld", root,
 			 (long long)store_result_get(row, "root_pid").integer);
 		point(story, "root", text);
-		site_rules_where(story->rules, store_result_get(row, "root_rule").data, where,
+		site_rules_where(story->rules, text_get(row, "root_rule"), where,
 				 sizeof(where));
 		point(story, "its rule", where);
 	}
-	point(story, "run", store_result_get(row, "run_name").data);
-	point(story, "because", store_result_get(row, "run_reason").data);
+	point(story, "run", text_get(row, "run_name"));
+	point(story, "because", text_get(row, "run_reason"));
 }
 
 static void run_tell(const struct story *story, struct store_result *row)
 {
-	const char *origin = store_result_get(row, "origin_program").data;
-	const char *root = store_result_get(row, "root_program").data;
-	const char *engine = store_result_get(row, "engine").data;
-	const char *key = store_result_get(row, "run_key").data;
+	const char *origin = text_get(row, "origin_program");
+	const char *root = text_get(row, "root_program");
+	const char *engine = text_get(row, "engine");
+	const char *key = text_get(row, "run_key");
 	char where[SITE_RULES_WHERE_SIZE], text[512];
 
-	heading(story, "run", store_result_get(row, "id").integer, store_result_get(row, "name").data);
-	point(story, "kind", store_result_get(row, "kind").data);
-	point(story, "because", store_result_get(row, "reason").data);
+	heading(story, "run", store_result_get(row, "id").integer, text_get(row, "name"));
+	point(story, "kind", text_get(row, "kind"));
+	point(story, "because", text_get(row, "reason"));
 	if (engine && *engine)
 		point(story, "engine", engine);
 	if (key && *key)
@@ -195,7 +218,7 @@ static void run_tell(const struct story *story, struct store_result *row)
 		snprintf(text, sizeof(text), "%s, pid %lld", origin,
 			 (long long)store_result_get(row, "origin_pid").integer);
 		point(story, "beneath", text);
-		site_rules_where(story->rules, store_result_get(row, "origin_rule").data, where,
+		site_rules_where(story->rules, text_get(row, "origin_rule"), where,
 				 sizeof(where));
 		point(story, "its rule", where);
 	}
@@ -203,15 +226,13 @@ static void run_tell(const struct story *story, struct store_result *row)
 		snprintf(text, sizeof(text), "%s, pid %lld", root,
 			 (long long)store_result_get(row, "root_pid").integer);
 		point(story, "root", text);
-		site_rules_where(story->rules, store_result_get(row, "root_rule").data, where,
+		site_rules_where(story->rules, text_get(row, "root_rule"), where,
 				 sizeof(where));
 		point(story, "its rule", where);
 	}
 }
 
 /* ---- finding ----------------------------------------------------------------- */
-
-enum subject_kind { SUBJECT_RUN, SUBJECT_TASK, SUBJECT_PROCESS, SUBJECT_KIND_COUNT };
 
 static const struct {
 	const char *find;    /* query by a range of ids */
@@ -225,11 +246,6 @@ static const struct {
 };
 
 #define FOUND_MOST 8
-
-struct found {
-	enum subject_kind kind;
-	int64_t id;
-};
 
 struct search {
 	struct store *store;
@@ -253,7 +269,8 @@ static void search_query(struct search *search, enum subject_kind kind, const ch
 	}
 	while ((more = store_result_next(result)) > 0 && search->count < FOUND_MOST)
 		search->found[search->count++] =
-			(struct found){kind, store_result_get(result, "id").integer};
+			(struct found){kind, store_result_get(result, "id").integer,
+				       store_result_get(result, "host_id").integer};
 	if (more < 0)
 		search->error = more;
 	store_result_free(result);
@@ -310,7 +327,8 @@ static json_t *result_to_json(struct store_result *result, const char *kind)
 static int found_tell(const struct story *story, const struct found *found, json_t *array)
 {
 	struct store_parameter id[] = {
-		{subjects[found->kind].key, STORE_INTEGER, found->id, NULL}, {0},
+		{subjects[found->kind].key, STORE_INTEGER, found->id, NULL},
+		{"host_id", STORE_INTEGER, found->host_id, NULL}, {0},
 	};
 	struct store_result *result;
 	int more, error = store_query(story->store, subjects[found->kind].explain, id, &result);
@@ -324,7 +342,7 @@ static int found_tell(const struct story *story, const struct found *found, json
 		subjects[found->kind].tell(story, result);
 	store_result_free(result);
 	if (more > 0 && !array && found->kind == SUBJECT_PROCESS)
-		return chain_tell(story, found->id);
+		return chain_tell(story, found);
 	return more < 0 ? more : 0;
 }
 

@@ -5,19 +5,14 @@
 
 #include "cli/units.h"
 
-static int64_t sum(int64_t left, int64_t right)
-{
-	return left == ROW_NULL || right == ROW_NULL ? ROW_NULL : left + right;
-}
-
 void figures_add(struct figures *figures, const struct figures *other)
 {
-	figures->cpu_ns = sum(figures->cpu_ns, other->cpu_ns);
-	figures->run_delay_ns = sum(figures->run_delay_ns, other->run_delay_ns);
-	figures->read_bytes = sum(figures->read_bytes, other->read_bytes);
-	figures->write_bytes = sum(figures->write_bytes, other->write_bytes);
-	figures->sent_bytes = sum(figures->sent_bytes, other->sent_bytes);
-	figures->received_bytes = sum(figures->received_bytes, other->received_bytes);
+	figures->cpu_ns = row_add(figures->cpu_ns, other->cpu_ns);
+	figures->run_delay_ns = row_add(figures->run_delay_ns, other->run_delay_ns);
+	figures->read_bytes = row_add(figures->read_bytes, other->read_bytes);
+	figures->write_bytes = row_add(figures->write_bytes, other->write_bytes);
+	figures->sent_bytes = row_add(figures->sent_bytes, other->sent_bytes);
+	figures->received_bytes = row_add(figures->received_bytes, other->received_bytes);
 	if (other->peak_rss_bytes > figures->peak_rss_bytes) /* ROW_NULL is the least */
 		figures->peak_rss_bytes = other->peak_rss_bytes;
 }

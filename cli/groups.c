@@ -65,8 +65,8 @@ static void group_fill(struct group *group, const struct member *members, size_t
 					  group->median_wall_ns) / 2;
 	for (size_t i = 0; i < count; i++) {
 		figures_add(&group->figures, &members[i].figures);
-		group->process_count += members[i].process_count;
-		group->failed_count += members[i].failed_count;
+		group->process_count = row_add(group->process_count, members[i].process_count);
+		group->failed_count = row_add(group->failed_count, members[i].failed_count);
 	}
 }
 
@@ -218,7 +218,7 @@ static void tool_groups_add(const struct report *report, const struct report_sty
 			continue;
 		}
 		figures_add(&rest.figures, &groups[i].figures);
-		rest.process_count += groups[i].process_count;
+		rest.process_count = row_add(rest.process_count, groups[i].process_count);
 		if (groups[i].member_count > rest.member_count)
 			rest.member_count = groups[i].member_count;
 		folded++;

@@ -31,14 +31,15 @@ struct span {
 
 static int64_t grown(int64_t before, int64_t now)
 {
-	return before == ROW_NULL || now == ROW_NULL || now < before ? ROW_NULL : now - before;
+	return now < before ? ROW_NULL : row_subtract(now, before);
 }
 #define GROWN(span, column) grown((span)->first->column, (span)->last->column)
 
 static int64_t a_second(int64_t amount, const struct span *span)
 {
-	return amount == ROW_NULL ? ROW_NULL
-				  : (int64_t)((double)amount * 1e9 / (double)span->wall_ns);
+	double each = (double)amount * 1e9 / (double)span->wall_ns;
+
+	return amount == ROW_NULL || each >= (double)INT64_MAX ? ROW_NULL : (int64_t)each;
 }
 
 /* Samples are the latest first. False: there are not two of this boot. */
@@ -53,7 +54,7 @@ static bool span_find(const struct rows *samples, struct span *ret)
 		else if (sample->boot_ns >= ret->last->boot_ns)
 			break; /* of the boot before */
 		ret->first = sample;
-		ret->wall_ns = ret->last->boot_ns - sample->boot_ns;
+		ret->wall_ns = row_subtract(ret->last->boot_ns, sample->boot_ns);
 		if (ret->wall_ns >= NOW_NS)
 			break;
 	}
@@ -147,9 +148,7 @@ static void print_cpu(const struct span *span, const struct output *output)
 	int64_t user = GROWN(span, cpu_user_ns), system = GROWN(span, cpu_system_ns);
 	int64_t iowait = GROWN(span, cpu_iowait_ns), steal = GROWN(span, cpu_steal_ns);
 	int64_t idle = GROWN(span, cpu_idle_ns);
-	int64_t whole = user == ROW_NULL || system == ROW_NULL || idle == ROW_NULL || iowait == ROW_NULL ||
-					steal == ROW_NULL
-				? 0 : user + system + idle + iowait + steal;
+	int64_t whole = row_add(row_add(row_add(user, system), row_add(idle, iowait)), steal);
 
 	print_label(output, "CPU");
 	print_share(output, user, whole, "user, ");

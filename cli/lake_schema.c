@@ -121,11 +121,18 @@ int lake_schema_migrate(struct lake_client *client, struct lake_schema from)
 	return error;
 }
 
+static void part_print(FILE *file, const char *text, size_t size)
+{
+	bool is_comment = strncmp(text, "-- ", 3) == 0; /* the first part, and there may be no other */
+
+	fprintf(file, "%.*s%s\n", (int)size, text, is_comment ? "" : ";\n");
+}
+
 static void text_print(FILE *file, const char *text)
 {
 	for (const char *end; (end = strstr(text, SEPARATOR)); text = end + strlen(SEPARATOR))
-		fprintf(file, "%.*s%s\n", (int)(end - text), text, strncmp(text, "-- ", 3) == 0 ? "" : ";\n");
-	fprintf(file, "%s;\n\n", text);
+		part_print(file, text, (size_t)(end - text));
+	part_print(file, text, strlen(text));
 }
 
 void lake_schema_print(FILE *file, const char *database, struct lake_schema from)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/joined.h"
 #include "cli/source.h"
 
 static int compare_tools(const void *left, const void *right)
@@ -32,16 +33,15 @@ static int compare_tasks(const void *left, const void *right)
 
 static void shift(int64_t *boot_ns, int64_t by_ns)
 {
-	if (*boot_ns != ROW_NULL)
-		*boot_ns += by_ns;
+	*boot_ns = row_add(*boot_ns, by_ns);
 }
 
 /* From the boot clock of a part's host to that of the run's, by way of the wall clocks. */
 static void part_shift(const struct row_run *run, const struct row_run *part, struct rows *tasks,
 		       struct rows *tools)
 {
-	int64_t by_ns = (part->started_unix_ns - part->begin_boot_ns) -
-			(run->started_unix_ns - run->begin_boot_ns);
+	int64_t by_ns = row_subtract(row_subtract(part->started_unix_ns, part->begin_boot_ns),
+				     row_subtract(run->started_unix_ns, run->begin_boot_ns));
 
 	for (size_t i = 0; i < tasks->count; i++) {
 		shift(&ROWS_ITEM(tasks, task, i)->begin_boot_ns, by_ns);
@@ -56,7 +56,10 @@ static void part_shift(const struct row_run *run, const struct row_run *part, st
 /* What a run has of its own on one host, put behind what is there. */
 static int part_load(struct report *report, const struct row_run *part)
 {
-	struct store_parameter run_id[] = {{"run_id", STORE_INTEGER, part->id, NULL}, {0}};
+	struct store_parameter run_id[] = {
+		{"run_id", STORE_INTEGER, part->id, NULL},
+		{"host_id", STORE_INTEGER, part->host_id, NULL}, {0},
+	};
 	struct {
 		const struct row_type *type;
 		const char *query;
@@ -73,7 +76,7 @@ static int part_load(struct report *report, const struct row_run *part)
 
 	for (size_t i = 0; i < count && error == 0; i++)
 		error = source_load(report->store, loads[i].type, loads[i].query, run_id, &loads[i].more);
-	if (error == 0)
+	if (error == 0 && part->id != report_run(report)->id)
 		part_shift(report_run(report), part, &loads[0].more, &loads[1].more);
 	for (size_t i = 0; i < count && error == 0; i++)
 		error = rows_append(loads[i].rows, &loads[i].more);
@@ -82,21 +85,29 @@ static int part_load(struct report *report, const struct row_run *part)
 	return error;
 }
 
+/* The run itself, or all parts of it: only what has a key can have some. */
+static int parts_load(struct report *report, const struct row_run *run)
+{
+	int error = run->run_key ? joined_load(report->store, run, INT64_MIN + 1, &report->parts) : 0;
+
+	report->whole = report->parts.count > 0
+				? joined_sum(report->parts.items, report->parts.count) : *run;
+	if (error == 0 && report->parts.count == 0)
+		error = part_load(report, run);
+	for (size_t i = 0; i < report->parts.count && error == 0; i++)
+		error = part_load(report, &ROWS_ITEM(&report->parts, part, i)->run);
+	return error;
+}
+
 int report_load(struct report *report, struct store *store, struct rows *runs)
 {
-	struct store_parameter run_id[] = {{"run_id", STORE_INTEGER, 0, NULL}, {0}};
 	int error;
 
 	*report = (struct report){.store = store, .runs = *runs, .now_boot_ns = ROW_NULL};
 	*runs = (struct rows){0};
-	run_id[0].integer = report_run(report)->id;
 	error = source_load(store, &row_type_host, "hosts", NULL, &report->hosts);
 	if (error == 0)
-		error = source_load(store, &row_type_run, "run_parts", run_id, &report->parts);
-	if (error == 0)
-		error = part_load(report, report_run(report));
-	for (size_t i = 0; i < report->parts.count && error == 0; i++)
-		error = part_load(report, ROWS_ITEM(&report->parts, run, i));
+		error = parts_load(report, ROWS_ITEM(&report->runs, run, 0));
 	if (error < 0) {
 		report_free(report);
 		return error;
@@ -123,7 +134,7 @@ void report_free(struct report *report)
 
 const struct row_run *report_run(const struct report *report)
 {
-	return ROWS_ITEM(&report->runs, run, 0);
+	return &report->whole;
 }
 
 const struct row_host *report_host_of(const struct report *report, const struct row_run *run)
@@ -163,13 +174,16 @@ int64_t report_wall_ns(const struct report *report, int64_t begin_boot_ns, int64
 {
 	int64_t end = end_boot_ns == ROW_NULL ? report->now_boot_ns : end_boot_ns;
 
-	return begin_boot_ns == ROW_NULL || end == ROW_NULL || end < begin_boot_ns
-		       ? ROW_NULL : end - begin_boot_ns;
+	return end < begin_boot_ns ? ROW_NULL : row_subtract(end, begin_boot_ns);
 }
 
-int report_load_processes(const struct report *report, int64_t task_id, struct rows *ret_rows)
+int report_load_processes(const struct report *report, const struct row_task *task,
+			  struct rows *ret_rows)
 {
-	struct store_parameter parameters[] = {{"task_id", STORE_INTEGER, task_id, NULL}, {0}};
+	struct store_parameter parameters[] = {
+		{"task_id", STORE_INTEGER, task->id, NULL},
+		{"host_id", STORE_INTEGER, task->host_id, NULL}, {0},
+	};
 
 	return source_load(report->store, &row_type_process, "task_processes", parameters, ret_rows);
 }

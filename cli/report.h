@@ -15,8 +15,9 @@
 struct report {
 	struct store *store; /* borrowed: processes are read when they are shown */
 	struct rows hosts;
-	struct rows runs; /* exactly one */
-	struct rows parts; /* runs of other hosts that belong to it: their tasks are among these */
+	struct rows runs; /* exactly one, as it was asked for */
+	struct rows parts; /* of a run that several hosts share: all, the first first; else none */
+	struct row_run whole; /* it, or all of its parts together */
 	struct rows tasks; /* the pseudo-task first, then as they began */
 	struct rows tools; /* by task, then as they began */
 	struct rows incidents;
@@ -38,6 +39,7 @@ struct report_style {
 int report_load(struct report *report, struct store *store, struct rows *runs);
 void report_free(struct report *report);
 
+/* With the figures of all of its parts, and the id and the clock of the first. */
 const struct row_run *report_run(const struct report *report);
 /* NULL where the store knows none. */
 const struct row_host *report_host(const struct report *report);
@@ -52,7 +54,8 @@ const struct row_tool *report_task_tools(const struct report *report, int64_t ta
 int64_t report_wall_ns(const struct report *report, int64_t begin_boot_ns, int64_t end_boot_ns);
 
 /* The processes of a task as they began. 0 or -errno, said. */
-int report_load_processes(const struct report *report, int64_t task_id, struct rows *ret_rows);
+int report_load_processes(const struct report *report, const struct row_task *task,
+			  struct rows *ret_rows);
 
 /* 0 or -errno, said. What could not be written shows in output_finish(). */
 int report_print(const struct report *report, const struct output *output,

@@ -32,8 +32,7 @@ static int rows_write(FILE *file, const char *name, const struct rows *rows)
 
 static void set_wall(json_t *object, int64_t begin_boot_ns, int64_t end_boot_ns)
 {
-	json_set_integer(object, "wall_ns",
-			 end_boot_ns == ROW_NULL ? ROW_NULL : end_boot_ns - begin_boot_ns);
+	json_set_integer(object, "wall_ns", row_subtract(end_boot_ns, begin_boot_ns));
 }
 
 static json_t *tools_to_json(const struct report *report, int64_t task_id)
@@ -51,12 +50,12 @@ static json_t *tools_to_json(const struct report *report, int64_t task_id)
 	return array;
 }
 
-static json_t *processes_to_json(const struct report *report, int64_t task_id)
+static json_t *processes_to_json(const struct report *report, const struct row_task *task)
 {
 	struct rows processes = {0};
 	json_t *array;
 
-	if (report_load_processes(report, task_id, &processes) < 0)
+	if (report_load_processes(report, task, &processes) < 0)
 		return NULL;
 	array = json_array();
 	for (size_t i = 0; i < processes.count; i++) {
@@ -79,7 +78,7 @@ static json_t *task_to_json(const struct report *report, const struct row_task *
 	json_object_set_new(task, "tools", tools_to_json(report, row->id));
 	if (!with_processes)
 		return task;
-	processes = processes_to_json(report, row->id);
+	processes = processes_to_json(report, row);
 	if (!processes) {
 		json_decref(task);
 		return NULL;

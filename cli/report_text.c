@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli/figures.h"
+#include "cli/joined.h"
 #include "cli/report.h"
 #include "cli/table.h"
 #include "cli/units.h"
@@ -52,12 +53,22 @@ static void print_status(const struct report *report, const struct output *outpu
 	else if (run->signal != ROW_NULL && run->signal > 0)
 		fprintf(output->file, "killed by %s after %s", units_signal(signal, run->signal), wall);
 	else if (run->exit_code != ROW_NULL)
-		fprintf(output->file, "%s with exit code %lld after %s", run->status,
-			(long long)run->exit_code, wall);
+		fprintf(output->file, "%s with exit code %lld after %s",
+			strcmp(run->status, "failed") == 0 ? "failed" : "ended", (long long)run->exit_code,
+			wall);
 	else
 		fprintf(output->file, "ended after %s, how is not known", wall);
 	fputs(output_reset(output), output->file);
 	fputc('\n', output->file);
+}
+
+static size_t hosts_count(const struct report *report)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->parts.count; i++)
+		count += joined_is_new_host(report->parts.items, i);
+	return count;
 }
 
 static void print_who(const struct report *report, const struct output *output)
@@ -74,11 +85,14 @@ static void print_who(const struct report *report, const struct output *output)
 		fprintf(output->file, "  by %s", user->pw_name);
 	else if (run->user_id != ROW_NULL)
 		fprintf(output->file, "  by uid %lld", (long long)run->user_id);
-	if (host) {
+	if (report->parts.count > 0) {
+		fprintf(output->file, " on %zu hosts", hosts_count(report));
+	} else if (host) {
 		fputs(" on ", output->file);
 		output_print_text(output, STYLE_PLAIN, host->hostname);
 	}
-	fprintf(output->file, "  (%s", run->kind);
+	fputs("  (", output->file);
+	output_print_text(output, STYLE_PLAIN, run->kind);
 	if (run->engine && *run->engine) {
 		fputs(", ", output->file);
 		output_print_text(output, STYLE_PLAIN, run->engine);
@@ -91,37 +105,53 @@ static void print_who(const struct report *report, const struct output *output)
 	}
 }
 
-/* The same run on other hosts. Its figures above are those of this host alone. */
+/* What of a run was on which host. */
 static void print_parts(const struct report *report, const struct output *output,
 			const struct report_style *style)
 {
 	for (size_t i = 0; i < report->parts.count; i++) {
-		const struct row_run *part = ROWS_ITEM(&report->parts, run, i);
+		const struct row_run *part = &ROWS_ITEM(&report->parts, part, i)->run;
 		const struct row_host *host = report_host_of(report, part);
 		char id[IDENTITY_TEXT_SIZE], cpu[UNITS_SIZE], tasks[UNITS_SIZE];
 
 		identity_format(part->id, id);
-		print_label(output, i == 0 ? "also on" : "");
+		print_label(output, i == 0 ? "hosts" : "");
 		output_print_text(output, STYLE_PLAIN, host ? host->hostname : NULL);
-		fprintf(output->file, "  run %s: %s tasks, CPU %s, %s\n", id,
+		fprintf(output->file, "  run %s: %s tasks, CPU %s, ", id,
 			units_count(tasks, part->task_count, false),
-			units_duration(cpu, part->cpu_ns, style->raw), part->status);
+			units_duration(cpu, part->cpu_ns, style->raw));
+		output_print_text(output, STYLE_PLAIN, part->status);
+		fputc('\n', output->file);
 	}
+}
+
+/* Of all hosts that the run was on, each once; ROW_NULL where that is not known. */
+static int64_t processors_count(const struct report *report)
+{
+	const struct row_host *host = report_host(report);
+	int64_t count = host ? host->cpu_count : ROW_NULL;
+
+	for (size_t i = 1; i < report->parts.count; i++) {
+		host = report_host_of(report, &ROWS_ITEM(&report->parts, part, i)->run);
+		if (joined_is_new_host(report->parts.items, i))
+			count = row_add(count, host ? host->cpu_count : ROW_NULL);
+	}
+	return count;
 }
 
 static void print_usage(const struct report *report, const struct output *output,
 			const struct report_style *style)
 {
 	const struct row_run *run = report_run(report);
-	const struct row_host *host = report_host(report);
+	int64_t processors = processors_count(report);
 	char a[UNITS_SIZE], b[UNITS_SIZE], c[UNITS_SIZE], d[UNITS_SIZE], e[UNITS_SIZE];
 
 	print_label(output, "CPU");
 	fprintf(output->file, "%s: %s", units_duration(a, run->cpu_ns, style->raw),
 		units_cores(b, run->cpu_ns,
 			    report_wall_ns(report, run->begin_boot_ns, run->end_boot_ns)));
-	if (host)
-		fprintf(output->file, " of %lld", (long long)host->cpu_count);
+	if (processors != ROW_NULL)
+		fprintf(output->file, " of %lld", (long long)processors);
 	fprintf(output->file, " cores on average; %s user, %s system; %s spent waiting for a core\n",
 		units_duration(c, run->user_ns, style->raw),
 		units_duration(d, run->system_ns, style->raw),
@@ -250,7 +280,8 @@ static void print_incident(const struct row_incident *incident, const struct out
 {
 	char when[UNITS_SIZE];
 
-	output_print(output, STYLE_DIM, "  %s  ", units_time(when, incident->unix_ns) + 11);
+	units_time(when, incident->unix_ns);
+	output_print(output, STYLE_DIM, "  %s  ", strlen(when) > 11 ? when + 11 : when); /* no date */
 	output_print_text(output, STYLE_PLAIN, incident->sentence);
 	if (incident->cause) {
 		fputs(": ", output->file);

@@ -13,57 +13,96 @@
 #define FIELD_I(name) {#name, ROW_FIELD_INTEGER, offsetof(struct ROW_TYPE, name)},
 #define FIELD_T(name) {#name, ROW_FIELD_TEXT, offsetof(struct ROW_TYPE, name)},
 #define FIELD_B(name) {#name, ROW_FIELD_BLOB, offsetof(struct ROW_TYPE, name)},
-#define DESCRIBE(name, COLUMNS)                                                              \
+/* The texts that the schema has as NOT NULL are named last; tests/check_cli_rows.c compares. */
+#define DESCRIBE(name, COLUMNS, known)                                                       \
 	static const struct row_field name##_fields[] = {COLUMNS(FIELD_I, FIELD_T, FIELD_B)}; \
 	const struct row_type row_type_##name = {                                             \
 		sizeof(struct row_##name), sizeof(name##_fields) / sizeof(name##_fields[0]),  \
-		name##_fields,                                                                \
+		name##_fields, " " known " ",                                                 \
 	};
 
 #define ROW_TYPE row_host
-DESCRIBE(host, ROW_HOST_COLUMNS)
+DESCRIBE(host, ROW_HOST_COLUMNS, "host_key hostname boot_id kernel machine probe_version")
 #undef ROW_TYPE
 #define ROW_TYPE row_container
-DESCRIBE(container, ROW_CONTAINER_COLUMNS)
+DESCRIBE(container, ROW_CONTAINER_COLUMNS, "runtime runtime_id cgroup_path")
 #undef ROW_TYPE
 #define ROW_TYPE row_run
-DESCRIBE(run, ROW_RUN_COLUMNS)
+DESCRIBE(run, ROW_RUN_COLUMNS, "kind name status reason")
+/* Whose first member is a run. */
+static const struct row_field part_fields[] = {
+	ROW_RUN_COLUMNS(FIELD_I, FIELD_T, FIELD_B)
+	{"joined_id", ROW_FIELD_INTEGER, offsetof(struct row_part, joined_id)},
+};
+const struct row_type row_type_part = {
+	sizeof(struct row_part), sizeof(part_fields) / sizeof(part_fields[0]), part_fields, " kind name status reason ",
+};
 #undef ROW_TYPE
 #define ROW_TYPE row_task
-DESCRIBE(task, ROW_TASK_COLUMNS)
+DESCRIBE(task, ROW_TASK_COLUMNS, "kind name status reason")
 #undef ROW_TYPE
 #define ROW_TYPE row_tool
-DESCRIBE(tool, ROW_TOOL_COLUMNS)
+DESCRIBE(tool, ROW_TOOL_COLUMNS, "name role")
 #undef ROW_TYPE
 #define ROW_TYPE row_process
-DESCRIBE(process, ROW_PROCESS_COLUMNS)
+DESCRIBE(process, ROW_PROCESS_COLUMNS, "began totals role reason program")
 #undef ROW_TYPE
 #define ROW_TYPE row_sample
-DESCRIBE(sample, ROW_SAMPLE_COLUMNS)
+DESCRIBE(sample, ROW_SAMPLE_COLUMNS, "")
 #undef ROW_TYPE
 #define ROW_TYPE row_host_sample
-DESCRIBE(host_sample, ROW_HOST_SAMPLE_COLUMNS)
+DESCRIBE(host_sample, ROW_HOST_SAMPLE_COLUMNS, "")
 #undef ROW_TYPE
 #define ROW_TYPE row_incident
-DESCRIBE(incident, ROW_INCIDENT_COLUMNS)
+DESCRIBE(incident, ROW_INCIDENT_COLUMNS, "kind sentence")
 #undef ROW_TYPE
 #define ROW_TYPE row_loss
-DESCRIBE(loss, ROW_LOSS_COLUMNS)
+DESCRIBE(loss, ROW_LOSS_COLUMNS, "kind")
 #undef ROW_TYPE
 #define ROW_TYPE row_cgroup
-DESCRIBE(cgroup, ROW_CGROUP_COLUMNS)
+DESCRIBE(cgroup, ROW_CGROUP_COLUMNS, "path")
 #undef ROW_TYPE
 
 #define FIELDS_MAX 64
+
+/* Stands for a text that every row has, where one has not. */
+static const char missing[] = "-";
 
 static void *field_at(const void *row, const struct row_field *field)
 {
 	return (char *)row + field->offset;
 }
 
+int64_t row_subtract(int64_t left, int64_t right)
+{
+	int64_t result;
+
+	return left == ROW_NULL || right == ROW_NULL || __builtin_sub_overflow(left, right, &result)
+		       ? ROW_NULL : result;
+}
+
+int64_t row_add(int64_t left, int64_t right)
+{
+	int64_t result;
+
+	return left == ROW_NULL || right == ROW_NULL || __builtin_add_overflow(left, right, &result)
+		       ? ROW_NULL : result;
+}
+
 /* ---- reading ----------------------------------------------------------------- */
 
-static int field_read(const struct row_field *field, void *row, const struct store_value *value)
+bool rows_text_is_known(const struct row_type *type, const char *name)
+{
+	size_t size = strlen(name);
+
+	for (const char *at = type->known_texts; (at = strstr(at, name)); at += size)
+		if (at[-1] == ' ' && at[size] == ' ')
+			return true;
+	return false;
+}
+
+static int field_read(const struct row_type *type, const struct row_field *field, void *row,
+		      const struct store_value *value)
 {
 	struct row_blob *blob = field_at(row, field);
 	const char **text = field_at(row, field);
@@ -84,7 +123,7 @@ static int field_read(const struct row_field *field, void *row, const struct sto
 	if (field->kind == ROW_FIELD_BLOB)
 		*blob = (struct row_blob){copy, copy ? value->size : 0};
 	else
-		*text = copy;
+		*text = copy || !rows_text_is_known(type, field->name) ? copy : missing;
 	return 0;
 }
 
@@ -124,7 +163,7 @@ static int result_read(struct rows *rows, struct store_result *result)
 			return -ENOMEM;
 		for (size_t i = 0; i < rows->type->field_count; i++) {
 			struct store_value value = store_result_value(result, columns[i]);
-			int error = field_read(&rows->type->fields[i], row, &value);
+			int error = field_read(rows->type, &rows->type->fields[i], row, &value);
 
 			if (error < 0)
 				return error;
@@ -174,7 +213,7 @@ void rows_free(struct rows *rows)
 		for (size_t j = 0; j < rows->type->field_count; j++) {
 			const struct row_field *field = &rows->type->fields[j];
 
-			if (field->kind == ROW_FIELD_TEXT)
+			if (field->kind == ROW_FIELD_TEXT && *(char **)field_at(row, field) != missing)
 				free(*(char **)field_at(row, field));
 			else if (field->kind == ROW_FIELD_BLOB)
 				free((void *)((struct row_blob *)field_at(row, field))->data);
@@ -267,23 +306,9 @@ void json_set_arguments(json_t *object, const char *name, const struct row_blob 
 		json_mark_escaped(object, name);
 }
 
-/* Columns that hold hashes: JSON's readers would round them as numbers. */
-static bool is_identity(const char *name)
-{
-	static const char *const numbers[] = {"user_id", "sender_user_id", "exec_id", "cgroup_id"};
-	size_t size = strlen(name);
-
-	if (strcmp(name, "rules_version") == 0 || strcmp(name, "id") == 0)
-		return true;
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		if (strcmp(name, numbers[i]) == 0)
-			return false;
-	return size > 3 && strcmp(name + size - 3, "_id") == 0;
-}
-
 void json_set_column(json_t *object, const char *name, int64_t value)
 {
-	if (is_identity(name))
+	if (identity_is_column(name))
 		json_set_id(object, name, value);
 	else
 		json_set_integer(object, name, value);
@@ -297,7 +322,9 @@ json_t *row_to_json(const struct row_type *type, const void *row)
 		const struct row_field *field = &type->fields[i];
 		const void *value = field_at(row, field);
 
-		if (field->kind == ROW_FIELD_TEXT)
+		if (field->kind == ROW_FIELD_TEXT && *(const char *const *)value == missing)
+			json_set_string(object, field->name, NULL);
+		else if (field->kind == ROW_FIELD_TEXT)
 			json_set_string(object, field->name, *(const char *const *)value);
 		else if (field->kind == ROW_FIELD_BLOB)
 			json_set_arguments(object, field->name, value);

@@ -6,6 +6,7 @@
 #ifndef TRACER_CLI_ROWS_H
 #define TRACER_CLI_ROWS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <jansson.h>
@@ -25,11 +26,25 @@ struct row_type {
 	size_t size;
 	size_t field_count;
 	const struct row_field *fields;
+	const char *known_texts; /* their names, a space around each */
 };
 
 #define R(NAME, name, table, key) extern const struct row_type row_type_##name;
 ROWS(R)
 #undef R
+
+/* A part of a run that several hosts share, and the run that stands for all of its parts: itself,
+ * for the first. */
+struct row_part {
+	struct row_run run;
+	int64_t joined_id;
+};
+extern const struct row_type row_type_part;
+
+/* Differences and sums of figures: ROW_NULL where one is unknown or there is no place for the
+ * result. What is read may be anybody's. */
+int64_t row_subtract(int64_t left, int64_t right);
+int64_t row_add(int64_t left, int64_t right);
 
 /* An array of rows; text and blobs belong to it. Zero it before use. */
 struct rows {
@@ -41,11 +56,15 @@ struct rows {
 
 #define ROWS_ITEM(rows, name, index) (&((struct row_##name *)(rows)->items)[index])
 
-/* All rows of a query, columns found by their names. A query without one of the
+/* All rows of a query, columns found by their names. Texts that every row of the store has
+ * (rows_text_is_known) are there whatever the answer: "-" where a lake has NULL instead. A query without one of the
  * type's columns ends the program. 0, -ENOMEM or what the store says. */
 int rows_load(struct rows *rows, const struct row_type *type, struct store *store,
 	      const char *query, const struct store_parameter *parameters);
 void rows_free(struct rows *rows);
+
+/* Whether no row of that type in a store has NULL as this text. */
+bool rows_text_is_known(const struct row_type *type, const char *name);
 
 /* Puts what `more` has behind, which is empty afterwards. Both are of one type. 0 or -ENOMEM:
  * nothing is moved. */

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/joined.h"
 #include "cli/options.h"
 #include "cli/source.h"
 #include "cli/table.h"
@@ -12,6 +13,7 @@
 
 #define LIMIT_DEFAULT 20
 #define ID_SHOWN 8 /* digits on a terminal: enough to name a run */
+#define HOSTS_NAMED 2 /* of a run that several share, in its line */
 
 enum { OPTION_ALL = 1, OPTION_SINCE, OPTION_LIMIT, OPTION_USER, OPTION_NAME, OPTION_HOST };
 
@@ -55,7 +57,7 @@ static const struct table_column columns[] = {
 /* What is listed, and of which hosts. */
 struct listing {
 	struct store *store;
-	struct rows runs, hosts;
+	struct rows runs, parts, hosts;
 	struct output output;
 	bool raw;
 };
@@ -91,13 +93,47 @@ static int64_t wall_ns(const struct listing *list, const struct row_run *run)
 	int64_t end = run->end_boot_ns == ROW_NULL ? source_now_boot_ns(list->store, host_of(list, run))
 						   : run->end_boot_ns;
 
-	return end == ROW_NULL || end < run->begin_boot_ns ? ROW_NULL : end - run->begin_boot_ns;
+	return end < run->begin_boot_ns ? ROW_NULL : row_subtract(end, run->begin_boot_ns);
 }
 
-static void run_add(struct table *table, const struct listing *list, const struct row_run *run)
+/* A listed run with all of its parts; `ret_count` of them, 0 where it is alone. */
+static struct row_run whole_of(const struct listing *list, const struct row_run *run,
+			       const struct row_part **ret_parts, size_t *ret_count)
 {
-	int64_t wall = wall_ns(list, run);
+	*ret_parts = joined_find(&list->parts, run->id, ret_count);
+	return *ret_count > 0 ? joined_sum(*ret_parts, *ret_count) : *run;
+}
+
+static const char *hostname_of(const struct listing *list, const struct row_run *run)
+{
 	const struct row_host *host = host_of(list, run);
+
+	return host ? host->hostname : "-";
+}
+
+/* "host-1, host-2 and 3 more" */
+static void hosts_add(struct table *table, const struct listing *list, const struct row_run *run,
+		      const struct row_part *parts, size_t count)
+{
+	char text[1024];
+	size_t hosts = 1;
+	int used = snprintf(text, sizeof(text), "%.255s", hostname_of(list, run));
+
+	for (size_t i = 1; i < count; i++)
+		if (joined_is_new_host(parts, i) && hosts++ < HOSTS_NAMED)
+			used += snprintf(text + used, sizeof(text) - (size_t)used, ", %.255s",
+					 hostname_of(list, &parts[i].run));
+	if (hosts > HOSTS_NAMED)
+		snprintf(text + used, sizeof(text) - (size_t)used, " and %zu more", hosts - HOSTS_NAMED);
+	table_add_name(table, STYLE_DIM, "", text);
+}
+
+static void run_add(struct table *table, const struct listing *list, const struct row_run *listed)
+{
+	const struct row_part *parts;
+	size_t part_count;
+	const struct row_run whole = whole_of(list, listed, &parts, &part_count), *run = &whole;
+	int64_t wall = wall_ns(list, run);
 	char text[UNITS_SIZE];
 	bool raw = list->raw;
 
@@ -118,7 +154,7 @@ static void run_add(struct table *table, const struct listing *list, const struc
 	table_add(table, run->failed_count > 0 ? STYLE_BAD : STYLE_PLAIN,
 		  units_count(text, run->failed_count, raw));
 	if (list->hosts.count > 1)
-		table_add_name(table, STYLE_DIM, "", host ? host->hostname : "-");
+		hosts_add(table, list, run, parts, part_count);
 }
 
 static int print_table(const struct listing *list)
@@ -135,26 +171,63 @@ static int print_table(const struct listing *list)
 	return error;
 }
 
+static json_t *parts_to_json(const struct listing *list, const struct row_part *parts, size_t count)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < count; i++) {
+		const struct row_host *host = host_of(list, &parts[i].run);
+		json_t *part = json_object();
+
+		json_set_id(part, "id", parts[i].run.id);
+		json_set_string(part, "host", host ? host->hostname : NULL);
+		json_set_string(part, "status", parts[i].run.status);
+		json_array_append_new(array, part);
+	}
+	return array;
+}
+
+static json_t *run_to_json(const struct listing *list, const struct row_run *listed)
+{
+	const struct row_part *parts;
+	size_t part_count;
+	const struct row_run run = whole_of(list, listed, &parts, &part_count);
+	const struct row_host *host = host_of(list, &run);
+	json_t *item = row_to_json(&row_type_run, &run);
+
+	json_set_string(item, "host", host ? host->hostname : NULL);
+	json_set_integer(item, "wall_ns", row_subtract(run.end_boot_ns, run.begin_boot_ns));
+	if (part_count > 0)
+		json_object_set_new(item, "parts", parts_to_json(list, parts, part_count));
+	return item;
+}
+
 static int print_json(const struct listing *list)
 {
 	json_t *array = json_array(), *object = json_object();
 	int error;
 
-	for (size_t i = 0; i < list->runs.count; i++) {
-		const struct row_run *run = ROWS_ITEM(&list->runs, run, i);
-		json_t *item = row_to_json(&row_type_run, run);
-		const struct row_host *host = host_of(list, run);
-
-		json_set_string(item, "host", host ? host->hostname : NULL);
-		json_set_integer(item, "wall_ns", run->end_boot_ns == ROW_NULL
-				 ? ROW_NULL : run->end_boot_ns - run->begin_boot_ns);
-		json_array_append_new(array, item);
-	}
+	for (size_t i = 0; i < list->runs.count; i++)
+		json_array_append_new(array, run_to_json(list, ROWS_ITEM(&list->runs, run, i)));
 	json_object_set_new(object, "runs", array);
 	error = json_dumpf(object, stdout, JSON_INDENT(2)) < 0 ? -EIO : 0;
 	fputc('\n', stdout);
 	json_decref(object);
 	return error;
+}
+
+/* Of those that are listed, and few others: only what has a key can have parts. */
+static int parts_load(struct listing *list)
+{
+	int64_t since_unix_ns = INT64_MAX;
+
+	for (size_t i = 0; i < list->runs.count; i++) {
+		const struct row_run *run = ROWS_ITEM(&list->runs, run, i);
+
+		if (run->run_key && run->started_unix_ns < since_unix_ns)
+			since_unix_ns = run->started_unix_ns;
+	}
+	return since_unix_ns == INT64_MAX ? 0 : joined_load(list->store, NULL, since_unix_ns, &list->parts);
 }
 
 static int list_runs(const struct options *options, const struct store_parameter *filter)
@@ -166,6 +239,8 @@ static int list_runs(const struct options *options, const struct store_parameter
 	if (list.store)
 		error = source_load(list.store, &row_type_run, "runs", filter, &list.runs);
 	if (error == 0)
+		error = parts_load(&list);
+	if (error == 0)
 		error = source_load(list.store, &row_type_host, "hosts", NULL, &list.hosts);
 	if (error == 0 && options->json)
 		error = print_json(&list);
@@ -176,6 +251,7 @@ static int list_runs(const struct options *options, const struct store_parameter
 	if (output_finish(&list.output) < 0)
 		error = -EIO;
 	rows_free(&list.runs);
+	rows_free(&list.parts);
 	rows_free(&list.hosts);
 	source_close(list.store);
 	return error < 0 ? VERB_FAILED : VERB_OK;
@@ -249,7 +325,8 @@ const struct verb verb_runs = {
 	.operands = "",
 	.summary = "list runs, newest first",
 	.description =
-		"Lists what ran on this host: pipelines, commands, jobs, services, newest first. The\n"
+		"Lists what ran on this host: pipelines, commands, jobs, services, newest first; of a lake,\n"
+		"on all hosts. A run that several hosts shared is one line, with all of their figures. The\n"
 		"system's own runs and login sessions are left out unless --all is given. A run is\n"
 		"named by the first digits of its id, as in tracer show 3f2a.",
 	.options = option_specs,

@@ -80,7 +80,7 @@ int64_t source_now_boot_ns(struct store *store, const struct row_host *host)
 
 	if (store_read_stream(store, &stream) == 0)
 		return (int64_t)stream.committed_boot_ns;
-	return host ? host->last_seen_unix_ns - host->boot_unix_ns : ROW_NULL;
+	return host ? row_subtract(host->last_seen_unix_ns, host->boot_unix_ns) : ROW_NULL;
 }
 
 static void say_ambiguous(const char *text, const struct rows *runs)

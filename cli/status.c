@@ -135,7 +135,7 @@ static void check_stream(struct status *status, struct store *store)
 static int check_losses(struct status *status, struct store *store)
 {
 	struct store_result *result;
-	json_t *array = json_array();
+	json_t *array = json_array(), *item;
 	char count[UNITS_SIZE], when[UNITS_SIZE];
 	int more, error = store_query(store, "losses_by_kind", NULL, &result);
 	bool any = false;
@@ -156,8 +156,10 @@ static int check_losses(struct status *status, struct store *store)
 		if (recent)
 			finding_mend(finding, "a larger ring: tracer-probe --ring-size 64M; the runs "
 				     "concerned say incomplete");
-		json_array_append_new(array, json_pack("{s:s, s:I, s:I}", "kind", kind, "lost_count",
-						       (json_int_t)lost, "last_unix_ns", (json_int_t)last));
+		item = json_pack("{s:I, s:I}", "lost_count", (json_int_t)lost, "last_unix_ns",
+				 (json_int_t)last);
+		json_set_string(item, "kind", kind);
+		json_array_append_new(array, item);
 		any = true;
 	}
 	store_result_free(result);
@@ -247,7 +249,7 @@ static void hosts_tell(struct status *status, const struct rows *hosts)
 	for (size_t i = 0; i < hosts->count; i++) {
 		const struct row_host *host = ROWS_ITEM(hosts, host, i);
 		json_t *item = row_to_json(&row_type_host, host);
-		int64_t silent_ns = now_ns - host->last_seen_unix_ns;
+		int64_t silent_ns = row_subtract(now_ns, host->last_seen_unix_ns);
 
 		json_set_integer(item, "silent_ns", silent_ns);
 		json_array_append_new(json_object_get(status->json, "hosts"), item);

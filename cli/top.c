@@ -97,9 +97,9 @@ static int64_t column_integer(struct store_result *row, const char *name)
 
 static char *column_copy(struct store_result *row, const char *name)
 {
-	const char *text = store_result_get(row, name).data;
+	struct store_value value = store_result_get(row, name);
 
-	return strdup(text ? text : "-");
+	return strdup(value.type == STORE_VALUE_TEXT ? value.data : "-");
 }
 
 /* Rows of a tool need not follow one another: there are few. */
@@ -124,7 +124,7 @@ static struct line *line_of(struct snapshot *snapshot, struct store_result *row)
 		.tool = column_copy(row, "tool_name"),
 		.task = column_copy(row, "task_name"),
 		.run = column_copy(row, "run_name"),
-		.is_system = kind && (strcmp(kind, "system") == 0 || strcmp(kind, "session") == 0),
+		.is_system = (strcmp(kind, "system") == 0 || strcmp(kind, "session") == 0),
 		.is_idle = true,
 		.begin_boot_ns = INT64_MAX,
 	};
@@ -154,7 +154,7 @@ static void line_add(struct line *line, struct store_result *row)
 	for (size_t i = 0; i < sizeof(memory) / sizeof(memory[0]); i++) {
 		int64_t bytes = column_integer(row, memory[i]);
 
-		line->memory_bytes += bytes == ROW_NULL ? 0 : bytes;
+		line->memory_bytes = row_add(line->memory_bytes, bytes == ROW_NULL ? 0 : bytes);
 	}
 	line->is_idle = false;
 }
@@ -238,7 +238,8 @@ static int now_find(struct top *top, struct snapshot *snapshot, struct store_par
 			snapshot->lag_ns = freshness_lag_ns(&stream);
 		} else if (host) {
 			clock_gettime(CLOCK_REALTIME, &now);
-			snapshot->lag_ns = now.tv_sec * 1000000000LL + now.tv_nsec - host->last_seen_unix_ns;
+			snapshot->lag_ns = row_subtract(now.tv_sec * 1000000000LL + now.tv_nsec,
+							host->last_seen_unix_ns);
 		}
 		if (snapshot->now_boot_ns == ROW_NULL)
 			snapshot->now_boot_ns = 0;
@@ -323,7 +324,7 @@ static void line_print(const struct top *top, const struct snapshot *snapshot,
 	name_add(table, line->run);
 	table_add(table, STYLE_PLAIN, units_count(text, line->process_count, raw));
 	table_add(table, STYLE_PLAIN,
-		  units_duration(text, snapshot->now_boot_ns - line->begin_boot_ns, raw));
+		  units_duration(text, row_subtract(snapshot->now_boot_ns, line->begin_boot_ns), raw));
 	snprintf(text, sizeof(text), "%.2f", line->cores);
 	table_add(table, STYLE_PLAIN, text);
 	table_add(table, STYLE_PLAIN, units_bytes(text, line->memory_bytes, raw));
@@ -340,7 +341,7 @@ static void summary_print(const struct top *top, const struct snapshot *snapshot
 
 	for (size_t i = 0; i < snapshot->count; i++) {
 		process_count += snapshot->lines[i].process_count;
-		memory_bytes += snapshot->lines[i].memory_bytes;
+		memory_bytes = row_add(memory_bytes, snapshot->lines[i].memory_bytes);
 		cores += snapshot->lines[i].cores;
 	}
 	output_print(output, STYLE_TITLE, "%s processes, %.2f cores busy, %s resident where busy",

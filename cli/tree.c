@@ -116,7 +116,7 @@ static void bar_add(struct tree *tree, enum style style, int64_t begin_boot_ns,
 	const struct row_run *run = report_run(tree->report);
 	int64_t whole = report_wall_ns(tree->report, run->begin_boot_ns, run->end_boot_ns);
 	int64_t until_end = report_wall_ns(tree->report, run->begin_boot_ns, end_boot_ns);
-	double begin = (double)(begin_boot_ns - run->begin_boot_ns);
+	double begin = (double)row_subtract(begin_boot_ns, run->begin_boot_ns);
 
 	if (whole == ROW_NULL || whole == 0 || until_end == ROW_NULL)
 		table_add(tree->table, STYLE_PLAIN, "");
@@ -212,7 +212,7 @@ static void folded_add(struct tree *tree, const char *prefix, const struct row_t
 		if (!tool_is_folded(tree, &tools[i]))
 			continue;
 		figures_add(&sum, &figures);
-		living_count += tools[i].living_count;
+		living_count = row_add(living_count, tools[i].living_count);
 		if (tools[i].begin_boot_ns < begin_boot_ns)
 			begin_boot_ns = tools[i].begin_boot_ns;
 		if (tools[i].end_boot_ns > end_boot_ns)
@@ -255,7 +255,7 @@ static void tools_add(struct tree *tree, const char *above, const struct row_tas
 	if (tools_are_redundant(tree, task, tools, count))
 		return;
 	if (tree->style->with_processes)
-		tree->error = report_load_processes(tree->report, task->id, &processes);
+		tree->error = report_load_processes(tree->report, task, &processes);
 	for (size_t i = 0; i < count; i++)
 		folded += tool_is_folded(tree, &tools[i]);
 	folded = folded > 1 ? folded : 0; /* a single one is shown as it is */

@@ -83,3 +83,16 @@ int identity_parse_prefix(const char *text, int64_t *ret_first, int64_t *ret_las
 	*ret_last = (int64_t)(first | spread);
 	return 0;
 }
+
+bool identity_is_column(const char *name)
+{
+	static const char *const numbers[] = {"user_id", "sender_user_id", "exec_id", "cgroup_id"};
+	size_t size = strlen(name);
+
+	if (strcmp(name, "rules_version") == 0 || strcmp(name, "id") == 0)
+		return true;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		if (strcmp(name, numbers[i]) == 0)
+			return false;
+	return size > 3 && strcmp(name + size - 3, "_id") == 0;
+}

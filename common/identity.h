@@ -5,6 +5,7 @@
 #ifndef TRACER_COMMON_IDENTITY_H
 #define TRACER_COMMON_IDENTITY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,10 @@ void identity_add_bytes(struct identity *identity, const void *data, size_t size
 void identity_add_u64(struct identity *identity, uint64_t value);
 /* In 1 .. INT64_MAX: 0 always means "none". */
 int64_t identity_end(struct identity *identity);
+
+/* Whether a column of that name holds hashes, which are no figures: not to be added up, and
+ * JSON's readers would round them as numbers. */
+bool identity_is_column(const char *name);
 
 #define IDENTITY_TEXT_SIZE 17
 void identity_format(int64_t id, char text[IDENTITY_TEXT_SIZE]);

@@ -125,7 +125,7 @@ START_TEST(older_schema_is_migrated)
 	restore_schema_1();
 	expect_reader_refused(-EPROTO, "older");
 	store = open_writer();
-	ck_assert_int_eq(read_integer("PRAGMA user_version"), 3);
+	ck_assert_int_eq(read_integer("PRAGMA user_version"), 4);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM processes"), 14);
 	ck_assert_int_eq(read_integer("SELECT sum(cpu_ns) FROM processes"), 56519333);
 	ck_assert_int_eq(read_integer("SELECT sum(cpu_ns) FROM standing_tasks"), 56519333);

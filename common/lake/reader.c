@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/identity.h"
 #include "common/lake/client.h"
 #include "common/lake/lake.h"
 #include "common/lake/rowbinary.h"
@@ -12,6 +13,8 @@
 
 /* What tracer lake init and migrate note. */
 #define VERSION_SQL "SELECT coalesce(max(version), 0) FROM schema_versions FORMAT TSV"
+
+#define FIGURE_MOST (INT64_C(1) << 62) /* ns: 146 years */
 
 struct lake_store {
 	struct store_base base;
@@ -139,9 +142,22 @@ static const char *result_column(const struct store_result *result, size_t colum
 	return rowbinary_name(result_of(result)->rows, column);
 }
 
-static struct store_value result_value(struct store_result *result, size_t column)
+/* Whoever may write to the lake chooses its numbers. What no clock and no counter of a host can
+ * be is unknown: so that times and sums of what is left fit into 64 bits. */
+static bool is_figure(int64_t number)
 {
-	return rowbinary_value(result_of(result)->rows, column);
+	return number > -FIGURE_MOST && number < FIGURE_MOST;
+}
+
+static struct store_value result_value(struct store_result *base, size_t column)
+{
+	const struct rowbinary *rows = result_of(base)->rows;
+	struct store_value value = rowbinary_value(rows, column);
+
+	if (value.type == STORE_VALUE_INTEGER && !is_figure(value.integer) &&
+	    !identity_is_column(rowbinary_name(rows, column)))
+		value = (struct store_value){.type = STORE_VALUE_NULL};
+	return value;
 }
 
 /* ---- queries ------------------------------------------------------------------- */

@@ -173,7 +173,8 @@ static int column_set_type(struct column *column, char *type)
 		column->kind = types[i].kind;
 		column->size = types[i].size;
 		column->is_signed = types[i].is_signed;
-		return 1;
+		/* Nothing is always missing: a value of no bytes would make rows of none. */
+		return column->size == 0 && column->kind == KIND_INTEGER && !column->nullable ? -EPROTO : 1;
 	}
 	return -ENOTSUP;
 }
@@ -284,12 +285,14 @@ static int read_number(struct column *column, struct cursor *cursor)
 {
 	const unsigned char *bytes;
 
+	if (column->size == 0)
+		return -EPROTO; /* Nothing, and it is there */
 	if (take_bytes(cursor, column->size, &bytes) == 0)
 		return 0;
 	if (column->kind == KIND_REAL) {
 		column->value.type = STORE_VALUE_REAL;
 		memcpy(&column->value.real, bytes, sizeof(column->value.real));
-	} else if (column->size > 0) {
+	} else {
 		column->value.type = STORE_VALUE_INTEGER;
 		column->value.integer = number_of(bytes, column->size, column->is_signed);
 	}

@@ -95,7 +95,11 @@ const char *store_result_name(const struct store_result *result, size_t column)
 
 struct store_value store_result_value(struct store_result *result, size_t column)
 {
-	return driver_of(result)->value(result, column);
+	struct store_value value = driver_of(result)->value(result, column);
+
+	if (!value.data)
+		value.data = "";
+	return value;
 }
 
 size_t store_result_find(const struct store_result *result, const char *column)

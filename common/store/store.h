@@ -112,7 +112,8 @@ struct store_value {
 	enum { STORE_VALUE_NULL, STORE_VALUE_INTEGER, STORE_VALUE_REAL, STORE_VALUE_TEXT, STORE_VALUE_BLOB } type;
 	int64_t integer;
 	double real;
-	const char *data; /* text (NUL-terminated behind its `size` bytes) or blob (not) */
+	const char *data; /* text (NUL-terminated behind its `size` bytes) or blob (not); "" of
+			   * what is neither: never NULL, whoever answers */
 	size_t size;
 };
 

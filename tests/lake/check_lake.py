@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import urllib.parse
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "shipper"))
@@ -104,7 +105,7 @@ def test_every_column_of_the_store_is_in_the_lake(lake):
             kept = {name for table, name, _ in columns(lake) if table == f"{entity}_rows"}
             same(f"columns of {entity}_rows", kept, sent | {"version"})
         views = [name for name, in db.execute("SELECT name FROM sqlite_master WHERE type IN ('view', 'table')")
-                 if name in loader.entities() or name.startswith("standing_")]
+                 if name in loader.entities() or name.startswith(("standing_", "joined_"))]
         for view in views:
             wanted = [name for name, *_ in db.execute(f"SELECT * FROM {view} LIMIT 0").description]
             found = lake.query(f"SELECT * FROM tracer.{view} LIMIT 0 FORMAT TSVWithNames", user="analyst")
@@ -259,19 +260,31 @@ def test_a_run_on_several_hosts_comes_together(lake):
         loader.load(lake, store, change=on_another_host(3, late_ns=DAY_NS))  # the key, but another time
         alone = json.loads(tracer(None, "show", "--json", "--store", str(store), url="http://127.0.0.1:1"))
     runs = json.loads(tracer(lake, "runs", "--json"))["runs"]
-    same("runs", [run["host"] for run in runs], ["host-3", "host-2", "host-1"])
-    says(tracer(lake, "runs"), "host-1", "host-2", "host-3")
-    same("of one host", [run["host"] for run in json.loads(tracer(lake, "runs", "--host", "host-2", "--json"))["runs"]],
-         ["host-2"])
-    shown = json.loads(tracer(lake, "show", runs[2]["id"], "--json"))
-    same("parts", [part["id"] for part in shown["parts"]], [runs[1]["id"]])
-    same("tasks", len(shown["tasks"]), 2 * len(alone["tasks"]))
-    same("hosts of the tasks", len({task["host_id"] for task in shown["tasks"]}), 2)
+    same("runs", [run["host"] for run in runs], ["host-3", "host-1"])
+    assert "parts" not in runs[0], runs[0]
+    same("hosts of the other", [part["host"] for part in runs[1]["parts"]], ["host-1", "host-2"])
+    for name in ("cpu_ns", "task_count", "process_count", "read_bytes"):
+        same(f"{name} of both", runs[1][name], 2 * alone["run"][name])
+    same("peak of both", runs[1]["peak_rss_bytes"], alone["run"]["peak_rss_bytes"])
+    same("wall of both", runs[1]["wall_ns"], alone["run"]["wall_ns"] + 10**9)
+    listed = tracer(lake, "runs")
+    says(listed, "host-1, host-2", "host-3")
+    same("lines", len(listed.splitlines()), 3)
+    for host, found in (("host-2", "host-1"), ("host-1", "host-1"), ("host-3", "host-3")):
+        same(f"runs on {host}", [run["host"] for run in json.loads(
+            tracer(lake, "runs", "--host", host, "--json"))["runs"]], [found])
+    for part in runs[1]["parts"]:  # by whichever id, it is one run
+        shown = json.loads(tracer(lake, "show", part["id"], "--json"))
+        same("run", shown["run"]["id"], runs[1]["id"])
+        same("CPU", shown["run"]["cpu_ns"], runs[1]["cpu_ns"])
+        same("parts", [each["id"] for each in shown["parts"]], [each["id"] for each in runs[1]["parts"]])
+        same("tasks", len(shown["tasks"]), 2 * len(alone["tasks"]))
+        same("hosts of the tasks", len({task["host_id"] for task in shown["tasks"]}), 2)
     # On one clock: those of the other host began a second later.
-    begun = [[task["begin_boot_ns"] for task in shown["tasks"] if task["host_id"] == host]
-             for host in (shown["run"]["host_id"], shown["parts"][0]["host_id"])]
+    begun = [[task["begin_boot_ns"] for task in shown["tasks"] if task["host_id"] == part["host_id"]]
+             for part in shown["parts"]]
     same("their beginnings", [number - 10**9 for number in sorted(begun[1])], sorted(begun[0]))
-    says(tracer(lake, "show", runs[2]["id"]), "also on", "host-2", runs[1]["id"])
+    says(tracer(lake, "show", runs[1]["id"]), "on 2 hosts", "host-1  run ", "host-2  run ", runs[1]["parts"][1]["id"])
     assert "parts" not in json.loads(tracer(lake, "show", runs[0]["id"], "--json"))
     says(tracer(lake, "top", "--once", code=1), "3 hosts", "--host")
     tracer(lake, "top", "--once", "--host", "host-2", "--json")
@@ -377,6 +390,67 @@ def test_damaged_rows(lake):
     cut = b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\nX-ClickHouse-Summary: {}\r\n\r\n\x02" + name
     with Answers(after_version(cut)) as other:
         says(runs_at(lake, other.url), "ended in the middle")
+
+
+class HostileLake(Answers):
+    """Asks the real one which columns a query has, and answers with rows of its own."""
+
+    def __init__(self, lake, number, text, row_count):
+        super().__init__(self.rows)
+        self.lake, self.number, self.text, self.row_count = lake, number, text, row_count
+
+    def rows(self, head):
+        path, sql = head.split(" ", 2)[1], self.requests[-1][1]
+        if "default_format" not in path:
+            return http_answer("200 OK", b"999\n", *CLICKHOUSE)
+        settings = {name: value for name, (value,) in urllib.parse.parse_qs(
+            path.partition("?")[2], keep_blank_values=True).items() if name.startswith("param_")}
+        answer = self.lake.query(f"SELECT * FROM ({sql.decode()}) LIMIT 0", user="analyst", **settings,
+                                 database="tracer", default_format="TSVWithNamesAndTypes")
+        names, types = (line.split("\t") for line in answer.decode().splitlines())
+        kinds = [self.number if "Int" in kind or "Nothing" in kind else self.text for kind in types]
+        row = b"".join(value for _, value in kinds)
+        return http_answer("200 OK", bytes([len(names)]) + b"".join(short(name) for name in names)
+                           + b"".join(short(kind) for kind, _ in kinds) + row * self.row_count, *CLICKHOUSE)
+
+
+def short(text):
+    """A string as RowBinary has it."""
+    data = text.encode()
+    return bytes([len(data)]) + data
+
+
+def int64(number):
+    return "Int64", number.to_bytes(8, "little", signed=True)
+
+
+def test_nothing_that_a_lake_says_harms_us(lake):
+    """NULL where no store has it, the largest numbers and the smallest, text for numbers, bytes that
+    a terminal obeys."""
+    fresh(lake)
+    null, escape = ("Nullable(Int64)", b"\1"), ("String", short("\x1b[2J\x9b\n'\\"))
+    for number, text in ((null, ("Nullable(String)", b"\1")), (int64(2**63 - 1), escape), (int64(-2**63), escape),
+                         (int64(2**62 - 1), ("Array(String)", b"\2" + short("") + short("a b"))),
+                         (int64(1 - 2**62), ("String", b"\0")), (int64(0), escape), (int64(-1), escape),
+                         (("String", b"\1x"), int64(3)), (("Float64", b"\xff" * 8), int64(1))):
+        for row_count in (1, 3) if number[0] == "Int64" and text == escape else (1,):
+            with HostileLake(lake, number, text, row_count) as other:
+                for verb in ("runs", "runs --all --raw --json", "show", "show --json --processes", "show --table",
+                             "show --tools", "show --all --processes", "show --raw", "explain 1", "explain --json 1",
+                             "explain x", "top --once --all", "top --once --all --json", "status", "status --json",
+                             "host", "host --json", "runs --limit 0 --host x"):
+                    harmless(lake, other, verb, (number, text))
+
+
+def harmless(lake, other, verb, what):
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("TRACER_")}
+    result = subprocess.run([TRACER, *verb.split()], capture_output=True, timeout=60, check=False, env=plain | {
+        "HOME": "/nonexistent", "TRACER_LAKE": other.url, "LC_ALL": "C.UTF-8"})
+    said = result.stdout + result.stderr
+    assert result.returncode in (0, 1), f"{verb}, {what}: {result.returncode}: {said[-3000:]}"
+    assert b"runtime error" not in said and b"\x1b" not in said, f"{verb}, {what}: {said[-3000:]}"
+    if "--json" in verb and result.returncode == 0:
+        json.loads(result.stdout)
 
 
 # ---- TLS --------------------------------------------------------------------------------------

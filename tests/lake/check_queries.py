@@ -4,8 +4,9 @@ the lake that the store was shipped to, row by row; and so do the verbs of `trac
 
 usage: check_queries.py BUILD [NAME...]
 
-The stores are the golden recordings, replayed, and the one with known contents and hostile
-names that the tests of the command use. The shipper is the real one.
+The stores are the golden recordings, replayed, the one with known contents and hostile names
+that the tests of the command use, and one of several hosts that share a run, with what no
+recording has. The shipper is the real one.
 """
 
 import itertools
@@ -45,9 +46,78 @@ def command(*arguments, code=0, **settings):
     return result.stdout
 
 
+# Columns that end as ids do and are none, or none of a host's own.
+NO_IDS = {"user_id", "exec_id", "boot_id", "image_id", "runtime_id", "sender_user_id"}
+COPIED = ("hosts", "runs", "tasks", "tools", "process_rows", "samples", "incidents")
+SECOND_NS = 10**9
+
+
+def copy_host(db, first, number, late_ns, revs):
+    """The rows of the first host as host-NUMBER would have them, begun later, with another
+    boot clock."""
+    for table, rows in first:
+        names = [name for _, name, *_ in db.execute(f"PRAGMA table_info({table})")]
+        for values in rows:
+            row = dict(zip(names, values))
+            for name in row:
+                if (name == "id" or name.endswith("_id")) and name not in NO_IDS and row[name]:
+                    row[name] ^= number << 8
+                elif name in ("begin_boot_ns", "end_boot_ns", "boot_ns") and row[name]:
+                    row[name] += number * 1000 * SECOND_NS
+                elif name.endswith("unix_ns") and row[name]:
+                    row[name] += late_ns
+            row["rev"] = next(revs)
+            if table == "hosts":
+                row["hostname"] = f"host-{number}"
+            db.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
+                       [*row.values()])
+
+
+def insert(db, table, **row):
+    db.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", [*row.values()])
+
+
+def add_the_rare(db, revs):
+    """Containers and samples of hosts: those of a run, of a task, of none; a boot between."""
+    for number, (host, run, task) in enumerate(db.execute(
+            "SELECT r.host_id, r.id, t.id FROM runs r JOIN tasks t ON t.run_id = r.id").fetchall(), 1):
+        insert(db, "containers", id=number, rev=next(revs), host_id=host, runtime="docker", runtime_id=f"{number:x}",
+               cgroup_path=f"/docker/{number:x}", image=None if number % 3 else "alpine:3", run_id=run if number % 2 else None,
+               task_id=task if number % 2 else None, begin_boot_ns=number, started_unix_ns=number * SECOND_NS)
+        if number % 2 == 0:
+            db.execute("UPDATE tasks SET container_id = ? WHERE id = ?", (number, task))
+        if number % 5 == 0:
+            db.execute("UPDATE runs SET container_id = ? WHERE id = ?", (number, run))
+    for host, begun in db.execute("SELECT id, first_seen_unix_ns FROM hosts").fetchall():
+        for number in range(30):
+            insert(db, "host_samples", rev=next(revs), host_id=host, unix_ns=begun + number * SECOND_NS,
+                   boot_ns=number % 20 * SECOND_NS + 1, cpu_user_ns=number * 1000, running_count=number % 4,
+                   memory_available_bytes=None if number % 7 == 0 else 1 << 30)
+
+
+def make_several(path):
+    """Three hosts at once, of which one still runs, and one with the same key a day later."""
+    db = sqlite3.connect(path)
+    revs = itertools.count(db.execute("SELECT rev FROM stream").fetchone()[0] + 1)
+    db.execute("UPDATE hosts SET hostname = 'host-0', last_seen_unix_ns = last_seen_unix_ns + ?", (100 * SECOND_NS,))
+    db.execute("UPDATE runs SET run_key = 'slurm:42' WHERE engine IS NOT NULL AND engine <> ''")
+    own = db.execute("SELECT id FROM hosts").fetchone()[0]
+    first = [(table, db.execute(f"SELECT * FROM {table}").fetchall()) for table in COPIED]
+    for number, late_s in ((1, 1), (2, 50), (3, 86400)):
+        copy_host(db, first, number, late_s * SECOND_NS, revs)
+    db.execute("UPDATE runs SET end_boot_ns = NULL, status = 'running', living_count = 1 WHERE run_key IS NOT NULL"
+               " AND host_id = ?", (own ^ 2 << 8,))
+    add_the_rare(db, revs)
+    db.execute("UPDATE stream SET rev = ?", (next(revs),))
+    db.commit()
+    db.close()
+
+
 def make_store(directory, name):
     path = directory / f"{name}.db"
-    if name == "known":
+    if name == "several":
+        make_several(make_store(directory, "snakemake").rename(path))
+    elif name == "known":
         command(BUILD / "tests/cli/make_store", path)
     else:
         (directory / "rules").mkdir(exist_ok=True)
@@ -102,7 +172,7 @@ def values_for(store):
     begun = sorted(column("SELECT started_unix_ns FROM runs"))
     boots = sorted(column("SELECT boot_ns FROM samples")) or [0]
     values = {
-        "run_id": whole([*column("SELECT id FROM runs"), 1]),
+        "run_id": ["n", *whole([*column("SELECT id FROM runs WHERE run_key IS NOT NULL"), *column("SELECT id FROM runs"), 1])],
         "task_id": whole([*column("SELECT id FROM tasks"), 1]),
         "process_id": whole([*column("SELECT id FROM processes ORDER BY exec_id DESC"), 1]),
         "host_id": ["n", *whole([*column("SELECT id FROM hosts"), 1])],
@@ -117,6 +187,10 @@ def values_for(store):
         "with_system": ["i0", "i1"],
         "user_id": ["n", "i0", *whole(column("SELECT DISTINCT user_id FROM runs WHERE user_id IS NOT NULL"))],
     }
+    for entity, table in (("run", "runs"), ("task", "tasks"), ("process", "processes")):  # with their hosts, and with another's
+        rows = db.execute(f"SELECT host_id, id FROM {table} ORDER BY id LIMIT {EACH_MAX}").fetchall()
+        values["host_id", f"{entity}_id"] = [(f"i{host}", f"i{id}") for host, id in rows] + [
+            ("i1", f"i{rows[0][1]}"), (f"i{rows[0][0]}", "i1"), ("n", f"i{rows[0][1]}")]
     db.close()
     return values
 
@@ -130,8 +204,10 @@ def lines_for(store):
         names = parameters_of(path.stem)
         missing = set(names) - set(values)
         assert not missing, f"{path.stem}: no values are known for {missing}"
-        sets = (zip(*(values[name] for name in names)) if names == ["first_id", "last_id"]
-                else itertools.product(*(values[name] for name in names)))
+        if names == ["first_id", "last_id"]:
+            sets = zip(*(values[name] for name in names))
+        else:
+            sets = values.get(tuple(names)) or itertools.product(*(values[name] for name in names))
         for chosen in itertools.islice(sets, COMBINATIONS_MAX):
             yield "\t".join([path.stem, *(f"{name}={value}" for name, value in zip(names, chosen))])
 
@@ -162,12 +238,63 @@ def compare_queries(lake, name):
 
 def test_every_query(lake):
     asked = set()
-    for name in (*RECORDINGS, "known"):
+    for name in (*RECORDINGS, "known", "several"):
         asked |= compare_queries(lake, name)
-    silent = {path.stem for path in QUERIES.glob("*.sql")} - HOST_ONLY - asked
-    # Filled by no recording and no known store yet: these were compared by their columns alone.
-    # (A host has no parts of its runs elsewhere: check_lake.py.)
-    assert silent <= {"containers", "host_samples", "run_parts"}, f"no store has rows for {silent}"
+    same("queries for which no store has rows", {path.stem for path in QUERIES.glob("*.sql")} - HOST_ONLY - asked, set())
+
+
+# Enough hosts and rows for several granules of 8,192 rows a table.
+MANY_HOSTS, ROWS_EACH = 30, 1500
+ID = "bitAnd(cityHash64('{}', number), 9223372036854775807)"
+HOST = f"bitAnd(cityHash64(number % {MANY_HOSTS}), 9223372036854775807)"
+FILLED = {
+    "runs": {"kind": "'job'", "name": "'n'", "status": "'ended'"},
+    "tasks": {"kind": "'generic'", "name": "'n'", "status": "'ended'", "run_id": ID.format("runs")},
+    "tools": {"name": "'n'", "role": "'tool'", "run_id": ID.format("runs"), "task_id": ID.format("tasks")},
+    "processes": {"program": "'n'", "run_id": ID.format("runs"), "task_id": ID.format("tasks"),
+                  "tool_id": ID.format("tools"), "parent_id": ID.format("processes")},
+    "incidents": {"kind": "'signal'", "sentence": "'n'", "run_id": ID.format("runs"), "task_id": ID.format("tasks")},
+    "containers": {"runtime": "'n'", "run_id": ID.format("runs")},
+    "losses": {"kind": "'exit'", "lost_count": "1"},
+}
+
+
+def fill_many_hosts(lake):
+    for entity, columns in FILLED.items():
+        row = {"host_id": HOST, "id": ID.format(entity), "rev": 1, "version": 1, **columns}
+        if entity in ("runs", "tasks", "tools"):
+            row["process_count"] = 1
+        lake.query(f"INSERT INTO tracer.{entity}_rows ({', '.join(row)}) SELECT {', '.join(map(str, row.values()))}"
+                   f" FROM numbers({MANY_HOSTS * ROWS_EACH})")
+        lake.query(f"OPTIMIZE TABLE tracer.{entity}_rows FINAL")
+
+
+def granules_read(lake, name, parameters):
+    """(table, read, of how many) for every table that a query looks into."""
+    sql = re.sub(r"--.*", "", (QUERIES / f"{name}.sql").read_text()).strip().rstrip(";")
+    sql = re.sub(r"(?<!:):([a-z]\w*)", r"{\1:Int64}", sql)
+    plan = lake.query(f"EXPLAIN indexes = 1 {sql}", user="analyst", database="tracer",
+                      **{f"param_{key}": value for key, value in parameters.items()}).decode()
+    return [(table, int(read), int(whole)) for table, read, whole in re.findall(
+        r"ReadFromMergeTree \(tracer\.(\w+)\).*?Granules: (\d+)/(\d+)", plan, re.S)]
+
+
+def test_what_is_asked_of_a_run_reads_its_host_alone(lake):
+    with tempfile.TemporaryDirectory(prefix="tracer-lake-") as temporary:
+        shipped(lake, pathlib.Path(temporary), "make")
+        fill_many_hosts(lake)
+    run, host, task, process = lake.rows("SELECT run_id, host_id, task_id, id FROM tracer.processes WHERE program = 'n'"
+                                         " LIMIT 1")[0]
+    parameters = {"run_id": run, "host_id": host, "task_id": task, "process_id": process, "since_boot_ns": 0, "limit": 9}
+    asked = 0
+    for path in sorted(QUERIES.glob("*.sql")):
+        names = parameters_of(path.stem)
+        if "host_id" not in names or not set(names) <= set(parameters) or path.stem == "host_samples":
+            continue
+        for table, read, whole in granules_read(lake, path.stem, parameters):
+            assert whole < 4 or read <= 2, f"{path.stem} reads {read} of {whole} granules of {table}"
+            asked += whole >= 4
+    assert asked > 25, f"only {asked} tables were looked into"
 
 
 # ---- verbs ----------------------------------------------------------------------------------
@@ -187,7 +314,8 @@ def compare_verb(lake, store, *arguments, living=False):
     if "--json" in arguments:
         here, there = (json.dumps(without_marks(json.loads(text)), indent=1) for text in (here, there))
     if living:  # how long it has been running is told by the lake's latest news of the host
-        here, there = (re.sub(r"\d+(\.\d+)? (ns|µs|ms|s|min|h)\b", "TIME", text) for text in (here, there))
+        here, there = (re.sub(r"\d+m\d+s|\d+(\.\d+)? (ns|µs|ms|s)\b|\d+\.\d+ (?=of|cores)", "TIME", text)
+                       for text in (here, there))
         here, there = (re.sub(r" +", " ", text) for text in (here, there))
     for expected, found in itertools.zip_longest(here.splitlines(), there.splitlines()):
         same(f"{arguments}", found, expected)
@@ -206,6 +334,17 @@ def test_verbs_say_the_same(lake):
                 compare_verb(lake, store, "show", each["id"], "--processes")
                 compare_verb(lake, store, "explain", each["id"])
                 compare_verb(lake, store, "explain", each["id"], "--json")
+
+
+def test_verbs_on_several_hosts(lake):
+    with tempfile.TemporaryDirectory(prefix="tracer-lake-") as temporary:
+        store = shipped(lake, pathlib.Path(temporary), "several")
+        runs = json.loads(command(TRACER, "runs", "--json", "--store", store))["runs"]
+        same("hosts of each run", [len(run.get("parts", [0])) for run in runs], [1, 3])
+        compare_verb(lake, store, "runs", "--json")
+        for each in runs:
+            for arguments in (("--json",), ("--table",), ("--tools",)):
+                compare_verb(lake, store, "show", each["id"], *arguments, living=True)
 
 
 def test_verbs_on_hostile_names(lake):

@@ -1,15 +1,16 @@
 -- A process and what it descends from, itself first: where an argument, path or
 -- directory is unknown because it is its parent's, the next one that has it tells.
--- :process_id the process.
+-- :process_id the process; :host_id its host.
 WITH RECURSIVE line AS (
   SELECT id AS line_id, parent_id AS line_parent_id, 0 AS depth
     FROM processes
-   WHERE id = :process_id
+   WHERE host_id = :host_id AND id = :process_id
    UNION ALL
   SELECT p.id AS line_id, p.parent_id AS line_parent_id, line.depth + 1 AS depth
     FROM line JOIN processes p ON p.id = line.line_parent_id
-   WHERE line.depth < 256
+   WHERE p.host_id = :host_id AND line.depth < 256
 )
 SELECT processes.*, line.depth AS depth
   FROM line JOIN processes ON processes.id = line.line_id
+ WHERE processes.host_id = :host_id
  ORDER BY line.depth;

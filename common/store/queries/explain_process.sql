@@ -1,9 +1,10 @@
 -- Why a process is what it is: its role, and whose it is.
--- :process_id the process.
+-- :process_id the process; :host_id its host.
 -- DISTINCT keeps SQLite from reading every process for the join.
 WITH parents AS (
   SELECT DISTINCT id, pid, program, role FROM processes
-   WHERE id IN (SELECT parent_id FROM processes WHERE id = :process_id)
+   WHERE host_id = :host_id
+     AND id IN (SELECT parent_id FROM processes WHERE host_id = :host_id AND id = :process_id)
 )
 SELECT p.id AS id, p.pid AS pid, p.program AS program, p.path AS path, p.arguments AS arguments,
        p.working_directory AS working_directory, p.began AS began, p.ended AS ended,
@@ -16,7 +17,7 @@ SELECT p.id AS id, p.pid AS pid, p.program AS program, p.path AS path, p.argumen
        p.run_id AS run_id, run.name AS run_name, run.kind AS run_kind, run.reason AS run_reason
   FROM processes p
   LEFT JOIN parents parent ON parent.id = p.parent_id
-  LEFT JOIN tools tool ON tool.id = p.tool_id
-  LEFT JOIN tasks task ON task.id = p.task_id
-  LEFT JOIN runs run ON run.id = p.run_id
- WHERE p.id = :process_id;
+  LEFT JOIN tools tool ON tool.host_id = :host_id AND tool.id = p.tool_id
+  LEFT JOIN tasks task ON task.host_id = :host_id AND task.id = p.task_id
+  LEFT JOIN runs run ON run.host_id = :host_id AND run.id = p.run_id
+ WHERE p.host_id = :host_id AND p.id = :process_id;

@@ -1,9 +1,11 @@
 -- Why a run is one: what drew its boundary, and beneath what.
--- :run_id the run.
+-- :run_id the run; :host_id its host.
 WITH involved AS (
   SELECT id, pid, program, role, rule, reason FROM processes
-   WHERE id IN (SELECT root_process_id FROM runs WHERE id = :run_id)
-      OR id IN (SELECT origin_process_id FROM runs WHERE id = :run_id)
+   WHERE host_id = :host_id
+     AND (id IN (SELECT root_process_id FROM runs WHERE host_id = :host_id AND id = :run_id)
+          OR id IN (SELECT origin_process_id FROM runs
+                     WHERE host_id = :host_id AND id = :run_id))
 )
 SELECT r.id AS id, r.kind AS kind, r.name AS name, r.engine AS engine, r.run_key AS run_key,
        r.reason AS reason, r.status AS status, r.rules_version AS rules_version,
@@ -17,5 +19,5 @@ SELECT r.id AS id, r.kind AS kind, r.name AS name, r.engine AS engine, r.run_key
   FROM runs r
   LEFT JOIN involved root ON root.id = r.root_process_id
   LEFT JOIN involved origin ON origin.id = r.origin_process_id
-  LEFT JOIN containers container ON container.id = r.container_id
- WHERE r.id = :run_id;
+  LEFT JOIN containers container ON container.host_id = :host_id AND container.id = r.container_id
+ WHERE r.host_id = :host_id AND r.id = :run_id;

@@ -1,9 +1,11 @@
 -- Why a task is one: what drew its boundary, and around what.
--- :task_id the task.
+-- :task_id the task; :host_id its host.
 WITH involved AS (
   SELECT id, pid, program, role, rule, reason FROM processes
-   WHERE id IN (SELECT root_process_id FROM tasks WHERE id = :task_id)
-      OR id IN (SELECT orchestrator_process_id FROM tasks WHERE id = :task_id)
+   WHERE host_id = :host_id
+     AND (id IN (SELECT root_process_id FROM tasks WHERE host_id = :host_id AND id = :task_id)
+          OR id IN (SELECT orchestrator_process_id FROM tasks
+                     WHERE host_id = :host_id AND id = :task_id))
 )
 SELECT t.id AS id, t.kind AS kind, t.name AS name, t.reason AS reason, t.status AS status,
        t.merged_into_id AS merged_into_id, t.parent_task_id AS parent_task_id,
@@ -17,5 +19,5 @@ SELECT t.id AS id, t.kind AS kind, t.name AS name, t.reason AS reason, t.status 
   FROM tasks t
   LEFT JOIN involved root ON root.id = t.root_process_id
   LEFT JOIN involved driver ON driver.id = t.orchestrator_process_id
-  LEFT JOIN runs run ON run.id = t.run_id
- WHERE t.id = :task_id;
+  LEFT JOIN runs run ON run.host_id = :host_id AND run.id = t.run_id
+ WHERE t.host_id = :host_id AND t.id = :task_id;

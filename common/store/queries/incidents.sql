@@ -1,17 +1,19 @@
 -- What went wrong in a run, in order.
--- :run_id the run.
+-- :run_id the run; :host_id its host.
 -- DISTINCT keeps SQLite from reading every process for the join.
 WITH involved AS (
   SELECT DISTINCT id AS involved_process_id, pid, program FROM processes
-   WHERE id IN (SELECT process_id FROM incidents WHERE run_id = :run_id)
+   WHERE host_id = :host_id
+     AND id IN (SELECT process_id FROM incidents WHERE host_id = :host_id AND run_id = :run_id)
 ), named AS (
   SELECT id AS named_task_id, name AS task_name FROM tasks
-   WHERE id IN (SELECT task_id FROM incidents WHERE run_id = :run_id)
+   WHERE host_id = :host_id
+     AND id IN (SELECT task_id FROM incidents WHERE host_id = :host_id AND run_id = :run_id)
 )
 SELECT incidents.*, named.task_name AS task_name, involved.pid AS pid,
        involved.program AS program
   FROM incidents
   LEFT JOIN named ON named.named_task_id = incidents.task_id
   LEFT JOIN involved ON involved.involved_process_id = incidents.process_id
- WHERE incidents.run_id = :run_id
+ WHERE incidents.host_id = :host_id AND incidents.run_id = :run_id
  ORDER BY incidents.boot_ns, incidents.id;

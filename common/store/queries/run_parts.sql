@@ -1,20 +1,14 @@
--- The other parts of a run: runs of the same key on other hosts that went on at the same time,
--- give or take a minute, since clocks differ.
--- :run_id the run.
-WITH this AS (
-  SELECT host_id AS this_host_id, run_key AS this_key,
-         started_unix_ns - 60000000000 AS this_begin_unix_ns,
-         started_unix_ns + (end_boot_ns - begin_boot_ns) + 60000000000 AS this_end_unix_ns
-    FROM runs
-   WHERE id = :run_id AND run_key IS NOT NULL
-), part AS (
-  SELECT r.id AS part_id
-    FROM this JOIN runs r ON r.run_key = this.this_key
-   WHERE r.host_id <> this.this_host_id
-     AND (this.this_end_unix_ns IS NULL OR r.started_unix_ns <= this.this_end_unix_ns)
-     AND (r.end_boot_ns IS NULL
-          OR r.started_unix_ns + (r.end_boot_ns - r.begin_boot_ns) >= this.this_begin_unix_ns)
+-- The parts of runs that several hosts share (joined_runs), each with the one that stands for all,
+-- itself among them.
+-- :run_id of the run that this is a part of, NULL: of all; :since_unix_ns begun at or after.
+WITH part AS (
+  SELECT id AS part_id, host_id AS part_host_id, joined_id FROM joined_runs
+   WHERE joined_unix_ns >= :since_unix_ns AND part_count > 1
+     AND (:run_id IS NULL
+          OR joined_id IN (SELECT joined_id FROM joined_runs WHERE id = :run_id))
 )
-SELECT * FROM standing_runs
- WHERE id IN (SELECT part_id FROM part)
- ORDER BY started_unix_ns, id;
+SELECT standing_runs.*, part.joined_id AS joined_id
+  FROM part JOIN standing_runs ON standing_runs.id = part.part_id
+ WHERE standing_runs.host_id IN (SELECT part_host_id FROM part)
+   AND standing_runs.id IN (SELECT part_id FROM part)
+ ORDER BY joined_id, started_unix_ns, id;

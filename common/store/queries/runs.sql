@@ -1,12 +1,15 @@
--- Which runs were there? Latest first.
+-- Which runs were there? Latest first. Of a run that several hosts share (joined_runs), the part
+-- that began first stands for all; run_parts has the others.
 -- :since_unix_ns begun at or after; :with_system 1 shows the system's own and login
 -- sessions too; :user_id of this user, NULL: of any; :name whose name contains it, NULL:
--- any; :host of the host of this name, NULL: of any; :limit rows.
+-- any; :host of which a part is on the host of this name, NULL: of any; :limit rows.
 SELECT * FROM standing_runs
  WHERE started_unix_ns >= :since_unix_ns
    AND (:with_system = 1 OR kind NOT IN ('system', 'session'))
    AND (:user_id IS NULL OR user_id = :user_id)
    AND (:name IS NULL OR instr(name, :name) > 0)
-   AND (:host IS NULL OR host = :host)
+   AND (:host IS NULL OR host = :host
+        OR id IN (SELECT joined_id FROM joined_runs WHERE host = :host))
+   AND id NOT IN (SELECT id FROM joined_runs WHERE id <> joined_id)
  ORDER BY started_unix_ns DESC, id
  LIMIT :limit;

@@ -54,7 +54,10 @@ SELECT living.id AS id, living.pid AS pid, living.parent_id AS parent_id,
        run.kind AS run_kind
   FROM living
   LEFT JOIN tools tool ON tool.id = living.tool_id
+       AND (:host_id IS NULL OR tool.host_id = :host_id)
   LEFT JOIN tasks task ON task.id = living.task_id
+       AND (:host_id IS NULL OR task.host_id = :host_id)
   LEFT JOIN runs run ON run.id = living.run_id
+       AND (:host_id IS NULL OR run.host_id = :host_id)
  ORDER BY living.recent_cpu_ns DESC NULLS LAST, living.id
  LIMIT :limit;

@@ -42,6 +42,8 @@ SELECT task.id AS id, task.run_id AS run_id, task.kind AS kind, task.name AS nam
        busy.rss_shmem_bytes AS rss_shmem_bytes
   FROM busy
   LEFT JOIN tasks task ON task.id = busy.task_id
+       AND (:host_id IS NULL OR task.host_id = :host_id)
   LEFT JOIN runs run ON run.id = task.run_id
+       AND (:host_id IS NULL OR run.host_id = :host_id)
  ORDER BY busy.recent_cpu_ns DESC NULLS LAST, busy.task_id
  LIMIT :limit;

@@ -27,7 +27,8 @@ WITH latest AS (
                               ELSE shape.first_boot_ns END AS recent_wall_ns,
          shape.rss_anon_bytes AS rss_anon_bytes, shape.rss_shmem_bytes AS rss_shmem_bytes
     FROM processes p LEFT JOIN shape ON shape.process_id = p.id
-   WHERE p.id IN (SELECT id FROM processes
+   WHERE (:host_id IS NULL OR p.host_id = :host_id)
+     AND p.id IN (SELECT id FROM processes
                    WHERE end_boot_ns IS NULL AND (:host_id IS NULL OR host_id = :host_id))
 ), busy AS (
   SELECT tool_id, count(*) AS living_count, sum(recent_cpu_ns) AS recent_cpu_ns,
@@ -44,6 +45,8 @@ SELECT tool.id AS id, tool.task_id AS task_id, tool.run_id AS run_id, tool.name 
        busy.rss_shmem_bytes AS rss_shmem_bytes
   FROM busy
   LEFT JOIN tools tool ON tool.id = busy.tool_id
+       AND (:host_id IS NULL OR tool.host_id = :host_id)
   LEFT JOIN tasks task ON task.id = tool.task_id
+       AND (:host_id IS NULL OR task.host_id = :host_id)
  ORDER BY busy.recent_cpu_ns DESC NULLS LAST, busy.tool_id
  LIMIT :limit;

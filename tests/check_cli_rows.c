@@ -1,0 +1,277 @@
+/* Rows that are read: what a store always has is there, whatever answers; and a run that several
+ * hosts share is the sum of its parts. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <sqlite3.h>
+
+#include "cli/joined.h"
+#include "cli/rows.h"
+#include "common/store/driver.h"
+
+static const struct {
+	const char *table; /* as it is kept */
+	const struct row_type *type;
+} kept[] = {
+	{"hosts", &row_type_host}, {"containers", &row_type_container}, {"runs", &row_type_run},
+	{"runs", &row_type_part}, {"tasks", &row_type_task}, {"tools", &row_type_tool},
+	{"process_rows", &row_type_process}, {"images", &row_type_process}, {"samples", &row_type_sample},
+	{"host_samples", &row_type_host_sample}, {"incidents", &row_type_incident},
+	{"losses", &row_type_loss}, {"cgroups", &row_type_cgroup},
+};
+
+/* ---- the schema ------------------------------------------------------------------ */
+
+static const struct row_field *field_find(const struct row_type *type, const char *name)
+{
+	for (size_t i = 0; i < type->field_count; i++)
+		if (strcmp(type->fields[i].name, name) == 0)
+			return &type->fields[i];
+	return NULL;
+}
+
+START_TEST(test_known_texts_are_the_schemas)
+{
+	char directory[] = "/tmp/tracer-check-XXXXXX", path[64], file[80], sql[64];
+	struct store_error error;
+	struct store *store;
+	sqlite3_stmt *columns;
+	sqlite3 *db;
+	size_t known_count = 0;
+
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	snprintf(path, sizeof(path), "%s/store.db", directory);
+	ck_assert_int_eq(store_open_writer(path, &store, &error), 0);
+	ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++) {
+		snprintf(sql, sizeof(sql), "PRAGMA table_info(%s)", kept[i].table);
+		ck_assert_int_eq(sqlite3_prepare_v2(db, sql, -1, &columns, NULL), SQLITE_OK);
+		while (sqlite3_step(columns) == SQLITE_ROW) {
+			const char *name = (const char *)sqlite3_column_text(columns, 1);
+			const struct row_field *field = field_find(kept[i].type, name);
+
+			if (!field || field->kind != ROW_FIELD_TEXT)
+				continue;
+			ck_assert_msg(rows_text_is_known(kept[i].type, name) == sqlite3_column_int(columns, 3),
+				      "%s.%s", kept[i].table, name);
+			known_count += rows_text_is_known(kept[i].type, name);
+		}
+		sqlite3_finalize(columns);
+	}
+	ck_assert_uint_gt(known_count, 25);
+	sqlite3_close(db);
+	store_close(store);
+	for (size_t i = 0; i < 4; i++) {
+		snprintf(file, sizeof(file), "%s%s", path, (const char *[]){"", "-wal", "-shm", ".lock"}[i]);
+		unlink(file);
+	}
+	ck_assert_int_eq(rmdir(directory), 0);
+}
+END_TEST
+
+/* ---- an answer of anybody -------------------------------------------------------- */
+
+/* One row of that type, with this as every value. */
+static const struct row_type *answer_type;
+static struct store_value answer_value;
+static int answers_left;
+
+static int answer_query(struct store *store, const char *name, const char *sql,
+			const struct store_parameter *given, struct store_result **ret_result)
+{
+	static struct store_result result;
+
+	answers_left = 1;
+	*ret_result = &result;
+	return 0;
+}
+
+static int answer_next(struct store_result *result)
+{
+	return answers_left-- > 0;
+}
+
+static size_t answer_width(const struct store_result *result)
+{
+	return answer_type->field_count;
+}
+
+static const char *answer_column(const struct store_result *result, size_t column)
+{
+	return answer_type->fields[column].name;
+}
+
+static struct store_value answer_of(struct store_result *result, size_t column)
+{
+	return answer_value;
+}
+
+static void answer_free(struct store_result *result)
+{
+}
+
+static const struct store_driver anybody = {
+	.query = answer_query, .next = answer_next, .width = answer_width, .column = answer_column,
+	.value = answer_of, .free = answer_free,
+};
+
+static void answer_load(struct rows *ret_rows, struct store_value value)
+{
+	static struct store_base base = {.driver = &anybody};
+
+	answer_value = value;
+	ck_assert_int_eq(rows_load(ret_rows, answer_type, (struct store *)&base, "hosts", NULL), 0);
+	ck_assert_uint_eq(ret_rows->count, 1);
+}
+
+START_TEST(test_null_is_no_pointer)
+{
+	struct rows rows = {0};
+	json_t *json;
+
+	answer_type = kept[_i].type;
+	answer_load(&rows, (struct store_value){.type = STORE_VALUE_NULL});
+	json = row_to_json(answer_type, rows.items);
+	for (size_t i = 0; i < answer_type->field_count; i++) {
+		const struct row_field *field = &answer_type->fields[i];
+		const char *text = *(const char **)((char *)rows.items + field->offset);
+
+		if (field->kind == ROW_FIELD_TEXT && rows_text_is_known(answer_type, field->name))
+			ck_assert_str_eq(text, "-");
+		else if (field->kind == ROW_FIELD_TEXT)
+			ck_assert_ptr_null(text);
+		ck_assert_msg(json_is_null(json_object_get(json, field->name)), "%s", field->name);
+	}
+	json_decref(json);
+	rows_free(&rows);
+}
+END_TEST
+
+/* A text where a number should be, and the other way round. */
+START_TEST(test_other_types)
+{
+	struct rows rows = {0};
+
+	answer_type = kept[_i].type;
+	answer_load(&rows, (struct store_value){.type = STORE_VALUE_TEXT, .data = "x", .size = 1});
+	for (size_t i = 0; i < answer_type->field_count; i++)
+		if (answer_type->fields[i].kind == ROW_FIELD_INTEGER)
+			ck_assert_int_eq(*(int64_t *)((char *)rows.items + answer_type->fields[i].offset), ROW_NULL);
+	rows_free(&rows);
+	answer_load(&rows, (struct store_value){.type = STORE_VALUE_INTEGER, .integer = 7});
+	json_decref(row_to_json(answer_type, rows.items));
+	rows_free(&rows);
+}
+END_TEST
+
+START_TEST(test_getter_without_a_row_of_ours)
+{
+	struct store_result *result;
+	struct store_base base = {.driver = &anybody};
+
+	answer_type = &row_type_run;
+	answer_value = (struct store_value){.type = STORE_VALUE_NULL};
+	ck_assert_int_eq(store_query((struct store *)&base, "runs", NULL, &result), 0);
+	ck_assert_int_eq(store_result_next(result), 1);
+	ck_assert_str_eq(store_result_get(result, "name").data, "");
+	ck_assert_int_eq(store_result_get(result, "name").type, STORE_VALUE_NULL);
+	store_result_free(result);
+}
+END_TEST
+
+START_TEST(test_sums_without_a_place)
+{
+	ck_assert_int_eq(row_add(1, 2), 3);
+	ck_assert_int_eq(row_subtract(1, 2), -1);
+	ck_assert_int_eq(row_add(ROW_NULL, 1), ROW_NULL);
+	ck_assert_int_eq(row_subtract(1, ROW_NULL), ROW_NULL);
+	ck_assert_int_eq(row_add(INT64_MAX, 1), ROW_NULL);
+	ck_assert_int_eq(row_subtract(-2, INT64_MAX), ROW_NULL);
+}
+END_TEST
+
+/* ---- parts ------------------------------------------------------------------------- */
+
+static struct row_part part(int64_t id, const char *status, int64_t begin, int64_t end)
+{
+	return (struct row_part){
+		.run = {.id = id, .host_id = id % 10, .status = status, .name = "job", .exit_code = id,
+			.signal = ROW_NULL, .begin_boot_ns = 1000 * id + begin, .started_unix_ns = 50000 + begin,
+			.end_boot_ns = end == ROW_NULL ? ROW_NULL : 1000 * id + end, .cpu_ns = id,
+			.peak_rss_bytes = 100 * id, .task_count = 2, .sent_bytes = ROW_NULL,
+			.memory_limit_bytes = 5, .concurrent_memory_bytes = ROW_NULL},
+		.joined_id = 1,
+	};
+}
+
+START_TEST(test_parts_are_summed)
+{
+	struct row_part parts[] = {part(1, "succeeded", 0, 10), part(2, "failed", 5, 30),
+				   part(3, "killed", 8, 20)};
+	struct row_run whole = joined_sum(parts, 3);
+
+	ck_assert_int_eq(whole.id, 1);
+	ck_assert_int_eq(whole.cpu_ns, 6);
+	ck_assert_int_eq(whole.task_count, 6);
+	ck_assert_int_eq(whole.peak_rss_bytes, 300);
+	ck_assert_int_eq(whole.sent_bytes, ROW_NULL);
+	ck_assert_int_eq(whole.memory_limit_bytes, ROW_NULL);
+	ck_assert_int_eq(whole.begin_boot_ns, 1000);
+	ck_assert_int_eq(whole.end_boot_ns, 1030); /* on the clock of the first */
+	ck_assert_str_eq(whole.status, "failed");
+	ck_assert_int_eq(whole.exit_code, 2);
+	parts[2] = part(3, "running", 8, ROW_NULL);
+	whole = joined_sum(parts, 3);
+	ck_assert_int_eq(whole.end_boot_ns, ROW_NULL);
+	ck_assert_str_eq(whole.status, "running");
+	parts[1].run.cpu_ns = INT64_MAX;
+	ck_assert_int_eq(joined_sum(parts, 3).cpu_ns, ROW_NULL);
+}
+END_TEST
+
+START_TEST(test_parts_are_found)
+{
+	struct row_part items[] = {part(1, "running", 0, 1), part(11, "running", 0, 1), part(2, "running", 0, 1),
+				   part(7, "running", 0, 1), part(8, "running", 0, 1)};
+	const struct rows parts = {&row_type_part, items, 5, 5};
+	size_t count;
+
+	items[3].joined_id = items[4].joined_id = 7;
+	ck_assert_ptr_eq(joined_find(&parts, 1, &count), items);
+	ck_assert_uint_eq(count, 3);
+	ck_assert_ptr_eq(joined_find(&parts, 7, &count), items + 3);
+	ck_assert_uint_eq(count, 2);
+	joined_find(&parts, 5, &count);
+	ck_assert_uint_eq(count, 0);
+	joined_find(&(struct rows){0}, 5, &count);
+	ck_assert_uint_eq(count, 0);
+	ck_assert(joined_is_new_host(items, 0));
+	ck_assert(!joined_is_new_host(items, 1));
+	ck_assert(joined_is_new_host(items, 2));
+}
+END_TEST
+
+int main(void)
+{
+	int types = (int)(sizeof(kept) / sizeof(*kept)), failed;
+	Suite *suite = suite_create("cli_rows");
+	TCase *tests = tcase_create("rows");
+	SRunner *runner;
+
+	tcase_add_test(tests, test_known_texts_are_the_schemas);
+	tcase_add_loop_test(tests, test_null_is_no_pointer, 0, types);
+	tcase_add_loop_test(tests, test_other_types, 0, types);
+	tcase_add_test(tests, test_getter_without_a_row_of_ours);
+	tcase_add_test(tests, test_sums_without_a_place);
+	tcase_add_test(tests, test_parts_are_summed);
+	tcase_add_test(tests, test_parts_are_found);
+	suite_add_tcase(suite, tests);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
