@@ -281,7 +281,8 @@ void image_update(struct model *model, struct image *image, const struct counter
 	struct tool *tool = image->tool;
 	struct totals now;
 
-	if (kind < image->totals_kind)
+	/* A second final record is another build's, and lacks what was kept of gone threads. */
+	if (kind < image->totals_kind || image->totals_kind == TOTALS_FINAL)
 		return;
 	totals_of_image(&now, &image->base, counters);
 	keep_known(&now, &image->totals);
