@@ -2,6 +2,17 @@
 #ifndef TRACER_BPF_CGROUP_BPF_H
 #define TRACER_BPF_CGROUP_BPF_H
 
+/* Behind an address that a program has computed. Since 6.2 the verifier takes a program's
+ * word for what is there: a load, which gives 0 where there is nothing. Before, only a
+ * helper may look, which copies, at about 20 ns a field. */
+const volatile bool has_casts = false; /* set by the probe */
+
+void *bpf_rdonly_cast(const void *address, __u32 type) __ksym __weak;
+
+#define CAST(address)                                                                          \
+	((typeof(address))bpf_rdonly_cast(address, bpf_core_type_id_kernel(typeof(*(address)))))
+#define READ(from, field) (has_casts ? CAST(from)->field : BPF_CORE_READ(from, field))
+
 #define CGROUP_DEPTH_MAX 32
 #define CGROUP_HIERARCHY_SHIFT 56
 
@@ -26,8 +37,8 @@ struct event {
 static __always_inline struct kernfs_node *kernfs_parent(struct kernfs_node *node)
 {
 	if (bpf_core_field_exists(node->__parent))
-		return BPF_CORE_READ(node, __parent);
-	return BPF_CORE_READ((struct kernfs_node___parent *)node, parent);
+		return READ(node, __parent);
+	return READ((struct kernfs_node___parent *)node, parent);
 }
 
 /* The state of a controller for these processes; NULL: this kernel has no such one. */
@@ -81,7 +92,7 @@ static __always_inline bool cgroup_is_ignored(struct event *event)
 	node = event->place.node;
 	hierarchy = event->place.id >> CGROUP_HIERARCHY_SHIFT;
 	for (int i = 0; i < CGROUP_DEPTH_MAX && node; i++) {
-		key.number = BPF_CORE_READ(node, id) | hierarchy << CGROUP_HIERARCHY_SHIFT;
+		key.number = READ(node, id) | hierarchy << CGROUP_HIERARCHY_SHIFT;
 		if (bpf_map_lookup_elem(&ignored, &key))
 			return true;
 		node = kernfs_parent(node);
@@ -122,13 +133,18 @@ static __always_inline __u64 cgroup_record_make(struct event *event, struct scra
 	struct record_cgroup *record = &scratch->cgroup;
 	struct kernfs_node *node, *parent;
 	char *path = (char *)(record + 1);
-	__u64 *known, used = 0;
+	__u64 *known, used = 0, connection = event->control->connection;
 
 	place_find(&event->place, event->task);
-	known = bpf_map_lookup_elem(&announced, &event->place.id);
-	node = event->place.node;
-	if (known && *known == event->control->connection)
+	if (scratch->known_cgroup_id == event->place.id && scratch->known_connection == connection)
 		return 0;
+	known = bpf_map_lookup_elem(&announced, &event->place.id);
+	if (known && *known == connection) {
+		scratch->known_cgroup_id = event->place.id;
+		scratch->known_connection = connection;
+		return 0;
+	}
+	node = event->place.node;
 	__builtin_memset(record, 0, sizeof(*record));
 	for (int i = 0; i < CGROUP_DEPTH_MAX; i++) {
 		parent = kernfs_parent(node);
@@ -136,7 +152,7 @@ static __always_inline __u64 cgroup_record_make(struct event *event, struct scra
 			break;
 		used = bounded(used, RECORD_CGROUP_PATH_MAX - TEXT_STEP);
 		used += bounded(bpf_probe_read_kernel_str(path + used, TEXT_STEP,
-							  BPF_CORE_READ(node, name)), TEXT_STEP);
+							  READ(node, name)), TEXT_STEP);
 		node = parent;
 	}
 	record->header.type = RECORD_CGROUP;

@@ -42,14 +42,14 @@ static __always_inline void *event_reserve(struct event *event, __u32 type, cons
 static __always_inline __u32 pid_namespace_of(struct task_struct *task)
 {
 	struct pid *pid = task->thread_pid;
-	struct pid_namespace *namespace = NULL;
 
 	if (!pid)
 		return 0; /* reaped */
 	__u32 level = pid->level;
+	struct upid *innermost = &pid->numbers[level];
+	struct pid_namespace *namespace = READ(innermost, ns);
 
-	bpf_core_read(&namespace, sizeof(namespace), &pid->numbers[level].ns);
-	return BPF_CORE_READ(namespace, ns.inum);
+	return READ(namespace, ns.inum);
 }
 
 /* As /proc/PID/stat shows it. */
@@ -66,10 +66,10 @@ static __always_inline __u32 tty_of(struct task_struct *task)
 /* Inode, if it is a pipe or FIFO. */
 static __always_inline __u32 pipe_of(struct file *file)
 {
-	struct inode *inode = BPF_CORE_READ(file, f_inode);
-	bool is_pipe = (BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFIFO;
+	struct inode *inode = READ(file, f_inode);
+	bool is_pipe = (READ(inode, i_mode) & S_IFMT) == S_IFIFO;
 
-	return is_pipe ? BPF_CORE_READ(inode, i_ino) : 0;
+	return is_pipe ? READ(inode, i_ino) : 0;
 }
 
 static __always_inline void context_read(struct record_context *context, struct event *event)
@@ -94,12 +94,9 @@ static __always_inline void context_read(struct record_context *context, struct 
 }
 
 struct path_walk {
+	struct dentry *dentry, *root;
+	struct mount *mount, *root_mount;
 	char *text;
-	struct dentry *dentry;
-	struct vfsmount *mnt;
-	struct dentry *mnt_root;
-	struct dentry *root;
-	struct vfsmount *root_mnt;
 	__u32 used;
 	bool whole;
 };
@@ -107,64 +104,48 @@ struct path_walk {
 /* One name, or from the root of a mount to where it is mounted. 1: that was the last. */
 static long path_walk_step(__u32 index, struct path_walk *walk)
 {
-	struct dentry *dentry = walk->dentry, *parent = BPF_CORE_READ(dentry, d_parent);
-	__u64 used = bounded(walk->used, RECORD_CWD_MAX - 1);
+	struct dentry *dentry = walk->dentry, *parent = READ(dentry, d_parent);
+	struct mount *mount = walk->mount;
+	__u64 used = bounded(walk->used, RECORD_CWD_MAX);
 
-	if (dentry == walk->mnt_root || dentry == parent) {
-		struct mount *mount = (void *)walk->mnt - bpf_core_field_offset(struct mount, mnt);
-		struct mount *above = BPF_CORE_READ(mount, mnt_parent);
-
-		walk->whole = !above || above == mount || !dentry;
-		walk->dentry = BPF_CORE_READ(mount, mnt_mountpoint);
-		walk->mnt = &above->mnt;
-		walk->mnt_root = BPF_CORE_READ(above, mnt.mnt_root);
-	} else {
-		long size = bpf_probe_read_kernel_str(walk->text + used, TEXT_STEP,
-						      BPF_CORE_READ(dentry, d_name.name));
-
-		walk->used = size > 0 && size <= TEXT_STEP ? used + size : used;
-		walk->dentry = parent;
+	walk->whole = dentry == walk->root && mount == walk->root_mount;
+	if (walk->whole || walk->used > RECORD_CWD_MAX)
+		return 1;
+	if (dentry == parent || dentry == READ(mount, mnt.mnt_root)) {
+		walk->dentry = READ(mount, mnt_mountpoint);
+		walk->mount = READ(mount, mnt_parent);
+		walk->whole = walk->mount == mount;
+		return walk->whole;
 	}
-	walk->whole |= walk->dentry == walk->root && walk->mnt == walk->root_mnt;
-	return walk->whole || walk->used >= RECORD_CWD_MAX;
+	walk->used = used + bounded(bpf_probe_read_kernel_str(walk->text + used, TEXT_STEP,
+							      READ(dentry, d_name.name)), TEXT_STEP);
+	walk->dentry = parent;
+	return 0;
 }
+
+#define MOUNT_OF(vfsmount)                                                                     \
+	((struct mount *)((void *)(vfsmount) - bpf_core_field_offset(struct mount, mnt)))
 
 /* The names from `at` up to the root that `fs` has, or to the top of its mounts, each
- * ended by NUL; one empty name for the root itself. Writes at most TEXT_STEP bytes
- * above RECORD_CWD_MAX and returns the size, 0 where the path is too long or deep. */
-static __noinline __u32 path_read(char *text, struct path *at, struct fs_struct *fs)
+ * ended by NUL; one empty name for the root itself. Writes at most TEXT_STEP bytes above
+ * RECORD_CWD_MAX and returns the size; 0, and a flag, where the path is too long or deep. */
+static __noinline __u32 path_read(char *text, struct path *at, struct fs_struct *fs,
+				  struct record_context *context)
 {
-	struct vfsmount *mnt = BPF_CORE_READ(at, mnt);
 	struct path_walk walk = {
 		.text = text,
-		.dentry = BPF_CORE_READ(at, dentry),
-		.mnt = mnt,
-		.mnt_root = BPF_CORE_READ(mnt, mnt_root),
-		.root = BPF_CORE_READ(fs, root.dentry),
-		.root_mnt = BPF_CORE_READ(fs, root.mnt),
+		.dentry = READ(at, dentry),
+		.mount = MOUNT_OF(READ(at, mnt)),
+		.root = READ(fs, root.dentry),
+		.root_mount = MOUNT_OF(READ(fs, root.mnt)),
 	};
 
-	walk.whole = walk.dentry == walk.root && walk.mnt == walk.root_mnt;
-	if (!walk.whole)
-		bpf_loop(PATH_DEPTH_MAX, path_walk_step, &walk, 0);
-	if (!walk.whole || walk.used > RECORD_CWD_MAX)
-		return 0;
-	if (walk.used == 0) {
-		text[0] = '\0';
-		return 1;
-	}
-	return walk.used;
-}
-
-/* The same as a part of the record's text: too long sets a flag. */
-static __always_inline __u64 path_text(char *text, struct path *at, struct fs_struct *fs,
-				       struct record_context *context)
-{
-	__u64 size = bounded(path_read(text, at, fs), RECORD_CWD_MAX);
-
-	if (size == 0)
-		context->flags |= RECORD_PATH_TRUNCATED;
-	return size;
+	text[0] = '\0';
+	bpf_loop(PATH_DEPTH_MAX, path_walk_step, &walk, 0);
+	if (walk.whole && walk.used <= RECORD_CWD_MAX)
+		return walk.used ? walk.used : 1;
+	context->flags |= RECORD_PATH_TRUNCATED;
+	return 0;
 }
 
 #endif

@@ -56,14 +56,14 @@ const volatile bool network = false; /* set by the probe: sent and received are 
 	(VALID(peak_rss_bytes) | VALID(rss_anon_bytes) | VALID(rss_file_bytes) |               \
 	 VALID(rss_shmem_bytes) | VALID(swap_bytes))
 
-/* Two ways to read a field. What the kernel hands to a program, and what is reached
- * from there, is read in place; behind an address that a program has computed, only a
- * copying helper may look, at about 20 ns a field. */
-#define READ(from, field) (copied ? BPF_CORE_READ(from, field) : (from)->field)
+/* What the kernel hands to a program, and what is reached from there, is read in place. */
+#define FIELD(from, field) (is_computed ? READ(from, field) : (from)->field)
+
+#define GROUP_KEY(task) {(task)->tgid, 0, (task)->group_leader->start_boottime}
 
 static __always_inline struct group *group_find(struct task_struct *task)
 {
-	struct image_key key = {task->tgid, 0, task->group_leader->start_boottime};
+	struct image_key key = GROUP_KEY(task);
 
 	return bpf_map_lookup_elem(&groups, &key);
 }
@@ -71,7 +71,7 @@ static __always_inline struct group *group_find(struct task_struct *task)
 /* To change it. NULL: that is not ours to do, or the map is full. */
 static __always_inline struct group *group_get(struct task_struct *task)
 {
-	struct image_key key = {task->tgid, 0, task->group_leader->start_boottime};
+	struct image_key key = GROUP_KEY(task);
 	struct group *found;
 
 	if (!control_find())
@@ -92,9 +92,9 @@ static __always_inline void delays_read(struct part *part, struct task_delay_inf
 	part->unknown = VALID_DELAYS;
 	if (!delays)
 		return;
-	part->block_io_delay_ns = BPF_CORE_READ(delays, blkio_delay);
-	part->memory_delay_ns = BPF_CORE_READ(delays, swapin_delay) +
-		BPF_CORE_READ(delays, freepages_delay) + BPF_CORE_READ(delays, thrashing_delay);
+	part->block_io_delay_ns = READ(delays, blkio_delay);
+	part->memory_delay_ns = READ(delays, swapin_delay) +
+		READ(delays, freepages_delay) + READ(delays, thrashing_delay);
 	if (part->block_io_delay_ns <= age_ns)
 		part->unknown &= ~VALID(block_io_delay_ns);
 	if (part->memory_delay_ns <= age_ns)
@@ -102,18 +102,18 @@ static __always_inline void delays_read(struct part *part, struct task_delay_inf
 }
 
 static __always_inline void part_read(struct part *part, struct task_struct *task,
-				      __u64 now_boot_ns, const bool copied)
+				      __u64 now_boot_ns, const bool is_computed)
 {
 	struct task_delay_info *delays = NULL;
 
-#define X(name, field) part->name = bpf_core_field_exists(task->field) ? READ(task, field) : 0;
+#define X(name, field) part->name = bpf_core_field_exists(task->field) ? FIELD(task, field) : 0;
 	THREAD_FIELDS(X)
 #undef X
 	part->block_io_delay_ns = 0;
 	part->memory_delay_ns = 0;
 	if (bpf_core_field_exists(task->delays))
-		delays = READ(task, delays);
-	delays_read(part, delays, now_boot_ns - READ(task, start_boottime));
+		delays = FIELD(task, delays);
+	delays_read(part, delays, now_boot_ns - FIELD(task, start_boottime));
 }
 
 static __always_inline void part_add(struct counters *sum, const struct part *part)
@@ -126,20 +126,20 @@ static __always_inline void part_add(struct counters *sum, const struct part *pa
 
 /* A thread that is going has put its part into its group already; the leader never does. */
 static __always_inline void thread_add(struct counters *sum, struct task_struct *task,
-				       __u64 now_boot_ns, const bool copied)
+				       __u64 now_boot_ns, const bool is_computed)
 {
-	__u32 state = READ(task, __state);
+	__u32 state = FIELD(task, __state);
 	struct part part;
 
-	sum->cpu_ns += READ(task, se.sum_exec_runtime);
-#define X(name, field) sum->name += READ(task, field);
+	sum->cpu_ns += FIELD(task, se.sum_exec_runtime);
+#define X(name, field) sum->name += FIELD(task, field);
 	GROUP_FIELDS(X)
 #undef X
 	if ((state & (TASK_UNINTERRUPTIBLE | TASK_NOLOAD)) == TASK_UNINTERRUPTIBLE)
 		sum->uninterruptible_count++;
-	if (READ(task, pid) != READ(task, tgid) && READ(task, flags) & PF_EXITING)
+	if (FIELD(task, pid) != FIELD(task, tgid) && FIELD(task, flags) & PF_EXITING)
 		return;
-	part_read(&part, task, now_boot_ns, copied);
+	part_read(&part, task, now_boot_ns, is_computed);
 	part_add(sum, &part);
 }
 
@@ -159,7 +159,7 @@ static long thread_walk_step(__u32 index, struct thread_walk *walk)
 		return 1;
 	thread_add(walk->sum, (void *)node - bpf_core_field_offset(struct task_struct, thread_node),
 		   walk->now_boot_ns, true);
-	walk->node = BPF_CORE_READ(node, next);
+	walk->node = READ(node, next);
 	return 0;
 }
 
@@ -167,7 +167,7 @@ static __always_inline void threads_add(struct counters *sum, struct signal_stru
 					__u64 now_boot_ns)
 {
 	struct list_head *head = &signal->thread_head;
-	struct thread_walk walk = {sum, head, BPF_CORE_READ(head, next), now_boot_ns};
+	struct thread_walk walk = {sum, head, READ(head, next), now_boot_ns};
 
 	bpf_loop(THREADS_MAX, thread_walk_step, &walk, 0);
 	if (walk.node == walk.head)
@@ -209,13 +209,13 @@ static __always_inline void cgroup_memory_read(struct counters *sum, struct mem_
 	__u64 limit = PAGE_COUNTER_MAX, max;
 
 	for (int i = 0; i < CGROUP_DEPTH_MAX; i++) {
-		parent = BPF_CORE_READ(counter, parent);
+		parent = READ(counter, parent);
 		if (!parent)
 			break;
-		max = BPF_CORE_READ(counter, max);
+		max = READ(counter, max);
 		limit = max < limit ? max : limit;
 		if (i == 0) {
-			sum->cgroup_memory_peak_bytes = BPF_CORE_READ(counter, watermark) * page_size;
+			sum->cgroup_memory_peak_bytes = READ(counter, watermark) * page_size;
 			sum->valid |= VALID(cgroup_memory_peak_bytes);
 		}
 		counter = parent;
@@ -230,10 +230,10 @@ static __always_inline void cgroup_throttled_read(struct counters *sum, struct t
 	struct task_group *parent;
 
 	for (int i = 0; i < CGROUP_DEPTH_MAX; i++) {
-		parent = BPF_CORE_READ(group, parent);
+		parent = READ(group, parent);
 		if (!parent)
 			break;
-		sum->cgroup_throttled_ns += BPF_CORE_READ(group, cfs_bandwidth.throttled_time);
+		sum->cgroup_throttled_ns += READ(group, cfs_bandwidth.throttled_time);
 		sum->valid |= VALID(cgroup_throttled_ns);
 		group = parent;
 	}

@@ -38,6 +38,8 @@ struct scratch {
 		struct record_cgroup cgroup;
 	};
 	char text[2 * (RECORD_CWD_MAX + TEXT_STEP) + RECORD_ARGV_MAX];
+	__u64 known_cgroup_id; /* found announced on this connection by this program's last event */
+	__u64 known_connection;
 };
 
 enum scratch_owner { SCRATCH_FORK, SCRATCH_EXEC, SCRATCH_SAMPLE, SCRATCH_OWNERS };
@@ -89,7 +91,11 @@ static __noinline int count_loss(__u32 type, __u64 cgroup_id, __u64 now_boot_ns)
 }
 
 /* NULL: programs of another build are in charge. While one replaces the other both are
- * attached, and share maps. */
+ * attached, those of before run first, and they share maps. So of what is under way when
+ * `build` changes both may be in charge, never none: its record is told twice, which the
+ * reader sees, and what is only added up (the part of a thread, the bytes of a message)
+ * counts twice, for one event a CPU at most. Telling such an event from the next one would
+ * take a mark at every event. */
 static __always_inline struct control *control_find(void)
 {
 	__u32 zero = 0;

@@ -81,10 +81,11 @@ static __always_inline __u64 texts_fill(struct scratch *scratch, struct task_str
 		context->flags |= used == RECORD_FILENAME_MAX ? RECORD_PATH_TRUNCATED : 0;
 		context->flags |= bprm->interp != bprm->filename ? RECORD_SCRIPT : 0;
 	} else if (mm->exe_file) {
-		used = path_text(scratch->text, &mm->exe_file->f_path, fs, context);
+		used = bounded(path_read(scratch->text, &mm->exe_file->f_path, fs, context),
+			       RECORD_CWD_MAX);
 	}
 	record->filename_size = used;
-	record->cwd_size = path_text(scratch->text + used, &fs->pwd, fs, context);
+	record->cwd_size = path_read(scratch->text + used, &fs->pwd, fs, context);
 	used += bounded(record->cwd_size, RECORD_CWD_MAX);
 
 	void *arguments = (void *)mm->arg_start;
@@ -174,12 +175,12 @@ int BPF_PROG(on_exit, struct task_struct *task)
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(on_free, struct task_struct *task)
 {
-	struct image_key key = {task->tgid, 0, task->group_leader->start_boottime};
+	struct image_key key = GROUP_KEY(task);
 
 	if (task->pid != task->tgid)
 		return 0;
 	exit_send(task, RECORD_FINAL);
-	if (control_find())
+	if (group_find(task) && control_find())
 		bpf_map_delete_elem(&groups, &key);
 	return 0;
 }
@@ -202,7 +203,7 @@ static __always_inline bool signal_is_handled(struct task_struct *task, __u32 si
 		bpf_core_field_offset(struct sighand_struct, action) +
 		(signal - 1) * bpf_core_type_size(struct k_sigaction);
 
-	return BPF_CORE_READ(action, sa.sa_handler) != NULL;
+	return READ(action, sa.sa_handler) != NULL;
 }
 
 /* Programs may use some signals to talk to each other, often: these are told only where
@@ -225,7 +226,7 @@ int BPF_PROG(on_signal, int signal, struct kernel_siginfo *info, struct task_str
 	struct record_signal *record = event_reserve(&event, RECORD_SIGNAL, sizeof(*record));
 	if (!record)
 		return 0;
-	record->code = !info ? SI_USER : (__u64)info == 1 ? SI_KERNEL : BPF_CORE_READ(info, si_code);
+	record->code = !info ? SI_USER : (__u64)info == 1 ? SI_KERNEL : READ(info, si_code);
 	if (record->code == SI_USER || record->code == SI_QUEUE || record->code == SI_TKILL) {
 		image_read(&record->sender, sender);
 		record->sender_uid = sender->cred->uid.val;

@@ -257,6 +257,8 @@ static void programs_choose(struct tracer_bpf *programs, const struct kernel_opt
 	bool network = !options->no_network && /* since 6.3 */
 		       libbpf_find_vmlinux_btf_id("sock_recv_length", BPF_TRACE_RAW_TP) > 0;
 
+	programs->rodata->has_casts = /* since 6.2; found by what could hook it */
+		libbpf_find_vmlinux_btf_id("bpf_rdonly_cast", BPF_TRACE_FENTRY) > 0;
 	device_majors_find(&devices);
 	bpf_program__set_autoload(programs->progs.on_send, network);
 	bpf_program__set_autoload(programs->progs.on_receive, network);
