@@ -202,7 +202,7 @@ static void ring_write_off(struct kernel *kernel, const char *directory, uint64_
 		while (ring_next(&ring, (const void **)&header, &size, &offset)) {
 			if (header->boot_ns >= until_boot_ns)
 				continue;
-			struct loss_slot *slot = &kernel->losses[LOSS_HASHED + header->type % 16];
+			struct loss_slot *slot = &kernel->source.losses[LOSS_HASHED + header->type % 16];
 
 			slot->type = header->type;
 			slot->first_boot_ns = slot->first_boot_ns ? slot->first_boot_ns
@@ -275,9 +275,9 @@ static int links_keep(struct kernel *kernel, const char *directory)
 	char path[PIN_PATH_SIZE];
 	int result = 0;
 
-	kernel->iterator[kernel->iterator_count++] = bpf_link__fd(programs->links.sample_tasks);
+	kernel->source.iterator[kernel->source.iterator_count++] = bpf_link__fd(programs->links.sample_tasks);
 	if (programs->links.sample_files)
-		kernel->iterator[kernel->iterator_count++] =
+		kernel->source.iterator[kernel->source.iterator_count++] =
 			bpf_link__fd(programs->links.sample_files);
 	for (int i = 0; directory && i < all->prog_cnt && !result; i++) {
 		const struct bpf_prog_skeleton *program =
@@ -320,11 +320,11 @@ static int kernel_load(struct kernel *kernel, const struct kernel_options *optio
 	int result = tracer_bpf__load(programs);
 	if (result)
 		return result;
-	kernel->control = map_shared(programs->maps.control);
-	kernel->losses = map_shared(programs->maps.losses);
-	if (!kernel->control || !kernel->losses)
+	kernel->source.control = map_shared(programs->maps.control);
+	kernel->source.losses = map_shared(programs->maps.losses);
+	if (!kernel->source.control || !kernel->source.losses)
 		return -ENOMEM;
-	return ring_map(&kernel->ring, bpf_map__fd(programs->maps.ring),
+	return ring_map(&kernel->source.ring, bpf_map__fd(programs->maps.ring),
 			bpf_map__max_entries(programs->maps.ring));
 }
 
@@ -332,13 +332,13 @@ static int kernel_load(struct kernel *kernel, const struct kernel_options *optio
 static int kernel_switch(struct kernel *kernel, const struct kernel_options *options)
 {
 	struct tracer_bpf *programs = kernel->programs;
-	struct control *control = kernel->control;
+	struct control *control = kernel->source.control;
 	char load[24], directory[PIN_PATH_SIZE];
 
 	if (control->record_version == RECORD_VERSION)
 		log_info("%s: going on with the ring, %llu bytes to deliver; new programs replace "
 			 "the old ones", options->pin_dir,
-			 (unsigned long long)ring_backlog_bytes(&kernel->ring));
+			 (unsigned long long)ring_backlog_bytes(&kernel->source.ring));
 	snprintf(load, sizeof(load), "%016llx", (unsigned long long)programs->rodata->build);
 	if (options->pin_dir)
 		pin_path(directory, options->pin_dir, load);
@@ -405,7 +405,7 @@ int kernel_open(struct kernel *kernel, const struct kernel_options *options)
 
 void kernel_close(struct kernel *kernel)
 {
-	ring_unmap(&kernel->ring);
+	ring_unmap(&kernel->source.ring);
 	tracer_bpf__destroy(kernel->programs); /* what is pinned goes on */
 	if (kernel->lock >= 0)
 		close(kernel->lock);

@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 #include "bpf/record.h"
+#include "forward/forward.h"
 #include "probe/device.h"
-#include "probe/ring.h"
 
 #define KERNEL_IGNORE_MAX 256
 
@@ -29,11 +29,7 @@ struct kernel_options {
 
 struct kernel {
 	struct tracer_bpf *programs;
-	struct ring ring;
-	struct control *control;
-	struct loss_slot *losses;
-	int iterator[2]; /* links to make iterators of: processes, and what changes slowly */
-	int iterator_count;
+	struct forward_source source;
 	int lock; /* on the pin directory, or -1 */
 };
 

@@ -1,4 +1,4 @@
-/* tracer-probe: options, set-up, then the loop (probe.c) without privileges.
+/* tracer-probe: options, set-up, then the loop (forward/) without privileges.
  *
  * It is the only part of Tracer that runs as root, and only until the BPF programs
  * are attached. It reads no configuration file and serves no socket.
@@ -17,8 +17,8 @@
 #include "common/option.h"
 #include "common/parse.h"
 #include "common/privilege.h"
+#include "forward/forward.h"
 #include "probe/kernel.h"
-#include "probe/probe.h"
 #include "probe/sandbox.h"
 
 enum exit_code {
@@ -167,13 +167,13 @@ static int exit_code_of(int error)
 	return EXIT_FAILED;
 }
 
-static int stream_open(struct probe *probe, const struct options *options)
+static int stream_open(struct forward *forward, const struct options *options)
 {
 	if (!options->record_path) {
-		stream_init_socket(&probe->stream, options->socket_path, options->peer.uid);
+		stream_init_socket(&forward->stream, options->socket_path, options->peer.uid);
 		return 0;
 	}
-	int result = stream_init_file(&probe->stream, options->record_path, &probe->hello);
+	int result = stream_init_file(&forward->stream, options->record_path, &forward->hello);
 	if (result)
 		log_error("cannot write %s: %s", options->record_path, strerror(-result));
 	return result;
@@ -181,25 +181,27 @@ static int stream_open(struct probe *probe, const struct options *options)
 
 static int probe_main(const struct options *options)
 {
-	static struct probe probe;
-	int result = kernel_open(&probe.kernel, &options->kernel);
+	struct kernel kernel;
+	static struct forward forward;
+	int result = kernel_open(&kernel, &options->kernel);
 
 	if (result)
 		return exit_code_of(result);
 	malloc_trim(0); /* libbpf has read the kernel's whole BTF */
-	probe.period_ns = options->period_ns;
-	probe.lease_ns = options->lease_ns;
-	probe.ready_fd = options->ready_fd;
+	forward.source = &kernel.source;
+	forward.period_ns = options->period_ns;
+	forward.lease_ns = options->lease_ns;
+	forward.ready_fd = options->ready_fd;
 	if (options->duration_ns)
-		probe.until_boot_ns = clock_boot_ns() + options->duration_ns;
-	probe_fill_hello(&probe);
-	result = stream_open(&probe, options);
+		forward.until_boot_ns = clock_boot_ns() + options->duration_ns;
+	forward_fill_hello(&forward);
+	result = stream_open(&forward, options);
 	if (!result)
 		result = sandbox_enter(options->user.uid, options->user.gid, options->group);
 	if (!result)
-		result = probe_run(&probe);
-	stream_deinit(&probe.stream);
-	kernel_close(&probe.kernel);
+		result = forward_run(&forward);
+	stream_deinit(&forward.stream);
+	kernel_close(&kernel);
 	return exit_code_of(result);
 }
 

@@ -4,8 +4,8 @@
  * stays in a buffer, and the caller adds nothing while there is any. Whatever the peer
  * sends is checked; what is wrong ends the connection with one log line.
  */
-#ifndef TRACER_PROBE_STREAM_H
-#define TRACER_PROBE_STREAM_H
+#ifndef TRACER_FORWARD_STREAM_H
+#define TRACER_FORWARD_STREAM_H
 
 #include <stdbool.h>
 #include <stdint.h>

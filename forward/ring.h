@@ -7,8 +7,8 @@
  * grows, and every record has its own. A position is where reading goes on; no
  * record's offset equals a position.
  */
-#ifndef TRACER_PROBE_RING_H
-#define TRACER_PROBE_RING_H
+#ifndef TRACER_FORWARD_RING_H
+#define TRACER_FORWARD_RING_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,17 +1,30 @@
-/* What the probe does once it is set up: events from the ring and passes over the
+/* What the probe does once its privileges are gone: events from the ring and passes over the
  * living go to the stream, acknowledgements free the ring. It looks into no record.
+ *
+ * A folder of its own, which knows nothing of loading and attaching (probe/) nor of libbpf:
+ * what it works on is memory that is mapped, and descriptors that are open.
  */
-#ifndef TRACER_PROBE_PROBE_H
-#define TRACER_PROBE_PROBE_H
+#ifndef TRACER_FORWARD_FORWARD_H
+#define TRACER_FORWARD_FORWARD_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "probe/kernel.h"
-#include "probe/stream.h"
+#include "bpf/record.h"
+#include "forward/ring.h"
+#include "forward/stream.h"
 
-struct probe {
-	struct kernel kernel;
+/* The kernel's side, as it is seen without a privilege. */
+struct forward_source {
+	struct ring ring;
+	struct control *control;  /* shared with the kernel's side, as are the losses */
+	struct loss_slot *losses;
+	int iterator[2]; /* links to make iterators of: processes, and what changes slowly */
+	int iterator_count;
+};
+
+struct forward {
+	struct forward_source *source;
 	struct stream stream;
 	struct wire_message hello;
 
@@ -38,10 +51,10 @@ struct probe {
 
 /* Facts about the host and the ring for the greeting; reads files, so before the
  * sandbox. Text is kept in static memory. */
-void probe_fill_hello(struct probe *probe);
+void forward_fill_hello(struct forward *forward);
 
 /* Until SIGTERM, SIGINT or `until_boot_ns`; then what the ring holds is delivered, if
  * that takes no more than two seconds. Signals must be blocked. 0 or a negative errno. */
-int probe_run(struct probe *probe);
+int forward_run(struct forward *forward);
 
 #endif

@@ -1,0 +1,331 @@
+/* See forward.h. */
+#include "forward/forward.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <linux/bpf.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/ready.h"
+
+/* The ring wakes nobody: it is looked at this often. At 16 MiB it holds over 20,000
+ * processes, many times what a host starts in that time. */
+#define READ_PERIOD_NS 200000000LL
+#define SLOW_PERIOD_NS 10000000000ULL /* between looks at what changes seldom: open devices */
+#define PASS_SHARE 350 /* of a processor: below 0.3 % */
+#define FAREWELL_NS 2000000000ULL
+#define BATCH_BYTES (256 * 1024)  /* of events, before they are written */
+#define PIECE_BYTES (32 * 1024) /* as much as the kernel's iterators write at once */
+
+static volatile sig_atomic_t stopping;
+
+static void on_signal(int number)
+{
+	stopping = number;
+}
+
+/* The one command of bpf(2) that needs no privilege, and that the sandbox lets through. */
+static int iterator_make(int link)
+{
+	union bpf_attr attributes = {.iter_create.link_fd = (uint32_t)link};
+
+	return (int)syscall(SYS_bpf, BPF_ITER_CREATE, &attributes, sizeof(attributes));
+}
+
+/* One line of a file in /proc or /etc, empty where there is none. */
+static struct wire_bytes file_line(const char *path, char *line, size_t capacity)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t size = fd < 0 ? 0 : read(fd, line, capacity);
+
+	if (fd >= 0)
+		close(fd);
+	const char *end = size > 0 ? memchr(line, '\n', (size_t)size) : NULL;
+	return (struct wire_bytes){line, (uint32_t)(end ? end - line : size > 0 ? size : 0)};
+}
+
+static struct wire_bytes text_bytes(const char *text)
+{
+	return (struct wire_bytes){text, (uint32_t)strlen(text)};
+}
+
+static void hello_refresh(struct forward *forward)
+{
+	struct wire_hello *hello = &forward->hello.hello;
+
+	hello->ring_epoch = forward->source->control->ring_epoch;
+	hello->consumer_offset = *forward->source->ring.consumer;
+	hello->boot_ns = clock_boot_ns();
+	hello->unix_ns = clock_unix_ns();
+}
+
+void forward_fill_hello(struct forward *forward)
+{
+	static struct utsname names;
+	static char boot_id[64], host_id[64];
+	struct sysinfo system = {0};
+
+	uname(&names);
+	sysinfo(&system);
+	forward->hello.type = WIRE_HELLO;
+	forward->hello.hello = (struct wire_hello){
+		.version = WIRE_VERSION,
+		.record_version = RECORD_VERSION,
+		.cpu_count = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN),
+		.memory_bytes = (uint64_t)system.totalram * system.mem_unit,
+		.boot_id = file_line("/proc/sys/kernel/random/boot_id", boot_id, sizeof(boot_id)),
+		.host_id = file_line("/etc/machine-id", host_id, sizeof(host_id)),
+		.hostname = text_bytes(names.nodename),
+		.kernel = text_bytes(names.release),
+		.machine = text_bytes(names.machine),
+		.probe_version = text_bytes(TRACER_VERSION),
+	};
+	hello_refresh(forward);
+}
+
+/* True: there are more. */
+static bool events_send(struct forward *forward)
+{
+	struct wire_message message = {.type = WIRE_EVENT};
+	struct wire_bytes *record = &message.event.record;
+	size_t size;
+
+	while (forward->stream.output.size < BATCH_BYTES) {
+		if (!ring_next(&forward->source->ring, (const void **)&record->data, &size,
+			       &message.event.offset))
+			return false;
+		record->size = (uint32_t)size;
+		stream_send(&forward->stream, &message);
+	}
+	return true;
+}
+
+/* All of them, if there are more than the receiver knows: which of them are new, it finds out.
+ * What was lost may be told by a full pass. */
+static void losses_send(struct forward *forward)
+{
+	bool more = false;
+
+	for (int i = 0; i < LOSS_SLOTS; i++) {
+		const struct loss_slot *slot = &forward->source->losses[i];
+		uint64_t count = __atomic_load_n(&slot->count, __ATOMIC_ACQUIRE);
+
+		if (count == forward->losses_sent[i].count)
+			continue;
+		forward->losses_sent[i] = *slot;
+		forward->losses_sent[i].count = count; /* so much that the rest was there */
+		more = true;
+	}
+	if (!more)
+		return;
+	stream_send(&forward->stream, &(struct wire_message){
+		.type = WIRE_LOSSES,
+		.losses.slots = {(char *)forward->losses_sent, sizeof(forward->losses_sent)},
+	});
+	forward->text_wanted = true;
+}
+
+static void pass_begin(struct forward *forward, uint64_t now_boot_ns)
+{
+	bool is_slow = forward->text_wanted || now_boot_ns >= forward->next_slow_boot_ns;
+
+	forward->is_passing = true;
+	forward->pass_iterator = 0;
+	forward->pass_iterator_count = is_slow ? forward->source->iterator_count : 1;
+	forward->pass = (struct wire_message){
+		.type = WIRE_PASS,
+		.pass = {
+			.boot_ns = now_boot_ns,
+			.unix_ns = clock_unix_ns(),
+			.with_text = forward->text_wanted,
+			.ring_offset = forward->source->ring.position,
+			.backlog_bytes = ring_backlog_bytes(&forward->source->ring),
+		},
+	};
+	forward->source->control->sample_text = forward->text_wanted;
+	forward->text_wanted = false;
+	forward->next_pass_boot_ns = now_boot_ns + forward->period_ns;
+	forward->pass_begin_cpu_ns = clock_cpu_ns();
+	if (is_slow)
+		forward->next_slow_boot_ns = now_boot_ns + SLOW_PERIOD_NS;
+}
+
+static void pass_break_off(struct forward *forward)
+{
+	if (forward->pass_fd >= 0)
+		close(forward->pass_fd);
+	forward->pass_fd = -1;
+	forward->is_passing = false;
+}
+
+/* Where a pass costs much, among very many processes, the next one is further away: looking
+ * at the living never takes more than its share. */
+static void pass_space_out(struct forward *forward)
+{
+	uint64_t cost_ns = clock_cpu_ns() - forward->pass_begin_cpu_ns;
+	uint64_t next_boot_ns = forward->pass.pass.boot_ns + cost_ns * PASS_SHARE;
+
+	if (!forward->pass.pass.with_text && next_boot_ns > forward->next_pass_boot_ns)
+		forward->next_pass_boot_ns = next_boot_ns;
+}
+
+static void pass_end(struct forward *forward)
+{
+	forward->is_passing = false;
+	pass_space_out(forward);
+	losses_send(forward);
+	stream_send(&forward->stream, &forward->pass);
+	stream_flush(&forward->stream);
+	ready_tell(&forward->ready_fd);
+}
+
+/* One piece of it. While a pass is under way no event is sent, so that every event after
+ * it is beyond its ring_offset. */
+static void pass_continue(struct forward *forward)
+{
+	static char piece[PIECE_BYTES];
+	ssize_t size;
+
+	if (forward->pass_fd < 0 && forward->pass_iterator == forward->pass_iterator_count) {
+		pass_end(forward);
+		return;
+	}
+	if (forward->pass_fd < 0)
+		forward->pass_fd = iterator_make(forward->source->iterator[forward->pass_iterator++]);
+	size = forward->pass_fd < 0 ? -1 : read(forward->pass_fd, piece, sizeof(piece));
+	if (size > 0) {
+		stream_send(&forward->stream, &(struct wire_message){
+			.type = WIRE_SAMPLE, .sample.records = {piece, (uint32_t)size}});
+	} else if (size == 0) {
+		close(forward->pass_fd);
+		forward->pass_fd = -1;
+	} else if (errno != EAGAIN && errno != EINTR) {
+		/* Perhaps within a record: only a new connection mends that. */
+		log_error("cannot look at living processes: %s", strerror(errno));
+		pass_break_off(forward);
+		stream_fail(&forward->stream, "a pass over living processes broke off");
+	}
+}
+
+/* A receiver begins: from what it has, with everything that it cannot know. */
+static void connection_begin(struct forward *forward, uint64_t ring_epoch, uint64_t offset)
+{
+	struct forward_source *source = forward->source;
+
+	pass_break_off(forward);
+	ring_seek(&source->ring, ring_epoch == source->control->ring_epoch ? offset : 0);
+	source->control->connection++;
+	forward->text_wanted = true;
+	forward->next_pass_boot_ns = 0;
+	memset(forward->losses_sent, 0, sizeof(forward->losses_sent));
+}
+
+static void answers_take(struct forward *forward)
+{
+	struct wire_message message;
+
+	while (stream_receive(&forward->stream, &message)) {
+		if (message.type == WIRE_WELCOME) {
+			log_info("connected");
+			connection_begin(forward, message.welcome.ring_epoch, message.welcome.offset);
+			continue;
+		}
+		ring_free_before(&forward->source->ring, message.ack.offset);
+	}
+}
+
+/* Nothing is added to what the receiver has not taken. True: there is more to do now. */
+static bool forward_step(struct forward *forward, uint64_t now_boot_ns)
+{
+	struct stream *stream = &forward->stream;
+	bool more = false;
+
+	forward->source->control->lease_boot_ns = now_boot_ns + forward->lease_ns;
+	if (stream->fd < 0) {
+		hello_refresh(forward);
+		stream_connect(stream, &forward->hello);
+	}
+	answers_take(forward);
+	if (stream->is_ready && !stream_has_output(stream)) {
+		if (!forward->is_passing && !forward->farewell_boot_ns &&
+		    now_boot_ns >= forward->next_pass_boot_ns)
+			pass_begin(forward, now_boot_ns);
+		more = forward->is_passing || events_send(forward);
+		if (forward->is_passing)
+			pass_continue(forward);
+	}
+	stream_flush(stream);
+	/* A recording has no one to acknowledge: what is written is done. */
+	if (!stream->path && !stream_has_output(stream))
+		ring_free_before(&forward->source->ring, UINT64_MAX);
+	return more && stream->is_ready;
+}
+
+/* Sleep until the peer does something, a signal, or the next look at the ring. */
+static void forward_wait(const struct forward *forward, bool more)
+{
+	const struct stream *stream = &forward->stream;
+	bool blocked = stream_has_output(stream);
+	struct pollfd peer = {.fd = stream->path ? stream->fd : -1, .events = POLLIN};
+	struct timespec timeout = {0, more && !blocked ? 0 : READ_PERIOD_NS};
+	sigset_t none;
+
+	if (blocked)
+		peer.events |= POLLOUT;
+	sigemptyset(&none);
+	ppoll(&peer, 1, &timeout, &none);
+}
+
+static bool forward_is_done(struct forward *forward, uint64_t now_boot_ns)
+{
+	const struct ring *ring = &forward->source->ring;
+
+	if (!stopping && (!forward->until_boot_ns || now_boot_ns < forward->until_boot_ns))
+		return false;
+	if (!forward->farewell_boot_ns) {
+		forward->farewell_boot_ns = now_boot_ns + FAREWELL_NS;
+		forward->farewell_position = ring->position + ring_backlog_bytes(ring);
+	}
+	return !forward->stream.is_ready || now_boot_ns >= forward->farewell_boot_ns ||
+	       (*ring->consumer >= forward->farewell_position && !forward->is_passing);
+}
+
+int forward_run(struct forward *forward)
+{
+	struct sigaction action = {.sa_handler = on_signal};
+	uint64_t now_boot_ns = clock_boot_ns();
+
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGINT, &action, NULL);
+	int iterator = iterator_make(forward->source->iterator[0]);
+	if (iterator < 0) {
+		log_error("cannot make an iterator without privileges: %s; Linux 5.19 or newer is "
+			  "needed", strerror(errno));
+		return -ENOTSUP;
+	}
+	close(iterator);
+	forward->pass_fd = -1;
+	if (!forward->stream.path)
+		connection_begin(forward, 0, 0);
+	for (; !forward_is_done(forward, now_boot_ns); now_boot_ns = clock_boot_ns()) {
+		bool more = forward_step(forward, now_boot_ns);
+
+		if (!forward->stream.path && forward->stream.fd < 0)
+			return -EIO;
+		forward_wait(forward, more);
+	}
+	if (*forward->source->ring.consumer < forward->farewell_position)
+		log_info("%llu bytes in the ring are not acknowledged", (unsigned long long)
+			 (forward->farewell_position - *forward->source->ring.consumer));
+	return 0;
+}
