@@ -117,6 +117,7 @@ def test_losses_are_told_once(bench):
     daemons.start()
     kills, random_numbers = 6, random.Random(bench.seed)
     storm = bench.storm(rate=10**6, cgroup=cgroup)
+    await_ends(daemons, 20) # the path of its group is known, by which losses are told
     for number in range(kills):
         before = counted_losses(daemons)
         daemons.correlator.signal(signal.SIGSTOP)
