@@ -72,6 +72,23 @@ int file_write(const char *directory, const char *name, const void *data, size_t
 	return durable ? file_sync_directory(directory) : 0;
 }
 
+int file_overwrite(const char *directory, const char *name, const void *data, size_t size)
+{
+	char path[PATH_MAX];
+	int fd, error;
+
+	if (file_path(path, directory, name) < 0)
+		return -ENAMETOOLONG;
+	fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return -errno;
+	error = write_all(fd, data, size);
+	if (error == 0 && ftruncate(fd, (off_t)size) < 0)
+		error = -errno;
+	close(fd);
+	return error;
+}
+
 static int copy_content(const char *from, const char *to)
 {
 	int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);

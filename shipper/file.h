@@ -14,6 +14,10 @@ int file_path(char ret_path[PATH_MAX], const char *directory, const char *name);
 int file_write(const char *directory, const char *name, const void *data, size_t size, mode_t mode,
 	       int durable);
 
+/* Writes over a file that is there, in the room that it has: what to do where the disk is full and
+ * a reader that meets half of it only has to read again. 0 or -errno. */
+int file_overwrite(const char *directory, const char *name, const void *data, size_t size);
+
 /* NAME from one directory to another, whole and on disk when it returns. 0 or -errno.
  * (Landlock's first version refuses every rename between two directories.) */
 int file_copy(const char *from_directory, const char *to_directory, const char *name);

@@ -92,6 +92,9 @@ static void status_write(struct shipper *shipper)
 	if (text)
 		error = file_write(shipper->settings->state, SHIPPING_STATUS_FILE, text, strlen(text),
 				   0644, false);
+	/* That the disk is full is what it has to say. */
+	if (error == -ENOSPC || error == -EDQUOT)
+		error = file_overwrite(shipper->settings->state, SHIPPING_STATUS_FILE, text, strlen(text));
 	free(text);
 	if (error < 0)
 		log_debug("cannot write the status: %s", strerror(-error));

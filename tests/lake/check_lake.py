@@ -9,6 +9,7 @@ import http.server
 import json
 import os
 import pathlib
+import re
 import shutil
 import socket
 import sqlite3
@@ -165,6 +166,32 @@ def test_printed_sql_is_what_init_does(lake):
     same("columns", columns(lake), wanted)
     says(tracer(lake, "lake", "init", "--print", "--layout", "cluster"), "ON CLUSTER '{cluster}'",
          "ReplicatedReplacingMergeTree", "Distributed('{cluster}'")
+
+
+def statements_of(layout):
+    for path in sorted((BUILD / "datalake").glob(f"lake-{layout}-*.sql")):
+        yield from path.read_text().split("\n--;\n")[1:]
+
+
+def test_statements_of_every_layout_are_clickhouses(lake):
+    """Replicated tables cannot be made here. But the server takes every statement apart, and those
+    for a cluster are those for shards, which are run (check_shards.py), but for engine and place."""
+    for layout in ("one-node", "shards", "cluster"):
+        count = 0
+        for statement in statements_of(layout):
+            lake.query("EXPLAIN AST " + statement)
+            formatted = lake.value("SELECT formatQuerySingleLine({sql:String})", param_sql=statement.replace("\\", "\\\\")
+                                   .replace("\n", "\\n").replace("\t", "\\t"))
+            same("place", layout == "cluster", "ON CLUSTER" in formatted)
+            count += 1
+        assert count > 25, count
+    cluster = [re.sub(r" ON CLUSTER '\{cluster\}'|, replicated_deduplication_window_seconds = \d+", "", statement)
+               for statement in statements_of("cluster")]
+    cluster = [re.sub(r"Replicated(\w*MergeTree)\('[^']*', '\{replica\}'(?:, )?(\w*)\)", r"\1(\2)", statement)
+               .replace("MergeTree()", "MergeTree").replace("SETTINGS replicated_", "SETTINGS non_replicated_")
+               for statement in cluster]
+    for for_cluster, for_shards in zip(cluster, statements_of("shards"), strict=True):
+        same("statement", for_cluster, for_shards)
 
 
 # ---- rows -----------------------------------------------------------------------------------
@@ -515,6 +542,11 @@ def test_tls(lake):
             says(runs_at(lake, url.replace("https", "http")), "tracer: http://localhost")
         with tls_in_front(lake, other, other_key) as url:
             says(runs_at(lake, url, TRACER_LAKE_CA_FILE=str(other)), "not to be trusted")
+        old, old_key = certificate(directory, "old", *names)
+        subprocess.run(["openssl", "x509", "-in", old, "-signkey", old_key, "-days", "-1", "-out", old], check=True,
+                       capture_output=True)
+        with tls_in_front(lake, old, old_key) as url:
+            says(runs_at(lake, url, TRACER_LAKE_CA_FILE=str(old)), "has expired")
         with tls_in_front(lake, good, key, client_ca=mine) as url:
             runs_at(lake, url, TRACER_LAKE_CA_FILE=str(good))
             tracer(lake, "runs", "--json", url=url, TRACER_LAKE_CA_FILE=str(good),

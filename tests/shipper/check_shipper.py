@@ -6,6 +6,8 @@ usage: check_shipper.py BUILD [NAME...]
 Prints "ok - NAME", "not ok - NAME" or "skip - NAME: why".
 """
 
+import ctypes
+import errno
 import itertools
 import json
 import os
@@ -549,6 +551,113 @@ def test_set_aside_is_bounded(directory, lake):
     status = ship(directory, store, lake, "--set", "send.set-aside=0", code=1).status()
     same("rows dropped", status["set_aside_dropped_row_count"], len(store_rows(store, "tools")))
     same("left aside", [path.name for path in (directory / "state/set-aside").iterdir()], [])
+
+
+# ---- a full disk ----------------------------------------------------------------------------
+
+
+class SmallState:
+    """A state directory of 256 KiB, which the shipper alone sees as such."""
+
+    def __init__(self, directory):
+        self.path = directory / "state"
+        self.path.mkdir(exist_ok=True)
+        self.found = None
+        self.libc = ctypes.CDLL(None, use_errno=True)
+
+    def mount(self):
+        """In the child, before it becomes the shipper."""
+        steps = ((self.libc.unshare, (0x00020000,)),  # CLONE_NEWNS
+                 (self.libc.mount, (None, b"/", None, 0x4000 | 0x40000, None)),  # MS_REC | MS_PRIVATE
+                 (self.libc.mount, (b"tmpfs", bytes(self.path), b"tmpfs", 0, b"size=256k,mode=0755")))
+        for call, arguments in steps:
+            if call(*arguments) != 0:
+                os._exit(99)
+
+    def seen_by(self, shipper):
+        return pathlib.Path(f"/proc/{shipper.process.pid}/root{self.path}")
+
+    def fill(self, shipper, left=0):
+        with open(self.seen_by(shipper) / "filler", "wb", buffering=0) as filler:
+            try:
+                while True:
+                    filler.write(bytes(4096))
+            except OSError as full:
+                assert full.errno == errno.ENOSPC, full
+            filler.truncate(max(0, filler.tell() - left))
+
+    def empty(self, shipper):
+        (self.seen_by(shipper) / "filler").unlink()
+
+    def status(self, shipper):
+        wait_until("the status is whole", lambda: self.read(shipper), 5)
+        return self.found
+
+    def read(self, shipper):
+        try:
+            self.found = json.loads((self.seen_by(shipper) / "status.json").read_text())
+        except (FileNotFoundError, json.JSONDecodeError):
+            return False
+        return True
+
+
+def small_state(directory):
+    if os.geteuid() != 0:
+        raise Skip("needs root, to mount a small disk")
+    return SmallState(directory)
+
+
+def test_full_disk_waits_and_goes_on(directory, lake):
+    """No room for the cursor; then for that and a little more; told once a time and in the status; then
+    there is room."""
+    state = small_state(directory)
+    made = stored(directory, name="made.db")
+    make_tables(lake, SCHEMA)
+    late = directory / "late.db"
+    with Shipper(SHIPPER, directory, late, url=lake.url, lake=settings_for(lake), send=QUICK,
+                 preexec=state.mount) as shipper:
+        wait_until("it waits for the store", lambda: "no such file" in state.status(shipper)["last_error"])
+        state.fill(shipper)
+        db = sqlite3.connect(made)
+        db.execute(f"VACUUM INTO '{late}'")
+        db.close()
+        words = "cannot save the cursor: No space left"
+        wait_until(f"it says {words}", lambda: words in state.status(shipper)["last_error"])
+        time.sleep(6)  # two attempts more
+        same(f"lines about it: {shipper.log()}", shipper.log().count(words), 1)
+        same("rows sent", state.status(shipper)["sent_row_count"], 0)
+        assert state.status(shipper)["failing_since_unix_ns"] > 0
+        for left in (4096, 8192, 16384):
+            state.empty(shipper)
+            state.fill(shipper, left)
+            time.sleep(6)
+        stretches = 1 + shipper.log().count("delivering again")
+        assert shipper.log().count("No space left") <= stretches, shipper.log()
+        state.empty(shipper)
+        wait_until("it sends", lambda: state.status(shipper)["shipped_rev"] == state.status(shipper)["store_rev"] > 0)
+        same("what is left of attempts", [path.name for path in state.seen_by(shipper).glob(".*")], [])
+        shipper.stop()
+    compare(lake, late)
+
+
+def test_full_disk_sets_nothing_aside(directory, lake):
+    """A batch that the lake refuses is kept until there is room to set it aside."""
+    state = small_state(directory)
+    store = stored(directory)
+    make_tables(lake, SCHEMA)
+    lake.query("ALTER TABLE tracer.tools_rows MODIFY COLUMN name Nullable(Int64)")
+    with Shipper(SHIPPER, directory, store, url=lake.url, lake=settings_for(lake), send=QUICK,
+                 preexec=state.mount) as shipper:
+        wait_until("it is refused", lambda: "refuses rows of tools" in shipper.log(), 30)
+        state.fill(shipper)
+        wait_until("it says so", lambda: "cannot set a batch aside" in state.status(shipper)["last_error"], 60)
+        same("rows set aside", state.status(shipper)["set_aside_row_count"], 0)
+        state.empty(shipper)
+        wait_until("it is set aside", lambda: state.status(shipper)["set_aside_row_count"], 60)
+        same("rows set aside", state.status(shipper)["set_aside_row_count"], len(store_rows(store, "tools")))
+        wait_until("the others arrive", lambda: state.status(shipper)["shipped_rev"] == state.status(shipper)["store_rev"])
+        shipper.stop()
+    same("processes", lake.value("SELECT count() FROM tracer.processes_rows FINAL"), str(len(store_rows(store, "processes"))))
 
 
 # ---- TLS ---------------------------------------------------------------------------------
