@@ -22,7 +22,8 @@ from simulated import ROOT, command
 
 ROUND_MS = 30_000   # a pipeline of 10 s begins every 30 s
 SHIPPERS = 4        # at once: they wait for the lake most of the time
-ASKED = 5
+ASKED = 5           # times, or until that took so long
+ASK_LIMIT_S = 60
 HOST_SAMPLE_S = 10
 SECOND_NS = 10**9
 MINUTE_NS = 60 * SECOND_NS
@@ -251,7 +252,7 @@ def ask(programs, lake, hosts):
     answers = {}
     for name, asked in questions(programs, lake).items():
         seconds = []
-        for _ in range(ASKED):
+        while len(seconds) < ASKED and sum(seconds) < ASK_LIMIT_S:
             begin = time.monotonic()
             answer = asked()
             seconds.append(time.monotonic() - begin)
