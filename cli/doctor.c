@@ -21,6 +21,7 @@
 #include "cli/findings.h"
 #include "cli/options.h"
 #include "cli/program.h"
+#include "cli/rows.h"
 #include "cli/units.h"
 #include "common/store/store.h"
 #include "common/text.h"
@@ -358,8 +359,7 @@ static int doctor_main(const struct verb *verb, int argc, char **argv)
 					 findings_worst(&findings) != FINDING_MISSING, "findings",
 					 findings_to_json(&findings));
 
-		json_dumpf(root, stdout, JSON_INDENT(2));
-		fputc('\n', stdout);
+		json_print(root);
 		json_decref(root);
 	} else {
 		findings_print(&findings, &output);

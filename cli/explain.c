@@ -385,8 +385,7 @@ static int explain(const struct options *options, const char *rules_directory)
 	if (search.error == 0 && array) {
 		json_t *root = json_pack("{s:O}", "explained", array);
 
-		json_dumpf(root, stdout, JSON_INDENT(2));
-		fputc('\n', stdout);
+		json_print(root);
 		json_decref(root);
 	}
 	json_decref(array);

@@ -261,8 +261,7 @@ static int show_hosts(const struct options *options, struct store *store, int64_
 		error = show_host(store, ROWS_ITEM(&hosts, host, i), since_ns, options->raw, output, json);
 	}
 	if (error == 0 && json) {
-		error = json_dumpf(object, stdout, JSON_INDENT(2)) < 0 ? -EIO : 0;
-		fputc('\n', stdout);
+		error = json_print(object);
 	}
 	json_decref(object);
 	rows_free(&hosts);

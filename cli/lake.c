@@ -5,6 +5,7 @@
 #include "cli/lake_check.h"
 #include "cli/lake_schema.h"
 #include "cli/options.h"
+#include "cli/rows.h"
 #include "common/store/store.h"
 #include "common/text.h"
 
@@ -128,8 +129,7 @@ static int check(struct lake_verb *lake)
 	if (lake->options.json) {
 		json_t *json = json_pack("{s:o}", "findings", findings_to_json(&findings));
 
-		json_dumpf(json, stdout, JSON_INDENT(2));
-		fputc('\n', stdout);
+		json_print(json);
 		json_decref(json);
 	} else {
 		findings_print(&findings, &output);

@@ -11,7 +11,7 @@ static int item_write(FILE *file, json_t *item, bool *first)
 
 	fputs(*first ? "\n  " : ",\n  ", file);
 	*first = false;
-	if (error == 0 && json_dumpf(item, file, JSON_COMPACT) < 0)
+	if (error == 0 && json_dumpf(item, file, JSON_COMPACT | JSON_ENSURE_ASCII) < 0)
 		error = ferror(file) ? -EIO : -ENOMEM;
 	json_decref(item);
 	return error;
@@ -96,7 +96,7 @@ static int run_write(const struct report *report, FILE *file)
 
 	json_set_string(run, "host", host ? host->hostname : NULL);
 	set_wall(run, row->begin_boot_ns, row->end_boot_ns);
-	error = json_dumpf(run, file, JSON_COMPACT) < 0 ? -EIO : 0;
+	error = json_dumpf(run, file, JSON_COMPACT | JSON_ENSURE_ASCII) < 0 ? -EIO : 0;
 	json_decref(run);
 	return error;
 }

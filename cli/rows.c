@@ -333,3 +333,10 @@ json_t *row_to_json(const struct row_type *type, const void *row)
 	}
 	return object;
 }
+
+int json_print(const json_t *root)
+{
+	int result = json_dumpf(root, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
+
+	return result < 0 || fputc('\n', stdout) == EOF ? -EIO : 0;
+}

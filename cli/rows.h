@@ -83,4 +83,8 @@ void json_set_column(json_t *object, const char *name, int64_t value);
 /* Arguments, each ended by NUL, as an array of strings. */
 void json_set_arguments(json_t *object, const char *name, const struct row_blob *blob);
 
+/* To standard output, in ASCII alone: what a name does to terminals is in no byte of it. 0 or
+ * -EIO. */
+int json_print(const json_t *root);
+
 #endif

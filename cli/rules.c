@@ -93,8 +93,7 @@ static int list(const struct options *options, const struct rules *rules)
 	if (options->json) {
 		json_t *root = json_pack("{s:O}", "rules", array);
 
-		error = json_dumpf(root, stdout, JSON_INDENT(2));
-		fputc('\n', stdout);
+		error = json_print(root);
 		json_decref(root);
 	} else {
 		error = table ? table_print(table, &output, true, NULL) : -ENOMEM;
@@ -149,8 +148,7 @@ static void write_verdict(const struct rules_verdict *verdict)
 	json_set_string(object, "task_name", verdict->task_name);
 	json_object_set_new(object, "interactive", json_boolean(verdict->interactive));
 	json_object_set_new(object, "nested", json_boolean(verdict->nested));
-	json_dumpf(object, stdout, JSON_INDENT(2));
-	fputc('\n', stdout);
+	json_print(object);
 	json_decref(object);
 }
 

@@ -210,8 +210,7 @@ static int print_json(const struct listing *list)
 	for (size_t i = 0; i < list->runs.count; i++)
 		json_array_append_new(array, run_to_json(list, ROWS_ITEM(&list->runs, run, i)));
 	json_object_set_new(object, "runs", array);
-	error = json_dumpf(object, stdout, JSON_INDENT(2)) < 0 ? -EIO : 0;
-	fputc('\n', stdout);
+	error = json_print(object);
 	json_decref(object);
 	return error;
 }

@@ -318,8 +318,7 @@ static int status_main(const struct verb *verb, int argc, char **argv)
 		check_host(&status, &options, shipper);
 	json_object_set_new(status.json, "findings", findings_to_json(&status.findings));
 	if (options.json) {
-		json_dumpf(status.json, stdout, JSON_INDENT(2));
-		fputc('\n', stdout);
+		json_print(status.json);
 	} else {
 		findings_print(&status.findings, &output);
 	}

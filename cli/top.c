@@ -410,8 +410,7 @@ static void snapshot_write_json(const struct top *top, const struct snapshot *sn
 	json_set_integer(root, "boot_ns", snapshot->now_boot_ns);
 	json_set_integer(root, "lag_ns", snapshot->lag_ns == INT64_MAX ? ROW_NULL : snapshot->lag_ns);
 	json_object_set_new(root, "tools", array);
-	json_dumpf(root, stdout, JSON_INDENT(2));
-	fputc('\n', stdout);
+	json_print(root);
 	json_decref(root);
 }
 

@@ -299,7 +299,7 @@ static void put_host(void)
 	host.first_seen_unix_ns = unix_ns - 4000 * SECOND;
 	host.last_seen_unix_ns = unix_ns;
 	host.os = "Debian " HOSTILE;
-	host.vendor = "Amazon EC2";
+	host.vendor = "Amazon EC2 \xc2\x9b" "2J\xe2\x80\xae"; /* good UTF-8, and as evil */
 	host.product = "m7i.xlarge";
 	host.asset_tag = HOSTILE;
 	host.core_count = 2;
