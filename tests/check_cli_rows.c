@@ -1,6 +1,5 @@
 /* Rows that are read: what a store always has is there, whatever answers; and a run that several
  * hosts share is the sum of its parts. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "cli/joined.h"
 #include "cli/rows.h"
 #include "common/store/driver.h"
+#include "tests/suite.h"
 
 static const struct {
 	const char *table; /* as it is kept */
@@ -256,22 +256,16 @@ END_TEST
 
 int main(void)
 {
-	int types = (int)(sizeof(kept) / sizeof(*kept)), failed;
-	Suite *suite = suite_create("cli_rows");
-	TCase *tests = tcase_create("rows");
-	SRunner *runner;
+	const struct suite_test tests[] = {
+		{.test = test_known_texts_are_the_schemas},
+		{.test = test_null_is_no_pointer, .count = sizeof(kept) / sizeof(*kept)},
+		{.test = test_other_types, .count = sizeof(kept) / sizeof(*kept)},
+		{.test = test_getter_without_a_row_of_ours},
+		{.test = test_sums_without_a_place},
+		{.test = test_parts_are_summed},
+		{.test = test_parts_are_found},
+		{0},
+	};
 
-	tcase_add_test(tests, test_known_texts_are_the_schemas);
-	tcase_add_loop_test(tests, test_null_is_no_pointer, 0, types);
-	tcase_add_loop_test(tests, test_other_types, 0, types);
-	tcase_add_test(tests, test_getter_without_a_row_of_ours);
-	tcase_add_test(tests, test_sums_without_a_place);
-	tcase_add_test(tests, test_parts_are_summed);
-	tcase_add_test(tests, test_parts_are_found);
-	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run("cli_rows", NULL, NULL, tests);
 }

@@ -1,5 +1,4 @@
 /* What the lake answers, taken apart, and what it is asked: whatever comes, and cut wherever. */
-#include <check.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +6,7 @@
 
 #include "common/lake/rowbinary.h"
 #include "common/lake/statement.h"
+#include "tests/suite.h"
 
 #define BYTES(literal) literal, sizeof(literal) - 1
 #define HEAD_OF_ONE(type_size, type) "\x01\x01n" type_size type
@@ -257,26 +257,18 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("lake");
-	TCase *answers = tcase_create("answers"), *statements = tcase_create("statements");
-	SRunner *runner;
-	int failed;
+	const struct suite_test tests[] = {
+		{.test = test_value, .count = sizeof(values) / sizeof(*values)},
+		{.test = test_strings_are_a_blob},
+		{.test = test_byte_by_byte},
+		{.test = test_cut_anywhere, .count = (int)SEVERAL_SIZE + 1},
+		{.test = test_refused, .count = sizeof(refused) / sizeof(*refused)},
+		{.test = test_endless_row},
+		{.test = test_parameters_are_named},
+		{.test = test_unknown_parameter},
+		{.test = test_values_are_encoded},
+		{0},
+	};
 
-	tcase_add_checked_fixture(answers, setup, teardown);
-	tcase_add_loop_test(answers, test_value, 0, (int)(sizeof(values) / sizeof(*values)));
-	tcase_add_test(answers, test_strings_are_a_blob);
-	tcase_add_test(answers, test_byte_by_byte);
-	tcase_add_loop_test(answers, test_cut_anywhere, 0, (int)SEVERAL_SIZE + 1);
-	tcase_add_loop_test(answers, test_refused, 0, (int)(sizeof(refused) / sizeof(*refused)));
-	tcase_add_test(answers, test_endless_row);
-	suite_add_tcase(suite, answers);
-	tcase_add_test(statements, test_parameters_are_named);
-	tcase_add_test(statements, test_unknown_parameter);
-	tcase_add_test(statements, test_values_are_encoded);
-	suite_add_tcase(suite, statements);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run("lake", setup, teardown, tests);
 }

@@ -1,5 +1,4 @@
 /* A daemon's command line, and what is written there for numbers and users. */
-#include <check.h>
 #include <errno.h>
 #include <pwd.h>
 #include <stdbool.h>
@@ -11,6 +10,7 @@
 #include "common/log.h"
 #include "common/option.h"
 #include "common/parse.h"
+#include "tests/suite.h"
 
 struct options {
 	bool flag;
@@ -210,21 +210,15 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("option");
-	TCase *tests = tcase_create("all");
-	SRunner *runner;
-	int failed;
+	const struct suite_test tests[] = {
+		{.test = every_kind_goes_to_its_field},
+		{.test = what_is_wrong_is_said_in_one_line},
+		{.test = help_has_every_option},
+		{.test = numbers_are_what_they_say},
+		{.test = users_go_by_name_or_number},
+		{0},
+	};
 
-	tcase_add_test(tests, every_kind_goes_to_its_field);
-	tcase_add_test(tests, what_is_wrong_is_said_in_one_line);
-	tcase_add_test(tests, help_has_every_option);
-	tcase_add_test(tests, numbers_are_what_they_say);
-	tcase_add_test(tests, users_go_by_name_or_number);
-	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
 	log_init("check_option", LOG_LEVEL_INFO);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run("option", NULL, NULL, tests);
 }
