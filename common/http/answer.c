@@ -84,7 +84,7 @@ void http_answer_take_header(struct http_answer *answer, const char *line, size_
 		answer->retry_after_s = -1;
 		answer->exception_code = answer->date_unix_s = 0;
 		answer->is_clickhouse = false;
-		answer->location[0] = answer->content_type[0] = '\0';
+		answer->location[0] = answer->content_type[0] = answer->exception_tag[0] = '\0';
 	} else if (header_is(line, size, "Retry-After", &value, &length)) {
 		answer->retry_after_s = parse_seconds(value, length);
 	} else if (header_is(line, size, "Location", &value, &length)) {
@@ -94,6 +94,8 @@ void http_answer_take_header(struct http_answer *answer, const char *line, size_
 	} else if (header_is(line, size, "X-ClickHouse-Exception-Code", &value, &length)) {
 		answer->exception_code = parse_seconds(value, length);
 		answer->is_clickhouse = true;
+	} else if (header_is(line, size, "X-ClickHouse-Exception-Tag", &value, &length)) {
+		copy_value(answer->exception_tag, sizeof(answer->exception_tag), value, length);
 	} else if (header_is(line, size, "X-ClickHouse-Summary", &value, &length) ||
 		   header_is(line, size, "X-ClickHouse-Query-Id", &value, &length)) {
 		answer->is_clickhouse = true;

@@ -36,6 +36,7 @@ struct http_answer {
 	char location[256];     /* of a redirect */
 	char content_type[64];
 	int64_t exception_code; /* X-ClickHouse-Exception-Code, 0: none */
+	char exception_tag[32]; /* X-ClickHouse-Exception-Tag: stands behind one in the midst of rows */
 	bool is_clickhouse;     /* has a header that only it sends */
 	int64_t date_unix_s;    /* Date, 0: none */
 	uint64_t sent_bytes;

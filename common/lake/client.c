@@ -16,6 +16,7 @@
 #define CONNECT_TIMEOUT_MS 15000L
 #define STALL_TIMEOUT_S 330L        /* the server's own limit of a query is 300 */
 #define BUFFER_BYTES_MAX (1 << 20)  /* of an answer that was not asked for yet: then we pause */
+#define TAIL_BYTES 64
 #define SERVER_BUFFER_BYTES (4 << 20) /* there, before it takes to its disk */
 
 struct lake_client {
@@ -33,6 +34,8 @@ struct lake_answer {
 	char curl_error[CURL_ERROR_SIZE];
 	struct http_answer head; /* and the body of one that is an error */
 	bool is_rows;
+	char tail[TAIL_BYTES]; /* the last of the rows */
+	size_t tail_size;
 	bool ended;
 	bool paused;
 	char *data; /* came and not read yet */
@@ -194,6 +197,28 @@ static bool is_exception(const char *data, size_t size)
 	return size >= strlen("Code: ") && memcmp(data, "Code: ", strlen("Code: ")) == 0;
 }
 
+static void tail_keep(struct lake_answer *answer, const char *data, size_t size)
+{
+	size_t taken = size < TAIL_BYTES ? size : TAIL_BYTES;
+	size_t kept = answer->tail_size < TAIL_BYTES - taken ? answer->tail_size : TAIL_BYTES - taken;
+
+	memmove(answer->tail, answer->tail + answer->tail_size - kept, kept);
+	memcpy(answer->tail + kept, data + size - taken, taken);
+	answer->tail_size = kept + taken;
+}
+
+/* An error behind rows that were sent already. The server cuts such an answer off, too, but
+ * what stands between may make a whole one of it. */
+static bool tail_is_exception(const struct lake_answer *answer)
+{
+	char mark[TAIL_BYTES];
+	size_t size = (size_t)snprintf(mark, sizeof(mark), "%s\r\n__exception__\r\n",
+				       answer->head.exception_tag);
+
+	return answer->head.exception_tag[0] && answer->tail_size >= size &&
+	       memcmp(answer->tail + answer->tail_size - size, mark, size) == 0;
+}
+
 static size_t body_came(char *data, size_t size, size_t count, void *argument)
 {
 	struct lake_answer *answer = argument;
@@ -211,6 +236,7 @@ static size_t body_came(char *data, size_t size, size_t count, void *argument)
 		answer->paused = true;
 		return CURL_WRITEFUNC_PAUSE;
 	}
+	tail_keep(answer, data, size * count);
 	return data_append(answer, data, size * count) < 0 ? 0 : size * count;
 }
 
@@ -356,6 +382,11 @@ int lake_answer_read(struct lake_answer *answer, const void **ret_data, size_t *
 	answer_pump(answer);
 	if (!answer_is_good(answer))
 		return answer_fail(answer);
+	if (answer->ended && tail_is_exception(answer)) {
+		snprintf(answer->client->error, sizeof(answer->client->error),
+			 "%.200s: the lake failed in the midst of its answer: ask again", answer->client->settings.url);
+		return -EIO;
+	}
 	if (answer->size == 0)
 		return 0;
 	free(answer->given);
