@@ -188,6 +188,16 @@ packages_require() {
 
 programs='cli/tracer probe/tracer-probe correlator/tracer-correlator'
 
+# build_setup DIRECTORY LOG OPTION...: configures it, once.
+build_setup() {
+	local directory=$1 log=$2
+	shift 2
+	use_any_bpftool
+	if [[ ! -f $directory/build.ninja ]]; then
+		run_quietly "$log" "meson setup" as_owner meson setup "$directory" "$root" "$@"
+	fi
+}
+
 # build_programs DIRECTORY LOG TARGETS OPTION...: configures it once, builds what changed of
 # the TARGETS (one word: a list, '' for everything).
 build_programs() {
@@ -195,9 +205,6 @@ build_programs() {
 	local -a targets
 	read -r -a targets <<<"$3"
 	shift 3
-	use_any_bpftool
-	if [[ ! -f $directory/build.ninja ]]; then
-		run_quietly "$log" "meson setup" as_owner meson setup "$directory" "$root" "$@"
-	fi
+	build_setup "$directory" "$log" "$@"
 	run_quietly "$log" "the build" as_owner ninja -C "$directory" "${targets[@]}"
 }
