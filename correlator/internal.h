@@ -245,6 +245,9 @@ void failure_merge(struct failure *into, struct failure *from);
 void incident_note_failure(struct model *model, struct image *image);
 void incident_note_task(struct model *model, struct task *task);
 
+/* ---- persist.c */
+int64_t cgroup_row_id(const struct model *model, uint64_t cgroup_id);
+
 /* ---- loss.c: what was dropped */
 /* False: that is no array of losses. */
 bool loss_take(struct model *model, const struct wire_losses *losses);

@@ -223,16 +223,21 @@ static int put_container(struct model *model, const struct container *container)
 	return store_put_container(model->store, &row);
 }
 
-static int put_cgroup(struct model *model, const struct cgroup *cgroup)
+int64_t cgroup_row_id(const struct model *model, uint64_t cgroup_id)
 {
 	struct identity identity;
 
 	identity_begin(&identity, "cgroup");
 	identity_add_u64(&identity, (uint64_t)model->host.id);
 	identity_add_bytes(&identity, model->boot_id, strlen(model->boot_id));
-	identity_add_u64(&identity, cgroup->cgroup_id);
+	identity_add_u64(&identity, cgroup_id);
+	return identity_end(&identity);
+}
+
+static int put_cgroup(struct model *model, const struct cgroup *cgroup)
+{
 	return store_put_cgroup(model->store, &(struct row_cgroup){
-						      .id = identity_end(&identity),
+						      .id = cgroup_row_id(model, cgroup->cgroup_id),
 						      .cgroup_id = (int64_t)cgroup->cgroup_id,
 						      .path = cgroup->path,
 					      });

@@ -83,6 +83,22 @@ START_TEST(losses_are_remembered_with_their_rows)
 }
 END_TEST
 
+/* Whose path is told once in a connection, if at all. */
+START_TEST(losses_know_the_path_of_their_cgroup_after_a_restart)
+{
+	memset(losses, 0, sizeof(losses));
+	cgroup(300, "/job");
+	commit();
+	close_model();
+	open_model();
+	hello("boot-1");
+	lose(3, RECORD_EXEC, 300, 5);
+	lose(4, RECORD_EXEC, 301, 1);
+	tell_losses();
+	ck_assert_str_eq(rows("SELECT cgroup_path, lost_count FROM losses ORDER BY 2"), "- 1\n/job 5\n");
+}
+END_TEST
+
 START_TEST(losses_of_a_boot_before_end_nothing)
 {
 	memset(losses, 0, sizeof(losses));
@@ -123,6 +139,7 @@ int main(void)
 		{.test = losses_make_what_ran_there_incomplete},
 		{.test = of_losses_what_is_new_counts},
 		{.test = losses_are_remembered_with_their_rows},
+		{.test = losses_know_the_path_of_their_cgroup_after_a_restart},
 		{.test = losses_of_a_boot_before_end_nothing},
 		{.test = losses_that_cannot_be_are_passed_over},
 		{0},

@@ -113,6 +113,7 @@ static const struct store_parameter every_parameter[] = {
 	{"last_id", STORE_INTEGER, INT64_MAX, NULL}, {"name", STORE_TEXT, 0, "text"},
 	{"run_id", STORE_INTEGER, 1, NULL},	     {"task_id", STORE_INTEGER, 1, NULL},
 	{"process_id", STORE_INTEGER, 1, NULL},	     {"pid", STORE_INTEGER, 1, NULL},
+	{"cgroup_row_id", STORE_INTEGER, 1, NULL},
 	{"since_boot_ns", STORE_INTEGER, 0, NULL},   {"host_id", STORE_INTEGER, 1, NULL},
 };
 

@@ -28,7 +28,7 @@ TRACER = BUILD / "cli/tracer"
 QUERIES = ROOT / "common/store/queries"
 RECORDINGS = ("make", "script", "snakemake")
 # What the correlator and the shipper keep for themselves is no entity.
-HOST_ONLY = {"checkpoints", "stream"}
+HOST_ONLY = {"cgroup_path", "checkpoints", "stream"}
 COMBINATIONS_MAX = 24
 EACH_MAX = 20
 RUNS_SHOWN = 3
