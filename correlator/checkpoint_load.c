@@ -166,16 +166,20 @@ static void load_run(struct model *model, struct cursor *cursor)
 	take_plain(cursor, &entity->tally);
 	take_plain(cursor, &entity->allowance);
 	take_plain(cursor, &entity->outcome);
-	if (entity->spine_length < 0 || entity->spine_length > RUN_SPINE_MAX || !entity->kind || !entity->reason) {
-		cursor->bad = true;
-		entity->spine_length = 0;
-	}
-	for (int i = 0; i < entity->spine_length; i++)
+	cursor->bad = cursor->bad || entity->spine_length < 0 || entity->spine_length > RUN_SPINE_MAX ||
+		      !entity->kind || !entity->reason;
+	for (int i = 0; i < entity->spine_length && !cursor->bad; i++)
 		entity->spine_group_id[i] = take_int(cursor);
+	if (cursor->bad) {
+		free(entity->name);
+		free(entity->working_directory);
+		free(entity);
+		return;
+	}
 	DL_APPEND(model->runs, entity);
 	if (entity->boundary_key)
 		HASH_ADD(hh, model->runs_by_boundary, boundary_key, sizeof(entity->boundary_key), entity);
-	if (entity->kind && strcmp(entity->kind, "system") == 0)
+	if (strcmp(entity->kind, "system") == 0)
 		model->system = entity;
 }
 

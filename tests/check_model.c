@@ -1,6 +1,8 @@
 /* Boots, restarts, repetition, nonsense, and what must not be stored. */
 #include "tests/streams.h"
 
+#include <stdio.h>
+
 START_TEST(another_boot_ends_everything)
 {
 	spawn(2, 10, "bwa mem x");
@@ -63,6 +65,32 @@ START_TEST(a_restart_changes_nothing)
 	commit(); /* what has gone is forgotten with the commit after */
 	/* left: the system run, its task, systemd and sshd */
 	ck_assert_str_eq(rows("SELECT count(*) FROM checkpoints"), "4\n");
+}
+END_TEST
+
+/* Cut off anywhere, one after the other: what they spoke of is found again, or is over. */
+START_TEST(broken_checkpoints_are_survived)
+{
+	char cut[128];
+
+	snprintf(cut, sizeof(cut), "UPDATE checkpoints SET state = substr(state, 1, length(state) * %d / 40) "
+		 "WHERE process_id %% 3 = %d", _i, _i % 3);
+	begin_step();
+	send_signal(12, 13, 15, 0);
+	commit();
+	close_model();
+	change_store(cut);
+	open_model();
+	hello("boot-1");
+	sample(10, 2, "python3 /usr/bin/snakemake -j2", cpu(9 * MS));
+	sample(12, 11, "bwa mem x", cpu(9 * MS));
+	pass(now);
+	now += MS;
+	end_step(0);
+	run_process(10, 14, "sort x");
+	ck_assert_str_eq(rows("SELECT count(*) FROM processes p LEFT JOIN standing_tasks t ON t.id = "
+			      "p.task_id WHERE t.id IS NULL"),
+			 "0\n");
 }
 END_TEST
 
@@ -149,6 +177,7 @@ int main(void)
 		{.test = init_of_the_next_boot_is_another_one},
 		{.test = an_event_told_twice_counts_once},
 		{.test = a_restart_changes_nothing},
+		{.test = broken_checkpoints_are_survived, .count = 40},
 		{.test = nonsense_is_survived},
 		{.test = what_a_rule_ignores_is_not_stored_but_leads_to_its_children},
 		{.test = what_the_kernel_ignores_is_followed_no_further},

@@ -283,6 +283,15 @@ void close_model(void)
 	store_close(store);
 }
 
+void change_store(const char *sql)
+{
+	sqlite3 *database;
+
+	ck_assert_int_eq(sqlite3_open(path, &database), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_exec(database, sql, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(database);
+}
+
 void restart(void)
 {
 	commit();

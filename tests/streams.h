@@ -29,6 +29,8 @@ int streams_run(const char *name, const struct suite_test *tests);
 void open_model(void);
 void close_model(void);
 void commit(void);
+/* Writes to the store behind the model's back, which is closed. */
+void change_store(const char *sql);
 /* The correlator is stopped and started again, the probe says hello. */
 void restart(void);
 
