@@ -36,8 +36,9 @@ static void tell_lag(const struct shipping_status *status, bool is_running, stru
 	struct finding *finding;
 
 	if (lag_revs(status) == 0)
-		finding = findings_add(findings, FINDING_OK, "shipper", "%s: everything has arrived",
-				       status->target);
+		finding = findings_add(findings, FINDING_OK, "shipper",
+				       "%s: everything has arrived; last success %s", status->target,
+				       units_time(last, status->last_success_unix_ns));
 	else
 		finding = findings_add(findings, failing || !is_running ? FINDING_MISSING : FINDING_OK,
 				       "shipper", "%s: %s changes wait, %s%s; last success %s", status->target,

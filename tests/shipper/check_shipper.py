@@ -997,7 +997,7 @@ def test_status_shows_how_far_it_is(directory, lake):
     ship(directory, store, lake)
     figures, text = status()
     same("lag", (figures["lag_revs"], figures["lag_ns"], figures["failing_since_unix_ns"]), (0, 0, 0))
-    assert "everything has arrived" in text, text
+    assert "everything has arrived; last success 20" in text, text
     db = sqlite3.connect(store)
     db.execute("UPDATE stream SET rev = rev + 1000")
     db.commit()
