@@ -15,7 +15,9 @@ from testing import CONFINED, same
 
 BASE = recording.ROOT / "tests/golden/snakemake.rec"
 MINUTES, SOAK_MINUTES = 160, 24 * 60
-MEMORY_GROWTH_MAX_BYTES = 4 << 20
+# A replay waits for nobody: it grows by what it does not give back. Live, what has still to be
+# written comes and goes.
+REPLAY_GROWTH_MAX_BYTES, LIVE_GROWTH_MAX_BYTES = 3 << 19, 4 << 20
 COMMANDS, SOAK_COMMANDS = 12000, 200000
 
 
@@ -49,13 +51,13 @@ def look(pid):
         return None
 
 
-def check_flat(what, looks):
+def check_flat(what, looks, growth_max_bytes):
     """In its second half: before, the allocator still finds its size."""
     looks = looks[len(looks) // 2:]
     assert len(looks) >= 3, f"{what}: only {len(looks)} looks"
     half = len(looks) // 2
     early, late = max(m for m, _ in looks[:half]), max(m for m, _ in looks[half:])
-    assert late - early < MEMORY_GROWTH_MAX_BYTES, f"{what}: memory grows from {early} to {late}"
+    assert late - early < growth_max_bytes, f"{what}: memory grows from {early} to {late}"
     before, after = max(c for _, c in looks[:half]), max(c for _, c in looks[half:])
     assert after <= before + 1, f"{what}: from {before} to {after} descriptors"
     return f"{what} {early / 2**20:.1f} to {late / 2**20:.1f} MiB, {after} descriptors"
@@ -77,7 +79,8 @@ def test_hours_of_load_replayed(bench):
     replay.stderr.close()
     runs = daemons.value("SELECT count(*) FROM runs WHERE engine = 'snakemake'")
     assert runs >= count - 1, f"{runs} runs of {count} turns"
-    bench.note(f"{minutes:.0f} minutes in {count} turns: {check_flat('the correlator', looks)}")
+    flat = check_flat("the correlator", looks, REPLAY_GROWTH_MAX_BYTES)
+    bench.note(f"{minutes:.0f} minutes in {count} turns: {flat}")
 
 
 def test_a_long_storm(bench):
@@ -97,4 +100,4 @@ def test_a_long_storm(bench):
     check_each_once(daemons, total)
     for daemon, found in looks.items():
         bench.note(f"{total} commands, {storm.rate:.0f} a second: "
-                   f"{check_flat(daemon.name, found)}")
+                   f"{check_flat(daemon.name, found, LIVE_GROWTH_MAX_BYTES)}")
