@@ -78,6 +78,28 @@ START_TEST(expiry_takes_old_samples_of_the_host)
 }
 END_TEST
 
+START_TEST(expiry_keeps_samples_of_the_host_that_were_not_sent)
+{
+	struct store *store = open_writer();
+	struct row_host_sample sample = fill_host_sample(1, "");
+	struct store_expiry expiry = {NEW_UNIX_NS, 10, .shipped_rev = 0};
+	int64_t unsent;
+
+	for (int i = 0; i < 3; i++) {
+		sample.unix_ns = OLD_UNIX_NS + i;
+		ck_assert_int_eq(store_put_host_sample(store, &sample), 0);
+	}
+	commit(store, 1);
+	expiry.shipped_rev = read_integer("SELECT min(rev) + 1 FROM host_samples");
+	ck_assert_int_eq(store_expire(store, &expiry, &unsent), 0);
+	ck_assert_int_eq(read_integer("SELECT min(unix_ns) FROM host_samples"), OLD_UNIX_NS + 2);
+	expiry.with_unsent = true;
+	ck_assert_int_eq(store_expire(store, &expiry, &unsent), 0);
+	ck_assert_int_eq(read_integer("SELECT count(*) FROM host_samples"), 0);
+	store_close(store);
+}
+END_TEST
+
 START_TEST(expiry_keeps_runs_that_live)
 {
 	struct store *store = open_writer();
@@ -116,6 +138,7 @@ int main(void)
 	const struct suite_test tests[] = {
 		{.test = expiry_takes_whole_old_runs},
 		{.test = expiry_takes_old_samples_of_the_host},
+		{.test = expiry_keeps_samples_of_the_host_that_were_not_sent},
 		{.test = expiry_keeps_runs_that_live},
 		{.test = expiry_is_bounded_and_gives_space_back},
 		{0},

@@ -13,7 +13,7 @@
 #define NOW_UNIX_NS (20000 * DAY_NS)
 #define FIRST_SEEN_UNIX_NS 12345
 
-static char directory[64], path[128];
+static char directory[128], path[160];
 static struct store *store;
 static const struct retention_now now = {NOW_UNIX_NS, 1000};
 
@@ -106,7 +106,7 @@ static void write_status(int64_t first_seen_unix_ns, int64_t rev, int64_t unix_n
 {
 	struct shipping_status status = {.store_first_seen_unix_ns = first_seen_unix_ns,
 					 .shipped_rev = rev, .shipped_unix_ns = unix_ns};
-	char file_path[128], *text = shipping_status_format(&status);
+	char file_path[160], *text = shipping_status_format(&status);
 	FILE *file;
 
 	snprintf(file_path, sizeof(file_path), "%s/" SHIPPING_STATUS_FILE, directory);
@@ -123,8 +123,7 @@ static void begin(void)
 	struct store_error error;
 
 	log_init("check_retention", LOG_LEVEL_ERROR);
-	strcpy(directory, "/tmp/check-retention-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(directory));
+	suite_directory(directory, sizeof(directory));
 	snprintf(path, sizeof(path), "%s/tracer.db", directory);
 	ck_assert_int_eq(store_open_writer(path, &store, &error), 0);
 	put_host();
@@ -135,11 +134,8 @@ static void begin(void)
 
 static void end(void)
 {
-	char command[160];
-
 	store_close(store);
-	snprintf(command, sizeof(command), "rm -r '%s'", directory);
-	ck_assert_int_eq(system(command), 0);
+	suite_directory_remove(directory);
 }
 
 static struct retention_options options_of(int days, uint64_t bytes_most)
@@ -176,7 +172,7 @@ END_TEST
 START_TEST(status_of_another_store_or_none_keeps_all)
 {
 	const struct retention_options options = options_of(5, 0);
-	char command[160];
+	char command[192];
 
 	write_status(FIRST_SEEN_UNIX_NS + 1, current_rev(), NOW_UNIX_NS);
 	retention_by_age(&options, store, &now);

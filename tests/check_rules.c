@@ -417,7 +417,7 @@ END_TEST
 
 /* ---- files and directories ---- */
 
-static char folder[64];
+static char folder[128];
 
 static void file_write(const char *name, const char *text)
 {
@@ -433,10 +433,9 @@ static void file_write(const char *name, const char *text)
 
 static void folder_make(void)
 {
-	char path[128];
+	char path[160];
 
-	strcpy(folder, "/tmp/check_rules.XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(folder));
+	suite_directory(folder, sizeof(folder));
 	for (int i = 0; i < 2; i++) {
 		snprintf(path, sizeof(path), "%s/%c", folder, 'a' + i);
 		ck_assert_int_eq(mkdir(path, 0755), 0);
@@ -445,15 +444,12 @@ static void folder_make(void)
 
 static void folder_remove(void)
 {
-	char command[128];
-
-	snprintf(command, sizeof(command), "rm -r %s", folder);
-	ck_assert_int_eq(system(command), 0);
+	suite_directory_remove(folder);
 }
 
 static const char *const *folder_list(void)
 {
-	static char paths[3][80];
+	static char paths[3][160];
 	static const char *list[4];
 
 	for (int i = 0; i < 3; i++) {
@@ -520,7 +516,7 @@ START_TEST(test_odd_files)
 {
 	struct rules_error error;
 	struct rules *rules;
-	char path[128];
+	char path[160];
 
 	snprintf(path, sizeof(path), "%s/a", folder);
 	ck_assert_int_eq(rules_load_file(path, &rules, &error), -EINVAL);

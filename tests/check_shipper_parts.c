@@ -18,20 +18,16 @@
 #include "shipper/verdict.h"
 #include "tests/suite.h"
 
-static char directory[64];
+static char directory[128];
 
 static void begin(void)
 {
-	strcpy(directory, "/tmp/check-shipper-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(directory));
+	suite_directory(directory, sizeof(directory));
 }
 
 static void end(void)
 {
-	char command[128];
-
-	snprintf(command, sizeof(command), "rm -r '%s'", directory);
-	ck_assert_int_eq(system(command), 0);
+	suite_directory_remove(directory);
 }
 
 /* ---- rows -------------------------------------------------------------------------- */

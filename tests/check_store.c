@@ -255,7 +255,7 @@ END_TEST
 /* The database file alone, as kept on other media. */
 START_TEST(kept_file_on_read_only_media)
 {
-	char name[128];
+	char name[192];
 	struct store *store;
 
 	if (!mount_small("kept_file_on_read_only_media", "size=8m"))
@@ -321,7 +321,7 @@ START_TEST(another_user_reads)
 	/* As an installation has it: the file is the group's, its companions follow. */
 	ck_assert_int_eq(chown(path, 0, NOBODY), 0);
 	for (const char *const *suffix = (const char *const[]){"-wal", "-shm", NULL}; *suffix; suffix++) {
-		char name[128];
+		char name[192];
 
 		snprintf(name, sizeof(name), "%s%s", path, *suffix);
 		ck_assert_int_eq(unlink(name), 0);

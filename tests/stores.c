@@ -10,12 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-char directory[64], path[96];
+char directory[128], path[160];
 
 void make_directory(void)
 {
-	strcpy(directory, "/tmp/check-store-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(directory));
+	suite_directory(directory, sizeof(directory));
 	snprintf(path, sizeof(path), "%s/tracer.db", directory);
 }
 

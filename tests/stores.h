@@ -12,7 +12,7 @@
 /* Newline, escape sequence, invalid UTF-8. */
 #define HOSTILE "a\n\x1b[31m\xff\xfe\xc3(\\'\""
 
-extern char directory[64], path[96]; /* the store's file is `path` */
+extern char directory[128], path[160]; /* the store's file is `path` */
 
 /* A program of tests that have such a directory each; the list ends with {0}. Its exit status. */
 int stores_run(const char *name, const struct suite_test *tests);

@@ -13,7 +13,7 @@ enum redact_mode arguments;
 uint64_t now, clock_offset_ns;
 uint32_t exec_ids[PID_MAX];
 
-static char directory[] = "/tmp/tracer-check-model-XXXXXX", path[64];
+static char directory[128], path[160];
 static struct rules *rules;
 static struct store *store;
 static struct store_stream stream;
@@ -303,7 +303,7 @@ void restart(void)
 /* A site's rule: what is called "hidden" is not stored. */
 static void write_rules(void)
 {
-	char file[64];
+	char file[160];
 
 	snprintf(file, sizeof(file), "%s/site.yaml", directory);
 	FILE *stream_out = fopen(file, "w");
@@ -317,10 +317,8 @@ static void setup(void)
 {
 	const char *const site[] = {directory, NULL};
 	struct rules_error error;
-	char copy[] = "/tmp/tracer-check-model-XXXXXX";
 
-	memcpy(directory, copy, sizeof(copy));
-	ck_assert_ptr_nonnull(mkdtemp(directory));
+	suite_directory(directory, sizeof(directory));
 	snprintf(path, sizeof(path), "%s/store.db", directory);
 	write_rules();
 	ck_assert_int_eq(rules_load(site, &rules, &error), 0);
@@ -339,12 +337,9 @@ static void setup(void)
 
 static void teardown(void)
 {
-	char command[128];
-
 	close_model();
 	rules_free(rules);
-	snprintf(command, sizeof(command), "rm -r %s", directory);
-	ck_assert_int_eq(system(command), 0);
+	suite_directory_remove(directory);
 }
 
 char *rows(const char *sql)
