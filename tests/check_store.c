@@ -354,7 +354,7 @@ static int put_batch(struct store *store, int64_t first, int64_t count)
 
 START_TEST(full_disk_is_waited_out)
 {
-	char filler[128];
+	char filler[192];
 	struct store *store;
 	int64_t first = 1;
 	int error, fd;
@@ -382,7 +382,7 @@ END_TEST
 
 START_TEST(no_space_to_begin_with)
 {
-	char filler[128];
+	char filler[192];
 	int fd;
 
 	if (!mount_small("no_space_to_begin_with", "size=64k"))
