@@ -37,8 +37,8 @@ struct event {
 static __always_inline struct kernfs_node *kernfs_parent(struct kernfs_node *node)
 {
 	if (bpf_core_field_exists(node->__parent))
-		return BPF_CORE_READ(node, __parent);
-	return BPF_CORE_READ((struct kernfs_node___parent *)node, parent);
+		return READ(node, __parent);
+	return READ((struct kernfs_node___parent *)node, parent);
 }
 
 /* The state of a controller for these processes; NULL: this kernel has no such one. */
@@ -152,7 +152,7 @@ static __always_inline __u64 cgroup_record_make(struct event *event, struct scra
 			break;
 		used = bounded(used, RECORD_CGROUP_PATH_MAX - TEXT_STEP);
 		used += bounded(bpf_probe_read_kernel_str(path + used, TEXT_STEP,
-							  BPF_CORE_READ(node, name)), TEXT_STEP);
+							  READ(node, name)), TEXT_STEP);
 		node = parent;
 	}
 	record->header.type = RECORD_CGROUP;
