@@ -12,7 +12,7 @@
 		__type(value, value_type);                                                    \
 	}
 
-/* The spool: see forward/ring.c. The probe sets its size. */
+/* The spool: see probe/forward/ring.c. The probe sets its size. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 16 * 1024 * 1024);

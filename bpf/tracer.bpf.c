@@ -4,7 +4,7 @@
  * It watches fork, exec, exit and free of thread groups, signals that kill, and (unless
  * that is turned off) the lengths of what sockets send and receive; no syscall, no
  * switch, no page fault. Figures are read from counters that the kernel keeps anyway. It
- * writes to a ring that the probe reads (forward/ring.c), never to the traced process, and
+ * writes to a ring that the probe reads (probe/forward/ring.c), never to the traced process, and
  * looks only at what kernel.h declares.
  *
  * Which of the variants below is loaded is decided by the probe from the kernel's

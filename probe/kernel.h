@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "bpf/record.h"
-#include "forward/forward.h"
+#include "probe/forward/forward.h"
 #include "probe/device.h"
 
 #define KERNEL_IGNORE_MAX 256

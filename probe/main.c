@@ -17,7 +17,7 @@
 #include "common/option.h"
 #include "common/parse.h"
 #include "common/privilege.h"
-#include "forward/forward.h"
+#include "probe/forward/forward.h"
 #include "probe/kernel.h"
 #include "probe/sandbox.h"
 

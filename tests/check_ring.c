@@ -5,7 +5,7 @@
 
 #include <linux/bpf.h>
 
-#include "forward/ring.h"
+#include "probe/forward/ring.h"
 #include "tests/suite.h"
 
 #define RING_BYTES 4096

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "bpf/record.h"
-#include "forward/ring.h"
-#include "forward/stream.h"
+#include "probe/forward/ring.h"
+#include "probe/forward/stream.h"
 
 /* The kernel's side, as it is seen without a privilege. */
 struct forward_source {

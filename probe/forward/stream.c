@@ -1,5 +1,5 @@
 /* See stream.h. */
-#include "forward/stream.h"
+#include "probe/forward/stream.h"
 
 #include <errno.h>
 #include <fcntl.h>

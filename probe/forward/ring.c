@@ -1,7 +1,7 @@
 /* See ring.h. The layout is the kernel's: kernel/bpf/ringbuf.c, a page with the
  * consumer position, a page with the producer position, the data twice; before
  * each record 8 bytes, of which the first four are its size and two flags. */
-#include "forward/ring.h"
+#include "probe/forward/ring.h"
 
 #include <errno.h>
 #include <stdbool.h>

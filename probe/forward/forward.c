@@ -1,5 +1,5 @@
 /* See forward.h. */
-#include "forward/forward.h"
+#include "probe/forward/forward.h"
 
 #include <errno.h>
 #include <fcntl.h>
