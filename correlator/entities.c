@@ -6,11 +6,10 @@
 #include <string.h>
 
 #include "common/identity.h"
-#include "correlator/container.h"
 
 /* An allocation that fails ends the correlator at its next check of the flag; the
  * probe keeps everything that was not acknowledged. */
-static void *model_alloc(struct model *model, size_t size)
+void *model_alloc(struct model *model, size_t size)
 {
 	void *memory = calloc(1, size);
 
@@ -97,95 +96,6 @@ void process_free(struct model *model, struct process *process)
 	free(process->signals);
 	HASH_DELETE(hh, model->processes, process);
 	free(process);
-}
-
-/* ---- cgroups and containers */
-
-struct cgroup *cgroup_find(struct model *model, uint64_t cgroup_id)
-{
-	struct cgroup *cgroup;
-
-	HASH_FIND(hh, model->cgroups, &cgroup_id, sizeof(cgroup_id), cgroup);
-	return cgroup;
-}
-
-static struct container *container_get(struct model *model, const struct container_name *name,
-				       const char *path)
-{
-	struct container *container;
-	struct identity identity;
-
-	identity_begin(&identity, "container");
-	identity_add_u64(&identity, (uint64_t)model->host.id);
-	identity_add_bytes(&identity, model->boot_id, strlen(model->boot_id));
-	identity_add_bytes(&identity, name->runtime, strlen(name->runtime));
-	identity_add_bytes(&identity, name->runtime_id, strlen(name->runtime_id));
-	int64_t id = identity_end(&identity);
-
-	HASH_FIND(hh, model->containers, &id, sizeof(id), container);
-	if (container)
-		return container;
-	container = model_alloc(model, sizeof(*container));
-	if (!container)
-		return NULL;
-	container->id = id;
-	memcpy(container->runtime, name->runtime, sizeof(container->runtime));
-	memcpy(container->runtime_id, name->runtime_id, sizeof(container->runtime_id));
-	container->cgroup_path = strndup(path, name->path_size);
-	container->run_id = container->task_id = container->pid_namespace = ROW_NULL;
-	allowance_init(&container->allowance);
-	container->begin_boot_ns = model->now_boot_ns;
-	container->started_unix_ns = model_unix_ns(model, container->begin_boot_ns);
-	container->dirty = true;
-	HASH_ADD(hh, model->containers, id, sizeof(container->id), container);
-	return container;
-}
-
-struct cgroup *cgroup_add(struct model *model, uint64_t cgroup_id, const char *path, size_t size)
-{
-	struct cgroup *cgroup = cgroup_find(model, cgroup_id);
-	struct container_name name;
-
-	if (cgroup)
-		return cgroup;
-	cgroup = model_alloc(model, sizeof(*cgroup));
-	if (!cgroup)
-		return NULL;
-	cgroup->cgroup_id = cgroup_id;
-	allowance_init(&cgroup->allowance);
-	cgroup->path = strndup(path, size);
-	if (!cgroup->path) {
-		model->out_of_memory = true;
-		free(cgroup);
-		return NULL;
-	}
-	if (container_parse(cgroup->path, &name))
-		cgroup->container = container_get(model, &name, cgroup->path);
-	cgroup->dirty = true;
-	HASH_ADD(hh, model->cgroups, cgroup_id, sizeof(cgroup->cgroup_id), cgroup);
-	return cgroup;
-}
-
-/* A runtime that leaves no id in the path (plain runc) still makes a pid namespace:
- * then the container is called after its cgroup. */
-struct container *container_of_process(struct model *model, const struct process *process)
-{
-	struct cgroup *cgroup = cgroup_find(model, process->cgroup_id);
-	struct container_name name = {.runtime = "namespace"};
-
-	if (cgroup && cgroup->container)
-		return cgroup->container;
-	if (process->pid_namespace == 0 || process->pid_namespace == INITIAL_PID_NAMESPACE)
-		return NULL;
-	const char *path = cgroup ? cgroup->path : "/";
-	const char *base = strrchr(path, '/');
-
-	if (base && base[1])
-		snprintf(name.runtime_id, sizeof(name.runtime_id), "%.71s", base + 1);
-	else
-		snprintf(name.runtime_id, sizeof(name.runtime_id), "pid:[%u]", process->pid_namespace);
-	name.path_size = strlen(path);
-	return container_get(model, &name, path);
 }
 
 /* ---- runs, tasks, groups, tools */
@@ -489,4 +399,5 @@ void model_collect(struct model *model)
 		if (idle && run->members == 0 && !run->dirty && run != model->system)
 			run_free(model, run);
 	}
+	places_sweep(model);
 }

@@ -90,6 +90,7 @@ struct container {
 	uint64_t begin_boot_ns, end_boot_ns;
 	int64_t started_unix_ns;
 	bool dirty;
+	bool used; /* while it is looked who is */
 	UT_hash_handle hh; /* by id */
 };
 
@@ -99,6 +100,7 @@ struct cgroup {
 	struct container *container; /* NULL: not a container's */
 	struct allowance allowance;  /* as last told */
 	bool dirty;
+	bool used; /* while it is looked who is */
 	UT_hash_handle hh;
 };
 

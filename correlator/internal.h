@@ -78,6 +78,7 @@ struct model {
 	struct found *found;
 	struct cgroup *cgroups;
 	struct container *containers;
+	uint64_t next_sweep_boot_ns; /* of both */
 	struct run *runs;             /* list */
 	struct run *runs_by_boundary; /* hash */
 	struct run *system;
@@ -107,16 +108,26 @@ struct placing {
 	uint32_t stdin_pipe, stdout_pipe;
 };
 
+/* ---- places.c: cgroups and containers */
+/* NULL: it was never told of. */
+struct cgroup *cgroup_find(struct model *model, uint64_t cgroup_id);
+struct cgroup *cgroup_add(struct model *model, uint64_t cgroup_id, const char *path, size_t size);
+struct container *container_of_process(struct model *model, const struct process *process);
+/* Lets go of those that nothing is in, once a minute. */
+void places_sweep(struct model *model);
+/* Another boot has others. */
+void places_forget_cgroups(struct model *model);
+void places_free(struct model *model);
+
 /* ---- entities.c: making, finding and freeing */
+/* Zeroed; NULL: out of memory, which the model remembers. */
+void *model_alloc(struct model *model, size_t size);
 void model_set_text(struct model *model, char **text, const char *value);
 int64_t image_id(const struct model *model, uint32_t pid, uint64_t start_boot_ns, uint32_t exec_id);
 struct process *process_find(struct model *model, uint32_t pid, uint64_t start_boot_ns);
 struct process *process_new(struct model *model, const struct image_key *key, struct process *parent);
 void process_set_group(struct process *process, struct run *run, struct group *group);
 void process_free(struct model *model, struct process *process);
-struct cgroup *cgroup_find(struct model *model, uint64_t cgroup_id);
-struct cgroup *cgroup_add(struct model *model, uint64_t cgroup_id, const char *path, size_t size);
-struct container *container_of_process(struct model *model, const struct process *process);
 struct run *run_new(struct model *model, const struct process *root, const char *kind, uint64_t boundary_key);
 struct task *task_new(struct model *model, struct run *run, const char *kind, const char *reason,
 		      int64_t identity);

@@ -77,28 +77,9 @@ static void mark_incomplete(struct model *model, const struct lost *lost)
 	}
 }
 
-/* A copy, or NULL: not known. After a restart a cgroup may not have been told of again, but
- * stands in the store. */
-static char *path_of(struct model *model, uint64_t cgroup_id)
-{
-	const struct cgroup *cgroup = cgroup_find(model, cgroup_id);
-	const struct store_parameter row[] = {
-		{"cgroup_row_id", STORE_INTEGER, cgroup_row_id(model, cgroup_id), NULL}, {0}};
-	struct store_result *result;
-	char *path = NULL;
-
-	if (cgroup)
-		return strdup(cgroup->path);
-	if (store_query(model->store, "cgroup_path", row, &result) < 0)
-		return NULL;
-	if (store_result_next(result) == 1)
-		path = strdup(store_result_get(result, "path").data);
-	store_result_free(result);
-	return path;
-}
-
 static void note(struct model *model, const struct lost *lost)
 {
+	const struct cgroup *cgroup = cgroup_find(model, lost->cgroup_id);
 	struct loss *loss = calloc(1, sizeof(*loss));
 	struct identity identity;
 
@@ -112,7 +93,7 @@ static void note(struct model *model, const struct lost *lost)
 	identity_add_u64(&identity, lost->type);
 	identity_add_u64(&identity, lost->cgroup_id);
 	identity_add_u64(&identity, lost->first_boot_ns);
-	loss->cgroup_path = path_of(model, lost->cgroup_id);
+	loss->cgroup_path = cgroup ? strdup(cgroup->path) : NULL;
 	loss->row = (struct row_loss){
 		.id = identity_end(&identity),
 		.host_id = model->host.id,

@@ -41,13 +41,7 @@ static void boot_ended(struct model *model)
 			image_end(model, process->image, IMAGE_LOST, model->now_boot_ns, ROW_NULL, 0);
 		process_free(model, process);
 	}
-	struct cgroup *cgroup, *next_cgroup;
-
-	HASH_ITER (hh, model->cgroups, cgroup, next_cgroup) {
-		HASH_DELETE(hh, model->cgroups, cgroup);
-		free(cgroup->path);
-		free(cgroup);
-	}
+	places_forget_cgroups(model);
 	model->system = NULL;
 	model->now_boot_ns = 0;
 	model->found_settle_boot_ns = 0;
@@ -399,8 +393,6 @@ void model_free(struct model *model)
 	struct process *process, *next;
 	struct incident *incident, *next_incident;
 	struct loss *loss, *next_loss;
-	struct cgroup *cgroup, *next_cgroup;
-	struct container *container, *next_container;
 	struct kept_text *kept, *next_kept;
 
 	if (!model)
@@ -411,18 +403,7 @@ void model_free(struct model *model)
 		process_free(model, process);
 	while (model->runs)
 		run_free(model, model->runs);
-	HASH_ITER (hh, model->cgroups, cgroup, next_cgroup) {
-		HASH_DELETE(hh, model->cgroups, cgroup);
-		free(cgroup->path);
-		free(cgroup);
-	}
-	HASH_ITER (hh, model->containers, container, next_container) {
-		HASH_DELETE(hh, model->containers, container);
-		free(container->cgroup_path);
-		free(container->image);
-		free(container->name);
-		free(container);
-	}
+	places_free(model);
 	DL_FOREACH_SAFE (model->incidents, incident, next_incident) {
 		free(incident->sentence);
 		free(incident);
