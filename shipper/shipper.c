@@ -55,6 +55,7 @@ struct shipper {
 	int64_t round_unix_ns; /* of the latest commit that the round's look saw */
 	struct batch batch;
 	bool has_batch, has_more;
+	bool has_first; /* of the batches of before */
 	struct batch ahead; /* the one behind it, gathered while that one is under way */
 	bool has_ahead, ahead_has_more;
 	unsigned refusals;
@@ -208,25 +209,36 @@ static void batch_remove(const struct shipper *shipper, const struct batch *batc
 		unlink(path);
 }
 
-/* A batch that was frozen and not acknowledged is sent first, as it is. */
+/* Whether it begins where the cursor stands, or beyond. */
+static bool batch_is_due(const struct shipper *shipper, const struct batch *batch, size_t *ret_entity)
+{
+	const struct cursor *cursor = &shipper->cursor;
+
+	return entity_find(batch->entity, ret_entity) == 0 && cursor->base_version &&
+	       batch->from_version >= cursor->base_version + (uint64_t)cursor->revs[*ret_entity];
+}
+
+/* The first batch that was frozen and not acknowledged is sent first, as it is. The one behind
+ * it is made anew; and both are where the first is damaged, or the cursor would go past it. */
 static int batch_consider(const struct batch *found, void *data)
 {
 	struct shipper *shipper = data;
-	const struct cursor *cursor = &shipper->cursor;
 	struct batch batch = *found;
 	size_t entity;
 
-	if (!shipper->has_batch && entity_find(batch.entity, &entity) == 0 && cursor->base_version &&
-	    batch.from_version >= cursor->base_version + (uint64_t)cursor->revs[entity] &&
-	    batch_check(shipper->settings->state, &batch) == 0) {
-		shipper->batch = batch;
-		shipper->has_batch = true;
-		shipper->entity = entity;
-		/* Unknown whether there was more: the round asks again. */
-		shipper->has_more = true;
-	} else {
+	if (shipper->has_first || !batch_is_due(shipper, &batch, &entity)) {
 		batch_remove(shipper, &batch);
+		return 0;
 	}
+	shipper->has_first = true;
+	shipper->has_batch = batch_check(shipper->settings->state, &batch) == 0;
+	if (!shipper->has_batch) {
+		batch_remove(shipper, &batch);
+		return 0;
+	}
+	shipper->batch = batch;
+	shipper->entity = entity;
+	shipper->has_more = true; /* unknown whether there was: the round asks again */
 	return 0;
 }
 

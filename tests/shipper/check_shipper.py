@@ -275,6 +275,21 @@ def test_damaged_batch_is_made_anew(directory, lake):
     same("frozen batches", frozen(shipper), [])
 
 
+def test_batch_behind_a_damaged_one_is_made_anew(directory, lake):
+    """Sent alone, it would carry the cursor past rows that the lake never got."""
+    store = stored(directory)
+    make_tables(lake, SCHEMA)
+    with Answers(http("503 Service Unavailable")) as answers:
+        with Shipper(SHIPPER, directory, store, "--set", "send.rows=1", url=answers.url,
+                     send={"leave-out": ["hosts"]}) as shipper: # of which there is but one
+            wait_until("one under way and one behind it", lambda: len(frozen(shipper)) == 2)
+            shipper.kill()
+            first, _ = sorted(frozen(shipper))
+    (shipper.state / first).write_bytes(b"")
+    ship(directory, store, lake)
+    compare(lake, store)
+
+
 def test_cursor_is_lost_or_damaged(directory, lake):
     store = stored(directory)
     make_tables(lake, SCHEMA)
