@@ -19,20 +19,8 @@ int joined_load(struct store *store, const struct row_run *run, int64_t since_un
 const struct row_part *joined_find(const struct rows *parts, int64_t run_id, size_t *ret_count)
 {
 	const struct row_part *items = parts->items;
-	size_t low = 0, high = parts->count, end;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (items[middle].joined_id < run_id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (end = low; end < parts->count && items[end].joined_id == run_id;)
-		end++;
-	*ret_count = end - low;
-	return items + low;
+	return items + rows_find(parts, offsetof(struct row_part, joined_id), run_id, ret_count);
 }
 
 static int64_t most(int64_t left, int64_t right)

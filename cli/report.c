@@ -154,20 +154,8 @@ const struct row_tool *report_task_tools(const struct report *report, int64_t ta
 					 size_t *ret_count)
 {
 	const struct row_tool *tools = report->tools.items;
-	size_t low = 0, high = report->tools.count, end;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (tools[middle].task_id < task_id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (end = low; end < report->tools.count && tools[end].task_id == task_id;)
-		end++;
-	*ret_count = end - low;
-	return tools + low;
+	return tools + rows_find(&report->tools, offsetof(struct row_tool, task_id), task_id, ret_count);
 }
 
 int64_t report_wall_ns(const struct report *report, int64_t begin_boot_ns, int64_t end_boot_ns)

@@ -205,6 +205,29 @@ int rows_append(struct rows *rows, struct rows *more)
 	return 0;
 }
 
+static int64_t number_of(const struct rows *rows, size_t index, size_t at)
+{
+	return *(const int64_t *)((const char *)rows->items + index * rows->type->size + at);
+}
+
+size_t rows_find(const struct rows *rows, size_t at, int64_t number, size_t *ret_count)
+{
+	size_t low = 0, high = rows->count, end;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (number_of(rows, middle, at) < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (end = low; end < rows->count && number_of(rows, end, at) == number;)
+		end++;
+	*ret_count = end - low;
+	return low;
+}
+
 void rows_free(struct rows *rows)
 {
 	for (size_t i = 0; i < rows->count; i++) {

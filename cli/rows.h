@@ -57,11 +57,15 @@ struct rows {
 #define ROWS_ITEM(rows, name, index) (&((struct row_##name *)(rows)->items)[index])
 
 /* All rows of a query, columns found by their names. Texts that every row of the store has
- * (rows_text_is_known) are there whatever the answer: "-" where a lake has NULL instead. A query without one of the
- * type's columns ends the program. 0, -ENOMEM or what the store says. */
+ * (rows_text_is_known) are there whatever the answer: "-" where a lake has NULL instead. A query
+ * without one of the type's columns ends the program. 0, -ENOMEM or what the store says. */
 int rows_load(struct rows *rows, const struct row_type *type, struct store *store,
 	      const char *query, const struct store_parameter *parameters);
 void rows_free(struct rows *rows);
+
+/* Of rows in the order of a number, `at` bytes into each: the index of the first that has it, and
+ * how many do. */
+size_t rows_find(const struct rows *rows, size_t at, int64_t number, size_t *ret_count);
 
 /* Whether no row of that type in a store has NULL as this text. */
 bool rows_text_is_known(const struct row_type *type, const char *name);
