@@ -127,3 +127,18 @@ def free_port():
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return listener.getsockname()[1]
+
+
+def run_job(bench, job_file, directory, state, timeout_s):
+    """A job under the daemons, until it has that state. Its number, and reports of batch runs."""
+    slurm = Slurm(bench.work_directory("slurm", "root"))
+    try:
+        slurm.start()
+        bench.daemons.start()
+        job = slurm.submit(bench, harness.HERE / job_file, directory)
+        slurm.wait_for_job(job, state, timeout_s)
+    finally:
+        slurm.stop()
+    bench.daemons.finish()
+    return job, [report for report in bench.daemons.reports(directory)
+                 if report["run"]["kind"] == "batch"]

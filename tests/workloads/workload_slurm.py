@@ -1,8 +1,8 @@
 """A Slurm job with two steps: one run, each step a task, by the cgroups that slurmd makes."""
 
 import model
-from harness import HERE, require
-from slurm import PROGRAMS, Slurm
+from harness import require
+from slurm import PROGRAMS, run_job
 
 JOB_TIMEOUT_S = 60
 
@@ -22,18 +22,7 @@ def check(bench):
     require(*PROGRAMS)
     bench.worker("align", "call")
     directory = bench.work_directory("work", "nobody")
-    slurm = Slurm(bench.work_directory("slurm", "root"))
-    try:
-        slurm.start()
-        bench.daemons.start()
-        job = slurm.submit(bench, HERE / "slurm.job", directory)
-        slurm.wait_for_job(job, "COMPLETED", JOB_TIMEOUT_S)
-    finally:
-        slurm.stop()
-    bench.daemons.finish()
-
-    reports = [report for report in bench.daemons.reports(directory)
-               if report["run"]["kind"] == "batch"]
+    job, reports = run_job(bench, "slurm.job", directory, "COMPLETED", JOB_TIMEOUT_S)
     if len(reports) != 1:
         return [f"{len(reports)} batch runs, not 1"]
     report = reports[0]

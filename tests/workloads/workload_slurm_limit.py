@@ -2,8 +2,8 @@
 
 import re
 
-from harness import HERE, require
-from slurm import PROGRAMS, Slurm
+from harness import require
+from slurm import PROGRAMS, run_job
 
 # The controller looks at limits every 30 s; a step that does not end is killed 5 s later.
 LIMIT_S = 60
@@ -36,18 +36,7 @@ def check(bench):
     require(*PROGRAMS)
     bench.worker("prepare", "endless")
     directory = bench.work_directory("work", "nobody")
-    slurm = Slurm(bench.work_directory("slurm", "root"))
-    try:
-        slurm.start()
-        bench.daemons.start()
-        job = slurm.submit(bench, HERE / "slurm_limit.job", directory)
-        slurm.wait_for_job(job, "TIMEOUT", JOB_TIMEOUT_S)
-    finally:
-        slurm.stop()
-    bench.daemons.finish()
-
-    reports = [report for report in bench.daemons.reports(directory)
-               if report["run"]["kind"] == "batch"]
+    job, reports = run_job(bench, "slurm_limit.job", directory, "TIMEOUT", JOB_TIMEOUT_S)
     if len(reports) != 1:
         return [f"{len(reports)} batch runs, not 1"]
     run = reports[0]["run"]
