@@ -115,11 +115,24 @@ void http_answer_take_body(struct http_answer *answer, const void *data, size_t 
 	answer->body[answer->body_size] = '\0';
 }
 
+/* To libcurl a name server that is silent is a timeout as any. */
+static bool is_without_name(CURL *easy)
+{
+	curl_off_t found_us = 0;
+	long request_bytes = 0; /* of a connection that was kept nothing is looked up */
+
+	curl_easy_getinfo(easy, CURLINFO_NAMELOOKUP_TIME_T, &found_us);
+	curl_easy_getinfo(easy, CURLINFO_REQUEST_SIZE, &request_bytes);
+	return found_us == 0 && request_bytes == 0;
+}
+
 void http_answer_end(struct http_answer *answer, CURL *easy, CURLcode code, const char *error)
 {
 	curl_off_t sent = 0;
 
 	answer->failure = failure_of(code);
+	if (answer->failure == HTTP_TIMEOUT && is_without_name(easy))
+		answer->failure = HTTP_NO_NAME;
 	if (code != CURLE_OK)
 		snprintf(answer->error, sizeof(answer->error), "%s",
 			 error && *error ? error : curl_easy_strerror(code));

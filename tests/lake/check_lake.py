@@ -18,12 +18,13 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import urllib.parse
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "shipper"))
 from checks import Skip, run, same  # noqa: E402
-from harness import Answers, http as http_answer  # noqa: E402
+from harness import IMPATIENT, Answers, http as http_answer  # noqa: E402
 from lake import ROOT  # noqa: E402
 import loader  # noqa: E402
 
@@ -32,17 +33,26 @@ TRACER = BUILD / "cli/tracer"
 CLICKHOUSE = ("X-ClickHouse-Summary: {}", "Content-Type: application/octet-stream")
 HOUR_NS = 3600 * 10**9
 DAY_NS = 24 * HOUR_NS
+TRACER_LIMIT_S = 60
+
+
+def run_tracer(arguments, url, *before, **environment):
+    """The command, of a lake at `url`, started by `before`; where it does not end, what it was at."""
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("TRACER_")}
+    given = {"HOME": "/nonexistent", "TRACER_LAKE": url, "LC_ALL": "C.UTF-8"} | IMPATIENT
+    try:
+        return subprocess.run([*before, TRACER, *arguments], capture_output=True, encoding="utf-8",
+                              timeout=TRACER_LIMIT_S, check=False, env=plain | given | environment)
+    except subprocess.TimeoutExpired as late:
+        raise AssertionError(f"{arguments} at {url} goes on after {TRACER_LIMIT_S} s: {late.stderr}") from None
 
 
 def tracer(lake, *arguments, user=None, code=0, url=None, **environment):
     """Standard output, or, where it fails as it should, its one line of an error."""
-    plain = {name: value for name, value in os.environ.items() if not name.startswith("TRACER_")}
-    given = {"HOME": "/nonexistent", "TRACER_LAKE": url or lake.url, "LC_ALL": "C.UTF-8"}
-    given["TRACER_LAKE_USER"] = user = user or "analyst"
-    if lake and user in lake.passwords:
-        given["TRACER_LAKE_PASSWORD_FILE"] = str(lake.secret(user))
-    result = subprocess.run([TRACER, *arguments], capture_output=True, text=True, timeout=60, check=False,
-                            env=plain | given | environment)
+    given = {"TRACER_LAKE_USER": user or "analyst"}
+    if lake and given["TRACER_LAKE_USER"] in lake.passwords:
+        given["TRACER_LAKE_PASSWORD_FILE"] = str(lake.secret(given["TRACER_LAKE_USER"]))
+    result = run_tracer(arguments, url or lake.url, **given | environment)
     same(f"exit status of {arguments}: {result.stdout}{result.stderr}", result.returncode, code)
     if code and not result.stdout:
         lines = result.stderr.splitlines()
@@ -332,6 +342,25 @@ def test_no_connection(lake):
     says(runs_at(lake, "https://no-such-host.invalid"), "its name is not known")
 
 
+def test_name_servers_that_are_silent(lake):
+    """Three of them, which a resolver asks for half a minute: a connection has 15 s."""
+    if os.geteuid() != 0:
+        raise Skip("needs root, to have name servers of its own")
+    with tempfile.TemporaryDirectory() as temporary, contextlib.ExitStack() as silent:
+        path = pathlib.Path(temporary) / "resolv.conf"
+        for address in ("127.0.0.77", "127.0.0.78", "127.0.0.79"):
+            silent.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)).bind((address, 53))
+            with path.open("a") as file:
+                file.write(f"nameserver {address}\n")
+        begin = time.monotonic()
+        result = run_tracer(["runs"], "https://no-such-host.invalid", "unshare", "--mount", "sh", "-c",
+                            'mount --bind "$0" /etc/resolv.conf && exec "$@"', path, RES_OPTIONS="timeout:5")
+        same("exit status", result.returncode, 1)
+        says(result.stderr, "its name is not known", "name servers")
+        same("lines", result.stderr.count("\n"), 1)
+        assert time.monotonic() - begin < 25, f"took {time.monotonic() - begin:.0f} s"
+
+
 def test_addresses_that_are_refused(lake):
     says(runs_at(lake, "http://lake.example:8123"), "clear text", "https://")
     for url in ("http://analyst:geheim@127.0.0.1", "https://x:geheim@[broken"):
@@ -480,12 +509,10 @@ def test_nothing_that_a_lake_says_harms_us(lake):
 
 
 def harmless(lake, other, verb, what):
-    plain = {name: value for name, value in os.environ.items() if not name.startswith("TRACER_")}
-    result = subprocess.run([TRACER, *verb.split()], capture_output=True, timeout=60, check=False, env=plain | {
-        "HOME": "/nonexistent", "TRACER_LAKE": other.url, "LC_ALL": "C.UTF-8"})
+    result = run_tracer(verb.split(), other.url)
     said = result.stdout + result.stderr
     assert result.returncode in (0, 1), f"{verb}, {what}: {result.returncode}: {said[-3000:]}"
-    assert b"runtime error" not in said and b"\x1b" not in said, f"{verb}, {what}: {said[-3000:]}"
+    assert "runtime error" not in said and "\x1b" not in said, f"{verb}, {what}: {said[-3000:]}"
     if "--json" in verb and result.returncode == 0:
         json.loads(result.stdout)
 

@@ -27,6 +27,9 @@ from lake import Lake, QueryError, Unavailable, free_port  # noqa: E402,F401
 from testing import ENVIRONMENT, Skip, find_tests, same, succeeds, wait_until  # noqa: E402,F401
 
 ENTITIES = {path.stem: path.read_text() for path in (ROOT / "common/store/entities").glob("*.sql")}
+# A name server that is silent shall not take longer than a test has.
+IMPATIENT = {"RES_OPTIONS": "timeout:1 attempts:1"}
+ENVIRONMENT.update(IMPATIENT)
 KEYS = {"samples": ("host_id", "process_id", "boot_ns"), "host_samples": ("host_id", "unix_ns")}
 
 
@@ -192,6 +195,13 @@ def settings_for(lake, **more):
 # ---- harm ----------------------------------------------------------------------------------
 
 
+def stop_listening(listener, acceptor):
+    """A descriptor that is closed under accept() may be the next listener's when it is called."""
+    listener.shutdown(socket.SHUT_RDWR)
+    acceptor.join()
+    listener.close()
+
+
 class Proxy:
     """Between the shipper and the lake, and not always honest. `mood(proxy)` is asked for each
     connection: pass; cut (after some bytes of the upload); deaf (the lake gets everything, the
@@ -208,15 +218,15 @@ class Proxy:
         self.counts = {}
         self.kept = []  # whole requests, to be sent again
         self.stopped = False
-        self.threads = [threading.Thread(target=self.accept, daemon=True)]
-        self.threads[0].start()
+        self.acceptor = threading.Thread(target=self.accept, daemon=True)
+        self.acceptor.start()
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
         self.stopped = True
-        self.listener.close()
+        stop_listening(self.listener, self.acceptor)
 
     def accept(self):
         while not self.stopped:
@@ -296,13 +306,14 @@ class Answers:
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
-        threading.Thread(target=self.accept, daemon=True).start()
+        self.acceptor = threading.Thread(target=self.accept, daemon=True)
+        self.acceptor.start()
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        self.listener.close()
+        stop_listening(self.listener, self.acceptor)
 
     def accept(self):
         while True:
