@@ -201,6 +201,23 @@ START_TEST(cursor_is_kept)
 }
 END_TEST
 
+/* Who reads it, or ends in the middle of it, has the old one or the new one. */
+START_TEST(files_are_replaced_not_written_into)
+{
+	char path[PATH_MAX], text[8] = "";
+	FILE *before;
+
+	ck_assert_int_eq(file_write(directory, "cursor", "old", 3, 0600, true), 0);
+	ck_assert_int_eq(file_path(path, directory, "cursor"), 0);
+	before = fopen(path, "r");
+	ck_assert_ptr_nonnull(before);
+	ck_assert_int_eq(file_write(directory, "cursor", "newer", 5, 0600, true), 0);
+	ck_assert_uint_eq(fread(text, 1, sizeof(text), before), 3);
+	ck_assert_str_eq(text, "old");
+	fclose(before);
+}
+END_TEST
+
 START_TEST(versions_never_fall)
 {
 	struct cursor cursor = {0};
@@ -409,6 +426,8 @@ START_TEST(only_clickhouse_can_accept)
 	verdict_is((struct http_answer){.status = 200, .is_clickhouse = true}, VERDICT_ACCEPTED, "");
 	verdict_is((struct http_answer){.status = 200}, VERDICT_RETRY, "not as ClickHouse does");
 	verdict_is((struct http_answer){.status = 204, .is_clickhouse = true}, VERDICT_RETRY, "status 204");
+	verdict_is((struct http_answer){.status = 200, .is_clickhouse = true, .failure = HTTP_CUT},
+		   VERDICT_RETRY, "ended in the middle");
 	verdict_is((struct http_answer){.status = 200, .is_clickhouse = true, .exception_code = 60},
 		   VERDICT_RETRY, "tracer lake init");
 	verdict_is((struct http_answer){.status = 200, .is_clickhouse = true,
@@ -502,6 +521,7 @@ int main(void)
 		{.test = damaged_batch_is_known},
 		{.test = other_names_are_no_batches},
 		{.test = cursor_is_kept},
+		{.test = files_are_replaced_not_written_into},
 		{.test = versions_never_fall},
 		{.test = wrong_cursor_is_refused},
 		{.test = waits_grow_to_a_bound},

@@ -8,6 +8,7 @@ Prints "ok - NAME", "not ok - NAME" or "skip - NAME: why".
 
 import ctypes
 import errno
+import hashlib
 import itertools
 import json
 import os
@@ -21,6 +22,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.parse
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
@@ -84,12 +86,14 @@ def test_hostile_names_arrive(directory, lake):
     assert any("\\x80\\xff" in name and "\x1b" in name for name in names), names
 
 
-def test_batches_are_cut_by_rows(directory, lake):
+def test_batches_are_cut(directory, lake):
     store = stored(directory)
-    make_tables(lake, SCHEMA)
-    shipper = ship(directory, store, lake, "--set", "send.rows=7")
-    compare(lake, store)
-    assert shipper.status()["sent_batch_count"] > 15, shipper.status()
+    for option in ("send.rows=7", "send.bytes=4096"):
+        make_tables(lake, SCHEMA)
+        shipper = ship(directory, store, lake, "--set", option)
+        compare(lake, store)
+        assert shipper.status()["sent_batch_count"] > 15, f"{option}: {shipper.status()}"
+        shutil.rmtree(shipper.state)
 
 
 def test_left_out_stays_here(directory, lake):
@@ -120,6 +124,10 @@ def test_dry_run_prints_what_is_sent(directory, lake):
         row.pop("version")  # the clock of each run is in it
     same("rows", lines, sent)
     same("POST lines", printed.count("POST http"), len(answers.requests))
+    for head, body in answers.requests:
+        asked = urllib.parse.parse_qs(head.split()[1])
+        same("token", asked["insert_deduplication_token"], [hashlib.sha256(body).hexdigest()])
+        same("queue", asked["async_insert"], ["0"])
     assert all(ord(char) < 128 for char in printed)
 
 
@@ -464,6 +472,12 @@ def test_ok_of_somebody_else(directory, lake):
     store = stored(directory)
     with Answers(http("200 OK")) as answers:
         told(directory, store, answers.url, "but not as ClickHouse does")
+
+
+def test_half_an_answer(directory, lake):
+    store = stored(directory)
+    with Answers(b"HTTP/1.1 200 OK\r\nX-ClickHouse-Summary: {}\r\nTransfer-Encoding: chunked\r\n\r\n") as answers:
+        told(directory, store, answers.url, "the connection ended in the middle")
 
 
 def test_redirect_is_not_followed(directory, lake):
@@ -1035,6 +1049,43 @@ def test_last_round_at_the_end(directory, lake):
         assert load.failure is None, load.failure
         shipper.stop()
     compare(lake, store)
+
+
+def test_many_rows_do_not_wait(directory, lake):
+    """A batch's worth of them is sent at once, whatever the interval."""
+    store = stored(directory)
+    make_tables(lake, SCHEMA)
+    with Shipper(SHIPPER, directory, store, "--set", "send.rows=50", url=lake.url, lake=settings_for(lake),
+                 send={"interval": "1h"}) as shipper:
+        wait_until("the first round", lambda: shipper.status().get("last_success_unix_ns")
+                   and shipper.status()["shipped_rev"] == shipper.status()["store_rev"])
+        load = Load(store, 0.2)
+        load.start()
+        load.join()
+        assert load.failure is None, load.failure
+        wait_until("they are sent", lambda: shipper.status()["shipped_rev"] >= load.count, 30)
+        shipper.stop()
+    compare(lake, store)
+
+
+def test_rounds_are_jittered(directory, lake):
+    """Hosts that were started together do not come together."""
+    store = stored(directory)
+    moments = []
+
+    def next_round():
+        moment = shipper.status().get("last_success_unix_ns", 0)
+        return moment > (moments[-1] if moments else 0) and moment
+
+    with Answers(ACCEPTED) as answers:
+        with Shipper(SHIPPER, directory, store, url=answers.url, send=QUICK) as shipper:
+            wait_until("all is sent", lambda: shipper.status().get("sent_batch_count") == 6)
+            for _ in range(8):
+                moments.append(wait_until("a round", next_round))
+            shipper.kill()
+    waits_ms = [(end - begin) // 10**6 for begin, end in itertools.pairwise(moments[1:])]
+    assert max(waits_ms) - min(waits_ms) > 20, waits_ms
+    assert 890 <= min(waits_ms), waits_ms
 
 
 def test_wrong_settings_are_told(directory, lake):
