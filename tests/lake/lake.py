@@ -13,11 +13,13 @@ are those of datalake/users.d/tracer.xml. Unavailable is raised, with the reason
 engine cannot be had.
 """
 
+import contextlib
 import fcntl
 import hashlib
 import os
 import pathlib
 import platform
+import random
 import secrets
 import shutil
 import signal
@@ -112,9 +114,13 @@ def engine():
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """One that no connection is given while its server is not there yet, or is down."""
+    first_given = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    while True:
+        port = random.randrange(10000, max(first_given, 20000))
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 class Lake:

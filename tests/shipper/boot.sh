@@ -15,7 +15,7 @@ sed 's|@libexecdir@|/opt|' "$shared/tracer-shipper.service.in" \
 	>/etc/systemd/system/tracer-shipper.service
 systemctl daemon-reload
 systemctl start tracer-shipper
-for ((try = 0; try < 100; try++)); do
+for ((try = 0; try < 600; try++)); do
 	grep -q '"sent_batch_count": 6' /var/lib/tracer-shipper/status.json && break
 	sleep 0.1
 done
