@@ -903,6 +903,21 @@ def test_secret_is_nowhere(directory, lake):
         assert b"hunter2-" not in seen, seen
 
 
+def test_passwords_of_the_user_stay_here(directory, lake):
+    """What other programs keep in ~/.netrc is not for the lake."""
+    store = stored(directory)
+    (directory / ".netrc").write_text("default login somebody password hunter2\n")
+    (directory / ".netrc").chmod(0o600)
+    with Answers(ACCEPTED) as answers:
+        before, ENVIRONMENT["HOME"] = ENVIRONMENT.get("HOME", "/"), str(directory)
+        try:
+            with Shipper(SHIPPER, directory, store, "--once", url=answers.url) as shipper:
+                shipper.finish()
+        finally:
+            ENVIRONMENT["HOME"] = before
+    same("requests with a password", [head for head, _ in answers.requests if "Authorization" in head], [])
+
+
 def test_credential_of_systemd(directory, lake):
     store = stored(directory)
     make_tables(lake, SCHEMA)
