@@ -315,8 +315,8 @@ int sample_tasks(struct bpf_iter__task *context)
 	return 0;
 }
 
-/* Set by the probe: device numbers of GPUs; 0 ends the list. */
-const volatile __u32 device_majors[DEVICE_MAJORS_MAX] = {};
+/* Written by the probe before it looks: device numbers of GPUs; 0 ends the list. */
+volatile __u32 device_majors[DEVICE_MAJORS_MAX] = {};
 
 /* Descriptors of the living, of which only device nodes that are asked for are told. */
 SEC("iter/task_file")

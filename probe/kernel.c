@@ -253,18 +253,14 @@ static void *map_shared(const struct bpf_map *map)
 /* What this kernel has no use for is not loaded: it would not be accepted. */
 static void programs_choose(struct tracer_bpf *programs, const struct kernel_options *options)
 {
-	struct device_majors devices = options->devices;
 	bool network = !options->no_network && /* since 6.3 */
 		       libbpf_find_vmlinux_btf_id("sock_recv_length", BPF_TRACE_RAW_TP) > 0;
 
 	programs->rodata->has_casts = /* since 6.2; found by what could hook it */
 		libbpf_find_vmlinux_btf_id("bpf_rdonly_cast", BPF_TRACE_FENTRY) > 0;
-	device_majors_find(&devices);
 	bpf_program__set_autoload(programs->progs.on_send, network);
 	bpf_program__set_autoload(programs->progs.on_receive, network);
-	bpf_program__set_autoload(programs->progs.sample_files, devices.major[0] != 0);
 	programs->rodata->network = network;
-	memcpy((void *)programs->rodata->device_majors, devices.major, sizeof(devices.major));
 }
 
 /* Hooks are pinned, if anything is; iterators are this process' own. */
@@ -275,10 +271,8 @@ static int links_keep(struct kernel *kernel, const char *directory)
 	char path[PIN_PATH_SIZE];
 	int result = 0;
 
-	kernel->source.iterator[kernel->source.iterator_count++] = bpf_link__fd(programs->links.sample_tasks);
-	if (programs->links.sample_files)
-		kernel->source.iterator[kernel->source.iterator_count++] =
-			bpf_link__fd(programs->links.sample_files);
+	kernel->source.iterator[0] = bpf_link__fd(programs->links.sample_tasks);
+	kernel->source.iterator[1] = bpf_link__fd(programs->links.sample_files);
 	for (int i = 0; directory && i < all->prog_cnt && !result; i++) {
 		const struct bpf_prog_skeleton *program =
 			(void *)((char *)all->progs + i * all->prog_skel_sz);
@@ -322,6 +316,9 @@ static int kernel_load(struct kernel *kernel, const struct kernel_options *optio
 		return result;
 	kernel->source.control = map_shared(programs->maps.control);
 	kernel->source.losses = map_shared(programs->maps.losses);
+	kernel->source.device_majors = (uint32_t *)programs->bss->device_majors;
+	kernel->source.devices = options->devices;
+	kernel->source.devices_fd = open("/proc/devices", O_RDONLY | O_CLOEXEC);
 	if (!kernel->source.control || !kernel->source.losses)
 		return -ENOMEM;
 	return ring_map(&kernel->source.ring, bpf_map__fd(programs->maps.ring),
@@ -380,7 +377,7 @@ static void log_load_failure(int error)
 
 int kernel_open(struct kernel *kernel, const struct kernel_options *options)
 {
-	*kernel = (struct kernel){.lock = -1};
+	*kernel = (struct kernel){.lock = -1, .source.devices_fd = -1};
 	if (!log_is_wanted(LOG_LEVEL_DEBUG))
 		libbpf_set_print(NULL); /* it tells what the verifier says */
 	int result = options->pin_dir ? pins_lock(options->pin_dir, &kernel->lock) : 0;
@@ -407,6 +404,8 @@ void kernel_close(struct kernel *kernel)
 {
 	ring_unmap(&kernel->source.ring);
 	tracer_bpf__destroy(kernel->programs); /* what is pinned goes on */
+	if (kernel->source.devices_fd >= 0)
+		close(kernel->source.devices_fd);
 	if (kernel->lock >= 0)
 		close(kernel->lock);
 }

@@ -14,7 +14,6 @@
 
 #include "bpf/record.h"
 #include "probe/forward/forward.h"
-#include "probe/device.h"
 
 #define KERNEL_IGNORE_MAX 256
 

@@ -21,7 +21,7 @@
 /* The ring wakes nobody: it is looked at this often. At 16 MiB it holds over 20,000
  * processes, many times what a host starts in that time. */
 #define READ_PERIOD_NS 200000000LL
-#define SLOW_PERIOD_NS 10000000000ULL /* between looks at what changes seldom: open devices */
+#define SLOW_PERIOD_NS 10000000000ULL /* between looks at what changes seldom: devices */
 #define PASS_SHARE 350 /* of a processor: below 0.3 % */
 #define FAREWELL_NS 2000000000ULL
 #define BATCH_BYTES (256 * 1024)  /* of events, before they are written */
@@ -135,13 +135,23 @@ static void losses_send(struct forward *forward)
 	forward->text_wanted = true;
 }
 
+/* A driver may be loaded, or go, at any time. True: there are devices to look for. */
+static bool devices_refresh(const struct forward_source *source)
+{
+	struct device_majors now = source->devices;
+
+	device_majors_find(&now, source->devices_fd);
+	memcpy(source->device_majors, now.major, sizeof(now.major));
+	return now.major[0] != 0;
+}
+
 static void pass_begin(struct forward *forward, uint64_t now_boot_ns)
 {
 	bool is_slow = forward->text_wanted || now_boot_ns >= forward->next_slow_boot_ns;
 
 	forward->is_passing = true;
 	forward->pass_iterator = 0;
-	forward->pass_iterator_count = is_slow ? forward->source->iterator_count : 1;
+	forward->pass_iterator_count = is_slow && devices_refresh(forward->source) ? 2 : 1;
 	forward->pass = (struct wire_message){
 		.type = WIRE_PASS,
 		.pass = {

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "bpf/record.h"
+#include "probe/forward/device.h"
 #include "probe/forward/ring.h"
 #include "probe/forward/stream.h"
 
@@ -19,8 +20,10 @@ struct forward_source {
 	struct ring ring;
 	struct control *control;  /* shared with the kernel's side, as are the losses */
 	struct loss_slot *losses;
-	int iterator[2]; /* links to make iterators of: processes, and what changes slowly */
-	int iterator_count;
+	int iterator[2]; /* links to make iterators of: processes, and devices that they hold */
+	uint32_t *device_majors;      /* shared too: which devices those are */
+	struct device_majors devices; /* of these, those that were asked for by number */
+	int devices_fd;               /* /proc/devices, for the others */
 };
 
 struct forward {

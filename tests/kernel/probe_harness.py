@@ -51,16 +51,16 @@ def as_bytes(text):
 
 
 class Probe:
-    """One tracer-probe process."""
+    """One tracer-probe process; `within`: a command that executes it."""
 
-    def __init__(self, build, *options, directory=None, wait=True):
+    def __init__(self, build, *options, directory=None, wait=True, within=()):
         self.build = pathlib.Path(build)
         self.directory = pathlib.Path(directory or tempfile.mkdtemp(prefix="tracer-probe-"))
         self.log_path = self.directory / f"probe-{time.monotonic_ns()}.log"
         ready_read, ready_write = os.pipe()
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(
-                [self.build / "probe/tracer-probe", "--ready-fd", str(ready_write),
+                [*within, self.build / "probe/tracer-probe", "--ready-fd", str(ready_write),
                  *map(str, options)], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 pass_fds=[ready_write], env=CONFINED)
         os.close(ready_write)
@@ -120,8 +120,9 @@ def read_messages(build, path):
 class Recording:
     """A probe that records what happens inside a `with` block; then `messages` has it."""
 
-    def __init__(self, build, *options):
+    def __init__(self, build, *options, within=()):
         self.build = build
+        self.within = within
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="tracer-probe-"))
         self.path = self.directory / "recording"
         self.options = options
@@ -129,7 +130,7 @@ class Recording:
 
     def __enter__(self):
         self.probe = Probe(self.build, "--record", self.path, *self.options,
-                           directory=self.directory)
+                           directory=self.directory, within=self.within)
         return self
 
     def __exit__(self, kind, value, traceback):

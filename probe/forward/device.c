@@ -1,8 +1,9 @@
 /* See device.h. */
-#include "probe/device.h"
+#include "probe/forward/device.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 bool device_majors_add(struct device_majors *majors, uint32_t major)
 {
@@ -23,16 +24,17 @@ static bool is_gpu_driver(const char *name)
 	       strcmp(name, "kfd") == 0 || strcmp(name, "accel") == 0;
 }
 
-void device_majors_find(struct device_majors *majors)
+void device_majors_find(struct device_majors *majors, int fd)
 {
-	FILE *file = fopen("/proc/devices", "re");
-	char line[128], name[64];
+	char text[16384], name[64], *line, *rest = text;
+	size_t size = 0;
+	ssize_t more;
 	unsigned major;
 
-	while (file && fgets(line, sizeof(line), file) && strncmp(line, "Block", 5) != 0) {
+	while ((more = pread(fd, text + size, sizeof(text) - 1 - size, (off_t)size)) > 0)
+		size += (size_t)more;
+	text[size] = '\0';
+	while ((line = strsep(&rest, "\n")) && strncmp(line, "Block", 5) != 0)
 		if (sscanf(line, "%u %63s", &major, name) == 2 && is_gpu_driver(name))
 			device_majors_add(majors, major);
-	}
-	if (file)
-		fclose(file);
 }

@@ -1,6 +1,6 @@
 /* Which character devices are GPUs: by the names of their drivers. */
-#ifndef TRACER_PROBE_DEVICE_H
-#define TRACER_PROBE_DEVICE_H
+#ifndef TRACER_FORWARD_DEVICE_H
+#define TRACER_FORWARD_DEVICE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,7 +15,8 @@ struct device_majors {
 /* False: the set is full. */
 bool device_majors_add(struct device_majors *majors, uint32_t major);
 
-/* Add those of the GPU drivers that are loaded now: /proc/devices. */
-void device_majors_find(struct device_majors *majors);
+/* Add those of the GPU drivers that are loaded now: `fd` is of /proc/devices, which tells anew each
+ * time that it is read from its beginning. */
+void device_majors_find(struct device_majors *majors, int fd);
 
 #endif
