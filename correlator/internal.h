@@ -79,6 +79,7 @@ struct model {
 	struct cgroup *cgroups;
 	struct container *containers;
 	uint64_t next_sweep_boot_ns; /* of both */
+	uint64_t next_renewal_boot_ns; /* of the rows of cgroups */
 	struct run *runs;             /* list */
 	struct run *runs_by_boundary; /* hash */
 	struct run *system;

@@ -14,6 +14,8 @@
 #include "correlator/container.h"
 
 #define SWEEP_PERIOD_NS (60 * 1000000000ULL)
+/* Retention takes the paths that were written longest ago: those in use are written anew. */
+#define RENEWAL_PERIOD_NS (3600 * 1000000000ULL)
 /* One that is started again within that time is the same; later, its row begins anew. */
 #define CONTAINER_GRACE_NS (3600 * 1000000000ULL)
 
@@ -82,7 +84,8 @@ struct cgroup *cgroup_add(struct model *model, uint64_t cgroup_id, const char *p
 	return cgroup;
 }
 
-/* Of one that was let go, or that was told to the correlator before this one. */
+/* Of one that was let go, or that was told to the correlator before this one. It is written anew,
+ * as the latest that was asked for. */
 static struct cgroup *cgroup_load(struct model *model, uint64_t cgroup_id)
 {
 	const struct store_parameter row[] = {
@@ -98,8 +101,6 @@ static struct cgroup *cgroup_load(struct model *model, uint64_t cgroup_id)
 		cgroup = cgroup_add(model, cgroup_id, path.data, path.size);
 	}
 	store_result_free(result);
-	if (cgroup)
-		cgroup->dirty = false;
 	return cgroup;
 }
 
@@ -206,6 +207,15 @@ static bool container_is_over(const struct model *model, const struct container 
 	return !container->used && model->now_boot_ns > last_boot_ns + CONTAINER_GRACE_NS;
 }
 
+static void renew_cgroups(struct model *model)
+{
+	if (model->now_boot_ns < model->next_renewal_boot_ns)
+		return;
+	model->next_renewal_boot_ns = model->now_boot_ns + RENEWAL_PERIOD_NS;
+	for (struct cgroup *cgroup = model->cgroups; cgroup; cgroup = cgroup->hh.next)
+		cgroup->dirty = true;
+}
+
 void places_sweep(struct model *model)
 {
 	struct container *container, *next_container;
@@ -218,6 +228,7 @@ void places_sweep(struct model *model)
 	HASH_ITER (hh, model->cgroups, cgroup, next_cgroup)
 		if (!cgroup->used)
 			cgroup_free(model, cgroup);
+	renew_cgroups(model);
 	HASH_ITER (hh, model->containers, container, next_container)
 		if (container_is_over(model, container)) {
 			checkpoint_drop(model, container->id);
@@ -231,7 +242,7 @@ void places_forget_cgroups(struct model *model)
 
 	HASH_ITER (hh, model->cgroups, cgroup, next)
 		cgroup_free(model, cgroup);
-	model->next_sweep_boot_ns = 0;
+	model->next_sweep_boot_ns = model->next_renewal_boot_ns = 0;
 }
 
 void places_free(struct model *model)

@@ -133,6 +133,28 @@ START_TEST(expiry_is_bounded_and_gives_space_back)
 }
 END_TEST
 
+/* Of the latest 20,000 the path may still be asked for: whoever asks writes the row anew. */
+START_TEST(expiry_takes_cgroups_that_nobody_asked_for)
+{
+	struct store *store = open_writer();
+	struct row_cgroup row = fill_cgroup(0, "/job");
+
+	for (row.id = 1; row.id <= 32000; row.id++)
+		ck_assert_int_eq(store_put_cgroup(store, &row), 0);
+	row.id = 7;
+	ck_assert_int_eq(store_put_cgroup(store, &row), 0);
+	commit(store, 1);
+	ck_assert_int_eq(expire(store, NEW_UNIX_NS, 10), 0);
+	ck_assert_int_eq(read_integer("SELECT count(*) FROM cgroups"), 22000); /* bounded */
+	ck_assert_int_eq(expire(store, NEW_UNIX_NS, 10), 0);
+	ck_assert_int_eq(expire(store, NEW_UNIX_NS, 10), 0);
+	ck_assert_int_eq(read_integer("SELECT count(*) FROM cgroups"), 20000);
+	ck_assert_int_eq(read_integer("SELECT count(*) FROM cgroups WHERE id = 7"), 1);
+	ck_assert_int_eq(read_integer("SELECT min(id) FROM cgroups WHERE id <> 7"), 12002);
+	store_close(store);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -141,6 +163,7 @@ int main(void)
 		{.test = expiry_keeps_samples_of_the_host_that_were_not_sent},
 		{.test = expiry_keeps_runs_that_live},
 		{.test = expiry_is_bounded_and_gives_space_back},
+		{.test = expiry_takes_cgroups_that_nobody_asked_for},
 		{0},
 	};
 

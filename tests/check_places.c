@@ -75,12 +75,43 @@ START_TEST(a_container_that_lives_is_kept)
 }
 END_TEST
 
+/* Retention takes the rows that were written longest ago. */
+START_TEST(the_path_of_a_cgroup_in_use_is_written_anew)
+{
+	static const char revision[] = "SELECT max(rev) FROM cgroups";
+	char before[16];
+
+	cgroup(600, "/docker/" HEX64);
+	live_and_die(10);
+	wait_committed(3); /* it is let go */
+	snprintf(before, sizeof(before), "%s", rows(revision));
+	wait_committed(3);
+	ck_assert_str_eq(rows(revision), before);
+	spawn(1, 20, "containerd-shim-runc-v2");
+	fork_process(20, 21);
+	exec_in(21, (struct where){.cgroup_id = 600}, "nginx"); /* asked for */
+	ck_assert_str_ne(rows(revision), before);
+	snprintf(before, sizeof(before), "%s", rows(revision));
+	for (int hour = 0; hour < 2; hour++) {
+		now += (HOUR_MS + 1000) * MS;
+		sample(1, 0, NULL, cpu(0));
+		sample(2, 1, NULL, cpu(0));
+		sample(20, 1, NULL, cpu(0));
+		sample(21, 20, NULL, cpu(0));
+		pass(now);
+		commit();
+	}
+	ck_assert_str_ne(rows(revision), before);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
 		{.test = nothing_of_what_is_over_is_kept_in_memory},
 		{.test = a_cgroup_that_was_let_go_is_known_when_somebody_comes},
 		{.test = a_container_that_lives_is_kept},
+		{.test = the_path_of_a_cgroup_in_use_is_written_anew},
 		{0},
 	};
 

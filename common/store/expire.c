@@ -12,7 +12,7 @@ static const char *const steps_find[] = {"expire_find_runs", "expire_find_tools"
 static const char *const steps_before[] = {"expire_samples", "expire_processes", "expire_incidents",
 					   "expire_tools", "expire_tasks"};
 static const char *const steps_after[] = {"expire_containers", "expire_losses", "expire_host_samples",
-					  "expire_images"};
+					  "expire_images", "expire_cgroups"};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
