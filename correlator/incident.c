@@ -211,14 +211,26 @@ static bool has_failed(const struct image *image)
 }
 
 /* What rather explains that a task failed: many programs exit with a code on purpose
- * (test, grep), fewer are killed. */
+ * (test, grep), or by SIGPIPE after the reader that failed; fewer are killed. */
+enum { SEVERITY_EXIT = 1, SEVERITY_COMMAND, SEVERITY_SIGNAL, SEVERITY_OOM };
+
 static int severity_of(const struct image *image)
 {
 	if (image->oom_killed)
-		return 4;
+		return SEVERITY_OOM;
 	if (image->wait_status & 0x7f)
-		return (image->wait_status & 0x7f) == SIGPIPE ? 2 : 3;
-	return is_failed_command(image) ? 2 : 1;
+		return (image->wait_status & 0x7f) == SIGPIPE ? SEVERITY_EXIT : SEVERITY_SIGNAL;
+	return is_failed_command(image) ? SEVERITY_COMMAND : SEVERITY_EXIT;
+}
+
+/* The kind of incident that a process has of its own, whatever becomes of its task; NULL: none. */
+static const char *kind_of_its_own(int severity)
+{
+	switch (severity) {
+	case SEVERITY_OOM: return "oom-kill";
+	case SEVERITY_COMMAND: return "failed-command";
+	default: return NULL;
+	}
 }
 
 void failure_init(struct failure *failure)
@@ -292,7 +304,6 @@ void incident_note_failure(struct model *model, struct image *image)
 	struct failure failure;
 	struct row_incident row;
 	char what[SENTENCE_MAX], why[SENTENCE_MAX];
-	const char *kind = NULL;
 
 	if (!has_failed(image))
 		return;
@@ -301,14 +312,10 @@ void incident_note_failure(struct model *model, struct image *image)
 	explain(model, image, sent, why, sizeof(why));
 	failure_init(&failure);
 	failure_set(&failure, image, sent, what, why);
-	if (image->oom_killed)
-		kind = "oom-kill";
-	else if (tell_failed_command(model, task, image))
-		kind = "failed-command";
-	if (kind) {
+	if (image->oom_killed || tell_failed_command(model, task, image)) {
 		row = failure_row(&failure, task);
-		row.id = incident_id(image->id, kind);
-		row.kind = kind;
+		row.kind = kind_of_its_own(failure.severity);
+		row.id = incident_id(image->id, row.kind);
 		row.boot_ns = (int64_t)image->end_boot_ns;
 		incident_add(model, &row, what, why);
 	}
@@ -317,10 +324,12 @@ void incident_note_failure(struct model *model, struct image *image)
 	failure_deinit(&failure);
 }
 
+/* Where the process has an incident of its own, the task's takes its place: it tells both. */
 void incident_note_task(struct model *model, struct task *task)
 {
 	const struct failure *failure = &task->failure;
 	const char *status = outcome_status(&task->outcome, &task->tally);
+	const char *kind = kind_of_its_own(failure->severity);
 	bool killed = strcmp(status, "killed") == 0;
 	struct row_incident row = failure_row(failure, task);
 	char text[SENTENCE_MAX * 2];
@@ -332,8 +341,8 @@ void incident_note_task(struct model *model, struct task *task)
 	task_set_name(task);
 	snprintf(text, sizeof(text), "task %s %s: %s", task->name ? task->name : "",
 		 killed ? "was killed" : "failed", failure->what);
-	row.id = incident_id(task->id, "task");
-	row.kind = killed ? "signal" : "exit-code";
+	row.id = kind ? incident_id(failure->process_id, kind) : incident_id(task->id, "task");
+	row.kind = kind ? kind : killed ? "signal" : "exit-code";
 	row.boot_ns = (int64_t)task->outcome.end_boot_ns;
 	incident_add(model, &row, text, failure->why ? failure->why : "");
 }

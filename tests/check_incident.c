@@ -13,20 +13,50 @@ START_TEST(an_incident_names_the_first_cause)
 }
 END_TEST
 
-START_TEST(an_incident_tells_of_the_oom_killer)
+static void kill_for_memory(unsigned pid, struct counters counters)
 {
-	struct event_exit *exit;
+	struct event_exit *exit = &begin_event(EVENT_EXIT)->exit;
 
-	spawn(2, 10, "bwa mem x");
-	exit = &begin_event(EVENT_EXIT)->exit;
 	exit->boot_ns = now;
-	exit->image = key(10);
-	exit->counters = cpu(5 * MS);
+	exit->image = key(pid);
+	exit->counters = counters;
 	exit->wait_status = 9;
 	exit->flags = RECORD_EXIT_OOM;
 	apply();
+}
+
+static const char oom_incidents[] = "SELECT i.kind, i.sentence, p.pid FROM incidents i JOIN processes p "
+				    "ON p.id = i.process_id";
+#define OOM_KILLED "bwa mem (pid 12) was killed by the kernel's OOM killer after 0.0 s 12\n"
+
+START_TEST(an_incident_tells_of_the_oom_killer)
+{
+	spawn(2, 10, "bwa mem x");
+	kill_for_memory(10, cpu(5 * MS));
 	ck_assert_str_eq(rows("SELECT signal, oom_killed FROM processes WHERE pid = 10"), "9 1\n");
-	ck_assert_str_eq(rows("SELECT kind FROM incidents ORDER BY kind"), "oom-kill\nsignal\n");
+	ck_assert_str_eq(rows(oom_incidents), "oom-kill task bwa mem was killed: bwa mem (pid 10) was killed by "
+					      "the kernel's OOM killer after 0.0 s 10\n");
+}
+END_TEST
+
+/* At once, and once: when the task has failed too, the same incident says so. */
+START_TEST(an_oom_kill_and_the_task_that_failed_by_it_are_one_incident)
+{
+	begin_step();
+	kill_for_memory(12, cpu(5 * MS));
+	ck_assert_str_eq(rows(oom_incidents), "oom-kill " OOM_KILLED);
+	restart();
+	exit_process(11, 137 << 8);
+	ck_assert_str_eq(rows(oom_incidents), "oom-kill task bwa mem failed: " OOM_KILLED);
+}
+END_TEST
+
+START_TEST(an_oom_kill_that_the_task_outlives_is_told)
+{
+	begin_step();
+	kill_for_memory(12, cpu(5 * MS));
+	exit_process(11, 0);
+	ck_assert_str_eq(rows(oom_incidents), "oom-kill " OOM_KILLED);
 }
 END_TEST
 
@@ -45,19 +75,12 @@ static const struct {
 
 START_TEST(an_oom_kill_names_its_cgroup_and_limit)
 {
-	struct event_exit *e;
-
 	cgroup(300, "/job");
 	fork_process(2, 10);
 	exec_in(10, (struct where){.cgroup_id = 300}, "bwa mem x");
-	e = &begin_event(EVENT_EXIT)->exit;
-	e->boot_ns = now;
-	e->image = key(10);
-	e->counters = out_of_memory[_i].peak ? in_cgroup(out_of_memory[_i].limit, out_of_memory[_i].peak, 0)
-					     : cpu(5 * MS);
-	e->wait_status = 9;
-	e->flags = RECORD_EXIT_OOM;
-	apply();
+	kill_for_memory(10, out_of_memory[_i].peak
+				    ? in_cgroup(out_of_memory[_i].limit, out_of_memory[_i].peak, 0)
+				    : cpu(5 * MS));
 	ck_assert_str_eq(rows("SELECT cause FROM incidents WHERE kind = 'oom-kill'"), out_of_memory[_i].cause);
 }
 END_TEST
@@ -96,6 +119,31 @@ START_TEST(a_task_that_shows_itself_late_is_told_too)
 }
 END_TEST
 
+/* The writer of a pipe dies of its reader's failure. */
+START_TEST(a_pipe_that_broke_explains_nothing)
+{
+	begin_step();
+	spawn(11, 14, "samtools sort");
+	exit_process(14, 1 << 8);
+	exit_process(12, 13);
+	exit_process(11, 1 << 8);
+	ck_assert_str_eq(rows("SELECT p.pid FROM incidents i JOIN processes p ON p.id = i.process_id"), "14\n");
+}
+END_TEST
+
+START_TEST(a_command_that_fails_its_task_is_told_once)
+{
+	begin_step();
+	fork_process(11, 20);
+	exit_process(20, 127 << 8);
+	exit_process(12, 0);
+	exit_process(11, 127 << 8);
+	ck_assert_str_eq(rows("SELECT kind, sentence, cause FROM incidents"),
+			 "failed-command task bwa mem failed: bash -c (pid 20) could not execute a command (code "
+			 "127) there is no such command\n");
+}
+END_TEST
+
 START_TEST(a_command_that_could_not_be_executed)
 {
 	begin_step();
@@ -120,10 +168,14 @@ int main(void)
 	const struct suite_test tests[] = {
 		{.test = an_incident_names_the_first_cause},
 		{.test = an_incident_tells_of_the_oom_killer},
+		{.test = an_oom_kill_and_the_task_that_failed_by_it_are_one_incident},
+		{.test = an_oom_kill_that_the_task_outlives_is_told},
 		{.test = an_oom_kill_names_its_cgroup_and_limit,
 		 .count = sizeof(out_of_memory) / sizeof(out_of_memory[0])},
 		{.test = the_gravest_failure_explains_a_task},
 		{.test = a_task_that_shows_itself_late_is_told_too},
+		{.test = a_pipe_that_broke_explains_nothing},
+		{.test = a_command_that_fails_its_task_is_told_once},
 		{.test = a_command_that_could_not_be_executed},
 		{0},
 	};

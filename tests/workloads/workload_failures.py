@@ -104,7 +104,7 @@ class OutOfMemory(Case):
     killed = r"hungry \(pid \d+\) was killed by the kernel's OOM killer after \d+\.\d s"
     why = (rf"its cgroup /{group} reached its memory limit of {MEMORY_LIMIT_MIB}\.0 MiB "
            r"\(at most 6[34]\.\d MiB used\)")
-    incidents = [("oom-kill", killed, why), ("signal", f"task hungry was killed: {killed}", why),
+    incidents = [("oom-kill", f"task hungry was killed: {killed}", why),
                  script_failed("hungry.sh", 137, shell_says(signal.SIGKILL))]
 
     def start(self):
