@@ -104,6 +104,13 @@ struct cgroup {
 	UT_hash_handle hh;
 };
 
+/* The command that cancelled a batch job. */
+struct cancel {
+	uint64_t boot_ns;    /* 0: none was seen; a restart forgets it */
+	const char *program; /* static text */
+	uint32_t pid, uid;
+};
+
 /* What the spine of a run is: place.h. */
 #define RUN_SPINE_MAX 64
 
@@ -125,6 +132,7 @@ struct run {
 	struct tally tally;
 	struct allowance allowance;
 	struct outcome outcome;
+	struct cancel cancel;
 	int64_t task_count;
 	struct task *main;
 	struct task *tasks;        /* in memory */

@@ -195,7 +195,7 @@ static void explain(struct model *model, const struct image *image, const struct
 	text[0] = '\0';
 	if (image->oom_killed)
 		explain_oom(model, image, text, size);
-	else if (sent && sender_explain(sent, text, size))
+	else if (sent && sender_explain(sent, image->tool->group->task->run, text, size))
 		return;
 	else if (image->wait_status & 0x7f)
 		explain_fault(image, text, size);

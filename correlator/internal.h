@@ -257,6 +257,12 @@ void failure_merge(struct failure *into, struct failure *from);
 void incident_note_failure(struct model *model, struct image *image);
 void incident_note_task(struct model *model, struct task *task);
 
+/* ---- cancel.c: who asked a batch system to end a job */
+/* A process has executed another program. */
+void cancel_note(struct model *model, const struct process *process, uint64_t boot_ns);
+/* The command that can explain what happened to the run at `boot_ns`; NULL: none was seen. */
+const struct cancel *cancel_find(const struct run *run, uint64_t boot_ns);
+
 /* ---- persist.c */
 int64_t cgroup_row_id(const struct model *model, uint64_t cgroup_id);
 

@@ -237,6 +237,7 @@ static void apply_exec(struct model *model, const struct event_exec *exec)
 				     .pgid = (uint32_t)exec->pgid,
 				     .stdin_pipe = (uint32_t)exec->stdin_pipe,
 				     .stdout_pipe = (uint32_t)exec->stdout_pipe});
+	cancel_note(model, process, exec->boot_ns);
 	struct image *image = process->image;
 
 	if (!image)

@@ -181,7 +181,23 @@ static const char *kernel_reason(uint32_t signal)
 	}
 }
 
-bool sender_explain(const struct sent_signal *sent, char *text, size_t size)
+static void explain_batch(const struct sent_signal *sent, const struct run *run, char *text, size_t size)
+{
+	const struct cancel *cancel = cancel_find(run, sent->boot_ns);
+	char user[32];
+
+	if (!cancel) {
+		snprintf(text, size,
+			 "%s, the batch system's daemon, ended the job: its time limit or another limit "
+			 "was reached, or it was cancelled", sent->program);
+		return;
+	}
+	describe_user(cancel->uid, user, sizeof(user));
+	snprintf(text, size, "%s, the batch system's daemon, ended the job: %s (pid %" PRIu32 ", %s) cancelled it",
+		 sent->program, cancel->program, cancel->pid, user);
+}
+
+bool sender_explain(const struct sent_signal *sent, const struct run *run, char *text, size_t size)
 {
 	const char *program = sent->program[0] ? sent->program : "a process without a name";
 	const char *reason;
@@ -203,9 +219,7 @@ bool sender_explain(const struct sent_signal *sent, char *text, size_t size)
 		snprintf(text, size, "%s, which it ran beneath, ended it", program);
 		return true;
 	case SENDER_BATCH:
-		snprintf(text, size,
-			 "%s, the batch system's daemon, ended the job: its time limit or another limit "
-			 "was reached, or it was cancelled", program);
+		explain_batch(sent, run, text, size);
 		return true;
 	case SENDER_ORIGIN:
 		snprintf(text, size, "%s, which starts and stops runs, ended it", program);

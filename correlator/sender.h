@@ -15,6 +15,7 @@
 
 struct model;
 struct process;
+struct run;
 
 /* What the sender is to its target. */
 enum sender_kind {
@@ -55,8 +56,8 @@ const struct sent_signal *sender_find(const struct process *process, int64_t wai
 /* "slurmstepd (pid 7, user root)", "the terminal (^C)": fits after "SIGTERM from". */
 void sender_describe(const struct sent_signal *sent, char *text, size_t size);
 
-/* Why it was sent, as far as that is a fact; false: nothing to say. */
-bool sender_explain(const struct sent_signal *sent, char *text, size_t size);
+/* Why it was sent to a process of `run`, as far as that is a fact; false: nothing to say. */
+bool sender_explain(const struct sent_signal *sent, const struct run *run, char *text, size_t size);
 
 /* "SIGTERM", "signal 70" */
 void signal_name(int64_t signal, char *text, size_t size);

@@ -42,21 +42,69 @@ START_TEST(who_sent_a_fatal_signal)
 }
 END_TEST
 
-START_TEST(a_batch_daemon_is_told_from_a_user)
+static void begin_job(void)
 {
 	cgroup(300, "/slurm_host/uid_0/job_7/step_batch");
 	spawn(1, 19, "slurmd");
 	spawn(19, 20, "slurmstepd");
 	fork_process(20, 21);
 	exec_in(21, (struct where){.cgroup_id = 300}, "bash /var/spool/slurmd/job7/slurm_script");
+}
+
+static void end_job(void)
+{
 	send_signal(21, 20, 18, 0); /* SIGCONT comes first, and is not fatal */
 	send_signal(21, 20, 15, 0);
 	exit_process(21, 15);
+}
+
+#define JOB_ENDED "slurmstepd, the batch system's daemon, ended the job: "
+#define LIMIT_OR_CANCELLED JOB_ENDED "its time limit or another limit was reached, or it was cancelled"
+
+START_TEST(a_batch_daemon_is_told_from_a_user)
+{
+	begin_job();
+	end_job();
 	ck_assert_str_eq(rows("SELECT kind, cause, sender_program FROM incidents"),
-			 "signal slurmstepd, the batch system's daemon, ended the job: its time limit or "
-			 "another limit was reached, or it was cancelled slurmstepd\n");
+			 "signal " LIMIT_OR_CANCELLED " slurmstepd\n");
 }
 END_TEST
+
+#define CANCELLED JOB_ENDED "scancel (pid 30, user root) cancelled it"
+
+static const struct {
+	const char *command, *cause;
+	unsigned wait_ms, uid;
+} cancels[] = {
+	{"scancel 7", CANCELLED, 0, 0},
+	{"scancel --quiet 6 7.0 8", CANCELLED, 0, 0},
+	{"scancel --user=me 7_1", CANCELLED, 0, 0},
+	{"scancel 77", LIMIT_OR_CANCELLED, 0, 0},
+	{"scancel 6 8", LIMIT_OR_CANCELLED, 0, 0},
+	{"scancel -n 7", LIMIT_OR_CANCELLED, 0, 0}, /* a job of that name */
+	{"scancel --signal=USR1 7", LIMIT_OR_CANCELLED, 0, 0},
+	{"scancel -s USR1 7", LIMIT_OR_CANCELLED, 0, 0},
+	{"qdel 7", LIMIT_OR_CANCELLED, 0, 0}, /* another batch system's */
+	{"scancel 7", LIMIT_OR_CANCELLED, 61000, 0},
+	{"scancel 7", LIMIT_OR_CANCELLED, 0, 1000}, /* who may not: it is root's job */
+};
+
+/* By a command that was seen, names the job, and came shortly before. */
+START_TEST(a_cancelled_job_is_told_from_a_time_limit)
+{
+	char expected[256];
+
+	begin_job();
+	fork_process(2, 30);
+	exec_in(30, (struct where){.uid = cancels[_i].uid}, cancels[_i].command);
+	exit_process(30, 0);
+	now += cancels[_i].wait_ms * MS;
+	end_job();
+	snprintf(expected, sizeof(expected), "%s\n", cancels[_i].cause);
+	ck_assert_str_eq(rows("SELECT cause FROM incidents"), expected);
+}
+END_TEST
+
 
 /* Who handles a signal and then ends says so by its code, or at least ends soon. */
 START_TEST(a_handled_signal_is_told_too)
@@ -98,6 +146,8 @@ int main(void)
 	const struct suite_test tests[] = {
 		{.test = who_sent_a_fatal_signal, .count = sizeof(senders) / sizeof(senders[0])},
 		{.test = a_batch_daemon_is_told_from_a_user},
+		{.test = a_cancelled_job_is_told_from_a_time_limit,
+		 .count = sizeof(cancels) / sizeof(cancels[0])},
 		{.test = a_handled_signal_is_told_too},
 		{.test = an_earlier_signal_is_not_to_blame},
 		{.test = a_restart_remembers_who_sent_it},

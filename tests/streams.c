@@ -134,6 +134,7 @@ void exec_in(unsigned pid, struct where where, const char *command)
 	e->cgroup_id = where.cgroup_id ? where.cgroup_id : CGROUP_BASE;
 	e->pgid = where.pgid ? where.pgid : pid;
 	e->tty = where.tty;
+	e->uid = where.uid;
 	e->stdin_pipe = where.stdin_pipe;
 	e->stdout_pipe = where.stdout_pipe;
 	e->counters = cpu(2 * MS);

@@ -46,7 +46,7 @@ struct counters cpu(uint64_t ns);
 struct counters in_cgroup(uint64_t limit, uint64_t peak, uint64_t throttled_ns);
 
 struct where {
-	uint32_t stdin_pipe, stdout_pipe, pgid, tty;
+	uint32_t stdin_pipe, stdout_pipe, pgid, tty, uid;
 	uint64_t cgroup_id;
 	const char *cwd;
 };

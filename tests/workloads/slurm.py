@@ -129,16 +129,20 @@ def free_port():
         return listener.getsockname()[1]
 
 
-def run_job(bench, job_file, directory, state, timeout_s):
-    """A job under the daemons, until it has that state. Its number, and reports of batch runs."""
+def run_jobs(bench, states, directory, timeout_s):
+    """Jobs under the daemons, until each has its state, by its file. The reports of their runs."""
     slurm = Slurm(bench.work_directory("slurm", "root"))
     try:
         slurm.start()
         bench.daemons.start()
-        job = slurm.submit(bench, harness.HERE / job_file, directory)
-        slurm.wait_for_job(job, state, timeout_s)
+        jobs = [slurm.submit(bench, harness.HERE / job_file, directory) for job_file in states]
+        for job, state in zip(jobs, states.values()):
+            slurm.wait_for_job(job, state, timeout_s)
     finally:
         slurm.stop()
     bench.daemons.finish()
-    return job, [report for report in bench.daemons.reports(directory)
-                 if report["run"]["kind"] == "batch"]
+    reports = [report for report in bench.daemons.reports(directory)
+               if report["run"]["kind"] == "batch"]
+    if [report["run"]["run_key"] for report in reports] != [f"slurm:{job}" for job in jobs]:
+        raise Failure(f"not a batch run a job: {[report['run'] for report in reports]}")
+    return reports
