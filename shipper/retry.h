@@ -1,12 +1,15 @@
 /* How long to wait before the next attempt: growing and jittered, so that a fleet whose
- * lake was away does not come back all at once. */
+ * lake was away does not come back all at once.
+ *
+ * At most as long as a round is by default (send.interval): whoever fails asks about as often as
+ * whoever works, and what waited is under way within a minute of the lake's return. */
 #ifndef TRACER_SHIPPER_RETRY_H
 #define TRACER_SHIPPER_RETRY_H
 
 #include <stdint.h>
 
 #define RETRY_FIRST_MS 1000
-#define RETRY_MOST_MS (300 * 1000)
+#define RETRY_MOST_MS (60 * 1000)
 #define RETRY_AFTER_MOST_S 3600 /* of what a server asks for */
 
 struct retry {

@@ -269,6 +269,30 @@ START_TEST(waits_grow_to_a_bound)
 }
 END_TEST
 
+/* Hosts whose lake is away for an hour: each has tried again within a minute of its return, and
+ * they do not come all at once while it is away. */
+START_TEST(a_fleet_tries_on_through_an_outage)
+{
+	enum { HOSTS = 1000, OUTAGE_S = 3600, SETTLED_S = 600, MOST_A_SECOND = 60 };
+	static unsigned tries[OUTAGE_S];
+	struct retry retry;
+
+	memset(tries, 0, sizeof(tries));
+	for (int host = 0; host < HOSTS; host++) {
+		uint64_t now_ms = 0;
+
+		retry_init(&retry, (uint64_t)host * 7919);
+		while (now_ms < OUTAGE_S * 1000ULL) {
+			tries[now_ms / 1000]++;
+			now_ms += retry_failed(&retry, -1);
+		}
+		ck_assert_uint_le(now_ms, (OUTAGE_S + 60) * 1000ULL);
+	}
+	for (int second = SETTLED_S; second < OUTAGE_S; second++)
+		ck_assert_uint_le(tries[second], MOST_A_SECOND);
+}
+END_TEST
+
 START_TEST(waits_are_jittered_and_asked_for)
 {
 	struct retry one, two;
@@ -525,6 +549,7 @@ int main(void)
 		{.test = versions_never_fall},
 		{.test = wrong_cursor_is_refused},
 		{.test = waits_grow_to_a_bound},
+		{.test = a_fleet_tries_on_through_an_outage},
 		{.test = waits_are_jittered_and_asked_for},
 		{.test = good_settings_are_taken},
 		{.test = bad_settings_say_where_and_why},

@@ -88,7 +88,7 @@ def block_outage(results):
         ["the outage, in the host's time", f"{outage['outage_s']:,.0f} s, {processes:,} processes"],
         ["replayed into the store in", f"{outage['replay_s']:.0f} s"],
         ["waiting in the store", f"{rows:,} rows, {size(outage['store_bytes'])}"],
-        ["from the lake's return to the next attempt (growing waits, 5 min at most)",
+        ["from the lake's return to the next attempt (growing waits, jittered)",
          f"{caught['wait_s']:.0f} s"],
         ["from then until all had arrived", f"{caught['wall_s']:.0f} s: {number(rate)} rows/s,"
          f" {outage['outage_s'] / caught['wall_s']:.0f} times real time"],
