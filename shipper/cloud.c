@@ -206,8 +206,8 @@ static void token_came(const struct http_answer *answer, void *data)
 		provider_failed(cloud);
 		return;
 	}
-	snprintf(cloud->token_header, sizeof(cloud->token_header), "X-aws-ec2-metadata-token: %s",
-		 answer->body);
+	snprintf(cloud->token_header, sizeof(cloud->token_header), "X-aws-ec2-metadata-token: %.*s",
+		 TOKEN_BYTES_MAX, answer->body);
 	fact_ask(cloud);
 }
 
