@@ -17,6 +17,7 @@
 #define STALL_TIMEOUT_S 330L        /* the server's own limit of a query is 300 */
 #define BUFFER_BYTES_MAX (1 << 20)  /* of an answer that was not asked for yet: then we pause */
 #define TAIL_BYTES 64
+#define IGNORED_BYTES_MAX (1 << 20) /* answers of statements: a line for each node of a cluster */
 #define SERVER_BUFFER_BYTES (4 << 20) /* there, before it takes to its disk */
 
 struct lake_client {
@@ -124,6 +125,7 @@ static const struct {
 	{47, "lacks a column: see tracer lake check"},
 	{241, "has not the memory that the query needs: ask for less at once"},
 	{159, "took longer than it gives a query: ask for less at once"},
+	{396, "has more to answer than it gives at once: ask for less"},
 };
 
 static void exception_explain(const struct lake_answer *answer, long code, char *ret_text, size_t capacity)
@@ -402,20 +404,19 @@ int lake_client_run(struct lake_client *client, const char *sql, char *ret_text,
 {
 	struct lake_answer *answer;
 	const void *data;
-	size_t size, used = 0;
+	size_t size, used = 0, most = ret_text ? capacity : IGNORED_BYTES_MAX;
 	int more, error = lake_client_ask(client, sql, NULL, &answer);
 
 	if (error < 0)
 		return error;
 	while ((more = lake_answer_read(answer, &data, &size)) > 0) {
-		if (!ret_text)
-			continue;
-		if (used + size >= capacity) {
+		if (used + size >= most) {
 			snprintf(client->error, sizeof(client->error), "the lake answers with more than was asked");
 			more = -EIO;
 			break;
 		}
-		memcpy(ret_text + used, data, size);
+		if (ret_text)
+			memcpy(ret_text + used, data, size);
 		used += size;
 	}
 	if (ret_text)

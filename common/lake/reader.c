@@ -26,6 +26,7 @@ struct lake_result {
 	struct lake_store *lake;
 	struct lake_answer *answer;
 	struct rowbinary *rows;
+	int64_t row_count, byte_count; /* that came until now */
 };
 
 static struct lake_store *lake_of(struct store *store)
@@ -51,6 +52,14 @@ static int fail_format(struct lake_store *lake, int error)
 		 error == -ENOTSUP ? "the lake answers with a type that this release does not know" :
 				     "the lake's answer is damaged, or ends in the middle");
 	return error;
+}
+
+static int fail_size(struct lake_store *lake)
+{
+	snprintf(lake->base.error, sizeof(lake->base.error),
+		 "the lake's answer is larger than %d rows or %lld MiB: ask for less at once",
+		 LAKE_ANSWER_ROWS_MAX, LAKE_ANSWER_BYTES_MAX >> 20);
+	return -EFBIG;
 }
 
 static void lake_close(struct store *store)
@@ -94,6 +103,8 @@ static int result_feed(struct lake_result *result)
 
 	if (more < 0)
 		return fail(result->lake, more);
+	if (more > 0 && (result->byte_count += (int64_t)size) > LAKE_ANSWER_BYTES_MAX)
+		return fail_size(result->lake);
 	if (more > 0 && rowbinary_feed(result->rows, data, size) < 0)
 		return fail_format(result->lake, -ENOMEM);
 	return more;
@@ -115,6 +126,8 @@ static int result_next(struct store_result *base)
 		return more;
 	if (found == 0 && rowbinary_pending(result->rows) > 0)
 		return fail_format(result->lake, -EPROTO);
+	if (found > 0 && ++result->row_count > LAKE_ANSWER_ROWS_MAX)
+		return fail_size(result->lake);
 	return found;
 }
 

@@ -458,6 +458,29 @@ def test_damaged_rows(lake):
         says(runs_at(lake, other.url), "ended in the middle")
 
 
+def without_end(head, piece):
+    """An answer that begins so and goes on for ever."""
+    yield b"HTTP/1.1 200 OK\r\nX-ClickHouse-Summary: {}\r\n\r\n" + head
+    while True:
+        yield piece
+
+
+def test_answers_without_end(lake):
+    """Of rows that cost next to nothing, of large ones, and to a statement that has none."""
+    head = b"\x02" + short("name") + short("row_count") + short("String") + short("Int64")
+    for text, count, words in (("runs", 10000, "1000000 rows"), ("x" * (1 << 20), 1, "512 MiB")):
+        size = len(text).to_bytes(1, "little") if len(text) < 128 else b"\x80\x80\x40"
+        row = size + text.encode() + bytes(8)
+        with Answers(after_version(without_end(head, row * count))) as other:
+            result = subprocess.run(
+                ["bash", "-c", '"$0" "$1" <<<status | tail -c 200', BUILD / "tests/lake/run_queries", other.url],
+                capture_output=True, text=True, timeout=300, check=False)
+        says(result.stdout, "failed: the lake's answer is larger", words, "ask for less")
+    no_schema = iter([http_answer("200 OK", b"", *CLICKHOUSE)])
+    with Answers(lambda head: next(no_schema, None) or without_end(b"", b"x" * 65536)) as other:
+        says(tracer(None, "lake", "init", code=1, url=other.url), "more than was asked")
+
+
 class HostileLake(Answers):
     """Asks the real one which columns a query has, and answers with rows of its own."""
 

@@ -4,6 +4,7 @@ The lake is a real ClickHouse (tests/lake/lake.py), the stores are made by the r
 correlator from recordings (tests/golden), a sink behind TLS is nginx.
 """
 
+import contextlib
 import json
 import os
 import pathlib
@@ -216,6 +217,7 @@ class Proxy:
         self.port = self.listener.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
         self.counts = {}
+        self.clients = set()
         self.kept = []  # whole requests, to be sent again
         self.stopped = False
         self.acceptor = threading.Thread(target=self.accept, daemon=True)
@@ -241,9 +243,19 @@ class Proxy:
     def serve(self, client, mood):
         try:
             with client:
+                self.clients.add(client)
                 self.relay(client, mood)
         except OSError:
             pass
+        finally:
+            self.clients.discard(client)
+
+    def cut_off(self):
+        """From now on there is no way to the lake, nor by connections that are there."""
+        self.mood = lambda: "refuse"
+        for client in list(self.clients):
+            with contextlib.suppress(OSError):
+                client.shutdown(socket.SHUT_RDWR)
 
     def relay(self, client, mood):
         if mood == "refuse":
@@ -298,7 +310,7 @@ class Proxy:
 
 class Answers:
     """Not a lake: whatever stands where one is looked for. `answer` is bytes, or a function of
-    the request's head."""
+    the request's head that gives bytes, or pieces of them without end."""
 
     def __init__(self, answer):
         self.answer = answer
@@ -348,6 +360,10 @@ class Answers:
             body += more
         self.requests.append((head.decode(), body))
         answer = self.answer(head.decode()) if callable(self.answer) else self.answer
+        if not isinstance(answer, bytes):
+            for piece in answer: # until whoever asked hangs up
+                client.sendall(piece)
+            return False
         client.sendall(answer)
         return b"Content-Length" in answer
 
