@@ -132,11 +132,30 @@ static void check_stream(struct status *status, struct store *store)
 			    lag_ns == INT64_MAX ? json_null() : json_integer(lag_ns));
 }
 
+/* What was dropped before the shipper had sent it is no fault of the ring's. */
+static void loss_tell(struct status *status, const char *kind, int64_t lost, int64_t last_unix_ns)
+{
+	bool recent = clock_ns(CLOCK_REALTIME) - last_unix_ns < LOSS_RECENT_NS;
+	bool unsent = strcmp(kind, "unsent") == 0;
+	char count[UNITS_SIZE], when[UNITS_SIZE];
+	struct finding *finding = findings_add(
+		&status->findings, recent ? FINDING_LIMITED : FINDING_OK, "losses",
+		unsent ? "%s processes and samples deleted for space, unsent (kind %s), the last at %s"
+		       : "%s records of kind %s, the last at %s",
+		units_count(count, lost, false), kind, units_time(when, last_unix_ns));
+
+	if (recent && unsent)
+		finding_mend(finding, "mend the way to the lake, see shipper; until then a larger store: "
+			     "tracer-correlator --store-max");
+	else if (recent)
+		finding_mend(finding, "a larger ring: tracer-probe --ring-size 64M; the runs "
+			     "concerned say incomplete");
+}
+
 static int check_losses(struct status *status, struct store *store)
 {
 	struct store_result *result;
 	json_t *array = json_array(), *item;
-	char count[UNITS_SIZE], when[UNITS_SIZE];
 	int more, error = store_query(store, "losses_by_kind", NULL, &result);
 	bool any = false;
 
@@ -147,15 +166,8 @@ static int check_losses(struct status *status, struct store *store)
 		const char *kind = store_result_get(result, "kind").data;
 		int64_t lost = store_result_get(result, "lost_count").integer;
 		int64_t last = store_result_get(result, "last_unix_ns").integer;
-		bool recent = clock_ns(CLOCK_REALTIME) - last < LOSS_RECENT_NS;
-		struct finding *finding = findings_add(
-			&status->findings, recent ? FINDING_LIMITED : FINDING_OK, "losses",
-			"%s records of kind %s, the last at %s", units_count(count, lost, false), kind,
-			units_time(when, last));
 
-		if (recent)
-			finding_mend(finding, "a larger ring: tracer-probe --ring-size 64M; the runs "
-				     "concerned say incomplete");
+		loss_tell(status, kind, lost, last);
 		item = json_pack("{s:I, s:I}", "lost_count", (json_int_t)lost, "last_unix_ns",
 				 (json_int_t)last);
 		json_set_string(item, "kind", kind);

@@ -6,6 +6,7 @@ usage: check_shipper.py BUILD [NAME...]
 Prints "ok - NAME", "not ok - NAME" or "skip - NAME: why".
 """
 
+import contextlib
 import ctypes
 import errno
 import hashlib
@@ -401,13 +402,13 @@ def test_exactly_once_whatever_is_killed(directory, lake):
 class Correlator:
     """The program, running, on a store that goes on where it was."""
 
-    def __init__(self, directory):
+    def __init__(self, directory, *options):
         self.store, self.socket = directory / "tracer.db", directory / "tracer.sock"
         ready, write = os.pipe()
         with open(directory / "correlator.log", "ab") as log:
             self.process = subprocess.Popen(
                 [CORRELATOR, "--socket", self.socket, "--store", self.store, "--retain", "0", "--host-period",
-                 "0", "--rules", directory / "no-rules", "--ready-fd", str(write)],
+                 "0", "--rules", directory / "no-rules", "--ready-fd", str(write), *options],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=[write], env=ENVIRONMENT)
         os.close(write)
         with os.fdopen(ready, "rb") as file:
@@ -451,6 +452,77 @@ def test_exactly_once_from_the_probe_on(directory, lake):
     rows = compare(lake, correlator.store)
     print(f"    {rows} rows of {most} events; correlator and shipper killed {kills} times; {proxy.counts}")
     assert rows > 6000, rows
+
+
+STORE_MAX_BYTES = 8 << 20
+
+
+def used_bytes(store):
+    """What a store holds, without the pages that are free."""
+    with contextlib.closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as db:
+        pages, free, size = (db.execute(f"PRAGMA {name}").fetchone()[0]
+                             for name in ("page_count", "freelist_count", "page_size"))
+    return (pages - free) * size
+
+
+def tell(correlator, story, begin, end):
+    """Events of a story to a correlator, until it has stored them."""
+    peer = Peer(correlator.socket)
+    wanted = peer.greet(story.hello())
+    peer.send(story.pass_over_living(begin))
+    peer.send(b"".join(data for offset, data in story.events[:end] if offset >= wanted))
+    peer.wait_acknowledged(story.events[end - 1][0] + 1)
+    peer.close()
+
+
+def unsent(*arguments):
+    """What `tracer status` says is lost to the lake: the number, and the line for people."""
+    result = subprocess.run([TRACER, "status", "--json", *arguments], capture_output=True, text=True, env=ENVIRONMENT,
+                            check=False)
+    found = json.loads(result.stdout)
+    counts = [loss["lost_count"] for loss in found["losses"] if loss["kind"] == "unsent"]
+    lines = [f"{item['text']} {item['mend']}" for item in found["findings"] if "unsent" in item["text"]]
+    return (counts[0], lines[0]) if counts else (0, "")
+
+
+def test_outage_of_days_ends_in_a_counted_cap(directory, lake):
+    """The shipper is cut off, the store grows to its bound: the oldest goes, what of that was not
+    sent is counted, here and, once there is a way again, in the lake, which has everything else."""
+    make_tables(lake, SCHEMA)
+    story = Story().commands(8000)
+    sent, most = len(story.events) // 8, len(story.events)
+    status = directory / "state"
+    correlator = Correlator(directory, "--shipper", status, "--store-max", str(STORE_MAX_BYTES))
+    try:
+        with Proxy(lake.http_port) as proxy, Shipper(
+                SHIPPER, directory, correlator.store, url=proxy.url, lake=settings_for(lake), send=QUICK) as shipper:
+            tell(correlator, story, 0, sent)
+            wait_until("what was before has arrived", lambda: shipper.status().get("shipped_rev", 0)
+                       == shipper.status().get("store_rev") and shipper.status()["sent_row_count"] > 1000, 30)
+            proxy.cut_off()
+            tell(correlator, story, sent, most)
+            before = {key[1] for key in store_rows(correlator.store, "processes")}
+            assert used_bytes(correlator.store) > STORE_MAX_BYTES, used_bytes(correlator.store)
+            wait_until("the bound is looked at", lambda: used_bytes(correlator.store) <= STORE_MAX_BYTES, 90)
+            wait_until("what is lost is counted", lambda: unsent("--store", correlator.store)[0])
+            lost, line = unsent("--store", correlator.store)
+            gone = before - {key[1] for key in store_rows(correlator.store, "processes")}
+            assert "deleted for space, unsent" in line and "--store-max" in line and "--ring-size" not in line, line
+            proxy.mood = lambda: "pass"
+            wait_until("the rest arrives", lambda: shipper.status()["shipped_rev"] == shipper.status()["store_rev"], 90)
+            shipper.stop()
+        arrived = {int(row) for row, in lake.rows("SELECT id FROM tracer.processes_rows FINAL")}
+        left = {key[1] for key in store_rows(correlator.store, "processes")}
+        never = before - arrived
+        print(f"    {len(before)} processes, {len(gone)} deleted for space, {len(never)} of them never sent")
+        assert 0 < len(never) < len(gone), "some that were deleted had been sent, some had not"
+        same("processes that the lake will never see, as counted", lost, len(never))
+        same("what is in the store and not in the lake", left - arrived, set())
+        same("what is neither counted nor in the lake", never - gone, set())
+        same("the count in the lake", lake.rows("SELECT kind, lost_count FROM tracer.losses_rows FINAL"),
+             [["unsent", str(lost)]])
+    finally:
+        correlator.kill()
 
 
 # ---- what is no lake ------------------------------------------------------------------------
@@ -1148,8 +1220,9 @@ def test_memory_is_flat(directory, lake):
         with Shipper(SHIPPER, directory, store, "--set", "send.interval=1s", url=proxy.url,
                      lake=settings_for(lake)) as shipper:
             time.sleep(3)
-            proxy.mood = lambda: "refuse"
+            proxy.cut_off()
             load.join()
+            wait_until("it has noticed", lambda: shipper.status().get("failing_since_unix_ns"))
             proxy.mood = lambda: "pass"
             wait_until("all has arrived", lambda: shipper.status()["shipped_rev"] >= load.count, 90)
             for line in pathlib.Path(f"/proc/{shipper.process.pid}/status").read_text().splitlines():
