@@ -164,6 +164,21 @@ def test_missing_column_and_settings_are_found(lake):
     says(tracer(lake, "lake", "check", user="default", code=1), "join_use_nulls", "results would be wrong")
 
 
+def test_clocks_that_differ_are_found(lake):
+    fresh(lake)
+
+    def an_hour_ahead(head):
+        sql = other.requests[-1][1].decode()
+        if "now64" in sql:
+            return http_answer("200 OK", b"%d\n" % (time.time_ns() + HOUR_NS), *CLICKHOUSE)
+        return http_answer("200 OK", lake.query(sql, user="analyst", database="tracer"), *CLICKHOUSE)
+
+    with Answers(an_hour_ahead) as other:
+        found = json.loads(tracer(lake, "lake", "check", "--json", code=1, url=other.url))["findings"]
+    same("findings", [item["topic"] for item in found if item["level"] != "ok"], ["clock"])
+    says(str(found), "differ by 3", "timedatectl")
+
+
 def test_printed_sql_is_what_init_does(lake):
     fresh(lake)
     wanted = columns(lake)
@@ -606,7 +621,7 @@ def test_tls(lake):
         subprocess.run(["openssl", "x509", "-in", old, "-signkey", old_key, "-days", "-1", "-out", old], check=True,
                        capture_output=True)
         with tls_in_front(lake, old, old_key) as url:
-            says(runs_at(lake, url, TRACER_LAKE_CA_FILE=str(old)), "has expired")
+            says(runs_at(lake, url, TRACER_LAKE_CA_FILE=str(old)), "has expired: renew it there")
         with tls_in_front(lake, good, key, client_ca=mine) as url:
             runs_at(lake, url, TRACER_LAKE_CA_FILE=str(good))
             tracer(lake, "runs", "--json", url=url, TRACER_LAKE_CA_FILE=str(good),

@@ -879,8 +879,8 @@ def test_tls_and_the_clock(directory, lake):
     store = stored(directory)
     authority = Authority(directory)
     trusted = settings_for(lake, **{"ca-file": str(directory / "authority.pem")})
-    for name, begin, end, words in (("old", "20200101000000Z", "20200201000000Z", "has expired"),
-                                    ("new", "20400101000000Z", "20400201000000Z", "not valid yet")):
+    for name, begin, end, words in (("old", "20200101000000Z", "20200201000000Z", "its certificate has expired: renew it there"),
+                                    ("new", "20400101000000Z", "20400201000000Z", "is this host's clock right")):
         with Nginx(directory, lake, authority.issue(name, "127.0.0.1", begin, end)) as server:
             told(directory, store, server.url, words, lake=trusted)
 
