@@ -207,9 +207,9 @@ static __always_inline bool signal_is_handled(struct task_struct *task, __u32 si
 }
 
 /* Programs may use some signals to talk to each other, often: these are told only where
- * they end the process. `info` may be a number instead of an address: 0 stands for
- * kill(2), 1 for the kernel. What the kernel sends, for a timer too, is no doing of the
- * process that happens to run then. */
+ * they end the process. `info` may be a number instead of an address, 0 or 1: then the kernel
+ * sends it, as for a limit of file size or a terminal, whatever sigaction(2) says of 0. What
+ * it sends, for a timer too, is no doing of the process that happens to run then. */
 SEC("tp_btf/signal_generate")
 int BPF_PROG(on_signal, int signal, struct kernel_siginfo *info, struct task_struct *task,
 	     int group, int result)
@@ -226,7 +226,7 @@ int BPF_PROG(on_signal, int signal, struct kernel_siginfo *info, struct task_str
 	struct record_signal *record = event_reserve(&event, RECORD_SIGNAL, sizeof(*record));
 	if (!record)
 		return 0;
-	record->code = !info ? SI_USER : (__u64)info == 1 ? SI_KERNEL : READ(info, si_code);
+	record->code = (__u64)info <= 1 ? SI_KERNEL : READ(info, si_code);
 	if (record->code == SI_USER || record->code == SI_QUEUE || record->code == SI_TKILL) {
 		image_read(&record->sender, sender);
 		record->sender_uid = sender->cred->uid.val;
