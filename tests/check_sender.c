@@ -120,6 +120,19 @@ START_TEST(a_handled_signal_is_told_too)
 }
 END_TEST
 
+/* However many come, few are kept: the latest of their numbers. */
+START_TEST(many_signals_before_the_last)
+{
+	begin_step();
+	for (int i = 0; i < 100; i++)
+		send_signal(12, 13, 1 + i % 7, 0);
+	send_signal(12, 13, 15, 0);
+	send_signal(12, 10, 15, 0);
+	end_step(15);
+	ck_assert_str_eq(rows("SELECT sender_program FROM incidents"), "snakemake\n");
+}
+END_TEST
+
 START_TEST(an_earlier_signal_is_not_to_blame)
 {
 	begin_step();
@@ -149,6 +162,7 @@ int main(void)
 		{.test = a_cancelled_job_is_told_from_a_time_limit,
 		 .count = sizeof(cancels) / sizeof(cancels[0])},
 		{.test = a_handled_signal_is_told_too},
+		{.test = many_signals_before_the_last},
 		{.test = an_earlier_signal_is_not_to_blame},
 		{.test = a_restart_remembers_who_sent_it},
 		{0},

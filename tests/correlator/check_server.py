@@ -229,6 +229,93 @@ def test_sigterm_commits(directory):
         check_integrity(correlator.store)
 
 
+DISKS, INTERFACES = ("sd", "vd", "nvme", "xvd"), ("eth", "en")
+
+
+def pressure():
+    """{column: what the kernel has counted}"""
+    found = {}
+    for kind in ("cpu", "memory", "io"):
+        with contextlib.suppress(OSError):
+            for line in pathlib.Path(f"/proc/pressure/{kind}").read_text().splitlines():
+                found[f"{kind}_{line.split()[0]}_ns"] = int(line.rsplit("=", 1)[1]) * 1000
+    found.pop("cpu_full_ns", None) # of a whole host that says nothing
+    return found
+
+
+def traffic():
+    """{column: what the kernel has counted}, of devices of these names: there may be others."""
+    found = {}
+    disks = [path.read_text().split() for path in pathlib.Path("/sys/block").glob("*/stat")
+             if path.parent.name.startswith(DISKS)]
+    interfaces = [line.split(":")[1].split() for line in open("/proc/1/net/dev")
+                  if line.strip().startswith(INTERFACES)]
+    for rows, columns in (
+            (disks, {"disk_read_count": (0, 1), "disk_read_bytes": (2, 512),
+                     "disk_write_count": (4, 1), "disk_write_bytes": (6, 512),
+                     "disk_busy_ns": (9, 10**6)}),
+            (interfaces, {"network_received_bytes": (0, 1), "network_sent_bytes": (8, 1)})):
+        if rows:
+            found |= {name: factor * sum(int(row[at]) for row in rows)
+                      for name, (at, factor) in columns.items()}
+    return found
+
+
+def processors():
+    """{column: what /proc/cpuinfo says}"""
+    lines = [line.split(":", 1) for line in open("/proc/cpuinfo") if ":" in line]
+    values = [(name.strip(), value.strip()) for name, value in lines]
+    sockets = [value for name, value in values if name == "physical id"]
+    cores = [value for name, value in values if name == "core id"]
+    return {"cpu_model": dict(reversed(values)).get("model name"),
+            "core_count": len(set(zip(sockets, cores))) or None}
+
+
+@contextlib.contextmanager
+def firmware(**texts):
+    """What /sys/class/dmi/id says in a block; nobody else sees it."""
+    need_root()
+    subprocess.run(["mount", "-t", "tmpfs", "none", "/sys/class"], check=True)
+    try:
+        folder = pathlib.Path("/sys/class/dmi/id")
+        folder.mkdir(parents=True)
+        for name, text in texts.items():
+            (folder / name).write_text(text + "\n")
+        yield
+    finally:
+        subprocess.run(["umount", "/sys/class"], check=True)
+
+
+def test_the_host_s_figures_are_the_kernel_s(directory):
+    """Each from its own file: between what that said before and what it says afterwards."""
+    story = Story().commands(3)
+    pressed, moved = pressure(), traffic()
+    with running(directory, "--host-period", "1") as correlator:
+        connect(correlator, story).wait_acknowledged(story.end)
+        wait_until("a sample", lambda: correlator.rows("SELECT 1 FROM host_samples"))
+        correlator.stop()
+    names = [*pressed, *moved]
+    values = correlator.rows(f"SELECT {', '.join(names)} FROM host_samples ORDER BY unix_ns")[0]
+    now = pressure()
+    for name, value in zip(names, values):
+        assert value is not None, f"{name} is unknown"
+        least, most = (pressed | moved)[name], now.get(name, value)
+        assert least <= value <= most, f"{name} is {value}, not from {least} to {most}"
+
+
+def test_what_the_host_is(directory):
+    story = Story().commands(3)
+    expected = processors() | {"vendor": "Some Cloud", "product": "m7i.xlarge",
+                               "asset_tag": "i-0123456789"}
+    with firmware(sys_vendor="Some Cloud", product_name="m7i.xlarge",
+                  board_asset_tag="i-0123456789", chassis_asset_tag="rack 7"), \
+            running(directory, "--host-period", "1") as correlator:
+        connect(correlator, story).wait_acknowledged(story.end)
+        correlator.stop()
+    same("facts", dict(zip(expected, correlator.rows(
+        f"SELECT {', '.join(expected)} FROM hosts")[0])), expected)
+
+
 def test_the_host_is_sampled_and_in_no_replay(directory):
     story = Story().commands(3)
     recording = directory / "stream.rec"

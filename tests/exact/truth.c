@@ -80,6 +80,7 @@ static void zombie_reap(pid_t pid)
 	if (wait4(pid, &status, 0, &usage) != pid)
 		err(1, "wait4 of %d", pid);
 	line_write("{\"reaped\": %d, \"reaper\": %d, \"wait_status\": %d, \"cpu_us\": %" PRIu64
+		   ", \"user_us\": %" PRIu64
 		   ", \"maxrss_kib\": %ld, \"minor_faults\": %ld, \"major_faults\": %ld, "
 		   "\"voluntary_switches\": %ld, \"involuntary_switches\": %ld, "
 		   "\"rchar_bytes\": %" PRIu64 ", \"wchar_bytes\": %" PRIu64
@@ -87,7 +88,8 @@ static void zombie_reap(pid_t pid)
 		   ", \"read_bytes\": %" PRIu64 ", \"write_bytes\": %" PRIu64
 		   ", \"cancelled_write_bytes\": %" PRIu64 "}\n",
 		   pid, getpid(), status, microseconds(&usage.ru_utime) + microseconds(&usage.ru_stime),
-		   usage.ru_maxrss, usage.ru_minflt, usage.ru_majflt, usage.ru_nvcsw, usage.ru_nivcsw,
+		   microseconds(&usage.ru_utime), usage.ru_maxrss, usage.ru_minflt, usage.ru_majflt,
+		   usage.ru_nvcsw, usage.ru_nivcsw,
 		   io.rchar, io.wchar, io.syscr, io.syscw, io.read_bytes, io.write_bytes,
 		   io.cancelled_write_bytes);
 }
