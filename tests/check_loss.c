@@ -31,10 +31,13 @@ START_TEST(losses_make_what_ran_there_incomplete)
 {
 	memset(losses, 0, sizeof(losses));
 	spawn(2, 10, "bwa mem x");
+	cgroup(300, "/elsewhere");
+	fork_process(2, 11);
+	exec_in(11, (struct where){.cgroup_id = 300}, "bwa mem y");
 	lose(3, RECORD_EXEC, CGROUP_BASE, 5);
 	lose(7, RECORD_FINAL, CGROUP_BASE, 3); /* the figures of the exit stand instead */
 	tell_losses();
-	ck_assert_str_eq(rows(LOST_OF_RUNS), "5\n");
+	ck_assert_str_eq(rows(LOST_OF_RUNS), "5\n0\n");
 	ck_assert_str_eq(rows(LOST), "exec 5\nfinal 3\n");
 }
 END_TEST
