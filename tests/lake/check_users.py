@@ -55,6 +55,9 @@ def test_analyst_keeps_the_settings_and_limits(lake):
                            ("prefer_column_name_to_alias", 0), ("cast_keep_nullable", 0)):
         refused(lake, FIXED, "SELECT 1", user="analyst", **{setting: value})
     refused(lake, "shouldn't be greater", "SELECT 1", user="analyst", max_execution_time=100000)
+    refused(lake, "shouldn't be greater", "SELECT 1", user="analyst", max_memory_usage=20 * 10**9)
+    for limit in ("max_memory_usage_for_user", "max_concurrent_queries_for_user"):
+        refused(lake, FIXED, "SELECT 1", user="analyst", **{limit: 10**11})
     same("a limit of one's own", lake.value("SELECT 1", user="analyst", max_execution_time=5), "1")
     same("an empty sum", lake.value("SELECT sum(number) FROM numbers(0)", user="analyst"), r"\N")
 

@@ -7,6 +7,7 @@ Prints "ok - NAME", "not ok - NAME" or "skip - NAME: why".
 """
 
 import contextlib
+import contextlib
 import ctypes
 import errno
 import hashlib
@@ -1234,15 +1235,25 @@ def test_memory_is_flat(directory, lake):
     assert peak < 16 * 1024, f"{peak} KiB"
 
 
+def opened(pid):
+    """(path, mode) of each file that a process has open."""
+    for path in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            flags = (path.parent.parent / "fdinfo" / path.name).read_text().split()[3]
+            yield os.readlink(path), int(flags, 8) & os.O_ACCMODE
+
+
 def test_what_it_has_given_up(directory, lake):
-    """Seen from outside: no capability, no new privileges, a filter, no file beyond its own."""
+    """Seen from outside: no capability, no new privileges, a filter, a store that is open for reading."""
     store = stored(directory)
     with Answers(http("503 Service Unavailable")) as answers:
         with Shipper(SHIPPER, directory, store, url=answers.url) as shipper:
             wait_until("a request", lambda: answers.requests)
             fields = dict(line.split(":\t", 1) for line in pathlib.Path(
                 f"/proc/{shipper.process.pid}/status").read_text().splitlines())
+            modes = {path: mode for path, mode in opened(shipper.process.pid) if path.startswith(str(store))}
             shipper.kill()
+    same("how the store is open", (str(store) in modes, set(modes.values())), (True, {os.O_RDONLY}))
     wanted = {0, 1 << 1} if os.geteuid() == 0 else {0}
     assert int(fields["CapEff"], 16) in wanted, fields["CapEff"]
     if os.geteuid() == 0:
