@@ -14,9 +14,9 @@ import sqlite3
 import subprocess
 import tempfile
 
-from testing import CONFINED, Skip, same, wait_until
+from testing import CONFINED, EMULATED, Skip, same, wait_until
 
-READY_TIMEOUT_S = 60
+READY_TIMEOUT_S = 180 if EMULATED else 60 # the probe under strace
 STOP_TIMEOUT_S = 60
 
 

@@ -10,6 +10,8 @@ import time
 import traceback
 
 MOUNTS_MARK = "TRACER_CHECK_MOUNTS"
+# Emulated processors beside other tests are a hundred times slower than a quiet host's.
+EMULATED = "TRACER_TEST_EMULATED" in os.environ
 # Read by a build with sanitizers only. What one keeps of freed memory would look like growth.
 SANITIZERS = {
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",

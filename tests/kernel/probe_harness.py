@@ -17,11 +17,9 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from testing import CONFINED  # noqa: E402 (the line above comes first)
+from testing import CONFINED, EMULATED  # noqa: E402 (the line above comes first)
 
 MAGIC = b"tracer-record-3\n"
-# Emulated processors beside other tests are a hundred times slower than a quiet host's.
-EMULATED = "TRACER_TEST_EMULATED" in os.environ
 READY_TIMEOUT_S = 120 if EMULATED else 60
 SETTLE_TIMEOUT_S = 120 if EMULATED else 60
 # The kernel frees a process, and says its final figures, up to this long after it was reaped.
