@@ -32,13 +32,17 @@ struct part {
 #undef X
 };
 
+struct traffic {
+	__u64 sent_bytes;
+	__u64 received_bytes;
+};
+
 /* A thread group's figures that we keep ourselves. The leader stays until the end,
  * unless another thread execs and takes its place: its part is kept apart for that. */
 struct group {
 	struct part gone; /* of other threads that have left */
 	struct part leader;
-	__u64 sent_bytes;
-	__u64 received_bytes;
+	struct traffic traffic;
 	__u64 exited; /* 1: its exit was told */
 };
 
@@ -47,6 +51,19 @@ struct group {
 MAP(LRU_HASH, 16384, struct image_key, struct group, 0) groups SEC(".maps");
 
 static const struct group no_group;
+
+#define TRAFFIC_SLOTS 16384
+
+/* Where most groups' traffic is added up, found by pid without a search: messages are many.
+ * Who comes first has the slot until it is gone; meanwhile another group whose pid leads to it
+ * has its bytes in `groups`. As large as a cache line, so that two processors share none. */
+struct traffic_slot {
+	__u64 start_boot_ns; /* of its group's leader; 0: free */
+	struct traffic traffic;
+	__u64 pad[5];
+};
+
+MAP(ARRAY, TRAFFIC_SLOTS, __u32, struct traffic_slot, 0) traffic SEC(".maps");
 
 const volatile bool network = false; /* set by the probe: sent and received are counted */
 
@@ -82,6 +99,55 @@ static __always_inline struct group *group_get(struct task_struct *task)
 	/* Another thread may be doing the same: the first one's entry stays. */
 	bpf_map_update_elem(&groups, &key, &no_group, BPF_NOEXIST);
 	return bpf_map_lookup_elem(&groups, &key);
+}
+
+static __always_inline struct traffic_slot *traffic_slot_of(struct task_struct *task)
+{
+	__u32 index = (__u32)task->tgid % TRAFFIC_SLOTS;
+
+	return bpf_map_lookup_elem(&traffic, &index);
+}
+
+/* Of one message: one of both is 0. */
+static __always_inline void traffic_add(struct traffic *traffic, __u64 sent, __u64 received)
+{
+	if (sent)
+		__sync_fetch_and_add(&traffic->sent_bytes, sent);
+	if (received)
+		__sync_fetch_and_add(&traffic->received_bytes, received);
+}
+
+static __always_inline void group_add_traffic(struct task_struct *task, __u64 sent, __u64 received)
+{
+	__u64 start_boot_ns = task->group_leader->start_boottime, owner;
+	struct traffic_slot *slot = traffic_slot_of(task);
+	struct group *group;
+
+	if (!slot || !control_find())
+		return;
+	owner = slot->start_boot_ns;
+	if (!owner) /* take it, unless another one is faster */
+		owner = __sync_val_compare_and_swap(&slot->start_boot_ns, 0, start_boot_ns);
+	if (!owner || owner == start_boot_ns)
+		traffic_add(&slot->traffic, sent, received);
+	else if ((group = group_get(task)))
+		traffic_add(&group->traffic, sent, received);
+}
+
+/* What is in both places: the slot may have become free in between. */
+static __always_inline void traffic_read(struct counters *sum, struct task_struct *task,
+					 const struct group *group)
+{
+	struct traffic_slot *slot = traffic_slot_of(task);
+
+	if (group) {
+		sum->sent_bytes = group->traffic.sent_bytes;
+		sum->received_bytes = group->traffic.received_bytes;
+	}
+	if (slot && slot->start_boot_ns == task->group_leader->start_boottime) {
+		sum->sent_bytes += slot->traffic.sent_bytes;
+		sum->received_bytes += slot->traffic.received_bytes;
+	}
 }
 
 /* task.delays is NULL unless kernel.task_delayacct was on when the thread began. A
@@ -283,11 +349,9 @@ static __always_inline void counters_read(struct counters *sum, struct task_stru
 #define X(name, field) sum->name = signal->field;
 	GROUP_FIELDS(X)
 #undef X
-	if (group) {
+	if (group)
 		part_add(sum, &group->gone);
-		sum->sent_bytes = group->sent_bytes;
-		sum->received_bytes = group->received_bytes;
-	}
+	traffic_read(sum, task, group);
 	if (type == RECORD_SAMPLE)
 		sum->valid |= VALID(uninterruptible_count);
 	if (type == RECORD_FINAL) {
@@ -323,6 +387,23 @@ static __always_inline void group_keep_thread(struct task_struct *task, __u64 no
 #define X(name, field) __sync_fetch_and_add(&group->gone.name, part.name);
 	PART_FIELDS(X)
 #undef X
+}
+
+/* Its last record was sent. (A slot whose group's end the kernel tells nobody stays taken:
+ * who comes there next is found by its key, and no sum is wrong.) */
+static __always_inline void group_forget(struct task_struct *task)
+{
+	struct traffic_slot *slot = traffic_slot_of(task);
+	struct image_key key = GROUP_KEY(task);
+
+	if (!control_find())
+		return;
+	if (group_find(task))
+		bpf_map_delete_elem(&groups, &key);
+	if (!slot || slot->start_boot_ns != key.start_boot_ns)
+		return;
+	slot->traffic = no_group.traffic;
+	__sync_lock_test_and_set(&slot->start_boot_ns, 0); /* after that, for all to see */
 }
 
 /* A thread that was not the leader has exec'ed and is the leader now. */

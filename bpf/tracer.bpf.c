@@ -175,13 +175,10 @@ int BPF_PROG(on_exit, struct task_struct *task)
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(on_free, struct task_struct *task)
 {
-	struct image_key key = GROUP_KEY(task);
-
 	if (task->pid != task->tgid)
 		return 0;
 	exit_send(task, RECORD_FINAL);
-	if (group_find(task) && control_find())
-		bpf_map_delete_elem(&groups, &key);
+	group_forget(task);
 	return 0;
 }
 
@@ -256,25 +253,20 @@ static __always_inline bool is_network(struct sock *sock)
 	       (protocol == IPPROTO_TCP || protocol == IPPROTO_UDP || protocol == IPPROTO_MPTCP);
 }
 
-/* Since 6.3, both. Cheap, since transfers are many: no event, two counters. */
+/* Since 6.3, both. Cheap, since messages are many: no event, two counters. */
 SEC("tp_btf/sock_send_length")
 int BPF_PROG(on_send, struct sock *sock, int length, int flags)
 {
-	struct group *group;
-
-	if (length > 0 && is_network(sock) && (group = group_get(bpf_get_current_task_btf())))
-		__sync_fetch_and_add(&group->sent_bytes, length);
+	if (length > 0 && is_network(sock))
+		group_add_traffic(bpf_get_current_task_btf(), length, 0);
 	return 0;
 }
 
 SEC("tp_btf/sock_recv_length")
 int BPF_PROG(on_receive, struct sock *sock, int length, int flags)
 {
-	struct group *group;
-
-	if (length > 0 && !(flags & (MSG_PEEK | MSG_ERRQUEUE)) && is_network(sock) &&
-	    (group = group_get(bpf_get_current_task_btf())))
-		__sync_fetch_and_add(&group->received_bytes, length);
+	if (length > 0 && !(flags & (MSG_PEEK | MSG_ERRQUEUE)) && is_network(sock))
+		group_add_traffic(bpf_get_current_task_btf(), 0, length);
 	return 0;
 }
 

@@ -28,7 +28,7 @@
 /* Maps that go over to the next programs. What else there is (the ignore list, scratch)
  * is each load's own. */
 #define LOSSES "losses"
-static const char *const carried[] = {"ring", "control", LOSSES, "groups", "announced"};
+static const char *const carried[] = {"ring", "control", LOSSES, "groups", "traffic", "announced"};
 #define CARRIED_COUNT (sizeof(carried) / sizeof(carried[0]))
 
 /* Pins
