@@ -99,7 +99,7 @@ static void print_rule(const struct option_rule *rule)
 
 static void print_help(const struct option_program *program)
 {
-	printf("Usage: %s [OPTION]...\n%s\n\n", program->name, program->purpose);
+	printf("Usage: %s [OPTION...]\n%s\n\n", program->name, program->purpose);
 	for (const struct option_rule *rule = program->rules; rule->name; rule++)
 		print_rule(rule);
 	printf("  --help, --version\n\n%s\n", program->exit_text);

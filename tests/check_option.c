@@ -146,7 +146,7 @@ END_TEST
 START_TEST(help_has_every_option)
 {
 	ck_assert_int_eq(parse("--help"), -ECANCELED);
-	ck_assert_str_eq(said, "Usage: daemon [OPTION]...\n"
+	ck_assert_str_eq(said, "Usage: daemon [OPTION...]\n"
 			       "Does nothing.\n"
 			       "\n"
 			       "  --flag              a flag\n"
