@@ -11,7 +11,8 @@ static const struct option_spec option_specs[] = {
 
 static void print_verbs(void)
 {
-	printf("Usage: tracer COMMAND [OPTION...] [ARGUMENT...]\n\n"
+	printf("Usage: tracer COMMAND [OPTION...] [ARGUMENT...]\n"
+	       "       tracer --lake URL COMMAND ...     the same of the lake of all hosts\n\n"
 	       "Shows what really ran on this host: runs, their tasks and tools, and what each used,\n"
 	       "as tracer-probe saw it in the kernel and tracer-correlator stored it.\n\nCommands:\n");
 	for (size_t i = 0; verbs[i]; i++)

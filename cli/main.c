@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <locale.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -41,39 +40,44 @@ static int descriptors_fill(void)
 	return 0;
 }
 
+/* How many words `word` makes with its URL; 0: it is not --lake. */
+static int lake_words(const char *word)
+{
+	return strcmp(word, "--lake") == 0 ? 2 : strncmp(word, "--lake=", strlen("--lake=")) == 0;
+}
+
 static int unknown_verb(const char *name)
 {
 	char safe[256];
 
 	text_escape(name, strlen(name), safe, sizeof(safe));
-	fprintf(stderr, "tracer: there is no command '%s' (see tracer help)\n", safe);
+	if (lake_words(name) > 0)
+		fprintf(stderr, "tracer: --lake takes a URL, and a command behind it (see tracer help)\n");
+	else
+		fprintf(stderr, "tracer: there is no %s '%s' (see tracer help)\n",
+			*name == '-' ? "option" : "command", safe);
 	return VERB_USAGE;
 }
 
-/* `tracer --lake URL VERB` is `tracer VERB --lake URL`: how many words it takes. */
-static int lake_take(int argc, char **argv)
+/* `tracer --lake URL VERB` becomes `tracer VERB --lake URL`: the verb knows whether a lake can
+ * answer it. */
+static void lake_move(int argc, char **argv)
 {
-	static const char option[] = "--lake=";
+	int words = argc > 1 ? lake_words(argv[1]) : 0;
+	char *verb = words > 0 && argc > words + 1 ? argv[words + 1] : NULL;
 
-	if (argc > 1 && strncmp(argv[1], option, strlen(option)) == 0) {
-		setenv("TRACER_LAKE", argv[1] + strlen(option), 1);
-		return 1;
-	}
-	if (argc < 3 || strcmp(argv[1], "--lake") != 0)
-		return 0;
-	setenv("TRACER_LAKE", argv[2], 1);
-	return 2;
+	if (!verb)
+		return;
+	memmove(&argv[2], &argv[1], (size_t)words * sizeof(*argv));
+	argv[1] = verb;
 }
 
 int main(int argc, char **argv)
 {
-	int taken = lake_take(argc, argv);
 	const struct verb *verb;
 	const char *name;
 
-	argv[taken] = argv[0];
-	argc -= taken;
-	argv += taken;
+	lake_move(argc, argv);
 	name = argc > 1 ? argv[1] : "";
 
 	if (descriptors_fill() < 0)

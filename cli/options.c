@@ -37,7 +37,7 @@ int options_misuse(const struct options *options, const char *format, ...)
 
 int options_exit(int error)
 {
-	return error == -ECANCELED ? VERB_OK : VERB_USAGE;
+	return error == -ECANCELED ? VERB_OK : error == -EIO ? VERB_FAILED : VERB_USAGE;
 }
 
 /* The table in getopt's own form. */
@@ -93,7 +93,7 @@ static int common_take(struct options *options, int id, const char *value)
 	switch (id) {
 	case OPTION_HELP:
 		options_print_help(stdout, options->verb);
-		return -ECANCELED;
+		return fflush(stdout) == 0 ? -ECANCELED : -EIO;
 	case OPTION_STORE:
 		options->store_path = value;
 		return 0;

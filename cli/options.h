@@ -59,8 +59,8 @@ struct options {
 void options_init(struct options *options, const struct verb *verb, int argc, char **argv);
 
 /* Above 0: the id of an option of the verb's own, `*ret_value` its value or NULL.
- * 0: the end, operands are set. -ECANCELED: help was asked for and printed.
- * -EINVAL: wrong usage, said on standard error. */
+ * 0: the end, operands are set. -ECANCELED: help was asked for and printed; -EIO: could
+ * not be printed. -EINVAL: wrong usage, said on standard error. */
 int options_next(struct options *options, const char **ret_value);
 
 /* Exit status for a negative return of options_next(). */

@@ -381,6 +381,8 @@ static int run_main(const struct verb *verb, int argc, char **argv)
 	if (options_check_operands(&run.options, 1, SIZE_MAX))
 		return VERB_USAGE;
 	run.style.raw = run.options.raw;
+	/* What is recorded here is read here, whatever $TRACER_LAKE says. */
+	run.options.store_path = options_store_path(&run.options);
 	status = prepare(&run);
 	if (status)
 		return status;
@@ -397,10 +399,10 @@ const struct verb verb_run = {
 	.operands = "COMMAND [ARGUMENT...]",
 	.summary = "run a command and show what it started and used, like time",
 	.description =
-		"Runs COMMAND in the foreground, then prints the run on standard error: its tasks,\n"
-		"their tools, and what each used. Nothing changes for COMMAND: terminal, signals,\n"
-		"descriptors, directory and exit status are as without tracer. Behind sudo, COMMAND\n"
-		"runs as the user who called sudo.\n"
+		"Runs COMMAND in the foreground, then prints the run on standard error (as JSON: on\n"
+		"standard output): its tasks, their tools, and what each used. Nothing changes for\n"
+		"COMMAND: terminal, signals, descriptors, directory and exit status are as without\n"
+		"tracer. Behind sudo, COMMAND runs as the user who called sudo.\n"
 		"\n"
 		"Where the tracer daemons run, the run is theirs and stays in their store. Elsewhere,\n"
 		"or with --store, root is needed: a probe and a correlator are started for COMMAND\n"
