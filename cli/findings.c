@@ -33,11 +33,13 @@ struct finding *findings_add(struct findings *findings, enum finding_level level
 
 void finding_mend(struct finding *finding, const char *format, ...)
 {
+	char raw[sizeof(finding->mend)];
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(finding->mend, sizeof(finding->mend), format, arguments);
+	vsnprintf(raw, sizeof(raw), format, arguments);
 	va_end(arguments);
+	text_escape(raw, strlen(raw), finding->mend, sizeof(finding->mend));
 }
 
 enum finding_level findings_worst(const struct findings *findings)

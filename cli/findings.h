@@ -23,7 +23,7 @@ struct finding {
 	enum finding_level level;
 	char topic[32];
 	char text[320]; /* safe to show */
-	char mend[320]; /* what to do; "": nothing */
+	char mend[320]; /* safe to show: what to do; "": nothing */
 };
 
 struct findings {
@@ -31,7 +31,7 @@ struct findings {
 	size_t count; /* what comes after FINDINGS_MAX is left out */
 };
 
-/* Adds one and returns it for finding_mend(); the text is made safe here. */
+/* Adds one and returns it for finding_mend(); both make their text safe. */
 struct finding *findings_add(struct findings *findings, enum finding_level level,
 			     const char *topic, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
