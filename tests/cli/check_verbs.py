@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Every verb of tracer that only reads: good and bad usage, stores good and bad, JSON,
-terminals, hostile names, and the man pages held against --help.
+terminals, hostile names, and what the documents say: man pages held against --help, docs/json.md.
 
-    check_verbs.py TRACER MAKE_STORE MAN_DIRECTORY
+    check_verbs.py TRACER MAKE_STORE DOCS [TEST...]
 """
+import contextlib
 import fcntl
 import json
 import os
@@ -20,7 +21,7 @@ import time
 import unicodedata
 import unittest
 
-TRACER, MAKE_STORE, MAN = map(os.path.abspath, sys.argv[1:4])
+TRACER, MAKE_STORE, DOCS = map(os.path.abspath, sys.argv[1:4])
 
 # Verbs that print from a store, with what they need.
 PRINTING = [["runs", "--all"], ["show"], ["show", "--table"], ["show", "--tools"],
@@ -98,6 +99,36 @@ class Usage(Case):
         self.assertEqual(self.run_tracer().returncode, 2)
         self.assertRegex(self.run_tracer("--version").stdout, rb"^tracer \d+\.\d+\.\d+\n$")
 
+    def test_a_lake_is_named_before_the_command_too(self):
+        url = "http://127.0.0.1:1"
+        for arguments in (["--lake", url, "runs"], [f"--lake={url}", "runs"], ["runs", "--lake", url]):
+            self.assertIn(b"127.0.0.1", self.fails(1, *arguments).stderr)
+        for arguments in (["--lake", url, "doctor"], [f"--lake={url}", "run", "true"]):
+            self.assertIn(b"there is no option --lake", self.fails(2, *arguments).stderr)
+        for arguments in (["--lake"], ["--lake", url], ["--lake="], ["--lak", url, "runs"]):
+            self.fails(2, *arguments)
+        self.fails(1, "--lake=", "runs")  # not the store of this host in its place
+
+    def test_a_run_is_recorded_and_read_here_whatever_lake_there_is(self):
+        """The store is fresh, as with daemons at work, which never see this command: it waits."""
+        store = os.path.join(self.directory.name, "fresh.db")
+        subprocess.run([MAKE_STORE, store], check=True)
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file, \
+                contextlib.closing(sqlite3.connect(store)) as database, database:
+            database.execute("UPDATE stream SET boot_id = ?, committed_boot_ns = ?",
+                             (file.read().strip(), time.clock_gettime_ns(time.CLOCK_BOOTTIME)))
+        process = subprocess.Popen([TRACER, "run", "--", "echo", "ran"], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE,
+                                   env={**self.environment, "TRACER_STORE": store,
+                                        "TRACER_LAKE": "http://127.0.0.1:1"})
+        self.assertEqual(process.stdout.readline(), b"ran\n")
+        while process.poll() is None:  # one that comes before it waits is no reason to give up
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.2)
+        _, errors = process.communicate(timeout=30)
+        self.assertEqual(errors.decode(), f"tracer run: the command's run is not in {store}: see "
+                         "tracer status\n")
+
     def test_hostile_arguments_are_shown_safely(self):
         for arguments in (["\033[2J\n"], ["show", "\033[2J\n"], ["runs", "--limit", "\033x"],
                           ["explain", "\033[2J"], ["rules", "check", "/\033[2J"]):
@@ -122,14 +153,18 @@ COMP_WORDS=(tracer top --sort m); COMP_CWORD=3; _tracer; echo "${COMPREPLY[*]}"
 
     def test_man_pages_have_the_options_of_the_help(self):
         for verb in verbs():
-            with open(os.path.join(MAN, f"tracer-{verb}.1.scd"), encoding="utf-8") as file:
+            with open(os.path.join(DOCS, "man", f"tracer-{verb}.1.scd"), encoding="utf-8") as file:
                 page = file.read()
-            section = page.split("# OPTIONS")[1].split("\n# ")[0]
-            described = set(re.findall(r"^\*.*?--([a-z]+)\*(?: _([A-Z]+)_)?", section, re.M))
+            section = page.split("# OPTIONS")[1].split("\n# ")[0].replace("\\", "")
+            described = re.findall(r"^(?:\*-(\S)\*, )?\*--([a-z]+)\*(?: _([A-Z]+)_)?\n((?:\t.*\n)+)",
+                                   section, re.M)
             help_text = self.run_tracer(verb, "--help").stdout.decode()
-            options = help_text.split("Options:\n")[1].split("\n\n")[0]
-            offered = set(re.findall(r"^ {2}(?:-\S, |    )--([a-z]+)(?: ([A-Z]+))?", options, re.M))
-            self.assertEqual(described, offered, verb)
+            options = help_text.split("Options:\n")[1].split("\n\n")[0] + "\n"
+            offered = re.findall(r"^ {2}(?:-(\S), |    )--([a-z]+)(?: ([A-Z]+))?\s+(.*)\n", options, re.M)
+            self.assertEqual([option[:3] for option in described], [option[:3] for option in offered], verb)
+            for (*_, told), (*_, helped) in zip(described, offered):
+                told = re.sub(r"[*_](\S+?)[*_](?=\W)", r"\1", " ".join(told.split()))
+                self.assertEqual(told[:len(helped)].lower(), helped.lower(), verb)
             summary = re.search(rf"^  {verb} +(.*)$", self.run_tracer("help").stdout.decode(), re.M)
             self.assertIn(f"tracer-{verb} - {summary.group(1)}", page)
 
@@ -275,7 +310,7 @@ class Printing(Case):
     def test_closed_and_full_outputs_fail(self):
         with open(self.store, "rb") as file:
             before = file.read()
-        for arguments in PRINTING + [["--version"], ["help"], ["rules", "list"]]:
+        for arguments in PRINTING + [["--version"], ["help"], ["runs", "--help"], ["rules", "list"]]:
             closed = subprocess.run(["sh", "-c", 'exec "$0" "$@" >&-', TRACER, *arguments],
                                     env=self.environment, capture_output=True, check=False)
             self.assertEqual(closed.returncode, 1, arguments)
@@ -352,6 +387,85 @@ class Printing(Case):
         self.assertIn("0.50", output)
 
 
+class Json(Case):
+    """What --json prints, and docs/json.md."""
+
+    # Of each section there: commands that print it.
+    COMMANDS = {
+        "runs, replay": [["runs", "--all"]],
+        "show, run": [["show"], ["show", "--processes"], ["show", "make"], ["show", "LOSSY"]],
+        "top": [["top", "--all"]],
+        "explain": [["explain", "1000"], ["explain", "map"], ["explain", "make"]],
+        "host": [["host"]],
+        "status": [["status", "--shipper", "SHIPPER"]],
+        "doctor": [["doctor"]],
+        "lake check": [["lake", "check", "--lake", "http://127.0.0.1:1"]],
+        "rules check": [["rules", "check", "RULES"]],
+        "rules list": [["rules", "list"]],
+        "rules test": [["rules", "test", "bwa", "mem"]],
+    }
+    ONLY_IN_LAKES = {"parts[]", "runs[].parts[]"}
+    NAMES_ARE_DATA = {"store.rows"}
+
+    @staticmethod
+    def read(name):
+        with open(os.path.join(DOCS, name), encoding="utf-8") as file:
+            return file.read()
+
+    def keys(self, cell):
+        """Of a cell of a table: keys, with those of the tables of the model that it names."""
+        while "(" in cell:
+            cell = re.sub(r"\([^()]*\)", "", cell)
+        keys = set()
+        for table in re.findall(r"columns of \[`(\w+)`\]", cell):
+            described = self.read("model.md").split(f"### `{table}`\n")[1].split("\n### ")[0]
+            keys |= set(re.findall(r"^\| `(\w+)` \|", described, re.M)) - {"rev"}
+        for prefix in re.findall(r"`(\w+)…` left out", cell):
+            keys = {key for key in keys if not key.startswith(prefix)}
+        return keys | set(re.findall(r"`(\w+)`", re.sub(r"\[.*?\]", "", cell)))
+
+    def section(self, name):
+        """path: keys that are there, keys that may be, None for any."""
+        text = self.read("json.md").split(f"\n## {name}\n")[1].split("\n## ")[0]
+        rows = re.findall(r"^\| (`\S+`|the whole) \| (.*) \| (.*?) *\|$", text, re.M)
+        return {"" if path == "the whole" else path.strip("`"):
+                (self.keys(there), None if besides and "`" not in besides else self.keys(besides))
+                for path, there, besides in rows}
+
+    def compare(self, value, path, documented, seen):
+        if isinstance(value, list):
+            for item in value:
+                self.compare(item, path + "[]", documented, seen)
+        if not isinstance(value, dict) or path in self.NAMES_ARE_DATA:
+            return
+        self.assertIn(path, documented)
+        seen.add(path)
+        there, besides = documented[path]
+        keys = {key for key in value if not key.endswith("_escaped")}
+        self.assertEqual(there - keys, set(), path)
+        self.assertEqual(keys - there - (keys if besides is None else besides), set(), path)
+        for key, item in value.items():
+            self.compare(item, f"{path}.{key}" if path else key, documented, seen)
+
+    def test_it_is_as_documented(self):
+        shipper = os.path.join(self.directory.name, "shipper")
+        os.mkdir(shipper)
+        texts = {"sink", "target", "last_error", "cloud"}
+        with open(os.path.join(shipper, "status.json"), "w", encoding="ascii") as file:
+            json.dump({key: "x" if key in texts else 1 for key in self.section("status")["shipper"][0]}, file)
+        runs = json.loads(self.run_tracer("runs", "--json").stdout)["runs"]
+        words = {"SHIPPER": shipper, "RULES": self.make_file("rules.yaml", b"rules: []\n"),
+                 "LOSSY": [run["id"] for run in runs if run["lost_count"]][0]}
+        sections = re.findall(r"^## (.*)$", self.read("json.md"), re.M)
+        self.assertEqual(sections, list(self.COMMANDS))
+        for section, commands in self.COMMANDS.items():
+            documented, seen = self.section(section), set()
+            for command in commands:
+                result = self.run_tracer(command[0], "--json", *(words.get(word, word) for word in command[1:]))
+                self.compare(json.loads(result.stdout.decode("ascii")), "", documented, seen)
+            self.assertEqual(documented.keys() - seen - self.ONLY_IN_LAKES, set(), section)
+
+
 class Rules(Case):
     def test_check(self):
         good = self.make_file("good.yaml", b"rules:\n  - rule: x\n    match:\n"
@@ -376,4 +490,4 @@ class Rules(Case):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]], verbosity=2)

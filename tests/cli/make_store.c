@@ -4,7 +4,7 @@
  *
  *   make_store FILE
  *
- * The running one is of "now", so that `tracer top` and `status` find it fresh.
+ * The running one is of "now", so that `tracer top` finds it at work; the boot is of no host.
  */
 #include <signal.h>
 #include <stdio.h>
