@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ANCESTORS_MAX 32
-
 /* Links the subjects of the process and its ancestors, each image once. */
 static void link_subjects(const struct process *process)
 {
@@ -13,7 +11,7 @@ static void link_subjects(const struct process *process)
 	struct command *command = process->command;
 
 	command->subject.parent = NULL;
-	for (int depth = 0; depth < ANCESTORS_MAX && child->parent; depth++) {
+	for (int depth = 0; depth < RULES_ANCESTORS_MAX && child->parent; depth++) {
 		const struct process *parent = child->parent;
 
 		if (parent->command && parent->command != command) {

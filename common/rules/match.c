@@ -14,8 +14,6 @@
 #define MATCH_HEAP_KIB_MAX 512
 #define MATCH_GROUPS_MAX 100
 
-#define ANCESTORS_MAX 64
-
 void rules_scratch_free(struct rules_scratch *scratch)
 {
 	if (!scratch)
@@ -187,7 +185,7 @@ bool rule_holds(const struct rules *rules, const struct rule *rule, bool named,
 	if (match->parent.count > 0 && !ancestors_hold(rules, &match->parent, view->subject, 1))
 		return false;
 	return match->ancestor.count == 0 ||
-	       ancestors_hold(rules, &match->ancestor, view->subject, ANCESTORS_MAX);
+	       ancestors_hold(rules, &match->ancestor, view->subject, RULES_ANCESTORS_MAX);
 }
 
 const struct rule *rules_find(const struct rules *rules, const struct view *view)

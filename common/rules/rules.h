@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #define RULES_UNWRAP_MAX 4
+#define RULES_ANCESTORS_MAX 32 /* what is further up is not looked at */
 #define RULES_NAME_MAX 256 /* bytes of a tool, run or task name, cut at a character */
 
 /* X(NAME, text in YAML and in the store) */
