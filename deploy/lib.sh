@@ -20,9 +20,19 @@ step() {
 	printf '%s==>%s %s\n' "$bold" "$plain" "$*"
 }
 
-fail() {
+complain() {
 	printf '%s%s:%s %s\n' "$red" "${0##*/}" "$plain" "$*" >&2
+}
+
+fail() {
+	complain "$@"
 	exit 1
+}
+
+# Wrong usage ends with 2, as it does for the programs.
+misuse() {
+	complain "$*; see --help"
+	exit 2
 }
 
 as_root() {
