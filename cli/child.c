@@ -6,19 +6,12 @@
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "common/clock.h"
 
 /* What would end us, or is for the command. SIGTSTP is not here: ^Z stops both. */
 static const int forwarded[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM};
-
-static int64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return now.tv_sec * 1000000000LL + now.tv_nsec;
-}
 
 int child_signals_init(struct child_signals *signals)
 {
@@ -59,8 +52,7 @@ int child_start(struct child *child, char *const argv[], const struct user *user
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
-	child->begin_boot_ns = clock_ns(CLOCK_BOOTTIME);
-	child->begin_unix_ns = clock_ns(CLOCK_REALTIME);
+	child->begin_unix_ns = (int64_t)clock_unix_ns();
 	child->pid = fork();
 	if (child->pid == 0)
 		child_exec(argv, user, signals, ends[1]);

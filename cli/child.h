@@ -22,7 +22,6 @@ struct child_signals {
 struct child {
 	pid_t pid;
 	int pid_fd;
-	int64_t begin_boot_ns;
 	int64_t begin_unix_ns;
 };
 

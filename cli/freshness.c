@@ -5,8 +5,9 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "common/clock.h"
 
 #define SOCKET_PATH "/run/tracer/tracer.sock"
 
@@ -26,13 +27,11 @@ static bool is_this_boot(const char *boot_id)
 
 int64_t freshness_lag_ns(const struct store_stream *stream)
 {
-	struct timespec now;
 	int64_t lag;
 
 	if (!is_this_boot(stream->boot_id))
 		return INT64_MAX;
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	lag = now.tv_sec * 1000000000LL + now.tv_nsec - (int64_t)stream->committed_boot_ns;
+	lag = (int64_t)(clock_boot_ns() - stream->committed_boot_ns);
 	return lag > 0 ? lag : 0;
 }
 

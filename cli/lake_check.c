@@ -9,9 +9,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/lake_schema.h"
+#include "common/clock.h"
 #include "common/store/store.h"
 
 #define OLDEST_YEAR 24 /* of ClickHouse: 24.10 refreshes views without a flag */
@@ -61,15 +61,13 @@ static bool check_server(struct check *check)
 
 static void check_clock(struct check *check)
 {
-	struct timespec now;
 	int64_t skew_ns;
 
 	if (ask(check, "SELECT toUnixTimestamp64Nano(now64(9)) FORMAT TSV") < 0) {
 		add_failure(check, "clock");
 		return;
 	}
-	clock_gettime(CLOCK_REALTIME, &now);
-	skew_ns = strtoll(check->text, NULL, 10) - (now.tv_sec * 1000000000LL + now.tv_nsec);
+	skew_ns = strtoll(check->text, NULL, 10) - (int64_t)clock_unix_ns();
 	if (skew_ns > CLOCK_SKEW_NS || skew_ns < -CLOCK_SKEW_NS)
 		finding_mend(findings_add(check->findings, FINDING_LIMITED, "clock",
 					  "the lake's and this host's differ by %" PRId64 " s",

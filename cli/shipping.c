@@ -3,18 +3,10 @@
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/units.h"
+#include "common/clock.h"
 #include "common/shipping.h"
-
-static int64_t now_unix_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return now.tv_sec * 1000000000LL + now.tv_nsec;
-}
 
 static int64_t lag_revs(const struct shipping_status *status)
 {
@@ -26,7 +18,7 @@ static int64_t lag_ns(const struct shipping_status *status)
 {
 	if (lag_revs(status) == 0)
 		return 0;
-	return status->shipped_unix_ns ? now_unix_ns() - status->shipped_unix_ns : -1;
+	return status->shipped_unix_ns ? (int64_t)clock_unix_ns() - status->shipped_unix_ns : -1;
 }
 
 static void tell_lag(const struct shipping_status *status, bool is_running, struct findings *findings)

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "cli/daemons.h"
 #include "cli/findings.h"
@@ -14,6 +13,7 @@
 #include "cli/shipping.h"
 #include "cli/source.h"
 #include "cli/units.h"
+#include "common/clock.h"
 #include "common/shipping.h"
 
 #define LOSS_RECENT_NS (86400 * 1000000000LL) /* older losses are history, not a fault */
@@ -39,20 +39,12 @@ struct status {
 	bool has_shipper; /* one runs */
 };
 
-static int64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return now.tv_sec * 1000000000LL + now.tv_nsec;
-}
-
 /* ---- daemons ----------------------------------------------------------------- */
 
 static void daemon_tell(struct status *status, const struct daemon_info *daemon)
 {
 	const struct passwd *user = getpwuid(daemon->user_id);
-	int64_t age_ns = clock_ns(CLOCK_BOOTTIME) - daemon->since_boot_ns;
+	int64_t age_ns = (int64_t)clock_boot_ns() - daemon->since_boot_ns;
 	char memory[UNITS_SIZE], age[UNITS_SIZE], number[UNITS_SIZE];
 
 	findings_add(&status->findings, FINDING_OK, daemon->name, "pid %d, user %s, %s, for %s",
@@ -135,7 +127,7 @@ static void check_stream(struct status *status, struct store *store)
 /* What was dropped before the shipper had sent it is no fault of the ring's. */
 static void loss_tell(struct status *status, const char *kind, int64_t lost, int64_t last_unix_ns)
 {
-	bool recent = clock_ns(CLOCK_REALTIME) - last_unix_ns < LOSS_RECENT_NS;
+	bool recent = (int64_t)clock_unix_ns() - last_unix_ns < LOSS_RECENT_NS;
 	bool unsent = strcmp(kind, "unsent") == 0;
 	char count[UNITS_SIZE], when[UNITS_SIZE];
 	struct finding *finding = findings_add(
@@ -254,7 +246,7 @@ static void check_store(struct status *status, const char *path)
 /* Which hosts are silent; the first few by name. */
 static void hosts_tell(struct status *status, const struct rows *hosts)
 {
-	int64_t now_ns = clock_ns(CLOCK_REALTIME);
+	int64_t now_ns = (int64_t)clock_unix_ns();
 	size_t silent = 0;
 	char age[UNITS_SIZE];
 

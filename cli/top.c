@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/freshness.h"
@@ -19,6 +18,7 @@
 #include "cli/source.h"
 #include "cli/table.h"
 #include "cli/units.h"
+#include "common/clock.h"
 
 #define WINDOW_NS 3500000000LL /* "now": a few passes over the living */
 #define PROCESSES_MOST 20000
@@ -227,7 +227,6 @@ static int now_find(struct top *top, struct snapshot *snapshot, struct store_par
 	const struct row_host *host = NULL;
 	struct store_stream stream;
 	struct rows hosts = {0};
-	struct timespec now;
 	int error = source_load(top->store, &row_type_host, "hosts", NULL, &hosts);
 
 	if (error == 0)
@@ -237,9 +236,7 @@ static int now_find(struct top *top, struct snapshot *snapshot, struct store_par
 		if (store_read_stream(top->store, &stream) == 0) {
 			snapshot->lag_ns = freshness_lag_ns(&stream);
 		} else if (host) {
-			clock_gettime(CLOCK_REALTIME, &now);
-			snapshot->lag_ns = row_subtract(now.tv_sec * 1000000000LL + now.tv_nsec,
-							host->last_seen_unix_ns);
+			snapshot->lag_ns = row_subtract((int64_t)clock_unix_ns(), host->last_seen_unix_ns);
 		}
 		if (snapshot->now_boot_ns == ROW_NULL)
 			snapshot->now_boot_ns = 0;

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "cli/program.h"
+#include "common/clock.h"
 #include "common/text.h"
 
 #define START_TIMEOUT_MS 20000 /* loading takes 0.1 s; a loaded machine takes longer */
@@ -33,10 +34,7 @@ const char *watch_name(enum watch_role role)
 
 static int64_t now_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+	return (int64_t)(clock_read_ns(CLOCK_MONOTONIC) / 1000000);
 }
 
 /* ---- the guard --------------------------------------------------------------- */

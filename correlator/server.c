@@ -9,11 +9,11 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <uv.h>
 
+#include "common/clock.h"
 #include "common/log.h"
 #include "common/loop.h"
 #include "common/ready.h"
@@ -45,19 +45,6 @@ struct server {
 	uv_timer_t commit_timer, expire_timer, bound_timer, host_timer;
 	uv_signal_t terminate, interrupt;
 };
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-static uint64_t wall_clock_ns(void)
-{
-	return clock_ns(CLOCK_REALTIME);
-}
 
 int server_listen(const char *path, gid_t group)
 {
@@ -168,7 +155,7 @@ static void commit(struct server *server)
 
 	if (!session->changed)
 		return;
-	r = session_commit(session, wall_clock_ns());
+	r = session_commit(session, clock_unix_ns());
 	if (r < 0) {
 		if (!server->paused)
 			log_error("cannot write the store: %s; waiting until it can be written, the "
@@ -368,11 +355,8 @@ static void commit_due(uv_timer_t *timer)
 
 static struct retention_now retention_now(void)
 {
-	struct timespec boot;
-
-	clock_gettime(CLOCK_BOOTTIME, &boot);
-	return (struct retention_now){.unix_ns = (int64_t)wall_clock_ns(),
-				      .boot_ns = boot.tv_sec * 1000000000LL + boot.tv_nsec};
+	return (struct retention_now){.unix_ns = (int64_t)clock_unix_ns(),
+				      .boot_ns = (int64_t)clock_boot_ns()};
 }
 
 static void expire_due(uv_timer_t *timer)
@@ -402,7 +386,7 @@ static void host_due(uv_timer_t *timer)
 	struct host_figures figures;
 
 	host_read_figures(&figures);
-	session_add_host_sample(server->session, &figures, clock_ns(CLOCK_BOOTTIME), wall_clock_ns());
+	session_add_host_sample(server->session, &figures, clock_boot_ns(), clock_unix_ns());
 }
 
 static void watch_host(struct server *server)

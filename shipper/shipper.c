@@ -6,11 +6,11 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <uv.h>
 
+#include "common/clock.h"
 #include "common/log.h"
 #include "common/loop.h"
 #include "common/ready.h"
@@ -68,14 +68,6 @@ struct shipper {
 	int result;
 };
 
-static int64_t wall_clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return now.tv_sec * 1000000000LL + now.tv_nsec;
-}
-
 static void step_due(uv_timer_t *timer);
 static void ahead_due(uv_timer_t *timer);
 
@@ -87,7 +79,7 @@ static void status_write(struct shipper *shipper)
 	char *text;
 	int error = -ENOMEM;
 
-	status->updated_unix_ns = wall_clock_ns();
+	status->updated_unix_ns = (int64_t)clock_unix_ns();
 	status->attempt_count = shipper->retry.attempts;
 	text = shipping_status_format(status);
 	if (text)
@@ -105,7 +97,7 @@ static void status_write(struct shipper *shipper)
 static void note_failure(struct shipper *shipper, const char *reason)
 {
 	struct shipping_status *status = &shipper->status;
-	int64_t now_ns = wall_clock_ns();
+	int64_t now_ns = (int64_t)clock_unix_ns();
 
 	status->last_error_unix_ns = now_ns;
 	if (!status->failing_since_unix_ns)
@@ -124,7 +116,7 @@ static void note_success(struct shipper *shipper)
 {
 	struct shipping_status *status = &shipper->status;
 
-	status->last_success_unix_ns = wall_clock_ns();
+	status->last_success_unix_ns = (int64_t)clock_unix_ns();
 	if (status->failing_since_unix_ns)
 		log_info("delivering again");
 	status->failing_since_unix_ns = 0;
@@ -169,7 +161,7 @@ static int cursor_follow(struct shipper *shipper)
 	if (cursor->base_version)
 		log_warning("%s is another store, or an older copy: sending all of it",
 			    shipper->settings->store);
-	cursor_restart(cursor, &look->store, (uint64_t)wall_clock_ns());
+	cursor_restart(cursor, &look->store, clock_unix_ns());
 	/* Before anything of it is frozen: what a batch is of shows by the base. */
 	error = cursor_keep(shipper);
 	return error < 0 ? error : 1;
@@ -639,7 +631,7 @@ static void start(struct shipper *shipper)
 static int shipper_prepare(struct shipper *shipper)
 {
 	const char *state = shipper->settings->state;
-	uint64_t seed = (uint64_t)wall_clock_ns();
+	uint64_t seed = clock_unix_ns();
 	int error = cursor_take_up(shipper);
 
 	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) < 0)
