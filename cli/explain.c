@@ -91,6 +91,7 @@ static const char *role_meaning(const char *role)
 		{"shell", "shell: drives what its script starts"},
 		{"interpreter", "interpreter: named after what it runs"},
 		{"wrapper", "wrapper: seen through to what it starts"},
+		{"client", "client: waits for a container that lives elsewhere"},
 		{"component", "component: part of its parent's tool"},
 		{"helper", "helper: set-up and glue, opens no task"},
 	};
@@ -167,45 +168,44 @@ static void process_tell(const struct story *story, struct store_result *row)
 	point(story, "figures", finality(store_result_get(row, "totals").data));
 }
 
+/* A process that the row names as ROLE_program, ROLE_pid and ROLE_rule, if it names one. */
+static void relative_tell(const struct story *story, struct store_result *row, const char *label,
+			  const char *role)
+{
+	char column[32], where[SITE_RULES_WHERE_SIZE], text[512];
+	const char *program;
+
+	snprintf(column, sizeof(column), "%s_program", role);
+	program = text_get(row, column);
+	if (!program)
+		return;
+	snprintf(column, sizeof(column), "%s_pid", role);
+	snprintf(text, sizeof(text), "%s, pid %lld", program,
+		 (long long)store_result_get(row, column).integer);
+	point(story, label, text);
+	snprintf(column, sizeof(column), "%s_rule", role);
+	site_rules_where(story->rules, text_get(row, column), where, sizeof(where));
+	point(story, "its rule", where);
+}
+
 static void task_tell(const struct story *story, struct store_result *row)
 {
-	const char *driver = text_get(row, "orchestrator_program");
-	const char *root = text_get(row, "root_program");
-	char where[SITE_RULES_WHERE_SIZE], text[512];
-
 	heading(story, "task", store_result_get(row, "id").integer,
 		text_get(row, "name"));
 	point(story, "kind", text_get(row, "kind"));
 	point(story, "because", text_get(row, "reason"));
 	if (store_result_get(row, "merged_into_id").type == STORE_VALUE_INTEGER)
 		point(story, "merged", "it turned out to be part of another task");
-	if (driver) {
-		snprintf(text, sizeof(text), "%s, pid %lld", driver,
-			 (long long)store_result_get(row, "orchestrator_pid").integer);
-		point(story, "beneath", text);
-		site_rules_where(story->rules, text_get(row, "orchestrator_rule"), where,
-				 sizeof(where));
-		point(story, "its rule", where);
-	}
-	if (root) {
-		snprintf(text, sizeof(text), "%s, pid %lld", root,
-			 (long long)store_result_get(row, "root_pid").integer);
-		point(story, "root", text);
-		site_rules_where(story->rules, text_get(row, "root_rule"), where,
-				 sizeof(where));
-		point(story, "its rule", where);
-	}
+	relative_tell(story, row, "beneath", "orchestrator");
+	relative_tell(story, row, "root", "root");
 	point(story, "run", text_get(row, "run_name"));
 	point(story, "because", text_get(row, "run_reason"));
 }
 
 static void run_tell(const struct story *story, struct store_result *row)
 {
-	const char *origin = text_get(row, "origin_program");
-	const char *root = text_get(row, "root_program");
 	const char *engine = text_get(row, "engine");
 	const char *key = text_get(row, "run_key");
-	char where[SITE_RULES_WHERE_SIZE], text[512];
 
 	heading(story, "run", store_result_get(row, "id").integer, text_get(row, "name"));
 	point(story, "kind", text_get(row, "kind"));
@@ -214,22 +214,8 @@ static void run_tell(const struct story *story, struct store_result *row)
 		point(story, "engine", engine);
 	if (key && *key)
 		point(story, "key", key);
-	if (origin) {
-		snprintf(text, sizeof(text), "%s, pid %lld", origin,
-			 (long long)store_result_get(row, "origin_pid").integer);
-		point(story, "beneath", text);
-		site_rules_where(story->rules, text_get(row, "origin_rule"), where,
-				 sizeof(where));
-		point(story, "its rule", where);
-	}
-	if (root) {
-		snprintf(text, sizeof(text), "%s, pid %lld", root,
-			 (long long)store_result_get(row, "root_pid").integer);
-		point(story, "root", text);
-		site_rules_where(story->rules, text_get(row, "root_rule"), where,
-				 sizeof(where));
-		point(story, "its rule", where);
-	}
+	relative_tell(story, row, "beneath", "origin");
+	relative_tell(story, row, "root", "root");
 }
 
 /* ---- finding ----------------------------------------------------------------- */
