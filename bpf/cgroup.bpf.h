@@ -4,14 +4,17 @@
 
 /* Behind an address that a program has computed. Since 6.2 the verifier takes a program's
  * word for what is there: a load, which gives 0 where there is nothing. Before, only a
- * helper may look, which copies, at about 20 ns a field. */
-const volatile bool has_casts = false; /* set by the probe */
-
+ * helper may look, which copies, at about 20 ns a field: an object of its own, since to name
+ * the function takes CAP_SYS_ADMIN where it is not there (libbpf asks all modules for it). */
+#ifdef WITHOUT_CASTS
+#define READ(from, field) BPF_CORE_READ(from, field)
+#else
 void *bpf_rdonly_cast(const void *address, __u32 type) __ksym __weak;
 
 #define CAST(address)                                                                          \
 	((typeof(address))bpf_rdonly_cast(address, bpf_core_type_id_kernel(typeof(*(address)))))
-#define READ(from, field) (has_casts ? CAST(from)->field : BPF_CORE_READ(from, field))
+#define READ(from, field) (CAST(from)->field)
+#endif
 
 #define CGROUP_DEPTH_MAX 32
 #define CGROUP_HIERARCHY_SHIFT 56

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -18,6 +19,7 @@
 #include <linux/magic.h>
 
 #include "bpf/tracer.skel.h"
+#include "bpf/tracer_before_6_2.skel.h"
 #include "common/clock.h"
 #include "common/log.h"
 
@@ -250,14 +252,31 @@ static void *map_shared(const struct bpf_map *map)
 
 /* Programs */
 
+/* Both objects have the same maps and programs, under the same names. */
+static int programs_open(struct tracer_bpf **ret_programs)
+{
+	struct tracer_bpf *programs = calloc(1, sizeof(*programs));
+	int result = programs ? tracer_bpf__create_skeleton(programs) : -ENOMEM;
+
+	/* bpf_rdonly_cast() is found by what could hook it. */
+	if (!result && libbpf_find_vmlinux_btf_id("bpf_rdonly_cast", BPF_TRACE_FENTRY) < 0)
+		programs->skeleton->data = (void *)tracer_before_6_2_bpf__elf_bytes(
+			&programs->skeleton->data_sz);
+	if (!result)
+		result = bpf_object__open_skeleton(programs->skeleton, NULL);
+	if (result)
+		tracer_bpf__destroy(programs);
+	else
+		*ret_programs = programs;
+	return result;
+}
+
 /* What this kernel has no use for is not loaded: it would not be accepted. */
 static void programs_choose(struct tracer_bpf *programs, const struct kernel_options *options)
 {
 	bool network = !options->no_network && /* since 6.3 */
 		       libbpf_find_vmlinux_btf_id("sock_recv_length", BPF_TRACE_RAW_TP) > 0;
 
-	programs->rodata->has_casts = /* since 6.2; found by what could hook it */
-		libbpf_find_vmlinux_btf_id("bpf_rdonly_cast", BPF_TRACE_FENTRY) > 0;
 	bpf_program__set_autoload(programs->progs.on_send, network);
 	bpf_program__set_autoload(programs->progs.on_receive, network);
 	programs->rodata->network = network;
@@ -383,8 +402,7 @@ int kernel_open(struct kernel *kernel, const struct kernel_options *options)
 	int result = options->pin_dir ? pins_lock(options->pin_dir, &kernel->lock) : 0;
 	if (result)
 		return result;
-	kernel->programs = tracer_bpf__open();
-	result = kernel->programs ? 0 : -errno;
+	result = programs_open(&kernel->programs);
 	if (!result && options->pin_dir)
 		result = pins_take_over(options->pin_dir);
 	if (!result)

@@ -1,7 +1,6 @@
 """A probe of another build beside programs that an older one has pinned.
 
-The other build is the same probe with one unused byte of its BPF object changed: the object's
-hash is what tells builds apart.
+The other build is the same probe with one unused byte of each BPF object changed.
 """
 
 import json
@@ -29,8 +28,9 @@ def other_build(program, path):
     content = bytearray(program.read_bytes())
     at = [match.start() for match in re.finditer(re.escape(ELF_MAGIC), content)
           if content[match.start() + MACHINE_AT:match.start() + MACHINE_AT + 2] == MACHINE_BPF]
-    same("BPF objects in the probe", len(at), 1)
-    content[at[0] + PADDING_AT] ^= 1
+    same("BPF objects in the probe", len(at), 2)
+    for begin in at:
+        content[begin + PADDING_AT] ^= 1
     path.write_bytes(content)
     shutil.copymode(program, path)
     return path
