@@ -147,14 +147,14 @@ END_TEST
 START_TEST(a_command_that_could_not_be_executed)
 {
 	begin_step();
+	spawn(11, 25, "sort x");
+	exit_process(25, 127 << 8); /* it was executed */
 	for (unsigned pid = 20; pid < 24; pid++) {
 		fork_process(11, pid);
 		exit_process(pid, (pid == 23 ? 126u : 127u) << 8);
 	}
 	fork_process(11, 24);
 	exit_process(24, 1 << 8); /* a subshell that failed: no command */
-	spawn(11, 25, "sort x");
-	exit_process(25, 127 << 8); /* it was executed */
 	ck_assert_str_eq(rows("SELECT kind, sentence, cause FROM incidents ORDER BY boot_ns"),
 			 "failed-command bash -c (pid 20) could not execute a command (code 127) there is no "
 			 "such command\n"

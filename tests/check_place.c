@@ -45,6 +45,22 @@ START_TEST(the_runtime_that_makes_a_container_is_the_hosts)
 }
 END_TEST
 
+/* Plain runc leaves no id in the path: the container is called after its cgroup. */
+START_TEST(a_pid_namespace_is_a_container)
+{
+	enum { HOSTS = 0xEFFFFFFC, ITS_OWN = 4026532201 };
+
+	cgroup(600, "/user.slice/box");
+	fork_process(2, 10);
+	exec_in(10, (struct where){.cgroup_id = 600, .pid_namespace = HOSTS}, "bwa mem x");
+	ck_assert_str_eq(rows("SELECT count(*) FROM containers"), "0\n");
+	fork_process(2, 11);
+	exec_in(11, (struct where){.cgroup_id = 600, .pid_namespace = ITS_OWN}, "bwa mem y");
+	ck_assert_str_eq(rows("SELECT c.runtime, c.runtime_id, c.pid_namespace, p.pid FROM containers c JOIN "
+			      "processes p ON p.container_id = c.id"), "namespace box 4026532201 11\n");
+}
+END_TEST
+
 START_TEST(a_container_that_nobody_waits_for_is_a_run)
 {
 	cgroup(600, "/docker/" HEX64);
@@ -152,6 +168,7 @@ int main(void)
 	const struct suite_test tests[] = {
 		{.test = a_container_belongs_to_the_client_that_waits_for_it},
 		{.test = the_runtime_that_makes_a_container_is_the_hosts},
+		{.test = a_pid_namespace_is_a_container},
 		{.test = a_container_that_nobody_waits_for_is_a_run},
 		{.test = a_container_is_called_as_its_monitor_or_client_says},
 		{.test = a_subshell_is_a_subtree_and_a_worker_a_part_of_its_tool},

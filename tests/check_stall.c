@@ -5,11 +5,11 @@
 
 /* A pass every 10 s for `seconds` over a step of begin_step(): who is `blocked` is in
  * uninterruptible sleep, and 11 and 12 stand still where `cpu_ms` says so. */
-static uint64_t cpu_ms[100];
+static uint64_t cpu_ms[100], written_bytes[100];
 
 static void stand(unsigned seconds, unsigned blocked)
 {
-	static const unsigned pids[] = {1, 2, 10, 11, 12, 13};
+	static const unsigned pids[] = {1, 2, 10, 11, 12, 13, 14}; /* who is not there is passed over */
 
 	for (unsigned second = 0; second < seconds; second += 10) {
 		uint64_t boot_ns = now += 10000 * MS;
@@ -17,7 +17,8 @@ static void stand(unsigned seconds, unsigned blocked)
 		for (size_t i = 0; i < sizeof(pids) / sizeof(pids[0]); i++) {
 			struct counters counters = cpu(cpu_ms[pids[i]] * MS);
 
-			counters.valid |= COUNTER_VALID(uninterruptible_count);
+			counters.valid |= COUNTER_VALID(uninterruptible_count) | COUNTER_VALID(write_bytes);
+			counters.write_bytes = written_bytes[pids[i]];
 			counters.uninterruptible_count = pids[i] == blocked;
 			sample(pids[i], 0, NULL, counters);
 		}
@@ -56,6 +57,23 @@ START_TEST(slow_storage_is_not_stuck)
 	for (int i = 0; i < 30; i++) {
 		cpu_ms[12] += 700;
 		stand(60, 12);
+	}
+	ck_assert_str_eq(rows("SELECT count(*) FROM incidents"), "0\n");
+}
+END_TEST
+
+/* Two that write, at next to no CPU; and a tool that waits for one of them. */
+START_TEST(who_writes_or_waits_does_not_stand_still)
+{
+	memset(cpu_ms, 0, sizeof(cpu_ms));
+	begin_step();
+	spawn(12, 14, "sort x");
+	for (int i = 0; i < 191; i++) {
+		for (int pid = 13; pid <= 14; pid++) {
+			cpu_ms[pid]++;
+			written_bytes[pid] += 512;
+		}
+		stand(10, 0);
 	}
 	ck_assert_str_eq(rows("SELECT count(*) FROM incidents"), "0\n");
 }
@@ -114,6 +132,7 @@ int main(void)
 	const struct suite_test tests[] = {
 		{.test = stuck_in_uninterruptible_sleep},
 		{.test = slow_storage_is_not_stuck},
+		{.test = who_writes_or_waits_does_not_stand_still},
 		{.test = a_task_without_progress_is_stuck},
 		{.test = a_clock_that_is_set_moves_no_beginning},
 		{.test = one_of_a_task_is_idle},

@@ -135,6 +135,7 @@ void exec_in(unsigned pid, struct where where, const char *command)
 	e->pgid = where.pgid ? where.pgid : pid;
 	e->tty = where.tty;
 	e->uid = where.uid;
+	e->pid_namespace = where.pid_namespace;
 	e->stdin_pipe = where.stdin_pipe;
 	e->stdout_pipe = where.stdout_pipe;
 	e->counters = cpu(2 * MS);
