@@ -75,6 +75,11 @@ def networks(scale):
             network("bulk-64k", "bulk, 64 KiB", "bulk", 65536, 50000 // scale)]
 
 
+def receiving(count):
+    """Hardly more than one hook, called again and again: single bytes that are there already."""
+    return network("drain", "receiving single bytes", "drain", 1, count)
+
+
 def signals(count):
     return Load("signal", "signals", "signal", count, lambda _, count: [
         "bash", "-c", 'trap : USR1; for ((i = 0; i < $1; i++)); do kill -USR1 $$; done', "bash",

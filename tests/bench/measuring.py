@@ -252,3 +252,23 @@ def charge(bench, watcher, load, least_s):
                           earlier_times + times - times_before)
     correlator_s = correlator_after - correlator
     return Charge(work_s, programs, watching_after - watching - correlator_s, correlator_s)
+
+
+def call_costs(bench, nothing, empty, load, rounds):
+    """[{figure: ns an event}, a round each] of programs that do nothing, under a load that calls
+    one for each of its pieces: what the work pays for it with nobody counting how long programs
+    run, what it pays while the kernel counts, and what is charged then."""
+    costs = []
+    for number in range(rounds):
+        note(f"round {number + 1}/{rounds}: {load.title}")
+        with bpf_statistics(False):
+            alone_s = load.run(bench, nothing, load.count)
+            with empty.running(bench):
+                called_s = load.run(bench, empty, load.count)
+        with bpf_statistics(True), empty.running(bench):
+            counted = charge(bench, empty, load, 0)
+        charged_ns, times = max(counted.programs.values(), key=lambda program: program[1])
+        costs.append({"in_use": (called_s - alone_s) / load.count * 1e9,
+                      "counted": (counted.work_s - alone_s) / load.count * 1e9,
+                      "charged": charged_ns / times})
+    return costs

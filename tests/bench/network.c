@@ -2,6 +2,7 @@
  *
  *   network request MESSAGE_BYTES COUNT   each message is answered with one of its size
  *   network bulk MESSAGE_BYTES COUNT      one way only
+ *   network drain MESSAGE_BYTES COUNT     the same, but many are sent at once
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -15,15 +16,18 @@
 
 static struct {
 	bool answered;
+	long at_once; /* messages in one send */
 	size_t message_bytes;
 	long count;
-	char *message;
+	char *messages;
 } load;
 
-static void message_send(int fd)
+static void messages_send(int fd, long count)
 {
-	for (size_t sent = 0; sent < load.message_bytes;) {
-		ssize_t size = send(fd, load.message + sent, load.message_bytes - sent, 0);
+	size_t bytes = (size_t)count * load.message_bytes;
+
+	for (size_t sent = 0; sent < bytes;) {
+		ssize_t size = send(fd, load.messages + sent, bytes - sent, 0);
 
 		if (size <= 0)
 			err(1, "send");
@@ -34,7 +38,7 @@ static void message_send(int fd)
 static void message_receive(int fd)
 {
 	for (size_t received = 0; received < load.message_bytes;) {
-		ssize_t size = recv(fd, load.message + received, load.message_bytes - received, 0);
+		ssize_t size = recv(fd, load.messages + received, load.message_bytes - received, 0);
 
 		if (size < 0)
 			err(1, "recv");
@@ -76,7 +80,7 @@ static void serve(int listener)
 	for (long i = 0; i < load.count; i++) {
 		message_receive(fd);
 		if (load.answered)
-			message_send(fd);
+			messages_send(fd, 1);
 	}
 }
 
@@ -84,8 +88,8 @@ static void ask(const struct sockaddr_in *address)
 {
 	int fd = connection_open(address);
 
-	for (long i = 0; i < load.count; i++) {
-		message_send(fd);
+	for (long left = load.count; left > 0; left -= load.at_once) {
+		messages_send(fd, left < load.at_once ? left : load.at_once);
 		if (load.answered)
 			message_receive(fd);
 	}
@@ -100,14 +104,16 @@ int main(int argc, char **argv)
 	int listener, status;
 	pid_t server;
 
-	if (argc != 4 || (strcmp(argv[1], "request") && strcmp(argv[1], "bulk")))
-		errx(2, "usage: network request|bulk MESSAGE_BYTES COUNT");
+	if (argc != 4 || (strcmp(argv[1], "request") && strcmp(argv[1], "bulk") &&
+			  strcmp(argv[1], "drain")))
+		errx(2, "usage: network request|bulk|drain MESSAGE_BYTES COUNT");
 	load.answered = !strcmp(argv[1], "request");
+	load.at_once = strcmp(argv[1], "drain") ? 1 : 65536;
 	load.message_bytes = (size_t)atol(argv[2]);
 	load.count = atol(argv[3]);
-	load.message = calloc(1, load.message_bytes);
-	if (!load.message)
-		err(1, "cannot hold a message");
+	load.messages = calloc((size_t)load.at_once, load.message_bytes);
+	if (!load.messages)
+		err(1, "cannot hold the messages");
 	listener = listener_open(&address);
 	server = fork();
 	if (server < 0)
