@@ -13,10 +13,14 @@
 #include <unistd.h>
 
 #include "common/store/store.h"
+#include "common/text.h"
 
 static int say(const char *path, const char *what, int error)
 {
-	fprintf(stderr, "tracer run: --store %s: %s: %s\n", path, what, strerror(-error));
+	char safe[512];
+
+	text_escape(path, strlen(path), safe, sizeof(safe));
+	fprintf(stderr, "tracer run: --store %s: %s: %s\n", safe, what, strerror(-error));
 	return error;
 }
 
@@ -123,10 +127,11 @@ int keep_begin(struct keep *keep, const char *path, const struct user *user,
 	if (!path)
 		return 0;
 	error = lock_take(keep);
-	if (error == 0)
-		error = store_check(keep);
 	if (error < 0)
-		return error == -ENOENT ? 0 : error;
+		return error;
+	error = store_check(keep);
+	if (error < 0)
+		return error == -ENOENT ? 0 : error; /* there is none yet */
 	error = copy_in(keep, path, copy_path);
 	if (error == 0)
 		error = name_with(path, "-wal", log);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,7 @@ struct run {
 /* Buffered and apart from stderr; opened before the command can move anything. */
 static int output_open(struct run *run)
 {
+	char safe[512];
 	int fd;
 
 	if (run->quiet)
@@ -79,7 +81,8 @@ static int output_open(struct run *run)
 	else
 		fd = fcntl(run->options.json ? STDOUT_FILENO : STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (fd < 0 && run->output_path) {
-		fprintf(stderr, "tracer run: --output %s: %s\n", run->output_path, strerror(-fd));
+		text_escape(run->output_path, strlen(run->output_path), safe, sizeof(safe));
+		fprintf(stderr, "tracer run: --output %s: %s\n", safe, strerror(-fd));
 		return fd;
 	}
 	run->output = fd < 0 ? NULL : fdopen(fd, "w");
@@ -224,6 +227,8 @@ static void command_await(struct run *run)
 			child_forward_signal(&run->child, &run->signals);
 	}
 	run->exit_code = child_finish(&run->child);
+	/* Who reads the report may go away: neither the store nor the exit status goes with them. */
+	signal(SIGPIPE, SIG_IGN);
 	/* What the terminal sent to us too is no reason to give up the report. */
 	while (child_forward_signal(&(struct child){0}, &run->signals))
 		;

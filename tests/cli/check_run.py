@@ -215,6 +215,23 @@ class Keeping(Case):
         self.assertIn("sleep", names)
         self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
 
+    def test_a_store_that_cannot_be_kept_is_told_before_the_command(self):
+        process = self.run_tracer("run", "--store", self.path("none/kept\033.db"), "--", "touch",
+                                  self.path("ran"))
+        self.assertEqual(process.returncode, 125)
+        self.assertIn(b"none/kept\\e.db: cannot create its lock file", process.errors)
+        self.assertFalse(os.path.exists(self.path("ran")))
+
+    def test_a_reader_that_goes_away_takes_nothing_with_it(self):
+        path = self.path("kept.db")
+        reader, writer = os.pipe()
+        os.close(reader)
+        process = subprocess.run([TRACER, "run", "--store", path, "--", "sh", "-c", "exit 3"],
+                                 env=self.environment, stdin=subprocess.DEVNULL, stderr=writer, check=False)
+        os.close(writer)
+        self.assertEqual(process.returncode, 3)
+        self.assertTrue(json.loads(self.run_tracer("runs", "--json", "--store", path).output)["runs"])
+
     def test_what_is_no_store_is_left_alone(self):
         path = self.path("text")
         with open(path, "w", encoding="ascii") as file:
