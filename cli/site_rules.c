@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/text.h"
 
@@ -24,15 +25,19 @@ struct rules *site_rules_load(const char *directory)
 	const char *const directories[] = {directory ? directory : SITE_RULES_DEFAULT, NULL};
 	struct rules_error error = {{0}, 0, {0}};
 	struct rules *rules;
-	int result = rules_load(directories, &rules, &error);
+	char safe[512];
+	/* The default need not be there; what somebody names has to. */
+	int result = directory && access(directory, F_OK) < 0 ? -errno
+							       : rules_load(directories, &rules, &error);
 
 	if (result == 0)
 		return rules;
-	if (result == -EINVAL)
+	if (result == -EINVAL) {
 		site_rules_say(&error);
-	else
-		fprintf(stderr, "tracer: cannot read the rules of %s: %s\n", directories[0],
-			strerror(-result));
+	} else {
+		text_escape(directories[0], strlen(directories[0]), safe, sizeof(safe));
+		fprintf(stderr, "tracer: cannot read the rules of %s: %s\n", safe, strerror(-result));
+	}
 	return NULL;
 }
 

@@ -474,6 +474,8 @@ class Rules(Case):
         bad = self.make_file("bad.yaml", b"rules:\n  - rule: x\n    rle: tool\n")
         self.assertRegex(self.fails(1, "rules", "check", bad).stderr, rb"bad\.yaml:3: ")
         self.fails(1, "rules", "check", "/nonexistent.yaml")
+        for arguments in (["list"], ["test", "ls"]):
+            self.assertIn(b"No such file", self.fails(1, "rules", "--rules", "/nonexistent", *arguments).stderr)
 
     def test_test(self):
         verdict = json.loads(self.run_tracer("rules", "test", "--json", "--", "samtools", "sort",
