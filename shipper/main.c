@@ -141,7 +141,7 @@ static int run(const struct settings *settings, const struct options *options)
 {
 	if (options->check) {
 		puts("the settings are well");
-		return 0;
+		return fflush(stdout) == 0 ? 0 : -EIO;
 	}
 	if (options->dry_run)
 		return shipper_dry_run(settings);

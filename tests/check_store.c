@@ -229,7 +229,7 @@ START_TEST(missing_file_is_told)
 	expect_reader_refused(-ENOENT, "no such file");
 	ck_assert_int_ne(access(path, F_OK), 0);
 	snprintf(path, sizeof(path), "%s/no/such.db", directory);
-	expect_writer_refused(-ENOENT, "no such");
+	expect_writer_refused(-ENOENT, "no such directory");
 }
 END_TEST
 

@@ -181,6 +181,9 @@ static int lock_take(const char *path, int *ret_fd, struct store_error *ret_erro
 	if ((size_t)snprintf(name, sizeof(name), "%s.lock", path) >= sizeof(name))
 		return error_set(ret_error, -ENAMETOOLONG, "the store's name is too long");
 	fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0640);
+	if (fd < 0 && errno == ENOENT)
+		return error_set(ret_error, -ENOENT, "%s: no such directory: make it, or name another "
+				 "store", path);
 	if (fd < 0)
 		return error_explain(ret_error, -errno, path, "cannot create its lock file");
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
