@@ -415,9 +415,25 @@ static pid_t fork_as(pid_t wanted)
 	return (pid_t)syscall(SYS_clone3, &arguments, sizeof(arguments));
 }
 
-/* What successive owners of the pid do differs in everything that is compared. */
+static void *thread_speak(void *unused)
+{
+	int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, "!", 1) != 1)
+		err(1, "/dev/null");
+	close(fd);
+	return NULL;
+}
+
+/* What successive owners of the pid do differs in everything that is compared. A thread of each is
+ * gone before its predecessor is gone for good. */
 static _Noreturn void reuse_body(int turn)
 {
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, thread_speak, NULL))
+		errx(1, "pthread_create");
+	pthread_join(thread, NULL);
 	if (turn % 5)
 		threads_run();
 	disk_use(1 + turn % 3);
