@@ -69,8 +69,8 @@ void cancel_note(struct model *model, const struct process *process, uint64_t bo
 
 const struct cancel *cancel_find(const struct run *run, uint64_t boot_ns)
 {
-	const struct cancel *cancel = &run->cancel;
+	uint64_t since = run->cancel.boot_ns;
+	bool explains = since != 0 && since <= boot_ns && boot_ns - since < CANCEL_NS;
 
-	return cancel->boot_ns && cancel->boot_ns <= boot_ns && boot_ns - cancel->boot_ns < CANCEL_NS ? cancel
-												      : NULL;
+	return explains ? &run->cancel : NULL;
 }

@@ -181,7 +181,8 @@ static const char *kernel_reason(uint32_t signal)
 	}
 }
 
-static void explain_batch(const struct sent_signal *sent, const struct run *run, char *text, size_t size)
+static void explain_batch(const struct sent_signal *sent, const struct run *run, char *text,
+			  size_t size)
 {
 	const struct cancel *cancel = cancel_find(run, sent->boot_ns);
 	char user[32];
@@ -193,7 +194,8 @@ static void explain_batch(const struct sent_signal *sent, const struct run *run,
 		return;
 	}
 	describe_user(cancel->uid, user, sizeof(user));
-	snprintf(text, size, "%s, the batch system's daemon, ended the job: %s (pid %" PRIu32 ", %s) cancelled it",
+	snprintf(text, size,
+		 "%s, the batch system's daemon, ended the job: %s (pid %" PRIu32 ", %s) cancelled it",
 		 sent->program, cancel->program, cancel->pid, user);
 }
 
