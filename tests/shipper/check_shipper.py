@@ -138,7 +138,9 @@ def test_dry_run_prints_what_is_sent(directory, lake):
     for head, body in answers.requests:
         asked = urllib.parse.parse_qs(head.split()[1])
         same("token", asked["insert_deduplication_token"], [hashlib.sha256(body).hexdigest()])
-        same("queue", asked["async_insert"], ["0"])
+        for setting, value in (("async_insert", "0"), ("wait_end_of_query", "1"),
+                               ("input_format_skip_unknown_fields", "1")):
+            same(setting, asked[setting], [value])
     assert all(ord(char) < 128 for char in printed)
 
 
