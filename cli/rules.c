@@ -51,8 +51,8 @@ static int check(const struct options *options)
 
 static const struct table_column list_columns[] = {
 	{"rule", TABLE_LEFT, false, 0},
-	{"role", TABLE_LEFT, false, 0},
-	{"where", TABLE_LEFT, false, 1},
+	{"role", TABLE_LEFT, false, 1},
+	{"where", TABLE_LEFT, false, 2},
 	{"matches", TABLE_LEFT, true, 0},
 };
 

@@ -38,18 +38,18 @@ enum { FILTER_SINCE, FILTER_ALL, FILTER_LIMIT, FILTER_USER, FILTER_NAME, FILTER_
 
 static const struct table_column columns[] = {
 	{"run", TABLE_LEFT, false, 0},
-	{"began", TABLE_LEFT, false, 2},
-	{"user", TABLE_LEFT, false, 4},
+	{"began", TABLE_LEFT, false, 3},
+	{"user", TABLE_LEFT, false, 5},
 	{"name", TABLE_LEFT, true, 0},
 	{"status", TABLE_LEFT, false, 0},
-	{"wall", TABLE_RIGHT, false, 0},
-	{"CPU", TABLE_RIGHT, false, 1},
-	{"cores", TABLE_RIGHT, false, 5},
-	{"peak RSS", TABLE_RIGHT, false, 4},
-	{"tasks", TABLE_RIGHT, false, 3},
-	{"processes", TABLE_RIGHT, false, 6},
-	{"failed", TABLE_RIGHT, false, 6},
-	{"host", TABLE_LEFT, false, 1}, /* last: only where there are several */
+	{"wall", TABLE_RIGHT, false, 1},
+	{"CPU", TABLE_RIGHT, false, 2},
+	{"cores", TABLE_RIGHT, false, 6},
+	{"peak RSS", TABLE_RIGHT, false, 5},
+	{"tasks", TABLE_RIGHT, false, 4},
+	{"processes", TABLE_RIGHT, false, 7},
+	{"failed", TABLE_RIGHT, false, 7},
+	{"host", TABLE_LEFT, false, 2}, /* last: only where there are several */
 };
 
 #define COLUMN_COUNT (sizeof(columns) / sizeof(columns[0]))

@@ -6,6 +6,7 @@ terminals, hostile names, and what the documents say: man pages held against --h
 """
 import contextlib
 import fcntl
+import itertools
 import json
 import os
 import pty
@@ -365,14 +366,15 @@ class Printing(Case):
         return output.decode(), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
     def test_terminals(self):
-        for columns in (40, 60, 80, 120, 200):
+        tables = [["show", "--table"], ["show", "--tools"], ["show"], ["runs", "--all"]]
+        for columns, arguments in itertools.product((40, 60, 80, 120, 200), tables):
             # COLUMNS: the size of a new terminal is set only after the program began.
-            output, status = self.on_terminal(columns, ["show", "--table"], COLUMNS=str(columns))
+            output, status = self.on_terminal(columns, arguments, COLUMNS=str(columns))
             self.assertEqual(status, 0)
             self.assertIn("\033[", output)
             table = re.sub(r"\033\[[0-9;]*m", "", output).replace("\r", "").split("\n\n")[-1]
             for line in table.splitlines():
-                self.assertLessEqual(len(line), columns)
+                self.assertLessEqual(len(line), columns, arguments)
         self.assertNotIn("\033", self.on_terminal(80, ["show"], NO_COLOR="1")[0])
         self.assertNotIn("\033", self.on_terminal(80, ["show"], TERM="dumb")[0])
         self.assertNotIn("\033", self.on_terminal(80, ["show", "--color=never"])[0])
