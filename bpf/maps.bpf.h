@@ -63,8 +63,8 @@ static __always_inline struct scratch *scratch_of(__u32 owner)
 	return bpf_map_lookup_elem(&scratches, &owner);
 }
 
-/* Two writers that take the same free slot at once mix two keys up; the sum stays
- * right. That is rarer than rare. */
+/* A free slot is taken by its first time, and says last what it counts: whoever reads that
+ * finds the rest. Two slots may come to count the same. */
 static __noinline int count_loss(__u32 type, __u64 cgroup_id, __u64 now_boot_ns)
 {
 	__u32 hash = (__u32)(cgroup_id ^ cgroup_id >> 32) * 31 + type;
@@ -76,10 +76,10 @@ static __noinline int count_loss(__u32 type, __u64 cgroup_id, __u64 now_boot_ns)
 
 		if (!slot)
 			break;
-		if (!slot->type) {
-			slot->type = type;
+		if (!slot->type &&
+		    !__sync_val_compare_and_swap(&slot->first_boot_ns, 0, now_boot_ns)) {
 			slot->cgroup_id = last ? 0 : cgroup_id;
-			slot->first_boot_ns = now_boot_ns;
+			__sync_lock_test_and_set(&slot->type, type);
 		}
 		if (last || (slot->type == type && slot->cgroup_id == cgroup_id)) {
 			__sync_fetch_and_add(&slot->count, 1);

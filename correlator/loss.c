@@ -131,7 +131,9 @@ static void slot_take(struct model *model, struct loss_slot *told, const struct 
 									 : slot->first_boot_ns,
 	};
 
-	if (slot->count == 0 || slot->count > COUNT_MAX || (known && slot->count <= told->count))
+	/* One that has just been taken says what it counts in a moment. */
+	if (slot->type == 0 || slot->count == 0 || slot->count > COUNT_MAX ||
+	    (known && slot->count <= told->count))
 		return;
 	note(model, &lost);
 	*told = *slot;
