@@ -89,7 +89,8 @@ static __always_inline __u64 texts_fill(struct scratch *scratch, struct task_str
 	used += bounded(record->cwd_size, RECORD_CWD_MAX);
 
 	void *arguments = (void *)mm->arg_start;
-	size = mm->arg_end - mm->arg_start;
+	/* In the middle of an exec there is no end yet: behind the arguments lies the environment. */
+	size = mm->arg_end > mm->arg_start ? mm->arg_end - mm->arg_start : 0;
 	if (size > RECORD_ARGV_MAX) {
 		context->flags |= RECORD_ARGV_TRUNCATED;
 		size = RECORD_ARGV_MAX;
