@@ -150,20 +150,47 @@ static void note_settle_time(struct model *model, const struct event_sample *sam
 		model->found_settle_boot_ns = settle_boot_ns;
 }
 
+/* Looks without text tell the name of the main thread and nothing else. */
+static bool has_text(const struct event_sample *sample)
+{
+	return sample->filename.size || sample->argv.count;
+}
+
+static void set_command(struct model *model, struct command **command,
+			const struct event_sample *sample)
+{
+	struct command *told = command_new(
+		&(struct command_source){.comm = &sample->comm,
+					 .filename = &sample->filename,
+					 .cwd = &sample->cwd,
+					 .argv = &sample->argv,
+					 .flags = (uint32_t)sample->flags,
+					 .uid = (uint32_t)sample->uid,
+					 .tty = (uint32_t)sample->tty},
+		model->arguments);
+
+	if (!told) {
+		model->out_of_memory = true;
+		return;
+	}
+	command_unref(*command);
+	*command = told;
+}
+
 void found_note(struct model *model, const struct event_sample *sample)
 {
 	struct process_key key = {.start_boot_ns = sample->image.start_boot_ns, .pid = sample->image.pid};
 	struct found *found = found_find(model, &key);
 
 	if (!found) {
-		found = calloc(1, sizeof(*found));
-		if (!found) {
-			model->out_of_memory = true;
+		found = model_alloc(model, sizeof(*found));
+		if (!found)
 			return;
-		}
 		found->key = key;
 		HASH_ADD(hh, model->found, key, sizeof(found->key), found);
 	}
+	if (!found->command || found->exec_id != sample->image.exec_id || has_text(sample))
+		set_command(model, &found->command, sample);
 	found->boot_ns = sample->boot_ns;
 	note_settle_time(model, sample);
 	found->parent = sample->parent;
@@ -178,18 +205,34 @@ void found_note(struct model *model, const struct event_sample *sample)
 	found->stdin_pipe = (uint32_t)sample->stdin_pipe;
 	found->stdout_pipe = (uint32_t)sample->stdout_pipe;
 	found->counters = sample->counters;
-	command_unref(found->command);
-	found->command = command_new(
-		&(struct command_source){.comm = &sample->comm,
-					 .filename = &sample->filename,
-					 .cwd = &sample->cwd,
-					 .argv = &sample->argv,
-					 .flags = (uint32_t)sample->flags,
-					 .uid = (uint32_t)sample->uid,
-					 .tty = (uint32_t)sample->tty},
-		model->arguments);
-	if (!found->command)
-		model->out_of_memory = true;
+}
+
+void found_complete(struct model *model, struct process *process, struct command *command)
+{
+	struct image *image = process->image;
+
+	if (image->began != IMAGE_FOUND)
+		return;
+	command_unref(process->command);
+	process->command = command_ref(command);
+	command_unref(image->command);
+	image->command = command_ref(command);
+	image_set_dirty(model, image);
+}
+
+void found_complete_sample(struct model *model, struct process *process,
+			   const struct event_sample *sample)
+{
+	const struct command *known = process->image->command;
+	struct command *command = NULL;
+
+	if (process->image->began != IMAGE_FOUND || !has_text(sample) ||
+	    (known && (known->path[0] || known->arguments_size)))
+		return;
+	set_command(model, &command, sample);
+	if (command)
+		found_complete(model, process, command);
+	command_unref(command);
 }
 
 /* Events as old as the samples may still tell of the found: their fork or exec waited

@@ -228,6 +228,11 @@ int64_t model_unix_ns(const struct model *model, uint64_t boot_ns);
 
 /* ---- found.c: processes that a pass found alive */
 void found_note(struct model *model, const struct event_sample *sample);
+/* The command line of one that a pass found, from its exec, which came after the pass; or from
+ * a later look, if none is known yet. */
+void found_complete(struct model *model, struct process *process, struct command *command);
+void found_complete_sample(struct model *model, struct process *process,
+			   const struct event_sample *sample);
 struct found *found_find(struct model *model, const struct process_key *key);
 void found_free(struct model *model, struct found *found);
 void found_place_all(struct model *model);

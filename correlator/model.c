@@ -192,16 +192,8 @@ static void close_image_before(struct model *model, struct process *process, con
 	image_end(model, process->image, IMAGE_REPLACED, exec->boot_ns, ROW_NULL, 0);
 }
 
-static void apply_exec(struct model *model, const struct event_exec *exec)
+static struct command *exec_command(struct model *model, const struct event_exec *exec)
 {
-	struct process *process = process_resolve(model, &exec->image);
-	struct rules_verdict verdict;
-
-	if (!process)
-		process = process_from_exec(model, exec);
-	if (!process || process->ended ||
-	    (process->image && process->image->exec_id == exec->image.exec_id))
-		return; /* known from a pass, or told again */
 	struct command *command = command_new(
 		&(struct command_source){.comm = &exec->comm,
 					 .filename = &exec->filename,
@@ -212,8 +204,27 @@ static void apply_exec(struct model *model, const struct event_exec *exec)
 					 .tty = (uint32_t)exec->tty},
 		model->arguments);
 
-	if (!command) {
-		model->out_of_memory = true;
+	model->out_of_memory = model->out_of_memory || !command;
+	return command;
+}
+
+static void apply_exec(struct model *model, const struct event_exec *exec)
+{
+	struct process *process = process_resolve(model, &exec->image);
+	struct rules_verdict verdict;
+
+	if (!process)
+		process = process_from_exec(model, exec);
+	if (!process || process->ended)
+		return;
+	struct command *command = exec_command(model, exec);
+
+	if (!command)
+		return;
+	if (process->image && process->image->exec_id == exec->image.exec_id) {
+		/* Told again; or known from a pass, which may have seen it half-way. */
+		found_complete(model, process, command);
+		command_unref(command);
 		return;
 	}
 	bool first = !process->image && !process->ignored;

@@ -120,6 +120,7 @@ static void sample_known(struct model *model, struct process *process, const str
 		return;
 	const struct totals before = process->image->totals;
 
+	found_complete_sample(model, process, sample);
 	bool slept = note_uninterruptible(process, sample);
 
 	if (slept || sample->counters.cpu_ns != (uint64_t)before.cpu_ns || !before.valid)

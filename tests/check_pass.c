@@ -16,6 +16,54 @@ START_TEST(found_processes_are_placed_whatever_their_order)
 }
 END_TEST
 
+static const char command_of_30[] = "SELECT began, program, path, hex(arguments) FROM processes "
+				    "WHERE pid = 30";
+#define BWA_MEM_X "bwa /usr/bin/bwa 627761006D656D007800\n"
+
+START_TEST(a_look_without_text_takes_none_away)
+{
+	sample(30, 2, "bwa mem x", cpu(9 * MS));
+	pass(now - MS);
+	sample(30, 2, NULL, cpu(10 * MS)); /* and nothing has happened since */
+	pass(now - MS);
+	now += MS;
+	run_process(2, 31, "ls");
+	ck_assert_str_eq(rows(command_of_30), "found " BWA_MEM_X);
+}
+END_TEST
+
+START_TEST(a_later_look_tells_the_text)
+{
+	sample(30, 2, NULL, cpu(9 * MS)); /* its fork and exec were lost */
+	pass(now - MS);
+	run_process(2, 31, "ls");
+	ck_assert_str_eq(rows(command_of_30), "found comm - \n");
+	sample(30, 2, "bwa mem x", cpu(10 * MS));
+	pass(now - MS);
+	sample(30, 2, "bwa mem y", cpu(10 * MS)); /* as who overwrites its arguments */
+	pass(now - MS);
+	ck_assert_str_eq(rows(command_of_30), "found " BWA_MEM_X);
+}
+END_TEST
+
+/* Its exec shows before it is told: on a busy machine long before. */
+START_TEST(who_was_found_in_the_middle_of_an_exec_has_what_its_record_says)
+{
+	exec_ids[30] = 1;
+	sample(30, 2, NULL, cpu(9 * MS));
+	pass(now - MS);
+	now += 500 * MS;
+	run_process(2, 31, "ls");
+	ck_assert_str_eq(rows(command_of_30), "found comm - \n");
+	exec_ids[30] = 0;
+	exec_process(30, "bwa mem x");
+	ck_assert_str_eq(rows(command_of_30), "found " BWA_MEM_X);
+	exec_process(30, "samtools sort");
+	ck_assert_str_eq(rows(command_of_30), "found " BWA_MEM_X
+					      "exec samtools /usr/bin/samtools 73616D746F6F6C7300736F727400\n");
+}
+END_TEST
+
 START_TEST(a_zombie_is_not_found_anew)
 {
 	run_process(2, 10, "bwa mem x");
@@ -104,6 +152,9 @@ int main(void)
 {
 	const struct suite_test tests[] = {
 		{.test = found_processes_are_placed_whatever_their_order},
+		{.test = a_look_without_text_takes_none_away},
+		{.test = a_later_look_tells_the_text},
+		{.test = who_was_found_in_the_middle_of_an_exec_has_what_its_record_says},
 		{.test = a_zombie_is_not_found_anew},
 		{.test = memory_at_one_moment_is_the_sum_of_those_who_live},
 		{.test = who_is_in_no_pass_is_lost},

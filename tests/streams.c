@@ -212,7 +212,7 @@ void sample_as(unsigned pid, unsigned parent, const char *command, struct counte
 	s->flags = flags;
 	s->counters = counters;
 	s->cwd = bytes(command ? "/work" : "");
-	s->comm = bytes(command ? "comm" : "");
+	s->comm = bytes("comm");
 	s->filename = bytes("");
 	if (command) {
 		snprintf(copy, sizeof(copy), "%s", command);
