@@ -23,7 +23,7 @@
 #define READ_PERIOD_NS 200000000LL
 #define SLOW_PERIOD_NS 10000000000ULL /* between looks at what changes seldom: devices */
 #define PASS_SHARE 350 /* of a processor: below 0.3 % */
-#define FAREWELL_NS 2000000000ULL
+#define FAREWELL_NS 5000000000ULL /* without an acknowledgement that frees anything */
 #define BATCH_BYTES (256 * 1024)  /* of events, before they are written */
 #define PIECE_BYTES (32 * 1024) /* as much as the kernel's iterators write at once */
 
@@ -240,6 +240,17 @@ static void connection_begin(struct forward *forward, uint64_t ring_epoch, uint6
 	memset(forward->losses_sent, 0, sizeof(forward->losses_sent));
 }
 
+/* Who is about to go stays while what is left is being taken. */
+static void records_free(struct forward *forward, uint64_t offset)
+{
+	struct ring *ring = &forward->source->ring;
+	uint64_t before = *ring->consumer;
+
+	ring_free_before(ring, offset);
+	if (forward->farewell_boot_ns && *ring->consumer > before)
+		forward->farewell_boot_ns = clock_boot_ns() + FAREWELL_NS;
+}
+
 static void answers_take(struct forward *forward)
 {
 	struct wire_message message;
@@ -250,7 +261,7 @@ static void answers_take(struct forward *forward)
 			connection_begin(forward, message.welcome.ring_epoch, message.welcome.offset);
 			continue;
 		}
-		ring_free_before(&forward->source->ring, message.ack.offset);
+		records_free(forward, message.ack.offset);
 	}
 }
 
@@ -306,8 +317,13 @@ static bool forward_is_done(struct forward *forward, uint64_t now_boot_ns)
 		forward->farewell_boot_ns = now_boot_ns + FAREWELL_NS;
 		forward->farewell_position = ring->position + ring_backlog_bytes(ring);
 	}
-	return !forward->stream.is_ready || now_boot_ns >= forward->farewell_boot_ns ||
-	       (*ring->consumer >= forward->farewell_position && !forward->is_passing);
+	if (!forward->stream.is_ready || now_boot_ns >= forward->farewell_boot_ns)
+		return true;
+	if (*ring->consumer < forward->farewell_position || forward->is_passing)
+		return false;
+	losses_send(forward); /* since the last pass: without pins nobody could tell them later */
+	stream_flush(&forward->stream);
+	return !stream_has_output(&forward->stream);
 }
 
 int forward_run(struct forward *forward)

@@ -48,7 +48,7 @@ struct forward {
 
 	struct loss_slot losses_sent[LOSS_SLOTS]; /* as the receiver knows them */
 
-	uint64_t farewell_boot_ns; /* 0: not stopping; else go then at the latest */
+	uint64_t farewell_boot_ns; /* 0: not stopping; else go then, if nothing is freed before */
 	uint64_t farewell_position; /* or when the ring has been delivered up to there */
 };
 
@@ -56,8 +56,8 @@ struct forward {
  * sandbox. Text is kept in static memory. */
 void forward_fill_hello(struct forward *forward);
 
-/* Until SIGTERM, SIGINT or `until_boot_ns`; then what the ring holds is delivered, if
- * that takes no more than two seconds. Signals must be blocked. 0 or a negative errno. */
+/* Until SIGTERM, SIGINT or `until_boot_ns`; then what the ring holds is delivered, and what
+ * was lost, as long as the receiver takes some of it every five seconds. Signals must be blocked. 0 or a negative errno. */
 int forward_run(struct forward *forward);
 
 #endif
