@@ -4,19 +4,17 @@ import json
 import pathlib
 import random
 import signal
+import struct
 import subprocess
-import sys
 import time
 
-from storm import await_ends, check_each_once, leaves
+from storm import (FINAL_SHARE_MIN, KINDS, await_ends, check_accounted, check_each_once, leaves,
+                   lost_kinds)
 from testing import CONFINED, same, wait_until
 
-KINDS = ("fork", "exec", "exit", "final")
 # Of others on this machine it takes a second or two; of the flood no more than a part.
 RING_SIZE = "1M"
 FLOOD = 8000
-# Of final records, some never come: docs/architecture.md.
-FINAL_SHARE_MIN = 0.95
 LEASE_S = 6
 
 
@@ -42,15 +40,6 @@ def recorded_kinds(daemons, recording, storm, cgroup_id, begin_boot_ns, end_boot
         if is_first or tuple(message["image"][:2]) not in elsewhere:
             found[message["message"]] += 1
     return found
-
-
-def lost_kinds(daemons, cgroup):
-    """{kind: how many the store says were lost in that cgroup}"""
-    lost = dict.fromkeys(KINDS, 0)
-    for row in daemons.rows("SELECT kind, sum(lost_count) AS lost FROM losses WHERE cgroup_path "
-                            "LIKE ? GROUP BY kind", f"%{cgroup.name}%"):
-        lost[row["kind"]] = row["lost"]
-    return lost
 
 
 def await_losses(daemons):
@@ -101,12 +90,13 @@ def test_a_ring_that_runs_full(bench):
     bench.note(f"of {FLOOD} commands: recorded {recorded}, lost {lost}")
 
 
-def counted_losses(daemons):
-    """In the kernel, so far: of each slot of the pinned map (struct loss_slot) the count."""
+def counted_losses(daemons, kind=None):
+    """In the kernel, so far: of that RECORD_ type, or of all, by the pinned map (loss_slot)."""
     result = subprocess.run(["bpftool", "-j", "map", "dump", "pinned",
                              daemons.pin_directory / "losses"], capture_output=True, check=True)
     slots = [bytes(int(byte, 16) for byte in entry["value"]) for entry in json.loads(result.stdout)]
-    return sum(int.from_bytes(slot[16:24], sys.byteorder) for slot in slots)
+    return sum(count for _, of, count in (struct.unpack("=QI4xQ", slot[:24]) for slot in slots)
+               if kind in (None, of))
 
 
 def test_losses_are_told_once(bench):
@@ -141,6 +131,23 @@ def test_losses_are_told_once(bench):
     assert recorded + lost <= storm.count + 1 and len(found) + lost >= storm.count, \
         f"{recorded} to {len(found)} recorded, {lost} lost of {storm.count}, and the storm itself"
     bench.note(f"{kills} kills: {storm.count} commands, {recorded} recorded, {lost} lost")
+
+
+def test_stopped_with_a_full_ring(bench):
+    """Without pins nobody could deliver later what is in the ring, or tell what was lost: whoever
+    is told to end does both first."""
+    daemons, cgroup = bench.daemons(), bench.cgroup()
+    daemons.probe_options = ["--ring-size", RING_SIZE]
+    daemons.start()
+    storm = bench.storm(rate=10**6, count=FLOOD, cgroup=cgroup)
+    await_ends(daemons, 1) # the path of its group is known
+    daemons.correlator.signal(signal.SIGSTOP)
+    storm.wait()
+    daemons.probe.signal(signal.SIGTERM)
+    daemons.correlator.signal(signal.SIGCONT)
+    daemons.stop()
+    assert lost_kinds(daemons, cgroup)["exec"] > 0, "no loss is told"
+    check_accounted(bench, daemons, storm, cgroup)
 
 
 def check_incomplete(daemons):
