@@ -215,7 +215,7 @@ struct loss_slot {
 #define LOSS_HASHED 64
 #define LOSS_SLOTS (LOSS_HASHED + 16)
 
-/* What the probe tells the kernel side: one mapped structure. The first two
+/* What the probe tells the kernel side: one mapped structure. The first three
  * fields keep their place in every version. */
 struct control {
 	uint32_t record_version; /* RECORD_VERSION of the records in the ring */

@@ -24,13 +24,14 @@
 #include "common/log.h"
 
 #define PIN_PATH_SIZE 256
-#define BEFORE "before" /* directory of what another version has pinned */
+#define BEFORE "before-" /* and a number: a directory of what another version has pinned */
 #define FIRST_LEASE_NS 60000000000ULL /* until the loop renews it */
 
 /* Maps that go over to the next programs. What else there is (the ignore list, scratch)
  * is each load's own. */
 #define LOSSES "losses"
-static const char *const carried[] = {"ring", "control", LOSSES, "groups", "traffic", "announced"};
+#define CONTROL "control" /* last: who finds it there without the ring knows what to go on with */
+static const char *const carried[] = {"ring", LOSSES, "groups", "traffic", "announced", CONTROL};
 #define CARRIED_COUNT (sizeof(carried) / sizeof(carried[0]))
 
 /* Pins
@@ -55,6 +56,11 @@ static bool is_carried(const char *name)
 	return false;
 }
 
+static bool is_before(const char *name)
+{
+	return strncmp(name, BEFORE, strlen(BEFORE)) == 0;
+}
+
 /* Removes the pins of other loads than that, or for NULL everything. How many, or a
  * negative errno. */
 static int pins_remove(const char *directory, const char *load)
@@ -69,7 +75,7 @@ static int pins_remove(const char *directory, const char *load)
 	while (removed >= 0 && (entry = readdir(entries))) {
 		const char *name = entry->d_name;
 
-		if (name[0] == '.' || (load && (is_carried(name) || strcmp(name, BEFORE) == 0 ||
+		if (name[0] == '.' || (load && (is_carried(name) || is_before(name) ||
 						strcmp(name, load) == 0)))
 			continue;
 		pin_path(path, directory, name);
@@ -148,34 +154,49 @@ static int pin_open(const char *directory, const char *name, struct bpf_map_info
 	return fd;
 }
 
-/* Of the ring that is pinned there, 0: none. It is what control begins with in every
- * version. */
-static uint32_t pinned_record_version(const char *directory)
+/* What is pinned there, mapped, or NULL: of another version it has what it begins with in
+ * every version, and no more. */
+static struct control *control_open(const char *directory)
 {
 	struct bpf_map_info info;
-	int fd = pin_open(directory, "control", &info);
-	uint32_t *control = mmap(NULL, sizeof(*control), PROT_READ, MAP_SHARED, fd, 0), version = 0;
+	int fd = pin_open(directory, CONTROL, &info);
+	void *control = fd < 0 ? MAP_FAILED
+			       : mmap(NULL, sizeof(struct control), PROT_READ | PROT_WRITE,
+				      MAP_SHARED, fd, 0);
 
-	if (control != MAP_FAILED) {
-		version = *control;
-		munmap(control, sizeof(*control));
-	}
 	if (fd >= 0)
 		close(fd);
-	return version;
+	return control == MAP_FAILED ? NULL : control;
+}
+
+static void control_close(struct control *control)
+{
+	if (control)
+		munmap(control, sizeof(*control));
+}
+
+static bool is_pinned(const char *directory, const char *name)
+{
+	char path[PIN_PATH_SIZE];
+
+	return access(pin_path(path, directory, name), F_OK) == 0;
 }
 
 /* Go on with what is pinned, where it is of this version. Records of another one nobody could
- * read: their ring goes on filling beside ours until we are in charge. */
+ * read: their ring goes on filling beside ours until we are in charge. A control without a ring
+ * is what a probe left that was killed over this: its epoch must not name another ring. */
 static int pins_take_over(const char *directory)
 {
-	uint32_t version = pinned_record_version(directory);
-	char before[PIN_PATH_SIZE], from[PIN_PATH_SIZE], to[PIN_PATH_SIZE];
+	struct control *control = control_open(directory);
+	uint32_t version = control ? control->record_version : 0;
+	char name[32], before[PIN_PATH_SIZE], from[PIN_PATH_SIZE], to[PIN_PATH_SIZE];
 
-	if (version == 0 || version == RECORD_VERSION)
+	control_close(control);
+	if (version == 0 || (version == RECORD_VERSION && is_pinned(directory, "ring")))
 		return 0;
 	log_warning("%s: the ring of a probe with record version %u is replaced", directory, version);
-	if (mkdir(pin_path(before, directory, BEFORE), 0700) && errno != EEXIST)
+	snprintf(name, sizeof(name), BEFORE "%016llx", (unsigned long long)clock_boot_ns());
+	if (mkdir(pin_path(before, directory, name), 0700))
 		return -errno;
 	for (size_t i = 0; i < CARRIED_COUNT; i++)
 		if (strcmp(carried[i], LOSSES) != 0 && /* which go on growing */
@@ -185,42 +206,80 @@ static int pins_take_over(const char *directory)
 	return 0;
 }
 
-/* Count what is in the ring of another version, until ours went on from there, as lost: that
- * much can be told of a record of any version. */
-static void ring_write_off(struct kernel *kernel, const char *directory, uint64_t until_boot_ns)
+/* Counts what is in a ring of another version, until ours went on from there, as lost: that
+ * much can be told of a record of any version. What is counted goes at once, so that a kill
+ * makes one be counted twice at most. How many. */
+static unsigned long long ring_write_off(struct loss_slot *losses, const char *directory,
+					 uint64_t until_boot_ns)
 {
-	char before[PIN_PATH_SIZE];
 	struct bpf_map_info info;
 	struct ring ring = {0};
 	const struct record_header *header;
 	unsigned long long count = 0;
 	uint64_t offset;
 	size_t size;
-	int fd = pin_open(pin_path(before, directory, BEFORE), "ring", &info);
+	int fd = pin_open(directory, "ring", &info);
 
 	if (fd < 0)
-		return;
-	if (ring_map(&ring, fd, info.max_entries) == 0) {
+		return 0;
+	if (ring_map(&ring, fd, info.max_entries) == 0)
 		while (ring_next(&ring, (const void **)&header, &size, &offset)) {
 			if (header->boot_ns >= until_boot_ns)
 				continue;
-			struct loss_slot *slot = &kernel->source.losses[LOSS_HASHED + header->type % 16];
+			struct loss_slot *slot = &losses[LOSS_HASHED + header->type % 16];
 
 			slot->type = header->type;
 			slot->first_boot_ns = slot->first_boot_ns ? slot->first_boot_ns
 								  : header->boot_ns;
 			slot->last_boot_ns = header->boot_ns;
 			__atomic_fetch_add(&slot->count, 1, __ATOMIC_RELEASE);
+			ring_free_before(&ring, offset + 1);
 			count++;
 		}
-		ring_free_before(&ring, UINT64_MAX); /* not to be counted again */
-	}
 	ring_unmap(&ring);
 	close(fd);
+	return count;
+}
+
+/* What another version has pinned, `visit`ed. There are several such directories where one
+ * upgrade after the other was killed. */
+static void befores_visit(const char *directory, void (*visit)(const char *before, void *context),
+			  void *context)
+{
+	DIR *entries = opendir(directory);
+	struct dirent *entry;
+	char before[PIN_PATH_SIZE];
+
+	while (entries && (entry = readdir(entries)))
+		if (is_before(entry->d_name))
+			visit(pin_path(before, directory, entry->d_name), context);
+	if (entries)
+		closedir(entries);
+}
+
+/* Its programs look at a control of their own. */
+static void before_stop(const char *before, void *context)
+{
+	struct control *control = control_open(before);
+
+	if (control)
+		__atomic_store_n(&control->build, 0, __ATOMIC_RELEASE);
+	control_close(control);
+}
+
+struct write_off {
+	struct loss_slot *losses;
+	uint64_t until_boot_ns;
+};
+
+static void before_write_off(const char *before, void *context)
+{
+	const struct write_off *write_off = context;
+
+	log_warning("%s: %llu records of the version before were not delivered: counted as lost",
+		    before, ring_write_off(write_off->losses, before, write_off->until_boot_ns));
 	pins_remove(before, NULL);
 	rmdir(before);
-	log_warning("%s: %llu records of the version before were not delivered: counted as lost",
-		    directory, count);
 }
 
 /* The ring keeps the size that it has; another map that has changed begins anew. */
@@ -371,13 +430,16 @@ static int kernel_switch(struct kernel *kernel, const struct kernel_options *opt
 		result = ignore_set(programs, control, options);
 	if (result)
 		return result;
-	uint64_t begin_boot_ns = clock_boot_ns();
 	__atomic_store_n(&control->build, programs->rodata->build, __ATOMIC_RELEASE);
 	if (!options->pin_dir)
 		return 0;
+	/* What begins from here on ours tell, whoever else does. */
+	struct write_off write_off = {kernel->source.losses, clock_boot_ns()};
+
+	befores_visit(options->pin_dir, before_stop, NULL);
 	result = pins_remove(options->pin_dir, load);
 	if (result >= 0)
-		ring_write_off(kernel, options->pin_dir, begin_boot_ns);
+		befores_visit(options->pin_dir, before_write_off, &write_off);
 	return result < 0 ? result : 0;
 }
 

@@ -5,22 +5,29 @@ The other build is the same probe with one unused byte of each BPF object change
 
 import json
 import os
+import pathlib
 import random
 import re
 import shutil
 import struct
 import subprocess
 
-from fault_ring import boot_ns
-from storm import await_ends, check_each_once, leaves
+from fault_ring import boot_ns, counted_losses
+from storm import await_ends, check_each_once, check_nothing_else, leaves
 from testing import CONFINED, Skip, same, wait_until
 
 UPGRADES = 6
 ELF_MAGIC, MACHINE_BPF, MACHINE_AT, PADDING_AT = b"\x7fELF", b"\xf7\0", 18, 9
 COMMANDS_A_CRASH = 20
+RECORD_VERSION = int(re.search(r"RECORD_VERSION (\d+)", (
+    pathlib.Path(__file__).parent.parent.parent / "bpf/record.h").read_text()).group(1))
 OTHER_VERSION = 1
+RECORD_EXEC = 2
+CLOCKS_APART_NS = 20 * 10**6 # what two probes say of one moment
+ACKNOWLEDGED_NS = 3 * 10**9 # it takes that long at most, on a busy machine
 UNREAD, READ = 300, 200 # commands
 CRASHES = 10 # of those that there are, where all would take long
+CRASHES_BESIDE = 2 # the moves of pins, which are all tried: likewise
 
 
 def other_build(program, path):
@@ -76,13 +83,13 @@ def trace_upgrade(daemons, program, *strace):
         capture_output=True, text=True, check=False, env=CONFINED)
 
 
-def crash_points(calls):
-    """(call, n-th of its name) from the first attached program to the last thing done to pins."""
+def crash_points(calls, first):
+    """(call, n-th of its name) from the one with that word to the last thing done to pins."""
     points, counts, begun = [], {}, False
     for line in calls.splitlines():
         name = line.split("(")[0]
         counts[name] = counts.get(name, 0) + 1
-        begun = begun or "BPF_LINK_CREATE" in line
+        begun = begun or first in line
         if begun and "BPF_ITER_CREATE" not in line:
             points.append((name, counts[name]))
     return points
@@ -97,7 +104,7 @@ def test_killed_in_the_middle_of_an_upgrade(bench):
     daemons.probe.stop()
     log = daemons.directory / "calls"
     same("status under strace", trace_upgrade(daemons, builds[1], "-o", log).returncode, 0)
-    points, current, ran = crash_points(log.read_text()), 1, 0
+    points, current, ran = crash_points(log.read_text(), "BPF_LINK_CREATE"), 1, 0
     assert len(points) > CRASHES, f"crash points: {points}"
     if not bench.soak:
         points = random.Random(bench.seed).sample(points, CRASHES)
@@ -123,15 +130,28 @@ def test_killed_in_the_middle_of_an_upgrade(bench):
     bench.note(f"{len(points)} crash points")
 
 
+def control_bytes(pin_directory):
+    shown = json.loads(subprocess.run(
+        ["bpftool", "-j", "map", "dump", "pinned", pin_directory / "control"],
+        capture_output=True, check=True).stdout)
+    return bytes(int(byte, 16) for byte in shown[0]["value"])
+
+
 def set_record_version(pin_directory, version):
     """As if a probe of another release had pinned that ring: control begins with the number."""
-    pin = str(pin_directory / "control")
-    shown = json.loads(subprocess.run(["bpftool", "-j", "map", "dump", "pinned", pin],
-                                      capture_output=True, check=True).stdout)
-    value = bytes(int(byte, 16) for byte in shown[0]["value"])
-    value = struct.pack("=I", version) + value[4:]
-    subprocess.run(["bpftool", "map", "update", "pinned", pin, "key", "0", "0", "0", "0",
-                    "value", *map(str, value)], check=True)
+    value = struct.pack("=I", version) + control_bytes(pin_directory)[4:]
+    subprocess.run(["bpftool", "map", "update", "pinned", pin_directory / "control", "key", "0",
+                    "0", "0", "0", "value", *map(str, value)], check=True)
+
+
+def swap_release(pin_directory):
+    """From now on this probe is the release of before: what was its own is foreign to it, and the
+    other way round."""
+    if (pin_directory / "control").exists():
+        version, = struct.unpack("=I", control_bytes(pin_directory)[:4])
+        if version:
+            set_record_version(pin_directory, OTHER_VERSION if version == RECORD_VERSION
+                               else RECORD_VERSION)
 
 
 def lost(daemons):
@@ -177,9 +197,101 @@ def test_a_ring_of_another_version(bench):
     daemons.stop()
     same("losses told again", lost(daemons), told)
     same("recorded", sorted(leaves(daemons)), list(range(UNREAD, UNREAD + 2 * READ)))
-    assert not (daemons.pin_directory / "before").exists(), "the old ring is still pinned"
+    check_pins(daemons.pin_directory)
     same("losses of tracer status", shown_losses(daemons), told)
     bench.note(f"lost with the old ring: {told}; the other probe saw {ran}")
+
+
+def check_pins(pin_directory):
+    """Nothing is there but the maps and one load's programs."""
+    names = [path.name for path in pin_directory.iterdir() if path.is_dir()]
+    assert len(names) == 1 and re.fullmatch("[0-9a-f]{16}", names[0]), f"pinned: {names}"
+
+
+def unrecorded(daemons, recording, kills):
+    """(programs that another saw executed and that have no row as such, those of them that a look
+    found alive, those with a row that need not have been acknowledged before a kill)."""
+    result = subprocess.run([daemons.build / "tests/wire_dump", recording], capture_output=True,
+                            check=True, env=CONFINED)
+    rows = {began: {} for began in ("exec", "found", "fork")}
+    for row in daemons.rows("SELECT pid, exec_id, began, begin_boot_ns FROM processes"):
+        rows[row["began"]].setdefault((row["pid"], row["exec_id"]), []).append(row["begin_boot_ns"])
+    missing, unacknowledged = [], sum(
+        any(kill - ACKNOWLEDGED_NS < begin < kill for kill in kills)
+        for begins in rows["exec"].values() for begin in begins)
+    for message in map(json.loads, result.stdout.splitlines()):
+        if message["message"] == "exec":
+            pid, _, exec_id = message["image"]
+            begins = rows["exec"].get((pid, exec_id), [])
+            if not any(abs(begin - message["boot_ns"]) < CLOCKS_APART_NS for begin in begins):
+                missing.append((pid, exec_id))
+    return len(missing), sum(key in rows["found"] for key in missing), unacknowledged
+
+
+def test_killed_while_a_version_is_replaced(bench):
+    """At any system call from the first pin that is moved on; then the new release comes again, or
+    that of before comes back. Recorded and lost are what ran, and nothing is left behind."""
+    if not shutil.which("strace") or not shutil.which("bpftool"):
+        raise Skip("strace or bpftool not installed")
+    daemons, observer = bench.daemons(), bench.daemons()
+    daemons.mount_pins()
+    daemons.probe_options = ["--ring-size", "64M"]
+    recording, log = observer.directory / "recording", daemons.directory / "calls"
+    daemons.start()
+    maps = [path for path in daemons.pin_directory.iterdir() if path.is_file()]
+    daemons.probe.kill()
+    set_record_version(daemons.pin_directory, OTHER_VERSION)
+    same("status under strace",
+         trace_upgrade(daemons, daemons.probe_program, "-o", log).returncode, 0)
+    points = crash_points(log.read_text(), "before")
+    moves = [point for point in points if point[0].startswith("rename")]
+    same(f"moved pins in {points}", len(moves), len(maps) - 1) # losses stay
+    others = [point for point in points if point not in moves]
+    if not bench.soak:
+        others = random.Random(bench.seed).sample(others, CRASHES_BESIDE)
+    turns = [(point, comes_back) for point in moves + others for comes_back in (False, True)]
+    ran, delivered, kills = 0, set(), []
+
+    def storm():
+        nonlocal ran
+        bench.storm(first=ran, count=COMMANDS_A_CRASH).wait()
+        ran += COMMANDS_A_CRASH
+
+    observer.start_probe("--record", recording, "--ring-size", "64M")
+    daemons.start_probe()
+    storm()
+    await_ends(daemons, ran) # what was before is delivered too
+    before = counted_losses(daemons, RECORD_EXEC)
+    for (name, number), comes_back in turns:
+        daemons.probe.kill()
+        kills.append(boot_ns())
+        storm()
+        set_record_version(daemons.pin_directory, OTHER_VERSION)
+        trace_upgrade(daemons, daemons.probe_program, "-o", os.devnull,
+                      f"--inject={name}:signal=KILL:when={number}")
+        storm()
+        if comes_back:
+            swap_release(daemons.pin_directory)
+        daemons.start_probe()
+        delivered |= set(range(ran, ran + COMMANDS_A_CRASH))
+        storm()
+        wait_until(f"it goes on after a kill at {name} {number}, comes back: {comes_back}",
+                   lambda: delivered <= leaves(daemons).keys())
+    observer.probe.stop()
+    daemons.stop()
+    check_pins(daemons.pin_directory)
+    found = leaves(daemons)
+    check_nothing_else(found, ran)
+    counted = counted_losses(daemons, RECORD_EXEC)
+    same("losses told", lost(daemons)["exec"], counted)
+    missing, looked_at, unacknowledged = unrecorded(daemons, recording, kills)
+    bench.note(f"{len(turns)} kills: of {ran} commands {len(found)} are recorded; "
+               f"of all on this machine {missing} are not, {counted - before} are counted as lost")
+    assert missing - looked_at <= counted - before <= missing + unacknowledged, \
+        f"{missing} not recorded, {looked_at} of them seen alive; {counted - before} lost, " \
+        f"{unacknowledged} at most are recorded, too"
+    same("status of --detach", daemons.detach().returncode, 0)
+    assert not daemons.pin_directory.exists(), "pins are left"
 
 
 def shown_losses(daemons):
