@@ -14,6 +14,7 @@
 #define LIMIT_DEFAULT 20
 #define ID_SHOWN 8 /* digits on a terminal: enough to name a run */
 #define HOSTS_NAMED 2 /* of a run that several share, in its line */
+#define PARTS_EXPECTED 16 /* of a listed run, on average: where there are more, all are looked at */
 
 enum { OPTION_ALL = 1, OPTION_SINCE, OPTION_LIMIT, OPTION_USER, OPTION_NAME, OPTION_HOST };
 
@@ -34,7 +35,7 @@ static const struct option_spec option_specs[] = {
 
 /* Parameters of queries/runs.sql, in that order. */
 enum { FILTER_SINCE, FILTER_ALL, FILTER_LIMIT, FILTER_USER, FILTER_NAME, FILTER_HOST,
-       FILTER_END };
+       FILTER_CANDIDATES, FILTER_END };
 
 static const struct table_column columns[] = {
 	{"run", TABLE_LEFT, false, 0},
@@ -229,14 +230,29 @@ static int parts_load(struct listing *list)
 	return since_unix_ns == INT64_MAX ? 0 : joined_load(list->store, NULL, since_unix_ns, &list->parts);
 }
 
-static int list_runs(const struct options *options, const struct store_parameter *filter)
+/* Among the latest first, and only where they are not enough among all there are. */
+static int runs_load(struct listing *list, struct store_parameter *filter)
+{
+	int64_t limit = filter[FILTER_LIMIT].integer, *candidates = &filter[FILTER_CANDIDATES].integer;
+	int error;
+
+	*candidates = limit > INT64_MAX / PARTS_EXPECTED ? INT64_MAX : limit * PARTS_EXPECTED;
+	error = source_load(list->store, &row_type_run, "runs", filter, &list->runs);
+	if (error < 0 || (int64_t)list->runs.count >= limit || *candidates == INT64_MAX)
+		return error;
+	*candidates = INT64_MAX;
+	rows_free(&list->runs);
+	return source_load(list->store, &row_type_run, "runs", filter, &list->runs);
+}
+
+static int list_runs(const struct options *options, struct store_parameter *filter)
 {
 	struct listing list = {.store = source_open(options), .raw = options->raw};
 	int error = -EIO;
 
 	output_init(&list.output, stdout, options->color);
 	if (list.store)
-		error = source_load(list.store, &row_type_run, "runs", filter, &list.runs);
+		error = runs_load(&list, filter);
 	if (error == 0)
 		error = parts_load(&list);
 	if (error == 0)
@@ -301,6 +317,7 @@ static int runs_main(const struct verb *verb, int argc, char **argv)
 		[FILTER_USER] = {"user_id", STORE_NULL, 0, NULL},
 		[FILTER_NAME] = {"name", STORE_NULL, 0, NULL},
 		[FILTER_HOST] = {"host", STORE_NULL, 0, NULL},
+		[FILTER_CANDIDATES] = {"candidate_limit", STORE_INTEGER, 0, NULL},
 		[FILTER_END] = {0},
 	};
 	struct options options;

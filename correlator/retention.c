@@ -107,7 +107,8 @@ static int64_t oldest_run(struct store *store)
 {
 	const struct store_parameter all[] = {{"since_unix_ns", STORE_INTEGER, 0, NULL},
 					      {"with_system", STORE_INTEGER, 1, NULL},
-					      {"limit", STORE_INTEGER, INT64_MAX, NULL}, {0}};
+					      {"limit", STORE_INTEGER, INT64_MAX, NULL},
+					      {"candidate_limit", STORE_INTEGER, INT64_MAX, NULL}, {0}};
 	struct store_result *result;
 	int64_t oldest = INT64_MAX;
 

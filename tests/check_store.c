@@ -125,7 +125,7 @@ START_TEST(older_schema_is_migrated)
 	restore_schema_1();
 	expect_reader_refused(-EPROTO, "older");
 	store = open_writer();
-	ck_assert_int_eq(read_integer("PRAGMA user_version"), 4);
+	ck_assert_int_eq(read_integer("PRAGMA user_version"), 5);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM processes"), 14);
 	ck_assert_int_eq(read_integer("SELECT sum(cpu_ns) FROM processes"), 56519333);
 	ck_assert_int_eq(read_integer("SELECT sum(cpu_ns) FROM standing_tasks"), 56519333);
@@ -197,7 +197,8 @@ START_TEST(damage_is_told_on_use)
 	struct store *store = open_writer();
 	const struct store_parameter all[] = {{"since_unix_ns", STORE_INTEGER, 0, NULL},
 					      {"with_system", STORE_INTEGER, 1, NULL},
-					      {"limit", STORE_INTEGER, 1000000, NULL}, {0}};
+					      {"limit", STORE_INTEGER, 1000000, NULL},
+					      {"candidate_limit", STORE_INTEGER, 1000000, NULL}, {0}};
 	struct row_run run = fill_run(1, "text");
 	struct store_result *result = NULL;
 	static const char garbage[4096] = {0x55};

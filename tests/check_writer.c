@@ -405,7 +405,8 @@ START_TEST(reader_sees_whole_commits)
 {
 	const struct store_parameter runs[] = {{"since_unix_ns", STORE_INTEGER, 0, NULL},
 					       {"with_system", STORE_INTEGER, 1, NULL},
-					       {"limit", STORE_INTEGER, 1000000, NULL}, {0}};
+					       {"limit", STORE_INTEGER, 1000000, NULL},
+					       {"candidate_limit", STORE_INTEGER, 1000000, NULL}, {0}};
 	const struct store_parameter losses[] = {{"since_unix_ns", STORE_INTEGER, 0, NULL},
 						 {"limit", STORE_INTEGER, 1000000, NULL}, {0}};
 	struct store *reader;

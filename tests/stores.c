@@ -108,7 +108,8 @@ size_t count_rows(struct store *store, const char *query, const struct store_par
 
 static const struct store_parameter every_parameter[] = {
 	{"since_unix_ns", STORE_INTEGER, 0, NULL},   {"with_system", STORE_INTEGER, 1, NULL},
-	{"limit", STORE_INTEGER, 100, NULL},	     {"first_id", STORE_INTEGER, 0, NULL},
+	{"limit", STORE_INTEGER, 100, NULL},	     {"candidate_limit", STORE_INTEGER, 100, NULL},
+	{"first_id", STORE_INTEGER, 0, NULL},
 	{"last_id", STORE_INTEGER, INT64_MAX, NULL}, {"name", STORE_TEXT, 0, "text"},
 	{"run_id", STORE_INTEGER, 1, NULL},	     {"task_id", STORE_INTEGER, 1, NULL},
 	{"process_id", STORE_INTEGER, 1, NULL},	     {"pid", STORE_INTEGER, 1, NULL},

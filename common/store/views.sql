@@ -8,6 +8,7 @@ DROP VIEW IF EXISTS joined_runs;
 DROP VIEW IF EXISTS standing_runs;
 DROP VIEW IF EXISTS standing_tasks;
 DROP VIEW IF EXISTS standing_tools;
+DROP VIEW IF EXISTS placed_samples;
 
 -- One exec image of one process: a shell that execs a tool is two rows. A child
 -- that execs at once has one row; what it used before its exec is in its figures.
@@ -134,6 +135,13 @@ CREATE VIEW standing_tasks AS
 -- Tools that have processes.
 CREATE VIEW standing_tools AS
   SELECT *, end_boot_ns - begin_boot_ns AS wall_ns FROM tools WHERE process_count > 0;
+
+-- Samples with the host of their process: by host and process they are in order in a lake.
+CREATE VIEW placed_samples AS
+  SELECT s.*, t.host_id AS host_id
+    FROM samples s
+    LEFT JOIN process_rows p ON p.id = s.process_id
+    LEFT JOIN tools t ON t.id = p.tool_id;
 
 -- Runs with a key, which are parts of one run on several hosts: those of a key that went on at
 -- the same time, give or take a minute, since clocks differ. A part belongs to those before it

@@ -116,7 +116,7 @@ def test_every_column_of_the_store_is_in_the_lake(lake):
             kept = {name for table, name, _ in columns(lake) if table == f"{entity}_rows"}
             same(f"columns of {entity}_rows", kept, sent | {"version"})
         views = [name for name, in db.execute("SELECT name FROM sqlite_master WHERE type IN ('view', 'table')")
-                 if name in loader.entities() or name.startswith(("standing_", "joined_"))]
+                 if name in loader.entities() or name.startswith(("standing_", "joined_", "placed_"))]
         for view in views:
             wanted = [name for name, *_ in db.execute(f"SELECT * FROM {view} LIMIT 0").description]
             found = lake.query(f"SELECT * FROM tracer.{view} LIMIT 0 FORMAT TSVWithNames", user="analyst")

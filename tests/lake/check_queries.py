@@ -13,6 +13,7 @@ import itertools
 import json
 import os
 import pathlib
+import random
 import re
 import sqlite3
 import subprocess
@@ -29,7 +30,7 @@ QUERIES = ROOT / "common/store/queries"
 RECORDINGS = ("make", "script", "snakemake")
 # What the correlator and the shipper keep for themselves is no entity.
 HOST_ONLY = {"cgroup_path", "checkpoints", "stream"}
-COMBINATIONS_MAX = 24
+COMBINATIONS_MAX = 32
 EACH_MAX = 20
 RUNS_SHOWN = 3
 
@@ -95,6 +96,19 @@ def add_the_rare(db, revs):
                    memory_available_bytes=None if number % 7 == 0 else 1 << 30)
 
 
+def make_crowd(path):
+    """A run that twenty-one hosts share."""
+    db = sqlite3.connect(path)
+    revs = itertools.count(db.execute("SELECT rev FROM stream").fetchone()[0] + 1)
+    db.execute("UPDATE runs SET run_key = 'slurm:42' WHERE engine IS NOT NULL AND engine <> ''")
+    first = [(table, db.execute(f"SELECT * FROM {table}").fetchall()) for table in COPIED]
+    for number in range(1, 21):
+        copy_host(db, first, number, number * SECOND_NS, revs)
+    db.execute("UPDATE stream SET rev = ?", (next(revs),))
+    db.commit()
+    db.close()
+
+
 def make_several(path):
     """Three hosts at once, of which one still runs, and one with the same key a day later."""
     db = sqlite3.connect(path)
@@ -115,8 +129,9 @@ def make_several(path):
 
 def make_store(directory, name):
     path = directory / f"{name}.db"
-    if name == "several":
-        make_several(make_store(directory, "snakemake").rename(path))
+    change = {"several": make_several, "crowd": make_crowd}.get(name)
+    if change:
+        change(make_store(directory, "snakemake").rename(path))
     elif name == "known":
         command(BUILD / "tests/cli/make_store", path)
     else:
@@ -184,6 +199,7 @@ def values_for(store):
         "since_boot_ns": whole([0, boots[len(boots) // 2], boots[-1] + 1]),
         "host": ["n", "tno such host", *(f"t{name}" for name in column("SELECT hostname FROM hosts"))],
         "limit": ["i3", f"i{2 ** 63 - 1}"],
+        "candidate_limit": [f"i{2 ** 63 - 1}", "i4"],
         "with_system": ["i0", "i1"],
         "user_id": ["n", "i0", *whole(column("SELECT DISTINCT user_id FROM runs WHERE user_id IS NOT NULL"))],
     }
@@ -193,6 +209,14 @@ def values_for(store):
             ("i1", f"i{rows[0][1]}"), (f"i{rows[0][0]}", "i1"), ("n", f"i{rows[0][1]}")]
     db.close()
     return values
+
+
+def some_of(combinations):
+    """The first, and others anywhere: so that every parameter has several values."""
+    if len(combinations) <= COMBINATIONS_MAX:
+        return combinations
+    half = COMBINATIONS_MAX // 2
+    return combinations[:half] + random.Random(len(combinations)).sample(combinations[half:], half)
 
 
 def lines_for(store):
@@ -208,7 +232,7 @@ def lines_for(store):
             sets = zip(*(values[name] for name in names))
         else:
             sets = values.get(tuple(names)) or itertools.product(*(values[name] for name in names))
-        for chosen in itertools.islice(sets, COMBINATIONS_MAX):
+        for chosen in some_of(list(sets)):
             yield "\t".join([path.stem, *(f"{name}={value}" for name, value in zip(names, chosen))])
 
 
@@ -256,12 +280,15 @@ FILLED = {
     "incidents": {"kind": "'signal'", "sentence": "'n'", "run_id": ID.format("runs"), "task_id": ID.format("tasks")},
     "containers": {"runtime": "'n'", "run_id": ID.format("runs")},
     "losses": {"kind": "'exit'", "lost_count": "1"},
+    "samples": {"process_id": ID.format("processes"), "boot_ns": "number"},
 }
 
 
 def fill_many_hosts(lake):
     for entity, columns in FILLED.items():
-        row = {"host_id": HOST, "id": ID.format(entity), "rev": 1, "version": 1, **columns}
+        row = {"host_id": HOST, "rev": 1, "version": 1, **columns}
+        if entity != "samples":
+            row["id"] = ID.format(entity)
         if entity in ("runs", "tasks", "tools"):
             row["process_count"] = 1
         lake.query(f"INSERT INTO tracer.{entity}_rows ({', '.join(row)}) SELECT {', '.join(map(str, row.values()))}"
@@ -345,6 +372,15 @@ def test_verbs_on_several_hosts(lake):
         for each in runs:
             for arguments in (("--json",), ("--table",), ("--tools",)):
                 compare_verb(lake, store, "show", each["id"], *arguments, living=True)
+
+
+def test_a_run_of_more_parts_than_are_looked_at_first(lake):
+    """The latest of them do not stand for it; the one that does is found all the same."""
+    with tempfile.TemporaryDirectory(prefix="tracer-lake-") as temporary:
+        store = shipped(lake, pathlib.Path(temporary), "crowd")
+        runs = json.loads(command(TRACER, "runs", "--json", "--limit", "1", "--store", store))["runs"]
+        same("hosts of each run", [len(run["parts"]) for run in runs], [21])
+        compare_verb(lake, store, "runs", "--json", "--limit", "1")
 
 
 def test_verbs_on_hostile_names(lake):

@@ -3,13 +3,18 @@
 -- :since_boot_ns where "now" begins, a few seconds before stream.committed_boot_ns;
 -- :host_id of this host, NULL: of any; :limit rows.
 -- The nested selection keeps SQLite from reading every process in the order of tools.
-WITH latest AS (
-  SELECT process_id, max(boot_ns) AS boot_ns, min(boot_ns) AS first_boot_ns,
-         max(cpu_ns) AS cpu_ns, min(cpu_ns) AS first_cpu_ns
-    FROM samples
-   WHERE process_id IN (SELECT id FROM processes
+WITH recent AS (
+  SELECT process_id, boot_ns, cpu_ns, rss_anon_bytes, rss_file_bytes,
+         rss_shmem_bytes, swap_bytes, thread_count
+    FROM placed_samples
+   WHERE (:host_id IS NULL OR host_id = :host_id)
+     AND process_id IN (SELECT id FROM processes
                          WHERE end_boot_ns IS NULL AND (:host_id IS NULL OR host_id = :host_id))
      AND boot_ns >= :since_boot_ns
+), latest AS (
+  SELECT process_id, max(boot_ns) AS boot_ns, min(boot_ns) AS first_boot_ns,
+         max(cpu_ns) AS cpu_ns, min(cpu_ns) AS first_cpu_ns
+    FROM recent
    GROUP BY process_id
 ), shape AS (
   SELECT latest.process_id AS process_id, latest.boot_ns AS boot_ns,
@@ -18,7 +23,7 @@ WITH latest AS (
          s.rss_file_bytes AS rss_file_bytes, s.rss_shmem_bytes AS rss_shmem_bytes,
          s.swap_bytes AS swap_bytes, s.thread_count AS thread_count
     FROM latest
-    JOIN samples s ON s.process_id = latest.process_id AND s.boot_ns = latest.boot_ns
+    JOIN recent s ON s.process_id = latest.process_id AND s.boot_ns = latest.boot_ns
 ), living AS (
   SELECT p.id AS id, p.tool_id AS tool_id,
          CASE WHEN p.begin_boot_ns >= :since_boot_ns THEN shape.cpu_ns
