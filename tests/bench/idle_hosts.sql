@@ -30,8 +30,7 @@ WITH recent AS (
   SELECT a.host_id, s.process_id, s.boot_ns + a.boot_unix_ns, coalesce(s.cpu_ns, 0),
          coalesce(s.read_bytes, 0) + coalesce(s.write_bytes, 0) + coalesce(s.sent_bytes, 0)
            + coalesce(s.received_bytes, 0)
-    FROM placed_samples s JOIN alive a ON a.host_id = s.host_id AND a.process_id = s.process_id
-   WHERE (s.host_id, s.process_id) IN (SELECT host_id, process_id FROM alive)
+    FROM samples s JOIN alive a ON a.process_id = s.process_id
 ), steps AS (
   SELECT host_id, unix_ns,
          unix_ns - lag(unix_ns) OVER process AS elapsed_ns,
