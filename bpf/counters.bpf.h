@@ -108,7 +108,6 @@ static __always_inline struct traffic_slot *traffic_slot_of(struct task_struct *
 	return bpf_map_lookup_elem(&traffic, &index);
 }
 
-/* Of one message: one of both is 0. */
 static __always_inline void traffic_add(struct traffic *traffic, __u64 sent, __u64 received)
 {
 	if (sent)
@@ -389,19 +388,19 @@ static __always_inline void group_keep_thread(struct task_struct *task, __u64 no
 #undef X
 }
 
-/* Its last record was sent. (A slot whose group's end the kernel tells nobody stays taken:
- * who comes there next is found by its key, and no sum is wrong.) */
-static __always_inline void group_forget(struct task_struct *task)
+/* The group ends: its slot is free for others, `groups` has its bytes for the final record.
+ * (Not at that one: the kernel keeps some of those events to itself.) */
+static __always_inline void traffic_settle(struct task_struct *task)
 {
 	struct traffic_slot *slot = traffic_slot_of(task);
-	struct image_key key = GROUP_KEY(task);
+	struct group *group;
 
-	if (!control_find())
+	if (!slot || slot->start_boot_ns != task->group_leader->start_boottime)
 		return;
-	if (group_find(task))
-		bpf_map_delete_elem(&groups, &key);
-	if (!slot || slot->start_boot_ns != key.start_boot_ns)
+	group = group_get(task);
+	if (!group)
 		return;
+	traffic_add(&group->traffic, slot->traffic.sent_bytes, slot->traffic.received_bytes);
 	slot->traffic = no_group.traffic;
 	__sync_lock_test_and_set(&slot->start_boot_ns, 0); /* after that, for all to see */
 }

@@ -168,18 +168,23 @@ int BPF_PROG(on_exit, struct task_struct *task)
 
 	if (task->pid != task->tgid || !dead)
 		group_keep_thread(task, bpf_ktime_get_boot_ns());
-	if (dead)
+	if (dead) {
 		exit_send(task, RECORD_EXIT);
+		traffic_settle(task);
+	}
 	return 0;
 }
 
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(on_free, struct task_struct *task)
 {
+	struct image_key key = GROUP_KEY(task);
+
 	if (task->pid != task->tgid)
 		return 0;
 	exit_send(task, RECORD_FINAL);
-	group_forget(task);
+	if (group_find(task) && control_find())
+		bpf_map_delete_elem(&groups, &key);
 	return 0;
 }
 
