@@ -2,13 +2,15 @@
 """Every verb of tracer that only reads: good and bad usage, stores good and bad, JSON,
 terminals, hostile names, and what the documents say: man pages held against --help, docs/json.md.
 
-    check_verbs.py TRACER MAKE_STORE DOCS [TEST...]
+    check_verbs.py TRACER MAKE_STORE CORRELATOR DOCS [TEST...]
 """
 import contextlib
 import fcntl
+import functools
 import itertools
 import json
 import os
+import pathlib
 import pty
 import re
 import signal
@@ -22,7 +24,9 @@ import time
 import unicodedata
 import unittest
 
-TRACER, MAKE_STORE, DOCS = map(os.path.abspath, sys.argv[1:4])
+TRACER, MAKE_STORE, CORRELATOR, DOCS = map(os.path.abspath, sys.argv[1:5])
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from daemons import Daemon  # noqa: E402
 
 # Verbs that print from a store, with what they need.
 PRINTING = [["runs", "--all"], ["show"], ["show", "--table"], ["show", "--tools"],
@@ -449,7 +453,22 @@ class Json(Case):
         for key, item in value.items():
             self.compare(item, f"{path}.{key}" if path else key, documented, seen)
 
+    @contextlib.contextmanager
+    def daemon(self):
+        """One that runs, for who tells of those."""
+        path = functools.partial(os.path.join, self.directory.name)
+        correlator = Daemon("correlator", [CORRELATOR, "--store", path("own.db"), "--socket", path("socket"),
+                                           "--log-level", "warning"], pathlib.Path(path("log")))
+        try:
+            yield correlator.wait_ready()
+        finally:
+            correlator.kill()
+
     def test_it_is_as_documented(self):
+        with self.daemon():
+            self.check_documented()
+
+    def check_documented(self):
         shipper = os.path.join(self.directory.name, "shipper")
         os.mkdir(shipper)
         texts = {"sink", "target", "last_error", "cloud"}
@@ -494,4 +513,4 @@ class Rules(Case):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[4:]], verbosity=2)
+    unittest.main(argv=[sys.argv[0], *sys.argv[5:]], verbosity=2)
