@@ -209,10 +209,24 @@ static __always_inline bool signal_is_handled(struct task_struct *task, __u32 si
 	return READ(action, sa.sa_handler) != NULL;
 }
 
+/* `info` may be a number instead of an address. 1 is the kernel's own, as a terminal's ^C. 0 is
+ * what it sends for whoever runs: to others in his name, as where he writes to cgroup.kill; to
+ * himself for what he did, as where a file gets larger than he may make it. `argument` is where
+ * it stands: the verifier leaves out what asks whether such a pointer is NULL. */
+static __always_inline __s32 signal_code(const __u64 *argument, struct kernel_siginfo *info,
+					 bool is_own)
+{
+	__u64 number = 0;
+
+	bpf_probe_read_kernel(&number, sizeof(number), argument);
+	if (number > 1)
+		return READ(info, si_code);
+	return number == 1 || is_own ? SI_KERNEL : SI_USER;
+}
+
 /* Programs may use some signals to talk to each other, often: these are told only where
- * they end the process. `info` may be a number instead of an address, 0 or 1: then the kernel
- * sends it, as for a limit of file size or a terminal, whatever sigaction(2) says of 0. What
- * it sends, for a timer too, is no doing of the process that happens to run then. */
+ * they end the process. What the kernel sends, for a timer too, is no doing of the process
+ * that happens to run then. */
 SEC("tp_btf/signal_generate")
 int BPF_PROG(on_signal, int signal, struct kernel_siginfo *info, struct task_struct *task,
 	     int group, int result)
@@ -229,7 +243,7 @@ int BPF_PROG(on_signal, int signal, struct kernel_siginfo *info, struct task_str
 	struct record_signal *record = event_reserve(&event, RECORD_SIGNAL, sizeof(*record));
 	if (!record)
 		return 0;
-	record->code = (__u64)info <= 1 ? SI_KERNEL : READ(info, si_code);
+	record->code = signal_code(&ctx[1], info, sender->tgid == task->tgid);
 	if (record->code == SI_USER || record->code == SI_QUEUE || record->code == SI_TKILL) {
 		image_read(&record->sender, sender);
 		record->sender_uid = sender->cred->uid.val;
