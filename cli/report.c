@@ -155,7 +155,8 @@ const struct row_tool *report_task_tools(const struct report *report, int64_t ta
 {
 	const struct row_tool *tools = report->tools.items;
 
-	return tools + rows_find(&report->tools, offsetof(struct row_tool, task_id), task_id, ret_count);
+	return tools + rows_find(&report->tools, offsetof(struct row_tool, task_id), task_id,
+				 ret_count);
 }
 
 int64_t report_wall_ns(const struct report *report, int64_t begin_boot_ns, int64_t end_boot_ns)

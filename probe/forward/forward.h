@@ -57,7 +57,8 @@ struct forward {
 void forward_fill_hello(struct forward *forward);
 
 /* Until SIGTERM, SIGINT or `until_boot_ns`; then what the ring holds is delivered, and what
- * was lost, as long as the receiver takes some of it every five seconds. Signals must be blocked. 0 or a negative errno. */
+ * was lost, as long as the receiver takes some of it every five seconds. Signals must be
+ * blocked. 0 or a negative errno. */
 int forward_run(struct forward *forward);
 
 #endif
