@@ -26,8 +26,9 @@ SETTLE_TIMEOUT_S = 120 if EMULATED else 60
 FINAL_RECORDS_S = 0.5
 
 
-class FinalMissing(AssertionError):
-    """Of a process: this kernel tells nobody of some that are freed, a few in ten thousand."""
+class KernelSilent(AssertionError):
+    """What comes in an interrupt, as the end of a process's memory or a timer's signal, some
+    kernels tell nobody of, a few in a thousand: docs/model.md has what was found."""
 
 
 class Messages(list):
@@ -39,7 +40,7 @@ class Messages(list):
     def one(self, kind, pid):
         found = self.of(kind, pid)
         if kind == "final" and not found:
-            raise FinalMissing(f"no final message of process {pid}")
+            raise KernelSilent(f"no final message of process {pid}")
         assert len(found) == 1, f"{len(found)} {kind} messages of process {pid}"
         return found[0]
 

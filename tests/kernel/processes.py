@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-from probe_harness import FinalMissing
+from probe_harness import KernelSilent
 from testing import Skip, find_tests, succeeds
 
 CGROUP_TIMEOUT_S = 30
@@ -133,15 +133,15 @@ def remove_cgroup(path):
 
 
 def run_test(test):
-    """In a directory of its own, where all that it makes lies; again where the kernel has kept a
-    final figure to itself, which it does not twice."""
+    """In a directory of its own, where all that it makes lies; again where the kernel has kept
+    to itself what came in an interrupt, which it does not twice."""
     for is_last in (False, True):
         tempfile.tempdir = None
         directory = pathlib.Path(tempfile.mkdtemp(prefix="tracer-check-"))
         tempfile.tempdir = str(directory)
         try:
             return test(directory)
-        except FinalMissing:
+        except KernelSilent:
             if is_last:
                 raise
         finally:
