@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
@@ -12,8 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/progress.h"
 #include "common/store/store.h"
 #include "common/text.h"
+
+#define QUIET_BYTES (16 << 20) /* copied in far less than a second */
 
 static int say(const char *path, const char *what, int error)
 {
@@ -48,6 +52,7 @@ static int write_all(int fd, const char *data, ssize_t size)
 static int copy_bytes(int from_fd, int to_fd)
 {
 	static char buffer[1 << 17];
+	uint64_t copied_bytes = 0;
 	ssize_t size;
 	int error = 0;
 
@@ -56,7 +61,12 @@ static int copy_bytes(int from_fd, int to_fd)
 			error = write_all(to_fd, buffer, size);
 		else if (errno != EINTR)
 			error = -errno;
+		copied_bytes += size > 0 ? (uint64_t)size : 0;
+		if (copied_bytes > QUIET_BYTES)
+			progress_show("tracer: copying the database: %" PRIu64 " MiB",
+				      copied_bytes >> 20);
 	}
+	progress_hide();
 	return error;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/progress.h"
 #include "common/store/store.h"
 #include "lake-sql.h"
 
@@ -74,9 +75,9 @@ int lake_schema_create_database(struct lake_client *client, const char *database
 }
 
 /* Statement after statement; what is before the first separator is a comment. */
-static int text_apply(struct lake_client *client, const char *text)
+static int text_apply(struct lake_client *client, const char *part, const char *text)
 {
-	int error = 0;
+	int error = 0, statement = 0;
 
 	for (const char *begin = strstr(text, SEPARATOR); begin && error == 0;) {
 		const char *end = strstr(begin + strlen(SEPARATOR), SEPARATOR);
@@ -86,10 +87,12 @@ static int text_apply(struct lake_client *client, const char *text)
 		sql = end ? strndup(begin, (size_t)(end - begin)) : strdup(begin);
 		if (!sql)
 			return -ENOMEM;
+		progress_show("tracer lake: schema %s, statement %d", part, ++statement);
 		error = lake_client_run(client, sql, NULL, 0);
 		free(sql);
 		begin = end;
 	}
+	progress_hide();
 	return error;
 }
 
@@ -109,15 +112,15 @@ int lake_schema_migrate(struct lake_client *client, struct lake_schema from)
 
 	for (int version = from.version + 1; version <= store_schema_version() && error == 0; version++) {
 		snprintf(part, sizeof(part), "%04d", version);
-		error = text_apply(client, text_find(from.layout, part));
+		error = text_apply(client, part, text_find(from.layout, part));
 		/* The last one counts once the views are there too. */
 		if (error == 0 && version == store_schema_version())
-			error = text_apply(client, text_find(from.layout, "views"));
+			error = text_apply(client, "views", text_find(from.layout, "views"));
 		if (error == 0)
 			error = version_note(client, version, from.layout);
 	}
 	if (error == 0 && from.version >= store_schema_version())
-		error = text_apply(client, text_find(from.layout, "views"));
+		error = text_apply(client, "views", text_find(from.layout, "views"));
 	return error;
 }
 

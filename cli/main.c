@@ -12,6 +12,7 @@
 
 #include "cli/options.h"
 #include "cli/verb.h"
+#include "common/print.h"
 #include "common/text.h"
 
 #define V(name) &verb_##name,
@@ -85,7 +86,7 @@ int main(int argc, char **argv)
 	setlocale(LC_CTYPE, ""); /* characters and their widths; numbers stay as they are */
 	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
 		printf("tracer %s\n", TRACER_VERSION);
-		return fflush(stdout) == 0 ? VERB_OK : VERB_FAILED;
+		return print_finish(stdout) == 0 ? VERB_OK : VERB_FAILED;
 	}
 	if (argc < 2 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
 		char *help[] = {"help", NULL};

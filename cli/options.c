@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/parse.h"
+#include "common/print.h"
 #include "common/text.h"
 
 #define GETOPT_FIRST 256 /* above every option letter: the table's index is added */
@@ -93,7 +94,7 @@ static int common_take(struct options *options, int id, const char *value)
 	switch (id) {
 	case OPTION_HELP:
 		options_print_help(stdout, options->verb);
-		return fflush(stdout) == 0 ? -ECANCELED : -EIO;
+		return print_finish(stdout) == 0 ? -ECANCELED : -EIO;
 	case OPTION_STORE:
 		options->store_path = value;
 		return 0;

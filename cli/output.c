@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/options.h"
+#include "common/print.h"
 #include "common/text.h"
 
 #define WIDTH_LEAST 40 /* narrower than this, lines wrap */
@@ -106,13 +107,5 @@ void output_print_text(const struct output *output, enum style style, const char
 
 int output_finish(const struct output *output)
 {
-	int error = 0;
-
-	if (fflush(output->file) != 0)
-		error = -errno;
-	else if (ferror(output->file))
-		error = -EIO;
-	if (error < 0 && error != -EPIPE)
-		fprintf(stderr, "tracer: cannot write the output: %s\n", strerror(-error));
-	return error;
+	return print_finish(output->file);
 }

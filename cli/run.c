@@ -22,6 +22,7 @@
 #include "cli/report.h"
 #include "cli/source.h"
 #include "cli/watch.h"
+#include "common/progress.h"
 #include "common/text.h"
 
 #define EXIT_OURS 125 /* we failed, not the command: as env(1) and timeout(1) have it */
@@ -140,13 +141,6 @@ static void report_from(struct run *run, const char *store_path)
 
 /* ---- waiting ----------------------------------------------------------------- */
 
-/* On a terminal, one line that vanishes again. */
-static void progress(const char *text)
-{
-	if (isatty(STDERR_FILENO))
-		fprintf(stderr, text ? "\rtracer: %s" : "\r\033[K", text);
-}
-
 /* A signal that arrives while nothing of the command is left ends the waiting. */
 static int pause_ms(const struct run *run, int milliseconds)
 {
@@ -180,18 +174,18 @@ static void await_stored(struct run *run)
 
 	while (store && error == 0 && !run_is_stored(run, store)) {
 		if (waited_ms >= COMMIT_TIMEOUT_MS) {
-			progress(NULL);
+			progress_hide();
 			fprintf(stderr, "tracer run: the daemons have not stored the end of the run "
 				"after %d s: see tracer status\n", COMMIT_TIMEOUT_MS / 1000);
 			break;
 		}
-		progress("waiting for the last records");
+		progress_show("tracer: waiting for the last records");
 		error = pause_ms(run, COMMIT_POLL_MS);
 		waited_ms += COMMIT_POLL_MS;
 		if (error == 0)
 			error = source_renew(store);
 	}
-	progress(NULL);
+	progress_hide();
 	source_close(store);
 }
 
@@ -258,9 +252,9 @@ static int watch_end(struct run *run)
 {
 	int error;
 
-	progress("storing the last records");
+	progress_show("tracer: storing the last records");
 	error = watch_stop(&run->watch, run->signals.fd);
-	progress(NULL);
+	progress_hide();
 	if (error == -EINTR)
 		fprintf(stderr, "tracer run: interrupted: no report\n");
 	else if (error == -ETIME)

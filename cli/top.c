@@ -19,6 +19,7 @@
 #include "cli/table.h"
 #include "cli/units.h"
 #include "common/clock.h"
+#include "common/progress.h"
 
 #define WINDOW_NS 3500000000LL /* "now": a few passes over the living */
 #define PROCESSES_MOST 20000
@@ -532,6 +533,7 @@ static int show_live(struct top *top)
 	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
 	raw.c_cc[VSUSP] = _POSIX_VDISABLE; /* stopping would leave the screen as it is */
 	signals_catch();
+	progress_disable();
 	tcsetattr(STDIN_FILENO, TCSANOW, &raw);
 	fputs("\033[?1049h\033[?25l", stdout); /* the other screen, no cursor */
 	error = live_loop(top);

@@ -5,10 +5,12 @@
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/log.h"
 #include "common/parse.h"
+#include "common/print.h"
 
 #define HELP_COLUMN 22 /* where meanings begin */
 
@@ -136,6 +138,14 @@ static int take(const struct option_program *program, const struct option_rule *
 	return refuse(program, what, problem);
 }
 
+/* What was asked for instead of work. */
+static int printed(void)
+{
+	int error = print_finish(stdout);
+
+	return error < 0 ? error : -ECANCELED;
+}
+
 int option_parse(const struct option_program *program, void *options, int argc, char **argv)
 {
 	struct option long_options[OPTION_MAX + 3];
@@ -152,10 +162,10 @@ int option_parse(const struct option_program *program, void *options, int argc, 
 			break;
 		case HELP:
 			print_help(program);
-			return -ECANCELED;
+			return printed();
 		case VERSION:
 			printf("%s " TRACER_VERSION "\n", program->name);
-			return -ECANCELED;
+			return printed();
 		case ':':
 			return refuse(program, argv[optind - 1], "a value is missing");
 		default:
@@ -164,4 +174,9 @@ int option_parse(const struct option_program *program, void *options, int argc, 
 		}
 	}
 	return optind < argc ? refuse(program, argv[optind], "an argument that is no option") : 0;
+}
+
+int option_exit(int error)
+{
+	return error == -ECANCELED ? EXIT_SUCCESS : error == -EINVAL ? OPTION_EXIT_USAGE : EXIT_FAILURE;
 }

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #define OPTION_MAX 32 /* of one program */
+#define OPTION_EXIT_USAGE 2
 
 struct option_rule;
 
@@ -53,7 +54,11 @@ option_take option_take_group;      /* gid_t */
 option_take option_take_log_level;  /* enum log_level */
 
 /* Fills `options`, the program's own structure, which has the defaults. 0; -ECANCELED: help
- * or version was asked for, and printed; -EINVAL: wrong usage, logged in one line. */
+ * or version was asked for, and printed; -EINVAL: wrong usage; -errno: it could not be printed.
+ * What is wrong is logged in one line. */
 int option_parse(const struct option_program *program, void *options, int argc, char **argv);
+
+/* The exit status for what option_parse() returned, other than 0. */
+int option_exit(int error);
 
 #endif

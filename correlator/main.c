@@ -23,8 +23,6 @@
 #define RULES_DIRECTORIES_MAX 16
 #define NOBODY 65534
 
-enum { EXIT_USAGE = 2 };
-
 struct rules_directories {
 	const char *path[RULES_DIRECTORIES_MAX + 1];
 	int count;
@@ -205,7 +203,7 @@ int main(int argc, char **argv)
 	log_init(program.name, LOG_LEVEL_INFO);
 	int r = option_parse(&program, &options, argc, argv);
 	if (r < 0)
-		return r == -ECANCELED ? EXIT_SUCCESS : EXIT_USAGE;
+		return option_exit(r);
 	log_init(program.name, options.log_level);
 	signal(SIGPIPE, SIG_IGN);
 	if (!options.replay) {

@@ -4,15 +4,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/progress.h"
 #include "common/wire/recording.h"
 
 #define MESSAGES_PER_COMMIT 50000
+#define MESSAGES_PER_PROGRESS 1000 /* some ms */
 
 /* The clock of the recording, not of the machine: replays are alike. */
 static int commit(struct session *session)
@@ -26,9 +27,11 @@ static int commit(struct session *session)
 
 static void show_progress(const struct recording *recording, off_t size)
 {
-	if (size > 0 && isatty(STDERR_FILENO))
-		fprintf(stderr, "\rreplaying: %3d %%",
-			(int)(100 * recording->position_bytes / (uint64_t)size));
+	if (size > 0)
+		progress_show("replaying: %" PRIu64 " %%",
+			      100 * recording->position_bytes / (uint64_t)size);
+	else /* a pipe */
+		progress_show("replaying: %" PRIu64 " MiB", recording->position_bytes >> 20);
 }
 
 static int replay_messages(struct session *session, struct recording *recording, off_t file_size)
@@ -42,15 +45,15 @@ static int replay_messages(struct session *session, struct recording *recording,
 		r = session_feed(session, data, size, &reason);
 		if (r < 0)
 			break;
-		if (++messages % MESSAGES_PER_COMMIT == 0) {
+		if (++messages % MESSAGES_PER_PROGRESS == 0)
+			show_progress(recording, file_size);
+		if (messages % MESSAGES_PER_COMMIT == 0) {
 			r = commit(session);
 			if (r < 0)
 				return r;
-			show_progress(recording, file_size);
 		}
 	}
-	if (isatty(STDERR_FILENO))
-		fprintf(stderr, "\r\033[K");
+	progress_hide();
 	if (r == RECORDING_CUT)
 		log_warning("the recording is cut off at byte %" PRIu64 "; everything before it was replayed",
 			    recording->position_bytes);

@@ -24,7 +24,7 @@
 enum exit_code {
 	EXIT_OK = 0,
 	EXIT_FAILED = 1,
-	EXIT_USAGE = 2,
+	EXIT_USAGE = OPTION_EXIT_USAGE,
 	EXIT_UNSUPPORTED = 3,
 	EXIT_PERMISSION = 4,
 	EXIT_BUSY = 5,
@@ -221,7 +221,7 @@ int main(int argc, char **argv)
 	log_init(program.name, LOG_LEVEL_INFO);
 	int result = option_parse(&program, &options, argc, argv);
 	if (result)
-		return result == -ECANCELED ? EXIT_OK : EXIT_USAGE;
+		return option_exit(result);
 	if (options.quiet || options.debug)
 		log_init(program.name, options.debug ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARNING);
 	if (options.detach)

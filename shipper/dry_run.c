@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/print.h"
 #include "shipper/file.h"
 #include "shipper/gather.h"
 #include "shipper/shipper.h"
@@ -102,5 +103,5 @@ int shipper_dry_run(const struct settings *settings)
 	}
 	gather_deinit(&run.gather);
 	rmdir(run.directory);
-	return fflush(stdout) == 0 ? error : -EIO;
+	return print_finish(stdout) < 0 ? -EIO : error;
 }

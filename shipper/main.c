@@ -14,14 +14,13 @@
 
 #include "common/log.h"
 #include "common/option.h"
+#include "common/print.h"
 #include "common/privilege.h"
 #include "shipper/sandbox.h"
 #include "shipper/settings.h"
 #include "shipper/shipper.h"
 
 #define GIVEN_MAX 64 /* settings on one command line */
-
-enum { EXIT_USAGE = 2 };
 
 /* Settings that are options: taken over after the file, since the command line has the last
  * word. */
@@ -141,7 +140,7 @@ static int run(const struct settings *settings, const struct options *options)
 {
 	if (options->check) {
 		puts("the settings are well");
-		return fflush(stdout) == 0 ? 0 : -EIO;
+		return print_finish(stdout);
 	}
 	if (options->dry_run)
 		return shipper_dry_run(settings);
@@ -161,10 +160,10 @@ int main(int argc, char **argv)
 	log_init(program.name, LOG_LEVEL_INFO);
 	int result = option_parse(&program, &options, argc, argv);
 	if (result < 0)
-		return result == -ECANCELED ? EXIT_SUCCESS : EXIT_USAGE;
+		return option_exit(result);
 	if (options.remove && !options.from) {
 		log_error("--remove goes with --from; see tracer-shipper --help");
-		return EXIT_USAGE;
+		return OPTION_EXIT_USAGE;
 	}
 	log_init(program.name, options.log_level);
 	signal(SIGPIPE, SIG_IGN);
@@ -175,7 +174,7 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	if (load_settings(&settings, &options) < 0) {
 		settings_deinit(&settings);
-		return EXIT_USAGE;
+		return OPTION_EXIT_USAGE;
 	}
 	result = run(&settings, &options);
 	settings_deinit(&settings);

@@ -8,6 +8,7 @@
 #include <uv.h>
 
 #include "common/log.h"
+#include "common/progress.h"
 #include "shipper/aside.h"
 #include "shipper/retry.h"
 #include "shipper/shipper.h"
@@ -56,6 +57,7 @@ static void next_send(uv_timer_t *timer)
 
 	for (; resend->next < resend->batch_count; resend->next++) {
 		batch = &resend->batches[resend->next];
+		progress_show("sending: %zu of %zu files", resend->next, resend->batch_count);
 		error = batch_check(resend->directory, batch);
 		if (error == 0) {
 			resend->type->send(resend->sink, resend->directory, batch, batch_answered, resend);
@@ -115,6 +117,7 @@ static int batches_send(struct resend *resend, const struct settings *settings)
 	resend->timer.data = resend;
 	uv_timer_start(&resend->timer, next_send, 0, 0);
 	uv_run(&resend->loop, UV_RUN_DEFAULT);
+	progress_hide();
 	resend->type->close(resend->sink);
 	uv_close((uv_handle_t *)&resend->timer, NULL);
 	uv_run(&resend->loop, UV_RUN_DEFAULT);

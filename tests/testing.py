@@ -5,7 +5,10 @@ A test is a function test_* of its file, called after what it shows. Its line is
 """
 
 import os
+import pty
+import subprocess
 import sys
+import threading
 import time
 import traceback
 
@@ -40,6 +43,36 @@ def wait_until(what, holds, timeout_s=60):
         assert time.monotonic() < deadline, f"{what}: not within {timeout_s} s"
         time.sleep(0.02)
     return answer
+
+
+class OnTerminal:
+    """A program whose standard error is a terminal, and what it says there."""
+
+    def __init__(self, command, env=ENVIRONMENT, term="xterm"):
+        self.said = b""
+        self._terminal, its_end = pty.openpty()
+        self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=its_end,
+                                         env={**env, "TERM": term})
+        os.close(its_end)
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+
+    def _listen(self):
+        try:
+            while piece := os.read(self._terminal, 65536):
+                self.said += piece
+        except OSError:  # nobody has the other end any more
+            pass
+
+    def finish(self, timeout_s=60):
+        """Its status, and what it printed."""
+        try:
+            printed, _ = self._process.communicate(timeout=timeout_s)
+        finally:
+            self._process.kill()
+        self._listener.join()
+        os.close(self._terminal)
+        return self._process.returncode, printed
 
 
 def enter_own_mounts():

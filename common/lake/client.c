@@ -2,15 +2,18 @@
 #include "common/lake/client.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <curl/curl.h>
 
+#include "common/clock.h"
 #include "common/http/answer.h"
 #include "common/http/secret_file.h"
 #include "common/http/security.h"
+#include "common/progress.h"
 #include "common/text.h"
 
 #define CONNECT_TIMEOUT_MS 15000L
@@ -331,6 +334,7 @@ static void answers_end(CURLM *multi)
 static void answer_pump(struct lake_answer *answer)
 {
 	CURLM *multi = answer->client->multi;
+	uint64_t begin_boot_ns = clock_boot_ns(), waited_s = 0;
 	int running;
 
 	while (!answer->ended && answer->size == 0) {
@@ -342,7 +346,12 @@ static void answer_pump(struct lake_answer *answer)
 		answers_end(multi);
 		if (!answer->ended && answer->size == 0)
 			curl_multi_poll(multi, NULL, 0, 1000, NULL);
+		waited_s = (clock_boot_ns() - begin_boot_ns) / 1000000000;
+		if (waited_s > 0)
+			progress_show("tracer: waiting for the lake: %" PRIu64 " s", waited_s);
 	}
+	if (waited_s > 0)
+		progress_hide();
 }
 
 static bool answer_is_good(const struct lake_answer *answer)

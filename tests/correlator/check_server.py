@@ -22,7 +22,7 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from testing import (ENVIRONMENT, Skip, enter_own_mounts, find_tests, same,  # noqa: E402
+from testing import (ENVIRONMENT, OnTerminal, Skip, enter_own_mounts, find_tests, same,  # noqa: E402
                      succeeds, wait_until)
 from wire_client import (FRAME_MAX, RECORD_VERSION, VERSION, Peer, Story,  # noqa: E402
                          frame, message, record)
@@ -796,6 +796,27 @@ def test_a_recording_replays_to_the_same_store(directory):
         for one, other in zip(canonical(directory / name), live):
             same("row", one, other)
     refused(directory, "cannot write the recording", "--record", recording, store="three.db")
+
+
+def test_a_replay_says_on_a_terminal_how_far_it_is(directory):
+    story = Story().commands(500)
+    recording = directory / "recording"
+    recording.write_bytes(b"tracer-record-3\n" + story.hello() + story.pass_over_living(0) + story.tell())
+    command = [PROGRAM, "--replay", recording, "--rules", directory, "--log-level", "warning", "--store"]
+    terminal = OnTerminal([*command, directory / "one.db"])
+    same("status", terminal.finish(), (0, b""))
+    assert re.fullmatch(rb"(\r\x1b\[Kreplaying: \d+ %\r)+\r\x1b\[K", terminal.said), terminal.said
+    dumb = OnTerminal([*command, directory / "two.db"], term="dumb")
+    same("status", dumb.finish(), (0, b""))
+    same("on what cannot rewrite a line", dumb.said, b"")
+    os.mkfifo(directory / "pipe")
+    with subprocess.Popen(["cp", recording, directory / "pipe"]) as writer:
+        piped = OnTerminal([*command, directory / "three.db", "--replay", directory / "pipe"])
+        try:
+            same("status", piped.finish(), (0, b""))
+        finally:
+            writer.kill()
+    assert piped.said.startswith(b"\r\x1b[Kreplaying: 0 MiB\r"), piped.said
 
 
 def test_recordings_that_cannot_be_replayed(directory):

@@ -17,6 +17,7 @@ import os
 import pathlib
 import pwd
 import random
+import re
 import shutil
 import socket
 import sqlite3
@@ -32,6 +33,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "correlator")]
 from harness import (  # noqa: E402
     ENVIRONMENT, ROOT, Answers, Lake, Proxy, Shipper, Skip, Unavailable, compare, free_port, http,
     make_store, make_tables, run, same, settings_for, store_rows, wait_until)
+from testing import OnTerminal  # noqa: E402
 from wire_client import Peer, Story  # noqa: E402
 
 BUILD = pathlib.Path(sys.argv[1]).resolve()
@@ -1030,6 +1032,10 @@ def test_files_are_carried_to_the_lake(directory, lake):
         same(f"exit status: {result.stderr}", result.returncode, 0)
         compare(lake, store)
         same("files left", sorted(path.name for path in outbox.iterdir()), files)
+    terminal = OnTerminal([TRACER, "ship", "--from", outbox, "--config", config, "--url", lake.url])
+    same("exit status on a terminal", terminal.finish(), (0, b""))
+    assert terminal.said.startswith(b"\r\x1b[Ksending: 0 of 6 files\r"), terminal.said
+    assert re.search(rb"\r\x1b\[Ktracer-shipper: \d+ rows of 6 files sent, 0 refused\r\n$", terminal.said), terminal.said
     (outbox / files[0]).write_bytes(b"no batch")
     result = run_plain("--config", config, "--url", lake.url, "--from", outbox, "--remove", code=1)
     assert "damaged or cut off" in result.stderr, result.stderr
