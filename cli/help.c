@@ -1,8 +1,9 @@
-/* tracer help [COMMAND]: what there is. */
+/* tracer help [COMMAND]: the commands, or one. */
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/options.h"
+#include "common/print.h"
 
 static const struct option_spec option_specs[] = {
 	OPTION_SPEC_HELP,
@@ -45,13 +46,13 @@ static int help_main(const struct verb *verb, int argc, char **argv)
 			return options_misuse(&options, "there is no command '%s'", options.operands[0]);
 		options_print_help(stdout, about);
 	}
-	return fflush(stdout) == 0 ? VERB_OK : VERB_FAILED;
+	return print_finish(stdout) == 0 ? VERB_OK : VERB_FAILED;
 }
 
 const struct verb verb_help = {
 	.name = "help",
 	.operands = "[COMMAND]",
-	.summary = "what there is",
+	.summary = "list the commands, or tell of one",
 	.description = "Lists the commands, or prints the help of one.",
 	.options = option_specs,
 	.examples = "",

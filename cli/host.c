@@ -11,16 +11,26 @@
 #define NOW_NS (60 * INT64_C(1000000000)) /* what "now" is an average of, at least */
 #define SAMPLES_MOST 100000
 
-enum { OPTION_SINCE = 1 };
+enum { OPTION_SINCE = 1, OPTION_HOST };
 
 static const struct option_spec option_specs[] = {
 	{OPTION_SINCE, "since", 's', "TIME", NULL, "with --json: samples of the last TIME (1h): 90s, 15m, 2h, 3d"},
+	{OPTION_HOST, "host", 0, "NAME", NULL, "this host, of all that a lake has"},
 	OPTION_SPEC_RAW,
 	OPTION_SPEC_JSON,
 	OPTION_SPEC_SOURCE,
 	OPTION_SPEC_COLOR,
 	OPTION_SPEC_HELP,
 	OPTION_SPEC_END,
+};
+
+struct look {
+	struct options options;
+	struct output output;
+	struct store *store;
+	const char *host_name; /* NULL: all */
+	int64_t since_ns;
+	size_t shown_count;
 };
 
 /* Two samples of one boot, and the time between them. */
@@ -90,6 +100,21 @@ static void print_machine(const struct row_host *host, const struct output *outp
 	fputc('\n', output->file);
 }
 
+/* Nothing where nothing is known, as in every host's own store. */
+static void print_cloud(const struct row_cloud_host *host, const struct output *output)
+{
+	if (!host->cloud_provider)
+		return;
+	print_label(output, "cloud");
+	print_text(output, "", host->cloud_provider, "");
+	print_text(output, " ", host->cloud_instance_type, "");
+	print_text(output, " ", host->cloud_instance_id, "");
+	print_text(output, ", region ", host->cloud_region, "");
+	print_text(output, ", zone ", host->cloud_zone, "");
+	print_text(output, ", ", host->cloud_lifecycle, "");
+	fputc('\n', output->file);
+}
+
 static void print_size(const struct row_host *host, const struct output *output, bool raw)
 {
 	char a[UNITS_SIZE], b[UNITS_SIZE];
@@ -113,8 +138,10 @@ static void print_size(const struct row_host *host, const struct output *output,
 	fputs(", of the container that it is\n", output->file);
 }
 
-static void print_what(const struct row_host *host, const struct output *output, bool raw)
+static void print_what(const struct row_cloud_host *cloud_host, const struct output *output,
+		       bool raw)
 {
+	const struct row_host *host = &cloud_host->host;
 	char since[UNITS_SIZE];
 
 	output_print_text(output, STYLE_TITLE, host->hostname);
@@ -126,6 +153,7 @@ static void print_what(const struct row_host *host, const struct output *output,
 	print_text(output, ", ", host->kernel_build, "");
 	fprintf(output->file, "; up since %s\n", units_time(since, host->boot_unix_ns));
 	print_machine(host, output);
+	print_cloud(cloud_host, output);
 	print_size(host, output, raw);
 	if (host->delay_accounting == 0) {
 		print_label(output, "delays");
@@ -205,93 +233,116 @@ static void print_how(const struct span *span, const struct output *output, bool
 
 /* ---- the verb ---------------------------------------------------------------- */
 
-static json_t *host_to_json(const struct row_host *host, const struct rows *samples)
+static json_t *host_to_json(const struct row_cloud_host *host, const struct rows *samples)
 {
 	json_t *object = json_object(), *array = json_array();
 
 	for (size_t i = 0; i < samples->count; i++)
 		json_array_append_new(array, row_to_json(samples->type,
 							 ROWS_ITEM(samples, host_sample, i)));
-	json_object_set_new(object, "host", row_to_json(&row_type_host, host));
+	json_object_set_new(object, "host", row_to_json(&row_type_cloud_host, host));
 	json_object_set_new(object, "samples", array);
 	return object;
 }
 
 /* Adds to `json`, or prints where that is NULL. */
-static int show_host(struct store *store, const struct row_host *host, int64_t since_ns, bool raw,
-		     const struct output *output, json_t *json)
+static int show_host(struct look *look, const struct row_cloud_host *host, json_t *json)
 {
 	struct store_parameter filter[] = {
-		{"host_id", STORE_INTEGER, host->id, NULL},
-		{"since_unix_ns", STORE_INTEGER, (int64_t)time(NULL) * 1000000000 - since_ns, NULL},
+		{"host_id", STORE_INTEGER, host->host.id, NULL},
+		{"since_unix_ns", STORE_INTEGER, (int64_t)time(NULL) * 1000000000 - look->since_ns, NULL},
 		{"limit", STORE_INTEGER, SAMPLES_MOST, NULL},
 		{0},
 	};
 	struct rows samples = {0};
 	struct span span;
-	int error = source_load(store, &row_type_host_sample, "host_samples", filter, &samples);
+	int error = source_load(look->store, &row_type_host_sample, "host_samples", filter, &samples);
 
 	if (error == 0 && json) {
 		json_array_append_new(json, host_to_json(host, &samples));
 	} else if (error == 0) {
-		print_what(host, output, raw);
+		if (look->shown_count > 0)
+			fputc('\n', look->output.file);
+		print_what(host, &look->output, look->options.raw);
 		if (span_find(&samples, &span))
-			print_how(&span, output, raw);
+			print_how(&span, &look->output, look->options.raw);
 	}
+	look->shown_count++;
 	rows_free(&samples);
 	return error;
 }
 
+static int show_matching(struct look *look, const struct rows *hosts, json_t *json)
+{
+	const char *name = look->host_name;
+	int error = 0;
+
+	for (size_t i = 0; i < hosts->count && error == 0; i++) {
+		const struct row_cloud_host *host = ROWS_ITEM(hosts, cloud_host, i);
+
+		if (!name || strcmp(host->host.hostname, name) == 0)
+			error = show_host(look, host, json);
+	}
+	if (error < 0 || look->shown_count > 0)
+		return error;
+	fprintf(stderr, "tracer host: %s: see tracer status\n",
+		name ? "no host has this name" : "this store knows of no host yet");
+	return -ENOENT;
+}
+
 /* A store has one host, a lake has many. */
-static int show_hosts(const struct options *options, struct store *store, int64_t since_ns,
-		      const struct output *output)
+static int show_hosts(struct look *look)
 {
 	json_t *object = json_pack("{s:[]}", "hosts");
-	json_t *json = options->json ? json_object_get(object, "hosts") : NULL;
+	json_t *json = look->options.json ? json_object_get(object, "hosts") : NULL;
 	struct rows hosts = {0};
-	int error = source_load(store, &row_type_host, "hosts", NULL, &hosts);
+	int error = source_load(look->store, &row_type_cloud_host, "hosts", NULL, &hosts);
 
-	if (error == 0 && hosts.count == 0) {
-		fprintf(stderr, "tracer host: this store knows of no host yet: see tracer status\n");
-		error = -ENOENT;
-	}
-	for (size_t i = 0; i < hosts.count && error == 0; i++) {
-		if (i > 0 && !json)
-			fputc('\n', output->file);
-		error = show_host(store, ROWS_ITEM(&hosts, host, i), since_ns, options->raw, output, json);
-	}
-	if (error == 0 && json) {
+	if (error == 0)
+		error = show_matching(look, &hosts, json);
+	if (error == 0 && json)
 		error = json_print(object);
-	}
 	json_decref(object);
 	rows_free(&hosts);
 	return error;
 }
 
+static int option_take(struct look *look, int option, const char *value)
+{
+	uint64_t since_ns;
+
+	if (option == OPTION_HOST) {
+		look->host_name = value;
+		return 0;
+	}
+	if (options_parse_duration(value, &since_ns) < 0)
+		return options_misuse(&look->options, "--since takes 90s, 15m, 2h or 3d, not '%s'", value);
+	look->since_ns = (int64_t)since_ns;
+	return 0;
+}
+
 static int host_main(const struct verb *verb, int argc, char **argv)
 {
-	uint64_t since_ns = 3600 * UINT64_C(1000000000);
-	struct options options;
-	struct output output;
-	struct store *store;
+	struct look look = {.since_ns = 3600 * INT64_C(1000000000)};
 	const char *value;
-	int option, error = -EIO;
+	int option, misuse = 0, error = -EIO;
 
-	options_init(&options, verb, argc, argv);
-	while ((option = options_next(&options, &value)) > 0)
-		if (options_parse_duration(value, &since_ns) < 0)
-			return options_misuse(&options, "--since takes 90s, 15m, 2h or 3d, not '%s'", value);
+	options_init(&look.options, verb, argc, argv);
+	while (!misuse && (option = options_next(&look.options, &value)) > 0)
+		misuse = option_take(&look, option, value);
+	if (misuse)
+		return misuse;
 	if (option < 0)
 		return options_exit(option);
-	if (options_check_operands(&options, 0, 0))
+	if (options_check_operands(&look.options, 0, 0))
 		return VERB_USAGE;
-	output_init(&output, stdout, options.color);
-	store = source_open(&options);
-	if (store)
-		error = show_hosts(&options, store, (int64_t)since_ns, &output);
-	if (output_finish(&output) < 0)
+	output_init(&look.output, stdout, look.options.color);
+	look.store = source_open(&look.options);
+	if (look.store)
+		error = show_hosts(&look);
+	if (output_finish(&look.output) < 0)
 		error = -EIO;
-	source_close(store);
+	source_close(look.store);
 	return error < 0 ? VERB_FAILED : VERB_OK;
 }
 
@@ -304,11 +355,13 @@ const struct verb verb_host = {
 		"the processors, memory, pressure (the share of time in which something waited), disks\n"
 		"and network. tracer-correlator looks every ten seconds, at what everybody may read.\n"
 		"\n"
+		"cloud     provider, instance and where it is: known to a lake, if the shipper may ask\n"
 		"disks     whole disks, without partitions and what is made of disks\n"
 		"network   interfaces to the outside, not those of containers\n"
 		"-         not known; it is never counted as zero",
 	.options = option_specs,
 	.examples = "  tracer host\n"
+		    "  tracer host --lake https://lake.example:8443 --host node-7\n"
 		    "  tracer host --json --since 10m | jq '.hosts[0].samples[0]'",
 	.completion = "",
 	.main = host_main,

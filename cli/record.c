@@ -133,6 +133,8 @@ static int record_main(const struct verb *verb, int argc, char **argv)
 		return options_exit(option);
 	if (options_check_operands(&options, 1, SIZE_MAX))
 		return VERB_USAGE;
+	if (options.operand_count == 1 && as)
+		return options_misuse(&options, "--as is for a COMMAND, and there is none");
 	if (options.operand_count > 1 && duration_ns)
 		return options_misuse(&options, "--duration is not for a COMMAND: that ends by itself");
 	error = as ? user_read_named(&user, as) : user_read_invoking(&user);

@@ -22,7 +22,19 @@
 	};
 
 #define ROW_TYPE row_host
-DESCRIBE(host, ROW_HOST_COLUMNS, "host_key hostname boot_id kernel machine probe_version")
+#define HOST_KNOWN "host_key hostname boot_id kernel machine probe_version"
+DESCRIBE(host, ROW_HOST_COLUMNS, HOST_KNOWN)
+/* Whose first member is a host. */
+static const struct row_field cloud_host_fields[] = {
+	ROW_HOST_COLUMNS(FIELD_I, FIELD_T, FIELD_B)
+#undef ROW_TYPE
+#define ROW_TYPE row_cloud_host
+	ROW_CLOUD_COLUMNS(FIELD_T)
+};
+const struct row_type row_type_cloud_host = {
+	sizeof(struct row_cloud_host), sizeof(cloud_host_fields) / sizeof(cloud_host_fields[0]),
+	cloud_host_fields, " " HOST_KNOWN " ",
+};
 #undef ROW_TYPE
 #define ROW_TYPE row_container
 DESCRIBE(container, ROW_CONTAINER_COLUMNS, "runtime runtime_id cgroup_path")

@@ -41,6 +41,24 @@ struct row_part {
 };
 extern const struct row_type row_type_part;
 
+/* A host, and which machine of a cloud it is. The shipper learns that, so only a lake knows; in a
+ * host's own store all of it is NULL. */
+#define ROW_CLOUD_COLUMNS(T) \
+	T(cloud_provider) \
+	T(cloud_instance_id) \
+	T(cloud_instance_type) \
+	T(cloud_region) \
+	T(cloud_zone) \
+	T(cloud_lifecycle)
+
+struct row_cloud_host {
+	struct row_host host;
+#define T(name) const char *name;
+	ROW_CLOUD_COLUMNS(T)
+#undef T
+};
+extern const struct row_type row_type_cloud_host;
+
 /* Differences and sums of figures: ROW_NULL where one is unknown or there is no place for the
  * result. What is read may be anybody's. */
 int64_t row_subtract(int64_t left, int64_t right);

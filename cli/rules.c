@@ -44,7 +44,8 @@ static int check(const struct options *options)
 	if (options->json)
 		printf("{\"rule_count\": %zu}\n", rules_count(rules));
 	else
-		printf("%s: %zu rules, nothing wrong\n", safe, rules_count(rules));
+		printf("%s: %zu rule%s, nothing wrong\n", safe, rules_count(rules),
+		       rules_count(rules) == 1 ? "" : "s");
 	rules_free(rules);
 	return VERB_OK;
 }

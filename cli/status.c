@@ -251,8 +251,8 @@ static void hosts_tell(struct status *status, const struct rows *hosts)
 	char age[UNITS_SIZE];
 
 	for (size_t i = 0; i < hosts->count; i++) {
-		const struct row_host *host = ROWS_ITEM(hosts, host, i);
-		json_t *item = row_to_json(&row_type_host, host);
+		const struct row_host *host = &ROWS_ITEM(hosts, cloud_host, i)->host;
+		json_t *item = row_to_json(&row_type_cloud_host, host);
 		int64_t silent_ns = row_subtract(now_ns, host->last_seen_unix_ns);
 
 		json_set_integer(item, "silent_ns", silent_ns);
@@ -273,7 +273,7 @@ static void check_lake(struct status *status, const struct options *options)
 	struct store *store = source_open(options);
 	struct rows hosts = {0};
 	json_t *rows = json_object();
-	int error = store ? source_load(store, &row_type_host, "hosts", NULL, &hosts) : -EIO;
+	int error = store ? source_load(store, &row_type_cloud_host, "hosts", NULL, &hosts) : -EIO;
 
 	json_object_set_new(status->json, "hosts", json_array());
 	json_object_set_new(status->json, "rows", rows);

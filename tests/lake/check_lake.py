@@ -27,6 +27,7 @@ from checks import Skip, run, same  # noqa: E402
 from harness import IMPATIENT, Answers, http as http_answer  # noqa: E402
 from lake import ROOT  # noqa: E402
 import loader  # noqa: E402
+from testing import OnTerminal  # noqa: E402
 
 BUILD = pathlib.Path(sys.argv[1]).resolve()
 TRACER = BUILD / "cli/tracer"
@@ -146,6 +147,11 @@ def test_migrate_from_every_version(lake):
         same(f"columns after version {count}", columns(lake), wanted)
         same("what was there", lake.rows("SELECT hostname FROM tracer.hosts", user="analyst"), [["old"]])
         tracer(lake, "lake", "migrate", user="migrator")
+    terminal = OnTerminal([TRACER, "lake", "migrate", "--lake", lake.url], env={
+        "HOME": "/nonexistent", "TRACER_LAKE_PASSWORD_FILE": str(lake.secret("migrator"))})
+    same("exit status on a terminal", terminal.finish()[0], 0)
+    assert terminal.said.startswith(b"\r\x1b[Ktracer lake: schema views, statement 1\r"), terminal.said
+    assert terminal.said.endswith(b"\r\r\x1b[K"), terminal.said
 
 
 def test_newer_lake(lake):
@@ -292,7 +298,7 @@ def on_another_host(number, late_ns=0):
             if name == "started_unix_ns":
                 row[name] += late_ns
         if entity == "hosts":
-            row["hostname"] = f"host-{number}"
+            row |= {"hostname": f"host-{number}", "cloud_provider": "aws", "cloud_instance_id": f"i-{number}"}
         if entity == "runs":
             row["run_key"] = "slurm:42" if row["engine"] else None
         if entity in ("tasks", "tools", "runs"):  # another boot clock
@@ -340,6 +346,11 @@ def test_a_run_on_several_hosts_comes_together(lake):
     assert "parts" not in json.loads(tracer(lake, "show", runs[0]["id"], "--json"))
     says(tracer(lake, "top", "--once", code=1), "3 hosts", "--host")
     tracer(lake, "top", "--once", "--host", "host-2", "--json")
+    same("instances", [each["host"]["cloud_instance_id"] for each in json.loads(tracer(lake, "host", "--json"))["hosts"]],
+         ["i-1", "i-2", "i-3"])
+    named = tracer(lake, "host", "--host", "host-2")
+    says(named, "host-2", "cloud    aws i-2")
+    assert "host-1" not in named, named
     says(tracer(lake, "top", "--once", "--host", "host-9", code=1), "no host has this name")
     says(tracer(lake, "status", code=1), "host-1: last heard of", "hosts              3, of which 3 are silent")
 
