@@ -3,12 +3,14 @@
 #include <string.h>
 
 #include "cli/options.h"
+#include "common/print.h"
 
 static const struct option_spec option_specs[] = {
 	OPTION_SPEC_HELP,
 	OPTION_SPEC_END,
 };
 
+/* Behind the header, the first word of each line. */
 #define RUN_IDS "tracer runs --limit 50 2>/dev/null | sed -n '2,$s/ .*//p'"
 
 /* ---- bash -------------------------------------------------------------------- */
@@ -19,11 +21,12 @@ static void bash_reply(const char *what)
 	if (strcmp(what, "file") == 0)
 		printf("compopt -o default; COMPREPLY=()");
 	else if (strcmp(what, "directory") == 0)
-		printf("COMPREPLY=($(compgen -d -- \"$cur\"))");
+		printf("compopt -o dirnames; COMPREPLY=()");
 	else if (strcmp(what, "user") == 0)
 		printf("COMPREPLY=($(compgen -u -- \"$cur\"))");
-	else if (strcmp(what, "command") == 0)
-		printf("COMPREPLY=($(compgen -c -- \"$cur\"))");
+	else if (strcmp(what, "command") == 0) /* what stands behind it takes files */
+		printf("compopt -o default; [[ $prev != \"$verb\" && $prev != -* ]] || "
+		       "COMPREPLY=($(compgen -c -- \"$cur\"))");
 	else if (strcmp(what, "run") == 0)
 		printf("COMPREPLY=($(compgen -W \"latest $(" RUN_IDS ")\" -- \"$cur\"))");
 	else
@@ -98,8 +101,6 @@ static void zsh_action(const char *what)
 		printf("_files -/");
 	else if (strcmp(what, "user") == 0)
 		printf("_users");
-	else if (strcmp(what, "command") == 0)
-		printf("_command_names -e");
 	else if (strcmp(what, "run") == 0)
 		printf("_tracer_runs");
 	else if (strcmp(what, "verb") == 0)
@@ -108,9 +109,16 @@ static void zsh_action(const char *what)
 		printf("(%s)", what);
 }
 
-static void zsh_option(const struct option_spec *spec)
+/* One of its two spellings; either rules the other out. */
+static void zsh_option(const struct option_spec *spec, bool by_letter)
 {
-	printf(" \\\n\t\t\t'--%s%s[", spec->name, spec->argument ? "=" : "");
+	printf(" \\\n\t\t\t'");
+	if (spec->letter)
+		printf("(-%c --%s)", spec->letter, spec->name);
+	if (by_letter)
+		printf("-%c%s[", spec->letter, spec->argument ? "+" : "");
+	else
+		printf("--%s%s[", spec->name, spec->argument ? "=" : "");
 	zsh_text(spec->help);
 	putchar(']');
 	if (spec->argument) {
@@ -122,10 +130,28 @@ static void zsh_option(const struct option_spec *spec)
 	putchar('\'');
 }
 
+static void zsh_verb(const struct verb *verb)
+{
+	printf("\t%s)\n\t\t_arguments -s -S", verb->name);
+	for (const struct option_spec *spec = verb->options; spec->name; spec++) {
+		if (spec->letter)
+			zsh_option(spec, true);
+		zsh_option(spec, false);
+	}
+	if (verb->takes_command) { /* whose own completion goes on */
+		printf(" \\\n\t\t\t'(-)1:command:_command_names -e' '*::argument:_normal'");
+	} else if (*verb->completion) {
+		printf(" \\\n\t\t\t'*:argument:");
+		zsh_action(verb->completion);
+		putchar('\'');
+	}
+	printf(" ;;\n");
+}
+
 static void print_zsh(void)
 {
 	printf("#compdef tracer\n# made by `tracer completion zsh`\n"
-	       "_tracer_runs() { compadd latest ${(f)\"$(" RUN_IDS ")\"} }\n"
+	       "_tracer_runs() { compadd \"$@\" latest ${(f)\"$(" RUN_IDS ")\"} }\n"
 	       "_tracer_verbs() {\n\tlocal -a verbs=(\n");
 	for (size_t i = 0; verbs[i]; i++) {
 		printf("\t\t'%s:", verbs[i]->name);
@@ -133,20 +159,16 @@ static void print_zsh(void)
 		printf("'\n");
 	}
 	printf("\t)\n\t_describe command verbs\n}\n_tracer() {\n"
-	       "\tif ((CURRENT == 2)); then _tracer_verbs; return; fi\n"
+	       "\tif ((CURRENT == 2)); then\n"
+	       "\t\t_arguments '--help[list the commands]' '--version[print the release]' "
+	       "'1:command:_tracer_verbs'\n"
+	       "\t\treturn\n\tfi\n"
 	       "\tlocal verb=$words[2]\n\tshift words; ((CURRENT--))\n\tcase $verb in\n");
-	for (size_t i = 0; verbs[i]; i++) {
-		printf("\t%s)\n\t\t_arguments -s", verbs[i]->name);
-		for (const struct option_spec *spec = verbs[i]->options; spec->name; spec++)
-			zsh_option(spec);
-		if (*verbs[i]->completion) {
-			printf(" \\\n\t\t\t'*:argument:");
-			zsh_action(verbs[i]->completion);
-			putchar('\'');
-		}
-		printf(" ;;\n");
-	}
-	printf("\tesac\n}\n_tracer \"$@\"\n");
+	for (size_t i = 0; verbs[i]; i++)
+		zsh_verb(verbs[i]);
+	/* Called by zsh from a folder of functions, or read by a person's .zshrc. */
+	printf("\tesac\n}\n"
+	       "if [[ $funcstack[1] == _tracer ]]; then _tracer \"$@\"; else compdef _tracer tracer; fi\n");
 }
 
 /* ---- fish -------------------------------------------------------------------- */
@@ -160,44 +182,63 @@ static void fish_text(const char *text)
 	}
 }
 
-/* "-r -a 'words'" or the file completion of the shell. */
+/* What stands for a value or an operand. */
 static void fish_values(const char *what)
 {
 	if (strcmp(what, "file") == 0)
 		printf(" -F");
 	else if (strcmp(what, "directory") == 0)
-		printf(" -x -a '(__fish_complete_directories)'");
+		printf(" -f -a '(__fish_complete_directories)'");
 	else if (strcmp(what, "user") == 0)
-		printf(" -x -a '(__fish_complete_users)'");
+		printf(" -f -a '(__fish_complete_users)'");
 	else if (strcmp(what, "run") == 0)
-		printf(" -f -a \"latest (" RUN_IDS ")\"");
-	else if (strcmp(what, "command") == 0)
-		printf(" -f -a '(__fish_complete_subcommand)'");
+		printf(" -f -a '(__fish_tracer_runs)'");
 	else
-		printf(" -x -a '%s'", what);
+		printf(" -f -a '%s'", what);
+}
+
+/* Skips ours to where the command begins; "-" keeps fish from taking a name for its own. */
+static void fish_command(const struct verb *verb)
+{
+	printf(" -f -a '(__fish_complete_subcommand --fcs-skip=2 -");
+	for (const struct option_spec *spec = verb->options; spec->name; spec++) {
+		if (!spec->argument)
+			continue;
+		printf(" --%s", spec->name);
+		if (spec->letter)
+			printf(" -%c", spec->letter);
+	}
+	printf(")'");
+}
+
+static void fish_option(const struct verb *verb, const struct option_spec *spec)
+{
+	printf("complete -c tracer -n '__fish_tracer_verb %s' -l %s", verb->name, spec->name);
+	if (spec->letter)
+		printf(" -s %c", spec->letter);
+	if (spec->argument) {
+		printf(" -r");
+		fish_values(spec->values ? spec->values : "");
+	}
+	printf(" -d '");
+	fish_text(spec->help);
+	printf("'\n");
 }
 
 static void fish_verb(const struct verb *verb)
 {
-	for (const struct option_spec *spec = verb->options; spec->name; spec++) {
-		printf("complete -c tracer -n '__fish_seen_subcommand_from %s' -l %s", verb->name,
-		       spec->name);
-		if (spec->letter)
-			printf(" -s %c", spec->letter);
-		if (spec->argument)
-			fish_values(spec->values ? spec->values : "");
-		printf(" -d '");
-		fish_text(spec->help);
-		printf("'\n");
-	}
+	for (const struct option_spec *spec = verb->options; spec->name; spec++)
+		fish_option(verb, spec);
 	if (!*verb->completion)
 		return;
-	printf("complete -c tracer -n '__fish_seen_subcommand_from %s'", verb->name);
+	printf("complete -c tracer -n '__fish_tracer_verb %s'", verb->name);
 	if (strcmp(verb->completion, "verb") == 0) {
 		printf(" -f -a '");
 		for (size_t i = 0; verbs[i]; i++)
 			printf("%s%s", i ? " " : "", verbs[i]->name);
 		printf("'");
+	} else if (verb->takes_command) {
+		fish_command(verb);
 	} else {
 		fish_values(verb->completion);
 	}
@@ -206,9 +247,15 @@ static void fish_verb(const struct verb *verb)
 
 static void print_fish(void)
 {
-	printf("# fish completion for tracer: made by `tracer completion fish`\ncomplete -c tracer -f\n");
+	printf("# fish completion for tracer: made by `tracer completion fish`\n"
+	       "function __fish_tracer_runs\n\techo latest\n\t" RUN_IDS "\nend\n"
+	       "function __fish_tracer_verb\n\tset -l words (commandline -opc)\n"
+	       "\ttest \"$words[2]\" = \"$argv\"\nend\n"
+	       "complete -c tracer -f\n"
+	       "complete -c tracer -n '__fish_tracer_verb \"\"' -l help -d 'list the commands'\n"
+	       "complete -c tracer -n '__fish_tracer_verb \"\"' -l version -d 'print the release'\n");
 	for (size_t i = 0; verbs[i]; i++) {
-		printf("complete -c tracer -n __fish_use_subcommand -a %s -d '", verbs[i]->name);
+		printf("complete -c tracer -n '__fish_tracer_verb \"\"' -a %s -d '", verbs[i]->name);
 		fish_text(verbs[i]->summary);
 		printf("'\n");
 	}
@@ -238,7 +285,7 @@ static int completion_main(const struct verb *verb, int argc, char **argv)
 	for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++) {
 		if (strcmp(shells[i].name, options.operands[0]) == 0) {
 			shells[i].print();
-			return fflush(stdout) == 0 ? VERB_OK : VERB_FAILED;
+			return print_finish(stdout) == 0 ? VERB_OK : VERB_FAILED;
 		}
 	}
 	return options_misuse(&options, "'%s' is none of bash, zsh, fish", options.operands[0]);
@@ -249,10 +296,13 @@ const struct verb verb_completion = {
 	.operands = "bash|zsh|fish",
 	.summary = "print the completion of a shell",
 	.description =
-		"Prints a completion script, made of the same tables as --help. An installed tracer has\n"
-		"them where the shells look; otherwise:",
+		"Prints a completion script, made of the same tables as --help: of commands, options,\n"
+		"their values, and runs. An installed tracer has put all three where the shells look\n"
+		"(below /usr/local fish looks only if XDG_DATA_DIRS names /usr/local/share); elsewhere\n"
+		"a shell reads its own as below.",
 	.options = option_specs,
-	.examples = "  . <(tracer completion bash)\n"
+	.examples = "  . <(tracer completion bash)     # in ~/.bashrc\n"
+		    "  . <(tracer completion zsh)      # in ~/.zshrc, behind compinit\n"
 		    "  tracer completion fish >~/.config/fish/completions/tracer.fish",
 	.completion = "bash zsh fish",
 	.main = completion_main,

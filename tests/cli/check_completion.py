@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""What `tracer completion` prints, in the shells themselves: what they make of a line and a tab.
+
+    check_completion.py TRACER MAKE_STORE [TEST...]
+
+Ends with 77 where a shell is not installed; then the others were tried.
+"""
+import json
+import os
+import pathlib
+import pty
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+TRACER, MAKE_STORE = map(os.path.abspath, sys.argv[1:3])
+DEADLINE_S = 120  # of an answer, however slow the machine
+REPORT = b"\x07"  # ^G prints the line as it stands
+
+BASH_SETTINGS = """
+PS1= PS2=
+report() { echo "<<$READLINE_LINE>>"; READLINE_LINE=; }
+bind -x '"\\C-g": report'
+. ./tracer.bash
+"""
+ZSH_SETTINGS = """
+PS1= PS2= RPS1=
+FINDS
+autoload -U compinit && compinit -u -D
+READS
+report() { print -r -- "<<$BUFFER>>"; BUFFER= }
+zle -N report
+bindkey '^G' report
+"""
+
+
+class Terminal:
+    """A shell at work on a terminal, asked line by line."""
+
+    def __init__(self, directory, environment, arguments):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.chdir(directory)
+            os.execvpe(arguments[0], arguments, environment)
+        self.seen = b""
+
+    def complete(self, line):
+        os.write(self.fd, line.encode() + b"\t" + REPORT)
+        deadline = time.monotonic() + DEADLINE_S
+        while not (found := re.search(rb"<<(.*?)>>", self.seen, re.S)):
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([self.fd], [], [], left)[0]:
+                raise AssertionError(f"{line}: no answer: {self.seen!r}")
+            self.seen += os.read(self.fd, 65536)
+        self.seen = self.seen[found.end():]
+        return found[1].decode().strip()
+
+    def close(self):
+        os.kill(self.pid, signal.SIGKILL)
+        os.close(self.fd)
+        os.waitpid(self.pid, 0)
+
+
+class Fish:
+    """Asked for what it would offer: the one thing, behind what was typed before."""
+
+    def __init__(self, directory, environment, arguments):
+        self.settings = {"cwd": directory, "env": environment}
+        self.arguments = arguments
+
+    def complete(self, line):
+        result = subprocess.run(
+            [*self.arguments, "-c", "source ./tracer.fish; complete -C $argv", "--", line], check=True, timeout=DEADLINE_S,
+            capture_output=True, text=True, stdin=subprocess.DEVNULL, **self.settings)
+        assert not result.stderr, result.stderr
+        offered = [offer.split("\t")[0] for offer in result.stdout.splitlines()]
+        typed = line.rpartition(" ")
+        return f"{typed[0]} {offered[0]}" if len(offered) == 1 else line.strip()
+
+    def close(self):
+        pass
+
+
+class Shells(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory(prefix="tracer-completion-")
+        cls.directory = pathlib.Path(cls.temporary.name)
+        store = cls.directory / "tracer.db"
+        subprocess.run([MAKE_STORE, store], check=True)
+        for folder in ("bin", "folder-of-mine"):
+            (cls.directory / folder).mkdir()
+        (cls.directory / "bin/tracer").symlink_to(TRACER)
+        (cls.directory / "bin/only-here").symlink_to("/bin/true")
+        (cls.directory / "recording.rec").touch()
+        (cls.directory / "bashrc").write_text(BASH_SETTINGS)
+        for shell, name in (("bash", "tracer.bash"), ("zsh", "_tracer"), ("fish", "tracer.fish")):
+            (cls.directory / name).write_bytes(
+                subprocess.run([TRACER, "completion", shell], check=True, capture_output=True).stdout)
+        home = str(cls.directory)
+        cls.environment = {"PATH": f"{home}/bin:{os.environ['PATH']}", "TRACER_STORE": str(store), "TERM": "xterm",
+                           "HOME": home, "ZDOTDIR": home, "XDG_CONFIG_HOME": home, "XDG_DATA_HOME": home,
+                           "LC_ALL": "C.UTF-8"}
+        runs = json.loads(subprocess.run([TRACER, "runs", "--json"], env=cls.environment, check=True,
+                                         capture_output=True).stdout)["runs"]
+        cls.run_id = runs[0]["id"]
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def check(self, shell):
+        try:
+            for line, completed in (
+                    ("tracer sho", "tracer show"),
+                    ("tracer --vers", "tracer --version"),
+                    ("tracer help doc", "tracer help doctor"),
+                    ("tracer show --to", "tracer show --tools"),
+                    ("tracer top --sort m", "tracer top --sort memory"),
+                    ("tracer top -s m", "tracer top -s memory"),
+                    ("tracer completion z", "tracer completion zsh"),
+                    ("tracer show lat", "tracer show latest"),
+                    (f"tracer explain {self.run_id[:8]}", f"tracer explain {self.run_id}"),
+                    ("tracer rules --rules fol", "tracer rules --rules folder-of-mine/"),
+                    ("tracer ship --from fol", "tracer ship --from folder-of-mine/"),
+                    ("tracer replay rec", "tracer replay recording.rec"),
+                    ("tracer replay --store rec", "tracer replay --store recording.rec"),
+                    ("tracer run only-he", "tracer run only-here"),
+                    ("tracer run --store x -- only-he", "tracer run --store x -- only-here"),
+                    ("tracer run only-here rec", "tracer run only-here recording.rec"),
+                    # Nothing is known of these, and so nothing is put there.
+                    ("tracer runs --limit 1", "tracer runs --limit 1"),
+                    ("tracer runs rec", "tracer runs rec"),
+                    ("tracer help show --to", "tracer help show --to")):
+                self.assertEqual(shell.complete(line), completed)
+        finally:
+            shell.close()
+
+    def start(self, kind, *arguments):
+        if not shutil.which(arguments[0]):
+            absent.append(arguments[0])
+            self.skipTest(f"{arguments[0]} is not installed")
+        return kind(self.directory, self.environment, arguments)
+
+    def test_bash(self):
+        self.check(self.start(Terminal, "bash", "--noprofile", "--rcfile", "bashrc", "-i"))
+
+    def test_zsh(self):
+        (self.directory / ".zshrc").write_text(ZSH_SETTINGS.replace("FINDS", "fpath=($HOME $fpath)").replace("READS", ""))
+        self.check(self.start(Terminal, "zsh", "-d", "-i"))
+
+    def test_zsh_that_reads_the_script(self):
+        (self.directory / ".zshrc").write_text(ZSH_SETTINGS.replace("FINDS", "").replace("READS", ". ./_tracer"))
+        self.check(self.start(Terminal, "zsh", "-d", "-i"))
+
+    def test_fish(self):
+        self.check(self.start(Fish, "fish", "--no-config"))
+
+
+absent = []
+
+if __name__ == "__main__":
+    program = unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2, exit=False)
+    if absent and program.result.wasSuccessful():
+        print(f"not installed: {', '.join(sorted(set(absent)))}; the other shells complete", file=sys.stderr)
+        sys.exit(77)
+    sys.exit(not program.result.wasSuccessful())
