@@ -399,6 +399,7 @@ static void link_all(struct model *model)
 		if (process->parent)
 			DL_APPEND2(process->parent->children, process, sibling_prev, sibling_next);
 	}
+	pipes_link(model);
 }
 
 /* A run of which a part is missing cannot go on: its row stands as it is. */

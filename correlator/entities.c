@@ -85,6 +85,7 @@ void process_free(struct model *model, struct process *process)
 		DL_DELETE2(process->parent->children, process, sibling_prev, sibling_next);
 	if (process->spine_index >= 0)
 		process->run->spine[process->spine_index] = NULL;
+	process_leave_pipes(model, process);
 	if (process->run)
 		process->run->members--;
 	if (process->group)
@@ -274,6 +275,7 @@ static void group_free(struct model *model, struct group *group)
 {
 	while (group->tools)
 		tool_free(model, group->tools);
+	group_set_pipes(model, group, 0, 0);
 	DL_DELETE(group->task->groups, group);
 	free(group);
 }

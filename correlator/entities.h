@@ -175,6 +175,33 @@ struct task {
 	struct task *prev, *next;  /* in its run */
 };
 
+/* Who uses a pipe beneath an orchestrator, and how: pipes.c. */
+enum pipe_use {
+	PIPE_GROUP_READS, /* the open ends of a group's pipeline */
+	PIPE_GROUP_WRITES,
+	PIPE_HELPER_READS, /* a helper that was taken for the orchestrator's own */
+	PIPE_HELPER_WRITES,
+};
+
+struct pipe_key {
+	struct process_key orchestrator;
+	uint32_t inode, use;
+};
+
+struct pipe_end {
+	struct pipe_key key;
+	struct pipe_user *users; /* in the order in which they began; never empty */
+	UT_hash_handle hh;
+};
+
+struct pipe_user {
+	struct pipe_end *end;
+	struct group *group;    /* NULL: a helper */
+	struct process *helper; /* NULL: a group */
+	uint64_t start_boot_ns;
+	struct pipe_user *prev, *next;
+};
+
 struct group {
 	int64_t id;
 	struct task *task;
@@ -182,6 +209,9 @@ struct group {
 	struct process_key orchestrator; /* the process it is a direct subtree of; pid 0: none */
 	struct tool *tools;
 	uint32_t input_pipe, output_pipe; /* the open ends of its pipeline, 0: none */
+	struct pipe_user *reads, *writes; /* the same, to be found by */
+	unsigned stem_count;          /* children of the orchestrator in it, in memory */
+	uint64_t start_boot_ns;       /* of the earliest of them */
 	unsigned members;             /* processes and tasks that point here */
 	struct group *prev, *next;        /* in its task */
 };
@@ -280,6 +310,8 @@ struct process {
 	uint32_t exec_id, uid, sid, pgid, tty, flags;
 	uint32_t pid_namespace;
 	uint32_t stdin_pipe, stdout_pipe; /* at its placing, beneath an orchestrator */
+	struct pipe_user *reads, *writes; /* the same of a helper that is the orchestrator's own */
+	bool is_stem;             /* counted in its group's stem_count */
 	bool checkpointed;        /* what is in the store is this */
 	bool found;               /* alive before the probe */
 	bool is_task_root, is_run_root;

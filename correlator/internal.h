@@ -82,6 +82,7 @@ struct model {
 	uint64_t next_renewal_boot_ns; /* of the rows of cgroups */
 	struct run *runs;             /* list */
 	struct run *runs_by_boundary; /* hash */
+	struct pipe_end *pipe_ends;   /* hash */
 	struct run *system;
 
 	struct image *dirty_images;
@@ -195,12 +196,22 @@ void task_set_orchestrator(struct task *task, struct process *orchestrator);
 void task_name_by_root(struct model *model, struct task *task, const struct process *process,
 		       const struct rules_verdict *verdict);
 void task_merge(struct model *model, struct task *from, struct task *into);
+
+/* ---- pipes.c: pipes that make siblings one */
 /* Beneath an orchestrator: the group of the sibling that a pipe joins `process` to; for
  * helpers the orchestrator's; NULL: it is a subtree of its own. */
 struct group *subtree_join(struct model *model, struct process *process,
 			   const struct placing *placing, const char **ret_reason);
 /* Takes into `group` the helpers that pipes join it to and that came before it. */
 void group_adopt_helpers(struct model *model, struct group *group, struct process *orchestrator);
+/* `process`, a child of the group's orchestrator, is in it from now on. */
+void group_add_stem(struct group *group, struct process *process);
+/* The open ends of its pipeline from now on; 0: none. */
+void group_set_pipes(struct model *model, struct group *group, uint32_t input, uint32_t output);
+/* Nobody finds `process` by its pipes any more, nor its group once none of its stems is left. */
+void process_leave_pipes(struct model *model, struct process *process);
+/* All of them, after a checkpoint has been loaded. */
+void pipes_link(struct model *model);
 
 /* ---- spine.c: tasks without an engine */
 struct group *spine_push(struct model *model, struct run *run, struct process *process,

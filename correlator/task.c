@@ -1,13 +1,8 @@
-/* Tasks: opening, naming and merging them, and the pipes that make siblings one. */
+/* Tasks: opening, naming and merging them. */
 #include "correlator/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static bool same_process(const struct process_key *key, const struct process *process)
-{
-	return key->pid == process->key.pid && key->start_boot_ns == process->key.start_boot_ns;
-}
 
 /* Makes `process` the root of a group of its own in `task`. */
 struct group *group_open(struct model *model, struct task *task, struct process *process,
@@ -19,8 +14,8 @@ struct group *group_open(struct model *model, struct task *task, struct process 
 		return NULL;
 	if (process->parent)
 		group->orchestrator = process->parent->key;
-	group->input_pipe = placing->stdin_pipe;
-	group->output_pipe = placing->stdout_pipe;
+	group_add_stem(group, process);
+	group_set_pipes(model, group, placing->stdin_pipe, placing->stdout_pipe);
 	return group;
 }
 
@@ -95,105 +90,4 @@ void task_merge(struct model *model, struct task *from, struct task *into)
 	from->merged_into_id = into->id;
 	from->dirty = into->dirty = true;
 	from->run->task_count--;
-}
-
-/* ---- pipes */
-
-/* The sibling subtree that writes what we read, or reads what we write; and if we
- * stand between two, those become one. */
-static struct group *join_pipeline(struct model *model, struct process *process,
-				   const struct placing *placing)
-{
-	struct process *sibling;
-	struct group *joined = NULL;
-
-	if (!placing->stdin_pipe && !placing->stdout_pipe)
-		return NULL;
-	DL_FOREACH2 (process->parent->children, sibling, sibling_next) {
-		struct group *group = sibling->group;
-
-		if (sibling == process || sibling->place != PLACE_FULL || group == joined ||
-		    !same_process(&group->orchestrator, process->parent))
-			continue;
-		bool upstream = placing->stdin_pipe && group->output_pipe == placing->stdin_pipe;
-		bool downstream = placing->stdout_pipe && group->input_pipe == placing->stdout_pipe;
-
-		if (!upstream && !downstream)
-			continue;
-		uint32_t input = upstream ? group->input_pipe : placing->stdin_pipe;
-		uint32_t output = downstream ? group->output_pipe : placing->stdout_pipe;
-
-		if (!joined) {
-			joined = group;
-			joined->input_pipe = input;
-			joined->output_pipe = output;
-			continue;
-		}
-		if (upstream)
-			joined->input_pipe = group->input_pipe;
-		else
-			joined->output_pipe = group->output_pipe;
-		group->input_pipe = group->output_pipe = 0;
-		if (group->task != joined->task)
-			task_merge(model, group->task, joined->task);
-	}
-	return joined;
-}
-
-struct group *subtree_join(struct model *model, struct process *process,
-			   const struct placing *placing, const char **ret_reason)
-{
-	struct group *joined = join_pipeline(model, process, placing);
-
-	process->stdin_pipe = placing->stdin_pipe;
-	process->stdout_pipe = placing->stdout_pipe;
-	if (joined) {
-		*ret_reason = "joined to a sibling by a pipe";
-		if (joined->task != process->parent->run->main)
-			task_add_root(model, joined->task, process);
-		return joined;
-	}
-	if (verdict_opens_subtree(placing))
-		return NULL;
-	*ret_reason = "helper beneath the orchestrator: its own";
-	return process->parent->group;
-}
-
-/* A helper that came first and was taken for the orchestrator's own. */
-static void adopt(struct model *model, struct process *helper, struct group *group)
-{
-	const struct tool *before = helper->image->tool;
-	struct tool *tool = group_tool(model, group, before->name, before->role);
-
-	if (!tool)
-		return;
-	process_set_group(helper, group->task->run, group);
-	image_set_tool(model, helper->image, tool);
-	helper->image->reason = "joined to a sibling by a pipe";
-}
-
-void group_adopt_helpers(struct model *model, struct group *group, struct process *orchestrator)
-{
-	struct process *helper = orchestrator->children;
-
-	if (!same_process(&group->orchestrator, orchestrator))
-		return;
-	while (helper) {
-		bool own = helper->place == PLACE_FULL && helper->group == orchestrator->group &&
-			   helper->group != group && helper->image &&
-			   helper->image->role == RULES_ROLE_HELPER;
-		bool upstream = own && helper->stdout_pipe && helper->stdout_pipe == group->input_pipe;
-		bool downstream = own && helper->stdin_pipe && helper->stdin_pipe == group->output_pipe;
-
-		if (!upstream && !downstream) {
-			helper = helper->sibling_next;
-			continue;
-		}
-		if (upstream)
-			group->input_pipe = helper->stdin_pipe;
-		else
-			group->output_pipe = helper->stdout_pipe;
-		adopt(model, helper, group);
-		helper = orchestrator->children; /* it may have been in a row of several */
-	}
 }

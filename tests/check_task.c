@@ -1,4 +1,4 @@
-/* Tasks beneath an engine, and pipes that make siblings one. */
+/* Tasks beneath an engine, and without one. */
 #include "tests/streams.h"
 
 #include <stdio.h>
@@ -36,22 +36,6 @@ START_TEST(a_worker_that_an_engine_forked_is_the_engine)
 }
 END_TEST
 
-START_TEST(a_pipe_beneath_an_engine_is_one_task)
-{
-	spawn(2, 10, "python3 /usr/bin/snakemake -j2");
-	fork_process(10, 11);
-	fork_process(10, 12);
-	exec_in(12, (struct where){.stdin_pipe = 71}, "samtools sort");
-	exec_in(11, (struct where){.stdout_pipe = 71}, "bwa mem x");
-	run_process(10, 13, "multiqc .");
-	exit_process(11, 1 << 8);
-	exit_process(12, 0);
-	ck_assert_tasks("main: snakemake [snakemake] running\n"
-			"engine: bwa mem + samtools sort [samtools sort, bwa mem] failed\n"
-			"engine: multiqc [multiqc] succeeded\n");
-}
-END_TEST
-
 START_TEST(a_workflow_engine_inside_make_outranks_it)
 {
 	spawn(2, 10, "make all");
@@ -62,49 +46,6 @@ START_TEST(a_workflow_engine_inside_make_outranks_it)
 			      "ON p.id = t.parent_task_id JOIN runs r ON r.id = t.run_id WHERE r.kind = "
 			      "'command' ORDER BY t.begin_boot_ns"),
 			 "main 1 -\nengine 1 make\nengine 1 snakemake\nengine 1 snakemake\n");
-}
-END_TEST
-
-START_TEST(a_pipe_makes_siblings_one_task)
-{
-	spawn(2, 10, "bash driver.sh");
-	run_process(10, 11, "bwa index x");
-	fork_process(10, 12);
-	fork_process(10, 13);
-	fork_process(10, 14);
-	/* The last of the three executes first, the middle one last. */
-	exec_in(14, (struct where){.stdin_pipe = 72}, "gzip");
-	exec_in(12, (struct where){.stdout_pipe = 71}, "bwa mem x");
-	exec_in(13, (struct where){.stdin_pipe = 71, .stdout_pipe = 72}, "samtools sort");
-	exit_process(12, 13); /* SIGPIPE: its reader had enough */
-	exit_process(13, 0);
-	exit_process(14, 0);
-	ck_assert_tasks("main: driver.sh [driver.sh] running\n"
-			"generic: bwa index [bwa index] succeeded\n"
-			"generic: bwa mem + samtools sort + gzip [gzip, bwa mem, samtools sort] succeeded\n");
-}
-END_TEST
-
-START_TEST(helpers_in_a_pipe_belong_to_it_whoever_came_first)
-{
-	spawn(2, 10, "bash driver.sh");
-	run_process(10, 11, "bwa index x");
-	fork_process(10, 12);
-	fork_process(10, 13);
-	fork_process(10, 14);
-	fork_process(10, 15);
-	exec_in(12, (struct where){.stdout_pipe = 71}, "cat x");
-	exec_in(13, (struct where){.stdin_pipe = 71, .stdout_pipe = 72}, "tr a b");
-	exec_in(14, (struct where){.stdin_pipe = 72, .stdout_pipe = 73}, "sort");
-	exec_in(15, (struct where){.stdin_pipe = 73}, "head");
-	run_process(10, 16, "cat y");
-	ck_assert_tasks("main: driver.sh [driver.sh, cat] running\n"
-			"generic: bwa index [bwa index] succeeded\n"
-			"generic: sort [cat, tr, sort, head] running\n");
-	ck_assert_str_eq(rows("SELECT sum(t.process_count), max(r.process_count) FROM standing_tasks t JOIN "
-			      "(SELECT id, process_count FROM runs WHERE kind = 'command') r ON r.id = "
-			      "t.run_id"),
-			 "7 7\n");
 }
 END_TEST
 
@@ -146,10 +87,7 @@ int main(void)
 	const struct suite_test tests[] = {
 		{.test = direct_subtrees_of_an_engine_are_tasks},
 		{.test = a_worker_that_an_engine_forked_is_the_engine},
-		{.test = a_pipe_beneath_an_engine_is_one_task},
 		{.test = a_workflow_engine_inside_make_outranks_it},
-		{.test = a_pipe_makes_siblings_one_task},
-		{.test = helpers_in_a_pipe_belong_to_it_whoever_came_first},
 		{.test = background_jobs_are_tasks_of_their_own},
 		{.test = tools_of_a_group_are_bounded},
 		{0},
