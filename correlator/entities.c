@@ -294,6 +294,14 @@ static void task_free(struct model *model, struct task *task)
 	free(task);
 }
 
+void run_end_boot(struct model *model, struct run *run)
+{
+	if (run->boundary_key)
+		HASH_DELETE(hh, model->runs_by_boundary, run);
+	run->boundary_key = 0;
+	run->of_past_boot = true;
+}
+
 void run_free(struct model *model, struct run *run)
 {
 	struct task *task;
@@ -316,6 +324,10 @@ void run_free(struct model *model, struct run *run)
 
 /* ---- what has ended, is on disk and cannot be needed again */
 
+/* Of a program that forks itself on and on without executing anything, so many that have ended
+ * are remembered, one above the other. */
+#define LEADING_MAX 64
+
 /* A process that only forked still leads its children to their run. */
 static bool leads_somewhere(const struct process *process)
 {
@@ -334,16 +346,50 @@ static bool is_on_a_spine(const struct process *process)
 	return process->spine_index > 0 && process->run->tally.living_count > 0;
 }
 
+/* Whether it stands behind so many others that have ended that the line is long enough. */
+static bool leads_too_far(const struct process *process)
+{
+	int ended = 0;
+
+	while (ended < LEADING_MAX && process->parent && process->parent->ended) {
+		process = process->parent;
+		ended++;
+	}
+	return ended == LEADING_MAX;
+}
+
+static void hand_over_children(struct process *process)
+{
+	struct process *child, *next;
+
+	DL_FOREACH_SAFE2 (process->children, child, next, sibling_next) {
+		DL_DELETE2(process->children, child, sibling_prev, sibling_next);
+		DL_APPEND2(process->parent->children, child, sibling_prev, sibling_next);
+		child->parent = process->parent;
+		child->checkpointed = false;
+	}
+}
+
+static bool is_over(const struct model *model, const struct process *process)
+{
+	return process->ended && !(process->image && process->image->dirty) &&
+	       !is_on_a_spine(process) &&
+	       (process->has_final || model->now_boot_ns > process->end_boot_ns + GRACE_FINAL_NS);
+}
+
 static void collect_processes(struct model *model)
 {
 	struct process *process, *next;
 
 	HASH_ITER (hh, model->processes, process, next) {
-		if (!process->ended || (process->image && process->image->dirty) ||
-		    leads_somewhere(process) || is_on_a_spine(process))
+		if (!is_over(model, process))
 			continue;
-		if (process->has_final || model->now_boot_ns > process->end_boot_ns + GRACE_FINAL_NS)
-			process_free(model, process);
+		if (leads_somewhere(process)) {
+			if (!leads_too_far(process))
+				continue;
+			hand_over_children(process);
+		}
+		process_free(model, process);
 	}
 }
 
@@ -370,7 +416,9 @@ static bool task_is_idle(struct model *model, const struct task *task)
 		}
 		idle = idle && group->members == 0;
 	}
-	return idle && !task->dirty && model->now_boot_ns > task->tally.end_boot_ns + GRACE_TASK_NS;
+	return idle && !task->dirty &&
+	       (task->run->of_past_boot ||
+		model->now_boot_ns > task->tally.end_boot_ns + GRACE_TASK_NS);
 }
 
 /* Generic tasks may still turn out to be parts of a larger one, until their
@@ -379,7 +427,8 @@ static bool task_stands(const struct task *task)
 {
 	const struct run *run = task->run;
 
-	return strcmp(task->kind, "generic") != 0 || run->orchestrator == 0 || run->frozen;
+	return strcmp(task->kind, "generic") != 0 || run->orchestrator == 0 || run->frozen ||
+	       run->members == 0;
 }
 
 void model_collect(struct model *model)

@@ -142,6 +142,7 @@ struct run {
 	int spine_length;
 	int orchestrator;          /* index in the spine, -1: none yet */
 	bool frozen;               /* too many tasks to move them any more */
+	bool of_past_boot;         /* nothing more comes of it */
 	unsigned members;          /* processes that point here */
 	bool dirty;
 	struct run *prev, *next;

@@ -137,6 +137,8 @@ struct group *group_new(struct model *model, struct task *task, const struct pro
 struct tool *group_tool(struct model *model, struct group *group, const char *name,
 			enum rules_role role);
 void group_move(struct model *model, struct group *group, struct task *task);
+/* Its boot is over: cgroups and jobs of the next may have the same numbers. */
+void run_end_boot(struct model *model, struct run *run);
 void run_free(struct model *model, struct run *run);
 /* Frees what has ended, is on disk and cannot be needed again. */
 void model_collect(struct model *model);

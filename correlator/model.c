@@ -34,6 +34,7 @@ int64_t model_unix_ns(const struct model *model, uint64_t boot_ns)
 static void boot_ended(struct model *model)
 {
 	struct process *process, *next;
+	struct run *run;
 
 	found_place_all(model);
 	HASH_ITER (hh, model->processes, process, next) {
@@ -41,6 +42,8 @@ static void boot_ended(struct model *model)
 			image_end(model, process->image, IMAGE_LOST, model->now_boot_ns, ROW_NULL, 0);
 		process_free(model, process);
 	}
+	DL_FOREACH (model->runs, run)
+		run_end_boot(model, run);
 	places_forget_cgroups(model);
 	model->system = NULL;
 	model->now_boot_ns = 0;

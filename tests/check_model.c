@@ -30,6 +30,84 @@ START_TEST(init_of_the_next_boot_is_another_one)
 }
 END_TEST
 
+/* Numbers of cgroups begin anew, and so does the clock. */
+START_TEST(a_service_of_the_next_boot_is_another_run)
+{
+	cgroup(600, "/system.slice/a.service");
+	fork_process(1, 10);
+	exec_in(10, (struct where){.cgroup_id = 600}, "a");
+	commit();
+	hello("boot-2");
+	exec_ids[1] = exec_ids[2] = 0;
+	sample(1, 0, "systemd", cpu(0));
+	pass(now);
+	cgroup(600, "/system.slice/b.service");
+	fork_process(1, 20);
+	exec_in(20, (struct where){.cgroup_id = 600}, "b");
+	ck_assert_str_eq(rows("SELECT name, living_count FROM runs WHERE kind = 'service' ORDER BY name"),
+			 "a.service 0\nb.service 1\n");
+}
+END_TEST
+
+/* Where the next boot is younger than the one before grew, its clock says nothing of those. */
+START_TEST(what_was_of_a_boot_before_is_let_go)
+{
+	now += 1000 * 1000 * MS;
+	spawn(2, 10, "bwa mem x");
+	commit();
+	now -= 1000 * 1000 * MS;
+	hello("boot-2");
+	exec_ids[1] = exec_ids[2] = 0;
+	sample(1, 0, "systemd", cpu(0));
+	sample(2, 1, "sshd -D", cpu(0));
+	pass(now + MS);
+	for (unsigned i = 0; i < 3; i++) {
+		commit(); /* what was let go at one is deleted with the next */
+		wait_ms(100);
+	}
+	ck_assert_str_eq(rows("SELECT count(*) FROM checkpoints"), "4\n"); /* init, sshd, run and task */
+}
+END_TEST
+
+START_TEST(a_program_that_forks_itself_on_is_not_remembered_for_ever)
+{
+	spawn(2, 10, "perl x.pl");
+	for (unsigned pid = 10; pid < 1010; pid++) {
+		fork_process(pid, pid + 1);
+		exit_process(pid, 0);
+		if (pid % 100 == 0)
+			commit();
+	}
+	commit();
+	commit();
+	ck_assert_str_eq(rows("SELECT count(*) < 200 FROM checkpoints"), "1\n");
+	exec_process(1010, "gzip x");
+	ck_assert_str_eq(rows("SELECT process_count, living_count FROM runs WHERE kind = 'command'"), "1001 1\n");
+}
+END_TEST
+
+/* A script that runs a script that runs commands, and the same with an engine. */
+START_TEST(a_run_that_is_over_is_let_go)
+{
+	spawn(2, 10, "bash outer.sh");
+	spawn(10, 11, "bash inner.sh");
+	for (unsigned i = 0; i < 3; i++)
+		run_process(11, 12 + i, "bwa mem x");
+	exit_process(11, 0);
+	exit_process(10, 0);
+	spawn(2, 20, "python3 /usr/bin/snakemake -j2");
+	spawn(20, 21, "bash -c x");
+	run_process(21, 22, "bwa mem x");
+	exit_process(21, 0);
+	exit_process(20, 0);
+	for (unsigned i = 0; i < 3; i++) {
+		commit();
+		wait_ms(20000);
+	}
+	ck_assert_str_eq(rows("SELECT count(*) FROM checkpoints"), "4\n"); /* init, sshd, run and task */
+}
+END_TEST
+
 START_TEST(an_event_told_twice_counts_once)
 {
 	spawn(2, 10, "bwa mem x");
@@ -175,6 +253,10 @@ int main(void)
 	const struct suite_test tests[] = {
 		{.test = another_boot_ends_everything},
 		{.test = init_of_the_next_boot_is_another_one},
+		{.test = a_service_of_the_next_boot_is_another_run},
+		{.test = what_was_of_a_boot_before_is_let_go},
+		{.test = a_program_that_forks_itself_on_is_not_remembered_for_ever},
+		{.test = a_run_that_is_over_is_let_go},
 		{.test = an_event_told_twice_counts_once},
 		{.test = a_restart_changes_nothing},
 		{.test = broken_checkpoints_are_survived, .count = 40},
