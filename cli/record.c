@@ -31,6 +31,9 @@ static int record_host(const char *probe, const char *file, const char *duration
 {
 	const char *argv[] = {probe, "--record", file, duration ? "--duration" : NULL, duration, NULL};
 
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "tracer record: recording this host %s%s%s\n",
+			duration ? "for " : "until ^C", duration ? duration : "", duration ? " s" : "");
 	execv(probe, (char *const *)argv);
 	fprintf(stderr, "tracer record: cannot run %s: %s\n", probe, strerror(errno));
 	return VERB_FAILED;

@@ -12,7 +12,7 @@
 enum { OPTION_KEEP = 1, OPTION_RULES };
 
 static const struct option_spec option_specs[] = {
-	{OPTION_KEEP, "store", 's', "FILE", "file", "make the store here and keep it"},
+	{OPTION_KEEP, "store", 's', "FILE", "file", "make the store here and keep it, adding to what is there"},
 	{OPTION_RULES, "rules", 'r', "DIR", "directory", "with the site rules of DIR"},
 	OPTION_SPEC_JSON,
 	OPTION_SPEC_COLOR,

@@ -101,7 +101,8 @@ static const struct option_program program = {
 		{"check", NULL, "check the settings and end", option_take_flag, AT(check)},
 		{"dry-run", NULL, "print what would be sent now, and send nothing",
 		 option_take_flag, AT(dry_run)},
-		{"from", "DIR", "send the files that an ndjson sink wrote, then end",
+		{"from", "DIR", "send the files that an ndjson sink wrote, or that were set\n"
+		 "aside, then end",
 		 option_take_text, AT(from)},
 		{"remove", NULL, "with --from: remove each file that the lake took",
 		 option_take_flag, AT(remove)},

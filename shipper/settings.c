@@ -346,7 +346,7 @@ int settings_load(struct settings *settings, const char *path, struct settings_e
 static int check_url(const struct settings *settings, struct settings_error *ret_error)
 {
 	if (!settings->lake_url)
-		return refuse(ret_error, "lake.url: where the lake is is not said: "
+		return refuse(ret_error, "lake.url: it is not said where the lake is: "
 			      "https://HOST:PORT, in the configuration or by --url");
 	return http_security_check_url(settings->lake_url, settings->lake_insecure_http, ret_error->text,
 				       sizeof(ret_error->text));

@@ -354,7 +354,7 @@ START_TEST(bad_settings_say_where_and_why)
 	static const struct {
 		const char *text, *words;
 	} cases[] = {
-		{"", "where the lake is is not said"},
+		{"", "it is not said where the lake is"},
 		{"lake:\n  uri: x\n", "shipper.yaml:2: there is no setting lake.uri: did you mean \"lake.url\"?"},
 		{"lake:\n  url: [a]\n", "shipper.yaml:2: lake.url: expected text, found a list"},
 		{"lake: {url: 'http://lake:8123'}\n", "in clear text"},

@@ -4,16 +4,21 @@ and nothing may be left behind. Skipped (77) without root or where the probe can
 
     check_run.py TRACER [TEST...]
 """
+import contextlib
 import glob
 import json
 import os
 import pty
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from testing import OnTerminal  # noqa: E402
 
 TRACER = os.path.abspath(sys.argv[1])
 NOBODY = 65534
@@ -267,6 +272,16 @@ class Keeping(Case):
         first.communicate(timeout=60)
         self.assertEqual(first.returncode, 0)
 
+    def test_a_terminal_shows_that_a_large_one_is_copied(self):
+        path = self.path("a.db")
+        self.assertEqual(self.run_tracer("run", "-q", "--store", path, "--", "true").returncode, 0)
+        with contextlib.closing(sqlite3.connect(path)) as database, database:
+            database.execute("CREATE TABLE padding AS SELECT zeroblob(20 << 20)")
+        terminal = OnTerminal([TRACER, "run", "-q", "--store", path, "--", "true"], env=self.environment)
+        self.assertEqual(terminal.finish(), (0, b""))
+        self.assertRegex(terminal.said, rb"^\r\x1b\[Ktracer: copying the database: 16 MiB\r")
+        self.assertTrue(terminal.said.endswith(b"\r\r\x1b[K"), terminal.said)
+
     def test_record_and_replay(self):
         recording = self.path("a.rec")
         process = self.run_tracer("record", recording, "--", "bash", "-c", "echo $$; exec sleep 0.1")
@@ -280,6 +295,12 @@ class Keeping(Case):
         explained = self.run_tracer("explain", process.output.decode().strip(), "--store", store)
         self.assertIn(b"sleep 0.1", explained.output)
         self.assertEqual(self.run_tracer("replay", self.path("none")).returncode, 1)
+
+    def test_a_recording_of_the_host_says_that_it_is_made(self):
+        terminal = OnTerminal([TRACER, "record", self.path("a.rec"), "--duration", "1s"], env=self.environment)
+        self.assertEqual(terminal.finish(), (0, b""))
+        self.assertEqual(terminal.said, b"tracer record: recording this host for 1 s\r\n")
+        self.assertEqual(self.run_tracer("replay", self.path("a.rec"), "--json").returncode, 0)
 
 
 def go_apart():
