@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* Raised whenever what is packed below changes. */
-#define CHECKPOINT_VERSION 3
+#define CHECKPOINT_VERSION 4
 
 /* The same for losses, apart: to forget what was told of them would count them twice. */
 #define CHECKPOINT_LOSSES_VERSION 1
@@ -29,8 +29,8 @@ static inline int64_t checkpoint_version(int64_t kind)
 
 /* Integer fields of each entity, packed and unpacked in this order. */
 #define CONTAINER_INTS(V)                                                                    \
-	V(id) V(run_id) V(task_id) V(pid_namespace) V(labelled) V(living_count) V(begin_boot_ns)          \
-	V(end_boot_ns) V(started_unix_ns)
+	V(id) V(run_id) V(task_id) V(pid_namespace) V(mount_namespace) V(labelled)            \
+	V(living_count) V(begin_boot_ns) V(end_boot_ns) V(started_unix_ns)
 #define RUN_INTS(V)                                                                          \
 	V(id) V(boundary_key) V(name_priority) V(engine_rank) V(root_process_id)              \
 	V(origin_process_id) V(user_id) V(task_count) V(orchestrator) V(frozen) V(spine_length)
@@ -46,7 +46,8 @@ static inline int64_t checkpoint_version(int64_t kind)
 #define PROCESS_INTS(V)                                                                      \
 	V(exec_id) V(place) V(parent_image_id) V(parent_exec_id) V(first_exec_id)             \
 	V(path_rank) V(spine_index) V(subtree_count) V(fork_boot_ns) V(cgroup_id) V(uid)      \
-	V(sid) V(pgid) V(tty) V(flags) V(pid_namespace) V(stdin_pipe) V(stdout_pipe) V(found) V(is_task_root)              \
+	V(sid) V(pgid) V(tty) V(flags) V(pid_namespace) V(mount_namespace) V(stdin_pipe)        \
+	V(stdout_pipe) V(found) V(is_task_root)                                               \
 	V(is_run_root) V(has_container) V(ignored) V(ended) V(has_final) V(end_boot_ns) V(stall)      \
 	V(stall_since_boot_ns) V(stall_since_unix_ns)
 #define IMAGE_INTS(V)                                                                        \

@@ -82,7 +82,7 @@ struct container {
 	char runtime_id[72];
 	char *cgroup_path;
 	int64_t run_id, task_id; /* ROW_NULL until known */
-	int64_t pid_namespace;   /* of its first process, ROW_NULL unknown */
+	int64_t pid_namespace, mount_namespace; /* of its first process, ROW_NULL unknown */
 	char *image, *name;      /* NULL: not to be seen */
 	bool labelled;           /* command lines were asked */
 	struct allowance allowance;
@@ -309,7 +309,7 @@ struct process {
 	uint64_t fork_boot_ns;
 	uint64_t cgroup_id;
 	uint32_t exec_id, uid, sid, pgid, tty, flags;
-	uint32_t pid_namespace;
+	uint32_t pid_namespace, mount_namespace;
 	uint32_t stdin_pipe, stdout_pipe; /* at its placing, beneath an orchestrator */
 	struct pipe_user *reads, *writes; /* the same of a helper that is the orchestrator's own */
 	bool is_stem;             /* counted in its group's stem_count */

@@ -75,6 +75,7 @@ static struct process *place_one(struct model *model, const struct found *found)
 	process->fork_boot_ns = found->key.start_boot_ns;
 	process->parent_exec_id = found->parent.exec_id;
 	process->pid_namespace = found->pid_namespace;
+	process->mount_namespace = found->mount_namespace;
 	process_set_context(process, found->cgroup_id, found->uid, found->sid, found->pgid, found->tty,
 			    found->flags);
 	command_unref(process->command);
@@ -202,6 +203,7 @@ void found_note(struct model *model, const struct event_sample *sample)
 	found->tty = (uint32_t)sample->tty;
 	found->flags = (uint32_t)sample->flags;
 	found->pid_namespace = (uint32_t)sample->pid_namespace;
+	found->mount_namespace = (uint32_t)sample->mount_namespace;
 	found->stdin_pipe = (uint32_t)sample->stdin_pipe;
 	found->stdout_pipe = (uint32_t)sample->stdout_pipe;
 	found->counters = sample->counters;

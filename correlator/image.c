@@ -157,6 +157,17 @@ void image_set_tool(struct model *model, struct image *image, struct tool *tool)
 	image_set_dirty(model, image);
 }
 
+/* Those of the first process that is inside: the runtime on its way in has the host's still. */
+static void container_note_namespaces(struct container *container, const struct process *process)
+{
+	if (container->pid_namespace != ROW_NULL || process->pid_namespace == 0 ||
+	    process->pid_namespace == INITIAL_PID_NAMESPACE)
+		return;
+	container->pid_namespace = process->pid_namespace;
+	if (process->mount_namespace)
+		container->mount_namespace = process->mount_namespace;
+}
+
 /* A container belongs to the run and task of the first of its processes; a wrapper may be the
  * runtime on its way in. */
 static void container_note_image(struct model *model, const struct image *image)
@@ -167,9 +178,7 @@ static void container_note_image(struct model *model, const struct image *image)
 	if (!container)
 		return;
 	container_note_first(model, container, process);
-	if (container->pid_namespace == ROW_NULL && process->pid_namespace &&
-	    process->pid_namespace != INITIAL_PID_NAMESPACE)
-		container->pid_namespace = process->pid_namespace;
+	container_note_namespaces(container, process);
 	if (container->run_id != ROW_NULL || process->run == model->system ||
 	    image->role == RULES_ROLE_WRAPPER)
 		return;

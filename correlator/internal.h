@@ -33,7 +33,8 @@ struct found {
 	struct image_key parent;
 	uint64_t boot_ns;
 	uint64_t cgroup_id;
-	uint32_t exec_id, uid, sid, pgid, tty, flags, pid_namespace, stdin_pipe, stdout_pipe;
+	uint32_t exec_id, uid, sid, pgid, tty, flags, stdin_pipe, stdout_pipe;
+	uint32_t pid_namespace, mount_namespace;
 	struct counters counters;
 	struct command *command;
 	struct found *below; /* scratch of found.c */

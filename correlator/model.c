@@ -170,8 +170,10 @@ static void apply_fork(struct model *model, const struct event_fork *fork)
 						    fork->parent.exec_id);
 	process_set_context(process, fork->cgroup_id, (uint32_t)fork->uid, (uint32_t)fork->sid,
 		     (uint32_t)fork->pgid, parent ? parent->tty : 0, (uint32_t)fork->flags);
-	if (parent)
+	if (parent) {
 		process->pid_namespace = parent->pid_namespace;
+		process->mount_namespace = parent->mount_namespace;
+	}
 }
 
 /* The process of an exec whose fork nobody told us of (it was lost). */
@@ -238,6 +240,7 @@ static void apply_exec(struct model *model, const struct event_exec *exec)
 	process->exec_id = exec->image.exec_id;
 	process->found = false;
 	process->pid_namespace = (uint32_t)exec->pid_namespace;
+	process->mount_namespace = (uint32_t)exec->mount_namespace;
 	process_set_context(process, exec->cgroup_id, (uint32_t)exec->uid, (uint32_t)exec->sid,
 		     (uint32_t)exec->pgid, (uint32_t)exec->tty, (uint32_t)exec->flags);
 	model_classify(model, process, &verdict);

@@ -212,6 +212,7 @@ static int put_container(struct model *model, const struct container *container)
 		.image = container->image,
 		.name = container->name,
 		.pid_namespace = container->pid_namespace,
+		.mount_namespace = container->mount_namespace,
 		.run_id = container->run_id,
 		.task_id = container->task_id,
 		.begin_boot_ns = (int64_t)container->begin_boot_ns,

@@ -50,7 +50,8 @@ static struct container *container_get(struct model *model, const struct contain
 	memcpy(container->runtime, name->runtime, sizeof(container->runtime));
 	memcpy(container->runtime_id, name->runtime_id, sizeof(container->runtime_id));
 	container->cgroup_path = strndup(path, name->path_size);
-	container->run_id = container->task_id = container->pid_namespace = ROW_NULL;
+	container->run_id = container->task_id = ROW_NULL;
+	container->pid_namespace = container->mount_namespace = ROW_NULL;
 	allowance_init(&container->allowance);
 	container->begin_boot_ns = model->now_boot_ns;
 	container->started_unix_ns = model_unix_ns(model, container->begin_boot_ns);

@@ -61,6 +61,74 @@ START_TEST(a_pid_namespace_is_a_container)
 }
 END_TEST
 
+/* A pass finds it alive. */
+static void see_in(unsigned pid, unsigned parent, struct where where, const char *name)
+{
+	struct event_sample *s = &begin_event(EVENT_SAMPLE)->sample;
+
+	s->boot_ns = now;
+	s->image = key(pid);
+	s->parent = key(parent);
+	s->cgroup_id = where.cgroup_id;
+	s->pid_namespace = where.pid_namespace;
+	s->mount_namespace = where.mount_namespace;
+	s->comm = bytes(name);
+	s->filename = s->cwd = bytes("");
+	apply();
+}
+
+static const char namespaces[] = "SELECT runtime_id, pid_namespace, mount_namespace FROM containers "
+				 "ORDER BY runtime_id";
+
+/* Not the host's, which the runtime has on its way in, nor those that somebody inside makes. */
+START_TEST(a_container_has_the_namespaces_of_its_first_process)
+{
+	const struct where runtime = {.cgroup_id = 600, .pid_namespace = 0xEFFFFFFC, .mount_namespace = 4026531841};
+	const struct where inside = {.cgroup_id = 600, .pid_namespace = 4026532201, .mount_namespace = 4026532199};
+	const struct where deeper = {.cgroup_id = 600, .pid_namespace = 4026532301, .mount_namespace = 4026532299};
+
+	cgroup(600, "/docker/" HEX64);
+	spawn(1, 10, "containerd-shim-runc-v2");
+	fork_process(10, 30);
+	exec_in(30, runtime, "runc init");
+	ck_assert_str_eq(rows(namespaces), HEX64 " - -\n");
+	fork_process(30, 31);
+	exec_in(31, inside, "nginx");
+	fork_process(31, 32);
+	exec_in(32, deeper, "sandbox");
+	ck_assert_str_eq(rows(namespaces), HEX64 " 4026532201 4026532199\n");
+	restart();
+	fork_process(31, 33);
+	exec_in(33, deeper, "sandbox");
+	ck_assert_str_eq(rows(namespaces), HEX64 " 4026532201 4026532199\n");
+}
+END_TEST
+
+START_TEST(a_container_that_was_alive_before_has_its_namespaces)
+{
+	cgroup(600, "/docker/" HEX64);
+	see_in(30, 1, (struct where){.cgroup_id = 600, .pid_namespace = 4026532201, .mount_namespace = 4026532199}, "nginx");
+	pass(now);
+	run_process(2, 40, "true"); /* later than the pass: nothing older comes */
+	ck_assert_str_eq(rows(namespaces), HEX64 " 4026532201 4026532199\n");
+}
+END_TEST
+
+/* A fork tells of none: they are its parent's. */
+START_TEST(a_fork_has_the_namespaces_of_its_parent)
+{
+	cgroup(600, "/user.slice/box");
+	fork_process(2, 11);
+	exec_in(11, (struct where){.cgroup_id = 600, .pid_namespace = 4026532201, .mount_namespace = 4026532199},
+		"bash y.sh");
+	fork_process(11, 12); /* in a cgroup that has not been told of */
+	restart();
+	run_process(12, 13, "bwa mem x");
+	ck_assert_str_eq(rows(namespaces), "box 4026532201 4026532199\n"
+					   "pid:[4026532201] 4026532201 4026532199\n");
+}
+END_TEST
+
 START_TEST(a_container_that_nobody_waits_for_is_a_run)
 {
 	cgroup(600, "/docker/" HEX64);
@@ -169,6 +237,9 @@ int main(void)
 		{.test = a_container_belongs_to_the_client_that_waits_for_it},
 		{.test = the_runtime_that_makes_a_container_is_the_hosts},
 		{.test = a_pid_namespace_is_a_container},
+		{.test = a_container_has_the_namespaces_of_its_first_process},
+		{.test = a_container_that_was_alive_before_has_its_namespaces},
+		{.test = a_fork_has_the_namespaces_of_its_parent},
 		{.test = a_container_that_nobody_waits_for_is_a_run},
 		{.test = a_container_is_called_as_its_monitor_or_client_says},
 		{.test = a_subshell_is_a_subtree_and_a_worker_a_part_of_its_tool},

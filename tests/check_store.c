@@ -123,15 +123,17 @@ START_TEST(older_schema_is_migrated)
 	struct row_tool tool = fill_tool(7, "new");
 
 	restore_schema_1();
+	change("INSERT INTO containers VALUES (5, 40, 1, 'docker', '5', '/docker/5', NULL, NULL, 1, NULL, 1)");
 	expect_reader_refused(-EPROTO, "older");
 	store = open_writer();
-	ck_assert_int_eq(read_integer("PRAGMA user_version"), 5);
+	ck_assert_int_eq(read_integer("PRAGMA user_version"), 6);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM processes"), 14);
 	ck_assert_int_eq(read_integer("SELECT sum(cpu_ns) FROM processes"), 56519333);
 	ck_assert_int_eq(read_integer("SELECT sum(cpu_ns) FROM standing_tasks"), 56519333);
 	ck_assert_int_eq(read_integer("SELECT sum(length(arguments)) FROM processes"), 231);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM processes WHERE sent_bytes IS NOT NULL "
 				      "OR gpu IS NOT NULL"), 0);
+	ck_assert_int_eq(read_integer("SELECT count(*) FROM containers WHERE mount_namespace IS NULL"), 1);
 	ck_assert_int_eq(store_put_tool(store, &tool), 0);
 	ck_assert_int_eq(store_put_process(store, &row), 0);
 	commit(store, 1);

@@ -136,6 +136,7 @@ void exec_in(unsigned pid, struct where where, const char *command)
 	e->tty = where.tty;
 	e->uid = where.uid;
 	e->pid_namespace = where.pid_namespace;
+	e->mount_namespace = where.mount_namespace;
 	e->stdin_pipe = where.stdin_pipe;
 	e->stdout_pipe = where.stdout_pipe;
 	e->counters = cpu(2 * MS);

@@ -47,7 +47,7 @@ struct counters in_cgroup(uint64_t limit, uint64_t peak, uint64_t throttled_ns);
 
 struct where {
 	uint32_t stdin_pipe, stdout_pipe, pgid, tty, uid;
-	uint32_t pid_namespace; /* 0: not known */
+	uint32_t pid_namespace, mount_namespace; /* 0: not known */
 	uint64_t cgroup_id;
 	const char *cwd;
 };

@@ -89,6 +89,7 @@ struct row_blob {
 	T(image) \
 	T(name) \
 	I(pid_namespace) \
+	I(mount_namespace) \
 	I(run_id) \
 	I(task_id) \
 	I(begin_boot_ns) \

@@ -288,7 +288,9 @@ class Printing(Case):
         self.assertNotIn("received ", limited.split("\n\n")[-1])  # no column of nothing
         shown = json.loads(self.run_tracer("show", "make", "--json").stdout)
         self.assertEqual(shown["run"]["throttled_ns"], 1200000000)
-        self.assertEqual(shown["containers"][0]["image"], "debian:12")
+        container = shown["containers"][0]
+        self.assertEqual((container["image"], container["pid_namespace"], container["mount_namespace"]),
+                         ("debian:12", 4026532201, 4026532199))
 
     def test_an_incident_has_its_cause(self):
         runs = json.loads(self.run_tracer("runs", "--json").stdout)["runs"]

@@ -245,6 +245,8 @@ static void put_container(void)
 	container.cgroup_path = "/docker/0123456789ab";
 	container.name = HOSTILE;
 	container.image = "debian:12";
+	container.pid_namespace = 4026532201;
+	container.mount_namespace = 4026532199;
 	container.run_id = run.id;
 	container.begin_boot_ns = run.begin_boot_ns;
 	container.started_unix_ns = run.started_unix_ns;

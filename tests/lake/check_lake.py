@@ -141,11 +141,14 @@ def test_migrate_from_every_version(lake):
                 lake.query(statement, user="migrator", database="tracer")
         lake.query(f"INSERT INTO tracer.schema_versions VALUES ({count}, 'one-node', 'x', 0)", user="migrator")
         lake.query("INSERT INTO tracer.hosts_rows (id, host_id, hostname) VALUES (1, 1, 'old')", user="migrator")
+        lake.query("INSERT INTO tracer.containers_rows (id, host_id, runtime) VALUES (1, 1, 'old')", user="migrator")
         says(tracer(lake, "runs", code=1), "tracer lake migrate")
         says(tracer(lake, "lake", "check", code=1), "tracer lake migrate")
         tracer(lake, "lake", "migrate", user="migrator")
         same(f"columns after version {count}", columns(lake), wanted)
         same("what was there", lake.rows("SELECT hostname FROM tracer.hosts", user="analyst"), [["old"]])
+        same("a container that was there", lake.rows("SELECT runtime, mount_namespace FROM tracer.containers",
+                                                     user="analyst"), [["old", "\\N"]])
         tracer(lake, "lake", "migrate", user="migrator")
     terminal = OnTerminal([TRACER, "lake", "migrate", "--lake", lake.url], env={
         "HOME": "/nonexistent", "TRACER_LAKE_PASSWORD_FILE": str(lake.secret("migrator"))})

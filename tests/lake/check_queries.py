@@ -84,6 +84,8 @@ def add_the_rare(db, revs):
             "SELECT r.host_id, r.id, t.id FROM runs r JOIN tasks t ON t.run_id = r.id").fetchall(), 1):
         insert(db, "containers", id=number, rev=next(revs), host_id=host, runtime="docker", runtime_id=f"{number:x}",
                cgroup_path=f"/docker/{number:x}", image=None if number % 3 else "alpine:3", run_id=run if number % 2 else None,
+               pid_namespace=None if number % 4 else 4026532000 + number,
+               mount_namespace=None if number % 4 else 4026533000 + number,
                task_id=task if number % 2 else None, begin_boot_ns=number, started_unix_ns=number * SECOND_NS)
         if number % 2 == 0:
             db.execute("UPDATE tasks SET container_id = ? WHERE id = ?", (number, task))

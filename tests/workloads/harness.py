@@ -200,11 +200,15 @@ class Bench:
         os.chown(path, account.pw_uid, account.pw_gid)
         return path
 
+    def output_path(self, directory):
+        """Where what a command in `directory` prints goes."""
+        return directory.with_suffix(".output")
+
     def start(self, command, directory, user="nobody", marked=True):
         """Starts a command as `user`; marked: under `tracer run`, so that it is one run."""
         account = pwd.getpwnam(user)
         mark = [self.bin / "tracer", "run", "--"] if marked else []
-        output = open(directory.with_suffix(".output"), "wb")
+        output = open(self.output_path(directory), "wb")
         process = subprocess.Popen(
             [str(word) for word in [*mark, *command]], cwd=directory, stdin=subprocess.DEVNULL,
             stdout=output, stderr=output, user=account.pw_uid, group=account.pw_gid,

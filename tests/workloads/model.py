@@ -9,6 +9,7 @@ for the tool, a shell that forks a part of itself counts twice.
 import collections
 import dataclasses
 import difflib
+import re
 
 # Slack between the kernel's two ways of telling CPU time: wait4 gives it as it stood before
 # the process was torn down, the store what it came to.
@@ -55,6 +56,16 @@ def task_line(kind, name, status, tools):
 def tools_of(task, without=frozenset()):
     return {tool["name"]: tool["process_count"] for tool in task["tools"]
             if tool["name"] not in without}
+
+
+def check_namespaces(report, output):
+    """The containers' namespaces against what processes in them said (worker --namespaces)."""
+    told = {name: (int(pid), int(mount)) for name, pid, mount in
+            re.findall(r"^(\w+) pid:\[(\d+)\] mnt:\[(\d+)\]", output, re.MULTILINE)}
+    expected = {process["container_id"]: told[process["program"]] for task in report["tasks"]
+                for process in task["processes"] if process["program"] in told}
+    found = {row["id"]: (row["pid_namespace"], row["mount_namespace"]) for row in report["containers"]}
+    return [] if found == expected else [f"containers have the namespaces {found}, not {expected}"]
 
 
 def difference(expected, actual):

@@ -38,7 +38,9 @@ def watch(bench, client):
     directory = bench.work_directory("work", "root")
     reports, _ = bench.watch(
         ["bash", bench.fixture(HERE / "two_containers.sh"), IMAGE, *client], directory, user="root")
-    return (reports[0], []) if len(reports) == 1 else (None, [f"{len(reports)} runs, not 1"])
+    if len(reports) != 1:
+        return None, [f"{len(reports)} runs, not 1"]
+    return reports[0], model.check_namespaces(reports[0], bench.output_path(directory).read_text())
 
 
 def check(report, runtime, runtime_name):

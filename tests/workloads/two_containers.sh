@@ -16,8 +16,8 @@ in_container() {
 command=("$@")
 prepare --cpu 20
 mkdir one two
-in_container one 'assemble --cpu 20; polish --cpu 20; true' &
-in_container two 'scan --cpu 20; merge --cpu 20; true' &
+in_container one 'assemble --cpu 20 --namespaces; polish --cpu 20; true' &
+in_container two 'scan --cpu 20 --namespaces; merge --cpu 20; true' &
 wait %1
 wait %2
 conclude --cpu 20

@@ -2,11 +2,12 @@
  * how many processes there are and what they do are known by construction.
  *
  *   NAME [--copy] [--cpu MS] [--memory MIB] [--sleep MS] [--until FILE] [--crash]
- *        [--exit CODE] [--daemon]
+ *        [--exit CODE] [--daemon] [--namespaces]
  *
- * Copies its input to its output, uses so much CPU and memory, sleeps so long, waits until
- * there is that file, and exits with that code, or by using memory that it may not. --daemon
- * leaves a twice-forked child in a session of its own to do it, and returns at once.
+ * Says its name and namespaces, copies its input to its output, uses so much CPU and memory,
+ * sleeps so long, waits until there is that file, and exits with that code, or by using memory
+ * that it may not. --daemon leaves a twice-forked child in a session of its own to do it, and
+ * returns at once.
  *
  * Under the name `tracer`, as in `tracer run -- COMMAND...`, it runs the command and
  * passes its status on: the mark that the correlator knows, without the daemons that
@@ -32,6 +33,7 @@ struct options {
 	bool copy;
 	bool crash;
 	bool daemon;
+	bool namespaces;
 };
 
 static void options_parse(struct options *options, int argc, char **argv)
@@ -45,6 +47,8 @@ static void options_parse(struct options *options, int argc, char **argv)
 			options->daemon = true;
 		else if (!strcmp(argv[i], "--crash"))
 			options->crash = true;
+		else if (!strcmp(argv[i], "--namespaces"))
+			options->namespaces = true;
 		else if (!strcmp(argv[i], "--cpu") && has_value)
 			options->cpu_ms = atol(argv[++i]);
 		else if (!strcmp(argv[i], "--memory") && has_value)
@@ -64,6 +68,18 @@ static long cpu_used_ms(void)
 
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
 	return used.tv_sec * 1000 + used.tv_nsec / 1000000;
+}
+
+/* NAME pid:[INODE] mnt:[INODE] */
+static void tell_namespaces(const char *name)
+{
+	char pid[32] = "", mount[32] = "";
+
+	if (readlink("/proc/self/ns/pid", pid, sizeof(pid) - 1) < 0 ||
+	    readlink("/proc/self/ns/mnt", mount, sizeof(mount) - 1) < 0)
+		err(1, "/proc/self/ns");
+	printf("%s %s %s\n", name, pid, mount);
+	fflush(stdout);
 }
 
 static void copy_input(void)
@@ -142,13 +158,16 @@ static int run_command(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	const char *slash = strrchr(argv[0], '/');
+	const char *name = slash ? slash + 1 : argv[0];
 	struct options options = { 0 };
 
-	if (!strcmp(slash ? slash + 1 : argv[0], "tracer"))
+	if (!strcmp(name, "tracer"))
 		return run_command(argc, argv);
 	options_parse(&options, argc, argv);
 	if (options.daemon)
 		become_daemon();
+	if (options.namespaces)
+		tell_namespaces(name);
 	if (options.copy)
 		copy_input();
 	while (cpu_used_ms() < options.cpu_ms)

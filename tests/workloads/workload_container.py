@@ -35,7 +35,7 @@ def make_bundle(bench):
     subprocess.run(["runc", "spec", "--bundle", bundle], check=True)
     config = json.loads((bundle / "config.json").read_text())
     config["process"]["terminal"] = False
-    config["process"]["args"] = ["sh", "-c", "assemble --cpu 20; polish --cpu 20; true"]
+    config["process"]["args"] = ["sh", "-c", "assemble --cpu 20 --namespaces; polish --cpu 20; true"]
     # No limit can be raised on every machine, and none is needed.
     config["process"].pop("rlimits", None)
     config["linux"]["cgroupsPath"] = CGROUP
@@ -72,4 +72,4 @@ def check(bench):
             if process["tool_id"] not in runtime and process["container_id"] != expected:
                 problems.append(f"{process['program']} has container {process['container_id']}, "
                                 f"not {expected}")
-    return problems
+    return problems + model.check_namespaces(report, bench.output_path(directory).read_text())
