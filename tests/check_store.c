@@ -66,6 +66,52 @@ static bool mount_small(const char *test, const char *options)
 	return true;
 }
 
+static int64_t wal_bytes(void)
+{
+	char name[180];
+	struct stat status;
+
+	snprintf(name, sizeof(name), "%s-wal", path);
+	return stat(name, &status) < 0 ? -1 : (int64_t)status.st_size;
+}
+
+/* The same 200 rows again and again: some 100 KiB of log a commit, and a store that stays small. */
+static void rewrite_rows(struct store *store, int times)
+{
+	static uint64_t offset;
+
+	for (int i = 0; i < times; i++) {
+		for (int64_t id = 1; id <= 200; id++) {
+			struct row_incident row = fill_incident(id, "a sentence of some length, and another one");
+
+			row.boot_ns = (int64_t)offset;
+			ck_assert_int_eq(store_put_incident(store, &row), 0);
+		}
+		commit(store, ++offset);
+	}
+}
+
+/* Left alone, the log would take 32 MiB before it is folded in. */
+START_TEST(log_does_not_fill_a_small_disk)
+{
+	struct store *store;
+
+	if (!mount_small("log_does_not_fill_a_small_disk", "size=8m"))
+		return;
+	store = open_writer();
+	rewrite_rows(store, 300);
+	ck_assert_int_lt(wal_bytes(), 3 << 20);
+	/* More room: it may grow; less: it gives back what it had. */
+	ck_assert_int_eq(mount(NULL, directory, NULL, MS_REMOUNT, "size=1g"), 0);
+	rewrite_rows(store, 300);
+	ck_assert_int_gt(wal_bytes(), 6 << 20);
+	ck_assert_int_eq(mount(NULL, directory, NULL, MS_REMOUNT, "size=100m"), 0);
+	rewrite_rows(store, 3);
+	ck_assert_int_lt(wal_bytes(), 3 << 20);
+	store_close(store);
+}
+END_TEST
+
 static void remount_read_only(void)
 {
 	ck_assert_int_eq(mount(NULL, directory, NULL, MS_REMOUNT | MS_RDONLY, NULL), 0);
@@ -411,6 +457,7 @@ int main(void)
 		{.test = garbage_is_refused_and_untouched},
 		{.test = damage_is_told_on_use},
 		{.test = missing_file_is_told},
+		{.test = log_does_not_fill_a_small_disk},
 		{.test = read_only_file_system},
 		{.test = kept_file_on_read_only_media},
 		{.test = another_user_reads},

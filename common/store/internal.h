@@ -21,6 +21,7 @@ struct store {
 	sqlite3 *db;
 	int lock_fd;            /* -1: a reader */
 	int write_error;        /* negative errno: everything fails until the rollback */
+	bool room_is_scarce;    /* on the disk: the WAL is kept small */
 	uint64_t rev;           /* highest given out, the open transaction included */
 	uint64_t committed_rev;
 	sqlite3_stmt *puts[STORE_TABLE_COUNT];
@@ -40,6 +41,10 @@ int store_read_integer(struct store *store, const char *sql, int64_t *ret_value)
 
 /* Closes it and frees what belongs to it. */
 void store_destroy(struct store *store);
+
+/* Between transactions of a writer: keeps the WAL small where the disk is nearly full, and lets it
+ * grow again where it is not. 0 or negative errno. */
+int store_watch_room(struct store *store);
 
 /* ---- writer.c ---- */
 

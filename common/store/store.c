@@ -28,6 +28,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "common/store/internal.h"
@@ -39,9 +40,14 @@
 /* Of the correlator's 48 MiB. Ids are hashes, so a commit touches its indexes all over, and
  * the writer spills pages: with 16 MiB it would take a tenth less processor time. */
 #define WRITER_CACHE_KIB 8192
-/* A checkpoint writes a page once however often it changed since the last one. */
+/* A checkpoint writes a page once however often it changed since the last one; the WAL is not what
+ * fills a disk that is nearly full. */
 #define WAL_CHECKPOINT_PAGES 8000
+#define WAL_CHECKPOINT_PAGES_SCARCE 256
 #define WAL_LIMIT_BYTES (64 << 20) /* what a checkpoint shrinks a WAL that outgrew it to */
+#define WAL_LIMIT_BYTES_SCARCE (1 << 20)
+#define SCARCE_BYTES (2ULL * WAL_LIMIT_BYTES) /* of the disk, free: below it room is scarce, */
+#define ENOUGH_BYTES (4ULL * WAL_LIMIT_BYTES) /* until there is as much as this */
 
 /* ---- errors ------------------------------------------------------------------ */
 
@@ -314,19 +320,51 @@ static int file_probe(const char *path, int flags, struct store_error *ret_error
 	return error;
 }
 
+static int wal_bound(struct store *store, bool room_is_scarce)
+{
+	char sql[96];
+
+	store->room_is_scarce = room_is_scarce;
+	snprintf(sql, sizeof(sql), "PRAGMA wal_autocheckpoint = %d; PRAGMA journal_size_limit = %d",
+		 room_is_scarce ? WAL_CHECKPOINT_PAGES_SCARCE : WAL_CHECKPOINT_PAGES,
+		 room_is_scarce ? WAL_LIMIT_BYTES_SCARCE : WAL_LIMIT_BYTES);
+	return store_exec(store, sql);
+}
+
+int store_watch_room(struct store *store)
+{
+	uint64_t limit_bytes = store->room_is_scarce ? ENOUGH_BYTES : SCARCE_BYTES;
+	struct statvfs disk;
+	bool is_scarce;
+	int error;
+
+	/* Of a store in memory there is no name, and so no disk. */
+	if (statvfs(sqlite3_db_filename(store->db, "main"), &disk) < 0)
+		return 0;
+	is_scarce = (uint64_t)disk.f_bavail * disk.f_frsize < limit_bytes;
+	if (is_scarce == store->room_is_scarce)
+		return 0;
+	error = wal_bound(store, is_scarce);
+	/* What it holds is folded in now, while there may be room for that: the next transaction
+	 * begins at its front again. What cannot be, is when somebody has made room. */
+	if (error == 0 && is_scarce)
+		sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+	return error;
+}
+
 static int writer_configure(struct store *store)
 {
-	char sql[320];
+	char sql[256];
 	int persist = 1;
 	int error;
 
 	snprintf(sql, sizeof(sql),
 		 "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;"
-		 "PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = %d;"
-		 "PRAGMA journal_size_limit = %d; PRAGMA cache_size = -%d;"
-		 "PRAGMA temp_store = MEMORY",
-		 WAL_CHECKPOINT_PAGES, WAL_LIMIT_BYTES, WRITER_CACHE_KIB);
+		 "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -%d; PRAGMA temp_store = MEMORY",
+		 WRITER_CACHE_KIB);
 	error = store_exec(store, sql);
+	if (error == 0)
+		error = wal_bound(store, false);
 	if (error == 0)
 		sqlite3_file_control(store->db, "main", SQLITE_FCNTL_PERSIST_WAL, &persist);
 	return error;

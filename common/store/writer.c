@@ -35,6 +35,10 @@ int store_begin(struct store *store)
 		return store->write_error;
 	if (!sqlite3_get_autocommit(store->db))
 		return 0;
+	int error = store_watch_room(store);
+
+	if (error < 0)
+		return error;
 	int rc = sqlite3_exec(store->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
 
 	return rc == SQLITE_OK ? 0 : write_fail(store, rc, "cannot begin to write the store");

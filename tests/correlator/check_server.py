@@ -571,9 +571,7 @@ def fill(path):
 
 def test_a_full_disk(directory):
     story = Story().commands(3000)
-    # Room for the log of the store before it is first folded in (32 MiB): how much of that fills up
-    # depends on how many commits the story takes.
-    with small_disk(directory, "64m") as disk:
+    with small_disk(directory, "32m") as disk:
         with running(disk) as correlator:
             peer = connect(correlator, story, tell=False)
             half = story.events[len(story.events) // 2][0]
