@@ -43,14 +43,18 @@ static int count_unsent(struct store *store, const struct store_expiry *expiry, 
 {
 	sqlite3_stmt *statement = NULL;
 	int error = store_find_statement(store, "expire_count_unsent", &statement);
+	int rc;
 
 	if (error < 0)
 		return error;
 	store_bind_integer(statement, "shipped_rev", expiry->shipped_rev);
-	if (sqlite3_step(statement) == SQLITE_ROW)
+	rc = sqlite3_step(statement);
+	if (rc == SQLITE_ROW)
 		*ret_count = sqlite3_column_int64(statement, 0);
+	else
+		error = store_fail(store, rc, "cannot count what was not sent");
 	sqlite3_reset(statement);
-	return 0;
+	return error;
 }
 
 static int expire_rows(struct store *store, const struct store_expiry *expiry, int64_t *ret_count,
