@@ -231,7 +231,9 @@ static int reader_take(struct reader *reader, size_t size)
 			reader->row_count += reader->out[i] == '\n';
 		if (reader->copy && fwrite(reader->out, 1, out.pos, reader->copy) != out.pos)
 			return -EIO;
-		more = out.pos == out.size;
+		/* What filled the room may go on. Behind the end of a frame nothing does: to ask
+		 * on would be to ask for the next frame. */
+		more = out.pos == out.size && reader->left > 0;
 	}
 	return 0;
 }

@@ -138,6 +138,18 @@ static void damage(const struct batch *batch, off_t size, off_t at)
 		file = fopen(path, "r+");
 		ck_assert_ptr_nonnull(file);
 		ck_assert_int_eq(fseeko(file, at, SEEK_SET), 0);
+/* Sizes at which the room for what comes out is just full where the frame ends. */
+START_TEST(frozen_batch_of_any_size_is_whole)
+{
+	for (int kib = 32; kib <= 256; kib += 32) {
+		struct batch batch = freeze("{\"id\":12345678}\n", kib * 64);
+
+		ck_assert_uint_eq(batch.text_bytes, kib * 1024U);
+		ck_assert_msg(batch_check(directory, &batch) == 0, "%d KiB", kib);
+	}
+}
+END_TEST
+
 		fwrite(&byte, 1, 1, file);
 		fclose(file);
 	}
@@ -563,3 +575,4 @@ int main(void)
 
 	return suite_run("shipper_parts", begin, end, tests);
 }
+		{.test = frozen_batch_of_any_size_is_whole},
