@@ -168,7 +168,6 @@ static int row_write(struct gather *gather, struct gathering *gathering)
 	struct row_text *row = &gather->row;
 	int error;
 
-	row->size = 0;
 	row_begin(row);
 	for (size_t i = 0; i < gathering->width; i++) {
 		struct store_value value = store_result_value(gathering->result, i);

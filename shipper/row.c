@@ -137,6 +137,8 @@ static void text_add_list(struct row_text *text, const char *data, size_t size)
 
 void row_begin(struct row_text *text)
 {
+	text->size = 0;
+	text->failed = false;
 	text_add(text, "{", 1);
 }
 

@@ -14,7 +14,7 @@
 
 #include "common/store/store.h"
 
-/* Grows; what does not fit into memory is remembered in `failed` and drops the rest. */
+/* Grows; what does not fit into memory is remembered in `failed` and drops the rest of the row. */
 struct row_text {
 	char *data;
 	size_t size, capacity;
@@ -23,7 +23,8 @@ struct row_text {
 
 void row_text_deinit(struct row_text *text);
 
-/* {"NAME":VALUE,...: the first member writes the brace. `name` is plain ASCII. */
+/* {"NAME":VALUE,...: a row begins in place of the one before, whatever came of that. `name` is
+ * plain ASCII. */
 void row_begin(struct row_text *text);
 void row_add_value(struct row_text *text, const char *name, const struct store_value *value);
 void row_add_unsigned(struct row_text *text, const char *name, uint64_t number);

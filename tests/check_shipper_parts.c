@@ -88,6 +88,24 @@ END_TEST
 
 /* ---- batches ------------------------------------------------------------------------ */
 
+/* Memory that was short once is not short for ever. */
+START_TEST(row_begins_anew_after_a_failure)
+{
+	struct row_text row = {0};
+
+	row_begin(&row);
+	row_add_unsigned(&row, "a", 1);
+	row.failed = true;
+	ck_assert_int_eq(row_end(&row), -ENOMEM);
+	row_begin(&row);
+	row_add_unsigned(&row, "b", 2);
+	ck_assert_int_eq(row_end(&row), 0);
+	ck_assert_uint_eq(row.size, strlen("{\"b\":2}\n"));
+	ck_assert_int_eq(memcmp(row.data, "{\"b\":2}\n", row.size), 0);
+	row_text_deinit(&row);
+}
+END_TEST
+
 static struct batch freeze(const char *line, int count)
 {
 	struct batch batch = {.host_id = 0x1234, .entity = "runs", .from_version = 10, .to_version = 20};
@@ -576,3 +594,4 @@ int main(void)
 	return suite_run("shipper_parts", begin, end, tests);
 }
 		{.test = frozen_batch_of_any_size_is_whole},
+		{.test = row_begins_anew_after_a_failure},
