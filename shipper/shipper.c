@@ -55,6 +55,7 @@ struct shipper {
 	int64_t round_unix_ns; /* of the latest commit that the round's look saw */
 	struct batch batch;
 	bool has_batch, has_more;
+	bool is_answered; /* the lake has decided on the batch: what is left is to note it */
 	bool has_first; /* of the batches of before */
 	struct batch ahead; /* the one behind it, gathered while that one is under way */
 	bool has_ahead, ahead_has_more;
@@ -382,6 +383,7 @@ static int ahead_take(struct shipper *shipper)
 }
 
 static void batch_answered(const struct verdict *verdict, void *data);
+static bool batch_settle(struct shipper *shipper);
 
 static void batch_send(struct shipper *shipper)
 {
@@ -389,6 +391,14 @@ static void batch_send(struct shipper *shipper)
 	shipper->type->send(shipper->sink, shipper->settings->state, &shipper->batch, batch_answered,
 			    shipper);
 	ahead_begin(shipper);
+}
+
+static void batch_go_on(struct shipper *shipper)
+{
+	if (!shipper->is_answered)
+		batch_send(shipper);
+	else if (batch_settle(shipper))
+		note_success(shipper);
 }
 
 static void step_due(uv_timer_t *timer)
@@ -401,7 +411,7 @@ static void step_due(uv_timer_t *timer)
 		return;
 	}
 	if (shipper->has_batch) {
-		batch_send(shipper);
+		batch_go_on(shipper);
 		return;
 	}
 	if (!shipper->in_round)
@@ -427,50 +437,6 @@ static void step_due(uv_timer_t *timer)
 
 /* ---- answers ------------------------------------------------------------------------ */
 
-/* The batch is done with, one way or the other. */
-static void batch_settle(struct shipper *shipper)
-{
-	struct cursor *cursor = &shipper->cursor;
-	int error;
-
-	cursor->revs[shipper->entity] = (int64_t)(shipper->batch.to_version - cursor->base_version);
-	if (!shipper->has_more && cursor->revs[shipper->entity] < shipper->look.rev)
-		cursor->revs[shipper->entity] = shipper->look.rev; /* there was nothing behind it */
-	if (shipper->batch.to_version > cursor->highest_version)
-		cursor->highest_version = shipper->batch.to_version;
-	error = cursor_keep(shipper);
-	if (error < 0) {
-		/* The lake has it; sent again it would be the same. Wait until it can be noted. */
-		char reason[512];
-
-		snprintf(reason, sizeof(reason), "%.200s: cannot save the cursor: %s",
-			 shipper->settings->state, strerror(-error));
-		note_failure(shipper, reason);
-		step_after(shipper, retry_failed(&shipper->retry, -1));
-		return;
-	}
-	batch_remove(shipper, &shipper->batch);
-	shipper->has_batch = false;
-	shipper->refusals = 0;
-	shipper->status.shipped_rev = cursor_rev(cursor);
-	if (!shipper->has_more)
-		shipper->entity++;
-	step_after(shipper, 0);
-}
-
-static void batch_accepted(struct shipper *shipper)
-{
-	struct shipping_status *status = &shipper->status;
-
-	status->sent_batch_count++;
-	status->sent_row_count += (int64_t)shipper->batch.row_count;
-	status->sent_bytes += (int64_t)shipper->batch.file_bytes;
-	note_success(shipper);
-	log_debug("sent %s", shipper->batch.name);
-	batch_settle(shipper);
-	status_write(shipper);
-}
-
 static void batch_retry(struct shipper *shipper, const struct verdict *verdict)
 {
 	uint64_t wait_ms = retry_failed(&shipper->retry, verdict->retry_after_s);
@@ -482,6 +448,51 @@ static void batch_retry(struct shipper *shipper, const struct verdict *verdict)
 		return;
 	}
 	step_after(shipper, wait_ms);
+}
+
+/* The batch is done with, one way or the other. Where that cannot be noted (the disk is full), only
+ * the noting is tried again: to send it again would change nothing. False: it could not be. */
+static bool batch_settle(struct shipper *shipper)
+{
+	struct cursor *cursor = &shipper->cursor;
+	int error;
+
+	shipper->is_answered = true;
+	cursor->revs[shipper->entity] = (int64_t)(shipper->batch.to_version - cursor->base_version);
+	if (!shipper->has_more && cursor->revs[shipper->entity] < shipper->look.rev)
+		cursor->revs[shipper->entity] = shipper->look.rev; /* there was nothing behind it */
+	if (shipper->batch.to_version > cursor->highest_version)
+		cursor->highest_version = shipper->batch.to_version;
+	error = cursor_keep(shipper);
+	if (error < 0) {
+		struct verdict failure = {.retry_after_s = -1};
+
+		snprintf(failure.reason, sizeof(failure.reason), "%.200s: cannot save the cursor: %s",
+			 shipper->settings->state, strerror(-error));
+		batch_retry(shipper, &failure);
+		return false;
+	}
+	batch_remove(shipper, &shipper->batch);
+	shipper->has_batch = shipper->is_answered = false;
+	shipper->refusals = 0;
+	shipper->status.shipped_rev = cursor_rev(cursor);
+	if (!shipper->has_more)
+		shipper->entity++;
+	step_after(shipper, 0);
+	return true;
+}
+
+static void batch_accepted(struct shipper *shipper)
+{
+	struct shipping_status *status = &shipper->status;
+
+	status->sent_batch_count++;
+	status->sent_row_count += (int64_t)shipper->batch.row_count;
+	status->sent_bytes += (int64_t)shipper->batch.file_bytes;
+	log_debug("sent %s", shipper->batch.name);
+	if (batch_settle(shipper))
+		note_success(shipper);
+	status_write(shipper);
 }
 
 static void batch_refused(struct shipper *shipper, const struct verdict *verdict)
@@ -650,8 +661,10 @@ static int shipper_prepare(struct shipper *shipper)
 	error = uv_loop_init(&shipper->loop);
 	if (error == 0)
 		error = shipper->type->open(shipper->settings, &shipper->loop, &shipper->sink);
-	if (error < 0)
+	if (error < 0) {
+		log_error("cannot begin: %s", strerror(-error));
 		return error;
+	}
 	snprintf(shipper->status.target, sizeof(shipper->status.target), "%s",
 		 shipper->type->target(shipper->sink));
 	return 0;
