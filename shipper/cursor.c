@@ -33,18 +33,20 @@ static int revs_parse(const json_t *revs, struct cursor *cursor)
 static int cursor_parse(const json_t *root, struct cursor *ret_cursor)
 {
 	struct cursor cursor = {0};
-	json_int_t format, inode, first_seen, base, highest;
+	json_int_t format, inode, first_seen, base, highest, left_out = 0;
 	const json_t *revs;
 	int error;
 
-	if (json_unpack((json_t *)root, "{s:I, s:I, s:I, s:I, s:I, s:o}", "format", &format,
-			"store_inode", &inode, "store_first_seen_unix_ns", &first_seen, "base_version",
-			&base, "highest_version", &highest, "revs", &revs) < 0 ||
+	if (json_unpack((json_t *)root, "{s:I, s:I, s:I, s:I, s:I, s?I, s:o}", "format",
+			&format, "store_inode", &inode, "store_first_seen_unix_ns", &first_seen,
+			"base_version", &base, "highest_version", &highest, "left_out", &left_out,
+			"revs", &revs) < 0 ||
 	    format != CURSOR_FORMAT || base < 0 || highest < base || inode < 0)
 		return -EBADMSG;
 	cursor.store = (struct cursor_store){(uint64_t)inode, first_seen};
 	cursor.base_version = (uint64_t)base;
 	cursor.highest_version = (uint64_t)highest;
+	cursor.left_out = left_out;
 	error = revs_parse(revs, &cursor);
 	if (error == 0)
 		*ret_cursor = cursor;
@@ -80,11 +82,12 @@ int cursor_save(const char *directory, const struct cursor *cursor)
 
 	for (size_t i = 0; (name = store_entity_name(i)); i++)
 		json_object_set_new(revs, name, json_integer(cursor->revs[i]));
-	root = json_pack("{s:i, s:I, s:I, s:I, s:I, s:o}", "format", CURSOR_FORMAT, "store_inode",
+	root = json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:o}", "format", CURSOR_FORMAT, "store_inode",
 			 (json_int_t)cursor->store.inode, "store_first_seen_unix_ns",
 			 (json_int_t)cursor->store.first_seen_unix_ns, "base_version",
 			 (json_int_t)cursor->base_version, "highest_version",
-			 (json_int_t)cursor->highest_version, "revs", revs);
+			 (json_int_t)cursor->highest_version, "left_out",
+			 (json_int_t)cursor->left_out, "revs", revs);
 	text = root ? json_dumps(root, JSON_INDENT(1)) : NULL;
 	error = text ? file_write(directory, CURSOR_FILE, text, strlen(text), 0600, true) : -ENOMEM;
 	free(text);
@@ -98,7 +101,8 @@ void cursor_restart(struct cursor *cursor, const struct cursor_store *store, uin
 	uint64_t base = cursor->highest_version >= now_unix_ns ? cursor->highest_version + 1
 							       : now_unix_ns;
 
-	*cursor = (struct cursor){.store = *store, .base_version = base, .highest_version = base};
+	*cursor = (struct cursor){.store = *store, .base_version = base, .highest_version = base,
+				  .left_out = cursor->left_out};
 }
 
 bool cursor_is_of(const struct cursor *cursor, const struct cursor_store *store)

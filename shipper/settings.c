@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/http/security.h"
+#include "common/identity.h"
 #include "common/parse.h"
 #include "common/rules/suggest.h"
 #include "common/rules/tree.h"
@@ -204,6 +205,16 @@ bool settings_leave_out(const struct settings *settings, const char *entity, con
 		if (strcmp(settings->leave_out[i], name) == 0)
 			return true;
 	return false;
+}
+
+int64_t settings_hash_left_out(const struct settings *settings)
+{
+	struct identity identity;
+
+	identity_begin(&identity, "left out");
+	for (size_t i = 0; i < settings->leave_out_count; i++)
+		identity_add_bytes(&identity, settings->leave_out[i], strlen(settings->leave_out[i]));
+	return settings->leave_out_count > 0 ? identity_end(&identity) : 0;
 }
 
 static bool result_has(const struct store_result *result, const char *column)

@@ -72,5 +72,7 @@ int settings_check(const struct settings *settings, struct settings_error *ret_e
 
 /* Whether the settings say to leave out this entity, or (`column` not NULL) this column. */
 bool settings_leave_out(const struct settings *settings, const char *entity, const char *column);
+/* A hash of all that is left out, 0: nothing is. */
+int64_t settings_hash_left_out(const struct settings *settings);
 
 #endif

@@ -56,7 +56,7 @@ struct shipper {
 	struct batch batch;
 	bool has_batch, has_more;
 	bool is_answered; /* the lake has decided on the batch: what is left is to note it */
-	bool has_first; /* of the batches of before */
+	bool has_first; /* of the batches of before, or none of them is wanted */
 	struct batch ahead; /* the one behind it, gathered while that one is under way */
 	bool has_ahead, ahead_has_more;
 	unsigned refusals;
@@ -233,6 +233,20 @@ static int batch_consider(const struct batch *found, void *data)
 	shipper->entity = entity;
 	shipper->has_more = true; /* unknown whether there was: the round asks again */
 	return 0;
+}
+
+/* What other settings froze may hold what these keep back: it is made anew. */
+static int batches_take_up(struct shipper *shipper)
+{
+	const char *state = shipper->settings->state;
+	int64_t left_out = settings_hash_left_out(shipper->settings);
+	bool is_other = shipper->cursor.left_out != left_out;
+	int error;
+
+	shipper->has_first = is_other;
+	shipper->cursor.left_out = left_out;
+	error = batch_each(state, batch_consider, shipper);
+	return error == 0 && is_other && shipper->cursor.base_version ? cursor_keep(shipper) : error;
 }
 
 /* ---- rounds ------------------------------------------------------------------------ */
@@ -649,7 +663,7 @@ static int shipper_prepare(struct shipper *shipper)
 		log_debug("no random numbers yet: jitter comes from the clock");
 	retry_init(&shipper->retry, seed);
 	if (error == 0)
-		error = batch_each(state, batch_consider, shipper);
+		error = batches_take_up(shipper);
 	if (error < 0) {
 		log_error("%s: cannot use the state directory: %s; it must exist and belong to the "
 			  "shipper's user", state, strerror(-error));

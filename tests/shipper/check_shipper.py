@@ -119,6 +119,22 @@ def test_left_out_stays_here(directory, lake):
     assert int(lake.value("SELECT count() FROM tracer.processes_rows")) > 40
 
 
+def test_what_is_left_out_since_does_not_leave(directory, lake):
+    """A batch that was frozen before the settings said so."""
+    store = stored(directory)
+    with Answers(lambda head: http("503 Service Unavailable") if "processes_rows" in head else ACCEPTED) as answers:
+        with Shipper(SHIPPER, directory, store, url=answers.url) as shipper:
+            wait_until("processes are frozen", lambda: any(".processes." in name for name in frozen(shipper)))
+            shipper.kill()
+    with Answers(ACCEPTED) as answers:
+        with Shipper(SHIPPER, directory, store, "--once", url=answers.url,
+                     send={"leave-out": ["processes.arguments"]}) as shipper:
+            shipper.finish()
+        bodies = [body for head, body in answers.requests if "processes_rows" in head]
+    text = subprocess.run(["zstd", "-dc"], input=b"".join(bodies), capture_output=True, check=True).stdout
+    assert text.count(b'"working_directory":') == text.count(b"\n") > 0 and b'"arguments":' not in text, text[:500]
+
+
 def test_dry_run_prints_what_is_sent(directory, lake):
     store = stored(directory)
     make_tables(lake, SCHEMA)
