@@ -365,14 +365,11 @@ static int check_url(const struct settings *settings, struct settings_error *ret
 
 static int check_proxy(const struct settings *settings, struct settings_error *ret_error)
 {
-	char ignored[512];
-
-	/* A proxy is spoken to in clear text, as usual; what passes it is not. */
-	if (!settings->lake_proxy ||
-	    http_security_check_url(settings->lake_proxy, true, ignored, sizeof(ignored)) == 0)
+	if (!settings->lake_proxy)
 		return 0;
-	return refuse(ret_error, "lake.proxy: expected http://HOST:PORT; user and password are "
-		      "lake.proxy-user and lake.proxy-password-file");
+	return http_security_check_proxy(settings->lake_proxy, settings->lake_url,
+					 settings->lake_insecure_http, ret_error->text,
+					 sizeof(ret_error->text));
 }
 
 static int check_identifier(const char *name, struct settings_error *ret_error)

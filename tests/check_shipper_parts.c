@@ -386,6 +386,9 @@ START_TEST(bad_settings_say_where_and_why)
 	} cases[] = {
 		{"", "it is not said where the lake is"},
 		{"lake:\n  uri: x\n", "shipper.yaml:2: there is no setting lake.uri: did you mean \"lake.url\"?"},
+		"lake: {url: 'https://lake', proxy: 'http://p:3128'}\n",
+		"lake: {url: 'http://localhost', proxy: 'http://127.0.0.1:3128'}\n",
+		"lake: {url: 'http://lake', proxy: 'http://p:3128', insecure-http: true}\n",
 		{"lake:\n  url: [a]\n", "shipper.yaml:2: lake.url: expected text, found a list"},
 		{"lake: {url: 'http://lake:8123'}\n", "in clear text"},
 		{"lake: {url: 'http://127.0.0.1.example.org'}\n", "in clear text"},
@@ -412,6 +415,7 @@ START_TEST(bad_settings_say_where_and_why)
 		{"lake: {url: 'https://l\n", "shipper.yaml:"},
 	};
 	struct settings_error error;
+		{"lake: {url: 'http://localhost', proxy: 'http://p:3128'}\n", "lake.proxy: would get the password"},
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		error.text[0] = '\0';

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include <arpa/inet.h>
 
@@ -25,6 +26,7 @@ void http_security_apply(CURL *easy, const struct http_security *security)
 	curl_easy_setopt(easy, CURLOPT_SSLCERT, security->certificate_file);
 	curl_easy_setopt(easy, CURLOPT_SSLKEY, security->key_file);
 	curl_easy_setopt(easy, CURLOPT_PROXY, security->proxy ? security->proxy : "");
+	curl_easy_setopt(easy, CURLOPT_NOPROXY, ""); /* nor exceptions of the environment */
 	curl_easy_setopt(easy, CURLOPT_PROXYUSERNAME, security->proxy_user);
 	curl_easy_setopt(easy, CURLOPT_PROXYPASSWORD, security->proxy_password);
 	if (security->token) {
@@ -96,5 +98,22 @@ int http_security_check_url(const char *url, int insecure_http, char *ret_reason
 		snprintf(ret_reason, capacity, "lake.url %s", fault);
 	else
 		snprintf(ret_reason, capacity, "lake.url %.200s %s", url, fault);
+	return -EINVAL;
+}
+
+int http_security_check_proxy(const char *proxy, const char *url, int insecure_http, char *ret_reason,
+			      size_t capacity)
+{
+	char ignored[512];
+
+	if (http_security_check_url(proxy, true, ignored, sizeof(ignored)) < 0)
+		snprintf(ret_reason, capacity, "lake.proxy: expected http://HOST:PORT; user and password "
+			 "are lake.proxy-user and lake.proxy-password-file");
+	else if (strncasecmp(url, "http:", strlen("http:")) == 0 &&
+		 http_security_check_url(proxy, insecure_http, ignored, sizeof(ignored)) < 0)
+		snprintf(ret_reason, capacity, "lake.proxy: would get the password and everything else in "
+			 "clear text, since lake.url is http: use https://, or say lake.insecure-http: true");
+	else
+		return 0;
 	return -EINVAL;
 }

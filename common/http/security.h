@@ -22,4 +22,10 @@ void http_security_apply(CURL *easy, const struct http_security *security);
  * and `ret_reason` is what is wrong with it. */
 int http_security_check_url(const char *url, int insecure_http, char *ret_reason, size_t capacity);
 
+/* Whether `proxy` is one that requests to `url` may pass. It is spoken to in clear text, as usual:
+ * what is for an https URL is not, what is for an http one would be read on the way, unless the
+ * proxy is on this machine or `insecure_http`. As above. */
+int http_security_check_proxy(const char *proxy, const char *url, int insecure_http, char *ret_reason,
+			      size_t capacity);
+
 #endif

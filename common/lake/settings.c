@@ -160,6 +160,7 @@ static int environment_take(struct lake_settings *settings, char *ret_reason, si
 int lake_settings_load(struct lake_settings *settings, const char *url, const char *user,
 		       const char *default_user, char *ret_reason, size_t capacity)
 {
+	bool insecure_http;
 	int error;
 
 	*settings = (struct lake_settings){.database = DATABASE_DEFAULT};
@@ -178,8 +179,11 @@ int lake_settings_load(struct lake_settings *settings, const char *url, const ch
 			 "in " LAKE_SETTINGS_FILE);
 		return -EINVAL;
 	}
-	error = http_security_check_url(settings->url, strcmp(settings->insecure_http, "true") == 0,
-					ret_reason, capacity);
+	insecure_http = strcmp(settings->insecure_http, "true") == 0;
+	error = http_security_check_url(settings->url, insecure_http, ret_reason, capacity);
+	if (error == 0 && settings->proxy[0])
+		error = http_security_check_proxy(settings->proxy, settings->url, insecure_http, ret_reason,
+						  capacity);
 	return error < 0 ? error : database_check(settings->database, ret_reason, capacity);
 }
 

@@ -988,7 +988,8 @@ def test_proxy_of_the_settings_alone(directory, lake):
             with Shipper(SHIPPER, directory, store, "--once", url=proxy.url) as shipper:
                 shipper.finish()
         finally:
-            del ENVIRONMENT["http_proxy"], ENVIRONMENT["ALL_PROXY"]
+            del ENVIRONMENT["http_proxy"], ENVIRONMENT["ALL_PROXY"], ENVIRONMENT["no_proxy"]
+        ENVIRONMENT["no_proxy"] = "127.0.0.1"
         same("requests through the environment's proxy", other.requests, [])
         heads = [head for head, _ in proxy.requests]
     assert heads[0].startswith("POST http://127.0.0.1:9/?query="), heads[0]
