@@ -24,7 +24,7 @@ struct transfer {
 	http_done done;
 	void *data;
 	int body_fd;
-	uint64_t body_bytes, body_read, answer_bytes;
+	uint64_t body_bytes, body_read;
 	char error[CURL_ERROR_SIZE];
 	struct http_answer answer;
 };
@@ -228,11 +228,8 @@ static int body_sought(void *data, curl_off_t offset, int origin)
 static size_t answer_came(char *data, size_t size, size_t count, void *argument)
 {
 	struct transfer *transfer = argument;
-	size_t total = size * count;
 
-	http_answer_take_body(&transfer->answer, data, total);
-	transfer->answer_bytes += total;
-	return transfer->answer_bytes > HTTP_ANSWER_BYTES_MOST ? 0 : total;
+	return http_answer_take_body(&transfer->answer, data, size * count) ? size * count : 0;
 }
 
 static size_t header_came(char *data, size_t size, size_t count, void *argument)

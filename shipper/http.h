@@ -16,7 +16,6 @@
 #include "common/http/answer.h"
 #include "common/http/security.h"
 
-#define HTTP_ANSWER_BYTES_MOST (1 << 20)  /* then the transfer is ended */
 #define HTTP_HEADERS_MAX 12
 
 struct http;

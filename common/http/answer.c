@@ -105,7 +105,7 @@ void http_answer_take_header(struct http_answer *answer, const char *line, size_
 	}
 }
 
-void http_answer_take_body(struct http_answer *answer, const void *data, size_t size)
+bool http_answer_take_body(struct http_answer *answer, const void *data, size_t size)
 {
 	size_t room = HTTP_BODY_BYTES_MAX - answer->body_size;
 	size_t kept = size < room ? size : room;
@@ -113,6 +113,8 @@ void http_answer_take_body(struct http_answer *answer, const void *data, size_t 
 	memcpy(answer->body + answer->body_size, data, kept);
 	answer->body_size += kept;
 	answer->body[answer->body_size] = '\0';
+	answer->body_bytes += size;
+	return answer->body_bytes <= HTTP_BODY_BYTES_READ;
 }
 
 /* To libcurl a name server that is silent is a timeout as any. */
@@ -130,6 +132,8 @@ void http_answer_end(struct http_answer *answer, CURL *easy, CURLcode code, cons
 {
 	curl_off_t sent = 0;
 
+	if (code == CURLE_WRITE_ERROR && answer->body_bytes > HTTP_BODY_BYTES_READ)
+		code = CURLE_OK;
 	answer->failure = failure_of(code);
 	if (answer->failure == HTTP_TIMEOUT && is_without_name(easy))
 		answer->failure = HTTP_NO_NAME;

@@ -13,6 +13,7 @@
 #include <curl/curl.h>
 
 #define HTTP_BODY_BYTES_MAX 4096 /* kept of an answer that is not rows */
+#define HTTP_BODY_BYTES_READ (1 << 20) /* of such an answer: whoever says more is not listened to */
 
 enum http_failure {
 	HTTP_ANSWERED,
@@ -42,13 +43,16 @@ struct http_answer {
 	uint64_t sent_bytes;
 	char body[HTTP_BODY_BYTES_MAX + 1];
 	size_t body_size;
+	uint64_t body_bytes; /* that came, kept or not */
 };
 
 /* What a line of an answer's head says. */
 void http_answer_take_header(struct http_answer *answer, const char *line, size_t size);
-/* The beginning of the body, as far as there is room. */
-void http_answer_take_body(struct http_answer *answer, const void *data, size_t size);
-/* How the transfer ended. `error` is its CURLOPT_ERRORBUFFER. */
+/* The beginning of the body, as far as there is room. False: that was too much, and the transfer
+ * is to be ended (by a write function that takes nothing). */
+bool http_answer_take_body(struct http_answer *answer, const void *data, size_t size);
+/* How the transfer ended. `error` is its CURLOPT_ERRORBUFFER. One that was ended for its length is
+ * an answer by what came of it. */
 void http_answer_end(struct http_answer *answer, CURL *easy, CURLcode code, const char *error);
 
 /* The number of ClickHouse's exception, which an answer with status 200 may hold too; 0: none,

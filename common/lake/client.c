@@ -233,10 +233,8 @@ static size_t body_came(char *data, size_t size, size_t count, void *argument)
 		answer->is_rows = answer->head.status == 200 && answer->head.is_clickhouse &&
 				  answer->head.exception_code == 0 && !is_exception(data, size * count);
 	}
-	if (!answer->is_rows) {
-		http_answer_take_body(&answer->head, data, size * count);
-		return size * count;
-	}
+	if (!answer->is_rows)
+		return http_answer_take_body(&answer->head, data, size * count) ? size * count : 0;
 	if (answer->size > BUFFER_BYTES_MAX) {
 		answer->paused = true;
 		return CURL_WRITEFUNC_PAUSE;

@@ -6,6 +6,7 @@ usage: check_lake.py BUILD [NAME...]
 
 import contextlib
 import http.server
+import itertools
 import json
 import os
 import pathlib
@@ -505,6 +506,10 @@ def test_answers_without_end(lake):
                 ["bash", "-c", '"$0" "$1" <<<status | tail -c 200', BUILD / "tests/lake/run_queries", other.url],
                 capture_output=True, text=True, timeout=300, check=False)
         says(result.stdout, "failed: the lake's answer is larger", words, "ask for less")
+    for head in (b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 502 Bad Gateway\r\nX-ClickHouse-Summary: {}\r\n"):
+        page = head + b"Content-Type: text/html\r\n\r\n"
+        with Answers(lambda _, page=page: itertools.chain([page], itertools.repeat(b"x" * 65536))) as other:
+            says(runs_at(lake, other.url), "a web page")
     no_schema = iter([http_answer("200 OK", b"", *CLICKHOUSE)])
     with Answers(lambda head: next(no_schema, None) or without_end(b"", b"x" * 65536)) as other:
         says(tracer(None, "lake", "init", code=1, url=other.url), "more than was asked")

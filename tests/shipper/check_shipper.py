@@ -573,6 +573,9 @@ def test_ok_of_somebody_else(directory, lake):
     store = stored(directory)
     with Answers(http("200 OK")) as answers:
         told(directory, store, answers.url, "but not as ClickHouse does")
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+    with Answers(lambda _: itertools.chain([head], itertools.repeat(page * 1000))) as answers:  # without end
+        told(directory, store, answers.url, "answers with a web page (status 200)")
 
 
 def test_half_an_answer(directory, lake):
