@@ -54,8 +54,11 @@ int privilege_drop_capabilities(uint32_t kept)
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
 
-	if (geteuid() == 0)
-		data[0].effective = data[0].permitted = kept;
+	if (geteuid() == 0 && syscall(SYS_capget, &header, data))
+		return failed("capabilities");
+	data[0].effective = data[0].permitted = kept & data[0].permitted;
+	data[1] = (struct __user_cap_data_struct){0};
+	data[0].inheritable = 0;
 	return syscall(SYS_capset, &header, data) ? failed("capabilities") : 0;
 }
 

@@ -25,7 +25,7 @@ int privilege_drop_bounds(void);
 /* Another user. Its groups are those that `name` is in, or for NULL `group` alone, if any. */
 int privilege_become(uid_t uid, gid_t gid, const char *name, gid_t group);
 
-/* No capability; who runs as root nevertheless keeps those of `kept` (bits below 32). */
+/* No capability; who runs as root nevertheless keeps those of `kept` (bits below 32) that it has. */
 int privilege_drop_capabilities(uint32_t kept);
 
 /* Executing something gives none either, and nobody of the same user looks in. */

@@ -2,6 +2,7 @@
 #include "shipper/sandbox.h"
 
 #include <errno.h>
+#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 
 #include <linux/capability.h>
 
+#include "common/http/secret_file.h"
 #include "common/log.h"
 #include "common/privilege.h"
 
@@ -33,14 +35,18 @@ static int path_allow(int ruleset, const char *path, uint64_t access)
 static int directory_allow(int ruleset, const char *file)
 {
 	char directory[PATH_MAX];
-	char *slash;
 
-	if (!file || !strchr(file, '/'))
-		return 0;
 	snprintf(directory, sizeof(directory), "%s", file);
-	slash = strrchr(directory, '/');
-	slash[slash == directory] = '\0';
-	return path_allow(ruleset, directory, READ);
+	return path_allow(ruleset, dirname(directory), READ);
+}
+
+/* Also where a link leads: the store on another disk, a resolv.conf that something keeps in /run. */
+static int file_allow(int ruleset, const char *file)
+{
+	char real[PATH_MAX];
+	int error = directory_allow(ruleset, file);
+
+	return error == 0 && realpath(file, real) ? directory_allow(ruleset, real) : error;
 }
 
 static int paths_allow(int ruleset, const struct settings *settings)
@@ -48,18 +54,21 @@ static int paths_allow(int ruleset, const struct settings *settings)
 	/* Names, certificates, time zones, libraries that name services load late. */
 	static const char *const system[] = {"/etc", "/usr", "/lib", "/lib64", "/run/systemd/resolve",
 					     "/proc/sys/kernel", "/dev/urandom", "/dev/null"};
-	const char *const files[] = {settings->store, settings->lake_password_file,
-				     settings->lake_token_file, settings->lake_ca_file,
-				     settings->lake_certificate_file, settings->lake_key_file,
-				     settings->lake_proxy_password_file};
+	const char *const files[] = {settings->lake_password_file, settings->lake_token_file,
+				     settings->lake_ca_file, settings->lake_certificate_file,
+				     settings->lake_key_file, settings->lake_proxy_password_file,
+				     "/etc/resolv.conf"};
 	const char *credentials = getenv("CREDENTIALS_DIRECTORY");
 	int error = 0;
 
 	for (size_t i = 0; error == 0 && i < sizeof(system) / sizeof(system[0]); i++)
 		error = path_allow(ruleset, system[i],
 				   i < 5 ? READ : LANDLOCK_ACCESS_FS_READ_FILE);
+	if (error == 0)
+		error = file_allow(ruleset, settings->store);
 	for (size_t i = 0; error == 0 && i < sizeof(files) / sizeof(files[0]); i++)
-		error = directory_allow(ruleset, files[i]);
+		if (files[i] && !secret_file_is_credential(files[i]))
+			error = file_allow(ruleset, files[i]);
 	if (error == 0 && credentials)
 		error = path_allow(ruleset, credentials, READ);
 	if (error == 0)

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +12,7 @@
 
 /* systemd keeps credentials in a directory that only the unit's user can enter; their own
  * mode shows an access list as group permission. */
-static bool is_credential(const char *name)
+bool secret_file_is_credential(const char *name)
 {
 	return !strchr(name, '/') && getenv("CREDENTIALS_DIRECTORY");
 }
@@ -26,7 +25,7 @@ static int secret_check(int fd, const char *name, const char *path, char *ret_re
 		snprintf(ret_reason, capacity, "%s: not a regular file", path);
 		return -EINVAL;
 	}
-	if (!is_credential(name) && (status.st_mode & 077)) {
+	if (!secret_file_is_credential(name) && (status.st_mode & 077)) {
 		snprintf(ret_reason, capacity, "%s: others may read it (mode %04o): chmod 600, and let "
 			 "the user who needs it own it", path, status.st_mode & 07777);
 		return -EACCES;
@@ -63,11 +62,12 @@ static int secret_take(int fd, const char *path, struct secret_file *secret, cha
 int secret_file_read(const char *name, struct secret_file *ret_secret, char *ret_reason,
 		     size_t capacity)
 {
+	bool is_credential = secret_file_is_credential(name);
 	char path[PATH_MAX];
 	int fd, error;
 
-	snprintf(path, sizeof(path), "%s%s%s", is_credential(name) ? getenv("CREDENTIALS_DIRECTORY") : "",
-		 is_credential(name) ? "/" : "", name);
+	snprintf(path, sizeof(path), "%s%s%s", is_credential ? getenv("CREDENTIALS_DIRECTORY") : "",
+		 is_credential ? "/" : "", name);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0) {
 		error = -errno;

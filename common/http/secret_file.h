@@ -3,6 +3,7 @@
 #ifndef TRACER_COMMON_HTTP_SECRET_FILE_H
 #define TRACER_COMMON_HTTP_SECRET_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define SECRET_BYTES_MAX 8192
@@ -10,6 +11,9 @@
 struct secret_file {
 	char text[SECRET_BYTES_MAX];
 };
+
+/* Whether that is the name of a credential of systemd, and not a path. */
+bool secret_file_is_credential(const char *name);
 
 /* `name`: a path, or without a slash a credential of systemd (LoadCredential=). 0; -EACCES:
  * others could read it; -EINVAL: empty, too long or not one line; -errno. `ret_reason`

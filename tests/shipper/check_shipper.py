@@ -1330,6 +1330,27 @@ After=systemd-journald.service
 Wants=systemd-journald.service
 [Service]
 Type=oneshot
+def test_what_it_is_shut_in_with(directory, lake):
+    """A store that is a link to another place, one by its name alone, and root without the right to
+    read everything."""
+    store = stored(directory)
+    place = directory / "elsewhere"
+    place.mkdir()
+    link = place / "link.db"
+    link.symlink_to(store)
+    libc = ctypes.CDLL(None, use_errno=True)
+    options = ("--config", "/dev/null", "--state", directory / "state", "--once")
+    (directory / "state").mkdir()
+    with Answers(ACCEPTED) as answers:
+        run_plain(*options, "--url", answers.url, "--store", link)
+        result = subprocess.run(
+            [SHIPPER, *options, "--url", answers.url, "--store", store.name], cwd=directory, env=ENVIRONMENT,
+            preexec_fn=lambda: libc.prctl(24, 1, 0, 0, 0),  # PR_CAPBSET_DROP, CAP_DAC_OVERRIDE
+            capture_output=True, text=True, timeout=60, check=False)
+        same(f"exit status: {result.stderr}", result.returncode, 0)
+        assert len(answers.requests) > 5, len(answers.requests)
+
+
 ExecStart=/bin/bash -c '/mnt/shared/boot.sh /mnt/shared >/mnt/shared/boot.log 2>&1'
 """
 
