@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/http/secret_file.h"
+#include "common/shipping.h"
 #include "shipper/batch.h"
 #include "shipper/cloud.h"
 #include "shipper/cursor.h"
@@ -281,6 +282,22 @@ START_TEST(wrong_cursor_is_refused)
 END_TEST
 
 /* ---- waits --------------------------------------------------------------------------- */
+/* What a shipper that was taken over may put there: nobody waits for it, or goes where it leads. */
+START_TEST(status_that_is_no_file_is_refused)
+{
+	char path[PATH_MAX];
+	struct shipping_status status;
+
+	ck_assert_int_eq(file_path(path, directory, SHIPPING_STATUS_FILE), 0);
+	ck_assert_int_eq(shipping_status_read(directory, &status), -ENOENT);
+	ck_assert_int_eq(mkfifo(path, 0644), 0);
+	ck_assert_int_eq(shipping_status_read(directory, &status), -EBADMSG);
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_int_eq(symlink("/dev/zero", path), 0);
+	ck_assert_int_eq(shipping_status_read(directory, &status), -ELOOP);
+}
+END_TEST
+
 
 START_TEST(waits_grow_to_a_bound)
 {
@@ -599,3 +616,4 @@ int main(void)
 }
 		{.test = frozen_batch_of_any_size_is_whole},
 		{.test = row_begins_anew_after_a_failure},
+		{.test = status_that_is_no_file_is_refused},
