@@ -100,6 +100,8 @@ int shipper_dry_run(const struct settings *settings)
 		run.type->close(run.sink);
 		uv_run(&loop, UV_RUN_DEFAULT);
 		uv_loop_close(&loop);
+	} else {
+		log_error("cannot begin: %s", strerror(-error));
 	}
 	gather_deinit(&run.gather);
 	rmdir(run.directory);

@@ -134,6 +134,7 @@ int file_read(const char *path, size_t most, char **ret_data, size_t *ret_size)
 	char *data;
 
 	if (fd < 0)
+	int error;
 		return -errno;
 	data = malloc(most + 2);
 	while (data && count > 0 && used <= most) {
@@ -141,9 +142,10 @@ int file_read(const char *path, size_t most, char **ret_data, size_t *ret_size)
 		used += count > 0 ? (size_t)count : 0;
 	}
 	close(fd);
-	if (!data || count < 0 || used > most) {
+	if (error < 0) {
+	error = !data ? -ENOMEM : count < 0 ? -errno : used > most ? -EFBIG : 0;
 		free(data);
-		return !data ? -ENOMEM : used > most ? -EFBIG : -EIO;
+		return error;
 	}
 	data[used] = '\0';
 	*ret_data = data;

@@ -25,7 +25,8 @@ struct resend {
 	bool remove;
 	struct batch *batches;
 	size_t batch_count, capacity, next;
-	uint64_t row_count, refused_count;
+	size_t sent_count; /* of the batches */
+	uint64_t row_count, refused_count; /* rows sent, and not taken */
 	struct retry retry;
 	int result;
 };
@@ -74,6 +75,7 @@ static void batch_done(struct resend *resend)
 {
 	const struct batch *batch = &resend->batches[resend->next];
 
+	resend->sent_count++;
 	resend->row_count += batch->row_count;
 	if (resend->remove && aside_remove(resend->directory, batch) < 0)
 		log_warning("%s/%s: cannot remove: %s", resend->directory, batch->name, strerror(errno));
@@ -111,8 +113,10 @@ static int batches_send(struct resend *resend, const struct settings *settings)
 
 	if (error == 0)
 		error = resend->type->open(settings, &resend->loop, &resend->sink);
-	if (error < 0)
+	if (error < 0) {
+		log_error("cannot begin: %s", strerror(-error));
 		return error;
+	}
 	uv_timer_init(&resend->loop, &resend->timer);
 	resend->timer.data = resend;
 	uv_timer_start(&resend->timer, next_send, 0, 0);
@@ -140,7 +144,7 @@ int shipper_resend(const struct settings *settings, const char *directory, bool 
 		error = batches_send(&resend, settings);
 	if (error == 0 || resend.next > 0)
 		log_info("%llu rows of %zu files sent, %llu refused", (unsigned long long)resend.row_count,
-			 resend.next, (unsigned long long)resend.refused_count);
+			 resend.sent_count, (unsigned long long)resend.refused_count);
 	free(resend.batches);
 	return error;
 }

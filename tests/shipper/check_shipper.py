@@ -141,6 +141,12 @@ def test_dry_run_prints_what_is_sent(directory, lake):
     with Answers(ACCEPTED) as answers:
         printed = run_plain("--config", "/dev/null", "--store", store, "--state", directory, "--url",
                             answers.url, "--dry-run").stdout
+        with open("/dev/full", "w") as full:
+            result = subprocess.run([SHIPPER, "--config", "/dev/null", "--store", store, "--state", directory, "--url",
+                                     answers.url, "--dry-run"], stdout=full, stderr=subprocess.PIPE, env=ENVIRONMENT,
+                                    text=True, timeout=60, check=False)
+        same("a full disk", (result.returncode, result.stderr.count("\n"), "No space left" in result.stderr),
+             (1, 1, True))
         same("requests of a dry run", answers.requests, [])
         with Shipper(SHIPPER, directory, store, "--once", url=answers.url) as shipper:
             shipper.finish()
@@ -567,15 +573,15 @@ def test_captive_portal(directory, lake):
     for status in ("200 OK", "403 Forbidden", "511 Network Authentication Required"):
         with Answers(http(status, page, "Content-Type: text/html")) as answers:
             told(directory, store, answers.url, "answers with a web page")
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+    with Answers(lambda _: itertools.chain([head], itertools.repeat(page * 1000))) as answers:  # without end
+        told(directory, store, answers.url, "answers with a web page (status 200)")
 
 
 def test_ok_of_somebody_else(directory, lake):
     store = stored(directory)
     with Answers(http("200 OK")) as answers:
         told(directory, store, answers.url, "but not as ClickHouse does")
-    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
-    with Answers(lambda _: itertools.chain([head], itertools.repeat(page * 1000))) as answers:  # without end
-        told(directory, store, answers.url, "answers with a web page (status 200)")
 
 
 def test_half_an_answer(directory, lake):
@@ -792,15 +798,6 @@ def test_full_disk_waits_and_goes_on(directory, lake):
     compare(lake, late)
 
 
-def test_full_disk_sets_nothing_aside(directory, lake):
-    """A batch that the lake refuses is kept until there is room to set it aside."""
-    state = small_state(directory)
-    store = stored(directory)
-    make_tables(lake, SCHEMA)
-    lake.query("ALTER TABLE tracer.tools_rows MODIFY COLUMN name Nullable(Int64)")
-    with Shipper(SHIPPER, directory, store, url=lake.url, lake=settings_for(lake), send=QUICK,
-                 preexec=state.mount) as shipper:
-        wait_until("it is refused", lambda: "refuses rows of tools" in shipper.log(), 30)
 def test_full_disk_when_the_answer_comes(directory, lake):
     """What the lake has taken and cannot be noted is not sent time and again; --once ends."""
     state, store, full = small_state(directory), stored(directory), threading.Event()
@@ -835,6 +832,15 @@ def test_full_disk_when_the_answer_comes(directory, lake):
             shipper.log_path.unlink()
 
 
+def test_full_disk_sets_nothing_aside(directory, lake):
+    """A batch that the lake refuses is kept until there is room to set it aside."""
+    state = small_state(directory)
+    store = stored(directory)
+    make_tables(lake, SCHEMA)
+    lake.query("ALTER TABLE tracer.tools_rows MODIFY COLUMN name Nullable(Int64)")
+    with Shipper(SHIPPER, directory, store, url=lake.url, lake=settings_for(lake), send=QUICK,
+                 preexec=state.mount) as shipper:
+        wait_until("it is refused", lambda: "refuses rows of tools" in shipper.log(), 30)
         state.fill(shipper)
         wait_until("it says so", lambda: "cannot set a batch aside" in state.status(shipper)["last_error"], 60)
         same("rows set aside", state.status(shipper)["set_aside_row_count"], 0)
@@ -983,6 +989,7 @@ def test_proxy_of_the_settings_alone(directory, lake):
     secret.chmod(0o600)
     with Answers(ACCEPTED) as proxy, Answers(http("502 Bad Gateway")) as other:
         ENVIRONMENT["http_proxy"] = ENVIRONMENT["ALL_PROXY"] = other.url
+        ENVIRONMENT["no_proxy"] = "127.0.0.1"
         try:
             with Shipper(SHIPPER, directory, store, "--once", url="http://127.0.0.1:9", lake={
                     "proxy": proxy.url, "proxy-user": "us", "proxy-password-file": str(secret)}) as shipper:
@@ -992,7 +999,6 @@ def test_proxy_of_the_settings_alone(directory, lake):
                 shipper.finish()
         finally:
             del ENVIRONMENT["http_proxy"], ENVIRONMENT["ALL_PROXY"], ENVIRONMENT["no_proxy"]
-        ENVIRONMENT["no_proxy"] = "127.0.0.1"
         same("requests through the environment's proxy", other.requests, [])
         heads = [head for head, _ in proxy.requests]
     assert heads[0].startswith("POST http://127.0.0.1:9/?query="), heads[0]
@@ -1093,7 +1099,7 @@ def test_files_are_carried_to_the_lake(directory, lake):
     assert re.search(rb"\r\x1b\[Ktracer-shipper: \d+ rows of 6 files sent, 0 refused\r\n$", terminal.said), terminal.said
     (outbox / files[0]).write_bytes(b"no batch")
     result = run_plain("--config", config, "--url", lake.url, "--from", outbox, "--remove", code=1)
-    assert "damaged or cut off" in result.stderr, result.stderr
+    assert "damaged or cut off" in result.stderr and " of 5 files sent" in result.stderr, result.stderr
     same("files left", [path.name for path in outbox.iterdir()], files[:1])
 
 
@@ -1324,12 +1330,6 @@ def test_what_it_has_given_up(directory, lake):
     same("no new privileges, seccomp", (fields["NoNewPrivs"], fields["Seccomp"]), ("1", "2"))
 
 
-BOOT_SERVICE = """[Unit]
-DefaultDependencies=no
-After=systemd-journald.service
-Wants=systemd-journald.service
-[Service]
-Type=oneshot
 def test_what_it_is_shut_in_with(directory, lake):
     """A store that is a link to another place, one by its name alone, and root without the right to
     read everything."""
@@ -1351,6 +1351,12 @@ def test_what_it_is_shut_in_with(directory, lake):
         assert len(answers.requests) > 5, len(answers.requests)
 
 
+BOOT_SERVICE = """[Unit]
+DefaultDependencies=no
+After=systemd-journald.service
+Wants=systemd-journald.service
+[Service]
+Type=oneshot
 ExecStart=/bin/bash -c '/mnt/shared/boot.sh /mnt/shared >/mnt/shared/boot.log 2>&1'
 """
 
