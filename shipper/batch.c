@@ -133,17 +133,8 @@ int batch_writer_new(const char *directory, struct batch_writer **ret_writer)
 static int writer_write(struct batch_writer *writer, size_t size)
 {
 	EVP_DigestUpdate(writer->digest, writer->out, size);
-	for (size_t done = 0; done < size;) {
-		ssize_t written = write(writer->fd, writer->out + done, size - done);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0)
-			return written < 0 ? -errno : -EIO;
-		done += (size_t)written;
-	}
 	writer->file_bytes += size;
-	return 0;
+	return file_write_all(writer->fd, writer->out, size);
 }
 
 static int writer_compress(struct batch_writer *writer, const char *data, size_t size,

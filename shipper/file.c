@@ -19,16 +19,18 @@ int file_path(char ret_path[PATH_MAX], const char *directory, const char *name)
 #define TEMPORARY_NAME ".copy.tmp"
 #define COPY_BYTES (1 << 20) /* at a time */
 
-static int write_all(int fd, const char *data, size_t size)
+int file_write_all(int fd, const void *data, size_t size)
 {
+	const char *next = data;
+
 	while (size > 0) {
-		ssize_t written = write(fd, data, size);
+		ssize_t written = write(fd, next, size);
 
 		if (written < 0 && errno == EINTR)
 			continue;
 		if (written <= 0)
 			return written < 0 ? -errno : -EIO;
-		data += written;
+		next += written;
 		size -= (size_t)written;
 	}
 	return 0;
@@ -59,7 +61,7 @@ int file_write(const char *directory, const char *name, const void *data, size_t
 	fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
 	if (fd < 0)
 		return -errno;
-	error = fchmod(fd, mode) < 0 ? -errno : write_all(fd, data, size);
+	error = fchmod(fd, mode) < 0 ? -errno : file_write_all(fd, data, size);
 	if (error == 0 && durable && fsync(fd) < 0)
 		error = -errno;
 	close(fd);
@@ -82,7 +84,7 @@ int file_overwrite(const char *directory, const char *name, const void *data, si
 	fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return -errno;
-	error = write_all(fd, data, size);
+	error = file_write_all(fd, data, size);
 	if (error == 0 && ftruncate(fd, (off_t)size) < 0)
 		error = -errno;
 	close(fd);
@@ -132,18 +134,18 @@ int file_read(const char *path, size_t most, char **ret_data, size_t *ret_size)
 	size_t used = 0;
 	ssize_t count = 1;
 	char *data;
+	int error;
 
 	if (fd < 0)
-	int error;
 		return -errno;
 	data = malloc(most + 2);
 	while (data && count > 0 && used <= most) {
 		count = read(fd, data + used, most + 1 - used);
 		used += count > 0 ? (size_t)count : 0;
 	}
+	error = !data ? -ENOMEM : count < 0 ? -errno : used > most ? -EFBIG : 0;
 	close(fd);
 	if (error < 0) {
-	error = !data ? -ENOMEM : count < 0 ? -errno : used > most ? -EFBIG : 0;
 		free(data);
 		return error;
 	}

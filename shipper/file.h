@@ -9,6 +9,9 @@
 /* DIRECTORY/NAME. 0 or -ENAMETOOLONG. */
 int file_path(char ret_path[PATH_MAX], const char *directory, const char *name);
 
+/* All of it, however many calls that takes. 0 or -errno. */
+int file_write_all(int fd, const void *data, size_t size);
+
 /* Writes DIRECTORY/NAME by way of a temporary file beside it. With `durable` it is on disk
  * when this returns. 0 or -errno. */
 int file_write(const char *directory, const char *name, const void *data, size_t size, mode_t mode,

@@ -16,9 +16,6 @@
 #define CLOCK_SKEW_S 300 /* below that a wrong clock is not what breaks a certificate */
 #define WORDS_BYTES 200  /* of the server's own words in a reason */
 
-#define X509_ERR_CERT_NOT_YET_VALID 9 /* openssl/x509_vfy.h: part of its stable interface */
-#define X509_ERR_CERT_HAS_EXPIRED 10
-
 static void say(struct verdict *verdict, enum verdict_kind kind, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
