@@ -13,6 +13,7 @@
 #include "shipper/cloud.h"
 #include "shipper/cursor.h"
 #include "shipper/file.h"
+#include "shipper/http.h"
 #include "shipper/retry.h"
 #include "shipper/row.h"
 #include "shipper/settings.h"
@@ -87,8 +88,6 @@ START_TEST(rows_have_members)
 }
 END_TEST
 
-/* ---- batches ------------------------------------------------------------------------ */
-
 /* Memory that was short once is not short for ever. */
 START_TEST(row_begins_anew_after_a_failure)
 {
@@ -106,6 +105,8 @@ START_TEST(row_begins_anew_after_a_failure)
 	row_text_deinit(&row);
 }
 END_TEST
+
+/* ---- batches ------------------------------------------------------------------------ */
 
 static struct batch freeze(const char *line, int count)
 {
@@ -137,6 +138,18 @@ START_TEST(frozen_batch_is_taken_up_again)
 }
 END_TEST
 
+/* Sizes at which the room for what comes out is just full where the frame ends. */
+START_TEST(frozen_batch_of_any_size_is_whole)
+{
+	for (int kib = 32; kib <= 256; kib += 32) {
+		struct batch batch = freeze("{\"id\":12345678}\n", kib * 64);
+
+		ck_assert_uint_eq(batch.text_bytes, kib * 1024U);
+		ck_assert_msg(batch_check(directory, &batch) == 0, "%d KiB", kib);
+	}
+}
+END_TEST
+
 START_TEST(same_rows_have_the_same_digest)
 {
 	struct batch one = freeze("{\"id\":1}\n", 10), two = freeze("{\"id\":1}\n", 10);
@@ -157,18 +170,6 @@ static void damage(const struct batch *batch, off_t size, off_t at)
 		file = fopen(path, "r+");
 		ck_assert_ptr_nonnull(file);
 		ck_assert_int_eq(fseeko(file, at, SEEK_SET), 0);
-/* Sizes at which the room for what comes out is just full where the frame ends. */
-START_TEST(frozen_batch_of_any_size_is_whole)
-{
-	for (int kib = 32; kib <= 256; kib += 32) {
-		struct batch batch = freeze("{\"id\":12345678}\n", kib * 64);
-
-		ck_assert_uint_eq(batch.text_bytes, kib * 1024U);
-		ck_assert_msg(batch_check(directory, &batch) == 0, "%d KiB", kib);
-	}
-}
-END_TEST
-
 		fwrite(&byte, 1, 1, file);
 		fclose(file);
 	}
@@ -281,7 +282,6 @@ START_TEST(wrong_cursor_is_refused)
 }
 END_TEST
 
-/* ---- waits --------------------------------------------------------------------------- */
 /* What a shipper that was taken over may put there: nobody waits for it, or goes where it leads. */
 START_TEST(status_that_is_no_file_is_refused)
 {
@@ -298,6 +298,7 @@ START_TEST(status_that_is_no_file_is_refused)
 }
 END_TEST
 
+/* ---- waits --------------------------------------------------------------------------- */
 
 START_TEST(waits_grow_to_a_bound)
 {
@@ -385,6 +386,9 @@ START_TEST(good_settings_are_taken)
 		"lake: {url: 'http://127.0.0.1:8123'}\n",
 		"lake: {url: 'http://[::1]:8123', user: shipper, password-file: secret}\n",
 		"lake: {url: 'http://lake:8123', insecure-http: true}\n",
+		"lake: {url: 'https://lake', proxy: 'http://p:3128'}\n",
+		"lake: {url: 'http://localhost', proxy: 'http://127.0.0.1:3128'}\n",
+		"lake: {url: 'http://lake', proxy: 'http://p:3128', insecure-http: true}\n",
 		"sink: ndjson\nndjson: {directory: /var/out, size: 5G}\n",
 		"lake: {url: 'https://l'}\nsend:\n  interval: 5m\n  leave-out: [samples, processes.arguments]\n",
 		"lake: {url: 'https://l'}\ncloud: auto\n",
@@ -403,9 +407,6 @@ START_TEST(bad_settings_say_where_and_why)
 	} cases[] = {
 		{"", "it is not said where the lake is"},
 		{"lake:\n  uri: x\n", "shipper.yaml:2: there is no setting lake.uri: did you mean \"lake.url\"?"},
-		"lake: {url: 'https://lake', proxy: 'http://p:3128'}\n",
-		"lake: {url: 'http://localhost', proxy: 'http://127.0.0.1:3128'}\n",
-		"lake: {url: 'http://lake', proxy: 'http://p:3128', insecure-http: true}\n",
 		{"lake:\n  url: [a]\n", "shipper.yaml:2: lake.url: expected text, found a list"},
 		{"lake: {url: 'http://lake:8123'}\n", "in clear text"},
 		{"lake: {url: 'http://127.0.0.1.example.org'}\n", "in clear text"},
@@ -414,6 +415,7 @@ START_TEST(bad_settings_say_where_and_why)
 		{"lake: {url: 'https://u:hunter2@lake'}\n", "must not hold a user or a password"},
 		{"lake: {url: 'https://lake/?password=hunter2'}\n", "must end before ?"},
 		{"lake: {url: 'https://l', proxy: 'http://u:hunter2@p'}\n", "lake.proxy-password-file"},
+		{"lake: {url: 'http://localhost', proxy: 'http://p:3128'}\n", "lake.proxy: would get the password"},
 		{"lake: {url: 'https://l', password-file: x}\n", "needs lake.user"},
 		{"lake: {url: 'https://l', certificate-file: x}\n", "need one another"},
 		{"lake: {url: 'https://l', database: 'a b; DROP'}\n", "only letters"},
@@ -432,7 +434,6 @@ START_TEST(bad_settings_say_where_and_why)
 		{"lake: {url: 'https://l\n", "shipper.yaml:"},
 	};
 	struct settings_error error;
-		{"lake: {url: 'http://localhost', proxy: 'http://p:3128'}\n", "lake.proxy: would get the password"},
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		error.text[0] = '\0';
@@ -566,6 +567,41 @@ START_TEST(heads_are_read)
 }
 END_TEST
 
+static void count_answer(const struct http_answer *answer, void *data)
+{
+	ck_assert_int_eq(answer->failure, HTTP_NO_CONNECTION);
+	++*(int *)data;
+}
+
+/* The sanitizer looks at this process when it ends; in the shut-in shipper it cannot. */
+START_TEST(requests_leave_nothing_behind)
+{
+	const struct http_request request = {
+		.url = "http://127.0.0.1:1/",
+		.headers = {"Content-Type: text/plain"},
+		.body_fd = -1,
+		.connect_timeout_ms = 10000,
+		.stall_timeout_s = 10,
+	};
+	struct http *http;
+	uv_loop_t loop;
+	int count = 0;
+
+	ck_assert_int_eq(uv_loop_init(&loop), 0);
+	ck_assert_int_eq(http_new(&loop, &http), 0);
+	for (int i = 0; i < 100; i++) {
+		ck_assert_int_eq(http_start(http, &request, count_answer, &count), 0);
+		uv_run(&loop, UV_RUN_DEFAULT);
+	}
+	ck_assert_int_eq(count, 100);
+	ck_assert_int_eq(http_start(http, &request, count_answer, &count), 0);
+	http_free(http); /* in the midst of it */
+	uv_run(&loop, UV_RUN_DEFAULT);
+	ck_assert_int_eq(uv_loop_close(&loop), 0);
+	ck_assert_int_eq(count, 100);
+}
+END_TEST
+
 START_TEST(cloud_fields_are_names)
 {
 	char field[CLOUD_TEXT_BYTES];
@@ -591,7 +627,9 @@ int main(void)
 		{.test = rows_are_plain_ascii},
 		{.test = blobs_are_lists},
 		{.test = rows_have_members},
+		{.test = row_begins_anew_after_a_failure},
 		{.test = frozen_batch_is_taken_up_again},
+		{.test = frozen_batch_of_any_size_is_whole},
 		{.test = same_rows_have_the_same_digest},
 		{.test = damaged_batch_is_known},
 		{.test = other_names_are_no_batches},
@@ -599,6 +637,7 @@ int main(void)
 		{.test = files_are_replaced_not_written_into},
 		{.test = versions_never_fall},
 		{.test = wrong_cursor_is_refused},
+		{.test = status_that_is_no_file_is_refused},
 		{.test = waits_grow_to_a_bound},
 		{.test = a_fleet_tries_on_through_an_outage},
 		{.test = waits_are_jittered_and_asked_for},
@@ -608,12 +647,10 @@ int main(void)
 		{.test = only_clickhouse_can_accept},
 		{.test = each_failure_names_its_mend},
 		{.test = heads_are_read},
+		{.test = requests_leave_nothing_behind},
 		{.test = cloud_fields_are_names},
 		{0},
 	};
 
 	return suite_run("shipper_parts", begin, end, tests);
 }
-		{.test = frozen_batch_of_any_size_is_whole},
-		{.test = row_begins_anew_after_a_failure},
-		{.test = status_that_is_no_file_is_refused},
