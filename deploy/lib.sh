@@ -150,9 +150,12 @@ package_choose() {
 	return 1
 }
 
+# Nobody is there to answer: what somebody has changed stays, and who installs something else just
+# now, as new machines do by themselves, is waited for.
 install_packages() {
-	DEBIAN_FRONTEND=noninteractive as_root env DEBIAN_FRONTEND=noninteractive \
-		apt-get install --yes --no-install-recommends "$@"
+	as_root env DEBIAN_FRONTEND=noninteractive \
+		apt-get install --yes --no-install-recommends -o DPkg::Lock::Timeout=300 \
+		-o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold "$@"
 }
 
 # packages_require INSTALL LOG PURPOSE...: installs what is missing where INSTALL is 1,
