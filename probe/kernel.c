@@ -92,8 +92,9 @@ static int pins_remove(const char *directory, const char *load)
 static int pins_lock(const char *directory, int *ret_fd)
 {
 	struct statfs filesystem;
+	bool made = mkdir(directory, 0700) == 0;
 
-	if (mkdir(directory, 0700) && errno != EEXIST) {
+	if (!made && errno != EEXIST) {
 		int error = errno;
 
 		log_error("cannot make the pin directory %s: %s; give another with --pin-dir, or "
@@ -101,7 +102,8 @@ static int pins_lock(const char *directory, int *ret_fd)
 		return -error;
 	}
 	if (statfs(directory, &filesystem) || filesystem.f_type != BPF_FS_MAGIC) {
-		rmdir(directory);
+		if (made)
+			rmdir(directory);
 		log_error("%s is not on a BPF filesystem; mount one (mount -t bpf bpf "
 			  "/sys/fs/bpf), or start with --no-pin", directory);
 		return -ENOTSUP;

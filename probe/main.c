@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "common/clock.h"
@@ -102,6 +103,14 @@ static const char *take_device(void *field, const char *text, const struct optio
 	return NULL;
 }
 
+static const char *take_socket(void *field, const char *text, const struct option_rule *rule)
+{
+	if (strlen(text) >= sizeof(((struct sockaddr_un *)NULL)->sun_path))
+		return "longer than the path of a socket can be";
+	*(const char **)field = text;
+	return NULL;
+}
+
 #define AT(field) offsetof(struct options, field)
 #define SECOND 1000000000ULL
 #define NOBODY 65534
@@ -113,7 +122,7 @@ static const struct option_program program = {
 		     "cannot do it; 4 no permission; 5 another probe has the pins.",
 	.rules = (const struct option_rule[]){
 		{"socket", "PATH", "socket of the correlator (default /run/tracer/tracer.sock)",
-		 option_take_text, AT(socket_path)},
+		 take_socket, AT(socket_path)},
 		{"peer-uid", "USER", "user that the correlator runs as (default root)",
 		 option_take_user, AT(peer)},
 		{"pin-dir", "DIR", "where to pin, in a BPF filesystem (default /sys/fs/bpf/tracer)",

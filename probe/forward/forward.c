@@ -25,6 +25,7 @@
 #define PASS_SHARE 350 /* of a processor: below 0.3 % */
 #define FAREWELL_NS 5000000000ULL /* without an acknowledgement that frees anything */
 #define BATCH_BYTES (256 * 1024)  /* of events, before they are written */
+#define ANSWERS_MOST 1024 /* taken at a time: who sends without end holds nothing up */
 #define PIECE_BYTES (32 * 1024) /* as much as the kernel's iterators write at once */
 
 static volatile sig_atomic_t stopping;
@@ -255,7 +256,7 @@ static void answers_take(struct forward *forward)
 {
 	struct wire_message message;
 
-	while (stream_receive(&forward->stream, &message)) {
+	for (int i = 0; i < ANSWERS_MOST && stream_receive(&forward->stream, &message); i++) {
 		if (message.type == WIRE_WELCOME) {
 			log_info("connected");
 			connection_begin(forward, message.welcome.ring_epoch, message.welcome.offset);

@@ -31,10 +31,9 @@ int stream_init_file(struct stream *stream, const char *path, const struct wire_
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
 	*stream = (struct stream){.fd = fd, .is_ready = true};
-	errno = fd < 0 ? errno : EIO;
-	if (fd < 0 || write(fd, WIRE_RECORDING_MAGIC, WIRE_RECORDING_MAGIC_SIZE) !=
-			      WIRE_RECORDING_MAGIC_SIZE)
-		return -errno;
+	ssize_t written = fd < 0 ? -1 : write(fd, WIRE_RECORDING_MAGIC, WIRE_RECORDING_MAGIC_SIZE);
+	if (written != WIRE_RECORDING_MAGIC_SIZE)
+		return written < 0 ? -errno : -EIO;
 	stream_send(stream, hello);
 	return 0;
 }
