@@ -137,7 +137,10 @@ class Recording:
             self.probe.kill()
             return
         time.sleep(FINAL_RECORDS_S)
-        self.probe.stop()
+        try:
+            self.probe.stop()
+        finally:
+            self.probe.kill()
         self.messages = read_messages(self.build, self.path)
 
     def so_far(self):
