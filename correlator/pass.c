@@ -9,6 +9,7 @@
 
 /* A pass this long after the one before says nothing of the time between. */
 #define PASS_PERIOD_MAX_NS (60 * UINT64_C(1000000000))
+#define FORK_LASTS_NS UINT64_C(1000000000) /* on a busy machine an exec comes late */
 
 static void sample_add(struct model *model, const struct row_sample *row)
 {
@@ -106,14 +107,20 @@ static bool note_uninterruptible(struct process *process, const struct event_sam
 	return true;
 }
 
-/* A forked child that a pass sees lives long enough to have a row of its own. */
+/* A forked child that lives so long has a row of its own before it ends; one that a pass catches on
+ * its way to its exec has none for that, or what a tool consists of would depend on chance. */
+static bool is_lasting(const struct process *process, const struct event_sample *sample)
+{
+	return sample->boot_ns >= process->fork_boot_ns + FORK_LASTS_NS;
+}
+
 static void sample_known(struct model *model, struct process *process, const struct event_sample *sample)
 {
 	process->seen_pass = model->pass_number;
 	process->missed_boot_ns = 0;
 	if (process->ended || process->ignored || sample->flags & RECORD_EXITING)
 		return;
-	if (!process->image)
+	if (!process->image && is_lasting(process, sample))
 		place_part(model, process);
 	/* An exec that is still in the ring: its record will tell. */
 	if (!process->image || process->image->exec_id != sample->image.exec_id)

@@ -86,6 +86,7 @@ START_TEST(memory_at_one_moment_is_the_sum_of_those_who_live)
 	held.peak_rss_bytes = 3000;
 	spawn(2, 10, "bwa mem x");
 	fork_process(10, 11); /* its worker */
+	now += 1000 * MS;
 	sample(10, 2, NULL, held);
 	sample(11, 10, NULL, held);
 	ck_assert_str_eq(rows("SELECT concurrent_memory_bytes FROM runs WHERE kind = 'command'"), "-\n");
@@ -148,6 +149,26 @@ START_TEST(a_start_once_told_stays_when_the_clock_is_set)
 }
 END_TEST
 
+START_TEST(a_look_between_fork_and_exec_makes_no_row)
+{
+	spawn(2, 10, "bash driver.sh");
+	fork_process(10, 11);
+	now += 500 * MS; /* on a busy machine */
+	sample(11, 10, NULL, cpu(MS));
+	pass(now);
+	exec_process(11, "bwa mem x");
+	ck_assert_str_eq(rows("SELECT began, program FROM processes WHERE pid = 11"), "exec bwa\n");
+	fork_process(10, 12);
+	now += 1000 * MS;
+	sample(12, 10, NULL, cpu(MS));
+	pass(now);
+	ck_assert_str_eq(rows("SELECT began, program FROM processes WHERE pid = 12"), "fork bash\n");
+	exec_process(12, "gzip x");
+	ck_assert_str_eq(rows("SELECT began, program FROM processes WHERE pid = 12 ORDER BY exec_id"),
+			 "fork bash\nexec gzip\n");
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -157,6 +178,7 @@ int main(void)
 		{.test = who_was_found_in_the_middle_of_an_exec_has_what_its_record_says},
 		{.test = a_zombie_is_not_found_anew},
 		{.test = memory_at_one_moment_is_the_sum_of_those_who_live},
+		{.test = a_look_between_fork_and_exec_makes_no_row},
 		{.test = who_is_in_no_pass_is_lost},
 		{.test = a_start_once_told_stays_when_the_clock_is_set},
 		{0},
