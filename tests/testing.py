@@ -4,8 +4,13 @@ A test is a function test_* of its file, called after what it shows. Its line is
 "not ok - NAME" with what went wrong below, or "skip - NAME: why": tests/run counts them.
 """
 
+import contextlib
 import os
+import pathlib
 import pty
+import random
+import shutil
+import socket
 import subprocess
 import sys
 import threading
@@ -73,6 +78,26 @@ class OnTerminal:
         self._listener.join()
         os.close(self._terminal)
         return self._process.returncode, printed
+
+
+def remove_tree(path, timeout_s=10):
+    """Whoever is about to end may still write there."""
+    deadline = time.monotonic() + timeout_s
+    while True:
+        shutil.rmtree(path, ignore_errors=True)
+        if not os.path.lexists(path) or time.monotonic() > deadline:
+            return
+        time.sleep(0.1)
+
+
+def free_port():
+    """One that no connection is given while its server is not there yet, or is down."""
+    first_given = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    while True:
+        port = random.randrange(10000, max(first_given, 20000))
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def enter_own_mounts():

@@ -16,7 +16,7 @@ import tempfile
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from checks import SKIPPED, find_tests, refused, same, succeeds  # noqa: E402
-from lake import Lake, Unavailable  # noqa: E402
+from lake import Lake, Unavailable, with_engine  # noqa: E402
 import check_queries  # noqa: E402
 from check_queries import TRACER, command, environment, make_store, ship  # noqa: E402
 import loader  # noqa: E402
@@ -107,7 +107,7 @@ def main():
         return SKIPPED
     try:
         for name, test in tests.items():
-            failed += not succeeds(f"lake shards: {name}", test, *nodes)
+            failed += not succeeds(f"lake shards: {name}", with_engine(test, nodes), *nodes)
     finally:
         for node in nodes:
             node.__exit__()

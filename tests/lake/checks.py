@@ -7,7 +7,7 @@ whole file is skipped (status 77, the reason on the last line).
 import pathlib
 import sys
 
-from lake import Lake, QueryError, Unavailable
+from lake import Lake, QueryError, Unavailable, with_engine
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from testing import Skip, find_tests, same, succeeds, wait_until  # noqa: E402,F401
@@ -35,10 +35,5 @@ def run(prefix, tests, names=(), **settings):
         return SKIPPED
     with lake:
         for name, test in chosen.items():
-            if succeeds(f"{prefix}: {name}", test, lake):
-                continue
-            failed += 1
-            if lake.process and lake.process.poll() is not None:
-                print(lake.words())
-                break
+            failed += not succeeds(f"{prefix}: {name}", with_engine(test, [lake]), lake)
     return 1 if failed else 0

@@ -13,18 +13,16 @@ are those of datalake/users.d/tracer.xml. Unavailable is raised, with the reason
 engine cannot be had.
 """
 
-import contextlib
 import fcntl
 import hashlib
 import os
 import pathlib
 import platform
-import random
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.error
@@ -32,6 +30,9 @@ import urllib.parse
 import urllib.request
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from testing import Skip, free_port  # noqa: E402 (the line above comes first)
+
 ROOT = HERE.parent.parent
 CACHE = ROOT / ".cache" / "lake"
 USERS = ("shipper", "analyst", "migrator")
@@ -113,14 +114,17 @@ def engine():
     return CACHE / "clickhouse"
 
 
-def free_port():
-    """One that no connection is given while its server is not there yet, or is down."""
-    first_given = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
-    while True:
-        port = random.randrange(10000, max(first_given, 20000))
-        with contextlib.suppress(OSError), socket.socket() as probe:
-            probe.bind(("127.0.0.1", port))
-            return port
+def with_engine(test, lakes):
+    """The test, once more where the engine has ended by itself meanwhile."""
+    def attempt(*arguments):
+        try:
+            return test(*arguments)
+        except Exception as reason:
+            revived = [lake.revive() for lake in lakes]
+            if isinstance(reason, Skip) or not any(revived):
+                raise
+        return test(*arguments)
+    return attempt
 
 
 class Lake:
@@ -214,6 +218,32 @@ class Lake:
         self.process.wait()
         self.process.stdin.close()
         self.process = None
+
+    def answers(self):
+        try:
+            return bool(self.query("SELECT 1", timeout=10))
+        except (OSError, QueryError):
+            return False
+
+    def ends(self):
+        """It says that it will, some seconds before."""
+        try:
+            self.process.wait(STOP_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def revive(self):
+        """Whether it had ended by itself, a fault of its own, of which it says what it can: now it
+        is up again. Else a test would be told to fail, and all behind it, for what it did not test."""
+        if self.process and (self.answers() or not self.ends()):
+            return False
+        if self.process:
+            words = self.words().replace("\n", "\n    ")
+            print(f"    ClickHouse has ended with {self.process.returncode}: {words}", flush=True)
+            self.process.stdin.close()
+        self.start()
+        return True
 
     def pause(self):
         """It hangs: connections are accepted by the kernel, nothing answers."""

@@ -746,7 +746,7 @@ class SmallState:
         (self.seen_by(shipper) / "filler").unlink()
 
     def status(self, shipper):
-        wait_until("the status is whole", lambda: self.read(shipper), 5)
+        wait_until("the status is whole", lambda: self.read(shipper))
         return self.found
 
     def read(self, shipper):
@@ -1260,7 +1260,7 @@ def test_rounds_are_jittered(directory, lake):
             shipper.kill()
     waits_ms = [(end - begin) // 10**6 for begin, end in itertools.pairwise(moments[1:])]
     assert max(waits_ms) - min(waits_ms) > 20, waits_ms
-    assert 890 <= min(waits_ms), waits_ms
+    assert 800 <= min(waits_ms), waits_ms  # 900, less what a busy machine took before the timer was set
 
 
 def test_wrong_settings_are_told(directory, lake):

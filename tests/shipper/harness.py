@@ -11,7 +11,6 @@ import pathlib
 import random
 import re
 import select
-import shutil
 import signal
 import socket
 import sqlite3
@@ -24,8 +23,9 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent / "lake")]
-from lake import Lake, QueryError, Unavailable, free_port  # noqa: E402,F401
-from testing import ENVIRONMENT, Skip, find_tests, same, succeeds, wait_until  # noqa: E402,F401
+from lake import Lake, QueryError, Unavailable, free_port, with_engine  # noqa: E402,F401
+from testing import (ENVIRONMENT, Skip, find_tests, remove_tree, same, succeeds,  # noqa: E402,F401
+                     wait_until)
 
 ENTITIES = {path.stem: path.read_text() for path in (ROOT / "common/store/entities").glob("*.sql")}
 # A name server that is silent shall not take longer than a test has.
@@ -167,7 +167,7 @@ class Shipper:
         self.process.kill()
         self.process.wait()
 
-    def stop(self, code=0, timeout_s=30):
+    def stop(self, code=0, timeout_s=60):
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         self.finish(code, timeout_s)
@@ -376,14 +376,19 @@ def http(status, body=b"", *headers):
 # ---- running -------------------------------------------------------------------------------
 
 
-def run(tests, names, *arguments):
+def run(tests, names, lake):
     """Every function test_* of `tests`, each in a directory of its own; the exit status."""
     failed = 0
     for name, test in find_tests(tests, names).items():
-        directory = pathlib.Path(tempfile.mkdtemp(prefix="tracer-shipper-"))
-        directory.chmod(0o755)
-        try:
-            failed += not succeeds(f"shipper: {name}", test, directory, *arguments)
-        finally:
-            shutil.rmtree(directory, ignore_errors=True)
+        attempt = with_engine(lambda test=test: run_in_directory(test, lake), [lake])
+        failed += not succeeds(f"shipper: {name}", attempt)
     return 1 if failed else 0
+
+
+def run_in_directory(test, lake):
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="tracer-shipper-"))
+    directory.chmod(0o755)
+    try:
+        test(directory, lake)
+    finally:
+        remove_tree(directory)

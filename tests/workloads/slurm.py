@@ -10,10 +10,11 @@ import time
 
 import harness
 from harness import Failure, die_with_parent
+from testing import free_port
 
 NODE = f"tracer{os.getpid()}" # and so the name of its cgroups
-READY_TIMEOUT_S = 30
-STOP_TIMEOUT_S = 20
+READY_TIMEOUT_S = 120
+STOP_TIMEOUT_S = 60
 
 # Memory limits are what makes slurmd give every step a memory cgroup, on most sites as here.
 SLURM_CONF = """
@@ -123,12 +124,6 @@ class Slurm:
         harness.remove_cgroups(f"slurm_{NODE}")
 
 
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
-
-
 def run_jobs(bench, states, directory, timeout_s):
     """Jobs under the daemons, until each has its state, by its file. The reports of their runs."""
     slurm = Slurm(bench.work_directory("slurm", "root"))
@@ -143,6 +138,8 @@ def run_jobs(bench, states, directory, timeout_s):
     bench.daemons.finish()
     reports = [report for report in bench.daemons.reports(directory)
                if report["run"]["kind"] == "batch"]
-    if [report["run"]["run_key"] for report in reports] != [f"slurm:{job}" for job in jobs]:
+    by_key = {report["run"]["run_key"]: report for report in reports}
+    keys = [f"slurm:{job}" for job in jobs] # which of two jobs begins first is the controller's
+    if len(reports) != len(jobs) or by_key.keys() != set(keys):
         raise Failure(f"not a batch run a job: {[report['run'] for report in reports]}")
-    return reports
+    return [by_key[key] for key in keys]
