@@ -18,7 +18,7 @@ import harness
 import probe_harness
 from measuring import NOTHING, cpu_of, descriptors, process_cpu_s
 
-TOOL_START_TIMEOUT_S = 30
+TOOL_START_TIMEOUT_S = 60
 
 
 class Watcher:

@@ -9,6 +9,7 @@ import glob
 import json
 import os
 import pty
+import select
 import signal
 import sqlite3
 import subprocess
@@ -28,11 +29,15 @@ import signal, sys, time
 seen = []
 signal.signal(signal.SIGINT, lambda *_: seen.append(1))
 print("ready", flush=True)
-end = time.monotonic() + 1.5
-while time.monotonic() < end:
+end = time.monotonic() + 60
+while not seen and time.monotonic() < end:
     time.sleep(0.01)
+time.sleep(0.5)  # a second one would come with the first
 sys.exit(20 + len(seen))
 """
+# Until there is a file of that name, or the test has failed.
+UNTIL = 'echo ready; for _ in $(seq 600); do [ -e "$0" ] && break; sleep 0.1; done; '
+LEFTOVERS_TIMEOUT_S = 60
 
 
 def can_watch():
@@ -62,6 +67,10 @@ class Case(unittest.TestCase):
 
     def path(self, name):
         return os.path.join(self.directory.name, name)
+
+    def touch(self, name):
+        with open(self.path(name), "w", encoding="ascii"):
+            pass
 
     def start(self, *arguments, **options):
         options.setdefault("env", self.environment)
@@ -173,7 +182,6 @@ class Signals(Case):
         output = b""
         while b"ready" not in output:
             output += os.read(terminal, 4096)
-        time.sleep(0.3)
         os.write(terminal, b"\x03")
         while True:
             try:
@@ -185,24 +193,32 @@ class Signals(Case):
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 21, output)
         self.assertIn(b"exit code 21", output)
 
+    @staticmethod
+    def kill_and_wait(pid):
+        """Until somebody else's child has ended."""
+        descriptor = os.pidfd_open(pid)
+        os.kill(pid, signal.SIGKILL)
+        select.select([descriptor], [], [], 60)
+        os.close(descriptor)
+
     def test_killed_it_leaves_nothing(self):
         process = self.start_and_wait(["bash", "-c", "echo ready; exec sleep 1"])
         process.kill()
         process.communicate()
-        for _ in range(100):
-            if not self.leftovers():
-                break
+        deadline = time.monotonic() + LEFTOVERS_TIMEOUT_S
+        while self.leftovers() and time.monotonic() < deadline:
             time.sleep(0.1)
         self.assertEqual(self.leftovers(), [])
 
     def test_a_daemon_that_dies_is_told_and_the_command_goes_on(self):
-        process = self.start_and_wait(["bash", "-c", "echo ready; sleep 2; echo done; exit 4"])
+        process = self.start_and_wait(["bash", "-c", UNTIL + "echo done; exit 4", self.path("go-on")])
         with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="ascii") as file:
             children = file.read().split()
         for child in children:
             with open(f"/proc/{child}/comm", encoding="ascii") as file:
                 if file.read() == "tracer-probe\n":
-                    os.kill(int(child), signal.SIGKILL)
+                    self.kill_and_wait(int(child))
+        self.touch("go-on")
         output = process.communicate(timeout=60)
         self.assertEqual((process.returncode, output[0]), (4, b"done\n"))
         self.assertIn(b"tracer-probe ended while the command ran", output[1])
@@ -264,9 +280,10 @@ class Keeping(Case):
 
     def test_two_at_once_on_one_store(self):
         path = self.path("kept.db")
-        first = self.start("run", "-q", "--store", path, "--", "sh", "-c", "echo ready; sleep 2")
+        first = self.start("run", "-q", "--store", path, "--", "sh", "-c", UNTIL, self.path("go-on"))
         self.assertEqual(first.stdout.readline(), b"ready\n")
         second = self.run_tracer("run", "-q", "--store", path, "--", "true")
+        self.touch("go-on")
         self.assertEqual(second.returncode, 125)
         self.assertIn(b"another tracer run", second.errors)
         first.communicate(timeout=60)

@@ -72,6 +72,12 @@ class Case(unittest.TestCase):
             self.assertTrue(result.stderr.strip(), arguments)
         return result
 
+    def make_store(self, name):
+        """One whose "now" is now: what is asked of the last minute depends on that."""
+        path = os.path.join(self.directory.name, name)
+        subprocess.run([MAKE_STORE, path], check=True)
+        return path
+
     def make_file(self, name, content):
         path = os.path.join(self.directory.name, name)
         with open(path, "wb") as file:
@@ -118,8 +124,7 @@ class Usage(Case):
 
     def test_a_run_is_recorded_and_read_here_whatever_lake_there_is(self):
         """The store is fresh, as with daemons at work, which never see this command: it waits."""
-        store = os.path.join(self.directory.name, "fresh.db")
-        subprocess.run([MAKE_STORE, store], check=True)
+        store = self.make_store("fresh.db")
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file, \
                 contextlib.closing(sqlite3.connect(store)) as database, database:
             database.execute("UPDATE stream SET boot_id = ?, committed_boot_ns = ?",
@@ -190,9 +195,7 @@ class Stores(Case):
             self.assertNotIn(b"Sanitizer", result.stderr)
 
     def test_newer(self):
-        path = self.make_file("newer", b"")
-        os.unlink(path)
-        subprocess.run([MAKE_STORE, path], check=True)
+        path = self.make_store("newer")
         with sqlite3.connect(path) as database:
             database.execute("PRAGMA user_version = 9999")
         database.close()
@@ -213,8 +216,10 @@ class Stores(Case):
         self.assertIn(b"no run is called", self.fails(1, "show", "nothing").stderr)
 
     def test_filters_of_runs(self):
+        store = self.make_store("filtered.db")
+
         def names(*arguments):
-            text = self.run_tracer("runs", "--json", *arguments).stdout
+            text = self.run_tracer("runs", "--json", "--store", store, *arguments).stdout
             return [run["name"] for run in json.loads(text)["runs"]]
         self.assertNotIn("init", names())
         self.assertNotIn("bash", names())
@@ -311,7 +316,9 @@ class Printing(Case):
         self.assertEqual([sample["load_milli"] for sample in report["samples"]], [1250, 500, 9000])
         self.assertIsNone(report["samples"][0]["network_sent_bytes"])
         self.assertEqual(report["host"]["product"], "m7i.xlarge")
-        self.assertEqual(json.loads(self.run_tracer("host", "--json", "--since", "100s").stdout)
+        store = self.make_store("host.db")
+        self.assertEqual(json.loads(self.run_tracer("host", "--json", "--since", "100s", "--store",
+                                                    store).stdout)
                          ["hosts"][0]["samples"][0]["load_milli"], 1250)
 
     UNPRINTED = b"%s: cannot write the output: No space left on device\n"

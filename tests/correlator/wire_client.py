@@ -6,14 +6,16 @@ a new field or counter needs no change here. Encoding is its own: a mistake that
 of the programs share shows.
 """
 
+import fcntl
 import pathlib
 import re
 import socket
 import struct
+import termios
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-ANSWER_TIMEOUT_S = 20
+ANSWER_TIMEOUT_S = 60
 
 
 def read_definitions(path):
@@ -205,6 +207,10 @@ class Peer:
         while self.acknowledged is None or self.acknowledged < offset:
             assert time.monotonic() < deadline, f"no ack of {offset}, last {self.acknowledged}"
             assert self.receive(), f"closed before an ack of {offset}"
+
+    def unread_bytes(self):
+        """Sent, and not yet taken by the correlator."""
+        return struct.unpack("i", fcntl.ioctl(self.socket, termios.TIOCOUTQ, bytes(4)))[0]
 
     def is_closed(self):
         """Whether the correlator ends the connection; answers before that are read."""

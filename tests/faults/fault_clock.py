@@ -5,7 +5,7 @@ import time
 
 import recording
 from storm import own_prefix
-from testing import CONFINED, same
+from testing import CONFINED, same, wait_until
 
 HOUR_NS = 3600 * 10**9
 COMMANDS = 20
@@ -20,7 +20,8 @@ def record_a_morning(bench, daemons):
     bench.storm(count=COMMANDS, rate=100).wait()
     time.sleep(0.5)
     middle = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
-    time.sleep(0.5)
+    wait_until("a pass", lambda: any( # which tells of the clock
+        name == "pass" and values["boot_ns"] > middle for name, values in recording.read(path)))
     bench.storm(first=COMMANDS, count=COMMANDS, rate=100).wait()
     sleeper.terminate()
     sleeper.wait()

@@ -249,4 +249,4 @@ def test_a_reader_that_stays_away(bench):
     same("status of --detach", daemons.detach().returncode, 0)
     assert not daemons.pin_directory.exists(), "pins are left"
     wait_until("everything is gone", lambda: not any(ids & listed(kind)
-                                                     for kind, ids in held.items()), 10)
+                                                     for kind, ids in held.items()))

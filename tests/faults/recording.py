@@ -37,10 +37,9 @@ def unpack(data, at):
 
 
 def read(path):
-    """[[name, {field: value}]] of a recording."""
+    """[[name, {field: value}]] of a recording; one that is still written may end anywhere."""
     data, at, messages = path.read_bytes(), MAGIC_SIZE, []
-    while at < len(data):
-        end = at + 4 + int.from_bytes(data[at:at + 4], "big")
+    while (end := at + 4 + int.from_bytes(data[at:at + 4], "big")) <= len(data):
         number, position = unpack(data, at + (5 if data[at + 4] != 0xdc else 7))
         name, values = NUMBERS[number], {}
         for _, field in TYPES[NUMBERS[number]][1]:

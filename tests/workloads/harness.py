@@ -19,7 +19,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent))
 from daemons import die_with_parent  # noqa: E402 (the line above comes first)
-from testing import CONFINED, Skip  # noqa: E402
+from testing import CONFINED, Skip, remove_tree  # noqa: E402
 
 START_TIMEOUT_S = 60
 STOP_TIMEOUT_S = 60
@@ -176,7 +176,7 @@ class Bench:
         if keep:
             print(f"    kept: {self.directory}", flush=True)
         else:
-            shutil.rmtree(self.directory, ignore_errors=True)
+            remove_tree(self.directory)
 
     def worker(self, *names):
         """Puts copies of the worker in the path, under these names."""

@@ -6,8 +6,8 @@ set -euo pipefail
 mkdir out
 fetch --cpu 20 | unpack --copy --cpu 20 >out/data
 
-align --cpu 40 --sleep 50 &
-index --cpu 40 --sleep 50 &
+align --cpu 40 --sleep 500 &
+index --cpu 40 --sleep 500 &
 wait
 
 (
@@ -15,7 +15,7 @@ wait
 	merge --cpu 20
 ) >out/merged
 
-ledger --daemon --cpu 20 --sleep 1500
+ledger --daemon --cpu 20 --until let-go
 
 verify --exit 3 || true
 report --cpu 20 >out/report

@@ -24,6 +24,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define UNTIL_MOST_MS (5 * 60 * 1000L)
+
 struct options {
 	long cpu_ms;
 	long memory_mib;
@@ -62,12 +64,12 @@ static void options_parse(struct options *options, int argc, char **argv)
 	}
 }
 
-static long cpu_used_ms(void)
+static long clock_ms(clockid_t clock)
 {
-	struct timespec used;
+	struct timespec now;
 
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-	return used.tv_sec * 1000 + used.tv_nsec / 1000000;
+	clock_gettime(clock, &now);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 /* NAME pid:[INODE] mnt:[INODE] */
@@ -89,6 +91,15 @@ static void copy_input(void)
 
 	while ((size = fread(buffer, 1, sizeof(buffer), stdin)))
 		fwrite(buffer, 1, size, stdout);
+}
+
+/* A test that fails may never make it. */
+static void wait_for_file(const char *path)
+{
+	long end_ms = clock_ms(CLOCK_MONOTONIC) + UNTIL_MOST_MS;
+
+	while (access(path, F_OK) < 0 && clock_ms(CLOCK_MONOTONIC) < end_ms)
+		usleep(10 * 1000);
 }
 
 /* Piece by piece, so that whoever sets a limit sees it grow. */
@@ -170,12 +181,12 @@ int main(int argc, char **argv)
 		tell_namespaces(name);
 	if (options.copy)
 		copy_input();
-	while (cpu_used_ms() < options.cpu_ms)
+	while (clock_ms(CLOCK_PROCESS_CPUTIME_ID) < options.cpu_ms)
 		;
 	take_memory(options.memory_mib);
 	usleep((useconds_t)options.sleep_ms * 1000);
-	while (options.until && access(options.until, F_OK) < 0)
-		usleep(10 * 1000);
+	if (options.until)
+		wait_for_file(options.until);
 	if (options.crash)
 		crash();
 	return options.exit_code;

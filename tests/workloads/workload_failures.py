@@ -191,7 +191,7 @@ class TimedOut(Case):
     exit_status = 124
     sender = "timeout"
     incidents = [("exit-code", r"task endless failed: endless \(pid \d+\) was killed by SIGTERM "
-                               r"from timeout \(pid \d+, uid \d+\) after 1\.\d s",
+                               r"from timeout \(pid \d+, uid \d+\) after \d\.\d s",
                   "its parent timeout ended it"),
                  script_failed("timeout.sh", 124)]
 

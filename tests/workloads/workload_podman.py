@@ -5,6 +5,7 @@ import tempfile
 
 import two_containers
 from harness import Failure, remove_cgroups, require
+from testing import remove_tree
 
 RUNTIME = frozenset({"runc", "podman run"})
 # No limit can be raised on every machine, and none is needed.
@@ -15,8 +16,11 @@ RUN_OPTIONS = ["--rm", "--network", "none", "--ulimit", "nofile=1024:1024",
 def check(bench):
     require("podman", "runc", "busybox")
     # podman refuses a path of more than 50 characters.
-    with tempfile.TemporaryDirectory(dir="/tmp", prefix="podman-") as run_root:
+    run_root = tempfile.mkdtemp(dir="/tmp", prefix="podman-")
+    try:
         return check_in(bench, bench.directory / "podman", run_root)
+    finally:
+        remove_tree(run_root)
 
 
 def check_in(bench, root, run_root):

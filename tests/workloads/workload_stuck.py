@@ -15,14 +15,15 @@ import recording  # noqa: E402 (the line above comes first)
 TOLD_AFTER_S = 120
 STRETCH = 20
 BLOCKED = "in uninterruptible sleep, without CPU or I/O,"
+HALF_AN_HOUR = r"(1[89]|2\d)\d\d" # and a look, which comes late where a machine is busy
 LIVE = [("stuck", rf"spawner\.py \(pid \d+\) was {BLOCKED} for 1[2-9]\d s", True)]
 QUIET = "without CPU or I/O, like all of its task,"
 STRETCHED = [
     ("stuck", rf"spawner\.py \(pid \d+\) was {BLOCKED} for \d+ s", True),
     # What it spawned, which waits for the other end of its input, and not uninterruptibly.
     ("stuck", rf"spawner\.py \(pid \d+\) was {QUIET} for \d+ s", True),
-    ("stuck", rf"lonely \(pid \d+\) is {QUIET} for more than 18\d\d s", False),
-    ("idle", r"waiting \(pid \d+\) is without CPU or I/O for more than 18\d\d s", False)]
+    ("stuck", rf"lonely \(pid \d+\) is {QUIET} for more than {HALF_AN_HOUR} s", False),
+    ("idle", rf"waiting \(pid \d+\) is without CPU or I/O for more than {HALF_AN_HOUR} s", False)]
 
 
 def stretch(path, to):
