@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -26,12 +27,25 @@ void stream_init_socket(struct stream *stream, const char *path, uid_t peer_uid)
 	};
 }
 
+/* Command lines stand in it unredacted: a file that was there may be open to others. */
+static int file_close_to_others(int fd)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) < 0 || (S_ISREG(status.st_mode) && fchmod(fd, 0600) < 0))
+		return -errno;
+	return 0;
+}
+
 int stream_init_file(struct stream *stream, const char *path, const struct wire_message *hello)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
 	*stream = (struct stream){.fd = fd, .is_ready = true};
-	ssize_t written = fd < 0 ? -1 : write(fd, WIRE_RECORDING_MAGIC, WIRE_RECORDING_MAGIC_SIZE);
+	int result = fd < 0 ? -errno : file_close_to_others(fd);
+	if (result)
+		return result;
+	ssize_t written = write(fd, WIRE_RECORDING_MAGIC, WIRE_RECORDING_MAGIC_SIZE);
 	if (written != WIRE_RECORDING_MAGIC_SIZE)
 		return written < 0 ? -errno : -EIO;
 	stream_send(stream, hello);
