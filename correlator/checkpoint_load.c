@@ -307,6 +307,7 @@ static void load_image(struct model *model, struct cursor *cursor, struct proces
 	entity->command = process->command ? command_ref(process->command) : NULL;
 	DL_APPEND(tool->images, entity);
 	process->image = entity;
+	image_link_role(model, entity);
 }
 
 static void load_signals(struct cursor *cursor, struct process *process)

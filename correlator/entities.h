@@ -266,6 +266,7 @@ struct image {
 	bool dirty;
 	struct image *prev, *next;             /* of its tool */
 	struct image *dirty_prev, *dirty_next;
+	struct image *client_prev, *client_next; /* while it lives and its role is that */
 	uint64_t sampled_cpu_ns;             /* of the last sample row */
 	int64_t sampled_memory_bytes;
 };

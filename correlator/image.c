@@ -102,6 +102,23 @@ void image_set_dirty(struct model *model, struct image *image)
 	model->dirty_image_count++;
 }
 
+static bool is_client(const struct image *image)
+{
+	return image->role == RULES_ROLE_CLIENT && image->ended == IMAGE_LIVING;
+}
+
+void image_link_role(struct model *model, struct image *image)
+{
+	if (is_client(image))
+		DL_APPEND2(model->clients, image, client_prev, client_next);
+}
+
+static void unlink_role(struct model *model, struct image *image)
+{
+	if (is_client(image))
+		DL_DELETE2(model->clients, image, client_prev, client_next);
+}
+
 static void set_dirty_above(struct tool *tool)
 {
 	tool->dirty = true;
@@ -229,6 +246,7 @@ struct image *image_new(struct model *model, struct process *process, enum image
 	else
 		process->first_exec_id = process->exec_id;
 	process->image = image;
+	image_link_role(model, image);
 	if (image->container) {
 		image->container->living_count++;
 		image->container->dirty = true;
@@ -355,6 +373,7 @@ void image_end(struct model *model, struct image *image, enum image_ended how, u
 
 	if (image->ended != IMAGE_LIVING)
 		return;
+	unlink_role(model, image);
 	image_tally(image, &part);
 	tally_above(image->tool, &part, -1);
 	image->ended = how;
@@ -381,6 +400,7 @@ void image_end(struct model *model, struct image *image, enum image_ended how, u
 
 void image_free(struct model *model, struct image *image)
 {
+	unlink_role(model, image);
 	if (image->dirty) {
 		DL_DELETE2(model->dirty_images, image, dirty_prev, dirty_next);
 		model->dirty_image_count--;

@@ -86,6 +86,7 @@ struct model {
 	struct pipe_end *pipe_ends;   /* hash */
 	struct run *system;
 
+	struct image *clients; /* whoever may wait for a container */
 	struct image *dirty_images;
 	size_t dirty_image_count;
 	struct row_sample *samples;
@@ -154,6 +155,8 @@ void image_end(struct model *model, struct image *image, enum image_ended how, u
 	       int64_t wait_status, uint32_t exit_flags);
 void image_set_tool(struct model *model, struct image *image, struct tool *tool);
 void image_set_dirty(struct model *model, struct image *image);
+/* One that lives is found by its role from now on. */
+void image_link_role(struct model *model, struct image *image);
 void image_free(struct model *model, struct image *image);
 void tally_init(struct tally *tally);
 void tally_add(struct tally *sum, const struct tally *part, int sign);

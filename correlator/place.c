@@ -57,6 +57,8 @@ static struct process *companion(struct model *model, const struct container *co
 {
 	struct process *process;
 
+	if (container->living_count == 0)
+		return NULL; /* as when it begins: only who enters it later has to search */
 	for (process = model->processes; process; process = process->hh.next)
 		if (!process->ended && process->image && process->image->container == container &&
 		    process->run != model->system && process->image->role != RULES_ROLE_WRAPPER)
@@ -70,11 +72,13 @@ static struct process *companion(struct model *model, const struct container *co
 static struct process *waiting_client(struct model *model, const struct process *process)
 {
 	struct process *candidate, *only = NULL, *nearest = NULL;
+	const struct image *image;
 	int count = 0;
 
-	for (candidate = model->processes; candidate; candidate = candidate->hh.next) {
-		if (candidate->ended || candidate->has_container || !candidate->image ||
-		    candidate->image->role != RULES_ROLE_CLIENT || candidate->place != PLACE_FULL)
+	DL_FOREACH2 (model->clients, image, client_next) {
+		candidate = image->process;
+		if (!candidate || candidate->ended || candidate->has_container ||
+		    candidate->place != PLACE_FULL)
 			continue;
 		only = candidate;
 		count++;

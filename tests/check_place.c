@@ -22,6 +22,37 @@ START_TEST(a_container_belongs_to_the_client_that_waits_for_it)
 }
 END_TEST
 
+/* Of those who wait, the one in the container's directory is meant; not who waits no more, nor
+ * one whose container has come. */
+START_TEST(a_client_waits_across_a_restart_and_no_longer_than_it_lives)
+{
+	const struct where in_a = {.cgroup_id = 600, .cwd = "/a"}, in_b = {.cgroup_id = 601, .cwd = "/b"};
+
+	cgroup(600, "/docker/" HEX64);
+	cgroup(601, "/docker/f123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef");
+	spawn(1, 10, "containerd-shim-runc-v2");
+	spawn(2, 20, "python3 /usr/bin/snakemake -j2");
+	fork_process(20, 21);
+	exec_in(21, (struct where){.cwd = "/b"}, "docker run image bwa mem x");
+	exit_process(21, 0);
+	fork_process(20, 22);
+	exec_in(22, (struct where){.cwd = "/b"}, "docker run image gzip x");
+	fork_process(20, 23);
+	exec_in(23, (struct where){.cwd = "/a"}, "docker run image sort x");
+	restart();
+	fork_process(10, 30);
+	exec_in(30, in_a, "sort x");
+	fork_process(10, 31);
+	exec_in(31, in_b, "gzip x");
+	fork_process(10, 32); /* docker exec */
+	exec_in(32, in_a, "bwa index y");
+	ck_assert_tasks("main: snakemake [snakemake] running\n"
+			"engine: docker run [docker run] succeeded\n"
+			"engine: gzip [docker run, gzip] running\n"
+			"engine: sort + bwa index [docker run, sort, bwa index] running\n");
+}
+END_TEST
+
 /* As Docker has it: the shim runs runc in no container of its own, and what runc leaves behind
  * in the container's cgroup becomes the container's program. */
 START_TEST(the_runtime_that_makes_a_container_is_the_hosts)
@@ -235,6 +266,7 @@ int main(void)
 {
 	const struct suite_test tests[] = {
 		{.test = a_container_belongs_to_the_client_that_waits_for_it},
+		{.test = a_client_waits_across_a_restart_and_no_longer_than_it_lives},
 		{.test = the_runtime_that_makes_a_container_is_the_hosts},
 		{.test = a_pid_namespace_is_a_container},
 		{.test = a_container_has_the_namespaces_of_its_first_process},
