@@ -80,6 +80,7 @@ static void describe_signal(const struct image *image, const struct sent_signal 
 static void describe_exit(const struct image *image, const struct sent_signal *sent, double seconds,
 			  char *text, size_t size)
 {
+	uint64_t end_boot_ns = image->end_boot_ns;
 	char name[32], sender[128];
 	int used = snprintf(text, size, "exited with code %" PRId64 " after %.1f s", exit_code(image),
 			    seconds);
@@ -89,7 +90,8 @@ static void describe_exit(const struct image *image, const struct sent_signal *s
 	signal_name(sent->signal, name, sizeof(name));
 	sender_describe(sent, sender, sizeof(sender));
 	snprintf(text + used, size - (size_t)used, ", %.1f s after %s from %s",
-		 (double)(image->end_boot_ns - sent->boot_ns) / 1e9, name, sender);
+		 end_boot_ns > sent->boot_ns ? (double)(end_boot_ns - sent->boot_ns) / 1e9 : 0.0, name,
+		 sender);
 }
 
 /* "samtools sort (pid 71) was killed by ..." */

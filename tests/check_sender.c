@@ -120,6 +120,19 @@ START_TEST(a_handled_signal_is_told_too)
 }
 END_TEST
 
+/* Two processors, whose records do not come in the order of their clocks. */
+START_TEST(a_signal_that_is_younger_than_the_exit_came_with_it)
+{
+	begin_step();
+	send_signal(12, 13, 15, 0);
+	now -= 5 * MS;
+	exit_process(12, 143 << 8);
+	exit_process(11, 1 << 8);
+	ck_assert_str_eq(rows("SELECT substr(sentence, instr(sentence, ', ')) FROM incidents"),
+			 ", 0.0 s after SIGTERM from nano (pid 13, user root)\n");
+}
+END_TEST
+
 /* However many come, few are kept: the latest of their numbers. */
 START_TEST(many_signals_before_the_last)
 {
@@ -165,6 +178,7 @@ int main(void)
 		{.test = many_signals_before_the_last},
 		{.test = an_earlier_signal_is_not_to_blame},
 		{.test = a_restart_remembers_who_sent_it},
+		{.test = a_signal_that_is_younger_than_the_exit_came_with_it},
 		{0},
 	};
 
