@@ -39,6 +39,7 @@ USERS = ("shipper", "analyst", "migrator")
 INSTALL_LIMIT_S = 600
 START_LIMIT_S = 60
 STOP_LIMIT_S = 30
+FATAL_LINES_MAX = 20
 
 CONFIG = """<clickhouse>
   <path>{directory}/data/</path>
@@ -198,8 +199,11 @@ class Lake:
         raise RuntimeError(f"ClickHouse does not answer after {START_LIMIT_S} s: {self.words()}")
 
     def words(self):
-        """The end of what it said."""
-        return (self.directory / "output").read_text(errors="replace")[-2000:]
+        """The end of what it said, and what it calls fatal."""
+        output, log = self.directory / "output", self.directory / "log"
+        fatal = [line for line in log.read_text(errors="replace").splitlines()
+                 if "<Fatal>" in line] if log.exists() else []
+        return "\n".join([output.read_text(errors="replace")[-2000:], *fatal[:FATAL_LINES_MAX]])
 
     def stop(self):
         """In order, as a service manager does."""
