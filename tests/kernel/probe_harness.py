@@ -293,5 +293,6 @@ class Correlator:
             messages = self.messages(build)
             if condition(messages):
                 return messages
-            assert time.monotonic() < deadline, "what was waited for has not come"
+            assert time.monotonic() < deadline, ("what was waited for has not come with "
+                                                 f"{len(messages)} messages: {messages.of('loss')}")
             time.sleep(0.1)
