@@ -2,6 +2,7 @@
 #include "tests/stores.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -117,16 +118,17 @@ static const struct store_parameter every_parameter[] = {
 	{"since_boot_ns", STORE_INTEGER, 0, NULL},   {"host_id", STORE_INTEGER, 1, NULL},
 };
 
+/* Opened before anybody becomes another user, who may have no way into this tree. */
+static int queries_fd = -1;
+
 size_t run_query(struct store *store, const char *file)
 {
 	struct store_parameter parameters[16] = {{0}};
 	size_t used = 0;
-	char name[64], source[256], text[16384];
-	FILE *sql;
+	char name[64], text[16384];
+	FILE *sql = fdopen(openat(queries_fd, file, O_RDONLY | O_CLOEXEC), "r");
 
-	snprintf(source, sizeof(source), "%s/%s", QUERIES_DIRECTORY, file);
-	sql = fopen(source, "r");
-	ck_assert_msg(sql != NULL, "%s", source);
+	ck_assert_msg(sql != NULL, "%s", file);
 	text[fread(text, 1, sizeof(text) - 1, sql)] = '\0';
 	fclose(sql);
 	for (size_t i = 0; i < sizeof(every_parameter) / sizeof(every_parameter[0]); i++) {
@@ -193,5 +195,6 @@ void kill_a_writer(void)
 
 int stores_run(const char *name, const struct suite_test *tests)
 {
+	queries_fd = open(QUERIES_DIRECTORY, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return suite_run(name, make_directory, remove_directory, tests);
 }
