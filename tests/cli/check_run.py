@@ -230,7 +230,7 @@ class Keeping(Case):
         for command in ("true", "sleep"):
             process = self.run_tracer("run", "-q", "--store", path, "--", command, "0.1")
             self.assertEqual((process.returncode, process.errors), (0, b""))
-        runs = json.loads(self.run_tracer("runs", "--json", "--store", path).output)["runs"]
+        runs = json.loads(self.run_tracer("runs", "--json", "--limit", "0", "--store", path).output)["runs"]
         names = [run["name"] for run in runs if run["kind"] == "command"]
         self.assertIn("true", names)
         self.assertIn("sleep", names)

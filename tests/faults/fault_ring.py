@@ -153,8 +153,8 @@ def test_stopped_with_a_full_ring(bench):
 def check_incomplete(daemons):
     """`tracer` says of which run, and of which of its tasks, records are missing."""
     # Processes whose parent's record is lost are runs of kind "found".
-    runs = sorted((run for run in daemons.tracer("runs")["runs"] if run["kind"] == "command"
-                   and run["working_directory"] == str(daemons.directory)),
+    runs = sorted((run for run in daemons.tracer("runs", "--limit", "0")["runs"]
+                   if run["kind"] == "command" and run["working_directory"] == str(daemons.directory)),
                   key=lambda run: run["begin_boot_ns"])
     same("runs", len(runs), 2)
     same("losses of the run before", runs[0]["lost_count"], 0)

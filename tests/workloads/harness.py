@@ -147,7 +147,7 @@ class Daemons:
 
     def reports(self, directory):
         """Every run that began in `directory` or below, oldest first, each with all it holds."""
-        runs = [run for run in self.tracer("runs")["runs"]
+        runs = [run for run in self.tracer("runs", "--limit", "0")["runs"]
                 if pathlib.Path(run["working_directory"] or "/").is_relative_to(directory)]
         runs.sort(key=lambda run: run["begin_boot_ns"])
         return [self.tracer("show", run["id"], "--processes") for run in runs]
