@@ -346,5 +346,6 @@ void incident_note_task(struct model *model, struct task *task)
 	row.id = kind ? incident_id(failure->process_id, kind) : incident_id(task->id, "task");
 	row.kind = kind ? kind : killed ? "signal" : "exit-code";
 	row.boot_ns = (int64_t)task->outcome.end_boot_ns;
+	row.fatal = 1;
 	incident_add(model, &row, text, failure->why ? failure->why : "");
 }

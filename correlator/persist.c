@@ -26,11 +26,12 @@ static const char *const totals_text[] = {"sample", "exec", "exit", "final"};
 
 static void fill_status(struct row_process *row, const struct image *image)
 {
-	row->exit_code = row->signal = row->core_dumped = row->oom_killed = ROW_NULL;
+	row->exit_code = row->signal = row->core_dumped = row->oom_killed = row->failed = ROW_NULL;
 	if (image->ended != IMAGE_EXIT || image->wait_status == ROW_NULL)
 		return;
 	row->core_dumped = (image->wait_status & 0x80) != 0;
 	row->oom_killed = image->oom_killed;
+	row->failed = image->wait_status != 0;
 	if (image->wait_status & 0x7f)
 		row->signal = image->wait_status & 0x7f;
 	else
@@ -134,6 +135,7 @@ static int put_task(struct model *model, struct task *task)
 		.parent_task_id = parent_task(task),
 		.container_id = id_or_null(task->container),
 		.merged_into_id = task->merged_into_id,
+		.retried_by_id = ROW_NULL,
 		.kind = task->kind,
 		.name = task->name ? task->name : "",
 		.root_process_id = task->root_process_id,

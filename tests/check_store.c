@@ -172,7 +172,7 @@ START_TEST(older_schema_is_migrated)
 	change("INSERT INTO containers VALUES (5, 40, 1, 'docker', '5', '/docker/5', NULL, NULL, 1, NULL, 1)");
 	expect_reader_refused(-EPROTO, "older");
 	store = open_writer();
-	ck_assert_int_eq(read_integer("PRAGMA user_version"), 6);
+	ck_assert_int_eq(read_integer("PRAGMA user_version"), 7);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM processes"), 14);
 	ck_assert_int_eq(read_integer("SELECT sum(cpu_ns) FROM processes"), 56519333);
 	ck_assert_int_eq(read_integer("SELECT sum(cpu_ns) FROM standing_tasks"), 56519333);

@@ -78,7 +78,8 @@ struct row_blob {
 	I(swap_bytes) \
 	I(memory_limit_bytes) \
 	I(core_limit_milli) \
-	I(delay_accounting)
+	I(delay_accounting) \
+	T(cluster)
 
 #define ROW_CONTAINER_COLUMNS(I, T, B) \
 	I(id) \
@@ -126,7 +127,8 @@ struct row_blob {
 	ROW_TOTALS(I) \
 	I(peak_rss_bytes) \
 	I(concurrent_memory_bytes) \
-	ROW_LIMITS(I)
+	ROW_LIMITS(I) \
+	I(partial_count)
 
 #define ROW_TASK_COLUMNS(I, T, B) \
 	I(id) \
@@ -154,7 +156,10 @@ struct row_blob {
 	ROW_TOTALS(I) \
 	I(peak_rss_bytes) \
 	I(concurrent_memory_bytes) \
-	ROW_LIMITS(I)
+	ROW_LIMITS(I) \
+	T(label) \
+	I(retried_by_id) \
+	I(partial_count)
 
 #define ROW_TOOL_COLUMNS(I, T, B) \
 	I(id) \
@@ -171,7 +176,8 @@ struct row_blob {
 	I(failed_count) \
 	ROW_TOTALS(I) \
 	I(peak_rss_bytes) \
-	I(concurrent_memory_bytes)
+	I(concurrent_memory_bytes) \
+	I(partial_count)
 
 #define ROW_PROCESS_COLUMNS(I, T, B) \
 	I(id) \
@@ -206,7 +212,9 @@ struct row_blob {
 	I(spawn_cpu_ns) \
 	ROW_TOTALS(I) \
 	I(peak_rss_bytes) \
-	T(gpu)
+	T(gpu) \
+	I(failed) \
+	I(partial)
 
 #define ROW_SAMPLE_COLUMNS(I, T, B) \
 	I(process_id) \
@@ -238,7 +246,8 @@ struct row_blob {
 	T(cause) \
 	I(sender_process_id) \
 	T(sender_program) \
-	I(sender_user_id)
+	I(sender_user_id) \
+	I(fatal)
 
 #define ROW_LOSS_COLUMNS(I, T, B) \
 	I(id) \

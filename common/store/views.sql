@@ -65,7 +65,9 @@ CREATE VIEW processes AS SELECT
   p.sent_bytes,            -- bytes; sent by TCP and UDP sockets, headers left out, NULL where the kernel cannot tell; sock_send_length
   p.received_bytes,        -- bytes; received by them, what was only peeked at left out; sock_recv_length
   p.uninterruptible_ns,    -- ns; passes that saw a thread in uninterruptible sleep (D), each as long as since the pass before; samples
-  p.gpu                    -- text; GPU devices that passes saw it hold open, separated by commas; /proc/devices, file descriptors
+  p.gpu,                   -- text; GPU devices that passes saw it hold open, separated by commas; /proc/devices, file descriptors
+  p.failed,                -- 0 or 1; it did not end with 0, and that was not expected of it, NULL: not ended, or how is unknown; model
+  p.partial                -- 0 or 1; some figures are lower bounds: what ended threads had used could not be kept; kernel side
   FROM process_rows p
   LEFT JOIN images i ON i.id = p.image_id
   LEFT JOIN tools t ON t.id = p.tool_id;
@@ -84,7 +86,8 @@ CREATE TRIGGER processes_put INSTEAD OF INSERT ON processes BEGIN
     cpu_ns, user_ns, system_ns, run_delay_ns, block_io_delay_ns, voluntary_switches,
     involuntary_switches, minor_faults, major_faults, read_bytes, write_bytes,
     cancelled_write_bytes, rchar_bytes, wchar_bytes, syscr_count, syscw_count, peak_rss_bytes,
-    memory_delay_ns, sent_bytes, received_bytes, uninterruptible_ns, gpu)
+    memory_delay_ns, sent_bytes, received_bytes, uninterruptible_ns, gpu,
+    failed, partial)
   VALUES (
     NEW.id, NEW.rev,
     (SELECT id FROM images WHERE path IS NEW.path AND program IS NEW.program
@@ -97,7 +100,8 @@ CREATE TRIGGER processes_put INSTEAD OF INSERT ON processes BEGIN
     NEW.voluntary_switches, NEW.involuntary_switches, NEW.minor_faults, NEW.major_faults,
     NEW.read_bytes, NEW.write_bytes, NEW.cancelled_write_bytes, NEW.rchar_bytes,
     NEW.wchar_bytes, NEW.syscr_count, NEW.syscw_count, NEW.peak_rss_bytes,
-    NEW.memory_delay_ns, NEW.sent_bytes, NEW.received_bytes, NEW.uninterruptible_ns, NEW.gpu)
+    NEW.memory_delay_ns, NEW.sent_bytes, NEW.received_bytes, NEW.uninterruptible_ns, NEW.gpu,
+    NEW.failed, NEW.partial)
       ON CONFLICT (id) DO UPDATE SET
     rev = excluded.rev, image_id = excluded.image_id, container_id = excluded.container_id,
     tool_id = excluded.tool_id, parent_id = excluded.parent_id, pid = excluded.pid,
@@ -119,7 +123,8 @@ CREATE TRIGGER processes_put INSTEAD OF INSERT ON processes BEGIN
     syscr_count = excluded.syscr_count, syscw_count = excluded.syscw_count,
     peak_rss_bytes = excluded.peak_rss_bytes, memory_delay_ns = excluded.memory_delay_ns,
     sent_bytes = excluded.sent_bytes, received_bytes = excluded.received_bytes,
-    uninterruptible_ns = excluded.uninterruptible_ns, gpu = excluded.gpu;
+    uninterruptible_ns = excluded.uninterruptible_ns, gpu = excluded.gpu,
+    failed = excluded.failed, partial = excluded.partial;
 END;
 
 -- Runs with their host's name and wall time. As in the two views that follow, what is
