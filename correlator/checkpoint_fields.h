@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* Raised whenever what is packed below changes. */
-#define CHECKPOINT_VERSION 4
+#define CHECKPOINT_VERSION 5
 
 /* The same for losses, apart: to forget what was told of them would count them twice. */
 #define CHECKPOINT_LOSSES_VERSION 1
@@ -38,7 +38,8 @@ static inline int64_t checkpoint_version(int64_t kind)
 	V(id) V(name_fixed) V(root_process_id) V(orchestrator_process_id)                     \
 	V(merged_into_id) V(failure.process_id) V(failure.severity) V(failure.group_id)       \
 	V(failure.sender_process_id) V(failure.sender_user_id) V(failed_commands_told)        \
-	V(incident_told) V(moved_boot_ns) V(idle_count)
+	V(incident_told) V(moved_boot_ns) V(idle_count) V(orchestrator.pid)                   \
+	V(orchestrator.start_boot_ns)
 #define GROUP_INTS(V)                                                                        \
 	V(id) V(root_process_id) V(orchestrator.pid) V(orchestrator.start_boot_ns)            \
 	V(input_pipe) V(output_pipe)

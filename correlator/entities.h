@@ -157,6 +157,7 @@ struct task {
 	bool name_fixed;           /* a rule named it */
 	int64_t root_process_id;
 	int64_t orchestrator_process_id;
+	struct process_key orchestrator;  /* the same process; pid 0: none in particular */
 	struct group *orchestrator_group; /* its task is the parent task */
 	int64_t orchestrator_group_id;    /* while a checkpoint is loaded */
 	int64_t merged_into_id;    /* ROW_NULL: it stands */

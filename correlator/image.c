@@ -349,23 +349,6 @@ void outcome_note(struct outcome *outcome, int64_t wait_status, uint64_t boot_ns
 	outcome->failed = outcome->failed || failed;
 }
 
-/* A root process has ended: its task and its run learn how it came out. */
-static void note_roots(struct model *model, struct process *process, int64_t wait_status,
-		       uint64_t boot_ns)
-{
-	if (process->is_task_root)
-		outcome_note(&process->group->task->outcome, wait_status, boot_ns);
-	if (process->is_run_root) {
-		outcome_note(&process->run->outcome, wait_status, boot_ns);
-		process->run->main->outcome = process->run->outcome;
-		process->run->main->dirty = true;
-	}
-	if (process->is_task_root)
-		incident_note_task(model, process->group->task);
-	else if (process->is_run_root)
-		incident_note_task(model, process->run->main);
-}
-
 void image_end(struct model *model, struct image *image, enum image_ended how, uint64_t boot_ns,
 	       int64_t wait_status, uint32_t exit_flags)
 {
@@ -391,11 +374,53 @@ void image_end(struct model *model, struct image *image, enum image_ended how, u
 	}
 	if (image->process)
 		stall_end(model, image->process, image->end_boot_ns);
-	if (how == IMAGE_REPLACED)
+	if (how != IMAGE_REPLACED)
+		incident_note_failure(model, image);
+}
+
+/* Roots of a task that became part of another one decide no more: that one has the
+ * orchestrator further out, and its own root. */
+static bool decides_task(const struct process *process)
+{
+	const struct process_key *orchestrator = &process->group->task->orchestrator;
+
+	return process->is_task_root &&
+	       (orchestrator->pid == 0 ||
+		(orchestrator->pid == process->group->orchestrator.pid &&
+		 orchestrator->start_boot_ns == process->group->orchestrator.start_boot_ns));
+}
+
+/* The task and the run that it is a root of learn how it came out. */
+static void note_roots(struct model *model, struct process *process, int64_t wait_status)
+{
+	bool task_root = process->group && decides_task(process);
+
+	if (task_root)
+		outcome_note(&process->group->task->outcome, wait_status, process->end_boot_ns);
+	if (process->is_run_root) {
+		outcome_note(&process->run->outcome, wait_status, process->end_boot_ns);
+		process->run->main->outcome = process->run->outcome;
+	}
+	if (task_root)
+		incident_note_task(model, process->group->task);
+	else if (process->is_run_root)
+		incident_note_task(model, process->run->main);
+	if (task_root)
+		process->group->task->dirty = true;
+	if (process->is_run_root)
+		process->run->main->dirty = true;
+	if (task_root || process->is_run_root)
+		process->run->dirty = true;
+}
+
+void process_end(struct model *model, struct process *process, int64_t wait_status, uint64_t boot_ns)
+{
+	if (process->ended)
 		return;
-	incident_note_failure(model, image);
-	if (image->process)
-		note_roots(model, image->process, wait_status, image->end_boot_ns);
+	process->ended = true;
+	process->end_boot_ns = boot_ns > process->fork_boot_ns ? boot_ns : process->fork_boot_ns;
+	process->checkpointed = false;
+	note_roots(model, process, wait_status);
 }
 
 void image_free(struct model *model, struct image *image)

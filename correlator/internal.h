@@ -153,6 +153,8 @@ void image_update(struct model *model, struct image *image, const struct counter
 		  enum image_totals kind);
 void image_end(struct model *model, struct image *image, enum image_ended how, uint64_t boot_ns,
 	       int64_t wait_status, uint32_t exit_flags);
+/* The process as a whole is over, whatever it ran last; only the first time counts. */
+void process_end(struct model *model, struct process *process, int64_t wait_status, uint64_t boot_ns);
 void image_set_tool(struct model *model, struct image *image, struct tool *tool);
 void image_set_dirty(struct model *model, struct image *image);
 /* One that lives is found by its role from now on. */

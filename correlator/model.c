@@ -40,6 +40,7 @@ static void boot_ended(struct model *model)
 	HASH_ITER (hh, model->processes, process, next) {
 		if (process->image)
 			image_end(model, process->image, IMAGE_LOST, model->now_boot_ns, ROW_NULL, 0);
+		process_end(model, process, ROW_NULL, model->now_boot_ns);
 		process_free(model, process);
 	}
 	DL_FOREACH (model->runs, run)
@@ -291,10 +292,7 @@ static void apply_exit(struct model *model, const struct event_exit *exit, enum 
 		return; /* its fork and exec were lost, and counted */
 	if (!process->ignored)
 		image_exit(model, process, exit, kind);
-	if (!process->ended) {
-		process->ended = true;
-		process->end_boot_ns = exit->boot_ns;
-	}
+	process_end(model, process, (int64_t)exit->wait_status, exit->boot_ns);
 	process->has_final = process->has_final || kind == TOTALS_FINAL;
 }
 
@@ -307,8 +305,8 @@ static void apply_ignored(struct model *model, const struct event_ignored *ignor
 		return;
 	if (process->image)
 		image_end(model, process->image, IMAGE_REPLACED, ignored->boot_ns, ROW_NULL, 0);
-	process->ended = process->has_final = true;
-	process->end_boot_ns = ignored->boot_ns;
+	process_end(model, process, ROW_NULL, ignored->boot_ns);
+	process->has_final = true;
 }
 
 /* ---- the whole */

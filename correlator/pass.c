@@ -209,8 +209,8 @@ static void end_missing(struct model *model, const struct wire_pass *pass)
 			place_part(model, process);
 		if (process->image)
 			image_end(model, process->image, IMAGE_LOST, pass->boot_ns, ROW_NULL, 0);
-		process->ended = process->has_final = true;
-		process->end_boot_ns = pass->boot_ns;
+		process_end(model, process, ROW_NULL, pass->boot_ns);
+		process->has_final = true;
 	}
 }
 

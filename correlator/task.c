@@ -37,6 +37,7 @@ void task_add_root(struct model *model, struct task *task, struct process *proce
 void task_set_orchestrator(struct task *task, struct process *orchestrator)
 {
 	task->orchestrator_process_id = orchestrator->image ? orchestrator->image->id : ROW_NULL;
+	task->orchestrator = orchestrator->key;
 	task->orchestrator_group = orchestrator->group;
 	orchestrator->group->members++;
 }

@@ -208,6 +208,20 @@ START_TEST(what_a_rule_ignores_is_not_stored_but_leads_to_its_children)
 }
 END_TEST
 
+/* Its root became a program that a rule ignores, or that the kernel side does. */
+START_TEST(a_run_ends_with_its_root_though_that_is_ignored)
+{
+	spawn(2, 10, "bwa mem x");
+	exec_process(10, "hidden");
+	ck_assert_str_eq(rows("SELECT status FROM runs WHERE kind = 'command'"), "running\n");
+	restart();
+	exit_process(10, 3 << 8);
+	ck_assert_str_eq(rows("SELECT status, exit_code FROM runs WHERE kind = 'command'"), "failed 3\n");
+	ck_assert_str_eq(rows("SELECT status, exit_code FROM tasks WHERE kind = 'main' AND exit_code > 0"),
+			 "failed 3\n");
+}
+END_TEST
+
 START_TEST(what_the_kernel_ignores_is_followed_no_further)
 {
 	struct event_ignored *ignored;
@@ -219,6 +233,7 @@ START_TEST(what_the_kernel_ignores_is_followed_no_further)
 	ignored->image = key(10);
 	apply();
 	ck_assert_str_eq(rows("SELECT program, ended FROM processes WHERE pid = 10"), "bwa exec\n");
+	ck_assert_str_eq(rows("SELECT status FROM runs WHERE kind = 'command'"), "ended\n");
 	wait_ms(20000);
 	commit();
 	commit();
@@ -262,6 +277,7 @@ int main(void)
 		{.test = broken_checkpoints_are_survived, .count = 40},
 		{.test = nonsense_is_survived},
 		{.test = what_a_rule_ignores_is_not_stored_but_leads_to_its_children},
+		{.test = a_run_ends_with_its_root_though_that_is_ignored},
 		{.test = what_the_kernel_ignores_is_followed_no_further},
 		{.test = program_only_stores_no_argument},
 		{.test = secrets_are_gone_before_anything_is_stored},

@@ -59,6 +59,27 @@ START_TEST(an_orchestrator_found_further_out_takes_over)
 }
 END_TEST
 
+/* A ends long after inner.sh, which did not wait for it: its code is not inner.sh's. */
+START_TEST(roots_of_merged_tasks_decide_no_more)
+{
+	spawn(2, 10, "bash outer.sh");
+	spawn(10, 11, "bash inner.sh");
+	spawn(11, 12, "bwa index x");
+	spawn(11, 13, "samtools faidx x");
+	spawn(10, 14, "multiqc ."); /* inner.sh is one task now */
+	exit_process(13, 0);
+	exit_process(11, 0);
+	restart();
+	exit_process(12, 1 << 8);
+	exit_process(14, 0);
+	exit_process(10, 0);
+	ck_assert_str_eq(rows("SELECT name, status, exit_code FROM standing_tasks WHERE kind = 'generic' ORDER BY "
+			      "name"),
+			 "inner.sh succeeded 0\nmultiqc succeeded 0\n");
+	ck_assert_str_eq(rows("SELECT sentence FROM incidents"), "");
+}
+END_TEST
+
 /* It may all be one task yet, but not for ever: a run keeps so many of them and no more. */
 START_TEST(a_long_loop_further_in_is_not_kept_whole)
 {
@@ -85,6 +106,7 @@ int main(void)
 		{.test = one_subtree_after_another_opens_no_task},
 		{.test = subtrees_of_the_outermost_orchestrator_are_tasks},
 		{.test = an_orchestrator_found_further_out_takes_over},
+		{.test = roots_of_merged_tasks_decide_no_more},
 		{.test = a_long_loop_further_in_is_not_kept_whole},
 		{0},
 	};
