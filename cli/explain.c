@@ -248,12 +248,10 @@ static void search_query(struct search *search, enum subject_kind kind, const ch
 
 	if (search->error < 0)
 		return;
-	search->error = store_query(search->store, query, parameters, &result);
-	if (search->error < 0) {
-		fprintf(stderr, "tracer: %s\n", store_error_text(search->store));
+	search->error = source_query(search->store, query, parameters, &result);
+	if (search->error < 0)
 		return;
-	}
-	while ((more = store_result_next(result)) > 0 && search->count < FOUND_MOST)
+	while ((more = source_next(search->store, result)) > 0 && search->count < FOUND_MOST)
 		search->found[search->count++] =
 			(struct found){kind, store_result_get(result, "id").integer,
 				       store_result_get(result, "host_id").integer};
@@ -317,11 +315,11 @@ static int found_tell(const struct story *story, const struct found *found, json
 		{"host_id", STORE_INTEGER, found->host_id, NULL}, {0},
 	};
 	struct store_result *result;
-	int more, error = store_query(story->store, subjects[found->kind].explain, id, &result);
+	int more, error = source_query(story->store, subjects[found->kind].explain, id, &result);
 
 	if (error < 0)
 		return error;
-	more = store_result_next(result);
+	more = source_next(story->store, result);
 	if (more > 0 && array)
 		json_array_append_new(array, result_to_json(result, subjects[found->kind].find));
 	else if (more > 0)

@@ -62,6 +62,25 @@ int source_renew(struct store *store)
 	return store_begin_reading(store) < 0 ? say(store) : 0;
 }
 
+int source_query(struct store *store, const char *query, const struct store_parameter *parameters,
+		 struct store_result **ret_result)
+{
+	int error = store_query(store, query, parameters, ret_result);
+
+	if (error < 0)
+		say(store);
+	return error;
+}
+
+int source_next(struct store *store, struct store_result *result)
+{
+	int more = store_result_next(result);
+
+	if (more < 0)
+		say(store);
+	return more;
+}
+
 int source_load(struct store *store, const struct row_type *type, const char *query,
 		const struct store_parameter *parameters, struct rows *ret_rows)
 {

@@ -14,6 +14,11 @@ void source_close(struct store *store);
 /* Lets the next queries see what was committed since. 0 or -errno, said. */
 int source_renew(struct store *store);
 
+/* store_query() and store_result_next() that say what failed. */
+int source_query(struct store *store, const char *query, const struct store_parameter *parameters,
+		 struct store_result **ret_result);
+int source_next(struct store *store, struct store_result *result);
+
 /* rows_load() that says what failed. */
 int source_load(struct store *store, const struct row_type *type, const char *query,
 		const struct store_parameter *parameters, struct rows *ret_rows);

@@ -185,15 +185,18 @@ static int compare_lines(const void *left, const void *right, void *context)
 	return a->tool_id < b->tool_id ? -1 : a->tool_id > b->tool_id;
 }
 
-static int rows_take(struct snapshot *snapshot, struct store_result *result)
+/* 0 or -errno, said. */
+static int rows_take(struct snapshot *snapshot, struct store *store, struct store_result *result)
 {
 	struct line *line;
 	int more;
 
-	while ((more = store_result_next(result)) > 0) {
+	while ((more = source_next(store, result)) > 0) {
 		line = line_of(snapshot, result);
-		if (!line)
+		if (!line) {
+			fprintf(stderr, "tracer: out of memory\n");
 			return -ENOMEM;
+		}
 		line_add(line, result);
 	}
 	return more;
@@ -264,14 +267,12 @@ static int snapshot_take(struct top *top, struct snapshot *snapshot)
 	if (error < 0)
 		return error;
 	parameters[0].integer = snapshot->now_boot_ns - WINDOW_NS;
-	error = store_query(top->store, "top_processes", parameters, &result);
+	error = source_query(top->store, "top_processes", parameters, &result);
 	if (error == 0) {
-		error = rows_take(snapshot, result);
+		error = rows_take(snapshot, top->store, result);
 		store_result_free(result);
 	}
 	if (error < 0) {
-		fprintf(stderr, "tracer: %s\n", error == -ENOMEM ? "out of memory"
-								  : store_error_text(top->store));
 		snapshot_free(snapshot);
 		return error;
 	}

@@ -53,12 +53,23 @@ size_t text_utf8_size(const char *data, size_t size)
 	return count;
 }
 
-/* Characters that could move the cursor, break a line or reorder what is read. */
+/* Characters that could move the cursor, break a line, reorder what is read, or hide in it: control
+ * characters, and what Unicode draws as nothing (bidirectional controls, zero width, tags). */
+static const struct {
+	uint32_t first, last;
+} unsafe[] = {
+	{0x0000, 0x001f}, {0x007f, 0x009f}, {0x00ad, 0x00ad},   {0x061c, 0x061c},
+	{0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e},   {0x2060, 0x206f},
+	{0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a},
+	{0xe0000, 0xe0fff},
+};
+
 static bool is_unsafe(uint32_t code)
 {
-	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029 ||
-	       code == 0x200e || code == 0x200f || (code >= 0x202a && code <= 0x202e) ||
-	       (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
+	for (size_t i = 0; i < sizeof(unsafe) / sizeof(unsafe[0]); i++)
+		if (code >= unsafe[i].first && code <= unsafe[i].last)
+			return true;
+	return false;
 }
 
 size_t text_escape(const char *data, size_t size, char *ret_text, size_t capacity)

@@ -32,6 +32,7 @@
 #include <unistd.h>
 
 #include "common/store/internal.h"
+#include "common/text.h"
 
 #define APPLICATION_ID 0x54524352 /* "TRCR" */
 #define LOOKASIDE_BYTES 1200      /* SQLite's small allocations, apart from malloc: */
@@ -85,12 +86,15 @@ int store_errno(sqlite3 *db, int rc)
 	}
 }
 
+/* SQLite's messages quote names out of the file, which may be anybody's: made safe to show. */
 int store_fail(struct store *store, int rc, const char *what)
 {
 	int error = store_errno(store->db, rc);
+	char raw[sizeof(store->base.error)];
 
-	snprintf(store->base.error, sizeof(store->base.error), "%s: %s", what,
+	snprintf(raw, sizeof(raw), "%s: %s", what,
 		 store->db ? sqlite3_errmsg(store->db) : sqlite3_errstr(rc));
+	text_escape(raw, strlen(raw), store->base.error, sizeof(store->base.error));
 	return error;
 }
 
@@ -99,11 +103,13 @@ static int error_set(struct store_error *ret_error, int error, const char *forma
 
 static int error_set(struct store_error *ret_error, int error, const char *format, ...)
 {
+	char raw[sizeof(ret_error->text)];
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(ret_error->text, sizeof(ret_error->text), format, arguments);
+	vsnprintf(raw, sizeof(raw), format, arguments);
 	va_end(arguments);
+	text_escape(raw, strlen(raw), ret_error->text, sizeof(ret_error->text));
 	return error;
 }
 

@@ -40,7 +40,7 @@ int store_limit_cache(struct store *store, int kib);
 
 void store_close(struct store *store);
 
-/* The error of the last failed call, in words. */
+/* The error of the last failed call, in words that are safe to show. */
 const char *store_error_text(const struct store *store);
 
 /* ---- writing: put rows, then commit -------------------------------------------

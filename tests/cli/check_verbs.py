@@ -194,6 +194,30 @@ class Stores(Case):
             self.assertIn(result.returncode, (0, 1), result)
             self.assertNotIn(b"Sanitizer", result.stderr)
 
+    def test_what_sqlite_says_of_a_hostile_store_is_shown_safely(self):
+        """Its messages quote names that are in the file."""
+        name = "evil\033[2J\n\u202e"
+        views = ["standing_runs", "standing_tasks", "processes", "placed_samples"]
+        spoils = {view: f'DROP VIEW {view}; CREATE VIEW {view} AS SELECT * FROM "{name}"' for view in views}
+        spoils["schema"] = ("PRAGMA writable_schema = 1; INSERT INTO sqlite_schema VALUES"
+                            f" ('view', '{name}', '{name}', 0, 'CREATE VIEW')")
+        spoils["step"] = ("CREATE TABLE kept AS SELECT * FROM hosts; DROP TABLE hosts; CREATE VIEW hosts AS SELECT *"
+                          " FROM kept WHERE abs(-9223372036854775807 - (SELECT count(*) FROM kept)) > 0")
+        quoted = 0
+        for spoil, sql in spoils.items():
+            path = self.make_store(f"hostile-{spoil}")
+            with contextlib.closing(sqlite3.connect(path)) as database:
+                database.executescript(sql)
+            for arguments in WITH_STORE + [["explain", "map"], ["status"]]:
+                result = self.run_tracer(*arguments, "--store", path)
+                said = result.stdout + result.stderr
+                quoted += b"evil\\e[2J" in said
+                self.assertTrue(said.strip(), (spoil, arguments))
+                for character in said.decode("utf-8"):
+                    self.assertTrue(character == "\n" or unicodedata.category(character)[0] != "C",
+                                    (spoil, arguments, said))
+        self.assertGreater(quoted, 10)
+
     def test_newer(self):
         path = self.make_store("newer")
         with sqlite3.connect(path) as database:
