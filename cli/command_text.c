@@ -42,8 +42,16 @@ static void append_quoted(struct buffer *buffer, const char *argument, size_t si
 	append(buffer, "'", 1);
 }
 
-const char *command_text(const struct row_blob *arguments, const char *program, char *text,
-			 size_t capacity)
+/* Where the name of a program begins, its folder left out. */
+static size_t name_begin(const char *path, size_t size)
+{
+	const char *slash = memrchr(path, '/', size);
+
+	return slash && slash + 1 < path + size ? (size_t)(slash + 1 - path) : 0;
+}
+
+const char *command_text(const struct row_blob *arguments, const char *program, bool whole,
+			 char *text, size_t capacity)
 {
 	struct buffer buffer = {.text = text, .capacity = capacity};
 	const char *data = arguments->data;
@@ -54,10 +62,11 @@ const char *command_text(const struct row_blob *arguments, const char *program, 
 	}
 	for (size_t i = 0; i < arguments->size;) {
 		size_t size = strnlen(data + i, arguments->size - i);
+		size_t skipped = i == 0 && !whole ? name_begin(data, size) : 0;
 
 		if (i > 0)
 			append(&buffer, " ", 1);
-		append_quoted(&buffer, data + i, size);
+		append_quoted(&buffer, data + i + skipped, size - skipped);
 		i += size + 1;
 	}
 	text[buffer.used] = '\0';

@@ -15,6 +15,9 @@
 #define PID_MOST 4194304 /* the kernel's own limit */
 #define CHAIN_MOST 24    /* ancestors told one by one */
 #define CHAIN_COMMAND_SIZE 240 /* bytes of an ancestor's command line */
+#define CHAIN_COMMAND_LEAST 12 /* columns of it on a terminal */
+#define CHAIN_WIDE 120         /* columns of a terminal where two show a generation */
+#define POINT_COLUMNS 12       /* before the text of a line */
 
 enum { OPTION_RULES = 1 };
 
@@ -104,6 +107,30 @@ static const char *role_meaning(const char *role)
 
 /* ---- a process --------------------------------------------------------------- */
 
+/* "    123 bash -c …  shell, rule posix-shell", further in with each generation. On a terminal the
+ * command is cut to what the line has room for. */
+static void parent_tell(const struct story *story, const struct row_process *process, size_t depth,
+			bool is_last)
+{
+	const struct output *output = story->output;
+	char command[CHAIN_COMMAND_SIZE], safe[4 * CHAIN_COMMAND_SIZE + 1], what[512], raw[512];
+	size_t indent = 4 + depth * (output->width && output->width < CHAIN_WIDE ? 1 : 2), used;
+	int pid_size = fprintf(output->file, "%*s%lld ", (int)indent, "", (long long)process->pid) - (int)indent;
+
+	snprintf(raw, sizeof(raw), "%s%s%s", process->role, process->rule ? ", rule " : "",
+		 process->rule ? process->rule : "");
+	text_escape(raw, strlen(raw), what, sizeof(what));
+	command_text(&process->arguments, process->program, false, command, sizeof(command));
+	text_escape(command, strlen(command), safe, sizeof(safe));
+	used = indent + (size_t)pid_size + 2 + text_width(what);
+	fputs(output_style(output, is_last ? STYLE_TITLE : STYLE_PLAIN), output->file);
+	output_print_fitted(output, safe, !output->width ? SIZE_MAX :
+			    output->width > used + CHAIN_COMMAND_LEAST ? output->width - used
+								       : CHAIN_COMMAND_LEAST);
+	fputs(output_reset(output), output->file);
+	output_print(output, STYLE_DIM, "  %s\n", what);
+}
+
 /* From the process up to where the store's knowledge ends, the oldest first. */
 static int chain_tell(const struct story *story, const struct found *found)
 {
@@ -114,26 +141,12 @@ static int chain_tell(const struct story *story, const struct found *found)
 	struct rows chain = {0};
 	int error = source_load(story->store, &row_type_process, "ancestors", parameters, &chain);
 	size_t shown = chain.count < CHAIN_MOST ? chain.count : CHAIN_MOST;
-	char command[CHAIN_COMMAND_SIZE];
 
 	if (error < 0)
 		return error;
 	output_print(story->output, STYLE_DIM, "  parents\n");
-	for (size_t i = shown; i-- > 0;) {
-		const struct row_process *process = ROWS_ITEM(&chain, process, i);
-
-		command_text(&process->arguments, process->program, command, sizeof(command));
-		fprintf(story->output->file, "    %*s%lld ", (int)(2 * (shown - 1 - i)), "",
-			(long long)process->pid);
-		output_print_text(story->output, i == 0 ? STYLE_TITLE : STYLE_PLAIN, command);
-		output_print(story->output, STYLE_DIM, "  ");
-		output_print_text(story->output, STYLE_DIM, process->role);
-		if (process->rule) {
-			output_print(story->output, STYLE_DIM, ", rule ");
-			output_print_text(story->output, STYLE_DIM, process->rule);
-		}
-		fputc('\n', story->output->file);
-	}
+	for (size_t i = shown; i-- > 0;)
+		parent_tell(story, ROWS_ITEM(&chain, process, i), shown - 1 - i, i == 0);
 	rows_free(&chain);
 	return 0;
 }
@@ -154,8 +167,8 @@ static void process_tell(const struct story *story, struct store_result *row)
 		 strcmp(began, "found") == 0 ? "being there before the probe" : began,
 		 ended ? "ended by " : "still lives", ended ? ended : "");
 	point(story, "pid", text);
-	point(story, "command", command_text(&blob, "its parent's, or not known", command,
-					     sizeof(command)));
+	point(story, "command", command_text(&blob, "its parent's, or not known", true,
+					     command, sizeof(command)));
 	point(story, "role", role_meaning(store_result_get(row, "role").data));
 	site_rules_where(story->rules, rule, where, sizeof(where));
 	point(story, "rule", where);
@@ -308,6 +321,17 @@ static json_t *result_to_json(struct store_result *result, const char *kind)
 	return object;
 }
 
+static void subject_tell(const struct story *story, enum subject_kind kind, struct store_result *row)
+{
+	struct output_flow flow;
+	struct story flowing = *story;
+
+	output_flow_begin(&flow, story->output);
+	flowing.output = &flow.inner;
+	subjects[kind].tell(&flowing, row);
+	output_flow_end(&flow, POINT_COLUMNS);
+}
+
 static int found_tell(const struct story *story, const struct found *found, json_t *array)
 {
 	struct store_parameter id[] = {
@@ -323,7 +347,7 @@ static int found_tell(const struct story *story, const struct found *found, json
 	if (more > 0 && array)
 		json_array_append_new(array, result_to_json(result, subjects[found->kind].find));
 	else if (more > 0)
-		subjects[found->kind].tell(story, result);
+		subject_tell(story, found->kind, result);
 	store_result_free(result);
 	if (more > 0 && !array && found->kind == SUBJECT_PROCESS)
 		return chain_tell(story, found);

@@ -47,9 +47,16 @@ void figures_add_usage(const struct figures *figures, struct table *table, bool 
 /* The role of a tool that is there for another's sake: shells, wrappers, helpers. */
 bool figures_role_is_glue(const char *role);
 
+/* Tasks that a terminal has no place for. */
+struct tree_hidden {
+	size_t task_count;
+	size_t failed_count; /* of these */
+};
+
 /* Tables of a report's views; the caller prints and frees them. 0 or -errno. */
 int tree_fill(const struct report *report, const struct output *output,
-	      const struct report_style *style, struct table **ret_table);
+	      const struct report_style *style, struct table **ret_table,
+	      struct tree_hidden *ret_hidden);
 int groups_fill_tasks(const struct report *report, const struct report_style *style,
 		      struct table **ret_table);
 int groups_fill_tools(const struct report *report, const struct report_style *style,

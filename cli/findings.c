@@ -52,14 +52,18 @@ enum finding_level findings_worst(const struct findings *findings)
 	return worst;
 }
 
-void findings_print(const struct findings *findings, const struct output *output)
+void findings_print(const struct findings *findings, const struct output *whole)
 {
+	struct output_flow flow;
+	const struct output *output = &flow.inner;
+
 	static const enum style styles[] = {
 		[FINDING_OK] = STYLE_GOOD,
 		[FINDING_LIMITED] = STYLE_WARNING,
 		[FINDING_MISSING] = STYLE_BAD,
 	};
 
+	output_flow_begin(&flow, whole);
 	for (size_t i = 0; i < findings->count; i++) {
 		const struct finding *finding = &findings->items[i];
 
@@ -69,6 +73,7 @@ void findings_print(const struct findings *findings, const struct output *output
 			fprintf(output->file, "%26s %s %s\n", "", output->unicode ? "→" : "->",
 				finding->mend);
 	}
+	output_flow_end(&flow, 27);
 }
 
 json_t *findings_to_json(const struct findings *findings)

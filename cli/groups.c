@@ -103,18 +103,18 @@ static void failed_add(struct table *table, int64_t failed_count, bool raw)
 /* ---- tasks ------------------------------------------------------------------- */
 
 static const struct table_column task_columns[] = {
-	{"task", TABLE_LEFT, true, 0, false},
-	{"count", TABLE_RIGHT, false, 0, false},
-	{"failed", TABLE_RIGHT, false, 2, false},
-	{"median wall", TABLE_RIGHT, false, 1, false},
-	{"longest", TABLE_RIGHT, false, 3, false},
-	{"CPU in all", TABLE_RIGHT, false, 0, false},
-	{"peak RSS", TABLE_RIGHT, false, 1, false},
-	{"read", TABLE_RIGHT, false, 4, false},
-	{"written", TABLE_RIGHT, false, 4, false},
-	{"sent", TABLE_RIGHT, false, 6, true},
-	{"received", TABLE_RIGHT, false, 6, true},
-	{"waited", TABLE_RIGHT, false, 5, false},
+	{"task", TABLE_LEFT, 30, 0, false},
+	{"count", TABLE_RIGHT, 0, 0, false},
+	{"failed", TABLE_RIGHT, 0, 2, false},
+	{"median wall", TABLE_RIGHT, 0, 1, false},
+	{"longest", TABLE_RIGHT, 0, 3, false},
+	{"CPU in all", TABLE_RIGHT, 0, 0, false},
+	{"peak RSS", TABLE_RIGHT, 0, 1, false},
+	{"read", TABLE_RIGHT, 0, 4, false},
+	{"written", TABLE_RIGHT, 0, 4, false},
+	{"sent", TABLE_RIGHT, 0, 6, true},
+	{"received", TABLE_RIGHT, 0, 6, true},
+	{"waited", TABLE_RIGHT, 0, 5, false},
 };
 
 static void task_group_add(const struct group *group, struct table *table, bool raw)
@@ -128,11 +128,6 @@ static void task_group_add(const struct group *group, struct table *table, bool 
 	table_add(table, STYLE_PLAIN, units_duration(text, group->longest_wall_ns, raw));
 	table_add(table, STYLE_PLAIN, units_duration(text, group->figures.cpu_ns, raw));
 	figures_add_usage(&group->figures, table, raw);
-}
-
-static bool task_failed(const struct row_task *task)
-{
-	return strcmp(task->status, "failed") == 0 || strcmp(task->status, "killed") == 0;
 }
 
 int groups_fill_tasks(const struct report *report, const struct report_style *style,
@@ -152,7 +147,7 @@ int groups_fill_tasks(const struct report *report, const struct report_style *st
 
 		members[i] = (struct member){.name = task->name, .order = i,
 					     .figures = FIGURES_OF(report, task),
-					     .failed_count = task_failed(task)};
+					     .failed_count = report_task_failed(task)};
 	}
 	error = groups_make(members, report->tasks.count, &groups, &count);
 	for (size_t i = 0; i < count && error == 0; i++)
@@ -170,18 +165,18 @@ out:
 /* ---- tools ------------------------------------------------------------------- */
 
 static const struct table_column tool_columns[] = {
-	{"tool", TABLE_LEFT, true, 0, false},
-	{"tasks", TABLE_RIGHT, false, 3, false},
-	{"processes", TABLE_RIGHT, false, 1, false},
-	{"failed", TABLE_RIGHT, false, 2, false},
-	{"CPU in all", TABLE_RIGHT, false, 0, false},
-	{"share", TABLE_RIGHT, false, 1, false},
-	{"peak RSS", TABLE_RIGHT, false, 1, false},
-	{"read", TABLE_RIGHT, false, 4, false},
-	{"written", TABLE_RIGHT, false, 4, false},
-	{"sent", TABLE_RIGHT, false, 6, true},
-	{"received", TABLE_RIGHT, false, 6, true},
-	{"waited", TABLE_RIGHT, false, 5, false},
+	{"tool", TABLE_LEFT, 30, 0, false},
+	{"tasks", TABLE_RIGHT, 0, 3, false},
+	{"processes", TABLE_RIGHT, 0, 1, false},
+	{"failed", TABLE_RIGHT, 0, 2, false},
+	{"CPU in all", TABLE_RIGHT, 0, 0, false},
+	{"share", TABLE_RIGHT, 0, 1, false},
+	{"peak RSS", TABLE_RIGHT, 0, 1, false},
+	{"read", TABLE_RIGHT, 0, 4, false},
+	{"written", TABLE_RIGHT, 0, 4, false},
+	{"sent", TABLE_RIGHT, 0, 6, true},
+	{"received", TABLE_RIGHT, 0, 6, true},
+	{"waited", TABLE_RIGHT, 0, 5, false},
 };
 
 static void tool_line_add(struct table *table, enum style style, const char *name,

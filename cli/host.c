@@ -9,6 +9,7 @@
 #include "cli/units.h"
 
 #define NOW_NS (60 * INT64_C(1000000000)) /* what "now" is an average of, at least */
+#define LABEL_COLUMNS 11 /* before the text of a line */
 #define SAMPLES_MOST 100000
 
 enum { OPTION_SINCE = 1, OPTION_HOST };
@@ -255,17 +256,20 @@ static int show_host(struct look *look, const struct row_cloud_host *host, json_
 		{0},
 	};
 	struct rows samples = {0};
+	struct output_flow flow;
 	struct span span;
 	int error = source_load(look->store, &row_type_host_sample, "host_samples", filter, &samples);
 
 	if (error == 0 && json) {
 		json_array_append_new(json, host_to_json(host, &samples));
 	} else if (error == 0) {
+		output_flow_begin(&flow, &look->output);
 		if (look->shown_count > 0)
-			fputc('\n', look->output.file);
-		print_what(host, &look->output, look->options.raw);
+			fputc('\n', flow.inner.file);
+		print_what(host, &flow.inner, look->options.raw);
 		if (span_find(&samples, &span))
-			print_how(&span, &look->output, look->options.raw);
+			print_how(&span, &flow.inner, look->options.raw);
+		output_flow_end(&flow, LABEL_COLUMNS);
 	}
 	look->shown_count++;
 	rows_free(&samples);

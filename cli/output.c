@@ -105,6 +105,132 @@ void output_print_text(const struct output *output, enum style style, const char
 	free(safe);
 }
 
+/* The character at `text`: its bytes, and the columns it takes. */
+static size_t character_measure(const char *text, size_t size, size_t *ret_columns)
+{
+	size_t bytes = text_utf8_size(text, size);
+	char piece[8] = "";
+
+	bytes = bytes ? bytes : 1;
+	memcpy(piece, text, bytes);
+	*ret_columns = text_width(piece);
+	return bytes;
+}
+
+size_t output_print_fitted(const struct output *output, const char *text, size_t columns)
+{
+	const char *mark = output->unicode ? "…" : "...";
+	size_t room = columns > text_width(mark) ? columns - text_width(mark) : 0, used = text_width(text);
+	size_t size = strlen(text), wide, end, bytes;
+
+	if (used <= columns) {
+		fputs(text, output->file);
+		return used;
+	}
+	for (used = end = 0; end < size; end += bytes) {
+		bytes = character_measure(text + end, size - end, &wide);
+		if (used + wide > room)
+			break;
+		used += wide;
+	}
+	fprintf(output->file, "%.*s%s", (int)end, text, mark);
+	return used + text_width(mark);
+}
+
+/* ---- lines that wrap ------------------------------------------------------------ */
+
+void output_flow_begin(struct output_flow *flow, const struct output *output)
+{
+	*flow = (struct output_flow){.inner = *output, .outer = output};
+	flow->inner.file = open_memstream(&flow->text, &flow->size);
+	if (!flow->inner.file)
+		flow->inner.file = output->file; /* no memory: nothing wraps */
+}
+
+/* Columns of `size` bytes of safe text, our own style sequences left out. */
+static size_t styled_width(const char *text, size_t size)
+{
+	size_t width = 0, wide = 0;
+
+	for (size_t i = 0; i < size;) {
+		if (text[i] == '\033') {
+			i += strcspn(text + i, "m") + 1;
+			continue;
+		}
+		i += character_measure(text + i, size - i, &wide);
+		width += wide;
+	}
+	return width;
+}
+
+/* Whether `word` is a unit: it stays with the figure before it. */
+static bool is_unit(const char *word, size_t size)
+{
+	static const char units[] = " s ms us µs B KiB MiB GiB TiB B/s KiB/s MiB/s GiB/s % ";
+	char spaced[12];
+
+	while (size > 0 && strchr(",;:.)", word[size - 1]))
+		size--;
+	snprintf(spaced, sizeof(spaced), " %.*s ", (int)(size < 8 ? size : 8), word);
+	return size > 0 && strstr(units, spaced);
+}
+
+/* The bytes of a word, a unit that follows it included. */
+static size_t word_size(const char *word)
+{
+	size_t size = strcspn(word, " \n");
+
+	if (word[size] == ' ' && size > 0 && word[0] >= '0' && word[0] <= '9' &&
+	    is_unit(word + size + 1, strcspn(word + size + 1, " \n")))
+		size += 1 + strcspn(word + size + 1, " \n");
+	return size;
+}
+
+/* A line, `size` bytes without its end. Blanks that it begins with stay. */
+static void line_wrap(const struct output *output, const char *line, size_t size, size_t indent)
+{
+	size_t column = 0;
+
+	for (size_t i = 0, blanks, word; i < size; i += blanks + word) {
+		blanks = strspn(line + i, " ");
+		blanks = blanks < size - i ? blanks : size - i;
+		word = word_size(line + i + blanks);
+		size_t width = styled_width(line + i + blanks, word);
+
+		if (column > indent && column + blanks + width > output->width) {
+			fprintf(output->file, "\n%*s", (int)indent, "");
+			column = indent;
+		} else {
+			fprintf(output->file, "%*s", (int)blanks, "");
+			column += blanks;
+		}
+		fwrite(line + i + blanks, 1, word, output->file);
+		column += width;
+	}
+}
+
+void output_flow_end(struct output_flow *flow, size_t indent)
+{
+	const struct output *output = flow->outer;
+
+	if (flow->inner.file == output->file)
+		return;
+	fclose(flow->inner.file);
+	for (const char *line = flow->text; line && *line;) {
+		size_t size = strcspn(line, "\n");
+
+		if (output->width)
+			line_wrap(output, line, size, indent);
+		else
+			fwrite(line, 1, size, output->file);
+		line += size;
+		if (*line == '\n')
+			fputc(*line++, output->file);
+	}
+	free(flow->text);
+	flow->text = NULL;
+}
+
 int output_finish(const struct output *output)
 {
 	return print_finish(output->file);

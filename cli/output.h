@@ -46,6 +46,21 @@ void output_print(const struct output *output, enum style style, const char *for
 /* Prints text of a traced process, made safe. NULL prints "-". */
 void output_print_text(const struct output *output, enum style style, const char *text);
 
+/* Safe text, or as much of it as fits into `columns`, with an ellipsis. Returns the columns it took. */
+size_t output_print_fitted(const struct output *output, const char *text, size_t columns);
+
+/* Lines that wrap between words where they are longer than the terminal is wide: what is printed to
+ * `inner` comes out at the end, the rest of a long line `indent` columns in. Without a width lines
+ * stay as they are. */
+struct output_flow {
+	struct output inner;
+	const struct output *outer;
+	char *text;
+	size_t size;
+};
+void output_flow_begin(struct output_flow *flow, const struct output *output);
+void output_flow_end(struct output_flow *flow, size_t indent);
+
 /* Flushes. 0, or -errno said on standard error (a reader that went away, EPIPE, is
  * not worth a word). */
 int output_finish(const struct output *output);

@@ -159,6 +159,11 @@ const struct row_tool *report_task_tools(const struct report *report, int64_t ta
 				 ret_count);
 }
 
+bool report_task_failed(const struct row_task *task)
+{
+	return strcmp(task->status, "failed") == 0 || strcmp(task->status, "killed") == 0;
+}
+
 int64_t report_wall_ns(const struct report *report, int64_t begin_boot_ns, int64_t end_boot_ns)
 {
 	int64_t end = end_boot_ns == ROW_NULL ? report->now_boot_ns : end_boot_ns;

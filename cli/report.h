@@ -49,6 +49,9 @@ const struct row_host *report_host_of(const struct report *report, const struct 
 const struct row_tool *report_task_tools(const struct report *report, int64_t task_id,
 					 size_t *ret_count);
 
+/* Whether it is over, and not well. */
+bool report_task_failed(const struct row_task *task);
+
 /* From `begin` to `end`, or to now for what has not ended; ROW_NULL if that cannot
  * be told. */
 int64_t report_wall_ns(const struct report *report, int64_t begin_boot_ns, int64_t end_boot_ns);

@@ -16,6 +16,7 @@
 #include "cli/units.h"
 #include "common/identity.h"
 
+#define LABEL_COLUMNS 12 /* before the text of a line of the header */
 #define INCIDENTS_MOST 8 /* on a terminal, without --all */
 #define CONTAINERS_MOST 4
 
@@ -86,7 +87,8 @@ static void print_who(const struct report *report, const struct output *output)
 	else if (run->user_id != ROW_NULL)
 		fprintf(output->file, "  by uid %lld", (long long)run->user_id);
 	if (report->parts.count > 0) {
-		fprintf(output->file, " on %zu hosts", hosts_count(report));
+		fprintf(output->file, " on %zu %s", hosts_count(report),
+			units_plural((int64_t)hosts_count(report), "host", "hosts"));
 	} else if (host) {
 		fputs(" on ", output->file);
 		output_print_text(output, STYLE_PLAIN, host->hostname);
@@ -117,8 +119,9 @@ static void print_parts(const struct report *report, const struct output *output
 		identity_format(part->id, id);
 		print_label(output, i == 0 ? "hosts" : "");
 		output_print_text(output, STYLE_PLAIN, host ? host->hostname : NULL);
-		fprintf(output->file, "  run %s: %s tasks, CPU %s, ", id,
+		fprintf(output->file, "  run %s: %s %s, CPU %s, ", id,
 			units_count(tasks, part->task_count, false),
+			units_plural(part->task_count, "task", "tasks"),
 			units_duration(cpu, part->cpu_ns, style->raw));
 		output_print_text(output, STYLE_PLAIN, part->status);
 		fputc('\n', output->file);
@@ -237,26 +240,47 @@ static void print_containers(const struct report *report, const struct output *o
 		output_print(output, STYLE_DIM, "            and %zu more: --all\n", count - most);
 }
 
-static const char *plural(int64_t count, const char *one, const char *many)
+/* " (2 failed)" */
+static void print_failed(const struct output *output, int64_t count, const struct report_style *style)
 {
-	return count == 1 ? one : many;
+	char text[UNITS_SIZE];
+
+	if (count <= 0)
+		return;
+	fputs(" (", output->file);
+	output_print(output, STYLE_BAD, "%s failed", units_count(text, count, style->raw));
+	fputc(')', output->file);
 }
 
-static void print_content(const struct row_run *run, const struct output *output,
+/* The run's own pseudo-task is not counted among its tasks. */
+static int64_t tasks_failed_count(const struct report *report)
+{
+	int64_t count = 0;
+
+	for (size_t i = 0; i < report->tasks.count; i++) {
+		const struct row_task *task = ROWS_ITEM(&report->tasks, task, i);
+
+		count += strcmp(task->kind, "main") != 0 && report_task_failed(task);
+	}
+	return count;
+}
+
+static void print_content(const struct report *report, const struct output *output,
 			  const struct report_style *style)
 {
+	const struct row_run *run = report_run(report);
 	char a[UNITS_SIZE], b[UNITS_SIZE], c[UNITS_SIZE];
 
 	print_label(output, "content");
-	fprintf(output->file, "%s %s, %s %s, ", units_count(a, run->task_count, style->raw),
-		plural(run->task_count, "task", "tasks"),
-		units_count(b, run->process_count, style->raw),
-		plural(run->process_count, "process", "processes"));
-	if (run->failed_count > 0)
-		output_print(output, STYLE_BAD, "%s failed",
-			     units_count(c, run->failed_count, style->raw));
-	else
-		fputs("none failed", output->file);
+	if (run->task_count > 0) {
+		fprintf(output->file, "%s %s", units_count(a, run->task_count, style->raw),
+			units_plural(run->task_count, "task", "tasks"));
+		print_failed(output, tasks_failed_count(report), style);
+		fputs(", ", output->file);
+	}
+	fprintf(output->file, "%s %s", units_count(b, run->process_count, style->raw),
+		units_plural(run->process_count, "process", "processes"));
+	print_failed(output, run->failed_count, style);
 	if (run->living_count > 0)
 		fprintf(output->file, ", %s still running",
 			units_count(c, run->living_count, style->raw));
@@ -267,7 +291,7 @@ static void print_content(const struct row_run *run, const struct output *output
 	output_print(output, STYLE_BAD,
 		     "  INCOMPLETE: %s %s of this host were lost while it ran; figures are too low.",
 		     units_count(a, run->lost_count, style->raw),
-		     plural(run->lost_count, "record", "records"));
+		     units_plural(run->lost_count, "record", "records"));
 	fputs(" See tracer status.\n", output->file);
 }
 
@@ -316,9 +340,13 @@ static void print_incidents(const struct report *report, const struct output *ou
 		output_print(output, STYLE_DIM, "  and %zu more: --all\n", left);
 }
 
-static void print_header(const struct report *report, const struct output *output,
+static void print_header(const struct report *report, const struct output *whole,
 			 const struct report_style *style)
 {
+	struct output_flow flow;
+	const struct output *output = &flow.inner;
+
+	output_flow_begin(&flow, whole);
 	output_print_text(output, STYLE_TITLE, report_run(report)->name);
 	fputs("  ", output->file);
 	print_status(report, output, style);
@@ -328,22 +356,45 @@ static void print_header(const struct report *report, const struct output *outpu
 	print_limits(report_run(report), output, style);
 	print_parts(report, output, style);
 	print_containers(report, output, style);
-	print_content(report_run(report), output, style);
+	print_content(report, output, style);
 	print_incidents(report, output, style, false);
 	print_incidents(report, output, style, true);
 	fputc('\n', output->file);
+	output_flow_end(&flow, LABEL_COLUMNS);
+}
+
+/* What the terminal had no place for, and how to see it. */
+static void print_left_out(const struct tree_hidden *hidden, size_t dropped, const struct output *output)
+{
+	struct output_flow flow;
+	char a[UNITS_SIZE], b[UNITS_SIZE];
+
+	output_flow_begin(&flow, output);
+	if (hidden->task_count > 0) {
+		units_count(a, (int64_t)hidden->task_count, false);
+		units_count(b, (int64_t)hidden->failed_count, false);
+		output_print(&flow.inner, STYLE_DIM, "%s more %s (%s failed): above are the failed ones first, "
+			     "then the longest. --all shows every task, --table groups them by name.\n", a,
+			     units_plural((int64_t)hidden->task_count, "task", "tasks"),
+			     hidden->failed_count > 0 ? b : "none");
+	}
+	if (dropped > 0)
+		output_print(&flow.inner, STYLE_DIM, "%zu more %s in a wider terminal, or in a pipe\n", dropped,
+			     units_plural((int64_t)dropped, "column", "columns"));
+	output_flow_end(&flow, 2);
 }
 
 int report_print(const struct report *report, const struct output *output,
 		 const struct report_style *style)
 {
 	struct table *table = NULL;
+	struct tree_hidden hidden = {0};
 	size_t dropped = 0;
 	int error;
 
 	print_header(report, output, style);
 	if (style->view == REPORT_TREE)
-		error = tree_fill(report, output, style, &table);
+		error = tree_fill(report, output, style, &table, &hidden);
 	else if (style->view == REPORT_TABLE)
 		error = groups_fill_tasks(report, style, &table);
 	else
@@ -353,8 +404,7 @@ int report_print(const struct report *report, const struct output *output,
 	table_free(table);
 	if (error == -ENOMEM)
 		fprintf(stderr, "tracer: out of memory\n");
-	if (error == 0 && dropped > 0)
-		output_print(output, STYLE_DIM, "%zu more %s in a wider terminal\n", dropped,
-			     plural((int64_t)dropped, "column", "columns"));
+	if (error == 0)
+		print_left_out(&hidden, dropped, output);
 	return error;
 }

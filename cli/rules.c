@@ -51,10 +51,10 @@ static int check(const struct options *options)
 }
 
 static const struct table_column list_columns[] = {
-	{"rule", TABLE_LEFT, false, 0},
-	{"role", TABLE_LEFT, false, 1},
-	{"where", TABLE_LEFT, false, 2},
-	{"matches", TABLE_LEFT, true, 0},
+	{"rule", TABLE_LEFT, 0, 0},
+	{"role", TABLE_LEFT, 0, 1},
+	{"where", TABLE_LEFT, 0, 2},
+	{"matches", TABLE_LEFT, 20, 0},
 };
 
 static json_t *description_to_json(const struct rules_description *rule)

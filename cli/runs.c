@@ -38,19 +38,19 @@ enum { FILTER_SINCE, FILTER_ALL, FILTER_LIMIT, FILTER_USER, FILTER_NAME, FILTER_
        FILTER_CANDIDATES, FILTER_END };
 
 static const struct table_column columns[] = {
-	{"run", TABLE_LEFT, false, 0},
-	{"began", TABLE_LEFT, false, 3},
-	{"user", TABLE_LEFT, false, 5},
-	{"name", TABLE_LEFT, true, 0},
-	{"status", TABLE_LEFT, false, 0},
-	{"wall", TABLE_RIGHT, false, 1},
-	{"CPU", TABLE_RIGHT, false, 2},
-	{"cores", TABLE_RIGHT, false, 6},
-	{"peak RSS", TABLE_RIGHT, false, 5},
-	{"tasks", TABLE_RIGHT, false, 4},
-	{"processes", TABLE_RIGHT, false, 7},
-	{"failed", TABLE_RIGHT, false, 7},
-	{"host", TABLE_LEFT, false, 2}, /* last: only where there are several */
+	{"run", TABLE_LEFT, 0, 0},
+	{"began", TABLE_LEFT, 0, 2},
+	{"user", TABLE_LEFT, 0, 3},
+	{"name", TABLE_LEFT, 25, 0},
+	{"status", TABLE_LEFT, 0, 0},
+	{"wall", TABLE_RIGHT, 0, 1},
+	{"CPU", TABLE_RIGHT, 0, 4},
+	{"cores", TABLE_RIGHT, 0, 6},
+	{"peak RSS", TABLE_RIGHT, 0, 5},
+	{"tasks", TABLE_RIGHT, 0, 5},
+	{"processes", TABLE_RIGHT, 0, 7},
+	{"failed", TABLE_RIGHT, 0, 7},
+	{"host", TABLE_LEFT, 0, 2}, /* last: only where there are several */
 };
 
 #define COLUMN_COUNT (sizeof(columns) / sizeof(columns[0]))
@@ -142,7 +142,8 @@ static void run_add(struct table *table, const struct listing *list, const struc
 	if (list->output.width)
 		text[ID_SHOWN] = '\0';
 	table_add(table, STYLE_PLAIN, text);
-	table_add(table, STYLE_DIM, units_time(text, run->started_unix_ns));
+	table_add(table, STYLE_DIM, list->output.width ? units_time_short(text, run->started_unix_ns)
+						       : units_time(text, run->started_unix_ns));
 	user_add(table, run->user_id);
 	table_add_name(table, STYLE_TITLE, "", run->name);
 	status_add(table, run);

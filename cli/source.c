@@ -102,11 +102,15 @@ int64_t source_now_boot_ns(struct store *store, const struct row_host *host)
 	return host ? row_subtract(host->last_seen_unix_ns, host->boot_unix_ns) : ROW_NULL;
 }
 
-static void say_ambiguous(const char *text, const struct rows *runs)
-{
-	char id[IDENTITY_TEXT_SIZE], began[UNITS_SIZE];
+#define NAMED_MOST 10 /* runs that are listed where several fit */
 
-	fprintf(stderr, "tracer: several runs begin with '%s': give more digits\n", text);
+/* `how`: what they have in common, and what to do. */
+static void say_ambiguous(const char *how, const char *text, const struct rows *runs)
+{
+	char id[IDENTITY_TEXT_SIZE], began[UNITS_SIZE], safe[512];
+
+	text_escape(text, strlen(text), safe, sizeof(safe));
+	fprintf(stderr, "tracer: several runs %s '%s': give more of it, or an id\n", how, safe);
 	for (size_t i = 0; i < runs->count; i++) {
 		const struct row_run *run = ROWS_ITEM(runs, run, i);
 		char name[256];
@@ -132,7 +136,7 @@ static int find_by_id(struct store *store, const char *text, struct rows *ret_ru
 		return error;
 	error = ret_run->count == 0 ? -ENOENT : -EEXIST;
 	if (error == -EEXIST)
-		say_ambiguous(text, ret_run);
+		say_ambiguous("have ids that begin with", text, ret_run);
 	rows_free(ret_run);
 	return error;
 }
@@ -148,6 +152,29 @@ static int find_by_query(struct store *store, const char *query,
 	return -ENOENT;
 }
 
+static bool begins_with(const struct rows *runs, size_t index, const char *text)
+{
+	return index < runs->count && strncmp(ROWS_ITEM(runs, run, index)->name, text, strlen(text)) == 0;
+}
+
+/* By the beginning of a name, or by any part of it, where it is that of one name alone: the latest
+ * run of this. 0, -ENOENT, -EEXIST. */
+static int find_by_part_of_name(struct store *store, const char *text, struct rows *ret_run)
+{
+	struct store_parameter parameters[] = {
+		{"name", STORE_TEXT, 0, text}, {"limit", STORE_INTEGER, NAMED_MOST, NULL}, {0},
+	};
+	int error = find_by_query(store, "runs_by_part_of_name", parameters, ret_run);
+
+	if (error < 0)
+		return error;
+	if (ret_run->count == 1 || (begins_with(ret_run, 0, text) && !begins_with(ret_run, 1, text)))
+		return 0;
+	say_ambiguous("have names with", text, ret_run);
+	rows_free(ret_run);
+	return -EEXIST;
+}
+
 int source_find_run(struct store *store, const char *text, struct rows *ret_run)
 {
 	bool latest = !text || strcmp(text, "latest") == 0;
@@ -161,6 +188,8 @@ int source_find_run(struct store *store, const char *text, struct rows *ret_run)
 		error = find_by_id(store, text, ret_run);
 	if (error == -ENOENT && !latest)
 		error = find_by_query(store, "run_by_name", name, ret_run);
+	if (error == -ENOENT && !latest)
+		error = find_by_part_of_name(store, text, ret_run);
 	if (error != -ENOENT)
 		return error;
 	if (latest) {
@@ -168,7 +197,7 @@ int source_find_run(struct store *store, const char *text, struct rows *ret_run)
 			"tracer status\n");
 	} else {
 		text_escape(text, strlen(text), safe, sizeof(safe));
-		fprintf(stderr, "tracer: no run is called '%s', nor does an id begin so: see "
+		fprintf(stderr, "tracer: no run's name has '%s' in it, nor does an id begin so: see "
 			"tracer runs --all\n", safe);
 	}
 	return -ENOENT;

@@ -28,8 +28,9 @@ int source_load(struct store *store, const struct row_type *type, const char *qu
 int64_t source_now_boot_ns(struct store *store, const struct row_host *host);
 
 /* The one run that `text` names: the beginning of an id, a run's name, or "latest"
- * (which is also what NULL means). 0; -ENOENT, or -EEXIST where several ids begin
- * so, both said; -errno, said. */
+ * (which is also what NULL means). A part of a name will do where no other name has it. Of several
+ * runs of a name, the latest. Rows after the first are to be ignored. 0; -ENOENT, or -EEXIST where
+ * several fit, both said; -errno, said. */
 int source_find_run(struct store *store, const char *text, struct rows *ret_run);
 
 #endif

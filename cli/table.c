@@ -9,7 +9,6 @@
 #include "common/text.h"
 
 #define GAP 2                /* blanks between columns */
-#define FLEXIBLE_LEAST 16    /* columns of text below which others are dropped instead */
 #define BAR_LEAST 12
 #define BAR_MOST 48
 #define COLUMNS_MAX 24
@@ -154,6 +153,13 @@ static void widths_measure(const struct table *table, bool titles, struct layout
 	}
 }
 
+static void widths_limit(const struct table *table, struct layout *layout)
+{
+	for (size_t i = 0; i < table->column_count; i++)
+		if (table->columns[i].most && layout->width[i] > table->columns[i].most)
+			layout->width[i] = table->columns[i].most;
+}
+
 static size_t total_width(const struct table *table, const struct layout *layout)
 {
 	size_t total = 0;
@@ -188,31 +194,60 @@ static size_t find_flexible(const struct table *table)
 	return table->column_count;
 }
 
-static void layout_fit(const struct table *table, struct layout *layout, size_t width)
+/* What a flexible column can give before others are dropped. */
+static size_t layout_slack(const struct table *table, const struct layout *layout, size_t width)
 {
-	size_t flexible = find_flexible(table), least = 0, total, column;
+	size_t flexible = find_flexible(table), share;
 
-	if (flexible < table->column_count && layout->width[flexible] > FLEXIBLE_LEAST)
-		least = layout->width[flexible] - FLEXIBLE_LEAST; /* what it can give */
-	while ((total = total_width(table, layout)) > width + least) {
+	if (flexible == table->column_count)
+		return 0;
+	share = width * table->columns[flexible].flexible / 100;
+	return layout->width[flexible] > share ? layout->width[flexible] - share : 0;
+}
+
+static bool has_bar(const struct table *table)
+{
+	return table->columns[table->column_count - 1].align == TABLE_BAR;
+}
+
+/* Columns are dropped until the rest fits; those that then fit after all come back. */
+static void layout_drop(const struct table *table, struct layout *layout, size_t most)
+{
+	size_t dropped[COLUMNS_MAX], widths[COLUMNS_MAX], column;
+
+	for (layout->dropped = 0; total_width(table, layout) > most; layout->dropped++) {
 		column = find_dispensable(table, layout);
 		if (column == table->column_count)
 			break;
+		dropped[layout->dropped] = column;
+		widths[layout->dropped] = layout->width[column];
 		layout->width[column] = 0;
-		layout->dropped++;
 	}
-	if (total > width && flexible < table->column_count) {
-		size_t give = total - width < least ? total - width : least;
+	for (size_t i = layout->dropped; i-- > 0;) {
+		if (total_width(table, layout) + GAP + widths[i] > most)
+			continue;
+		layout->width[dropped[i]] = widths[i];
+		layout->dropped--;
+	}
+}
 
-		layout->width[flexible] -= give;
-	}
+static void layout_fit(const struct table *table, struct layout *layout, size_t width)
+{
+	size_t slack = layout_slack(table, layout, width), total;
+
+	layout_drop(table, layout, width + slack);
+	total = total_width(table, layout);
+	if (has_bar(table) && total > slack && total - slack + GAP + BAR_LEAST <= width)
+		total += GAP + BAR_LEAST; /* long names leave room for it where they can */
+	if (total > width && slack > 0)
+		layout->width[find_flexible(table)] -= total - width < slack ? total - width : slack;
 }
 
 static void layout_bar(const struct table *table, struct layout *layout, size_t width)
 {
 	size_t last = table->column_count - 1, used = total_width(table, layout);
 
-	if (table->columns[last].align != TABLE_BAR || width < used + GAP + BAR_LEAST)
+	if (!has_bar(table) || width < used + GAP + BAR_LEAST)
 		return;
 	layout->width[last] = width - used - GAP;
 	if (layout->width[last] > BAR_MOST)
@@ -220,28 +255,6 @@ static void layout_bar(const struct table *table, struct layout *layout, size_t 
 }
 
 /* ---- printing ---------------------------------------------------------------- */
-
-/* As much of `text` as fits, then an ellipsis; returns the columns it took. */
-static size_t print_cut(const struct output *output, const char *text, size_t width)
-{
-	const char *mark = output->unicode ? "…" : "...";
-	size_t room = width > text_width(mark) ? width - text_width(mark) : 0, used = 0;
-
-	while (*text) {
-		size_t size = text_utf8_size(text, strlen(text)), columns;
-		char piece[8] = "";
-
-		memcpy(piece, text, size ? size : 1);
-		columns = text_width(piece);
-		if (used + columns > room)
-			break;
-		fputs(piece, output->file);
-		used += columns;
-		text += size ? size : 1;
-	}
-	fputs(mark, output->file);
-	return used + text_width(mark);
-}
 
 static void print_blanks(const struct output *output, size_t count)
 {
@@ -279,10 +292,7 @@ static void print_cell(const struct output *output, const struct table_column *c
 	if (column->align == TABLE_RIGHT && used < width)
 		print_blanks(output, width - used);
 	fputs(output_style(output, cell->style), output->file);
-	if (used > width)
-		used = print_cut(output, cell->text, width);
-	else
-		fputs(cell->text, output->file);
+	used = output_print_fitted(output, cell->text, width);
 	if (cell->style != STYLE_PLAIN)
 		fputs(output_reset(output), output->file);
 	if (column->align == TABLE_LEFT && used < width && !is_last)
@@ -336,6 +346,7 @@ int table_print(const struct table *table, const struct output *output, bool tit
 	widths_measure(table, titles, &layout);
 	hide_empty(table, &layout);
 	if (output->width) {
+		widths_limit(table, &layout);
 		layout_fit(table, &layout, output->width);
 		layout_bar(table, &layout, output->width);
 	}

@@ -1,8 +1,9 @@
 /* Aligned tables of cells, fitted to the width of a terminal.
  *
- * On a terminal that is too narrow, columns of the highest `rank` go first, then
- * the flexible column is cut. Where the output has no width, nothing is cut. The
- * bar column, if any, is last: it takes the room that is left, or is not there.
+ * On a terminal that is too narrow the flexible column is cut to its share of the
+ * width, then columns of the highest `rank` are left out. Where the output has no
+ * width, nothing is cut. The bar column, if any, is last: it takes the room that is
+ * left, or is not there.
  */
 #ifndef TRACER_CLI_TABLE_H
 #define TRACER_CLI_TABLE_H
@@ -17,9 +18,11 @@ enum table_align { TABLE_LEFT, TABLE_RIGHT, TABLE_BAR };
 struct table_column {
 	const char *title;
 	enum table_align align;
-	bool flexible; /* at most one: names */
+	unsigned flexible; /* of at most one, the names: the percentage of a terminal's width that it
+			    * keeps; others are dropped first. 0: never cut */
 	unsigned rank; /* 0: never dropped */
 	bool optional; /* not there where no cell says more than nothing or 0 */
+	unsigned most; /* columns of text on a terminal; 0: no limit */
 };
 
 struct table;

@@ -290,27 +290,16 @@ static bool line_is_shown(const struct top *top, const struct line *line)
 /* ---- as text ----------------------------------------------------------------- */
 
 static const struct table_column columns[] = {
-	{"tool", TABLE_LEFT, true, 0},
-	{"task", TABLE_LEFT, false, 4},
-	{"run", TABLE_LEFT, false, 3},
-	{"processes", TABLE_RIGHT, false, 5},
-	{"for", TABLE_RIGHT, false, 2},
-	{"cores", TABLE_RIGHT, false, 0},
-	{"memory", TABLE_RIGHT, false, 0},
-	{"read", TABLE_RIGHT, false, 1},
-	{"written", TABLE_RIGHT, false, 1},
+	{"tool", TABLE_LEFT, 20, 0},
+	{"task", TABLE_LEFT, 0, 4, false, 28},
+	{"run", TABLE_LEFT, 0, 3, false, 28},
+	{"processes", TABLE_RIGHT, 0, 5},
+	{"for", TABLE_RIGHT, 0, 2},
+	{"cores", TABLE_RIGHT, 0, 0},
+	{"memory", TABLE_RIGHT, 0, 0},
+	{"read", TABLE_RIGHT, 0, 1},
+	{"written", TABLE_RIGHT, 0, 1},
 };
-
-#define NAME_SHOWN 28 /* bytes of a task's or run's name in a live line */
-
-static void name_add(struct table *table, const char *name)
-{
-	char cut[NAME_SHOWN + 8];
-
-	if (snprintf(cut, sizeof(cut), "%.*s", NAME_SHOWN, name) < (int)strlen(name))
-		strcat(cut, "...");
-	table_add_name(table, STYLE_PLAIN, "", cut);
-}
 
 static void line_print(const struct top *top, const struct snapshot *snapshot,
 		       const struct line *line, struct table *table)
@@ -319,8 +308,8 @@ static void line_print(const struct top *top, const struct snapshot *snapshot,
 	char text[UNITS_SIZE];
 
 	table_add_name(table, STYLE_TITLE, "", line->tool);
-	name_add(table, line->task);
-	name_add(table, line->run);
+	table_add_name(table, STYLE_PLAIN, "", line->task);
+	table_add_name(table, STYLE_PLAIN, "", line->run);
 	table_add(table, STYLE_PLAIN, units_count(text, line->process_count, raw));
 	table_add(table, STYLE_PLAIN,
 		  units_duration(text, row_subtract(snapshot->now_boot_ns, line->begin_boot_ns), raw));
@@ -332,8 +321,10 @@ static void line_print(const struct top *top, const struct snapshot *snapshot,
 }
 
 static void summary_print(const struct top *top, const struct snapshot *snapshot,
-			  const struct output *output)
+			  const struct output *whole)
 {
+	struct output_flow flow;
+	const struct output *output = &flow.inner;
 	int64_t process_count = 0, memory_bytes = 0;
 	double cores = 0;
 	char a[UNITS_SIZE], b[UNITS_SIZE];
@@ -343,9 +334,10 @@ static void summary_print(const struct top *top, const struct snapshot *snapshot
 		memory_bytes = row_add(memory_bytes, snapshot->lines[i].memory_bytes);
 		cores += snapshot->lines[i].cores;
 	}
-	output_print(output, STYLE_TITLE, "%s processes, %.2f cores busy, %s resident where busy",
-		     units_count(a, process_count, false), cores,
-		     units_bytes(b, memory_bytes, false));
+	output_flow_begin(&flow, whole);
+	output_print(output, STYLE_TITLE, "%s %s, %.2f cores busy, %s resident where busy",
+		     units_count(a, process_count, false), units_plural(process_count, "process", "processes"),
+		     cores, units_bytes(b, memory_bytes, false));
 	if (snapshot->lag_ns >= FRESHNESS_LIMIT_NS)
 		output_print(output, STYLE_BAD, "  nothing new is stored: see tracer status");
 	fputc('\n', output->file);
@@ -353,6 +345,7 @@ static void summary_print(const struct top *top, const struct snapshot *snapshot
 		output_print(output, STYLE_DIM, "by %s: c cpu, m memory, r read, w written; i %s idle; "
 			     "q quits\n", sort_names[top->sort], top->all ? "hides" : "shows");
 	fputc('\n', output->file);
+	output_flow_end(&flow, 0);
 }
 
 /* At most `most` lines of the table. */
@@ -461,10 +454,10 @@ static int frame_draw(struct top *top, const struct snapshot *snapshot)
 	frame.file = open_memstream(&text, &length);
 	if (!frame.file)
 		return -ENOMEM;
-	error = snapshot_print(top, snapshot, &frame, size.ws_row > 6 ? size.ws_row - 5u : 1);
+	error = snapshot_print(top, snapshot, &frame, size.ws_row);
 	fclose(frame.file);
 	fputs("\033[H", stdout);
-	for (char *line = text; line && *line;) {
+	for (char *line = text; line && *line && size.ws_row > 1; size.ws_row--) {
 		char *end = strchrnul(line, '\n');
 
 		printf("%.*s\033[K%s", (int)(end - line), line, *end ? "\r\n" : "");

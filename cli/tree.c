@@ -10,43 +10,63 @@
 #include "cli/figures.h"
 #include "cli/units.h"
 
-#define TASKS_MOST 60  /* lines of tasks on a terminal, without --all */
+#define TASKS_MOST 40  /* on a terminal, without --all */
 #define DEPTH_MOST 16  /* of tasks in tasks; deeper ones stand beside their parent */
 #define PREFIX_SIZE (DEPTH_MOST * 16)
 #define COMMAND_SIZE 4096 /* of a process's arguments, as shown */
 
+#define FIGURE_COLUMNS                               \
+	{"wall", TABLE_RIGHT, 0, 0, false},          \
+	{"CPU", TABLE_RIGHT, 0, 0, false},           \
+	{"cores", TABLE_RIGHT, 0, 3, false},         \
+	{"peak RSS", TABLE_RIGHT, 0, 1, false},      \
+	{"read", TABLE_RIGHT, 0, 4, false},          \
+	{"written", TABLE_RIGHT, 0, 4, false},       \
+	{"sent", TABLE_RIGHT, 0, 6, true},           \
+	{"received", TABLE_RIGHT, 0, 6, true},       \
+	{"waited", TABLE_RIGHT, 0, 5, false},        \
+	{"of its limit", TABLE_LEFT, 0, 3, true},    \
+	{"result", TABLE_LEFT, 0, 0, false},
+
 static const struct table_column columns[] = {
-	{"", TABLE_LEFT, true, 0, false},
-	{"wall", TABLE_RIGHT, false, 0, false},
-	{"CPU", TABLE_RIGHT, false, 0, false},
-	{"cores", TABLE_RIGHT, false, 3, false},
-	{"peak RSS", TABLE_RIGHT, false, 1, false},
-	{"read", TABLE_RIGHT, false, 4, false},
-	{"written", TABLE_RIGHT, false, 4, false},
-	{"sent", TABLE_RIGHT, false, 6, true},
-	{"received", TABLE_RIGHT, false, 6, true},
-	{"waited", TABLE_RIGHT, false, 5, false},
-	{"of its limit", TABLE_LEFT, false, 3, true},
-	{"result", TABLE_LEFT, false, 2, false},
-	{"", TABLE_BAR, false, 0, false},
+	{"", TABLE_LEFT, 30, 0, false},
+	FIGURE_COLUMNS
+	{"", TABLE_BAR, 0, 0, false},
 };
+
+/* With processes: on a terminal half of it is for their command lines; elsewhere these are whole,
+ * and last. */
+static const struct table_column process_columns[] = {
+	{"", TABLE_LEFT, 50, 0, false},
+	FIGURE_COLUMNS
+	{"", TABLE_BAR, 0, 0, false},
+};
+static const struct table_column command_columns[] = {
+	{"", TABLE_LEFT, 0, 0, false},
+	FIGURE_COLUMNS
+	{"command", TABLE_LEFT, 0, 0, false},
+};
+
+#define COLUMN_COUNT (sizeof(columns) / sizeof(columns[0]))
 
 /* Tasks by their parents: indexes into report->tasks, SIZE_MAX ends a list. */
 struct node {
+	size_t parent;
 	size_t first_child;
 	size_t last_child;
 	size_t next;
-	bool has_parent;
+	bool failed; /* it, or a task below it */
+	bool shown;
 };
 
 struct tree {
 	const struct report *report;
 	const struct report_style *style;
 	struct table *table;
-	struct node *nodes;
+	struct node *nodes; /* of each task */
+	size_t *order;      /* in which tasks are shown */
 	bool unicode;
-	size_t shown_count; /* tasks */
-	size_t shown_most;
+	bool commands_last; /* in a column of their own */
 	int error;
 };
 
@@ -110,15 +130,18 @@ static void failures_add(struct tree *tree, int64_t failed_count, int64_t living
 	}
 }
 
-static void bar_add(struct tree *tree, enum style style, int64_t begin_boot_ns,
-		    int64_t end_boot_ns)
+/* The last column: a bar of when it ran, or the command line, NULL for none. */
+static void last_add(struct tree *tree, enum style style, int64_t begin_boot_ns,
+		     int64_t end_boot_ns, const char *command)
 {
 	const struct row_run *run = report_run(tree->report);
 	int64_t whole = report_wall_ns(tree->report, run->begin_boot_ns, run->end_boot_ns);
 	int64_t until_end = report_wall_ns(tree->report, run->begin_boot_ns, end_boot_ns);
 	double begin = (double)row_subtract(begin_boot_ns, run->begin_boot_ns);
 
-	if (whole == ROW_NULL || whole == 0 || until_end == ROW_NULL)
+	if (tree->commands_last)
+		table_add_name(tree->table, STYLE_PLAIN, "", command ? command : "");
+	else if (whole == ROW_NULL || whole == 0 || until_end == ROW_NULL)
 		table_add(tree->table, STYLE_PLAIN, "");
 	else
 		table_add_bar(tree->table, style, begin / (double)whole,
@@ -141,19 +164,19 @@ static void prefix_make(const struct tree *tree, const char *above, bool is_last
 static void process_add(struct tree *tree, const char *prefix, const struct row_process *process)
 {
 	struct figures figures = FIGURES_OF(tree->report, process);
-	char command[COMMAND_SIZE];
-	int used = snprintf(command, sizeof(command), "%lld ", (long long)process->pid);
+	char command[COMMAND_SIZE], name[COMMAND_SIZE + 32];
 
-	command_text(&process->arguments, process->program, command + used,
-		     sizeof(command) - (size_t)used);
-	line_add(tree, STYLE_DIM, prefix, command, &figures);
+	command_text(&process->arguments, process->program, tree->commands_last, command, sizeof(command));
+	snprintf(name, sizeof(name), "%lld %s", (long long)process->pid,
+		 tree->commands_last ? process->program : command);
+	line_add(tree, STYLE_DIM, prefix, name, &figures);
 	if (process->ended && strcmp(process->ended, "exec") == 0)
 		table_add(tree->table, STYLE_DIM, "exec");
 	else if (process->ended && strcmp(process->ended, "lost") == 0)
 		table_add(tree->table, STYLE_WARNING, "lost");
 	else
 		result_add(tree, !process->ended, process->exit_code, process->signal);
-	bar_add(tree, STYLE_DIM, process->begin_boot_ns, process->end_boot_ns);
+	last_add(tree, STYLE_DIM, process->begin_boot_ns, process->end_boot_ns, command);
 }
 
 static void processes_add(struct tree *tree, const char *above, const struct rows *processes,
@@ -188,7 +211,7 @@ static void tool_add(struct tree *tree, const char *prefix, const struct row_too
 			 units_count(count, tool->process_count, false));
 	line_add(tree, STYLE_PLAIN, prefix, name, &figures);
 	failures_add(tree, tool->failed_count, tool->living_count);
-	bar_add(tree, STYLE_DIM, tool->begin_boot_ns, tool->end_boot_ns);
+	last_add(tree, STYLE_DIM, tool->begin_boot_ns, tool->end_boot_ns, NULL);
 }
 
 static bool tool_is_folded(const struct tree *tree, const struct row_tool *tool)
@@ -224,7 +247,7 @@ static void folded_add(struct tree *tree, const char *prefix, const struct row_t
 	snprintf(name, sizeof(name), "%zu shells and helpers", folded);
 	line_add(tree, STYLE_DIM, prefix, name, &sum);
 	failures_add(tree, 0, living_count);
-	bar_add(tree, STYLE_DIM, begin_boot_ns, end_boot_ns);
+	last_add(tree, STYLE_DIM, begin_boot_ns, end_boot_ns, NULL);
 }
 
 /* A lone tool that is called as its task is, shells and helpers aside, says nothing
@@ -288,24 +311,20 @@ static void task_add(struct tree *tree, const char *prefix, const struct row_tas
 		table_add(tree->table, STYLE_BAD, "incomplete");
 	else
 		result_add(tree, strcmp(task->status, "running") == 0, task->exit_code, task->signal);
-	bar_add(tree, STYLE_BAR, task->begin_boot_ns, task->end_boot_ns);
+	last_add(tree, STYLE_BAR, task->begin_boot_ns, task->end_boot_ns, NULL);
 }
 
-static void subtree_add(struct tree *tree, size_t index, const char *above, bool is_last,
-			unsigned depth)
+static void subtree_add(struct tree *tree, size_t index, const char *above, bool is_last)
 {
 	const struct row_task *task = ROWS_ITEM(&tree->report->tasks, task, index);
 	char own[PREFIX_SIZE], below[PREFIX_SIZE];
 	size_t child = tree->nodes[index].first_child;
 
-	if (tree->shown_count >= tree->shown_most)
-		return;
-	tree->shown_count++;
 	prefix_make(tree, above, is_last, own, below);
 	task_add(tree, own, task);
 	tools_add(tree, below, task, child == SIZE_MAX);
 	for (; child != SIZE_MAX && tree->error == 0; child = tree->nodes[child].next)
-		subtree_add(tree, child, below, tree->nodes[child].next == SIZE_MAX, depth + 1);
+		subtree_add(tree, child, below, tree->nodes[child].next == SIZE_MAX);
 }
 
 static int compare_ids(const void *left, const void *right, void *context)
@@ -342,61 +361,116 @@ static bool task_is_main(const struct row_task *task)
 }
 
 /* Whether `index` may hang below `parent`: not itself, no ring, not too deep. */
-static bool may_nest(const struct tree *tree, const size_t *parents, size_t index, size_t parent)
+static bool may_nest(const struct tree *tree, size_t index, size_t parent)
 {
 	if (parent == SIZE_MAX || task_is_main(ROWS_ITEM(&tree->report->tasks, task, parent)))
 		return false;
 	for (unsigned depth = 0; parent != SIZE_MAX; depth++) {
 		if (parent == index || depth >= DEPTH_MOST - 4)
 			return false;
-		parent = parents[parent];
+		parent = tree->nodes[parent].parent;
 	}
 	return true;
 }
 
-static void node_link(struct tree *tree, size_t parent, size_t child)
-{
-	struct node *node = &tree->nodes[parent];
-
-	if (node->first_child == SIZE_MAX)
-		node->first_child = child;
-	else
-		tree->nodes[node->last_child].next = child;
-	node->last_child = child;
-	tree->nodes[child].has_parent = true;
-}
-
-/* Hangs every task below the task that its orchestrator belongs to, unless that is
- * the run's own. */
-static int nodes_link(struct tree *tree)
+/* Finds every task's parent: the task that its orchestrator belongs to, unless that is the run's
+ * own. 0 or -ENOMEM. */
+static int parents_find(struct tree *tree)
 {
 	const struct rows *tasks = &tree->report->tasks;
 	size_t *by_id = calloc(tasks->count + 1, sizeof(*by_id));
-	size_t *parents = calloc(tasks->count + 1, sizeof(*parents));
 
-	tree->nodes = calloc(tasks->count + 1, sizeof(*tree->nodes));
-	if (!by_id || !parents || !tree->nodes) {
-		free(by_id);
-		free(parents);
+	if (!by_id)
 		return -ENOMEM;
-	}
 	for (size_t i = 0; i < tasks->count; i++) {
 		by_id[i] = i;
-		parents[i] = SIZE_MAX;
-		tree->nodes[i] = (struct node){SIZE_MAX, SIZE_MAX, SIZE_MAX, false};
+		tree->nodes[i] = (struct node){SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX, false, false};
 	}
 	qsort_r(by_id, tasks->count, sizeof(*by_id), compare_ids, (void *)tasks);
 	for (size_t i = 0; i < tasks->count; i++) {
 		size_t parent = task_find(tasks, by_id, ROWS_ITEM(tasks, task, i)->parent_task_id);
 
-		if (may_nest(tree, parents, i, parent)) {
-			parents[i] = parent;
-			node_link(tree, parent, i);
-		}
+		if (may_nest(tree, i, parent))
+			tree->nodes[i].parent = parent;
 	}
 	free(by_id);
-	free(parents);
 	return 0;
+}
+
+/* The run's own first, then what failed as it began, then what took the longest. */
+static int compare_interest(const void *left, const void *right, void *context)
+{
+	const struct tree *tree = context;
+	size_t a = *(const size_t *)left, b = *(const size_t *)right;
+	const struct row_task *first = ROWS_ITEM(&tree->report->tasks, task, a);
+	const struct row_task *second = ROWS_ITEM(&tree->report->tasks, task, b);
+	int64_t first_ns = report_wall_ns(tree->report, first->begin_boot_ns, first->end_boot_ns);
+	int64_t second_ns = report_wall_ns(tree->report, second->begin_boot_ns, second->end_boot_ns);
+
+	if (task_is_main(first) != task_is_main(second))
+		return task_is_main(first) ? -1 : 1;
+	if (tree->nodes[a].failed != tree->nodes[b].failed)
+		return tree->nodes[a].failed ? -1 : 1;
+	if (!tree->nodes[a].failed && first_ns != second_ns)
+		return first_ns > second_ns ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+/* Marks a task and all above it as failed. */
+static void failure_mark(struct tree *tree, size_t index)
+{
+	for (; index != SIZE_MAX && !tree->nodes[index].failed; index = tree->nodes[index].parent)
+		tree->nodes[index].failed = true;
+}
+
+/* Marks a task and all above it as shown; how many were not. */
+static size_t shown_mark(struct tree *tree, size_t index)
+{
+	size_t count = 0;
+
+	for (; index != SIZE_MAX && !tree->nodes[index].shown; index = tree->nodes[index].parent) {
+		tree->nodes[index].shown = true;
+		count++;
+	}
+	return count;
+}
+
+/* All tasks as they began; where they are more than `most`, the most interesting ones. */
+static void tasks_choose(struct tree *tree, size_t most)
+{
+	size_t count = tree->report->tasks.count, shown = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		tree->order[i] = i;
+		if (report_task_failed(ROWS_ITEM(&tree->report->tasks, task, i)))
+			failure_mark(tree, i);
+	}
+	if (count > most)
+		qsort_r(tree->order, count, sizeof(*tree->order), compare_interest, tree);
+	for (size_t i = 0; i < count && shown < most; i++)
+		shown += shown_mark(tree, tree->order[i]);
+}
+
+static void nodes_link(struct tree *tree)
+{
+	for (size_t i = 0; i < tree->report->tasks.count; i++) {
+		size_t child = tree->order[i];
+		struct node *parent;
+
+		if (!tree->nodes[child].shown || tree->nodes[child].parent == SIZE_MAX)
+			continue;
+		parent = &tree->nodes[tree->nodes[child].parent];
+		if (parent->first_child == SIZE_MAX)
+			parent->first_child = child;
+		else
+			tree->nodes[parent->last_child].next = child;
+		parent->last_child = child;
+	}
+}
+
+static bool is_root(const struct tree *tree, size_t index)
+{
+	return tree->nodes[index].shown && tree->nodes[index].parent == SIZE_MAX;
 }
 
 /* The whole run's line; then its own pseudo-task's tools if that is all there is. */
@@ -409,50 +483,57 @@ static void roots_add(struct tree *tree)
 
 	line_add(tree, STYLE_TITLE, "", run->name, &figures);
 	result_add(tree, strcmp(run->status, "running") == 0, run->exit_code, run->signal);
-	bar_add(tree, STYLE_BAR, run->begin_boot_ns, run->end_boot_ns);
+	last_add(tree, STYLE_BAR, run->begin_boot_ns, run->end_boot_ns, NULL);
 	if (tasks->count == 1 && task_is_main(ROWS_ITEM(tasks, task, 0))) {
 		tools_add(tree, "", ROWS_ITEM(tasks, task, 0), true);
 		return;
 	}
 	for (size_t i = 0; i < tasks->count; i++)
-		if (!tree->nodes[i].has_parent)
-			last = i;
+		if (is_root(tree, tree->order[i]))
+			last = tree->order[i];
 	for (size_t i = 0; i < tasks->count && tree->error == 0; i++)
-		if (!tree->nodes[i].has_parent)
-			subtree_add(tree, i, "", i == last, 0);
+		if (is_root(tree, tree->order[i]))
+			subtree_add(tree, tree->order[i], "", tree->order[i] == last);
 }
 
-static void remainder_add(struct tree *tree)
+static void hidden_count(const struct tree *tree, struct tree_hidden *ret_hidden)
 {
-	size_t left = tree->report->tasks.count - tree->shown_count;
-	char text[96];
-
-	if (tree->shown_count < tree->shown_most || left == 0)
-		return;
-	snprintf(text, sizeof(text), "%s %zu more tasks: --all or --table",
-		 tree->unicode ? "…" : "...", left);
-	table_add(tree->table, STYLE_DIM, text);
-	for (size_t i = 1; i < sizeof(columns) / sizeof(columns[0]); i++)
-		table_add(tree->table, STYLE_PLAIN, "");
+	*ret_hidden = (struct tree_hidden){0};
+	for (size_t i = 0; i < tree->report->tasks.count; i++) {
+		if (tree->nodes[i].shown)
+			continue;
+		ret_hidden->task_count++;
+		ret_hidden->failed_count += report_task_failed(ROWS_ITEM(&tree->report->tasks, task, i));
+	}
 }
 
 int tree_fill(const struct report *report, const struct output *output,
-	      const struct report_style *style, struct table **ret_table)
+	      const struct report_style *style, struct table **ret_table,
+	      struct tree_hidden *ret_hidden)
 {
+	bool with_processes = style->with_processes;
+	size_t count = report->tasks.count;
 	struct tree tree = {
 		.report = report,
 		.style = style,
 		.unicode = output->unicode,
-		.shown_most = output->width && !style->all ? TASKS_MOST : SIZE_MAX,
+		.commands_last = with_processes && !output->width,
+		.nodes = calloc(count + 1, sizeof(*tree.nodes)),
+		.order = calloc(count + 1, sizeof(*tree.order)),
 	};
 
-	tree.table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
-	tree.error = tree.table ? nodes_link(&tree) : -ENOMEM;
+	tree.table = table_new(tree.commands_last ? command_columns : with_processes ? process_columns
+										     : columns,
+			       COLUMN_COUNT);
+	tree.error = tree.table && tree.nodes && tree.order ? parents_find(&tree) : -ENOMEM;
 	if (tree.error == 0) {
+		tasks_choose(&tree, output->width && !style->all ? TASKS_MOST : SIZE_MAX);
+		nodes_link(&tree);
 		roots_add(&tree);
-		remainder_add(&tree);
+		hidden_count(&tree, ret_hidden);
 	}
 	free(tree.nodes);
+	free(tree.order);
 	if (tree.error < 0) {
 		table_free(tree.table);
 		return tree.error;

@@ -144,6 +144,26 @@ const char *units_time(char text[UNITS_SIZE], int64_t unix_ns)
 	return text;
 }
 
+const char *units_time_short(char text[UNITS_SIZE], int64_t unix_ns)
+{
+	char today[UNITS_SIZE];
+
+	units_time(text, unix_ns);
+	if (strlen(text) != sizeof("2025-11-20 11:52:03") - 1)
+		return text;
+	units_time(today, (int64_t)time(NULL) * SECOND_NS);
+	if (strncmp(text, today, sizeof("2025-11-20")) == 0)
+		memmove(text, text + sizeof("2025-11-20"), strlen(text + sizeof("2025-11-20")) + 1);
+	else
+		text[sizeof("2025-11-20 11:52") - 1] = '\0';
+	return text;
+}
+
+const char *units_plural(int64_t count, const char *one, const char *many)
+{
+	return count == 1 ? one : many;
+}
+
 const char *units_signal(char text[UNITS_SIZE], int64_t signal)
 {
 	const char *name = signal > 0 && signal < 64 ? sigabbrev_np((int)signal) : NULL;

@@ -30,6 +30,13 @@ const char *units_cores(char text[UNITS_SIZE], int64_t cpu_ns, int64_t wall_ns);
 /* Local time: "2025-11-20 11:52:03" */
 const char *units_time(char text[UNITS_SIZE], int64_t unix_ns);
 
+/* The same without what today has in common, and without seconds before: "11:52:03",
+ * "2025-11-20 11:52". */
+const char *units_time_short(char text[UNITS_SIZE], int64_t unix_ns);
+
+/* `one` where there is one, else `many`. */
+const char *units_plural(int64_t count, const char *one, const char *many);
+
 /* "SIGKILL", "signal 70" */
 const char *units_signal(char text[UNITS_SIZE], int64_t signal);
 

@@ -9,11 +9,11 @@
 #include "tests/suite.h"
 
 static const struct table_column columns[] = {
-	{"name", TABLE_LEFT, true, 0},
-	{"wall", TABLE_RIGHT, false, 0},
-	{"waited", TABLE_RIGHT, false, 2},
-	{"read", TABLE_RIGHT, false, 1},
-	{"", TABLE_BAR, false, 0},
+	{"name", TABLE_LEFT, 60, 0},
+	{"wall", TABLE_RIGHT, 0, 0},
+	{"waited", TABLE_RIGHT, 0, 2},
+	{"read", TABLE_RIGHT, 0, 1},
+	{"", TABLE_BAR, 0, 0},
 };
 
 static void row_add(struct table *table, const char *name, const char *wall)
@@ -72,10 +72,10 @@ END_TEST
 START_TEST(optional_columns_need_something)
 {
 	static const struct table_column sparse[] = {
-		{"name", TABLE_LEFT, true, 0, false},
-		{"sent", TABLE_RIGHT, false, 0, true},
-		{"limit", TABLE_LEFT, false, 0, true},
-		{"wall", TABLE_RIGHT, false, 0, false},
+		{"name", TABLE_LEFT, 60, 0, false},
+		{"sent", TABLE_RIGHT, 0, 0, true},
+		{"limit", TABLE_LEFT, 0, 0, true},
+		{"wall", TABLE_RIGHT, 0, 0, false},
 	};
 	struct table *table = table_new(sparse, 4);
 	const char *const cells[] = {"a", "0 B", "-", "-", "b", "-", "", "0 s"};

@@ -78,6 +78,20 @@ START_TEST(counts_cores_signals)
 }
 END_TEST
 
+START_TEST(today_has_no_date)
+{
+	int64_t now = (int64_t)time(NULL) * 1000000000LL, long_ago = 1763639523 * 1000000000LL;
+	char whole[UNITS_SIZE];
+
+	ck_assert_str_eq(units_time_short(text, long_ago), "2025-11-20 11:52");
+	ck_assert_str_eq(units_time_short(text, ROW_NULL), "-");
+	units_time(whole, now);
+	ck_assert_str_eq(units_time_short(text, now), whole + strlen("2025-11-20 "));
+	ck_assert_str_eq(units_plural(1, "host", "hosts"), "host");
+	ck_assert_str_eq(units_plural(0, "host", "hosts"), "hosts");
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -86,6 +100,7 @@ int main(void)
 		{.test = unknown_is_a_dash},
 		{.test = raw_is_whole},
 		{.test = counts_cores_signals},
+		{.test = today_has_no_date},
 		{0},
 	};
 

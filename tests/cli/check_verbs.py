@@ -142,7 +142,7 @@ class Usage(Case):
                          "tracer status\n")
 
     def test_hostile_arguments_are_shown_safely(self):
-        for arguments in (["\033[2J\n"], ["show", "\033[2J\n"], ["runs", "--limit", "\033x"],
+        for arguments in (["\033[2J\n"], ["show", "\033[3J\n"], ["runs", "--limit", "\033x"],
                           ["explain", "\033[2J"], ["rules", "check", "/\033[2J"]):
             result = self.run_tracer(*arguments)
             self.assertNotEqual(result.returncode, 0)
@@ -255,7 +255,16 @@ class Stores(Case):
         self.assertEqual(latest["id"], runs[0]["id"])
         named = json.loads(self.run_tracer("show", "make", "--json").stdout)["run"]
         self.assertEqual(named["name"], "make")
-        self.assertIn(b"no run is called", self.fails(1, "show", "nothing").stderr)
+        self.assertIn(b"no run's name has 'nothing' in it", self.fails(1, "show", "nothing").stderr)
+
+    def test_a_run_is_found_by_a_part_of_its_name(self):
+        for part, name in (("snake", "snakemake: Snakefile"), ("Snakef", "snakemake: Snakefile"), ("mak", "make"),
+                           ("gz", "gzip"), ("in", "init")):
+            shown = json.loads(self.run_tracer("show", part, "--json").stdout)["run"]
+            self.assertEqual(shown["name"], name, part)
+        said = self.fails(1, "show", "a").stderr.decode()
+        for text in ("several runs have names with 'a'", "bash", "make", "snakemake: Snakefile"):
+            self.assertIn(text, said)
 
     def test_filters_of_runs(self):
         store = self.make_store("filtered.db")

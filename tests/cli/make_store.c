@@ -2,9 +2,11 @@
  * probe: a pipeline of three samples, a run whose names are hostile, one that lost
  * records, one that still runs, the system's own.
  *
- *   make_store FILE
+ *   make_store FILE [fixed]
  *
  * The running one is of "now", so that `tracer top` finds it at work; the boot is of no host.
+ * With "fixed", now is always the same moment, and there are a run of 2,000 tasks and one with long
+ * command lines too: for tests that hold whole screens against files.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -81,6 +83,8 @@ struct step {
 	const char *tools[4];
 	int64_t begin_ms, wall_ms, cpu_ms, memory_mib;
 	int exit_code;
+	const char *arguments; /* NULL: hostile ones */
+	size_t arguments_size;
 };
 
 static struct row_run run;
@@ -157,7 +161,9 @@ static void put_tools(const struct row_task *task, const struct step *step)
 		SET_TOTALS(tool, helper ? MS : task->cpu_ns, MS, helper ? MIB : task->peak_rss_bytes,
 			   helper ? 0 : task->read_bytes);
 		check(store_put_tool(store, &tool));
-		put_process(task, &tool, 1000 + i, step->tools[i], arguments, sizeof(arguments));
+		put_process(task, &tool, 1000 + i, step->tools[i],
+			    step->arguments ? step->arguments : arguments,
+			    step->arguments ? step->arguments_size : sizeof(arguments));
 	}
 }
 
@@ -370,18 +376,53 @@ static const struct step living[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+/* A command line as pipelines have them: folders of a package manager, and many files. */
+static void put_long(void)
+{
+	static char arguments[2600];
+	static struct step steps[] = {
+		{"align.sh", {"align.sh", "bash"}, 0, 9000, 40, 4, 0},
+		{"bwa mem", {"bwa mem"}, 200, 8600, 16100, 5200, 0},
+	};
+	size_t used = 0;
+	const char *const begin[] = {"/opt/conda/envs/align-0.7.17/bin/bwa", "mem", "-t", "2"};
+
+	for (size_t i = 0; i < COUNT(begin); i++)
+		used += (size_t)snprintf(arguments + used, sizeof(arguments) - used, "%s", begin[i]) + 1;
+	for (int i = 0; i < 40; i++)
+		used += (size_t)snprintf(arguments + used, sizeof(arguments) - used,
+					 "/data/project/reads/sample_%02d_L001_R1_001.fastq.gz", i) + 1;
+	for (size_t i = 0; i < COUNT(steps); i++) {
+		steps[i].arguments = arguments;
+		steps[i].arguments_size = used;
+	}
+	put_run("align.sh", "command", NULL, steps, COUNT(steps), 500, false);
+}
+
+/* 2,000 tasks; three fail, in the middle of it. */
+static void put_many(void)
+{
+	static struct step steps[2001] = {{"parallel", {"parallel"}, 0, 52000, 900, 30, 1}};
+
+	for (int i = 1; i <= 2000; i++)
+		steps[i] = (struct step){"sort", {"sort"}, 25 * i, 20 + (i * 37) % 1000, 4, 2, i % 600 == 0};
+	put_run("parallel sort", "command", "parallel", steps, COUNT(steps), 400, false);
+}
+
 int main(int argc, char **argv)
 {
 	struct store_stream stream = {.boot_id = "00000000-0000-0000-0000-000000000000",
 				      .ring_epoch = 7, .ring_offset = 4096};
 	struct store_error error;
 
-	if (argc != 2 || store_open_writer(argv[1], &store, &error) < 0) {
-		fprintf(stderr, "make_store: %s\n", argc == 2 ? error.text : "make_store FILE");
+	bool fixed = argc == 3 && strcmp(argv[2], "fixed") == 0;
+
+	if ((argc != 2 && !fixed) || store_open_writer(argv[1], &store, &error) < 0) {
+		fprintf(stderr, "make_store: %s\n", argc == 2 || fixed ? error.text : "make_store FILE [fixed]");
 		return 1;
 	}
-	boot_ns = clock_ns(CLOCK_BOOTTIME);
-	unix_ns = clock_ns(CLOCK_REALTIME);
+	boot_ns = fixed ? 100000 * SECOND : clock_ns(CLOCK_BOOTTIME);
+	unix_ns = fixed ? 1763639523 * SECOND : clock_ns(CLOCK_REALTIME);
 	host_id = id_of("host", "example", 0);
 	run = (struct row_run){ROW_RUN_COLUMNS(NULL_I, NULL_T, NULL_B)};
 	run.host_id = host_id;
@@ -405,6 +446,10 @@ int main(int argc, char **argv)
 	put_container();
 	put_stall();
 	in_container = false;
+	if (fixed) {
+		put_long();
+		put_many();
+	}
 	put_run("snakemake: Snakefile", "job", "snakemake", pipeline, COUNT(pipeline), 30, false);
 	stream.committed_boot_ns = (uint64_t)boot_ns;
 	stream.committed_unix_ns = (uint64_t)unix_ns;

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""Whole screens of tracer, held against files: what a reader sees at 80 and 200 columns and in a pipe.
+
+    check_screens.py TRACER MAKE_STORE [--update] [TEST...]
+
+The store is make_store's, as of one fixed moment. tests/cli/screens/NAME-WIDTH.txt is the screen,
+without colours. --update writes the files anew: read what changed, it is what users see.
+"""
+import difflib
+import os
+import pathlib
+import pty
+import re
+import subprocess
+import sys
+import tempfile
+import unicodedata
+import unittest
+
+TRACER, MAKE_STORE = map(os.path.abspath, sys.argv[1:3])
+UPDATE = "--update" in sys.argv
+SCREENS = pathlib.Path(__file__).resolve().parent / "screens"
+PIPE = "pipe"
+
+# Name, arguments, widths.
+CASES = [
+    ("show", ["show", "snakemake"], [80, 200, PIPE]),
+    ("show-table", ["show", "--table", "snakemake"], [80, 200, PIPE]),
+    ("show-tools", ["show", "--tools", "snakemake"], [80, 200, PIPE]),
+    ("show-processes", ["show", "--processes", "align.sh"], [80, 200]),
+    ("show-many", ["show", "parallel sort"], [80, 200]),
+    ("show-many-table", ["show", "--table", "parallel sort"], [80]),
+    ("show-running", ["show", "make"], [80, 200, PIPE]),
+    ("show-lossy", ["show", "evil"], [80, PIPE]),
+    ("runs", ["runs", "--all"], [80, 200, PIPE]),
+    ("top", ["top", "--once", "--all"], [80, 200, PIPE]),
+    ("explain", ["explain", "1001"], [80, PIPE]),
+]
+
+
+class Screens(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = tempfile.TemporaryDirectory()
+        cls.store = os.path.join(cls.directory.name, "tracer.db")
+        subprocess.run([MAKE_STORE, cls.store, "fixed"], check=True)
+        cls.environment = {**os.environ, "TRACER_STORE": cls.store, "LC_ALL": "C.UTF-8", "TZ": "UTC", "TERM": "xterm"}
+        cls.environment.pop("NO_COLOR", None)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.directory.cleanup()
+
+    def screen(self, arguments, width):
+        """What is shown there, colours aside."""
+        if width == PIPE:
+            result = subprocess.run([TRACER, *arguments], env=self.environment, stdin=subprocess.DEVNULL,
+                                    stdout=subprocess.PIPE, check=False)
+            self.assertEqual(result.returncode, 0, arguments)
+            self.assertNotIn(b"\033", result.stdout)
+            return result.stdout.decode()
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execve(TRACER, [TRACER, *arguments], {**self.environment, "COLUMNS": str(width)})
+        output = b""
+        try:
+            while piece := os.read(terminal, 65536):
+                output += piece
+        except OSError:  # it has ended
+            pass
+        os.close(terminal)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0, arguments)
+        return re.sub(r"\033\[[0-9;]*m", "", output.decode()).replace("\r", "")
+
+    def test_screens(self):
+        expected_names = set()
+        for name, arguments, widths in CASES:
+            for width in widths:
+                with self.subTest(screen=name, width=width):
+                    file = SCREENS / f"{name}-{width}.txt"
+                    expected_names.add(file.name)
+                    found = self.screen(arguments, width)
+                    for line in found.splitlines():
+                        if width != PIPE:
+                            self.assertLessEqual(len(line), width, line)
+                        self.assertEqual(line, line.rstrip(" "), line)
+                        self.assertFalse([char for char in line if unicodedata.category(char)[0] == "C"], line)
+                    if UPDATE:
+                        file.write_text(found, encoding="utf-8")
+                    difference = list(difflib.unified_diff(file.read_text(encoding="utf-8").splitlines(),
+                                                           found.splitlines(), file.name, "found", lineterm="", n=1))
+                    self.assertFalse(difference, "\n".join(["", *difference[:60]]))
+        self.assertEqual({file.name for file in SCREENS.iterdir()}, expected_names)
+
+    def test_a_pipe_has_all_of_it(self):
+        """2,000 tasks, all as they began; command lines whole, and nothing padded to their length."""
+        many = self.screen(["show", "parallel sort"], PIPE)
+        self.assertEqual(len(re.findall(r"^[├└]─ sort ", many, re.M)), 2000)
+        shown = self.screen(["show", "--processes", "align.sh"], PIPE)
+        self.assertIn("/opt/conda/envs/align-0.7.17/bin/bwa mem -t 2 ", shown)
+        self.assertIn("sample_39_L001_R1_001.fastq.gz", shown)
+        table = shown.split("\n\n")[-1].splitlines()
+        for line in table:
+            figures = line.split("/opt/conda")[0]
+            self.assertLess(len(figures), 120, figures)
+
+    def test_a_terminal_shows_what_failed_first(self):
+        shown = self.screen(["show", "parallel sort"], 80)
+        results = re.findall(r"^[├└]─ sort .* (ok|exit 1)$", shown, re.M)
+        self.assertEqual(results[:4], ["exit 1", "exit 1", "exit 1", "ok"])
+        walls = [float(wall) for wall in re.findall(r"^[├└]─ sort +(\S+) (?:ms|s) .* ok$", shown, re.M)]
+        self.assertGreater(len(walls), 30)
+        self.assertRegex(shown, r"\n1,96\d more tasks \(none failed\): .*\n?.*--all .*--table ")
+        every = self.screen(["show", "--all", "parallel sort"], 80)
+        self.assertEqual(len(re.findall(r"^[├└]─ sort ", every, re.M)), 2000)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *[word for word in sys.argv[3:] if word != "--update"]], verbosity=2)
