@@ -116,24 +116,31 @@ requirement_is_met() {
 		answers) "$name" version >/dev/null 2>&1 && return ;;
 		module) pkg-config --exists "$name" 2>/dev/null && return ;;
 		file) compgen -G "$name" >/dev/null && return ;;
-		header) echo "#include <$name>" | gcc -E -x c - >/dev/null 2>&1 && return ;;
+		header) gcc -E -x c - <<<"#include <$name>" >/dev/null 2>&1 && return ;;
 		esac
 	done
 	return 1
 }
 
-# requirements_unmet PURPOSE...: lines "packages|what for" of what is not there.
+# requirements_unmet PURPOSE...: lines "packages|what for|purpose" of what is not there.
 requirements_unmet() {
 	local purpose packages satisfied reason
 	local -a words
 	use_any_bpftool
 	while IFS='|' read -r purpose packages satisfied reason; do
 		[[ $purpose == '#'* || -z $satisfied ]] && continue
-		[[ " $* " == *" $(trim "$purpose") "* ]] || continue
+		purpose=$(trim "$purpose")
+		[[ " $* " == *" $purpose "* ]] || continue
 		read -r -a words <<<"$satisfied"
 		requirement_is_met "${words[@]}" ||
-			printf '%s|%s\n' "$(trim "$packages")" "$(trim "$reason")"
+			printf '%s|%s|%s\n' "$(trim "$packages")" "$(trim "$reason")" "$purpose"
 	done <"$root/deploy/packages"
+}
+
+# requirement_waive PURPOSE PACKAGES REASON: whether it works without, which is said then.
+requirement_waive() {
+	[[ $1 == manual ]] || return
+	printf '    %s%s is missing: no %s%s\n' "$yellow" "${2%% *}" "$3" "$plain"
 }
 
 # package_choose NAME...: the first that the distribution has.
@@ -161,17 +168,19 @@ install_packages() {
 # packages_require INSTALL LOG PURPOSE...: installs what is missing where INSTALL is 1,
 # else says what is missing and fails.
 packages_require() {
-	local install=$1 log=$2 alternatives reason name unmet
+	local install=$1 log=$2 alternatives reason purpose name unmet
 	local -a chosen=()
 	shift 2
 	unmet=$(requirements_unmet "$@")
 	[[ -z $unmet ]] && return
 
 	if ((!install)); then
-		while IFS='|' read -r alternatives _; do
+		while IFS='|' read -r alternatives reason purpose; do
+			! requirement_waive "$purpose" "$alternatives" "$reason" || continue
 			# shellcheck disable=SC2086 # names are words
 			chosen+=("$(package_choose $alternatives || printf '%s' "${alternatives%% *}")")
 		done <<<"$unmet"
+		((${#chosen[@]})) || return 0
 		fail "missing: $(printf '%s\n' "${chosen[@]}" | sort -u | paste -sd' ')" \
 			"(deploy/packages says what for and what else would do)"
 	fi
@@ -184,16 +193,20 @@ packages_require() {
 	as_root apt-get update >>"$log" 2>&1 </dev/null ||
 		printf '    %scould not refresh the package lists; going on with those here%s\n' \
 			"$yellow" "$plain"
-	while IFS='|' read -r alternatives reason; do
+	while IFS='|' read -r alternatives reason purpose; do
 		# shellcheck disable=SC2086 # names are words
-		name=$(package_choose $alternatives) || fail "no package of: $alternatives ($reason)"
+		name=$(package_choose $alternatives) || {
+			requirement_waive "$purpose" "$alternatives" "$reason" && continue
+			fail "no package of: $alternatives ($reason)"
+		}
 		[[ " ${chosen[*]-} " == *" $name "* ]] && continue
 		chosen+=("$name")
 		printf '    %-18s %s%s%s\n' "$name" "$dim" "$reason" "$plain"
 	done <<<"$unmet"
+	((${#chosen[@]})) || return 0
 	run_quietly "$log" "apt-get install ${chosen[*]}" install_packages "${chosen[@]}"
 
-	unmet=$(requirements_unmet "$@")
+	unmet=$(requirements_unmet "$@" | grep -v '|manual$' || true)
 	[[ -z $unmet ]] || fail "still missing after installing: ${unmet//$'\n'/; }"
 }
 
