@@ -11,7 +11,6 @@
 #include "cli/options.h"
 #include "cli/program.h"
 #include "cli/shipping.h"
-#include "cli/site_rules.h"
 #include "cli/source.h"
 #include "cli/units.h"
 #include "common/clock.h"
@@ -19,7 +18,7 @@
 
 #define LOSS_RECENT_NS (86400 * 1000000000LL) /* older losses are history, not a fault */
 
-enum { OPTION_SHIPPER = 1, OPTION_RULES };
+enum { OPTION_SHIPPER = 1 };
 
 #define HOST_SILENT_NS (10 * 60 * 1000000000LL) /* a few intervals of the shipper */
 #define HOSTS_NAMED 20
@@ -29,8 +28,6 @@ static const struct option_spec option_specs[] = {
 	OPTION_SPEC_SOURCE,
 	{OPTION_SHIPPER, "shipper", 0, "DIR", "directory",
 	 "read the shipper's status here (else " SHIPPING_STATE_DEFAULT ")"},
-	{OPTION_RULES, "rules", 'r', "DIR", "directory",
-	 "the site's rules are in DIR (else " SITE_RULES_DEFAULT ")"},
 	OPTION_SPEC_COLOR,
 	OPTION_SPEC_HELP,
 	OPTION_SPEC_END,
@@ -295,13 +292,11 @@ static void check_lake(struct status *status, const struct options *options)
 
 /* ---- the verb ---------------------------------------------------------------- */
 
-static void check_host(struct status *status, const struct options *options, const char *shipper,
-		       const char *rules)
+static void check_host(struct status *status, const struct options *options, const char *shipper)
 {
 	json_object_set_new(status->json, "daemons", json_array());
 	check_daemons(status);
 	check_store(status, options_store_path(options));
-	site_rules_check(rules, false, &status->findings);
 	shipping_check(shipper, status->has_shipper, &status->findings, status->json);
 }
 
@@ -310,12 +305,12 @@ static int status_main(const struct verb *verb, int argc, char **argv)
 	struct status status = {.json = json_object()};
 	struct options options;
 	struct output output;
-	const char *value, *rules = NULL, *shipper = SHIPPING_STATE_DEFAULT;
+	const char *value, *shipper = SHIPPING_STATE_DEFAULT;
 	int option;
 
 	options_init(&options, verb, argc, argv);
 	while ((option = options_next(&options, &value)) > 0)
-		*(option == OPTION_RULES ? &rules : &shipper) = value;
+		shipper = value;
 	if (option < 0 || options_check_operands(&options, 0, 0)) {
 		json_decref(status.json);
 		return option < 0 ? options_exit(option) : VERB_USAGE;
@@ -324,7 +319,7 @@ static int status_main(const struct verb *verb, int argc, char **argv)
 	if (options_use_lake(&options))
 		check_lake(&status, &options);
 	else
-		check_host(&status, &options, shipper, rules);
+		check_host(&status, &options, shipper);
 	json_object_set_new(status.json, "findings", findings_to_json(&status.findings));
 	if (options.json) {
 		json_print(status.json);

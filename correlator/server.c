@@ -49,7 +49,6 @@ struct server {
 int server_listen(const char *path, gid_t group)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	struct stat status;
 	int r, fd;
 
 	if (strlen(path) >= sizeof(address.sun_path))
@@ -62,8 +61,7 @@ int server_listen(const char *path, gid_t group)
 		close(fd);
 		return -EADDRINUSE;
 	}
-	/* Of a correlator that was killed. Any other file is somebody's, and bind() says so. */
-	if (errno == ECONNREFUSED && lstat(path, &status) == 0 && S_ISSOCK(status.st_mode))
+	if (errno == ECONNREFUSED)
 		unlink(path);
 	mode_t mask = umask(0117);
 
