@@ -22,6 +22,7 @@
 #include "cli/options.h"
 #include "cli/program.h"
 #include "cli/rows.h"
+#include "cli/site_rules.h"
 #include "cli/units.h"
 #include "common/store/store.h"
 #include "common/text.h"
@@ -31,9 +32,13 @@
 #define CAPABILITY_ADMIN 21
 #define DISK_LEAST_BYTES (1LL << 30)  /* a busy host's month is a few hundred MiB */
 
+enum { OPTION_RULES = 1 };
+
 static const struct option_spec option_specs[] = {
 	OPTION_SPEC_JSON,
 	OPTION_SPEC_STORE,
+	{OPTION_RULES, "rules", 'r', "DIR", "directory",
+	 "the site's rules are in DIR (else " SITE_RULES_DEFAULT ")"},
 	OPTION_SPEC_COLOR,
 	OPTION_SPEC_HELP,
 	OPTION_SPEC_END,
@@ -330,11 +335,12 @@ static int doctor_main(const struct verb *verb, int argc, char **argv)
 	static struct findings findings;
 	struct options options;
 	struct output output;
-	const char *value;
+	const char *value, *rules = NULL;
 	int option;
 
 	options_init(&options, verb, argc, argv);
-	option = options_next(&options, &value);
+	while ((option = options_next(&options, &value)) > 0)
+		rules = value;
 	if (option < 0)
 		return options_exit(option);
 	if (options_check_operands(&options, 0, 0))
@@ -353,6 +359,7 @@ static int doctor_main(const struct verb *verb, int argc, char **argv)
 	check_users(&findings);
 	check_directory(&findings, "/run/tracer");
 	check_directory(&findings, "/var/lib/tracer");
+	site_rules_check(rules, true, &findings);
 	check_store(&findings, options_store_path(&options));
 	if (options.json) {
 		json_t *root = json_pack("{s:b, s:o}", "works",

@@ -41,6 +41,46 @@ struct rules *site_rules_load(const char *directory)
 	return NULL;
 }
 
+#define REFUSED_TOLD 8
+
+struct check {
+	struct findings *findings;
+	unsigned refused_count;
+};
+
+static void tell_refused(const struct rules_error *error, void *data)
+{
+	struct check *check = data;
+	struct finding *finding;
+	char line[16] = "";
+
+	if (++check->refused_count > REFUSED_TOLD)
+		return;
+	if (error->line)
+		snprintf(line, sizeof(line), ":%u", error->line);
+	finding = findings_add(check->findings, FINDING_LIMITED, "rules", "%.120s%s: %.180s", error->file,
+			       line, error->reason);
+	finding_mend(finding, "this file is not used: correct it (tracer rules check FILE), then systemctl "
+		     "restart tracer-correlator");
+}
+
+void site_rules_check(const char *directory, bool tell_ok, struct findings *findings)
+{
+	const char *const directories[] = {directory ? directory : SITE_RULES_DEFAULT, NULL};
+	struct check check = {.findings = findings};
+	struct rules *rules;
+
+	if (rules_load_valid(directories, tell_refused, &check, &rules) < 0)
+		return; /* out of memory */
+	if (check.refused_count > REFUSED_TOLD)
+		findings_add(findings, FINDING_LIMITED, "rules", "%u more files of %s are not used",
+			     check.refused_count - REFUSED_TOLD, directories[0]);
+	if (check.refused_count == 0 && tell_ok)
+		findings_add(findings, FINDING_OK, "rules", "%zu, those of %s included",
+			     rules_count(rules), directories[0]);
+	rules_free(rules);
+}
+
 void site_rules_where(const struct rules *rules, const char *rule, char *text, size_t capacity)
 {
 	struct rules_description found;

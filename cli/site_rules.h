@@ -2,6 +2,9 @@
 #ifndef TRACER_CLI_SITE_RULES_H
 #define TRACER_CLI_SITE_RULES_H
 
+#include <stdbool.h>
+
+#include "cli/findings.h"
 #include "common/rules/rules.h"
 
 #define SITE_RULES_DEFAULT "/etc/tracer/rules.d"
@@ -9,6 +12,10 @@
 
 /* The shipped rules and those of `directory` (NULL: the default one). NULL: said. */
 struct rules *site_rules_load(const char *directory);
+
+/* Whether all that `directory` holds can be used, as tracer-correlator sees it: what it leaves out,
+ * each with file, line and reason. Of a directory in which all is well `tell_ok` adds a line too. */
+void site_rules_check(const char *directory, bool tell_ok, struct findings *findings);
 
 /* "FILE:LINE: reason" on standard error. */
 void site_rules_say(const struct rules_error *error);

@@ -11,6 +11,7 @@
 #include "cli/options.h"
 #include "cli/program.h"
 #include "cli/shipping.h"
+#include "cli/site_rules.h"
 #include "cli/source.h"
 #include "cli/units.h"
 #include "common/clock.h"
@@ -18,7 +19,7 @@
 
 #define LOSS_RECENT_NS (86400 * 1000000000LL) /* older losses are history, not a fault */
 
-enum { OPTION_SHIPPER = 1 };
+enum { OPTION_SHIPPER = 1, OPTION_RULES };
 
 #define HOST_SILENT_NS (10 * 60 * 1000000000LL) /* a few intervals of the shipper */
 #define HOSTS_NAMED 20
@@ -28,6 +29,8 @@ static const struct option_spec option_specs[] = {
 	OPTION_SPEC_SOURCE,
 	{OPTION_SHIPPER, "shipper", 0, "DIR", "directory",
 	 "read the shipper's status here (else " SHIPPING_STATE_DEFAULT ")"},
+	{OPTION_RULES, "rules", 'r', "DIR", "directory",
+	 "the site's rules are in DIR (else " SITE_RULES_DEFAULT ")"},
 	OPTION_SPEC_COLOR,
 	OPTION_SPEC_HELP,
 	OPTION_SPEC_END,
@@ -292,11 +295,13 @@ static void check_lake(struct status *status, const struct options *options)
 
 /* ---- the verb ---------------------------------------------------------------- */
 
-static void check_host(struct status *status, const struct options *options, const char *shipper)
+static void check_host(struct status *status, const struct options *options, const char *shipper,
+		       const char *rules)
 {
 	json_object_set_new(status->json, "daemons", json_array());
 	check_daemons(status);
 	check_store(status, options_store_path(options));
+	site_rules_check(rules, false, &status->findings);
 	shipping_check(shipper, status->has_shipper, &status->findings, status->json);
 }
 
@@ -305,12 +310,12 @@ static int status_main(const struct verb *verb, int argc, char **argv)
 	struct status status = {.json = json_object()};
 	struct options options;
 	struct output output;
-	const char *value, *shipper = SHIPPING_STATE_DEFAULT;
+	const char *value, *rules = NULL, *shipper = SHIPPING_STATE_DEFAULT;
 	int option;
 
 	options_init(&options, verb, argc, argv);
 	while ((option = options_next(&options, &value)) > 0)
-		shipper = value;
+		*(option == OPTION_RULES ? &rules : &shipper) = value;
 	if (option < 0 || options_check_operands(&options, 0, 0)) {
 		json_decref(status.json);
 		return option < 0 ? options_exit(option) : VERB_USAGE;
@@ -319,7 +324,7 @@ static int status_main(const struct verb *verb, int argc, char **argv)
 	if (options_use_lake(&options))
 		check_lake(&status, &options);
 	else
-		check_host(&status, &options, shipper);
+		check_host(&status, &options, shipper, rules);
 	json_object_set_new(status.json, "findings", findings_to_json(&status.findings));
 	if (options.json) {
 		json_print(status.json);

@@ -99,15 +99,22 @@ static const struct option_program program = {
 		{0}},
 };
 
+/* A site's mistake must not stop the collection: the file is left out until it is corrected. */
+static void rules_file_refused(const struct rules_error *error, void *data)
+{
+	if (error->line)
+		log_error("%s:%u: %s", error->file, error->line, error->reason);
+	else
+		log_error("%s: %s", error->file, error->reason);
+	log_error("%s is not used: correct it, then restart tracer-correlator", error->file);
+}
+
 static int load_rules(const struct options *options, struct rules **ret_rules)
 {
-	struct rules_error error;
-	int r = rules_load(options->rules.path, ret_rules, &error);
+	int r = rules_load_valid(options->rules.path, rules_file_refused, NULL, ret_rules);
 
-	if (r == -EINVAL && error.line)
-		log_error("%s:%u: %s", error.file, error.line, error.reason);
-	else if (r < 0)
-		log_error("cannot load rules: %s: %s", error.file, r == -EINVAL ? error.reason : strerror(-r));
+	if (r < 0)
+		log_error("cannot load rules: %s", strerror(-r));
 	return r;
 }
 
@@ -210,7 +217,7 @@ int main(int argc, char **argv)
 		listen_fd = server_listen(options.socket, options.socket_group);
 		if (listen_fd < 0) {
 			log_error(listen_fd == -EADDRINUSE
-					  ? "another correlator listens on %s: %s"
+					  ? "another correlator listens on %s, or it is no socket: %s"
 					  : "cannot listen on %s: %s",
 				  options.socket, strerror(-listen_fd));
 			return EXIT_FAILURE;

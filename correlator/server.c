@@ -49,6 +49,7 @@ struct server {
 int server_listen(const char *path, gid_t group)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct stat status;
 	int r, fd;
 
 	if (strlen(path) >= sizeof(address.sun_path))
@@ -61,7 +62,8 @@ int server_listen(const char *path, gid_t group)
 		close(fd);
 		return -EADDRINUSE;
 	}
-	if (errno == ECONNREFUSED)
+	/* Of a correlator that was killed. Any other file is somebody's, and bind() says so. */
+	if (errno == ECONNREFUSED && lstat(path, &status) == 0 && S_ISSOCK(status.st_mode))
 		unlink(path);
 	mode_t mask = umask(0117);
 

@@ -34,7 +34,7 @@ void gather_init(struct gather *gather, const struct settings *settings)
 {
 	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
 
-	*gather = (struct gather){.settings = settings};
+	*gather = (struct gather){.settings = settings, .batch_rows = settings->batch_rows};
 	if (fd < 0)
 		return;
 	if (read(fd, gather->boot_id, 36) != 36)
@@ -199,7 +199,7 @@ static int row_take(struct gather *gather, struct gathering *gathering)
 		error = row_write(gather, gathering);
 	if (error < 0)
 		return error;
-	gathering->has_more = batch_writer_rows(gathering->writer) >= settings->batch_rows ||
+	gathering->has_more = batch_writer_rows(gathering->writer) >= gather->batch_rows ||
 			      batch_writer_text_bytes(gathering->writer) >= settings->batch_bytes;
 	gathering->is_over = gathering->has_more;
 	return !gathering->is_over;
@@ -220,7 +220,7 @@ int gather_begin(struct gather *gather, const struct gather_look *look, size_t i
 	snprintf(gathering->batch.entity, sizeof(gathering->batch.entity), "%s",
 		 store_entity_name(index));
 	error = store_query_entity(gather->store, index, cursor->revs[index],
-				   (int64_t)gather->settings->batch_rows, &gathering->result);
+				   (int64_t)gather->batch_rows, &gathering->result);
 	if (error < 0)
 		return fail_store(gather, error);
 	error = batch_writer_new(directory, &gathering->writer);

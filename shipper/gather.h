@@ -37,6 +37,7 @@ struct gathering {
 
 struct gather {
 	const struct settings *settings;
+	uint64_t batch_rows; /* at most: as the settings have it, or fewer */
 	struct cloud_identity cloud; /* fills columns of hosts in; empty: nothing is known */
 	struct store *store;                /* NULL: not open */
 	uint64_t inode;

@@ -90,7 +90,7 @@ static void batch_answered(const struct verdict *verdict, void *data)
 		batch_done(resend);
 		retry_succeeded(&resend->retry);
 		resend->next++;
-	} else if (verdict->kind == VERDICT_REFUSED) {
+	} else if (verdict->kind == VERDICT_REFUSED || verdict->kind == VERDICT_TOO_LARGE) {
 		log_error("%s: %s", resend->batches[resend->next].name, verdict->reason);
 		resend->refused_count += resend->batches[resend->next].row_count;
 		resend->result = -EBADMSG;

@@ -60,6 +60,7 @@ struct shipper {
 	struct batch ahead; /* the one behind it, gathered while that one is under way */
 	bool has_ahead, ahead_has_more;
 	unsigned refusals;
+	uint64_t too_large_bytes; /* least that was too large for what stands before the lake; 0: nothing was */
 	struct cloud *cloud;
 	bool cloud_pending; /* the first answer has not come */
 	struct shipping_status status;
@@ -383,6 +384,16 @@ static void ahead_due(uv_timer_t *timer)
 		ahead_finish(shipper);
 }
 
+/* It is made anew when its turn comes. */
+static void ahead_drop(struct shipper *shipper)
+{
+	uv_timer_stop(&shipper->ahead_timer);
+	gather_abandon(&shipper->gather);
+	if (shipper->has_ahead)
+		batch_remove(shipper, &shipper->ahead);
+	shipper->has_ahead = false;
+}
+
 /* It becomes the batch. 1: it did; 0: there is none; -errno. */
 static int ahead_take(struct shipper *shipper)
 {
@@ -496,6 +507,15 @@ static bool batch_settle(struct shipper *shipper)
 	return true;
 }
 
+/* Twice as much at a time again, where that stays below what was too large. */
+static void gather_more(struct shipper *shipper)
+{
+	uint64_t most = shipper->settings->batch_rows, *rows = &shipper->gather.batch_rows;
+
+	if (*rows < most && shipper->batch.file_bytes < shipper->too_large_bytes / 3)
+		*rows = *rows < most / 2 ? *rows * 2 : most;
+}
+
 static void batch_accepted(struct shipper *shipper)
 {
 	struct shipping_status *status = &shipper->status;
@@ -504,6 +524,7 @@ static void batch_accepted(struct shipper *shipper)
 	status->sent_row_count += (int64_t)shipper->batch.row_count;
 	status->sent_bytes += (int64_t)shipper->batch.file_bytes;
 	log_debug("sent %s", shipper->batch.name);
+	gather_more(shipper);
 	if (batch_settle(shipper))
 		note_success(shipper);
 	status_write(shipper);
@@ -542,6 +563,28 @@ static void batch_refused(struct shipper *shipper, const struct verdict *verdict
 	status_write(shipper);
 }
 
+/* The same bytes would be refused for ever: they are gathered anew, half as many. A single row
+ * cannot be cut. */
+static void batch_too_large(struct shipper *shipper, const struct verdict *verdict)
+{
+	const struct batch *batch = &shipper->batch;
+
+	if (shipper->too_large_bytes == 0 || batch->file_bytes < shipper->too_large_bytes)
+		shipper->too_large_bytes = batch->file_bytes;
+	if (batch->row_count <= 1) {
+		batch_refused(shipper, verdict);
+		return;
+	}
+	shipper->gather.batch_rows = batch->row_count / 2;
+	log_warning("%s; it refused %llu KiB: sending smaller batches", verdict->reason,
+		    (unsigned long long)batch->file_bytes >> 10);
+	ahead_drop(shipper);
+	batch_remove(shipper, batch);
+	shipper->has_batch = false;
+	shipper->refusals = 0;
+	step_after(shipper, 0);
+}
+
 static void batch_answered(const struct verdict *verdict, void *data)
 {
 	struct shipper *shipper = data;
@@ -552,6 +595,9 @@ static void batch_answered(const struct verdict *verdict, void *data)
 		break;
 	case VERDICT_REFUSED:
 		batch_refused(shipper, verdict);
+		break;
+	case VERDICT_TOO_LARGE:
+		batch_too_large(shipper, verdict);
 		break;
 	default:
 		shipper->refusals = 0;

@@ -132,6 +132,8 @@ void verdict_reach(const struct http_answer *answer, const struct verdict_contex
 		ret_verdict->kind = VERDICT_ACCEPTED;
 	else
 		http_answer_explain(answer, context->url, ret_verdict->reason, sizeof(ret_verdict->reason));
+	if (answer->failure == HTTP_ANSWERED && answer->status == 413)
+		ret_verdict->kind = VERDICT_TOO_LARGE;
 	/* Who signs requests or checks tokens by time says only "denied". */
 	if (ret_verdict->kind == VERDICT_RETRY && clock_is_wrong(answer, context) &&
 	    (answer->status == 401 || answer->status == 403))

@@ -512,6 +512,40 @@ START_TEST(test_broken_file_in_directory)
 }
 END_TEST
 
+static unsigned refused_count;
+
+static void count_refused(const struct rules_error *error, void *data)
+{
+	ck_assert_ptr_nonnull(strstr(error->file, data));
+	ck_assert_uint_eq(error->line, 3);
+	refused_count++;
+}
+
+/* A broken file brings none of its rules, in whatever order it stands. */
+START_TEST(test_broken_file_is_left_out)
+{
+	struct rules_error error;
+	struct rules_verdict verdict;
+	struct rules *rules, *others;
+
+	file_write("a/1.yaml", "rules:\n- {rule: one, match: {executable: x}, name: one}");
+	file_write("a/3.yaml", "rules:\n- {rule: three, match: {executable: y}, name: three}");
+	ck_assert_int_eq(rules_load(folder_list(), &others, &error), 0);
+	file_write("a/2.yaml", "rules:\n- {rule: two, match: {path: y}, name: two}\n- {rule: three, mach: 1}");
+	refused_count = 0;
+	ck_assert_int_eq(rules_load_valid(folder_list(), count_refused, "/a/2.yaml", &rules), 0);
+	ck_assert_uint_eq(refused_count, 1);
+	rules_classify(rules, &SUBJECT("y"), &verdict);
+	ck_assert_str_eq(verdict.name, "three");
+	rules_classify(rules, &SUBJECT("samtools", "sort"), &verdict);
+	ck_assert_str_eq(verdict.name, "samtools sort");
+	ck_assert_uint_eq(rules_count(rules), rules_count(others));
+	ck_assert(rules_version(rules) == rules_version(others));
+	rules_free(rules);
+	rules_free(others);
+}
+END_TEST
+
 START_TEST(test_odd_files)
 {
 	struct rules_error error;
@@ -575,6 +609,7 @@ int main(void)
 		{.test = test_directories},
 		{.test = test_replacing},
 		{.test = test_broken_file_in_directory},
+		{.test = test_broken_file_is_left_out},
 		{.test = test_odd_files},
 		{0},
 	};

@@ -534,7 +534,7 @@ START_TEST(each_failure_names_its_mend)
 	verdict_is((struct http_answer){.status = 403, .date_unix_s = 5000000}, VERDICT_RETRY, "clock");
 	verdict_is((struct http_answer){.status = 401}, VERDICT_RETRY, "lake.token-file");
 	verdict_is((struct http_answer){.status = 407}, VERDICT_RETRY, "lake.proxy-user");
-	verdict_is((struct http_answer){.status = 413}, VERDICT_RETRY, "raise its limit");
+	verdict_is((struct http_answer){.status = 413}, VERDICT_TOO_LARGE, "raise its limit");
 	verdict_is((struct http_answer){.status = 502}, VERDICT_RETRY, "status 502");
 	verdict_is((struct http_answer){.status = 302, .location = "https://u:p@elsewhere/"}, VERDICT_RETRY,
 		   "not followed");

@@ -5,8 +5,10 @@ A test is a function test_* of its file, called after what it shows. Its line is
 """
 
 import contextlib
+import difflib
 import os
 import pathlib
+import pprint
 import pty
 import random
 import shutil
@@ -23,6 +25,10 @@ EMULATED = "TRACER_TEST_EMULATED" in os.environ
 # The last switch of a process, away from it, may come between the moment when its parent looks and
 # the one when the kernel adds up; on emulated processors it does, once in thousands.
 LATE_SWITCHES_MAX = 1 if EMULATED else 0
+# Of a failure, so that it can be read.
+SHOWN_MAX = 2000
+DIFF_LINES_MAX = 40
+DIFF_WIDTH_MAX = 200
 # Read by a build with sanitizers only. What one keeps of freed memory would look like growth.
 SANITIZERS = {
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
@@ -37,8 +43,19 @@ class Skip(Exception):
     """Cannot be tested here; says why."""
 
 
+def difference(found, expected):
+    """What a reader needs of two values that differ: both, or a bounded diff where they are long."""
+    short = f"{found!r}, expected {expected!r}"
+    if len(short) <= SHOWN_MAX:
+        return short
+    sides = [pprint.pformat(value, width=110).splitlines() for value in (expected, found)]
+    lines = list(difflib.unified_diff(*sides, "expected", "found", lineterm="", n=1))
+    more = [f"... {len(lines) - DIFF_LINES_MAX} more lines"] if len(lines) > DIFF_LINES_MAX else []
+    return "\n".join(["", *(line[:DIFF_WIDTH_MAX] for line in lines[:DIFF_LINES_MAX]), *more])
+
+
 def same(what, found, expected):
-    assert found == expected, f"{what}: {found!r}, expected {expected!r}"
+    assert found == expected, f"{what[:SHOWN_MAX]}: {difference(found, expected)}"
 
 
 def wait_until(what, holds, timeout_s=60):

@@ -276,8 +276,8 @@ static void explain_status(const struct http_answer *answer, const char *url,
 		say(words, "the proxy asks who we are: lake.proxy-user and "
 		    "lake.proxy-password-file");
 	else if (status == 413)
-		say(words, "%s: something before the lake refuses bodies of this size: "
-		    "raise its limit, or lower send.rows for what comes", url);
+		say(words, "%s: a proxy before the lake refuses requests of this size "
+		    "(status 413): raise its limit (nginx: client_max_body_size)", url);
 	else if (http_answer_is_page(answer))
 		say(words, "%s: answers with a web page (status %ld): it is no ClickHouse, "
 		    "or a proxy or portal stands between: check lake.url", url, status);

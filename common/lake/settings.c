@@ -107,7 +107,8 @@ static int file_load(struct lake_settings *settings, char *ret_reason, size_t ca
 	FILE *file;
 	int error;
 
-	if (given && *given)
+	given = given && *given ? given : NULL;
+	if (given)
 		snprintf(path, sizeof(path), "%s", given);
 	else
 		snprintf(path, sizeof(path), "%s/.config/tracer/lake.yaml", home ? home : "");

@@ -140,8 +140,41 @@ static int name_compare(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
+/* What becomes of a file that cannot be used. */
+struct refusal {
+	rules_refused tell; /* NULL: it fails the load */
+	void *data;
+	struct rules_error *error;
+};
+
+static int refuse(const struct refusal *refusal, int error)
+{
+	if (!refusal->tell || error == -ENOMEM)
+		return error;
+	refusal->tell(refusal->error, refusal->data);
+	return 0;
+}
+
+/* All of its rules or none. */
+static int rules_take_file(struct rules *rules, const char *path, unsigned layer,
+			   const struct refusal *refusal)
+{
+	struct identity identity = rules->identity;
+	size_t count = rules->count;
+	int r;
+
+	*refusal->error = (struct rules_error){.line = 0};
+	r = rules_read_path(rules, path, layer, refusal->error);
+	if (r == 0)
+		return 0;
+	while (rules->count > count)
+		rule_deinit(&rules->items[--rules->count]);
+	rules->identity = identity;
+	return refuse(refusal, r);
+}
+
 static int rules_read_directory(struct rules *rules, const char *directory, unsigned layer,
-				struct rules_error *ret_error)
+				const struct refusal *refusal)
 {
 	struct dirent **entries;
 	char path[4096];
@@ -151,15 +184,16 @@ static int rules_read_directory(struct rules *rules, const char *directory, unsi
 		return 0;
 	if (count < 0) {
 		r = -errno;
-		rules_error_set(ret_error, directory, 0, "cannot be read: %s", strerror(-r));
-		return r;
+		rules_error_set(refusal->error, directory, 0, "cannot be read: %s", strerror(-r));
+		return refuse(refusal, r);
 	}
 	if (count > FILES_MAX)
-		r = rules_error_set(ret_error, directory, 0, "more than %d rule files", FILES_MAX);
+		r = refuse(refusal, rules_error_set(refusal->error, directory, 0,
+						    "more than %d rule files", FILES_MAX));
 	for (int i = 0; i < count; i++) {
-		if (r == 0) {
+		if (r == 0 && count <= FILES_MAX) {
 			snprintf(path, sizeof(path), "%s/%s", directory, entries[i]->d_name);
-			r = rules_read_path(rules, path, layer, ret_error);
+			r = rules_take_file(rules, path, layer, refusal);
 		}
 		free(entries[i]);
 	}
@@ -182,8 +216,8 @@ static int rules_read_shipped(struct rules *rules, unsigned layer, struct rules_
 	return 0;
 }
 
-int rules_load(const char *const *directories, struct rules **ret_rules,
-	       struct rules_error *ret_error)
+static int load(const char *const *directories, const struct refusal *refusal,
+		struct rules **ret_rules)
 {
 	struct rules *rules = rules_new();
 	size_t count = 0;
@@ -195,10 +229,27 @@ int rules_load(const char *const *directories, struct rules **ret_rules,
 	while (directories && directories[count])
 		count++;
 	while (r == 0 && count-- > 0)
-		r = rules_read_directory(rules, directories[count], ++layer, ret_error);
+		r = rules_read_directory(rules, directories[count], ++layer, refusal);
 	if (r == 0)
-		r = rules_read_shipped(rules, 0, ret_error);
+		r = rules_read_shipped(rules, 0, refusal->error);
 	return rules_finish(rules, r, ret_rules);
+}
+
+int rules_load(const char *const *directories, struct rules **ret_rules,
+	       struct rules_error *ret_error)
+{
+	const struct refusal refusal = {.error = ret_error};
+
+	return load(directories, &refusal, ret_rules);
+}
+
+int rules_load_valid(const char *const *directories, rules_refused refused, void *data,
+		     struct rules **ret_rules)
+{
+	struct rules_error error;
+	const struct refusal refusal = {refused, data, &error};
+
+	return load(directories, &refusal, ret_rules);
 }
 
 int rules_load_file(const char *path, struct rules **ret_rules, struct rules_error *ret_error)

@@ -110,6 +110,13 @@ struct rules_error {
 int rules_load(const char *const *directories, struct rules **ret_rules,
 	       struct rules_error *ret_error);
 
+/* The same for a daemon, which has to work whatever somebody wrote there: a broken file, or one
+ * that cannot be read, is left out as a whole, and `refused` is told of each (the directory, where
+ * that cannot be read). 0 or -ENOMEM. */
+typedef void (*rules_refused)(const struct rules_error *error, void *data);
+int rules_load_valid(const char *const *directories, rules_refused refused, void *data,
+		     struct rules **ret_rules);
+
 /* Only this file's rules, for `tracer rules check` and the fuzzer. */
 int rules_load_file(const char *path, struct rules **ret_rules, struct rules_error *ret_error);
 int rules_load_memory(const char *name, const void *data, size_t size, struct rules **ret_rules,

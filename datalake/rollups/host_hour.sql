@@ -1,6 +1,7 @@
 -- What a host did in each hour: sums of the differences between its samples. A difference
 -- counts in the hour in which it ends; across a boot there is none, since the counters
--- begin anew. NULL where the host's kernel did not tell.
+-- begin anew: a sample follows the one before if the host had booted by then, that is if it
+-- has been up for longer than the two are apart. NULL where the host's kernel did not tell.
 SELECT host_id,
        unix_ns - unix_ns % 3600000000000 AS hour_unix_ns,
        count() AS sample_count,
@@ -17,7 +18,8 @@ SELECT host_id,
        maxOrNull(running_count) AS most_running_count
   FROM (
     SELECT host_id, unix_ns, memory_available_bytes, swap_used_bytes, running_count,
-           row_number() OVER host > 1 AND boot_ns > lagInFrame(boot_ns) OVER host AS follows,
+           row_number() OVER host > 1 AND boot_ns > lagInFrame(boot_ns) OVER host
+             AND boot_ns >= unix_ns - lagInFrame(unix_ns) OVER host AS follows,
            if(follows, boot_ns - lagInFrame(boot_ns) OVER host, NULL) AS elapsed_ns,
            cpu_user_ns + cpu_system_ns AS cpu_now_ns,
            disk_read_bytes + disk_write_bytes AS disk_now_bytes,

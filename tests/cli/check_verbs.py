@@ -218,6 +218,24 @@ class Stores(Case):
                                     (spoil, arguments, said))
         self.assertGreater(quoted, 10)
 
+    def test_broken_site_rules_are_reported(self):
+        with tempfile.TemporaryDirectory() as directory:
+            def said(verb):
+                result = self.run_tracer(verb, "--rules", directory, "--json")
+                findings = json.loads(result.stdout)["findings"]
+                return [(finding["level"], finding["text"]) for finding in findings if finding["topic"] == "rules"]
+
+            self.assertEqual(said("status"), [])
+            self.assertEqual([level for level, _ in said("doctor")], ["ok"])
+            for number in range(10):
+                with open(os.path.join(directory, f"site-{number}.yaml"), "w", encoding="ascii") as file:
+                    file.write("rules:\n- rule: mine\n  match: {argv: '(['}\n")
+            for verb in ("status", "doctor"):
+                found = said(verb)
+                self.assertEqual([level for level, _ in found], 9 * ["limited"])
+                self.assertIn(f"{directory}/site-0.yaml:3: match: argv: bad regular expression", found[0][1])
+                self.assertEqual(found[8][1], f"2 more files of {directory} are not used")
+
     def test_newer(self):
         path = self.make_store("newer")
         with sqlite3.connect(path) as database:

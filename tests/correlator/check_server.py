@@ -710,9 +710,33 @@ def test_a_read_only_file_system(directory):
         refused(directory, r"store\.db: read-only: name a store on a writable file system", "--store", disk / "store.db")
 
 
+def test_a_file_in_the_socket_s_place(directory):
+    path = directory / "tracer.sock"
+    path.write_text("precious")
+    refused(directory, "it is no socket")
+    same("the file", path.read_text(), "precious")
+
+
 def test_broken_rules(directory):
-    (directory / "site.yaml").write_text("rules:\n  - name: x\n    wheN: {}\n")
-    refused(directory, r"site\.yaml:3: .*wheN")
+    """The shipped rules and the site's valid files are used all the same."""
+    (directory / "broken.yaml").write_text("rules:\n- {rule: early, match: {executable: true}, name: early}\n"
+                                           "- rule: x\n  wheN: {}\n")
+    (directory / "pattern.yaml").write_text("rules:\n- rule: y\n  match: {argv: '(['}\n")
+    (directory / "valid.yaml").write_text("rules:\n- {rule: z, match: {executable: tool}, name: valid}\n")
+    (directory / "dangling.yaml").symlink_to("nowhere")
+    story = Story()
+    for number, program in enumerate(("true", "tool", "bwa")):
+        story.command(story.SSHD, 500 + number, program, "mem")
+    with running(directory) as correlator:
+        connect(correlator, story).wait_acknowledged(story.end)
+        correlator.stop()
+    log = "\n".join(correlator.log())
+    for words in (r"broken\.yaml:4: .*wheN", r"broken\.yaml is not used", r"pattern\.yaml:3: .*regular expression",
+                  r"pattern\.yaml is not used", r"dangling\.yaml: cannot be read"):
+        assert re.search(words, log), f"{words} is not in {log}"
+    assert "valid.yaml" not in log, log
+    same("tools", sorted(name for name, in correlator.rows("SELECT name FROM standing_tools")
+                         if name not in ("systemd", "sshd")), ["bwa mem", "true", "valid"])
 
 
 # --- killed, recorded, replayed ----------------------------------------------------------------

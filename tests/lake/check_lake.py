@@ -77,8 +77,11 @@ def fresh(lake):
 
 
 def columns(lake):
+    """Without the tables that ClickHouse makes for views: the hidden ones, and those that a view
+    fills while it is refreshed."""
     return lake.rows("SELECT table, name, type FROM system.columns WHERE database = 'tracer'"
-                     " AND table NOT LIKE '.%' ORDER BY table, name")
+                     " AND table NOT LIKE '.%' AND NOT startsWith(table, '_tmp_replace_')"
+                     " ORDER BY table, name")
 
 
 def make_store(directory, recording):
@@ -198,6 +201,7 @@ def test_printed_sql_is_what_init_does(lake):
         if statement.strip() and not statement.startswith("USE "):
             lake.query(statement, user="migrator",
                        database="default" if "CREATE DATABASE" in statement else "tracer")
+    lake.query("CREATE TABLE tracer._tmp_replace_0a1b (of_a_refresh UInt8) ENGINE = Null")
     same("columns", columns(lake), wanted)
     says(tracer(lake, "lake", "init", "--print", "--layout", "cluster"), "ON CLUSTER '{cluster}'",
          "ReplicatedReplacingMergeTree", "Distributed('{cluster}'")
@@ -220,6 +224,10 @@ def test_statements_of_every_layout_are_clickhouses(lake):
             same("place", layout == "cluster", "ON CLUSTER" in formatted)
             count += 1
         assert count > 25, count
+    paths = re.findall(r"Replicated\w*MergeTree\('([^']*)'", "".join(statements_of("cluster")))
+    assert len(paths) > 9, paths
+    for path in paths:  # of a second lake on the same cluster they are others
+        assert "/{database}/" in path and "tracer" not in path, path
     cluster = [re.sub(r" ON CLUSTER '\{cluster\}'|, replicated_deduplication_window_seconds = \d+", "", statement)
                for statement in statements_of("cluster")]
     cluster = [re.sub(r"Replicated(\w*MergeTree)\('[^']*', '\{replica\}'(?:, )?(\w*)\)", r"\1(\2)", statement)
@@ -260,7 +268,9 @@ def test_rollup_host_hour(lake):
     fresh(lake)
     samples = [host_sample(1, 0, 10, 100), host_sample(1, 0, 40, 160), host_sample(1, 1, 10, 190),
                host_sample(1, 1, 30, 5, boot_minute=85),  # the host was started again: counters begin anew
-               host_sample(1, 1, 50, 25, boot_minute=85), host_sample(2, 0, 10, 7)]
+               host_sample(1, 1, 50, 25, boot_minute=85), host_sample(2, 0, 10, 7),
+               # the boot before was shorter than this one is by now
+               host_sample(3, 0, 10, 3, boot_minute=8), host_sample(3, 0, 40, 9, boot_minute=15)]
     late = samples.pop(1)
     query = ("SELECT host_id, intDiv(hour_unix_ns, 3600000000000), sample_count, cpu_ns / 1e9,"
              " covered_ns / 6e10 FROM tracer.host_hour ORDER BY 1, 2")
@@ -268,7 +278,8 @@ def test_rollup_host_hour(lake):
         loader.insert(lake, "host_samples", batch)
     refresh(lake, "host_hour")
     same("hours", lake.rows(query, user="analyst"),
-         [["1", "0", "2", "60", "30"], ["1", "1", "3", "50", "50"], ["2", "0", "1", r"\N", r"\N"]])
+         [["1", "0", "2", "60", "30"], ["1", "1", "3", "50", "50"], ["2", "0", "1", r"\N", r"\N"],
+          ["3", "0", "2", r"\N", r"\N"]])
 
 
 def test_rollup_task_name_day(lake):
@@ -426,6 +437,8 @@ def test_configuration_file(lake):
         path.write_text(f"lake:\n  user: analyst\n  password-file: {lake.secret('analyst')}\n")
         home = {"HOME": temporary, "TRACER_LAKE_USER": "", "TRACER_LAKE_PASSWORD_FILE": ""}
         tracer(lake, "runs", "--json", **home)
+        tracer(lake, "runs", "--json", TRACER_LAKE_CONFIG="")  # as if it were not set
+        says(tracer(lake, "runs", code=1, TRACER_LAKE_CONFIG="/nonexistent", **home), "/nonexistent: No such file")
         for text, words in (("lake:\n  usr: analyst\n", "2: there is no setting lake.usr"),
                             ("lake:\n  user: [a]\n", "takes a text"), ("other: 1\n", "expected `lake:`"),
                             ("lake: {\n", "lake.yaml:")):

@@ -30,8 +30,8 @@ sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "correlator")]
 from harness import (  # noqa: E402
-    ENVIRONMENT, ROOT, Answers, Lake, Proxy, Shipper, Skip, Unavailable, compare, free_port, http,
-    make_store, make_tables, run, same, settings_for, store_rows, wait_until)
+    ENTITIES, ENVIRONMENT, ROOT, Answers, Lake, Proxy, Shipper, Skip, Unavailable, compare, free_port, http,
+    lake_rows, make_store, make_tables, run, same, settings_for, store_columns, store_rows, wait_until)
 from testing import OnTerminal  # noqa: E402
 from wire_client import Peer, Story  # noqa: E402
 
@@ -980,13 +980,38 @@ def test_clear_text_stays_here(directory, lake):
     run_plain("--config", "/dev/null", "--url", "http://lake.example.org:8123", "--insecure-http", "--check")
 
 
-def test_body_that_a_proxy_refuses(directory, lake):
+def test_batches_fit_through_a_proxy(directory, lake):
+    """What nginx refuses with 413 is cut until it passes; one row that is too large is set aside,
+    counted, and all behind it arrive."""
     store = stored(directory)
+    make_tables(lake, SCHEMA)
     authority = Authority(directory)
-    with Nginx(directory, lake, authority.issue("server", "127.0.0.1"),
-               "location /x { } client_max_body_size 10;") as server:
-        told(directory, store, server.url, "refuses bodies of this size",
-             lake=settings_for(lake, **{"ca-file": str(directory / "authority.pem")}))
+    trusted = settings_for(lake, **{"ca-file": str(directory / "authority.pem")})
+    with Nginx(directory, lake, authority.issue("server", "127.0.0.1"), "client_max_body_size 2k;") as server:
+        with Shipper(SHIPPER, directory, store, "--once", url=server.url, lake=trusted) as shipper:
+            shipper.finish()
+        compare(lake, store)
+        status = shipper.status()
+        assert status["sent_batch_count"] > len(ENTITIES), status
+        same("rows set aside", status["set_aside_row_count"], 0)
+        assert "a proxy before the lake refuses requests of this size" in shipper.log(), shipper.log()
+
+        db = sqlite3.connect(store)  # one row more, among the others, that does not pass
+        large, = db.execute("SELECT id FROM process_rows ORDER BY rev LIMIT 1 OFFSET 40").fetchone()
+        db.execute("UPDATE process_rows SET arguments = ? WHERE id = ?", (os.urandom(9000).hex().encode() + b"\0", large))
+        db.commit()
+        db.close()
+        make_tables(lake, SCHEMA)
+        shutil.rmtree(shipper.state)
+        with Shipper(SHIPPER, directory, store, "--once", url=server.url, lake=trusted) as shipper:
+            shipper.finish(code=1)
+    status = shipper.status()
+    same("rows set aside", status["set_aside_row_count"], 1)
+    missing = {(entity, *key[1:]) for entity in ENTITIES for key in store_rows(store, entity).keys()
+               - lake_rows(lake, entity, store_columns(store, entity)).keys()}
+    same("rows that did not arrive", missing, {("processes", large)})
+    aside, = (shipper.state / "set-aside").glob("*.zst")
+    assert aside.name.endswith(".1.ndjson.zst"), aside.name
 
 
 def test_proxy_of_the_settings_alone(directory, lake):
