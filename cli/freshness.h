@@ -13,7 +13,7 @@ enum freshness {
 	FRESHNESS_UNREADABLE, /* the daemons' socket is there, the store is not for us */
 };
 
-#define FRESHNESS_LIMIT_NS 5000000000LL /* committed_boot_ns moves every second */
+#define FRESHNESS_LIMIT_NS 15000000000LL /* of an idle host it moves every ten seconds */
 
 /* How far behind now the store is; INT64_MAX: of another boot. */
 int64_t freshness_lag_ns(const struct store_stream *stream);

@@ -18,7 +18,7 @@
 #define CHECKPOINT_LOSSES_VERSION 1
 
 enum checkpoint_kind {
-	CHECKPOINT_CONTAINER = 1, CHECKPOINT_RUN, CHECKPOINT_TASK, CHECKPOINT_PROCESS,
+	CHECKPOINT_CONTAINER = 1, CHECKPOINT_RUN, CHECKPOINT_TASK, CHECKPOINT_TOOL, CHECKPOINT_PROCESS,
 	CHECKPOINT_LOSSES,
 };
 
@@ -55,6 +55,6 @@ static inline int64_t checkpoint_version(int64_t kind)
 	V(id) V(parent_id) V(pid) V(exec_id) V(uid) V(own_command) V(began) V(ended)          \
 	V(totals_kind) V(begin_boot_ns) V(end_boot_ns) V(started_unix_ns) V(spawn_cpu_ns)     \
 	V(peak_rss_bytes) V(uninterruptible_ns) V(wait_status) V(oom_killed) V(role) V(rank) V(boundary) V(nested) V(interactive)     \
-	V(sampled_cpu_ns) V(sampled_memory_bytes)
+	V(sampled_memory_bytes)
 
 #endif

@@ -191,13 +191,13 @@ static struct run *find_run(struct model *model, int64_t id)
 	return run;
 }
 
-static void load_tool(struct cursor *cursor, struct group *group)
+static struct tool *load_tool(struct cursor *cursor, struct group *group)
 {
 	struct tool *entity = calloc(1, sizeof(*entity));
 
 	if (!entity) {
 		cursor->bad = true;
-		return;
+		return NULL;
 	}
 	TOOL_INTS(TAKE_INT)
 	entity->group = group;
@@ -205,6 +205,7 @@ static void load_tool(struct cursor *cursor, struct group *group)
 	take_plain(cursor, &entity->tally);
 	cursor->bad = cursor->bad || !entity->name || entity->role >= RULES_ROLE_COUNT;
 	DL_APPEND(group->tools, entity);
+	return entity;
 }
 
 static void load_group(struct cursor *cursor, struct task *task)
@@ -271,6 +272,21 @@ static struct group *find_group(struct run *run, int64_t id)
 			if (group->id == id)
 				return group;
 	return NULL;
+}
+
+static void load_tool_apart(struct model *model, struct cursor *cursor)
+{
+	struct run *run = find_run(model, take_int(cursor));
+	int64_t group_id = take_int(cursor);
+	struct group *group = run ? find_group(run, group_id) : NULL;
+	struct tool *tool;
+
+	cursor->bad = cursor->bad || !group;
+	if (cursor->bad)
+		return;
+	tool = load_tool(cursor, group);
+	if (tool)
+		tool->has_checkpoint = true;
 }
 
 static void load_image(struct model *model, struct cursor *cursor, struct process *process)
@@ -370,7 +386,7 @@ static void load_process(struct model *model, struct cursor *cursor)
 		run->spine[entity->spine_index] = entity;
 	else
 		entity->spine_index = -1;
-	entity->checkpointed = true;
+	entity->checkpointed = entity->has_checkpoint = true;
 	/* Half a process is worse than none: a pass will find it. */
 	if (cursor->bad || (entity->place != PLACE_NONE && !entity->image)) {
 		process_free(model, entity);
@@ -446,6 +462,7 @@ static bool load_one(struct model *model, enum checkpoint_kind wanted, const str
 		case CHECKPOINT_CONTAINER: load_container(model, &cursor); break;
 		case CHECKPOINT_RUN: load_run(model, &cursor); break;
 		case CHECKPOINT_TASK: load_task(model, &cursor); break;
+		case CHECKPOINT_TOOL: load_tool_apart(model, &cursor); break;
 		case CHECKPOINT_PROCESS: load_process(model, &cursor); break;
 		case CHECKPOINT_LOSSES: take_plain(&cursor, &model->losses_told); break;
 		}

@@ -63,19 +63,38 @@ static void pack_tool(msgpack_packer *packer, const struct tool *entity)
 	pack_plain(packer, &entity->tally);
 }
 
-static void pack_group(msgpack_packer *packer, const struct group *entity)
-{
-	struct tool *tool;
-	int count;
+/* A task of many tools (the host's own, above all) has them apart: most change seldom. Which has been
+ * apart stays so. */
+#define TOOLS_TOGETHER_MAX 16
 
-	GROUP_INTS(PACK_INT)
-	DL_COUNT(entity->tools, tool, count);
-	msgpack_pack_int64(packer, count);
-	DL_FOREACH (entity->tools, tool)
-		pack_tool(packer, tool);
+bool checkpoint_keeps_apart(const struct task *task)
+{
+	const struct group *group;
+	const struct tool *tool;
+	int count = 0;
+
+	DL_FOREACH (task->groups, group)
+		DL_FOREACH (group->tools, tool)
+			if (++count > TOOLS_TOGETHER_MAX)
+				return true;
+	return false;
 }
 
-static void pack_task(msgpack_packer *packer, const struct task *entity)
+static void pack_group(msgpack_packer *packer, const struct group *entity, bool apart)
+{
+	struct tool *tool;
+	int count = 0;
+
+	GROUP_INTS(PACK_INT)
+	DL_FOREACH (entity->tools, tool)
+		count += !apart && !tool->has_checkpoint;
+	msgpack_pack_int64(packer, count);
+	DL_FOREACH (entity->tools, tool)
+		if (!apart && !tool->has_checkpoint)
+			pack_tool(packer, tool);
+}
+
+static void pack_task(msgpack_packer *packer, const struct task *entity, bool apart)
 {
 	struct group *group;
 	int count;
@@ -98,7 +117,7 @@ static void pack_task(msgpack_packer *packer, const struct task *entity)
 	DL_COUNT(entity->groups, group, count);
 	msgpack_pack_int64(packer, count);
 	DL_FOREACH (entity->groups, group)
-		pack_group(packer, group);
+		pack_group(packer, group, apart);
 }
 
 static void pack_command(msgpack_packer *packer, const struct command *command)
@@ -186,6 +205,33 @@ static void save_places(struct saver *saver)
 		}
 }
 
+static void save_tools(struct saver *saver, const struct task *task, bool apart)
+{
+	struct group *group;
+	struct tool *tool;
+
+	DL_FOREACH (task->groups, group)
+		DL_FOREACH (group->tools, tool) {
+			if (tool->has_checkpoint ? !tool->dirty : !apart)
+				continue;
+			msgpack_packer *packer = save_begin(saver, CHECKPOINT_TOOL);
+
+			msgpack_pack_int64(packer, task->run->id);
+			msgpack_pack_int64(packer, group->id);
+			pack_tool(packer, tool);
+			save_end(saver, tool->id);
+		}
+}
+
+static void save_task(struct saver *saver, const struct task *task)
+{
+	bool apart = checkpoint_keeps_apart(task);
+
+	pack_task(save_begin(saver, CHECKPOINT_TASK), task, apart);
+	save_end(saver, task->id);
+	save_tools(saver, task, apart);
+}
+
 static void save_runs(struct saver *saver)
 {
 	struct run *run;
@@ -197,11 +243,17 @@ static void save_runs(struct saver *saver)
 		pack_run(save_begin(saver, CHECKPOINT_RUN), run);
 		save_end(saver, run->id);
 		DL_FOREACH (run->tasks, task)
-			if (task->dirty) {
-				pack_task(save_begin(saver, CHECKPOINT_TASK), task);
-				save_end(saver, task->id);
-			}
+			if (task->dirty)
+				save_task(saver, task);
 	}
+}
+
+/* In the transaction that writes its end: after a restart it would be taken for alive. */
+static void forget_process(struct saver *saver, const struct process *process)
+{
+	if (process->has_checkpoint && saver->failure == 0)
+		saver->failure = store_delete_checkpoint(saver->model->store,
+							 process_checkpoint_id(saver->model, process));
 }
 
 static void save_processes(struct saver *saver)
@@ -209,7 +261,9 @@ static void save_processes(struct saver *saver)
 	struct process *process;
 
 	for (process = saver->model->processes; process; process = process->hh.next)
-		if (!process->checkpointed || (process->image && process->image->dirty)) {
+		if (process_is_done(saver->model, process))
+			forget_process(saver, process);
+		else if (!process->checkpointed || (process->image && process->image->dirty)) {
 			pack_process(save_begin(saver, CHECKPOINT_PROCESS), process);
 			save_end(saver, process_checkpoint_id(saver->model, process));
 		}

@@ -92,7 +92,8 @@ void process_free(struct model *model, struct process *process)
 		process->group->members--;
 	if (process->image)
 		process->image->process = NULL;
-	checkpoint_drop_process(model, process);
+	if (process->has_checkpoint)
+		checkpoint_drop_process(model, process);
 	command_unref(process->command);
 	free(process->signals);
 	HASH_DELETE(hh, model->processes, process);
@@ -267,6 +268,8 @@ static void tool_free(struct model *model, struct tool *tool)
 	while (tool->images)
 		image_free(model, tool->images);
 	DL_DELETE(tool->group->tools, tool);
+	if (tool->has_checkpoint)
+		checkpoint_drop(model, tool->id);
 	free(tool->name);
 	free(tool);
 }
@@ -370,11 +373,16 @@ static void hand_over_children(struct process *process)
 	}
 }
 
+/* Whether nothing more comes of it, and nothing in the model needs it to go on. */
 static bool is_over(const struct model *model, const struct process *process)
 {
-	return process->ended && !(process->image && process->image->dirty) &&
-	       !is_on_a_spine(process) &&
+	return process->ended && !is_on_a_spine(process) &&
 	       (process->has_final || model->now_boot_ns > process->end_boot_ns + GRACE_FINAL_NS);
+}
+
+bool process_is_done(const struct model *model, const struct process *process)
+{
+	return is_over(model, process) && !leads_somewhere(process);
 }
 
 static void collect_processes(struct model *model)
@@ -382,7 +390,7 @@ static void collect_processes(struct model *model)
 	struct process *process, *next;
 
 	HASH_ITER (hh, model->processes, process, next) {
-		if (!is_over(model, process))
+		if (!is_over(model, process) || (process->image && process->image->dirty))
 			continue;
 		if (leads_somewhere(process)) {
 			if (!leads_too_far(process))

@@ -58,6 +58,7 @@ struct tally {
 	int64_t failed_count;
 	int64_t peak_rss_bytes;          /* largest of one image, ROW_NULL unknown */
 	int64_t concurrent_memory_bytes; /* largest sum at one pass, ROW_NULL unknown */
+	int64_t written_memory_bytes;    /* concurrent_memory_bytes when it last made a row of its own */
 	int64_t pass_memory_bytes;       /* sum in the pass that is being read */
 	int64_t lost_count;
 	bool marked;                     /* scratch of incident.c */
@@ -228,6 +229,7 @@ struct tool {
 	struct image *images; /* in memory */
 	bool dirty;
 	bool moved;           /* its stored processes are in another task */
+	bool has_checkpoint;  /* of its own: it is not in its task's */
 	struct tool *prev, *next; /* in its group */
 };
 
@@ -268,8 +270,8 @@ struct image {
 	struct image *prev, *next;             /* of its tool */
 	struct image *dirty_prev, *dirty_next;
 	struct image *client_prev, *client_next; /* while it lives and its role is that */
-	uint64_t sampled_cpu_ns;             /* of the last sample row */
-	int64_t sampled_memory_bytes;
+	uint64_t stepped_boot_ns;            /* of the last pass that changed the row, 0: none yet */
+	int64_t sampled_memory_bytes;        /* in the last sample row */
 };
 
 /* How a process stands still: stall.c. */
@@ -316,6 +318,7 @@ struct process {
 	struct pipe_user *reads, *writes; /* the same of a helper that is the orchestrator's own */
 	bool is_stem;             /* counted in its group's stem_count */
 	bool checkpointed;        /* what is in the store is this */
+	bool has_checkpoint;      /* the store has one, of this or of before */
 	bool found;               /* alive before the probe */
 	bool is_task_root, is_run_root;
 	bool has_container;       /* a client whose container has come */

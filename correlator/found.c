@@ -91,8 +91,10 @@ static struct process *place_one(struct model *model, const struct found *found)
 				     .pgid = found->pgid,
 				     .stdin_pipe = found->stdin_pipe,
 				     .stdout_pipe = found->stdout_pipe});
-	if (process->image)
+	if (process->image) {
+		process->image->stepped_boot_ns = found->boot_ns;
 		image_update(model, process->image, &found->counters, TOTALS_SAMPLE);
+	}
 	return process;
 }
 

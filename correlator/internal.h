@@ -70,9 +70,12 @@ struct model {
 	char host_key[17], hostname[256], boot_id[40], kernel[128], machine[64], probe_version[32];
 	struct host_facts host_facts;
 	bool host_dirty;
+	int64_t written_seen_unix_ns; /* host.last_seen_unix_ns as it is in the store */
 	int64_t clock_offset_ns; /* CLOCK_REALTIME - CLOCK_BOOTTIME, as last told */
 	uint64_t now_boot_ns;
 	uint64_t pass_number;
+	bool is_quiet_pass;          /* the one that is being read: all take their steps */
+	uint64_t next_quiet_boot_ns;
 	uint64_t found_settle_boot_ns; /* events after it tell nothing more of the found */
 
 	struct process *processes;
@@ -131,6 +134,8 @@ int64_t image_id(const struct model *model, uint32_t pid, uint64_t start_boot_ns
 struct process *process_find(struct model *model, uint32_t pid, uint64_t start_boot_ns);
 struct process *process_new(struct model *model, const struct image_key *key, struct process *parent);
 void process_set_group(struct process *process, struct run *run, struct group *group);
+/* Whether its row is all that is left of it: the next collection frees it, once that is written. */
+bool process_is_done(const struct model *model, const struct process *process);
 void process_free(struct model *model, struct process *process);
 struct run *run_new(struct model *model, const struct process *root, const char *kind, uint64_t boundary_key);
 struct task *task_new(struct model *model, struct run *run, const char *kind, const char *reason,
@@ -297,7 +302,8 @@ bool loss_take(struct model *model, const struct wire_losses *losses);
 void loss_note_record(struct model *model, const struct record_header *header);
 
 /* ---- stall.c: what stands still */
-void stall_note_sample(struct model *model, struct process *process, const struct event_sample *sample);
+void stall_note_sample(struct model *model, struct process *process, const struct event_sample *sample,
+		       const struct totals *now);
 /* It moves again, or has ended. */
 void stall_end(struct model *model, struct process *process, uint64_t boot_ns);
 
@@ -309,6 +315,8 @@ int checkpoint_save(struct model *model);
 int checkpoint_load(struct model *model);
 /* What has gone from memory is deleted with the next commit. */
 void checkpoint_drop(struct model *model, int64_t id);
+/* Whether the tools of a task are too many to be written whenever one of them changes. */
+bool checkpoint_keeps_apart(const struct task *task);
 void checkpoint_drop_process(struct model *model, const struct process *process);
 
 #endif

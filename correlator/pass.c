@@ -3,9 +3,17 @@
 
 #include "correlator/internal.h"
 
-/* A sample is worth a row if the process ran this long or its memory moved so far. */
-#define SAMPLE_CPU_NS (5 * 1000 * 1000)
-#define SAMPLE_MEMORY_BYTES (1024 * 1024)
+/* Figures of a running process are written in steps: once it ran this long, or its memory or its
+ * bytes read and written moved so far. */
+#define STEP_CPU_NS (5 * 1000 * 1000)
+#define STEP_BYTES (1024 * 1024)
+/* One that uses less than this share of a processor takes its steps together with all others like
+ * it, once a minute: daemons that wake up now and then keep no disk busy. */
+#define BUSY_SHARE 100
+#define QUIET_PERIOD_NS (60 * UINT64_C(1000000000))
+/* hosts.last_seen_unix_ns alone is worth no commit a pass: it goes with the samples of the host,
+ * every ten seconds, or by itself where those come more seldom. */
+#define LAST_SEEN_PERIOD_NS (12 * INT64_C(1000000000))
 
 /* A pass this long after the one before says nothing of the time between. */
 #define PASS_PERIOD_MAX_NS (60 * UINT64_C(1000000000))
@@ -57,17 +65,29 @@ static void note_memory(struct process *process, int64_t memory_bytes)
 	process->run->tally.pass_memory_bytes += memory_bytes;
 }
 
+/* Whether the row is to follow what this pass saw. `now` and the image's totals are both of the
+ * image: the kernel's counters are of the whole process. */
+static bool is_step(const struct model *model, const struct image *image, const struct totals *now,
+		    const struct event_sample *sample)
+{
+	int64_t moved = memory_of(&sample->counters) - image->sampled_memory_bytes;
+	int64_t cpu_ns = now->cpu_ns - image->totals.cpu_ns;
+	int64_t elapsed_ns = image->stepped_boot_ns ? (int64_t)(sample->boot_ns - image->stepped_boot_ns) : 0;
+
+	if (moved >= STEP_BYTES || moved <= -STEP_BYTES)
+		return true;
+	if (cpu_ns < STEP_CPU_NS && totals_io_bytes(now) - totals_io_bytes(&image->totals) < STEP_BYTES)
+		return false;
+	return model->is_quiet_pass || cpu_ns >= elapsed_ns / BUSY_SHARE;
+}
+
 static void sample_store(struct model *model, struct process *process, const struct event_sample *sample)
 {
 	struct image *image = process->image;
 	const struct counters *counters = &sample->counters;
-	int64_t memory = memory_of(counters), moved = memory - image->sampled_memory_bytes;
 
-	if (image->totals.cpu_ns < (int64_t)image->sampled_cpu_ns + SAMPLE_CPU_NS &&
-	    moved < SAMPLE_MEMORY_BYTES && moved > -SAMPLE_MEMORY_BYTES)
-		return;
-	image->sampled_cpu_ns = (uint64_t)image->totals.cpu_ns;
-	image->sampled_memory_bytes = memory;
+	image->stepped_boot_ns = sample->boot_ns;
+	image->sampled_memory_bytes = memory_of(counters);
 	sample_add(model, &(struct row_sample){
 				  .process_id = image->id,
 				  .boot_ns = (int64_t)sample->boot_ns,
@@ -125,16 +145,19 @@ static void sample_known(struct model *model, struct process *process, const str
 	/* An exec that is still in the ring: its record will tell. */
 	if (!process->image || process->image->exec_id != sample->image.exec_id)
 		return;
-	const struct totals before = process->image->totals;
+	struct totals now;
 
+	totals_of_image(&now, &process->image->base, &sample->counters);
 	found_complete_sample(model, process, sample);
 	bool slept = note_uninterruptible(process, sample);
+	bool step = is_step(model, process->image, &now, sample);
 
-	if (slept || sample->counters.cpu_ns != (uint64_t)before.cpu_ns || !before.valid)
+	if (slept || step || !process->image->totals.valid)
 		image_update(model, process->image, &sample->counters, TOTALS_SAMPLE);
-	stall_note_sample(model, process, sample);
+	if (step)
+		sample_store(model, process, sample);
+	stall_note_sample(model, process, sample, &now);
 	note_memory(process, memory_of(&sample->counters));
-	sample_store(model, process, sample);
 }
 
 /* Ended, not yet reaped; a process whose main thread alone has left has others. */
@@ -154,15 +177,20 @@ void pass_apply_sample(struct model *model, const struct event_sample *sample)
 		found_note(model, sample); /* an unknown zombie's end is on record, or was before us */
 }
 
+/* Another maximum is written at once where it is another by a step, else with the next change. */
 static void fold_memory(struct tally *tally, bool *dirty, bool *run_dirty)
 {
-	if (tally->pass_memory_bytes > 0 &&
-	    (tally->concurrent_memory_bytes == ROW_NULL ||
-	     tally->pass_memory_bytes > tally->concurrent_memory_bytes)) {
-		tally->concurrent_memory_bytes = tally->pass_memory_bytes;
-		*dirty = *run_dirty = true;
-	}
+	int64_t now_bytes = tally->pass_memory_bytes;
+	bool first = tally->concurrent_memory_bytes == ROW_NULL;
+
 	tally->pass_memory_bytes = 0;
+	if (now_bytes == 0 || (!first && now_bytes <= tally->concurrent_memory_bytes))
+		return;
+	tally->concurrent_memory_bytes = now_bytes;
+	if (!first && now_bytes - tally->written_memory_bytes < STEP_BYTES)
+		return;
+	tally->written_memory_bytes = now_bytes;
+	*dirty = *run_dirty = true;
 }
 
 static void fold_tool(struct tool *tool)
@@ -214,15 +242,25 @@ static void end_missing(struct model *model, const struct wire_pass *pass)
 	}
 }
 
+/* The pass that comes next. */
+static void begin_next(struct model *model, uint64_t boot_ns)
+{
+	model->is_quiet_pass = boot_ns >= model->next_quiet_boot_ns;
+	if (model->is_quiet_pass)
+		model->next_quiet_boot_ns = boot_ns + QUIET_PERIOD_NS;
+}
+
 void pass_apply_end(struct model *model, const struct wire_pass *pass)
 {
 	end_missing(model, pass);
 	fold_pass_memory(model);
 	model->pass_number++;
+	begin_next(model, pass->boot_ns);
 	if (pass->unix_ns) {
 		model->clock_offset_ns = (int64_t)(pass->unix_ns - pass->boot_ns);
 		model->host.last_seen_unix_ns = (int64_t)pass->unix_ns;
-		model->host_dirty = true;
+		if (model->host.last_seen_unix_ns - model->written_seen_unix_ns >= LAST_SEEN_PERIOD_NS)
+			model->host_dirty = true;
 	}
 	/* Events behind this pass may be older: who waits for one of them goes on waiting. */
 	if (!pass->backlog_bytes)

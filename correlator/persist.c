@@ -279,7 +279,7 @@ static int put_places(struct model *model)
 	struct container *container;
 	int r = 0;
 
-	if (model->host_dirty)
+	if (model->host_dirty || model->host.last_seen_unix_ns != model->written_seen_unix_ns)
 		r = store_put_host(model->store, &model->host);
 	for (cgroup = model->cgroups; cgroup && r == 0; cgroup = cgroup->hh.next)
 		if (cgroup->dirty)
@@ -343,9 +343,13 @@ static void clear_runs(struct model *model)
 			if (!task->dirty)
 				continue;
 			task->dirty = false;
+			bool apart = checkpoint_keeps_apart(task);
+
 			DL_FOREACH (task->groups, group)
-				DL_FOREACH (group->tools, tool)
+				DL_FOREACH (group->tools, tool) {
 					tool->dirty = tool->moved = false;
+					tool->has_checkpoint = tool->has_checkpoint || apart;
+				}
 		}
 	}
 }
@@ -357,8 +361,10 @@ static void clear_all(struct model *model)
 	struct loss *loss, *next_loss;
 
 	clear_runs(model);
-	for (struct process *process = model->processes; process; process = process->hh.next)
+	for (struct process *process = model->processes; process; process = process->hh.next) {
 		process->checkpointed = true;
+		process->has_checkpoint = !process_is_done(model, process);
+	}
 	DL_FOREACH_SAFE2 (model->dirty_images, image, next, dirty_next)
 		image->dirty = false;
 	model->dirty_images = NULL;
@@ -381,6 +387,7 @@ static void clear_all(struct model *model)
 	model->sample_count = 0;
 	model->host_sample_count = 0;
 	model->gone_count = 0;
+	model->written_seen_unix_ns = model->host.last_seen_unix_ns;
 	model->host_dirty = false;
 }
 
@@ -401,6 +408,17 @@ int model_commit(struct model *model, struct store_stream *stream)
 	clear_all(model);
 	model_collect(model);
 	return 0;
+}
+
+bool model_is_dirty(const struct model *model)
+{
+	const struct run *run;
+
+	DL_FOREACH (model->runs, run)
+		if (run->dirty)
+			return true;
+	return model->dirty_images || model->sample_count || model->host_sample_count || model->incidents ||
+	       model->losses || model->losses_dirty || model->host_dirty;
 }
 
 size_t model_pending(const struct model *model)

@@ -19,6 +19,10 @@ int session_init(struct session *session, struct model *model, struct store *sto
 	return 0;
 }
 
+/* Passes that change nothing are committed for so long after what did: readers take the time of the
+ * last commit for now, and what they saw then for what goes on (`tracer top`, `tracer run`). */
+#define FOLLOW_NS (4 * UINT64_C(1000000000))
+
 /* What the peer before sent and is not yet committed stays to be committed. */
 void session_reset(struct session *session)
 {
@@ -96,24 +100,50 @@ static int apply_samples(struct session *session, const struct wire_bytes *recor
 	return r < 0 ? reject(ret_reason, "samples that are no records") : 0;
 }
 
+/* A pass that found nothing new is not worth a commit. */
+static int apply_pass(struct session *session, const struct wire_pass *pass)
+{
+	int r;
+
+	event_pieces_reset(&session->pieces);
+	r = model_apply(session->model, &session->message);
+	if (model_pending(session->model) > 0)
+		session->eventful_boot_ns = pass->boot_ns;
+	session->changed = session->changed || model_is_dirty(session->model) ||
+			   pass->boot_ns < session->eventful_boot_ns + FOLLOW_NS;
+	return r;
+}
+
+static int apply_event(struct session *session)
+{
+	const struct wire_event *event = &session->message.event;
+
+	if (!is_new(session, event->offset))
+		return 0;
+	int r = apply_record(session, event->record.data, event->record.size);
+
+	session->eventful_boot_ns = model_now_boot_ns(session->model);
+	session->changed = true;
+	return r;
+}
+
 static int apply(struct session *session, const char **ret_reason)
 {
 	const struct wire_message *message = &session->message;
 
 	switch (message->type) {
 	case WIRE_EVENT:
-		if (!is_new(session, message->event.offset))
-			return 0;
-		return apply_record(session, message->event.record.data, message->event.record.size);
+		return apply_event(session);
 	case WIRE_SAMPLE:
 		return apply_samples(session, &message->sample.records, ret_reason);
 	case WIRE_PASS:
-		event_pieces_reset(&session->pieces);
-		return model_apply(session->model, message);
+		return apply_pass(session, &message->pass);
 	case WIRE_LOSSES:
+		session->changed = true;
 		*ret_reason = "losses that are none";
 		return model_apply(session->model, message);
 	default:
+		session->changed = true;
 		return model_apply(session->model, message);
 	}
 }
@@ -134,7 +164,6 @@ int session_feed(struct session *session, const void *data, size_t size, const c
 	} else if (!session->greeted) {
 		return reject(ret_reason, "no hello first");
 	}
-	session->changed = true;
 	return apply(session, ret_reason);
 }
 

@@ -20,6 +20,7 @@ struct session {
 	uint64_t committed_offset;  /* what the store has of this ring */
 	bool greeted;
 	bool changed;               /* something to commit */
+	uint64_t eventful_boot_ns;  /* the latest pass or event that changed a process */
 	struct wire_message message;
 	struct event event;         /* reused: it is large */
 	struct event_pieces pieces; /* of the pass that is under way */

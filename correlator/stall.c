@@ -24,32 +24,25 @@
 /* A pool of idle workers says no more with a thousand incidents than with these. */
 #define IDLE_PER_TASK_MAX 8
 
-static int64_t io_bytes(const struct totals *totals)
-{
-	return totals->read_bytes + totals->write_bytes + totals->rchar_bytes + totals->wchar_bytes +
-	       totals->sent_bytes + totals->received_bytes;
-}
-
-static void set_mark(struct process *process, uint64_t boot_ns)
+static void set_mark(struct process *process, uint64_t boot_ns, const struct totals *now)
 {
 	process->motion.mark_boot_ns = boot_ns;
-	process->motion.mark_cpu_ns = process->image->totals.cpu_ns;
-	process->motion.mark_io_bytes = io_bytes(&process->image->totals);
+	process->motion.mark_cpu_ns = now->cpu_ns;
+	process->motion.mark_io_bytes = totals_io_bytes(now);
 	process->motion.mark_exec_id = process->image->exec_id;
 }
 
 /* Whether it has moved since its mark; the first look only sets one. */
-static bool has_moved(struct process *process, uint64_t boot_ns)
+static bool has_moved(struct process *process, uint64_t boot_ns, const struct totals *now)
 {
 	const struct motion *motion = &process->motion;
-	const struct totals *totals = &process->image->totals;
 	bool first = motion->mark_boot_ns == 0;
 	bool moved = !first && (motion->mark_exec_id != process->image->exec_id ||
-				motion->mark_io_bytes != io_bytes(totals) ||
-				totals->cpu_ns - motion->mark_cpu_ns > (int64_t)WINDOW_CPU_NS);
+				motion->mark_io_bytes != totals_io_bytes(now) ||
+				now->cpu_ns - motion->mark_cpu_ns > (int64_t)WINDOW_CPU_NS);
 
 	if (first || moved || boot_ns - motion->mark_boot_ns >= WINDOW_NS)
-		set_mark(process, boot_ns);
+		set_mark(process, boot_ns, now);
 	return moved;
 }
 
@@ -141,7 +134,8 @@ static void look_at_quiet(struct model *model, struct process *process, uint64_t
 	}
 }
 
-void stall_note_sample(struct model *model, struct process *process, const struct event_sample *sample)
+void stall_note_sample(struct model *model, struct process *process, const struct event_sample *sample,
+		       const struct totals *now)
 {
 	struct motion *motion = &process->motion;
 	struct task *task = process->image->tool->group->task;
@@ -152,7 +146,7 @@ void stall_note_sample(struct model *model, struct process *process, const struc
 		return;
 	if (motion->moved_boot_ns == 0) /* after a restart it stands where it stood */
 		motion->moved_boot_ns = process->stall ? process->stall_since_boot_ns : sample->boot_ns;
-	if (has_moved(process, sample->boot_ns)) {
+	if (has_moved(process, sample->boot_ns, now)) {
 		motion->moved_boot_ns = sample->boot_ns;
 		stall_end(model, process, sample->boot_ns);
 	}

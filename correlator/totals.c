@@ -34,6 +34,12 @@ void totals_of_image(struct totals *ret, const struct counters *base, const stru
 	split_cpu(ret);
 }
 
+int64_t totals_io_bytes(const struct totals *totals)
+{
+	return totals->read_bytes + totals->write_bytes + totals->rchar_bytes + totals->wchar_bytes +
+	       totals->sent_bytes + totals->received_bytes;
+}
+
 void totals_replace(struct totals *sum, const struct totals *before, const struct totals *now)
 {
 #define I(name)                                                                              \

@@ -30,6 +30,9 @@ struct totals {
  * (it was read while a thread was leaving) counts as unchanged. */
 void totals_of_image(struct totals *ret, const struct counters *base, const struct counters *now);
 
+/* All that it moved, to and from anywhere. */
+int64_t totals_io_bytes(const struct totals *totals);
+
 /* sum += now - before: keeps a sum up to date as an image's figures grow. */
 void totals_replace(struct totals *sum, const struct totals *before, const struct totals *now);
 

@@ -169,6 +169,115 @@ START_TEST(a_look_between_fork_and_exec_makes_no_row)
 }
 END_TEST
 
+/* ---- what is written */
+
+static const char last_written[] = "SELECT max(rev) FROM (SELECT rev FROM runs UNION ALL SELECT rev FROM tasks "
+				   "UNION ALL SELECT rev FROM tools UNION ALL SELECT rev FROM processes "
+				   "UNION ALL SELECT rev FROM samples UNION ALL SELECT 1000 * count(*) "
+				   "FROM written)";
+
+/* Each checkpoint that is written from now on leaves a row. */
+static void watch_checkpoints(void)
+{
+	change_store("CREATE TABLE written (process_id, size);"
+		     "CREATE TRIGGER checkpoint_made AFTER INSERT ON checkpoints BEGIN "
+		     "INSERT INTO written VALUES (NEW.process_id, length(NEW.state)); END;"
+		     "CREATE TRIGGER checkpoint_changed AFTER UPDATE ON checkpoints BEGIN "
+		     "INSERT INTO written VALUES (NEW.process_id, length(NEW.state)); END");
+}
+
+static void pass_with(unsigned pid, struct counters counters)
+{
+	now += 999 * MS;
+	sample(pid, 2, NULL, counters);
+	wait_ms(1);
+}
+
+/* Its counters are of the whole process, its figures of its second program. */
+START_TEST(a_pass_that_finds_nothing_new_writes_nothing)
+{
+	char *before;
+
+	watch_checkpoints();
+	spawn(2, 10, "bash driver.sh");
+	exec_process(10, "bwa mem x");
+	pass_with(10, cpu(9 * MS));
+	before = strdup(rows(last_written));
+	for (int i = 0; i < 3; i++)
+		pass_with(10, cpu(9 * MS));
+	ck_assert_str_eq(rows(last_written), before);
+	free(before);
+}
+END_TEST
+
+START_TEST(a_process_that_wakes_up_now_and_then_is_written_once_a_minute)
+{
+	uint64_t used = 9 * MS;
+
+	spawn(2, 10, "bwa mem x");
+	pass_with(10, cpu(used));
+	ck_assert_str_eq(rows("SELECT count(*) FROM samples"), "1\n");
+	for (int second = 0; second < 120; second++) {
+		pass_with(10, cpu(used += MS));
+		commit();
+	}
+	ck_assert_str_eq(rows("SELECT count(*) FROM samples"), "3\n");
+	exit_process(10, 0);
+	ck_assert_str_eq(rows("SELECT r.cpu_ns = p.cpu_ns AND t.cpu_ns = p.cpu_ns FROM processes p JOIN runs r ON "
+			      "r.id = p.run_id JOIN tools t ON t.id = p.tool_id WHERE p.pid = 10"),
+			 "1\n");
+}
+END_TEST
+
+START_TEST(a_busy_process_is_written_at_each_pass)
+{
+	struct counters busy = cpu(0);
+
+	spawn(2, 10, "bwa mem x");
+	for (int second = 1; second <= 5; second++) {
+		busy.cpu_ns += 20 * MS;
+		pass_with(10, busy);
+		ck_assert_str_eq(rows("SELECT max(cpu_ns) - min(cpu_ns), count(DISTINCT cpu_ns) FROM (SELECT cpu_ns "
+				      "FROM processes WHERE pid = 10 UNION ALL SELECT cpu_ns FROM runs WHERE "
+				      "kind = 'command')"),
+				 "0 1\n");
+	}
+	ck_assert_str_eq(rows("SELECT count(*) FROM samples"), "5\n");
+}
+END_TEST
+
+START_TEST(a_change_of_one_tool_writes_no_checkpoint_of_another)
+{
+	char sql[96];
+
+	watch_checkpoints();
+	spawn(2, 10, "bash driver.sh");
+	spawn(10, 11, "bash one.sh");
+	spawn(10, 12, "bash other.sh");
+	for (unsigned pid = 20; pid < 120; pid++) {
+		char command[32];
+
+		snprintf(command, sizeof(command), "tool%u x", pid);
+		spawn(11, pid, command);
+	}
+	pass_with(119, cpu(9 * MS));
+	snprintf(sql, sizeof(sql), "SELECT sum(size) < 8000 FROM written WHERE rowid > %s",
+		 rows("SELECT count(*) FROM written"));
+	pass_with(119, cpu(90 * MS));
+	ck_assert_str_eq(rows(sql), "1\n");
+	restart();
+	for (unsigned pid = 20; pid < 120; pid++)
+		exit_process(pid, 0);
+	spawn(11, 120, "tool20 y");
+	ck_assert_str_eq(rows("SELECT count(*), sum(process_count), sum(living_count) FROM standing_tools WHERE "
+			      "name LIKE 'tool%'"),
+			 "100 101 1\n");
+	ck_assert_str_eq(rows("SELECT count(*) FROM tools t WHERE cpu_ns <> (SELECT total(cpu_ns) FROM processes p "
+			      "WHERE p.tool_id = t.id)"),
+			 "0\n");
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -181,6 +290,10 @@ int main(void)
 		{.test = a_look_between_fork_and_exec_makes_no_row},
 		{.test = who_is_in_no_pass_is_lost},
 		{.test = a_start_once_told_stays_when_the_clock_is_set},
+		{.test = a_pass_that_finds_nothing_new_writes_nothing},
+		{.test = a_process_that_wakes_up_now_and_then_is_written_once_a_minute},
+		{.test = a_busy_process_is_written_at_each_pass},
+		{.test = a_change_of_one_tool_writes_no_checkpoint_of_another},
 		{0},
 	};
 
