@@ -210,10 +210,12 @@ static bool has_bar(const struct table *table)
 	return table->columns[table->column_count - 1].align == TABLE_BAR;
 }
 
-/* Columns are dropped until the rest fits; those that then fit after all come back. */
+/* Columns are dropped until the rest fits. Those that then fit after all come back, but not where
+ * one of the same rank before them does not. */
 static void layout_drop(const struct table *table, struct layout *layout, size_t most)
 {
 	size_t dropped[COLUMNS_MAX], widths[COLUMNS_MAX], column;
+	unsigned refused = 0;
 
 	for (layout->dropped = 0; total_width(table, layout) > most; layout->dropped++) {
 		column = find_dispensable(table, layout);
@@ -224,8 +226,12 @@ static void layout_drop(const struct table *table, struct layout *layout, size_t
 		layout->width[column] = 0;
 	}
 	for (size_t i = layout->dropped; i-- > 0;) {
-		if (total_width(table, layout) + GAP + widths[i] > most)
+		unsigned rank = table->columns[dropped[i]].rank;
+
+		if (rank == refused || total_width(table, layout) + GAP + widths[i] > most) {
+			refused = rank;
 			continue;
+		}
 		layout->width[dropped[i]] = widths[i];
 		layout->dropped--;
 	}

@@ -1,10 +1,11 @@
 /* tracer top: tasks and tools that run now, with what they use right now.
  *
  * It reads the store, as everything here: figures are those of the probe's latest
- * looks at the living, at most a few seconds old.
+ * process scans, at most a few seconds old, and of the processes that have ended since.
  */
 #include <errno.h>
 #include <poll.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@
 #include "common/clock.h"
 #include "common/progress.h"
 
-#define WINDOW_NS 3500000000LL /* "now": a few passes over the living */
+#define WINDOW_NS 3500000000LL /* "now": a few process scans */
 #define PROCESSES_MOST 20000
 #define PERIOD_DEFAULT_S 1
 
@@ -41,13 +42,17 @@ static const struct option_spec option_specs[] = {
 	OPTION_SPEC_END,
 };
 
-/* One tool of one task. Rates are per second; ROW_NULL: nothing seen of late. */
+/* One tool of one task; or, of all tools of a run with the same name whose processes have ended,
+ * the sum. Rates are per second; ROW_NULL: nothing seen of late. */
 struct line {
-	int64_t tool_id, task_id, run_id;
+	int64_t tool_id, task_id, run_id; /* ROW_NULL for several */
+	int64_t user_id;                  /* ROW_NULL for several */
 	char *tool, *task, *run;
 	bool is_system;
 	bool is_idle;
-	int64_t process_count;
+	int64_t process_count; /* running */
+	int64_t ended_count;   /* of late */
+	int64_t tool_count;
 	int64_t begin_boot_ns;
 	double cores;
 	double read_rate, write_rate;
@@ -103,33 +108,53 @@ static char *column_copy(struct store_result *row, const char *name)
 	return strdup(value.type == STORE_VALUE_TEXT ? value.data : "-");
 }
 
-/* Rows of a tool need not follow one another: there are few. */
-static struct line *line_of(struct snapshot *snapshot, struct store_result *row)
+static struct line *line_append(struct snapshot *snapshot, struct store_result *row)
 {
-	int64_t tool_id = column_integer(row, "tool_id");
 	const char *kind = store_result_get(row, "run_kind").data;
-	struct line *line, *lines;
+	struct line *lines = reallocarray(snapshot->lines, snapshot->count + 1, sizeof(*lines));
+	struct line *line;
 
-	for (size_t i = 0; i < snapshot->count; i++)
-		if (snapshot->lines[i].tool_id == tool_id)
-			return &snapshot->lines[i];
-	lines = reallocarray(snapshot->lines, snapshot->count + 1, sizeof(*lines));
 	if (!lines)
 		return NULL;
 	snapshot->lines = lines;
 	line = &lines[snapshot->count++];
 	*line = (struct line){
-		.tool_id = tool_id,
+		.tool_id = column_integer(row, "tool_id"),
 		.task_id = column_integer(row, "task_id"),
 		.run_id = column_integer(row, "run_id"),
+		.user_id = column_integer(row, "user_id"),
 		.tool = column_copy(row, "tool_name"),
 		.task = column_copy(row, "task_name"),
 		.run = column_copy(row, "run_name"),
 		.is_system = (strcmp(kind, "system") == 0 || strcmp(kind, "session") == 0),
 		.is_idle = true,
 		.begin_boot_ns = INT64_MAX,
+		.tool_count = 1,
 	};
 	return line->tool && line->task && line->run ? line : NULL;
+}
+
+static struct line *line_find(struct snapshot *snapshot, int64_t tool_id)
+{
+	for (size_t i = 0; i < snapshot->count; i++)
+		if (snapshot->lines[i].tool_id == tool_id)
+			return &snapshot->lines[i];
+	return NULL;
+}
+
+/* The line of what has ended of a tool name in a run. */
+static struct line *line_find_ended(struct snapshot *snapshot, struct store_result *row)
+{
+	int64_t run_id = column_integer(row, "run_id");
+	const char *name = store_result_get(row, "tool_name").data;
+
+	for (size_t i = 0; i < snapshot->count; i++) {
+		struct line *line = &snapshot->lines[i];
+
+		if (line->process_count == 0 && line->run_id == run_id && strcmp(line->tool, name) == 0)
+			return line;
+	}
+	return NULL;
 }
 
 static double rate(int64_t amount, int64_t wall_ns)
@@ -138,26 +163,75 @@ static double rate(int64_t amount, int64_t wall_ns)
 		       ? 0 : (double)amount * 1e9 / (double)wall_ns;
 }
 
-static void line_add(struct line *line, struct store_result *row)
+static void line_begin(struct line *line, int64_t begin_boot_ns)
 {
-	static const char *const memory[] = {"rss_anon_bytes", "rss_file_bytes", "rss_shmem_bytes"};
-	int64_t wall_ns = column_integer(row, "recent_wall_ns");
-	int64_t begin = column_integer(row, "begin_boot_ns");
+	if (begin_boot_ns < line->begin_boot_ns)
+		line->begin_boot_ns = begin_boot_ns;
+}
 
-	line->process_count++;
-	if (begin < line->begin_boot_ns)
-		line->begin_boot_ns = begin;
-	if (wall_ns == ROW_NULL)
-		return;
+static void line_add_rates(struct line *line, struct store_result *row, int64_t wall_ns)
+{
 	line->cores += rate(column_integer(row, "recent_cpu_ns"), wall_ns) / 1e9;
 	line->read_rate += rate(column_integer(row, "recent_read_bytes"), wall_ns);
 	line->write_rate += rate(column_integer(row, "recent_write_bytes"), wall_ns);
+	line->is_idle = false;
+}
+
+/* A running process. 0 or -ENOMEM. Rows of a tool need not follow one another: there are few. */
+static int running_take(struct snapshot *snapshot, struct store_result *row)
+{
+	static const char *const memory[] = {"rss_anon_bytes", "rss_file_bytes", "rss_shmem_bytes"};
+	int64_t wall_ns = column_integer(row, "recent_wall_ns");
+	struct line *line = line_find(snapshot, column_integer(row, "tool_id"));
+
+	if (!line)
+		line = line_append(snapshot, row);
+	if (!line)
+		return -ENOMEM;
+	line->process_count++;
+	line_begin(line, column_integer(row, "begin_boot_ns"));
+	if (line->user_id != column_integer(row, "user_id"))
+		line->user_id = ROW_NULL;
+	if (wall_ns == ROW_NULL)
+		return 0;
+	line_add_rates(line, row, wall_ns);
 	for (size_t i = 0; i < sizeof(memory) / sizeof(memory[0]); i++) {
 		int64_t bytes = column_integer(row, memory[i]);
 
 		line->memory_bytes = row_add(line->memory_bytes, bytes == ROW_NULL ? 0 : bytes);
 	}
-	line->is_idle = false;
+	return 0;
+}
+
+/* A tool of which processes have ended: to its own line where others of it run. 0 or -ENOMEM. */
+static int ended_take(struct snapshot *snapshot, struct store_result *row)
+{
+	struct line *line = line_find(snapshot, column_integer(row, "tool_id"));
+	bool is_new = false;
+
+	if (!line && (line = line_find_ended(snapshot, row))) {
+		line->tool_count++;
+		line->tool_id = line->task_id = ROW_NULL;
+	}
+	if (!line) {
+		line = line_append(snapshot, row);
+		is_new = true;
+	}
+	if (!line)
+		return -ENOMEM;
+	line->ended_count = row_add(line->ended_count, column_integer(row, "ended_count"));
+	line_begin(line, column_integer(row, "begin_boot_ns"));
+	if ((!is_new && line->user_id != column_integer(row, "user_id")) ||
+	    column_integer(row, "user_id") != column_integer(row, "last_user_id"))
+		line->user_id = ROW_NULL;
+	line_add_rates(line, row, WINDOW_NS);
+	return 0;
+}
+
+/* ROW_NULL where no scan has seen any of its processes of late. */
+static int64_t line_memory(const struct line *line)
+{
+	return line->is_idle || line->process_count == 0 ? ROW_NULL : line->memory_bytes;
 }
 
 static double sort_value(const struct line *line, enum sort_key key)
@@ -185,21 +259,22 @@ static int compare_lines(const void *left, const void *right, void *context)
 	return a->tool_id < b->tool_id ? -1 : a->tool_id > b->tool_id;
 }
 
-/* 0 or -errno, said. */
-static int rows_take(struct snapshot *snapshot, struct store *store, struct store_result *result)
+/* What a query answers, row by row to `take`. 0 or -errno, said. */
+static int rows_take(struct top *top, struct snapshot *snapshot, const char *query,
+		     const struct store_parameter *parameters,
+		     int (*take)(struct snapshot *snapshot, struct store_result *row))
 {
-	struct line *line;
-	int more;
+	struct store_result *result;
+	int more, error = source_query(top->store, query, parameters, &result);
 
-	while ((more = source_next(store, result)) > 0) {
-		line = line_of(snapshot, result);
-		if (!line) {
-			fprintf(stderr, "tracer: out of memory\n");
-			return -ENOMEM;
-		}
-		line_add(line, result);
-	}
-	return more;
+	if (error < 0)
+		return error;
+	while (error == 0 && (more = source_next(top->store, result)) != 0)
+		error = more < 0 ? more : take(snapshot, result);
+	if (error == -ENOMEM)
+		fprintf(stderr, "tracer: out of memory\n");
+	store_result_free(result);
+	return error;
 }
 
 /* The one host that is looked at. 0; -ENOENT or -EEXIST, said. */
@@ -258,7 +333,6 @@ static int snapshot_take(struct top *top, struct snapshot *snapshot)
 		{"limit", STORE_INTEGER, PROCESSES_MOST, NULL},
 		{"host_id", STORE_NULL, 0, NULL}, {0},
 	};
-	struct store_result *result;
 	int error = source_renew(top->store);
 
 	*snapshot = (struct snapshot){.lag_ns = INT64_MAX};
@@ -267,11 +341,9 @@ static int snapshot_take(struct top *top, struct snapshot *snapshot)
 	if (error < 0)
 		return error;
 	parameters[0].integer = snapshot->now_boot_ns - WINDOW_NS;
-	error = source_query(top->store, "top_processes", parameters, &result);
-	if (error == 0) {
-		error = rows_take(snapshot, top->store, result);
-		store_result_free(result);
-	}
+	error = rows_take(top, snapshot, "top_processes", parameters, running_take);
+	if (error == 0)
+		error = rows_take(top, snapshot, "top_ended", parameters, ended_take);
 	if (error < 0) {
 		snapshot_free(snapshot);
 		return error;
@@ -291,10 +363,12 @@ static bool line_is_shown(const struct top *top, const struct line *line)
 
 static const struct table_column columns[] = {
 	{"tool", TABLE_LEFT, 20, 0},
-	{"task", TABLE_LEFT, 0, 4, false, 28},
-	{"run", TABLE_LEFT, 0, 3, false, 28},
-	{"processes", TABLE_RIGHT, 0, 5},
-	{"for", TABLE_RIGHT, 0, 2},
+	{"task", TABLE_LEFT, 0, 5, false, 28},
+	{"run", TABLE_LEFT, 0, 2, false, 28},
+	{"user", TABLE_LEFT, 0, 3, false, 12},
+	{"processes", TABLE_RIGHT, 0, 6},
+	{"ended", TABLE_RIGHT, 0, 6, true},
+	{"for", TABLE_RIGHT, 0, 4},
 	{"cores", TABLE_RIGHT, 0, 0},
 	{"memory", TABLE_RIGHT, 0, 0},
 	{"read", TABLE_RIGHT, 0, 1},
@@ -304,18 +378,23 @@ static const struct table_column columns[] = {
 static void line_print(const struct top *top, const struct snapshot *snapshot,
 		       const struct line *line, struct table *table)
 {
+	const struct passwd *user = line->user_id == ROW_NULL ? NULL : getpwuid((uid_t)line->user_id);
 	bool raw = top->options.raw;
 	char text[UNITS_SIZE];
 
 	table_add_name(table, STYLE_TITLE, "", line->tool);
-	table_add_name(table, STYLE_PLAIN, "", line->task);
+	if (line->tool_count > 1)
+		snprintf(text, sizeof(text), "%lld tasks", (long long)line->tool_count);
+	table_add_name(table, STYLE_PLAIN, "", line->tool_count > 1 ? text : line->task);
 	table_add_name(table, STYLE_PLAIN, "", line->run);
+	table_add_name(table, STYLE_PLAIN, "", user ? user->pw_name : units_count(text, line->user_id, true));
 	table_add(table, STYLE_PLAIN, units_count(text, line->process_count, raw));
+	table_add(table, STYLE_PLAIN, units_count(text, line->ended_count, raw));
 	table_add(table, STYLE_PLAIN,
 		  units_duration(text, row_subtract(snapshot->now_boot_ns, line->begin_boot_ns), raw));
 	snprintf(text, sizeof(text), "%.2f", line->cores);
 	table_add(table, STYLE_PLAIN, text);
-	table_add(table, STYLE_PLAIN, units_bytes(text, line->memory_bytes, raw));
+	table_add(table, STYLE_PLAIN, units_bytes(text, line_memory(line), raw));
 	table_add(table, STYLE_PLAIN, units_rate(text, (int64_t)line->read_rate, raw));
 	table_add(table, STYLE_PLAIN, units_rate(text, (int64_t)line->write_rate, raw));
 }
@@ -382,11 +461,13 @@ static json_t *line_to_json(const struct line *line)
 	json_set_string(object, "task", line->task);
 	json_set_id(object, "tool_id", line->tool_id);
 	json_set_string(object, "tool", line->tool);
+	json_set_integer(object, "user_id", line->user_id);
 	json_set_integer(object, "process_count", line->process_count);
+	json_set_integer(object, "ended_count", line->ended_count);
 	json_set_integer(object, "begin_boot_ns", line->begin_boot_ns);
 	json_object_set_new(object, "idle", json_boolean(line->is_idle));
 	json_object_set_new(object, "cores", json_real(line->cores));
-	json_set_integer(object, "rss_bytes", line->is_idle ? ROW_NULL : line->memory_bytes);
+	json_set_integer(object, "rss_bytes", line_memory(line));
 	json_set_integer(object, "read_bytes_per_second", (int64_t)line->read_rate);
 	json_set_integer(object, "write_bytes_per_second", (int64_t)line->write_rate);
 	return object;
@@ -601,9 +682,12 @@ const struct verb verb_top = {
 	.summary = "tasks and tools that run now",
 	.description =
 		"Shows the tools that are busy now, by task and run: cores in use, resident memory,\n"
-		"bytes a second from and to storage, over the last seconds. Keys: c, m, r, w sort by\n"
-		"cpu, memory, read, written; i shows what is idle; q quits. What does not go to a\n"
-		"terminal is a single snapshot, as with --once.",
+		"bytes a second from and to storage, over the last few seconds. Processes that have\n"
+		"ended meanwhile count too: those of a tool that runs no more are one line a run, with\n"
+		"the number of its tasks.\n"
+		"\n"
+		"Keys: c, m, r, w sort by cpu, memory, read, written; i shows what is idle; q quits.\n"
+		"What does not go to a terminal is a single snapshot, as with --once.",
 	.options = option_specs,
 	.examples = "  tracer top\n"
 		    "  tracer top --once --sort memory\n"

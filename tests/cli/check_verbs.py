@@ -324,6 +324,19 @@ class Printing(Case):
                 self.assertTrue(character == "\n" or unicodedata.category(character)[0] != "C",
                                 (arguments, character))
 
+    def test_top_has_what_ended_processes_used(self):
+        """Three short dd's of a run that goes on, each with 140 ms, 30 MiB read and 10 written."""
+        tools = {tool["tool"]: tool for tool in json.loads(self.run_tracer("top", "--json").stdout)["tools"]}
+        dd = tools["dd"]
+        self.assertEqual((dd["process_count"], dd["ended_count"], dd["user_id"], dd["task_id"], dd["rss_bytes"]),
+                         (0, 3, 1, None, None))
+        self.assertEqual(dd["run_id"], tools["make"]["run_id"])
+        self.assertAlmostEqual(dd["cores"], 3 * 0.14 / 3.5)
+        self.assertEqual(dd["read_bytes_per_second"], int(90 * 2 ** 20 / 3.5))
+        self.assertEqual(dd["write_bytes_per_second"], int(30 * 2 ** 20 / 3.5))
+        self.assertEqual((tools["cc1plus"]["process_count"], tools["cc1plus"]["ended_count"]), (1, 0))
+        self.assertAlmostEqual(tools["cc1plus"]["cores"], 0.5)
+
     def test_incomplete_is_said(self):
         runs = json.loads(self.run_tracer("runs", "--json").stdout)["runs"]
         lossy = [run["id"] for run in runs if run["lost_count"]]
