@@ -8,7 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <unistd.h>
+
+#include <linux/magic.h>
 
 #include "cli/program.h"
 #include "cli/rows.h"
@@ -89,6 +92,13 @@ static int daemon_read(int proc_fd, const char *pid, struct daemon_info *daemon)
 		return 0;
 	daemon->user_id = user_read(proc_fd, pid);
 	return 1;
+}
+
+bool daemons_have_bpffs(void)
+{
+	struct statfs status;
+
+	return statfs("/sys/fs/bpf", &status) == 0 && status.f_type == BPF_FS_MAGIC;
 }
 
 int daemons_find(struct daemon_info daemons[DAEMONS_MAX])

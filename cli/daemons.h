@@ -2,6 +2,7 @@
 #ifndef TRACER_CLI_DAEMONS_H
 #define TRACER_CLI_DAEMONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -19,5 +20,8 @@ struct daemon_info {
 /* How many were found, at most DAEMONS_MAX; -errno. A process is known by the name
  * that the kernel has for it. */
 int daemons_find(struct daemon_info daemons[DAEMONS_MAX]);
+
+/* Whether /sys/fs/bpf is a BPF file system: without one the probe's service does not start. */
+bool daemons_have_bpffs(void);
 
 #endif

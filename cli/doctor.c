@@ -18,6 +18,7 @@
 
 #include <linux/magic.h>
 
+#include "cli/daemons.h"
 #include "cli/findings.h"
 #include "cli/options.h"
 #include "cli/program.h"
@@ -59,7 +60,12 @@ static const char *file_read(const char *path, char text[256])
 
 /* ---- the kernel -------------------------------------------------------------- */
 
-static void check_kernel(struct findings *findings)
+/* Whether the probe's programs load: asked once, of the probe itself. */
+enum load { LOAD_NOT_TRIED, LOAD_WORKS, LOAD_FAILS };
+
+/* Where the probe could try, its answer counts, whatever the kernel calls itself: RHEL 9's 5.14 has
+ * what others got with 5.19. */
+static void check_kernel(struct findings *findings, enum load load)
 {
 	struct utsname name;
 	unsigned major = 0, minor = 0;
@@ -67,15 +73,15 @@ static void check_kernel(struct findings *findings)
 
 	uname(&name);
 	known = sscanf(name.release, "%u.%u", &major, &minor) == 2;
-	/* RHEL 9's 5.14 has what others got until 5.19; check_load() looks closer. */
-	if (known && (major > 5 || (major == 5 && minor >= 14))) {
+	if (load == LOAD_WORKS || (known && (major > 5 || (major == 5 && minor >= 19)))) {
 		findings_add(findings, FINDING_OK, "kernel", "Linux %s on %s", name.release,
 			     name.machine);
 		return;
 	}
-	finding_mend(findings_add(findings, FINDING_MISSING, "kernel",
-				  "Linux %s: the probe needs 5.19", name.release),
-		     "a newer kernel");
+	finding_mend(findings_add(findings, load == LOAD_FAILS ? FINDING_MISSING : FINDING_LIMITED, "kernel",
+				  "Linux %s: the probe needs 5.19, or a distribution's kernel that has the same",
+				  name.release),
+		     load == LOAD_FAILS ? "a newer kernel" : "sudo tracer doctor tries it");
 }
 
 static void check_btf(struct findings *findings)
@@ -156,16 +162,17 @@ static void check_cgroups(struct findings *findings)
 
 static void check_bpffs(struct findings *findings)
 {
-	struct statfs status;
+	bool installed = access("/var/lib/tracer", F_OK) == 0;
 
-	if (statfs("/sys/fs/bpf", &status) == 0 && status.f_type == BPF_FS_MAGIC)
+	if (daemons_have_bpffs())
 		findings_add(findings, FINDING_OK, "bpffs",
 			     "/sys/fs/bpf: a restarted probe goes on without a gap");
 	else
-		finding_mend(findings_add(findings, FINDING_LIMITED, "bpffs",
-					  "not mounted: what happens while the probe restarts would be lost; "
-					  "tracer run does not need it"),
-			     "mount -t bpf bpf /sys/fs/bpf");
+		finding_mend(findings_add(findings, installed ? FINDING_MISSING : FINDING_LIMITED, "bpffs",
+					  "not mounted on /sys/fs/bpf: the service tracer-probe does not start "
+					  "without it; tracer run does"),
+			     "mount -t bpf bpf /sys/fs/bpf; at each boot: a line \"bpf /sys/fs/bpf bpf\" in "
+			     "/etc/fstab");
 }
 
 static void check_accounting(struct findings *findings)
@@ -231,38 +238,38 @@ static void last_line(int fd, char *text, size_t capacity)
 	text_escape(end ? end + 2 : raw, strlen(end ? end + 2 : raw), text, capacity);
 }
 
-/* The probe itself, for a moment, telling nobody: whether its programs load and attach. */
-static void check_load(struct findings *findings, char *path)
+/* The probe itself, for a moment, sending to nobody: whether its programs load and attach. If not,
+ * `ret_reason` has its words. */
+static enum load probe_try(char *path, char *ret_reason, size_t capacity)
 {
 	char *argv[] = {path, "--record", "/dev/null", "--duration", "0.3", "--ring-size", "64K",
 			"--quiet", NULL};
 	int fd = memfd_create("tracer-doctor", MFD_CLOEXEC), status = -1;
 	pid_t pid = fd < 0 ? -1 : program_spawn(argv, fd, -1);
-	char text[256];
+	enum load load = LOAD_FAILS;
 
-	if (pid > 0 && waitpid(pid, &status, 0) == pid && status == 0) {
-		findings_add(findings, FINDING_OK, "load", "programs load, attach and iterate");
-	} else {
-		last_line(fd, text, sizeof(text));
-		findings_add(findings, FINDING_MISSING, "load", "%s",
-			     *text ? text : "the probe could not be started");
-	}
+	if (pid > 0 && waitpid(pid, &status, 0) == pid && status == 0)
+		load = LOAD_WORKS;
+	else
+		last_line(fd, ret_reason, capacity);
 	if (fd >= 0)
 		close(fd);
+	return load;
 }
 
-static void check_probe(struct findings *findings)
+static void check_probe(struct findings *findings, const char *path, enum load load, const char *reason)
 {
-	char path[PATH_MAX];
-
-	if (program_find(PROGRAM_PROBE, path) < 0) {
+	if (!*path) {
 		finding_mend(findings_add(findings, FINDING_MISSING, PROGRAM_PROBE, "not found"),
 			     "install it beside tracer, or put its folder into PATH");
 		return;
 	}
 	findings_add(findings, FINDING_OK, PROGRAM_PROBE, "%s", path);
-	if (has_capabilities())
-		check_load(findings, path);
+	if (load == LOAD_WORKS)
+		findings_add(findings, FINDING_OK, "load", "programs load, attach and iterate");
+	else if (load == LOAD_FAILS)
+		findings_add(findings, FINDING_MISSING, "load", "%s",
+			     *reason ? reason : "the probe could not be started");
 }
 
 static void check_correlator(struct findings *findings)
@@ -333,6 +340,8 @@ static void check_store(struct findings *findings, const char *path)
 static int doctor_main(const struct verb *verb, int argc, char **argv)
 {
 	static struct findings findings;
+	enum load load = LOAD_NOT_TRIED;
+	char probe[PATH_MAX], reason[256] = "";
 	struct options options;
 	struct output output;
 	const char *value, *rules = NULL;
@@ -346,7 +355,11 @@ static int doctor_main(const struct verb *verb, int argc, char **argv)
 	if (options_check_operands(&options, 0, 0))
 		return VERB_USAGE;
 	output_init(&output, stdout, options.color);
-	check_kernel(&findings);
+	if (program_find(PROGRAM_PROBE, probe) < 0)
+		probe[0] = '\0';
+	else if (has_capabilities())
+		load = probe_try(probe, reason, sizeof(reason));
+	check_kernel(&findings, load);
 	check_btf(&findings);
 	check_lockdown(&findings);
 	check_permission(&findings);
@@ -354,7 +367,7 @@ static int doctor_main(const struct verb *verb, int argc, char **argv)
 	check_bpffs(&findings);
 	check_accounting(&findings);
 	check_network(&findings);
-	check_probe(&findings);
+	check_probe(&findings, probe, load, reason);
 	check_correlator(&findings);
 	check_users(&findings);
 	check_directory(&findings, "/run/tracer");

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,14 +18,28 @@
 #define EXIT_OURS 125 /* we failed, not the command, as in tracer run */
 #define READY_TIMEOUT_MS 20000
 
-enum { OPTION_DURATION = 1, OPTION_AS };
+enum { OPTION_DURATION = 1, OPTION_AS, OPTION_FORCE };
 
 static const struct option_spec option_specs[] = {
 	{OPTION_DURATION, "duration", 'd', "TIME", NULL, "stop after TIME: 90s, 15m, 2h"},
 	{OPTION_AS, "as", 0, "USER", "user", "run COMMAND as USER (for root)"},
+	{OPTION_FORCE, "force", 'f', NULL, NULL, "overwrite FILE if it is there"},
 	OPTION_SPEC_HELP,
 	OPTION_SPEC_END,
 };
+
+/* Whether FILE holds something that a recording would take the place of; said. */
+static bool would_overwrite(const char *file)
+{
+	struct stat status;
+	char safe[512];
+
+	if (stat(file, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size == 0)
+		return false;
+	text_escape(file, strlen(file), safe, sizeof(safe));
+	fprintf(stderr, "tracer record: %s exists: name another file, or overwrite it with --force\n", safe);
+	return true;
+}
 
 /* Everything until ^C or the end of `duration`: the probe in our place. */
 static int record_host(const char *probe, const char *file, const char *duration)
@@ -123,12 +138,15 @@ static int record_main(const struct verb *verb, int argc, char **argv)
 	struct options options;
 	struct user user;
 	uint64_t duration_ns = 0;
+	bool force = false;
 	int option, error;
 
 	options_init(&options, verb, argc, argv);
 	while ((option = options_next(&options, &value)) > 0) {
 		if (option == OPTION_AS)
 			as = value;
+		else if (option == OPTION_FORCE)
+			force = true;
 		else if (options_parse_duration(value, &duration_ns) < 0 || duration_ns == 0)
 			return options_misuse(&options, "--duration takes 90s, 15m or 2h, not '%s'", value);
 	}
@@ -145,6 +163,8 @@ static int record_main(const struct verb *verb, int argc, char **argv)
 		return options_misuse(&options, "there is no user '%s'", as);
 	if (error < 0)
 		return options_misuse(&options, "only root may use --as");
+	if (!force && would_overwrite(options.operands[0]))
+		return options.operand_count > 1 ? EXIT_OURS : VERB_FAILED;
 	if (program_find(PROGRAM_PROBE, probe) < 0)
 		return VERB_FAILED;
 	if (options.operand_count > 1)

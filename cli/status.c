@@ -61,6 +61,19 @@ static void daemon_tell(struct status *status, const struct daemon_info *daemon)
 					(json_int_t)daemon->since_boot_ns));
 }
 
+/* What to do about a daemon that does not run. */
+static void daemon_missing(struct status *status, const char *name)
+{
+	struct finding *finding = findings_add(&status->findings, FINDING_MISSING, name, "not running");
+
+	if (strcmp(name, PROGRAM_PROBE) == 0 && !daemons_have_bpffs())
+		finding_mend(finding, "its service needs a BPF file system: mount -t bpf bpf /sys/fs/bpf, then "
+			     "systemctl start %s; or watch one command with tracer run", name);
+	else
+		finding_mend(finding, "systemctl start %s; if it ends again, journalctl -u %s and sudo tracer "
+			     "doctor say why; or watch one command with tracer run", name, name);
+}
+
 static void check_daemons(struct status *status)
 {
 	static const char *const names[] = {PROGRAM_PROBE, PROGRAM_CORRELATOR};
@@ -83,9 +96,7 @@ static void check_daemons(struct status *status)
 			running = true;
 		}
 		if (!running)
-			finding_mend(findings_add(&status->findings, FINDING_MISSING, names[i],
-						  "not running"),
-				     "systemctl start %s, or watch one command with tracer run", names[i]);
+			daemon_missing(status, names[i]);
 	}
 }
 
@@ -135,9 +146,12 @@ static void loss_tell(struct status *status, const char *kind, int64_t lost, int
 	char count[UNITS_SIZE], when[UNITS_SIZE];
 	struct finding *finding = findings_add(
 		&status->findings, recent ? FINDING_LIMITED : FINDING_OK, "losses",
-		unsent ? "%s processes and samples deleted for space, unsent (kind %s), the last at %s"
-		       : "%s records of kind %s, the last at %s",
-		units_count(count, lost, false), kind, units_time(when, last_unix_ns));
+		unsent ? "%s %s deleted for space, unsent (kind %s), the last at %s"
+		       : "%s %s of kind %s, the last at %s",
+		units_count(count, lost, false),
+		unsent ? units_plural(lost, "process or sample", "processes and samples")
+		       : units_plural(lost, "record", "records"),
+		kind, units_time(when, last_unix_ns));
 
 	if (recent && unsent)
 		finding_mend(finding, "mend the way to the lake, see shipper; until then a larger store: "
@@ -184,6 +198,16 @@ static int64_t file_bytes(const char *path, const char *suffix)
 	return stat(name, &status) == 0 ? status.st_size : 0;
 }
 
+/* Of a table's name: "host" where there is one of its "hosts". */
+static size_t row_name_size(const char *name, int64_t count)
+{
+	size_t size = strlen(name);
+
+	if (count != 1)
+		return size;
+	return size > 3 && strcmp(name + size - 3, "ses") == 0 ? size - 2 : size - 1;
+}
+
 /* Of every entity how many: a finding, and members of `rows`. */
 static int check_rows(struct status *status, struct store *store, json_t *rows)
 {
@@ -199,8 +223,8 @@ static int check_rows(struct status *status, struct store *store, json_t *rows)
 		size_t used = strlen(text);
 
 		json_object_set_new(rows, name, json_integer(count));
-		snprintf(text + used, sizeof(text) - used, "%s%s %s", used ? ", " : "",
-			 units_count(number, count, false), name);
+		snprintf(text + used, sizeof(text) - used, "%s%s %.*s", used ? ", " : "",
+			 units_count(number, count, false), (int)row_name_size(name, count), name);
 	}
 	store_result_free(result);
 	findings_add(&status->findings, FINDING_OK, "rows", "%s", text);
@@ -267,8 +291,9 @@ static void hosts_tell(struct status *status, const struct rows *hosts)
 					  units_duration(age, silent_ns, false)),
 			     "there: tracer status, and journalctl -u tracer-shipper");
 	}
-	findings_add(&status->findings, FINDING_OK, "hosts", "%zu, of which %zu are silent for over %d min",
-		     hosts->count, silent, (int)(HOST_SILENT_NS / 60000000000LL));
+	findings_add(&status->findings, FINDING_OK, "hosts", "%zu, of which %zu %s silent for over %d min",
+		     hosts->count, silent, units_plural((int64_t)silent, "is", "are"),
+		     (int)(HOST_SILENT_NS / 60000000000LL));
 }
 
 static void check_lake(struct status *status, const struct options *options)

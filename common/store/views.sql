@@ -3,6 +3,7 @@
 -- Applied anew after every migration, in its transaction: a view says what the tables of
 -- the newest schema hold, so it has one text and no history. A change here alone still
 -- takes a migration, an empty one, so that stores that are there learn of it.
+DROP VIEW IF EXISTS process_commands;
 DROP VIEW IF EXISTS processes;
 DROP VIEW IF EXISTS joined_runs;
 DROP VIEW IF EXISTS standing_runs;
@@ -71,6 +72,29 @@ CREATE VIEW processes AS SELECT
   FROM process_rows p
   LEFT JOIN images i ON i.id = p.image_id
   LEFT JOIN tools t ON t.id = p.tool_id;
+
+-- Command lines as text, for readers with SQL: `command` has the arguments as a shell would read them
+-- back, quoted where they need it.
+CREATE VIEW process_commands AS
+  SELECT p.id, t.host_id, t.run_id, t.task_id, p.tool_id, p.pid, p.user_id, p.started_unix_ns, (
+    WITH RECURSIVE words(number, word, rest) AS (
+      SELECT 0, NULL, p.arguments
+      UNION ALL
+      SELECT number + 1,
+             CASE instr(rest, x'00') WHEN 0 THEN rest
+                                     ELSE substr(rest, 1, instr(rest, x'00') - 1) END,
+             CASE instr(rest, x'00') WHEN 0 THEN x'' ELSE substr(rest, instr(rest, x'00') + 1) END
+        FROM words
+       WHERE length(rest) > 0
+    )
+    SELECT group_concat(CASE WHEN word = x'' OR
+                                  CAST(word AS TEXT) GLOB '*[^]a-zA-Z0-9_./=:,+@%[-]*'
+                             THEN '''' || replace(CAST(word AS TEXT), '''', '''\''''') || ''''
+                             ELSE CAST(word AS TEXT) END, ' ')
+      FROM words
+     WHERE number > 0) AS command
+    FROM process_rows p
+    LEFT JOIN tools t ON t.id = p.tool_id;
 
 -- Writing a process: inserted, or replaced where its id is there.
 CREATE TRIGGER processes_put INSTEAD OF INSERT ON processes BEGIN

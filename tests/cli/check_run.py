@@ -313,6 +313,19 @@ class Keeping(Case):
         self.assertIn(b"sleep 0.1", explained.output)
         self.assertEqual(self.run_tracer("replay", self.path("none")).returncode, 1)
 
+    def test_record_overwrites_only_when_told(self):
+        recording = self.path("there.rec")
+        with open(recording, "wb") as file:
+            file.write(b"mine")
+        for command, status in ((["--", "true"], 125), (["--duration", "1s"], 1)):
+            refused = self.run_tracer("record", recording, *command)
+            self.assertEqual(refused.returncode, status)
+            self.assertIn(b"there.rec exists: name another file, or overwrite it with --force", refused.errors)
+            with open(recording, "rb") as file:
+                self.assertEqual(file.read(), b"mine")
+        self.assertEqual(self.run_tracer("record", "--force", recording, "--", "true").returncode, 0)
+        self.assertTrue(json.loads(self.run_tracer("replay", recording, "--json").output)["runs"])
+
     def test_a_recording_of_the_host_says_that_it_is_made(self):
         terminal = OnTerminal([TRACER, "record", self.path("a.rec"), "--duration", "1s"], env=self.environment)
         self.assertEqual(terminal.finish(), (0, b""))

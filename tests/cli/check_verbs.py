@@ -282,6 +282,42 @@ class Stores(Case):
         self.assertEqual(len(names("--user", "1", "--limit", "0")), 4)
 
 
+@unittest.skipUnless(os.geteuid() == 0, "needs root, to be elsewhere")
+class Hosts(Case):
+    """What doctor and status say of hosts that lack something: mounts and names of our own."""
+
+    def elsewhere(self, script, *arguments):
+        """Findings of a verb in a mount and PID namespace of its own, after a script."""
+        result = subprocess.run(["unshare", "--mount", "--pid", "--fork", "--mount-proc", "sh", "-ec",
+                                 script + '\nexec "$@"', "sh", *arguments, "--json"],
+                                env=self.environment, capture_output=True, check=False)
+        self.assertEqual(result.stderr, b"")
+        return {finding["topic"]: finding for finding in json.loads(result.stdout)["findings"]}
+
+    def test_a_host_without_bpffs(self):
+        """Nothing that the service of the probe cannot start without is only limited."""
+        no_bpffs = "mount -t tmpfs tmpfs /sys/fs/bpf\nmount -t tmpfs tmpfs /var/lib\n"
+        finding = self.elsewhere(no_bpffs, TRACER, "doctor")["bpffs"]
+        self.assertEqual(finding["level"], "limited")
+        finding = self.elsewhere(no_bpffs + "mkdir /var/lib/tracer", TRACER, "doctor")["bpffs"]
+        self.assertEqual(finding["level"], "missing")
+        self.assertIn("mount -t bpf bpf /sys/fs/bpf", finding["mend"])
+        finding = self.elsewhere(no_bpffs, TRACER, "status")["tracer-probe"]
+        self.assertEqual(finding["level"], "missing")
+        self.assertIn("mount -t bpf bpf /sys/fs/bpf, then systemctl start tracer-probe", finding["mend"])
+
+    def test_the_kernel_is_what_the_probe_finds(self):
+        """Not what it calls itself: here 2.6, by a personality."""
+        old = self.elsewhere("", "setarch", "--uname-2.6", TRACER, "doctor")
+        self.assertRegex(old["kernel"]["text"], r"^Linux 2\.6\.")
+        if "load" not in old:
+            self.skipTest("no permission to load BPF programs")
+        self.assertEqual(old["kernel"]["level"], old["load"]["level"])
+        others = self.elsewhere("", "setarch", "--uname-2.6", "setpriv", "--reuid=65534", "--clear-groups", TRACER, "doctor")
+        self.assertEqual(others["kernel"]["level"], "limited")
+        self.assertNotIn("load", others)
+
+
 class Lakes(Case):
     def test_a_terminal_shows_that_it_waits(self):
         """For a lake that takes the question and says nothing."""
