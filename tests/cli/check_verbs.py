@@ -236,6 +236,18 @@ class Stores(Case):
                 self.assertIn(f"{directory}/site-0.yaml:3: match: argv: bad regular expression", found[0][1])
                 self.assertEqual(found[8][1], f"2 more files of {directory} are not used")
 
+    def test_command_lines_are_text_for_readers_with_sql(self):
+        path = self.make_store("commands.db")
+        with contextlib.closing(sqlite3.connect(path)) as database, database:
+            database.text_factory = bytes
+            commands = database.execute("SELECT DISTINCT command FROM process_commands WHERE pid = 1000").fetchall()
+            self.assertEqual(commands, [(b"tool -t ' 2 it'\\''s' 'evil\033[2J\nname\x80\xff\xe2\x80\xae'",)])
+            for arguments, command in ((None, None), (b"", None), (b"a\0", b"a"), (b"a", b"a"), (b"a\0\0b\0", b"a '' b"),
+                                       (b"x\x10\x05\0-\0[]\0", b"'x\x10\x05' - []"), (b"\0", b"''")):
+                database.execute("UPDATE process_rows SET arguments = ?", (arguments,))
+                self.assertEqual(database.execute("SELECT DISTINCT command FROM process_commands").fetchall(),
+                                 [(command,)], arguments)
+
     def test_newer(self):
         path = self.make_store("newer")
         with sqlite3.connect(path) as database:
