@@ -385,6 +385,15 @@ def test_a_run_of_more_parts_than_are_looked_at_first(lake):
         compare_verb(lake, store, "runs", "--json", "--limit", "1")
 
 
+def test_command_lines_are_the_same_text(lake):
+    with tempfile.TemporaryDirectory(prefix="tracer-lake-") as temporary:
+        store = shipped(lake, pathlib.Path(temporary), "script")
+        sql = "SELECT id, command FROM {}process_commands WHERE command IS NOT NULL ORDER BY id"
+        here = [[str(process), text] for process, text in sqlite3.connect(store).execute(sql.format(""))]
+        assert len(here) > 3, here
+        same("command lines", lake.rows(sql.format("tracer."), user="analyst"), here)
+
+
 def test_verbs_on_hostile_names(lake):
     with tempfile.TemporaryDirectory(prefix="tracer-lake-") as temporary:
         store = shipped(lake, pathlib.Path(temporary), "known")
