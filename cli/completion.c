@@ -296,10 +296,10 @@ const struct verb verb_completion = {
 	.operands = "bash|zsh|fish",
 	.summary = "print the completion of a shell",
 	.description =
-		"Prints a completion script, made of the same tables as --help: of commands, options,\n"
-		"their values, and runs. An installed tracer has put all three where the shells look\n"
-		"(below /usr/local fish looks only if XDG_DATA_DIRS names /usr/local/share); elsewhere\n"
-		"a shell reads its own as below.",
+		"Prints a completion script, made of the same tables as --help: of commands,\n"
+		"options, their values, and runs. An installed tracer has put all three where\n"
+		"the shells look (below /usr/local fish looks only if XDG_DATA_DIRS names\n"
+		"/usr/local/share); elsewhere a shell reads its own as below.",
 	.options = option_specs,
 	.examples = "  . <(tracer completion bash)     # in ~/.bashrc\n"
 		    "  . <(tracer completion zsh)      # in ~/.zshrc, behind compinit\n"

@@ -394,11 +394,11 @@ const struct verb verb_doctor = {
 	.operands = "",
 	.summary = "what works on this host, and how to mend the rest",
 	.description =
-		"Looks at the kernel, permissions, mounts, users and programs, and changes nothing.\n"
-		"Each line is ok, limited (works, but something is missing from it) or missing (does\n"
-		"not work), with what to do below it. As root it also has the probe load its programs\n"
-		"once. Nothing of a compiler is needed at run time. Exit status 1 where anything is\n"
-		"missing.",
+		"Looks at the kernel, permissions, mounts, users and programs, and changes\n"
+		"nothing. Each line is ok, limited (works, but something is missing from it) or\n"
+		"missing (does not work), with what to do below it. As root it also has the\n"
+		"probe load its programs once. Nothing of a compiler is needed at run time. Exit\n"
+		"status 1 where anything is missing.",
 	.options = option_specs,
 	.examples = "  sudo tracer doctor",
 	.completion = "",

@@ -423,10 +423,11 @@ const struct verb verb_explain = {
 	.operands = "PROCESS|TASK|RUN",
 	.summary = "why something was seen as what it was",
 	.description =
-		"Tells which rule, and which step of the model where none matched, made a process the\n"
-		"tool it is shown as and put it into its task and run; with its parents up to where\n"
-		"the run began. The operand is a pid, the beginning of an id, or the name of a run,\n"
-		"task or program; of several, the latest is told and the others are named.",
+		"Tells which rule, and which step of the model where none matched, made a\n"
+		"process the tool it is shown as and put it into its task and run; with its\n"
+		"parents up to where the run began. The operand is a pid, the beginning of an\n"
+		"id, or the name of a run, task or program; of several, the latest is told and\n"
+		"the others are named.",
 	.options = option_specs,
 	.examples = "  tracer explain 12345\n"
 		    "  tracer explain samtools",

@@ -220,7 +220,7 @@ static void tool_groups_add(const struct report *report, const struct report_sty
 	}
 	if (folded == 0)
 		return;
-	snprintf(name, sizeof(name), "%zu shells and helpers: --all", folded);
+	snprintf(name, sizeof(name), "%zu shells and helpers", folded);
 	tool_line_add(table, STYLE_DIM, name, &rest, whole_cpu_ns, style->raw);
 }
 

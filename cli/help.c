@@ -22,7 +22,7 @@ static void print_verbs(void)
 	       "release.\n\nBegin with:\n"
 	       "  sudo tracer run -- make -j4     like time, for everything a command starts\n"
 	       "  tracer show                     the latest run again\n"
-	       "  tracer doctor                   what works on this host, and how to mend the rest\n");
+	       "  tracer doctor                   what works here, and how to fix the rest\n");
 }
 
 static int help_main(const struct verb *verb, int argc, char **argv)

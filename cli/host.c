@@ -355,11 +355,12 @@ const struct verb verb_host = {
 	.operands = "",
 	.summary = "what this host is, and how it was of late",
 	.description =
-		"Shows the machine, its system and its limits, and how it was in the last minute: use of\n"
-		"the processors, memory, pressure (the share of time in which something waited), disks\n"
-		"and network. tracer-correlator looks every ten seconds, at what everybody may read.\n"
+		"Shows the machine, its system and its limits, and how it was in the last\n"
+		"minute: use of the processors, memory, pressure (the share of time in which\n"
+		"something waited), disks and network. tracer-correlator looks every ten\n"
+		"seconds, at what everybody may read.\n"
 		"\n"
-		"cloud     provider, instance and where it is: known to a lake, if the shipper may ask\n"
+		"cloud     provider, instance and place; known to a lake, if the shipper may ask\n"
 		"disks     whole disks, without partitions and what is made of disks\n"
 		"network   interfaces to the outside, not those of containers\n"
 		"-         not known; it is never counted as zero",

@@ -219,14 +219,15 @@ const struct verb verb_lake = {
 	.operands = "init | check | migrate",
 	.summary = "make, check or upgrade the lake of all hosts",
 	.description =
-		"init      makes the database, its tables, views and rollups on a ClickHouse server\n"
-		"check     tells whether server, schema, settings and rights are what they must be\n"
+		"init      makes the database, its tables, views and rollups in ClickHouse\n"
+		"check     tells whether server, schema, settings and rights are as they must be\n"
 		"migrate   brings an older schema up to this release's; what is there stays\n"
 		"\n"
-		"The server needs Tracer's users first: tracer.xml in its users.d and their passwords.\n"
-		"Who asks and how is in ~/.config/tracer/lake.yaml or " LAKE_SETTINGS_FILE ", section lake:\n"
-		"(url, database, user, password-file, token-file, ca-file, certificate-file, key-file,\n"
-		"proxy, proxy-user, proxy-password-file, insecure-http), or in $TRACER_LAKE_USER,\n"
+		"The server needs Tracer's users first: tracer.xml in its users.d and their\n"
+		"passwords. Who asks and how is in ~/.config/tracer/lake.yaml or\n"
+		LAKE_SETTINGS_FILE ", section lake: (url, database, user, password-file,\n"
+		"token-file, ca-file, certificate-file, key-file, proxy, proxy-user,\n"
+		"proxy-password-file, insecure-http), or in $TRACER_LAKE_USER,\n"
 		"$TRACER_LAKE_PASSWORD_FILE and so on. docs/datalake.md leads through it.",
 	.options = option_specs,
 	.examples = "  tracer lake init --lake https://lake.example:8443\n"

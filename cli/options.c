@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/output.h"
 #include "common/parse.h"
 #include "common/print.h"
 #include "common/text.h"
@@ -211,7 +212,7 @@ int options_parse_user(const char *text, int64_t *ret_user_id)
 	return 0;
 }
 
-/* "  -n, --limit N     help", the help wrapped below itself. */
+/* "  -n, --limit N     help", on two lines where the first part is long. */
 static void option_print(FILE *file, const struct option_spec *spec)
 {
 	char head[64];
@@ -228,12 +229,22 @@ static void option_print(FILE *file, const struct option_spec *spec)
 
 void options_print_help(FILE *file, const struct verb *verb)
 {
-	fprintf(file, "Usage: tracer %s [OPTION...]%s%s\n\n%s\n\nOptions:\n", verb->name,
+	struct output output;
+	struct output_flow flow;
+
+	output_init(&output, file, OUTPUT_COLOR_NEVER);
+	output_flow_begin(&flow, &output);
+	fprintf(flow.inner.file, "Usage: tracer %s [OPTION...]%s%s\n\n%s\n\nOptions:\n", verb->name,
 		*verb->operands ? " " : "", verb->operands, verb->description);
+	output_flow_end(&flow, 0);
+	output_flow_begin(&flow, &output);
 	for (const struct option_spec *spec = verb->options; spec->name; spec++)
-		option_print(file, spec);
+		option_print(flow.inner.file, spec);
+	output_flow_end(&flow, HELP_COLUMN);
+	output_flow_begin(&flow, &output);
 	if (*verb->examples)
-		fprintf(file, "\nExamples:\n%s\n", verb->examples);
-	fprintf(file, "\nExit status: 0 success, 1 failure, 2 wrong usage.%s\n",
+		fprintf(flow.inner.file, "\nExamples:\n%s\n", verb->examples);
+	fprintf(flow.inner.file, "\nExit status: 0 success, 1 failure, 2 wrong usage.%s\n",
 		verb->takes_command ? " See tracer-run(1) for commands." : "");
+	output_flow_end(&flow, 4);
 }

@@ -178,10 +178,10 @@ const struct verb verb_record = {
 	.operands = "FILE [-- COMMAND...]",
 	.summary = "record what the probe sees into a file",
 	.description =
-		"Writes everything that the probe sees on this host to FILE, until ^C, for TIME, or as\n"
-		"long as COMMAND runs. tracer replay makes a store of it, on any host. Needs root; FILE\n"
-		"is root's alone (0600), since command lines stand in it unredacted. Exit status with\n"
-		"COMMAND: as of tracer run.",
+		"Writes everything that the probe sees on this host to FILE, until ^C, for TIME,\n"
+		"or as long as COMMAND runs. tracer replay makes a store of it, on any host.\n"
+		"Needs root; FILE is root's alone (0600), since command lines stand in it\n"
+		"unredacted. Exit status with COMMAND: as of tracer run.",
 	.options = option_specs,
 	.examples = "  sudo tracer record problem.rec --duration 1m\n"
 		    "  sudo tracer record build.rec -- make -j4",

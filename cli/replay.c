@@ -107,9 +107,9 @@ const struct verb verb_replay = {
 	.operands = "FILE",
 	.summary = "make a store of a recording and list its runs",
 	.description =
-		"Has the correlator read a recording of tracer record instead of a probe, and lists the\n"
-		"runs that come out. The same recording and rules give the same store. Without --store\n"
-		"nothing is kept. Needs no privilege but to read FILE.",
+		"Has the correlator read a recording of tracer record instead of a probe, and\n"
+		"lists the runs that come out. The same recording and rules give the same store.\n"
+		"Without --store nothing is kept. Needs no privilege but to read FILE.",
 	.options = option_specs,
 	.examples = "  tracer replay build.rec\n"
 		    "  tracer replay build.rec --store build.db && tracer show --store build.db",

@@ -236,12 +236,12 @@ const struct verb verb_rules = {
 	.operands = "check FILE | list | test -- COMMAND...",
 	.summary = "check, list or try the classification rules",
 	.description =
-		"check FILE        reads a file of rules; where one is wrong: file, line and reason\n"
+		"check FILE        reads a file of rules; where one is wrong: file, line, reason\n"
 		"list              all rules in the order in which they are tried\n"
 		"test -- COMMAND   what the rules would make of a command: role, name, rule\n"
 		"\n"
-		"Rules only sharpen names and boundaries: what no rule matches is a tool named after\n"
-		"its program. Put your own into " SITE_RULES_DEFAULT "/NAME.yaml;\n"
+		"Rules only sharpen names and boundaries: what no rule matches is a tool named\n"
+		"after its program. Put your own into " SITE_RULES_DEFAULT "/NAME.yaml;\n"
 		"docs/rules.md is their format.",
 	.options = option_specs,
 	.examples = "  tracer rules check site.yaml\n"

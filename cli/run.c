@@ -398,14 +398,14 @@ const struct verb verb_run = {
 	.operands = "COMMAND [ARGUMENT...]",
 	.summary = "run a command and show what it started and used, like time",
 	.description =
-		"Runs COMMAND in the foreground, then prints the run on standard error (as JSON: on\n"
-		"standard output): its tasks, their tools, and what each used. Nothing changes for\n"
-		"COMMAND: terminal, signals, descriptors, directory and exit status are as without\n"
-		"tracer. Behind sudo, COMMAND runs as the user who called sudo.\n"
+		"Runs COMMAND in the foreground, then prints the run on standard error (as JSON:\n"
+		"on standard output): its tasks, their tools, and what each used. Nothing\n"
+		"changes for COMMAND: terminal, signals, descriptors, directory and exit status\n"
+		"are as without tracer. Behind sudo, COMMAND runs as the user who called sudo.\n"
 		"\n"
-		"Where the tracer daemons run, the run is theirs and stays in their store. Elsewhere,\n"
-		"or with --store, root is needed: a probe and a correlator are started for COMMAND\n"
-		"alone and end with it.",
+		"Where the tracer daemons run, the run is theirs and stays in their store.\n"
+		"Elsewhere, or with --store, root is needed: a probe and a correlator are\n"
+		"started for COMMAND alone and end with it.",
 	.options = option_specs,
 	.examples = "  sudo tracer run -- make -j4\n"
 		    "  sudo tracer run --store runs.db -- nextflow run main.nf\n"

@@ -342,10 +342,11 @@ const struct verb verb_runs = {
 	.operands = "",
 	.summary = "list runs, newest first",
 	.description =
-		"Lists what ran on this host: pipelines, commands, jobs, services, newest first; of a lake,\n"
-		"on all hosts. A run that several hosts shared is one line, with all of their figures. The\n"
-		"system's own runs and login sessions are left out unless --all is given. A run is\n"
-		"named by the first digits of its id, as in tracer show 3f2a.",
+		"Lists what ran on this host: pipelines, commands, jobs, services, newest first;\n"
+		"of a lake, on all hosts. A run that several hosts shared is one line, with all\n"
+		"of their figures. The system's own runs and login sessions are left out unless\n"
+		"--all is given. A run is named by the first digits of its id, as in tracer show\n"
+		"3f2a.",
 	.options = option_specs,
 	.examples = "  tracer runs --since 2h\n"
 		    "  tracer runs --user alice --name snakemake --json",

@@ -97,9 +97,10 @@ const struct verb verb_ship = {
 	.operands = "",
 	.summary = "send files of an air-gapped host to the lake",
 	.description =
-		"Sends the files that the ndjson sink of tracer-shipper wrote on a host without a way to\n"
-		"the lake, or that the shipper set aside because the lake refused them. Each file is one\n"
-		"batch and is sent as it is; sending it again is harmless. Needs only to read DIR.",
+		"Sends the files that the ndjson sink of tracer-shipper wrote on a host without\n"
+		"a way to the lake, or that the shipper set aside because the lake refused them.\n"
+		"Each file is one batch and is sent as it is; sending it again is harmless.\n"
+		"Needs only to read DIR.",
 	.options = option_specs,
 	.examples = "  tracer ship --from /media/stick/outbox --url https://lake.example.org:8443\n"
 		    "  tracer ship --from /var/lib/tracer-shipper/set-aside --remove",

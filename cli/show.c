@@ -92,11 +92,12 @@ const struct verb verb_show = {
 	.operands = "[RUN]",
 	.summary = "show a run: tasks, tools, figures",
 	.description =
-		"Shows the latest run, or RUN: the beginning of its id, or its name. Figures come from\n"
-		"the kernel's counters at the end of each process, threads included. A part of a name\n"
-		"will do where no other name has it. On a terminal, a run of more than 40 tasks shows\n"
-		"the failed ones first, then the longest; narrow ones lose columns. What goes elsewhere\n"
-		"is whole: every task as it began, and with --processes whole command lines, last.\n"
+		"Shows the latest run, or RUN: the beginning of its id, or its name. Figures\n"
+		"come from the kernel's counters at the end of each process, threads included. A\n"
+		"part of a name will do where no other name has it. On a terminal, a run of more\n"
+		"than 40 tasks shows the failed ones first, then the longest; narrow ones lose\n"
+		"columns. What goes elsewhere is whole: every task as it began, and with\n"
+		"--processes whole command lines, last.\n"
 		"\n"
 		"wall      from the first process to the last\n"
 		"CPU       time on processors; cores is CPU divided by wall\n"

@@ -367,9 +367,9 @@ const struct verb verb_status = {
 	.operands = "",
 	.summary = "daemons, lag, losses, size of the store",
 	.description =
-		"Tells whether the daemons run and keep up, what was lost, how much the store holds, and\n"
-		"how far the shipper is behind it; of a lake, which hosts are silent. Exit status 1 where\n"
-		"something is wrong; the line below it says what to do.",
+		"Tells whether the daemons run and keep up, what was lost, how much the store\n"
+		"holds, and how far the shipper is behind it; of a lake, which hosts are silent.\n"
+		"Exit status 1 where something is wrong; the line below it says what to do.",
 	.options = option_specs,
 	.examples = "  tracer status\n"
 		    "  tracer status --json | jq .stream.lag_ns",

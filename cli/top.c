@@ -681,13 +681,13 @@ const struct verb verb_top = {
 	.operands = "",
 	.summary = "tasks and tools that run now",
 	.description =
-		"Shows the tools that are busy now, by task and run: cores in use, resident memory,\n"
-		"bytes a second from and to storage, over the last few seconds. Processes that have\n"
-		"ended meanwhile count too: those of a tool that runs no more are one line a run, with\n"
-		"the number of its tasks.\n"
+		"Shows the tools that are busy now, by task and run: cores in use, resident\n"
+		"memory, bytes a second from and to storage, over the last few seconds.\n"
+		"Processes that have ended meanwhile count too: those of a tool that runs no\n"
+		"more are one line a run, with the number of its tasks.\n"
 		"\n"
-		"Keys: c, m, r, w sort by cpu, memory, read, written; i shows what is idle; q quits.\n"
-		"What does not go to a terminal is a single snapshot, as with --once.",
+		"Keys: c, m, r, w sort by cpu, memory, read, written; i shows what is idle; q\n"
+		"quits. What does not go to a terminal is a single snapshot, as with --once.",
 	.options = option_specs,
 	.examples = "  tracer top\n"
 		    "  tracer top --once --sort memory\n"

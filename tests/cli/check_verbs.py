@@ -92,6 +92,8 @@ class Usage(Case):
             self.assertEqual(help_text.returncode, 0, verb)
             self.assertIn(b"Usage: tracer " + verb.encode(), help_text.stdout)
             self.assertEqual(self.run_tracer("help", verb).stdout, help_text.stdout)
+            for line in help_text.stdout.decode().split("\nOptions:")[0].splitlines():
+                self.assertLessEqual(len(line), 80, (verb, line))
             self.fails(2, verb, "--no-such-option")
             self.fails(2, verb, "--help=3")
 
@@ -533,6 +535,9 @@ class Printing(Case):
         self.assertNotIn("\033", self.on_terminal(80, ["show"], TERM="dumb")[0])
         self.assertNotIn("\033", self.on_terminal(80, ["show", "--color=never"])[0])
         self.assertIn("━", self.on_terminal(150, ["show"], COLUMNS="150")[0])
+        for verb in verbs():
+            for line in self.on_terminal(80, ["help", verb], COLUMNS="80")[0].replace("\r", "").splitlines():
+                self.assertLessEqual(len(line), 80, (verb, line))
 
     def test_live_top_leaves_the_terminal_as_it_was(self):
         output, status = self.on_terminal(100, ["top", "--all"], [b"m", b"x", b"q"])
