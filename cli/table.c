@@ -9,6 +9,7 @@
 #include "common/text.h"
 
 #define GAP 2                /* blanks between columns */
+#define FLEXIBLE_LEAST 8      /* columns of text, whatever its share */
 #define BAR_LEAST 12
 #define BAR_MOST 48
 #define COLUMNS_MAX 24
@@ -239,14 +240,17 @@ static void layout_drop(const struct table *table, struct layout *layout, size_t
 
 static void layout_fit(const struct table *table, struct layout *layout, size_t width)
 {
-	size_t slack = layout_slack(table, layout, width), total;
+	size_t slack = layout_slack(table, layout, width), flexible = find_flexible(table), total;
 
 	layout_drop(table, layout, width + slack);
 	total = total_width(table, layout);
 	if (has_bar(table) && total > slack && total - slack + GAP + BAR_LEAST <= width)
 		total += GAP + BAR_LEAST; /* long names leave room for it where they can */
-	if (total > width && slack > 0)
-		layout->width[find_flexible(table)] -= total - width < slack ? total - width : slack;
+	if (total <= width || flexible == table->column_count)
+		return;
+	if (total - width > slack) /* nothing is left to drop */
+		slack = layout->width[flexible] > FLEXIBLE_LEAST ? layout->width[flexible] - FLEXIBLE_LEAST : 0;
+	layout->width[flexible] -= total - width < slack ? total - width : slack;
 }
 
 static void layout_bar(const struct table *table, struct layout *layout, size_t width)

@@ -25,6 +25,7 @@
 #define WINDOW_NS 3500000000LL /* "now": a few process scans */
 #define PROCESSES_MOST 20000
 #define PERIOD_DEFAULT_S 1
+#define CORES_LEAST 0.005 /* what is below is 0.00 */
 
 enum { OPTION_ONCE = 1, OPTION_SORT, OPTION_ALL, OPTION_PERIOD, OPTION_HOST };
 
@@ -354,9 +355,16 @@ static int snapshot_take(struct top *top, struct snapshot *snapshot)
 	return 0;
 }
 
+/* Whether its processes have ended, and used too little to be seen. */
+static bool line_is_negligible(const struct line *line)
+{
+	return line->process_count == 0 && line->cores < CORES_LEAST && line->read_rate < 1 &&
+	       line->write_rate < 1;
+}
+
 static bool line_is_shown(const struct top *top, const struct line *line)
 {
-	return top->all || (!line->is_system && !line->is_idle);
+	return top->all || (!line->is_system && !line->is_idle && !line_is_negligible(line));
 }
 
 /* ---- as text ----------------------------------------------------------------- */

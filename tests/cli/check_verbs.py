@@ -522,7 +522,8 @@ class Printing(Case):
         return output.decode(), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
     def test_terminals(self):
-        tables = [["show", "--table"], ["show", "--tools"], ["show"], ["runs", "--all"]]
+        tables = [["show", "--table"], ["show", "--tools"], ["show"], ["show", "--processes"], ["runs", "--all"],
+                  ["top", "--once", "--all"]]
         for columns, arguments in itertools.product((40, 60, 80, 120, 200), tables):
             # COLUMNS: the size of a new terminal is set only after the program began.
             output, status = self.on_terminal(columns, arguments, COLUMNS=str(columns))
