@@ -33,6 +33,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	struct scratch *scratch = scratch_of(SCRATCH_FORK);
 	struct event event;
 
+	child = LOOSE(child);
 	if (child->pid != child->tgid || !scratch || !event_begin(&event, RECORD_FORK, child) ||
 	    event.ignored)
 		return 0;
@@ -112,6 +113,7 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 	struct scratch *scratch = scratch_of(SCRATCH_EXEC);
 	struct event event;
 
+	task = LOOSE(task);
 	if (old_pid != task->pid)
 		group_leader_replaced(task);
 	if (!scratch || !event_begin(&event, RECORD_EXEC, task))
@@ -164,6 +166,7 @@ static __always_inline bool group_is_dead(struct task_struct *task)
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct *task)
 {
+	task = LOOSE(task);
 	bool dead = group_is_dead(task);
 
 	if (task->pid != task->tgid || !dead)
@@ -178,6 +181,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(on_free, struct task_struct *task)
 {
+	task = LOOSE(task);
 	struct image_key key = GROUP_KEY(task);
 
 	if (task->pid != task->tgid)
@@ -231,10 +235,11 @@ SEC("tp_btf/signal_generate")
 int BPF_PROG(on_signal, int signal, struct kernel_siginfo *info, struct task_struct *task,
 	     int group, int result)
 {
-	struct task_struct *sender = bpf_get_current_task_btf();
+	struct task_struct *sender = LOOSE(bpf_get_current_task_btf());
 	__u32 bit = signal < 32 ? 1U << signal : 0;
 	struct event event;
 
+	task = LOOSE(task);
 	if ((result != TRACE_SIGNAL_DELIVERED && result != TRACE_SIGNAL_LOSE_INFO) ||
 	    !(bit & SIGNALS_TO_END ||
 	      (bit & SIGNALS_TO_TALK && !signal_is_handled(task, signal))) ||
@@ -304,11 +309,14 @@ SEC("iter.s/task")
 int sample_tasks(struct bpf_iter__task *context)
 {
 	struct scratch *scratch = scratch_of(SCRATCH_SAMPLE);
-	struct task_struct *task = context->task;
+	struct task_struct *trusted = context->task, *task;
 	struct event event;
 	__u64 size;
 
-	if (!task || !scratch || task->pid != task->tgid ||
+	if (!trusted)
+		return 0;
+	task = LOOSE(trusted);
+	if (!scratch || task->pid != task->tgid ||
 	    !event_begin(&event, RECORD_SAMPLE, task) || event.ignored)
 		return 0;
 	size = cgroup_record_make(&event, scratch);
@@ -320,7 +328,7 @@ int sample_tasks(struct bpf_iter__task *context)
 		record->context.flags |= RECORD_EXITING;
 	size = sizeof(*record);
 	if (event.control->sample_text)
-		size += texts_fill(scratch, task, RECORD_SAMPLE, NULL);
+		size += texts_fill(scratch, trusted, RECORD_SAMPLE, NULL);
 	record->header.size = size;
 	if (!seq_send(context->meta, scratch, size))
 		cgroup_announced(&event);

@@ -17,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <linux/membarrier.h>
+
 #include "cli/program.h"
 #include "common/clock.h"
 #include "common/text.h"
@@ -25,7 +27,8 @@
 #define STOP_TIMEOUT_MS 60000  /* a full ring takes seconds to store */
 #define KILL_TIMEOUT_MS 5000
 #define GUARD_FD (STDERR_FILENO + 1)
-#define SETTLE_NS 200000000L   /* final records come up to 64 ms after a process is reaped */
+#define SETTLE_NS 200000000L   /* where the kernel cannot be asked to wait, see final_records_await */
+#define GRACE_PERIODS 4
 
 const char *watch_name(enum watch_role role)
 {
@@ -283,8 +286,9 @@ static int daemon_await_ready(struct watch *watch, enum watch_role role, int rea
 	return count == 0 ? -ETIME : -ECHILD;
 }
 
+/* `ret_ready_fd` becomes readable once it is ready. */
 static int daemon_launch(struct watch *watch, enum watch_role role, char *const argv[],
-			 int wake_fd)
+			 int *ret_ready_fd)
 {
 	int ends[2], error;
 
@@ -292,18 +296,18 @@ static int daemon_launch(struct watch *watch, enum watch_role role, char *const 
 		return -errno;
 	error = daemon_start(watch, role, argv, ends[1]);
 	close(ends[1]);
-	if (error == 0)
-		error = daemon_await_ready(watch, role, ends[0], wake_fd);
-	else
-		fprintf(stderr, "tracer run: cannot start %s: %s\n", watch_name(role),
-			strerror(-error));
+	if (error == 0) {
+		*ret_ready_fd = ends[0];
+		return 0;
+	}
+	fprintf(stderr, "tracer run: cannot start %s: %s\n", watch_name(role), strerror(-error));
 	close(ends[0]);
 	return error;
 }
 
 #define READY_FD "3" /* PROGRAM_READY_FD */
 
-static int correlator_launch(struct watch *watch, int wake_fd)
+static int correlator_launch(struct watch *watch, int *ret_ready_fd)
 {
 	char path[PATH_MAX], user[64], group[64], probe[64];
 	const struct passwd *entry = account_of(WATCH_CORRELATOR);
@@ -321,10 +325,10 @@ static int correlator_launch(struct watch *watch, int wake_fd)
 		return -ENOENT;
 	snprintf(probe, sizeof(probe), "%s", entry->pw_name);
 	snprintf(group, sizeof(group), "%s", probe_group->gr_name);
-	return daemon_launch(watch, WATCH_CORRELATOR, argv, wake_fd);
+	return daemon_launch(watch, WATCH_CORRELATOR, argv, ret_ready_fd);
 }
 
-static int probe_launch(struct watch *watch, int wake_fd)
+static int probe_launch(struct watch *watch, int *ret_ready_fd)
 {
 	char path[PATH_MAX], user[64], peer[16];
 	const struct passwd *entry = account_of(WATCH_CORRELATOR);
@@ -338,14 +342,25 @@ static int probe_launch(struct watch *watch, int wake_fd)
 	if (!entry)
 		return -ENOENT;
 	snprintf(user, sizeof(user), "%s", entry->pw_name);
-	return daemon_launch(watch, WATCH_PROBE, argv, wake_fd);
+	return daemon_launch(watch, WATCH_PROBE, argv, ret_ready_fd);
 }
 
+/* Both at once: while the correlator makes its store, the probe loads its programs. */
 int watch_start(struct watch *watch, int wake_fd)
 {
-	int error = correlator_launch(watch, wake_fd);
+	int ready_fds[WATCH_ROLE_COUNT] = {-1, -1};
+	int error = correlator_launch(watch, &ready_fds[WATCH_CORRELATOR]);
 
-	return error == 0 ? probe_launch(watch, wake_fd) : error;
+	if (error == 0)
+		error = probe_launch(watch, &ready_fds[WATCH_PROBE]);
+	if (error == 0)
+		error = daemon_await_ready(watch, WATCH_CORRELATOR, ready_fds[WATCH_CORRELATOR], wake_fd);
+	if (error == 0)
+		error = daemon_await_ready(watch, WATCH_PROBE, ready_fds[WATCH_PROBE], wake_fd);
+	for (int role = 0; role < WATCH_ROLE_COUNT; role++)
+		if (ready_fds[role] >= 0)
+			close(ready_fds[role]);
+	return error;
 }
 
 bool watch_check(struct watch *watch)
@@ -385,6 +400,19 @@ static int daemon_await_end(struct watch_daemon *daemon, int wake_fd, int64_t un
 	return daemon->status == 0 ? 0 : -EPIPE;
 }
 
+/* The kernel accounts a process for the last time when nobody can read it any more: an RCU grace
+ * period after it was reaped, and a little later for what runs then. membarrier(2) waits for a
+ * grace period, some 15 ms: a few of them are sure where one is not, and as long as it takes on a
+ * machine that is busy. */
+static void final_records_await(void)
+{
+	for (int i = 0; i < GRACE_PERIODS; i++)
+		if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) < 0) {
+			nanosleep(&(struct timespec){0, SETTLE_NS}, NULL);
+			return;
+		}
+}
+
 int watch_stop(struct watch *watch, int wake_fd)
 {
 	struct watch_daemon *probe = &watch->daemons[WATCH_PROBE];
@@ -392,7 +420,7 @@ int watch_stop(struct watch *watch, int wake_fd)
 	int64_t until_ms = now_ms() + STOP_TIMEOUT_MS;
 	int error, other;
 
-	nanosleep(&(struct timespec){0, SETTLE_NS}, NULL);
+	final_records_await();
 	probe->stopping = correlator->stopping = true;
 	if (probe->pid)
 		pid_fd_signal(probe->pid_fd, SIGTERM);

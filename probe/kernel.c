@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <linux/magic.h>
 
@@ -313,14 +314,18 @@ static void *map_shared(const struct bpf_map *map)
 
 /* Programs */
 
+static bool btf_has(const struct btf *btf, const char *name, uint32_t kind)
+{
+	return btf__find_by_name_kind(btf, name, kind) > 0;
+}
+
 /* Both objects have the same maps and programs, under the same names. */
-static int programs_open(struct tracer_bpf **ret_programs)
+static int programs_open(const struct btf *kernel_btf, struct tracer_bpf **ret_programs)
 {
 	struct tracer_bpf *programs = calloc(1, sizeof(*programs));
 	int result = programs ? tracer_bpf__create_skeleton(programs) : -ENOMEM;
 
-	/* bpf_rdonly_cast() is found by what could hook it. */
-	if (!result && libbpf_find_vmlinux_btf_id("bpf_rdonly_cast", BPF_TRACE_FENTRY) < 0)
+	if (!result && !btf_has(kernel_btf, "bpf_rdonly_cast", BTF_KIND_FUNC))
 		programs->skeleton->data = (void *)tracer_before_6_2_bpf__elf_bytes(
 			&programs->skeleton->data_sz);
 	if (!result)
@@ -333,14 +338,30 @@ static int programs_open(struct tracer_bpf **ret_programs)
 }
 
 /* What this kernel has no use for is not loaded: it would not be accepted. */
-static void programs_choose(struct tracer_bpf *programs, const struct kernel_options *options)
+static void programs_choose(struct tracer_bpf *programs, const struct btf *kernel_btf,
+			    const struct kernel_options *options)
 {
 	bool network = !options->no_network && /* since 6.3 */
-		       libbpf_find_vmlinux_btf_id("sock_recv_length", BPF_TRACE_RAW_TP) > 0;
+		       btf_has(kernel_btf, "btf_trace_sock_recv_length", BTF_KIND_TYPEDEF);
 
 	bpf_program__set_autoload(programs->progs.on_send, network);
 	bpf_program__set_autoload(programs->progs.on_receive, network);
 	programs->rodata->network = network;
+}
+
+/* The kernel's types are some megabytes: they are read once for both questions. */
+static int programs_prepare(struct kernel *kernel, const struct kernel_options *options)
+{
+	struct btf *kernel_btf = btf__load_vmlinux_btf();
+
+	if (!kernel_btf)
+		return -errno;
+	int result = programs_open(kernel_btf, &kernel->programs);
+
+	if (!result)
+		programs_choose(kernel->programs, kernel_btf, options);
+	btf__free(kernel_btf);
+	return result;
 }
 
 /* Hooks are pinned, if anything is; iterators are this process' own. */
@@ -384,7 +405,6 @@ static int kernel_load(struct kernel *kernel, const struct kernel_options *optio
 {
 	struct tracer_bpf *programs = kernel->programs;
 
-	programs_choose(programs, options);
 	programs->rodata->build = clock_boot_ns(); /* no two loads of a boot have the same */
 	programs->rodata->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 	bpf_map__set_max_entries(programs->maps.ring, options->ring_bytes);
@@ -466,7 +486,7 @@ int kernel_open(struct kernel *kernel, const struct kernel_options *options)
 	int result = options->pin_dir ? pins_lock(options->pin_dir, &kernel->lock) : 0;
 	if (result)
 		return result;
-	result = programs_open(&kernel->programs);
+	result = programs_prepare(kernel, options);
 	if (!result && options->pin_dir)
 		result = pins_take_over(options->pin_dir);
 	if (!result)

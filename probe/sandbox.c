@@ -17,6 +17,7 @@ static int seccomp_enter(void)
 		 * signals to itself. `connect` is for the next correlator. */
 		{SCMP_SYS(read)}, {SCMP_SYS(pread64)}, {SCMP_SYS(write)}, {SCMP_SYS(close)},
 		{SCMP_SYS(ppoll)}, {SCMP_SYS(connect)}, {SCMP_SYS(sendto)}, {SCMP_SYS(recvfrom)},
+		{SCMP_SYS(shutdown)},
 		{SCMP_SYS(getsockopt)}, {SCMP_SYS(clock_gettime)}, {SCMP_SYS(brk)},
 		{SCMP_SYS(munmap)}, {SCMP_SYS(mremap)}, {SCMP_SYS(madvise)}, {SCMP_SYS(futex)},
 		{SCMP_SYS(getrandom)}, {SCMP_SYS(fcntl)}, {SCMP_SYS(rt_sigaction)},

@@ -23,6 +23,7 @@
 #define READ_PERIOD_NS 200000000LL
 #define SLOW_PERIOD_NS 10000000000ULL /* between looks at what changes seldom: devices */
 #define PASS_SHARE 350 /* of a processor: below 0.3 % */
+#define LEAVING_PERIOD_NS 2000000LL /* the same once the end is near */
 #define FAREWELL_NS 5000000000ULL /* without an acknowledgement that frees anything */
 #define BATCH_BYTES (256 * 1024)  /* of events, before they are written */
 #define ANSWERS_MOST 1024 /* taken at a time: who sends without end holds nothing up */
@@ -278,7 +279,7 @@ static bool forward_step(struct forward *forward, uint64_t now_boot_ns)
 		stream_connect(stream, &forward->hello);
 	}
 	answers_take(forward);
-	if (stream->is_ready && !stream_has_output(stream)) {
+	if (stream->is_ready && !stream_has_output(stream) && !forward->all_sent) {
 		if (!forward->is_passing && !forward->farewell_boot_ns &&
 		    now_boot_ns >= forward->next_pass_boot_ns)
 			pass_begin(forward, now_boot_ns);
@@ -299,13 +300,32 @@ static void forward_wait(const struct forward *forward, bool more)
 	const struct stream *stream = &forward->stream;
 	bool blocked = stream_has_output(stream);
 	struct pollfd peer = {.fd = stream->path ? stream->fd : -1, .events = POLLIN};
-	struct timespec timeout = {0, more && !blocked ? 0 : READ_PERIOD_NS};
+	bool is_leaving = forward->farewell_boot_ns && !forward->all_sent;
+	struct timespec timeout = {0, more && !blocked ? 0 : is_leaving ? LEAVING_PERIOD_NS : READ_PERIOD_NS};
 	sigset_t none;
 
+	if (forward->all_sent && !stream->is_ready)
+		return;
 	if (blocked)
 		peer.events |= POLLOUT;
 	sigemptyset(&none);
 	ppoll(&peer, 1, &timeout, &none);
+}
+
+/* Once the ring is sent up to the end. */
+static void farewell_send(struct forward *forward)
+{
+	struct stream *stream = &forward->stream;
+
+	if (forward->all_sent || forward->is_passing || stream_has_output(stream) ||
+	    forward->source->ring.position < forward->farewell_position)
+		return;
+	losses_send(forward); /* since the last pass: without pins nobody could tell them later */
+	stream_flush(stream);
+	if (!stream->is_ready || stream_has_output(stream))
+		return;
+	stream_end(stream);
+	forward->all_sent = true;
 }
 
 static bool forward_is_done(struct forward *forward, uint64_t now_boot_ns)
@@ -320,11 +340,8 @@ static bool forward_is_done(struct forward *forward, uint64_t now_boot_ns)
 	}
 	if (!forward->stream.is_ready || now_boot_ns >= forward->farewell_boot_ns)
 		return true;
-	if (*ring->consumer < forward->farewell_position || forward->is_passing)
-		return false;
-	losses_send(forward); /* since the last pass: without pins nobody could tell them later */
-	stream_flush(&forward->stream);
-	return !stream_has_output(&forward->stream);
+	farewell_send(forward);
+	return forward->all_sent && *ring->consumer >= forward->farewell_position;
 }
 
 int forward_run(struct forward *forward)

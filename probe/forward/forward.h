@@ -50,6 +50,7 @@ struct forward {
 
 	uint64_t farewell_boot_ns; /* 0: not stopping; else go then, if nothing is freed before */
 	uint64_t farewell_position; /* or when the ring has been delivered up to there */
+	bool all_sent; /* up to there, and the receiver knows it: it commits and acknowledges at once */
 };
 
 /* Facts about the host and the ring for the greeting; reads files, so before the

@@ -149,7 +149,9 @@ int stream_receive(struct stream *stream, struct wire_message *message)
 		if (stream->fd < 0 || wire_input_reserve(&stream->input, READ_BYTES, &room))
 			return 0;
 		ssize_t count = recv(stream->fd, room, READ_BYTES, 0);
-		if (count == 0)
+		if (count == 0 && stream->is_ended)
+			stream_deinit(stream);
+		else if (count == 0)
 			stream_fail(stream, stream->is_ready
 				? "the correlator has closed the connection"
 				: "the correlator refuses this probe (is another connected?)");
@@ -173,6 +175,13 @@ void stream_send(struct stream *stream, const struct wire_message *message)
 
 	if (result)
 		stream_fail(stream, strerror(-result));
+}
+
+void stream_end(struct stream *stream)
+{
+	if (stream->fd >= 0 && stream->path)
+		shutdown(stream->fd, SHUT_WR);
+	stream->is_ended = true;
 }
 
 void stream_flush(struct stream *stream)

@@ -18,6 +18,7 @@ struct stream {
 	uid_t peer_uid;   /* the server must run as this user, or as root */
 	int fd;           /* -1: the next attempt is at `retry_boot_ns` */
 	bool is_ready;    /* welcome: events may be sent */
+	bool is_ended;    /* nothing more is sent: that the peer closes is no failure */
 	bool failure_logged; /* once until a connection is welcome */
 	uint64_t retry_boot_ns;
 	uint64_t retry_delay_ns;
@@ -48,5 +49,8 @@ void stream_send(struct stream *stream, const struct wire_message *message);
 
 /* Write what the receiver takes now. */
 void stream_flush(struct stream *stream);
+
+/* All that is to be said was sent: the receiver sees the end of the stream, and can still answer. */
+void stream_end(struct stream *stream);
 
 #endif

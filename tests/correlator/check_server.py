@@ -13,6 +13,7 @@ import pathlib
 import random
 import re
 import shutil
+import socket
 import sqlite3
 import struct
 import subprocess
@@ -188,6 +189,33 @@ def test_event_to_row_within_a_second(directory):
                 f"SELECT 1 FROM processes WHERE pid = {pid}"))
             elapsed.append(time.monotonic() - began)
     assert sorted(elapsed)[len(elapsed) // 2] < 1, f"{elapsed} s from event to row"
+
+
+def test_the_end_of_a_stream_is_acknowledged_before_the_connection_ends(directory):
+    story = Story().commands(50)
+    with running(directory) as correlator:
+        peer = connect(correlator, story)
+        peer.socket.shutdown(socket.SHUT_WR)
+        assert peer.is_closed()
+        same("last ack", peer.acknowledged, story.end)
+
+
+def test_passes_that_find_nothing_new_are_not_committed(directory):
+    """But for the four seconds after something happened, and a sign of life after twelve."""
+    story = Story().commands(3)
+    with running(directory) as correlator:
+        peer = connect(correlator, story)
+        peer.wait_acknowledged(story.end)
+
+        def committed_after(seconds):
+            now = story.START_NS + seconds * 10**9
+            peer.send(story.pass_over_living(now_ns=now))
+            wait_until("it has read", lambda: peer.unread_bytes() == 0)
+            time.sleep(1)  # a commit takes 0.4 s
+            return correlator.rows("SELECT committed_boot_ns FROM stream") == [(now,)]
+
+        same("committed", [committed_after(seconds) for seconds in (2, 6, 7, 14, 15)],
+             [True, False, False, True, False])
 
 
 def test_next_probe_is_told_where_to_go_on(directory):

@@ -302,9 +302,10 @@ class Story:
         """The frames of the events from `wanted` on."""
         return b"".join(data for offset, data in self.events if offset >= wanted)
 
-    def pass_over_living(self, moment=-1):
+    def pass_over_living(self, moment=-1, now_ns=None):
         """A full pass: init, sshd, and who else is alive before event `moment`."""
         living, now = self.moments[moment]
+        now = now_ns or now
         crowd = [(self.INIT, (0, 0, 0), ("systemd",)), (self.SSHD, self.INIT, ("sshd",)),
                  *living.values()]
         samples = [record(
