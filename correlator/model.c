@@ -234,6 +234,12 @@ static void apply_exec(struct model *model, const struct event_exec *exec)
 		command_unref(command);
 		return;
 	}
+	/* A pass saw a later program before this record came out of the ring: the row that it made has
+	 * what was used in this one too. */
+	if (process->image && (int32_t)(exec->image.exec_id - process->image->exec_id) < 0) {
+		command_unref(command);
+		return;
+	}
 	bool first = !process->image && !process->ignored;
 
 	close_image_before(model, process, exec);

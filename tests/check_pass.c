@@ -64,6 +64,22 @@ START_TEST(who_was_found_in_the_middle_of_an_exec_has_what_its_record_says)
 }
 END_TEST
 
+/* Its fork was lost, both execs wait in the ring while the pass goes by. */
+START_TEST(who_was_found_after_two_execs_is_one_process)
+{
+	exec_ids[30] = 2;
+	sample(30, 2, "samtools sort", cpu(9 * MS));
+	pass(now - MS);
+	exec_ids[30] = 0;
+	exec_process(30, "bash step.sh");
+	exec_process(30, "samtools sort");
+	exit_process(30, 0);
+	ck_assert_str_eq(rows("SELECT began, program, ended, cpu_ns, parent_id = id FROM processes WHERE pid = 30"),
+			 "found samtools exit 6000000 0\n");
+	ck_assert_str_eq(rows("SELECT process_count, cpu_ns FROM runs WHERE kind <> 'system'"), "1 6000000\n");
+}
+END_TEST
+
 START_TEST(a_zombie_is_not_found_anew)
 {
 	run_process(2, 10, "bwa mem x");
@@ -285,6 +301,7 @@ int main(void)
 		{.test = a_look_without_text_takes_none_away},
 		{.test = a_later_look_tells_the_text},
 		{.test = who_was_found_in_the_middle_of_an_exec_has_what_its_record_says},
+		{.test = who_was_found_after_two_execs_is_one_process},
 		{.test = a_zombie_is_not_found_anew},
 		{.test = memory_at_one_moment_is_the_sum_of_those_who_live},
 		{.test = a_look_between_fork_and_exec_makes_no_row},
