@@ -2,9 +2,12 @@
  *
  * Rows hold what readers want; going on after a restart also needs the counters an
  * image began with, the spine of a run, the unsaid rest. It is kept as one msgpack
- * sequence per entity in a private table, in the same transaction as the rows. A
- * checkpoint that another release wrote is not understood and dropped: what it spoke
- * of is found alive by the next pass.
+ * sequence per entity in a private table, in the same transaction as the rows.
+ *
+ * Where one is not understood (another release wrote it, or it is broken) none is used. What
+ * was alive is closed in the store, as lost, so that its sums stay; what the next pass finds
+ * alive has other ids, of the next generation, as after a boot. With the same ids its new sums
+ * would take the place of the old ones.
  */
 #ifndef TRACER_CORRELATOR_CHECKPOINT_FIELDS_H
 #define TRACER_CORRELATOR_CHECKPOINT_FIELDS_H
@@ -16,15 +19,26 @@
 
 /* The same for losses, apart: to forget what was told of them would count them twice. */
 #define CHECKPOINT_LOSSES_VERSION 1
+#define CHECKPOINT_GENERATION_VERSION 1
 
 enum checkpoint_kind {
-	CHECKPOINT_CONTAINER = 1, CHECKPOINT_RUN, CHECKPOINT_TASK, CHECKPOINT_TOOL, CHECKPOINT_PROCESS,
-	CHECKPOINT_LOSSES,
+	CHECKPOINT_CONTAINER = 1, CHECKPOINT_RUN, CHECKPOINT_TASK, CHECKPOINT_PROCESS, CHECKPOINT_LOSSES,
+	CHECKPOINT_TOOL, CHECKPOINT_GENERATION,
 };
+
+/* Ids of those that no entity has. */
+enum { CHECKPOINT_LOSSES_ID = 0, CHECKPOINT_GENERATION_ID = -1 };
 
 static inline int64_t checkpoint_version(int64_t kind)
 {
-	return kind == CHECKPOINT_LOSSES ? CHECKPOINT_LOSSES_VERSION : CHECKPOINT_VERSION;
+	switch (kind) {
+	case CHECKPOINT_LOSSES:
+		return CHECKPOINT_LOSSES_VERSION;
+	case CHECKPOINT_GENERATION:
+		return CHECKPOINT_GENERATION_VERSION;
+	default:
+		return CHECKPOINT_VERSION;
+	}
 }
 
 /* Integer fields of each entity, packed and unpacked in this order. */

@@ -419,30 +419,25 @@ static void link_all(struct model *model)
 	pipes_link(model);
 }
 
-/* A run of which a part is missing cannot go on: its row stands as it is. */
-static bool is_whole(const struct run *run)
+/* Whether a part of a run is missing. */
+static bool is_broken(const struct model *model)
 {
-	if (!run->main)
-		return false;
-	for (int i = 0; i < run->spine_length; i++)
-		if (!find_group((struct run *)run, run->spine_group_id[i]))
-			return false;
-	return true;
+	struct run *run;
+
+	DL_FOREACH (model->runs, run) {
+		if (!run->main)
+			return true;
+		for (int i = 0; i < run->spine_length; i++)
+			if (!find_group(run, run->spine_group_id[i]))
+				return true;
+	}
+	return false;
 }
 
-static void drop_broken_runs(struct model *model)
+/* The others may be of a boot before. */
+static bool is_of_boot(enum checkpoint_kind kind)
 {
-	struct run *run, *next_run;
-	struct process *process, *next;
-
-	DL_FOREACH_SAFE (model->runs, run, next_run) {
-		if (is_whole(run))
-			continue;
-		HASH_ITER (hh, model->processes, process, next)
-			if (process->run == run)
-				process_free(model, process);
-		run_free(model, run);
-	}
+	return kind != CHECKPOINT_LOSSES && kind != CHECKPOINT_GENERATION;
 }
 
 static bool load_one(struct model *model, enum checkpoint_kind wanted, const struct store_value *state)
@@ -456,7 +451,7 @@ static bool load_one(struct model *model, enum checkpoint_kind wanted, const str
 	cursor.bad = cursor.bad || take_int(&cursor) != checkpoint_version(kind);
 	if (kind == wanted && !cursor.bad) {
 		take_fixed_text(&cursor, boot_id, sizeof(boot_id));
-		if (!cursor.bad && wanted != CHECKPOINT_LOSSES) /* those may be of a boot before */
+		if (!cursor.bad && is_of_boot(wanted))
 			memcpy(model->boot_id, boot_id, sizeof(boot_id));
 		switch (wanted) {
 		case CHECKPOINT_CONTAINER: load_container(model, &cursor); break;
@@ -465,15 +460,15 @@ static bool load_one(struct model *model, enum checkpoint_kind wanted, const str
 		case CHECKPOINT_TOOL: load_tool_apart(model, &cursor); break;
 		case CHECKPOINT_PROCESS: load_process(model, &cursor); break;
 		case CHECKPOINT_LOSSES: take_plain(&cursor, &model->losses_told); break;
+		case CHECKPOINT_GENERATION: model->generation = take_int(&cursor); break;
 		}
 	}
-	bool good = !cursor.bad;
+	bool good = !cursor.bad || kind == CHECKPOINT_LOSSES;
 
 	cursor_deinit(&cursor);
 	return good;
 }
 
-/* One kind of checkpoint at a time: each refers only to kinds before it. */
 static int load_kind(struct model *model, enum checkpoint_kind kind, unsigned *ret_bad)
 {
 	static const struct store_parameter none = {0};
@@ -509,20 +504,56 @@ static int load_host(struct model *model)
 	return r;
 }
 
+static void forget_all(struct model *model)
+{
+	struct process *process, *next;
+
+	HASH_ITER (hh, model->processes, process, next)
+		process_free(model, process);
+	while (model->runs)
+		run_free(model, model->runs);
+	places_free(model);
+	model->gone_count = 0;
+}
+
+/* What the checkpoints spoke of ends with the last commit. */
+static int give_up(struct model *model)
+{
+	struct store_stream stream;
+	int r = store_read_stream(model->store, &stream);
+
+	forget_all(model);
+	if (r < 0)
+		return r == -ENODATA ? 0 : r;
+	log_warning("what the correlator remembers of running processes is of another release, or broken: "
+		    "what ran is closed as lost, and what is found running begins new runs");
+	model->generation++;
+	r = store_close_living(model->store, (int64_t)stream.committed_boot_ns);
+	if (r == 0)
+		r = checkpoint_save_generation(model);
+	if (r == 0)
+		r = store_commit(model->store, &stream);
+	if (r < 0)
+		store_rollback(model->store);
+	return r;
+}
+
 int checkpoint_load(struct model *model)
 {
+	/* Each refers only to those before it. */
+	static const enum checkpoint_kind kinds[] = {CHECKPOINT_GENERATION, CHECKPOINT_CONTAINER, CHECKPOINT_RUN,
+						     CHECKPOINT_TASK, CHECKPOINT_TOOL, CHECKPOINT_PROCESS,
+						     CHECKPOINT_LOSSES};
 	unsigned bad = 0;
 	int r = load_host(model);
 
-	for (int kind = CHECKPOINT_CONTAINER; kind <= CHECKPOINT_LOSSES && r == 0; kind++)
-		r = load_kind(model, (enum checkpoint_kind)kind, &bad);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && r == 0; i++)
+		r = load_kind(model, kinds[i], &bad);
 	if (r < 0)
 		return r;
-	drop_broken_runs(model);
-	link_all(model);
-	if (bad)
-		log_warning("%u checkpoints are of another release or broken; what they spoke of is "
-			    "taken up anew",
-			    bad);
-	return model->out_of_memory ? -ENOMEM : 0;
+	if (bad || is_broken(model))
+		r = give_up(model);
+	else
+		link_all(model);
+	return model->out_of_memory ? -ENOMEM : r;
 }

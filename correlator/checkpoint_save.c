@@ -269,13 +269,24 @@ static void save_processes(struct saver *saver)
 		}
 }
 
-/* One, under an id that no entity has. */
 static void save_losses(struct saver *saver)
 {
 	if (!saver->model->losses_dirty)
 		return;
 	pack_plain(save_begin(saver, CHECKPOINT_LOSSES), &saver->model->losses_told);
-	save_end(saver, 0);
+	save_end(saver, CHECKPOINT_LOSSES_ID);
+}
+
+int checkpoint_save_generation(struct model *model)
+{
+	struct saver saver = {.model = model};
+
+	msgpack_sbuffer_init(&saver.buffer);
+	msgpack_packer_init(&saver.packer, &saver.buffer, msgpack_sbuffer_write);
+	msgpack_pack_int64(save_begin(&saver, CHECKPOINT_GENERATION), model->generation);
+	save_end(&saver, CHECKPOINT_GENERATION_ID);
+	msgpack_sbuffer_destroy(&saver.buffer);
+	return saver.failure;
 }
 
 int checkpoint_save(struct model *model)

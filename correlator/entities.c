@@ -29,6 +29,12 @@ void model_set_text(struct model *model, char **text, const char *value)
 	free(*text);
 	*text = copy;
 }
+void identity_add_generation(struct identity *identity, const struct model *model)
+{
+	if (model->generation)
+		identity_add_u64(identity, (uint64_t)model->generation);
+}
+
 /* ---- processes */
 
 struct process *process_find(struct model *model, uint32_t pid, uint64_t start_boot_ns)
@@ -117,6 +123,7 @@ struct run *run_new(struct model *model, const struct process *root, const char 
 		identity_add_u64(&identity, root->key.pid);
 		identity_add_u64(&identity, root->key.start_boot_ns);
 	}
+	identity_add_generation(&identity, model);
 	run->id = identity_end(&identity);
 	run->kind = kind;
 	run->boundary_key = boundary_key;

@@ -90,6 +90,7 @@ int64_t image_id(const struct model *model, uint32_t pid, uint64_t start_boot_ns
 	identity_add_u64(&identity, pid);
 	identity_add_u64(&identity, start_boot_ns);
 	identity_add_u64(&identity, exec_id);
+	identity_add_generation(&identity, model);
 	return identity_end(&identity);
 }
 

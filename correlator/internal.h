@@ -6,6 +6,8 @@
 #include "correlator/entities.h"
 #include "correlator/model.h"
 
+struct identity;
+
 /* After this long on the stream's clock nothing more is expected of what has
  * ended: a final record comes within 64 ms or never (kernel-facts). */
 #define GRACE_FINAL_NS (2 * UINT64_C(1000000000))
@@ -65,6 +67,7 @@ struct model {
 	const struct rules *rules;
 	enum redact_mode arguments;
 	bool checkpoints;
+	int64_t generation; /* of ids: how often the store's state was given up */
 
 	struct row_host host; /* its texts are below */
 	char host_key[17], hostname[256], boot_id[40], kernel[128], machine[64], probe_version[32];
@@ -134,6 +137,8 @@ int64_t image_id(const struct model *model, uint32_t pid, uint64_t start_boot_ns
 struct process *process_find(struct model *model, uint32_t pid, uint64_t start_boot_ns);
 struct process *process_new(struct model *model, const struct image_key *key, struct process *parent);
 void process_set_group(struct process *process, struct run *run, struct group *group);
+/* Ids of a store whose state was given up differ from those before. */
+void identity_add_generation(struct identity *identity, const struct model *model);
 /* Whether its row is all that is left of it: the next collection frees it, once that is written. */
 bool process_is_done(const struct model *model, const struct process *process);
 void process_free(struct model *model, struct process *process);
@@ -315,6 +320,8 @@ int checkpoint_save(struct model *model);
 int checkpoint_load(struct model *model);
 /* What has gone from memory is deleted with the next commit. */
 void checkpoint_drop(struct model *model, int64_t id);
+/* Writes model->generation; not part of checkpoint_save, it changes only while loading. */
+int checkpoint_save_generation(struct model *model);
 /* Whether the tools of a task are too many to be written whenever one of them changes. */
 bool checkpoint_keeps_apart(const struct task *task);
 void checkpoint_drop_process(struct model *model, const struct process *process);

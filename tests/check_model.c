@@ -146,6 +146,64 @@ START_TEST(a_restart_changes_nothing)
 }
 END_TEST
 
+static const char sums_of_runs[] =
+	"SELECT sum(r.cpu_ns), sum(r.process_count), sum(r.failed_count), (SELECT sum(cpu_ns) FROM tasks), "
+	"(SELECT sum(cpu_ns) FROM tools), (SELECT sum(cpu_ns) FROM processes WHERE run_id IN (SELECT id FROM "
+	"runs WHERE kind <> 'system')) FROM runs r WHERE r.kind <> 'system'";
+
+/* As another release does, whose checkpoints are of another version. */
+static void upgrade(void)
+{
+	commit();
+	close_model();
+	change_store("UPDATE checkpoints SET state = CAST(substr(state, 1, 1) || x'02' || substr(state, 3) AS BLOB) "
+		     "WHERE process_id > 0");
+	open_model();
+	hello("boot-1");
+}
+
+START_TEST(an_upgrade_lets_no_sum_fall)
+{
+	spawn(2, 10, "bash outer.sh");
+	run_process(10, 11, "bwa index x");
+	spawn(10, 12, "bwa mem x");
+	run_process(10, 13, "sort y");
+	sample(10, 2, NULL, cpu(20 * MS));
+	sample(12, 10, NULL, cpu(30 * MS));
+	pass(now);
+	ck_assert_str_eq(rows(sums_of_runs), "62000000 4 0 62000000 62000000 62000000\n");
+	upgrade();
+	ck_assert_str_eq(rows(sums_of_runs), "62000000 4 0 62000000 62000000 62000000\n");
+	ck_assert_str_eq(rows("SELECT status, living_count, end_boot_ns IS NULL FROM runs WHERE kind <> 'system'"),
+			 "ended 0 0\n");
+	ck_assert_str_eq(rows("SELECT program, ended FROM processes WHERE pid IN (10, 12) ORDER BY pid"),
+			 "bash lost\nbwa lost\n");
+	sample(1, 0, "systemd", cpu(0));
+	sample(2, 1, "sshd", cpu(0));
+	sample(10, 2, "bash outer.sh", cpu(21 * MS));
+	sample(12, 10, "bwa mem x", cpu(40 * MS));
+	pass(now);
+	now += MS;
+	exit_process(12, 0);
+	run_process(10, 14, "bwa index x");
+	exit_process(10, 0);
+	ck_assert_str_eq(rows("SELECT began, ended, count(*) FROM processes WHERE pid IN (10, 12) GROUP BY 1, 2 "
+			      "ORDER BY 1, 2"),
+			 "exec lost 2\nfound exit 2\n");
+	ck_assert_str_eq(rows("SELECT status, process_count FROM runs WHERE kind <> 'system' ORDER BY begin_boot_ns, "
+			      "status"),
+			 "succeeded 3\nended 4\n");
+	ck_assert_str_eq(rows("SELECT count(*) FROM tools t WHERE cpu_ns <> (SELECT total(cpu_ns) FROM processes p "
+			      "WHERE p.tool_id = t.id)"),
+			 "0\n");
+	restart(); /* and the generation is remembered */
+	run_process(2, 15, "gzip x");
+	upgrade();
+	run_process(2, 16, "gzip x");
+	ck_assert_str_eq(rows("SELECT count(*) FROM runs WHERE kind <> 'system'"), "4\n");
+}
+END_TEST
+
 /* Cut off anywhere, one after the other: what they spoke of is found again, or is over. */
 START_TEST(broken_checkpoints_are_survived)
 {
@@ -274,6 +332,7 @@ int main(void)
 		{.test = a_run_that_is_over_is_let_go},
 		{.test = an_event_told_twice_counts_once},
 		{.test = a_restart_changes_nothing},
+		{.test = an_upgrade_lets_no_sum_fall},
 		{.test = broken_checkpoints_are_survived, .count = 40},
 		{.test = nonsense_is_survived},
 		{.test = what_a_rule_ignores_is_not_stored_but_leads_to_its_children},

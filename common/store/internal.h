@@ -14,7 +14,7 @@ enum store_table {
 	STORE_TABLE_COUNT
 };
 
-#define STORE_STATEMENTS_MAX 24
+#define STORE_STATEMENTS_MAX 32
 
 struct store {
 	struct store_base base;

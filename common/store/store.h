@@ -63,6 +63,9 @@ int store_move_task(struct store *store, int64_t from_task_id, int64_t to_task_i
 
 int store_put_checkpoint(struct store *store, int64_t process_id, const void *state, size_t size);
 int store_delete_checkpoint(struct store *store, int64_t process_id);
+/* All that lives according to the store ended then, nobody saw how; and no entity has a checkpoint
+ * any more. */
+int store_close_living(struct store *store, int64_t boot_ns);
 
 struct store_stream {
 	char boot_id[40];

@@ -299,6 +299,24 @@ int store_delete_checkpoint(struct store *store, int64_t process_id)
 	return store_run_statement(store, statement);
 }
 
+int store_close_living(struct store *store, int64_t boot_ns)
+{
+	static const char *const names[] = {"close_processes", "close_tools", "close_tasks", "close_runs",
+					    "delete_checkpoints"};
+	int error = store_begin(store);
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && error == 0; i++) {
+		sqlite3_stmt *statement = NULL;
+
+		error = store_find_statement(store, names[i], &statement);
+		if (error < 0)
+			break;
+		store_bind_integer(statement, "boot_ns", boot_ns);
+		error = store_run_statement(store, statement);
+	}
+	return error;
+}
+
 /* ---- the stream -------------------------------------------------------------- */
 
 static int stream_write(struct store *store, const struct store_stream *stream)
