@@ -27,9 +27,9 @@ static int check(const struct options *options)
 {
 	const char *path = options->operands[1];
 	struct rules_error error;
-	struct rules *rules;
+	size_t count;
 	char safe[sizeof(error.reason) * 4 + 1];
-	int result = rules_load_file(path, &rules, &error);
+	int result = rules_check_file(path, &count, &error);
 
 	if (result < 0 && result != -EINVAL) {
 		text_escape(path, strlen(path), safe, sizeof(safe));
@@ -42,11 +42,9 @@ static int check(const struct options *options)
 	}
 	text_escape(path, strlen(path), safe, sizeof(safe));
 	if (options->json)
-		printf("{\"rule_count\": %zu}\n", rules_count(rules));
+		printf("{\"rule_count\": %zu}\n", count);
 	else
-		printf("%s: %zu rule%s, nothing wrong\n", safe, rules_count(rules),
-		       rules_count(rules) == 1 ? "" : "s");
-	rules_free(rules);
+		printf("%s: %zu rule%s, nothing wrong\n", safe, count, count == 1 ? "" : "s");
 	return VERB_OK;
 }
 
@@ -131,6 +129,7 @@ static void print_verdict(const struct rules *rules, const struct rules_verdict 
 	print_field("run name", verdict->run_name);
 	print_field("run key", verdict->run_key);
 	print_field("task name", verdict->task_name);
+	print_field("task label", verdict->task_label);
 	if (verdict->interactive)
 		print_field("interactive", "yes: its jobs are runs");
 }
@@ -147,6 +146,7 @@ static void write_verdict(const struct rules_verdict *verdict)
 	json_set_string(object, "run_name", verdict->run_name);
 	json_set_string(object, "run_key", verdict->run_key);
 	json_set_string(object, "task_name", verdict->task_name);
+	json_set_string(object, "task_label", verdict->task_label);
 	json_object_set_new(object, "interactive", json_boolean(verdict->interactive));
 	json_object_set_new(object, "nested", json_boolean(verdict->nested));
 	json_print(object);
@@ -236,7 +236,7 @@ const struct verb verb_rules = {
 	.operands = "check FILE | list | test -- COMMAND...",
 	.summary = "check, list or try the classification rules",
 	.description =
-		"check FILE        reads a file of rules; where one is wrong: file, line, reason\n"
+		"check FILE        reads a file of rules, tries its examples; says file, line, reason\n"
 		"list              all rules in the order in which they are tried\n"
 		"test -- COMMAND   what the rules would make of a command: role, name, rule\n"
 		"\n"

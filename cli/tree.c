@@ -13,6 +13,7 @@
 #define TASKS_MOST 40  /* on a terminal, without --all */
 #define DEPTH_MOST 16  /* of tasks in tasks; deeper ones stand beside their parent */
 #define PREFIX_SIZE (DEPTH_MOST * 16)
+#define TASK_NAME_SIZE 1024
 #define COMMAND_SIZE 4096 /* of a process's arguments, as shown */
 
 #define FIGURE_COLUMNS                               \
@@ -300,13 +301,24 @@ static void tools_add(struct tree *tree, const char *above, const struct row_tas
 
 /* ---- tasks ------------------------------------------------------------------- */
 
+/* "bwa mem  s3": what it is, and which of them. */
+static void task_name_text(const struct row_task *task, char text[TASK_NAME_SIZE])
+{
+	bool labelled = task->label && strcmp(task->label, task->name) != 0;
+
+	snprintf(text, TASK_NAME_SIZE, "%s%s%s", task->name, labelled ? "  " : "",
+		 labelled ? task->label : "");
+}
+
 static void task_add(struct tree *tree, const char *prefix, const struct row_task *task)
 {
 	struct figures figures = FIGURES_OF(tree->report, task);
+	char name[TASK_NAME_SIZE];
 
 	figures.memory_limit_bytes = task->memory_limit_bytes;
 	figures.cgroup_peak_bytes = task->cgroup_peak_bytes;
-	line_add(tree, STYLE_TITLE, prefix, task->name, &figures);
+	task_name_text(task, name);
+	line_add(tree, STYLE_TITLE, prefix, name, &figures);
 	if (task->lost_count > 0)
 		table_add(tree->table, STYLE_BAD, "incomplete");
 	else

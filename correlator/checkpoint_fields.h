@@ -49,7 +49,7 @@ static inline int64_t checkpoint_version(int64_t kind)
 	V(id) V(boundary_key) V(name_priority) V(engine_rank) V(root_process_id)              \
 	V(origin_process_id) V(user_id) V(task_count) V(orchestrator) V(frozen) V(spine_length)
 #define TASK_INTS(V)                                                                         \
-	V(id) V(name_fixed) V(root_process_id) V(orchestrator_process_id)                     \
+	V(id) V(name_by) V(label_fixed) V(words_kind) V(root_process_id) V(orchestrator_process_id)                     \
 	V(merged_into_id) V(failure.process_id) V(failure.severity) V(failure.group_id)       \
 	V(failure.sender_process_id) V(failure.sender_user_id) V(failed_commands_told)        \
 	V(incident_told) V(moved_boot_ns) V(idle_count) V(orchestrator.pid)                   \
@@ -57,6 +57,7 @@ static inline int64_t checkpoint_version(int64_t kind)
 #define GROUP_INTS(V)                                                                        \
 	V(id) V(root_process_id) V(orchestrator.pid) V(orchestrator.start_boot_ns)            \
 	V(input_pipe) V(output_pipe)
+#define SIBLINGS_INTS(V) V(kind) V(stem_hash) V(stem_words_hash) V(whole_words) V(several)
 #define TOOL_INTS(V) V(id) V(role) V(start_boot_ns)
 #define PROCESS_INTS(V)                                                                      \
 	V(exec_id) V(place) V(parent_image_id) V(parent_exec_id) V(first_exec_id)             \

@@ -147,6 +147,28 @@ static void load_container(struct model *model, struct cursor *cursor)
 	HASH_ADD(hh, model->containers, id, sizeof(entity->id), entity);
 }
 
+static void load_siblings(struct cursor *cursor, struct run *run)
+{
+	struct siblings *entity = calloc(1, sizeof(*entity));
+	const msgpack_object *object = &cursor->object.data;
+
+	if (!entity) {
+		cursor->bad = true;
+		return;
+	}
+	SIBLINGS_INTS(TAKE_INT)
+	DL_APPEND(run->siblings, entity);
+	run->siblings_count++;
+	if (!cursor_next(cursor))
+		return;
+	if (object->type != MSGPACK_OBJECT_BIN || object->via.bin.size > sizeof(entity->common.hashes)) {
+		cursor->bad = true;
+		return;
+	}
+	memcpy(entity->common.hashes, object->via.bin.ptr, object->via.bin.size);
+	entity->common.count = object->via.bin.size / sizeof(*entity->common.hashes);
+}
+
 static void load_run(struct model *model, struct cursor *cursor)
 {
 	struct run *entity = calloc(1, sizeof(*entity));
@@ -170,7 +192,10 @@ static void load_run(struct model *model, struct cursor *cursor)
 		      !entity->kind || !entity->reason;
 	for (int i = 0; i < entity->spine_length && !cursor->bad; i++)
 		entity->spine_group_id[i] = take_int(cursor);
+	for (int64_t count = take_int(cursor); count > 0 && !cursor->bad; count--)
+		load_siblings(cursor, entity);
 	if (cursor->bad) {
+		siblings_free(entity);
 		free(entity->name);
 		free(entity->working_directory);
 		free(entity);
@@ -237,6 +262,8 @@ static void load_task(struct model *model, struct cursor *cursor)
 
 	entity->kind = take_static(cursor, model);
 	entity->name = take_text(cursor, NULL);
+	entity->label = take_text(cursor, NULL);
+	entity->words.data = take_text(cursor, &entity->words.size);
 	entity->working_directory = take_text(cursor, NULL);
 	entity->reason = take_static(cursor, model);
 	entity->failure.what = take_text(cursor, NULL);
@@ -250,6 +277,8 @@ static void load_task(struct model *model, struct cursor *cursor)
 	if (!entity->run || !entity->kind || !entity->reason) {
 		cursor->bad = true;
 		free(entity->name);
+		free(entity->label);
+		words_deinit(&entity->words);
 		free(entity->working_directory);
 		failure_deinit(&entity->failure);
 		free(entity);

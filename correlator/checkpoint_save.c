@@ -39,8 +39,16 @@ static void pack_container(msgpack_packer *packer, const struct container *entit
 	pack_plain(packer, &entity->allowance);
 }
 
+static void pack_siblings(msgpack_packer *packer, const struct siblings *entity)
+{
+	SIBLINGS_INTS(PACK_INT)
+	pack_bytes(packer, entity->common.hashes, entity->common.count * sizeof(*entity->common.hashes));
+}
+
 static void pack_run(msgpack_packer *packer, const struct run *entity)
 {
+	const struct siblings *siblings;
+
 	RUN_INTS(PACK_INT)
 	pack_text(packer, entity->kind);
 	pack_text(packer, entity->name);
@@ -54,6 +62,9 @@ static void pack_run(msgpack_packer *packer, const struct run *entity)
 	pack_plain(packer, &entity->outcome);
 	for (int i = 0; i < entity->spine_length; i++)
 		msgpack_pack_int64(packer, entity->spine_group[i]->id);
+	msgpack_pack_int64(packer, entity->siblings_count);
+	DL_FOREACH (entity->siblings, siblings)
+		pack_siblings(packer, siblings);
 }
 
 static void pack_tool(msgpack_packer *packer, const struct tool *entity)
@@ -104,6 +115,11 @@ static void pack_task(msgpack_packer *packer, const struct task *entity, bool ap
 	msgpack_pack_int64(packer, entity == entity->run->main);
 	pack_text(packer, entity->kind);
 	pack_text(packer, entity->name);
+	pack_text(packer, entity->label);
+	if (entity->words.data)
+		pack_bytes(packer, entity->words.data, entity->words.size);
+	else
+		msgpack_pack_nil(packer);
 	pack_text(packer, entity->working_directory);
 	pack_text(packer, entity->reason);
 	pack_text(packer, entity->failure.what);

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define SAMPLE_ANCESTORS_MAX 3 /* above a script that are asked for the sample */
+
 /* Links the subjects of the process and its ancestors, each image once. */
 static void link_subjects(const struct process *process)
 {
@@ -23,6 +25,43 @@ static void link_subjects(const struct process *process)
 	}
 }
 
+/* Whether an argument of the program, or the last part of it, begins with the prefix as a whole:
+ * s1 of s1.bam, out/s1 and s1, not of s10.bam. */
+static bool arguments_have_prefix(const struct command *command, const char *prefix, size_t size)
+{
+	for (size_t i = 1; i < command->subject.argc; i++) {
+		const char *argument = command->subject.argv[i], *slash = strrchr(argument, '/');
+		const char *base = slash ? slash + 1 : argument;
+
+		if (strncmp(base, prefix, size) == 0 && (base[size] == '\0' || strchr("._-", base[size])))
+			return true;
+	}
+	return false;
+}
+
+/* Some steps write a script for each sample, SAMPLE.plot.r, and run it. The sample, known by the
+ * arguments of who runs it, is no part of the tool's name: *.plot.r. */
+static void leave_sample_out(const struct process *process, struct rules_verdict *verdict)
+{
+	const struct process *above = process->parent;
+	const char *dot = strrchr(verdict->name, '.');
+
+	if (verdict->role != RULES_ROLE_TOOL || !dot || !process->command ||
+	    strcmp(verdict->name, process->command->program) == 0)
+		return;
+	for (int depth = 0; depth < SAMPLE_ANCESTORS_MAX && above && above->command && above->run != NULL;
+	     depth++, above = above->parent) {
+		/* The longest prefix first: a sample may have dots of its own. */
+		for (const char *end = dot; (end = memrchr(verdict->name, '.', (size_t)(end - verdict->name))) &&
+					    end > verdict->name;)
+			if (arguments_have_prefix(above->command, verdict->name, (size_t)(end - verdict->name))) {
+				verdict->name[0] = '*';
+				memmove(verdict->name + 1, end, strlen(end) + 1);
+				return;
+			}
+	}
+}
+
 void model_classify(struct model *model, struct process *process, struct rules_verdict *ret_verdict)
 {
 	struct cgroup *cgroup = cgroup_find(model, process->cgroup_id);
@@ -35,6 +74,7 @@ void model_classify(struct model *model, struct process *process, struct rules_v
 		ret_verdict->role = RULES_ROLE_ORIGIN;
 		ret_verdict->boundary = RULES_BOUNDARY_CHILD;
 	}
+	leave_sample_out(process, ret_verdict);
 }
 
 /* What a child is that only forked: what its parent is. An engine's worker is the

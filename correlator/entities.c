@@ -299,6 +299,8 @@ static void task_free(struct model *model, struct task *task)
 	DL_DELETE(task->run->tasks, task);
 	checkpoint_drop(model, task->id);
 	free(task->name);
+	free(task->label);
+	words_deinit(&task->words);
 	free(task->working_directory);
 	failure_deinit(&task->failure);
 	free(task);
@@ -324,6 +326,7 @@ void run_free(struct model *model, struct run *run)
 	if (run->boundary_key)
 		HASH_DELETE(hh, model->runs_by_boundary, run);
 	DL_DELETE(model->runs, run);
+	siblings_free(run);
 	checkpoint_drop(model, run->id);
 	if (model->system == run)
 		model->system = NULL;

@@ -25,6 +25,7 @@
 #include "correlator/sender.h"
 #include "correlator/allowance.h"
 #include "correlator/totals.h"
+#include "correlator/words.h"
 
 struct model;
 struct run;
@@ -112,6 +113,16 @@ struct cancel {
 	uint32_t pid, uid;
 };
 
+/* Tasks of one kind in a run, and what their command lines have in common: label.c. */
+struct siblings {
+	uint64_t kind;
+	struct common_words common;
+	uint32_t stem_hash, stem_words_hash; /* of the latest label that is a stem, and its task */
+	bool whole_words;                    /* stems do not tell them apart */
+	bool several;                        /* there was a second one */
+	struct siblings *prev, *next;        /* in its run, the longest unused first */
+};
+
 /* What the spine of a run is: place.h. */
 #define RUN_SPINE_MAX 64
 
@@ -137,6 +148,8 @@ struct run {
 	int64_t task_count;
 	struct task *main;
 	struct task *tasks;        /* in memory */
+	struct siblings *siblings;
+	unsigned siblings_count;
 	struct process *spine[RUN_SPINE_MAX]; /* NULL where that process has gone */
 	struct group *spine_group[RUN_SPINE_MAX];
 	int64_t spine_group_id[RUN_SPINE_MAX]; /* while a checkpoint is loaded */
@@ -150,12 +163,19 @@ struct run {
 	UT_hash_handle hh;         /* by boundary_key, where that is not 0 */
 };
 
+/* What a task's name comes from, the best last. */
+enum named_by { NAMED_BY_TOOLS, NAMED_BY_SCRIPT, NAMED_BY_RULE };
+
 struct task {
 	int64_t id;
 	struct run *run;
 	const char *kind;
 	char *name;                /* NULL: to be made from its tools */
-	bool name_fixed;           /* a rule named it */
+	enum named_by name_by;
+	char *label;               /* NULL: none */
+	bool label_fixed;          /* a rule gave it */
+	struct words words;        /* what the label is made of */
+	uint64_t words_kind;
 	int64_t root_process_id;
 	int64_t orchestrator_process_id;
 	struct process_key orchestrator;  /* the same process; pid 0: none in particular */

@@ -26,6 +26,9 @@ struct identity;
  * written. Then the oldest go. */
 #define HOST_SAMPLES_MAX 60
 
+/* Kinds of tasks of one run whose common words are remembered; the longest unused goes. */
+#define SIBLINGS_MAX 64
+
 /* inode of the initial pid namespace (include/linux/proc_ns.h, PROC_PID_INIT_INO) */
 #define INITIAL_PID_NAMESPACE 0xEFFFFFFCU
 
@@ -211,8 +214,10 @@ struct group *task_open(struct model *model, struct process *process, const stru
 			const char *kind, const char *reason);
 void task_add_root(struct model *model, struct task *task, struct process *process);
 void task_set_orchestrator(struct task *task, struct process *orchestrator);
-void task_name_by_root(struct model *model, struct task *task, const struct process *process,
-		       const struct rules_verdict *verdict);
+/* `process`, which is in the task, has begun an image: its rule, its script or its command line
+ * may name the task and label it. */
+void task_note_image(struct model *model, struct task *task, const struct process *process,
+		     const struct rules_verdict *verdict);
 void task_merge(struct model *model, struct task *from, struct task *into);
 
 /* ---- pipes.c: pipes that make siblings one */
@@ -275,6 +280,17 @@ void process_set_context(struct process *process, uint64_t cgroup_id, uint32_t u
 /* ---- pass.c: passes over the living */
 void pass_apply_sample(struct model *model, const struct event_sample *sample);
 void pass_apply_end(struct model *model, const struct wire_pass *pass);
+
+/* ---- label.c: what tells a task from its siblings */
+void label_note_image(struct model *model, struct task *task, const struct process *process,
+		      const struct rules_verdict *verdict);
+/* task_note_image() of all images of the task that are in memory, the earliest first. */
+void task_note_images(struct model *model, struct task *task);
+/* Names and labels of its tasks that are to be written. */
+void run_set_texts(struct model *model, struct run *run);
+/* `from` becomes a part of `into`, which keeps what it has. */
+void label_merge(struct task *into, struct task *from);
+void siblings_free(struct run *run);
 
 /* ---- naming.c */
 void task_set_name(struct task *task);

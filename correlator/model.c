@@ -253,8 +253,8 @@ static void apply_exec(struct model *model, const struct event_exec *exec)
 		     (uint32_t)exec->pgid, (uint32_t)exec->tty, (uint32_t)exec->flags);
 	model_classify(model, process, &verdict);
 	process->ignored = verdict.role == RULES_ROLE_IGNORE;
-	if (process->ignored)
-		return;
+	if (process->ignored || (verdict.role == RULES_ROLE_STARTER && !process->image))
+		return; /* a starter is still its parent, until the next exec or its end */
 	place_exec(model, process,
 		   &(struct placing){.verdict = &verdict,
 				     .boot_ns = exec->boot_ns,

@@ -14,13 +14,16 @@
 #define TOOLS_SORTED_MAX 64
 
 /* What names a task, best first. */
-enum weight { WEIGHT_TOOL, WEIGHT_SHELL, WEIGHT_GLUE, WEIGHTS };
+enum weight { WEIGHT_TOOL, WEIGHT_CODE, WEIGHT_SHELL, WEIGHT_GLUE, WEIGHTS };
 
-static enum weight weigh(enum rules_role role)
+static enum weight weigh(const struct tool *tool)
 {
-	if (role == RULES_ROLE_TOOL || role == RULES_ROLE_INTERPRETER || role == RULES_ROLE_ORCHESTRATOR)
+	/* "python -c" is named after an option: the code has no name. */
+	if (tool->role == RULES_ROLE_TOOL && strstr(tool->name, " -"))
+		return WEIGHT_CODE;
+	if (tool->role == RULES_ROLE_TOOL || tool->role == RULES_ROLE_ORCHESTRATOR)
 		return WEIGHT_TOOL;
-	return role == RULES_ROLE_SHELL ? WEIGHT_SHELL : WEIGHT_GLUE;
+	return tool->role == RULES_ROLE_SHELL ? WEIGHT_SHELL : WEIGHT_GLUE;
 }
 
 static int compare_tools(const void *left, const void *right)
@@ -42,7 +45,7 @@ static size_t collect_names(const struct task *task, enum weight weight, const c
 
 	DL_FOREACH (task->groups, group)
 		DL_FOREACH (group->tools, tool)
-			if (tool->tally.process_count > 0 && weigh(tool->role) == weight &&
+			if (tool->tally.process_count > 0 && weigh(tool) == weight &&
 			    count < TOOLS_SORTED_MAX)
 				tools[count++] = tool;
 	qsort(tools, count, sizeof(*tools), compare_tools);
@@ -68,7 +71,7 @@ void task_set_name(struct task *task)
 	char text[RULES_NAME_MAX * 2] = "";
 	size_t more = 0, length = 0;
 
-	if (task->name_fixed)
+	if (task->name_by != NAMED_BY_TOOLS)
 		return;
 	size_t count = 0;
 

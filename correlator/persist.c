@@ -127,7 +127,6 @@ static int64_t parent_task(const struct task *task)
 
 static int put_task(struct model *model, struct task *task)
 {
-	task_set_name(task);
 	struct row_task row = {
 		.id = task->id,
 		.host_id = model->host.id,
@@ -138,6 +137,7 @@ static int put_task(struct model *model, struct task *task)
 		.retried_by_id = ROW_NULL,
 		.kind = task->kind,
 		.name = task->name ? task->name : "",
+		.label = task->label && task->label[0] ? task->label : NULL,
 		.root_process_id = task->root_process_id,
 		.orchestrator_process_id = task->orchestrator_process_id,
 		.working_directory = task->working_directory,
@@ -257,6 +257,7 @@ static int put_runs(struct model *model)
 	DL_FOREACH (model->runs, run) {
 		if (!run->dirty)
 			continue;
+		run_set_texts(model, run);
 		DL_FOREACH (run->tasks, task) {
 			if (!task->dirty)
 				continue;

@@ -187,7 +187,7 @@ static struct group *place_batch_step(struct model *model, struct run *run, stru
 	if (!wanted->name) {
 		run->task_count++;
 		model_set_text(model, &wanted->name, origin->task_name);
-		wanted->name_fixed = true;
+		wanted->name_by = NAMED_BY_RULE;
 	}
 	task_add_root(model, wanted, process);
 	return group_open(model, wanted, process, placing);
@@ -322,6 +322,8 @@ static void place_one(struct model *model, struct process *process, const struct
 	}
 	if (process->parent)
 		group_adopt_helpers(model, group, process->parent);
+	if (placing->verdict)
+		task_note_image(model, process->group->task, process, placing->verdict);
 	run_note_image(model, process->run, process, verdict);
 }
 
@@ -363,8 +365,7 @@ void place_exec(struct model *model, struct process *process, const struct placi
 		return;
 	image_new(model, process, IMAGE_EXEC, placing->boot_ns, placing->verdict, tool,
 		  "another image of its process");
-	if (process->is_task_root)
-		task_name_by_root(model, process->group->task, process, placing->verdict);
+	task_note_image(model, process->group->task, process, placing->verdict);
 	run_note_image(model, process->run, process, placing->verdict);
 }
 

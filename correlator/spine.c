@@ -23,11 +23,9 @@ struct group *spine_push(struct model *model, struct run *run, struct process *p
 	return group;
 }
 
-/* Only the root of the subtree decides how the task came out, and names it. */
+/* Only the root of the subtree decides how the task came out. */
 static void task_take_root(struct model *model, struct task *task, struct process *root)
 {
-	struct rules_verdict verdict;
-
 	outcome_init(&task->outcome);
 	task->outcome.root_count = task->outcome.living_roots = 1;
 	if (!root) {
@@ -42,8 +40,6 @@ static void task_take_root(struct model *model, struct task *task, struct proces
 	if (!root->command)
 		return;
 	model_set_text(model, &task->working_directory, root->command->working_directory);
-	model_classify(model, root, &verdict);
-	task_name_by_root(model, task, root, &verdict);
 }
 
 /* `level` of the spine has its second subtree: what was beneath it is one task. */
@@ -71,6 +67,7 @@ static void spine_raise(struct model *model, struct run *run, int level)
 		if (other != task && strcmp(other->kind, "generic") == 0 && other->merged_into_id == ROW_NULL)
 			task_merge(model, other, task);
 	task_take_root(model, task, first);
+	task_note_images(model, task);
 	incident_note_task(model, task); /* its root may have ended already */
 	run->spine_length = level + 1;
 	run->orchestrator = level;

@@ -42,23 +42,34 @@ void task_set_orchestrator(struct task *task, struct process *orchestrator)
 	orchestrator->group->members++;
 }
 
-/* A shell that runs a script, or a rule, names the task it roots; the rest are
- * named after their tools. Hidden scripts (.command.run) say nothing. */
-void task_name_by_root(struct model *model, struct task *task, const struct process *process,
-			      const struct rules_verdict *verdict)
+/* A rule's name for the task counts wherever in it the process is: an engine may start its job
+ * through a shell. Of shells, only the root names it, if it runs a script; tasks that have
+ * neither are named after their tools. Hidden scripts (.command.run) say nothing. */
+static void task_name_by(struct model *model, struct task *task, const struct process *process,
+			 const struct rules_verdict *verdict)
 {
 	const char *name = NULL;
 
-	if (!verdict || task->name_fixed)
+	if (task->name_by == NAMED_BY_RULE)
 		return;
 	if (verdict->task_name[0])
 		name = verdict->task_name;
-	else if (verdict_names_script(process, verdict) && verdict->name[0] != '.')
+	else if (task->name_by == NAMED_BY_TOOLS && process->is_task_root &&
+		 verdict_names_script(process, verdict) && verdict->name[0] != '.')
 		name = verdict->name;
 	if (!name)
 		return;
 	model_set_text(model, &task->name, name);
-	task->name_fixed = true;
+	task->name_by = verdict->task_name[0] ? NAMED_BY_RULE : NAMED_BY_SCRIPT;
+}
+
+void task_note_image(struct model *model, struct task *task, const struct process *process,
+		     const struct rules_verdict *verdict)
+{
+	if (task == task->run->main)
+		return;
+	task_name_by(model, task, process, verdict);
+	label_note_image(model, task, process, verdict);
 }
 
 struct group *task_open(struct model *model, struct process *process, const struct placing *placing,
@@ -73,7 +84,6 @@ struct group *task_open(struct model *model, struct process *process, const stru
 	run->task_count++;
 	task_set_orchestrator(task, process->parent);
 	task_add_root(model, task, process);
-	task_name_by_root(model, task, process, placing->verdict);
 	return group_open(model, task, process, placing);
 }
 
@@ -88,6 +98,7 @@ void task_merge(struct model *model, struct task *from, struct task *into)
 	allowance_merge(&into->allowance, &from->allowance);
 	failure_merge(&into->failure, &from->failure);
 	into->failed_commands_told |= from->failed_commands_told;
+	label_merge(into, from);
 	from->merged_into_id = into->id;
 	from->dirty = into->dirty = true;
 	from->run->task_count--;

@@ -549,18 +549,66 @@ END_TEST
 START_TEST(test_odd_files)
 {
 	struct rules_error error;
-	struct rules *rules;
+	size_t count;
 	char path[160];
 
 	snprintf(path, sizeof(path), "%s/a", folder);
-	ck_assert_int_eq(rules_load_file(path, &rules, &error), -EINVAL);
+	ck_assert_int_eq(rules_check_file(path, &count, &error), -EINVAL);
 	ck_assert_str_eq(error.reason, "not a regular file");
 	snprintf(path, sizeof(path), "%s/fifo.yaml", folder);
 	ck_assert_int_eq(mkfifo(path, 0600), 0);
-	ck_assert_int_eq(rules_load_file(path, &rules, &error), -EINVAL);
+	ck_assert_int_eq(rules_check_file(path, &count, &error), -EINVAL);
 	snprintf(path, sizeof(path), "%s/missing.yaml", folder);
-	ck_assert_int_eq(rules_load_file(path, &rules, &error), -ENOENT);
+	ck_assert_int_eq(rules_check_file(path, &count, &error), -ENOENT);
 	ck_assert_str_eq(error.reason, "cannot be read: No such file or directory");
+}
+END_TEST
+
+/* An example is tried with the shipped rules behind the file's own. */
+static const struct {
+	const char *example; /* of a rule for falcon, called "falcon {subcommand}", a task "step {1}" */
+	unsigned line;       /* 0: it holds */
+	const char *reason;
+} examples[] = {
+	{"- {command: falcon align x.fq, name: falcon align, role: tool}", 0, NULL},
+	{"- {command: \"falcon 'al ign'\", name: falcon}", 0, NULL},
+	{"- {command: python3 /opt/falcon align, name: falcon align}", 0, NULL},
+	{"- {command: samtools sort x.bam, name: samtools sort}", 0, NULL},
+	{"- {command: falcon align, parent: make -j4, working_directory: /x, cgroup: /y, name: falcon align}", 0,
+	 NULL},
+	{"- {command: falcon align, name: falcon index}", 6,
+	 "example \"falcon align\" of rule \"falcon\": name is \"falcon align\", not \"falcon index\" (rule "
+	 "\"falcon\" decides)"},
+	{"- {command: hawk align, role: helper}", 6,
+	 "example \"hawk align\" of rule \"falcon\": role is \"tool\", not \"helper\" (rule \"none\" decides)"},
+	{"- {name: falcon}", 6, "examples: an example needs \"command: ...\""},
+	{"- {command: falcon}", 6,
+	 "examples: the example says nothing of what is to come of it: add \"name: ...\""},
+	{"- {command: falcon, nam: x}", 6, "examples: unknown key \"nam\": did you mean \"name\"?"},
+	{"falcon", 5, "examples: expected a list of examples"},
+};
+
+START_TEST(test_examples)
+{
+	struct rules_error error = {0};
+	size_t count = 0;
+	char text[1024], path[160];
+	int r;
+
+	snprintf(text, sizeof(text), "rules:\n- rule: falcon\n  match: {executable: falcon}\n  name: falcon "
+				     "{subcommand}\n  examples:%s%s\n",
+		 examples[_i].example[0] == '-' ? "\n  " : " ", examples[_i].example);
+	file_write("a/falcon.yaml", text);
+	snprintf(path, sizeof(path), "%s/a/falcon.yaml", folder);
+	r = rules_check_file(path, &count, &error);
+	if (!examples[_i].reason) {
+		ck_assert_msg(r == 0, "%s", error.reason);
+		ck_assert_uint_eq(count, 1);
+		return;
+	}
+	ck_assert_int_eq(r, -EINVAL);
+	ck_assert_str_eq(error.reason, examples[_i].reason);
+	ck_assert_uint_eq(error.line, examples[_i].line);
 }
 END_TEST
 
@@ -611,6 +659,7 @@ int main(void)
 		{.test = test_broken_file_in_directory},
 		{.test = test_broken_file_is_left_out},
 		{.test = test_odd_files},
+		{.test = test_examples, .count = sizeof(examples) / sizeof(*examples)},
 		{0},
 	};
 

@@ -95,11 +95,11 @@ static const struct expectation expectations[] = {
 	/* genomics, with subcommands */
 	{"bwa mem -t 4 ref.fa a.fq b.fq", "bwa mem", TOOL, "genomics-command"},
 	{"bwa index ref.fa", "bwa index", TOOL, "genomics-command"},
-	{"bwa", "bwa", TOOL, "genomics-command"},
+	{"bwa", "bwa", HELPER, "genomics-command"},
 	{"/nix/store/abc-bwa-0.7.17/bin/bwa mem r.fa x.fq", "bwa mem", TOOL, "genomics-command"},
 	{"bwa-mem2.avx2 mem -t 8 ref a b", "bwa-mem2 mem", TOOL, "bwa-mem2"},
 	{"samtools sort -@ 4 -o x.bam -", "samtools sort", TOOL, "samtools"},
-	{"samtools --version", "samtools", TOOL, "samtools"},
+	{"samtools --version", "samtools", HELPER, "samtools"},
 	{"samtools-1.16 view -b x.sam", "samtools-1.16 view", TOOL, "samtools"},
 	{"bcftools call -mv -Ob -o x.bcf", "bcftools call", TOOL, "samtools"},
 	{"bcftools +fill-tags in.bcf", "bcftools +fill-tags", TOOL, "samtools"},
@@ -143,10 +143,10 @@ static const struct expectation expectations[] = {
 	 "fastqc", TOOL, "fastqc"},
 	{"perl /usr/bin/fastqc a.fq", "fastqc", WRAPPER, "genomics-launcher"},
 	{"java -Xmx8g -jar snpEff.jar ann GRCh38 x.vcf", "snpEff ann", TOOL, "snpeff"},
-	{"java -ea -Xmx1g -cp /opt/bbmap/current jgi.BBDuk in=a out=b", "bbmap", TOOL, "bbtools"},
+	{"java -ea -Xmx1g -cp /opt/bbmap/current jgi.BBDuk in=a out=b", "bbduk", TOOL, "bbtools-bbduk"},
 	{"java -jar my-tool.jar --x", "my-tool.jar", TOOL, "java"},
 	{"java -cp a.jar:b.jar com.example.Main x", "com.example.Main", TOOL, "java"},
-	{"java -version", "java", TOOL, "java"},
+	{"java -version", "java", HELPER, "java"},
 	/* interpreters */
 	{"python3 train.py --epochs 5", "train.py", TOOL, "python"},
 	{"python3 -u -W ignore train.py", "train.py", TOOL, "python"},
@@ -206,8 +206,8 @@ static const struct expectation expectations[] = {
 	{"python3 -m snakemake -j 2", "snakemake", ENGINE, "snakemake", "snakemake", WORKFLOW},
 	{"python3.11 /opt/conda/bin/snakemake --cores all", "snakemake", ENGINE, "snakemake", "snakemake", WORKFLOW},
 	{"python3 -m snakemake --snakefile S --target-jobs map:sample=a --allowed-rules map --cores 1 --mode 1",
-	 "snakemake job", WRAPPER, "snakemake-job"},
-	{"python3 -m snakemake --snakefile S --target-jobs map:sample=a --mode remote", "snakemake job", WRAPPER,
+	 "snakemake map", TOOL, "snakemake-job"},
+	{"python3 -m snakemake --snakefile S --target-jobs map:sample=a --mode remote", "snakemake map", TOOL,
 	 "snakemake-job"},
 	{"/usr/bin/python3 /usr/bin/cwltool --outdir o wf.cwl job.yml", "cwltool", ENGINE, "cwltool", "cwl", WORKFLOW},
 	{"python3 -m cwltool wf.cwl", "cwltool", ENGINE, "cwltool", "cwl", WORKFLOW},
@@ -242,7 +242,7 @@ static const struct expectation expectations[] = {
 	{"python3 /usr/bin/meson test -C build", "meson test", ENGINE, "meson-test", "meson", PARALLEL},
 	{"python3 /usr/bin/meson --internal exe --capture x", "meson", HELPER, "meson-internal"},
 	{"cargo build --release", "cargo build", ENGINE, "cargo", "cargo", PARALLEL},
-	{"cargo --version", "cargo", TOOL, "package-manager"},
+	{"cargo --version", "cargo", HELPER, "package-manager"},
 	{"python3 /usr/bin/scons -j2", "scons", ENGINE, "scons", "scons", PARALLEL},
 	{"java -jar A-server.jar --max_idle_secs=10", "bazel", ENGINE, "bazel-server", "bazel", PARALLEL},
 	{"gcc -c x.c", "gcc", TOOL, "gcc"},
@@ -453,24 +453,25 @@ static const struct {
 	const char *directory;
 	const char *run_name;
 	const char *task_name;
+	const char *task_label;
 } named[] = {
-	{"java -jar nextflow-24.04.2-one.jar run nf-core/rnaseq -profile docker", "/w", "nextflow rnaseq", ""},
-	{"java -cp x nextflow.cli.Launcher run -name tiny_curie main.nf", "/w", "nextflow tiny_curie", ""},
-	{"bash /var/spool/slurmd/job7/slurm_script", "/w/work/ab/cdef0123456789abcdef0123456789", "", "ab/cdef01"},
-	{"bash .command.run", "/w/work/ab/cdef0123456789abcdef0123456789", "", "ab/cdef01"},
-	{"python3 /usr/bin/snakemake -j 2", "/home/ada/rnaseq", "snakemake rnaseq", ""},
-	{"python3 /usr/bin/snakemake -s workflow/Snakefile -j 2", "/w", "snakemake workflow/Snakefile", ""},
-	{"python3 -m snakemake --target-jobs map:sample=a --mode 1", "/w", "", "map:sample=a"},
-	{"python3 -m snakemake --target-jobs all: --allowed-rules all --mode 1", "/w", "", "all"},
-	{"python3 -m snakemake --mode 2 --allowed-rules all", "/w", "", "all"},
-	{"python3 /usr/bin/cwltool --outdir o /data/wf.cwl job.yml", "/w", "cwltool wf.cwl", ""},
-	{"make -j4 all", "/src/hello", "make hello", ""},
-	{"make -C lib all", "/src/hello", "make lib", ""},
-	{"perl /usr/bin/parallel -j 4 gzip ::: a b", "/w", "parallel gzip", ""},
-	{"bash /r/cromwell-executions/wf/3f/call-align/shard-3/execution/script", "/w", "", "align 3"},
-	{"bash /r/cromwell-executions/wf/3f/call-merge/execution/script", "/w", "", "merge"},
-	{"bash /c/run1/log/job/20200101T00/model/01/job", "/w", "", "model.20200101T00"},
-	{"python3 /usr/bin/_toil_worker bwa file:/js job1", "/w", "", "bwa"},
+	{"java -jar nextflow-24.04.2-one.jar run nf-core/rnaseq -profile docker", "/w", "nextflow rnaseq", "", ""},
+	{"java -cp x nextflow.cli.Launcher run -name tiny_curie main.nf", "/w", "nextflow tiny_curie", "", ""},
+	{"bash /var/spool/slurmd/job7/slurm_script", "/w/work/ab/cdef0123456789abcdef0123456789", "", "", "ab/cdef01"},
+	{"bash .command.run", "/w/work/ab/cdef0123456789abcdef0123456789", "", "", "ab/cdef01"},
+	{"python3 /usr/bin/snakemake -j 2", "/home/ada/rnaseq", "snakemake rnaseq", "", ""},
+	{"python3 /usr/bin/snakemake -s workflow/Snakefile -j 2", "/w", "snakemake workflow/Snakefile", "", ""},
+	{"python3 -m snakemake --target-jobs map:sample=a --mode 1", "/w", "", "map", "sample=a"},
+	{"python3 -m snakemake --target-jobs all: --allowed-rules all --mode 1", "/w", "", "all", ""},
+	{"python3 -m snakemake --mode 2 --allowed-rules all", "/w", "", "all", ""},
+	{"python3 /usr/bin/cwltool --outdir o /data/wf.cwl job.yml", "/w", "cwltool wf.cwl", "", ""},
+	{"make -j4 all", "/src/hello", "make hello", "", ""},
+	{"make -C lib all", "/src/hello", "make lib", "", ""},
+	{"perl /usr/bin/parallel -j 4 gzip ::: a b", "/w", "parallel gzip", "", ""},
+	{"bash /r/cromwell-executions/wf/3f/call-align/shard-3/execution/script", "/w", "", "align", "3"},
+	{"bash /r/cromwell-executions/wf/3f/call-merge/execution/script", "/w", "", "merge", ""},
+	{"bash /c/run1/log/job/20200101T00/model/01/job", "/w", "", "model", "20200101T00"},
+	{"python3 /usr/bin/_toil_worker bwa file:/js job1", "/w", "", "bwa", ""},
 };
 
 START_TEST(test_run_and_task_name)
@@ -483,6 +484,7 @@ START_TEST(test_run_and_task_name)
 	rules_classify(rules, &command.subject, &verdict);
 	ck_assert_str_eq(verdict.run_name, named[_i].run_name);
 	ck_assert_str_eq(verdict.task_name, named[_i].task_name);
+	ck_assert_str_eq(verdict.task_label, named[_i].task_label);
 }
 END_TEST
 
@@ -608,6 +610,15 @@ START_TEST(test_nothing_hidden)
 }
 END_TEST
 
+START_TEST(test_examples)
+{
+	struct rules_error error;
+
+	ck_assert_msg(rules_check_examples(rules, rules_count(rules), &error) == 0, "%s:%u: %s", error.file,
+		      error.line, error.reason);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -620,6 +631,7 @@ int main(void)
 		{.test = test_origins},
 		{.test = test_files_in_order},
 		{.test = test_nothing_hidden},
+		{.test = test_examples},
 		{0},
 	};
 	struct rules_error error = {.line = 0};

@@ -143,8 +143,11 @@ void exec_in(unsigned pid, struct where where, const char *command)
 	e->cwd = bytes(where.cwd ? where.cwd : "/work");
 	e->comm = bytes("comm");
 	snprintf(copy, sizeof(copy), "%s", command);
-	for (char *word = strtok(copy, " "); word; word = strtok(NULL, " "))
+	for (char *word = strtok(copy, " "); word; word = strtok(NULL, " ")) {
+		for (char *c = word; *c; c++)
+			*c = *c == '~' ? ' ' : *c;
 		e->argv.item[e->argv.count++] = bytes(word);
+	}
 	static char program[128];
 
 	snprintf(program, sizeof(program), "/usr/bin/%.*s", (int)e->argv.item[0].size, e->argv.item[0].data);

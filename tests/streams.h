@@ -56,7 +56,7 @@ struct where {
 void hello(const char *boot_id);
 void cgroup(uint64_t id, const char *cgroup_path);
 void fork_process(unsigned parent, unsigned pid);
-/* `command`: words; a first word that begins with - is a login shell. */
+/* `command`: words, in which ~ is a blank; a first word that begins with - is a login shell. */
 void exec_in(unsigned pid, struct where where, const char *command);
 void exec_process(unsigned pid, const char *command);
 void end_as(enum event_type type, unsigned pid, unsigned status, struct counters counters);

@@ -134,6 +134,36 @@ static bool verdict_unwrap(struct rules_verdict *verdict, const struct rule *rul
 	return false;
 }
 
+static bool name_has_subcommand(const struct rule *rule)
+{
+	const struct template *name = rule ? rule->texts[TEMPLATE_TEXT_NAME] : NULL;
+	const struct template_part *part = name ? name->parts : NULL;
+
+	while (part && part->kind != TEMPLATE_SUBCOMMAND)
+		part = part->next;
+	return part != NULL;
+}
+
+/* `samtools --version`, `java -version`, a bare `bwa`: scripts ask so who is there, or how it is
+ * used. It does no work, and says nothing about the step that it is in. */
+static bool asks_for_version(const struct view *view, const struct rule *rule)
+{
+	static const char *const options[] = {"--version", "-version", "--help"};
+	static const char *const words[] = {"version", "help", "-v", "-V", "-h"};
+
+	if (view->argc == 1)
+		return name_has_subcommand(rule);
+	if (view->argc != 2)
+		return false;
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+		if (strcmp(view->argv[1], options[i]) == 0)
+			return true;
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words) && name_has_subcommand(rule); i++)
+		if (strcmp(view->argv[1], words[i]) == 0)
+			return true;
+	return false;
+}
+
 static void verdict_decide(struct rules_verdict *verdict, const struct rules *rules,
 			   const struct rules_subject *subject)
 {
@@ -149,9 +179,12 @@ static void verdict_decide(struct rules_verdict *verdict, const struct rules *ru
 			verdict_fill(verdict, rules, rule, view);
 		else if (depth == 0 && subject->script)
 			rule = &unknown_interpreter;
-		if (!rule || !rule->unwrap.enabled ||
-		    !verdict_unwrap(verdict, rule, view, &views[(depth + 1) % 2]))
-			break;
+		if (rule && rule->unwrap.enabled &&
+		    verdict_unwrap(verdict, rule, view, &views[(depth + 1) % 2]))
+			continue;
+		if (verdict->role == RULES_ROLE_TOOL && asks_for_version(view, rule))
+			verdict->role = RULES_ROLE_HELPER;
+		break;
 	}
 }
 

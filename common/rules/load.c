@@ -350,6 +350,51 @@ static int read_unwrap(struct loader *loader, const struct tree_node *value, voi
 	return loader_read_mapping(loader, value, keys, target);
 }
 
+static int read_example(struct loader *loader, const struct tree_node *node,
+			struct rule_example *example)
+{
+	static const struct loader_key keys[] = {
+		{"command", read_text, offsetof(struct rule_example, command)},
+		{"parent", read_text, offsetof(struct rule_example, parent)},
+		{"working_directory", read_text, offsetof(struct rule_example, working_directory)},
+		{"cgroup", read_text, offsetof(struct rule_example, cgroup)},
+		{"role", read_text, offsetof(struct rule_example, role)},
+#define X(NAME, key, field) {key, read_text, offsetof(struct rule_example, texts[TEMPLATE_TEXT_##NAME])},
+		TEMPLATE_TEXTS(X)
+#undef X
+		{NULL}};
+	int r = loader_read_mapping(loader, node, keys, example);
+
+	example->line = node->line;
+	if (r == 0 && !example->command)
+		r = loader_refuse(loader, node->line, "an example needs \"command: ...\"");
+	if (r == 0 && !node->first->next)
+		r = loader_refuse(loader, node->line,
+				  "the example says nothing of what is to come of it: add \"name: ...\"");
+	return r;
+}
+
+static int read_examples(struct loader *loader, const struct tree_node *value, void *target)
+{
+	struct rule_examples *examples = target;
+	size_t count = 0;
+
+	if (value->kind != TREE_LIST || !value->first)
+		return loader_refuse(loader, value->line, "expected a list of examples");
+	for (const struct tree_node *node = value->first; node; node = node->next)
+		count++;
+	examples->items = arena_alloc(&loader->rules->arena, count * sizeof(*examples->items));
+	if (!examples->items)
+		return -ENOMEM;
+	for (const struct tree_node *node = value->first; node; node = node->next) {
+		int r = read_example(loader, node, &examples->items[examples->count++]);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 static const struct loader_key rule_keys[] = {
 	{"rule", read_text, offsetof(struct rule, name)},
 	{"match", read_match, offsetof(struct rule, match)},
@@ -364,6 +409,7 @@ static const struct loader_key rule_keys[] = {
 #undef X
 	{"options_with_value", read_options, offsetof(struct rule, options_with_value)},
 	{"unwrap", read_unwrap, offsetof(struct rule, unwrap)},
+	{"examples", read_examples, offsetof(struct rule, examples)},
 	{NULL}};
 
 /* ---- rules ---- */

@@ -59,6 +59,19 @@ struct rule_unwrap {
 	struct rule_patterns options_attached; /* -Mvalue: the rest is a value */
 };
 
+/* A command line, and what is to come of it; NULL: not said. */
+struct rule_example {
+	unsigned line;
+	const char *command, *parent, *working_directory, *cgroup;
+	const char *role;
+	const char *texts[TEMPLATE_TEXT_COUNT];
+};
+
+struct rule_examples {
+	struct rule_example *items;
+	size_t count;
+};
+
 struct rule {
 	const char *name;
 	const char *file; /* as in struct rules_description */
@@ -75,6 +88,7 @@ struct rule {
 	struct template *texts[TEMPLATE_TEXT_COUNT]; /* NULL: not given */
 	struct rule_patterns options_with_value;
 	struct rule_unwrap unwrap;
+	struct rule_examples examples;
 };
 
 /* Rules by the base name that they ask for. Lists hold indexes of rules in order. */

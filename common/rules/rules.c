@@ -252,13 +252,27 @@ int rules_load_valid(const char *const *directories, rules_refused refused, void
 	return load(directories, &refusal, ret_rules);
 }
 
-int rules_load_file(const char *path, struct rules **ret_rules, struct rules_error *ret_error)
+int rules_check_file(const char *path, size_t *ret_count, struct rules_error *ret_error)
 {
 	struct rules *rules = rules_new();
+	size_t count = 0;
+	int r;
 
 	if (!rules)
 		return -ENOMEM;
-	return rules_finish(rules, rules_read_path(rules, path, 0, ret_error), ret_rules);
+	r = rules_read_path(rules, path, 1, ret_error);
+	if (r == 0) {
+		count = rules->count;
+		r = rules_read_shipped(rules, 0, ret_error);
+	}
+	r = rules_finish(rules, r, &rules);
+	if (r < 0)
+		return r;
+	r = rules_check_examples(rules, count, ret_error);
+	rules_free(rules);
+	if (r == 0)
+		*ret_count = count;
+	return r;
 }
 
 int rules_load_memory(const char *name, const void *data, size_t size, struct rules **ret_rules,

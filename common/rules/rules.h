@@ -32,7 +32,8 @@
 	X(COMPONENT, "component")       /* part of its parent's tool: cc1, ld, conmon */      \
 	X(CLIENT, "client")             /* waits for a container that lives elsewhere: docker run */ \
 	X(HELPER, "helper")             /* set-up and glue: mkdir, cat; opens no task */      \
-	X(IGNORE, "ignore")             /* not stored */
+	X(IGNORE, "ignore")             /* not stored */                                      \
+	X(STARTER, "starter")           /* part of its parent until it becomes another program */
 
 enum rules_role {
 #define X(NAME, text) RULES_ROLE_##NAME,
@@ -88,7 +89,8 @@ struct rules_verdict {
 	char name[RULES_NAME_MAX];     /* tool name: never empty */
 	char run_name[RULES_NAME_MAX]; /* "" unless a rule names the run it drives */
 	char run_key[RULES_NAME_MAX];  /* "" unless a rule derives one (job id); any role */
-	char task_name[RULES_NAME_MAX]; /* "" unless a rule names the task it roots */
+	char task_name[RULES_NAME_MAX]; /* "" unless a rule names the task that it is in */
+	char task_label[RULES_NAME_MAX]; /* "" unless a rule says which of its name that task is */
 	char engine[RULES_NAME_MAX];   /* "" or what run.engine says: "snakemake", "make" */
 };
 
@@ -117,8 +119,15 @@ typedef void (*rules_refused)(const struct rules_error *error, void *data);
 int rules_load_valid(const char *const *directories, rules_refused refused, void *data,
 		     struct rules **ret_rules);
 
-/* Only this file's rules, for `tracer rules check` and the fuzzer. */
-int rules_load_file(const char *path, struct rules **ret_rules, struct rules_error *ret_error);
+/* Reads a site's file as it would be used, before the shipped rules, and tries its examples: 0 and
+ * how many rules it has; as above. */
+int rules_check_file(const char *path, size_t *ret_count, struct rules_error *ret_error);
+
+/* Tries the examples of the first `count` rules: 0; -EINVAL with `*ret_error` for the first that
+ * does not hold; -ENOMEM. */
+int rules_check_examples(const struct rules *rules, size_t count, struct rules_error *ret_error);
+
+/* Only these rules, for the tests and the fuzzer. */
 int rules_load_memory(const char *name, const void *data, size_t size, struct rules **ret_rules,
 		      struct rules_error *ret_error);
 

@@ -16,7 +16,8 @@
 	X(NAME, "name", name)           \
 	X(RUN_NAME, "run_name", run_name) \
 	X(RUN_KEY, "run_key", run_key)  \
-	X(TASK_NAME, "task_name", task_name)
+	X(TASK_NAME, "task_name", task_name) \
+	X(TASK_LABEL, "task_label", task_label)
 
 enum template_text {
 #define X(NAME, key, field) TEMPLATE_TEXT_##NAME,

@@ -1,0 +1,183 @@
+/* Labels made of command lines: what a reader is told of each of some siblings. */
+#include "correlator/words.h"
+
+#include <string.h>
+
+#include "tests/suite.h"
+
+#define SIBLINGS_MAX 4
+#define ARGUMENTS_MAX 32
+
+/* A command line: arguments separated by |. */
+static void read_words(const char *command, const char *name, struct words *ret_words)
+{
+	static char copy[4096];
+	const char *argv[ARGUMENTS_MAX];
+	struct rules_subject subject = {.argv = argv};
+
+	snprintf(copy, sizeof(copy), "%s", command);
+	for (char *argument = strtok(copy, "|"); argument; argument = strtok(NULL, "|"))
+		argv[subject.argc++] = argument;
+	ck_assert_int_eq(words_read(&subject, name, ret_words), 0);
+}
+
+/* Siblings of one name, and the label of each once all are known. */
+static const struct {
+	const char *name;
+	struct {
+		const char *command, *label;
+	} siblings[SIBLINGS_MAX];
+} cases[] = {
+	/* make: the object, whatever else differs */
+	{"gcc",
+	 {{"gcc|-O2|-c|-o|build/a.o|a.c", "a.o"}, {"gcc|-O2|-c|-o|build/b.o|b.c", "b.o"},
+	  {"gcc|-O2|-o|hello|build/a.o|build/b.o", "hello"}}},
+	/* xargs, parallel: the input */
+	{"sort", {{"sort|in/1.txt", "1.txt"}, {"sort|in/2.txt", "2.txt"}}},
+	{"gzip", {{"gzip|-k|alpha", "alpha"}, {"gzip|-k|beta", "beta"}}},
+	{"bash -c",
+	 {{"/bin/bash|-c|gzip -c a.txt > out/a.txt.gz", "a.txt"}, {"/bin/bash|-c|gzip -c b.txt > out/b.txt.gz", "b.txt"}}},
+	{"work.sh", {{"bash|work.sh|liver|conf.yaml", "liver"}, {"bash|work.sh|kidney|conf.yaml", "kidney"}}},
+	/* a parameter */
+	{"crunch.py",
+	 {{"python3|crunch.py|--chunk|3|--of|12", "3"}, {"python3|crunch.py|--chunk|4|--of|12", "4"}}},
+	{"train.py",
+	 {{"python3|train.py|--lr=0.1|--seed=1", "0.1"}, {"python3|train.py|--lr=0.01|--seed=1", "0.01"}}},
+	/* pairs of files of a sample: the stem */
+	{"bwa mem + samtools sort",
+	 {{"bash|-c|set -euo pipefail; bwa mem -t 4 ref/hg38.fa fq/s1_1.fq.gz fq/s1_2.fq.gz | samtools sort -@ 2 > s1.bam",
+	   "s1"},
+	  {"bash|-c|set -euo pipefail; bwa mem -t 4 ref/hg38.fa fq/s2_1.fq.gz fq/s2_2.fq.gz | samtools sort -@ 2 > s2.bam",
+	   "s2"}}},
+	/* the same, where the target is said */
+	{"samtools sort",
+	 {{"samtools|sort|-o|s1.sorted.bam|s1.bam", "s1.sorted.bam"},
+	  {"samtools|sort|-o|s2.sorted.bam|s2.bam", "s2.sorted.bam"}}},
+	/* the part that all names have; seeds and logs tell less than files */
+	{"wgsim",
+	 {{"bash|-c|wgsim -S 12 ref.fa heart.1.fq heart.2.fq 2> log/simulate.heart.log", "heart.1.fq"},
+	  {"bash|-c|wgsim -S 11 ref.fa brain.1.fq brain.2.fq 2> log/simulate.brain.log", "brain.1.fq"}}},
+	{"sim", {{"sim|-S|12|--in|heart.1.fq|sim.heart.out", "heart"}, {"sim|-S|11|--in|brain.1.fq|sim.brain.out", "brain"}}},
+	/* no stem: all that differs */
+	{"cmp", {{"cmp|ref_a|x1", "ref_a x1"}, {"cmp|ref_a|x2", "ref_a x2"}, {"cmp|ref_b|x1", "ref_b x1"}}},
+	/* a second attempt at the same is called the same */
+	{"bwa mem", {{"bwa|mem|ref.fa|s1.fq", "s1.fq"}, {"bwa|mem|ref.fa|s1.fq", "s1.fq"}}},
+	/* made-up names tell nothing */
+	{"stats.py",
+	 {{"python3|/w/.snakemake/scripts/tmp1k3j5x7q.stats.py", ""},
+	  {"python3|/w/.snakemake/scripts/tmp9z8y7x6w.stats.py", ""}}},
+	{"curl",
+	 {{"curl|-H|[redacted]|https://x.org/a/one.tar", "one.tar"}, {"curl|-H|[redacted]|https://x.org/a/two.tar", "two.tar"}}},
+	{"python -c", {{"python3|-c|print('x', 1)", "1"}, {"python3|-c|print('x', 2)", "2"}}},
+	/* alone: the target, else the last file, else the last operand */
+	{"gcc", {{"gcc|-c|-o|a.o|a.c", "a.o"}}},
+	{"bwa index", {{"bwa|index|ref/genome.fa", "genome.fa"}}},
+	{"bwa index", {{"bash|-c|bwa index ref/genome.fa 2> log/index.log", "genome.fa"}}},
+	{"crunch.py", {{"python3|crunch.py|3", "3"}}},
+	{"bwa mem", {{"bwa|mem|-t|4|ref.fa|s1.fq", "s1.fq"}}},
+	{"stress", {{"stress|--cpu|4", ""}}},
+	{"make", {{"make", ""}}},
+	{"bash -c", {{"bash|-c|set -o pipefail; a | b", ""}}},
+	{"scan", {{"scan|data/", "data"}}},
+	{"scan", {{"scan|/", ""}}},
+	{"scan", {{"scan||", ""}}},
+};
+
+START_TEST(label_is)
+{
+	struct words words[SIBLINGS_MAX] = {{0}};
+	struct common_words common;
+	size_t count = 0;
+
+	for (; count < SIBLINGS_MAX && cases[_i].siblings[count].command; count++) {
+		read_words(cases[_i].siblings[count].command, cases[_i].name, &words[count]);
+		if (count == 0)
+			common_words_init(&common, &words[count]);
+		else
+			common_words_keep(&common, &words[count]);
+	}
+	for (size_t i = 0; i < count; i++) {
+		char label[LABEL_MAX];
+
+		words_label(&words[i], count > 1 ? &common : NULL, cases[_i].name, false, label);
+		ck_assert_msg(strcmp(label, cases[_i].siblings[i].label) == 0, "%s: label \"%s\", expected \"%s\"",
+			      cases[_i].siblings[i].command, label, cases[_i].siblings[i].label);
+		words_deinit(&words[i]);
+	}
+}
+END_TEST
+
+/* Command lines of one kind, and of others. */
+START_TEST(kinds)
+{
+	static const struct {
+		const char *name, *command;
+		bool same; /* as the first */
+	} lines[] = {
+		{"bash -c", "bash|-c|bwa mem a.fq | samtools sort > a.bam", true},
+		{"bash -c", "bash|-c|bwa mem b.fq | samtools sort > b.bam", true},
+		{"bash -c", "bash|-c|/opt/bwa mem b.fq |samtools sort >b.bam", true},
+		{"bash -c", "bash|-c|bwa mem b.fq", false},
+		{"bash -c", "bash|-c|python3 -u a.py x", false},
+		{"sh -c", "bash|-c|bwa mem a.fq | samtools sort > a.bam", false},
+	};
+	struct words words;
+	uint64_t first = 0;
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		read_words(lines[i].command, lines[i].name, &words);
+		uint64_t kind = words_kind(&words, lines[i].name);
+
+		first = i == 0 ? kind : first;
+		ck_assert_msg((kind == first) == lines[i].same, "%s", lines[i].command);
+		words_deinit(&words);
+	}
+}
+END_TEST
+
+/* Whatever the length, and whatever the bytes. */
+START_TEST(bounds)
+{
+	static char command[4096];
+	struct words words;
+	char label[LABEL_MAX];
+
+	memset(command, 'x', 1000);
+	strcpy(command, "tool|");
+	memset(command + strlen(command), 'y', 200);
+	read_words(command, "tool", &words);
+	words_label(&words, NULL, "tool", false, label);
+	ck_assert_uint_eq(strlen(label), LABEL_MAX - 1);
+	words_deinit(&words);
+
+	/* cut before the character that does not fit */
+	strcpy(command, "tool|");
+	memset(command + 5, 'y', LABEL_MAX - 2);
+	strcpy(command + 5 + LABEL_MAX - 2, "\xc3\xa4");
+	read_words(command, "tool", &words);
+	words_label(&words, NULL, "tool", false, label);
+	ck_assert_uint_eq(strlen(label), LABEL_MAX - 2);
+	words_deinit(&words);
+
+	/* more words than are kept */
+	strcpy(command, "bash|-c|");
+	for (int i = 0; i < 500; i++)
+		sprintf(command + strlen(command), "w%d ", i);
+	read_words(command, "bash -c", &words);
+	ck_assert_uint_le(words.size, WORDS_BYTES_MAX);
+	words_label(&words, NULL, "bash -c", false, label);
+	words_deinit(&words);
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{.test = label_is, .count = sizeof(cases) / sizeof(cases[0])},
+		{.test = kinds},
+		{.test = bounds},
+		{0},
+	};
+
+	return suite_run("words", NULL, NULL, tests);
+}
