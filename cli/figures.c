@@ -29,6 +29,22 @@ void figures_add_usage(const struct figures *figures, struct table *table, bool 
 	table_add(table, STYLE_PLAIN, units_duration(text, figures->run_delay_ns, raw));
 }
 
+#define SMALL_SHARE 20 /* a twentieth */
+#define SMALL_CPU_NS INT64_C(100000000)
+#define SMALL_BYTES (INT64_C(1) << 20)
+
+static bool is_small(int64_t part, int64_t whole, int64_t least)
+{
+	return part < least || part < whole / SMALL_SHARE;
+}
+
+bool figures_are_small(const struct figures *part, const struct figures *whole)
+{
+	return is_small(part->cpu_ns, whole->cpu_ns, SMALL_CPU_NS) &&
+	       is_small(part->read_bytes, whole->read_bytes, SMALL_BYTES) &&
+	       is_small(part->write_bytes, whole->write_bytes, SMALL_BYTES);
+}
+
 bool figures_role_is_glue(const char *role)
 {
 	static const char *const roles[] = {"shell", "wrapper", "component", "helper", "origin"};

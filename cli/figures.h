@@ -47,6 +47,11 @@ void figures_add_usage(const struct figures *figures, struct table *table, bool 
 /* The role of a tool that is there for another's sake: shells, wrappers, helpers. */
 bool figures_role_is_glue(const char *role);
 
+/* Whether the part matters little in the whole, so that it may be folded away with others: less than
+ * 5 % of its CPU, or less than 100 ms; and less than 5 % of the bytes that it read and wrote, or less
+ * than 1 MiB. What is unknown counts as little. */
+bool figures_are_small(const struct figures *part, const struct figures *whole);
+
 /* Tasks that a terminal has no place for. */
 struct tree_hidden {
 	size_t task_count;

@@ -145,7 +145,7 @@ int groups_fill_tasks(const struct report *report, const struct report_style *st
 	for (size_t i = 0; i < report->tasks.count; i++) {
 		const struct row_task *task = ROWS_ITEM(&report->tasks, task, i);
 
-		members[i] = (struct member){.name = task->name, .order = i,
+		members[i] = (struct member){.name = report_task_name(report, task), .order = i,
 					     .figures = FIGURES_OF(report, task),
 					     .failed_count = report_task_failed(task)};
 	}
@@ -198,6 +198,19 @@ static void tool_line_add(struct table *table, enum style style, const char *nam
 	figures_add_usage(&group->figures, table, raw);
 }
 
+/* Shells and wrappers, while they are small. Helpers never are: copying and unpacking are real costs,
+ * here is where they are added up. */
+static bool group_is_folded(const struct report *report, const struct report_style *style,
+			    const struct group *group)
+{
+	struct figures whole = FIGURES_OF(report, report_run(report));
+
+	for (size_t i = 0; i < group->member_count; i++)
+		if (!group->first[i].is_glue)
+			return false;
+	return !style->all && group->failed_count == 0 && figures_are_small(&group->figures, &whole);
+}
+
 static void tool_groups_add(const struct report *report, const struct report_style *style,
 			    const struct group *groups, size_t count, struct table *table)
 {
@@ -207,7 +220,7 @@ static void tool_groups_add(const struct report *report, const struct report_sty
 	char name[64];
 
 	for (size_t i = 0; i < count; i++) {
-		if (style->all || !groups[i].first->is_glue || groups[i].failed_count > 0) {
+		if (!group_is_folded(report, style, &groups[i])) {
 			tool_line_add(table, STYLE_TITLE, groups[i].first->name, &groups[i],
 				      whole_cpu_ns, style->raw);
 			continue;
@@ -220,7 +233,7 @@ static void tool_groups_add(const struct report *report, const struct report_sty
 	}
 	if (folded == 0)
 		return;
-	snprintf(name, sizeof(name), "%zu shells and helpers", folded);
+	snprintf(name, sizeof(name), "%zu shells and wrappers", folded);
 	tool_line_add(table, STYLE_DIM, name, &rest, whole_cpu_ns, style->raw);
 }
 
@@ -243,7 +256,8 @@ int groups_fill_tools(const struct report *report, const struct report_style *st
 					     .figures = FIGURES_OF(report, tool),
 					     .process_count = tool->process_count,
 					     .failed_count = tool->failed_count,
-					     .is_glue = figures_role_is_glue(tool->role)};
+					     .is_glue = figures_role_is_glue(tool->role) &&
+							strcmp(tool->role, "helper") != 0};
 	}
 	error = groups_make(members, report->tools.count, &groups, &count);
 	if (error == 0)

@@ -130,6 +130,7 @@ void report_free(struct report *report)
 	rows_free(&report->incidents);
 	rows_free(&report->losses);
 	rows_free(&report->containers);
+	free(report->engine_names);
 }
 
 const struct row_run *report_run(const struct report *report)
@@ -148,6 +149,28 @@ const struct row_host *report_host_of(const struct report *report, const struct 
 const struct row_host *report_host(const struct report *report)
 {
 	return report_host_of(report, report_run(report));
+}
+
+static const struct engine_name *engine_name(const struct report *report, const struct row_task *task)
+{
+	static const struct engine_name none;
+	const struct row_task *first = report->tasks.items;
+
+	return report->engine_names ? &report->engine_names[task - first] : &none;
+}
+
+const char *report_task_name(const struct report *report, const struct row_task *task)
+{
+	const char *name = engine_name(report, task)->name;
+
+	return name ? name : task->name;
+}
+
+const char *report_task_label(const struct report *report, const struct row_task *task)
+{
+	const struct engine_name *own = engine_name(report, task);
+
+	return own->name ? own->label : task->label ? task->label : "";
 }
 
 const struct row_tool *report_task_tools(const struct report *report, int64_t task_id,

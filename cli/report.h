@@ -12,6 +12,11 @@
 #include "cli/output.h"
 #include "cli/rows.h"
 
+/* What the engine calls a task; borrowed from `struct names`. NULL: not known. */
+struct engine_name {
+	const char *name, *label;
+};
+
 struct report {
 	struct store *store; /* borrowed: processes are read when they are shown */
 	struct rows hosts;
@@ -23,6 +28,7 @@ struct report {
 	struct rows incidents;
 	struct rows losses;
 	struct rows containers;
+	struct engine_name *engine_names; /* of each task, NULL: none were asked for */
 	int64_t now_boot_ns; /* of the run's host, when it was last heard of */
 };
 
@@ -44,6 +50,10 @@ const struct row_run *report_run(const struct report *report);
 /* NULL where the store knows none. */
 const struct row_host *report_host(const struct report *report);
 const struct row_host *report_host_of(const struct report *report, const struct row_run *run);
+
+/* Name and label of a task as they are shown: the engine's own, where they are known. */
+const char *report_task_name(const struct report *report, const struct row_task *task);
+const char *report_task_label(const struct report *report, const struct row_task *task);
 
 /* The tools of a task: the first one and how many. */
 const struct row_tool *report_task_tools(const struct report *report, int64_t task_id,

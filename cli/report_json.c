@@ -75,6 +75,13 @@ static json_t *task_to_json(const struct report *report, const struct row_task *
 	json_t *task = row_to_json(&row_type_task, row), *processes;
 
 	set_wall(task, row->begin_boot_ns, row->end_boot_ns);
+	if (report->engine_names) {
+		const struct engine_name *own =
+			&report->engine_names[row - (const struct row_task *)report->tasks.items];
+
+		json_set_string(task, "engine_name", own->name);
+		json_set_string(task, "engine_label", own->label);
+	}
 	json_object_set_new(task, "tools", tools_to_json(report, row->id));
 	if (!with_processes)
 		return task;

@@ -1,9 +1,12 @@
 /* tracer show [RUN]: one run, from its figures down to its processes. */
+#include <stdio.h>
+
+#include "cli/names.h"
 #include "cli/options.h"
 #include "cli/report.h"
 #include "cli/source.h"
 
-enum { OPTION_TREE = 1, OPTION_TABLE, OPTION_TOOLS, OPTION_PROCESSES, OPTION_ALL };
+enum { OPTION_TREE = 1, OPTION_TABLE, OPTION_TOOLS, OPTION_PROCESSES, OPTION_ALL, OPTION_NAMES };
 
 static const struct option_spec option_specs[] = {
 	{OPTION_TREE, "tree", 't', NULL, NULL, "run, tasks and tools as a tree (the default)"},
@@ -11,6 +14,8 @@ static const struct option_spec option_specs[] = {
 	{OPTION_TOOLS, "tools", 0, NULL, NULL, "tools grouped by name over the whole run"},
 	{OPTION_PROCESSES, "processes", 'p', NULL, NULL, "processes beneath their tools too"},
 	{OPTION_ALL, "all", 'a', NULL, NULL, "every task, shell and helper on its own line"},
+	{OPTION_NAMES, "names", 'n', "FILE", "file",
+	 "the engine's names of tasks, from its trace.txt, .nextflow.log, log or benchmark"},
 	OPTION_SPEC_RAW,
 	OPTION_SPEC_JSON,
 	OPTION_SPEC_SOURCE,
@@ -40,7 +45,19 @@ static void style_take(struct report_style *style, int option)
 	}
 }
 
-static int show(const struct options *options, const struct report_style *style)
+/* The report's tasks get the names that the engine has for them. */
+static int name_tasks(struct report *report, const struct names *names)
+{
+	size_t count = 0;
+	int error = names_join(names, report, &count);
+
+	if (error == 0 && count == 0 && report->tasks.count > 1)
+		fprintf(stderr, "tracer show: no task of this run is in the file of --names\n");
+	return error;
+}
+
+static int show(const struct options *options, const struct report_style *style,
+		const struct names *names)
 {
 	const char *name = options->operand_count ? options->operands[0] : NULL;
 	struct output output;
@@ -55,6 +72,8 @@ static int show(const struct options *options, const struct report_style *style)
 	error = source_find_run(store, name, &runs);
 	if (error == 0)
 		error = report_load(&report, store, &runs);
+	if (error == 0 && names)
+		error = name_tasks(&report, names);
 	if (error == 0)
 		error = options->json ? report_write_json(&report, stdout, style->with_processes)
 				      : report_print(&report, &output, style);
@@ -71,12 +90,16 @@ static int show_main(const struct verb *verb, int argc, char **argv)
 {
 	struct report_style style = {.view = REPORT_TREE};
 	struct options options;
-	const char *value;
+	const char *value, *path = NULL;
+	struct names *names = NULL;
 	int option;
 
 	options_init(&options, verb, argc, argv);
-	while ((option = options_next(&options, &value)) > 0)
+	while ((option = options_next(&options, &value)) > 0) {
+		if (option == OPTION_NAMES)
+			path = value;
 		style_take(&style, option);
+	}
 	if (option < 0)
 		return options_exit(option);
 	if (options_check_operands(&options, 0, 1))
@@ -84,7 +107,12 @@ static int show_main(const struct verb *verb, int argc, char **argv)
 	style.raw = options.raw;
 	if (style.with_processes && style.view != REPORT_TREE && !options.json)
 		return options_misuse(&options, "--processes belongs to the tree");
-	return show(&options, &style);
+	if (path && names_read(path, &names) < 0)
+		return VERB_FAILED;
+	int status = show(&options, &style, names);
+
+	names_free(names);
+	return status;
 }
 
 const struct verb verb_show = {
@@ -111,6 +139,7 @@ const struct verb verb_show = {
 	.examples = "  tracer show\n"
 		    "  tracer show 3f2a --processes\n"
 		    "  tracer show --table | less\n"
+		    "  tracer show --names trace.txt --table\n"
 		    "  tracer show --json | jq '.tasks[] | {name, cpu_ns}'",
 	.completion = "run",
 	.main = show_main,

@@ -215,15 +215,18 @@ static void tool_add(struct tree *tree, const char *prefix, const struct row_too
 	last_add(tree, STYLE_DIM, tool->begin_boot_ns, tool->end_boot_ns, NULL);
 }
 
-static bool tool_is_folded(const struct tree *tree, const struct row_tool *tool)
+static bool tool_is_folded(const struct tree *tree, const struct row_task *task,
+			   const struct row_tool *tool)
 {
+	struct figures part = FIGURES_OF(tree->report, tool), whole = FIGURES_OF(tree->report, task);
+
 	return !tree->style->all && !tree->style->with_processes && tool->failed_count == 0 &&
-	       figures_role_is_glue(tool->role);
+	       figures_role_is_glue(tool->role) && figures_are_small(&part, &whole);
 }
 
 /* One line for all that tool_is_folded(), so that figures add up. */
-static void folded_add(struct tree *tree, const char *prefix, const struct row_tool *tools,
-		       size_t count)
+static void folded_add(struct tree *tree, const char *prefix, const struct row_task *task,
+		       const struct row_tool *tools, size_t count)
 {
 	struct figures sum = {.wall_ns = ROW_NULL, .peak_rss_bytes = ROW_NULL};
 	int64_t living_count = 0, begin_boot_ns = INT64_MAX, end_boot_ns = 0;
@@ -233,7 +236,7 @@ static void folded_add(struct tree *tree, const char *prefix, const struct row_t
 	for (size_t i = 0; i < count; i++) {
 		struct figures figures = FIGURES_OF(tree->report, &tools[i]);
 
-		if (!tool_is_folded(tree, &tools[i]))
+		if (!tool_is_folded(tree, task, &tools[i]))
 			continue;
 		figures_add(&sum, &figures);
 		living_count = row_add(living_count, tools[i].living_count);
@@ -259,10 +262,10 @@ static bool tools_are_redundant(const struct tree *tree, const struct row_task *
 	size_t named = 0, other = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		if (strcmp(tools[i].name, task->name) == 0)
+		if (strcmp(tools[i].name, report_task_name(tree->report, task)) == 0)
 			named++;
 		else
-			other += !tool_is_folded(tree, &tools[i]);
+			other += !tool_is_folded(tree, task, &tools[i]);
 	}
 	return named == 1 && other == 0 && !tree->style->all && !tree->style->with_processes;
 }
@@ -281,11 +284,11 @@ static void tools_add(struct tree *tree, const char *above, const struct row_tas
 	if (tree->style->with_processes)
 		tree->error = report_load_processes(tree->report, task, &processes);
 	for (size_t i = 0; i < count; i++)
-		folded += tool_is_folded(tree, &tools[i]);
+		folded += tool_is_folded(tree, task, &tools[i]);
 	folded = folded > 1 ? folded : 0; /* a single one is shown as it is */
 	left = count - folded + (folded > 0);
 	for (size_t i = 0; i < count && tree->error == 0; i++) {
-		if (folded && tool_is_folded(tree, &tools[i]))
+		if (folded && tool_is_folded(tree, task, &tools[i]))
 			continue;
 		prefix_make(tree, above, is_end && --left == 0, own, below);
 		tool_add(tree, own, &tools[i]);
@@ -294,7 +297,7 @@ static void tools_add(struct tree *tree, const char *above, const struct row_tas
 	}
 	if (folded) {
 		prefix_make(tree, above, is_end, own, below);
-		folded_add(tree, own, tools, count);
+		folded_add(tree, own, task, tools, count);
 	}
 	rows_free(&processes);
 }
@@ -302,12 +305,14 @@ static void tools_add(struct tree *tree, const char *above, const struct row_tas
 /* ---- tasks ------------------------------------------------------------------- */
 
 /* "bwa mem  s3": what it is, and which of them. */
-static void task_name_text(const struct row_task *task, char text[TASK_NAME_SIZE])
+static void task_name_text(const struct tree *tree, const struct row_task *task,
+			   char text[TASK_NAME_SIZE])
 {
-	bool labelled = task->label && strcmp(task->label, task->name) != 0;
+	const char *name = report_task_name(tree->report, task);
+	const char *label = report_task_label(tree->report, task);
+	bool labelled = label[0] && strcmp(label, name) != 0;
 
-	snprintf(text, TASK_NAME_SIZE, "%s%s%s", task->name, labelled ? "  " : "",
-		 labelled ? task->label : "");
+	snprintf(text, TASK_NAME_SIZE, "%s%s%s", name, labelled ? "  " : "", labelled ? label : "");
 }
 
 static void task_add(struct tree *tree, const char *prefix, const struct row_task *task)
@@ -317,7 +322,7 @@ static void task_add(struct tree *tree, const char *prefix, const struct row_tas
 
 	figures.memory_limit_bytes = task->memory_limit_bytes;
 	figures.cgroup_peak_bytes = task->cgroup_peak_bytes;
-	task_name_text(task, name);
+	task_name_text(tree, task, name);
 	line_add(tree, STYLE_TITLE, prefix, name, &figures);
 	if (task->lost_count > 0)
 		table_add(tree->table, STYLE_BAD, "incomplete");

@@ -1,0 +1,665 @@
+/* See names.h. */
+#include "cli/names.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+#include <uthash.h>
+
+#include "common/text.h"
+
+#define LINE_BYTES_MAX (1 << 20)
+#define ENTRIES_MAX 1000000
+#define COLUMNS_MAX 256
+
+#define FILE_JOBS_MAX 64 /* a file that more jobs have tells nothing */
+
+/* One name, and what a task is found by. */
+struct entry {
+	char *key; /* "ab/cdef01", "rule wildcards" */
+	char *name, *label;
+	UT_hash_handle hh;
+};
+
+/* A job of a Snakemake log: one task is found by the files on its command line. */
+struct job {
+	char *rule, *wildcards;
+	unsigned input_count;
+};
+
+/* A file, and the jobs that have it. */
+struct file {
+	char *path;
+	struct {
+		unsigned job;
+		bool is_output;
+	} uses[FILE_JOBS_MAX];
+	unsigned use_count; /* more than there is room for: nothing is told by it */
+	UT_hash_handle hh;
+};
+
+struct names {
+	struct entry *entries; /* by key */
+	size_t count;
+	struct job *jobs; /* as they began */
+	size_t job_count, job_capacity;
+	struct file *files; /* by path */
+};
+
+struct reader {
+	const char *path;
+	FILE *file;
+	struct names *names;
+	char *line;     /* without its end */
+	size_t capacity;
+	unsigned number;
+	bool known;     /* what sort of file it is */
+	/* trace.txt, a benchmark */
+	int column_count, hash_column, name_column, process_column, tag_column;
+	int rule_column, wildcards_column;
+	bool is_table, is_json;
+	/* Snakemake's log */
+	struct job job; /* the rule whose lines follow; rule NULL: none */
+};
+
+static int refuse(const struct reader *reader, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static int refuse(const struct reader *reader, const char *format, ...)
+{
+	char reason[512], safe_reason[sizeof(reason) * 4 + 1], safe_path[4096];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(reason, sizeof(reason), format, arguments);
+	va_end(arguments);
+	text_escape(reader->path, strlen(reader->path), safe_path, sizeof(safe_path));
+	text_escape(reason, strlen(reason), safe_reason, sizeof(safe_reason));
+	if (reader->number)
+		fprintf(stderr, "tracer show: %s:%u: %s\n", safe_path, reader->number, safe_reason);
+	else
+		fprintf(stderr, "tracer show: %s: %s\n", safe_path, safe_reason);
+	return -1;
+}
+
+/* ---- entries */
+
+static void entry_free(struct entry *entry)
+{
+	free(entry->key);
+	free(entry->name);
+	free(entry->label);
+	free(entry);
+}
+
+/* The latest of a key counts: a log may tell of several runs, one after the other. */
+static int entry_add(struct reader *reader, const char *key, const char *name, const char *label)
+{
+	struct entry *entry, *before;
+
+	if (reader->names->count >= ENTRIES_MAX)
+		return refuse(reader, "more than %d names", ENTRIES_MAX);
+	entry = calloc(1, sizeof(*entry));
+	if (entry) {
+		entry->key = strdup(key);
+		entry->name = strdup(name);
+		entry->label = strdup(label);
+	}
+	if (!entry || !entry->key || !entry->name || !entry->label) {
+		if (entry)
+			entry_free(entry);
+		return refuse(reader, "%s", strerror(ENOMEM));
+	}
+	HASH_FIND_STR(reader->names->entries, key, before);
+	if (before) {
+		HASH_DEL(reader->names->entries, before);
+		entry_free(before);
+		reader->names->count--;
+	}
+	HASH_ADD_KEYPTR(hh, reader->names->entries, entry->key, strlen(entry->key), entry);
+	reader->names->count++;
+	return 0;
+}
+
+/* ---- Nextflow */
+
+static bool is_hash(const char *text)
+{
+	size_t hex = strspn(text, "0123456789abcdef");
+
+	return hex == 2 && text[2] == '/' && strspn(text + 3, "0123456789abcdef") == 6;
+}
+
+/* "ALIGN:BWA (s1)" is the task s1 of the process ALIGN:BWA. */
+static int add_nextflow(struct reader *reader, const char *hash, char *name)
+{
+	char key[10], *label = name + strlen(name);
+	size_t size = strlen(name);
+
+	snprintf(key, sizeof(key), "%.9s", hash);
+	if (size > 0 && name[size - 1] == ')') {
+		char *bracket = strstr(name, " (");
+
+		if (bracket) {
+			name[size - 1] = '\0';
+			*bracket = '\0';
+			label = bracket + 2;
+		}
+	}
+	return entry_add(reader, key, name, label);
+}
+
+/* "... [ab/cdef01] Submitted process > NAME (tag)", and re-submitted. */
+static int read_nextflow_log(struct reader *reader)
+{
+	static const char mark[] = "ubmitted process > ";
+	char *name = strstr(reader->line, mark), *bracket = name;
+
+	if (!name)
+		return 0;
+	while (bracket > reader->line && *bracket != '[')
+		bracket--;
+	if (*bracket != '[' || !is_hash(bracket + 1) || bracket[10] != ']')
+		return 0;
+	reader->known = true;
+	return add_nextflow(reader, bracket + 1, name + strlen(mark));
+}
+
+/* ---- tables: trace.txt, benchmarks */
+
+static int split(char *line, char **columns)
+{
+	int count = 0;
+
+	while (count < COLUMNS_MAX) {
+		columns[count++] = strsep(&line, "\t");
+		if (!line)
+			break;
+	}
+	return count;
+}
+
+static bool read_header(struct reader *reader, char **columns, int count)
+{
+	const struct {
+		const char *name;
+		int *column;
+	} wanted[] = {
+		{"hash", &reader->hash_column},           {"name", &reader->name_column},
+		{"process", &reader->process_column},     {"tag", &reader->tag_column},
+		{"rule_name", &reader->rule_column},      {"wildcards", &reader->wildcards_column},
+	};
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		*wanted[i].column = -1;
+		for (int k = 0; k < count; k++)
+			if (strcmp(columns[k], wanted[i].name) == 0)
+				*wanted[i].column = k;
+	}
+	reader->column_count = count;
+	return (reader->hash_column >= 0 && (reader->name_column >= 0 || reader->process_column >= 0)) ||
+	       reader->rule_column >= 0;
+}
+
+/* {'sample': 'a', 'unit': 1} or sample=a,unit=1: as a label has them, "sample=a,unit=1". */
+static void wildcards_read(const char *text, char *ret_text, size_t capacity)
+{
+	size_t length = 0;
+
+	for (; *text && length + 1 < capacity; text++) {
+		if (strchr("{}'\" ", *text))
+			continue;
+		ret_text[length++] = *text == ':' ? '=' : *text;
+	}
+	ret_text[length] = '\0';
+}
+
+static int add_rule(struct reader *reader, const char *rule, const char *wildcards)
+{
+	char key[1024], label[512];
+
+	wildcards_read(wildcards, label, sizeof(label));
+	snprintf(key, sizeof(key), "%s %s", rule, label);
+	return entry_add(reader, key, rule, label);
+}
+
+static int read_row(struct reader *reader)
+{
+	char *columns[COLUMNS_MAX];
+	int count = split(reader->line, columns);
+
+	if (count != reader->column_count)
+		return refuse(reader, "%d columns, and the header has %d", count, reader->column_count);
+	if (reader->rule_column >= 0)
+		return add_rule(reader, columns[reader->rule_column],
+				reader->wildcards_column >= 0 ? columns[reader->wildcards_column] : "");
+	const char *hash = columns[reader->hash_column];
+
+	if (!is_hash(hash) || hash[9])
+		return refuse(reader, "\"%.40s\" is no hash of a task, like ab/cdef01", hash);
+	if (reader->name_column >= 0)
+		return add_nextflow(reader, hash, columns[reader->name_column]);
+	return entry_add(reader, hash, columns[reader->process_column],
+			 reader->tag_column >= 0 ? columns[reader->tag_column] : "");
+}
+
+/* One object a line, with rule_name and wildcards. */
+static int read_json(struct reader *reader)
+{
+	json_error_t error;
+	json_t *object = json_loads(reader->line, 0, &error), *wildcards;
+	const char *rule = json_string_value(json_object_get(object, "rule_name")), *key;
+	char text[512] = "";
+	json_t *value;
+	int r;
+
+	if (!rule) {
+		r = object ? refuse(reader, "the object has no rule_name")
+			   : refuse(reader, "no JSON: %.200s", error.text);
+		json_decref(object);
+		return r;
+	}
+	reader->known = reader->is_json = true;
+	wildcards = json_object_get(object, "wildcards");
+	json_object_foreach(wildcards, key, value) {
+		size_t length = strlen(text);
+
+		if (json_is_string(value))
+			snprintf(text + length, sizeof(text) - length, "%s%s=%s", length ? "," : "", key,
+				 json_string_value(value));
+	}
+	r = add_rule(reader, rule, text);
+	json_decref(object);
+	return r;
+}
+
+/* ---- Snakemake's log */
+
+/* Its lines are over. */
+static int job_end(struct reader *reader)
+{
+	struct names *names = reader->names;
+	struct job *jobs = names->jobs;
+	int r;
+
+	if (!reader->job.rule)
+		return 0;
+	if (names->job_count == names->job_capacity) {
+		size_t capacity = names->job_capacity ? names->job_capacity * 2 : 64;
+
+		jobs = names->job_count < ENTRIES_MAX ? realloc(jobs, capacity * sizeof(*jobs)) : NULL;
+		if (!jobs)
+			return refuse(reader, "too many jobs");
+		names->jobs = jobs;
+		names->job_capacity = capacity;
+	}
+	r = add_rule(reader, reader->job.rule, reader->job.wildcards ? reader->job.wildcards : "");
+	names->jobs[names->job_count++] = reader->job;
+	reader->job = (struct job){0};
+	return r;
+}
+
+static int job_add_file(struct reader *reader, const char *path, size_t size, bool is_output)
+{
+	struct names *names = reader->names;
+	struct file *file;
+
+	if (size == 0)
+		return 0;
+	HASH_FIND(hh, names->files, path, size, file);
+	if (!file) {
+		file = calloc(1, sizeof(*file));
+		if (file)
+			file->path = strndup(path, size);
+		if (!file || !file->path) {
+			free(file);
+			return refuse(reader, "%s", strerror(ENOMEM));
+		}
+		HASH_ADD_KEYPTR(hh, names->files, file->path, size, file);
+	}
+	if (file->use_count < FILE_JOBS_MAX) {
+		file->uses[file->use_count].job = (unsigned)names->job_count;
+		file->uses[file->use_count].is_output = is_output;
+	}
+	file->use_count++;
+	reader->job.input_count += !is_output;
+	return 0;
+}
+
+/* "a.bam, b.bam (check log file(s) for error details)" */
+static int job_add_files(struct reader *reader, const char *text, bool is_output)
+{
+	int r = 0;
+
+	while (*text && *text != '(' && r == 0) {
+		size_t size = strcspn(text, ", ");
+
+		r = job_add_file(reader, text, size, is_output);
+		text += size;
+		text += strspn(text, ", ");
+	}
+	return r;
+}
+
+static int job_take_line(struct reader *reader, const char *line)
+{
+	static const struct {
+		const char *key;
+		bool is_output;
+	} files[] = {{"output: ", true}, {"log: ", true}, {"benchmark: ", true}, {"input: ", false}};
+	char wildcards[512];
+
+	line += strspn(line, " \t");
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (strncmp(line, files[i].key, strlen(files[i].key)) == 0)
+			return job_add_files(reader, line + strlen(files[i].key), files[i].is_output);
+	if (strncmp(line, "wildcards: ", 11) != 0)
+		return 0;
+	wildcards_read(line + 11, wildcards, sizeof(wildcards));
+	free(reader->job.wildcards);
+	reader->job.wildcards = strdup(wildcards);
+	return reader->job.wildcards ? 0 : refuse(reader, "%s", strerror(ENOMEM));
+}
+
+/* "rule NAME:", then lines "    KEY: VALUE" until one that is not indented. */
+static int read_snakemake_log(struct reader *reader)
+{
+	static const char *const starts[] = {"rule ", "localrule ", "checkpoint ", "localcheckpoint "};
+	const char *line = reader->line;
+	int r;
+
+	if (isspace((unsigned char)line[0]) && reader->job.rule)
+		return job_take_line(reader, line);
+	r = job_end(reader);
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]) && r == 0; i++) {
+		size_t size = strlen(starts[i]), length = strlen(line);
+
+		if (strncmp(line, starts[i], size) != 0 || line[length - 1] != ':')
+			continue;
+		reader->job.rule = strndup(line + size, length - size - 1);
+		reader->known = true;
+		return reader->job.rule ? 0 : refuse(reader, "%s", strerror(ENOMEM));
+	}
+	return r;
+}
+
+/* ---- a file */
+
+static int read_line(struct reader *reader)
+{
+	char *columns[COLUMNS_MAX];
+
+	if (reader->is_table)
+		return reader->line[0] ? read_row(reader) : 0;
+	if (!reader->known && reader->line[0] == '{')
+		return read_json(reader);
+	if (!reader->known && reader->number == 1 && strchr(reader->line, '\t')) {
+		int count = split(reader->line, columns);
+
+		if (read_header(reader, columns, count)) {
+			reader->known = reader->is_table = true;
+			return 0;
+		}
+		if (strcmp(columns[0], "s") == 0 && count > 1 && strcmp(columns[1], "h:m:s") == 0)
+			return refuse(reader, "a benchmark without the names of rules: Snakemake writes them "
+					      "with --benchmark-extended");
+		return refuse(reader, "a table without the columns \"hash\" and \"name\"");
+	}
+	if (reader->line[0] == '{' && reader->is_json)
+		return read_json(reader);
+	int r = read_nextflow_log(reader);
+
+	return r == 0 ? read_snakemake_log(reader) : r;
+}
+
+static int read_lines(struct reader *reader)
+{
+	ssize_t size;
+	int r = 0;
+
+	errno = 0;
+	while (r == 0 && (size = getline(&reader->line, &reader->capacity, reader->file)) >= 0) {
+		reader->number++;
+		while (size > 0 && (reader->line[size - 1] == '\n' || reader->line[size - 1] == '\r'))
+			reader->line[--size] = '\0';
+		if (memchr(reader->line, '\0', (size_t)size))
+			return refuse(reader, "a byte 0 in the line: this is no text");
+		if (size > LINE_BYTES_MAX)
+			return refuse(reader, "longer than %d bytes", LINE_BYTES_MAX);
+		r = read_line(reader);
+	}
+	if (r == 0 && ferror(reader->file)) {
+		reader->number = 0;
+		return refuse(reader, "%s", strerror(errno));
+	}
+	if (r == 0)
+		r = job_end(reader);
+	if (r == 0 && !reader->known) {
+		reader->number = 0;
+		return refuse(reader, "no names in it: Nextflow's trace.txt and .nextflow.log, Snakemake's log and "
+				      "its benchmarks have them");
+	}
+	return r;
+}
+
+int names_read(const char *path, struct names **ret_names)
+{
+	struct reader reader = {.path = path, .names = calloc(1, sizeof(*reader.names))};
+	int r;
+
+	if (!reader.names)
+		return refuse(&reader, "%s", strerror(ENOMEM));
+	reader.file = fopen(path, "re");
+	r = reader.file ? read_lines(&reader) : refuse(&reader, "%s", strerror(errno));
+	if (reader.file)
+		fclose(reader.file);
+	free(reader.line);
+	free(reader.job.rule);
+	free(reader.job.wildcards);
+	if (r < 0)
+		names_free(reader.names);
+	else
+		*ret_names = reader.names;
+	return r;
+}
+
+void names_free(struct names *names)
+{
+	struct entry *entry, *next;
+	struct file *file, *next_file;
+
+	if (!names)
+		return;
+	HASH_ITER (hh, names->entries, entry, next) {
+		HASH_DEL(names->entries, entry);
+		entry_free(entry);
+	}
+	HASH_ITER (hh, names->files, file, next_file) {
+		HASH_DEL(names->files, file);
+		free(file->path);
+		free(file);
+	}
+	for (size_t i = 0; i < names->job_count; i++) {
+		free(names->jobs[i].rule);
+		free(names->jobs[i].wildcards);
+	}
+	free(names->jobs);
+	free(names);
+}
+
+/* ---- joining */
+
+static const struct entry *find(const struct names *names, const char *key)
+{
+	struct entry *entry;
+
+	HASH_FIND_STR(names->entries, key, entry);
+	return entry;
+}
+
+/* By the engine's id, or by rule and wildcards. */
+static const struct entry *find_of_task(const struct names *names, const struct row_task *task)
+{
+	const struct entry *entry = task->label ? find(names, task->label) : NULL;
+	char key[1024];
+
+	if (entry)
+		return entry;
+	snprintf(key, sizeof(key), "%s %s", task->name, task->label ? task->label : "");
+	return find(names, key);
+}
+
+/* That a task may be a job: how many of the job's files are on its command lines. */
+struct pair {
+	unsigned task, job;
+	unsigned score, input_count;
+	bool has_output;
+};
+
+struct pairs {
+	struct pair *items;
+	size_t count, capacity;
+};
+
+static struct pair *pair_of(struct pairs *pairs, size_t first, unsigned task, unsigned job)
+{
+	struct pair *items;
+
+	for (size_t i = first; i < pairs->count; i++)
+		if (pairs->items[i].job == job)
+			return &pairs->items[i];
+	if (pairs->count == pairs->capacity) {
+		size_t capacity = pairs->capacity ? pairs->capacity * 2 : 256;
+
+		items = realloc(pairs->items, capacity * sizeof(*items));
+		if (!items)
+			return NULL;
+		pairs->items = items;
+		pairs->capacity = capacity;
+	}
+	pairs->items[pairs->count] = (struct pair){.task = task, .job = job};
+	return &pairs->items[pairs->count++];
+}
+
+static int pairs_add_file(struct pairs *pairs, size_t first, unsigned task, const struct file *file)
+{
+	if (file->use_count > FILE_JOBS_MAX)
+		return 0;
+	for (unsigned i = 0; i < file->use_count; i++) {
+		struct pair *pair = pair_of(pairs, first, task, file->uses[i].job);
+
+		if (!pair)
+			return -ENOMEM;
+		pair->score += file->uses[i].is_output ? 2 : 1;
+		pair->input_count += !file->uses[i].is_output;
+		pair->has_output = pair->has_output || file->uses[i].is_output;
+	}
+	return 0;
+}
+
+/* Each word of the command line that is a file of some job, once. */
+static int pairs_add_words(const struct names *names, struct pairs *pairs, size_t first, unsigned task,
+			   const struct row_blob *arguments)
+{
+	static const char ends[] = " \t\r\n;|&<>()\"'`=,";
+	const char *begin = arguments->data, *text = begin, *end = begin + arguments->size;
+	int r = 0;
+
+	while (text && text < end && r == 0) {
+		struct file *file = NULL;
+		size_t size = 0;
+
+		while (text + size < end && text[size] && !strchr(ends, text[size]))
+			size++;
+		if (size > 0)
+			HASH_FIND(hh, names->files, text, size, file);
+		if (file && !memmem(begin, (size_t)(text - begin), text, size))
+			r = pairs_add_file(pairs, first, task, file);
+		text += size + 1;
+	}
+	return r;
+}
+
+/* The command line of the task's first process that has one says what the task is. */
+static int pairs_add_task(const struct names *names, const struct report *report, struct pairs *pairs,
+			  unsigned index)
+{
+	const struct row_task *task = ROWS_ITEM(&report->tasks, task, index);
+	struct rows processes = {0};
+	size_t first = pairs->count;
+	int r = report_load_processes(report, task, &processes);
+
+	for (size_t i = 0; i < processes.count && r == 0 && pairs->count == first; i++)
+		if (ROWS_ITEM(&processes, process, i)->arguments.data)
+			r = pairs_add_words(names, pairs, first, index,
+					    &ROWS_ITEM(&processes, process, i)->arguments);
+	rows_free(&processes);
+	return r;
+}
+
+/* What fits best first; jobs and tasks as they began. */
+static int compare_pairs(const void *left, const void *right)
+{
+	const struct pair *a = left, *b = right;
+
+	if (a->score != b->score)
+		return a->score > b->score ? -1 : 1;
+	if (a->task != b->task)
+		return a->task < b->task ? -1 : 1;
+	return a->job < b->job ? -1 : a->job > b->job;
+}
+
+/* A job is one task. Where a task has no file that the job writes, it must have all that it reads. */
+static int jobs_join(const struct names *names, struct report *report, const struct pairs *pairs)
+{
+	bool *taken = calloc(names->job_count + 1, sizeof(*taken));
+
+	if (!taken)
+		return -ENOMEM;
+	if (pairs->count > 0)
+		qsort(pairs->items, pairs->count, sizeof(*pairs->items), compare_pairs);
+	for (size_t i = 0; i < pairs->count; i++) {
+		const struct pair *pair = &pairs->items[i];
+		const struct job *job = &names->jobs[pair->job];
+		struct engine_name *name = &report->engine_names[pair->task];
+
+		if (taken[pair->job] || name->name ||
+		    (!pair->has_output && pair->input_count < job->input_count))
+			continue;
+		taken[pair->job] = true;
+		*name = (struct engine_name){job->rule, job->wildcards ? job->wildcards : ""};
+	}
+	free(taken);
+	return 0;
+}
+
+int names_join(const struct names *names, struct report *report, size_t *ret_count)
+{
+	struct pairs pairs = {0};
+	int r = 0;
+
+	*ret_count = 0;
+	report->engine_names = calloc(report->tasks.count + 1, sizeof(*report->engine_names));
+	if (!report->engine_names)
+		return -ENOMEM;
+	for (size_t i = 0; i < report->tasks.count && r == 0; i++) {
+		const struct row_task *task = ROWS_ITEM(&report->tasks, task, i);
+		const struct entry *entry = strcmp(task->kind, "main") == 0 ? NULL : find_of_task(names, task);
+
+		if (entry)
+			report->engine_names[i] = (struct engine_name){entry->name, entry->label};
+		else if (names->files && strcmp(task->kind, "main") != 0)
+			r = pairs_add_task(names, report, &pairs, (unsigned)i);
+	}
+	if (r == 0)
+		r = jobs_join(names, report, &pairs);
+	for (size_t i = 0; i < report->tasks.count; i++)
+		*ret_count += report->engine_names[i].name != NULL;
+	free(pairs.items);
+	return r;
+}
