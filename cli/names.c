@@ -55,8 +55,7 @@ struct reader {
 	const char *path;
 	FILE *file;
 	struct names *names;
-	char *line;     /* without its end */
-	size_t capacity;
+	char *line; /* without its end */
 	unsigned number;
 	bool known;     /* what sort of file it is */
 	/* trace.txt, a benchmark */
@@ -417,43 +416,58 @@ static int read_line(struct reader *reader)
 	return r == 0 ? read_snakemake_log(reader) : r;
 }
 
+/* 1: a line is there, without its end; 0: the end of the file. Bounded, whatever the file is. */
+static int next_line(struct reader *reader)
+{
+	size_t size = 0;
+	int c;
+
+	reader->number++;
+	while ((c = getc_unlocked(reader->file)) != EOF && c != '\n') {
+		if (c == '\0')
+			return refuse(reader, "a byte 0 in the line: this is no text");
+		if (size == LINE_BYTES_MAX)
+			return refuse(reader, "longer than %d bytes", LINE_BYTES_MAX);
+		reader->line[size++] = (char)c;
+	}
+	if (size > 0 && reader->line[size - 1] == '\r')
+		size--;
+	reader->line[size] = '\0';
+	if (c != EOF || size > 0)
+		return 1;
+	reader->number = 0;
+	return ferror(reader->file) ? refuse(reader, "%s", strerror(errno)) : 0;
+}
+
 static int read_lines(struct reader *reader)
 {
-	ssize_t size;
-	int r = 0;
+	int r;
 
-	errno = 0;
-	while (r == 0 && (size = getline(&reader->line, &reader->capacity, reader->file)) >= 0) {
-		reader->number++;
-		while (size > 0 && (reader->line[size - 1] == '\n' || reader->line[size - 1] == '\r'))
-			reader->line[--size] = '\0';
-		if (memchr(reader->line, '\0', (size_t)size))
-			return refuse(reader, "a byte 0 in the line: this is no text");
-		if (size > LINE_BYTES_MAX)
-			return refuse(reader, "longer than %d bytes", LINE_BYTES_MAX);
-		r = read_line(reader);
-	}
-	if (r == 0 && ferror(reader->file)) {
-		reader->number = 0;
-		return refuse(reader, "%s", strerror(errno));
-	}
+	while ((r = next_line(reader)) > 0)
+		if (read_line(reader) < 0)
+			return -1;
 	if (r == 0)
 		r = job_end(reader);
-	if (r == 0 && !reader->known) {
-		reader->number = 0;
+	if (r == 0 && !reader->known)
 		return refuse(reader, "no names in it: Nextflow's trace.txt and .nextflow.log, Snakemake's log and "
 				      "its benchmarks have them");
-	}
 	return r;
 }
 
 int names_read(const char *path, struct names **ret_names)
 {
-	struct reader reader = {.path = path, .names = calloc(1, sizeof(*reader.names))};
+	struct reader reader = {
+		.path = path,
+		.names = calloc(1, sizeof(*reader.names)),
+		.line = malloc(LINE_BYTES_MAX + 1),
+	};
 	int r;
 
-	if (!reader.names)
+	if (!reader.names || !reader.line) {
+		free(reader.names);
+		free(reader.line);
 		return refuse(&reader, "%s", strerror(ENOMEM));
+	}
 	reader.file = fopen(path, "re");
 	r = reader.file ? read_lines(&reader) : refuse(&reader, "%s", strerror(errno));
 	if (reader.file)

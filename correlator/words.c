@@ -264,6 +264,15 @@ static bool looks_like_path(const char *text)
 	return !number && (strchr(text, '/') || (dot && isalnum((unsigned char)dot[1])));
 }
 
+/* org.acme.tools.Main: a class of Java, which says what runs and not on what. */
+static bool looks_like_class(const char *text)
+{
+	const char *last = strrchr(text, '.');
+
+	return last && last != strchr(text, '.') && isupper((unsigned char)last[1]) &&
+	       islower((unsigned char)last[2]) && !strchr(text, '/');
+}
+
 /* tmpXXXXXXXX, tmp.XXXXXXXXXX: made up for this time, it tells nothing. */
 static bool looks_temporary(const char *base, size_t size)
 {
@@ -467,7 +476,7 @@ static size_t candidates_collect(const struct words *words, const struct common_
 
 		*ret_commands += word.kind == WORD_COMMAND;
 		if (wanted && word.kind == WORD_PLAIN && candidate_make(&word, before, &candidate) &&
-		    !looks_temporary(candidate.text, candidate.size) &&
+		    !looks_like_class(word.text) && !looks_temporary(candidate.text, candidate.size) &&
 		    !strstr(word.text, REDACT_MARK) &&
 		    !is_in_name(candidate.text, candidate.size, task_name))
 			candidates[count++] = candidate;

@@ -76,6 +76,7 @@ static const struct {
 	{"crunch.py", {{"python3|crunch.py|3", "3"}}},
 	{"bwa mem", {{"bwa|mem|-t|4|ref.fa|s1.fq", "s1.fq"}}},
 	{"stress", {{"stress|--cpu|4", ""}}},
+	{"nextflow", {{"java|-cp|x|nextflow.cli.Launcher|run|main.nf", "main.nf"}}},
 	{"make", {{"make", ""}}},
 	{"bash -c", {{"bash|-c|set -o pipefail; a | b", ""}}},
 	{"scan", {{"scan|data/", "data"}}},

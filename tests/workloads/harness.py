@@ -183,6 +183,15 @@ class Bench:
         for name in names:
             shutil.copy(self.programs / "tests/workloads/worker", self.bin / name)
 
+    def compile_java(self, source):
+        """The directory of its classes."""
+        classes = self.directory / "classes"
+        command = ["javac", "-d", classes, source]
+        result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        if result.returncode:
+            raise Failure(f"javac ended with {result.returncode}: {result.stderr.decode()}")
+        return classes
+
     def fixture(self, path):
         """A copy of a file or folder that every user may read: a checkout may be private."""
         copy = self.directory / path.name

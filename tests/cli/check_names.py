@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""tracer show --names FILE: the engine's names of tasks, from files of its own.
+
+    check_names.py TRACER CORRELATOR RECORDING [TEST...]
+
+The store is that of a recorded Snakemake run (tests/golden/snakemake.rec); snakemake.log is what
+Snakemake says of it. For Nextflow, tasks of the store get labels like its hashes.
+"""
+import json
+import os
+import pathlib
+import re
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TRACER, CORRELATOR, RECORDING = map(os.path.abspath, sys.argv[1:4])
+HERE = pathlib.Path(__file__).resolve().parent
+
+# The names of the tasks of the run, by name and label of ours.
+SNAKEMAKE = {
+    ("reference.py", "reference.fa"): ("reference", ""),
+    ("bwa index", "reference.fa"): ("index", ""),
+    ("summary.py", "summary.tsv"): ("summary", ""),
+    **{(tool, sample + end): (rule, f"sample={sample}")
+       for sample in ("brain", "heart", "liver")
+       for tool, end, rule in [("wgsim", ".1.fq", "simulate"), ("bwa mem + samtools sort", ".bam", "map"),
+                               ("samtools index", ".bam", "index_bam"), ("samtools flagstat", ".bam", "flagstat"),
+                               ("samtools stats", ".bam", "stats")]},
+}
+
+TRACE = "task_id\thash\tnative_id\tname\tstatus\n"
+LOG = "Nov-22 11:00:00.000 [Task submitter] INFO  nextflow.Session - "
+
+# Text of a file, and what the task that is labelled ab/cdef01 is called: (name, label).
+FILES = {
+    "trace": (TRACE + "1\tab/cdef01\t77\tALIGN:BWA (s1)\tCOMPLETED\n2\tcd/000001\t78\tOTHER\tFAILED\n", ("ALIGN:BWA", "s1")),
+    "trace without tag": (TRACE + "1\tab/cdef01\t77\tALIGN:BWA\tCOMPLETED\n", ("ALIGN:BWA", "")),
+    "trace with process and tag": ("hash\tprocess\ttag\nab/cdef01\tALIGN:BWA\ts1 (a)\n", ("ALIGN:BWA", "s1 (a)")),
+    "trace, CRLF": (TRACE.replace("\n", "\r\n") + "1\tab/cdef01\t77\tX (s1)\tOK\r\n", ("X", "s1")),
+    "log": (LOG + "[ab/cdef01] Submitted process > ALIGN:BWA (s1)\n", ("ALIGN:BWA", "s1")),
+    "log, retried": (LOG + "[cd/000001] Submitted process > BWA (s1)\n" + LOG + "[ab/cdef01] Re-submitted process > BWA (s1)\n",
+                     ("BWA", "s1")),
+    "hostile bytes": (LOG + "[ab/cdef01] Submitted process > \x1b[31mX\udcff\u202e (\x07)\n", ("\\e[31mX\ufffd\\u{202e}", "\x07")),
+    "benchmark": ('{"rule_name": "stats", "wildcards": {"s": "s3"}, "s": 1.5}\n', ("stats", "s=s3")),
+    "benchmark table": ("s\th:m:s\tjobid\trule_name\twildcards\n1.5\t0:00:01\t3\tstats\t{'s': 's3'}\n", ("stats", "s=s3")),
+}
+
+# Text of a file, and what is said of it after its name.
+BROKEN = {
+    "empty": ("", ": no names in it"),
+    "something else": ("root:x:0:0\n", ": no names in it"),
+    "columns": (TRACE + "1\tab/cdef01\t77\tX\tOK\n2\tcd\n", ":3: 2 columns, and the header has 5"),
+    "hash": (TRACE + "1\t-\t77\tX\tOK\n", ':2: "-" is no hash of a task, like ab/cdef01'),
+    "table": ("a\tb\n1\t2\n", ':1: a table without the columns "hash" and "name"'),
+    "plain benchmark": ("s\th:m:s\tmax_rss\n1\t0:00:01\t5\n", ":1: a benchmark without the names of rules"),
+    "json": ('{"rule_name": "x"}\n{"rule_name"\n', ":2: no JSON: "),
+    "no rule": ('{"a": 1}\n', ":1: the object has no rule_name"),
+    "zero": (LOG + "\0\n", ":1: a byte 0 in the line"),
+    "escapes": (TRACE + "1\t\x1b[31m\t77\tX\tOK\n", ':2: "\\e[31m" is no hash'),
+    "long line": ("x" * 1100000 + "\n", ":1: longer than 1048576 bytes"),
+}
+
+
+class Names(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = tempfile.TemporaryDirectory()
+        cls.store = os.path.join(cls.directory.name, "tracer.db")
+        subprocess.run([CORRELATOR, "--replay", RECORDING, "--store", cls.store, "--rules", cls.directory.name],
+                       check=True, capture_output=True)
+        cls.labelled = os.path.join(cls.directory.name, "labelled.db")
+        subprocess.run([CORRELATOR, "--replay", RECORDING, "--store", cls.labelled, "--rules", cls.directory.name],
+                       check=True, capture_output=True)
+        with sqlite3.connect(cls.labelled) as database:
+            database.execute("UPDATE tasks SET label = 'ab/cdef01' WHERE name = 'bwa index'")
+            database.execute("UPDATE tasks SET name = 'stats', label = 's=s3' WHERE name = 'summary.py'")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.directory.cleanup()
+
+    def show(self, store, text, *options):
+        path = pathlib.Path(self.directory.name, "names")
+        if isinstance(text, str):
+            path.write_bytes(text.encode("utf-8", "surrogateescape"))
+        else:
+            path = text
+        return subprocess.run([TRACER, "show", "--store", store, "--names", path, *options], capture_output=True,
+                              text=True, errors="replace", check=False)
+
+    def tasks(self, result):
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return [task for task in json.loads(result.stdout)["tasks"] if task["kind"] != "main"]
+
+    def test_snakemake_log(self):
+        tasks = self.tasks(self.show(self.store, HERE / "snakemake.log", "--json"))
+        found = {(task["name"], task["label"]): (task["engine_name"], task["engine_label"]) for task in tasks}
+        self.assertEqual(found, SNAKEMAKE)
+
+    def test_text_has_the_engines_names(self):
+        text = self.show(self.store, HERE / "snakemake.log").stdout
+        self.assertRegex(text, r"─ map  sample=heart +\d")
+        self.assertNotRegex(text, r"─ bwa mem \+ samtools sort  ")
+        rows = self.show(self.store, HERE / "snakemake.log", "--table").stdout.split("\n\n")[-1].splitlines()[1:]
+        counts = {re.match(r"\S+", row)[0]: int(row.split()[1]) for row in rows}
+        self.assertEqual(counts, {"map": 3, "simulate": 3, "stats": 3, "index_bam": 3, "flagstat": 3, "index": 1,
+                                  "reference": 1, "summary": 1, "snakemake": 1})
+
+    def test_without_names_nothing_is_added(self):
+        result = subprocess.run([TRACER, "show", "--store", self.store, "--json"], capture_output=True, text=True,
+                                check=True)
+        self.assertNotIn("engine_name", result.stdout)
+
+    def test_files(self):
+        for name, (text, expected) in FILES.items():
+            with self.subTest(name):
+                tasks = self.tasks(self.show(self.labelled, text, "--json"))
+                label = "s=s3" if name.startswith("benchmark") else "ab/cdef01"
+                named = [(task["label"], task["engine_name"], task["engine_label"]) for task in tasks if task["engine_name"]]
+                self.assertEqual([(label, *expected)], [(own, name.replace("\\xff", "\ufffd"), tag) for own, name, tag in named])
+                plain = self.show(self.labelled, text).stdout
+                self.assertNotRegex(plain, "[\x1b\x07\u202e]")
+
+    def test_broken_files(self):
+        for name, (text, reason) in BROKEN.items():
+            with self.subTest(name):
+                result = self.show(self.store, text)
+                self.assertEqual((result.returncode, result.stdout), (1, ""))
+                self.assertIn(f"/names{reason}", result.stderr)
+                self.assertNotIn("\x1b", result.stderr)
+
+    def test_files_that_cannot_be_read(self):
+        for path, reason in [("/nonexistent", "No such file"), ("/etc", "Is a directory"),
+                             ("/dev/zero:1", "a byte 0")]:
+            result = self.show(self.store, pathlib.Path(path.removesuffix(":1")))
+            self.assertEqual(result.returncode, 1)
+            self.assertIn(f"{path}: {reason}", result.stderr)
+
+    def test_names_of_another_run(self):
+        result = self.show(self.store, TRACE + "1\tff/cdef01\t77\tX\tOK\n")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("no task of this run is in the file of --names", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
