@@ -236,7 +236,7 @@ const struct verb verb_rules = {
 	.operands = "check FILE | list | test -- COMMAND...",
 	.summary = "check, list or try the classification rules",
 	.description =
-		"check FILE        reads a file of rules, tries its examples; says file, line, reason\n"
+		"check FILE        reads rules and tries their examples; says file, line, reason\n"
 		"list              all rules in the order in which they are tried\n"
 		"test -- COMMAND   what the rules would make of a command: role, name, rule\n"
 		"\n"
