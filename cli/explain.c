@@ -97,6 +97,7 @@ static const char *role_meaning(const char *role)
 		{"client", "client: waits for a container that lives elsewhere"},
 		{"component", "component: part of its parent's tool"},
 		{"helper", "helper: set-up and glue, opens no task"},
+		{"starter", "starter: part of its parent until it becomes another program"},
 	};
 
 	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++)
@@ -175,6 +176,8 @@ static void process_tell(const struct story *story, struct store_result *row)
 	point(story, "tool", text_get(row, "tool_name"));
 	point(story, "placed", text_get(row, "reason"));
 	point(story, "task", text_get(row, "task_name"));
+	if (text_get(row, "task_label"))
+		point(story, "which", text_get(row, "task_label"));
 	point(story, "because", text_get(row, "task_reason"));
 	point(story, "run", text_get(row, "run_name"));
 	point(story, "because", text_get(row, "run_reason"));

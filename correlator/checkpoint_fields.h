@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 /* Raised whenever what is packed below changes. */
-#define CHECKPOINT_VERSION 5
+#define CHECKPOINT_VERSION 6
 
 /* The same for losses, apart: to forget what was told of them would count them twice. */
 #define CHECKPOINT_LOSSES_VERSION 1

@@ -12,7 +12,7 @@ SELECT p.id AS id, p.pid AS pid, p.program AS program, p.path AS path, p.argumen
        p.parent_id AS parent_id, parent.pid AS parent_pid, parent.program AS parent_program,
        parent.role AS parent_role,
        p.tool_id AS tool_id, tool.name AS tool_name, tool.role AS tool_role,
-       p.task_id AS task_id, task.name AS task_name, task.kind AS task_kind,
+       p.task_id AS task_id, task.name AS task_name, task.label AS task_label, task.kind AS task_kind,
        task.reason AS task_reason,
        p.run_id AS run_id, run.name AS run_name, run.kind AS run_kind, run.reason AS run_reason
   FROM processes p

@@ -1,0 +1,45 @@
+/* What of a task or run is small enough to be folded into one line with others. */
+#include "cli/figures.h"
+
+#include "tests/suite.h"
+
+#define MS INT64_C(1000000)
+#define MIB (INT64_C(1) << 20)
+
+static const struct {
+	int64_t part_cpu_ns, whole_cpu_ns, part_bytes, whole_bytes;
+	bool small;
+} cases[] = {
+	{1 * MS, 2 * MS, 0, 0, true},                /* half of nearly nothing */
+	{99 * MS, 100 * MS, 0, 0, true},
+	{100 * MS, 200 * MS, 0, 0, false},
+	{400 * MS, 10000 * MS, 0, 0, true},          /* 4 % */
+	{500 * MS, 10000 * MS, 0, 0, false},         /* 5 % */
+	{1 * MS, 10000 * MS, 100 * MIB, 200 * MIB, false}, /* zcat of a large file */
+	{1 * MS, 10000 * MS, 100 * MIB, 9000 * MIB, true},
+	{1 * MS, 10000 * MS, MIB - 1, MIB, true},
+	{ROW_NULL, 10 * MS, ROW_NULL, MIB, true},    /* not known */
+	{200 * MS, ROW_NULL, 0, 0, false},
+};
+
+START_TEST(parts_are_small)
+{
+	for (int written = 0; written < 2; written++) {
+		struct figures part = {.cpu_ns = cases[_i].part_cpu_ns}, whole = {.cpu_ns = cases[_i].whole_cpu_ns};
+
+		*(written ? &part.write_bytes : &part.read_bytes) = cases[_i].part_bytes;
+		*(written ? &whole.write_bytes : &whole.read_bytes) = cases[_i].whole_bytes;
+		ck_assert_int_eq(figures_are_small(&part, &whole), cases[_i].small);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{.test = parts_are_small, .count = sizeof(cases) / sizeof(cases[0])},
+		{0},
+	};
+
+	return suite_run("cli_figures", NULL, NULL, tests);
+}
