@@ -14,15 +14,19 @@
 #define TOOLS_SORTED_MAX 64
 
 /* What names a task, best first. */
-enum weight { WEIGHT_TOOL, WEIGHT_CODE, WEIGHT_SHELL, WEIGHT_GLUE, WEIGHTS };
+enum weight { WEIGHT_TOOL, WEIGHT_CODE, WEIGHT_HELPER, WEIGHT_SHELL, WEIGHT_GLUE, WEIGHTS };
 
-static enum weight weigh(const struct tool *tool)
+static enum weight weigh(const struct task *task, const struct tool *tool)
 {
 	/* "python -c" is named after an option: the code has no name. */
 	if (tool->role == RULES_ROLE_TOOL && strstr(tool->name, " -"))
 		return WEIGHT_CODE;
 	if (tool->role == RULES_ROLE_TOOL || tool->role == RULES_ROLE_ORCHESTRATOR)
 		return WEIGHT_TOOL;
+	/* `cp a b` is what a shell's task does. The run's own task is its driver's, whatever that
+	 * sets up first. */
+	if (tool->role == RULES_ROLE_HELPER && task != task->run->main)
+		return WEIGHT_HELPER;
 	return tool->role == RULES_ROLE_SHELL ? WEIGHT_SHELL : WEIGHT_GLUE;
 }
 
@@ -45,7 +49,7 @@ static size_t collect_names(const struct task *task, enum weight weight, const c
 
 	DL_FOREACH (task->groups, group)
 		DL_FOREACH (group->tools, tool)
-			if (tool->tally.process_count > 0 && weigh(tool) == weight &&
+			if (tool->tally.process_count > 0 && weigh(task, tool) == weight &&
 			    count < TOOLS_SORTED_MAX)
 				tools[count++] = tool;
 	qsort(tools, count, sizeof(*tools), compare_tools);

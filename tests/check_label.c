@@ -203,6 +203,21 @@ START_TEST(nextflow_templates_are_tools)
 }
 END_TEST
 
+/* A task of helpers alone is named after them, not after what the engine wraps around them. */
+START_TEST(nextflow_tasks_of_helpers_are_named_after_them)
+{
+	const struct where where = {.cwd = WORK "ab/cdef01" HASH};
+
+	begin_nextflow();
+	nextflow_task(20, where.cwd, "bash -euo pipefail", true);
+	fork_process(25, 26);
+	exec_in(26, where, "cat a.fq.gz b.fq.gz");
+	exit_process(26, 0);
+	nextflow_task_end(20);
+	ck_assert_str_eq(rows(tasks_sql), "cat: ab/cdef01\n");
+}
+END_TEST
+
 /* What a JVM's starter used belongs to what it starts, and one that starts nothing is the JVM's. */
 START_TEST(a_starter_is_its_parent_until_it_execs)
 {
@@ -270,6 +285,7 @@ int main(void)
 		{.test = forked_workers_are_told_apart},
 		{.test = nextflow_tasks_group_by_tools, .count = 2},
 		{.test = nextflow_templates_are_tools},
+		{.test = nextflow_tasks_of_helpers_are_named_after_them},
 		{.test = a_starter_is_its_parent_until_it_execs},
 		{.test = snakemake_jobs_have_rule_and_wildcards},
 		{.test = scripts_of_a_sample_are_one_tool},
