@@ -11,6 +11,7 @@
 /* One task or tool, before it is grouped. */
 struct member {
 	const char *name;
+	int64_t task_id; /* of a tool */
 	size_t order; /* as in the report */
 	struct figures figures;
 	int64_t process_count;
@@ -21,6 +22,7 @@ struct member {
 struct group {
 	const struct member *first;
 	size_t member_count;
+	size_t task_count; /* of tools: one and the script that starts it are two of a task */
 	struct figures figures;
 	int64_t process_count;
 	int64_t failed_count;
@@ -35,6 +37,8 @@ static int compare_members(const void *left, const void *right)
 
 	if (order != 0)
 		return order;
+	if (a->task_id != b->task_id)
+		return a->task_id < b->task_id ? -1 : 1;
 	if (a->figures.wall_ns != b->figures.wall_ns)
 		return a->figures.wall_ns < b->figures.wall_ns ? -1 : 1;
 	return a->order < b->order ? -1 : 1;
@@ -64,6 +68,7 @@ static void group_fill(struct group *group, const struct member *members, size_t
 		group->median_wall_ns += (members[count / 2].figures.wall_ns -
 					  group->median_wall_ns) / 2;
 	for (size_t i = 0; i < count; i++) {
+		group->task_count += i == 0 || members[i].task_id != members[i - 1].task_id;
 		figures_add(&group->figures, &members[i].figures);
 		group->process_count = row_add(group->process_count, members[i].process_count);
 		group->failed_count = row_add(group->failed_count, members[i].failed_count);
@@ -185,7 +190,7 @@ static void tool_line_add(struct table *table, enum style style, const char *nam
 	char text[UNITS_SIZE];
 
 	table_add_name(table, style, "", name);
-	table_add(table, STYLE_PLAIN, units_count(text, (int64_t)group->member_count, raw));
+	table_add(table, STYLE_PLAIN, units_count(text, (int64_t)group->task_count, raw));
 	table_add(table, STYLE_PLAIN, units_count(text, group->process_count, raw));
 	failed_add(table, group->failed_count, raw);
 	table_add(table, STYLE_PLAIN, units_duration(text, group->figures.cpu_ns, raw));
@@ -227,8 +232,8 @@ static void tool_groups_add(const struct report *report, const struct report_sty
 		}
 		figures_add(&rest.figures, &groups[i].figures);
 		rest.process_count = row_add(rest.process_count, groups[i].process_count);
-		if (groups[i].member_count > rest.member_count)
-			rest.member_count = groups[i].member_count;
+		if (groups[i].task_count > rest.task_count)
+			rest.task_count = groups[i].task_count;
 		folded++;
 	}
 	if (folded == 0)
@@ -252,7 +257,8 @@ int groups_fill_tools(const struct report *report, const struct report_style *st
 	for (size_t i = 0; i < report->tools.count; i++) {
 		const struct row_tool *tool = ROWS_ITEM(&report->tools, tool, i);
 
-		members[i] = (struct member){.name = tool->name, .order = i,
+		members[i] = (struct member){.name = tool->name, .task_id = tool->task_id,
+					     .order = i,
 					     .figures = FIGURES_OF(report, tool),
 					     .process_count = tool->process_count,
 					     .failed_count = tool->failed_count,

@@ -259,15 +259,19 @@ static void folded_add(struct tree *tree, const char *prefix, const struct row_t
 static bool tools_are_redundant(const struct tree *tree, const struct row_task *task,
 				const struct row_tool *tools, size_t count)
 {
-	size_t named = 0, other = 0;
+	size_t named = 0, folded = 0, other = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		if (strcmp(tools[i].name, report_task_name(tree->report, task)) == 0)
-			named++;
+		bool is_folded = tool_is_folded(tree, task, &tools[i]);
+
+		if (strcmp(tools[i].name, report_task_name(tree->report, task)) != 0)
+			other += !is_folded;
+		else if (is_folded)
+			folded++; /* the script that starts the tool is called as it is */
 		else
-			other += !tool_is_folded(tree, task, &tools[i]);
+			named++;
 	}
-	return named == 1 && other == 0 && !tree->style->all && !tree->style->with_processes;
+	return (named ? named : folded) == 1 && other == 0 && !tree->style->all && !tree->style->with_processes;
 }
 
 /* `is_end`: nothing of the task follows its tools. */

@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -108,6 +109,19 @@ class Names(unittest.TestCase):
         counts = {re.match(r"\S+", row)[0]: int(row.split()[1]) for row in rows}
         self.assertEqual(counts, {"map": 3, "simulate": 3, "stats": 3, "index_bam": 3, "flagstat": 3, "index": 1,
                                   "reference": 1, "summary": 1, "snakemake": 1})
+
+    def test_a_tool_and_its_script_are_one(self):
+        """The shell of each bwa step is made a wrapper of bwa's name."""
+        store = os.path.join(self.directory.name, "wrapped.db")
+        shutil.copy(self.store, store)
+        with sqlite3.connect(store) as database:
+            database.execute("UPDATE tools SET name = 'bwa index', role = 'wrapper' WHERE name = 'bash -c' AND task_id IN "
+                             "(SELECT id FROM tasks WHERE name = 'bwa index')")
+        def show(*options):
+            return subprocess.run([TRACER, "show", "--store", store, *options], capture_output=True, text=True,
+                                  check=True).stdout
+        self.assertEqual(re.findall(r"^bwa index +(\d+) +(\d+)", show("--tools"), re.M), [("1", "2")])
+        self.assertEqual(show().count("bwa index"), 1)
 
     def test_without_names_nothing_is_added(self):
         result = subprocess.run([TRACER, "show", "--store", self.store, "--json"], capture_output=True, text=True,
