@@ -267,7 +267,9 @@ static void answers_take(struct forward *forward)
 	}
 }
 
-/* Nothing is added to what the receiver has not taken. True: there is more to do now. */
+/* Nothing is added to what the receiver has not taken. True: there is more to do now. What
+ * it takes at last is followed at once by more: a wait for the next period would leave both
+ * daemons idle while the ring overflows. */
 static bool forward_step(struct forward *forward, uint64_t now_boot_ns)
 {
 	struct stream *stream = &forward->stream;
@@ -279,6 +281,7 @@ static bool forward_step(struct forward *forward, uint64_t now_boot_ns)
 		stream_connect(stream, &forward->hello);
 	}
 	answers_take(forward);
+	stream_flush(stream);
 	if (stream->is_ready && !stream_has_output(stream) && !forward->all_sent) {
 		if (!forward->is_passing && !forward->farewell_boot_ns &&
 		    now_boot_ns >= forward->next_pass_boot_ns)

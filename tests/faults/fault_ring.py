@@ -15,6 +15,9 @@ from testing import CONFINED, same, wait_until
 # Of others on this machine it takes a second or two; of the flood no more than a part.
 RING_SIZE = "1M"
 FLOOD = 8000
+LONG_LINES = 10000
+FLOOD_S = 10
+RECORDED_SHARE_MIN = 0.5 # on a machine that others use too; alone it is over 0.85
 LEASE_S = 6
 
 
@@ -165,6 +168,35 @@ def check_incomplete(daemons):
                            daemons.store], capture_output=True, text=True, check=True,
                           env=CONFINED).stdout
     assert "incomplete" in text.lower(), text
+
+
+def test_long_command_lines(bench):
+    """Execs with 8 KB of arguments, at a rate that the daemons have the time for: none is lost. Both
+    would idle while the ring fills if one waited for the clock after the other had made room."""
+    daemons = bench.daemons()
+    daemons.start()
+    storm = bench.storm(rate=1000, count=LONG_LINES, padding_bytes=8000).wait()
+    await_ends(daemons, storm.count)
+    daemons.stop()
+    bench.note(f"{storm.count} commands at {storm.rate:.0f} a second: losses "
+               f"{daemons.rows('SELECT kind, lost_count FROM losses')}")
+    check_each_once(daemons, storm.count)
+
+
+def test_a_flood_of_forks(bench):
+    """More than there is time to record: most of it is, and the rest is counted, by its cgroup."""
+    daemons, cgroup = bench.daemons(), bench.cgroup()
+    daemons.start()
+    storm = bench.storm(fork_seconds=FLOOD_S, cgroup=cgroup).wait()
+    await_losses(daemons)
+    daemons.stop()
+    found = daemons.value("SELECT count(*) FROM processes WHERE program = 'storm' AND began = 'fork'")
+    lost = lost_kinds(daemons, cgroup)
+    bench.note(f"{storm.count} forks at {storm.rate:.0f} a second: {found} recorded "
+               f"({found / storm.count:.1%}), lost {lost}")
+    assert found >= storm.count * RECORDED_SHARE_MIN, "most are lost"
+    missing = storm.count - found
+    assert missing <= lost["fork"], f"{missing} are missing, {lost['fork']} counted as lost"
 
 
 def test_a_long_outage(bench):

@@ -1,11 +1,13 @@
 /* Starts short commands at a steady rate until it is told to stop, each with a number of its own
  * and an exit status that follows from it: whoever knows how many there were knows them all.
  *
- *   storm RATE FIRST COUNT   RATE a second, numbered from FIRST on, COUNT at most; SIGTERM
- *                            ends it sooner
- *   storm --leaf NUMBER      what it starts
+ *   storm RATE FIRST COUNT [BYTES]   RATE a second, numbered from FIRST on, COUNT at most;
+ *                                    SIGTERM ends it sooner; BYTES of further arguments
+ *   storm --leaf NUMBER [TEXT]       what it starts
+ *   storm --forks SECONDS            processes that execute nothing, as fast as they come
  *
- * Prints its pid and that of each, and at the end how many it started in how many seconds. */
+ * Prints its pid and that of each command (not of each fork), and at the end how many it started
+ * in how many seconds. */
 #include <err.h>
 #include <signal.h>
 #include <spawn.h>
@@ -19,6 +21,7 @@
 #define LIVING_MAX 64
 /* Which commands fail, and how, tests/faults/storm.py knows too. */
 #define FAILS_EVERY 50
+#define PADDING_MAX 100000
 
 static volatile sig_atomic_t stopping;
 
@@ -32,10 +35,10 @@ static int leaf_status(long number)
 	return number % FAILS_EVERY ? 0 : (int)(number % 199) + 1;
 }
 
-static void leaf_start(char *self, long number)
+static void leaf_start(char *self, long number, char *padding)
 {
 	char text[24];
-	char *arguments[] = {self, (char *)"--leaf", text, NULL};
+	char *arguments[] = {self, (char *)"--leaf", text, padding, NULL};
 	pid_t pid;
 
 	snprintf(text, sizeof(text), "%ld", number);
@@ -62,7 +65,7 @@ static long leaves_reap(long living)
 	return living;
 }
 
-static void storm(char *self, double rate, long first, long count)
+static void storm(char *self, double rate, long first, long count, char *padding)
 {
 	double began_s = now_s();
 	long number = 0, living = 0;
@@ -72,7 +75,27 @@ static void storm(char *self, double rate, long first, long count)
 			usleep(1000);
 			continue;
 		}
-		leaf_start(self, first + number++);
+		leaf_start(self, first + number++, padding);
+		living = leaves_reap(living + 1);
+	}
+	while (wait(NULL) > 0)
+		;
+	printf("%ld %.3f\n", number, now_s() - began_s);
+}
+
+static void forks(double seconds)
+{
+	double began_s = now_s();
+	long number = 0, living = 0;
+
+	while (now_s() - began_s < seconds) {
+		pid_t pid = fork();
+
+		if (pid == 0)
+			_exit(0);
+		if (pid < 0)
+			err(1, "fork");
+		number++;
 		living = leaves_reap(living + 1);
 	}
 	while (wait(NULL) > 0)
@@ -82,12 +105,21 @@ static void storm(char *self, double rate, long first, long count)
 
 int main(int argc, char **argv)
 {
-	if (argc == 3 && !strcmp(argv[1], "--leaf"))
+	static char padding[PADDING_MAX + 1];
+
+	if (argc >= 3 && !strcmp(argv[1], "--leaf"))
 		return leaf_status(atol(argv[2]));
-	if (argc != 4)
-		errx(2, "usage: storm RATE FIRST COUNT, or storm --leaf NUMBER");
+	if (argc == 3 && !strcmp(argv[1], "--forks")) {
+		forks(atof(argv[2]));
+		return 0;
+	}
+	if (argc < 4 || argc > 5 || (argc == 5 && atol(argv[4]) > PADDING_MAX))
+		errx(2, "usage: storm RATE FIRST COUNT [BYTES], storm --leaf NUMBER [TEXT], or "
+			"storm --forks SECONDS");
 	signal(SIGTERM, on_signal);
 	printf("%d\n", getpid());
-	storm(argv[0], atof(argv[1]), atol(argv[2]), atol(argv[3]));
+	if (argc == 5)
+		memset(padding, 'x', (size_t)atol(argv[4]));
+	storm(argv[0], atof(argv[1]), atol(argv[2]), atol(argv[3]), argc == 5 ? padding : NULL);
 	return 0;
 }

@@ -32,16 +32,18 @@ class Storm:
     """One run of it; `count`, `rate` and `pids`, its own among them, are known once it has ended.
 
     `marked`: as a run of its own, beneath a program that the rules take for `tracer run`. It must
-    end by itself then.
+    end by itself then. `fork_seconds`: no commands, but forks as fast as they come, for so long.
     """
 
     def __init__(self, build, directory, rate=1300, first=0, count=10**9, cgroup=None,
-                 marked=False):
+                 marked=False, padding_bytes=None, fork_seconds=None):
         enter = (lambda: (cgroup / "cgroup.procs").write_text(str(os.getpid()))) if cgroup else None
         mark = [mark_program(build, directory), "run", "--"] if marked else []
+        words = (["--forks", fork_seconds] if fork_seconds else
+                 [rate, first, count] + [padding_bytes] * bool(padding_bytes))
         self.output = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(
-            [*mark, build / "tests/faults/storm", str(rate), str(first), str(count)],
+            [*mark, build / "tests/faults/storm", *map(str, words)],
             stdin=subprocess.DEVNULL, stdout=self.output, preexec_fn=enter, cwd=directory)
         self.count = self.rate = self.pids = None
 
