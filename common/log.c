@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/text.h"
@@ -12,11 +13,26 @@
 
 static const char *log_program = "tracer";
 static enum log_level log_threshold = LOG_LEVEL_INFO;
+static bool log_to_journal;
+
+/* Whether standard error is the journal's: a child of a service inherits the variable, and may
+ * write to a terminal or a file. systemd.exec(5): "device:inode" of the stream. */
+static bool is_journal(void)
+{
+	const char *stream = getenv("JOURNAL_STREAM");
+	unsigned long long device, inode;
+	struct stat status;
+
+	return stream && sscanf(stream, "%llu:%llu", &device, &inode) == 2 &&
+	       fstat(STDERR_FILENO, &status) == 0 && status.st_dev == device &&
+	       status.st_ino == inode;
+}
 
 void log_init(const char *program, enum log_level level)
 {
 	log_program = program;
 	log_threshold = level;
+	log_to_journal = is_journal(); /* a sandbox may not let it be asked later */
 }
 
 bool log_is_wanted(enum log_level level)
@@ -40,7 +56,7 @@ void log_line(enum log_level level, const char *format, ...)
 	if ((size_t)size >= sizeof(raw))
 		size = sizeof(raw) - 1;
 	text_escape(raw, (size_t)size, safe, sizeof(safe));
-	if (getenv("JOURNAL_STREAM"))
+	if (log_to_journal)
 		snprintf(prefix, sizeof(prefix), "<%d>", level);
 	/* One write a line: lines of several processes do not mix. */
 	size = snprintf(line, sizeof(line), "%s%s: %s\n", prefix, log_program, safe);

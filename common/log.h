@@ -1,6 +1,7 @@
 /* One line a fact, on standard error, for journald or a terminal.
  *
- * With SYSTEMD's JOURNAL_STREAM set, lines carry the <N> priority prefix.
+ * Where standard error is the stream of JOURNAL_STREAM (systemd.exec(5)), lines carry the
+ * <N> priority prefix.
  * Text from other processes is escaped (common/text.h), so a line stays a line.
  */
 #ifndef TRACER_COMMON_LOG_H

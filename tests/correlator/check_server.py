@@ -677,6 +677,18 @@ def refused(directory, complaint, *options, **keywords):
         assert re.search(complaint, correlator.log()[0]), correlator.log()
 
 
+def test_priorities_are_for_the_journal(directory):
+    """Whose stream it is, that is: a child of a service has the variable, too, and may write elsewhere."""
+    log = directory / "log"
+    for other, expected in ((1, b"tracer-correlator"), (0, b"<3>tracer-correlator")):
+        with open(log, "wb") as stderr:
+            status = os.fstat(stderr.fileno())
+            subprocess.run([PROGRAM, "--store", directory / "missing" / "tracer.db"], stderr=stderr,
+                           env=ENVIRONMENT | {"JOURNAL_STREAM": f"{status.st_dev}:{status.st_ino + other}"},
+                           timeout=60, check=False)
+        same("begin of the line", log.read_bytes().split(b":")[0], expected)
+
+
 def test_a_second_correlator_on_the_store(directory):
     story = Story().commands(2)
     with running(directory) as correlator:
