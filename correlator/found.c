@@ -231,7 +231,7 @@ void found_complete_sample(struct model *model, struct process *process,
 	struct command *command = NULL;
 
 	if (process->image->began != IMAGE_FOUND || !has_text(sample) ||
-	    (known && (known->path[0] || known->arguments_size)))
+	    (known && (known->arguments_size || (known->path[0] && !sample->argv.count))))
 		return;
 	set_command(model, &command, sample);
 	if (command)

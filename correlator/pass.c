@@ -134,11 +134,18 @@ static bool is_lasting(const struct process *process, const struct event_sample 
 	return sample->boot_ns >= process->fork_boot_ns + FORK_LASTS_NS;
 }
 
+/* Ended, not yet reaped; a process whose main thread alone has left has others. */
+static bool is_zombie(const struct event_sample *sample)
+{
+	return sample->flags & RECORD_EXITING &&
+	       !(sample->counters.valid & COUNTER_VALID(thread_count) && sample->counters.thread_count > 1);
+}
+
 static void sample_known(struct model *model, struct process *process, const struct event_sample *sample)
 {
 	process->seen_pass = model->pass_number;
 	process->missed_boot_ns = 0;
-	if (process->ended || process->ignored || sample->flags & RECORD_EXITING)
+	if (process->ended || process->ignored || is_zombie(sample))
 		return;
 	if (!process->image && is_lasting(process, sample))
 		place_part(model, process);
@@ -158,13 +165,6 @@ static void sample_known(struct model *model, struct process *process, const str
 		sample_store(model, process, sample);
 	stall_note_sample(model, process, sample, &now);
 	note_memory(process, memory_of(&sample->counters));
-}
-
-/* Ended, not yet reaped; a process whose main thread alone has left has others. */
-static bool is_zombie(const struct event_sample *sample)
-{
-	return sample->flags & RECORD_EXITING &&
-	       !(sample->counters.valid & COUNTER_VALID(thread_count) && sample->counters.thread_count > 1);
 }
 
 void pass_apply_sample(struct model *model, const struct event_sample *sample)

@@ -46,6 +46,43 @@ START_TEST(a_later_look_tells_the_text)
 }
 END_TEST
 
+/* There was no time to read them, or they could not be had. */
+START_TEST(a_later_scan_tells_the_arguments)
+{
+	sample_as(30, 2, "bwa", cpu(9 * MS), RECORD_ARGV_UNKNOWN);
+	pass(now - MS);
+	run_process(2, 31, "ls");
+	ck_assert_str_eq(rows(command_of_30), "found bwa /usr/bin/bwa \n");
+	sample_as(30, 2, "bwa", cpu(10 * MS), RECORD_ARGV_UNKNOWN);
+	sample(30, 2, "bwa mem x", cpu(10 * MS));
+	pass(now - MS);
+	sample_as(30, 2, "bwa", cpu(11 * MS), RECORD_ARGV_UNKNOWN);
+	pass(now - MS);
+	ck_assert_str_eq(rows(command_of_30), "found " BWA_MEM_X);
+}
+END_TEST
+
+/* Other threads of it go on. */
+START_TEST(who_lost_the_main_thread_has_samples)
+{
+	struct counters counters = cpu(0);
+
+	counters.valid |= COUNTER_VALID(thread_count);
+	run_process(2, 31, "ls");
+	spawn(2, 30, "bwa mem x");
+	for (unsigned threads = 3; threads > 0; threads--) {
+		now += 1000 * MS;
+		counters.thread_count = threads;
+		counters.cpu_ns += 100 * MS;
+		sample_as(30, 2, NULL, counters, threads < 3 ? RECORD_EXITING : 0);
+		pass(now);
+	}
+	ck_assert_str_eq(rows("SELECT s.cpu_ns, thread_count FROM samples s JOIN processes p "
+			      "ON p.id = process_id WHERE pid = 30 ORDER BY s.boot_ns"),
+			 "100000000 3\n200000000 2\n");
+}
+END_TEST
+
 /* Its exec shows before it is told: on a busy machine long before. */
 START_TEST(who_was_found_in_the_middle_of_an_exec_has_what_its_record_says)
 {
@@ -300,6 +337,8 @@ int main(void)
 		{.test = found_processes_are_placed_whatever_their_order},
 		{.test = a_look_without_text_takes_none_away},
 		{.test = a_later_look_tells_the_text},
+		{.test = a_later_scan_tells_the_arguments},
+		{.test = who_lost_the_main_thread_has_samples},
 		{.test = who_was_found_in_the_middle_of_an_exec_has_what_its_record_says},
 		{.test = who_was_found_after_two_execs_is_one_process},
 		{.test = a_zombie_is_not_found_anew},

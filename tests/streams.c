@@ -225,6 +225,8 @@ void sample_as(unsigned pid, unsigned parent, const char *command, struct counte
 		snprintf(program, sizeof(program), "/usr/bin/%s", s->argv.item[0].data);
 		s->filename = bytes(program);
 	}
+	if (flags & RECORD_ARGV_UNKNOWN)
+		s->argv.count = 0;
 	apply();
 }
 
