@@ -131,7 +131,7 @@ struct record_context {
 #define RECORD_SCRIPT (1U << 0)         /* `filename` is a #! script, argv[0] its interpreter */
 #define RECORD_ARGV_TRUNCATED (1U << 1) /* argv was longer than what is here */
 #define RECORD_PATH_TRUNCATED (1U << 2) /* filename is cut, or a path too long to be told */
-#define RECORD_ARGV_UNKNOWN (1U << 3)   /* argv could not be read (user page not resident) */
+#define RECORD_ARGV_UNKNOWN (1U << 3)   /* there is an argv, and it was not read */
 #define RECORD_KERNEL_THREAD (1U << 4)
 #define RECORD_EXITING (1U << 5)        /* sample of a process that is going or a zombie */
 
@@ -224,7 +224,7 @@ struct control {
 	uint64_t ring_epoch;     /* random, never 0: ring offsets belong to it */
 	uint64_t lease_boot_ns;  /* collect until then */
 	uint64_t connection;     /* raised for each one: cgroup paths are sent again */
-	uint32_t sample_text;    /* 1: the iterator adds filename and cwd */
+	uint32_t sample_text;    /* the iterator adds filename and cwd from this pid on; 0: not */
 	uint32_t pad;
 };
 

@@ -63,8 +63,9 @@ static __always_inline void image_fill(struct record_exec *record, struct event 
 	record->argv_size = 0;
 }
 
-/* Program, working directory and arguments, which the kernel has laid out in one piece: of
- * an exec, or of a living process (no `bprm`), for whose memory the program may wait. */
+/* Program, working directory and, of an exec, arguments, which the kernel has laid out in one
+ * piece. The arguments of a running process (no `bprm`) lie in memory that may have to be waited
+ * for, however long that takes: they are the reader's to find (probe/forward/arguments.h). */
 static __always_inline __u64 texts_fill(struct scratch *scratch, struct task_struct *task,
 					const __u32 type, struct linux_binprm *bprm)
 {
@@ -93,13 +94,12 @@ static __always_inline __u64 texts_fill(struct scratch *scratch, struct task_str
 	/* In the middle of an exec there is no end yet: behind the arguments lies the environment. */
 	size = mm->arg_end > mm->arg_start ? mm->arg_end - mm->arg_start : 0;
 	if (size > RECORD_ARGV_MAX) {
-		context->flags |= RECORD_ARGV_TRUNCATED;
+		context->flags |= type == RECORD_EXEC ? RECORD_ARGV_TRUNCATED : 0;
 		size = RECORD_ARGV_MAX;
 	}
 	size = bounded(size, RECORD_ARGV_MAX);
-	if (size && (type == RECORD_EXEC ?
-		     bpf_probe_read_user(scratch->text + used, size, arguments) :
-		     bpf_copy_from_user_task(scratch->text + used, size, arguments, task, 0))) {
+	if (size && (type != RECORD_EXEC ||
+		     bpf_probe_read_user(scratch->text + used, size, arguments))) {
 		context->flags |= RECORD_ARGV_UNKNOWN;
 		size = 0;
 	}
@@ -302,20 +302,20 @@ static __always_inline long seq_send(struct bpf_iter_meta *meta, void *record, _
 	return size ? bpf_seq_write(meta->seq, record, size) : -1;
 }
 
-/* Living processes, from where the probe reads an iterator. With text where it asks
- * for a full pass. Where the buffer is full, the kernel takes back what was written for
+/* Running processes, from where the probe reads an iterator, with text where it asks for that.
+ * Where the buffer is full, the kernel takes back what was written for
  * this task and calls again: only then is a cgroup announced. */
-SEC("iter.s/task")
+SEC("iter/task")
 int sample_tasks(struct bpf_iter__task *context)
 {
 	struct scratch *scratch = scratch_of(SCRATCH_SAMPLE);
-	struct task_struct *trusted = context->task, *task;
+	struct task_struct *task = context->task;
 	struct event event;
 	__u64 size;
 
-	if (!trusted)
+	if (!task)
 		return 0;
-	task = LOOSE(trusted);
+	task = LOOSE(task);
 	if (!scratch || task->pid != task->tgid ||
 	    !event_begin(&event, RECORD_SAMPLE, task) || event.ignored)
 		return 0;
@@ -327,8 +327,8 @@ int sample_tasks(struct bpf_iter__task *context)
 	if (task->flags & PF_EXITING || task->exit_state)
 		record->context.flags |= RECORD_EXITING;
 	size = sizeof(*record);
-	if (event.control->sample_text)
-		size += texts_fill(scratch, trusted, RECORD_SAMPLE, NULL);
+	if (event.control->sample_text && (__u32)task->tgid >= event.control->sample_text)
+		size += texts_fill(scratch, task, RECORD_SAMPLE, NULL);
 	record->header.size = size;
 	if (!seq_send(context->meta, scratch, size))
 		cgroup_announced(&event);

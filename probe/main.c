@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -18,6 +20,7 @@
 #include "common/option.h"
 #include "common/parse.h"
 #include "common/privilege.h"
+#include "probe/forward/arguments.h"
 #include "probe/forward/forward.h"
 #include "probe/kernel.h"
 #include "probe/sandbox.h"
@@ -188,14 +191,52 @@ static int stream_open(struct forward *forward, const struct options *options)
 	return result;
 }
 
+#define READER_SOCKET 3
+
+/* It has its end of the socket and standard error, and no signal is held back from it. */
+static void reader_main(const struct options *options, int socket)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	prctl(PR_SET_NAME, "tracer-reader"); /* not another probe, to whoever looks for one */
+	if (dup2(socket, READER_SOCKET) == READER_SOCKET &&
+	    close_range(READER_SOCKET + 1, ~0U, 0) == 0 &&
+	    sandbox_enter_reader(options->user.uid, options->user.gid) == 0)
+		arguments_serve(READER_SOCKET);
+	_exit(EXIT_FAILED);
+}
+
+/* Before anything is open that it has no use for. Its socket, or -1: then the arguments of
+ * processes that run already stay unknown. It ends when the socket is closed. */
+static int reader_start(const struct options *options)
+{
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return -1;
+	pid_t pid = fork();
+	if (pid == 0)
+		reader_main(options, ends[1]);
+	close(ends[1]);
+	if (pid > 0)
+		return ends[0];
+	log_warning("cannot start the reader of arguments: %s", strerror(errno));
+	close(ends[0]);
+	return -1;
+}
+
 static int probe_main(const struct options *options)
 {
 	struct kernel kernel;
 	static struct forward forward;
+	int reader = reader_start(options);
 	int result = kernel_open(&kernel, &options->kernel);
 
 	if (result)
 		return exit_code_of(result);
+	kernel.source.arguments_fd = reader;
 	malloc_trim(0); /* libbpf has read the kernel's whole BTF */
 	forward.source = &kernel.source;
 	forward.period_ns = options->period_ns;
@@ -204,14 +245,15 @@ static int probe_main(const struct options *options)
 	if (options->duration_ns)
 		forward.until_boot_ns = clock_boot_ns() + options->duration_ns;
 	forward_fill_hello(&forward);
-	result = stream_open(&forward, options);
-	if (!result)
-		result = sandbox_enter(options->user.uid, options->user.gid, options->group);
-	if (!result)
-		result = forward_run(&forward);
+	int code = stream_open(&forward, options) ? EXIT_FAILED : EXIT_OK;
+	if (!code)
+		code = exit_code_of(sandbox_enter(options->user.uid, options->user.gid,
+						  options->group));
+	if (!code)
+		code = exit_code_of(forward_run(&forward));
 	stream_deinit(&forward.stream);
 	kernel_close(&kernel);
-	return exit_code_of(result);
+	return code;
 }
 
 int main(int argc, char **argv)

@@ -10,45 +10,82 @@
 
 #include "common/privilege.h"
 
+/* What works on descriptors that are open, memory that cannot be run, time. */
+#define CALLS_OF_BOTH                                                                 \
+	{SCMP_SYS(read)}, {SCMP_SYS(write)}, {SCMP_SYS(close)}, {SCMP_SYS(ppoll)},             \
+	{SCMP_SYS(sendto)}, {SCMP_SYS(recvfrom)}, {SCMP_SYS(clock_gettime)}, {SCMP_SYS(brk)},  \
+	{SCMP_SYS(munmap)}, {SCMP_SYS(mremap)}, {SCMP_SYS(madvise)}, {SCMP_SYS(futex)},        \
+	{SCMP_SYS(getrandom)}, {SCMP_SYS(fcntl)}, {SCMP_SYS(rt_sigaction)},                    \
+	{SCMP_SYS(rt_sigprocmask)}, {SCMP_SYS(rt_sigreturn)}, {SCMP_SYS(sigaltstack)},         \
+	{SCMP_SYS(restart_syscall)}, {SCMP_SYS(gettid)}, {SCMP_SYS(getpid)},                   \
+	{SCMP_SYS(exit)}, {SCMP_SYS(exit_group)},                                              \
+	{SCMP_SYS(mmap), true, {2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0}}
+
+static int calls_allow(const struct privilege_call *allowed, size_t count)
+{
+	return privilege_enter_seccomp(SCMP_ACT_ERRNO(EPERM), SCMP_ACT_ALLOW, allowed, count);
+}
+
 static int seccomp_enter(void)
 {
 	const struct privilege_call allowed[] = {
-		/* What works on descriptors that are open, memory that cannot be run, time,
-		 * signals to itself. `connect` is for the next correlator. */
-		{SCMP_SYS(read)}, {SCMP_SYS(pread64)}, {SCMP_SYS(write)}, {SCMP_SYS(close)},
-		{SCMP_SYS(ppoll)}, {SCMP_SYS(connect)}, {SCMP_SYS(sendto)}, {SCMP_SYS(recvfrom)},
-		{SCMP_SYS(shutdown)},
-		{SCMP_SYS(getsockopt)}, {SCMP_SYS(clock_gettime)}, {SCMP_SYS(brk)},
-		{SCMP_SYS(munmap)}, {SCMP_SYS(mremap)}, {SCMP_SYS(madvise)}, {SCMP_SYS(futex)},
-		{SCMP_SYS(getrandom)}, {SCMP_SYS(fcntl)}, {SCMP_SYS(rt_sigaction)},
-		{SCMP_SYS(rt_sigprocmask)}, {SCMP_SYS(rt_sigreturn)}, {SCMP_SYS(sigaltstack)},
-		{SCMP_SYS(restart_syscall)}, {SCMP_SYS(gettid)}, {SCMP_SYS(getpid)},
-		{SCMP_SYS(exit)}, {SCMP_SYS(exit_group)},
-		/* With these arguments only: a Unix socket, a new pass over the living, memory;
-		 * abort(3) signals this process, and there may be others of its user. */
+		CALLS_OF_BOTH,
+		/* `connect` is for the next correlator. With these arguments only: a Unix socket,
+		 * a new pass over running processes; abort(3) signals this process, and there may
+		 * be others of its user. */
+		{SCMP_SYS(pread64)}, {SCMP_SYS(connect)}, {SCMP_SYS(shutdown)},
+		{SCMP_SYS(getsockopt)},
 		{SCMP_SYS(socket), true, {0, SCMP_CMP_EQ, AF_UNIX, 0}},
 		{SCMP_SYS(bpf), true, {0, SCMP_CMP_EQ, BPF_ITER_CREATE, 0}},
-		{SCMP_SYS(mmap), true, {2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0}},
 		{SCMP_SYS(tgkill), true, {0, SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0}},
 	};
 
-	return privilege_enter_seccomp(SCMP_ACT_ERRNO(EPERM), SCMP_ACT_ALLOW, allowed,
-				       sizeof(allowed) / sizeof(allowed[0]));
+	return calls_allow(allowed, sizeof(allowed) / sizeof(allowed[0]));
 }
 
-int sandbox_enter(uid_t uid, gid_t gid, gid_t group)
+/* It opens files, by Landlock in /proc alone, and starts another of itself. */
+static int reader_seccomp_enter(void)
 {
-	int rules, result = privilege_drop_bounds();
+	const struct privilege_call allowed[] = {
+		CALLS_OF_BOTH,
+		{SCMP_SYS(openat)}, {SCMP_SYS(setitimer)}, {SCMP_SYS(wait4)}, {SCMP_SYS(clone)},
+		{SCMP_SYS(set_robust_list)}, {SCMP_SYS(rseq)},
+	};
+
+	return calls_allow(allowed, sizeof(allowed) / sizeof(allowed[0]));
+}
+
+static int privileges_drop(uid_t uid, gid_t gid, gid_t group)
+{
+	int result = privilege_drop_bounds();
 
 	if (!result && geteuid() == 0) /* else the service manager has done it */
 		result = privilege_become(uid, gid, NULL, group);
 	if (!result)
 		result = privilege_drop_capabilities(PRIVILEGE_NO_CAPABILITY);
-	if (!result)
-		result = privilege_forbid_new();
+	return result ? result : privilege_forbid_new();
+}
+
+int sandbox_enter(uid_t uid, gid_t gid, gid_t group)
+{
+	int rules, result = privileges_drop(uid, gid, group);
+
 	if (!result)
 		result = privilege_landlock_begin(&rules);
 	if (!result) /* allows no path of any kind */
 		result = privilege_landlock_enter(rules);
 	return result ? result : seccomp_enter();
+}
+
+int sandbox_enter_reader(uid_t uid, gid_t gid)
+{
+	int rules, result = privileges_drop(uid, gid, PRIVILEGE_NO_GROUP);
+
+	if (!result)
+		result = privilege_landlock_begin(&rules);
+	if (!result)
+		result = privilege_landlock_allow(rules, "/proc", LANDLOCK_ACCESS_FS_READ_FILE);
+	if (!result)
+		result = privilege_landlock_enter(rules);
+	return result ? result : reader_seccomp_enter();
 }

@@ -15,4 +15,8 @@
  * socket (PRIVILEGE_NO_GROUP: none). 0 or a negative errno; what failed has been logged. */
 int sandbox_enter(uid_t uid, gid_t gid, gid_t group);
 
+/* The same for the reader of arguments (probe/forward/arguments.h), without a group: it opens
+ * files in /proc, and forks. */
+int sandbox_enter_reader(uid_t uid, gid_t gid);
+
 #endif

@@ -58,7 +58,7 @@
 #define WIRE_PASS_FIELDS(U, T)                                                               \
 	U(boot_ns)            /* when the pass began */                                      \
 	U(unix_ns)            /* wall clock at that moment */                                \
-	U(with_text)          /* 1: a full pass, text fields filled */                       \
+	U(with_text)          /* 1: text fields are filled, of as many as there was time for */ \
 	U(ring_offset)        /* ring position read up to when the pass began */             \
 	U(backlog_bytes)      /* what the ring held behind that: events older than the pass */
 

@@ -17,6 +17,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/ready.h"
+#include "probe/forward/arguments.h"
 
 /* The ring wakes nobody: it is looked at this often. At 16 MiB it holds over 20,000
  * processes, many times what a host starts in that time. */
@@ -27,7 +28,8 @@
 #define FAREWELL_NS 5000000000ULL /* without an acknowledgement that frees anything */
 #define BATCH_BYTES (256 * 1024)  /* of events, before they are written */
 #define ANSWERS_MOST 1024 /* taken at a time: who sends without end holds nothing up */
-#define PIECE_BYTES (32 * 1024) /* as much as the kernel's iterators write at once */
+#define TEXT_SLICE_NS 500000000ULL /* a pass has text for that long: events wait meanwhile */
+#define LOSS_TEXT_PERIOD_NS 10000000000ULL /* losses do not ask for text again sooner */
 
 static volatile sig_atomic_t stopping;
 
@@ -134,7 +136,7 @@ static void losses_send(struct forward *forward)
 		.type = WIRE_LOSSES,
 		.losses.slots = {(char *)forward->losses_sent, sizeof(forward->losses_sent)},
 	});
-	forward->text_wanted = true;
+	forward->losses_want_text = true;
 }
 
 /* A driver may be loaded, or go, at any time. True: there are devices to look for. */
@@ -147,9 +149,22 @@ static bool devices_refresh(const struct forward_source *source)
 	return now.major[0] != 0;
 }
 
+/* Whose record was lost is told by text. Losses that go on would ask for it all the time. */
+static void losses_ask_for_text(struct forward *forward, uint64_t now_boot_ns)
+{
+	if (!forward->losses_want_text || forward->text_from ||
+	    now_boot_ns < forward->next_loss_text_boot_ns)
+		return;
+	forward->text_from = 1;
+	forward->losses_want_text = false;
+	forward->next_loss_text_boot_ns = now_boot_ns + LOSS_TEXT_PERIOD_NS;
+}
+
 static void pass_begin(struct forward *forward, uint64_t now_boot_ns)
 {
-	bool is_slow = forward->text_wanted || now_boot_ns >= forward->next_slow_boot_ns;
+	losses_ask_for_text(forward, now_boot_ns);
+	bool with_text = forward->text_from != 0;
+	bool is_slow = with_text || now_boot_ns >= forward->next_slow_boot_ns;
 
 	forward->is_passing = true;
 	forward->pass_iterator = 0;
@@ -159,13 +174,15 @@ static void pass_begin(struct forward *forward, uint64_t now_boot_ns)
 		.pass = {
 			.boot_ns = now_boot_ns,
 			.unix_ns = clock_unix_ns(),
-			.with_text = forward->text_wanted,
+			.with_text = with_text,
 			.ring_offset = forward->source->ring.position,
 			.backlog_bytes = ring_backlog_bytes(&forward->source->ring),
 		},
 	};
-	forward->source->control->sample_text = forward->text_wanted;
-	forward->text_wanted = false;
+	forward->source->control->sample_text = forward->text_from;
+	forward->text_from = 0;
+	forward->text_is_over = false;
+	forward->piece_kept = 0;
 	forward->next_pass_boot_ns = now_boot_ns + forward->period_ns;
 	forward->pass_begin_cpu_ns = clock_cpu_ns();
 	if (is_slow)
@@ -201,11 +218,86 @@ static void pass_end(struct forward *forward)
 	ready_tell(&forward->ready_fd);
 }
 
+/* The next pass goes on with this process. */
+static void text_end(struct forward *forward, uint32_t pid)
+{
+	forward->text_is_over = true;
+	forward->text_from = pid;
+	forward->source->control->sample_text = 0;
+}
+
+/* `record` has room for all that a sample can have. Its size then. */
+static uint32_t arguments_add(struct forward *forward, struct record_exec *record)
+{
+	char *end = (char *)record + record->header.size;
+	uint32_t flags;
+
+	if (!forward->text_is_over &&
+	    clock_boot_ns() > forward->pass.pass.boot_ns + TEXT_SLICE_NS)
+		text_end(forward, record->header.image.pid);
+	if (forward->text_is_over || record->header.size > FORWARD_SAMPLE_BYTES_MAX - RECORD_ARGV_MAX)
+		return record->header.size;
+	size_t size = arguments_read(forward->source->arguments_fd, &record->header.image, end, &flags);
+	if (size) {
+		record->context.flags = (record->context.flags & ~RECORD_ARGV_UNKNOWN) | flags;
+		record->argv_size = (uint32_t)size;
+		record->header.size += (uint32_t)size;
+	}
+	return record->header.size;
+}
+
+static void samples_send(struct forward *forward, const char *records, size_t size)
+{
+	if (size)
+		stream_send(&forward->stream, &(struct wire_message){
+			.type = WIRE_SAMPLE, .sample.records = {records, (uint32_t)size}});
+}
+
+static size_t padded(size_t size)
+{
+	return (size + 7) & ~(size_t)7;
+}
+
+/* What an iterator wrote, with arguments. A record that is cut waits for the rest of it. False:
+ * these are no records. */
+static bool piece_send(struct forward *forward, size_t size)
+{
+	static _Alignas(8) char out[FORWARD_PIECE_BYTES + FORWARD_SAMPLE_BYTES_MAX];
+	size_t used = 0, at = 0;
+
+	while (size - at >= sizeof(struct record_header)) {
+		const struct record_header *header = (const void *)(forward->piece + at);
+		uint32_t record_size = header->size;
+
+		if (record_size < sizeof(*header) || padded(record_size) > FORWARD_SAMPLE_BYTES_MAX) {
+			errno = EBADMSG;
+			return false;
+		}
+		if (padded(record_size) > size - at)
+			break;
+		memcpy(out + used, header, record_size);
+		at += padded(record_size);
+		struct record_exec *record = (void *)(out + used);
+		if (header->type == RECORD_SAMPLE && record->context.flags & RECORD_ARGV_UNKNOWN)
+			record_size = arguments_add(forward, record);
+		memset(out + used + record_size, 0, padded(record_size) - record_size);
+		used += padded(record_size);
+		if (used < FORWARD_PIECE_BYTES)
+			continue;
+		samples_send(forward, out, used);
+		used = 0;
+	}
+	samples_send(forward, out, used);
+	forward->piece_kept = size - at;
+	memmove(forward->piece, forward->piece + at, forward->piece_kept);
+	return true;
+}
+
 /* One piece of it. While a pass is under way no event is sent, so that every event after
  * it is beyond its ring_offset. */
 static void pass_continue(struct forward *forward)
 {
-	static char piece[PIECE_BYTES];
+	char *room = forward->piece + forward->piece_kept;
 	ssize_t size;
 
 	if (forward->pass_fd < 0 && forward->pass_iterator == forward->pass_iterator_count) {
@@ -214,11 +306,10 @@ static void pass_continue(struct forward *forward)
 	}
 	if (forward->pass_fd < 0)
 		forward->pass_fd = iterator_make(forward->source->iterator[forward->pass_iterator++]);
-	size = forward->pass_fd < 0 ? -1 : read(forward->pass_fd, piece, sizeof(piece));
-	if (size > 0) {
-		stream_send(&forward->stream, &(struct wire_message){
-			.type = WIRE_SAMPLE, .sample.records = {piece, (uint32_t)size}});
-	} else if (size == 0) {
+	size = forward->pass_fd < 0 ? -1 : read(forward->pass_fd, room, FORWARD_PIECE_BYTES);
+	if (size > 0 && piece_send(forward, forward->piece_kept + (size_t)size))
+		return;
+	if (size == 0) {
 		close(forward->pass_fd);
 		forward->pass_fd = -1;
 	} else if (errno != EAGAIN && errno != EINTR) {
@@ -237,7 +328,7 @@ static void connection_begin(struct forward *forward, uint64_t ring_epoch, uint6
 	pass_break_off(forward);
 	ring_seek(&source->ring, ring_epoch == source->control->ring_epoch ? offset : 0);
 	source->control->connection++;
-	forward->text_wanted = true;
+	forward->text_from = 1;
 	forward->next_pass_boot_ns = 0;
 	memset(forward->losses_sent, 0, sizeof(forward->losses_sent));
 }

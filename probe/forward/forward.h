@@ -24,7 +24,14 @@ struct forward_source {
 	uint32_t *device_majors;      /* shared too: which devices those are */
 	struct device_majors devices; /* of these, those that were asked for by number */
 	int devices_fd;               /* /proc/devices, for the others */
+	int arguments_fd;             /* arguments.h; -1: those of running processes are unknown */
 };
+
+#define FORWARD_PIECE_BYTES (32 * 1024) /* as much as the kernel's iterators write at once */
+
+/* A sample with all its text, padded to 8 bytes. */
+#define FORWARD_SAMPLE_BYTES_MAX                                                               \
+	(sizeof(struct record_exec) + 2 * RECORD_CWD_MAX + RECORD_ARGV_MAX + 8)
 
 struct forward {
 	struct forward_source *source;
@@ -41,10 +48,18 @@ struct forward {
 	int pass_fd; /* of the iterator, -1: the next one is to be made */
 	int pass_iterator, pass_iterator_count;
 	struct wire_message pass;
+	_Alignas(8) char piece[FORWARD_PIECE_BYTES + FORWARD_SAMPLE_BYTES_MAX];
+	size_t piece_kept; /* bytes of it: the beginning of a record that is cut */
 	uint64_t next_pass_boot_ns;
 	uint64_t pass_begin_cpu_ns;
 	uint64_t next_slow_boot_ns; /* of a pass with all iterators */
-	bool text_wanted; /* in the next pass: the first one, and after losses */
+
+	/* Text of all processes is sent after the welcome and after losses, by as many passes as it
+	 * takes: events wait for each. */
+	uint32_t text_from; /* the next pass has text from this pid on; 0: none */
+	bool text_is_over;  /* of the pass that is under way */
+	bool losses_want_text;
+	uint64_t next_loss_text_boot_ns;
 
 	struct loss_slot losses_sent[LOSS_SLOTS]; /* as the receiver knows them */
 

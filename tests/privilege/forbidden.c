@@ -1,7 +1,7 @@
 /* A daemon's sandbox from inside: enters it as the daemon does, then tries what must not
  * work any more, and what must. Prints a verdict for each.
  *
- * usage: forbidden probe | correlator STORE      (root; STORE: a file that can be written)
+ * usage: forbidden probe | reader | correlator STORE   (root; STORE: a file that can be written)
  *
  * What is tried would do harm where it worked only to this process and to a directory of
  * its own: no call here can hurt the machine even if the sandbox is broken.
@@ -67,7 +67,13 @@ static long call_bpf(int command, union bpf_attr *attributes)
 	return syscall(SYS_bpf, command, attributes, sizeof(*attributes));
 }
 
-enum { PROBE = 1, BOTH = 3 };
+enum {
+	PROBE = 1,
+	READER = 2,
+	CORRELATOR = 4,
+	LISTED = PROBE | READER, /* their filters say what is allowed */
+	ALL = LISTED | CORRELATOR,
+};
 
 struct attempt {
 	int who; /* must not */
@@ -80,53 +86,53 @@ struct attempt {
 
 /* Each by its number, so that no library does something else instead. */
 static const struct attempt attempts[] = {
-	{PROBE, "open a file", SYS_openat, {AT_FDCWD, PATH("/etc/passwd"), O_RDONLY}},
-	{BOTH, "make a file", SYS_openat, {AT_FDCWD, PATH("/tmp/forbidden"), O_CREAT | O_WRONLY, 0600}},
-	{PROBE, "look at another process", SYS_openat, {AT_FDCWD, PATH("/proc/1/environ"), O_RDONLY}},
-	{PROBE, "read names in a directory", SYS_getdents64, {0, 0, 0}},
-	{PROBE, "remove a file", SYS_unlinkat, {AT_FDCWD, PATH("/tmp/forbidden"), 0}},
-	{PROBE, "rename a file", SYS_renameat2, {AT_FDCWD, PATH("/x"), AT_FDCWD, PATH("/y"), 0}},
-	{BOTH, "make a directory", SYS_mkdirat, {AT_FDCWD, PATH("/tmp/forbidden"), 0700}},
-	{PROBE, "change a mode", SYS_fchmodat, {AT_FDCWD, PATH("/tmp/forbidden"), 0777}},
-	{BOTH, "a TCP socket", SYS_socket, {AF_INET, SOCK_STREAM, 0}},
-	{BOTH, "an IPv6 socket", SYS_socket, {AF_INET6, SOCK_DGRAM, 0}},
-	{BOTH, "a netlink socket", SYS_socket, {AF_NETLINK, SOCK_RAW, 0}},
-	{BOTH, "a packet socket", SYS_socket, {AF_PACKET, SOCK_RAW, 0}},
-	{PROBE, "a pair of sockets", SYS_socketpair, {AF_INET, SOCK_STREAM, 0, 0}},
-	{PROBE, "listen", SYS_listen, {-1, 1}},
-	{PROBE, "bind", SYS_bind, {-1, 0, 0}},
-	{PROBE, "accept", SYS_accept4, {-1, 0, 0, 0}},
-	{BOTH, "run a program", SYS_execve, {PATH("/bin/true"), 0, 0}},
-	{BOTH, "run a program by descriptor", SYS_execveat, {-1, PATH(""), 0, 0, 0}},
+	{LISTED, "open a file", SYS_openat, {AT_FDCWD, PATH("/etc/passwd"), O_RDONLY}},
+	{ALL, "make a file", SYS_openat, {AT_FDCWD, PATH("/tmp/forbidden"), O_CREAT | O_WRONLY, 0600}},
+	{LISTED, "look into another process", SYS_openat, {AT_FDCWD, PATH("/proc/1/environ"), O_RDONLY}},
+	{LISTED, "read names in a directory", SYS_getdents64, {0, 0, 0}},
+	{LISTED, "remove a file", SYS_unlinkat, {AT_FDCWD, PATH("/tmp/forbidden"), 0}},
+	{LISTED, "rename a file", SYS_renameat2, {AT_FDCWD, PATH("/x"), AT_FDCWD, PATH("/y"), 0}},
+	{ALL, "make a directory", SYS_mkdirat, {AT_FDCWD, PATH("/tmp/forbidden"), 0700}},
+	{LISTED, "change a mode", SYS_fchmodat, {AT_FDCWD, PATH("/tmp/forbidden"), 0777}},
+	{ALL, "a TCP socket", SYS_socket, {AF_INET, SOCK_STREAM, 0}},
+	{ALL, "an IPv6 socket", SYS_socket, {AF_INET6, SOCK_DGRAM, 0}},
+	{ALL, "a netlink socket", SYS_socket, {AF_NETLINK, SOCK_RAW, 0}},
+	{ALL, "a packet socket", SYS_socket, {AF_PACKET, SOCK_RAW, 0}},
+	{LISTED, "a pair of sockets", SYS_socketpair, {AF_INET, SOCK_STREAM, 0, 0}},
+	{LISTED, "listen", SYS_listen, {-1, 1}},
+	{LISTED, "bind", SYS_bind, {-1, 0, 0}},
+	{LISTED, "accept", SYS_accept4, {-1, 0, 0, 0}},
+	{ALL, "run a program", SYS_execve, {PATH("/bin/true"), 0, 0}},
+	{ALL, "run a program by descriptor", SYS_execveat, {-1, PATH(""), 0, 0, 0}},
 	{PROBE, "fork", SYS_clone, {SIGCHLD, 0, 0, 0, 0}},
-	{PROBE, "clone3", SYS_clone3, {0, 0}},
-	{BOTH, "trace a process", SYS_ptrace, {PTRACE_ATTACH, 1, 0, 0}},
-	{BOTH, "read a process' memory", SYS_process_vm_readv, {1, 0, 0, 0, 0, 0}},
-	{BOTH, "kill a process", SYS_kill, {1, 0}},
-	{BOTH, "signal by pidfd", SYS_pidfd_send_signal, {-1, 0, 0, 0}},
-	{BOTH, "mount", SYS_mount, {PATH("none"), PATH("/mnt"), PATH("tmpfs"), 0, 0}},
-	{BOTH, "unmount", SYS_umount2, {PATH("/nowhere"), 0}},
-	{BOTH, "change the root", SYS_chroot, {PATH("/nowhere")}},
-	{BOTH, "new namespaces", SYS_unshare, {0}},
-	{BOTH, "another's namespace", SYS_setns, {-1, 0}},
-	{BOTH, "become root", SYS_setuid, {0}},
-	{BOTH, "become root's group", SYS_setgid, {0}},
-	{BOTH, "take capabilities", SYS_capset, {0, 0}},
-	{PROBE, "change limits", SYS_prlimit64, {0, 7, 0, 0}},
-	{PROBE, "set a process option", SYS_prctl, {PR_SET_DUMPABLE, 1, 0, 0, 0}},
-	{PROBE, "memory that can be executed", SYS_mmap,
+	{LISTED, "clone3", SYS_clone3, {0, 0}},
+	{ALL, "trace a process", SYS_ptrace, {PTRACE_ATTACH, 1, 0, 0}},
+	{ALL, "read a process' memory", SYS_process_vm_readv, {1, 0, 0, 0, 0, 0}},
+	{ALL, "kill a process", SYS_kill, {1, 0}},
+	{ALL, "signal by pidfd", SYS_pidfd_send_signal, {-1, 0, 0, 0}},
+	{ALL, "mount", SYS_mount, {PATH("none"), PATH("/mnt"), PATH("tmpfs"), 0, 0}},
+	{ALL, "unmount", SYS_umount2, {PATH("/nowhere"), 0}},
+	{ALL, "change the root", SYS_chroot, {PATH("/nowhere")}},
+	{ALL, "new namespaces", SYS_unshare, {0}},
+	{ALL, "another's namespace", SYS_setns, {-1, 0}},
+	{ALL, "become root", SYS_setuid, {0}},
+	{ALL, "become root's group", SYS_setgid, {0}},
+	{ALL, "take capabilities", SYS_capset, {0, 0}},
+	{LISTED, "change limits", SYS_prlimit64, {0, 7, 0, 0}},
+	{LISTED, "set a process option", SYS_prctl, {PR_SET_DUMPABLE, 1, 0, 0, 0}},
+	{LISTED, "memory that can be executed", SYS_mmap,
 	 {0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0}},
-	{PROBE, "make memory executable", SYS_mprotect, {0, 0, PROT_READ | PROT_EXEC}},
-	{PROBE, "a file in memory", SYS_memfd_create, {PATH("forbidden"), 0}},
-	{BOTH, "io_uring", SYS_io_uring_setup, {0, 0}},
-	{BOTH, "perf events", SYS_perf_event_open, {0, 0, -1, -1, 0}},
-	{BOTH, "user faults", SYS_userfaultfd, {0}},
-	{BOTH, "keys", SYS_keyctl, {0, 0, 0, 0, 0}},
-	{BOTH, "a kernel module", SYS_finit_module, {-1, PATH(""), 0}},
-	{BOTH, "another kernel", SYS_kexec_load, {0, 0, 0, 0}},
-	{BOTH, "the clock", SYS_clock_settime, {-1, 0}},
-	{PROBE, "a device's controls", SYS_ioctl, {0, 0, 0}},
-	{PROBE, "another filter", SYS_seccomp, {99, 0, 0}},
+	{LISTED, "make memory executable", SYS_mprotect, {0, 0, PROT_READ | PROT_EXEC}},
+	{LISTED, "a file in memory", SYS_memfd_create, {PATH("forbidden"), 0}},
+	{ALL, "io_uring", SYS_io_uring_setup, {0, 0}},
+	{ALL, "perf events", SYS_perf_event_open, {0, 0, -1, -1, 0}},
+	{ALL, "user faults", SYS_userfaultfd, {0}},
+	{ALL, "keys", SYS_keyctl, {0, 0, 0, 0, 0}},
+	{ALL, "a kernel module", SYS_finit_module, {-1, PATH(""), 0}},
+	{ALL, "another kernel", SYS_kexec_load, {0, 0, 0, 0}},
+	{ALL, "the clock", SYS_clock_settime, {-1, 0}},
+	{LISTED, "a device's controls", SYS_ioctl, {0, 0, 0}},
+	{LISTED, "another filter", SYS_seccomp, {99, 0, 0}},
 };
 
 /* EPERM is the filter's answer, EACCES Landlock's; no call above would give either for
@@ -280,6 +286,21 @@ static int be_probe(pid_t victim)
 	return failures ? 1 : 0;
 }
 
+static int be_reader(pid_t victim)
+{
+	char byte;
+	int result = sandbox_enter_reader(NOBODY, NOBODY);
+
+	verdict(result == 0, "the sandbox is entered", strerror(-result));
+	if (result)
+		return 1;
+	try_forbidden(READER);
+	try_victim(victim);
+	int fd = open("/proc/1/cmdline", O_RDONLY);
+	verdict(fd >= 0 && read(fd, &byte, 1) == 1, "arguments can be read", strerror(errno));
+	return failures ? 1 : 0;
+}
+
 /* The files of SQLite come and go beside the store. */
 static void try_store(const char *store)
 {
@@ -302,7 +323,7 @@ static int be_correlator(pid_t victim, const char *store)
 	verdict(result == 0, "the sandbox is entered", strerror(-result));
 	if (result)
 		return 1;
-	try_forbidden(BOTH & ~PROBE);
+	try_forbidden(CORRELATOR);
 	try_victim(victim);
 	try_store(store);
 	return failures ? 1 : 0;
@@ -314,8 +335,10 @@ int main(int argc, char **argv)
 	daemon_name = argc > 1 ? argv[1] : "";
 	if (argc == 2 && strcmp(daemon_name, "probe") == 0)
 		return be_probe(victim_start());
+	if (argc == 2 && strcmp(daemon_name, "reader") == 0)
+		return be_reader(victim_start());
 	if (argc == 3 && strcmp(daemon_name, "correlator") == 0)
 		return be_correlator(victim_start(), argv[2]);
-	fprintf(stderr, "usage: forbidden probe | correlator STORE\n");
+	fprintf(stderr, "usage: forbidden probe | reader | correlator STORE\n");
 	return 2;
 }
