@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define READ_TIMEOUT_NS 50000000ULL /* a page that was swapped out comes in less; mostly it takes 20 */
+#define READ_TIMEOUT_NS 50000000ULL /* mostly it takes 20000; a page from swap more */
 #define STAT_START_FIELD 22   /* starttime in /proc/PID/stat, in clock ticks since boot */
 
 struct request {
