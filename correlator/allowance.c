@@ -25,6 +25,21 @@ static bool set(int64_t *value, int64_t now)
 	return changed;
 }
 
+/* The figure never falls: what a cgroup that was the one before was held back stays in it, and
+ * the counter of the next one goes on from there. */
+static bool note_throttled(struct allowance *allowance, int64_t throttled)
+{
+	int64_t so_far = allowance->throttled_ns == ROW_NULL ? 0 : allowance->throttled_ns;
+
+	if (throttled == ROW_NULL)
+		return false;
+	if (allowance->throttled_before_ns == ROW_NULL)
+		allowance->throttled_before_ns = throttled - so_far;
+	if (throttled - allowance->throttled_before_ns < so_far)
+		return false;
+	return set(&allowance->throttled_ns, throttled - allowance->throttled_before_ns);
+}
+
 bool allowance_note(struct allowance *allowance, uint64_t cgroup_id, const struct counters *counters)
 {
 	int64_t peak = KNOWN(counters, cgroup_memory_peak_bytes);
@@ -36,21 +51,24 @@ bool allowance_note(struct allowance *allowance, uint64_t cgroup_id, const struc
 	if (allowance->cgroup_id != cgroup_id) {
 		if (allowance->cgroup_id != 0 && peak <= allowance->cgroup_peak_bytes)
 			return false; /* another used more; ROW_NULL is the least */
-		allowance_init(allowance);
 		allowance->cgroup_id = cgroup_id;
-		allowance->throttled_before_ns = throttled;
+		allowance->throttled_before_ns = ROW_NULL;
 	}
 	changed = set(&allowance->memory_limit_bytes, KNOWN(counters, cgroup_memory_limit_bytes));
 	changed |= set(&allowance->cgroup_peak_bytes, peak);
-	if (throttled != ROW_NULL && allowance->throttled_before_ns != ROW_NULL &&
-	    throttled >= allowance->throttled_before_ns)
-		changed |= set(&allowance->throttled_ns, throttled - allowance->throttled_before_ns);
-	return changed;
+	return note_throttled(allowance, throttled) || changed;
 }
 
 void allowance_merge(struct allowance *into, const struct allowance *from)
 {
-	if (from->cgroup_id != 0 &&
-	    (into->cgroup_id == 0 || from->cgroup_peak_bytes > into->cgroup_peak_bytes))
-		*into = *from;
+	int64_t throttled_ns = into->throttled_ns;
+
+	if (from->cgroup_id == 0 ||
+	    (into->cgroup_id != 0 && from->cgroup_peak_bytes <= into->cgroup_peak_bytes))
+		return;
+	*into = *from;
+	if (throttled_ns > into->throttled_ns) { /* ROW_NULL is the least */
+		into->throttled_ns = throttled_ns;
+		into->throttled_before_ns = ROW_NULL;
+	}
 }

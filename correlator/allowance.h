@@ -3,7 +3,8 @@
  *
  * A run or task may have processes in several cgroups. Limit and peak of different ones
  * cannot be compared, so the figures are those of one: the cgroup that used most. They
- * are the cgroup's, whoever else is in it.
+ * are the cgroup's, whoever else is in it. Only the time that it was held back goes on from
+ * that of the cgroup that had used most before.
  */
 #ifndef TRACER_CORRELATOR_ALLOWANCE_H
 #define TRACER_CORRELATOR_ALLOWANCE_H
@@ -19,7 +20,7 @@ struct allowance {
 	ROW_LIMITS(I)
 #undef I
 	uint64_t cgroup_id;           /* 0: none seen */
-	int64_t throttled_before_ns;  /* the cgroup's counter when it was first seen here */
+	int64_t throttled_before_ns;  /* the cgroup's counter where throttled_ns is 0; ROW_NULL unknown */
 };
 
 void allowance_init(struct allowance *allowance);

@@ -99,6 +99,30 @@ START_TEST(limits_and_use_are_of_the_cgroup_that_used_most)
 }
 END_TEST
 
+START_TEST(time_held_back_stays_when_another_cgroup_uses_more)
+{
+	const char *throttled_ms = "SELECT throttled_ns / 1000000 FROM runs WHERE kind = 'command'";
+
+	cgroup(300, "/docker/" HEX64);
+	cgroup(301, "/other");
+	spawn(2, 10, "bash driver.sh");
+	fork_process(10, 11);
+	exec_in(11, (struct where){.cgroup_id = 300}, "bwa mem x");
+	fork_process(10, 12);
+	exec_in(12, (struct where){.cgroup_id = 301}, "bwa mem y");
+	sample(11, 10, NULL, in_cgroup(0, 300 * MIB, 70 * MS));
+	sample(12, 10, NULL, in_cgroup(0, 200 * MIB, 500 * MS));
+	end_as(EVENT_EXIT, 11, 0, in_cgroup(0, 300 * MIB, 90 * MS));
+	ck_assert_str_eq(rows(throttled_ms), "20\n");
+	struct counters counters = in_cgroup(0, 400 * MIB, 510 * MS);
+	counters.cpu_ns += MS;
+	sample(12, 10, NULL, counters);
+	ck_assert_str_eq(rows(throttled_ms), "20\n");
+	end_as(EVENT_EXIT, 12, 0, in_cgroup(0, 400 * MIB, 540 * MS));
+	ck_assert_str_eq(rows(throttled_ms), "50\n");
+}
+END_TEST
+
 START_TEST(no_limit_is_unknown)
 {
 	spawn(2, 10, "bwa mem x");
@@ -171,6 +195,7 @@ int main(void)
 		{.test = a_maximum_that_did_not_grow_says_nothing_of_the_image},
 		{.test = user_and_system_time_are_split_as_the_kernel_does},
 		{.test = limits_and_use_are_of_the_cgroup_that_used_most},
+		{.test = time_held_back_stays_when_another_cgroup_uses_more},
 		{.test = no_limit_is_unknown},
 		{.test = network_and_memory_delay_add_up},
 		{.test = gpu_devices_that_it_holds},
