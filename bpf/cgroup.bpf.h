@@ -168,6 +168,7 @@ static __always_inline __u64 cgroup_record_make(struct event *event, struct scra
 	record->header.boot_ns = event->now_boot_ns;
 	record->cgroup_id = event->place.id;
 	record->path_size = used;
+	record->flags = kernfs_parent(node) ? RECORD_CGROUP_TRUNCATED : 0;
 	return record->header.size;
 }
 

@@ -44,11 +44,14 @@ struct group {
 	struct part leader;
 	struct traffic traffic;
 	__u64 exited; /* 1: its exit was told */
+	__u64 partial; /* 1: something is missing in it */
+	__u64 seen_boot_ns; /* its process was there: when made, and at each pass */
 };
 
-/* An entry that falls out loses that part of a process: the least used ones do, and each
- * sample uses those of the living. The exec id in the key is 0. */
-MAP(LRU_HASH, 16384, struct image_key, struct group, 0) groups SEC(".maps");
+/* The exec id in the key is 0. Where the map is full, a process has no entry, and its records say
+ * that they are partial; nothing is taken from another one. */
+#define GROUPS_MAX 16384
+MAP(HASH, GROUPS_MAX, struct image_key, struct group, 0) groups SEC(".maps");
 
 static const struct group no_group;
 
@@ -60,7 +63,8 @@ static const struct group no_group;
 struct traffic_slot {
 	__u64 start_boot_ns; /* of its group's leader; 0: free */
 	struct traffic traffic;
-	__u64 pad[5];
+	__u64 missed_start_boot_ns; /* of a group whose bytes found no place; ~0: of several */
+	__u64 pad[4];
 };
 
 MAP(ARRAY, TRAFFIC_SLOTS, __u32, struct traffic_slot, 0) traffic SEC(".maps");
@@ -85,7 +89,8 @@ static __always_inline struct group *group_find(struct task_struct *task)
 	return bpf_map_lookup_elem(&groups, &key);
 }
 
-/* To change it. NULL: that is not ours to do, or the map is full. */
+/* To change it. NULL: that is not ours to do, or the map is full. An entry that is made when
+ * threads have gone already lacks what those had used: they were before us, or it was full. */
 static __always_inline struct group *group_get(struct task_struct *task)
 {
 	struct image_key key = GROUP_KEY(task);
@@ -98,7 +103,12 @@ static __always_inline struct group *group_get(struct task_struct *task)
 		return found;
 	/* Another thread may be doing the same: the first one's entry stays. */
 	bpf_map_update_elem(&groups, &key, &no_group, BPF_NOEXIST);
-	return bpf_map_lookup_elem(&groups, &key);
+	found = bpf_map_lookup_elem(&groups, &key);
+	if (found && !found->seen_boot_ns) {
+		found->partial = task->signal->sum_sched_runtime != 0;
+		found->seen_boot_ns = bpf_ktime_get_boot_ns();
+	}
+	return found;
 }
 
 static __always_inline struct traffic_slot *traffic_slot_of(struct task_struct *task)
@@ -116,6 +126,14 @@ static __always_inline void traffic_add(struct traffic *traffic, __u64 sent, __u
 		__sync_fetch_and_add(&traffic->received_bytes, received);
 }
 
+static __always_inline void traffic_miss(struct traffic_slot *slot, __u64 start_boot_ns)
+{
+	__u64 before = __sync_val_compare_and_swap(&slot->missed_start_boot_ns, 0, start_boot_ns);
+
+	if (before && before != start_boot_ns)
+		slot->missed_start_boot_ns = ~0ULL;
+}
+
 static __always_inline void group_add_traffic(struct task_struct *task, __u64 sent, __u64 received)
 {
 	__u64 start_boot_ns = task->group_leader->start_boottime, owner;
@@ -131,6 +149,8 @@ static __always_inline void group_add_traffic(struct task_struct *task, __u64 se
 		traffic_add(&slot->traffic, sent, received);
 	else if ((group = group_get(task)))
 		traffic_add(&group->traffic, sent, received);
+	else
+		traffic_miss(slot, start_boot_ns);
 }
 
 /* What is in both places: the slot may have become free in between. */
@@ -138,15 +158,19 @@ static __always_inline void traffic_read(struct counters *sum, struct task_struc
 					 const struct group *group)
 {
 	struct traffic_slot *slot = traffic_slot_of(task);
+	__u64 start_boot_ns = task->group_leader->start_boottime;
 
 	if (group) {
 		sum->sent_bytes = group->traffic.sent_bytes;
 		sum->received_bytes = group->traffic.received_bytes;
 	}
-	if (slot && slot->start_boot_ns == task->group_leader->start_boottime) {
+	if (slot && slot->start_boot_ns == start_boot_ns) {
 		sum->sent_bytes += slot->traffic.sent_bytes;
 		sum->received_bytes += slot->traffic.received_bytes;
 	}
+	if (slot && slot->missed_start_boot_ns &&
+	    (slot->missed_start_boot_ns == start_boot_ns || !~slot->missed_start_boot_ns))
+		sum->valid |= COUNTERS_PARTIAL;
 }
 
 /* task.delays is NULL unless kernel.task_delayacct was on when the thread began. A
@@ -330,6 +354,17 @@ static __always_inline __u64 valid_always(void)
 	return network ? valid | VALID(sent_bytes) | VALID(received_bytes) : valid;
 }
 
+/* Threads have gone, as the sum of their time shows, and what they had used was not kept. When
+ * the process was reaped, the leader's time is in that sum as well. */
+static __always_inline bool group_is_missing(struct task_struct *task, const __u32 type)
+{
+	struct signal_struct *signal = task->signal;
+
+	if (type == RECORD_EXIT && signal->nr_threads > 1)
+		return true;
+	return signal->sum_sched_runtime > (type == RECORD_FINAL ? task->se.sum_exec_runtime : 0);
+}
+
 /* Of a thread group; `task` is one of its threads. Memory and the cgroup are looked at
  * when it exits and while it lives; in an exec it is the only thread; when it was reaped
  * the leader is among those that are gone, but for its part. */
@@ -350,6 +385,10 @@ static __always_inline void counters_read(struct counters *sum, struct task_stru
 #undef X
 	if (group)
 		part_add(sum, &group->gone);
+	if (group ? group->partial : group_is_missing(task, type))
+		sum->valid |= COUNTERS_PARTIAL;
+	if (group && type == RECORD_SAMPLE)
+		group->seen_boot_ns = now_boot_ns;
 	traffic_read(sum, task, group);
 	if (type == RECORD_SAMPLE)
 		sum->valid |= VALID(uninterruptible_count);
@@ -403,6 +442,55 @@ static __always_inline void traffic_settle(struct task_struct *task)
 	traffic_add(&group->traffic, slot->traffic.sent_bytes, slot->traffic.received_bytes);
 	slot->traffic = no_group.traffic;
 	__sync_lock_test_and_set(&slot->start_boot_ns, 0); /* after that, for all to see */
+}
+
+/* A new image begins: whatever was missing in its process so far is no part of it. */
+static __always_inline void group_forget_missing(struct task_struct *task)
+{
+	struct group *group = group_get(task);
+
+	if (group)
+		group->partial = 0;
+}
+
+#define GROUP_GONE_NS 60000000000ULL /* without having been seen */
+#define SWEEP_PERIOD_NS 10000000000ULL
+#define SWEEP_MAX 8
+
+struct sweep {
+	__u64 gone_boot_ns;
+	__u32 count;
+	struct image_key keys[SWEEP_MAX];
+};
+
+static long sweep_step(struct bpf_map *map, const struct image_key *key, struct group *group,
+		       struct sweep *sweep)
+{
+	if (!group->seen_boot_ns || group->seen_boot_ns > sweep->gone_boot_ns)
+		return 0;
+	if (sweep->count >= SWEEP_MAX)
+		return 1;
+	sweep->keys[sweep->count++] = *key;
+	return 0;
+}
+
+static __u64 next_sweep_boot_ns;
+
+/* At the end of a pass: the kernel keeps some of the events to itself that a process was freed,
+ * and nothing else would remove its entry. */
+static __noinline int groups_sweep(void)
+{
+	__u64 now_boot_ns = bpf_ktime_get_boot_ns();
+	struct sweep sweep = {.gone_boot_ns = now_boot_ns - GROUP_GONE_NS};
+
+	if (now_boot_ns < next_sweep_boot_ns || !control_find())
+		return 0;
+	bpf_for_each_map_elem(&groups, sweep_step, &sweep, 0);
+	for (__u32 i = 0; i < SWEEP_MAX && i < sweep.count; i++)
+		bpf_map_delete_elem(&groups, &sweep.keys[i]);
+	if (sweep.count < SWEEP_MAX) /* else there may be more */
+		next_sweep_boot_ns = now_boot_ns + SWEEP_PERIOD_NS;
+	return 0;
 }
 
 /* A thread that was not the leader has exec'ed and is the leader now. */

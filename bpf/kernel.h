@@ -212,6 +212,7 @@ struct linux_binprm { const char *filename; const char *interp; } KERNEL;
 /* Iterators */
 
 struct seq_file;
+struct bpf_map;
 struct bpf_iter_meta { struct seq_file *seq; } KERNEL;
 struct bpf_iter__task { struct bpf_iter_meta *meta; struct task_struct *task; } KERNEL;
 

@@ -79,6 +79,10 @@ enum counter_bit {
 };
 #define COUNTER_VALID(name) (1ULL << COUNTER_##name)
 
+/* In `valid` too: what some ended threads had used could not be kept, so what is counted by thread
+ * (run delay, I/O, delays) and traffic are lower bounds. */
+#define COUNTERS_PARTIAL (1ULL << 63)
+
 struct counters {
 	uint64_t valid; /* bit COUNTER_x: field x is known */
 #define X(name, source) uint64_t name;
@@ -192,8 +196,10 @@ struct record_cgroup {
 	struct record_header header;
 	uint64_t cgroup_id; /* kernfs id in the low 56 bits, hierarchy id above */
 	uint32_t path_size; /* components from the leaf to the root, each ended by NUL */
-	uint32_t pad;
+	uint32_t flags;     /* RECORD_CGROUP_* */
 };
+
+#define RECORD_CGROUP_TRUNCATED (1U << 0) /* the components next to the root are not here */
 
 #define RECORD_CGROUP_PATH_MAX 1024
 

@@ -130,6 +130,8 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 			     sizeof(*scratch));
 	if (size)
 		ring_send(&record->header, size, event.place.id);
+	if (record->counters.valid & COUNTERS_PARTIAL)
+		group_forget_missing(task);
 	return 0;
 }
 
@@ -314,10 +316,10 @@ int sample_tasks(struct bpf_iter__task *context)
 	__u64 size;
 
 	if (!task)
-		return 0;
+		return groups_sweep();
 	task = LOOSE(task);
-	if (!scratch || task->pid != task->tgid ||
-	    !event_begin(&event, RECORD_SAMPLE, task) || event.ignored)
+	if (!scratch || task->pid != task->tgid || !event_begin(&event, RECORD_SAMPLE, task) ||
+	    event.ignored)
 		return 0;
 	size = cgroup_record_make(&event, scratch);
 	if (size && seq_send(context->meta, scratch, size))

@@ -59,6 +59,7 @@ static void part_add(struct row_run *whole, const struct row_run *part)
 	I(living_count)
 	I(failed_count)
 	I(lost_count)
+	I(partial_count)
 	I(throttled_ns)
 #undef I
 	whole->peak_rss_bytes = most(whole->peak_rss_bytes, part->peak_rss_bytes);

@@ -285,6 +285,11 @@ static void print_content(const struct report *report, const struct output *outp
 		fprintf(output->file, ", %s still running",
 			units_count(c, run->living_count, style->raw));
 	fputc('\n', output->file);
+	if (run->partial_count > 0)
+		fprintf(output->file, "            I/O and delays of %s %s are lower bounds: of threads that "
+			"ended they are not known\n",
+			units_count(a, run->partial_count, style->raw),
+			units_plural(run->partial_count, "process", "processes"));
 	if (run->lost_count <= 0)
 		return;
 	fputc('\n', output->file);

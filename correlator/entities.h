@@ -57,6 +57,7 @@ struct tally {
 	int64_t process_count; /* images */
 	int64_t living_count;
 	int64_t failed_count;
+	int64_t partial_count; /* images whose totals have COUNTERS_PARTIAL */
 	int64_t peak_rss_bytes;          /* largest of one image, ROW_NULL unknown */
 	int64_t concurrent_memory_bytes; /* largest sum at one pass, ROW_NULL unknown */
 	int64_t written_memory_bytes;    /* concurrent_memory_bytes when it last made a row of its own */

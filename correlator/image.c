@@ -35,6 +35,7 @@ void tally_add(struct tally *sum, const struct tally *part, int sign)
 	sum->process_count += sign * part->process_count;
 	sum->living_count += sign * part->living_count;
 	sum->failed_count += sign * part->failed_count;
+	sum->partial_count += sign * part->partial_count;
 	if (sign < 0)
 		return;
 	raise_to(&sum->peak_rss_bytes, part->peak_rss_bytes);
@@ -127,6 +128,11 @@ static void set_dirty_above(struct tool *tool)
 	tool->group->task->run->dirty = true;
 }
 
+static bool is_partial(const struct totals *totals)
+{
+	return totals->valid & COUNTERS_PARTIAL;
+}
+
 /* The part that an image is of its tool, task and run. */
 static void image_tally(const struct image *image, struct tally *ret)
 {
@@ -138,6 +144,7 @@ static void image_tally(const struct image *image, struct tally *ret)
 	ret->living_count = image->ended == IMAGE_LIVING;
 	ret->failed_count = image->ended == IMAGE_EXIT && image->wait_status != ROW_NULL &&
 			    image->wait_status != 0;
+	ret->partial_count = is_partial(&image->totals);
 	ret->peak_rss_bytes = image->peak_rss_bytes;
 	ret->end_boot_ns = image->end_boot_ns;
 }
@@ -256,9 +263,10 @@ struct image *image_new(struct model *model, struct process *process, enum image
 	return image;
 }
 
-/* What the new record does not know stays as it was last known. */
+/* What the new record does not know stays as it was last known; what is missing, is missing. */
 static void keep_known(struct totals *now, const struct totals *before)
 {
+	now->valid |= before->valid & COUNTERS_PARTIAL;
 #define I(name)                                                                              \
 	if (!(now->valid & COUNTER_VALID(name)) && before->valid & COUNTER_VALID(name)) {     \
 		now->name = before->name;                                                     \
@@ -303,6 +311,12 @@ static void note_allowance(struct model *model, struct image *image, const struc
 		image->container->dirty = true;
 }
 
+static void tally_replace(struct tally *sum, const struct totals *before, const struct totals *now)
+{
+	totals_replace(&sum->totals, before, now);
+	sum->partial_count += is_partial(now) - is_partial(before);
+}
+
 void image_update(struct model *model, struct image *image, const struct counters *counters,
 		  enum image_totals kind)
 {
@@ -318,9 +332,9 @@ void image_update(struct model *model, struct image *image, const struct counter
 		now.uninterruptible_ns = image->uninterruptible_ns;
 		now.valid |= COUNTER_VALID(uninterruptible_ns);
 	}
-	totals_replace(&tool->tally.totals, &image->totals, &now);
-	totals_replace(&tool->group->task->tally.totals, &image->totals, &now);
-	totals_replace(&tool->group->task->run->tally.totals, &image->totals, &now);
+	tally_replace(&tool->tally, &image->totals, &now);
+	tally_replace(&tool->group->task->tally, &image->totals, &now);
+	tally_replace(&tool->group->task->run->tally, &image->totals, &now);
 	image->totals = now;
 	image->totals_kind = kind;
 	note_peak(image, counters, kind);

@@ -83,6 +83,7 @@ static int put_image(struct model *model, const struct image *image)
 		.spawn_cpu_ns = image->spawn_cpu_ns,
 		.peak_rss_bytes = image->peak_rss_bytes,
 		.gpu = image->gpu,
+		.partial = (image->totals.valid & COUNTERS_PARTIAL) != 0,
 	};
 
 	fill_status(&row, image);
@@ -107,6 +108,7 @@ static int put_tool(struct model *model, struct tool *tool)
 		.process_count = tool->tally.process_count,
 		.living_count = tool->tally.living_count,
 		.failed_count = tool->tally.failed_count,
+		.partial_count = tool->tally.partial_count,
 		.peak_rss_bytes = tool->tally.peak_rss_bytes,
 		.concurrent_memory_bytes = tool->tally.concurrent_memory_bytes,
 	};
@@ -151,6 +153,7 @@ static int put_task(struct model *model, struct task *task)
 		.process_count = task->tally.process_count,
 		.living_count = task->tally.living_count,
 		.failed_count = task->tally.failed_count,
+		.partial_count = task->tally.partial_count,
 		.lost_count = task->tally.lost_count,
 		.peak_rss_bytes = task->tally.peak_rss_bytes,
 		.concurrent_memory_bytes = task->tally.concurrent_memory_bytes,
@@ -193,6 +196,7 @@ static int put_run(struct model *model, const struct run *run)
 		.process_count = run->tally.process_count,
 		.living_count = run->tally.living_count,
 		.failed_count = run->tally.failed_count,
+		.partial_count = run->tally.partial_count,
 		.lost_count = run->tally.lost_count,
 		.peak_rss_bytes = run->tally.peak_rss_bytes,
 		.concurrent_memory_bytes = run->tally.concurrent_memory_bytes,

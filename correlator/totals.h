@@ -22,7 +22,7 @@ struct totals {
 #define I(name) int64_t name;
 	ROW_TOTALS(I)
 #undef I
-	uint64_t valid; /* COUNTER_VALID bits of what is known */
+	uint64_t valid; /* COUNTER_VALID bits of what is known, COUNTERS_PARTIAL */
 };
 
 /* What the image used: `now` less `base`, on-CPU time split into user and system

@@ -295,7 +295,8 @@ static void map_prepare(struct bpf_map *map, const char *directory)
 	pin_path(path, directory, bpf_map__name(map));
 	if (fd >= 0 && info.type == BPF_MAP_TYPE_RINGBUF)
 		bpf_map__set_max_entries(map, info.max_entries);
-	else if (fd >= 0 && (info.value_size != bpf_map__value_size(map) ||
+	else if (fd >= 0 && (info.type != (uint32_t)bpf_map__type(map) ||
+			     info.value_size != bpf_map__value_size(map) ||
 			     info.key_size != bpf_map__key_size(map) ||
 			     info.max_entries != bpf_map__max_entries(map)))
 		unlink(path);

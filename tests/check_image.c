@@ -115,11 +115,38 @@ START_TEST(time_held_back_stays_when_another_cgroup_uses_more)
 	end_as(EVENT_EXIT, 11, 0, in_cgroup(0, 300 * MIB, 90 * MS));
 	ck_assert_str_eq(rows(throttled_ms), "20\n");
 	struct counters counters = in_cgroup(0, 400 * MIB, 510 * MS);
-	counters.cpu_ns += MS;
+	counters.cpu_ns += 100 * MS;
 	sample(12, 10, NULL, counters);
 	ck_assert_str_eq(rows(throttled_ms), "20\n");
 	end_as(EVENT_EXIT, 12, 0, in_cgroup(0, 400 * MIB, 540 * MS));
 	ck_assert_str_eq(rows(throttled_ms), "50\n");
+}
+END_TEST
+
+static const char partial_sql[] =
+	"SELECT pid, partial FROM processes WHERE pid >= 10 ORDER BY pid, exec_id";
+
+/* Once said of an image, it holds; its next image is another matter. */
+START_TEST(figures_that_lack_something_say_so)
+{
+	struct counters whole = cpu(5 * MS), partial = cpu(6 * MS);
+
+	partial.valid |= COUNTERS_PARTIAL;
+	spawn(2, 10, "bash driver.sh");
+	spawn(10, 11, "bwa mem x");
+	spawn(10, 12, "bwa mem y");
+	end_as(EVENT_EXIT, 11, 0, partial);
+	end_as(EVENT_FINAL, 11, 0, whole);
+	sample(12, 10, NULL, partial);
+	exec_process(12, "samtools sort");
+	end_as(EVENT_EXIT, 12, 0, whole);
+	ck_assert_str_eq(rows(partial_sql), "10 0\n11 1\n12 1\n12 0\n");
+	ck_assert_str_eq(rows("SELECT partial_count FROM runs WHERE kind = 'command'"), "2\n");
+	ck_assert_str_eq(rows("SELECT name, partial_count FROM tools WHERE partial_count ORDER BY 1"),
+			 "bwa mem 1\nbwa mem 1\n");
+	restart();
+	run_process(10, 13, "bwa mem z");
+	ck_assert_str_eq(rows("SELECT partial_count FROM runs WHERE kind = 'command'"), "2\n");
 }
 END_TEST
 
@@ -196,6 +223,7 @@ int main(void)
 		{.test = user_and_system_time_are_split_as_the_kernel_does},
 		{.test = limits_and_use_are_of_the_cgroup_that_used_most},
 		{.test = time_held_back_stays_when_another_cgroup_uses_more},
+		{.test = figures_that_lack_something_say_so},
 		{.test = no_limit_is_unknown},
 		{.test = network_and_memory_delay_add_up},
 		{.test = gpu_devices_that_it_holds},

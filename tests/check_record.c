@@ -166,8 +166,11 @@ START_TEST(unknown_counters)
 	((struct record_exit *)record)->counters.valid |= 1ULL << COUNTER_COUNT;
 	ck_assert_int_eq(decode_copy(size), -EBADMSG);
 	size = make(EVENT_SAMPLE);
-	((struct record_exec *)record)->counters.valid |= 1ULL << 63;
+	((struct record_exec *)record)->counters.valid |= 1ULL << 62;
 	ck_assert_int_eq(decode_copy(size), -EBADMSG);
+	size = make(EVENT_EXIT);
+	((struct record_exit *)record)->counters.valid |= COUNTERS_PARTIAL;
+	ck_assert_int_eq(decode_copy(size), 0);
 }
 END_TEST
 

@@ -114,7 +114,14 @@ static size_t encode_exit(uint32_t type, const struct event_exit *exit, struct r
 static size_t encode_cgroup(const struct event_cgroup *cgroup, struct record_cgroup *record)
 {
 	*record = (struct record_cgroup){.cgroup_id = cgroup->cgroup_id};
-	record->path_size = (uint32_t)path_split(&cgroup->path, (char *)(record + 1));
+	struct wire_bytes path = cgroup->path;
+	size_t mark = strlen(EVENT_PATH_MARK);
+
+	if (path.size > mark && memcmp(path.data, EVENT_PATH_MARK, mark) == 0) {
+		path = (struct wire_bytes){path.data + mark, (uint32_t)(path.size - mark)};
+		record->flags = RECORD_CGROUP_TRUNCATED;
+	}
+	record->path_size = (uint32_t)path_split(&path, (char *)(record + 1));
 	size_t size = sizeof(*record) + record->path_size;
 	header_fill(&record->header, RECORD_CGROUP, size, cgroup->boot_ns, NULL);
 	return size;

@@ -68,7 +68,7 @@ static void print_counters(const struct counters *counters)
 		fputs("null", stdout);
 	RECORD_COUNTERS(X)
 #undef X
-	putchar('}');
+	printf(", \"partial\": %s}", counters->valid & COUNTERS_PARTIAL ? "true" : "false");
 }
 
 #define DUMP_U(name) printf(", \"" #name "\": %" PRIu64, from->name);

@@ -65,7 +65,7 @@ static void arguments_split(const char *data, size_t size, struct event_strings 
 
 static bool counters_are_known(const struct counters *counters)
 {
-	return counters->valid >> COUNTER_COUNT == 0;
+	return (counters->valid & ~COUNTERS_PARTIAL) >> COUNTER_COUNT == 0;
 }
 
 static bool decode_fork(const void *data, size_t size, struct event_fork *fork)
@@ -168,12 +168,16 @@ static bool decode_cgroup(const void *data, size_t size, struct event *event)
 	if (size - sizeof(record) != record.path_size ||
 	    !text_is_whole(names, record.path_size, RECORD_CGROUP_PATH_MAX))
 		return false;
+	struct wire_bytes path = {"/", 1};
+	size_t mark = record.flags & RECORD_CGROUP_TRUNCATED ? strlen(EVENT_PATH_MARK) : 0;
+
+	memcpy(event->path_text, EVENT_PATH_MARK, mark);
+	if (record.path_size) {
+		path = path_join(names, record.path_size, event->path_text + mark);
+		path = (struct wire_bytes){event->path_text, (uint32_t)(path.size + mark)};
+	}
 	event->cgroup = (struct event_cgroup){
-		.boot_ns = record.header.boot_ns,
-		.cgroup_id = record.cgroup_id,
-		.path = record.path_size ? path_join(names, record.path_size, event->path_text)
-					 : (struct wire_bytes){"/", 1},
-	};
+		.boot_ns = record.header.boot_ns, .cgroup_id = record.cgroup_id, .path = path};
 	return true;
 }
 

@@ -46,6 +46,10 @@ EVENTS(E)
 #undef EVENT_I
 #undef EVENT_C
 
+/* What a path of a cgroup begins with, instead of the names next to the root, where those are too
+ * many to be recorded. No whole path does: "…" in UTF-8. */
+#define EVENT_PATH_MARK "\xe2\x80\xa6"
+
 /* About 20 KiB because of argv: keep one, reuse it. Text is borrowed from the record
  * and from the two paths behind it, which are put together from their names. */
 struct event {
@@ -56,8 +60,8 @@ struct event {
 #undef E
 	};
 	char filename_text[RECORD_CWD_MAX];
-	char path_text[RECORD_CWD_MAX > RECORD_CGROUP_PATH_MAX ? RECORD_CWD_MAX
-							       : RECORD_CGROUP_PATH_MAX];
+	char path_text[sizeof(EVENT_PATH_MARK) + (RECORD_CWD_MAX > RECORD_CGROUP_PATH_MAX
+							 ? RECORD_CWD_MAX : RECORD_CGROUP_PATH_MAX)];
 };
 
 /* The event's name in events.h ("exec"), "unknown" for a number without one. */

@@ -65,7 +65,7 @@
 #define EVENT_CGROUP_FIELDS(U, S, T, A, I, C)                                                \
 	U(boot_ns)            /* when */                                                     \
 	U(cgroup_id)          /* kernfs id below 2^56, hierarchy id above */                 \
-	T(path)               /* absolute path in its hierarchy, put together from its names */
+	T(path)               /* absolute path in its hierarchy; the end of it behind a … */
 
 /* A new program in a process, which the ignore list drops. */
 #define EVENT_IGNORED_FIELDS(U, S, T, A, I, C)                                               \

@@ -393,6 +393,13 @@ class Printing(Case):
         self.assertIn(b"INCOMPLETE: 12 records", self.run_tracer("show", lossy[0]).stdout)
         self.assertNotIn(b"INCOMPLETE", self.run_tracer("show").stdout)
 
+    def test_figures_that_are_lower_bounds(self):
+        runs = json.loads(self.run_tracer("runs", "--json").stdout)["runs"]
+        partial = [run["id"] for run in runs if run["partial_count"]]
+        self.assertEqual(len(partial), 1)
+        self.assertIn(b"I/O and delays of 3 processes are lower bounds", self.run_tracer("show", partial[0]).stdout)
+        self.assertNotIn(b"lower bounds", self.run_tracer("show").stdout)
+
     def test_columns_and_lines_are_there_where_there_is_something(self):
         plain, limited = (self.run_tracer("show", name).stdout.decode()
                           for name in ("latest", "make"))

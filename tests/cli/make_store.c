@@ -442,9 +442,10 @@ int main(int argc, char **argv)
 	put_run("bash", "session", NULL, plain, COUNT(plain), 3900, false);
 	put_run("gzip", "command", NULL, plain, COUNT(plain), 3000, false);
 	run.lost_count = 12;
+	run.partial_count = 3;
 	put_run(HOSTILE, "command", NULL, hostile, COUNT(hostile), 1700, false);
 	put_incident();
-	run.lost_count = 0;
+	run.lost_count = run.partial_count = 0;
 	in_container = true;
 	put_run("make", "command", "make", living, COUNT(living), 60, true);
 	put_container();

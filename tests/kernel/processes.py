@@ -8,6 +8,7 @@ import os
 import pathlib
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -132,6 +133,20 @@ def cgroup(hierarchy, *names):
     finally:
         for path in reversed(paths):
             remove_cgroup(path)
+
+
+@contextlib.contextmanager
+def pins(directory):
+    """A pin directory in a BPF filesystem of the test's own."""
+    mount = directory / "bpf"
+    mount.mkdir()
+    if subprocess.run(["mount", "-t", "bpf", "bpf", mount], capture_output=True,
+                      check=False).returncode:
+        raise Skip("cannot mount a BPF filesystem")
+    try:
+        yield mount / "tracer"
+    finally:
+        subprocess.run(["umount", mount], check=True)
 
 
 def remove_cgroup(path):
