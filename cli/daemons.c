@@ -90,6 +90,7 @@ static int daemon_read(int proc_fd, const char *pid, struct daemon_info *daemon)
 	daemon->rss_bytes = stat_field(end + 2, STAT_RSS_FIELD) * sysconf(_SC_PAGESIZE);
 	if (!daemon->name || end[2] == 'Z')
 		return 0;
+	daemon->stopped = end[2] == 'T' || end[2] == 't';
 	daemon->user_id = user_read(proc_fd, pid);
 	return 1;
 }

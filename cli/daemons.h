@@ -15,6 +15,7 @@ struct daemon_info {
 	uid_t user_id;
 	int64_t rss_bytes;
 	int64_t since_boot_ns;
+	bool stopped; /* by a signal or a debugger: it does nothing */
 };
 
 /* How many were found, at most DAEMONS_MAX; -errno. A process is known by the name

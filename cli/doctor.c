@@ -20,6 +20,7 @@
 
 #include "cli/daemons.h"
 #include "cli/findings.h"
+#include "cli/freshness.h"
 #include "cli/options.h"
 #include "cli/program.h"
 #include "cli/rows.h"
@@ -312,15 +313,35 @@ static void check_directory(struct findings *findings, const char *path)
 		findings_add(findings, FINDING_OK, path, "mode %04o", status.st_mode & 07777);
 }
 
+/* Whether a correlator that runs now writes it: else nothing can be behind. */
+static bool store_is_written(const char *path)
+{
+	struct daemon_info daemons[DAEMONS_MAX];
+	int count = daemons_find(daemons);
+	char name[PATH_MAX + sizeof(".lock")], text[256];
+	long holder = 0;
+
+	snprintf(name, sizeof(name), "%s.lock", path); /* has the writer's pid: common/store/store.c */
+	file_read(name, text);
+	sscanf(text, "%ld", &holder);
+	for (int i = 0; i < count; i++)
+		if (daemons[i].pid == holder && strcmp(daemons[i].name, PROGRAM_CORRELATOR) == 0)
+			return true;
+	return false;
+}
+
 static void check_store(struct findings *findings, const char *path)
 {
 	struct store_error error;
 	struct statvfs disk;
+	struct store_stream stream;
 	struct store *store;
 	char text[UNITS_SIZE];
 
 	if (store_open_reader(path, &store, &error) == 0) {
 		findings_add(findings, FINDING_OK, "store", "%s can be read", path);
+		if (store_is_written(path) && store_read_stream(store, &stream) == 0)
+			freshness_tell(&stream, findings);
 		store_close(store);
 	} else {
 		findings_add(findings, FINDING_LIMITED, "store", "%s", error.text);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/findings.h"
 #include "common/store/store.h"
 
 enum freshness {
@@ -17,6 +18,9 @@ enum freshness {
 
 /* How far behind now the store is; INT64_MAX: of another boot. */
 int64_t freshness_lag_ns(const struct store_stream *stream);
+
+/* A finding where the store is behind: which daemon is silent, and for how long. */
+void freshness_tell(const struct store_stream *stream, struct findings *findings);
 
 /* Says nothing: it is no failure that no daemon runs. */
 enum freshness freshness_read(const char *store_path);

@@ -50,15 +50,20 @@ static void daemon_tell(struct status *status, const struct daemon_info *daemon)
 	int64_t age_ns = (int64_t)clock_boot_ns() - daemon->since_boot_ns;
 	char memory[UNITS_SIZE], age[UNITS_SIZE], number[UNITS_SIZE];
 
-	findings_add(&status->findings, FINDING_OK, daemon->name, "pid %d, user %s, %s, for %s",
-		     daemon->pid, user ? user->pw_name : units_count(number, daemon->user_id, true),
-		     units_bytes(memory, daemon->rss_bytes, false),
-		     units_duration(age, age_ns, false));
+	struct finding *finding = findings_add(
+		&status->findings, daemon->stopped ? FINDING_MISSING : FINDING_OK, daemon->name,
+		"pid %d, user %s, %s, for %s%s", daemon->pid,
+		user ? user->pw_name : units_count(number, daemon->user_id, true),
+		units_bytes(memory, daemon->rss_bytes, false), units_duration(age, age_ns, false),
+		daemon->stopped ? ", stopped by a signal" : "");
+	if (daemon->stopped)
+		finding_mend(finding, "kill -CONT %d", daemon->pid);
 	json_array_append_new(json_object_get(status->json, "daemons"),
-			      json_pack("{s:s, s:i, s:I, s:I, s:I}", "name", daemon->name, "pid",
+			      json_pack("{s:s, s:i, s:I, s:I, s:I, s:b}", "name", daemon->name, "pid",
 					daemon->pid, "user_id", (json_int_t)daemon->user_id, "rss_bytes",
 					(json_int_t)daemon->rss_bytes, "since_boot_ns",
-					(json_int_t)daemon->since_boot_ns));
+					(json_int_t)daemon->since_boot_ns, "stopped",
+					daemon->stopped));
 }
 
 /* What to do about a daemon that does not run. */
@@ -116,18 +121,13 @@ static void check_stream(struct status *status, struct store *store)
 		return;
 	}
 	lag_ns = freshness_lag_ns(&stream);
-	if (lag_ns == INT64_MAX)
-		findings_add(&status->findings, FINDING_MISSING, "stream",
-			     "nothing stored since this host booted");
-	else
-		findings_add(&status->findings,
-			     lag_ns < FRESHNESS_LIMIT_NS ? FINDING_OK : FINDING_MISSING, "stream",
+	if (lag_ns < FRESHNESS_LIMIT_NS)
+		findings_add(&status->findings, FINDING_OK, "stream",
 			     "stored up to %s ago; %s came through this ring",
 			     units_duration(lag, lag_ns, false),
 			     units_bytes(ring, (int64_t)stream.ring_offset, false));
-	if (lag_ns >= FRESHNESS_LIMIT_NS)
-		finding_mend(&status->findings.items[status->findings.count - 1],
-			     "see the logs: journalctl -u tracer-correlator -u tracer-probe");
+	else
+		freshness_tell(&stream, &status->findings);
 	json_object_set_new(status->json, "stream",
 			    json_pack("{s:s, s:I, s:I, s:I, s:I}", "boot_id", stream.boot_id,
 				      "ring_offset", (json_int_t)stream.ring_offset, "rev",

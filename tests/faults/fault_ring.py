@@ -199,6 +199,33 @@ def test_a_flood_of_forks(bench):
     assert missing <= lost["fork"], f"{missing} are missing, {lost['fork']} counted as lost"
 
 
+def status_lines(daemons, verb):
+    """What `tracer status` or `doctor` says of daemons and stream, and whether all is well."""
+    result = subprocess.run([daemons.build / "cli/tracer", verb, "--store", daemons.store],
+                            capture_output=True, text=True, check=False, env=CONFINED)
+    return result.stdout, result.returncode
+
+
+def test_a_daemon_that_stands_still(bench):
+    """`tracer status` and `doctor` say which it is, and for how long; once it goes on, nothing."""
+    daemons = bench.daemons()
+    daemons.correlator_options = ["--host-period", "1"]
+    daemons.start()
+    wait_until("something is stored", lambda: "came through this ring" in status_lines(daemons, "status")[0])
+    for daemon, complaint in ((daemons.probe, "tracer-probe has sent nothing for "),
+                              (daemons.correlator, "tracer-correlator has stored nothing for ")):
+        daemon.signal(signal.SIGSTOP)
+        wait_until(complaint, lambda: complaint in status_lines(daemons, "status")[0])
+        text, status = status_lines(daemons, "status")
+        same("status", status, 1)
+        assert f"kill -CONT {daemon.pid}" in text, text
+        assert complaint in status_lines(daemons, "doctor")[0], "doctor finds nothing"
+        daemon.signal(signal.SIGCONT)
+        wait_until("it goes on", lambda: "came through this ring" in status_lines(daemons, "status")[0])
+    assert "nothing for" not in status_lines(daemons, "doctor")[0], "doctor still complains"
+    daemons.stop()
+
+
 def test_a_long_outage(bench):
     """Who lives when the correlator goes, and ends while it is away, has ended by its record and
     not because it is missed, however long the backlog before that record is."""
