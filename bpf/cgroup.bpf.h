@@ -163,13 +163,14 @@ static __always_inline __u64 cgroup_record_make(struct event *event, struct scra
 							  READ(node, name)), TEXT_STEP);
 		node = parent;
 	}
+	record->flags = kernfs_parent(node) ? RECORD_CGROUP_TRUNCATED : 0;
+	used = bounded(used, RECORD_CGROUP_PATH_MAX);
 	record->header.type = RECORD_CGROUP;
 	record->header.size = sizeof(*record) + used;
 	record->header.boot_ns = event->now_boot_ns;
 	record->cgroup_id = event->place.id;
 	record->path_size = used;
-	record->flags = kernfs_parent(node) ? RECORD_CGROUP_TRUNCATED : 0;
-	return record->header.size;
+	return sizeof(*record) + used;
 }
 
 static __always_inline void cgroup_announced(struct event *event)
