@@ -77,6 +77,18 @@ static bool is_in_name(const char *text, size_t size, const char *name)
 	return false;
 }
 
+/* tmpXXXXXXXX, tmp.XXXXXXXXXX: made up for this time, it tells nothing. */
+static bool looks_temporary(const char *base, size_t size)
+{
+	size_t start = size > 4 && base[3] == '.' ? 4 : 3, end = start;
+
+	if (size < 9 || strncmp(base, "tmp", 3) != 0)
+		return false;
+	while (end < size && (isalnum((unsigned char)base[end]) || base[end] == '_'))
+		end++;
+	return end - start >= 6;
+}
+
 /* ---- splitting */
 
 struct splitter {
@@ -182,7 +194,8 @@ uint64_t words_kind(const struct words *words, const char *name)
 		if (word.kind == WORD_COMMAND && !first) {
 			const char *base = base_of(word.text, &size);
 
-			identity_add_bytes(&identity, base, size);
+			if (!looks_temporary(base, size))
+				identity_add_bytes(&identity, base, size);
 		}
 		first = false;
 	}
@@ -241,7 +254,7 @@ struct candidate {
 	bool is_output; /* of -o or its like */
 	bool is_path;
 	bool is_value;  /* an option stood before it */
-	bool is_weak;   /* a number, or a log: told only where nothing else is there to tell */
+	bool is_weak;   /* a number, a log, a temporary name: only where nothing else tells */
 };
 
 static bool is_output_option(const char *text, size_t size)
@@ -271,18 +284,6 @@ static bool looks_like_class(const char *text)
 
 	return last && last != strchr(text, '.') && isupper((unsigned char)last[1]) &&
 	       islower((unsigned char)last[2]) && !strchr(text, '/');
-}
-
-/* tmpXXXXXXXX, tmp.XXXXXXXXXX: made up for this time, it tells nothing. */
-static bool looks_temporary(const char *base, size_t size)
-{
-	size_t start = size > 4 && base[3] == '.' ? 4 : 3, end = start;
-
-	if (size < 9 || strncmp(base, "tmp", 3) != 0)
-		return false;
-	while (end < size && (isalnum((unsigned char)base[end]) || base[end] == '_'))
-		end++;
-	return end - start >= 6;
 }
 
 /* Whether the word may stand in a label; `before` is the word before it, or "". */
@@ -460,6 +461,22 @@ static void label_of_lone(const struct candidate *candidates, size_t count, unsi
 		label_add(label, best->text, best->size);
 }
 
+/* Temporary names, of scripts too, tell siblings apart where nothing else does. */
+static bool candidate_is_told(const struct word *word, const char *before, bool has_siblings,
+			      struct candidate *candidate)
+{
+	if (!candidate_make(word, before, candidate) || looks_like_class(word->text) ||
+	    strstr(word->text, REDACT_MARK))
+		return false;
+	if (!looks_temporary(candidate->text, candidate->size))
+		return word->kind == WORD_PLAIN;
+	const char *dot = memchr(candidate->text + 4, '.', candidate->size - 4);
+
+	candidate->size = dot ? (size_t)(dot - candidate->text) : candidate->size;
+	candidate->is_weak = true;
+	return has_siblings;
+}
+
 /* The words that may stand in the label, as many as differ; `*ret_commands` counts the commands. */
 static size_t candidates_collect(const struct words *words, const struct common_words *common,
 				 const char *task_name, struct candidate *candidates,
@@ -475,9 +492,7 @@ static size_t candidates_collect(const struct words *words, const struct common_
 		bool wanted = !common || !common_words_have(common, text_hash(word.text));
 
 		*ret_commands += word.kind == WORD_COMMAND;
-		if (wanted && word.kind == WORD_PLAIN && candidate_make(&word, before, &candidate) &&
-		    !looks_like_class(word.text) && !looks_temporary(candidate.text, candidate.size) &&
-		    !strstr(word.text, REDACT_MARK) &&
+		if (wanted && candidate_is_told(&word, before, common != NULL, &candidate) &&
 		    !is_in_name(candidate.text, candidate.size, task_name))
 			candidates[count++] = candidate;
 		before = word.text;

@@ -62,10 +62,12 @@ static const struct {
 	{"cmp", {{"cmp|ref_a|x1", "ref_a x1"}, {"cmp|ref_a|x2", "ref_a x2"}, {"cmp|ref_b|x1", "ref_b x1"}}},
 	/* a second attempt at the same is called the same */
 	{"bwa mem", {{"bwa|mem|ref.fa|s1.fq", "s1.fq"}, {"bwa|mem|ref.fa|s1.fq", "s1.fq"}}},
-	/* made-up names tell nothing */
+	/* temporary names, where there is nothing else */
 	{"stats.py",
-	 {{"python3|/w/.snakemake/scripts/tmp1k3j5x7q.stats.py", ""},
-	  {"python3|/w/.snakemake/scripts/tmp9z8y7x6w.stats.py", ""}}},
+	 {{"bash|-c|set -e; python3 /w/.snakemake/scripts/tmp1k3j5x7q.stats.py", "tmp1k3j5x7q"},
+	  {"bash|-c|set -e; python3 /w/.snakemake/scripts/tmp9z8y7x6_.stats.py", "tmp9z8y7x6_"}}},
+	{"sort", {{"sort|-T|/tmp/tmp.Ab3De5Fg7H|a", "a"}, {"sort|-T|/tmp/tmp.Zb3De5Fg7H|b", "b"}}},
+	{"stats.py", {{"python3|/w/.snakemake/scripts/tmp1k3j5x7q.stats.py", ""}}},
 	{"curl",
 	 {{"curl|-H|[redacted]|https://x.org/a/one.tar", "one.tar"}, {"curl|-H|[redacted]|https://x.org/a/two.tar", "two.tar"}}},
 	{"python -c", {{"python3|-c|print('x', 1)", "1"}, {"python3|-c|print('x', 2)", "2"}}},
@@ -118,6 +120,7 @@ START_TEST(kinds)
 		{"bash -c", "bash|-c|bwa mem a.fq | samtools sort > a.bam", true},
 		{"bash -c", "bash|-c|bwa mem b.fq | samtools sort > b.bam", true},
 		{"bash -c", "bash|-c|/opt/bwa mem b.fq |samtools sort >b.bam", true},
+		{"bash -c", "bash|-c|bwa mem b.fq | samtools sort > b.bam; /tmp/tmp.Ab3De5Fg7H x", true},
 		{"bash -c", "bash|-c|bwa mem b.fq", false},
 		{"bash -c", "bash|-c|python3 -u a.py x", false},
 		{"sh -c", "bash|-c|bwa mem a.fq | samtools sort > a.bam", false},
