@@ -53,6 +53,7 @@ int child_start(struct child *child, char *const argv[], const struct user *user
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
 	child->begin_unix_ns = (int64_t)clock_unix_ns();
+	child->started_boot_ns[0] = (int64_t)clock_boot_ns();
 	child->pid = fork();
 	if (child->pid == 0)
 		child_exec(argv, user, signals, ends[1]);
@@ -63,6 +64,7 @@ int child_start(struct child *child, char *const argv[], const struct user *user
 	while (error == 0 && read(ends[0], &error, sizeof(error)) < 0 && errno == EINTR)
 		;
 	close(ends[0]);
+	child->started_boot_ns[1] = (int64_t)clock_boot_ns();
 	if (error < 0 && child->pid > 0)
 		waitpid(child->pid, NULL, 0);
 	if (error < 0)

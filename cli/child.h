@@ -23,6 +23,7 @@ struct child {
 	pid_t pid;
 	int pid_fd;
 	int64_t begin_unix_ns;
+	int64_t started_boot_ns[2]; /* before its fork, and after its exec */
 };
 
 /* From here on signals come out of `signals->fd` instead of ending us. 0 or -errno. */

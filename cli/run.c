@@ -26,6 +26,9 @@
 #include "common/text.h"
 
 #define EXIT_OURS 125 /* we failed, not the command: as env(1) and timeout(1) have it */
+#define PID_NAMESPACE_INITIAL 0xEFFFFFFC /* its inode: PROC_PID_INIT_INO of the kernel */
+#define EXEC_LATE_NS 2000000 /* an exec is recorded a little after it has closed our pipe */
+#define RUNS_SINCE_MOST 100000 /* among which the command's is looked for in a PID namespace */
 #define COMMIT_TIMEOUT_MS 10000 /* of the daemons; a commit takes under a second */
 #define COMMIT_POLL_MS 100
 #define SETTLE_NS 400000000LL   /* the stream must have come this far past the end */
@@ -106,6 +109,82 @@ static void report_show(struct run *run, struct store *store, struct rows *runs)
 	output_finish(&output);
 }
 
+/* In a PID namespace our pids are not those that the kernel side sees. */
+static bool pids_are_the_hosts(void)
+{
+	struct stat status;
+
+	return stat("/proc/self/ns/pid", &status) < 0 || status.st_ino == PID_NAMESPACE_INITIAL;
+}
+
+/* Whether the arguments of a process end as the command's do: before them a script has its
+ * interpreter. What was redacted or cut may be anything. */
+static bool arguments_fit(const struct row_process *process, char **argv)
+{
+	const char *data = process->arguments.data;
+	size_t size = process->arguments.size, tail = 0;
+
+	if (!data || process->redacted_count > 0 || process->arguments_truncated > 0)
+		return true;
+	for (size_t i = 1; argv[i]; i++)
+		tail += strlen(argv[i]) + 1;
+	if (tail > size)
+		return false;
+	data += size - tail;
+	for (size_t i = 1; argv[i]; data += strlen(argv[i++]) + 1)
+		if (memcmp(data, argv[i], strlen(argv[i]) + 1) != 0)
+			return false;
+	return true;
+}
+
+static bool root_fits(const struct run *run, struct store *store, int64_t root_process_id)
+{
+	struct store_parameter range[] = {
+		{"first_id", STORE_INTEGER, root_process_id, NULL},
+		{"last_id", STORE_INTEGER, root_process_id, NULL}, {0},
+	};
+	struct rows roots = {0};
+	bool fits = source_load(store, &row_type_process, "process", range, &roots) == 0 && roots.count == 1 &&
+		    arguments_fit(ROWS_ITEM(&roots, process, 0), run->options.operands);
+
+	rows_free(&roots);
+	return fits;
+}
+
+/* The run of the command's user that began while it was started; no rows where there is none, or several. */
+static int run_find_by_begin(const struct run *run, struct store *store, struct rows *ret_runs)
+{
+	struct store_parameter parameters[] = {
+		{"since_unix_ns", STORE_INTEGER, run->child.begin_unix_ns - 1000000000, NULL},
+		{"with_system", STORE_INTEGER, 1, NULL},
+		{"limit", STORE_INTEGER, RUNS_SINCE_MOST, NULL},
+		{"candidate_limit", STORE_INTEGER, RUNS_SINCE_MOST, NULL},
+		{"user_id", STORE_NULL, 0, NULL}, {"name", STORE_NULL, 0, NULL}, {"host", STORE_NULL, 0, NULL},
+		{0},
+	};
+	int error = source_load(store, &row_type_run, "runs", parameters, ret_runs);
+	struct row_run *runs = ret_runs->items, found;
+	size_t index = 0, count = 0;
+
+	for (size_t i = 0; error == 0 && i < ret_runs->count; i++) {
+		if (runs[i].begin_boot_ns < run->child.started_boot_ns[0] ||
+		    runs[i].begin_boot_ns > run->child.started_boot_ns[1] + EXEC_LATE_NS ||
+		    runs[i].user_id != (int64_t)run->user.uid ||
+		    !root_fits(run, store, runs[i].root_process_id))
+			continue;
+		index = i;
+		count++;
+	}
+	if (count != 1) {
+		rows_free(ret_runs);
+		return error;
+	}
+	found = runs[index]; /* the first is the one that is read */
+	runs[index] = runs[0];
+	runs[0] = found;
+	return 0;
+}
+
 static int run_find(const struct run *run, struct store *store, struct rows *ret_runs)
 {
 	struct store_parameter parameters[] = {
@@ -115,6 +194,8 @@ static int run_find(const struct run *run, struct store *store, struct rows *ret
 		{0},
 	};
 
+	if (!pids_are_the_hosts())
+		return run_find_by_begin(run, store, ret_runs);
 	return source_load(store, &row_type_run, "run_by_pid", parameters, ret_runs);
 }
 

@@ -158,6 +158,20 @@ class Command(Case):
         self.assertEqual(process.output, b"daemon\n")
 
 
+    def test_in_a_pid_namespace(self):
+        """Where pids are others than the kernel side sees: the report is of the command all the same."""
+        path = self.path("report.json")
+        result = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", TRACER, "run", "--json", "--processes",
+                                 "--output", path, "--", "sh", "-c", "sleep 0.2; exit 3"], env=self.environment,
+                                stdin=subprocess.DEVNULL, capture_output=True, timeout=90, check=False)
+        self.assertEqual((result.returncode, result.stderr), (3, b""))
+        with open(path, encoding="utf-8") as file:
+            report = json.load(file)
+        self.assertEqual(report["run"]["exit_code"], 3)
+        programs = [process["program"] for task in report["tasks"] for process in task["processes"]]
+        self.assertEqual(sorted(programs), ["sh", "sleep"])
+
+
 class Signals(Case):
     def start_and_wait(self, command, **options):
         process = self.start("run", "--", *command, **options)
