@@ -36,6 +36,7 @@ static int expire_steps(struct store *store, const char *const *names, size_t co
 
 	for (size_t i = 0; error == 0 && i < count; i++)
 		error = expire_step(store, names[i], expiry);
+	store_forget_images(store); /* some may have gone */
 	return error;
 }
 

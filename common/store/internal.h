@@ -16,6 +16,15 @@ enum store_table {
 
 #define STORE_STATEMENTS_MAX 32
 
+#define STORE_IMAGES_REMEMBERED 64
+#define STORE_IMAGE_KEY_MAX 512
+
+struct store_image {
+	int64_t id; /* 0: none */
+	size_t size;
+	char key[STORE_IMAGE_KEY_MAX];
+};
+
 struct store {
 	struct store_base base;
 	sqlite3 *db;
@@ -26,6 +35,7 @@ struct store {
 	uint64_t committed_rev;
 	sqlite3_stmt *puts[STORE_TABLE_COUNT];
 	sqlite3_stmt *statements[STORE_STATEMENTS_MAX];
+	struct store_image images[STORE_IMAGES_REMEMBERED];
 };
 
 /* ---- store.c: errors ---- */
@@ -63,6 +73,12 @@ int store_find_statement(struct store *store, const char *name, sqlite3_stmt **r
 int store_run_statement(struct store *store, sqlite3_stmt *statement);
 /* Binds by name, without the colon, where the statement has that parameter. */
 void store_bind_integer(sqlite3_stmt *statement, const char *name, int64_t value);
+
+/* ---- images.c: within the transaction ---- */
+
+/* The row of images with the texts of this process; made where there is none. */
+int store_image_id(struct store *store, const struct row_process *row, int64_t *ret_id);
+void store_forget_images(struct store *store);
 
 /* ---- embedded.c: the .sql files ---- */
 

@@ -1,4 +1,4 @@
--- The views over the tables, and the trigger through which processes are written.
+-- The views over the tables. Processes are written by writer.c, into what is beneath theirs.
 --
 -- Applied anew after every migration, in its transaction: a view says what the tables of
 -- the newest schema hold, so it has one text and no history. A change here alone still
@@ -95,61 +95,6 @@ CREATE VIEW process_commands AS
      WHERE number > 0) AS command
     FROM process_rows p
     LEFT JOIN tools t ON t.id = p.tool_id;
-
--- Writing a process: inserted, or replaced where its id is there.
-CREATE TRIGGER processes_put INSTEAD OF INSERT ON processes BEGIN
-  INSERT INTO images (path, program, reason, rule, role)
-  SELECT NEW.path, NEW.program, NEW.reason, NEW.rule, NEW.role
-   WHERE NOT EXISTS (SELECT 1 FROM images
-                      WHERE path IS NEW.path AND program IS NEW.program AND reason IS NEW.reason
-                        AND rule IS NEW.rule AND role IS NEW.role);
-  INSERT INTO process_rows (
-    id, rev, image_id, container_id, tool_id, parent_id, pid, exec_id, user_id, began, ended,
-    totals, begin_boot_ns, end_boot_ns, started_unix_ns, exit_code, signal, core_dumped,
-    oom_killed, arguments, redacted_count, arguments_truncated, working_directory, spawn_cpu_ns,
-    cpu_ns, user_ns, system_ns, run_delay_ns, block_io_delay_ns, voluntary_switches,
-    involuntary_switches, minor_faults, major_faults, read_bytes, write_bytes,
-    cancelled_write_bytes, rchar_bytes, wchar_bytes, syscr_count, syscw_count, peak_rss_bytes,
-    memory_delay_ns, sent_bytes, received_bytes, uninterruptible_ns, gpu,
-    failed, partial)
-  VALUES (
-    NEW.id, NEW.rev,
-    (SELECT id FROM images WHERE path IS NEW.path AND program IS NEW.program
-       AND reason IS NEW.reason AND rule IS NEW.rule AND role IS NEW.role LIMIT 1),
-    NEW.container_id, NEW.tool_id, NEW.parent_id, NEW.pid, NEW.exec_id, NEW.user_id, NEW.began,
-    NEW.ended, NEW.totals, NEW.begin_boot_ns, NEW.end_boot_ns, NEW.started_unix_ns,
-    NEW.exit_code, NEW.signal, NEW.core_dumped, NEW.oom_killed, NEW.arguments,
-    NEW.redacted_count, NEW.arguments_truncated, NEW.working_directory, NEW.spawn_cpu_ns,
-    NEW.cpu_ns, NEW.user_ns, NEW.system_ns, NEW.run_delay_ns, NEW.block_io_delay_ns,
-    NEW.voluntary_switches, NEW.involuntary_switches, NEW.minor_faults, NEW.major_faults,
-    NEW.read_bytes, NEW.write_bytes, NEW.cancelled_write_bytes, NEW.rchar_bytes,
-    NEW.wchar_bytes, NEW.syscr_count, NEW.syscw_count, NEW.peak_rss_bytes,
-    NEW.memory_delay_ns, NEW.sent_bytes, NEW.received_bytes, NEW.uninterruptible_ns, NEW.gpu,
-    NEW.failed, NEW.partial)
-      ON CONFLICT (id) DO UPDATE SET
-    rev = excluded.rev, image_id = excluded.image_id, container_id = excluded.container_id,
-    tool_id = excluded.tool_id, parent_id = excluded.parent_id, pid = excluded.pid,
-    exec_id = excluded.exec_id, user_id = excluded.user_id, began = excluded.began,
-    ended = excluded.ended, totals = excluded.totals, begin_boot_ns = excluded.begin_boot_ns,
-    end_boot_ns = excluded.end_boot_ns, started_unix_ns = excluded.started_unix_ns,
-    exit_code = excluded.exit_code, signal = excluded.signal,
-    core_dumped = excluded.core_dumped, oom_killed = excluded.oom_killed,
-    arguments = excluded.arguments, redacted_count = excluded.redacted_count,
-    arguments_truncated = excluded.arguments_truncated,
-    working_directory = excluded.working_directory, spawn_cpu_ns = excluded.spawn_cpu_ns,
-    cpu_ns = excluded.cpu_ns, user_ns = excluded.user_ns, system_ns = excluded.system_ns,
-    run_delay_ns = excluded.run_delay_ns, block_io_delay_ns = excluded.block_io_delay_ns,
-    voluntary_switches = excluded.voluntary_switches,
-    involuntary_switches = excluded.involuntary_switches, minor_faults = excluded.minor_faults,
-    major_faults = excluded.major_faults, read_bytes = excluded.read_bytes,
-    write_bytes = excluded.write_bytes, cancelled_write_bytes = excluded.cancelled_write_bytes,
-    rchar_bytes = excluded.rchar_bytes, wchar_bytes = excluded.wchar_bytes,
-    syscr_count = excluded.syscr_count, syscw_count = excluded.syscw_count,
-    peak_rss_bytes = excluded.peak_rss_bytes, memory_delay_ns = excluded.memory_delay_ns,
-    sent_bytes = excluded.sent_bytes, received_bytes = excluded.received_bytes,
-    uninterruptible_ns = excluded.uninterruptible_ns, gpu = excluded.gpu,
-    failed = excluded.failed, partial = excluded.partial;
-END;
 
 -- Runs with their host's name and wall time. As in the two views that follow, what is
 -- left without processes is not there, and the wall time is unknown while it lives.

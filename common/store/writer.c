@@ -49,6 +49,7 @@ void store_rollback(struct store *store)
 	if (!sqlite3_get_autocommit(store->db))
 		sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
 	store->write_error = 0;
+	store_forget_images(store);
 	store->rev = store->committed_rev;
 }
 
@@ -134,10 +135,22 @@ static bool key_has(const char *key, const char *column)
 	return false;
 }
 
-/* A view: the trigger that writes what is beneath it replaces by itself. */
+/* Processes are a view: beneath it are process_rows, which have neither what their tool's row says
+ * nor the texts of images. */
 static bool table_is_view(const struct table *table)
 {
 	return strcmp(table->name, "processes") == 0;
+}
+
+static bool column_is_elsewhere(const struct table *table, const char *column)
+{
+	static const char *const elsewhere[] = {"host_id", "run_id", "task_id", "role",
+						"rule", "reason", "program", "path"};
+
+	for (size_t i = 0; table_is_view(table) && i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++)
+		if (strcmp(column, elsewhere[i]) == 0)
+			return true;
+	return false;
 }
 
 /* What was lost at one place is told in parts, as it goes on: a row is their sum. */
@@ -152,31 +165,39 @@ static bool column_stays(const struct table *table, const char *column)
 	return strcmp(table->name, "losses") == 0 && strcmp(column, "unix_ns") == 0;
 }
 
-/* INSERT INTO t (rev, a, b) VALUES (?, ?, ?) ON CONFLICT (a) DO UPDATE SET ... */
+/* INSERT INTO t (rev, a, c, image_id) VALUES (?1, ?2, ?4, ?5) ON CONFLICT (a) DO UPDATE SET ...
+ * A parameter has the number of its column, whether it is used or not. */
 static void table_write_upsert(const struct table *table, char sql[UPSERT_MAX_BYTES])
 {
 	char *end = sql;
 	char *limit = sql + UPSERT_MAX_BYTES;
+	bool is_view = table_is_view(table);
+	size_t count = 0;
 
 #define ADD(...) (end += snprintf(end, (size_t)(limit - end), __VA_ARGS__))
-	ADD("INSERT INTO %s (rev", table->name);
-	for (size_t i = 0; table->columns[i]; i++)
-		ADD(", %s", table->columns[i]);
-	ADD(") VALUES (?");
-	for (size_t i = 0; table->columns[i]; i++)
-		ADD(", ?");
-	ADD(")");
-	if (table_is_view(table))
-		return;
-	ADD(" ON CONFLICT (%s) DO UPDATE SET rev = excluded.rev", table->key);
-	for (size_t i = 0; table->columns[i]; i++) {
+	ADD("INSERT INTO %s (rev", is_view ? "process_rows" : table->name);
+	for (; table->columns[count]; count++)
+		if (!column_is_elsewhere(table, table->columns[count]))
+			ADD(", %s", table->columns[count]);
+	ADD("%s) VALUES (?1", is_view ? ", image_id" : "");
+	for (size_t i = 0; i < count; i++)
+		if (!column_is_elsewhere(table, table->columns[i]))
+			ADD(", ?%zu", i + 2);
+	if (is_view)
+		ADD(", ?%zu", count + 2);
+	ADD(") ON CONFLICT (%s) DO UPDATE SET rev = excluded.rev", table->key);
+	for (size_t i = 0; i < count; i++) {
 		const char *column = table->columns[i];
 
+		if (column_is_elsewhere(table, column))
+			continue;
 		if (column_adds(table, column))
 			ADD(", %s = %s + excluded.%s", column, column, column);
 		else if (!key_has(table->key, column) && !column_stays(table, column))
 			ADD(", %s = excluded.%s", column, column);
 	}
+	if (is_view)
+		ADD(", image_id = excluded.image_id");
 #undef ADD
 }
 
@@ -210,6 +231,21 @@ static void bind_blob(sqlite3_stmt *statement, int index, const struct row_blob 
 		sqlite3_bind_blob64(statement, index, blob->data, blob->size, SQLITE_STATIC);
 }
 
+/* What is no column of the row. */
+static int bind_image(struct store *store, enum store_table table, sqlite3_stmt *statement, int index,
+		      const void *row)
+{
+	int64_t id = 0;
+	int error;
+
+	if (table != STORE_TABLE_PROCESS)
+		return 0;
+	error = store_image_id(store, row, &id);
+	if (error == 0)
+		sqlite3_bind_int64(statement, index, id);
+	return error;
+}
+
 #define BIND_I(column) bind_integer(statement, ++index, row->column);
 #define BIND_T(column) bind_text(statement, ++index, row->column);
 #define BIND_B(column) bind_blob(statement, ++index, &row->column);
@@ -224,7 +260,8 @@ static void bind_blob(sqlite3_stmt *statement, int index, const struct row_blob 
 			return error; \
 		sqlite3_bind_int64(statement, index, (int64_t)++store->rev); \
 		ROW_##NAME##_COLUMNS(BIND_I, BIND_T, BIND_B) \
-		return store_run_statement(store, statement); \
+		error = bind_image(store, STORE_TABLE_##NAME, statement, ++index, row); \
+		return error < 0 ? error : store_run_statement(store, statement); \
 	}
 ROWS(R)
 #undef R

@@ -1,0 +1,116 @@
+/* The texts that processes share: path, program, rule, role and reason are kept once in images,
+ * and a process has their id.
+ *
+ * Of the many processes of a moment few differ in them, so the latest ids are remembered, each
+ * under all of its texts. What is remembered must be in the store: it is forgotten with a
+ * rollback, and when expiry has deleted rows.
+ */
+#include <string.h>
+
+#include "common/store/internal.h"
+
+/* "TEXT\0" for each of the five, "\1" for NULL. 0: too long to be remembered. */
+static size_t key_write(const struct row_process *row, char key[STORE_IMAGE_KEY_MAX])
+{
+	const char *const texts[] = {row->path, row->program, row->reason, row->rule, row->role};
+	size_t used = 0;
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		const char *text = texts[i] ? texts[i] : "\1";
+		size_t size = strlen(text) + 1;
+
+		if (size > STORE_IMAGE_KEY_MAX - used)
+			return 0;
+		memcpy(key + used, text, size);
+		used += size;
+	}
+	return used;
+}
+
+static struct store_image *slot_of(struct store *store, const char *key, size_t size)
+{
+	uint32_t hash = 2166136261U; /* FNV-1a: who makes two meet makes both slower, no more */
+
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ (unsigned char)key[i]) * 16777619U;
+	return &store->images[hash % STORE_IMAGES_REMEMBERED];
+}
+
+static void bind_texts(sqlite3_stmt *statement, const struct row_process *row)
+{
+	const struct {
+		const char *parameter, *text;
+	} texts[] = {{":path", row->path},
+		     {":program", row->program},
+		     {":reason", row->reason},
+		     {":rule", row->rule},
+		     {":role", row->role}};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (texts[i].text)
+			sqlite3_bind_text(statement, sqlite3_bind_parameter_index(statement, texts[i].parameter),
+					  texts[i].text, -1, SQLITE_STATIC);
+}
+
+/* Its id, 0: there is none. */
+static int image_find(struct store *store, const struct row_process *row, int64_t *ret_id)
+{
+	sqlite3_stmt *statement = NULL;
+	int error = store_find_statement(store, "find_image", &statement);
+	int rc;
+
+	if (error < 0)
+		return error;
+	bind_texts(statement, row);
+	rc = sqlite3_step(statement);
+	*ret_id = rc == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
+	error = rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : store_fail(store, rc, "cannot read the store");
+	sqlite3_reset(statement);
+	sqlite3_clear_bindings(statement);
+	return error;
+}
+
+static int image_put(struct store *store, const struct row_process *row, int64_t *ret_id)
+{
+	sqlite3_stmt *statement = NULL;
+	int error = store_find_statement(store, "put_image", &statement);
+
+	if (error < 0)
+		return error;
+	bind_texts(statement, row);
+	error = store_run_statement(store, statement);
+	*ret_id = sqlite3_last_insert_rowid(store->db);
+	return error;
+}
+
+int store_image_id(struct store *store, const struct row_process *row, int64_t *ret_id)
+{
+	char key[STORE_IMAGE_KEY_MAX];
+	size_t size = key_write(row, key);
+	struct store_image *slot = slot_of(store, key, size);
+	int64_t id = 0;
+	int error;
+
+	if (size && slot->id && slot->size == size && memcmp(slot->key, key, size) == 0) {
+		*ret_id = slot->id;
+		return 0;
+	}
+	error = image_find(store, row, &id);
+	if (error == 0 && id == 0)
+		error = image_put(store, row, &id);
+	if (error < 0)
+		return error;
+	if (size) {
+		slot->id = id;
+		slot->size = size;
+		memcpy(slot->key, key, size);
+	}
+	*ret_id = id;
+	return 0;
+}
+
+void store_forget_images(struct store *store)
+{
+	for (size_t i = 0; i < STORE_IMAGES_REMEMBERED; i++)
+		store->images[i].id = 0;
+}
