@@ -438,6 +438,25 @@ void process_end(struct model *model, struct process *process, int64_t wait_stat
 	note_roots(model, process, wait_status);
 }
 
+static void raise_end(struct tally *tally, uint64_t end_boot_ns)
+{
+	if (end_boot_ns > tally->end_boot_ns)
+		tally->end_boot_ns = end_boot_ns;
+}
+
+void image_end_later(struct image *image, int64_t teardown_ns, uint64_t until_boot_ns)
+{
+	struct tool *tool = image->tool;
+	uint64_t end_boot_ns = image->end_boot_ns + (uint64_t)teardown_ns;
+
+	if (teardown_ns <= 0)
+		return;
+	image->end_boot_ns = end_boot_ns < until_boot_ns ? end_boot_ns : until_boot_ns;
+	raise_end(&tool->tally, image->end_boot_ns);
+	raise_end(&tool->group->task->tally, image->end_boot_ns);
+	raise_end(&tool->group->task->run->tally, image->end_boot_ns);
+}
+
 void image_free(struct model *model, struct image *image)
 {
 	unlink_role(model, image);

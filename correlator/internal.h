@@ -166,6 +166,9 @@ void image_update(struct model *model, struct image *image, const struct counter
 		  enum image_totals kind);
 void image_end(struct model *model, struct image *image, enum image_ended how, uint64_t boot_ns,
 	       int64_t wait_status, uint32_t exit_flags);
+/* Its last thread ran that long after the exit record, which has no teardown in it; a final record
+ * that came then says so. So the time from begin to end has all that the figures have. */
+void image_end_later(struct image *image, int64_t teardown_ns, uint64_t until_boot_ns);
 /* The process as a whole is over, whatever it ran last; only the first time counts. */
 void process_end(struct model *model, struct process *process, int64_t wait_status, uint64_t boot_ns);
 void image_set_tool(struct model *model, struct image *image, struct tool *tool);

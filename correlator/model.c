@@ -257,7 +257,8 @@ static void apply_exec(struct model *model, const struct event_exec *exec)
 		return; /* a starter is still its parent, until the next exec or its end */
 	place_exec(model, process,
 		   &(struct placing){.verdict = &verdict,
-				     .boot_ns = exec->boot_ns,
+				     /* as long as it had what its figures have */
+				     .boot_ns = first ? process->fork_boot_ns : exec->boot_ns,
 				     .cgroup_id = exec->cgroup_id,
 				     .pgid = (uint32_t)exec->pgid,
 				     .stdin_pipe = (uint32_t)exec->stdin_pipe,
@@ -286,7 +287,11 @@ static void image_exit(struct model *model, struct process *process, const struc
 		place_part(model, process);
 	if (!process->image)
 		return;
+	int64_t before_ns = process->image->totals.cpu_ns;
+
 	image_update(model, process->image, &exit->counters, kind);
+	if (kind == TOTALS_FINAL && process->image->ended == IMAGE_EXIT)
+		image_end_later(process->image, process->image->totals.cpu_ns - before_ns, exit->boot_ns);
 	image_end(model, process->image, IMAGE_EXIT, exit->boot_ns, (int64_t)exit->wait_status,
 		  (uint32_t)exit->flags);
 }

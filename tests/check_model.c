@@ -151,6 +151,25 @@ static const char sums_of_runs[] =
 	"(SELECT sum(cpu_ns) FROM tools), (SELECT sum(cpu_ns) FROM processes WHERE run_id IN (SELECT id FROM "
 	"runs WHERE kind <> 'system')) FROM runs r WHERE r.kind <> 'system'";
 
+/* Busy from its fork to its end, the teardown after its exit included: one core, at every level. */
+START_TEST(one_thread_uses_one_core_at_most)
+{
+	fork_process(2, 10);
+	now += 1 * MS; /* 2 ms of CPU at its exec */
+	exec_process(10, "bwa mem x");
+	now += 2 * MS;
+	end_as(EVENT_EXIT, 10, 0, cpu(5 * MS));
+	now += 60 * MS; /* which tells nothing of how long the teardown took */
+	end_as(EVENT_FINAL, 10, 0, cpu(6 * MS));
+	ck_assert_str_eq(rows("SELECT cpu_ns, end_boot_ns - begin_boot_ns FROM processes WHERE pid = 10 UNION ALL "
+			      "SELECT cpu_ns, wall_ns FROM standing_tools WHERE name LIKE 'bwa%' UNION ALL "
+			      "SELECT cpu_ns, wall_ns FROM standing_tasks WHERE run_id IN (SELECT id FROM runs WHERE "
+			      "kind <> 'system') UNION ALL SELECT cpu_ns, wall_ns FROM standing_runs WHERE "
+			      "kind <> 'system'"),
+			 "6000000 6000000\n6000000 6000000\n6000000 6000000\n6000000 6000000\n");
+}
+END_TEST
+
 /* As another release does, whose checkpoints are of another version. */
 static void upgrade(void)
 {
@@ -332,6 +351,7 @@ int main(void)
 		{.test = a_run_that_is_over_is_let_go},
 		{.test = an_event_told_twice_counts_once},
 		{.test = a_restart_changes_nothing},
+		{.test = one_thread_uses_one_core_at_most},
 		{.test = an_upgrade_lets_no_sum_fall},
 		{.test = broken_checkpoints_are_survived, .count = 40},
 		{.test = nonsense_is_survived},

@@ -25,7 +25,7 @@ START_TEST(a_pipe_beneath_an_engine_is_one_task)
 	exit_process(11, 1 << 8);
 	exit_process(12, 0);
 	ck_assert_tasks("main: snakemake [snakemake] running\n"
-			"engine: bwa mem + samtools sort [samtools sort, bwa mem] failed\n"
+			"engine: bwa mem + samtools sort [bwa mem, samtools sort] failed\n"
 			"engine: multiqc [multiqc] succeeded\n");
 }
 END_TEST
@@ -46,7 +46,7 @@ START_TEST(a_pipe_makes_siblings_one_task)
 	exit_process(14, 0);
 	ck_assert_tasks("main: driver.sh [driver.sh] running\n"
 			"generic: bwa index [bwa index] succeeded\n"
-			"generic: bwa mem + samtools sort + gzip [gzip, bwa mem, samtools sort] succeeded\n");
+			"generic: bwa mem + samtools sort + gzip [bwa mem, samtools sort, gzip] succeeded\n");
 }
 END_TEST
 
@@ -103,7 +103,7 @@ START_TEST(all_who_write_what_one_reads_are_one)
 	exec_in(13, (struct where){.stdout_pipe = 71}, "multiqc .");
 	exec_in(11, (struct where){.stdout_pipe = 71}, "bwa mem x");
 	exec_in(12, (struct where){.stdout_pipe = 71}, "samtools sort");
-	ck_assert_str_eq(rows(TASK_ROOTS), "multiqc\nbwa\nsamtools\n");
+	ck_assert_str_eq(rows(TASK_ROOTS), "bwa\nsamtools\nmultiqc\n");
 	exec_in(14, (struct where){.stdin_pipe = 71}, "gzip");
 	ck_assert_str_eq(rows(TASK_ROOTS), "bwa\n");
 	ck_assert_str_eq(rows("SELECT process_count FROM standing_tasks WHERE kind = 'engine'"), "4\n");
@@ -147,7 +147,7 @@ START_TEST(a_pipe_joins_no_more_than_siblings)
 	fork_process(20, 21);
 	exec_in(21, (struct where){.stdin_pipe = 71}, "samtools sort");
 	exec_in(12, (struct where){.stdout_pipe = 71}, "multiqc .");
-	ck_assert_str_eq(rows(TASK_ROOTS), "bwa\nsamtools\nmultiqc\n");
+	ck_assert_str_eq(rows(TASK_ROOTS), "bwa\nmultiqc\nsamtools\n");
 }
 END_TEST
 

@@ -28,8 +28,8 @@ CREATE VIEW processes AS SELECT
   p.began,                 -- text; fork, exec, found (alive before the probe); event
   p.ended,                 -- text; exit, exec (a new image followed), lost (gone without a record); event
   p.totals,                -- text; how final the counters are: sample, exec, exit, final; event
-  p.begin_boot_ns,         -- ns, boot clock; this image began: fork or exec, start_boottime if found; event
-  p.end_boot_ns,           -- ns, boot clock; this image ended; event
+  p.begin_boot_ns,         -- ns, boot clock; this image began: its fork, of a later program of its process the exec, start_boottime if found; event
+  p.end_boot_ns,           -- ns, boot clock; this image ended, with the CPU time of its teardown; event
   p.started_unix_ns,       -- ns; wall clock at begin_boot_ns; CLOCK_REALTIME
   p.exit_code,             -- code; of the thread group, NULL if killed or living; signal.group_exit_code
   p.signal,                -- signal; that killed it; signal.group_exit_code & 0x7f
