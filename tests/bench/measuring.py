@@ -77,6 +77,12 @@ def resident_bytes(pid):
     return total
 
 
+def written_bytes(pid):
+    """To storage, so far: pages that it made dirty."""
+    with open(f"/proc/{pid}/io", encoding="ascii") as figures:
+        return next(int(line.split()[1]) for line in figures if line.startswith("write_bytes:"))
+
+
 def cpu_of(command):
     """Runs a command. CPU seconds of it and of all that it waited for."""
     process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL,
