@@ -136,7 +136,6 @@ void model_add_host_sample(struct model *model, const struct host_figures *figur
 		memmove(model->host_samples, model->host_samples + 1,
 			model->host_sample_count * sizeof(*model->host_samples));
 	}
-	model->host_dirty = true; /* last seen now: one commit for both */
 	row = &model->host_samples[model->host_sample_count++];
 	*row = (struct row_host_sample){
 		.host_id = model->host.id,

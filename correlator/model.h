@@ -52,8 +52,11 @@ int model_commit(struct model *model, struct store_stream *stream);
 /* Latest time the stream has told, boot clock. */
 uint64_t model_now_boot_ns(const struct model *model);
 
-/* Whether there is anything to write but the stream's position and clock. */
+/* Whether there is anything to write but the stream's position and clock, and samples of the host. */
 bool model_is_dirty(const struct model *model);
+
+/* The next commit is the last. */
+void model_note_end(struct model *model);
 
 /* Rows waiting for a commit, about: a bound for whoever feeds the model. */
 size_t model_pending(const struct model *model);

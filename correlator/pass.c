@@ -11,9 +11,6 @@
  * it, once a minute: daemons that wake up now and then keep no disk busy. */
 #define BUSY_SHARE 100
 #define QUIET_PERIOD_NS (60 * UINT64_C(1000000000))
-/* hosts.last_seen_unix_ns alone is worth no commit a pass: it goes with the samples of the host,
- * every ten seconds, or by itself where those come more seldom. */
-#define LAST_SEEN_PERIOD_NS (12 * INT64_C(1000000000))
 
 /* A pass this long after the one before says nothing of the time between. */
 #define PASS_PERIOD_MAX_NS (60 * UINT64_C(1000000000))
@@ -259,8 +256,6 @@ void pass_apply_end(struct model *model, const struct wire_pass *pass)
 	if (pass->unix_ns) {
 		model->clock_offset_ns = (int64_t)(pass->unix_ns - pass->boot_ns);
 		model->host.last_seen_unix_ns = (int64_t)pass->unix_ns;
-		if (model->host.last_seen_unix_ns - model->written_seen_unix_ns >= LAST_SEEN_PERIOD_NS)
-			model->host_dirty = true;
 	}
 	/* Events behind this pass may be older: who waits for one of them goes on waiting. */
 	if (!pass->backlog_bytes)

@@ -10,6 +10,8 @@
 #include "common/identity.h"
 #include "correlator/internal.h"
 
+#define LAST_SEEN_PERIOD_NS (30 * INT64_C(1000000000))
+
 static int64_t ended_at(const struct tally *tally)
 {
 	return tally->living_count > 0 ? ROW_NULL : (int64_t)tally->end_boot_ns;
@@ -278,13 +280,20 @@ static int put_runs(struct model *model)
 	return 0;
 }
 
+/* That it was seen alone is worth a row now and then. */
+static bool host_is_due(const struct model *model)
+{
+	return model->host_dirty ||
+	       model->host.last_seen_unix_ns - model->written_seen_unix_ns >= LAST_SEEN_PERIOD_NS;
+}
+
 static int put_places(struct model *model)
 {
 	struct cgroup *cgroup;
 	struct container *container;
 	int r = 0;
 
-	if (model->host_dirty || model->host.last_seen_unix_ns != model->written_seen_unix_ns)
+	if (host_is_due(model))
 		r = store_put_host(model->store, &model->host);
 	for (cgroup = model->cgroups; cgroup && r == 0; cgroup = cgroup->hh.next)
 		if (cgroup->dirty)
@@ -392,8 +401,14 @@ static void clear_all(struct model *model)
 	model->sample_count = 0;
 	model->host_sample_count = 0;
 	model->gone_count = 0;
-	model->written_seen_unix_ns = model->host.last_seen_unix_ns;
+	if (host_is_due(model))
+		model->written_seen_unix_ns = model->host.last_seen_unix_ns;
 	model->host_dirty = false;
+}
+
+void model_note_end(struct model *model)
+{
+	model->host_dirty = model->host_dirty || model->host.host_key; /* last seen now */
 }
 
 /* Every change of a part marks what it is part of, so nothing dirty is missed by
@@ -422,8 +437,8 @@ bool model_is_dirty(const struct model *model)
 	DL_FOREACH (model->runs, run)
 		if (run->dirty)
 			return true;
-	return model->dirty_images || model->sample_count || model->host_sample_count || model->incidents ||
-	       model->losses || model->losses_dirty || model->host_dirty;
+	return model->dirty_images || model->sample_count || model->incidents || model->losses ||
+	       model->losses_dirty || model->host_dirty;
 }
 
 size_t model_pending(const struct model *model)

@@ -444,7 +444,8 @@ int server_run(const struct server_options *options, struct session *session, st
 	start(&server);
 	ready_tell(&server.options.ready_fd);
 	uv_run(&server.loop, UV_RUN_DEFAULT);
-	session->changed = session->changed || session->stream.ring_epoch != 0; /* last seen now */
+	model_note_end(session->model);
+	session->changed = session->changed || session->stream.ring_epoch != 0;
 	if (!server.failure)
 		commit(&server);
 	r = server.failure ? server.failure : server.paused ? -EIO : 0;

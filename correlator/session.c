@@ -22,6 +22,9 @@ int session_init(struct session *session, struct model *model, struct store *sto
 /* Passes that change nothing are committed for so long after what did: readers take the time of the
  * last commit for now, and what they saw then for what goes on (`tracer top`, `tracer run`). */
 #define FOLLOW_NS (4 * UINT64_C(1000000000))
+/* The time of the last commit is also the sign that the daemons live. */
+#define HEARTBEAT_NS (10 * UINT64_C(1000000000))
+#define HOST_SAMPLES_A_COMMIT 3 /* of a host where nothing else happens: each page once for all */
 
 /* What the peer before sent and is not yet committed stays to be committed. */
 void session_reset(struct session *session)
@@ -110,7 +113,8 @@ static int apply_pass(struct session *session, const struct wire_pass *pass)
 	if (model_pending(session->model) > 0)
 		session->eventful_boot_ns = pass->boot_ns;
 	session->changed = session->changed || model_is_dirty(session->model) ||
-			   pass->boot_ns < session->eventful_boot_ns + FOLLOW_NS;
+			   pass->boot_ns < session->eventful_boot_ns + FOLLOW_NS ||
+			   pass->boot_ns >= session->stream.committed_boot_ns + HEARTBEAT_NS;
 	return r;
 }
 
@@ -186,6 +190,7 @@ int session_commit(struct session *session, uint64_t now_unix_ns)
 		return r;
 	session->committed_offset = session->stream.ring_offset;
 	session->changed = false;
+	session->host_samples = 0;
 	return 0;
 }
 
@@ -201,5 +206,10 @@ void session_add_host_sample(struct session *session, const struct host_figures 
 			     uint64_t boot_ns, uint64_t unix_ns)
 {
 	model_add_host_sample(session->model, figures, boot_ns, unix_ns);
-	session->changed = session->changed || session->stream.ring_epoch != 0;
+	if (session->stream.ring_epoch == 0)
+		return;
+	session->host_samples++;
+	session->changed = session->changed || !session->was_host_sampled ||
+			   session->host_samples >= HOST_SAMPLES_A_COMMIT;
+	session->was_host_sampled = true;
 }

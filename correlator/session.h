@@ -20,6 +20,8 @@ struct session {
 	uint64_t committed_offset;  /* what the store has of this ring */
 	bool greeted;
 	bool changed;               /* something to commit */
+	unsigned host_samples;      /* added since the last commit */
+	bool was_host_sampled;      /* at least once: the first one is committed at once */
 	uint64_t eventful_boot_ns;  /* the latest pass or event that changed a process */
 	struct wire_message message;
 	struct event event;         /* reused: it is large */

@@ -22,6 +22,7 @@
 #include "shipper/sink.h"
 
 #define WATCH_PERIOD_MS 1000
+#define STATUS_PERIOD_NS 1000000000LL /* while one batch follows the other */
 #define STORE_RETRY_MS 5000
 #define LAST_ROUND_MS 5000       /* after SIGTERM */
 #define CLOUD_AGAIN_MS (3600 * 1000)
@@ -527,7 +528,8 @@ static void batch_accepted(struct shipper *shipper)
 	gather_more(shipper);
 	if (batch_settle(shipper))
 		note_success(shipper);
-	status_write(shipper);
+	if ((int64_t)clock_unix_ns() - shipper->status.updated_unix_ns >= STATUS_PERIOD_NS)
+		status_write(shipper); /* else the end of the round does */
 }
 
 static void batch_refused(struct shipper *shipper, const struct verdict *verdict)
