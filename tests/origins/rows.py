@@ -1,0 +1,125 @@
+"""The ways of starting work: what is done inside the machine, and which runs must come of it.
+
+A row is one way. Its steps are done in the machine by `inside`; what the store must say is compared
+by `check`. The table in docs/model.md ("Whose run is it") is made of the same rows, and `check`
+compares it too. Programs such as `align` are sleeping programs in PROGRAMS, one name for each thing
+that is looked for afterwards: no two rows share one.
+"""
+
+import dataclasses
+
+PROGRAMS = "/usr/local/bin"
+BOB, ROOT = 1500, 0
+
+
+@dataclasses.dataclass
+class Run:
+    """A run that must be there: its name, the user who ran it, its kind, and programs in it."""
+    name: str
+    user: int
+    kind: str
+    programs: tuple
+
+
+@dataclasses.dataclass
+class Row:
+    title: str      # the way of starting, as the document has it
+    says: tuple     # the document's other cells: run, user, name
+    runs: list      # of Run: exactly these have the row's programs
+    start: object = None  # a command, on a terminal of its own; text is given to a shell
+    typed: tuple = ()     # lines typed there, one after the other
+    files: dict = dataclasses.field(default_factory=dict)  # written before anything starts
+    where: str = "machine"  # or "host"
+    needs: str = ""         # a program without which the row cannot be tried
+
+
+def each_command(prefix, user):
+    """What is typed into a shell, and the runs that must come of it."""
+    typed = (f"{prefix}-one 0.1", f"{prefix}-gen 0.1 | {prefix}-pack 0.2",
+             f"for i in 1 2; do {prefix}-step 0.1; done", f"{prefix}-back 0.3 &", "wait",
+             f"sh -c '{prefix}-a 0.1 && {prefix}-b 0.1'", f"{prefix}.sh x")
+    runs = [Run(f"{prefix}-one", user, "job", (f"{prefix}-one",)),
+            Run(f"{prefix}-gen", user, "job", (f"{prefix}-gen", f"{prefix}-pack")),
+            Run(f"{prefix}-step", user, "job", (f"{prefix}-step",)),
+            Run(f"{prefix}-step", user, "job", (f"{prefix}-step",)),
+            Run(f"{prefix}-back", user, "job", (f"{prefix}-back",)),
+            Run(f"{prefix}-a 0.1 && {prefix}-b 0.1", user, "job", (f"{prefix}-a", f"{prefix}-b")),
+            Run(f"{prefix}.sh", user, "job", (f"{prefix}-s1", f"{prefix}-s2"))]
+    return typed, runs
+
+
+def shell(title, prefix, user, start, where="machine", needs="", before=()):
+    """A way to an interactive shell. `before` are lines typed on the way there."""
+    typed, runs = each_command(prefix, user)
+    return Row(title, ("each command (process group)", "who is logged in there", "its program or script"),
+               runs, start, tuple(before) + typed, where=where, needs=needs,
+               files={f"{PROGRAMS}/{prefix}.sh":
+                      f"#!/bin/bash\n{prefix}-s1 0.1\n{prefix}-s2 0.1\n"})
+
+
+SSH = "ssh -i /opt/check/key -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR "
+ASKED = ("one", "who asked for it", "the command line, or the script if it is one alone")
+UNIT = ("one", "the unit's", "the unit")
+
+ROWS = [
+    shell("`ssh HOST`, a terminal", "ssh", BOB, SSH + "-tt bob@127.0.0.1"),
+    shell("`ssh root@HOST`, a terminal", "sshroot", ROOT, SSH + "-tt root@127.0.0.1"),
+    Row("`ssh HOST COMMAND`", ASKED,
+        [Run("sshc-first 0.1 && sshc-second 0.1", BOB, "command", ("sshc-first", "sshc-second"))],
+        SSH + "bob@127.0.0.1 'sshc-first 0.1 && sshc-second 0.1'"),
+    Row("`ssh HOST SCRIPT`", ASKED,
+        [Run("sshs.sh", BOB, "command", ("sshs-first", "sshs-second"))],
+        SSH + "bob@127.0.0.1 sshs.sh a b",
+        files={f"{PROGRAMS}/sshs.sh": "#!/bin/bash\nsshs-first 0.1\nsshs-second 0.1\n"}),
+    Row("`ssh HOST bash -s < SCRIPT`", ("one", "who asked for it", "the first programs that it runs"),
+        [Run("sshi-first + sshi-second", BOB, "command", ("sshi-first", "sshi-second"))],
+        "printf 'sshi-first 0.1\\nsshi-second 0.1\\n' | " + SSH + "bob@127.0.0.1 bash -s"),
+    shell("a terminal program (xterm and its like)", "term", ROOT, "bash -i"),
+    shell("`su - USER`", "sul", BOB, "bash -i", before=("su - bob",)),
+    shell("`su USER`", "su", BOB, "bash -i", before=("su bob -s /bin/bash",)),
+    shell("`sudo -i`", "sudoi", ROOT, SSH + "-tt bob@127.0.0.1", before=("sudo -i",)),
+    shell("`sudo -u USER -s`", "sudos", BOB, "bash -i", before=("sudo -u bob -s",)),
+    Row("`sudo COMMAND`", ("one", "the one that the command runs as", "the command's"),
+        [Run("sudoc-one", ROOT, "job", ("sudoc-one",))],
+        SSH + "-tt bob@127.0.0.1", (f"sudo {PROGRAMS}/sudoc-one 0.2",)),
+    Row("`su USER -c COMMAND`", ("one", "the one that the command runs as", "the command line"),
+        [Run("suc-one 0.1; suc-two 0.1", BOB, "job", ("suc-one", "suc-two"))],
+        "bash -i", ("su bob -s /bin/bash -c 'suc-one 0.1; suc-two 0.1'",)),
+    shell("`tmux`", "tmux", BOB, SSH + "-tt bob@127.0.0.1", before=("tmux new-session",)),
+    Row("`tmux new-session -d COMMAND`", ASKED,
+        [Run("tmuxc-one 0.1; tmuxc-two 0.1", BOB, "command", ("tmuxc-one", "tmuxc-two"))],
+        SSH + "bob@127.0.0.1 \"tmux -L other new-session -d 'tmuxc-one 0.1; tmuxc-two 0.1'\""),
+    shell("`screen`", "screen", BOB, SSH + "-tt bob@127.0.0.1", before=("screen",)),
+    Row("cron, a user's crontab", ("one", "whose crontab it is", "the command line"),
+        [Run("cronu-one 0.1 && cronu-two 0.1", BOB, "cron", ("cronu-one", "cronu-two"))],
+        files={"/var/spool/cron/crontabs/bob":
+               f"PATH={PROGRAMS}:/usr/bin\n@reboot cronu-one 0.1 && cronu-two 0.1\n"}),
+    Row("cron, `/etc/cron.d`", ("one", "the one in its line", "the command line, or the script"),
+        [Run("crond.sh", BOB, "cron", ("crond-one", "crond-two"))],
+        files={"/etc/cron.d/check": f"PATH={PROGRAMS}:/usr/bin\n@reboot bob {PROGRAMS}/crond.sh x\n",
+               f"{PROGRAMS}/crond.sh": "#!/bin/bash\ncrond-one 0.1\ncrond-two 0.1\n"}),
+    Row("at", ("one", "who asked for it", "the first programs that it runs"),
+        [Run("at-one + at-two", BOB, "cron", ("at-one", "at-two"))],
+        "runuser -u bob -- sh -c 'printf \"at-one 0.1\\nat-two 0.1\\n\" | at now'"),
+    Row("a systemd service", UNIT,
+        [Run("nightly.service", BOB, "service", ("unit-one", "unit-two"))],
+        "systemctl start nightly.service",
+        files={"/etc/systemd/system/nightly.service":
+               f"[Service]\nType=oneshot\nUser=bob\nEnvironment=PATH={PROGRAMS}:/usr/bin\n"
+               "ExecStart=/bin/sh -c 'unit-one 0.1; unit-two 0.1'\n"}),
+    Row("a systemd timer", UNIT,
+        [Run("timed.service", BOB, "service", ("timer-one", "timer-two"))],
+        "systemctl start timed.timer; sleep 2",
+        files={"/etc/systemd/system/timed.service":
+               f"[Service]\nType=oneshot\nUser=bob\nEnvironment=PATH={PROGRAMS}:/usr/bin\n"
+               "ExecStart=/bin/sh -c 'timer-one 0.1; timer-two 0.1'\n",
+               "/etc/systemd/system/timed.timer":
+               "[Timer]\nOnActiveSec=0\nAccuracySec=1us\n"}),
+    Row("a user's systemd service", UNIT,
+        [Run("mine.service", BOB, "service", ("user-one", "user-two"))],
+        "systemctl start user@1500.service; "
+        "systemctl --machine=bob@ --user start mine.service",
+        files={"/home/bob/.config/systemd/user/mine.service":
+               f"[Service]\nType=oneshot\nEnvironment=PATH={PROGRAMS}:/usr/bin\n"
+               "ExecStart=/bin/sh -c 'user-one 0.1; user-two 0.1'\n"}),
+]
