@@ -132,6 +132,8 @@ static void print_verdict(const struct rules *rules, const struct rules_verdict 
 	print_field("task label", verdict->task_label);
 	if (verdict->interactive)
 		print_field("interactive", "yes: its jobs are runs");
+	if (verdict->housekeeping)
+		print_field("housekeeping", "yes: the host's own, not work");
 }
 
 static void write_verdict(const struct rules_verdict *verdict)
@@ -149,6 +151,7 @@ static void write_verdict(const struct rules_verdict *verdict)
 	json_set_string(object, "task_label", verdict->task_label);
 	json_object_set_new(object, "interactive", json_boolean(verdict->interactive));
 	json_object_set_new(object, "nested", json_boolean(verdict->nested));
+	json_object_set_new(object, "housekeeping", json_boolean(verdict->housekeeping));
 	json_print(object);
 	json_decref(object);
 }

@@ -113,7 +113,7 @@ struct command *command_new(const struct command_source *source, enum redact_mod
 	command->references = 1;
 	command->flags = source->flags;
 	command->subject.uid = source->uid;
-	command->subject.has_terminal = source->tty != 0;
+	command->subject.has_terminal = source->tty != 0 && source->stdin_pipe == 0;
 	command->working_directory = copy_text(source->cwd);
 	if (set_program(command, source) < 0 || join_arguments(source->argv, &raw, &raw_size) < 0)
 		goto fail;

@@ -35,6 +35,7 @@ struct command_source {
 	uint32_t flags;
 	uint32_t uid;
 	uint32_t tty;
+	uint32_t stdin_pipe;
 };
 
 /* A command with one reference, or NULL: out of memory. */

@@ -124,6 +124,14 @@ struct siblings {
 	struct siblings *prev, *next;        /* in its run, the longest unused first */
 };
 
+/* Programs that together name a run: run_name.c. A restart forgets them: the name stays. */
+#define RUN_PARTS_MAX 3
+
+struct run_part {
+	uint64_t start_boot_ns;
+	char name[64];
+};
+
 /* What the spine of a run is: place.h. */
 #define RUN_SPINE_MAX 64
 
@@ -133,6 +141,8 @@ struct run {
 	const char *kind;          /* static text */
 	char *name;
 	int name_priority;
+	struct run_part parts[RUN_PARTS_MAX];
+	int part_count;
 	char engine[RULES_NAME_MAX];
 	enum rules_rank engine_rank;
 	char run_key[RULES_NAME_MAX];

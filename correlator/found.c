@@ -169,7 +169,8 @@ static void set_command(struct model *model, struct command **command,
 					 .argv = &sample->argv,
 					 .flags = (uint32_t)sample->flags,
 					 .uid = (uint32_t)sample->uid,
-					 .tty = (uint32_t)sample->tty},
+					 .tty = (uint32_t)sample->tty,
+					 .stdin_pipe = (uint32_t)sample->stdin_pipe},
 		model->arguments);
 
 	if (!told) {

@@ -206,8 +206,19 @@ struct run *run_begin(struct model *model, struct process *process, struct proce
 		      const struct placing *placing, enum rules_boundary boundary,
 		      struct rules_verdict *ret_verdict);
 void run_set_root(struct model *model, struct run *run, const struct process *process);
+/* `process` is its root, or what wrappers alone lead to from there. */
+bool run_is_at_front(const struct run *run, const struct process *process);
+/* Whether an interactive shell in the run of `process` makes a session of it, or of its own. */
+bool run_may_be_session(const struct process *process);
+void run_become_session(struct run *run);
+struct run *run_begin_session(struct model *model, struct process *process);
+
+/* ---- run_name.c: what runs are called, and whose they are */
+#define RUN_NAME_FIXED 9 /* a priority: nothing renames it */
+void run_set_name(struct model *model, struct run *run, const char *name, int priority);
+/* `process` has a new image; `behind_wrapper`: what it or its parent was before only led there. */
 void run_note_image(struct model *model, struct run *run, const struct process *process,
-		    const struct rules_verdict *verdict);
+		    const struct rules_verdict *verdict, bool behind_wrapper);
 
 /* ---- task.c: opening and merging tasks */
 /* A group of `process` in `task`; a task for it, beneath its parent. */

@@ -207,7 +207,8 @@ static struct command *exec_command(struct model *model, const struct event_exec
 					 .argv = &exec->argv,
 					 .flags = (uint32_t)exec->flags,
 					 .uid = (uint32_t)exec->uid,
-					 .tty = (uint32_t)exec->tty},
+					 .tty = (uint32_t)exec->tty,
+					 .stdin_pipe = (uint32_t)exec->stdin_pipe},
 		model->arguments);
 
 	model->out_of_memory = model->out_of_memory || !command;

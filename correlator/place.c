@@ -234,9 +234,43 @@ static struct group *place_lost(struct model *model, struct process *process,
 	return place_root(model, run, process, placing, &none);
 }
 
+/* A client that waits for an interactive shell in a container is how somebody got there. */
+static void client_becomes_session(struct model *model, const struct process *process)
+{
+	struct process *client = waiting_client(model, process);
+
+	if (!client)
+		return;
+	client->has_container = true;
+	client->checkpointed = false;
+	if (run_is_at_front(client->run, client) && run_may_be_session(client))
+		run_become_session(client->run);
+}
+
+/* An interactive shell is work nowhere: its commands are. Where only wrappers led to it (su, sudo),
+ * the run is a session; else the shell begins one. NULL: it has its place as all have. */
+static struct group *place_interactive(struct model *model, struct process *process,
+				       const struct placing *placing, const char **ret_reason)
+{
+	const struct rules_verdict none = {.role = RULES_ROLE_TOOL};
+	struct process *parent = process->parent;
+	struct run *run;
+
+	if (!run_may_be_session(parent))
+		return NULL;
+	if (run_is_at_front(parent->run, process)) {
+		run_become_session(parent->run);
+		return NULL;
+	}
+	run = run_begin_session(model, process);
+	*ret_reason = run ? run->reason : "";
+	return run ? place_root(model, run, process, placing, &none) : NULL;
+}
+
 static struct group *choose_group(struct model *model, struct process *process,
 				  const struct placing *placing, const char **ret_reason)
 {
+	bool interactive = placing->verdict && placing->verdict->interactive;
 	struct process *parent = process->parent, *keeper, *origin;
 	struct container *container = container_of_process(model, process);
 	enum rules_boundary boundary;
@@ -247,8 +281,14 @@ static struct group *choose_group(struct model *model, struct process *process,
 	if (!parent->group)
 		return NULL;
 	keeper = container ? keeper_of(process, container) : NULL;
-	struct group *joined = keeper ? join_client(model, process, container, ret_reason) : NULL;
+	struct group *joined = NULL;
 
+	if (keeper && interactive)
+		client_becomes_session(model, process);
+	else if (keeper)
+		joined = join_client(model, process, container, ret_reason);
+	else if (interactive)
+		joined = place_interactive(model, process, placing, ret_reason);
 	if (joined)
 		return joined;
 	origin = keeper && keeper->image->boundary == RULES_BOUNDARY_CONTAINER ? keeper : parent;
@@ -258,7 +298,8 @@ static struct group *choose_group(struct model *model, struct process *process,
 		*ret_reason = run ? run->reason : "";
 		return run ? place_root(model, run, process, placing, &verdict) : NULL;
 	}
-	if (parent->run == model->system) {
+	if (parent->run == model->system ||
+	    (!placing->verdict && parent->image->role == RULES_ROLE_ORIGIN)) {
 		*ret_reason = "beneath the host's own";
 		return parent->group;
 	}
@@ -324,7 +365,9 @@ static void place_one(struct model *model, struct process *process, const struct
 		group_adopt_helpers(model, group, process->parent);
 	if (placing->verdict)
 		task_note_image(model, process->group->task, process, placing->verdict);
-	run_note_image(model, process->run, process, verdict);
+	run_note_image(model, process->run, process, verdict,
+		       process->parent && process->parent->image &&
+			       process->parent->image->role == RULES_ROLE_WRAPPER);
 }
 
 /* Whoever leads to `process` and is placed less than `place`, the topmost first, each with the
@@ -360,13 +403,17 @@ void place_exec(struct model *model, struct process *process, const struct placi
 		return;
 	}
 	struct tool *tool = choose_tool(model, process, process->group, placing->verdict);
+	bool behind_wrapper = process->image && process->image->role == RULES_ROLE_WRAPPER;
 
 	if (!tool)
 		return;
+	if (placing->verdict->interactive && run_may_be_session(process) &&
+	    run_is_at_front(process->run, process))
+		run_become_session(process->run);
 	image_new(model, process, IMAGE_EXEC, placing->boot_ns, placing->verdict, tool,
 		  "another image of its process");
 	task_note_image(model, process->group->task, process, placing->verdict);
-	run_note_image(model, process->run, process, placing->verdict);
+	run_note_image(model, process->run, process, placing->verdict, behind_wrapper);
 }
 
 static void place_part_one(struct model *model, struct process *process)

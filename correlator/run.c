@@ -1,4 +1,4 @@
-/* Runs: where they begin, what else belongs to them, what they are called.
+/* Runs: where they begin and what else belongs to them. run_name.c: what they are called.
  *
  * Beneath an origin (service manager, sshd, cron, a batch step daemon, an interactive
  * shell, `tracer run`) every child, process group or cgroup begins one; everything else
@@ -12,13 +12,88 @@
 #include "common/identity.h"
 #include "correlator/container.h"
 
-enum { NAME_GLUE = 0, NAME_PROGRAM = 1, NAME_ENGINE = 2, NAME_FIXED = 9 };
-
 bool run_is_workload(const struct run *run)
 {
 	return strcmp(run->kind, "command") == 0 || strcmp(run->kind, "job") == 0 ||
 	       strcmp(run->kind, "batch") == 0 || strcmp(run->kind, "cron") == 0 ||
 	       strcmp(run->kind, "container") == 0;
+}
+
+/* Everything from the root of its run down to `process`, which may be NULL, is a wrapper: what comes
+ * next is what the run was asked to do. */
+static bool only_wrappers(const struct process *process, const struct run *run)
+{
+	for (; process && process->run == run; process = process->parent) {
+		const struct image *image = process->image;
+
+		if (!image || (image->role != RULES_ROLE_WRAPPER && image->role != RULES_ROLE_CLIENT))
+			return false;
+	}
+	return true;
+}
+
+bool run_is_at_front(const struct run *run, const struct process *process)
+{
+	return process->is_run_root || only_wrappers(process->parent, run);
+}
+
+/* `tracer run` asked for all that its command starts. */
+static bool run_is_recorded_whole(const struct process *process)
+{
+	const struct run *run = process->run;
+
+	while (process->parent && process->run == run)
+		process = process->parent;
+	return process->image && process->image->role == RULES_ROLE_ORIGIN &&
+	       process->image->boundary == RULES_BOUNDARY_COMMAND;
+}
+
+bool run_may_be_session(const struct process *process)
+{
+	return run_is_workload(process->run) && strcmp(process->run->kind, "batch") != 0 &&
+	       !run_is_recorded_whole(process);
+}
+
+void run_become_session(struct run *run)
+{
+	run->kind = "session";
+	run->reason = "an interactive shell: its commands are the runs";
+	run->dirty = true;
+}
+
+struct run *run_begin_session(struct model *model, struct process *process)
+{
+	struct run *run = run_new(model, process, "session", 0);
+
+	if (run) {
+		run->origin_process_id = process->parent->image->id;
+		run_become_session(run);
+	}
+	return run;
+}
+
+/* A shell's own children: what its profile, its prompt and $(...) run. They share its process group,
+ * which is its own once it has begun job control. */
+static bool is_shells_own(const struct process *shell, const struct placing *placing)
+{
+	return placing->pgid == shell->pgid || placing->pgid == shell->key.pid;
+}
+
+/* What a manager of services runs beside itself (generators, helpers) is no service. */
+static bool is_managers_own(const struct process *manager, const struct placing *placing)
+{
+	return !manager->image->nested && manager->image->boundary == RULES_BOUNDARY_CGROUP &&
+	       placing->cgroup_id == manager->cgroup_id;
+}
+
+/* Whether what is beneath `origin`, which lives inside a run, can be one of its own. */
+static bool origin_is_free(const struct process *origin)
+{
+	const struct image *image = origin->image;
+
+	if (!run_is_workload(origin->run) || image->boundary == RULES_BOUNDARY_COMMAND)
+		return true;
+	return image->nested && !run_is_recorded_whole(origin);
 }
 
 /* An interactive shell starts a run for every job; an origin as its rule says. */
@@ -28,23 +103,32 @@ bool run_begins_beneath(struct model *model, const struct process *process,
 {
 	const struct image *image = origin->image;
 	const struct rules_verdict *verdict = placing->verdict;
+	bool housekeeping = verdict && verdict->housekeeping;
 
-	/* Daemons beneath daemons, and the shell that a login is, are the host's. */
-	if (verdict && (verdict->role == RULES_ROLE_ORIGIN || verdict->role == RULES_ROLE_COMPONENT ||
-			verdict->interactive))
-		return false;
 	if (image->role == RULES_ROLE_SHELL && image->interactive) {
 		*ret_boundary = RULES_BOUNDARY_PROCESS_GROUP;
-		return !run_is_workload(origin->run);
+		return !run_is_workload(origin->run) && !is_shells_own(origin, placing) &&
+		       !housekeeping && !(verdict && (verdict->role == RULES_ROLE_ORIGIN ||
+						      verdict->role == RULES_ROLE_COMPONENT ||
+						      verdict->interactive));
 	}
 	*ret_boundary = image->boundary;
+	/* An origin that forks is the origin still: a server's process for one client. */
+	if (image->role != RULES_ROLE_ORIGIN || !verdict)
+		return false;
+	if (image->boundary == RULES_BOUNDARY_COMMAND)
+		return !housekeeping;
+	/* Daemons beneath daemons, and the shell that a login is, are the host's. */
+	if (verdict->role == RULES_ROLE_ORIGIN || verdict->role == RULES_ROLE_COMPONENT ||
+	    verdict->interactive || (housekeeping && image->boundary != RULES_BOUNDARY_CGROUP))
+		return false;
 	if (image->boundary == RULES_BOUNDARY_CONTAINER) {
 		const struct container *container = container_of_process(model, process);
 
 		if (!container || container == image->container)
 			return false;
 	}
-	return image->role == RULES_ROLE_ORIGIN && (image->nested || !run_is_workload(origin->run));
+	return origin_is_free(origin) && !is_managers_own(origin, placing);
 }
 
 /* What else belongs to the run: 0 nothing, else a key to find it by. */
@@ -54,7 +138,7 @@ static uint64_t boundary_key(struct model *model, const struct process *process,
 {
 	struct identity identity;
 
-	if (boundary == RULES_BOUNDARY_CHILD)
+	if (boundary == RULES_BOUNDARY_CHILD || boundary == RULES_BOUNDARY_COMMAND)
 		return 0;
 	identity_begin(&identity, "boundary");
 	if (boundary == RULES_BOUNDARY_PROCESS_GROUP) {
@@ -84,43 +168,8 @@ static const char *run_kind(struct model *model, const struct process *process,
 	if (container && container != origin->image->container)
 		return "container";
 	if (boundary == RULES_BOUNDARY_CGROUP)
-		return "service";
+		return verdict->housekeeping ? "host-service" : "service";
 	return strcmp(verdict->engine, "cron") == 0 ? "cron" : "command";
-}
-
-static void run_set_name(struct model *model, struct run *run, const char *name, int priority)
-{
-	if (priority <= run->name_priority)
-		return;
-	model_set_text(model, &run->name, name);
-	run->name_priority = priority;
-	run->dirty = true;
-}
-
-/* The run is called after what drives it: an engine, else its script or program,
- * else whatever glue it began with. */
-void run_note_image(struct model *model, struct run *run, const struct process *process,
-		    const struct rules_verdict *verdict)
-{
-	enum rules_role role = verdict->role;
-	bool glue = role == RULES_ROLE_WRAPPER || role == RULES_ROLE_COMPONENT ||
-		    role == RULES_ROLE_HELPER ||
-		    (role == RULES_ROLE_SHELL && !verdict_names_script(process, verdict));
-
-	if (process->group->task != run->main)
-		return;
-	if (verdict->rank > run->engine_rank) {
-		run->engine_rank = verdict->rank;
-		snprintf(run->engine, sizeof(run->engine), "%s",
-			 verdict->engine[0] ? verdict->engine : verdict->name);
-		run->dirty = true;
-	}
-	run_set_name(model, run, verdict->run_name[0] ? verdict->run_name : verdict->name,
-		     verdict->rank ? NAME_ENGINE + (int)verdict->rank
-		     : glue        ? NAME_GLUE
-				   : NAME_PROGRAM);
-	if (verdict->run_key[0] && !run->run_key[0] && run != model->system)
-		snprintf(run->run_key, sizeof(run->run_key), "%s", verdict->run_key);
 }
 
 /* The host's own run: init, service managers and what else has no origin. */
@@ -130,7 +179,7 @@ struct run *run_of_system(struct model *model)
 		model->system = run_new(model, NULL, "system", 0);
 		if (model->system) {
 			model->system->reason = "the host's own processes";
-			run_set_name(model, model->system, "system", NAME_FIXED);
+			run_set_name(model, model->system, "system", RUN_NAME_FIXED);
 		}
 	}
 	return model->system;
@@ -172,6 +221,7 @@ static const char *const boundary_reasons[] = {
 	[RULES_BOUNDARY_PROCESS_GROUP] = "job of an interactive shell",
 	[RULES_BOUNDARY_CGROUP] = "cgroup beneath an origin",
 	[RULES_BOUNDARY_CONTAINER] = "container that nobody here waits for",
+	[RULES_BOUNDARY_COMMAND] = "command of tracer run",
 };
 
 struct run *run_begin(struct model *model, struct process *process, struct process *origin,
@@ -197,9 +247,9 @@ struct run *run_begin(struct model *model, struct process *process, struct proce
 	struct cgroup *cgroup = cgroup_find(model, placing->cgroup_id);
 
 	if (verdict->run_name[0])
-		run_set_name(model, run, verdict->run_name, NAME_FIXED);
-	else if (strcmp(run->kind, "service") == 0 && cgroup &&
+		run_set_name(model, run, verdict->run_name, RUN_NAME_FIXED);
+	else if (boundary == RULES_BOUNDARY_CGROUP && cgroup &&
 		 cgroup_unit(cgroup->path, unit, sizeof(unit)))
-		run_set_name(model, run, unit, NAME_FIXED);
+		run_set_name(model, run, unit, RUN_NAME_FIXED);
 	return run;
 }

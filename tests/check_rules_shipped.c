@@ -465,8 +465,8 @@ static const struct {
 	{"python3 -m snakemake --target-jobs all: --allowed-rules all --mode 1", "/w", "", "all", ""},
 	{"python3 -m snakemake --mode 2 --allowed-rules all", "/w", "", "all", ""},
 	{"python3 /usr/bin/cwltool --outdir o /data/wf.cwl job.yml", "/w", "cwltool wf.cwl", "", ""},
-	{"make -j4 all", "/src/hello", "make hello", "", ""},
-	{"make -C lib all", "/src/hello", "make lib", "", ""},
+	{"make -j4 all", "/src/hello", "make all in hello", "", ""},
+	{"make -C lib all", "/src/hello", "make all in lib", "", ""},
 	{"perl /usr/bin/parallel -j 4 gzip ::: a b", "/w", "parallel gzip", "", ""},
 	{"bash /r/cromwell-executions/wf/3f/call-align/shard-3/execution/script", "/w", "", "align", "3"},
 	{"bash /r/cromwell-executions/wf/3f/call-merge/execution/script", "/w", "", "merge", ""},
@@ -496,7 +496,7 @@ static const struct {
 	{"~/bin/bash -bash", true, true},
 	{"bash", true, true},
 	{"bash", false, false},
-	{"bash -i", false, true},
+	{"bash -i", false, false},
 	{"bash -l", true, true},
 	{"zsh --login", true, true},
 	{"bash -s arg", true, false},
@@ -562,7 +562,7 @@ START_TEST(test_origins)
 	ck_assert_int_eq(verdict.boundary, RULES_BOUNDARY_CGROUP);
 	classify("/usr/bin/tracer run -- x", &verdict);
 	ck_assert(verdict.nested);
-	ck_assert_int_eq(verdict.boundary, RULES_BOUNDARY_CHILD);
+	ck_assert_int_eq(verdict.boundary, RULES_BOUNDARY_COMMAND);
 	classify("/lib/systemd/systemd", &verdict);
 	ck_assert(!verdict.nested);
 	ck_assert_int_eq(verdict.boundary, RULES_BOUNDARY_CGROUP);

@@ -44,7 +44,176 @@ START_TEST(jobs_of_an_interactive_shell_are_runs)
 	exec_in(13, (struct where){.tty = 5, .pgid = 13}, "make all");
 	ck_assert_str_eq(rows("SELECT kind, name, process_count FROM runs WHERE kind <> 'system' "
 			      "ORDER BY begin_boot_ns"),
-			 "job gzip 2\njob make work 1\n");
+			 "job gzip | sort 2\njob make all in work 1\n");
+}
+END_TEST
+
+static const char *const runs_sql = "SELECT kind, name, user_id FROM runs WHERE kind <> 'system' ORDER BY begin_boot_ns";
+
+/* sshd forks for each connection, and forks again as the user: those are sshd still. */
+START_TEST(a_fork_of_an_origin_is_the_origin)
+{
+	const struct where bob = {.uid = 1500};
+
+	fork_process(2, 10);
+	fork_process(10, 11);
+	fork_process(11, 12);
+	exec_in(12, bob, "bash -c first~&&~second");
+	fork_process(12, 13);
+	exec_in(13, bob, "first");
+	ck_assert_str_eq(rows(runs_sql), "command first && second 1500\n");
+}
+END_TEST
+
+/* su and sudo lead to a shell: each of its commands is a run, of its user, across a restart too. What
+ * shares the shell's process group is its profile's. */
+START_TEST(a_shell_behind_wrappers_is_a_session)
+{
+	const struct where root = {.tty = 5, .pgid = 11}, login = {.tty = 5, .pgid = 11, .uid = 1500};
+	const struct where first = {.tty = 5, .pgid = 14, .uid = 1500}, second = {.tty = 5, .pgid = 15, .uid = 1500};
+
+	fork_process(2, 10);
+	exec_in(10, (struct where){.tty = 5}, "-bash");
+	fork_process(10, 11);
+	exec_in(11, root, "su - bob");
+	fork_process(11, 12);
+	exec_in(12, login, "-bash");
+	fork_process(12, 13);
+	exec_in(13, login, "locale");
+	fork_process(12, 14);
+	exec_in(14, first, "align x");
+	restart();
+	fork_process(12, 15);
+	exec_in(15, second, "sort x");
+	ck_assert_str_eq(rows("SELECT kind, name, user_id FROM runs WHERE kind NOT IN ('system', 'session') "
+			      "ORDER BY begin_boot_ns"),
+			 "job align 1500\njob sort 1500\n");
+	ck_assert_str_eq(rows("SELECT r.kind, count(*) FROM processes p JOIN runs r ON r.id = p.run_id "
+			      "WHERE p.program IN ('su', 'locale') OR p.pid = 12 GROUP BY r.kind"),
+			 "session 3\n");
+}
+END_TEST
+
+/* `tracer run -- bash` asked for all that is done in that shell, and so did a batch job. */
+START_TEST(tracer_run_keeps_what_a_shell_does)
+{
+	spawn(2, 10, "tracer run -- bash");
+	fork_process(10, 11);
+	exec_in(11, (struct where){.tty = 5}, "bash");
+	fork_process(11, 12);
+	exec_in(12, (struct where){.tty = 5, .pgid = 12}, "align x");
+	fork_process(11, 13);
+	exec_in(13, (struct where){.tty = 5, .pgid = 13}, "tmux");
+	fork_process(13, 14);
+	exec_in(14, (struct where){.tty = 6}, "-bash");
+	fork_process(14, 15);
+	exec_in(15, (struct where){.tty = 6, .pgid = 15}, "sort x");
+	ck_assert_str_eq(rows("SELECT kind, process_count FROM runs WHERE kind <> 'system'"), "command 5\n");
+}
+END_TEST
+
+/* A terminal inside a run (a program that opens one, tmux) is nothing of that run's. */
+START_TEST(a_terminal_inside_a_run_is_a_session_of_its_own)
+{
+	spawn(2, 10, "python3 monitor.py");
+	fork_process(10, 11);
+	exec_in(11, (struct where){.tty = 6, .uid = 1500}, "bash -i");
+	fork_process(11, 12);
+	exec_in(12, (struct where){.tty = 6, .pgid = 12, .uid = 1500}, "align x");
+	/* What reads a pipe is a script, wherever its terminal is. */
+	fork_process(10, 13);
+	exec_in(13, (struct where){.tty = 6, .stdin_pipe = 7}, "bash");
+	ck_assert_str_eq(rows(runs_sql), "command monitor.py 0\nsession bash 1500\njob align 1500\n");
+}
+END_TEST
+
+static const struct {
+	const char *command, *name;
+} asked[] = {
+	{"sh -c javac~A.java~&&~java~-jar~x.jar", "javac A.java && java -jar x.jar"},
+	{"bash -lc for~f~in~*.x;~do~wc~$f;~done", "for f in *.x; do wc $f; done"},
+	{"sh -c /opt/bin/align~--threads~16~--reference~/data/genome.fa~|~/opt/bin/sort~-k1~>/data/out;~echo~done",
+	 "align … | sort …; echo …"},
+	{"sh -c a~2>&1~|~b~&>x", "a 2>&1 | b &>x"},
+	{"sh -c cd~/x\nmake\n./test", "cd /x; make; ./test"},
+	{"sh -c ~;~", "sh -c"},
+	{"sh -c echo~'a;b'", "sh -c"}, /* one command: what it executes is the name */
+	{"sh -c echo~'a", "sh -c"},
+	{"bash /x/run.sh 1", "run.sh"},
+	{"make all", "make all in work"},
+};
+
+START_TEST(a_run_is_named_by_what_was_asked)
+{
+	char expected[128];
+
+	snprintf(expected, sizeof(expected), "%s\n", asked[_i].name);
+	spawn(2, 10, asked[_i].command);
+	spawn(10, 11, "mkdir -p x");
+	ck_assert_str_eq(rows("SELECT name FROM runs WHERE kind <> 'system'"), expected);
+}
+END_TEST
+
+/* Its words are arguments, and those are not to be kept. */
+START_TEST(a_command_line_names_nothing_where_arguments_are_not_kept)
+{
+	close_model();
+	arguments = REDACT_PROGRAM_ONLY;
+	open_model();
+	spawn(2, 10, "sh -c align~/patients/7~&&~gzip~x");
+	spawn(10, 11, "align /patients/7");
+	ck_assert_str_eq(rows("SELECT name FROM runs WHERE kind <> 'system'"), "align\n");
+	arguments = REDACT_SECRETS;
+}
+END_TEST
+
+START_TEST(a_shell_that_reads_its_commands_is_named_by_the_first)
+{
+	spawn(2, 10, "bash -s");
+	for (unsigned i = 0; i < 5; i++) {
+		const char *const commands[] = {"align x", "mkdir y", "sort x", "pack x", "unpack x"};
+
+		run_process(10, 11 + i, commands[i]);
+	}
+	ck_assert_str_eq(rows("SELECT name FROM runs WHERE kind <> 'system'"), "align + sort + pack\n");
+}
+END_TEST
+
+/* make only started it; what its launcher asks about Java is no task. */
+START_TEST(a_workflow_engine_names_the_run_that_make_drives)
+{
+	spawn(2, 10, "make test");
+	spawn(10, 11, "sh -c cd~x~&&~nextflow~run~main.nf");
+	spawn(11, 12, "bash /usr/bin/nextflow run main.nf");
+	run_process(12, 13, "java -version");
+	run_process(12, 14, "awk -F. x");
+	run_process(12, 15, "md5sum");
+	exec_process(12, "java -cp x nextflow.cli.Launcher run main.nf");
+	spawn(12, 16, "bash .command.run");
+	run_process(16, 17, "align x");
+	ck_assert_str_eq(rows("SELECT name, engine FROM runs WHERE kind <> 'system'"), "nextflow main.nf nextflow\n");
+	ck_assert_tasks("main: make [make] running\n"
+			"engine: nextflow [sh -c, nextflow, java, awk, md5sum, nextflow] running\n"
+			"engine: align [.command.run, align] running\n");
+}
+END_TEST
+
+START_TEST(services_of_the_distribution_are_told_apart)
+{
+	cgroup(600, "/system.slice/systemd-journald.service");
+	cgroup(601, "/system.slice/nightly.service");
+	cgroup(602, "/user.slice/user-1500.slice/user@1500.service/app.slice/mine.service");
+	exec_process(1, "systemd");
+	fork_process(1, 10);
+	exec_in(10, (struct where){.cgroup_id = 600}, "systemd-journald");
+	fork_process(1, 11);
+	exec_in(11, (struct where){.cgroup_id = 601}, "systemd-executor x");
+	exec_in(11, (struct where){.cgroup_id = 601, .uid = 1500}, "align x");
+	fork_process(1, 12);
+	exec_in(12, (struct where){.cgroup_id = 602, .uid = 1500}, "align y");
+	run_process(1, 13, "systemd-generator");
+	ck_assert_str_eq(rows(runs_sql), "host-service systemd-journald.service 0\nservice nightly.service 1500\n"
+			 "service mine.service 1500\n");
 }
 END_TEST
 
@@ -100,6 +269,15 @@ int main(void)
 		{.test = tracer_run_marks_a_run_wherever_it_is},
 		{.test = what_cron_starts_is_a_run_of_kind_cron},
 		{.test = jobs_of_an_interactive_shell_are_runs},
+		{.test = a_fork_of_an_origin_is_the_origin},
+		{.test = a_shell_behind_wrappers_is_a_session},
+		{.test = tracer_run_keeps_what_a_shell_does},
+		{.test = a_terminal_inside_a_run_is_a_session_of_its_own},
+		{.test = a_run_is_named_by_what_was_asked, .count = sizeof(asked) / sizeof(*asked)},
+		{.test = a_command_line_names_nothing_where_arguments_are_not_kept},
+		{.test = a_shell_that_reads_its_commands_is_named_by_the_first},
+		{.test = a_workflow_engine_names_the_run_that_make_drives},
+		{.test = services_of_the_distribution_are_told_apart},
 		{.test = a_process_without_a_known_parent_has_a_run_of_its_own},
 		{.test = a_slurm_job_is_a_run_and_its_steps_are_tasks},
 		{.test = a_daemon_stays_in_the_run_that_began_it},

@@ -44,6 +44,8 @@ static void verdict_init(struct rules_verdict *verdict)
 	verdict->boundary = RULES_BOUNDARY_CHILD;
 	verdict->nested = false;
 	verdict->interactive = false;
+	verdict->housekeeping = false;
+	verdict->command = NULL;
 	verdict->engine[0] = '\0';
 	for (int text = 0; text < TEMPLATE_TEXT_COUNT; text++)
 		verdict_text(verdict, (enum template_text)text)[0] = '\0';
@@ -68,6 +70,7 @@ static void verdict_fill(struct rules_verdict *verdict, const struct rules *rule
 	verdict->boundary = rule->role == RULES_ROLE_SHELL ? RULES_BOUNDARY_PROCESS_GROUP
 							    : rule->boundary;
 	verdict->nested = rule->nested;
+	verdict->housekeeping = rule->housekeeping;
 	if (rule->engine)
 		name_set_text(verdict->engine, rule->engine);
 	for (int text = 0; text < TEMPLATE_TEXT_COUNT; text++) {
@@ -92,6 +95,7 @@ static void verdict_add(struct rules_verdict *verdict, const struct rules *rules
 	}
 	if (rule->engine && verdict->engine[0] == '\0')
 		name_set_text(verdict->engine, rule->engine);
+	verdict->housekeeping = verdict->housekeeping || rule->housekeeping;
 }
 
 /* `python -c CODE` is "python -c": the code is no name. */
@@ -106,12 +110,20 @@ static void verdict_name_command(struct rules_verdict *verdict, const struct rul
 	strcpy(verdict->name + size + 1, option);
 }
 
-/* A shell that was given nothing to run reads a terminal, or what is piped in. */
+/* A shell that was given nothing to run reads a terminal, or what is piped in. Without a
+ * terminal there is no job control, even with -i: nothing tells its commands apart. */
 static bool shell_is_interactive(const struct view *view, const struct rule *rule)
 {
-	if (view_has_option(view, rule, 'i'))
-		return true;
 	return view->subject->has_terminal && !view_has_option(view, rule, 's');
+}
+
+/* The operand of a shell's -c; `inner` begins with that option. NULL: none is there. */
+static const char *shell_command(const struct view *inner)
+{
+	for (size_t i = 1; i < inner->argc; i++)
+		if (inner->argv[i][0] != '-' && inner->argv[i][0] != '+')
+			return inner->argv[i];
+	return NULL;
 }
 
 /* Looks through `rule`, which holds for `view`; true: at `ret_inner` next. */
@@ -121,6 +133,8 @@ static bool verdict_unwrap(struct rules_verdict *verdict, const struct rule *rul
 	switch (view_unwrap(view, rule, ret_inner)) {
 	case VIEW_OPERAND_COMMAND:
 		verdict_name_command(verdict, rule);
+		if (rule->role == RULES_ROLE_SHELL)
+			verdict->command = shell_command(ret_inner);
 		return false;
 	case VIEW_OPERAND_NONE:
 		verdict->interactive =

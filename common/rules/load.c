@@ -403,6 +403,7 @@ static const struct loader_key rule_keys[] = {
 	{"rank", read_rank, offsetof(struct rule, rank)},
 	{"boundary", read_boundary, offsetof(struct rule, boundary)},
 	{"nested", read_flag, offsetof(struct rule, nested)},
+	{"housekeeping", read_flag, offsetof(struct rule, housekeeping)},
 	{"engine", read_text, offsetof(struct rule, engine)},
 #define X(NAME, key, field) {key, read_template, offsetof(struct rule, texts[TEMPLATE_TEXT_##NAME])},
 	TEMPLATE_TEXTS(X)

@@ -84,6 +84,7 @@ struct rule {
 	enum rules_rank rank;
 	enum rules_boundary boundary;
 	bool nested;
+	bool housekeeping;
 	const char *engine;
 	struct template *texts[TEMPLATE_TEXT_COUNT]; /* NULL: not given */
 	struct rule_patterns options_with_value;

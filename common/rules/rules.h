@@ -49,7 +49,8 @@ const char *rules_role_text(enum rules_role role);
 	X(CHILD, "child")                 /* every child subtree is a run */                  \
 	X(PROCESS_GROUP, "process-group") /* a job of an interactive shell */                 \
 	X(CGROUP, "cgroup")               /* every cgroup: services, batch steps */          \
-	X(CONTAINER, "container")         /* every container; what is in none is its keeper's */
+	X(CONTAINER, "container")         /* every container; what is in none is its keeper's */ \
+	X(COMMAND, "command")             /* its child is one run, whatever that is: tracer run */
 
 enum rules_boundary {
 #define X(NAME, text) RULES_BOUNDARY_##NAME,
@@ -75,7 +76,7 @@ struct rules_subject {
 	const char *working_directory; /* "" unknown */
 	const char *cgroup;            /* path, "" unknown */
 	uint32_t uid;
-	bool has_terminal;
+	bool has_terminal;             /* a controlling one, and standard input is no pipe */
 	const struct rules_subject *parent; /* its current image, NULL at the top or unknown */
 };
 
@@ -86,6 +87,8 @@ struct rules_verdict {
 	enum rules_boundary boundary; /* origins */
 	bool nested; /* origins: starts runs even inside another run (slurmstepd, sshd) */
 	bool interactive;        /* shells: a terminal, and no script or -c operand */
+	bool housekeeping;       /* the host's own: no run, or a service that is not work */
+	const char *command;     /* shells: the operand of -c, of the subject; NULL: none */
 	char name[RULES_NAME_MAX];     /* tool name: never empty */
 	char run_name[RULES_NAME_MAX]; /* "" unless a rule names the run it drives */
 	char run_key[RULES_NAME_MAX];  /* "" unless a rule derives one (job id); any role */

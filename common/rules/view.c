@@ -124,6 +124,10 @@ struct walk {
 static enum step walk_finish(struct walk *walk, enum view_operand operand)
 {
 	walk->operand = operand;
+	if (operand == VIEW_OPERAND_COMMAND) {
+		walk->inner->argc = walk->view->argc - walk->position;
+		walk->inner->argv = walk->view->argv + walk->position;
+	}
 	return STEP_DONE;
 }
 

@@ -29,8 +29,8 @@ enum view_operand {
 
 void view_init(struct view *view, const struct rules_subject *subject);
 
-/* What the interpreter of `rule` runs; `*ret_inner` is set for
- * VIEW_OPERAND_SCRIPT. `inner` may not be `view`. */
+/* What the interpreter of `rule` runs; `*ret_inner` is set for VIEW_OPERAND_SCRIPT. For
+ * VIEW_OPERAND_COMMAND its arguments begin with the option. It may not be `view`. */
 enum view_operand view_unwrap(const struct view *view, const struct rule *rule,
 			      struct view *ret_inner);
 

@@ -31,6 +31,7 @@ class Row:
     files: dict = dataclasses.field(default_factory=dict)  # written before anything starts
     where: str = "machine"  # or "host"
     needs: str = ""         # a program without which the row cannot be tried
+    beside: tuple = ()      # runs that are listed besides: name and user
 
 
 def each_command(prefix, user):
@@ -39,7 +40,7 @@ def each_command(prefix, user):
              f"for i in 1 2; do {prefix}-step 0.1; done", f"{prefix}-back 0.3 &", "wait",
              f"sh -c '{prefix}-a 0.1 && {prefix}-b 0.1'", f"{prefix}.sh x")
     runs = [Run(f"{prefix}-one", user, "job", (f"{prefix}-one",)),
-            Run(f"{prefix}-gen", user, "job", (f"{prefix}-gen", f"{prefix}-pack")),
+            Run(f"{prefix}-gen | {prefix}-pack", user, "job", (f"{prefix}-gen", f"{prefix}-pack")),
             Run(f"{prefix}-step", user, "job", (f"{prefix}-step",)),
             Run(f"{prefix}-step", user, "job", (f"{prefix}-step",)),
             Run(f"{prefix}-back", user, "job", (f"{prefix}-back",)),
@@ -88,7 +89,8 @@ ROWS = [
     shell("`tmux`", "tmux", BOB, SSH + "-tt bob@127.0.0.1", before=("tmux new-session",)),
     Row("`tmux new-session -d COMMAND`", ASKED,
         [Run("tmuxc-one 0.1; tmuxc-two 0.1", BOB, "command", ("tmuxc-one", "tmuxc-two"))],
-        SSH + "bob@127.0.0.1 \"tmux -L other new-session -d 'tmuxc-one 0.1; tmuxc-two 0.1'\""),
+        SSH + "bob@127.0.0.1 \"tmux -L other new-session -d 'tmuxc-one 0.1; tmuxc-two 0.1'\"",
+        beside=(("tmux", BOB),)),  # what ssh was asked to do
     shell("`screen`", "screen", BOB, SSH + "-tt bob@127.0.0.1", before=("screen",)),
     Row("cron, a user's crontab", ("one", "whose crontab it is", "the command line"),
         [Run("cronu-one 0.1 && cronu-two 0.1", BOB, "cron", ("cronu-one", "cronu-two"))],
@@ -123,3 +125,11 @@ ROWS = [
                f"[Service]\nType=oneshot\nEnvironment=PATH={PROGRAMS}:/usr/bin\n"
                "ExecStart=/bin/sh -c 'user-one 0.1; user-two 0.1'\n"}),
 ]
+
+
+def document():
+    """The table of docs/model.md."""
+    lines = []
+    for row in ROWS:
+        lines.append(f"| {row.title} | {' | '.join(row.says)} |")
+    return lines

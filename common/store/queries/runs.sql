@@ -8,7 +8,7 @@
 WITH latest AS (
   SELECT host_id AS latest_host_id, id AS latest_id, run_key AS latest_key FROM standing_runs
    WHERE started_unix_ns >= :since_unix_ns
-     AND (:with_system = 1 OR kind NOT IN ('system', 'session'))
+     AND (:with_system = 1 OR kind NOT IN ('system', 'session', 'host-service'))
      AND (:user_id IS NULL OR user_id = :user_id)
      AND (:name IS NULL OR instr(name, :name) > 0)
      AND (:host IS NULL OR host = :host
