@@ -19,7 +19,7 @@
 enum { OPTION_ALL = 1, OPTION_SINCE, OPTION_LIMIT, OPTION_USER, OPTION_NAME, OPTION_HOST };
 
 static const struct option_spec option_specs[] = {
-	{OPTION_ALL, "all", 'a', NULL, NULL, "the system's own runs and login sessions too"},
+	{OPTION_ALL, "all", 'a', NULL, NULL, "the system's own too: its services, login sessions"},
 	{OPTION_SINCE, "since", 's', "TIME", NULL, "begun in the last TIME: 90s, 15m, 2h, 3d"},
 	{OPTION_LIMIT, "limit", 'n', "N", NULL, "at most N runs (20); 0: all"},
 	{OPTION_USER, "user", 'u', "USER", "user", "of this user (name or number)"},
@@ -59,6 +59,7 @@ static const struct table_column columns[] = {
 struct listing {
 	struct store *store;
 	struct rows runs, parts, hosts;
+	int64_t left_out_count; /* runs of the system's own that fit besides */
 	struct output output;
 	bool raw;
 };
@@ -212,6 +213,7 @@ static int print_json(const struct listing *list)
 	for (size_t i = 0; i < list->runs.count; i++)
 		json_array_append_new(array, run_to_json(list, ROWS_ITEM(&list->runs, run, i)));
 	json_object_set_new(object, "runs", array);
+	json_set_integer(object, "left_out_count", list->left_out_count);
 	error = json_print(object);
 	json_decref(object);
 	return error;
@@ -246,6 +248,37 @@ static int runs_load(struct listing *list, struct store_parameter *filter)
 	return source_load(list->store, &row_type_run, "runs", filter, &list->runs);
 }
 
+static int left_out_load(struct listing *list, const struct store_parameter *filter)
+{
+	const struct store_parameter same[] = {filter[FILTER_SINCE], filter[FILTER_USER], filter[FILTER_NAME],
+					       filter[FILTER_HOST], {0}};
+	struct store_result *result;
+	int error, more;
+
+	if (filter[FILTER_ALL].integer)
+		return 0;
+	error = source_query(list->store, "runs_left_out", same, &result);
+	if (error < 0)
+		return error;
+	more = source_next(list->store, result);
+	if (more > 0)
+		list->left_out_count = store_result_get(result, "left_out_count").integer;
+	store_result_free(result);
+	return more < 0 ? more : 0;
+}
+
+/* On standard error: the list is for programs too. */
+static void print_left_out(const struct listing *list)
+{
+	char count[UNITS_SIZE];
+
+	if (list->runs.count == 0)
+		fprintf(stderr, "tracer runs: no run fits; --all shows the system's own too\n");
+	else if (list->left_out_count > 0)
+		fprintf(stderr, "tracer runs: %s of the system's own left out: --all shows them too\n",
+			units_count(count, list->left_out_count, false));
+}
+
 static int list_runs(const struct options *options, struct store_parameter *filter)
 {
 	struct listing list = {.store = source_open(options), .raw = options->raw};
@@ -255,6 +288,8 @@ static int list_runs(const struct options *options, struct store_parameter *filt
 	if (list.store)
 		error = runs_load(&list, filter);
 	if (error == 0)
+		error = left_out_load(&list, filter);
+	if (error == 0)
 		error = parts_load(&list);
 	if (error == 0)
 		error = source_load(list.store, &row_type_host, "hosts", NULL, &list.hosts);
@@ -262,8 +297,8 @@ static int list_runs(const struct options *options, struct store_parameter *filt
 		error = print_json(&list);
 	else if (error == 0 && list.runs.count > 0)
 		error = print_table(&list);
-	else if (error == 0)
-		fprintf(stderr, "tracer runs: no run fits; --all shows the system's own too\n");
+	if (error == 0 && !options->json)
+		print_left_out(&list);
 	if (output_finish(&list.output) < 0)
 		error = -EIO;
 	rows_free(&list.runs);
@@ -344,9 +379,9 @@ const struct verb verb_runs = {
 	.description =
 		"Lists what ran on this host: pipelines, commands, jobs, services, newest first;\n"
 		"of a lake, on all hosts. A run that several hosts shared is one line, with all\n"
-		"of their figures. The system's own runs and login sessions are left out unless\n"
-		"--all is given. A run is named by the first digits of its id, as in tracer show\n"
-		"3f2a.",
+		"of their figures. The system's own (services of the distribution, login\n"
+		"sessions) is left out unless --all is given. A run is named by the first digits\n"
+		"of its id, as in tracer show 3f2a.",
 	.options = option_specs,
 	.examples = "  tracer runs --since 2h\n"
 		    "  tracer runs --user alice --name snakemake --json",

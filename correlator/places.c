@@ -27,8 +27,9 @@ static struct cgroup *cgroup_known(struct model *model, uint64_t cgroup_id)
 	return cgroup;
 }
 
+/* `pid_namespace` where that is all that tells it, else 0: others may have had the same cgroup. */
 static struct container *container_get(struct model *model, const struct container_name *name,
-				       const char *path)
+				       const char *path, uint32_t pid_namespace)
 {
 	struct container *container;
 	struct identity identity;
@@ -38,6 +39,8 @@ static struct container *container_get(struct model *model, const struct contain
 	identity_add_bytes(&identity, model->boot_id, strlen(model->boot_id));
 	identity_add_bytes(&identity, name->runtime, strlen(name->runtime));
 	identity_add_bytes(&identity, name->runtime_id, strlen(name->runtime_id));
+	if (pid_namespace)
+		identity_add_u64(&identity, pid_namespace);
 	int64_t id = identity_end(&identity);
 
 	HASH_FIND(hh, model->containers, &id, sizeof(id), container);
@@ -79,7 +82,7 @@ struct cgroup *cgroup_add(struct model *model, uint64_t cgroup_id, const char *p
 		return NULL;
 	}
 	if (container_parse(cgroup->path, &name))
-		cgroup->container = container_get(model, &name, cgroup->path);
+		cgroup->container = container_get(model, &name, cgroup->path, 0);
 	cgroup->dirty = true;
 	HASH_ADD(hh, model->cgroups, cgroup_id, sizeof(cgroup->cgroup_id), cgroup);
 	return cgroup;
@@ -131,7 +134,7 @@ struct container *container_of_process(struct model *model, const struct process
 	else
 		snprintf(name.runtime_id, sizeof(name.runtime_id), "pid:[%u]", process->pid_namespace);
 	name.path_size = strlen(path);
-	return container_get(model, &name, path);
+	return container_get(model, &name, path, process->pid_namespace);
 }
 
 /* ---- letting go */

@@ -19,14 +19,15 @@ bool run_is_workload(const struct run *run)
 	       strcmp(run->kind, "container") == 0;
 }
 
-/* Everything from the root of its run down to `process`, which may be NULL, is a wrapper: what comes
- * next is what the run was asked to do. */
+/* Everything from the root of its run down to `process`, which may be NULL, only leads on (a monitor
+ * of a container too): what comes next is what the run was asked to do. */
 static bool only_wrappers(const struct process *process, const struct run *run)
 {
 	for (; process && process->run == run; process = process->parent) {
 		const struct image *image = process->image;
 
-		if (!image || (image->role != RULES_ROLE_WRAPPER && image->role != RULES_ROLE_CLIENT))
+		if (!image || (image->role != RULES_ROLE_WRAPPER && image->role != RULES_ROLE_CLIENT &&
+			       image->role != RULES_ROLE_COMPONENT))
 			return false;
 	}
 	return true;

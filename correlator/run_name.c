@@ -23,11 +23,11 @@ enum {
 	NAME_PROGRAM, /* of a program beneath it */
 	NAME_PARALLEL, /* of make, xargs and their like beneath it */
 	NAME_ASKED,
-	NAME_RULED, /* a rule names the run */
 	NAME_WORKFLOW,
+	NAME_RULED, /* a rule names the run: a kernel of a notebook, a job of a batch system */
 };
 
-_Static_assert((int)NAME_WORKFLOW < (int)RUN_NAME_FIXED, "nothing renames what is fixed");
+_Static_assert((int)NAME_RULED < (int)RUN_NAME_FIXED, "nothing renames what is fixed");
 
 void run_set_name(struct model *model, struct run *run, const char *name, int priority)
 {
@@ -262,8 +262,6 @@ static void name_by_front(struct model *model, struct run *run, const struct pro
 	if (verdict->rank)
 		run_set_name(model, run, verdict->run_name[0] ? verdict->run_name : verdict->name,
 			     NAME_ASKED);
-	else if (verdict->run_name[0])
-		run_set_name(model, run, verdict->run_name, NAME_RULED);
 	else if (verdict->role == RULES_ROLE_HELPER || verdict->role == RULES_ROLE_COMPONENT)
 		run_set_name(model, run, verdict->name, NAME_GLUE);
 	else if (verdict->role != RULES_ROLE_SHELL)
@@ -316,6 +314,8 @@ void run_note_image(struct model *model, struct run *run, const struct process *
 	if (verdict->rank == RULES_RANK_WORKFLOW)
 		run_set_name(model, run, verdict->run_name[0] ? verdict->run_name : verdict->name,
 			     NAME_WORKFLOW);
+	else if (front && verdict->run_name[0] && !verdict->rank)
+		run_set_name(model, run, verdict->run_name, NAME_RULED);
 	else if (verdict->role == RULES_ROLE_WRAPPER)
 		run_set_name(model, run, verdict->run_name[0] ? verdict->run_name : verdict->name,
 			     NAME_WRAPPER);

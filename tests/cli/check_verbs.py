@@ -296,6 +296,23 @@ class Stores(Case):
         self.assertEqual(len(names("--user", "1", "--limit", "0")), 4)
 
 
+    def test_the_systems_own_is_left_out_and_counted(self):
+        for number, kind in enumerate(("system", "session", "host-service")):
+            store = self.make_store(f"own-{number}.db")
+            with contextlib.closing(sqlite3.connect(store)) as database:
+                database.execute("UPDATE runs SET kind = ? WHERE name LIKE 'snakemake%'", (kind,))
+                database.commit()
+            listed = json.loads(self.run_tracer("runs", "--json", "--store", store).stdout)
+            whole = json.loads(self.run_tracer("runs", "--json", "--all", "--limit", "0", "--store", store).stdout)
+            self.assertNotIn("snakemake: Snakefile", [run["name"] for run in listed["runs"]], kind)
+            self.assertEqual(listed["left_out_count"], 3)  # init and bash are the others
+            self.assertEqual((len(whole["runs"]), whole["left_out_count"]), (len(listed["runs"]) + 3, 0))
+            shown = self.run_tracer("runs", "--store", store)
+            self.assertEqual(shown.stderr, b"tracer runs: 3 of the system's own left out: --all shows them too\n")
+            latest = json.loads(self.run_tracer("show", "--json", "--store", store).stdout)["run"]
+            self.assertEqual(latest["name"], "make", kind)
+
+
 @unittest.skipUnless(os.geteuid() == 0, "needs root, to be elsewhere")
 class Hosts(Case):
     """What doctor and status say of hosts that lack something: mounts and names of our own."""

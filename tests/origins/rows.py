@@ -62,6 +62,15 @@ SSH = "ssh -i /opt/check/key -o StrictHostKeyChecking=no -o UserKnownHostsFile=/
 ASKED = ("one", "who asked for it", "the command line, or the script if it is one alone")
 UNIT = ("one", "the unit's", "the unit")
 
+# Servers that cannot be had here are process trees of their true shape: programs of these names, with
+# these command lines, that start what the real ones start.
+PYTHON = "#!/usr/bin/python3\nimport sys\nsys.path.insert(0, '/opt/check')\nimport shape\n"
+CODE = "/home/bob/.vscode-server/cli/servers/Stable-1a2b3c/server"
+KERNEL = "/home/bob/.local/share/jupyter/runtime/kernel-3f2a9c1b-77aa-4c1e-9d11-0123456789ab.json"
+R_KERNEL = KERNEL.replace("3f2a9c1b", "5d6e7f80")
+ECS = "0123456789abcdef0123456789abcdef"
+ECS_CONTAINER = 2 * ECS
+
 ROWS = [
     shell("`ssh HOST`, a terminal", "ssh", BOB, SSH + "-tt bob@127.0.0.1"),
     shell("`ssh root@HOST`, a terminal", "sshroot", ROOT, SSH + "-tt root@127.0.0.1"),
@@ -124,6 +133,59 @@ ROWS = [
         files={"/home/bob/.config/systemd/user/mine.service":
                f"[Service]\nType=oneshot\nEnvironment=PATH={PROGRAMS}:/usr/bin\n"
                "ExecStart=/bin/sh -c 'user-one 0.1; user-two 0.1'\n"}),
+    Row("Jupyter", ("one a kernel, and each command of its terminals", "the server's",
+                    "`python kernel 3f2a9c1b`: the language, and digits of its connection file"),
+        [Run("python kernel 3f2a9c1b", BOB, "command", ("kernel-one", "kernel-two")),
+         Run("R kernel 5d6e7f80", BOB, "command", ("kernel-three",)),
+         Run("jterm-one", BOB, "job", ("jterm-one",)),
+         Run("jterm-two", BOB, "job", ("jterm-two",))],
+        "runuser -u bob -- jupyter-lab --no-browser --port=8888",
+        files={f"{PROGRAMS}/jupyter-lab": PYTHON +
+               f"shape.all_of(['python3', '-m', 'ipykernel_launcher', '-f', '{KERNEL}'],\n"
+               f"             ['R', '--slave', '-e', 'IRkernel::main()', '--args', '{R_KERNEL}'])\n"
+               "shape.terminal(['/bin/bash', '-l'], 'jterm-one 0.1', 'jterm-two 0.1')\n",
+               "/opt/check/ipykernel_launcher.py":
+               "import shape\nshape.all_of(['kernel-one', '0.1'])\nshape.all_of(['sh', '-c', 'kernel-two 0.1'])\n",
+               f"{PROGRAMS}/R": "#!/bin/sh\nkernel-three 0.1\n"}),
+    Row("RStudio", ("one a session, and each command of its terminals", "who is logged in there", "`rstudio session`"),
+        [Run("rstudio session", BOB, "command", ("rsession-one",)), Run("rterm-one", BOB, "job", ("rterm-one",))],
+        "rserver --server-daemonize 0",
+        files={f"{PROGRAMS}/rserver": PYTHON +
+               "shape.all_of(['rsession', '-u', 'bob', '--session-use-secure-cookies', '0'], user=1500)\n",
+               f"{PROGRAMS}/rsession": PYTHON +
+               "shape.all_of(['sh', '-c', 'rsession-one 0.1'])\n"
+               "shape.terminal(['/bin/bash', '-l'], 'rterm-one 0.1')\n"}),
+    Row("VS Code's server", ("each command of its terminals, each task, each kernel or debugger of an extension",
+                             "the server's", "its program or script"),
+        [Run("vterm-one", BOB, "job", ("vterm-one",)),
+         Run("vtask-one 0.1 && vtask-two 0.1", BOB, "command", ("vtask-one", "vtask-two")),
+         Run("train.py", BOB, "command", ("vext-one",))],
+        f"runuser -u bob -- {CODE}/node {CODE}/out/server-main.js --start-server --port=0",
+        files={f"{CODE}/out/server-main.js": PYTHON +
+               f"shape.all_of(['{CODE}/node', '{CODE}/out/bootstrap-fork', '--type=ptyHost', '--logsLevel=info'],\n"
+               f"             ['{CODE}/node', '{CODE}/out/bootstrap-fork', '--type=fileWatcher'],\n"
+               f"             ['{CODE}/node', '{CODE}/out/bootstrap-fork', '--type=extensionHost'])\n",
+               f"{CODE}/out/bootstrap-fork": PYTHON +
+               "if '--type=ptyHost' in sys.argv:\n"
+               "    shape.terminal(['/bin/bash', '--init-file', '/home/bob/.bashrc'], 'vterm-one 0.1')\n"
+               "    shape.terminal(['/bin/bash', '-c', 'vtask-one 0.1 && vtask-two 0.1'])\n"
+               "if '--type=extensionHost' in sys.argv:\n"
+               "    shape.all_of(['git', 'status', '-z'], ['python3', '/home/bob/train.py'],\n"
+               f"                 ['{CODE}/node', '/home/bob/ext/dist/server.js', '--node-ipc', '--clientProcessId=7'])\n",
+               "/home/bob/ext/dist/server.js": "",
+               "/home/bob/train.py": "import subprocess\nsubprocess.run(['vext-one', '0.1'])\n"}),
+    Row("AWS Batch and ECS", ("one a container", "the container's", "its program"),
+        [Run("ecs-one", ROOT, "container", ("ecs-two",))],
+        f"mkdir -p /sys/fs/cgroup/ecs/{ECS}/{ECS_CONTAINER}; amazon-ecs-init start; "
+        f"containerd-shim-runc-v2 -namespace moby -id {ECS_CONTAINER}; rmdir -p /sys/fs/cgroup/ecs/{ECS}/{ECS_CONTAINER} || :",
+        files={f"{PROGRAMS}/amazon-ecs-init": PYTHON + "shape.all_of(['true'])\n",
+               f"{PROGRAMS}/containerd-shim-runc-v2": PYTHON +
+               f"shape.all_of(['sh', '/usr/local/bin/ecs-one', '0.1'], cgroup='/sys/fs/cgroup/ecs/{ECS}/{ECS_CONTAINER}')\n",
+               f"{PROGRAMS}/ecs-one": "#!/bin/sh\necs-two 0.1\n"}),
+    Row("`tracer run -- bash`", ("one, with all that is typed", "who asked for it", "the first programs that it runs"),
+        [Run("trun-one + trun-two", ROOT, "command", ("trun-one", "trun-two"))],
+        "bash -i", ("tracer run -q -- bash -i", "trun-one 0.1", "trun-two 0.1"),
+        where="host"),
 ]
 
 

@@ -1,0 +1,8 @@
+-- How many runs does a list leave out that is asked for without the system's own? Parameters as in
+-- runs.sql. A run that several hosts share counts once for each.
+SELECT count(*) AS left_out_count FROM standing_runs
+ WHERE started_unix_ns >= :since_unix_ns
+   AND kind IN ('system', 'session', 'host-service')
+   AND (:user_id IS NULL OR user_id = :user_id)
+   AND (:name IS NULL OR instr(name, :name) > 0)
+   AND (:host IS NULL OR host = :host);
