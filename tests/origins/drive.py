@@ -69,7 +69,7 @@ class Terminal:
 
 
 # Lines that lead to another shell: nothing is echoed before its prompt.
-LEADS_ON = re.compile(r"^(tracer run|su|sudo -i|sudo -u \w+ -s|tmux|screen|podman exec)\b(?!.*-c)")
+LEADS_ON = re.compile(r"^(\$TRACER_TEST|tracer run|su|sudo -i|sudo -u \w+ -s|tmux|screen|podman exec)\b(?!.*-c)")
 
 
 def do_typed(row):

@@ -182,6 +182,10 @@ ROWS = [
                f"{PROGRAMS}/containerd-shim-runc-v2": PYTHON +
                f"shape.all_of(['sh', '/usr/local/bin/ecs-one', '0.1'], cgroup='/sys/fs/cgroup/ecs/{ECS}/{ECS_CONTAINER}')\n",
                f"{PROGRAMS}/ecs-one": "#!/bin/sh\necs-two 0.1\n"}),
+    shell("`podman exec -it` (and `docker exec -it`)", "pod", ROOT, "bash -i", where="host", needs="podman",
+          before=("$TRACER_TEST_PODMAN",)),
+    shell("`runc run`, a terminal", "runc", ROOT, "bash -i", where="host", needs="runc",
+          before=("$TRACER_TEST_RUNC",)),
     Row("`tracer run -- bash`", ("one, with all that is typed", "who asked for it", "the first programs that it runs"),
         [Run("trun-one + trun-two", ROOT, "command", ("trun-one", "trun-two"))],
         "bash -i", ("tracer run -q -- bash -i", "trun-one 0.1", "trun-two 0.1"),
