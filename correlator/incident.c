@@ -337,7 +337,7 @@ void incident_note_task(struct model *model, struct task *task)
 	char text[SENTENCE_MAX * 2];
 
 	if (task->incident_told || !failure->what || (!killed && strcmp(status, "failed") != 0) ||
-	    task->run == model->system)
+	    task->run == model->system || run_is_session(task->run))
 		return;
 	task->incident_told = true;
 	task_set_name(task);

@@ -211,6 +211,7 @@ bool run_is_at_front(const struct run *run, const struct process *process);
 /* Whether an interactive shell in the run of `process` makes a session of it, or of its own. */
 bool run_may_be_session(const struct process *process);
 void run_become_session(struct run *run);
+bool run_is_session(const struct run *run);
 struct run *run_begin_session(struct model *model, struct process *process);
 
 /* ---- run_name.c: what runs are called, and whose they are */

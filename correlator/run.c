@@ -62,6 +62,11 @@ void run_become_session(struct run *run)
 	run->dirty = true;
 }
 
+bool run_is_session(const struct run *run)
+{
+	return strcmp(run->kind, "session") == 0;
+}
+
 struct run *run_begin_session(struct model *model, struct process *process)
 {
 	struct run *run = run_new(model, process, "session", 0);

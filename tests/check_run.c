@@ -91,6 +91,33 @@ START_TEST(a_shell_behind_wrappers_is_a_session)
 	ck_assert_str_eq(rows("SELECT r.kind, count(*) FROM processes p JOIN runs r ON r.id = p.run_id "
 			      "WHERE p.program IN ('su', 'locale') OR p.pid = 12 GROUP BY r.kind"),
 			 "session 3\n");
+	exit_process(12, 1 << 8); /* its last command's, which is no failure of the session */
+	exit_process(11, 1 << 8);
+	wait_ms(20000);
+	ck_assert_str_eq(rows("SELECT count(*) FROM incidents"), "0\n");
+}
+END_TEST
+
+/* `docker exec -it`: the client is how somebody got there, and waits for no other container. */
+START_TEST(a_shell_in_a_container_has_jobs)
+{
+	cgroup(600, "/docker/" HEX64);
+	spawn(1, 20, "containerd-shim-runc-v2");
+	fork_process(2, 10);
+	exec_in(10, (struct where){.tty = 5}, "-bash");
+	fork_process(10, 11);
+	exec_in(11, (struct where){.tty = 5, .pgid = 11}, "docker exec -it box bash");
+	fork_process(20, 21);
+	exec_in(21, (struct where){.cgroup_id = 1}, "runc exec box");
+	fork_process(21, 22);
+	exec_in(22, (struct where){.cgroup_id = 600, .tty = 6}, "bash");
+	fork_process(22, 23);
+	exec_in(23, (struct where){.cgroup_id = 600, .tty = 6, .pgid = 23}, "align x");
+	fork_process(22, 24);
+	exec_in(24, (struct where){.cgroup_id = 600, .tty = 6, .pgid = 24}, "sort x");
+	ck_assert_str_eq(rows("SELECT kind, name, container_id IS NULL FROM runs WHERE kind <> 'system' "
+			      "ORDER BY begin_boot_ns"),
+			 "session docker exec 1\njob align 0\njob sort 0\n");
 }
 END_TEST
 
@@ -271,6 +298,7 @@ int main(void)
 		{.test = jobs_of_an_interactive_shell_are_runs},
 		{.test = a_fork_of_an_origin_is_the_origin},
 		{.test = a_shell_behind_wrappers_is_a_session},
+		{.test = a_shell_in_a_container_has_jobs},
 		{.test = tracer_run_keeps_what_a_shell_does},
 		{.test = a_terminal_inside_a_run_is_a_session_of_its_own},
 		{.test = a_run_is_named_by_what_was_asked, .count = sizeof(asked) / sizeof(*asked)},
