@@ -262,7 +262,8 @@ static void name_by_front(struct model *model, struct run *run, const struct pro
 	if (verdict->rank)
 		run_set_name(model, run, verdict->run_name[0] ? verdict->run_name : verdict->name,
 			     NAME_ASKED);
-	else if (verdict->role == RULES_ROLE_HELPER || verdict->role == RULES_ROLE_COMPONENT)
+	else if (verdict->role == RULES_ROLE_HELPER || verdict->role == RULES_ROLE_COMPONENT ||
+		 verdict->role == RULES_ROLE_STARTER)
 		run_set_name(model, run, verdict->name, NAME_GLUE);
 	else if (verdict->role != RULES_ROLE_SHELL)
 		run_add_part(model, run, process, verdict->name, " | ", NAME_ASKED);
@@ -283,6 +284,7 @@ static void name_by_other(struct model *model, struct run *run, const struct pro
 	if (verdict->rank)
 		run_set_name(model, run, name, NAME_PARALLEL);
 	else if (verdict->role == RULES_ROLE_HELPER || verdict->role == RULES_ROLE_COMPONENT ||
+		 verdict->role == RULES_ROLE_STARTER ||
 		 (verdict->role == RULES_ROLE_SHELL && !verdict_names_script(process, verdict)))
 		run_set_name(model, run, name, NAME_GLUE);
 	else if (process->parent && process->parent->is_run_root)

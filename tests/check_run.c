@@ -220,7 +220,7 @@ START_TEST(a_workflow_engine_names_the_run_that_make_drives)
 	run_process(16, 17, "align x");
 	ck_assert_str_eq(rows("SELECT name, engine FROM runs WHERE kind <> 'system'"), "nextflow main.nf nextflow\n");
 	ck_assert_tasks("main: make [make] running\n"
-			"engine: nextflow [sh -c, nextflow, java, awk, md5sum, nextflow] running\n"
+			"engine: nextflow [sh -c, nextflow, java, nextflow] running\n"
 			"engine: align [.command.run, align] running\n");
 }
 END_TEST
