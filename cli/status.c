@@ -146,11 +146,10 @@ static void loss_tell(struct status *status, const char *kind, int64_t lost, int
 	char count[UNITS_SIZE], when[UNITS_SIZE];
 	struct finding *finding = findings_add(
 		&status->findings, recent ? FINDING_LIMITED : FINDING_OK, "losses",
-		unsent ? "%s %s deleted for space, unsent (kind %s), the last at %s"
+		unsent ? "%s %s deleted before they were sent (kind %s), the last at %s"
 		       : "%s %s of kind %s, the last at %s",
 		units_count(count, lost, false),
-		unsent ? units_plural(lost, "process or sample", "processes and samples")
-		       : units_plural(lost, "record", "records"),
+		unsent ? units_plural(lost, "row", "rows") : units_plural(lost, "record", "records"),
 		kind, units_time(when, last_unix_ns));
 
 	if (recent && unsent)

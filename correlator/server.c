@@ -23,6 +23,7 @@
 #define RETRY_PERIOD_MS 1000
 #define EXPIRE_PERIOD_MS (60 * 60 * 1000)
 #define BOUND_PERIOD_MS (60 * 1000)
+#define DELETE_PAUSE_MS 200 /* between two steps: the stream goes on meanwhile */
 #define PENDING_ROWS_MAX 20000
 #define HOST_FIRST_MS 1000    /* so that the probe has said hello */
 #define READ_SIZE (256 * 1024)
@@ -42,6 +43,7 @@ struct server {
 	bool paused; /* the store cannot be written */
 	int failure;
 	struct wire_input input;
+	struct retention retention;
 	uv_timer_t commit_timer, expire_timer, bound_timer, host_timer;
 	uv_signal_t terminate, interrupt;
 };
@@ -366,9 +368,12 @@ static void expire_due(uv_timer_t *timer)
 	struct server *server = timer->data;
 	struct retention_now now = retention_now();
 
+	bool more = false;
+
 	commit(server);
 	if (!server->paused)
-		retention_by_age(&server->options.retention, server->store, &now);
+		more = retention_by_age(&server->retention, &now);
+	uv_timer_start(timer, expire_due, more ? DELETE_PAUSE_MS : EXPIRE_PERIOD_MS, 0);
 }
 
 /* Also when the store cannot be written for want of space: deleting may make it fit again. */
@@ -377,8 +382,11 @@ static void bound_due(uv_timer_t *timer)
 	struct server *server = timer->data;
 	struct retention_now now = retention_now();
 
+	bool more;
+
 	commit(server);
-	retention_by_size(&server->options.retention, server->store, &now);
+	more = retention_by_size(&server->retention, &now);
+	uv_timer_start(timer, bound_due, more ? DELETE_PAUSE_MS : BOUND_PERIOD_MS, 0);
 }
 
 /* The host's own clock, like everything that a replay must not see: here alone. */
@@ -423,10 +431,10 @@ static void start(struct server *server)
 	uv_timer_start(&server->commit_timer, commit_due, COMMIT_PERIOD_MS, COMMIT_PERIOD_MS);
 	uv_timer_init(loop, &server->expire_timer);
 	server->expire_timer.data = server;
-	uv_timer_start(&server->expire_timer, expire_due, EXPIRE_PERIOD_MS, EXPIRE_PERIOD_MS);
+	uv_timer_start(&server->expire_timer, expire_due, EXPIRE_PERIOD_MS, 0);
 	uv_timer_init(loop, &server->bound_timer);
 	server->bound_timer.data = server;
-	uv_timer_start(&server->bound_timer, bound_due, BOUND_PERIOD_MS, BOUND_PERIOD_MS);
+	uv_timer_start(&server->bound_timer, bound_due, BOUND_PERIOD_MS, 0);
 	watch_host(server);
 	uv_signal_init(loop, &server->terminate);
 	uv_signal_start(&server->terminate, stop_requested, SIGTERM);
@@ -436,7 +444,8 @@ static void start(struct server *server)
 
 int server_run(const struct server_options *options, struct session *session, struct store *store)
 {
-	struct server server = {.options = *options, .session = session, .store = store};
+	struct server server = {.options = *options, .session = session, .store = store,
+				.retention = {.options = options->retention, .store = store}};
 	int r = uv_loop_init(&server.loop);
 
 	if (r < 0)

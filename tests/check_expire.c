@@ -31,13 +31,21 @@ static void put_run_of(struct store *store, int64_t id, int64_t unix_ns, bool li
 	ck_assert_int_eq(store_put_container(store, &container), 0);
 }
 
-static int64_t expire(struct store *store, int64_t before_unix_ns, unsigned limit)
+/* All that ended before then, of revisions above `shipped_rev` what was unsent too; how many rows
+ * that were. */
+static int64_t expire(struct store *store, int64_t before_unix_ns, int64_t shipped_rev)
 {
-	const struct store_expiry expiry = {before_unix_ns, limit, .shipped_rev = INT64_MAX};
-	int64_t unsent = -1, count = store_expire(store, &expiry, &unsent);
+	struct store_expiry expiry = {before_unix_ns, .last_rev = INT64_MAX, .shipped_rev = shipped_rev};
+	struct store_expired expired;
+	int64_t unsent_count = 0;
 
-	ck_assert(count < 0 || unsent == 0);
-	return count;
+	do {
+		ck_assert_int_eq(store_expire(store, &expiry, &expired), 0);
+		commit(store, 1);
+		unsent_count += expired.unsent_count;
+	} while (expired.has_more);
+	store_give_back(store);
+	return unsent_count;
 }
 
 START_TEST(expiry_takes_whole_old_runs)
@@ -50,13 +58,13 @@ START_TEST(expiry_takes_whole_old_runs)
 	put_run_of(store, 1, OLD_UNIX_NS, false);
 	put_run_of(store, 2, NEW_UNIX_NS, false);
 	commit(store, 1);
-	ck_assert_int_eq(expire(store, NEW_UNIX_NS, 10), 1);
+	expire(store, NEW_UNIX_NS, INT64_MAX);
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
 		snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s", tables[i]);
 		ck_assert_msg(read_integer(sql) == 1, "%s", tables[i]);
 	}
 	ck_assert_int_eq(read_integer("SELECT id FROM processes"), 2);
-	ck_assert_int_eq(expire(store, NEW_UNIX_NS, 10), 0);
+	expire(store, NEW_UNIX_NS, INT64_MAX);
 	store_close(store);
 }
 END_TEST
@@ -71,30 +79,30 @@ START_TEST(expiry_takes_old_samples_of_the_host)
 		ck_assert_int_eq(store_put_host_sample(store, &sample), 0);
 	}
 	commit(store, 1);
-	ck_assert_int_eq(expire(store, NEW_UNIX_NS, 10), 0);
+	expire(store, NEW_UNIX_NS, INT64_MAX);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM host_samples"), 1);
 	ck_assert_int_eq(read_integer("SELECT unix_ns FROM host_samples"), NEW_UNIX_NS);
 	store_close(store);
 }
 END_TEST
 
-START_TEST(expiry_keeps_samples_of_the_host_that_were_not_sent)
+START_TEST(expiry_keeps_what_is_beyond_its_revisions)
 {
 	struct store *store = open_writer();
 	struct row_host_sample sample = fill_host_sample(1, "");
-	struct store_expiry expiry = {NEW_UNIX_NS, 10, .shipped_rev = 0};
-	int64_t unsent;
+	struct store_expiry expiry = {NEW_UNIX_NS, .shipped_rev = 0};
+	struct store_expired expired;
 
 	for (int i = 0; i < 3; i++) {
 		sample.unix_ns = OLD_UNIX_NS + i;
 		ck_assert_int_eq(store_put_host_sample(store, &sample), 0);
 	}
 	commit(store, 1);
-	expiry.shipped_rev = read_integer("SELECT min(rev) + 1 FROM host_samples");
-	ck_assert_int_eq(store_expire(store, &expiry, &unsent), 0);
+	expiry.last_rev = read_integer("SELECT min(rev) + 1 FROM host_samples");
+	ck_assert_int_eq(store_expire(store, &expiry, &expired), 0);
+	commit(store, 1);
 	ck_assert_int_eq(read_integer("SELECT min(unix_ns) FROM host_samples"), OLD_UNIX_NS + 2);
-	expiry.with_unsent = true;
-	ck_assert_int_eq(store_expire(store, &expiry, &unsent), 0);
+	ck_assert_int_eq(expire(store, NEW_UNIX_NS, 0), 1);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM host_samples"), 0);
 	store_close(store);
 }
@@ -106,7 +114,7 @@ START_TEST(expiry_keeps_runs_that_live)
 
 	put_run_of(store, 1, OLD_UNIX_NS, true);
 	commit(store, 1);
-	ck_assert_int_eq(expire(store, NEW_UNIX_NS, 10), 0);
+	expire(store, NEW_UNIX_NS, INT64_MAX);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM runs"), 1);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM tools"), 1);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM processes"), 0);
@@ -118,16 +126,22 @@ END_TEST
 START_TEST(expiry_is_bounded_and_gives_space_back)
 {
 	struct store *store = open_writer();
+	struct store_expiry expiry = {NEW_UNIX_NS, .shipped_rev = INT64_MAX};
+	struct store_expired expired;
 	int64_t pages;
 
 	for (int64_t id = 1; id <= 3000; id++)
 		put_run_of(store, id, OLD_UNIX_NS + id, false);
-	ck_assert_int_eq(expire(store, NEW_UNIX_NS, 10), -EINVAL); /* not in a batch */
+	ck_assert_int_eq(store_expire(store, &expiry, &expired), -EINVAL); /* not in a batch */
 	commit(store, 1);
 	pages = read_integer("PRAGMA page_count");
-	ck_assert_int_eq(expire(store, NEW_UNIX_NS, 1000), 1000);
-	ck_assert_int_eq(read_integer("SELECT min(id) FROM runs"), 1001);
-	ck_assert_int_eq(expire(store, NEW_UNIX_NS, 5000), 2000);
+	ck_assert_int_eq(store_find_window(store, 0, INT64_MAX, 1000, &expiry.last_rev), 0);
+	ck_assert_int_eq(expiry.last_rev, read_integer("SELECT rev FROM runs WHERE id = 101"));
+	ck_assert_int_eq(store_find_window(store, 0, INT64_MAX, 5000, &expiry.last_rev), 0);
+	ck_assert_int_eq(store_expire(store, &expiry, &expired), 0);
+	commit(store, 1);
+	ck_assert_int_eq(read_integer("SELECT min(id) FROM runs"), 502);
+	ck_assert_int_eq(expire(store, NEW_UNIX_NS, INT64_MAX), 0);
 	ck_assert_int_lt(read_integer("PRAGMA page_count"), pages / 2);
 	store_close(store);
 }
@@ -144,10 +158,10 @@ START_TEST(expiry_takes_cgroups_that_nobody_asked_for)
 	row.id = 7;
 	ck_assert_int_eq(store_put_cgroup(store, &row), 0);
 	commit(store, 1);
-	ck_assert_int_eq(expire(store, NEW_UNIX_NS, 10), 0);
+	ck_assert_int_eq(store_tidy(store), 0);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM cgroups"), 22000); /* bounded */
-	ck_assert_int_eq(expire(store, NEW_UNIX_NS, 10), 0);
-	ck_assert_int_eq(expire(store, NEW_UNIX_NS, 10), 0);
+	ck_assert_int_eq(store_tidy(store), 0);
+	ck_assert_int_eq(store_tidy(store), 0);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM cgroups"), 20000);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM cgroups WHERE id = 7"), 1);
 	ck_assert_int_eq(read_integer("SELECT min(id) FROM cgroups WHERE id <> 7"), 12002);
@@ -160,7 +174,7 @@ int main(void)
 	const struct suite_test tests[] = {
 		{.test = expiry_takes_whole_old_runs},
 		{.test = expiry_takes_old_samples_of_the_host},
-		{.test = expiry_keeps_samples_of_the_host_that_were_not_sent},
+		{.test = expiry_keeps_what_is_beyond_its_revisions},
 		{.test = expiry_keeps_runs_that_live},
 		{.test = expiry_is_bounded_and_gives_space_back},
 		{.test = expiry_takes_cgroups_that_nobody_asked_for},

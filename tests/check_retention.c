@@ -15,7 +15,7 @@
 
 static char directory[128], path[160];
 static struct store *store;
-static const struct retention_now now = {NOW_UNIX_NS, 1000};
+static struct retention_now now;
 
 #define NULL_I(column) .column = ROW_NULL,
 #define ZERO_I(column) .column = 0,
@@ -33,7 +33,8 @@ static void put_host(void)
 	ck_assert_int_eq(store_put_host(store, &host), 0);
 }
 
-static void put_process(int64_t id, int64_t tool_id, int64_t started_unix_ns)
+/* Of the run of that id; it lives until it has an end. */
+static void put_process(int64_t id, int64_t tool_id, int64_t started_unix_ns, int64_t end_boot_ns)
 {
 	static const char arguments[2000] = {'a'};
 	struct row_process process = {ROW_PROCESS_COLUMNS(NULL_I, NULL_T, NULL_B)};
@@ -47,14 +48,13 @@ static void put_process(int64_t id, int64_t tool_id, int64_t started_unix_ns)
 	process.totals = "final";
 	process.role = process.reason = process.program = "text";
 	process.begin_boot_ns = 1;
-	process.end_boot_ns = 2;
+	process.end_boot_ns = end_boot_ns;
 	process.started_unix_ns = started_unix_ns;
 	process.arguments = (struct row_blob){arguments, sizeof(arguments)};
 	ck_assert_int_eq(store_put_process(store, &process), 0);
 }
 
-/* A run of one task, one tool and ten processes, begun and ended then. */
-static void put_run(int64_t id, int64_t started_unix_ns)
+static void put_run_row(int64_t id, int64_t started_unix_ns, int64_t end_boot_ns)
 {
 	struct row_run run = {ROW_RUN_COLUMNS(ZERO_I, NULL_T, NULL_B)};
 	struct row_task task = {ROW_TASK_COLUMNS(ZERO_I, NULL_T, NULL_B)};
@@ -66,12 +66,49 @@ static void put_run(int64_t id, int64_t started_unix_ns)
 	task.kind = task.name = task.status = task.reason = tool.name = tool.role = "text";
 	task.merged_into_id = ROW_NULL;
 	run.process_count = task.process_count = tool.process_count = 10;
+	run.end_boot_ns = end_boot_ns;
 	run.started_unix_ns = task.started_unix_ns = tool.started_unix_ns = started_unix_ns;
-	for (int64_t i = 0; i < 10; i++)
-		put_process(id * 100 + i, id, started_unix_ns);
 	ck_assert_int_eq(store_put_run(store, &run), 0);
 	ck_assert_int_eq(store_put_task(store, &task), 0);
 	ck_assert_int_eq(store_put_tool(store, &tool), 0);
+}
+
+/* A run of one task, one tool and ten processes, begun and ended then. */
+static void put_run(int64_t id, int64_t started_unix_ns)
+{
+	for (int64_t i = 0; i < 10; i++)
+		put_process(id * 100 + i, id, started_unix_ns, 2);
+	put_run_row(id, started_unix_ns, 2);
+}
+
+static void put_host_sample(int64_t unix_ns)
+{
+	struct row_host_sample sample = {ROW_HOST_SAMPLE_COLUMNS(ZERO_I, NULL_T, NULL_B)};
+
+	sample.host_id = 1;
+	sample.unix_ns = unix_ns;
+	ck_assert_int_eq(store_put_host_sample(store, &sample), 0);
+}
+
+static void put_sample(int64_t process_id, int64_t boot_ns)
+{
+	struct row_sample sample = {ROW_SAMPLE_COLUMNS(ZERO_I, NULL_T, NULL_B)};
+
+	sample.process_id = process_id;
+	sample.boot_ns = boot_ns;
+	ck_assert_int_eq(store_put_sample(store, &sample), 0);
+}
+
+static void put_incident(int64_t id, int64_t run_id, int64_t unix_ns)
+{
+	struct row_incident incident = {ROW_INCIDENT_COLUMNS(ZERO_I, NULL_T, NULL_B)};
+
+	incident.id = id;
+	incident.host_id = 1;
+	incident.run_id = run_id;
+	incident.kind = incident.sentence = "text";
+	incident.unix_ns = unix_ns;
+	ck_assert_int_eq(store_put_incident(store, &incident), 0);
 }
 
 static void commit(void)
@@ -102,9 +139,12 @@ static int64_t current_rev(void)
 	return (int64_t)stream.rev;
 }
 
+static int64_t status_age_ns;
+
 static void write_status(int64_t first_seen_unix_ns, int64_t rev, int64_t unix_ns)
 {
 	struct shipping_status status = {.store_first_seen_unix_ns = first_seen_unix_ns,
+					 .updated_unix_ns = NOW_UNIX_NS - status_age_ns,
 					 .shipped_rev = rev, .shipped_unix_ns = unix_ns};
 	char file_path[160], *text = shipping_status_format(&status);
 	FILE *file;
@@ -127,7 +167,9 @@ static void begin(void)
 	snprintf(path, sizeof(path), "%s/tracer.db", directory);
 	ck_assert_int_eq(store_open_writer(path, &store, &error), 0);
 	put_host();
-	for (int64_t i = 1; i <= 10; i++)
+	status_age_ns = 0;
+	now = (struct retention_now){NOW_UNIX_NS, 1000};
+	for (int64_t i = 10; i >= 1; i--)
 		put_run(i, NOW_UNIX_NS - i * DAY_NS);
 	commit();
 }
@@ -138,16 +180,47 @@ static void end(void)
 	suite_directory_remove(directory);
 }
 
-static struct retention_options options_of(int days, uint64_t bytes_most)
+#define STEPS_MAX 1000
+
+/* A whole round; how many steps it took. */
+static int expire_by_age(int days)
 {
-	return (struct retention_options){days, bytes_most, directory};
+	struct retention retention = {.options = {days, 0, directory}, .store = store};
+	int steps = 1;
+
+	while (retention_by_age(&retention, &now))
+		ck_assert_int_lt(steps++, STEPS_MAX);
+	return steps;
+}
+
+static int expire_by_size(int64_t bytes_most)
+{
+	struct retention retention = {.options = {0, (uint64_t)bytes_most, directory}, .store = store};
+	int steps = 1;
+
+	while (retention_by_size(&retention, &now))
+		ck_assert_int_lt(steps++, STEPS_MAX);
+	return steps;
+}
+
+/* Of kind "unsent", as readers and the lake see it. */
+static int64_t unsent_count(void)
+{
+	struct store_result *result;
+	int64_t count = 0;
+
+	ck_assert_int_eq(store_query(store, "losses_by_kind", NULL, &result), 0);
+	if (store_result_next(result) == 1) {
+		ck_assert_str_eq(store_result_get(result, "kind").data, "unsent");
+		count = store_result_get(result, "lost_count").integer;
+	}
+	store_result_free(result);
+	return count;
 }
 
 START_TEST(without_a_shipper_age_decides)
 {
-	const struct retention_options options = options_of(5, 0);
-
-	retention_by_age(&options, store, &now);
+	expire_by_age(5);
 	ck_assert_int_eq(count_of("runs"), 5);
 	ck_assert_int_eq(count_of("processes"), 50);
 }
@@ -155,74 +228,180 @@ END_TEST
 
 START_TEST(unsent_is_kept_whatever_its_age)
 {
-	const struct retention_options options = options_of(5, 0);
-
 	write_status(FIRST_SEEN_UNIX_NS, current_rev(), NOW_UNIX_NS - 8 * DAY_NS);
-	retention_by_age(&options, store, &now);
+	expire_by_age(5);
 	ck_assert_int_eq(count_of("runs"), 8); /* those of 9 and 10 days ago are sent and old */
 	write_status(FIRST_SEEN_UNIX_NS, 1, NOW_UNIX_NS);
-	retention_by_age(&options, store, &now);
+	expire_by_age(5);
 	ck_assert_int_eq(count_of("runs"), 8); /* by the revision nothing is sent */
 	write_status(FIRST_SEEN_UNIX_NS, current_rev(), NOW_UNIX_NS);
-	retention_by_age(&options, store, &now);
+	expire_by_age(5);
 	ck_assert_int_eq(count_of("runs"), 5);
 }
 END_TEST
 
 START_TEST(status_of_another_store_or_none_keeps_all)
 {
-	const struct retention_options options = options_of(5, 0);
 	char command[192];
 
 	write_status(FIRST_SEEN_UNIX_NS + 1, current_rev(), NOW_UNIX_NS);
-	retention_by_age(&options, store, &now);
+	expire_by_age(5);
 	ck_assert_int_eq(count_of("runs"), 10);
 	snprintf(command, sizeof(command), "printf nonsense > '%s/" SHIPPING_STATUS_FILE "'", directory);
 	ck_assert_int_eq(system(command), 0);
-	retention_by_age(&options, store, &now);
+	expire_by_age(5);
 	ck_assert_int_eq(count_of("runs"), 10);
 }
 END_TEST
 
 START_TEST(bound_is_kept_and_counted)
 {
-	struct retention_options options = options_of(0, 0);
-	struct store_result *result;
-	int64_t used = store_used_bytes(store), left;
+	int64_t most = store_used_bytes(store) - 40000, left;
 
-	options.bytes_most = (uint64_t)used - 40000;
 	write_status(FIRST_SEEN_UNIX_NS, 0, 0);
-	retention_by_size(&options, store, &now);
+	expire_by_size(most);
 	left = count_of("runs");
 	ck_assert_int_lt(left, 10);
 	ck_assert_int_gt(left, 0);
-	ck_assert_int_le(store_used_bytes(store), (int64_t)options.bytes_most);
+	ck_assert_int_le(store_used_bytes(store), most);
 	ck_assert_int_eq(count_of("processes"), 10 * left);
-	ck_assert_int_eq(store_query(store, "losses_by_kind", NULL, &result), 0);
-	ck_assert_int_eq(store_result_next(result), 1);
-	ck_assert_str_eq(store_result_get(result, "kind").data, "unsent");
-	ck_assert_int_eq(store_result_get(result, "lost_count").integer, 10 * (10 - left));
-	store_result_free(result);
+	ck_assert_int_eq(unsent_count(), 13 * (10 - left)); /* run, task, tool, processes */
 }
 END_TEST
 
 START_TEST(bound_loses_nothing_that_was_sent)
 {
-	struct retention_options options = options_of(0, 0);
-
-	options.bytes_most = (uint64_t)store_used_bytes(store) - 40000;
 	write_status(FIRST_SEEN_UNIX_NS, current_rev(), NOW_UNIX_NS);
-	retention_by_size(&options, store, &now);
+	expire_by_size(store_used_bytes(store) - 40000);
 	ck_assert_int_lt(count_of("runs"), 10);
 	ck_assert_int_eq(count_of("losses"), 0);
 }
 END_TEST
 
+/* The run of the system's own began long before all others, and never ends. */
+START_TEST(bound_takes_the_oldest_beside_a_run_that_lives)
+{
+	int64_t most;
+
+	put_process(5000, 11, NOW_UNIX_NS - 200 * DAY_NS, ROW_NULL);
+	put_run_row(11, NOW_UNIX_NS - 200 * DAY_NS, ROW_NULL);
+	commit();
+	most = store_used_bytes(store) - 1;
+	expire_by_size(most);
+	ck_assert_int_le(store_used_bytes(store), most);
+	ck_assert_int_lt(count_of("runs"), 11);
+	ck_assert_int_gt(count_of("runs"), 8);
+}
+END_TEST
+
+/* What fills a store may be one run that lives: its oldest processes, and samples of what still
+ * runs. */
+START_TEST(bound_is_kept_within_a_run_that_lives)
+{
+	int64_t most;
+
+	put_process(5000, 11, NOW_UNIX_NS, ROW_NULL);
+	put_run_row(11, NOW_UNIX_NS, ROW_NULL);
+	for (int64_t i = 0; i < 500; i++)
+		put_process(6000 + i, 11, NOW_UNIX_NS, 2);
+	for (int64_t i = 0; i < 30000; i++)
+		put_sample(5000, i);
+	commit();
+	most = store_used_bytes(store) / 2;
+	expire_by_size(most);
+	ck_assert_int_le(store_used_bytes(store), most);
+	ck_assert_int_eq(count_of("runs"), 1);
+	ck_assert_int_gt(count_of("samples"), 0);
+	ck_assert_int_lt(count_of("samples"), 30000);
+	ck_assert_int_ge(count_of("processes"), 1); /* what lives stays */
+}
+END_TEST
+
+START_TEST(every_kind_of_row_that_was_unsent_is_counted)
+{
+	write_status(FIRST_SEEN_UNIX_NS, current_rev(), NOW_UNIX_NS);
+	put_run(20, NOW_UNIX_NS);                /* 13 rows */
+	put_incident(1, 20, NOW_UNIX_NS);
+	put_incident(2, ROW_NULL, NOW_UNIX_NS);
+	put_host_sample(NOW_UNIX_NS);
+	put_sample(2000, 1);
+	commit();
+	expire_by_size(1);
+	ck_assert_int_eq(count_of("runs"), 0);
+	ck_assert_int_eq(count_of("incidents"), 0);
+	ck_assert_int_eq(count_of("samples"), 0);
+	ck_assert_int_eq(unsent_count(), 17);
+}
+END_TEST
+
+START_TEST(any_number_of_old_runs_goes)
+{
+	for (int64_t i = 0; i < 30000; i++)
+		put_run_row(100 + i, NOW_UNIX_NS, 2);
+	now.unix_ns += 10 * DAY_NS;
+	put_run(50000, now.unix_ns);
+	commit();
+	ck_assert_int_gt(expire_by_age(5), 10); /* bounded steps */
+	ck_assert_int_eq(count_of("runs"), 1);
+	ck_assert_int_eq(count_of("processes"), 10);
+}
+END_TEST
+
+/* A run is deleted in steps if it has many processes, and is there until the last. */
+START_TEST(a_large_run_goes_in_steps)
+{
+	struct retention retention = {.options = {5, 0, directory}, .store = store};
+
+	for (int64_t i = 0; i < 45000; i++)
+		put_process(100000 + i, 30, NOW_UNIX_NS, 2);
+	put_run_row(30, NOW_UNIX_NS, 2);
+	commit();
+	now.unix_ns += 10 * DAY_NS;
+	for (int64_t before = count_of("processes"), steps = 0; before > 0; steps++) {
+		bool more = retention_by_age(&retention, &now);
+		int64_t left = count_of("processes");
+
+		ck_assert_int_le(before - left, STORE_EXPIRY_ROWS_MAX + 100);
+		ck_assert(more || left == 0);
+		ck_assert_int_eq(count_of("runs") > 0, more);
+		ck_assert_int_lt(steps, 10);
+		before = left;
+	}
+}
+END_TEST
+
+/* Or it would hold everything back for ever, once it was removed. */
+START_TEST(a_shipper_that_is_gone_holds_nothing_back)
+{
+	status_age_ns = 29 * DAY_NS;
+	write_status(FIRST_SEEN_UNIX_NS, 1, NOW_UNIX_NS - 40 * DAY_NS);
+	expire_by_age(5);
+	ck_assert_int_eq(count_of("runs"), 10);
+	status_age_ns = 31 * DAY_NS;
+	write_status(FIRST_SEEN_UNIX_NS, 1, NOW_UNIX_NS - 40 * DAY_NS);
+	expire_by_age(5);
+	ck_assert_int_eq(count_of("runs"), 5);
+	ck_assert_int_eq(unsent_count(), 5 * 13);
+}
+END_TEST
+
+/* What a daemon of the system's used each second of a year. */
+START_TEST(old_samples_of_what_lives_go)
+{
+	put_process(5000, 11, NOW_UNIX_NS, ROW_NULL);
+	put_run_row(11, NOW_UNIX_NS, ROW_NULL);
+	for (int64_t day = 0; day < 9; day++)
+		put_sample(5000, 1 + day * DAY_NS);
+	commit();
+	now.unix_ns += 10 * DAY_NS;
+	expire_by_age(5);
+	ck_assert_int_eq(count_of("samples"), 4);
+}
+END_TEST
+
 START_TEST(below_the_bound_nothing_goes)
 {
-	const struct retention_options options = options_of(0, 1ULL << 30);
-
-	retention_by_size(&options, store, &now);
+	expire_by_size(1LL << 30);
 	ck_assert_int_eq(count_of("runs"), 10);
 }
 END_TEST
@@ -235,6 +414,13 @@ int main(void)
 		{.test = status_of_another_store_or_none_keeps_all},
 		{.test = bound_is_kept_and_counted},
 		{.test = bound_loses_nothing_that_was_sent},
+		{.test = bound_takes_the_oldest_beside_a_run_that_lives},
+		{.test = bound_is_kept_within_a_run_that_lives},
+		{.test = every_kind_of_row_that_was_unsent_is_counted},
+		{.test = any_number_of_old_runs_goes},
+		{.test = a_large_run_goes_in_steps},
+		{.test = a_shipper_that_is_gone_holds_nothing_back},
+		{.test = old_samples_of_what_lives_go},
 		{.test = below_the_bound_nothing_goes},
 		{0},
 	};

@@ -1,4 +1,4 @@
-/* Retention: what ended long ago goes, whole runs at a time. See store.h. */
+/* Retention: what ended long ago goes, runs as a whole, a bounded step at a time. See store.h. */
 #include <errno.h>
 
 #include "common/store/internal.h"
@@ -6,99 +6,185 @@
 /* Pages given back in one call: 16 MiB, so that the writer is not held up for long. */
 #define VACUUM_PAGES "4096"
 
-/* In this order: what a run is made of is found through the run. */
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define PROCESSES_MAX STORE_EXPIRY_ROWS_MAX /* deleted in a step, */
+#define SAMPLES_MAX 100000                  /* whatever the runs have */
+
+/* What a run is made of is found through the run, so the run goes last. */
 static const char *const steps_find[] = {"expire_find_runs", "expire_find_tools",
 					 "expire_find_processes"};
-static const char *const steps_before[] = {"expire_samples", "expire_processes", "expire_incidents",
-					   "expire_tools", "expire_tasks"};
-static const char *const steps_after[] = {"expire_containers", "expire_losses", "expire_host_samples",
-					  "expire_images", "expire_cgroups"};
+static const char *const steps_rest[] = {"expire_incidents", "expire_tools", "expire_tasks",
+					 "expire_runs", "expire_containers", "expire_losses",
+					 "expire_host_samples"};
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-static int expire_step(struct store *store, const char *name, const struct store_expiry *expiry)
+static int statement_bind(struct store *store, const char *name, const struct store_expiry *expiry,
+			  sqlite3_stmt **ret_statement)
 {
-	sqlite3_stmt *statement = NULL;
-	int error = store_find_statement(store, name, &statement);
+	int error = store_find_statement(store, name, ret_statement);
 
 	if (error < 0)
 		return error;
-	store_bind_integer(statement, "before_unix_ns", expiry->before_unix_ns);
-	store_bind_integer(statement, "limit", expiry->limit);
-	store_bind_integer(statement, "kept_rev", expiry->with_unsent ? INT64_MAX : expiry->shipped_rev);
-	return store_run_statement(store, statement);
+	store_bind_integer(*ret_statement, "before_unix_ns", expiry->before_unix_ns);
+	store_bind_integer(*ret_statement, "first_rev", expiry->first_rev);
+	store_bind_integer(*ret_statement, "last_rev", expiry->last_rev);
+	store_bind_integer(*ret_statement, "shipped_rev", expiry->shipped_rev);
+	store_bind_integer(*ret_statement, "process_limit", PROCESSES_MAX);
+	store_bind_integer(*ret_statement, "sample_limit", SAMPLES_MAX);
+	return 0;
 }
 
-static int expire_steps(struct store *store, const char *const *names, size_t count,
-			const struct store_expiry *expiry)
+static int steps_run(struct store *store, const char *const *names, size_t count,
+		     const struct store_expiry *expiry)
 {
+	sqlite3_stmt *statement;
 	int error = 0;
 
-	for (size_t i = 0; error == 0 && i < count; i++)
-		error = expire_step(store, names[i], expiry);
-	store_forget_images(store); /* some may have gone */
+	for (size_t i = 0; error == 0 && i < count; i++) {
+		error = statement_bind(store, names[i], expiry, &statement);
+		if (error == 0)
+			error = store_run_statement(store, statement);
+	}
 	return error;
 }
 
-static int count_unsent(struct store *store, const struct store_expiry *expiry, int64_t *ret_count)
+/* A statement that says of each row that it deletes whether it had yet to be sent. */
+static int rows_delete(struct store *store, const char *name, const struct store_expiry *expiry,
+		       struct store_expired *expired, int64_t *ret_count)
 {
-	sqlite3_stmt *statement = NULL;
-	int error = store_find_statement(store, "expire_count_unsent", &statement);
+	sqlite3_stmt *statement;
+	int error = statement_bind(store, name, expiry, &statement);
+	int64_t count = 0;
 	int rc;
 
 	if (error < 0)
 		return error;
-	store_bind_integer(statement, "shipped_rev", expiry->shipped_rev);
-	rc = sqlite3_step(statement);
-	if (rc == SQLITE_ROW)
-		*ret_count = sqlite3_column_int64(statement, 0);
-	else
-		error = store_fail(store, rc, "cannot count what was not sent");
+	while ((rc = sqlite3_step(statement)) == SQLITE_ROW) {
+		count++;
+		expired->unsent_count += sqlite3_column_int(statement, 0);
+	}
+	if (rc != SQLITE_DONE)
+		error = store_fail(store, rc, "cannot delete what is old");
 	sqlite3_reset(statement);
+	sqlite3_clear_bindings(statement);
+	expired->row_count += count;
+	*ret_count = count;
 	return error;
 }
 
-static int expire_rows(struct store *store, const struct store_expiry *expiry, int64_t *ret_count,
-		       int64_t *ret_unsent_count)
+static int rest_delete(struct store *store, const struct store_expiry *expiry,
+		       struct store_expired *expired)
 {
-	int error = store_begin(store);
+	int64_t count;
+	int error = 0;
 
-	if (error == 0)
-		error = expire_steps(store, steps_find, COUNT(steps_find), expiry);
-	if (error == 0 && expiry->with_unsent && expiry->shipped_rev != INT64_MAX)
-		error = count_unsent(store, expiry, ret_unsent_count);
-	if (error == 0)
-		error = expire_steps(store, steps_before, COUNT(steps_before), expiry);
-	if (error == 0)
-		error = expire_step(store, "expire_runs", expiry);
-	if (error < 0)
-		return error;
-	*ret_count = sqlite3_changes64(store->db);
-	error = expire_steps(store, steps_after, COUNT(steps_after), expiry);
-	if (error == 0)
-		error = store_exec(store, "DELETE FROM expiring_runs; DELETE FROM expiring_tools;"
-					  "DELETE FROM expiring_processes");
-	return error < 0 ? error : store_end(store);
+	for (size_t i = 0; error == 0 && i < COUNT(steps_rest); i++)
+		error = rows_delete(store, steps_rest[i], expiry, expired, &count);
+	return error;
 }
 
-int64_t store_expire(struct store *store, const struct store_expiry *expiry,
-		     int64_t *ret_unsent_count)
+static int all_delete(struct store *store, const struct store_expiry *expiry,
+		      struct store_expired *expired)
 {
-	int64_t count = 0, unsent_count = 0;
+	int64_t count;
+	int error = rows_delete(store, "expire_samples", expiry, expired, &count);
+
+	expired->has_more = count == SAMPLES_MAX;
+	if (error < 0 || expired->has_more)
+		return error;
+	error = rows_delete(store, "expire_processes", expiry, expired, &count);
+	expired->has_more = count == PROCESSES_MAX;
+	return error < 0 || expired->has_more ? error : rest_delete(store, expiry, expired);
+}
+
+int store_expire(struct store *store, const struct store_expiry *expiry,
+		 struct store_expired *ret_expired)
+{
+	struct store_expired expired = {0};
 	int error;
 
 	if (!sqlite3_get_autocommit(store->db))
 		return -EINVAL;
-	error = expire_rows(store, expiry, &count, &unsent_count);
-	if (error < 0) {
+	error = store_begin(store);
+	if (error == 0)
+		error = steps_run(store, steps_find, COUNT(steps_find), expiry);
+	if (error == 0)
+		error = all_delete(store, expiry, &expired);
+	if (error == 0)
+		error = store_exec(store, "DELETE FROM expiring_runs; DELETE FROM expiring_tools;"
+					  "DELETE FROM expiring_processes");
+	if (error < 0)
 		store_rollback(store);
-		return error;
-	}
-	*ret_unsent_count = unsent_count;
-	/* What cannot be given back now (it is written to the log first, on a disk that may be full) is
-	 * the next time. The rows are gone all the same, and are to be counted. */
+	else
+		*ret_expired = expired;
+	return error;
+}
+
+int store_tidy(struct store *store)
+{
+	static const char *const names[] = {"expire_images", "expire_cgroups"};
+	const struct store_expiry nothing = {0};
+	int error;
+
+	if (!sqlite3_get_autocommit(store->db))
+		return -EINVAL;
+	error = store_begin(store);
+	if (error == 0)
+		error = steps_run(store, names, COUNT(names), &nothing);
+	store_forget_images(store); /* some may have gone */
+	if (error == 0)
+		return store_end(store);
+	store_rollback(store);
+	return error;
+}
+
+void store_give_back(struct store *store)
+{
+	/* What cannot be given back now (it is written to the log first, on a disk that may be full)
+	 * is the next time. */
 	store_exec(store, "PRAGMA incremental_vacuum(" VACUUM_PAGES ")");
-	return count;
+}
+
+/* The one number of a statement; `absent` where it is NULL. */
+static int number_find(struct store *store, sqlite3_stmt *statement, int64_t absent, int64_t *ret_number)
+{
+	int rc = sqlite3_step(statement), error = 0;
+
+	if (rc != SQLITE_ROW)
+		error = store_fail(store, rc, "cannot find what is old");
+	else if (sqlite3_column_type(statement, 0) == SQLITE_NULL)
+		*ret_number = absent;
+	else
+		*ret_number = sqlite3_column_int64(statement, 0);
+	sqlite3_reset(statement);
+	sqlite3_clear_bindings(statement);
+	return error;
+}
+
+int store_find_window(struct store *store, int64_t first_rev, int64_t end_rev, int64_t row_count,
+		      int64_t *ret_last_rev)
+{
+	sqlite3_stmt *statement;
+	int error = store_find_statement(store, "expire_find_window", &statement);
+
+	if (error < 0)
+		return error;
+	store_bind_integer(statement, "first_rev", first_rev);
+	store_bind_integer(statement, "end_rev", end_rev);
+	store_bind_integer(statement, "row_count", row_count);
+	return number_find(store, statement, end_rev, ret_last_rev);
+}
+
+int store_find_young(struct store *store, int64_t before_unix_ns, int64_t future_unix_ns,
+		     int64_t *ret_rev)
+{
+	sqlite3_stmt *statement;
+	int error = store_find_statement(store, "expire_find_young", &statement);
+
+	if (error < 0)
+		return error;
+	store_bind_integer(statement, "before_unix_ns", before_unix_ns);
+	store_bind_integer(statement, "future_unix_ns", future_unix_ns);
+	return number_find(store, statement, INT64_MAX, ret_rev);
 }
 
 int64_t store_used_bytes(struct store *store)

@@ -85,19 +85,42 @@ void store_rollback(struct store *store);
 /* 0, or -ENODATA: the store has no stream yet. */
 int store_read_stream(struct store *store, struct store_stream *ret_stream);
 
+/* ---- deleting what is old -------------------------------------------------------
+ * Rows are looked for in the order of their revisions, which is the order in which they were last
+ * written: so the oldest is found without a search, and a step is bounded. All of this is called
+ * between a commit and the next put (-EINVAL otherwise). */
+
 struct store_expiry {
-	int64_t before_unix_ns; /* what ended before goes */
-	unsigned limit;         /* runs at most */
-	int64_t shipped_rev;    /* what the shipper has sent; INT64_MAX: there is no shipper */
-	bool with_unsent;       /* also what it has not */
+	int64_t before_unix_ns;      /* what ended before goes; INT64_MAX: whenever it ended */
+	int64_t first_rev, last_rev; /* above the first, up to the last */
+	int64_t shipped_rev;         /* up to there everything was sent */
 };
 
-/* Deletes runs that ended with all that is in them, the oldest first, and processes of runs
- * that live on; then gives pages back. Commits by itself, so it is called between a commit
- * and the next put (-EINVAL otherwise). The number of runs deleted or -errno.
- * `ret_unsent_count`: processes and samples deleted that had not been sent. */
-int64_t store_expire(struct store *store, const struct store_expiry *expiry,
-		     int64_t *ret_unsent_count);
+struct store_expired {
+	int64_t row_count;    /* deleted */
+	int64_t unsent_count; /* of them, rows that had yet to be sent */
+	bool has_more;        /* of these revisions: the same step is due again */
+};
+
+/* Deletes runs that ended, each with all that is in it, and of runs that live on processes that
+ * ended, incidents and samples; containers, losses and samples of the host. Leaves the transaction
+ * open, so that what was unsent is noted in the same: store_commit() follows. 0 or -errno, then
+ * nothing was deleted. */
+int store_expire(struct store *store, const struct store_expiry *expiry,
+		 struct store_expired *ret_expired);
+#define STORE_EXPIRY_ROWS_MAX 20000
+/* Up to which revision a step from `first_rev` on may go, `end_rev` at most, so that no table has
+ * many more than `row_count` rows in it. 0 or -errno. */
+int store_find_window(struct store *store, int64_t first_rev, int64_t end_rev, int64_t row_count,
+		      int64_t *ret_last_rev);
+/* The first revision that was written after `before_unix_ns`; INT64_MAX: none is known to have
+ * been. Times after `future_unix_ns` are a wrong clock's. 0 or -errno. */
+int store_find_young(struct store *store, int64_t before_unix_ns, int64_t future_unix_ns,
+		     int64_t *ret_rev);
+/* Deletes texts that no process refers to and paths that nobody asks for. 0 or -errno. */
+int store_tidy(struct store *store);
+/* Pages that are empty go back to the disk, a bounded number at a time. */
+void store_give_back(struct store *store);
 
 /* Bytes of the database that hold something, or -errno. */
 int64_t store_used_bytes(struct store *store);

@@ -1,7 +1,5 @@
--- Ended runs to delete, the oldest first.
+-- Ended runs to delete.
 INSERT INTO temp.expiring_runs (id)
 SELECT id FROM runs
- WHERE end_boot_ns IS NOT NULL
-   AND started_unix_ns + (end_boot_ns - begin_boot_ns) < :before_unix_ns AND rev <= :kept_rev
- ORDER BY started_unix_ns, id
- LIMIT :limit;
+ WHERE rev > :first_rev AND rev <= :last_rev AND end_boot_ns IS NOT NULL
+   AND started_unix_ns + (end_boot_ns - begin_boot_ns) < :before_unix_ns;

@@ -1,2 +1,4 @@
 -- How the host was long ago.
-DELETE FROM host_samples WHERE unix_ns < :before_unix_ns AND rev <= :kept_rev;
+DELETE FROM host_samples
+ WHERE rev > :first_rev AND rev <= :last_rev AND unix_ns < :before_unix_ns
+RETURNING rev > :shipped_rev;

@@ -1,4 +1,6 @@
--- Incidents of the runs that go, and those of no run.
+-- Incidents of the runs that go, and old ones of runs that live on and of none.
 DELETE FROM incidents
  WHERE run_id IN (SELECT id FROM temp.expiring_runs)
-    OR (run_id IS NULL AND unix_ns < :before_unix_ns AND rev <= :kept_rev);
+    OR (rev > :first_rev AND rev <= :last_rev AND unix_ns < :before_unix_ns
+        AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.id = incidents.run_id AND r.end_boot_ns IS NOT NULL))
+RETURNING rev > :shipped_rev;

@@ -1,4 +1,3 @@
--- Processes of the runs that go, and old ones of the runs that stay.
-DELETE FROM process_rows
- WHERE tool_id IN (SELECT id FROM temp.expiring_tools)
-    OR id IN (SELECT id FROM temp.expiring_processes);
+-- The processes themselves.
+DELETE FROM process_rows WHERE id IN (SELECT id FROM temp.expiring_processes)
+RETURNING rev > :shipped_rev;

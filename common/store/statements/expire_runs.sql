@@ -1,2 +1,3 @@
 -- The runs themselves.
-DELETE FROM runs WHERE id IN (SELECT id FROM temp.expiring_runs);
+DELETE FROM runs WHERE id IN (SELECT id FROM temp.expiring_runs)
+RETURNING rev > :shipped_rev;

@@ -1,5 +1,13 @@
--- Samples of all processes that go.
+-- Samples of the processes that go, and old ones of the processes that live.
 DELETE FROM samples
- WHERE process_id IN (SELECT id FROM process_rows
-                       WHERE tool_id IN (SELECT id FROM temp.expiring_tools)
-                       UNION ALL SELECT id FROM temp.expiring_processes);
+ WHERE (process_id, boot_ns) IN (
+   SELECT s.process_id, s.boot_ns
+     FROM temp.expiring_processes e CROSS JOIN samples s ON s.process_id = e.id
+    UNION
+   SELECT s.process_id, s.boot_ns
+     FROM samples s
+     LEFT JOIN process_rows p ON p.id = s.process_id
+    WHERE s.rev > :first_rev AND s.rev <= :last_rev AND p.end_boot_ns IS NULL
+      AND coalesce(s.boot_ns + p.started_unix_ns - p.begin_boot_ns, 0) < :before_unix_ns
+    LIMIT :sample_limit)
+RETURNING rev > :shipped_rev;

@@ -1,2 +1,3 @@
 -- Tasks of the runs that go.
-DELETE FROM tasks WHERE run_id IN (SELECT id FROM temp.expiring_runs);
+DELETE FROM tasks WHERE run_id IN (SELECT id FROM temp.expiring_runs)
+RETURNING rev > :shipped_rev;
