@@ -147,6 +147,7 @@ static void print_what(const struct row_cloud_host *cloud_host, const struct out
 
 	output_print_text(output, STYLE_TITLE, host->hostname);
 	print_text(output, "  ", host->os, "");
+	print_text(output, ", of cluster ", host->cluster, "");
 	fputc('\n', output->file);
 	print_label(output, "kernel");
 	print_text(output, "", host->kernel, " ");

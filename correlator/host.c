@@ -11,6 +11,7 @@
 
 #define SECTOR_BYTES 512 /* of /proc/diskstats, whatever the disk's own is */
 #define SECOND_NS INT64_C(1000000000)
+#define HOST_INTERFACE_NAME_SIZE 16 /* IFNAMSIZ */
 
 /* ---- lines and numbers ---- */
 
@@ -233,23 +234,47 @@ void host_parse_diskstats(const char *text, struct host_figures *figures)
 	}
 }
 
-void host_parse_net_dev(const char *text, struct host_figures *figures)
+/* A line of /proc/net/dev: where its name is, and its figures. False: none of an interface. */
+enum { RX_BYTES, RX_PACKETS, RX_ERRORS, RX_DROPPED, RX_FIFO, RX_FRAME, RX_COMPRESSED, RX_MULTICAST,
+       TX_BYTES, TX_PACKETS, TX_ERRORS, TX_DROPPED, NET_FIELDS };
+
+static bool take_interface(const char *line, char name[HOST_INTERFACE_NAME_SIZE],
+			   int64_t values[NET_FIELDS])
 {
-	static const char *const inner[] = {"veth", "docker", "br-", "cni", "cali", "flannel", "virbr", "vnet",
-					    "tun", "tap", "wg", "bond", "dummy", "ifb", "podman", "lxc",
-					    "kube-", "nodelocal", "vxlan", "geneve", "cilium"};
-	enum { RX_BYTES, RX_PACKETS, RX_ERRORS, RX_DROPPED, RX_FIFO, RX_FRAME, RX_COMPRESSED, RX_MULTICAST,
-	       TX_BYTES, TX_PACKETS, TX_ERRORS, TX_DROPPED, FIELDS };
+	const char *begin = line + strspn(line, " ");
+	size_t size = strcspn(begin, ":\n");
 
+	if (begin[size] != ':' || size >= HOST_INTERFACE_NAME_SIZE || memchr(begin, '/', size))
+		return false;
+	memcpy(name, begin, size);
+	name[size] = '\0';
+	return strcmp(name, "lo") != 0 && take_numbers(begin + size + 1, values, NET_FIELDS);
+}
+
+static bool name_is_of_device(const char *name)
+{
+	static const char *const inner[] = {"veth", "docker", "br", "cni", "cali", "flannel", "virbr", "vmbr",
+					    "lxdbr", "vnet", "tun", "tap", "wg", "bond", "team", "dummy",
+					    "ifb", "podman", "lxc", "kube-", "nodelocal", "vxlan", "geneve",
+					    "cilium", "macvlan", "ipvlan", "ovs"};
+
+	return !strchr(name, '.') && /* a VLAN: in its interface's bytes already */
+	       !begins_with_one(name, strlen(name), inner, sizeof(inner) / sizeof(*inner));
+}
+
+void host_parse_net_dev(const char *text, host_interface_of interface_of,
+			struct host_figures *figures)
+{
+	char name[HOST_INTERFACE_NAME_SIZE];
+	int64_t values[NET_FIELDS];
+	bool any_device = false;
+
+	for (const char *line = text; line; line = next_line(line))
+		if (take_interface(line, name, values) && interface_of(name) == HOST_INTERFACE_DEVICE)
+			any_device = true;
 	for (const char *line = text; line; line = next_line(line)) {
-		const char *name = line + strspn(line, " ");
-		size_t size = strcspn(name, ":\n");
-		int64_t values[FIELDS];
-
-		if (name[size] != ':' || (size == 2 && memcmp(name, "lo", 2) == 0) ||
-		    memchr(name, '.', size) || /* a VLAN: in its interface's bytes already */
-		    begins_with_one(name, size, inner, sizeof(inner) / sizeof(*inner)) ||
-		    !take_numbers(name + size + 1, values, FIELDS))
+		if (!take_interface(line, name, values) ||
+		    !(any_device ? interface_of(name) == HOST_INTERFACE_DEVICE : name_is_of_device(name)))
 			continue;
 		add_to(&figures->network_received_bytes, values[RX_BYTES]);
 		add_to(&figures->network_sent_bytes, values[TX_BYTES]);
@@ -290,34 +315,65 @@ void host_parse_os_release(const char *text, struct host_facts *facts)
 		copy_value(value, facts->os, sizeof(facts->os));
 }
 
-/* Physical cores: distinct pairs of socket and core. As many of each as a bit set holds. */
 void host_parse_cpuinfo(const char *text, struct host_facts *facts)
 {
-	enum { SOCKETS = 64, CORES = 4096 };
-	static const char model[] = "model name", physical[] = "physical id", core[] = "core id";
-	uint8_t *seen = calloc(SOCKETS, CORES);
-	int64_t socket = 0, number, count = 0;
+	static const char model[] = "model name";
 
-	for (const char *line = text; line && seen; line = next_line(line)) {
-		const char *value = line + strcspn(line, ":\n");
+	for (const char *line = text; line && !facts->cpu_model[0]; line = next_line(line))
+		if (strncmp(line, model, sizeof(model) - 1) == 0)
+			copy_value(line + strcspn(line, ":\n"), facts->cpu_model, sizeof(facts->cpu_model));
+}
 
-		if (*value != ':')
+void host_parse_siblings(const char *text, int64_t cpu, struct host_facts *facts)
+{
+	int64_t first;
+
+	if (take_number(&text, &first) && first == cpu)
+		add_to(&facts->core_count, 1);
+}
+
+bool host_cluster_is_valid(const char *name)
+{
+	size_t size = strlen(name);
+
+	return size > 0 && size < HOST_CLUSTER_SIZE &&
+	       strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") == size;
+}
+
+static void set_cluster(const char *value, struct host_facts *facts)
+{
+	char name[HOST_CLUSTER_SIZE + 1]; /* one more, to see that it is too long */
+
+	copy_value(value, name, sizeof(name));
+	if (host_cluster_is_valid(name))
+		memcpy(facts->cluster, name, strlen(name) + 1);
+}
+
+void host_parse_cluster(const char *text, struct host_facts *facts)
+{
+	set_cluster(text, facts);
+}
+
+/* "ClusterName=linux # ours": in any case, with or without spaces. */
+void host_parse_slurm(const char *text, struct host_facts *facts)
+{
+	static const char key[] = "ClusterName";
+
+	for (const char *line = text; line; line = next_line(line)) {
+		const char *value = line + strspn(line, " \t");
+		char name[2 * HOST_CLUSTER_SIZE];
+
+		if (strncasecmp(value, key, sizeof(key) - 1) != 0)
+			continue;
+		value += sizeof(key) - 1;
+		value += strspn(value, " \t");
+		if (*value != '=')
 			continue;
 		value++;
-		if (!facts->cpu_model[0] && strncmp(line, model, sizeof(model) - 1) == 0) {
-			copy_value(value, facts->cpu_model, sizeof(facts->cpu_model));
-		} else if (strncmp(line, physical, sizeof(physical) - 1) == 0) {
-			if (!take_number(&value, &socket) || socket >= SOCKETS)
-				socket = 0;
-		} else if (strncmp(line, core, sizeof(core) - 1) == 0 && take_number(&value, &number) &&
-			   number < CORES && !seen[socket * CORES + number]) {
-			seen[socket * CORES + number] = 1;
-			count++;
-		}
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(value, "#\n"), value);
+		set_cluster(name, facts);
+		return;
 	}
-	if (count > 0)
-		facts->core_count = count;
-	free(seen);
 }
 
 void host_parse_swap(const char *meminfo, struct host_facts *facts)

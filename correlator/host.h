@@ -8,6 +8,7 @@
 #define TRACER_CORRELATOR_HOST_H
 
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/store/rows.h"
@@ -19,11 +20,14 @@ struct host_figures {
 #undef I
 };
 
+#define HOST_CLUSTER_SIZE 65
+
 /* What does not change while the host runs; "" and ROW_NULL unknown. */
 struct host_facts {
 	char os[128], kernel_build[128];
 	char vendor[64], product[64], asset_tag[64];
 	char cpu_model[96];
+	char cluster[HOST_CLUSTER_SIZE];
 	int64_t core_count, swap_bytes;
 	int64_t memory_limit_bytes, core_limit_milli;
 	int64_t delay_accounting;
@@ -41,12 +45,29 @@ void host_parse_pressure_memory(const char *text, struct host_figures *figures);
 void host_parse_pressure_io(const char *text, struct host_figures *figures);
 /* Whole disks: no partitions, and none that are made of others (dm, md, loop). */
 void host_parse_diskstats(const char *text, struct host_figures *figures);
-/* Interfaces to the outside: no loopback, none of containers and bridges, whose bytes
- * would count twice. Unknown where there is none, as in a namespace of one's own. */
-void host_parse_net_dev(const char *text, struct host_figures *figures);
+/* What an interface is, by its name. */
+enum host_interface {
+	HOST_INTERFACE_UNKNOWN,
+	HOST_INTERFACE_DEVICE, /* hardware, or what a hypervisor gives for it */
+	HOST_INTERFACE_OTHER,  /* made of others, or for containers: their bytes would count twice */
+};
+typedef enum host_interface (*host_interface_of)(const char *name);
+/* Interfaces to the outside: the devices, or, where none is known to be one, all whose names say
+ * nothing against it. Unknown where there is none, as in a namespace of one's own. */
+void host_parse_net_dev(const char *text, host_interface_of interface_of,
+			struct host_figures *figures);
+
+/* Whether it can name a cluster: 1 to 64 letters, digits, '.', '_' and '-'. */
+bool host_cluster_is_valid(const char *name);
+/* A file with the name of the cluster in its first line. */
+void host_parse_cluster(const char *text, struct host_facts *facts);
+/* slurm.conf: ClusterName. */
+void host_parse_slurm(const char *text, struct host_facts *facts);
 
 void host_parse_os_release(const char *text, struct host_facts *facts);
 void host_parse_cpuinfo(const char *text, struct host_facts *facts);
+/* thread_siblings_list of a processor: a core counts once, at the first of its processors. */
+void host_parse_siblings(const char *text, int64_t cpu, struct host_facts *facts);
 void host_parse_swap(const char *meminfo, struct host_facts *facts);
 /* cgroup v2 memory.max or v1 memory.limit_in_bytes, of the root that we see. */
 void host_parse_memory_limit(const char *text, struct host_facts *facts);

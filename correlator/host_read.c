@@ -44,6 +44,27 @@ static void parse_stat(const char *text, struct host_figures *figures)
 	host_parse_stat(text, sysconf(_SC_CLK_TCK), figures);
 }
 
+/* Two devices may be one: a virtual function beneath the device of a hypervisor has it as master, and
+ * its bytes are in that one's. Where sysfs shows our own network namespace, it knows none of them. */
+static enum host_interface interface_of(const char *name)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "/sys/class/net/%s", name);
+	if (access(path, F_OK) < 0)
+		return HOST_INTERFACE_UNKNOWN;
+	snprintf(path, sizeof(path), "/sys/class/net/%s/master/device", name);
+	if (access(path, F_OK) == 0)
+		return HOST_INTERFACE_OTHER;
+	snprintf(path, sizeof(path), "/sys/class/net/%s/device", name);
+	return access(path, F_OK) == 0 ? HOST_INTERFACE_DEVICE : HOST_INTERFACE_OTHER;
+}
+
+static void parse_net_dev(const char *text, struct host_figures *figures)
+{
+	host_parse_net_dev(text, interface_of, figures);
+}
+
 /* Init's network namespace is the host's, and its counters are everybody's to read; our
  * own namespace may be empty (PrivateNetwork=). */
 static const struct {
@@ -57,7 +78,7 @@ static const struct {
 	{"/proc/pressure/memory", host_parse_pressure_memory},
 	{"/proc/pressure/io", host_parse_pressure_io},
 	{"/proc/diskstats", host_parse_diskstats},
-	{"/proc/1/net/dev", host_parse_net_dev},
+	{"/proc/1/net/dev", parse_net_dev},
 };
 
 void host_read_figures(struct host_figures *ret_figures)
@@ -111,6 +132,43 @@ static void read_cpu_limit_v1(struct host_facts *facts)
 	free(period);
 }
 
+/* Processors that are offline have no topology. */
+static void read_cores(struct host_facts *facts)
+{
+	long count = sysconf(_SC_NPROCESSORS_CONF);
+	char path[96], *text;
+
+	for (long cpu = 0; cpu < count; cpu++) {
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%ld/topology/thread_siblings_list", cpu);
+		text = read_file(path);
+		if (text)
+			host_parse_siblings(text, cpu, facts);
+		free(text);
+	}
+}
+
+/* The first that names one. */
+void host_read_cluster(struct host_facts *facts)
+{
+	static const struct {
+		const char *path;
+		void (*parse)(const char *text, struct host_facts *facts);
+	} files[] = {
+		{"/etc/tracer/cluster", host_parse_cluster},
+		{"/etc/slurm/slurm.conf", host_parse_slurm},
+		{"/etc/slurm-llnl/slurm.conf", host_parse_slurm},
+		{"/run/slurm/conf/slurm.conf", host_parse_slurm},
+	};
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files) && !facts->cluster[0]; i++) {
+		char *text = read_file(files[i].path);
+
+		if (text)
+			files[i].parse(text, facts);
+		free(text);
+	}
+}
+
 void host_read_facts(struct host_facts *ret_facts)
 {
 	struct utsname name;
@@ -123,6 +181,7 @@ void host_read_facts(struct host_facts *ret_facts)
 			fact_files[i].parse(text, ret_facts);
 		free(text);
 	}
+	read_cores(ret_facts);
 	if (ret_facts->core_limit_milli == ROW_NULL)
 		read_cpu_limit_v1(ret_facts);
 	if (uname(&name) == 0)

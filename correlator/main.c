@@ -17,6 +17,7 @@
 #include "common/privilege.h"
 #include "common/shipping.h"
 #include "correlator/confine.h"
+#include "correlator/host.h"
 #include "correlator/replay.h"
 #include "correlator/server.h"
 
@@ -29,7 +30,7 @@ struct rules_directories {
 };
 
 struct options {
-	const char *socket, *store, *replay, *record;
+	const char *socket, *store, *replay, *record, *cluster;
 	struct rules_directories rules;
 	enum redact_mode arguments;
 	struct option_user probe, user;
@@ -49,6 +50,12 @@ static const char *take_rules(void *field, const char *text, const struct option
 		return "too many directories";
 	rules->path[rules->count++] = text;
 	return NULL;
+}
+
+static const char *take_cluster(void *field, const char *text, const struct option_rule *rule)
+{
+	*(const char **)field = text;
+	return host_cluster_is_valid(text) ? NULL : "1 to 64 letters, digits, '.', '_' and '-'";
 }
 
 static const char *take_arguments(void *field, const char *text, const struct option_rule *rule)
@@ -86,6 +93,9 @@ static const struct option_program program = {
 		 option_take_text, AT(retention.shipper)},
 		{"host-period", "SECONDS", "between samples of the host itself (default 10, 0: never)",
 		 option_take_number, AT(host_period_s), 0, 3600},
+		{"cluster", "NAME", "the cluster that this host is in: jobs of two clusters are two runs\n"
+		 "(default: /etc/tracer/cluster, else ClusterName of slurm.conf)",
+		 take_cluster, AT(cluster)},
 		{"once", NULL, "end when the first probe has come and gone",
 		 option_take_flag, AT(once)},
 		{"replay", "FILE", "read a recording instead of listening, then end",
@@ -141,6 +151,7 @@ static int serve(const struct options *options, struct session *session, struct 
 		.record_fd = -1,
 		.retention = options->retention,
 		.host_period_s = options->host_period_s,
+		.cluster = options->cluster,
 		.ready_fd = options->ready_fd,
 	};
 	int r = options->record ? open_recording(options->record, &server.record_fd) : 0;

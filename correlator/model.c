@@ -109,6 +109,7 @@ static void fill_host_facts(struct model *model)
 	host->product = text_or_null(facts->product);
 	host->asset_tag = text_or_null(facts->asset_tag);
 	host->cpu_model = text_or_null(facts->cpu_model);
+	host->cluster = text_or_null(facts->cluster);
 	host->core_count = facts->core_count;
 	host->swap_bytes = facts->swap_bytes;
 	host->memory_limit_bytes = facts->memory_limit_bytes;

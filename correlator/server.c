@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -406,10 +407,16 @@ static void watch_host(struct server *server)
 
 	uv_timer_init(&server->loop, &server->host_timer);
 	server->host_timer.data = server;
+	host_facts_init(&facts);
+	if (period_ms > 0)
+		host_read_facts(&facts);
+	if (server->options.cluster)
+		snprintf(facts.cluster, sizeof(facts.cluster), "%s", server->options.cluster);
+	else
+		host_read_cluster(&facts);
+	model_set_host(server->session->model, &facts);
 	if (period_ms == 0)
 		return;
-	host_read_facts(&facts);
-	model_set_host(server->session->model, &facts);
 	uv_timer_start(&server->host_timer, host_due, HOST_FIRST_MS, period_ms);
 }
 

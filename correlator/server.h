@@ -20,6 +20,7 @@ struct server_options {
 	int record_fd;     /* -1, or where every frame is copied to */
 	struct retention_options retention;
 	uint64_t host_period_s; /* between samples of the host, 0: none, and nothing is read of it */
+	const char *cluster;    /* the host's; NULL: as its files say */
 	int ready_fd;      /* -1, or where '1' is written once peers and signals are served; closed */
 };
 

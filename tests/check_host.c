@@ -91,11 +91,52 @@ START_TEST(disks)
 }
 END_TEST
 
+/* sysfs of a host with a bridge, a bond, and what containers have. */
+static enum host_interface interface_of(const char *name)
+{
+	static const char *const devices[] = {"eno1", "eno2", "ib0"};
+	static const char *const others[] = {"br0", "bridge", "vmbr0", "team0", "uplink", "veth1", "eno1.7"};
+
+	for (size_t i = 0; i < sizeof(devices) / sizeof(*devices); i++)
+		if (strcmp(name, devices[i]) == 0)
+			return HOST_INTERFACE_DEVICE;
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (strcmp(name, others[i]) == 0)
+			return HOST_INTERFACE_OTHER;
+	return HOST_INTERFACE_UNKNOWN;
+}
+
 static const char net_head[] =
 	"Inter-|   Receive                                                |  Transmit\n"
 	" face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls "
 	"carrier compressed\n"
 	"    lo: 17823406894  832875    0    0    0     0          0         0 17823406894  832875 0 0 0 0 0 0\n";
+
+static enum host_interface unknown_interface(const char *name)
+{
+	return HOST_INTERFACE_UNKNOWN;
+}
+
+/* What goes through a bridge, a bond or a team goes through its ports. */
+START_TEST(network_of_bridges_and_bonds)
+{
+	static const char *const names[] = {"eno1", "eno2", "br0", "bridge", "vmbr0", "team0", "uplink", "veth1",
+					    "eno1.7"};
+	char text[2048];
+	size_t size = (size_t)snprintf(text, sizeof(text), "%s", net_head);
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		size += (size_t)snprintf(text + size, sizeof(text) - size,
+					 "%s: 100 1 0 2 0 0 0 0 7 1 0 1 0 0 0 0\n", names[i]);
+	host_parse_net_dev(text, interface_of, &figures);
+	ck_assert_int_eq(figures.network_received_bytes, 200);
+	ck_assert_int_eq(figures.network_sent_bytes, 14);
+	ck_assert_int_eq(figures.network_dropped_count, 6);
+	host_figures_init(&figures);
+	host_parse_net_dev(text, unknown_interface, &figures); /* and "uplink", which may be one */
+	ck_assert_int_eq(figures.network_received_bytes, 300);
+}
+END_TEST
 
 START_TEST(network)
 {
@@ -107,7 +148,10 @@ START_TEST(network)
 		 "  eth0: 1185449947   23970    0    2    0     0          0         0   995292   13831 0 3 0 0 0 0\n"
 		 "eth0.7: 5 1 0 0 0 0 0 0 5 1 0 0 0 0 0 0\n"
 		 "  ib0:10 1 0 0 0 0 0 0 20 1 0 0 0 0 0 0\n");
-	host_parse_net_dev(text, &figures);
+	host_parse_net_dev(text, interface_of, &figures);
+	ck_assert_int_eq(figures.network_received_bytes, 10); /* the one that is known to be a device */
+	host_figures_init(&figures);
+	host_parse_net_dev(text, unknown_interface, &figures); /* by the names */
 	ck_assert_int_eq(figures.network_received_bytes, INT64_C(1185449947) + 10);
 	ck_assert_int_eq(figures.network_sent_bytes, 995292 + 20);
 	ck_assert_int_eq(figures.network_dropped_count, 5);
@@ -117,7 +161,7 @@ END_TEST
 /* A namespace of one's own has the loopback alone: that says nothing of the host. */
 START_TEST(a_hidden_network_is_unknown)
 {
-	host_parse_net_dev(net_head, &figures);
+	host_parse_net_dev(net_head, unknown_interface, &figures);
 	ck_assert_int_eq(figures.network_received_bytes, ROW_NULL);
 	ck_assert_int_eq(figures.network_dropped_count, ROW_NULL);
 }
@@ -127,16 +171,41 @@ START_TEST(what_the_host_is)
 {
 	host_parse_os_release("PRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\nNAME=\"Debian\"\n", &facts);
 	ck_assert_str_eq(facts.os, "Debian GNU/Linux 12 (bookworm)");
-	/* two cores with two threads each */
 	host_parse_cpuinfo("processor\t: 0\nmodel name\t: AMD EPYC\nphysical id\t: 0\ncore id\t\t: 0\n\n"
 			   "processor\t: 1\nmodel name\t: AMD EPYC\nphysical id\t: 0\ncore id\t\t: 1\n\n"
 			   "processor\t: 2\nmodel name\t: AMD EPYC\nphysical id\t: 0\ncore id\t\t: 0\n\n"
 			   "processor\t: 3\nmodel name\t: AMD EPYC\nphysical id\t: 0\ncore id\t\t: 1\n\n",
 			   &facts);
 	ck_assert_str_eq(facts.cpu_model, "AMD EPYC");
+	host_parse_siblings("0,2\n", 0, &facts); /* two cores with two threads each */
+	host_parse_siblings("1,3\n", 1, &facts);
+	host_parse_siblings("0,2\n", 2, &facts);
+	host_parse_siblings("1,3\n", 3, &facts);
 	ck_assert_int_eq(facts.core_count, 2);
 	host_parse_delay_accounting("0\n", &facts);
 	ck_assert_int_eq(facts.delay_accounting, 0);
+}
+END_TEST
+
+static const char *cluster_of(void (*parse)(const char *text, struct host_facts *facts), const char *text)
+{
+	facts.cluster[0] = '\0';
+	parse(text, &facts);
+	return facts.cluster;
+}
+
+START_TEST(which_cluster_it_is_in)
+{
+	ck_assert_str_eq(cluster_of(host_parse_cluster, "alps\n"), "alps");
+	ck_assert_str_eq(cluster_of(host_parse_cluster, "  hpc-2.example_org \nmore"), "hpc-2.example_org");
+	ck_assert_str_eq(cluster_of(host_parse_cluster, "two words\n"), "");
+	ck_assert_str_eq(cluster_of(host_parse_cluster, "\n"), "");
+	ck_assert_str_eq(cluster_of(host_parse_cluster, "\x1b[2J\n"), "");
+	ck_assert_str_eq(cluster_of(host_parse_cluster, "12345678901234567890123456789012345678901234567890123456789012345"),
+			 "");
+	ck_assert_str_eq(cluster_of(host_parse_slurm, "# ClusterName=no\nSlurmctldHost=x\nClusterName=alps\n"), "alps");
+	ck_assert_str_eq(cluster_of(host_parse_slurm, " clustername = alps  # ours\n"), "alps");
+	ck_assert_str_eq(cluster_of(host_parse_slurm, "ClusterNameX=alps\n"), "");
 }
 END_TEST
 
@@ -180,7 +249,10 @@ static void parse_everything(const char *text)
 	host_parse_pressure_memory(text, &figures);
 	host_parse_pressure_io(text, &figures);
 	host_parse_diskstats(text, &figures);
-	host_parse_net_dev(text, &figures);
+	host_parse_net_dev(text, unknown_interface, &figures);
+	host_parse_cluster(text, &facts);
+	host_parse_slurm(text, &facts);
+	host_parse_siblings(text, 0, &facts);
 	host_parse_os_release(text, &facts);
 	host_parse_cpuinfo(text, &facts);
 	host_parse_swap(text, &facts);
@@ -237,6 +309,8 @@ int main(void)
 		{.test = network},
 		{.test = a_hidden_network_is_unknown},
 		{.test = what_the_host_is},
+		{.test = network_of_bridges_and_bonds},
+		{.test = which_cluster_it_is_in},
 		{.test = limits_of_a_container},
 		{.test = what_firmware_leaves_unsaid},
 		{.test = garbage_says_nothing, .count = sizeof(garbage) / sizeof(garbage[0])},

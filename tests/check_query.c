@@ -13,6 +13,7 @@ START_TEST(queries_run_on_empty_and_filled)
 	struct row_process process = fill_process(2, "text");
 	struct row_task task = fill_task(1, "text");
 	struct row_run part = fill_run(1, "text");
+	struct row_host other_host = fill_host(77, "text");
 	const char *file;
 
 	for (size_t i = 0; (file = store_query_file(i)); i++)
@@ -25,6 +26,8 @@ START_TEST(queries_run_on_empty_and_filled)
 	task.merged_into_id = ROW_NULL;
 	ck_assert_int_eq(store_put_task(writer, &task), 0);
 	/* The same run on another host. */
+	other_host.cluster = fill_host(1, "text").cluster;
+	ck_assert_int_eq(store_put_host(writer, &other_host), 0);
 	part.id = part.host_id = 77;
 	ck_assert_int_eq(store_put_run(writer, &part), 0);
 	commit(writer, 1);

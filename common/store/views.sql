@@ -117,33 +117,34 @@ CREATE VIEW placed_samples AS
     LEFT JOIN process_rows p ON p.id = s.process_id
     LEFT JOIN tools t ON t.id = p.tool_id;
 
--- Runs with a key, which are parts of one run on several hosts: those of a key that went on at
--- the same time, give or take a minute, since clocks differ. A part belongs to those before it
--- if it began before all of them had ended; one that has not ended went on for as long as its
--- host was heard of. joined_id is the part that began first.
+-- Runs with a key, which are parts of one run on several hosts: those of a key and of a cluster
+-- (hosts.cluster: keys are unique in one alone) that went on at the same time, give or take a
+-- minute, since clocks differ. A part belongs to those before it if it began before all of them
+-- had ended; one that has not ended went on for as long as its host was heard of. joined_id is the
+-- part that began first.
 CREATE VIEW joined_runs AS
   WITH spans AS (
-    SELECT r.id AS id, r.host_id AS host_id, h.hostname AS host, r.run_key AS run_key,
-           r.started_unix_ns AS begin_unix_ns,
+    SELECT r.id AS id, r.host_id AS host_id, h.hostname AS host, h.cluster AS cluster,
+           r.run_key AS run_key, r.started_unix_ns AS begin_unix_ns,
            CASE WHEN r.end_boot_ns IS NULL THEN h.last_seen_unix_ns
                 ELSE r.started_unix_ns + (r.end_boot_ns - r.begin_boot_ns) END AS end_unix_ns
       FROM runs r LEFT JOIN hosts h ON h.id = r.host_id
      WHERE r.run_key IS NOT NULL AND r.process_count > 0
   ), followed AS (
-    SELECT id, host_id, host, run_key, begin_unix_ns,
-           max(end_unix_ns) OVER (PARTITION BY run_key ORDER BY begin_unix_ns, id
+    SELECT id, host_id, host, cluster, run_key, begin_unix_ns,
+           max(end_unix_ns) OVER (PARTITION BY cluster, run_key ORDER BY begin_unix_ns, id
                                   ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_unix_ns
       FROM spans
   ), numbered AS (
-    SELECT id, host_id, host, run_key, begin_unix_ns,
+    SELECT id, host_id, host, cluster, run_key, begin_unix_ns,
            sum(CASE WHEN begin_unix_ns <= before_unix_ns + 60000000000 THEN 0 ELSE 1 END)
-             OVER (PARTITION BY run_key ORDER BY begin_unix_ns, id
+             OVER (PARTITION BY cluster, run_key ORDER BY begin_unix_ns, id
                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS number
       FROM followed
   )
   SELECT id, host_id, host, run_key,
-         first_value(id) OVER (PARTITION BY run_key, number ORDER BY begin_unix_ns, id
+         first_value(id) OVER (PARTITION BY cluster, run_key, number ORDER BY begin_unix_ns, id
                                ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS joined_id,
-         min(begin_unix_ns) OVER (PARTITION BY run_key, number) AS joined_unix_ns,
-         count(*) OVER (PARTITION BY run_key, number) AS part_count
+         min(begin_unix_ns) OVER (PARTITION BY cluster, run_key, number) AS joined_unix_ns,
+         count(*) OVER (PARTITION BY cluster, run_key, number) AS part_count
     FROM numbered;

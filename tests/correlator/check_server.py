@@ -345,6 +345,17 @@ def test_what_the_host_is(directory):
         f"SELECT {', '.join(expected)} FROM hosts")[0])), expected)
 
 
+def test_the_cluster_is_known(directory):
+    story = Story().commands(3)
+    for number, (options, expected) in enumerate(((["--cluster", "alps"], "alps"), ([], None))):
+        with running(directory, "--host-period", "1", *options, store=f"{number}.db") as correlator:
+            connect(correlator, story).wait_acknowledged(story.end)
+            correlator.stop()
+        if expected or not any(pathlib.Path(path).exists() for path in (
+                "/etc/tracer/cluster", "/etc/slurm/slurm.conf", "/etc/slurm-llnl/slurm.conf")):
+            same("cluster", correlator.rows("SELECT cluster FROM hosts"), [(expected,)])
+
+
 def test_the_host_is_sampled_and_in_no_replay(directory):
     story = Story().commands(3)
     recording = directory / "stream.rec"
@@ -913,7 +924,7 @@ def test_wrong_usage(directory):
     for arguments in (["--nonsense"], ["extra"], ["--store"], ["--retain", "x"], ["--retain", "-1"],
                       ["--arguments", "some"], ["--log-level", "loud"], ["--user", "no-such-user"],
                       ["--probe-user", ""], ["--socket-group", "no-such-group"],
-                      ["--ready-fd", "-2"]):
+                      ["--ready-fd", "-2"], ["--cluster", "two words"], ["--cluster", ""]):
         result = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True,
                                 env=ENVIRONMENT, timeout=60, check=False, cwd=directory)
         same(f"status of {arguments}", result.returncode, 2)

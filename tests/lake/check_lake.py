@@ -302,7 +302,7 @@ def test_rollup_task_name_day(lake):
           ["2", "align", "1", "1", "1", "5", "5"]])
 
 
-def on_another_host(number, late_ns=0):
+def on_another_host(number, late_ns=0, cluster=None):
     """The rows of a store as another host would have them: all ids differ, the run key does not."""
 
     def change(entity, row):
@@ -313,7 +313,7 @@ def on_another_host(number, late_ns=0):
             if name == "started_unix_ns":
                 row[name] += late_ns
         if entity == "hosts":
-            row |= {"hostname": f"host-{number}", "cloud_provider": "aws", "cloud_instance_id": f"i-{number}"}
+            row |= {"hostname": f"host-{number}", "cluster": cluster, "cloud_provider": "aws", "cloud_instance_id": f"i-{number}"}
         if entity == "runs":
             row["run_key"] = "slurm:42" if row["engine"] else None
         if entity in ("tasks", "tools", "runs"):  # another boot clock
@@ -322,6 +322,22 @@ def on_another_host(number, late_ns=0):
         return row
 
     return change
+
+
+def test_a_key_of_two_clusters_is_two_runs(lake):
+    """Job 42 of each, at the same time: as many runs as clusters, each with figures of its own."""
+    fresh(lake)
+    with tempfile.TemporaryDirectory() as temporary:
+        store = make_store(pathlib.Path(temporary), "snakemake")
+        for number, cluster in enumerate(("alps", "andes", None, "andes", "alps", None, "alps"), 1):
+            loader.load(lake, store, change=on_another_host(number, number * 10**9, cluster))
+        alone = json.loads(tracer(None, "show", "--json", "--store", str(store), url="http://127.0.0.1:1"))["run"]
+    runs = json.loads(tracer(lake, "runs", "--json"))["runs"]
+    same("hosts of the runs", sorted([part["host"] for part in run["parts"]] for run in runs),
+         [["host-1", "host-5", "host-7"], ["host-2", "host-4"], ["host-3", "host-6"]])
+    for run in runs:
+        same("CPU time", run["cpu_ns"], len(run["parts"]) * alone["cpu_ns"])
+    says(tracer(lake, "host", "--host", "host-2"), "of cluster andes")
 
 
 def test_a_run_on_several_hosts_comes_together(lake):

@@ -112,15 +112,18 @@ def make_crowd(path):
 
 
 def make_several(path):
-    """Three hosts at once, of which one still runs, and one with the same key a day later."""
+    """Three hosts at once, of which one still runs, one with the same key a day later, and three of
+    two clusters that know the key too."""
     db = sqlite3.connect(path)
     revs = itertools.count(db.execute("SELECT rev FROM stream").fetchone()[0] + 1)
     db.execute("UPDATE hosts SET hostname = 'host-0', last_seen_unix_ns = last_seen_unix_ns + ?", (100 * SECOND_NS,))
     db.execute("UPDATE runs SET run_key = 'slurm:42' WHERE engine IS NOT NULL AND engine <> ''")
     own = db.execute("SELECT id FROM hosts").fetchone()[0]
     first = [(table, db.execute(f"SELECT * FROM {table}").fetchall()) for table in COPIED]
-    for number, late_s in ((1, 1), (2, 50), (3, 86400)):
+    for number, late_s in ((1, 1), (2, 50), (3, 86400), (4, 2), (5, 3), (6, 4)):
         copy_host(db, first, number, late_s * SECOND_NS, revs)
+    db.execute("UPDATE hosts SET cluster = 'alps' WHERE hostname IN ('host-4', 'host-5')")  # keys of another cluster
+    db.execute("UPDATE hosts SET cluster = 'andes' WHERE hostname = 'host-6'")
     db.execute("UPDATE runs SET end_boot_ns = NULL, status = 'running', living_count = 1 WHERE run_key IS NOT NULL"
                " AND host_id = ?", (own ^ 2 << 8,))
     add_the_rare(db, revs)
@@ -369,7 +372,7 @@ def test_verbs_on_several_hosts(lake):
     with tempfile.TemporaryDirectory(prefix="tracer-lake-") as temporary:
         store = shipped(lake, pathlib.Path(temporary), "several")
         runs = json.loads(command(TRACER, "runs", "--json", "--store", store))["runs"]
-        same("hosts of each run", [len(run.get("parts", [0])) for run in runs], [1, 3])
+        same("hosts of each run", [len(run.get("parts", [0])) for run in runs], [1, 1, 2, 3])
         compare_verb(lake, store, "runs", "--json")
         for each in runs:
             for arguments in (("--json",), ("--table",), ("--tools",)):

@@ -7,7 +7,7 @@ ALTER TABLE hosts ADD COLUMN vendor TEXT; -- text; maker of the machine, or the 
 ALTER TABLE hosts ADD COLUMN product TEXT; -- text; model of the machine, a cloud's instance type; DMI product_name
 ALTER TABLE hosts ADD COLUMN asset_tag TEXT; -- text; asset tag, a cloud's instance id; DMI board_asset_tag, chassis_asset_tag
 ALTER TABLE hosts ADD COLUMN cpu_model TEXT; -- text; name of the processor; /proc/cpuinfo
-ALTER TABLE hosts ADD COLUMN core_count INTEGER; -- count; physical cores online; /proc/cpuinfo
+ALTER TABLE hosts ADD COLUMN core_count INTEGER; -- count; physical cores online; thread_siblings_list of cpu*/topology
 ALTER TABLE hosts ADD COLUMN swap_bytes INTEGER; -- bytes; swap space; /proc/meminfo
 ALTER TABLE hosts ADD COLUMN memory_limit_bytes INTEGER; -- bytes; limit of the container that this host is, NULL: none; root cgroup memory.max
 ALTER TABLE hosts ADD COLUMN core_limit_milli INTEGER; -- 1/1000 core; processors that the container may use, NULL: all; root cgroup cpu.max
@@ -87,7 +87,7 @@ CREATE TABLE host_samples (
   disk_read_count   INTEGER, -- count; reads completed; /proc/diskstats
   disk_write_count  INTEGER, -- count; writes completed; /proc/diskstats
   disk_busy_ns      INTEGER, -- ns; with I/O in flight, summed over the disks; /proc/diskstats
-  network_received_bytes INTEGER, -- bytes; all interfaces but the loopback, NULL: its network namespace is hidden from the correlator; /proc/1/net/dev
+  network_received_bytes INTEGER, -- bytes; devices alone, what is made of them (bridges, bonds, VLANs) has the same bytes, NULL: its network namespace is hidden from the correlator; /proc/1/net/dev, /sys/class/net
   network_sent_bytes INTEGER, -- bytes; the same; /proc/1/net/dev
   network_dropped_count INTEGER, -- count; packets dropped, both ways; /proc/1/net/dev
   PRIMARY KEY (host_id, unix_ns)

@@ -1,6 +1,6 @@
 -- What tells tasks apart, what failed of what, figures that are lower bounds, and clusters.
 
-ALTER TABLE hosts ADD COLUMN cluster TEXT; -- text; the cluster that this host is in, keys of jobs are unique within it, NULL: none is set; configuration
+ALTER TABLE hosts ADD COLUMN cluster TEXT; -- text; the cluster that this host is in, keys of jobs are unique within it, NULL: none is set; --cluster, /etc/tracer/cluster, slurm.conf
 ALTER TABLE runs ADD COLUMN partial_count INTEGER; -- count; of its processes with partial = 1; processes
 ALTER TABLE tasks ADD COLUMN label TEXT; -- text; tells it from tasks of the same name: the engine's id, or the argument that differs; model
 ALTER TABLE tasks ADD COLUMN retried_by_id INTEGER; -- id; tasks.id of the next attempt at the same work, where this one failed; model
