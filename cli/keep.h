@@ -1,31 +1,28 @@
-/* The database of `tracer run --store FILE`: what was in it and what is added.
+/* The database of `tracer run --store FILE`: what was in it and the command's run.
  *
- * The correlator works on a copy in its own directory, as its own user; FILE stays
- * the invoking user's (0600), is reached with that user's rights and replaced whole,
- * or not at all. FILE.lock is held meanwhile, as a correlator would.
+ * The correlator records all that happens on the host, in a store of its own that is removed. Of
+ * that FILE gets the command's run alone. It is the invoking user's (0600), reached with that
+ * user's rights, migrated if it is of an older release, and has all of the run or nothing.
  */
 #ifndef TRACER_CLI_KEEP_H
 #define TRACER_CLI_KEEP_H
 
-#include <sys/types.h>
-
 #include "cli/user.h"
+#include "common/store/store.h"
 
 struct keep {
 	const char *path; /* NULL: nothing is kept */
 	const struct user *user;
-	int lock_fd;
+	struct store *store;
 };
 
-/* Checks FILE, locks it, and copies what is in it to `copy_path`, for the owner of
- * the directory it stands in. 0 or -errno, said. */
-int keep_begin(struct keep *keep, const char *path, const struct user *user,
-	       const char *copy_path);
+/* Opens FILE, or makes it, and keeps other writers out. 0 or -errno, said. */
+int keep_begin(struct keep *keep, const char *path, const struct user *user);
 
-/* Puts `copy_path` in FILE's place. Its writer has ended well (`clean`), or its log
- * is folded in first. 0 or -errno, said. */
-int keep_finish(struct keep *keep, const char *copy_path, bool clean);
+/* Copies a run from the store that it was recorded in. 0 or -errno, said. */
+int keep_run(struct keep *keep, struct store *from, const struct row_run *run);
 
-void keep_release(struct keep *keep);
+/* Closes FILE. */
+void keep_end(struct keep *keep);
 
 #endif

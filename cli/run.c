@@ -37,7 +37,7 @@ enum { OPTION_KEEP = 1, OPTION_OUTPUT, OPTION_QUIET, OPTION_AS, OPTION_TABLE, OP
 
 static const struct option_spec option_specs[] = {
 	{OPTION_KEEP, "store", 's', "FILE", "file",
-	 "keep the database in FILE (yours, 0600), adding to what is there"},
+	 "keep the run in FILE (yours, 0600), adding to what is there"},
 	{OPTION_OUTPUT, "output", 'o', "FILE", "file", "write the report to FILE, not standard error"},
 	OPTION_SPEC_JSON,
 	{OPTION_TABLE, "table", 'T', NULL, NULL, "tasks grouped by name, not a tree"},
@@ -199,25 +199,33 @@ static int run_find(const struct run *run, struct store *store, struct rows *ret
 	return source_load(store, &row_type_run, "run_by_pid", parameters, ret_runs);
 }
 
-static void report_from(struct run *run, const char *store_path)
+/* Shows the command's run, and keeps it where that is wanted. 0 or -errno, said. */
+static int report_from(struct run *run, const char *store_path)
 {
 	struct options reading = run->options;
 	struct rows runs = {0};
 	struct store *store;
+	int error;
 
-	if (!run->output)
-		return;
+	if (!run->output && !run->keep.path)
+		return 0;
 	reading.store_path = store_path;
 	store = source_open(&reading);
 	if (!store)
-		return;
-	if (run_find(run, store, &runs) == 0 && runs.count == 0)
+		return -EIO;
+	error = run_find(run, store, &runs);
+	if (error == 0 && runs.count == 0) {
 		fprintf(stderr, "tracer run: the command's run is not in %s: see tracer status\n",
 			store_path);
-	else if (runs.count > 0)
+		error = -ENOENT;
+	}
+	if (error == 0 && run->keep.path)
+		error = keep_run(&run->keep, store, ROWS_ITEM(&runs, run, 0));
+	if (runs.count > 0 && run->output)
 		report_show(run, store, &runs);
 	rows_free(&runs);
 	source_close(store);
+	return error;
 }
 
 /* ---- waiting ----------------------------------------------------------------- */
@@ -347,8 +355,7 @@ static int watch_end(struct run *run)
 
 static void watched_command(struct run *run)
 {
-	bool clean;
-	int error = keep_begin(&run->keep, run->keep_path, &run->invoking, run->watch.store_path);
+	int error = keep_begin(&run->keep, run->keep_path, &run->invoking);
 
 	if (error == 0)
 		error = watch_start(&run->watch, run->signals.fd);
@@ -361,9 +368,7 @@ static void watched_command(struct run *run)
 		daemons_lament(run, "ended while the command ran: what came after is missing below");
 	if (watch_end(run) < 0)
 		return;
-	report_from(run, run->watch.store_path);
-	clean = run->watch.daemons[WATCH_CORRELATOR].status == 0;
-	if (keep_finish(&run->keep, run->watch.store_path, clean) < 0 && run->exit_code == 0)
+	if (report_from(run, run->watch.store_path) < 0 && run->keep.path && run->exit_code == 0)
 		run->exit_code = EXIT_OURS;
 }
 
@@ -377,7 +382,7 @@ static int run_watched(struct run *run)
 	}
 	if (watch_init(&run->watch) == 0)
 		watched_command(run);
-	keep_release(&run->keep);
+	keep_end(&run->keep);
 	watch_remove(&run->watch);
 	return run->exit_code;
 }
@@ -447,8 +452,7 @@ static int prepare(struct run *run)
 
 static int run_main(const struct verb *verb, int argc, char **argv)
 {
-	struct run run = {.style = {.view = REPORT_TREE}, .exit_code = EXIT_OURS,
-			  .keep = {.lock_fd = -1}};
+	struct run run = {.style = {.view = REPORT_TREE}, .exit_code = EXIT_OURS};
 	enum freshness freshness;
 	const char *value;
 	int option, status;

@@ -173,8 +173,8 @@ static void process_add(struct tree *tree, const char *prefix, const struct row_
 	line_add(tree, STYLE_DIM, prefix, name, &figures);
 	if (process->ended && strcmp(process->ended, "exec") == 0)
 		table_add(tree->table, STYLE_DIM, "exec");
-	else if (process->ended && strcmp(process->ended, "lost") == 0)
-		table_add(tree->table, STYLE_WARNING, "lost");
+	else if (process->ended && (strcmp(process->ended, "lost") == 0 || strcmp(process->ended, "left") == 0))
+		table_add(tree->table, STYLE_WARNING, process->ended);
 	else
 		result_add(tree, !process->ended, process->exit_code, process->signal);
 	last_add(tree, STYLE_DIM, process->begin_boot_ns, process->end_boot_ns, command);

@@ -44,6 +44,8 @@ struct store {
 int store_errno(sqlite3 *db, int rc);
 /* Notes "`what`: SQLite's words" as the store's error and returns the errno. */
 int store_fail(struct store *store, int rc, const char *what);
+/* Notes the words of another store as this one's error, and returns `error`. */
+int store_fail_as(struct store *store, int error, const char *words);
 /* Runs statements that return no row. 0 or negative errno. */
 int store_exec(struct store *store, const char *sql);
 /* The first column of the first row of `sql`; 0 where there is none. */
@@ -63,6 +65,8 @@ int store_read_stream_row(struct store *store, struct store_stream *ret_stream);
 /* Takes the revision up where the stream row left it; next_rev() for statements. */
 int store_init_writer(struct store *store);
 void store_deinit_writer(struct store *store);
+/* What of a run still ran then is marked as left: nobody looks on. */
+int store_leave_living(struct store *store, int64_t run_id, int64_t boot_ns);
 /* Begins a transaction where none is open. */
 int store_begin(struct store *store);
 /* Commits it; on failure store_rollback must follow. */

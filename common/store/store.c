@@ -98,6 +98,12 @@ int store_fail(struct store *store, int rc, const char *what)
 	return error;
 }
 
+int store_fail_as(struct store *store, int error, const char *words)
+{
+	snprintf(store->base.error, sizeof(store->base.error), "%s", words);
+	return error;
+}
+
 static int error_set(struct store_error *ret_error, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -201,8 +207,8 @@ static int lock_take(const char *path, int *ret_fd, struct store_error *ret_erro
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		error = errno == EWOULDBLOCK ? -EBUSY : -errno;
 		error_set(ret_error, error, error == -EBUSY ?
-			  "%s: another tracer-correlator writes it (pid %ld): stop that one, or name "
-			  "another store" : "%s: cannot lock it (holder %ld)",
+			  "%s: another tracer-correlator or tracer run writes it (pid %ld): stop that one, or "
+			  "name another store" : "%s: cannot lock it (holder %ld)",
 			  path, lock_read_holder(fd));
 		close(fd);
 		return error;
@@ -431,6 +437,14 @@ int store_open_empty(struct store **ret_store, struct store_error *ret_error)
 	}
 	*ret_store = store;
 	return 0;
+}
+
+int store_settle(struct store *store)
+{
+	int persist = 0;
+
+	sqlite3_file_control(store->db, "main", SQLITE_FCNTL_PERSIST_WAL, &persist);
+	return store_exec(store, "PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
 int store_limit_cache(struct store *store, int kib)

@@ -29,6 +29,10 @@ int store_open_reader(const char *path, struct store **ret_store, struct store_e
  * -EROFS, -ENOSPC. */
 int store_open_writer(const char *path, struct store **ret_store, struct store_error *ret_error);
 
+/* Before the last store_close(): all that was committed is in the file itself, on the disk, and
+ * nothing stays beside it. 0 or -errno. */
+int store_settle(struct store *store);
+
 /* The newest schema that this release knows. */
 int store_schema_version(void);
 
@@ -84,6 +88,11 @@ void store_rollback(struct store *store);
 
 /* 0, or -ENODATA: the store has no stream yet. */
 int store_read_stream(struct store *store, struct store_stream *ret_stream);
+
+/* Copies a run with all that is in it, its host, the containers that it ran in and what was lost
+ * meanwhile, nothing of others; what still ran is marked as left (docs/model.md). All of it is
+ * committed, or nothing: -errno. */
+int store_copy_run(struct store *to, struct store *from, const struct row_run *run);
 
 /* ---- deleting what is old -------------------------------------------------------
  * Rows are looked for in the order of their revisions, which is the order in which they were last

@@ -26,7 +26,7 @@ CREATE VIEW processes AS SELECT
   p.exec_id,               -- count; execs of this process and its ancestors; task.self_exec_id
   p.user_id,               -- uid; real user; cred.uid
   p.began,                 -- text; fork, exec, found (alive before the probe); event
-  p.ended,                 -- text; exit, exec (a new image followed), lost (gone without a record); event
+  p.ended,                 -- text; exit, exec (a new image followed), lost (gone without a record), left (tracer run ended first); event
   p.totals,                -- text; how final the counters are: sample, exec, exit, final; event
   p.begin_boot_ns,         -- ns, boot clock; this image began: its fork, of a later program of its process the exec, start_boottime if found; event
   p.end_boot_ns,           -- ns, boot clock; this image ended, with the CPU time of its teardown; event

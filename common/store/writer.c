@@ -336,22 +336,43 @@ int store_delete_checkpoint(struct store *store, int64_t process_id)
 	return store_run_statement(store, statement);
 }
 
-int store_close_living(struct store *store, int64_t boot_ns)
+static int living_close(struct store *store, const char *how, int64_t run_id, int64_t boot_ns)
 {
 	static const char *const names[] = {"close_processes", "close_tools", "close_tasks", "close_runs",
-					    "delete_checkpoints"};
+					    "close_containers"};
 	int error = store_begin(store);
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && error == 0; i++) {
 		sqlite3_stmt *statement = NULL;
+		int index;
 
 		error = store_find_statement(store, names[i], &statement);
 		if (error < 0)
 			break;
+		index = sqlite3_bind_parameter_index(statement, ":how");
+		if (index > 0)
+			sqlite3_bind_text(statement, index, how, -1, SQLITE_STATIC);
+		if (run_id != ROW_NULL)
+			store_bind_integer(statement, "run_id", run_id);
 		store_bind_integer(statement, "boot_ns", boot_ns);
 		error = store_run_statement(store, statement);
 	}
 	return error;
+}
+
+int store_close_living(struct store *store, int64_t boot_ns)
+{
+	sqlite3_stmt *statement = NULL;
+	int error = living_close(store, "lost", ROW_NULL, boot_ns);
+
+	if (error == 0)
+		error = store_find_statement(store, "delete_checkpoints", &statement);
+	return error < 0 ? error : store_run_statement(store, statement);
+}
+
+int store_leave_living(struct store *store, int64_t run_id, int64_t boot_ns)
+{
+	return living_close(store, "left", run_id, boot_ns);
 }
 
 /* ---- the stream -------------------------------------------------------------- */

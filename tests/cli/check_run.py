@@ -8,6 +8,7 @@ import contextlib
 import glob
 import json
 import os
+import pathlib
 import pty
 import select
 import signal
@@ -22,6 +23,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from testing import OnTerminal  # noqa: E402
 
 TRACER = os.path.abspath(sys.argv[1])
+STRANGER = "a-strangers-secret"
+SCHEMA_1 = pathlib.Path(__file__).resolve().parent.parent / "store_schema_1.sql"
 NOBODY = 65534
 SAMPLE = ["bash", "-c", "gzip -c /bin/bash >/dev/null; sleep 0.1"]
 COUNT_INTERRUPTS = """
@@ -254,7 +257,7 @@ class Keeping(Case):
         process = self.run_tracer("run", "--store", self.path("none/kept\033.db"), "--", "touch",
                                   self.path("ran"))
         self.assertEqual(process.returncode, 125)
-        self.assertIn(b"none/kept\\e.db: cannot create its lock file", process.errors)
+        self.assertIn(b"none/kept\\e.db: no such directory", process.errors)
         self.assertFalse(os.path.exists(self.path("ran")))
 
     def test_a_reader_that_goes_away_takes_nothing_with_it(self):
@@ -299,19 +302,67 @@ class Keeping(Case):
         second = self.run_tracer("run", "-q", "--store", path, "--", "true")
         self.touch("go-on")
         self.assertEqual(second.returncode, 125)
-        self.assertIn(b"another tracer run", second.errors)
+        self.assertIn(b"tracer run writes it", second.errors)
         first.communicate(timeout=60)
         self.assertEqual(first.returncode, 0)
 
-    def test_a_terminal_shows_that_a_large_one_is_copied(self):
-        path = self.path("a.db")
-        self.assertEqual(self.run_tracer("run", "-q", "--store", path, "--", "true").returncode, 0)
-        with contextlib.closing(sqlite3.connect(path)) as database, database:
-            database.execute("CREATE TABLE padding AS SELECT zeroblob(20 << 20)")
-        terminal = OnTerminal([TRACER, "run", "-q", "--store", path, "--", "true"], env=self.environment)
-        self.assertEqual(terminal.finish(), (0, b""))
-        self.assertRegex(terminal.said, rb"^\r\x1b\[Ktracer: copying the database: 16 MiB\r")
-        self.assertTrue(terminal.said.endswith(b"\r\r\x1b[K"), terminal.said)
+    @contextlib.contextmanager
+    def stranger(self):
+        """Somebody else's process with a word in its command line, before and all the while."""
+        script = "while :; do sleep 0.05 \"$0\" 2>/dev/null; sleep 0.05; done"
+        process = subprocess.Popen(["sh", "-c", script, STRANGER], user=NOBODY, start_new_session=True)
+        try:
+            yield
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+    def test_the_file_holds_the_run_and_nothing_of_others(self):
+        path = self.path("kept.db")
+        with self.stranger():
+            process = self.run_tracer("run", "-q", "--store", path, "--", "sh", "-c", "sleep 0.5; cat /dev/null; exit 3")
+        self.assertEqual((process.returncode, process.errors), (3, b""))
+        with open(path, "rb") as file:
+            self.assertNotIn(STRANGER.encode(), file.read())
+        self.assertEqual([name for name in os.listdir(self.directory.name)
+                          if name.startswith("kept.db") and name != "kept.db.lock"], ["kept.db"])
+        shown = json.loads(self.run_tracer("runs", "--all", "--json", "--limit", "0", "--store", path).output)["runs"]
+        self.assertEqual([(run["kind"], run["exit_code"], run["living_count"]) for run in shown],
+                         [("command", 3, 0)])
+        with contextlib.closing(sqlite3.connect(path)) as database:
+            programs = {name for name, in database.execute("SELECT program FROM processes")}
+            self.assertEqual(programs, {"sh", "sleep", "cat"})
+            for table, key in (("tasks", "run_id"), ("tools", "run_id"), ("processes", "run_id")):
+                self.assertEqual(database.execute(f"SELECT DISTINCT {key} IN (SELECT id FROM runs) FROM {table}").fetchall(),
+                                 [(1,)])
+            self.assertEqual(database.execute("SELECT count(*) FROM hosts").fetchall(), [(1,)])
+
+    def test_what_still_runs_is_marked_as_left(self):
+        path = self.path("kept.db")
+        process = self.run_tracer("run", "-q", "--store", path, "--", "sh", "-c",
+                                  f"setsid sleep 30 >/dev/null 2>&1 & echo $! >{self.path('pid')}; sleep 1.5")
+        with open(self.path("pid"), encoding="ascii") as file:
+            os.kill(int(file.read()), signal.SIGKILL)
+        self.assertEqual((process.returncode, process.errors), (0, b""))
+        with contextlib.closing(sqlite3.connect(path)) as database:
+            self.assertEqual(database.execute("SELECT program, ended FROM processes WHERE ended = 'left'").fetchall(),
+                             [("sleep", "left")])
+            for table in ("runs", "tasks", "tools", "processes"):
+                self.assertEqual(database.execute(f"SELECT count(*) FROM {table} WHERE end_boot_ns IS NULL").fetchall(),
+                                 [(0,)], table)
+        run, = json.loads(self.run_tracer("runs", "--json", "--store", path).output)["runs"]
+        self.assertEqual((run["status"], run["living_count"]), ("succeeded", 0))
+        self.assertIn(b"left", self.run_tracer("show", "-p", "--store", path).output)
+
+    def test_a_store_of_an_older_release_is_added_to(self):
+        path = self.path("old.db")
+        with contextlib.closing(sqlite3.connect(path)) as database:
+            database.executescript(SCHEMA_1.read_text(encoding="utf-8"))
+            before = database.execute("SELECT count(*) FROM runs").fetchone()[0]
+        process = self.run_tracer("run", "-q", "--store", path, "--", "true")
+        self.assertEqual((process.returncode, process.errors), (0, b""))
+        with contextlib.closing(sqlite3.connect(path)) as database:
+            self.assertEqual(database.execute("SELECT count(*) FROM runs").fetchone()[0], before + 1)
 
     def test_record_and_replay(self):
         recording = self.path("a.rec")

@@ -704,7 +704,7 @@ def test_a_second_correlator_on_the_store(directory):
     story = Story().commands(2)
     with running(directory) as correlator:
         peer = connect(correlator, story, tell=False)
-        refused(directory, rf"another tracer-correlator writes it \(pid {correlator.process.pid}\)",
+        refused(directory, rf"another tracer-correlator or tracer run writes it \(pid {correlator.process.pid}\)",
                 socket="second.sock")
         refused(directory, "another correlator listens on", store="second.db")
         peer.send(story.tell())
