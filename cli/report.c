@@ -53,6 +53,27 @@ static void part_shift(const struct row_run *run, const struct row_run *part, st
 	}
 }
 
+static int doubts_load(struct report *report, const struct row_run *part)
+{
+	struct store_parameter run_id[] = {
+		{"run_id", STORE_INTEGER, part->id, NULL},
+		{"host_id", STORE_INTEGER, part->host_id, NULL}, {0},
+	};
+	struct report_doubts *doubts = &report->doubts;
+	struct store_result *result;
+	int more, error = source_query(report->store, "run_doubts", run_id, &result);
+
+	if (error < 0)
+		return error;
+	while ((more = source_next(report->store, result)) > 0) {
+		doubts->unfinished_count += store_result_get(result, "unfinished_count").integer;
+		doubts->found_count += store_result_get(result, "found_count").integer;
+		doubts->partial_count += store_result_get(result, "partial_count").integer;
+	}
+	store_result_free(result);
+	return more;
+}
+
 /* What a run has of its own on one host, put behind what is there. */
 static int part_load(struct report *report, const struct row_run *part)
 {
@@ -82,7 +103,7 @@ static int part_load(struct report *report, const struct row_run *part)
 		error = rows_append(loads[i].rows, &loads[i].more);
 	for (size_t i = 0; i < count; i++)
 		rows_free(&loads[i].more);
-	return error;
+	return error < 0 ? error : doubts_load(report, part);
 }
 
 /* The run itself, or all parts of it: only what has a key can have some. */

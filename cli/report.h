@@ -17,6 +17,13 @@ struct engine_name {
 	const char *name, *label;
 };
 
+/* Processes whose figures are lower bounds. */
+struct report_doubts {
+	int64_t unfinished_count; /* ended, and the last record did not come */
+	int64_t found_count;      /* ran before the probe */
+	int64_t partial_count;    /* the kernel side could not keep all of it */
+};
+
 struct report {
 	struct store *store; /* borrowed: processes are read when they are shown */
 	struct rows hosts;
@@ -29,6 +36,7 @@ struct report {
 	struct rows losses;
 	struct rows containers;
 	struct engine_name *engine_names; /* of each task, NULL: none were asked for */
+	struct report_doubts doubts;
 	int64_t now_boot_ns; /* of the run's host, when it was last heard of */
 };
 

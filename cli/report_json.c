@@ -2,6 +2,7 @@
  * in memory whole. See report.h.
  */
 #include <errno.h>
+#include <inttypes.h>
 
 #include "cli/report.h"
 
@@ -128,6 +129,9 @@ int report_write_json(const struct report *report, FILE *file, bool with_process
 		error = rows_write(file, "losses", &report->losses);
 	if (error == 0)
 		error = rows_write(file, "containers", &report->containers);
+	fprintf(file, ",\n\"lower_bounds\": {\"unfinished_count\": %" PRId64 ", \"found_count\": %" PRId64
+		", \"partial_count\": %" PRId64 "}", report->doubts.unfinished_count, report->doubts.found_count,
+		report->doubts.partial_count);
 	fputs("}\n", file);
 	return error;
 }

@@ -265,6 +265,33 @@ static int64_t tasks_failed_count(const struct report *report)
 	return count;
 }
 
+/* Nothing where every figure is complete. */
+static void print_doubts(const struct report_doubts *doubts, const struct output *output,
+			 const struct report_style *style)
+{
+	const struct {
+		int64_t count;
+		const char *why;
+	} kinds[] = {
+		{doubts->unfinished_count, "whose last record is missing"},
+		{doubts->found_count, "that ran before the probe"},
+	};
+	const char *before = "lower bounds: ";
+	char count[UNITS_SIZE];
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (kinds[i].count <= 0)
+			continue;
+		if (before[0] != ',')
+			print_label(output, "figures");
+		fprintf(output->file, "%s%s %s %s", before, units_count(count, kinds[i].count, style->raw),
+			units_plural(kinds[i].count, "process", "processes"), kinds[i].why);
+		before = ", ";
+	}
+	if (before[0] == ',')
+		fputc('\n', output->file);
+}
+
 static void print_content(const struct report *report, const struct output *output,
 			  const struct report_style *style)
 {
@@ -290,6 +317,7 @@ static void print_content(const struct report *report, const struct output *outp
 			"ended they are not known\n",
 			units_count(a, run->partial_count, style->raw),
 			units_plural(run->partial_count, "process", "processes"));
+	print_doubts(&report->doubts, output, style);
 	if (run->lost_count <= 0)
 		return;
 	fputc('\n', output->file);

@@ -220,6 +220,22 @@ class Stores(Case):
                                     (spoil, arguments, said))
         self.assertGreater(quoted, 10)
 
+    def test_figures_that_are_lower_bounds_are_said_to_be(self):
+        self.assertNotIn(b"lower bounds", self.run_tracer("show", "make").stdout)
+        path = self.make_store("doubtful")
+        with contextlib.closing(sqlite3.connect(path)) as database:
+            ids = [id for id, in database.execute("SELECT p.id FROM processes p JOIN runs r ON r.id = p.run_id"
+                                                  " WHERE r.name = 'make' AND p.ended = 'exit' ORDER BY p.id")]
+            for change, number in (("totals = 'exit'", 0), ("totals = 'sample', ended = 'lost'", 1), ("began = 'found'", 2),
+                                   ("partial = 1", 2)):
+                database.execute(f"UPDATE process_rows SET {change} WHERE id = ?", (ids[number],))
+            database.commit()
+        shown = self.run_tracer("show", "make", "--store", path).stdout.decode()
+        self.assertIn("lower bounds: 2 processes whose last record is missing, 1 process that ran before the probe",
+                      " ".join(shown.split()))
+        shown = json.loads(self.run_tracer("show", "make", "--json", "--store", path).stdout)
+        self.assertEqual(shown["lower_bounds"], {"unfinished_count": 2, "found_count": 1, "partial_count": 1})
+
     def test_broken_site_rules_are_reported(self):
         with tempfile.TemporaryDirectory() as directory:
             def said(verb):
@@ -371,7 +387,7 @@ class Printing(Case):
 
     def test_json_of_a_run_has_what_is_promised(self):
         report = json.loads(self.run_tracer("show", "--json", "--processes").stdout)
-        self.assertEqual(list(report), ["run", "tasks", "incidents", "losses", "containers"])
+        self.assertEqual(list(report), ["run", "tasks", "incidents", "losses", "containers", "lower_bounds"])
         self.assertEqual(report["tasks"][0]["kind"], "main")
         for task in report["tasks"]:
             self.assertRegex(task["id"], r"^[0-9a-f]{16}$")
