@@ -285,5 +285,6 @@ int main(int argc, char **argv)
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
+	signal(SIGPIPE, SIG_IGN); /* a descriptor that nobody reads is an error, not the end */
 	return probe_main(&options);
 }
