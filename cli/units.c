@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/duration.h"
 #include "common/store/rows.h"
 
 #define SECOND_NS 1000000000LL
@@ -37,37 +38,11 @@ static const char *micro_unit(void)
 	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0 ? "µs" : "us";
 }
 
-/* Two units, the smaller one with two digits: 3m07s. */
-static const char *two_units(char *text, int64_t larger, const char *larger_unit, int64_t smaller,
-			     const char *smaller_unit)
-{
-	snprintf(text, UNITS_SIZE, "%" PRId64 "%s%02" PRId64 "%s", larger, larger_unit, smaller,
-		 smaller_unit);
-	return text;
-}
-
 const char *units_duration(char text[UNITS_SIZE], int64_t ns, bool raw)
 {
-	int64_t seconds;
-
-	if (ns == ROW_NULL)
+	if (ns == ROW_NULL || ns < 0)
 		return unknown(text);
-	if (raw)
-		return plain(text, ns);
-	if (ns <= 0)
-		return strcpy(text, ns == 0 ? "0 s" : "-");
-	if (ns < 999500)
-		return three_digits(text, (double)ns / 1e3, micro_unit());
-	if (ns < 999500000)
-		return three_digits(text, (double)ns / 1e6, "ms");
-	if (ns < 60 * SECOND_NS - SECOND_NS / 20)
-		return three_digits(text, (double)ns / 1e9, "s");
-	seconds = (ns + SECOND_NS / 2) / SECOND_NS;
-	if (seconds < 3600)
-		return two_units(text, seconds / 60, "m", seconds % 60, "s");
-	if (seconds < 86400)
-		return two_units(text, seconds / 3600, "h", seconds % 3600 / 60, "m");
-	return two_units(text, seconds / 86400, "d", seconds % 86400 / 3600, "h");
+	return raw ? plain(text, ns) : duration_format(text, (uint64_t)ns, micro_unit());
 }
 
 const char *units_bytes(char text[UNITS_SIZE], int64_t bytes, bool raw)
