@@ -596,7 +596,7 @@ START_TEST(test_nothing_hidden)
 	for (size_t i = 0; i < rules->count; i++) {
 		const struct rule *rule = &rules->items[i];
 
-		if (!rule->match.only_executable)
+		if (!rule->match.only_executable || rule->passes)
 			continue;
 		for (size_t k = 0; k < rule->match.executable.count; k++) {
 			const char *name = rule->match.executable.items[k].text;

@@ -46,6 +46,7 @@ static void verdict_init(struct rules_verdict *verdict)
 	verdict->interactive = false;
 	verdict->housekeeping = false;
 	verdict->command = NULL;
+	verdict->expected_codes = 0;
 	verdict->engine[0] = '\0';
 	for (int text = 0; text < TEMPLATE_TEXT_COUNT; text++)
 		verdict_text(verdict, (enum template_text)text)[0] = '\0';
@@ -71,6 +72,7 @@ static void verdict_fill(struct rules_verdict *verdict, const struct rules *rule
 							    : rule->boundary;
 	verdict->nested = rule->nested;
 	verdict->housekeeping = rule->housekeeping;
+	verdict->expected_codes = rule->expected_codes;
 	if (rule->engine)
 		name_set_text(verdict->engine, rule->engine);
 	for (int text = 0; text < TEMPLATE_TEXT_COUNT; text++) {
@@ -93,6 +95,7 @@ static void verdict_add(struct rules_verdict *verdict, const struct rules *rules
 			template_expand(rule->texts[text], rule, view, &rules->scratch->captures,
 					field);
 	}
+	verdict->expected_codes |= rule->expected_codes;
 	if (rule->engine && verdict->engine[0] == '\0')
 		name_set_text(verdict->engine, rule->engine);
 	verdict->housekeeping = verdict->housekeeping || rule->housekeeping;

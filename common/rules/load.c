@@ -216,6 +216,30 @@ static int read_options(struct loader *loader, const struct tree_node *value, vo
 				 (void **)&options->items, &options->count);
 }
 
+static int read_code(struct loader *loader, const char *text, unsigned line, void *item)
+{
+	uint64_t *code = item;
+
+	size_t digits = strspn(text, "0123456789");
+
+	*code = digits > 0 && digits < 3 && text[digits] == '\0' ? strtoul(text, NULL, 10) : 0;
+	if (*code == 0 || *code > RULES_EXPECTED_CODE_MAX)
+		return loader_refuse(loader, line, "\"%.40s\" is not an exit code from 1 to %d", text,
+				     RULES_EXPECTED_CODE_MAX);
+	return 0;
+}
+
+static int read_codes(struct loader *loader, const struct tree_node *value, void *target)
+{
+	uint64_t *codes = NULL, *mask = target;
+	size_t count = 0;
+	int r = loader_read_items(loader, value, sizeof(*codes), read_code, (void **)&codes, &count);
+
+	for (size_t i = 0; r == 0 && i < count; i++)
+		*mask |= UINT64_C(1) << codes[i];
+	return r;
+}
+
 static int read_regex(struct loader *loader, const char *text, unsigned line, void *item)
 {
 	struct rule_regex *regex = item;
@@ -404,6 +428,7 @@ static const struct loader_key rule_keys[] = {
 	{"boundary", read_boundary, offsetof(struct rule, boundary)},
 	{"nested", read_flag, offsetof(struct rule, nested)},
 	{"housekeeping", read_flag, offsetof(struct rule, housekeeping)},
+	{"expected_codes", read_codes, offsetof(struct rule, expected_codes)},
 	{"engine", read_text, offsetof(struct rule, engine)},
 #define X(NAME, key, field) {key, read_template, offsetof(struct rule, texts[TEMPLATE_TEXT_##NAME])},
 	TEMPLATE_TEXTS(X)

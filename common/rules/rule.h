@@ -85,6 +85,7 @@ struct rule {
 	enum rules_boundary boundary;
 	bool nested;
 	bool housekeeping;
+	uint64_t expected_codes;
 	const char *engine;
 	struct template *texts[TEMPLATE_TEXT_COUNT]; /* NULL: not given */
 	struct rule_patterns options_with_value;

@@ -19,6 +19,7 @@
 
 #define RULES_UNWRAP_MAX 4
 #define RULES_ANCESTORS_MAX 32 /* what is further up is not looked at */
+#define RULES_EXPECTED_CODE_MAX 63
 #define RULES_NAME_MAX 256 /* bytes of a tool, run or task name, cut at a character */
 
 /* X(NAME, text in YAML and in the store) */
@@ -86,6 +87,7 @@ struct rules_verdict {
 	enum rules_rank rank;    /* orchestrators */
 	enum rules_boundary boundary; /* origins */
 	bool nested; /* origins: starts runs even inside another run (slurmstepd, sshd) */
+	uint64_t expected_codes; /* bit n: to exit with code n is no failure */
 	bool interactive;        /* shells: a terminal, and no script or -c operand */
 	bool housekeeping;       /* the host's own: no run, or a service that is not work */
 	const char *command;     /* shells: the operand of -c, of the subject; NULL: none */
