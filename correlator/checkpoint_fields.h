@@ -50,8 +50,7 @@ static inline int64_t checkpoint_version(int64_t kind)
 	V(origin_process_id) V(user_id) V(task_count) V(orchestrator) V(frozen) V(spine_length)
 #define TASK_INTS(V)                                                                         \
 	V(id) V(name_by) V(label_fixed) V(words_kind) V(root_process_id) V(orchestrator_process_id)                     \
-	V(merged_into_id) V(failure.process_id) V(failure.severity) V(failure.group_id)       \
-	V(failure.sender_process_id) V(failure.sender_user_id) V(failed_commands_told)        \
+	V(merged_into_id) V(failed_commands_told) V(crashes_told)                             \
 	V(incident_told) V(moved_boot_ns) V(idle_count) V(orchestrator.pid)                   \
 	V(orchestrator.start_boot_ns)
 #define GROUP_INTS(V)                                                                        \
@@ -70,6 +69,11 @@ static inline int64_t checkpoint_version(int64_t kind)
 	V(id) V(parent_id) V(pid) V(exec_id) V(uid) V(own_command) V(began) V(ended)          \
 	V(totals_kind) V(begin_boot_ns) V(end_boot_ns) V(started_unix_ns) V(spawn_cpu_ns)     \
 	V(peak_rss_bytes) V(uninterruptible_ns) V(wait_status) V(oom_killed) V(role) V(rank) V(boundary) V(nested) V(interactive)     \
-	V(sampled_memory_bytes)
+	V(expected_codes) V(failed) V(sampled_memory_bytes)
+
+#define CAUSE_INTS(V)                                                                         \
+	V(told) V(kind) V(process_id) V(sender_process_id) V(sender_user_id) V(work)
+#define ENDING_INTS(V)                                                                       \
+	V(pid) V(start_boot_ns) V(end_boot_ns) V(wait_status) V(kind) V(followed)
 
 #endif

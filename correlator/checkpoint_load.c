@@ -121,6 +121,27 @@ static const char *take_static(struct cursor *cursor, struct model *model)
 
 #define TAKE_INT(field) entity->field = (typeof(entity->field))take_int(cursor);
 
+/* NULL: there was none. */
+static struct cause *load_cause(struct cursor *cursor)
+{
+	struct cause *entity;
+
+	if (!take_int(cursor))
+		return NULL;
+	entity = calloc(1, sizeof(*entity));
+	if (!entity) {
+		cursor->bad = true;
+		return NULL;
+	}
+	entity->references = 1;
+	CAUSE_INTS(TAKE_INT)
+	entity->what = take_text(cursor, NULL);
+	entity->why = take_text(cursor, NULL);
+	take_fixed_text(cursor, entity->sender_program, sizeof(entity->sender_program));
+	cursor->bad = cursor->bad || !entity->what || !entity->why || entity->kind > CAUSE_OOM;
+	return entity;
+}
+
 static struct container *find_container(struct model *model, int64_t id)
 {
 	struct container *container;
@@ -266,9 +287,7 @@ static void load_task(struct model *model, struct cursor *cursor)
 	entity->words.data = take_text(cursor, &entity->words.size);
 	entity->working_directory = take_text(cursor, NULL);
 	entity->reason = take_static(cursor, model);
-	entity->failure.what = take_text(cursor, NULL);
-	entity->failure.why = take_text(cursor, NULL);
-	take_fixed_text(cursor, entity->failure.sender_program, sizeof(entity->failure.sender_program));
+	entity->cause = load_cause(cursor);
 	entity->container = find_container(model, take_int(cursor));
 	entity->orchestrator_group_id = take_int(cursor);
 	take_plain(cursor, &entity->tally);
@@ -280,7 +299,7 @@ static void load_task(struct model *model, struct cursor *cursor)
 		free(entity->label);
 		words_deinit(&entity->words);
 		free(entity->working_directory);
-		failure_deinit(&entity->failure);
+		cause_unref(entity->cause);
 		free(entity);
 		return;
 	}
@@ -365,6 +384,26 @@ static void load_signals(struct cursor *cursor, struct process *process)
 		cursor->bad = true;
 }
 
+static void load_endings(struct cursor *cursor, struct process *process)
+{
+	int64_t count = take_int(cursor);
+
+	cursor->bad = cursor->bad || count < 0 || count > ENDINGS_MAX;
+	if (cursor->bad || count == 0)
+		return;
+	process->endings = calloc(1, sizeof(*process->endings));
+	cursor->bad = !process->endings;
+	for (int64_t i = 0; i < count && !cursor->bad; i++) {
+		struct ending *entity = &process->endings->item[process->endings->count];
+
+		ENDING_INTS(TAKE_INT)
+		entity->cause = load_cause(cursor);
+		if (entity->cause)
+			process->endings->count++;
+		cursor->bad = cursor->bad || !entity->cause;
+	}
+}
+
 static struct command *load_command(struct cursor *cursor)
 {
 	size_t size = 0;
@@ -407,6 +446,8 @@ static void load_process(struct model *model, struct cursor *cursor)
 		entity->command = load_command(cursor);
 	if (take_int(cursor))
 		load_signals(cursor, entity);
+	entity->cause = load_cause(cursor);
+	load_endings(cursor, entity);
 	if (take_int(cursor))
 		load_image(model, cursor, entity);
 	bool on_spine = group && entity->spine_index >= 0 && entity->spine_index < run->spine_length;

@@ -28,6 +28,31 @@ static void pack_text(msgpack_packer *packer, const char *text)
  * are: the version above says which program. */
 #define pack_plain(packer, value) pack_bytes(packer, value, sizeof(*(value)))
 
+/* One that several share is there once for each. */
+static void pack_cause(msgpack_packer *packer, const struct cause *entity)
+{
+	msgpack_pack_int64(packer, entity != NULL);
+	if (!entity)
+		return;
+	CAUSE_INTS(PACK_INT)
+	pack_text(packer, entity->what);
+	pack_text(packer, entity->why);
+	pack_text(packer, entity->sender_program);
+}
+
+static void pack_endings(msgpack_packer *packer, const struct endings *endings)
+{
+	unsigned count = endings ? endings->count : 0;
+
+	msgpack_pack_int64(packer, count);
+	for (unsigned i = 0; i < count; i++) {
+		const struct ending *entity = &endings->item[i];
+
+		ENDING_INTS(PACK_INT)
+		pack_cause(packer, entity->cause);
+	}
+}
+
 static void pack_container(msgpack_packer *packer, const struct container *entity)
 {
 	CONTAINER_INTS(PACK_INT)
@@ -122,9 +147,7 @@ static void pack_task(msgpack_packer *packer, const struct task *entity, bool ap
 		msgpack_pack_nil(packer);
 	pack_text(packer, entity->working_directory);
 	pack_text(packer, entity->reason);
-	pack_text(packer, entity->failure.what);
-	pack_text(packer, entity->failure.why);
-	pack_text(packer, entity->failure.sender_program);
+	pack_cause(packer, entity->cause);
 	msgpack_pack_int64(packer, entity->container ? entity->container->id : 0);
 	msgpack_pack_int64(packer, entity->orchestrator_group ? entity->orchestrator_group->id : 0);
 	pack_plain(packer, &entity->tally);
@@ -176,6 +199,8 @@ static void pack_process(msgpack_packer *packer, const struct process *entity)
 	msgpack_pack_int64(packer, entity->signals != NULL);
 	if (entity->signals)
 		pack_plain(packer, entity->signals);
+	pack_cause(packer, entity->cause);
+	pack_endings(packer, entity->endings);
 	msgpack_pack_int64(packer, entity->image != NULL);
 	if (entity->image)
 		pack_image(packer, entity->image);

@@ -102,6 +102,8 @@ void process_free(struct model *model, struct process *process)
 		checkpoint_drop_process(model, process);
 	command_unref(process->command);
 	free(process->signals);
+	endings_free(process->endings);
+	cause_unref(process->cause);
 	HASH_DELETE(hh, model->processes, process);
 	free(process);
 }
@@ -158,7 +160,6 @@ struct task *task_new(struct model *model, struct run *run, const char *kind, co
 	task->reason = reason;
 	task->root_process_id = task->orchestrator_process_id = ROW_NULL;
 	task->merged_into_id = ROW_NULL;
-	failure_init(&task->failure);
 	task->dirty = true;
 	allowance_init(&task->allowance);
 	outcome_init(&task->outcome);
@@ -249,8 +250,6 @@ void group_move(struct model *model, struct group *group, struct task *task)
 
 	if (from == task)
 		return;
-	if (from->failure.group_id == group->id)
-		failure_merge(&task->failure, &from->failure);
 	DL_DELETE(from->groups, group);
 	DL_APPEND(task->groups, group);
 	group->task = task;
@@ -302,7 +301,7 @@ static void task_free(struct model *model, struct task *task)
 	free(task->label);
 	words_deinit(&task->words);
 	free(task->working_directory);
-	failure_deinit(&task->failure);
+	cause_unref(task->cause);
 	free(task);
 }
 

@@ -21,6 +21,7 @@
 
 #include "bpf/record.h"
 #include "common/rules/rules.h"
+#include "correlator/cause.h"
 #include "correlator/command.h"
 #include "correlator/sender.h"
 #include "correlator/allowance.h"
@@ -34,17 +35,6 @@ struct group;
 struct tool;
 struct image;
 struct process;
-
-/* What best explains why a task failed. */
-struct failure {
-	char *what;       /* NULL: nothing has failed */
-	char *why;        /* NULL: nothing has failed; "" unknown */
-	int severity;
-	int64_t process_id;
-	int64_t group_id; /* where that process is: they move together */
-	int64_t sender_process_id, sender_user_id;
-	char sender_program[48];
-};
 
 struct process_key {
 	uint64_t start_boot_ns;
@@ -199,8 +189,9 @@ struct task {
 	struct tally tally;
 	struct allowance allowance;
 	struct outcome outcome;
-	struct failure failure;
+	struct cause *cause;       /* of its failure; NULL: it has not failed, or how is unknown */
 	int failed_commands_told;  /* 1: one that could not be executed, 2: one that is not there */
+	int crashes_told;
 	bool incident_told;
 	uint64_t moved_boot_ns;    /* last time that a pass saw something of it move */
 	int idle_count;            /* idle processes that were told */
@@ -294,6 +285,8 @@ struct image {
 	enum rules_rank rank;
 	enum rules_boundary boundary;
 	bool nested, interactive;
+	uint64_t expected_codes; /* bits: exit codes that are no failures */
+	bool failed;             /* it has, and that was not expected of it */
 	const char *rule;    /* owned by the rules */
 	const char *reason;  /* static text */
 	char *gpu;           /* devices held open, NULL none seen */
@@ -360,6 +353,8 @@ struct process {
 	uint64_t stall_since_boot_ns;
 	int64_t stall_since_unix_ns;
 	struct sent_signals *signals; /* fatal ones sent to it, NULL none */
+	struct endings *endings;      /* how its children failed, NULL none */
+	struct cause *cause;          /* why it failed itself, NULL: it has not */
 	uint64_t end_boot_ns;
 	uint64_t sampled_boot_ns; /* when a pass last saw it, 0: not since the start */
 	uint64_t seen_pass;       /* number of the last pass it was in */

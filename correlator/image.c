@@ -5,6 +5,7 @@
  */
 #include "correlator/internal.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,13 +71,11 @@ void outcome_add(struct outcome *sum, const struct outcome *part)
  * upstream of a pipe whose reader had enough (SIGPIPE) has not failed. */
 const char *outcome_status(const struct outcome *outcome, const struct tally *tally)
 {
-	enum { SIGPIPE_NUMBER = 13 };
-
 	if (outcome->living_roots > 0 || (!outcome->known && tally->living_count > 0))
 		return "running";
 	if (!outcome->known)
 		return "ended";
-	if (!outcome->failed || (outcome->signal == SIGPIPE_NUMBER && outcome->root_count > 1))
+	if (!outcome->failed || (outcome->signal == SIGPIPE && outcome->root_count > 1))
 		return "succeeded";
 	return outcome->signal != ROW_NULL ? "killed" : "failed";
 }
@@ -142,8 +141,7 @@ static void image_tally(const struct image *image, struct tally *ret)
 	ret->totals = image->totals;
 	ret->process_count = 1;
 	ret->living_count = image->ended == IMAGE_LIVING;
-	ret->failed_count = image->ended == IMAGE_EXIT && image->wait_status != ROW_NULL &&
-			    image->wait_status != 0;
+	ret->failed_count = image->failed;
 	ret->partial_count = is_partial(&image->totals);
 	ret->peak_rss_bytes = image->peak_rss_bytes;
 	ret->end_boot_ns = image->end_boot_ns;
@@ -244,6 +242,7 @@ struct image *image_new(struct model *model, struct process *process, enum image
 	image->boundary = verdict->boundary;
 	image->nested = verdict->nested;
 	image->interactive = verdict->interactive;
+	image->expected_codes = verdict->expected_codes;
 	image->rule = verdict->rule;
 	image->reason = reason;
 	if (process->command)
@@ -346,22 +345,31 @@ void image_update(struct model *model, struct image *image, const struct counter
 	image_set_dirty(model, image);
 }
 
-void outcome_note(struct outcome *outcome, int64_t wait_status, uint64_t boot_ns)
+bool outcome_note(struct outcome *outcome, int64_t wait_status, uint64_t boot_ns)
 {
 	if (outcome->living_roots > 0)
 		outcome->living_roots--;
 	if (boot_ns > outcome->end_boot_ns)
 		outcome->end_boot_ns = boot_ns;
 	if (wait_status == ROW_NULL)
-		return;
+		return false;
 	bool failed = wait_status != 0;
+	bool decides = !outcome->known || (failed && !outcome->failed) ||
+		       (failed && outcome->signal == SIGPIPE && (wait_status & 0x7f) != SIGPIPE);
 
-	if (!outcome->known || (failed && !outcome->failed)) {
+	if (decides) {
 		outcome->signal = wait_status & 0x7f ? wait_status & 0x7f : ROW_NULL;
 		outcome->exit_code = wait_status & 0x7f ? ROW_NULL : wait_status >> 8 & 0xff;
 	}
 	outcome->known = true;
 	outcome->failed = outcome->failed || failed;
+	return decides && failed;
+}
+
+static void task_set_cause(struct task *task, struct cause *cause)
+{
+	cause_unref(task->cause);
+	task->cause = cause ? cause_ref(cause) : NULL;
 }
 
 void image_end(struct model *model, struct image *image, enum image_ended how, uint64_t boot_ns,
@@ -378,6 +386,8 @@ void image_end(struct model *model, struct image *image, enum image_ended how, u
 	image->end_boot_ns = boot_ns > image->begin_boot_ns ? boot_ns : image->begin_boot_ns;
 	image->wait_status = wait_status;
 	image->oom_killed = exit_flags & RECORD_EXIT_OOM;
+	if (how == IMAGE_EXIT)
+		cause_note(model, image);
 	image_tally(image, &part);
 	tally_above(image->tool, &part, 1);
 	image_set_dirty(model, image);
@@ -410,10 +420,11 @@ static void note_roots(struct model *model, struct process *process, int64_t wai
 {
 	bool task_root = process->group && decides_task(process);
 
-	if (task_root)
-		outcome_note(&process->group->task->outcome, wait_status, process->end_boot_ns);
+	if (task_root && outcome_note(&process->group->task->outcome, wait_status, process->end_boot_ns))
+		task_set_cause(process->group->task, process->cause);
 	if (process->is_run_root) {
-		outcome_note(&process->run->outcome, wait_status, process->end_boot_ns);
+		if (outcome_note(&process->run->outcome, wait_status, process->end_boot_ns))
+			task_set_cause(process->run->main, process->cause);
 		process->run->main->outcome = process->run->outcome;
 	}
 	if (task_root)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/duration.h"
 #include "common/identity.h"
 
 #define SENTENCE_MAX 512
@@ -64,8 +65,15 @@ static bool is_failed_command(const struct image *image)
 	return image->began == IMAGE_FORK && (exit_code(image) == 126 || exit_code(image) == 127);
 }
 
+static const char *after(const struct image *image, uint64_t since_boot_ns, char text[DURATION_SIZE])
+{
+	uint64_t end_boot_ns = image->end_boot_ns;
+
+	return duration_format(text, end_boot_ns > since_boot_ns ? end_boot_ns - since_boot_ns : 0, "µs");
+}
+
 /* "was killed by SIGTERM from slurmstepd (pid 7, user root) after 2.3 s" */
-static void describe_signal(const struct image *image, const struct sent_signal *sent, double seconds,
+static void describe_signal(const struct image *image, const struct sent_signal *sent, const char *duration,
 			    char *text, size_t size)
 {
 	char name[32], sender[128] = "";
@@ -73,42 +81,47 @@ static void describe_signal(const struct image *image, const struct sent_signal 
 	signal_name(image->wait_status & 0x7f, name, sizeof(name));
 	if (sent)
 		sender_describe(sent, sender, sizeof(sender));
-	snprintf(text, size, "was killed by %s%s%s%s after %.1f s", name, sent ? " from " : "", sender,
-		 image->wait_status & 0x80 ? " and dumped core" : "", seconds);
+	snprintf(text, size, "was killed by %s%s%s%s after %s", name, sent ? " from " : "", sender,
+		 image->wait_status & 0x80 ? " and dumped core" : "", duration);
 }
 
-static void describe_exit(const struct image *image, const struct sent_signal *sent, double seconds,
+/* Of a program that is there to run others, where none of them explains its end. */
+static bool is_driver(const struct image *image)
+{
+	return image->role == RULES_ROLE_SHELL || image->role == RULES_ROLE_WRAPPER ||
+	       image->role == RULES_ROLE_ORCHESTRATOR;
+}
+
+static void describe_exit(const struct image *image, const struct sent_signal *sent, const char *duration,
 			  char *text, size_t size)
 {
-	uint64_t end_boot_ns = image->end_boot_ns;
-	char name[32], sender[128];
-	int used = snprintf(text, size, "exited with code %" PRId64 " after %.1f s", exit_code(image),
-			    seconds);
+	char name[32], sender[128], since[DURATION_SIZE];
+	int used = snprintf(text, size, "%sexited with code %" PRId64 " after %s",
+			    is_driver(image) ? "itself " : "", exit_code(image), duration);
 
 	if (!sent || used < 0 || (size_t)used >= size)
 		return;
 	signal_name(sent->signal, name, sizeof(name));
 	sender_describe(sent, sender, sizeof(sender));
-	snprintf(text + used, size - (size_t)used, ", %.1f s after %s from %s",
-		 end_boot_ns > sent->boot_ns ? (double)(end_boot_ns - sent->boot_ns) / 1e9 : 0.0, name,
-		 sender);
+	snprintf(text + used, size - (size_t)used, ", %s after %s from %s",
+		 after(image, sent->boot_ns, since), name, sender);
 }
 
 /* "samtools sort (pid 71) was killed by ..." */
 static void describe(const struct image *image, const struct sent_signal *sent, char *text, size_t size)
 {
-	double seconds = (double)(image->end_boot_ns - image->begin_boot_ns) / 1e9;
-	char what[SENTENCE_MAX / 2];
+	char what[SENTENCE_MAX / 2], duration[DURATION_SIZE];
 
+	after(image, image->begin_boot_ns, duration);
 	if (image->oom_killed)
-		snprintf(what, sizeof(what), "was killed by the kernel's OOM killer after %.1f s", seconds);
+		snprintf(what, sizeof(what), "was killed by the kernel's OOM killer after %s", duration);
 	else if (is_failed_command(image))
 		snprintf(what, sizeof(what), "could not execute a command (code %" PRId64 ")",
 			 exit_code(image));
 	else if (image->wait_status & 0x7f)
-		describe_signal(image, sent, seconds, what, sizeof(what));
+		describe_signal(image, sent, duration, what, sizeof(what));
 	else
-		describe_exit(image, sent, seconds, what, sizeof(what));
+		describe_exit(image, sent, duration, what, sizeof(what));
 	snprintf(text, size, "%s (pid %u) %s", image->tool->name, image->pid, what);
 }
 
@@ -146,6 +159,24 @@ static void explain_oom(struct model *model, const struct image *image, char *te
 			 "may", cgroup->path, peak, mebibytes(allowance->memory_limit_bytes, limit));
 }
 
+static bool is_timeout(const struct image *image)
+{
+	return image->command && strcmp(image->command->program, "timeout") == 0;
+}
+
+/* What failed before, and did not stop it: no cause, but worth a look. */
+static void explain_before(const struct image *image, char *text, size_t size)
+{
+	const struct endings *endings = image->process ? image->process->endings : NULL;
+
+	for (unsigned i = endings ? endings->count : 0; i > 0; i--)
+		if (endings->item[i - 1].kind == ENDING_FAILED) {
+			snprintf(text, size, "the last of its commands to fail: %s",
+				 endings->item[i - 1].cause->what);
+			return;
+		}
+}
+
 static void explain_code(const struct image *image, char *text, size_t size)
 {
 	int64_t code = exit_code(image);
@@ -154,6 +185,8 @@ static void explain_code(const struct image *image, char *text, size_t size)
 	if (is_failed_command(image))
 		snprintf(text, size, code == 127 ? "there is no such command"
 						 : "the command is there but cannot be executed");
+	else if (is_timeout(image) && code == 124)
+		snprintf(text, size, "its time limit was reached");
 	else if (image->role == RULES_ROLE_SHELL && code == 127)
 		snprintf(text, size, "127 is how a shell says that there is no such command");
 	else if (image->role == RULES_ROLE_SHELL && code == 126)
@@ -162,6 +195,8 @@ static void explain_code(const struct image *image, char *text, size_t size)
 		signal_name(code - 128, name, sizeof(name));
 		snprintf(text, size, "%" PRId64 " is how a shell says that %s killed a command of it",
 			 code, name);
+	} else {
+		explain_before(image, text, size);
 	}
 }
 
@@ -170,13 +205,16 @@ static void explain_fault(const struct image *image, char *text, size_t size)
 	switch (image->wait_status & 0x7f) {
 	case SIGSEGV:
 	case SIGBUS:
-		snprintf(text, size, "it used memory that it may not");
+		snprintf(text, size, "invalid memory access");
 		break;
 	case SIGILL:
-		snprintf(text, size, "it executed what is no instruction of this processor");
+		snprintf(text, size, "invalid instruction for this processor");
 		break;
 	case SIGFPE:
-		snprintf(text, size, "it divided by zero, or the like");
+		snprintf(text, size, "arithmetic error, such as a division by zero");
+		break;
+	case SIGABRT:
+		snprintf(text, size, "it ended itself by abort(3), as programs do that find an error in themselves");
 		break;
 	case SIGPIPE:
 		snprintf(text, size, "it wrote to a pipe or socket that nobody read any more");
@@ -205,147 +243,167 @@ static void explain(struct model *model, const struct image *image, const struct
 		explain_code(image, text, size);
 }
 
-/* ---- failures ---- */
+/* ---- causes ---- */
 
-static bool has_failed(const struct image *image)
+static bool is_crash(int64_t signal)
 {
-	return image->ended == IMAGE_EXIT && image->wait_status != ROW_NULL && image->wait_status != 0;
+	return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE ||
+	       signal == SIGABRT || signal == SIGTRAP || signal == SIGSYS;
 }
 
-/* What rather explains that a task failed: many programs exit with a code on purpose
- * (test, grep), or by SIGPIPE after the reader that failed; fewer are killed. */
-enum { SEVERITY_EXIT = 1, SEVERITY_COMMAND, SEVERITY_SIGNAL, SEVERITY_OOM };
-
-static int severity_of(const struct image *image)
+static bool is_interruption(const struct sent_signal *sent)
 {
+	return sent && sent->kind == SENDER_KERNEL &&
+	       (sent->signal == SIGINT || sent->signal == SIGQUIT || sent->signal == SIGHUP);
+}
+
+static enum cause_kind kind_of(const struct image *image, const struct sent_signal *sent)
+{
+	int64_t signal = image->wait_status & 0x7f;
+
 	if (image->oom_killed)
-		return SEVERITY_OOM;
-	if (image->wait_status & 0x7f)
-		return (image->wait_status & 0x7f) == SIGPIPE ? SEVERITY_EXIT : SEVERITY_SIGNAL;
-	return is_failed_command(image) ? SEVERITY_COMMAND : SEVERITY_EXIT;
+		return CAUSE_OOM;
+	if (is_crash(signal))
+		return CAUSE_CRASH;
+	if (is_interruption(sent))
+		return CAUSE_INTERRUPTED;
+	if (signal)
+		return CAUSE_SIGNAL;
+	return is_failed_command(image) ? CAUSE_COMMAND : CAUSE_EXIT_CODE;
 }
 
-/* The kind of incident that a process has of its own, whatever becomes of its task; NULL: none. */
-static const char *kind_of_its_own(int severity)
+struct cause *incident_describe(struct model *model, const struct image *image)
 {
-	switch (severity) {
-	case SEVERITY_OOM: return "oom-kill";
-	case SEVERITY_COMMAND: return "failed-command";
-	default: return NULL;
+	const struct sent_signal *sent =
+		image->process ? sender_find(image->process, image->wait_status, image->end_boot_ns) : NULL;
+	struct cause *cause = model_alloc(model, sizeof(*cause));
+	char what[SENTENCE_MAX], why[SENTENCE_MAX];
+
+	if (!cause)
+		return NULL;
+	describe(image, sent, what, sizeof(what));
+	explain(model, image, sent, why, sizeof(why));
+	*cause = (struct cause){
+		.references = 1,
+		.kind = kind_of(image, sent),
+		.what = strdup(what),
+		.why = strdup(why),
+		.process_id = image->id,
+		.sender_process_id = ROW_NULL,
+		.sender_user_id = ROW_NULL,
+	};
+	if (!cause->what || !cause->why) {
+		model->out_of_memory = true;
+		cause_unref(cause);
+		return NULL;
 	}
-}
-
-void failure_init(struct failure *failure)
-{
-	*failure = (struct failure){.process_id = ROW_NULL, .sender_process_id = ROW_NULL,
-				    .sender_user_id = ROW_NULL};
-}
-
-void failure_deinit(struct failure *failure)
-{
-	free(failure->what);
-	free(failure->why);
-	failure_init(failure);
-}
-
-void failure_merge(struct failure *into, struct failure *from)
-{
-	if (from->severity <= into->severity)
-		return;
-	failure_deinit(into);
-	*into = *from;
-	failure_init(from);
-}
-
-static void failure_set(struct failure *failure, const struct image *image,
-			const struct sent_signal *sent, const char *what, const char *why)
-{
-	failure_deinit(failure);
-	failure->what = strdup(what);
-	failure->severity = severity_of(image);
-	failure->process_id = image->id;
-	failure->group_id = image->tool->group->id;
-	failure->why = strdup(why);
 	if (!sent || sent->kind == SENDER_KERNEL)
-		return;
-	failure->sender_process_id = sent->sender_id;
-	failure->sender_user_id = sent->sender_uid;
-	snprintf(failure->sender_program, sizeof(failure->sender_program), "%s", sent->program);
+		return cause;
+	cause->sender_process_id = sent->sender_id;
+	cause->sender_user_id = sent->sender_uid;
+	snprintf(cause->sender_program, sizeof(cause->sender_program), "%s", sent->program);
+	return cause;
 }
 
-/* The columns that an incident has of a failure. */
-static struct row_incident failure_row(const struct failure *failure, const struct task *task)
+/* ---- rows ---- */
+
+static const char *const kinds[] = {
+	[CAUSE_EXIT_CODE] = "exit-code", [CAUSE_SIGNAL] = "signal",
+	[CAUSE_INTERRUPTED] = "interrupted", [CAUSE_COMMAND] = "failed-command",
+	[CAUSE_CRASH] = "crash", [CAUSE_OOM] = "oom-kill",
+};
+
+/* Such a process has an incident of its own, whatever becomes of its task. */
+static bool stands_alone(enum cause_kind kind)
+{
+	return kind >= CAUSE_COMMAND;
+}
+
+/* The columns that an incident has of a cause. */
+static struct row_incident cause_row(const struct cause *cause, const struct task *task)
 {
 	return (struct row_incident){
+		.id = stands_alone(cause->kind) ? incident_id(cause->process_id, kinds[cause->kind])
+						: incident_id(task->id, "task"),
 		.run_id = task->run->id,
 		.task_id = task->id,
-		.process_id = failure->process_id,
+		.process_id = cause->process_id,
+		.kind = kinds[cause->kind],
 		.end_boot_ns = ROW_NULL,
-		.sender_process_id = failure->sender_process_id,
-		.sender_program = failure->sender_program,
-		.sender_user_id = failure->sender_user_id,
+		.sender_process_id = cause->sender_process_id,
+		.sender_program = cause->sender_program,
+		.sender_user_id = cause->sender_user_id,
 	};
 }
 
-/* One for each task and code: a script that tries many commands tells no more. */
-static bool tell_failed_command(const struct model *model, struct task *task, const struct image *image)
+/* A script that tries many commands says no more with each: one for each task and code. Nor does
+ * a program that crashes on and on. */
+static bool take_turn(const struct model *model, struct task *task, const struct image *image,
+		      enum cause_kind kind)
 {
 	int bit = exit_code(image) == 127 ? 2 : 1;
 
-	if (!is_failed_command(image) || task->run == model->system || task->failed_commands_told & bit)
+	if (task->run == model->system && kind != CAUSE_OOM)
 		return false;
-	task->failed_commands_told |= bit;
+	if (kind == CAUSE_COMMAND) {
+		if (task->failed_commands_told & bit)
+			return false;
+		task->failed_commands_told |= bit;
+	} else if (task->crashes_told++ >= CRASHES_PER_TASK_MAX) {
+		return false;
+	}
 	task->dirty = true;
 	return true;
 }
 
 void incident_note_failure(struct model *model, struct image *image)
 {
+	const struct cause *cause = image->process ? image->process->cause : NULL;
 	struct task *task = image->tool->group->task;
-	const struct sent_signal *sent;
-	struct failure failure;
 	struct row_incident row;
-	char what[SENTENCE_MAX], why[SENTENCE_MAX];
 
-	if (!has_failed(image))
+	if (!cause || cause->process_id != image->id || !stands_alone(cause->kind) ||
+	    !take_turn(model, task, image, cause->kind))
 		return;
-	sent = image->process ? sender_find(image->process, image->wait_status, image->end_boot_ns) : NULL;
-	describe(image, sent, what, sizeof(what));
-	explain(model, image, sent, why, sizeof(why));
-	failure_init(&failure);
-	failure_set(&failure, image, sent, what, why);
-	if (image->oom_killed || tell_failed_command(model, task, image)) {
-		row = failure_row(&failure, task);
-		row.kind = kind_of_its_own(failure.severity);
-		row.id = incident_id(image->id, row.kind);
-		row.boot_ns = (int64_t)image->end_boot_ns;
-		incident_add(model, &row, what, why);
-	}
-	/* Told as the cause if the task fails as well. */
-	failure_merge(&task->failure, &failure);
-	failure_deinit(&failure);
+	row = cause_row(cause, task);
+	row.boot_ns = (int64_t)image->end_boot_ns;
+	incident_add(model, &row, cause->what, cause->why);
 }
 
-/* Where the process has an incident of its own, the task's takes its place: it tells both. */
+static const char *how_it_ended(const struct task *task)
+{
+	if (task->cause->kind == CAUSE_INTERRUPTED)
+		return "was interrupted";
+	return strcmp(outcome_status(&task->outcome, &task->tally), "killed") == 0 ? "was killed" : "failed";
+}
+
+static bool has_failed(const struct task *task)
+{
+	const char *status = outcome_status(&task->outcome, &task->tally);
+
+	return strcmp(status, "killed") == 0 || strcmp(status, "failed") == 0;
+}
+
+/* Where the process has an incident of its own, the task's takes its place: it says both. What
+ * is said of an inner task is not said again of those around it that failed of the same. */
 void incident_note_task(struct model *model, struct task *task)
 {
-	const struct failure *failure = &task->failure;
-	const char *status = outcome_status(&task->outcome, &task->tally);
-	const char *kind = kind_of_its_own(failure->severity);
-	bool killed = strcmp(status, "killed") == 0;
-	struct row_incident row = failure_row(failure, task);
+	struct cause *cause = task->cause;
+	struct row_incident row;
 	char text[SENTENCE_MAX * 2];
 
-	if (task->incident_told || !failure->what || (!killed && strcmp(status, "failed") != 0) ||
-	    task->run == model->system || run_is_session(task->run))
+	if (task->incident_told || !cause || !has_failed(task) || task->run == model->system ||
+	    run_is_session(task->run))
 		return;
 	task->incident_told = true;
+	if (cause->told)
+		return;
+	cause->told = true;
 	task_set_name(task);
-	snprintf(text, sizeof(text), "task %s %s: %s", task->name ? task->name : "",
-		 killed ? "was killed" : "failed", failure->what);
-	row.id = kind ? incident_id(failure->process_id, kind) : incident_id(task->id, "task");
-	row.kind = kind ? kind : killed ? "signal" : "exit-code";
+	snprintf(text, sizeof(text), "task %s %s: %s", task->name ? task->name : "", how_it_ended(task),
+		 cause->what);
+	row = cause_row(cause, task);
 	row.boot_ns = (int64_t)task->outcome.end_boot_ns;
 	row.fatal = 1;
-	incident_add(model, &row, text, failure->why ? failure->why : "");
+	incident_add(model, &row, text, cause->why);
 }

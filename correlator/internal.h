@@ -22,6 +22,9 @@ struct identity;
 #define GROUP_TOOLS_MAX 500
 #define GROUP_TOOL_OTHERS "(others)"
 
+/* Crashes of one task that are told: a program may crash on and on. */
+#define CRASHES_PER_TASK_MAX 16
+
 /* Samples of the host that wait for a commit: ten minutes of a store that cannot be
  * written. Then the oldest go. */
 #define HOST_SAMPLES_MAX 60
@@ -179,8 +182,8 @@ void image_free(struct model *model, struct image *image);
 void tally_init(struct tally *tally);
 void tally_add(struct tally *sum, const struct tally *part, int sign);
 void outcome_init(struct outcome *outcome);
-/* A root ended with `wait_status` (ROW_NULL unknown). */
-void outcome_note(struct outcome *outcome, int64_t wait_status, uint64_t boot_ns);
+/* A root ended with `wait_status` (ROW_NULL unknown). Whether that is the outcome. */
+bool outcome_note(struct outcome *outcome, int64_t wait_status, uint64_t boot_ns);
 void outcome_add(struct outcome *sum, const struct outcome *part);
 const char *outcome_status(const struct outcome *outcome, const struct tally *tally);
 
@@ -315,10 +318,9 @@ int64_t incident_id(int64_t subject, const char *kind);
 /* Texts are copied; `cause` may be NULL or empty. `unix_ns` 0: it has just happened. */
 void incident_add(struct model *model, const struct row_incident *row, const char *sentence,
 		  const char *cause);
-void failure_init(struct failure *failure);
-void failure_deinit(struct failure *failure);
-/* The graver of the two stays; `from` is empty then. */
-void failure_merge(struct failure *into, struct failure *from);
+/* The cause of a process that failed by itself; NULL: out of memory. */
+struct cause *incident_describe(struct model *model, const struct image *image);
+/* A process failed by itself: some ways to do so are told whatever becomes of its task. */
 void incident_note_failure(struct model *model, struct image *image);
 void incident_note_task(struct model *model, struct task *task);
 

@@ -165,6 +165,8 @@ static void apply_fork(struct model *model, const struct event_fork *fork)
 	process = process_new(model, &fork->image, parent);
 	if (!process)
 		return;
+	if (parent)
+		cause_note_fork(parent);
 	process->fork_boot_ns = fork->boot_ns;
 	process->parent_exec_id = fork->parent.exec_id;
 	if (fork->parent.start_boot_ns)
@@ -244,6 +246,7 @@ static void apply_exec(struct model *model, const struct event_exec *exec)
 	bool first = !process->image && !process->ignored;
 
 	close_image_before(model, process, exec);
+	cause_forget(process);
 	command_unref(process->command);
 	process->command = command;
 	process->exec_id = exec->image.exec_id;
@@ -265,6 +268,8 @@ static void apply_exec(struct model *model, const struct event_exec *exec)
 				     .stdin_pipe = (uint32_t)exec->stdin_pipe,
 				     .stdout_pipe = (uint32_t)exec->stdout_pipe});
 	cancel_note(model, process, exec->boot_ns);
+	if (verdict.role != RULES_ROLE_HELPER && verdict.role != RULES_ROLE_COMPONENT)
+		cause_note_tool(process);
 	struct image *image = process->image;
 
 	if (!image)

@@ -33,7 +33,7 @@ static void fill_status(struct row_process *row, const struct image *image)
 		return;
 	row->core_dumped = (image->wait_status & 0x80) != 0;
 	row->oom_killed = image->oom_killed;
-	row->failed = image->wait_status != 0;
+	row->failed = image->failed;
 	if (image->wait_status & 0x7f)
 		row->signal = image->wait_status & 0x7f;
 	else

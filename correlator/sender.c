@@ -76,13 +76,17 @@ static void fill_sender(struct model *model, const struct event_signal *event,
 	snprintf(sent->program, sizeof(sent->program), "%s", sender->image->tool->name);
 }
 
-/* Only the latest of each number counts. */
+/* Only the latest of each number counts. A process that sends itself what it has got does so to
+ * die of it (shells, Python): that was the other's. */
 static void keep(struct sent_signals *signals, const struct sent_signal *sent)
 {
 	unsigned gone = 0;
 
 	while (gone < signals->count && signals->item[gone].signal != sent->signal)
 		gone++;
+	if (gone < signals->count && sent->kind == SENDER_SELF &&
+	    sent->boot_ns <= signals->item[gone].boot_ns + HANDLED_NS)
+		return;
 	if (gone == signals->count && signals->count == SENT_SIGNALS_MAX)
 		gone = 0;
 	if (gone < signals->count) {

@@ -33,9 +33,11 @@ static void task_take_root(struct model *model, struct task *task, struct proces
 		return;
 	}
 	root->is_task_root = true;
-	if (root->ended)
+	if (root->ended) {
 		outcome_note(&task->outcome, root->image ? root->image->wait_status : ROW_NULL,
 			     root->end_boot_ns);
+		task->cause = root->cause ? cause_ref(root->cause) : NULL;
+	}
 	task->container = container_of_process(model, root);
 	if (!root->command)
 		return;

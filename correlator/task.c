@@ -96,7 +96,9 @@ void task_merge(struct model *model, struct task *from, struct task *into)
 		group_move(model, from->groups, into);
 	outcome_add(&into->outcome, &from->outcome);
 	allowance_merge(&into->allowance, &from->allowance);
-	failure_merge(&into->failure, &from->failure);
+	if (!into->cause && from->cause)
+		into->cause = cause_ref(from->cause);
+	into->crashes_told += from->crashes_told;
 	into->failed_commands_told |= from->failed_commands_told;
 	label_merge(into, from);
 	from->merged_into_id = into->id;

@@ -268,7 +268,8 @@ void begin_step(void)
 void end_step(unsigned status)
 {
 	exit_process(12, status);
-	exit_process(11, status ? 1 << 8 : 0);
+	/* As a shell passes it on. */
+	exit_process(11, (status & 0x7f ? 128 + (status & 0x7f) : status >> 8) << 8);
 }
 
 void commit(void)

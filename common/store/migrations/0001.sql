@@ -65,7 +65,7 @@ CREATE TABLE runs (
   task_count        INTEGER NOT NULL, -- count; tasks, the run's own pseudo-task left out; model
   process_count     INTEGER NOT NULL, -- count; exec images; model
   living_count      INTEGER NOT NULL, -- count; exec images that have not ended; model
-  failed_count      INTEGER NOT NULL, -- count; processes that ended by signal or a code other than 0; wait status
+  failed_count      INTEGER NOT NULL, -- count; processes with failed = 1; processes
   lost_count        INTEGER NOT NULL, -- count; records known to be lost while it ran: above 0 it is incomplete; ring
   cpu_ns            INTEGER NOT NULL, -- ns; on-CPU time of its processes; see processes
   user_ns           INTEGER NOT NULL, -- ns; of cpu_ns, in user mode; see processes
@@ -111,7 +111,7 @@ CREATE TABLE tasks (
   started_unix_ns   INTEGER NOT NULL, -- ns; wall clock at begin_boot_ns; CLOCK_REALTIME
   process_count     INTEGER NOT NULL, -- count; exec images; model
   living_count      INTEGER NOT NULL, -- count; exec images that have not ended; model
-  failed_count      INTEGER NOT NULL, -- count; processes that ended by signal or a code other than 0; wait status
+  failed_count      INTEGER NOT NULL, -- count; processes with failed = 1; processes
   lost_count        INTEGER NOT NULL, -- count; records known to be lost while it ran: above 0 it is incomplete; ring
   cpu_ns            INTEGER NOT NULL, -- ns; on-CPU time of its processes; see processes
   user_ns           INTEGER NOT NULL, -- ns; of cpu_ns, in user mode; see processes
@@ -148,7 +148,7 @@ CREATE TABLE tools (
   started_unix_ns   INTEGER NOT NULL, -- ns; wall clock at begin_boot_ns; CLOCK_REALTIME
   process_count     INTEGER NOT NULL, -- count; exec images; model
   living_count      INTEGER NOT NULL, -- count; exec images that have not ended; model
-  failed_count      INTEGER NOT NULL, -- count; processes that ended by signal or a code other than 0; wait status
+  failed_count      INTEGER NOT NULL, -- count; processes with failed = 1; processes
   cpu_ns            INTEGER NOT NULL, -- ns; on-CPU time of its processes; see processes
   user_ns           INTEGER NOT NULL, -- ns; of cpu_ns, in user mode; see processes
   system_ns         INTEGER NOT NULL, -- ns; of cpu_ns, in the kernel; see processes
@@ -260,7 +260,7 @@ CREATE TABLE incidents (
   run_id            INTEGER, -- id; runs.id; model
   task_id           INTEGER, -- id; tasks.id; model
   process_id        INTEGER, -- id; processes.id; model
-  kind              TEXT NOT NULL, -- text; exit-code, signal, oom-kill, failed-command, stuck, idle; model
+  kind              TEXT NOT NULL, -- text; exit-code, signal, interrupted, crash, oom-kill, failed-command, stuck, idle; model
   boot_ns           INTEGER NOT NULL, -- ns, boot clock; when; event
   unix_ns           INTEGER NOT NULL, -- ns; wall clock at boot_ns; CLOCK_REALTIME
   sentence          TEXT NOT NULL -- text; what failed and what is known of why; model
