@@ -7,6 +7,8 @@
 #include "cli/joined.h"
 #include "cli/source.h"
 
+#define ATTEMPTS_MAX 64 /* of one task; a store may be anybody's */
+
 static int compare_tools(const void *left, const void *right)
 {
 	const struct row_tool *a = left, *b = right;
@@ -192,6 +194,45 @@ const char *report_task_label(const struct report *report, const struct row_task
 	const struct engine_name *own = engine_name(report, task);
 
 	return own->name ? own->label : task->label ? task->label : "";
+}
+
+const struct row_task *report_task(const struct report *report, int64_t id)
+{
+	for (size_t i = 0; id != ROW_NULL && i < report->tasks.count; i++)
+		if (ROWS_ITEM(&report->tasks, task, i)->id == id)
+			return ROWS_ITEM(&report->tasks, task, i);
+	return NULL;
+}
+
+bool report_has_failed(const char *status)
+{
+	return strcmp(status, "failed") == 0 || strcmp(status, "killed") == 0;
+}
+
+const struct row_task *report_last_attempt(const struct report *report, const struct row_task *task)
+{
+	for (int i = 0; i < ATTEMPTS_MAX; i++) {
+		const struct row_task *next = report_task(report, task->retried_by_id);
+
+		if (!next)
+			break;
+		task = next;
+	}
+	return task;
+}
+
+enum report_verdict report_judge(const struct report *report, const struct row_incident *incident)
+{
+	const struct row_task *task = report_task(report, incident->task_id);
+	const struct row_task *last = task ? report_last_attempt(report, task) : NULL;
+
+	if (strcmp(incident->kind, "stuck") == 0 || strcmp(incident->kind, "idle") == 0)
+		return REPORT_VERDICT_COUNT;
+	if (last && last != task && strcmp(last->status, "succeeded") == 0)
+		return REPORT_RETRIED;
+	if (incident->fatal == 0 || last != task || strcmp(report_run(report)->status, "succeeded") == 0)
+		return REPORT_HARMLESS;
+	return REPORT_FATAL;
 }
 
 const struct row_tool *report_task_tools(const struct report *report, int64_t task_id,

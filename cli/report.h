@@ -63,6 +63,22 @@ const struct row_host *report_host_of(const struct report *report, const struct 
 const char *report_task_name(const struct report *report, const struct row_task *task);
 const char *report_task_label(const struct report *report, const struct row_task *task);
 
+/* NULL where the report has none of that id. */
+const struct row_task *report_task(const struct report *report, int64_t id);
+/* The last attempt at the same work, `task` itself where there was no other. */
+const struct row_task *report_last_attempt(const struct report *report, const struct row_task *task);
+/* Whether a status says so. */
+bool report_has_failed(const char *status);
+
+/* What became of what an incident tells. */
+enum report_verdict {
+	REPORT_FATAL,    /* the run failed of it, or may yet */
+	REPORT_RETRIED,  /* the same work was done again, with success */
+	REPORT_HARMLESS, /* the run went on without it */
+	REPORT_VERDICT_COUNT, /* it is no failure: something stands still */
+};
+enum report_verdict report_judge(const struct report *report, const struct row_incident *incident);
+
 /* The tools of a task: the first one and how many. */
 const struct row_tool *report_task_tools(const struct report *report, int64_t task_id,
 					 size_t *ret_count);

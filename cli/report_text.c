@@ -328,11 +328,6 @@ static void print_content(const struct report *report, const struct output *outp
 	fputs(" See tracer status.\n", output->file);
 }
 
-static bool incident_is_stall(const struct row_incident *incident)
-{
-	return strcmp(incident->kind, "stuck") == 0 || strcmp(incident->kind, "idle") == 0;
-}
-
 static void print_incident(const struct row_incident *incident, const struct output *output)
 {
 	char when[UNITS_SIZE];
@@ -348,15 +343,21 @@ static void print_incident(const struct row_incident *incident, const struct out
 }
 
 static void print_incidents(const struct report *report, const struct output *output,
-			    const struct report_style *style, bool stalls)
+			    const struct report_style *style, enum report_verdict verdict)
 {
+	static const char *const heads[] = {
+		[REPORT_FATAL] = "What failed",
+		[REPORT_RETRIED] = "Failed, then tried again with success",
+		[REPORT_HARMLESS] = "Failed, without harm to the run",
+		[REPORT_VERDICT_COUNT] = "What stood still",
+	};
 	size_t most = output->width && !style->all ? INCIDENTS_MOST : report->incidents.count;
 	size_t shown = 0, left = 0;
 
 	for (size_t i = 0; i < report->incidents.count; i++) {
 		const struct row_incident *incident = ROWS_ITEM(&report->incidents, incident, i);
 
-		if (incident_is_stall(incident) != stalls)
+		if (report_judge(report, incident) != verdict)
 			continue;
 		if (shown == most) {
 			left++;
@@ -364,7 +365,8 @@ static void print_incidents(const struct report *report, const struct output *ou
 		}
 		if (shown++ == 0) {
 			fputc('\n', output->file);
-			output_print(output, STYLE_BAD, stalls ? "  What stood still" : "  What failed");
+			output_print(output, verdict == REPORT_FATAL ? STYLE_BAD : STYLE_WARNING, "  %s",
+				     heads[verdict]);
 			fputc('\n', output->file);
 		}
 		print_incident(incident, output);
@@ -390,8 +392,8 @@ static void print_header(const struct report *report, const struct output *whole
 	print_parts(report, output, style);
 	print_containers(report, output, style);
 	print_content(report, output, style);
-	print_incidents(report, output, style, false);
-	print_incidents(report, output, style, true);
+	for (int verdict = 0; verdict <= REPORT_VERDICT_COUNT; verdict++)
+		print_incidents(report, output, style, (enum report_verdict)verdict);
 	fputc('\n', output->file);
 	output_flow_end(&flow, LABEL_COLUMNS);
 }

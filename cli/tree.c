@@ -100,15 +100,31 @@ static void line_add(struct tree *tree, enum style style, const char *prefix, co
 	limit_add(tree, figures);
 }
 
-/* "ok", "exit 1", "SIGKILL", "running", "-" where how it ended is not known. */
-static void result_add(struct tree *tree, bool living, int64_t exit_code, int64_t signal)
+/* Whether what was killed was so by the OOM killer: its incident says that the task failed of it.
+ * ROW_NULL: any task. */
+static bool is_out_of_memory(const struct tree *tree, int64_t task_id)
+{
+	const struct rows *incidents = &tree->report->incidents;
+
+	for (size_t i = 0; i < incidents->count; i++) {
+		const struct row_incident *incident = ROWS_ITEM(incidents, incident, i);
+
+		if (strcmp(incident->kind, "oom-kill") == 0 && incident->fatal == 1 &&
+		    (task_id == ROW_NULL || incident->task_id == task_id))
+			return true;
+	}
+	return false;
+}
+
+/* "ok", "exit 1", "SIGKILL", "OOM", "running", "-" where how it ended is not known. */
+static void result_add(struct tree *tree, bool living, int64_t exit_code, int64_t signal, bool out_of_memory)
 {
 	char text[UNITS_SIZE];
 
 	if (living)
 		table_add(tree->table, STYLE_WARNING, "running");
 	else if (signal != ROW_NULL && signal > 0)
-		table_add(tree->table, STYLE_BAD, units_signal(text, signal));
+		table_add(tree->table, STYLE_BAD, out_of_memory ? "OOM" : units_signal(text, signal));
 	else if (exit_code == ROW_NULL)
 		table_add(tree->table, STYLE_PLAIN, "-");
 	else if (exit_code == 0)
@@ -176,7 +192,8 @@ static void process_add(struct tree *tree, const char *prefix, const struct row_
 	else if (process->ended && (strcmp(process->ended, "lost") == 0 || strcmp(process->ended, "left") == 0))
 		table_add(tree->table, STYLE_WARNING, process->ended);
 	else
-		result_add(tree, !process->ended, process->exit_code, process->signal);
+		result_add(tree, !process->ended, process->exit_code, process->signal,
+			   process->oom_killed == 1);
 	last_add(tree, STYLE_DIM, process->begin_boot_ns, process->end_boot_ns, command);
 }
 
@@ -331,7 +348,8 @@ static void task_add(struct tree *tree, const char *prefix, const struct row_tas
 	if (task->lost_count > 0)
 		table_add(tree->table, STYLE_BAD, "incomplete");
 	else
-		result_add(tree, strcmp(task->status, "running") == 0, task->exit_code, task->signal);
+		result_add(tree, strcmp(task->status, "running") == 0, task->exit_code, task->signal,
+			   is_out_of_memory(tree, task->id));
 	last_add(tree, STYLE_BAR, task->begin_boot_ns, task->end_boot_ns, NULL);
 }
 
@@ -503,7 +521,8 @@ static void roots_add(struct tree *tree)
 	size_t last = SIZE_MAX;
 
 	line_add(tree, STYLE_TITLE, "", run->name, &figures);
-	result_add(tree, strcmp(run->status, "running") == 0, run->exit_code, run->signal);
+	result_add(tree, strcmp(run->status, "running") == 0, run->exit_code, run->signal,
+		   is_out_of_memory(tree, ROW_NULL));
 	last_add(tree, STYLE_BAR, run->begin_boot_ns, run->end_boot_ns, NULL);
 	if (tasks->count == 1 && task_is_main(ROWS_ITEM(tasks, task, 0))) {
 		tools_add(tree, "", ROWS_ITEM(tasks, task, 0), true);

@@ -41,6 +41,7 @@ struct verb {
 	V(run) \
 	V(runs) \
 	V(show) \
+	V(failed) \
 	V(top) \
 	V(explain) \
 	V(host) \

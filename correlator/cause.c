@@ -40,6 +40,18 @@ void cause_unref(struct cause *cause)
 	free(cause);
 }
 
+/* Whoever shares it learns the better. */
+static void cause_correct(struct model *model, struct cause *cause, const struct cause *better)
+{
+	model_set_text(model, &cause->what, better->what);
+	model_set_text(model, &cause->why, better->why);
+	cause->process_id = better->process_id;
+	cause->sender_process_id = better->sender_process_id;
+	cause->sender_user_id = better->sender_user_id;
+	cause->work = better->work;
+	memcpy(cause->sender_program, better->sender_program, sizeof(cause->sender_program));
+}
+
 void endings_free(struct endings *endings)
 {
 	for (unsigned i = 0; endings && i < endings->count; i++)
@@ -188,14 +200,24 @@ static const struct ending *find_of_wrapper(const struct endings *endings, int64
 	return found ? found : find_latest(endings, ENDING_EXPECTED, FOLLOWED_BY_NOTHING);
 }
 
-static const struct ending *find_of_engine(const struct endings *endings)
+static const struct ending *find_first(const struct endings *endings, bool is_task)
 {
 	for (int followed = FOLLOWED_BY_NOTHING; followed <= FOLLOWED_BY_TOOLS; followed++)
 		for (unsigned i = 0; i < endings->count; i++)
-			if (endings->item[i].kind == ENDING_FAILED &&
+			if (endings->item[i].kind == ENDING_FAILED && endings->item[i].is_task == is_task &&
 			    (int)endings->item[i].followed <= followed)
 				return &endings->item[i];
-	return find_latest(endings, ENDING_EXPECTED, FOLLOWED_BY_NOTHING);
+	return NULL;
+}
+
+/* What it runs for itself may fail, too, and is of less weight. */
+static const struct ending *find_of_engine(const struct endings *endings)
+{
+	const struct ending *found = find_first(endings, true);
+
+	if (!found)
+		found = find_first(endings, false);
+	return found ? found : find_latest(endings, ENDING_EXPECTED, FOLLOWED_BY_NOTHING);
 }
 
 static bool is_crash(const struct ending *ending)
@@ -267,7 +289,8 @@ static const struct ending *find_ending(const struct image *image)
 
 static bool is_like(const struct ending *ending, const struct ending *other)
 {
-	return ending->wait_status == other->wait_status && ending->kind == other->kind;
+	return ending->wait_status == other->wait_status && ending->kind == other->kind &&
+	       ending->is_task == other->is_task;
 }
 
 static void remove_at(struct endings *endings, unsigned index)
@@ -345,6 +368,7 @@ void cause_note(struct model *model, struct image *image)
 		.start_boot_ns = process->key.start_boot_ns,
 		.end_boot_ns = image->end_boot_ns,
 		.wait_status = image->wait_status,
+		.is_task = process->is_task_root,
 		.kind = passed_on ? ENDING_EXPECTED : kind,
 		.cause = found ? cause_ref(found->cause) : incident_describe(model, image),
 	};
@@ -356,6 +380,24 @@ void cause_note(struct model *model, struct image *image)
 	if (process->parent)
 		tell(model, process->parent, &ending);
 	tell_client(model, image, &ending);
+}
+
+void cause_correct_parent(struct model *model, const struct image *image)
+{
+	struct process *parent = image->process ? image->process->parent : NULL;
+	const struct cause *cause = image->process ? image->process->cause : NULL;
+	const struct image *above = parent ? parent->image : NULL;
+	struct task *task;
+
+	if (!cause || !above || !parent->ended || !parent->cause || above->role != RULES_ROLE_WRAPPER ||
+	    parent->cause->process_id != above->id || signal_of(above->wait_status) == 0 ||
+	    signal_of(above->wait_status) != signal_of(image->wait_status) ||
+	    cause->sender_process_id != above->id || image->end_boot_ns > parent->end_boot_ns + AT_ONCE_NS)
+		return;
+	cause_correct(model, parent->cause, cause);
+	DL_FOREACH (parent->run->tasks, task)
+		if (task->cause == parent->cause)
+			incident_tell_task(model, task);
 }
 
 void cause_note_fork(struct process *parent)

@@ -58,6 +58,7 @@ struct ending {
 	int64_t wait_status;
 	enum ending_kind kind;
 	enum ending_followed followed;
+	bool is_task;          /* the root of one */
 	struct cause *cause;
 };
 
@@ -74,6 +75,9 @@ void endings_free(struct endings *endings);
 /* A process has ended: finds its cause if it failed, and whether that was to be expected; tells
  * its parent. */
 void cause_note(struct model *model, struct image *image);
+/* A wrapper that killed itself with its command (timeout -s KILL) may be gone before it: what was
+ * said of the wrapper is said anew of the command. */
+void cause_correct_parent(struct model *model, const struct image *image);
 /* `process` has another child. */
 void cause_note_fork(struct process *parent);
 /* `process` has executed a program that is more than a helper. */

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 /* Raised whenever what is packed below changes. */
-#define CHECKPOINT_VERSION 6
+#define CHECKPOINT_VERSION 8
 
 /* The same for losses, apart: to forget what was told of them would count them twice. */
 #define CHECKPOINT_LOSSES_VERSION 1
@@ -52,7 +52,8 @@ static inline int64_t checkpoint_version(int64_t kind)
 	V(id) V(name_by) V(label_fixed) V(words_kind) V(root_process_id) V(orchestrator_process_id)                     \
 	V(merged_into_id) V(failed_commands_told) V(crashes_told)                             \
 	V(incident_told) V(moved_boot_ns) V(idle_count) V(orchestrator.pid)                   \
-	V(orchestrator.start_boot_ns)
+	V(orchestrator.start_boot_ns) V(incident_boot_ns) V(incident_unix_ns) V(fatal)         \
+	V(root.pid) V(root.start_boot_ns) V(work) V(wraps) V(retried_by_id) V(awaited)
 #define GROUP_INTS(V)                                                                        \
 	V(id) V(root_process_id) V(orchestrator.pid) V(orchestrator.start_boot_ns)            \
 	V(input_pipe) V(output_pipe)
@@ -74,6 +75,6 @@ static inline int64_t checkpoint_version(int64_t kind)
 #define CAUSE_INTS(V)                                                                         \
 	V(told) V(kind) V(process_id) V(sender_process_id) V(sender_user_id) V(work)
 #define ENDING_INTS(V)                                                                       \
-	V(pid) V(start_boot_ns) V(end_boot_ns) V(wait_status) V(kind) V(followed)
+	V(pid) V(start_boot_ns) V(end_boot_ns) V(wait_status) V(kind) V(followed) V(is_task)
 
 #endif

@@ -304,6 +304,7 @@ static void load_task(struct model *model, struct cursor *cursor)
 		return;
 	}
 	DL_APPEND(entity->run->tasks, entity);
+	entity->awaited = entity->awaited && entity->cause && retry_await(entity);
 	if (is_main)
 		entity->run->main = entity;
 	for (int64_t count = take_int(cursor); count > 0 && !cursor->bad; count--)

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/identity.h"
+
 static char *copy_text(const struct wire_bytes *bytes)
 {
 	/* A name ends at its first NUL, whatever the record claims. */
@@ -179,4 +181,40 @@ void command_unref(struct command *command)
 	free(command->arguments);
 	free((void *)command->subject.argv);
 	free(command);
+}
+
+/* Without the directory that it lies in, and what Snakemake puts before the name of a copy of a
+ * script (.snakemake/scripts/tmpXXXXXXXX.NAME). */
+static const char *lasting_part(const struct command *command, const char *argument)
+{
+	static const char copy[] = ".snakemake/scripts/tmp";
+	size_t size = strlen(command->working_directory);
+	const char *found = strstr(argument, copy), *name;
+
+	name = found ? strchr(found + strlen(copy), '.') : NULL;
+	if (name)
+		return name;
+	if (size > 1 && strncmp(argument, command->working_directory, size) == 0 && argument[size] == '/')
+		return argument + size + 1;
+	return argument;
+}
+
+int64_t command_work(const struct command *command, bool with_directory)
+{
+	const char *argument = command->arguments, *end = argument + command->arguments_size;
+	struct identity identity;
+	bool skip = false;
+	int count = 0;
+
+	identity_begin(&identity, "work");
+	if (with_directory)
+		identity_add_bytes(&identity, command->working_directory, strlen(command->working_directory));
+	for (; argument < end; argument += strlen(argument) + 1, count++) {
+		const char *part = lasting_part(command, argument);
+
+		if (!skip)
+			identity_add_bytes(&identity, part, strlen(part));
+		skip = strcmp(argument, "--attempt") == 0;
+	}
+	return count > 1 || (with_directory && count > 0) ? identity_end(&identity) : 0;
 }

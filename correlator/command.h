@@ -6,6 +6,7 @@
 #ifndef TRACER_CORRELATOR_COMMAND_H
 #define TRACER_CORRELATOR_COMMAND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,6 +43,11 @@ struct command_source {
 struct command *command_new(const struct command_source *source, enum redact_mode mode);
 struct command *command_ref(struct command *command);
 void command_unref(struct command *command);
+
+/* What it was asked to do, as a hash: its arguments, without what each attempt at the same work has
+ * of its own (the number of the attempt, the path of its directory), and its directory, if
+ * wanted. 0: it says too little. */
+int64_t command_work(const struct command *command, bool with_directory);
 
 /* From stored fields (a restart): takes copies. */
 struct command *command_restore(const char *program, const char *path, const char *script,

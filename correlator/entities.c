@@ -159,7 +159,7 @@ struct task *task_new(struct model *model, struct run *run, const char *kind, co
 	task->kind = kind;
 	task->reason = reason;
 	task->root_process_id = task->orchestrator_process_id = ROW_NULL;
-	task->merged_into_id = ROW_NULL;
+	task->merged_into_id = task->retried_by_id = ROW_NULL;
 	task->dirty = true;
 	allowance_init(&task->allowance);
 	outcome_init(&task->outcome);
@@ -295,6 +295,7 @@ static void task_free(struct model *model, struct task *task)
 		group_free(model, task->groups);
 	if (task->orchestrator_group)
 		task->orchestrator_group->members--;
+	retry_forget(task);
 	DL_DELETE(task->run->tasks, task);
 	checkpoint_drop(model, task->id);
 	free(task->name);
@@ -461,7 +462,8 @@ void model_collect(struct model *model)
 			bool task_idle = task_is_idle(model, task);
 
 			idle = idle && task_idle;
-			if (task_idle && task != run->main && task_stands(task))
+			if (task_idle && task != run->main && task_stands(task) &&
+			    (!task->awaited || run->members == 0))
 				task_free(model, task);
 		}
 		if (idle && run->members == 0 && !run->dirty && run != model->system)

@@ -125,6 +125,9 @@ struct run_part {
 /* What the spine of a run is: place.h. */
 #define RUN_SPINE_MAX 64
 
+/* Failed tasks of which a run remembers what work they did. Beyond it the oldest stays as it is. */
+#define RUN_FAILED_TASKS_MAX 16
+
 struct run {
 	int64_t id;
 	uint64_t boundary_key;     /* hash of what else belongs to it (job, cgroup); 0: nothing */
@@ -151,6 +154,8 @@ struct run {
 	struct task *tasks;        /* in memory */
 	struct siblings *siblings;
 	unsigned siblings_count;
+	struct task *failed[RUN_FAILED_TASKS_MAX]; /* that may be done again: retry.c */
+	int failed_count;
 	struct process *spine[RUN_SPINE_MAX]; /* NULL where that process has gone */
 	struct group *spine_group[RUN_SPINE_MAX];
 	int64_t spine_group_id[RUN_SPINE_MAX]; /* while a checkpoint is loaded */
@@ -193,6 +198,13 @@ struct task {
 	int failed_commands_told;  /* 1: one that could not be executed, 2: one that is not there */
 	int crashes_told;
 	bool incident_told;
+	int64_t incident_boot_ns, incident_unix_ns; /* of its row; 0: it has none */
+	bool fatal;                /* it failed, and that was neither tolerated nor done again with success */
+	struct process_key root;   /* the process that it began with */
+	int64_t work;              /* hash of what its root was asked to do, 0 unknown */
+	bool wraps;                /* its root is an engine's script around the work */
+	int64_t retried_by_id;     /* the next attempt, ROW_NULL none */
+	bool awaited;              /* in run->failed */
 	uint64_t moved_boot_ns;    /* last time that a pass saw something of it move */
 	int idle_count;            /* idle processes that were told */
 	struct group *groups;

@@ -399,8 +399,10 @@ void image_end(struct model *model, struct image *image, enum image_ended how, u
 	}
 	if (image->process)
 		stall_end(model, image->process, image->end_boot_ns);
-	if (how != IMAGE_REPLACED)
+	if (how != IMAGE_REPLACED) {
 		incident_note_failure(model, image);
+		cause_correct_parent(model, image);
+	}
 }
 
 /* Roots of a task that became part of another one decide no more: that one has the
@@ -427,10 +429,12 @@ static void note_roots(struct model *model, struct process *process, int64_t wai
 			task_set_cause(process->run->main, process->cause);
 		process->run->main->outcome = process->run->outcome;
 	}
-	if (task_root)
+	if (task_root) {
 		incident_note_task(model, process->group->task);
-	else if (process->is_run_root)
+		retry_note_end(model, process->group->task);
+	} else if (process->is_run_root) {
 		incident_note_task(model, process->run->main);
+	}
 	if (task_root)
 		process->group->task->dirty = true;
 	if (process->is_run_root)
@@ -447,6 +451,7 @@ void process_end(struct model *model, struct process *process, int64_t wait_stat
 	process->end_boot_ns = boot_ns > process->fork_boot_ns ? boot_ns : process->fork_boot_ns;
 	process->checkpointed = false;
 	note_roots(model, process, wait_status);
+	retry_settle(model, process, wait_status);
 }
 
 static void raise_end(struct tally *tally, uint64_t end_boot_ns)

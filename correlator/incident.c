@@ -235,6 +235,8 @@ static void explain(struct model *model, const struct image *image, const struct
 	text[0] = '\0';
 	if (image->oom_killed)
 		explain_oom(model, image, text, size);
+	else if (sent && sent->kind == SENDER_SELF && is_timeout(image))
+		snprintf(text, size, "its time limit was reached, and it ended its command and itself");
 	else if (sent && sender_explain(sent, image->tool->group->task->run, text, size))
 		return;
 	else if (image->wait_status & 0x7f)
@@ -291,6 +293,9 @@ struct cause *incident_describe(struct model *model, const struct image *image)
 		.process_id = image->id,
 		.sender_process_id = ROW_NULL,
 		.sender_user_id = ROW_NULL,
+		.work = image->own_command && image->role == RULES_ROLE_TOOL && image->command
+				? command_work(image->command, false)
+				: 0,
 	};
 	if (!cause->what || !cause->why) {
 		model->out_of_memory = true;
@@ -389,8 +394,6 @@ static bool has_failed(const struct task *task)
 void incident_note_task(struct model *model, struct task *task)
 {
 	struct cause *cause = task->cause;
-	struct row_incident row;
-	char text[SENTENCE_MAX * 2];
 
 	if (task->incident_told || !cause || !has_failed(task) || task->run == model->system ||
 	    run_is_session(task->run))
@@ -399,11 +402,29 @@ void incident_note_task(struct model *model, struct task *task)
 	if (cause->told)
 		return;
 	cause->told = true;
+	task->fatal = true;
+	task->incident_boot_ns = (int64_t)task->outcome.end_boot_ns;
+	task->incident_unix_ns = model_unix_ns(model, task->outcome.end_boot_ns);
+	task->dirty = task->run->dirty = true;
+	incident_tell_task(model, task);
+}
+
+void incident_tell_task(struct model *model, struct task *task)
+{
+	const struct cause *cause = task->cause;
+	struct row_incident row;
+	const char *name;
+	char text[SENTENCE_MAX * 2];
+
+	if (task->incident_boot_ns == 0 || !cause)
+		return;
 	task_set_name(task);
-	snprintf(text, sizeof(text), "task %s %s: %s", task->name ? task->name : "", how_it_ended(task),
-		 cause->what);
+	name = task == task->run->main && task->run->name ? task->run->name : task->name;
+	snprintf(text, sizeof(text), "%s %s %s: %s", task == task->run->main ? "run" : "task",
+		 name ? name : "", how_it_ended(task), cause->what);
 	row = cause_row(cause, task);
-	row.boot_ns = (int64_t)task->outcome.end_boot_ns;
-	row.fatal = 1;
+	row.boot_ns = task->incident_boot_ns;
+	row.unix_ns = task->incident_unix_ns;
+	row.fatal = task->fatal;
 	incident_add(model, &row, text, cause->why);
 }

@@ -324,6 +324,24 @@ struct cause *incident_describe(struct model *model, const struct image *image);
 void incident_note_failure(struct model *model, struct image *image);
 void incident_note_task(struct model *model, struct task *task);
 
+/* Its incident as a task that failed, written again where it has one: what became of it changed. */
+void incident_tell_task(struct model *model, struct task *task);
+
+/* ---- retry.c: failed tasks that are done again, or tolerated */
+/* A root of the task has ended. */
+void retry_note_end(struct model *model, struct task *task);
+/* The root has executed something: what work that is, and whether it was tried before. */
+void retry_note_root(struct model *model, struct task *task, const struct process *root,
+		     enum rules_role role);
+/* The same for what an engine's script executes. */
+void retry_note_exec(struct model *model, const struct process *process);
+/* An orchestrator has ended: `wait_status` ROW_NULL, how is unknown. */
+void retry_settle(struct model *model, const struct process *orchestrator, int64_t wait_status);
+/* The task may be done again; false: there are too many. */
+bool retry_await(struct task *task);
+/* It is no task any more, or gone. */
+void retry_forget(struct task *task);
+
 /* ---- cancel.c: who asked a batch system to end a job */
 /* A process has executed another program. */
 void cancel_note(struct model *model, const struct process *process, uint64_t boot_ns);

@@ -270,6 +270,7 @@ static void apply_exec(struct model *model, const struct event_exec *exec)
 	cancel_note(model, process, exec->boot_ns);
 	if (verdict.role != RULES_ROLE_HELPER && verdict.role != RULES_ROLE_COMPONENT)
 		cause_note_tool(process);
+	retry_note_exec(model, process);
 	struct image *image = process->image;
 
 	if (!image)

@@ -138,7 +138,7 @@ static int put_task(struct model *model, struct task *task)
 		.parent_task_id = parent_task(task),
 		.container_id = id_or_null(task->container),
 		.merged_into_id = task->merged_into_id,
-		.retried_by_id = ROW_NULL,
+		.retried_by_id = task->retried_by_id,
 		.kind = task->kind,
 		.name = task->name ? task->name : "",
 		.label = task->label && task->label[0] ? task->label : NULL,

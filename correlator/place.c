@@ -413,6 +413,8 @@ void place_exec(struct model *model, struct process *process, const struct placi
 	image_new(model, process, IMAGE_EXEC, placing->boot_ns, placing->verdict, tool,
 		  "another image of its process");
 	task_note_image(model, process->group->task, process, placing->verdict);
+	if (process->is_task_root)
+		retry_note_root(model, process->group->task, process, placing->verdict->role);
 	run_note_image(model, process->run, process, placing->verdict, behind_wrapper);
 }
 

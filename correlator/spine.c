@@ -33,6 +33,7 @@ static void task_take_root(struct model *model, struct task *task, struct proces
 		return;
 	}
 	root->is_task_root = true;
+	task->root = root->key;
 	if (root->ended) {
 		outcome_note(&task->outcome, root->image ? root->image->wait_status : ROW_NULL,
 			     root->end_boot_ns);
@@ -42,6 +43,8 @@ static void task_take_root(struct model *model, struct task *task, struct proces
 	if (!root->command)
 		return;
 	model_set_text(model, &task->working_directory, root->command->working_directory);
+	if (root->image && root->image->own_command)
+		retry_note_root(model, task, root, root->image->role);
 }
 
 /* `level` of the spine has its second subtree: what was beneath it is one task. */
@@ -70,7 +73,10 @@ static void spine_raise(struct model *model, struct run *run, int level)
 			task_merge(model, other, task);
 	task_take_root(model, task, first);
 	task_note_images(model, task);
-	incident_note_task(model, task); /* its root may have ended already */
+	if (first && first->ended) {
+		incident_note_task(model, task);
+		retry_note_end(model, task);
+	}
 	run->spine_length = level + 1;
 	run->orchestrator = level;
 }

@@ -22,6 +22,8 @@ struct group *group_open(struct model *model, struct task *task, struct process 
 void task_add_root(struct model *model, struct task *task, struct process *process)
 {
 	process->is_task_root = true;
+	if (task->root.pid == 0)
+		task->root = process->key;
 	task->outcome.root_count++;
 	if (!process->ended)
 		task->outcome.living_roots++;
@@ -84,6 +86,8 @@ struct group *task_open(struct model *model, struct process *process, const stru
 	run->task_count++;
 	task_set_orchestrator(task, process->parent);
 	task_add_root(model, task, process);
+	if (placing->verdict)
+		retry_note_root(model, task, process, placing->verdict->role);
 	return group_open(model, task, process, placing);
 }
 
@@ -101,6 +105,7 @@ void task_merge(struct model *model, struct task *from, struct task *into)
 	into->crashes_told += from->crashes_told;
 	into->failed_commands_told |= from->failed_commands_told;
 	label_merge(into, from);
+	retry_forget(from);
 	from->merged_into_id = into->id;
 	from->dirty = into->dirty = true;
 	from->run->task_count--;

@@ -75,6 +75,23 @@ START_TEST(subshells_and_wrappers_are_seen_through)
 }
 END_TEST
 
+/* Whichever of the two is gone first. */
+START_TEST(a_wrapper_that_dies_with_its_command)
+{
+	begin_shell("bash -c x");
+	spawn(11, 20, "timeout -s KILL 5 bwa");
+	spawn(20, 21, "bwa mem");
+	send_signal(20, 20, 9, 0);
+	send_signal(21, 20, 9, 0);
+	exit_process(20, 9);
+	exit_process(11, CODE(137));
+	exit_process(21, 9);
+	ck_assert_str_eq(rows("SELECT i.sentence, p.pid FROM incidents i JOIN processes p ON p.id = i.process_id"),
+			 "task bwa mem failed: bwa mem (pid 21) was killed by SIGKILL from timeout (pid 20, user "
+			 "root) after 7.00 ms 21\n");
+}
+END_TEST
+
 /* In a pipe the last counts, whichever ended last. */
 START_TEST(the_last_of_a_pipe_is_to_blame)
 {
@@ -128,14 +145,14 @@ END_TEST
 START_TEST(an_engine_fails_of_a_task)
 {
 	spawn(2, 10, "make -j2");
-	run_failing(10, 11, "bwa index", CODE(3)); /* ignored by the makefile */
+	run_failing(10, 11, "bwa index", CODE(3)); /* the makefile ignores it */
 	spawn(10, 12, "bwa mem");
 	spawn(10, 13, "sort");
 	exit_process(12, CODE(4));
 	exit_process(13, CODE(5));
 	exit_process(10, CODE(2));
-	ck_assert_str_eq(rows("SELECT i.sentence FROM incidents i JOIN tasks t ON t.id = i.task_id WHERE t.kind "
-			      "= 'main'"), "");
+	ck_assert_str_eq(rows("SELECT p.pid, i.fatal FROM incidents i JOIN processes p ON p.id = i.process_id "
+			      "ORDER BY p.pid"), "11 0\n12 1\n13 1\n");
 	ck_assert_str_eq(rows("SELECT name, status FROM standing_tasks WHERE kind = 'engine' ORDER BY "
 			      "begin_boot_ns"),
 			 "bwa index failed\nbwa mem failed\nsort failed\n");
@@ -164,7 +181,7 @@ START_TEST(who_was_interrupted_says_so)
 	send_signal(10, 10, 2, 0);
 	exit_process(10, 2);
 	ck_assert_str_eq(rows("SELECT kind, sentence FROM incidents"),
-			 "interrupted task main.py was interrupted: main.py (pid 10) was killed by SIGINT from "
+			 "interrupted run main.py was interrupted: main.py (pid 10) was killed by SIGINT from "
 			 "the terminal (^C) after 3.00 ms\n");
 	ck_assert_str_eq(rows("SELECT failed FROM processes WHERE pid = 10"), "0\n");
 }
@@ -203,6 +220,7 @@ int main(void)
 	const struct suite_test tests[] = {
 		{.test = what_a_shell_passes_on, .count = sizeof(shells) / sizeof(shells[0])},
 		{.test = subshells_and_wrappers_are_seen_through},
+		{.test = a_wrapper_that_dies_with_its_command},
 		{.test = the_last_of_a_pipe_is_to_blame},
 		{.test = an_exec_forgets},
 		{.test = what_other_programs_pass_on, .count = sizeof(programs) / sizeof(programs[0])},

@@ -34,7 +34,7 @@ START_TEST(an_incident_tells_of_the_oom_killer)
 	spawn(2, 10, "bwa mem x");
 	kill_for_memory(10, cpu(5 * MS));
 	ck_assert_str_eq(rows("SELECT signal, oom_killed FROM processes WHERE pid = 10"), "9 1\n");
-	ck_assert_str_eq(rows(oom_incidents), "oom-kill task bwa mem was killed: bwa mem (pid 10) was killed by "
+	ck_assert_str_eq(rows(oom_incidents), "oom-kill run bwa mem was killed: bwa mem (pid 10) was killed by "
 					      "the kernel's OOM killer after 1.00 ms 10\n");
 }
 END_TEST

@@ -29,6 +29,7 @@ START_TEST(queries_run_on_empty_and_filled)
 	other_host.cluster = fill_host(1, "text").cluster;
 	ck_assert_int_eq(store_put_host(writer, &other_host), 0);
 	part.id = part.host_id = 77;
+	part.status = "failed";
 	ck_assert_int_eq(store_put_run(writer, &part), 0);
 	commit(writer, 1);
 	for (size_t i = 0; (file = store_query_file(i)); i++)

@@ -36,7 +36,7 @@ PRINTING = [["runs", "--all"], ["show"], ["show", "--table"], ["show", "--tools"
             ["explain", "map"], ["explain", "1000"]]
 JSON = [["runs"], ["show"], ["show", "--processes"], ["top"], ["status"], ["host"], ["explain", "1000"],
         ["doctor"], ["rules", "list"], ["rules", "test", "--", "bwa", "mem"]]
-WITH_STORE = [["runs"], ["show"], ["top"], ["explain", "1"], ["host"]]
+WITH_STORE = [["runs"], ["show"], ["top"], ["explain", "1"], ["host"], ["failed"]]
 
 
 def verbs():
@@ -401,7 +401,8 @@ class Printing(Case):
     def test_hostile_names_are_never_raw(self):
         hostile = [run["id"] for run in json.loads(self.run_tracer("runs", "--json").stdout)["runs"]
                    if run["lost_count"]]
-        for arguments in PRINTING + [["show", hostile[0], "--processes"], ["explain", hostile[0]]]:
+        for arguments in PRINTING + [["show", hostile[0], "--processes"], ["failed", hostile[0], "--all"],
+                                     ["explain", hostile[0]]]:
             output = self.run_tracer(*arguments).stdout.decode("utf-8")
             for character in output:
                 self.assertTrue(character == "\n" or unicodedata.category(character)[0] != "C",
@@ -596,6 +597,7 @@ class Json(Case):
     COMMANDS = {
         "runs, replay": [["runs", "--all"]],
         "show, run": [["show"], ["show", "--processes"], ["show", "make"], ["show", "LOSSY"]],
+        "failed": [["failed", "LOSSY"]],
         "top": [["top", "--all"]],
         "explain": [["explain", "1000"], ["explain", "map"], ["explain", "make"]],
         "host": [["host"]],

@@ -274,13 +274,14 @@ static void put_stall(void)
 	check(store_put_incident(store, &incident));
 }
 
-static void put_incident(void)
+static void put_incident(const struct step *step)
 {
 	struct row_incident incident = {ROW_INCIDENT_COLUMNS(NULL_I, NULL_T, NULL_B)};
 
 	incident.id = id_of("incident", run.name, 1);
 	incident.host_id = host_id;
 	incident.run_id = run.id;
+	incident.task_id = id_of("task", step->task, run.id);
 	incident.kind = "exit-code";
 	incident.boot_ns = run.begin_boot_ns;
 	incident.unix_ns = run.started_unix_ns;
@@ -444,7 +445,7 @@ int main(int argc, char **argv)
 	run.lost_count = 12;
 	run.partial_count = 3;
 	put_run(HOSTILE, "command", NULL, hostile, COUNT(hostile), 1700, false);
-	put_incident();
+	put_incident(&hostile[0]);
 	run.lost_count = run.partial_count = 0;
 	in_container = true;
 	put_run("make", "command", "make", living, COUNT(living), 60, true);

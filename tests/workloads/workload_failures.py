@@ -137,7 +137,7 @@ class OutOfMemory(Case):
 class Interrupted(Case):
     """By a user's ^C, typed at the terminal of an interactive shell."""
 
-    incidents = [("interrupted", r"task \S+ was interrupted: endless \(pid \d+\) was killed by SIGINT "
+    incidents = [("interrupted", r"run \S+ was interrupted: endless \(pid \d+\) was killed by SIGINT "
                                  rf"from the terminal \(\^C\) after {TIME}",
                   "it was interrupted at its terminal")]
 

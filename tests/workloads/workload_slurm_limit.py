@@ -10,7 +10,7 @@ from slurm import PROGRAMS, run_jobs
 LIMIT_S = 60
 JOB_TIMEOUT_S = 180
 SENTENCE = (r"task step 0 was killed: {} \(pid \d+\) was killed by SIGTERM from slurmstepd "
-            r"\(pid \d+, user root\) after (\d+)\.\d s")
+            r"\(pid \d+, user root\) after (?:(\d+)m)?([\d.]+) ?(ms|s)")
 ENDED = "slurmstepd, the batch system's daemon, ended the job: "
 LIMIT = ENDED + "its time limit or another limit was reached, or it was cancelled"
 CANCELLED = ENDED + r"scancel \(pid \d+, uid \d+\) cancelled it"
@@ -25,7 +25,7 @@ def check_job(bench, report, program, cause, least_s):
     told = re.fullmatch(SENTENCE.format(program), row["sentence"])
     if row["kind"] != "signal" or not told or not re.fullmatch(cause, row["cause"] or ""):
         problems.append(f"the incident is {row['kind']}: {row['sentence']}: {row['cause']}")
-    elif int(told[1]) < least_s:
+    elif int(told[1] or 0) * 60 + float(told[2]) * (0.001 if told[3] == "ms" else 1) < least_s:
         problems.append(f"it ended before its limit: {row['sentence']}")
     if (row["sender_program"], row["sender_user_id"]) != ("slurmstepd", 0):
         problems.append(f"sent by {row['sender_program']} of user {row['sender_user_id']}")

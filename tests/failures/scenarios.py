@@ -1,0 +1,312 @@
+"""How things fail, and what a person expects to be told: written down before the mechanism was.
+
+A scenario is a script (NAME.sh, run by bash, unless `command` says otherwise) with its files.
+`says` is the whole of what `tracer failed` tells as fatal, pids written N and lengths of time T; None:
+nothing failed. `status` is the run's, `code` its exit code, or minus the signal that killed it.
+`failed` counts the processes that failed, None: not asked. `crash` is a sentence that stands
+beside, about something that the run did not fail of. `retried` counts tasks that were tried
+again with success.
+"""
+
+import dataclasses
+
+
+@dataclasses.dataclass
+class Scenario:
+    name: str
+    script: str
+    says: str | None
+    status: str = "failed"
+    code: int = 1
+    files: dict = dataclasses.field(default_factory=dict)
+    command: list | None = None
+    needs: tuple = ()
+    failed: int | None = None
+    crash: str | None = None
+    retried: int = 0
+    kind: str | None = None  # of the incident
+    cause: str | None = None  # part of what is said of why
+
+
+def ok(name, script, **more):
+    return Scenario(name, script, None, "succeeded", 0, **more)
+
+
+def exited(program, code, itself=False):
+    return f"{program} (pid N) {'itself ' if itself else ''}exited with code {code} after T"
+
+
+def killed(program, signal, sender=""):
+    return f"{program} (pid N) was killed by {signal}{sender} after T"
+
+
+SNAKEMAKE = ["snakemake", "--cores", "2", "--nolock", "--quiet"]
+
+SHELLS = [
+    Scenario("last_command", "good\ncrunch --exit 3", exited("crunch", 3), code=3),
+    Scenario("set_e", "set -e\ngood\ncrunch --exit 3\ngood", exited("crunch", 3), code=3),
+    Scenario("tolerated_before", "set -e\ncrunch --exit 3 || true\nalign --exit 4\ngood",
+             exited("align", 4), code=4),
+    Scenario("tolerated_same_code", "crunch --exit 1 || true\ngood\nexit 1",
+             exited("tolerated_same_code.sh", 1, True), cause="crunch (pid N) exited with code 1"),
+    ok("tolerated_and_well", "crunch --exit 3 || true\ngood"),
+    Scenario("if_grep", "if grep -q nothing /dev/null; then :; fi\npython3 -c 'import sys; sys.exit(3)'",
+             exited("python -c", 3), code=3, failed=2),
+    Scenario("grep_or_true", "grep -q nothing /dev/null || true\nexit 2",
+             exited("grep_or_true.sh", 2, True), code=2, failed=1),
+    Scenario("grep_fatal", "set -e\ngrep -q nothing /dev/null\ngood", exited("grep", 1)),
+    Scenario("grep_broken", "set -e\ngrep nothing /no/such/file\ngood", exited("grep", 2), code=2),
+    ok("diff_tolerated", "diff one two\ngood", files={"one": "1\n", "two": "2\n"}, failed=0),
+    Scenario("diff_fatal", "good\ndiff one two", exited("diff", 1),
+             files={"one": "1\n", "two": "2\n"}),
+    Scenario("exit_trap", "set -e\ntrap 'rm -f leftover' EXIT\ncrunch --exit 1", exited("crunch", 1)),
+    Scenario("exit_trap_tool", "set -e\ntrap good EXIT\ncrunch --exit 7", exited("crunch", 7), code=7),
+    Scenario("code_kept", "crunch --exit 1\nstatus=$?\nrm -f leftover\nexit $status",
+             exited("crunch", 1)),
+    Scenario("subshell", "good\n(cd / && crunch --exit 5)", exited("crunch", 5), code=5),
+    Scenario("substitution", "set -e\nvalue=$(crunch --exit 6)\ngood", exited("crunch", 6), code=6),
+    Scenario("nested_shells", "set -e\nbash -c 'sh -c \"good; crunch --exit 8\"; exit $?'\ngood",
+             exited("crunch", 8), code=8),
+    Scenario("background", "crunch --exit 3 &\npid=$!\ngood --sleep 50\nwait $pid",
+             exited("crunch", 3), code=3),
+    Scenario("pipefail", "set -o pipefail\ncrunch --exit 3 | good --copy", exited("crunch", 3), code=3),
+    Scenario("pipe_last", "align --sleep 50 --exit 1 | crunch --exit 1", exited("crunch", 1)),
+    ok("no_pipefail", "crunch --exit 3 | good --copy"),
+    ok("pipe_left", "yes | head -n 1", failed=0),
+    Scenario("pipe_left_pipefail", "set -o pipefail\nyes | head -n 1", killed("yes", "SIGPIPE"),
+             code=141, cause="it wrote to a pipe or socket that nobody read any more"),
+    Scenario("chain", "env A=1 nice nohup setsid -w crunch --exit 9", exited("crunch", 9), code=9),
+    Scenario("not_found", "set -e\nno-such-command --threads 4\ngood",
+             "not_found.sh (pid N) could not execute a command (code 127)", code=127,
+             kind="failed-command", cause="there is no such command"),
+    Scenario("not_found_dash", "set -e\nno-such-command\ngood", exited("not_found_dash.sh", 127, True),
+             code=127, command=["dash", "not_found_dash.sh"], needs=("dash",),
+             cause="127 is how a shell says that there is no such command"),
+    Scenario("not_executable", "set -e\n./plain\ngood",
+             "not_executable.sh (pid N) could not execute a command (code 126)", code=126,
+             kind="failed-command", files={"plain": "text\n"}),
+    Scenario("exec_format", "set -e\n./binary\ngood",
+             "exec_format.sh (pid N) could not execute a command (code 126)", code=126,
+             files={"binary": "\0\0\0\0\0\0garbage"}),
+    ok("outer_inner", "bash inner.sh &\nsleep 0.3\ngood\nwait $!",
+       files={"inner.sh": "crunch --sleep 800 --exit 1 &\nalign --sleep 300 &\nwait %2\nexit 0\n"}),
+    Scenario("zsh_pipefail", "set -o pipefail\ncrunch --exit 3 | good --copy", exited("crunch", 3),
+             code=3, command=["zsh", "zsh_pipefail.sh"], needs=("zsh",)),
+    ok("retry_loop", "n=0\nuntil ./flaky.sh; do sleep 0.05; done\ngood",
+       files={"flaky.sh": "#!/bin/bash\n[ -e tried ] && exit 0\ntouch tried\nexit 75\n"}, retried=1),
+]
+
+PROGRAMS = [
+    Scenario("launcher", 'here=$(dirname "$(readlink "$0" || echo "$0")")\npython3 $here/fails.py',
+             exited("fails.py", 1), files={"fails.py": "raise ValueError('no')\n"}, failed=2),
+    Scenario("exec_launcher", 'link=$(readlink "$0")\ntest -n "$link" || link=.\nexec python3 $link/fails.py',
+             exited("fails.py", 1), files={"fails.py": "raise ValueError('no')\n"}),
+    Scenario("python_tests_first", "", exited("main.py", 1), command=["python3", "main.py"], files={
+        "main.py": "import subprocess\nsubprocess.call(['readlink', 'main.py'])\n"
+                   "subprocess.call(['dirname', 'a/b'])\nraise ValueError('no')\n"}),
+    Scenario("python_tolerated", "", exited("main.py", 1), command=["python3", "main.py"], files={
+        "main.py": "import subprocess\nsubprocess.call(['crunch', '--exit', '3'])\n"
+                   "subprocess.call(['good'])\nraise ValueError('no')\n"}),
+    Scenario("python_check", "", exited("crunch", 3), command=["python3", "main.py"], files={
+        "main.py": "import subprocess\nsubprocess.check_call(['good'])\n"
+                   "subprocess.check_call(['crunch', '--exit', '3'])\n"}),
+    Scenario("python_passes_on", "", exited("crunch", 4), code=4, command=["python3", "main.py"], files={
+        "main.py": "import subprocess, sys\ncode = subprocess.call(['crunch', '--exit', '4'])\n"
+                   "subprocess.call(['good'])\nsys.exit(code)\n"}),
+    Scenario("python_timeout", "", exited("main.py", 1), command=["python3", "main.py"], files={
+        "main.py": "import subprocess\nsubprocess.run(['endless', '--sleep', '60000'], timeout=0.3)\n"}),
+    ok("pool_teardown", "", command=["python3", "main.py"], failed=0, files={
+        "main.py": "import multiprocessing\nwith multiprocessing.Pool(3) as pool:\n"
+                   "    print(pool.map(abs, range(9)))\n"}),
+    Scenario("pool_and_error", "", exited("main.py", 1), command=["python3", "main.py"], files={
+        "main.py": "import multiprocessing\nwith multiprocessing.Pool(3) as pool:\n"
+                   "    print(pool.map(abs, range(9)))\n    raise ValueError('no')\n"}, failed=1),
+    Scenario("pool_error", "", exited("main.py", 1), command=["python3", "main.py"], files={
+        "main.py": "import multiprocessing\nwith multiprocessing.Pool(3) as pool:\n"
+                   "    print(pool.map(int, ['1', 'x']))\n"}, failed=1),
+    Scenario("pool_crash", "", killed("main.py", "SIGSEGV"), command=["python3", "main.py"], kind="crash",
+             files={"main.py": "import concurrent.futures, os\n"
+                               "with concurrent.futures.ProcessPoolExecutor(2) as pool:\n"
+                               "    print(list(pool.map(os.kill, [0], [0])))\n"
+                               "    print(pool.submit(eval, '__import__(\"os\").kill("
+                               "__import__(\"os\").getpid(), 11)').result())\n"}),
+    Scenario("perl_system", "", exited("crunch", 3), code=3,
+             command=["perl", "-e", "system('crunch', '--exit', '3') == 0 or die"]),
+    Scenario("java_exception", "", exited("Fails", 1), command=["java", "-cp", ".", "Fails"],
+             needs=("javac", "java"),
+             files={"Fails.java": "class Fails { public static void main(String[] a) "
+                                  "{ throw new RuntimeException(\"no\"); } }\n"}),
+    Scenario("javac_then_java", "", exited("nothing.jar", 1),
+             command=["sh", "-c", "javac Fine.java && java -jar nothing.jar"], needs=("javac", "java"),
+             files={"Fine.java": "class Fine { }\n"}),
+]
+
+# What others may try.
+MORE = [
+    Scenario("set_e_grep_pipe", "set -eo pipefail\ngood\ngrep nothing /dev/null | wc -l\ngood", exited("grep", 1)),
+    Scenario("and_list", "good && crunch --exit 6 && good", exited("crunch", 6), code=6),
+    Scenario("python_shell", "", exited("crunch", 7), command=["python3", "main.py"], files={
+        "main.py": "import subprocess\nsubprocess.run('good; crunch --exit 7', shell=True, check=True)\n"}),
+    Scenario("python_system", "", exited("crunch", 7), code=7, command=["python3", "main.py"], files={
+        "main.py": "import os, sys\nsys.exit(os.WEXITSTATUS(os.system('crunch --exit 7')))\n"}),
+    # It went on to start others: whether of that, only its text tells.
+    Scenario("python_pool_of_commands", "", exited("main.py", 1), cause="crunch (pid N) exited with code 3", command=["python3", "main.py"], files={
+        "main.py": "import subprocess\nfrom concurrent.futures import ThreadPoolExecutor\n"
+                   "def job(n):\n    subprocess.check_call(['crunch', '--sleep', '50', '--exit', str(n)])\n"
+                   "with ThreadPoolExecutor(2) as pool:\n    list(pool.map(job, [0, 3, 0, 0]))\n"}),
+    Scenario("exec_missing", "good\nexec no-such-command", exited("exec_missing.sh", 127, True), code=127),
+    Scenario("self_killed", "good\nkill -TERM $$", killed("self_killed.sh", "SIGTERM", " from itself"),
+             "killed", -15),
+    Scenario("script_in_script", "set -e\nbash step.sh\ngood", exited("crunch", 9), code=9,
+             files={"step.sh": "set -e\ngood\ngrep -q nothing /dev/null || crunch --exit 9\n"}),
+    Scenario("halted_parallel", "", exited("crunch", 3), code=3, command=[
+        "bash", "-c", "parallel -j2 --halt now,fail=1 'if [ {} = 3 ]; then crunch --exit 3; else good --sleep 100; "
+        "fi' ::: 1 2 3 4 5 6; exit $?"], needs=("parallel",)),
+    Scenario("xargs_shells", "", exited("crunch", 4), code=123, command=[
+        "bash", "-c", "printf '%s\\n' 0 4 0 | xargs -P3 -I{} sh -c 'good; crunch --exit {}'; exit $?"]),
+    ok("make_ignores", "", command=["make"], files={"Makefile": "all:\n\t-crunch --exit 3\n\tgood\n"}),
+    Scenario("wait_n", "crunch --sleep 100 --exit 5 &\ngood --sleep 300 &\nwait -n || exit 5\nwait",
+             exited("crunch", 5), code=5),
+    Scenario("snakemake_run", "", exited("crunch", 3), command=SNAKEMAKE, needs=("snakemake",), files={
+        "Snakefile": "rule all:\n    output: 'a'\n    run:\n        shell('good')\n        shell('crunch --exit 3')\n"}),
+    Scenario("snakemake_script", "", exited("fails.py", 1), command=SNAKEMAKE, needs=("snakemake",), files={
+        "Snakefile": "rule all:\n    output: 'a'\n    script: 'fails.py'\n",
+        "fails.py": "raise ValueError('no')\n"}),
+    Scenario("trap_term", "trap 'exit 5' TERM\ngood\nendless --sleep 60000 & wait",
+             exited("trap_term.sh", 5, True) + ", T after SIGTERM from sh -c (pid N, user root)", code=5),
+    Scenario("missing_file", "set -e\ngood\ncat no-such-file | sort >sorted\ncat no-such-file >copy\ngood",
+             exited("cat", 1)),
+    Scenario("missing_input", "set -e\ngood\nsort no-such-file\ngood", exited("sort", 2), code=2),
+    Scenario("heredoc_python", "set -e\npython3 - <<'X'\nimport sys\nsys.exit(11)\nX\ngood", exited("python", 11), code=11),
+    Scenario("subshell_background", "(good; crunch --exit 8) &\ngood\nwait $!", exited("crunch", 8), code=8),
+    Scenario("function_return", "step() { crunch --exit 4 || return 17; }\nstep",
+             exited("function_return.sh", 17, True), code=17, cause="crunch (pid N) exited with code 4"),
+    Scenario("container", "", exited("crunch", 3), code=3, needs=("runc", "busybox")),
+]
+
+SIGNALS = [
+    Scenario("timeout", "good\ntimeout 0.3 endless --sleep 60000",
+             killed("endless", "SIGTERM", " from timeout (pid N, uid N)"), code=124, kind="signal"),
+    Scenario("timeout_kill", "good\ntimeout -s KILL 0.3 endless --sleep 60000",
+             killed("endless", "SIGKILL", " from timeout (pid N, uid N)"), code=137),
+    Scenario("crash", "good\nbroken --crash", killed("broken", "SIGSEGV"), code=139, kind="crash",
+             cause="invalid memory access"),
+    ok("crash_in_pipe", "broken --crash | good --copy", crash=killed("broken", "SIGSEGV")),
+    Scenario("abort", "python3 -c 'import os; os.abort()'\nexit $?", killed("python -c", "SIGABRT"), code=134,
+             kind="crash"),
+    ok("abort_tolerated", "python3 -c 'import os; os.abort()'\ngood",
+       crash=killed("python -c", "SIGABRT")),
+    Scenario("killed_by_root", "good\nendless --sleep 60000",
+             killed("endless", "SIGKILL", " from sh -c (pid N, user root)"), code=137),
+    Scenario("shell_kills", "endless --sleep 60000 &\npid=$!\nsleep 0.1\nkill $pid\nwait $pid",
+             killed("endless", "SIGTERM", " from shell_kills.sh (pid N, uid N)"), code=143),
+    ok("server_stopped", "endless --sleep 60000 &\npid=$!\ngood\nkill $pid\nwait $pid\ngood", failed=0),
+    Scenario("interrupted", "", killed("endless", "SIGINT", " from the terminal (^C)"), "killed", -2,
+             kind="interrupted", command=["pty"]),
+    Scenario("file_size", "ulimit -f 8\ndd if=/dev/zero of=big bs=4096 count=10 status=none",
+             killed("dd", "SIGXFSZ", " from the kernel"), code=153,
+             cause="it reached its limit of file size (RLIMIT_FSIZE)"),
+    Scenario("cpu_time", "ulimit -S -t 1\ncrunch --cpu 20000", killed("crunch", "SIGXCPU", " from the kernel"), code=152,
+             cause="it reached its limit of processor time (RLIMIT_CPU)"),
+    Scenario("address_space", "ulimit -v 200000\npython3 -c 'bytearray(1 << 30)'", exited("python -c", 1)),
+    Scenario("full_disk", "set -e\ngood\ndd if=/dev/zero of=full/big bs=4096 count=1000 status=none",
+             exited("dd", 1)),
+    Scenario("out_of_memory", "good\nhungry --memory 200",
+             "hungry (pid N) was killed by the kernel's OOM killer after T", code=137, kind="oom-kill",
+             cause="reached its memory limit of 64.0 MiB"),
+]
+
+ENGINES = [
+    Scenario("make", "", exited("crunch", 3), code=2, command=["make"], files={
+        "Makefile": "all:\n\tgood\n\tcrunch --exit 3\n\tgood\n"}),
+    Scenario("make_ignored", "", exited("align", 4), code=2, command=["make"], files={
+        "Makefile": "all: one two\none:\n\t-crunch --exit 3\ntwo:\n\tgood\n\talign --exit 4\n"}),
+    Scenario("make_keep_going", "", exited("crunch", 3), code=2, command=["make", "-k", "-j2"], files={
+        "Makefile": "all: one two three\none:\n\tgood\ntwo:\n\tcrunch --exit 3\nthree:\n\tgood --sleep 100\n"}),
+    Scenario("make_recursive", "", exited("crunch", 5), code=2, command=["make"], files={
+        "Makefile": "all:\n\tgood\n\t$(MAKE) -f inner.mk\n",
+        "inner.mk": "all:\n\ttrue; crunch --exit 5\n"}),
+    Scenario("ninja", "", exited("crunch", 3), command=["ninja"], needs=("ninja",), files={
+        "build.ninja": "rule run\n  command = $do\nbuild a: run\n  do = good && touch a\n"
+                       "build b: run | a\n  do = crunch --exit 3\n"}),
+    Scenario("parallel", "", exited("crunch", 3), command=["bash", "-c", "parallel -j2 'if [ {} = 3 ]; then crunch "
+             "--exit 3; else good; fi' ::: 1 2 3 4 5 6; exit $?"], needs=("parallel",)),
+    Scenario("xargs", "", exited("crunch", 3), code=123, command=[
+        "bash", "-c", "printf '%s\\n' 0 0 3 0 0 | xargs -P2 -n1 crunch --exit; exit $?"]),
+    Scenario("xargs_one", "", exited("crunch", 3), code=123, command=[
+        "bash", "-c", "echo 3 | xargs crunch --exit; exit $?"]),
+    Scenario("snakemake", "", exited("crunch", 3), command=SNAKEMAKE, needs=("snakemake",), files={
+        "Snakefile": "rule all:\n    input: 'b'\nrule a:\n    output: 'a'\n    shell: 'good; touch a'\n"
+                     "rule b:\n    input: 'a'\n    output: 'b'\n    shell: 'crunch --exit 3; touch b'\n"}),
+    ok("snakemake_retry", "", command=[*SNAKEMAKE, "--retries", "2"], needs=("snakemake",), retried=1, files={
+        "Snakefile": "rule all:\n    input: 'a'\nrule a:\n    output: 'a'\n    shell: 'good; bash flaky.sh; touch a'\n",
+        "flaky.sh": "[ -e tried ] && exit 0\ntouch tried\ncrunch --exit 75\n"}),
+    Scenario("snakemake_one_of_many", "", exited("crunch", 3),
+             command=[*SNAKEMAKE, "--keep-going"], needs=("snakemake",), files={
+                 "Snakefile": "rule all:\n    input: expand('{n}', n=[1, 2, 3, 4])\nrule a:\n    output: '{n}'\n"
+                              "    shell: 'if [ {wildcards.n} = 2 ]; then crunch --exit 3; fi; good; "
+                              "touch {output}'\n"}),
+    Scenario("cwltool", "", exited("crunch", 3), command=["cwltool", "--quiet", "tool.cwl"], needs=("cwltool",), files={
+        "tool.cwl": "cwlVersion: v1.0\nclass: CommandLineTool\nbaseCommand: [crunch, --exit, '3']\n"
+                    "inputs: []\noutputs: []\n"}),
+]
+
+# As Nextflow has it: a launcher that becomes the engine, and for each task .command.run in a
+# folder named by a hash, which runs .command.sh in the background.
+COMMAND_RUN = """#!/bin/bash
+on_exit() { exit_status=${nxf_main_ret:=$?}; printf $exit_status >.exitcode; sync; exit $exit_status; }
+nxf_main() {
+    trap on_exit EXIT
+    mkdir -p scratch; date >/dev/null
+    set +e
+    (set -o pipefail; /bin/bash -ue $PWD/.command.sh | tee .command.out) &
+    wait $! || nxf_main_ret=$?
+    grep -q nothing /dev/null
+    cp .command.out unstaged
+}
+nxf_main
+"""
+LAUNCHER = """package nextflow.cli;
+import java.nio.file.*;
+class Launcher {
+    static int attempt(String folder, int number) throws Exception {
+        Path where = Paths.get("work", folder, String.format("%030x", number));
+        Files.createDirectories(where);
+        Files.copy(Paths.get("command.run"), where.resolve(".command.run"));
+        Files.copy(Paths.get(folder), where.resolve(".command.sh"));
+        return new ProcessBuilder("/bin/bash", ".command.run").directory(where.toFile()).inheritIO()
+            .start().waitFor();
+    }
+    public static void main(String[] arguments) throws Exception {
+        for (int i = 2; i < arguments.length; i += 2) {
+            int number = 0, code = 1;
+            while (code != 0 && number < Integer.parseInt(arguments[i + 1]))
+                code = attempt(arguments[i], number++);
+            if (code != 0)
+                System.exit(1);
+        }
+    }
+}
+"""
+
+
+def nextflow_files(files):
+    """Those of the engine beside the tasks' own."""
+    return {"command.run": COMMAND_RUN, "Launcher.java": LAUNCHER,
+            **{name: text for name, text in files.items() if name != "nextflow"}}
+
+
+NEXTFLOW_COMMAND = ["java", "-cp", ".", "nextflow.cli.Launcher", "run", "x.nf"]
+NEXTFLOW = [
+    Scenario("nextflow", "", exited("crunch", 3), command=[*NEXTFLOW_COMMAND, "aa", "1", "bb", "1"],
+             needs=("java", "javac"),
+             files={"nextflow": "", "aa": "good --sleep 20\n", "bb": "good\ncrunch --exit 3\ngood\n"}),
+    ok("nextflow_retry", "", command=[*NEXTFLOW_COMMAND, "aa", "1", "bb", "3"], retried=1,
+       needs=("java", "javac"), files={
+           "nextflow": "", "aa": "good --sleep 20\n",
+           "crunch.py": "import os, sys\nif not os.path.exists('../tried'):\n"
+                        "    open('../tried', 'w')\n    sys.exit(75)\n",
+           "bb": "good\npython3 ../../../crunch.py s1.fastq\n"}),
+]
+
+SCENARIOS = SHELLS + PROGRAMS + MORE + SIGNALS + ENGINES + NEXTFLOW
