@@ -71,7 +71,7 @@ START_TEST(subshells_and_wrappers_are_seen_through)
 	exit_process(11, CODE(124));
 	ck_assert_str_eq(rows("SELECT sentence FROM incidents"),
 			 "task bwa mem failed: bwa mem (pid 22) was killed by SIGTERM from timeout (pid 21, user "
-			 "root) after 2.00 ms\n");
+			 "root) after 3.00 ms\n");
 }
 END_TEST
 
@@ -88,7 +88,7 @@ START_TEST(a_wrapper_that_dies_with_its_command)
 	exit_process(21, 9);
 	ck_assert_str_eq(rows("SELECT i.sentence, p.pid FROM incidents i JOIN processes p ON p.id = i.process_id"),
 			 "task bwa mem failed: bwa mem (pid 21) was killed by SIGKILL from timeout (pid 20, user "
-			 "root) after 7.00 ms 21\n");
+			 "root) after 8.00 ms 21\n");
 }
 END_TEST
 
@@ -182,7 +182,7 @@ START_TEST(who_was_interrupted_says_so)
 	exit_process(10, 2);
 	ck_assert_str_eq(rows("SELECT kind, sentence FROM incidents"),
 			 "interrupted run main.py was interrupted: main.py (pid 10) was killed by SIGINT from "
-			 "the terminal (^C) after 3.00 ms\n");
+			 "the terminal (^C) after 4.00 ms\n");
 	ck_assert_str_eq(rows("SELECT failed FROM processes WHERE pid = 10"), "0\n");
 }
 END_TEST
@@ -198,7 +198,7 @@ START_TEST(a_crash_that_a_pipe_hid_is_told)
 	exit_process(12, 0);
 	exit_process(10, 0);
 	ck_assert_str_eq(rows("SELECT kind, sentence, cause, fatal FROM incidents"),
-			 "crash bwa mem (pid 11) was killed by SIGSEGV and dumped core after 3.00 ms invalid "
+			 "crash bwa mem (pid 11) was killed by SIGSEGV and dumped core after 4.00 ms invalid "
 			 "memory access 0\n");
 }
 END_TEST

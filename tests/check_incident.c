@@ -9,7 +9,7 @@ START_TEST(an_incident_names_the_first_cause)
 	exit_process(12, 3 << 8);
 	exit_process(11, 3 << 8);
 	ck_assert_str_eq(rows("SELECT kind, sentence FROM incidents"),
-			 "exit-code task bwa mem failed: bwa mem (pid 12) exited with code 3 after 1.00 ms\n");
+			 "exit-code task bwa mem failed: bwa mem (pid 12) exited with code 3 after 2.00 ms\n");
 }
 END_TEST
 
@@ -27,7 +27,7 @@ static void kill_for_memory(unsigned pid, struct counters counters)
 
 static const char oom_incidents[] = "SELECT i.kind, i.sentence, p.pid FROM incidents i JOIN processes p "
 				    "ON p.id = i.process_id";
-#define OOM_KILLED "bwa mem (pid 12) was killed by the kernel's OOM killer after 3.00 ms 12\n"
+#define OOM_KILLED "bwa mem (pid 12) was killed by the kernel's OOM killer after 4.00 ms 12\n"
 
 START_TEST(an_incident_tells_of_the_oom_killer)
 {
@@ -35,7 +35,7 @@ START_TEST(an_incident_tells_of_the_oom_killer)
 	kill_for_memory(10, cpu(5 * MS));
 	ck_assert_str_eq(rows("SELECT signal, oom_killed FROM processes WHERE pid = 10"), "9 1\n");
 	ck_assert_str_eq(rows(oom_incidents), "oom-kill run bwa mem was killed: bwa mem (pid 10) was killed by "
-					      "the kernel's OOM killer after 1.00 ms 10\n");
+					      "the kernel's OOM killer after 2.00 ms 10\n");
 }
 END_TEST
 

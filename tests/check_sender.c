@@ -12,23 +12,23 @@ static const struct {
 	int code;
 	const char *incident, *ended; /* NULL: killed */
 } senders[] = {
-	{0, 2, KERNEL_SENT, "SIGINT from the terminal (^C) after 4.00 ms it was interrupted at its terminal - 0\n",
+	{0, 2, KERNEL_SENT, "SIGINT from the terminal (^C) after 5.00 ms it was interrupted at its terminal - 0\n",
 	 "interrupted task bwa mem was interrupted"},
-	{0, 1, KERNEL_SENT, "SIGHUP from the terminal after 4.00 ms its terminal was closed - 0\n",
+	{0, 1, KERNEL_SENT, "SIGHUP from the terminal after 5.00 ms its terminal was closed - 0\n",
 	 "interrupted task bwa mem was interrupted"},
-	{0, 24, KERNEL_SENT, "SIGXCPU from the kernel after 4.00 ms it reached its limit of processor time "
+	{0, 24, KERNEL_SENT, "SIGXCPU from the kernel after 5.00 ms it reached its limit of processor time "
 			     "(RLIMIT_CPU) - 0\n"},
-	{0, 9, KERNEL_SENT, "SIGKILL from the kernel after 4.00 ms - - 0\n"},
-	{12, 15, 0, "SIGTERM from itself after 4.00 ms it sent the signal to itself bwa mem 1\n"},
-	{11, 15, 0, "SIGTERM from bash -c (pid 11, user root) after 4.00 ms its parent bash -c ended it "
+	{0, 9, KERNEL_SENT, "SIGKILL from the kernel after 5.00 ms - - 0\n"},
+	{12, 15, 0, "SIGTERM from itself after 5.00 ms it sent the signal to itself bwa mem 1\n"},
+	{11, 15, 0, "SIGTERM from bash -c (pid 11, user root) after 5.00 ms its parent bash -c ended it "
 		    "bash -c 1\n"},
-	{10, 9, 0, "SIGKILL from snakemake (pid 10, user root) after 4.00 ms snakemake, which it ran "
+	{10, 9, 0, "SIGKILL from snakemake (pid 10, user root) after 5.00 ms snakemake, which it ran "
 		   "beneath, ended it snakemake 1\n"},
-	{13, 9, 0, "SIGKILL from nano (pid 13, user root) after 4.00 ms nano, which is not of its run, "
+	{13, 9, 0, "SIGKILL from nano (pid 13, user root) after 5.00 ms nano, which is not of its run, "
 		   "ended it nano 1\n"},
-	{2, 15, 0, "SIGTERM from sshd (pid 2, user root) after 4.00 ms sshd, which starts and stops runs, "
+	{2, 15, 0, "SIGTERM from sshd (pid 2, user root) after 5.00 ms sshd, which starts and stops runs, "
 		   "ended it sshd 1\n"},
-	{77, 9, -6, "SIGKILL from a process (pid 77, user root) after 4.00 ms - - 1\n"},
+	{77, 9, -6, "SIGKILL from a process (pid 77, user root) after 5.00 ms - - 1\n"},
 };
 
 START_TEST(who_sent_a_fatal_signal)
@@ -117,7 +117,7 @@ START_TEST(a_handled_signal_is_told_too)
 	send_signal(12, 10, 12, 0);
 	end_step((128 + 15) << 8);
 	ck_assert_str_eq(rows("SELECT sentence FROM incidents"),
-			 "task bwa mem failed: bwa mem (pid 12) exited with code 143 after 6.00 ms, 2.00 "
+			 "task bwa mem failed: bwa mem (pid 12) exited with code 143 after 7.00 ms, 2.00 "
 			 "ms after SIGTERM from nano (pid 13, user root)\n");
 }
 END_TEST
@@ -154,7 +154,7 @@ START_TEST(an_earlier_signal_is_not_to_blame)
 	send_signal(12, 13, 10, 0);
 	end_step(11);
 	ck_assert_str_eq(rows(INCIDENT),
-			 "crash task bwa mem failed: bwa mem (pid 12) was killed by SIGSEGV after 4.00 ms "
+			 "crash task bwa mem failed: bwa mem (pid 12) was killed by SIGSEGV after 5.00 ms "
 			 "invalid memory access - 0\n");
 }
 END_TEST

@@ -2,6 +2,6 @@
 -- probe.
 -- No parameters.
 SELECT * FROM standing_runs
- WHERE kind NOT IN ('system', 'found') AND status IN ('failed', 'killed')
+ WHERE kind NOT IN ('system', 'session', 'host-service', 'found') AND status IN ('failed', 'killed')
  ORDER BY started_unix_ns DESC, id
  LIMIT 1;
