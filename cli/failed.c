@@ -422,18 +422,18 @@ const struct verb verb_failed = {
 	.operands = "[RUN]",
 	.summary = "what a run failed of, and what was tried again",
 	.description =
-		"Tells what the latest run that failed, or RUN, failed of: the process whose status the\n"
-		"task's own status came from, found down through shells and launchers. RUN is the\n"
-		"beginning of an id, or a name.\n"
+		"Tells what the latest run that failed, or RUN, failed of: the process whose\n"
+		"status the task's own status came from, found down through shells and\n"
+		"launchers. RUN is the beginning of an id, or a name.\n"
 		"\n"
 		"FATAL     the run failed of it\n"
 		"INTERRUPTED  by ^C at its terminal, or the terminal was closed\n"
 		"retried   the same work was done again, with success\n"
-		"harmless  it failed or crashed, and the run went on without it: --all lists them",
+		"harmless  it failed or crashed, and the run went on without it: --all",
 	.options = option_specs,
 	.examples = "  tracer failed\n"
 		    "  tracer failed 3f2a --all\n"
-		    "  tracer failed --json | jq '.failures[] | {verdict, sentence, cause, command}'",
+		    "  tracer failed --json | jq '.failures[] | {verdict, sentence, cause}'",
 	.completion = "run",
 	.main = failed_main,
 };
