@@ -238,7 +238,7 @@ static void tool_groups_add(const struct report *report, const struct report_sty
 	}
 	if (folded == 0)
 		return;
-	snprintf(name, sizeof(name), "%zu shells and wrappers", folded);
+	snprintf(name, sizeof(name), folded == 1 ? "1 shell or wrapper" : "%zu shells and wrappers", folded);
 	tool_line_add(table, STYLE_DIM, name, &rest, whole_cpu_ns, style->raw);
 }
 
