@@ -239,7 +239,7 @@ static void last_line(int fd, char *text, size_t capacity)
 	text_escape(end ? end + 2 : raw, strlen(end ? end + 2 : raw), text, capacity);
 }
 
-/* The probe itself, for a moment, sending to nobody: whether its programs load and attach. If not,
+/* Starts the probe for a moment, without a receiver: whether its programs load and attach. If not,
  * `ret_reason` has its words. */
 static enum load probe_try(char *path, char *ret_reason, size_t capacity)
 {

@@ -44,7 +44,7 @@ static const struct option_spec option_specs[] = {
 };
 
 /* One tool of one task; or, of all tools of a run with the same name whose processes have ended,
- * the sum. Rates are per second; ROW_NULL: nothing seen of late. */
+ * the sum. Rates are per second; ROW_NULL: nothing was seen recently. */
 struct line {
 	int64_t tool_id, task_id, run_id; /* ROW_NULL for several */
 	int64_t user_id;                  /* ROW_NULL for several */
@@ -52,7 +52,7 @@ struct line {
 	bool is_system;
 	bool is_idle;
 	int64_t process_count; /* running */
-	int64_t ended_count;   /* of late */
+	int64_t ended_count;   /* recently */
 	int64_t tool_count;
 	int64_t begin_boot_ns;
 	double cores;
@@ -229,7 +229,7 @@ static int ended_take(struct snapshot *snapshot, struct store_result *row)
 	return 0;
 }
 
-/* ROW_NULL where no scan has seen any of its processes of late. */
+/* ROW_NULL where no scan has seen any of its processes recently. */
 static int64_t line_memory(const struct line *line)
 {
 	return line->is_idle || line->process_count == 0 ? ROW_NULL : line->memory_bytes;

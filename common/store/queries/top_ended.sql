@@ -1,4 +1,4 @@
--- What processes used of late that have ended since, by their tools: recent_cpu_ns,
+-- What processes used recently that have ended since, by their tools: recent_cpu_ns,
 -- recent_read_bytes and recent_write_bytes since :since_boot_ns. Of a process that was there before,
 -- what its samples say that it had used by then is left out; without any it is not counted.
 -- :since_boot_ns where "now" begins, a few seconds before stream.committed_boot_ns;
