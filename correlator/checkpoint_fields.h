@@ -70,7 +70,8 @@ static inline int64_t checkpoint_version(int64_t kind)
 	V(id) V(parent_id) V(pid) V(exec_id) V(uid) V(own_command) V(began) V(ended)          \
 	V(totals_kind) V(begin_boot_ns) V(end_boot_ns) V(started_unix_ns) V(spawn_cpu_ns)     \
 	V(peak_rss_bytes) V(uninterruptible_ns) V(wait_status) V(oom_killed) V(role) V(rank) V(boundary) V(nested) V(interactive)     \
-	V(expected_codes) V(failed) V(sampled_memory_bytes)
+	V(expected_codes) V(failed) V(sampled_memory_bytes)             \
+	V(sampled_cpu_ns) V(sampled_io_bytes)
 
 #define CAUSE_INTS(V)                                                                         \
 	V(told) V(kind) V(process_id) V(sender_process_id) V(sender_user_id) V(work)

@@ -306,8 +306,8 @@ struct image {
 	struct image *prev, *next;             /* of its tool */
 	struct image *dirty_prev, *dirty_next;
 	struct image *client_prev, *client_next; /* while it lives and its role is that */
-	uint64_t stepped_boot_ns;            /* of the last pass that changed the row, 0: none yet */
-	int64_t sampled_memory_bytes;        /* in the last sample row */
+	uint64_t sampled_boot_ns;            /* of the last sample row, 0: none yet; what it said: */
+	int64_t sampled_memory_bytes, sampled_cpu_ns, sampled_io_bytes;
 };
 
 /* How a process stands still: stall.c. */

@@ -92,8 +92,8 @@ static struct process *place_one(struct model *model, const struct found *found)
 				     .stdin_pipe = found->stdin_pipe,
 				     .stdout_pipe = found->stdout_pipe});
 	if (process->image) {
-		process->image->stepped_boot_ns = found->boot_ns;
 		image_update(model, process->image, &found->counters, TOTALS_SAMPLE);
+		pass_note_step(process->image, found->boot_ns, &process->image->totals);
 	}
 	return process;
 }
@@ -186,6 +186,8 @@ void found_note(struct model *model, const struct event_sample *sample)
 	struct process_key key = {.start_boot_ns = sample->image.start_boot_ns, .pid = sample->image.pid};
 	struct found *found = found_find(model, &key);
 
+	if (!found || found->exec_id != sample->image.exec_id)
+		note_settle_time(model, sample);
 	if (!found) {
 		found = model_alloc(model, sizeof(*found));
 		if (!found)
@@ -196,7 +198,6 @@ void found_note(struct model *model, const struct event_sample *sample)
 	if (!found->command || found->exec_id != sample->image.exec_id || has_text(sample))
 		set_command(model, &found->command, sample);
 	found->boot_ns = sample->boot_ns;
-	note_settle_time(model, sample);
 	found->parent = sample->parent;
 	found->exec_id = sample->image.exec_id;
 	found->cgroup_id = sample->cgroup_id;

@@ -83,8 +83,9 @@ struct model {
 	int64_t clock_offset_ns; /* CLOCK_REALTIME - CLOCK_BOOTTIME, as last told */
 	uint64_t now_boot_ns;
 	uint64_t pass_number;
-	bool is_quiet_pass;          /* the one that is being read: all take their steps */
-	uint64_t next_quiet_boot_ns;
+	bool is_rows_pass;           /* the one that is being read: rows follow the samples */
+	bool is_quiet_pass;          /* and all take their steps */
+	uint64_t next_rows_boot_ns, next_quiet_boot_ns;
 	uint64_t found_settle_boot_ns; /* events after it tell nothing more of the found */
 
 	struct process *processes;
@@ -297,6 +298,7 @@ void process_set_context(struct process *process, uint64_t cgroup_id, uint32_t u
 
 /* ---- pass.c: passes over the living */
 void pass_apply_sample(struct model *model, const struct event_sample *sample);
+void pass_note_step(struct image *image, uint64_t boot_ns, const struct totals *now);
 void pass_apply_end(struct model *model, const struct wire_pass *pass);
 
 /* ---- label.c: what tells a task from its siblings */

@@ -8,9 +8,14 @@
 #define STEP_CPU_NS (5 * 1000 * 1000)
 #define STEP_BYTES (1024 * 1024)
 /* One that uses less than this share of a processor takes its steps together with all others like
- * it, once a minute: daemons that wake up now and then keep no disk busy. */
-#define BUSY_SHARE 100
-#define QUIET_PERIOD_NS (60 * UINT64_C(1000000000))
+ * it, now and then: daemons that wake up keep no disk busy. */
+#define BUSY_SHARE 50
+#define QUIET_PERIOD_NS (300 * UINT64_C(1000000000))
+/* A sample costs little; its row and those of all that the process is in cost some twenty pages of
+ * the store. They follow at every tenth second, where they are so far behind. */
+#define ROWS_PERIOD_NS (10 * UINT64_C(1000000000))
+#define ROW_CPU_NS INT64_C(1000000000)
+#define ROW_BYTES (16 * STEP_BYTES)
 
 /* A pass this long after the one before says nothing of the time between. */
 #define PASS_PERIOD_MAX_NS (60 * UINT64_C(1000000000))
@@ -62,38 +67,61 @@ static void note_memory(struct process *process, int64_t memory_bytes)
 	process->run->tally.pass_memory_bytes += memory_bytes;
 }
 
-/* Whether the row is to follow what this pass saw. `now` and the image's totals are both of the
- * image: the kernel's counters are of the whole process. */
+/* Whether what this pass saw is worth a sample. `now` is of the image: the kernel's counters are of
+ * the whole process. */
 static bool is_step(const struct model *model, const struct image *image, const struct totals *now,
 		    const struct event_sample *sample)
 {
 	int64_t moved = memory_of(&sample->counters) - image->sampled_memory_bytes;
-	int64_t cpu_ns = now->cpu_ns - image->totals.cpu_ns;
-	int64_t elapsed_ns = image->stepped_boot_ns ? (int64_t)(sample->boot_ns - image->stepped_boot_ns) : 0;
+	int64_t cpu_ns = now->cpu_ns - image->sampled_cpu_ns;
+	int64_t elapsed_ns = image->sampled_boot_ns ? (int64_t)(sample->boot_ns - image->sampled_boot_ns) : 0;
 
 	if (moved >= STEP_BYTES || moved <= -STEP_BYTES)
 		return true;
-	if (cpu_ns < STEP_CPU_NS && totals_io_bytes(now) - totals_io_bytes(&image->totals) < STEP_BYTES)
+	if (cpu_ns < STEP_CPU_NS && totals_io_bytes(now) - image->sampled_io_bytes < STEP_BYTES)
 		return false;
 	return model->is_quiet_pass || cpu_ns >= elapsed_ns / BUSY_SHARE;
 }
 
-static void sample_store(struct model *model, struct process *process, const struct event_sample *sample)
+/* Whether its row is to follow: of what is young and busy, each time it has doubled. */
+static bool row_is_due(const struct model *model, const struct image *image, const struct totals *now,
+		       bool step)
+{
+	const struct totals *written = &image->totals;
+	int64_t cpu_ns = now->cpu_ns - written->cpu_ns;
+	int64_t io_bytes = totals_io_bytes(now) - totals_io_bytes(written);
+
+	if (!written->valid || (step && cpu_ns >= STEP_CPU_NS && cpu_ns >= written->cpu_ns))
+		return true;
+	if (model->is_quiet_pass)
+		return cpu_ns >= STEP_CPU_NS || io_bytes >= STEP_BYTES;
+	return model->is_rows_pass && (cpu_ns >= ROW_CPU_NS || io_bytes >= ROW_BYTES);
+}
+
+void pass_note_step(struct image *image, uint64_t boot_ns, const struct totals *now)
+{
+	image->sampled_boot_ns = boot_ns;
+	image->sampled_cpu_ns = now->cpu_ns;
+	image->sampled_io_bytes = totals_io_bytes(now);
+}
+
+static void sample_store(struct model *model, struct process *process,
+			 const struct event_sample *sample, const struct totals *now)
 {
 	struct image *image = process->image;
 	const struct counters *counters = &sample->counters;
 
-	image->stepped_boot_ns = sample->boot_ns;
+	pass_note_step(image, sample->boot_ns, now);
 	image->sampled_memory_bytes = memory_of(counters);
 	sample_add(model, &(struct row_sample){
 				  .process_id = image->id,
 				  .boot_ns = (int64_t)sample->boot_ns,
-				  .cpu_ns = KNOWN_TOTAL(&image->totals, cpu_ns),
-				  .run_delay_ns = KNOWN_TOTAL(&image->totals, run_delay_ns),
-				  .read_bytes = KNOWN_TOTAL(&image->totals, read_bytes),
-				  .write_bytes = KNOWN_TOTAL(&image->totals, write_bytes),
-				  .sent_bytes = KNOWN_TOTAL(&image->totals, sent_bytes),
-				  .received_bytes = KNOWN_TOTAL(&image->totals, received_bytes),
+				  .cpu_ns = KNOWN_TOTAL(now, cpu_ns),
+				  .run_delay_ns = KNOWN_TOTAL(now, run_delay_ns),
+				  .read_bytes = KNOWN_TOTAL(now, read_bytes),
+				  .write_bytes = KNOWN_TOTAL(now, write_bytes),
+				  .sent_bytes = KNOWN_TOTAL(now, sent_bytes),
+				  .received_bytes = KNOWN_TOTAL(now, received_bytes),
 				  .rss_anon_bytes = KNOWN(counters, rss_anon_bytes),
 				  .rss_file_bytes = KNOWN(counters, rss_file_bytes),
 				  .rss_shmem_bytes = KNOWN(counters, rss_shmem_bytes),
@@ -156,10 +184,10 @@ static void sample_known(struct model *model, struct process *process, const str
 	bool slept = note_uninterruptible(process, sample);
 	bool step = is_step(model, process->image, &now, sample);
 
-	if (slept || step || !process->image->totals.valid)
-		image_update(model, process->image, &sample->counters, TOTALS_SAMPLE);
 	if (step)
-		sample_store(model, process, sample);
+		sample_store(model, process, sample, &now);
+	if ((slept && model->is_rows_pass) || row_is_due(model, process->image, &now, step))
+		image_update(model, process->image, &sample->counters, TOTALS_SAMPLE);
 	stall_note_sample(model, process, sample, &now);
 	note_memory(process, memory_of(&sample->counters));
 }
@@ -174,8 +202,8 @@ void pass_apply_sample(struct model *model, const struct event_sample *sample)
 		found_note(model, sample); /* an unknown zombie's end is on record, or was before us */
 }
 
-/* Another maximum is written at once where it is another by a step, else with the next change. */
-static void fold_memory(struct tally *tally, bool *dirty, bool *run_dirty)
+/* Another maximum is written with the rows where it is another by a step, else with the next change. */
+static void fold_memory(const struct model *model, struct tally *tally, bool *dirty, bool *run_dirty)
 {
 	int64_t now_bytes = tally->pass_memory_bytes;
 	bool first = tally->concurrent_memory_bytes == ROW_NULL;
@@ -184,17 +212,17 @@ static void fold_memory(struct tally *tally, bool *dirty, bool *run_dirty)
 	if (now_bytes == 0 || (!first && now_bytes <= tally->concurrent_memory_bytes))
 		return;
 	tally->concurrent_memory_bytes = now_bytes;
-	if (!first && now_bytes - tally->written_memory_bytes < STEP_BYTES)
+	if (!first && (!model->is_rows_pass || now_bytes - tally->written_memory_bytes < STEP_BYTES))
 		return;
 	tally->written_memory_bytes = now_bytes;
 	*dirty = *run_dirty = true;
 }
 
-static void fold_tool(struct tool *tool)
+static void fold_tool(const struct model *model, struct tool *tool)
 {
 	struct task *task = tool->group->task;
 
-	fold_memory(&tool->tally, &tool->dirty, &task->dirty);
+	fold_memory(model, &tool->tally, &tool->dirty, &task->dirty);
 	task->run->dirty = task->run->dirty || task->dirty;
 }
 
@@ -206,12 +234,12 @@ static void fold_pass_memory(struct model *model)
 	struct tool *tool;
 
 	DL_FOREACH (model->runs, run) {
-		fold_memory(&run->tally, &run->dirty, &run->dirty);
+		fold_memory(model, &run->tally, &run->dirty, &run->dirty);
 		DL_FOREACH (run->tasks, task) {
-			fold_memory(&task->tally, &task->dirty, &run->dirty);
+			fold_memory(model, &task->tally, &task->dirty, &run->dirty);
 			DL_FOREACH (task->groups, group)
 				DL_FOREACH (group->tools, tool)
-					fold_tool(tool);
+					fold_tool(model, tool);
 		}
 	}
 }
@@ -242,6 +270,9 @@ static void end_missing(struct model *model, const struct wire_pass *pass)
 /* The pass that comes next. */
 static void begin_next(struct model *model, uint64_t boot_ns)
 {
+	model->is_rows_pass = boot_ns >= model->next_rows_boot_ns;
+	if (model->is_rows_pass)
+		model->next_rows_boot_ns = boot_ns + ROWS_PERIOD_NS;
 	model->is_quiet_pass = boot_ns >= model->next_quiet_boot_ns;
 	if (model->is_quiet_pass)
 		model->next_quiet_boot_ns = boot_ns + QUIET_PERIOD_NS;

@@ -16,6 +16,17 @@ START_TEST(found_processes_are_placed_whatever_their_order)
 }
 END_TEST
 
+START_TEST(on_a_silent_host_two_passes_place_the_found)
+{
+	for (int second = 0; second < 2; second++) {
+		now += 1000 * MS;
+		sample(30, 2, "bwa mem x", cpu(9 * MS));
+		pass(now);
+	}
+	ck_assert_str_eq(rows("SELECT began, program FROM processes WHERE pid = 30"), "found bwa\n");
+}
+END_TEST
+
 static const char command_of_30[] = "SELECT began, program, path, hex(arguments) FROM processes "
 				    "WHERE pid = 30";
 #define BWA_MEM_X "bwa /usr/bin/bwa 627761006D656D007800\n"
@@ -263,18 +274,19 @@ START_TEST(a_pass_that_finds_nothing_new_writes_nothing)
 }
 END_TEST
 
-START_TEST(a_process_that_wakes_up_now_and_then_is_written_once_a_minute)
+START_TEST(a_process_that_wakes_up_now_and_then_is_written_every_five_minutes)
 {
-	uint64_t used = 9 * MS;
+	uint64_t used = 900 * MS;
 
 	spawn(2, 10, "bwa mem x");
 	pass_with(10, cpu(used));
 	ck_assert_str_eq(rows("SELECT count(*) FROM samples"), "1\n");
-	for (int second = 0; second < 120; second++) {
+	for (int second = 0; second < 600; second++) {
 		pass_with(10, cpu(used += MS));
 		commit();
 	}
 	ck_assert_str_eq(rows("SELECT count(*) FROM samples"), "3\n");
+	ck_assert_str_eq(rows("SELECT (SELECT cpu_ns FROM processes WHERE pid = 10) = max(cpu_ns) FROM samples"), "1\n");
 	exit_process(10, 0);
 	ck_assert_str_eq(rows("SELECT r.cpu_ns = p.cpu_ns AND t.cpu_ns = p.cpu_ns FROM processes p JOIN runs r ON "
 			      "r.id = p.run_id JOIN tools t ON t.id = p.tool_id WHERE p.pid = 10"),
@@ -282,20 +294,43 @@ START_TEST(a_process_that_wakes_up_now_and_then_is_written_once_a_minute)
 }
 END_TEST
 
-START_TEST(a_busy_process_is_written_at_each_pass)
+static const char *cpu_written(void)
+{
+	return rows("SELECT p.cpu_ns / 1000000, p.cpu_ns = r.cpu_ns FROM processes p JOIN runs r ON r.id = p.run_id "
+		    "WHERE p.pid = 10");
+}
+
+START_TEST(a_busy_process_has_a_sample_of_each_pass_and_its_rows_follow)
 {
 	struct counters busy = cpu(0);
 
 	spawn(2, 10, "bwa mem x");
-	for (int second = 1; second <= 5; second++) {
-		busy.cpu_ns += 20 * MS;
+	for (int second = 1; second <= 20; second++) {
+		busy.cpu_ns += 200 * MS;
 		pass_with(10, busy);
-		ck_assert_str_eq(rows("SELECT max(cpu_ns) - min(cpu_ns), count(DISTINCT cpu_ns) FROM (SELECT cpu_ns "
-				      "FROM processes WHERE pid = 10 UNION ALL SELECT cpu_ns FROM runs WHERE "
-				      "kind = 'command')"),
-				 "0 1\n");
+		if (second == 1)
+			ck_assert_str_eq(cpu_written(), "200 1\n");
+		else if (second == 5) /* it has doubled at 400 and 800 */
+			ck_assert_str_eq(cpu_written(), "800 1\n");
 	}
-	ck_assert_str_eq(rows("SELECT count(*) FROM samples"), "5\n");
+	ck_assert_str_eq(rows("SELECT count(*), max(cpu_ns) / 1000000 FROM samples"), "20 4000\n");
+	ck_assert_str_eq(rows("SELECT cpu_ns < 4000000000 AND cpu_ns >= 2000000000 FROM processes WHERE pid = 10"),
+			 "1\n");
+}
+END_TEST
+
+START_TEST(rows_that_are_behind_follow_where_it_stands_still)
+{
+	struct counters busy = cpu(2000 * MS);
+
+	spawn(2, 10, "bwa mem x");
+	pass_with(10, busy);
+	busy.cpu_ns += 900 * MS;
+	pass_with(10, busy);
+	ck_assert_str_eq(cpu_written(), "2000 1\n");
+	for (int second = 0; second < 300; second++)
+		pass_with(10, busy);
+	ck_assert_str_eq(cpu_written(), "2900 1\n");
 }
 END_TEST
 
@@ -335,6 +370,7 @@ int main(void)
 {
 	const struct suite_test tests[] = {
 		{.test = found_processes_are_placed_whatever_their_order},
+		{.test = on_a_silent_host_two_passes_place_the_found},
 		{.test = a_look_without_text_takes_none_away},
 		{.test = a_later_look_tells_the_text},
 		{.test = a_later_scan_tells_the_arguments},
@@ -347,8 +383,9 @@ int main(void)
 		{.test = who_is_in_no_pass_is_lost},
 		{.test = a_start_once_told_stays_when_the_clock_is_set},
 		{.test = a_pass_that_finds_nothing_new_writes_nothing},
-		{.test = a_process_that_wakes_up_now_and_then_is_written_once_a_minute},
-		{.test = a_busy_process_is_written_at_each_pass},
+		{.test = a_process_that_wakes_up_now_and_then_is_written_every_five_minutes},
+		{.test = a_busy_process_has_a_sample_of_each_pass_and_its_rows_follow},
+		{.test = rows_that_are_behind_follow_where_it_stands_still},
 		{.test = a_change_of_one_tool_writes_no_checkpoint_of_another},
 		{0},
 	};
