@@ -23,6 +23,7 @@
 
 #define WATCH_PERIOD_MS 1000
 #define STATUS_PERIOD_NS 1000000000LL /* while one batch follows the other */
+#define LAG_PERIOD_NS 30000000000LL /* between rounds: how much has come since */
 #define STORE_RETRY_MS 5000
 #define LAST_ROUND_MS 5000       /* after SIGTERM */
 #define CLOUD_AGAIN_MS (3600 * 1000)
@@ -618,7 +619,8 @@ static void watch_due(uv_timer_t *timer)
 
 	if (!shipper->gather.store || gather_look(&shipper->gather, &look) < 0 || look.is_empty)
 		return;
-	if (look.rev != shipper->status.store_rev) {
+	if (look.rev != shipper->status.store_rev &&
+	    (int64_t)clock_unix_ns() - shipper->status.updated_unix_ns >= LAG_PERIOD_NS) {
 		shipper->status.store_rev = look.rev;
 		status_write(shipper);
 	}
