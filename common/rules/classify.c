@@ -208,19 +208,17 @@ static void verdict_decide(struct rules_verdict *verdict, const struct rules *ru
 void rules_classify(const struct rules *rules, const struct rules_subject *subject,
 		    struct rules_verdict *ret_verdict)
 {
-	const struct rule_index_list *passing = &rules->index.passing;
+	struct rule_candidates candidates;
+	const struct rule *rule;
 	struct view view;
 
 	verdict_init(ret_verdict);
 	verdict_decide(ret_verdict, rules, subject);
-	if (passing->count == 0)
-		return;
 	view_init(&view, subject);
 	rules->scratch->joined = NULL;
-	for (size_t i = 0; i < passing->count; i++) {
-		const struct rule *rule = &rules->items[passing->rules[i]];
-
-		if (rule_holds(rules, rule, false, &view))
+	rule_candidates_begin(&candidates, rules, &rules->passing, view.program);
+	while ((rule = rule_candidates_next(&candidates))) {
+		if (rule_holds(rules, rule, candidates.named, &view))
 			verdict_add(ret_verdict, rules, rule, &view);
 	}
 }

@@ -3,7 +3,8 @@
  *
  * A rule that lists exact names is found by binary search; one with globs by their
  * first byte; the rest are tried for every program. Candidates come in the order of
- * the rules, whichever way they were found, so the index changes no result.
+ * the rules, whichever way they were found, so the index changes no result. Rules with
+ * `continue: true` have an index of their own.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -71,13 +72,11 @@ static void index_visit_rule(struct rule_index *index, const struct rule *rule, 
 {
 	const struct rule_patterns *names = &rule->match.executable;
 
-	if (rule->passes || names->count == 0) {
-		struct rule_index_list *list = rule->passes ? &index->passing : &index->any;
-
+	if (names->count == 0) {
 		if (fill)
-			list_add(list, position);
+			list_add(&index->any, position);
 		else
-			list->count++;
+			index->any.count++;
 		return;
 	}
 	for (size_t i = 0; i < names->count; i++) {
@@ -95,31 +94,42 @@ static void index_visit_rule(struct rule_index *index, const struct rule *rule, 
 	}
 }
 
-int rules_index_build(struct rules *rules)
+static void index_visit_rules(struct rule_index *index, const struct rules *rules, bool passing,
+			      bool fill)
 {
-	struct rule_index *index = &rules->index;
+	for (size_t i = 0; i < rules->count; i++) {
+		if (rules->items[i].passes == passing)
+			index_visit_rule(index, &rules->items[i], (uint32_t)i, fill);
+	}
+}
+
+static int index_build(struct rule_index *index, struct rules *rules, bool passing)
+{
 	int r;
 
-	for (size_t i = 0; i < rules->count; i++)
-		index_visit_rule(index, &rules->items[i], (uint32_t)i, false);
+	index_visit_rules(index, rules, passing, false);
 	for (size_t i = 0; i < 256; i++) {
 		r = list_reserve(&rules->arena, &index->by_first_byte[i]);
 		if (r < 0)
 			return r;
 	}
 	r = list_reserve(&rules->arena, &index->any);
-	if (r == 0)
-		r = list_reserve(&rules->arena, &index->passing);
 	if (r < 0)
 		return r;
 	index->exact = arena_alloc(&rules->arena, (index->exact_count + 1) * sizeof(*index->exact));
 	if (!index->exact)
 		return -ENOMEM;
 	index->exact_count = 0;
-	for (size_t i = 0; i < rules->count; i++)
-		index_visit_rule(index, &rules->items[i], (uint32_t)i, true);
+	index_visit_rules(index, rules, passing, true);
 	qsort(index->exact, index->exact_count, sizeof(*index->exact), entry_compare);
 	return 0;
+}
+
+int rules_index_build(struct rules *rules)
+{
+	int r = index_build(&rules->deciding, rules, false);
+
+	return r < 0 ? r : index_build(&rules->passing, rules, true);
 }
 
 /* First entry that is not before `program`. */
@@ -139,20 +149,20 @@ static size_t index_find_exact(const struct rule_index *index, const char *progr
 }
 
 void rule_candidates_begin(struct rule_candidates *candidates, const struct rules *rules,
-			   const char *program)
+			   const struct rule_index *index, const char *program)
 {
 	*candidates = (struct rule_candidates){
 		.rules = rules,
-		.lists = {&rules->index.by_first_byte[(unsigned char)program[0]],
-			  &rules->index.any},
-		.exact_position = index_find_exact(&rules->index, program),
+		.index = index,
+		.lists = {&index->by_first_byte[(unsigned char)program[0]], &index->any},
+		.exact_position = index_find_exact(index, program),
 		.program = program,
 	};
 }
 
 static uint32_t candidates_exact(const struct rule_candidates *candidates)
 {
-	const struct rule_index *index = &candidates->rules->index;
+	const struct rule_index *index = candidates->index;
 	const struct rule_index_entry *entry = &index->exact[candidates->exact_position];
 
 	if (candidates->exact_position == index->exact_count ||

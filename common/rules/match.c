@@ -121,7 +121,7 @@ static const struct rule *find_interpreter(const struct rules *rules, const stru
 	struct rule_candidates candidates;
 	const struct rule *rule;
 
-	rule_candidates_begin(&candidates, rules, view->program);
+	rule_candidates_begin(&candidates, rules, &rules->deciding, view->program);
 	while ((rule = rule_candidates_next(&candidates))) {
 		if (rule->unwrap.enabled && rule->match.only_executable &&
 		    (candidates.named ||
@@ -194,7 +194,7 @@ const struct rule *rules_find(const struct rules *rules, const struct view *view
 	const struct rule *rule;
 
 	rules->scratch->joined = NULL;
-	rule_candidates_begin(&candidates, rules, view->program);
+	rule_candidates_begin(&candidates, rules, &rules->deciding, view->program);
 	while ((rule = rule_candidates_next(&candidates))) {
 		if (rule_holds(rules, rule, candidates.named, view))
 			return rule;

@@ -109,7 +109,6 @@ struct rule_index {
 	size_t exact_count;
 	struct rule_index_list by_first_byte[256]; /* globs that begin with that byte */
 	struct rule_index_list any;                /* the rest: globs like *-gcc, no executable */
-	struct rule_index_list passing;            /* `continue: true`, not in the lists above */
 };
 
 struct rules {
@@ -119,7 +118,7 @@ struct rules {
 	size_t capacity;
 	struct identity identity; /* of every text read so far */
 	uint64_t version;
-	struct rule_index index;
+	struct rule_index deciding, passing; /* without and with `continue: true` */
 	struct rules_scratch *scratch;
 };
 
@@ -138,6 +137,7 @@ int rules_index_build(struct rules *rules);
 /* Walks the rules that may apply to a program of that base name, in order. */
 struct rule_candidates {
 	const struct rules *rules;
+	const struct rule_index *index;
 	const struct rule_index_list *lists[2];
 	size_t positions[2];
 	size_t exact_position;
@@ -145,7 +145,7 @@ struct rule_candidates {
 	bool named; /* the last one lists the program's exact name */
 };
 void rule_candidates_begin(struct rule_candidates *candidates, const struct rules *rules,
-			   const char *program);
+			   const struct rule_index *index, const char *program);
 const struct rule *rule_candidates_next(struct rule_candidates *candidates);
 
 bool rule_pattern_match(const struct rule_pattern *pattern, const char *text);
