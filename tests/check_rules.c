@@ -287,6 +287,42 @@ START_TEST(test_continue)
 }
 END_TEST
 
+/* That a text does not match is remembered: of that text, that key and that rule. */
+START_TEST(test_unmatched_is_remembered)
+{
+	char text[12000] = "rules:\n", texts[12][300];
+	struct rules_subject subject = SUBJECT("x");
+	struct rules_verdict verdict;
+	struct rules *rules;
+
+	for (int i = 0; i < 70; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			 "- {rule: r%d, match: {cgroup: '^c%d$', working_directory: '^[cw]%d$'}, name: 'name%d'}\n", i,
+			 i, i, i);
+	/* The last two are longer than what is remembered, and differ at the end. */
+	for (int i = 0; i < 12; i++)
+		snprintf(texts[i], sizeof(texts[i]), i < 10 ? "c%d" : "%0290d", i * 7 + 6 * (i == 9));
+	snprintf(text + strlen(text), sizeof(text) - strlen(text),
+		 "- {rule: long, match: {cgroup: '%s'}, name: long}\n", texts[11]);
+	rules = load(text);
+	for (int i = 0; i < 12 * 12 * 3; i++) {
+		int cgroup = i % 12, directory = i / 12 % 12;
+		char expected[32] = "x";
+
+		subject.cgroup = texts[cgroup];
+		subject.working_directory = texts[directory];
+		if (cgroup == 11)
+			strcpy(expected, "long");
+		else if (cgroup == directory && cgroup < 10)
+			snprintf(expected, sizeof(expected), "name%s", texts[cgroup] + 1);
+		rules_classify(rules, &subject, &verdict);
+		ck_assert_msg(strcmp(verdict.name, expected) == 0, "%s in %s: %s", subject.cgroup,
+			      subject.working_directory, verdict.name);
+	}
+	rules_free(rules);
+}
+END_TEST
+
 /* A pattern that backtracks without end gives up, and quickly. */
 START_TEST(test_runaway_regex)
 {
@@ -646,6 +682,7 @@ int main(void)
 		{.test = test_match, .count = sizeof(matches) / sizeof(*matches)},
 		{.test = test_first_match_wins},
 		{.test = test_continue},
+		{.test = test_unmatched_is_remembered},
 		{.test = test_runaway_regex},
 		{.test = test_glob_is_bounded},
 		{.test = test_template, .count = sizeof(templates) / sizeof(*templates)},

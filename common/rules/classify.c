@@ -215,7 +215,7 @@ void rules_classify(const struct rules *rules, const struct rules_subject *subje
 	verdict_init(ret_verdict);
 	verdict_decide(ret_verdict, rules, subject);
 	view_init(&view, subject);
-	rules->scratch->joined = NULL;
+	rules_scratch_begin(rules->scratch);
 	rule_candidates_begin(&candidates, rules, &rules->passing, view.program);
 	while ((rule = rule_candidates_next(&candidates))) {
 		if (rule_holds(rules, rule, candidates.named, &view))

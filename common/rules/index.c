@@ -125,10 +125,26 @@ static int index_build(struct rule_index *index, struct rules *rules, bool passi
 	return 0;
 }
 
+/* What scratch memory remembers them by (match.c). */
+static void number_regexes(struct rules *rules)
+{
+	unsigned counts[TEMPLATE_SOURCE_COUNT] = {0};
+
+	for (size_t i = 0; i < rules->count; i++) {
+		for (int source = 0; source < TEMPLATE_SOURCE_COUNT; source++) {
+			struct rule_regexes *regexes = &rules->items[i].match.regexes[source];
+
+			if (regexes->count > 0)
+				regexes->number = counts[source]++;
+		}
+	}
+}
+
 int rules_index_build(struct rules *rules)
 {
 	int r = index_build(&rules->deciding, rules, false);
 
+	number_regexes(rules);
 	return r < 0 ? r : index_build(&rules->passing, rules, true);
 }
 
@@ -151,24 +167,16 @@ static size_t index_find_exact(const struct rule_index *index, const char *progr
 void rule_candidates_begin(struct rule_candidates *candidates, const struct rules *rules,
 			   const struct rule_index *index, const char *program)
 {
+	size_t exact = index_find_exact(index, program), exact_end = exact;
+
+	while (exact_end < index->exact_count && strcmp(index->exact[exact_end].name, program) == 0)
+		exact_end++;
 	*candidates = (struct rule_candidates){
 		.rules = rules,
-		.index = index,
+		.exact = &index->exact[exact],
+		.exact_end = &index->exact[exact_end],
 		.lists = {&index->by_first_byte[(unsigned char)program[0]], &index->any},
-		.exact_position = index_find_exact(index, program),
-		.program = program,
 	};
-}
-
-static uint32_t candidates_exact(const struct rule_candidates *candidates)
-{
-	const struct rule_index *index = candidates->index;
-	const struct rule_index_entry *entry = &index->exact[candidates->exact_position];
-
-	if (candidates->exact_position == index->exact_count ||
-	    strcmp(entry->name, candidates->program) != 0)
-		return UINT32_MAX;
-	return entry->rule;
 }
 
 static uint32_t candidates_listed(const struct rule_candidates *candidates, int list)
@@ -180,7 +188,8 @@ static uint32_t candidates_listed(const struct rule_candidates *candidates, int 
 
 const struct rule *rule_candidates_next(struct rule_candidates *candidates)
 {
-	uint32_t exact = candidates_exact(candidates), best = exact;
+	bool has_exact = candidates->exact < candidates->exact_end;
+	uint32_t exact = has_exact ? candidates->exact->rule : UINT32_MAX, best = exact;
 
 	for (int list = 0; list < 2; list++) {
 		uint32_t rule = candidates_listed(candidates, list);
@@ -192,7 +201,7 @@ const struct rule *rule_candidates_next(struct rule_candidates *candidates)
 		return NULL;
 	candidates->named = exact == best;
 	if (candidates->named)
-		candidates->exact_position++;
+		candidates->exact++;
 	for (int list = 0; list < 2; list++) {
 		if (candidates_listed(candidates, list) == best)
 			candidates->positions[list]++;

@@ -69,10 +69,40 @@ static const char *source_text(struct rules_scratch *scratch, enum template_sour
 	return scratch->arguments;
 }
 
+void rules_scratch_begin(struct rules_scratch *scratch)
+{
+	scratch->joined = NULL;
+	for (int source = 0; source < TEMPLATE_SOURCE_COUNT; source++)
+		scratch->seen[source].current = NULL;
+}
+
+/* NULL: it is too long to be remembered. */
+static struct seen_text *seen_find(struct seen_texts *seen, const char *text, size_t size)
+{
+	struct seen_text *item = seen->current;
+
+	if (item || size >= SEEN_BYTES_MAX)
+		return item;
+	for (size_t i = 0; i < SEEN_TEXTS_MAX && !seen->current; i++) {
+		if (strcmp(seen->items[i].text, text) == 0)
+			seen->current = &seen->items[i];
+	}
+	if (seen->current)
+		return seen->current;
+	item = &seen->items[seen->oldest];
+	seen->oldest = (seen->oldest + 1) % SEEN_TEXTS_MAX;
+	memcpy(item->text, text, size + 1);
+	item->unmatched = 0;
+	seen->current = item;
+	return item;
+}
+
 static bool regexes_hold(struct rules_scratch *scratch, const struct rule_regexes *regexes,
 			 enum template_source source, const struct view *view)
 {
 	struct capture *capture = &scratch->captures.sources[source];
+	uint64_t bit = regexes->number < 64 ? UINT64_C(1) << regexes->number : 0;
+	struct seen_text *seen;
 	size_t size;
 
 	capture->count = 0;
@@ -80,6 +110,9 @@ static bool regexes_hold(struct rules_scratch *scratch, const struct rule_regexe
 		return true;
 	capture->text = source_text(scratch, source, view);
 	size = strlen(capture->text);
+	seen = seen_find(&scratch->seen[source], capture->text, size);
+	if (seen && seen->unmatched & bit)
+		return false;
 	for (size_t i = 0; i < regexes->count; i++) {
 		int count = pcre2_match(regexes->items[i].code, (PCRE2_SPTR)capture->text, size, 0,
 					0, capture->match, scratch->context);
@@ -89,6 +122,8 @@ static bool regexes_hold(struct rules_scratch *scratch, const struct rule_regexe
 		capture->count = count > 0 ? (unsigned)count : MATCH_GROUPS_MAX;
 		return true;
 	}
+	if (seen)
+		seen->unmatched |= bit;
 	return false;
 }
 
@@ -193,7 +228,7 @@ const struct rule *rules_find(const struct rules *rules, const struct view *view
 	struct rule_candidates candidates;
 	const struct rule *rule;
 
-	rules->scratch->joined = NULL;
+	rules_scratch_begin(rules->scratch);
 	rule_candidates_begin(&candidates, rules, &rules->deciding, view->program);
 	while ((rule = rule_candidates_next(&candidates))) {
 		if (rule_holds(rules, rule, candidates.named, view))

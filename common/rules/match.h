@@ -21,16 +21,36 @@ struct captures {
 	struct capture sources[TEMPLATE_SOURCE_COUNT];
 };
 
+/* Texts that regular expressions looked at of late, and which of them do not match. Process after
+ * process is in the same cgroup and works in the same few directories. Longer texts, and rules
+ * beyond the first 64 that have the key, are matched anew each time. */
+#define SEEN_TEXTS_MAX 8
+#define SEEN_BYTES_MAX 256
+
+struct seen_text {
+	char text[SEEN_BYTES_MAX];
+	uint64_t unmatched; /* bit n: none of rule_regexes number n matches */
+};
+
+struct seen_texts {
+	struct seen_text items[SEEN_TEXTS_MAX];
+	struct seen_text *current; /* the view's, NULL: not looked for, or too long */
+	unsigned oldest;           /* the next new one takes its place */
+};
+
 /* Working memory of a rule set: classifying allocates nothing. */
 struct rules_scratch {
 	pcre2_match_context *context;
 	struct captures captures;
+	struct seen_texts seen[TEMPLATE_SOURCE_COUNT];
 	const struct view *joined; /* the view `arguments` belongs to, NULL: none */
 	char arguments[MATCH_ARGUMENTS_MAX];
 };
 
 struct rules_scratch *rules_scratch_new(void);
 void rules_scratch_free(struct rules_scratch *scratch);
+/* Another view is looked at. */
+void rules_scratch_begin(struct rules_scratch *scratch);
 
 /* The first rule in order that holds, NULL: none. Its groups are in
  * rules->scratch->captures. */

@@ -34,6 +34,7 @@ struct rule_regex {
 struct rule_regexes {
 	struct rule_regex *items;
 	size_t count;
+	unsigned number; /* among those of the same key */
 };
 
 /* Every key that has items must hold; any of its items makes it hold. */
@@ -137,11 +138,9 @@ int rules_index_build(struct rules *rules);
 /* Walks the rules that may apply to a program of that base name, in order. */
 struct rule_candidates {
 	const struct rules *rules;
-	const struct rule_index *index;
+	const struct rule_index_entry *exact, *exact_end; /* left of those that list the name */
 	const struct rule_index_list *lists[2];
 	size_t positions[2];
-	size_t exact_position;
-	const char *program;
 	bool named; /* the last one lists the program's exact name */
 };
 void rule_candidates_begin(struct rule_candidates *candidates, const struct rules *rules,
