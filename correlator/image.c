@@ -27,12 +27,7 @@ static void raise_to(int64_t *value, int64_t candidate)
 
 void tally_add(struct tally *sum, const struct tally *part, int sign)
 {
-	static const struct totals nothing;
-
-	if (sign > 0)
-		totals_replace(&sum->totals, &nothing, &part->totals);
-	else
-		totals_replace(&sum->totals, &part->totals, &nothing);
+	totals_add(&sum->totals, &part->totals, sign);
 	sum->process_count += sign * part->process_count;
 	sum->living_count += sign * part->living_count;
 	sum->failed_count += sign * part->failed_count;
@@ -135,10 +130,12 @@ static bool is_partial(const struct totals *totals)
 /* The part that an image is of its tool, task and run. */
 static void image_tally(const struct image *image, struct tally *ret)
 {
+	static const struct totals nothing;
+
 	tally_init(ret);
 	ret->begin_boot_ns = image->begin_boot_ns;
 	ret->started_unix_ns = image->started_unix_ns;
-	ret->totals = image->totals;
+	totals_difference(&ret->totals, &nothing, &image->totals);
 	ret->process_count = 1;
 	ret->living_count = image->ended == IMAGE_LIVING;
 	ret->failed_count = image->failed;
@@ -310,16 +307,10 @@ static void note_allowance(struct model *model, struct image *image, const struc
 		image->container->dirty = true;
 }
 
-static void tally_replace(struct tally *sum, const struct totals *before, const struct totals *now)
-{
-	totals_replace(&sum->totals, before, now);
-	sum->partial_count += is_partial(now) - is_partial(before);
-}
-
 void image_update(struct model *model, struct image *image, const struct counters *counters,
 		  enum image_totals kind)
 {
-	struct tool *tool = image->tool;
+	struct tally change;
 	struct totals now;
 
 	/* A second final record is another build's, and lacks what was kept of gone threads. */
@@ -331,17 +322,15 @@ void image_update(struct model *model, struct image *image, const struct counter
 		now.uninterruptible_ns = image->uninterruptible_ns;
 		now.valid |= COUNTER_VALID(uninterruptible_ns);
 	}
-	tally_replace(&tool->tally, &image->totals, &now);
-	tally_replace(&tool->group->task->tally, &image->totals, &now);
-	tally_replace(&tool->group->task->run->tally, &image->totals, &now);
+	tally_init(&change);
+	totals_difference(&change.totals, &image->totals, &now);
+	change.partial_count = is_partial(&now) - is_partial(&image->totals);
 	image->totals = now;
 	image->totals_kind = kind;
 	note_peak(image, counters, kind);
 	note_allowance(model, image, counters);
-	raise_to(&tool->tally.peak_rss_bytes, image->peak_rss_bytes);
-	raise_to(&tool->group->task->tally.peak_rss_bytes, image->peak_rss_bytes);
-	raise_to(&tool->group->task->run->tally.peak_rss_bytes, image->peak_rss_bytes);
-	set_dirty_above(tool);
+	change.peak_rss_bytes = image->peak_rss_bytes;
+	tally_above(image->tool, &change, 1);
 	image_set_dirty(model, image);
 }
 
@@ -375,21 +364,23 @@ static void task_set_cause(struct task *task, struct cause *cause)
 void image_end(struct model *model, struct image *image, enum image_ended how, uint64_t boot_ns,
 	       int64_t wait_status, uint32_t exit_flags)
 {
-	struct tally part;
+	struct tally change;
 
 	if (image->ended != IMAGE_LIVING)
 		return;
 	unlink_role(model, image);
-	image_tally(image, &part);
-	tally_above(image->tool, &part, -1);
 	image->ended = how;
 	image->end_boot_ns = boot_ns > image->begin_boot_ns ? boot_ns : image->begin_boot_ns;
 	image->wait_status = wait_status;
 	image->oom_killed = exit_flags & RECORD_EXIT_OOM;
 	if (how == IMAGE_EXIT)
 		cause_note(model, image);
-	image_tally(image, &part);
-	tally_above(image->tool, &part, 1);
+	/* The figures are in the sums already. */
+	tally_init(&change);
+	change.living_count = -1;
+	change.failed_count = image->failed;
+	change.end_boot_ns = image->end_boot_ns;
+	tally_above(image->tool, &change, 1);
 	image_set_dirty(model, image);
 	if (image->container) {
 		image->container->living_count--;

@@ -40,12 +40,21 @@ int64_t totals_io_bytes(const struct totals *totals)
 	       totals->sent_bytes + totals->received_bytes;
 }
 
-void totals_replace(struct totals *sum, const struct totals *before, const struct totals *now)
+void totals_difference(struct totals *ret, const struct totals *before, const struct totals *now)
 {
 #define I(name)                                                                              \
-	sum->name += (now->valid & COUNTER_VALID(name) ? now->name : 0) -                     \
-		     (before->valid & COUNTER_VALID(name) ? before->name : 0);
+	ret->name = (now->valid & COUNTER_VALID(name) ? now->name : 0) -                      \
+		    (before->valid & COUNTER_VALID(name) ? before->name : 0);
 	ROW_TOTALS(I)
 #undef I
-	sum->valid |= now->valid;
+	ret->valid = now->valid;
+}
+
+void totals_add(struct totals *sum, const struct totals *part, int sign)
+{
+#define I(name) sum->name += sign > 0 ? part->name : -part->name;
+	ROW_TOTALS(I)
+#undef I
+	if (sign > 0)
+		sum->valid |= part->valid;
 }

@@ -33,8 +33,12 @@ void totals_of_image(struct totals *ret, const struct counters *base, const stru
 /* All that it moved, to and from anywhere. */
 int64_t totals_io_bytes(const struct totals *totals);
 
-/* sum += now - before: keeps a sum up to date as an image's figures grow. */
-void totals_replace(struct totals *sum, const struct totals *before, const struct totals *now);
+/* What sums grow by when an image's figures do: now - before. What is not known is 0. */
+void totals_difference(struct totals *ret, const struct totals *before, const struct totals *now);
+
+/* sum += part, or -= where `sign` is negative. Of differences and sums: every figure is added,
+ * known or not. */
+void totals_add(struct totals *sum, const struct totals *part, int sign);
 
 /* What some kernels or settings never tell: unknown in sums too. */
 #define TOTALS_OPTIONAL                                                                      \
