@@ -122,6 +122,12 @@ static int index_build(struct rule_index *index, struct rules *rules, bool passi
 	index->exact_count = 0;
 	index_visit_rules(index, rules, passing, true);
 	qsort(index->exact, index->exact_count, sizeof(*index->exact), entry_compare);
+	for (size_t i = 0; i < index->exact_count; i++)
+		index->exact_ends[(unsigned char)index->exact[i].name[0]] = i + 1;
+	for (size_t i = 1; i < 256; i++) {
+		if (index->exact_ends[i] == 0)
+			index->exact_ends[i] = index->exact_ends[i - 1];
+	}
 	return 0;
 }
 
@@ -151,7 +157,8 @@ int rules_index_build(struct rules *rules)
 /* First entry that is not before `program`. */
 static size_t index_find_exact(const struct rule_index *index, const char *program)
 {
-	size_t low = 0, high = index->exact_count;
+	unsigned char first = (unsigned char)program[0];
+	size_t low = first ? index->exact_ends[first - 1] : 0, high = index->exact_ends[first];
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;

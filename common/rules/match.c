@@ -77,12 +77,13 @@ void rules_scratch_begin(struct rules_scratch *scratch)
 }
 
 /* NULL: it is too long to be remembered. */
-static struct seen_text *seen_find(struct seen_texts *seen, const char *text, size_t size)
+static struct seen_text *seen_find(struct seen_texts *seen, const char *text)
 {
-	struct seen_text *item = seen->current;
+	size_t size = strlen(text);
+	struct seen_text *item;
 
-	if (item || size >= SEEN_BYTES_MAX)
-		return item;
+	if (size >= SEEN_BYTES_MAX)
+		return NULL;
 	for (size_t i = 0; i < SEEN_TEXTS_MAX && !seen->current; i++) {
 		if (strcmp(seen->items[i].text, text) == 0)
 			seen->current = &seen->items[i];
@@ -101,18 +102,20 @@ static bool regexes_hold(struct rules_scratch *scratch, const struct rule_regexe
 			 enum template_source source, const struct view *view)
 {
 	struct capture *capture = &scratch->captures.sources[source];
+	struct seen_text *seen = scratch->seen[source].current;
 	uint64_t bit = regexes->number < 64 ? UINT64_C(1) << regexes->number : 0;
-	struct seen_text *seen;
 	size_t size;
 
 	capture->count = 0;
 	if (regexes->count == 0)
 		return true;
-	capture->text = source_text(scratch, source, view);
-	size = strlen(capture->text);
-	seen = seen_find(&scratch->seen[source], capture->text, size);
+	if (!seen) {
+		capture->text = source_text(scratch, source, view);
+		seen = seen_find(&scratch->seen[source], capture->text);
+	}
 	if (seen && seen->unmatched & bit)
 		return false;
+	size = strlen(capture->text);
 	for (size_t i = 0; i < regexes->count; i++) {
 		int count = pcre2_match(regexes->items[i].code, (PCRE2_SPTR)capture->text, size, 0,
 					0, capture->match, scratch->context);

@@ -108,6 +108,7 @@ struct rule_index_list {
 struct rule_index {
 	struct rule_index_entry *exact; /* sorted by name, then rule */
 	size_t exact_count;
+	size_t exact_ends[256]; /* of those whose first byte is that or a lower one */
 	struct rule_index_list by_first_byte[256]; /* globs that begin with that byte */
 	struct rule_index_list any;                /* the rest: globs like *-gcc, no executable */
 };
