@@ -91,6 +91,7 @@ struct model {
 	struct process *processes;
 	struct found *found;
 	struct cgroup *cgroups;
+	struct cgroup *latest_cgroup; /* that was found, NULL: none; an event asks three times */
 	struct container *containers;
 	uint64_t next_sweep_boot_ns; /* of both */
 	uint64_t next_renewal_boot_ns; /* of the rows of cgroups */

@@ -169,7 +169,9 @@ static void apply_fork(struct model *model, const struct event_fork *fork)
 		cause_note_fork(parent);
 	process->fork_boot_ns = fork->boot_ns;
 	process->parent_exec_id = fork->parent.exec_id;
-	if (fork->parent.start_boot_ns)
+	if (parent && parent->image && parent->image->exec_id == fork->parent.exec_id)
+		process->parent_image_id = parent->image->id;
+	else if (fork->parent.start_boot_ns)
 		process->parent_image_id = image_id(model, fork->parent.pid, fork->parent.start_boot_ns,
 						    fork->parent.exec_id);
 	process_set_context(process, fork->cgroup_id, (uint32_t)fork->uid, (uint32_t)fork->sid,

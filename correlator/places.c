@@ -21,9 +21,13 @@
 
 static struct cgroup *cgroup_known(struct model *model, uint64_t cgroup_id)
 {
-	struct cgroup *cgroup;
+	struct cgroup *cgroup = model->latest_cgroup;
 
+	if (cgroup && cgroup->cgroup_id == cgroup_id)
+		return cgroup;
 	HASH_FIND(hh, model->cgroups, &cgroup_id, sizeof(cgroup_id), cgroup);
+	if (cgroup)
+		model->latest_cgroup = cgroup;
 	return cgroup;
 }
 
@@ -188,6 +192,8 @@ static void mark_used(struct model *model)
 
 static void cgroup_free(struct model *model, struct cgroup *cgroup)
 {
+	if (model->latest_cgroup == cgroup)
+		model->latest_cgroup = NULL;
 	HASH_DELETE(hh, model->cgroups, cgroup);
 	free(cgroup->path);
 	free(cgroup);
