@@ -632,6 +632,12 @@ static void output_keep_program(struct output *output, struct span argv)
 		output->redacted_count += argv.data[i] == '\0' || i + 1 == argv.size;
 }
 
+bool redact_is_needed(enum redact_mode mode, const char *argv, size_t size)
+{
+	return size > 0 && (mode == REDACT_PROGRAM_ONLY ||
+			    (mode == REDACT_SECRETS && secret_is_suspected(argv, size)));
+}
+
 int redact_arguments(enum redact_mode mode, const char *argv, size_t size, char **ret_argv,
 		     size_t *ret_size, uint32_t *ret_redacted)
 {
@@ -640,12 +646,12 @@ int redact_arguments(enum redact_mode mode, const char *argv, size_t size, char 
 	output.data = malloc(output.capacity);
 	if (!output.data)
 		return -ENOMEM;
-	if (size > 0 && mode == REDACT_PROGRAM_ONLY)
-		output_keep_program(&output, (struct span){argv, size});
-	else if (size > 0 && mode == REDACT_SECRETS && secret_is_suspected(argv, size))
-		output_redact_secrets(&output, (struct span){argv, size});
-	else
+	if (!redact_is_needed(mode, argv, size))
 		output_append(&output, argv, size);
+	else if (mode == REDACT_PROGRAM_ONLY)
+		output_keep_program(&output, (struct span){argv, size});
+	else
+		output_redact_secrets(&output, (struct span){argv, size});
 	if (output.failed) {
 		free(output.data);
 		return -ENOMEM;

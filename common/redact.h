@@ -6,6 +6,7 @@
 #ifndef TRACER_COMMON_REDACT_H
 #define TRACER_COMMON_REDACT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,5 +27,8 @@ int redact_mode_parse(const char *text, enum redact_mode *ret_mode);
  * how many values were replaced. 0 or -ENOMEM. */
 int redact_arguments(enum redact_mode mode, const char *argv, size_t size, char **ret_argv,
 		     size_t *ret_size, uint32_t *ret_redacted);
+
+/* A fast look: false means that redact_arguments would only copy. */
+bool redact_is_needed(enum redact_mode mode, const char *argv, size_t size);
 
 #endif

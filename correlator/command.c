@@ -6,17 +6,46 @@
 
 #include "common/identity.h"
 
-static char *copy_text(const struct wire_bytes *bytes)
-{
-	/* A name ends at its first NUL, whatever the record claims. */
-	return strndup(bytes->data, bytes->size);
-}
-
 static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
 	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* Moves `*room` behind the copy. A name ends at its first NUL, whatever the record claims. */
+static char *put_text(char **room, const struct wire_bytes *text)
+{
+	char *copy = *room;
+	size_t size = strnlen(text->data, text->size);
+
+	memcpy(copy, text->data, size);
+	copy[size] = '\0';
+	*room = copy + size + 1;
+	return copy;
+}
+
+/* With all texts but the arguments, in one piece of memory. `script`: NULL, it is none. */
+static struct command *command_alloc(const struct wire_bytes *comm, const struct wire_bytes *path,
+				     const struct wire_bytes *script,
+				     const struct wire_bytes *working_directory)
+{
+	size_t size = comm->size + path->size + (script ? script->size : 0) + working_directory->size;
+	struct command *command = calloc(1, sizeof(*command) + size + 4);
+	char *room;
+
+	if (!command)
+		return NULL;
+	room = command->texts;
+	command->references = 1;
+	command->working_directory = put_text(&room, working_directory);
+	command->path = put_text(&room, path);
+	command->script = script ? put_text(&room, script) : NULL;
+	/* A program that is no file any more (memfd) has no path but the root. */
+	if (strcmp(command->path, "/") == 0)
+		command->path[0] = '\0';
+	command->program = command->path[0] ? base_name(command->path) : put_text(&room, comm);
+	return command;
 }
 
 /* The arguments as one buffer, each ended by NUL. An argument that holds a NUL
@@ -69,12 +98,10 @@ static int index_arguments(struct command *command)
 
 static int command_complete(struct command *command)
 {
-	if (!command->program || !command->path || !command->working_directory || !command->arguments)
-		return -1;
-	if (index_arguments(command) < 0)
-		return -1;
 	struct rules_subject *subject = &command->subject;
 
+	if (!command->arguments || index_arguments(command) < 0)
+		return -1;
 	subject->path = command->path[0] ? command->path : command->program;
 	subject->script = command->script;
 	subject->working_directory = command->working_directory;
@@ -82,82 +109,78 @@ static int command_complete(struct command *command)
 	return 0;
 }
 
-/* A #! script runs its interpreter, which the kernel put into argv[0]. */
-static int set_program(struct command *command, const struct command_source *source)
+static int set_arguments(struct command *command, const struct event_strings *argv,
+			 enum redact_mode mode)
 {
-	const struct event_strings *argv = source->argv;
+	size_t size;
+	char *raw;
+	int r;
 
-	if (source->flags & RECORD_SCRIPT && argv->count > 0) {
-		command->script = copy_text(source->filename);
-		command->path = copy_text(&argv->item[0]);
-		if (!command->script)
-			return -1;
-	} else {
-		command->path = copy_text(source->filename);
-	}
-	if (!command->path)
+	if (join_arguments(argv, &raw, &size) < 0)
 		return -1;
-	/* A program that is no file any more (memfd) has no path but the root. */
-	if (strcmp(command->path, "/") == 0)
-		command->path[0] = '\0';
-	command->program = command->path[0] ? strdup(base_name(command->path)) : copy_text(source->comm);
-	return command->program ? 0 : -1;
+	/* program-only is applied when rows are written: names still need the rest. */
+	if (mode == REDACT_PROGRAM_ONLY)
+		mode = REDACT_SECRETS;
+	if (!redact_is_needed(mode, raw, size)) {
+		command->arguments = raw;
+		command->arguments_size = size;
+		return 0;
+	}
+	r = redact_arguments(mode, raw, size, &command->arguments, &command->arguments_size,
+			     &command->redacted_count);
+	free(raw);
+	return r;
 }
 
 struct command *command_new(const struct command_source *source, enum redact_mode mode)
 {
-	struct command *command = calloc(1, sizeof(*command));
-	char *raw = NULL;
-	size_t raw_size;
+	const struct wire_bytes *path = source->filename, *script = NULL;
+	struct command *command;
 
+	/* A #! script runs its interpreter, which the kernel put into argv[0]. */
+	if (source->flags & RECORD_SCRIPT && source->argv->count > 0) {
+		script = source->filename;
+		path = &source->argv->item[0];
+	}
+	command = command_alloc(source->comm, path, script, source->cwd);
 	if (!command)
 		return NULL;
-	command->references = 1;
 	command->flags = source->flags;
 	command->subject.uid = source->uid;
 	command->subject.has_terminal = source->tty != 0 && source->stdin_pipe == 0;
-	command->working_directory = copy_text(source->cwd);
-	if (set_program(command, source) < 0 || join_arguments(source->argv, &raw, &raw_size) < 0)
-		goto fail;
-	/* program-only is applied when rows are written: names still need the rest. */
-	if (mode == REDACT_PROGRAM_ONLY)
-		mode = REDACT_SECRETS;
-	if (redact_arguments(mode, raw, raw_size, &command->arguments, &command->arguments_size,
-			     &command->redacted_count) < 0)
-		goto fail;
-	free(raw);
-	raw = NULL;
-	if (command_complete(command) < 0)
-		goto fail;
+	if (set_arguments(command, source->argv, mode) < 0 || command_complete(command) < 0) {
+		command_unref(command);
+		return NULL;
+	}
 	return command;
-fail:
-	free(raw);
-	command_unref(command);
-	return NULL;
+}
+
+static struct wire_bytes bytes_of(const char *text)
+{
+	return (struct wire_bytes){.data = text, .size = strlen(text)};
 }
 
 struct command *command_restore(const char *program, const char *path, const char *script,
 				const char *working_directory, const void *arguments,
 				size_t arguments_size, uint32_t redacted_count, uint32_t flags)
 {
-	struct command *command = calloc(1, sizeof(*command));
+	const struct wire_bytes program_bytes = bytes_of(program), path_bytes = bytes_of(path),
+				script_bytes = bytes_of(script ? script : ""),
+				directory_bytes = bytes_of(working_directory);
+	struct command *command = command_alloc(&program_bytes, &path_bytes,
+						script ? &script_bytes : NULL, &directory_bytes);
 
 	if (!command)
 		return NULL;
-	command->references = 1;
 	command->flags = flags;
 	command->redacted_count = redacted_count;
-	command->program = strdup(program);
-	command->path = strdup(path);
-	command->script = script ? strdup(script) : NULL;
-	command->working_directory = strdup(working_directory);
 	command->arguments = malloc(arguments_size + 1);
 	command->arguments_size = arguments_size;
 	if (command->arguments) {
 		memcpy(command->arguments, arguments, arguments_size);
 		command->arguments[arguments_size] = '\0';
 	}
-	if (command_complete(command) < 0 || (script && !command->script)) {
+	if (command_complete(command) < 0) {
 		command_unref(command);
 		return NULL;
 	}
@@ -174,10 +197,6 @@ void command_unref(struct command *command)
 {
 	if (!command || --command->references > 0)
 		return;
-	free(command->program);
-	free(command->path);
-	free(command->script);
-	free(command->working_directory);
 	free(command->arguments);
 	free((void *)command->subject.argv);
 	free(command);

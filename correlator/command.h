@@ -17,7 +17,7 @@
 struct command {
 	unsigned references;
 	struct rules_subject subject; /* borrows from below; `parent` is set per classification */
-	char *program;                /* base name, comm where the path is unknown */
+	const char *program;          /* base name, comm where the path is unknown */
 	char *path;                   /* "" unknown */
 	char *script;                 /* NULL: not a #! script */
 	char *working_directory;      /* "" unknown */
@@ -25,6 +25,7 @@ struct command {
 	size_t arguments_size;
 	uint32_t redacted_count;
 	uint32_t flags;               /* RECORD_* of the record */
+	char texts[];                 /* what the four names above are in */
 };
 
 /* The common part of exec records and samples. */

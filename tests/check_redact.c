@@ -237,6 +237,18 @@ START_TEST(test_modes)
 }
 END_TEST
 
+START_TEST(test_needed)
+{
+	static const char plain[] = "tool\0--threads=4", secret[] = "tool\0--password=hunter22";
+
+	ck_assert(!redact_is_needed(REDACT_FULL, secret, sizeof(secret)));
+	ck_assert(!redact_is_needed(REDACT_SECRETS, plain, sizeof(plain)));
+	ck_assert(redact_is_needed(REDACT_SECRETS, secret, sizeof(secret)));
+	ck_assert(redact_is_needed(REDACT_PROGRAM_ONLY, plain, sizeof(plain)));
+	ck_assert(!redact_is_needed(REDACT_PROGRAM_ONLY, plain, 0));
+}
+END_TEST
+
 /* A cut command line: the last argument has no NUL, and may end anywhere. */
 START_TEST(test_cut)
 {
@@ -264,6 +276,7 @@ int main(void)
 		{.test = test_innocent, .count = sizeof(innocent) / sizeof(*innocent)},
 		{.test = test_several},
 		{.test = test_modes},
+		{.test = test_needed},
 		{.test = test_cut},
 		{0},
 	};
