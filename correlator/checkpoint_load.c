@@ -522,8 +522,10 @@ static bool load_one(struct model *model, enum checkpoint_kind wanted, const str
 	cursor.bad = cursor.bad || take_int(&cursor) != checkpoint_version(kind);
 	if (kind == wanted && !cursor.bad) {
 		take_fixed_text(&cursor, boot_id, sizeof(boot_id));
-		if (!cursor.bad && is_of_boot(wanted))
+		if (!cursor.bad && is_of_boot(wanted)) {
 			memcpy(model->boot_id, boot_id, sizeof(boot_id));
+			image_begin_identities(model);
+		}
 		switch (wanted) {
 		case CHECKPOINT_CONTAINER: load_container(model, &cursor); break;
 		case CHECKPOINT_RUN: load_run(model, &cursor); break;

@@ -75,13 +75,17 @@ const char *outcome_status(const struct outcome *outcome, const struct tally *ta
 	return outcome->signal != ROW_NULL ? "killed" : "failed";
 }
 
+void image_begin_identities(struct model *model)
+{
+	identity_begin(&model->image_identity, "process");
+	identity_add_u64(&model->image_identity, (uint64_t)model->host.id);
+	identity_add_bytes(&model->image_identity, model->boot_id, strlen(model->boot_id));
+}
+
 int64_t image_id(const struct model *model, uint32_t pid, uint64_t start_boot_ns, uint32_t exec_id)
 {
-	struct identity identity;
+	struct identity identity = model->image_identity;
 
-	identity_begin(&identity, "process");
-	identity_add_u64(&identity, (uint64_t)model->host.id);
-	identity_add_bytes(&identity, model->boot_id, strlen(model->boot_id));
 	identity_add_u64(&identity, pid);
 	identity_add_u64(&identity, start_boot_ns);
 	identity_add_u64(&identity, exec_id);

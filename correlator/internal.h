@@ -2,11 +2,10 @@
 #ifndef TRACER_CORRELATOR_INTERNAL_H
 #define TRACER_CORRELATOR_INTERNAL_H
 
+#include "common/identity.h"
 #include "common/store/store.h"
 #include "correlator/entities.h"
 #include "correlator/model.h"
-
-struct identity;
 
 /* After this long on the stream's clock nothing more is expected of what has
  * ended: a final record comes within 64 ms or never (kernel-facts). */
@@ -73,6 +72,7 @@ struct model {
 	const struct rules *rules;
 	enum redact_mode arguments;
 	bool checkpoints;
+	struct identity image_identity; /* with what all ids of images begin with */
 	int64_t generation; /* of ids: how often the store's state was given up */
 
 	struct row_host host; /* its texts are below */
@@ -141,6 +141,8 @@ void places_free(struct model *model);
 /* Zeroed; NULL: out of memory, which the model remembers. */
 void *model_alloc(struct model *model, size_t size);
 void model_set_text(struct model *model, char **text, const char *value);
+/* After the host's id and its boot id, with which all ids of images begin. */
+void image_begin_identities(struct model *model);
 int64_t image_id(const struct model *model, uint32_t pid, uint64_t start_boot_ns, uint32_t exec_id);
 struct process *process_find(struct model *model, uint32_t pid, uint64_t start_boot_ns);
 struct process *process_new(struct model *model, const struct image_key *key, struct process *parent);

@@ -73,6 +73,7 @@ static void apply_hello(struct model *model, const struct wire_hello *hello)
 		boot_ended(model);
 	set_host_id(model, hello);
 	memcpy(model->boot_id, boot_id, sizeof(boot_id));
+	image_begin_identities(model);
 	copy_bytes(model->hostname, sizeof(model->hostname), &hello->hostname);
 	copy_bytes(model->kernel, sizeof(model->kernel), &hello->kernel);
 	copy_bytes(model->machine, sizeof(model->machine), &hello->machine);
