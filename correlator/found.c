@@ -3,7 +3,8 @@
  * Order on the wire: after the welcome the probe sends a pass over the living, then
  * what the ring held before, then what happens now. So a process of the pass is only
  * noted until an event needs it, or until the stream's clock has passed the pass: if
- * the ring still holds its fork, that says more (the true parent).
+ * the ring still holds its fork, that says more (the true parent). A later pass tells the
+ * time of the stream only where nothing was left in the ring before it.
  */
 #include <stdlib.h>
 

@@ -340,7 +340,8 @@ int model_apply(struct model *model, const struct wire_message *message)
 		apply_hello(model, &message->hello);
 		break;
 	case WIRE_PASS:
-		found_settle(model, message->pass.boot_ns);
+		if (!message->pass.backlog_bytes) /* else their forks may be in it */
+			found_settle(model, message->pass.boot_ns);
 		pass_apply_end(model, &message->pass);
 		break;
 	case WIRE_LOSSES:

@@ -128,6 +128,30 @@ START_TEST(who_was_found_after_two_execs_is_one_process)
 }
 END_TEST
 
+/* The ring holds more than the probe forwards from one pass to the next. */
+START_TEST(a_fork_behind_two_passes_tells_more_than_a_look)
+{
+	sample(30, 2, NULL, cpu(MS));
+	pass_behind(now - MS, 1000);
+	pass_behind(now + 1000 * MS, 1000);
+	ck_assert_str_eq(rows("SELECT began FROM processes WHERE pid = 30"), "");
+	now -= 10 * MS; /* it had waited there */
+	fork_process(2, 30);
+	exit_process(30, 0);
+	ck_assert_str_eq(rows("SELECT began, ended FROM processes WHERE pid = 30"), "fork exit\n");
+}
+END_TEST
+
+START_TEST(who_is_found_is_placed_once_the_ring_is_read)
+{
+	sample(30, 2, NULL, cpu(MS)); /* its fork was lost */
+	pass_behind(now - MS, 1000);
+	pass_behind(now + 1000 * MS, 1000);
+	pass(now + 2000 * MS);
+	ck_assert_str_eq(rows("SELECT began FROM processes WHERE pid = 30"), "found\n");
+}
+END_TEST
+
 START_TEST(a_zombie_is_not_found_anew)
 {
 	run_process(2, 10, "bwa mem x");
@@ -377,6 +401,8 @@ int main(void)
 		{.test = who_lost_the_main_thread_has_samples},
 		{.test = who_was_found_in_the_middle_of_an_exec_has_what_its_record_says},
 		{.test = who_was_found_after_two_execs_is_one_process},
+		{.test = a_fork_behind_two_passes_tells_more_than_a_look},
+		{.test = who_is_found_is_placed_once_the_ring_is_read},
 		{.test = a_zombie_is_not_found_anew},
 		{.test = memory_at_one_moment_is_the_sum_of_those_who_live},
 		{.test = a_look_between_fork_and_exec_makes_no_row},

@@ -235,13 +235,19 @@ void sample(unsigned pid, unsigned parent, const char *command, struct counters 
 	sample_as(pid, parent, command, counters, 0);
 }
 
-void pass(uint64_t boot_ns)
+void pass_behind(uint64_t boot_ns, uint64_t backlog_bytes)
 {
 	struct wire_pass *p = &begin(WIRE_PASS)->pass;
 
 	p->boot_ns = boot_ns;
 	p->unix_ns = boot_ns + clock_offset_ns;
+	p->backlog_bytes = backlog_bytes;
 	apply();
+}
+
+void pass(uint64_t boot_ns)
+{
+	pass_behind(boot_ns, 0);
 }
 
 void wait_ms(uint64_t milliseconds)

@@ -67,6 +67,8 @@ void sample_as(unsigned pid, unsigned parent, const char *command, struct counte
 	       unsigned flags);
 void sample(unsigned pid, unsigned parent, const char *command, struct counters counters);
 void pass(uint64_t boot_ns);
+/* So much is in the ring that is older. */
+void pass_behind(uint64_t boot_ns, uint64_t backlog_bytes);
 
 /* ---- several */
 void spawn(unsigned parent, unsigned pid, const char *command);
