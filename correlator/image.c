@@ -82,15 +82,27 @@ void image_begin_identities(struct model *model)
 	identity_add_bytes(&model->image_identity, model->boot_id, strlen(model->boot_id));
 }
 
+/* Ids are in the order in which processes started, so that rows of one moment lie side by side in
+ * the store and a commit writes few pages. Each boot begins at a place of its own, its hash. From
+ * there an id counts microseconds (1,024 ns), in 40 bits: after 13 days they begin anew. Beneath
+ * them, in 23 bits, are pid and exec id, so that the images of a process differ, and so do
+ * processes of one microsecond with the same exec id. So ids meet no more often than hashes of 63
+ * bits would. */
+#define ID_TIME_SHIFT 10
+#define ID_PLACE_BITS 23
+#define ID_PID_FACTOR 0x9e3779b1U /* odd, so pids, of 22 bits, stay apart; large, so neighbours part */
+
 int64_t image_id(const struct model *model, uint32_t pid, uint64_t start_boot_ns, uint32_t exec_id)
 {
 	struct identity identity = model->image_identity;
+	uint64_t place = (pid * ID_PID_FACTOR + exec_id) & ((1U << ID_PLACE_BITS) - 1);
+	uint64_t id;
 
-	identity_add_u64(&identity, pid);
-	identity_add_u64(&identity, start_boot_ns);
-	identity_add_u64(&identity, exec_id);
 	identity_add_generation(&identity, model);
-	return identity_end(&identity);
+	id = (uint64_t)identity_end(&identity);
+	id += ((start_boot_ns >> ID_TIME_SHIFT) << ID_PLACE_BITS) | place;
+	id &= INT64_MAX;
+	return id ? (int64_t)id : 1;
 }
 
 void image_set_dirty(struct model *model, struct image *image)

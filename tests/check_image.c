@@ -13,6 +13,18 @@ START_TEST(every_exec_is_an_image_of_its_own)
 }
 END_TEST
 
+/* So what runs at the same time lies together in the store. */
+START_TEST(ids_are_in_the_order_of_starts)
+{
+	spawn(2, 20, "third"); /* here processes start in the order of their pids */
+	spawn(2, 10, "first");
+	exec_process(10, "second");
+	ck_assert_str_eq(rows("SELECT program FROM processes WHERE pid >= 10 ORDER BY id"),
+			 "first\nsecond\nthird\n");
+	ck_assert_str_eq(rows("SELECT max(id) - min(id) FROM processes WHERE pid = 10"), "1\n");
+}
+END_TEST
+
 START_TEST(how_a_process_ended_is_told_as_wait_does)
 {
 	spawn(2, 10, "a");
@@ -217,6 +229,7 @@ int main(void)
 {
 	const struct suite_test tests[] = {
 		{.test = every_exec_is_an_image_of_its_own},
+		{.test = ids_are_in_the_order_of_starts},
 		{.test = how_a_process_ended_is_told_as_wait_does},
 		{.test = the_final_record_stands_and_keeps_what_the_exit_knew},
 		{.test = a_maximum_that_did_not_grow_says_nothing_of_the_image},

@@ -38,8 +38,7 @@
 #define LOOKASIDE_BYTES 1200      /* SQLite's small allocations, apart from malloc: */
 #define LOOKASIDE_COUNT 500       /* as many as an upsert of the widest table makes */
 #define BUSY_TIMEOUT_MS 5000      /* a reader's recovery of the WAL, a copy tool's lock */
-/* Of the correlator's 48 MiB. Ids are hashes, so a commit touches its indexes all over, and
- * the writer spills pages: with 16 MiB it would take a tenth less processor time. */
+/* Of the correlator's 48 MiB. */
 #define WRITER_CACHE_KIB 8192
 /* A checkpoint writes a page once however often it changed since the last one; the WAL is not what
  * fills a disk that is nearly full. */

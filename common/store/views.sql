@@ -14,7 +14,7 @@ DROP VIEW IF EXISTS placed_samples;
 -- One exec image of one process: a shell that execs a tool is two rows. A child
 -- that execs at once has one row; what it used before its exec is in its figures.
 CREATE VIEW processes AS SELECT
-  p.id,                    -- id; hash of host, boot, pid, start time and exec count; derived
+  p.id,                    -- id; host, boot, start time, pid and exec count; derived
   p.rev,                   -- count; revision of this row; correlator
   t.host_id,               -- id; hosts.id; derived
   p.container_id,          -- id; containers.id; cgroup

@@ -185,8 +185,8 @@ CREATE TABLE images (
 ) STRICT;
 CREATE INDEX images_by_text ON images (path, program, reason, rule, role);
 
--- How processes are kept: in order of appearance rather than of their random ids, whose
--- inserts would each write a page of their own; host, run and task through the tool;
+-- How processes are kept: in order of appearance rather than of their ids, of which those of
+-- one boot follow each other and those of the next may be anywhere; host, run and task through the tool;
 -- the classification through its image. Written through the view processes (views.sql).
 CREATE TABLE process_rows (
   id                INTEGER NOT NULL UNIQUE, -- see processes, as for all that follow
