@@ -60,7 +60,7 @@ static void fill_command(const struct model *model, struct row_process *row, con
 		row->arguments.size = strlen(command->arguments) + 1;
 }
 
-static int put_image(struct model *model, const struct image *image)
+static void fill_image(struct row_process *ret_row, const struct model *model, const struct image *image)
 {
 	struct row_process row = {
 		.id = image->id,
@@ -91,7 +91,30 @@ static int put_image(struct model *model, const struct image *image)
 	fill_status(&row, image);
 	fill_command(model, &row, image);
 	totals_fill_row(&row, &image->totals, ROW_NULL);
-	return store_put_process(model->store, &row);
+	*ret_row = row;
+}
+
+struct image_walk {
+	const struct model *model;
+	const struct image *next;
+};
+
+static bool next_image(void *context, struct row_process *ret_row)
+{
+	struct image_walk *walk = context;
+
+	if (!walk->next)
+		return false;
+	fill_image(ret_row, walk->model, walk->next);
+	walk->next = walk->next->dirty_next;
+	return true;
+}
+
+static int put_images(struct model *model)
+{
+	struct image_walk walk = {model, model->dirty_images};
+
+	return walk.next ? store_put_processes(model->store, next_image, &walk) : 0;
 }
 
 static int put_tool(struct model *model, struct tool *tool)
@@ -327,14 +350,13 @@ static int put_facts(struct model *model)
 
 static int put_all(struct model *model)
 {
-	struct image *image;
 	int r = put_places(model);
 
 	if (r == 0)
 		r = put_runs(model);
 	/* After the runs: moving stored processes must not meet the new rows. */
-	for (image = model->dirty_images; image && r == 0; image = image->dirty_next)
-		r = put_image(model, image);
+	if (r == 0)
+		r = put_images(model);
 	if (r == 0)
 		r = put_facts(model);
 	if (r == 0)

@@ -194,6 +194,58 @@ START_TEST(what_must_be_known_is_demanded)
 }
 END_TEST
 
+/* `context`: of the next row, up to 3. */
+static bool next_of_three(void *context, struct row_process *ret_row)
+{
+	int64_t *id = context;
+
+	*ret_row = fill_process(*id, "text");
+	if (*id == 2)
+		ret_row->program = "other";
+	return (*id)++ <= 3;
+}
+
+static bool next_is_unknown(void *context, struct row_process *ret_row)
+{
+	bool more = next_of_three(context, ret_row);
+
+	if (*(int64_t *)context == 3)
+		ret_row->pid = ROW_NULL;
+	return more;
+}
+
+START_TEST(processes_are_put_many_at_a_time)
+{
+	struct store *store = open_writer();
+	int64_t id = 2;
+
+	ck_assert_int_eq(store_put_processes(store, next_of_three, &id), 0);
+	commit(store, 1);
+	id = 1; /* one is new, the others are there */
+	ck_assert_int_eq(store_put_processes(store, next_of_three, &id), 0);
+	commit(store, 2);
+	ck_assert_int_eq(read_integer("SELECT count(*) FROM process_rows"), 3);
+	ck_assert_int_eq(read_integer("SELECT count(DISTINCT image_id) FROM process_rows"), 2);
+	ck_assert_int_eq(read_integer("SELECT count(DISTINCT rev) FROM process_rows WHERE rev > 2"), 3);
+	ck_assert_int_eq(read_integer("SELECT rev FROM stream"), 5);
+	store_close(store);
+}
+END_TEST
+
+START_TEST(one_bad_process_of_many_fails_the_commit)
+{
+	struct store *store = open_writer();
+	struct store_stream stream = {.boot_id = "boot"};
+	int64_t id = 1;
+
+	ck_assert_int_eq(store_put_processes(store, next_is_unknown, &id), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(store_error_text(store), "pid"));
+	ck_assert_int_eq(store_commit(store, &stream), -EINVAL);
+	ck_assert_int_eq(read_integer("SELECT count(*) FROM process_rows"), 0);
+	store_close(store);
+}
+END_TEST
+
 static int64_t rev_of(const char *table, int64_t id)
 {
 	char sql[96];
@@ -437,6 +489,8 @@ int main(void)
 		{.test = rows_come_back_as_put},
 		{.test = unknown_stays_unknown},
 		{.test = what_must_be_known_is_demanded},
+		{.test = processes_are_put_many_at_a_time},
+		{.test = one_bad_process_of_many_fails_the_commit},
 		{.test = rev_grows_with_every_write},
 		{.test = rev_goes_on_after_reopening},
 		{.test = rollback_leaves_the_last_commit},

@@ -6,10 +6,12 @@
 
 #include "common/store/driver.h"
 
-/* Tables that are written by upsert, in the order of ROWS. */
+/* Tables that are written row by row, in the order of ROWS. */
 enum store_table {
+#define NOT_HERE(NAME, name, table, key)
 #define R(NAME, name, table, key) STORE_TABLE_##NAME,
-	ROWS(R)
+	ROWS_AND_PROCESS(R, NOT_HERE)
+#undef NOT_HERE
 #undef R
 	STORE_TABLE_COUNT
 };
@@ -25,6 +27,16 @@ struct store_image {
 	char key[STORE_IMAGE_KEY_MAX];
 };
 
+/* The processes being written: processes.c. */
+struct store_given {
+	store_next_process *next;
+	void *context;
+	struct row_process process;
+	const struct row_process *row; /* NULL: behind the last */
+	int64_t image_id;
+	int error; /* of what the statement asked for meanwhile */
+};
+
 struct store {
 	struct store_base base;
 	sqlite3 *db;
@@ -34,8 +46,10 @@ struct store {
 	uint64_t rev;           /* highest given out, the open transaction included */
 	uint64_t committed_rev;
 	sqlite3_stmt *puts[STORE_TABLE_COUNT];
+	sqlite3_stmt *put_processes;
 	sqlite3_stmt *statements[STORE_STATEMENTS_MAX];
 	struct store_image images[STORE_IMAGES_REMEMBERED];
+	struct store_given given;
 };
 
 /* ---- store.c: errors ---- */
@@ -77,6 +91,11 @@ int store_find_statement(struct store *store, const char *name, sqlite3_stmt **r
 int store_run_statement(struct store *store, sqlite3_stmt *statement);
 /* Binds by name, without the colon, where the statement has that parameter. */
 void store_bind_integer(sqlite3_stmt *statement, const char *name, int64_t value);
+
+/* ---- processes.c ---- */
+
+/* The table that processes are given in, and the statement that reads it. */
+int store_init_processes(struct store *store);
 
 /* ---- images.c: within the transaction ---- */
 

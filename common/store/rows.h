@@ -301,13 +301,16 @@ struct row_blob {
 
 /* R(NAME, name, table, key columns). `processes` is a view over how they are kept: host,
  * run and task of a process are its tool's, so its tool is put in the same transaction. */
-#define ROWS(R) \
+#define ROWS(R) ROWS_AND_PROCESS(R, R)
+
+/* P instead for what is put many at a time. */
+#define ROWS_AND_PROCESS(R, P) \
 	R(HOST, host, hosts, "id") \
 	R(CONTAINER, container, containers, "id") \
 	R(RUN, run, runs, "id") \
 	R(TASK, task, tasks, "id") \
 	R(TOOL, tool, tools, "id") \
-	R(PROCESS, process, processes, "id") \
+	P(PROCESS, process, processes, "id") \
 	R(SAMPLE, sample, samples, "process_id, boot_ns") \
 	R(HOST_SAMPLE, host_sample, host_samples, "host_id, unix_ns") \
 	R(INCIDENT, incident, incidents, "id") \

@@ -57,6 +57,11 @@ const char *store_error_text(const struct store *store);
 ROWS(R)
 #undef R
 
+/* Puts processes many at a time, for less than half. `next` fills in another row and returns true;
+ * false: there is none. What a row borrows is borrowed until `next` is called again. */
+typedef bool store_next_process(void *context, struct row_process *ret_row);
+int store_put_processes(struct store *store, store_next_process *next, void *context);
+
 /* Moves the stored processes of one tool to another, or, with the same tool, notes that
  * it is in another task now (a merge). Run and task of a process are those of its tool's
  * row: `to_task_id` is what that row says once it is put. */

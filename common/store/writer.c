@@ -110,17 +110,18 @@ struct table {
 	const char *const *columns;
 };
 
+#define NOT_HERE(NAME, name, table, key) /* processes.c */
 #define COLUMN_NAME(column) #column,
 #define R(NAME, name, table, key) \
 	static const char *const name##_columns[] = { \
 		ROW_##NAME##_COLUMNS(COLUMN_NAME, COLUMN_NAME, COLUMN_NAME) NULL};
-ROWS(R)
+ROWS_AND_PROCESS(R, NOT_HERE)
 #undef R
 #undef COLUMN_NAME
 
 static const struct table tables[] = {
 #define R(NAME, name, table, key) {#table, key, name##_columns},
-	ROWS(R)
+	ROWS_AND_PROCESS(R, NOT_HERE)
 #undef R
 };
 
@@ -131,24 +132,6 @@ static bool key_has(const char *key, const char *column)
 
 	for (const char *found = key; (found = strstr(found, column)); found += size)
 		if ((found == key || found[-1] == ' ') && (found[size] == ',' || found[size] == '\0'))
-			return true;
-	return false;
-}
-
-/* Processes are a view: beneath it are process_rows, which have neither what their tool's row says
- * nor the texts of images. */
-static bool table_is_view(const struct table *table)
-{
-	return strcmp(table->name, "processes") == 0;
-}
-
-static bool column_is_elsewhere(const struct table *table, const char *column)
-{
-	static const char *const elsewhere[] = {"host_id", "run_id", "task_id", "role",
-						"rule", "reason", "program", "path"};
-
-	for (size_t i = 0; table_is_view(table) && i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++)
-		if (strcmp(column, elsewhere[i]) == 0)
 			return true;
 	return false;
 }
@@ -165,39 +148,29 @@ static bool column_stays(const struct table *table, const char *column)
 	return strcmp(table->name, "losses") == 0 && strcmp(column, "unix_ns") == 0;
 }
 
-/* INSERT INTO t (rev, a, c, image_id) VALUES (?1, ?2, ?4, ?5) ON CONFLICT (a) DO UPDATE SET ...
- * A parameter has the number of its column, whether it is used or not. */
+/* INSERT INTO t (rev, a, b) VALUES (?1, ?2, ?3) ON CONFLICT (a) DO UPDATE SET ... */
 static void table_write_upsert(const struct table *table, char sql[UPSERT_MAX_BYTES])
 {
 	char *end = sql;
 	char *limit = sql + UPSERT_MAX_BYTES;
-	bool is_view = table_is_view(table);
 	size_t count = 0;
 
 #define ADD(...) (end += snprintf(end, (size_t)(limit - end), __VA_ARGS__))
-	ADD("INSERT INTO %s (rev", is_view ? "process_rows" : table->name);
+	ADD("INSERT INTO %s (rev", table->name);
 	for (; table->columns[count]; count++)
-		if (!column_is_elsewhere(table, table->columns[count]))
-			ADD(", %s", table->columns[count]);
-	ADD("%s) VALUES (?1", is_view ? ", image_id" : "");
+		ADD(", %s", table->columns[count]);
+	ADD(") VALUES (?1");
 	for (size_t i = 0; i < count; i++)
-		if (!column_is_elsewhere(table, table->columns[i]))
-			ADD(", ?%zu", i + 2);
-	if (is_view)
-		ADD(", ?%zu", count + 2);
+		ADD(", ?%zu", i + 2);
 	ADD(") ON CONFLICT (%s) DO UPDATE SET rev = excluded.rev", table->key);
 	for (size_t i = 0; i < count; i++) {
 		const char *column = table->columns[i];
 
-		if (column_is_elsewhere(table, column))
-			continue;
 		if (column_adds(table, column))
 			ADD(", %s = %s + excluded.%s", column, column, column);
 		else if (!key_has(table->key, column) && !column_stays(table, column))
 			ADD(", %s = excluded.%s", column, column);
 	}
-	if (is_view)
-		ADD(", image_id = excluded.image_id");
 #undef ADD
 }
 
@@ -225,30 +198,8 @@ static void bind_text(sqlite3_stmt *statement, int index, const char *text)
 		sqlite3_bind_text(statement, index, text, -1, SQLITE_STATIC);
 }
 
-static void bind_blob(sqlite3_stmt *statement, int index, const struct row_blob *blob)
-{
-	if (blob->data)
-		sqlite3_bind_blob64(statement, index, blob->data, blob->size, SQLITE_STATIC);
-}
-
-/* What is no column of the row. */
-static int bind_image(struct store *store, enum store_table table, sqlite3_stmt *statement, int index,
-		      const void *row)
-{
-	int64_t id = 0;
-	int error;
-
-	if (table != STORE_TABLE_PROCESS)
-		return 0;
-	error = store_image_id(store, row, &id);
-	if (error == 0)
-		sqlite3_bind_int64(statement, index, id);
-	return error;
-}
-
 #define BIND_I(column) bind_integer(statement, ++index, row->column);
 #define BIND_T(column) bind_text(statement, ++index, row->column);
-#define BIND_B(column) bind_blob(statement, ++index, &row->column);
 #define R(NAME, name, table, key) \
 	int store_put_##name(struct store *store, const struct row_##name *row) \
 	{ \
@@ -259,11 +210,10 @@ static int bind_image(struct store *store, enum store_table table, sqlite3_stmt 
 		if (error < 0) \
 			return error; \
 		sqlite3_bind_int64(statement, index, (int64_t)++store->rev); \
-		ROW_##NAME##_COLUMNS(BIND_I, BIND_T, BIND_B) \
-		error = bind_image(store, STORE_TABLE_##NAME, statement, ++index, row); \
-		return error < 0 ? error : store_run_statement(store, statement); \
+		ROW_##NAME##_COLUMNS(BIND_I, BIND_T, NO_BLOB) \
+		return store_run_statement(store, statement); \
 	}
-ROWS(R)
+ROWS_AND_PROCESS(R, NOT_HERE)
 #undef R
 
 /* ---- merges ------------------------------------------------------------------ */
@@ -471,6 +421,8 @@ int store_init_writer(struct store *store)
 				  "CREATE TEMP TABLE expiring_processes (id INTEGER PRIMARY KEY)");
 	for (enum store_table table = 0; error == 0 && table < STORE_TABLE_COUNT; table++)
 		error = table_prepare(store, table);
+	if (error == 0)
+		error = store_init_processes(store);
 	if (error < 0)
 		return error;
 	error = store_read_stream_row(store, &stream);
@@ -487,6 +439,7 @@ void store_deinit_writer(struct store *store)
 		store_rollback(store);
 	for (size_t i = 0; i < STORE_TABLE_COUNT; i++)
 		sqlite3_finalize(store->puts[i]);
+	sqlite3_finalize(store->put_processes);
 	for (size_t i = 0; i < STORE_STATEMENTS_MAX; i++)
 		sqlite3_finalize(store->statements[i]);
 }

@@ -1,0 +1,6 @@
+-- The statement that puts processes (processes.c), from the columns of their table: in its order,
+-- which spares SQLite a copy of each value.
+SELECT 'INSERT INTO process_rows SELECT ' || group_concat(name, ', ')
+    || ' FROM given_processes WHERE true ON CONFLICT (id) DO UPDATE SET '
+    || group_concat(name || ' = excluded.' || name, ', ') FILTER (WHERE name <> 'id')
+  FROM pragma_table_info('process_rows');
