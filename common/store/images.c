@@ -36,6 +36,11 @@ static struct store_image *slot_of(struct store *store, const char *key, size_t 
 	return &store->images[hash % STORE_IMAGES_REMEMBERED];
 }
 
+static bool is_kept_in(const struct store_image *slot, const char *key, size_t size)
+{
+	return size && slot->id && slot->size == size && memcmp(slot->key, key, size) == 0;
+}
+
 static void bind_texts(sqlite3_stmt *statement, const struct row_process *row)
 {
 	const struct {
@@ -87,11 +92,14 @@ int store_image_id(struct store *store, const struct row_process *row, int64_t *
 {
 	char key[STORE_IMAGE_KEY_MAX];
 	size_t size = key_write(row, key);
-	struct store_image *slot = slot_of(store, key, size);
+	struct store_image *slot = store->last_image; /* mostly: what runs comes in crowds */
 	int64_t id = 0;
 	int error;
 
-	if (size && slot->id && slot->size == size && memcmp(slot->key, key, size) == 0) {
+	if (!slot || !is_kept_in(slot, key, size))
+		slot = slot_of(store, key, size);
+	store->last_image = slot;
+	if (is_kept_in(slot, key, size)) {
 		*ret_id = slot->id;
 		return 0;
 	}

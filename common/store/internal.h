@@ -48,7 +48,7 @@ struct store {
 	sqlite3_stmt *puts[STORE_TABLE_COUNT];
 	sqlite3_stmt *put_processes;
 	sqlite3_stmt *statements[STORE_STATEMENTS_MAX];
-	struct store_image images[STORE_IMAGES_REMEMBERED];
+	struct store_image images[STORE_IMAGES_REMEMBERED], *last_image;
 	struct store_given given;
 };
 
