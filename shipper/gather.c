@@ -184,6 +184,19 @@ static int row_write(struct gather *gather, struct gathering *gathering)
 	return error < 0 ? fail_batch(gather, error) : 0;
 }
 
+/* At the first row: of most tables nothing is new, and no file is made for that. */
+static int batch_start(struct gather *gather, struct gathering *gathering)
+{
+	int error = columns_learn(gather, gathering);
+
+	if (error < 0)
+		return error;
+	error = batch_writer_new(gathering->directory, &gathering->writer);
+	return error < 0 ? fail(gather, error, "%.200s: cannot write a batch: %s", gathering->directory,
+				strerror(-error))
+			 : 0;
+}
+
 /* 1: there may be more; 0: all of it, or as much as fits; -errno. */
 static int row_take(struct gather *gather, struct gathering *gathering)
 {
@@ -194,7 +207,7 @@ static int row_take(struct gather *gather, struct gathering *gathering)
 	if (more <= 0)
 		return more < 0 ? fail_store(gather, more) : 0;
 	if (gathering->width == 0)
-		error = columns_learn(gather, gathering);
+		error = batch_start(gather, gathering);
 	if (error == 0)
 		error = row_write(gather, gathering);
 	if (error < 0)
@@ -213,6 +226,7 @@ int gather_begin(struct gather *gather, const struct gather_look *look, size_t i
 
 	gather_abandon(gather);
 	gathering->base_version = cursor->base_version;
+	gathering->directory = directory;
 	gathering->batch = (struct batch){
 		.host_id = look->host_id,
 		.from_version = cursor->base_version + (uint64_t)cursor->revs[index],
@@ -221,15 +235,7 @@ int gather_begin(struct gather *gather, const struct gather_look *look, size_t i
 		 store_entity_name(index));
 	error = store_query_entity(gather->store, index, cursor->revs[index],
 				   (int64_t)gather->batch_rows, &gathering->result);
-	if (error < 0)
-		return fail_store(gather, error);
-	error = batch_writer_new(directory, &gathering->writer);
-	if (error < 0) {
-		gather_abandon(gather);
-		return fail(gather, error, "%.200s: cannot write a batch: %s", directory,
-			    strerror(-error));
-	}
-	return 0;
+	return error < 0 ? fail_store(gather, error) : 0;
 }
 
 int gather_step(struct gather *gather, uint64_t row_count)
@@ -248,7 +254,7 @@ int gather_finish(struct gather *gather, struct batch *ret_batch, bool *ret_more
 	struct gathering *gathering = &gather->gathering;
 	int result = gathering->is_over ? 0 : gather_step(gather, UINT64_MAX);
 
-	if (result == 0 && batch_writer_rows(gathering->writer) > 0) {
+	if (result == 0 && gathering->writer) {
 		gathering->batch.to_version = gathering->base_version + (uint64_t)gathering->last_rev;
 		result = batch_writer_finish(gathering->writer, &gathering->batch);
 		if (result < 0) {

@@ -24,7 +24,8 @@ struct gather_column {
 /* A batch that is being gathered. */
 struct gathering {
 	struct store_result *result; /* NULL: none is */
-	struct batch_writer *writer;
+	const char *directory; /* for the batch; borrowed */
+	struct batch_writer *writer; /* NULL until there is a row */
 	struct batch batch; /* of the writer, as far as it is known */
 	uint64_t base_version;
 	struct gather_column columns[GATHER_COLUMNS_MOST];

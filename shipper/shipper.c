@@ -23,7 +23,6 @@
 
 #define WATCH_PERIOD_MS 1000
 #define STATUS_PERIOD_NS 1000000000LL /* while one batch follows the other */
-#define LAG_PERIOD_NS 30000000000LL /* between rounds: how much has come since */
 #define STORE_RETRY_MS 5000
 #define LAST_ROUND_MS 5000       /* after SIGTERM */
 #define CLOUD_AGAIN_MS (3600 * 1000)
@@ -287,7 +286,10 @@ static void store_failed(struct shipper *shipper)
 static void round_end(struct shipper *shipper)
 {
 	struct shipping_status *status = &shipper->status;
+	struct gather_look look;
 
+	if (gather_look(&shipper->gather, &look) == 0 && !look.is_empty)
+		status->store_rev = look.rev; /* it may have grown meanwhile */
 	status->shipped_rev = cursor_rev(&shipper->cursor);
 	status->shipped_unix_ns = shipper->round_unix_ns;
 	note_success(shipper);
@@ -611,7 +613,7 @@ static void batch_answered(const struct verdict *verdict, void *data)
 
 /* ---- timers, signals, cloud ----------------------------------------------------------- */
 
-/* Between rounds: is a batch's worth of rows there already? And the lag, for the status. */
+/* Between rounds: is a batch's worth of rows there already? */
 static void watch_due(uv_timer_t *timer)
 {
 	struct shipper *shipper = timer->data;
@@ -619,11 +621,6 @@ static void watch_due(uv_timer_t *timer)
 
 	if (!shipper->gather.store || gather_look(&shipper->gather, &look) < 0 || look.is_empty)
 		return;
-	if (look.rev != shipper->status.store_rev &&
-	    (int64_t)clock_unix_ns() - shipper->status.updated_unix_ns >= LAG_PERIOD_NS) {
-		shipper->status.store_rev = look.rev;
-		status_write(shipper);
-	}
 	if (shipper->phase == PHASE_IDLE &&
 	    look.rev - cursor_rev(&shipper->cursor) >= (int64_t)shipper->settings->batch_rows)
 		step_after(shipper, 0);
