@@ -40,7 +40,7 @@ void cause_unref(struct cause *cause)
 	free(cause);
 }
 
-/* Whoever shares it learns the better. */
+/* All that share the cause are corrected with it. */
 static void cause_correct(struct model *model, struct cause *cause, const struct cause *better)
 {
 	model_set_text(model, &cause->what, better->what);
@@ -176,8 +176,8 @@ static const struct ending *find_latest(const struct endings *endings, enum endi
 	return found;
 }
 
-/* Where the code is its own (`COMMAND || exit 1`) and a command was killed just before, that was
- * hardly meant to be. Of one that left with a code nobody can tell. */
+/* Where the code is its own (`COMMAND || exit 1`) and a command was killed just before, that is taken
+ * for the cause. Where the command before left with a code, it is unknown whether it is. */
 static const struct ending *find_of_shell(const struct endings *endings, int64_t wait_status)
 {
 	int64_t code = shell_code_of(wait_status);
@@ -244,7 +244,8 @@ static const struct ending *find_of_program(const struct endings *endings, const
 	return NULL;
 }
 
-/* A signal that it sent to itself, or that nobody sent, may be how it says what killed a child. */
+/* A signal that it sent to itself, that the kernel sent or that no record tells of, may pass on what
+ * killed a child. */
 static const struct ending *find_of_killed(const struct endings *endings, const struct image *image,
 					   const struct sent_signal *sent)
 {
@@ -328,7 +329,7 @@ static void tell(struct model *model, struct process *parent, const struct endin
 	parent->checkpointed = false;
 }
 
-/* Whoever waits for a container is not the parent of what runs in it. */
+/* The client that waits for a container is not the parent of what runs in it. */
 static void tell_client(struct model *model, const struct image *image, const struct ending *ending)
 {
 	const struct process *parent = image->process->parent;

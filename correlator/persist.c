@@ -62,7 +62,7 @@ static void fill_command(const struct model *model, struct row_process *row, con
 
 static void fill_image(struct row_process *ret_row, const struct model *model, const struct image *image)
 {
-	struct row_process row = {
+	*ret_row = (struct row_process){
 		.id = image->id,
 		.host_id = model->host.id,
 		.container_id = id_or_null(image->container),
@@ -88,10 +88,9 @@ static void fill_image(struct row_process *ret_row, const struct model *model, c
 		.partial = (image->totals.valid & COUNTERS_PARTIAL) != 0,
 	};
 
-	fill_status(&row, image);
-	fill_command(model, &row, image);
-	totals_fill_row(&row, &image->totals, ROW_NULL);
-	*ret_row = row;
+	fill_status(ret_row, image);
+	fill_command(model, ret_row, image);
+	totals_fill_row(ret_row, &image->totals, ROW_NULL);
 }
 
 struct image_walk {

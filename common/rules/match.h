@@ -21,9 +21,9 @@ struct captures {
 	struct capture sources[TEMPLATE_SOURCE_COUNT];
 };
 
-/* Texts that regular expressions looked at of late, and which of them do not match. Process after
- * process is in the same cgroup and works in the same few directories. Longer texts, and rules
- * beyond the first 64 that have the key, are matched anew each time. */
+/* The last texts that regular expressions were matched against, and which rules did not match: most
+ * processes are in the same cgroups and work in the same few directories. Longer texts, and rules
+ * beyond the first 64 that have the key, are matched again each time. */
 #define SEEN_TEXTS_MAX 8
 #define SEEN_BYTES_MAX 256
 

@@ -186,8 +186,8 @@ CREATE TABLE images (
 CREATE INDEX images_by_text ON images (path, program, reason, rule, role);
 
 -- How processes are kept: in order of appearance rather than of their ids, of which those of
--- one boot follow each other and those of the next may be anywhere; host, run and task through the tool;
--- the classification through its image. Written through the view processes (views.sql).
+-- one boot follow each other and those of the next may be anywhere; host, run and task
+-- through the tool; the classification through its image. Written through the view processes (views.sql).
 CREATE TABLE process_rows (
   id                INTEGER NOT NULL UNIQUE, -- see processes, as for all that follow
   rev               INTEGER NOT NULL,
