@@ -6,6 +6,7 @@ A test is a function test_* of its file, called after what it shows. Its line is
 
 import contextlib
 import difflib
+import fcntl
 import os
 import pathlib
 import pprint
@@ -115,6 +116,15 @@ def free_port():
         with contextlib.suppress(OSError), socket.socket() as probe:
             probe.bind(("127.0.0.1", port))
             return port
+
+
+@contextlib.contextmanager
+def delay_accounting_held(operation):
+    """The file of a switch that the whole kernel has, locked against a suite of the other lane:
+    LOCK_SH for who reads it, LOCK_EX for who sets it."""
+    with open("/proc/sys/kernel/task_delayacct", encoding="ascii") as file:
+        fcntl.flock(file, operation)
+        yield pathlib.Path(file.name)
 
 
 def enter_own_mounts():

@@ -8,6 +8,7 @@ Prints "ok - NAME", "not ok - NAME" or "skip - NAME: why".
 """
 
 import contextlib
+import fcntl
 import os
 import pathlib
 import random
@@ -23,8 +24,8 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from testing import (ENVIRONMENT, OnTerminal, Skip, enter_own_mounts, find_tests, same,  # noqa: E402
-                     succeeds, wait_until)
+from testing import (ENVIRONMENT, OnTerminal, Skip, delay_accounting_held,  # noqa: E402
+                     enter_own_mounts, find_tests, same, succeeds, wait_until)
 from wire_client import (FRAME_MAX, RECORD_VERSION, VERSION, Peer, Story,  # noqa: E402
                          frame, message, record)
 
@@ -359,7 +360,9 @@ def test_the_cluster_is_known(directory):
 def test_the_host_is_sampled_and_in_no_replay(directory):
     story = Story().commands(3)
     recording = directory / "stream.rec"
-    with running(directory, "--host-period", "1", "--record", recording) as correlator:
+    with delay_accounting_held(fcntl.LOCK_SH) as switch, \
+            running(directory, "--host-period", "1", "--record", recording) as correlator:
+        expected_delays = switch.read_text().strip()
         peer = connect(correlator, story)
         peer.wait_acknowledged(story.end)
         wait_until("three samples", lambda: correlator.rows(
@@ -367,8 +370,7 @@ def test_the_host_is_sampled_and_in_no_replay(directory):
         correlator.stop()
     (build, delays), = correlator.rows("SELECT kernel_build, delay_accounting FROM hosts")
     same("build of the kernel", build, os.uname().version)
-    same("delay accounting", str(delays),
-         pathlib.Path("/proc/sys/kernel/task_delayacct").read_text().strip())
+    same("delay accounting", str(delays), expected_delays)
     samples = correlator.rows("SELECT boot_ns, cpu_user_ns + cpu_system_ns + cpu_idle_ns + "
                               "cpu_iowait_ns + cpu_steal_ns, memory_available_bytes, load_milli "
                               "FROM host_samples ORDER BY unix_ns")
