@@ -244,8 +244,8 @@ static const struct ending *find_of_program(const struct endings *endings, const
 	return NULL;
 }
 
-/* A signal that it sent to itself, that the kernel sent or that no record tells of, may pass on what
- * killed a child. */
+/* A process that was killed by itself, by the kernel or by an unknown sender may pass on what killed a
+ * child of it. */
 static const struct ending *find_of_killed(const struct endings *endings, const struct image *image,
 					   const struct sent_signal *sent)
 {
