@@ -159,8 +159,8 @@ static void column_write(struct gather *gather, const struct gather_column *colu
 
 static int fail_batch(struct gather *gather, int error)
 {
-	return fail(gather, error, "cannot write a batch into %.200s: %s", gather->settings->state,
-		    strerror(-error));
+	return fail(gather, error, "cannot write a batch into %.200s: %s",
+		    gather->gathering.directory, strerror(-error));
 }
 
 static int row_write(struct gather *gather, struct gathering *gathering)
@@ -184,7 +184,7 @@ static int row_write(struct gather *gather, struct gathering *gathering)
 	return error < 0 ? fail_batch(gather, error) : 0;
 }
 
-/* At the first row: of most tables nothing is new, and no file is made for that. */
+/* At the first row: most tables have nothing new, and then no file is made. */
 static int batch_start(struct gather *gather, struct gathering *gathering)
 {
 	int error = columns_learn(gather, gathering);
@@ -192,9 +192,7 @@ static int batch_start(struct gather *gather, struct gathering *gathering)
 	if (error < 0)
 		return error;
 	error = batch_writer_new(gathering->directory, &gathering->writer);
-	return error < 0 ? fail(gather, error, "%.200s: cannot write a batch: %s", gathering->directory,
-				strerror(-error))
-			 : 0;
+	return error < 0 ? fail_batch(gather, error) : 0;
 }
 
 /* 1: there may be more; 0: all of it, or as much as fits; -errno. */
@@ -206,7 +204,7 @@ static int row_take(struct gather *gather, struct gathering *gathering)
 	gathering->is_over = more == 0;
 	if (more <= 0)
 		return more < 0 ? fail_store(gather, more) : 0;
-	if (gathering->width == 0)
+	if (!gathering->writer)
 		error = batch_start(gather, gathering);
 	if (error == 0)
 		error = row_write(gather, gathering);
