@@ -120,8 +120,8 @@ def free_port():
 
 @contextlib.contextmanager
 def delay_accounting_held(operation):
-    """The file of a switch that the whole kernel has, locked against a suite of the other lane:
-    LOCK_SH for who reads it, LOCK_EX for who sets it."""
+    """Locks the kernel's switch of delay accounting, which suites of both lanes use: LOCK_SH to
+    read it, LOCK_EX to set it."""
     with open("/proc/sys/kernel/task_delayacct", encoding="ascii") as file:
         fcntl.flock(file, operation)
         yield pathlib.Path(file.name)
