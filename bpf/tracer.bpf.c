@@ -153,14 +153,19 @@ static __always_inline void exit_send(struct task_struct *task, const __u32 type
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 }
 
-/* Several threads that go at once may find that none lives: the first one tells. (Since
- * 6.16 the kernel says which is the last; and the memory is still there then.) */
+/* Several threads that go at once may find that none lives, and all but the last may be gone when
+ * the last one comes here: the first one sends. A group that never had a second thread, as the
+ * sums of ended threads say, has no entry to be asked for. (Since 6.16 the kernel says which is
+ * the last; and the memory is still there then.) */
 static __always_inline bool group_is_dead(struct task_struct *task)
 {
+	struct signal_struct *signal = task->signal;
 	struct group *group;
 
-	if (task->signal->live.counter > 0 || task->signal->nr_threads == 1)
-		return task->signal->live.counter == 0;
+	if (signal->live.counter > 0)
+		return false;
+	if (signal->nr_threads == 1 && signal->sum_sched_runtime == 0)
+		return true;
 	group = group_get(task);
 	return !group || !__sync_lock_test_and_set(&group->exited, 1);
 }
