@@ -12,7 +12,7 @@
 #else
 void *bpf_rdonly_cast(const void *address, __u32 type) __ksym __weak;
 
-#define CAST(address)                                                                          \
+#define CAST(address) \
 	((typeof(address))bpf_rdonly_cast(address, bpf_core_type_id_kernel(typeof(*(address)))))
 #define READ(from, field) (CAST(from)->field)
 /* A process that the program need not trust. For each pointer that is loaded from a trusted one the
@@ -26,7 +26,7 @@ void *bpf_rdonly_cast(const void *address, __u32 type) __ksym __weak;
 
 /* cgroup_id -> control.connection that has its path. One that falls out is only
  * announced again. */
-MAP(LRU_HASH, 8192, __u64, __u64, 0) announced SEC(".maps");
+MAP(announced, LRU_HASH, 8192, __u64, __u64, 0);
 
 struct place {
 	__u64 id; /* kernfs id, hierarchy id in the top byte */
@@ -50,9 +50,10 @@ static __always_inline struct kernfs_node *kernfs_parent(struct kernfs_node *nod
 }
 
 /* The state of a controller for these processes; NULL: this kernel has no such one. */
-#define SUBSYSTEM(set, name)                                                                   \
-	(bpf_core_enum_value_exists(enum cgroup_subsys_id, name) ?                             \
-		subsystem(set, bpf_core_enum_value(enum cgroup_subsys_id, name)) : NULL)
+#define SUBSYSTEM(set, name) \
+	(bpf_core_enum_value_exists(enum cgroup_subsys_id, name) \
+		 ? subsystem(set, bpf_core_enum_value(enum cgroup_subsys_id, name)) \
+		 : NULL)
 
 static __always_inline struct cgroup_subsys_state *subsystem(struct css_set *set, __u32 index)
 {
@@ -160,7 +161,8 @@ static __always_inline __u64 cgroup_record_make(struct event *event, struct scra
 			break;
 		used = bounded(used, RECORD_CGROUP_PATH_MAX - TEXT_STEP);
 		used += bounded(bpf_probe_read_kernel_str(path + used, TEXT_STEP,
-							  READ(node, name)), TEXT_STEP);
+							  READ(node, name)),
+				TEXT_STEP);
 		node = parent;
 	}
 	record->flags = kernfs_parent(node) ? RECORD_CGROUP_TRUNCATED : 0;

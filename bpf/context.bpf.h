@@ -118,13 +118,14 @@ static long path_walk_step(__u32 index, struct path_walk *walk)
 		return walk->whole;
 	}
 	walk->used = used + bounded(bpf_probe_read_kernel_str(walk->text + used, TEXT_STEP,
-							      READ(dentry, d_name.name)), TEXT_STEP);
+							      READ(dentry, d_name.name)),
+				    TEXT_STEP);
 	walk->dentry = parent;
 	return 0;
 }
 
-#define MOUNT_OF(vfsmount)                                                                     \
-	((struct mount *)((void *)(vfsmount) - bpf_core_field_offset(struct mount, mnt)))
+#define MOUNT_OF(vfsmount) \
+	((struct mount *)((void *)(vfsmount)-bpf_core_field_offset(struct mount, mnt)))
 
 /* The names from `at` up to the root that `fs` has, or to the top of its mounts, each
  * ended by NUL; one empty name for the root itself. Writes at most TEXT_STEP bytes above

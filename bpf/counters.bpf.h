@@ -6,6 +6,7 @@
 
 /* X(counter, field): in task_struct, and under the same name in signal_struct, where the
  * kernel adds up threads that are gone. */
+/* clang-format off */
 #define GROUP_FIELDS(X)                                                                        \
 	X(user_ns, utime) X(system_ns, stime)                                                  \
 	X(voluntary_switches, nvcsw) X(involuntary_switches, nivcsw)                           \
@@ -21,6 +22,7 @@
 	X(cancelled_write_bytes, ioac.cancelled_write_bytes)                                   \
 	X(rchar_bytes, ioac.rchar) X(wchar_bytes, ioac.wchar)                                  \
 	X(syscr_count, ioac.syscr) X(syscw_count, ioac.syscw)
+/* clang-format on */
 
 #define DELAYS(X) X(block_io_delay_ns, 0) X(memory_delay_ns, 0)
 #define PART_FIELDS(X) THREAD_FIELDS(X) DELAYS(X)
@@ -43,15 +45,15 @@ struct group {
 	struct part gone; /* of other threads that have left */
 	struct part leader;
 	struct traffic traffic;
-	__u64 exited; /* 1: its exit was told */
-	__u64 partial; /* 1: something is missing in it */
+	__u64 exited;       /* 1: its exit was told */
+	__u64 partial;      /* 1: something is missing in it */
 	__u64 seen_boot_ns; /* its process was there: when made, and at each pass */
 };
 
 /* The exec id in the key is 0. Where the map is full, a process has no entry, and its records say
  * that they are partial; nothing is taken from another one. */
 #define GROUPS_MAX 16384
-MAP(HASH, GROUPS_MAX, struct image_key, struct group, 0) groups SEC(".maps");
+MAP(groups, HASH, GROUPS_MAX, struct image_key, struct group, 0);
 
 static const struct group no_group;
 
@@ -67,20 +69,22 @@ struct traffic_slot {
 	__u64 pad[4];
 };
 
-MAP(ARRAY, TRAFFIC_SLOTS, __u32, struct traffic_slot, 0) traffic SEC(".maps");
+MAP(traffic, ARRAY, TRAFFIC_SLOTS, __u32, struct traffic_slot, 0);
 
 const volatile bool network = false; /* set by the probe: sent and received are counted */
 
 #define VALID(name) COUNTER_VALID(name)
 #define VALID_DELAYS (VALID(block_io_delay_ns) | VALID(memory_delay_ns))
-#define VALID_MEMORY                                                                           \
-	(VALID(peak_rss_bytes) | VALID(rss_anon_bytes) | VALID(rss_file_bytes) |               \
+#define VALID_MEMORY \
+	(VALID(peak_rss_bytes) | VALID(rss_anon_bytes) | VALID(rss_file_bytes) | \
 	 VALID(rss_shmem_bytes) | VALID(swap_bytes))
 
 /* What the kernel hands to a program, and what is reached from there, is read in place. */
 #define FIELD(from, field) (is_computed ? READ(from, field) : (from)->field)
 
+/* clang-format off */
 #define GROUP_KEY(task) {(task)->tgid, 0, (task)->group_leader->start_boottime}
+/* clang-format on */
 
 static __always_inline struct group *group_find(struct task_struct *task)
 {
@@ -183,7 +187,7 @@ static __always_inline void delays_read(struct part *part, struct task_delay_inf
 		return;
 	part->block_io_delay_ns = READ(delays, blkio_delay);
 	part->memory_delay_ns = READ(delays, swapin_delay) +
-		READ(delays, freepages_delay) + READ(delays, thrashing_delay);
+				READ(delays, freepages_delay) + READ(delays, thrashing_delay);
 	if (part->block_io_delay_ns <= age_ns)
 		part->unknown &= ~VALID(block_io_delay_ns);
 	if (part->memory_delay_ns <= age_ns)
@@ -263,19 +267,21 @@ static __always_inline void threads_add(struct counters *sum, struct signal_stru
 		return;
 	sum->valid &= ~(VALID(cpu_ns) | VALID_DELAYS | VALID(uninterruptible_count));
 #define X(name, field) sum->valid &= ~VALID(name);
+	/* clang-format off */
 	GROUP_FIELDS(X) THREAD_FIELDS(X)
+	/* clang-format on */
 #undef X
 }
 
 /* The index must be a constant where CO-RE looks at it: elements are larger in the
  * kernel than what is declared of them. Per-CPU parts may leave a sum below zero. */
-#define RSS_BYTES(mm, member)                                                                  \
-	({                                                                                     \
-		struct mm_struct___rss *variant = (void *)(mm);                                \
-		__s64 pages = bpf_core_field_exists(variant->rss_stat.count)                   \
-			? BPF_CORE_READ(variant, rss_stat.count[member].counter)               \
-			: (mm)->rss_stat[member].count;                                        \
-		pages > 0 ? (__u64)pages * page_size : 0;                                      \
+#define RSS_BYTES(mm, member) \
+	({ \
+		struct mm_struct___rss *variant = (void *)(mm); \
+		__s64 pages = bpf_core_field_exists(variant->rss_stat.count) \
+				      ? BPF_CORE_READ(variant, rss_stat.count[member].counter) \
+				      : (mm)->rss_stat[member].count; \
+		pages > 0 ? (__u64)pages *page_size : 0; \
 	})
 
 static __always_inline void memory_read(struct counters *sum, struct mm_struct *mm)

@@ -47,10 +47,17 @@ enum {
 #define S_IFCHR 0020000
 #define MINOR_BITS 20
 #define PAGE_COUNTER_MAX (0x7fffffffffffffffULL / page_size)
-enum { MM_FILEPAGES, MM_ANONPAGES, MM_SWAPENTS, MM_SHMEMPAGES };
+enum {
+	MM_FILEPAGES,
+	MM_ANONPAGES,
+	MM_SWAPENTS,
+	MM_SHMEMPAGES
+};
 
 #define KERNEL __attribute__((preserve_access_index))
 
+/* A structure a line, as a table. */
+/* clang-format off */
 struct list_head { struct list_head *next; } KERNEL;
 typedef struct { int counter; } KERNEL atomic_t;
 typedef struct { __s64 counter; } KERNEL atomic_long_t;

@@ -3,14 +3,14 @@
 #ifndef TRACER_BPF_MAPS_BPF_H
 #define TRACER_BPF_MAPS_BPF_H
 
-#define MAP(map_type, entries, key_type, value_type, map_options)                             \
-	struct {                                                                              \
-		__uint(type, BPF_MAP_TYPE_##map_type);                                        \
-		__uint(max_entries, entries);                                                 \
-		__uint(map_flags, map_options);                                               \
-		__type(key, key_type);                                                        \
-		__type(value, value_type);                                                    \
-	}
+#define MAP(name, map_type, entries, key_type, value_type, map_options) \
+	struct { \
+		__uint(type, BPF_MAP_TYPE_##map_type); \
+		__uint(max_entries, entries); \
+		__uint(map_flags, map_options); \
+		__type(key, key_type); \
+		__type(value, value_type); \
+	} name SEC(".maps")
 
 /* The spool: see probe/forward/ring.c. The probe sets its size. */
 struct {
@@ -18,9 +18,9 @@ struct {
 	__uint(max_entries, 16 * 1024 * 1024);
 } ring SEC(".maps");
 
-MAP(ARRAY, 1, __u32, struct control, BPF_F_MMAPABLE) control SEC(".maps");
-MAP(ARRAY, LOSS_SLOTS, __u32, struct loss_slot, BPF_F_MMAPABLE) losses SEC(".maps");
-MAP(HASH, 256, struct ignore_key, __u32, 0) ignored SEC(".maps");
+MAP(control, ARRAY, 1, __u32, struct control, BPF_F_MMAPABLE);
+MAP(losses, ARRAY, LOSS_SLOTS, __u32, struct loss_slot, BPF_F_MMAPABLE);
+MAP(ignored, HASH, 256, struct ignore_key, __u32, 0);
 
 #define TEXT_STEP 256 /* room for one more name behind a text that is just short of full */
 
@@ -42,9 +42,14 @@ struct scratch {
 	__u64 known_connection;
 };
 
-enum scratch_owner { SCRATCH_FORK, SCRATCH_EXEC, SCRATCH_SAMPLE, SCRATCH_OWNERS };
+enum scratch_owner {
+	SCRATCH_FORK,
+	SCRATCH_EXEC,
+	SCRATCH_SAMPLE,
+	SCRATCH_OWNERS
+};
 
-MAP(PERCPU_ARRAY, SCRATCH_OWNERS, __u32, struct scratch, 0) scratches SEC(".maps");
+MAP(scratches, PERCPU_ARRAY, SCRATCH_OWNERS, __u32, struct scratch, 0);
 
 /* Set by the probe before it loads the programs. */
 const volatile __u64 build = 0;
@@ -54,7 +59,8 @@ const volatile __u32 page_size = 4096;
  * proves, or checks on half a register. */
 static __always_inline __u64 bounded(__u64 size, __u64 highest)
 {
-	asm volatile("" : "+r"(size));
+	asm volatile(""
+		     : "+r"(size));
 	return size <= highest ? size : 0;
 }
 

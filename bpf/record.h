@@ -39,36 +39,36 @@ enum record_type {
 };
 
 /* X(name, meaning and kernel source) */
-#define RECORD_COUNTERS(X)                                                                  \
-	X(cpu_ns, "on-CPU time: signal.sum_sched_runtime + threads' se.sum_exec_runtime")    \
-	X(user_ns, "tick-sampled user time, unscaled: signal.utime + threads' utime")        \
-	X(system_ns, "tick-sampled system time, unscaled: signal.stime + threads' stime")    \
-	X(run_delay_ns, "runnable but waiting: sum of threads' sched_info.run_delay")        \
-	X(block_io_delay_ns, "waiting for block I/O: task.delays.blkio_delay")               \
-	X(voluntary_switches, "signal.nvcsw + threads' nvcsw")                               \
-	X(involuntary_switches, "signal.nivcsw + threads' nivcsw")                           \
-	X(minor_faults, "signal.min_flt + threads' min_flt")                                 \
-	X(major_faults, "signal.maj_flt + threads' maj_flt")                                 \
-	X(read_bytes, "fetched from storage: threads' ioac.read_bytes")                     \
-	X(write_bytes, "sent to storage, at page dirtying: threads' ioac.write_bytes")      \
+#define RECORD_COUNTERS(X) \
+	X(cpu_ns, "on-CPU time: signal.sum_sched_runtime + threads' se.sum_exec_runtime") \
+	X(user_ns, "tick-sampled user time, unscaled: signal.utime + threads' utime") \
+	X(system_ns, "tick-sampled system time, unscaled: signal.stime + threads' stime") \
+	X(run_delay_ns, "runnable but waiting: sum of threads' sched_info.run_delay") \
+	X(block_io_delay_ns, "waiting for block I/O: task.delays.blkio_delay") \
+	X(voluntary_switches, "signal.nvcsw + threads' nvcsw") \
+	X(involuntary_switches, "signal.nivcsw + threads' nivcsw") \
+	X(minor_faults, "signal.min_flt + threads' min_flt") \
+	X(major_faults, "signal.maj_flt + threads' maj_flt") \
+	X(read_bytes, "fetched from storage: threads' ioac.read_bytes") \
+	X(write_bytes, "sent to storage, at page dirtying: threads' ioac.write_bytes") \
 	X(cancelled_write_bytes, "dirtied then truncated: threads' ioac.cancelled_write_bytes") \
-	X(rchar_bytes, "bytes through read-like syscalls: threads' ioac.rchar")             \
-	X(wchar_bytes, "bytes through write-like syscalls: threads' ioac.wchar")            \
-	X(syscr_count, "read-like syscalls: threads' ioac.syscr")                           \
-	X(syscw_count, "write-like syscalls: threads' ioac.syscw")                          \
-	X(peak_rss_bytes, "of the current mm: max(mm.hiwater_rss, rss now)")                 \
-	X(maxrss_bytes, "signal.maxrss: every mm this process had, its parent's image too")  \
-	X(rss_anon_bytes, "mm.rss_stat[MM_ANONPAGES] now")                                   \
-	X(rss_file_bytes, "mm.rss_stat[MM_FILEPAGES] now")                                   \
-	X(rss_shmem_bytes, "mm.rss_stat[MM_SHMEMPAGES] now")                                 \
-	X(swap_bytes, "mm.rss_stat[MM_SWAPENTS] now")                                        \
-	X(thread_count, "signal.nr_threads now")                                             \
+	X(rchar_bytes, "bytes through read-like syscalls: threads' ioac.rchar") \
+	X(wchar_bytes, "bytes through write-like syscalls: threads' ioac.wchar") \
+	X(syscr_count, "read-like syscalls: threads' ioac.syscr") \
+	X(syscw_count, "write-like syscalls: threads' ioac.syscw") \
+	X(peak_rss_bytes, "of the current mm: max(mm.hiwater_rss, rss now)") \
+	X(maxrss_bytes, "signal.maxrss: every mm this process had, its parent's image too") \
+	X(rss_anon_bytes, "mm.rss_stat[MM_ANONPAGES] now") \
+	X(rss_file_bytes, "mm.rss_stat[MM_FILEPAGES] now") \
+	X(rss_shmem_bytes, "mm.rss_stat[MM_SHMEMPAGES] now") \
+	X(swap_bytes, "mm.rss_stat[MM_SWAPENTS] now") \
+	X(thread_count, "signal.nr_threads now") \
 	X(memory_delay_ns, "waiting for memory: task.delays' swapin, freepages, thrashing_delay") \
-	X(sent_bytes, "payload, TCP and UDP: sock_send_length, since the probe began")       \
-	X(received_bytes, "payload, TCP and UDP: sock_recv_length, since the probe began")   \
-	X(uninterruptible_count, "threads in uninterruptible sleep now: task.__state")       \
-	X(cgroup_memory_limit_bytes, "smallest mem_cgroup.memory.max from its cgroup up")    \
-	X(cgroup_memory_peak_bytes, "of its memory cgroup: mem_cgroup.memory.watermark")     \
+	X(sent_bytes, "payload, TCP and UDP: sock_send_length, since the probe began") \
+	X(received_bytes, "payload, TCP and UDP: sock_recv_length, since the probe began") \
+	X(uninterruptible_count, "threads in uninterruptible sleep now: task.__state") \
+	X(cgroup_memory_limit_bytes, "smallest mem_cgroup.memory.max from its cgroup up") \
+	X(cgroup_memory_peak_bytes, "of its memory cgroup: mem_cgroup.memory.watermark") \
 	X(cgroup_throttled_ns, "of its cgroup and those above: cfs_bandwidth.throttled_time")
 
 enum counter_bit {
@@ -137,7 +137,7 @@ struct record_context {
 #define RECORD_PATH_TRUNCATED (1U << 2) /* filename is cut, or a path too long to be told */
 #define RECORD_ARGV_UNKNOWN (1U << 3)   /* there is an argv, and it was not read */
 #define RECORD_KERNEL_THREAD (1U << 4)
-#define RECORD_EXITING (1U << 5)        /* sample of a process that is going or a zombie */
+#define RECORD_EXITING (1U << 5) /* sample of a process that is going or a zombie */
 
 #define RECORD_FILENAME_MAX 512
 #define RECORD_CWD_MAX 1024

@@ -79,7 +79,8 @@ static __always_inline __u64 texts_fill(struct scratch *scratch, struct task_str
 		return 0;
 	if (type == RECORD_EXEC) {
 		used = bounded(bpf_probe_read_kernel_str(scratch->text, RECORD_FILENAME_MAX,
-							 bprm->filename), RECORD_FILENAME_MAX);
+							 bprm->filename),
+			       RECORD_FILENAME_MAX);
 		context->flags |= used == RECORD_FILENAME_MAX ? RECORD_PATH_TRUNCATED : 0;
 		context->flags |= bprm->interp != bprm->filename ? RECORD_SCRIPT : 0;
 	} else if (mm->exe_file) {
@@ -147,8 +148,8 @@ static __always_inline void exit_send(struct task_struct *task, const __u32 type
 		return;
 	counters_read(&record->counters, task, type, event.now_boot_ns);
 	/* What wait4 gives the parent. */
-	record->wait_status = signal->flags & SIGNAL_GROUP_EXIT ?
-		signal->group_exit_code : task->group_leader->exit_code;
+	record->wait_status = signal->flags & SIGNAL_GROUP_EXIT ? signal->group_exit_code
+								: task->group_leader->exit_code;
 	record->flags = signal->oom_mm ? RECORD_EXIT_OOM : 0;
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 }
@@ -199,6 +200,7 @@ int BPF_PROG(on_free, struct task_struct *task)
 	return 0;
 }
 
+/* clang-format off */
 enum {
 	SIGHUP = 1, SIGINT = 2, SIGQUIT = 3, SIGKILL = 9, SIGUSR1 = 10, SIGUSR2 = 12,
 	SIGALRM = 14, SIGTERM = 15, SIGXCPU = 24, SIGXFSZ = 25,
@@ -208,14 +210,15 @@ enum {
 	SI_KERNEL = 0x80, SI_USER = 0, SI_QUEUE = -1, SI_TKILL = -6,
 	TRACE_SIGNAL_DELIVERED = 0, TRACE_SIGNAL_LOSE_INFO = 4,
 };
+/* clang-format on */
 
 static __always_inline bool signal_is_handled(struct task_struct *task, __u32 signal)
 {
 	/* A number to the verifier, which lets nothing unknown be added to a pointer. */
 	void *handlers = BPF_CORE_READ(task, sighand);
 	struct k_sigaction *action = handlers +
-		bpf_core_field_offset(struct sighand_struct, action) +
-		(signal - 1) * bpf_core_type_size(struct k_sigaction);
+				     bpf_core_field_offset(struct sighand_struct, action) +
+				     (signal - 1) * bpf_core_type_size(struct k_sigaction);
 
 	return READ(action, sa.sa_handler) != NULL;
 }

@@ -22,8 +22,14 @@ static void append(struct buffer *buffer, const char *data, size_t size)
 
 static bool is_plain(const char *argument, size_t size)
 {
-	return size > 0 && strspn(argument, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				  "0123456789_-./=:,+@%[]") >= size;
+	for (size_t i = 0; i < size; i++) {
+		char c = argument[i];
+
+		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')) &&
+		    !strchr("_-./=:,+@%[]", c))
+			return false;
+	}
+	return size > 0;
 }
 
 static void append_quoted(struct buffer *buffer, const char *argument, size_t size)

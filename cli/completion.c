@@ -13,6 +13,10 @@ static const struct option_spec option_specs[] = {
 /* Behind the header, the first word of each line. */
 #define RUN_IDS "tracer runs --limit 50 2>/dev/null | sed -n '2,$s/ .*//p'"
 
+/* Likewise; and of a question, whose words stand before, the options that are its own and all others. */
+#define QUERY_NAMES "tracer query --list 2>/dev/null | sed -n '2,$s/ .*//p'"
+#define QUERY_OPTIONS(words) "tracer query " words " --help 2>/dev/null | sed -n 's/^  .*\\(--[a-z-]*\\).*/\\1/p'"
+
 /* ---- bash -------------------------------------------------------------------- */
 
 /* The command that fills COMPREPLY for a value or an operand. */
@@ -29,6 +33,8 @@ static void bash_reply(const char *what)
 		       "COMPREPLY=($(compgen -c -- \"$cur\"))");
 	else if (strcmp(what, "run") == 0)
 		printf("COMPREPLY=($(compgen -W \"latest $(" RUN_IDS ")\" -- \"$cur\"))");
+	else if (strcmp(what, "query") == 0)
+		printf("COMPREPLY=($(compgen -W \"$(" QUERY_NAMES ")\" -- \"$cur\"))");
 	else
 		printf("COMPREPLY=($(compgen -W '%s' -- \"$cur\"))", what);
 }
@@ -49,10 +55,15 @@ static void bash_values(const struct verb *verb)
 
 static void bash_operands(const struct verb *verb)
 {
-	printf("\t%s:-*) COMPREPLY=($(compgen -W '", verb->name);
-	for (const struct option_spec *spec = verb->options; spec->name; spec++)
-		printf("%s--%s", spec == verb->options ? "" : " ", spec->name);
-	printf("' -- \"$cur\")) ;;\n\t%s:*) ", verb->name);
+	if (strcmp(verb->completion, "query") == 0) {
+		printf("\t%s:-*) COMPREPLY=($(compgen -W \"$(" QUERY_OPTIONS("\"${COMP_WORDS[@]:2:COMP_CWORD-2}\"")
+		       ")\" -- \"$cur\")) ;;\n\t%s:*) ", verb->name, verb->name);
+	} else {
+		printf("\t%s:-*) COMPREPLY=($(compgen -W '", verb->name);
+		for (const struct option_spec *spec = verb->options; spec->name; spec++)
+			printf("%s--%s", spec == verb->options ? "" : " ", spec->name);
+		printf("' -- \"$cur\")) ;;\n\t%s:*) ", verb->name);
+	}
 	if (strcmp(verb->completion, "verb") == 0)
 		printf("COMPREPLY=($(compgen -W \"$verbs\" -- \"$cur\"))");
 	else
@@ -105,6 +116,8 @@ static void zsh_action(const char *what)
 		printf("_tracer_runs");
 	else if (strcmp(what, "verb") == 0)
 		printf("_tracer_verbs");
+	else if (strcmp(what, "query") == 0)
+		printf("_tracer_queries");
 	else
 		printf("(%s)", what);
 }
@@ -132,7 +145,10 @@ static void zsh_option(const struct option_spec *spec, bool by_letter)
 
 static void zsh_verb(const struct verb *verb)
 {
-	printf("\t%s)\n\t\t_arguments -s -S", verb->name);
+	printf("\t%s)\n\t\t", verb->name);
+	if (strcmp(verb->completion, "query") == 0) /* a question's options are known once it is named */
+		printf("[[ $words[CURRENT] == --* ]] && _tracer_query_options && return\n\t\t");
+	printf("_arguments -s -S");
 	for (const struct option_spec *spec = verb->options; spec->name; spec++) {
 		if (spec->letter)
 			zsh_option(spec, true);
@@ -152,6 +168,8 @@ static void print_zsh(void)
 {
 	printf("#compdef tracer\n# made by `tracer completion zsh`\n"
 	       "_tracer_runs() { compadd \"$@\" latest ${(f)\"$(" RUN_IDS ")\"} }\n"
+	       "_tracer_queries() { compadd \"$@\" ${(f)\"$(" QUERY_NAMES ")\"} }\n"
+	       "_tracer_query_options() { compadd -- ${(f)\"$(" QUERY_OPTIONS("$words[2,CURRENT-1]") ")\"} }\n"
 	       "_tracer_verbs() {\n\tlocal -a verbs=(\n");
 	for (size_t i = 0; verbs[i]; i++) {
 		printf("\t\t'%s:", verbs[i]->name);
@@ -193,6 +211,8 @@ static void fish_values(const char *what)
 		printf(" -f -a '(__fish_complete_users)'");
 	else if (strcmp(what, "run") == 0)
 		printf(" -f -a '(__fish_tracer_runs)'");
+	else if (strcmp(what, "query") == 0)
+		printf(" -f -a '(__fish_tracer_queries)'");
 	else
 		printf(" -f -a '%s'", what);
 }
@@ -249,6 +269,8 @@ static void print_fish(void)
 {
 	printf("# fish completion for tracer: made by `tracer completion fish`\n"
 	       "function __fish_tracer_runs\n\techo latest\n\t" RUN_IDS "\nend\n"
+	       "function __fish_tracer_queries\n\tif string match -q -- '-*' (commandline -ct)\n\t\t"
+	       "set -l words (commandline -opc)\n\t\t" QUERY_OPTIONS("$words[3..]") "\n\telse\n\t\t" QUERY_NAMES "\n\tend\nend\n"
 	       "function __fish_tracer_verb\n\tset -l words (commandline -opc)\n"
 	       "\ttest \"$words[2]\" = \"$argv\"\nend\n"
 	       "complete -c tracer -f\n"

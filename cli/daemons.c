@@ -14,7 +14,7 @@
 #include <linux/magic.h>
 
 #include "cli/program.h"
-#include "cli/rows.h"
+#include "query/rows.h"
 
 #define COMM_MAX 15 /* bytes that the kernel keeps of a name */
 #define STAT_START_FIELD 22 /* starttime in /proc/PID/stat, in clock ticks since boot */

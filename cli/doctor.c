@@ -23,7 +23,7 @@
 #include "cli/freshness.h"
 #include "cli/options.h"
 #include "cli/program.h"
-#include "cli/rows.h"
+#include "query/rows.h"
 #include "cli/site_rules.h"
 #include "cli/units.h"
 #include "common/store/store.h"
@@ -163,7 +163,7 @@ static void check_cgroups(struct findings *findings)
 
 static void check_bpffs(struct findings *findings)
 {
-	bool installed = access("/var/lib/tracer", F_OK) == 0;
+	bool installed = access(TRACER_STATE_DIR, F_OK) == 0;
 
 	if (daemons_have_bpffs())
 		findings_add(findings, FINDING_OK, "bpffs",
@@ -286,16 +286,16 @@ static void check_correlator(struct findings *findings)
 
 static void check_users(struct findings *findings)
 {
-	bool probe = getpwnam("tracer-probe"), correlator = getpwnam("tracer");
+	bool probe = getpwnam(TRACER_PROBE_USER), correlator = getpwnam(TRACER_CORRELATOR_USER);
 
 	if (probe && correlator)
-		findings_add(findings, FINDING_OK, "users", "tracer and tracer-probe exist");
+		findings_add(findings, FINDING_OK, "users", TRACER_CORRELATOR_USER " and " TRACER_PROBE_USER " exist");
 	else
 		finding_mend(findings_add(findings, FINDING_LIMITED, "users",
 					  "%s%s%s missing: tracer run uses nobody and daemon instead",
-					  correlator ? "" : "tracer", correlator || probe ? "" : " and ",
-					  probe ? "" : "tracer-probe"),
-			     "deploy/install makes them, or systemd-sysusers with tracer.sysusers");
+					  correlator ? "" : TRACER_CORRELATOR_USER, correlator || probe ? "" : " and ",
+					  probe ? "" : TRACER_PROBE_USER),
+			     "deploy/install makes them, or systemd-sysusers with sysusers.d/tracer.conf");
 }
 
 static void check_directory(struct findings *findings, const char *path)
@@ -391,8 +391,8 @@ static int doctor_main(const struct verb *verb, int argc, char **argv)
 	check_probe(&findings, probe, load, reason);
 	check_correlator(&findings);
 	check_users(&findings);
-	check_directory(&findings, "/run/tracer");
-	check_directory(&findings, "/var/lib/tracer");
+	check_directory(&findings, TRACER_RUN_DIR);
+	check_directory(&findings, TRACER_STATE_DIR);
 	site_rules_check(rules, true, &findings);
 	check_store(&findings, options_store_path(&options));
 	if (options.json) {

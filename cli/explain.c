@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/command_text.h"
+#include "cli/answer.h"
 #include "cli/options.h"
 #include "cli/site_rules.h"
 #include "cli/source.h"
@@ -304,26 +305,6 @@ static void search_all(struct search *search, const char *text)
 
 /* ---- telling ----------------------------------------------------------------- */
 
-static json_t *result_to_json(struct store_result *result, const char *kind)
-{
-	json_t *object = json_pack("{s:s}", "subject", kind);
-
-	for (size_t i = 0; i < store_result_width(result); i++) {
-		const char *name = store_result_name(result, i);
-		struct store_value value = store_result_value(result, i);
-
-		if (value.type == STORE_VALUE_TEXT)
-			json_set_string(object, name, value.data);
-		else if (value.type == STORE_VALUE_BLOB)
-			json_set_arguments(object, name,
-					   &(struct row_blob){value.data, value.size});
-		else
-			json_set_column(object, name, value.type == STORE_VALUE_INTEGER
-						      ? value.integer : ROW_NULL);
-	}
-	return object;
-}
-
 static void subject_tell(const struct story *story, enum subject_kind kind, struct store_result *row)
 {
 	struct output_flow flow;
@@ -347,10 +328,14 @@ static int found_tell(const struct story *story, const struct found *found, json
 	if (error < 0)
 		return error;
 	more = source_next(story->store, result);
-	if (more > 0 && array)
-		json_array_append_new(array, result_to_json(result, subjects[found->kind].find));
-	else if (more > 0)
+	if (more > 0 && array) {
+		json_t *object = json_pack("{s:s}", "subject", subjects[found->kind].find);
+
+		answer_row_to_json(result, object);
+		json_array_append_new(array, object);
+	} else if (more > 0) {
 		subject_tell(story, found->kind, result);
+	}
 	store_result_free(result);
 	if (more > 0 && !array && found->kind == SUBJECT_PROCESS)
 		return chain_tell(story, found);

@@ -10,7 +10,7 @@
 
 #include "cli/command_text.h"
 #include "cli/options.h"
-#include "cli/report.h"
+#include "query/report.h"
 #include "cli/source.h"
 #include "cli/units.h"
 #include "common/identity.h"
@@ -21,12 +21,7 @@ enum { OPTION_ALL = 1 };
 
 static const struct option_spec option_specs[] = {
 	{OPTION_ALL, "all", 'a', NULL, NULL, "what did no harm, and every attempt, too"},
-	OPTION_SPEC_RAW,
-	OPTION_SPEC_JSON,
-	OPTION_SPEC_SOURCE,
-	OPTION_SPEC_COLOR,
-	OPTION_SPEC_HELP,
-	OPTION_SPEC_END,
+	OPTION_SPECS_OF_VIEW
 };
 
 static const char *const verdict_names[] = {"fatal", "retried", "harmless"};
@@ -35,31 +30,31 @@ struct findings {
 	struct report report;
 	struct output output;
 	bool all, raw;
-	enum report_verdict *verdicts; /* of each incident; REPORT_VERDICT_COUNT: it is no failure */
-	size_t counts[REPORT_VERDICT_COUNT];
+	enum report_verdict verdict; /* of the incidents that are being printed */
+	json_t *failures;
+
+	/* The incident's task. */
+	size_t index; /* REPORT_NO_TASK: it has none */
+	struct rows tasks;
+	const struct row_task *task; /* NULL: none */
 };
 
 /* ---- what became of it ------------------------------------------------------- */
 
-static int judge_all(struct findings *findings)
+static int load_task(struct findings *findings, const struct row_incident *incident)
 {
-	const struct report *report = &findings->report;
+	int error = 0;
 
-	findings->verdicts = calloc(report->incidents.count + 1, sizeof(*findings->verdicts));
-	if (!findings->verdicts)
-		return -ENOMEM;
-	for (size_t i = 0; i < report->incidents.count; i++) {
-		enum report_verdict verdict = report_judge(report, ROWS_ITEM(&report->incidents, incident, i));
-
-		findings->verdicts[i] = verdict;
-		if (verdict < REPORT_VERDICT_COUNT)
-			findings->counts[verdict]++;
-	}
-	return 0;
+	rows_free(&findings->tasks);
+	findings->index = report_find_task(&findings->report, incident->task_id);
+	if (findings->index != REPORT_NO_TASK)
+		error = report_load_task(&findings->report, findings->index, &findings->tasks);
+	findings->task = findings->tasks.count > 0 ? findings->tasks.items : NULL;
+	return error;
 }
 
 /* The command line of the process, or of the nearest above that has one: a fork shares it.
- * Empty where none is known. 0 or -errno, said. */
+ * Empty where none is known. 0 or -errno. */
 static int load_command(const struct findings *findings, const struct row_incident *incident,
 			struct rows *ret_line, const struct row_process **ret_process)
 {
@@ -72,7 +67,7 @@ static int load_command(const struct findings *findings, const struct row_incide
 	*ret_process = NULL;
 	if (incident->process_id == ROW_NULL)
 		return 0;
-	error = source_load(findings->report.store, &row_type_process, "ancestors", parameters, ret_line);
+	error = rows_load(ret_line, &row_type_process, findings->report.store, "ancestors", parameters);
 	for (size_t i = 0; error == 0 && i < ret_line->count && !*ret_process; i++)
 		if (ROWS_ITEM(ret_line, process, i)->arguments.data)
 			*ret_process = ROWS_ITEM(ret_line, process, i);
@@ -94,12 +89,6 @@ static const char *result_text(int64_t exit_code, int64_t signal, char text[UNIT
 	return text;
 }
 
-static const char *clock_text(const struct row_incident *incident, char text[UNITS_SIZE])
-{
-	units_time(text, incident->unix_ns);
-	return strlen(text) > 11 ? text + 11 : text; /* no date */
-}
-
 static void print_field(const struct findings *findings, const char *label, const char *text)
 {
 	output_print(&findings->output, STYLE_DIM, "  %-8s  ", label);
@@ -109,7 +98,7 @@ static void print_field(const struct findings *findings, const char *label, cons
 
 static void print_task(const struct findings *findings, const struct row_incident *incident)
 {
-	const struct row_task *task = report_task(&findings->report, incident->task_id);
+	const struct row_task *task = findings->task;
 	char result[UNITS_SIZE], wall[UNITS_SIZE], when[UNITS_SIZE];
 	const struct output *output = &findings->output;
 
@@ -118,7 +107,7 @@ static void print_task(const struct findings *findings, const struct row_inciden
 		fputc(' ', output->file);
 		output_print_text(output, STYLE_PLAIN, task->label);
 	}
-	output_print(output, STYLE_DIM, "  %s", clock_text(incident, when));
+	output_print(output, STYLE_DIM, "  %s", units_time_of_day(when, incident->unix_ns));
 	if (!task)
 		return;
 	fprintf(output->file, "  %s after %s",
@@ -176,13 +165,12 @@ static void print_effect(const struct findings *findings)
 	size_t failed = 0, standing = 0;
 	int used;
 
-	for (size_t i = 0; i < findings->report.tasks.count; i++) {
-		const struct row_task *task = ROWS_ITEM(&findings->report.tasks, task, i);
+	for (size_t i = 0; i < findings->report.task_count; i++) {
+		const struct report_task *task = &findings->report.tasks[i];
 
-		if (strcmp(task->kind, "main") == 0)
-			continue;
-		standing++;
-		failed += report_has_failed(task->status) && !report_task(&findings->report, task->retried_by_id);
+		standing += !task->is_main;
+		failed += !task->is_main && task->failed &&
+			  report_find_task(&findings->report, task->retried_by_id) == REPORT_NO_TASK;
 	}
 	result_text(run->exit_code, run->signal, result);
 	used = snprintf(text, sizeof(text), "%.200s %s%s%s", driver,
@@ -193,16 +181,14 @@ static void print_effect(const struct findings *findings)
 	print_field(findings, "effect", text);
 }
 
-static void print_attempts(const struct findings *findings, const struct row_incident *incident)
+static void print_attempts(const struct findings *findings)
 {
-	const struct row_task *task = report_task(&findings->report, incident->task_id);
+	const struct report *report = &findings->report;
 	size_t before = 0;
 
-	for (size_t i = 0; task && i < findings->report.tasks.count; i++) {
-		const struct row_task *other = ROWS_ITEM(&findings->report.tasks, task, i);
-
-		before += other != task && report_last_attempt(&findings->report, other) == task;
-	}
+	for (size_t i = 0; findings->task && i < report->task_count; i++)
+		before += i != findings->index && report->tasks[i].retried_by_id != ROW_NULL &&
+			  report_last_attempt(report, i) == findings->index;
 	if (before == 0)
 		return;
 	output_print(&findings->output, STYLE_DIM, "  %-8s  ", "attempts");
@@ -220,15 +206,15 @@ static int print_fatal(const struct findings *findings, const struct row_inciden
 	fputc('\n', findings->output.file);
 	error = print_command(findings, incident);
 	print_cause(findings, incident);
-	print_attempts(findings, incident);
+	print_attempts(findings);
 	print_effect(findings);
 	return error;
 }
 
 static int print_retried(const struct findings *findings, const struct row_incident *incident)
 {
-	const struct row_task *task = report_task(&findings->report, incident->task_id);
-	const struct row_task *last = report_last_attempt(&findings->report, task);
+	const struct report *report = &findings->report;
+	const struct report_task *last = &report->tasks[report_last_attempt(report, findings->index)];
 	char later[UNITS_SIZE];
 
 	fputc('\n', findings->output.file);
@@ -236,7 +222,7 @@ static int print_retried(const struct findings *findings, const struct row_incid
 	print_task(findings, incident);
 	output_print(&findings->output, STYLE_GOOD, ", then ok");
 	fprintf(findings->output.file, " (+%s)\n",
-		units_duration(later, row_subtract(last->end_boot_ns, task->end_boot_ns), findings->raw));
+		units_duration(later, row_subtract(last->end_boot_ns, report->tasks[findings->index].end_boot_ns), findings->raw));
 	print_cause(findings, incident);
 	return 0;
 }
@@ -256,6 +242,7 @@ static int print_harmless(const struct findings *findings, const struct row_inci
 static void print_head(const struct findings *findings)
 {
 	const struct row_run *run = report_run(&findings->report);
+	const size_t *counts = findings->report.verdict_counts;
 	const struct output *output = &findings->output;
 	char id[IDENTITY_TEXT_SIZE], began[UNITS_SIZE], wall[UNITS_SIZE], result[UNITS_SIZE];
 
@@ -269,89 +256,99 @@ static void print_head(const struct findings *findings)
 			       findings->raw));
 	output_print(output, STYLE_DIM, "  run %s  %s\n", id, units_time(began, run->started_unix_ns));
 	fprintf(output->file, "%zu fatal, %zu retried (ok), %zu harmless%s\n",
-		findings->counts[REPORT_FATAL], findings->counts[REPORT_RETRIED],
-		findings->counts[REPORT_HARMLESS],
-		findings->counts[REPORT_HARMLESS] > 0 && !findings->all ? " (--all)" : "");
-	if (findings->counts[REPORT_FATAL] == 0 && report_has_failed(run->status))
+		counts[REPORT_FATAL], counts[REPORT_RETRIED], counts[REPORT_HARMLESS],
+		counts[REPORT_HARMLESS] > 0 && !findings->all ? " (--all)" : "");
+	if (counts[REPORT_FATAL] == 0 && report_has_failed(run->status))
 		fprintf(output->file, "What it failed of is not known.\n");
 }
 
-static int print_all(const struct findings *findings)
+static int print_incident(void *context, const void *row)
 {
 	static int (*const print[])(const struct findings *, const struct row_incident *) = {
 		print_fatal, print_retried, print_harmless,
 	};
-	const struct rows *incidents = &findings->report.incidents;
+	struct findings *findings = context;
+	int error;
+
+	if (report_judge(&findings->report, row) != findings->verdict)
+		return 0;
+	error = load_task(findings, row);
+	return error < 0 ? error : print[findings->verdict](findings, row);
+}
+
+static int print_all(struct findings *findings)
+{
 	int error = 0;
 
 	print_head(findings);
-	for (int verdict = 0; verdict < REPORT_VERDICT_COUNT; verdict++)
-		for (size_t i = 0; i < incidents->count && error == 0; i++)
-			if ((int)findings->verdicts[i] == verdict)
-				error = print[verdict](findings, ROWS_ITEM(incidents, incident, i));
+	for (int verdict = 0; verdict < REPORT_VERDICT_COUNT && error == 0; verdict++) {
+		findings->verdict = (enum report_verdict)verdict;
+		if (findings->report.verdict_counts[verdict] > 0)
+			error = report_each_incident(&findings->report, print_incident, findings);
+	}
 	return error;
 }
 
 /* ---- for programs ------------------------------------------------------------ */
 
-static json_t *task_to_json(const struct report *report, const struct row_task *row)
+static json_t *task_to_json(const struct findings *findings)
 {
-	json_t *task = json_object();
+	static const char *const members[] = {"id", "name", "label", "status", "exit_code", "signal"};
+	const struct report *report = &findings->report;
+	json_t *task = json_object(), *row;
 
-	json_set_id(task, "id", row->id);
-	json_set_string(task, "name", row->name);
-	json_set_string(task, "label", row->label);
-	json_set_string(task, "status", row->status);
-	json_set_integer(task, "exit_code", row->exit_code);
-	json_set_integer(task, "signal", row->signal);
-	json_set_integer(task, "wall_ns", row_subtract(row->end_boot_ns, row->begin_boot_ns));
-	json_set_id(task, "last_attempt_id", report_last_attempt(report, row)->id);
+	if (!findings->task)
+		return json_null();
+	row = row_to_json(&row_type_task, findings->task);
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+		char escaped[32];
+
+		snprintf(escaped, sizeof(escaped), "%s_escaped", members[i]);
+		json_object_set(task, members[i], json_object_get(row, members[i]));
+		json_object_set(task, escaped, json_object_get(row, escaped)); /* nothing where it is not there */
+	}
+	json_decref(row);
+	json_set_integer(task, "wall_ns", row_subtract(findings->task->end_boot_ns, findings->task->begin_boot_ns));
+	json_set_id(task, "last_attempt_id", report->tasks[report_last_attempt(report, findings->index)].id);
 	return task;
 }
 
-static json_t *incident_to_json(const struct findings *findings, const struct row_incident *row)
+static int incident_to_json(void *context, const void *row)
 {
-	const struct row_task *task = report_task(&findings->report, row->task_id);
-	json_t *incident = row_to_json(&row_type_incident, row);
-	const struct row_process *process;
+	struct findings *findings = context;
+	enum report_verdict verdict = report_judge(&findings->report, row);
+	const struct row_process *process = NULL;
 	struct rows line = {0};
+	json_t *incident;
+	int error;
 
-	json_object_set_new(incident, "task",
-			    task ? task_to_json(&findings->report, task) : json_null());
-	if (load_command(findings, row, &line, &process) < 0) {
-		json_decref(incident);
-		incident = NULL;
-	} else {
-		json_set_arguments(incident, "command",
-				   process ? &process->arguments : &(struct row_blob){0});
-	}
+	if (verdict == REPORT_VERDICT_COUNT)
+		return 0;
+	error = load_task(findings, row);
+	if (error == 0)
+		error = load_command(findings, row, &line, &process);
+	if (error < 0)
+		return error;
+	incident = row_to_json(&row_type_incident, row);
+	json_object_set_new(incident, "task", task_to_json(findings));
+	json_set_arguments(incident, "command", process ? &process->arguments : &(struct row_blob){0});
+	json_set_string(incident, "verdict", verdict_names[verdict]);
+	json_array_append_new(findings->failures, incident);
 	rows_free(&line);
-	return incident;
+	return 0;
 }
 
-static int print_json(const struct findings *findings)
+static int print_json(struct findings *findings)
 {
-	const struct rows *incidents = &findings->report.incidents;
-	json_t *whole = json_object(), *run = row_to_json(&row_type_run, report_run(&findings->report));
-	json_t *failures = json_array();
-	int error = 0;
+	const struct row_run *row = report_run(&findings->report);
+	json_t *whole = json_object(), *run = row_to_json(&row_type_run, row);
+	int error;
 
-	json_set_integer(run, "wall_ns", row_subtract(report_run(&findings->report)->end_boot_ns,
-						      report_run(&findings->report)->begin_boot_ns));
+	json_set_integer(run, "wall_ns", row_subtract(row->end_boot_ns, row->begin_boot_ns));
 	json_object_set_new(whole, "run", run);
-	json_object_set_new(whole, "failures", failures);
-	for (size_t i = 0; i < incidents->count && error == 0; i++) {
-		json_t *incident;
-
-		if (findings->verdicts[i] == REPORT_VERDICT_COUNT)
-			continue;
-		incident = incident_to_json(findings, ROWS_ITEM(incidents, incident, i));
-		error = incident ? 0 : -EIO;
-		if (!incident)
-			continue;
-		json_set_string(incident, "verdict", verdict_names[findings->verdicts[i]]);
-		json_array_append_new(failures, incident);
-	}
+	findings->failures = json_array();
+	json_object_set_new(whole, "failures", findings->failures);
+	error = report_each_incident(&findings->report, incident_to_json, findings);
 	if (error == 0)
 		error = json_print(whole);
 	json_decref(whole);
@@ -380,20 +377,21 @@ static int failed(const struct options *options, bool all)
 	struct findings findings = {.all = all, .raw = options->raw};
 	struct store *store = source_open(options);
 	struct rows runs = {0};
+	bool is_found = false;
 	int error = -EIO;
 
 	output_init(&findings.output, stdout, options->color);
 	if (store)
-		error = find_run(store, options->operand_count ? options->operands[0] : NULL, &runs);
+		is_found = (error = find_run(store, options->operand_count ? options->operands[0] : NULL, &runs)) == 0;
 	if (error == 0)
 		error = report_load(&findings.report, store, &runs);
 	if (error == 0)
-		error = judge_all(&findings);
-	if (error == 0)
 		error = options->json ? print_json(&findings) : print_all(&findings);
+	if (is_found && !ferror(stdout))
+		source_say(store, error);
 	if (output_finish(&findings.output) < 0)
 		error = -EIO;
-	free(findings.verdicts);
+	rows_free(&findings.tasks);
 	report_free(&findings.report);
 	rows_free(&runs);
 	source_close(store);

@@ -13,7 +13,7 @@
 
 #define COMMIT_DELAY_NS 4000000000LL /* from what a probe says last to its commit, at most */
 
-#define SOCKET_PATH "/run/tracer/tracer.sock"
+#define SOCKET_PATH TRACER_RUN_DIR "/tracer.sock"
 
 static bool is_this_boot(const char *boot_id)
 {

@@ -36,6 +36,8 @@ static int help_main(const struct verb *verb, int argc, char **argv)
 	option = options_next(&options, &value);
 	if (option < 0)
 		return options_exit(option);
+	if (options.operand_count > 1 && strcmp(options.operands[0], verb_query.name) == 0)
+		return verb_query.main(&verb_query, 3, (char *[]){"query", options.operands[1], "--help", NULL});
 	if (options_check_operands(&options, 0, 1))
 		return VERB_USAGE;
 	if (options.operand_count == 0) {

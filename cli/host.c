@@ -17,12 +17,7 @@ enum { OPTION_SINCE = 1, OPTION_HOST };
 static const struct option_spec option_specs[] = {
 	{OPTION_SINCE, "since", 's', "TIME", NULL, "with --json: samples of the last TIME (1h): 90s, 15m, 2h, 3d"},
 	{OPTION_HOST, "host", 0, "NAME", NULL, "this host, of all that a lake has"},
-	OPTION_SPEC_RAW,
-	OPTION_SPEC_JSON,
-	OPTION_SPEC_SOURCE,
-	OPTION_SPEC_COLOR,
-	OPTION_SPEC_HELP,
-	OPTION_SPEC_END,
+	OPTION_SPECS_OF_VIEW
 };
 
 struct look {

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "common/text.h"
+#include "query/ask.h"
 
 static int say(const char *words, int error)
 {
@@ -44,7 +45,7 @@ int keep_run(struct keep *keep, struct store *from, const struct row_run *run)
 
 	if (error < 0)
 		return say("cannot become the user whose file it is", error);
-	error = store_copy_run(keep->store, from, run);
+	error = store_copy_run(keep->store, from, run, query_ask);
 	if (error == 0)
 		error = store_settle(keep->store);
 	user_leave(keep->user, &saved);

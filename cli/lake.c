@@ -1,21 +1,25 @@
 /* tracer lake: makes a lake's schema, brings it up to date, looks whether it is right. */
+#include <ctype.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/lake_check.h"
 #include "cli/lake_schema.h"
 #include "cli/options.h"
-#include "cli/rows.h"
+#include "query/rows.h"
 #include "common/store/store.h"
 #include "common/text.h"
 
-enum { OPTION_USER = 1, OPTION_LAYOUT, OPTION_PRINT };
+enum { OPTION_USER = 1, OPTION_LAYOUT, OPTION_KEEP, OPTION_PRINT };
 
 static const struct option_spec option_specs[] = {
 	{OPTION_LAKE, "lake", 0, "URL", NULL, "the lake (else $TRACER_LAKE, else lake.url of lake.yaml)"},
 	{OPTION_USER, "user", 'u', "NAME", NULL, "who asks there: migrator for init and migrate, else analyst"},
 	{OPTION_LAYOUT, "layout", 'l', "LAYOUT", "one-node shards cluster",
 	 "init: one-node (the default), shards or cluster"},
+	{OPTION_KEEP, "keep", 'k', "AGES", NULL,
+	 "init, migrate: days, as in samples=90d,rest=400d (the default of init); or forever"},
 	{OPTION_PRINT, "print", 'p', NULL, NULL, "init, migrate: print the SQL and ask nobody"},
 	OPTION_SPEC_JSON,
 	OPTION_SPEC_COLOR,
@@ -28,6 +32,8 @@ struct lake_verb {
 	const char *user;
 	enum lake_layout layout;
 	bool layout_given;
+	struct lake_keep keep;
+	bool keep_given;
 	bool print;
 	struct lake_settings settings;
 	struct lake_client *client;
@@ -79,11 +85,20 @@ static int create_database(struct lake_verb *lake)
 
 static int migrate(struct lake_verb *lake, struct lake_schema from)
 {
-	if (lake_schema_migrate(lake->client, from) < 0)
+	if (lake_schema_migrate(lake->client, from, &lake->keep) < 0)
 		return say(lake_client_error(lake->client));
 	printf("%s: schema %d, %s\n", lake->settings.database, store_schema_version(),
 	       lake_layout_names[from.layout]);
 	return VERB_OK;
+}
+
+/* What a new lake keeps by default. */
+static void keep_complete(struct lake_keep *keep)
+{
+	if (!keep->samples_days)
+		keep->samples_days = LAKE_KEEP_SAMPLES_DAYS;
+	if (!keep->rest_days)
+		keep->rest_days = LAKE_KEEP_REST_DAYS;
 }
 
 static int init(struct lake_verb *lake)
@@ -95,6 +110,7 @@ static int init(struct lake_verb *lake)
 	if (schema.version > 0)
 		return say("there is a schema already: tracer lake migrate brings it up to date");
 	schema.layout = lake->layout;
+	keep_complete(&lake->keep);
 	return create_database(lake) == VERB_OK ? migrate(lake, schema) : VERB_FAILED;
 }
 
@@ -113,8 +129,8 @@ static int bring_up_to_date(struct lake_verb *lake)
 
 static int print_sql(struct lake_verb *lake)
 {
-	lake_schema_print(stdout, "tracer", (struct lake_schema){0, lake->layout});
-	return VERB_OK;
+	keep_complete(&lake->keep);
+	return lake_schema_print(stdout, "tracer", lake->layout, &lake->keep) < 0 ? say("out of memory") : VERB_OK;
 }
 
 /* ---- check ----------------------------------------------------------------------- */
@@ -159,6 +175,8 @@ static int act(struct lake_verb *lake)
 			continue;
 		if (lake->layout_given && actions[i].run != init && !lake->print)
 			return options_misuse(&lake->options, "--layout belongs to init");
+		if (lake->keep_given && actions[i].run == check)
+			return options_misuse(&lake->options, "--keep belongs to init and migrate");
 		if (lake->print)
 			return actions[i].prints ? print_sql(lake)
 						 : options_misuse(&lake->options, "check prints no SQL");
@@ -171,6 +189,35 @@ static int act(struct lake_verb *lake)
 	return options_misuse(&lake->options, "'%s' is none of init, check, migrate", name);
 }
 
+/* samples=DAYS,rest=DAYS in any order, or one of them: 90d, forever. 0 or -EINVAL. */
+static int keep_parse(const char *text, struct lake_keep *keep)
+{
+	while (*text) {
+		int *days = strncmp(text, "samples=", 8) == 0 ? &keep->samples_days :
+			    strncmp(text, "rest=", 5) == 0 ? &keep->rest_days : NULL;
+		char *end;
+
+		if (!days)
+			return -EINVAL;
+		text = strchr(text, '=') + 1;
+		if (strncmp(text, "forever", 7) == 0) {
+			*days = LAKE_KEEP_FOREVER_DAYS;
+			text += 7;
+		} else {
+			long number = isdigit((unsigned char)*text) ? strtol(text, &end, 10) : 0;
+
+			if (number < 1 || number > LAKE_KEEP_FOREVER_DAYS || *end != 'd')
+				return -EINVAL;
+			*days = (int)number;
+			text = end + 1;
+		}
+		if (*text && (*text != ',' || !text[1]))
+			return -EINVAL;
+		text += *text == ',';
+	}
+	return 0;
+}
+
 static int option_take(struct lake_verb *lake, int option, const char *value)
 {
 	int layout;
@@ -181,6 +228,11 @@ static int option_take(struct lake_verb *lake, int option, const char *value)
 		return 0;
 	case OPTION_PRINT:
 		lake->print = true;
+		return 0;
+	case OPTION_KEEP:
+		lake->keep_given = true;
+		if (keep_parse(value, &lake->keep) < 0)
+			return options_misuse(&lake->options, "--keep is as in samples=90d,rest=400d, not '%s'", value);
 		return 0;
 	default:
 		layout = lake_layout_find(value);
@@ -220,7 +272,8 @@ const struct verb verb_lake = {
 	.summary = "make, check or upgrade the lake of all hosts",
 	.description =
 		"init      makes the database, its tables, views and rollups in ClickHouse\n"
-		"check     tells whether server, schema, settings and rights are as they must be\n"
+		"check     says whether server, schema, settings and rights are right, and what\n"
+		"          is kept\n"
 		"migrate   brings an older schema up to this release's; what is there stays\n"
 		"\n"
 		"The server needs Tracer's users first: tracer.xml in its users.d and their\n"

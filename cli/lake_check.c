@@ -148,6 +148,41 @@ static void check_columns(struct check *check)
 		findings_add(check->findings, FINDING_OK, "columns", "all that hosts send has a place");
 }
 
+/* ---- months ---------------------------------------------------------------------- */
+
+/* What is on its way from an older form, or was made by other hands. */
+static void check_form(struct check *check)
+{
+	if (ask(check, "SELECT arrayStringConcat(arraySort(groupArray(name)), ' ') FROM system.tables"
+		" WHERE database = currentDatabase() AND engine LIKE '%ReplacingMergeTree' AND name NOT LIKE 'hosts\\\\_%'"
+		" AND partition_key = '' AND has(splitByString(', ', sorting_key), 'host_id')"
+		" AND name NOT IN ('host_hour_rows') FORMAT TSV") < 0)
+		add_failure(check, "tables");
+	else if (check->text[0] && strcmp(check->text, "\\N") != 0)
+		finding_mend(findings_add(check->findings, FINDING_MISSING, "tables", "not by month: %s", check->text),
+			     "tracer lake migrate");
+}
+
+/* The days are in the tables' statements; how many months there are is not for everybody to see. */
+static void check_keep(struct check *check)
+{
+	char months[64] = "";
+
+	if (ask(check, "SELECT concat(', ', toString(uniqExact(partition)), ' months in ', toString(count()), ' parts')"
+		" FROM system.parts WHERE database = currentDatabase() AND active AND rows > 0 FORMAT TSV") == 0)
+		snprintf(months, sizeof(months), "%.63s", check->text);
+	if (ask(check, "SELECT arrayStringConcat(arrayReverseSort(groupUniqArray(concat(if(name LIKE '%samples%', 'samples ',"
+		" 'all else '), multiIf(days = '', 'for good', toInt64(days) >= 100000, 'forever', concat(days, ' days'))))), ', ')"
+		" FROM (SELECT name, extract(create_table_query, 'TTL [^\\n]*\\\\b([0-9]+) \\\\* 86400') AS days FROM system.tables"
+		" WHERE database = currentDatabase() AND partition_key != '' AND engine LIKE '%ReplacingMergeTree') FORMAT TSV") < 0)
+		add_failure(check, "kept");
+	else if (strstr(check->text, "for good"))
+		finding_mend(findings_add(check->findings, FINDING_LIMITED, "kept", "%s: nothing is ever deleted%s", check->text,
+					  months), "tracer lake migrate --keep samples=90d,rest=400d");
+	else
+		findings_add(check->findings, FINDING_OK, "kept", "%s%s", check->text, months);
+}
+
 /* ---- rights and settings --------------------------------------------------------- */
 
 static bool may(struct check *check, const char *right)
@@ -223,6 +258,8 @@ void lake_check(struct lake_client *client, const struct lake_settings *settings
 		check_clock(check);
 		if (check_schema(check)) {
 			check_columns(check);
+			check_form(check);
+			check_keep(check);
 			if (check_rights(check)) {
 				check_settings(check);
 				check_rollups(check);

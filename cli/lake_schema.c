@@ -6,11 +6,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/lake_move.h"
 #include "common/progress.h"
 #include "common/store/store.h"
 #include "lake-sql.h"
 
 #define SEPARATOR "\n--;\n"
+#define DAYS "{days}" /* in lake-LAYOUT-keep-*.sql */
 #define UNKNOWN_DATABASE 81 /* ClickHouse's numbers of exceptions */
 #define UNKNOWN_TABLE 60
 
@@ -105,22 +107,61 @@ static int version_note(struct lake_client *client, int version, enum lake_layou
 	return lake_client_run(client, sql, NULL, 0);
 }
 
-int lake_schema_migrate(struct lake_client *client, struct lake_schema from)
+/* {days} of the statements, filled in. NULL: out of memory. */
+static char *keep_text(enum lake_layout layout, const char *part, int days)
 {
-	char part[16];
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+	const char *from = text_find(layout, part);
+
+	if (!file)
+		return NULL;
+	for (const char *at; (at = strstr(from, DAYS)); from = at + strlen(DAYS))
+		fprintf(file, "%.*s%d", (int)(at - from), from, days);
+	fputs(from, file);
+	return fclose(file) == 0 ? text : NULL;
+}
+
+/* Calls `use` with the statements for what `keep` says of. */
+static int keep_each(enum lake_layout layout, const struct lake_keep *keep,
+		     int (*use)(void *data, const char *part, const char *text), void *data)
+{
+	const struct {
+		const char *part;
+		int days;
+	} parts[] = {{"keep-samples", keep->samples_days}, {"keep-rest", keep->rest_days}};
 	int error = 0;
 
-	for (int version = from.version + 1; version <= store_schema_version() && error == 0; version++) {
-		snprintf(part, sizeof(part), "%04d", version);
-		error = text_apply(client, part, text_find(from.layout, part));
-		/* The last one counts once the views are there too. */
-		if (error == 0 && version == store_schema_version())
-			error = text_apply(client, "views", text_find(from.layout, "views"));
-		if (error == 0)
-			error = version_note(client, version, from.layout);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && error == 0; i++) {
+		char *text = parts[i].days ? keep_text(layout, parts[i].part, parts[i].days) : NULL;
+
+		if (parts[i].days)
+			error = text ? use(data, parts[i].part, text) : -ENOMEM;
+		free(text);
 	}
-	if (error == 0 && from.version >= store_schema_version())
+	return error;
+}
+
+static int keep_apply(void *client, const char *part, const char *text)
+{
+	return text_apply(client, part, text);
+}
+
+int lake_schema_migrate(struct lake_client *client, struct lake_schema from, const struct lake_keep *keep)
+{
+	int error = from.version > 0 ? lake_move_begin(client, from.layout) : 0;
+
+	if (error == 0)
+		error = text_apply(client, "tables", text_find(from.layout, "tables"));
+	if (error == 0 && from.version > 0)
+		error = lake_move_finish(client, from.layout);
+	if (error == 0)
+		error = keep_each(from.layout, keep, keep_apply, client);
+	if (error == 0)
 		error = text_apply(client, "views", text_find(from.layout, "views"));
+	if (error == 0 && from.version < store_schema_version())
+		error = version_note(client, store_schema_version(), from.layout);
 	return error;
 }
 
@@ -138,17 +179,23 @@ static void text_print(FILE *file, const char *text)
 	part_print(file, text, strlen(text));
 }
 
-void lake_schema_print(FILE *file, const char *database, struct lake_schema from)
+static int keep_print(void *file, const char *part, const char *text)
 {
-	char part[16];
+	(void)part;
+	text_print(file, text);
+	return 0;
+}
+
+int lake_schema_print(FILE *file, const char *database, enum lake_layout layout, const struct lake_keep *keep)
+{
+	int error;
 
 	fprintf(file, "CREATE DATABASE IF NOT EXISTS %s%s;\n\nUSE %s;\n\n", database,
-		from.layout == LAKE_CLUSTER ? " ON CLUSTER '{cluster}'" : "", database);
-	for (int version = from.version + 1; version <= store_schema_version(); version++) {
-		snprintf(part, sizeof(part), "%04d", version);
-		text_print(file, text_find(from.layout, part));
-		fprintf(file, "INSERT INTO schema_versions VALUES (%d, '%s', '%s', toUnixTimestamp64Nano(now64(9)));\n\n",
-			version, lake_layout_names[from.layout], TRACER_VERSION);
-	}
-	text_print(file, text_find(from.layout, "views"));
+		layout == LAKE_CLUSTER ? " ON CLUSTER '{cluster}'" : "", database);
+	text_print(file, text_find(layout, "tables"));
+	error = keep_each(layout, keep, keep_print, file);
+	text_print(file, text_find(layout, "views"));
+	fprintf(file, "INSERT INTO schema_versions VALUES (%d, '%s', '%s', toUnixTimestamp64Nano(now64(9)));\n\n",
+		store_schema_version(), lake_layout_names[layout], TRACER_VERSION);
+	return error;
 }

@@ -1,4 +1,4 @@
-/* The lake's schema: which migrations there are (datalake/generate), which have been applied. */
+/* The lake's schema (datalake/generate): made, and brought up to date. */
 #ifndef TRACER_CLI_LAKE_SCHEMA_H
 #define TRACER_CLI_LAKE_SCHEMA_H
 
@@ -26,11 +26,20 @@ int lake_schema_read(struct lake_client *client, struct lake_schema *ret_schema)
 int lake_schema_create_database(struct lake_client *client, const char *database,
 				enum lake_layout layout);
 
-/* Applies what comes after `from`, then the views and rollups. Each migration is noted once all
- * its statements are done; they may be applied again. 0 or -errno. */
-int lake_schema_migrate(struct lake_client *client, struct lake_schema from);
+/* For how long rows are kept: the samples of processes and hosts, and all else. 0: as it is. */
+struct lake_keep {
+	int samples_days, rest_days;
+};
 
-/* The statements that would be. */
-void lake_schema_print(FILE *file, const char *database, struct lake_schema from);
+#define LAKE_KEEP_SAMPLES_DAYS 90
+#define LAKE_KEEP_REST_DAYS 400
+#define LAKE_KEEP_FOREVER_DAYS 100000
+
+/* From what `from` says to this release's tables, views and rollups; may be done again at any time,
+ * and goes on where it was interrupted. 0 or -errno. */
+int lake_schema_migrate(struct lake_client *client, struct lake_schema from, const struct lake_keep *keep);
+
+/* The statements that make a lake. 0 or -ENOMEM. */
+int lake_schema_print(FILE *file, const char *database, enum lake_layout layout, const struct lake_keep *keep);
 
 #endif

@@ -599,21 +599,40 @@ static int pairs_add_words(const struct names *names, struct pairs *pairs, size_
 	return r;
 }
 
-/* The command line of the task's first process that has one says what the task is. */
-static int pairs_add_task(const struct names *names, const struct report *report, struct pairs *pairs,
-			  unsigned index)
-{
-	const struct row_task *task = ROWS_ITEM(&report->tasks, task, index);
-	struct rows processes = {0};
-	size_t first = pairs->count;
-	int r = report_load_processes(report, task, &processes);
+struct joining {
+	const struct names *names;
+	struct report *report;
+	struct pairs pairs;
+	size_t first; /* of the pairs: the task's */
+	unsigned index; /* of the task */
+};
 
-	for (size_t i = 0; i < processes.count && r == 0 && pairs->count == first; i++)
-		if (ROWS_ITEM(&processes, process, i)->arguments.data)
-			r = pairs_add_words(names, pairs, first, index,
-					    &ROWS_ITEM(&processes, process, i)->arguments);
-	rows_free(&processes);
-	return r;
+/* The command line of the task's first process that has one says what the task is. */
+static int process_join(void *context, const void *row)
+{
+	const struct row_process *process = row;
+	struct joining *joining = context;
+	int r = 0;
+
+	if (process->arguments.data)
+		r = pairs_add_words(joining->names, &joining->pairs, joining->first, joining->index,
+				    &process->arguments);
+	return r < 0 ? r : joining->pairs.count > joining->first;
+}
+
+static int task_join(void *context, size_t index, const struct row_task *task,
+		     const struct row_tool *tools, size_t count)
+{
+	struct joining *joining = context;
+	const struct entry *entry = strcmp(task->kind, "main") == 0 ? NULL : find_of_task(joining->names, task);
+
+	joining->first = joining->pairs.count;
+	joining->index = (unsigned)index;
+	if (entry)
+		joining->report->engine_names[index] = (struct engine_name){entry->name, entry->label};
+	else if (joining->names->files && strcmp(task->kind, "main") != 0)
+		return report_each_process(joining->report, task, process_join, joining);
+	return 0;
 }
 
 /* What fits best first; jobs and tasks as they began. */
@@ -654,26 +673,19 @@ static int jobs_join(const struct names *names, struct report *report, const str
 
 int names_join(const struct names *names, struct report *report, size_t *ret_count)
 {
-	struct pairs pairs = {0};
-	int r = 0;
+	static const struct report_writer writer = {.task = task_join};
+	struct joining joining = {.names = names, .report = report};
+	int r;
 
 	*ret_count = 0;
-	report->engine_names = calloc(report->tasks.count + 1, sizeof(*report->engine_names));
+	report->engine_names = calloc(report->task_count + 1, sizeof(*report->engine_names));
 	if (!report->engine_names)
 		return -ENOMEM;
-	for (size_t i = 0; i < report->tasks.count && r == 0; i++) {
-		const struct row_task *task = ROWS_ITEM(&report->tasks, task, i);
-		const struct entry *entry = strcmp(task->kind, "main") == 0 ? NULL : find_of_task(names, task);
-
-		if (entry)
-			report->engine_names[i] = (struct engine_name){entry->name, entry->label};
-		else if (names->files && strcmp(task->kind, "main") != 0)
-			r = pairs_add_task(names, report, &pairs, (unsigned)i);
-	}
+	r = report_walk(report, NULL, 0, &writer, &joining);
 	if (r == 0)
-		r = jobs_join(names, report, &pairs);
-	for (size_t i = 0; i < report->tasks.count; i++)
+		r = jobs_join(names, report, &joining.pairs);
+	for (size_t i = 0; i < report->task_count; i++)
 		*ret_count += report->engine_names[i].name != NULL;
-	free(pairs.items);
+	free(joining.pairs.items);
 	return r;
 }

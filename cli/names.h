@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-#include "cli/report.h"
+#include "query/report.h"
 
 struct names;
 
@@ -18,7 +18,7 @@ struct names;
 int names_read(const char *path, struct names **ret_names);
 void names_free(struct names *names);
 
-/* Fills the report's engine_names with those of the tasks that are found. 0 or -errno, said. */
+/* Fills the report's engine_names with those of the tasks that are found. 0 or -errno. */
 int names_join(const struct names *names, struct report *report, size_t *ret_count);
 
 #endif

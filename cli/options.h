@@ -14,8 +14,8 @@
 #include "cli/output.h"
 #include "cli/verb.h"
 
-#define OPTIONS_STORE_DEFAULT "/var/lib/tracer/tracer.db"
-#define OPTIONS_MAX 24 /* of one verb */
+#define OPTIONS_STORE_DEFAULT TRACER_STATE_DIR "/tracer.db"
+#define OPTIONS_MAX 32 /* of one verb */
 
 enum {
 	OPTION_HELP = -1,
@@ -42,6 +42,14 @@ enum {
 	 "use colour: auto (on a terminal, unless NO_COLOR is set), always, never"}
 #define OPTION_SPEC_HELP {OPTION_HELP, "help", 'h', NULL, NULL, "print this help"}
 #define OPTION_SPEC_END {0, NULL, 0, NULL, NULL, NULL}
+/* How every verb that shows what is stored ends its table. */
+#define OPTION_SPECS_OF_VIEW \
+	OPTION_SPEC_RAW, \
+	OPTION_SPEC_JSON, \
+	OPTION_SPEC_SOURCE, \
+	OPTION_SPEC_COLOR, \
+	OPTION_SPEC_HELP, \
+	OPTION_SPEC_END,
 
 struct options {
 	const struct verb *verb;

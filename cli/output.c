@@ -13,6 +13,8 @@
 #include "common/print.h"
 #include "common/text.h"
 
+#define OUTPUT_BUFFER_BYTES 65536
+
 #define WIDTH_LEAST 40 /* narrower than this, lines wrap */
 
 void output_measure(struct output *output)
@@ -52,6 +54,8 @@ void output_init(struct output *output, FILE *file, enum output_color color)
 		.is_terminal = isatty(fileno(file)),
 		.unicode = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
 	};
+	if (!output->is_terminal)
+		setvbuf(file, NULL, _IOFBF, OUTPUT_BUFFER_BYTES);
 	output->color = color_wanted(output, color);
 	output_measure(output);
 }
@@ -234,4 +238,11 @@ void output_flow_end(struct output_flow *flow, size_t indent)
 int output_finish(const struct output *output)
 {
 	return print_finish(output->file);
+}
+
+int json_print(const json_t *root)
+{
+	int result = json_dumpf(root, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
+
+	return result < 0 || fputc('\n', stdout) == EOF ? -EIO : 0;
 }

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include <jansson.h>
+
 enum output_color { OUTPUT_COLOR_AUTO, OUTPUT_COLOR_ALWAYS, OUTPUT_COLOR_NEVER };
 
 enum style {
@@ -64,5 +66,9 @@ void output_flow_end(struct output_flow *flow, size_t indent);
 /* Flushes. 0, or -errno said on standard error (a reader that went away, EPIPE, is
  * not worth a word). */
 int output_finish(const struct output *output);
+
+/* To standard output, in ASCII alone: what a name does to terminals is in no byte of it. 0 or
+ * -EIO. */
+int json_print(const json_t *root);
 
 #endif

@@ -1,5 +1,5 @@
 /* A run for people: who, when and how much, then its tasks as a tree or a table.
- * See report.h.
+ * See views.h.
  *
  * Figures add up on every level: what is left out of a view is folded into a line
  * of its own, never dropped.
@@ -9,11 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/figures.h"
-#include "cli/joined.h"
-#include "cli/report.h"
-#include "cli/table.h"
 #include "cli/units.h"
+#include "cli/views.h"
 #include "common/identity.h"
 
 #define LABEL_COLUMNS 12 /* before the text of a line of the header */
@@ -31,7 +28,7 @@ static enum style status_style(const char *status)
 {
 	if (strcmp(status, "succeeded") == 0)
 		return STYLE_GOOD;
-	if (strcmp(status, "failed") == 0 || strcmp(status, "killed") == 0)
+	if (report_has_failed(status))
 		return STYLE_BAD;
 	return STYLE_WARNING;
 }
@@ -63,15 +60,6 @@ static void print_status(const struct report *report, const struct output *outpu
 	fputc('\n', output->file);
 }
 
-static size_t hosts_count(const struct report *report)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < report->parts.count; i++)
-		count += joined_is_new_host(report->parts.items, i);
-	return count;
-}
-
 static void print_who(const struct report *report, const struct output *output)
 {
 	const struct row_run *run = report_run(report);
@@ -87,8 +75,8 @@ static void print_who(const struct report *report, const struct output *output)
 	else if (run->user_id != ROW_NULL)
 		fprintf(output->file, "  by uid %lld", (long long)run->user_id);
 	if (report->parts.count > 0) {
-		fprintf(output->file, " on %zu %s", hosts_count(report),
-			units_plural((int64_t)hosts_count(report), "host", "hosts"));
+		fprintf(output->file, " on %zu %s", report_hosts_count(report),
+			units_plural((int64_t)report_hosts_count(report), "host", "hosts"));
 	} else if (host) {
 		fputs(" on ", output->file);
 		output_print_text(output, STYLE_PLAIN, host->hostname);
@@ -128,25 +116,11 @@ static void print_parts(const struct report *report, const struct output *output
 	}
 }
 
-/* Of all hosts that the run was on, each once; ROW_NULL where that is not known. */
-static int64_t processors_count(const struct report *report)
-{
-	const struct row_host *host = report_host(report);
-	int64_t count = host ? host->cpu_count : ROW_NULL;
-
-	for (size_t i = 1; i < report->parts.count; i++) {
-		host = report_host_of(report, &ROWS_ITEM(&report->parts, part, i)->run);
-		if (joined_is_new_host(report->parts.items, i))
-			count = row_add(count, host ? host->cpu_count : ROW_NULL);
-	}
-	return count;
-}
-
 static void print_usage(const struct report *report, const struct output *output,
 			const struct report_style *style)
 {
 	const struct row_run *run = report_run(report);
-	int64_t processors = processors_count(report);
+	int64_t processors = report_processors_count(report);
 	char a[UNITS_SIZE], b[UNITS_SIZE], c[UNITS_SIZE], d[UNITS_SIZE], e[UNITS_SIZE];
 
 	print_label(output, "CPU");
@@ -214,30 +188,47 @@ static void print_limits(const struct row_run *run, const struct output *output,
 	fputc('\n', output->file);
 }
 
-static void print_containers(const struct report *report, const struct output *output,
-			     const struct report_style *style)
+/* Rows that are printed, up to so many. */
+struct listing {
+	const struct report *report;
+	const struct output *output;
+	size_t most, count;
+	enum report_verdict verdict;
+};
+
+static int print_container(void *context, const void *row)
 {
-	size_t count = report->containers.count;
-	size_t most = output->width && !style->all ? CONTAINERS_MOST : count;
+	const struct row_container *container = row;
+	struct listing *listing = context;
+	const struct output *output = listing->output;
 
-	for (size_t i = 0; i < count && i < most; i++) {
-		const struct row_container *container = ROWS_ITEM(&report->containers, container, i);
-
-		print_label(output, "container");
-		if (container->name)
-			output_print_text(output, STYLE_PLAIN, container->name);
-		if (container->image) {
-			fputs(container->name ? " of " : "", output->file);
-			output_print_text(output, STYLE_PLAIN, container->image);
-		}
-		fputs(container->name || container->image ? "  " : "", output->file);
-		output_print_text(output, STYLE_DIM, container->runtime);
-		fputc(' ', output->file);
-		output_print_text(output, STYLE_DIM, container->runtime_id);
-		fputc('\n', output->file);
+	if (listing->count++ >= listing->most)
+		return 0;
+	print_label(output, "container");
+	if (container->name)
+		output_print_text(output, STYLE_PLAIN, container->name);
+	if (container->image) {
+		fputs(container->name ? " of " : "", output->file);
+		output_print_text(output, STYLE_PLAIN, container->image);
 	}
-	if (count > most)
-		output_print(output, STYLE_DIM, "            and %zu more: --all\n", count - most);
+	fputs(container->name || container->image ? "  " : "", output->file);
+	output_print_text(output, STYLE_DIM, container->runtime);
+	fputc(' ', output->file);
+	output_print_text(output, STYLE_DIM, container->runtime_id);
+	fputc('\n', output->file);
+	return 0;
+}
+
+static int print_containers(const struct report *report, const struct output *output,
+			    const struct report_style *style)
+{
+	struct listing listing = {report, output, output->width && !style->all ? CONTAINERS_MOST : SIZE_MAX, 0,
+				  REPORT_VERDICT_COUNT};
+	int error = report_each_container(report, print_container, &listing);
+
+	if (listing.count > listing.most)
+		output_print(output, STYLE_DIM, "            and %zu more: --all\n", listing.count - listing.most);
+	return error;
 }
 
 /* " (2 failed)" */
@@ -257,11 +248,8 @@ static int64_t tasks_failed_count(const struct report *report)
 {
 	int64_t count = 0;
 
-	for (size_t i = 0; i < report->tasks.count; i++) {
-		const struct row_task *task = ROWS_ITEM(&report->tasks, task, i);
-
-		count += strcmp(task->kind, "main") != 0 && report_task_failed(task);
-	}
+	for (size_t i = 0; i < report->task_count; i++)
+		count += !report->tasks[i].is_main && report->tasks[i].failed;
 	return count;
 }
 
@@ -328,22 +316,7 @@ static void print_content(const struct report *report, const struct output *outp
 	fputs(" See tracer status.\n", output->file);
 }
 
-static void print_incident(const struct row_incident *incident, const struct output *output)
-{
-	char when[UNITS_SIZE];
-
-	units_time(when, incident->unix_ns);
-	output_print(output, STYLE_DIM, "  %s  ", strlen(when) > 11 ? when + 11 : when); /* no date */
-	output_print_text(output, STYLE_PLAIN, incident->sentence);
-	if (incident->cause) {
-		fputs(": ", output->file);
-		output_print_text(output, STYLE_PLAIN, incident->cause);
-	}
-	fputc('\n', output->file);
-}
-
-static void print_incidents(const struct report *report, const struct output *output,
-			    const struct report_style *style, enum report_verdict verdict)
+static void print_heading(const struct listing *listing)
 {
 	static const char *const heads[] = {
 		[REPORT_FATAL] = "What failed",
@@ -351,35 +324,58 @@ static void print_incidents(const struct report *report, const struct output *ou
 		[REPORT_HARMLESS] = "Failed, without harm to the run",
 		[REPORT_VERDICT_COUNT] = "What stood still",
 	};
-	size_t most = output->width && !style->all ? INCIDENTS_MOST : report->incidents.count;
-	size_t shown = 0, left = 0;
 
-	for (size_t i = 0; i < report->incidents.count; i++) {
-		const struct row_incident *incident = ROWS_ITEM(&report->incidents, incident, i);
-
-		if (report_judge(report, incident) != verdict)
-			continue;
-		if (shown == most) {
-			left++;
-			continue;
-		}
-		if (shown++ == 0) {
-			fputc('\n', output->file);
-			output_print(output, verdict == REPORT_FATAL ? STYLE_BAD : STYLE_WARNING, "  %s",
-				     heads[verdict]);
-			fputc('\n', output->file);
-		}
-		print_incident(incident, output);
-	}
-	if (left > 0)
-		output_print(output, STYLE_DIM, "  and %zu more: --all\n", left);
+	fputc('\n', listing->output->file);
+	output_print(listing->output, listing->verdict == REPORT_FATAL ? STYLE_BAD : STYLE_WARNING, "  %s",
+		     heads[listing->verdict]);
+	fputc('\n', listing->output->file);
 }
 
-static void print_header(const struct report *report, const struct output *whole,
+static int print_incident(void *context, const void *row)
+{
+	const struct row_incident *incident = row;
+	struct listing *listing = context;
+	const struct output *output = listing->output;
+	char when[UNITS_SIZE];
+
+	if (report_judge(listing->report, incident) != listing->verdict || listing->count++ >= listing->most)
+		return 0;
+	if (listing->count == 1)
+		print_heading(listing);
+	output_print(output, STYLE_DIM, "  %s  ", units_time_of_day(when, incident->unix_ns));
+	output_print_text(output, STYLE_PLAIN, incident->sentence);
+	if (incident->cause) {
+		fputs(": ", output->file);
+		output_print_text(output, STYLE_PLAIN, incident->cause);
+	}
+	fputc('\n', output->file);
+	return 0;
+}
+
+static int print_incidents(const struct report *report, const struct output *output,
+			   const struct report_style *style)
+{
+	int error = 0;
+
+	for (int verdict = 0; verdict <= REPORT_VERDICT_COUNT && error == 0; verdict++) {
+		struct listing listing = {report, output, output->width && !style->all ? INCIDENTS_MOST : SIZE_MAX,
+					  0, (enum report_verdict)verdict};
+
+		if (report->verdict_counts[verdict] == 0)
+			continue;
+		error = report_each_incident(report, print_incident, &listing);
+		if (listing.count > listing.most)
+			output_print(output, STYLE_DIM, "  and %zu more: --all\n", listing.count - listing.most);
+	}
+	return error;
+}
+
+static int print_header(const struct report *report, const struct output *whole,
 			 const struct report_style *style)
 {
 	struct output_flow flow;
 	const struct output *output = &flow.inner;
+	int error;
 
 	output_flow_begin(&flow, whole);
 	output_print_text(output, STYLE_TITLE, report_run(report)->name);
@@ -390,12 +386,13 @@ static void print_header(const struct report *report, const struct output *whole
 	print_waits(report_run(report), output, style);
 	print_limits(report_run(report), output, style);
 	print_parts(report, output, style);
-	print_containers(report, output, style);
+	error = print_containers(report, output, style);
 	print_content(report, output, style);
-	for (int verdict = 0; verdict <= REPORT_VERDICT_COUNT; verdict++)
-		print_incidents(report, output, style, (enum report_verdict)verdict);
+	if (error == 0)
+		error = print_incidents(report, output, style);
 	fputc('\n', output->file);
 	output_flow_end(&flow, LABEL_COLUMNS);
+	return error;
 }
 
 /* What the terminal had no place for, and how to see it. */
@@ -422,23 +419,27 @@ static void print_left_out(const struct tree_hidden *hidden, size_t dropped, con
 int report_print(const struct report *report, const struct output *output,
 		 const struct report_style *style)
 {
-	struct table *table = NULL;
 	struct tree_hidden hidden = {0};
+	struct table *table;
 	size_t dropped = 0;
-	int error;
+	int error = print_header(report, output, style);
 
-	print_header(report, output, style);
+	if (error < 0)
+		return error;
 	if (style->view == REPORT_TREE)
-		error = tree_fill(report, output, style, &table, &hidden);
-	else if (style->view == REPORT_TABLE)
-		error = groups_fill_tasks(report, style, &table);
+		table = table_new(tree_columns(output, style), TREE_COLUMN_COUNT);
 	else
-		error = groups_fill_tools(report, style, &table);
+		table = table_new(style->view == REPORT_TABLE ? groups_task_columns : groups_tool_columns,
+				  GROUPS_COLUMN_COUNT);
+	if (!table)
+		return -ENOMEM;
+	if (style->view == REPORT_TREE)
+		error = tree_fill(report, output, style, table, &hidden);
+	else
+		error = (style->view == REPORT_TABLE ? groups_fill_tasks : groups_fill_tools)(report, style, table);
 	if (error == 0)
 		error = table_print(table, output, true, &dropped);
 	table_free(table);
-	if (error == -ENOMEM)
-		fprintf(stderr, "tracer: out of memory\n");
 	if (error == 0)
 		print_left_out(&hidden, dropped, output);
 	return error;

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "cli/options.h"
-#include "cli/rows.h"
+#include "query/rows.h"
 #include "cli/site_rules.h"
 #include "cli/table.h"
 #include "common/text.h"
@@ -26,7 +26,7 @@ static const struct option_spec option_specs[] = {
 static int check(const struct options *options)
 {
 	const char *path = options->operands[1];
-	struct rules_error error;
+	struct tree_error error;
 	size_t count;
 	char safe[sizeof(error.reason) * 4 + 1];
 	int result = rules_check_file(path, &count, &error);

@@ -19,8 +19,8 @@
 #include "cli/freshness.h"
 #include "cli/keep.h"
 #include "cli/options.h"
-#include "cli/report.h"
 #include "cli/source.h"
+#include "cli/views.h"
 #include "cli/watch.h"
 #include "common/progress.h"
 #include "common/text.h"
@@ -97,14 +97,15 @@ static void report_show(struct run *run, struct store *store, struct rows *runs)
 {
 	struct report report;
 	struct output output;
+	int error = report_load(&report, store, runs);
 
 	output_init(&output, run->output, run->options.color);
-	if (report_load(&report, store, runs) < 0)
-		return;
-	if (run->options.json)
-		report_write_json(&report, run->output, run->style.with_processes);
-	else
-		report_print(&report, &output, &run->style);
+	if (error == 0 && run->options.json)
+		error = report_write_json(&report, run->output, run->style.with_processes, false);
+	else if (error == 0)
+		error = report_print(&report, &output, &run->style);
+	if (!ferror(run->output))
+		source_say(store, error);
 	report_free(&report);
 	output_finish(&output);
 }

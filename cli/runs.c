@@ -1,15 +1,15 @@
 /* tracer runs: what ran on this host, newest first. */
 #include <errno.h>
-#include <pwd.h>
 #include <string.h>
 #include <time.h>
 
-#include "cli/joined.h"
 #include "cli/options.h"
 #include "cli/source.h"
 #include "cli/table.h"
 #include "cli/units.h"
 #include "common/identity.h"
+#include "query/joined.h"
+#include "query/report.h"
 
 #define LIMIT_DEFAULT 20
 #define ID_SHOWN 8 /* digits on a terminal: enough to name a run */
@@ -25,15 +25,10 @@ static const struct option_spec option_specs[] = {
 	{OPTION_USER, "user", 'u', "USER", "user", "of this user (name or number)"},
 	{OPTION_NAME, "name", 0, "TEXT", NULL, "whose name contains TEXT"},
 	{OPTION_HOST, "host", 0, "NAME", NULL, "on this host, of all that a lake has"},
-	OPTION_SPEC_RAW,
-	OPTION_SPEC_JSON,
-	OPTION_SPEC_SOURCE,
-	OPTION_SPEC_COLOR,
-	OPTION_SPEC_HELP,
-	OPTION_SPEC_END,
+	OPTION_SPECS_OF_VIEW
 };
 
-/* Parameters of queries/runs.sql, in that order. */
+/* Parameters of query/questions/runs.sql, in that order. */
 enum { FILTER_SINCE, FILTER_ALL, FILTER_LIMIT, FILTER_USER, FILTER_NAME, FILTER_HOST,
        FILTER_CANDIDATES, FILTER_END };
 
@@ -66,36 +61,23 @@ struct listing {
 
 static void status_add(struct table *table, const struct row_run *run)
 {
-	bool failed = strcmp(run->status, "failed") == 0 || strcmp(run->status, "killed") == 0;
-
 	if (run->lost_count > 0)
 		table_add(table, STYLE_BAD, "incomplete");
 	else
-		table_add_name(table, failed ? STYLE_BAD : STYLE_PLAIN, "", run->status);
-}
-
-static void user_add(struct table *table, int64_t user_id)
-{
-	const struct passwd *user = user_id == ROW_NULL ? NULL : getpwuid((uid_t)user_id);
-	char number[UNITS_SIZE];
-
-	table_add(table, STYLE_PLAIN, user ? user->pw_name : units_count(number, user_id, true));
+		table_add_name(table, report_has_failed(run->status) ? STYLE_BAD : STYLE_PLAIN, "", run->status);
 }
 
 static const struct row_host *host_of(const struct listing *list, const struct row_run *run)
 {
-	for (size_t i = 0; i < list->hosts.count; i++)
-		if (ROWS_ITEM(&list->hosts, host, i)->id == run->host_id)
-			return ROWS_ITEM(&list->hosts, host, i);
-	return NULL;
+	return joined_host(&list->hosts, run);
 }
 
 static int64_t wall_ns(const struct listing *list, const struct row_run *run)
 {
-	int64_t end = run->end_boot_ns == ROW_NULL ? source_now_boot_ns(list->store, host_of(list, run))
-						   : run->end_boot_ns;
+	int64_t now_boot_ns = run->end_boot_ns == ROW_NULL ? report_now_boot_ns(list->store, host_of(list, run))
+							   : ROW_NULL;
 
-	return end < run->begin_boot_ns ? ROW_NULL : row_subtract(end, run->begin_boot_ns);
+	return report_span_ns(run->begin_boot_ns, run->end_boot_ns, now_boot_ns);
 }
 
 /* A listed run with all of its parts; `ret_count` of them, 0 where it is alone. */
@@ -145,7 +127,7 @@ static void run_add(struct table *table, const struct listing *list, const struc
 	table_add(table, STYLE_PLAIN, text);
 	table_add(table, STYLE_DIM, list->output.width ? units_time_short(text, run->started_unix_ns)
 						       : units_time(text, run->started_unix_ns));
-	user_add(table, run->user_id);
+	table_add(table, STYLE_PLAIN, units_user(text, run->user_id));
 	table_add_name(table, STYLE_TITLE, "", run->name);
 	status_add(table, run);
 	table_add(table, STYLE_PLAIN, units_duration(text, wall, raw));
@@ -230,7 +212,8 @@ static int parts_load(struct listing *list)
 		if (run->run_key && run->started_unix_ns < since_unix_ns)
 			since_unix_ns = run->started_unix_ns;
 	}
-	return since_unix_ns == INT64_MAX ? 0 : joined_load(list->store, NULL, since_unix_ns, &list->parts);
+	return since_unix_ns == INT64_MAX ? 0
+		: source_say(list->store, joined_load(list->store, NULL, since_unix_ns, &list->parts));
 }
 
 /* Among the latest first, and only where they are not enough among all there are. */

@@ -16,7 +16,7 @@ enum { OPTION_FROM = 1, OPTION_CONFIG, OPTION_URL, OPTION_SET, OPTION_REMOVE };
 static const struct option_spec option_specs[] = {
 	{OPTION_FROM, "from", 'f', "DIR", "directory", "send the files of DIR"},
 	{OPTION_CONFIG, "config", 'c', "FILE", "file",
-	 "settings, as tracer-shipper(8) has them (else /etc/tracer/shipper.yaml)"},
+	 "settings, as tracer-shipper(8) has them (else " TRACER_CONFIG_DIR "/shipper.yaml)"},
 	{OPTION_URL, "url", 'u', "URL", NULL, "the lake, instead of the one in the settings"},
 	{OPTION_SET, "set", 0, "SETTING", NULL, "NAME=VALUE, any setting; may be repeated"},
 	{OPTION_REMOVE, "remove", 0, NULL, NULL, "remove each file that the lake took"},
@@ -103,7 +103,7 @@ const struct verb verb_ship = {
 		"Needs only to read DIR.",
 	.options = option_specs,
 	.examples = "  tracer ship --from /media/stick/outbox --url https://lake.example.org:8443\n"
-		    "  tracer ship --from /var/lib/tracer-shipper/set-aside --remove",
+		    "  tracer ship --from " TRACER_STATE_DIR "-shipper/set-aside --remove",
 	.completion = "",
 	.main = ship_main,
 };

@@ -3,25 +3,21 @@
 
 #include "cli/names.h"
 #include "cli/options.h"
-#include "cli/report.h"
 #include "cli/source.h"
+#include "cli/views.h"
 
-enum { OPTION_TREE = 1, OPTION_TABLE, OPTION_TOOLS, OPTION_PROCESSES, OPTION_ALL, OPTION_NAMES };
+enum { OPTION_TREE = 1, OPTION_TABLE, OPTION_TOOLS, OPTION_PROCESSES, OPTION_SAMPLES, OPTION_ALL, OPTION_NAMES };
 
 static const struct option_spec option_specs[] = {
 	{OPTION_TREE, "tree", 't', NULL, NULL, "run, tasks and tools as a tree (the default)"},
 	{OPTION_TABLE, "table", 'T', NULL, NULL, "tasks grouped by name: count, median, longest"},
 	{OPTION_TOOLS, "tools", 0, NULL, NULL, "tools grouped by name over the whole run"},
 	{OPTION_PROCESSES, "processes", 'p', NULL, NULL, "processes beneath their tools too"},
+	{OPTION_SAMPLES, "samples", 0, NULL, NULL, "with --json: the processes of each task over time"},
 	{OPTION_ALL, "all", 'a', NULL, NULL, "every task, shell and helper on its own line"},
 	{OPTION_NAMES, "names", 'n', "FILE", "file",
 	 "the engine's names of tasks, from its trace.txt, .nextflow.log, log or benchmark"},
-	OPTION_SPEC_RAW,
-	OPTION_SPEC_JSON,
-	OPTION_SPEC_SOURCE,
-	OPTION_SPEC_COLOR,
-	OPTION_SPEC_HELP,
-	OPTION_SPEC_END,
+	OPTION_SPECS_OF_VIEW
 };
 
 static void style_take(struct report_style *style, int option)
@@ -39,6 +35,9 @@ static void style_take(struct report_style *style, int option)
 	case OPTION_PROCESSES:
 		style->with_processes = true;
 		break;
+	case OPTION_SAMPLES:
+		style->with_samples = true;
+		break;
 	case OPTION_ALL:
 		style->all = true;
 		break;
@@ -51,7 +50,7 @@ static int name_tasks(struct report *report, const struct names *names)
 	size_t count = 0;
 	int error = names_join(names, report, &count);
 
-	if (error == 0 && count == 0 && report->tasks.count > 1)
+	if (error == 0 && count == 0 && report->task_count > 1)
 		fprintf(stderr, "tracer show: no task of this run is in the file of --names\n");
 	return error;
 }
@@ -64,19 +63,23 @@ static int show(const struct options *options, const struct report_style *style,
 	struct rows runs = {0};
 	struct report report = {0};
 	struct store *store = source_open(options);
+	bool is_found = false;
 	int error = -1;
 
 	output_init(&output, stdout, options->color);
 	if (!store)
 		goto out;
 	error = source_find_run(store, name, &runs);
+	is_found = error == 0;
 	if (error == 0)
 		error = report_load(&report, store, &runs);
 	if (error == 0 && names)
 		error = name_tasks(&report, names);
 	if (error == 0)
-		error = options->json ? report_write_json(&report, stdout, style->with_processes)
+		error = options->json ? report_write_json(&report, stdout, style->with_processes, style->with_samples)
 				      : report_print(&report, &output, style);
+	if (is_found && error < 0 && !ferror(stdout))
+		source_say(store, error);
 out:
 	if (output_finish(&output) < 0)
 		error = -1;
@@ -107,6 +110,8 @@ static int show_main(const struct verb *verb, int argc, char **argv)
 	style.raw = options.raw;
 	if (style.with_processes && style.view != REPORT_TREE && !options.json)
 		return options_misuse(&options, "--processes belongs to the tree");
+	if (style.with_samples && !options.json)
+		return options_misuse(&options, "--samples belongs to --json");
 	if (path && names_read(path, &names) < 0)
 		return VERB_FAILED;
 	int status = show(&options, &style, names);

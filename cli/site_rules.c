@@ -8,7 +8,7 @@
 
 #include "common/text.h"
 
-void site_rules_say(const struct rules_error *error)
+void site_rules_say(const struct tree_error *error)
 {
 	char file[sizeof(error->file) * 4 + 1], reason[sizeof(error->reason) * 4 + 1];
 
@@ -23,7 +23,7 @@ void site_rules_say(const struct rules_error *error)
 struct rules *site_rules_load(const char *directory)
 {
 	const char *const directories[] = {directory ? directory : SITE_RULES_DEFAULT, NULL};
-	struct rules_error error = {{0}, 0, {0}};
+	struct tree_error error = {{0}, 0, {0}};
 	struct rules *rules;
 	char safe[512];
 	/* The default need not be there; what somebody names has to. */
@@ -48,7 +48,7 @@ struct check {
 	unsigned refused_count;
 };
 
-static void tell_refused(const struct rules_error *error, void *data)
+static void tell_refused(const struct tree_error *error, void *data)
 {
 	struct check *check = data;
 	struct finding *finding;

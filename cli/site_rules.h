@@ -7,7 +7,7 @@
 #include "cli/findings.h"
 #include "common/rules/rules.h"
 
-#define SITE_RULES_DEFAULT "/etc/tracer/rules.d"
+#define SITE_RULES_DEFAULT TRACER_CONFIG_DIR "/rules.d"
 #define SITE_RULES_WHERE_SIZE 768
 
 /* The shipped rules and those of `directory` (NULL: the default one). NULL: said. */
@@ -18,7 +18,7 @@ struct rules *site_rules_load(const char *directory);
 void site_rules_check(const char *directory, bool tell_ok, struct findings *findings);
 
 /* "FILE:LINE: reason" on standard error. */
-void site_rules_say(const struct rules_error *error);
+void site_rules_say(const struct tree_error *error);
 
 /* "NAME (FILE:LINE)"; says so where no rule is of that name any more, or where
  * there was none (NULL). `rules` may be NULL: they could not be read. */

@@ -9,11 +9,21 @@
 #include "common/identity.h"
 #include "common/lake/lake.h"
 #include "common/text.h"
+#include "query/ask.h"
 
 static int say(const struct store *store)
 {
 	fprintf(stderr, "tracer: %s\n", store_error_text(store));
 	return -EIO;
+}
+
+int source_say(const struct store *store, int error)
+{
+	if (error == -ENOMEM)
+		fprintf(stderr, "tracer: out of memory\n");
+	else if (error < 0)
+		say(store);
+	return error;
 }
 
 static int open_lake(const struct options *options, struct store **ret_store,
@@ -65,7 +75,7 @@ int source_renew(struct store *store)
 int source_query(struct store *store, const char *query, const struct store_parameter *parameters,
 		 struct store_result **ret_result)
 {
-	int error = store_query(store, query, parameters, ret_result);
+	int error = query_ask(store, query, parameters, ret_result);
 
 	if (error < 0)
 		say(store);
@@ -84,22 +94,7 @@ int source_next(struct store *store, struct store_result *result)
 int source_load(struct store *store, const struct row_type *type, const char *query,
 		const struct store_parameter *parameters, struct rows *ret_rows)
 {
-	int error = rows_load(ret_rows, type, store, query, parameters);
-
-	if (error == -ENOMEM)
-		fprintf(stderr, "tracer: out of memory\n");
-	else if (error < 0)
-		say(store);
-	return error;
-}
-
-int64_t source_now_boot_ns(struct store *store, const struct row_host *host)
-{
-	struct store_stream stream;
-
-	if (store_read_stream(store, &stream) == 0)
-		return (int64_t)stream.committed_boot_ns;
-	return host ? row_subtract(host->last_seen_unix_ns, host->boot_unix_ns) : ROW_NULL;
+	return source_say(store, rows_load(ret_rows, type, store, query, parameters));
 }
 
 #define NAMED_MOST 10 /* runs that are listed where several fit */

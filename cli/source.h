@@ -3,7 +3,7 @@
 #define TRACER_CLI_SOURCE_H
 
 #include "cli/options.h"
-#include "cli/rows.h"
+#include "query/rows.h"
 #include "common/store/store.h"
 
 /* Opens the store or the lake that the options name and begins reading: until source_close()
@@ -14,6 +14,9 @@ void source_close(struct store *store);
 /* Lets the next queries see what was committed since. 0 or -errno, said. */
 int source_renew(struct store *store);
 
+/* Says what a call that returned `error` failed of, if it did; returns it. */
+int source_say(const struct store *store, int error);
+
 /* store_query() and store_result_next() that say what failed. */
 int source_query(struct store *store, const char *query, const struct store_parameter *parameters,
 		 struct store_result **ret_result);
@@ -22,10 +25,6 @@ int source_next(struct store *store, struct store_result *result);
 /* rows_load() that says what failed. */
 int source_load(struct store *store, const struct row_type *type, const char *query,
 		const struct store_parameter *parameters, struct rows *ret_rows);
-
-/* The boot clock of a host when it was last heard of: its stream's latest event, or, as a lake
- * has it, its latest pass. ROW_NULL where nothing is known. `host` may be NULL. */
-int64_t source_now_boot_ns(struct store *store, const struct row_host *host);
 
 /* The one run that `text` names: the beginning of an id, a run's name, or "latest"
  * (which is also what NULL means). A part of a name will do where no other name has it. Of several

@@ -1,6 +1,5 @@
 /* tracer status: whether the daemons are at work, and what the store holds. */
 #include <errno.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,6 +15,7 @@
 #include "cli/units.h"
 #include "common/clock.h"
 #include "common/shipping.h"
+#include "query/ask.h"
 
 #define LOSS_RECENT_NS (86400 * 1000000000LL) /* older losses are history, not a fault */
 
@@ -46,14 +46,13 @@ struct status {
 
 static void daemon_tell(struct status *status, const struct daemon_info *daemon)
 {
-	const struct passwd *user = getpwuid(daemon->user_id);
 	int64_t age_ns = (int64_t)clock_boot_ns() - daemon->since_boot_ns;
 	char memory[UNITS_SIZE], age[UNITS_SIZE], number[UNITS_SIZE];
 
 	struct finding *finding = findings_add(
 		&status->findings, daemon->stopped ? FINDING_MISSING : FINDING_OK, daemon->name,
 		"pid %d, user %s, %s, for %s%s", daemon->pid,
-		user ? user->pw_name : units_count(number, daemon->user_id, true),
+		units_user(number, daemon->user_id),
 		units_bytes(memory, daemon->rss_bytes, false), units_duration(age, age_ns, false),
 		daemon->stopped ? ", stopped by a signal" : "");
 	if (daemon->stopped)
@@ -164,7 +163,7 @@ static int check_losses(struct status *status, struct store *store)
 {
 	struct store_result *result;
 	json_t *array = json_array(), *item;
-	int more, error = store_query(store, "losses_by_kind", NULL, &result);
+	int more, error = query_ask(store, "losses_by_kind", NULL, &result);
 	bool any = false;
 
 	json_object_set_new(status->json, "losses", array);
@@ -212,7 +211,7 @@ static int check_rows(struct status *status, struct store *store, json_t *rows)
 {
 	struct store_result *result;
 	char text[320] = "", number[UNITS_SIZE];
-	int more, error = store_query(store, "status", NULL, &result);
+	int more, error = query_ask(store, "status", NULL, &result);
 
 	if (error < 0)
 		return error;

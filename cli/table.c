@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/spool.h"
 #include "common/text.h"
 
 #define GAP 2                /* blanks between columns */
@@ -14,19 +15,23 @@
 #define BAR_MOST 48
 #define COLUMNS_MAX 24
 
+/* In a row: its style, one byte; its text; behind a text that is BAR the two ends. */
 struct cell {
-	char *text;
 	enum style style;
+	const char *text;
 	float begin, end; /* of a bar; end 0: none */
 };
+#define BAR "\1" /* no safe text */
 
 struct table {
 	const struct table_column *columns;
 	size_t column_count;
-	struct cell *cells;
-	size_t cell_count;
-	size_t capacity;
-	bool failed;
+	size_t width[COLUMNS_MAX]; /* of the widest cell */
+	bool filled[COLUMNS_MAX];  /* some cell says more than nothing */
+	char *row;                 /* that cells are being added to */
+	size_t row_size, row_capacity, cell_count;
+	struct spool rows;
+	int error;
 };
 
 struct table *table_new(const struct table_column *columns, size_t column_count)
@@ -46,73 +51,104 @@ void table_free(struct table *table)
 {
 	if (!table)
 		return;
-	for (size_t i = 0; i < table->cell_count; i++)
-		free(table->cells[i].text);
-	free(table->cells);
+	spool_free(&table->rows);
+	free(table->row);
 	free(table);
 }
 
-size_t table_row_count(const struct table *table)
+static bool is_nothing(const char *text)
 {
-	return table->cell_count / table->column_count;
+	return *text == '\0' || strcmp(text, "-") == 0 || strcmp(text, "0") == 0 || strncmp(text, "0 ", 2) == 0;
 }
 
-static void cell_append(struct table *table, struct cell cell)
+/* Room in the row for a cell whose text takes `size` bytes at most; NULL: out of memory. */
+static char *cell_begin(struct table *table, enum style style, size_t size)
 {
-	size_t capacity = table->capacity ? table->capacity * 2 : 64 * table->column_count;
-	struct cell *cells;
+	size_t needed = table->row_size + size + 1;
+	char *row;
 
-	if (table->cell_count == table->capacity) {
-		cells = reallocarray(table->cells, capacity, sizeof(*cells));
-		if (!cells) {
-			table->failed = true;
-			free(cell.text);
-			return;
+	if (table->error == 0 && needed > table->row_capacity) {
+		row = realloc(table->row, 2 * needed);
+		if (!row) {
+			table->error = -ENOMEM;
+			return NULL;
 		}
-		table->cells = cells;
-		table->capacity = capacity;
+		table->row = row;
+		table->row_capacity = 2 * needed;
 	}
-	table->cells[table->cell_count++] = cell;
+	if (table->error < 0)
+		return NULL;
+	table->row[table->row_size++] = (char)style;
+	return table->row + table->row_size;
+}
+
+/* Its text of `size` bytes is in its place; a full row is put away. */
+static void cell_end(struct table *table, const char *text, size_t size)
+{
+	size_t column = table->cell_count++, width = text_width(text);
+
+	table->width[column] = width > table->width[column] ? width : table->width[column];
+	table->filled[column] = table->filled[column] || !is_nothing(text);
+	table->row_size += size;
+	if (table->cell_count < table->column_count)
+		return;
+	table->error = spool_add(&table->rows, table->row, table->row_size);
+	table->row_size = table->cell_count = 0;
 }
 
 void table_add(struct table *table, enum style style, const char *text)
 {
-	struct cell cell = {.text = strdup(text), .style = style};
+	size_t size = strlen(text) + 1;
+	char *place = cell_begin(table, style, size);
 
-	if (!cell.text)
-		table->failed = true;
-	else
-		cell_append(table, cell);
+	if (place)
+		cell_end(table, memcpy(place, text, size), size);
 }
 
 void table_add_name(struct table *table, enum style style, const char *prefix, const char *text)
 {
 	const char *shown = text ? text : "-";
 	size_t prefix_size = strlen(prefix), size = strlen(shown);
-	struct cell cell = {.text = malloc(prefix_size + 4 * size + 1), .style = style};
+	char *place = cell_begin(table, style, prefix_size + 4 * size + 1);
 
-	if (!cell.text) {
-		table->failed = true;
+	if (!place)
 		return;
-	}
-	memcpy(cell.text, prefix, prefix_size);
-	text_escape(shown, size, cell.text + prefix_size, 4 * size + 1);
-	cell_append(table, cell);
+	memcpy(place, prefix, prefix_size);
+	size = text_escape(shown, size, place + prefix_size, 4 * size + 1);
+	cell_end(table, place, prefix_size + size + 1);
 }
 
 void table_add_bar(struct table *table, enum style style, double begin, double end)
 {
-	struct cell cell = {.text = strdup(""), .style = style};
+	float ends[2];
+	char *place = cell_begin(table, style, sizeof(BAR) + sizeof(ends));
 
-	if (!cell.text) {
-		table->failed = true;
+	if (!place)
 		return;
+	ends[0] = (float)(begin < 0 ? 0 : begin > 1 ? 1 : begin);
+	ends[1] = (float)(end < ends[0] ? ends[0] : end > 1 ? 1 : end);
+	if (ends[1] <= 0)
+		ends[1] = 1e-6f; /* at the very beginning: one mark */
+	memcpy(place, BAR, sizeof(BAR));
+	memcpy(place + sizeof(BAR), ends, sizeof(ends));
+	cell_end(table, place, sizeof(BAR) + sizeof(ends));
+}
+
+/* The cells of a row as it was put away. */
+static void row_read(const struct table *table, const char *row, struct cell *cells)
+{
+	float ends[2];
+
+	for (size_t i = 0; i < table->column_count; i++) {
+		cells[i] = (struct cell){.style = (enum style)row[0], .text = row + 1};
+		row += 1 + strlen(cells[i].text) + 1;
+		if (strcmp(cells[i].text, BAR) != 0)
+			continue;
+		memcpy(ends, row, sizeof(ends));
+		cells[i].begin = ends[0];
+		cells[i].end = ends[1];
+		row += sizeof(ends);
 	}
-	cell.begin = (float)(begin < 0 ? 0 : begin > 1 ? 1 : begin);
-	cell.end = (float)(end < cell.begin ? cell.begin : end > 1 ? 1 : end);
-	if (cell.end <= 0)
-		cell.end = 1e-6f; /* at the very beginning: one mark */
-	cell_append(table, cell);
 }
 
 /* ---- layout ------------------------------------------------------------------ */
@@ -122,35 +158,14 @@ struct layout {
 	size_t dropped;
 };
 
-static bool is_nothing(const char *text)
-{
-	return *text == '\0' || strcmp(text, "-") == 0 || strcmp(text, "0") == 0 || strncmp(text, "0 ", 2) == 0;
-}
-
-static void hide_empty(const struct table *table, struct layout *layout)
-{
-	bool filled[COLUMNS_MAX] = {false};
-
-	for (size_t i = 0; i < table->cell_count; i++)
-		if (!is_nothing(table->cells[i].text))
-			filled[i % table->column_count] = true;
-	for (size_t i = 0; i < table->column_count; i++)
-		if (table->columns[i].optional && !filled[i])
-			layout->width[i] = 0;
-}
-
 static void widths_measure(const struct table *table, bool titles, struct layout *layout)
 {
 	for (size_t i = 0; i < table->column_count; i++) {
-		layout->width[i] = titles ? text_width(table->columns[i].title) : 1;
-		if (table->columns[i].align == TABLE_BAR)
-			layout->width[i] = 0;
-	}
-	for (size_t i = 0; i < table->cell_count; i++) {
-		size_t column = i % table->column_count, width = text_width(table->cells[i].text);
+		size_t title = titles ? text_width(table->columns[i].title) : 1;
 
-		if (width > layout->width[column])
-			layout->width[column] = width;
+		layout->width[i] = table->width[i] > title ? table->width[i] : title;
+		if (table->columns[i].align == TABLE_BAR || (table->columns[i].optional && !table->filled[i]))
+			layout->width[i] = 0;
 	}
 }
 
@@ -268,7 +283,12 @@ static void layout_bar(const struct table *table, struct layout *layout, size_t 
 
 static void print_blanks(const struct output *output, size_t count)
 {
-	fprintf(output->file, "%*s", (int)count, "");
+	static const char blanks[] = "                                ";
+
+	for (size_t some; count > 0; count -= some) {
+		some = count < sizeof(blanks) - 1 ? count : sizeof(blanks) - 1;
+		fwrite_unlocked(blanks, 1, some, output->file);
+	}
 }
 
 static void print_bar(const struct output *output, const struct cell *cell, size_t width)
@@ -293,7 +313,8 @@ static void print_bar(const struct output *output, const struct cell *cell, size
 static void print_cell(const struct output *output, const struct table_column *column,
 		       const struct cell *cell, size_t width, bool is_last)
 {
-	size_t used = text_width(cell->text);
+	bool is_whole = is_last && column->align == TABLE_LEFT && !output->width; /* whatever its width */
+	size_t used = is_whole ? 0 : text_width(cell->text);
 
 	if (column->align == TABLE_BAR) {
 		print_bar(output, cell, width);
@@ -302,7 +323,10 @@ static void print_cell(const struct output *output, const struct table_column *c
 	if (column->align == TABLE_RIGHT && used < width)
 		print_blanks(output, width - used);
 	fputs(output_style(output, cell->style), output->file);
-	used = output_print_fitted(output, cell->text, width);
+	if (used <= width)
+		fputs_unlocked(cell->text, output->file);
+	else
+		used = output_print_fitted(output, cell->text, width);
 	if (cell->style != STYLE_PLAIN)
 		fputs(output_reset(output), output->file);
 	if (column->align == TABLE_LEFT && used < width && !is_last)
@@ -346,15 +370,16 @@ static void print_titles(const struct table *table, const struct output *output,
 	fputc('\n', output->file);
 }
 
-int table_print(const struct table *table, const struct output *output, bool titles,
-		size_t *ret_dropped)
+int table_print(struct table *table, const struct output *output, bool titles, size_t *ret_dropped)
 {
 	struct layout layout = {0};
+	struct cell cells[COLUMNS_MAX];
+	const char *row;
+	int more, error = table->error < 0 ? table->error : spool_rewind(&table->rows);
 
-	if (table->failed)
-		return -ENOMEM;
+	if (error < 0)
+		return error;
 	widths_measure(table, titles, &layout);
-	hide_empty(table, &layout);
 	if (output->width) {
 		widths_limit(table, &layout);
 		layout_fit(table, &layout, output->width);
@@ -362,9 +387,11 @@ int table_print(const struct table *table, const struct output *output, bool tit
 	}
 	if (titles)
 		print_titles(table, output, &layout);
-	for (size_t i = 0; i + table->column_count <= table->cell_count; i += table->column_count)
-		print_row(table, output, &layout, &table->cells[i]);
+	while ((more = spool_next(&table->rows, &row)) > 0) {
+		row_read(table, row, cells);
+		print_row(table, output, &layout, cells);
+	}
 	if (ret_dropped)
 		*ret_dropped = layout.dropped;
-	return 0;
+	return more;
 }

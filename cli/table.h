@@ -4,6 +4,8 @@
  * width, then columns of the highest `rank` are left out. Where the output has no
  * width, nothing is cut. The bar column, if any, is last: it takes the room that is
  * left, or is not there.
+ *
+ * Rows are kept as they will be printed, in a spool: a table of any length takes little memory.
  */
 #ifndef TRACER_CLI_TABLE_H
 #define TRACER_CLI_TABLE_H
@@ -32,7 +34,7 @@ struct table *table_new(const struct table_column *columns, size_t column_count)
 void table_free(struct table *table);
 
 /* Cells are added row by row, from left to right; text is copied and must be safe
- * (common/text.h) UTF-8. Memory that runs out is told by table_print(). */
+ * (common/text.h) UTF-8. What fails is reported by table_print(). */
 void table_add(struct table *table, enum style style, const char *text);
 
 /* A cell of text that is made safe: `prefix` (tree lines) stays as it is. */
@@ -41,11 +43,8 @@ void table_add_name(struct table *table, enum style style, const char *prefix, c
 /* The part from `begin` to `end` (0..1) of the bar column's width. */
 void table_add_bar(struct table *table, enum style style, double begin, double end);
 
-size_t table_row_count(const struct table *table);
-
-/* 0 or -ENOMEM. With `titles`, a line of titles first. `*ret_dropped`, unless
+/* 0 or -errno. With `titles`, a line of titles first. `*ret_dropped`, unless
  * NULL: how many columns found no room. */
-int table_print(const struct table *table, const struct output *output, bool titles,
-		size_t *ret_dropped);
+int table_print(struct table *table, const struct output *output, bool titles, size_t *ret_dropped);
 
 #endif

@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <poll.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +20,7 @@
 #include "cli/units.h"
 #include "common/clock.h"
 #include "common/progress.h"
+#include "query/report.h"
 
 #define WINDOW_NS 3500000000LL /* "now": a few process scans */
 #define PROCESSES_MOST 20000
@@ -35,12 +35,7 @@ static const struct option_spec option_specs[] = {
 	{OPTION_ALL, "all", 'a', NULL, NULL, "what is idle, and the system's own, too"},
 	{OPTION_HOST, "host", 0, "NAME", NULL, "of this host, where a lake has several"},
 	{OPTION_PERIOD, "period", 'd', "SECONDS", NULL, "between refreshes (1)"},
-	OPTION_SPEC_RAW,
-	OPTION_SPEC_JSON,
-	OPTION_SPEC_SOURCE,
-	OPTION_SPEC_COLOR,
-	OPTION_SPEC_HELP,
-	OPTION_SPEC_END,
+	OPTION_SPECS_OF_VIEW
 };
 
 /* One tool of one task; or, of all tools of a run with the same name whose processes have ended,
@@ -312,7 +307,7 @@ static int now_find(struct top *top, struct snapshot *snapshot, struct store_par
 	if (error == 0)
 		error = host_choose(top, &hosts, &host);
 	if (error == 0) {
-		snapshot->now_boot_ns = source_now_boot_ns(top->store, host);
+		snapshot->now_boot_ns = report_now_boot_ns(top->store, host);
 		if (store_read_stream(top->store, &stream) == 0) {
 			snapshot->lag_ns = freshness_lag_ns(&stream);
 		} else if (host) {
@@ -386,7 +381,6 @@ static const struct table_column columns[] = {
 static void line_print(const struct top *top, const struct snapshot *snapshot,
 		       const struct line *line, struct table *table)
 {
-	const struct passwd *user = line->user_id == ROW_NULL ? NULL : getpwuid((uid_t)line->user_id);
 	bool raw = top->options.raw;
 	char text[UNITS_SIZE];
 
@@ -395,7 +389,7 @@ static void line_print(const struct top *top, const struct snapshot *snapshot,
 		snprintf(text, sizeof(text), "%lld tasks", (long long)line->tool_count);
 	table_add_name(table, STYLE_PLAIN, "", line->tool_count > 1 ? text : line->task);
 	table_add_name(table, STYLE_PLAIN, "", line->run);
-	table_add_name(table, STYLE_PLAIN, "", user ? user->pw_name : units_count(text, line->user_id, true));
+	table_add_name(table, STYLE_PLAIN, "", units_user(text, line->user_id));
 	table_add(table, STYLE_PLAIN, units_count(text, line->process_count, raw));
 	table_add(table, STYLE_PLAIN, units_count(text, line->ended_count, raw));
 	table_add(table, STYLE_PLAIN,

@@ -1,5 +1,5 @@
 /* The tree of a run: tasks, their tools, and their processes if wanted. See
- * figures.h.
+ * views.h.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "cli/command_text.h"
-#include "cli/figures.h"
 #include "cli/units.h"
+#include "cli/views.h"
 
 #define TASKS_MOST 40  /* on a terminal, without --all */
 #define DEPTH_MOST 16  /* of tasks in tasks; deeper ones stand beside their parent */
@@ -29,7 +29,7 @@
 	{"of its limit", TABLE_LEFT, 0, 3, true},    \
 	{"result", TABLE_LEFT, 0, 0, false},
 
-static const struct table_column columns[] = {
+static const struct table_column columns[TREE_COLUMN_COUNT] = {
 	{"", TABLE_LEFT, 30, 0, false},
 	FIGURE_COLUMNS
 	{"", TABLE_BAR, 0, 0, false},
@@ -37,22 +37,28 @@ static const struct table_column columns[] = {
 
 /* With processes: on a terminal half of it is for their command lines; elsewhere these are whole,
  * and last. */
-static const struct table_column process_columns[] = {
+static const struct table_column process_columns[TREE_COLUMN_COUNT] = {
 	{"", TABLE_LEFT, 50, 0, false},
 	FIGURE_COLUMNS
 	{"", TABLE_BAR, 0, 0, false},
 };
-static const struct table_column command_columns[] = {
+static const struct table_column command_columns[TREE_COLUMN_COUNT] = {
 	{"", TABLE_LEFT, 0, 0, false},
 	FIGURE_COLUMNS
 	{"command", TABLE_LEFT, 0, 0, false},
 };
 
-#define COLUMN_COUNT (sizeof(columns) / sizeof(columns[0]))
+const struct table_column *tree_columns(const struct output *output, const struct report_style *style)
+{
+	if (!style->with_processes)
+		return columns;
+	return output->width ? process_columns : command_columns;
+}
 
-/* Tasks by their parents: indexes into report->tasks, SIZE_MAX ends a list. */
+/* Tasks by their parents: indexes into report->tasks, SIZE_MAX ends a list. Behind them all is one more,
+ * the parent of those that have none. */
 struct node {
-	size_t parent;
+	size_t parent; /* SIZE_MAX: none */
 	size_t first_child;
 	size_t last_child;
 	size_t next;
@@ -64,11 +70,19 @@ struct tree {
 	const struct report *report;
 	const struct report_style *style;
 	struct table *table;
-	struct node *nodes; /* of each task */
+	struct node *nodes; /* of each task, and the one behind */
 	size_t *order;      /* in which tasks are shown */
+	size_t shown_count;
 	bool unicode;
 	bool commands_last; /* in a column of their own */
-	int error;
+
+	/* The task that is being shown. */
+	const struct row_task *task;
+	const struct row_tool *tools;
+	size_t tool_count, folded_count, left_count; /* lines of tools to come */
+	bool is_end;     /* nothing of the task follows its tools */
+	bool is_skipped; /* its tools are */
+	char below[PREFIX_SIZE], below_tool[PREFIX_SIZE];
 };
 
 /* ---- a line ------------------------------------------------------------------ */
@@ -96,24 +110,8 @@ static void line_add(struct tree *tree, enum style style, const char *prefix, co
 	table_add(tree->table, STYLE_PLAIN, units_duration(text, figures->cpu_ns, raw));
 	table_add(tree->table, STYLE_PLAIN,
 		  units_cores(text, figures->cpu_ns, figures->wall_ns));
-	figures_add_usage(figures, tree->table, raw);
+	views_add_usage(figures, tree->table, raw);
 	limit_add(tree, figures);
-}
-
-/* Whether what was killed was so by the OOM killer: its incident says that the task failed of it.
- * ROW_NULL: any task. */
-static bool is_out_of_memory(const struct tree *tree, int64_t task_id)
-{
-	const struct rows *incidents = &tree->report->incidents;
-
-	for (size_t i = 0; i < incidents->count; i++) {
-		const struct row_incident *incident = ROWS_ITEM(incidents, incident, i);
-
-		if (strcmp(incident->kind, "oom-kill") == 0 && incident->fatal == 1 &&
-		    (task_id == ROW_NULL || incident->task_id == task_id))
-			return true;
-	}
-	return false;
 }
 
 /* "ok", "exit 1", "SIGKILL", "OOM", "running", "-" where how it ended is not known. */
@@ -197,23 +195,14 @@ static void process_add(struct tree *tree, const char *prefix, const struct row_
 	last_add(tree, STYLE_DIM, process->begin_boot_ns, process->end_boot_ns, command);
 }
 
-static void processes_add(struct tree *tree, const char *above, const struct rows *processes,
-			  int64_t tool_id)
+static int process_show(void *context, const struct row_process *process, bool is_last)
 {
+	struct tree *tree = context;
 	char own[PREFIX_SIZE], below[PREFIX_SIZE];
-	size_t last = processes->count;
 
-	for (size_t i = 0; i < processes->count; i++)
-		if (ROWS_ITEM(processes, process, i)->tool_id == tool_id)
-			last = i;
-	for (size_t i = 0; i < processes->count; i++) {
-		const struct row_process *process = ROWS_ITEM(processes, process, i);
-
-		if (process->tool_id != tool_id)
-			continue;
-		prefix_make(tree, above, i == last, own, below);
-		process_add(tree, own, process);
-	}
+	prefix_make(tree, tree->below_tool, is_last, own, below);
+	process_add(tree, own, process);
+	return 0;
 }
 
 /* ---- tools ------------------------------------------------------------------- */
@@ -274,14 +263,14 @@ static void folded_add(struct tree *tree, const char *prefix, const struct row_t
 /* A lone tool that is called as its task is, shells and helpers aside, says nothing
  * more than its task. */
 static bool tools_are_redundant(const struct tree *tree, const struct row_task *task,
-				const struct row_tool *tools, size_t count)
+				const struct row_tool *tools, size_t count, const char *task_name)
 {
 	size_t named = 0, folded = 0, other = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		bool is_folded = tool_is_folded(tree, task, &tools[i]);
 
-		if (strcmp(tools[i].name, report_task_name(tree->report, task)) != 0)
+		if (strcmp(tools[i].name, task_name) != 0)
 			other += !is_folded;
 		else if (is_folded)
 			folded++; /* the script that starts the tool is called as it is */
@@ -291,118 +280,111 @@ static bool tools_are_redundant(const struct tree *tree, const struct row_task *
 	return (named ? named : folded) == 1 && other == 0 && !tree->style->all && !tree->style->with_processes;
 }
 
-/* `is_end`: nothing of the task follows its tools. */
-static void tools_add(struct tree *tree, const char *above, const struct row_task *task,
-		      bool is_end)
+static void tools_begin(struct tree *tree, size_t index, const struct row_task *task,
+			const struct row_tool *tools, size_t count)
 {
-	size_t count, folded = 0, left;
-	const struct row_tool *tools = report_task_tools(tree->report, task->id, &count);
-	char own[PREFIX_SIZE], below[PREFIX_SIZE];
-	struct rows processes = {0};
-
-	if (tools_are_redundant(tree, task, tools, count))
-		return;
-	if (tree->style->with_processes)
-		tree->error = report_load_processes(tree->report, task, &processes);
+	tree->task = task;
+	tree->tools = tools;
+	tree->tool_count = count;
+	tree->folded_count = 0;
+	tree->is_skipped = tools_are_redundant(tree, task, tools, count, report_task_name(tree->report, index, task));
 	for (size_t i = 0; i < count; i++)
-		folded += tool_is_folded(tree, task, &tools[i]);
-	folded = folded > 1 ? folded : 0; /* a single one is shown as it is */
-	left = count - folded + (folded > 0);
-	for (size_t i = 0; i < count && tree->error == 0; i++) {
-		if (folded && tool_is_folded(tree, task, &tools[i]))
-			continue;
-		prefix_make(tree, above, is_end && --left == 0, own, below);
-		tool_add(tree, own, &tools[i]);
-		if (tree->style->with_processes)
-			processes_add(tree, below, &processes, tools[i].id);
-	}
-	if (folded) {
-		prefix_make(tree, above, is_end, own, below);
-		folded_add(tree, own, task, tools, count);
-	}
-	rows_free(&processes);
+		tree->folded_count += tool_is_folded(tree, task, &tools[i]);
+	if (tree->folded_count == 1)
+		tree->folded_count = 0; /* a single one is shown as it is */
+	tree->left_count = count - tree->folded_count + (tree->folded_count > 0);
+}
+
+static int tool_show(void *context, const struct row_tool *tool, size_t index)
+{
+	struct tree *tree = context;
+	char own[PREFIX_SIZE];
+
+	if (tree->is_skipped || (tree->folded_count > 0 && tool_is_folded(tree, tree->task, tool)))
+		return 0;
+	prefix_make(tree, tree->below, --tree->left_count == 0 && tree->is_end, own, tree->below_tool);
+	tool_add(tree, own, tool);
+	return 0;
+}
+
+static int tools_end(void *context)
+{
+	struct tree *tree = context;
+	char own[PREFIX_SIZE], below[PREFIX_SIZE];
+
+	if (tree->is_skipped || tree->folded_count == 0)
+		return 0;
+	prefix_make(tree, tree->below, tree->is_end, own, below);
+	folded_add(tree, own, tree->task, tree->tools, tree->tool_count);
+	return 0;
 }
 
 /* ---- tasks ------------------------------------------------------------------- */
 
 /* "bwa mem  s3": what it is, and which of them. */
-static void task_name_text(const struct tree *tree, const struct row_task *task,
+static void task_name_text(const struct tree *tree, size_t index, const struct row_task *task,
 			   char text[TASK_NAME_SIZE])
 {
-	const char *name = report_task_name(tree->report, task);
-	const char *label = report_task_label(tree->report, task);
+	const char *name = report_task_name(tree->report, index, task);
+	const char *label = report_task_label(tree->report, index, task);
 	bool labelled = label[0] && strcmp(label, name) != 0;
 
 	snprintf(text, TASK_NAME_SIZE, "%s%s%s", name, labelled ? "  " : "", labelled ? label : "");
 }
 
-static void task_add(struct tree *tree, const char *prefix, const struct row_task *task)
+static bool task_is_main(const struct tree *tree, size_t index)
+{
+	return tree->report->tasks[index].is_main;
+}
+
+static void task_add(struct tree *tree, const char *prefix, size_t index, const struct row_task *task)
 {
 	struct figures figures = FIGURES_OF(tree->report, task);
 	char name[TASK_NAME_SIZE];
 
 	figures.memory_limit_bytes = task->memory_limit_bytes;
 	figures.cgroup_peak_bytes = task->cgroup_peak_bytes;
-	task_name_text(tree, task, name);
+	task_name_text(tree, index, task, name);
 	line_add(tree, STYLE_TITLE, prefix, name, &figures);
 	if (task->lost_count > 0)
 		table_add(tree->table, STYLE_BAD, "incomplete");
 	else
 		result_add(tree, strcmp(task->status, "running") == 0, task->exit_code, task->signal,
-			   is_out_of_memory(tree, task->id));
+			   tree->report->tasks[index].out_of_memory);
 	last_add(tree, STYLE_BAR, task->begin_boot_ns, task->end_boot_ns, NULL);
 }
 
-static void subtree_add(struct tree *tree, size_t index, const char *above, bool is_last)
+/* What stands before the children of a task. */
+static void below_make(const struct tree *tree, size_t index, char own[PREFIX_SIZE], char below[PREFIX_SIZE])
 {
-	const struct row_task *task = ROWS_ITEM(&tree->report->tasks, task, index);
-	char own[PREFIX_SIZE], below[PREFIX_SIZE];
-	size_t child = tree->nodes[index].first_child;
+	char above[PREFIX_SIZE] = "", above_own[PREFIX_SIZE];
 
-	prefix_make(tree, above, is_last, own, below);
-	task_add(tree, own, task);
-	tools_add(tree, below, task, child == SIZE_MAX);
-	for (; child != SIZE_MAX && tree->error == 0; child = tree->nodes[child].next)
-		subtree_add(tree, child, below, tree->nodes[child].next == SIZE_MAX);
+	if (tree->nodes[index].parent != tree->report->task_count)
+		below_make(tree, tree->nodes[index].parent, above_own, above);
+	prefix_make(tree, above, tree->nodes[index].next == SIZE_MAX, own, below);
 }
 
-static int compare_ids(const void *left, const void *right, void *context)
+static int task_show(void *context, size_t index, const struct row_task *task,
+		     const struct row_tool *tools, size_t count)
 {
-	const struct rows *tasks = context;
-	int64_t a = ROWS_ITEM(tasks, task, *(const size_t *)left)->id;
-	int64_t b = ROWS_ITEM(tasks, task, *(const size_t *)right)->id;
+	struct tree *tree = context;
+	char own[PREFIX_SIZE];
 
-	return a < b ? -1 : a > b;
-}
-
-/* The task of that id, SIZE_MAX if there is none. */
-static size_t task_find(const struct rows *tasks, const size_t *by_id, int64_t id)
-{
-	size_t low = 0, high = tasks->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		int64_t found = ROWS_ITEM(tasks, task, by_id[middle])->id;
-
-		if (found == id)
-			return by_id[middle];
-		if (found < id)
-			low = middle + 1;
-		else
-			high = middle;
+	tree->is_end = tree->nodes[index].first_child == SIZE_MAX;
+	if (tree->report->task_count == 1 && task_is_main(tree, index)) {
+		tree->below[0] = '\0'; /* all there is: no line of its own */
+	} else {
+		below_make(tree, index, own, tree->below);
+		task_add(tree, own, index, task);
 	}
-	return SIZE_MAX;
-}
-
-static bool task_is_main(const struct row_task *task)
-{
-	return strcmp(task->kind, "main") == 0;
+	tools_begin(tree, index, task, tools, count);
+	return 0;
 }
 
 /* Whether `index` may hang below `parent`: not itself, no ring, not too deep. */
 static bool may_nest(const struct tree *tree, size_t index, size_t parent)
 {
-	if (parent == SIZE_MAX || task_is_main(ROWS_ITEM(&tree->report->tasks, task, parent)))
+	if (parent == SIZE_MAX || task_is_main(tree, parent))
 		return false;
 	for (unsigned depth = 0; parent != SIZE_MAX; depth++) {
 		if (parent == index || depth >= DEPTH_MOST - 4)
@@ -413,27 +395,19 @@ static bool may_nest(const struct tree *tree, size_t index, size_t parent)
 }
 
 /* Finds every task's parent: the task that its orchestrator belongs to, unless that is the run's
- * own. 0 or -ENOMEM. */
-static int parents_find(struct tree *tree)
+ * own. */
+static void parents_find(struct tree *tree)
 {
-	const struct rows *tasks = &tree->report->tasks;
-	size_t *by_id = calloc(tasks->count + 1, sizeof(*by_id));
+	const struct report *report = tree->report;
 
-	if (!by_id)
-		return -ENOMEM;
-	for (size_t i = 0; i < tasks->count; i++) {
-		by_id[i] = i;
+	for (size_t i = 0; i <= report->task_count; i++)
 		tree->nodes[i] = (struct node){SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX, false, false};
-	}
-	qsort_r(by_id, tasks->count, sizeof(*by_id), compare_ids, (void *)tasks);
-	for (size_t i = 0; i < tasks->count; i++) {
-		size_t parent = task_find(tasks, by_id, ROWS_ITEM(tasks, task, i)->parent_task_id);
+	for (size_t i = 0; i < report->task_count; i++) {
+		size_t parent = report_find_task(report, report->tasks[i].parent_task_id);
 
 		if (may_nest(tree, i, parent))
 			tree->nodes[i].parent = parent;
 	}
-	free(by_id);
-	return 0;
 }
 
 /* The run's own first, then what failed as it began, then what took the longest. */
@@ -441,13 +415,12 @@ static int compare_interest(const void *left, const void *right, void *context)
 {
 	const struct tree *tree = context;
 	size_t a = *(const size_t *)left, b = *(const size_t *)right;
-	const struct row_task *first = ROWS_ITEM(&tree->report->tasks, task, a);
-	const struct row_task *second = ROWS_ITEM(&tree->report->tasks, task, b);
+	const struct report_task *first = &tree->report->tasks[a], *second = &tree->report->tasks[b];
 	int64_t first_ns = report_wall_ns(tree->report, first->begin_boot_ns, first->end_boot_ns);
 	int64_t second_ns = report_wall_ns(tree->report, second->begin_boot_ns, second->end_boot_ns);
 
-	if (task_is_main(first) != task_is_main(second))
-		return task_is_main(first) ? -1 : 1;
+	if (first->is_main != second->is_main)
+		return first->is_main ? -1 : 1;
 	if (tree->nodes[a].failed != tree->nodes[b].failed)
 		return tree->nodes[a].failed ? -1 : 1;
 	if (!tree->nodes[a].failed && first_ns != second_ns)
@@ -477,11 +450,11 @@ static size_t shown_mark(struct tree *tree, size_t index)
 /* All tasks as they began; where they are more than `most`, the most interesting ones. */
 static void tasks_choose(struct tree *tree, size_t most)
 {
-	size_t count = tree->report->tasks.count, shown = 0;
+	size_t count = tree->report->task_count, shown = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		tree->order[i] = i;
-		if (report_task_failed(ROWS_ITEM(&tree->report->tasks, task, i)))
+		if (tree->report->tasks[i].failed)
 			failure_mark(tree, i);
 	}
 	if (count > most)
@@ -490,14 +463,19 @@ static void tasks_choose(struct tree *tree, size_t most)
 		shown += shown_mark(tree, tree->order[i]);
 }
 
+/* Children in the order in which they are shown. */
 static void nodes_link(struct tree *tree)
 {
-	for (size_t i = 0; i < tree->report->tasks.count; i++) {
+	size_t count = tree->report->task_count;
+
+	for (size_t i = 0; i < count; i++) {
 		size_t child = tree->order[i];
 		struct node *parent;
 
-		if (!tree->nodes[child].shown || tree->nodes[child].parent == SIZE_MAX)
+		if (!tree->nodes[child].shown)
 			continue;
+		if (tree->nodes[child].parent == SIZE_MAX)
+			tree->nodes[child].parent = count;
 		parent = &tree->nodes[tree->nodes[child].parent];
 		if (parent->first_child == SIZE_MAX)
 			parent->first_child = child;
@@ -507,77 +485,71 @@ static void nodes_link(struct tree *tree)
 	}
 }
 
-static bool is_root(const struct tree *tree, size_t index)
+/* From now on `order` has the tasks that are shown, each before what is below it. */
+static void order_make(struct tree *tree)
 {
-	return tree->nodes[index].shown && tree->nodes[index].parent == SIZE_MAX;
+	size_t count = tree->report->task_count, at = tree->nodes[count].first_child;
+
+	for (tree->shown_count = 0; at != SIZE_MAX;) {
+		tree->order[tree->shown_count++] = at;
+		if (tree->nodes[at].first_child != SIZE_MAX) {
+			at = tree->nodes[at].first_child;
+			continue;
+		}
+		while (at != count && tree->nodes[at].next == SIZE_MAX)
+			at = tree->nodes[at].parent;
+		at = at == count ? SIZE_MAX : tree->nodes[at].next;
+	}
 }
 
-/* The whole run's line; then its own pseudo-task's tools if that is all there is. */
-static void roots_add(struct tree *tree)
+static void run_add(struct tree *tree)
 {
 	const struct row_run *run = report_run(tree->report);
-	const struct rows *tasks = &tree->report->tasks;
 	struct figures figures = FIGURES_OF(tree->report, run);
-	size_t last = SIZE_MAX;
 
 	line_add(tree, STYLE_TITLE, "", run->name, &figures);
 	result_add(tree, strcmp(run->status, "running") == 0, run->exit_code, run->signal,
-		   is_out_of_memory(tree, ROW_NULL));
+		   tree->report->out_of_memory);
 	last_add(tree, STYLE_BAR, run->begin_boot_ns, run->end_boot_ns, NULL);
-	if (tasks->count == 1 && task_is_main(ROWS_ITEM(tasks, task, 0))) {
-		tools_add(tree, "", ROWS_ITEM(tasks, task, 0), true);
-		return;
-	}
-	for (size_t i = 0; i < tasks->count; i++)
-		if (is_root(tree, tree->order[i]))
-			last = tree->order[i];
-	for (size_t i = 0; i < tasks->count && tree->error == 0; i++)
-		if (is_root(tree, tree->order[i]))
-			subtree_add(tree, tree->order[i], "", tree->order[i] == last);
 }
 
 static void hidden_count(const struct tree *tree, struct tree_hidden *ret_hidden)
 {
 	*ret_hidden = (struct tree_hidden){0};
-	for (size_t i = 0; i < tree->report->tasks.count; i++) {
-		if (tree->nodes[i].shown)
-			continue;
-		ret_hidden->task_count++;
-		ret_hidden->failed_count += report_task_failed(ROWS_ITEM(&tree->report->tasks, task, i));
+	for (size_t i = 0; i < tree->report->task_count; i++) {
+		ret_hidden->task_count += !tree->nodes[i].shown;
+		ret_hidden->failed_count += !tree->nodes[i].shown && tree->report->tasks[i].failed;
 	}
 }
 
-int tree_fill(const struct report *report, const struct output *output,
-	      const struct report_style *style, struct table **ret_table,
-	      struct tree_hidden *ret_hidden)
+int tree_fill(const struct report *report, const struct output *output, const struct report_style *style,
+	      struct table *table, struct tree_hidden *ret_hidden)
 {
-	bool with_processes = style->with_processes;
-	size_t count = report->tasks.count;
+	const struct report_writer writer = {
+		.task = task_show, .tool = tool_show, .task_end = tools_end,
+		.process = style->with_processes ? process_show : NULL, .by_tool = true,
+	};
 	struct tree tree = {
 		.report = report,
 		.style = style,
+		.table = table,
 		.unicode = output->unicode,
-		.commands_last = with_processes && !output->width,
-		.nodes = calloc(count + 1, sizeof(*tree.nodes)),
-		.order = calloc(count + 1, sizeof(*tree.order)),
+		.commands_last = style->with_processes && !output->width,
+		.nodes = calloc(report->task_count + 1, sizeof(*tree.nodes)),
+		.order = calloc(report->task_count + 1, sizeof(*tree.order)),
 	};
+	int error = -ENOMEM;
 
-	tree.table = table_new(tree.commands_last ? command_columns : with_processes ? process_columns
-										     : columns,
-			       COLUMN_COUNT);
-	tree.error = tree.table && tree.nodes && tree.order ? parents_find(&tree) : -ENOMEM;
-	if (tree.error == 0) {
+	if (tree.nodes && tree.order) {
+		parents_find(&tree);
 		tasks_choose(&tree, output->width && !style->all ? TASKS_MOST : SIZE_MAX);
 		nodes_link(&tree);
-		roots_add(&tree);
+		order_make(&tree);
 		hidden_count(&tree, ret_hidden);
+		run_add(&tree);
+		error = report_walk(report, tree.order, tree.shown_count, &writer, &tree);
 	}
 	free(tree.nodes);
 	free(tree.order);
-	if (tree.error < 0) {
-		table_free(tree.table);
-		return tree.error;
-	}
-	*ret_table = tree.table;
-	return 0;
+	return error;
 }

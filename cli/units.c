@@ -3,11 +3,14 @@
 
 #include <inttypes.h>
 #include <langinfo.h>
+#include <math.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "common/duration.h"
+#include "common/identity.h"
 #include "common/store/rows.h"
 
 #define SECOND_NS 1000000000LL
@@ -108,6 +111,74 @@ const char *units_cores(char text[UNITS_SIZE], int64_t cpu_ns, int64_t wall_ns)
 	return text;
 }
 
+/* "12.3 %" of a share of 0 to 1 */
+static const char *share_text(char text[UNITS_SIZE], double share, bool raw)
+{
+	snprintf(text, UNITS_SIZE, raw ? "%.15g" : fabs(share) < 0.0995 ? "%.1f %%" : "%.0f %%", raw ? share : share * 100);
+	return text;
+}
+
+/* "12.34" of millionths; what is below 1 with four digits: "0.0042" */
+static const char *money_text(char text[UNITS_SIZE], int64_t micros, bool raw)
+{
+	if (micros == ROW_NULL)
+		return unknown(text);
+	if (raw)
+		return plain(text, micros);
+	snprintf(text, UNITS_SIZE, micros > -1000000 && micros < 1000000 ? "%.4f" : "%.2f", (double)micros / 1e6);
+	return text;
+}
+
+const char *units_user(char text[UNITS_SIZE], int64_t user_id)
+{
+	const struct passwd *user = user_id == ROW_NULL ? NULL : getpwuid((uid_t)user_id);
+
+	return user ? user->pw_name : units_count(text, user_id, true);
+}
+
+static const char *units_real(char text[UNITS_SIZE], enum question_type type, double real, bool raw)
+{
+	if (type == QUESTION_SHARE)
+		return share_text(text, real, raw);
+	snprintf(text, UNITS_SIZE, raw ? "%.15g" : "%.3g", real);
+	return text;
+}
+
+const char *units_value(char text[UNITS_SIZE], enum question_type type, const struct store_value *value,
+			bool raw)
+{
+	int64_t number = value->integer;
+
+	if (value->type == STORE_VALUE_REAL)
+		return units_real(text, type, value->real, raw);
+	if (value->type != STORE_VALUE_INTEGER)
+		return unknown(text);
+	switch (type) {
+	case QUESTION_TIME:
+		return raw ? plain(text, number) : units_time(text, number);
+	case QUESTION_BOOT:
+	case QUESTION_DURATION:
+		return units_duration(text, number, raw);
+	case QUESTION_BYTES:
+		return units_bytes(text, number, raw);
+	case QUESTION_SHARE:
+		return share_text(text, (double)number, raw);
+	case QUESTION_MONEY:
+		return money_text(text, number, raw);
+	case QUESTION_COUNT:
+		return units_count(text, number, raw);
+	case QUESTION_USER:
+		return raw ? plain(text, number) : units_user(text, number);
+	case QUESTION_FLAG:
+		return raw ? plain(text, number) : strcpy(text, number ? "yes" : "no");
+	case QUESTION_ID:
+		identity_format(number, text);
+		return text;
+	default:
+		return plain(text, number);
+	}
+}
+
 const char *units_time(char text[UNITS_SIZE], int64_t unix_ns)
 {
 	time_t seconds = (time_t)(unix_ns / SECOND_NS);
@@ -119,18 +190,23 @@ const char *units_time(char text[UNITS_SIZE], int64_t unix_ns)
 	return text;
 }
 
+const char *units_time_of_day(char text[UNITS_SIZE], int64_t unix_ns)
+{
+	units_time(text, unix_ns);
+	return strlen(text) > sizeof("2025-11-20") ? text + sizeof("2025-11-20") : text;
+}
+
 const char *units_time_short(char text[UNITS_SIZE], int64_t unix_ns)
 {
-	char today[UNITS_SIZE];
+	const size_t day_size = sizeof("2025-11-20");
+	char full[UNITS_SIZE], now[UNITS_SIZE];
 
-	units_time(text, unix_ns);
-	if (strlen(text) != sizeof("2025-11-20 11:52:03") - 1)
-		return text;
-	units_time(today, (int64_t)time(NULL) * SECOND_NS);
-	if (strncmp(text, today, sizeof("2025-11-20")) == 0)
-		memmove(text, text + sizeof("2025-11-20"), strlen(text + sizeof("2025-11-20")) + 1);
+	units_time(full, unix_ns);
+	units_time(now, (int64_t)time(NULL) * SECOND_NS);
+	if (strlen(full) > day_size && strncmp(full, now, day_size) == 0)
+		snprintf(text, UNITS_SIZE, "%s", full + day_size);
 	else
-		text[sizeof("2025-11-20 11:52") - 1] = '\0';
+		snprintf(text, UNITS_SIZE, "%.*s", (int)sizeof("2025-11-20 11:52") - 1, full);
 	return text;
 }
 

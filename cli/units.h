@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "query/question.h"
+
 #define UNITS_SIZE 32
 
 /* "0 s", "420 µs" ("us" without UTF-8), "1.23 ms", "12.4 s", "3m07s", "2h05m", "4d03h" */
@@ -27,9 +29,18 @@ const char *units_count(char text[UNITS_SIZE], int64_t count, bool raw);
 /* Processors used on average: "0.02", "1.47", "31.8"; "-" without a duration. */
 const char *units_cores(char text[UNITS_SIZE], int64_t cpu_ns, int64_t wall_ns);
 
+/* The name of a user; the number, in `text`, where this host has no user of that number. */
+const char *units_user(char text[UNITS_SIZE], int64_t user_id);
+
+/* A value of an answer, as its type is shown; texts and arguments are none of these, and "-". */
+const char *units_value(char text[UNITS_SIZE], enum question_type type, const struct store_value *value,
+			bool raw);
+
 /* Local time: "2025-11-20 11:52:03" */
 const char *units_time(char text[UNITS_SIZE], int64_t unix_ns);
 
+/* "11:52:03"; within `text` */
+const char *units_time_of_day(char text[UNITS_SIZE], int64_t unix_ns);
 /* The same without what today has in common, and without seconds before: "11:52:03",
  * "2025-11-20 11:52". */
 const char *units_time_short(char text[UNITS_SIZE], int64_t unix_ns);

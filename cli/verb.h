@@ -44,6 +44,7 @@ struct verb {
 	V(failed) \
 	V(top) \
 	V(explain) \
+	V(query) \
 	V(host) \
 	V(status) \
 	V(doctor) \

@@ -143,8 +143,8 @@ static const struct passwd *account_find(const char *installed, const char *comm
 
 static const struct passwd *account_of(enum watch_role role)
 {
-	return role == WATCH_PROBE ? account_find("tracer-probe", "nobody")
-				   : account_find("tracer", "daemon");
+	return role == WATCH_PROBE ? account_find(TRACER_PROBE_USER, "nobody")
+				   : account_find(TRACER_CORRELATOR_USER, "daemon");
 }
 
 static int directory_make(struct watch *watch)

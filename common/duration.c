@@ -9,7 +9,8 @@
 /* Three significant digits: 1.23, 12.3, 123; what rounds up to 10 or 100 loses one. */
 static const char *three_digits(char *text, double value, const char *unit)
 {
-	int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+	int decimals = value < 9.995 ? 2 : value < 99.95 ? 1
+							 : 0;
 
 	snprintf(text, DURATION_SIZE, "%.*f %s", decimals, value, unit);
 	return text;

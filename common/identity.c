@@ -50,7 +50,9 @@ int64_t identity_end(struct identity *identity)
 
 void identity_format(int64_t id, char text[IDENTITY_TEXT_SIZE])
 {
-	snprintf(text, IDENTITY_TEXT_SIZE, "%016llx", (unsigned long long)id);
+	for (int i = 0; i < IDENTITY_TEXT_SIZE - 1; i++)
+		text[i] = "0123456789abcdef"[(uint64_t)id >> (60 - 4 * i) & 15];
+	text[IDENTITY_TEXT_SIZE - 1] = '\0';
 }
 
 int identity_parse_prefix(const char *text, int64_t *ret_first, int64_t *ret_last)
@@ -91,8 +93,10 @@ bool identity_is_column(const char *name)
 
 	if (strcmp(name, "rules_version") == 0 || strcmp(name, "id") == 0)
 		return true;
+	if (size <= 3 || strcmp(name + size - 3, "_id") != 0)
+		return false;
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		if (strcmp(name, numbers[i]) == 0)
 			return false;
-	return size > 3 && strcmp(name + size - 3, "_id") == 0;
+	return true;
 }

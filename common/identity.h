@@ -1,5 +1,5 @@
 /* Ids of everything in the model: hashes of what identifies it (and of processes their place behind
- * the hash of their boot: correlator/image.c), never random, so
+ * the hash of their boot: correlator/model/image.c), never random, so
  * that replaying a stream gives the same ids. 63 bits: positive in SQLite's and
  * ClickHouse's signed integers. Printed as 16 hexadecimal digits.
  */

@@ -14,7 +14,11 @@
 
 #define HELP_COLUMN 22 /* where meanings begin */
 
-enum { CHOSEN = 1, HELP = 2, VERSION = 3 };
+enum {
+	CHOSEN = 1,
+	HELP = 2,
+	VERSION = 3
+};
 
 const char *option_take_flag(void *field, const char *text, const struct option_rule *rule)
 {
@@ -31,19 +35,22 @@ const char *option_take_text(void *field, const char *text, const struct option_
 const char *option_take_number(void *field, const char *text, const struct option_rule *rule)
 {
 	return parse_number(text, parse_counts, rule->least, rule->most, field)
-		       ? "not a number in the range that it takes" : NULL;
+		       ? "not a number in the range that it takes"
+		       : NULL;
 }
 
 const char *option_take_size(void *field, const char *text, const struct option_rule *rule)
 {
 	return parse_number(text, parse_sizes, rule->least, rule->most, field)
-		       ? "not a size in range: bytes, or with K, M or G behind them" : NULL;
+		       ? "not a size in range: bytes, or with K, M or G behind them"
+		       : NULL;
 }
 
 const char *option_take_seconds(void *field, const char *text, const struct option_rule *rule)
 {
 	return parse_seconds(text, rule->least, rule->most, field)
-		       ? "not a time in seconds, in the range that it takes" : NULL;
+		       ? "not a time in seconds, in the range that it takes"
+		       : NULL;
 }
 
 const char *option_take_descriptor(void *field, const char *text, const struct option_rule *rule)
@@ -74,8 +81,10 @@ const char *option_take_log_level(void *field, const char *text, const struct op
 	static const struct {
 		const char *name;
 		enum log_level level;
+		/* clang-format off */
 	} levels[] = {{"error", LOG_LEVEL_ERROR}, {"warning", LOG_LEVEL_WARNING},
 		      {"info", LOG_LEVEL_INFO}, {"debug", LOG_LEVEL_DEBUG}};
+	/* clang-format on */
 
 	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
 		if (strcmp(text, levels[i].name) == 0) {
@@ -178,5 +187,6 @@ int option_parse(const struct option_program *program, void *options, int argc, 
 
 int option_exit(int error)
 {
-	return error == -ECANCELED ? EXIT_SUCCESS : error == -EINVAL ? OPTION_EXIT_USAGE : EXIT_FAILURE;
+	return error == -ECANCELED ? EXIT_SUCCESS : error == -EINVAL ? OPTION_EXIT_USAGE
+								     : EXIT_FAILURE;
 }

@@ -21,8 +21,8 @@ typedef const char *option_take(void *field, const char *text, const struct opti
 
 struct option_rule {
 	const char *name;
-	const char *value;     /* what stands for its value in the help; NULL: it takes none */
-	const char *meaning;   /* each line of it below the other */
+	const char *value;   /* what stands for its value in the help; NULL: it takes none */
+	const char *meaning; /* each line of it below the other */
 	option_take *take;
 	size_t at;             /* the field's offset in the program's own structure */
 	uint64_t least, most;  /* of numbers, sizes and times */
@@ -31,8 +31,8 @@ struct option_rule {
 
 struct option_program {
 	const char *name;
-	const char *purpose;   /* a line */
-	const char *exit_text; /* what the exit status says */
+	const char *purpose;             /* a line */
+	const char *exit_text;           /* what the exit status says */
 	const struct option_rule *rules; /* ends with an empty one */
 };
 

@@ -65,7 +65,8 @@ int privilege_drop_capabilities(uint32_t kept)
 int privilege_forbid_new(void)
 {
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
-		       ? failed("no new ones") : 0;
+		       ? failed("no new ones")
+		       : 0;
 }
 
 int privilege_landlock_begin(int *ret_rules)
@@ -77,7 +78,8 @@ int privilege_landlock_begin(int *ret_rules)
 
 	*ret_rules = (int)syscall(SYS_landlock_create_ruleset, &attributes, sizeof(attributes), 0);
 	return *ret_rules >= 0 || errno == ENOSYS || errno == EOPNOTSUPP || errno == EPERM
-		       ? 0 : failed("Landlock");
+		       ? 0
+		       : failed("Landlock");
 }
 
 int privilege_landlock_allow(int rules, const char *path, uint64_t access)
@@ -90,7 +92,8 @@ int privilege_landlock_allow(int rules, const char *path, uint64_t access)
 	if (beneath.parent_fd < 0)
 		return -errno;
 	int result = syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0)
-			     ? -errno : 0;
+			     ? -errno
+			     : 0;
 	close(beneath.parent_fd);
 	return result;
 }

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SHIPPING_STATE_DEFAULT "/var/lib/tracer-shipper"
+#define SHIPPING_STATE_DEFAULT TRACER_STATE_DIR "-shipper"
 #define SHIPPING_STATUS_FILE "status.json"
 #define SHIPPING_TEXT_BYTES 512
 
@@ -20,9 +20,9 @@
 	T(target) /* where to: a URL without secrets, or a directory */ \
 	I(updated_unix_ns) \
 	I(store_first_seen_unix_ns) /* which store: hosts.first_seen_unix_ns */ \
-	I(store_rev)       /* its highest revision when last looked at */ \
-	I(shipped_rev)     /* every row up to here has arrived */ \
-	I(shipped_unix_ns) /* so has what was committed up to then */ \
+	I(store_rev)                /* its highest revision when last looked at */ \
+	I(shipped_rev)              /* every row up to here has arrived */ \
+	I(shipped_unix_ns)          /* so has what was committed up to then */ \
 	I(last_success_unix_ns) \
 	I(failing_since_unix_ns) /* 0: all is well */ \
 	I(attempt_count)         /* failed ones since then */ \
@@ -34,7 +34,7 @@
 	I(set_aside_batch_count) /* refused by the lake for what is in them */ \
 	I(set_aside_row_count) \
 	I(set_aside_dropped_row_count) /* of them, given up when the bound was reached */ \
-	T(cloud) /* provider and instance, "" where it was not asked for or is none */
+	T(cloud)                       /* provider and instance, "" where it was not asked for or is none */
 
 struct shipping_status {
 #define I(name) int64_t name;

@@ -58,14 +58,18 @@ size_t text_utf8_size(const char *data, size_t size)
 static const struct {
 	uint32_t first, last;
 } unsafe[] = {
+	/* clang-format off */
 	{0x0000, 0x001f}, {0x007f, 0x009f}, {0x00ad, 0x00ad},   {0x061c, 0x061c},
 	{0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e},   {0x2060, 0x206f},
 	{0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a},
 	{0xe0000, 0xe0fff},
+	/* clang-format on */
 };
 
 static bool is_unsafe(uint32_t code)
 {
+	if (code >= 0x20 && code < 0x7f)
+		return false; /* nearly always */
 	for (size_t i = 0; i < sizeof(unsafe) / sizeof(unsafe[0]); i++)
 		if (code >= unsafe[i].first && code <= unsafe[i].last)
 			return true;
@@ -92,7 +96,9 @@ size_t text_escape(const char *data, size_t size, char *ret_text, size_t capacit
 			piece_size = count;
 		} else if (code == '\n' || code == '\t' || code == '\r' || code == 0x1b) {
 			piece[0] = '\\';
-			piece[1] = code == '\n' ? 'n' : code == '\t' ? 't' : code == '\r' ? 'r' : 'e';
+			piece[1] = code == '\n' ? 'n' : code == '\t' ? 't'
+						: code == '\r'       ? 'r'
+								     : 'e';
 			piece_size = 2;
 		} else {
 			const char *format = code < 0x100 ? "\\x%02x" : "\\u{%04x}";
@@ -119,7 +125,7 @@ size_t text_width(const char *text)
 	for (size_t i = 0; i < size;) {
 		size_t count;
 		uint32_t code = utf8_decode(text + i, size - i, &count);
-		int columns = count ? wcwidth((wchar_t)code) : 1;
+		int columns = !count || (code >= 0x20 && code < 0x7f) ? 1 : wcwidth((wchar_t)code);
 
 		width += columns < 0 ? 1u : (unsigned)columns;
 		i += count ? count : 1;

@@ -17,9 +17,9 @@
 #include "common/privilege.h"
 #include "common/shipping.h"
 #include "correlator/confine.h"
-#include "correlator/host.h"
-#include "correlator/replay.h"
-#include "correlator/server.h"
+#include "correlator/host/host.h"
+#include "correlator/stream/replay.h"
+#include "correlator/stream/server.h"
 
 #define RULES_DIRECTORIES_MAX 16
 #define NOBODY 65534
@@ -71,13 +71,13 @@ static const struct option_program program = {
 	.exit_text = "Exit status: 0 ended as asked, 1 failure (told in one line), 2 wrong usage.",
 	.rules = (const struct option_rule[]){
 		{"socket", "PATH", "listen here for the probe, mode 0660\n"
-		 "(default /run/tracer/tracer.sock)", option_take_text, AT(socket)},
+		 "(default " TRACER_RUN_DIR "/tracer.sock)", option_take_text, AT(socket)},
 		{"socket-group", "NAME", "group of the socket (default: the one we run as)",
 		 option_take_group, AT(socket_group)},
-		{"store", "FILE", "database to write (default /var/lib/tracer/tracer.db)",
+		{"store", "FILE", "database to write (default " TRACER_STATE_DIR "/tracer.db)",
 		 option_take_text, AT(store)},
 		{"rules", "DIR", "further rules, *.yaml; may be repeated\n"
-		 "(default /etc/tracer/rules.d)", take_rules, AT(rules)},
+		 "(default " TRACER_CONFIG_DIR "/rules.d)", take_rules, AT(rules)},
 		{"arguments", "MODE", "full, redacted (default) or program-only",
 		 take_arguments, AT(arguments)},
 		{"probe-user", "USER", "accept a probe of this user, besides root's and our own\n"
@@ -87,14 +87,14 @@ static const struct option_program program = {
 		{"retain", "DAYS", "delete runs that ended longer ago (default 30, 0: never)",
 		 option_take_number, AT(retention.days), 0, 36500},
 		{"store-max", "SIZE", "delete the oldest beyond that, sent or not\n"
-		 "(default 10G, 0: never)", option_take_size, AT(retention.bytes_most), 0, INT64_MAX},
+		 "(default 10G, 0: never)", option_take_size, AT(retention.bytes_max), 0, INT64_MAX},
 		{"shipper", "DIR", "where tracer-shipper says how far it is; what it has still to\n"
-		 "send is kept (default /var/lib/tracer-shipper)",
+		 "send is kept (default " TRACER_STATE_DIR "-shipper)",
 		 option_take_text, AT(retention.shipper)},
 		{"host-period", "SECONDS", "between samples of the host itself (default 10, 0: never)",
 		 option_take_number, AT(host_period_s), 0, 3600},
 		{"cluster", "NAME", "the cluster that this host is in: jobs of two clusters are two runs\n"
-		 "(default: /etc/tracer/cluster, else ClusterName of slurm.conf)",
+		 "(default: " TRACER_CONFIG_DIR "/cluster, else ClusterName of slurm.conf)",
 		 take_cluster, AT(cluster)},
 		{"once", NULL, "end when the first probe has come and gone",
 		 option_take_flag, AT(once)},
@@ -110,7 +110,7 @@ static const struct option_program program = {
 };
 
 /* A site's mistake must not stop the collection: the file is left out until it is corrected. */
-static void rules_file_refused(const struct rules_error *error, void *data)
+static void rules_file_refused(const struct tree_error *error, void *data)
 {
 	if (error->line)
 		log_error("%s:%u: %s", error->file, error->line, error->reason);
@@ -182,9 +182,9 @@ static int run(const struct options *options, int listen_fd)
 		log_error("%s", store_error.text);
 		goto end;
 	}
-	r = model_new(&(struct model_options){.rules = rules,
+	r = apply_begin(&(struct model_options){.rules = rules,
 					      .arguments = options->arguments,
-					      .checkpoints = !options->replay},
+					      .keep_states = !options->replay},
 		      store, &model);
 	if (r == 0)
 		r = session_init(&session, model, store);
@@ -195,7 +195,7 @@ static int run(const struct options *options, int listen_fd)
 							    : replay_file(&session, options->replay);
 	else
 		r = serve(options, &session, store, listen_fd);
-	model_free(model);
+	apply_end(model);
 	store_close(store);
 end:
 	rules_free(rules);
@@ -205,14 +205,14 @@ end:
 int main(int argc, char **argv)
 {
 	struct options options = {
-		.socket = "/run/tracer/tracer.sock",
-		.store = "/var/lib/tracer/tracer.db",
-		.rules = {.path = {"/etc/tracer/rules.d"}},
+		.socket = TRACER_RUN_DIR "/tracer.sock",
+		.store = TRACER_STATE_DIR "/tracer.db",
+		.rules = {.path = {TRACER_CONFIG_DIR "/rules.d"}},
 		.arguments = REDACT_SECRETS,
 		.probe = {.uid = NOBODY},
 		.socket_group = PRIVILEGE_NO_GROUP,
 		.ready_fd = -1,
-		.retention = {.days = 30, .bytes_most = 10ULL << 30, .shipper = SHIPPING_STATE_DEFAULT},
+		.retention = {.days = 30, .bytes_max = 10ULL << 30, .shipper = SHIPPING_STATE_DEFAULT},
 		.host_period_s = 10,
 		.log_level = LOG_LEVEL_INFO,
 	};

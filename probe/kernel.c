@@ -25,7 +25,7 @@
 #include "common/log.h"
 
 #define PIN_PATH_SIZE 256
-#define BEFORE "before-" /* and a number: a directory of what another version has pinned */
+#define BEFORE "before-"              /* and a number: a directory of what another version has pinned */
 #define FIRST_LEASE_NS 60000000000ULL /* until the loop renews it */
 
 /* Maps that go over to the next programs. What else there is (the ignore list, scratch)
@@ -99,14 +99,16 @@ static int pins_lock(const char *directory, int *ret_fd)
 		int error = errno;
 
 		log_error("cannot make the pin directory %s: %s; give another with --pin-dir, or "
-			  "start with --no-pin", directory, strerror(error));
+			  "start with --no-pin",
+			  directory, strerror(error));
 		return -error;
 	}
 	if (statfs(directory, &filesystem) || filesystem.f_type != BPF_FS_MAGIC) {
 		if (made)
 			rmdir(directory);
 		log_error("%s is not on a BPF filesystem; mount one (mount -t bpf bpf "
-			  "/sys/fs/bpf), or start with --no-pin", directory);
+			  "/sys/fs/bpf), or start with --no-pin",
+			  directory);
 		return -ENOTSUP;
 	}
 	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -204,7 +206,8 @@ static int pins_take_over(const char *directory)
 	for (size_t i = 0; i < CARRIED_COUNT; i++)
 		if (strcmp(carried[i], LOSSES) != 0 && /* which go on growing */
 		    rename(pin_path(from, directory, carried[i]),
-			   pin_path(to, before, carried[i])) && errno != ENOENT)
+			   pin_path(to, before, carried[i])) &&
+		    errno != ENOENT)
 			return -errno;
 	return 0;
 }
@@ -435,7 +438,8 @@ static int kernel_switch(struct kernel *kernel, const struct kernel_options *opt
 
 	if (control->record_version == RECORD_VERSION)
 		log_info("%s: going on with the ring, %llu bytes to deliver; new programs replace "
-			 "the old ones", options->pin_dir,
+			 "the old ones",
+			 options->pin_dir,
 			 (unsigned long long)ring_backlog_bytes(&kernel->source.ring));
 	snprintf(load, sizeof(load), "%016llx", (unsigned long long)programs->rodata->build);
 	if (options->pin_dir)
@@ -476,7 +480,8 @@ static void log_load_failure(int error)
 			  "CAP_PERFMON");
 	else
 		log_error("cannot load, attach or pin the BPF programs: %s; tracer doctor tells "
-			  "what is missing, --debug what the kernel says", strerror(-error));
+			  "what is missing, --debug what the kernel says",
+			  strerror(-error));
 }
 
 int kernel_open(struct kernel *kernel, const struct kernel_options *options)

@@ -18,9 +18,9 @@
 #define KERNEL_IGNORE_MAX 256
 
 struct kernel_options {
-	const char *pin_dir; /* NULL: nothing outlives this process */
-	uint32_t ring_bytes; /* a power of two and of whole pages */
-	bool no_network;     /* bytes sent and received are not counted */
+	const char *pin_dir;          /* NULL: nothing outlives this process */
+	uint32_t ring_bytes;          /* a power of two and of whole pages */
+	bool no_network;              /* bytes sent and received are not counted */
 	struct device_majors devices; /* told besides GPUs */
 	uint32_t ignore_count;
 	struct ignore_key ignore[KERNEL_IGNORE_MAX];

@@ -124,7 +124,7 @@ static const struct option_program program = {
 	.exit_text = "Exit status: 0 stopped by a signal or done; 1 failed; 2 wrong usage; 3 this kernel\n"
 		     "cannot do it; 4 no permission; 5 another probe has the pins.",
 	.rules = (const struct option_rule[]){
-		{"socket", "PATH", "socket of the correlator (default /run/tracer/tracer.sock)",
+		{"socket", "PATH", "socket of the correlator (default " TRACER_RUN_DIR "/tracer.sock)",
 		 take_socket, AT(socket_path)},
 		{"peer-uid", "USER", "user that the correlator runs as (default root)",
 		 option_take_user, AT(peer)},
@@ -134,9 +134,9 @@ static const struct option_program program = {
 		{"ring-size", "SIZE", "size of the ring, e.g. 4M (default 16M)",
 		 take_ring_size, AT(kernel.ring_bytes)},
 		{"period", "SECONDS", "between looks at living processes (default 1)",
-		 option_take_seconds, AT(period_ns), SECOND / 20, UINT32_MAX * SECOND},
+		 option_take_seconds, AT(period_ns), SECOND / 20, UINT32_MAX *SECOND},
 		{"lease", "SECONDS", "pinned programs go on that long alone (default 3600)",
-		 option_take_seconds, AT(lease_ns), SECOND / 20, UINT32_MAX * SECOND},
+		 option_take_seconds, AT(lease_ns), SECOND / 20, UINT32_MAX *SECOND},
 		{"ignore", "KIND=VALUE", "leave out uid=USER, comm=NAME or cgroup=DIR; may be repeated",
 		 take_ignore, AT(kernel)},
 		{"no-network", NULL, "do not count bytes sent and received",
@@ -149,7 +149,7 @@ static const struct option_program program = {
 		{"record", "FILE", "write a recording, connect to nobody, pin nothing",
 		 option_take_text, AT(record_path)},
 		{"duration", "SECONDS", "stop after that time",
-		 option_take_seconds, AT(duration_ns), SECOND / 20, UINT32_MAX * SECOND},
+		 option_take_seconds, AT(duration_ns), SECOND / 20, UINT32_MAX *SECOND},
 		{"ready-fd", "N", "write '1' there after the first look",
 		 option_take_descriptor, AT(ready_fd)},
 		{"detach", NULL, "remove what is pinned: nothing is collected any more",
@@ -169,7 +169,7 @@ static int exit_code_of(int error)
 	case -EBUSY:
 		return EXIT_BUSY;
 	case -ENOENT:
-	case -ESRCH: /* no BTF */
+	case -ESRCH:  /* no BTF */
 	case -EACCES: /* the verifier's */
 	case -EINVAL:
 	case -E2BIG:
@@ -262,7 +262,7 @@ int main(int argc, char **argv)
 		.kernel = {.pin_dir = "/sys/fs/bpf/tracer", .ring_bytes = 16 * 1024 * 1024},
 		.user = {.uid = NOBODY, .gid = NOBODY},
 		.group = PRIVILEGE_NO_GROUP,
-		.socket_path = "/run/tracer/tracer.sock",
+		.socket_path = TRACER_RUN_DIR "/tracer.sock",
 		.period_ns = SECOND,
 		.lease_ns = 3600 * SECOND,
 		.ready_fd = -1,

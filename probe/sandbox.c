@@ -11,6 +11,7 @@
 #include "common/privilege.h"
 
 /* What works on descriptors that are open, memory that cannot be run, time. */
+/* clang-format off */
 #define CALLS_OF_BOTH                                                                 \
 	{SCMP_SYS(read)}, {SCMP_SYS(write)}, {SCMP_SYS(close)}, {SCMP_SYS(ppoll)},             \
 	{SCMP_SYS(sendto)}, {SCMP_SYS(recvfrom)}, {SCMP_SYS(clock_gettime)}, {SCMP_SYS(brk)},  \
@@ -20,6 +21,7 @@
 	{SCMP_SYS(restart_syscall)}, {SCMP_SYS(gettid)}, {SCMP_SYS(getpid)},                   \
 	{SCMP_SYS(exit)}, {SCMP_SYS(exit_group)},                                              \
 	{SCMP_SYS(mmap), true, {2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0}}
+/* clang-format on */
 
 static int calls_allow(const struct privilege_call *allowed, size_t count)
 {
@@ -33,8 +35,10 @@ static int seccomp_enter(void)
 		/* `connect` is for the next correlator. With these arguments only: a Unix socket,
 		 * a new pass over running processes; abort(3) signals this process, and there may
 		 * be others of its user. */
+		/* clang-format off */
 		{SCMP_SYS(pread64)}, {SCMP_SYS(connect)}, {SCMP_SYS(shutdown)},
 		{SCMP_SYS(getsockopt)},
+		/* clang-format on */
 		{SCMP_SYS(socket), true, {0, SCMP_CMP_EQ, AF_UNIX, 0}},
 		{SCMP_SYS(bpf), true, {0, SCMP_CMP_EQ, BPF_ITER_CREATE, 0}},
 		{SCMP_SYS(tgkill), true, {0, SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0}},
@@ -48,8 +52,10 @@ static int reader_seccomp_enter(void)
 {
 	const struct privilege_call allowed[] = {
 		CALLS_OF_BOTH,
+		/* clang-format off */
 		{SCMP_SYS(openat)}, {SCMP_SYS(setitimer)}, {SCMP_SYS(wait4)}, {SCMP_SYS(clone)},
 		{SCMP_SYS(set_robust_list)}, {SCMP_SYS(rseq)},
+		/* clang-format on */
 	};
 
 	return calls_allow(allowed, sizeof(allowed) / sizeof(allowed[0]));

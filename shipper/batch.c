@@ -30,9 +30,8 @@ static void batch_format_name(struct batch *batch)
 	char host[IDENTITY_TEXT_SIZE];
 
 	identity_format(batch->host_id, host);
-	snprintf(batch->name, sizeof(batch->name), "%s.%s.%020" PRIu64 "-%020" PRIu64 ".%" PRIu64
-		 BATCH_SUFFIX, host, batch->entity, batch->from_version, batch->to_version,
-		 batch->row_count);
+	snprintf(batch->name, sizeof(batch->name), "%s.%s.%020" PRIu64 "-%020" PRIu64 ".%" PRIu64 BATCH_SUFFIX, host,
+		 batch->entity, batch->from_version, batch->to_version, batch->row_count);
 }
 
 int batch_parse_name(const char *name, struct batch *ret_batch)
@@ -260,7 +259,8 @@ static int batch_read(const char *directory, const struct batch *batch, FILE *co
 	error = file_path(path, directory, batch->name);
 	reader->fd = error == 0 ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
 	if (error == 0)
-		error = reader->fd < 0 ? -errno : reader->zstd && reader->digest ? 0 : -ENOMEM;
+		error = reader->fd < 0 ? -errno : reader->zstd && reader->digest ? 0
+										 : -ENOMEM;
 	if (error == 0)
 		error = reader_run(reader);
 	if (error == 0 && reader->row_count != batch->row_count)

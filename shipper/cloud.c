@@ -33,6 +33,7 @@ struct provider {
 	struct fact facts[FACTS_MAX];
 };
 
+/* clang-format off */
 #define FACT(path, field) {path, offsetof(struct cloud_identity, field)}
 
 static const struct provider providers[] = {
@@ -52,6 +53,7 @@ static const struct provider providers[] = {
 			  FACT(AZURE("location"), region), FACT(AZURE("zone"), zone),
 			  FACT(AZURE("priority"), lifecycle)}},
 };
+/* clang-format on */
 
 struct cloud {
 	struct http *http;
@@ -87,8 +89,10 @@ void cloud_take_field(char ret_field[CLOUD_TEXT_BYTES], const char *text, size_t
 static void lifecycle_unify(struct cloud_identity *identity)
 {
 	static const char *const words[][2] = {
+		/* clang-format off */
 		{"SPOT", "spot"}, {"Spot", "spot"}, {"Low", "spot"},
 		{"STANDARD", "on-demand"}, {"Regular", "on-demand"},
+		/* clang-format on */
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)

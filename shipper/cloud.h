@@ -14,12 +14,12 @@
 
 /* Columns of hosts: cloud_NAME. "" where the provider has no such thing. */
 #define CLOUD_FIELDS(F) \
-	F(provider)      /* aws, gcp, azure */ \
+	F(provider) /* aws, gcp, azure */ \
 	F(instance_id) \
 	F(instance_type) \
 	F(region) \
 	F(zone) \
-	F(lifecycle)     /* on-demand, spot, scheduled, ... as the provider says */
+	F(lifecycle) /* on-demand, spot, scheduled, ... as the provider says */
 
 struct cloud_identity {
 #define F(name) char name[CLOUD_TEXT_BYTES];

@@ -101,8 +101,12 @@ void cursor_restart(struct cursor *cursor, const struct cursor_store *store, uin
 	uint64_t base = cursor->highest_version >= now_unix_ns ? cursor->highest_version + 1
 							       : now_unix_ns;
 
-	*cursor = (struct cursor){.store = *store, .base_version = base, .highest_version = base,
-				  .left_out = cursor->left_out};
+	*cursor = (struct cursor){
+		.store = *store,
+		.base_version = base,
+		.highest_version = base,
+		.left_out = cursor->left_out,
+	};
 }
 
 bool cursor_is_of(const struct cursor *cursor, const struct cursor_store *store)

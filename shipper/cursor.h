@@ -23,9 +23,9 @@ struct cursor_store {
 
 struct cursor {
 	struct cursor_store store;
-	uint64_t base_version;   /* 0: no store yet */
-	uint64_t highest_version; /* ever sent */
-	int64_t left_out;         /* settings_hash_left_out() of who froze the latest batches */
+	uint64_t base_version;             /* 0: no store yet */
+	uint64_t highest_version;          /* ever sent */
+	int64_t left_out;                  /* settings_hash_left_out() of who froze the latest batches */
 	int64_t revs[CURSOR_ENTITIES_MAX]; /* by entity, in the order of store_entity_name() */
 };
 

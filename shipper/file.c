@@ -13,7 +13,8 @@
 int file_path(char ret_path[PATH_MAX], const char *directory, const char *name)
 {
 	return (size_t)snprintf(ret_path, PATH_MAX, "%s/%s", directory, name) >= PATH_MAX
-		       ? -ENAMETOOLONG : 0;
+		       ? -ENAMETOOLONG
+		       : 0;
 }
 
 #define TEMPORARY_NAME ".copy.tmp"
@@ -143,7 +144,9 @@ int file_read(const char *path, size_t most, char **ret_data, size_t *ret_size)
 		count = read(fd, data + used, most + 1 - used);
 		used += count > 0 ? (size_t)count : 0;
 	}
-	error = !data ? -ENOMEM : count < 0 ? -errno : used > most ? -EFBIG : 0;
+	error = !data ? -ENOMEM : count < 0 ? -errno
+			  : used > most     ? -EFBIG
+					    : 0;
 	close(fd);
 	if (error < 0) {
 		free(data);

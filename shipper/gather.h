@@ -24,9 +24,9 @@ struct gather_column {
 /* A batch that is being gathered. */
 struct gathering {
 	struct store_result *result; /* NULL: none is */
-	const char *directory; /* for the batch; borrowed */
+	const char *directory;       /* for the batch; borrowed */
 	struct batch_writer *writer; /* NULL until there is a row */
-	struct batch batch; /* of the writer, as far as it is known */
+	struct batch batch;          /* of the writer, as far as it is known */
 	uint64_t base_version;
 	struct gather_column columns[GATHER_COLUMNS_MOST];
 	size_t width; /* 0: no row was there yet */
@@ -38,9 +38,9 @@ struct gathering {
 
 struct gather {
 	const struct settings *settings;
-	uint64_t batch_rows; /* at most: as the settings have it, or fewer */
+	uint64_t batch_rows;         /* at most: as the settings have it, or fewer */
 	struct cloud_identity cloud; /* fills columns of hosts in; empty: nothing is known */
-	struct store *store;                /* NULL: not open */
+	struct store *store;         /* NULL: not open */
 	uint64_t inode;
 	struct row_text row;
 	struct gathering gathering;
@@ -52,10 +52,10 @@ struct gather {
 struct gather_look {
 	struct cursor_store store;
 	int64_t host_id;
-	int64_t rev;               /* highest committed */
+	int64_t rev; /* highest committed */
 	int64_t committed_unix_ns;
-	bool is_empty;             /* no probe has ever been heard */
-	bool is_of_this_boot;      /* the correlator has committed since this host booted */
+	bool is_empty;        /* no probe has ever been heard */
+	bool is_of_this_boot; /* the correlator has committed since this host booted */
 };
 
 void gather_init(struct gather *gather, const struct settings *settings);

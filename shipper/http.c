@@ -298,9 +298,14 @@ int http_start(struct http *http, const struct http_request *request, http_done 
 
 	if (!transfer)
 		return error;
-	*transfer = (struct transfer){.http = http, .done = done, .data = data,
-				      .body_fd = request->body_fd, .body_bytes = request->body_bytes,
-				      .answer.retry_after_s = -1};
+	*transfer = (struct transfer){
+		.http = http,
+		.done = done,
+		.data = data,
+		.body_fd = request->body_fd,
+		.body_bytes = request->body_bytes,
+		.answer.retry_after_s = -1,
+	};
 	transfer->easy = curl_easy_init();
 	if (transfer->easy)
 		error = set_headers(transfer, request);

@@ -20,14 +20,18 @@
 
 struct http;
 
-enum http_method { HTTP_GET, HTTP_POST, HTTP_PUT };
+enum http_method {
+	HTTP_GET,
+	HTTP_POST,
+	HTTP_PUT
+};
 
 /* Everything is copied or used before http_start returns, but `body_fd`. */
 struct http_request {
 	enum http_method method;
 	const char *url;
 	const char *headers[HTTP_HEADERS_MAX + 1]; /* "Name: value", ends with NULL */
-	int body_fd;           /* read from its beginning to `body_bytes`; stays the caller's */
+	int body_fd;                               /* read from its beginning to `body_bytes`; stays the caller's */
 	uint64_t body_bytes;
 	struct http_security security;
 	long connect_timeout_ms;

@@ -80,12 +80,13 @@ static const struct option_program program = {
 	.exit_text = "Secrets are never options: the settings name files that hold them.\n"
 		     "Exit status: 0 ended as asked, 1 failure (told in one line), 2 wrong usage or settings.",
 	.rules = (const struct option_rule[]){
-		{"config", "FILE", "settings (default /etc/tracer/shipper.yaml, where there is one)",
+		{"config", "FILE", "settings (default " TRACER_CONFIG_DIR "/shipper.yaml, where there is one)",
 		 option_take_text, AT(config)},
-		{"store", "FILE", "the correlator's database (default /var/lib/tracer/tracer.db)",
+		{"store", "FILE", "the correlator's database (default " TRACER_STATE_DIR "/tracer.db)",
 		 take_setting, AT(given), .parameter = "store"},
 		{"state", "DIR", "cursor, status and what was set aside; must be writable\n"
-		 "(default /var/lib/tracer-shipper)", take_setting, AT(given), .parameter = "state"},
+				 "(default " TRACER_STATE_DIR "-shipper)",
+		 take_setting, AT(given), .parameter = "state"},
 		{"sink", "NAME", "clickhouse (default) or ndjson",
 		 take_setting, AT(given), .parameter = "sink"},
 		{"url", "URL", "the lake: https://HOST:PORT",
@@ -102,7 +103,7 @@ static const struct option_program program = {
 		{"dry-run", NULL, "print what would be sent now, and send nothing",
 		 option_take_flag, AT(dry_run)},
 		{"from", "DIR", "send the files that an ndjson sink wrote, or that were set\n"
-		 "aside, then end",
+				"aside, then end",
 		 option_take_text, AT(from)},
 		{"remove", NULL, "with --from: remove each file that the lake took",
 		 option_take_flag, AT(remove)},

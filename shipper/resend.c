@@ -25,7 +25,7 @@ struct resend {
 	bool remove;
 	struct batch *batches;
 	size_t batch_count, capacity, next;
-	size_t sent_count; /* of the batches */
+	size_t sent_count;                 /* of the batches */
 	uint64_t row_count, refused_count; /* rows sent, and not taken */
 	struct retry retry;
 	int result;
@@ -64,8 +64,8 @@ static void next_send(uv_timer_t *timer)
 			resend->type->send(resend->sink, resend->directory, batch, batch_answered, resend);
 			return;
 		}
-		log_error("%s: %s: left out", batch->name, error == -EBADMSG ? "damaged or cut off"
-									      : strerror(-error));
+		log_error("%s: %s: left out", batch->name,
+			  error == -EBADMSG ? "damaged or cut off" : strerror(-error));
 		resend->result = -EBADMSG;
 	}
 	uv_stop(&resend->loop);
@@ -131,8 +131,7 @@ static int batches_send(struct resend *resend, const struct settings *settings)
 
 int shipper_resend(const struct settings *settings, const char *directory, bool remove)
 {
-	struct resend resend = {.type = sink_find(settings->sink), .directory = directory,
-				.remove = remove};
+	struct resend resend = {.type = sink_find(settings->sink), .directory = directory, .remove = remove};
 	int error = batch_each(directory, batch_add, &resend);
 
 	retry_init(&resend.retry, (uint64_t)time(NULL));

@@ -92,6 +92,7 @@ static int landlock_enter(const struct settings *settings)
 static int seccomp_enter(void)
 {
 	static const struct privilege_call refused[] = {
+		/* clang-format off */
 		{SCMP_SYS(execve)}, {SCMP_SYS(execveat)}, {SCMP_SYS(ptrace)},
 		{SCMP_SYS(process_vm_readv)}, {SCMP_SYS(process_vm_writev)}, {SCMP_SYS(bpf)},
 		{SCMP_SYS(perf_event_open)}, {SCMP_SYS(mount)}, {SCMP_SYS(umount2)},
@@ -100,6 +101,7 @@ static int seccomp_enter(void)
 		{SCMP_SYS(kexec_load)}, {SCMP_SYS(keyctl)}, {SCMP_SYS(add_key)},
 		{SCMP_SYS(request_key)}, {SCMP_SYS(userfaultfd)}, {SCMP_SYS(io_uring_setup)},
 		{SCMP_SYS(open_by_handle_at)}, {SCMP_SYS(kill)},
+		/* clang-format on */
 	};
 
 	return privilege_enter_seccomp(SCMP_ACT_ALLOW, SCMP_ACT_ERRNO(EPERM), refused,

@@ -10,11 +10,10 @@
 #include "common/http/security.h"
 #include "common/identity.h"
 #include "common/parse.h"
-#include "common/rules/suggest.h"
-#include "common/rules/tree.h"
 #include "common/store/store.h"
+#include "common/yaml/entries.h"
+#include "common/yaml/suggest.h"
 #include "shipper/batch.h"
-#include "shipper/file.h"
 #include "shipper/sink.h"
 
 #define VALUE_BYTES_MAX 4096
@@ -36,11 +35,18 @@ static int refuse(struct settings_error *ret_error, const char *format, ...)
 /* ---- kinds of values --------------------------------------------------------------- */
 
 static const char *const cloud_words[] = {
+	/* clang-format off */
 	[CLOUD_OFF] = "off", [CLOUD_AUTO] = "auto", [CLOUD_AWS] = "aws",
 	[CLOUD_GCP] = "gcp", [CLOUD_AZURE] = "azure", NULL,
+	/* clang-format on */
 };
 
-enum kind { KIND_TEXT, KIND_FLAG, KIND_NUMBER, KIND_CLOUD };
+enum kind {
+	KIND_TEXT,
+	KIND_FLAG,
+	KIND_NUMBER,
+	KIND_CLOUD
+};
 
 struct key {
 	const char *name;
@@ -50,9 +56,11 @@ struct key {
 	uint64_t least, most;
 };
 
+/* clang-format off */
 #define TEXT(name, member) {name, KIND_TEXT, offsetof(struct settings, member), NULL, 0, 0}
 #define NUMBER(name, member, units, least, most) \
 	{name, KIND_NUMBER, offsetof(struct settings, member), units, least, most}
+/* clang-format on */
 
 static const struct key keys[] = {
 	TEXT("store", store),
@@ -94,7 +102,8 @@ static int set_number(const struct key *key, const char *text, uint64_t *ret_num
 	default:
 		return refuse(ret_error, "%s: \"%.40s\" is not a number%s", key->name, text,
 			      key->units == parse_durations ? " of seconds, or with s, m, h or d behind it"
-			      : key->units == parse_sizes ? " of bytes, or with K, M or G behind it" : "");
+			      : key->units == parse_sizes   ? " of bytes, or with K, M or G behind it"
+							    : "");
 	}
 }
 
@@ -188,7 +197,8 @@ static int add_leave_out(struct settings *settings, const char *name,
 		return refuse(ret_error, LIST_KEY ": more than %d entries", SETTINGS_LEAVE_OUT_MAX);
 	if (dot && column_is_needed(dot + 1))
 		return refuse(ret_error, LIST_KEY ": %.60s is needed to know the row by: it cannot be "
-			      "left out", name);
+						  "left out",
+			      name);
 	settings->leave_out[settings->leave_out_count] = strdup(name);
 	if (!settings->leave_out[settings->leave_out_count])
 		return refuse(ret_error, "out of memory");
@@ -241,8 +251,10 @@ static int check_left_out(struct store *store, const char *name, struct settings
 			return refuse(ret_error, "%s", store_error_text(store));
 		found = result_has(result, dot + 1);
 		store_result_free(result);
-		return found ? 0 : refuse(ret_error, LIST_KEY ": %.*s has no column %.60s", (int)(dot - name),
-					  name, dot + 1);
+		if (found)
+			return 0;
+		return refuse(ret_error, LIST_KEY ": %.*s has no column %.60s", (int)(dot - name), name,
+			      dot + 1);
 	}
 	return refuse(ret_error, LIST_KEY ": there is no entity %.*s; docs/model.md lists them",
 		      (int)(dot - name), name);
@@ -281,75 +293,32 @@ static int list_take(struct settings *settings, const struct tree_node *list,
 	return error;
 }
 
-static int node_take(struct settings *settings, const char *name, const struct tree_node *value,
-		     struct settings_error *ret_error)
+static int entry_take(void *target, const char *name, const struct tree_node *value, char *ret_reason,
+		      size_t capacity)
 {
+	struct settings_error error;
+	int result;
+
 	if (strcmp(name, LIST_KEY) == 0)
-		return list_take(settings, value, ret_error);
-	if (value->kind != TREE_TEXT)
-		return refuse(ret_error, "%.60s: expected text, found %s", name,
-			      tree_kind_text(value->kind));
-	return settings_set(settings, name, value->text, ret_error);
-}
-
-/* Puts "FILE:LINE: " before what was wrong there. */
-static int locate(const char *file, unsigned line, struct settings_error *ret_error)
-{
-	char reason[sizeof(ret_error->text)];
-
-	memcpy(reason, ret_error->text, sizeof(reason));
-	return refuse(ret_error, "%.200s:%u: %.280s", file, line, reason);
-}
-
-static int mapping_take(struct settings *settings, const char *file, const char *prefix,
-			const struct tree_node *mapping, struct settings_error *ret_error)
-{
-	char name[160];
-
-	for (const struct tree_node *key = mapping->first; key; key = key->next) {
-		snprintf(name, sizeof(name), "%s%s%.100s", prefix, *prefix ? "." : "", key->text);
-		if (key->value->kind == TREE_MAPPING && !*prefix) {
-			if (mapping_take(settings, file, name, key->value, ret_error) < 0)
-				return -EINVAL;
-		} else if (node_take(settings, name, key->value, ret_error) < 0) {
-			return locate(file, key->line, ret_error);
-		}
-	}
-	return 0;
+		result = list_take(target, value, &error);
+	else if (value->kind != TREE_TEXT)
+		result = refuse(&error, "%.60s: expected text, found %s", name, tree_kind_text(value->kind));
+	else
+		result = settings_set(target, name, value->text, &error);
+	if (result < 0)
+		snprintf(ret_reason, capacity, "%s", error.text);
+	return result;
 }
 
 int settings_parse(struct settings *settings, const char *file, const char *data, size_t size,
 		   struct settings_error *ret_error)
 {
-	struct arena arena = {0};
-	struct tree_node *root = NULL;
-	struct rules_error error = {0};
-	int result = tree_parse(&arena, file, data, size, &root, &error);
-
-	if (result == -EINVAL)
-		refuse(ret_error, "%.200s:%u: %.280s", error.file, error.line,
-		       error.reason);
-	else if (result == 0 && root && root->kind != TREE_MAPPING)
-		result = refuse(ret_error, "%.200s:1: expected `name: value` lines", file);
-	else if (result == 0 && root)
-		result = mapping_take(settings, file, "", root, ret_error);
-	arena_deinit(&arena);
-	return result;
+	return entries_parse(file, data, size, entry_take, settings, ret_error->text, sizeof(ret_error->text));
 }
 
 int settings_load(struct settings *settings, const char *path, struct settings_error *ret_error)
 {
-	char *data;
-	size_t size;
-	int error = file_read(path, TREE_FILE_BYTES_MAX, &data, &size);
-
-	if (error < 0) {
-		refuse(ret_error, "%.200s: cannot read: %s", path, strerror(-error));
-		return error;
-	}
-	error = settings_parse(settings, path, data, size, ret_error);
-	free(data);
-	return error;
+	return entries_load(path, entry_take, settings, ret_error->text, sizeof(ret_error->text));
 }
 
 /* ---- what must hold together --------------------------------------------------------- */
@@ -358,7 +327,7 @@ static int check_url(const struct settings *settings, struct settings_error *ret
 {
 	if (!settings->lake_url)
 		return refuse(ret_error, "lake.url: it is not said where the lake is: "
-			      "https://HOST:PORT, in the configuration or by --url");
+					 "https://HOST:PORT, in the configuration or by --url");
 	return http_security_check_url(settings->lake_url, settings->lake_insecure_http, ret_error->text,
 				       sizeof(ret_error->text));
 }
@@ -405,7 +374,8 @@ int settings_check(const struct settings *settings, struct settings_error *ret_e
 			      settings->sink);
 	if (strcmp(settings->sink, "ndjson") == 0)
 		error = settings->ndjson_directory
-				? 0 : refuse(ret_error, "ndjson.directory: where to write is not said");
+				? 0
+				: refuse(ret_error, "ndjson.directory: where to write is not said");
 	else
 		error = check_lake(settings, ret_error);
 	return error < 0 ? error : check_leave_out(settings, ret_error);
@@ -416,10 +386,12 @@ int settings_check(const struct settings *settings, struct settings_error *ret_e
 int settings_init(struct settings *settings)
 {
 	static const char *const defaults[][2] = {
-		{"store", "/var/lib/tracer/tracer.db"}, {"state", "/var/lib/tracer-shipper"},
+		/* clang-format off */
+		{"store", TRACER_STATE_DIR "/tracer.db"}, {"state", TRACER_STATE_DIR "-shipper"},
 		{"sink", "clickhouse"}, {"lake.database", "tracer"}, {"lake.timeout", "120s"},
 		{"ndjson.size", "10G"}, {"send.interval", "60s"}, {"send.rows", "50000"},
 		{"send.bytes", "64M"}, {"send.set-aside", "256M"},
+		/* clang-format on */
 	};
 	struct settings_error error;
 

@@ -11,9 +11,15 @@
 #include <stdint.h>
 
 #define SETTINGS_LEAVE_OUT_MAX 128
-#define SETTINGS_FILE_DEFAULT "/etc/tracer/shipper.yaml"
+#define SETTINGS_FILE_DEFAULT TRACER_CONFIG_DIR "/shipper.yaml"
 
-enum settings_cloud { CLOUD_OFF, CLOUD_AUTO, CLOUD_AWS, CLOUD_GCP, CLOUD_AZURE };
+enum settings_cloud {
+	CLOUD_OFF,
+	CLOUD_AUTO,
+	CLOUD_AWS,
+	CLOUD_GCP,
+	CLOUD_AZURE
+};
 
 struct settings {
 	char *store; /* the correlator's database */

@@ -24,11 +24,11 @@
 #define WATCH_PERIOD_MS 1000
 #define STATUS_PERIOD_NS 1000000000LL /* while one batch follows the other */
 #define STORE_RETRY_MS 5000
-#define LAST_ROUND_MS 5000       /* after SIGTERM */
+#define LAST_ROUND_MS 5000 /* after SIGTERM */
 #define CLOUD_AGAIN_MS (3600 * 1000)
-#define REFUSALS_BELIEVED 3      /* a body can also be damaged on its way */
+#define REFUSALS_BELIEVED 3 /* a body can also be damaged on its way */
 #define ONCE_FAILURES 3
-#define AHEAD_ROWS 500           /* at a time: some milliseconds in which no answer is heard */
+#define AHEAD_ROWS 500 /* at a time: some milliseconds in which no answer is heard */
 #define REPEAT_LOG_NS (600 * 1000000000LL)
 
 enum phase {
@@ -56,8 +56,8 @@ struct shipper {
 	int64_t round_unix_ns; /* of the latest commit that the round's look saw */
 	struct batch batch;
 	bool has_batch, has_more;
-	bool is_answered; /* the lake has decided on the batch: what is left is to note it */
-	bool has_first; /* of the batches of before, or none of them is wanted */
+	bool is_answered;   /* the lake has decided on the batch: what is left is to note it */
+	bool has_first;     /* of the batches of before, or none of them is wanted */
 	struct batch ahead; /* the one behind it, gathered while that one is under way */
 	bool has_ahead, ahead_has_more;
 	unsigned refusals;
@@ -176,7 +176,8 @@ static int cursor_take_up(struct shipper *shipper)
 
 	if (error == -EBADMSG)
 		log_warning("%s/cursor is damaged or of another release: sending the whole store again, "
-			    "which harms nothing", shipper->settings->state);
+			    "which harms nothing",
+			    shipper->settings->state);
 	else if (error < 0 && error != -ENOENT)
 		return error;
 	if (error < 0)
@@ -713,7 +714,8 @@ static int shipper_prepare(struct shipper *shipper)
 		error = batches_take_up(shipper);
 	if (error < 0) {
 		log_error("%s: cannot use the state directory: %s; it must exist and belong to the "
-			  "shipper's user", state, strerror(-error));
+			  "shipper's user",
+			  state, strerror(-error));
 		return error;
 	}
 	shipping_status_read(state, &shipper->status); /* counters go on; none: from 0 */

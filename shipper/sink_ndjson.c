@@ -98,7 +98,8 @@ static void ndjson_send(struct sink *sink, const char *directory, const struct b
 	if (error == 0 && (uint64_t)used + batch->file_bytes > sink->settings->ndjson_bytes_most) {
 		snprintf(sink->verdict.reason, sizeof(sink->verdict.reason),
 			 "%s: holds %" PRId64 " bytes, ndjson.size allows no more: fetch and remove "
-			 "files, the store keeps what follows", target, used);
+			 "files, the store keeps what follows",
+			 target, used);
 	} else {
 		if (error == 0)
 			error = file_copy(directory, target, batch->name);

@@ -31,43 +31,48 @@ static void say(struct verdict *verdict, enum verdict_kind kind, const char *for
 
 /* ---- ClickHouse's exceptions ------------------------------------------------------- */
 
-enum exception_kind { EXCEPTION_CONTENT = 1, EXCEPTION_LOGIN, EXCEPTION_RIGHTS, EXCEPTION_SCHEMA,
-		      EXCEPTION_PASSING };
+enum exception_kind {
+	EXCEPTION_CONTENT = 1,
+	EXCEPTION_LOGIN,
+	EXCEPTION_RIGHTS,
+	EXCEPTION_SCHEMA,
+	EXCEPTION_PASSING
+};
 
 /* src/Common/ErrorCodes.cpp; the numbers never change. */
 static const struct {
 	int code;
 	enum exception_kind kind;
 } exceptions[] = {
-	{6, EXCEPTION_CONTENT},    /* CANNOT_PARSE_TEXT */
-	{16, EXCEPTION_CONTENT},   /* NO_SUCH_COLUMN_IN_TABLE */
-	{25, EXCEPTION_CONTENT},   /* CANNOT_PARSE_ESCAPE_SEQUENCE */
-	{26, EXCEPTION_CONTENT},   /* CANNOT_PARSE_QUOTED_STRING */
-	{27, EXCEPTION_CONTENT},   /* CANNOT_PARSE_INPUT_ASSERTION_FAILED */
-	{38, EXCEPTION_CONTENT},   /* CANNOT_PARSE_DATE */
-	{41, EXCEPTION_CONTENT},   /* CANNOT_PARSE_DATETIME */
-	{53, EXCEPTION_CONTENT},   /* TYPE_MISMATCH */
-	{69, EXCEPTION_CONTENT},   /* ARGUMENT_OUT_OF_BOUND */
-	{70, EXCEPTION_CONTENT},   /* CANNOT_CONVERT_TYPE */
-	{72, EXCEPTION_CONTENT},   /* CANNOT_PARSE_NUMBER */
-	{117, EXCEPTION_CONTENT},  /* INCORRECT_DATA */
-	{130, EXCEPTION_CONTENT},  /* CANNOT_READ_ARRAY_FROM_TEXT */
-	{131, EXCEPTION_CONTENT},  /* TOO_LARGE_STRING_SIZE */
-	{190, EXCEPTION_CONTENT},  /* SIZES_OF_ARRAYS_DONT_MATCH */
-	{252, EXCEPTION_PASSING},  /* TOO_MANY_PARTS */
-	{307, EXCEPTION_CONTENT},  /* TOO_MANY_BYTES */
-	{321, EXCEPTION_CONTENT},  /* VALUE_IS_OUT_OF_RANGE_OF_DATA_TYPE */
-	{349, EXCEPTION_CONTENT},  /* CANNOT_INSERT_NULL_IN_ORDINARY_COLUMN */
-	{469, EXCEPTION_CONTENT},  /* VIOLATED_CONSTRAINT */
-	{60, EXCEPTION_SCHEMA},    /* UNKNOWN_TABLE */
-	{81, EXCEPTION_SCHEMA},    /* UNKNOWN_DATABASE */
-	{192, EXCEPTION_LOGIN},    /* UNKNOWN_USER */
-	{193, EXCEPTION_LOGIN},    /* WRONG_PASSWORD */
-	{194, EXCEPTION_LOGIN},    /* REQUIRED_PASSWORD */
-	{516, EXCEPTION_LOGIN},    /* AUTHENTICATION_FAILED */
-	{195, EXCEPTION_RIGHTS},   /* IP_ADDRESS_NOT_ALLOWED */
-	{291, EXCEPTION_RIGHTS},   /* DATABASE_ACCESS_DENIED */
-	{497, EXCEPTION_RIGHTS},   /* ACCESS_DENIED */
+	{6, EXCEPTION_CONTENT},   /* CANNOT_PARSE_TEXT */
+	{16, EXCEPTION_CONTENT},  /* NO_SUCH_COLUMN_IN_TABLE */
+	{25, EXCEPTION_CONTENT},  /* CANNOT_PARSE_ESCAPE_SEQUENCE */
+	{26, EXCEPTION_CONTENT},  /* CANNOT_PARSE_QUOTED_STRING */
+	{27, EXCEPTION_CONTENT},  /* CANNOT_PARSE_INPUT_ASSERTION_FAILED */
+	{38, EXCEPTION_CONTENT},  /* CANNOT_PARSE_DATE */
+	{41, EXCEPTION_CONTENT},  /* CANNOT_PARSE_DATETIME */
+	{53, EXCEPTION_CONTENT},  /* TYPE_MISMATCH */
+	{69, EXCEPTION_CONTENT},  /* ARGUMENT_OUT_OF_BOUND */
+	{70, EXCEPTION_CONTENT},  /* CANNOT_CONVERT_TYPE */
+	{72, EXCEPTION_CONTENT},  /* CANNOT_PARSE_NUMBER */
+	{117, EXCEPTION_CONTENT}, /* INCORRECT_DATA */
+	{130, EXCEPTION_CONTENT}, /* CANNOT_READ_ARRAY_FROM_TEXT */
+	{131, EXCEPTION_CONTENT}, /* TOO_LARGE_STRING_SIZE */
+	{190, EXCEPTION_CONTENT}, /* SIZES_OF_ARRAYS_DONT_MATCH */
+	{252, EXCEPTION_PASSING}, /* TOO_MANY_PARTS */
+	{307, EXCEPTION_CONTENT}, /* TOO_MANY_BYTES */
+	{321, EXCEPTION_CONTENT}, /* VALUE_IS_OUT_OF_RANGE_OF_DATA_TYPE */
+	{349, EXCEPTION_CONTENT}, /* CANNOT_INSERT_NULL_IN_ORDINARY_COLUMN */
+	{469, EXCEPTION_CONTENT}, /* VIOLATED_CONSTRAINT */
+	{60, EXCEPTION_SCHEMA},   /* UNKNOWN_TABLE */
+	{81, EXCEPTION_SCHEMA},   /* UNKNOWN_DATABASE */
+	{192, EXCEPTION_LOGIN},   /* UNKNOWN_USER */
+	{193, EXCEPTION_LOGIN},   /* WRONG_PASSWORD */
+	{194, EXCEPTION_LOGIN},   /* REQUIRED_PASSWORD */
+	{516, EXCEPTION_LOGIN},   /* AUTHENTICATION_FAILED */
+	{195, EXCEPTION_RIGHTS},  /* IP_ADDRESS_NOT_ALLOWED */
+	{291, EXCEPTION_RIGHTS},  /* DATABASE_ACCESS_DENIED */
+	{497, EXCEPTION_RIGHTS},  /* ACCESS_DENIED */
 };
 
 static enum exception_kind exception_kind(int64_t code)
@@ -91,16 +96,19 @@ static void judge_exception(const struct http_answer *answer, int64_t code,
 		break;
 	case EXCEPTION_LOGIN:
 		say(verdict, VERDICT_RETRY, "%s: the lake does not know user %s with this password: check "
-		    "lake.user and lake.password-file (code %" PRId64 ")", context->url, user, code);
+					    "lake.user and lake.password-file (code %" PRId64 ")",
+		    context->url, user, code);
 		break;
 	case EXCEPTION_RIGHTS:
 		say(verdict, VERDICT_RETRY, "%s: user %s may not insert into %s.%s_rows: grant it, see tracer "
-		    "lake init (code %" PRId64 ")", context->url, user, context->database,
+					    "lake init (code %" PRId64 ")",
+		    context->url, user, context->database,
 		    context->entity, code);
 		break;
 	case EXCEPTION_SCHEMA:
 		say(verdict, VERDICT_RETRY, "%s: there is no table %s.%s_rows: make it with tracer lake init, "
-		    "or check lake.database (code %" PRId64 ")", context->url, context->database,
+					    "or check lake.database (code %" PRId64 ")",
+		    context->url, context->database,
 		    context->entity, code);
 		break;
 	default:
@@ -138,6 +146,7 @@ void verdict_reach(const struct http_answer *answer, const struct verdict_contex
 	if (ret_verdict->kind == VERDICT_RETRY && clock_is_wrong(answer, context) &&
 	    (answer->status == 401 || answer->status == 403))
 		say(ret_verdict, VERDICT_RETRY, "%s: refuses us (status %ld), and its clock and ours differ "
-		    "by %" PRId64 " s: set this host's clock right (timedatectl)", context->url,
+						"by %" PRId64 " s: set this host's clock right (timedatectl)",
+		    context->url,
 		    answer->status, answer->date_unix_s - context->now_unix_s);
 }

@@ -11,9 +11,9 @@
 #include "shipper/http.h"
 
 enum verdict_kind {
-	VERDICT_ACCEPTED, /* the lake has it */
-	VERDICT_RETRY,    /* again later, the same bytes */
-	VERDICT_REFUSED,  /* the lake does not want these rows: another attempt will not help */
+	VERDICT_ACCEPTED,  /* the lake has it */
+	VERDICT_RETRY,     /* again later, the same bytes */
+	VERDICT_REFUSED,   /* the lake does not want these rows: another attempt will not help */
 	VERDICT_TOO_LARGE, /* so many bytes do not get to the lake: fewer may */
 };
 

@@ -1,5 +1,5 @@
 /* What of a task or run is small enough to be folded into one line with others. */
-#include "cli/figures.h"
+#include "query/figures.h"
 
 #include "tests/suite.h"
 
@@ -22,7 +22,7 @@ static const struct {
 	{200 * MS, ROW_NULL, 0, 0, false},
 };
 
-START_TEST(parts_are_small)
+TEST_EACH(parts_are_small, cases)
 {
 	for (int written = 0; written < 2; written++) {
 		struct figures part = {.cpu_ns = cases[_i].part_cpu_ns}, whole = {.cpu_ns = cases[_i].whole_cpu_ns};
@@ -32,14 +32,8 @@ START_TEST(parts_are_small)
 		ck_assert_int_eq(figures_are_small(&part, &whole), cases[_i].small);
 	}
 }
-END_TEST
 
 int main(void)
 {
-	const struct suite_test tests[] = {
-		{.test = parts_are_small, .count = sizeof(cases) / sizeof(cases[0])},
-		{0},
-	};
-
-	return suite_run("cli_figures", NULL, NULL, tests);
+	return suite_run("cli_figures", NULL, NULL);
 }

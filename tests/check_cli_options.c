@@ -24,7 +24,7 @@ static struct verb verb = {.name = "test", .operands = "[RUN]", .options = specs
 	static char *arguments[] = {"test", __VA_ARGS__, NULL};                               \
 	options_init(options, &verb, (int)(sizeof(arguments) / sizeof(arguments[0])) - 1, arguments)
 
-START_TEST(own_and_common_options)
+TEST(own_and_common_options)
 {
 	struct options options;
 	const char *value = NULL;
@@ -39,9 +39,8 @@ START_TEST(own_and_common_options)
 	ck_assert_uint_eq(options.operand_count, 2);
 	ck_assert_str_eq(options.operands[1], "y");
 }
-END_TEST
 
-START_TEST(a_command_keeps_its_options)
+TEST(a_command_keeps_its_options)
 {
 	struct options options;
 	const char *value;
@@ -54,9 +53,8 @@ START_TEST(a_command_keeps_its_options)
 	ck_assert(!options.json);
 	verb.takes_command = false;
 }
-END_TEST
 
-START_TEST(wrong_ones_are_refused)
+TEST(wrong_ones_are_refused)
 {
 	struct options options;
 	const char *value;
@@ -79,9 +77,8 @@ START_TEST(wrong_ones_are_refused)
 		ck_assert_int_eq(options_next(&options, &value), -EINVAL);
 	}
 }
-END_TEST
 
-START_TEST(store_comes_from_the_environment)
+TEST(store_comes_from_the_environment)
 {
 	struct options options = {0};
 
@@ -90,9 +87,8 @@ START_TEST(store_comes_from_the_environment)
 	setenv("TRACER_STORE", "", 1);
 	ck_assert_str_eq(options_store_path(&options), OPTIONS_STORE_DEFAULT);
 }
-END_TEST
 
-START_TEST(numbers_and_durations)
+TEST(numbers_and_durations)
 {
 	uint64_t number = 7;
 
@@ -111,18 +107,8 @@ START_TEST(numbers_and_durations)
 	ck_assert_int_eq(options_parse_duration("h", &number), -EINVAL);
 	ck_assert_int_eq(options_parse_duration("99999999999d", &number), -EINVAL);
 }
-END_TEST
 
 int main(void)
 {
-	const struct suite_test tests[] = {
-		{.test = own_and_common_options},
-		{.test = a_command_keeps_its_options},
-		{.test = wrong_ones_are_refused},
-		{.test = store_comes_from_the_environment},
-		{.test = numbers_and_durations},
-		{0},
-	};
-
-	return suite_run("cli_options", NULL, NULL, tests);
+	return suite_run("cli_options", NULL, NULL);
 }

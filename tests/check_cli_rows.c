@@ -7,9 +7,10 @@
 
 #include <sqlite3.h>
 
-#include "cli/joined.h"
-#include "cli/rows.h"
+#include "query/joined.h"
+#include "query/rows.h"
 #include "common/store/driver.h"
+#include "query/ask.h"
 #include "tests/suite.h"
 
 static const struct {
@@ -33,7 +34,7 @@ static const struct row_field *field_find(const struct row_type *type, const cha
 	return NULL;
 }
 
-START_TEST(test_known_texts_are_the_schemas)
+TEST(test_known_texts_are_the_schemas)
 {
 	char directory[] = "/tmp/tracer-check-XXXXXX", path[64], file[80], sql[64];
 	struct store_error error;
@@ -70,7 +71,6 @@ START_TEST(test_known_texts_are_the_schemas)
 	}
 	ck_assert_int_eq(rmdir(directory), 0);
 }
-END_TEST
 
 /* ---- an answer of anybody -------------------------------------------------------- */
 
@@ -79,8 +79,7 @@ static const struct row_type *answer_type;
 static struct store_value answer_value;
 static int answers_left;
 
-static int answer_query(struct store *store, const char *name, const char *sql,
-			const struct store_parameter *given, struct store_result **ret_result)
+static int answer_query(struct store *store, const struct store_text *text, const struct store_parameter *given, struct store_result **ret_result)
 {
 	static struct store_result result;
 
@@ -127,7 +126,7 @@ static void answer_load(struct rows *ret_rows, struct store_value value)
 	ck_assert_uint_eq(ret_rows->count, 1);
 }
 
-START_TEST(test_null_is_no_pointer)
+TEST_EACH(test_null_is_no_pointer, kept)
 {
 	struct rows rows = {0};
 	json_t *json;
@@ -148,10 +147,9 @@ START_TEST(test_null_is_no_pointer)
 	json_decref(json);
 	rows_free(&rows);
 }
-END_TEST
 
 /* A text where a number should be, and the other way round. */
-START_TEST(test_other_types)
+TEST_EACH(test_other_types, kept)
 {
 	struct rows rows = {0};
 
@@ -165,24 +163,22 @@ START_TEST(test_other_types)
 	json_decref(row_to_json(answer_type, rows.items));
 	rows_free(&rows);
 }
-END_TEST
 
-START_TEST(test_getter_without_a_row_of_ours)
+TEST(test_getter_without_a_row_of_ours)
 {
 	struct store_result *result;
 	struct store_base base = {.driver = &anybody};
 
 	answer_type = &row_type_run;
 	answer_value = (struct store_value){.type = STORE_VALUE_NULL};
-	ck_assert_int_eq(store_query((struct store *)&base, "runs", NULL, &result), 0);
+	ck_assert_int_eq(query_ask((struct store *)&base, "runs", NULL, &result), 0);
 	ck_assert_int_eq(store_result_next(result), 1);
 	ck_assert_str_eq(store_result_get(result, "name").data, "");
 	ck_assert_int_eq(store_result_get(result, "name").type, STORE_VALUE_NULL);
 	store_result_free(result);
 }
-END_TEST
 
-START_TEST(test_sums_without_a_place)
+TEST(test_sums_without_a_place)
 {
 	ck_assert_int_eq(row_add(1, 2), 3);
 	ck_assert_int_eq(row_subtract(1, 2), -1);
@@ -191,7 +187,6 @@ START_TEST(test_sums_without_a_place)
 	ck_assert_int_eq(row_add(INT64_MAX, 1), ROW_NULL);
 	ck_assert_int_eq(row_subtract(-2, INT64_MAX), ROW_NULL);
 }
-END_TEST
 
 /* ---- parts ------------------------------------------------------------------------- */
 
@@ -207,7 +202,7 @@ static struct row_part part(int64_t id, const char *status, int64_t begin, int64
 	};
 }
 
-START_TEST(test_parts_are_summed)
+TEST(test_parts_are_summed)
 {
 	struct row_part parts[] = {part(1, "succeeded", 0, 10), part(2, "failed", 5, 30),
 				   part(3, "killed", 8, 20)};
@@ -230,9 +225,8 @@ START_TEST(test_parts_are_summed)
 	parts[1].run.cpu_ns = INT64_MAX;
 	ck_assert_int_eq(joined_sum(parts, 3).cpu_ns, ROW_NULL);
 }
-END_TEST
 
-START_TEST(test_parts_are_found)
+TEST(test_parts_are_found)
 {
 	struct row_part items[] = {part(1, "running", 0, 1), part(11, "running", 0, 1), part(2, "running", 0, 1),
 				   part(7, "running", 0, 1), part(8, "running", 0, 1)};
@@ -252,20 +246,8 @@ START_TEST(test_parts_are_found)
 	ck_assert(!joined_is_new_host(items, 1));
 	ck_assert(joined_is_new_host(items, 2));
 }
-END_TEST
 
 int main(void)
 {
-	const struct suite_test tests[] = {
-		{.test = test_known_texts_are_the_schemas},
-		{.test = test_null_is_no_pointer, .count = sizeof(kept) / sizeof(*kept)},
-		{.test = test_other_types, .count = sizeof(kept) / sizeof(*kept)},
-		{.test = test_getter_without_a_row_of_ours},
-		{.test = test_sums_without_a_place},
-		{.test = test_parts_are_summed},
-		{.test = test_parts_are_found},
-		{0},
-	};
-
-	return suite_run("cli_rows", NULL, NULL, tests);
+	return suite_run("cli_rows", NULL, NULL);
 }

@@ -9,7 +9,7 @@
 
 static char text[UNITS_SIZE];
 
-START_TEST(duration_changes_units)
+TEST(duration_changes_units)
 {
 	ck_assert_str_eq(units_duration(text, 0, false), "0 s");
 	ck_assert_str_eq(units_duration(text, 420, false), "0.42 µs");
@@ -27,9 +27,8 @@ START_TEST(duration_changes_units)
 	ck_assert_str_eq(units_duration(text, 7500 * 1000000000LL, false), "2h05m");
 	ck_assert_str_eq(units_duration(text, 99 * 3600 * 1000000000LL, false), "4d03h");
 }
-END_TEST
 
-START_TEST(bytes_change_units)
+TEST(bytes_change_units)
 {
 	ck_assert_str_eq(units_bytes(text, 0, false), "0 B");
 	ck_assert_str_eq(units_bytes(text, 1023, false), "1023 B");
@@ -40,9 +39,8 @@ START_TEST(bytes_change_units)
 	ck_assert_str_eq(units_bytes(text, INT64_MAX, false), "8.00 EiB");
 	ck_assert_str_eq(units_rate(text, 2048, false), "2.00 KiB/s");
 }
-END_TEST
 
-START_TEST(unknown_is_a_dash)
+TEST(unknown_is_a_dash)
 {
 	ck_assert_str_eq(units_duration(text, ROW_NULL, false), "-");
 	ck_assert_str_eq(units_duration(text, ROW_NULL, true), "-");
@@ -54,17 +52,15 @@ START_TEST(unknown_is_a_dash)
 	ck_assert_str_eq(units_cores(text, 5, 0), "-");
 	ck_assert_str_eq(units_time(text, ROW_NULL), "-");
 }
-END_TEST
 
-START_TEST(raw_is_whole)
+TEST(raw_is_whole)
 {
 	ck_assert_str_eq(units_duration(text, 12400000001, true), "12400000001");
 	ck_assert_str_eq(units_bytes(text, 4096, true), "4096");
 	ck_assert_str_eq(units_count(text, 1234567, true), "1234567");
 }
-END_TEST
 
-START_TEST(counts_cores_signals)
+TEST(counts_cores_signals)
 {
 	ck_assert_str_eq(units_count(text, 999, false), "999");
 	ck_assert_str_eq(units_count(text, 1000, false), "1,000");
@@ -76,9 +72,8 @@ START_TEST(counts_cores_signals)
 	ck_assert_str_eq(units_signal(text, -3), "signal -3");
 	ck_assert_str_eq(units_time(text, 1763639523 * 1000000000LL), "2025-11-20 11:52:03");
 }
-END_TEST
 
-START_TEST(today_has_no_date)
+TEST(today_has_no_date)
 {
 	int64_t now = (int64_t)time(NULL) * 1000000000LL, long_ago = 1763639523 * 1000000000LL;
 	char whole[UNITS_SIZE];
@@ -90,22 +85,11 @@ START_TEST(today_has_no_date)
 	ck_assert_str_eq(units_plural(1, "host", "hosts"), "host");
 	ck_assert_str_eq(units_plural(0, "host", "hosts"), "hosts");
 }
-END_TEST
 
 int main(void)
 {
-	const struct suite_test tests[] = {
-		{.test = duration_changes_units},
-		{.test = bytes_change_units},
-		{.test = unknown_is_a_dash},
-		{.test = raw_is_whole},
-		{.test = counts_cores_signals},
-		{.test = today_has_no_date},
-		{0},
-	};
-
 	setlocale(LC_CTYPE, "C.UTF-8");
 	setenv("TZ", "UTC", 1);
 	tzset();
-	return suite_run("cli_units", NULL, NULL, tests);
+	return suite_run("cli_units", NULL, NULL);
 }

@@ -21,7 +21,7 @@ static char *dump(struct store *store, size_t *ret_size)
 	return text;
 }
 
-START_TEST(same_content_same_dump)
+TEST(same_content_same_dump)
 {
 	struct store *store = open_writer();
 	size_t sizes[3];
@@ -55,9 +55,8 @@ START_TEST(same_content_same_dump)
 		free(dumps[i]);
 	store_close(store);
 }
-END_TEST
 
-START_TEST(dump_is_plain_text)
+TEST(dump_is_plain_text)
 {
 	struct store *store = open_writer();
 	struct row_cgroup row = fill_cgroup(1, HOSTILE);
@@ -73,15 +72,8 @@ START_TEST(dump_is_plain_text)
 	free(text);
 	store_close(store);
 }
-END_TEST
 
 int main(void)
 {
-	const struct suite_test tests[] = {
-		{.test = same_content_same_dump},
-		{.test = dump_is_plain_text},
-		{0},
-	};
-
-	return stores_run("dump", tests);
+	return stores_run("dump");
 }

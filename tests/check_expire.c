@@ -48,7 +48,7 @@ static int64_t expire(struct store *store, int64_t before_unix_ns, int64_t shipp
 	return unsent_count;
 }
 
-START_TEST(expiry_takes_whole_old_runs)
+TEST(expiry_takes_whole_old_runs)
 {
 	static const char *const tables[] = {"runs", "tasks", "tools", "processes", "samples",
 					     "incidents", "containers"};
@@ -67,9 +67,8 @@ START_TEST(expiry_takes_whole_old_runs)
 	expire(store, NEW_UNIX_NS, INT64_MAX);
 	store_close(store);
 }
-END_TEST
 
-START_TEST(expiry_takes_old_samples_of_the_host)
+TEST(expiry_takes_old_samples_of_the_host)
 {
 	struct store *store = open_writer();
 	struct row_host_sample sample = fill_host_sample(1, "");
@@ -84,9 +83,8 @@ START_TEST(expiry_takes_old_samples_of_the_host)
 	ck_assert_int_eq(read_integer("SELECT unix_ns FROM host_samples"), NEW_UNIX_NS);
 	store_close(store);
 }
-END_TEST
 
-START_TEST(expiry_keeps_what_is_beyond_its_revisions)
+TEST(expiry_keeps_what_is_beyond_its_revisions)
 {
 	struct store *store = open_writer();
 	struct row_host_sample sample = fill_host_sample(1, "");
@@ -106,9 +104,8 @@ START_TEST(expiry_keeps_what_is_beyond_its_revisions)
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM host_samples"), 0);
 	store_close(store);
 }
-END_TEST
 
-START_TEST(expiry_keeps_runs_that_live)
+TEST(expiry_keeps_runs_that_live)
 {
 	struct store *store = open_writer();
 
@@ -121,9 +118,8 @@ START_TEST(expiry_keeps_runs_that_live)
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM samples"), 0);
 	store_close(store);
 }
-END_TEST
 
-START_TEST(expiry_is_bounded_and_gives_space_back)
+TEST(expiry_is_bounded_and_gives_space_back)
 {
 	struct store *store = open_writer();
 	struct store_expiry expiry = {NEW_UNIX_NS, .shipped_rev = INT64_MAX};
@@ -145,10 +141,9 @@ START_TEST(expiry_is_bounded_and_gives_space_back)
 	ck_assert_int_lt(read_integer("PRAGMA page_count"), pages / 2);
 	store_close(store);
 }
-END_TEST
 
 /* Of the latest 20,000 the path may still be asked for: whoever asks writes the row anew. */
-START_TEST(expiry_takes_cgroups_that_nobody_asked_for)
+TEST(expiry_takes_cgroups_that_nobody_asked_for)
 {
 	struct store *store = open_writer();
 	struct row_cgroup row = fill_cgroup(0, "/job");
@@ -167,19 +162,8 @@ START_TEST(expiry_takes_cgroups_that_nobody_asked_for)
 	ck_assert_int_eq(read_integer("SELECT min(id) FROM cgroups WHERE id <> 7"), 12002);
 	store_close(store);
 }
-END_TEST
 
 int main(void)
 {
-	const struct suite_test tests[] = {
-		{.test = expiry_takes_whole_old_runs},
-		{.test = expiry_takes_old_samples_of_the_host},
-		{.test = expiry_keeps_what_is_beyond_its_revisions},
-		{.test = expiry_keeps_runs_that_live},
-		{.test = expiry_is_bounded_and_gives_space_back},
-		{.test = expiry_takes_cgroups_that_nobody_asked_for},
-		{0},
-	};
-
-	return stores_run("expire", tests);
+	return stores_run("expire");
 }

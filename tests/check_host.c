@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "correlator/host.h"
+#include "correlator/host/host.h"
 #include "tests/suite.h"
 
 static struct host_figures figures;
@@ -22,7 +22,7 @@ static const char stat_text[] = "cpu  231755 15616 80173 209810 1474 7 952 252 1
 				"intr 3264640 0 0 0\nctxt 6077735\nbtime 1763738070\nprocesses 171341\n"
 				"procs_running 9\nprocs_blocked 1\nsoftirq 1523 0 1 2\n";
 
-START_TEST(processors)
+TEST(processors)
 {
 	host_parse_stat(stat_text, 100, &figures);
 	ck_assert_int_eq(figures.cpu_user_ns, (231755 + 15616) * INT64_C(10000000));
@@ -33,9 +33,8 @@ START_TEST(processors)
 	ck_assert_int_eq(figures.running_count, 9);
 	ck_assert_int_eq(figures.blocked_count, 1);
 }
-END_TEST
 
-START_TEST(memory)
+TEST(memory)
 {
 	static const char text[] = "MemTotal:       24684092 kB\nMemFree:        19747640 kB\n"
 				   "MemAvailable:   22338072 kB\nBuffers:           23724 kB\n"
@@ -52,9 +51,8 @@ START_TEST(memory)
 	host_parse_swap(text, &facts);
 	ck_assert_int_eq(facts.swap_bytes, INT64_C(4194300) * 1024);
 }
-END_TEST
 
-START_TEST(pressure_and_load)
+TEST(pressure_and_load)
 {
 	host_parse_pressure_cpu("some avg10=88.75 avg60=94.85 avg300=85.11 total=1199527654\n"
 				"full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n", &figures);
@@ -69,10 +67,9 @@ START_TEST(pressure_and_load)
 	ck_assert_int_eq(figures.io_full_ns, ROW_NULL); /* its line is not there */
 	ck_assert_int_eq(figures.load_milli, 8070);
 }
-END_TEST
 
 /* Partitions and what is made of other disks would count the same bytes again. */
-START_TEST(disks)
+TEST(disks)
 {
 	host_parse_diskstats(
 		"   7       0 loop0 5 5 5 5 5 5 5 5 5 5 5 5 5 5 5 5 5\n"
@@ -89,7 +86,6 @@ START_TEST(disks)
 	ck_assert_int_eq(figures.disk_write_bytes, (400 + 30) * 512);
 	ck_assert_int_eq(figures.disk_busy_ns, (INT64_C(55172) + 28) * 1000000);
 }
-END_TEST
 
 /* sysfs of a host with a bridge, a bond, and what containers have. */
 static enum host_interface interface_of(const char *name)
@@ -118,7 +114,7 @@ static enum host_interface unknown_interface(const char *name)
 }
 
 /* What goes through a bridge, a bond or a team goes through its ports. */
-START_TEST(network_of_bridges_and_bonds)
+TEST(network_of_bridges_and_bonds)
 {
 	static const char *const names[] = {"eno1", "eno2", "br0", "bridge", "vmbr0", "team0", "uplink", "veth1",
 					    "eno1.7"};
@@ -136,9 +132,8 @@ START_TEST(network_of_bridges_and_bonds)
 	host_parse_net_dev(text, unknown_interface, &figures); /* and "uplink", which may be one */
 	ck_assert_int_eq(figures.network_received_bytes, 300);
 }
-END_TEST
 
-START_TEST(network)
+TEST(network)
 {
 	char text[2048];
 
@@ -156,18 +151,16 @@ START_TEST(network)
 	ck_assert_int_eq(figures.network_sent_bytes, 995292 + 20);
 	ck_assert_int_eq(figures.network_dropped_count, 5);
 }
-END_TEST
 
 /* A namespace of one's own has the loopback alone: that says nothing of the host. */
-START_TEST(a_hidden_network_is_unknown)
+TEST(a_hidden_network_is_unknown)
 {
 	host_parse_net_dev(net_head, unknown_interface, &figures);
 	ck_assert_int_eq(figures.network_received_bytes, ROW_NULL);
 	ck_assert_int_eq(figures.network_dropped_count, ROW_NULL);
 }
-END_TEST
 
-START_TEST(what_the_host_is)
+TEST(what_the_host_is)
 {
 	host_parse_os_release("PRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\nNAME=\"Debian\"\n", &facts);
 	ck_assert_str_eq(facts.os, "Debian GNU/Linux 12 (bookworm)");
@@ -185,7 +178,6 @@ START_TEST(what_the_host_is)
 	host_parse_delay_accounting("0\n", &facts);
 	ck_assert_int_eq(facts.delay_accounting, 0);
 }
-END_TEST
 
 static const char *cluster_of(void (*parse)(const char *text, struct host_facts *facts), const char *text)
 {
@@ -194,7 +186,7 @@ static const char *cluster_of(void (*parse)(const char *text, struct host_facts 
 	return facts.cluster;
 }
 
-START_TEST(which_cluster_it_is_in)
+TEST(which_cluster_it_is_in)
 {
 	ck_assert_str_eq(cluster_of(host_parse_cluster, "alps\n"), "alps");
 	ck_assert_str_eq(cluster_of(host_parse_cluster, "  hpc-2.example_org \nmore"), "hpc-2.example_org");
@@ -207,9 +199,8 @@ START_TEST(which_cluster_it_is_in)
 	ck_assert_str_eq(cluster_of(host_parse_slurm, " clustername = alps  # ours\n"), "alps");
 	ck_assert_str_eq(cluster_of(host_parse_slurm, "ClusterNameX=alps\n"), "");
 }
-END_TEST
 
-START_TEST(limits_of_a_container)
+TEST(limits_of_a_container)
 {
 	host_parse_memory_limit("max\n", &facts);
 	ck_assert_int_eq(facts.memory_limit_bytes, ROW_NULL);
@@ -224,9 +215,8 @@ START_TEST(limits_of_a_container)
 	host_parse_cpu_limit("150000 100000\n", &facts);
 	ck_assert_int_eq(facts.core_limit_milli, 1500);
 }
-END_TEST
 
-START_TEST(what_firmware_leaves_unsaid)
+TEST(what_firmware_leaves_unsaid)
 {
 	host_set_dmi("m7i.4xlarge\n", facts.product, sizeof(facts.product));
 	host_set_dmi("To be filled by O.E.M.\n", facts.vendor, sizeof(facts.vendor));
@@ -237,7 +227,6 @@ START_TEST(what_firmware_leaves_unsaid)
 	host_set_dmi("i-0123456789abcdef0", facts.asset_tag, sizeof(facts.asset_tag));
 	ck_assert_str_eq(facts.asset_tag, "i-0123456789abcdef0");
 }
-END_TEST
 
 static void parse_everything(const char *text)
 {
@@ -271,7 +260,7 @@ static const char *const garbage[] = {
 };
 
 /* Nothing that a text does not say becomes a figure. */
-START_TEST(garbage_says_nothing)
+TEST_EACH(garbage_says_nothing, garbage)
 {
 	parse_everything(garbage[_i]);
 	ck_assert_int_eq(figures.cpu_user_ns, ROW_NULL);
@@ -283,10 +272,9 @@ START_TEST(garbage_says_nothing)
 	ck_assert_int_eq(facts.core_limit_milli, ROW_NULL);
 	ck_assert_int_eq(facts.delay_accounting, ROW_NULL);
 }
-END_TEST
 
 /* The largest numbers overflow nothing: what cannot be is unknown. */
-START_TEST(too_large_is_unknown)
+TEST(too_large_is_unknown)
 {
 	host_parse_stat("cpu  9223372036854775807 9223372036854775807 1 9223372036854775807 1 1 1 1\n", 100,
 			&figures);
@@ -297,26 +285,8 @@ START_TEST(too_large_is_unknown)
 	host_parse_cpu_limit("9223372036854775807 1", &facts);
 	ck_assert_int_eq(facts.core_limit_milli, ROW_NULL);
 }
-END_TEST
 
 int main(void)
 {
-	const struct suite_test tests[] = {
-		{.test = processors},
-		{.test = memory},
-		{.test = pressure_and_load},
-		{.test = disks},
-		{.test = network},
-		{.test = a_hidden_network_is_unknown},
-		{.test = what_the_host_is},
-		{.test = network_of_bridges_and_bonds},
-		{.test = which_cluster_it_is_in},
-		{.test = limits_of_a_container},
-		{.test = what_firmware_leaves_unsaid},
-		{.test = garbage_says_nothing, .count = sizeof(garbage) / sizeof(garbage[0])},
-		{.test = too_large_is_unknown},
-		{0},
-	};
-
-	return suite_run("host", setup, NULL, tests);
+	return suite_run("host", setup, NULL);
 }

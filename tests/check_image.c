@@ -1,7 +1,7 @@
 /* Figures of exec images and the sums over them; limits, network, devices. */
 #include "tests/streams.h"
 
-START_TEST(every_exec_is_an_image_of_its_own)
+TEST(every_exec_is_an_image_of_its_own)
 {
 	spawn(2, 10, "bash driver.sh");
 	exec_process(10, "samtools view x");
@@ -11,10 +11,9 @@ START_TEST(every_exec_is_an_image_of_its_own)
 			 "bash exec exec exec - 2000000 2000000\n"
 			 "samtools exec exit final 0 4000000 -\n");
 }
-END_TEST
 
 /* So what runs at the same time lies together in the store. */
-START_TEST(ids_are_in_the_order_of_starts)
+TEST(ids_are_in_the_order_of_starts)
 {
 	spawn(2, 20, "third"); /* here processes start in the order of their pids */
 	spawn(2, 10, "first");
@@ -23,9 +22,8 @@ START_TEST(ids_are_in_the_order_of_starts)
 			 "first\nsecond\nthird\n");
 	ck_assert_str_eq(rows("SELECT max(id) - min(id) FROM processes WHERE pid = 10"), "1\n");
 }
-END_TEST
 
-START_TEST(how_a_process_ended_is_told_as_wait_does)
+TEST(how_a_process_ended_is_told_as_wait_does)
 {
 	spawn(2, 10, "a");
 	spawn(2, 11, "b");
@@ -37,9 +35,8 @@ START_TEST(how_a_process_ended_is_told_as_wait_does)
 			      "ORDER BY pid"),
 			 "255 - 0\n- 64 0\n- 6 1\n");
 }
-END_TEST
 
-START_TEST(the_final_record_stands_and_keeps_what_the_exit_knew)
+TEST(the_final_record_stands_and_keeps_what_the_exit_knew)
 {
 	struct counters final = cpu(8 * MS);
 
@@ -51,10 +48,9 @@ START_TEST(the_final_record_stands_and_keeps_what_the_exit_knew)
 	ck_assert_str_eq(rows("SELECT totals, cpu_ns, read_bytes FROM processes WHERE pid = 10"),
 			 "final 8000000 4096\n");
 }
-END_TEST
 
 /* signal.maxrss is the largest of all images, the one that was forked included. */
-START_TEST(a_maximum_that_did_not_grow_says_nothing_of_the_image)
+TEST(a_maximum_that_did_not_grow_says_nothing_of_the_image)
 {
 	struct counters fat = cpu(5 * MS);
 	struct event_exec *exec;
@@ -77,17 +73,15 @@ START_TEST(a_maximum_that_did_not_grow_says_nothing_of_the_image)
 	end_as(EVENT_FINAL, 10, 0, fat);
 	ck_assert_str_eq(rows("SELECT peak_rss_bytes FROM processes WHERE pid = 10"), "4097\n");
 }
-END_TEST
 
-START_TEST(user_and_system_time_are_split_as_the_kernel_does)
+TEST(user_and_system_time_are_split_as_the_kernel_does)
 {
 	run_process(2, 10, "bwa mem");
 	ck_assert_str_eq(rows("SELECT cpu_ns, user_ns, system_ns, rchar_bytes FROM processes WHERE pid = 10"),
 			 "6000000 4500000 1500000 -\n");
 }
-END_TEST
 
-START_TEST(limits_and_use_are_of_the_cgroup_that_used_most)
+TEST(limits_and_use_are_of_the_cgroup_that_used_most)
 {
 	struct counters counters = in_cgroup(512 * MIB, 300 * MIB, 70 * MS);
 
@@ -109,9 +103,8 @@ START_TEST(limits_and_use_are_of_the_cgroup_that_used_most)
 	ck_assert_str_eq(rows("SELECT memory_limit_bytes / 1048576, cgroup_peak_bytes / 1048576 FROM containers"),
 			 "512 400\n");
 }
-END_TEST
 
-START_TEST(time_held_back_stays_when_another_cgroup_uses_more)
+TEST(time_held_back_stays_when_another_cgroup_uses_more)
 {
 	const char *throttled_ms = "SELECT throttled_ns / 1000000 FROM runs WHERE kind = 'command'";
 
@@ -133,13 +126,12 @@ START_TEST(time_held_back_stays_when_another_cgroup_uses_more)
 	end_as(EVENT_EXIT, 12, 0, in_cgroup(0, 400 * MIB, 540 * MS));
 	ck_assert_str_eq(rows(throttled_ms), "50\n");
 }
-END_TEST
 
 static const char partial_sql[] =
 	"SELECT pid, partial FROM processes WHERE pid >= 10 ORDER BY pid, exec_id";
 
 /* Once said of an image, it holds; its next image is another matter. */
-START_TEST(figures_that_lack_something_say_so)
+TEST(figures_that_lack_something_say_so)
 {
 	struct counters whole = cpu(5 * MS), partial = cpu(6 * MS);
 
@@ -160,9 +152,8 @@ START_TEST(figures_that_lack_something_say_so)
 	run_process(10, 13, "bwa mem z");
 	ck_assert_str_eq(rows("SELECT partial_count FROM runs WHERE kind = 'command'"), "2\n");
 }
-END_TEST
 
-START_TEST(no_limit_is_unknown)
+TEST(no_limit_is_unknown)
 {
 	spawn(2, 10, "bwa mem x");
 	end_as(EVENT_EXIT, 10, 0, in_cgroup(0, 60 * MIB, 0));
@@ -172,9 +163,8 @@ START_TEST(no_limit_is_unknown)
 			      "NOT NULL OR uninterruptible_ns IS NOT NULL OR gpu IS NOT NULL"), "0\n");
 	ck_assert_str_eq(rows("SELECT count(*) FROM runs WHERE sent_bytes IS NOT NULL"), "0\n");
 }
-END_TEST
 
-START_TEST(network_and_memory_delay_add_up)
+TEST(network_and_memory_delay_add_up)
 {
 	struct counters counters = cpu(5 * MS);
 
@@ -194,7 +184,6 @@ START_TEST(network_and_memory_delay_add_up)
 	ck_assert_str_eq(rows("SELECT pid, sent_bytes FROM processes WHERE pid > 10 ORDER BY pid"),
 			 "11 1000\n12 10\n");
 }
-END_TEST
 
 static void device(unsigned pid, unsigned major, unsigned minor)
 {
@@ -207,7 +196,7 @@ static void device(unsigned pid, unsigned major, unsigned minor)
 	apply();
 }
 
-START_TEST(gpu_devices_that_it_holds)
+TEST(gpu_devices_that_it_holds)
 {
 	spawn(2, 10, "python3 train.py");
 	device(10, 195, 0);
@@ -223,25 +212,8 @@ START_TEST(gpu_devices_that_it_holds)
 	ck_assert_str_eq(rows("SELECT gpu FROM processes WHERE pid = 10"),
 			 "nvidia0,nvidiactl,dri/renderD128,dri/card1,511:3,nvidia10\n");
 }
-END_TEST
 
 int main(void)
 {
-	const struct suite_test tests[] = {
-		{.test = every_exec_is_an_image_of_its_own},
-		{.test = ids_are_in_the_order_of_starts},
-		{.test = how_a_process_ended_is_told_as_wait_does},
-		{.test = the_final_record_stands_and_keeps_what_the_exit_knew},
-		{.test = a_maximum_that_did_not_grow_says_nothing_of_the_image},
-		{.test = user_and_system_time_are_split_as_the_kernel_does},
-		{.test = limits_and_use_are_of_the_cgroup_that_used_most},
-		{.test = time_held_back_stays_when_another_cgroup_uses_more},
-		{.test = figures_that_lack_something_say_so},
-		{.test = no_limit_is_unknown},
-		{.test = network_and_memory_delay_add_up},
-		{.test = gpu_devices_that_it_holds},
-		{0},
-	};
-
-	return streams_run("image", tests);
+	return streams_run("image");
 }

@@ -1,7 +1,7 @@
 /* What went wrong, and why: sentences of facts. */
 #include "tests/streams.h"
 
-START_TEST(an_incident_names_the_first_cause)
+TEST(an_incident_names_the_first_cause)
 {
 	spawn(2, 10, "python3 /usr/bin/snakemake -j2");
 	spawn(10, 11, "bash -c x");
@@ -11,7 +11,6 @@ START_TEST(an_incident_names_the_first_cause)
 	ck_assert_str_eq(rows("SELECT kind, sentence FROM incidents"),
 			 "exit-code task bwa mem failed: bwa mem (pid 12) exited with code 3 after 2.00 ms\n");
 }
-END_TEST
 
 static void kill_for_memory(unsigned pid, struct counters counters)
 {
@@ -29,7 +28,7 @@ static const char oom_incidents[] = "SELECT i.kind, i.sentence, p.pid FROM incid
 				    "ON p.id = i.process_id";
 #define OOM_KILLED "bwa mem (pid 12) was killed by the kernel's OOM killer after 4.00 ms 12\n"
 
-START_TEST(an_incident_tells_of_the_oom_killer)
+TEST(an_incident_tells_of_the_oom_killer)
 {
 	spawn(2, 10, "bwa mem x");
 	kill_for_memory(10, cpu(5 * MS));
@@ -37,10 +36,9 @@ START_TEST(an_incident_tells_of_the_oom_killer)
 	ck_assert_str_eq(rows(oom_incidents), "oom-kill run bwa mem was killed: bwa mem (pid 10) was killed by "
 					      "the kernel's OOM killer after 2.00 ms 10\n");
 }
-END_TEST
 
 /* At once, and once: when the task has failed too, the same incident says so. */
-START_TEST(an_oom_kill_and_the_task_that_failed_by_it_are_one_incident)
+TEST(an_oom_kill_and_the_task_that_failed_by_it_are_one_incident)
 {
 	begin_step();
 	kill_for_memory(12, cpu(5 * MS));
@@ -49,16 +47,14 @@ START_TEST(an_oom_kill_and_the_task_that_failed_by_it_are_one_incident)
 	exit_process(11, 137 << 8);
 	ck_assert_str_eq(rows(oom_incidents), "oom-kill task bwa mem failed: " OOM_KILLED);
 }
-END_TEST
 
-START_TEST(an_oom_kill_that_the_task_outlives_is_told)
+TEST(an_oom_kill_that_the_task_outlives_is_told)
 {
 	begin_step();
 	kill_for_memory(12, cpu(5 * MS));
 	exit_process(11, 0);
 	ck_assert_str_eq(rows(oom_incidents), "oom-kill " OOM_KILLED);
 }
-END_TEST
 
 static const struct {
 	uint64_t limit, peak;
@@ -73,7 +69,7 @@ static const struct {
 	{0, 0, "memory ran out; what its cgroup may use is not known\n"},
 };
 
-START_TEST(an_oom_kill_names_its_cgroup_and_limit)
+TEST_EACH(an_oom_kill_names_its_cgroup_and_limit, out_of_memory)
 {
 	cgroup(300, "/job");
 	fork_process(2, 10);
@@ -83,10 +79,9 @@ START_TEST(an_oom_kill_names_its_cgroup_and_limit)
 				    : cpu(5 * MS));
 	ck_assert_str_eq(rows("SELECT cause FROM incidents WHERE kind = 'oom-kill'"), out_of_memory[_i].cause);
 }
-END_TEST
 
 /* Only the second subtree of the driver shows that the first, which is over, was a task. */
-START_TEST(a_task_that_shows_itself_late_is_told_too)
+TEST(a_task_that_shows_itself_late_is_told_too)
 {
 	spawn(2, 10, "bash driver.sh");
 	spawn(10, 11, "timeout 1 bwa mem x");
@@ -101,10 +96,9 @@ START_TEST(a_task_that_shows_itself_late_is_told_too)
 			      "i.task_id"),
 			 "bwa mem failed timeout\n");
 }
-END_TEST
 
 /* The writer of a pipe dies of its reader's failure. */
-START_TEST(a_pipe_that_broke_explains_nothing)
+TEST(a_pipe_that_broke_explains_nothing)
 {
 	begin_step();
 	spawn(11, 14, "samtools sort");
@@ -113,9 +107,8 @@ START_TEST(a_pipe_that_broke_explains_nothing)
 	exit_process(11, 1 << 8);
 	ck_assert_str_eq(rows("SELECT p.pid FROM incidents i JOIN processes p ON p.id = i.process_id"), "14\n");
 }
-END_TEST
 
-START_TEST(a_command_that_fails_its_task_is_told_once)
+TEST(a_command_that_fails_its_task_is_told_once)
 {
 	begin_step();
 	fork_process(11, 20);
@@ -126,9 +119,8 @@ START_TEST(a_command_that_fails_its_task_is_told_once)
 			 "failed-command task bwa mem failed: bash -c (pid 20) could not execute a command (code "
 			 "127) there is no such command\n");
 }
-END_TEST
 
-START_TEST(a_command_that_could_not_be_executed)
+TEST(a_command_that_could_not_be_executed)
 {
 	begin_step();
 	spawn(11, 25, "sort x");
@@ -145,23 +137,8 @@ START_TEST(a_command_that_could_not_be_executed)
 			 "failed-command bash -c (pid 23) could not execute a command (code 126) the command "
 			 "is there but cannot be executed\n");
 }
-END_TEST
 
 int main(void)
 {
-	const struct suite_test tests[] = {
-		{.test = an_incident_names_the_first_cause},
-		{.test = an_incident_tells_of_the_oom_killer},
-		{.test = an_oom_kill_and_the_task_that_failed_by_it_are_one_incident},
-		{.test = an_oom_kill_that_the_task_outlives_is_told},
-		{.test = an_oom_kill_names_its_cgroup_and_limit,
-		 .count = sizeof(out_of_memory) / sizeof(out_of_memory[0])},
-		{.test = a_task_that_shows_itself_late_is_told_too},
-		{.test = a_pipe_that_broke_explains_nothing},
-		{.test = a_command_that_fails_its_task_is_told_once},
-		{.test = a_command_that_could_not_be_executed},
-		{0},
-	};
-
-	return streams_run("incident", tests);
+	return streams_run("incident");
 }

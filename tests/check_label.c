@@ -16,7 +16,7 @@ static void begin_make(void)
 	spawn(2, 10, "make -j4 all");
 }
 
-START_TEST(make_says_which_object)
+TEST(make_says_which_object)
 {
 	begin_make();
 	run_process(10, 11, "gcc -c -o obj/a.o a.c");
@@ -24,9 +24,8 @@ START_TEST(make_says_which_object)
 	run_process(10, 13, "gcc -o hello obj/a.o obj/b.o");
 	ck_assert_str_eq(rows(tasks_sql), "gcc: a.o\ngcc: b.o\ngcc: hello\n");
 }
-END_TEST
 
-START_TEST(parallel_says_which_input)
+TEST(parallel_says_which_input)
 {
 	spawn(2, 10, "perl /usr/bin/parallel -j2 crunch.py {} conf.yaml ::: liver kidney");
 	for (unsigned i = 0; i < 2; i++) {
@@ -36,10 +35,9 @@ START_TEST(parallel_says_which_input)
 	}
 	ck_assert_str_eq(rows(tasks_sql), "crunch.py: liver\ncrunch.py: kidney\n");
 }
-END_TEST
 
 /* The first is labelled anew when the second shows what differs. */
-START_TEST(the_first_learns_from_the_second)
+TEST(the_first_learns_from_the_second)
 {
 	begin_make();
 	spawn(10, 11, "work.sh liver conf.yaml");
@@ -47,9 +45,8 @@ START_TEST(the_first_learns_from_the_second)
 	spawn(10, 12, "work.sh kidney conf.yaml");
 	ck_assert_str_eq(rows(tasks_sql), "work.sh: liver\nwork.sh: kidney\n");
 }
-END_TEST
 
-START_TEST(labels_survive_a_restart)
+TEST(labels_survive_a_restart)
 {
 	begin_make();
 	spawn(10, 11, "work.sh liver conf.yaml");
@@ -63,9 +60,8 @@ START_TEST(labels_survive_a_restart)
 	ck_assert_str_eq(rows(tasks_sql), "work.sh: liver conf.yaml\nwork.sh: kidney conf.yaml\n"
 					  "work.sh: heart conf.yaml\nwork.sh: heart other.yaml\n");
 }
-END_TEST
 
-START_TEST(a_stem_that_several_share_is_none)
+TEST(a_stem_that_several_share_is_none)
 {
 	begin_make();
 	spawn(10, 11, "merge sample_1.fq sample_2.fq");
@@ -73,9 +69,8 @@ START_TEST(a_stem_that_several_share_is_none)
 	ck_assert_str_eq(rows(tasks_sql),
 			 "merge: sample_1.fq sample_2.fq\nmerge: sample_3.fq sample_4.fq\n");
 }
-END_TEST
 
-START_TEST(program_only_keeps_arguments_out)
+TEST(program_only_keeps_arguments_out)
 {
 	close_model();
 	arguments = REDACT_PROGRAM_ONLY;
@@ -90,10 +85,9 @@ START_TEST(program_only_keeps_arguments_out)
 	arguments = REDACT_SECRETS;
 	ck_assert_str_eq(rows(tasks_sql), "gcc: -\ngcc: -\n");
 }
-END_TEST
 
 /* A pipeline in the background: its parts are one task, the first of them tells which. */
-START_TEST(background_pipelines_are_told_apart)
+TEST(background_pipelines_are_told_apart)
 {
 	spawn(2, 10, "bash driver.sh");
 	for (unsigned i = 0; i < 2; i++) {
@@ -104,10 +98,9 @@ START_TEST(background_pipelines_are_told_apart)
 	}
 	ck_assert_str_eq(rows(tasks_sql), "bwa mem + samtools sort: s1.fq\nbwa mem + samtools sort: s2.fq\n");
 }
-END_TEST
 
 /* Workers that only fork run one command after the other: the first tells which. */
-START_TEST(forked_workers_are_told_apart)
+TEST(forked_workers_are_told_apart)
 {
 	spawn(2, 10, "bash driver.sh config.yaml");
 	for (unsigned i = 0; i < 2; i++) {
@@ -117,7 +110,6 @@ START_TEST(forked_workers_are_told_apart)
 	}
 	ck_assert_str_eq(rows(tasks_sql), "bwa index: a.fa\nbwa index: b.fa\n");
 }
-END_TEST
 
 /* ---- engines */
 
@@ -177,7 +169,7 @@ static void fastqc_task(unsigned pid, const char *folder, bool starter)
 static const char tools_sql[] = "SELECT DISTINCT t.name, t.role FROM standing_tools t JOIN tasks k ON "
 				"k.id = t.task_id WHERE k.kind = 'engine' ORDER BY 2, 1";
 
-START_TEST(nextflow_tasks_group_by_tools)
+TEST_TIMES(nextflow_tasks_group_by_tools, 2)
 {
 	begin_nextflow();
 	fastqc_task(20, WORK "ab/cdef01" HASH, _i);
@@ -187,10 +179,9 @@ START_TEST(nextflow_tasks_group_by_tools)
 					  "fastqc wrapper\n");
 	ck_assert_str_eq(rows("SELECT count(*) FROM tools WHERE name LIKE '%jspawnhelper%'"), "0\n");
 }
-END_TEST
 
 /* A script that is .command.sh itself is a tool; what .command.run does around it is none. */
-START_TEST(nextflow_templates_are_tools)
+TEST(nextflow_templates_are_tools)
 {
 	begin_nextflow();
 	nextflow_task(20, WORK "ab/cdef01" HASH, "Rscript", true);
@@ -201,10 +192,9 @@ START_TEST(nextflow_templates_are_tools)
 	ck_assert_str_eq(rows(tasks_sql), "Rscript: ab/cdef01\npython: cd/ef0123\n");
 	ck_assert_str_eq(rows(tools_sql), "Rscript tool\npython tool\n.command.run wrapper\n");
 }
-END_TEST
 
 /* A task of helpers alone is named after them, not after what the engine wraps around them. */
-START_TEST(nextflow_tasks_of_helpers_are_named_after_them)
+TEST(nextflow_tasks_of_helpers_are_named_after_them)
 {
 	const struct where where = {.cwd = WORK "ab/cdef01" HASH};
 
@@ -216,10 +206,9 @@ START_TEST(nextflow_tasks_of_helpers_are_named_after_them)
 	nextflow_task_end(20);
 	ck_assert_str_eq(rows(tasks_sql), "cat: ab/cdef01\n");
 }
-END_TEST
 
 /* What a JVM's starter used belongs to what it starts, and one that starts nothing is the JVM's. */
-START_TEST(a_starter_is_its_parent_until_it_execs)
+TEST(a_starter_is_its_parent_until_it_execs)
 {
 	begin_nextflow();
 	fork_process(10, 20);
@@ -233,10 +222,9 @@ START_TEST(a_starter_is_its_parent_until_it_execs)
 			      "JOIN runs r ON r.id = p.run_id WHERE r.kind = 'command' ORDER BY p.begin_boot_ns"),
 			 "java exec nextflow\nbash exec bash -c\njspawnhelper fork nextflow\n");
 }
-END_TEST
 
 /* Snakemake says rule and wildcards on the command line of the jobs that it runs itself for. */
-START_TEST(snakemake_jobs_have_rule_and_wildcards)
+TEST(snakemake_jobs_have_rule_and_wildcards)
 {
 	spawn(2, 10, "python3 /usr/bin/snakemake -j2");
 	for (unsigned i = 0; i < 2; i++) {
@@ -251,10 +239,9 @@ START_TEST(snakemake_jobs_have_rule_and_wildcards)
 			      "WHERE k.kind = 'engine' AND k.label = 's=s3' ORDER BY 2 DESC"),
 			 "snakemake stats tool\nsh -c shell\n");
 }
-END_TEST
 
 /* Scripts that a step writes for its sample are one tool. */
-START_TEST(scripts_of_a_sample_are_one_tool)
+TEST(scripts_of_a_sample_are_one_tool)
 {
 	begin_make();
 	for (unsigned i = 0; i < 2; i++) {
@@ -270,27 +257,8 @@ START_TEST(scripts_of_a_sample_are_one_tool)
 			      "k.kind = 'engine' AND t.role = 'tool' GROUP BY t.name ORDER BY t.name"),
 			 "*.DupRate_plot.r 2\nother.step.py 2\nread_duplication.py 2\n");
 }
-END_TEST
 
 int main(void)
 {
-	const struct suite_test tests[] = {
-		{.test = make_says_which_object},
-		{.test = parallel_says_which_input},
-		{.test = the_first_learns_from_the_second},
-		{.test = labels_survive_a_restart},
-		{.test = a_stem_that_several_share_is_none},
-		{.test = program_only_keeps_arguments_out},
-		{.test = background_pipelines_are_told_apart},
-		{.test = forked_workers_are_told_apart},
-		{.test = nextflow_tasks_group_by_tools, .count = 2},
-		{.test = nextflow_templates_are_tools},
-		{.test = nextflow_tasks_of_helpers_are_named_after_them},
-		{.test = a_starter_is_its_parent_until_it_execs},
-		{.test = snakemake_jobs_have_rule_and_wildcards},
-		{.test = scripts_of_a_sample_are_one_tool},
-		{0},
-	};
-
-	return streams_run("label", tests);
+	return streams_run("label");
 }

@@ -77,16 +77,15 @@ static const struct {
 	{BYTES(HEAD_OF_ONE("\x0d", "Array(String)") "\0"), "NULL"},
 };
 
-START_TEST(test_value)
+TEST_EACH(test_value, values)
 {
 	ck_assert_int_eq(read_first(values[_i].data, values[_i].size), 1);
 	assert_value(0, values[_i].value);
 	ck_assert_int_eq(rowbinary_next(rows), 0);
 	ck_assert_uint_eq(rowbinary_pending(rows), 0);
 }
-END_TEST
 
-START_TEST(test_strings_are_a_blob)
+TEST(test_strings_are_a_blob)
 {
 	struct store_value value;
 
@@ -96,7 +95,6 @@ START_TEST(test_strings_are_a_blob)
 	ck_assert_uint_eq(value.size, 6);
 	ck_assert_mem_eq(value.data, "a\0\0bc\0", 6);
 }
-END_TEST
 
 /* ---- cut, and in pieces ----------------------------------------------------------- */
 
@@ -106,7 +104,7 @@ static const char several[] = "\x03\x02id\x04name\x04" "args\x05Int64\x10Nullabl
 #define SEVERAL_SIZE (sizeof(several) - 1)
 #define SEVERAL_HEAD_SIZE (SEVERAL_SIZE - 8 - 5 - 5 - 10)
 
-START_TEST(test_byte_by_byte)
+TEST(test_byte_by_byte)
 {
 	size_t found = 0;
 	int head = 0;
@@ -124,9 +122,8 @@ START_TEST(test_byte_by_byte)
 	}
 	ck_assert_uint_eq(found, 2);
 }
-END_TEST
 
-START_TEST(test_cut_anywhere)
+TEST_TIMES(test_cut_anywhere, SEVERAL_SIZE + 1)
 {
 	size_t size = (size_t)_i, found = 0;
 
@@ -143,7 +140,6 @@ START_TEST(test_cut_anywhere)
 	ck_assert_int_eq(rowbinary_pending(rows) == 0,
 			 size == SEVERAL_HEAD_SIZE || size == SEVERAL_SIZE - 10 || size == SEVERAL_SIZE);
 }
-END_TEST
 
 /* ---- what is no such answer ---------------------------------------------------------- */
 
@@ -175,14 +171,13 @@ static const struct {
 	{BYTES(HEAD_OF_ONE("\x0f", "Nullable(Int64)") "Code: 241. DB::Exception"), -EPROTO},
 };
 
-START_TEST(test_refused)
+TEST_EACH(test_refused, refused)
 {
 	ck_assert_int_eq(read_first(refused[_i].data, refused[_i].size), refused[_i].error);
 }
-END_TEST
 
 /* A row that never ends is given up once it is larger than any row is. */
-START_TEST(test_endless_row)
+TEST(test_endless_row)
 {
 	static const char head[] = HEAD_OF_ONE("\x0d", "Array(String)") "\xff\xff\xff\x03";
 	static char zeros[1 << 20];
@@ -203,7 +198,6 @@ START_TEST(test_endless_row)
 	}
 	ck_assert_int_eq(taken, -EPROTO);
 }
-END_TEST
 
 /* ---- statements ----------------------------------------------------------------------- */
 
@@ -223,7 +217,7 @@ static void assert_translated(const char *sql, const char *expected)
 	free(text);
 }
 
-START_TEST(test_parameters_are_named)
+TEST(test_parameters_are_named)
 {
 	assert_translated("SELECT :name, :run_id + :run_id, :host;\n \n",
 			  "SELECT {name:String}, {run_id:Int64} + {run_id:Int64}, NULL");
@@ -232,18 +226,16 @@ START_TEST(test_parameters_are_named)
 	assert_translated(":name:run_id:host", "{name:String}{run_id:Int64}NULL");
 	assert_translated(":name :run_id :host :unbound 'open", "{name:String} {run_id:Int64} NULL NULL 'open");
 }
-END_TEST
 
-START_TEST(test_unknown_parameter)
+TEST(test_unknown_parameter)
 {
 	char *text;
 
 	ck_assert_int_eq(statement_translate("SELECT :name, :host -- :run_id", parameters, &text), -EINVAL);
 	ck_assert_int_eq(statement_translate("SELECT :name, :host, :run_identity", parameters, &text), -EINVAL);
 }
-END_TEST
 
-START_TEST(test_values_are_encoded)
+TEST(test_values_are_encoded)
 {
 	char *text = statement_format_parameters(parameters);
 
@@ -253,22 +245,8 @@ START_TEST(test_values_are_encoded)
 	ck_assert_str_eq(text, "");
 	free(text);
 }
-END_TEST
 
 int main(void)
 {
-	const struct suite_test tests[] = {
-		{.test = test_value, .count = sizeof(values) / sizeof(*values)},
-		{.test = test_strings_are_a_blob},
-		{.test = test_byte_by_byte},
-		{.test = test_cut_anywhere, .count = (int)SEVERAL_SIZE + 1},
-		{.test = test_refused, .count = sizeof(refused) / sizeof(*refused)},
-		{.test = test_endless_row},
-		{.test = test_parameters_are_named},
-		{.test = test_unknown_parameter},
-		{.test = test_values_are_encoded},
-		{0},
-	};
-
-	return suite_run("lake", setup, teardown, tests);
+	return suite_run("lake", setup, teardown);
 }

@@ -27,7 +27,7 @@ static void tell_losses(void)
 #define LOST_OF_RUNS "SELECT lost_count FROM runs WHERE kind <> 'system' ORDER BY begin_boot_ns"
 #define LOST "SELECT kind, lost_count FROM losses ORDER BY 1, 2"
 
-START_TEST(losses_make_what_ran_there_incomplete)
+TEST(losses_make_what_ran_there_incomplete)
 {
 	memset(losses, 0, sizeof(losses));
 	spawn(2, 10, "bwa mem x");
@@ -40,9 +40,8 @@ START_TEST(losses_make_what_ran_there_incomplete)
 	ck_assert_str_eq(rows(LOST_OF_RUNS), "5\n0\n");
 	ck_assert_str_eq(rows(LOST), "exec 5\nfinal 3\n");
 }
-END_TEST
 
-START_TEST(of_losses_what_is_new_counts)
+TEST(of_losses_what_is_new_counts)
 {
 	memset(losses, 0, sizeof(losses));
 	spawn(2, 10, "bwa mem x");
@@ -66,9 +65,8 @@ START_TEST(of_losses_what_is_new_counts)
 	ck_assert_str_eq(rows(LOST_OF_RUNS), "6\n3\n");
 	ck_assert_str_eq(rows(LOST), "exec 1\nexec 8\n");
 }
-END_TEST
 
-START_TEST(losses_are_remembered_with_their_rows)
+TEST(losses_are_remembered_with_their_rows)
 {
 	memset(losses, 0, sizeof(losses));
 	spawn(2, 10, "bwa mem x");
@@ -84,10 +82,9 @@ START_TEST(losses_are_remembered_with_their_rows)
 	ck_assert_str_eq(rows(LOST_OF_RUNS), "6\n");
 	ck_assert_str_eq(rows(LOST), "exec 5\nfork 1\n");
 }
-END_TEST
 
 /* Whose path is told once in a connection, if at all. */
-START_TEST(losses_know_the_path_of_their_cgroup_after_a_restart)
+TEST(losses_know_the_path_of_their_cgroup_after_a_restart)
 {
 	memset(losses, 0, sizeof(losses));
 	cgroup(300, "/job");
@@ -100,9 +97,8 @@ START_TEST(losses_know_the_path_of_their_cgroup_after_a_restart)
 	tell_losses();
 	ck_assert_str_eq(rows("SELECT cgroup_path, lost_count FROM losses ORDER BY 2"), "- 1\n/job 5\n");
 }
-END_TEST
 
-START_TEST(losses_of_a_boot_before_end_nothing)
+TEST(losses_of_a_boot_before_end_nothing)
 {
 	memset(losses, 0, sizeof(losses));
 	lose(3, RECORD_EXEC, CGROUP_BASE, 5);
@@ -121,9 +117,8 @@ START_TEST(losses_of_a_boot_before_end_nothing)
 	hello("boot-2");
 	ck_assert_str_eq(rows("SELECT ended FROM processes WHERE pid = 10"), "-\n");
 }
-END_TEST
 
-START_TEST(losses_that_cannot_be_are_passed_over)
+TEST(losses_that_cannot_be_are_passed_over)
 {
 	memset(losses, 0, sizeof(losses));
 	spawn(2, 10, "bwa mem x");
@@ -134,19 +129,8 @@ START_TEST(losses_that_cannot_be_are_passed_over)
 	ck_assert_str_eq(rows(LOST), "unknown 2\n");
 	ck_assert_str_eq(rows("SELECT last_boot_ns - first_boot_ns FROM losses"), "0\n");
 }
-END_TEST
 
 int main(void)
 {
-	const struct suite_test tests[] = {
-		{.test = losses_make_what_ran_there_incomplete},
-		{.test = of_losses_what_is_new_counts},
-		{.test = losses_are_remembered_with_their_rows},
-		{.test = losses_know_the_path_of_their_cgroup_after_a_restart},
-		{.test = losses_of_a_boot_before_end_nothing},
-		{.test = losses_that_cannot_be_are_passed_over},
-		{0},
-	};
-
-	return streams_run("loss", tests);
+	return streams_run("loss");
 }

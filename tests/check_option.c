@@ -81,7 +81,7 @@ static int parse(const char *line)
 	return result;
 }
 
-START_TEST(every_kind_goes_to_its_field)
+TEST(every_kind_goes_to_its_field)
 {
 	ck_assert_int_eq(parse("--flag --text=word --number 10 --size 3M --period 0.25 --fd 7 "
 			       "--user root --group 0 --log-level debug"), 0);
@@ -100,9 +100,8 @@ START_TEST(every_kind_goes_to_its_field)
 	ck_assert_int_eq(parse("--a-very-long-name x"), 0);
 	ck_assert_str_eq(options.text, "given");
 }
-END_TEST
 
-START_TEST(what_is_wrong_is_said_in_one_line)
+TEST(what_is_wrong_is_said_in_one_line)
 {
 	static const char *const wrong[][2] = {
 		{"--number 1", "--number 1: not a number in the range"},
@@ -141,9 +140,8 @@ START_TEST(what_is_wrong_is_said_in_one_line)
 		ck_assert_ptr_eq(strchr(said, '\n') + 1, said + strlen(said));
 	}
 }
-END_TEST
 
-START_TEST(help_has_every_option)
+TEST(help_has_every_option)
 {
 	ck_assert_int_eq(parse("--help"), -ECANCELED);
 	ck_assert_str_eq(said, "Usage: daemon [OPTION...]\n"
@@ -167,9 +165,8 @@ START_TEST(help_has_every_option)
 	ck_assert_int_eq(parse("--version"), -ECANCELED);
 	ck_assert_str_eq(said, "daemon " TRACER_VERSION "\n");
 }
-END_TEST
 
-START_TEST(numbers_are_what_they_say)
+TEST(numbers_are_what_they_say)
 {
 	uint64_t number = 77;
 
@@ -187,9 +184,8 @@ START_TEST(numbers_are_what_they_say)
 		ck_assert_int_eq(parse_number(*bad, parse_durations, 0, UINT64_MAX, &number), -EINVAL);
 	ck_assert_uint_eq(number, 172800);
 }
-END_TEST
 
-START_TEST(users_go_by_name_or_number)
+TEST(users_go_by_name_or_number)
 {
 	const struct passwd *nobody = getpwnam("nobody");
 	uid_t uid = 1;
@@ -206,19 +202,9 @@ START_TEST(users_go_by_name_or_number)
 	ck_assert_int_lt(parse_user("", &uid, &gid), 0);
 	ck_assert_uint_eq(uid, 3999999999);
 }
-END_TEST
 
 int main(void)
 {
-	const struct suite_test tests[] = {
-		{.test = every_kind_goes_to_its_field},
-		{.test = what_is_wrong_is_said_in_one_line},
-		{.test = help_has_every_option},
-		{.test = numbers_are_what_they_say},
-		{.test = users_go_by_name_or_number},
-		{0},
-	};
-
 	log_init("check_option", LOG_LEVEL_INFO);
-	return suite_run("option", NULL, NULL, tests);
+	return suite_run("option", NULL, NULL);
 }

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-START_TEST(a_container_belongs_to_the_client_that_waits_for_it)
+TEST(a_container_belongs_to_the_client_that_waits_for_it)
 {
 	cgroup(600, "/docker/" HEX64);
 	spawn(1, 10, "containerd-shim-runc-v2");
@@ -20,11 +20,10 @@ START_TEST(a_container_belongs_to_the_client_that_waits_for_it)
 	ck_assert_str_eq(rows("SELECT c.runtime, t.name FROM containers c JOIN tasks t ON t.id = c.task_id"),
 			 "docker samtools sort + gzip\n");
 }
-END_TEST
 
 /* Of those who wait, the one in the container's directory is meant; not who waits no more, nor
  * one whose container has come. */
-START_TEST(a_client_waits_across_a_restart_and_no_longer_than_it_lives)
+TEST(a_client_waits_across_a_restart_and_no_longer_than_it_lives)
 {
 	const struct where in_a = {.cgroup_id = 600, .cwd = "/a"}, in_b = {.cgroup_id = 601, .cwd = "/b"};
 
@@ -51,11 +50,10 @@ START_TEST(a_client_waits_across_a_restart_and_no_longer_than_it_lives)
 			"engine: gzip [docker run, gzip] running\n"
 			"engine: sort + bwa index [docker run, sort, bwa index] running\n");
 }
-END_TEST
 
 /* As Docker has it: the shim runs runc in no container of its own, and what runc leaves behind
  * in the container's cgroup becomes the container's program. */
-START_TEST(the_runtime_that_makes_a_container_is_the_hosts)
+TEST(the_runtime_that_makes_a_container_is_the_hosts)
 {
 	cgroup(600, "/docker/" HEX64);
 	spawn(1, 10, "containerd-shim-runc-v2");
@@ -74,23 +72,21 @@ START_TEST(the_runtime_that_makes_a_container_is_the_hosts)
 	ck_assert_str_eq(rows("SELECT r.name FROM containers c JOIN runs r ON r.id = c.run_id"),
 			 "nginx\n");
 }
-END_TEST
 
 /* Plain runc leaves no id in the path: the container is called after its cgroup. */
-START_TEST(a_pid_namespace_is_a_container)
+TEST(a_pid_namespace_is_a_container)
 {
-	enum { HOSTS = 0xEFFFFFFC, ITS_OWN = 4026532201 };
+	const uint32_t hosts = 0xEFFFFFFC, its_own = 4026532201;
 
 	cgroup(600, "/user.slice/box");
 	fork_process(2, 10);
-	exec_in(10, (struct where){.cgroup_id = 600, .pid_namespace = HOSTS}, "bwa mem x");
+	exec_in(10, (struct where){.cgroup_id = 600, .pid_namespace = hosts}, "bwa mem x");
 	ck_assert_str_eq(rows("SELECT count(*) FROM containers"), "0\n");
 	fork_process(2, 11);
-	exec_in(11, (struct where){.cgroup_id = 600, .pid_namespace = ITS_OWN}, "bwa mem y");
+	exec_in(11, (struct where){.cgroup_id = 600, .pid_namespace = its_own}, "bwa mem y");
 	ck_assert_str_eq(rows("SELECT c.runtime, c.runtime_id, c.pid_namespace, p.pid FROM containers c JOIN "
 			      "processes p ON p.container_id = c.id"), "namespace box 4026532201 11\n");
 }
-END_TEST
 
 /* A pass finds it alive. */
 static void see_in(unsigned pid, unsigned parent, struct where where, const char *name)
@@ -112,7 +108,7 @@ static const char namespaces[] = "SELECT runtime_id, pid_namespace, mount_namesp
 				 "ORDER BY runtime_id";
 
 /* Not the host's, which the runtime has on its way in, nor those that somebody inside makes. */
-START_TEST(a_container_has_the_namespaces_of_its_first_process)
+TEST(a_container_has_the_namespaces_of_its_first_process)
 {
 	const struct where runtime = {.cgroup_id = 600, .pid_namespace = 0xEFFFFFFC, .mount_namespace = 4026531841};
 	const struct where inside = {.cgroup_id = 600, .pid_namespace = 4026532201, .mount_namespace = 4026532199};
@@ -133,9 +129,8 @@ START_TEST(a_container_has_the_namespaces_of_its_first_process)
 	exec_in(33, deeper, "sandbox");
 	ck_assert_str_eq(rows(namespaces), HEX64 " 4026532201 4026532199\n");
 }
-END_TEST
 
-START_TEST(a_container_that_was_alive_before_has_its_namespaces)
+TEST(a_container_that_was_alive_before_has_its_namespaces)
 {
 	cgroup(600, "/docker/" HEX64);
 	see_in(30, 1, (struct where){.cgroup_id = 600, .pid_namespace = 4026532201, .mount_namespace = 4026532199}, "nginx");
@@ -143,10 +138,9 @@ START_TEST(a_container_that_was_alive_before_has_its_namespaces)
 	run_process(2, 40, "true"); /* later than the pass: nothing older comes */
 	ck_assert_str_eq(rows(namespaces), HEX64 " 4026532201 4026532199\n");
 }
-END_TEST
 
 /* A fork tells of none: they are its parent's. */
-START_TEST(a_fork_has_the_namespaces_of_its_parent)
+TEST(a_fork_has_the_namespaces_of_its_parent)
 {
 	cgroup(600, "/user.slice/box");
 	fork_process(2, 11);
@@ -158,9 +152,8 @@ START_TEST(a_fork_has_the_namespaces_of_its_parent)
 	ck_assert_str_eq(rows(namespaces), "box 4026532201 4026532199\n"
 					   "pid:[4026532201] 4026532201 4026532199\n");
 }
-END_TEST
 
-START_TEST(a_container_that_nobody_waits_for_is_a_run)
+TEST(a_container_that_nobody_waits_for_is_a_run)
 {
 	cgroup(600, "/docker/" HEX64);
 	spawn(1, 10, "containerd-shim-runc-v2");
@@ -171,9 +164,8 @@ START_TEST(a_container_that_nobody_waits_for_is_a_run)
 	ck_assert_str_eq(rows("SELECT kind, name, process_count FROM runs WHERE kind <> 'system'"),
 			 "container nginx 2\n");
 }
-END_TEST
 
-START_TEST(a_container_is_called_as_its_monitor_or_client_says)
+TEST(a_container_is_called_as_its_monitor_or_client_says)
 {
 	static const char id[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 	char monitor[256], group[128];
@@ -196,9 +188,8 @@ START_TEST(a_container_is_called_as_its_monitor_or_client_says)
 	ck_assert_str_eq(rows("SELECT runtime, name, image FROM containers ORDER BY runtime"),
 			 "docker web nginx:1\npodman gallant_bell docker.io/library/debian:12\n");
 }
-END_TEST
 
-START_TEST(a_subshell_is_a_subtree_and_a_worker_a_part_of_its_tool)
+TEST(a_subshell_is_a_subtree_and_a_worker_a_part_of_its_tool)
 {
 	spawn(2, 10, "bash driver.sh");
 	run_process(10, 11, "bwa index x");
@@ -215,9 +206,8 @@ START_TEST(a_subshell_is_a_subtree_and_a_worker_a_part_of_its_tool)
 			"generic: train [train] running\n");
 	ck_assert_str_eq(rows("SELECT process_count FROM tools WHERE name = 'train'"), "2\n");
 }
-END_TEST
 
-START_TEST(kernel_threads_are_the_host_s_own)
+TEST(kernel_threads_are_the_host_s_own)
 {
 	sample_as(70, 0, "kworker", cpu(0), RECORD_KERNEL_THREAD);
 	sample(71, 0, "stray", cpu(0));
@@ -228,12 +218,11 @@ START_TEST(kernel_threads_are_the_host_s_own)
 			      "p.pid IN (70, 71) ORDER BY p.pid"),
 			 "system\nfound\n");
 }
-END_TEST
 
 enum { DEEP = 20000 };
 
 /* How deep processes fork is for others to choose. */
-START_TEST(a_deep_line_of_forks_is_placed)
+TEST(a_deep_line_of_forks_is_placed)
 {
 	spawn(2, 10, "bash driver.sh");
 	for (unsigned pid = 11; pid < DEEP; pid++)
@@ -246,9 +235,8 @@ START_TEST(a_deep_line_of_forks_is_placed)
 	ck_assert_str_eq(rows("SELECT program, began FROM processes WHERE pid IN (19998, 20000) ORDER BY pid"),
 			 "bash fork\nbwa exec\n");
 }
-END_TEST
 
-START_TEST(a_deep_line_of_found_is_placed)
+TEST(a_deep_line_of_found_is_placed)
 {
 	/* The youngest is the root: who comes first in time is the deepest. */
 	for (unsigned pid = 10; pid < DEEP; pid++)
@@ -260,26 +248,8 @@ START_TEST(a_deep_line_of_found_is_placed)
 	ck_assert_str_eq(rows("SELECT count(*), max(process_count) FROM runs WHERE kind <> 'system'"),
 			 "1 19992\n");
 }
-END_TEST
 
 int main(void)
 {
-	const struct suite_test tests[] = {
-		{.test = a_container_belongs_to_the_client_that_waits_for_it},
-		{.test = a_client_waits_across_a_restart_and_no_longer_than_it_lives},
-		{.test = the_runtime_that_makes_a_container_is_the_hosts},
-		{.test = a_pid_namespace_is_a_container},
-		{.test = a_container_has_the_namespaces_of_its_first_process},
-		{.test = a_container_that_was_alive_before_has_its_namespaces},
-		{.test = a_fork_has_the_namespaces_of_its_parent},
-		{.test = a_container_that_nobody_waits_for_is_a_run},
-		{.test = a_container_is_called_as_its_monitor_or_client_says},
-		{.test = a_subshell_is_a_subtree_and_a_worker_a_part_of_its_tool},
-		{.test = kernel_threads_are_the_host_s_own},
-		{.test = a_deep_line_of_forks_is_placed},
-		{.test = a_deep_line_of_found_is_placed},
-		{0},
-	};
-
-	return streams_run("place", tests);
+	return streams_run("place");
 }

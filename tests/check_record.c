@@ -104,15 +104,14 @@ static int decode_copy(size_t size)
 	return same ? 1 : r;
 }
 
-START_TEST(round_trip)
+TEST_EACH(round_trip, all_types)
 {
 	ck_assert_int_eq(decode_copy(make(all_types[_i])), 1);
 	ck_assert_str_ne(event_type_name(all_types[_i]), "unknown");
 }
-END_TEST
 
 /* Whatever the record says its size is. */
-START_TEST(other_sizes)
+TEST_EACH(other_sizes, all_types)
 {
 	size_t size = make(all_types[_i]);
 	struct record_header *header = (struct record_header *)record;
@@ -126,9 +125,8 @@ START_TEST(other_sizes)
 		ck_assert_int_eq(decode_copy(other), -EBADMSG);
 	}
 }
-END_TEST
 
-START_TEST(changed_bytes)
+TEST_EACH(changed_bytes, all_types)
 {
 	size_t size = make(all_types[_i]);
 
@@ -144,9 +142,8 @@ START_TEST(changed_bytes)
 		record[position] = kept;
 	}
 }
-END_TEST
 
-START_TEST(unknown_types)
+TEST(unknown_types)
 {
 	static const uint32_t types[] = {0, 100, UINT32_MAX};
 	size_t size = make(EVENT_FORK);
@@ -157,9 +154,8 @@ START_TEST(unknown_types)
 	}
 	ck_assert_str_eq(event_type_name((enum event_type)100), "unknown");
 }
-END_TEST
 
-START_TEST(unknown_counters)
+TEST(unknown_counters)
 {
 	size_t size = make(EVENT_EXIT);
 
@@ -172,10 +168,9 @@ START_TEST(unknown_counters)
 	((struct record_exit *)record)->counters.valid |= COUNTERS_PARTIAL;
 	ck_assert_int_eq(decode_copy(size), 0);
 }
-END_TEST
 
 /* Sizes of text that add up to the record's, and yet are too large or wrap around. */
-START_TEST(text_sizes)
+TEST(text_sizes)
 {
 	static const struct { uint16_t filename, cwd; uint32_t argv; } sizes[] = {
 		{0xffff, 0, 0}, {0, 0xffff, 0}, {0, 0, UINT32_MAX}, {8, 8, UINT32_MAX - 15},
@@ -197,9 +192,8 @@ START_TEST(text_sizes)
 			ck_assert_int_eq(decode_copy(size), -EBADMSG);
 	}
 }
-END_TEST
 
-START_TEST(text_without_end)
+TEST(text_without_end)
 {
 	size_t size = make(EVENT_CGROUP);
 
@@ -209,10 +203,9 @@ START_TEST(text_without_end)
 	record[sizeof(struct record_exec) + ((struct record_exec *)record)->filename_size - 1] = 'x';
 	ck_assert_int_eq(decode_copy(size), -EBADMSG);
 }
-END_TEST
 
 /* More arguments than an event holds are cut, and that is said. */
-START_TEST(many_arguments)
+TEST(many_arguments)
 {
 	struct record_exec *exec = (struct record_exec *)record;
 
@@ -226,10 +219,9 @@ START_TEST(many_arguments)
 	ck_assert_uint_eq(received.exec.argv.count, EVENT_ARGV_MAX);
 	ck_assert_uint_eq(received.exec.flags, RECORD_ARGV_TRUNCATED);
 }
-END_TEST
 
 /* An iterator's bytes, cut anywhere: the same records come out. */
-START_TEST(pieces)
+TEST(pieces)
 {
 	static struct event_pieces input;
 	static char stream[4 * EVENT_RECORD_MAX];
@@ -255,9 +247,8 @@ START_TEST(pieces)
 		ck_assert_uint_eq(count, ARRAY_SIZE(all_types));
 	}
 }
-END_TEST
 
-START_TEST(pieces_refused)
+TEST(pieces_refused)
 {
 	static const uint32_t sizes[] = {0, sizeof(struct record_header) - 1, EVENT_RECORD_MAX + 1,
 					 UINT32_MAX};
@@ -273,23 +264,8 @@ START_TEST(pieces_refused)
 		ck_assert_int_eq(event_pieces_next(&input, &found, &size), -EBADMSG);
 	}
 }
-END_TEST
 
 int main(void)
 {
-	const struct suite_test tests[] = {
-		{.test = round_trip, .count = ARRAY_SIZE(all_types)},
-		{.test = other_sizes, .count = ARRAY_SIZE(all_types)},
-		{.test = changed_bytes, .count = ARRAY_SIZE(all_types)},
-		{.test = unknown_types},
-		{.test = unknown_counters},
-		{.test = text_sizes},
-		{.test = text_without_end},
-		{.test = many_arguments},
-		{.test = pieces},
-		{.test = pieces_refused},
-		{0},
-	};
-
-	return suite_run("record", NULL, NULL, tests);
+	return suite_run("record", NULL, NULL);
 }

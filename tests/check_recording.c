@@ -24,7 +24,7 @@ static int recording_make(size_t *ret_size)
 		message.ack.offset = i << (i * 8);
 		ck_assert_int_eq(wire_encode(&output, &message), 0);
 	}
-	ck_assert_int_eq(write(fd, output.data, output.size), output.size);
+	ck_assert_int_eq(write(fd, output.data, output.size), (ssize_t)output.size);
 	*ret_size = WIRE_RECORDING_MAGIC_SIZE + output.size;
 	wire_output_deinit(&output);
 	ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
@@ -56,7 +56,7 @@ static int recording_read_all(int fd, uint64_t *ret_count, uint64_t *ret_positio
 	return r;
 }
 
-START_TEST(whole)
+TEST(whole)
 {
 	uint64_t count, position_bytes;
 	size_t size;
@@ -67,10 +67,9 @@ START_TEST(whole)
 	ck_assert_uint_eq(position_bytes, size);
 	close(fd);
 }
-END_TEST
 
 /* Shorter and shorter: never an error, never a frame that was not whole. */
-START_TEST(cut)
+TEST(cut)
 {
 	uint64_t count, position_bytes, frames = ACK_COUNT;
 	size_t size;
@@ -89,10 +88,9 @@ START_TEST(cut)
 	ck_assert_uint_eq(frames, 0);
 	close(fd);
 }
-END_TEST
 
 /* A pipe hands over what its writer wrote, here one byte at a time. */
-START_TEST(pipe_of_bytes)
+TEST(pipe_of_bytes)
 {
 	uint64_t count, position_bytes;
 	size_t size;
@@ -110,7 +108,6 @@ START_TEST(pipe_of_bytes)
 	close(ends[0]);
 	close(fd);
 }
-END_TEST
 
 static const struct {
 	const char *text;
@@ -124,7 +121,7 @@ static const struct {
 	{ "tracer-record-3 anything", "another version" },
 };
 
-START_TEST(magic_refused)
+TEST_EACH(magic_refused, refused)
 {
 	struct recording recording;
 	const char *reason = "";
@@ -137,9 +134,8 @@ START_TEST(magic_refused)
 	ck_assert_msg(strstr(reason, refused[_i].reason), "%s", reason);
 	close(fd);
 }
-END_TEST
 
-START_TEST(garbage_behind_frames)
+TEST(garbage_behind_frames)
 {
 	static const char garbage[] = "some text that is no frame";
 	uint64_t count, position_bytes;
@@ -152,9 +148,8 @@ START_TEST(garbage_behind_frames)
 	ck_assert_uint_eq(position_bytes, size);
 	close(fd);
 }
-END_TEST
 
-START_TEST(unreadable)
+TEST(unreadable)
 {
 	struct recording recording;
 	const char *reason;
@@ -167,19 +162,8 @@ START_TEST(unreadable)
 	ck_assert_int_eq(recording_write_magic(fd), -ENOSPC);
 	close(fd);
 }
-END_TEST
 
 int main(void)
 {
-	const struct suite_test tests[] = {
-		{.test = whole},
-		{.test = cut},
-		{.test = pipe_of_bytes},
-		{.test = magic_refused, .count = sizeof(refused) / sizeof(refused[0])},
-		{.test = garbage_behind_frames},
-		{.test = unreadable},
-		{0},
-	};
-
-	return suite_run("recording", NULL, NULL, tests);
+	return suite_run("recording", NULL, NULL);
 }

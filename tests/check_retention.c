@@ -6,7 +6,8 @@
 
 #include "common/log.h"
 #include "common/shipping.h"
-#include "correlator/retention.h"
+#include "correlator/rows/retention.h"
+#include "query/ask.h"
 #include "tests/suite.h"
 
 #define DAY_NS (86400 * 1000000000LL)
@@ -123,7 +124,7 @@ static int64_t count_of(const char *name)
 	struct store_result *result;
 	int64_t count = -1;
 
-	ck_assert_int_eq(store_query(store, "status", NULL, &result), 0);
+	ck_assert_int_eq(query_ask(store, "status", NULL, &result), 0);
 	while (store_result_next(result) == 1)
 		if (strcmp(store_result_get(result, "name").data, name) == 0)
 			count = store_result_get(result, "row_count").integer;
@@ -209,7 +210,7 @@ static int64_t unsent_count(void)
 	struct store_result *result;
 	int64_t count = 0;
 
-	ck_assert_int_eq(store_query(store, "losses_by_kind", NULL, &result), 0);
+	ck_assert_int_eq(query_ask(store, "losses_by_kind", NULL, &result), 0);
 	if (store_result_next(result) == 1) {
 		ck_assert_str_eq(store_result_get(result, "kind").data, "unsent");
 		count = store_result_get(result, "lost_count").integer;
@@ -218,15 +219,14 @@ static int64_t unsent_count(void)
 	return count;
 }
 
-START_TEST(without_a_shipper_age_decides)
+TEST(without_a_shipper_age_decides)
 {
 	expire_by_age(5);
 	ck_assert_int_eq(count_of("runs"), 5);
 	ck_assert_int_eq(count_of("processes"), 50);
 }
-END_TEST
 
-START_TEST(unsent_is_kept_whatever_its_age)
+TEST(unsent_is_kept_whatever_its_age)
 {
 	write_status(FIRST_SEEN_UNIX_NS, current_rev(), NOW_UNIX_NS - 8 * DAY_NS);
 	expire_by_age(5);
@@ -238,9 +238,8 @@ START_TEST(unsent_is_kept_whatever_its_age)
 	expire_by_age(5);
 	ck_assert_int_eq(count_of("runs"), 5);
 }
-END_TEST
 
-START_TEST(status_of_another_store_or_none_keeps_all)
+TEST(status_of_another_store_or_none_keeps_all)
 {
 	char command[192];
 
@@ -252,9 +251,8 @@ START_TEST(status_of_another_store_or_none_keeps_all)
 	expire_by_age(5);
 	ck_assert_int_eq(count_of("runs"), 10);
 }
-END_TEST
 
-START_TEST(bound_is_kept_and_counted)
+TEST(bound_is_kept_and_counted)
 {
 	int64_t most = store_used_bytes(store) - 40000, left;
 
@@ -267,19 +265,17 @@ START_TEST(bound_is_kept_and_counted)
 	ck_assert_int_eq(count_of("processes"), 10 * left);
 	ck_assert_int_eq(unsent_count(), 13 * (10 - left)); /* run, task, tool, processes */
 }
-END_TEST
 
-START_TEST(bound_loses_nothing_that_was_sent)
+TEST(bound_loses_nothing_that_was_sent)
 {
 	write_status(FIRST_SEEN_UNIX_NS, current_rev(), NOW_UNIX_NS);
 	expire_by_size(store_used_bytes(store) - 40000);
 	ck_assert_int_lt(count_of("runs"), 10);
 	ck_assert_int_eq(count_of("losses"), 0);
 }
-END_TEST
 
 /* The run of the system's own began long before all others, and never ends. */
-START_TEST(bound_takes_the_oldest_beside_a_run_that_lives)
+TEST(bound_takes_the_oldest_beside_a_run_that_lives)
 {
 	int64_t most;
 
@@ -292,11 +288,10 @@ START_TEST(bound_takes_the_oldest_beside_a_run_that_lives)
 	ck_assert_int_lt(count_of("runs"), 11);
 	ck_assert_int_gt(count_of("runs"), 8);
 }
-END_TEST
 
 /* What fills a store may be one run that lives: its oldest processes, and samples of what still
  * runs. */
-START_TEST(bound_is_kept_within_a_run_that_lives)
+TEST(bound_is_kept_within_a_run_that_lives)
 {
 	int64_t most;
 
@@ -315,9 +310,8 @@ START_TEST(bound_is_kept_within_a_run_that_lives)
 	ck_assert_int_lt(count_of("samples"), 30000);
 	ck_assert_int_ge(count_of("processes"), 1); /* what lives stays */
 }
-END_TEST
 
-START_TEST(every_kind_of_row_that_was_unsent_is_counted)
+TEST(every_kind_of_row_that_was_unsent_is_counted)
 {
 	write_status(FIRST_SEEN_UNIX_NS, current_rev(), NOW_UNIX_NS);
 	put_run(20, NOW_UNIX_NS);                /* 13 rows */
@@ -332,9 +326,8 @@ START_TEST(every_kind_of_row_that_was_unsent_is_counted)
 	ck_assert_int_eq(count_of("samples"), 0);
 	ck_assert_int_eq(unsent_count(), 17);
 }
-END_TEST
 
-START_TEST(any_number_of_old_runs_goes)
+TEST(any_number_of_old_runs_goes)
 {
 	for (int64_t i = 0; i < 30000; i++)
 		put_run_row(100 + i, NOW_UNIX_NS, 2);
@@ -345,10 +338,9 @@ START_TEST(any_number_of_old_runs_goes)
 	ck_assert_int_eq(count_of("runs"), 1);
 	ck_assert_int_eq(count_of("processes"), 10);
 }
-END_TEST
 
 /* A run is deleted in steps if it has many processes, and is there until the last. */
-START_TEST(a_large_run_goes_in_steps)
+TEST(a_large_run_goes_in_steps)
 {
 	struct retention retention = {.options = {5, 0, directory}, .store = store};
 
@@ -368,10 +360,9 @@ START_TEST(a_large_run_goes_in_steps)
 		before = left;
 	}
 }
-END_TEST
 
 /* Or it would hold everything back for ever, once it was removed. */
-START_TEST(a_shipper_that_is_gone_holds_nothing_back)
+TEST(a_shipper_that_is_gone_holds_nothing_back)
 {
 	status_age_ns = 29 * DAY_NS;
 	write_status(FIRST_SEEN_UNIX_NS, 1, NOW_UNIX_NS - 40 * DAY_NS);
@@ -383,10 +374,9 @@ START_TEST(a_shipper_that_is_gone_holds_nothing_back)
 	ck_assert_int_eq(count_of("runs"), 5);
 	ck_assert_int_eq(unsent_count(), 5 * 13);
 }
-END_TEST
 
 /* What a daemon of the system's used each second of a year. */
-START_TEST(old_samples_of_what_lives_go)
+TEST(old_samples_of_what_lives_go)
 {
 	put_process(5000, 11, NOW_UNIX_NS, ROW_NULL);
 	put_run_row(11, NOW_UNIX_NS, ROW_NULL);
@@ -397,33 +387,14 @@ START_TEST(old_samples_of_what_lives_go)
 	expire_by_age(5);
 	ck_assert_int_eq(count_of("samples"), 4);
 }
-END_TEST
 
-START_TEST(below_the_bound_nothing_goes)
+TEST(below_the_bound_nothing_goes)
 {
 	expire_by_size(1LL << 30);
 	ck_assert_int_eq(count_of("runs"), 10);
 }
-END_TEST
 
 int main(void)
 {
-	const struct suite_test tests[] = {
-		{.test = without_a_shipper_age_decides},
-		{.test = unsent_is_kept_whatever_its_age},
-		{.test = status_of_another_store_or_none_keeps_all},
-		{.test = bound_is_kept_and_counted},
-		{.test = bound_loses_nothing_that_was_sent},
-		{.test = bound_takes_the_oldest_beside_a_run_that_lives},
-		{.test = bound_is_kept_within_a_run_that_lives},
-		{.test = every_kind_of_row_that_was_unsent_is_counted},
-		{.test = any_number_of_old_runs_goes},
-		{.test = a_large_run_goes_in_steps},
-		{.test = a_shipper_that_is_gone_holds_nothing_back},
-		{.test = old_samples_of_what_lives_go},
-		{.test = below_the_bound_nothing_goes},
-		{0},
-	};
-
-	return suite_run("retention", begin, end, tests);
+	return suite_run("retention", begin, end);
 }

@@ -24,7 +24,7 @@ static void begin_engine(void)
 	spawn(2, 10, "python3 /usr/bin/snakemake -j2");
 }
 
-START_TEST(a_retry_that_succeeds_excuses_the_attempt)
+TEST(a_retry_that_succeeds_excuses_the_attempt)
 {
 	begin_engine();
 	run_as(10, 11, "/work", "bash -c flaky --attempt 1", CODE(75));
@@ -39,10 +39,9 @@ START_TEST(a_retry_that_succeeds_excuses_the_attempt)
 	exit_process(10, 0);
 	ck_assert_str_eq(rows(ATTEMPTS), "11 failed 13 0\n12 succeeded - -\n13 succeeded - -\n");
 }
-END_TEST
 
 /* The engine failed of the last attempt, and of no earlier one. */
-START_TEST(retries_that_all_fail)
+TEST(retries_that_all_fail)
 {
 	begin_engine();
 	for (unsigned pid = 11; pid < 14; pid++)
@@ -51,9 +50,8 @@ START_TEST(retries_that_all_fail)
 	ck_assert_str_eq(rows(ATTEMPTS), "11 failed 12 1\n12 failed 13 1\n13 failed - 1\n");
 	ck_assert_str_eq(rows("SELECT status FROM tasks WHERE kind = 'main' AND status = 'failed'"), "failed\n");
 }
-END_TEST
 
-START_TEST(three_attempts_of_which_the_last_succeeds)
+TEST(three_attempts_of_which_the_last_succeeds)
 {
 	begin_engine();
 	run_as(10, 11, "/work", "bash -c flaky", CODE(1));
@@ -61,17 +59,15 @@ START_TEST(three_attempts_of_which_the_last_succeeds)
 	run_as(10, 13, "/work", "bash -c flaky", 0);
 	ck_assert_str_eq(rows(ATTEMPTS), "11 failed 12 0\n12 failed 13 0\n13 succeeded - -\n");
 }
-END_TEST
 
 /* The same script elsewhere is other work. */
-START_TEST(another_directory_is_no_retry)
+TEST(another_directory_is_no_retry)
 {
 	begin_engine();
 	run_as(10, 11, "/work/a", "bash run.sh", CODE(1));
 	run_as(10, 12, "/work/b", "bash run.sh", 0);
 	ck_assert_str_eq(rows(ATTEMPTS), "11 failed - 1\n12 succeeded - -\n");
 }
-END_TEST
 
 /* As Nextflow has it: a directory for each attempt, and the same command in it. */
 static void run_hashed(unsigned pid, const char *hash, const char *tool, unsigned status)
@@ -87,7 +83,7 @@ static void run_hashed(unsigned pid, const char *hash, const char *tool, unsigne
 	exit_process(pid, status);
 }
 
-START_TEST(an_attempt_with_a_directory_of_its_own)
+TEST(an_attempt_with_a_directory_of_its_own)
 {
 	spawn(2, 10, "java nextflow.cli.Launcher run x.nf");
 	run_hashed(20, "aa", "bwa mem s1.fq", CODE(137));
@@ -95,10 +91,9 @@ START_TEST(an_attempt_with_a_directory_of_its_own)
 	run_hashed(40, "cc", "bwa mem s1.fq", 0);
 	ck_assert_str_eq(rows(ATTEMPTS), "20 failed 40 0\n30 succeeded - -\n40 succeeded - -\n");
 }
-END_TEST
 
 /* A shell failed of what its status came from; the rest it tolerated. */
-START_TEST(what_a_script_tolerated_is_not_fatal)
+TEST(what_a_script_tolerated_is_not_fatal)
 {
 	spawn(2, 10, "bash driver.sh");
 	run_as(10, 11, "/work", "bwa index", CODE(3));
@@ -107,10 +102,9 @@ START_TEST(what_a_script_tolerated_is_not_fatal)
 	ck_assert_str_eq(rows(ATTEMPTS), "11 failed - 0\n12 failed - 1\n");
 	ck_assert_str_eq(rows("SELECT count(*) FROM incidents"), "2\n");
 }
-END_TEST
 
 /* What it ended itself, because another task failed. */
-START_TEST(what_an_engine_ended_is_not_fatal)
+TEST(what_an_engine_ended_is_not_fatal)
 {
 	begin_engine();
 	spawn(10, 11, "bash -c one");
@@ -121,19 +115,17 @@ START_TEST(what_an_engine_ended_is_not_fatal)
 	exit_process(10, CODE(1));
 	ck_assert_str_eq(rows(ATTEMPTS), "11 killed - 0\n12 failed - 1\n");
 }
-END_TEST
 
-START_TEST(what_an_engine_that_succeeds_tolerated_is_not_fatal)
+TEST(what_an_engine_that_succeeds_tolerated_is_not_fatal)
 {
 	begin_engine();
 	run_as(10, 11, "/work", "bash -c one", CODE(3));
 	exit_process(10, 0);
 	ck_assert_str_eq(rows(ATTEMPTS), "11 failed - 0\n");
 }
-END_TEST
 
 /* No matter how many fail, few are remembered; the rest stays as it is. */
-START_TEST(few_failed_tasks_are_remembered)
+TEST(few_failed_tasks_are_remembered)
 {
 	char command[32];
 
@@ -149,24 +141,10 @@ START_TEST(few_failed_tasks_are_remembered)
 	wait_ms(20000);
 	commit();
 	commit();
-	ck_assert_str_eq(rows("SELECT count(*) FROM checkpoints"), "4\n"); /* nothing of it is kept */
+	ck_assert_str_eq(rows("SELECT count(*) FROM states"), "4\n"); /* nothing of it is kept */
 }
-END_TEST
 
 int main(void)
 {
-	const struct suite_test tests[] = {
-		{.test = a_retry_that_succeeds_excuses_the_attempt},
-		{.test = retries_that_all_fail},
-		{.test = three_attempts_of_which_the_last_succeeds},
-		{.test = another_directory_is_no_retry},
-		{.test = an_attempt_with_a_directory_of_its_own},
-		{.test = what_a_script_tolerated_is_not_fatal},
-		{.test = what_an_engine_ended_is_not_fatal},
-		{.test = what_an_engine_that_succeeds_tolerated_is_not_fatal},
-		{.test = few_failed_tasks_are_remembered},
-		{0},
-	};
-
-	return streams_run("retry", tests);
+	return streams_run("retry");
 }

@@ -73,7 +73,7 @@ static void expect_none(void)
 	ck_assert_int_eq(ring_next(&ring, &record, &size, &offset), 0);
 }
 
-START_TEST(reading_keeps_records)
+TEST(reading_keeps_records)
 {
 	uint64_t first = put("one", 0), second = put("a longer second", 0);
 
@@ -86,9 +86,8 @@ START_TEST(reading_keeps_records)
 	ring_seek(&ring, 0);
 	expect("one", first);
 }
-END_TEST
 
-START_TEST(busy_record_stops_the_reader)
+TEST(busy_record_stops_the_reader)
 {
 	uint64_t first = put("one", 0), second = put("two", BPF_RINGBUF_BUSY_BIT);
 
@@ -98,9 +97,8 @@ START_TEST(busy_record_stops_the_reader)
 	put_bytes(second - 8, &(uint32_t){3}, 4); /* submitted */
 	expect("two", second);
 }
-END_TEST
 
-START_TEST(discarded_record_is_passed_over)
+TEST(discarded_record_is_passed_over)
 {
 	put("dropped", BPF_RINGBUF_DISCARD_BIT);
 	uint64_t second = put("two", 0);
@@ -111,9 +109,8 @@ START_TEST(discarded_record_is_passed_over)
 	ring_free_before(&ring, UINT64_MAX);
 	ck_assert_uint_eq(fake.consumer, fake.producer);
 }
-END_TEST
 
-START_TEST(offsets_and_positions_differ)
+TEST(offsets_and_positions_differ)
 {
 	uint64_t first = put("one", 0), second = put("two", 0);
 
@@ -122,9 +119,8 @@ START_TEST(offsets_and_positions_differ)
 	ck_assert_uint_gt(ring.position, first);
 	ck_assert_uint_lt(ring.position, second);
 }
-END_TEST
 
-START_TEST(acknowledgement_frees_what_was_read)
+TEST(acknowledgement_frees_what_was_read)
 {
 	uint64_t first = put("one", 0), second = put("two", 0), third = put("three", 0);
 
@@ -138,9 +134,8 @@ START_TEST(acknowledgement_frees_what_was_read)
 	ck_assert_uint_eq(fake.consumer, third - 8);
 	expect("three", third);
 }
-END_TEST
 
-START_TEST(acknowledgement_inside_a_record_keeps_boundaries)
+TEST(acknowledgement_inside_a_record_keeps_boundaries)
 {
 	uint64_t first = put("a record of some length", 0), second = put("two", 0);
 
@@ -151,9 +146,8 @@ START_TEST(acknowledgement_inside_a_record_keeps_boundaries)
 	ring_seek(&ring, 0);
 	expect("two", second);
 }
-END_TEST
 
-START_TEST(seek_passes_over_what_is_committed)
+TEST(seek_passes_over_what_is_committed)
 {
 	put("one", 0);
 	uint64_t second = put("two", 0), third = put("three", 0);
@@ -167,9 +161,8 @@ START_TEST(seek_passes_over_what_is_committed)
 	ck_assert_uint_eq(fake.consumer, fake.producer);
 	expect_none();
 }
-END_TEST
 
-START_TEST(records_wrap_around)
+TEST(records_wrap_around)
 {
 	char text[200];
 
@@ -184,21 +177,8 @@ START_TEST(records_wrap_around)
 	}
 	ck_assert_uint_gt(fake.producer, 4 * RING_BYTES);
 }
-END_TEST
 
 int main(void)
 {
-	const struct suite_test tests[] = {
-		{.test = reading_keeps_records},
-		{.test = busy_record_stops_the_reader},
-		{.test = discarded_record_is_passed_over},
-		{.test = offsets_and_positions_differ},
-		{.test = acknowledgement_frees_what_was_read},
-		{.test = acknowledgement_inside_a_record_keeps_boundaries},
-		{.test = seek_passes_over_what_is_committed},
-		{.test = records_wrap_around},
-		{0},
-	};
-
-	return suite_run("ring", setup, NULL, tests);
+	return suite_run("ring", setup, NULL);
 }

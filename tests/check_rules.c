@@ -13,7 +13,7 @@
 
 static struct rules *load(const char *text)
 {
-	struct rules_error error = {.line = 0};
+	struct tree_error error = {.line = 0};
 	struct rules *rules = NULL;
 	int r = rules_load_memory("test.yaml", text, strlen(text), &rules, &error);
 
@@ -100,9 +100,9 @@ static const struct {
 	{"rules:\n  - rule: \xff\n", 2, "invalid leading UTF-8 octet"},
 };
 
-START_TEST(test_broken)
+TEST_EACH(test_broken, broken)
 {
-	struct rules_error error = {.line = 12345};
+	struct tree_error error = {.line = 12345};
 	struct rules *rules = (void *)&error;
 	int r = rules_load_memory("test.yaml", broken[_i].text, strlen(broken[_i].text), &rules, &error);
 
@@ -113,9 +113,8 @@ START_TEST(test_broken)
 	ck_assert_msg(error.line == broken[_i].line, "%s\ngave line %u: %s", broken[_i].text, error.line,
 		      error.reason);
 }
-END_TEST
 
-START_TEST(test_empty_files)
+TEST(test_empty_files)
 {
 	static const char *const texts[] = {"", "# nothing\n", "rules:\n", "rules: []\n"};
 
@@ -126,13 +125,12 @@ START_TEST(test_empty_files)
 		rules_free(rules);
 	}
 }
-END_TEST
 
-START_TEST(test_too_large)
+TEST(test_too_large)
 {
 	size_t size = 1024 * 1024 + 1;
 	char *text = malloc(size);
-	struct rules_error error = {.line = 1};
+	struct tree_error error = {.line = 1};
 	struct rules *rules;
 
 	memset(text, '#', size);
@@ -141,12 +139,11 @@ START_TEST(test_too_large)
 	ck_assert_str_eq(error.reason, "larger than 1048576 bytes");
 	free(text);
 }
-END_TEST
 
-START_TEST(test_too_many_rules)
+TEST(test_too_many_rules)
 {
 	char *text, *end;
-	struct rules_error error = {.line = 0};
+	struct tree_error error = {.line = 0};
 	struct rules *rules;
 
 	text = malloc(1024 * 1024);
@@ -158,11 +155,10 @@ START_TEST(test_too_many_rules)
 	ck_assert_uint_eq(error.line, 10002);
 	free(text);
 }
-END_TEST
 
 /* ---- matching ---- */
 
-START_TEST(test_no_rule)
+TEST(test_no_rule)
 {
 	struct rules_subject subject = SUBJECT("/usr/bin/x", "a");
 	struct rules_verdict verdict = classify_subject("rules: []", &subject);
@@ -174,9 +170,8 @@ START_TEST(test_no_rule)
 	ck_assert_str_eq(verdict.engine, "");
 	ck_assert_str_eq(verdict.run_key, "");
 }
-END_TEST
 
-START_TEST(test_nameless)
+TEST(test_nameless)
 {
 	struct rules_subject subject = {.path = "", .working_directory = "", .cgroup = ""};
 
@@ -184,7 +179,6 @@ START_TEST(test_nameless)
 	subject.path = "/";
 	ck_assert_str_eq(classify_subject("rules: []", &subject).name, "/");
 }
-END_TEST
 
 static const struct {
 	const char *match;
@@ -222,7 +216,7 @@ static const struct {
 	{"ancestor: prog", false},
 };
 
-START_TEST(test_match)
+TEST_EACH(test_match, matches)
 {
 	struct rules_subject grandmother = SUBJECT("/bin/grandmother", "x");
 	struct rules_subject mother = SUBJECT("/bin/sh", "/opt/mother", "x");
@@ -237,9 +231,8 @@ START_TEST(test_match)
 	ck_assert_msg((strcmp(classify_subject(text, &subject).name, "found") == 0) == matches[_i].holds, "%s",
 		      matches[_i].match);
 }
-END_TEST
 
-START_TEST(test_first_match_wins)
+TEST(test_first_match_wins)
 {
 	static const char text[] = "rules:\n"
 				   "- {rule: a, match: {executable: x, argument: no}, name: a}\n"
@@ -262,9 +255,8 @@ START_TEST(test_first_match_wins)
 	ck_assert_str_eq(verdict.rule, "e");
 	rules_free(rules);
 }
-END_TEST
 
-START_TEST(test_continue)
+TEST(test_continue)
 {
 	static const char text[] = "rules:\n"
 				   "- {rule: key, continue: true, match: {cgroup: 'job_(\\d+)'}, run_key: 'k:{1}',\n"
@@ -285,10 +277,9 @@ START_TEST(test_continue)
 	ck_assert_str_eq(verdict.run_name, "job 7");
 	rules_free(rules);
 }
-END_TEST
 
 /* That a text does not match is remembered: of that text, that key and that rule. */
-START_TEST(test_unmatched_is_remembered)
+TEST(test_unmatched_is_remembered)
 {
 	char text[12000] = "rules:\n", texts[12][300];
 	struct rules_subject subject = SUBJECT("x");
@@ -321,10 +312,9 @@ START_TEST(test_unmatched_is_remembered)
 	}
 	rules_free(rules);
 }
-END_TEST
 
 /* A pattern that backtracks without end gives up, and quickly. */
-START_TEST(test_runaway_regex)
+TEST(test_runaway_regex)
 {
 	char argument[5000];
 	struct rules_subject subject = SUBJECT("x", argument);
@@ -335,9 +325,8 @@ START_TEST(test_runaway_regex)
 	ck_assert_str_eq(classify_subject("rules:\n- {rule: a, match: {argv: '^(a|aa)+$'}, name: found}", &subject).name,
 			 "x");
 }
-END_TEST
 
-START_TEST(test_glob_is_bounded)
+TEST(test_glob_is_bounded)
 {
 	char text[4000], pattern[200] = "";
 
@@ -353,7 +342,6 @@ START_TEST(test_glob_is_bounded)
 	ck_assert(glob_match("[]a]", "]"));
 	ck_assert(!glob_match("?", ""));
 }
-END_TEST
 
 /* ---- templates ---- */
 
@@ -380,7 +368,7 @@ static const struct {
 	{"{argv:0}", "sub /data"},
 };
 
-START_TEST(test_template)
+TEST_EACH(test_template, templates)
 {
 	struct rules_subject subject =
 		SUBJECT("/bin/prog", "-v", "--in=a/b.txt", "-n", "5", "-o", "out", "sub", "/data/file.x", "last");
@@ -392,10 +380,9 @@ START_TEST(test_template)
 		 templates[_i].template);
 	ck_assert_str_eq(classify_subject(text, &subject).name, templates[_i].text);
 }
-END_TEST
 
 /* Half a key would join what does not belong together. */
-START_TEST(test_run_key_whole)
+TEST(test_run_key_whole)
 {
 	static const char text[] =
 		"rules:\n- {rule: t, match: {executable: x}, run_key: 'k:{arg1}:{arg2}', task_name: 't {arg1} {arg2}'}";
@@ -404,9 +391,8 @@ START_TEST(test_run_key_whole)
 	ck_assert_str_eq(classify_subject(text, &SUBJECT("x", "a")).run_key, "");
 	ck_assert_str_eq(classify_subject(text, &SUBJECT("x", "a")).task_name, "t a");
 }
-END_TEST
 
-START_TEST(test_name_cut)
+TEST(test_name_cut)
 {
 	char argument[1000];
 	struct rules_subject subject = SUBJECT("x", argument);
@@ -424,11 +410,10 @@ START_TEST(test_name_cut)
 	argument[sizeof(argument) - 1] = '\0';
 	ck_assert_uint_eq(strlen(classify_subject(text, &subject).name), 254);
 }
-END_TEST
 
 /* ---- unwrapping ---- */
 
-START_TEST(test_unwrap_depth)
+TEST(test_unwrap_depth)
 {
 	static const char text[] = "rules:\n- {rule: t, match: {executable: run}, role: interpreter, unwrap: {}}";
 	struct rules_subject subject = SUBJECT("run", "run", "run", "run", "run", "run", "run", "x");
@@ -437,9 +422,8 @@ START_TEST(test_unwrap_depth)
 	ck_assert_str_eq(classify_subject(text, &subject).name, "run");
 	ck_assert_str_eq(classify_subject(text, &SUBJECT("run", "run", "run", "x")).name, "x");
 }
-END_TEST
 
-START_TEST(test_unwrap_script_key)
+TEST(test_unwrap_script_key)
 {
 	static const char text[] = "rules:\n"
 				   "- {rule: mine, match: {script: 'pipe*.py'}, role: orchestrator, rank: workflow}\n"
@@ -449,7 +433,6 @@ START_TEST(test_unwrap_script_key)
 			 RULES_ROLE_ORCHESTRATOR);
 	ck_assert_int_eq(classify_subject(text, &SUBJECT("/x/pipeline.py")).role, RULES_ROLE_TOOL);
 }
-END_TEST
 
 /* ---- files and directories ---- */
 
@@ -497,7 +480,7 @@ static const char *const *folder_list(void)
 
 static struct rules_verdict folder_classify(const struct rules_subject *subject)
 {
-	struct rules_error error = {.line = 0};
+	struct tree_error error = {.line = 0};
 	struct rules_verdict verdict;
 	struct rules *rules;
 
@@ -508,7 +491,7 @@ static struct rules_verdict folder_classify(const struct rules_subject *subject)
 	return verdict;
 }
 
-START_TEST(test_directories)
+TEST(test_directories)
 {
 	file_write("a/2.yaml", "rules:\n- {rule: a2, match: {executable: [x, y]}, name: a2}");
 	file_write("a/10.yaml", "rules:\n- {rule: a10, match: {executable: [x, y, z, bwa]}, name: a10}");
@@ -520,11 +503,10 @@ START_TEST(test_directories)
 	ck_assert_str_eq(folder_classify(&SUBJECT("bwa")).name, "a10"); /* before the shipped */
 	ck_assert_str_eq(folder_classify(&SUBJECT("samtools", "sort")).name, "samtools sort");
 }
-END_TEST
 
-START_TEST(test_replacing)
+TEST(test_replacing)
 {
-	struct rules_error error;
+	struct tree_error error;
 	struct rules *rules;
 
 	file_write("a/1.yaml", "rules:\n- {rule: make, match: {executable: never}, name: n}");
@@ -534,11 +516,10 @@ START_TEST(test_replacing)
 	ck_assert_ptr_nonnull(strstr(error.file, "/a/2.yaml"));
 	ck_assert_ptr_nonnull(strstr(error.reason, "a rule named \"make\" stands already at "));
 }
-END_TEST
 
-START_TEST(test_broken_file_in_directory)
+TEST(test_broken_file_in_directory)
 {
-	struct rules_error error;
+	struct tree_error error;
 	struct rules *rules;
 
 	file_write("b/bad.yaml", "rules:\n- {rule: x}\n");
@@ -546,11 +527,10 @@ START_TEST(test_broken_file_in_directory)
 	ck_assert_ptr_nonnull(strstr(error.file, "/b/bad.yaml"));
 	ck_assert_uint_eq(error.line, 2);
 }
-END_TEST
 
 static unsigned refused_count;
 
-static void count_refused(const struct rules_error *error, void *data)
+static void count_refused(const struct tree_error *error, void *data)
 {
 	ck_assert_ptr_nonnull(strstr(error->file, data));
 	ck_assert_uint_eq(error->line, 3);
@@ -558,9 +538,9 @@ static void count_refused(const struct rules_error *error, void *data)
 }
 
 /* A broken file brings none of its rules, in whatever order it stands. */
-START_TEST(test_broken_file_is_left_out)
+TEST(test_broken_file_is_left_out)
 {
-	struct rules_error error;
+	struct tree_error error;
 	struct rules_verdict verdict;
 	struct rules *rules, *others;
 
@@ -580,11 +560,10 @@ START_TEST(test_broken_file_is_left_out)
 	rules_free(rules);
 	rules_free(others);
 }
-END_TEST
 
-START_TEST(test_odd_files)
+TEST(test_odd_files)
 {
-	struct rules_error error;
+	struct tree_error error;
 	size_t count;
 	char path[160];
 
@@ -594,11 +573,11 @@ START_TEST(test_odd_files)
 	snprintf(path, sizeof(path), "%s/fifo.yaml", folder);
 	ck_assert_int_eq(mkfifo(path, 0600), 0);
 	ck_assert_int_eq(rules_check_file(path, &count, &error), -EINVAL);
+	ck_assert_int_eq(rules_check_file("/dev/null", &count, &error), 0);
 	snprintf(path, sizeof(path), "%s/missing.yaml", folder);
 	ck_assert_int_eq(rules_check_file(path, &count, &error), -ENOENT);
 	ck_assert_str_eq(error.reason, "cannot be read: No such file or directory");
 }
-END_TEST
 
 /* An example is tried with the shipped rules behind the file's own. */
 static const struct {
@@ -624,9 +603,9 @@ static const struct {
 	{"falcon", 5, "examples: expected a list of examples"},
 };
 
-START_TEST(test_examples)
+TEST_EACH(test_examples, examples)
 {
-	struct rules_error error = {0};
+	struct tree_error error = {0};
 	size_t count = 0;
 	char text[1024], path[160];
 	int r;
@@ -646,9 +625,8 @@ START_TEST(test_examples)
 	ck_assert_str_eq(error.reason, examples[_i].reason);
 	ck_assert_uint_eq(error.line, examples[_i].line);
 }
-END_TEST
 
-START_TEST(test_describe_and_version)
+TEST(test_describe_and_version)
 {
 	struct rules *a = load("rules:\n- {rule: r1, match: {executable: [x, y], argv: '^a'}, role: helper}");
 	struct rules *b = load("rules:\n- {rule: r1, match: {executable: [x, y], argv: '^b'}, role: helper}");
@@ -668,37 +646,8 @@ START_TEST(test_describe_and_version)
 	rules_free(b);
 	rules_free(again);
 }
-END_TEST
 
 int main(void)
 {
-	const struct suite_test tests[] = {
-		{.test = test_broken, .count = sizeof(broken) / sizeof(*broken)},
-		{.test = test_empty_files},
-		{.test = test_too_large},
-		{.test = test_too_many_rules},
-		{.test = test_no_rule},
-		{.test = test_nameless},
-		{.test = test_match, .count = sizeof(matches) / sizeof(*matches)},
-		{.test = test_first_match_wins},
-		{.test = test_continue},
-		{.test = test_unmatched_is_remembered},
-		{.test = test_runaway_regex},
-		{.test = test_glob_is_bounded},
-		{.test = test_template, .count = sizeof(templates) / sizeof(*templates)},
-		{.test = test_run_key_whole},
-		{.test = test_name_cut},
-		{.test = test_unwrap_depth},
-		{.test = test_unwrap_script_key},
-		{.test = test_describe_and_version},
-		{.test = test_directories},
-		{.test = test_replacing},
-		{.test = test_broken_file_in_directory},
-		{.test = test_broken_file_is_left_out},
-		{.test = test_odd_files},
-		{.test = test_examples, .count = sizeof(examples) / sizeof(*examples)},
-		{0},
-	};
-
-	return suite_run("rules", folder_make, folder_remove, tests);
+	return suite_run("rules", folder_make, folder_remove);
 }

@@ -351,7 +351,7 @@ static const struct expectation expectations[] = {
 	{"python3 /usr/bin/dask worker tcp://x", "dask worker", TOOL, "ml-command"},
 };
 
-START_TEST(test_expectation)
+TEST_EACH(test_expectation, expectations)
 {
 	const struct expectation *expected = &expectations[_i];
 	struct rules_verdict verdict;
@@ -370,7 +370,6 @@ START_TEST(test_expectation)
 		      expected->command, verdict.engine);
 	ck_assert_msg(verdict.rank == expected->rank, "%s: rank %d", expected->command, verdict.rank);
 }
-END_TEST
 
 /* Beneath the given parent, what the program is. */
 static const struct {
@@ -392,7 +391,7 @@ static const struct {
 	{"python3 /usr/bin/spades.py -o x", "spades-core a.yaml", COMPONENT, "spades-core"},
 };
 
-START_TEST(test_parent)
+TEST_EACH(test_parent, parented)
 {
 	struct command parent, command;
 	struct rules_verdict verdict;
@@ -404,7 +403,6 @@ START_TEST(test_parent)
 	ck_assert_str_eq(verdict.name, parented[_i].name);
 	ck_assert_str_eq(rules_role_text(verdict.role), rules_role_text(parented[_i].role));
 }
-END_TEST
 
 static const struct {
 	const char *command;
@@ -435,7 +433,7 @@ static const struct {
 	 "flow.py"},
 };
 
-START_TEST(test_run_key)
+TEST_EACH(test_run_key, keyed)
 {
 	struct command command;
 	struct rules_verdict verdict;
@@ -446,7 +444,6 @@ START_TEST(test_run_key)
 	ck_assert_str_eq(verdict.run_key, keyed[_i].run_key);
 	ck_assert_str_eq(verdict.run_name, keyed[_i].run_name);
 }
-END_TEST
 
 static const struct {
 	const char *command;
@@ -474,7 +471,7 @@ static const struct {
 	{"python3 /usr/bin/_toil_worker bwa file:/js job1", "/w", "", "bwa", ""},
 };
 
-START_TEST(test_run_and_task_name)
+TEST_EACH(test_run_and_task_name, named)
 {
 	struct command command;
 	struct rules_verdict verdict;
@@ -486,7 +483,6 @@ START_TEST(test_run_and_task_name)
 	ck_assert_str_eq(verdict.task_name, named[_i].task_name);
 	ck_assert_str_eq(verdict.task_label, named[_i].task_label);
 }
-END_TEST
 
 static const struct {
 	const char *command;
@@ -509,7 +505,7 @@ static const struct {
 	{"python3", true, false},
 };
 
-START_TEST(test_interactive)
+TEST_EACH(test_interactive, shells)
 {
 	struct command command;
 	struct rules_verdict verdict;
@@ -521,7 +517,6 @@ START_TEST(test_interactive)
 	if (verdict.role == SHELL)
 		ck_assert_int_eq(verdict.boundary, RULES_BOUNDARY_PROCESS_GROUP);
 }
-END_TEST
 
 /* What the kernel shows for `./x` whose first line is #!INTERPRETER. */
 static const struct {
@@ -540,7 +535,7 @@ static const struct {
 	{"/usr/bin/make -f ./rules clean", "./rules", ENGINE, "make"},
 };
 
-START_TEST(test_script)
+TEST_EACH(test_script, scripts)
 {
 	struct command command;
 	struct rules_verdict verdict;
@@ -551,9 +546,8 @@ START_TEST(test_script)
 	ck_assert_str_eq(verdict.name, scripts[_i].name);
 	ck_assert_str_eq(rules_role_text(verdict.role), rules_role_text(scripts[_i].role));
 }
-END_TEST
 
-START_TEST(test_origins)
+TEST(test_origins)
 {
 	struct rules_verdict verdict;
 
@@ -571,15 +565,13 @@ START_TEST(test_origins)
 	classify("/usr/bin/containerd-shim-runc-v2 -id x", &verdict);
 	ck_assert(!verdict.nested);
 }
-END_TEST
 
 /* Every folder's file is in the program, in byte order: that order is documented. */
-START_TEST(test_files_in_order)
+TEST(test_files_in_order)
 {
 	for (size_t i = 1; i < rules_shipped_count; i++)
 		ck_assert_int_lt(strcmp(rules_shipped[i - 1].name, rules_shipped[i].name), 0);
 }
-END_TEST
 
 static bool rule_lists(const struct rule *rule, const char *name)
 {
@@ -591,7 +583,7 @@ static bool rule_lists(const struct rule *rule, const char *name)
 }
 
 /* A rule that asks for nothing but a name hides every later rule for that name. */
-START_TEST(test_nothing_hidden)
+TEST(test_nothing_hidden)
 {
 	for (size_t i = 0; i < rules->count; i++) {
 		const struct rule *rule = &rules->items[i];
@@ -608,40 +600,25 @@ START_TEST(test_nothing_hidden)
 		}
 	}
 }
-END_TEST
 
-START_TEST(test_examples)
+TEST(test_examples)
 {
-	struct rules_error error;
+	struct tree_error error;
 
 	ck_assert_msg(rules_check_examples(rules, rules_count(rules), &error) == 0, "%s:%u: %s", error.file,
 		      error.line, error.reason);
 }
-END_TEST
 
 int main(void)
 {
-	const struct suite_test tests[] = {
-		{.test = test_expectation, .count = sizeof(expectations) / sizeof(*expectations)},
-		{.test = test_parent, .count = sizeof(parented) / sizeof(*parented)},
-		{.test = test_run_key, .count = sizeof(keyed) / sizeof(*keyed)},
-		{.test = test_run_and_task_name, .count = sizeof(named) / sizeof(*named)},
-		{.test = test_interactive, .count = sizeof(shells) / sizeof(*shells)},
-		{.test = test_script, .count = sizeof(scripts) / sizeof(*scripts)},
-		{.test = test_origins},
-		{.test = test_files_in_order},
-		{.test = test_nothing_hidden},
-		{.test = test_examples},
-		{0},
-	};
-	struct rules_error error = {.line = 0};
+	struct tree_error error = {.line = 0};
 
 	if (rules_load(NULL, &rules, &error) != 0) {
 		fprintf(stderr, "%s:%u: %s\n", error.file, error.line, error.reason);
 		return EXIT_FAILURE;
 	}
 	setenv("CK_FORK", "no", 1); /* hundreds of short ones, which only read the rules */
-	int status = suite_run("rules_shipped", NULL, NULL, tests);
+	int status = suite_run("rules_shipped", NULL, NULL);
 
 	rules_free(rules);
 	return status;

@@ -1,7 +1,7 @@
 /* Where runs begin, what belongs to them and what they are called. */
 #include "tests/streams.h"
 
-START_TEST(a_command_beneath_an_origin_is_a_run)
+TEST(a_command_beneath_an_origin_is_a_run)
 {
 	run_process(2, 10, "bwa mem ref reads");
 	ck_assert_tasks("main: bwa mem [bwa mem] succeeded\n");
@@ -9,9 +9,8 @@ START_TEST(a_command_beneath_an_origin_is_a_run)
 			      "FROM runs WHERE kind <> 'system'"),
 			 "command bwa mem succeeded 1 0 0 6000000\n");
 }
-END_TEST
 
-START_TEST(tracer_run_marks_a_run_wherever_it_is)
+TEST(tracer_run_marks_a_run_wherever_it_is)
 {
 	spawn(2, 10, "bash outer.sh");
 	spawn(10, 11, "tracer run -- samtools sort x");
@@ -21,18 +20,16 @@ START_TEST(tracer_run_marks_a_run_wherever_it_is)
 			      "ORDER BY begin_boot_ns"),
 			 "outer.sh command running -\nsamtools sort command failed 3\n");
 }
-END_TEST
 
-START_TEST(what_cron_starts_is_a_run_of_kind_cron)
+TEST(what_cron_starts_is_a_run_of_kind_cron)
 {
 	spawn(1, 10, "cron -f");
 	run_process(10, 11, "backup.sh");
 	ck_assert_str_eq(rows("SELECT kind, name, reason FROM runs WHERE kind <> 'system'"),
 			 "cron backup.sh child of an origin\n");
 }
-END_TEST
 
-START_TEST(jobs_of_an_interactive_shell_are_runs)
+TEST(jobs_of_an_interactive_shell_are_runs)
 {
 	fork_process(2, 10);
 	exec_in(10, (struct where){.tty = 5}, "-bash");
@@ -46,12 +43,11 @@ START_TEST(jobs_of_an_interactive_shell_are_runs)
 			      "ORDER BY begin_boot_ns"),
 			 "job gzip | sort 2\njob make all in work 1\n");
 }
-END_TEST
 
 static const char *const runs_sql = "SELECT kind, name, user_id FROM runs WHERE kind <> 'system' ORDER BY begin_boot_ns";
 
 /* sshd forks for each connection, and forks again as the user: those are sshd still. */
-START_TEST(a_fork_of_an_origin_is_the_origin)
+TEST(a_fork_of_an_origin_is_the_origin)
 {
 	const struct where bob = {.uid = 1500};
 
@@ -63,11 +59,10 @@ START_TEST(a_fork_of_an_origin_is_the_origin)
 	exec_in(13, bob, "first");
 	ck_assert_str_eq(rows(runs_sql), "command first && second 1500\n");
 }
-END_TEST
 
 /* su and sudo lead to a shell: each of its commands is a run, of its user, across a restart too. What
  * shares the shell's process group is its profile's. */
-START_TEST(a_shell_behind_wrappers_is_a_session)
+TEST(a_shell_behind_wrappers_is_a_session)
 {
 	const struct where root = {.tty = 5, .pgid = 11}, login = {.tty = 5, .pgid = 11, .uid = 1500};
 	const struct where first = {.tty = 5, .pgid = 14, .uid = 1500}, second = {.tty = 5, .pgid = 15, .uid = 1500};
@@ -96,10 +91,9 @@ START_TEST(a_shell_behind_wrappers_is_a_session)
 	wait_ms(20000);
 	ck_assert_str_eq(rows("SELECT count(*) FROM incidents"), "0\n");
 }
-END_TEST
 
 /* `docker exec -it`: the client is how somebody got there, and waits for no other container. */
-START_TEST(a_shell_in_a_container_has_jobs)
+TEST(a_shell_in_a_container_has_jobs)
 {
 	cgroup(600, "/docker/" HEX64);
 	spawn(1, 20, "containerd-shim-runc-v2");
@@ -119,10 +113,9 @@ START_TEST(a_shell_in_a_container_has_jobs)
 			      "ORDER BY begin_boot_ns"),
 			 "session docker exec 1\njob align 0\njob sort 0\n");
 }
-END_TEST
 
 /* `tracer run -- bash` asked for all that is done in that shell, and so did a batch job. */
-START_TEST(tracer_run_keeps_what_a_shell_does)
+TEST(tracer_run_keeps_what_a_shell_does)
 {
 	spawn(2, 10, "tracer run -- bash");
 	fork_process(10, 11);
@@ -137,10 +130,9 @@ START_TEST(tracer_run_keeps_what_a_shell_does)
 	exec_in(15, (struct where){.tty = 6, .pgid = 15}, "sort x");
 	ck_assert_str_eq(rows("SELECT kind, process_count FROM runs WHERE kind <> 'system'"), "command 5\n");
 }
-END_TEST
 
 /* A terminal inside a run (a program that opens one, tmux) is nothing of that run's. */
-START_TEST(a_terminal_inside_a_run_is_a_session_of_its_own)
+TEST(a_terminal_inside_a_run_is_a_session_of_its_own)
 {
 	spawn(2, 10, "python3 monitor.py");
 	fork_process(10, 11);
@@ -152,7 +144,6 @@ START_TEST(a_terminal_inside_a_run_is_a_session_of_its_own)
 	exec_in(13, (struct where){.tty = 6, .stdin_pipe = 7}, "bash");
 	ck_assert_str_eq(rows(runs_sql), "command monitor.py 0\nsession bash 1500\njob align 1500\n");
 }
-END_TEST
 
 static const struct {
 	const char *command, *name;
@@ -170,7 +161,7 @@ static const struct {
 	{"make all", "make all in work"},
 };
 
-START_TEST(a_run_is_named_by_what_was_asked)
+TEST_EACH(a_run_is_named_by_what_was_asked, asked)
 {
 	char expected[128];
 
@@ -179,10 +170,9 @@ START_TEST(a_run_is_named_by_what_was_asked)
 	spawn(10, 11, "mkdir -p x");
 	ck_assert_str_eq(rows("SELECT name FROM runs WHERE kind <> 'system'"), expected);
 }
-END_TEST
 
 /* Its words are arguments, and those are not to be kept. */
-START_TEST(a_command_line_names_nothing_where_arguments_are_not_kept)
+TEST(a_command_line_names_nothing_where_arguments_are_not_kept)
 {
 	close_model();
 	arguments = REDACT_PROGRAM_ONLY;
@@ -192,9 +182,8 @@ START_TEST(a_command_line_names_nothing_where_arguments_are_not_kept)
 	ck_assert_str_eq(rows("SELECT name FROM runs WHERE kind <> 'system'"), "align\n");
 	arguments = REDACT_SECRETS;
 }
-END_TEST
 
-START_TEST(a_shell_that_reads_its_commands_is_named_by_the_first)
+TEST(a_shell_that_reads_its_commands_is_named_by_the_first)
 {
 	spawn(2, 10, "bash -s");
 	for (unsigned i = 0; i < 5; i++) {
@@ -204,10 +193,9 @@ START_TEST(a_shell_that_reads_its_commands_is_named_by_the_first)
 	}
 	ck_assert_str_eq(rows("SELECT name FROM runs WHERE kind <> 'system'"), "align + sort + pack\n");
 }
-END_TEST
 
 /* make only started it; what its launcher asks about Java is no task. */
-START_TEST(a_workflow_engine_names_the_run_that_make_drives)
+TEST(a_workflow_engine_names_the_run_that_make_drives)
 {
 	spawn(2, 10, "make test");
 	spawn(10, 11, "sh -c cd~x~&&~nextflow~run~main.nf");
@@ -223,9 +211,8 @@ START_TEST(a_workflow_engine_names_the_run_that_make_drives)
 			"engine: nextflow [sh -c, nextflow, java, nextflow] running\n"
 			"engine: align [.command.run, align] running\n");
 }
-END_TEST
 
-START_TEST(services_of_the_distribution_are_told_apart)
+TEST(services_of_the_distribution_are_told_apart)
 {
 	cgroup(600, "/system.slice/systemd-journald.service");
 	cgroup(601, "/system.slice/nightly.service");
@@ -242,17 +229,15 @@ START_TEST(services_of_the_distribution_are_told_apart)
 	ck_assert_str_eq(rows(runs_sql), "host-service systemd-journald.service 0\nservice nightly.service 1500\n"
 			 "service mine.service 1500\n");
 }
-END_TEST
 
-START_TEST(a_process_without_a_known_parent_has_a_run_of_its_own)
+TEST(a_process_without_a_known_parent_has_a_run_of_its_own)
 {
 	fork_process(90, 10); /* 90 was never told of */
 	exec_process(10, "stray");
 	ck_assert_str_eq(rows("SELECT kind, name FROM runs WHERE kind <> 'system'"), "found stray\n");
 }
-END_TEST
 
-START_TEST(a_slurm_job_is_a_run_and_its_steps_are_tasks)
+TEST(a_slurm_job_is_a_run_and_its_steps_are_tasks)
 {
 	cgroup(500, "/slurm_host/uid_0/job_9/step_batch");
 	cgroup(501, "/slurm_host/uid_0/job_9/step_0");
@@ -272,9 +257,8 @@ START_TEST(a_slurm_job_is_a_run_and_its_steps_are_tasks)
 			      "t.run_id WHERE r.kind = 'batch' ORDER BY t.begin_boot_ns"),
 			 "batch 3\nbatch 2\n");
 }
-END_TEST
 
-START_TEST(a_daemon_stays_in_the_run_that_began_it)
+TEST(a_daemon_stays_in_the_run_that_began_it)
 {
 	spawn(2, 10, "bash driver.sh");
 	fork_process(10, 11);
@@ -287,30 +271,8 @@ START_TEST(a_daemon_stays_in_the_run_that_began_it)
 	ck_assert_str_eq(rows("SELECT kind, status, living_count FROM runs WHERE kind <> 'system'"),
 			 "command succeeded 1\n");
 }
-END_TEST
 
 int main(void)
 {
-	const struct suite_test tests[] = {
-		{.test = a_command_beneath_an_origin_is_a_run},
-		{.test = tracer_run_marks_a_run_wherever_it_is},
-		{.test = what_cron_starts_is_a_run_of_kind_cron},
-		{.test = jobs_of_an_interactive_shell_are_runs},
-		{.test = a_fork_of_an_origin_is_the_origin},
-		{.test = a_shell_behind_wrappers_is_a_session},
-		{.test = a_shell_in_a_container_has_jobs},
-		{.test = tracer_run_keeps_what_a_shell_does},
-		{.test = a_terminal_inside_a_run_is_a_session_of_its_own},
-		{.test = a_run_is_named_by_what_was_asked, .count = sizeof(asked) / sizeof(*asked)},
-		{.test = a_command_line_names_nothing_where_arguments_are_not_kept},
-		{.test = a_shell_that_reads_its_commands_is_named_by_the_first},
-		{.test = a_workflow_engine_names_the_run_that_make_drives},
-		{.test = services_of_the_distribution_are_told_apart},
-		{.test = a_process_without_a_known_parent_has_a_run_of_its_own},
-		{.test = a_slurm_job_is_a_run_and_its_steps_are_tasks},
-		{.test = a_daemon_stays_in_the_run_that_began_it},
-		{0},
-	};
-
-	return streams_run("run", tests);
+	return streams_run("run");
 }

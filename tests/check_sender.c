@@ -31,7 +31,7 @@ static const struct {
 	{77, 9, -6, "SIGKILL from a process (pid 77, user root) after 5.00 ms - - 1\n"},
 };
 
-START_TEST(who_sent_a_fatal_signal)
+TEST_EACH(who_sent_a_fatal_signal, senders)
 {
 	char expected[512];
 
@@ -42,7 +42,6 @@ START_TEST(who_sent_a_fatal_signal)
 		 senders[_i].ended ? senders[_i].ended : "signal task bwa mem failed", senders[_i].incident);
 	ck_assert_str_eq(rows(INCIDENT), expected);
 }
-END_TEST
 
 static void begin_job(void)
 {
@@ -63,14 +62,13 @@ static void end_job(void)
 #define JOB_ENDED "slurmstepd, the batch system's daemon, ended the job: "
 #define LIMIT_OR_CANCELLED JOB_ENDED "its time limit or another limit was reached, or it was cancelled"
 
-START_TEST(a_batch_daemon_is_told_from_a_user)
+TEST(a_batch_daemon_is_told_from_a_user)
 {
 	begin_job();
 	end_job();
 	ck_assert_str_eq(rows("SELECT kind, cause, sender_program FROM incidents"),
 			 "signal " LIMIT_OR_CANCELLED " slurmstepd\n");
 }
-END_TEST
 
 #define CANCELLED JOB_ENDED "scancel (pid 30, user root) cancelled it"
 
@@ -92,7 +90,7 @@ static const struct {
 };
 
 /* By a command that was seen, names the job, and came shortly before. */
-START_TEST(a_cancelled_job_is_told_from_a_time_limit)
+TEST_EACH(a_cancelled_job_is_told_from_a_time_limit, cancels)
 {
 	char expected[256];
 
@@ -105,11 +103,10 @@ START_TEST(a_cancelled_job_is_told_from_a_time_limit)
 	snprintf(expected, sizeof(expected), "%s\n", cancels[_i].cause);
 	ck_assert_str_eq(rows("SELECT cause FROM incidents"), expected);
 }
-END_TEST
 
 
 /* Who handles a signal and then ends says so by its code, or at least ends soon. */
-START_TEST(a_handled_signal_is_told_too)
+TEST(a_handled_signal_is_told_too)
 {
 	begin_step();
 	send_signal(12, 10, 10, 0);
@@ -120,10 +117,9 @@ START_TEST(a_handled_signal_is_told_too)
 			 "task bwa mem failed: bwa mem (pid 12) exited with code 143 after 7.00 ms, 2.00 "
 			 "ms after SIGTERM from nano (pid 13, user root)\n");
 }
-END_TEST
 
 /* Two processors, whose records do not come in the order of their clocks. */
-START_TEST(a_signal_that_is_younger_than_the_exit_came_with_it)
+TEST(a_signal_that_is_younger_than_the_exit_came_with_it)
 {
 	begin_step();
 	send_signal(12, 13, 15, 0);
@@ -133,22 +129,20 @@ START_TEST(a_signal_that_is_younger_than_the_exit_came_with_it)
 	ck_assert_str_eq(rows("SELECT substr(sentence, instr(sentence, ', ')) FROM incidents"),
 			 ", 0 s after SIGTERM from nano (pid 13, user root)\n");
 }
-END_TEST
 
 /* However many come, few are kept: the latest of their numbers. */
-START_TEST(many_signals_before_the_last)
+TEST(many_signals_before_the_last)
 {
 	begin_step();
-	for (int i = 0; i < 100; i++)
+	for (unsigned i = 0; i < 100; i++)
 		send_signal(12, 13, 1 + i % 7, 0);
 	send_signal(12, 13, 15, 0);
 	send_signal(12, 10, 15, 0);
 	end_step(15);
 	ck_assert_str_eq(rows("SELECT sender_program FROM incidents"), "snakemake\n");
 }
-END_TEST
 
-START_TEST(an_earlier_signal_is_not_to_blame)
+TEST(an_earlier_signal_is_not_to_blame)
 {
 	begin_step();
 	send_signal(12, 13, 10, 0);
@@ -157,9 +151,8 @@ START_TEST(an_earlier_signal_is_not_to_blame)
 			 "crash task bwa mem failed: bwa mem (pid 12) was killed by SIGSEGV after 5.00 ms "
 			 "invalid memory access - 0\n");
 }
-END_TEST
 
-START_TEST(a_restart_remembers_who_sent_it)
+TEST(a_restart_remembers_who_sent_it)
 {
 	begin_step();
 	send_signal(12, 13, 9, 0);
@@ -167,22 +160,8 @@ START_TEST(a_restart_remembers_who_sent_it)
 	end_step(9);
 	ck_assert_str_eq(rows("SELECT sender_program FROM incidents"), "nano\n");
 }
-END_TEST
 
 int main(void)
 {
-	const struct suite_test tests[] = {
-		{.test = who_sent_a_fatal_signal, .count = sizeof(senders) / sizeof(senders[0])},
-		{.test = a_batch_daemon_is_told_from_a_user},
-		{.test = a_cancelled_job_is_told_from_a_time_limit,
-		 .count = sizeof(cancels) / sizeof(cancels[0])},
-		{.test = a_handled_signal_is_told_too},
-		{.test = many_signals_before_the_last},
-		{.test = an_earlier_signal_is_not_to_blame},
-		{.test = a_restart_remembers_who_sent_it},
-		{.test = a_signal_that_is_younger_than_the_exit_came_with_it},
-		{0},
-	};
-
-	return streams_run("sender", tests);
+	return streams_run("sender");
 }

@@ -52,7 +52,7 @@ static void row_is(const struct store_value *value, const char *expected)
 #define BLOB(bytes) \
 	&(struct store_value){.type = STORE_VALUE_BLOB, .data = bytes, .size = sizeof(bytes) - 1}
 
-START_TEST(rows_are_plain_ascii)
+TEST(rows_are_plain_ascii)
 {
 	row_is(&(struct store_value){.type = STORE_VALUE_NULL}, "{\"v\":null}\n");
 	row_is(&(struct store_value){.type = STORE_VALUE_INTEGER, .integer = INT64_MIN},
@@ -64,17 +64,15 @@ START_TEST(rows_are_plain_ascii)
 	       "{\"v\":\"\\\\xff|\\\\xc0\\\\x80|\\\\xe2\\\\x82|\\\\xed\\\\xa0\\\\x80\"}\n");
 	row_is(TEXT("\xe2\x80\xae\xc2\x9b"), "{\"v\":\"\\u202e\\u009b\"}\n");
 }
-END_TEST
 
-START_TEST(blobs_are_lists)
+TEST(blobs_are_lists)
 {
 	row_is(BLOB(""), "{\"v\":[]}\n");
 	row_is(BLOB("bwa\0mem\0\0"), "{\"v\":[\"bwa\",\"mem\",\"\"]}\n");
 	row_is(BLOB("cut"), "{\"v\":[\"cut\"]}\n");
 }
-END_TEST
 
-START_TEST(rows_have_members)
+TEST(rows_have_members)
 {
 	struct row_text row = {0};
 
@@ -82,14 +80,13 @@ START_TEST(rows_have_members)
 	row_add_unsigned(&row, "version", UINT64_MAX);
 	row_add_string(&row, "cloud", "aws");
 	ck_assert_int_eq(row_end(&row), 0);
-	ck_assert_int_eq(row.size, strlen("{\"version\":18446744073709551615,\"cloud\":\"aws\"}\n"));
+	ck_assert_uint_eq(row.size, strlen("{\"version\":18446744073709551615,\"cloud\":\"aws\"}\n"));
 	ck_assert_int_eq(memcmp(row.data, "{\"version\":18446744073709551615,\"cloud\":\"aws\"}\n", row.size), 0);
 	row_text_deinit(&row);
 }
-END_TEST
 
 /* Memory that was short once is not short for ever. */
-START_TEST(row_begins_anew_after_a_failure)
+TEST(row_begins_anew_after_a_failure)
 {
 	struct row_text row = {0};
 
@@ -104,24 +101,23 @@ START_TEST(row_begins_anew_after_a_failure)
 	ck_assert_int_eq(memcmp(row.data, "{\"b\":2}\n", row.size), 0);
 	row_text_deinit(&row);
 }
-END_TEST
 
 /* ---- batches ------------------------------------------------------------------------ */
 
-static struct batch freeze(const char *line, int count)
+static struct batch freeze(const char *line, unsigned count)
 {
 	struct batch batch = {.host_id = 0x1234, .entity = "runs", .from_version = 10, .to_version = 20};
 	struct batch_writer *writer;
 
 	ck_assert_int_eq(batch_writer_new(directory, &writer), 0);
-	for (int i = 0; i < count; i++)
+	for (unsigned i = 0; i < count; i++)
 		ck_assert_int_eq(batch_writer_add(writer, line, strlen(line)), 0);
 	ck_assert_int_eq(batch_writer_finish(writer, &batch), 0);
 	batch_writer_free(writer);
 	return batch;
 }
 
-START_TEST(frozen_batch_is_taken_up_again)
+TEST(frozen_batch_is_taken_up_again)
 {
 	struct batch batch = freeze("{\"id\":1}\n", 100000), found;
 
@@ -136,21 +132,19 @@ START_TEST(frozen_batch_is_taken_up_again)
 	ck_assert_str_eq(found.digest, batch.digest);
 	ck_assert_uint_lt(batch.file_bytes, batch.text_bytes / 10);
 }
-END_TEST
 
 /* Sizes at which the room for what comes out is just full where the frame ends. */
-START_TEST(frozen_batch_of_any_size_is_whole)
+TEST(frozen_batch_of_any_size_is_whole)
 {
-	for (int kib = 32; kib <= 256; kib += 32) {
+	for (unsigned kib = 32; kib <= 256; kib += 32) {
 		struct batch batch = freeze("{\"id\":12345678}\n", kib * 64);
 
 		ck_assert_uint_eq(batch.text_bytes, kib * 1024U);
-		ck_assert_msg(batch_check(directory, &batch) == 0, "%d KiB", kib);
+		ck_assert_msg(batch_check(directory, &batch) == 0, "%u KiB", kib);
 	}
 }
-END_TEST
 
-START_TEST(same_rows_have_the_same_digest)
+TEST(same_rows_have_the_same_digest)
 {
 	struct batch one = freeze("{\"id\":1}\n", 10), two = freeze("{\"id\":1}\n", 10);
 	struct batch three = freeze("{\"id\":2}\n", 10);
@@ -158,7 +152,6 @@ START_TEST(same_rows_have_the_same_digest)
 	ck_assert_str_eq(one.digest, two.digest);
 	ck_assert_str_ne(one.digest, three.digest);
 }
-END_TEST
 
 static void damage(const struct batch *batch, off_t size, off_t at)
 {
@@ -176,7 +169,7 @@ static void damage(const struct batch *batch, off_t size, off_t at)
 	ck_assert_int_eq(truncate(path, size), 0);
 }
 
-START_TEST(damaged_batch_is_known)
+TEST(damaged_batch_is_known)
 {
 	struct batch batch = freeze("{\"id\":\"some words\"}\n", 1000);
 	off_t size = (off_t)batch.file_bytes;
@@ -193,9 +186,8 @@ START_TEST(damaged_batch_is_known)
 	batch.row_count = 999; /* not what its name says */
 	ck_assert_int_eq(batch_check(directory, &batch), -EBADMSG);
 }
-END_TEST
 
-START_TEST(other_names_are_no_batches)
+TEST(other_names_are_no_batches)
 {
 	static const char *const names[] = {
 		"", "cursor", ".batch.tmp", "0000000000001234.runs.1-2.3.ndjson.zst",
@@ -211,11 +203,10 @@ START_TEST(other_names_are_no_batches)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		ck_assert_msg(batch_parse_name(names[i], &batch) == -EINVAL, "%s", names[i]);
 }
-END_TEST
 
 /* ---- cursor -------------------------------------------------------------------------- */
 
-START_TEST(cursor_is_kept)
+TEST(cursor_is_kept)
 {
 	struct cursor cursor = {0}, found;
 	const struct cursor_store store = {.inode = 7, .first_seen_unix_ns = 8};
@@ -231,10 +222,9 @@ START_TEST(cursor_is_kept)
 	ck_assert(cursor_is_of(&found, &store));
 	ck_assert_int_eq(cursor_rev(&found), 0);
 }
-END_TEST
 
 /* Who reads it, or ends in the middle of it, has the old one or the new one. */
-START_TEST(files_are_replaced_not_written_into)
+TEST(files_are_replaced_not_written_into)
 {
 	char path[PATH_MAX], text[8] = "";
 	FILE *before;
@@ -248,9 +238,8 @@ START_TEST(files_are_replaced_not_written_into)
 	ck_assert_str_eq(text, "old");
 	fclose(before);
 }
-END_TEST
 
-START_TEST(versions_never_fall)
+TEST(versions_never_fall)
 {
 	struct cursor cursor = {0};
 	struct cursor_store store = {1, 1};
@@ -262,9 +251,8 @@ START_TEST(versions_never_fall)
 	ck_assert_uint_gt(cursor.base_version, 5000);
 	ck_assert_int_eq(cursor_rev(&cursor), 0);
 }
-END_TEST
 
-START_TEST(wrong_cursor_is_refused)
+TEST(wrong_cursor_is_refused)
 {
 	static const char *const texts[] = {
 		"", "{", "[]", "{\"format\":2}", "{\"format\":1,\"store_inode\":\"x\"}",
@@ -280,10 +268,9 @@ START_TEST(wrong_cursor_is_refused)
 		ck_assert_msg(cursor_load(directory, &cursor) == -EBADMSG, "%s", texts[i]);
 	}
 }
-END_TEST
 
 /* What a shipper that was taken over may put there: nobody waits for it, or goes where it leads. */
-START_TEST(status_that_is_no_file_is_refused)
+TEST(status_that_is_no_file_is_refused)
 {
 	char path[PATH_MAX];
 	struct shipping_status status;
@@ -296,11 +283,10 @@ START_TEST(status_that_is_no_file_is_refused)
 	ck_assert_int_eq(symlink("/dev/zero", path), 0);
 	ck_assert_int_eq(shipping_status_read(directory, &status), -ELOOP);
 }
-END_TEST
 
 /* ---- waits --------------------------------------------------------------------------- */
 
-START_TEST(waits_grow_to_a_bound)
+TEST(waits_grow_to_a_bound)
 {
 	struct retry retry;
 	uint64_t wait_ms, step_ms = RETRY_FIRST_MS;
@@ -315,11 +301,10 @@ START_TEST(waits_grow_to_a_bound)
 	retry_succeeded(&retry);
 	ck_assert_uint_le(retry_failed(&retry, -1), RETRY_FIRST_MS);
 }
-END_TEST
 
 /* Hosts whose lake is away for an hour: each has tried again within a minute of its return, and
  * they do not come all at once while it is away. */
-START_TEST(a_fleet_tries_on_through_an_outage)
+TEST(a_fleet_tries_on_through_an_outage)
 {
 	enum { HOSTS = 1000, OUTAGE_S = 3600, SETTLED_S = 600, MOST_A_SECOND = 60 };
 	static unsigned tries[OUTAGE_S];
@@ -339,9 +324,8 @@ START_TEST(a_fleet_tries_on_through_an_outage)
 	for (int second = SETTLED_S; second < OUTAGE_S; second++)
 		ck_assert_uint_le(tries[second], MOST_A_SECOND);
 }
-END_TEST
 
-START_TEST(waits_are_jittered_and_asked_for)
+TEST(waits_are_jittered_and_asked_for)
 {
 	struct retry one, two;
 	bool differ = false;
@@ -362,7 +346,6 @@ START_TEST(waits_are_jittered_and_asked_for)
 		ck_assert_uint_le(wait_ms, 66000);
 	}
 }
-END_TEST
 
 /* ---- settings ------------------------------------------------------------------------ */
 
@@ -379,7 +362,7 @@ static int settings_of(const char *text, struct settings_error *error)
 	return result;
 }
 
-START_TEST(good_settings_are_taken)
+TEST(good_settings_are_taken)
 {
 	static const char *const texts[] = {
 		"lake:\n  url: https://lake.example.org:8443\n",
@@ -398,9 +381,8 @@ START_TEST(good_settings_are_taken)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		ck_assert_msg(settings_of(texts[i], &error) == 0, "%s: %s", texts[i], error.text);
 }
-END_TEST
 
-START_TEST(bad_settings_say_where_and_why)
+TEST(bad_settings_say_where_and_why)
 {
 	static const struct {
 		const char *text, *words;
@@ -442,7 +424,6 @@ START_TEST(bad_settings_say_where_and_why)
 		ck_assert_msg(!strstr(error.text, "hunter2"), "%s", error.text);
 	}
 }
-END_TEST
 
 /* ---- secrets ------------------------------------------------------------------------- */
 
@@ -458,7 +439,7 @@ static int secret_of(const char *text, size_t size, mode_t mode, struct secret_f
 	return error;
 }
 
-START_TEST(secrets_are_for_one_reader)
+TEST(secrets_are_for_one_reader)
 {
 	struct secret_file secret;
 	char big[SECRET_BYTES_MAX + 10];
@@ -474,7 +455,6 @@ START_TEST(secrets_are_for_one_reader)
 	ck_assert_int_eq(secret_of("hun\0ter2", 8, 0600, &secret), -EINVAL);
 	ck_assert_int_eq(secret_of(big, sizeof(big), 0600, &secret), -EINVAL);
 }
-END_TEST
 
 /* ---- verdicts ------------------------------------------------------------------------ */
 
@@ -497,7 +477,7 @@ static void verdict_is(struct http_answer answer, enum verdict_kind kind, const 
 	ck_assert_msg(strstr(verdict.reason, words), "%s, expected %s", verdict.reason, words);
 }
 
-START_TEST(only_clickhouse_can_accept)
+TEST(only_clickhouse_can_accept)
 {
 	verdict_is((struct http_answer){.status = 200, .is_clickhouse = true}, VERDICT_ACCEPTED, "");
 	verdict_is((struct http_answer){.status = 200}, VERDICT_RETRY, "not as ClickHouse does");
@@ -511,9 +491,8 @@ START_TEST(only_clickhouse_can_accept)
 		   VERDICT_REFUSED, "refuses rows of runs: Code: 27");
 	verdict_is((struct http_answer){.status = 200, .is_clickhouse = true, .body = "1"}, VERDICT_RETRY, "");
 }
-END_TEST
 
-START_TEST(each_failure_names_its_mend)
+TEST(each_failure_names_its_mend)
 {
 	static const struct {
 		enum http_failure failure;
@@ -543,9 +522,8 @@ START_TEST(each_failure_names_its_mend)
 	verdict_is((struct http_answer){.status = 500, .exception_code = 241, .body = "Code: 241. Memory"},
 		   VERDICT_RETRY, "cannot take it now: Code: 241");
 }
-END_TEST
 
-START_TEST(heads_are_read)
+TEST(heads_are_read)
 {
 	struct http_answer answer = {0};
 	static const char *const lines[] = {
@@ -565,7 +543,6 @@ START_TEST(heads_are_read)
 	http_answer_take_header(&answer, "HTTP/1.1 200 OK\r\n", 17);
 	ck_assert(!answer.is_clickhouse && answer.exception_code == 0 && answer.location[0] == '\0');
 }
-END_TEST
 
 static void count_answer(const struct http_answer *answer, void *data)
 {
@@ -574,7 +551,7 @@ static void count_answer(const struct http_answer *answer, void *data)
 }
 
 /* The sanitizer looks at this process when it ends; in the shut-in shipper it cannot. */
-START_TEST(requests_leave_nothing_behind)
+TEST(requests_leave_nothing_behind)
 {
 	const struct http_request request = {
 		.url = "http://127.0.0.1:1/",
@@ -600,9 +577,8 @@ START_TEST(requests_leave_nothing_behind)
 	ck_assert_int_eq(uv_loop_close(&loop), 0);
 	ck_assert_int_eq(count, 100);
 }
-END_TEST
 
-START_TEST(cloud_fields_are_names)
+TEST(cloud_fields_are_names)
 {
 	char field[CLOUD_TEXT_BYTES];
 	char big[CLOUD_TEXT_BYTES + 1];
@@ -619,38 +595,8 @@ START_TEST(cloud_fields_are_names)
 	cloud_take_field(field, "a\0b", 3);
 	ck_assert_str_eq(field, "");
 }
-END_TEST
 
 int main(void)
 {
-	const struct suite_test tests[] = {
-		{.test = rows_are_plain_ascii},
-		{.test = blobs_are_lists},
-		{.test = rows_have_members},
-		{.test = row_begins_anew_after_a_failure},
-		{.test = frozen_batch_is_taken_up_again},
-		{.test = frozen_batch_of_any_size_is_whole},
-		{.test = same_rows_have_the_same_digest},
-		{.test = damaged_batch_is_known},
-		{.test = other_names_are_no_batches},
-		{.test = cursor_is_kept},
-		{.test = files_are_replaced_not_written_into},
-		{.test = versions_never_fall},
-		{.test = wrong_cursor_is_refused},
-		{.test = status_that_is_no_file_is_refused},
-		{.test = waits_grow_to_a_bound},
-		{.test = a_fleet_tries_on_through_an_outage},
-		{.test = waits_are_jittered_and_asked_for},
-		{.test = good_settings_are_taken},
-		{.test = bad_settings_say_where_and_why},
-		{.test = secrets_are_for_one_reader},
-		{.test = only_clickhouse_can_accept},
-		{.test = each_failure_names_its_mend},
-		{.test = heads_are_read},
-		{.test = requests_leave_nothing_behind},
-		{.test = cloud_fields_are_names},
-		{0},
-	};
-
-	return suite_run("shipper_parts", begin, end, tests);
+	return suite_run("shipper_parts", begin, end);
 }

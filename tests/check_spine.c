@@ -5,16 +5,15 @@
 
 #include <stdio.h>
 
-START_TEST(one_subtree_after_another_opens_no_task)
+TEST(one_subtree_after_another_opens_no_task)
 {
 	spawn(2, 10, "bash driver.sh");
 	spawn(10, 11, "time bash inner.sh");
 	spawn(11, 12, "bwa mem x");
 	ck_assert_tasks("main: bwa mem [driver.sh, time, bwa mem] running\n");
 }
-END_TEST
 
-START_TEST(subtrees_of_the_outermost_orchestrator_are_tasks)
+TEST(subtrees_of_the_outermost_orchestrator_are_tasks)
 {
 	spawn(2, 10, "bash driver.sh");
 	run_process(10, 11, "mkdir out");
@@ -25,9 +24,8 @@ START_TEST(subtrees_of_the_outermost_orchestrator_are_tasks)
 			"generic: bwa index [bwa index] succeeded\n"
 			"generic: samtools faidx [samtools faidx] succeeded\n");
 }
-END_TEST
 
-START_TEST(an_orchestrator_found_further_out_takes_over)
+TEST(an_orchestrator_found_further_out_takes_over)
 {
 	spawn(2, 10, "bash outer.sh");
 	spawn(10, 11, "bash inner.sh");
@@ -57,10 +55,9 @@ START_TEST(an_orchestrator_found_further_out_takes_over)
 			      "standing_tasks t JOIN runs r ON r.id = t.run_id WHERE r.kind = 'command'"),
 			 "6 0 6\n");
 }
-END_TEST
 
 /* A ends long after inner.sh, which did not wait for it: its code is not inner.sh's. */
-START_TEST(roots_of_merged_tasks_decide_no_more)
+TEST(roots_of_merged_tasks_decide_no_more)
 {
 	spawn(2, 10, "bash outer.sh");
 	spawn(10, 11, "bash inner.sh");
@@ -78,10 +75,9 @@ START_TEST(roots_of_merged_tasks_decide_no_more)
 			 "inner.sh succeeded 0\nmultiqc succeeded 0\n");
 	ck_assert_str_eq(rows("SELECT sentence FROM incidents"), "");
 }
-END_TEST
 
 /* It may all be one task yet, but not for ever: a run keeps so many of them and no more. */
-START_TEST(a_long_loop_further_in_is_not_kept_whole)
+TEST(a_long_loop_further_in_is_not_kept_whole)
 {
 	spawn(2, 10, "bash outer.sh");
 	spawn(10, 11, "bash inner.sh");
@@ -92,24 +88,14 @@ START_TEST(a_long_loop_further_in_is_not_kept_whole)
 	run_process(11, 2000, "bwa index x");
 	commit();
 	commit(); /* what has gone is forgotten with the commit after */
-	ck_assert_int_lt(atoi(rows("SELECT count(*) FROM checkpoints")), 20);
+	ck_assert_int_lt(atoi(rows("SELECT count(*) FROM states")), 20);
 	run_process(10, 2001, "multiqc .");
 	ck_assert_str_eq(rows("SELECT count(*) FROM standing_tasks WHERE kind = 'generic'"), "1989\n");
 	ck_assert_str_eq(rows("SELECT sum(t.process_count) - r.process_count FROM tasks t JOIN runs r ON r.id = "
 			      "t.run_id WHERE r.kind = 'command'"), "0\n");
 }
-END_TEST
 
 int main(void)
 {
-	const struct suite_test tests[] = {
-		{.test = one_subtree_after_another_opens_no_task},
-		{.test = subtrees_of_the_outermost_orchestrator_are_tasks},
-		{.test = an_orchestrator_found_further_out_takes_over},
-		{.test = roots_of_merged_tasks_decide_no_more},
-		{.test = a_long_loop_further_in_is_not_kept_whole},
-		{0},
-	};
-
-	return streams_run("spine", tests);
+	return streams_run("spine");
 }

@@ -27,7 +27,7 @@ static void stand(unsigned seconds, unsigned blocked)
 	}
 }
 
-START_TEST(stuck_in_uninterruptible_sleep)
+TEST(stuck_in_uninterruptible_sleep)
 {
 	memset(cpu_ms, 0, sizeof(cpu_ms));
 	begin_step();
@@ -47,10 +47,9 @@ START_TEST(stuck_in_uninterruptible_sleep)
 	ck_assert_str_eq(rows("SELECT uninterruptible_ns / 1000000000 FROM processes WHERE pid = 12"), "740\n");
 	ck_assert_str_eq(rows("SELECT uninterruptible_ns FROM processes WHERE pid = 13"), "0\n");
 }
-END_TEST
 
 /* Blocked at every look, and at work in between: a disk, not a fault. */
-START_TEST(slow_storage_is_not_stuck)
+TEST(slow_storage_is_not_stuck)
 {
 	memset(cpu_ms, 0, sizeof(cpu_ms));
 	begin_step();
@@ -60,10 +59,9 @@ START_TEST(slow_storage_is_not_stuck)
 	}
 	ck_assert_str_eq(rows("SELECT count(*) FROM incidents"), "0\n");
 }
-END_TEST
 
 /* Two that write, at next to no CPU; and a tool that waits for one of them. */
-START_TEST(who_writes_or_waits_does_not_stand_still)
+TEST(who_writes_or_waits_does_not_stand_still)
 {
 	memset(cpu_ms, 0, sizeof(cpu_ms));
 	begin_step();
@@ -77,9 +75,8 @@ START_TEST(who_writes_or_waits_does_not_stand_still)
 	}
 	ck_assert_str_eq(rows("SELECT count(*) FROM incidents"), "0\n");
 }
-END_TEST
 
-START_TEST(a_task_without_progress_is_stuck)
+TEST(a_task_without_progress_is_stuck)
 {
 	memset(cpu_ms, 0, sizeof(cpu_ms));
 	begin_step();
@@ -93,10 +90,9 @@ START_TEST(a_task_without_progress_is_stuck)
 	exit_process(12, 0);
 	ck_assert_str_eq(rows("SELECT count(*), count(end_boot_ns) FROM incidents"), "2 1\n");
 }
-END_TEST
 
 /* It is told anew when it is over: since when it stood still is the same. */
-START_TEST(a_clock_that_is_set_moves_no_beginning)
+TEST(a_clock_that_is_set_moves_no_beginning)
 {
 	static const char clock[] = "SELECT unix_ns - boot_ns FROM incidents WHERE end_boot_ns IS NOT NULL";
 
@@ -109,9 +105,8 @@ START_TEST(a_clock_that_is_set_moves_no_beginning)
 	exit_process(12, 0);
 	ck_assert_str_eq(rows(clock), "1000000000\n");
 }
-END_TEST
 
-START_TEST(one_of_a_task_is_idle)
+TEST(one_of_a_task_is_idle)
 {
 	memset(cpu_ms, 0, sizeof(cpu_ms));
 	begin_step();
@@ -125,19 +120,8 @@ START_TEST(one_of_a_task_is_idle)
 			      "i.process_id WHERE p.pid < 13"),
 			 "idle 12 bwa mem (pid 12) is without CPU or I/O for more than 1800 s\n");
 }
-END_TEST
 
 int main(void)
 {
-	const struct suite_test tests[] = {
-		{.test = stuck_in_uninterruptible_sleep},
-		{.test = slow_storage_is_not_stuck},
-		{.test = who_writes_or_waits_does_not_stand_still},
-		{.test = a_task_without_progress_is_stuck},
-		{.test = a_clock_that_is_set_moves_no_beginning},
-		{.test = one_of_a_task_is_idle},
-		{0},
-	};
-
-	return streams_run("stall", tests);
+	return streams_run("stall");
 }

@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "query/ask.h"
+
 static struct store_error error_text;
 
 static void change(const char *sql)
@@ -49,7 +51,7 @@ static bool root_or_skip(const char *test)
 {
 	if (geteuid() == 0)
 		return true;
-	fprintf(stderr, "SKIP %s: needs root to mount a small file system or change user\n", test);
+	printf("skip - store: %s: needs root to mount a small file system or change user\n", test);
 	return false;
 }
 
@@ -60,7 +62,7 @@ static bool mount_small(const char *test, const char *options)
 		return false;
 	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
 	    mount("tmpfs", directory, "tmpfs", 0, options) < 0) {
-		fprintf(stderr, "SKIP %s: cannot mount a tmpfs: %s\n", test, strerror(errno));
+		printf("skip - store: %s: cannot mount a tmpfs: %s\n", test, strerror(errno));
 		return false;
 	}
 	return true;
@@ -92,7 +94,7 @@ static void rewrite_rows(struct store *store, int times)
 }
 
 /* Left alone, the log would take 32 MiB before it is folded in. */
-START_TEST(log_does_not_fill_a_small_disk)
+TEST(log_does_not_fill_a_small_disk)
 {
 	struct store *store;
 
@@ -110,14 +112,13 @@ START_TEST(log_does_not_fill_a_small_disk)
 	ck_assert_int_lt(wal_bytes(), 3 << 20);
 	store_close(store);
 }
-END_TEST
 
 static void remount_read_only(void)
 {
 	ck_assert_int_eq(mount(NULL, directory, NULL, MS_REMOUNT | MS_RDONLY, NULL), 0);
 }
 
-START_TEST(second_writer_is_refused)
+TEST(second_writer_is_refused)
 {
 	struct store *store = open_writer();
 	char pid[24];
@@ -127,9 +128,8 @@ START_TEST(second_writer_is_refused)
 	store_close(store);
 	store_close(open_writer());
 }
-END_TEST
 
-START_TEST(newer_schema_is_refused)
+TEST(newer_schema_is_refused)
 {
 	store_close(open_writer());
 	change("PRAGMA user_version = 99");
@@ -137,15 +137,13 @@ START_TEST(newer_schema_is_refused)
 	expect_reader_refused(-EPROTO, "newer release");
 	ck_assert_int_eq(read_integer("PRAGMA user_version"), 99);
 }
-END_TEST
 
-START_TEST(older_schema_is_refused_to_readers)
+TEST(older_schema_is_refused_to_readers)
 {
 	store_close(open_writer());
 	change("PRAGMA user_version = 1");
 	expect_reader_refused(-EPROTO, "older");
 }
-END_TEST
 
 /* A store that the release of schema 1 wrote, from its text. */
 static void restore_schema_1(void)
@@ -161,8 +159,10 @@ static void restore_schema_1(void)
 	free(sql);
 }
 
+#define BOOT_ID "01234567-89ab-cdef-0123-456789abcdef"
+
 /* What was in it is as it was, what came later is unknown of it, and it can be written. */
-START_TEST(older_schema_is_migrated)
+TEST(older_schema_is_migrated)
 {
 	struct store *store;
 	struct row_process row = fill_process(7, "new");
@@ -170,9 +170,15 @@ START_TEST(older_schema_is_migrated)
 
 	restore_schema_1();
 	change("INSERT INTO containers VALUES (5, 40, 1, 'docker', '5', '/docker/5', NULL, NULL, 1, NULL, 1)");
+	change("INSERT INTO checkpoints VALUES (-1, CAST(x'0701C424' || '" BOOT_ID "' || x'03' AS BLOB)), "
+	       "(0, CAST(x'0501C424' || '" BOOT_ID "' || x'C402' || 'ab' AS BLOB)), (17, x'0208')");
 	expect_reader_refused(-EPROTO, "older");
 	store = open_writer();
-	ck_assert_int_eq(read_integer("PRAGMA user_version"), 7);
+	/* Of what is remembered the host's part alone goes on. */
+	ck_assert_int_eq(read_integer("SELECT count(*) FROM states"), 1);
+	ck_assert_int_eq(read_integer("SELECT state = CAST(x'82AA' || 'generation' || x'03A6' || 'losses' || x'C402' "
+				      "|| 'ab' AS BLOB) FROM states WHERE id = 0"), 1);
+	ck_assert_int_eq(read_integer("PRAGMA user_version"), store_schema_version());
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM processes"), 14);
 	ck_assert_int_eq(read_integer("SELECT sum(cpu_ns) FROM processes"), 56519333);
 	ck_assert_int_eq(read_integer("SELECT sum(cpu_ns) FROM standing_tasks"), 56519333);
@@ -191,9 +197,8 @@ START_TEST(older_schema_is_migrated)
 	store_close(store);
 	store_close(open_reader());
 }
-END_TEST
 
-START_TEST(failed_migration_leaves_the_old_store)
+TEST(failed_migration_leaves_the_old_store)
 {
 	restore_schema_1();
 	change("ALTER TABLE samples ADD COLUMN sent_bytes INTEGER"); /* so that 0002 fails at it */
@@ -203,27 +208,24 @@ START_TEST(failed_migration_leaves_the_old_store)
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM pragma_table_info('hosts') "
 				      "WHERE name = 'product'"), 0);
 }
-END_TEST
 
-START_TEST(empty_file_is_no_store_yet)
+TEST(empty_file_is_no_store_yet)
 {
 	fclose(fopen(path, "w"));
 	expect_reader_refused(-EPROTO, "empty");
 	store_close(open_writer());
 	store_close(open_reader());
 }
-END_TEST
 
-START_TEST(other_database_is_refused_and_untouched)
+TEST(other_database_is_refused_and_untouched)
 {
 	change("CREATE TABLE theirs (a); INSERT INTO theirs VALUES (1)");
 	expect_writer_refused(-EUCLEAN, "another program");
 	expect_reader_refused(-EUCLEAN, "another program");
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM sqlite_schema"), 1);
 }
-END_TEST
 
-START_TEST(garbage_is_refused_and_untouched)
+TEST(garbage_is_refused_and_untouched)
 {
 	char garbage[8192], after[8192];
 	FILE *file = fopen(path, "w");
@@ -238,9 +240,8 @@ START_TEST(garbage_is_refused_and_untouched)
 	fclose(file);
 	ck_assert_mem_eq(after, garbage, sizeof(garbage));
 }
-END_TEST
 
-START_TEST(damage_is_told_on_use)
+TEST(damage_is_told_on_use)
 {
 	struct store *store = open_writer();
 	const struct store_parameter all[] = {{"since_unix_ns", STORE_INTEGER, 0, NULL},
@@ -263,7 +264,7 @@ START_TEST(damage_is_told_on_use)
 		ck_assert_int_eq(pwrite(fd, garbage, sizeof(garbage), at), sizeof(garbage));
 	close(fd);
 	store = open_reader();
-	ck_assert_int_eq(store_query(store, "runs", all, &result), 0);
+	ck_assert_int_eq(query_ask(store, "runs", all, &result), 0);
 	while ((got = store_result_next(result)) == 1)
 		;
 	ck_assert_int_eq(got, -EUCLEAN);
@@ -271,18 +272,16 @@ START_TEST(damage_is_told_on_use)
 	store_result_free(result);
 	store_close(store);
 }
-END_TEST
 
-START_TEST(missing_file_is_told)
+TEST(missing_file_is_told)
 {
 	expect_reader_refused(-ENOENT, "no such file");
 	ck_assert_int_ne(access(path, F_OK), 0);
 	snprintf(path, sizeof(path), "%s/no/such.db", directory);
 	expect_writer_refused(-ENOENT, "no such directory");
 }
-END_TEST
 
-START_TEST(read_only_file_system)
+TEST(read_only_file_system)
 {
 	struct store *store;
 
@@ -296,13 +295,12 @@ START_TEST(read_only_file_system)
 	remount_read_only();
 	expect_writer_refused(-EROFS, "read-only");
 	store = open_reader();
-	ck_assert_uint_gt(run_query(store, "runs.sql"), 0);
+	ck_assert_uint_gt(run_query(store, "runs"), 0);
 	store_close(store);
 }
-END_TEST
 
 /* The database file alone, as kept on other media. */
-START_TEST(kept_file_on_read_only_media)
+TEST(kept_file_on_read_only_media)
 {
 	char name[192];
 	struct store *store;
@@ -319,10 +317,9 @@ START_TEST(kept_file_on_read_only_media)
 	ck_assert_int_eq(unlink(name), 0);
 	remount_read_only();
 	store = open_reader();
-	ck_assert_uint_gt(run_query(store, "runs.sql"), 0);
+	ck_assert_uint_gt(run_query(store, "runs"), 0);
 	store_close(store);
 }
-END_TEST
 
 #define NOBODY 65534
 
@@ -337,7 +334,7 @@ static void read_as_nobody(void)
 		fprintf(stderr, "%s\n", error_text.text);
 		_exit(3);
 	}
-	if (run_query(store, "runs.sql") == 0)
+	if (run_query(store, "runs") == 0)
 		_exit(4);
 	store_close(store);
 	_exit(store_open_writer(path, &store, &error_text) == -EACCES ? 0 : 5);
@@ -354,7 +351,7 @@ static void expect_nobody_reads(void)
 	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %x", status);
 }
 
-START_TEST(another_user_reads)
+TEST(another_user_reads)
 {
 	struct store *store;
 	struct stat status;
@@ -384,7 +381,6 @@ START_TEST(another_user_reads)
 	kill_a_writer();
 	expect_nobody_reads(); /* however it ended */
 }
-END_TEST
 
 static int put_batch(struct store *store, int64_t first, int64_t count)
 {
@@ -401,7 +397,7 @@ static int put_batch(struct store *store, int64_t first, int64_t count)
 	return store_commit(store, &stream);
 }
 
-START_TEST(full_disk_is_waited_out)
+TEST(full_disk_is_waited_out)
 {
 	char filler[192];
 	struct store *store;
@@ -427,9 +423,8 @@ START_TEST(full_disk_is_waited_out)
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM runs"), first + 499);
 	store_close(store);
 }
-END_TEST
 
-START_TEST(no_space_to_begin_with)
+TEST(no_space_to_begin_with)
 {
 	char filler[192];
 	int fd;
@@ -442,29 +437,8 @@ START_TEST(no_space_to_begin_with)
 	close(fd);
 	expect_writer_refused(-ENOSPC, "no space");
 }
-END_TEST
 
 int main(void)
 {
-	const struct suite_test tests[] = {
-		{.test = second_writer_is_refused},
-		{.test = newer_schema_is_refused},
-		{.test = older_schema_is_refused_to_readers},
-		{.test = older_schema_is_migrated},
-		{.test = failed_migration_leaves_the_old_store},
-		{.test = empty_file_is_no_store_yet},
-		{.test = other_database_is_refused_and_untouched},
-		{.test = garbage_is_refused_and_untouched},
-		{.test = damage_is_told_on_use},
-		{.test = missing_file_is_told},
-		{.test = log_does_not_fill_a_small_disk},
-		{.test = read_only_file_system},
-		{.test = kept_file_on_read_only_media},
-		{.test = another_user_reads},
-		{.test = full_disk_is_waited_out},
-		{.test = no_space_to_begin_with},
-		{0},
-	};
-
-	return stores_run("store", tests);
+	return stores_run("store");
 }

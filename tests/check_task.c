@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-START_TEST(direct_subtrees_of_an_engine_are_tasks)
+TEST(direct_subtrees_of_an_engine_are_tasks)
 {
 	spawn(2, 10, "bash wrapper.sh");
 	spawn(10, 11, "python3 /usr/bin/snakemake --cores 2");
@@ -20,9 +20,8 @@ START_TEST(direct_subtrees_of_an_engine_are_tasks)
 			 "main 2 running\nengine 3 succeeded\nengine 4 running\n");
 	ck_assert_str_eq(rows("SELECT engine, task_count FROM runs WHERE kind = 'command'"), "snakemake 2\n");
 }
-END_TEST
 
-START_TEST(a_worker_that_an_engine_forked_is_the_engine)
+TEST(a_worker_that_an_engine_forked_is_the_engine)
 {
 	spawn(2, 10, "python3 /usr/bin/snakemake -j2");
 	fork_process(10, 11);
@@ -34,9 +33,8 @@ START_TEST(a_worker_that_an_engine_forked_is_the_engine)
 			"engine: samtools faidx [samtools faidx] succeeded\n");
 	ck_assert_str_eq(rows("SELECT process_count FROM tools WHERE name = 'snakemake'"), "2\n");
 }
-END_TEST
 
-START_TEST(a_workflow_engine_inside_make_outranks_it)
+TEST(a_workflow_engine_inside_make_outranks_it)
 {
 	spawn(2, 10, "make all");
 	spawn(10, 11, "python3 /usr/bin/snakemake -j1");
@@ -47,9 +45,8 @@ START_TEST(a_workflow_engine_inside_make_outranks_it)
 			      "'command' ORDER BY t.begin_boot_ns"),
 			 "main 1 -\nengine 1 make\nengine 1 snakemake\nengine 1 snakemake\n");
 }
-END_TEST
 
-START_TEST(background_jobs_are_tasks_of_their_own)
+TEST(background_jobs_are_tasks_of_their_own)
 {
 	spawn(2, 10, "bash driver.sh");
 	spawn(10, 11, "bwa index x");
@@ -61,10 +58,9 @@ START_TEST(background_jobs_are_tasks_of_their_own)
 			"generic: samtools faidx [samtools faidx] killed\n");
 	ck_assert_str_eq(rows("SELECT kind FROM incidents ORDER BY boot_ns"), "exit-code\nsignal\n");
 }
-END_TEST
 
 /* Scripts of ever new names, all in one group. */
-START_TEST(tools_of_a_group_are_bounded)
+TEST(tools_of_a_group_are_bounded)
 {
 	char name[32];
 
@@ -80,18 +76,8 @@ START_TEST(tools_of_a_group_are_bounded)
 			      "'tool599'"),
 			 "(others)\n");
 }
-END_TEST
 
 int main(void)
 {
-	const struct suite_test tests[] = {
-		{.test = direct_subtrees_of_an_engine_are_tasks},
-		{.test = a_worker_that_an_engine_forked_is_the_engine},
-		{.test = a_workflow_engine_inside_make_outranks_it},
-		{.test = background_jobs_are_tasks_of_their_own},
-		{.test = tools_of_a_group_are_bounded},
-		{0},
-	};
-
-	return streams_run("task", tests);
+	return streams_run("task");
 }

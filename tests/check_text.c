@@ -14,7 +14,7 @@ static const char *escape(const char *text)
 }
 
 /* Each, between two letters. */
-START_TEST(what_is_not_seen_is_written_out)
+TEST(what_is_not_seen_is_written_out)
 {
 	static const struct {
 		const char *character, *shown;
@@ -47,9 +47,8 @@ START_TEST(what_is_not_seen_is_written_out)
 		ck_assert_str_eq(escape(text), shown);
 	}
 }
-END_TEST
 
-START_TEST(what_is_seen_stays)
+TEST(what_is_seen_stays)
 {
 	static const char *const texts[] = {
 		"plain", "\\n", "Grüße", "日本語", "ﬀ", "🧬", "e\xcc\x81", "  two  ", "\xe2\x80\x93",
@@ -58,9 +57,8 @@ START_TEST(what_is_seen_stays)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		ck_assert_str_eq(escape(texts[i]), texts[i]);
 }
-END_TEST
 
-START_TEST(a_short_place_ends_between_characters)
+TEST(a_short_place_ends_between_characters)
 {
 	char safe[8];
 
@@ -75,17 +73,9 @@ START_TEST(a_short_place_ends_between_characters)
 		}
 	}
 }
-END_TEST
 
 int main(void)
 {
-	const struct suite_test tests[] = {
-		{.test = what_is_not_seen_is_written_out},
-		{.test = what_is_seen_stays},
-		{.test = a_short_place_ends_between_characters},
-		{0},
-	};
-
 	setlocale(LC_CTYPE, "C.UTF-8");
-	return suite_run("text", NULL, NULL, tests);
+	return suite_run("text", NULL, NULL);
 }

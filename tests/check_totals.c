@@ -1,12 +1,12 @@
 /* Figures that add up: differences of counters, the split of CPU time, sums. */
 #include <stdlib.h>
 
-#include "correlator/totals.h"
+#include "correlator/model/totals.h"
 #include "tests/suite.h"
 
 #define CPU (COUNTER_VALID(cpu_ns) | COUNTER_VALID(user_ns) | COUNTER_VALID(system_ns))
 
-START_TEST(an_image_is_now_less_base)
+TEST(an_image_is_now_less_base)
 {
 	const struct counters base = {.valid = CPU | COUNTER_VALID(read_bytes), .cpu_ns = 100, .user_ns = 7,
 				      .system_ns = 1, .read_bytes = 10};
@@ -20,9 +20,8 @@ START_TEST(an_image_is_now_less_base)
 	ck_assert_int_eq(totals.user_ns, 300);
 	ck_assert_int_eq(totals.read_bytes, 0); /* never below nothing */
 }
-END_TEST
 
-START_TEST(without_a_tick_all_is_user_time)
+TEST(without_a_tick_all_is_user_time)
 {
 	const struct counters base = {0};
 	const struct counters now = {.valid = CPU, .cpu_ns = 900};
@@ -32,9 +31,8 @@ START_TEST(without_a_tick_all_is_user_time)
 	ck_assert_int_eq(totals.user_ns, 900);
 	ck_assert_int_eq(totals.system_ns, 0);
 }
-END_TEST
 
-START_TEST(without_exact_time_there_is_no_split)
+TEST(without_exact_time_there_is_no_split)
 {
 	const struct counters base = {0};
 	const struct counters now = {.valid = CPU & ~COUNTER_VALID(cpu_ns), .user_ns = 5, .system_ns = 5};
@@ -47,9 +45,8 @@ START_TEST(without_exact_time_there_is_no_split)
 	ck_assert_int_eq(row.user_ns, ROW_NULL);
 	ck_assert_int_eq(row.system_ns, ROW_NULL);
 }
-END_TEST
 
-START_TEST(sums_follow_what_they_are_made_of)
+TEST(sums_follow_what_they_are_made_of)
 {
 	const struct totals nothing = {0};
 	const struct totals first = {.valid = COUNTER_VALID(rchar_bytes), .rchar_bytes = 10, .wchar_bytes = 99};
@@ -73,17 +70,8 @@ START_TEST(sums_follow_what_they_are_made_of)
 	ck_assert_int_eq(row.wchar_bytes, 0); /* nobody knew any */
 	ck_assert_int_eq(row.block_io_delay_ns, ROW_NULL);
 }
-END_TEST
 
 int main(void)
 {
-	const struct suite_test tests[] = {
-		{.test = an_image_is_now_less_base},
-		{.test = without_a_tick_all_is_user_time},
-		{.test = without_exact_time_there_is_no_split},
-		{.test = sums_follow_what_they_are_made_of},
-		{0},
-	};
-
-	return suite_run("totals", NULL, NULL, tests);
+	return suite_run("totals", NULL, NULL);
 }

@@ -41,9 +41,9 @@ static void fill_u64(enum filling filling, uint64_t *value)
 	*value = filling == FILL_LEAST ? 0 : filling == FILL_MOST ? UINT64_MAX : distinct;
 }
 
-static void fill_bytes(enum filling filling, struct wire_bytes *bytes, size_t most)
+static void fill_bytes(enum filling filling, struct wire_bytes *bytes, uint32_t most)
 {
-	const size_t some = ++distinct % 40;
+	const uint32_t some = (uint32_t)(++distinct % 40);
 
 	bytes->data = filling == FILL_LEAST ? "" : long_text;
 	bytes->size = filling == FILL_LEAST ? 0 : filling == FILL_MOST ? most : some;
@@ -104,7 +104,7 @@ static const char *encode_only(enum wire_type type, enum filling filling,
 	return output->data + WIRE_FRAME_HEADER_SIZE;
 }
 
-START_TEST(round_trip)
+TEST_EACH(round_trip, all_types)
 {
 	struct wire_output output = { 0 };
 	enum wire_type type = all_types[_i];
@@ -122,9 +122,8 @@ START_TEST(round_trip)
 	}
 	wire_output_deinit(&output);
 }
-END_TEST
 
-START_TEST(encoding_is_msgpack)
+TEST_EACH(encoding_is_msgpack, all_types)
 {
 	struct wire_output output = { 0 };
 	msgpack_zone zone;
@@ -141,9 +140,8 @@ START_TEST(encoding_is_msgpack)
 	msgpack_zone_destroy(&zone);
 	wire_output_deinit(&output);
 }
-END_TEST
 
-START_TEST(truncated)
+TEST_EACH(truncated, all_types)
 {
 	struct wire_output output = { 0 };
 	size_t size;
@@ -153,9 +151,8 @@ START_TEST(truncated)
 		assert_refused(data, shorter, wire_type_name(all_types[_i]), (int)shorter);
 	wire_output_deinit(&output);
 }
-END_TEST
 
-START_TEST(trailing_bytes)
+TEST_EACH(trailing_bytes, all_types)
 {
 	struct wire_output output = { 0 };
 	size_t size;
@@ -168,7 +165,6 @@ START_TEST(trailing_bytes)
 	free(longer);
 	wire_output_deinit(&output);
 }
-END_TEST
 
 /* One object of every kind of msgpack. */
 static const msgpack_object kinds[] = {
@@ -216,7 +212,7 @@ static void replace_items(const msgpack_object *message, const char *what)
 	}
 }
 
-START_TEST(wrong_kinds)
+TEST_EACH(wrong_kinds, all_types)
 {
 	struct wire_output output = { 0 };
 	msgpack_zone zone;
@@ -231,7 +227,6 @@ START_TEST(wrong_kinds)
 	msgpack_zone_destroy(&zone);
 	wire_output_deinit(&output);
 }
-END_TEST
 
 /* One item fewer and one more. */
 static void resize_array(msgpack_object *message, const char *what)
@@ -250,7 +245,7 @@ static void resize_array(msgpack_object *message, const char *what)
 	free(longer);
 }
 
-START_TEST(wrong_counts)
+TEST_EACH(wrong_counts, all_types)
 {
 	struct wire_output output = { 0 };
 	msgpack_zone zone;
@@ -265,7 +260,6 @@ START_TEST(wrong_counts)
 	msgpack_zone_destroy(&zone);
 	wire_output_deinit(&output);
 }
-END_TEST
 
 /* Bytes that no encoder makes. The last byte of a literal is its NUL: not sent. */
 static const struct {
@@ -296,14 +290,13 @@ static const struct {
 #undef BYTES
 };
 
-START_TEST(hostile_bytes)
+TEST_EACH(hostile_bytes, hostile)
 {
 	assert_refused(hostile[_i].data, hostile[_i].size, "hostile", _i);
 }
-END_TEST
 
 /* A decoder that recursed, or allocated as told, would not survive these. */
-START_TEST(hostile_depth)
+TEST(hostile_depth)
 {
 	static char nested[WIRE_FRAME_MAX];
 	static const char array32[] = { '\xdd', '\x7f', '\xff', '\xff', '\xff' };
@@ -317,10 +310,9 @@ START_TEST(hostile_depth)
 		memcpy(nested + i, array32, sizeof(array32));
 	assert_refused(nested, sizeof(nested), "huge arrays in huge arrays", 0);
 }
-END_TEST
 
 /* Any one byte changed to any value: refused, or a message that can be sent on. */
-START_TEST(changed_bytes)
+TEST_EACH(changed_bytes, all_types)
 {
 	struct wire_output output = { 0 }, again = { 0 };
 	size_t size;
@@ -342,9 +334,8 @@ START_TEST(changed_bytes)
 	wire_output_deinit(&again);
 	wire_output_deinit(&output);
 }
-END_TEST
 
-START_TEST(encode_refuses)
+TEST(encode_refuses)
 {
 	struct wire_output output = { 0 };
 	char *text = calloc(1, WIRE_FRAME_MAX);
@@ -362,10 +353,9 @@ START_TEST(encode_refuses)
 	free(text);
 	wire_output_deinit(&output);
 }
-END_TEST
 
 /* The largest frame there may be is taken, one byte more is not made. */
-START_TEST(largest_frame)
+TEST(largest_frame)
 {
 	const size_t others = 6; /* array, type, offset 0, bin 16 */
 	struct wire_output output = { 0 };
@@ -391,7 +381,6 @@ START_TEST(largest_frame)
 	wire_input_deinit(&input);
 	wire_output_deinit(&output);
 }
-END_TEST
 
 /* Feed all of `stream` in pieces and compare what comes out with every message. */
 static void feed_in_pieces(const struct wire_output *stream, size_t piece)
@@ -421,7 +410,7 @@ static void feed_in_pieces(const struct wire_output *stream, size_t piece)
 	wire_input_deinit(&input);
 }
 
-START_TEST(frames_in_pieces)
+TEST(frames_in_pieces)
 {
 	static const size_t pieces[] = { 1, 2, 3, 7, 4096, 65536, 1 << 20 };
 	struct wire_output stream = { 0 };
@@ -434,9 +423,8 @@ START_TEST(frames_in_pieces)
 		feed_in_pieces(&stream, pieces[i]);
 	wire_output_deinit(&stream);
 }
-END_TEST
 
-START_TEST(frame_sizes_refused)
+TEST(frame_sizes_refused)
 {
 	static const char headers[][WIRE_FRAME_HEADER_SIZE] = {
 		{ 0, 0, 0, 0 },                         /* nothing */
@@ -461,10 +449,9 @@ START_TEST(frame_sizes_refused)
 		wire_input_deinit(&input);
 	}
 }
-END_TEST
 
 /* A reader that takes no frames cannot make the buffer grow. */
-START_TEST(input_is_bounded)
+TEST(input_is_bounded)
 {
 	const size_t piece = 16384;
 	struct wire_input input = { 0 };
@@ -484,38 +471,17 @@ START_TEST(input_is_bounded)
 	wire_input_deinit(&input);
 	ck_assert_int_eq(wire_input_reserve(&input, SIZE_MAX, &room), -ENOMEM);
 }
-END_TEST
 
-START_TEST(names)
+TEST(names)
 {
 	ck_assert_str_eq(wire_type_name(WIRE_HELLO), "hello");
 	ck_assert_str_eq(wire_type_name(WIRE_LOSSES), "losses");
 	ck_assert_str_eq(wire_type_name((enum wire_type)999), "unknown");
 }
-END_TEST
 
 int main(void)
 {
-	const struct suite_test tests[] = {
-		{.test = round_trip, .count = ARRAY_SIZE(all_types)},
-		{.test = encoding_is_msgpack, .count = ARRAY_SIZE(all_types)},
-		{.test = truncated, .count = ARRAY_SIZE(all_types)},
-		{.test = trailing_bytes, .count = ARRAY_SIZE(all_types)},
-		{.test = wrong_kinds, .count = ARRAY_SIZE(all_types)},
-		{.test = wrong_counts, .count = ARRAY_SIZE(all_types)},
-		{.test = changed_bytes, .count = ARRAY_SIZE(all_types)},
-		{.test = hostile_bytes, .count = ARRAY_SIZE(hostile)},
-		{.test = hostile_depth},
-		{.test = encode_refuses},
-		{.test = names},
-		{.test = largest_frame},
-		{.test = frames_in_pieces},
-		{.test = frame_sizes_refused},
-		{.test = input_is_bounded},
-		{0},
-	};
-
 	for (size_t i = 0; i < sizeof(long_text); i++)
 		long_text[i] = (char)i;
-	return suite_run("wire", NULL, NULL, tests);
+	return suite_run("wire", NULL, NULL);
 }

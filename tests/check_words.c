@@ -1,5 +1,5 @@
 /* Labels made of command lines: what a reader is told of each of some siblings. */
-#include "correlator/words.h"
+#include "correlator/model/words.h"
 
 #include <string.h>
 
@@ -34,6 +34,7 @@ static const struct {
 	  {"gcc|-O2|-o|hello|build/a.o|build/b.o", "hello"}}},
 	/* xargs, parallel: the input */
 	{"sort", {{"sort|in/1.txt", "1.txt"}, {"sort|in/2.txt", "2.txt"}}},
+	{"sort", {{"sort|_left", "_left"}, {"sort|.right", ".right"}}},
 	{"gzip", {{"gzip|-k|alpha", "alpha"}, {"gzip|-k|beta", "beta"}}},
 	{"bash -c",
 	 {{"/bin/bash|-c|gzip -c a.txt > out/a.txt.gz", "a.txt"}, {"/bin/bash|-c|gzip -c b.txt > out/b.txt.gz", "b.txt"}}},
@@ -86,7 +87,7 @@ static const struct {
 	{"scan", {{"scan||", ""}}},
 };
 
-START_TEST(label_is)
+TEST_EACH(label_is, cases)
 {
 	struct words words[SIBLINGS_MAX] = {{0}};
 	struct common_words common;
@@ -108,10 +109,9 @@ START_TEST(label_is)
 		words_deinit(&words[i]);
 	}
 }
-END_TEST
 
 /* Command lines of one kind, and of others. */
-START_TEST(kinds)
+TEST(kinds)
 {
 	static const struct {
 		const char *name, *command;
@@ -137,10 +137,9 @@ START_TEST(kinds)
 		words_deinit(&words);
 	}
 }
-END_TEST
 
 /* Whatever the length, and whatever the bytes. */
-START_TEST(bounds)
+TEST(bounds)
 {
 	static char command[4096];
 	struct words words;
@@ -172,16 +171,8 @@ START_TEST(bounds)
 	words_label(&words, NULL, "bash -c", false, label);
 	words_deinit(&words);
 }
-END_TEST
 
 int main(void)
 {
-	const struct suite_test tests[] = {
-		{.test = label_is, .count = sizeof(cases) / sizeof(cases[0])},
-		{.test = kinds},
-		{.test = bounds},
-		{0},
-	};
-
-	return suite_run("words", NULL, NULL, tests);
+	return suite_run("words", NULL, NULL);
 }

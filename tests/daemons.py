@@ -14,7 +14,7 @@ import sqlite3
 import subprocess
 import tempfile
 
-from testing import CONFINED, EMULATED, Skip, same, wait_until
+from testing import CONFINED, EMULATED, Skip, remove_tree, same, wait_until
 
 READY_TIMEOUT_S = 180 if EMULATED else 60 # the probe under strace
 STOP_TIMEOUT_S = 60
@@ -25,18 +25,18 @@ def die_with_parent():
 
 
 class Daemon:
-    """One process of a daemon."""
+    """One process of a daemon, which says by a byte that it is ready."""
 
-    def __init__(self, name, command, log_path, environment=None):
+    def __init__(self, name, command, log_path, environment=CONFINED, prepare=die_with_parent):
         self.name = name
-        self.log_path = log_path
-        self.ready_fd, ready_write = os.pipe()
-        os.set_blocking(self.ready_fd, False)
+        self.log_path = pathlib.Path(log_path)
+        ready, ready_write = os.pipe()
+        os.set_blocking(ready, False)
+        self._ready, self._is_ready = os.fdopen(ready, "rb", 0), False
         with open(log_path, "ab") as log:
             self.process = subprocess.Popen(
                 [*map(str, command), "--ready-fd", str(ready_write)], stdin=subprocess.DEVNULL,
-                stdout=log, stderr=log, pass_fds=[ready_write], preexec_fn=die_with_parent,
-                env=CONFINED | (environment or {}))
+                stdout=log, stderr=log, pass_fds=[ready_write], preexec_fn=prepare, env=environment)
         os.close(ready_write)
 
     @property
@@ -44,15 +44,16 @@ class Daemon:
         return self.process.pid
 
     def is_ready(self):
-        try:
-            return os.read(self.ready_fd, 1) == b"1"
-        except BlockingIOError:
-            return False
+        self._is_ready = self._is_ready or self._ready.read(1) == b"1"
+        return self._is_ready
 
     def wait_ready(self):
-        wait_until(f"{self.name} is ready", lambda: self.is_ready() or self.has_ended(),
-                   READY_TIMEOUT_S)
-        assert not self.has_ended(), f"the {self.name} has ended: {self.log()}"
+        try:
+            wait_until(f"{self.name} is ready", lambda: self.is_ready() or self.has_ended(), READY_TIMEOUT_S)
+            assert self.is_ready(), f"the {self.name} has ended: {self.log()}"
+        except AssertionError:
+            self.kill()
+            raise
         return self
 
     def has_ended(self):
@@ -60,6 +61,9 @@ class Daemon:
 
     def log(self):
         return self.log_path.read_text(errors="replace")
+
+    def wait_for_log(self, text):
+        wait_until(f"{text!r} is in the log of the {self.name}", lambda: text in self.log(), READY_TIMEOUT_S)
 
     def signal(self, number):
         self.process.send_signal(number)
@@ -70,29 +74,36 @@ class Daemon:
             self.process.kill()
         self.process.wait()
 
-    def stop(self):
+    def stop(self, status=0):
         """Ends it as a service manager would."""
         if not self.has_ended():
             self.process.terminate()
-        return self.wait()
+        return self.wait(status)
 
-    def wait(self):
+    def wait(self, status=0):
         try:
-            status = self.process.wait(STOP_TIMEOUT_S)
+            found = self.process.wait(STOP_TIMEOUT_S)
         except subprocess.TimeoutExpired:
+            self.kill()
             raise AssertionError(f"the {self.name} does not end: {self.log()}") from None
-        same(f"status of the {self.name} ({self.log()[-1500:]})", status, 0)
+        same(f"status of the {self.name} ({self.log()[-1500:]})", found, status)
 
-    def close(self):
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
         self.kill()
-        os.close(self.ready_fd)
+
+    def status_field(self, name):
+        """Of /proc/PID/status."""
+        for line in open(f"/proc/{self.pid}/status"):
+            if line.startswith(f"{name}:"):
+                return line.split(":", 1)[1].strip()
+        raise AssertionError(f"no {name}")
 
     def memory_bytes(self):
         """Of its own: without the mapped ring and files."""
-        for line in open(f"/proc/{self.pid}/status"):
-            if line.startswith("RssAnon:"):
-                return int(line.split()[1]) * 1024
-        raise AssertionError("no RssAnon")
+        return int(self.status_field("RssAnon").split()[0]) * 1024
 
     def descriptor_count(self):
         return len(os.listdir(f"/proc/{self.pid}/fd"))
@@ -103,16 +114,22 @@ class Daemons:
 
     def __init__(self, build, directory=None):
         self.build = pathlib.Path(build).resolve()
+        self.own_directory = directory is None
         self.directory = pathlib.Path(directory or tempfile.mkdtemp(prefix="tracer-test-"))
         self.directory.chmod(0o755)
         self.socket = self.directory / "tracer.sock"
         self.store = self.directory / "tracer.db"
         self.pin_directory = None
-        self.probe_program = self.build / "probe/tracer-probe"
+        self.use(self.build)
         self.probe_options = []
         self.correlator_options = []
         self.started = []
         self.probe = self.correlator = None
+
+    def use(self, build):
+        """The programs of that build, from the next start on."""
+        self.probe_program = build / "probe/tracer-probe"
+        self.correlator_program = build / "correlator/tracer-correlator"
 
     def mount_pins(self):
         """Pins from now on, in a BPF filesystem of the test's own."""
@@ -125,7 +142,7 @@ class Daemons:
 
     def start_correlator(self, *options, wait=True):
         self.correlator = self._start("correlator", [
-            self.build / "correlator/tracer-correlator", "--socket", self.socket,
+            self.correlator_program, "--socket", self.socket,
             "--socket-group", "nogroup", "--store", self.store, "--retain", "0",
             "--rules", self.directory, *self.correlator_options, *options], wait)
         return self.correlator
@@ -143,7 +160,7 @@ class Daemons:
         self.start_probe()
 
     def _start(self, name, command, wait, environment=None):
-        daemon = Daemon(name, command, self.directory / f"{name}.log", environment)
+        daemon = Daemon(name, command, self.directory / f"{name}.log", CONFINED | (environment or {}))
         self.started.append(daemon)
         return daemon.wait_ready() if wait else daemon
 
@@ -158,11 +175,14 @@ class Daemons:
                               env=CONFINED)
 
     def close(self):
+        """Ends what runs; a directory that was made here goes, too."""
         for daemon in self.started:
-            daemon.close()
+            daemon.kill()
         for mount in ("bpf", "disk"):
             if os.path.ismount(self.directory / mount):
                 subprocess.run(["umount", "--lazy", self.directory / mount], check=False)
+        if self.own_directory:
+            remove_tree(self.directory)
 
     def rows(self, sql, *values):
         """Rows of the store as dictionaries; none while there is no store."""
@@ -187,11 +207,13 @@ class Daemons:
     def check_store(self):
         same("integrity of the store", self.value("PRAGMA integrity_check"), "ok")
 
-    def tracer(self, *arguments):
-        """What `tracer ... --json` prints."""
-        result = subprocess.run(
-            [self.build / "cli/tracer", *map(str, arguments), "--json", "--store", self.store],
-            capture_output=True, check=False, env=CONFINED)
+    def tell(self, *arguments):
+        """What `tracer ...` prints."""
+        result = subprocess.run([self.build / "cli/tracer", *map(str, arguments), "--store", self.store],
+                                capture_output=True, check=False, env=CONFINED)
         same(f"status of tracer {arguments}: {result.stderr.decode(errors='replace')}",
              result.returncode, 0)
-        return json.loads(result.stdout)
+        return result.stdout.decode()
+
+    def tracer(self, *arguments):
+        return json.loads(self.tell(*arguments, "--json"))

@@ -4,7 +4,7 @@
 #ifndef TRACER_TESTS_RECORD_ENCODE_H
 #define TRACER_TESTS_RECORD_ENCODE_H
 
-#include "common/record/event.h"
+#include "correlator/record/event.h"
 
 /* Writes at most EVENT_RECORD_MAX bytes, 8-aligned, to `ret_record`; how many there are.
  * Text must be within the limits of its kind (bpf/record.h). */

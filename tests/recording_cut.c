@@ -17,7 +17,7 @@
 
 #include <uthash.h>
 
-#include "common/record/event.h"
+#include "correlator/record/event.h"
 #include "common/wire/recording.h"
 #include "tests/record_encode.h"
 

@@ -14,8 +14,8 @@
 
 extern char directory[128], path[160]; /* the store's file is `path` */
 
-/* A program of tests that have such a directory each; the list ends with {0}. Its exit status. */
-int stores_run(const char *name, const struct suite_test *tests);
+/* suite_run() of tests that have such a directory each. */
+int stores_run(const char *name);
 void make_directory(void);
 void remove_directory(void);
 
@@ -33,8 +33,8 @@ void commit(struct store *store, uint64_t offset);
 void put_everything(struct store *store, int64_t value);
 
 size_t count_rows(struct store *store, const char *query, const struct store_parameter *parameters);
-/* How many rows a query file finds, given whichever parameters it has. */
-size_t run_query(struct store *store, const char *file);
+/* How many rows a query of query/ finds, given whichever parameters it has. */
+size_t run_query(struct store *store, const char *query);
 /* The whole of one statement's first column, for what no query file asks. */
 int64_t read_integer(const char *sql);
 

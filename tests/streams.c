@@ -46,7 +46,7 @@ struct event *begin_event(enum event_type type)
 
 void apply(void)
 {
-	int r = is_event ? model_apply_event(model, &event) : model_apply(model, &message);
+	int r = is_event ? apply_event(model, &event) : apply_message(model, &message);
 
 	ck_assert_int_eq(r, 0);
 }
@@ -280,21 +280,21 @@ void end_step(unsigned status)
 
 void commit(void)
 {
-	ck_assert_int_eq(model_commit(model, &stream), 0);
+	ck_assert_int_eq(apply_commit(model, &stream), 0);
 }
 
 void open_model(void)
 {
 	struct store_error error;
-	const struct model_options options = {.rules = rules, .arguments = arguments, .checkpoints = true};
+	const struct model_options options = {.rules = rules, .arguments = arguments, .keep_states = true};
 
 	ck_assert_int_eq(store_open_writer(path, &store, &error), 0);
-	ck_assert_int_eq(model_new(&options, store, &model), 0);
+	ck_assert_int_eq(apply_begin(&options, store, &model), 0);
 }
 
 void close_model(void)
 {
-	model_free(model);
+	apply_end(model);
 	store_close(store);
 }
 
@@ -331,7 +331,7 @@ static void write_rules(void)
 static void setup(void)
 {
 	const char *const site[] = {directory, NULL};
-	struct rules_error error;
+	struct tree_error error;
 
 	suite_directory(directory, sizeof(directory));
 	snprintf(path, sizeof(path), "%s/store.db", directory);
@@ -357,9 +357,20 @@ static void teardown(void)
 	suite_directory_remove(directory);
 }
 
+void begin_anew(void)
+{
+	teardown();
+	setup();
+}
+
 char *rows(const char *sql)
 {
-	static char text[8192];
+	return rows_but(sql, "");
+}
+
+char *rows_but(const char *sql, const char *column)
+{
+	static char text[1 << 16];
 	sqlite3 *database;
 	sqlite3_stmt *statement;
 	size_t size = 0;
@@ -371,6 +382,8 @@ char *rows(const char *sql)
 	text[0] = '\0';
 	while (sqlite3_step(statement) == SQLITE_ROW) {
 		for (int i = 0; i < sqlite3_column_count(statement); i++) {
+			if (strcmp(sqlite3_column_name(statement, i), column) == 0)
+				continue;
 			const char *value = (const char *)sqlite3_column_text(statement, i);
 
 			size += (size_t)snprintf(text + size, sizeof(text) - size, "%s%s", i ? " " : "",
@@ -389,8 +402,8 @@ const char streams_tasks_sql[] =
 	"FROM standing_tasks t JOIN runs r ON r.id = t.run_id WHERE r.kind <> 'system' "
 	"ORDER BY r.begin_boot_ns, t.kind <> 'main', t.begin_boot_ns";
 
-int streams_run(const char *name, const struct suite_test *tests)
+int streams_run(const char *name)
 {
 	log_init(name, LOG_LEVEL_ERROR);
-	return suite_run(name, setup, teardown, tests);
+	return suite_run(name, setup, teardown);
 }

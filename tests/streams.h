@@ -8,7 +8,7 @@
 #ifndef TRACER_TESTS_STREAMS_H
 #define TRACER_TESTS_STREAMS_H
 
-#include "correlator/model.h"
+#include "correlator/apply/apply.h"
 #include "tests/suite.h"
 
 #define MS UINT64_C(1000000)
@@ -23,9 +23,11 @@ extern uint64_t now;
 extern uint64_t clock_offset_ns; /* of the wall clock to the boot clock, 1 s */
 extern uint32_t exec_ids[PID_MAX]; /* of each pid */
 
-/* A program of tests that begin so; the list ends with {0}. Its exit status. */
-int streams_run(const char *name, const struct suite_test *tests);
+/* suite_run() of tests that begin so. */
+int streams_run(const char *name);
 
+/* As a test begins, with an empty store. */
+void begin_anew(void);
 void open_model(void);
 void close_model(void);
 void commit(void);
@@ -85,6 +87,8 @@ void end_step(unsigned status);
 /* Rows of `sql`, once committed, as lines, columns joined by a space, NULL as -. Until the
  * next call. */
 char *rows(const char *sql);
+/* Without that column. */
+char *rows_but(const char *sql, const char *column);
 /* Lines "kind: name [tools] status" of the tasks that stand, the system's left out. */
 #define ck_assert_tasks(expected) ck_assert_str_eq(rows(streams_tasks_sql), expected)
 extern const char streams_tasks_sql[];

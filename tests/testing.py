@@ -1,9 +1,11 @@
 """What all tests in Python share: skipping, comparing, waiting, and a line for each test.
 
-A test is a function test_* of its file, called after what it shows. Its line is "ok - NAME",
-"not ok - NAME" with what went wrong below, or "skip - NAME: why": tests/run counts them.
+A test is a function test_* of its file, called after what it shows. A file prints "1..N" and N
+verdicts: "ok - NAME", "not ok - NAME" with what went wrong below, "skip - NAME: why", or
+"flaky - NAME" with what did not repeat itself below. tests/verdicts holds them against the plan.
 """
 
+import argparse
 import contextlib
 import difflib
 import fcntl
@@ -13,13 +15,20 @@ import pprint
 import pty
 import random
 import shutil
+import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import traceback
+import unittest
 
+SKIPPED = 77 # the exit status of a file that cannot be run here, as meson has it
+REPEATS_MAX = 4
+LONG = bool(os.environ.get("TRACER_TESTS_LONG"))
+FAILED = "TRACER_TESTS_FAILED"
 MOUNTS_MARK = "TRACER_CHECK_MOUNTS"
 # Emulated processors beside other tests are a hundred times slower than a quiet host's.
 EMULATED = "TRACER_TEST_EMULATED" in os.environ
@@ -44,6 +53,10 @@ class Skip(Exception):
     """Cannot be tested here; says why."""
 
 
+class Repeatable(Exception):
+    """Nothing of Tracer's that failed: the test is repeated, and is flaky if it passes then."""
+
+
 def difference(found, expected):
     """What a reader needs of two values that differ: both, or a bounded diff where they are long."""
     short = f"{found!r}, expected {expected!r}"
@@ -60,12 +73,14 @@ def same(what, found, expected):
 
 
 def wait_until(what, holds, timeout_s=60):
-    """The first true answer."""
+    """The first true answer. Who asks does not take all of a processor that others need."""
     deadline = time.monotonic() + timeout_s
-    while not (answer := holds()):
+    while True:
+        asked = time.monotonic()
+        if answer := holds():
+            return answer
         assert time.monotonic() < deadline, f"{what}: not within {timeout_s} s"
-        time.sleep(0.02)
-    return answer
+        time.sleep(max(0.02, 2 * (time.monotonic() - asked)))
 
 
 class OnTerminal:
@@ -134,26 +149,151 @@ def enter_own_mounts():
         os.execvp("unshare", ["unshare", "--mount", sys.executable, *sys.argv])
 
 
-def find_tests(namespace, names=()):
-    """{what it shows: function} of a file's globals(); of those `names` alone, if there are any."""
-    known = {name[5:].replace("_", " "): test for name, test in namespace.items()
-             if name.startswith("test_")}
-    unknown = set(names) - set(known)
+def find_tests(namespace):
+    """{what it shows: function} of a file's globals()."""
+    return {name[5:].replace("_", " "): test for name, test in namespace.items()
+            if name.startswith("test_")}
+
+
+def choose(prefix, tests, names=()):
+    """Of {name: test} those of `names`, if there are any. In a second attempt tests/run gives the
+    titles of what failed: then those, or all where what failed is of them all."""
+    unknown = set(names) - set(tests)
     if unknown:
-        sys.exit(f"no test {', '.join(sorted(unknown))}; there are {', '.join(known)}")
-    return {name: known[name] for name in names or known}
+        sys.exit(f"no test {', '.join(sorted(unknown))}; there are {', '.join(tests)}")
+    if FAILED in os.environ:
+        names = [title.removeprefix(f"{prefix}: ") for title in os.environ[FAILED].splitlines()
+                 if title.startswith(f"{prefix}: ")]
+        names = names if set(names) <= set(tests) else tests
+    else:
+        names = names or tests
+    return {name: tests[name] for name in names}
+
+
+def plan(count):
+    """How many verdicts are given: of fewer, the rest did not run."""
+    print(f"1..{count}", flush=True)
+
+
+def skip_all(prefix, reason):
+    """The exit status of a file that cannot be run here."""
+    plan(1)
+    print(f"skip - {prefix}: {reason}", flush=True)
+    return SKIPPED
+
+
+def run_tests(prefix, tests, run=lambda test: test(), names=(), waiting=()):
+    """Announces and runs {name: test}, each by `run`, and prints its verdict; the exit status. Those
+    named in `waiting` do hardly anything for minutes: they are run beside the others."""
+    # Ends through the clean-up of the test that runs.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    tests = choose(prefix, tests, names)
+    plan(len(tests))
+    beside = [Beside(f"{prefix}: {name}", run, test) for name, test in tests.items() if name in waiting]
+    good = [succeeds(f"{prefix}: {name}", run, test) for name, test in tests.items() if name not in waiting]
+    return 0 if all(good + [test.finish() for test in beside]) else 1
+
+
+class Beside:
+    """A test in a process of its own; what it prints comes at the end."""
+
+    def __init__(self, *test):
+        self.output = tempfile.TemporaryFile()
+        self.pid = os.fork()
+        if self.pid == 0:
+            os.dup2(self.output.fileno(), sys.stdout.fileno())
+            status = 1
+            try:
+                status = 0 if succeeds(*test) else 1
+            finally:
+                os._exit(status)
+
+    def finish(self):
+        """Whether it succeeded."""
+        _, status = os.waitpid(self.pid, 0)
+        self.output.seek(0)
+        print(self.output.read().decode(errors="replace"), end="", flush=True)
+        return status == 0
+
+
+def hold(problems):
+    """Fails with these lines, if there are any."""
+    more = [f"... {len(problems) - DIFF_LINES_MAX} more"] if len(problems) > DIFF_LINES_MAX else []
+    assert not problems, "\n".join([*map(str, problems[:DIFF_LINES_MAX]), *more])
+
+
+def arguments(description):
+    """Those of a program `check [--keep] BUILD-DIRECTORY [NAME...]`."""
+    parser = argparse.ArgumentParser(description=description.split("\n\n", maxsplit=1)[0])
+    parser.add_argument("--keep", action="store_true", help="leave the directories behind")
+    parser.add_argument("build", type=lambda path: pathlib.Path(path).resolve(), metavar="BUILD-DIRECTORY")
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    return parser.parse_args()
 
 
 def succeeds(title, test, *arguments):
-    """Runs a test and prints its line; whether it did not fail."""
-    try:
-        test(*arguments)
-        print(f"ok - {title}", flush=True)
-    except Skip as reason:
-        print(f"skip - {title}: {reason}", flush=True)
-    except Exception:
-        print(f"not ok - {title}", flush=True)
-        traceback.print_exc(file=sys.stdout)
-        sys.stdout.flush()
-        return False
-    return True
+    """Runs a test and prints its verdict; whether it did not fail."""
+    begin, output, repeats = time.monotonic(), "", 0
+    while True:
+        try:
+            test(*arguments)
+            verdict = f"flaky - {title}" if repeats else f"ok - {title}"
+        except Skip as reason:
+            verdict = f"skip - {title}: {reason}"
+        except Repeatable:
+            output += traceback.format_exc()
+            repeats += 1
+            if repeats < REPEATS_MAX:
+                continue
+            verdict = f"not ok - {title}"
+        except Exception:
+            output += traceback.format_exc()
+            verdict = f"not ok - {title}"
+        print(f"{verdict} # {time.monotonic() - begin:.1f} s\n{output}", end="", flush=True)
+        return not verdict.startswith("not ok")
+
+
+class CaseVerdicts(unittest.TestResult):
+    """Prints the verdict of each test of unittest's."""
+
+    prefix = ""
+
+    def startTest(self, test):
+        super().startTest(test)
+        self.complaints = []
+        self.begin = time.monotonic()
+
+    def tell(self, verdict, test, more=""):
+        name = getattr(test, "_testMethodName", str(test)).removeprefix("test_").replace("_", " ")
+        print(f"{verdict} - {self.prefix}: {name}{more} # {time.monotonic() - self.begin:.1f} s", flush=True)
+
+    def addSuccess(self, test):
+        self.tell("ok", test)
+
+    def addSkip(self, test, reason):
+        self.tell("skip", test, f": {reason}")
+
+    def addFailure(self, test, error):
+        self.tell("not ok", test)
+        print(*traceback.format_exception(*error), sep="", flush=True)
+        self.failures.append((test, ""))
+
+    addError = addFailure
+
+    def addSubTest(self, test, subtest, error):
+        if error:
+            self.addFailure(subtest.test_case, error)
+
+
+def run_cases(prefix, names=()):
+    """run_tests() for the test cases of the program itself."""
+    cases = [case for group in unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"])
+             for case in group]
+    named = {case._testMethodName[5:].replace("_", " "): case for case in cases}
+    assert len(named) == len(cases), "two tests have one name"
+    chosen = choose(prefix, named, names)
+    plan(len(chosen))
+    CaseVerdicts.prefix = prefix
+    result = CaseVerdicts()
+    unittest.TestSuite(chosen.values()).run(result)
+    return 0 if result.wasSuccessful() else 1

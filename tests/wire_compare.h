@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "common/record/event.h"
+#include "correlator/record/event.h"
 #include "common/wire/wire.h"
 
 bool wire_message_equal(const struct wire_message *a, const struct wire_message *b);

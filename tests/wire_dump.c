@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/record/event.h"
+#include "correlator/record/event.h"
 #include "common/text.h"
 #include "common/wire/wire.h"
 

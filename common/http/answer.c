@@ -198,16 +198,17 @@ static void say(const struct words *words, const char *format, ...)
 }
 
 static void explain_certificate(const struct http_answer *answer, const char *url,
-			      const struct words *words)
+				const struct words *words)
 {
 	if (answer->tls_verify_result == X509_ERR_CERT_NOT_YET_VALID)
 		say(words, "%s: its certificate is not valid yet: is this host's clock right (timedatectl)?", url);
 	else if (answer->tls_verify_result == X509_ERR_CERT_HAS_EXPIRED)
 		say(words, "%s: its certificate has expired: renew it there, or set "
-		    "this host's clock right (timedatectl)", url);
+			   "this host's clock right (timedatectl)",
+		    url);
 	else
 		say(words, "%s: its certificate is not to be trusted (%s): name the "
-		    "authority that signed it as lake.ca-file, and the host as the certificate does",
+			   "authority that signed it as lake.ca-file, and the host as the certificate does",
 		    url, answer->error);
 }
 
@@ -219,32 +220,37 @@ static void explain_failure(const struct http_answer *answer, const char *url,
 	switch (answer->failure) {
 	case HTTP_NO_NAME:
 		say(words, "%s: its name is not known: check lake.url and the name "
-		    "servers (%s)", url, error);
+			   "servers (%s)",
+		    url, error);
 		break;
 	case HTTP_NO_PROXY_NAME:
 		say(words, "the proxy's name is not known: check lake.proxy (%s)", error);
 		break;
 	case HTTP_NO_CONNECTION:
 		say(words, "%s: no connection: is the lake up, the port right, the way "
-		    "free (%s)?", url, error);
+			   "free (%s)?",
+		    url, error);
 		break;
 	case HTTP_TIMEOUT:
 		say(words, "%s: no answer in time (%s): it hangs, is overloaded, or "
-		    "lake.timeout is short", url, error);
+			   "lake.timeout is short",
+		    url, error);
 		break;
 	case HTTP_CUT:
 		say(words, "%s: the connection ended in the middle (%s)", url, error);
 		break;
 	case HTTP_TLS_HANDSHAKE:
 		say(words, "%s: no TLS connection (%s): is it an https port, does it ask "
-		    "for a client certificate (lake.certificate-file)?", url, error);
+			   "for a client certificate (lake.certificate-file)?",
+		    url, error);
 		break;
 	case HTTP_TLS_PEER:
 		explain_certificate(answer, url, words);
 		break;
 	case HTTP_TLS_LOCAL:
 		say(words, "lake.ca-file, certificate-file or key-file cannot be used "
-		    "(%s)", error);
+			   "(%s)",
+		    error);
 		break;
 	default:
 		say(words, "%s: %s", url, error);
@@ -254,19 +260,20 @@ static void explain_failure(const struct http_answer *answer, const char *url,
 
 /* Scheme, host and port: what is behind them may hold a session's secret. */
 static void explain_redirect(const struct http_answer *answer, const char *url,
-			   const struct words *words)
+			     const struct words *words)
 {
 	const char *host = strstr(answer->location, "://");
 	size_t size = host ? (size_t)(host + 3 - answer->location) + strcspn(host + 3, "/?#@")
 			   : 0;
 
 	say(words, "%s: answers with a redirect to %.*s: not followed; if the lake has "
-	    "moved there, change lake.url", url, (int)(size ? size : strlen("elsewhere")),
+		   "moved there, change lake.url",
+	    url, (int)(size ? size : strlen("elsewhere")),
 	    size ? answer->location : "elsewhere");
 }
 
 static void explain_status(const struct http_answer *answer, const char *url,
-			 const struct words *words)
+			   const struct words *words)
 {
 	long status = answer->status;
 
@@ -274,23 +281,27 @@ static void explain_status(const struct http_answer *answer, const char *url,
 		explain_redirect(answer, url, words);
 	else if (status == 407)
 		say(words, "the proxy asks who we are: lake.proxy-user and "
-		    "lake.proxy-password-file");
+			   "lake.proxy-password-file");
 	else if (status == 413)
 		say(words, "%s: a proxy before the lake refuses requests of this size "
-		    "(status 413): raise its limit (nginx: client_max_body_size)", url);
+			   "(status 413): raise its limit (nginx: client_max_body_size)",
+		    url);
 	else if (http_answer_is_page(answer))
 		say(words, "%s: answers with a web page (status %ld): it is no ClickHouse, "
-		    "or a proxy or portal stands between: check lake.url", url, status);
+			   "or a proxy or portal stands between: check lake.url",
+		    url, status);
 	else if (status == 401 || status == 403)
 		say(words, "%s: refuses us (status %ld): check lake.user, "
-		    "lake.password-file or lake.token-file", url, status);
+			   "lake.password-file or lake.token-file",
+		    url, status);
 	else if (status == 429)
 		say(words, "%s: too many requests: what can wait shall come later", url);
 	else if (status >= 500)
 		say(words, "%s: fails with status %ld: see its log", url, status);
 	else
 		say(words, "%s: answers with status %ld, but not as ClickHouse does: "
-		    "check lake.url", url, status);
+			   "check lake.url",
+		    url, status);
 }
 
 void http_answer_explain(const struct http_answer *answer, const char *url, char *ret_text,

@@ -12,19 +12,19 @@
 
 #include <curl/curl.h>
 
-#define HTTP_BODY_BYTES_MAX 4096 /* kept of an answer that is not rows */
+#define HTTP_BODY_BYTES_MAX 4096       /* kept of an answer that is not rows */
 #define HTTP_BODY_BYTES_READ (1 << 20) /* of such an answer: whoever says more is not listened to */
 
 enum http_failure {
 	HTTP_ANSWERED,
-	HTTP_NO_NAME,        /* the host's name is not known, or no name server answers */
+	HTTP_NO_NAME, /* the host's name is not known, or no name server answers */
 	HTTP_NO_PROXY_NAME,
-	HTTP_NO_CONNECTION,  /* refused, unreachable */
+	HTTP_NO_CONNECTION, /* refused, unreachable */
 	HTTP_TIMEOUT,
-	HTTP_CUT,            /* ended in the middle */
+	HTTP_CUT, /* ended in the middle */
 	HTTP_TLS_HANDSHAKE,
-	HTTP_TLS_PEER,       /* its certificate does not verify */
-	HTTP_TLS_LOCAL,      /* our certificate, key or CA file */
+	HTTP_TLS_PEER,  /* its certificate does not verify */
+	HTTP_TLS_LOCAL, /* our certificate, key or CA file */
 	HTTP_OTHER,
 };
 

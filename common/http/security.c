@@ -108,11 +108,12 @@ int http_security_check_proxy(const char *proxy, const char *url, int insecure_h
 
 	if (http_security_check_url(proxy, true, ignored, sizeof(ignored)) < 0)
 		snprintf(ret_reason, capacity, "lake.proxy: expected http://HOST:PORT; user and password "
-			 "are lake.proxy-user and lake.proxy-password-file");
+					       "are lake.proxy-user and lake.proxy-password-file");
 	else if (strncasecmp(url, "http:", strlen("http:")) == 0 &&
 		 http_security_check_url(proxy, insecure_http, ignored, sizeof(ignored)) < 0)
 		snprintf(ret_reason, capacity, "lake.proxy: would get the password and everything else in "
-			 "clear text, since lake.url is http: use https://, or say lake.insecure-http: true");
+					       "clear text, since lake.url is http: use https://, or say "
+					       "lake.insecure-http: true");
 	else
 		return 0;
 	return -EINVAL;

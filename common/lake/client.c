@@ -410,8 +410,8 @@ int lake_answer_read(struct lake_answer *answer, const void **ret_data, size_t *
 int lake_client_run(struct lake_client *client, const char *sql, char *ret_text, size_t capacity)
 {
 	struct lake_answer *answer;
-	const void *data;
-	size_t size, used = 0, most = ret_text ? capacity : IGNORED_BYTES_MAX;
+	const void *data = NULL;
+	size_t size = 0, used = 0, most = ret_text ? capacity : IGNORED_BYTES_MAX;
 	int more, error = lake_client_ask(client, sql, NULL, &answer);
 
 	if (error < 0)

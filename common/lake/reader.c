@@ -175,12 +175,18 @@ static struct store_value result_value(struct store_result *base, size_t column)
 
 /* ---- queries ------------------------------------------------------------------- */
 
-static int result_ask(struct lake_result *result, const char *sql, const struct store_parameter *parameters)
+/* The server stops what nobody waits for any more. */
+#define SETTINGS "&default_format=RowBinaryWithNamesAndTypes&cancel_http_readonly_queries_on_client_close=1"
+
+static int result_ask(struct lake_result *result, const struct store_text *text, const char *sql,
+		      const struct store_parameter *parameters)
 {
-	char *values = statement_format_parameters(parameters), *settings = NULL;
+	char *values = statement_format_parameters(parameters), *settings = NULL, limits[64] = "";
 	int error = -ENOMEM;
 
-	if (values && asprintf(&settings, "&default_format=RowBinaryWithNamesAndTypes%s", values) >= 0)
+	if (text->limit_s) /* 2: it reads, and may say how; `readonly` itself it cannot change */
+		snprintf(limits, sizeof(limits), "&readonly=2&max_execution_time=%u", text->limit_s);
+	if (values && asprintf(&settings, SETTINGS "%s%s", limits, values) >= 0)
 		error = lake_client_ask(result->lake->client, sql, settings, &result->answer);
 	else
 		fail_format(result->lake, error);
@@ -191,16 +197,16 @@ static int result_ask(struct lake_result *result, const char *sql, const struct 
 	return result_read_head(result);
 }
 
-static int query(struct store *store, const char *name, const char *sql,
+static int query(struct store *store, const struct store_text *text,
 		 const struct store_parameter *parameters, struct store_result **ret_result)
 {
 	struct lake_store *lake = lake_of(store);
 	struct lake_result *result;
-	char *text;
-	int error = statement_translate(sql, parameters, &text);
+	char *sql;
+	int error = statement_translate(text->sql, parameters, &sql);
 
 	if (error < 0) {
-		snprintf(lake->base.error, sizeof(lake->base.error), "%s: %s", name,
+		snprintf(lake->base.error, sizeof(lake->base.error), "%s: %s", text->name,
 			 error == -EINVAL ? "a parameter that the query does not have" : "out of memory");
 		return error;
 	}
@@ -209,12 +215,12 @@ static int query(struct store *store, const char *name, const char *sql,
 		result->rows = rowbinary_new();
 	if (!result || !result->rows) {
 		free(result);
-		free(text);
+		free(sql);
 		return fail_format(lake, -ENOMEM);
 	}
 	result->lake = lake;
-	error = result_ask(result, text, parameters);
-	free(text);
+	error = result_ask(result, text, sql, parameters);
+	free(sql);
 	if (error < 0) {
 		result_free(&result->base);
 		return error;
@@ -224,6 +230,7 @@ static int query(struct store *store, const char *name, const char *sql,
 }
 
 static const struct store_driver driver = {
+	.is_remote = true,
 	.close = lake_close,
 	.begin_reading = begin_reading,
 	.end_reading = end_reading,

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "common/http/security.h"
-#include "common/rules/tree.h"
+#include "common/yaml/entries.h"
 
 #define DATABASE_DEFAULT "tracer"
-#define FILE_BYTES_MAX 65536
+#define SECTION "lake."
 
 static const struct setting {
 	const char *key, *environment;
@@ -41,91 +41,37 @@ static int text_set(char *text, const char *value, const char *key, char *ret_re
 
 /* ---- the file ------------------------------------------------------------------ */
 
-static int entry_take(struct lake_settings *settings, const char *path, const struct tree_node *key,
-		      char *ret_reason, size_t capacity)
-{
-	for (size_t i = 0; i < SETTING_COUNT; i++) {
-		if (strcmp(key->text, settings_table[i].key) != 0)
-			continue;
-		if (key->value->kind == TREE_TEXT)
-			return text_set(text_of(settings, &settings_table[i]), key->value->text, key->text,
-					ret_reason, capacity);
-		snprintf(ret_reason, capacity, "%s:%u: lake.%s takes a text", path, key->line, key->text);
-		return -EINVAL;
-	}
-	snprintf(ret_reason, capacity, "%s:%u: there is no setting lake.%.64s: see tracer-lake(1)", path,
-		 key->line, key->text);
-	return -EINVAL;
-}
-
-static int tree_take(struct lake_settings *settings, const char *path, const struct tree_node *root,
-		     char *ret_reason, size_t capacity)
-{
-	const struct tree_node *section = root && root->kind == TREE_MAPPING ? root->first : NULL;
-	int error = 0;
-
-	if (!root)
-		return 0;
-	if (!section || section->next || strcmp(section->text, "lake") != 0 ||
-	    section->value->kind != TREE_MAPPING) {
-		snprintf(ret_reason, capacity, "%s: expected `lake:` and settings below it", path);
-		return -EINVAL;
-	}
-	for (const struct tree_node *key = section->value->first; key && error == 0; key = key->next)
-		error = entry_take(settings, path, key, ret_reason, capacity);
-	return error;
-}
-
-static int file_parse(struct lake_settings *settings, const char *path, FILE *file, char *ret_reason,
+static int entry_take(void *target, const char *name, const struct tree_node *value, char *ret_reason,
 		      size_t capacity)
 {
-	static char data[FILE_BYTES_MAX];
-	struct arena arena = {0};
-	struct rules_error fault;
-	struct tree_node *root = NULL;
-	size_t size = fread(data, 1, sizeof(data), file);
-	int error;
+	const char *key = strncmp(name, SECTION, strlen(SECTION)) == 0 ? name + strlen(SECTION) : "";
 
-	if (size == sizeof(data)) {
-		snprintf(ret_reason, capacity, "%s: larger than %d bytes", path, FILE_BYTES_MAX);
-		return -EFBIG;
+	for (size_t i = 0; i < SETTING_COUNT; i++) {
+		if (strcmp(key, settings_table[i].key) != 0)
+			continue;
+		if (value->kind == TREE_TEXT)
+			return text_set(text_of(target, &settings_table[i]), value->text, key, ret_reason,
+					capacity);
+		snprintf(ret_reason, capacity, "%s takes a text", name);
+		return -EINVAL;
 	}
-	error = tree_parse(&arena, path, data, size, &root, &fault);
-	if (error == 0)
-		error = tree_take(settings, path, root, ret_reason, capacity);
-	else
-		snprintf(ret_reason, capacity, "%s:%u: %s", path, fault.line,
-			 error == -EINVAL ? fault.reason : "out of memory");
-	arena_deinit(&arena);
-	return error;
+	snprintf(ret_reason, capacity, "there is no setting %.64s: see tracer-lake(1)", name);
+	return -EINVAL;
 }
 
 static int file_load(struct lake_settings *settings, char *ret_reason, size_t capacity)
 {
 	const char *home = getenv("HOME"), *given = getenv("TRACER_LAKE_CONFIG");
 	char path[4096];
-	FILE *file;
 	int error;
 
-	given = given && *given ? given : NULL;
-	if (given)
-		snprintf(path, sizeof(path), "%s", given);
-	else
-		snprintf(path, sizeof(path), "%s/.config/tracer/lake.yaml", home ? home : "");
-	file = fopen(path, "re");
-	if (!file && errno == ENOENT && !given) {
-		snprintf(path, sizeof(path), "%s", LAKE_SETTINGS_FILE);
-		file = fopen(path, "re");
-	}
-	if (!file && errno == ENOENT && !given)
-		return 0;
-	if (!file) {
-		snprintf(ret_reason, capacity, "%.300s: %s", path, strerror(errno));
-		return -errno;
-	}
-	error = file_parse(settings, path, file, ret_reason, capacity);
-	fclose(file);
-	return error;
+	if (given && *given)
+		return entries_load(given, entry_take, settings, ret_reason, capacity);
+	snprintf(path, sizeof(path), "%s/.config/tracer/lake.yaml", home ? home : "");
+	error = entries_load(path, entry_take, settings, ret_reason, capacity);
+	if (error == -ENOENT)
+		error = entries_load(LAKE_SETTINGS_FILE, entry_take, settings, ret_reason, capacity);
+	return error == -ENOENT ? 0 : error;
 }
 
 /* ---- together ------------------------------------------------------------------ */
@@ -186,11 +132,4 @@ int lake_settings_load(struct lake_settings *settings, const char *url, const ch
 		error = http_security_check_proxy(settings->proxy, settings->url, insecure_http, ret_reason,
 						  capacity);
 	return error < 0 ? error : database_check(settings->database, ret_reason, capacity);
-}
-
-bool lake_settings_wanted(void)
-{
-	const char *url = getenv("TRACER_LAKE");
-
-	return url && *url;
 }

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define LAKE_SETTINGS_FILE "/etc/tracer/lake.yaml" /* where ~/.config/tracer/lake.yaml is not */
+#define LAKE_SETTINGS_FILE TRACER_CONFIG_DIR "/lake.yaml" /* where ~/.config/tracer/lake.yaml is not */
 #define LAKE_TEXT_BYTES 1024
 
 /* L(member, "key", "ENVIRONMENT"): every text that can be set. */
@@ -40,8 +40,5 @@ struct lake_settings {
  * one line in `ret_reason`. */
 int lake_settings_load(struct lake_settings *settings, const char *url, const char *user,
 		       const char *default_user, char *ret_reason, size_t capacity);
-
-/* From the environment alone: whether some lake is meant when no option says so. */
-bool lake_settings_wanted(void);
 
 #endif

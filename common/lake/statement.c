@@ -8,24 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_name(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
-
-/* Past a comment or a text in quotes that begins at `sql`; `sql` where neither does. */
-static const char *skip_quiet(const char *sql)
-{
-	const char *end;
-
-	if (sql[0] == '-' && sql[1] == '-')
-		return strchrnul(sql, '\n');
-	if (sql[0] != '\'')
-		return sql;
-	end = strchrnul(sql + 1, '\'');
-	return *end ? end + 1 : end;
-}
-
 static const struct store_parameter *parameter_find(const struct store_parameter *parameters,
 						    const char *name, size_t size)
 {
@@ -35,59 +17,36 @@ static const struct store_parameter *parameter_find(const struct store_parameter
 	return NULL;
 }
 
-/* The end of the parameter `:name` at `sql`; `sql` where there is none. */
-static const char *parameter_end(const char *sql)
-{
-	const char *end = sql + 1;
-
-	if (*sql != ':' || !isalpha((unsigned char)*end))
-		return sql;
-	while (is_name(*end))
-		end++;
-	return end;
-}
-
 static void parameter_write(FILE *file, const struct store_parameter *parameter)
 {
 	if (!parameter || parameter->type == STORE_NULL)
 		fputs("NULL", file);
 	else
 		fprintf(file, "{%s:%s}", parameter->name,
-			parameter->type == STORE_INTEGER ? "Int64" : "String");
+			parameter->type == STORE_INTEGER ? "Int64" : parameter->type == STORE_REAL ? "Float64" : "String");
 }
 
 static void statement_write(FILE *file, const char *sql, const struct store_parameter *parameters)
 {
-	const char *last = sql + strlen(sql), *end;
+	const char *last = sql + strlen(sql), *name;
+	size_t size;
 
 	while (last > sql && (isspace((unsigned char)last[-1]) || last[-1] == ';'))
 		last--; /* one statement a request, and nothing behind it */
-	while (sql < last) {
-		if ((end = skip_quiet(sql)) > sql) {
-			fwrite(sql, 1, (size_t)(end - sql), file);
-		} else if ((end = parameter_end(sql)) > sql) {
-			parameter_write(file, parameter_find(parameters, sql + 1, (size_t)(end - sql - 1)));
-		} else {
-			fputc(*sql, file);
-			end = sql + 1;
-		}
-		sql = end;
+	for (; (name = store_next_parameter(sql, &size)); sql = name + size) {
+		fwrite(sql, 1, (size_t)(name - 1 - sql), file);
+		parameter_write(file, parameter_find(parameters, name, size));
 	}
+	fwrite(sql, 1, (size_t)(last - sql), file);
 }
 
 static bool statement_has(const char *sql, const char *name)
 {
-	const char *end;
+	size_t size;
 
-	for (; *sql; sql = end > sql ? end : sql + 1) {
-		end = skip_quiet(sql);
-		if (end > sql)
-			continue;
-		end = parameter_end(sql);
-		if (end > sql && strlen(name) == (size_t)(end - sql - 1) &&
-		    strncmp(sql + 1, name, strlen(name)) == 0)
+	while ((sql = store_next_parameter(sql, &size)))
+		if (strlen(name) == size && strncmp(sql, name, size) == 0)
 			return true;
-	}
 	return false;
 }
 
@@ -157,6 +116,8 @@ char *statement_format_parameters(const struct store_parameter *parameters)
 		fprintf(file, "&param_%s=", parameters->name);
 		if (parameters->type == STORE_INTEGER)
 			fprintf(file, "%lld", (long long)parameters->integer);
+		else if (parameters->type == STORE_REAL)
+			fprintf(file, "%.17g", parameters->real);
 		else
 			write_text(file, parameters->text);
 	}

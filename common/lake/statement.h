@@ -1,4 +1,4 @@
-/* A query of common/store/queries as ClickHouse takes it over HTTP: `:name` becomes
+/* A query as ClickHouse takes it over HTTP: `:name` becomes
  * {name:Type}, and the value goes beside it, as param_name of the address.
  */
 #ifndef TRACER_COMMON_LAKE_STATEMENT_H

@@ -25,7 +25,7 @@ static void name_set_text(char ret_text[RULES_NAME_MAX], const char *text)
 static char *verdict_text(struct rules_verdict *verdict, enum template_text text)
 {
 	switch (text) {
-#define X(NAME, key, field)        \
+#define X(NAME, key, field) \
 	case TEMPLATE_TEXT_##NAME: \
 		return verdict->field;
 		TEMPLATE_TEXTS(X)
@@ -69,7 +69,7 @@ static void verdict_fill(struct rules_verdict *verdict, const struct rules *rule
 		verdict->role = RULES_ROLE_TOOL;
 	verdict->rank = rule->rank;
 	verdict->boundary = rule->role == RULES_ROLE_SHELL ? RULES_BOUNDARY_PROCESS_GROUP
-							    : rule->boundary;
+							   : rule->boundary;
 	verdict->nested = rule->nested;
 	verdict->housekeeping = rule->housekeeping;
 	verdict->expected_codes = rule->expected_codes;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/rules/rule.h"
-#include "common/rules/tree.h"
+#include "common/yaml/tree.h"
 
 #define EXAMPLE_WORDS_MAX 256
 
@@ -64,7 +64,7 @@ static void command_line_deinit(struct command_line *line)
 
 /* What the example expects of each text; NULL: nothing. */
 static int compare(const struct rule *rule, const struct rule_example *example,
-		   const struct rules_verdict *verdict, struct rules_error *ret_error)
+		   const struct rules_verdict *verdict, struct tree_error *ret_error)
 {
 	const struct {
 		const char *key, *expected, *found;
@@ -77,17 +77,17 @@ static int compare(const struct rule *rule, const struct rule_example *example,
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
 		if (fields[i].expected && strcmp(fields[i].expected, fields[i].found) != 0)
-			return rules_error_set(ret_error, rule->file, example->line,
-					       "example \"%.100s\" of rule \"%.60s\": %s is \"%.100s\", "
-					       "not \"%.100s\" (rule \"%.60s\" decides)",
-					       example->command, rule->name, fields[i].key,
-					       fields[i].found, fields[i].expected,
-					       verdict->rule ? verdict->rule : "none");
+			return tree_error_set(ret_error, rule->file, example->line,
+					      "example \"%.100s\" of rule \"%.60s\": %s is \"%.100s\", "
+					      "not \"%.100s\" (rule \"%.60s\" decides)",
+					      example->command, rule->name, fields[i].key,
+					      fields[i].found, fields[i].expected,
+					      verdict->rule ? verdict->rule : "none");
 	return 0;
 }
 
 static int try_example(const struct rules *rules, const struct rule *rule,
-		       const struct rule_example *example, struct rules_error *ret_error)
+		       const struct rule_example *example, struct tree_error *ret_error)
 {
 	struct command_line line, parent;
 	struct rules_verdict verdict;
@@ -111,7 +111,7 @@ static int try_example(const struct rules *rules, const struct rule *rule,
 	return r;
 }
 
-int rules_check_examples(const struct rules *rules, size_t count, struct rules_error *ret_error)
+int rules_check_examples(const struct rules *rules, size_t count, struct tree_error *ret_error)
 {
 	int r = 0;
 

@@ -12,8 +12,8 @@
 #include "common/identity.h"
 #include "common/rules/glob.h"
 #include "common/rules/rule.h"
-#include "common/rules/suggest.h"
-#include "common/rules/tree.h"
+#include "common/yaml/suggest.h"
+#include "common/yaml/tree.h"
 
 #define RULE_COUNT_MAX 10000
 #define TEXT_BYTES_MAX 4096 /* of a pattern, a template, a regular expression */
@@ -22,7 +22,7 @@ struct loader {
 	struct rules *rules;
 	const char *file;
 	unsigned layer;
-	struct rules_error *error;
+	struct tree_error *error;
 };
 
 struct loader_key {
@@ -32,7 +32,7 @@ struct loader_key {
 };
 
 #define loader_refuse(loader, line, ...) \
-	rules_error_set((loader)->error, (loader)->file, line, __VA_ARGS__)
+	tree_error_set((loader)->error, (loader)->file, line, __VA_ARGS__)
 
 /* ---- values ---- */
 
@@ -58,7 +58,7 @@ static int read_text(struct loader *loader, const struct tree_node *value, void 
 static int read_flag(struct loader *loader, const struct tree_node *value, void *target)
 {
 	bool *flag = target;
-	const char *text;
+	const char *text = NULL;
 	int r = loader_read_text(loader, value, &text);
 
 	if (r < 0)
@@ -75,7 +75,7 @@ static int loader_read_word(struct loader *loader, const struct tree_node *value
 			    const char *const *names)
 {
 	char hint[96];
-	const char *text;
+	const char *text = NULL;
 	int r = loader_read_text(loader, value, &text);
 
 	if (r < 0)
@@ -94,7 +94,7 @@ static int read_role(struct loader *loader, const struct tree_node *value, void 
 #define X(NAME, text) text,
 		RULES_ROLES(X)
 #undef X
-		NULL};
+			NULL};
 	int r = loader_read_word(loader, value, "role", names);
 
 	if (r < 0)
@@ -120,7 +120,7 @@ static int read_boundary(struct loader *loader, const struct tree_node *value, v
 #define X(NAME, text) text,
 		RULES_BOUNDARIES(X)
 #undef X
-		NULL};
+			NULL};
 	int r = loader_read_word(loader, value, "boundary", names);
 
 	if (r < 0)
@@ -151,7 +151,7 @@ static int loader_read_items(struct loader *loader, const struct tree_node *valu
 		return -ENOMEM;
 	*ret_items = items;
 	for (const struct tree_node *node = first; node; node = node == value ? NULL : node->next) {
-		const char *text;
+		const char *text = NULL;
 		int r = loader_read_text(loader, node, &text);
 
 		if (r == 0)
@@ -272,7 +272,7 @@ static int read_regexes(struct loader *loader, const struct tree_node *value, vo
  * further down (loader_read_templates). */
 static int read_template(struct loader *loader, const struct tree_node *value, void *target)
 {
-	const char *text;
+	const char *text = NULL;
 
 	return loader_read_text(loader, value, &text);
 }
@@ -346,7 +346,7 @@ static int read_match(struct loader *loader, const struct tree_node *value, void
 #define X(NAME, key) {key, read_regexes, offsetof(struct rule_match, regexes[TEMPLATE_SOURCE_##NAME])},
 		TEMPLATE_SOURCES(X)
 #undef X
-		{NULL}};
+			{NULL}};
 	struct rule_match *match = target;
 	int r = loader_read_mapping(loader, value, keys, match);
 
@@ -386,7 +386,7 @@ static int read_example(struct loader *loader, const struct tree_node *node,
 #define X(NAME, key, field) {key, read_text, offsetof(struct rule_example, texts[TEMPLATE_TEXT_##NAME])},
 		TEMPLATE_TEXTS(X)
 #undef X
-		{NULL}};
+			{NULL}};
 	int r = loader_read_mapping(loader, node, keys, example);
 
 	example->line = node->line;
@@ -433,7 +433,7 @@ static const struct loader_key rule_keys[] = {
 #define X(NAME, key, field) {key, read_template, offsetof(struct rule, texts[TEMPLATE_TEXT_##NAME])},
 	TEMPLATE_TEXTS(X)
 #undef X
-	{"options_with_value", read_options, offsetof(struct rule, options_with_value)},
+		{"options_with_value", read_options, offsetof(struct rule, options_with_value)},
 	{"unwrap", read_unwrap, offsetof(struct rule, unwrap)},
 	{"examples", read_examples, offsetof(struct rule, examples)},
 	{NULL}};
@@ -589,9 +589,11 @@ static int loader_summarise(struct loader *loader, struct rule *rule)
 		const char *key;
 		const struct rule_patterns *patterns;
 	} keys[] = {
+		/* clang-format off */
 		{"executable", &rule->match.executable}, {"script", &rule->match.script},
 		{"argument", &rule->match.argument},     {"parent", &rule->match.parent},
 		{"ancestor", &rule->match.ancestor},
+		/* clang-format on */
 	};
 	static const char *const sources[] = {
 #define X(NAME, key) key " ~",
@@ -695,7 +697,7 @@ static int loader_read_rules(struct loader *loader, const struct tree_node *list
 }
 
 int rules_read(struct rules *rules, const char *file, unsigned layer, const void *data, size_t size,
-	       struct rules_error *ret_error)
+	       struct tree_error *ret_error)
 {
 	static const struct loader_key keys[] = {{"rules"}, {NULL}};
 	struct loader loader = {.rules = rules, .layer = layer, .error = ret_error};

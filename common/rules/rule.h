@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "common/identity.h"
-#include "common/rules/arena.h"
+#include "common/yaml/arena.h"
 #include "common/rules/rules.h"
 #include "common/rules/template.h"
 
@@ -39,7 +39,7 @@ struct rule_regexes {
 
 /* Every key that has items must hold; any of its items makes it hold. */
 struct rule_match {
-	bool only_executable; /* no other key stands there */
+	bool only_executable;            /* no other key stands there */
 	struct rule_patterns executable; /* program's base name */
 	struct rule_patterns script;
 	struct rule_patterns argument;
@@ -108,7 +108,7 @@ struct rule_index_list {
 struct rule_index {
 	struct rule_index_entry *exact; /* sorted by name, then rule */
 	size_t exact_count;
-	size_t exact_ends[256]; /* of those whose first byte is that or a lower one */
+	size_t exact_ends[256];                    /* of those whose first byte is that or a lower one */
 	struct rule_index_list by_first_byte[256]; /* globs that begin with that byte */
 	struct rule_index_list any;                /* the rest: globs like *-gcc, no executable */
 };
@@ -128,7 +128,7 @@ struct rules {
  * apart: a name may stand once in a layer, and a rule whose name stood in an
  * earlier layer is left out. */
 int rules_read(struct rules *rules, const char *file, unsigned layer, const void *data, size_t size,
-	       struct rules_error *ret_error);
+	       struct tree_error *ret_error);
 
 /* Frees the patterns; the rest goes with the arena. */
 void rule_deinit(struct rule *rule);

@@ -13,7 +13,7 @@
 #include "common/rules/match.h"
 #include "common/rules/rule.h"
 #include "common/rules/shipped.h"
-#include "common/rules/tree.h"
+#include "common/yaml/tree.h"
 
 #define FILES_MAX 1000 /* in one directory */
 
@@ -69,60 +69,19 @@ static int rules_finish(struct rules *rules, int r, struct rules **ret_rules)
 	return 0;
 }
 
-static ssize_t file_read(int fd, char *buffer, size_t capacity)
-{
-	size_t size = 0;
-
-	while (size < capacity) {
-		ssize_t n = read(fd, buffer + size, capacity - size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			break;
-		size += (size_t)n;
-	}
-	return (ssize_t)size;
-}
-
-static int rules_read_open(struct rules *rules, const char *path, unsigned layer, int fd,
-			   struct rules_error *ret_error)
-{
-	size_t capacity = TREE_FILE_BYTES_MAX + 1; /* one more, to see that it is too large */
-	struct stat stat;
-	ssize_t size;
-	char *buffer;
-	int r;
-
-	if (fstat(fd, &stat) < 0)
-		return -errno;
-	if (!S_ISREG(stat.st_mode))
-		return rules_error_set(ret_error, path, 0, "not a regular file");
-	buffer = malloc(capacity);
-	if (!buffer)
-		return -ENOMEM;
-	size = file_read(fd, buffer, capacity);
-	r = size < 0 ? (int)size : rules_read(rules, path, layer, buffer, (size_t)size, ret_error);
-	free(buffer);
-	return r;
-}
-
 static int rules_read_path(struct rules *rules, const char *path, unsigned layer,
-			   struct rules_error *ret_error)
+			   struct tree_error *ret_error)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not stop us */
-	int r;
+	char *data;
+	size_t size;
+	int r = tree_read_file(path, &data, &size, ret_error);
 
-	if (fd < 0) {
-		r = -errno;
-	} else {
-		r = rules_read_open(rules, path, layer, fd, ret_error);
-		close(fd);
-	}
+	if (r < 0)
+		return r;
+	r = rules_read(rules, path, layer, data, size, ret_error);
+	free(data);
 	if (r < 0 && r != -EINVAL)
-		rules_error_set(ret_error, path, 0, "cannot be read: %s", strerror(-r));
+		tree_error_set(ret_error, path, 0, "cannot be read: %s", strerror(-r));
 	return r;
 }
 
@@ -144,7 +103,7 @@ static int name_compare(const struct dirent **a, const struct dirent **b)
 struct refusal {
 	rules_refused tell; /* NULL: it fails the load */
 	void *data;
-	struct rules_error *error;
+	struct tree_error *error;
 };
 
 static int refuse(const struct refusal *refusal, int error)
@@ -163,7 +122,7 @@ static int rules_take_file(struct rules *rules, const char *path, unsigned layer
 	size_t count = rules->count;
 	int r;
 
-	*refusal->error = (struct rules_error){.line = 0};
+	*refusal->error = (struct tree_error){.line = 0};
 	r = rules_read_path(rules, path, layer, refusal->error);
 	if (r == 0)
 		return 0;
@@ -184,12 +143,12 @@ static int rules_read_directory(struct rules *rules, const char *directory, unsi
 		return 0;
 	if (count < 0) {
 		r = -errno;
-		rules_error_set(refusal->error, directory, 0, "cannot be read: %s", strerror(-r));
+		tree_error_set(refusal->error, directory, 0, "cannot be read: %s", strerror(-r));
 		return refuse(refusal, r);
 	}
 	if (count > FILES_MAX)
-		r = refuse(refusal, rules_error_set(refusal->error, directory, 0,
-						    "more than %d rule files", FILES_MAX));
+		r = refuse(refusal, tree_error_set(refusal->error, directory, 0,
+						   "more than %d rule files", FILES_MAX));
 	for (int i = 0; i < count; i++) {
 		if (r == 0 && count <= FILES_MAX) {
 			snprintf(path, sizeof(path), "%s/%s", directory, entries[i]->d_name);
@@ -201,7 +160,7 @@ static int rules_read_directory(struct rules *rules, const char *directory, unsi
 	return r;
 }
 
-static int rules_read_shipped(struct rules *rules, unsigned layer, struct rules_error *ret_error)
+static int rules_read_shipped(struct rules *rules, unsigned layer, struct tree_error *ret_error)
 {
 	for (size_t i = 0; i < rules_shipped_count; i++) {
 		const struct rules_shipped *file = &rules_shipped[i];
@@ -236,7 +195,7 @@ static int load(const char *const *directories, const struct refusal *refusal,
 }
 
 int rules_load(const char *const *directories, struct rules **ret_rules,
-	       struct rules_error *ret_error)
+	       struct tree_error *ret_error)
 {
 	const struct refusal refusal = {.error = ret_error};
 
@@ -246,13 +205,13 @@ int rules_load(const char *const *directories, struct rules **ret_rules,
 int rules_load_valid(const char *const *directories, rules_refused refused, void *data,
 		     struct rules **ret_rules)
 {
-	struct rules_error error;
+	struct tree_error error;
 	const struct refusal refusal = {refused, data, &error};
 
 	return load(directories, &refusal, ret_rules);
 }
 
-int rules_check_file(const char *path, size_t *ret_count, struct rules_error *ret_error)
+int rules_check_file(const char *path, size_t *ret_count, struct tree_error *ret_error)
 {
 	struct rules *rules = rules_new();
 	size_t count = 0;
@@ -276,7 +235,7 @@ int rules_check_file(const char *path, size_t *ret_count, struct rules_error *re
 }
 
 int rules_load_memory(const char *name, const void *data, size_t size, struct rules **ret_rules,
-		      struct rules_error *ret_error)
+		      struct tree_error *ret_error)
 {
 	struct rules *rules = rules_new();
 

@@ -17,23 +17,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/yaml/tree.h"
+
 #define RULES_UNWRAP_MAX 4
 #define RULES_ANCESTORS_MAX 32 /* what is further up is not looked at */
 #define RULES_EXPECTED_CODE_MAX 63
 #define RULES_NAME_MAX 256 /* bytes of a tool, run or task name, cut at a character */
 
 /* X(NAME, text in YAML and in the store) */
-#define RULES_ROLES(X)                                                                       \
-	X(TOOL, "tool")                 /* a program of its own: the default */               \
-	X(ORIGIN, "origin")             /* runs begin beneath it: init, sshd, cron, shims */  \
-	X(ORCHESTRATOR, "orchestrator") /* tasks begin beneath it: engines, make, xargs */    \
+#define RULES_ROLES(X) \
+	X(TOOL, "tool")                 /* a program of its own: the default */ \
+	X(ORIGIN, "origin")             /* runs begin beneath it: init, sshd, cron, shims */ \
+	X(ORCHESTRATOR, "orchestrator") /* tasks begin beneath it: engines, make, xargs */ \
 	X(SHELL, "shell")               /* a shell: origin when interactive, else a driver */ \
-	X(INTERPRETER, "interpreter")   /* named after what it runs */                        \
-	X(WRAPPER, "wrapper")           /* seen through downwards: env, nice, time, sudo */   \
-	X(COMPONENT, "component")       /* part of its parent's tool: cc1, ld, conmon */      \
+	X(INTERPRETER, "interpreter")   /* named after what it runs */ \
+	X(WRAPPER, "wrapper")           /* seen through downwards: env, nice, time, sudo */ \
+	X(COMPONENT, "component")       /* part of its parent's tool: cc1, ld, conmon */ \
 	X(CLIENT, "client")             /* waits for a container that lives elsewhere: docker run */ \
-	X(HELPER, "helper")             /* set-up and glue: mkdir, cat; opens no task */      \
-	X(IGNORE, "ignore")             /* not stored */                                      \
+	X(HELPER, "helper")             /* set-up and glue: mkdir, cat; opens no task */ \
+	X(IGNORE, "ignore")             /* not stored */ \
 	X(STARTER, "starter")           /* part of its parent until it becomes another program */
 
 enum rules_role {
@@ -46,10 +48,10 @@ enum rules_role {
 const char *rules_role_text(enum rules_role role);
 
 /* How runs are told apart beneath an origin. X(NAME, text) */
-#define RULES_BOUNDARIES(X)                                                                  \
-	X(CHILD, "child")                 /* every child subtree is a run */                  \
-	X(PROCESS_GROUP, "process-group") /* a job of an interactive shell */                 \
-	X(CGROUP, "cgroup")               /* every cgroup: services, batch steps */          \
+#define RULES_BOUNDARIES(X) \
+	X(CHILD, "child")                 /* every child subtree is a run */ \
+	X(PROCESS_GROUP, "process-group") /* a job of an interactive shell */ \
+	X(CGROUP, "cgroup")               /* every cgroup: services, batch steps */ \
 	X(CONTAINER, "container")         /* every container; what is in none is its keeper's */ \
 	X(COMMAND, "command")             /* its child is one run, whatever that is: tracer run */
 
@@ -70,43 +72,36 @@ enum rules_rank {
 /* What a rule may look at. Borrowed; strings are NUL-terminated and may hold any
  * other byte. */
 struct rules_subject {
-	const char *path;              /* of the program as executed (argv[0] for a #! script) */
-	const char *script;            /* #! script path, or NULL */
+	const char *path;   /* of the program as executed (argv[0] for a #! script) */
+	const char *script; /* #! script path, or NULL */
 	size_t argc;
 	const char *const *argv;
 	const char *working_directory; /* "" unknown */
 	const char *cgroup;            /* path, "" unknown */
 	uint32_t uid;
-	bool has_terminal;             /* a controlling one, and standard input is no pipe */
+	bool has_terminal;                  /* a controlling one, and standard input is no pipe */
 	const struct rules_subject *parent; /* its current image, NULL at the top or unknown */
 };
 
 struct rules_verdict {
-	const char *rule;        /* name of the rule, NULL: none matched (generic) */
-	enum rules_role role;    /* never INTERPRETER: what it runs is a tool */
-	enum rules_rank rank;    /* orchestrators */
-	enum rules_boundary boundary; /* origins */
-	bool nested; /* origins: starts runs even inside another run (slurmstepd, sshd) */
-	uint64_t expected_codes; /* bit n: to exit with code n is no failure */
-	bool interactive;        /* shells: a terminal, and no script or -c operand */
-	bool housekeeping;       /* the host's own: no run, or a service that is not work */
-	const char *command;     /* shells: the operand of -c, of the subject; NULL: none */
-	char name[RULES_NAME_MAX];     /* tool name: never empty */
-	char run_name[RULES_NAME_MAX]; /* "" unless a rule names the run it drives */
-	char run_key[RULES_NAME_MAX];  /* "" unless a rule derives one (job id); any role */
-	char task_name[RULES_NAME_MAX]; /* "" unless a rule names the task that it is in */
+	const char *rule;                /* name of the rule, NULL: none matched (generic) */
+	enum rules_role role;            /* never INTERPRETER: what it runs is a tool */
+	enum rules_rank rank;            /* orchestrators */
+	enum rules_boundary boundary;    /* origins */
+	bool nested;                     /* origins: starts runs even inside another run (slurmstepd, sshd) */
+	uint64_t expected_codes;         /* bit n: to exit with code n is no failure */
+	bool interactive;                /* shells: a terminal, and no script or -c operand */
+	bool housekeeping;               /* the host's own: no run, or a service that is not work */
+	const char *command;             /* shells: the operand of -c, of the subject; NULL: none */
+	char name[RULES_NAME_MAX];       /* tool name: never empty */
+	char run_name[RULES_NAME_MAX];   /* "" unless a rule names the run it drives */
+	char run_key[RULES_NAME_MAX];    /* "" unless a rule derives one (job id); any role */
+	char task_name[RULES_NAME_MAX];  /* "" unless a rule names the task that it is in */
 	char task_label[RULES_NAME_MAX]; /* "" unless a rule says which of its name that task is */
-	char engine[RULES_NAME_MAX];   /* "" or what run.engine says: "snakemake", "make" */
+	char engine[RULES_NAME_MAX];     /* "" or what run.engine says: "snakemake", "make" */
 };
 
 struct rules;
-
-/* Collects what is wrong with a file. */
-struct rules_error {
-	char file[256];
-	unsigned line; /* 1-based, 0: the file as a whole */
-	char reason[512];
-};
 
 /* Rules compiled into the program from rules/ (always valid: the build checks
  * them), then every *.yaml of `directories` (NULL-terminated list; a missing
@@ -115,26 +110,26 @@ struct rules_error {
  * cannot be read. A rule of a directory replaces one of the same name in those looked
  * at later. */
 int rules_load(const char *const *directories, struct rules **ret_rules,
-	       struct rules_error *ret_error);
+	       struct tree_error *ret_error);
 
 /* The same for a daemon, which has to work whatever somebody wrote there: a broken file, or one
  * that cannot be read, is left out as a whole, and `refused` is told of each (the directory, where
  * that cannot be read). 0 or -ENOMEM. */
-typedef void (*rules_refused)(const struct rules_error *error, void *data);
+typedef void (*rules_refused)(const struct tree_error *error, void *data);
 int rules_load_valid(const char *const *directories, rules_refused refused, void *data,
 		     struct rules **ret_rules);
 
 /* Reads a site's file as it would be used, before the shipped rules, and tries its examples: 0 and
  * how many rules it has; as above. */
-int rules_check_file(const char *path, size_t *ret_count, struct rules_error *ret_error);
+int rules_check_file(const char *path, size_t *ret_count, struct tree_error *ret_error);
 
 /* Tries the examples of the first `count` rules: 0; -EINVAL with `*ret_error` for the first that
  * does not hold; -ENOMEM. */
-int rules_check_examples(const struct rules *rules, size_t count, struct rules_error *ret_error);
+int rules_check_examples(const struct rules *rules, size_t count, struct tree_error *ret_error);
 
 /* Only these rules, for the tests and the fuzzer. */
 int rules_load_memory(const char *name, const void *data, size_t size, struct rules **ret_rules,
-		      struct rules_error *ret_error);
+		      struct tree_error *ret_error);
 
 void rules_free(struct rules *rules);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/rules/suggest.h"
+#include "common/yaml/suggest.h"
 
 #define NUMBER_MAX 99
 

@@ -9,13 +9,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "common/rules/arena.h"
+#include "common/yaml/arena.h"
 
 /* The texts a rule may give. X(NAME, key in YAML, field of struct rules_verdict) */
-#define TEMPLATE_TEXTS(X)           \
-	X(NAME, "name", name)           \
+#define TEMPLATE_TEXTS(X) \
+	X(NAME, "name", name) \
 	X(RUN_NAME, "run_name", run_name) \
-	X(RUN_KEY, "run_key", run_key)  \
+	X(RUN_KEY, "run_key", run_key) \
 	X(TASK_NAME, "task_name", task_name) \
 	X(TASK_LABEL, "task_label", task_label)
 
@@ -27,9 +27,9 @@ enum template_text {
 };
 
 /* The keys of `match` that are regular expressions. X(NAME, key in YAML) */
-#define TEMPLATE_SOURCES(X)   \
-	X(PATH, "path")       \
-	X(ARGV, "argv")       \
+#define TEMPLATE_SOURCES(X) \
+	X(PATH, "path") \
+	X(ARGV, "argv") \
 	X(WORKING_DIRECTORY, "working_directory") \
 	X(CGROUP, "cgroup")
 
@@ -61,7 +61,8 @@ struct template_part {
 	struct template_part *next;
 };
 
-struct template {
+struct template
+{
 	struct template_part *parts;
 	bool whole; /* one empty placeholder empties the text: half a key is none */
 };

@@ -3,25 +3,12 @@
 
 #include "common/store/internal.h"
 
-/* A row as it stands in a result, by the names of its columns; texts and blobs are the result's. */
-#define GET_I(column) \
-	value = store_result_get(result, #column); \
-	row.column = value.type == STORE_VALUE_NULL ? ROW_NULL : value.integer;
-#define GET_T(column) \
-	value = store_result_get(result, #column); \
-	row.column = value.type == STORE_VALUE_NULL ? NULL : value.data;
-#define GET_B(column) \
-	value = store_result_get(result, #column); \
-	row.column = value.type == STORE_VALUE_NULL ? (struct row_blob){0} \
-						     : (struct row_blob){value.data, value.size};
 #define R(NAME, name, table, key) \
-	__attribute__((unused)) static int name##_copy(struct store *to, \
-						       struct store_result *result) \
+	__attribute__((unused)) static int name##_copy(struct store *to, struct store_result *result) \
 	{ \
 		struct row_##name row; \
-		struct store_value value; \
 \
-		ROW_##NAME##_COLUMNS(GET_I, GET_T, GET_B) \
+		store_result_get_##name(result, &row); \
 		return store_put_##name(to, &row); \
 	}
 ROWS(R)
@@ -45,7 +32,8 @@ static const struct {
 	{loss_copy, "run_losses", true, true},
 };
 
-static int rows_copy(struct store *to, struct store *from, size_t index, const struct row_run *run)
+static int rows_copy(struct store *to, struct store *from, size_t index, const struct row_run *run,
+		     store_ask *ask)
 {
 	struct store_parameter parameters[5] = {0};
 	struct store_result *result;
@@ -65,7 +53,7 @@ static int rows_copy(struct store *to, struct store *from, size_t index, const s
 							       run->started_unix_ns, NULL};
 		parameters[count++] = (struct store_parameter){"limit", STORE_INTEGER, INT64_MAX, NULL};
 	}
-	error = store_query(from, copies[index].query, parameters, &result);
+	error = ask(from, copies[index].query, parameters, &result);
 	if (error < 0)
 		return store_fail_as(to, error, store_error_text(from));
 	while (error == 0 && (more = store_result_next(result)) != 0)
@@ -75,7 +63,7 @@ static int rows_copy(struct store *to, struct store *from, size_t index, const s
 	return error;
 }
 
-int store_copy_run(struct store *to, struct store *from, const struct row_run *run)
+int store_copy_run(struct store *to, struct store *from, const struct row_run *run, store_ask *ask)
 {
 	struct store_stream stream;
 	int error = store_read_stream(from, &stream);
@@ -84,7 +72,7 @@ int store_copy_run(struct store *to, struct store *from, const struct row_run *r
 		return store_fail_as(to, error, store_error_text(from));
 	error = store_begin(to);
 	for (size_t i = 0; error == 0 && i < sizeof(copies) / sizeof(copies[0]); i++)
-		error = rows_copy(to, from, i, run);
+		error = rows_copy(to, from, i, run, ask);
 	if (error == 0)
 		error = store_leave_living(to, run->id, (int64_t)stream.committed_boot_ns);
 	if (error < 0)

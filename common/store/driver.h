@@ -9,12 +9,12 @@
 #include "common/store/store.h"
 
 struct store_driver {
+	bool is_remote; /* a question takes a way over the network */
 	void (*close)(struct store *store);
 	int (*begin_reading)(struct store *store);
 	void (*end_reading)(struct store *store);
 	int (*read_stream)(struct store *store, struct store_stream *ret_stream);
-	/* `name` is for errors only. */
-	int (*query)(struct store *store, const char *name, const char *sql,
+	int (*query)(struct store *store, const struct store_text *text,
 		     const struct store_parameter *parameters, struct store_result **ret_result);
 	int (*next)(struct store_result *result);
 	size_t (*width)(const struct store_result *result);
@@ -31,12 +31,13 @@ struct store_base {
 struct store_result {
 	struct store *store;
 	const char *query; /* its name */
+	int error;         /* of whoever reads it: a column that is not there */
 };
 
 /* SQLite's, for a store that store.c opened. */
 extern const struct store_driver store_driver_sqlite;
 
 /* The text of queries/NAME.sql, NULL if there is none. */
-const char *store_query_text(const char *name);
+const char *store_own_query(const char *name);
 
 #endif

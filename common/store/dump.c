@@ -21,7 +21,7 @@ static const struct {
 #define R(NAME, name, table, key) {#table, key},
 	ROWS(R)
 #undef R
-	{"checkpoints", "process_id"},
+	{"states", "id"},
 	{"stream", "id"},
 };
 

@@ -50,16 +50,11 @@ const char *store_entity_name(size_t index)
 	return names[index];
 }
 
-const char *store_query_text(const char *name)
+const char *store_own_query(const char *name)
 {
 	const struct text *text = text_find(queries, COUNT(queries), name);
 
 	return text ? text->sql : NULL;
-}
-
-const char *store_query_file(size_t index)
-{
-	return index < COUNT(queries) ? queries[index].file : NULL;
 }
 
 const char *store_statement_text(const char *name, size_t *ret_index)

@@ -18,6 +18,8 @@ enum store_table {
 
 #define STORE_STATEMENTS_MAX 32
 
+#define STORE_STATEMENTS_KEPT 4 /* of queries */
+
 #define STORE_IMAGES_REMEMBERED 64
 #define STORE_IMAGE_KEY_MAX 512
 
@@ -48,8 +50,10 @@ struct store {
 	sqlite3_stmt *puts[STORE_TABLE_COUNT];
 	sqlite3_stmt *put_processes;
 	sqlite3_stmt *statements[STORE_STATEMENTS_MAX];
+	sqlite3_stmt *kept[STORE_STATEMENTS_KEPT];
 	struct store_image images[STORE_IMAGES_REMEMBERED], *last_image;
 	struct store_given given;
+	uint64_t deadline_boot_ns; /* of a query that somebody else wrote */
 };
 
 /* ---- store.c: errors ---- */

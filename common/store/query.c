@@ -1,7 +1,6 @@
-/* Queries by their names, answered by whichever engine the store is. See driver.h. */
+/* Queries, answered by whichever engine the store is. See driver.h. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/store/driver.h"
@@ -29,6 +28,11 @@ void store_close(struct store *store)
 		base_of(store)->driver->close(store);
 }
 
+bool store_is_remote(const struct store *store)
+{
+	return base_of(store)->driver->is_remote;
+}
+
 int store_begin_reading(struct store *store)
 {
 	return base_of(store)->driver->begin_reading(store);
@@ -44,43 +48,44 @@ int store_read_stream(struct store *store, struct store_stream *ret_stream)
 	return base_of(store)->driver->read_stream(store, ret_stream);
 }
 
-static int run(struct store *store, const char *name, const char *sql,
-	       const struct store_parameter *parameters, struct store_result **ret_result)
+int store_query_text(struct store *store, const struct store_text *text,
+		     const struct store_parameter *parameters, struct store_result **ret_result)
 {
-	int error = base_of(store)->driver->query(store, name, sql, parameters, ret_result);
+	int error = base_of(store)->driver->query(store, text, parameters, ret_result);
 
 	if (error == 0) {
 		(*ret_result)->store = store;
-		(*ret_result)->query = name;
+		(*ret_result)->query = text->name;
+		(*ret_result)->error = 0;
 	}
 	return error;
 }
 
-int store_query(struct store *store, const char *query, const struct store_parameter *parameters,
+int store_query(struct store *store, const char *name, const struct store_parameter *parameters,
 		struct store_result **ret_result)
 {
-	const char *sql = store_query_text(query);
+	const struct store_text text = {.name = name, .sql = store_own_query(name)};
 
-	if (!sql) {
-		snprintf(base_of(store)->error, sizeof(base_of(store)->error), "no query is named %s",
-			 query);
+	if (!text.sql) {
+		snprintf(base_of(store)->error, sizeof(base_of(store)->error), "no query is named %s", name);
 		return -EINVAL;
 	}
-	return run(store, query, sql, parameters, ret_result);
+	return store_query_text(store, &text, parameters, ret_result);
 }
 
 int store_query_entity(struct store *store, size_t index, int64_t after_rev, int64_t limit,
 		       struct store_result **ret_result)
 {
 	const struct store_parameter parameters[] = {
-		{"cursor", STORE_INTEGER, after_rev, NULL}, {"limit", STORE_INTEGER, limit, NULL}, {0}};
+		{"cursor", STORE_INTEGER, after_rev}, {"limit", STORE_INTEGER, limit}, {0}};
+	const struct store_text text = {store_entity_name(index), store_entity_text(index), 0};
 
-	return run(store, store_entity_name(index), store_entity_text(index), parameters, ret_result);
+	return store_query_text(store, &text, parameters, ret_result);
 }
 
 int store_result_next(struct store_result *result)
 {
-	return driver_of(result)->next(result);
+	return result->error < 0 ? result->error : driver_of(result)->next(result);
 }
 
 size_t store_result_width(const struct store_result *result)
@@ -95,28 +100,52 @@ const char *store_result_name(const struct store_result *result, size_t column)
 
 struct store_value store_result_value(struct store_result *result, size_t column)
 {
-	struct store_value value = driver_of(result)->value(result, column);
+	struct store_value value = {.type = STORE_VALUE_NULL};
 
+	if (column < store_result_width(result))
+		value = driver_of(result)->value(result, column);
 	if (!value.data)
 		value.data = "";
 	return value;
 }
 
-size_t store_result_find(const struct store_result *result, const char *column)
+size_t store_result_find(struct store_result *result, const char *column)
 {
 	size_t width = store_result_width(result);
 
 	for (size_t i = 0; i < width; i++)
 		if (strcmp(store_result_name(result, i), column) == 0)
 			return i;
-	fprintf(stderr, "tracer: what answers the query %s has no column %s\n", result->query, column);
-	exit(EXIT_FAILURE);
+	snprintf(base_of(result->store)->error, sizeof(base_of(result->store)->error),
+		 "what answers the query %s has no column %s", result->query, column);
+	result->error = -EPROTO;
+	return width;
 }
 
 struct store_value store_result_get(struct store_result *result, const char *column)
 {
 	return store_result_value(result, store_result_find(result, column));
 }
+
+#define GET_I(column) \
+	value = store_result_get(result, #column); \
+	ret_row->column = value.type == STORE_VALUE_NULL ? ROW_NULL : value.integer;
+#define GET_T(column) \
+	value = store_result_get(result, #column); \
+	ret_row->column = value.type == STORE_VALUE_NULL ? NULL : value.data;
+#define GET_B(column) \
+	value = store_result_get(result, #column); \
+	ret_row->column = value.type == STORE_VALUE_NULL ? (struct row_blob){0} \
+							  : (struct row_blob){value.data, value.size};
+#define R(NAME, name, table, key) \
+	void store_result_get_##name(struct store_result *result, struct row_##name *ret_row) \
+	{ \
+		struct store_value value; \
+\
+		ROW_##NAME##_COLUMNS(GET_I, GET_T, GET_B) \
+	}
+ROWS(R)
+#undef R
 
 void store_result_free(struct store_result *result)
 {

@@ -1,14 +1,17 @@
 /* How SQLite is read. See driver.h. */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "common/store/internal.h"
 
 struct sqlite_result {
 	struct store_result base;
 	sqlite3_stmt *statement;
+	bool is_own; /* of our text */
 };
 
 static int parameters_bind(sqlite3_stmt *statement, const struct store_parameter *parameters)
@@ -27,6 +30,8 @@ static int parameters_bind(sqlite3_stmt *statement, const struct store_parameter
 		else if (parameters->type == STORE_TEXT)
 			rc = sqlite3_bind_text(statement, index, parameters->text, -1,
 					       SQLITE_TRANSIENT);
+		else if (parameters->type == STORE_REAL)
+			rc = sqlite3_bind_double(statement, index, parameters->real);
 		if (rc != SQLITE_OK)
 			return rc;
 	}
@@ -38,28 +43,140 @@ static sqlite3_stmt *statement_of(const struct store_result *result)
 	return ((const struct sqlite_result *)result)->statement;
 }
 
+/* What follows the statement: nothing but blanks, and what ends it. */
+static bool is_whole(const char *rest)
+{
+	return rest[strspn(rest, " \t\r\n;")] == '\0';
+}
+
+/* A report asks the same of every task: the statements last used are kept, and not prepared again. */
+static void statement_keep(struct store *store, sqlite3_stmt *statement)
+{
+	sqlite3_finalize(store->kept[STORE_STATEMENTS_KEPT - 1]);
+	memmove(&store->kept[1], &store->kept[0], (STORE_STATEMENTS_KEPT - 1) * sizeof(store->kept[0]));
+	store->kept[0] = statement;
+	sqlite3_reset(statement);
+	sqlite3_clear_bindings(statement);
+}
+
+/* NULL: it is not among those that are kept. */
+static sqlite3_stmt *statement_take(struct store *store, const char *sql)
+{
+	for (size_t i = 0; i < STORE_STATEMENTS_KEPT; i++) {
+		sqlite3_stmt *statement = store->kept[i];
+		size_t size = statement ? strlen(sqlite3_sql(statement)) : 0;
+
+		/* It ends at its semicolon, the file behind it. */
+		if (!statement || strncmp(sqlite3_sql(statement), sql, size) != 0 || !is_whole(sql + size))
+			continue;
+		store->kept[i] = NULL;
+		return statement;
+	}
+	return NULL;
+}
+
 static void result_free(struct store_result *result)
 {
-	sqlite3_finalize(statement_of(result));
+	if (((struct sqlite_result *)result)->is_own && statement_of(result))
+		statement_keep(result->store, statement_of(result));
+	else
+		sqlite3_finalize(statement_of(result));
+	sqlite3_progress_handler(result->store->db, 0, NULL, NULL);
 	free(result);
 }
 
-static int query_run(struct store *store, const char *name, const char *sql,
+static void reader_close(struct store *store)
+{
+	for (size_t i = 0; i < STORE_STATEMENTS_KEPT; i++)
+		sqlite3_finalize(store->kept[i]);
+	store_destroy(store);
+}
+
+/* ---- texts of others ----------------------------------------------------------- */
+
+#define FOREIGN_VALUE_BYTES_MAX (16 << 20) /* what one value may grow to */
+#define STEPS_BETWEEN_LOOKS 10000          /* of SQLite's machine: some 100 us */
+
+/* They read tables and views, and call functions. */
+static int authorize(void *context, int action, const char *a, const char *b, const char *database,
+		     const char *trigger)
+{
+	return action == SQLITE_SELECT || action == SQLITE_READ || action == SQLITE_FUNCTION ||
+	       action == SQLITE_RECURSIVE ? SQLITE_OK : SQLITE_DENY;
+}
+
+static int is_late(void *context)
+{
+	return clock_boot_ns() > *(const uint64_t *)context;
+}
+
+static int foreign_refuse(struct store *store, const char *name, const char *why)
+{
+	snprintf(store->base.error, sizeof(store->base.error), "%s: %s", name, why);
+	return -EPERM;
+}
+
+/* "NAME:LINE: " and what SQLite has to say: its text may be wrong, ours is not. */
+static int foreign_explain(struct store *store, int rc, const struct store_text *text)
+{
+	char where[320];
+	unsigned line = 1;
+	int offset = -1;
+
+#if SQLITE_VERSION_NUMBER >= 3038000
+	offset = sqlite3_error_offset(store->db);
+#endif
+	for (int i = 0; i < offset; i++)
+		line += text->sql[i] == '\n';
+	snprintf(where, sizeof(where), offset < 0 ? "%s" : "%s:%u", text->name, line);
+	return store_fail(store, rc, where);
+}
+
+/* ---- queries ------------------------------------------------------------------- */
+
+static int statement_prepare(struct store *store, const struct store_text *text, sqlite3_stmt **ret_statement)
+{
+	const char *rest = "";
+	int rc;
+
+	if (text->limit_s) {
+		sqlite3_set_authorizer(store->db, authorize, NULL);
+		sqlite3_limit(store->db, SQLITE_LIMIT_LENGTH, FOREIGN_VALUE_BYTES_MAX);
+	}
+	rc = sqlite3_prepare_v2(store->db, text->sql, -1, ret_statement, &rest);
+	sqlite3_set_authorizer(store->db, NULL, NULL);
+	if (rc == SQLITE_AUTH)
+		return foreign_refuse(store, text->name, "a query may only read");
+	if (rc != SQLITE_OK)
+		return text->limit_s ? foreign_explain(store, rc, text) : store_fail(store, rc, text->name);
+	if (text->limit_s && (!*ret_statement || !is_whole(rest)))
+		return foreign_refuse(store, text->name, "a query is one statement");
+	return 0;
+}
+
+static int query_run(struct store *store, const struct store_text *text,
 		     const struct store_parameter *parameters, struct store_result **ret_result)
 {
 	struct sqlite_result *result = calloc(1, sizeof(*result));
 	int rc, error;
 
 	if (!result)
-		return store_fail(store, SQLITE_NOMEM, name);
-	rc = sqlite3_prepare_v2(store->db, sql, -1, &result->statement, NULL);
-	if (rc == SQLITE_OK)
-		rc = parameters_bind(result->statement, parameters);
-	if (rc != SQLITE_OK) {
-		error = store_fail(store, rc, name);
-		result_free(&result->base);
-		return rc == SQLITE_RANGE ? -EINVAL : error;
+		return store_fail(store, SQLITE_NOMEM, text->name);
+	result->base.store = store;
+	result->is_own = !text->limit_s;
+	result->statement = result->is_own ? statement_take(store, text->sql) : NULL;
+	error = result->statement ? 0 : statement_prepare(store, text, &result->statement);
+	if (error == 0 && (rc = parameters_bind(result->statement, parameters)) != SQLITE_OK) {
+		error = store_fail(store, rc, text->name);
+		error = rc == SQLITE_RANGE ? -EINVAL : error;
 	}
+	if (error < 0) {
+		result_free(&result->base);
+		return error;
+	}
+	store->deadline_boot_ns = clock_boot_ns() + text->limit_s * UINT64_C(1000000000);
+	if (text->limit_s)
+		sqlite3_progress_handler(store->db, STEPS_BETWEEN_LOOKS, is_late, &store->deadline_boot_ns);
 	*ret_result = &result->base;
 	return 0;
 }
@@ -70,7 +187,11 @@ static int result_next(struct store_result *result)
 
 	if (rc == SQLITE_ROW)
 		return 1;
-	return rc == SQLITE_DONE ? 0 : store_fail(result->store, rc, "cannot read the store");
+	if (rc != SQLITE_INTERRUPT)
+		return rc == SQLITE_DONE ? 0 : store_fail(result->store, rc, "cannot read the store");
+	snprintf(result->store->base.error, sizeof(result->store->base.error),
+		 "%s: took longer than a query may", result->query);
+	return -ETIME;
 }
 
 static size_t result_width(const struct store_result *result)
@@ -128,7 +249,7 @@ static void end_reading(struct store *store)
 }
 
 const struct store_driver store_driver_sqlite = {
-	.close = store_destroy,
+	.close = reader_close,
 	.begin_reading = begin_reading,
 	.end_reading = end_reading,
 	.read_stream = store_read_stream_row,

@@ -259,7 +259,7 @@ struct row_blob {
 	I(last_boot_ns) \
 	I(unix_ns)
 
-/* Counters of the host since its boot; the parsers of correlator/host.c fill them. */
+/* Counters of the host since its boot; the parsers of correlator/host/host.c fill them. */
 #define ROW_HOST_FIGURES(I) \
 	I(cpu_user_ns) \
 	I(cpu_system_ns) \

@@ -13,6 +13,8 @@
 #include "common/store/rows.h"
 
 struct store;
+struct store_parameter;
+struct store_result;
 
 struct store_error {
 	char text[512]; /* what failed, why, what to do */
@@ -70,10 +72,19 @@ int store_move_processes(struct store *store, int64_t from_tool_id, int64_t to_t
 /* Moves incidents and containers of a task that was merged. */
 int store_move_task(struct store *store, int64_t from_task_id, int64_t to_task_id);
 
-int store_put_checkpoint(struct store *store, int64_t process_id, const void *state, size_t size);
-int store_delete_checkpoint(struct store *store, int64_t process_id);
-/* All that lives according to the store ended then, nobody saw how; and no entity has a checkpoint
- * any more. */
+/* What the correlator remembers of an entity beyond its row: its own affair. */
+struct store_state {
+	int64_t id;         /* of the row, or of what has none */
+	const char *entity;
+	int64_t image_id;   /* of the row where it is another one's, ROW_NULL */
+	const void *data;
+	size_t size;
+};
+
+int store_put_state(struct store *store, const struct store_state *state);
+int store_delete_state(struct store *store, int64_t id);
+/* All that lives according to the store ended then, nobody saw how; and nothing but the host has a
+ * state any more. */
 int store_close_living(struct store *store, int64_t boot_ns);
 
 struct store_stream {
@@ -95,9 +106,11 @@ void store_rollback(struct store *store);
 int store_read_stream(struct store *store, struct store_stream *ret_stream);
 
 /* Copies a run with all that is in it, its host, the containers that it ran in and what was lost
- * meanwhile, nothing of others; what still ran is marked as left (docs/model.md). All of it is
- * committed, or nothing: -errno. */
-int store_copy_run(struct store *to, struct store *from, const struct row_run *run);
+ * meanwhile, nothing of others; what still ran is marked as left (docs/model.md). `ask` answers
+ * the questions of these names. All of it is committed, or nothing: -errno. */
+typedef int store_ask(struct store *store, const char *question, const struct store_parameter *parameters,
+		      struct store_result **ret_result);
+int store_copy_run(struct store *to, struct store *from, const struct row_run *run, store_ask *ask);
 
 /* ---- deleting what is old -------------------------------------------------------
  * Rows are looked for in the order of their revisions, which is the order in which they were last
@@ -140,12 +153,25 @@ void store_give_back(struct store *store);
 int64_t store_used_bytes(struct store *store);
 
 /* ---- reading ------------------------------------------------------------------
- * A query is a file of queries/, found by its name; parameters are bound by name. */
+ * What is asked of a store is the text of a query; the questions that people ask are in query/.
+ * Parameters are bound by name. */
 struct store_parameter {
 	const char *name; /* without the colon */
-	enum { STORE_NULL, STORE_INTEGER, STORE_TEXT } type;
+	enum { STORE_NULL, STORE_INTEGER, STORE_TEXT, STORE_REAL } type;
 	int64_t integer;
 	const char *text;
+	double real;
+};
+
+/* The name of the next parameter in the text of a query, without its colon, and how long it is; NULL:
+ * there is none. Those in comments and quotes are none. */
+const char *store_next_parameter(const char *sql, size_t *ret_size);
+
+struct store_text {
+	const char *name;  /* for errors: of somebody else's, where it is from */
+	const char *sql;
+	unsigned limit_s;  /* 0: one of ours. Else somebody else's: it is refused unless it is one
+			    * statement that only reads, and ends after so many seconds */
 };
 
 struct store_value {
@@ -157,15 +183,19 @@ struct store_value {
 	size_t size;
 };
 
-struct store_result;
+/* Whether a question takes a way over the network: few large ones are better then than many small. */
+bool store_is_remote(const struct store *store);
 
 /* Between these two every query sees the same commit: a report does not mix two. */
 int store_begin_reading(struct store *store);
 void store_end_reading(struct store *store);
 
-/* `parameters` ends with a NULL name; those left out are NULL. -EINVAL: no such query
- * or parameter. */
-int store_query(struct store *store, const char *query, const struct store_parameter *parameters,
+/* `parameters` ends with a NULL name; those left out are NULL. -EINVAL: no such parameter. -EPERM:
+ * it does more than read. */
+int store_query_text(struct store *store, const struct store_text *text,
+		     const struct store_parameter *parameters, struct store_result **ret_result);
+/* queries/NAME.sql, which are for daemons. -EINVAL: there is none of that name. */
+int store_query(struct store *store, const char *name, const struct store_parameter *parameters,
 		struct store_result **ret_result);
 /* What leaves the host: entities/NAME.sql, by index. The result has the columns of the
  * entity, `rev` and `host_id` among them, rows in the order of `rev`, at most `limit`. */
@@ -173,18 +203,21 @@ int store_query(struct store *store, const char *query, const struct store_param
 const char *store_entity_name(size_t index); /* NULL past the last */
 int store_query_entity(struct store *store, size_t index, int64_t after_rev, int64_t limit,
 		       struct store_result **ret_result);
-/* The file names of all queries (NAME.sql), NULL past the last. */
-const char *store_query_file(size_t index);
-/* 1: a row; 0: the end; -errno. */
+/* 1: a row; 0: the end; -ETIME: the query's time is over; -errno. */
 int store_result_next(struct store_result *result);
 size_t store_result_width(const struct store_result *result);
 const char *store_result_name(const struct store_result *result, size_t column);
 /* Valid until the next call of store_result_next. */
 struct store_value store_result_value(struct store_result *result, size_t column);
-/* Which column has that name. Where none has, the program ends: a mistake of ours, or what
- * answers is no lake. */
-size_t store_result_find(const struct store_result *result, const char *column);
+/* Which column has that name. Where none has, a mistake of ours or what answers is no lake: its
+ * number is none, its value NULL, and store_result_next() fails with -EPROTO. */
+size_t store_result_find(struct store_result *result, const char *column);
 struct store_value store_result_get(struct store_result *result, const char *column);
+/* All columns of such a row by their names; texts and blobs are the result's. */
+#define R(NAME, name, table, key) \
+	void store_result_get_##name(struct store_result *result, struct row_##name *ret_row);
+ROWS(R)
+#undef R
 void store_result_free(struct store_result *result);
 
 /* Every table in a fixed order of rows and columns, one line a row, `rev` and the

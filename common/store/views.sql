@@ -3,7 +3,12 @@
 -- Applied anew after every migration, in its transaction: a view says what the tables of
 -- the newest schema hold, so it has one text and no history. A change here alone still
 -- takes a migration, an empty one, so that stores that are there learn of it.
-DROP VIEW IF EXISTS process_commands;
+DROP VIEW IF EXISTS process_commands; -- of stores that had it
+DROP VIEW IF EXISTS readable_processes;
+DROP VIEW IF EXISTS readable_incidents;
+DROP VIEW IF EXISTS readable_tools;
+DROP VIEW IF EXISTS readable_tasks;
+DROP VIEW IF EXISTS readable_runs;
 DROP VIEW IF EXISTS processes;
 DROP VIEW IF EXISTS joined_runs;
 DROP VIEW IF EXISTS standing_runs;
@@ -73,10 +78,42 @@ CREATE VIEW processes AS SELECT
   LEFT JOIN images i ON i.id = p.image_id
   LEFT JOIN tools t ON t.id = p.tool_id;
 
--- Command lines as text, for readers with SQL: `command` has the arguments as a shell would read them
--- back, quoted where they need it.
-CREATE VIEW process_commands AS
-  SELECT p.id, t.host_id, t.run_id, t.task_id, p.tool_id, p.pid, p.user_id, p.started_unix_ns, (
+-- Runs with their host's name and wall time. As in the two views that follow, what is
+-- left without processes is not there, and the wall time is unknown while it lives.
+CREATE VIEW standing_runs AS
+  SELECT r.*, h.hostname AS host, r.end_boot_ns - r.begin_boot_ns AS wall_ns
+    FROM runs r LEFT JOIN hosts h ON h.id = r.host_id
+   WHERE r.process_count > 0;
+-- Tasks that were not merged into another.
+CREATE VIEW standing_tasks AS
+  SELECT *, end_boot_ns - begin_boot_ns AS wall_ns FROM tasks
+   WHERE merged_into_id IS NULL AND process_count > 0;
+-- Tools that have processes.
+CREATE VIEW standing_tools AS
+  SELECT *, end_boot_ns - begin_boot_ns AS wall_ns FROM tools WHERE process_count > 0;
+
+-- For people with SQL: ids as tracer prints them. `run` is the id of the run, and so on.
+CREATE VIEW readable_runs AS
+  SELECT printf('%016x', r.id) AS run, r.* FROM standing_runs r;
+CREATE VIEW readable_tasks AS
+  SELECT printf('%016x', t.id) AS task, printf('%016x', t.run_id) AS run, t.* FROM standing_tasks t;
+CREATE VIEW readable_tools AS
+  SELECT printf('%016x', t.id) AS tool, printf('%016x', t.task_id) AS task, printf('%016x', t.run_id) AS run, t.*
+    FROM standing_tools t;
+CREATE VIEW readable_incidents AS
+  SELECT printf('%016x', i.run_id) AS run, CASE WHEN i.task_id IS NOT NULL THEN printf('%016x', i.task_id) END AS task,
+         CASE WHEN i.process_id IS NOT NULL THEN printf('%016x', i.process_id) END AS process, i.*
+    FROM incidents i;
+-- Likewise; `command` has the arguments as a shell would read them back, quoted where they need it.
+CREATE VIEW readable_processes AS
+  SELECT printf('%016x', p.id) AS process, printf('%016x', p.run_id) AS run, printf('%016x', p.task_id) AS task,
+         printf('%016x', p.tool_id) AS tool,
+         CASE WHEN p.parent_id IS NOT NULL THEN printf('%016x', p.parent_id) END AS parent, p.host_id AS host_id,
+         p.pid AS pid, p.user_id AS user_id, p.started_unix_ns AS started_unix_ns,
+         p.end_boot_ns - p.begin_boot_ns AS wall_ns, p.program AS program, p.working_directory AS working_directory,
+         p.ended AS ended, p.exit_code AS exit_code, p.signal AS signal, p.cpu_ns AS cpu_ns,
+         p.run_delay_ns AS run_delay_ns, p.block_io_delay_ns AS block_io_delay_ns,
+         p.peak_rss_bytes AS peak_rss_bytes, p.read_bytes AS read_bytes, p.write_bytes AS write_bytes, (
     WITH RECURSIVE words(number, word, rest) AS (
       SELECT 0, NULL, p.arguments
       UNION ALL
@@ -93,22 +130,7 @@ CREATE VIEW process_commands AS
                              ELSE CAST(word AS TEXT) END, ' ')
       FROM words
      WHERE number > 0) AS command
-    FROM process_rows p
-    LEFT JOIN tools t ON t.id = p.tool_id;
-
--- Runs with their host's name and wall time. As in the two views that follow, what is
--- left without processes is not there, and the wall time is unknown while it lives.
-CREATE VIEW standing_runs AS
-  SELECT r.*, h.hostname AS host, r.end_boot_ns - r.begin_boot_ns AS wall_ns
-    FROM runs r LEFT JOIN hosts h ON h.id = r.host_id
-   WHERE r.process_count > 0;
--- Tasks that were not merged into another.
-CREATE VIEW standing_tasks AS
-  SELECT *, end_boot_ns - begin_boot_ns AS wall_ns FROM tasks
-   WHERE merged_into_id IS NULL AND process_count > 0;
--- Tools that have processes.
-CREATE VIEW standing_tools AS
-  SELECT *, end_boot_ns - begin_boot_ns AS wall_ns FROM tools WHERE process_count > 0;
+    FROM processes p;
 
 -- Samples with the host of their process: by host and process they are in order in a lake.
 CREATE VIEW placed_samples AS

@@ -142,10 +142,10 @@ static bool column_adds(const struct table *table, const char *column)
 	return strcmp(table->name, "losses") == 0 && strcmp(column, "lost_count") == 0;
 }
 
-/* And it began when its first part did, by the clock of then. */
-static bool column_stays(const struct table *table, const char *column)
+/* When something began is told once: the lake keeps its rows by that (datalake/generate). */
+static bool column_stays(const char *column)
 {
-	return strcmp(table->name, "losses") == 0 && strcmp(column, "unix_ns") == 0;
+	return strcmp(column, "started_unix_ns") == 0 || strcmp(column, "unix_ns") == 0;
 }
 
 /* INSERT INTO t (rev, a, b) VALUES (?1, ?2, ?3) ON CONFLICT (a) DO UPDATE SET ... */
@@ -168,7 +168,11 @@ static void table_write_upsert(const struct table *table, char sql[UPSERT_MAX_BY
 
 		if (column_adds(table, column))
 			ADD(", %s = %s + excluded.%s", column, column, column);
-		else if (!key_has(table->key, column) && !column_stays(table, column))
+		else if (key_has(table->key, column))
+			continue;
+		else if (column_stays(column))
+			ADD(", %s = coalesce(nullif(%s, 0), excluded.%s)", column, column, column);
+		else
 			ADD(", %s = excluded.%s", column, column);
 	}
 #undef ADD
@@ -256,33 +260,37 @@ int store_move_processes(struct store *store, int64_t from_tool_id, int64_t to_t
 	return store_run_statement(store, statement);
 }
 
-/* ---- checkpoints ------------------------------------------------------------- */
+/* ---- states ------------------------------------------------------------------ */
 
-int store_put_checkpoint(struct store *store, int64_t process_id, const void *state, size_t size)
+int store_put_state(struct store *store, const struct store_state *state)
 {
 	sqlite3_stmt *statement = NULL;
 	int error = store_begin(store);
 
 	if (error == 0)
-		error = store_find_statement(store, "put_checkpoint", &statement);
+		error = store_find_statement(store, "put_state", &statement);
 	if (error < 0)
 		return error;
-	store_bind_integer(statement, "process_id", process_id);
-	sqlite3_bind_blob64(statement, sqlite3_bind_parameter_index(statement, ":state"), state,
-			    size, SQLITE_STATIC);
+	store_bind_integer(statement, "id", state->id);
+	sqlite3_bind_text(statement, sqlite3_bind_parameter_index(statement, ":entity"), state->entity, -1,
+			  SQLITE_STATIC);
+	if (state->image_id != ROW_NULL)
+		store_bind_integer(statement, "image_id", state->image_id);
+	sqlite3_bind_blob64(statement, sqlite3_bind_parameter_index(statement, ":state"), state->data,
+			    state->size, SQLITE_STATIC);
 	return store_run_statement(store, statement);
 }
 
-int store_delete_checkpoint(struct store *store, int64_t process_id)
+int store_delete_state(struct store *store, int64_t id)
 {
 	sqlite3_stmt *statement = NULL;
 	int error = store_begin(store);
 
 	if (error == 0)
-		error = store_find_statement(store, "delete_checkpoint", &statement);
+		error = store_find_statement(store, "delete_state", &statement);
 	if (error < 0)
 		return error;
-	store_bind_integer(statement, "process_id", process_id);
+	store_bind_integer(statement, "id", id);
 	return store_run_statement(store, statement);
 }
 
@@ -316,7 +324,7 @@ int store_close_living(struct store *store, int64_t boot_ns)
 	int error = living_close(store, "lost", ROW_NULL, boot_ns);
 
 	if (error == 0)
-		error = store_find_statement(store, "delete_checkpoints", &statement);
+		error = store_find_statement(store, "delete_states", &statement);
 	return error < 0 ? error : store_run_statement(store, statement);
 }
 

@@ -80,7 +80,7 @@ int recording_init(struct recording *recording, int fd, const char **ret_reason)
 {
 	int r;
 
-	*recording = (struct recording){ .fd = fd };
+	*recording = (struct recording){.fd = fd};
 	r = recording_read_magic(recording, ret_reason);
 	if (r)
 		recording_deinit(recording);

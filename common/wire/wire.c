@@ -28,8 +28,8 @@ _Static_assert(sizeof(WIRE_RECORDING_MAGIC) - 1 == WIRE_RECORDING_MAGIC_SIZE, "m
 const char *wire_type_name(enum wire_type type)
 {
 	switch (type) {
-#define M(NAME, name, number)                                                                \
-	case WIRE_##NAME:                                                                     \
+#define M(NAME, name, number) \
+	case WIRE_##NAME: \
 		return #name;
 		WIRE_MESSAGES(M)
 #undef M
@@ -141,17 +141,16 @@ static inline bool reader_take_bytes(struct reader *reader, struct wire_bytes *b
 }
 
 /* decode_NAME(): NULL, or why the fields are not those of the message. */
-#define U(name)                                                                              \
-	if (!reader_take_unsigned(reader, &body->name))                                       \
+#define U(name) \
+	if (!reader_take_unsigned(reader, &body->name)) \
 		return "field " #name " is not an unsigned integer";
-#define T(name)                                                                              \
-	if (!reader_take_bytes(reader, &body->name))                                          \
+#define T(name) \
+	if (!reader_take_bytes(reader, &body->name)) \
 		return "field " #name " is not bytes";
-#define M(NAME, name, number)                                                                \
-	static const char *decode_##name(struct reader *reader, struct wire_##name *body)     \
-	{                                                                                     \
-		WIRE_##NAME##_FIELDS(U, T)                                                    \
-		return NULL;                                                                  \
+#define M(NAME, name, number) \
+	static const char *decode_##name(struct reader *reader, struct wire_##name *body) \
+	{ \
+		WIRE_##NAME##_FIELDS(U, T) return NULL; \
 	}
 WIRE_MESSAGES(M)
 #undef M
@@ -162,11 +161,11 @@ static const char *decode_fields(struct reader *reader, uint64_t type, uint64_t 
 				 struct wire_message *message)
 {
 	switch (type) {
-#define M(NAME, name, number)                                                                \
-	case number:                                                                          \
-		if (count != FIELD_COUNT(NAME))                                               \
-			return "wrong number of fields in message " #name;                    \
-		message->type = number;                                                       \
+#define M(NAME, name, number) \
+	case number: \
+		if (count != FIELD_COUNT(NAME)) \
+			return "wrong number of fields in message " #name; \
+		message->type = number; \
 		return decode_##name(reader, &message->name);
 		WIRE_MESSAGES(M)
 #undef M
@@ -193,7 +192,7 @@ static const char *decode_message(struct reader *reader, struct wire_message *me
 int wire_decode(const void *data, size_t size, struct wire_message *message,
 		const char **ret_reason)
 {
-	struct reader reader = { .next = data, .end = (const unsigned char *)data + size };
+	struct reader reader = {.next = data, .end = (const unsigned char *)data + size};
 	const char *reason = decode_message(&reader, message);
 
 	if (reason) {
@@ -260,14 +259,13 @@ static int pack_bytes(msgpack_packer *packer, const struct wire_bytes *bytes)
 
 #define U(name) r = r ? r : msgpack_pack_uint64(packer, body->name);
 #define T(name) r = r ? r : pack_bytes(packer, &body->name);
-#define M(NAME, name, number)                                                                \
-	static int encode_##name(msgpack_packer *packer, const struct wire_##name *body)      \
-	{                                                                                     \
-		int r = msgpack_pack_array(packer, 1 + FIELD_COUNT(NAME));                    \
-											      \
-		r = r ? r : msgpack_pack_uint64(packer, number);                              \
-		WIRE_##NAME##_FIELDS(U, T)                                                    \
-		return r;                                                                     \
+#define M(NAME, name, number) \
+	static int encode_##name(msgpack_packer *packer, const struct wire_##name *body) \
+	{ \
+		int r = msgpack_pack_array(packer, 1 + FIELD_COUNT(NAME)); \
+\
+		r = r ? r : msgpack_pack_uint64(packer, number); \
+		WIRE_##NAME##_FIELDS(U, T) return r; \
 	}
 WIRE_MESSAGES(M)
 #undef M
@@ -277,8 +275,8 @@ WIRE_MESSAGES(M)
 static int encode_message(msgpack_packer *packer, const struct wire_message *message)
 {
 	switch (message->type) {
-#define M(NAME, name, number)                                                                \
-	case WIRE_##NAME:                                                                     \
+#define M(NAME, name, number) \
+	case WIRE_##NAME: \
 		return encode_##name(packer, &message->name);
 		WIRE_MESSAGES(M)
 #undef M
@@ -289,7 +287,7 @@ static int encode_message(msgpack_packer *packer, const struct wire_message *mes
 void wire_output_deinit(struct wire_output *output)
 {
 	free(output->data);
-	*output = (struct wire_output){ 0 };
+	*output = (struct wire_output){0};
 }
 
 int wire_encode(struct wire_output *output, const struct wire_message *message)
@@ -312,7 +310,7 @@ int wire_encode(struct wire_output *output, const struct wire_message *message)
 		output->size = start;
 		return writer.error ? writer.error : r;
 	}
-	header = htobe32(output->size - start - WIRE_FRAME_HEADER_SIZE);
+	header = htobe32((uint32_t)(output->size - start - WIRE_FRAME_HEADER_SIZE));
 	memcpy(output->data + start, &header, sizeof(header));
 	return 0;
 }
@@ -324,7 +322,7 @@ int wire_encode(struct wire_output *output, const struct wire_message *message)
 void wire_input_deinit(struct wire_input *input)
 {
 	free(input->data);
-	*input = (struct wire_input){ 0 };
+	*input = (struct wire_input){0};
 }
 
 /* Move what is held to the front of the buffer. */

@@ -35,9 +35,9 @@ struct wire_bytes {
 
 #define WIRE_U(name) uint64_t name;
 #define WIRE_T(name) struct wire_bytes name;
-#define M(NAME, name, number)                                                                \
-	struct wire_##name {                                                                  \
-		WIRE_##NAME##_FIELDS(WIRE_U, WIRE_T)                                          \
+#define M(NAME, name, number) \
+	struct wire_##name { \
+		WIRE_##NAME##_FIELDS(WIRE_U, WIRE_T) \
 	};
 WIRE_MESSAGES(M)
 #undef M

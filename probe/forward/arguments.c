@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define READ_TIMEOUT_NS 50000000ULL /* mostly it takes 20000; a page from swap more */
-#define STAT_START_FIELD 22   /* starttime in /proc/PID/stat, in clock ticks since boot */
+#define STAT_START_FIELD 22         /* starttime in /proc/PID/stat, in clock ticks since boot */
 
 struct request {
 	struct image_key image;

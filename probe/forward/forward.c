@@ -22,13 +22,13 @@
 /* The ring wakes nobody: it is looked at this often. At 16 MiB it holds over 20,000
  * processes, many times what a host starts in that time. */
 #define READ_PERIOD_NS 200000000LL
-#define SLOW_PERIOD_NS 10000000000ULL /* between looks at what changes seldom: devices */
-#define PASS_SHARE 350 /* of a processor: below 0.3 % */
-#define LEAVING_PERIOD_NS 2000000LL /* the same once the end is near */
-#define FAREWELL_NS 5000000000ULL /* without an acknowledgement that frees anything */
-#define BATCH_BYTES (256 * 1024)  /* of events, before they are written */
-#define ANSWERS_MOST 1024 /* taken at a time: who sends without end holds nothing up */
-#define TEXT_SLICE_NS 500000000ULL /* a pass has text for that long: events wait meanwhile */
+#define SLOW_PERIOD_NS 10000000000ULL      /* between looks at what changes seldom: devices */
+#define PASS_SHARE 350                     /* of a processor: below 0.3 % */
+#define LEAVING_PERIOD_NS 2000000LL        /* the same once the end is near */
+#define FAREWELL_NS 5000000000ULL          /* without an acknowledgement that frees anything */
+#define BATCH_BYTES (256 * 1024)           /* of events, before they are written */
+#define ANSWERS_MOST 1024                  /* taken at a time: who sends without end holds nothing up */
+#define TEXT_SLICE_NS 500000000ULL         /* a pass has text for that long: events wait meanwhile */
 #define LOSS_TEXT_PERIOD_NS 10000000000ULL /* losses do not ask for text again sooner */
 
 static volatile sig_atomic_t stopping;
@@ -55,7 +55,8 @@ static struct wire_bytes file_line(const char *path, char *line, size_t capacity
 	if (fd >= 0)
 		close(fd);
 	const char *end = size > 0 ? memchr(line, '\n', (size_t)size) : NULL;
-	return (struct wire_bytes){line, (uint32_t)(end ? end - line : size > 0 ? size : 0)};
+	return (struct wire_bytes){line, (uint32_t)(end ? end - line : size > 0 ? size
+										: 0)};
 }
 
 static struct wire_bytes text_bytes(const char *text)
@@ -132,10 +133,9 @@ static void losses_send(struct forward *forward)
 	}
 	if (!more)
 		return;
-	stream_send(&forward->stream, &(struct wire_message){
-		.type = WIRE_LOSSES,
-		.losses.slots = {(char *)forward->losses_sent, sizeof(forward->losses_sent)},
-	});
+	struct wire_message message = {.type = WIRE_LOSSES};
+	message.losses.slots = (struct wire_bytes){(char *)forward->losses_sent, sizeof(forward->losses_sent)};
+	stream_send(&forward->stream, &message);
 	forward->losses_want_text = true;
 }
 
@@ -248,9 +248,9 @@ static uint32_t arguments_add(struct forward *forward, struct record_exec *recor
 
 static void samples_send(struct forward *forward, const char *records, size_t size)
 {
+	struct wire_message message = {.type = WIRE_SAMPLE, .sample.records = {records, (uint32_t)size}};
 	if (size)
-		stream_send(&forward->stream, &(struct wire_message){
-			.type = WIRE_SAMPLE, .sample.records = {records, (uint32_t)size}});
+		stream_send(&forward->stream, &message);
 }
 
 static size_t padded(size_t size)
@@ -395,7 +395,8 @@ static void forward_wait(const struct forward *forward, bool more)
 	bool blocked = stream_has_output(stream);
 	struct pollfd peer = {.fd = stream->path ? stream->fd : -1, .events = POLLIN};
 	bool is_leaving = forward->farewell_boot_ns && !forward->all_sent;
-	struct timespec timeout = {0, more && !blocked ? 0 : is_leaving ? LEAVING_PERIOD_NS : READ_PERIOD_NS};
+	struct timespec timeout = {0, more && !blocked ? 0 : is_leaving ? LEAVING_PERIOD_NS
+									: READ_PERIOD_NS};
 	sigset_t none;
 
 	if (forward->all_sent && !stream->is_ready)
@@ -448,7 +449,8 @@ int forward_run(struct forward *forward)
 	int iterator = iterator_make(forward->source->iterator[0]);
 	if (iterator < 0) {
 		log_error("cannot make an iterator without privileges: %s; Linux 5.19 or newer is "
-			  "needed", strerror(errno));
+			  "needed",
+			  strerror(errno));
 		return -ENOTSUP;
 	}
 	close(iterator);
@@ -463,7 +465,7 @@ int forward_run(struct forward *forward)
 		forward_wait(forward, more);
 	}
 	if (*forward->source->ring.consumer < forward->farewell_position)
-		log_info("%llu bytes in the ring are not acknowledged", (unsigned long long)
-			 (forward->farewell_position - *forward->source->ring.consumer));
+		log_info("%llu bytes in the ring are not acknowledged",
+			 (unsigned long long)(forward->farewell_position - *forward->source->ring.consumer));
 	return 0;
 }

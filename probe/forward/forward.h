@@ -18,9 +18,9 @@
 /* The kernel's side, as it is seen without a privilege. */
 struct forward_source {
 	struct ring ring;
-	struct control *control;  /* shared with the kernel's side, as are the losses */
+	struct control *control; /* shared with the kernel's side, as are the losses */
 	struct loss_slot *losses;
-	int iterator[2]; /* links to make iterators of: processes, and devices that they hold */
+	int iterator[2];              /* links to make iterators of: processes, and devices that they hold */
 	uint32_t *device_majors;      /* shared too: which devices those are */
 	struct device_majors devices; /* of these, those that were asked for by number */
 	int devices_fd;               /* /proc/devices, for the others */
@@ -30,7 +30,7 @@ struct forward_source {
 #define FORWARD_PIECE_BYTES (32 * 1024) /* as much as the kernel's iterators write at once */
 
 /* A sample with all its text, padded to 8 bytes. */
-#define FORWARD_SAMPLE_BYTES_MAX                                                               \
+#define FORWARD_SAMPLE_BYTES_MAX \
 	(sizeof(struct record_exec) + 2 * RECORD_CWD_MAX + RECORD_ARGV_MAX + 8)
 
 struct forward {
@@ -63,9 +63,9 @@ struct forward {
 
 	struct loss_slot losses_sent[LOSS_SLOTS]; /* as the receiver knows them */
 
-	uint64_t farewell_boot_ns; /* 0: not stopping; else go then, if nothing is freed before */
+	uint64_t farewell_boot_ns;  /* 0: not stopping; else go then, if nothing is freed before */
 	uint64_t farewell_position; /* or when the ring has been delivered up to there */
-	bool all_sent; /* up to there, and the receiver knows it: it commits and acknowledges at once */
+	bool all_sent;              /* up to there, and the receiver knows it: it commits and acknowledges at once */
 };
 
 /* Facts about the host and the ring for the greeting; reads files, so before the

@@ -55,7 +55,7 @@ static uint64_t ring_step(const struct ring *ring, uint64_t position, uint32_t *
 	if (length & BPF_RINGBUF_BUSY_BIT)
 		return position;
 	*ret_length = length;
-	uint64_t size = (length & ~BPF_RINGBUF_DISCARD_BIT) + BPF_RINGBUF_HDR_SZ;
+	uint64_t size = (length & ~(uint32_t)BPF_RINGBUF_DISCARD_BIT) + BPF_RINGBUF_HDR_SZ;
 	return position + ((size + 7) & ~7ULL);
 }
 

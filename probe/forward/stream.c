@@ -130,7 +130,7 @@ static int stream_take(struct stream *stream, struct wire_message *message)
 	}
 	if (message->type == WIRE_WELCOME && message->welcome.version != WIRE_VERSION) {
 		stream_fail(stream, "the correlator speaks another version of the wire; install "
-			    "probe and correlator of one release");
+				    "probe and correlator of one release");
 		return 0;
 	}
 	stream->is_ready = true;
@@ -153,8 +153,8 @@ int stream_receive(struct stream *stream, struct wire_message *message)
 			stream_deinit(stream);
 		else if (count == 0)
 			stream_fail(stream, stream->is_ready
-				? "the correlator has closed the connection"
-				: "the correlator refuses this probe (is another connected?)");
+						    ? "the correlator has closed the connection"
+						    : "the correlator refuses this probe (is another connected?)");
 		else if (count < 0 && errno != EAGAIN && errno != EINTR)
 			stream_fail(stream, strerror(errno));
 		if (count <= 0)

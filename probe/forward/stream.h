@@ -14,11 +14,11 @@
 #include "common/wire/wire.h"
 
 struct stream {
-	const char *path; /* of the socket; NULL: `fd` is a file, where nothing is answered */
-	uid_t peer_uid;   /* the server must run as this user, or as root */
-	int fd;           /* -1: the next attempt is at `retry_boot_ns` */
-	bool is_ready;    /* welcome: events may be sent */
-	bool is_ended;    /* nothing more is sent: that the peer closes is no failure */
+	const char *path;    /* of the socket; NULL: `fd` is a file, where nothing is answered */
+	uid_t peer_uid;      /* the server must run as this user, or as root */
+	int fd;              /* -1: the next attempt is at `retry_boot_ns` */
+	bool is_ready;       /* welcome: events may be sent */
+	bool is_ended;       /* nothing more is sent: that the peer closes is no failure */
 	bool failure_logged; /* once until a connection is welcome */
 	uint64_t retry_boot_ns;
 	uint64_t retry_delay_ns;

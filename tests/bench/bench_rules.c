@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "common/redact.h"
+#include "correlator/redact/redact.h"
 #include "common/rules/rules.h"
 
 #define WORDS_MAX 16
@@ -98,7 +98,7 @@ static double nanoseconds_each(void (*work)(const struct rules *, const struct l
 int main(int argc, char **argv)
 {
 	uint64_t span_ns = (uint64_t)(argc > 1 ? atoi(argv[1]) : 300) * 1000000;
-	struct rules_error error;
+	struct tree_error error;
 	struct rules *rules;
 
 	if (rules_load(NULL, &rules, &error) < 0) {

@@ -1,9 +1,8 @@
 /* What the store costs: processor time and bytes for a finished process.
  *
- *   bench_store [PROCESSES [FILE]]
+ *   bench_store [PROCESSES [FILE [PROCESSES_A_TASK PROCESSES_A_TOOL]]]
  *
- * Puts processes as a replay of a busy pipeline does: tasks of 20 processes in 10 tools,
- * most of them short (one put when they have ended), every tenth long enough to be
+ * Puts processes as a replay of a busy pipeline does: tasks of 20 processes in 10 tools, most of them short (one put when they have ended), every tenth long enough to be
  * put at its exec and at its end, a commit for every 5,000 processes. Text as samtools and
  * bwa in a snakemake work directory have it. FILE is kept where it is given.
  */
@@ -19,8 +18,6 @@
 #include "common/store/store.h"
 
 #define PROCESSES_A_COMMIT 5000
-#define PROCESSES_A_TASK 20
-#define PROCESSES_A_TOOL 2
 #define EVENTS_A_PROCESS 4 /* fork, exec, exit, final */
 #define BEGIN_UNIX_NS 1763600000000000000LL
 
@@ -49,23 +46,24 @@ static int64_t figure(uint64_t number, int64_t around)
 
 #define TOTALS_FILL(row, number, factor) \
 	do { \
-		(row)->cpu_ns = figure(number, 40000000LL * (factor)); \
+		const int64_t scale_ = (int64_t)(factor); \
+		(row)->cpu_ns = figure(number, 40000000LL * scale_); \
 		(row)->user_ns = (row)->cpu_ns / 4 * 3; \
 		(row)->system_ns = (row)->cpu_ns - (row)->user_ns; \
-		(row)->run_delay_ns = figure(number, 900000LL * (factor)); \
+		(row)->run_delay_ns = figure(number, 900000LL * scale_); \
 		(row)->block_io_delay_ns = ROW_NULL; \
 		(row)->memory_delay_ns = ROW_NULL; \
-		(row)->voluntary_switches = figure(number, 60 * (factor)); \
-		(row)->involuntary_switches = figure(number, 12 * (factor)); \
-		(row)->minor_faults = figure(number, 900 * (factor)); \
+		(row)->voluntary_switches = figure(number, 60 * scale_); \
+		(row)->involuntary_switches = figure(number, 12 * scale_); \
+		(row)->minor_faults = figure(number, 900 * scale_); \
 		(row)->major_faults = 0; \
-		(row)->read_bytes = figure(number, 90000LL * (factor)); \
-		(row)->write_bytes = figure(number, 200000LL * (factor)) / 4096 * 4096; \
+		(row)->read_bytes = figure(number, 90000LL * scale_); \
+		(row)->write_bytes = figure(number, 200000LL * scale_) / 4096 * 4096; \
 		(row)->cancelled_write_bytes = 0; \
-		(row)->rchar_bytes = figure(number, 3000000LL * (factor)); \
-		(row)->wchar_bytes = figure(number, 1000000LL * (factor)); \
-		(row)->syscr_count = figure(number, 300 * (factor)); \
-		(row)->syscw_count = figure(number, 90 * (factor)); \
+		(row)->rchar_bytes = figure(number, 3000000LL * scale_); \
+		(row)->wchar_bytes = figure(number, 1000000LL * scale_); \
+		(row)->syscr_count = figure(number, 300 * scale_); \
+		(row)->syscw_count = figure(number, 90 * scale_); \
 		(row)->sent_bytes = 0; \
 		(row)->received_bytes = 0; \
 		(row)->uninterruptible_ns = ROW_NULL; \
@@ -73,6 +71,7 @@ static int64_t figure(uint64_t number, int64_t around)
 	} while (0)
 
 static int64_t host_id, run_id;
+static uint64_t processes_a_task = 20, processes_a_tool = 2;
 
 static int64_t begin_boot_ns(uint64_t number)
 {
@@ -85,7 +84,7 @@ static void put_process(struct store *store, uint64_t number, bool ended)
 	const char *program = programs[number % 5];
 	char path[64], arguments[160], directory[128];
 	struct row_process row = {0};
-	uint64_t task = number / PROCESSES_A_TASK;
+	uint64_t task = number / processes_a_task;
 	int size;
 
 	snprintf(path, sizeof(path), "/usr/bin/%s", program);
@@ -103,8 +102,8 @@ static void put_process(struct store *store, uint64_t number, bool ended)
 	row.container_id = ROW_NULL;
 	row.run_id = run_id;
 	row.task_id = id_make("task", task);
-	row.tool_id = id_make("tool", number / PROCESSES_A_TOOL);
-	row.parent_id = id_make("process", task * PROCESSES_A_TASK);
+	row.tool_id = id_make("tool", number / processes_a_tool);
+	row.parent_id = id_make("process", task * processes_a_task);
 	row.pid = 1000 + (int64_t)number % 4000000;
 	row.exec_id = 7;
 	row.user_id = 1000;
@@ -125,7 +124,7 @@ static void put_process(struct store *store, uint64_t number, bool ended)
 	row.path = path;
 	row.arguments = (struct row_blob){arguments, (size_t)size + 1};
 	/* Its parent's in most: a task's processes stay where they began. */
-	row.working_directory = number % PROCESSES_A_TASK == 0 ? directory : NULL;
+	row.working_directory = number % processes_a_task == 0 ? directory : NULL;
 	row.spawn_cpu_ns = figure(number, 400000);
 	check(store, store_put_process(store, &row));
 }
@@ -134,17 +133,17 @@ static void put_tool(struct store *store, uint64_t number)
 {
 	struct row_tool row = {0};
 
-	TOTALS_FILL(&row, number, PROCESSES_A_TOOL);
-	row.id = id_make("tool", number / PROCESSES_A_TOOL);
+	TOTALS_FILL(&row, number, (int64_t)processes_a_tool);
+	row.id = id_make("tool", number / processes_a_tool);
 	row.host_id = host_id;
 	row.run_id = run_id;
-	row.task_id = id_make("task", number / PROCESSES_A_TASK);
+	row.task_id = id_make("task", number / processes_a_task);
 	row.name = "samtools sort";
 	row.role = "tool";
 	row.begin_boot_ns = begin_boot_ns(number);
 	row.end_boot_ns = row.begin_boot_ns + 100000000;
 	row.started_unix_ns = BEGIN_UNIX_NS + row.begin_boot_ns;
-	row.process_count = PROCESSES_A_TOOL;
+	row.process_count = (int64_t)processes_a_tool;
 	row.concurrent_memory_bytes = 50000000;
 	check(store, store_put_tool(store, &row));
 }
@@ -153,8 +152,8 @@ static void put_task(struct store *store, uint64_t number)
 {
 	struct row_task row = {0};
 
-	TOTALS_FILL(&row, number, PROCESSES_A_TASK);
-	row.id = id_make("task", number / PROCESSES_A_TASK);
+	TOTALS_FILL(&row, number, (int64_t)processes_a_task);
+	row.id = id_make("task", number / processes_a_task);
 	row.host_id = host_id;
 	row.run_id = run_id;
 	row.parent_task_id = row.container_id = row.merged_into_id = row.signal = ROW_NULL;
@@ -168,7 +167,7 @@ static void put_task(struct store *store, uint64_t number)
 	row.begin_boot_ns = begin_boot_ns(number);
 	row.end_boot_ns = row.begin_boot_ns + 600000000;
 	row.started_unix_ns = BEGIN_UNIX_NS + row.begin_boot_ns;
-	row.process_count = PROCESSES_A_TASK;
+	row.process_count = (int64_t)processes_a_task;
 	row.concurrent_memory_bytes = 90000000;
 	check(store, store_put_task(store, &row));
 }
@@ -211,11 +210,11 @@ static uint64_t turn(struct store *store, uint64_t number)
 		put_process(store, number - life, true);
 		puts++;
 	}
-	if (number % PROCESSES_A_TOOL == 0) {
+	if (number % processes_a_tool == 0) {
 		put_tool(store, number);
 		puts++;
 	}
-	if (number % PROCESSES_A_TASK == 0) {
+	if (number % processes_a_task == 0) {
 		put_task(store, number);
 		puts++;
 	}
@@ -263,6 +262,10 @@ int main(int argc, char **argv)
 	double cpu, wall;
 	uint64_t puts = 0;
 
+	if (argc == 5) {
+		processes_a_task = strtoull(argv[3], NULL, 10);
+		processes_a_tool = strtoull(argv[4], NULL, 10);
+	}
 	if (argc < 3 && !mkdtemp(directory))
 		return EXIT_FAILURE;
 	snprintf(path, sizeof(path), "%s%s", argc < 3 ? directory : argv[2],

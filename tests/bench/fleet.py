@@ -15,7 +15,6 @@ import shutil
 import sqlite3
 import time
 
-import harness
 import simulated
 from measuring import note
 from simulated import ROOT, command
@@ -260,7 +259,7 @@ def ask(programs, lake, hosts):
     found = sorted(hostname for hostname, _ in answer if hostname.count("-") == 1) # no copies
     wanted = [f"host-{number:05}" for number in range(1, hosts + 1) if number % 10 in IDLE]
     if found != wanted:
-        raise harness.Failure(f"idle hosts: {found[:5]}... instead of {wanted[:5]}...")
+        raise AssertionError(f"idle hosts: {found[:5]}... instead of {wanted[:5]}...")
     return answers
 
 
@@ -289,7 +288,7 @@ def measure(programs, directory, lake, hosts, rounds, copies):
     results["stored"] = simulated.stored(lake)
     if {name: count for name, (count, _) in results["stored"].items()} != {
             name: count for name, count in rows.items() if count}:
-        raise harness.Failure(f"the stores have {rows}, the lake {results['stored']}")
+        raise AssertionError(f"the stores have {rows}, the lake {results['stored']}")
     results["compared_rows"] = sum(simulated.compare(lake, place / "tracer.db")
                                    for place in (places[0], places[-1]))
     results["store_bytes"] = sum((place / "tracer.db").stat().st_size for place in places)

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "common/identity.h"
-#include "common/record/event.h"
+#include "correlator/record/event.h"
 #include "common/wire/recording.h"
 #include "tests/record_encode.h"
 
@@ -227,7 +227,7 @@ static void move_event(const struct story *story, struct event *event)
 		move_fork(story, &event->fork);
 		break;
 	case EVENT_EXEC:
-	case EVENT_SAMPLE: /* the same structure (common/record/events.h) */
+	case EVENT_SAMPLE: /* the same structure (correlator/record/events.h) */
 		move_exec(story, &event->exec);
 		break;
 	case EVENT_EXIT:

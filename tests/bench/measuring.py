@@ -95,7 +95,7 @@ def cpu_of(command):
         raise
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        raise harness.Failure(f"{command[0]} ended with {process.returncode}")
+        raise AssertionError(f"{command[0]} ended with {process.returncode}")
     return usage.ru_utime + usage.ru_stime
 
 

@@ -10,7 +10,6 @@ import os
 import subprocess
 import time
 
-import harness
 import simulated
 from measuring import note
 from simulated import command
@@ -51,7 +50,7 @@ class Shipper:
         deadline = time.monotonic() + ARRIVED_LIMIT_S
         while not holds():
             if self.process.poll() is not None or time.monotonic() > deadline:
-                raise harness.Failure(f"{what}: not in time, shipper: {self.process.poll()}")
+                raise AssertionError(f"{what}: not in time, shipper: {self.process.poll()}")
             time.sleep(0.05)
 
 

@@ -17,7 +17,6 @@ import time
 import urllib.parse
 import urllib.request
 
-import harness
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RECORDING = ROOT / "tests/golden/snakemake.rec"
@@ -39,7 +38,7 @@ def command(*arguments, **more):
     result = subprocess.run([str(word) for word in arguments], capture_output=True, text=True,
                             check=False, timeout=COMMAND_LIMIT_S, **more)
     if result.returncode:
-        raise harness.Failure(f"{arguments[0]} ended with {result.returncode}:"
+        raise AssertionError(f"{arguments[0]} ended with {result.returncode}:"
                               f" {result.stderr[-500:]}")
     return result.stdout
 
@@ -77,7 +76,7 @@ class Replay:
     def finish(self):
         for process in (self.correlator, self.stream):
             if process.wait(REPLAY_LIMIT_S) != 0:
-                raise harness.Failure(f"{process.args[0]} ended with {process.returncode}")
+                raise AssertionError(f"{process.args[0]} ended with {process.returncode}")
 
 
 def shipper_command(programs, lake, store, state):
@@ -149,7 +148,7 @@ def compare(lake, store):
         for expected, found in itertools.zip_longest(store_lines(store, entity, columns),
                                                      lake_lines(lake, entity, columns, host_id)):
             if expected != found:
-                raise harness.Failure(f"{entity}: the store has {expected}, the lake {found}")
+                raise AssertionError(f"{entity}: the store has {expected}, the lake {found}")
             count += 1
     return count
 

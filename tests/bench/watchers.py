@@ -70,7 +70,7 @@ class Tracer(Watcher):
     def running(self, bench):
         directory = bench.directory / "daemons"
         directory.mkdir()
-        self.daemons = harness.Daemons(bench.programs, directory)
+        self.daemons = harness.WorkloadDaemons(bench.programs, directory)
         self.daemons.probe_options = self.probe_options
         try:
             self.daemons.start()
@@ -78,7 +78,7 @@ class Tracer(Watcher):
             self.daemons.finish()
             self.lost_count += lost_count(self.daemons.store)
         finally:
-            self.daemons.stop()
+            self.daemons.close()
             shutil.rmtree(directory)
 
     @property
@@ -167,13 +167,13 @@ class Commands(Watcher):
         while time.monotonic() < deadline:
             time.sleep(0.3)
             if process.poll() is not None:
-                raise harness.Failure(f"{self.name} ended with {process.returncode}")
+                raise AssertionError(f"{self.name} ended with {process.returncode}")
             before, attached = attached, sum(
                 kind in ("anon_inode:bpf_link", "anon_inode:bpf-link", "anon_inode:[perf_event]")
                 for _, kind in descriptors(process.pid))
             if attached and attached == before:
                 return
-        raise harness.Failure(f"{self.name} has attached nothing")
+        raise AssertionError(f"{self.name} has attached nothing")
 
     @property
     def pid(self):
@@ -267,7 +267,7 @@ class Accounting(Watcher):
     def switch(path):
         library = ctypes.CDLL(None, use_errno=True)
         if library.acct(path) < 0:
-            raise harness.Failure(f"acct: {os.strerror(ctypes.get_errno())}")
+            raise AssertionError(f"acct: {os.strerror(ctypes.get_errno())}")
 
 
 class Audit(Watcher):
@@ -323,7 +323,7 @@ overflow_action = IGNORE
     def control(*words):
         result = subprocess.run(["auditctl", *words], capture_output=True, check=False)
         if result.returncode:
-            raise harness.Failure(f"auditctl {' '.join(words)}: {result.stderr.decode().strip()}")
+            raise AssertionError(f"auditctl {' '.join(words)}: {result.stderr.decode().strip()}")
         return result.stdout.decode()
 
     @contextlib.contextmanager
@@ -355,7 +355,7 @@ overflow_action = IGNORE
         deadline = time.monotonic() + TOOL_START_TIMEOUT_S
         while f"pid {self.daemon.pid}" not in self.control("-s").splitlines():
             if self.daemon.poll() is not None or time.monotonic() > deadline:
-                raise harness.Failure("auditd does not start: another audit daemon, or a kernel "
+                raise AssertionError("auditd does not start: another audit daemon, or a kernel "
                                       "without auditing?")
             time.sleep(0.1)
 

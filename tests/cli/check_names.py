@@ -17,6 +17,10 @@ import sys
 import tempfile
 import unittest
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from testing import run_cases  # noqa: E402 (the line above has to come first)
+
 TRACER, CORRELATOR, RECORDING = map(os.path.abspath, sys.argv[1:4])
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -160,4 +164,4 @@ class Names(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
+    sys.exit(run_cases("cli-names", sys.argv[4:]))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """tracer run, record and replay with a probe on this kernel: the command must not notice,
-and nothing may be left behind. Skipped (77) without root or where the probe cannot load.
+and nothing may be left behind. Skipped without root or where the probe cannot load.
 
     check_run.py TRACER [TEST...]
 """
@@ -20,7 +20,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from testing import OnTerminal  # noqa: E402
+from testing import OnTerminal, run_cases, skip_all  # noqa: E402
 
 TRACER = os.path.abspath(sys.argv[1])
 STRANGER = "a-strangers-secret"
@@ -407,8 +407,7 @@ def go_apart():
 
 if __name__ == "__main__":
     if not can_watch():
-        print("skipped: needs root and a kernel that runs the probe")
-        sys.exit(77)
+        sys.exit(skip_all("cli-run", "needs root and a kernel that runs the probe"))
     if not os.environ.pop("CHECK_RUN_APART", None):
         go_apart()
-    unittest.main(argv=[TRACER, *sys.argv[2:]], verbosity=2)
+    sys.exit(run_cases("cli-run", sys.argv[2:]))

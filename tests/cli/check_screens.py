@@ -17,6 +17,10 @@ import tempfile
 import unicodedata
 import unittest
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from testing import run_cases  # noqa: E402 (the line above has to come first)
+
 TRACER, MAKE_STORE = map(os.path.abspath, sys.argv[1:3])
 UPDATE = "--update" in sys.argv
 SCREENS = pathlib.Path(__file__).resolve().parent / "screens"
@@ -116,4 +120,4 @@ class Screens(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *[word for word in sys.argv[3:] if word != "--update"]], verbosity=2)
+    sys.exit(run_cases("cli-screens", [word for word in sys.argv[3:] if word != "--update"]))

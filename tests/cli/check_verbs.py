@@ -5,6 +5,7 @@ terminals, hostile names, and what the documents say: man pages held against --h
     check_verbs.py TRACER MAKE_STORE CORRELATOR PROBE SHIPPER DOCS [TEST...]
 """
 import contextlib
+import csv
 import fcntl
 import functools
 import itertools
@@ -28,15 +29,15 @@ import unittest
 TRACER, MAKE_STORE, CORRELATOR, PROBE, SHIPPER, DOCS = map(os.path.abspath, sys.argv[1:7])
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from daemons import Daemon  # noqa: E402
-from testing import OnTerminal, wait_until  # noqa: E402
+from testing import OnTerminal, run_cases, wait_until  # noqa: E402
 
 # Verbs that print from a store, with what they need.
 PRINTING = [["runs", "--all"], ["show"], ["show", "--table"], ["show", "--tools"],
             ["show", "--processes", "--all"], ["top", "--once", "--all"], ["status"], ["host"],
-            ["explain", "map"], ["explain", "1000"]]
+            ["explain", "map"], ["explain", "1000"], ["query", "processes"], ["query", "runs", "--csv"]]
 JSON = [["runs"], ["show"], ["show", "--processes"], ["top"], ["status"], ["host"], ["explain", "1000"],
-        ["doctor"], ["rules", "list"], ["rules", "test", "--", "bwa", "mem"]]
-WITH_STORE = [["runs"], ["show"], ["top"], ["explain", "1"], ["host"], ["failed"]]
+        ["doctor"], ["query", "tasks"], ["query", "--list"], ["rules", "list"], ["rules", "test", "--", "bwa", "mem"]]
+WITH_STORE = [["runs"], ["show"], ["top"], ["explain", "1"], ["host"], ["failed"], ["query", "runs"]]
 
 
 def verbs():
@@ -101,11 +102,13 @@ class Usage(Case):
         for arguments in (["runs", "--limit", "x"], ["runs", "--since", "3y"], ["runs", "x"],
                           ["runs", "--user", "no-such-user"], ["runs", "--limit"],
                           ["show", "a", "b"], ["show", "--color", "red"],
-                          ["show", "--table", "--processes"], ["top", "--sort", "x"],
+                          ["show", "--table", "--processes"], ["show", "--samples"], ["top", "--sort", "x"],
                           ["top", "--period", "0"], ["explain"], ["rules"], ["rules", "x"],
                           ["rules", "check"], ["rules", "test"], ["completion", "csh"], ["run"],
                           ["record"], ["record", "f", "--duration", "x"], ["record", "f", "--as", "root"], ["replay"],
                           ["run", "--as", "no-such-user", "true"], ["help", "nope"], ["nope"],
+                          ["query"], ["query", "nope"], ["query", "runs", "--limit", "x"], ["query", "runs", "x"],
+                          ["query", "host_samples"], ["query", "runs", "-p", "limit"], ["query", "runs", "-p", "x=1"],
                           ["status", "x"], ["doctor", "x"], ["host", "x"], ["host", "--since", "x"]):
             result = self.fails(2, *arguments)
             self.assertEqual(len(result.stderr.splitlines()), 1, arguments)
@@ -155,11 +158,11 @@ class Usage(Case):
             with open(os.path.join(DOCS, "man", f"tracer-{verb}.1.scd"), encoding="utf-8") as file:
                 page = file.read()
             section = page.split("# OPTIONS")[1].split("\n# ")[0].replace("\\", "")
-            described = re.findall(r"^(?:\*-(\S)\*, )?\*--([a-z]+)\*(?: _([A-Z]+)_)?\n((?:\t.*\n)+)",
+            described = re.findall(r"^(?:\*-(\S)\*, )?\*--([a-z]+)\*(?: _([A-Z=]+)_)?\n((?:\t.*\n)+)",
                                    section, re.M)
             help_text = self.run_tracer(verb, "--help").stdout.decode()
             options = help_text.split("Options:\n")[1].split("\n\n")[0] + "\n"
-            offered = re.findall(r"^ {2}(?:-(\S), |    )--([a-z]+)(?: ([A-Z]+))?\s+(.*)\n", options, re.M)
+            offered = re.findall(r"^ {2}(?:-(\S), |    )--([a-z]+)(?: ([A-Z=]+))?\s+(.*)\n", options, re.M)
             self.assertEqual([option[:3] for option in described], [option[:3] for option in offered], verb)
             for (*_, told), (*_, helped) in zip(described, offered):
                 told = re.sub(r"[*_](\S+?)[*_](?=\W)", r"\1", " ".join(told.split()))
@@ -258,12 +261,12 @@ class Stores(Case):
         path = self.make_store("commands.db")
         with contextlib.closing(sqlite3.connect(path)) as database, database:
             database.text_factory = bytes
-            commands = database.execute("SELECT DISTINCT command FROM process_commands WHERE pid = 1000").fetchall()
+            commands = database.execute("SELECT DISTINCT command FROM readable_processes WHERE pid = 1000").fetchall()
             self.assertEqual(commands, [(b"tool -t ' 2 it'\\''s' 'evil\033[2J\nname\x80\xff\xe2\x80\xae'",)])
             for arguments, command in ((None, None), (b"", None), (b"a\0", b"a"), (b"a", b"a"), (b"a\0\0b\0", b"a '' b"),
                                        (b"x\x10\x05\0-\0[]\0", b"'x\x10\x05' - []"), (b"\0", b"''")):
                 database.execute("UPDATE process_rows SET arguments = ?", (arguments,))
-                self.assertEqual(database.execute("SELECT DISTINCT command FROM process_commands").fetchall(),
+                self.assertEqual(database.execute("SELECT DISTINCT command FROM readable_processes").fetchall(),
                                  [(command,)], arguments)
 
     def test_newer(self):
@@ -384,6 +387,18 @@ class Printing(Case):
             result = self.run_tracer(*arguments[:1], "--json", *arguments[1:])
             json.loads(result.stdout.decode("ascii"))
             self.assertNotIn(b"\033", result.stdout)
+
+    def test_samples_follow_the_processes_of_a_task(self):
+        for arguments, keys in ((["--samples"], ["tools", "samples"]),
+                                (["--samples", "--processes"], ["tools", "processes", "samples"])):
+            tasks = json.loads(self.run_tracer("show", "make", "--json", *arguments).stdout)["tasks"]
+            self.assertEqual({tuple(task)[-len(keys):] for task in tasks}, {tuple(keys)})
+            samples = [sample for task in tasks for sample in task["samples"]]
+            self.assertGreater(len(samples), 4)
+            self.assertEqual([sample["rss_anon_bytes"] for sample in samples], [40 << 20] * len(samples))
+            for task in tasks:
+                places = [(sample["process_id"], sample["boot_ns"]) for sample in task["samples"]]
+                self.assertEqual(places, sorted(places))
 
     def test_json_of_a_run_has_what_is_promised(self):
         report = json.loads(self.run_tracer("show", "--json", "--processes").stdout)
@@ -600,6 +615,8 @@ class Json(Case):
         "failed": [["failed", "LOSSY"]],
         "top": [["top", "--all"]],
         "explain": [["explain", "1000"], ["explain", "map"], ["explain", "make"]],
+        "query": [["query", "runs"], ["query", "processes", "--run", "make"]],
+        "query --list": [["query", "--list"]],
         "host": [["host"]],
         "status": [["status", "--shipper", "SHIPPER"]],
         "doctor": [["doctor"]],
@@ -683,6 +700,67 @@ class Json(Case):
             self.assertEqual(documented.keys() - seen - self.ONLY_IN_LAKES, set(), section)
 
 
+class Query(Case):
+    """Questions of a site, and the forms of an answer."""
+
+    HEAD = "-- title: T\n-- explanation: E\n"
+    SLOW = "-- column: i count; n\nWITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n) SELECT max(i) AS i FROM n\n"
+
+    def site(self, name, **files):
+        folder = pathlib.Path(self.directory.name, name)
+        folder.mkdir()
+        for file, text in files.items():
+            (folder / f"{file}.sql").write_text(self.HEAD + text)
+        return str(folder)
+
+    def test_a_file_is_all_that_a_question_takes(self):
+        site = self.site("one", busiest="-- parameter: least_ns duration = 1s; at least so long\n"
+                         "-- column: id id; the process\n-- column: cpu_ns duration; on processors\n"
+                         "-- column: cpu_share share; of all\n-- column: paid_micros money; for it\n"
+                         "-- column: program text; p\nSELECT id, cpu_ns, 1.0 * cpu_ns / 100000000000 AS cpu_share, cpu_ns AS paid_micros,"
+                         " program FROM processes WHERE cpu_ns >= :least_ns ORDER BY cpu_ns DESC, id LIMIT 2\n")
+        ask = functools.partial(self.run_tracer, "query", "busiest", "--queries", site)
+        self.assertRegex(ask().stdout.decode(), r"^id +cpu +cpu share +paid +program\n[0-9a-f]{16} +57\.0 s +57 % +57000\.00 +cc1plus\n")
+        self.assertRegex(ask("--raw").stdout.decode(), r"\n[0-9a-f]{16} +57000000000 +0\.57 +57000000000 +cc1plus\n")
+        rows = [json.loads(line) for line in ask("--ndjson", "--least", "2s").stdout.splitlines()]
+        self.assertEqual([(row["cpu_ns"], row["cpu_share"], row["program"]) for row in rows][0], (57000000000, 0.57, "cc1plus"))
+        self.assertEqual(json.loads(ask("--json", "-p", "least_ns=2s").stdout)["rows"], rows)
+        lines = ask("--csv", "--param=least=2s").stdout.split(b"\n")
+        self.assertEqual(lines[:2], [b"id,cpu_ns,cpu_share,paid_micros,program",
+                                     f"{rows[0]['id']},57000000000,0.57,57000000000,cc1plus".encode()])
+        self.assertEqual((ask("--least", "1d").stdout, ask("--least", "1d", "--csv").stdout.count(b"\n")), (b"", 1))
+        help_text = self.run_tracer("query", "busiest", "--help", f"--queries={site}").stdout.decode()
+        for text in ("--least DURATION", "at least so long (1s)", "cpu_ns                   on processors", f"{site}/busiest.sql"):
+            self.assertIn(text, help_text)
+        self.assertRegex(self.run_tracer("query", "--list", "-q", site).stdout.decode(), rf"busiest +T +{site}/busiest.sql")
+        self.assertEqual(self.run_tracer("help", "query", "runs").stdout, self.run_tracer("query", "runs", "--help").stdout)
+
+    def test_csv_of_hostile_names(self):
+        text = self.run_tracer("query", "processes", "--run", "make", "--csv").stdout.decode("utf-8")
+        lines = list(csv.reader(text.splitlines()))
+        self.assertEqual({len(line) for line in lines}, {len(lines[0])})
+        self.assertIn("tool -t ' 2 it'\\''s' 'evil\\e[2J\\nname\\x80\\xff\\u{202e}'", lines[1])
+
+    def test_what_is_broken_leaves_the_rest(self):
+        site = self.site("two", bad="-- column: id id; it\nSELECT id FROM nowhere\n", good="-- column: id id; it\nSELECT id FROM runs\n",
+                         runs="-- column: id id; it\nSELECT id FROM runs\n")
+        result = self.run_tracer("query", "good", "--queries", site)
+        self.assertEqual((result.returncode, result.stdout.count(b"\n") > 2), (0, True))
+        said = result.stderr.decode().splitlines()
+        self.assertIn(f"{site}/bad.sql: no such table: nowhere", said[0])
+        self.assertIn(f"{site}/runs.sql:1: a shipped question has this name", said[1])
+        self.assertIn(b"no question 'bad'", self.fails(2, "query", "bad", "--queries", site).stderr)
+        self.assertIn(b"cannot read the questions", self.fails(1, "query", "runs", "--queries", "/nonexistent").stderr)
+
+    def test_an_endless_one_can_be_interrupted(self):
+        site = self.site("three", slow=self.SLOW)
+        process = subprocess.Popen([TRACER, "query", "slow", "--queries", site], env=self.environment)
+        with self.assertRaises(subprocess.TimeoutExpired):
+            process.wait(1)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(30), -signal.SIGINT)
+
+
 class Rules(Case):
     def test_check(self):
         good = self.make_file("good.yaml", b"rules:\n  - rule: x\n    match:\n"
@@ -709,4 +787,4 @@ class Rules(Case):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[7:]], verbosity=2)
+    sys.exit(run_cases("cli-verbs", sys.argv[7:]))

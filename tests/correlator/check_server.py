@@ -24,8 +24,9 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from daemons import Daemon  # noqa: E402 (the line above comes first)
 from testing import (ENVIRONMENT, OnTerminal, Skip, delay_accounting_held,  # noqa: E402
-                     enter_own_mounts, find_tests, same, succeeds, wait_until)
+                     enter_own_mounts, find_tests, run_tests, same, wait_until)
 from wire_client import (FRAME_MAX, RECORD_VERSION, VERSION, Peer, Story,  # noqa: E402
                          frame, message, record)
 
@@ -38,64 +39,30 @@ def need_root():
         raise Skip("needs root")
 
 
-class Correlator:
+class Correlator(Daemon):
     """The program, running."""
 
     def __init__(self, directory, *options, store="store.db", socket="tracer.sock", wait=True):
         self.store = directory / store
         self.socket = directory / socket
-        self.log_path = directory / f"log-{time.monotonic_ns()}"
-        ready_read, ready_write = os.pipe()
-        with open(self.log_path, "wb") as log:
-            self.process = subprocess.Popen(
-                [PROGRAM, "--socket", self.socket, "--store", self.store, "--retain", "0",
-                 "--host-period", "0", "--rules", directory, "--ready-fd", str(ready_write),
-                 *map(str, options)],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=[ready_write],
-                env=ENVIRONMENT)
-        os.close(ready_write)
-        with os.fdopen(ready_read, "rb") as ready:
-            self.is_ready = ready.read(1) == b"1"
-        if wait:
-            assert self.is_ready, self.log()
-
-    def log(self):
-        return self.log_path.read_text(errors="replace").splitlines()
+        super().__init__("correlator", [
+            PROGRAM, "--socket", self.socket, "--store", self.store, "--retain", "0", "--host-period", "0",
+            "--rules", directory, *options], directory / f"log-{time.monotonic_ns()}", ENVIRONMENT, None)
+        wait_until("it is ready or has ended", lambda: self.is_ready() or self.has_ended())
+        assert not wait or self.is_ready(), self.log()
 
     def complaints(self):
         """Lines that say more than that somebody came, went, or was replayed."""
-        return [line for line in self.log()
+        return [line for line in self.log().splitlines()
                 if not re.fullmatch(r"tracer-correlator: probe (dis)?connected", line)]
 
     def rows(self, sql):
         return query(self.store, sql)
 
-    def memory_kib(self):
-        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(re.search(r"VmRSS:\s+(\d+)", status)[1])
 
-    def wait(self):
-        return self.process.wait(60)
-
-    def stop(self):
-        """Ends it as systemd does; a sanitizer that found something shows here."""
-        self.process.terminate()
-        same("status after SIGTERM", self.wait(), 0)
-
-    def end(self):
-        """Whatever happened, it does not outlive its test."""
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
-
-
-@contextlib.contextmanager
 def running(directory, *options, **keywords):
-    correlator = Correlator(directory, *options, **keywords)
-    try:
-        yield correlator
-    finally:
-        correlator.end()
+    """Whatever happens, it does not outlive its test."""
+    return Correlator(directory, *options, **keywords)
 
 
 def query(store, sql):
@@ -115,7 +82,7 @@ def told(story, directory, store="told.db"):
     with running(directory, "--once", store=store, socket="told.sock") as correlator:
         connect(correlator, story).wait_acknowledged(story.end)
         correlator.process.terminate()
-        correlator.wait()
+        correlator.process.wait(60)
     return correlator.store
 
 
@@ -240,7 +207,7 @@ def test_once(directory):
         peer = connect(correlator, story)
         peer.wait_acknowledged(story.end)
         peer.close()
-        same("status", correlator.wait(), 0)
+        correlator.wait()
         assert not correlator.socket.exists(), "the socket's file is left behind"
         same("processes", correlator.rows("SELECT count(*) FROM processes WHERE pid >= 100"), [(3,)])
 
@@ -580,7 +547,7 @@ def test_a_peer_that_reads_no_acks(directory):
             peer.send(story.tell(before))
             wait_until("a commit", lambda: correlator.rows(
                 "SELECT ring_offset FROM stream") == [(story.end,)])
-            memory.append(correlator.memory_kib())
+            memory.append(correlator.memory_bytes() >> 10)
         growth = memory[-1] - memory[warm_up]
         assert growth < 12 * 1024, f"{growth} KiB more: {memory}"
         same("complaints", correlator.complaints(), [])
@@ -684,10 +651,10 @@ def test_a_full_disk_as_the_peer_leaves(directory):
 def refused(directory, complaint, *options, **keywords):
     """It ends with 1 and one line."""
     with running(directory, *options, wait=False, **keywords) as correlator:
-        same("status", correlator.wait(), 1)
-        same("ready", correlator.is_ready, False)
-        same("complaints", len(correlator.log()), 1)
-        assert re.search(complaint, correlator.log()[0]), correlator.log()
+        correlator.wait(1)
+        same("ready", correlator.is_ready(), False)
+        same("complaints", correlator.log().count("\n"), 1)
+        assert re.search(complaint, correlator.log()), correlator.log()
 
 
 def test_priorities_are_for_the_journal(directory):
@@ -706,7 +673,7 @@ def test_a_second_correlator_on_the_store(directory):
     story = Story().commands(2)
     with running(directory) as correlator:
         peer = connect(correlator, story, tell=False)
-        refused(directory, rf"another tracer-correlator or tracer run writes it \(pid {correlator.process.pid}\)",
+        refused(directory, rf"another tracer-correlator or tracer run writes it \(pid {correlator.pid}\)",
                 socket="second.sock")
         refused(directory, "another correlator listens on", store="second.db")
         peer.send(story.tell())
@@ -716,8 +683,7 @@ def test_a_second_correlator_on_the_store(directory):
 
 def test_a_stale_socket_is_replaced(directory):
     with running(directory) as correlator:
-        correlator.process.kill()
-        correlator.wait()
+        correlator.kill()
     assert correlator.socket.exists()
     with running(directory) as correlator:
         correlator.stop()
@@ -783,7 +749,7 @@ def test_broken_rules(directory):
     with running(directory) as correlator:
         connect(correlator, story).wait_acknowledged(story.end)
         correlator.stop()
-    log = "\n".join(correlator.log())
+    log = correlator.log()
     for words in (r"broken\.yaml:4: .*wheN", r"broken\.yaml is not used", r"pattern\.yaml:3: .*regular expression",
                   r"pattern\.yaml is not used", r"dangling\.yaml: cannot be read"):
         assert re.search(words, log), f"{words} is not in {log}"
@@ -822,8 +788,7 @@ def test_killed_at_any_moment(directory):
             peer.send(b"".join(data for offset, data in story.events[:position] if offset >= wanted))
             if position < most:
                 time.sleep(chance.choice((0, 0.01, 0.1, 0.24, 0.26, 0.3)))
-                correlator.process.kill()
-                correlator.wait()
+                correlator.kill()
                 kills += 1
             else:
                 peer.wait_acknowledged(story.end)
@@ -834,11 +799,11 @@ def test_killed_at_any_moment(directory):
 
 
 def canonical(store):
-    """All that a replay must reproduce. Checkpoints are for a restart, and a replay keeps none."""
+    """All that a replay must reproduce. States are for a restart, and a replay keeps none."""
     database = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
     lines = []
     for (table,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND name "
-                                     "NOT IN ('checkpoints', 'images', 'process_rows') ORDER BY 1"):
+                                     "NOT IN ('states', 'images', 'process_rows') ORDER BY 1"):
         lines += dump_rows(database, table)
     lines += dump_rows(database, "processes")
     database.close()
@@ -863,7 +828,7 @@ def test_a_recording_replays_to_the_same_store(directory):
             peer.send(b"".join(data for _, data in story.events[first:first + 300]))
             peer.wait_acknowledged(story.events[min(first + 299, len(story.events) - 1)][0] + 1)
         peer.close()
-        same("status", correlator.wait(), 0)
+        correlator.wait()
     same("mode of the recording", recording.stat().st_mode & 0o777, 0o600)
     live = canonical(correlator.store)
     for name in ("one.db", "two.db"):
@@ -937,20 +902,23 @@ def test_wrong_usage(directory):
         same(f"status of {argument}", (result.returncode, result.stderr), (0, ""))
 
 
+def run_in_directory(test):
+    """What the correlator said is shown if the test fails."""
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="tracer-check-"))
+    try:
+        test(directory)
+    except AssertionError as reason:
+        for log in sorted(directory.glob("**/log-*")):
+            reason.add_note(f"{log.name}: {log.read_text(errors='replace')}")
+        raise
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
 def main():
     if os.geteuid() == 0:
         enter_own_mounts()
-    failed = 0
-    for name, test in find_tests(globals(), sys.argv[2:]).items():
-        directory = pathlib.Path(tempfile.mkdtemp(prefix="tracer-check-"))
-        try:
-            if not succeeds(f"correlator: {name}", test, directory):
-                failed += 1
-                for log in sorted(directory.glob("**/log-*")):
-                    print(f"{log.name}: {log.read_text(errors='replace')}")
-        finally:
-            shutil.rmtree(directory, ignore_errors=True)
-    return 1 if failed else 0
+    return run_tests("correlator", find_tests(globals()), run_in_directory, sys.argv[2:])
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Hours of load: memory and descriptors stay where they are.
 
-A recording of mixed load is told again and again, for hours of its own time or, for --soak, a day,
+A recording of mixed load is told again and again, for hours of its own time or, with TRACER_TESTS_LONG, a day,
 and the correlator that replays it is looked at meanwhile. Then the real pair, under a real storm.
 """
 
@@ -11,7 +11,7 @@ import time
 
 import recording
 from storm import await_ends, check_accounted
-from testing import CONFINED, same
+from testing import CONFINED, LONG, same
 
 BASE = recording.ROOT / "tests/golden/snakemake.rec"
 MINUTES, SOAK_MINUTES = 160, 24 * 60
@@ -66,7 +66,7 @@ def check_flat(what, looks, growth_max_bytes):
 def test_hours_of_load_replayed(bench):
     daemons = bench.daemons()
     path = daemons.directory / "recording"
-    count, minutes = write_long(path, 60 * (SOAK_MINUTES if bench.soak else MINUTES))
+    count, minutes = write_long(path, 60 * (SOAK_MINUTES if LONG else MINUTES))
     replay = subprocess.Popen(
         [daemons.build / "correlator/tracer-correlator", "--replay", path, "--store",
          daemons.store, "--rules", daemons.directory], stderr=subprocess.PIPE,
@@ -88,7 +88,7 @@ def test_a_long_storm(bench):
     daemons, cgroup = bench.daemons(), bench.cgroup()
     daemons.probe_options = ["--ring-size", "64M"]
     daemons.start()
-    total = SOAK_COMMANDS if bench.soak else COMMANDS
+    total = SOAK_COMMANDS if LONG else COMMANDS
     storm = bench.storm(count=total, rate=1000, cgroup=cgroup)
     looks = {daemons.probe: [], daemons.correlator: []}
     while storm.process.poll() is None:

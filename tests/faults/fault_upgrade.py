@@ -14,7 +14,7 @@ import subprocess
 
 from fault_ring import boot_ns, counted_losses
 from storm import await_ends, check_each_once, check_nothing_else, leaves
-from testing import CONFINED, Skip, same, wait_until
+from testing import CONFINED, LONG, Skip, same, wait_until
 
 UPGRADES = 6
 ELF_MAGIC, MACHINE_BPF, MACHINE_AT, PADDING_AT = b"\x7fELF", b"\xf7\0", 18, 9
@@ -106,7 +106,7 @@ def test_killed_in_the_middle_of_an_upgrade(bench):
     same("status under strace", trace_upgrade(daemons, builds[1], "-o", log).returncode, 0)
     points, current, ran = crash_points(log.read_text(), "BPF_LINK_CREATE"), 1, 0
     assert len(points) > CRASHES, f"crash points: {points}"
-    if not bench.soak:
+    if not LONG:
         points = random.Random(bench.seed).sample(points, CRASHES)
     for name, number in points:
         # As a service manager would, the same build again; every other time the old one.
@@ -247,7 +247,7 @@ def test_killed_while_a_version_is_replaced(bench):
     moves = [point for point in points if point[0].startswith("rename")]
     same(f"moved pins in {points}", len(moves), len(maps) - 1) # losses stay
     others = [point for point in points if point not in moves]
-    if not bench.soak:
+    if not LONG:
         others = random.Random(bench.seed).sample(others, CRASHES_BESIDE)
     turns = [(point, comes_back) for point in moves + others for comes_back in (False, True)]
     ran, delivered, kills = 0, set(), []

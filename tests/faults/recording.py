@@ -9,11 +9,10 @@ import struct
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "tests/correlator"))
-from wire_client import FRAME_MAX, TYPES, pack_array, pack_bytes, pack_unsigned  # noqa: E402,F401
+sys.path.insert(0, str(ROOT / "tests"))
+from wire_client import frame, message, split_frames, unpack_message  # noqa: E402
 
 MAGIC_SIZE = len(b"tracer-record-1\n")
-NUMBERS = {number: name for name, (number, _) in TYPES.items()}
 RECORDS = {name: int(number) for name, number in re.findall(
     r"^\tRECORD_(\w+) = (\d+),", (ROOT / "bpf/record.h").read_text(), flags=re.M)}
 # struct record_header: type, size, boot_ns, pid, exec_id, start_boot_ns; an image_key follows in
@@ -22,41 +21,13 @@ HEADER, BOOT_AT, START_AT, SECOND_START_AT = "<IIQIIQ", 8, 24, 40
 WITH_SECOND = {RECORDS[name] for name in ("FORK", "EXEC", "SAMPLE", "SIGNAL")}
 
 
-def unpack(data, at):
-    """One unsigned integer or byte string of msgpack: (value, position behind it)."""
-    first = data[at]
-    if first < 0x80:
-        return first, at + 1
-    if first in (0xcc, 0xcd, 0xce, 0xcf):
-        end = at + 1 + (1 << first - 0xcc)
-        return int.from_bytes(data[at + 1:end], "big"), end
-    width = 1 << first - 0xc4
-    begin = at + 1 + width
-    end = begin + int.from_bytes(data[at + 1:begin], "big")
-    return data[begin:end], end
-
-
 def read(path):
-    """[[name, {field: value}]] of a recording; one that is still written may end anywhere."""
-    data, at, messages = path.read_bytes(), MAGIC_SIZE, []
-    while (end := at + 4 + int.from_bytes(data[at:at + 4], "big")) <= len(data):
-        number, position = unpack(data, at + (5 if data[at + 4] != 0xdc else 7))
-        name, values = NUMBERS[number], {}
-        for _, field in TYPES[NUMBERS[number]][1]:
-            values[field], position = unpack(data, position)
-        assert position == end, f"{name} has {end - position} bytes more"
-        messages.append([name, values])
-        at = end
-    return messages
+    """[(name, {field: value})] of a recording; one that is still written may end anywhere."""
+    return [unpack_message(body) for body in split_frames(path.read_bytes()[MAGIC_SIZE:])[0]]
 
 
 def encode(name, values):
-    number, fields = TYPES[name]
-    body = pack_array(len(fields) + 1) + pack_unsigned(number)
-    for _, field in fields:
-        value = values[field]
-        body += pack_unsigned(value) if isinstance(value, int) else pack_bytes(value)
-    return struct.pack(">I", len(body)) + body
+    return frame(message(name, **values))
 
 
 def write(path, magic_of, messages):

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/redact.h"
+#include "correlator/redact/redact.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

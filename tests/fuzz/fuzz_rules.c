@@ -77,7 +77,7 @@ static void check_descriptions(const struct rules *rules)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *words[WORDS_MAX] = {"", "", "", ""};
-	struct rules_error error = {.reason = ""};
+	struct tree_error error = {.reason = ""};
 	char *text = malloc(size + 1), *end;
 	struct rules *rules = NULL;
 	size_t count = 0, yaml_size;

@@ -2,7 +2,7 @@
  *
  * A byte chooses what happens (see `happen`), those behind it to whom and how; every
  * event becomes a frame and goes the whole way: session, model, commits, restarts from
- * checkpoints. The story is one that a kernel could tell, with records lost, except
+ * states. The story is one that a kernel could tell, with records lost, except
  * where raw bytes stand in for a message.
  *
  * Nothing may crash or leak, and the store must be whole: every process in a tool, a
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "correlator/session.h"
+#include "correlator/stream/session.h"
 #include "tests/record_encode.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -69,9 +69,9 @@ static struct wire_bytes bytes(const char *text)
 /* Takes up what the store knows, as a correlator that starts. */
 static void start_session(void)
 {
-	const struct model_options options = {.rules = rules, .checkpoints = true};
+	const struct model_options options = {.rules = rules, .keep_states = true};
 
-	require(model_new(&options, store, &model) == 0);
+	require(apply_begin(&options, store, &model) == 0);
 	require(session_init(&session, model, store) == 0);
 }
 
@@ -431,15 +431,34 @@ static void raw(struct input *input)
 	input->next += size;
 }
 
+/* A byte of what one entity is remembered by is another. */
+static void break_state(struct input *input)
+{
+	char sql[256];
+	unsigned which = take(input), at = take(input), value = take(input);
+
+	snprintf(sql, sizeof(sql),
+		 "UPDATE states SET state = CAST(substr(state, 1, %u) || x'%02x' || substr(state, %u) AS BLOB) "
+		 "WHERE id = (SELECT id FROM states ORDER BY id LIMIT 1 OFFSET %u) AND length(state) > %u",
+		 at, value, at + 2, which, at);
+	require(sqlite3_exec(database, sql, NULL, NULL, NULL) == SQLITE_OK);
+	hostile = true;
+}
+
 static void interrupt(struct input *input)
 {
-	switch (take(input) % 5) {
+	unsigned what = take(input) % 6;
+
+	switch (what) {
 	case 0:
 		commit();
 		break;
 	case 1: /* the correlator is started again */
+	case 5: /* and cannot trust what it finds */
 		commit();
-		model_free(model);
+		apply_end(model);
+		if (what == 5)
+			break_state(input);
 		start_session();
 		greet();
 		look_at_all(true, 0);
@@ -556,10 +575,10 @@ static void empty_store(void)
 {
 	require(sqlite3_exec(database,
 			     "BEGIN; DELETE FROM hosts; DELETE FROM containers; DELETE FROM runs;"
-			     "DELETE FROM tasks; DELETE FROM tools; DELETE FROM images;"
+			     "DELETE FROM tasks; DELETE FROM tools;" /* images are known by their ids */
 			     "DELETE FROM process_rows; DELETE FROM samples; DELETE FROM incidents;"
 			     "DELETE FROM losses; DELETE FROM cgroups; DELETE FROM stream;"
-			     "DELETE FROM checkpoints; COMMIT",
+			     "DELETE FROM states; COMMIT",
 			     NULL, NULL, NULL) == SQLITE_OK);
 }
 
@@ -581,7 +600,7 @@ static void remove_store(void)
 static void set_up(void)
 {
 	static const char *const none[] = {NULL};
-	struct rules_error rules_error;
+	struct tree_error rules_error;
 	struct store_error error;
 
 	log_init("fuzz_session", LOG_LEVEL_ERROR);
@@ -610,6 +629,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		happen(&input);
 	commit();
 	check_store();
-	model_free(model);
+	apply_end(model);
 	return 0;
 }

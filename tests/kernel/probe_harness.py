@@ -7,9 +7,7 @@ import contextlib
 import json
 import os
 import pathlib
-import signal
 import socket
-import struct
 import subprocess
 import sys
 import tempfile
@@ -17,16 +15,17 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from testing import CONFINED, EMULATED  # noqa: E402 (the line above comes first)
+from daemons import READY_TIMEOUT_S, Daemon  # noqa: E402,F401 (the line above comes first)
+from testing import CONFINED, EMULATED, Repeatable, wait_until  # noqa: E402
+from wire_client import VERSION, frame, message, split_frames, unpack_message  # noqa: E402
 
 MAGIC = b"tracer-record-3\n"
-READY_TIMEOUT_S = 120 if EMULATED else 60
 SETTLE_TIMEOUT_S = 120 if EMULATED else 60
 # The kernel frees a process, and says its final figures, up to this long after it was reaped.
 FINAL_RECORDS_S = 0.5
 
 
-class KernelSilent(AssertionError):
+class KernelSilent(Repeatable, AssertionError):
     """What comes in an interrupt, as the end of a process's memory or a timer's signal, some
     kernels tell nobody of, a few in a thousand: docs/model.md has what was found."""
 
@@ -49,64 +48,15 @@ def as_bytes(text):
     return text.encode("utf-8", "surrogateescape")
 
 
-class Probe:
+class Probe(Daemon):
     """One tracer-probe process; `within`: a command that executes it."""
 
     def __init__(self, build, *options, directory=None, wait=True, within=()):
-        self.build = pathlib.Path(build)
         self.directory = pathlib.Path(directory or tempfile.mkdtemp(prefix="tracer-probe-"))
-        self.log_path = self.directory / f"probe-{time.monotonic_ns()}.log"
-        ready_read, ready_write = os.pipe()
-        with open(self.log_path, "wb") as log:
-            self.process = subprocess.Popen(
-                [*within, self.build / "probe/tracer-probe", "--ready-fd", str(ready_write),
-                 *map(str, options)], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                pass_fds=[ready_write], env=CONFINED)
-        os.close(ready_write)
+        super().__init__("probe", [*within, pathlib.Path(build) / "probe/tracer-probe", *options],
+                         self.directory / f"probe-{time.monotonic_ns()}.log")
         if wait:
-            self._wait_ready(ready_read)
-        os.close(ready_read)
-
-    def _wait_ready(self, ready_read):
-        os.set_blocking(ready_read, False)
-        deadline = time.monotonic() + READY_TIMEOUT_S
-        while time.monotonic() < deadline:
-            try:
-                if os.read(ready_read, 1) == b"1":
-                    return
-                break
-            except BlockingIOError:
-                time.sleep(0.02)
-        self.kill()
-        raise AssertionError(f"the probe did not get ready: {self.log()}")
-
-    def log(self):
-        return self.log_path.read_text(errors="replace")
-
-    def wait_for_log(self, text, timeout_s=SETTLE_TIMEOUT_S):
-        deadline = time.monotonic() + timeout_s
-        while text not in self.log():
-            assert time.monotonic() < deadline, f"{text!r} is not in the log: {self.log()}"
-            time.sleep(0.05)
-
-    def kill(self):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-
-    def stop(self):
-        """Ends it as a service manager would."""
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-        status = self.process.wait(SETTLE_TIMEOUT_S)
-        assert status == 0, f"the probe ended with {status}: {self.log()}"
-
-    def resident_bytes(self):
-        """Of its own: without the mapped ring."""
-        for line in open(f"/proc/{self.process.pid}/status"):
-            if line.startswith("RssAnon:"):
-                return int(line.split()[1]) * 1024
-        raise AssertionError("no RssAnon")
+            self.wait_ready()
 
 
 def read_messages(build, path):
@@ -146,43 +96,20 @@ class Recording:
     def so_far(self):
         """The whole messages that are in it by now."""
         data = self.path.read_bytes()
-        end = len(MAGIC)
-        while (behind := end + 4 + int.from_bytes(data[end:end + 4], "big")) <= len(data):
-            end = behind
+        _, rest = split_frames(data[len(MAGIC):])
         path = self.path.with_suffix(".so-far")
-        path.write_bytes(data[:end])
+        path.write_bytes(data[:len(data) - len(rest)])
         return read_messages(self.build, path)
 
     def wait_for(self, what, holds):
         """Until that is true of what it has by now."""
-        deadline = time.monotonic() + SETTLE_TIMEOUT_S
-        while not holds(self.so_far()):
-            assert time.monotonic() < deadline, f"{what} has not come in {SETTLE_TIMEOUT_S} s"
-            time.sleep(0.1)
+        wait_until(what, lambda: holds(self.so_far()), SETTLE_TIMEOUT_S)
 
     def wait_for_look(self, pid):
         """Until the probe has looked at that process as it is now."""
         now = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
         self.wait_for(f"a look at process {pid}", lambda found: any(
             sample["boot_ns"] > now for sample in found.of("sample", pid)))
-
-
-def unpack_unsigned(data, at):
-    """One unsigned msgpack integer: (value, position behind it)."""
-    first = data[at]
-    if first < 0x80:
-        return first, at + 1
-    size = {0xcc: 1, 0xcd: 2, 0xce: 4, 0xcf: 8}[first]
-    return int.from_bytes(data[at + 1:at + 1 + size], "big"), at + 1 + size
-
-
-def pack_message(*numbers):
-    body = bytes([0x90 + len(numbers)]) + b"".join(b"\xcf" + n.to_bytes(8, "big") for n in numbers)
-    return struct.pack(">I", len(body)) + body
-
-
-VERSION = 3
-HELLO, WELCOME, ACK, EVENT = 1, 2, 3, 16
 
 
 class Correlator:
@@ -228,41 +155,32 @@ class Correlator:
             more = connection.recv(1 << 16)
             if not more:
                 return
-            data += more
-            last = None
-            while len(data) >= 4 and len(data) >= 4 + int.from_bytes(data[:4], "big"):
-                size = int.from_bytes(data[:4], "big")
-                last = self._take(connection, data[4:4 + size]) or last
-                data = data[4 + size:]
-            if last and self.acknowledge:
+            bodies, data = split_frames(data + more)
+            offsets = [self._take(connection, body) for body in bodies]
+            if self.acknowledge and (last := max(filter(None, offsets), default=None)):
                 # A probe that has gone may have left more to read.
                 with contextlib.suppress(OSError):
                     self.commit(last)
 
     def _take(self, connection, body):
         """The offset to acknowledge, if this message has one."""
-        self.frames.append(struct.pack(">I", len(body)) + body)
-        at = 1 if body[0] & 0xf0 == 0x90 else 3
-        kind, at = unpack_unsigned(body, at)
-        if kind == HELLO:
-            for _ in range(2): # wire's and records' version
-                _, at = unpack_unsigned(body, at)
-            epoch, _ = unpack_unsigned(body, at)
+        self.frames.append(frame(body))
+        name, values = unpack_message(body)
+        if name == "hello":
+            epoch = values["ring_epoch"]
             self.hellos.append(epoch)
             known = epoch == self.epoch
             self.epoch = epoch
             self.committed = self.committed if known else 0
             connection.sendall(self.welcome(epoch if known else 0))
-        elif kind == EVENT:
-            return unpack_unsigned(body, at)[0] + 1
-        return None
+        return values["offset"] + 1 if name == "event" else None
 
     def welcome(self, epoch):
-        return pack_message(WELCOME, VERSION, epoch, self.committed)
+        return frame(message("welcome", version=VERSION, ring_epoch=epoch, offset=self.committed))
 
     def commit(self, offset):
         self.committed = max(self.committed, offset)
-        self.connection.sendall(pack_message(ACK, self.committed))
+        self.connection.sendall(frame(message("ack", offset=self.committed)))
 
     def send(self, data):
         self.connection.sendall(data)
@@ -288,11 +206,7 @@ class Correlator:
 
     def wait_for(self, build, condition):
         """The messages so far, once that is true of them."""
-        deadline = time.monotonic() + SETTLE_TIMEOUT_S
-        while True:
+        def known():
             messages = self.messages(build)
-            if condition(messages):
-                return messages
-            assert time.monotonic() < deadline, ("what was waited for has not come with "
-                                                 f"{len(messages)} messages: {messages.of('loss')}")
-            time.sleep(0.1)
+            return messages if condition(messages) else None
+        return wait_until("the messages of the probe", known, SETTLE_TIMEOUT_S)

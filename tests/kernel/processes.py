@@ -11,14 +11,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
-from probe_harness import KernelSilent
-from testing import Skip, find_tests, succeeds
-
-CGROUP_TIMEOUT_S = 30
-# Of some kernels' interrupts a few in a thousand are told to nobody, and a test may need several.
-SILENT_MAX = 4
+from testing import Skip, find_tests, run_tests, skip_all
 
 
 class Child:
@@ -85,56 +79,6 @@ def python(source, *arguments):
     return run(sys.executable, "python3", "-c", source, *arguments)
 
 
-def hierarchy_of(name):
-    """Where that v1 hierarchy is mounted, and its number; None."""
-    for line in open("/proc/self/cgroup"):
-        number, controllers, _ = line.strip().split(":", 2)
-        if name in controllers.split(","):
-            return pathlib.Path(f"/sys/fs/cgroup/{name}"), int(number)
-    return None
-
-
-def unified_hierarchy():
-    """Where the v2 hierarchy is mounted, beside others or alone; None."""
-    for path in (pathlib.Path("/sys/fs/cgroup/unified"), pathlib.Path("/sys/fs/cgroup")):
-        if (path / "cgroup.procs").exists():
-            return path
-    return None
-
-
-def memory_hierarchy():
-    """Where groups with a limit of memory can be made: v1, or v2 where that has them."""
-    v1, unified = pathlib.Path("/sys/fs/cgroup/memory"), unified_hierarchy()
-    if (v1 / "memory.limit_in_bytes").exists():
-        return v1
-    if unified and "memory" in (unified / "cgroup.subtree_control").read_text().split():
-        return unified
-    raise Skip("no memory cgroups here")
-
-
-def limit_memory(group, limit_bytes):
-    if (group / "memory.max").exists():
-        (group / "memory.swap.max").write_text("0")
-        (group / "memory.max").write_text(str(limit_bytes))
-    else:
-        (group / "memory.limit_in_bytes").write_text(str(limit_bytes))
-
-
-@contextlib.contextmanager
-def cgroup(hierarchy, *names):
-    """A group of the test's own, below further ones of those names; they go with the block. Whose
-    processes ended a moment ago can still be busy."""
-    paths = [hierarchy / f"tracer-check-{os.getpid()}"]
-    for name in names:
-        paths.append(paths[-1] / name)
-    paths[-1].mkdir(parents=True)
-    try:
-        yield paths[-1]
-    finally:
-        for path in reversed(paths):
-            remove_cgroup(path)
-
-
 @contextlib.contextmanager
 def pins(directory):
     """A pin directory in a BPF filesystem of the test's own."""
@@ -149,47 +93,22 @@ def pins(directory):
         subprocess.run(["umount", mount], check=True)
 
 
-def remove_cgroup(path):
-    """Whoever a failed test has left in it ends with it."""
-    deadline = time.monotonic() + CGROUP_TIMEOUT_S
-    while True:
-        try:
-            return path.rmdir()
-        except OSError:
-            if time.monotonic() > deadline:
-                raise
-        for pid in (path / "cgroup.procs").read_text().split():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(int(pid), signal.SIGKILL)
-        time.sleep(0.02)
-
-
 def run_test(test):
-    """In a directory of its own, where all that it makes lies; again where the kernel has kept to
-    itself what came in an interrupt. A child that a failed test left waiting ends with it."""
-    for number in range(SILENT_MAX):
-        tempfile.tempdir = None
-        directory = pathlib.Path(tempfile.mkdtemp(prefix="tracer-check-"))
-        tempfile.tempdir = str(directory)
-        try:
-            return test(directory)
-        except KernelSilent:
-            if number == SILENT_MAX - 1:
-                raise
-        finally:
-            for child in list(Child.living.values()):
-                child.end()
-            shutil.rmtree(directory, ignore_errors=True)
+    """In a directory of its own, where all that it makes lies. A child that a failed test left
+    waiting ends with it."""
+    tempfile.tempdir = None
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="tracer-check-"))
+    tempfile.tempdir = str(directory)
+    try:
+        test(directory)
+    finally:
+        for child in list(Child.living.values()):
+            child.end()
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 def main(prefix, namespace):
     """Runs the functions test_* of a script, or those that its arguments name."""
     if os.geteuid() != 0:
-        print(f"skip - {prefix}: needs root")
-        return 0
-    # Ends through the clean-up of the test that runs.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    failed = 0
-    for name, test in find_tests(namespace, sys.argv[2:]).items():
-        failed += not succeeds(f"{prefix}: {name}", run_test, test)
-    return 1 if failed else 0
+        return skip_all(prefix, "needs root")
+    return run_tests(prefix, find_tests(namespace), run_test, sys.argv[2:])

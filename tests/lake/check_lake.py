@@ -26,7 +26,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "shipper"))
 from checks import Skip, run, same  # noqa: E402
 from harness import IMPATIENT, Answers, http as http_answer  # noqa: E402
-from lake import ROOT  # noqa: E402
+from lake import QueryError, ROOT  # noqa: E402
 import loader  # noqa: E402
 from testing import OnTerminal  # noqa: E402
 
@@ -77,11 +77,7 @@ def fresh(lake):
 
 
 def columns(lake):
-    """Without the tables that ClickHouse makes for views: the hidden ones, and those that a view
-    fills while it is refreshed."""
-    return lake.rows("SELECT table, name, type FROM system.columns WHERE database = 'tracer'"
-                     " AND table NOT LIKE '.%' AND NOT startsWith(table, '_tmp_replace_')"
-                     " ORDER BY table, name")
+    return lake.rows("SELECT table, name, type FROM system.columns WHERE database = 'tracer' ORDER BY table, name")
 
 
 def make_store(directory, recording):
@@ -119,7 +115,7 @@ def test_every_column_of_the_store_is_in_the_lake(lake):
             sent = {name for name, *_ in db.execute((loader.ENTITIES / f"{entity}.sql").read_text(),
                                                     {"cursor": 0, "limit": 0}).description}
             kept = {name for table, name, _ in columns(lake) if table == f"{entity}_rows"}
-            same(f"columns of {entity}_rows", kept, sent | {"version"})
+            same(f"columns of {entity}_rows", kept, sent | {"version", "arrived"})
         views = [name for name, in db.execute("SELECT name FROM sqlite_master WHERE type IN ('view', 'table')")
                  if name in loader.entities() or name.startswith(("standing_", "joined_", "placed_"))]
         for view in views:
@@ -127,38 +123,205 @@ def test_every_column_of_the_store_is_in_the_lake(lake):
             found = lake.query(f"SELECT * FROM tracer.{view} LIMIT 0 FORMAT TSVWithNames", user="analyst")
             same(f"columns of {view}", found.decode().strip().split("\t"), wanted)
         # Tables that are neither shipped nor known to be the host's own would be forgotten.
-        own = {"images", "process_rows", "cgroups", "stream", "checkpoints"}
+        own = {"images", "process_rows", "cgroups", "stream", "states"}
         tables = {name for name, in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
                   if not name.startswith("sqlite_")}
         same("tables that are shipped", tables - own, set(loader.entities()) - {"processes"})
 
 
-def test_migrate_from_every_version(lake):
+def statements_of(layout, part="*"):
+    for path in sorted((BUILD / "datalake").glob(f"lake-{layout}-{part}.sql")):
+        yield from path.read_text().replace("{days}", "90").split("\n--;\n")[1:]
+
+
+def lake_before(lake):
+    """An empty lake of the release before: no months, the keys alone in order, and some columns came since."""
+    drop(lake)
+    lake.query("CREATE DATABASE tracer", user="migrator")
+    for statement in statements_of("one-node", "tables"):
+        if " host_hour_rows" in statement or " task_name_day_rows" in statement or statement.startswith("ALTER"):
+            continue
+        for what, before in ((r"\n  (arrived|INDEX) .*", ""), (r",(?=\n\))", ""), (r"PARTITION BY .*\n", ""), (r"ORDER BY .*\(host_id|ORDER BY .*host_id", "ORDER BY (host_id"), (r"(?<=host_id,) intDiv\(.*\),", ""),
+                             (r", ttl_only_drop_parts.*", ""), (r"\n  (label|failed|cluster) .*", "")):
+            statement = re.sub(what, before, statement)
+        lake.query(statement, user="migrator", database="tracer")
+    for name in ("host_hour", "task_name_day"):
+        lake.query(f"CREATE MATERIALIZED VIEW tracer.{name} REFRESH EVERY 1 HOUR ENGINE = MergeTree ORDER BY id"
+                   " AS SELECT id FROM tracer.hosts_rows", user="migrator")
+    lake.query("INSERT INTO tracer.schema_versions VALUES (7, 'one-node', 'before', 0)", user="migrator")
+
+
+def sums_of(lake, names):
+    """{entity: (rows, a sum of all their columns but version)}, of what stands."""
+    return {entity: lake.rows(f"SELECT count(), groupBitXor(cityHash64(tuple({', '.join(columns)}))) FROM tracer.{entity}_rows FINAL")
+            for entity, columns in names.items()}
+
+
+def columns_of_entities(lake):
+    found = {entity: [] for entity in loader.entities()}
+    for table, name, _ in columns(lake):
+        if table.removesuffix("_rows") in found and table.endswith("_rows") and name not in ("version", "arrived"):
+            found[table.removesuffix("_rows")].append(name)
+    return found
+
+
+def migrate_through(lake, count, answered):
+    """`tracer lake migrate` up to its request `count`, of which the lake takes note if it is `answered`: it is as if
+    it were killed there."""
+    def forward(head):
+        if len(other.requests) > count:
+            return b""
+        path = urllib.parse.parse_qs(urllib.parse.urlparse(head.split()[1]).query)
+        try:
+            answer = lake.query(other.requests[-1][1].decode(), user="migrator", database=path["database"][0])
+        except QueryError as error:
+            return http_answer(f"{error.status} No", error.text.encode(), *CLICKHOUSE)
+        return http_answer("200 OK", answer, *CLICKHOUSE) if answered or len(other.requests) < count else b""
+
+    with Answers(forward) as other:
+        result = run_tracer(["lake", "migrate"], other.url, TRACER_LAKE_USER="migrator",
+                            TRACER_LAKE_PASSWORD_FILE=str(lake.secret("migrator")))
+    return result.returncode == 0
+
+
+def interrupted_migration(lake):
+    """What was there is there once it is done, and so is what hosts send meanwhile."""
+    names = columns_of_entities(lake)
+    wanted = sums_of(lake, names)
+    says(tracer(lake, "runs", code=1), "tracer lake migrate")
+    says(tracer(lake, "lake", "check", code=1), "tracer lake migrate")
+    for attempt in itertools.count(1):
+        if migrate_through(lake, 5 * attempt, attempt % 2):
+            break
+        with contextlib.suppress(QueryError): # the table steps aside just now: a shipper tries again
+            loader.insert(lake, "losses", [{"id": attempt, "host_id": 1, "unix_ns": time.time_ns(), "rev": 1, "version": 1}])
+            wanted["losses"][0][0] = str(int(wanted["losses"][0][0]) + 1)
+        if attempt == 9:
+            lake.kill()
+            lake.start()
+    assert attempt > 15, attempt
+    found = sums_of(lake, names)
+    wanted["losses"][0][1] = found["losses"][0][1]
+    same("rows", found, wanted)
+    same("tables that are left", lake.rows("SELECT name FROM system.tables WHERE database = 'tracer' AND name LIKE '%_before'"), [])
+    return names
+
+
+def test_migrate_from_the_schema_before(lake):
     fresh(lake)
     wanted = columns(lake)
-    files = sorted((BUILD / "datalake").glob("lake-one-node-0*.sql"))
-    for count in range(1, len(files)):
-        drop(lake)
-        lake.query("CREATE DATABASE tracer", user="migrator")
-        for file in files[:count]:
-            for statement in file.read_text().split("\n--;\n")[1:]:
-                lake.query(statement, user="migrator", database="tracer")
-        lake.query(f"INSERT INTO tracer.schema_versions VALUES ({count}, 'one-node', 'x', 0)", user="migrator")
-        lake.query("INSERT INTO tracer.hosts_rows (id, host_id, hostname) VALUES (1, 1, 'old')", user="migrator")
-        lake.query("INSERT INTO tracer.containers_rows (id, host_id, runtime) VALUES (1, 1, 'old')", user="migrator")
-        says(tracer(lake, "runs", code=1), "tracer lake migrate")
-        says(tracer(lake, "lake", "check", code=1), "tracer lake migrate")
-        tracer(lake, "lake", "migrate", user="migrator")
-        same(f"columns after version {count}", columns(lake), wanted)
-        same("what was there", lake.rows("SELECT hostname FROM tracer.hosts", user="analyst"), [["old"]])
-        same("a container that was there", lake.rows("SELECT runtime, mount_namespace FROM tracer.containers",
-                                                     user="analyst"), [["old", "\\N"]])
-        tracer(lake, "lake", "migrate", user="migrator")
-    terminal = OnTerminal([TRACER, "lake", "migrate", "--lake", lake.url], env={
+    lake_before(lake)
+    with tempfile.TemporaryDirectory() as temporary:
+        store = make_store(pathlib.Path(temporary), "snakemake")
+        for number, version in ((1, 1), (2, 1), (2, 2), (3, 1)):
+            loader.load(lake, store, version, change=on_another_host(number, number * 40 * DAY_NS))
+        names = interrupted_migration(lake)
+        same("columns", columns(lake), wanted)
+        assert len(lake.rows("SELECT DISTINCT partition FROM system.parts WHERE database = 'tracer' AND active"
+                             " AND table = 'processes_rows'")) > 2
+        sums = sums_of(lake, names)
+        loader.load(lake, store, 3, change=on_another_host(2, 2 * 40 * DAY_NS))  # sent again: the same rows
+        same("rows", sums_of(lake, names), sums)
+    same("runs", len(json.loads(tracer(lake, "runs", "--json"))["runs"]), 3)
+    says(tracer(lake, "lake", "check", code=1), "nothing is ever deleted", "tracer lake migrate --keep")
+    terminal = OnTerminal([TRACER, "lake", "migrate", "--keep", "samples=90d,rest=30d", "--lake", lake.url], env={
         "HOME": "/nonexistent", "TRACER_LAKE_PASSWORD_FILE": str(lake.secret("migrator"))})
     same("exit status on a terminal", terminal.finish()[0], 0)
-    assert terminal.said.startswith(b"\r\x1b[Ktracer lake: schema views, statement 1\r"), terminal.said
+    assert terminal.said.startswith(b"\r\x1b[Ktracer lake: schema tables, statement 1\r"), terminal.said
     assert terminal.said.endswith(b"\r\r\x1b[K"), terminal.said
+    says(tracer(lake, "lake", "check"), "samples 90 days, all else 30 days")
+
+
+BEFORE = "bfb5c12"
+
+
+def build_of_the_release_before():
+    """Its `tracer`, in .cache: made once."""
+    place = ROOT / ".cache/before" / BEFORE
+    program = place / "build/cli/tracer"
+    if not program.exists():
+        if subprocess.run(["git", "-C", ROOT, "cat-file", "-e", f"{BEFORE}^{{commit}}"], capture_output=True, check=False).returncode:
+            raise Skip(f"this clone does not have {BEFORE}, the release before")
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir(parents=True)
+        archive = subprocess.run(["git", "-C", ROOT, "archive", BEFORE], check=True, capture_output=True).stdout
+        subprocess.run(["tar", "-x"], input=archive, cwd=place, check=True)
+        subprocess.run(["meson", "setup", "build"], cwd=place, check=True, capture_output=True)
+        subprocess.run(["ninja", "-C", "build", "cli/tracer"], cwd=place, check=True, capture_output=True)
+    return program
+
+
+def test_migrate_a_lake_that_the_release_before_made(lake):
+    program = build_of_the_release_before()
+    drop(lake)
+    settings = {"HOME": "/nonexistent", "TRACER_LAKE_PASSWORD_FILE": str(lake.secret("migrator"))}
+    subprocess.run([program, "lake", "init", "--lake", lake.url], env=settings, check=True, capture_output=True)
+    with tempfile.TemporaryDirectory() as temporary:
+        store = make_store(pathlib.Path(temporary), "snakemake")
+        loader.load(lake, store)
+        names = columns_of_entities(lake)
+        wanted = sums_of(lake, names)
+        tracer(lake, "lake", "migrate", user="migrator")
+        same("rows", sums_of(lake, names), wanted)
+        assert json.loads(tracer(lake, "show", "--json"))["tasks"]
+    # And it refuses what it does not know.
+    refused = subprocess.run([program, "lake", "migrate", "--lake", lake.url], env=settings, check=False, capture_output=True, text=True)
+    same("exit status", refused.returncode, 1)
+    says(refused.stderr, "newer release")
+
+
+def test_rows_of_a_key_meet_in_one_month(lake):
+    """So that they merge: whatever changes of them, or of the clock by which a store made anew tells their start."""
+    fresh(lake)
+    with tempfile.TemporaryDirectory() as temporary:
+        store = make_store(pathlib.Path(temporary), "snakemake")
+        for version, late_ns in ((1, 0), (2, 0), (3, 1000)):
+            loader.load(lake, store, version, change=on_another_host(1, late_ns))
+    for entity in loader.entities():
+        lake.query(f"OPTIMIZE TABLE tracer.{entity}_rows FINAL")
+        rows, keys = lake.rows(f"SELECT count(), uniqExact({'process_id, boot_ns' if entity == 'samples' else 'unix_ns' if entity == 'host_samples' else 'id'})"
+                               f" FROM tracer.{entity}_rows")[0]
+        same(f"rows of {entity}", rows, keys)
+
+
+def test_a_task_that_an_older_host_merged(lake):
+    """It lost its start then, so its row does not replace the one before."""
+    fresh(lake)
+    task = {"id": 7, "host_id": 1, "run_id": 1, "kind": "generic", "name": "sort", "status": "running", "rev": 1, "process_count": 2,
+            "started_unix_ns": 5 * DAY_NS, "version": 1, "merged_into_id": None}
+    loader.insert(lake, "tasks", [task, task | {"id": 8}])
+    loader.insert(lake, "tasks", [task | {"version": 2, "started_unix_ns": 0, "process_count": 0, "merged_into_id": 8}])
+    for view in ("tasks", "standing_tasks"):
+        same(view, lake.rows(f"SELECT id FROM tracer.{view}", user="analyst"), [["8"]])
+
+
+def test_old_months_go(lake):
+    drop(lake)
+    tracer(lake, "lake", "init", "--keep", "samples=30d,rest=90d", user="migrator")
+    now, age_days = time.time_ns(), (10, 70, 150)
+    unknown = {"id": 9, "host_id": 1, "started_unix_ns": 5, "rev": 1, "version": 1}
+
+    def insert(version):
+        loader.insert(lake, "processes", [unknown] + [{"id": age, "host_id": 1, "started_unix_ns": now - age * DAY_NS, "rev": 1,
+                                                       "version": version} for age in age_days])
+        loader.insert(lake, "samples", [{"process_id": age, "host_id": 1, "boot_ns": age, "unix_ns": now - age * DAY_NS, "rev": 1,
+                                         "version": version} for age in age_days])
+        for table in ("processes", "samples"):
+            lake.query(f"OPTIMIZE TABLE tracer.{table}_rows FINAL")
+
+    def kept():
+        return [[int(number) for number, in lake.rows(f"SELECT {name} FROM tracer.{table} ORDER BY 1", user="analyst")]
+                for table, name in (("processes", "id"), ("samples", "process_id"))]
+
+    insert(1)
+    same("kept", kept(), [[9, 10, 70], [10]])
+    says(tracer(lake, "lake", "check"), "samples 30 days, all else 90 days", "months")
+    tracer(lake, "lake", "migrate", "--keep", "samples=forever", user="migrator")
+    says(tracer(lake, "lake", "check"), "samples forever, all else 90 days")
+    insert(2)
+    same("kept", kept(), [[9, 10, 70], [10, 70, 150]])
+    for wrong in ("samples", "samples=9", "samples=0d", "rest=5d,", "all=5d", "samples=-1d"):
+        says(tracer(lake, "lake", "init", "--keep", wrong, user="migrator", code=2), "samples=90d,rest=400d")
 
 
 def test_newer_lake(lake):
@@ -201,15 +364,9 @@ def test_printed_sql_is_what_init_does(lake):
         if statement.strip() and not statement.startswith("USE "):
             lake.query(statement, user="migrator",
                        database="default" if "CREATE DATABASE" in statement else "tracer")
-    lake.query("CREATE TABLE tracer._tmp_replace_0a1b (of_a_refresh UInt8) ENGINE = Null")
     same("columns", columns(lake), wanted)
     says(tracer(lake, "lake", "init", "--print", "--layout", "cluster"), "ON CLUSTER '{cluster}'",
          "ReplicatedReplacingMergeTree", "Distributed('{cluster}'")
-
-
-def statements_of(layout):
-    for path in sorted((BUILD / "datalake").glob(f"lake-{layout}-*.sql")):
-        yield from path.read_text().split("\n--;\n")[1:]
 
 
 def test_statements_of_every_layout_are_clickhouses(lake):
@@ -223,7 +380,7 @@ def test_statements_of_every_layout_are_clickhouses(lake):
                                    .replace("\n", "\\n").replace("\t", "\\t"))
             same("place", layout == "cluster", "ON CLUSTER" in formatted)
             count += 1
-        assert count > 25, count
+        assert count > 45, count
     paths = re.findall(r"Replicated\w*MergeTree\('([^']*)'", "".join(statements_of("cluster")))
     assert len(paths) > 9, paths
     for path in paths:  # of a second lake on the same cluster they are others
@@ -254,8 +411,8 @@ def test_newest_row_stands_whatever_the_order(lake):
 
 
 def refresh(lake, view):
-    lake.query(f"SYSTEM REFRESH VIEW tracer.{view}", user="migrator")
-    lake.query(f"SYSTEM WAIT VIEW tracer.{view}", user="migrator")
+    for verb in ("WAIT", "REFRESH", "WAIT"):  # one that is under way may have begun before the rows came
+        lake.query(f"SYSTEM {verb} VIEW tracer.{view}_refresh", user="migrator")
 
 
 def host_sample(host, hour, minute, cpu_s, boot_minute=0):
@@ -454,9 +611,9 @@ def test_configuration_file(lake):
         home = {"HOME": temporary, "TRACER_LAKE_USER": "", "TRACER_LAKE_PASSWORD_FILE": ""}
         tracer(lake, "runs", "--json", **home)
         tracer(lake, "runs", "--json", TRACER_LAKE_CONFIG="")  # as if it were not set
-        says(tracer(lake, "runs", code=1, TRACER_LAKE_CONFIG="/nonexistent", **home), "/nonexistent: No such file")
+        says(tracer(lake, "runs", code=1, TRACER_LAKE_CONFIG="/nonexistent", **home), "/nonexistent: cannot be read: No such file")
         for text, words in (("lake:\n  usr: analyst\n", "2: there is no setting lake.usr"),
-                            ("lake:\n  user: [a]\n", "takes a text"), ("other: 1\n", "expected `lake:`"),
+                            ("lake:\n  user: [a]\n", "takes a text"), ("other: 1\n", "there is no setting other"),
                             ("lake: {\n", "lake.yaml:")):
             path.write_text(text)
             says(tracer(lake, "runs", code=1, **home), words)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""One set of queries: every file of common/store/queries says the same of a host's store and of
+"""One set of queries: every file of query/ says the same of a host's store and of
 the lake that the store was shipped to, row by row; and so do the verbs of `tracer`.
 
 usage: check_queries.py BUILD [NAME...]
@@ -15,21 +15,20 @@ import os
 import pathlib
 import random
 import re
+import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-from checks import run, same  # noqa: E402
+from checks import run, same, wait_until  # noqa: E402
 from lake import ROOT  # noqa: E402
 
 BUILD = pathlib.Path(sys.argv[1]).resolve()
 TRACER = BUILD / "cli/tracer"
-QUERIES = ROOT / "common/store/queries"
+QUERIES = {path.stem: path.read_text() for path in sorted((ROOT / "query").glob("*/*.sql"))}
 RECORDINGS = ("make", "script", "snakemake")
-# What the correlator and the shipper keep for themselves is no entity.
-HOST_ONLY = {"cgroup_path", "checkpoints", "stream"}
 COMBINATIONS_MAX = 32
 EACH_MAX = 20
 RUNS_SHOWN = 3
@@ -79,7 +78,8 @@ def insert(db, table, **row):
 
 
 def add_the_rare(db, revs):
-    """Containers and samples of hosts: those of a run, of a task, of none; a boot between."""
+    """Containers and samples of hosts: those of a run, of a task, of none; a boot between. Waits for storage."""
+    db.execute("UPDATE process_rows SET block_io_delay_ns = cpu_ns % 1000 WHERE id % 2 = 0")
     for number, (host, run, task) in enumerate(db.execute(
             "SELECT r.host_id, r.id, t.id FROM runs r JOIN tasks t ON t.run_id = r.id").fetchall(), 1):
         insert(db, "containers", id=number, rev=next(revs), host_id=host, runtime="docker", runtime_id=f"{number:x}",
@@ -169,7 +169,7 @@ def shipped(lake, directory, name):
 
 
 def parameters_of(name):
-    text = re.sub(r"--.*", "", (QUERIES / f"{name}.sql").read_text())
+    text = re.sub(r"--.*", "", QUERIES[name])
     return sorted(set(re.findall(r"(?<!:):([a-z]\w*)", text)))
 
 
@@ -194,6 +194,7 @@ def values_for(store):
     values = {
         "run_id": ["n", *whole([*column("SELECT id FROM runs WHERE run_key IS NOT NULL"), *column("SELECT id FROM runs"), 1])],
         "task_id": whole([*column("SELECT id FROM tasks"), 1]),
+        "tool_id": whole([*column("SELECT id FROM tools"), 1]),
         "process_id": whole([*column("SELECT id FROM processes ORDER BY exec_id DESC"), 1]),
         "host_id": ["n", *whole([*column("SELECT id FROM hosts"), 1])],
         "pid": whole([*column("SELECT pid FROM processes"), 1]),
@@ -201,6 +202,7 @@ def values_for(store):
         "first_id": ["i0", *whole(ids)],
         "last_id": [f"i{2 ** 63 - 1}", *whole(ids)],
         "since_unix_ns": whole([0, begun[len(begun) // 2], begun[-1] + 1]),
+        "first_boot_ns": ["n", "i0"], "last_boot_ns": ["n", f"i{2 ** 62}", *whole(column("SELECT begin_boot_ns FROM tasks"))],
         "since_boot_ns": whole([0, boots[len(boots) // 2], boots[-1] + 1]),
         "host": ["n", "tno such host", *(f"t{name}" for name in column("SELECT hostname FROM hosts"))],
         "limit": ["i3", f"i{2 ** 63 - 1}"],
@@ -208,11 +210,29 @@ def values_for(store):
         "with_system": ["i0", "i1"],
         "user_id": ["n", "i0", *whole(column("SELECT DISTINCT user_id FROM runs WHERE user_id IS NOT NULL"))],
     }
-    for entity, table in (("run", "runs"), ("task", "tasks"), ("process", "processes")):  # with their hosts, and with another's
+    for entity, table in (("run", "runs"), ("task", "tasks"), ("tool", "tools"), ("process", "processes")):  # with their hosts, and with another's
         rows = db.execute(f"SELECT host_id, id FROM {table} ORDER BY id LIMIT {EACH_MAX}").fetchall()
         values["host_id", f"{entity}_id"] = [(f"i{host}", f"i{id}") for host, id in rows] + [
             ("i1", f"i{rows[0][1]}"), (f"i{rows[0][0]}", "i1"), ("n", f"i{rows[0][1]}")]
     db.close()
+    return values
+
+
+FACTORS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9, "d": 86400 * 10**9,
+           "": 1, "K": 2**10, "M": 2**20, "G": 2**30}
+
+
+def values_declared(values):
+    """Of parameters that are in no list above: nothing, and the default, as its type has it."""
+    for question in json.loads(command(TRACER, "query", "--list", "--json"))["queries"]:
+        for each in question["parameters"]:
+            number, unit = re.fullmatch(r"([\d.]*)(.*)", each["default"] or "").groups()
+            plain = {"share": lambda: f"r{float(number) / (100 if unit == '%' else 1)}", "number": lambda: f"r{number}",
+                     "money": lambda: f"i{int(float(number) * 10**6)}", "flag": lambda: f"i{int(unit == 'yes')}",
+                     "text": lambda: f"t{number}{unit}"}
+            value = "n" if each["default"] == "none" else plain.get(
+                each["type"], lambda: f"i{int(number or 0) * FACTORS.get(unit, 1)}")()
+            values.setdefault(each["name"], [value, "n" if each["default"] == "none" else "i0"])
     return values
 
 
@@ -225,20 +245,19 @@ def some_of(combinations):
 
 
 def lines_for(store):
-    """Every query with every value, or with as many combinations as there is time for."""
-    values = values_for(store)
-    for path in sorted(QUERIES.glob("*.sql")):
-        if path.stem in HOST_ONLY:
-            continue
-        names = parameters_of(path.stem)
+    """Every query with every value, or with as many combinations as there is time for. Values that belong
+    together, an id and its host's, stay together."""
+    values = values_declared(values_for(store))
+    values["first_id", "last_id"] = list(zip(values["first_id"], values["last_id"]))
+    for query in QUERIES:
+        names = parameters_of(query)
         missing = set(names) - set(values)
-        assert not missing, f"{path.stem}: no values are known for {missing}"
-        if names == ["first_id", "last_id"]:
-            sets = zip(*(values[name] for name in names))
-        else:
-            sets = values.get(tuple(names)) or itertools.product(*(values[name] for name in names))
-        for chosen in some_of(list(sets)):
-            yield "\t".join([path.stem, *(f"{name}={value}" for name, value in zip(names, chosen))])
+        assert not missing, f"{query}: no values are known for {missing}"
+        pair = next((key for key in values if isinstance(key, tuple) and set(key) <= set(names)), ())
+        others = [name for name in names if name not in pair]
+        sets = itertools.product(*(values[name] for name in others), values[pair] if pair else [()])
+        for *chosen, paired in some_of(list(sets)):
+            yield "\t".join([query, *(f"{name}={value}" for name, value in zip((*others, *pair), (*chosen, *paired)))])
 
 
 def answers(source, lines, **settings):
@@ -269,7 +288,7 @@ def test_every_query(lake):
     asked = set()
     for name in (*RECORDINGS, "known", "several"):
         asked |= compare_queries(lake, name)
-    same("queries for which no store has rows", {path.stem for path in QUERIES.glob("*.sql")} - HOST_ONLY - asked, set())
+    same("queries for which no store has rows", set(QUERIES) - asked, set())
 
 
 # Enough hosts and rows for several granules of 8,192 rows a table.
@@ -303,12 +322,15 @@ def fill_many_hosts(lake):
 
 def granules_read(lake, name, parameters):
     """(table, read, of how many) for every table that a query looks into."""
-    sql = re.sub(r"--.*", "", (QUERIES / f"{name}.sql").read_text()).strip().rstrip(";")
+    sql = re.sub(r"--.*", "", QUERIES[name]).strip().rstrip(";")
     sql = re.sub(r"(?<!:):([a-z]\w*)", r"{\1:Int64}", sql)
     plan = lake.query(f"EXPLAIN indexes = 1 {sql}", user="analyst", database="tracer",
                       **{f"param_{key}": value for key, value in parameters.items()}).decode()
-    return [(table, int(read), int(whole)) for table, read, whole in re.findall(
-        r"ReadFromMergeTree \(tracer\.(\w+)\).*?Granules: (\d+)/(\d+)", plan, re.S)]
+    found = []
+    for block in plan.split("ReadFromMergeTree (tracer.")[1:]:  # what is left after one index goes on to the next
+        granules = re.findall(r"Granules: (\d+)/(\d+)", block)
+        found.append((block.partition(")")[0], int(granules[-1][0]), int(granules[0][1])))
+    return found
 
 
 def test_what_is_asked_of_a_run_reads_its_host_alone(lake):
@@ -319,14 +341,14 @@ def test_what_is_asked_of_a_run_reads_its_host_alone(lake):
                                          " LIMIT 1")[0]
     parameters = {"run_id": run, "host_id": host, "task_id": task, "process_id": process, "since_boot_ns": 0, "limit": 9}
     asked = 0
-    for path in sorted(QUERIES.glob("*.sql")):
-        names = parameters_of(path.stem)
-        if "host_id" not in names or not set(names) <= set(parameters) or path.stem == "host_samples":
+    for query in QUERIES:
+        names = parameters_of(query)
+        if "host_id" not in names or not set(names) <= set(parameters) or query == "host_samples":
             continue
-        for table, read, whole in granules_read(lake, path.stem, parameters):
-            assert whole < 4 or read <= 2, f"{path.stem} reads {read} of {whole} granules of {table}"
+        for table, read, whole in granules_read(lake, query, parameters):
+            assert whole < 4 or read <= 2, f"{query} reads {read} of {whole} granules of {table}"
             asked += whole >= 4
-    assert asked > 25, f"only {asked} tables were looked into"
+    assert asked > 40, f"only {asked} tables were looked into"
 
 
 # ---- verbs ----------------------------------------------------------------------------------
@@ -362,7 +384,7 @@ def test_verbs_say_the_same(lake):
                               ("show", "--table"), ("show", "--tools"), ("show", "--json"), ("show", "--all")):
                 compare_verb(lake, store, *arguments)
             for each in runs[:RUNS_SHOWN]:
-                compare_verb(lake, store, "show", each["id"], "--json", "--processes")
+                compare_verb(lake, store, "show", each["id"], "--json", "--processes", "--samples")
                 compare_verb(lake, store, "show", each["id"], "--processes")
                 compare_verb(lake, store, "explain", each["id"])
                 compare_verb(lake, store, "explain", each["id"], "--json")
@@ -388,13 +410,50 @@ def test_a_run_of_more_parts_than_are_looked_at_first(lake):
         compare_verb(lake, store, "runs", "--json", "--limit", "1")
 
 
+def test_questions_say_the_same(lake):
+    names = [question["name"] for question in json.loads(command(TRACER, "query", "--list", "--json"))["queries"]]
+    with tempfile.TemporaryDirectory(prefix="tracer-lake-") as temporary:
+        store = shipped(lake, pathlib.Path(temporary), "snakemake")
+        host = command(TRACER, "query", "hosts", "--csv", "--store", store).split("\n")[1].split(",")[0]
+        for name in names:
+            for form in (["--ndjson"], ["--csv"], []):
+                compare_verb(lake, store, "query", name, *form, *(["--host", host] if name == "host_samples" else []))
+
+
+def test_a_question_of_a_site_only_reads(lake):
+    """Whoever asks: the user that may change the lake is held to it too."""
+    with tempfile.TemporaryDirectory(prefix="tracer-lake-") as temporary:
+        store = shipped(lake, pathlib.Path(temporary), "make")
+        head = "-- title: T\n-- explanation: E\n-- column: name text; n\n-- column: row_count count; c\n"
+        site = pathlib.Path(temporary, "site")
+        site.mkdir()
+        (site / "mine.sql").write_text(f"{head}SELECT name, count(*) AS row_count FROM runs GROUP BY name ORDER BY name;\n")
+        (site / "slow.sql").write_text(f"{head}SELECT 'x' AS name, count(*) AS row_count FROM processes a, processes b,"
+                                       " processes c, processes d, processes e, processes f, processes g\n")
+        here = command(TRACER, "query", "mine", "--csv", "--queries", site, "--store", store)
+        assert here.count("\n") > 2, here
+        for user in ("analyst", "migrator"):
+            same(user, command(TRACER, "--lake", lake.url, "query", "mine", "--csv", "--queries", site,
+                               env=environment(lake, user)), here)
+        slow = subprocess.Popen([TRACER, "--lake", lake.url, "query", "slow", "--queries", site], env=environment(lake))
+        running = "SELECT count() FROM system.processes WHERE user = 'analyst'"
+        wait_until("the query runs", lambda: lake.value(running) == "1")
+        slow.send_signal(signal.SIGINT)
+        same("interrupted", slow.wait(30), -signal.SIGINT)
+        wait_until("the query ends", lambda: lake.value(running) == "0")  # the server stops, too
+
+
 def test_command_lines_are_the_same_text(lake):
     with tempfile.TemporaryDirectory(prefix="tracer-lake-") as temporary:
         store = shipped(lake, pathlib.Path(temporary), "script")
-        sql = "SELECT id, command FROM {}process_commands WHERE command IS NOT NULL ORDER BY id"
-        here = [[str(process), text] for process, text in sqlite3.connect(store).execute(sql.format(""))]
-        assert len(here) > 3, here
-        same("command lines", lake.rows(sql.format("tracer."), user="analyst"), here)
+        for columns, view in (("process, run, task, tool, parent, command", "processes"), ("run, name, host", "runs"),
+                              ("task, run, status", "tasks"), ("tool, task, run", "tools"),
+                              ("run, task, process, sentence", "incidents")):
+            sql = f"SELECT {columns} FROM {{}}readable_{view} ORDER BY 1, 2, 3"
+            here = [["\\N" if value is None else value for value in row]
+                    for row in sqlite3.connect(store).execute(sql.format(""))]
+            assert here or view == "incidents", view
+            same(view, lake.rows(sql.format("tracer."), user="analyst"), here)
 
 
 def test_verbs_on_hostile_names(lake):

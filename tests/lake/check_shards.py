@@ -15,7 +15,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from checks import SKIPPED, find_tests, refused, same, succeeds  # noqa: E402
+from checks import find_tests, refused, run_tests, same, skip_all  # noqa: E402
 from lake import Lake, Unavailable, with_engine  # noqa: E402
 import check_queries  # noqa: E402
 from check_queries import TRACER, command, environment, make_store, ship  # noqa: E402
@@ -99,19 +99,16 @@ def test_a_node_goes_and_comes_back(first, second):
 
 
 def main():
-    tests, failed = find_tests(globals(), sys.argv[2:]), 0
     try:
         nodes = start_nodes()
     except Unavailable as reason:
-        print(reason)
-        return SKIPPED
+        return skip_all("lake shards", reason)
     try:
-        for name, test in tests.items():
-            failed += not succeeds(f"lake shards: {name}", with_engine(test, nodes), *nodes)
+        return run_tests("lake shards", find_tests(globals()),
+                         lambda test: with_engine(nodes, test, *nodes), sys.argv[2:])
     finally:
         for node in nodes:
             node.__exit__()
-    return 1 if failed else 0
 
 
 if __name__ == "__main__":

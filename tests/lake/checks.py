@@ -1,7 +1,6 @@
 """How the tests of the lake are run: every function test_* of a file, against one Lake.
 
-Prints "ok - NAME" or "not ok - NAME" with what went wrong. Where there is no engine the
-whole file is skipped (status 77, the reason on the last line).
+Where there is no engine the whole file is skipped.
 """
 
 import pathlib
@@ -10,9 +9,7 @@ import sys
 from lake import Lake, QueryError, Unavailable, with_engine
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from testing import Skip, find_tests, same, succeeds, wait_until  # noqa: E402,F401
-
-SKIPPED = 77
+from testing import Skip, find_tests, run_tests, same, skip_all, wait_until  # noqa: E402,F401
 
 
 def refused(lake, words, sql, **settings):
@@ -27,13 +24,9 @@ def refused(lake, words, sql, **settings):
 
 def run(prefix, tests, names=(), **settings):
     """`tests` is a file's globals(); the exit status."""
-    chosen, failed = find_tests(tests, names), 0
     try:
         lake = Lake(**settings)
     except Unavailable as reason:
-        print(reason)
-        return SKIPPED
+        return skip_all(prefix, reason)
     with lake:
-        for name, test in chosen.items():
-            failed += not succeeds(f"{prefix}: {name}", with_engine(test, [lake]), lake)
-    return 1 if failed else 0
+        return run_tests(prefix, find_tests(tests), lambda test: with_engine([lake], test, lake), names)

@@ -31,7 +31,7 @@ import urllib.request
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-from testing import Skip, free_port  # noqa: E402 (the line above comes first)
+from testing import Repeatable, Skip, free_port  # noqa: E402 (the line above comes first)
 
 ROOT = HERE.parent.parent
 CACHE = ROOT / ".cache" / "lake"
@@ -115,17 +115,16 @@ def engine():
     return CACHE / "clickhouse"
 
 
-def with_engine(test, lakes):
-    """The test, once more where the engine has ended by itself meanwhile."""
-    def attempt(*arguments):
-        try:
-            return test(*arguments)
-        except Exception as reason:
-            revived = [lake.revive() for lake in lakes]
-            if isinstance(reason, Skip) or not any(revived):
-                raise
-        return test(*arguments)
-    return attempt
+def with_engine(lakes, test, *arguments):
+    """Runs the test; it is to be repeated where an engine has ended by itself meanwhile."""
+    try:
+        test(*arguments)
+    except Skip:
+        raise
+    except Exception as reason:
+        if any([lake.revive() for lake in lakes]):
+            raise Repeatable("ClickHouse ended by itself") from reason
+        raise
 
 
 class Lake:

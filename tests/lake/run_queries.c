@@ -1,9 +1,9 @@
-/* Runs queries of common/store/queries on a store or a lake and prints what came, every
+/* Runs queries of query/ on a store or a lake and prints what came, every
  * value with its type: the two must print the same.
  *
  *   run_queries FILE|URL < LINES
  *
- * A line is QUERY, then NAME=iNUMBER, NAME=tTEXT or NAME=n (NULL), separated by tabs. Who asks the
+ * A line is QUERY, then NAME=iNUMBER, NAME=rFRACTION, NAME=tTEXT or NAME=n (NULL), separated by tabs. Who asks the
  * lake is said by the environment, as for `tracer --lake`.
  */
 #include <inttypes.h>
@@ -13,6 +13,7 @@
 
 #include "common/lake/lake.h"
 #include "common/text.h"
+#include "query/ask.h"
 
 #define PARAMETERS_MAX 8
 
@@ -88,6 +89,9 @@ static void parameter_parse(char *text, struct store_parameter *ret_parameter)
 	if (*value == 'i') {
 		ret_parameter->type = STORE_INTEGER;
 		ret_parameter->integer = strtoll(value + 1, NULL, 10);
+	} else if (*value == 'r') {
+		ret_parameter->type = STORE_REAL;
+		ret_parameter->real = strtod(value + 1, NULL);
 	} else if (*value == 't') {
 		ret_parameter->type = STORE_TEXT;
 		ret_parameter->text = value + 1;
@@ -103,7 +107,7 @@ static void run(struct store *store, char *line)
 
 	while (count < PARAMETERS_MAX && (word = strtok_r(NULL, "\t\n", &save)))
 		parameter_parse(word, &parameters[count++]);
-	if (store_query(store, query, parameters, &result) < 0) {
+	if (query_ask(store, query, parameters, &result) < 0) {
 		printf("failed: %s\n\n", store_error_text(store));
 		return;
 	}

@@ -34,13 +34,14 @@
 #define NOBODY 65534
 
 static const char *daemon_name;
-static int failures;
+static int failures, verdict_count;
 
 static void verdict(bool ok, const char *name, const char *why)
 {
 	printf("%s - privilege: %s: %s%s%s\n", ok ? "ok" : "not ok", daemon_name, name,
 	       ok ? "" : "\n    ", ok ? "" : why);
 	failures += !ok;
+	verdict_count++;
 }
 
 /* An iterator over processes that writes nothing: r0 = 0; exit. */
@@ -331,14 +332,18 @@ static int be_correlator(pid_t victim, const char *store)
 
 int main(int argc, char **argv)
 {
+	int status = 2;
+
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	daemon_name = argc > 1 ? argv[1] : "";
 	if (argc == 2 && strcmp(daemon_name, "probe") == 0)
-		return be_probe(victim_start());
-	if (argc == 2 && strcmp(daemon_name, "reader") == 0)
-		return be_reader(victim_start());
-	if (argc == 3 && strcmp(daemon_name, "correlator") == 0)
-		return be_correlator(victim_start(), argv[2]);
-	fprintf(stderr, "usage: forbidden probe | reader | correlator STORE\n");
-	return 2;
+		status = be_probe(victim_start());
+	else if (argc == 2 && strcmp(daemon_name, "reader") == 0)
+		status = be_reader(victim_start());
+	else if (argc == 3 && strcmp(daemon_name, "correlator") == 0)
+		status = be_correlator(victim_start(), argv[2]);
+	else
+		fprintf(stderr, "usage: forbidden probe | reader | correlator STORE\n");
+	printf("1..%d\n", verdict_count);
+	return status;
 }

@@ -3,7 +3,7 @@
 # runs it once. $1: the directory shared with the test.
 set -x
 shared=$1
-systemd-sysusers "$shared/tracer.sysusers"
+systemd-sysusers "$shared/tracer.conf"
 install -d -o tracer -g tracer -m 750 /var/lib/tracer
 cp "$shared"/tracer.db* /var/lib/tracer/
 chown tracer:tracer /var/lib/tracer/*
@@ -11,7 +11,7 @@ chmod 640 /var/lib/tracer/*
 install -D -m 755 "$shared/tracer-shipper" /opt/tracer/tracer-shipper
 install -D -m 644 "$shared/shipper.yaml" /etc/tracer/shipper.yaml
 install -o tracer-shipper -m 600 "$shared/password" /etc/tracer/password
-sed 's|@libexecdir@|/opt|' "$shared/tracer-shipper.service.in" \
+sed 's|/usr/local/libexec|/opt|' "$shared/tracer-shipper.service" \
 	>/etc/systemd/system/tracer-shipper.service
 systemctl daemon-reload
 systemctl start tracer-shipper

@@ -28,11 +28,13 @@ import urllib.parse
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "correlator")]
+sys.path.insert(0, str(HERE))
 from harness import (  # noqa: E402
     ENTITIES, ENVIRONMENT, ROOT, Answers, Lake, Proxy, Shipper, Skip, Unavailable, compare, free_port, http,
-    lake_rows, make_store, make_tables, run, same, settings_for, store_columns, store_rows, wait_until)
-from testing import OnTerminal  # noqa: E402
+    lake_rows, make_store, make_tables, run_in_directory, same, settings_for, store_columns, store_rows,
+    wait_until, with_engine)
+from daemons import Daemon  # noqa: E402
+from testing import OnTerminal, find_tests, run_tests, skip_all  # noqa: E402
 from wire_client import Peer, Story  # noqa: E402
 
 BUILD = pathlib.Path(sys.argv[1]).resolve()
@@ -46,7 +48,7 @@ QUICK = {"interval": "1s"}
 def ship(directory, store, lake, *options, code=0, **more):
     with Shipper(SHIPPER, directory, store, "--once", *options, url=lake.url,
                  **{"lake": settings_for(lake), **more}) as shipper:
-        shipper.finish(code)
+        shipper.wait(code)
         return shipper
 
 
@@ -129,7 +131,7 @@ def test_what_is_left_out_since_does_not_leave(directory, lake):
     with Answers(ACCEPTED) as answers:
         with Shipper(SHIPPER, directory, store, "--once", url=answers.url,
                      send={"leave-out": ["processes.arguments"]}) as shipper:
-            shipper.finish()
+            shipper.wait()
         bodies = [body for head, body in answers.requests if "processes_rows" in head]
     text = subprocess.run(["zstd", "-dc"], input=b"".join(bodies), capture_output=True, check=True).stdout
     assert text.count(b'"working_directory":') == text.count(b"\n") > 0 and b'"arguments":' not in text, text[:500]
@@ -149,7 +151,7 @@ def test_dry_run_prints_what_is_sent(directory, lake):
              (1, 1, True))
         same("requests of a dry run", answers.requests, [])
         with Shipper(SHIPPER, directory, store, "--once", url=answers.url) as shipper:
-            shipper.finish()
+            shipper.wait()
         bodies = [subprocess.run(["zstd", "-dc"], input=body, capture_output=True, check=True).stdout.decode()
                   for _, body in answers.requests]
     lines = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
@@ -219,7 +221,7 @@ def test_schema_of_another_release(directory, lake):
     db.execute("PRAGMA user_version = 999")
     db.close()
     with Shipper(SHIPPER, directory, store, "--once", url=lake.url) as shipper:
-        shipper.finish(1)
+        shipper.wait(1)
     assert "schema 999" in shipper.log() and shipper.log().count("\n") == 1, shipper.log()
 
 
@@ -253,7 +255,7 @@ def test_stranger_reads_the_store(directory, lake):
     program = shutil.copy(SHIPPER, directory) # nobody may have no way into the build's own
     with Shipper(program, directory, store, "--once", url=lake.url, preexec=become,
                  lake={"user": "shipper", "password-file": str(secret)}) as shipper:
-        shipper.finish()
+        shipper.wait()
     same("files of the store", {path.name: path.read_bytes() for path in store_directory.iterdir()}, before)
     compare(lake, store)
 
@@ -426,24 +428,15 @@ def test_exactly_once_whatever_is_killed(directory, lake):
         assert counts.get(mood), f"no connection was to {mood}: {counts}"
 
 
-class Correlator:
+class Correlator(Daemon):
     """The program, running, on a store that goes on where it was."""
 
     def __init__(self, directory, *options):
         self.store, self.socket = directory / "tracer.db", directory / "tracer.sock"
-        ready, write = os.pipe()
-        with open(directory / "correlator.log", "ab") as log:
-            self.process = subprocess.Popen(
-                [CORRELATOR, "--socket", self.socket, "--store", self.store, "--retain", "0", "--host-period",
-                 "0", "--rules", directory / "no-rules", "--ready-fd", str(write), *options],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=[write], env=ENVIRONMENT)
-        os.close(write)
-        with os.fdopen(ready, "rb") as file:
-            assert file.read(1) == b"1", (directory / "correlator.log").read_text()
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
+        super().__init__("correlator", [
+            CORRELATOR, "--socket", self.socket, "--store", self.store, "--retain", "0", "--host-period", "0",
+            "--rules", directory / "no-rules", *options], directory / "correlator.log", ENVIRONMENT)
+        self.wait_ready()
 
 
 def test_exactly_once_from_the_probe_on(directory, lake):
@@ -828,7 +821,7 @@ def test_full_disk_when_the_answer_comes(directory, lake):
             full.set()
             wait_until("it says so", lambda: "cannot save the cursor" in shipper.log())
             if options:
-                shipper.finish(1)
+                shipper.wait(1)
             else:
                 time.sleep(5)  # some attempts more
                 same(f"lines about it: {shipper.log()}", shipper.log().count("cannot save the cursor"), 1)
@@ -950,7 +943,7 @@ def test_tls_is_verified(directory, lake):
              lake=trusted)
         told(directory, store, server.url, "cannot be used", lake={**trusted, "ca-file": "/etc/hostname"})
         with Shipper(SHIPPER, directory, store, "--once", url=server.url, lake=trusted) as shipper:
-            shipper.finish()
+            shipper.wait()
     compare(lake, store)
 
 
@@ -975,7 +968,7 @@ def test_client_certificate(directory, lake):
         told(directory, store, server.url, "answers with a web page", lake=trusted)  # nginx' words: 400
         with Shipper(SHIPPER, directory, store, "--once", url=server.url,
                      lake={**trusted, "certificate-file": str(certificate), "key-file": str(key)}) as shipper:
-            shipper.finish()
+            shipper.wait()
     compare(lake, store)
 
 
@@ -995,7 +988,7 @@ def test_batches_fit_through_a_proxy(directory, lake):
     trusted = settings_for(lake, **{"ca-file": str(directory / "authority.pem")})
     with Nginx(directory, lake, authority.issue("server", "127.0.0.1"), "client_max_body_size 2k;") as server:
         with Shipper(SHIPPER, directory, store, "--once", url=server.url, lake=trusted) as shipper:
-            shipper.finish()
+            shipper.wait()
         compare(lake, store)
         status = shipper.status()
         assert status["sent_batch_count"] > len(ENTITIES), status
@@ -1010,7 +1003,7 @@ def test_batches_fit_through_a_proxy(directory, lake):
         make_tables(lake, SCHEMA)
         shutil.rmtree(shipper.state)
         with Shipper(SHIPPER, directory, store, "--once", url=server.url, lake=trusted) as shipper:
-            shipper.finish(code=1)
+            shipper.wait(1)
     status = shipper.status()
     same("rows set aside", status["set_aside_row_count"], 1)
     missing = {(entity, *key[1:]) for entity in ENTITIES for key in store_rows(store, entity).keys()
@@ -1032,10 +1025,10 @@ def test_proxy_of_the_settings_alone(directory, lake):
         try:
             with Shipper(SHIPPER, directory, store, "--once", url="http://127.0.0.1:9", lake={
                     "proxy": proxy.url, "proxy-user": "us", "proxy-password-file": str(secret)}) as shipper:
-                shipper.finish()
+                shipper.wait()
             (directory / "state/cursor").unlink()
             with Shipper(SHIPPER, directory, store, "--once", url=proxy.url) as shipper:
-                shipper.finish()
+                shipper.wait()
         finally:
             del ENVIRONMENT["http_proxy"], ENVIRONMENT["ALL_PROXY"], ENVIRONMENT["no_proxy"]
         same("requests through the environment's proxy", other.requests, [])
@@ -1089,7 +1082,7 @@ def test_passwords_of_the_user_stay_here(directory, lake):
         before, ENVIRONMENT["HOME"] = ENVIRONMENT.get("HOME", "/"), str(directory)
         try:
             with Shipper(SHIPPER, directory, store, "--once", url=answers.url) as shipper:
-                shipper.finish()
+                shipper.wait()
         finally:
             ENVIRONMENT["HOME"] = before
     same("requests with a password", [head for head, _ in answers.requests if "Authorization" in head], [])
@@ -1105,7 +1098,7 @@ def test_credential_of_systemd(directory, lake):
     try:
         with Shipper(SHIPPER, directory, store, "--once", url=lake.url,
                      lake={"user": "shipper", "password-file": "lake-password"}) as shipper:
-            shipper.finish()
+            shipper.wait()
     finally:
         del os.environ["CREDENTIALS_DIRECTORY"], ENVIRONMENT["CREDENTIALS_DIRECTORY"]
     compare(lake, store)
@@ -1120,7 +1113,7 @@ def test_files_are_carried_to_the_lake(directory, lake):
     outbox = directory / "outbox"
     outbox.mkdir()
     with Shipper(SHIPPER, directory, store, "--once", "--directory", outbox) as shipper:
-        shipper.finish()
+        shipper.wait()
     files = sorted(path.name for path in outbox.iterdir())
     same("files", len(files), 6)
     text = subprocess.run(["zstdcat", *outbox.iterdir()], capture_output=True, check=True).stdout
@@ -1151,7 +1144,7 @@ def test_full_outbox_waits(directory, lake):
     told(directory, store, None, "fetch and remove files", *options)
     (outbox / "big").unlink()
     with Shipper(SHIPPER, directory, store, "--once", *options) as shipper:
-        shipper.finish()
+        shipper.wait()
     same("files", len(list(outbox.iterdir())), 6)
 
 
@@ -1409,8 +1402,8 @@ def test_unit_under_systemd(directory, lake):
         raise Skip("a sanitizer's runtime does what the unit forbids")
     store = stored(directory)
     make_tables(lake, SCHEMA)
-    for path in (SHIPPER, ROOT / "deploy/systemd/tracer-shipper.service.in",
-                 ROOT / "deploy/systemd/tracer.sysusers", HERE / "boot.sh"):
+    for path in (SHIPPER, BUILD / "deploy/tracer-shipper.service", BUILD / "deploy/tracer.conf",
+                 HERE / "boot.sh"):
         shutil.copy(path, directory)
     (directory / "password").write_text(lake.passwords["shipper"])
     Shipper.config(directory, {"lake": {"url": lake.url, "user": "shipper",
@@ -1435,14 +1428,13 @@ def test_unit_under_systemd(directory, lake):
 
 
 def main():
-    names = sys.argv[2:]
     try:
         lake = Lake()
     except Unavailable as reason:
-        print(f"skip - shipper: {reason}")
-        return 77
+        return skip_all("shipper", reason)
     with lake:
-        return run(globals(), names, lake)
+        return run_tests("shipper", find_tests(globals()),
+                         lambda test: with_engine([lake], run_in_directory, test, lake), sys.argv[2:])
 
 
 if __name__ == "__main__":

@@ -6,12 +6,10 @@ correlator from recordings (tests/golden), a sink behind TLS is nginx.
 
 import contextlib
 import json
-import os
 import pathlib
 import random
 import re
 import select
-import signal
 import socket
 import sqlite3
 import subprocess
@@ -24,8 +22,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent / "lake")]
 from lake import Lake, QueryError, Unavailable, free_port, with_engine  # noqa: E402,F401
-from testing import (ENVIRONMENT, Skip, find_tests, remove_tree, same, succeeds,  # noqa: E402,F401
-                     wait_until)
+from daemons import Daemon  # noqa: E402
+from testing import (ENVIRONMENT, Skip, remove_tree, same, wait_until)  # noqa: E402,F401
 
 ENTITIES = {path.stem: path.read_text() for path in (ROOT / "common/store/entities").glob("*.sql")}
 # A name server that is silent shall not take longer than a test has.
@@ -92,11 +90,8 @@ def make_tables(lake, schema):
     """Empty, of the lake's own schema: `schema` is where the build has generated it."""
     lake.query("DROP DATABASE IF EXISTS tracer")
     lake.query("CREATE DATABASE tracer")
-    for path in sorted(schema.glob("lake-one-node-0*.sql")):
-        text = "\n".join(line for line in path.read_text().splitlines() if not line.startswith("-- "))
-        for statement in text.split("--;\n"):
-            if statement.strip():
-                lake.query(statement, database="tracer")
+    for statement in (schema / "lake-one-node-tables.sql").read_text().split("\n--;\n")[1:]:
+        lake.query(statement, database="tracer")
 
 
 def lake_rows(lake, entity, columns):
@@ -129,24 +124,17 @@ def compare(lake, path, leave_out=()):
 # ---- the program ----------------------------------------------------------------------------
 
 
-class Shipper:
+class Shipper(Daemon):
     """tracer-shipper, running."""
 
     def __init__(self, program, directory, store, *options, url=None, wait=True, preexec=None, **more):
         self.state = directory / "state"
         self.state.mkdir(exist_ok=True)
-        self.log_path = directory / "shipper.log"
         self.arguments = [program, "--config", self.config(directory, more), "--store", store, "--state",
                           self.state, *(["--url", url] if url else []), *options]
-        ready, write = os.pipe()
-        with open(self.log_path, "ab") as log:
-            self.process = subprocess.Popen([*self.arguments, "--ready-fd", str(write)], pass_fds=[write],
-                                            stdin=subprocess.DEVNULL, stderr=log, stdout=log,
-                                            env=ENVIRONMENT, preexec_fn=preexec)
-        os.close(write)
+        super().__init__("shipper", self.arguments, directory / "shipper.log", ENVIRONMENT, preexec)
         if wait:
-            assert os.read(ready, 1) == b"1", f"it did not begin: {self.log()}"
-        os.close(ready)
+            self.wait_ready()
 
     @staticmethod
     def config(directory, more):
@@ -154,38 +142,11 @@ class Shipper:
         path.write_text("\n".join(f"{key}: {json.dumps(value)}" for key, value in more.items()) + "\n")
         return path
 
-    def log(self):
-        return self.log_path.read_text(errors="replace")
-
     def status(self):
         try:
             return json.loads((self.state / "status.json").read_text())
         except (FileNotFoundError, json.JSONDecodeError):
             return {}
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-    def stop(self, code=0, timeout_s=60):
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-        self.finish(code, timeout_s)
-
-    def finish(self, code=0, timeout_s=60):
-        try:
-            found = self.process.wait(timeout_s)
-        except subprocess.TimeoutExpired:
-            self.kill()
-            raise AssertionError(f"it did not end: {self.log()}") from None
-        assert found == code, f"it ended with {found}, expected {code}: {self.log()}"
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.kill()
 
 
 def settings_for(lake, **more):
@@ -374,15 +335,6 @@ def http(status, body=b"", *headers):
 
 
 # ---- running -------------------------------------------------------------------------------
-
-
-def run(tests, names, lake):
-    """Every function test_* of `tests`, each in a directory of its own; the exit status."""
-    failed = 0
-    for name, test in find_tests(tests, names).items():
-        attempt = with_engine(lambda test=test: run_in_directory(test, lake), [lake])
-        failed += not succeeds(f"shipper: {name}", attempt)
-    return 1 if failed else 0
 
 
 def run_in_directory(test, lake):

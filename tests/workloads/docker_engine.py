@@ -12,7 +12,7 @@ import signal
 import subprocess
 import time
 
-from harness import PATH, ROOT, Failure, Skip, remove_cgroups, require
+from harness import PATH, ROOT, Skip, remove_cgroups, require
 
 PACKAGES = ["docker.io", "docker-cli", "containerd", "tini"]
 RELEASE = "trixie"
@@ -95,7 +95,7 @@ class Engine:
                              check=False).returncode:
             if time.monotonic() > deadline or self.daemon.poll() is not None:
                 text = (self.directory / "dockerd.log").read_text(errors="replace")
-                raise Failure(f"dockerd does not get ready: {text[-1000:]}")
+                raise AssertionError(f"dockerd does not get ready: {text[-1000:]}")
             time.sleep(0.1)
 
     def image(self, name, archive):

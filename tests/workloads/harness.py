@@ -4,7 +4,6 @@ The pair of daemons, its socket and its store live in a directory that goes with
 workload. Nothing is pinned; whatever happens, stop() ends what was started.
 """
 
-import json
 import os
 import pathlib
 import pwd
@@ -18,19 +17,14 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent))
-from daemons import die_with_parent  # noqa: E402 (the line above comes first)
-from testing import CONFINED, Skip, remove_tree  # noqa: E402
+from cgroups import remove_cgroups  # noqa: E402,F401 (the line above comes first)
+from daemons import Daemons, die_with_parent  # noqa: E402,F401
+from testing import CONFINED, Skip, remove_tree, same  # noqa: E402
 
-START_TIMEOUT_S = 60
-STOP_TIMEOUT_S = 60
 WORKLOAD_TIMEOUT_S = 120
 # The kernel frees a process, and says its final figures, up to this long after it was reaped.
 FINAL_RECORDS_S = 0.3
 PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
-
-
-class Failure(Exception):
-    """The workload itself, or a daemon, did not do its part."""
 
 
 def require(*programs):
@@ -39,111 +33,24 @@ def require(*programs):
         raise Skip(f"{', '.join(missing)} not installed")
 
 
-def remove_cgroups(name):
-    """Those of that name in every hierarchy, with what is below; not those that are used."""
-    for top in pathlib.Path("/sys/fs/cgroup").glob(f"**/{name}"):
-        for path in sorted(top.glob("**/"), key=lambda path: -len(path.parts)):
-            try:
-                path.rmdir()
-            except OSError:
-                pass # somebody else's
+class WorkloadDaemons(Daemons):
+    """A probe and a correlator for one workload, whose end is the correlator's, too."""
 
-
-class Daemons:
-    """A probe and a correlator for one workload."""
-
-    def __init__(self, programs, directory):
-        self.programs = programs
-        self.directory = directory
-        self.socket = directory / "tracer.sock"
-        self.store = directory / "tracer.db"
-        self.correlator_options = []
-        self.probe_options = []
-        self.correlator = None
-        self.probe = None
-
-    def start(self):
-        # The probe becomes nobody, and reaches the socket by its group.
-        self.correlator = self._start("correlator", [
-            self.programs / "correlator/tracer-correlator", "--socket", self.socket,
-            "--socket-group", "nogroup", "--store", self.store, "--once", "--retain", "0",
-            *self.correlator_options])
-        self.probe = self._start("probe", [
-            self.programs / "probe/tracer-probe", "--socket", self.socket, "--no-pin",
-            "--group", "nogroup", *self.probe_options])
-
-    def _start(self, name, command):
-        """Starts it and waits for the byte that says it is ready."""
-        ready_read, ready_write = os.pipe()
-        log = open(self.directory / f"{name}.log", "wb")
-        process = subprocess.Popen([*map(str, command), "--ready-fd", str(ready_write)],
-                                   stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                   pass_fds=[ready_write], env=CONFINED,
-                                   preexec_fn=die_with_parent)
-        os.close(ready_write)
-        os.set_blocking(ready_read, False)
-        deadline = time.monotonic() + START_TIMEOUT_S
-        try:
-            while time.monotonic() < deadline:
-                try:
-                    if os.read(ready_read, 1) == b"1":
-                        return process
-                    break
-                except BlockingIOError:
-                    time.sleep(0.02)
-        finally:
-            os.close(ready_read)
-        process.kill()
-        process.wait()
-        raise Failure(f"{name} did not get ready: {self.log(name)}")
-
-    def log(self, name):
-        path = self.directory / f"{name}.log"
-        text = path.read_text(errors="replace").strip() if path.exists() else ""
-        return text[-2000:] or "it said nothing"
+    def start_correlator(self, *options, wait=True):
+        return super().start_correlator("--once", *options, wait=wait)
 
     def finish(self):
         """Lets both end as they should: everything that happened is in the store then."""
         time.sleep(FINAL_RECORDS_S)
-        self.probe.send_signal(signal.SIGTERM)
-        for name, process in (("probe", self.probe), ("correlator", self.correlator)):
-            try:
-                status = process.wait(STOP_TIMEOUT_S)
-            except subprocess.TimeoutExpired:
-                raise Failure(f"{name} does not end: {self.log(name)}") from None
-            if status != 0:
-                raise Failure(f"{name} ended with {status}: {self.log(name)}")
+        self.probe.stop()
+        self.correlator.wait()
 
     def replay(self, recording, store):
-        command = [self.programs / "correlator/tracer-correlator", "--replay", recording,
+        command = [self.build / "correlator/tracer-correlator", "--replay", recording,
                    "--store", store, "--retain", "0"]
         result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False,
                                 env=CONFINED)
-        if result.returncode:
-            raise Failure(f"replay ended with {result.returncode}: {result.stderr.decode()}")
-
-    def stop(self):
-        """Ends what still runs. The probe first: it detaches."""
-        for process in (self.probe, self.correlator):
-            if process and process.poll() is None:
-                process.terminate()
-                try:
-                    process.wait(5)
-                except subprocess.TimeoutExpired:
-                    process.kill()
-                    process.wait()
-
-    def tell(self, *arguments):
-        """What `tracer ...` prints."""
-        command = [self.programs / "cli/tracer", *arguments, "--store", self.store]
-        result = subprocess.run([str(word) for word in command], capture_output=True, check=False)
-        if result.returncode != 0:
-            message = result.stderr.decode(errors="replace").strip()
-            raise Failure(f"tracer {' '.join(arguments)} ended with {result.returncode}: {message}")
-        return result.stdout.decode()
-
-    def tracer(self, *arguments):
-        return json.loads(self.tell(*arguments, "--json"))
+        same(f"status of a replay: {result.stderr.decode()}", result.returncode, 0)
 
     def reports(self, directory):
         """Every run that began in `directory` or below, oldest first, each with all it holds."""
@@ -162,7 +69,7 @@ class Bench:
         self.directory.chmod(0o755)
         self.bin = self.directory / "bin"
         self.bin.mkdir()
-        self.daemons = Daemons(programs, self.directory)
+        self.daemons = WorkloadDaemons(programs, self.directory)
         self.started = []
         self.environment = {} # more of it for what is started
         self.worker("tracer")
@@ -172,7 +79,7 @@ class Bench:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
-        self.daemons.stop()
+        self.daemons.close()
         if keep:
             print(f"    kept: {self.directory}", flush=True)
         else:
@@ -189,7 +96,7 @@ class Bench:
         command = ["javac", "-d", classes, source]
         result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
         if result.returncode:
-            raise Failure(f"javac ended with {result.returncode}: {result.stderr.decode()}")
+            raise AssertionError(f"javac ended with {result.returncode}: {result.stderr.decode()}")
         return classes
 
     def fixture(self, path):
@@ -238,10 +145,10 @@ class Bench:
                 break
             time.sleep(0.02)
         else:
-            raise Failure(f"the workload still runs after {WORKLOAD_TIMEOUT_S} s")
+            raise AssertionError(f"the workload still runs after {WORKLOAD_TIMEOUT_S} s")
         if process.returncode != expected_status:
             text = pathlib.Path(process.output_path).read_text(errors="replace")
-            raise Failure(f"the workload ended with {process.returncode}: {text.strip()[-2000:]}")
+            raise AssertionError(f"the workload ended with {process.returncode}: {text.strip()[-2000:]}")
         return round((usage.ru_utime + usage.ru_stime) * 1e9)
 
     def watch(self, command, directory, user="nobody", expected_status=0):

@@ -9,7 +9,7 @@ import subprocess
 import time
 
 import harness
-from harness import Failure, die_with_parent
+from harness import die_with_parent
 from testing import free_port
 
 NODE = f"tracer{os.getpid()}" # and so the name of its cgroups
@@ -89,7 +89,7 @@ class Slurm:
         while not condition():
             if time.monotonic() > deadline:
                 logs = "\n".join(path.read_text()[-500:] for path in self.directory.glob("*.out"))
-                raise Failure(f"waited {timeout_s} s for {what}\n{logs}")
+                raise AssertionError(f"waited {timeout_s} s for {what}\n{logs}")
             time.sleep(0.1)
 
     def ask(self, *command):
@@ -141,5 +141,5 @@ def run_jobs(bench, states, directory, timeout_s):
     by_key = {report["run"]["run_key"]: report for report in reports}
     keys = [f"slurm:{job}" for job in jobs] # which of two jobs begins first is the controller's
     if len(reports) != len(jobs) or by_key.keys() != set(keys):
-        raise Failure(f"not a batch run a job: {[report['run'] for report in reports]}")
+        raise AssertionError(f"not a batch run a job: {[report['run'] for report in reports]}")
     return [by_key[key] for key in keys]

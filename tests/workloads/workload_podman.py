@@ -4,7 +4,7 @@ import subprocess
 import tempfile
 
 import two_containers
-from harness import Failure, remove_cgroups, require
+from harness import remove_cgroups, require
 from testing import remove_tree
 
 RUNTIME = frozenset({"runc", "podman run"})
@@ -31,7 +31,7 @@ def check_in(bench, root, run_root):
         [*podman, "import", two_containers.image_archive(bench), two_containers.IMAGE],
         capture_output=True, text=True, check=False)
     if imported.returncode:
-        raise Failure(f"podman import: {imported.stderr.strip()[-500:]}")
+        raise AssertionError(f"podman import: {imported.stderr.strip()[-500:]}")
     try:
         report, problems = two_containers.watch(bench, [*podman, "run", *RUN_OPTIONS])
     finally:

@@ -1,0 +1,478 @@
+/* tracer query NAME: asks a question, shipped or a site's. All that is said of it comes from its
+ * header. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/answer.h"
+#include "cli/options.h"
+#include "cli/source.h"
+#include "cli/table.h"
+#include "common/text.h"
+#include "query/catalogue.h"
+
+#define SITE_QUERIES_DEFAULT TRACER_CONFIG_DIR "/queries.d"
+#define OPTION_NAME_BYTES 64
+#define DESCRIPTION_BYTES 16384
+#define COLUMN_NAME_WIDTH 24
+
+enum { OPTION_LIST = 1, OPTION_PARAM, OPTION_QUERIES, OPTION_CSV, OPTION_NDJSON, OPTION_FIRST_OWN };
+
+static const struct option_spec option_specs[] = {
+	{OPTION_LIST, "list", 'l', NULL, NULL, "list the questions"},
+	{OPTION_PARAM, "param", 'p', "NAME=VALUE", NULL, "give a parameter; --NAME VALUE is the same"},
+	{OPTION_QUERIES, "queries", 'q', "DIR", "directory", "questions of this site in DIR (" SITE_QUERIES_DEFAULT ")"},
+	{OPTION_CSV, "csv", 0, NULL, NULL, "print CSV"},
+	{OPTION_NDJSON, "ndjson", 0, NULL, NULL, "print one JSON object a row"},
+	OPTION_SPECS_OF_VIEW
+};
+
+#define SHARED_COUNT (sizeof(option_specs) / sizeof(option_specs[0]))
+
+/* What is asked, and how. */
+struct ask {
+	struct options options;
+	const struct catalogue *catalogue;
+	const struct question *question; /* NULL: none is named */
+	enum answer_form form;
+	bool list;
+	const char *given[QUESTION_PARAMETERS_MAX]; /* as written, NULL: not given */
+	struct store_parameter bound[QUESTION_PARAMETERS_MAX + 2]; /* a run is two; the last ends them */
+	size_t bound_count;
+	struct rows run;
+};
+
+/* ---- which question ------------------------------------------------------------- */
+
+static const struct option_spec *shared_find(const char *name, size_t size)
+{
+	for (const struct option_spec *spec = option_specs; spec->name; spec++)
+		if (strncmp(spec->name, name, size) == 0)
+			return spec;
+	return NULL;
+}
+
+/* Whether the word's value is the next one. Options that we do not know are parameters of a question. */
+static bool takes_next(const char *word)
+{
+	size_t size = strcspn(word, "=");
+	const struct option_spec *spec;
+
+	if (word[size] || strcmp(word, "--") == 0)
+		return false;
+	if (word[1] == '-') {
+		spec = shared_find(word + 2, size - 2);
+		return !spec || spec->argument;
+	}
+	for (spec = option_specs; spec->name; spec++)
+		if (spec->letter == word[1])
+			return spec->argument && !word[2];
+	return false;
+}
+
+/* Before options are read: which there are depends on the question. */
+static const char *name_find(int argc, char **argv, const char **ret_directory)
+{
+	const char *name = NULL;
+
+	for (int i = 1; i < argc; i++) {
+		if (*argv[i] != '-') {
+			name = name ? name : argv[i];
+			continue;
+		}
+		if (strncmp(argv[i], "--queries=", strlen("--queries=")) == 0)
+			*ret_directory = argv[i] + strlen("--queries=");
+		if (takes_next(argv[i]) && i + 1 < argc) {
+			if (strcmp(argv[i], "--queries") == 0 || strcmp(argv[i], "-q") == 0)
+				*ret_directory = argv[i + 1];
+			i++;
+		}
+	}
+	return name;
+}
+
+static void say_refused(const struct question_error *error, void *data)
+{
+	char file[sizeof(error->file) * 4 + 1], line[16] = "";
+
+	text_escape(error->file, strlen(error->file), file, sizeof(file));
+	if (error->line)
+		snprintf(line, sizeof(line), ":%u", error->line);
+	fprintf(stderr, "%s%s: %s\n", file, line, error->reason);
+}
+
+static struct catalogue *load(const char *directory)
+{
+	struct catalogue *catalogue;
+
+	/* The default need not be there; what somebody names has to. */
+	if (directory && access(directory, F_OK) < 0) {
+		char safe[512];
+
+		text_escape(directory, strlen(directory), safe, sizeof(safe));
+		fprintf(stderr, "tracer query: cannot read the questions of %s: %s\n", safe, strerror(errno));
+		return NULL;
+	}
+	if (catalogue_load(directory ? directory : SITE_QUERIES_DEFAULT, say_refused, NULL, &catalogue) == 0)
+		return catalogue;
+	fprintf(stderr, "tracer: out of memory\n");
+	return NULL;
+}
+
+/* ---- the verb of one question ---------------------------------------------------- */
+
+struct question_verb {
+	struct verb verb;
+	struct option_spec specs[QUESTION_PARAMETERS_MAX + SHARED_COUNT];
+	char name[QUESTION_NAME_MAX + sizeof("query ")];
+	char arguments[QUESTION_PARAMETERS_MAX][16];
+	char options[QUESTION_PARAMETERS_MAX][OPTION_NAME_BYTES], helps[QUESTION_PARAMETERS_MAX][512];
+	char description[DESCRIPTION_BYTES];
+};
+
+static const char *preset_text(const struct question_field *parameter, char *text, size_t capacity)
+{
+	if (!parameter->preset)
+		snprintf(text, capacity, "; has to be given");
+	else if (strcmp(parameter->preset, "none") == 0)
+		*text = '\0';
+	else
+		snprintf(text, capacity, " (%s%s%s)", parameter->preset, parameter->source ? ", " : "",
+			 parameter->source ? parameter->source : "");
+	return text;
+}
+
+static const char *upper_case(const char *text, char ret_text[16])
+{
+	size_t size = 0;
+
+	for (; text[size] && size < 15; size++)
+		ret_text[size] = (char)toupper((unsigned char)text[size]);
+	ret_text[size] = '\0';
+	return ret_text;
+}
+
+static void description_write(FILE *file, const struct question *question)
+{
+	fprintf(file, "%s\n\n%s\n\nColumns:", question->title, question->explanation);
+	for (size_t i = 0; i < question->column_count; i++)
+		fprintf(file, "\n  %-*s %s", COLUMN_NAME_WIDTH, question->columns[i].name, question->columns[i].meaning);
+	if (question->relation)
+		fprintf(file, "\nand, but for the table, all of %s (docs/model.md).", question->relation);
+	if (question->file)
+		fprintf(file, "\n\nThis question is from %s.", question->file);
+}
+
+static void verb_make(struct question_verb *made, const struct verb *verb, const struct question *question)
+{
+	FILE *file = fmemopen(made->description, sizeof(made->description), "w");
+	char preset[256];
+
+	for (size_t i = 0; i < question->parameter_count; i++) {
+		const struct question_field *parameter = &question->parameters[i];
+
+		question_field_title(parameter, '-', made->options[i], sizeof(made->options[i]));
+		snprintf(made->helps[i], sizeof(made->helps[i]), "%s%s", parameter->meaning,
+			 preset_text(parameter, preset, sizeof(preset)));
+		made->specs[i] = (struct option_spec){
+			.id = OPTION_FIRST_OWN + (int)i, .name = made->options[i], .help = made->helps[i],
+			.argument = upper_case(question_type_name(parameter->type), made->arguments[i]),
+			.values = parameter->type == QUESTION_RUN ? "run" : parameter->type == QUESTION_USER ? "user" : NULL,
+		};
+	}
+	memcpy(&made->specs[question->parameter_count], option_specs, sizeof(option_specs));
+	snprintf(made->name, sizeof(made->name), "query %s", question->name);
+	if (file) {
+		description_write(file, question);
+		fclose(file);
+	}
+	made->verb = *verb;
+	made->verb.name = made->name;
+	made->verb.operands = made->verb.examples = "";
+	made->verb.description = made->description;
+	made->verb.options = made->specs;
+}
+
+/* ---- parameters ------------------------------------------------------------------ */
+
+/* NAME=VALUE, by the name of the query or of the option. 0 or VERB_USAGE, said. */
+static int param_take(struct ask *ask, const char *text)
+{
+	const struct question *question = ask->question;
+	size_t size = strcspn(text, "=");
+
+	if (!text[size] || !question)
+		return options_misuse(&ask->options, "--param takes NAME=VALUE of a question, not '%s'", text);
+	for (size_t i = 0; i < question->parameter_count; i++) {
+		const char *name = question->parameters[i].name;
+		char option[OPTION_NAME_BYTES];
+
+		question_field_title(&question->parameters[i], '-', option, sizeof(option));
+		if ((strlen(name) == size && strncmp(name, text, size) == 0) ||
+		    (strlen(option) == size && strncmp(option, text, size) == 0)) {
+			ask->given[i] = text + size + 1;
+			return 0;
+		}
+	}
+	return options_misuse(&ask->options, "%s has no parameter '%.*s'", question->name, (int)size, text);
+}
+
+static int option_take(struct ask *ask, int option, const char *value)
+{
+	switch (option) {
+	case OPTION_LIST:
+		ask->list = true;
+		return 0;
+	case OPTION_CSV:
+		ask->form = ANSWER_CSV;
+		return 0;
+	case OPTION_NDJSON:
+		ask->form = ANSWER_NDJSON;
+		return 0;
+	case OPTION_QUERIES: /* name_find() has it */
+		return 0;
+	case OPTION_PARAM:
+		return param_take(ask, value);
+	default:
+		ask->given[option - OPTION_FIRST_OWN] = value;
+		return 0;
+	}
+}
+
+/* What was given, or else the default. 0 or VERB_USAGE, said. */
+static int parameters_bind(struct ask *ask)
+{
+	const struct question *question = ask->question;
+
+	for (size_t i = 0; i < question->parameter_count; i++) {
+		const struct question_field *parameter = &question->parameters[i];
+		const char *text = ask->given[i] ? ask->given[i] : parameter->preset;
+		char option[OPTION_NAME_BYTES];
+
+		question_field_title(parameter, '-', option, sizeof(option));
+		if (!text)
+			return options_misuse(&ask->options, "--%s has to be given: %s", option,
+					      question_type_example(parameter->type));
+		if (question_parse_value(parameter, text, &ask->bound[ask->bound_count++]) < 0)
+			return options_misuse(&ask->options, "--%s takes %s, not '%s'", option,
+					      question_type_example(parameter->type), text);
+	}
+	return 0;
+}
+
+static bool question_has_host(const struct question *question)
+{
+	size_t size;
+
+	for (const char *at = question->sql; (at = store_next_parameter(at, &size)); at += size)
+		if (size == strlen("host_id") && strncmp(at, "host_id", size) == 0)
+			return true;
+	return false;
+}
+
+/* A run that was named becomes its id, and that of its host. 0 or -errno, said. */
+static int run_bind(struct ask *ask, struct store *store)
+{
+	for (size_t i = 0; i < ask->question->parameter_count; i++) {
+		struct store_parameter *bound = &ask->bound[i];
+		const struct row_run *run;
+		int error;
+
+		if (ask->question->parameters[i].type != QUESTION_RUN || bound->type == STORE_NULL)
+			continue;
+		error = source_find_run(store, bound->text, &ask->run);
+		if (error < 0)
+			return error;
+		run = ROWS_ITEM(&ask->run, run, 0);
+		*bound = (struct store_parameter){bound->name, STORE_INTEGER, run->id};
+		if (question_has_host(ask->question))
+			ask->bound[ask->bound_count++] = (struct store_parameter){"host_id", STORE_INTEGER, run->host_id};
+	}
+	return 0;
+}
+
+/* ---- asking ---------------------------------------------------------------------- */
+
+static int answer_say(struct ask *ask, struct store *store, const struct output *output)
+{
+	struct answer answer = {ask->question, ask->bound, NULL, ask->form, ask->options.raw};
+	int error = question_ask(ask->question, store, ask->bound, &answer.result);
+	size_t row_count = 0;
+
+	if (error == 0)
+		error = answer_print(&answer, output, &row_count);
+	if (error == -EFBIG)
+		fprintf(stderr, "tracer query: more than %d rows: ask for less, or for --csv or --ndjson\n",
+			ANSWER_TABLE_ROWS_MAX);
+	else if (error < 0 && !ferror(output->file))
+		fprintf(stderr, "tracer: %s\n", error == -ENOMEM ? "out of memory" : store_error_text(store));
+	else if (row_count == 0 && ask->form == ANSWER_TABLE)
+		fprintf(stderr, "tracer query: nothing fits\n");
+	store_result_free(answer.result);
+	return error;
+}
+
+static int ask_question(struct ask *ask)
+{
+	struct store *store = source_open(&ask->options);
+	struct output output;
+	int error = store ? run_bind(ask, store) : -EIO;
+
+	output_init(&output, stdout, ask->options.color);
+	if (error == 0)
+		error = answer_say(ask, store, &output);
+	if (output_finish(&output) < 0)
+		error = -EIO;
+	rows_free(&ask->run);
+	source_close(store);
+	return error < 0 ? VERB_FAILED : VERB_OK;
+}
+
+/* ---- the list -------------------------------------------------------------------- */
+
+static json_t *fields_to_json(const struct question_field *fields, size_t count, bool are_parameters)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < count; i++) {
+		json_t *field = json_object();
+		char option[OPTION_NAME_BYTES];
+
+		json_set_string(field, "name", fields[i].name);
+		json_set_string(field, "type", question_type_name(fields[i].type));
+		json_set_string(field, "unit", question_type_unit(fields[i].type));
+		json_set_string(field, "meaning", fields[i].meaning);
+		if (are_parameters) {
+			json_set_string(field, "option", question_field_title(&fields[i], '-', option, sizeof(option)));
+			json_set_string(field, "default", fields[i].preset);
+			json_set_string(field, "source", fields[i].source);
+		}
+		json_array_append_new(array, field);
+	}
+	return array;
+}
+
+static json_t *question_to_json(const struct question *question)
+{
+	json_t *object = json_object();
+
+	json_set_string(object, "name", question->name);
+	json_set_string(object, "title", question->title);
+	json_set_string(object, "explanation", question->explanation);
+	json_set_string(object, "file", question->file);
+	json_object_set_new(object, "parameters",
+			    fields_to_json(question->parameters, question->parameter_count, true));
+	json_object_set_new(object, "columns", fields_to_json(question->columns, question->column_count, false));
+	json_set_string(object, "all_columns_of", question->relation);
+	return object;
+}
+
+static int list_json(const struct catalogue *catalogue)
+{
+	json_t *array = json_array(), *root = json_pack("{s:o}", "queries", array);
+	const struct question *question;
+	int error;
+
+	for (size_t i = 0; (question = catalogue_get(catalogue, i)); i++)
+		json_array_append_new(array, question_to_json(question));
+	error = json_print(root);
+	json_decref(root);
+	return error;
+}
+
+static int list_table(const struct catalogue *catalogue, const struct output *output)
+{
+	static const struct table_column columns[] = {
+		{"query", TABLE_LEFT, 0, 0},
+		{"title", TABLE_LEFT, 40, 0},
+		{"from", TABLE_LEFT, 0, 1, true},
+	};
+	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	const struct question *question;
+	int error;
+
+	if (!table)
+		return -ENOMEM;
+	for (size_t i = 0; (question = catalogue_get(catalogue, i)); i++) {
+		table_add(table, STYLE_TITLE, question->name);
+		table_add_name(table, STYLE_PLAIN, "", question->title);
+		table_add_name(table, STYLE_DIM, "", question->file ? question->file : "");
+	}
+	error = table_print(table, output, true, NULL);
+	table_free(table);
+	return error;
+}
+
+static int list(const struct ask *ask)
+{
+	struct output output;
+	int error;
+
+	output_init(&output, stdout, ask->options.color);
+	error = ask->options.json ? list_json(ask->catalogue) : list_table(ask->catalogue, &output);
+	return output_finish(&output) < 0 || error < 0 ? VERB_FAILED : VERB_OK;
+}
+
+/* ---- the verb -------------------------------------------------------------------- */
+
+static int act(struct ask *ask, const struct verb *verb, int argc, char **argv)
+{
+	const char *value;
+	int option, misuse = 0;
+
+	options_init(&ask->options, verb, argc, argv);
+	while (!misuse && (option = options_next(&ask->options, &value)) > 0)
+		misuse = option_take(ask, option, value);
+	if (misuse)
+		return misuse;
+	if (option < 0)
+		return options_exit(option);
+	if (ask->options.json && ask->form == ANSWER_TABLE)
+		ask->form = ANSWER_JSON;
+	if (ask->list)
+		return options_check_operands(&ask->options, 0, 0) ? VERB_USAGE : list(ask);
+	if (!ask->question && ask->options.operand_count > 0)
+		return options_misuse(&ask->options, "there is no question '%s': see tracer query --list",
+				      ask->options.operands[0]);
+	if (!ask->question)
+		return options_misuse(&ask->options, "which question? See tracer query --list");
+	if (options_check_operands(&ask->options, 0, 1) || parameters_bind(ask))
+		return VERB_USAGE;
+	return ask_question(ask);
+}
+
+static int query_main(const struct verb *verb, int argc, char **argv)
+{
+	const char *directory = NULL, *name = name_find(argc, argv, &directory);
+	static struct question_verb own;
+	struct catalogue *catalogue = load(directory);
+	struct ask ask = {.catalogue = catalogue};
+	int status;
+
+	if (!catalogue)
+		return VERB_FAILED;
+	ask.question = name ? catalogue_find(catalogue, name) : NULL;
+	if (ask.question)
+		verb_make(&own, verb, ask.question);
+	status = act(&ask, ask.question ? &own.verb : verb, argc, argv);
+	catalogue_free(catalogue);
+	return status;
+}
+
+const struct verb verb_query = {
+	.name = "query",
+	.operands = "[NAME]",
+	.summary = "ask one of many questions, shipped or a site's",
+	.description =
+		"Asks the question of that name; --list has all of them. Its parameters are\n"
+		"options, and tracer query NAME --help says which it has and what it answers. A\n"
+		"question is one file of SQL with a header; put your own into\n"
+		SITE_QUERIES_DEFAULT "/NAME.sql (docs/queries.md).",
+	.options = option_specs,
+	.examples = "  tracer query --list\n"
+		    "  tracer query processes --run latest --csv",
+	.completion = "query",
+	.main = query_main,
+};

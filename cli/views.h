@@ -1,0 +1,44 @@
+/* The views of a report as tables: a tree of tasks, tasks and tools by their names. */
+#ifndef TRACER_CLI_VIEWS_H
+#define TRACER_CLI_VIEWS_H
+
+#include "cli/table.h"
+#include "query/figures.h"
+
+enum report_view { REPORT_TREE, REPORT_TABLE, REPORT_TOOLS };
+
+struct report_style {
+	enum report_view view;
+	bool with_processes; /* tree: processes beneath their tools */
+	bool with_samples;   /* JSON: samples of each task's processes */
+	bool all;            /* every task, every helper, on a terminal too */
+	bool raw;
+};
+
+/* 0 or -errno. What could not be written shows in output_finish(). */
+int report_print(const struct report *report, const struct output *output,
+		 const struct report_style *style);
+
+/* Cells of peak RSS, bytes read, written, sent and received, and run-queue wait, in that
+ * order. */
+void views_add_usage(const struct figures *figures, struct table *table, bool raw);
+
+/* Tasks that a terminal has no place for. */
+struct tree_hidden {
+	size_t task_count;
+	size_t failed_count; /* of these */
+};
+
+#define TREE_COLUMN_COUNT 13
+#define GROUPS_COLUMN_COUNT 12
+extern const struct table_column groups_task_columns[GROUPS_COLUMN_COUNT];
+extern const struct table_column groups_tool_columns[GROUPS_COLUMN_COUNT];
+const struct table_column *tree_columns(const struct output *output, const struct report_style *style);
+
+/* Rows of a report's views, into tables of these columns. 0 or -errno. */
+int tree_fill(const struct report *report, const struct output *output, const struct report_style *style,
+	      struct table *table, struct tree_hidden *ret_hidden);
+int groups_fill_tasks(const struct report *report, const struct report_style *style, struct table *table);
+int groups_fill_tools(const struct report *report, const struct report_style *style, struct table *table);
+
+#endif

@@ -1,0 +1,22 @@
+-- The lake keeps its rows by month (datalake/generate): no table of it changes.
+--
+-- What runs is remembered by its rows, and beyond them by name: see correlator/rows/archive.h. Of
+-- what the release before kept, all bytes in its own order, the host's part goes on.
+
+-- What the correlator must remember of an entity beyond its row, to go on after a restart. Private
+-- to it: no reader, not shipped.
+CREATE TABLE states (
+  id                INTEGER NOT NULL PRIMARY KEY, -- id; of the run, task or container, of a process one that no exec changes, 0 of the host; derived
+  entity            TEXT NOT NULL, -- text; host, container, run, task, process; correlator
+  image_id          INTEGER, -- id; processes.id of what a process executes, NULL: it has no row; model
+  state             BLOB NOT NULL -- msgpack; what no column holds, by name; correlator/rows/state.c
+) STRICT;
+
+INSERT INTO states (id, entity, state)
+SELECT 0, 'host', CAST(x'82AA' || 'generation' ||
+         ifnull((SELECT substr(state, -1) FROM checkpoints WHERE process_id = -1), x'00') ||
+         x'A6' || 'losses' ||
+         ifnull((SELECT substr(state, 41) FROM checkpoints WHERE process_id = 0 AND substr(state, 3, 2) = x'C424'),
+                x'C400') AS BLOB)
+ WHERE EXISTS (SELECT 1 FROM checkpoints);
+DROP TABLE checkpoints;

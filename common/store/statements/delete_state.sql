@@ -1,0 +1,2 @@
+-- Nothing of it is in memory any more.
+DELETE FROM states WHERE id = :id;

@@ -1,0 +1,2 @@
+-- Of all but the host.
+DELETE FROM states WHERE entity <> 'host';

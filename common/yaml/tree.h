@@ -1,0 +1,56 @@
+/* A YAML file as a small tree whose every node knows its line: rules and settings.
+ *
+ * A subset of YAML, so that a file cannot grow in memory or surprise its reader: one
+ * document; mappings, lists and plain text; no anchors, aliases, tags or repeated keys;
+ * bounded in size and nesting.
+ */
+#ifndef TRACER_COMMON_YAML_TREE_H
+#define TRACER_COMMON_YAML_TREE_H
+
+#include <stddef.h>
+
+#include "common/yaml/arena.h"
+
+#define TREE_FILE_BYTES_MAX (1024 * 1024)
+#define TREE_DEPTH_MAX 8
+#define TREE_KEYS_MAX 64 /* in one mapping; a list may be as long as the file */
+
+enum tree_kind {
+	TREE_TEXT,
+	TREE_LIST,
+	TREE_MAPPING
+};
+
+struct tree_node {
+	enum tree_kind kind;
+	unsigned line;           /* 1-based */
+	const char *text;        /* TREE_TEXT, and the keys of a mapping */
+	struct tree_node *first; /* items of a list; keys of a mapping */
+	struct tree_node *next;  /* in the list or mapping that holds this node */
+	struct tree_node *value; /* of a key */
+};
+
+/* What is wrong with a file. */
+struct tree_error {
+	char file[256];
+	unsigned line; /* 1-based, 0: the file as a whole */
+	char reason[512];
+};
+
+/* Nodes live in the arena. 0 and `*ret_root` (NULL: an empty file); -EINVAL with
+ * `*ret_error`; -ENOMEM. */
+int tree_parse(struct arena *arena, const char *file, const void *data, size_t size,
+	       struct tree_node **ret_root, struct tree_error *ret_error);
+
+/* The bytes of a regular file, which the caller frees; it has a byte more than
+ * TREE_FILE_BYTES_MAX at most, and tree_parse refuses that. 0; -ENOMEM; -EINVAL or -errno, with
+ * `*ret_error`. */
+int tree_read_file(const char *path, char **ret_data, size_t *ret_size, struct tree_error *ret_error);
+
+const char *tree_kind_text(enum tree_kind kind);
+
+/* Fills `ret_error` and returns -EINVAL. */
+int tree_error_set(struct tree_error *ret_error, const char *file, unsigned line,
+		   const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+#endif

@@ -1,0 +1,383 @@
+/* See apply.h. */
+#include "correlator/apply/apply.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <utlist.h>
+
+#include "bpf/record.h"
+#include "common/rules/rules.h"
+#include "common/store/rows.h"
+#include "correlator/apply/boot.h"
+#include "correlator/apply/change.h"
+#include "correlator/apply/found.h"
+#include "correlator/apply/scan.h"
+#include "correlator/incidents/blame.h"
+#include "correlator/incidents/cancel.h"
+#include "correlator/incidents/loss.h"
+#include "correlator/incidents/retry.h"
+#include "correlator/incidents/sender.h"
+#include "correlator/model/cgroup.h"
+#include "correlator/model/collect.h"
+#include "correlator/model/command.h"
+#include "correlator/model/device.h"
+#include "correlator/model/image.h"
+#include "correlator/model/pending.h"
+#include "correlator/model/process.h"
+#include "correlator/model/run.h"
+#include "correlator/placement/classify.h"
+#include "correlator/placement/placing.h"
+#include "correlator/placement/task_name.h"
+#include "correlator/rows/load.h"
+#include "correlator/rows/persist.h"
+
+/* ---- events */
+
+static void apply_fork(struct model *model, const struct event_fork *fork)
+{
+	struct process *parent, *process;
+	struct found *found;
+
+	if (process_find(model, fork->image.pid, fork->image.start_boot_ns))
+		return; /* sent again after a restart */
+	found = found_find(model, &(struct process_key){.start_boot_ns = fork->image.start_boot_ns,
+							.pid = fork->image.pid});
+	if (found)
+		found_free(model, found);
+	parent = found_resolve(model, &fork->parent);
+	process = process_new(model, &fork->image, parent);
+	if (!process)
+		return;
+	if (parent)
+		blame_note_fork(parent);
+	process->fork_boot_ns = fork->boot_ns;
+	process->parent_exec_id = fork->parent.exec_id;
+	if (parent && parent->image && parent->image->exec_id == fork->parent.exec_id)
+		process->parent_image_id = parent->image->id;
+	else if (fork->parent.start_boot_ns)
+		process->parent_image_id = image_id(model, fork->parent.pid, fork->parent.start_boot_ns,
+						    fork->parent.exec_id);
+	process_set_context(process, fork->cgroup_id, (uint32_t)fork->uid, (uint32_t)fork->sid,
+		     (uint32_t)fork->pgid, parent ? parent->tty : 0, (uint32_t)fork->flags);
+	if (parent) {
+		process->pid_namespace = parent->pid_namespace;
+		process->mount_namespace = parent->mount_namespace;
+	}
+}
+
+/* The process of an exec whose fork was lost. */
+static struct process *process_from_exec(struct model *model, const struct event_exec *exec)
+{
+	struct process *process = process_new(model, &exec->image, found_resolve(model, &exec->parent));
+
+	if (process) {
+		process->fork_boot_ns = exec->image.start_boot_ns;
+		process->parent_exec_id = exec->parent.exec_id;
+	}
+	return process;
+}
+
+/* The image before, or the time between fork and exec, ends here. */
+static void close_image_before(struct model *model, struct process *process, const struct event_exec *exec)
+{
+	if (!process->image)
+		return;
+	image_update(model, process->image, &exec->counters, TOTALS_EXEC);
+	change_end_image(model, process->image, IMAGE_REPLACED, exec->boot_ns, ROW_NULL, 0);
+}
+
+static struct command *exec_command(struct model *model, const struct event_exec *exec)
+{
+	struct command *command = command_new(
+		&(struct command_source){.comm = &exec->comm,
+					 .filename = &exec->filename,
+					 .cwd = &exec->cwd,
+					 .argv = &exec->argv,
+					 .flags = (uint32_t)exec->flags,
+					 .uid = (uint32_t)exec->uid,
+					 .tty = (uint32_t)exec->tty,
+					 .stdin_pipe = (uint32_t)exec->stdin_pipe},
+		model->arguments);
+
+	model->out_of_memory = model->out_of_memory || !command;
+	return command;
+}
+
+static void apply_exec(struct model *model, const struct event_exec *exec)
+{
+	struct process *process = found_resolve(model, &exec->image);
+	struct rules_verdict verdict;
+
+	if (!process)
+		process = process_from_exec(model, exec);
+	if (!process || process->ended)
+		return;
+	struct command *command = exec_command(model, exec);
+
+	if (!command)
+		return;
+	if (process->image && process->image->exec_id == exec->image.exec_id) {
+		/* Sent again; or known from a scan, which may have seen it half-way. */
+		found_complete(model, process, command);
+		command_unref(command);
+		return;
+	}
+	/* A scan saw a later program before this record came out of the ring: the row that it made has
+	 * what was used in this one too. */
+	if (process->image && (int32_t)(exec->image.exec_id - process->image->exec_id) < 0) {
+		command_unref(command);
+		return;
+	}
+	bool first = !process->image && !process->ignored;
+
+	close_image_before(model, process, exec);
+	blame_forget(process);
+	command_unref(process->command);
+	process->command = command;
+	process->exec_id = exec->image.exec_id;
+	process->found = process->state_is_stored = false;
+	process->pid_namespace = (uint32_t)exec->pid_namespace;
+	process->mount_namespace = (uint32_t)exec->mount_namespace;
+	process_set_context(process, exec->cgroup_id, (uint32_t)exec->uid, (uint32_t)exec->sid,
+		     (uint32_t)exec->pgid, (uint32_t)exec->tty, (uint32_t)exec->flags);
+	classify(model, process, &verdict);
+	process->ignored = verdict.role == RULES_ROLE_IGNORE;
+	if (process->ignored || (verdict.role == RULES_ROLE_STARTER && !process->image))
+		return; /* a starter is still its parent, until the next exec or its end */
+	change_exec(model, process,
+		    &(struct placing){.verdict = &verdict,
+				     /* as long as it had what its figures have */
+				     .boot_ns = first ? process->fork_boot_ns : exec->boot_ns,
+				     .cgroup_id = exec->cgroup_id,
+				     .pgid = (uint32_t)exec->pgid,
+				     .stdin_pipe = (uint32_t)exec->stdin_pipe,
+				     .stdout_pipe = (uint32_t)exec->stdout_pipe});
+	cancel_note(model, process, exec->boot_ns);
+	if (verdict.role != RULES_ROLE_HELPER && verdict.role != RULES_ROLE_COMPONENT)
+		blame_note_tool(process);
+	retry_note_exec(model, process);
+	struct image *image = process->image;
+
+	if (!image)
+		return;
+	if (!first) {
+		image->base = exec->counters;
+	} else {
+		/* What it used since its fork is its own, except that the memory was its
+		 * parent's. */
+		image->base.valid = exec->counters.valid & COUNTER_VALID(maxrss_bytes);
+		image->base.maxrss_bytes = exec->counters.maxrss_bytes;
+		if (exec->counters.valid & COUNTER_VALID(cpu_ns))
+			image->spawn_cpu_ns = (int64_t)exec->counters.cpu_ns;
+	}
+}
+
+static void image_exit(struct model *model, struct process *process, const struct event_exit *exit,
+		       enum image_totals kind)
+{
+	if (!process->image)
+		change_place_part(model, process);
+	if (!process->image)
+		return;
+	int64_t before_ns = process->image->totals.cpu_ns;
+
+	image_update(model, process->image, &exit->counters, kind);
+	if (kind == TOTALS_FINAL && process->image->ended == IMAGE_EXIT)
+		image_end_later(process->image, process->image->totals.cpu_ns - before_ns, exit->boot_ns);
+	change_end_image(model, process->image, IMAGE_EXIT, exit->boot_ns, (int64_t)exit->wait_status,
+		  (uint32_t)exit->flags);
+}
+
+static void apply_exit(struct model *model, const struct event_exit *exit, enum image_totals kind)
+{
+	struct process *process = found_resolve(model, &exit->image);
+
+	if (!process)
+		return; /* its fork and exec were lost, and counted */
+	if (!process->ignored)
+		image_exit(model, process, exit, kind);
+	change_end_process(model, process, (int64_t)exit->wait_status, exit->boot_ns);
+	if (kind != TOTALS_FINAL || process->has_final)
+		return;
+	process->has_final = true;
+	process->state_is_stored = false;
+}
+
+static void apply_ignored(struct model *model, const struct event_ignored *ignored)
+{
+	struct process *process = process_find(model, ignored->image.pid, ignored->image.start_boot_ns);
+
+	/* What it was before is kept; from here on nothing is recorded. */
+	if (!process)
+		return;
+	if (process->image)
+		change_end_image(model, process->image, IMAGE_REPLACED, ignored->boot_ns, ROW_NULL, 0);
+	change_end_process(model, process, ROW_NULL, ignored->boot_ns);
+	process->has_final = true;
+}
+
+static void apply_signal(struct model *model, const struct event_signal *signal)
+{
+	struct process *target = found_resolve(model, &signal->image), *sender = NULL;
+
+	if (!target || target->ended || target->ignored)
+		return;
+	if (sender_is_process(signal))
+		sender = found_resolve(model, &signal->sender);
+	if (sender && !sender->image)
+		change_place_part(model, sender);
+	sender_note(model, signal, target, sender);
+}
+
+static void apply_device(struct model *model, const struct event_device *device)
+{
+	struct process *process = process_find(model, device->image.pid, device->image.start_boot_ns);
+
+	if (!process || process->ended || process->ignored)
+		return;
+	if (!process->image)
+		change_place_part(model, process);
+	if (process->image && process->image->exec_id == device->image.exec_id)
+		device_add(model, process->image, device->major, device->minor);
+}
+
+/* ---- the whole */
+
+int apply_message(struct model *model, const struct wire_message *message)
+{
+	switch (message->type) {
+	case WIRE_HELLO:
+		boot_note_hello(model, &message->hello);
+		break;
+	case WIRE_PASS:
+		if (!message->pass.backlog_bytes) /* else their forks may be in it */
+			found_settle(model, message->pass.boot_ns);
+		scan_apply_end(model, &message->pass);
+		break;
+	case WIRE_LOSSES:
+		if (!loss_take(model, &message->losses))
+			return -EPROTO;
+		break;
+	default:
+		break; /* records come as events; the others are not a probe's to send */
+	}
+	return model->out_of_memory ? -ENOMEM : 0;
+}
+
+int apply_unreadable(struct model *model, const struct record_header *header)
+{
+	loss_note_record(model, header);
+	return model->out_of_memory ? -ENOMEM : 0;
+}
+
+int apply_event(struct model *model, const struct event *event)
+{
+	switch (event->type) {
+	case EVENT_FORK:
+		found_settle(model, event->fork.boot_ns);
+		model_advance(model, event->fork.boot_ns);
+		apply_fork(model, &event->fork);
+		break;
+	case EVENT_EXEC:
+		found_settle(model, event->exec.boot_ns);
+		model_advance(model, event->exec.boot_ns);
+		apply_exec(model, &event->exec);
+		break;
+	case EVENT_EXIT:
+		found_settle(model, event->exit.boot_ns);
+		model_advance(model, event->exit.boot_ns);
+		apply_exit(model, &event->exit, TOTALS_EXIT);
+		break;
+	case EVENT_FINAL:
+		model_advance(model, event->final.boot_ns);
+		apply_exit(model, (const struct event_exit *)&event->final, TOTALS_FINAL);
+		break;
+	case EVENT_CGROUP: /* one of a scan is ahead of the ring: it settles nothing */
+		cgroup_add(model, event->cgroup.cgroup_id, event->cgroup.path.data,
+			   event->cgroup.path.size);
+		break;
+	case EVENT_IGNORED:
+		apply_ignored(model, &event->ignored);
+		break;
+	case EVENT_SAMPLE:
+		scan_apply_sample(model, &event->sample);
+		break;
+	case EVENT_SIGNAL:
+		found_settle(model, event->signal.boot_ns);
+		model_advance(model, event->signal.boot_ns);
+		apply_signal(model, &event->signal);
+		break;
+	case EVENT_DEVICE:
+		apply_device(model, &event->device);
+		break;
+	}
+	return model->out_of_memory ? -ENOMEM : 0;
+}
+
+void apply_host(struct model *model, const struct host_facts *facts)
+{
+	boot_set_host(model, facts);
+}
+
+void apply_host_sample(struct model *model, const struct host_figures *figures, uint64_t boot_ns,
+		       uint64_t unix_ns)
+{
+	if (!model->host.host_key)
+		return;
+	pending_add_host_sample(model, &(struct row_host_sample){
+					       .host_id = model->host.id,
+					       .unix_ns = (int64_t)unix_ns,
+					       .boot_ns = (int64_t)boot_ns,
+#define I(name) .name = figures->name,
+					       ROW_HOST_FIGURES(I)
+#undef I
+				       });
+}
+
+int apply_begin(const struct model_options *options, struct store *store, struct model **ret_model)
+{
+	struct model *model = model_new(options, store);
+	struct host_facts unknown;
+	int r;
+
+	if (!model)
+		return -ENOMEM;
+	host_facts_init(&unknown);
+	boot_set_host(model, &unknown);
+	r = load_model(model);
+	if (r < 0) {
+		model_free(model);
+		return r;
+	}
+	*ret_model = model;
+	return 0;
+}
+
+void apply_end(struct model *model)
+{
+	if (!model)
+		return;
+	found_free_all(model);
+	model_free(model);
+}
+
+int apply_commit(struct model *model, struct store_stream *stream)
+{
+	struct run *run;
+	int r;
+
+	DL_FOREACH (model->runs, run)
+		if (run->dirty)
+			task_name_set_all(model, run);
+	r = persist_commit(model, stream);
+	if (r == 0)
+		collect(model);
+	return r;
+}
+
+void apply_note_end(struct model *model)
+{
+	model->host_dirty = model->host_dirty || model->host.host_key; /* last seen now */
+}

@@ -1,0 +1,123 @@
+/* See boot.h. */
+#include "correlator/apply/boot.h"
+
+#include <string.h>
+
+#include <utlist.h>
+
+#include "common/identity.h"
+#include "common/rules/rules.h"
+#include "common/store/rows.h"
+#include "correlator/apply/change.h"
+#include "correlator/apply/found.h"
+#include "correlator/model/cgroup.h"
+#include "correlator/model/image.h"
+#include "correlator/model/model.h"
+#include "correlator/model/process.h"
+#include "correlator/model/run.h"
+
+static void copy_bytes(char *text, size_t capacity, const struct wire_bytes *bytes)
+{
+	size_t size = bytes->size < capacity - 1 ? bytes->size : capacity - 1;
+
+	memcpy(text, bytes->data, size);
+	text[size] = '\0';
+}
+
+/* Another boot: nothing of the one before lives on, and nobody saw it end. Its processes
+ * are forgotten at once: init of the next may have the same start time. */
+static void end_boot(struct model *model)
+{
+	struct process *process, *next;
+	struct run *run;
+
+	found_place_all(model);
+	HASH_ITER (hh, model->processes, process, next) {
+		if (process->image)
+			change_end_image(model, process->image, IMAGE_LOST, model->now_boot_ns, ROW_NULL, 0);
+		change_end_process(model, process, ROW_NULL, model->now_boot_ns);
+		process_free(model, process);
+	}
+	DL_FOREACH (model->runs, run)
+		run_end_boot(model, run);
+	cgroup_forget_all(model);
+	model->system = NULL;
+	model->now_boot_ns = 0;
+	model->found_settle_boot_ns = 0;
+}
+
+static void set_host_id(struct model *model, const struct wire_hello *hello)
+{
+	const struct wire_bytes *key = hello->host_id.size ? &hello->host_id : &hello->hostname;
+	struct identity identity;
+
+	/* The machine id itself stays on the machine (machine-id(5) asks for that). */
+	identity_begin(&identity, "host");
+	identity_add_bytes(&identity, key->data, key->size);
+	model->host.id = identity_end(&identity);
+	identity_format(model->host.id, model->host_key);
+}
+
+void boot_note_hello(struct model *model, const struct wire_hello *hello)
+{
+	char boot_id[sizeof(model->boot_id)];
+	int64_t now_unix_ns = (int64_t)hello->unix_ns;
+
+	copy_bytes(boot_id, sizeof(boot_id), &hello->boot_id);
+	if (model->boot_id[0] && strcmp(model->boot_id, boot_id) != 0)
+		end_boot(model);
+	set_host_id(model, hello);
+	memcpy(model->boot_id, boot_id, sizeof(boot_id));
+	image_begin_identities(model);
+	copy_bytes(model->hostname, sizeof(model->hostname), &hello->hostname);
+	copy_bytes(model->kernel, sizeof(model->kernel), &hello->kernel);
+	copy_bytes(model->machine, sizeof(model->machine), &hello->machine);
+	copy_bytes(model->probe_version, sizeof(model->probe_version), &hello->probe_version);
+	model->clock_offset_ns = now_unix_ns - (int64_t)hello->boot_ns;
+	model->host.host_key = model->host_key;
+	model->host.hostname = model->hostname;
+	model->host.boot_id = model->boot_id;
+	model->host.boot_unix_ns = model->clock_offset_ns;
+	model->host.kernel = model->kernel;
+	model->host.machine = model->machine;
+	model->host.cpu_count = (int64_t)hello->cpu_count;
+	model->host.memory_bytes = (int64_t)hello->memory_bytes;
+	model->host.probe_version = model->probe_version;
+	if (!model->host.first_seen_unix_ns)
+		model->host.first_seen_unix_ns = now_unix_ns;
+	model->host.last_seen_unix_ns = now_unix_ns;
+	model->host_dirty = true;
+}
+
+/* ---- what the host is */
+
+static const char *text_or_null(const char *text)
+{
+	return text[0] ? text : NULL;
+}
+
+static void fill_host_facts(struct model *model)
+{
+	const struct host_facts *facts = &model->host_facts;
+	struct row_host *host = &model->host;
+
+	host->os = text_or_null(facts->os);
+	host->kernel_build = text_or_null(facts->kernel_build);
+	host->vendor = text_or_null(facts->vendor);
+	host->product = text_or_null(facts->product);
+	host->asset_tag = text_or_null(facts->asset_tag);
+	host->cpu_model = text_or_null(facts->cpu_model);
+	host->cluster = text_or_null(facts->cluster);
+	host->core_count = facts->core_count;
+	host->swap_bytes = facts->swap_bytes;
+	host->memory_limit_bytes = facts->memory_limit_bytes;
+	host->core_limit_milli = facts->core_limit_milli;
+	host->delay_accounting = facts->delay_accounting;
+}
+
+void boot_set_host(struct model *model, const struct host_facts *facts)
+{
+	model->host_facts = *facts;
+	fill_host_facts(model);
+	model->host_dirty = model->host.host_key != NULL;
+}

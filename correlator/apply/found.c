@@ -1,0 +1,265 @@
+/* See found.h. */
+#include "correlator/apply/found.h"
+
+#include <stdlib.h>
+
+#include "bpf/record.h"
+#include "common/rules/rules.h"
+#include "correlator/apply/change.h"
+#include "correlator/apply/scan.h"
+#include "correlator/model/command.h"
+#include "correlator/model/image.h"
+#include "correlator/model/model.h"
+#include "correlator/model/process.h"
+#include "correlator/placement/classify.h"
+#include "correlator/placement/placing.h"
+
+/* The fork and exec of a process that began so shortly before a scan saw it may still be
+ * in the ring, and a little later than the sample: an exec shows before its tracepoint
+ * runs, and processors do not reserve room in the order of their clocks. */
+#define FOUND_YOUNG_NS (500 * 1000 * 1000)
+#define FOUND_SETTLE_NS (100 * 1000 * 1000)
+
+/* A process that a scan found running, not yet placed: its parent may follow. */
+struct found {
+	struct process_key key;
+	struct image_key parent;
+	uint64_t boot_ns;
+	uint64_t cgroup_id;
+	uint32_t exec_id, uid, sid, pgid, tty, flags, stdin_pipe, stdout_pipe;
+	uint32_t pid_namespace, mount_namespace;
+	struct counters counters;
+	struct command *command;
+	struct found *next; /* in the line that is placed, the topmost first */
+	UT_hash_handle hh;
+};
+
+void found_free(struct model *model, struct found *found)
+{
+	HASH_DELETE(hh, model->found, found);
+	command_unref(found->command);
+	free(found);
+}
+
+void found_free_all(struct model *model)
+{
+	while (model->found)
+		found_free(model, model->found);
+}
+
+struct found *found_find(struct model *model, const struct process_key *key)
+{
+	struct found *found;
+
+	HASH_FIND(hh, model->found, key, sizeof(*key), found);
+	return found;
+}
+
+/* `found` and whoever of the found leads to it, the topmost first, each with the next in
+ * `next`. They are out of the table then, so a forged loop of parents ends. */
+static struct found *take_line(struct model *model, struct found *found)
+{
+	struct found *line = NULL;
+
+	while (found) {
+		const struct process_key parent = {.start_boot_ns = found->parent.start_boot_ns,
+						   .pid = found->parent.pid};
+
+		HASH_DELETE(hh, model->found, found);
+		found->next = line;
+		line = found;
+		found = found_find(model, &parent);
+	}
+	return line;
+}
+
+/* One whose parent has its place, or is not known. */
+static struct process *found_place_one(struct model *model, const struct found *found)
+{
+	const struct image_key key = {.pid = (uint32_t)found->key.pid,
+				      .exec_id = found->exec_id,
+				      .start_boot_ns = found->key.start_boot_ns};
+	struct rules_verdict verdict;
+	struct process *parent = process_find(model, found->parent.pid, found->parent.start_boot_ns);
+	struct process *process = process_new(model, &key, parent);
+
+	if (!process)
+		return NULL;
+	process->found = true;
+	process->fork_boot_ns = found->key.start_boot_ns;
+	process->parent_exec_id = found->parent.exec_id;
+	process->pid_namespace = found->pid_namespace;
+	process->mount_namespace = found->mount_namespace;
+	process_set_context(process, found->cgroup_id, found->uid, found->sid, found->pgid, found->tty,
+			    found->flags);
+	command_unref(process->command);
+	process->command = command_ref(found->command);
+	classify(model, process, &verdict);
+	process->ignored = verdict.role == RULES_ROLE_IGNORE;
+	if (process->ignored)
+		return process;
+	change_place_full(model, process,
+			  &(struct placing){.verdict = &verdict,
+				     .boot_ns = found->boot_ns,
+				     .cgroup_id = found->cgroup_id,
+				     .pgid = found->pgid,
+				     .stdin_pipe = found->stdin_pipe,
+				     .stdout_pipe = found->stdout_pipe});
+	if (process->image) {
+		image_update(model, process->image, &found->counters, TOTALS_SAMPLE);
+		scan_note_step(process->image, found->boot_ns, &process->image->totals);
+	}
+	return process;
+}
+
+/* Places a found process, its ancestors first. */
+static struct process *found_place(struct model *model, struct found *found)
+{
+	struct process *process = NULL;
+	struct found *line = take_line(model, found);
+
+	while ((found = line)) {
+		line = found->next;
+		process = found_place_one(model, found);
+		command_unref(found->command);
+		free(found);
+	}
+	return process;
+}
+
+/* The process an event speaks of, or NULL: it is unknown. */
+struct process *found_resolve(struct model *model, const struct image_key *key)
+{
+	struct process *process;
+	struct found *found;
+
+	if (key->start_boot_ns == 0)
+		return NULL;
+	process = process_find(model, key->pid, key->start_boot_ns);
+	if (process)
+		return process;
+	found = found_find(model, &(struct process_key){.start_boot_ns = key->start_boot_ns,
+							.pid = key->pid});
+	return found ? found_place(model, found) : NULL;
+}
+
+static int compare_found(struct found *left, struct found *right)
+{
+	if (left->key.start_boot_ns != right->key.start_boot_ns)
+		return left->key.start_boot_ns < right->key.start_boot_ns ? -1 : 1;
+	return left->key.pid < right->key.pid ? -1 : left->key.pid > right->key.pid;
+}
+
+/* Everybody left, oldest first, so that siblings come in the order they began. */
+void found_place_all(struct model *model)
+{
+	HASH_SORT(model->found, compare_found);
+	while (model->found && !model->out_of_memory)
+		found_place(model, model->found);
+}
+
+static void note_settle_time(struct model *model, const struct event_sample *sample)
+{
+	bool young = sample->boot_ns < sample->image.start_boot_ns + FOUND_YOUNG_NS;
+	uint64_t settle_boot_ns = sample->boot_ns + (young ? FOUND_SETTLE_NS : 0);
+
+	if (settle_boot_ns > model->found_settle_boot_ns)
+		model->found_settle_boot_ns = settle_boot_ns;
+}
+
+/* Scans without text have the name of the main thread and nothing else. */
+static bool has_text(const struct event_sample *sample)
+{
+	return sample->filename.size || sample->argv.count;
+}
+
+static void set_command(struct model *model, struct command **command,
+			const struct event_sample *sample)
+{
+	struct command *command_now = command_new(
+		&(struct command_source){.comm = &sample->comm,
+					 .filename = &sample->filename,
+					 .cwd = &sample->cwd,
+					 .argv = &sample->argv,
+					 .flags = (uint32_t)sample->flags,
+					 .uid = (uint32_t)sample->uid,
+					 .tty = (uint32_t)sample->tty,
+					 .stdin_pipe = (uint32_t)sample->stdin_pipe},
+		model->arguments);
+
+	if (!command_now) {
+		model->out_of_memory = true;
+		return;
+	}
+	command_unref(*command);
+	*command = command_now;
+}
+
+void found_note(struct model *model, const struct event_sample *sample)
+{
+	struct process_key key = {.start_boot_ns = sample->image.start_boot_ns, .pid = sample->image.pid};
+	struct found *found = found_find(model, &key);
+
+	if (!found || found->exec_id != sample->image.exec_id)
+		note_settle_time(model, sample);
+	if (!found) {
+		found = model_alloc(model, sizeof(*found));
+		if (!found)
+			return;
+		found->key = key;
+		HASH_ADD(hh, model->found, key, sizeof(found->key), found);
+	}
+	if (!found->command || found->exec_id != sample->image.exec_id || has_text(sample))
+		set_command(model, &found->command, sample);
+	found->boot_ns = sample->boot_ns;
+	found->parent = sample->parent;
+	found->exec_id = sample->image.exec_id;
+	found->cgroup_id = sample->cgroup_id;
+	found->uid = (uint32_t)sample->uid;
+	found->sid = (uint32_t)sample->sid;
+	found->pgid = (uint32_t)sample->pgid;
+	found->tty = (uint32_t)sample->tty;
+	found->flags = (uint32_t)sample->flags;
+	found->pid_namespace = (uint32_t)sample->pid_namespace;
+	found->mount_namespace = (uint32_t)sample->mount_namespace;
+	found->stdin_pipe = (uint32_t)sample->stdin_pipe;
+	found->stdout_pipe = (uint32_t)sample->stdout_pipe;
+	found->counters = sample->counters;
+}
+
+void found_complete(struct model *model, struct process *process, struct command *command)
+{
+	struct image *image = process->image;
+
+	if (image->began != IMAGE_FOUND)
+		return;
+	command_unref(process->command);
+	process->command = command_ref(command);
+	process->state_is_stored = false;
+	command_unref(image->command);
+	image->command = command_ref(command);
+	image_set_dirty(model, image);
+}
+
+void found_complete_sample(struct model *model, struct process *process,
+			   const struct event_sample *sample)
+{
+	const struct command *known = process->image->command;
+	struct command *command = NULL;
+
+	if (process->image->began != IMAGE_FOUND || !has_text(sample) ||
+	    (known && (known->arguments_size || (known->path[0] && !sample->argv.count))))
+		return;
+	set_command(model, &command, sample);
+	if (command)
+		found_complete(model, process, command);
+	command_unref(command);
+}
+
+/* Events as old as the samples may still speak of the found: their fork or exec waited
+ * in the ring while the scan went by. Later ones may not. */
+void found_settle(struct model *model, uint64_t boot_ns)
+{
+	if (model->found && boot_ns > model->found_settle_boot_ns)
+		found_place_all(model);
+}

@@ -1,0 +1,296 @@
+/* See scan.h. */
+#include "correlator/apply/scan.h"
+
+#include <stdlib.h>
+
+#include <utlist.h>
+
+#include "bpf/record.h"
+#include "common/store/rows.h"
+#include "correlator/apply/change.h"
+#include "correlator/apply/found.h"
+#include "correlator/incidents/stall.h"
+#include "correlator/model/group.h"
+#include "correlator/model/image.h"
+#include "correlator/model/model.h"
+#include "correlator/model/pending.h"
+#include "correlator/model/process.h"
+#include "correlator/model/run.h"
+#include "correlator/model/tally.h"
+#include "correlator/model/task.h"
+#include "correlator/model/tool.h"
+#include "correlator/model/totals.h"
+
+/* Figures of a running process are written in steps: once it ran this long, or its memory or its
+ * bytes read and written moved so far. */
+#define STEP_CPU_NS (5 * 1000 * 1000)
+#define STEP_BYTES (1024 * 1024)
+/* One that uses less than this share of a processor takes its steps together with all others like
+ * it, now and then: daemons that wake up keep no disk busy. */
+#define BUSY_SHARE 50
+#define QUIET_PERIOD_NS (300 * UINT64_C(1000000000))
+/* A sample costs little; its row and those of all that the process is in cost some twenty pages of
+ * the store. They follow at every tenth second, where they are so far behind. */
+#define ROWS_PERIOD_NS (10 * UINT64_C(1000000000))
+#define ROW_CPU_NS INT64_C(1000000000)
+#define ROW_BYTES (16 * STEP_BYTES)
+
+/* A scan this long after the one before says nothing of the time between. */
+#define SCAN_PERIOD_MAX_NS (60 * UINT64_C(1000000000))
+#define FORK_LASTS_NS UINT64_C(1000000000) /* on a busy machine an exec comes late */
+
+static int64_t known(const struct counters *counters, uint64_t bit, uint64_t value)
+{
+	return counters->valid & bit ? (int64_t)value : ROW_NULL;
+}
+#define KNOWN(counters, name) known(counters, COUNTER_VALID(name), (counters)->name)
+
+static int64_t known_total(const struct totals *totals, uint64_t bit, int64_t value)
+{
+	return totals->valid & bit ? value : ROW_NULL;
+}
+#define KNOWN_TOTAL(totals, name) known_total(totals, COUNTER_VALID(name), (totals)->name)
+
+/* Anonymous and shared memory: what it needs, page cache left out. */
+static int64_t memory_of(const struct counters *counters)
+{
+	if (!(counters->valid & COUNTER_VALID(rss_anon_bytes)))
+		return 0;
+	return (int64_t)(counters->rss_anon_bytes +
+			 (counters->valid & COUNTER_VALID(rss_shmem_bytes) ? counters->rss_shmem_bytes : 0));
+}
+
+static void note_memory(struct process *process, int64_t memory_bytes)
+{
+	if (!process->image)
+		return;
+	process->image->tool->tally.scan_memory_bytes += memory_bytes;
+	process->group->task->tally.scan_memory_bytes += memory_bytes;
+	process->run->tally.scan_memory_bytes += memory_bytes;
+}
+
+/* Whether what this scan saw is worth a sample. `now` is of the image: the kernel's counters are of
+ * the whole process. */
+static bool is_step(const struct model *model, const struct image *image, const struct totals *now,
+		    const struct event_sample *sample)
+{
+	int64_t moved = memory_of(&sample->counters) - image->sampled_memory_bytes;
+	int64_t cpu_ns = now->cpu_ns - image->sampled_cpu_ns;
+	int64_t elapsed_ns = image->sampled_boot_ns ? (int64_t)(sample->boot_ns - image->sampled_boot_ns) : 0;
+
+	if (moved >= STEP_BYTES || moved <= -STEP_BYTES)
+		return true;
+	if (cpu_ns < STEP_CPU_NS && totals_io_bytes(now) - image->sampled_io_bytes < STEP_BYTES)
+		return false;
+	return model->is_quiet_scan || cpu_ns >= elapsed_ns / BUSY_SHARE;
+}
+
+/* Whether its row is to follow: of what is young and busy, each time it has doubled. */
+static bool row_is_due(const struct model *model, const struct image *image, const struct totals *now,
+		       bool step)
+{
+	const struct totals *written = &image->totals;
+	int64_t cpu_ns = now->cpu_ns - written->cpu_ns;
+	int64_t io_bytes = totals_io_bytes(now) - totals_io_bytes(written);
+
+	if (!written->valid || (step && cpu_ns >= STEP_CPU_NS && cpu_ns >= written->cpu_ns))
+		return true;
+	if (model->is_quiet_scan)
+		return cpu_ns >= STEP_CPU_NS || io_bytes >= STEP_BYTES;
+	return model->is_rows_scan && (cpu_ns >= ROW_CPU_NS || io_bytes >= ROW_BYTES);
+}
+
+void scan_note_step(struct image *image, uint64_t boot_ns, const struct totals *now)
+{
+	image->sampled_boot_ns = boot_ns;
+	image->sampled_cpu_ns = now->cpu_ns;
+	image->sampled_io_bytes = totals_io_bytes(now);
+}
+
+static void sample_store(struct model *model, struct process *process,
+			 const struct event_sample *sample, const struct totals *now)
+{
+	struct image *image = process->image;
+	const struct counters *counters = &sample->counters;
+
+	scan_note_step(image, sample->boot_ns, now);
+	image->sampled_memory_bytes = memory_of(counters);
+	pending_add_sample(model, &(struct row_sample){
+				  .process_id = image->id,
+				  .boot_ns = (int64_t)sample->boot_ns,
+				  .cpu_ns = KNOWN_TOTAL(now, cpu_ns),
+				  .run_delay_ns = KNOWN_TOTAL(now, run_delay_ns),
+				  .read_bytes = KNOWN_TOTAL(now, read_bytes),
+				  .write_bytes = KNOWN_TOTAL(now, write_bytes),
+				  .sent_bytes = KNOWN_TOTAL(now, sent_bytes),
+				  .received_bytes = KNOWN_TOTAL(now, received_bytes),
+				  .rss_anon_bytes = KNOWN(counters, rss_anon_bytes),
+				  .rss_file_bytes = KNOWN(counters, rss_file_bytes),
+				  .rss_shmem_bytes = KNOWN(counters, rss_shmem_bytes),
+				  .swap_bytes = KNOWN(counters, swap_bytes),
+				  .thread_count = KNOWN(counters, thread_count),
+				  .uninterruptible_count = KNOWN(counters, uninterruptible_count),
+			  });
+}
+
+/* The time since the scan before counts as spent in uninterruptible sleep where this one
+ * finds a thread in it. */
+static bool note_uninterruptible(struct process *process, const struct event_sample *sample)
+{
+	struct image *image = process->image;
+	uint64_t before = process->sampled_boot_ns;
+
+	process->sampled_boot_ns = sample->boot_ns;
+	if (!(sample->counters.valid & COUNTER_VALID(uninterruptible_count)))
+		return false;
+	if (image->uninterruptible_ns == ROW_NULL)
+		image->uninterruptible_ns = 0;
+	if (before < image->begin_boot_ns)
+		before = image->begin_boot_ns;
+	if (sample->counters.uninterruptible_count == 0 || sample->boot_ns <= before ||
+	    sample->boot_ns - before > SCAN_PERIOD_MAX_NS)
+		return false;
+	image->uninterruptible_ns += (int64_t)(sample->boot_ns - before);
+	return true;
+}
+
+/* A forked child that lives so long has a row of its own before it ends; one that a scan catches on
+ * its way to its exec has none for that, or what a tool consists of would depend on chance. */
+static bool is_lasting(const struct process *process, const struct event_sample *sample)
+{
+	return sample->boot_ns >= process->fork_boot_ns + FORK_LASTS_NS;
+}
+
+/* Ended, not yet reaped; a process whose main thread alone has left has others. */
+static bool is_zombie(const struct event_sample *sample)
+{
+	return sample->flags & RECORD_EXITING &&
+	       !(sample->counters.valid & COUNTER_VALID(thread_count) && sample->counters.thread_count > 1);
+}
+
+static void sample_known(struct model *model, struct process *process, const struct event_sample *sample)
+{
+	process->seen_scan = model->scan_number;
+	process->missed_boot_ns = 0;
+	if (process->ended || process->ignored || is_zombie(sample))
+		return;
+	if (!process->image && is_lasting(process, sample))
+		change_place_part(model, process);
+	/* An exec that is still in the ring: its record will say. */
+	if (!process->image || process->image->exec_id != sample->image.exec_id)
+		return;
+	struct totals now;
+
+	totals_of_image(&now, &process->image->base, &sample->counters);
+	found_complete_sample(model, process, sample);
+	bool slept = note_uninterruptible(process, sample);
+	bool step = is_step(model, process->image, &now, sample);
+
+	if (step)
+		sample_store(model, process, sample, &now);
+	if ((slept && model->is_rows_scan) || row_is_due(model, process->image, &now, step))
+		image_update(model, process->image, &sample->counters, TOTALS_SAMPLE);
+	stall_note_sample(model, process, sample, &now);
+	note_memory(process, memory_of(&sample->counters));
+}
+
+void scan_apply_sample(struct model *model, const struct event_sample *sample)
+{
+	struct process *process = process_find(model, sample->image.pid, sample->image.start_boot_ns);
+
+	if (process)
+		sample_known(model, process, sample);
+	else if (sample->image.start_boot_ns && sample->comm.size && !is_zombie(sample))
+		found_note(model, sample); /* an unknown zombie's end is on record, or was before us */
+}
+
+/* Another maximum is written with the rows where it is another by a step, else with the next change. */
+static void fold_memory(const struct model *model, struct tally *tally, bool *dirty, bool *run_dirty)
+{
+	int64_t now_bytes = tally->scan_memory_bytes;
+	bool first = tally->concurrent_memory_bytes == ROW_NULL;
+
+	tally->scan_memory_bytes = 0;
+	if (now_bytes == 0 || (!first && now_bytes <= tally->concurrent_memory_bytes))
+		return;
+	tally->concurrent_memory_bytes = now_bytes;
+	if (!first && (!model->is_rows_scan || now_bytes - tally->written_memory_bytes < STEP_BYTES))
+		return;
+	tally->written_memory_bytes = now_bytes;
+	*dirty = *run_dirty = true;
+}
+
+static void fold_tool(const struct model *model, struct tool *tool)
+{
+	struct task *task = tool->group->task;
+
+	fold_memory(model, &tool->tally, &tool->dirty, &task->dirty);
+	task->run->dirty = task->run->dirty || task->dirty;
+}
+
+static void fold_scan_memory(struct model *model)
+{
+	struct run *run;
+	struct task *task;
+	struct group *group;
+	struct tool *tool;
+
+	DL_FOREACH (model->runs, run) {
+		fold_memory(model, &run->tally, &run->dirty, &run->dirty);
+		DL_FOREACH (run->tasks, task) {
+			fold_memory(model, &task->tally, &task->dirty, &run->dirty);
+			DL_FOREACH (task->groups, group)
+				DL_FOREACH (group->tools, tool)
+					fold_tool(model, tool);
+		}
+	}
+}
+
+/* Who was running when the scan began and is in no scan any more has gone without a
+ * record. Its exit may still be in the ring: until all from before that scan has come. */
+static void end_missing(struct model *model, const struct wire_pass *pass)
+{
+	struct process *process, *next;
+
+	HASH_ITER (hh, model->processes, process, next) {
+		if (process->ended || process->seen_scan == model->scan_number ||
+		    process->key.start_boot_ns >= pass->boot_ns || process->fork_boot_ns >= pass->boot_ns)
+			continue;
+		if (!process->missed_boot_ns)
+			process->missed_boot_ns = pass->boot_ns;
+		if (model->now_boot_ns < process->missed_boot_ns)
+			continue;
+		if (!process->image && !process->ignored)
+			change_place_part(model, process);
+		if (process->image)
+			change_end_image(model, process->image, IMAGE_LOST, pass->boot_ns, ROW_NULL, 0);
+		change_end_process(model, process, ROW_NULL, pass->boot_ns);
+		process->has_final = true;
+	}
+}
+
+/* The scan that comes next. */
+static void begin_next(struct model *model, uint64_t boot_ns)
+{
+	model->is_rows_scan = boot_ns >= model->next_rows_boot_ns;
+	if (model->is_rows_scan)
+		model->next_rows_boot_ns = boot_ns + ROWS_PERIOD_NS;
+	model->is_quiet_scan = boot_ns >= model->next_quiet_boot_ns;
+	if (model->is_quiet_scan)
+		model->next_quiet_boot_ns = boot_ns + QUIET_PERIOD_NS;
+}
+
+void scan_apply_end(struct model *model, const struct wire_pass *pass)
+{
+	end_missing(model, pass);
+	fold_scan_memory(model);
+	model->scan_number++;
+	begin_next(model, pass->boot_ns);
+	if (pass->unix_ns) {
+		model->clock_offset_ns = (int64_t)(pass->unix_ns - pass->boot_ns);
+		model->host.last_seen_unix_ns = (int64_t)pass->unix_ns;
+	}
+	/* Events behind this scan may be older: who waits for one of them goes on waiting. */
+	if (!pass->backlog_bytes)
+		model_advance(model, pass->boot_ns);
+}

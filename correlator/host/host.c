@@ -1,0 +1,424 @@
+/* The host itself: parsers. See host.h. */
+#include "correlator/host/host.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define SECTOR_BYTES 512 /* of /proc/diskstats, whatever the disk's own is */
+#define SECOND_NS INT64_C(1000000000)
+#define HOST_INTERFACE_NAME_SIZE 16 /* IFNAMSIZ */
+
+/* ---- lines and numbers ---- */
+
+static const char *next_line(const char *line)
+{
+	const char *end = strchr(line, '\n');
+
+	return end && end[1] ? end + 1 : NULL;
+}
+
+/* A number that fits; `*position` moves behind it. False: there is none. */
+static bool take_number(const char **position, int64_t *ret)
+{
+	const char *start = *position + strspn(*position, " \t");
+	char *end;
+
+	if (!isdigit((unsigned char)*start))
+		return false;
+	errno = 0;
+	unsigned long long value = strtoull(start, &end, 10);
+
+	if (errno || value > INT64_MAX)
+		return false;
+	*position = end;
+	*ret = (int64_t)value;
+	return true;
+}
+
+static bool take_numbers(const char *position, int64_t *values, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!take_number(&position, &values[i]))
+			return false;
+	return true;
+}
+
+/* The line that begins with `key`, behind it; NULL: there is none. */
+static const char *find_line(const char *text, const char *key)
+{
+	size_t size = strlen(key);
+
+	for (const char *line = text; line; line = next_line(line))
+		if (strncmp(line, key, size) == 0)
+			return line + size;
+	return NULL;
+}
+
+static bool find_number(const char *text, const char *key, int64_t *ret)
+{
+	const char *position = find_line(text, key);
+
+	return position && take_number(&position, ret);
+}
+
+/* value * factor, unknown where that is too large to be true. */
+static int64_t scaled(int64_t value, int64_t factor)
+{
+	int64_t product;
+
+	return __builtin_mul_overflow(value, factor, &product) ? ROW_NULL : product;
+}
+
+static int64_t sum(int64_t left, int64_t right)
+{
+	int64_t total;
+
+	if (left == ROW_NULL || right == ROW_NULL || __builtin_add_overflow(left, right, &total))
+		return ROW_NULL;
+	return total;
+}
+
+static void add_to(int64_t *total, int64_t value)
+{
+	*total = *total == ROW_NULL ? value : sum(*total, value);
+}
+
+/* ---- figures ---- */
+
+void host_figures_init(struct host_figures *figures)
+{
+#define I(name) figures->name = ROW_NULL;
+	ROW_HOST_FIGURES(I)
+#undef I
+}
+
+/* cpu  user nice system idle iowait irq softirq steal guest guest_nice: the last two
+ * are in the first two. */
+void host_parse_stat(const char *text, int64_t ticks_per_second, struct host_figures *figures)
+{
+	enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, FIELDS };
+	const char *line = find_line(text, "cpu ");
+	int64_t ticks[FIELDS], tick_ns;
+
+	find_number(text, "procs_running", &figures->running_count);
+	find_number(text, "procs_blocked", &figures->blocked_count);
+	if (!line || ticks_per_second <= 0 || !take_numbers(line, ticks, FIELDS))
+		return;
+	tick_ns = SECOND_NS / ticks_per_second;
+	figures->cpu_user_ns = scaled(sum(ticks[USER], ticks[NICE]), tick_ns);
+	figures->cpu_system_ns = scaled(sum(sum(ticks[SYSTEM], ticks[IRQ]), ticks[SOFTIRQ]), tick_ns);
+	figures->cpu_idle_ns = scaled(ticks[IDLE], tick_ns);
+	figures->cpu_iowait_ns = scaled(ticks[IOWAIT], tick_ns);
+	figures->cpu_steal_ns = scaled(ticks[STEAL], tick_ns);
+}
+
+static int64_t find_kib(const char *text, const char *key)
+{
+	int64_t kib;
+
+	return find_number(text, key, &kib) ? scaled(kib, 1024) : ROW_NULL;
+}
+
+void host_parse_meminfo(const char *text, struct host_figures *figures)
+{
+	int64_t swap = find_kib(text, "SwapTotal:"), swap_free = find_kib(text, "SwapFree:");
+
+	figures->memory_available_bytes = find_kib(text, "MemAvailable:");
+	figures->memory_free_bytes = find_kib(text, "MemFree:");
+	figures->memory_cache_bytes = sum(find_kib(text, "Cached:"), find_kib(text, "Buffers:"));
+	figures->memory_dirty_bytes = find_kib(text, "Dirty:");
+	if (swap != ROW_NULL && swap_free != ROW_NULL && swap >= swap_free)
+		figures->swap_used_bytes = swap - swap_free;
+}
+
+/* "0.52 0.58 ...": whole and hundredths of the first. */
+void host_parse_loadavg(const char *text, struct host_figures *figures)
+{
+	const char *position = text;
+	int64_t whole, hundredths;
+
+	if (!take_number(&position, &whole) || *position++ != '.' ||
+	    !take_number(&position, &hundredths) || hundredths > 99)
+		return;
+	figures->load_milli = sum(scaled(whole, 1000), hundredths * 10);
+}
+
+/* "some avg10=0.00 avg60=0.00 avg300=0.00 total=<microseconds>" */
+static int64_t pressure_total(const char *text, const char *key)
+{
+	const char *line = find_line(text, key);
+	const char *end = line ? line + strcspn(line, "\n") : NULL;
+	const char *total = line ? strstr(line, "total=") : NULL;
+	int64_t value;
+
+	if (!total || total >= end)
+		return ROW_NULL;
+	total += strlen("total=");
+	return take_number(&total, &value) ? scaled(value, 1000) : ROW_NULL;
+}
+
+void host_parse_pressure_cpu(const char *text, struct host_figures *figures)
+{
+	figures->cpu_some_ns = pressure_total(text, "some ");
+}
+
+void host_parse_pressure_memory(const char *text, struct host_figures *figures)
+{
+	figures->memory_some_ns = pressure_total(text, "some ");
+	figures->memory_full_ns = pressure_total(text, "full ");
+}
+
+void host_parse_pressure_io(const char *text, struct host_figures *figures)
+{
+	figures->io_some_ns = pressure_total(text, "some ");
+	figures->io_full_ns = pressure_total(text, "full ");
+}
+
+static bool begins_with_one(const char *name, size_t size, const char *const *prefixes, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		size_t length = strlen(prefixes[i]);
+
+		if (size >= length && memcmp(name, prefixes[i], length) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* sda1 of sda, nvme0n1p2 of nvme0n1: the kernel lists a disk before its partitions. */
+static bool is_partition(const char *name, size_t size, const char *disk, size_t disk_size)
+{
+	if (disk_size == 0 || size <= disk_size || memcmp(name, disk, disk_size) != 0)
+		return false;
+	name += disk_size;
+	size -= disk_size;
+	if (size > 1 && *name == 'p') {
+		name++;
+		size--;
+	}
+	return strspn(name, "0123456789") >= size;
+}
+
+void host_parse_diskstats(const char *text, struct host_figures *figures)
+{
+	static const char *const stacked[] = {"loop", "ram", "zram", "dm-", "md", "sr", "fd", "nbd"};
+	enum { READS, READS_MERGED, READ_SECTORS, READ_MS, WRITES, WRITES_MERGED, WRITE_SECTORS, WRITE_MS,
+	       IN_FLIGHT, BUSY_MS, FIELDS };
+	const char *disk = "";
+	size_t disk_size = 0;
+
+	for (const char *line = text; line; line = next_line(line)) {
+		const char *position = line;
+		int64_t major, minor, values[FIELDS];
+
+		if (!take_number(&position, &major) || !take_number(&position, &minor))
+			continue;
+		const char *name = position + strspn(position, " ");
+		size_t size = strcspn(name, " \n");
+
+		if (begins_with_one(name, size, stacked, sizeof(stacked) / sizeof(*stacked)) ||
+		    is_partition(name, size, disk, disk_size) || !take_numbers(name + size, values, FIELDS))
+			continue;
+		disk = name;
+		disk_size = size;
+		add_to(&figures->disk_read_count, values[READS]);
+		add_to(&figures->disk_read_bytes, scaled(values[READ_SECTORS], SECTOR_BYTES));
+		add_to(&figures->disk_write_count, values[WRITES]);
+		add_to(&figures->disk_write_bytes, scaled(values[WRITE_SECTORS], SECTOR_BYTES));
+		add_to(&figures->disk_busy_ns, scaled(values[BUSY_MS], 1000000));
+	}
+}
+
+/* A line of /proc/net/dev: where its name is, and its figures. False: none of an interface. */
+enum { RX_BYTES, RX_PACKETS, RX_ERRORS, RX_DROPPED, RX_FIFO, RX_FRAME, RX_COMPRESSED, RX_MULTICAST,
+       TX_BYTES, TX_PACKETS, TX_ERRORS, TX_DROPPED, NET_FIELDS };
+
+static bool take_interface(const char *line, char name[HOST_INTERFACE_NAME_SIZE],
+			   int64_t values[NET_FIELDS])
+{
+	const char *begin = line + strspn(line, " ");
+	size_t size = strcspn(begin, ":\n");
+
+	if (begin[size] != ':' || size >= HOST_INTERFACE_NAME_SIZE || memchr(begin, '/', size))
+		return false;
+	memcpy(name, begin, size);
+	name[size] = '\0';
+	return strcmp(name, "lo") != 0 && take_numbers(begin + size + 1, values, NET_FIELDS);
+}
+
+static bool name_is_of_device(const char *name)
+{
+	static const char *const inner[] = {"veth", "docker", "br", "cni", "cali", "flannel", "virbr", "vmbr",
+					    "lxdbr", "vnet", "tun", "tap", "wg", "bond", "team", "dummy",
+					    "ifb", "podman", "lxc", "kube-", "nodelocal", "vxlan", "geneve",
+					    "cilium", "macvlan", "ipvlan", "ovs"};
+
+	return !strchr(name, '.') && /* a VLAN: in its interface's bytes already */
+	       !begins_with_one(name, strlen(name), inner, sizeof(inner) / sizeof(*inner));
+}
+
+void host_parse_net_dev(const char *text, host_interface_of interface_of,
+			struct host_figures *figures)
+{
+	char name[HOST_INTERFACE_NAME_SIZE];
+	int64_t values[NET_FIELDS];
+	bool any_device = false;
+
+	for (const char *line = text; line; line = next_line(line))
+		if (take_interface(line, name, values) && interface_of(name) == HOST_INTERFACE_DEVICE)
+			any_device = true;
+	for (const char *line = text; line; line = next_line(line)) {
+		if (!take_interface(line, name, values) ||
+		    !(any_device ? interface_of(name) == HOST_INTERFACE_DEVICE : name_is_of_device(name)))
+			continue;
+		add_to(&figures->network_received_bytes, values[RX_BYTES]);
+		add_to(&figures->network_sent_bytes, values[TX_BYTES]);
+		add_to(&figures->network_dropped_count, sum(values[RX_DROPPED], values[TX_DROPPED]));
+	}
+}
+
+/* ---- facts ---- */
+
+void host_facts_init(struct host_facts *facts)
+{
+	*facts = (struct host_facts){
+		.core_count = ROW_NULL,
+		.swap_bytes = ROW_NULL,
+		.memory_limit_bytes = ROW_NULL,
+		.core_limit_milli = ROW_NULL,
+		.delay_accounting = ROW_NULL,
+	};
+}
+
+/* The rest of the line without what is around it; quotes too. */
+static void copy_value(const char *value, char *ret, size_t size)
+{
+	size_t length;
+
+	value += strspn(value, " \t:\"'");
+	length = strcspn(value, "\n");
+	while (length > 0 && strchr(" \t\"'\r", value[length - 1]))
+		length--;
+	snprintf(ret, size, "%.*s", (int)length, value);
+}
+
+void host_parse_os_release(const char *text, struct host_facts *facts)
+{
+	const char *value = find_line(text, "PRETTY_NAME=");
+
+	if (value)
+		copy_value(value, facts->os, sizeof(facts->os));
+}
+
+void host_parse_cpuinfo(const char *text, struct host_facts *facts)
+{
+	static const char model[] = "model name";
+
+	for (const char *line = text; line && !facts->cpu_model[0]; line = next_line(line))
+		if (strncmp(line, model, sizeof(model) - 1) == 0)
+			copy_value(line + strcspn(line, ":\n"), facts->cpu_model, sizeof(facts->cpu_model));
+}
+
+void host_parse_siblings(const char *text, int64_t cpu, struct host_facts *facts)
+{
+	int64_t first;
+
+	if (take_number(&text, &first) && first == cpu)
+		add_to(&facts->core_count, 1);
+}
+
+bool host_cluster_is_valid(const char *name)
+{
+	size_t size = strlen(name);
+
+	return size > 0 && size < HOST_CLUSTER_SIZE &&
+	       strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") == size;
+}
+
+static void set_cluster(const char *value, struct host_facts *facts)
+{
+	char name[HOST_CLUSTER_SIZE + 1]; /* one more, to see that it is too long */
+
+	copy_value(value, name, sizeof(name));
+	if (host_cluster_is_valid(name))
+		memcpy(facts->cluster, name, strlen(name) + 1);
+}
+
+void host_parse_cluster(const char *text, struct host_facts *facts)
+{
+	set_cluster(text, facts);
+}
+
+/* "ClusterName=linux # ours": in any case, with or without spaces. */
+void host_parse_slurm(const char *text, struct host_facts *facts)
+{
+	static const char key[] = "ClusterName";
+
+	for (const char *line = text; line; line = next_line(line)) {
+		const char *value = line + strspn(line, " \t");
+		char name[2 * HOST_CLUSTER_SIZE];
+
+		if (strncasecmp(value, key, sizeof(key) - 1) != 0)
+			continue;
+		value += sizeof(key) - 1;
+		value += strspn(value, " \t");
+		if (*value != '=')
+			continue;
+		value++;
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(value, "#\n"), value);
+		set_cluster(name, facts);
+		return;
+	}
+}
+
+void host_parse_swap(const char *meminfo, struct host_facts *facts)
+{
+	facts->swap_bytes = find_kib(meminfo, "SwapTotal:");
+}
+
+/* Above this v1 says "no limit": the largest multiple of a page that a long holds. */
+#define NO_LIMIT_BYTES (INT64_MAX / 2)
+
+void host_parse_memory_limit(const char *text, struct host_facts *facts)
+{
+	int64_t bytes;
+
+	if (take_number(&text, &bytes) && bytes < NO_LIMIT_BYTES)
+		facts->memory_limit_bytes = bytes;
+}
+
+void host_parse_cpu_limit(const char *text, struct host_facts *facts)
+{
+	int64_t quota_us, period_us;
+
+	if (take_number(&text, &quota_us) && take_number(&text, &period_us) && period_us > 0)
+		facts->core_limit_milli = scaled(quota_us, 1000) == ROW_NULL
+						  ? ROW_NULL
+						  : scaled(quota_us, 1000) / period_us;
+}
+
+void host_parse_delay_accounting(const char *text, struct host_facts *facts)
+{
+	if ((text[0] == '0' || text[0] == '1') && (text[1] == '\n' || text[1] == '\0'))
+		facts->delay_accounting = text[0] - '0';
+}
+
+void host_set_dmi(const char *text, char *ret, size_t size)
+{
+	static const char *const nothing[] = {"Not Specified", "Not Available", "Not Applicable", "None",
+					      "No Asset Tag", "Default string", "To Be Filled By O.E.M.",
+					      "System Product Name", "System manufacturer", "Unknown",
+					      "Asset Tag", "Chassis Asset Tag", "N/A", "0"};
+	char value[128];
+
+	copy_value(text, value, sizeof(value));
+	for (size_t i = 0; i < sizeof(nothing) / sizeof(*nothing); i++)
+		if (strcasecmp(value, nothing[i]) == 0)
+			return;
+	snprintf(ret, size, "%.*s", (int)size - 1, value);
+}

@@ -1,0 +1,193 @@
+/* Reading what host.h parses. See host_read.h. */
+#include "correlator/host/host_read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+/* /proc/stat has ten bytes an interrupt, /proc/cpuinfo 1.5 KiB a processor. */
+#define FILE_MAX (1024 * 1024)
+
+/* The file as text, to be freed; NULL: it cannot be read. What is longer is cut. */
+static char *read_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char *text = fd < 0 ? NULL : malloc(FILE_MAX + 1);
+	size_t size = 0;
+	ssize_t got;
+
+	while (text && size < FILE_MAX) {
+		got = read(fd, text + size, FILE_MAX - size);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0) { /* /proc/pressure where PSI is off: it opens, but cannot be read */
+			free(text);
+			text = NULL;
+		}
+		if (got <= 0)
+			break;
+		size += (size_t)got;
+	}
+	if (text)
+		text[size] = '\0';
+	if (fd >= 0)
+		close(fd);
+	return text;
+}
+
+static void parse_stat(const char *text, struct host_figures *figures)
+{
+	host_parse_stat(text, sysconf(_SC_CLK_TCK), figures);
+}
+
+/* Two devices may be one: a virtual function beneath the device of a hypervisor has it as master, and
+ * its bytes are in that one's. Where sysfs shows our own network namespace, it knows none of them. */
+static enum host_interface interface_of(const char *name)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "/sys/class/net/%s", name);
+	if (access(path, F_OK) < 0)
+		return HOST_INTERFACE_UNKNOWN;
+	snprintf(path, sizeof(path), "/sys/class/net/%s/master/device", name);
+	if (access(path, F_OK) == 0)
+		return HOST_INTERFACE_OTHER;
+	snprintf(path, sizeof(path), "/sys/class/net/%s/device", name);
+	return access(path, F_OK) == 0 ? HOST_INTERFACE_DEVICE : HOST_INTERFACE_OTHER;
+}
+
+static void parse_net_dev(const char *text, struct host_figures *figures)
+{
+	host_parse_net_dev(text, interface_of, figures);
+}
+
+/* Init's network namespace is the host's, and its counters are everybody's to read; our
+ * own namespace may be empty (PrivateNetwork=). */
+static const struct {
+	const char *path;
+	void (*parse)(const char *text, struct host_figures *figures);
+} figure_files[] = {
+	{"/proc/stat", parse_stat},
+	{"/proc/meminfo", host_parse_meminfo},
+	{"/proc/loadavg", host_parse_loadavg},
+	{"/proc/pressure/cpu", host_parse_pressure_cpu},
+	{"/proc/pressure/memory", host_parse_pressure_memory},
+	{"/proc/pressure/io", host_parse_pressure_io},
+	{"/proc/diskstats", host_parse_diskstats},
+	{"/proc/1/net/dev", parse_net_dev},
+};
+
+void host_read_figures(struct host_figures *ret_figures)
+{
+	host_figures_init(ret_figures);
+	for (size_t i = 0; i < sizeof(figure_files) / sizeof(*figure_files); i++) {
+		char *text = read_file(figure_files[i].path);
+
+		if (text)
+			figure_files[i].parse(text, ret_figures);
+		free(text);
+	}
+}
+
+/* The root cgroup as we see it: in a container that is the container's own. */
+static const struct {
+	const char *path;
+	void (*parse)(const char *text, struct host_facts *facts);
+} fact_files[] = {
+	{"/etc/os-release", host_parse_os_release},
+	{"/proc/cpuinfo", host_parse_cpuinfo},
+	{"/proc/meminfo", host_parse_swap},
+	{"/sys/fs/cgroup/memory.max", host_parse_memory_limit},
+	{"/sys/fs/cgroup/memory/memory.limit_in_bytes", host_parse_memory_limit},
+	{"/sys/fs/cgroup/cpu.max", host_parse_cpu_limit},
+	{"/proc/sys/kernel/task_delayacct", host_parse_delay_accounting},
+};
+
+static void read_dmi(const char *path, char *ret, size_t size)
+{
+	char *text = ret[0] ? NULL : read_file(path);
+
+	if (text)
+		host_set_dmi(text, ret, size);
+	free(text);
+}
+
+static void read_cpu_limit_v1(struct host_facts *facts)
+{
+	char *quota = read_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us");
+	char *period = read_file("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
+	char both[64];
+
+	if (quota && period) {
+		snprintf(both, sizeof(both), "%.20s", quota);
+		both[strcspn(both, "\n")] = '\0';
+		snprintf(both + strlen(both), sizeof(both) - strlen(both), " %.20s", period);
+		host_parse_cpu_limit(both, facts);
+	}
+	free(quota);
+	free(period);
+}
+
+/* Processors that are offline have no topology. */
+static void read_cores(struct host_facts *facts)
+{
+	long count = sysconf(_SC_NPROCESSORS_CONF);
+	char path[96], *text;
+
+	for (long cpu = 0; cpu < count; cpu++) {
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%ld/topology/thread_siblings_list", cpu);
+		text = read_file(path);
+		if (text)
+			host_parse_siblings(text, cpu, facts);
+		free(text);
+	}
+}
+
+/* The first that names one. */
+void host_read_cluster(struct host_facts *facts)
+{
+	static const struct {
+		const char *path;
+		void (*parse)(const char *text, struct host_facts *facts);
+	} files[] = {
+		{TRACER_CONFIG_DIR "/cluster", host_parse_cluster},
+		{"/etc/slurm/slurm.conf", host_parse_slurm},
+		{"/etc/slurm-llnl/slurm.conf", host_parse_slurm},
+		{"/run/slurm/conf/slurm.conf", host_parse_slurm},
+	};
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files) && !facts->cluster[0]; i++) {
+		char *text = read_file(files[i].path);
+
+		if (text)
+			files[i].parse(text, facts);
+		free(text);
+	}
+}
+
+void host_read_facts(struct host_facts *ret_facts)
+{
+	struct utsname name;
+
+	host_facts_init(ret_facts);
+	for (size_t i = 0; i < sizeof(fact_files) / sizeof(*fact_files); i++) {
+		char *text = read_file(fact_files[i].path);
+
+		if (text)
+			fact_files[i].parse(text, ret_facts);
+		free(text);
+	}
+	read_cores(ret_facts);
+	if (ret_facts->core_limit_milli == ROW_NULL)
+		read_cpu_limit_v1(ret_facts);
+	if (uname(&name) == 0)
+		snprintf(ret_facts->kernel_build, sizeof(ret_facts->kernel_build), "%s", name.version);
+	read_dmi("/sys/class/dmi/id/sys_vendor", ret_facts->vendor, sizeof(ret_facts->vendor));
+	read_dmi("/sys/class/dmi/id/product_name", ret_facts->product, sizeof(ret_facts->product));
+	read_dmi("/sys/class/dmi/id/board_asset_tag", ret_facts->asset_tag, sizeof(ret_facts->asset_tag));
+	read_dmi("/sys/class/dmi/id/chassis_asset_tag", ret_facts->asset_tag, sizeof(ret_facts->asset_tag));
+}

@@ -1,0 +1,421 @@
+/* Why a process ended as it did. See blame.h.
+ *
+ * How a program passes on what its children did depends on what it is:
+ *   shells     end with the code of a command, or 128 and the number of the signal that killed
+ *              it; else they ended by themselves (`exit 2`). A code of 1 or 2 says little: where
+ *              they went on to start other programs, the command was tolerated
+ *   wrappers   (env, timeout, sudo, an engine's job script) are there for one command
+ *   engines    and make end with codes of their own when a task has failed: the first after
+ *              which they started nothing more, else the first
+ *   others     may pass on a code, or fail at once when a child failed; else it is their own
+ */
+#include "correlator/incidents/blame.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <utlist.h>
+
+#include "common/store/rows.h"
+#include "correlator/incidents/incident.h"
+#include "correlator/incidents/sender.h"
+#include "correlator/model/cause.h"
+#include "correlator/model/image.h"
+#include "correlator/model/model.h"
+#include "correlator/model/process.h"
+#include "correlator/model/run.h"
+#include "correlator/model/sent_signal.h"
+#include "correlator/model/task.h"
+
+/* A program that fails because a child failed does so soon. */
+#define AT_ONCE_NS (2 * UINT64_C(1000000000))
+/* One whose worker crashed or was killed may take a while to notice. */
+#define CRASH_NOTICED_NS (60 * UINT64_C(1000000000))
+
+/* Above a forked child stand others that only forked; no more than these are considered. */
+#define FORKS_ABOVE_MAX 16
+
+/* All that share the cause are corrected with it. */
+static void cause_correct(struct model *model, struct cause *cause, const struct cause *better)
+{
+	model_set_text(model, &cause->what, better->what);
+	model_set_text(model, &cause->why, better->why);
+	cause->process_id = better->process_id;
+	cause->sender_process_id = better->sender_process_id;
+	cause->sender_user_id = better->sender_user_id;
+	cause->work = better->work;
+	memcpy(cause->sender_program, better->sender_program, sizeof(cause->sender_program));
+}
+
+static int64_t signal_of(int64_t wait_status)
+{
+	return wait_status & 0x7f;
+}
+
+static int64_t code_of(int64_t wait_status)
+{
+	return wait_status >> 8 & 0xff;
+}
+
+/* As a shell says it. */
+static int64_t shell_code_of(int64_t wait_status)
+{
+	return signal_of(wait_status) ? 128 + signal_of(wait_status) : code_of(wait_status);
+}
+
+/* ---- what was to be expected */
+
+/* kill(1) and its like end what somebody else wants to be ended. */
+static bool is_above_killer(const struct sent_signal *sent)
+{
+	static const char *const killers[] = {"kill", "pkill", "killall", "skill"};
+
+	for (size_t i = 0; i < sizeof(killers) / sizeof(*killers); i++)
+		if (strcmp(sent->program, killers[i]) == 0)
+			return sent->kind == SENDER_SAME_RUN;
+	return false;
+}
+
+/* A pool that ends its workers, a script that ends its server. What is there to end its command
+ * (timeout) is a wrapper. */
+static bool is_teardown(const struct image *image, const struct sent_signal *sent)
+{
+	const struct process *parent = image->process->parent;
+	bool wrapped = parent && parent->image && parent->image->role == RULES_ROLE_WRAPPER;
+
+	if (!sent)
+		return false;
+	return (sent->kind == SENDER_PARENT && !wrapped) || sent->kind == SENDER_ANCESTOR ||
+	       is_above_killer(sent);
+}
+
+static const struct sent_signal *signal_before(const struct image *image)
+{
+	return sender_find(image->process, image->wait_status, image->end_boot_ns);
+}
+
+/* The code of a run or a task itself is its result, whatever its program means by it. */
+static bool is_expected_code(const struct image *image)
+{
+	int64_t code = code_of(image->wait_status);
+
+	return signal_of(image->wait_status) == 0 && code < 64 &&
+	       image->expected_codes & UINT64_C(1) << code && !image->process->is_task_root &&
+	       !image->process->is_run_root;
+}
+
+static enum ending_kind expectation(const struct image *image)
+{
+	if (!image->process || image->oom_killed)
+		return ENDING_FAILED;
+	if (signal_of(image->wait_status) == SIGPIPE || is_expected_code(image))
+		return ENDING_EXPECTED;
+	return is_teardown(image, signal_before(image)) ? ENDING_TEARDOWN : ENDING_FAILED;
+}
+
+/* ---- what a process ended of */
+
+static bool is_weak(int64_t code)
+{
+	return code == 1 || code == 2;
+}
+
+static bool began_after(const struct ending *ending, const struct ending *other)
+{
+	return !other || ending->start_boot_ns > other->start_boot_ns;
+}
+
+/* The latest to begin, which in a pipe is the last, of those that ended with `code`. */
+static const struct ending *find_code(const struct endings *endings, int64_t code,
+				      enum ending_kind kind, enum ending_followed followed_max)
+{
+	const struct ending *found = NULL;
+
+	for (unsigned i = 0; i < endings->count; i++) {
+		const struct ending *ending = &endings->item[i];
+
+		if (ending->kind == kind && ending->followed <= followed_max &&
+		    shell_code_of(ending->wait_status) == code && began_after(ending, found))
+			found = ending;
+	}
+	return found;
+}
+
+static const struct ending *find_passed(const struct endings *endings, int64_t code,
+					enum ending_followed followed_max)
+{
+	const struct ending *found = NULL;
+
+	for (int kind = ENDING_FAILED; kind <= ENDING_TEARDOWN && !found; kind++)
+		found = find_code(endings, code, (enum ending_kind)kind, followed_max);
+	return found;
+}
+
+/* The latest that failed, whatever its code. */
+static const struct ending *find_latest(const struct endings *endings, enum ending_kind kind,
+					enum ending_followed followed_max)
+{
+	const struct ending *found = NULL;
+
+	for (unsigned i = 0; i < endings->count; i++)
+		if (endings->item[i].kind == kind && endings->item[i].followed <= followed_max &&
+		    (!found || endings->item[i].end_boot_ns >= found->end_boot_ns))
+			found = &endings->item[i];
+	return found;
+}
+
+/* Where the code is its own (`COMMAND || exit 1`) and a command was killed just before, that is taken
+ * for the cause. Where the command before left with a code, it is unknown whether it is. */
+static const struct ending *find_of_shell(const struct endings *endings, int64_t wait_status)
+{
+	int64_t code = shell_code_of(wait_status);
+	const struct ending *found = find_passed(
+		endings, code, is_weak(code) ? FOLLOWED_BY_HELPERS : FOLLOWED_BY_TOOLS);
+
+	if (found)
+		return found;
+	found = find_latest(endings, ENDING_FAILED, FOLLOWED_BY_NOTHING);
+	return found && signal_of(found->wait_status) ? found : NULL;
+}
+
+static const struct ending *find_of_wrapper(const struct endings *endings, int64_t wait_status)
+{
+	const struct ending *found =
+		find_passed(endings, shell_code_of(wait_status), FOLLOWED_BY_TOOLS);
+
+	if (!found)
+		found = find_latest(endings, ENDING_FAILED, FOLLOWED_BY_TOOLS);
+	return found ? found : find_latest(endings, ENDING_EXPECTED, FOLLOWED_BY_NOTHING);
+}
+
+static const struct ending *find_first(const struct endings *endings, bool is_task)
+{
+	for (int followed = FOLLOWED_BY_NOTHING; followed <= FOLLOWED_BY_TOOLS; followed++)
+		for (unsigned i = 0; i < endings->count; i++)
+			if (endings->item[i].kind == ENDING_FAILED && endings->item[i].is_task == is_task &&
+			    (int)endings->item[i].followed <= followed)
+				return &endings->item[i];
+	return NULL;
+}
+
+/* What it runs for itself may fail, too, and is of less weight. */
+static const struct ending *find_of_engine(const struct endings *endings)
+{
+	const struct ending *found = find_first(endings, true);
+
+	if (!found)
+		found = find_first(endings, false);
+	return found ? found : find_latest(endings, ENDING_EXPECTED, FOLLOWED_BY_NOTHING);
+}
+
+static bool is_crash(const struct ending *ending)
+{
+	return ending->cause->kind == CAUSE_CRASH || ending->cause->kind == CAUSE_OOM;
+}
+
+static const struct ending *find_of_program(const struct endings *endings, const struct image *image)
+{
+	int64_t code = shell_code_of(image->wait_status);
+	const struct ending *found = NULL, *latest;
+
+	if (code > 2 && code < 255)
+		found = find_code(endings, code, ENDING_FAILED, FOLLOWED_BY_TOOLS);
+	if (found)
+		return found;
+	latest = find_latest(endings, ENDING_FAILED, FOLLOWED_BY_NOTHING);
+	if (latest && image->end_boot_ns <= latest->end_boot_ns + AT_ONCE_NS)
+		return latest;
+	for (unsigned i = 0; i < endings->count; i++)
+		if (is_crash(&endings->item[i]) &&
+		    image->end_boot_ns <= endings->item[i].end_boot_ns + CRASH_NOTICED_NS)
+			return &endings->item[i];
+	return NULL;
+}
+
+/* A process that was killed by itself, by the kernel or by an unknown sender may pass on what killed a
+ * child of it. */
+static const struct ending *find_of_killed(const struct endings *endings, const struct image *image,
+					   const struct sent_signal *sent)
+{
+	bool own = !sent || sent->kind == SENDER_SELF || sent->kind == SENDER_KERNEL;
+
+	if (image->oom_killed || !own)
+		return NULL;
+	for (int kind = ENDING_FAILED; kind <= ENDING_TEARDOWN; kind++)
+		for (unsigned i = endings->count; i > 0; i--)
+			if ((int)endings->item[i - 1].kind == kind &&
+			    signal_of(endings->item[i - 1].wait_status) == signal_of(image->wait_status))
+				return &endings->item[i - 1];
+	return NULL;
+}
+
+/* The failed child that explains why the process failed; NULL: it failed by itself. */
+static const struct ending *find_ending(const struct image *image)
+{
+	const struct endings *endings = image->process->endings;
+	const struct sent_signal *sent = signal_before(image);
+	bool told_to_end = sent && sent->kind != SENDER_SELF;
+
+	if (!endings)
+		return NULL;
+	if (signal_of(image->wait_status))
+		return find_of_killed(endings, image, sent);
+	switch (image->role) {
+	case RULES_ROLE_SHELL:
+		return find_of_shell(endings, image->wait_status);
+	case RULES_ROLE_WRAPPER:
+	case RULES_ROLE_CLIENT:
+	case RULES_ROLE_COMPONENT:
+		return find_of_wrapper(endings, image->wait_status);
+	case RULES_ROLE_ORCHESTRATOR:
+		return told_to_end ? NULL : find_of_engine(endings);
+	default:
+		return told_to_end ? NULL : find_of_program(endings, image);
+	}
+}
+
+/* ---- what its parent remembers */
+
+static void remember(struct model *model, struct process *parent, const struct ending *ending)
+{
+	if (parent->ended)
+		return;
+	if (!parent->endings)
+		parent->endings = model_alloc(model, sizeof(*parent->endings));
+	if (!parent->endings)
+		return;
+	endings_push(parent->endings, ending);
+	parent->state_is_stored = false;
+}
+
+/* The client that waits for a container is not the parent of what runs in it. */
+static void remember_client(struct model *model, const struct image *image, const struct ending *ending)
+{
+	const struct process *parent = image->process->parent;
+	struct image *client;
+
+	if (!image->container ||
+	    (parent && parent->image && parent->image->container == image->container))
+		return;
+	DL_FOREACH2 (model->clients, client, client_next)
+		if (client->process && client->process->has_container &&
+		    client->process->group == image->process->group)
+			remember(model, client->process, ending);
+}
+
+static bool has_failed(const struct image *image)
+{
+	return image->ended == IMAGE_EXIT && image->wait_status != ROW_NULL && image->wait_status != 0;
+}
+
+void blame_note(struct model *model, struct image *image)
+{
+	struct process *process = image->process;
+	const struct ending *found;
+	enum ending_kind kind;
+	struct ending ending;
+	bool passed_on, failed;
+
+	if (!process || !has_failed(image))
+		return;
+	found = find_ending(image);
+	kind = expectation(image);
+	/* A command that may fail may fail in a subshell, too. */
+	passed_on = found && found->kind == ENDING_EXPECTED;
+	failed = kind == ENDING_FAILED && !(passed_on && image->began == IMAGE_FORK);
+	ending = (struct ending){
+		.pid = process->key.pid,
+		.start_boot_ns = process->key.start_boot_ns,
+		.end_boot_ns = image->end_boot_ns,
+		.wait_status = image->wait_status,
+		.is_task = process->is_task_root,
+		.kind = passed_on ? ENDING_EXPECTED : kind,
+		.cause = found ? cause_ref(found->cause) : incident_describe(model, image),
+	};
+	if (!ending.cause)
+		return;
+	cause_unref(process->cause);
+	process->cause = ending.cause;
+	if (failed && ending.cause->kind != CAUSE_INTERRUPTED)
+		image_set_failed(image);
+	if (process->parent)
+		remember(model, process->parent, &ending);
+	remember_client(model, image, &ending);
+}
+
+void blame_correct_parent(struct model *model, const struct image *image)
+{
+	struct process *parent = image->process ? image->process->parent : NULL;
+	const struct cause *cause = image->process ? image->process->cause : NULL;
+	const struct image *above = parent ? parent->image : NULL;
+	struct task *task;
+
+	if (!cause || !above || !parent->ended || !parent->cause || above->role != RULES_ROLE_WRAPPER ||
+	    parent->cause->process_id != above->id || signal_of(above->wait_status) == 0 ||
+	    signal_of(above->wait_status) != signal_of(image->wait_status) ||
+	    cause->sender_process_id != above->id || image->end_boot_ns > parent->end_boot_ns + AT_ONCE_NS)
+		return;
+	cause_correct(model, parent->cause, cause);
+	DL_FOREACH (parent->run->tasks, task)
+		if (task->cause == parent->cause)
+			incident_report_task(model, task);
+}
+
+void blame_note_fork(struct process *parent)
+{
+	struct endings *endings = parent->endings;
+
+	for (unsigned i = 0; endings && i < endings->count; i++)
+		if (endings->item[i].followed == FOLLOWED_BY_NOTHING) {
+			endings->item[i].followed = FOLLOWED_BY_HELPERS;
+			parent->state_is_stored = false;
+		}
+}
+
+static void note_tool(struct process *parent, uint64_t fork_boot_ns)
+{
+	struct endings *endings = parent->endings;
+
+	for (unsigned i = 0; endings && i < endings->count; i++)
+		if (endings->item[i].followed < FOLLOWED_BY_TOOLS &&
+		    endings->item[i].end_boot_ns < fork_boot_ns) {
+			endings->item[i].followed = FOLLOWED_BY_TOOLS;
+			parent->state_is_stored = false;
+		}
+}
+
+/* A subshell is its shell here: both go on. */
+void blame_note_tool(struct process *process)
+{
+	struct process *parent = process->parent;
+
+	for (int i = 0; i < FORKS_ABOVE_MAX && parent; i++) {
+		note_tool(parent, process->fork_boot_ns);
+		if (parent->image && parent->image->began != IMAGE_FORK)
+			break;
+		process = parent;
+		parent = parent->parent;
+	}
+}
+
+void blame_forget(struct process *process)
+{
+	if (!process->endings)
+		return;
+	endings_free(process->endings);
+	process->endings = NULL;
+	process->state_is_stored = false;
+}
+
+void blame_forgive(struct process *parent, uint64_t pid, uint64_t start_boot_ns)
+{
+	struct endings *endings = parent->endings;
+
+	for (unsigned i = 0; endings && i < endings->count; i++)
+		if (endings->item[i].pid == pid && endings->item[i].start_boot_ns == start_boot_ns) {
+			endings_remove(endings, i);
+			parent->state_is_stored = false;
+			return;
+		}
+}

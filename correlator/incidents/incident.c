@@ -1,0 +1,423 @@
+/* Incidents: what went wrong, each in one sentence of facts. */
+#include "correlator/incidents/incident.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/duration.h"
+#include "common/identity.h"
+#include "common/rules/rules.h"
+#include "common/store/rows.h"
+#include "correlator/incidents/sender.h"
+#include "correlator/model/cause.h"
+#include "correlator/model/cgroup.h"
+#include "correlator/model/cgroup_limits.h"
+#include "correlator/model/command.h"
+#include "correlator/model/group.h"
+#include "correlator/model/image.h"
+#include "correlator/model/model.h"
+#include "correlator/model/outcome.h"
+#include "correlator/model/pending.h"
+#include "correlator/model/run.h"
+#include "correlator/model/sent_signal.h"
+#include "correlator/model/task.h"
+#include "correlator/model/tool.h"
+#include "correlator/placement/task_name.h"
+
+#define SENTENCE_MAX 512
+
+/* Crashes of one task that are reported: a program may crash on and on. */
+#define CRASHES_PER_TASK_MAX 16
+
+/* The kernel charges memory in batches of pages for each processor: a limit is reached
+ * when the counter is this near to it. */
+#define OOM_MARGIN_BYTES (1024 * 1024)
+
+int64_t incident_id(int64_t subject, const char *kind)
+{
+	struct identity identity;
+
+	identity_begin(&identity, "incident");
+	identity_add_u64(&identity, (uint64_t)subject);
+	identity_add_bytes(&identity, kind, strlen(kind));
+	return identity_end(&identity);
+}
+
+/* ---- what happened, and why ---- */
+
+static int64_t exit_code(const struct image *image)
+{
+	return image->wait_status & 0x7f ? ROW_NULL : image->wait_status >> 8 & 0xff;
+}
+
+/* A child that was forked for a command which could then not be executed: that is how
+ * shells, env, nohup, xargs and others say it. */
+static bool is_failed_command(const struct image *image)
+{
+	return image->began == IMAGE_FORK && (exit_code(image) == 126 || exit_code(image) == 127);
+}
+
+static const char *after(const struct image *image, uint64_t since_boot_ns, char text[DURATION_SIZE])
+{
+	uint64_t end_boot_ns = image->end_boot_ns;
+
+	return duration_format(text, end_boot_ns > since_boot_ns ? end_boot_ns - since_boot_ns : 0, "µs");
+}
+
+/* "was killed by SIGTERM from slurmstepd (pid 7, user root) after 2.3 s" */
+static void describe_signal(const struct image *image, const struct sent_signal *sent, const char *duration,
+			    char *text, size_t size)
+{
+	char name[32], sender[128] = "";
+
+	signal_name(image->wait_status & 0x7f, name, sizeof(name));
+	if (sent)
+		sender_describe(sent, sender, sizeof(sender));
+	snprintf(text, size, "was killed by %s%s%s%s after %s", name, sent ? " from " : "", sender,
+		 image->wait_status & 0x80 ? " and dumped core" : "", duration);
+}
+
+/* Of a program that is there to run others, where none of them explains its end. */
+static bool is_driver(const struct image *image)
+{
+	return image->role == RULES_ROLE_SHELL || image->role == RULES_ROLE_WRAPPER ||
+	       image->role == RULES_ROLE_ORCHESTRATOR;
+}
+
+static void describe_exit(const struct image *image, const struct sent_signal *sent, const char *duration,
+			  char *text, size_t size)
+{
+	char name[32], sender[128], since[DURATION_SIZE];
+	int used = snprintf(text, size, "%sexited with code %" PRId64 " after %s",
+			    is_driver(image) ? "itself " : "", exit_code(image), duration);
+
+	if (!sent || used < 0 || (size_t)used >= size)
+		return;
+	signal_name(sent->signal, name, sizeof(name));
+	sender_describe(sent, sender, sizeof(sender));
+	snprintf(text + used, size - (size_t)used, ", %s after %s from %s",
+		 after(image, sent->boot_ns, since), name, sender);
+}
+
+/* "samtools sort (pid 71) was killed by ..." */
+static void describe(const struct image *image, const struct sent_signal *sent, char *text, size_t size)
+{
+	char what[SENTENCE_MAX / 2], duration[DURATION_SIZE];
+
+	after(image, image->begin_boot_ns, duration);
+	if (image->oom_killed)
+		snprintf(what, sizeof(what), "was killed by the kernel's OOM killer after %s", duration);
+	else if (is_failed_command(image))
+		snprintf(what, sizeof(what), "could not execute a command (code %" PRId64 ")",
+			 exit_code(image));
+	else if (image->wait_status & 0x7f)
+		describe_signal(image, sent, duration, what, sizeof(what));
+	else
+		describe_exit(image, sent, duration, what, sizeof(what));
+	snprintf(text, size, "%s (pid %u) %s", image->tool->name, image->pid, what);
+}
+
+/* As a person reads it; "no limit" where there is none. */
+static const char *mebibytes(int64_t bytes, char text[32])
+{
+	if (bytes == ROW_NULL)
+		return "no limit";
+	snprintf(text, 32, "%.1f MiB", (double)bytes / (1024.0 * 1024.0));
+	return text;
+}
+
+static void explain_oom(struct model *model, const struct image *image, char *text, size_t size)
+{
+	const struct cgroup *cgroup =
+		image->process ? cgroup_find(model, image->process->cgroup_id) : NULL;
+	const struct cgroup_limits *limits = cgroup ? &cgroup->limits : NULL;
+	char limit[32], peak[32];
+
+	if (!limits || limits->cgroup_peak_bytes == ROW_NULL) {
+		snprintf(text, size, "memory ran out; what its cgroup may use is not known");
+		return;
+	}
+	mebibytes(limits->cgroup_peak_bytes, peak);
+	if (limits->memory_limit_bytes == ROW_NULL)
+		snprintf(text, size,
+			 "the host ran out of memory: its cgroup %s has no limit and used %s at most",
+			 cgroup->path, peak);
+	else if (limits->cgroup_peak_bytes >= limits->memory_limit_bytes - OOM_MARGIN_BYTES)
+		snprintf(text, size, "its cgroup %s reached its memory limit of %s (at most %s used)",
+			 cgroup->path, mebibytes(limits->memory_limit_bytes, limit), peak);
+	else
+		snprintf(text, size,
+			 "memory ran out above its cgroup %s, which used %s at most of the %s that it "
+			 "may", cgroup->path, peak, mebibytes(limits->memory_limit_bytes, limit));
+}
+
+static bool is_timeout(const struct image *image)
+{
+	return image->command && strcmp(image->command->program, "timeout") == 0;
+}
+
+/* What failed before, and did not stop it: no cause, but worth knowing. */
+static void explain_before(const struct image *image, char *text, size_t size)
+{
+	const struct endings *endings = image->process ? image->process->endings : NULL;
+
+	for (unsigned i = endings ? endings->count : 0; i > 0; i--)
+		if (endings->item[i - 1].kind == ENDING_FAILED) {
+			snprintf(text, size, "the last of its commands to fail: %s",
+				 endings->item[i - 1].cause->what);
+			return;
+		}
+}
+
+static void explain_code(const struct image *image, char *text, size_t size)
+{
+	int64_t code = exit_code(image);
+	char name[32];
+
+	if (is_failed_command(image))
+		snprintf(text, size, code == 127 ? "there is no such command"
+						 : "the command is there but cannot be executed");
+	else if (is_timeout(image) && code == 124)
+		snprintf(text, size, "its time limit was reached");
+	else if (image->role == RULES_ROLE_SHELL && code == 127)
+		snprintf(text, size, "127 is how a shell says that there is no such command");
+	else if (image->role == RULES_ROLE_SHELL && code == 126)
+		snprintf(text, size, "126 is how a shell says that a command cannot be executed");
+	else if (image->role == RULES_ROLE_SHELL && code > 128 && code < 128 + 64) {
+		signal_name(code - 128, name, sizeof(name));
+		snprintf(text, size, "%" PRId64 " is how a shell says that %s killed a command of it",
+			 code, name);
+	} else {
+		explain_before(image, text, size);
+	}
+}
+
+static void explain_fault(const struct image *image, char *text, size_t size)
+{
+	switch (image->wait_status & 0x7f) {
+	case SIGSEGV:
+	case SIGBUS:
+		snprintf(text, size, "invalid memory access");
+		break;
+	case SIGILL:
+		snprintf(text, size, "invalid instruction for this processor");
+		break;
+	case SIGFPE:
+		snprintf(text, size, "arithmetic error, such as a division by zero");
+		break;
+	case SIGABRT:
+		snprintf(text, size, "it ended itself by abort(3), as programs do that find an error in themselves");
+		break;
+	case SIGPIPE:
+		snprintf(text, size, "it wrote to a pipe or socket that nobody read any more");
+		break;
+	case SIGXCPU:
+		snprintf(text, size, "it reached its limit of processor time (RLIMIT_CPU)");
+		break;
+	case SIGXFSZ:
+		snprintf(text, size, "it reached its limit of file size (RLIMIT_FSIZE)");
+		break;
+	}
+}
+
+/* Facts alone: "" where nothing is known of why. */
+static void explain(struct model *model, const struct image *image, const struct sent_signal *sent,
+		    char *text, size_t size)
+{
+	text[0] = '\0';
+	if (image->oom_killed)
+		explain_oom(model, image, text, size);
+	else if (sent && sent->kind == SENDER_SELF && is_timeout(image))
+		snprintf(text, size, "its time limit was reached, and it ended its command and itself");
+	else if (sent && sender_explain(sent, image->tool->group->task->run, text, size))
+		return;
+	else if (image->wait_status & 0x7f)
+		explain_fault(image, text, size);
+	else
+		explain_code(image, text, size);
+}
+
+/* ---- causes ---- */
+
+static bool is_crash(int64_t signal)
+{
+	return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE ||
+	       signal == SIGABRT || signal == SIGTRAP || signal == SIGSYS;
+}
+
+static bool is_interruption(const struct sent_signal *sent)
+{
+	return sent && sent->kind == SENDER_KERNEL &&
+	       (sent->signal == SIGINT || sent->signal == SIGQUIT || sent->signal == SIGHUP);
+}
+
+static enum cause_kind kind_of(const struct image *image, const struct sent_signal *sent)
+{
+	int64_t signal = image->wait_status & 0x7f;
+
+	if (image->oom_killed)
+		return CAUSE_OOM;
+	if (is_crash(signal))
+		return CAUSE_CRASH;
+	if (is_interruption(sent))
+		return CAUSE_INTERRUPTED;
+	if (signal)
+		return CAUSE_SIGNAL;
+	return is_failed_command(image) ? CAUSE_COMMAND : CAUSE_EXIT_CODE;
+}
+
+struct cause *incident_describe(struct model *model, const struct image *image)
+{
+	const struct sent_signal *sent =
+		image->process ? sender_find(image->process, image->wait_status, image->end_boot_ns) : NULL;
+	struct cause *cause = model_alloc(model, sizeof(*cause));
+	char what[SENTENCE_MAX], why[SENTENCE_MAX];
+
+	if (!cause)
+		return NULL;
+	describe(image, sent, what, sizeof(what));
+	explain(model, image, sent, why, sizeof(why));
+	*cause = (struct cause){
+		.references = 1,
+		.kind = kind_of(image, sent),
+		.what = strdup(what),
+		.why = strdup(why),
+		.process_id = image->id,
+		.sender_process_id = ROW_NULL,
+		.sender_user_id = ROW_NULL,
+		.work = image->own_command && image->role == RULES_ROLE_TOOL && image->command
+				? command_work(image->command, false)
+				: 0,
+	};
+	if (!cause->what || !cause->why) {
+		model->out_of_memory = true;
+		cause_unref(cause);
+		return NULL;
+	}
+	if (!sent || sent->kind == SENDER_KERNEL)
+		return cause;
+	cause->sender_process_id = sent->sender_id;
+	cause->sender_user_id = sent->sender_uid;
+	snprintf(cause->sender_program, sizeof(cause->sender_program), "%s", sent->program);
+	return cause;
+}
+
+/* ---- rows ---- */
+
+static const char *const kinds[] = {
+	[CAUSE_EXIT_CODE] = "exit-code", [CAUSE_SIGNAL] = "signal",
+	[CAUSE_INTERRUPTED] = "interrupted", [CAUSE_COMMAND] = "failed-command",
+	[CAUSE_CRASH] = "crash", [CAUSE_OOM] = "oom-kill",
+};
+
+/* Such a process has an incident of its own, whatever becomes of its task. */
+static bool stands_alone(enum cause_kind kind)
+{
+	return kind >= CAUSE_COMMAND;
+}
+
+/* The columns that an incident has of a cause. */
+static struct row_incident cause_row(const struct cause *cause, const struct task *task)
+{
+	return (struct row_incident){
+		.id = stands_alone(cause->kind) ? incident_id(cause->process_id, kinds[cause->kind])
+						: incident_id(task->id, "task"),
+		.run_id = task->run->id,
+		.task_id = task->id,
+		.process_id = cause->process_id,
+		.kind = kinds[cause->kind],
+		.end_boot_ns = ROW_NULL,
+		.sender_process_id = cause->sender_process_id,
+		.sender_program = cause->sender_program,
+		.sender_user_id = cause->sender_user_id,
+	};
+}
+
+/* A script that tries many commands says no more with each: one for each task and code. Nor does
+ * a program that crashes on and on. */
+static bool take_turn(const struct model *model, struct task *task, const struct image *image,
+		      enum cause_kind kind)
+{
+	int bit = exit_code(image) == 127 ? 2 : 1;
+
+	if (task->run == model->system && kind != CAUSE_OOM)
+		return false;
+	if (kind == CAUSE_COMMAND) {
+		if (task->failed_commands_reported & bit)
+			return false;
+		task->failed_commands_reported |= bit;
+	} else if (task->crashes_reported++ >= CRASHES_PER_TASK_MAX) {
+		return false;
+	}
+	task->dirty = true;
+	return true;
+}
+
+void incident_note_failure(struct model *model, struct image *image)
+{
+	const struct cause *cause = image->process ? image->process->cause : NULL;
+	struct task *task = image->tool->group->task;
+	struct row_incident row;
+
+	if (!cause || cause->process_id != image->id || !stands_alone(cause->kind) ||
+	    !take_turn(model, task, image, cause->kind))
+		return;
+	row = cause_row(cause, task);
+	row.boot_ns = (int64_t)image->end_boot_ns;
+	pending_add_incident(model, &row, cause->what, cause->why);
+}
+
+static const char *how_it_ended(const struct task *task)
+{
+	if (task->cause->kind == CAUSE_INTERRUPTED)
+		return "was interrupted";
+	return outcome_status(&task->outcome, &task->tally) == OUTCOME_KILLED ? "was killed" : "failed";
+}
+
+static bool has_failed(const struct task *task)
+{
+	return outcome_status(&task->outcome, &task->tally) >= OUTCOME_FAILED;
+}
+
+/* Where the process has an incident of its own, the task's takes its place: it says both. What
+ * is said of an inner task is not said again of those around it that failed of the same. */
+void incident_note_task(struct model *model, struct task *task)
+{
+	struct cause *cause = task->cause;
+
+	if (task->incident_reported || !cause || !has_failed(task) || task->run == model->system ||
+	    run_is_session(task->run))
+		return;
+	task->incident_reported = true;
+	if (cause->reported)
+		return;
+	cause->reported = true;
+	task->fatal = true;
+	task->incident_boot_ns = (int64_t)task->outcome.end_boot_ns;
+	task->incident_unix_ns = model_unix_ns(model, task->outcome.end_boot_ns);
+	task->dirty = task->run->dirty = true;
+	incident_report_task(model, task);
+}
+
+void incident_report_task(struct model *model, struct task *task)
+{
+	const struct cause *cause = task->cause;
+	struct row_incident row;
+	const char *name;
+	char text[SENTENCE_MAX * 2];
+
+	if (task->incident_boot_ns == 0 || !cause)
+		return;
+	task_name_set(task);
+	name = task == task->run->main && task->run->name ? task->run->name : task->name;
+	snprintf(text, sizeof(text), "%s %s %s: %s", task == task->run->main ? "run" : "task",
+		 name ? name : "", how_it_ended(task), cause->what);
+	row = cause_row(cause, task);
+	row.boot_ns = task->incident_boot_ns;
+	row.unix_ns = task->incident_unix_ns;
+	row.fatal = task->fatal;
+	pending_add_incident(model, &row, text, cause->why);
+}

@@ -1,0 +1,65 @@
+/* See judge.h. */
+#include "correlator/incidents/judge.h"
+
+#include <utlist.h>
+
+#include "correlator/incidents/blame.h"
+#include "correlator/incidents/incident.h"
+#include "correlator/incidents/retry.h"
+#include "correlator/incidents/stall.h"
+#include "correlator/model/group.h"
+#include "correlator/model/image.h"
+#include "correlator/model/model.h"
+#include "correlator/model/process.h"
+#include "correlator/model/run.h"
+#include "correlator/model/task.h"
+
+void judge_image(struct model *model, struct image *image)
+{
+	if (image->ended == IMAGE_EXIT)
+		blame_note(model, image);
+	if (image->process)
+		stall_end(model, image->process, image->end_boot_ns);
+	if (image->ended == IMAGE_REPLACED)
+		return;
+	incident_note_failure(model, image);
+	blame_correct_parent(model, image);
+}
+
+void judge_process(struct model *model, struct process *process, int64_t wait_status)
+{
+	if (process_decides_task(process)) {
+		incident_note_task(model, process->group->task);
+		retry_note_end(model, process->group->task);
+	} else if (process->is_run_root) {
+		incident_note_task(model, process->run->main);
+	}
+	retry_settle(model, process, wait_status);
+}
+
+/* Its root may have executed something, and ended, before it was known to be a task. */
+static void judge_task(struct model *model, struct task *task)
+{
+	const struct process *root =
+		process_find(model, (uint32_t)task->root.pid, task->root.start_boot_ns);
+
+	if (!root)
+		return;
+	if (root->image && root->image->own_command)
+		retry_note_root(model, task, root, root->image->role);
+	if (root->ended) {
+		incident_note_task(model, task);
+		retry_note_end(model, task);
+	}
+}
+
+void judge_opened(struct model *model)
+{
+	struct task *task, *next;
+
+	DL_FOREACH_SAFE2 (model->opened_tasks, task, next, opened_next) {
+		task->is_opened = false;
+		judge_task(model, task);
+	}
+	model->opened_tasks = NULL;
+}

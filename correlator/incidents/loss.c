@@ -1,0 +1,163 @@
+/* Losses: records that the kernel side had to drop, or that nobody can read. Known to have
+ * happened, not what they were: so what ran there and then is incomplete.
+ *
+ * The probe sends how much was lost so far, again and again (WIRE_LOSSES). What of that is new
+ * is found out here, against what was sent before; that is remembered in the transaction
+ * that writes the losses, so each is counted once, whichever program is killed when.
+ */
+#include "correlator/incidents/loss.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/identity.h"
+#include "correlator/model/cgroup.h"
+#include "correlator/model/group.h"
+#include "correlator/model/model.h"
+#include "correlator/model/pending.h"
+#include "correlator/model/process.h"
+#include "correlator/model/run.h"
+#include "correlator/model/tally.h"
+#include "correlator/model/task.h"
+
+#define COUNT_MAX (1ULL << 40) /* what is more is no count */
+
+/* Of one kind, in one place: `count` records between two moments. */
+struct lost {
+	uint32_t type;
+	uint64_t cgroup_id; /* 0: not known */
+	uint64_t count;
+	uint64_t first_boot_ns; /* of all that were lost there: what its row is known by */
+	uint64_t since_boot_ns; /* of these */
+	uint64_t last_boot_ns;
+};
+
+static const char *loss_kind(uint32_t type)
+{
+	switch (type) {
+	case RECORD_FORK: return "fork";
+	case RECORD_EXEC: return "exec";
+	case RECORD_EXIT: return "exit";
+	case RECORD_FINAL: return "final";
+	case RECORD_CGROUP: return "cgroup";
+	case RECORD_IGNORED: return "ignored";
+	case RECORD_SIGNAL: return "signal";
+	default: return "unknown";
+	}
+}
+
+/* Whether a record of this process may be among the lost. */
+static bool may_concern(const struct lost *lost, const struct process *process)
+{
+	bool there = lost->cgroup_id == 0 || process->cgroup_id == lost->cgroup_id;
+
+	return there && process->place == PLACE_FULL && process->fork_boot_ns <= lost->last_boot_ns &&
+	       (!process->ended || process->end_boot_ns >= lost->since_boot_ns);
+}
+
+/* False: it was, for another process. */
+static bool count_in(const struct model *model, uint64_t *number, struct tally *tally,
+		     const struct lost *lost)
+{
+	if (*number == model->loss_number)
+		return false;
+	*number = model->loss_number;
+	tally->lost_count += (int64_t)lost->count;
+	return true;
+}
+
+/* Lost records make what ran in that cgroup at that time incomplete; where the cgroup is
+ * not known, whatever ran then. */
+static void mark_incomplete(struct model *model, const struct lost *lost)
+{
+	struct process *process;
+
+	model->loss_number++;
+	for (process = model->processes; process; process = process->hh.next)
+		if (may_concern(lost, process)) {
+			struct task *task = process->group->task;
+			struct run *run = process->run;
+
+			task->dirty |= count_in(model, &task->loss_number, &task->tally, lost);
+			run->dirty |= count_in(model, &run->loss_number, &run->tally, lost);
+		}
+}
+
+static void note(struct model *model, const struct lost *lost)
+{
+	const struct cgroup *cgroup = cgroup_find(model, lost->cgroup_id);
+	struct identity identity;
+
+	model_begin_identity(model, "loss", &identity);
+	identity_add_u64(&identity, lost->type);
+	identity_add_u64(&identity, lost->cgroup_id);
+	identity_add_u64(&identity, lost->first_boot_ns);
+	pending_add_loss(model, &(struct row_loss){
+					.id = identity_end(&identity),
+					.host_id = model->host.id,
+					.kind = loss_kind(lost->type),
+					.cgroup_path = cgroup ? cgroup->path : NULL,
+					.lost_count = (int64_t)lost->count,
+					.first_boot_ns = (int64_t)lost->first_boot_ns,
+					.last_boot_ns = (int64_t)lost->last_boot_ns,
+					.unix_ns = model_unix_ns(model, lost->first_boot_ns),
+				});
+	/* Without its final record an image keeps the figures of its exit: complete. */
+	if (lost->type != RECORD_FINAL)
+		mark_incomplete(model, lost);
+}
+
+/* A slot goes on being the same loss until another ring's losses begin in its place. */
+static bool is_same(const struct loss_slot *before, const struct loss_slot *slot)
+{
+	return before->type == slot->type && before->cgroup_id == slot->cgroup_id &&
+	       before->first_boot_ns == slot->first_boot_ns;
+}
+
+static void slot_take(struct model *model, struct loss_slot *before, const struct loss_slot *slot)
+{
+	bool known = is_same(before, slot);
+	struct lost lost = {
+		.type = slot->type,
+		.cgroup_id = slot->cgroup_id,
+		.count = slot->count - (known ? before->count : 0),
+		.first_boot_ns = slot->first_boot_ns,
+		.since_boot_ns = known ? before->last_boot_ns : slot->first_boot_ns,
+		/* The kernel writes it behind the count. */
+		.last_boot_ns = slot->last_boot_ns > slot->first_boot_ns ? slot->last_boot_ns
+									 : slot->first_boot_ns,
+	};
+
+	/* One that has just been taken says what it counts in a moment. */
+	if (slot->type == 0 || slot->count == 0 || slot->count > COUNT_MAX ||
+	    (known && slot->count <= before->count))
+		return;
+	note(model, &lost);
+	*before = *slot;
+	before->last_boot_ns = lost.last_boot_ns;
+	model->losses_dirty = true;
+}
+
+bool loss_take(struct model *model, const struct wire_losses *losses)
+{
+	struct loss_slot slot;
+
+	if (losses->slots.size != sizeof(model->losses_reported))
+		return false;
+	for (size_t i = 0; i < LOSS_SLOTS; i++) {
+		memcpy(&slot, losses->slots.data + i * sizeof(slot), sizeof(slot));
+		slot_take(model, &model->losses_reported[i], &slot);
+	}
+	return true;
+}
+
+void loss_note_record(struct model *model, const struct record_header *header)
+{
+	note(model, &(struct lost){
+		.type = header->type,
+		.count = 1,
+		.first_boot_ns = header->boot_ns,
+		.since_boot_ns = header->boot_ns,
+		.last_boot_ns = header->boot_ns,
+	});
+}

@@ -1,0 +1,196 @@
+/* What becomes of a task that failed: done again, tolerated, or fatal.
+ *
+ * A run remembers its last few failed tasks while the orchestrator that began them lives. A later
+ * task beneath the same orchestrator that does the same work is the next attempt: its root has
+ * the same command line in the same directory, give or take the number of the attempt. An
+ * engine that gives each attempt a directory and a script of its own (Nextflow) is known by the
+ * command that failed: it is there again.
+ *
+ * When the orchestrator ends, what it did not fail of was tolerated.
+ */
+#include "correlator/incidents/retry.h"
+
+#include <string.h>
+
+#include "common/store/rows.h"
+#include "correlator/incidents/blame.h"
+#include "correlator/incidents/incident.h"
+#include "correlator/model/cause.h"
+#include "correlator/model/command.h"
+#include "correlator/model/group.h"
+#include "correlator/model/image.h"
+#include "correlator/model/model.h"
+#include "correlator/model/outcome.h"
+#include "correlator/model/process.h"
+#include "correlator/model/run.h"
+#include "correlator/model/task.h"
+
+static void pardon(struct model *model, struct task *task)
+{
+	if (!task->fatal)
+		return;
+	task->fatal = false;
+	incident_report_task(model, task);
+}
+
+/* The attempts before a task, which have failed, did no harm. */
+static void pardon_attempts(struct model *model, const struct task *task)
+{
+	struct run *run = task->run;
+
+	for (int i = run->failed_count; i > 0; i--) {
+		struct task *attempt = run->failed[i - 1];
+
+		if (attempt->retried_by_id != task->id)
+			continue;
+		pardon(model, attempt);
+		run_forget_failed_at(run, i - 1);
+		pardon_attempts(model, attempt);
+		i = run->failed_count + 1; /* begun anew: the list is another one */
+	}
+}
+
+void retry_note_end(struct model *model, struct task *task)
+{
+	enum outcome_status status = outcome_status(&task->outcome, &task->tally);
+
+	if (task->kind == TASK_MAIN)
+		return;
+	if (status == OUTCOME_SUCCEEDED) {
+		pardon_attempts(model, task);
+		return;
+	}
+	if (task->awaited || !task->cause || status < OUTCOME_FAILED)
+		return;
+	task->fatal = true;
+	if (!run_await_retry(task->run, task)) {
+		run_forget_failed_at(task->run, 0);
+		run_await_retry(task->run, task);
+	}
+}
+
+/* ---- the same work again */
+
+static bool may_be_retried(const struct task *failed, const struct task *task, uint64_t begin_boot_ns)
+{
+	return failed != task && failed->retried_by_id == ROW_NULL &&
+	       process_key_is(&failed->orchestrator, &task->orchestrator) &&
+	       failed->outcome.end_boot_ns <= begin_boot_ns;
+}
+
+static void link_attempts(struct model *model, struct task *failed, struct task *task)
+{
+	struct process *orchestrator =
+		process_find(model, (uint32_t)task->orchestrator.pid, task->orchestrator.start_boot_ns);
+
+	failed->retried_by_id = task->id;
+	failed->dirty = task->run->dirty = true;
+	if (orchestrator)
+		blame_forgive(orchestrator, failed->root.pid, failed->root.start_boot_ns);
+}
+
+void retry_note_root(struct model *model, struct task *task, const struct process *root,
+		     enum rules_role role)
+{
+	struct run *run = task->run;
+
+	if (!root->command)
+		return;
+	task->wraps = role == RULES_ROLE_WRAPPER;
+	task->work = command_work(root->command, true);
+	for (int i = run->failed_count; i > 0 && task->work != 0; i--)
+		if (run->failed[i - 1]->work == task->work &&
+		    may_be_retried(run->failed[i - 1], task, root->fork_boot_ns)) {
+			link_attempts(model, run->failed[i - 1], task);
+			return;
+		}
+}
+
+void retry_note_exec(struct model *model, const struct process *process)
+{
+	struct task *task = process->group ? process->group->task : NULL;
+	struct run *run = process->run;
+	int64_t work = 0;
+
+	if (!task || !task->wraps || !process->command)
+		return;
+	for (int i = run->failed_count; i > 0; i--) {
+		struct task *failed = run->failed[i - 1];
+
+		if (!failed->wraps || failed->cause->work == 0 ||
+		    !may_be_retried(failed, task, task->tally.begin_boot_ns))
+			continue;
+		work = work ? work : command_work(process->command, false);
+		if (failed->cause->work == work) {
+			link_attempts(model, failed, task);
+			return;
+		}
+	}
+}
+
+/* ---- the orchestrator's end */
+
+static bool is_make(const struct process *process)
+{
+	return process && process->command &&
+	       (strcmp(process->command->program, "make") == 0 || strcmp(process->command->program, "gmake") == 0);
+}
+
+/* Make begins nothing more once a recipe has failed, unless it was asked to go on, by an option or
+ * by the make above it. */
+static bool stops_at_failure(const struct process *engine)
+{
+	const struct command *command = engine->command;
+
+	if (!is_make(engine) || is_make(engine->parent))
+		return false;
+	for (size_t i = 1; i < command->subject.argc; i++) {
+		const char *word = command->subject.argv[i];
+
+		if (strncmp(word, "--k", 3) == 0 || (word[0] == '-' && word[1] != '-' && strchr(word, 'k')))
+			return false;
+	}
+	return true;
+}
+
+static bool went_on_after(const struct process *engine, const struct task *task)
+{
+	const struct endings *endings = engine->endings;
+
+	for (unsigned i = 0; endings && i < endings->count; i++)
+		if (endings->item[i].pid == task->root.pid &&
+		    endings->item[i].start_boot_ns == task->root.start_boot_ns)
+			return endings->item[i].followed != FOLLOWED_BY_NOTHING;
+	return false;
+}
+
+/* An engine may fail of several tasks, a shell of what its status came from alone. */
+static bool failed_of(const struct process *orchestrator, const struct task *task)
+{
+	const struct image *image = orchestrator->image;
+
+	if (orchestrator->cause->process_id == task->cause->process_id)
+		return true;
+	if (!image || image->role != RULES_ROLE_ORCHESTRATOR ||
+	    task->cause->sender_process_id == image->id) /* it ended the task itself */
+		return false;
+	return !(stops_at_failure(orchestrator) && went_on_after(orchestrator, task));
+}
+
+void retry_settle(struct model *model, const struct process *orchestrator, int64_t wait_status)
+{
+	struct run *run = orchestrator->run;
+	bool failed = wait_status != 0 && orchestrator->cause;
+
+	if (wait_status == ROW_NULL)
+		failed = true; /* who knows */
+	for (int i = run ? run->failed_count : 0; i > 0; i--) {
+		struct task *task = run->failed[i - 1];
+
+		if (!process_key_is(&task->orchestrator, &orchestrator->key))
+			continue;
+		if (!failed || (orchestrator->cause && !failed_of(orchestrator, task)))
+			pardon(model, task);
+		run_forget_failed_at(run, i - 1);
+	}
+}

@@ -1,0 +1,181 @@
+/* Processes that stand still: stuck or idle, as process scans see it.
+ *
+ * A process moves when its bytes read, written, sent or received change, or when it uses
+ * a hundredth of a processor for a minute. One that does not is
+ *   stuck  where every scan of two minutes found it in uninterruptible sleep (the kernel's
+ *          own hung-task detector waits as long), or where nothing of its whole task has
+ *          moved for half an hour;
+ *   idle   where it alone has not moved for half an hour, and its task has.
+ * Waiting for a child is no standing still, and what is there to wait (shells, engines,
+ * clients, sleep) is not asked. One incident a process, ended when it moves again.
+ */
+#include "correlator/incidents/stall.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <utlist.h>
+
+#include "bpf/record.h"
+#include "common/rules/rules.h"
+#include "common/store/rows.h"
+#include "correlator/incidents/incident.h"
+#include "correlator/model/group.h"
+#include "correlator/model/image.h"
+#include "correlator/model/model.h"
+#include "correlator/model/pending.h"
+#include "correlator/model/process.h"
+#include "correlator/model/run.h"
+#include "correlator/model/task.h"
+#include "correlator/model/tool.h"
+#include "correlator/model/totals.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+#define STUCK_BLOCKED_NS (120 * SECOND_NS)
+#define QUIET_NS (30 * 60 * SECOND_NS)
+#define WINDOW_NS (60 * SECOND_NS)
+#define WINDOW_CPU_NS (WINDOW_NS / 100)
+
+/* A pool of idle workers says no more with a thousand incidents than with these. */
+#define IDLE_PER_TASK_MAX 8
+
+static void set_mark(struct process *process, uint64_t boot_ns, const struct totals *now)
+{
+	process->motion.mark_boot_ns = boot_ns;
+	process->motion.mark_cpu_ns = now->cpu_ns;
+	process->motion.mark_io_bytes = totals_io_bytes(now);
+	process->motion.mark_exec_id = process->image->exec_id;
+}
+
+/* Whether it has moved since its mark; the first scan only sets one. */
+static bool has_moved(struct process *process, uint64_t boot_ns, const struct totals *now)
+{
+	const struct motion *motion = &process->motion;
+	bool first = motion->mark_boot_ns == 0;
+	bool moved = !first && (motion->mark_exec_id != process->image->exec_id ||
+				motion->mark_io_bytes != totals_io_bytes(now) ||
+				now->cpu_ns - motion->mark_cpu_ns > (int64_t)WINDOW_CPU_NS);
+
+	if (first || moved || boot_ns - motion->mark_boot_ns >= WINDOW_NS)
+		set_mark(process, boot_ns, now);
+	return moved;
+}
+
+/* ---- what is reported ---- */
+
+static const char *const kinds[] = {[STALL_BLOCKED] = "stuck", [STALL_STUCK] = "stuck", [STALL_IDLE] = "idle"};
+
+static void report(struct model *model, struct process *process, uint64_t boot_ns, bool over)
+{
+	static const char *const how[] = {
+		[STALL_BLOCKED] = "in uninterruptible sleep, without CPU or I/O,",
+		[STALL_STUCK] = "without CPU or I/O, like all of its task,",
+		[STALL_IDLE] = "without CPU or I/O",
+	};
+	const struct image *image = process->image;
+	const struct task *task = image->tool->group->task;
+	uint64_t since = process->stall_since_boot_ns;
+	char text[512];
+
+	snprintf(text, sizeof(text), "%s (pid %u) %s %s for %s%.0f s", image->tool->name, image->pid,
+		 over ? "was" : "is", how[process->stall], over ? "" : "more than ",
+		 boot_ns > since ? (double)(boot_ns - since) / 1e9 : 0.0);
+	pending_add_incident(model,
+		     &(struct row_incident){
+			     .id = incident_id(image->id, kinds[process->stall]),
+			     .run_id = task->run->id,
+			     .task_id = task->id,
+			     .process_id = image->id,
+			     .kind = kinds[process->stall],
+			     .boot_ns = (int64_t)since,
+			     .unix_ns = process->stall_since_unix_ns,
+			     .end_boot_ns = over ? (int64_t)boot_ns : ROW_NULL,
+			     .sender_process_id = ROW_NULL,
+			     .sender_user_id = ROW_NULL,
+		     },
+		     text, NULL);
+}
+
+static void begin(struct model *model, struct process *process, enum stall stall, uint64_t since,
+		  uint64_t boot_ns)
+{
+	process->stall = stall;
+	process->stall_since_boot_ns = since;
+	process->stall_since_unix_ns = model_unix_ns(model, since);
+	process->state_is_stored = false;
+	report(model, process, boot_ns, false);
+}
+
+void stall_end(struct model *model, struct process *process, uint64_t boot_ns)
+{
+	if (process->stall == STALL_NONE)
+		return;
+	report(model, process, boot_ns, true);
+	process->stall = STALL_NONE;
+	process->state_is_stored = false;
+}
+
+/* ---- what is seen ---- */
+
+static bool has_living_child(const struct process *process)
+{
+	const struct process *child;
+
+	DL_FOREACH2 (process->children, child, sibling_next)
+		if (!child->ended)
+			return true;
+	return false;
+}
+
+/* Only what is there to work, in a run that is there to end. */
+static bool should_move(const struct process *process)
+{
+	return process->image->role == RULES_ROLE_TOOL && run_is_workload(process->run) &&
+	       !has_living_child(process);
+}
+
+static void look_at_quiet(struct model *model, struct process *process, uint64_t boot_ns)
+{
+	struct task *task = process->image->tool->group->task;
+	uint64_t since = process->motion.moved_boot_ns;
+
+	if (boot_ns - since < QUIET_NS || !should_move(process))
+		return;
+	if (boot_ns - task->moved_boot_ns >= QUIET_NS) {
+		begin(model, process, STALL_STUCK, since, boot_ns);
+	} else if (task->idle_count < IDLE_PER_TASK_MAX) {
+		task->idle_count++;
+		begin(model, process, STALL_IDLE, since, boot_ns);
+	}
+}
+
+void stall_note_sample(struct model *model, struct process *process, const struct event_sample *sample,
+		       const struct totals *now)
+{
+	struct motion *motion = &process->motion;
+	struct task *task = process->image->tool->group->task;
+	bool blocked = sample->counters.valid & COUNTER_VALID(uninterruptible_count) &&
+		       sample->counters.uninterruptible_count > 0;
+
+	if (process->flags & RECORD_KERNEL_THREAD)
+		return;
+	if (motion->moved_boot_ns == 0) /* after a restart it stands where it stood */
+		motion->moved_boot_ns = process->stall ? process->stall_since_boot_ns : sample->boot_ns;
+	if (has_moved(process, sample->boot_ns, now)) {
+		motion->moved_boot_ns = sample->boot_ns;
+		stall_end(model, process, sample->boot_ns);
+	}
+	if (motion->moved_boot_ns > task->moved_boot_ns)
+		task->moved_boot_ns = motion->moved_boot_ns;
+	if (!blocked)
+		motion->blocked_boot_ns = 0;
+	else if (motion->blocked_boot_ns < motion->moved_boot_ns)
+		motion->blocked_boot_ns = sample->boot_ns;
+	if (process->stall != STALL_NONE)
+		return;
+	if (blocked && sample->boot_ns - motion->blocked_boot_ns >= STUCK_BLOCKED_NS)
+		begin(model, process, STALL_BLOCKED, motion->blocked_boot_ns, sample->boot_ns);
+	else
+		look_at_quiet(model, process, sample->boot_ns);
+}

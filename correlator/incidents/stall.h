@@ -1,0 +1,18 @@
+/* Processes that stand still: stuck or idle, as process scans see it. */
+#ifndef TRACER_CORRELATOR_STALL_H
+#define TRACER_CORRELATOR_STALL_H
+
+#include <stdint.h>
+
+#include "correlator/record/event.h"
+
+struct model;
+struct process;
+struct totals;
+
+void stall_note_sample(struct model *model, struct process *process, const struct event_sample *sample,
+		       const struct totals *now);
+/* It moves again, or has ended. */
+void stall_end(struct model *model, struct process *process, uint64_t boot_ns);
+
+#endif

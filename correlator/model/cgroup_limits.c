@@ -1,0 +1,74 @@
+/* Requested against used. See cgroup_limits.h. */
+#include "correlator/model/cgroup_limits.h"
+
+static int64_t known(const struct counters *counters, uint64_t bit, uint64_t value)
+{
+	return counters->valid & bit ? (int64_t)value : ROW_NULL;
+}
+#define KNOWN(counters, name) known(counters, COUNTER_VALID(name), (counters)->name)
+
+void cgroup_limits_init(struct cgroup_limits *limits)
+{
+	*limits = (struct cgroup_limits){
+		.memory_limit_bytes = ROW_NULL,
+		.cgroup_peak_bytes = ROW_NULL,
+		.throttled_ns = ROW_NULL,
+		.throttled_before_ns = ROW_NULL,
+	};
+}
+
+static bool set(int64_t *value, int64_t now)
+{
+	bool changed = *value != now;
+
+	*value = now;
+	return changed;
+}
+
+/* The figure never falls: what a cgroup that was the one before was held back stays in it, and
+ * the counter of the next one goes on from there. */
+static bool note_throttled(struct cgroup_limits *limits, int64_t throttled)
+{
+	int64_t so_far = limits->throttled_ns == ROW_NULL ? 0 : limits->throttled_ns;
+
+	if (throttled == ROW_NULL)
+		return false;
+	if (limits->throttled_before_ns == ROW_NULL)
+		limits->throttled_before_ns = throttled - so_far;
+	if (throttled - limits->throttled_before_ns < so_far)
+		return false;
+	return set(&limits->throttled_ns, throttled - limits->throttled_before_ns);
+}
+
+bool cgroup_limits_note(struct cgroup_limits *limits, uint64_t cgroup_id, const struct counters *counters)
+{
+	int64_t peak = KNOWN(counters, cgroup_memory_peak_bytes);
+	int64_t throttled = KNOWN(counters, cgroup_throttled_ns);
+	bool changed;
+
+	if (peak == ROW_NULL && throttled == ROW_NULL)
+		return false;
+	if (limits->cgroup_id != cgroup_id) {
+		if (limits->cgroup_id != 0 && peak <= limits->cgroup_peak_bytes)
+			return false; /* another used more; ROW_NULL is the least */
+		limits->cgroup_id = cgroup_id;
+		limits->throttled_before_ns = ROW_NULL;
+	}
+	changed = set(&limits->memory_limit_bytes, KNOWN(counters, cgroup_memory_limit_bytes));
+	changed |= set(&limits->cgroup_peak_bytes, peak);
+	return note_throttled(limits, throttled) || changed;
+}
+
+void cgroup_limits_merge(struct cgroup_limits *into, const struct cgroup_limits *from)
+{
+	int64_t throttled_ns = into->throttled_ns;
+
+	if (from->cgroup_id == 0 ||
+	    (into->cgroup_id != 0 && from->cgroup_peak_bytes <= into->cgroup_peak_bytes))
+		return;
+	*into = *from;
+	if (throttled_ns > into->throttled_ns) { /* ROW_NULL is the least */
+		into->throttled_ns = throttled_ns;
+		into->throttled_before_ns = ROW_NULL;
+	}
+}

@@ -1,0 +1,254 @@
+/* See collect.h. */
+#include "correlator/model/collect.h"
+
+#include <string.h>
+
+#include <utlist.h>
+
+#include "correlator/model/cgroup.h"
+#include "correlator/model/container.h"
+#include "correlator/model/group.h"
+#include "correlator/model/image.h"
+#include "correlator/model/model.h"
+#include "correlator/model/process.h"
+#include "correlator/model/run.h"
+#include "correlator/model/task.h"
+#include "correlator/model/tool.h"
+
+/* After this long on the stream's clock nothing more is expected of what has
+ * ended: a final record comes within 64 ms or never (kernel-facts). */
+#define GRACE_FINAL_NS (2 * UINT64_C(1000000000))
+#define GRACE_TASK_NS (5 * UINT64_C(1000000000))
+/* Of a program that forks itself on and on without executing anything, so many that have ended
+ * are remembered, one above the other. */
+#define LEADING_MAX 64
+
+#define SWEEP_PERIOD_NS (60 * 1000000000ULL)
+/* Retention takes the paths that were written longest ago: those in use are written anew. */
+#define RENEWAL_PERIOD_NS (3600 * 1000000000ULL)
+/* One that is started again within that time is the same; later, its row begins anew. */
+#define CONTAINER_GRACE_NS (3600 * 1000000000ULL)
+
+/* ---- processes and tasks */
+
+/* A process that only forked still leads its children to their run. */
+static bool leads_somewhere(const struct process *process)
+{
+	const struct process *child;
+
+	DL_FOREACH2 (process->children, child, sibling_next)
+		if (child->place != PLACE_FULL)
+			return true;
+	return false;
+}
+
+/* Where an orchestrator further out shows itself, the run's spine is asked what it
+ * was: its processes are kept until the run is over. */
+static bool is_on_a_spine(const struct process *process)
+{
+	return process->spine_index > 0 && process->run->tally.living_count > 0;
+}
+
+/* Whether it stands behind so many others that have ended that the line is long enough. */
+static bool leads_too_far(const struct process *process)
+{
+	int ended = 0;
+
+	while (ended < LEADING_MAX && process->parent && process->parent->ended) {
+		process = process->parent;
+		ended++;
+	}
+	return ended == LEADING_MAX;
+}
+
+static void hand_over_children(struct process *process)
+{
+	struct process *child, *next;
+
+	DL_FOREACH_SAFE2 (process->children, child, next, sibling_next) {
+		DL_DELETE2(process->children, child, sibling_prev, sibling_next);
+		DL_APPEND2(process->parent->children, child, sibling_prev, sibling_next);
+		child->parent = process->parent;
+		child->state_is_stored = false;
+	}
+}
+
+/* Whether nothing more comes of it, and nothing in the model needs it to go on. */
+static bool is_over(const struct model *model, const struct process *process)
+{
+	return process->ended && !is_on_a_spine(process) &&
+	       (process->has_final || model->now_boot_ns > process->end_boot_ns + GRACE_FINAL_NS);
+}
+
+bool collect_takes_process(const struct model *model, const struct process *process)
+{
+	return is_over(model, process) && !leads_somewhere(process);
+}
+
+static void collect_processes(struct model *model)
+{
+	struct process *process, *next;
+
+	HASH_ITER (hh, model->processes, process, next) {
+		if (!is_over(model, process) || (process->image && process->image->dirty))
+			continue;
+		if (leads_somewhere(process)) {
+			if (!leads_too_far(process))
+				continue;
+			hand_over_children(process);
+		}
+		process_free(model, process);
+	}
+}
+
+static void collect_images(struct model *model, struct tool *tool)
+{
+	struct image *image, *next;
+
+	DL_FOREACH_SAFE (tool->images, image, next)
+		if (!image->process && image->ended != IMAGE_LIVING && !image->dirty)
+			image_free(model, image);
+}
+
+/* Whether every image of the task is gone from memory and nobody points to it. */
+static bool task_is_idle(struct model *model, const struct task *task)
+{
+	struct group *group;
+	struct tool *tool;
+	bool idle = true;
+
+	DL_FOREACH (task->groups, group) {
+		DL_FOREACH (group->tools, tool) {
+			collect_images(model, tool);
+			idle = idle && !tool->images;
+		}
+		idle = idle && group->members == 0;
+	}
+	return idle && !task->dirty &&
+	       (task->run->of_past_boot ||
+		model->now_boot_ns > task->tally.end_boot_ns + GRACE_TASK_NS);
+}
+
+/* Generic tasks may still turn out to be parts of a larger one, until their
+ * orchestrator is the run's outermost process. */
+static bool task_stands(const struct task *task)
+{
+	const struct run *run = task->run;
+
+	return task->kind != TASK_GENERIC || run->orchestrator == 0 || run->frozen ||
+	       run->members == 0;
+}
+
+/* ---- cgroups and containers */
+
+static void mark_container(const struct model *model, struct container *container)
+{
+	if (container)
+		container->used_boot_ns = model->now_boot_ns;
+}
+
+static void mark_task(const struct model *model, const struct task *task)
+{
+	const struct group *group;
+	const struct tool *tool;
+	const struct image *image;
+
+	mark_container(model, task->container);
+	DL_FOREACH (task->groups, group)
+		DL_FOREACH (group->tools, tool)
+			DL_FOREACH (tool->images, image)
+				mark_container(model, image->container);
+}
+
+/* What somebody in memory points to, is in, or is not in the store yet. */
+static void mark_used(struct model *model)
+{
+	struct process *process;
+	struct container *container;
+	struct cgroup *cgroup;
+	struct run *run;
+	struct task *task;
+
+	for (container = model->containers; container; container = container->hh.next)
+		if (container->dirty || container->living_count > 0)
+			mark_container(model, container);
+	for (cgroup = model->cgroups; cgroup; cgroup = cgroup->hh.next)
+		if (cgroup->dirty)
+			cgroup->used_boot_ns = model->now_boot_ns;
+	for (process = model->processes; process; process = process->hh.next) {
+		cgroup = cgroup_known(model, process->cgroup_id);
+		if (cgroup)
+			cgroup->used_boot_ns = model->now_boot_ns;
+	}
+	DL_FOREACH (model->runs, run) {
+		mark_container(model, run->container);
+		DL_FOREACH (run->tasks, task)
+			mark_task(model, task);
+	}
+	for (cgroup = model->cgroups; cgroup; cgroup = cgroup->hh.next)
+		if (cgroup->used_boot_ns == model->now_boot_ns)
+			mark_container(model, cgroup->container);
+}
+
+static bool container_is_over(const struct model *model, const struct container *container)
+{
+	uint64_t last_boot_ns = container->end_boot_ns > container->begin_boot_ns
+					? container->end_boot_ns
+					: container->begin_boot_ns;
+
+	return container->used_boot_ns != model->now_boot_ns &&
+	       model->now_boot_ns > last_boot_ns + CONTAINER_GRACE_NS;
+}
+
+static void renew_cgroups(struct model *model)
+{
+	if (model->now_boot_ns < model->next_renewal_boot_ns)
+		return;
+	model->next_renewal_boot_ns = model->now_boot_ns + RENEWAL_PERIOD_NS;
+	for (struct cgroup *cgroup = model->cgroups; cgroup; cgroup = cgroup->hh.next)
+		cgroup->dirty = true;
+}
+
+/* Lets go of cgroups and containers that nothing is in, once a minute. */
+static void sweep_places(struct model *model)
+{
+	struct container *container, *next_container;
+	struct cgroup *cgroup, *next_cgroup;
+
+	if (model->now_boot_ns < model->next_sweep_boot_ns)
+		return;
+	model->next_sweep_boot_ns = model->now_boot_ns + SWEEP_PERIOD_NS;
+	mark_used(model);
+	HASH_ITER (hh, model->cgroups, cgroup, next_cgroup)
+		if (cgroup->used_boot_ns != model->now_boot_ns)
+			cgroup_free(model, cgroup);
+	renew_cgroups(model);
+	HASH_ITER (hh, model->containers, container, next_container)
+		if (container_is_over(model, container)) {
+			model_set_gone(model, container->id);
+			container_free(model, container);
+		}
+}
+
+void collect(struct model *model)
+{
+	struct run *run, *next_run;
+	struct task *task, *next_task;
+
+	collect_processes(model);
+	DL_FOREACH_SAFE (model->runs, run, next_run) {
+		bool idle = true;
+
+		DL_FOREACH_SAFE (run->tasks, task, next_task) {
+			bool task_idle = task_is_idle(model, task);
+
+			idle = idle && task_idle;
+			if (task_idle && task != run->main && task_stands(task) &&
+			    (!task->awaited || run->members == 0))
+				task_free(model, task);
+		}
+		if (idle && run->members == 0 && !run->dirty && run != model->system)
+			run_free(model, run);
+	}
+	sweep_places(model);
+}

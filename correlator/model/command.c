@@ -1,0 +1,246 @@
+/* What an exec image was started as. See command.h. */
+#include "correlator/model/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf/record.h"
+#include "common/identity.h"
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* Moves `*room` behind the copy. A name ends at its first NUL, whatever the record claims. */
+static char *put_text(char **room, const struct wire_bytes *text)
+{
+	char *copy = *room;
+	size_t size = strnlen(text->data, text->size);
+
+	memcpy(copy, text->data, size);
+	copy[size] = '\0';
+	*room = copy + size + 1;
+	return copy;
+}
+
+/* With all texts but the arguments, in one piece of memory. `script`: NULL, it is none. */
+static struct command *command_alloc(const struct wire_bytes *comm, const struct wire_bytes *path,
+				     const struct wire_bytes *script,
+				     const struct wire_bytes *working_directory)
+{
+	size_t size = comm->size + path->size + (script ? script->size : 0) + working_directory->size;
+	struct command *command = calloc(1, sizeof(*command) + size + 4);
+	char *room;
+
+	if (!command)
+		return NULL;
+	room = command->texts;
+	command->references = 1;
+	command->working_directory = put_text(&room, working_directory);
+	command->path = put_text(&room, path);
+	command->script = script ? put_text(&room, script) : NULL;
+	/* A program that is no file any more (memfd) has no path but the root. */
+	if (strcmp(command->path, "/") == 0)
+		command->path[0] = '\0';
+	command->program = command->path[0] ? base_name(command->path) : put_text(&room, comm);
+	return command;
+}
+
+/* The arguments as one buffer, each ended by NUL. An argument that holds a NUL
+ * cannot come from a kernel; cut there, so that counting stays right. */
+static int join_arguments(const struct event_strings *argv, char **ret_data, size_t *ret_size)
+{
+	size_t size = 0;
+
+	for (uint32_t i = 0; i < argv->count; i++)
+		size += argv->item[i].size + 1;
+	char *data = malloc(size + 1);
+
+	if (!data)
+		return -1;
+	char *end = data;
+
+	for (uint32_t i = 0; i < argv->count; i++) {
+		size_t length = strnlen(argv->item[i].data, argv->item[i].size);
+
+		memcpy(end, argv->item[i].data, length);
+		end[length] = '\0';
+		end += length + 1;
+	}
+	*ret_data = data;
+	*ret_size = (size_t)(end - data);
+	return 0;
+}
+
+/* argv pointers into `arguments`, for the rules. */
+static int index_arguments(struct command *command)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < command->arguments_size; i++)
+		count += command->arguments[i] == '\0';
+	const char **argv = calloc(count + 1, sizeof(*argv));
+
+	if (!argv)
+		return -1;
+	const char *argument = command->arguments;
+
+	for (size_t i = 0; i < count; i++) {
+		argv[i] = argument;
+		argument += strlen(argument) + 1;
+	}
+	command->subject.argc = count;
+	command->subject.argv = argv;
+	return 0;
+}
+
+static int command_complete(struct command *command)
+{
+	struct rules_subject *subject = &command->subject;
+
+	if (!command->arguments || index_arguments(command) < 0)
+		return -1;
+	subject->path = command->path[0] ? command->path : command->program;
+	subject->script = command->script;
+	subject->working_directory = command->working_directory;
+	subject->cgroup = "";
+	return 0;
+}
+
+static int set_arguments(struct command *command, const struct event_strings *argv,
+			 enum redact_mode mode)
+{
+	size_t size;
+	char *raw;
+	int r;
+
+	if (join_arguments(argv, &raw, &size) < 0)
+		return -1;
+	/* program-only is applied when rows are written: names still need the rest. */
+	if (mode == REDACT_PROGRAM_ONLY)
+		mode = REDACT_SECRETS;
+	if (!redact_is_needed(mode, raw, size)) {
+		command->arguments = raw;
+		command->arguments_size = size;
+		return 0;
+	}
+	r = redact_arguments(mode, raw, size, &command->arguments, &command->arguments_size,
+			     &command->redacted_count);
+	free(raw);
+	return r;
+}
+
+struct command *command_new(const struct command_source *source, enum redact_mode mode)
+{
+	const struct wire_bytes *path = source->filename, *script = NULL;
+	struct command *command;
+
+	/* A #! script runs its interpreter, which the kernel put into argv[0]. */
+	if (source->flags & RECORD_SCRIPT && source->argv->count > 0) {
+		script = source->filename;
+		path = &source->argv->item[0];
+	}
+	command = command_alloc(source->comm, path, script, source->cwd);
+	if (!command)
+		return NULL;
+	command->flags = source->flags;
+	command->subject.uid = source->uid;
+	command->subject.has_terminal = source->tty != 0 && source->stdin_pipe == 0;
+	if (set_arguments(command, source->argv, mode) < 0 || command_complete(command) < 0) {
+		command_unref(command);
+		return NULL;
+	}
+	return command;
+}
+
+static struct wire_bytes bytes_of(const char *text)
+{
+	return (struct wire_bytes){.data = text, .size = (uint32_t)strlen(text)};
+}
+
+size_t command_stored_size(const struct command *command, enum redact_mode mode)
+{
+	return mode == REDACT_PROGRAM_ONLY && command->arguments_size ? strlen(command->arguments) + 1
+								       : command->arguments_size;
+}
+
+struct command *command_restore(const char *program, const char *path, const char *script,
+				const char *working_directory, const void *arguments,
+				size_t arguments_size, uint32_t redacted_count, uint32_t flags)
+{
+	const struct wire_bytes program_bytes = bytes_of(program), path_bytes = bytes_of(path),
+				script_bytes = bytes_of(script ? script : ""),
+				directory_bytes = bytes_of(working_directory);
+	struct command *command = command_alloc(&program_bytes, &path_bytes,
+						script ? &script_bytes : NULL, &directory_bytes);
+
+	if (!command)
+		return NULL;
+	command->flags = flags;
+	command->redacted_count = redacted_count;
+	command->arguments = malloc(arguments_size + 1);
+	command->arguments_size = arguments_size;
+	if (command->arguments) {
+		memcpy(command->arguments, arguments, arguments_size);
+		command->arguments[arguments_size] = '\0';
+	}
+	if (command_complete(command) < 0) {
+		command_unref(command);
+		return NULL;
+	}
+	return command;
+}
+
+struct command *command_ref(struct command *command)
+{
+	command->references++;
+	return command;
+}
+
+void command_unref(struct command *command)
+{
+	if (!command || --command->references > 0)
+		return;
+	free(command->arguments);
+	free((void *)command->subject.argv);
+	free(command);
+}
+
+/* Without the directory that it lies in, and what Snakemake puts before the name of a copy of a
+ * script (.snakemake/scripts/tmpXXXXXXXX.NAME). */
+static const char *lasting_part(const struct command *command, const char *argument)
+{
+	static const char copy[] = ".snakemake/scripts/tmp";
+	size_t size = strlen(command->working_directory);
+	const char *found = strstr(argument, copy), *name;
+
+	name = found ? strchr(found + strlen(copy), '.') : NULL;
+	if (name)
+		return name;
+	if (size > 1 && strncmp(argument, command->working_directory, size) == 0 && argument[size] == '/')
+		return argument + size + 1;
+	return argument;
+}
+
+int64_t command_work(const struct command *command, bool with_directory)
+{
+	const char *argument = command->arguments, *end = argument + command->arguments_size;
+	struct identity identity;
+	bool skip = false;
+	int count = 0;
+
+	identity_begin(&identity, "work");
+	if (with_directory)
+		identity_add_bytes(&identity, command->working_directory, strlen(command->working_directory));
+	for (; argument < end; argument += strlen(argument) + 1, count++) {
+		const char *part = lasting_part(command, argument);
+
+		if (!skip)
+			identity_add_bytes(&identity, part, strlen(part));
+		skip = strcmp(argument, "--attempt") == 0;
+	}
+	return count > 1 || (with_directory && count > 0) ? identity_end(&identity) : 0;
+}

@@ -1,0 +1,154 @@
+/* See container.h. */
+#include "correlator/model/container.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/identity.h"
+#include "common/store/rows.h"
+#include "correlator/model/cgroup.h"
+#include "correlator/model/command.h"
+#include "correlator/model/container_name.h"
+#include "correlator/model/group.h"
+#include "correlator/model/image.h"
+#include "correlator/model/model.h"
+#include "correlator/model/process.h"
+#include "correlator/model/run.h"
+#include "correlator/model/task.h"
+#include "correlator/redact/redact.h"
+
+/* inode of the initial pid namespace (include/linux/proc_ns.h, PROC_PID_INIT_INO) */
+#define INITIAL_PID_NAMESPACE 0xEFFFFFFCU
+
+/* `pid_namespace` where nothing else identifies it, else 0: others may have had the same cgroup. */
+struct container *container_get(struct model *model, const struct container_name *name,
+				       const char *path, uint32_t pid_namespace)
+{
+	struct container *container;
+	struct identity identity;
+
+	model_begin_identity(model, "container", &identity);
+	identity_add_bytes(&identity, name->runtime, strlen(name->runtime));
+	identity_add_bytes(&identity, name->runtime_id, strlen(name->runtime_id));
+	if (pid_namespace)
+		identity_add_u64(&identity, pid_namespace);
+	int64_t id = identity_end(&identity);
+
+	HASH_FIND(hh, model->containers, &id, sizeof(id), container);
+	if (container)
+		return container;
+	container = model_alloc(model, sizeof(*container));
+	if (!container)
+		return NULL;
+	container->id = id;
+	memcpy(container->runtime, name->runtime, sizeof(container->runtime));
+	memcpy(container->runtime_id, name->runtime_id, sizeof(container->runtime_id));
+	container->cgroup_path = strndup(path, name->path_size);
+	container->run_id = container->task_id = ROW_NULL;
+	container->pid_namespace = container->mount_namespace = ROW_NULL;
+	cgroup_limits_init(&container->limits);
+	container->begin_boot_ns = model->now_boot_ns;
+	container->started_unix_ns = model_unix_ns(model, container->begin_boot_ns);
+	container->dirty = true;
+	HASH_ADD(hh, model->containers, id, sizeof(container->id), container);
+	return container;
+}
+
+/* A runtime that leaves no id in the path (plain runc) still makes a pid namespace:
+ * then the container is called after its cgroup. */
+struct container *container_of_process(struct model *model, const struct process *process)
+{
+	struct cgroup *cgroup = cgroup_find(model, process->cgroup_id);
+	struct container_name name = {.runtime = "namespace"};
+
+	if (cgroup && cgroup->container)
+		return cgroup->container;
+	if (process->pid_namespace == 0 || process->pid_namespace == INITIAL_PID_NAMESPACE)
+		return NULL;
+	const char *path = cgroup ? cgroup->path : "/";
+	const char *base = strrchr(path, '/');
+
+	if (base && base[1])
+		snprintf(name.runtime_id, sizeof(name.runtime_id), "%.71s", base + 1);
+	else
+		snprintf(name.runtime_id, sizeof(name.runtime_id), "pid:[%u]", process->pid_namespace);
+	name.path_size = strlen(path);
+	return container_get(model, &name, path, process->pid_namespace);
+}
+
+/* ---- what is known of one */
+
+/* What the command line of who started it, or watches over it, says of a container. */
+void container_set_label(struct model *model, struct container *container, const struct process *teller)
+{
+	const struct command *command = teller->command;
+	struct container_label label;
+
+	if (!command || model->arguments == REDACT_PROGRAM_ONLY ||
+	    !container_label_parse(command->program, command->arguments, command->arguments_size, &label) ||
+	    (label.runtime_id[0] && strcmp(label.runtime_id, container->runtime_id) != 0))
+		return;
+	if (label.name[0] && !container->name)
+		model_set_text(model, &container->name, label.name);
+	if (label.image[0] && !container->image)
+		model_set_text(model, &container->image, label.image);
+	container->dirty = true;
+}
+
+static void note_first(struct model *model, struct container *container, const struct process *process)
+{
+	struct process *above;
+
+	if (container->labelled)
+		return;
+	container->labelled = container->dirty = true;
+	for (above = process->parent; above; above = above->parent) {
+		if (above->image && above->image->container == container)
+			continue;
+		container_set_label(model, container, above);
+		if (above->image && above->image->role == RULES_ROLE_CLIENT && !above->has_container) {
+			above->has_container = true; /* it waits for this one, and for no other */
+			above->state_is_stored = false;
+		}
+	}
+}
+
+/* Those of the first process that is inside: the runtime on its way in has the host's still. */
+static void note_namespaces(struct container *container, const struct process *process)
+{
+	if (container->pid_namespace != ROW_NULL || process->pid_namespace == 0 ||
+	    process->pid_namespace == INITIAL_PID_NAMESPACE)
+		return;
+	container->pid_namespace = process->pid_namespace;
+	if (process->mount_namespace)
+		container->mount_namespace = process->mount_namespace;
+}
+
+/* A container belongs to the run and task of the first of its processes; a wrapper may be the
+ * runtime on its way in. */
+void container_note_image(struct model *model, const struct image *image)
+{
+	const struct process *process = image->process;
+	struct container *container = image->container;
+
+	if (!container)
+		return;
+	note_first(model, container, process);
+	note_namespaces(container, process);
+	if (container->run_id != ROW_NULL || process->run == model->system ||
+	    image->role == RULES_ROLE_WRAPPER)
+		return;
+	container->run_id = process->run->id;
+	container->task_id = process->group->task->id;
+	container->dirty = true;
+}
+
+void container_free(struct model *model, struct container *container)
+{
+	HASH_DELETE(hh, model->containers, container);
+	free(container->cgroup_path);
+	free(container->image);
+	free(container->name);
+	free(container);
+}

@@ -1,0 +1,57 @@
+/* See device.h. */
+#include "correlator/model/device.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/rules/rules.h"
+#include "correlator/model/image.h"
+#include "correlator/model/model.h"
+
+#define DEVICES_MAX_BYTES 256 /* 16 GPUs and their control nodes; then no more are added */
+
+/* Documentation/admin-guide/devices.txt, and nvidia-modprobe's own. */
+enum { MAJOR_NVIDIA = 195, MAJOR_DRI = 226 };
+enum { NVIDIA_MODESET = 254, NVIDIA_CONTROL = 255, DRI_RENDER = 128 };
+
+static void device_name(uint64_t major, uint64_t minor, char *text, size_t size)
+{
+	if (major == MAJOR_NVIDIA && minor == NVIDIA_CONTROL)
+		snprintf(text, size, "nvidiactl");
+	else if (major == MAJOR_NVIDIA && minor == NVIDIA_MODESET)
+		snprintf(text, size, "nvidia-modeset");
+	else if (major == MAJOR_NVIDIA)
+		snprintf(text, size, "nvidia%" PRIu64, minor);
+	else if (major == MAJOR_DRI)
+		snprintf(text, size, "dri/%s%" PRIu64, minor < DRI_RENDER ? "card" : "renderD", minor);
+	else
+		snprintf(text, size, "%" PRIu64 ":%" PRIu64, major, minor);
+}
+
+static bool list_has(const char *list, const char *name)
+{
+	size_t size = strlen(name);
+
+	for (const char *item = list; item; item = strchr(item, ',')) {
+		item += *item == ',';
+		if (strncmp(item, name, size) == 0 && (item[size] == ',' || item[size] == '\0'))
+			return true;
+	}
+	return false;
+}
+
+void device_add(struct model *model, struct image *image, uint64_t major, uint64_t minor)
+{
+	char name[48], list[DEVICES_MAX_BYTES];
+
+	device_name(major, minor, name, sizeof(name));
+	if (image->gpu && list_has(image->gpu, name))
+		return;
+	if ((size_t)snprintf(list, sizeof(list), "%s%s%s", image->gpu ? image->gpu : "",
+			     image->gpu ? "," : "", name) >= sizeof(list))
+		return;
+	model_set_text(model, &image->gpu, list);
+	image_set_dirty(model, image);
+}

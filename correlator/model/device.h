@@ -1,0 +1,15 @@
+/* GPU devices that a process holds open. */
+#ifndef TRACER_CORRELATOR_DEVICE_H
+#define TRACER_CORRELATOR_DEVICE_H
+
+#include <stdint.h>
+
+#include "correlator/record/event.h"
+
+struct model;
+struct image;
+
+/* One more; names of at most 256 bytes are kept. */
+void device_add(struct model *model, struct image *image, uint64_t major, uint64_t minor);
+
+#endif

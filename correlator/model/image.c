@@ -1,0 +1,330 @@
+/* See image.h. */
+#include "correlator/model/image.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <utlist.h>
+
+#include "bpf/record.h"
+#include "common/identity.h"
+#include "common/store/rows.h"
+#include "correlator/model/cgroup.h"
+#include "correlator/model/cgroup_limits.h"
+#include "correlator/model/command.h"
+#include "correlator/model/container.h"
+#include "correlator/model/group.h"
+#include "correlator/model/model.h"
+#include "correlator/model/process.h"
+#include "correlator/model/run.h"
+#include "correlator/model/tally.h"
+#include "correlator/model/task.h"
+#include "correlator/model/tool.h"
+
+void image_begin_identities(struct model *model)
+{
+	model_begin_identity(model, "process", &model->image_identity);
+}
+
+/* Ids are in the order in which processes started, so that rows of one moment lie side by side in
+ * the store and a commit writes few pages. Each boot begins at a place of its own, its hash. From
+ * there an id counts microseconds (1,024 ns), in 40 bits: after 13 days they begin anew. Beneath
+ * them, in 23 bits, are pid and exec id, so that the images of a process differ, and so do
+ * processes of one microsecond with the same exec id. So ids meet no more often than hashes of 63
+ * bits would. */
+#define ID_TIME_SHIFT 10
+#define ID_PLACE_BITS 23
+#define ID_PID_FACTOR 0x9e3779b1U /* odd, so pids, of 22 bits, stay apart; large, so neighbours part */
+
+int64_t image_id(const struct model *model, uint32_t pid, uint64_t start_boot_ns, uint32_t exec_id)
+{
+	struct identity identity = model->image_identity;
+	uint64_t place = (pid * ID_PID_FACTOR + exec_id) & ((1U << ID_PLACE_BITS) - 1);
+	uint64_t id;
+
+	model_add_generation(model, &identity);
+	id = (uint64_t)identity_end(&identity);
+	id += ((start_boot_ns >> ID_TIME_SHIFT) << ID_PLACE_BITS) | place;
+	id &= INT64_MAX;
+	return id ? (int64_t)id : 1;
+}
+
+void image_set_dirty(struct model *model, struct image *image)
+{
+	if (image->dirty)
+		return;
+	image->dirty = true;
+	DL_APPEND2(model->dirty_images, image, dirty_prev, dirty_next);
+	model->dirty_image_count++;
+}
+
+static bool is_client(const struct image *image)
+{
+	return image->role == RULES_ROLE_CLIENT && image->ended == IMAGE_LIVING;
+}
+
+void image_link_role(struct model *model, struct image *image)
+{
+	if (is_client(image))
+		DL_APPEND2(model->clients, image, client_prev, client_next);
+}
+
+static void unlink_role(struct model *model, struct image *image)
+{
+	if (is_client(image))
+		DL_DELETE2(model->clients, image, client_prev, client_next);
+}
+
+static void set_dirty_above(struct tool *tool)
+{
+	tool->dirty = true;
+	tool->group->task->dirty = true;
+	tool->group->task->run->dirty = true;
+}
+
+static bool is_partial(const struct totals *totals)
+{
+	return totals->valid & COUNTERS_PARTIAL;
+}
+
+/* The part that an image is of its tool, task and run. */
+static void image_tally(const struct image *image, struct tally *ret)
+{
+	static const struct totals nothing;
+
+	tally_init(ret);
+	ret->begin_boot_ns = image->begin_boot_ns;
+	ret->started_unix_ns = image->started_unix_ns;
+	totals_difference(&ret->totals, &nothing, &image->totals);
+	ret->process_count = 1;
+	ret->living_count = image->ended == IMAGE_LIVING;
+	ret->failed_count = image->failed;
+	ret->partial_count = is_partial(&image->totals);
+	ret->peak_rss_bytes = image->peak_rss_bytes;
+	ret->end_boot_ns = image->end_boot_ns;
+}
+
+static void tally_above(struct tool *tool, const struct tally *part, int sign)
+{
+	tally_add(&tool->tally, part, sign);
+	tally_add(&tool->group->task->tally, part, sign);
+	tally_add(&tool->group->task->run->tally, part, sign);
+	set_dirty_above(tool);
+}
+
+/* What orders the tools of a pipe: the forks, since the execs race. A later image of
+ * a process began when it began. */
+static uint64_t image_start(const struct image *image)
+{
+	return image->exec_id == image->process->first_exec_id ? image->process->key.start_boot_ns
+							       : image->begin_boot_ns;
+}
+
+void image_set_tool(struct model *model, struct image *image, struct tool *tool)
+{
+	struct tally part;
+
+	image_tally(image, &part);
+	if (image->tool) {
+		tally_above(image->tool, &part, -1);
+		DL_DELETE(image->tool->images, image);
+	}
+	image->tool = tool;
+	DL_APPEND(tool->images, image);
+	tally_above(tool, &part, 1);
+	if (image->process && (tool->start_boot_ns == 0 || image_start(image) < tool->start_boot_ns))
+		tool->start_boot_ns = image_start(image);
+	image_set_dirty(model, image);
+}
+
+struct image *image_new(struct model *model, struct process *process, enum image_began began,
+			uint64_t begin_boot_ns, const struct rules_verdict *verdict,
+			struct tool *tool, enum reason reason)
+{
+	struct image *image = calloc(1, sizeof(*image));
+	const struct image *before = process->image;
+
+	if (!image) {
+		model->out_of_memory = true;
+		return NULL;
+	}
+	image->id = image_id(model, (uint32_t)process->key.pid, process->key.start_boot_ns,
+			     process->exec_id);
+	image->parent_id = before ? before->id : process->parent_image_id;
+	image->pid = (uint32_t)process->key.pid;
+	image->exec_id = process->exec_id;
+	image->uid = process->uid;
+	image->process = process;
+	image->container = container_of_process(model, process);
+	image->began = began;
+	image->begin_boot_ns = begin_boot_ns;
+	image->started_unix_ns = model_unix_ns(model, begin_boot_ns);
+	image->spawn_cpu_ns = ROW_NULL;
+	image->uninterruptible_ns = ROW_NULL;
+	image->peak_rss_bytes = ROW_NULL;
+	image->wait_status = ROW_NULL;
+	image->role = verdict->role;
+	container_note_image(model, image);
+	image->rank = verdict->rank;
+	image->boundary = verdict->boundary;
+	image->nested = verdict->nested;
+	image->interactive = verdict->interactive;
+	image->expected_codes = verdict->expected_codes;
+	image->rule = verdict->rule;
+	image->reason = reason;
+	if (process->command)
+		image->command = command_ref(process->command);
+	image->own_command = began != IMAGE_FORK;
+	if (before)
+		process->image->process = NULL;
+	else
+		process->first_exec_id = process->exec_id;
+	process->image = image;
+	process->state_is_stored = false;
+	image_link_role(model, image);
+	if (image->container) {
+		image->container->living_count++;
+		image->container->dirty = true;
+	}
+	image_set_tool(model, image, tool);
+	return image;
+}
+
+/* What the new record does not know stays as it was last known; what is missing, is missing. */
+static void keep_known(struct totals *now, const struct totals *before)
+{
+	now->valid |= before->valid & COUNTERS_PARTIAL;
+#define I(name)                                                                              \
+	if (!(now->valid & COUNTER_VALID(name)) && before->valid & COUNTER_VALID(name)) {     \
+		now->name = before->name;                                                     \
+		now->valid |= COUNTER_VALID(name);                                            \
+	}
+	ROW_TOTALS(I)
+#undef I
+}
+
+/* signal.maxrss also covers every earlier image of the process, the one it was
+ * forked from included: it says something of this image only if it grew. */
+static void note_peak(struct image *image, const struct counters *counters, enum image_totals kind)
+{
+	if (kind != TOTALS_EXEC && counters->valid & COUNTER_VALID(peak_rss_bytes)) {
+		tally_raise(&image->peak_rss_bytes, (int64_t)counters->peak_rss_bytes);
+		return;
+	}
+	if (kind == TOTALS_SAMPLE || !(counters->valid & COUNTER_VALID(maxrss_bytes)))
+		return;
+	uint64_t before = image->base.valid & COUNTER_VALID(maxrss_bytes) ? image->base.maxrss_bytes : 0;
+
+	/* A final record comes after the mm is gone; an exact peak, if any, is known. */
+	if (counters->maxrss_bytes > before && image->began != IMAGE_FORK &&
+	    (image->peak_rss_bytes == ROW_NULL || kind == TOTALS_EXEC))
+		tally_raise(&image->peak_rss_bytes, (int64_t)counters->maxrss_bytes);
+}
+
+/* All that the process is in learn what its cgroup may and did use. */
+static void note_limits(struct model *model, struct image *image, const struct counters *counters)
+{
+	uint64_t cgroup_id = image->process ? image->process->cgroup_id : 0;
+	struct task *task = image->tool->group->task;
+	struct cgroup *cgroup = cgroup_find(model, cgroup_id);
+
+	if (cgroup_id == 0)
+		return;
+	if (cgroup)
+		cgroup_limits_note(&cgroup->limits, cgroup_id, counters);
+	cgroup_limits_note(&task->limits, cgroup_id, counters);
+	cgroup_limits_note(&task->run->limits, cgroup_id, counters);
+	if (image->container && cgroup_limits_note(&image->container->limits, cgroup_id, counters))
+		image->container->dirty = true;
+}
+
+void image_update(struct model *model, struct image *image, const struct counters *counters,
+		  enum image_totals kind)
+{
+	struct tally change;
+	struct totals now;
+
+	/* A second final record is another build's, and lacks what was kept of gone threads. */
+	if (kind < image->totals_kind || image->totals_kind == TOTALS_FINAL)
+		return;
+	totals_of_image(&now, &image->base, counters);
+	keep_known(&now, &image->totals);
+	if (image->uninterruptible_ns != ROW_NULL) {
+		now.uninterruptible_ns = image->uninterruptible_ns;
+		now.valid |= COUNTER_VALID(uninterruptible_ns);
+	}
+	tally_init(&change);
+	totals_difference(&change.totals, &image->totals, &now);
+	change.partial_count = is_partial(&now) - is_partial(&image->totals);
+	image->totals = now;
+	image->totals_kind = kind;
+	note_peak(image, counters, kind);
+	note_limits(model, image, counters);
+	change.peak_rss_bytes = image->peak_rss_bytes;
+	tally_above(image->tool, &change, 1);
+	image_set_dirty(model, image);
+}
+
+bool image_end(struct model *model, struct image *image, enum image_ended how, uint64_t boot_ns,
+	       int64_t wait_status, uint32_t exit_flags)
+{
+	struct tally change;
+
+	if (image->ended != IMAGE_LIVING)
+		return false;
+	unlink_role(model, image);
+	image->ended = how;
+	image->end_boot_ns = boot_ns > image->begin_boot_ns ? boot_ns : image->begin_boot_ns;
+	image->wait_status = wait_status;
+	image->oom_killed = exit_flags & RECORD_EXIT_OOM;
+	/* The figures are in the sums already. */
+	tally_init(&change);
+	change.living_count = -1;
+	change.end_boot_ns = image->end_boot_ns;
+	tally_above(image->tool, &change, 1);
+	image_set_dirty(model, image);
+	if (image->container) {
+		image->container->living_count--;
+		if (image->end_boot_ns > image->container->end_boot_ns)
+			image->container->end_boot_ns = image->end_boot_ns;
+		image->container->dirty = true;
+	}
+	return true;
+}
+
+void image_set_failed(struct image *image)
+{
+	struct tally change;
+
+	image->failed = true;
+	tally_init(&change);
+	change.failed_count = 1;
+	tally_above(image->tool, &change, 1);
+}
+
+void image_end_later(struct image *image, int64_t teardown_ns, uint64_t until_boot_ns)
+{
+	struct tool *tool = image->tool;
+	uint64_t end_boot_ns = image->end_boot_ns + (uint64_t)teardown_ns;
+
+	if (teardown_ns <= 0)
+		return;
+	image->end_boot_ns = end_boot_ns < until_boot_ns ? end_boot_ns : until_boot_ns;
+	tally_raise_end(&tool->tally, image->end_boot_ns);
+	tally_raise_end(&tool->group->task->tally, image->end_boot_ns);
+	tally_raise_end(&tool->group->task->run->tally, image->end_boot_ns);
+}
+
+void image_free(struct model *model, struct image *image)
+{
+	unlink_role(model, image);
+	if (image->dirty) {
+		DL_DELETE2(model->dirty_images, image, dirty_prev, dirty_next);
+		model->dirty_image_count--;
+	}
+	DL_DELETE(image->tool->images, image);
+	command_unref(image->command);
+	free(image->gpu);
+	free(image);
+}

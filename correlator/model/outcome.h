@@ -1,0 +1,39 @@
+/* How the root processes of a run or task came out. */
+#ifndef TRACER_CORRELATOR_OUTCOME_H
+#define TRACER_CORRELATOR_OUTCOME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "correlator/model/tally.h"
+
+/* S(name, text of the row) */
+#define OUTCOME_STATUSES(S) \
+	S(RUNNING, "running") \
+	S(ENDED, "ended") /* how is unknown */ \
+	S(SUCCEEDED, "succeeded") \
+	S(FAILED, "failed") \
+	S(KILLED, "killed")
+
+enum outcome_status {
+#define S(name, text) OUTCOME_##name,
+	OUTCOME_STATUSES(S)
+#undef S
+};
+
+struct outcome {
+	int64_t exit_code; /* ROW_NULL: none known */
+	int64_t signal;
+	bool known;        /* at least one root's status was seen */
+	bool failed;
+	int root_count, living_roots;
+	uint64_t end_boot_ns; /* of the latest root */
+};
+
+void outcome_init(struct outcome *outcome);
+/* A root ended with `wait_status` (ROW_NULL unknown). Whether that is the outcome. */
+bool outcome_note(struct outcome *outcome, int64_t wait_status, uint64_t boot_ns);
+void outcome_add(struct outcome *sum, const struct outcome *part);
+enum outcome_status outcome_status(const struct outcome *outcome, const struct tally *tally);
+
+#endif

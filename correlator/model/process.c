@@ -1,0 +1,158 @@
+/* See process.h. */
+#include "correlator/model/process.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <utlist.h>
+
+#include "common/store/rows.h"
+#include "correlator/model/cause.h"
+#include "correlator/model/command.h"
+#include "correlator/model/group.h"
+#include "correlator/model/image.h"
+#include "correlator/model/model.h"
+#include "correlator/model/outcome.h"
+#include "correlator/model/pipe.h"
+#include "correlator/model/run.h"
+#include "correlator/model/task.h"
+
+/* Every event looks for two of them: this takes a tenth of what uthash's own function does. Nobody
+ * chooses in which nanosecond a process starts. */
+static unsigned process_hash(const struct process_key *key)
+{
+	return (unsigned)(((key->start_boot_ns ^ key->pid << 40) * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
+}
+
+struct process *process_find(struct model *model, uint32_t pid, uint64_t start_boot_ns)
+{
+	const struct process_key key = {.start_boot_ns = start_boot_ns, .pid = pid};
+	struct process *process;
+
+	HASH_FIND_BYHASHVALUE(hh, model->processes, &key, sizeof(key), process_hash(&key), process);
+	return process;
+}
+
+struct process *process_new(struct model *model, const struct image_key *key, struct process *parent)
+{
+	struct process *process = model_alloc(model, sizeof(*process));
+
+	if (!process)
+		return NULL;
+	process->key = (struct process_key){.start_boot_ns = key->start_boot_ns, .pid = key->pid};
+	process->exec_id = key->exec_id;
+	process->spine_index = -1;
+	process->parent_image_id = ROW_NULL;
+	process->seen_scan = model->scan_number;
+	while (parent && parent->ignored)
+		parent = parent->parent;
+	if (parent) {
+		process->parent = parent;
+		DL_APPEND2(parent->children, process, sibling_prev, sibling_next);
+		if (parent->command)
+			process->command = command_ref(parent->command);
+	}
+	HASH_ADD_BYHASHVALUE(hh, model->processes, key, sizeof(process->key), process_hash(&process->key),
+			     process);
+	return process;
+}
+
+void process_set_context(struct process *process, uint64_t cgroup_id, uint32_t uid, uint32_t sid,
+			 uint32_t pgid, uint32_t tty, uint32_t flags)
+{
+	process->cgroup_id = cgroup_id;
+	process->uid = uid;
+	process->sid = sid;
+	process->pgid = pgid;
+	process->tty = tty;
+	process->flags = flags;
+}
+
+void process_set_group(struct process *process, struct run *run, struct group *group)
+{
+	run->members++;
+	group->members++;
+	if (process->run)
+		process->run->members--;
+	if (process->group)
+		process->group->members--;
+	process->run = run;
+	process->group = group;
+	process->state_is_stored = false;
+}
+
+/* Roots of a task that became part of another one decide no more: that one has the
+ * orchestrator further out, and its own root. */
+bool process_decides_task(const struct process *process)
+{
+	const struct process_key *orchestrator;
+
+	if (!process->group || !process->is_task_root)
+		return false;
+	orchestrator = &process->group->task->orchestrator;
+	return orchestrator->pid == 0 || process_key_is(orchestrator, &process->group->orchestrator);
+}
+
+/* The task and the run that it is a root of learn how it came out. */
+static void note_roots(struct process *process, int64_t wait_status)
+{
+	bool task_root = process_decides_task(process);
+	struct run *run = process->run;
+
+	if (task_root) {
+		struct task *task = process->group->task;
+
+		if (outcome_note(&task->outcome, wait_status, process->end_boot_ns))
+			task_set_cause(task, process->cause);
+		task->dirty = run->dirty = true;
+	}
+	if (process->is_run_root) {
+		if (outcome_note(&run->outcome, wait_status, process->end_boot_ns))
+			task_set_cause(run->main, process->cause);
+		run->main->outcome = run->outcome;
+		run->main->dirty = run->dirty = true;
+	}
+}
+
+bool process_end(struct process *process, int64_t wait_status, uint64_t boot_ns)
+{
+	if (process->ended)
+		return false;
+	process->ended = true;
+	process->end_boot_ns = boot_ns > process->fork_boot_ns ? boot_ns : process->fork_boot_ns;
+	process->state_is_stored = false;
+	note_roots(process, wait_status);
+	return true;
+}
+
+int64_t process_row_id(const struct model *model, const struct process *process)
+{
+	return image_id(model, (uint32_t)process->key.pid, process->key.start_boot_ns, UINT32_MAX);
+}
+
+void process_free(struct model *model, struct process *process)
+{
+	struct process *child, *next;
+
+	DL_FOREACH_SAFE2 (process->children, child, next, sibling_next)
+		child->parent = NULL;
+	if (process->parent)
+		DL_DELETE2(process->parent->children, process, sibling_prev, sibling_next);
+	if (process->spine_index >= 0)
+		process->run->spine[process->spine_index] = NULL;
+	process_leave_pipes(model, process);
+	if (process->run)
+		process->run->members--;
+	if (process->group)
+		process->group->members--;
+	if (process->image)
+		process->image->process = NULL;
+	if (process->has_state)
+		model_set_gone(model, process_row_id(model, process));
+	command_unref(process->command);
+	free(process->signals);
+	endings_free(process->endings);
+	cause_unref(process->cause);
+	HASH_DELETE(hh, model->processes, process);
+	free(process);
+}

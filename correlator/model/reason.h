@@ -1,0 +1,39 @@
+/* Why something is where it is: of runs, tasks and images. */
+#ifndef TRACER_CORRELATOR_REASON_H
+#define TRACER_CORRELATOR_REASON_H
+
+/* R(name, text of the row) */
+#define REASONS(R) \
+	R(NONE, "") \
+	R(MAIN, "the run's own") \
+	R(SYSTEM, "the host's own processes") \
+	R(SESSION, "an interactive shell: its commands are the runs") \
+	R(CHILD, "child of an origin") \
+	R(JOB, "job of an interactive shell") \
+	R(CGROUP, "cgroup beneath an origin") \
+	R(CONTAINER, "container that nobody here waits for") \
+	R(COMMAND, "command of tracer run") \
+	R(KERNEL, "kernel thread") \
+	R(ORIGIN, "origin: the host's own") \
+	R(NO_PARENT, "its parent is not known") \
+	R(HOST, "beneath the host's own") \
+	R(COMPANION, "another process of its container") \
+	R(CLIENT, "container that its client waits for") \
+	R(ENGINE, "direct subtree of an engine") \
+	R(STEP, "step of a batch job") \
+	R(SUBTREE, "direct subtree of the outermost orchestrator") \
+	R(ONLY_SUBTREE, "only subtree so far: the run's own") \
+	R(INSIDE, "inside its parent's task") \
+	R(PIPE, "joined to a sibling by a pipe") \
+	R(HELPER, "helper beneath the orchestrator: its own") \
+	R(FORK, "fork of its parent's program") \
+	R(ENGINE_FORK, "fork of its orchestrator") \
+	R(EXEC, "another image of its process")
+
+enum reason {
+#define R(name, text) REASON_##name,
+	REASONS(R)
+#undef R
+};
+
+#endif

@@ -1,0 +1,40 @@
+/* A fatal signal that was sent to a process, and by whom.
+ *
+ * The kernel records signals that are delivered, not what they do: a process may handle one and go
+ * on. So the last few are kept with their target until it ends. */
+#ifndef TRACER_CORRELATOR_SENT_SIGNAL_H
+#define TRACER_CORRELATOR_SENT_SIGNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What the sender is to its target. */
+enum sender_kind {
+	SENDER_KERNEL,   /* the kernel: a terminal's ^C, a limit, a timer */
+	SENDER_SELF,
+	SENDER_PARENT,
+	SENDER_ANCESTOR, /* above the parent */
+	SENDER_BATCH,    /* a batch system's daemon */
+	SENDER_ORIGIN,   /* another origin of runs: a service manager, a container shim */
+	SENDER_SAME_RUN,
+	SENDER_OTHER,    /* of another run */
+	SENDER_UNKNOWN,  /* a process that the model does not know */
+};
+
+struct sent_signal {
+	uint64_t boot_ns;
+	int64_t sender_id; /* image, ROW_NULL: the kernel or unknown */
+	uint32_t sender_pid, sender_uid;
+	uint32_t signal;
+	enum sender_kind kind;
+	char program[48];  /* tool name of the sender, "" unknown */
+};
+
+#define SENT_SIGNALS_MAX 4 /* of different numbers; then the oldest goes */
+
+struct sent_signals {
+	unsigned count;
+	struct sent_signal item[SENT_SIGNALS_MAX]; /* oldest first */
+};
+
+#endif

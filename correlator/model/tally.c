@@ -1,0 +1,22 @@
+/* See tally.h. */
+#include "correlator/model/tally.h"
+
+#include "common/store/rows.h"
+
+void tally_add(struct tally *sum, const struct tally *part, int sign)
+{
+	totals_add(&sum->totals, &part->totals, sign);
+	sum->process_count += sign * part->process_count;
+	sum->living_count += sign * part->living_count;
+	sum->failed_count += sign * part->failed_count;
+	sum->partial_count += sign * part->partial_count;
+	if (sign < 0)
+		return;
+	tally_raise(&sum->peak_rss_bytes, part->peak_rss_bytes);
+	if (part->begin_boot_ns && (sum->begin_boot_ns == 0 || part->begin_boot_ns < sum->begin_boot_ns)) {
+		sum->begin_boot_ns = part->begin_boot_ns;
+		sum->started_unix_ns = part->started_unix_ns;
+	}
+	if (part->end_boot_ns > sum->end_boot_ns)
+		sum->end_boot_ns = part->end_boot_ns;
+}

@@ -1,0 +1,51 @@
+/* Counts and sums that tools, tasks and runs all keep. */
+#ifndef TRACER_CORRELATOR_TALLY_H
+#define TRACER_CORRELATOR_TALLY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "correlator/model/totals.h"
+
+/* Counts and sums that tools, tasks and runs all keep. */
+struct tally {
+	struct totals totals;
+	int64_t process_count; /* images */
+	int64_t living_count;
+	int64_t failed_count;
+	int64_t partial_count; /* images whose totals have COUNTERS_PARTIAL */
+	int64_t peak_rss_bytes;          /* largest of one image, ROW_NULL unknown */
+	int64_t concurrent_memory_bytes; /* largest sum at one scan, ROW_NULL unknown */
+	int64_t written_memory_bytes;    /* concurrent_memory_bytes when it last made a row of its own */
+	int64_t scan_memory_bytes;       /* sum in the scan that is being read */
+	int64_t lost_count;
+	uint64_t begin_boot_ns;
+	int64_t started_unix_ns; /* of the image that began then */
+	uint64_t end_boot_ns; /* latest end of an image; meaningful when none lives */
+};
+
+/* These two are inline: every record of a process asks for them. */
+static inline void tally_init(struct tally *tally)
+{
+	*tally = (struct tally){
+		.peak_rss_bytes = ROW_NULL,
+		.concurrent_memory_bytes = ROW_NULL,
+	};
+}
+
+void tally_add(struct tally *sum, const struct tally *part, int sign);
+/* ROW_NULL is less than anything known. */
+static inline void tally_raise(int64_t *value, int64_t candidate)
+{
+	if (candidate != ROW_NULL && (*value == ROW_NULL || candidate > *value))
+		*value = candidate;
+}
+
+/* Of what has ended: another end, if it is later. */
+static inline void tally_raise_end(struct tally *tally, uint64_t end_boot_ns)
+{
+	if (end_boot_ns > tally->end_boot_ns)
+		tally->end_boot_ns = end_boot_ns;
+}
+
+#endif

@@ -1,0 +1,133 @@
+/* See task.h. */
+#include "correlator/model/task.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <utlist.h>
+
+#include "common/identity.h"
+#include "common/store/rows.h"
+#include "correlator/model/cause.h"
+#include "correlator/model/command.h"
+#include "correlator/model/container.h"
+#include "correlator/model/group.h"
+#include "correlator/model/image.h"
+#include "correlator/model/model.h"
+#include "correlator/model/run.h"
+
+struct task *task_new(struct model *model, struct run *run, enum task_kind kind, enum reason reason,
+		      int64_t id_part)
+{
+	struct task *task = model_alloc(model, sizeof(*task));
+	struct identity identity;
+
+	if (!task)
+		return NULL;
+	identity_begin(&identity, "task");
+	identity_add_u64(&identity, (uint64_t)run->id);
+	identity_add_u64(&identity, (uint64_t)id_part);
+	task->id = identity_end(&identity);
+	task->run = run;
+	task->kind = kind;
+	task->reason = reason;
+	task->root_process_id = task->orchestrator_process_id = ROW_NULL;
+	task->merged_into_id = task->retried_by_id = ROW_NULL;
+	task->dirty = true;
+	cgroup_limits_init(&task->limits);
+	outcome_init(&task->outcome);
+	tally_init(&task->tally);
+	DL_APPEND(run->tasks, task);
+	return task;
+}
+
+void task_add_root(struct model *model, struct task *task, struct process *process)
+{
+	process->is_task_root = true;
+	if (task->root.pid == 0)
+		task->root = process->key;
+	task->outcome.root_count++;
+	if (!process->ended)
+		task->outcome.living_roots++;
+	if (task->root_process_id != ROW_NULL)
+		return;
+	task->root_process_id = image_id(model, (uint32_t)process->key.pid, process->key.start_boot_ns,
+					 process->exec_id);
+	task->container = container_of_process(model, process);
+	if (process->command)
+		model_set_text(model, &task->working_directory, process->command->working_directory);
+}
+
+void task_set_orchestrator(struct task *task, struct process *orchestrator)
+{
+	task->orchestrator_process_id = orchestrator->image ? orchestrator->image->id : ROW_NULL;
+	task->orchestrator = orchestrator->key;
+	task->orchestrator_group = orchestrator->group;
+	orchestrator->group->members++;
+}
+
+void task_set_cause(struct task *task, struct cause *cause)
+{
+	cause_unref(task->cause);
+	task->cause = cause ? cause_ref(cause) : NULL;
+}
+
+/* `from` becomes a part of `into`, which keeps what it has. */
+static void merge_label(struct task *into, struct task *from)
+{
+	if (into->label_fixed || (into->words.data && !from->label_fixed))
+		return;
+	words_deinit(&into->words);
+	free(into->label);
+	into->label = from->label;
+	into->label_fixed = from->label_fixed;
+	into->words = from->words;
+	into->words_kind = from->words_kind;
+	from->label = NULL;
+	from->words = (struct words){0};
+}
+
+/* Everything of `from` goes to `into`; `from` stays as a row that says so. */
+void task_merge(struct model *model, struct task *from, struct task *into)
+{
+	if (from == into)
+		return;
+	while (from->groups)
+		group_move(model, from->groups, into);
+	outcome_add(&into->outcome, &from->outcome);
+	cgroup_limits_merge(&into->limits, &from->limits);
+	if (!into->cause && from->cause)
+		into->cause = cause_ref(from->cause);
+	into->crashes_reported += from->crashes_reported;
+	into->failed_commands_reported |= from->failed_commands_reported;
+	merge_label(into, from);
+	run_forget_failed(from->run, from);
+	from->merged_into_id = into->id;
+	from->dirty = into->dirty = true;
+	from->run->task_count--;
+}
+
+void task_set_opened(struct model *model, struct task *task)
+{
+	task->is_opened = true;
+	DL_APPEND2(model->opened_tasks, task, opened_prev, opened_next);
+}
+
+void task_free(struct model *model, struct task *task)
+{
+	while (task->groups)
+		group_free(model, task->groups);
+	if (task->orchestrator_group)
+		task->orchestrator_group->members--;
+	run_forget_failed(task->run, task);
+	if (task->is_opened)
+		DL_DELETE2(model->opened_tasks, task, opened_prev, opened_next);
+	DL_DELETE(task->run->tasks, task);
+	model_set_gone(model, task->id);
+	free(task->name);
+	free(task->label);
+	words_deinit(&task->words);
+	free(task->working_directory);
+	cause_unref(task->cause);
+	free(task);
+}

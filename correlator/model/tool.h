@@ -1,0 +1,31 @@
+/* A tool: the images of one program in a group. */
+#ifndef TRACER_CORRELATOR_TOOL_H
+#define TRACER_CORRELATOR_TOOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "correlator/model/tally.h"
+#include "common/rules/rules.h"
+
+struct model;
+struct group;
+struct image;
+
+struct tool {
+	int64_t id;
+	struct group *group;
+	char *name;
+	enum rules_role role;
+	uint64_t start_boot_ns; /* earliest start of its processes: orders tools by fork */
+	struct tally tally;
+	struct image *images; /* in memory */
+	bool dirty;
+	bool moved;           /* its stored processes are in another task */
+	struct tool *prev, *next; /* in its group */
+};
+
+struct tool *tool_new(struct model *model, struct group *group, const char *name, enum rules_role role);
+void tool_free(struct model *model, struct tool *tool);
+
+#endif

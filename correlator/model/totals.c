@@ -1,0 +1,60 @@
+/* Figures that add up. See totals.h. */
+#include "correlator/model/totals.h"
+
+static uint64_t grown(uint64_t base, uint64_t now)
+{
+	return now > base ? now - base : 0;
+}
+
+/* The kernel samples user and system time by ticks and scales both to the exact
+ * on-CPU time (kernel/sched/cputime.c, cputime_adjust); so do we, per image. */
+static void split_cpu(struct totals *totals)
+{
+	const uint64_t needed = COUNTER_VALID(cpu_ns) | COUNTER_VALID(user_ns) | COUNTER_VALID(system_ns);
+
+	if ((totals->valid & needed) != needed) {
+		totals->valid &= ~(COUNTER_VALID(user_ns) | COUNTER_VALID(system_ns));
+		return;
+	}
+	int64_t ticks = totals->user_ns + totals->system_ns;
+
+	if (ticks == 0)
+		totals->system_ns = 0;
+	else
+		totals->system_ns = (int64_t)((double)totals->cpu_ns * ((double)totals->system_ns / (double)ticks));
+	totals->user_ns = totals->cpu_ns - totals->system_ns;
+}
+
+void totals_of_image(struct totals *ret, const struct counters *base, const struct counters *now)
+{
+	*ret = (struct totals){.valid = now->valid};
+#define I(name) ret->name = (int64_t)grown(base->valid & COUNTER_VALID(name) ? base->name : 0, now->name);
+	ROW_COUNTED_TOTALS(I)
+#undef I
+	split_cpu(ret);
+}
+
+int64_t totals_io_bytes(const struct totals *totals)
+{
+	return totals->read_bytes + totals->write_bytes + totals->rchar_bytes + totals->wchar_bytes +
+	       totals->sent_bytes + totals->received_bytes;
+}
+
+void totals_difference(struct totals *ret, const struct totals *before, const struct totals *now)
+{
+#define I(name)                                                                              \
+	ret->name = (now->valid & COUNTER_VALID(name) ? now->name : 0) -                      \
+		    (before->valid & COUNTER_VALID(name) ? before->name : 0);
+	ROW_TOTALS(I)
+#undef I
+	ret->valid = now->valid;
+}
+
+void totals_add(struct totals *sum, const struct totals *part, int sign)
+{
+#define I(name) sum->name += sign > 0 ? part->name : -part->name;
+	ROW_TOTALS(I)
+#undef I
+	if (sign > 0)
+		sum->valid |= part->valid;
+}

@@ -1,0 +1,63 @@
+/* Figures that add up: of one exec image, and of the tools, tasks and runs that
+ * images belong to.
+ *
+ * The kernel's counters are cumulative over a process; an image's figures are the
+ * counters now less those when it began. What the kernel did not record counts as
+ * nothing in a sum and is NULL in the image's own row.
+ */
+#ifndef TRACER_CORRELATOR_TOTALS_H
+#define TRACER_CORRELATOR_TOTALS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/record.h"
+#include "common/store/rows.h"
+
+/* The one figure that no record has: process scans add it up. Known where they say how many
+ * threads were in that state. */
+enum { COUNTER_uninterruptible_ns = COUNTER_uninterruptible_count };
+
+struct totals {
+#define I(name) int64_t name;
+	ROW_TOTALS(I)
+#undef I
+	uint64_t valid; /* COUNTER_VALID bits of what is known, COUNTERS_PARTIAL */
+};
+
+/* What the image used: `now` less `base`, on-CPU time split into user and system
+ * as the kernel's cputime_adjust does; uninterruptible_ns is left 0. Never negative: a counter that went back
+ * (it was read while a thread was leaving) counts as unchanged. */
+void totals_of_image(struct totals *ret, const struct counters *base, const struct counters *now);
+
+/* All that it moved, to and from anywhere. */
+int64_t totals_io_bytes(const struct totals *totals);
+
+/* What sums grow by when an image's figures do: now - before. What is not known is 0. */
+void totals_difference(struct totals *ret, const struct totals *before, const struct totals *now);
+
+/* sum += part, or -= where `sign` is negative. Of differences and sums: every figure is added,
+ * known or not. */
+void totals_add(struct totals *sum, const struct totals *part, int sign);
+
+/* What some kernels or settings never record: unknown in sums too. */
+#define TOTALS_OPTIONAL                                                                      \
+	(COUNTER_VALID(block_io_delay_ns) | COUNTER_VALID(memory_delay_ns) |                  \
+	 COUNTER_VALID(sent_bytes) | COUNTER_VALID(received_bytes) |                          \
+	 COUNTER_VALID(uninterruptible_ns))
+
+/* Sets every ROW_TOTALS field of `row` from `totals`; a field that is not known
+ * becomes `unknown` (ROW_NULL for images, 0 for sums), an optional one ROW_NULL. */
+#define TOTALS_FILL_FIELD(name)                                                              \
+	(totals_row)->name = totals_from->valid & COUNTER_VALID(name) ? totals_from->name     \
+			     : TOTALS_OPTIONAL & COUNTER_VALID(name)  ? ROW_NULL              \
+								      : totals_unknown;
+#define totals_fill_row(row, figures, unknown)                                                \
+	do {                                                                                  \
+		const struct totals *totals_from = (figures);                                     \
+		int64_t totals_unknown = (unknown);                                           \
+		typeof(row) totals_row = (row);                                               \
+		ROW_TOTALS(TOTALS_FILL_FIELD)                                                 \
+	} while (0)
+
+#endif

@@ -1,0 +1,124 @@
+/* See classify.h. */
+#include "correlator/placement/classify.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "correlator/model/cgroup.h"
+#include "correlator/model/command.h"
+#include "correlator/model/image.h"
+#include "correlator/model/model.h"
+#include "correlator/model/process.h"
+#include "correlator/model/tool.h"
+#include "correlator/placement/placing.h"
+
+#define SAMPLE_ANCESTORS_MAX 3 /* above a script that are asked for the sample */
+
+/* Links the subjects of the process and its ancestors, each image once. */
+static void link_subjects(const struct process *process)
+{
+	const struct process *child = process;
+	struct command *command = process->command;
+
+	command->subject.parent = NULL;
+	for (int depth = 0; depth < RULES_ANCESTORS_MAX && child->parent; depth++) {
+		const struct process *parent = child->parent;
+
+		if (parent->command && parent->command != command) {
+			command->subject.parent = &parent->command->subject;
+			command = parent->command;
+			command->subject.parent = NULL;
+		}
+		child = parent;
+	}
+}
+
+/* Whether an argument of the program, or the last part of it, begins with the prefix as a whole:
+ * s1 of s1.bam, out/s1 and s1, not of s10.bam. */
+static bool arguments_have_prefix(const struct command *command, const char *prefix, size_t size)
+{
+	for (size_t i = 1; i < command->subject.argc; i++) {
+		const char *argument = command->subject.argv[i], *slash = strrchr(argument, '/');
+		const char *base = slash ? slash + 1 : argument;
+
+		if (strncmp(base, prefix, size) == 0 && (base[size] == '\0' || strchr("._-", base[size])))
+			return true;
+	}
+	return false;
+}
+
+/* Some steps write a script for each sample, SAMPLE.plot.r, and run it. The sample, known by the
+ * arguments of who runs it, is no part of the tool's name: *.plot.r. */
+static void leave_sample_out(const struct process *process, struct rules_verdict *verdict)
+{
+	const struct process *above = process->parent;
+	const char *dot = strrchr(verdict->name, '.');
+
+	if (verdict->role != RULES_ROLE_TOOL || !dot || !process->command ||
+	    strcmp(verdict->name, process->command->program) == 0)
+		return;
+	for (int depth = 0; depth < SAMPLE_ANCESTORS_MAX && above && above->command && above->run != NULL;
+	     depth++, above = above->parent) {
+		/* The longest prefix first: a sample may have dots of its own. */
+		for (const char *end = dot; (end = memrchr(verdict->name, '.', (size_t)(end - verdict->name))) &&
+					    end > verdict->name;)
+			if (arguments_have_prefix(above->command, verdict->name, (size_t)(end - verdict->name))) {
+				verdict->name[0] = '*';
+				memmove(verdict->name + 1, end, strlen(end) + 1);
+				return;
+			}
+	}
+}
+
+void classify(struct model *model, struct process *process, struct rules_verdict *ret_verdict)
+{
+	struct cgroup *cgroup = cgroup_find(model, process->cgroup_id);
+
+	link_subjects(process);
+	process->command->subject.cgroup = cgroup ? cgroup->path : "";
+	rules_classify(model->rules, &process->command->subject, ret_verdict);
+	process->command->subject.cgroup = "";
+	if (process->key.pid == 1 && ret_verdict->role != RULES_ROLE_ORIGIN) {
+		ret_verdict->role = RULES_ROLE_ORIGIN;
+		ret_verdict->boundary = RULES_BOUNDARY_CHILD;
+	}
+	leave_sample_out(process, ret_verdict);
+}
+
+/* What a child is that only forked: what its parent is. An engine's worker is the
+ * engine still; every other role ends with the program that had it. */
+void classify_inherited(const struct process *process, struct rules_verdict *ret)
+{
+	const struct image *image = process->parent ? process->parent->image : NULL;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->role = RULES_ROLE_TOOL;
+	if (image) {
+		ret->role = image->role;
+		ret->rank = image->rank;
+		ret->rule = image->rule;
+		ret->nested = image->nested;
+		ret->boundary = image->boundary;
+		snprintf(ret->name, sizeof(ret->name), "%s", image->tool->name);
+	} else if (process->command) {
+		snprintf(ret->name, sizeof(ret->name), "%s", process->command->program);
+	} else {
+		snprintf(ret->name, sizeof(ret->name), "unknown");
+	}
+}
+
+/* Whether a shell is called after the script it runs: "bash" and "bash -c" are not. */
+bool classify_names_script(const struct process *process, const struct rules_verdict *verdict)
+{
+	size_t length = process->command ? strlen(process->command->program) : 0;
+
+	return verdict->role == RULES_ROLE_SHELL && length > 0 &&
+	       (strncmp(verdict->name, process->command->program, length) != 0 ||
+		(verdict->name[length] != '\0' && verdict->name[length] != ' '));
+}
+
+bool classify_opens_subtree(const struct placing *placing)
+{
+	return !placing->verdict || (placing->verdict->role != RULES_ROLE_HELPER &&
+				     placing->verdict->role != RULES_ROLE_COMPONENT);
+}

@@ -1,0 +1,118 @@
+/* Labels: what distinguishes a task from its siblings, the tasks of the same kind in its run.
+ *
+ * An engine's own word for it (a rule's `task_label`) is best. Else the label is made of the words
+ * of the first command line in the task that is not glue, those that its siblings do not have:
+ * words.h. So a run remembers of each kind which words all had so far. That set only shrinks, and
+ * when it does, the labels of the siblings that are still in memory are made anew.
+ */
+#include "correlator/placement/label.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <utlist.h>
+
+#include "common/identity.h"
+#include "correlator/model/command.h"
+#include "correlator/model/model.h"
+#include "correlator/model/process.h"
+#include "correlator/model/run.h"
+#include "correlator/model/siblings.h"
+#include "correlator/model/task.h"
+#include "correlator/model/words.h"
+#include "correlator/redact/redact.h"
+
+static void siblings_set_dirty(struct run *run, uint64_t kind)
+{
+	struct task *task;
+
+	DL_FOREACH (run->tasks, task)
+		if (task->words.data && task->words_kind == kind)
+			task->dirty = true;
+	run->dirty = true;
+}
+
+/* One more of its kind. */
+static void siblings_add(struct model *model, struct task *task)
+{
+	struct run *run = task->run;
+	struct siblings *siblings = siblings_find(run, task->words_kind);
+
+	if (!siblings) {
+		siblings = siblings_new(model, run, task->words_kind);
+		if (siblings)
+			common_words_init(&siblings->common, &task->words);
+		run->dirty = true;
+		return;
+	}
+	DL_DELETE(run->siblings, siblings);
+	DL_APPEND(run->siblings, siblings);
+	if (common_words_keep(&siblings->common, &task->words) || !siblings->several)
+		siblings_set_dirty(run, siblings->kind);
+	siblings->several = true;
+}
+
+static bool says_what_it_works_on(const struct rules_verdict *verdict)
+{
+	return verdict->role != RULES_ROLE_WRAPPER && verdict->role != RULES_ROLE_HELPER &&
+	       verdict->role != RULES_ROLE_COMPONENT;
+}
+
+void label_note_image(struct model *model, struct task *task, const struct process *process,
+		      const struct rules_verdict *verdict)
+{
+	if (task->label_fixed)
+		return;
+	if (verdict->task_label[0]) {
+		model_set_text(model, &task->label, verdict->task_label);
+		task->label_fixed = true;
+		words_deinit(&task->words);
+		return;
+	}
+	if (task->words.data || !process->command || !says_what_it_works_on(verdict) ||
+	    model->arguments == REDACT_PROGRAM_ONLY)
+		return;
+	if (words_read(&process->command->subject, verdict->name, &task->words) < 0) {
+		model->out_of_memory = true;
+		return;
+	}
+	task->words_kind = words_kind(&task->words, verdict->name);
+	siblings_add(model, task);
+}
+
+/* True: the command line before had the same stem, so whole words have to distinguish them. */
+static bool siblings_note_stem(struct siblings *siblings, const struct task *task, const char *stem)
+{
+	struct identity identity;
+	uint32_t stem_hash, hash = words_hash(&task->words);
+
+	identity_begin(&identity, "stem");
+	identity_add_bytes(&identity, stem, strlen(stem));
+	stem_hash = (uint32_t)identity_end(&identity);
+	if (siblings->stem_hash == stem_hash && siblings->stem_words_hash != hash) {
+		siblings->whole_words = true;
+		siblings_set_dirty(task->run, siblings->kind);
+	}
+	siblings->stem_hash = stem_hash;
+	siblings->stem_words_hash = hash;
+	return siblings->whole_words;
+}
+
+bool label_set(struct model *model, struct task *task)
+{
+	const char *name = task->name ? task->name : "";
+	struct siblings *siblings;
+	char label[LABEL_MAX];
+	bool again = false;
+
+	if (task->label_fixed || !task->words.data)
+		return false;
+	siblings = siblings_find(task->run, task->words_kind);
+	if (!siblings || !siblings->several)
+		words_label(&task->words, NULL, name, true, label);
+	else if (words_label(&task->words, &siblings->common, name, siblings->whole_words, label))
+		again = siblings_note_stem(siblings, task, label);
+	if (!task->label || strcmp(task->label, label) != 0)
+		model_set_text(model, &task->label, label);
+	return again;
+}

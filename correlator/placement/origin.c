@@ -1,0 +1,217 @@
+/* See origin.h. */
+#include "correlator/placement/origin.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/identity.h"
+#include "correlator/model/cgroup.h"
+#include "correlator/model/container.h"
+#include "correlator/model/container_name.h"
+#include "correlator/model/image.h"
+#include "correlator/model/model.h"
+#include "correlator/model/process.h"
+#include "correlator/model/reason.h"
+#include "correlator/model/run.h"
+#include "correlator/placement/classify.h"
+#include "correlator/placement/placing.h"
+
+/* Everything from the root of its run down to `process`, which may be NULL, only leads on (a monitor
+ * of a container too): what comes next is what the run was asked to do. */
+static bool only_wrappers(const struct process *process, const struct run *run)
+{
+	for (; process && process->run == run; process = process->parent) {
+		const struct image *image = process->image;
+
+		if (!image || (image->role != RULES_ROLE_WRAPPER && image->role != RULES_ROLE_CLIENT &&
+			       image->role != RULES_ROLE_COMPONENT))
+			return false;
+	}
+	return true;
+}
+
+bool origin_leads_to(const struct run *run, const struct process *process)
+{
+	return process->is_run_root || only_wrappers(process->parent, run);
+}
+
+/* `tracer run` asked for all that its command starts. */
+static bool run_is_recorded_whole(const struct process *process)
+{
+	const struct run *run = process->run;
+
+	while (process->parent && process->run == run)
+		process = process->parent;
+	return process->image && process->image->role == RULES_ROLE_ORIGIN &&
+	       process->image->boundary == RULES_BOUNDARY_COMMAND;
+}
+
+bool origin_allows_session(const struct process *process)
+{
+	return run_is_workload(process->run) && process->run->kind != RUN_BATCH &&
+	       !run_is_recorded_whole(process);
+}
+
+struct run *origin_begin_session(struct model *model, struct process *process)
+{
+	struct run *run = run_new(model, process, RUN_SESSION, 0);
+
+	if (run) {
+		run->origin_process_id = process->parent->image->id;
+		run_become_session(run);
+	}
+	return run;
+}
+
+/* A shell's own children: what its profile, its prompt and $(...) run. They share its process group,
+ * which is its own once it has begun job control. */
+static bool is_shells_own(const struct process *shell, const struct placing *placing)
+{
+	return placing->pgid == shell->pgid || placing->pgid == shell->key.pid;
+}
+
+/* What a manager of services runs beside itself (generators, helpers) is no service. */
+static bool is_managers_own(const struct process *manager, const struct placing *placing)
+{
+	return !manager->image->nested && manager->image->boundary == RULES_BOUNDARY_CGROUP &&
+	       placing->cgroup_id == manager->cgroup_id;
+}
+
+/* Whether what is beneath `origin`, which lives inside a run, can be one of its own. */
+static bool origin_is_free(const struct process *origin)
+{
+	const struct image *image = origin->image;
+
+	if (!run_is_workload(origin->run) || image->boundary == RULES_BOUNDARY_COMMAND)
+		return true;
+	return image->nested && !run_is_recorded_whole(origin);
+}
+
+/* An interactive shell starts a run for every job; an origin as its rule says. */
+bool origin_begins_run(struct model *model, const struct process *process,
+			const struct process *origin, const struct placing *placing,
+			enum rules_boundary *ret_boundary)
+{
+	const struct image *image = origin->image;
+	const struct rules_verdict *verdict = placing->verdict;
+	bool housekeeping = verdict && verdict->housekeeping;
+
+	if (image->role == RULES_ROLE_SHELL && image->interactive) {
+		*ret_boundary = RULES_BOUNDARY_PROCESS_GROUP;
+		return !run_is_workload(origin->run) && !is_shells_own(origin, placing) &&
+		       !housekeeping && !(verdict && (verdict->role == RULES_ROLE_ORIGIN ||
+						      verdict->role == RULES_ROLE_COMPONENT ||
+						      verdict->interactive));
+	}
+	*ret_boundary = image->boundary;
+	/* An origin that forks is the origin still: a server's process for one client. */
+	if (image->role != RULES_ROLE_ORIGIN || !verdict)
+		return false;
+	if (image->boundary == RULES_BOUNDARY_COMMAND)
+		return !housekeeping;
+	/* Daemons beneath daemons, and the shell that a login is, are the host's. */
+	if (verdict->role == RULES_ROLE_ORIGIN || verdict->role == RULES_ROLE_COMPONENT ||
+	    verdict->interactive || (housekeeping && image->boundary != RULES_BOUNDARY_CGROUP))
+		return false;
+	if (image->boundary == RULES_BOUNDARY_CONTAINER) {
+		const struct container *container = container_of_process(model, process);
+
+		if (!container || container == image->container)
+			return false;
+	}
+	return origin_is_free(origin) && !is_managers_own(origin, placing);
+}
+
+/* What else belongs to the run: 0 nothing, else a key to find it by. */
+static uint64_t boundary_key(struct model *model, const struct process *process,
+			     const struct process *origin, const struct placing *placing,
+			     enum rules_boundary boundary, const char *run_key)
+{
+	struct identity identity;
+
+	if (boundary == RULES_BOUNDARY_CHILD || boundary == RULES_BOUNDARY_COMMAND)
+		return 0;
+	identity_begin(&identity, "boundary");
+	if (boundary == RULES_BOUNDARY_PROCESS_GROUP) {
+		identity_add_u64(&identity, origin->key.pid);
+		identity_add_u64(&identity, origin->key.start_boot_ns);
+		identity_add_u64(&identity, placing->pgid);
+	} else if (boundary == RULES_BOUNDARY_CONTAINER) {
+		identity_add_u64(&identity, (uint64_t)container_of_process(model, process)->id);
+	} else if (run_key[0]) {
+		identity_add_bytes(&identity, run_key, strlen(run_key));
+	} else {
+		identity_add_u64(&identity, placing->cgroup_id);
+	}
+	return (uint64_t)identity_end(&identity);
+}
+
+static enum run_kind run_kind_of(struct model *model, const struct process *process,
+			    const struct process *origin, const struct rules_verdict *verdict,
+			    enum rules_boundary boundary)
+{
+	if (boundary == RULES_BOUNDARY_PROCESS_GROUP)
+		return RUN_JOB;
+	struct container *container = container_of_process(model, process);
+
+	if (boundary == RULES_BOUNDARY_CGROUP && verdict->run_key[0])
+		return RUN_BATCH;
+	if (container && container != origin->image->container)
+		return RUN_CONTAINER;
+	if (boundary == RULES_BOUNDARY_CGROUP)
+		return verdict->housekeeping ? RUN_HOST_SERVICE : RUN_SERVICE;
+	return strcmp(verdict->engine, "cron") == 0 ? RUN_CRON : RUN_COMMAND;
+}
+
+/* Asks the rules about the origin again, with the child's cgroup: a batch daemon
+ * finds the job in it. */
+static void origin_verdict(struct model *model, struct process *origin, const struct placing *placing,
+			   struct rules_verdict *ret)
+{
+	uint64_t own = origin->cgroup_id;
+
+	memset(ret, 0, sizeof(*ret));
+	if (!origin->command)
+		return;
+	origin->cgroup_id = placing->cgroup_id;
+	classify(model, origin, ret);
+	origin->cgroup_id = own;
+}
+
+static const enum reason boundary_reasons[] = {
+	[RULES_BOUNDARY_CHILD] = REASON_CHILD,
+	[RULES_BOUNDARY_PROCESS_GROUP] = REASON_JOB,
+	[RULES_BOUNDARY_CGROUP] = REASON_CGROUP,
+	[RULES_BOUNDARY_CONTAINER] = REASON_CONTAINER,
+	[RULES_BOUNDARY_COMMAND] = REASON_COMMAND,
+};
+
+struct run *origin_begin_run(struct model *model, struct process *process, struct process *origin,
+		      const struct placing *placing, enum rules_boundary boundary,
+		      struct rules_verdict *verdict)
+{
+	char unit[256];
+
+	origin_verdict(model, origin, placing, verdict);
+	uint64_t key = boundary_key(model, process, origin, placing, boundary, verdict->run_key);
+	struct run *run = NULL;
+
+	if (key)
+		HASH_FIND(hh, model->runs_by_boundary, &key, sizeof(key), run);
+	if (run)
+		return run;
+	run = run_new(model, process, run_kind_of(model, process, origin, verdict, boundary), key);
+	if (!run)
+		return NULL;
+	run->origin_process_id = origin->image->id;
+	run->reason = boundary_reasons[boundary];
+	snprintf(run->run_key, sizeof(run->run_key), "%s", verdict->run_key);
+	struct cgroup *cgroup = cgroup_find(model, placing->cgroup_id);
+
+	if (verdict->run_name[0])
+		run_set_name(model, run, verdict->run_name, RUN_NAME_FIXED);
+	else if (boundary == RULES_BOUNDARY_CGROUP && cgroup &&
+		 cgroup_unit(cgroup->path, unit, sizeof(unit)))
+		run_set_name(model, run, unit, RUN_NAME_FIXED);
+	return run;
+}

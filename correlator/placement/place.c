@@ -1,0 +1,470 @@
+/* Where a process belongs: which run, which task, which group of tools.
+ *
+ * A process is placed when it is known to matter: at its first exec, or when
+ * something beneath it executes. Until then it is a fork of its parent's program,
+ * and if it stays one (a worker, a subshell of builtins) it is a part of its
+ * parent's tool.
+ *
+ * Here is the order of the questions; the answers are in origin.c (does it begin a run?),
+ * subtree.c (beneath an engine) and spine.c (without one).
+ */
+#include "correlator/placement/place.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <utlist.h>
+
+#include "bpf/record.h"
+#include "common/identity.h"
+#include "common/rules/rules.h"
+#include "common/store/rows.h"
+#include "correlator/model/command.h"
+#include "correlator/model/container.h"
+#include "correlator/model/group.h"
+#include "correlator/model/image.h"
+#include "correlator/model/model.h"
+#include "correlator/model/process.h"
+#include "correlator/model/reason.h"
+#include "correlator/model/run.h"
+#include "correlator/model/task.h"
+#include "correlator/model/tool.h"
+#include "correlator/placement/classify.h"
+#include "correlator/placement/origin.h"
+#include "correlator/placement/placing.h"
+#include "correlator/placement/run_name.h"
+#include "correlator/placement/spine.h"
+#include "correlator/placement/subtree.h"
+#include "correlator/placement/task_name.h"
+
+/* ---- containers that a daemon started for somebody */
+
+/* Another process of the same container, which has its place; not the runtime on its way in. */
+static struct process *companion(struct model *model, const struct container *container)
+{
+	struct process *process;
+
+	if (container->living_count == 0)
+		return NULL; /* as when it begins: only who enters it later has to search */
+	for (process = model->processes; process; process = process->hh.next)
+		if (!process->ended && process->image && process->image->container == container &&
+		    process->run != model->system && process->image->role != RULES_ROLE_WRAPPER)
+			return process;
+	return NULL;
+}
+
+/* The client (`docker run`) that waits for this container: one in the container's
+ * working directory, as engines start them, else the only one there is. Where two
+ * could be meant, neither is. */
+static struct process *waiting_client(struct model *model, const struct process *process)
+{
+	struct process *candidate, *only = NULL, *nearest = NULL;
+	const struct image *image;
+	int count = 0;
+
+	DL_FOREACH2 (model->clients, image, client_next) {
+		candidate = image->process;
+		if (!candidate || candidate->ended || candidate->has_container ||
+		    candidate->place != PLACE_FULL)
+			continue;
+		only = candidate;
+		count++;
+		if (!nearest && process->command && candidate->command &&
+		    process->command->working_directory[1] &&
+		    strcmp(process->command->working_directory,
+			   candidate->command->working_directory) == 0)
+			nearest = candidate;
+	}
+	if (nearest)
+		return nearest;
+	return count == 1 ? only : NULL;
+}
+
+/* The origin (a shim, a daemon) that keeps the container which `process` is the first of its
+ * line in. Between the two stands the runtime that made it. */
+static struct process *keeper_of(const struct process *process, const struct container *container)
+{
+	struct process *above;
+
+	for (above = process->parent; above && above->image; above = above->parent) {
+		if (above->image->container == container)
+			return NULL;
+		if (above->image->role == RULES_ROLE_ORIGIN)
+			return above;
+		if (above->image->role != RULES_ROLE_WRAPPER)
+			return NULL;
+	}
+	return NULL;
+}
+
+/* Such a container belongs to whoever asked for it. */
+static struct group *join_client(struct model *model, struct process *process,
+				 struct container *container, enum reason *ret_reason)
+{
+	struct process *found = companion(model, container);
+
+	if (found) {
+		*ret_reason = REASON_COMPANION;
+	} else {
+		found = waiting_client(model, process);
+		if (!found)
+			return NULL;
+		found->has_container = true;
+		container_set_label(model, container, found);
+		found->state_is_stored = false;
+		*ret_reason = REASON_CLIENT;
+	}
+	process->path_rank = found->path_rank;
+	return found->group;
+}
+
+static struct group *place_beneath(struct model *model, struct process *process,
+				   const struct placing *placing, enum reason *ret_reason)
+{
+	struct process *parent = process->parent;
+	const struct image *image = parent->image;
+	bool engine = image->role == RULES_ROLE_ORCHESTRATOR && image->rank > RULES_RANK_NONE &&
+		      image->rank >= parent->path_rank;
+
+	if (!placing->verdict && image->role == RULES_ROLE_ORCHESTRATOR) {
+		/* A worker that the engine forked is still the engine. */
+		process->path_rank = parent->path_rank;
+		process->spine_index = -1;
+		*ret_reason = REASON_ENGINE_FORK;
+		return parent->group;
+	}
+	process->path_rank = image->rank > parent->path_rank ? image->rank : parent->path_rank;
+	if (engine) {
+		struct group *joined = subtree_join(model, process, placing, ret_reason);
+
+		if (joined)
+			return joined;
+		*ret_reason = REASON_ENGINE;
+		return subtree_open(model, process, placing, TASK_ENGINE, *ret_reason);
+	}
+	if (parent->path_rank > RULES_RANK_NONE) {
+		*ret_reason = REASON_INSIDE;
+		return parent->group;
+	}
+	return spine_place(model, process, placing, ret_reason);
+}
+
+/* A batch step is a task, whatever runs in it, unless an engine does. */
+static struct group *place_batch_step(struct model *model, struct run *run, struct process *process,
+				      const struct placing *placing, const struct rules_verdict *origin)
+{
+	struct identity identity;
+	struct task *task;
+
+	identity_begin(&identity, "step");
+	identity_add_bytes(&identity, origin->task_name, strlen(origin->task_name));
+	int64_t id_part = identity_end(&identity);
+	struct task *wanted = task_new(model, run, TASK_BATCH, REASON_STEP, id_part);
+
+	if (!wanted)
+		return NULL;
+	process->path_rank = RULES_RANK_PARALLEL;
+	DL_FOREACH (run->tasks, task)
+		if (task->id == wanted->id && task != wanted) {
+			DL_DELETE(run->tasks, wanted);
+			free(wanted);
+			wanted = task;
+			break;
+		}
+	if (!wanted->name) {
+		run->task_count++;
+		model_set_text(model, &wanted->name, origin->task_name);
+		wanted->name_by = NAMED_BY_RULE;
+	}
+	task_add_root(model, wanted, process);
+	return group_open(model, wanted, process, placing->stdin_pipe, placing->stdout_pipe);
+}
+
+/* A process that begins a run, or joins one as a further root. */
+static struct group *place_root(struct model *model, struct run *run, struct process *process,
+				const struct placing *placing, const struct rules_verdict *origin)
+{
+	if (run->root_process_id == ROW_NULL)
+		run_set_root(model, run, process);
+	process->is_run_root = true;
+	run->outcome.root_count++;
+	run->outcome.living_roots += !process->ended;
+	run->main->outcome = run->outcome;
+	if (run->kind == RUN_BATCH && origin->task_name[0])
+		return place_batch_step(model, run, process, placing, origin);
+	if (run->spine_length == 0)
+		return spine_push(model, run, process, placing);
+	return run->spine_group[0];
+}
+
+static struct group *place_lost(struct model *model, struct process *process,
+				const struct placing *placing, enum reason *ret_reason)
+{
+	bool kernel = process->flags & RECORD_KERNEL_THREAD;
+	bool origin = placing->verdict && (placing->verdict->role == RULES_ROLE_ORIGIN ||
+					   placing->verdict->interactive);
+	struct rules_verdict none = {.role = RULES_ROLE_TOOL};
+	struct run *run;
+
+	if (kernel || origin || process->key.pid <= 2) {
+		*ret_reason = kernel ? REASON_KERNEL : REASON_ORIGIN;
+		run = run_of_system(model);
+		if (run && run->spine_length == 0)
+			return spine_push(model, run, process, placing);
+		return run ? run->spine_group[0] : NULL;
+	}
+	*ret_reason = REASON_NO_PARENT;
+	run = run_new(model, process, RUN_FOUND, 0);
+	if (!run)
+		return NULL;
+	run->reason = *ret_reason;
+	return place_root(model, run, process, placing, &none);
+}
+
+/* A client that waits for an interactive shell in a container is how somebody got there. */
+static void client_becomes_session(struct model *model, const struct process *process)
+{
+	struct process *client = waiting_client(model, process);
+
+	if (!client)
+		return;
+	client->has_container = true;
+	client->state_is_stored = false;
+	if (origin_leads_to(client->run, client) && origin_allows_session(client))
+		run_become_session(client->run);
+}
+
+/* An interactive shell is work nowhere: its commands are. Where only wrappers led to it (su, sudo),
+ * the run is a session; else the shell begins one. NULL: it has its place as all have. */
+static struct group *place_interactive(struct model *model, struct process *process,
+				       const struct placing *placing, enum reason *ret_reason)
+{
+	const struct rules_verdict none = {.role = RULES_ROLE_TOOL};
+	struct process *parent = process->parent;
+	struct run *run;
+
+	if (!origin_allows_session(parent))
+		return NULL;
+	if (origin_leads_to(parent->run, process)) {
+		run_become_session(parent->run);
+		return NULL;
+	}
+	run = origin_begin_session(model, process);
+	*ret_reason = run ? run->reason : REASON_NONE;
+	return run ? place_root(model, run, process, placing, &none) : NULL;
+}
+
+static struct group *find_or_open_group(struct model *model, struct process *process,
+				  const struct placing *placing, enum reason *ret_reason)
+{
+	bool interactive = placing->verdict && placing->verdict->interactive;
+	struct process *parent = process->parent, *keeper, *origin;
+	struct container *container = container_of_process(model, process);
+	enum rules_boundary boundary;
+	struct rules_verdict verdict;
+
+	if (!parent)
+		return place_lost(model, process, placing, ret_reason);
+	if (!parent->group)
+		return NULL;
+	keeper = container ? keeper_of(process, container) : NULL;
+	struct group *joined = NULL;
+
+	if (keeper && interactive)
+		client_becomes_session(model, process);
+	else if (keeper)
+		joined = join_client(model, process, container, ret_reason);
+	else if (interactive)
+		joined = place_interactive(model, process, placing, ret_reason);
+	if (joined)
+		return joined;
+	origin = keeper && keeper->image->boundary == RULES_BOUNDARY_CONTAINER ? keeper : parent;
+	if (origin_begins_run(model, process, origin, placing, &boundary)) {
+		struct run *run = origin_begin_run(model, process, origin, placing, boundary, &verdict);
+
+		*ret_reason = run ? run->reason : REASON_NONE;
+		return run ? place_root(model, run, process, placing, &verdict) : NULL;
+	}
+	if (parent->run == model->system ||
+	    (!placing->verdict && parent->image->role == RULES_ROLE_ORIGIN)) {
+		*ret_reason = REASON_HOST;
+		return parent->group;
+	}
+	return place_beneath(model, process, placing, ret_reason);
+}
+
+/* The tool of an image in `group`: its own, or for a component its parent's. */
+static struct tool *find_tool(struct model *model, struct process *process, struct group *group,
+				const struct rules_verdict *verdict)
+{
+	const struct process *parent = process->parent;
+
+	if (verdict->role == RULES_ROLE_COMPONENT && parent && parent->image && parent->group == group)
+		return parent->image->tool;
+	return group_tool(model, group, verdict->name, verdict->role);
+}
+
+/* Its parent has its place. */
+static void place_one(struct model *model, struct process *process, const struct placing *placing)
+{
+	enum reason reason = REASON_NONE;
+	struct rules_verdict inherited;
+	const struct rules_verdict *verdict = placing->verdict;
+
+	if (model->out_of_memory)
+		return;
+	struct group *group = find_or_open_group(model, process, placing, &reason);
+
+	if (!group)
+		return;
+	if (!verdict) {
+		classify_inherited(process, &inherited);
+		verdict = &inherited;
+	}
+	process->place = PLACE_FULL;
+	process_set_group(process, group->task->run, group);
+	if (process->parent && process->parent->image && process->parent_image_id == ROW_NULL)
+		process->parent_image_id = process->parent->image->id;
+	else if (process->parent && process->parent->image &&
+		 process->parent->first_exec_id > process->parent_exec_id)
+		/* It was forked before its parent's first exec, which has no row of its own. */
+		process->parent_image_id = image_id(model, (uint32_t)process->parent->key.pid,
+						    process->parent->key.start_boot_ns,
+						    process->parent->first_exec_id);
+	struct tool *tool = find_tool(model, process, group, verdict);
+	bool forked = !placing->verdict;
+
+	if (!tool)
+		return;
+	if (process->image && forked) {
+		/* It was a part of its parent's program until now. */
+		image_set_tool(model, process->image, tool);
+		process->image->reason = reason;
+	} else {
+		image_new(model, process,
+			  process->found ? IMAGE_FOUND
+			  : forked       ? IMAGE_FORK
+					 : IMAGE_EXEC,
+			  process->found || forked ? process->fork_boot_ns : placing->boot_ns, verdict, tool,
+			  reason);
+	}
+	if (process->parent)
+		subtree_adopt_helpers(model, group, process->parent);
+	if (placing->verdict)
+		task_name_note_image(model, process->group->task, process, placing->verdict);
+	run_name_note_image(model, process->run, process, verdict,
+		       process->parent && process->parent->image &&
+			       process->parent->image->role == RULES_ROLE_WRAPPER);
+}
+
+#define LINE_SHORT 8
+
+/* Who leads to a process and is placed less than `place`, the nearest first. No recursion: how deep
+ * processes fork is for others to choose. */
+struct line {
+	struct process *few[LINE_SHORT], **items;
+	size_t count;
+};
+
+/* False: out of memory. */
+static bool line_init(struct model *model, struct line *line, const struct process *process,
+		      enum process_place place)
+{
+	struct process *above = process->parent;
+
+	line->count = 0;
+	for (; above && above->place < place; above = above->parent)
+		line->count++;
+	line->items = line->count > LINE_SHORT ? model_alloc(model, line->count * sizeof(*line->items))
+					       : line->few;
+	above = process->parent;
+	for (size_t i = 0; line->items && i < line->count; i++, above = above->parent)
+		line->items[i] = above;
+	return line->items != NULL;
+}
+
+static void line_deinit(struct line *line)
+{
+	if (line->items != line->few)
+		free(line->items);
+}
+
+static bool is_led_to(const struct process *process, enum process_place place)
+{
+	return process->parent && process->parent->place < place;
+}
+
+static void place_above(struct model *model, const struct process *process, const struct placing *placing)
+{
+	struct line line;
+
+	if (!line_init(model, &line, process, PLACE_FULL))
+		return;
+	for (size_t i = line.count; i-- > 0;)
+		place_one(model, line.items[i],
+			  &(struct placing){.boot_ns = line.items[i]->fork_boot_ns,
+					    .cgroup_id = placing->cgroup_id,
+					    .pgid = placing->pgid,
+					    .stdin_pipe = placing->stdin_pipe,
+					    .stdout_pipe = placing->stdout_pipe});
+	line_deinit(&line);
+}
+
+void place_full(struct model *model, struct process *process, const struct placing *placing)
+{
+	if (is_led_to(process, PLACE_FULL))
+		place_above(model, process, placing);
+	place_one(model, process, placing);
+}
+
+void place_exec(struct model *model, struct process *process, const struct placing *placing)
+{
+	if (process->place != PLACE_FULL) {
+		place_full(model, process, placing);
+		return;
+	}
+	struct tool *tool = find_tool(model, process, process->group, placing->verdict);
+	bool behind_wrapper = process->image && process->image->role == RULES_ROLE_WRAPPER;
+
+	if (!tool)
+		return;
+	if (placing->verdict->interactive && origin_allows_session(process) &&
+	    origin_leads_to(process->run, process))
+		run_become_session(process->run);
+	image_new(model, process, IMAGE_EXEC, placing->boot_ns, placing->verdict, tool,
+		  REASON_EXEC);
+	task_name_note_image(model, process->group->task, process, placing->verdict);
+	run_name_note_image(model, process->run, process, placing->verdict, behind_wrapper);
+}
+
+static void place_part_beneath(struct model *model, struct process *process)
+{
+	struct process *parent = process->parent;
+	struct rules_verdict verdict;
+
+	if (!parent || !parent->group || !parent->image) {
+		place_full(model, process,
+			   &(struct placing){.boot_ns = process->fork_boot_ns,
+					     .cgroup_id = process->cgroup_id,
+					     .pgid = process->pgid});
+		return;
+	}
+	classify_inherited(process, &verdict);
+	process->place = PLACE_PART;
+	process_set_group(process, parent->run, parent->group);
+	process->path_rank = parent->path_rank;
+	image_new(model, process, process->found ? IMAGE_FOUND : IMAGE_FORK, process->fork_boot_ns, &verdict,
+		  parent->image->tool, REASON_FORK);
+}
+
+void place_part(struct model *model, struct process *process)
+{
+	struct line line;
+
+	if (process->place != PLACE_NONE || !line_init(model, &line, process, PLACE_PART))
+		return;
+	for (size_t i = line.count; i-- > 0;)
+		place_part_beneath(model, line.items[i]);
+	line_deinit(&line);
+	place_part_beneath(model, process);
+}

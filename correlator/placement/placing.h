@@ -1,0 +1,18 @@
+/* What is known of a process when its place is to be found. */
+#ifndef TRACER_CORRELATOR_PLACING_H
+#define TRACER_CORRELATOR_PLACING_H
+
+#include <stdint.h>
+
+struct rules_verdict;
+
+/* Decides where a process belongs: place.c. */
+struct placing {
+	const struct rules_verdict *verdict; /* NULL: it forked and executed nothing itself */
+	uint64_t boot_ns;
+	uint64_t cgroup_id;
+	uint32_t pgid;
+	uint32_t stdin_pipe, stdout_pipe;
+};
+
+#endif

@@ -1,0 +1,317 @@
+/* What a run is called, and whose it is.
+ *
+ * By what was asked: a rule's name for it, the script, the command line of `sh -c`, the program. An
+ * engine of workflows that drives it says more than all of these. Where nothing was asked in words
+ * (a shell that reads its commands from standard input), its first programs are the name.
+ *
+ * Its user is the one of the command: su, sudo and their like, which are wrappers, change users on
+ * the way.
+ */
+#include "correlator/placement/run_name.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "correlator/model/group.h"
+#include "correlator/model/model.h"
+#include "correlator/model/process.h"
+#include "correlator/model/run.h"
+#include "correlator/placement/classify.h"
+#include "correlator/placement/origin.h"
+#include "correlator/redact/redact.h"
+
+#define COMMAND_WHOLE_MAX 60 /* bytes of a command line that is a name as it stands */
+#define COMMAND_SHORT_MAX 80 /* of one whose arguments are left out */
+#define ELLIPSIS "…"
+
+/* ---- command lines of `sh -c` */
+
+/* Appends what fits. */
+struct name_text {
+	char text[RULES_NAME_MAX];
+	size_t size;
+};
+
+static void add(struct name_text *name, const char *text, size_t size)
+{
+	if (size > sizeof(name->text) - 1 - name->size)
+		size = sizeof(name->text) - 1 - name->size;
+	memcpy(name->text + name->size, text, size);
+	name->size += size;
+	name->text[name->size] = '\0';
+}
+
+/* One simple command of a command line, and what stands before the next. */
+struct element {
+	const char *begin;
+	size_t size;
+	const char *operator; /* "" at the end */
+	size_t operator_size;
+};
+
+static bool is_space(char byte)
+{
+	return byte == ' ' || byte == '\t' || byte == '\r';
+}
+
+/* The size of the operator at `text` that ends a simple command; 0: none does. Of `2>&1`, `&>x`
+ * and `>|x` none is. */
+static size_t operator_size(const char *begin, const char *text)
+{
+	char before = text > begin ? text[-1] : '\0';
+
+	if (*text == '\n' || *text == ';' || *text == '(' || *text == ')')
+		return 1;
+	if (*text == '&' && text[1] == '&')
+		return 2;
+	if (*text == '&')
+		return before != '>' && before != '<' && text[1] != '>';
+	if (*text == '|')
+		return before == '>' ? 0 : text[1] == '|' || text[1] == '&' ? 2 : 1;
+	return 0;
+}
+
+/* Past a quoted text that begins at `text`, or past one byte. */
+static const char *skip_quoted(const char *text)
+{
+	char quote = *text++;
+
+	if (quote == '\\')
+		return *text ? text + 1 : text;
+	if (quote != '\'' && quote != '"')
+		return text;
+	while (*text && *text != quote)
+		text += *text == '\\' && quote == '"' && text[1] ? 2 : 1;
+	return *text ? text + 1 : text;
+}
+
+/* The simple command at `text`; where the next begins. NULL: there is none. */
+static const char *take_element(const char *text, struct element *ret)
+{
+	size_t size = 0;
+
+	while (is_space(*text) || *text == '\n' || *text == ';')
+		text++;
+	if (!*text)
+		return NULL;
+	ret->begin = text;
+	while (*text && !(size = operator_size(ret->begin, text)))
+		text = skip_quoted(text);
+	ret->size = (size_t)(text - ret->begin);
+	while (ret->size > 0 && is_space(ret->begin[ret->size - 1]))
+		ret->size--;
+	ret->operator = text;
+	ret->operator_size = size;
+	return text + size;
+}
+
+static bool begins_with_keyword(const char *text)
+{
+	static const char *const keywords[] = {"for", "while", "until", "if", "case", "{", "!", "cd"};
+	size_t size = strcspn(text, " \t\n;(");
+
+	for (size_t i = 0; i < sizeof(keywords) / sizeof(*keywords); i++)
+		if (strlen(keywords[i]) == size && strncmp(text, keywords[i], size) == 0)
+			return true;
+	return false;
+}
+
+/* Of one simple command its program says as much. */
+static bool command_is_compound(const char *command)
+{
+	struct element first, second;
+	const char *rest = take_element(command, &first);
+
+	return rest && (take_element(rest, &second) || begins_with_keyword(first.begin));
+}
+
+/* A word's file name. */
+static void add_program(struct name_text *name, const struct element *element)
+{
+	const char *word = element->begin, *end = element->begin + element->size;
+	const char *word_end = word, *slash;
+
+	while (word_end < end && !is_space(*word_end))
+		word_end++;
+	slash = memrchr(word, '/', (size_t)(word_end - word));
+	if (slash && slash + 1 < word_end)
+		word = slash + 1;
+	add(name, word, (size_t)(word_end - word));
+	if (word_end < end)
+		add(name, " " ELLIPSIS, strlen(" " ELLIPSIS));
+}
+
+static void add_operator(struct name_text *name, const struct element *element)
+{
+	bool apart = element->operator[0] == '&' || element->operator[0] == '|';
+
+	if (element->operator_size == 0)
+		return;
+	if (apart)
+		add(name, " ", 1);
+	if (element->operator[0] == '\n')
+		add(name, ";", 1);
+	else
+		add(name, element->operator, element->operator_size);
+}
+
+/* The command line on one line; `whole`: with the arguments. */
+static void command_summarize(const char *command, bool whole, struct name_text *ret)
+{
+	struct element element;
+	bool any = false;
+
+	ret->size = 0;
+	ret->text[0] = '\0';
+	while ((command = take_element(command, &element))) {
+		if (any)
+			add(ret, " ", 1);
+		any = true;
+		if (whole)
+			add(ret, element.begin, element.size);
+		else
+			add_program(ret, &element);
+		add_operator(ret, &element);
+		if (!whole && ret->size > COMMAND_SHORT_MAX) {
+			add(ret, " " ELLIPSIS, strlen(" " ELLIPSIS));
+			return;
+		}
+	}
+	while (ret->size > 0 && (ret->text[ret->size - 1] == ';' || ret->text[ret->size - 1] == ' '))
+		ret->text[--ret->size] = '\0';
+}
+
+/* False: a simple command, which its program names. */
+static bool command_name(const char *command, struct name_text *ret)
+{
+	if (!command_is_compound(command))
+		return false;
+	command_summarize(command, true, ret);
+	if (ret->size > COMMAND_WHOLE_MAX)
+		command_summarize(command, false, ret);
+	return ret->size > 0;
+}
+
+/* ---- programs side by side */
+
+/* A pipeline is its programs, "a | b"; of a shell that reads its commands from standard input
+ * the first ones are named, "a + b". In the order in which they were forked. */
+static void run_add_part(struct model *model, struct run *run, const struct process *process,
+			 const char *name, const char *glue,
+			 enum run_name_priority priority)
+{
+	struct name_text text = {.size = 0};
+	struct run_part part = {.start_boot_ns = process->key.start_boot_ns};
+	int at = run->part_count;
+
+	if (priority < run->name_priority || (priority == run->name_priority && at == 0))
+		return;
+	if (priority > run->name_priority)
+		at = run->part_count = 0;
+	for (int i = 0; i < run->part_count; i++)
+		if (strncmp(run->parts[i].name, name, sizeof(part.name) - 1) == 0)
+			return;
+	if (at == RUN_PARTS_MAX)
+		return;
+	snprintf(part.name, sizeof(part.name), "%s", name);
+	for (; at > 0 && run->parts[at - 1].start_boot_ns > part.start_boot_ns; at--)
+		run->parts[at] = run->parts[at - 1];
+	run->parts[at] = part;
+	run->part_count++;
+	for (int i = 0; i < run->part_count; i++) {
+		if (i > 0)
+			add(&text, glue, strlen(glue));
+		add(&text, run->parts[i].name, strlen(run->parts[i].name));
+	}
+	model_set_text(model, &run->name, text.text);
+	run->name_priority = priority;
+	run->dirty = true;
+}
+
+/* ---- */
+
+static void note_engine(struct run *run, const struct rules_verdict *verdict)
+{
+	if (verdict->rank <= run->engine_rank)
+		return;
+	run->engine_rank = verdict->rank;
+	snprintf(run->engine, sizeof(run->engine), "%s",
+		 verdict->engine[0] ? verdict->engine : verdict->name);
+	run->dirty = true;
+}
+
+/* What a run was asked to do, or what a wrapper at its front leads to. */
+static void name_by_front(struct model *model, struct run *run, const struct process *process,
+			  const struct rules_verdict *verdict)
+{
+	struct name_text text;
+
+	if (verdict->rank)
+		run_set_name(model, run, verdict->run_name[0] ? verdict->run_name : verdict->name,
+			     RUN_NAME_ASKED);
+	else if (verdict->role == RULES_ROLE_HELPER || verdict->role == RULES_ROLE_COMPONENT ||
+		 verdict->role == RULES_ROLE_STARTER)
+		run_set_name(model, run, verdict->name, RUN_NAME_GLUE);
+	else if (verdict->role != RULES_ROLE_SHELL)
+		run_add_part(model, run, process, verdict->name, " | ", RUN_NAME_ASKED);
+	else if (classify_names_script(process, verdict))
+		run_set_name(model, run, verdict->name, RUN_NAME_ASKED);
+	else if (verdict->command && model->arguments != REDACT_PROGRAM_ONLY &&
+		 command_name(verdict->command, &text))
+		run_set_name(model, run, text.text, RUN_NAME_ASKED);
+	else
+		run_set_name(model, run, verdict->name, RUN_NAME_GLUE);
+}
+
+static void name_by_other(struct model *model, struct run *run, const struct process *process,
+			  const struct rules_verdict *verdict)
+{
+	const char *name = verdict->run_name[0] ? verdict->run_name : verdict->name;
+
+	if (verdict->rank)
+		run_set_name(model, run, name, RUN_NAME_PARALLEL);
+	else if (verdict->role == RULES_ROLE_HELPER || verdict->role == RULES_ROLE_COMPONENT ||
+		 verdict->role == RULES_ROLE_STARTER ||
+		 (verdict->role == RULES_ROLE_SHELL && !classify_names_script(process, verdict)))
+		run_set_name(model, run, name, RUN_NAME_GLUE);
+	else if (process->parent && process->parent->is_run_root)
+		run_add_part(model, run, process, name, " + ", RUN_NAME_PROGRAM);
+	else
+		run_set_name(model, run, name, RUN_NAME_PROGRAM);
+}
+
+/* A program of a task names a run no more, but an engine of workflows that make started does. */
+static bool may_name(const struct run *run, const struct process *process, const struct rules_verdict *verdict)
+{
+	return process->group->task == run->main ||
+	       (process->parent && process->parent->is_run_root && run->name_priority <= RUN_NAME_PROGRAM) ||
+	       (verdict->rank == RULES_RANK_WORKFLOW && run->engine_rank == RULES_RANK_PARALLEL);
+}
+
+void run_name_note_image(struct model *model, struct run *run, const struct process *process,
+		    const struct rules_verdict *verdict, bool behind_wrapper)
+{
+	bool front = origin_leads_to(run, process);
+
+	if (front && behind_wrapper && run->user_id != process->uid) {
+		run->user_id = process->uid;
+		run->dirty = true;
+	}
+	if (!may_name(run, process, verdict))
+		return;
+	note_engine(run, verdict);
+	if (verdict->rank == RULES_RANK_WORKFLOW)
+		run_set_name(model, run, verdict->run_name[0] ? verdict->run_name : verdict->name,
+			     RUN_NAME_WORKFLOW);
+	else if (front && verdict->run_name[0] && !verdict->rank)
+		run_set_name(model, run, verdict->run_name, RUN_NAME_RULED);
+	else if (verdict->role == RULES_ROLE_WRAPPER)
+		run_set_name(model, run, verdict->run_name[0] ? verdict->run_name : verdict->name,
+			     RUN_NAME_WRAPPER);
+	else if (front)
+		name_by_front(model, run, process, verdict);
+	else
+		name_by_other(model, run, process, verdict);
+	if (verdict->run_key[0] && !run->run_key[0] && run != model->system)
+		snprintf(run->run_key, sizeof(run->run_key), "%s", verdict->run_key);
+}

@@ -1,0 +1,126 @@
+/* Tasks without an engine: the subtrees of the outermost process with several.
+ *
+ * Which that is shows only with time, so a run has a spine: its root, the only subtree
+ * of the root, the only subtree of that, and so on. As long as nobody on the spine has a
+ * second subtree there are no tasks. The first who gets one is the orchestrator. If later
+ * one further out gets a second, it takes over, and the tasks that were become one.
+ * Helpers (mkdir, cat) do not count as subtrees.
+ */
+#include "correlator/placement/spine.h"
+
+#include <string.h>
+
+#include <utlist.h>
+
+#include "common/store/rows.h"
+#include "correlator/model/cause.h"
+#include "correlator/model/command.h"
+#include "correlator/model/container.h"
+#include "correlator/model/group.h"
+#include "correlator/model/image.h"
+#include "correlator/model/model.h"
+#include "correlator/model/outcome.h"
+#include "correlator/model/process.h"
+#include "correlator/model/run.h"
+#include "correlator/model/task.h"
+#include "correlator/placement/placing.h"
+#include "correlator/placement/subtree.h"
+#include "correlator/placement/task_name.h"
+
+struct group *spine_push(struct model *model, struct run *run, struct process *process,
+				const struct placing *placing)
+{
+	struct group *group = group_open(model, run->main, process, placing->stdin_pipe, placing->stdout_pipe);
+
+	if (!group)
+		return NULL;
+	process->spine_index = run->spine_length;
+	run->spine[run->spine_length] = process;
+	run->spine_group[run->spine_length++] = group;
+	return group;
+}
+
+/* Only the root of the subtree decides how the task came out. */
+static void task_take_root(struct model *model, struct task *task, struct process *root)
+{
+	outcome_init(&task->outcome);
+	task->outcome.root_count = task->outcome.living_roots = 1;
+	if (!root) {
+		task->outcome.living_roots = 0;
+		return;
+	}
+	root->is_task_root = true;
+	task->root = root->key;
+	if (root->ended) {
+		outcome_note(&task->outcome, root->image ? root->image->wait_status : ROW_NULL,
+			     root->end_boot_ns);
+		task->cause = root->cause ? cause_ref(root->cause) : NULL;
+	}
+	task->container = container_of_process(model, root);
+	if (!root->command)
+		return;
+	model_set_text(model, &task->working_directory, root->command->working_directory);
+}
+
+/* `level` of the spine has its second subtree: what was beneath it is one task. */
+static void spine_raise(struct model *model, struct run *run, int level)
+{
+	struct process *orchestrator = run->spine[level], *first = run->spine[level + 1];
+	struct group *first_group = run->spine_group[level + 1];
+	struct task *task = task_new(model, run, TASK_GENERIC, REASON_SUBTREE,
+				     first_group->root_process_id);
+	struct task *other, *next;
+
+	if (!task)
+		return;
+	run->task_count++;
+	task->root_process_id = first_group->root_process_id;
+	task_set_orchestrator(task, orchestrator);
+	for (int i = level + 1; i < run->spine_length; i++) {
+		if (run->spine[i]) {
+			run->spine[i]->spine_index = -1;
+			run->spine[i]->state_is_stored = false;
+		}
+		group_move(model, run->spine_group[i], task);
+	}
+	DL_FOREACH_SAFE (run->tasks, other, next)
+		if (other != task && other->kind == TASK_GENERIC && other->merged_into_id == ROW_NULL)
+			task_merge(model, other, task);
+	task_take_root(model, task, first);
+	task_name_note_images(model, task);
+	task_set_opened(model, task);
+	run->spine_length = level + 1;
+	run->orchestrator = level;
+}
+
+struct group *spine_place(struct model *model, struct process *process,
+				   const struct placing *placing, enum reason *ret_reason)
+{
+	struct process *parent = process->parent;
+	struct run *run = parent->run;
+	struct group *joined;
+	int level = parent->spine_index;
+
+	*ret_reason = REASON_INSIDE;
+	if (level < 0)
+		return parent->group;
+	joined = subtree_join(model, process, placing, ret_reason);
+	if (joined)
+		return joined;
+	parent->subtree_count++;
+	parent->state_is_stored = false;
+	if (level == run->spine_length - 1 && run->orchestrator < 0) {
+		*ret_reason = REASON_ONLY_SUBTREE;
+		return run->spine_length < RUN_SPINE_MAX ? spine_push(model, run, process, placing)
+							 : parent->group;
+	}
+	if (run->orchestrator != level) {
+		if (run->frozen)
+			return parent->group;
+		spine_raise(model, run, level);
+	}
+	*ret_reason = REASON_SUBTREE;
+	if (run->task_count >= RUN_MERGEABLE_TASKS_MAX)
+		run->frozen = true;
+	return subtree_open(model, process, placing, TASK_GENERIC, *ret_reason);
+}

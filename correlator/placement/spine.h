@@ -1,0 +1,18 @@
+/* Tasks without an engine: the subtrees of the outermost process with several. */
+#ifndef TRACER_CORRELATOR_SPINE_H
+#define TRACER_CORRELATOR_SPINE_H
+
+#include "correlator/model/reason.h"
+
+struct group;
+struct model;
+struct process;
+struct placing;
+struct run;
+
+struct group *spine_push(struct model *model, struct run *run, struct process *process,
+			 const struct placing *placing);
+struct group *spine_place(struct model *model, struct process *process,
+			  const struct placing *placing, enum reason *ret_reason);
+
+#endif

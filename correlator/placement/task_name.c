@@ -1,0 +1,184 @@
+/* Names of tasks, made from what ran in them.
+ *
+ * A task that no rule names is called after the script it runs, or after its
+ * tools in the order in which they were forked: "bwa mem + samtools sort". Glue
+ * (shells, wrappers, helpers) names a task only where there is nothing else.
+ */
+#include "correlator/placement/task_name.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <utlist.h>
+
+#include "correlator/model/group.h"
+#include "correlator/model/image.h"
+#include "correlator/model/model.h"
+#include "correlator/model/process.h"
+#include "correlator/model/run.h"
+#include "correlator/model/task.h"
+#include "correlator/model/tool.h"
+#include "correlator/placement/classify.h"
+#include "correlator/placement/label.h"
+
+#define NAMED_TOOLS_MAX 3
+#define TOOLS_SORTED_MAX 64
+
+/* What names a task, best first. */
+enum weight { WEIGHT_TOOL, WEIGHT_CODE, WEIGHT_HELPER, WEIGHT_SHELL, WEIGHT_GLUE, WEIGHTS };
+
+static enum weight weigh(const struct task *task, const struct tool *tool)
+{
+	/* "python -c" is named after an option: the code has no name. */
+	if (tool->role == RULES_ROLE_TOOL && strstr(tool->name, " -"))
+		return WEIGHT_CODE;
+	if (tool->role == RULES_ROLE_TOOL || tool->role == RULES_ROLE_ORCHESTRATOR)
+		return WEIGHT_TOOL;
+	/* `cp a b` is what a shell's task does. The run's own task is its driver's, whatever that
+	 * sets up first. */
+	if (tool->role == RULES_ROLE_HELPER && task != task->run->main)
+		return WEIGHT_HELPER;
+	return tool->role == RULES_ROLE_SHELL ? WEIGHT_SHELL : WEIGHT_GLUE;
+}
+
+static int compare_tools(const void *left, const void *right)
+{
+	const struct tool *a = *(struct tool *const *)left, *b = *(struct tool *const *)right;
+
+	if (a->start_boot_ns != b->start_boot_ns)
+		return a->start_boot_ns < b->start_boot_ns ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+/* Distinct names of the tools that have processes, in order of their first fork. */
+static size_t collect_names(const struct task *task, enum weight weight, const char **names,
+			    size_t *ret_more)
+{
+	struct tool *tools[TOOLS_SORTED_MAX], *tool;
+	size_t count = 0, named = 0;
+	struct group *group;
+
+	DL_FOREACH (task->groups, group)
+		DL_FOREACH (group->tools, tool)
+			if (tool->tally.process_count > 0 && weigh(task, tool) == weight &&
+			    count < TOOLS_SORTED_MAX)
+				tools[count++] = tool;
+	qsort(tools, count, sizeof(*tools), compare_tools);
+	*ret_more = 0;
+	for (size_t i = 0; i < count; i++) {
+		bool known = false;
+
+		for (size_t j = 0; j < named && !known; j++)
+			known = strcmp(names[j], tools[i]->name) == 0;
+		if (known)
+			continue;
+		if (named < NAMED_TOOLS_MAX)
+			names[named++] = tools[i]->name;
+		else
+			++*ret_more;
+	}
+	return named;
+}
+
+void task_name_set(struct task *task)
+{
+	const char *names[NAMED_TOOLS_MAX];
+	char text[RULES_NAME_MAX * 2] = "";
+	size_t more = 0, length = 0;
+
+	if (task->name_by != NAMED_BY_TOOLS)
+		return;
+	size_t count = 0;
+
+	for (int weight = WEIGHT_TOOL; weight < WEIGHTS && count == 0; weight++)
+		count = collect_names(task, (enum weight)weight, names, &more);
+	for (size_t i = 0; i < count; i++) {
+		int written = snprintf(text + length, sizeof(text) - length, "%s%s", i ? " + " : "", names[i]);
+
+		if (written < 0 || length + (size_t)written >= sizeof(text))
+			break;
+		length += (size_t)written;
+	}
+	if (more)
+		snprintf(text + length, sizeof(text) - length, " + %zu more", more);
+	if (task->name && strcmp(task->name, text) == 0)
+		return;
+	free(task->name);
+	task->name = strdup(text);
+}
+
+/* ---- by what a process is */
+
+/* A rule's name for the task counts wherever in it the process is: an engine may start its job
+ * through a shell. Of shells, only the root names it, if it runs a script; tasks that have
+ * neither are named after their tools. Hidden scripts (.command.run) say nothing. */
+static void name_by(struct model *model, struct task *task, const struct process *process,
+			 const struct rules_verdict *verdict)
+{
+	const char *name = NULL;
+
+	if (task->name_by == NAMED_BY_RULE)
+		return;
+	if (verdict->task_name[0])
+		name = verdict->task_name;
+	else if (task->name_by == NAMED_BY_TOOLS && process->is_task_root &&
+		 classify_names_script(process, verdict) && verdict->name[0] != '.')
+		name = verdict->name;
+	if (!name)
+		return;
+	model_set_text(model, &task->name, name);
+	task->name_by = verdict->task_name[0] ? NAMED_BY_RULE : NAMED_BY_SCRIPT;
+}
+
+void task_name_note_image(struct model *model, struct task *task, const struct process *process,
+		     const struct rules_verdict *verdict)
+{
+	if (task == task->run->main)
+		return;
+	name_by(model, task, process, verdict);
+	label_note_image(model, task, process, verdict);
+}
+
+/* Not those that only forked: their command line is their parent's. */
+static const struct image *image_after(const struct task *task, uint64_t begin_boot_ns)
+{
+	const struct image *image, *first = NULL;
+	const struct group *group;
+	const struct tool *tool;
+
+	DL_FOREACH (task->groups, group)
+		DL_FOREACH (group->tools, tool)
+			DL_FOREACH (tool->images, image)
+				if (image->process && image->own_command &&
+				    image->begin_boot_ns > begin_boot_ns &&
+				    (!first || image->begin_boot_ns < first->begin_boot_ns))
+					first = image;
+	return first;
+}
+
+void task_name_note_images(struct model *model, struct task *task)
+{
+	const struct image *image = image_after(task, 0);
+	struct rules_verdict verdict;
+
+	for (; image; image = image_after(task, image->begin_boot_ns)) {
+		classify(model, image->process, &verdict);
+		task_name_note_image(model, task, image->process, &verdict);
+	}
+}
+
+void task_name_set_all(struct model *model, struct run *run)
+{
+	struct task *task;
+	bool again = true;
+
+	while (again) {
+		again = false;
+		DL_FOREACH (run->tasks, task)
+			if (task->dirty) {
+				task_name_set(task);
+				again = label_set(model, task) || again;
+			}
+	}
+}

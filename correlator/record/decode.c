@@ -1,0 +1,266 @@
+/* Records into events. See event.h. The layouts are those of bpf/record.h. */
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "correlator/record/event.h"
+
+_Static_assert(COUNTER_COUNT < 64, "struct counters.valid has one bit per counter");
+
+const char *event_type_name(enum event_type type)
+{
+	switch (type) {
+#define E(NAME, name)                                                                        \
+	case EVENT_##NAME:                                                                    \
+		return #name;
+		EVENTS(E)
+#undef E
+	}
+	return "unknown";
+}
+
+/* Text of a record that may hold only whole strings. */
+static bool text_is_whole(const char *text, size_t size, size_t most)
+{
+	return size <= most && (size == 0 || text[size - 1] == '\0');
+}
+
+/* Names from the leaf to the root, each ended by NUL, as an absolute path: the same
+ * number of bytes. The root itself is one empty name. */
+static struct wire_bytes path_join(const char *names, size_t size, char *path)
+{
+	size_t end = size, used = 0;
+
+	while (end > 0) {
+		size_t start = end - 1;
+
+		while (start > 0 && names[start - 1] != '\0')
+			start--;
+		path[used++] = '/';
+		memcpy(path + used, names + start, end - 1 - start);
+		used += end - 1 - start;
+		end = start;
+	}
+	return (struct wire_bytes){path, (uint32_t)used};
+}
+
+/* Each argument is ended by NUL; the last one of a cut argv may not be. */
+static void arguments_split(const char *data, size_t size, struct event_strings *argv,
+			    uint64_t *flags)
+{
+	const char *end = data + size;
+
+	argv->count = 0;
+	while (data < end) {
+		if (argv->count == EVENT_ARGV_MAX) {
+			*flags |= RECORD_ARGV_TRUNCATED;
+			return;
+		}
+		const char *stop = memchr(data, '\0', (size_t)(end - data));
+		size_t length = (size_t)((stop ? stop : end) - data);
+		argv->item[argv->count++] = (struct wire_bytes){data, (uint32_t)length};
+		data += length + 1;
+	}
+}
+
+static bool counters_are_known(const struct counters *counters)
+{
+	return (counters->valid & ~COUNTERS_PARTIAL) >> COUNTER_COUNT == 0;
+}
+
+static bool decode_fork(const void *data, size_t size, struct event_fork *fork)
+{
+	struct record_fork record;
+
+	if (size != sizeof(record))
+		return false;
+	memcpy(&record, data, sizeof(record));
+	*fork = (struct event_fork){
+		.boot_ns = record.header.boot_ns,
+		.image = record.header.image,
+		.parent = record.parent,
+		.cgroup_id = record.cgroup_id,
+		.sid = record.sid,
+		.pgid = record.pgid,
+		.uid = record.uid,
+		.flags = record.flags,
+	};
+	return true;
+}
+
+static void context_fill(struct event_exec *exec, const struct record_exec *record)
+{
+	const struct record_context *context = &record->context;
+
+	exec->boot_ns = record->header.boot_ns;
+	exec->image = record->header.image;
+	exec->parent = context->parent;
+	exec->cgroup_id = context->cgroup_id;
+	exec->pid_namespace = context->pid_namespace;
+	exec->mount_namespace = context->mount_namespace;
+	exec->uid = context->uid;
+	exec->gid = context->gid;
+	exec->sid = context->sid;
+	exec->pgid = context->pgid;
+	exec->tty = context->tty;
+	exec->stdin_pipe = context->stdin_pipe;
+	exec->stdout_pipe = context->stdout_pipe;
+	exec->flags = context->flags;
+	exec->counters = record->counters;
+}
+
+/* Both kinds have the same layout, and the same fields (EVENT_SAMPLE_FIELDS). */
+static bool decode_exec(const void *data, size_t size, struct event *event)
+{
+	const char *text = (const char *)data + sizeof(struct record_exec);
+	bool is_exec = event->type == EVENT_EXEC;
+	struct event_exec *exec = &event->exec;
+	struct record_exec record;
+
+	if (size < sizeof(record))
+		return false;
+	memcpy(&record, data, sizeof(record));
+	const char *cwd = text + record.filename_size, *argv = cwd + record.cwd_size;
+	if (record.argv_size > RECORD_ARGV_MAX ||
+	    size != sizeof(record) + record.filename_size + record.cwd_size + record.argv_size ||
+	    !text_is_whole(text, record.filename_size,
+			   is_exec ? RECORD_FILENAME_MAX : RECORD_CWD_MAX) ||
+	    !text_is_whole(cwd, record.cwd_size, RECORD_CWD_MAX) ||
+	    !counters_are_known(&record.counters))
+		return false;
+	context_fill(exec, &record);
+	const char *comm = (const char *)data + offsetof(struct record_exec, comm);
+	exec->comm = (struct wire_bytes){comm, (uint32_t)strnlen(comm, RECORD_COMM_SIZE)};
+	exec->filename = is_exec
+		? (struct wire_bytes){text, (uint32_t)strnlen(text, record.filename_size)}
+		: path_join(text, record.filename_size, event->filename_text);
+	exec->cwd = path_join(cwd, record.cwd_size, event->path_text);
+	arguments_split(argv, record.argv_size, &exec->argv, &exec->flags);
+	return true;
+}
+
+/* Both kinds have the same layout, and the same fields (EVENT_FINAL_FIELDS). */
+static bool decode_exit(const void *data, size_t size, struct event_exit *exit)
+{
+	struct record_exit record;
+
+	if (size != sizeof(record))
+		return false;
+	memcpy(&record, data, sizeof(record));
+	*exit = (struct event_exit){
+		.boot_ns = record.header.boot_ns,
+		.image = record.header.image,
+		.counters = record.counters,
+		.wait_status = record.wait_status,
+		.flags = record.flags,
+	};
+	return counters_are_known(&record.counters);
+}
+
+static bool decode_cgroup(const void *data, size_t size, struct event *event)
+{
+	const char *names = (const char *)data + sizeof(struct record_cgroup);
+	struct record_cgroup record;
+
+	if (size < sizeof(record))
+		return false;
+	memcpy(&record, data, sizeof(record));
+	if (size - sizeof(record) != record.path_size ||
+	    !text_is_whole(names, record.path_size, RECORD_CGROUP_PATH_MAX))
+		return false;
+	struct wire_bytes path = {"/", 1};
+	size_t mark = record.flags & RECORD_CGROUP_TRUNCATED ? strlen(EVENT_PATH_MARK) : 0;
+
+	memcpy(event->path_text, EVENT_PATH_MARK, mark);
+	if (record.path_size) {
+		path = path_join(names, record.path_size, event->path_text + mark);
+		path = (struct wire_bytes){event->path_text, (uint32_t)(path.size + mark)};
+	}
+	event->cgroup = (struct event_cgroup){
+		.boot_ns = record.header.boot_ns, .cgroup_id = record.cgroup_id, .path = path};
+	return true;
+}
+
+static bool decode_ignored(const struct record_header *header, struct event_ignored *ignored)
+{
+	*ignored = (struct event_ignored){.boot_ns = header->boot_ns, .image = header->image};
+	return header->size == sizeof(*header);
+}
+
+static bool decode_signal(const void *data, size_t size, struct event_signal *signal)
+{
+	struct record_signal record;
+
+	if (size != sizeof(record))
+		return false;
+	memcpy(&record, data, sizeof(record));
+	*signal = (struct event_signal){
+		.boot_ns = record.header.boot_ns,
+		.image = record.header.image,
+		.sender = record.sender,
+		.sender_uid = record.sender_uid,
+		.signal = record.signal,
+		.code = record.code,
+		.flags = record.flags,
+	};
+	return true;
+}
+
+static bool decode_device(const void *data, size_t size, struct event_device *device)
+{
+	struct record_device record;
+
+	if (size != sizeof(record))
+		return false;
+	memcpy(&record, data, sizeof(record));
+	*device = (struct event_device){
+		.boot_ns = record.header.boot_ns,
+		.image = record.header.image,
+		.major = record.major,
+		.minor = record.minor,
+	};
+	return true;
+}
+
+static bool decode(const void *record, size_t size, const struct record_header *header,
+		   struct event *event)
+{
+	event->type = (enum event_type)header->type;
+	switch (event->type) {
+	case EVENT_FORK:
+		return decode_fork(record, size, &event->fork);
+	case EVENT_EXEC:
+	case EVENT_SAMPLE:
+		return decode_exec(record, size, event);
+	case EVENT_EXIT:
+	case EVENT_FINAL:
+		return decode_exit(record, size, &event->exit);
+	case EVENT_CGROUP:
+		return decode_cgroup(record, size, event);
+	case EVENT_IGNORED:
+		return decode_ignored(header, &event->ignored);
+	case EVENT_SIGNAL:
+		return decode_signal(record, size, &event->signal);
+	case EVENT_DEVICE:
+		return decode_device(record, size, &event->device);
+	}
+	return false;
+}
+
+int event_peek(const void *data, size_t size, struct record_header *ret_header)
+{
+	if (size < sizeof(*ret_header))
+		return -EBADMSG;
+	memcpy(ret_header, data, sizeof(*ret_header));
+	return 0;
+}
+
+int event_decode(const void *record, size_t size, struct event *event)
+{
+	struct record_header header;
+
+	if (event_peek(record, size, &header) || header.size != size ||
+	    !decode(record, size, &header, event))
+		return -EBADMSG;
+	return 0;
+}

@@ -1,0 +1,24 @@
+/* What looks like a secret: names of keys, shapes of tokens. Used by redact.c. */
+#ifndef TRACER_COMMON_SECRET_H
+#define TRACER_COMMON_SECRET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A key such as DB_PASSWORD, clientSecret or api-key, without the dashes of an
+ * option. Names that speak about a secret without holding it are none:
+ * password-file, max-tokens, no-password, sort-key. */
+bool secret_is_key(const char *name, size_t size);
+
+/* Whether `value` can be the secret of such a key: a path, a small number, a
+ * shell variable or true/false is not. */
+bool secret_is_value(const char *value, size_t size);
+
+/* Bytes of a well-known token (AKIA..., ghp_..., a JWT, ...) that begins at `text`, 0:
+ * none. `size` is what is left of the text. */
+size_t secret_token_size(const char *text, size_t size);
+
+/* A fast test: false means that nothing here can be a secret. */
+bool secret_is_suspected(const char *data, size_t size);
+
+#endif

@@ -1,0 +1,280 @@
+/* See retention.h. */
+#include "correlator/rows/retention.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "common/identity.h"
+#include "common/log.h"
+#include "common/shipping.h"
+
+#define DAY_NS (86400 * 1000000000LL)
+/* A run's rows are written within seconds of its end; a wall clock may have been set. */
+#define SHIPPED_MARGIN_NS (3600 * 1000000000LL)
+/* Above its bound, the store is brought below it by that part, so that there is something to do
+ * now and then and not all the time. */
+#define SLACK_PART 16
+#define ROW_BYTES 2048 /* with its indexes: few rows are larger */
+#define STEP_ROWS_MIN 10
+
+struct retention_host {
+	int64_t id, first_seen_unix_ns;
+};
+
+static int host_read(struct store *store, struct retention_host *ret_host)
+{
+	struct store_result *result;
+	int more, error = store_query(store, "hosts", NULL, &result);
+
+	if (error < 0)
+		return error;
+	*ret_host = (struct retention_host){.first_seen_unix_ns = INT64_MAX};
+	while ((more = store_result_next(result)) > 0) {
+		int64_t first_seen = store_result_get(result, "first_seen_unix_ns").integer;
+
+		if (first_seen < ret_host->first_seen_unix_ns)
+			*ret_host = (struct retention_host){store_result_get(result, "id").integer, first_seen};
+	}
+	store_result_free(result);
+	return more;
+}
+
+/* How far the shipper is with this store. */
+struct shipped {
+	int64_t rev, unix_ns; /* INT64_MAX: there is no shipper, everything counts as sent */
+	bool is_gone;         /* it has not run for long: nothing waits for it */
+};
+
+/* Where it cannot be found out, nothing is known to have been sent. */
+static void shipped_read(const struct retention_options *options, const struct retention_host *host,
+			 const struct retention_now *now, struct shipped *ret_shipped)
+{
+	struct shipping_status status;
+	int error = shipping_status_read(options->shipper, &status);
+
+	*ret_shipped = (struct shipped){0};
+	if (error == -ENOENT || error == -ENOTDIR) {
+		ret_shipped->rev = ret_shipped->unix_ns = INT64_MAX;
+		return;
+	}
+	if (error < 0) {
+		log_warning("%s/" SHIPPING_STATUS_FILE ": %s: keeping what the shipper may not have sent",
+			    options->shipper, error == -EBADMSG ? "damaged" : strerror(-error));
+		return;
+	}
+	ret_shipped->is_gone = now->unix_ns - status.updated_unix_ns > RETENTION_SHIPPER_GONE_DAYS * DAY_NS;
+	if (status.store_first_seen_unix_ns == host->first_seen_unix_ns) {
+		ret_shipped->rev = status.shipped_rev;
+		ret_shipped->unix_ns = status.shipped_unix_ns;
+	}
+}
+
+/* ---- rounds --------------------------------------------------------------------------------- */
+
+static int round_begin(struct retention *retention, struct retention_round *round,
+		       const struct retention_now *now, const struct shipped *shipped,
+		       int64_t before_unix_ns)
+{
+	struct store_stream stream;
+	int error = store_read_stream(retention->store, &stream);
+
+	if (error < 0)
+		return error;
+	*round = (struct retention_round){
+		.is_under_way = true,
+		.expiry = {.before_unix_ns = before_unix_ns, .shipped_rev = shipped->rev},
+		.end_rev = (int64_t)stream.rev,
+		.begun_unix_ns = now->unix_ns,
+	};
+	return 0;
+}
+
+/* Adds to the row that says what was lost to the lake: one a round. */
+static int unsent_note(struct retention *retention, const struct retention_round *round,
+		       int64_t unsent_count, const struct retention_now *now)
+{
+	struct retention_host host;
+	struct row_loss loss = {
+		.kind = "unsent",
+		.first_boot_ns = now->boot_ns,
+		.last_boot_ns = now->boot_ns,
+		.unix_ns = round->begun_unix_ns,
+	};
+	struct identity identity;
+	int error = host_read(retention->store, &host);
+
+	if (error < 0)
+		return error;
+	loss.host_id = host.id;
+	loss.lost_count = unsent_count;
+	identity_begin(&identity, "unsent");
+	identity_add_u64(&identity, (uint64_t)host.id);
+	identity_add_u64(&identity, (uint64_t)round->begun_unix_ns);
+	loss.id = identity_end(&identity);
+	return store_put_loss(retention->store, &loss);
+}
+
+/* Deletes and says so in one transaction. */
+static int step_commit(struct retention *retention, struct retention_round *round,
+		       const struct retention_now *now, bool *ret_more)
+{
+	struct store_stream stream;
+	struct store_expired expired;
+	int error = store_read_stream(retention->store, &stream);
+
+	if (error == 0)
+		error = store_expire(retention->store, &round->expiry, &expired);
+	if (error < 0)
+		return error;
+	if (expired.unsent_count > 0)
+		error = unsent_note(retention, round, expired.unsent_count, now);
+	if (error < 0)
+		store_rollback(retention->store);
+	else
+		error = store_commit(retention->store, &stream);
+	if (error < 0)
+		return error;
+	round->row_count += expired.row_count;
+	round->unsent_count += expired.unsent_count;
+	*ret_more = expired.has_more;
+	return 0;
+}
+
+/* 1: the round goes on; 0: it has come to its end; -errno. */
+static int round_step(struct retention *retention, struct retention_round *round, int64_t row_count,
+		      const struct retention_now *now)
+{
+	struct store_expiry *expiry = &round->expiry;
+	bool more = false;
+	int error = 0;
+
+	if (expiry->first_rev >= round->end_rev)
+		return 0;
+	if (expiry->last_rev <= expiry->first_rev)
+		error = store_find_window(retention->store, expiry->first_rev, round->end_rev, row_count,
+					  &expiry->last_rev);
+	if (error == 0)
+		error = step_commit(retention, round, now, &more);
+	if (error < 0)
+		return error;
+	store_give_back(retention->store);
+	if (!more)
+		expiry->first_rev = expiry->last_rev;
+	return expiry->first_rev < round->end_rev;
+}
+
+/* As round_step(), with what is reported of a failure, and what is to be done at the end. */
+static bool round_go_on(struct retention *retention, struct retention_round *round, int64_t row_count,
+			const struct retention_now *now)
+{
+	int result = round_step(retention, round, row_count, now);
+
+	if (result == 0)
+		result = store_tidy(retention->store);
+	if (result < 0)
+		log_warning("cannot delete old rows: %s", store_error_text(retention->store));
+	round->is_under_way = result > 0;
+	return round->is_under_way;
+}
+
+/* ---- by age --------------------------------------------------------------------------------- */
+
+static int age_begin(struct retention *retention, const struct retention_now *now)
+{
+	struct retention_round *round = &retention->by_age;
+	int64_t before_unix_ns = now->unix_ns - retention->options.days * DAY_NS, young_rev;
+	struct retention_host host;
+	struct shipped shipped;
+	int error = host_read(retention->store, &host);
+
+	if (error < 0)
+		return error;
+	shipped_read(&retention->options, &host, now, &shipped);
+	if (!shipped.is_gone && shipped.unix_ns != INT64_MAX &&
+	    shipped.unix_ns - SHIPPED_MARGIN_NS < before_unix_ns)
+		before_unix_ns = shipped.unix_ns - SHIPPED_MARGIN_NS;
+	error = round_begin(retention, round, now, &shipped, before_unix_ns);
+	if (error == 0)
+		error = store_find_young(retention->store, before_unix_ns, now->unix_ns + DAY_NS, &young_rev);
+	if (error < 0)
+		return error;
+	if (young_rev < round->end_rev)
+		round->end_rev = young_rev;
+	if (!shipped.is_gone && shipped.rev < round->end_rev)
+		round->end_rev = shipped.rev;
+	return 0;
+}
+
+bool retention_by_age(struct retention *retention, const struct retention_now *now)
+{
+	struct retention_round *round = &retention->by_age;
+
+	if (retention->options.days == 0)
+		return false;
+	if (!round->is_under_way && age_begin(retention, now) < 0)
+		return round->is_under_way = false;
+	if (round_go_on(retention, round, STORE_EXPIRY_ROWS_MAX, now))
+		return true;
+	if (round->row_count > 0)
+		log_info("deleted %lld rows older than %lld days", (long long)round->row_count,
+			 (long long)retention->options.days);
+	if (round->unsent_count > 0)
+		log_warning("%lld rows of them were deleted before they were sent: tracer-shipper has not run "
+			    "for over %d days; without one, remove %s", (long long)round->unsent_count,
+			    RETENTION_SHIPPER_GONE_DAYS, retention->options.shipper);
+	return false;
+}
+
+/* ---- by size -------------------------------------------------------------------------------- */
+
+/* Bytes to delete, at most 0 where it is small enough. */
+static int64_t excess_bytes(const struct retention *retention)
+{
+	int64_t most = (int64_t)retention->options.bytes_max;
+
+	if (retention->by_size.is_under_way)
+		most -= most / SLACK_PART;
+	return store_used_bytes(retention->store) - most;
+}
+
+/* Steps get smaller as the end comes near, so that little more goes than has to. */
+static int64_t step_rows(int64_t bytes)
+{
+	int64_t rows = bytes / ROW_BYTES;
+
+	return rows < STEP_ROWS_MIN ? STEP_ROWS_MIN : rows > STORE_EXPIRY_ROWS_MAX ? STORE_EXPIRY_ROWS_MAX : rows;
+}
+
+static int size_begin(struct retention *retention, const struct retention_now *now)
+{
+	struct retention_host host;
+	struct shipped shipped;
+	int error = host_read(retention->store, &host);
+
+	if (error < 0)
+		return error;
+	shipped_read(&retention->options, &host, now, &shipped);
+	return round_begin(retention, &retention->by_size, now, &shipped, INT64_MAX);
+}
+
+bool retention_by_size(struct retention *retention, const struct retention_now *now)
+{
+	struct retention_round *round = &retention->by_size;
+	bool is_over;
+
+	if (retention->options.bytes_max == 0)
+		return false;
+	if (!round->is_under_way && (excess_bytes(retention) <= 0 || size_begin(retention, now) < 0))
+		return round->is_under_way = false;
+	is_over = !round_go_on(retention, round, step_rows(excess_bytes(retention)), now);
+	if (!is_over && excess_bytes(retention) > 0)
+		return true;
+	round->is_under_way = false;
+	log_warning("the store had grown above its bound of %lld MiB: its %lld oldest rows are deleted, %lld "
+		    "of them before they were sent",
+		    (long long)retention->options.bytes_max >> 20, (long long)round->row_count,
+		    (long long)round->unsent_count);
+	if (is_over && excess_bytes(retention) > 0)
+		log_warning("the store stays above its bound: what is left belongs to what runs now");
+	return false;
+}

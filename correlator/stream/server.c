@@ -1,0 +1,472 @@
+/* The correlator's socket. See server.h. */
+#include "correlator/stream/server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <uv.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/loop.h"
+#include "common/ready.h"
+#include "correlator/host/host_read.h"
+
+#define COMMIT_PERIOD_MS 400 /* half of it is the mean wait of an event for its row */
+#define RETRY_PERIOD_MS 1000
+#define EXPIRE_PERIOD_MS (60 * 60 * 1000)
+#define BOUND_PERIOD_MS (60 * 1000)
+#define DELETE_PAUSE_MS 200 /* between two steps: the stream goes on meanwhile */
+#define PENDING_ROWS_MAX 20000
+#define HOST_FIRST_MS 1000    /* so that the probe has said hello */
+#define READ_SIZE (256 * 1024)
+#define UNSENT_MAX (64 * 1024) /* a peer that does not read its acknowledgements */
+#define HELLO_TIMEOUT_MS 5000 /* a peer that says nothing keeps the probe out */
+
+struct server {
+	struct server_options options;
+	struct session *session;
+	struct store *store;
+	uv_loop_t loop;
+	uv_pipe_t listener;
+	uv_pipe_t peer;
+	bool has_peer, peer_closing;
+	bool has_next; /* a peer waits for the one before it to be gone */
+	uint64_t heard_since_ms; /* when we began to read from it, on the loop's clock */
+	bool paused; /* the store cannot be written */
+	int failure;
+	struct wire_input input;
+	struct retention retention;
+	uv_timer_t commit_timer, expire_timer, bound_timer, host_timer;
+	uv_signal_t terminate, interrupt;
+};
+
+int server_listen(const char *path, gid_t group)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct stat status;
+	int r, fd;
+
+	if (strlen(path) >= sizeof(address.sun_path))
+		return -ENAMETOOLONG;
+	memcpy(address.sun_path, path, strlen(path) + 1);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0 || errno == EAGAIN) {
+		close(fd);
+		return -EADDRINUSE;
+	}
+	/* Of a correlator that was killed. Any other file is somebody's, and bind() says so. */
+	if (errno == ECONNREFUSED && lstat(path, &status) == 0 && S_ISSOCK(status.st_mode))
+		unlink(path);
+	mode_t mask = umask(0117);
+
+	r = bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ? -errno : 0;
+	umask(mask);
+	if (r == 0 && group != (gid_t)-1 && chown(path, (uid_t)-1, group) < 0)
+		r = -errno;
+	if (r == 0 && listen(fd, 4) < 0)
+		r = -errno;
+	if (r < 0) {
+		close(fd);
+		return r;
+	}
+	return fd;
+}
+
+/* ---- the connection */
+
+static void peer_accept(struct server *server);
+
+static void peer_closed(uv_handle_t *handle)
+{
+	struct server *server = handle->data;
+
+	server->has_peer = server->peer_closing = false;
+	server->input.size = server->input.position = 0;
+	if (server->options.once && server->session->greeted) {
+		uv_stop(&server->loop);
+	} else if (server->has_next) {
+		server->has_next = false;
+		peer_accept(server);
+	}
+}
+
+static void peer_close(struct server *server)
+{
+	if (!server->has_peer || server->peer_closing)
+		return;
+	server->peer_closing = true;
+	uv_close((uv_handle_t *)&server->peer, peer_closed);
+}
+
+static void sent(uv_write_t *request, int status)
+{
+	struct wire_output *output = request->data;
+
+	wire_output_deinit(output);
+	free(output);
+	free(request);
+}
+
+typedef int (*answer_function)(const struct session *session, struct wire_output *output);
+
+static void answer(struct server *server, answer_function make)
+{
+	struct wire_output *output;
+	uv_write_t *request;
+
+	if (!server->has_peer || server->peer_closing ||
+	    uv_stream_get_write_queue_size((uv_stream_t *)&server->peer) > UNSENT_MAX)
+		return;
+	output = calloc(1, sizeof(*output));
+	request = calloc(1, sizeof(*request));
+	if (!output || !request || make(server->session, output) < 0) {
+		if (output)
+			wire_output_deinit(output);
+		free(output);
+		free(request);
+		return; /* the next commit acknowledges more */
+	}
+	request->data = output;
+	uv_buf_t buffer = uv_buf_init(output->data, (unsigned)output->size);
+
+	if (uv_write(request, (uv_stream_t *)&server->peer, &buffer, 1, sent) < 0)
+		sent(request, -1);
+}
+
+static void read_ready(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer);
+static void read_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer);
+
+static void peer_listen(struct server *server)
+{
+	server->heard_since_ms = uv_now(&server->loop);
+	uv_read_start((uv_stream_t *)&server->peer, read_room, read_ready);
+}
+
+static void commit(struct server *server)
+{
+	struct session *session = server->session;
+	int r;
+
+	if (!session->changed)
+		return;
+	r = session_commit(session, clock_unix_ns());
+	if (r < 0) {
+		if (!server->paused)
+			log_error("cannot write the store: %s; waiting until it can be written, the "
+				  "probe keeps what is new",
+				  store_error_text(server->store));
+		server->paused = true;
+		if (server->has_peer && !server->peer_closing)
+			uv_read_stop((uv_stream_t *)&server->peer);
+		return;
+	}
+	if (server->paused) {
+		log_info("the store can be written again");
+		server->paused = false;
+		if (server->has_peer && !server->peer_closing)
+			peer_listen(server);
+	}
+	/* Not to a peer that has yet to say hello: what was committed was another's. */
+	if (session->greeted)
+		answer(server, session_acknowledge);
+}
+
+static void record_frame(struct server *server, const char *data, size_t size)
+{
+	const unsigned char header[WIRE_FRAME_HEADER_SIZE] = {
+		(unsigned char)(size >> 24), (unsigned char)(size >> 16), (unsigned char)(size >> 8),
+		(unsigned char)size};
+	int fd = server->options.record_fd;
+
+	if (fd < 0)
+		return;
+	if (write(fd, header, sizeof(header)) == (ssize_t)sizeof(header) && write(fd, data, size) == (ssize_t)size)
+		return;
+	log_error("cannot write the recording: %s; it ends here", strerror(errno));
+	server->options.record_fd = -1;
+}
+
+/* Frames that are complete. False: the peer must go. */
+static bool take_frames(struct server *server)
+{
+	const char *data, *reason = "a frame of a wrong size";
+	size_t size;
+	int r;
+
+	while ((r = wire_input_next(&server->input, &data, &size)) == 1) {
+		bool greeted = server->session->greeted;
+
+		record_frame(server, data, size);
+		r = session_feed(server->session, data, size, &reason);
+		if (r == -ENOMEM) {
+			server->failure = r;
+			log_error("out of memory");
+			uv_stop(&server->loop);
+			return false;
+		}
+		if (r < 0)
+			break;
+		if (!greeted)
+			answer(server, session_welcome);
+	}
+	if (r == 0)
+		return true;
+	log_warning("connection closed: the peer sent %s", reason);
+	return false;
+}
+
+static void read_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
+{
+	struct server *server = handle->data;
+	char *data;
+
+	*buffer = wire_input_reserve(&server->input, READ_SIZE, &data) < 0 ? uv_buf_init(NULL, 0)
+									      : uv_buf_init(data, READ_SIZE);
+}
+
+static void read_ready(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
+{
+	struct server *server = stream->data;
+
+	if (size > 0) {
+		wire_input_filled(&server->input, (size_t)size);
+		if (!take_frames(server)) {
+			peer_close(server);
+			return;
+		}
+		if (model_pending(server->session->model) > PENDING_ROWS_MAX)
+			commit(server);
+		return;
+	}
+	if (size == 0)
+		return;
+	if (server->input.size > server->input.position)
+		log_warning("probe disconnected in the middle of a message");
+	else
+		log_info("probe disconnected%s%s", size == UV_EOF ? "" : ": ",
+			 size == UV_EOF ? "" : uv_strerror((int)size));
+	commit(server);
+	peer_close(server);
+}
+
+static bool peer_is_allowed(struct server *server)
+{
+	struct ucred credentials;
+	socklen_t size = sizeof(credentials);
+	uv_os_fd_t fd;
+
+	if (uv_fileno((uv_handle_t *)&server->peer, &fd) < 0 ||
+	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) < 0)
+		return false;
+	if (credentials.uid == 0 || credentials.uid == geteuid() ||
+	    credentials.uid == server->options.probe_uid)
+		return true;
+	log_warning("connection refused: user %u is not the probe's (see --probe-user)", credentials.uid);
+	return false;
+}
+
+static void close_only(uv_handle_t *handle)
+{
+	free(handle);
+}
+
+/* A second probe would send everything twice: it is let in only to be sent away. */
+static void refuse(struct server *server)
+{
+	uv_pipe_t *second = malloc(sizeof(*second));
+
+	if (!second)
+		return;
+	log_warning("connection refused: a probe is connected already");
+	uv_pipe_init(&server->loop, second, 0);
+	uv_accept((uv_stream_t *)&server->listener, (uv_stream_t *)second);
+	uv_close((uv_handle_t *)second, close_only);
+}
+
+/* Whether the peer has gone, though what it sent may not have been read yet. */
+static bool peer_has_left(struct server *server)
+{
+	struct pollfd descriptor = {.events = POLLRDHUP};
+	uv_os_fd_t fd;
+
+	if (server->peer_closing || uv_fileno((uv_handle_t *)&server->peer, &fd) < 0)
+		return true;
+	descriptor.fd = fd;
+	return poll(&descriptor, 1, 0) > 0;
+}
+
+static void peer_accept(struct server *server)
+{
+	uv_pipe_init(&server->loop, &server->peer, 0);
+	server->peer.data = server;
+	server->has_peer = true;
+	session_reset(server->session);
+	if (uv_accept((uv_stream_t *)&server->listener, (uv_stream_t *)&server->peer) < 0 ||
+	    !peer_is_allowed(server)) {
+		peer_close(server);
+		return;
+	}
+	log_info("probe connected");
+	if (!server->paused)
+		peer_listen(server);
+}
+
+static void connected(uv_stream_t *listener, int status)
+{
+	struct server *server = listener->data;
+
+	if (status < 0)
+		return;
+	/* Not accepting makes libuv wait with the next one too. */
+	if (!server->has_peer)
+		peer_accept(server);
+	else if (peer_has_left(server))
+		server->has_next = true;
+	else
+		refuse(server);
+}
+
+/* ---- timers and signals */
+
+static bool hello_is_overdue(const struct server *server)
+{
+	return server->has_peer && !server->peer_closing && !server->paused &&
+	       !server->session->greeted &&
+	       uv_now(&server->loop) - server->heard_since_ms > HELLO_TIMEOUT_MS;
+}
+
+static void commit_due(uv_timer_t *timer)
+{
+	struct server *server = timer->data;
+
+	commit(server);
+	if (hello_is_overdue(server)) {
+		log_warning("connection closed: no hello within %d s", HELLO_TIMEOUT_MS / 1000);
+		peer_close(server);
+	}
+	uv_timer_set_repeat(timer, server->paused ? RETRY_PERIOD_MS : COMMIT_PERIOD_MS);
+}
+
+static struct retention_now retention_now(void)
+{
+	return (struct retention_now){.unix_ns = (int64_t)clock_unix_ns(),
+				      .boot_ns = (int64_t)clock_boot_ns()};
+}
+
+static void expire_due(uv_timer_t *timer)
+{
+	struct server *server = timer->data;
+	struct retention_now now = retention_now();
+
+	bool more = false;
+
+	commit(server);
+	if (!server->paused)
+		more = retention_by_age(&server->retention, &now);
+	uv_timer_start(timer, expire_due, more ? DELETE_PAUSE_MS : EXPIRE_PERIOD_MS, 0);
+}
+
+/* Also when the store cannot be written for want of space: deleting may make it fit again. */
+static void bound_due(uv_timer_t *timer)
+{
+	struct server *server = timer->data;
+	struct retention_now now = retention_now();
+
+	bool more;
+
+	commit(server);
+	more = retention_by_size(&server->retention, &now);
+	uv_timer_start(timer, bound_due, more ? DELETE_PAUSE_MS : BOUND_PERIOD_MS, 0);
+}
+
+/* The host's own clock, like everything that a replay must not see: here alone. */
+static void host_due(uv_timer_t *timer)
+{
+	struct server *server = timer->data;
+	struct host_figures figures;
+
+	host_read_figures(&figures);
+	session_add_host_sample(server->session, &figures, clock_boot_ns(), clock_unix_ns());
+}
+
+static void watch_host(struct server *server)
+{
+	struct host_facts facts;
+	uint64_t period_ms = server->options.host_period_s * 1000;
+
+	uv_timer_init(&server->loop, &server->host_timer);
+	server->host_timer.data = server;
+	host_facts_init(&facts);
+	if (period_ms > 0)
+		host_read_facts(&facts);
+	if (server->options.cluster)
+		snprintf(facts.cluster, sizeof(facts.cluster), "%s", server->options.cluster);
+	else
+		host_read_cluster(&facts);
+	apply_host(server->session->model, &facts);
+	if (period_ms == 0)
+		return;
+	uv_timer_start(&server->host_timer, host_due, HOST_FIRST_MS, period_ms);
+}
+
+static void stop_requested(uv_signal_t *signal, int number)
+{
+	uv_stop(signal->loop);
+}
+
+static void start(struct server *server)
+{
+	uv_loop_t *loop = &server->loop;
+
+	uv_pipe_init(loop, &server->listener, 0);
+	uv_pipe_open(&server->listener, server->options.listen_fd);
+	server->listener.data = server;
+	uv_listen((uv_stream_t *)&server->listener, 4, connected);
+	uv_timer_init(loop, &server->commit_timer);
+	server->commit_timer.data = server;
+	uv_timer_start(&server->commit_timer, commit_due, COMMIT_PERIOD_MS, COMMIT_PERIOD_MS);
+	uv_timer_init(loop, &server->expire_timer);
+	server->expire_timer.data = server;
+	uv_timer_start(&server->expire_timer, expire_due, EXPIRE_PERIOD_MS, 0);
+	uv_timer_init(loop, &server->bound_timer);
+	server->bound_timer.data = server;
+	uv_timer_start(&server->bound_timer, bound_due, BOUND_PERIOD_MS, 0);
+	watch_host(server);
+	uv_signal_init(loop, &server->terminate);
+	uv_signal_start(&server->terminate, stop_requested, SIGTERM);
+	uv_signal_init(loop, &server->interrupt);
+	uv_signal_start(&server->interrupt, stop_requested, SIGINT);
+}
+
+int server_run(const struct server_options *options, struct session *session, struct store *store)
+{
+	struct server server = {.options = *options, .session = session, .store = store,
+				.retention = {.options = options->retention, .store = store}};
+	int r = uv_loop_init(&server.loop);
+
+	if (r < 0)
+		return r;
+	start(&server);
+	ready_tell(&server.options.ready_fd);
+	uv_run(&server.loop, UV_RUN_DEFAULT);
+	apply_note_end(session->model);
+	session->changed = session->changed || session->stream.ring_epoch != 0;
+	if (!server.failure)
+		commit(&server);
+	r = server.failure ? server.failure : server.paused ? -EIO : 0;
+	server.options.once = false;
+	loop_end(&server.loop);
+	wire_input_deinit(&server.input);
+	return r;
+}

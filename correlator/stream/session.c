@@ -1,0 +1,215 @@
+/* One probe's stream. See session.h. */
+#include "correlator/stream/session.h"
+
+#include <errno.h>
+#include <string.h>
+
+int session_init(struct session *session, struct model *model, struct store *store)
+{
+	int r;
+
+	session->model = model;
+	session->stream = (struct store_stream){0};
+	r = store_read_stream(store, &session->stream);
+	if (r < 0 && r != -ENODATA)
+		return r;
+	session->committed_offset = session->stream.ring_offset;
+	session->changed = false;
+	session_reset(session);
+	return 0;
+}
+
+/* Passes that change nothing are committed for so long after what did: readers take the time of the
+ * last commit for now, and what they saw then for what goes on (`tracer top`, `tracer run`). */
+#define FOLLOW_NS (4 * UINT64_C(1000000000))
+/* The time of the last commit is also the sign that the daemons live. */
+#define HEARTBEAT_NS (10 * UINT64_C(1000000000))
+#define HOST_SAMPLES_A_COMMIT 3 /* of a host where nothing else happens: each page once for all */
+
+/* What the peer before sent and is not yet committed stays to be committed. */
+void session_reset(struct session *session)
+{
+	session->greeted = false;
+	event_pieces_reset(&session->pieces);
+}
+
+static int reject(const char **ret_reason, const char *reason)
+{
+	*ret_reason = reason;
+	return -EPROTO;
+}
+
+/* Offsets belong to one ring: with another, counting begins anew. */
+static int greet(struct session *session, const char **ret_reason)
+{
+	const struct wire_hello *hello = &session->message.hello;
+
+	if (session->greeted)
+		return reject(ret_reason, "a second hello");
+	if (hello->version != WIRE_VERSION)
+		return reject(ret_reason, "another version of the wire: upgrade probe and correlator together");
+	if (hello->record_version != RECORD_VERSION)
+		return reject(ret_reason, "records of another version: upgrade probe and correlator together");
+	if (hello->boot_id.size == 0 || hello->boot_id.size >= sizeof(session->stream.boot_id))
+		return reject(ret_reason, "a boot id of a wrong size");
+	if (hello->ring_epoch != session->stream.ring_epoch) {
+		session->stream.ring_epoch = hello->ring_epoch;
+		session->stream.ring_offset = hello->consumer_offset;
+		session->committed_offset = hello->consumer_offset;
+	}
+	session->greeted = true;
+	return 0;
+}
+
+/* Advances the position; false for an event that was applied before. */
+static bool is_new(struct session *session, uint64_t offset)
+{
+	if (offset < session->stream.ring_offset)
+		return false;
+	session->stream.ring_offset = offset + 1;
+	return true;
+}
+
+/* What cannot be read is lost, and that is a fact to be reported like every other loss:
+ * to end the connection would bring the same record back for ever. */
+static int take_unreadable(struct session *session, const void *record, size_t size)
+{
+	struct record_header header = {0};
+
+	event_peek(record, size, &header);
+	return apply_unreadable(session->model, &header);
+}
+
+static int take_record(struct session *session, const void *record, size_t size)
+{
+	if (event_decode(record, size, &session->event) < 0)
+		return take_unreadable(session, record, size);
+	return apply_event(session->model, &session->event);
+}
+
+static int take_samples(struct session *session, const struct wire_bytes *records,
+			 const char **ret_reason)
+{
+	const void *record;
+	size_t size;
+	int r;
+
+	event_pieces_add(&session->pieces, records->data, records->size);
+	while ((r = event_pieces_next(&session->pieces, &record, &size)) > 0) {
+		r = take_record(session, record, size);
+		if (r < 0)
+			return r;
+	}
+	return r < 0 ? reject(ret_reason, "samples that are no records") : 0;
+}
+
+/* A scan that found nothing new is not worth a commit. */
+static int take_pass(struct session *session, const struct wire_pass *pass)
+{
+	int r;
+
+	event_pieces_reset(&session->pieces);
+	r = apply_message(session->model, &session->message);
+	if (model_pending(session->model) > 0)
+		session->eventful_boot_ns = pass->boot_ns;
+	session->changed = session->changed || model_is_dirty(session->model) ||
+			   pass->boot_ns < session->eventful_boot_ns + FOLLOW_NS ||
+			   pass->boot_ns >= session->stream.committed_boot_ns + HEARTBEAT_NS;
+	return r;
+}
+
+static int take_event(struct session *session)
+{
+	const struct wire_event *event = &session->message.event;
+
+	if (!is_new(session, event->offset))
+		return 0;
+	int r = take_record(session, event->record.data, event->record.size);
+
+	session->eventful_boot_ns = model_now_boot_ns(session->model);
+	session->changed = true;
+	return r;
+}
+
+static int take(struct session *session, const char **ret_reason)
+{
+	const struct wire_message *message = &session->message;
+
+	switch (message->type) {
+	case WIRE_EVENT:
+		return take_event(session);
+	case WIRE_SAMPLE:
+		return take_samples(session, &message->sample.records, ret_reason);
+	case WIRE_PASS:
+		return take_pass(session, &message->pass);
+	case WIRE_LOSSES:
+		session->changed = true;
+		*ret_reason = "losses that are none";
+		return apply_message(session->model, message);
+	default:
+		session->changed = true;
+		return apply_message(session->model, message);
+	}
+}
+
+int session_feed(struct session *session, const void *data, size_t size, const char **ret_reason)
+{
+	struct wire_message *message = &session->message;
+
+	if (wire_decode(data, size, message, ret_reason) < 0)
+		return -EPROTO;
+	if (message->type == WIRE_WELCOME || message->type == WIRE_ACK)
+		return reject(ret_reason, "a message that only a correlator sends");
+	if (message->type == WIRE_HELLO) {
+		int r = greet(session, ret_reason);
+
+		if (r < 0)
+			return r;
+	} else if (!session->greeted) {
+		return reject(ret_reason, "no hello first");
+	}
+	return take(session, ret_reason);
+}
+
+int session_welcome(const struct session *session, struct wire_output *output)
+{
+	struct wire_message answer = {.type = WIRE_WELCOME};
+
+	answer.welcome.version = WIRE_VERSION;
+	answer.welcome.ring_epoch = session->stream.ring_epoch;
+	answer.welcome.offset = session->committed_offset;
+	return wire_encode(output, &answer);
+}
+
+int session_commit(struct session *session, uint64_t now_unix_ns)
+{
+	session->stream.committed_unix_ns = now_unix_ns;
+	int r = apply_commit(session->model, &session->stream);
+
+	if (r < 0)
+		return r;
+	session->committed_offset = session->stream.ring_offset;
+	session->changed = false;
+	session->host_samples = 0;
+	return 0;
+}
+
+int session_acknowledge(const struct session *session, struct wire_output *output)
+{
+	struct wire_message answer = {.type = WIRE_ACK};
+
+	answer.ack.offset = session->committed_offset;
+	return wire_encode(output, &answer);
+}
+
+void session_add_host_sample(struct session *session, const struct host_figures *figures,
+			     uint64_t boot_ns, uint64_t unix_ns)
+{
+	apply_host_sample(session->model, figures, boot_ns, unix_ns);
+	if (session->stream.ring_epoch == 0)
+		return;
+	session->host_samples++;
+	session->changed = session->changed || !session->was_host_sampled ||
+			   session->host_samples >= HOST_SAMPLES_A_COMMIT;
+	session->was_host_sampled = true;
+}

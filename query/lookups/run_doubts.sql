@@ -1,0 +1,9 @@
+-- Of how many processes of a run the figures are lower bounds, and why: the last record of one that
+-- ended did not come; it was there before the probe; the kernel side could not keep all of it.
+-- :run_id the run; :host_id its host.
+SELECT count(CASE WHEN ended IN ('exit', 'lost', 'left') AND totals IN ('sample', 'exit') THEN 1 END) AS unfinished_count,
+       count(CASE WHEN began = 'found' THEN 1 END) AS found_count,
+       count(CASE WHEN partial = 1 THEN 1 END) AS partial_count
+  FROM processes
+ WHERE host_id = :host_id
+   AND task_id IN (SELECT id FROM tasks WHERE host_id = :host_id AND run_id = :run_id);

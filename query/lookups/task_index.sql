@@ -1,0 +1,6 @@
+-- What a report keeps of the tasks of a run.
+-- :run_id the run; :host_id its host.
+SELECT id, parent_task_id, retried_by_id, begin_boot_ns, end_boot_ns, kind, status, process_count
+  FROM standing_tasks
+ WHERE host_id = :host_id AND run_id = :run_id
+ ORDER BY begin_boot_ns, id;

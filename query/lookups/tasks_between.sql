@@ -1,0 +1,7 @@
+-- One task; or the tasks of a run that began in a span of time.
+-- :task_id the task; or :run_id, :first_boot_ns and :last_boot_ns; :host_id its host.
+SELECT * FROM standing_tasks
+ WHERE host_id = :host_id
+   AND (id = :task_id
+        OR (run_id = :run_id AND begin_boot_ns BETWEEN :first_boot_ns AND :last_boot_ns))
+ ORDER BY begin_boot_ns, id;

@@ -1,0 +1,446 @@
+/* Questions: their headers, read and held against their text. See question.h. */
+#include "query/question.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/identity.h"
+#include "common/text.h"
+#include "query/ask.h"
+
+#define TITLE_BYTES_MAX 100
+
+static const struct {
+	const char *name, *suffix, *unit;
+} types[] = {
+#define T(NAME, name, suffix, unit) {name, suffix, unit},
+	QUESTION_TYPES(T)
+#undef T
+};
+
+const char *question_type_name(enum question_type type)
+{
+	return types[type].name;
+}
+
+const char *question_type_unit(enum question_type type)
+{
+	return types[type].unit;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t size = strlen(text), end_size = strlen(end);
+
+	return size >= end_size && strcmp(text + size - end_size, end) == 0;
+}
+
+/* The suffix "_unix_ns" is that of "unix_ns" too. */
+static bool has_suffix(const char *name, const char *suffix)
+{
+	return suffix && (ends_with(name, suffix) || strcmp(name, suffix + (*suffix == '_')) == 0);
+}
+
+enum question_type question_type_of(const char *column)
+{
+	for (size_t i = 0; i < QUESTION_TYPE_COUNT; i++)
+		if (i != QUESTION_RUN && has_suffix(column, types[i].suffix))
+			return (enum question_type)i;
+	return identity_is_column(column) ? QUESTION_ID : QUESTION_TYPE_COUNT;
+}
+
+const char *question_field_title(const struct question_field *field, char separator, char *text, size_t capacity)
+{
+	const char *suffix = types[field->type].suffix;
+	bool is_id = field->type == QUESTION_ID || field->type == QUESTION_RUN || field->type == QUESTION_USER;
+	size_t size = strlen(field->name);
+
+	suffix = is_id ? "_id" : field->type == QUESTION_SHARE ? NULL : suffix; /* a share of something else */
+	if (suffix && ends_with(field->name, suffix) && size > strlen(suffix))
+		size -= strlen(suffix);
+	snprintf(text, capacity, "%.*s", (int)size, field->name);
+	if (suffix && strcmp(field->name, suffix + 1) == 0 && !is_id)
+		snprintf(text, capacity, "%s", types[field->type].name);
+	for (char *at = text; (at = strchr(at, '_')); at++)
+		*at = separator;
+	return text;
+}
+
+const struct question_field *question_column(const struct question *question, const char *name)
+{
+	for (size_t i = 0; i < question->column_count; i++)
+		if (strcmp(question->columns[i].name, name) == 0)
+			return &question->columns[i];
+	return NULL;
+}
+
+/* ---- reading the header -------------------------------------------------------- */
+
+struct reader {
+	struct question *question;
+	struct question_error *error;
+	unsigned line;
+};
+
+static int refuse(struct reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* What is quoted of the file may be anything. */
+static int refuse(struct reader *reader, const char *format, ...)
+{
+	char raw[256];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(raw, sizeof(raw), format, arguments);
+	va_end(arguments);
+	reader->error->line = reader->line;
+	text_escape(raw, strlen(raw), reader->error->reason, sizeof(reader->error->reason));
+	return -EINVAL;
+}
+
+static bool is_name(const char *text)
+{
+	size_t size = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_");
+
+	return islower((unsigned char)*text) && !text[size] && size <= QUESTION_NAME_MAX;
+}
+
+/* Cuts blanks off both ends. */
+static char *trim(char *text)
+{
+	char *end;
+
+	text += strspn(text, " ");
+	end = text + strlen(text);
+	while (end > text && end[-1] == ' ')
+		end--;
+	*end = '\0';
+	return text;
+}
+
+/* What stands before `mark`, which goes; `*text` is what follows, NULL: there is no mark. */
+static char *take(char **text, const char *mark)
+{
+	char *begin = *text, *found = begin ? strstr(begin, mark) : NULL;
+
+	*text = found ? found + strlen(mark) : NULL;
+	if (found)
+		*found = '\0';
+	return begin ? trim(begin) : NULL;
+}
+
+static int type_find(const char *name, enum question_type *ret_type)
+{
+	for (size_t i = 0; i < QUESTION_TYPE_COUNT; i++) {
+		if (strcmp(types[i].name, name) != 0)
+			continue;
+		*ret_type = (enum question_type)i;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+/* A name says the unit of what it names. */
+static bool type_fits(const char *name, enum question_type type, bool is_parameter)
+{
+	enum question_type told = question_type_of(name);
+
+	if (told == type || (type == QUESTION_TEXT && told == QUESTION_ID))
+		return true;
+	if (type == QUESTION_RUN)
+		return is_parameter && strcmp(name, "run_id") == 0;
+	return told == QUESTION_TYPE_COUNT && !types[type].suffix && type != QUESTION_ID &&
+	       !(is_parameter && type == QUESTION_ARGUMENTS);
+}
+
+/* "NAME TYPE" of `head`. */
+static int field_read(struct reader *reader, struct question_field *fields, size_t *count, size_t most,
+		      char *head, struct question_field field)
+{
+	bool is_parameter = fields == reader->question->parameters;
+	const char *type;
+
+	field.name = take(&head, " ");
+	type = head ? trim(head) : "";
+	if (*count == most)
+		return refuse(reader, "more than %zu of these", most);
+	if (!is_name(field.name))
+		return refuse(reader, "'%.64s' is no name: small letters, digits and _", field.name);
+	if (type_find(type, &field.type) < 0)
+		return refuse(reader, "there is no type '%.32s' (docs/queries.md)", type);
+	if (!type_fits(field.name, field.type, is_parameter))
+		return refuse(reader, "%s cannot be the name of a %s: the end of a name says its unit (docs/queries.md)",
+			      field.name, type);
+	for (size_t i = 0; i < *count; i++)
+		if (strcmp(fields[i].name, field.name) == 0)
+			return refuse(reader, "%s is declared twice", field.name);
+	if (!field.meaning || !*field.meaning)
+		return refuse(reader, "%s: what does it mean? NAME TYPE; MEANING", field.name);
+	fields[(*count)++] = field;
+	return 0;
+}
+
+/* NAME TYPE [= DEFAULT]; MEANING[; source: SOURCE] */
+static int parameter_read(struct reader *reader, char *value)
+{
+	struct question *question = reader->question;
+	struct question_field field = {.source = NULL};
+	struct store_parameter bound;
+	char *head = take(&value, ";"), *meaning = value, *preset;
+	int error;
+
+	preset = head;
+	head = take(&preset, "=");
+	field.preset = preset ? trim(preset) : NULL;
+	value = meaning;
+	field.meaning = take(&value, "; source:");
+	field.source = value ? trim(value) : NULL;
+	error = field_read(reader, question->parameters, &question->parameter_count, QUESTION_PARAMETERS_MAX, head, field);
+	if (error == 0 && field.preset &&
+	    question_parse_value(&question->parameters[question->parameter_count - 1], field.preset, &bound) < 0)
+		return refuse(reader, "'%.64s' is no default for this type", field.preset);
+	return error;
+}
+
+/* NAME TYPE; MEANING */
+static int column_read(struct reader *reader, char *value)
+{
+	struct question *question = reader->question;
+	struct question_field field = {.source = NULL};
+	char *head = take(&value, ";");
+
+	field.meaning = value ? trim(value) : NULL;
+	return field_read(reader, question->columns, &question->column_count, QUESTION_COLUMNS_MAX, head, field);
+}
+
+static int once(struct reader *reader, const char **text, char *value)
+{
+	if (*text)
+		return refuse(reader, "said twice");
+	if (!*value)
+		return refuse(reader, "says nothing");
+	*text = value;
+	return 0;
+}
+
+static int entry_take(struct reader *reader, const char *key, char *value)
+{
+	struct question *question = reader->question;
+
+	if (strcmp(key, "title") == 0 && strlen(value) > TITLE_BYTES_MAX)
+		return refuse(reader, "a title is at most %d bytes", TITLE_BYTES_MAX);
+	if (strcmp(key, "title") == 0)
+		return once(reader, &question->title, value);
+	if (strcmp(key, "explanation") == 0)
+		return once(reader, &question->explanation, value);
+	if (strcmp(key, "columns") == 0)
+		return is_name(value) ? once(reader, &question->relation, value)
+				      : refuse(reader, "columns: the name of a view");
+	if (strcmp(key, "parameter") == 0)
+		return parameter_read(reader, value);
+	if (strcmp(key, "column") == 0)
+		return column_read(reader, value);
+	if (strcmp(key, "replaces") != 0)
+		return refuse(reader, "there is no key '%.32s'", key);
+	if (strcmp(value, question->name) != 0)
+		return refuse(reader, "replaces: a question replaces the shipped one of its own name alone");
+	question->replaces = true;
+	return 0;
+}
+
+/* Of a line of the header, what is behind "-- "; NULL: it is none. Cuts it off at its end. */
+static char *line_take(char **text, char *end)
+{
+	char *line = *text, *newline;
+
+	if (line >= end || strncmp(line, "--", 2) != 0)
+		return NULL;
+	newline = strchrnul(line, '\n');
+	*text = *newline ? newline + 1 : newline;
+	*newline = '\0';
+	line += 2;
+	return *line == ' ' ? line + 1 : line;
+}
+
+/* Lines that begin with blanks go on with the one before. They are put behind it, where "-- " stood. */
+static void continuations_take(struct reader *reader, char **text, char *end, char *value, bool keeps_lines)
+{
+	size_t used = strlen(value), size;
+
+	while (*text < end && (strncmp(*text, "--  ", 4) == 0 || (keeps_lines && strncmp(*text, "--\n", 3) == 0))) {
+		char *more = line_take(text, end);
+
+		reader->line++;
+		more += strspn(more, " ");
+		size = strlen(more);
+		value[used++] = keeps_lines ? '\n' : ' ';
+		memmove(value + used, more, size + 1);
+		used += size;
+	}
+}
+
+static int header_read(struct reader *reader, char *text, char *end)
+{
+	char *line, *value;
+	int error = 0;
+
+	for (reader->line = 1; error == 0 && (line = line_take(&text, end)); reader->line++) {
+		unsigned begin = reader->line;
+
+		value = line;
+		if (!strchr(line, ':') || *line == ' ')
+			return refuse(reader, "expected `-- KEY: VALUE`, and blanks before what goes on with it");
+		line = take(&value, ":");
+		continuations_take(reader, &text, end, value, strcmp(line, "explanation") == 0);
+		value = trim(value);
+		unsigned last = reader->line;
+
+		reader->line = begin;
+		error = entry_take(reader, line, value);
+		if (error == 0)
+			reader->line = last;
+	}
+	return error;
+}
+
+/* ---- the header against the text ----------------------------------------------- */
+
+static const struct question_field *parameter_find(const struct question *question, const char *name, size_t size)
+{
+	for (size_t i = 0; i < question->parameter_count; i++) {
+		const struct question_field *field = &question->parameters[i];
+
+		if (strlen(field->name) == size && strncmp(field->name, name, size) == 0)
+			return field;
+		if (field->type == QUESTION_RUN && size == strlen("host_id") && strncmp("host_id", name, size) == 0)
+			return field;
+	}
+	return NULL;
+}
+
+static unsigned line_of(const struct question *question, const char *at)
+{
+	unsigned line = 1;
+
+	for (const char *text = question->sql; text < at; text++)
+		line += *text == '\n';
+	return line;
+}
+
+static bool parameter_is_used(const struct question *question, const char *name)
+{
+	size_t size;
+
+	for (const char *at = question->sql; (at = store_next_parameter(at, &size)); at += size)
+		if (strlen(name) == size && strncmp(at, name, size) == 0)
+			return true;
+	return false;
+}
+
+static int parameters_check(struct reader *reader)
+{
+	const struct question *question = reader->question;
+	size_t size;
+
+	for (const char *at = question->sql; (at = store_next_parameter(at, &size)); at += size) {
+		reader->line = line_of(question, at);
+		if (!parameter_find(question, at, size))
+			return refuse(reader, ":%.*s is not declared", (int)(size < 64 ? size : 64), at);
+	}
+	reader->line = 1;
+	for (size_t i = 0; i < question->parameter_count; i++)
+		if (!parameter_is_used(question, question->parameters[i].name))
+			return refuse(reader, "the parameter %s is declared and never used",
+				      question->parameters[i].name);
+	return 0;
+}
+
+static int question_check(struct reader *reader)
+{
+	struct question *question = reader->question;
+
+	reader->line = 1;
+	if (!question->title || !question->explanation)
+		return refuse(reader, "the header has no %s", question->title ? "explanation" : "title");
+	if (question->column_count == 0)
+		return refuse(reader, "the header declares no column");
+	return parameters_check(reader);
+}
+
+static bool is_utf8(const char *text, size_t size)
+{
+	for (size_t i = 0, step; i < size; i += step)
+		if (text[i] == '\0' || (step = text_utf8_size(text + i, size - i)) == 0)
+			return false;
+	return true;
+}
+
+static int memory_take(struct reader *reader, const char *name, const char *file, const char *text, size_t size)
+{
+	struct question *question = reader->question;
+	size_t name_size = strlen(name) + 1, file_size = file ? strlen(file) + 1 : 0;
+	char *memory;
+
+	if (size > QUESTION_BYTES_MAX)
+		return refuse(reader, "larger than %d bytes", QUESTION_BYTES_MAX);
+	if (!is_utf8(text, size))
+		return refuse(reader, "not UTF-8 text");
+	question->memory = memory = malloc(name_size + file_size + 2 * (size + 1));
+	if (!memory)
+		return -ENOMEM;
+	question->name = memcpy(memory, name, name_size);
+	question->file = file ? memcpy(memory + name_size, file, file_size) : NULL;
+	memory += name_size + file_size;
+	question->sql = memcpy(memory, text, size);
+	memory[size] = '\0';
+	memory += size + 1;
+	memcpy(memory, text, size); /* the header, cut to pieces */
+	memory[size] = '\0';
+	return header_read(reader, memory, memory + size);
+}
+
+int question_parse(const char *name, const char *file, const char *text, size_t size,
+		   struct question **ret_question, struct question_error *ret_error)
+{
+	struct reader reader = {calloc(1, sizeof(struct question)), ret_error, 0};
+	int error = -ENOMEM;
+
+	*ret_error = (struct question_error){.line = 0};
+	snprintf(ret_error->file, sizeof(ret_error->file), "%s", file ? file : name);
+	if (reader.question && !is_name(name))
+		error = refuse(&reader, "its name is to have small letters, digits and _ alone");
+	else if (reader.question)
+		error = memory_take(&reader, name, file, text, size);
+	if (error == 0)
+		error = question_check(&reader);
+	if (error < 0)
+		question_free(reader.question);
+	else
+		*ret_question = reader.question;
+	return error;
+}
+
+void question_free(struct question *question)
+{
+	if (question)
+		free(question->memory);
+	free(question);
+}
+
+/* ---- asking -------------------------------------------------------------------- */
+
+int question_ask(const struct question *question, struct store *store,
+		 const struct store_parameter *parameters, struct store_result **ret_result)
+{
+	const struct store_text text = {
+		.name = question->file ? question->file : question->name,
+		.sql = question->sql,
+		.limit_s = question->file ? QUESTION_SITE_LIMIT_S : 0,
+	};
+
+	return store_query_text(store, &text, parameters, ret_result);
+}

@@ -1,0 +1,27 @@
+-- title: Who used how much?
+-- explanation: Runs by the user who started them; the system's own are left out. What still runs counts
+--   with what it has used until now.
+-- parameter: since_unix_ns time = 7d; runs that began since
+-- column: user_id user; who started them
+-- column: run_count count; runs
+-- column: failed_count count; of them that failed or were killed
+-- column: cpu_ns duration; on processors
+-- column: cpu_share share; of what all users used
+-- column: wall_ns duration; from their beginning to their end, added up, of those that ended
+-- column: read_bytes bytes; fetched from storage
+-- column: write_bytes bytes; written for storage
+WITH total AS (
+  SELECT user_id AS run_user_id, count(*) AS run_count,
+         sum(CASE WHEN status IN ('failed', 'killed') THEN 1 ELSE 0 END) AS failed_count, sum(cpu_ns) AS cpu_ns,
+         sum(wall_ns) AS wall_ns, sum(read_bytes) AS read_bytes, sum(write_bytes) AS write_bytes
+    FROM standing_runs
+   WHERE started_unix_ns >= :since_unix_ns AND kind NOT IN ('system', 'session', 'host-service')
+   GROUP BY user_id
+), whole AS (
+  SELECT sum(cpu_ns) AS all_cpu_ns FROM total
+)
+SELECT total.run_user_id AS user_id, total.run_count AS run_count, total.failed_count AS failed_count,
+       total.cpu_ns AS cpu_ns, 1.0 * total.cpu_ns / nullif(whole.all_cpu_ns, 0) AS cpu_share,
+       total.wall_ns AS wall_ns, total.read_bytes AS read_bytes, total.write_bytes AS write_bytes
+  FROM total CROSS JOIN whole
+ ORDER BY total.cpu_ns DESC NULLS LAST, total.run_user_id;

@@ -1,0 +1,692 @@
+/* One run with all that belongs to it. See report.h. */
+#include "query/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/ask.h"
+#include "query/joined.h"
+
+#define ATTEMPTS_MAX 64 /* of one task; a store may be anybody's */
+
+/* ---- parts ---------------------------------------------------------------------- */
+
+/* A run of one host is its own only part. */
+static size_t parts_count(const struct report *report)
+{
+	return report->parts.count ? report->parts.count : 1;
+}
+
+static const struct row_run *part_run(const struct report *report, size_t part)
+{
+	return report->parts.count ? &ROWS_ITEM(&report->parts, part, part)->run
+				   : ROWS_ITEM(&report->runs, run, 0);
+}
+
+/* From the boot clock of a part's host to that of the run's, by way of the wall clocks. */
+static int64_t part_shift_ns(const struct report *report, size_t part)
+{
+	const struct row_run *run = report_run(report), *own = part_run(report, part);
+
+	if (own->id == run->id)
+		return 0;
+	return row_subtract(row_subtract(own->started_unix_ns, own->begin_boot_ns),
+			    row_subtract(run->started_unix_ns, run->begin_boot_ns));
+}
+
+#define PART_PARAMETERS(run) \
+	{"run_id", STORE_INTEGER, (run)->id, NULL}, {"host_id", STORE_INTEGER, (run)->host_id, NULL}
+
+static int each_row(const struct report *report, const struct row_type *type, const char *query,
+		    const struct store_parameter *parameters, report_use_row *use, void *context)
+{
+	union {
+		struct row_process process;
+		struct row_sample sample;
+		struct row_incident incident;
+		struct row_loss loss;
+		struct row_container container;
+	} row;
+	struct row_cursor cursor;
+	int more = row_cursor_open(&cursor, type, report->store, query, parameters);
+
+	if (more < 0)
+		return more;
+	while ((more = row_cursor_next(&cursor, &row)) > 0) {
+		more = use(context, &row);
+		if (more != 0)
+			break;
+	}
+	row_cursor_close(&cursor);
+	return more < 0 ? more : 0;
+}
+
+static int each_of_parts(const struct report *report, const struct row_type *type, const char *query,
+			 report_use_row *use, void *context)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < parts_count(report) && error == 0; i++) {
+		const struct store_parameter parameters[] = {PART_PARAMETERS(part_run(report, i)), {0}};
+
+		error = each_row(report, type, query, parameters, use, context);
+	}
+	return error;
+}
+
+int report_each_incident(const struct report *report, report_use_row *use, void *context)
+{
+	return each_of_parts(report, &row_type_incident, "incidents", use, context);
+}
+
+int report_each_loss(const struct report *report, report_use_row *use, void *context)
+{
+	return each_of_parts(report, &row_type_loss, "run_losses", use, context);
+}
+
+int report_each_container(const struct report *report, report_use_row *use, void *context)
+{
+	return each_of_parts(report, &row_type_container, "containers", use, context);
+}
+
+static int each_of_task(const struct report *report, const struct row_task *task,
+			const struct row_type *type, const char *query, report_use_row *use, void *context)
+{
+	const struct store_parameter parameters[] = {
+		{"task_id", STORE_INTEGER, task->id, NULL},
+		{"host_id", STORE_INTEGER, task->host_id, NULL}, {0},
+	};
+
+	return each_row(report, type, query, parameters, use, context);
+}
+
+int report_each_process(const struct report *report, const struct row_task *task, report_use_row *use,
+			void *context)
+{
+	return each_of_task(report, task, &row_type_process, "task_processes", use, context);
+}
+
+/* ---- loading -------------------------------------------------------------------- */
+
+/* The pseudo-tasks first, then as they began. */
+static int compare_tasks(const void *left, const void *right)
+{
+	const struct report_task *a = left, *b = right;
+
+	if (a->is_main != b->is_main)
+		return a->is_main ? -1 : 1;
+	if (a->begin_boot_ns != b->begin_boot_ns)
+		return a->begin_boot_ns < b->begin_boot_ns ? -1 : 1;
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static int compare_ids(const void *left, const void *right, void *context)
+{
+	const struct report_task *tasks = context;
+	int64_t a = tasks[*(const size_t *)left].id, b = tasks[*(const size_t *)right].id;
+
+	return a < b ? -1 : a > b;
+}
+
+static int64_t integer_get(struct store_result *result, const char *column)
+{
+	struct store_value value = store_result_get(result, column);
+
+	return value.type == STORE_VALUE_INTEGER ? value.integer : ROW_NULL;
+}
+
+static void task_read(const struct report *report, size_t part, struct store_result *result,
+		      struct report_task *ret_task)
+{
+	int64_t shift_ns = part_shift_ns(report, part);
+	const char *status = store_result_get(result, "status").data;
+
+	*ret_task = (struct report_task){
+		.id = integer_get(result, "id"),
+		.parent_task_id = integer_get(result, "parent_task_id"),
+		.retried_by_id = integer_get(result, "retried_by_id"),
+		.begin_boot_ns = row_add(integer_get(result, "begin_boot_ns"), shift_ns),
+		.end_boot_ns = row_add(integer_get(result, "end_boot_ns"), shift_ns),
+		.process_count = integer_get(result, "process_count"),
+		.part = (uint32_t)part,
+		.is_main = strcmp(store_result_get(result, "kind").data, "main") == 0,
+		.failed = report_has_failed(status),
+		.succeeded = strcmp(status, "succeeded") == 0,
+	};
+}
+
+static int tasks_load(struct report *report, size_t part, size_t *capacity)
+{
+	const struct store_parameter parameters[] = {PART_PARAMETERS(part_run(report, part)), {0}};
+	struct report_task *tasks;
+	struct store_result *result;
+	int more = query_ask(report->store, "task_index", parameters, &result);
+
+	if (more < 0)
+		return more;
+	while ((more = store_result_next(result)) > 0) {
+		if (report->task_count == *capacity) {
+			*capacity = *capacity ? 2 * *capacity : 64;
+			tasks = reallocarray(report->tasks, *capacity, sizeof(*tasks));
+			if (!tasks) {
+				more = -ENOMEM;
+				break;
+			}
+			report->tasks = tasks;
+		}
+		task_read(report, part, result, &report->tasks[report->task_count++]);
+	}
+	store_result_free(result);
+	return more;
+}
+
+static int tasks_order(struct report *report)
+{
+	report->by_id = calloc(report->task_count + 1, sizeof(*report->by_id));
+	if (!report->by_id)
+		return -ENOMEM;
+	if (report->task_count == 0)
+		return 0;
+	qsort(report->tasks, report->task_count, sizeof(*report->tasks), compare_tasks);
+	for (size_t i = 0; i < report->task_count; i++)
+		report->by_id[i] = i;
+	qsort_r(report->by_id, report->task_count, sizeof(*report->by_id), compare_ids, report->tasks);
+	return 0;
+}
+
+static int doubts_load(struct report *report, size_t part)
+{
+	const struct store_parameter parameters[] = {PART_PARAMETERS(part_run(report, part)), {0}};
+	struct report_doubts *doubts = &report->doubts;
+	struct store_result *result;
+	int more = query_ask(report->store, "run_doubts", parameters, &result);
+
+	if (more < 0)
+		return more;
+	while ((more = store_result_next(result)) > 0) {
+		doubts->unfinished_count += store_result_get(result, "unfinished_count").integer;
+		doubts->found_count += store_result_get(result, "found_count").integer;
+		doubts->partial_count += store_result_get(result, "partial_count").integer;
+	}
+	store_result_free(result);
+	return more;
+}
+
+static int incident_count(void *context, const void *row)
+{
+	const struct row_incident *incident = row;
+	struct report *report = context;
+	size_t task = report_find_task(report, incident->task_id);
+
+	report->verdict_counts[report_judge(report, incident)]++;
+	if (strcmp(incident->kind, "oom-kill") == 0 && incident->fatal == 1) {
+		report->out_of_memory = true;
+		if (task != REPORT_NO_TASK)
+			report->tasks[task].out_of_memory = true;
+	}
+	return 0;
+}
+
+/* The run itself, or all parts of it: only what has a key can have some. */
+static int parts_load(struct report *report)
+{
+	const struct row_run *run = ROWS_ITEM(&report->runs, run, 0);
+	int error = run->run_key ? joined_load(report->store, run, INT64_MIN + 1, &report->parts) : 0;
+	size_t capacity = 0;
+
+	report->whole = report->parts.count > 0
+				? joined_sum(report->parts.items, report->parts.count) : *run;
+	for (size_t i = 0; i < parts_count(report) && error == 0; i++) {
+		error = tasks_load(report, i, &capacity);
+		if (error == 0)
+			error = doubts_load(report, i);
+	}
+	return error;
+}
+
+int report_load(struct report *report, struct store *store, struct rows *runs)
+{
+	int error;
+
+	*report = (struct report){.store = store, .runs = *runs, .now_boot_ns = ROW_NULL};
+	*runs = (struct rows){0};
+	error = rows_load(&report->hosts, &row_type_host, store, "hosts", NULL);
+	if (error == 0)
+		error = parts_load(report);
+	if (error == 0)
+		error = tasks_order(report);
+	if (error == 0)
+		error = report_each_incident(report, incident_count, report);
+	if (error < 0)
+		report_free(report);
+	else
+		report->now_boot_ns = report_now_boot_ns(store, report_host(report));
+	return error;
+}
+
+void report_free(struct report *report)
+{
+	rows_free(&report->hosts);
+	rows_free(&report->runs);
+	rows_free(&report->parts);
+	free(report->tasks);
+	free(report->by_id);
+	free(report->engine_names);
+	*report = (struct report){0};
+}
+
+/* ---- the run -------------------------------------------------------------------- */
+
+const struct row_run *report_run(const struct report *report)
+{
+	return &report->whole;
+}
+
+const struct row_host *report_host_of(const struct report *report, const struct row_run *run)
+{
+	return joined_host(&report->hosts, run);
+}
+
+const struct row_host *report_host(const struct report *report)
+{
+	return report_host_of(report, report_run(report));
+}
+
+size_t report_hosts_count(const struct report *report)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->parts.count; i++)
+		count += joined_is_new_host(report->parts.items, i);
+	return count;
+}
+
+int64_t report_processors_count(const struct report *report)
+{
+	const struct row_host *host = report_host(report);
+	int64_t count = host ? host->cpu_count : ROW_NULL;
+
+	for (size_t i = 1; i < report->parts.count; i++) {
+		host = report_host_of(report, part_run(report, i));
+		if (joined_is_new_host(report->parts.items, i))
+			count = row_add(count, host ? host->cpu_count : ROW_NULL);
+	}
+	return count;
+}
+
+int64_t report_now_boot_ns(struct store *store, const struct row_host *host)
+{
+	struct store_stream stream;
+
+	if (store_read_stream(store, &stream) == 0)
+		return (int64_t)stream.committed_boot_ns;
+	return host ? row_subtract(host->last_seen_unix_ns, host->boot_unix_ns) : ROW_NULL;
+}
+
+int64_t report_span_ns(int64_t begin_boot_ns, int64_t end_boot_ns, int64_t now_boot_ns)
+{
+	int64_t end = end_boot_ns == ROW_NULL ? now_boot_ns : end_boot_ns;
+
+	return end < begin_boot_ns ? ROW_NULL : row_subtract(end, begin_boot_ns);
+}
+
+int64_t report_wall_ns(const struct report *report, int64_t begin_boot_ns, int64_t end_boot_ns)
+{
+	return report_span_ns(begin_boot_ns, end_boot_ns, report->now_boot_ns);
+}
+
+bool report_has_failed(const char *status)
+{
+	return strcmp(status, "failed") == 0 || strcmp(status, "killed") == 0;
+}
+
+/* ---- tasks ---------------------------------------------------------------------- */
+
+size_t report_find_task(const struct report *report, int64_t id)
+{
+	size_t low = 0, high = id == ROW_NULL ? 0 : report->task_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2, found = report->by_id[middle];
+
+		if (report->tasks[found].id == id)
+			return found;
+		if (report->tasks[found].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return REPORT_NO_TASK;
+}
+
+size_t report_last_attempt(const struct report *report, size_t task)
+{
+	for (int i = 0; i < ATTEMPTS_MAX; i++) {
+		size_t next = report_find_task(report, report->tasks[task].retried_by_id);
+
+		if (next == REPORT_NO_TASK)
+			break;
+		task = next;
+	}
+	return task;
+}
+
+enum report_verdict report_judge(const struct report *report, const struct row_incident *incident)
+{
+	size_t task = report_find_task(report, incident->task_id);
+	size_t last = task == REPORT_NO_TASK ? task : report_last_attempt(report, task);
+
+	if (strcmp(incident->kind, "stuck") == 0 || strcmp(incident->kind, "idle") == 0)
+		return REPORT_VERDICT_COUNT;
+	if (last != task && report->tasks[last].succeeded)
+		return REPORT_RETRIED;
+	if (incident->fatal == 0 || last != task || strcmp(report_run(report)->status, "succeeded") == 0)
+		return REPORT_HARMLESS;
+	return REPORT_FATAL;
+}
+
+static const struct engine_name *engine_name(const struct report *report, size_t index)
+{
+	static const struct engine_name none;
+
+	return report->engine_names ? &report->engine_names[index] : &none;
+}
+
+const char *report_task_name(const struct report *report, size_t index, const struct row_task *task)
+{
+	const char *name = engine_name(report, index)->name;
+
+	return name ? name : task->name;
+}
+
+const char *report_task_label(const struct report *report, size_t index, const struct row_task *task)
+{
+	const struct engine_name *own = engine_name(report, index);
+
+	return own->name ? own->label : task->label ? task->label : "";
+}
+
+/* ---- tasks and their tools, some at a time --------------------------------------- */
+
+/* Tasks of a part that follow each other; of a store on this host one is enough. */
+struct window {
+	struct rows tasks; /* by id */
+	struct rows tools; /* by task, then as they began */
+	bool is_loaded;
+};
+
+struct walk {
+	const struct report *report;
+	const struct report_writer *writer;
+	void *context;
+	struct window *windows; /* of each part */
+	bool goes_on; /* to the task behind: what is read for it at once is used */
+};
+
+static int compare_task_ids(const void *left, const void *right)
+{
+	const struct row_task *a = left, *b = right;
+
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static int compare_tools(const void *left, const void *right)
+{
+	const struct row_tool *a = left, *b = right;
+
+	if (a->task_id != b->task_id)
+		return a->task_id < b->task_id ? -1 : 1;
+	if (a->begin_boot_ns != b->begin_boot_ns)
+		return a->begin_boot_ns < b->begin_boot_ns ? -1 : 1;
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+/* Where a part's clock is another's, its times are moved. */
+static void window_shift(const struct report *report, size_t part, struct window *window)
+{
+	int64_t by_ns = part_shift_ns(report, part);
+
+	for (size_t i = 0; i < window->tasks.count; i++) {
+		struct row_task *task = ROWS_ITEM(&window->tasks, task, i);
+
+		task->begin_boot_ns = row_add(task->begin_boot_ns, by_ns);
+		task->end_boot_ns = row_add(task->end_boot_ns, by_ns);
+	}
+	for (size_t i = 0; i < window->tools.count; i++) {
+		struct row_tool *tool = ROWS_ITEM(&window->tools, tool, i);
+
+		tool->begin_boot_ns = row_add(tool->begin_boot_ns, by_ns);
+		tool->end_boot_ns = row_add(tool->end_boot_ns, by_ns);
+	}
+}
+
+static void window_free(struct window *window)
+{
+	rows_free(&window->tasks);
+	rows_free(&window->tools);
+	window->is_loaded = false;
+}
+
+/* The last task behind `index`, of its part, that is in one window with it. */
+static size_t window_end(const struct walk *walk, size_t index)
+{
+	const struct report *report = walk->report;
+	int64_t process_count = report->tasks[index].process_count;
+	size_t end = index;
+
+	if (!walk->goes_on || !store_is_remote(report->store) || report->tasks[index].is_main)
+		return index;
+	for (size_t i = index + 1; i < report->task_count && process_count < REPORT_PROCESSES_HELD_MAX; i++) {
+		if (report->tasks[i].part != report->tasks[index].part)
+			continue;
+		process_count = row_add(process_count, report->tasks[i].process_count);
+		if (process_count == ROW_NULL)
+			break;
+		end = i;
+	}
+	return end;
+}
+
+/* From the task of that index on. */
+static int window_load(const struct walk *walk, size_t index, bool with_tools, struct window *window)
+{
+	const struct report *report = walk->report;
+	size_t part = report->tasks[index].part, end = window_end(walk, index);
+	const struct row_run *run = part_run(report, part);
+	int64_t shift_ns = part_shift_ns(report, part);
+	bool one = end == index;
+	const struct store_parameter parameters[] = {
+		{"host_id", STORE_INTEGER, run->host_id, NULL},
+		{"task_id", one ? STORE_INTEGER : STORE_NULL, report->tasks[index].id, NULL},
+		{"run_id", one ? STORE_NULL : STORE_INTEGER, run->id, NULL},
+		{"first_boot_ns", one ? STORE_NULL : STORE_INTEGER,
+		 row_subtract(report->tasks[index].begin_boot_ns, shift_ns), NULL},
+		{"last_boot_ns", one ? STORE_NULL : STORE_INTEGER,
+		 row_subtract(report->tasks[end].begin_boot_ns, shift_ns), NULL},
+		{0},
+	};
+	int error;
+
+	window_free(window);
+	error = rows_load(&window->tasks, &row_type_task, report->store, "tasks_between", parameters);
+	if (error == 0 && with_tools)
+		error = rows_load(&window->tools, &row_type_tool, report->store, "tools_between", parameters);
+	if (error < 0)
+		return error;
+	window_shift(report, part, window);
+	if (window->tasks.count > 0)
+		qsort(window->tasks.items, window->tasks.count, sizeof(struct row_task), compare_task_ids);
+	if (window->tools.count > 0)
+		qsort(window->tools.items, window->tools.count, sizeof(struct row_tool), compare_tools);
+	window->is_loaded = true;
+	return 0;
+}
+
+static const struct row_task *window_find(const struct window *window, int64_t id)
+{
+	size_t count, at = rows_find(&window->tasks, offsetof(struct row_task, id), id, &count);
+
+	return window->is_loaded && count > 0 ? ROWS_ITEM(&window->tasks, task, at) : NULL;
+}
+
+int report_load_task(const struct report *report, size_t index, struct rows *ret_rows)
+{
+	const struct row_run *run = part_run(report, report->tasks[index].part);
+	const struct store_parameter parameters[] = {
+		{"host_id", STORE_INTEGER, run->host_id, NULL},
+		{"task_id", STORE_INTEGER, report->tasks[index].id, NULL}, {0},
+	};
+	int error = rows_load(ret_rows, &row_type_task, report->store, "tasks_between", parameters);
+
+	if (error == 0 && ret_rows->count == 0)
+		return -ENOENT;
+	if (error == 0) {
+		ROWS_ITEM(ret_rows, task, 0)->begin_boot_ns = report->tasks[index].begin_boot_ns;
+		ROWS_ITEM(ret_rows, task, 0)->end_boot_ns = report->tasks[index].end_boot_ns;
+	}
+	return error;
+}
+
+/* ---- processes ------------------------------------------------------------------- */
+
+static int process_give(void *context, const void *row)
+{
+	const struct walk *walk = context;
+
+	return walk->writer->process(walk->context, row, false);
+}
+
+static int sample_give(void *context, const void *row)
+{
+	const struct walk *walk = context;
+
+	return walk->writer->sample(walk->context, row);
+}
+
+/* Those that are held, of one tool. */
+static int held_walk(const struct walk *walk, const struct rows *held, int64_t tool_id)
+{
+	const struct row_process *last = NULL;
+	int error = 0;
+
+	for (size_t i = 0; i < held->count && error == 0; i++) {
+		const struct row_process *process = ROWS_ITEM(held, process, i);
+
+		if (process->tool_id != tool_id)
+			continue;
+		if (last)
+			error = walk->writer->process(walk->context, last, false);
+		last = process;
+	}
+	return last && error == 0 ? walk->writer->process(walk->context, last, true) : error;
+}
+
+/* A copy of each, since only the next one tells whether it was the last. */
+static int stream_walk(const struct walk *walk, const struct row_tool *tool)
+{
+	const struct store_parameter parameters[] = {
+		{"tool_id", STORE_INTEGER, tool->id, NULL},
+		{"host_id", STORE_INTEGER, tool->host_id, NULL}, {0},
+	};
+	struct rows held = {0};
+	struct row_process process;
+	struct row_cursor cursor;
+	int more = row_cursor_open(&cursor, &row_type_process, walk->report->store, "tool_processes",
+				   parameters);
+
+	if (more < 0)
+		return more;
+	while ((more = row_cursor_next(&cursor, &process)) >= 0) {
+		int error = held.count == 0 ? 0
+			: walk->writer->process(walk->context, ROWS_ITEM(&held, process, 0), more == 0);
+
+		rows_free(&held);
+		if (error == 0 && more > 0)
+			error = rows_add(&held, &row_type_process, &process);
+		if (error < 0 || more == 0) {
+			more = error;
+			break;
+		}
+	}
+	rows_free(&held);
+	row_cursor_close(&cursor);
+	return more;
+}
+
+static int tools_walk(const struct walk *walk, const struct row_task *task, const struct row_tool *tools,
+		      size_t count)
+{
+	bool by_tool = walk->writer->process && walk->writer->by_tool;
+	bool is_held = by_tool && task->process_count <= REPORT_PROCESSES_HELD_MAX;
+	const struct store_parameter parameters[] = {
+		{"task_id", STORE_INTEGER, task->id, NULL},
+		{"host_id", STORE_INTEGER, task->host_id, NULL}, {0},
+	};
+	struct rows held = {0};
+	int error = 0;
+
+	if (is_held)
+		error = rows_load_up_to(REPORT_PROCESSES_HELD_MAX, &held, &row_type_process, walk->report->store,
+					"task_processes", parameters);
+	if (error == -EFBIG) {
+		is_held = false;
+		error = 0;
+	}
+	for (size_t i = 0; i < count && error == 0; i++) {
+		error = walk->writer->tool(walk->context, &tools[i], i);
+		if (error == 0 && by_tool)
+			error = is_held ? held_walk(walk, &held, tools[i].id) : stream_walk(walk, &tools[i]);
+	}
+	rows_free(&held);
+	return error;
+}
+
+/* ---- the walk -------------------------------------------------------------------- */
+
+static int task_walk(struct walk *walk, size_t index)
+{
+	const struct report *report = walk->report;
+	const struct report_writer *writer = walk->writer;
+	struct window *window = &walk->windows[report->tasks[index].part];
+	bool with_tools = writer->tool || writer->with_tools;
+	const struct row_task *task = window_find(window, report->tasks[index].id);
+	const struct row_tool *tools;
+	size_t count;
+	int error = task ? 0 : window_load(walk, index, with_tools, window);
+
+	if (error < 0)
+		return error;
+	task = window_find(window, report->tasks[index].id);
+	if (!task)
+		return 0; /* a lake has no snapshot of several questions: it went meanwhile */
+	tools = (const struct row_tool *)window->tools.items +
+		rows_find(&window->tools, offsetof(struct row_tool, task_id), task->id, &count);
+	error = writer->task(walk->context, index, task, tools, count);
+	if (error == 0 && writer->tool)
+		error = tools_walk(walk, task, tools, count);
+	if (error == 0 && writer->process && !writer->by_tool)
+		error = report_each_process(report, task, process_give, walk);
+	if (error == 0 && writer->sample)
+		error = each_of_task(report, task, &row_type_sample, "task_samples", sample_give, walk);
+	if (error == 0 && writer->task_end)
+		error = writer->task_end(walk->context);
+	return error;
+}
+
+int report_walk(const struct report *report, const size_t *order, size_t count,
+		const struct report_writer *writer, void *context)
+{
+	struct walk walk = {report, writer, context, calloc(parts_count(report), sizeof(struct window)), true};
+	int error = walk.windows ? 0 : -ENOMEM;
+
+	count = order ? count : report->task_count;
+	for (size_t i = 0; i < count && error == 0; i++) {
+		walk.goes_on = !order || (i + 1 < count && order[i + 1] == order[i] + 1);
+		error = task_walk(&walk, order ? order[i] : i);
+	}
+	for (size_t i = 0; walk.windows && i < parts_count(report); i++)
+		window_free(&walk.windows[i]);
+	free(walk.windows);
+	return error;
+}

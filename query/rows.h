@@ -1,0 +1,131 @@
+/* Rows of a store or a lake read into the structures of common/store/rows.h.
+ *
+ * Everything comes from one description per table, derived from the columns' list:
+ * reading a query's result, owning its text, printing it as JSON.
+ */
+#ifndef TRACER_QUERY_ROWS_H
+#define TRACER_QUERY_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "common/store/rows.h"
+#include "common/store/store.h"
+
+enum row_field_kind { ROW_FIELD_INTEGER, ROW_FIELD_TEXT, ROW_FIELD_BLOB };
+
+struct row_field {
+	const char *name;
+	enum row_field_kind kind;
+	size_t offset; /* in the table's structure */
+};
+
+struct row_type {
+	size_t size;
+	size_t field_count;
+	const struct row_field *fields;
+	const char *known_texts; /* their names, a space around each */
+};
+
+#define R(NAME, name, table, key) extern const struct row_type row_type_##name;
+ROWS(R)
+#undef R
+
+/* A part of a run that several hosts share, and the run that stands for all of its parts: itself,
+ * for the first. */
+struct row_part {
+	struct row_run run;
+	int64_t joined_id;
+};
+extern const struct row_type row_type_part;
+
+/* A host, and which machine of a cloud it is. The shipper learns that, so only a lake knows; in a
+ * host's own store all of it is NULL. */
+#define ROW_CLOUD_COLUMNS(T) \
+	T(cloud_provider) \
+	T(cloud_instance_id) \
+	T(cloud_instance_type) \
+	T(cloud_region) \
+	T(cloud_zone) \
+	T(cloud_lifecycle)
+
+struct row_cloud_host {
+	struct row_host host;
+#define T(name) const char *name;
+	ROW_CLOUD_COLUMNS(T)
+#undef T
+};
+extern const struct row_type row_type_cloud_host;
+
+/* Differences and sums of figures: ROW_NULL where one is unknown or there is no place for the
+ * result. What is read may be anybody's. */
+int64_t row_subtract(int64_t left, int64_t right);
+int64_t row_add(int64_t left, int64_t right);
+
+/* The rows of a query one by one, columns found by their names. Texts that every row of the store
+ * has (rows_text_is_known) are there whatever the answer: "-" where a lake has NULL instead. */
+#define ROW_FIELDS_MAX 64
+
+struct row_cursor {
+	const struct row_type *type;
+	struct store_result *result;
+	size_t columns[ROW_FIELDS_MAX];
+};
+
+/* 0 or what the store says; then row_cursor_close() is not needed. */
+int row_cursor_open(struct row_cursor *cursor, const struct row_type *type, struct store *store,
+		    const char *query, const struct store_parameter *parameters);
+/* 1: `row`, a structure of the type, whose texts are there until the next call; 0: the end; -errno:
+ * -EPROTO where the query lacks one of the type's columns. */
+int row_cursor_next(struct row_cursor *cursor, void *row);
+void row_cursor_close(struct row_cursor *cursor);
+
+/* An array of rows; text and blobs belong to it. Zero it before use. */
+struct rows {
+	const struct row_type *type;
+	void *items;
+	size_t count;
+	size_t capacity;
+	struct rows_texts *texts;
+};
+
+#define ROWS_ITEM(rows, name, index) (&((struct row_##name *)(rows)->items)[index])
+
+/* All rows of a query. 0, -ENOMEM or what the store says. */
+int rows_load(struct rows *rows, const struct row_type *type, struct store *store,
+	      const char *query, const struct store_parameter *parameters);
+/* -EFBIG, and none, where there are more than `most`. */
+int rows_load_up_to(size_t most, struct rows *rows, const struct row_type *type, struct store *store,
+		    const char *query, const struct store_parameter *parameters);
+/* A copy of the row behind the others, which are of the same type. 0 or -ENOMEM. */
+int rows_add(struct rows *rows, const struct row_type *type, const void *row);
+void rows_free(struct rows *rows);
+
+/* Of rows in the order of a number, `at` bytes into each: the index of the first that has it, and
+ * how many do. */
+size_t rows_find(const struct rows *rows, size_t at, int64_t number, size_t *ret_count);
+
+/* Whether no row of that type in a store has NULL as this text. */
+bool rows_text_is_known(const struct row_type *type, const char *name);
+
+/* A new object with the columns' names. Ids are 16 hexadecimal digits or null. */
+json_t *row_to_json(const struct row_type *type, const void *row);
+
+/* "name": text, escaped where it is not UTF-8 and then with "name_escaped": true. */
+void json_set_string(json_t *object, const char *name, const char *text);
+/* ROW_NULL is null. */
+void json_set_integer(json_t *object, const char *name, int64_t value);
+void json_set_id(json_t *object, const char *name, int64_t id);
+/* An id or a number, as the column's name tells. */
+void json_set_column(json_t *object, const char *name, int64_t value);
+/* Arguments, each ended by NUL, as an array of strings. */
+void json_set_arguments(json_t *object, const char *name, const struct row_blob *blob);
+
+/* The members that row_to_json() makes, without the braces, in ASCII alone and many times faster.
+ * 0 or -errno; what could not be written shows in ferror() too. */
+int row_write_json(FILE *file, const struct row_type *type, const void *row);
+
+#endif

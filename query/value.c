@@ -1,0 +1,173 @@
+/* What people write for a parameter of a question. See question.h. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/clock.h"
+#include "common/identity.h"
+#include "common/parse.h"
+#include "query/question.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+
+static const struct parse_unit durations_ns[] = {
+	{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", SECOND_NS}, {"m", 60 * SECOND_NS},
+	{"h", 3600 * SECOND_NS}, {"d", 86400 * SECOND_NS}, {0},
+};
+
+const char *question_type_example(enum question_type type)
+{
+	static const char *const examples[] = {
+		[QUESTION_TIME] = "2h or 3d (ago), 2026-11-22 or '2026-11-22 10:30'",
+		[QUESTION_BOOT] = "a time since boot: 90s, 15m, 2h",
+		[QUESTION_DURATION] = "500ms, 90s, 15m, 2h, 3d",
+		[QUESTION_BYTES] = "4096, 64K, 100M, 2G",
+		[QUESTION_SHARE] = "10% or 0.1",
+		[QUESTION_MONEY] = "an amount: 12.50",
+		[QUESTION_RUN] = "a run: the beginning of its id, its name, latest",
+		[QUESTION_USER] = "a user's name or number",
+		[QUESTION_ID] = "an id: 16 hexadecimal digits",
+		[QUESTION_COUNT] = "a number",
+		[QUESTION_NUMBER] = "a number",
+		[QUESTION_FLAG] = "yes or no",
+		[QUESTION_TEXT] = "a text",
+		[QUESTION_ARGUMENTS] = "",
+	};
+
+	return examples[type];
+}
+
+static int number_parse(const char *text, const struct parse_unit *units, int64_t *ret_number)
+{
+	uint64_t number;
+
+	if (parse_number(text, units, 0, INT64_MAX, &number) < 0)
+		return -EINVAL;
+	*ret_number = (int64_t)number;
+	return 0;
+}
+
+/* A date, with or without a time of day, local; or so long ago. */
+static int time_parse(const char *text, int64_t *ret_unix_ns)
+{
+	static const char *const formats[] = {"%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"};
+
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		struct tm local = {.tm_isdst = -1};
+		const char *end = strptime(text, formats[i], &local);
+
+		time_t seconds = end && !*end ? mktime(&local) : -1;
+
+		if (seconds < 0 || seconds > INT64_MAX / (int64_t)SECOND_NS)
+			continue;
+		*ret_unix_ns = seconds * (int64_t)SECOND_NS;
+		return 0;
+	}
+	if (number_parse(text, durations_ns, ret_unix_ns) < 0)
+		return -EINVAL;
+	*ret_unix_ns = (int64_t)clock_unix_ns() - *ret_unix_ns;
+	return 0;
+}
+
+/* A decimal number; where `percent`, with or without that sign behind it. */
+static int real_parse(const char *text, bool percent, double *ret_real)
+{
+	char *end;
+	double real = strtod(text, &end);
+
+	if (end == text || !isfinite(real) || (*end && !(percent && strcmp(end, "%") == 0)))
+		return -EINVAL;
+	*ret_real = *end ? real / 100 : real;
+	return 0;
+}
+
+static int user_parse(const char *text, int64_t *ret_user_id)
+{
+	uid_t uid;
+	gid_t gid;
+
+	if (parse_user(text, &uid, &gid))
+		return -EINVAL;
+	*ret_user_id = uid;
+	return 0;
+}
+
+static int id_parse(const char *text, int64_t *ret_id)
+{
+	int64_t last;
+
+	return strlen(text) == IDENTITY_TEXT_SIZE - 1 ? identity_parse_prefix(text, ret_id, &last) : -EINVAL;
+}
+
+static int money_parse(const char *text, int64_t *ret_micros)
+{
+	double amount;
+
+	if (real_parse(text, false, &amount) < 0 || fabs(amount) > 1e12)
+		return -EINVAL;
+	*ret_micros = (int64_t)(amount * 1e6 + (amount < 0 ? -0.5 : 0.5));
+	return 0;
+}
+
+static int flag_parse(const char *text, int64_t *ret_flag)
+{
+	if (strcmp(text, "yes") != 0 && strcmp(text, "no") != 0)
+		return -EINVAL;
+	*ret_flag = *text == 'y';
+	return 0;
+}
+
+int question_parse_value(const struct question_field *parameter, const char *text,
+			 struct store_parameter *ret_value)
+{
+	struct store_parameter value = {.name = parameter->name, .type = STORE_INTEGER};
+	int error = 0;
+
+	switch (parameter->type) {
+	case QUESTION_RUN:
+	case QUESTION_TEXT:
+		value.type = STORE_TEXT;
+		value.text = text;
+		break;
+	case QUESTION_TIME:
+		error = time_parse(text, &value.integer);
+		break;
+	case QUESTION_BOOT:
+	case QUESTION_DURATION:
+		error = number_parse(text, durations_ns, &value.integer);
+		break;
+	case QUESTION_BYTES:
+		error = number_parse(text, parse_sizes, &value.integer);
+		break;
+	case QUESTION_SHARE:
+	case QUESTION_NUMBER:
+		value.type = STORE_REAL;
+		error = real_parse(text, parameter->type == QUESTION_SHARE, &value.real);
+		break;
+	case QUESTION_MONEY:
+		error = money_parse(text, &value.integer);
+		break;
+	case QUESTION_USER:
+		error = user_parse(text, &value.integer);
+		break;
+	case QUESTION_ID:
+		error = id_parse(text, &value.integer);
+		break;
+	case QUESTION_COUNT:
+		error = number_parse(text, parse_counts, &value.integer);
+		break;
+	case QUESTION_FLAG:
+		error = flag_parse(text, &value.integer);
+		break;
+	default:
+		error = -EINVAL;
+	}
+	if (parameter->preset == text && strcmp(text, "none") == 0)
+		value = (struct store_parameter){.name = parameter->name, .type = STORE_NULL};
+	else if (error < 0)
+		return -EINVAL;
+	*ret_value = value;
+	return 0;
+}

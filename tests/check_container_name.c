@@ -1,0 +1,130 @@
+/* Which container a cgroup path belongs to. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "correlator/model/container_name.h"
+#include "tests/suite.h"
+
+#define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define OTHER "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"
+
+static const struct {
+	const char *path, *runtime, *id;
+	size_t path_size; /* 0: all of it */
+} containers[] = {
+	{"/docker/" ID, "docker", ID, 0},
+	{"/docker/" ID "/init", "docker", ID, sizeof("/docker/" ID) - 1},
+	{"/system.slice/docker-" ID ".scope", "docker", ID, 0},
+	{"/machine.slice/libpod-" ID ".scope/container", "podman", ID,
+	 sizeof("/machine.slice/libpod-" ID ".scope") - 1},
+	{"/libpod_parent/libpod-" ID, "podman", ID, 0},
+	/* Docker, both drivers, in a user's own slice, and on ECS */
+	{"/ecs/0123456789abcdef0123456789abcdef/" ID, "docker", ID, 0},
+	{"/ecstasks.slice/ecstasks-0123.slice/docker-" ID ".scope", "docker", ID, 0},
+	{"/user.slice/user-1000.slice/user@1000.service/user.slice/docker-" ID ".scope", "docker", ID, 0},
+	/* podman: rootless, and with its monitor beside it, which is not in it */
+	{"/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" ID ".scope/container", "podman",
+	 ID, sizeof("/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" ID ".scope") - 1},
+	{"/machine.slice/libpod-conmon-" ID ".scope", NULL, NULL, 0},
+	{"/libpod_parent/conmon", NULL, NULL, 0},
+	/* Kubernetes: containerd and CRI-O, both drivers */
+	{"/system.slice/containerd.service/kubepods-burstable-pod1.slice:cri-containerd:" ID, "containerd", ID, 0},
+	{"/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod1_2.slice/cri-containerd-" ID
+	 ".scope", "containerd", ID, 0},
+	{"/kubepods.slice/kubepods-pod1.slice/crio-conmon-" ID ".scope", NULL, NULL, 0},
+	{"/kubepods/pod1/crio-" ID, "crio", ID, 0},
+	{"/kubepods/besteffort/pod6d9b3f4e/" ID "/init", "kubernetes", ID,
+	 sizeof("/kubepods/besteffort/pod6d9b3f4e/" ID) - 1},
+	/* containerd on its own: ctr, nerdctl */
+	{"/default/" ID, "containerd", ID, 0},
+	{"/user.slice/nerdctl-" ID ".scope", "containerd", ID, 0},
+	{"/kubepods.slice/kubepods-pod1.slice/cri-containerd-" ID ".scope", "containerd", ID, 0},
+	{"/kubepods.slice/kubepods-pod1.slice/crio-" ID ".scope", "crio", ID, 0},
+	{"/kubepods/burstable/pod1/" ID, "kubernetes", ID, 0},
+	{"/docker/" ID "/docker/" OTHER, "docker", OTHER, 0},
+	{"/lxc.payload.web/init.scope", "lxc", "web", sizeof("/lxc.payload.web") - 1},
+	{"/machine.slice/systemd-nspawn@build.service/payload", "nspawn", "build",
+	 sizeof("/machine.slice/systemd-nspawn@build.service") - 1},
+	{"/machine.slice/machine-web.scope", "nspawn", "web", 0},
+	{"/machine.slice/machine-qemu\\x2d1\\x2dvm.scope", NULL, NULL, 0}, /* a virtual machine */
+	{"/lxc/web", "lxc", "web", 0},
+	{"/lxc/web/system.slice/ssh.service", "lxc", "web", sizeof("/lxc/web") - 1},
+	{"/lxc.payload/web", "lxc", "web", 0},
+	/* neither systemd's slices nor Slurm's steps, v1 and v2, are containers */
+	{"/system.slice/ssh.service", NULL, NULL, 0},
+	{"/user.slice/user-1000.slice/user@1000.service/app.slice/run-r01.scope", NULL, NULL, 0},
+	{"/slurm_host/uid_0/job_1/step_0", NULL, NULL, 0},
+	{"/system.slice/host_slurmstepd.scope/job_1/step_0/user/task_special", NULL, NULL, 0},
+	{"/", NULL, NULL, 0},
+	{"", NULL, NULL, 0},
+	{"/user.slice/user-0.slice/session-1.scope", NULL, NULL, 0},
+	{"/docker/0123456789abcdef", NULL, NULL, 0},
+	{"/docker-" ID "0", NULL, NULL, 0}, /* 65 digits are no id */
+};
+
+TEST_EACH(paths, containers)
+{
+	struct container_name name;
+	size_t expected = containers[_i].path_size ? containers[_i].path_size : strlen(containers[_i].path);
+
+	ck_assert_int_eq(container_parse(containers[_i].path, &name), containers[_i].runtime != NULL);
+	if (!containers[_i].runtime)
+		return;
+	ck_assert_str_eq(name.runtime, containers[_i].runtime);
+	ck_assert_str_eq(name.runtime_id, containers[_i].id);
+	ck_assert_uint_eq(name.path_size, expected);
+}
+
+static const struct {
+	const char *command, *name, *image, *runtime_id;
+} labels[] = {
+	{"docker run debian:12", "", "debian:12", ""},
+	{"docker run --rm -it --name web -p 80:80 -v/a:/b nginx:1 nginx -g x", "web", "nginx:1", ""},
+	{"docker -H unix:///x --log-level debug container run --name=web --cpus 2 -m 1g img", "web", "img", ""},
+	{"podman run -d -e A=run -w /work --pull=never quay.io/x/y@sha256:00 run", "", "quay.io/x/y@sha256:00", ""},
+	{"podman --cgroup-manager cgroupfs create --name a --replace img", "a", "img", ""},
+	{"nerdctl run -i --init -u 0:0 img", "", "img", ""},
+	{"docker exec web sh", "", "", ""},
+	{"docker build -t run .", "", "", ""},
+	{"docker run", "", "", ""},
+	{"docker run --name", "", "", ""},
+	{"docker", "", "", ""},
+	{"conmon --api-version 1 -c " ID " -u " ID " -r /usr/bin/runc -n gallant_bell -b /x", "gallant_bell", "", ID},
+	{"systemd-nspawn -D /root -M build --boot", "build", "", ""},
+	{"systemd-nspawn --machine=build --image=/x.raw", "build", "/x.raw", ""},
+	{"bash run.sh", "", "", ""},
+};
+
+TEST_EACH(command_lines, labels)
+{
+	struct container_label label;
+	char arguments[512];
+	size_t size = strlen(labels[_i].command) + 1;
+
+	memcpy(arguments, labels[_i].command, size);
+	for (size_t i = 0; i < size; i++)
+		if (arguments[i] == ' ')
+			arguments[i] = '\0';
+	ck_assert_int_eq(container_label_parse(arguments, arguments, size, &label),
+			 labels[_i].name[0] || labels[_i].image[0]);
+	ck_assert_str_eq(label.name, labels[_i].name);
+	ck_assert_str_eq(label.image, labels[_i].image);
+	ck_assert_str_eq(label.runtime_id, labels[_i].runtime_id);
+}
+
+TEST(units)
+{
+	char buffer[64];
+
+	ck_assert_str_eq(cgroup_unit("/system.slice/ssh.service", buffer, sizeof(buffer)), "ssh.service");
+	ck_assert_str_eq(cgroup_unit("/user.slice/user@0.service/app.slice/run-1.scope/x", buffer,
+				     sizeof(buffer)),
+			 "run-1.scope");
+	ck_assert_ptr_null(cgroup_unit("/user.slice", buffer, sizeof(buffer)));
+	ck_assert_ptr_null(cgroup_unit("/.service", buffer, sizeof(buffer)));
+}
+
+int main(void)
+{
+	return suite_run("container_name", NULL, NULL);
+}

@@ -1,0 +1,75 @@
+#include "tests/suite.h"
+
+#include <err.h>
+#include <sys/stat.h>
+
+#define TEST_TIMEOUT_S 60 /* sanitizers, and a processor that others use too */
+#define TESTS_MAX 64
+
+static struct {
+	const TTest *test;
+	size_t times;
+} tests[TESTS_MAX];
+static unsigned test_count;
+
+void suite_add(const TTest *test, size_t times)
+{
+	if (test_count == TESTS_MAX)
+		errx(EXIT_FAILURE, "more than %d tests", TESTS_MAX);
+	tests[test_count].test = test;
+	tests[test_count++].times = times;
+}
+
+void suite_directory(char *path, size_t size)
+{
+	const char *parent = getenv("TMPDIR");
+
+	snprintf(path, size, "%s/tracer-check-XXXXXX", parent ? parent : "/tmp");
+	if (!mkdtemp(path))
+		err(EXIT_FAILURE, "%s", path);
+}
+
+void suite_directory_remove(const char *path)
+{
+	char command[192];
+
+	snprintf(command, sizeof(command), "rm -rf '%s'", path);
+	if (system(command) != 0)
+		errx(EXIT_FAILURE, "cannot remove %s", path);
+}
+
+/* All that the tests make goes with this: also of those that fail, and clean up nothing. */
+static void run_all(SRunner *runner)
+{
+	char directory[128];
+
+	suite_directory(directory, sizeof(directory));
+	chmod(directory, 0755); /* another user reads some */
+	setenv("TMPDIR", directory, 1);
+	srunner_run_all(runner, CK_ENV);
+	suite_directory_remove(directory);
+}
+
+int suite_run(const char *name, SFun begin, SFun end)
+{
+	Suite *suite = suite_create(name);
+	TCase *all = tcase_create(name);
+	SRunner *runner = srunner_create(suite);
+	size_t planned = 0;
+	int ran, failed;
+
+	tcase_set_timeout(all, TEST_TIMEOUT_S);
+	tcase_add_checked_fixture(all, begin, end);
+	for (unsigned i = 0; i < test_count; i++) {
+		tcase_add_loop_test(all, tests[i].test, 0, (int)tests[i].times);
+		planned += tests[i].times;
+	}
+	suite_add_tcase(suite, all);
+	run_all(runner);
+	failed = srunner_ntests_failed(runner);
+	ran = srunner_ntests_run(runner);
+	srunner_free(runner);
+	if (planned == 0 || (size_t)ran != planned)
+		errx(EXIT_FAILURE, "%d of %zu tests ran", ran, planned);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,330 @@
+"""A probe's side of the wire in Python, for tests: records and messages to frames, answers from
+them.
+
+What messages and records are is read from the headers that the programs are compiled from, so that
+a new field or counter needs no change here. Encoding is its own: a mistake that encoder and decoder
+of the programs share shows.
+"""
+
+import fcntl
+import pathlib
+import re
+import socket
+import struct
+import termios
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+ANSWER_TIMEOUT_S = 60
+
+
+def read_definitions(path):
+    """{macro: its text} of a header's #define blocks, comments gone, lines joined."""
+    text = re.sub(r"/\*.*?\*/", "", (ROOT / path).read_text(), flags=re.S)
+    text = re.sub(r"\\\n", " ", text)
+    return dict(re.findall(r"^#define (\w+)(?:\([^)]*\))?[ \t]*(.*)$", text, flags=re.M))
+
+
+def read_structures(path):
+    """{structure: [(type, field, items)]}; all fields stand where they fall, pads are named."""
+    text = re.sub(r"/\*.*?\*/", "", (ROOT / path).read_text(), flags=re.S)
+    return {name: [(kind.split()[-1], field, size) for kind, field, size in re.findall(
+        r"((?:struct )?\w+) (\w+)(?:\[(\w+)\])?;", body)]
+        for name, body in re.findall(r"^struct (\w+) \{(.*?)^\};", text, flags=re.S | re.M)}
+
+
+_messages = read_definitions("common/wire/messages.h")
+VERSION = int(_messages["WIRE_VERSION"])
+TYPES = {name: (int(number), re.findall(r"\b([UT])\((\w+)\)", _messages[f"WIRE_{upper}_FIELDS"]))
+         for upper, name, number
+         in re.findall(r"M\((\w+), (\w+), (\d+)\)", _messages["WIRE_MESSAGES"])}
+NAMES = {number: name for name, (number, _) in TYPES.items()}
+_records = read_definitions("bpf/record.h")
+RECORD_VERSION = int(_records["RECORD_VERSION"])
+COUNTERS = re.findall(r"X\((\w+),", _records["RECORD_COUNTERS"])
+STRUCTURES = read_structures("bpf/record.h")
+RECORD_TYPES = {name.lower(): int(number) for name, number in re.findall(
+    r"^\tRECORD_(\w+) = (\d+),", (ROOT / "bpf/record.h").read_text(), flags=re.M)}
+FRAME_MAX = 64 * 1024
+
+
+def pack_unsigned(value):
+    if value < 0x80:
+        return bytes([value])
+    for code, size in ((0xcc, 1), (0xcd, 2), (0xce, 4), (0xcf, 8)):
+        if value < 1 << 8 * size:
+            return bytes([code]) + value.to_bytes(size, "big")
+    raise OverflowError(value)
+
+
+def pack_array(count):
+    return bytes([0x90 | count]) if count < 16 else b"\xdc" + struct.pack(">H", count)
+
+
+def pack_bytes(value):
+    value = value.encode() if isinstance(value, str) else value
+    return b"\xc5" + struct.pack(">H", len(value)) + value
+
+
+KINDS = {"U": (pack_unsigned, 0), "T": (pack_bytes, b"")}
+
+
+def pack_counters(values):
+    valid = sum(1 << COUNTERS.index(name) for name in values)
+    return struct.pack(f"={len(COUNTERS) + 1}Q", valid,
+                       *[values.get(name, 0) for name in COUNTERS])
+
+
+def pack_image(image):
+    pid, start_boot_ns, exec_id = image
+    return struct.pack("=IIQ", pid, exec_id, start_boot_ns)
+
+
+NUMBERS = {"uint64_t": "=Q", "uint32_t": "=I", "int32_t": "=i", "uint16_t": "=H"}
+
+
+def pack_structure(name, values):
+    """The bytes of a structure of bpf/record.h; fields of structures in it go by their names."""
+    data = b""
+    for kind, field, size in STRUCTURES[name]:
+        if kind == "counters":
+            data += pack_counters(values.get(field, {}))
+        elif kind == "image_key":
+            data += pack_image(values.get(field, (0, 0, 0)))
+        elif kind == "char":
+            data += values.get(field, b"").ljust(int(_records[size]), b"\0")
+        elif kind in NUMBERS:
+            data += struct.pack(NUMBERS[kind], values.get(field, 0))
+        else:
+            data += pack_structure(kind, values)
+    return data
+
+
+def names_of(path):
+    """An absolute path as the kernel side tells it: names from the leaf to the root."""
+    return b"".join(name + b"\0" for name in reversed(path.split(b"/")[1:]))
+
+
+def record(name, filename="", cwd=b"", argv=(), path=b"", **values):
+    """The bytes of one record."""
+    text = b""
+    if name in ("exec", "sample"):
+        filename, cwd = filename.encode(), names_of(cwd)
+        filename = filename + b"\0" if name == "exec" else names_of(filename)
+        arguments = b"".join(word.encode() + b"\0" for word in argv)
+        values |= dict(filename_size=len(filename), cwd_size=len(cwd), argv_size=len(arguments))
+        text = filename + cwd + arguments
+    elif name == "cgroup":
+        text = names_of(path)
+        values |= dict(path_size=len(text))
+    structure = {"sample": "record_exec", "final": "record_exit",
+                 "ignored": "record_header"}.get(name, f"record_{name}")
+    size = len(pack_structure(structure, {})) + len(text)
+    return pack_structure(structure, values | dict(type=RECORD_TYPES[name], size=size)) + text
+
+
+def message(name, **values):
+    """The bytes of one message; fields that are not given are 0 or empty."""
+    number, fields = TYPES[name]
+    unknown = set(values) - {field for _, field in fields}
+    assert not unknown, f"{name} has no field {unknown}"
+    body = [pack_array(len(fields) + 1), pack_unsigned(number)]
+    for kind, field in fields:
+        pack, default = KINDS[kind]
+        body.append(pack(values.get(field, default)))
+    return b"".join(body)
+
+
+def frame(body):
+    return struct.pack(">I", len(body)) + body
+
+
+def unpack(data, at):
+    """One unsigned integer or byte string of msgpack: (value, position behind it)."""
+    first = data[at]
+    if first < 0x80:
+        return first, at + 1
+    if first in (0xcc, 0xcd, 0xce, 0xcf):
+        end = at + 1 + (1 << first - 0xcc)
+        return int.from_bytes(data[at + 1:end], "big"), end
+    assert first in (0xc4, 0xc5, 0xc6), f"a value begins with {first:#x}"
+    begin = at + 1 + (1 << first - 0xc4)
+    end = begin + int.from_bytes(data[at + 1:begin], "big")
+    return data[begin:end], end
+
+
+def unpack_message(body):
+    """(name, {field: value}) of a message's bytes."""
+    number, position = unpack(body, 1 if body[0] & 0xf0 == 0x90 else 3)
+    name, values = NAMES[number], {}
+    for _, field in TYPES[name][1]:
+        values[field], position = unpack(body, position)
+    assert position == len(body), f"{name} has {len(body) - position} bytes more"
+    return name, values
+
+
+def split_frames(data):
+    """(the bodies of the frames that are whole, the bytes behind them)."""
+    bodies, at = [], 0
+    while at + 4 <= len(data) and (end := at + 4 + int.from_bytes(data[at:at + 4], "big")) <= len(data):
+        bodies.append(data[at + 4:end])
+        at = end
+    return bodies, data[at:]
+
+
+class Peer:
+    """One connection to a correlator."""
+
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(ANSWER_TIMEOUT_S)
+        self.socket.connect(str(path))
+        self.received = b""
+        self.acknowledged = None
+
+    def send(self, data):
+        self.socket.sendall(data)
+
+    def send_message(self, name, **values):
+        self.send(frame(message(name, **values)))
+
+    def receive(self):
+        """The next answer, or None where the correlator has closed the connection."""
+        while not (bodies := split_frames(self.received)[0]):
+            try:
+                data = self.socket.recv(65536)
+            except (ConnectionResetError, BrokenPipeError):
+                return None
+            if not data:
+                return None
+            self.received += data
+        self.received = self.received[4 + len(bodies[0]):]
+        name, values = unpack_message(bodies[0])
+        if name == "ack":
+            self.acknowledged = values["offset"]
+        return name, values
+
+    def greet(self, hello):
+        """Sends the hello; the offset that the correlator wants."""
+        self.send(hello)
+        answer = self.receive()
+        assert answer and answer[0] == "welcome", f"{answer!r} came instead of a welcome"
+        assert answer[1]["version"] == VERSION
+        return answer[1]["offset"]
+
+    def wait_acknowledged(self, offset):
+        deadline = time.monotonic() + ANSWER_TIMEOUT_S
+        while self.acknowledged is None or self.acknowledged < offset:
+            assert time.monotonic() < deadline, f"no ack of {offset}, last {self.acknowledged}"
+            assert self.receive(), f"closed before an ack of {offset}"
+
+    def unread_bytes(self):
+        """Sent, and not yet taken by the correlator."""
+        return struct.unpack("i", fcntl.ioctl(self.socket, termios.TIOCOUTQ, bytes(4)))[0]
+
+    def is_closed(self):
+        """Whether the correlator ends the connection; answers before that are read."""
+        try:
+            while self.receive():
+                pass
+        except TimeoutError:
+            return False
+        return True
+
+    def close(self):
+        self.socket.close()
+
+
+class Story:
+    """What a probe might tell, as (offset, frame): processes that begin, do a little and end.
+
+    Offsets are those of a ring; boot_ns of every event is its order. Deterministic.
+    """
+
+    BOOT_ID = b"6d9b3f4e-0000-4000-8000-000000000001"
+    CGROUP = 100
+    INIT, SSHD = (1, 10, 0), (2, 20, 0)
+    START_NS, EVENT_NS = 1_000_000_000, 1_000_000
+    RING_STEP = 64
+
+    def __init__(self, epoch=7):
+        self.epoch = epoch
+        self.events = []  # (offset, frame)
+        self.living = {}  # pid: (image, parent, argv)
+        self.moments = [({}, self.START_NS)]  # who lived, and when, before each event
+        self.now = self.START_NS
+
+    def hello(self, **values):
+        defaults = dict(version=VERSION, record_version=RECORD_VERSION,
+                        ring_epoch=self.epoch, boot_ns=self.now,
+                        unix_ns=10**18 + self.now, cpu_count=2, memory_bytes=2**30,
+                        boot_id=self.BOOT_ID, host_id=b"0123456789", hostname=b"host",
+                        kernel=b"6.1", machine=b"x86_64", probe_version=b"1")
+        return frame(message("hello", **(defaults | values)))
+
+    def _event(self, name, **values):
+        self.now += self.EVENT_NS
+        offset = len(self.events) * self.RING_STEP
+        self.events.append((offset, frame(message(
+            "event", offset=offset, record=record(name, boot_ns=self.now, **values)))))
+
+    def fork(self, parent, pid):
+        image = (pid, pid * 1000, parent[2])
+        self._event("fork", image=image, parent=parent, cgroup_id=self.CGROUP, pgid=pid)
+        self._changed(pid, image, parent, self.living.get(parent[0], (0, 0, ("sshd",)))[2])
+        return image
+
+    def exec(self, image, parent, *argv):
+        image = (image[0], image[1], image[2] + 1)
+        self._event("exec", image=image, parent=parent, cgroup_id=self.CGROUP, pgid=image[0],
+                    counters={"cpu_ns": 1_000_000}, comm=b"comm", cwd=b"/work",
+                    filename="/usr/bin/" + argv[0], argv=argv)
+        self._changed(image[0], image, parent, argv)
+        return image
+
+    def exit(self, image, status=0):
+        for name, cpu_ns in (("exit", 4_000_000), ("final", 5_000_000)):
+            self._event(name, image=image, counters={"cpu_ns": cpu_ns}, wait_status=status)
+            self._changed(image[0])
+
+    def _changed(self, pid, *process):
+        self.living = {key: value for key, value in self.living.items() if key != pid}
+        if process:
+            self.living[pid] = process
+        self.moments.append((self.living, self.now))
+
+    def command(self, parent, pid, *argv, status=0):
+        """A process from its fork to its end: four events."""
+        image = self.exec(self.fork(parent, pid), parent, *argv)
+        self.exit(image, status)
+
+    def commands(self, count, first_pid=100):
+        for pid in range(first_pid, first_pid + count):
+            self.command(self.SSHD, pid, "bwa", "index", str(pid), status=(pid % 7 == 0) << 8)
+        return self
+
+    @property
+    def end(self):
+        """The offset that acknowledges everything."""
+        return self.events[-1][0] + 1 if self.events else 0
+
+    def tell(self, wanted=0):
+        """The frames of the events from `wanted` on."""
+        return b"".join(data for offset, data in self.events if offset >= wanted)
+
+    def pass_over_living(self, moment=-1, now_ns=None):
+        """A full pass: init, sshd, and who else is alive before event `moment`."""
+        living, now = self.moments[moment]
+        now = now_ns or now
+        crowd = [(self.INIT, (0, 0, 0), ("systemd",)), (self.SSHD, self.INIT, ("sshd",)),
+                 *living.values()]
+        samples = [record(
+            "sample", boot_ns=now, image=image, parent=parent, cgroup_id=self.CGROUP,
+            pgid=image[0], comm=b"comm", cwd=b"/work", counters={"cpu_ns": 0},
+            filename="/usr/bin/" + argv[0], argv=argv) for image, parent, argv in crowd]
+        data = b"".join(sample.ljust(-(-len(sample) // 8) * 8, b"\0") for sample in samples)
+        middle = len(data) // 2 # pieces may end anywhere
+        return b"".join(frame(message("sample", records=piece))
+                        for piece in (data[:middle], data[middle:])) + \
+            frame(message("pass", boot_ns=now, unix_ns=10**18 + now, with_text=1,
+                          backlog_bytes=0 if moment == -1 else len(self.events) - moment))
