@@ -523,7 +523,7 @@ def test_outage_of_days_ends_in_a_counted_cap(directory, lake):
     story = Story().commands(8000)
     sent, most = len(story.events) // 8, len(story.events)
     status = directory / "state"
-    correlator = Correlator(directory, "--shipper", status, "--store-max", str(STORE_MAX_BYTES))
+    correlator = Correlator(directory, "--shipper", status)
     try:
         with Proxy(lake.http_port) as proxy, Shipper(
                 SHIPPER, directory, correlator.store, url=proxy.url, lake=settings_for(lake), send=QUICK) as shipper:
@@ -535,6 +535,8 @@ def test_outage_of_days_ends_in_a_counted_cap(directory, lake):
             tell(correlator, story, sent, most)
             before = rows_of(correlator.store)
             assert used_bytes(correlator.store) > STORE_MAX_BYTES, used_bytes(correlator.store)
+            correlator.kill()
+            correlator = Correlator(directory, "--shipper", status, "--store-max", str(STORE_MAX_BYTES))
             least = STORE_MAX_BYTES * 15 // 16  # a sixteenth is made free, in several steps
             wait_until("room is made", lambda: used_bytes(correlator.store) <= least, 90)
             lost, line = unsent("--store", correlator.store)
