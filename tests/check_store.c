@@ -145,18 +145,24 @@ TEST(older_schema_is_refused_to_readers)
 	expect_reader_refused(-EPROTO, "older");
 }
 
-/* A store that the release of schema 1 wrote, from its text. */
-static void restore_schema_1(void)
+static void change_by_file(const char *name)
 {
 	char *sql = NULL;
 	size_t size = 0;
-	FILE *file = fopen(SCHEMA_1_STORE, "r");
+	FILE *file = fopen(name, "r");
 
 	ck_assert_ptr_nonnull(file);
 	ck_assert_int_gt(getdelim(&sql, &size, '\0', file), 0);
 	fclose(file);
 	change(sql);
 	free(sql);
+}
+
+/* A store that the release of schema 1 wrote. */
+static void restore_schema_1(void)
+{
+	change_by_file(SCHEMA_1);
+	change_by_file(SCHEMA_1_ROWS);
 }
 
 #define BOOT_ID "01234567-89ab-cdef-0123-456789abcdef"

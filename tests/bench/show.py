@@ -1,26 +1,62 @@
 #!/usr/bin/env python3
 """What `tracer show` of a large run takes: processor time, time, memory, for runs of three shapes.
 
-usage: show.py TRACER BENCH_STORE [--processes N] [--smoke]
+usage: show.py TRACER CORRELATOR [--processes N] [--smoke]
+
+The runs are a recorded one, its processes, tools and tasks there many times over.
 
 The figures are those of this machine, now; the best of three rounds. The memory does not depend on
 its load: more than the bound fails. --smoke asks once, for tests.
 """
 
 import argparse
+import contextlib
 import os
 import pathlib
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from testing import succeeds  # noqa: E402 (found by the path above)
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(TESTS))
+from testing import ENVIRONMENT, succeeds  # noqa: E402 (found by the path above)
 
 MEMORY_KIB_MAX = 64 * 1024
 SHAPES = ((20, 2), (100_000, 200), (100_000, 100_000))  # processes a task, and a tool
+
+
+def multiply(database, table, count, columns):
+    """So many rows like the first one instead of all; `columns` says what differs, by the row's number i."""
+    names = [column[1] for column in database.execute(f"PRAGMA table_info({table})")]
+    database.execute(f"CREATE TEMP TABLE one_{table} AS SELECT * FROM {table} ORDER BY rev LIMIT 1")
+    database.execute(f"DELETE FROM {table}")
+    database.execute(
+        f"WITH RECURSIVE numbers (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM numbers WHERE i + 1 < {count})"
+        f" INSERT INTO {table} SELECT {', '.join(columns.get(name, name) for name in names)}"
+        f" FROM numbers, one_{table}")
+
+
+def make_store(options, path, a_task, a_tool):
+    subprocess.run([options.correlator, "--replay", TESTS / "golden/make.rec", "--store", path, "--retain", "0",
+                    "--log-level", "warning"], check=True, env=ENVIRONMENT)
+    count = options.processes
+    with contextlib.closing(sqlite3.connect(path)) as database, database:
+        run, = database.execute("SELECT id FROM runs WHERE kind = 'command'").fetchone()
+        database.execute("DELETE FROM runs WHERE id <> ?", (run,))
+        multiply(database, "process_rows", count, {
+            "id": "i + 1", "tool_id": f"i / {a_tool} + 1", "parent_id": f"i / {a_task} * {a_task} + 1",
+            "pid": "1000 + i", "begin_boot_ns": "begin_boot_ns + i * 30000000",
+            "arguments": "CAST(replace(printf('samtools sort -@ 2 -o results/mapped/sample_%06d.sorted.bam ',"
+                         f" i / {a_task}), ' ', char(0)) AS BLOB)",
+            "working_directory": f"iif(i % {a_task} = 0, printf('/data/projects/cohort7/work/%06d', i), NULL)"})
+        multiply(database, "tools", -(-count // a_tool), {
+            "id": "i + 1", "run_id": str(run), "task_id": f"i * {a_tool} / {a_task} + 1", "process_count": str(a_tool)})
+        multiply(database, "tasks", -(-count // a_task), {
+            "id": "i + 1", "run_id": str(run), "kind": "'engine'", "merged_into_id": "NULL",
+            "root_process_id": f"i * {a_task} + 1", "process_count": str(a_task)})
 
 
 def measure(*command):
@@ -37,8 +73,7 @@ def show(options, directory):
     largest = 0
     for a_task, a_tool in SHAPES:
         store = pathlib.Path(directory) / f"{a_task}-{a_tool}.db"
-        subprocess.run([options.bench_store, str(options.processes), store, str(a_task), str(a_tool)], check=True,
-                       stdout=subprocess.DEVNULL)
+        make_store(options, store, a_task, a_tool)
         for arguments in (["-p"], ["--json", "-p"], ["--tools"], ["--table"]):
             rounds = [measure(options.tracer, "show", "--store", store, *arguments)
                       for _ in range(1 if options.smoke else 3)]
@@ -53,7 +88,7 @@ def show(options, directory):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("tracer")
-    parser.add_argument("bench_store")
+    parser.add_argument("correlator")
     parser.add_argument("--processes", type=int, default=100_000)
     parser.add_argument("--smoke", action="store_true")
     print("1..1")

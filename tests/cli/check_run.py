@@ -24,7 +24,8 @@ from testing import OnTerminal, run_cases, skip_all  # noqa: E402
 
 TRACER = os.path.abspath(sys.argv[1])
 STRANGER = "a-strangers-secret"
-SCHEMA_1 = pathlib.Path(__file__).resolve().parent.parent / "store_schema_1.sql"
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+SCHEMA_1 = (ROOT / "common/store/migrations/0001.sql", ROOT / "tests/store_schema_1.sql")
 NOBODY = 65534
 SAMPLE = ["bash", "-c", "gzip -c /bin/bash >/dev/null; sleep 0.1"]
 COUNT_INTERRUPTS = """
@@ -357,7 +358,8 @@ class Keeping(Case):
     def test_a_store_of_an_older_release_is_added_to(self):
         path = self.path("old.db")
         with contextlib.closing(sqlite3.connect(path)) as database:
-            database.executescript(SCHEMA_1.read_text(encoding="utf-8"))
+            for script in SCHEMA_1:
+                database.executescript(script.read_text(encoding="utf-8"))
             before = database.execute("SELECT count(*) FROM runs").fetchone()[0]
         process = self.run_tracer("run", "-q", "--store", path, "--", "true")
         self.assertEqual((process.returncode, process.errors), (0, b""))
