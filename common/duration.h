@@ -2,7 +2,6 @@
 #ifndef TRACER_COMMON_DURATION_H
 #define TRACER_COMMON_DURATION_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #define DURATION_SIZE 32

@@ -2,7 +2,6 @@
 #include "common/identity.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #define FNV_OFFSET 0xcbf29ce484222325ULL

@@ -7,7 +7,6 @@
 #ifndef TRACER_COMMON_OPTION_H
 #define TRACER_COMMON_OPTION_H
 
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 

@@ -9,8 +9,6 @@
 #define TRACER_COMMON_PRIVILEGE_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include <linux/landlock.h>

@@ -7,7 +7,6 @@
 #ifndef TRACER_COMMON_SHIPPING_H
 #define TRACER_COMMON_SHIPPING_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #define SHIPPING_STATE_DEFAULT TRACER_STATE_DIR "-shipper"

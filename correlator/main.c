@@ -7,17 +7,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "common/log.h"
-#include "common/option.h"
 #include "common/privilege.h"
 #include "common/shipping.h"
 #include "correlator/confine.h"
-#include "correlator/host/host.h"
 #include "correlator/stream/replay.h"
 #include "correlator/stream/server.h"
 

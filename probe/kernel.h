@@ -9,10 +9,6 @@
 #ifndef TRACER_PROBE_KERNEL_H
 #define TRACER_PROBE_KERNEL_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "bpf/record.h"
 #include "probe/forward/forward.h"
 
 #define KERNEL_IGNORE_MAX 256

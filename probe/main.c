@@ -6,14 +6,10 @@
 #include <errno.h>
 #include <malloc.h>
 #include <signal.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "common/clock.h"
 #include "common/log.h"
@@ -21,7 +17,6 @@
 #include "common/parse.h"
 #include "common/privilege.h"
 #include "probe/forward/arguments.h"
-#include "probe/forward/forward.h"
 #include "probe/kernel.h"
 #include "probe/sandbox.h"
 

@@ -16,11 +16,7 @@
 #ifndef TRACER_SHIPPER_BATCH_H
 #define TRACER_SHIPPER_BATCH_H
 
-#include <limits.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <sys/types.h>
 
 #include "common/store/store.h"
 

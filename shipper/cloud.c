@@ -10,7 +10,6 @@
 #include "shipper/cloud.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

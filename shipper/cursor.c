@@ -2,8 +2,6 @@
 #include "shipper/cursor.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>

@@ -10,7 +10,6 @@
 #define TRACER_SHIPPER_CURSOR_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define CURSOR_ENTITIES_MAX 16

@@ -1,9 +1,6 @@
 /* --dry-run: the bytes that would be sent now, before compression. See shipper.h. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "common/log.h"
 #include "common/print.h"

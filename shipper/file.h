@@ -3,7 +3,6 @@
 #define TRACER_SHIPPER_FILE_H
 
 #include <limits.h>
-#include <stddef.h>
 #include <sys/types.h>
 
 /* DIRECTORY/NAME. 0 or -ENAMETOOLONG. */

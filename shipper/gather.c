@@ -1,13 +1,8 @@
 /* From the store to a batch. See gather.h. */
 #include "shipper/gather.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define STORE_CACHE_KIB 256 /* every row is read once, in order */
 

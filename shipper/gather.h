@@ -10,7 +10,6 @@
 #include "shipper/cloud.h"
 #include "shipper/cursor.h"
 #include "shipper/row.h"
-#include "shipper/settings.h"
 
 /* A column of what is read. */
 struct gather_column {

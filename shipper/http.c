@@ -1,13 +1,7 @@
 /* libcurl on libuv. See http.h. */
 #include "shipper/http.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <strings.h>
-#include <unistd.h>
-
-#include <curl/curl.h>
 
 struct http {
 	uv_loop_t *loop;

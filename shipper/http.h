@@ -7,10 +7,6 @@
 #ifndef TRACER_SHIPPER_HTTP_H
 #define TRACER_SHIPPER_HTTP_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <uv.h>
 
 #include "common/http/answer.h"

@@ -6,18 +6,14 @@
 #include <errno.h>
 #include <malloc.h>
 #include <signal.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/log.h"
 #include "common/option.h"
 #include "common/print.h"
 #include "common/privilege.h"
 #include "shipper/sandbox.h"
-#include "shipper/settings.h"
 #include "shipper/shipper.h"
 
 #define GIVEN_MAX 64 /* settings on one command line */

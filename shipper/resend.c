@@ -1,11 +1,6 @@
 /* --from DIR: batches that the ndjson sink wrote, or that were set aside. See shipper.h. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <uv.h>
 
 #include "common/log.h"
 #include "common/progress.h"

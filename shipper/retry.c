@@ -1,8 +1,6 @@
 /* Waits between attempts. See retry.h. */
 #include "shipper/retry.h"
 
-#include <stdbool.h>
-
 void retry_init(struct retry *retry, uint64_t seed)
 {
 	*retry = (struct retry){.random_state = seed | 1};

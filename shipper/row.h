@@ -8,10 +8,6 @@
 #ifndef TRACER_SHIPPER_ROW_H
 #define TRACER_SHIPPER_ROW_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "common/store/store.h"
 
 /* Grows; what does not fit into memory is remembered in `failed` and drops the rest of the row. */

@@ -1,19 +1,14 @@
 /* Configuration: one table of keys. See settings.h. */
 #include "shipper/settings.h"
 
-#include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/http/security.h"
 #include "common/identity.h"
 #include "common/parse.h"
-#include "common/store/store.h"
 #include "common/yaml/entries.h"
 #include "common/yaml/suggest.h"
-#include "shipper/batch.h"
 #include "shipper/sink.h"
 
 #define VALUE_BYTES_MAX 4096

@@ -1,14 +1,9 @@
 /* Rounds, answers, waiting. See shipper.h. */
 #include "shipper/shipper.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <uv.h>
 
 #include "common/clock.h"
 #include "common/log.h"

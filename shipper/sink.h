@@ -3,8 +3,6 @@
 #ifndef TRACER_SHIPPER_SINK_H
 #define TRACER_SHIPPER_SINK_H
 
-#include <uv.h>
-
 #include "shipper/batch.h"
 #include "shipper/settings.h"
 #include "shipper/verdict.h"

@@ -1,16 +1,9 @@
 /* The lake: a batch is the body of one INSERT over HTTP (docs/shipping.md). */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <curl/curl.h>
 
 #include "shipper/file.h"
 #include "common/http/secret_file.h"
-#include "shipper/http.h"
 #include "shipper/sink.h"
 
 #define CONNECT_TIMEOUT_MS 15000

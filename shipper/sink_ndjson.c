@@ -5,12 +5,9 @@
  * and the lake gets from it what it would have got from us. When the directory has grown
  * to its bound we stop and say so: the store keeps what follows.
  */
-#include <dirent.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "shipper/file.h"
 #include "shipper/sink.h"

@@ -8,10 +8,6 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define CLOCK_SKEW_S 300 /* below that a wrong clock is not what breaks a certificate */
 #define WORDS_BYTES 200  /* of the server's own words in a reason */

@@ -5,9 +5,6 @@
 #ifndef TRACER_SHIPPER_VERDICT_H
 #define TRACER_SHIPPER_VERDICT_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "shipper/http.h"
 
 enum verdict_kind {

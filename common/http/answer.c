@@ -1,12 +1,9 @@
 /* What came of an HTTP request to the lake. See answer.h. */
 #include "common/http/answer.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define X509_ERR_CERT_NOT_YET_VALID 9 /* openssl/x509_vfy.h: part of its stable interface */
 #define X509_ERR_CERT_HAS_EXPIRED 10

@@ -7,7 +7,6 @@
 #define TRACER_COMMON_HTTP_ANSWER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include <curl/curl.h>

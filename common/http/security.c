@@ -3,9 +3,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include <arpa/inet.h>
 

@@ -6,8 +6,6 @@
 #ifndef TRACER_COMMON_LAKE_CLIENT_H
 #define TRACER_COMMON_LAKE_CLIENT_H
 
-#include <stddef.h>
-
 #include "common/lake/settings.h"
 
 struct lake_client;

@@ -7,7 +7,6 @@
 #include "common/lake/rowbinary.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,9 +7,6 @@
 #ifndef TRACER_COMMON_LAKE_ROWBINARY_H
 #define TRACER_COMMON_LAKE_ROWBINARY_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "common/store/store.h"
 
 #define ROWBINARY_COLUMNS_MAX 256

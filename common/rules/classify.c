@@ -6,9 +6,6 @@
 #include <string.h>
 
 #include "common/rules/expand.h"
-#include "common/rules/match.h"
-#include "common/rules/rule.h"
-#include "common/rules/view.h"
 
 /* A #! script whose interpreter no rule knows is named after the script all the same. */
 static const struct rule unknown_interpreter = {

@@ -4,11 +4,9 @@
  * that decide where they are used.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/rules/rule.h"
-#include "common/yaml/tree.h"
 
 #define EXAMPLE_WORDS_MAX 256
 

@@ -3,8 +3,6 @@
 #define TRACER_COMMON_RULES_EXPAND_H
 
 #include "common/rules/match.h"
-#include "common/rules/rule.h"
-#include "common/rules/view.h"
 
 /* At most RULES_NAME_MAX - 1 bytes, cut at a character. Placeholders with nothing to
  * show leave no double or trailing space; where `template->whole`, they leave the

@@ -1,7 +1,6 @@
 /* Globs. See glob.h. */
 #include "common/rules/glob.h"
 
-#include <stddef.h>
 #include <string.h>
 
 bool glob_is(const char *pattern)

@@ -7,7 +7,6 @@
  * `continue: true` have an index of their own.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/rules/glob.h"

@@ -6,14 +6,11 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "common/identity.h"
 #include "common/rules/glob.h"
 #include "common/rules/rule.h"
 #include "common/yaml/suggest.h"
-#include "common/yaml/tree.h"
 
 #define RULE_COUNT_MAX 10000
 #define TEXT_BYTES_MAX 4096 /* of a pattern, a template, a regular expression */

@@ -5,7 +5,6 @@
  */
 #include "common/rules/match.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* A hostile argument may make a careless pattern backtrack: past these it does not

@@ -2,9 +2,6 @@
 #ifndef TRACER_COMMON_RULES_MATCH_H
 #define TRACER_COMMON_RULES_MATCH_H
 
-#include <stdbool.h>
-
-#include "common/rules/rule.h"
 #include "common/rules/view.h"
 
 /* Bytes of joined arguments that a regular expression looks at. */

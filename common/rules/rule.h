@@ -5,12 +5,8 @@
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "common/identity.h"
-#include "common/yaml/arena.h"
 #include "common/rules/rules.h"
 #include "common/rules/template.h"
 

@@ -3,17 +3,11 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/rules/match.h"
-#include "common/rules/rule.h"
 #include "common/rules/shipped.h"
-#include "common/yaml/tree.h"
 
 #define FILES_MAX 1000 /* in one directory */
 

@@ -14,7 +14,6 @@
 #define TRACER_COMMON_RULES_RULES_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "common/yaml/tree.h"

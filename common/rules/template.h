@@ -7,7 +7,6 @@
 #define TRACER_COMMON_RULES_TEMPLATE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "common/yaml/arena.h"
 

@@ -6,11 +6,7 @@
 #ifndef TRACER_COMMON_RULES_VIEW_H
 #define TRACER_COMMON_RULES_VIEW_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "common/rules/rule.h"
-#include "common/rules/rules.h"
 
 struct view {
 	const struct rules_subject *subject;

@@ -1,5 +1,4 @@
 /* One run from a store to another: what `tracer run --store` keeps. See store.h. */
-#include <stdbool.h>
 
 #include "common/store/internal.h"
 

@@ -5,7 +5,6 @@
  * the caller gives one by one. A statement a row would open its tables, bind sixty parameters and
  * clear them again for each: half as much work again.
  */
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "common/store/internal.h"

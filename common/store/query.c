@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/store/driver.h"
 #include "common/store/internal.h"
 
 /* Every driver's store begins so. */

@@ -1,6 +1,5 @@
 /* How SQLite is read. See driver.h. */
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,8 +7,6 @@
 #define TRACER_COMMON_STORE_STORE_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "common/store/rows.h"
 

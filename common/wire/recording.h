@@ -7,9 +7,6 @@
 #ifndef TRACER_COMMON_WIRE_RECORDING_H
 #define TRACER_COMMON_WIRE_RECORDING_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "common/wire/wire.h"
 
 struct recording {

@@ -13,10 +13,7 @@
  */
 #include "common/wire/wire.h"
 
-#include <endian.h>
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <msgpack/pack.h>
 

@@ -6,8 +6,6 @@
 #ifndef TRACER_COMMON_YAML_ENTRIES_H
 #define TRACER_COMMON_YAML_ENTRIES_H
 
-#include <stddef.h>
-
 #include "common/yaml/tree.h"
 
 /* Takes one setting; `name` is "send.rows" for one in the section `send`. 0; -ENOMEM; -EINVAL

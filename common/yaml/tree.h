@@ -7,8 +7,6 @@
 #ifndef TRACER_COMMON_YAML_TREE_H
 #define TRACER_COMMON_YAML_TREE_H
 
-#include <stddef.h>
-
 #include "common/yaml/arena.h"
 
 #define TREE_FILE_BYTES_MAX (1024 * 1024)

@@ -2,14 +2,9 @@
 #include "correlator/apply/apply.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <utlist.h>
 
-#include "bpf/record.h"
-#include "common/rules/rules.h"
-#include "common/store/rows.h"
 #include "correlator/apply/boot.h"
 #include "correlator/apply/change.h"
 #include "correlator/apply/found.h"
@@ -23,7 +18,6 @@
 #include "correlator/model/collect.h"
 #include "correlator/model/command.h"
 #include "correlator/model/device.h"
-#include "correlator/model/image.h"
 #include "correlator/model/pending.h"
 #include "correlator/model/process.h"
 #include "correlator/model/run.h"

@@ -8,14 +8,8 @@
 #ifndef TRACER_CORRELATOR_APPLY_H
 #define TRACER_CORRELATOR_APPLY_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "common/store/store.h"
-#include "common/wire/wire.h"
-#include "correlator/host/host.h"
 #include "correlator/model/model.h"
-#include "correlator/record/event.h"
 
 /* A model that takes up what `store` knows of processes that were running. 0 or -errno. */
 int apply_begin(const struct model_options *options, struct store *store, struct model **ret_model);

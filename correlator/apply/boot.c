@@ -1,17 +1,11 @@
 /* See boot.h. */
 #include "correlator/apply/boot.h"
 
-#include <string.h>
-
 #include <utlist.h>
 
-#include "common/identity.h"
-#include "common/rules/rules.h"
-#include "common/store/rows.h"
 #include "correlator/apply/change.h"
 #include "correlator/apply/found.h"
 #include "correlator/model/cgroup.h"
-#include "correlator/model/image.h"
 #include "correlator/model/model.h"
 #include "correlator/model/process.h"
 #include "correlator/model/run.h"

@@ -2,8 +2,6 @@
 #ifndef TRACER_CORRELATOR_CHANGE_H
 #define TRACER_CORRELATOR_CHANGE_H
 
-#include <stdint.h>
-
 #include "correlator/model/image.h"
 
 struct model;

@@ -1,14 +1,9 @@
 /* See found.h. */
 #include "correlator/apply/found.h"
 
-#include <stdlib.h>
-
-#include "bpf/record.h"
-#include "common/rules/rules.h"
 #include "correlator/apply/change.h"
 #include "correlator/apply/scan.h"
 #include "correlator/model/command.h"
-#include "correlator/model/image.h"
 #include "correlator/model/model.h"
 #include "correlator/model/process.h"
 #include "correlator/placement/classify.h"

@@ -8,8 +8,6 @@
 #ifndef TRACER_CORRELATOR_FOUND_H
 #define TRACER_CORRELATOR_FOUND_H
 
-#include <stdint.h>
-
 #include "correlator/record/event.h"
 
 struct command;

@@ -1,25 +1,17 @@
 /* See scan.h. */
 #include "correlator/apply/scan.h"
 
-#include <stdlib.h>
-
 #include <utlist.h>
 
-#include "bpf/record.h"
-#include "common/store/rows.h"
 #include "correlator/apply/change.h"
 #include "correlator/apply/found.h"
 #include "correlator/incidents/stall.h"
 #include "correlator/model/group.h"
-#include "correlator/model/image.h"
 #include "correlator/model/model.h"
 #include "correlator/model/pending.h"
-#include "correlator/model/process.h"
 #include "correlator/model/run.h"
-#include "correlator/model/tally.h"
 #include "correlator/model/task.h"
 #include "correlator/model/tool.h"
-#include "correlator/model/totals.h"
 
 /* Figures of a running process are written in steps: once it ran this long, or its memory or its
  * bytes read and written moved so far. */

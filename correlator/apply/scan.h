@@ -2,9 +2,6 @@
 #ifndef TRACER_CORRELATOR_SCAN_H
 #define TRACER_CORRELATOR_SCAN_H
 
-#include <stdint.h>
-
-#include "common/wire/wire.h"
 #include "correlator/record/event.h"
 
 struct image;

@@ -3,11 +3,9 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define SECTOR_BYTES 512 /* of /proc/diskstats, whatever the disk's own is */
 #define SECOND_NS INT64_C(1000000000)

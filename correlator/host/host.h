@@ -7,9 +7,7 @@
 #ifndef TRACER_CORRELATOR_HOST_H
 #define TRACER_CORRELATOR_HOST_H
 
-#include <stddef.h>
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "common/store/rows.h"
 

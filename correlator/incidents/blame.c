@@ -12,18 +12,14 @@
 #include "correlator/incidents/blame.h"
 
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <utlist.h>
 
-#include "common/store/rows.h"
 #include "correlator/incidents/incident.h"
 #include "correlator/incidents/sender.h"
 #include "correlator/model/cause.h"
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
-#include "correlator/model/process.h"
 #include "correlator/model/run.h"
 #include "correlator/model/sent_signal.h"
 #include "correlator/model/task.h"

@@ -8,7 +8,6 @@
 #ifndef TRACER_CORRELATOR_BLAME_H
 #define TRACER_CORRELATOR_BLAME_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct model;

@@ -6,11 +6,8 @@
  */
 #include "correlator/incidents/cancel.h"
 
-#include <string.h>
-
 #include <utlist.h>
 
-#include "common/wire/wire.h"
 #include "correlator/model/command.h"
 #include "correlator/model/model.h"
 #include "correlator/model/process.h"

@@ -4,22 +4,15 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/duration.h"
-#include "common/identity.h"
-#include "common/rules/rules.h"
-#include "common/store/rows.h"
 #include "correlator/incidents/sender.h"
 #include "correlator/model/cause.h"
 #include "correlator/model/cgroup.h"
-#include "correlator/model/cgroup_limits.h"
 #include "correlator/model/command.h"
 #include "correlator/model/group.h"
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
-#include "correlator/model/outcome.h"
 #include "correlator/model/pending.h"
 #include "correlator/model/run.h"
 #include "correlator/model/sent_signal.h"

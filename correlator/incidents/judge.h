@@ -2,8 +2,6 @@
 #ifndef TRACER_CORRELATOR_JUDGE_H
 #define TRACER_CORRELATOR_JUDGE_H
 
-#include <stdint.h>
-
 #include "bpf/record.h"
 
 struct model;

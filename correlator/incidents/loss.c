@@ -7,17 +7,11 @@
  */
 #include "correlator/incidents/loss.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "common/identity.h"
 #include "correlator/model/cgroup.h"
 #include "correlator/model/group.h"
 #include "correlator/model/model.h"
 #include "correlator/model/pending.h"
-#include "correlator/model/process.h"
 #include "correlator/model/run.h"
-#include "correlator/model/tally.h"
 #include "correlator/model/task.h"
 
 #define COUNT_MAX (1ULL << 40) /* what is more is no count */

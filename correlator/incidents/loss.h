@@ -2,8 +2,6 @@
 #ifndef TRACER_CORRELATOR_LOSS_H
 #define TRACER_CORRELATOR_LOSS_H
 
-#include <stdbool.h>
-
 #include "bpf/record.h"
 #include "common/wire/wire.h"
 

@@ -10,18 +10,12 @@
  */
 #include "correlator/incidents/retry.h"
 
-#include <string.h>
-
-#include "common/store/rows.h"
 #include "correlator/incidents/blame.h"
 #include "correlator/incidents/incident.h"
 #include "correlator/model/cause.h"
 #include "correlator/model/command.h"
 #include "correlator/model/group.h"
 #include "correlator/model/image.h"
-#include "correlator/model/model.h"
-#include "correlator/model/outcome.h"
-#include "correlator/model/process.h"
 #include "correlator/model/run.h"
 #include "correlator/model/task.h"
 

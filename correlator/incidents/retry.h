@@ -2,8 +2,6 @@
 #ifndef TRACER_CORRELATOR_RETRY_H
 #define TRACER_CORRELATOR_RETRY_H
 
-#include <stdint.h>
-
 #include "common/rules/rules.h"
 
 struct model;

@@ -4,11 +4,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "common/rules/rules.h"
-#include "common/store/rows.h"
 #include "correlator/incidents/cancel.h"
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"

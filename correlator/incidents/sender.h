@@ -7,10 +7,6 @@
 #ifndef TRACER_CORRELATOR_SENDER_H
 #define TRACER_CORRELATOR_SENDER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "correlator/record/event.h"
 
 struct model;

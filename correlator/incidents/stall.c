@@ -11,25 +11,18 @@
  */
 #include "correlator/incidents/stall.h"
 
-#include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include <utlist.h>
 
-#include "bpf/record.h"
-#include "common/rules/rules.h"
-#include "common/store/rows.h"
 #include "correlator/incidents/incident.h"
 #include "correlator/model/group.h"
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
 #include "correlator/model/pending.h"
-#include "correlator/model/process.h"
 #include "correlator/model/run.h"
 #include "correlator/model/task.h"
 #include "correlator/model/tool.h"
-#include "correlator/model/totals.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 #define STUCK_BLOCKED_NS (120 * SECOND_NS)

@@ -1,10 +1,6 @@
 /* See cgroup.h. */
 #include "correlator/model/cgroup.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "common/identity.h"
 #include "common/store/store.h"
 #include "correlator/model/container.h"
 #include "correlator/model/container_name.h"

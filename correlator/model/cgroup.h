@@ -5,9 +5,6 @@
 #ifndef TRACER_CORRELATOR_CGROUP_H
 #define TRACER_CORRELATOR_CGROUP_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include <uthash.h>
 
 #include "correlator/model/cgroup_limits.h"

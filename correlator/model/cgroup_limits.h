@@ -10,7 +10,6 @@
 #define TRACER_CORRELATOR_CGROUP_LIMITS_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "bpf/record.h"
 #include "common/store/rows.h"

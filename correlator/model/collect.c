@@ -1,8 +1,6 @@
 /* See collect.h. */
 #include "correlator/model/collect.h"
 
-#include <string.h>
-
 #include <utlist.h>
 
 #include "correlator/model/cgroup.h"
@@ -10,7 +8,6 @@
 #include "correlator/model/group.h"
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
-#include "correlator/model/process.h"
 #include "correlator/model/run.h"
 #include "correlator/model/task.h"
 #include "correlator/model/tool.h"

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bpf/record.h"
 #include "common/identity.h"
 
 static const char *base_name(const char *path)

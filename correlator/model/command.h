@@ -6,10 +6,6 @@
 #ifndef TRACER_CORRELATOR_COMMAND_H
 #define TRACER_CORRELATOR_COMMAND_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "correlator/redact/redact.h"
 #include "common/rules/rules.h"
 #include "correlator/record/event.h"

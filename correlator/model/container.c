@@ -2,21 +2,15 @@
 #include "correlator/model/container.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "common/identity.h"
-#include "common/store/rows.h"
 #include "correlator/model/cgroup.h"
 #include "correlator/model/command.h"
 #include "correlator/model/container_name.h"
 #include "correlator/model/group.h"
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
-#include "correlator/model/process.h"
 #include "correlator/model/run.h"
 #include "correlator/model/task.h"
-#include "correlator/redact/redact.h"
 
 /* inode of the initial pid namespace (include/linux/proc_ns.h, PROC_PID_INIT_INO) */
 #define INITIAL_PID_NAMESPACE 0xEFFFFFFCU

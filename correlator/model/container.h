@@ -4,9 +4,6 @@
 #ifndef TRACER_CORRELATOR_CONTAINER_H
 #define TRACER_CORRELATOR_CONTAINER_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include <uthash.h>
 
 #include "correlator/model/cgroup_limits.h"

@@ -3,10 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "common/rules/rules.h"
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
 

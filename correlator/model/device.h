@@ -2,8 +2,6 @@
 #ifndef TRACER_CORRELATOR_DEVICE_H
 #define TRACER_CORRELATOR_DEVICE_H
 
-#include <stdint.h>
-
 #include "correlator/record/event.h"
 
 struct model;

@@ -1,17 +1,12 @@
 /* See group.h. */
 #include "correlator/model/group.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include <utlist.h>
 
-#include "common/identity.h"
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
 #include "correlator/model/pipe.h"
 #include "correlator/model/run.h"
-#include "correlator/model/tally.h"
 #include "correlator/model/task.h"
 #include "correlator/model/tool.h"
 

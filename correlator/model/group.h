@@ -5,10 +5,6 @@
 #ifndef TRACER_CORRELATOR_GROUP_H
 #define TRACER_CORRELATOR_GROUP_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "common/rules/rules.h"
 #include "correlator/model/process.h"
 
 struct model;

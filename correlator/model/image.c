@@ -1,24 +1,14 @@
 /* See image.h. */
 #include "correlator/model/image.h"
 
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <utlist.h>
 
-#include "bpf/record.h"
-#include "common/identity.h"
-#include "common/store/rows.h"
 #include "correlator/model/cgroup.h"
-#include "correlator/model/cgroup_limits.h"
 #include "correlator/model/command.h"
 #include "correlator/model/container.h"
 #include "correlator/model/group.h"
 #include "correlator/model/model.h"
-#include "correlator/model/process.h"
 #include "correlator/model/run.h"
-#include "correlator/model/tally.h"
 #include "correlator/model/task.h"
 #include "correlator/model/tool.h"
 

@@ -5,9 +5,6 @@
 #ifndef TRACER_CORRELATOR_IMAGE_H
 #define TRACER_CORRELATOR_IMAGE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "correlator/model/reason.h"
 #include "correlator/model/totals.h"
 #include "common/rules/rules.h"

@@ -1,9 +1,6 @@
 /* See model.h. */
 #include "correlator/model/model.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include <utlist.h>
 
 #include "correlator/model/cgroup.h"

@@ -8,14 +8,10 @@
 #ifndef TRACER_CORRELATOR_MODEL_H
 #define TRACER_CORRELATOR_MODEL_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include <uthash.h>
 
 #include "common/identity.h"
 #include "common/rules/rules.h"
-#include "common/store/store.h"
 #include "correlator/host/host.h"
 #include "correlator/record/event.h"
 #include "correlator/redact/redact.h"

@@ -3,8 +3,6 @@
 
 #include <signal.h>
 
-#include "common/store/rows.h"
-
 void outcome_init(struct outcome *outcome)
 {
 	*outcome = (struct outcome){.exit_code = ROW_NULL, .signal = ROW_NULL};

@@ -3,7 +3,6 @@
 #define TRACER_CORRELATOR_OUTCOME_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "correlator/model/tally.h"
 

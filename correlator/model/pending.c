@@ -2,8 +2,6 @@
 #include "correlator/model/pending.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <utlist.h>
 

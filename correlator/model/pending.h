@@ -2,9 +2,6 @@
 #ifndef TRACER_CORRELATOR_PENDING_H
 #define TRACER_CORRELATOR_PENDING_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "common/store/rows.h"
 
 struct model;

@@ -1,8 +1,6 @@
 /* See pipe.h. */
 #include "correlator/model/pipe.h"
 
-#include <stdlib.h>
-
 #include <utlist.h>
 
 #include "correlator/model/group.h"

@@ -6,11 +6,6 @@
 #ifndef TRACER_CORRELATOR_PIPE_H
 #define TRACER_CORRELATOR_PIPE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include <uthash.h>
-
 #include "correlator/model/process.h"
 
 struct model;

@@ -1,18 +1,13 @@
 /* See process.h. */
 #include "correlator/model/process.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include <utlist.h>
 
-#include "common/store/rows.h"
 #include "correlator/model/cause.h"
 #include "correlator/model/command.h"
 #include "correlator/model/group.h"
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
-#include "correlator/model/outcome.h"
 #include "correlator/model/pipe.h"
 #include "correlator/model/run.h"
 #include "correlator/model/task.h"

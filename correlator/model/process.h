@@ -2,12 +2,8 @@
 #ifndef TRACER_CORRELATOR_PROCESS_H
 #define TRACER_CORRELATOR_PROCESS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include <uthash.h>
 
-#include "bpf/record.h"
 #include "common/rules/rules.h"
 #include "correlator/record/event.h"
 

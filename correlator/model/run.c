@@ -1,18 +1,12 @@
 /* See run.h. */
 #include "correlator/model/run.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include <utlist.h>
 
-#include "common/identity.h"
-#include "common/store/rows.h"
 #include "correlator/model/command.h"
 #include "correlator/model/container.h"
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
-#include "correlator/model/process.h"
 #include "correlator/model/siblings.h"
 #include "correlator/model/task.h"
 

@@ -2,16 +2,12 @@
 #ifndef TRACER_CORRELATOR_RUN_H
 #define TRACER_CORRELATOR_RUN_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include <uthash.h>
 
 #include "common/rules/rules.h"
 #include "correlator/model/cgroup_limits.h"
 #include "correlator/model/outcome.h"
 #include "correlator/model/reason.h"
-#include "correlator/model/tally.h"
 
 struct model;
 struct container;

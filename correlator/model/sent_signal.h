@@ -5,7 +5,6 @@
 #ifndef TRACER_CORRELATOR_SENT_SIGNAL_H
 #define TRACER_CORRELATOR_SENT_SIGNAL_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* What the sender is to its target. */

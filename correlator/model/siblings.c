@@ -1,8 +1,6 @@
 /* See siblings.h. */
 #include "correlator/model/siblings.h"
 
-#include <stdlib.h>
-
 #include <utlist.h>
 
 #include "correlator/model/model.h"

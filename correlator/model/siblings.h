@@ -2,9 +2,6 @@
 #ifndef TRACER_CORRELATOR_SIBLINGS_H
 #define TRACER_CORRELATOR_SIBLINGS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "correlator/model/words.h"
 
 struct model;

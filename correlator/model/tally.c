@@ -1,8 +1,6 @@
 /* See tally.h. */
 #include "correlator/model/tally.h"
 
-#include "common/store/rows.h"
-
 void tally_add(struct tally *sum, const struct tally *part, int sign)
 {
 	totals_add(&sum->totals, &part->totals, sign);

@@ -2,9 +2,6 @@
 #ifndef TRACER_CORRELATOR_TALLY_H
 #define TRACER_CORRELATOR_TALLY_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "correlator/model/totals.h"
 
 /* Counts and sums that tools, tasks and runs all keep. */

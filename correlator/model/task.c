@@ -1,13 +1,8 @@
 /* See task.h. */
 #include "correlator/model/task.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include <utlist.h>
 
-#include "common/identity.h"
-#include "common/store/rows.h"
 #include "correlator/model/cause.h"
 #include "correlator/model/command.h"
 #include "correlator/model/container.h"

@@ -2,14 +2,10 @@
 #ifndef TRACER_CORRELATOR_TASK_H
 #define TRACER_CORRELATOR_TASK_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "correlator/model/cgroup_limits.h"
 #include "correlator/model/outcome.h"
 #include "correlator/model/process.h"
 #include "correlator/model/reason.h"
-#include "correlator/model/tally.h"
 #include "correlator/model/words.h"
 
 struct model;

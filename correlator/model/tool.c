@@ -1,12 +1,8 @@
 /* See tool.h. */
 #include "correlator/model/tool.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include <utlist.h>
 
-#include "common/identity.h"
 #include "correlator/model/group.h"
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"

@@ -2,9 +2,6 @@
 #ifndef TRACER_CORRELATOR_TOOL_H
 #define TRACER_CORRELATOR_TOOL_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "correlator/model/tally.h"
 #include "common/rules/rules.h"
 

@@ -8,9 +8,6 @@
 #ifndef TRACER_CORRELATOR_TOTALS_H
 #define TRACER_CORRELATOR_TOTALS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "bpf/record.h"
 #include "common/store/rows.h"
 

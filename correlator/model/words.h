@@ -7,10 +7,6 @@
 #ifndef TRACER_CORRELATOR_WORDS_H
 #define TRACER_CORRELATOR_WORDS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "common/rules/rules.h"
 
 #define WORDS_MAX 64         /* of one command line; what follows is ignored */

@@ -2,7 +2,6 @@
 #include "correlator/placement/classify.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "correlator/model/cgroup.h"
 #include "correlator/model/command.h"

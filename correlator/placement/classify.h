@@ -2,8 +2,6 @@
 #ifndef TRACER_CORRELATOR_CLASSIFY_H
 #define TRACER_CORRELATOR_CLASSIFY_H
 
-#include <stdbool.h>
-
 #include "common/rules/rules.h"
 
 struct model;

@@ -7,20 +7,13 @@
  */
 #include "correlator/placement/label.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include <utlist.h>
 
-#include "common/identity.h"
 #include "correlator/model/command.h"
 #include "correlator/model/model.h"
-#include "correlator/model/process.h"
 #include "correlator/model/run.h"
 #include "correlator/model/siblings.h"
 #include "correlator/model/task.h"
-#include "correlator/model/words.h"
-#include "correlator/redact/redact.h"
 
 static void siblings_set_dirty(struct run *run, uint64_t kind)
 {

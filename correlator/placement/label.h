@@ -2,8 +2,6 @@
 #ifndef TRACER_CORRELATOR_LABEL_H
 #define TRACER_CORRELATOR_LABEL_H
 
-#include <stdbool.h>
-
 #include "common/rules/rules.h"
 
 struct model;

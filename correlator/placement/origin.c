@@ -2,16 +2,13 @@
 #include "correlator/placement/origin.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "common/identity.h"
 #include "correlator/model/cgroup.h"
 #include "correlator/model/container.h"
 #include "correlator/model/container_name.h"
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
 #include "correlator/model/process.h"
-#include "correlator/model/reason.h"
 #include "correlator/model/run.h"
 #include "correlator/placement/classify.h"
 #include "correlator/placement/placing.h"

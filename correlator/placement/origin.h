@@ -6,8 +6,6 @@
 #ifndef TRACER_CORRELATOR_ORIGIN_H
 #define TRACER_CORRELATOR_ORIGIN_H
 
-#include <stdbool.h>
-
 #include "common/rules/rules.h"
 
 struct model;

@@ -10,25 +10,14 @@
  */
 #include "correlator/placement/place.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include <utlist.h>
 
-#include "bpf/record.h"
-#include "common/identity.h"
-#include "common/rules/rules.h"
-#include "common/store/rows.h"
 #include "correlator/model/command.h"
 #include "correlator/model/container.h"
 #include "correlator/model/group.h"
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
-#include "correlator/model/process.h"
-#include "correlator/model/reason.h"
 #include "correlator/model/run.h"
-#include "correlator/model/task.h"
-#include "correlator/model/tool.h"
 #include "correlator/placement/classify.h"
 #include "correlator/placement/origin.h"
 #include "correlator/placement/placing.h"

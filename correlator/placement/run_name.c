@@ -10,15 +10,12 @@
 #include "correlator/placement/run_name.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "correlator/model/group.h"
 #include "correlator/model/model.h"
-#include "correlator/model/process.h"
 #include "correlator/model/run.h"
 #include "correlator/placement/classify.h"
 #include "correlator/placement/origin.h"
-#include "correlator/redact/redact.h"
 
 #define COMMAND_WHOLE_MAX 60 /* bytes of a command line that is a name as it stands */
 #define COMMAND_SHORT_MAX 80 /* of one whose arguments are left out */

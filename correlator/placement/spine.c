@@ -8,21 +8,15 @@
  */
 #include "correlator/placement/spine.h"
 
-#include <string.h>
-
 #include <utlist.h>
 
-#include "common/store/rows.h"
 #include "correlator/model/cause.h"
 #include "correlator/model/command.h"
 #include "correlator/model/container.h"
 #include "correlator/model/group.h"
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
-#include "correlator/model/outcome.h"
-#include "correlator/model/process.h"
 #include "correlator/model/run.h"
-#include "correlator/model/task.h"
 #include "correlator/placement/placing.h"
 #include "correlator/placement/subtree.h"
 #include "correlator/placement/task_name.h"

@@ -8,14 +8,9 @@
  */
 #include "correlator/placement/subtree.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "correlator/model/group.h"
 #include "correlator/model/image.h"
-#include "correlator/model/model.h"
 #include "correlator/model/pipe.h"
-#include "correlator/model/process.h"
 #include "correlator/model/run.h"
 #include "correlator/model/tool.h"
 #include "correlator/placement/classify.h"

@@ -2,7 +2,6 @@
 #ifndef TRACER_CORRELATOR_SUBTREE_H
 #define TRACER_CORRELATOR_SUBTREE_H
 
-#include "correlator/model/reason.h"
 #include "correlator/model/task.h"
 
 struct group;

@@ -7,15 +7,12 @@
 #include "correlator/placement/task_name.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <utlist.h>
 
 #include "correlator/model/group.h"
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
-#include "correlator/model/process.h"
 #include "correlator/model/run.h"
 #include "correlator/model/task.h"
 #include "correlator/model/tool.h"

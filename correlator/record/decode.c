@@ -1,6 +1,5 @@
 /* Records into events. See event.h. The layouts are those of bpf/record.h. */
 #include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "correlator/record/event.h"

@@ -7,9 +7,6 @@
 #ifndef TRACER_COMMON_RECORD_EVENT_H
 #define TRACER_COMMON_RECORD_EVENT_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "bpf/record.h"
 #include "correlator/record/events.h"
 #include "common/wire/wire.h"

@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <string.h>
-#include <strings.h>
 
 #define KEY_MAX 64 /* bytes of a key's name; longer ones are text, not keys */
 #define WORDS_MAX 8

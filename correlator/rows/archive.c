@@ -1,9 +1,6 @@
 /* What is remembered of an entity beyond its row. See archive.h. */
 #include "correlator/rows/archive.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- bytes that are to be loaded ---------------------------------------------------- */
 
 /* Whether they are one value of msgpack, in which nothing claims to be larger than what is left: msgpack-c

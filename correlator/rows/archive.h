@@ -11,10 +11,6 @@
 #ifndef TRACER_CORRELATOR_ARCHIVE_H
 #define TRACER_CORRELATOR_ARCHIVE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <msgpack.h>
 
 #include "common/store/rows.h"

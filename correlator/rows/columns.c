@@ -5,23 +5,12 @@
  */
 #include "correlator/rows/exchange.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <uthash.h>
-
-#include "common/rules/rules.h"
-#include "correlator/model/cgroup_limits.h"
 #include "correlator/model/container.h"
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
-#include "correlator/model/outcome.h"
-#include "correlator/model/reason.h"
 #include "correlator/model/run.h"
 #include "correlator/model/task.h"
 #include "correlator/model/tool.h"
-#include "correlator/model/totals.h"
 
 /* ---- fields: `columns`, `row` and the entity in the words of each function ---------- */
 

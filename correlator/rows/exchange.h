@@ -4,10 +4,6 @@
 #ifndef TRACER_CORRELATOR_EXCHANGE_H
 #define TRACER_CORRELATOR_EXCHANGE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "common/store/rows.h"
 #include "correlator/model/process.h"
 #include "correlator/rows/archive.h"
 

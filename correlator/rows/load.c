@@ -9,10 +9,7 @@
 #include "correlator/rows/load.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <uthash.h>
 #include <utlist.h>
 
 #include "common/log.h"
@@ -23,7 +20,6 @@
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
 #include "correlator/model/pipe.h"
-#include "correlator/model/process.h"
 #include "correlator/model/run.h"
 #include "correlator/model/task.h"
 #include "correlator/model/tool.h"

@@ -6,14 +6,9 @@
 #include "correlator/rows/persist.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <utlist.h>
 
-#include "bpf/record.h"
-#include "common/rules/rules.h"
-#include "common/store/rows.h"
 #include "common/store/store.h"
 #include "correlator/model/cgroup.h"
 #include "correlator/model/collect.h"
@@ -23,11 +18,9 @@
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
 #include "correlator/model/pending.h"
-#include "correlator/model/process.h"
 #include "correlator/model/run.h"
 #include "correlator/model/task.h"
 #include "correlator/model/tool.h"
-#include "correlator/redact/redact.h"
 #include "correlator/rows/exchange.h"
 
 #define LAST_SEEN_PERIOD_NS (30 * INT64_C(1000000000))

@@ -12,9 +12,6 @@
 #ifndef TRACER_CORRELATOR_RETENTION_H
 #define TRACER_CORRELATOR_RETENTION_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "common/store/store.h"
 
 struct retention_options {

@@ -6,26 +6,19 @@
  */
 #include "correlator/rows/exchange.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include <utlist.h>
 
-#include "bpf/record.h"
-#include "correlator/model/cgroup_limits.h"
 #include "correlator/model/cause.h"
 #include "correlator/model/command.h"
 #include "correlator/model/container.h"
 #include "correlator/model/group.h"
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
-#include "correlator/model/outcome.h"
 #include "correlator/model/run.h"
 #include "correlator/model/sent_signal.h"
 #include "correlator/model/siblings.h"
 #include "correlator/model/task.h"
 #include "correlator/model/tool.h"
-#include "correlator/model/words.h"
 
 #define INT(field) archive_int(archive, #field, &entity->field);
 #define ID(field) archive_id(archive, #field, &entity->field);

@@ -1,18 +1,8 @@
 /* The correlator's socket. See server.h. */
 #include "correlator/stream/server.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
-
-#include <uv.h>
 
 #include "common/clock.h"
 #include "common/log.h"

@@ -7,9 +7,6 @@
 #ifndef TRACER_CORRELATOR_SERVER_H
 #define TRACER_CORRELATOR_SERVER_H
 
-#include <stdbool.h>
-#include <sys/types.h>
-
 #include "correlator/rows/retention.h"
 #include "correlator/stream/session.h"
 

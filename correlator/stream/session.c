@@ -2,7 +2,6 @@
 #include "correlator/stream/session.h"
 
 #include <errno.h>
-#include <string.h>
 
 int session_init(struct session *session, struct model *model, struct store *store)
 {

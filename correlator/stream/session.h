@@ -5,13 +5,6 @@
 #ifndef TRACER_CORRELATOR_SESSION_H
 #define TRACER_CORRELATOR_SESSION_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "correlator/record/event.h"
-#include "common/store/store.h"
-#include "common/wire/wire.h"
 #include "correlator/apply/apply.h"
 
 struct session {

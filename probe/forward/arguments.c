@@ -4,14 +4,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define READ_TIMEOUT_NS 50000000ULL /* mostly it takes 20000; a page from swap more */
 #define STAT_START_FIELD 22         /* starttime in /proc/PID/stat, in clock ticks since boot */

@@ -10,7 +10,6 @@
 #define TRACER_FORWARD_ARGUMENTS_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "bpf/record.h"
 

@@ -3,7 +3,6 @@
 #define TRACER_FORWARD_DEVICE_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "bpf/record.h"
 

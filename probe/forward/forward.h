@@ -7,10 +7,6 @@
 #ifndef TRACER_FORWARD_FORWARD_H
 #define TRACER_FORWARD_FORWARD_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "bpf/record.h"
 #include "probe/forward/device.h"
 #include "probe/forward/ring.h"
 #include "probe/forward/stream.h"

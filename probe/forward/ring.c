@@ -4,7 +4,6 @@
 #include "probe/forward/ring.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -7,8 +7,6 @@
 #ifndef TRACER_FORWARD_STREAM_H
 #define TRACER_FORWARD_STREAM_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "common/wire/wire.h"
