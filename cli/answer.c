@@ -143,7 +143,7 @@ static char *value_to_text(const struct store_value *value, enum question_type t
 	else if (command)
 		text = command_text(&(struct row_blob){value->data, value->size}, "", true, command, COMMAND_BYTES);
 	else
-		text = units_value(unit, type, value, raw);
+		text = units_value(type, value, raw);
 	size = value->type == STORE_VALUE_TEXT ? value->size : strlen(text);
 	safe = malloc(4 * size + 1);
 	if (safe)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -84,10 +85,20 @@ int child_forward_signal(const struct child *child, const struct child_signals *
 	return (int)info.ssi_signo;
 }
 
-int child_finish(struct child *child)
+int child_await(struct child *child, const struct child_signals *signals)
 {
+	struct pollfd waits[] = {
+		{.fd = child->pid_fd, .events = POLLIN},
+		{.fd = signals->fd, .events = POLLIN},
+	};
 	int status = 0;
 
+	while (!(waits[0].revents & POLLIN)) {
+		if (poll(waits, 2, -1) < 0 && errno != EINTR)
+			break;
+		if (waits[1].revents)
+			child_forward_signal(child, signals);
+	}
 	while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	close(child->pid_fd);

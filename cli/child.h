@@ -38,7 +38,7 @@ int child_start(struct child *child, char *const argv[], const struct user *user
  * there was none. */
 int child_forward_signal(const struct child *child, const struct child_signals *signals);
 
-/* After pid_fd is readable. As a shell tells it: its code, or 128 + signal. */
-int child_finish(struct child *child);
+/* Until it has ended; signals are passed on meanwhile. As a shell tells it: its code, or 128 + signal. */
+int child_await(struct child *child, const struct child_signals *signals);
 
 #endif

@@ -292,30 +292,22 @@ static const struct {
 	void (*print)(void);
 } shells[] = {{"bash", print_bash}, {"zsh", print_zsh}, {"fish", print_fish}};
 
-static int completion_main(const struct verb *verb, int argc, char **argv)
+static int completion_main(const struct options *options)
 {
-	struct options options;
-	const char *value;
-	int option;
-
-	options_init(&options, verb, argc, argv);
-	option = options_next(&options, &value);
-	if (option < 0)
-		return options_exit(option);
-	if (options_check_operands(&options, 1, 1))
-		return VERB_USAGE;
 	for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++) {
-		if (strcmp(shells[i].name, options.operands[0]) == 0) {
+		if (strcmp(shells[i].name, options->operands[0]) == 0) {
 			shells[i].print();
 			return print_finish(stdout) == 0 ? VERB_OK : VERB_FAILED;
 		}
 	}
-	return options_misuse(&options, "'%s' is none of bash, zsh, fish", options.operands[0]);
+	return options_misuse(options, "'%s' is none of bash, zsh, fish", options->operands[0]);
 }
 
 const struct verb verb_completion = {
 	.name = "completion",
 	.operands = "bash|zsh|fish",
+	.operands_least = 1,
+	.operands_most = 1,
 	.summary = "print the completion of a shell",
 	.description =
 		"Prints a completion script, made of the same tables as --help: of commands,\n"

@@ -21,9 +21,7 @@
 #include "cli/daemons.h"
 #include "cli/findings.h"
 #include "cli/freshness.h"
-#include "cli/options.h"
 #include "cli/program.h"
-#include "query/rows.h"
 #include "cli/site_rules.h"
 #include "cli/units.h"
 #include "common/store/store.h"
@@ -34,13 +32,12 @@
 #define CAPABILITY_ADMIN 21
 #define DISK_LEAST_BYTES (1LL << 30)  /* a busy host's month is a few hundred MiB */
 
-enum { OPTION_RULES = 1 };
+static const char *rules;
 
 static const struct option_spec option_specs[] = {
 	OPTION_SPEC_JSON,
 	OPTION_SPEC_STORE,
-	{OPTION_RULES, "rules", 'r', "DIR", "directory",
-	 "the site's rules are in DIR (else " SITE_RULES_DEFAULT ")"},
+	{"rules", 'r', "DIR", "directory", "the site's rules are in DIR (else " SITE_RULES_DEFAULT ")", .text = &rules},
 	OPTION_SPEC_COLOR,
 	OPTION_SPEC_HELP,
 	OPTION_SPEC_END,
@@ -336,7 +333,6 @@ static void check_store(struct findings *findings, const char *path)
 	struct statvfs disk;
 	struct store_stream stream;
 	struct store *store;
-	char text[UNITS_SIZE];
 
 	if (store_open_reader(path, &store, &error) == 0) {
 		findings_add(findings, FINDING_OK, "store", "%s can be read", path);
@@ -351,31 +347,20 @@ static void check_store(struct findings *findings, const char *path)
 		int64_t free_bytes = (int64_t)(disk.f_bavail * disk.f_frsize);
 		struct finding *finding = findings_add(
 			findings, free_bytes < DISK_LEAST_BYTES ? FINDING_LIMITED : FINDING_OK,
-			"disk", "%s free for the store", units_bytes(text, free_bytes, false));
+			"disk", "%s free for the store", units_bytes(free_bytes, false));
 
 		if (finding->level != FINDING_OK)
 			finding_mend(finding, "free some, or keep less: tracer-correlator --retain DAYS");
 	}
 }
 
-static int doctor_main(const struct verb *verb, int argc, char **argv)
+static int doctor_main(const struct options *options)
 {
 	static struct findings findings;
 	enum load load = LOAD_NOT_TRIED;
 	char probe[PATH_MAX], reason[256] = "";
-	struct options options;
-	struct output output;
-	const char *value, *rules = NULL;
-	int option;
+	bool works;
 
-	options_init(&options, verb, argc, argv);
-	while ((option = options_next(&options, &value)) > 0)
-		rules = value;
-	if (option < 0)
-		return options_exit(option);
-	if (options_check_operands(&options, 0, 0))
-		return VERB_USAGE;
-	output_init(&output, stdout, options.color);
 	if (program_find(PROGRAM_PROBE, probe) < 0)
 		probe[0] = '\0';
 	else if (has_capabilities())
@@ -394,20 +379,9 @@ static int doctor_main(const struct verb *verb, int argc, char **argv)
 	check_directory(&findings, TRACER_RUN_DIR);
 	check_directory(&findings, TRACER_STATE_DIR);
 	site_rules_check(rules, true, &findings);
-	check_store(&findings, options_store_path(&options));
-	if (options.json) {
-		json_t *root = json_pack("{s:b, s:o}", "works",
-					 findings_worst(&findings) != FINDING_MISSING, "findings",
-					 findings_to_json(&findings));
-
-		json_print(root);
-		json_decref(root);
-	} else {
-		findings_print(&findings, &output);
-	}
-	if (output_finish(&output) < 0)
-		return VERB_FAILED;
-	return findings_worst(&findings) == FINDING_MISSING ? VERB_FAILED : VERB_OK;
+	check_store(&findings, options_store_path(options));
+	works = findings_worst(&findings) != FINDING_MISSING;
+	return findings_show(&findings, options, json_pack("{s:b}", "works", works)) == 0 && works ? VERB_OK : VERB_FAILED;
 }
 
 const struct verb verb_doctor = {

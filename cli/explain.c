@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command_text.h"
 #include "cli/answer.h"
-#include "cli/options.h"
+#include "cli/command_text.h"
 #include "cli/site_rules.h"
 #include "cli/source.h"
 #include "cli/units.h"
 #include "common/identity.h"
 #include "common/text.h"
+#include "query/ask.h"
 
 #define PID_MOST 4194304 /* the kernel's own limit */
 #define CHAIN_MOST 24    /* ancestors told one by one */
@@ -20,11 +20,11 @@
 #define CHAIN_WIDE 120         /* columns of a terminal where two show a generation */
 #define POINT_COLUMNS 12       /* before the text of a line */
 
-enum { OPTION_RULES = 1 };
+static const char *rules_directory;
 
 static const struct option_spec option_specs[] = {
-	{OPTION_RULES, "rules", 'r', "DIR", "directory",
-	 "look up rules in DIR (" SITE_RULES_DEFAULT ") beside the shipped ones"},
+	{"rules", 'r', "DIR", "directory", "look up rules in DIR (" SITE_RULES_DEFAULT ") beside the shipped ones",
+	 .text = &rules_directory},
 	OPTION_SPEC_JSON,
 	OPTION_SPEC_SOURCE,
 	OPTION_SPEC_COLOR,
@@ -51,10 +51,7 @@ struct story {
 
 static void heading(const struct story *story, const char *kind, int64_t id, const char *name)
 {
-	char text[IDENTITY_TEXT_SIZE];
-
-	identity_format(id, text);
-	output_print(story->output, STYLE_DIM, "%s %s  ", kind, text);
+	output_print(story->output, STYLE_DIM, "%s %s  ", kind, units_id(id, false));
 	output_print_text(story->output, STYLE_TITLE, name);
 	fputc('\n', story->output->file);
 }
@@ -75,37 +72,39 @@ static void point(const struct story *story, const char *label, const char *valu
 	fputc('\n', story->output->file);
 }
 
-static const char *finality(const char *totals)
+/* Words for a value; the value itself where there are none. */
+struct meaning {
+	const char *value, *words;
+};
+
+static const char *meaning_of(const struct meaning *meanings, const char *value)
 {
-	if (strcmp(totals, "final") == 0)
-		return "complete: taken when the process was reaped, teardown included";
-	if (strcmp(totals, "exit") == 0)
-		return "taken at its exit; the record of its reaping did not come, so teardown is missing";
-	if (strcmp(totals, "exec") == 0)
-		return "complete: taken when the next program took its place";
-	return "of its latest sample; it has not ended, or its end was not seen";
+	for (; meanings->value; meanings++)
+		if (strcmp(value, meanings->value) == 0)
+			return meanings->words;
+	return meanings->words ? meanings->words : value;
 }
 
-static const char *role_meaning(const char *role)
-{
-	static const char *const meanings[][2] = {
-		{"tool", "tool: a program of its own"},
-		{"origin", "origin: runs begin beneath it"},
-		{"orchestrator", "orchestrator: tasks begin beneath it"},
-		{"shell", "shell: drives what its script starts"},
-		{"interpreter", "interpreter: named after what it runs"},
-		{"wrapper", "wrapper: seen through to what it starts"},
-		{"client", "client: waits for a container that lives elsewhere"},
-		{"component", "component: part of its parent's tool"},
-		{"helper", "helper: set-up and glue, opens no task"},
-		{"starter", "starter: part of its parent until it becomes another program"},
-	};
+static const struct meaning finalities[] = {
+	{"final", "complete: taken when the process was reaped, teardown included"},
+	{"exit", "taken at its exit; the record of its reaping did not come, so teardown is missing"},
+	{"exec", "complete: taken when the next program took its place"},
+	{NULL, "of its latest sample; it has not ended, or its end was not seen"},
+};
 
-	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++)
-		if (strcmp(role, meanings[i][0]) == 0)
-			return meanings[i][1];
-	return role;
-}
+static const struct meaning roles[] = {
+	{"tool", "tool: a program of its own"},
+	{"origin", "origin: runs begin beneath it"},
+	{"orchestrator", "orchestrator: tasks begin beneath it"},
+	{"shell", "shell: drives what its script starts"},
+	{"interpreter", "interpreter: named after what it runs"},
+	{"wrapper", "wrapper: seen through to what it starts"},
+	{"client", "client: waits for a container that lives elsewhere"},
+	{"component", "component: part of its parent's tool"},
+	{"helper", "helper: set-up and glue, opens no task"},
+	{"starter", "starter: part of its parent until it becomes another program"},
+	{NULL, NULL},
+};
 
 /* ---- a process --------------------------------------------------------------- */
 
@@ -141,7 +140,7 @@ static int chain_tell(const struct story *story, const struct found *found)
 		{"host_id", STORE_INTEGER, found->host_id, NULL}, {0},
 	};
 	struct rows chain = {0};
-	int error = source_load(story->store, &row_type_process, "ancestors", parameters, &chain);
+	int error = rows_load(&chain, &row_type_process, story->store, "ancestors", parameters);
 	size_t shown = chain.count < CHAIN_MOST ? chain.count : CHAIN_MOST;
 
 	if (error < 0)
@@ -171,7 +170,7 @@ static void process_tell(const struct story *story, struct store_result *row)
 	point(story, "pid", text);
 	point(story, "command", command_text(&blob, "its parent's, or not known", true,
 					     command, sizeof(command)));
-	point(story, "role", role_meaning(store_result_get(row, "role").data));
+	point(story, "role", meaning_of(roles, store_result_get(row, "role").data));
 	site_rules_where(story->rules, rule, where, sizeof(where));
 	point(story, "rule", where);
 	point(story, "tool", text_get(row, "tool_name"));
@@ -182,7 +181,7 @@ static void process_tell(const struct story *story, struct store_result *row)
 	point(story, "because", text_get(row, "task_reason"));
 	point(story, "run", text_get(row, "run_name"));
 	point(story, "because", text_get(row, "run_reason"));
-	point(story, "figures", finality(store_result_get(row, "totals").data));
+	point(story, "figures", meaning_of(finalities, store_result_get(row, "totals").data));
 }
 
 /* A process that the row names as ROLE_program, ROLE_pid and ROLE_rule, if it names one. */
@@ -254,53 +253,49 @@ struct search {
 	struct store *store;
 	struct found found[FOUND_MOST];
 	size_t count;
-	int error;
 };
 
-static void search_query(struct search *search, enum subject_kind kind, const char *query,
-			 const struct store_parameter *parameters)
+/* Looks where nothing was found before. 0 or -errno. */
+static int search_query(struct search *search, enum subject_kind kind, const char *query,
+			const struct store_parameter *parameters)
 {
 	struct store_result *result;
-	int more;
+	int more = query_ask(search->store, query, parameters, &result);
 
-	if (search->error < 0)
-		return;
-	search->error = source_query(search->store, query, parameters, &result);
-	if (search->error < 0)
-		return;
-	while ((more = source_next(search->store, result)) > 0 && search->count < FOUND_MOST)
+	if (more < 0)
+		return more;
+	while ((more = store_result_next(result)) > 0 && search->count < FOUND_MOST)
 		search->found[search->count++] =
 			(struct found){kind, store_result_get(result, "id").integer,
 				       store_result_get(result, "host_id").integer};
-	if (more < 0)
-		search->error = more;
 	store_result_free(result);
+	return more < 0 ? more : 0;
 }
 
 /* A pid first, as numbers are pids to people; then ids; then names. */
-static void search_all(struct search *search, const char *text)
+static int search_all(struct search *search, const char *text)
 {
 	struct store_parameter range[] = {
 		{"first_id", STORE_INTEGER, 0, NULL}, {"last_id", STORE_INTEGER, 0, NULL}, {0},
 	};
-	struct store_parameter name[] = {{"name", STORE_TEXT, 0, text}, {0}};
+	struct store_parameter name[] = {{"name", STORE_TEXT, 0, text}, {0}}, number[] = {{"pid", STORE_INTEGER}, {0}};
+	int error = 0;
 	uint64_t pid;
 
 	if (options_parse_number(text, PID_MOST, &pid) == 0) {
-		struct store_parameter number[] = {{"pid", STORE_INTEGER, (int64_t)pid, NULL}, {0}};
-
-		search_query(search, SUBJECT_PROCESS, "process_by_pid", number);
+		number[0].integer = (int64_t)pid;
+		error = search_query(search, SUBJECT_PROCESS, "process_by_pid", number);
 	}
-	if (search->count == 0 &&
-	    identity_parse_prefix(text, &range[0].integer, &range[1].integer) == 0)
-		for (int kind = 0; kind < SUBJECT_KIND_COUNT; kind++)
-			search_query(search, (enum subject_kind)kind, subjects[kind].find, range);
-	if (search->count == 0)
-		search_query(search, SUBJECT_RUN, "run_by_name", name);
-	if (search->count == 0)
-		search_query(search, SUBJECT_TASK, "task_by_name", name);
-	if (search->count == 0)
-		search_query(search, SUBJECT_PROCESS, "process_by_name", name);
+	if (search->count == 0 && identity_parse_prefix(text, &range[0].integer, &range[1].integer) == 0)
+		for (int kind = 0; kind < SUBJECT_KIND_COUNT && error == 0; kind++)
+			error = search_query(search, (enum subject_kind)kind, subjects[kind].find, range);
+	if (search->count == 0 && error == 0)
+		error = search_query(search, SUBJECT_RUN, "run_by_name", name);
+	if (search->count == 0 && error == 0)
+		error = search_query(search, SUBJECT_TASK, "task_by_name", name);
+	if (search->count == 0 && error == 0)
+		error = search_query(search, SUBJECT_PROCESS, "process_by_name", name);
+	return error;
 }
 
 /* ---- telling ----------------------------------------------------------------- */
@@ -323,11 +318,11 @@ static int found_tell(const struct story *story, const struct found *found, json
 		{"host_id", STORE_INTEGER, found->host_id, NULL}, {0},
 	};
 	struct store_result *result;
-	int more, error = source_query(story->store, subjects[found->kind].explain, id, &result);
+	int more, error = query_ask(story->store, subjects[found->kind].explain, id, &result);
 
 	if (error < 0)
 		return error;
-	more = source_next(story->store, result);
+	more = store_result_next(result);
 	if (more > 0 && array) {
 		json_t *object = json_pack("{s:s}", "subject", subjects[found->kind].find);
 
@@ -345,70 +340,49 @@ static int found_tell(const struct story *story, const struct found *found, json
 /* The latest is told; the others are named, to be asked for. */
 static void others_tell(const struct story *story, const struct search *search)
 {
-	char id[IDENTITY_TEXT_SIZE];
-
 	output_print(story->output, STYLE_DIM, "\nLess recent ones that fit too:\n");
-	for (size_t i = 1; i < search->count; i++) {
-		identity_format(search->found[i].id, id);
-		fprintf(story->output->file, "  tracer explain %s  (%s)\n", id,
+	for (size_t i = 1; i < search->count; i++)
+		fprintf(story->output->file, "  tracer explain %s  (%s)\n", units_id(search->found[i].id, false),
 			subjects[search->found[i].kind].find);
-	}
 }
 
-static int explain(const struct options *options, const char *rules_directory)
+static int found_explain(const struct story *story, const struct search *search, json_t *array)
 {
-	struct search search = {.store = source_open(options)};
+	int error = 0;
+
+	for (size_t i = 0; i < (array ? search->count : 1) && error == 0; i++)
+		error = found_tell(story, &search->found[i], array);
+	if (error == 0 && !array && search->count > 1)
+		others_tell(story, search);
+	return error;
+}
+
+static int explain_show(struct view *view)
+{
+	const char *name = view->options->operands[0];
+	struct search search = {.store = view->store};
 	struct rules *rules = site_rules_load(rules_directory); /* without them, no file:line */
-	json_t *array = options->json ? json_array() : NULL;
-	struct output output;
-	struct story story = {search.store, rules, &output};
-	char safe[512];
+	struct story story = {view->store, rules, &view->output};
+	json_t *root = json_pack("{s:[]}", "explained");
+	int error = search_all(&search, name);
 
-	output_init(&output, stdout, options->color);
-	search.error = search.store ? 0 : -EIO;
-	if (search.store)
-		search_all(&search, options->operands[0]);
-	if (search.error == 0 && search.count == 0) {
-		text_escape(options->operands[0], strlen(options->operands[0]), safe, sizeof(safe));
-		fprintf(stderr, "tracer explain: no process, task or run is '%s': give a pid, an id or a "
-			"name from tracer show --processes\n", safe);
-		search.error = -ENOENT;
-	}
-	for (size_t i = 0; i < (array ? search.count : 1) && search.error == 0; i++)
-		search.error = search.count ? found_tell(&story, &search.found[i], array) : 0;
-	if (search.error == 0 && search.count > 1 && !array)
-		others_tell(&story, &search);
-	if (search.error == 0 && array) {
-		json_t *root = json_pack("{s:O}", "explained", array);
-
-		json_print(root);
-		json_decref(root);
-	}
-	json_decref(array);
+	if (error == 0 && search.count == 0)
+		error = say("tracer explain: no process, task or run is '%s': give a pid, an id or a name from tracer "
+			    "show --processes", name);
+	else if (error == 0)
+		error = found_explain(&story, &search, view->options->json ? json_object_get(root, "explained") : NULL);
+	if (error == 0 && view->options->json)
+		error = json_print(root);
+	json_decref(root);
 	rules_free(rules);
-	source_close(search.store);
-	return output_finish(&output) < 0 || search.error < 0 ? VERB_FAILED : VERB_OK;
-}
-
-static int explain_main(const struct verb *verb, int argc, char **argv)
-{
-	const char *rules_directory = NULL, *value;
-	struct options options;
-	int option;
-
-	options_init(&options, verb, argc, argv);
-	while ((option = options_next(&options, &value)) > 0)
-		rules_directory = value;
-	if (option < 0)
-		return options_exit(option);
-	if (options_check_operands(&options, 1, 1))
-		return VERB_USAGE;
-	return explain(&options, rules_directory);
+	return error;
 }
 
 const struct verb verb_explain = {
 	.name = "explain",
 	.operands = "PROCESS|TASK|RUN",
+	.operands_least = 1,
+	.operands_most = 1,
 	.summary = "why something was seen as what it was",
 	.description =
 		"Tells which rule, and which step of the model where none matched, made a\n"
@@ -420,5 +394,5 @@ const struct verb verb_explain = {
 	.examples = "  tracer explain 12345\n"
 		    "  tracer explain samtools",
 	.completion = "run",
-	.main = explain_main,
+	.show = explain_show,
 };

@@ -4,23 +4,20 @@
  * of its task and of the attempts after it.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/command_text.h"
-#include "cli/options.h"
-#include "query/report.h"
 #include "cli/source.h"
 #include "cli/units.h"
-#include "common/identity.h"
+#include "query/report.h"
 
 #define COMMAND_SIZE 400 /* bytes of a command line on a terminal */
 
-enum { OPTION_ALL = 1 };
+static bool all;
 
 static const struct option_spec option_specs[] = {
-	{OPTION_ALL, "all", 'a', NULL, NULL, "what did no harm, and every attempt, too"},
+	{"all", 'a', NULL, NULL, "what did no harm, and every attempt, too", .flag = &all},
 	OPTION_SPECS_OF_VIEW
 };
 
@@ -29,7 +26,7 @@ static const char *const verdict_names[] = {"fatal", "retried", "harmless"};
 struct findings {
 	struct report report;
 	struct output output;
-	bool all, raw;
+	bool raw;
 	enum report_verdict verdict; /* of the incidents that are being printed */
 	json_t *failures;
 
@@ -76,19 +73,6 @@ static int load_command(const struct findings *findings, const struct row_incide
 
 /* ---- for people -------------------------------------------------------------- */
 
-/* "ok", "exit 1", "SIGKILL", "" where it is not known. */
-static const char *result_text(int64_t exit_code, int64_t signal, char text[UNITS_SIZE])
-{
-	if (signal != ROW_NULL && signal > 0)
-		return units_signal(text, signal);
-	text[0] = '\0';
-	if (exit_code == 0)
-		return "ok";
-	if (exit_code != ROW_NULL)
-		snprintf(text, UNITS_SIZE, "exit %" PRId64, exit_code);
-	return text;
-}
-
 static void print_field(const struct findings *findings, const char *label, const char *text)
 {
 	output_print(&findings->output, STYLE_DIM, "  %-8s  ", label);
@@ -99,7 +83,6 @@ static void print_field(const struct findings *findings, const char *label, cons
 static void print_task(const struct findings *findings, const struct row_incident *incident)
 {
 	const struct row_task *task = findings->task;
-	char result[UNITS_SIZE], wall[UNITS_SIZE], when[UNITS_SIZE];
 	const struct output *output = &findings->output;
 
 	output_print_text(output, STYLE_TITLE, task ? task->name : "a process");
@@ -107,14 +90,13 @@ static void print_task(const struct findings *findings, const struct row_inciden
 		fputc(' ', output->file);
 		output_print_text(output, STYLE_PLAIN, task->label);
 	}
-	output_print(output, STYLE_DIM, "  %s", units_time_of_day(when, incident->unix_ns));
+	output_print(output, STYLE_DIM, "  %s", units_time_of_day(incident->unix_ns));
 	if (!task)
 		return;
 	fprintf(output->file, "  %s after %s",
 		strcmp(incident->kind, "oom-kill") == 0 && task->signal > 0
-			? "OOM" : result_text(task->exit_code, task->signal, result),
-		units_duration(wall, report_wall_ns(&findings->report, task->begin_boot_ns, task->end_boot_ns),
-			       findings->raw));
+			? "OOM" : units_result(task->exit_code, task->signal),
+		units_duration(report_wall_ns(&findings->report, task->begin_boot_ns, task->end_boot_ns), findings->raw));
 }
 
 /* The sentence without the task, which stands above it. */
@@ -157,12 +139,21 @@ static int print_command(const struct findings *findings, const struct row_incid
 	return error;
 }
 
+/* How a run failed; "" where that is not known, or it did not. */
+static const char *failure_text(const struct row_run *run)
+{
+	const char *result = units_result(run->exit_code, run->signal);
+
+	return report_has_failed(run->status) && strcmp(result, "ok") != 0 ? result : "";
+}
+
 static void print_effect(const struct findings *findings)
 {
 	const struct row_run *run = report_run(&findings->report);
 	const char *driver = run->engine && *run->engine ? run->engine : run->name;
-	char result[UNITS_SIZE], text[512];
+	bool has_failed = report_has_failed(run->status);
 	size_t failed = 0, standing = 0;
+	char text[512];
 	int used;
 
 	for (size_t i = 0; i < findings->report.task_count; i++) {
@@ -172,10 +163,8 @@ static void print_effect(const struct findings *findings)
 		failed += !task->is_main && task->failed &&
 			  report_find_task(&findings->report, task->retried_by_id) == REPORT_NO_TASK;
 	}
-	result_text(run->exit_code, run->signal, result);
-	used = snprintf(text, sizeof(text), "%.200s %s%s%s", driver,
-			report_has_failed(run->status) ? "ended with " : "is ", report_has_failed(run->status) ? result : "",
-			report_has_failed(run->status) ? "" : run->status);
+	used = snprintf(text, sizeof(text), "%.200s %s%s", driver, has_failed ? "ended with " : "is ",
+			has_failed ? failure_text(run) : run->status);
 	if (standing > 0)
 		snprintf(text + used, sizeof(text) - (size_t)used, "; %zu of %zu tasks failed", failed, standing);
 	print_field(findings, "effect", text);
@@ -215,21 +204,20 @@ static int print_retried(const struct findings *findings, const struct row_incid
 {
 	const struct report *report = &findings->report;
 	const struct report_task *last = &report->tasks[report_last_attempt(report, findings->index)];
-	char later[UNITS_SIZE];
 
 	fputc('\n', findings->output.file);
 	output_print(&findings->output, STYLE_WARNING, "retried  ");
 	print_task(findings, incident);
 	output_print(&findings->output, STYLE_GOOD, ", then ok");
 	fprintf(findings->output.file, " (+%s)\n",
-		units_duration(later, row_subtract(last->end_boot_ns, report->tasks[findings->index].end_boot_ns), findings->raw));
+		units_duration(row_subtract(last->end_boot_ns, report->tasks[findings->index].end_boot_ns), findings->raw));
 	print_cause(findings, incident);
 	return 0;
 }
 
 static int print_harmless(const struct findings *findings, const struct row_incident *incident)
 {
-	if (!findings->all)
+	if (!all)
 		return 0;
 	fputc('\n', findings->output.file);
 	output_print(&findings->output, STYLE_DIM, "harmless  ");
@@ -244,20 +232,16 @@ static void print_head(const struct findings *findings)
 	const struct row_run *run = report_run(&findings->report);
 	const size_t *counts = findings->report.verdict_counts;
 	const struct output *output = &findings->output;
-	char id[IDENTITY_TEXT_SIZE], began[UNITS_SIZE], wall[UNITS_SIZE], result[UNITS_SIZE];
+	const char *failure = failure_text(run);
 
-	identity_format(run->id, id);
 	output_print_text(output, STYLE_TITLE, run->name);
 	output_print(output, report_has_failed(run->status) ? STYLE_BAD : STYLE_PLAIN, "  %s", run->status);
-	result_text(run->exit_code, run->signal, result);
-	fprintf(output->file, "%s%s%s after %s", report_has_failed(run->status) && *result ? " (" : "",
-		report_has_failed(run->status) ? result : "", report_has_failed(run->status) && *result ? ")" : "",
-		units_duration(wall, report_wall_ns(&findings->report, run->begin_boot_ns, run->end_boot_ns),
-			       findings->raw));
-	output_print(output, STYLE_DIM, "  run %s  %s\n", id, units_time(began, run->started_unix_ns));
+	fprintf(output->file, "%s%s%s after %s", *failure ? " (" : "", failure, *failure ? ")" : "",
+		units_duration(report_wall_ns(&findings->report, run->begin_boot_ns, run->end_boot_ns), findings->raw));
+	output_print(output, STYLE_DIM, "  run %s  %s\n", units_id(run->id, false), units_time(run->started_unix_ns));
 	fprintf(output->file, "%zu fatal, %zu retried (ok), %zu harmless%s\n",
 		counts[REPORT_FATAL], counts[REPORT_RETRIED], counts[REPORT_HARMLESS],
-		counts[REPORT_HARMLESS] > 0 && !findings->all ? " (--all)" : "");
+		counts[REPORT_HARMLESS] > 0 && !all ? " (--all)" : "");
 	if (counts[REPORT_FATAL] == 0 && report_has_failed(run->status))
 		fprintf(output->file, "What it failed of is not known.\n");
 }
@@ -363,61 +347,31 @@ static int find_run(struct store *store, const char *name, struct rows *ret_runs
 
 	if (name)
 		return source_find_run(store, name, ret_runs);
-	error = source_load(store, &row_type_run, "run_latest_failed", NULL, ret_runs);
-	if (error == 0 && ret_runs->count == 0) {
-		rows_free(ret_runs);
-		fprintf(stderr, "tracer failed: no run has failed; see tracer runs\n");
-		error = -ENOENT;
-	}
-	return error;
+	error = rows_load(ret_runs, &row_type_run, store, "run_latest_failed", NULL);
+	return error == 0 && ret_runs->count == 0 ? say("tracer failed: no run has failed; see tracer runs") : error;
 }
 
-static int failed(const struct options *options, bool all)
+static int failed_show(struct view *view)
 {
-	struct findings findings = {.all = all, .raw = options->raw};
-	struct store *store = source_open(options);
+	const struct options *options = view->options;
+	struct findings findings = {.output = view->output, .raw = options->raw};
 	struct rows runs = {0};
-	bool is_found = false;
-	int error = -EIO;
+	int error = find_run(view->store, options->operand_count ? options->operands[0] : NULL, &runs);
 
-	output_init(&findings.output, stdout, options->color);
-	if (store)
-		is_found = (error = find_run(store, options->operand_count ? options->operands[0] : NULL, &runs)) == 0;
 	if (error == 0)
-		error = report_load(&findings.report, store, &runs);
+		error = report_load(&findings.report, view->store, &runs);
 	if (error == 0)
 		error = options->json ? print_json(&findings) : print_all(&findings);
-	if (is_found && !ferror(stdout))
-		source_say(store, error);
-	if (output_finish(&findings.output) < 0)
-		error = -EIO;
 	rows_free(&findings.tasks);
 	report_free(&findings.report);
 	rows_free(&runs);
-	source_close(store);
-	return error < 0 ? VERB_FAILED : VERB_OK;
-}
-
-static int failed_main(const struct verb *verb, int argc, char **argv)
-{
-	struct options options;
-	const char *value;
-	bool all = false;
-	int option;
-
-	options_init(&options, verb, argc, argv);
-	while ((option = options_next(&options, &value)) > 0)
-		all = true;
-	if (option < 0)
-		return options_exit(option);
-	if (options_check_operands(&options, 0, 1))
-		return VERB_USAGE;
-	return failed(&options, all);
+	return error;
 }
 
 const struct verb verb_failed = {
 	.name = "failed",
 	.operands = "[RUN]",
+	.operands_most = 1,
 	.summary = "what a run failed of, and what was tried again",
 	.description =
 		"Tells what the latest run that failed, or RUN, failed of: the process whose\n"
@@ -433,5 +387,5 @@ const struct verb verb_failed = {
 		    "  tracer failed 3f2a --all\n"
 		    "  tracer failed --json | jq '.failures[] | {verdict, sentence, cause}'",
 	.completion = "run",
-	.main = failed_main,
+	.show = failed_show,
 };

@@ -52,16 +52,15 @@ enum finding_level findings_worst(const struct findings *findings)
 	return worst;
 }
 
-void findings_print(const struct findings *findings, const struct output *whole)
+static void print(const struct findings *findings, const struct output *whole)
 {
-	struct output_flow flow;
-	const struct output *output = &flow.inner;
-
 	static const enum style styles[] = {
 		[FINDING_OK] = STYLE_GOOD,
 		[FINDING_LIMITED] = STYLE_WARNING,
 		[FINDING_MISSING] = STYLE_BAD,
 	};
+	struct output_flow flow;
+	const struct output *output = &flow.inner;
 
 	output_flow_begin(&flow, whole);
 	for (size_t i = 0; i < findings->count; i++) {
@@ -70,13 +69,12 @@ void findings_print(const struct findings *findings, const struct output *whole)
 		output_print(output, styles[finding->level], "%-8s", level_names[finding->level]);
 		fprintf(output->file, "%-18s %s\n", finding->topic, finding->text);
 		if (*finding->mend)
-			fprintf(output->file, "%26s %s %s\n", "", output->unicode ? "→" : "->",
-				finding->mend);
+			fprintf(output->file, "%26s %s %s\n", "", output->unicode ? "→" : "->", finding->mend);
 	}
 	output_flow_end(&flow, 27);
 }
 
-json_t *findings_to_json(const struct findings *findings)
+static json_t *to_json(const struct findings *findings)
 {
 	json_t *array = json_array();
 
@@ -89,4 +87,18 @@ json_t *findings_to_json(const struct findings *findings)
 						       *finding->mend ? finding->mend : NULL));
 	}
 	return array;
+}
+
+int findings_show(const struct findings *findings, const struct options *options, json_t *json)
+{
+	struct output output;
+
+	output_init(&output, stdout, options->color);
+	json_object_set_new(json, "findings", to_json(findings));
+	if (options->json)
+		json_print(json);
+	else
+		print(findings, &output);
+	json_decref(json);
+	return output_finish(&output);
 }

@@ -9,7 +9,7 @@
 
 #include <jansson.h>
 
-#include "cli/output.h"
+#include "cli/options.h"
 
 enum finding_level {
 	FINDING_OK,
@@ -41,9 +41,8 @@ void finding_mend(struct finding *finding, const char *format, ...)
 
 enum finding_level findings_worst(const struct findings *findings);
 
-void findings_print(const struct findings *findings, const struct output *output);
-
-/* [{"level", "topic", "text", "mend"}] */
-json_t *findings_to_json(const struct findings *findings);
+/* As text; or, where JSON is wanted, as the last member of `json`, which it takes over:
+ * [{"level", "topic", "text", "mend"}]. 0, or -errno said. */
+int findings_show(const struct findings *findings, const struct options *options, json_t *json);
 
 #endif

@@ -50,7 +50,6 @@ static const char *silent_daemon(const struct store_stream *stream, int64_t lag_
 void freshness_tell(const struct store_stream *stream, struct findings *findings)
 {
 	int64_t lag_ns = freshness_lag_ns(stream);
-	char lag[UNITS_SIZE];
 
 	if (lag_ns == INT64_MAX) {
 		findings_add(findings, FINDING_MISSING, "stream",
@@ -60,7 +59,7 @@ void freshness_tell(const struct store_stream *stream, struct findings *findings
 
 		findings_add(findings, FINDING_MISSING, "stream", "%s has %s nothing for %s", silent,
 			     strcmp(silent, PROGRAM_PROBE) == 0 ? "sent" : "stored",
-			     units_duration(lag, lag_ns, false));
+			     units_duration(lag_ns, false));
 	} else {
 		return;
 	}

@@ -10,22 +10,14 @@
 
 void views_add_usage(const struct figures *figures, struct table *table, bool raw)
 {
-	char text[UNITS_SIZE];
-
-	table_add(table, STYLE_PLAIN, units_bytes(text, figures->peak_rss_bytes, raw));
-	table_add(table, STYLE_PLAIN, units_bytes(text, figures->read_bytes, raw));
-	table_add(table, STYLE_PLAIN, units_bytes(text, figures->write_bytes, raw));
-	table_add(table, STYLE_PLAIN, units_bytes(text, figures->sent_bytes, raw));
-	table_add(table, STYLE_PLAIN, units_bytes(text, figures->received_bytes, raw));
-	table_add(table, STYLE_PLAIN, units_duration(text, figures->run_delay_ns, raw));
+	table_add_all(table, units_bytes(figures->peak_rss_bytes, raw), units_bytes(figures->read_bytes, raw),
+		      units_bytes(figures->write_bytes, raw), units_bytes(figures->sent_bytes, raw),
+		      units_bytes(figures->received_bytes, raw), units_duration(figures->run_delay_ns, raw), NULL);
 }
 
 static void failed_add(struct table *table, int64_t failed_count, bool raw)
 {
-	char text[UNITS_SIZE];
-
-	table_add(table, failed_count > 0 ? STYLE_BAD : STYLE_PLAIN,
-		  units_count(text, failed_count, raw));
+	table_add(table, failed_count > 0 ? STYLE_BAD : STYLE_PLAIN, units_count(failed_count, raw));
 }
 
 /* ---- tasks ------------------------------------------------------------------- */
@@ -47,14 +39,11 @@ const struct table_column groups_task_columns[GROUPS_COLUMN_COUNT] = {
 
 static void task_group_add(const struct report_group *group, struct table *table, bool raw)
 {
-	char text[UNITS_SIZE];
-
 	table_add_name(table, STYLE_TITLE, "", group->name);
-	table_add(table, STYLE_PLAIN, units_count(text, (int64_t)group->member_count, raw));
+	table_add(table, STYLE_PLAIN, units_count((int64_t)group->member_count, raw));
 	failed_add(table, group->failed_count, raw);
-	table_add(table, STYLE_PLAIN, units_duration(text, group->median_wall_ns, raw));
-	table_add(table, STYLE_PLAIN, units_duration(text, group->longest_wall_ns, raw));
-	table_add(table, STYLE_PLAIN, units_duration(text, group->figures.cpu_ns, raw));
+	table_add_all(table, units_duration(group->median_wall_ns, raw), units_duration(group->longest_wall_ns, raw),
+		      units_duration(group->figures.cpu_ns, raw), NULL);
 	views_add_usage(&group->figures, table, raw);
 }
 
@@ -92,10 +81,9 @@ static void tool_line_add(struct table *table, enum style style, const char *nam
 	char text[UNITS_SIZE];
 
 	table_add_name(table, style, "", name);
-	table_add(table, STYLE_PLAIN, units_count(text, (int64_t)group->task_count, raw));
-	table_add(table, STYLE_PLAIN, units_count(text, group->process_count, raw));
+	table_add_all(table, units_count((int64_t)group->task_count, raw), units_count(group->process_count, raw), NULL);
 	failed_add(table, group->failed_count, raw);
-	table_add(table, STYLE_PLAIN, units_duration(text, group->figures.cpu_ns, raw));
+	table_add(table, STYLE_PLAIN, units_duration(group->figures.cpu_ns, raw));
 	if (whole_cpu_ns > 0 && group->figures.cpu_ns != ROW_NULL)
 		snprintf(text, sizeof(text), "%.1f %%",
 			 100.0 * (double)group->figures.cpu_ns / (double)whole_cpu_ns);

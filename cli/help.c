@@ -1,6 +1,5 @@
 /* tracer help [COMMAND]: the commands, or one. */
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/options.h"
 #include "common/print.h"
@@ -25,35 +24,27 @@ static void print_verbs(void)
 	       "  tracer doctor                   what works here, and how to fix the rest\n");
 }
 
-static int help_main(const struct verb *verb, int argc, char **argv)
+static int help_main(const struct options *options)
 {
-	const struct verb *about;
-	struct options options;
-	const char *value;
-	int option;
+	const struct verb *about = options->operand_count ? verb_find(options->operands[0]) : NULL;
 
-	options_init(&options, verb, argc, argv);
-	option = options_next(&options, &value);
-	if (option < 0)
-		return options_exit(option);
-	if (options.operand_count > 1 && strcmp(options.operands[0], verb_query.name) == 0)
-		return verb_query.main(&verb_query, 3, (char *[]){"query", options.operands[1], "--help", NULL});
-	if (options_check_operands(&options, 0, 1))
+	if (options->operand_count > 1 && about == &verb_query)
+		return verb_main(about, 3, (char *[]){"query", options->operands[1], "--help", NULL});
+	if (options_check_most(options, 1))
 		return VERB_USAGE;
-	if (options.operand_count == 0) {
-		print_verbs();
-	} else {
-		about = verb_find(options.operands[0]);
-		if (!about)
-			return options_misuse(&options, "there is no command '%s'", options.operands[0]);
+	if (options->operand_count && !about)
+		return options_misuse(options, "there is no command '%s'", options->operands[0]);
+	if (about)
 		options_print_help(stdout, about);
-	}
+	else
+		print_verbs();
 	return print_finish(stdout) == 0 ? VERB_OK : VERB_FAILED;
 }
 
 const struct verb verb_help = {
 	.name = "help",
 	.operands = "[COMMAND]",
+	.operands_most = SIZE_MAX,
 	.summary = "list the commands, or tell of one",
 	.description = "Lists the commands, or prints the help of one.",
 	.options = option_specs,

@@ -1,10 +1,8 @@
 /* tracer host: what this host is, and how it was of late. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include "cli/options.h"
 #include "cli/source.h"
 #include "cli/units.h"
 
@@ -12,21 +10,13 @@
 #define LABEL_COLUMNS 11 /* before the text of a line */
 #define SAMPLES_MOST 100000
 
-enum { OPTION_SINCE = 1, OPTION_HOST };
+static const char *host_name; /* NULL: all */
+static int64_t since_ns = 3600 * INT64_C(1000000000);
 
 static const struct option_spec option_specs[] = {
-	{OPTION_SINCE, "since", 's', "TIME", NULL, "with --json: samples of the last TIME (1h): 90s, 15m, 2h, 3d"},
-	{OPTION_HOST, "host", 0, "NAME", NULL, "this host, of all that a lake has"},
+	{"since", 's', "TIME", NULL, "with --json: samples of the last TIME (1h): 90s, 15m, 2h, 3d", .duration_ns = &since_ns},
+	{"host", 0, "NAME", NULL, "this host, of all that a lake has", .text = &host_name},
 	OPTION_SPECS_OF_VIEW
-};
-
-struct look {
-	struct options options;
-	struct output output;
-	struct store *store;
-	const char *host_name; /* NULL: all */
-	int64_t since_ns;
-	size_t shown_count;
 };
 
 /* Two samples of one boot, and the time between them. */
@@ -113,15 +103,13 @@ static void print_cloud(const struct row_cloud_host *host, const struct output *
 
 static void print_size(const struct row_host *host, const struct output *output, bool raw)
 {
-	char a[UNITS_SIZE], b[UNITS_SIZE];
-
 	print_label(output, "size");
-	fprintf(output->file, "%s processors", units_count(a, host->cpu_count, raw));
+	fprintf(output->file, "%s processors", units_count(host->cpu_count, raw));
 	if (host->core_count != ROW_NULL)
-		fprintf(output->file, " on %s cores", units_count(a, host->core_count, raw));
-	fprintf(output->file, ", %s memory", units_bytes(a, host->memory_bytes, raw));
+		fprintf(output->file, " on %s cores", units_count(host->core_count, raw));
+	fprintf(output->file, ", %s memory", units_bytes(host->memory_bytes, raw));
 	if (host->swap_bytes != ROW_NULL)
-		fprintf(output->file, ", %s swap", units_bytes(b, host->swap_bytes, raw));
+		fprintf(output->file, ", %s swap", units_bytes(host->swap_bytes, raw));
 	fputc('\n', output->file);
 	if (host->memory_limit_bytes == ROW_NULL && host->core_limit_milli == ROW_NULL)
 		return;
@@ -130,7 +118,7 @@ static void print_size(const struct row_host *host, const struct output *output,
 		fprintf(output->file, "%.2f cores%s", (double)host->core_limit_milli / 1e3,
 			host->memory_limit_bytes != ROW_NULL ? ", " : "");
 	if (host->memory_limit_bytes != ROW_NULL)
-		fprintf(output->file, "%s memory", units_bytes(a, host->memory_limit_bytes, raw));
+		fprintf(output->file, "%s memory", units_bytes(host->memory_limit_bytes, raw));
 	fputs(", of the container that it is\n", output->file);
 }
 
@@ -138,7 +126,6 @@ static void print_what(const struct row_cloud_host *cloud_host, const struct out
 		       bool raw)
 {
 	const struct row_host *host = &cloud_host->host;
-	char since[UNITS_SIZE];
 
 	output_print_text(output, STYLE_TITLE, host->hostname);
 	print_text(output, "  ", host->os, "");
@@ -148,7 +135,7 @@ static void print_what(const struct row_cloud_host *cloud_host, const struct out
 	print_text(output, "", host->kernel, " ");
 	print_text(output, "", host->machine, "");
 	print_text(output, ", ", host->kernel_build, "");
-	fprintf(output->file, "; up since %s\n", units_time(since, host->boot_unix_ns));
+	fprintf(output->file, "; up since %s\n", units_time(host->boot_unix_ns));
 	print_machine(host, output);
 	print_cloud(cloud_host, output);
 	print_size(host, output, raw);
@@ -195,34 +182,31 @@ static void print_pressure(const struct span *span, const struct output *output)
 
 static void print_flows(const struct span *span, const struct output *output, bool raw)
 {
-	char a[UNITS_SIZE], b[UNITS_SIZE];
-
 	print_label(output, "disks");
 	fprintf(output->file, "%s read, %s written\n",
-		units_rate(a, a_second(GROWN(span, disk_read_bytes), span), raw),
-		units_rate(b, a_second(GROWN(span, disk_write_bytes), span), raw));
+		units_rate(a_second(GROWN(span, disk_read_bytes), span), raw),
+		units_rate(a_second(GROWN(span, disk_write_bytes), span), raw));
 	print_label(output, "network");
 	fprintf(output->file, "%s received, %s sent\n",
-		units_rate(a, a_second(GROWN(span, network_received_bytes), span), raw),
-		units_rate(b, a_second(GROWN(span, network_sent_bytes), span), raw));
+		units_rate(a_second(GROWN(span, network_received_bytes), span), raw),
+		units_rate(a_second(GROWN(span, network_sent_bytes), span), raw));
 }
 
 static void print_how(const struct span *span, const struct output *output, bool raw)
 {
 	const struct row_host_sample *now = span->last;
-	char a[UNITS_SIZE], b[UNITS_SIZE], c[UNITS_SIZE];
 
 	fputc('\n', output->file);
-	output_print(output, STYLE_DIM, "  %s, over %s\n", units_time(a, now->unix_ns),
-		     units_duration(b, span->wall_ns, false));
+	output_print(output, STYLE_DIM, "  %s, over %s\n", units_time(now->unix_ns),
+		     units_duration(span->wall_ns, false));
 	print_cpu(span, output);
 	print_label(output, "memory");
 	fprintf(output->file, "%s available, %s page cache, %s of it not written yet",
-		units_bytes(a, now->memory_available_bytes, raw),
-		units_bytes(b, now->memory_cache_bytes, raw),
-		units_bytes(c, now->memory_dirty_bytes, raw));
+		units_bytes(now->memory_available_bytes, raw),
+		units_bytes(now->memory_cache_bytes, raw),
+		units_bytes(now->memory_dirty_bytes, raw));
 	if (now->swap_used_bytes != ROW_NULL && now->swap_used_bytes > 0)
-		fprintf(output->file, "; %s swapped out", units_bytes(a, now->swap_used_bytes, raw));
+		fprintf(output->file, "; %s swapped out", units_bytes(now->swap_used_bytes, raw));
 	fputc('\n', output->file);
 	print_pressure(span, output);
 	print_flows(span, output, raw);
@@ -243,107 +227,59 @@ static json_t *host_to_json(const struct row_cloud_host *host, const struct rows
 }
 
 /* Adds to `json`, or prints where that is NULL. */
-static int show_host(struct look *look, const struct row_cloud_host *host, json_t *json)
+static int show_host(struct view *view, const struct row_cloud_host *host, bool is_first, json_t *json)
 {
 	struct store_parameter filter[] = {
 		{"host_id", STORE_INTEGER, host->host.id, NULL},
-		{"since_unix_ns", STORE_INTEGER, (int64_t)time(NULL) * 1000000000 - look->since_ns, NULL},
+		{"since_unix_ns", STORE_INTEGER, (int64_t)time(NULL) * 1000000000 - since_ns, NULL},
 		{"limit", STORE_INTEGER, SAMPLES_MOST, NULL},
 		{0},
 	};
 	struct rows samples = {0};
 	struct output_flow flow;
 	struct span span;
-	int error = source_load(look->store, &row_type_host_sample, "host_samples", filter, &samples);
+	int error = rows_load(&samples, &row_type_host_sample, view->store, "host_samples", filter);
 
 	if (error == 0 && json) {
 		json_array_append_new(json, host_to_json(host, &samples));
 	} else if (error == 0) {
-		output_flow_begin(&flow, &look->output);
-		if (look->shown_count > 0)
+		output_flow_begin(&flow, &view->output);
+		if (!is_first)
 			fputc('\n', flow.inner.file);
-		print_what(host, &flow.inner, look->options.raw);
+		print_what(host, &flow.inner, view->options->raw);
 		if (span_find(&samples, &span))
-			print_how(&span, &flow.inner, look->options.raw);
+			print_how(&span, &flow.inner, view->options->raw);
 		output_flow_end(&flow, LABEL_COLUMNS);
 	}
-	look->shown_count++;
 	rows_free(&samples);
 	return error;
 }
 
-static int show_matching(struct look *look, const struct rows *hosts, json_t *json)
-{
-	const char *name = look->host_name;
-	int error = 0;
-
-	for (size_t i = 0; i < hosts->count && error == 0; i++) {
-		const struct row_cloud_host *host = ROWS_ITEM(hosts, cloud_host, i);
-
-		if (!name || strcmp(host->host.hostname, name) == 0)
-			error = show_host(look, host, json);
-	}
-	if (error < 0 || look->shown_count > 0)
-		return error;
-	fprintf(stderr, "tracer host: %s: see tracer status\n",
-		name ? "no host has this name" : "this store knows of no host yet");
-	return -ENOENT;
-}
-
 /* A store has one host, a lake has many. */
-static int show_hosts(struct look *look)
+static int host_show(struct view *view)
 {
 	json_t *object = json_pack("{s:[]}", "hosts");
-	json_t *json = look->options.json ? json_object_get(object, "hosts") : NULL;
+	json_t *json = view->options->json ? json_object_get(object, "hosts") : NULL;
 	struct rows hosts = {0};
-	int error = source_load(look->store, &row_type_cloud_host, "hosts", NULL, &hosts);
+	int error = rows_load(&hosts, &row_type_cloud_host, view->store, "hosts", NULL);
+	bool is_first = true;
 
-	if (error == 0)
-		error = show_matching(look, &hosts, json);
+	for (size_t i = 0; i < hosts.count && error == 0; i++) {
+		const struct row_cloud_host *host = ROWS_ITEM(&hosts, cloud_host, i);
+
+		if (host_name && strcmp(host->host.hostname, host_name) != 0)
+			continue;
+		error = show_host(view, host, is_first, json);
+		is_first = false;
+	}
+	if (error == 0 && is_first)
+		error = say("tracer host: %s: see tracer status",
+			    host_name ? "no host has this name" : "this store knows of no host yet");
 	if (error == 0 && json)
 		error = json_print(object);
 	json_decref(object);
 	rows_free(&hosts);
 	return error;
-}
-
-static int option_take(struct look *look, int option, const char *value)
-{
-	uint64_t since_ns;
-
-	if (option == OPTION_HOST) {
-		look->host_name = value;
-		return 0;
-	}
-	if (options_parse_duration(value, &since_ns) < 0)
-		return options_misuse(&look->options, "--since takes 90s, 15m, 2h or 3d, not '%s'", value);
-	look->since_ns = (int64_t)since_ns;
-	return 0;
-}
-
-static int host_main(const struct verb *verb, int argc, char **argv)
-{
-	struct look look = {.since_ns = 3600 * INT64_C(1000000000)};
-	const char *value;
-	int option, misuse = 0, error = -EIO;
-
-	options_init(&look.options, verb, argc, argv);
-	while (!misuse && (option = options_next(&look.options, &value)) > 0)
-		misuse = option_take(&look, option, value);
-	if (misuse)
-		return misuse;
-	if (option < 0)
-		return options_exit(option);
-	if (options_check_operands(&look.options, 0, 0))
-		return VERB_USAGE;
-	output_init(&look.output, stdout, look.options.color);
-	look.store = source_open(&look.options);
-	if (look.store)
-		error = show_hosts(&look);
-	if (output_finish(&look.output) < 0)
-		error = -EIO;
-	source_close(look.store);
-	return error < 0 ? VERB_FAILED : VERB_OK;
 }
 
 const struct verb verb_host = {
@@ -365,5 +301,5 @@ const struct verb verb_host = {
 		    "  tracer host --lake https://lake.example:8443 --host node-7\n"
 		    "  tracer host --json --since 10m | jq '.hosts[0].samples[0]'",
 	.completion = "",
-	.main = host_main,
+	.show = host_show,
 };

@@ -6,15 +6,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "common/text.h"
+#include "cli/output.h"
 #include "query/ask.h"
 
-static int say(const char *words, int error)
+static int refuse(const char *words, int error)
 {
-	char safe[1024];
-
-	text_escape(words, strlen(words), safe, sizeof(safe));
-	fprintf(stderr, "tracer run: --store: %s\n", safe);
+	say("tracer run: --store: %s", words);
 	return error;
 }
 
@@ -30,12 +27,12 @@ int keep_begin(struct keep *keep, const char *path, const struct user *user)
 		return 0;
 	error = user_enter(user, &saved);
 	if (error < 0)
-		return say("cannot become the user whose file it is", error);
+		return refuse("cannot become the user whose file it is", error);
 	mask = umask(0077);
 	error = store_open_writer(path, &keep->store, &text);
 	umask(mask);
 	user_leave(user, &saved);
-	return error < 0 ? say(text.text, error) : 0;
+	return error < 0 ? refuse(text.text, error) : 0;
 }
 
 int keep_run(struct keep *keep, struct store *from, const struct row_run *run)
@@ -44,12 +41,12 @@ int keep_run(struct keep *keep, struct store *from, const struct row_run *run)
 	int error = user_enter(keep->user, &saved);
 
 	if (error < 0)
-		return say("cannot become the user whose file it is", error);
+		return refuse("cannot become the user whose file it is", error);
 	error = store_copy_run(keep->store, from, run, query_ask);
 	if (error == 0)
 		error = store_settle(keep->store);
 	user_leave(keep->user, &saved);
-	return error < 0 ? say(store_error_text(keep->store), error) : 0;
+	return error < 0 ? refuse(store_error_text(keep->store), error) : 0;
 }
 
 void keep_end(struct keep *keep)

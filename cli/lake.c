@@ -6,29 +6,14 @@
 
 #include "cli/lake_check.h"
 #include "cli/lake_schema.h"
-#include "cli/options.h"
-#include "query/rows.h"
+#include "common/print.h"
 #include "common/store/store.h"
-#include "common/text.h"
 
-enum { OPTION_USER = 1, OPTION_LAYOUT, OPTION_KEEP, OPTION_PRINT };
+static int layout_take(const struct options *options, const char *value);
+static int keep_take(const struct options *options, const char *value);
 
-static const struct option_spec option_specs[] = {
-	{OPTION_LAKE, "lake", 0, "URL", NULL, "the lake (else $TRACER_LAKE, else lake.url of lake.yaml)"},
-	{OPTION_USER, "user", 'u', "NAME", NULL, "who asks there: migrator for init and migrate, else analyst"},
-	{OPTION_LAYOUT, "layout", 'l', "LAYOUT", "one-node shards cluster",
-	 "init: one-node (the default), shards or cluster"},
-	{OPTION_KEEP, "keep", 'k', "AGES", NULL,
-	 "init, migrate: days, as in samples=90d,rest=400d (the default of init); or forever"},
-	{OPTION_PRINT, "print", 'p', NULL, NULL, "init, migrate: print the SQL and ask nobody"},
-	OPTION_SPEC_JSON,
-	OPTION_SPEC_COLOR,
-	OPTION_SPEC_HELP,
-	OPTION_SPEC_END,
-};
-
-struct lake_verb {
-	struct options options;
+static struct lake_verb {
+	const struct options *options;
 	const char *user;
 	enum lake_layout layout;
 	bool layout_given;
@@ -37,57 +22,65 @@ struct lake_verb {
 	bool print;
 	struct lake_settings settings;
 	struct lake_client *client;
+} lake;
+
+static const struct option_spec option_specs[] = {
+	{"lake", 0, "URL", NULL, "the lake (else $TRACER_LAKE, else lake.url of lake.yaml)", .common = OPTION_LAKE},
+	{"user", 'u', "NAME", NULL, "who asks there: migrator for init and migrate, else analyst", .text = &lake.user},
+	{"layout", 'l', "LAYOUT", "one-node shards cluster", "init: one-node (the default), shards or cluster",
+	 .take = layout_take},
+	{"keep", 'k', "AGES", NULL, "init, migrate: days, as in samples=90d,rest=400d (the default of init); or forever",
+	 .take = keep_take},
+	{"print", 'p', NULL, NULL, "init, migrate: print the SQL and ask nobody", .flag = &lake.print},
+	OPTION_SPEC_JSON,
+	OPTION_SPEC_COLOR,
+	OPTION_SPEC_HELP,
+	OPTION_SPEC_END,
 };
 
-static int say(const char *text)
-{
-	char safe[2048];
-
-	text_escape(text, strnlen(text, sizeof(safe) / 4 - 1), safe, sizeof(safe));
-	fprintf(stderr, "tracer lake: %s\n", safe);
-	return VERB_FAILED;
-}
-
 /* 0 or -errno, said. */
-static int connect_as(struct lake_verb *lake, const char *default_user)
+static int connect_as(const char *default_user)
 {
 	char reason[512];
-	int error = lake_settings_load(&lake->settings, lake->options.lake_url, lake->user, default_user,
-				       reason, sizeof(reason));
+	int error = lake_settings_load(&lake.settings, lake.options->lake_url, lake.user, default_user, reason,
+				       sizeof(reason));
 
 	if (error == 0)
-		error = lake_client_new(&lake->settings, &lake->client, reason, sizeof(reason));
+		error = lake_client_new(&lake.settings, &lake.client, reason, sizeof(reason));
 	if (error < 0)
-		say(reason);
+		say("tracer lake: %s", reason);
 	return error;
+}
+
+static int say_failure(const struct lake_client *client)
+{
+	return say("tracer lake: %s", lake_client_error(client));
 }
 
 /* ---- init and migrate ------------------------------------------------------------ */
 
 /* In the database "default", since ours may not be there yet. */
-static int create_database(struct lake_verb *lake)
+static int create_database(void)
 {
-	struct lake_settings settings = lake->settings;
+	struct lake_settings settings = lake.settings;
 	struct lake_client *client;
 	char reason[512];
-	int error;
+	int status = VERB_OK;
 
 	strcpy(settings.database, "default");
-	error = lake_client_new(&settings, &client, reason, sizeof(reason));
-	if (error < 0)
-		return say(reason);
-	error = lake_schema_create_database(client, lake->settings.database, lake->layout);
-	if (error < 0)
-		say(lake_client_error(client));
+	if (lake_client_new(&settings, &client, reason, sizeof(reason)) < 0)
+		return say("tracer lake: %s", reason);
+	if (lake_schema_create_database(client, lake.settings.database, lake.layout) < 0)
+		status = say_failure(client);
 	lake_client_free(client);
-	return error < 0 ? VERB_FAILED : VERB_OK;
+	return status;
 }
 
-static int migrate(struct lake_verb *lake, struct lake_schema from)
+static int migrate(struct lake_schema from)
 {
-	if (lake_schema_migrate(lake->client, from, &lake->keep) < 0)
-		return say(lake_client_error(lake->client));
-	printf("%s: schema %d, %s\n", lake->settings.database, store_schema_version(),
+	if (lake_schema_migrate(lake.client, from, &lake.keep) < 0)
+		return say_failure(lake.client);
+	printf("%s: schema %d, %s\n", lake.settings.database, store_schema_version(),
 	       lake_layout_names[from.layout]);
 	return VERB_OK;
 }
@@ -101,56 +94,47 @@ static void keep_complete(struct lake_keep *keep)
 		keep->rest_days = LAKE_KEEP_REST_DAYS;
 }
 
-static int init(struct lake_verb *lake)
+static int init(void)
 {
 	struct lake_schema schema;
 
-	if (lake_schema_read(lake->client, &schema) < 0)
-		return say(lake_client_error(lake->client));
+	if (lake_schema_read(lake.client, &schema) < 0)
+		return say_failure(lake.client);
 	if (schema.version > 0)
-		return say("there is a schema already: tracer lake migrate brings it up to date");
-	schema.layout = lake->layout;
-	keep_complete(&lake->keep);
-	return create_database(lake) == VERB_OK ? migrate(lake, schema) : VERB_FAILED;
+		return say("tracer lake: there is a schema already: tracer lake migrate brings it up to date");
+	schema.layout = lake.layout;
+	keep_complete(&lake.keep);
+	return create_database() == VERB_OK ? migrate(schema) : VERB_FAILED;
 }
 
-static int bring_up_to_date(struct lake_verb *lake)
+static int bring_up_to_date(void)
 {
 	struct lake_schema schema;
 
-	if (lake_schema_read(lake->client, &schema) < 0)
-		return say(lake_client_error(lake->client));
+	if (lake_schema_read(lake.client, &schema) < 0)
+		return say_failure(lake.client);
 	if (schema.version == 0)
-		return say("there is no schema to bring up to date: tracer lake init makes one");
+		return say("tracer lake: there is no schema to bring up to date: tracer lake init makes one");
 	if (schema.version > store_schema_version())
-		return say("the lake is of a newer release: use that release's tracer");
-	return migrate(lake, schema);
+		return say("tracer lake: the lake is of a newer release: use that release's tracer");
+	return migrate(schema);
 }
 
-static int print_sql(struct lake_verb *lake)
+static int print_sql(void)
 {
-	keep_complete(&lake->keep);
-	return lake_schema_print(stdout, "tracer", lake->layout, &lake->keep) < 0 ? say("out of memory") : VERB_OK;
+	keep_complete(&lake.keep);
+	return lake_schema_print(stdout, "tracer", lake.layout, &lake.keep) < 0 ? say("tracer lake: out of memory") : VERB_OK;
 }
 
 /* ---- check ----------------------------------------------------------------------- */
 
-static int check(struct lake_verb *lake)
+static int check(void)
 {
 	struct findings findings = {0};
-	struct output output;
 
-	output_init(&output, stdout, lake->options.color);
-	lake_check(lake->client, &lake->settings, &findings);
-	if (lake->options.json) {
-		json_t *json = json_pack("{s:o}", "findings", findings_to_json(&findings));
-
-		json_print(json);
-		json_decref(json);
-	} else {
-		findings_print(&findings, &output);
-	}
-	return findings_worst(&findings) == FINDING_OK ? VERB_OK : VERB_FAILED;
+	lake_check(lake.client, &lake.settings, &findings);
+	return findings_show(&findings, lake.options, json_object()) == 0 && findings_worst(&findings) == FINDING_OK
+		       ? VERB_OK : VERB_FAILED;
 }
 
 /* ---- the verb -------------------------------------------------------------------- */
@@ -158,35 +142,35 @@ static int check(struct lake_verb *lake)
 static const struct {
 	const char *name, *user;
 	bool prints;
-	int (*run)(struct lake_verb *lake);
+	int (*run)(void);
 } actions[] = {
 	{"init", "migrator", true, init},
 	{"check", "analyst", false, check},
 	{"migrate", "migrator", true, bring_up_to_date},
 };
 
-static int act(struct lake_verb *lake)
+static int act(void)
 {
-	const char *name = lake->options.operands[0];
+	const char *name = lake.options->operands[0];
 	int status;
 
 	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
 		if (strcmp(name, actions[i].name) != 0)
 			continue;
-		if (lake->layout_given && actions[i].run != init && !lake->print)
-			return options_misuse(&lake->options, "--layout belongs to init");
-		if (lake->keep_given && actions[i].run == check)
-			return options_misuse(&lake->options, "--keep belongs to init and migrate");
-		if (lake->print)
-			return actions[i].prints ? print_sql(lake)
-						 : options_misuse(&lake->options, "check prints no SQL");
-		if (connect_as(lake, actions[i].user) < 0)
+		if (lake.layout_given && actions[i].run != init && !lake.print)
+			return options_misuse(lake.options, "--layout belongs to init");
+		if (lake.keep_given && actions[i].run == check)
+			return options_misuse(lake.options, "--keep belongs to init and migrate");
+		if (lake.print)
+			return actions[i].prints ? print_sql()
+						 : options_misuse(lake.options, "check prints no SQL");
+		if (connect_as(actions[i].user) < 0)
 			return VERB_FAILED;
-		status = actions[i].run(lake);
-		lake_client_free(lake->client);
+		status = actions[i].run();
+		lake_client_free(lake.client);
 		return status;
 	}
-	return options_misuse(&lake->options, "'%s' is none of init, check, migrate", name);
+	return options_misuse(lake.options, "'%s' is none of init, check, migrate", name);
 }
 
 /* samples=DAYS,rest=DAYS in any order, or one of them: 90d, forever. 0 or -EINVAL. */
@@ -218,57 +202,38 @@ static int keep_parse(const char *text, struct lake_keep *keep)
 	return 0;
 }
 
-static int option_take(struct lake_verb *lake, int option, const char *value)
+static int keep_take(const struct options *options, const char *value)
 {
-	int layout;
-
-	switch (option) {
-	case OPTION_USER:
-		lake->user = value;
-		return 0;
-	case OPTION_PRINT:
-		lake->print = true;
-		return 0;
-	case OPTION_KEEP:
-		lake->keep_given = true;
-		if (keep_parse(value, &lake->keep) < 0)
-			return options_misuse(&lake->options, "--keep is as in samples=90d,rest=400d, not '%s'", value);
-		return 0;
-	default:
-		layout = lake_layout_find(value);
-		if (layout < 0)
-			return options_misuse(&lake->options, "--layout is one-node, shards or cluster, not '%s'",
-					      value);
-		lake->layout = (enum lake_layout)layout;
-		lake->layout_given = true;
-		return 0;
-	}
+	lake.keep_given = true;
+	return keep_parse(value, &lake.keep) == 0
+		       ? 0 : options_misuse(options, "--keep is as in samples=90d,rest=400d, not '%s'", value);
 }
 
-static int lake_main(const struct verb *verb, int argc, char **argv)
+static int layout_take(const struct options *options, const char *value)
 {
-	struct lake_verb lake = {0};
-	struct output output;
-	const char *value;
-	int option, misuse = 0, status;
+	int layout = lake_layout_find(value);
 
-	options_init(&lake.options, verb, argc, argv);
-	while (!misuse && (option = options_next(&lake.options, &value)) > 0)
-		misuse = option_take(&lake, option, value);
-	if (misuse)
-		return misuse;
-	if (option < 0)
-		return options_exit(option);
-	if (options_check_operands(&lake.options, 1, 1))
-		return VERB_USAGE;
-	status = act(&lake);
-	output_init(&output, stdout, lake.options.color);
-	return output_finish(&output) < 0 ? VERB_FAILED : status;
+	if (layout < 0)
+		return options_misuse(options, "--layout is one-node, shards or cluster, not '%s'", value);
+	lake.layout = (enum lake_layout)layout;
+	lake.layout_given = true;
+	return 0;
+}
+
+static int lake_main(const struct options *options)
+{
+	int status;
+
+	lake.options = options;
+	status = act();
+	return print_finish(stdout) < 0 ? VERB_FAILED : status;
 }
 
 const struct verb verb_lake = {
 	.name = "lake",
 	.operands = "init | check | migrate",
+	.operands_least = 1,
+	.operands_most = 1,
 	.summary = "make, check or upgrade the lake of all hosts",
 	.description =
 		"init      makes the database, its tables, views and rollups in ClickHouse\n"

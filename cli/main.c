@@ -10,10 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/options.h"
-#include "cli/verb.h"
+#include "cli/source.h"
 #include "common/print.h"
-#include "common/text.h"
 
 #define V(name) &verb_##name,
 const struct verb *const verbs[] = {VERBS(V) NULL};
@@ -25,6 +23,20 @@ const struct verb *verb_find(const char *name)
 		if (strcmp(verbs[i]->name, name) == 0)
 			return verbs[i];
 	return NULL;
+}
+
+int verb_main(const struct verb *verb, int argc, char **argv)
+{
+	struct options options;
+	int status;
+
+	if (verb->choose)
+		verb = verb->choose(verb, argc, argv);
+	if (!verb)
+		return VERB_FAILED;
+	if (!options_read(&options, verb, argc, argv, &status))
+		return status;
+	return verb->show ? source_show(&options, verb->show) : verb->main(&options);
 }
 
 /* A standard descriptor that the caller closed must not become the store's: what
@@ -49,14 +61,10 @@ static int lake_words(const char *word)
 
 static int unknown_verb(const char *name)
 {
-	char safe[256];
-
-	text_escape(name, strlen(name), safe, sizeof(safe));
 	if (lake_words(name) > 0)
-		fprintf(stderr, "tracer: --lake takes a URL, and a command behind it (see tracer help)\n");
+		say("tracer: --lake takes a URL, and a command behind it (see tracer help)");
 	else
-		fprintf(stderr, "tracer: there is no %s '%s' (see tracer help)\n",
-			*name == '-' ? "option" : "command", safe);
+		say("tracer: there is no %s '%s' (see tracer help)", *name == '-' ? "option" : "command", name);
 	return VERB_USAGE;
 }
 
@@ -89,12 +97,8 @@ int main(int argc, char **argv)
 		return print_finish(stdout) == 0 ? VERB_OK : VERB_FAILED;
 	}
 	if (argc < 2 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
-		char *help[] = {"help", NULL};
-
-		return verb_help.main(&verb_help, 1, help) || argc < 2 ? VERB_USAGE : VERB_OK;
+		return verb_main(&verb_help, 1, (char *[]){"help", NULL}) || argc < 2 ? VERB_USAGE : VERB_OK;
 	}
 	verb = verb_find(name);
-	if (!verb)
-		return unknown_verb(name);
-	return verb->main(verb, argc - 1, argv + 1);
+	return verb ? verb_main(verb, argc - 1, argv + 1) : unknown_verb(name);
 }

@@ -11,7 +11,7 @@
 #include <jansson.h>
 #include <uthash.h>
 
-#include "common/text.h"
+#include "cli/output.h"
 
 #define LINE_BYTES_MAX (1 << 20)
 #define ENTRIES_MAX 1000000
@@ -71,18 +71,16 @@ static int refuse(const struct reader *reader, const char *format, ...)
 
 static int refuse(const struct reader *reader, const char *format, ...)
 {
-	char reason[512], safe_reason[sizeof(reason) * 4 + 1], safe_path[4096];
+	char reason[512];
 	va_list arguments;
 
 	va_start(arguments, format);
 	vsnprintf(reason, sizeof(reason), format, arguments);
 	va_end(arguments);
-	text_escape(reader->path, strlen(reader->path), safe_path, sizeof(safe_path));
-	text_escape(reason, strlen(reason), safe_reason, sizeof(safe_reason));
 	if (reader->number)
-		fprintf(stderr, "tracer show: %s:%u: %s\n", safe_path, reader->number, safe_reason);
+		say("tracer show: %s:%u: %s", reader->path, reader->number, reason);
 	else
-		fprintf(stderr, "tracer show: %s: %s\n", safe_path, safe_reason);
+		say("tracer show: %s: %s", reader->path, reason);
 	return -1;
 }
 

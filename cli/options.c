@@ -8,38 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/output.h"
 #include "common/parse.h"
 #include "common/print.h"
-#include "common/text.h"
 
 #define GETOPT_FIRST 256 /* above every option letter: the table's index is added */
 #define HELP_COLUMN 26
 
-void options_init(struct options *options, const struct verb *verb, int argc, char **argv)
-{
-	*options = (struct options){.verb = verb, .argc = argc, .argv = argv};
-	optind = 0; /* glibc: start afresh */
-	opterr = 0; /* we say it */
-}
-
 int options_misuse(const struct options *options, const char *format, ...)
 {
-	char raw[512], safe[sizeof(raw) * 4 + 1];
+	char text[512];
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(raw, sizeof(raw), format, arguments);
+	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	text_escape(raw, strlen(raw), safe, sizeof(safe));
-	fprintf(stderr, "tracer %s: %s (see tracer %s --help)\n", options->verb->name, safe,
-		options->verb->name);
+	say("tracer %s: %s (see tracer %s --help)", options->verb->name, text, options->verb->name);
 	return VERB_USAGE;
-}
-
-int options_exit(int error)
-{
-	return error == -ECANCELED ? VERB_OK : error == -EIO ? VERB_FAILED : VERB_USAGE;
 }
 
 /* The table in getopt's own form. */
@@ -76,98 +60,109 @@ static const struct option_spec *spec_of(const struct verb *verb, int value)
 	return NULL;
 }
 
-static int color_parse(struct options *options, const char *value)
+static int color_take(struct options *options, const char *value)
 {
-	if (strcmp(value, "auto") == 0)
-		options->color = OUTPUT_COLOR_AUTO;
-	else if (strcmp(value, "always") == 0)
-		options->color = OUTPUT_COLOR_ALWAYS;
-	else if (strcmp(value, "never") == 0)
-		options->color = OUTPUT_COLOR_NEVER;
-	else
-		return -EINVAL;
+	static const char *const names[] = {
+		[OUTPUT_COLOR_AUTO] = "auto", [OUTPUT_COLOR_ALWAYS] = "always", [OUTPUT_COLOR_NEVER] = "never",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(value, names[i]) == 0) {
+			options->color = (enum output_color)i;
+			return 0;
+		}
+	}
+	return options_misuse(options, "--color is auto, always or never, not '%s'", value);
+}
+
+static int duration_take(const struct options *options, const struct option_spec *spec, const char *value)
+{
+	uint64_t duration_ns;
+
+	if (options_parse_duration(value, &duration_ns) < 0)
+		return options_misuse(options, "--%s takes 90s, 15m, 2h or 3d, not '%s'", spec->name, value);
+	*spec->duration_ns = (int64_t)duration_ns;
 	return 0;
 }
 
-/* An option that all verbs share: 0, or what options_next() shall return. */
-static int common_take(struct options *options, int id, const char *value)
+/* 0; VERB_USAGE, said. */
+static int option_take(struct options *options, const struct option_spec *spec, const char *value)
 {
-	switch (id) {
-	case OPTION_HELP:
-		options_print_help(stdout, options->verb);
-		return print_finish(stdout) == 0 ? -ECANCELED : -EIO;
-	case OPTION_STORE:
+	if (spec->take)
+		return spec->take(options, value);
+	if (spec->duration_ns)
+		return duration_take(options, spec, value);
+	if (spec->common == OPTION_COLOR)
+		return color_take(options, value);
+	if (spec->flag)
+		*spec->flag = true;
+	else if (spec->text)
+		*spec->text = value;
+	else if (spec->choice)
+		*spec->choice = spec->chosen;
+	else if (spec->common == OPTION_STORE)
 		options->store_path = value;
-		return 0;
-	case OPTION_LAKE:
+	else if (spec->common == OPTION_LAKE)
 		options->lake_url = value;
-		return 0;
-	case OPTION_JSON:
+	else if (spec->common == OPTION_JSON)
 		options->json = true;
-		return 0;
-	case OPTION_RAW:
+	else if (spec->common == OPTION_RAW)
 		options->raw = true;
-		return 0;
-	default:
-		if (color_parse(options, value) == 0)
-			return 0;
-		options_misuse(options, "--color is auto, always or never, not '%s'", value);
-		return -EINVAL;
-	}
+	return 0;
 }
 
-static int refuse(const struct options *options, int value)
+static int refuse(const struct options *options, char **argv, int value)
 {
 	const struct option_spec *spec = optopt ? spec_of(options->verb, optopt) : NULL;
 
 	if (value == ':' && spec)
-		options_misuse(options, "--%s needs a value: --%s %s", spec->name, spec->name,
-			       spec->argument);
-	else if (spec)
-		options_misuse(options, "--%s takes no value", spec->name);
-	else if (optopt && isprint(optopt))
-		options_misuse(options, "there is no option -%c", optopt);
-	else
-		options_misuse(options, "there is no option %s", options->argv[optind - 1]);
-	return -EINVAL;
+		return options_misuse(options, "--%s needs a value: --%s %s", spec->name, spec->name, spec->argument);
+	if (spec)
+		return options_misuse(options, "--%s takes no value", spec->name);
+	if (optopt && isprint(optopt))
+		return options_misuse(options, "there is no option -%c", optopt);
+	return options_misuse(options, "there is no option %s", argv[optind - 1]);
 }
 
-int options_next(struct options *options, const char **ret_value)
+int options_check_most(const struct options *options, size_t most)
+{
+	return options->operand_count > most
+		       ? options_misuse(options, "'%s' is one operand too many", options->operands[most]) : 0;
+}
+
+static int operands_check(const struct options *options)
+{
+	if (options->operand_count < options->verb->operands_least)
+		return options_misuse(options, "%s is missing", options->verb->operands);
+	return options_check_most(options, options->verb->operands_most);
+}
+
+bool options_read(struct options *options, const struct verb *verb, int argc, char **argv, int *ret_status)
 {
 	struct option long_options[OPTIONS_MAX + 1];
 	char letters[2 * OPTIONS_MAX + 3];
 	const struct option_spec *spec;
-	int value, error;
+	int value;
 
-	getopt_prepare(options->verb, long_options, letters);
-	for (;;) {
-		value = getopt_long(options->argc, options->argv, letters, long_options, NULL);
-		if (value == -1)
-			break;
-		if (value == '?' || value == ':')
-			return refuse(options, value);
-		spec = spec_of(options->verb, value);
-		if (spec->id > 0) {
-			*ret_value = optarg;
-			return spec->id;
+	*options = (struct options){.verb = verb};
+	*ret_status = VERB_OK;
+	optind = 0; /* glibc: start afresh */
+	opterr = 0; /* we say it */
+	getopt_prepare(verb, long_options, letters);
+	while (*ret_status == VERB_OK && (value = getopt_long(argc, argv, letters, long_options, NULL)) != -1) {
+		spec = value == '?' || value == ':' ? NULL : spec_of(verb, value);
+		if (spec && spec->common == OPTION_HELP) {
+			options_print_help(stdout, verb);
+			*ret_status = print_finish(stdout) == 0 ? VERB_OK : VERB_FAILED;
+			return false;
 		}
-		error = common_take(options, spec->id, optarg);
-		if (error < 0)
-			return error;
+		*ret_status = spec ? option_take(options, spec, optarg) : refuse(options, argv, value);
 	}
-	options->operands = options->argv + optind;
-	options->operand_count = (size_t)(options->argc - optind);
-	return 0;
-}
-
-int options_check_operands(const struct options *options, size_t least, size_t most)
-{
-	if (options->operand_count < least)
-		return options_misuse(options, "%s is missing", options->verb->operands);
-	if (options->operand_count > most)
-		return options_misuse(options, "'%s' is one operand too many",
-				      options->operands[most]);
-	return 0;
+	options->operands = argv + optind;
+	options->operand_count = (size_t)(argc - optind);
+	if (*ret_status == VERB_OK)
+		*ret_status = operands_check(options);
+	return *ret_status == VERB_OK;
 }
 
 const char *options_store_path(const struct options *options)
@@ -198,17 +193,6 @@ int options_parse_duration(const char *text, uint64_t *ret_ns)
 	if (parse_number(text, parse_durations, 0, INT64_MAX / 1000000000, &seconds))
 		return -EINVAL;
 	*ret_ns = seconds * 1000000000;
-	return 0;
-}
-
-int options_parse_user(const char *text, int64_t *ret_user_id)
-{
-	uid_t uid;
-	gid_t gid;
-
-	if (parse_user(text, &uid, &gid))
-		return -ENOENT;
-	*ret_user_id = uid;
 	return 0;
 }
 

@@ -235,6 +235,26 @@ void output_flow_end(struct output_flow *flow, size_t indent)
 	flow->text = NULL;
 }
 
+int say(const char *format, ...)
+{
+	char *raw = NULL, *safe = NULL;
+	va_list arguments;
+	int size;
+
+	va_start(arguments, format);
+	size = vasprintf(&raw, format, arguments);
+	va_end(arguments);
+	safe = size < 0 ? NULL : malloc(4 * (size_t)size + 1);
+	if (safe) {
+		text_escape(raw, (size_t)size, safe, 4 * (size_t)size + 1);
+		fprintf(stderr, "%s\n", safe);
+	}
+	if (size >= 0)
+		free(raw);
+	free(safe);
+	return VERB_FAILED;
+}
+
 int output_finish(const struct output *output)
 {
 	return print_finish(output->file);

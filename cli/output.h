@@ -63,6 +63,9 @@ struct output_flow {
 void output_flow_begin(struct output_flow *flow, const struct output *output);
 void output_flow_end(struct output_flow *flow, size_t indent);
 
+/* A line on standard error, made safe. Returns VERB_FAILED. */
+int say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Flushes. 0, or -errno said on standard error (a reader that went away, EPIPE, is
  * not worth a word). */
 int output_finish(const struct output *output);

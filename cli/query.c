@@ -7,10 +7,8 @@
 #include <unistd.h>
 
 #include "cli/answer.h"
-#include "cli/options.h"
 #include "cli/source.h"
 #include "cli/table.h"
-#include "common/text.h"
 #include "query/catalogue.h"
 
 #define SITE_QUERIES_DEFAULT TRACER_CONFIG_DIR "/queries.d"
@@ -18,31 +16,32 @@
 #define DESCRIPTION_BYTES 16384
 #define COLUMN_NAME_WIDTH 24
 
-enum { OPTION_LIST = 1, OPTION_PARAM, OPTION_QUERIES, OPTION_CSV, OPTION_NDJSON, OPTION_FIRST_OWN };
-
-static const struct option_spec option_specs[] = {
-	{OPTION_LIST, "list", 'l', NULL, NULL, "list the questions"},
-	{OPTION_PARAM, "param", 'p', "NAME=VALUE", NULL, "give a parameter; --NAME VALUE is the same"},
-	{OPTION_QUERIES, "queries", 'q', "DIR", "directory", "questions of this site in DIR (" SITE_QUERIES_DEFAULT ")"},
-	{OPTION_CSV, "csv", 0, NULL, NULL, "print CSV"},
-	{OPTION_NDJSON, "ndjson", 0, NULL, NULL, "print one JSON object a row"},
-	OPTION_SPECS_OF_VIEW
-};
-
-#define SHARED_COUNT (sizeof(option_specs) / sizeof(option_specs[0]))
-
 /* What is asked, and how. */
-struct ask {
-	struct options options;
-	const struct catalogue *catalogue;
+static struct ask {
+	struct catalogue *catalogue;
 	const struct question *question; /* NULL: none is named */
-	enum answer_form form;
 	bool list;
+	int form; /* enum answer_form */
+	const char *directory;
 	const char *given[QUESTION_PARAMETERS_MAX]; /* as written, NULL: not given */
 	struct store_parameter bound[QUESTION_PARAMETERS_MAX + 2]; /* a run is two; the last ends them */
 	size_t bound_count;
 	struct rows run;
+} ask;
+
+static int param_take(const struct options *options, const char *text);
+
+static const struct option_spec option_specs[] = {
+	{"list", 'l', NULL, NULL, "list the questions", .flag = &ask.list},
+	{"param", 'p', "NAME=VALUE", NULL, "give a parameter; --NAME VALUE is the same", .take = param_take},
+	{"queries", 'q', "DIR", "directory", "questions of this site in DIR (" SITE_QUERIES_DEFAULT ")",
+	 .text = &ask.directory},
+	{"csv", 0, NULL, NULL, "print CSV", .choice = &ask.form, .chosen = ANSWER_CSV},
+	{"ndjson", 0, NULL, NULL, "print one JSON object a row", .choice = &ask.form, .chosen = ANSWER_NDJSON},
+	OPTION_SPECS_OF_VIEW
 };
+
+#define SHARED_COUNT (sizeof(option_specs) / sizeof(option_specs[0]))
 
 /* ---- which question ------------------------------------------------------------- */
 
@@ -95,12 +94,10 @@ static const char *name_find(int argc, char **argv, const char **ret_directory)
 
 static void say_refused(const struct question_error *error, void *data)
 {
-	char file[sizeof(error->file) * 4 + 1], line[16] = "";
-
-	text_escape(error->file, strlen(error->file), file, sizeof(file));
 	if (error->line)
-		snprintf(line, sizeof(line), ":%u", error->line);
-	fprintf(stderr, "%s%s: %s\n", file, line, error->reason);
+		say("%s:%u: %s", error->file, error->line, error->reason);
+	else
+		say("%s: %s", error->file, error->reason);
 }
 
 static struct catalogue *load(const char *directory)
@@ -109,15 +106,12 @@ static struct catalogue *load(const char *directory)
 
 	/* The default need not be there; what somebody names has to. */
 	if (directory && access(directory, F_OK) < 0) {
-		char safe[512];
-
-		text_escape(directory, strlen(directory), safe, sizeof(safe));
-		fprintf(stderr, "tracer query: cannot read the questions of %s: %s\n", safe, strerror(errno));
+		say("tracer query: cannot read the questions of %s: %s", directory, strerror(errno));
 		return NULL;
 	}
 	if (catalogue_load(directory ? directory : SITE_QUERIES_DEFAULT, say_refused, NULL, &catalogue) == 0)
 		return catalogue;
-	fprintf(stderr, "tracer: out of memory\n");
+	say("tracer: out of memory");
 	return NULL;
 }
 
@@ -177,7 +171,7 @@ static void verb_make(struct question_verb *made, const struct verb *verb, const
 		snprintf(made->helps[i], sizeof(made->helps[i]), "%s%s", parameter->meaning,
 			 preset_text(parameter, preset, sizeof(preset)));
 		made->specs[i] = (struct option_spec){
-			.id = OPTION_FIRST_OWN + (int)i, .name = made->options[i], .help = made->helps[i],
+			.name = made->options[i], .help = made->helps[i], .text = &ask.given[i],
 			.argument = upper_case(question_type_name(parameter->type), made->arguments[i]),
 			.values = parameter->type == QUESTION_RUN ? "run" : parameter->type == QUESTION_USER ? "user" : NULL,
 		};
@@ -198,13 +192,13 @@ static void verb_make(struct question_verb *made, const struct verb *verb, const
 /* ---- parameters ------------------------------------------------------------------ */
 
 /* NAME=VALUE, by the name of the query or of the option. 0 or VERB_USAGE, said. */
-static int param_take(struct ask *ask, const char *text)
+static int param_take(const struct options *options, const char *text)
 {
-	const struct question *question = ask->question;
+	const struct question *question = ask.question;
 	size_t size = strcspn(text, "=");
 
 	if (!text[size] || !question)
-		return options_misuse(&ask->options, "--param takes NAME=VALUE of a question, not '%s'", text);
+		return options_misuse(options, "--param takes NAME=VALUE of a question, not '%s'", text);
 	for (size_t i = 0; i < question->parameter_count; i++) {
 		const char *name = question->parameters[i].name;
 		char option[OPTION_NAME_BYTES];
@@ -212,51 +206,29 @@ static int param_take(struct ask *ask, const char *text)
 		question_field_title(&question->parameters[i], '-', option, sizeof(option));
 		if ((strlen(name) == size && strncmp(name, text, size) == 0) ||
 		    (strlen(option) == size && strncmp(option, text, size) == 0)) {
-			ask->given[i] = text + size + 1;
+			ask.given[i] = text + size + 1;
 			return 0;
 		}
 	}
-	return options_misuse(&ask->options, "%s has no parameter '%.*s'", question->name, (int)size, text);
-}
-
-static int option_take(struct ask *ask, int option, const char *value)
-{
-	switch (option) {
-	case OPTION_LIST:
-		ask->list = true;
-		return 0;
-	case OPTION_CSV:
-		ask->form = ANSWER_CSV;
-		return 0;
-	case OPTION_NDJSON:
-		ask->form = ANSWER_NDJSON;
-		return 0;
-	case OPTION_QUERIES: /* name_find() has it */
-		return 0;
-	case OPTION_PARAM:
-		return param_take(ask, value);
-	default:
-		ask->given[option - OPTION_FIRST_OWN] = value;
-		return 0;
-	}
+	return options_misuse(options, "%s has no parameter '%.*s'", question->name, (int)size, text);
 }
 
 /* What was given, or else the default. 0 or VERB_USAGE, said. */
-static int parameters_bind(struct ask *ask)
+static int parameters_bind(const struct options *options)
 {
-	const struct question *question = ask->question;
+	const struct question *question = ask.question;
 
 	for (size_t i = 0; i < question->parameter_count; i++) {
 		const struct question_field *parameter = &question->parameters[i];
-		const char *text = ask->given[i] ? ask->given[i] : parameter->preset;
+		const char *text = ask.given[i] ? ask.given[i] : parameter->preset;
 		char option[OPTION_NAME_BYTES];
 
 		question_field_title(parameter, '-', option, sizeof(option));
 		if (!text)
-			return options_misuse(&ask->options, "--%s has to be given: %s", option,
+			return options_misuse(options, "--%s has to be given: %s", option,
 					      question_type_example(parameter->type));
-		if (question_parse_value(parameter, text, &ask->bound[ask->bound_count++]) < 0)
-			return options_misuse(&ask->options, "--%s takes %s, not '%s'", option,
+		if (question_parse_value(parameter, text, &ask.bound[ask.bound_count++]) < 0)
+			return options_misuse(options, "--%s takes %s, not '%s'", option,
 					      question_type_example(parameter->type), text);
 	}
 	return 0;
@@ -272,62 +244,49 @@ static bool question_has_host(const struct question *question)
 	return false;
 }
 
-/* A run that was named becomes its id, and that of its host. 0 or -errno, said. */
-static int run_bind(struct ask *ask, struct store *store)
+/* A run that was named becomes its id, and that of its host. As source_find_run(). */
+static int run_bind(struct store *store)
 {
-	for (size_t i = 0; i < ask->question->parameter_count; i++) {
-		struct store_parameter *bound = &ask->bound[i];
+	for (size_t i = 0; i < ask.question->parameter_count; i++) {
+		struct store_parameter *bound = &ask.bound[i];
 		const struct row_run *run;
 		int error;
 
-		if (ask->question->parameters[i].type != QUESTION_RUN || bound->type == STORE_NULL)
+		if (ask.question->parameters[i].type != QUESTION_RUN || bound->type == STORE_NULL)
 			continue;
-		error = source_find_run(store, bound->text, &ask->run);
-		if (error < 0)
+		error = source_find_run(store, bound->text, &ask.run);
+		if (error)
 			return error;
-		run = ROWS_ITEM(&ask->run, run, 0);
+		run = ROWS_ITEM(&ask.run, run, 0);
 		*bound = (struct store_parameter){bound->name, STORE_INTEGER, run->id};
-		if (question_has_host(ask->question))
-			ask->bound[ask->bound_count++] = (struct store_parameter){"host_id", STORE_INTEGER, run->host_id};
+		if (question_has_host(ask.question))
+			ask.bound[ask.bound_count++] = (struct store_parameter){"host_id", STORE_INTEGER, run->host_id};
 	}
 	return 0;
 }
 
 /* ---- asking ---------------------------------------------------------------------- */
 
-static int answer_say(struct ask *ask, struct store *store, const struct output *output)
+static int ask_question(struct view *view)
 {
-	struct answer answer = {ask->question, ask->bound, NULL, ask->form, ask->options.raw};
-	int error = question_ask(ask->question, store, ask->bound, &answer.result);
+	bool is_json = view->options->json && ask.form == ANSWER_TABLE;
+	enum answer_form form = is_json ? ANSWER_JSON : (enum answer_form)ask.form;
+	struct answer answer = {ask.question, ask.bound, NULL, form, view->options->raw};
 	size_t row_count = 0;
+	int error = run_bind(view->store);
 
 	if (error == 0)
-		error = answer_print(&answer, output, &row_count);
+		error = question_ask(ask.question, view->store, ask.bound, &answer.result);
+	if (error == 0)
+		error = answer_print(&answer, &view->output, &row_count);
 	if (error == -EFBIG)
-		fprintf(stderr, "tracer query: more than %d rows: ask for less, or for --csv or --ndjson\n",
-			ANSWER_TABLE_ROWS_MAX);
-	else if (error < 0 && !ferror(output->file))
-		fprintf(stderr, "tracer: %s\n", error == -ENOMEM ? "out of memory" : store_error_text(store));
-	else if (row_count == 0 && ask->form == ANSWER_TABLE)
-		fprintf(stderr, "tracer query: nothing fits\n");
+		error = say("tracer query: more than %d rows: ask for less, or for --csv or --ndjson",
+			    ANSWER_TABLE_ROWS_MAX);
+	else if (error == 0 && row_count == 0 && form == ANSWER_TABLE)
+		say("tracer query: nothing fits");
 	store_result_free(answer.result);
+	rows_free(&ask.run);
 	return error;
-}
-
-static int ask_question(struct ask *ask)
-{
-	struct store *store = source_open(&ask->options);
-	struct output output;
-	int error = store ? run_bind(ask, store) : -EIO;
-
-	output_init(&output, stdout, ask->options.color);
-	if (error == 0)
-		error = answer_say(ask, store, &output);
-	if (output_finish(&output) < 0)
-		error = -EIO;
-	rows_free(&ask->run);
-	source_close(store);
-	return error < 0 ? VERB_FAILED : VERB_OK;
 }
 
 /* ---- the list -------------------------------------------------------------------- */
@@ -405,65 +364,55 @@ static int list_table(const struct catalogue *catalogue, const struct output *ou
 	return error;
 }
 
-static int list(const struct ask *ask)
+static int list(const struct options *options)
 {
 	struct output output;
 	int error;
 
-	output_init(&output, stdout, ask->options.color);
-	error = ask->options.json ? list_json(ask->catalogue) : list_table(ask->catalogue, &output);
+	output_init(&output, stdout, options->color);
+	error = options->json ? list_json(ask.catalogue) : list_table(ask.catalogue, &output);
 	return output_finish(&output) < 0 || error < 0 ? VERB_FAILED : VERB_OK;
 }
 
 /* ---- the verb -------------------------------------------------------------------- */
 
-static int act(struct ask *ask, const struct verb *verb, int argc, char **argv)
+static const struct verb *question_choose(const struct verb *verb, int argc, char **argv)
 {
-	const char *value;
-	int option, misuse = 0;
-
-	options_init(&ask->options, verb, argc, argv);
-	while (!misuse && (option = options_next(&ask->options, &value)) > 0)
-		misuse = option_take(ask, option, value);
-	if (misuse)
-		return misuse;
-	if (option < 0)
-		return options_exit(option);
-	if (ask->options.json && ask->form == ANSWER_TABLE)
-		ask->form = ANSWER_JSON;
-	if (ask->list)
-		return options_check_operands(&ask->options, 0, 0) ? VERB_USAGE : list(ask);
-	if (!ask->question && ask->options.operand_count > 0)
-		return options_misuse(&ask->options, "there is no question '%s': see tracer query --list",
-				      ask->options.operands[0]);
-	if (!ask->question)
-		return options_misuse(&ask->options, "which question? See tracer query --list");
-	if (options_check_operands(&ask->options, 0, 1) || parameters_bind(ask))
-		return VERB_USAGE;
-	return ask_question(ask);
-}
-
-static int query_main(const struct verb *verb, int argc, char **argv)
-{
-	const char *directory = NULL, *name = name_find(argc, argv, &directory);
 	static struct question_verb own;
-	struct catalogue *catalogue = load(directory);
-	struct ask ask = {.catalogue = catalogue};
-	int status;
+	const char *directory = NULL, *name = name_find(argc, argv, &directory);
 
-	if (!catalogue)
-		return VERB_FAILED;
-	ask.question = name ? catalogue_find(catalogue, name) : NULL;
+	ask.catalogue = load(directory);
+	if (!ask.catalogue)
+		return NULL;
+	ask.question = name ? catalogue_find(ask.catalogue, name) : NULL;
 	if (ask.question)
 		verb_make(&own, verb, ask.question);
-	status = act(&ask, ask.question ? &own.verb : verb, argc, argv);
-	catalogue_free(catalogue);
+	return ask.question ? &own.verb : verb;
+}
+
+static int answer(const struct options *options)
+{
+	if (ask.list)
+		return options_check_most(options, 0) ? VERB_USAGE : list(options);
+	if (!ask.question && options->operand_count > 0)
+		return options_misuse(options, "there is no question '%s': see tracer query --list", options->operands[0]);
+	if (!ask.question)
+		return options_misuse(options, "which question? See tracer query --list");
+	return options_check_most(options, 1) || parameters_bind(options) ? VERB_USAGE : source_show(options, ask_question);
+}
+
+static int query_main(const struct options *options)
+{
+	int status = answer(options);
+
+	catalogue_free(ask.catalogue);
 	return status;
 }
 
 const struct verb verb_query = {
 	.name = "query",
 	.operands = "[NAME]",
+	.operands_most = SIZE_MAX,
 	.summary = "ask one of many questions, shipped or a site's",
 	.description =
 		"Asks the question of that name; --list has all of them. Its parameters are\n"
@@ -474,5 +423,6 @@ const struct verb verb_query = {
 	.examples = "  tracer query --list\n"
 		    "  tracer query processes --run latest --csv",
 	.completion = "query",
+	.choose = question_choose,
 	.main = query_main,
 };

@@ -13,17 +13,28 @@
 #include "cli/child.h"
 #include "cli/options.h"
 #include "cli/program.h"
-#include "common/text.h"
 
 #define EXIT_OURS 125 /* we failed, not the command, as in tracer run */
 #define READY_TIMEOUT_MS 20000
 
-enum { OPTION_DURATION = 1, OPTION_AS, OPTION_FORCE };
+static const char *as;
+static int64_t duration_ns;
+static bool force;
+
+static int duration_take(const struct options *options, const char *value)
+{
+	uint64_t ns;
+
+	if (options_parse_duration(value, &ns) < 0 || ns == 0)
+		return options_misuse(options, "--duration takes 90s, 15m or 2h, not '%s'", value);
+	duration_ns = (int64_t)ns;
+	return 0;
+}
 
 static const struct option_spec option_specs[] = {
-	{OPTION_DURATION, "duration", 'd', "TIME", NULL, "stop after TIME: 90s, 15m, 2h"},
-	{OPTION_AS, "as", 0, "USER", "user", "run COMMAND as USER (for root)"},
-	{OPTION_FORCE, "force", 'f', NULL, NULL, "overwrite FILE if it is there"},
+	{"duration", 'd', "TIME", NULL, "stop after TIME: 90s, 15m, 2h", .take = duration_take},
+	{"as", 0, "USER", "user", "run COMMAND as USER (for root)", .text = &as},
+	{"force", 'f', NULL, NULL, "overwrite FILE if it is there", .flag = &force},
 	OPTION_SPEC_HELP,
 	OPTION_SPEC_END,
 };
@@ -32,12 +43,10 @@ static const struct option_spec option_specs[] = {
 static bool would_overwrite(const char *file)
 {
 	struct stat status;
-	char safe[512];
 
 	if (stat(file, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size == 0)
 		return false;
-	text_escape(file, strlen(file), safe, sizeof(safe));
-	fprintf(stderr, "tracer record: %s exists: name another file, or overwrite it with --force\n", safe);
+	say("tracer record: %s exists: name another file, or overwrite it with --force", file);
 	return true;
 }
 
@@ -50,8 +59,7 @@ static int record_host(const char *probe, const char *file, const char *duration
 		fprintf(stderr, "tracer record: recording this host %s%s%s\n",
 			duration ? "for " : "until ^C", duration ? duration : "", duration ? " s" : "");
 	execv(probe, (char *const *)argv);
-	fprintf(stderr, "tracer record: cannot run %s: %s\n", probe, strerror(errno));
-	return VERB_FAILED;
+	return say("tracer record: cannot run %s: %s", probe, strerror(errno));
 }
 
 /* 0 once the probe has seen everything that lives; -ECHILD where it ended instead. */
@@ -85,29 +93,15 @@ static pid_t probe_start(char *probe, char *file)
 	return error < 0 ? error : pid;
 }
 
-static int command_run(const struct options *options, const struct user *user,
-		       const struct child_signals *signals)
+static int command_run(char **argv, const struct user *user, const struct child_signals *signals)
 {
-	char **argv = options->operands + 1;
 	struct child child;
-	struct pollfd waits[2];
-	char name[256];
 	int error = child_start(&child, argv, user, signals);
 
-	if (error < 0) {
-		text_escape(argv[0], strlen(argv[0]), name, sizeof(name));
-		fprintf(stderr, "tracer record: cannot run %s: %s\n", name, strerror(-error));
-		return error == -ENOENT ? 127 : 126;
-	}
-	waits[0] = (struct pollfd){.fd = child.pid_fd, .events = POLLIN};
-	waits[1] = (struct pollfd){.fd = signals->fd, .events = POLLIN};
-	while (!(waits[0].revents & POLLIN)) {
-		if (poll(waits, 2, -1) < 0 && errno != EINTR)
-			break;
-		if (waits[1].revents)
-			child_forward_signal(&child, signals);
-	}
-	return child_finish(&child);
+	if (error == 0)
+		return child_await(&child, signals);
+	say("tracer record: cannot run %s: %s", argv[0], strerror(-error));
+	return error == -ENOENT ? 127 : 126;
 }
 
 static int record_command(const struct options *options, char *probe, const struct user *user)
@@ -121,61 +115,46 @@ static int record_command(const struct options *options, char *probe, const stru
 	pid = probe_start(probe, options->operands[0]);
 	if (pid < 0)
 		return EXIT_OURS; /* the probe has said why */
-	status = command_run(options, user, &signals);
+	status = command_run(options->operands + 1, user, &signals);
 	kill(pid, SIGTERM);
 	while (waitpid(pid, &probe_status, 0) < 0 && errno == EINTR)
 		;
 	if (probe_status != 0)
-		fprintf(stderr, "tracer record: the probe did not end well: the recording may not be "
-			"whole\n");
+		say("tracer record: the probe did not end well: the recording may not be whole");
 	return status;
 }
 
-static int record_main(const struct verb *verb, int argc, char **argv)
+static int record_main(const struct options *options)
 {
-	char probe[PATH_MAX], seconds[24] = "";
-	const char *value, *as = NULL;
-	struct options options;
+	bool has_command = options->operand_count > 1;
+	char probe[PATH_MAX], seconds[24];
 	struct user user;
-	uint64_t duration_ns = 0;
-	bool force = false;
-	int option, error;
+	int error;
 
-	options_init(&options, verb, argc, argv);
-	while ((option = options_next(&options, &value)) > 0) {
-		if (option == OPTION_AS)
-			as = value;
-		else if (option == OPTION_FORCE)
-			force = true;
-		else if (options_parse_duration(value, &duration_ns) < 0 || duration_ns == 0)
-			return options_misuse(&options, "--duration takes 90s, 15m or 2h, not '%s'", value);
-	}
-	if (option < 0)
-		return options_exit(option);
-	if (options_check_operands(&options, 1, SIZE_MAX))
-		return VERB_USAGE;
-	if (options.operand_count == 1 && as)
-		return options_misuse(&options, "--as is for a COMMAND, and there is none");
-	if (options.operand_count > 1 && duration_ns)
-		return options_misuse(&options, "--duration is not for a COMMAND: that ends by itself");
+	if (!has_command && as)
+		return options_misuse(options, "--as is for a COMMAND, and there is none");
+	if (has_command && duration_ns)
+		return options_misuse(options, "--duration is not for a COMMAND: that ends by itself");
 	error = as ? user_read_named(&user, as) : user_read_invoking(&user);
 	if (error == -ENOENT)
-		return options_misuse(&options, "there is no user '%s'", as);
+		return options_misuse(options, "there is no user '%s'", as);
 	if (error < 0)
-		return options_misuse(&options, "only root may use --as");
-	if (!force && would_overwrite(options.operands[0]))
-		return options.operand_count > 1 ? EXIT_OURS : VERB_FAILED;
+		return options_misuse(options, "only root may use --as");
+	if (!force && would_overwrite(options->operands[0]))
+		return has_command ? EXIT_OURS : VERB_FAILED;
 	if (program_find(PROGRAM_PROBE, probe) < 0)
 		return VERB_FAILED;
-	if (options.operand_count > 1)
-		return record_command(&options, probe, &user);
-	snprintf(seconds, sizeof(seconds), "%llu", (unsigned long long)(duration_ns / 1000000000));
-	return record_host(probe, options.operands[0], duration_ns ? seconds : NULL);
+	if (has_command)
+		return record_command(options, probe, &user);
+	snprintf(seconds, sizeof(seconds), "%lld", (long long)(duration_ns / 1000000000));
+	return record_host(probe, options->operands[0], duration_ns ? seconds : NULL);
 }
 
 const struct verb verb_record = {
 	.name = "record",
 	.operands = "FILE [-- COMMAND...]",
+	.operands_least = 1,
+	.operands_most = SIZE_MAX,
 	.summary = "record what the probe sees into a file",
 	.description =
 		"Writes everything that the probe sees on this host to FILE, until ^C, for TIME,\n"

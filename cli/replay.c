@@ -9,18 +9,18 @@
 #include "cli/options.h"
 #include "cli/program.h"
 
-enum { OPTION_KEEP = 1, OPTION_RULES };
+static const char *keep, *rules;
 
 static const struct option_spec option_specs[] = {
-	{OPTION_KEEP, "store", 's', "FILE", "file", "make the store here and keep it, adding to what is there"},
-	{OPTION_RULES, "rules", 'r', "DIR", "directory", "with the site rules of DIR"},
+	{"store", 's', "FILE", "file", "make the store here and keep it, adding to what is there", .text = &keep},
+	{"rules", 'r', "DIR", "directory", "with the site rules of DIR", .text = &rules},
 	OPTION_SPEC_JSON,
 	OPTION_SPEC_COLOR,
 	OPTION_SPEC_HELP,
 	OPTION_SPEC_END,
 };
 
-static int correlator_replay(const char *file, const char *store, const char *rules)
+static int correlator_replay(const char *file, const char *store)
 {
 	char path[PATH_MAX];
 	const char *argv[] = {path, "--replay", file, "--store", store, "--retain", "0",
@@ -35,7 +35,7 @@ static int correlator_replay(const char *file, const char *store, const char *ru
 	if (status == 0)
 		return VERB_OK;
 	if (status < 0 || WIFSIGNALED(status))
-		fprintf(stderr, "tracer replay: %s did not end well\n", PROGRAM_CORRELATOR);
+		say("tracer replay: %s did not end well", PROGRAM_CORRELATOR);
 	return VERB_FAILED;
 }
 
@@ -45,7 +45,7 @@ static int runs_list(const struct options *options, const char *store)
 	const char *argv[] = {"runs", "--all", "--limit", "0", "--store", store, "--color",
 			      colors[options->color], options->json ? "--json" : NULL, NULL};
 
-	return verb_runs.main(&verb_runs, options->json ? 9 : 8, (char **)argv);
+	return verb_main(&verb_runs, options->json ? 9 : 8, (char **)argv);
 }
 
 static void store_remove(const char *directory, const char *store)
@@ -60,7 +60,7 @@ static void store_remove(const char *directory, const char *store)
 	rmdir(directory);
 }
 
-static int replay_for_now(const struct options *options, const char *rules)
+static int replay_for_now(const struct options *options)
 {
 	const char *parent = getenv("TMPDIR");
 	char directory[PATH_MAX / 2], store[PATH_MAX];
@@ -68,13 +68,10 @@ static int replay_for_now(const struct options *options, const char *rules)
 
 	snprintf(directory, sizeof(directory), "%s/tracer-replay-XXXXXX",
 		 parent && *parent ? parent : "/tmp");
-	if (!mkdtemp(directory)) {
-		fprintf(stderr, "tracer replay: cannot make a directory in $TMPDIR: %s\n",
-			strerror(errno));
-		return VERB_FAILED;
-	}
+	if (!mkdtemp(directory))
+		return say("tracer replay: cannot make a directory in $TMPDIR: %s", strerror(errno));
 	snprintf(store, sizeof(store), "%s/tracer.db", directory);
-	status = correlator_replay(options->operands[0], store, rules);
+	status = correlator_replay(options->operands[0], store);
 	if (status == VERB_OK)
 		status = runs_list(options, store);
 	store_remove(directory, store);
@@ -83,28 +80,21 @@ static int replay_for_now(const struct options *options, const char *rules)
 	return status;
 }
 
-static int replay_main(const struct verb *verb, int argc, char **argv)
+static int replay_main(const struct options *options)
 {
-	const char *value, *keep = NULL, *rules = NULL;
-	struct options options;
-	int option, status;
+	int status;
 
-	options_init(&options, verb, argc, argv);
-	while ((option = options_next(&options, &value)) > 0)
-		*(option == OPTION_KEEP ? &keep : &rules) = value;
-	if (option < 0)
-		return options_exit(option);
-	if (options_check_operands(&options, 1, 1))
-		return VERB_USAGE;
 	if (!keep)
-		return replay_for_now(&options, rules);
-	status = correlator_replay(options.operands[0], keep, rules);
-	return status == VERB_OK ? runs_list(&options, keep) : status;
+		return replay_for_now(options);
+	status = correlator_replay(options->operands[0], keep);
+	return status == VERB_OK ? runs_list(options, keep) : status;
 }
 
 const struct verb verb_replay = {
 	.name = "replay",
 	.operands = "FILE",
+	.operands_least = 1,
+	.operands_most = 1,
 	.summary = "make a store of a recording and list its runs",
 	.description =
 		"Has the correlator read a recording of tracer record instead of a probe, and\n"

@@ -11,7 +11,6 @@
 
 #include "cli/units.h"
 #include "cli/views.h"
-#include "common/identity.h"
 
 #define LABEL_COLUMNS 12 /* before the text of a line of the header */
 #define INCIDENTS_MOST 8 /* on a terminal, without --all */
@@ -38,18 +37,15 @@ static void print_status(const struct report *report, const struct output *outpu
 			 const struct report_style *style)
 {
 	const struct row_run *run = report_run(report);
-	char wall[UNITS_SIZE], signal[UNITS_SIZE];
-	bool running = strcmp(run->status, "running") == 0;
+	const char *wall = units_duration(report_wall_ns(report, run->begin_boot_ns, run->end_boot_ns), style->raw);
 
-	units_duration(wall, report_wall_ns(report, run->begin_boot_ns, run->end_boot_ns),
-		       style->raw);
 	fputs(output_style(output, status_style(run->status)), output->file);
-	if (running)
+	if (strcmp(run->status, "running") == 0)
 		fprintf(output->file, "running for %s", wall);
 	else if (strcmp(run->status, "succeeded") == 0)
 		fprintf(output->file, "succeeded in %s", wall);
 	else if (run->signal != ROW_NULL && run->signal > 0)
-		fprintf(output->file, "killed by %s after %s", units_signal(signal, run->signal), wall);
+		fprintf(output->file, "killed by %s after %s", units_signal(run->signal), wall);
 	else if (run->exit_code != ROW_NULL)
 		fprintf(output->file, "%s with exit code %lld after %s",
 			strcmp(run->status, "failed") == 0 ? "failed" : "ended", (long long)run->exit_code,
@@ -65,11 +61,9 @@ static void print_who(const struct report *report, const struct output *output)
 	const struct row_run *run = report_run(report);
 	const struct row_host *host = report_host(report);
 	const struct passwd *user = run->user_id == ROW_NULL ? NULL : getpwuid((uid_t)run->user_id);
-	char id[IDENTITY_TEXT_SIZE], began[UNITS_SIZE];
 
-	identity_format(run->id, id);
 	print_label(output, "run");
-	fprintf(output->file, "%s  %s", id, units_time(began, run->started_unix_ns));
+	fprintf(output->file, "%s  %s", units_id(run->id, false), units_time(run->started_unix_ns));
 	if (user)
 		fprintf(output->file, "  by %s", user->pw_name);
 	else if (run->user_id != ROW_NULL)
@@ -102,15 +96,12 @@ static void print_parts(const struct report *report, const struct output *output
 	for (size_t i = 0; i < report->parts.count; i++) {
 		const struct row_run *part = &ROWS_ITEM(&report->parts, part, i)->run;
 		const struct row_host *host = report_host_of(report, part);
-		char id[IDENTITY_TEXT_SIZE], cpu[UNITS_SIZE], tasks[UNITS_SIZE];
 
-		identity_format(part->id, id);
 		print_label(output, i == 0 ? "hosts" : "");
 		output_print_text(output, STYLE_PLAIN, host ? host->hostname : NULL);
-		fprintf(output->file, "  run %s: %s %s, CPU %s, ", id,
-			units_count(tasks, part->task_count, false),
-			units_plural(part->task_count, "task", "tasks"),
-			units_duration(cpu, part->cpu_ns, style->raw));
+		fprintf(output->file, "  run %s: %s %s, CPU %s, ", units_id(part->id, false),
+			units_count(part->task_count, false), units_plural(part->task_count, "task", "tasks"),
+			units_duration(part->cpu_ns, style->raw));
 		output_print_text(output, STYLE_PLAIN, part->status);
 		fputc('\n', output->file);
 	}
@@ -121,70 +112,58 @@ static void print_usage(const struct report *report, const struct output *output
 {
 	const struct row_run *run = report_run(report);
 	int64_t processors = report_processors_count(report);
-	char a[UNITS_SIZE], b[UNITS_SIZE], c[UNITS_SIZE], d[UNITS_SIZE], e[UNITS_SIZE];
+	bool raw = style->raw;
 
 	print_label(output, "CPU");
-	fprintf(output->file, "%s: %s", units_duration(a, run->cpu_ns, style->raw),
-		units_cores(b, run->cpu_ns,
-			    report_wall_ns(report, run->begin_boot_ns, run->end_boot_ns)));
+	fprintf(output->file, "%s: %s", units_duration(run->cpu_ns, raw),
+		units_cores(run->cpu_ns, report_wall_ns(report, run->begin_boot_ns, run->end_boot_ns)));
 	if (processors != ROW_NULL)
 		fprintf(output->file, " of %lld", (long long)processors);
 	fprintf(output->file, " cores on average; %s user, %s system; %s spent waiting for a core\n",
-		units_duration(c, run->user_ns, style->raw),
-		units_duration(d, run->system_ns, style->raw),
-		units_duration(e, run->run_delay_ns, style->raw));
+		units_duration(run->user_ns, raw), units_duration(run->system_ns, raw),
+		units_duration(run->run_delay_ns, raw));
 	print_label(output, "memory");
-	fprintf(output->file, "%s in the largest process",
-		units_bytes(a, run->peak_rss_bytes, style->raw));
+	fprintf(output->file, "%s in the largest process", units_bytes(run->peak_rss_bytes, raw));
 	if (run->concurrent_memory_bytes != ROW_NULL)
 		fprintf(output->file, "; %s at one time, file pages left out",
-			units_bytes(b, run->concurrent_memory_bytes, style->raw));
+			units_bytes(run->concurrent_memory_bytes, raw));
 	fputc('\n', output->file);
 	print_label(output, "I/O");
 	fprintf(output->file, "%s read, %s written on storage; %s in, %s out by system calls\n",
-		units_bytes(a, run->read_bytes, style->raw),
-		units_bytes(b, run->write_bytes, style->raw),
-		units_bytes(c, run->rchar_bytes, style->raw),
-		units_bytes(d, run->wchar_bytes, style->raw));
+		units_bytes(run->read_bytes, raw), units_bytes(run->write_bytes, raw),
+		units_bytes(run->rchar_bytes, raw), units_bytes(run->wchar_bytes, raw));
 }
 
 /* What is not there on every host, and only where there was some of it. */
 static void print_waits(const struct row_run *run, const struct output *output,
 			const struct report_style *style)
 {
-	char a[UNITS_SIZE], b[UNITS_SIZE], c[UNITS_SIZE];
-
 	if (run->sent_bytes > 0 || run->received_bytes > 0) {
 		print_label(output, "network");
 		fprintf(output->file, "%s sent, %s received by TCP and UDP\n",
-			units_bytes(a, run->sent_bytes, style->raw),
-			units_bytes(b, run->received_bytes, style->raw));
+			units_bytes(run->sent_bytes, style->raw), units_bytes(run->received_bytes, style->raw));
 	}
 	if (run->block_io_delay_ns <= 0 && run->memory_delay_ns <= 0 && run->uninterruptible_ns <= 0)
 		return;
 	print_label(output, "waits");
 	fprintf(output->file, "%s for block I/O, %s for memory; %s in uninterruptible sleep\n",
-		units_duration(a, run->block_io_delay_ns, style->raw),
-		units_duration(b, run->memory_delay_ns, style->raw),
-		units_duration(c, run->uninterruptible_ns, style->raw));
+		units_duration(run->block_io_delay_ns, style->raw), units_duration(run->memory_delay_ns, style->raw),
+		units_duration(run->uninterruptible_ns, style->raw));
 }
 
 static void print_limits(const struct row_run *run, const struct output *output,
 			 const struct report_style *style)
 {
-	char a[UNITS_SIZE], b[UNITS_SIZE];
-
 	if (run->memory_limit_bytes == ROW_NULL && run->throttled_ns <= 0)
 		return;
 	print_label(output, "limits");
 	if (run->memory_limit_bytes != ROW_NULL)
 		fprintf(output->file, "%s memory, of which its cgroup used %s at most%s",
-			units_bytes(a, run->memory_limit_bytes, style->raw),
-			units_bytes(b, run->cgroup_peak_bytes, style->raw),
-			run->throttled_ns > 0 ? "; " : "");
+			units_bytes(run->memory_limit_bytes, style->raw),
+			units_bytes(run->cgroup_peak_bytes, style->raw), run->throttled_ns > 0 ? "; " : "");
 	if (run->throttled_ns > 0)
 		fprintf(output->file, "held back for %s by its processor quota",
-			units_duration(a, run->throttled_ns, style->raw));
+			units_duration(run->throttled_ns, style->raw));
 	fputc('\n', output->file);
 }
 
@@ -234,12 +213,10 @@ static int print_containers(const struct report *report, const struct output *ou
 /* " (2 failed)" */
 static void print_failed(const struct output *output, int64_t count, const struct report_style *style)
 {
-	char text[UNITS_SIZE];
-
 	if (count <= 0)
 		return;
 	fputs(" (", output->file);
-	output_print(output, STYLE_BAD, "%s failed", units_count(text, count, style->raw));
+	output_print(output, STYLE_BAD, "%s failed", units_count(count, style->raw));
 	fputc(')', output->file);
 }
 
@@ -265,14 +242,13 @@ static void print_doubts(const struct report_doubts *doubts, const struct output
 		{doubts->found_count, "that ran before the probe"},
 	};
 	const char *before = "lower bounds: ";
-	char count[UNITS_SIZE];
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (kinds[i].count <= 0)
 			continue;
 		if (before[0] != ',')
 			print_label(output, "figures");
-		fprintf(output->file, "%s%s %s %s", before, units_count(count, kinds[i].count, style->raw),
+		fprintf(output->file, "%s%s %s %s", before, units_count(kinds[i].count, style->raw),
 			units_plural(kinds[i].count, "process", "processes"), kinds[i].why);
 		before = ", ";
 	}
@@ -284,26 +260,25 @@ static void print_content(const struct report *report, const struct output *outp
 			  const struct report_style *style)
 {
 	const struct row_run *run = report_run(report);
-	char a[UNITS_SIZE], b[UNITS_SIZE], c[UNITS_SIZE];
 
 	print_label(output, "content");
 	if (run->task_count > 0) {
-		fprintf(output->file, "%s %s", units_count(a, run->task_count, style->raw),
+		fprintf(output->file, "%s %s", units_count(run->task_count, style->raw),
 			units_plural(run->task_count, "task", "tasks"));
 		print_failed(output, tasks_failed_count(report), style);
 		fputs(", ", output->file);
 	}
-	fprintf(output->file, "%s %s", units_count(b, run->process_count, style->raw),
+	fprintf(output->file, "%s %s", units_count(run->process_count, style->raw),
 		units_plural(run->process_count, "process", "processes"));
 	print_failed(output, run->failed_count, style);
 	if (run->living_count > 0)
 		fprintf(output->file, ", %s still running",
-			units_count(c, run->living_count, style->raw));
+			units_count(run->living_count, style->raw));
 	fputc('\n', output->file);
 	if (run->partial_count > 0)
 		fprintf(output->file, "            I/O and delays of %s %s are lower bounds: of threads that "
 			"ended they are not known\n",
-			units_count(a, run->partial_count, style->raw),
+			units_count(run->partial_count, style->raw),
 			units_plural(run->partial_count, "process", "processes"));
 	print_doubts(&report->doubts, output, style);
 	if (run->lost_count <= 0)
@@ -311,7 +286,7 @@ static void print_content(const struct report *report, const struct output *outp
 	fputc('\n', output->file);
 	output_print(output, STYLE_BAD,
 		     "  INCOMPLETE: %s %s of this host were lost while it ran; figures are too low.",
-		     units_count(a, run->lost_count, style->raw),
+		     units_count(run->lost_count, style->raw),
 		     units_plural(run->lost_count, "record", "records"));
 	fputs(" See tracer status.\n", output->file);
 }
@@ -336,13 +311,12 @@ static int print_incident(void *context, const void *row)
 	const struct row_incident *incident = row;
 	struct listing *listing = context;
 	const struct output *output = listing->output;
-	char when[UNITS_SIZE];
 
 	if (report_judge(listing->report, incident) != listing->verdict || listing->count++ >= listing->most)
 		return 0;
 	if (listing->count == 1)
 		print_heading(listing);
-	output_print(output, STYLE_DIM, "  %s  ", units_time_of_day(when, incident->unix_ns));
+	output_print(output, STYLE_DIM, "  %s  ", units_time_of_day(incident->unix_ns));
 	output_print_text(output, STYLE_PLAIN, incident->sentence);
 	if (incident->cause) {
 		fputs(": ", output->file);
@@ -399,17 +373,14 @@ static int print_header(const struct report *report, const struct output *whole,
 static void print_left_out(const struct tree_hidden *hidden, size_t dropped, const struct output *output)
 {
 	struct output_flow flow;
-	char a[UNITS_SIZE], b[UNITS_SIZE];
 
 	output_flow_begin(&flow, output);
-	if (hidden->task_count > 0) {
-		units_count(a, (int64_t)hidden->task_count, false);
-		units_count(b, (int64_t)hidden->failed_count, false);
+	if (hidden->task_count > 0)
 		output_print(&flow.inner, STYLE_DIM, "%s more %s (%s failed): above are the failed ones first, "
-			     "then the longest. --all shows every task, --table groups them by name.\n", a,
+			     "then the longest. --all shows every task, --table groups them by name.\n",
+			     units_count((int64_t)hidden->task_count, false),
 			     units_plural((int64_t)hidden->task_count, "task", "tasks"),
-			     hidden->failed_count > 0 ? b : "none");
-	}
+			     hidden->failed_count > 0 ? units_count((int64_t)hidden->failed_count, false) : "none");
 	if (dropped > 0)
 		output_print(&flow.inner, STYLE_DIM, "%zu more %s in a wider terminal, or in a pipe\n", dropped,
 			     units_plural((int64_t)dropped, "column", "columns"));

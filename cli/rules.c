@@ -5,18 +5,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/options.h"
-#include "query/rows.h"
 #include "cli/site_rules.h"
 #include "cli/table.h"
+#include "common/print.h"
 #include "common/text.h"
+#include "query/rows.h"
 
-enum { OPTION_RULES = 1, OPTION_DIRECTORY };
+static const char *rules_directory, *directory;
 
 static const struct option_spec option_specs[] = {
-	{OPTION_RULES, "rules", 'r', "DIR", "directory",
-	 "site rules in DIR (" SITE_RULES_DEFAULT "); list and test"},
-	{OPTION_DIRECTORY, "directory", 'C', "DIR", "directory", "test: as if started in DIR"},
+	{"rules", 'r', "DIR", "directory", "site rules in DIR (" SITE_RULES_DEFAULT "); list and test", .text = &rules_directory},
+	{"directory", 'C', "DIR", "directory", "test: as if started in DIR", .text = &directory},
 	OPTION_SPEC_JSON,
 	OPTION_SPEC_COLOR,
 	OPTION_SPEC_HELP,
@@ -31,11 +30,8 @@ static int check(const struct options *options)
 	char safe[sizeof(error.reason) * 4 + 1];
 	int result = rules_check_file(path, &count, &error);
 
-	if (result < 0 && result != -EINVAL) {
-		text_escape(path, strlen(path), safe, sizeof(safe));
-		fprintf(stderr, "tracer rules: %s: %s\n", safe, strerror(-result));
-		return VERB_FAILED;
-	}
+	if (result < 0 && result != -EINVAL)
+		return say("tracer rules: %s: %s", path, strerror(-result));
 	if (result < 0) {
 		site_rules_say(&error);
 		return VERB_FAILED;
@@ -156,7 +152,7 @@ static void write_verdict(const struct rules_verdict *verdict)
 	json_decref(object);
 }
 
-static int test(const struct options *options, const struct rules *rules, const char *directory)
+static int test(const struct options *options, const struct rules *rules)
 {
 	char working_directory[4096] = "";
 	struct rules_subject subject = {
@@ -181,62 +177,41 @@ static int test(const struct options *options, const struct rules *rules, const 
 
 /* ---- the verb ---------------------------------------------------------------- */
 
-static int with_rules(const struct options *options, const char *rules_directory,
-		      const char *directory, bool testing)
+static int with_rules(const struct options *options, int (*act)(const struct options *options, const struct rules *rules))
 {
 	struct rules *rules = site_rules_load(rules_directory);
-	int status;
+	int status = rules ? act(options, rules) : VERB_FAILED;
 
-	if (!rules)
-		return VERB_FAILED;
-	status = testing ? test(options, rules, directory) : list(options, rules);
 	rules_free(rules);
 	return status;
 }
 
-static int act(const struct options *options, const char *rules_directory, const char *directory)
+static int act(const struct options *options)
 {
 	const char *action = options->operands[0];
 
-	if (strcmp(action, "check") == 0) {
-		int misuse = options->operand_count == 2 ? 0 : options_misuse(options, "check takes a FILE");
-
-		return misuse ? misuse : check(options);
-	}
-	if (strcmp(action, "list") == 0) {
-		int misuse = options_check_operands(options, 1, 1);
-
-		return misuse ? misuse : with_rules(options, rules_directory, directory, false);
-	}
+	if (strcmp(action, "check") == 0)
+		return options->operand_count == 2 ? check(options) : options_misuse(options, "check takes a FILE");
+	if (strcmp(action, "list") == 0)
+		return options_check_most(options, 1) ? VERB_USAGE : with_rules(options, list);
 	if (strcmp(action, "test") != 0)
 		return options_misuse(options, "'%s' is none of check, list, test", action);
-	if (options->operand_count < 2)
-		return options_misuse(options, "test takes a COMMAND: rules test -- COMMAND...");
-	return with_rules(options, rules_directory, directory, true);
+	return options->operand_count > 1 ? with_rules(options, test)
+		: options_misuse(options, "test takes a COMMAND: rules test -- COMMAND...");
 }
 
-static int rules_main(const struct verb *verb, int argc, char **argv)
+static int rules_main(const struct options *options)
 {
-	const char *rules_directory = NULL, *directory = NULL, *value;
-	struct options options;
-	struct output output;
-	int option, status;
+	int status = act(options);
 
-	options_init(&options, verb, argc, argv);
-	while ((option = options_next(&options, &value)) > 0)
-		*(option == OPTION_RULES ? &rules_directory : &directory) = value;
-	if (option < 0)
-		return options_exit(option);
-	if (options_check_operands(&options, 1, SIZE_MAX))
-		return VERB_USAGE;
-	status = act(&options, rules_directory, directory);
-	output_init(&output, stdout, options.color);
-	return output_finish(&output) < 0 ? VERB_FAILED : status;
+	return print_finish(stdout) < 0 ? VERB_FAILED : status;
 }
 
 const struct verb verb_rules = {
 	.name = "rules",
 	.operands = "check FILE | list | test -- COMMAND...",
+	.operands_least = 1,
+	.operands_most = SIZE_MAX,
 	.summary = "check, list or try the classification rules",
 	.description =
 		"check FILE        reads rules and tries their examples; says file, line, reason\n"

@@ -18,12 +18,10 @@
 #include "cli/child.h"
 #include "cli/freshness.h"
 #include "cli/keep.h"
-#include "cli/options.h"
 #include "cli/source.h"
 #include "cli/views.h"
 #include "cli/watch.h"
 #include "common/progress.h"
-#include "common/text.h"
 
 #define EXIT_OURS 125 /* we failed, not the command: as env(1) and timeout(1) have it */
 #define PID_NAMESPACE_INITIAL 0xEFFFFFFC /* its inode: PROC_PID_INIT_INO of the kernel */
@@ -33,25 +31,8 @@
 #define COMMIT_POLL_MS 100
 #define SETTLE_NS 400000000LL   /* the stream must have come this far past the end */
 
-enum { OPTION_KEEP = 1, OPTION_OUTPUT, OPTION_QUIET, OPTION_AS, OPTION_TABLE, OPTION_PROCESSES };
-
-static const struct option_spec option_specs[] = {
-	{OPTION_KEEP, "store", 's', "FILE", "file",
-	 "keep the run in FILE (yours, 0600), adding to what is there"},
-	{OPTION_OUTPUT, "output", 'o', "FILE", "file", "write the report to FILE, not standard error"},
-	OPTION_SPEC_JSON,
-	{OPTION_TABLE, "table", 'T', NULL, NULL, "tasks grouped by name, not a tree"},
-	{OPTION_PROCESSES, "processes", 'p', NULL, NULL, "processes beneath their tools too"},
-	{OPTION_QUIET, "quiet", 'q', NULL, NULL, "no report; with --store, only record"},
-	{OPTION_AS, "as", 0, "USER", "user", "run COMMAND as USER (for root); files stay yours"},
-	OPTION_SPEC_RAW,
-	OPTION_SPEC_COLOR,
-	OPTION_SPEC_HELP,
-	OPTION_SPEC_END,
-};
-
-struct run {
-	struct options options;
+static struct run {
+	const struct options *options;
 	struct report_style style;
 	const char *keep_path;
 	const char *output_path;
@@ -67,6 +48,20 @@ struct run {
 	struct keep keep;
 	FILE *output; /* NULL: none wanted */
 	int exit_code;
+} command = {.style = {.view = REPORT_TREE}, .exit_code = EXIT_OURS};
+
+static const struct option_spec option_specs[] = {
+	{"store", 's', "FILE", "file", "keep the run in FILE (yours, 0600), adding to what is there", .text = &command.keep_path},
+	{"output", 'o', "FILE", "file", "write the report to FILE, not standard error", .text = &command.output_path},
+	OPTION_SPEC_JSON,
+	{"table", 'T', NULL, NULL, "tasks grouped by name, not a tree", .choice = &command.style.view, .chosen = REPORT_TABLE},
+	{"processes", 'p', NULL, NULL, "processes beneath their tools too", .flag = &command.style.with_processes},
+	{"quiet", 'q', NULL, NULL, "no report; with --store, only record", .flag = &command.quiet},
+	{"as", 0, "USER", "user", "run COMMAND as USER (for root); files stay yours", .text = &command.as},
+	OPTION_SPEC_RAW,
+	OPTION_SPEC_COLOR,
+	OPTION_SPEC_HELP,
+	OPTION_SPEC_END,
 };
 
 /* ---- the report -------------------------------------------------------------- */
@@ -74,7 +69,6 @@ struct run {
 /* Buffered and apart from stderr; opened before the command can move anything. */
 static int output_open(struct run *run)
 {
-	char safe[512];
 	int fd;
 
 	if (run->quiet)
@@ -83,12 +77,9 @@ static int output_open(struct run *run)
 		fd = user_open(&run->invoking, run->output_path, O_WRONLY | O_CREAT | O_TRUNC,
 			       0666);
 	else
-		fd = fcntl(run->options.json ? STDOUT_FILENO : STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
-	if (fd < 0 && run->output_path) {
-		text_escape(run->output_path, strlen(run->output_path), safe, sizeof(safe));
-		fprintf(stderr, "tracer run: --output %s: %s\n", safe, strerror(-fd));
-		return fd;
-	}
+		fd = fcntl(run->options->json ? STDOUT_FILENO : STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (fd < 0 && run->output_path)
+		return -say("tracer run: --output %s: %s", run->output_path, strerror(-fd));
 	run->output = fd < 0 ? NULL : fdopen(fd, "w");
 	return fd < 0 || run->output ? 0 : -ENOMEM;
 }
@@ -99,8 +90,8 @@ static void report_show(struct run *run, struct store *store, struct rows *runs)
 	struct output output;
 	int error = report_load(&report, store, runs);
 
-	output_init(&output, run->output, run->options.color);
-	if (error == 0 && run->options.json)
+	output_init(&output, run->output, run->options->color);
+	if (error == 0 && run->options->json)
 		error = report_write_json(&report, run->output, run->style.with_processes, false);
 	else if (error == 0)
 		error = report_print(&report, &output, &run->style);
@@ -145,8 +136,8 @@ static bool root_fits(const struct run *run, struct store *store, int64_t root_p
 		{"last_id", STORE_INTEGER, root_process_id, NULL}, {0},
 	};
 	struct rows roots = {0};
-	bool fits = source_load(store, &row_type_process, "process", range, &roots) == 0 && roots.count == 1 &&
-		    arguments_fit(ROWS_ITEM(&roots, process, 0), run->options.operands);
+	bool fits = source_say(store, rows_load(&roots, &row_type_process, store, "process", range)) == 0 &&
+		    roots.count == 1 && arguments_fit(ROWS_ITEM(&roots, process, 0), run->options->operands);
 
 	rows_free(&roots);
 	return fits;
@@ -163,7 +154,7 @@ static int run_find_by_begin(const struct run *run, struct store *store, struct 
 		{"user_id", STORE_NULL, 0, NULL}, {"name", STORE_NULL, 0, NULL}, {"host", STORE_NULL, 0, NULL},
 		{0},
 	};
-	int error = source_load(store, &row_type_run, "runs", parameters, ret_runs);
+	int error = source_say(store, rows_load(ret_runs, &row_type_run, store, "runs", parameters));
 	struct row_run *runs = ret_runs->items, found;
 	size_t index = 0, count = 0;
 
@@ -197,13 +188,13 @@ static int run_find(const struct run *run, struct store *store, struct rows *ret
 
 	if (!pids_are_the_hosts())
 		return run_find_by_begin(run, store, ret_runs);
-	return source_load(store, &row_type_run, "run_by_pid", parameters, ret_runs);
+	return source_say(store, rows_load(ret_runs, &row_type_run, store, "run_by_pid", parameters));
 }
 
 /* Shows the command's run, and keeps it where that is wanted. 0 or -errno, said. */
 static int report_from(struct run *run, const char *store_path)
 {
-	struct options reading = run->options;
+	struct options reading = *run->options;
 	struct rows runs = {0};
 	struct store *store;
 	int error;
@@ -216,8 +207,7 @@ static int report_from(struct run *run, const char *store_path)
 		return -EIO;
 	error = run_find(run, store, &runs);
 	if (error == 0 && runs.count == 0) {
-		fprintf(stderr, "tracer run: the command's run is not in %s: see tracer status\n",
-			store_path);
+		say("tracer run: the command's run is not in %s: see tracer status", store_path);
 		error = -ENOENT;
 	}
 	if (error == 0 && run->keep.path)
@@ -259,7 +249,7 @@ static bool run_is_stored(const struct run *run, struct store *store)
 
 static void await_stored(struct run *run)
 {
-	struct store *store = source_open(&run->options);
+	struct store *store = source_open(run->options);
 	int waited_ms = 0, error = 0;
 
 	while (store && error == 0 && !run_is_stored(run, store)) {
@@ -273,7 +263,7 @@ static void await_stored(struct run *run)
 		error = pause_ms(run, COMMIT_POLL_MS);
 		waited_ms += COMMIT_POLL_MS;
 		if (error == 0)
-			error = source_renew(store);
+			error = source_say(store, source_renew(store));
 	}
 	progress_hide();
 	source_close(store);
@@ -299,18 +289,7 @@ static void daemons_lament(const struct run *run, const char *what)
 /* Until the command has ended, whatever becomes of the daemons. */
 static void command_await(struct run *run)
 {
-	struct pollfd waits[] = {
-		{.fd = run->child.pid_fd, .events = POLLIN},
-		{.fd = run->signals.fd, .events = POLLIN},
-	};
-
-	while (!(waits[0].revents & POLLIN)) {
-		if (poll(waits, 2, -1) < 0 && errno != EINTR)
-			break;
-		if (waits[1].revents)
-			child_forward_signal(&run->child, &run->signals);
-	}
-	run->exit_code = child_finish(&run->child);
+	run->exit_code = child_await(&run->child, &run->signals);
 	/* Who reads the report may go away: neither the store nor the exit status goes with them. */
 	signal(SIGPIPE, SIG_IGN);
 	/* What the terminal sent to us too is no reason to give up the report. */
@@ -320,18 +299,15 @@ static void command_await(struct run *run)
 
 static int command_run(struct run *run)
 {
-	char **argv = run->options.operands;
-	char name[256];
+	char **argv = run->options->operands;
 	int error = child_start(&run->child, argv, &run->user, &run->signals);
 
 	if (error == 0) {
 		command_await(run);
 		return 0;
 	}
-	text_escape(argv[0], strlen(argv[0]), name, sizeof(name));
-	fprintf(stderr, "tracer run: cannot run %s: %s\n", name,
-		error == -ENOENT && !strchr(argv[0], '/') ? "no such program in PATH"
-							   : strerror(-error));
+	say("tracer run: cannot run %s: %s", argv[0],
+	    error == -ENOENT && !strchr(argv[0], '/') ? "no such program in PATH" : strerror(-error));
 	run->exit_code = error == -ENOENT ? 127 : 126;
 	return error;
 }
@@ -398,38 +374,12 @@ static int run_marked(struct run *run, enum freshness freshness)
 		return run->exit_code;
 	if (freshness == FRESHNESS_UNREADABLE) {
 		fprintf(stderr, "tracer run: recorded, but you may not read %s: ask to be put into its "
-			"group, or use sudo tracer show\n", options_store_path(&run->options));
+			"group, or use sudo tracer show\n", options_store_path(run->options));
 		return run->exit_code;
 	}
 	await_stored(run);
-	report_from(run, options_store_path(&run->options));
+	report_from(run, options_store_path(run->options));
 	return run->exit_code;
-}
-
-/* ---- options ----------------------------------------------------------------- */
-
-static void option_take(struct run *run, int option, const char *value)
-{
-	switch (option) {
-	case OPTION_KEEP:
-		run->keep_path = value;
-		break;
-	case OPTION_OUTPUT:
-		run->output_path = value;
-		break;
-	case OPTION_QUIET:
-		run->quiet = true;
-		break;
-	case OPTION_AS:
-		run->as = value;
-		break;
-	case OPTION_TABLE:
-		run->style.view = REPORT_TABLE;
-		break;
-	case OPTION_PROCESSES:
-		run->style.with_processes = true;
-		break;
-	}
 }
 
 static int prepare(struct run *run)
@@ -441,9 +391,9 @@ static int prepare(struct run *run)
 		error = user_read_named(&run->user, run->as);
 
 	if (error == -ENOENT)
-		return options_misuse(&run->options, "there is no user '%s'", run->as);
+		return options_misuse(run->options, "there is no user '%s'", run->as);
 	if (error == -EPERM)
-		return options_misuse(&run->options, "only root may use --as");
+		return options_misuse(run->options, "only root may use --as");
 	if (error == 0)
 		error = output_open(run);
 	if (error == 0)
@@ -451,37 +401,31 @@ static int prepare(struct run *run)
 	return error < 0 ? EXIT_OURS : 0;
 }
 
-static int run_main(const struct verb *verb, int argc, char **argv)
+static int run_main(const struct options *options)
 {
-	struct run run = {.style = {.view = REPORT_TREE}, .exit_code = EXIT_OURS};
+	struct options own = *options;
 	enum freshness freshness;
-	const char *value;
-	int option, status;
+	int status;
 
-	options_init(&run.options, verb, argc, argv);
-	while ((option = options_next(&run.options, &value)) > 0)
-		option_take(&run, option, value);
-	if (option < 0)
-		return options_exit(option);
-	if (options_check_operands(&run.options, 1, SIZE_MAX))
-		return VERB_USAGE;
-	run.style.raw = run.options.raw;
 	/* What is recorded here is read here, whatever $TRACER_LAKE says. */
-	run.options.store_path = options_store_path(&run.options);
-	status = prepare(&run);
+	own.store_path = options_store_path(options);
+	command.options = &own;
+	command.style.raw = options->raw;
+	status = prepare(&command);
 	if (status)
 		return status;
-	freshness = run.keep_path ? FRESHNESS_STALE
-				  : freshness_read(options_store_path(&run.options));
-	status = freshness == FRESHNESS_STALE ? run_watched(&run) : run_marked(&run, freshness);
-	if (run.output)
-		fclose(run.output);
+	freshness = command.keep_path ? FRESHNESS_STALE : freshness_read(own.store_path);
+	status = freshness == FRESHNESS_STALE ? run_watched(&command) : run_marked(&command, freshness);
+	if (command.output)
+		fclose(command.output);
 	return status;
 }
 
 const struct verb verb_run = {
 	.name = "run",
 	.operands = "COMMAND [ARGUMENT...]",
+	.operands_least = 1,
+	.operands_most = SIZE_MAX,
 	.summary = "run a command and show what it started and used, like time",
 	.description =
 		"Runs COMMAND in the foreground, then prints the run on standard error (as JSON:\n"

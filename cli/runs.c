@@ -1,36 +1,67 @@
 /* tracer runs: what ran on this host, newest first. */
 #include <errno.h>
-#include <string.h>
 #include <time.h>
 
-#include "cli/options.h"
 #include "cli/source.h"
 #include "cli/table.h"
 #include "cli/units.h"
-#include "common/identity.h"
+#include "common/parse.h"
+#include "query/ask.h"
 #include "query/joined.h"
 #include "query/report.h"
 
 #define LIMIT_DEFAULT 20
-#define ID_SHOWN 8 /* digits on a terminal: enough to name a run */
 #define HOSTS_NAMED 2 /* of a run that several share, in its line */
 #define PARTS_EXPECTED 16 /* of a listed run, on average: where there are more, all are looked at */
 
-enum { OPTION_ALL = 1, OPTION_SINCE, OPTION_LIMIT, OPTION_USER, OPTION_NAME, OPTION_HOST };
+/* Parameters of query/questions/runs.sql, in that order. */
+enum { FILTER_SINCE, FILTER_ALL, FILTER_LIMIT, FILTER_USER, FILTER_NAME, FILTER_HOST, FILTER_CANDIDATES, FILTER_END };
 
-static const struct option_spec option_specs[] = {
-	{OPTION_ALL, "all", 'a', NULL, NULL, "the system's own too: its services, login sessions"},
-	{OPTION_SINCE, "since", 's', "TIME", NULL, "begun in the last TIME: 90s, 15m, 2h, 3d"},
-	{OPTION_LIMIT, "limit", 'n', "N", NULL, "at most N runs (20); 0: all"},
-	{OPTION_USER, "user", 'u', "USER", "user", "of this user (name or number)"},
-	{OPTION_NAME, "name", 0, "TEXT", NULL, "whose name contains TEXT"},
-	{OPTION_HOST, "host", 0, "NAME", NULL, "on this host, of all that a lake has"},
-	OPTION_SPECS_OF_VIEW
+static struct store_parameter filter[] = {
+	[FILTER_SINCE] = {"since_unix_ns", STORE_INTEGER, 0, NULL},
+	[FILTER_ALL] = {"with_system", STORE_INTEGER, 0, NULL},
+	[FILTER_LIMIT] = {"limit", STORE_INTEGER, LIMIT_DEFAULT, NULL},
+	[FILTER_USER] = {"user_id", STORE_NULL, 0, NULL},
+	[FILTER_NAME] = {"name", STORE_NULL, 0, NULL},
+	[FILTER_HOST] = {"host", STORE_NULL, 0, NULL},
+	[FILTER_CANDIDATES] = {"candidate_limit", STORE_INTEGER, 0, NULL},
+	[FILTER_END] = {0},
 };
 
-/* Parameters of query/questions/runs.sql, in that order. */
-enum { FILTER_SINCE, FILTER_ALL, FILTER_LIMIT, FILTER_USER, FILTER_NAME, FILTER_HOST,
-       FILTER_CANDIDATES, FILTER_END };
+static bool all;
+static int64_t since_ns = -1;
+
+static int limit_take(const struct options *options, const char *value)
+{
+	uint64_t number;
+
+	if (options_parse_number(value, INT32_MAX, &number) < 0)
+		return options_misuse(options, "--limit takes a number, not '%s'", value);
+	filter[FILTER_LIMIT].integer = number ? (int64_t)number : INT64_MAX;
+	return 0;
+}
+
+static int user_take(const struct options *options, const char *value)
+{
+	uid_t uid;
+	gid_t gid;
+
+	if (parse_user(value, &uid, &gid) < 0)
+		return options_misuse(options, "there is no user '%s'", value);
+	filter[FILTER_USER].type = STORE_INTEGER;
+	filter[FILTER_USER].integer = uid;
+	return 0;
+}
+
+static const struct option_spec option_specs[] = {
+	{"all", 'a', NULL, NULL, "the system's own too: its services, login sessions", .flag = &all},
+	{"since", 's', "TIME", NULL, "begun in the last TIME: 90s, 15m, 2h, 3d", .duration_ns = &since_ns},
+	{"limit", 'n', "N", NULL, "at most N runs (20); 0: all", .take = limit_take},
+	{"user", 'u', "USER", "user", "of this user (name or number)", .take = user_take},
+	{"name", 0, "TEXT", NULL, "whose name contains TEXT", .text = &filter[FILTER_NAME].text},
+	{"host", 0, "NAME", NULL, "on this host, of all that a lake has", .text = &filter[FILTER_HOST].text},
+	OPTION_SPECS_OF_VIEW
+};
 
 static const struct table_column columns[] = {
 	{"run", TABLE_LEFT, 0, 0},
@@ -52,11 +83,9 @@ static const struct table_column columns[] = {
 
 /* What is listed, and of which hosts. */
 struct listing {
-	struct store *store;
+	const struct view *view;
 	struct rows runs, parts, hosts;
 	int64_t left_out_count; /* runs of the system's own that fit besides */
-	struct output output;
-	bool raw;
 };
 
 static void status_add(struct table *table, const struct row_run *run)
@@ -74,7 +103,7 @@ static const struct row_host *host_of(const struct listing *list, const struct r
 
 static int64_t wall_ns(const struct listing *list, const struct row_run *run)
 {
-	int64_t now_boot_ns = run->end_boot_ns == ROW_NULL ? report_now_boot_ns(list->store, host_of(list, run))
+	int64_t now_boot_ns = run->end_boot_ns == ROW_NULL ? report_now_boot_ns(list->view->store, host_of(list, run))
 							   : ROW_NULL;
 
 	return report_span_ns(run->begin_boot_ns, run->end_boot_ns, now_boot_ns);
@@ -118,26 +147,17 @@ static void run_add(struct table *table, const struct listing *list, const struc
 	size_t part_count;
 	const struct row_run whole = whole_of(list, listed, &parts, &part_count), *run = &whole;
 	int64_t wall = wall_ns(list, run);
-	char text[UNITS_SIZE];
-	bool raw = list->raw;
+	bool raw = list->view->options->raw, is_narrow = list->view->output.width;
 
-	identity_format(run->id, text);
-	if (list->output.width)
-		text[ID_SHOWN] = '\0';
-	table_add(table, STYLE_PLAIN, text);
-	table_add(table, STYLE_DIM, list->output.width ? units_time_short(text, run->started_unix_ns)
-						       : units_time(text, run->started_unix_ns));
-	table_add(table, STYLE_PLAIN, units_user(text, run->user_id));
+	table_add(table, STYLE_PLAIN, units_id(run->id, is_narrow));
+	table_add(table, STYLE_DIM, is_narrow ? units_time_short(run->started_unix_ns) : units_time(run->started_unix_ns));
+	table_add(table, STYLE_PLAIN, units_user(run->user_id));
 	table_add_name(table, STYLE_TITLE, "", run->name);
 	status_add(table, run);
-	table_add(table, STYLE_PLAIN, units_duration(text, wall, raw));
-	table_add(table, STYLE_PLAIN, units_duration(text, run->cpu_ns, raw));
-	table_add(table, STYLE_PLAIN, units_cores(text, run->cpu_ns, wall));
-	table_add(table, STYLE_PLAIN, units_bytes(text, run->peak_rss_bytes, raw));
-	table_add(table, STYLE_PLAIN, units_count(text, run->task_count, raw));
-	table_add(table, STYLE_PLAIN, units_count(text, run->process_count, raw));
-	table_add(table, run->failed_count > 0 ? STYLE_BAD : STYLE_PLAIN,
-		  units_count(text, run->failed_count, raw));
+	table_add_all(table, units_duration(wall, raw), units_duration(run->cpu_ns, raw),
+		      units_cores(run->cpu_ns, wall), units_bytes(run->peak_rss_bytes, raw),
+		      units_count(run->task_count, raw), units_count(run->process_count, raw), NULL);
+	table_add(table, run->failed_count > 0 ? STYLE_BAD : STYLE_PLAIN, units_count(run->failed_count, raw));
 	if (list->hosts.count > 1)
 		hosts_add(table, list, run, parts, part_count);
 }
@@ -151,7 +171,7 @@ static int print_table(const struct listing *list)
 		return -ENOMEM;
 	for (size_t i = 0; i < list->runs.count; i++)
 		run_add(table, list, ROWS_ITEM(&list->runs, run, i));
-	error = table_print(table, &list->output, true, NULL);
+	error = table_print(table, &list->view->output, true, NULL);
 	table_free(table);
 	return error;
 }
@@ -212,38 +232,34 @@ static int parts_load(struct listing *list)
 		if (run->run_key && run->started_unix_ns < since_unix_ns)
 			since_unix_ns = run->started_unix_ns;
 	}
-	return since_unix_ns == INT64_MAX ? 0
-		: source_say(list->store, joined_load(list->store, NULL, since_unix_ns, &list->parts));
+	return since_unix_ns == INT64_MAX ? 0 : joined_load(list->view->store, NULL, since_unix_ns, &list->parts);
 }
 
 /* Among the latest first, and only where they are not enough among all there are. */
-static int runs_load(struct listing *list, struct store_parameter *filter)
+static int runs_load(struct listing *list)
 {
 	int64_t limit = filter[FILTER_LIMIT].integer, *candidates = &filter[FILTER_CANDIDATES].integer;
 	int error;
 
 	*candidates = limit > INT64_MAX / PARTS_EXPECTED ? INT64_MAX : limit * PARTS_EXPECTED;
-	error = source_load(list->store, &row_type_run, "runs", filter, &list->runs);
+	error = rows_load(&list->runs, &row_type_run, list->view->store, "runs", filter);
 	if (error < 0 || (int64_t)list->runs.count >= limit || *candidates == INT64_MAX)
 		return error;
 	*candidates = INT64_MAX;
 	rows_free(&list->runs);
-	return source_load(list->store, &row_type_run, "runs", filter, &list->runs);
+	return rows_load(&list->runs, &row_type_run, list->view->store, "runs", filter);
 }
 
-static int left_out_load(struct listing *list, const struct store_parameter *filter)
+static int left_out_load(struct listing *list)
 {
 	const struct store_parameter same[] = {filter[FILTER_SINCE], filter[FILTER_USER], filter[FILTER_NAME],
 					       filter[FILTER_HOST], {0}};
 	struct store_result *result;
-	int error, more;
+	int more, error = all ? 0 : query_ask(list->view->store, "runs_left_out", same, &result);
 
-	if (filter[FILTER_ALL].integer)
-		return 0;
-	error = source_query(list->store, "runs_left_out", same, &result);
-	if (error < 0)
+	if (all || error < 0)
 		return error;
-	more = source_next(list->store, result);
+	more = store_result_next(result);
 	if (more > 0)
 		list->left_out_count = store_result_get(result, "left_out_count").integer;
 	store_result_free(result);
@@ -253,106 +269,46 @@ static int left_out_load(struct listing *list, const struct store_parameter *fil
 /* On standard error: the list is for programs too. */
 static void print_left_out(const struct listing *list)
 {
-	char count[UNITS_SIZE];
-
 	if (list->runs.count == 0)
-		fprintf(stderr, "tracer runs: no run fits; --all shows the system's own too\n");
+		say("tracer runs: no run fits; --all shows the system's own too");
 	else if (list->left_out_count > 0)
-		fprintf(stderr, "tracer runs: %s of the system's own left out: --all shows them too\n",
-			units_count(count, list->left_out_count, false));
+		say("tracer runs: %s of the system's own left out: --all shows them too",
+		    units_count(list->left_out_count, false));
 }
 
-static int list_runs(const struct options *options, struct store_parameter *filter)
+static void filter_complete(void)
 {
-	struct listing list = {.store = source_open(options), .raw = options->raw};
-	int error = -EIO;
+	filter[FILTER_ALL].integer = all;
+	if (since_ns >= 0)
+		filter[FILTER_SINCE].integer = (int64_t)time(NULL) * 1000000000 - since_ns;
+	for (int i = FILTER_NAME; i <= FILTER_HOST; i++)
+		filter[i].type = filter[i].text ? STORE_TEXT : STORE_NULL;
+}
 
-	output_init(&list.output, stdout, options->color);
-	if (list.store)
-		error = runs_load(&list, filter);
+static int runs_show(struct view *view)
+{
+	struct listing list = {.view = view};
+	bool json = view->options->json;
+	int error;
+
+	filter_complete();
+	error = runs_load(&list);
 	if (error == 0)
-		error = left_out_load(&list, filter);
+		error = left_out_load(&list);
 	if (error == 0)
 		error = parts_load(&list);
 	if (error == 0)
-		error = source_load(list.store, &row_type_host, "hosts", NULL, &list.hosts);
-	if (error == 0 && options->json)
+		error = rows_load(&list.hosts, &row_type_host, view->store, "hosts", NULL);
+	if (error == 0 && json)
 		error = print_json(&list);
 	else if (error == 0 && list.runs.count > 0)
 		error = print_table(&list);
-	if (error == 0 && !options->json)
+	if (error == 0 && !json)
 		print_left_out(&list);
-	if (output_finish(&list.output) < 0)
-		error = -EIO;
 	rows_free(&list.runs);
 	rows_free(&list.parts);
 	rows_free(&list.hosts);
-	source_close(list.store);
-	return error < 0 ? VERB_FAILED : VERB_OK;
-}
-
-/* 0 or VERB_USAGE, said. */
-static int filter_take(const struct options *options, int option, const char *value,
-		       struct store_parameter *filter)
-{
-	uint64_t number;
-
-	switch (option) {
-	case OPTION_ALL:
-		filter[FILTER_ALL].integer = 1;
-		return 0;
-	case OPTION_SINCE:
-		if (options_parse_duration(value, &number) < 0)
-			return options_misuse(options, "--since takes 90s, 15m, 2h or 3d, not '%s'", value);
-		filter[FILTER_SINCE].integer = (int64_t)time(NULL) * 1000000000 - (int64_t)number;
-		return 0;
-	case OPTION_LIMIT:
-		if (options_parse_number(value, INT32_MAX, &number) < 0)
-			return options_misuse(options, "--limit takes a number, not '%s'", value);
-		filter[FILTER_LIMIT].integer = number ? (int64_t)number : INT64_MAX;
-		return 0;
-	case OPTION_USER:
-		filter[FILTER_USER].type = STORE_INTEGER;
-		if (options_parse_user(value, &filter[FILTER_USER].integer) < 0)
-			return options_misuse(options, "there is no user '%s'", value);
-		return 0;
-	case OPTION_HOST:
-		filter[FILTER_HOST].type = STORE_TEXT;
-		filter[FILTER_HOST].text = value;
-		return 0;
-	default:
-		filter[FILTER_NAME].type = STORE_TEXT;
-		filter[FILTER_NAME].text = value;
-		return 0;
-	}
-}
-
-static int runs_main(const struct verb *verb, int argc, char **argv)
-{
-	struct store_parameter filter[] = {
-		[FILTER_SINCE] = {"since_unix_ns", STORE_INTEGER, 0, NULL},
-		[FILTER_ALL] = {"with_system", STORE_INTEGER, 0, NULL},
-		[FILTER_LIMIT] = {"limit", STORE_INTEGER, LIMIT_DEFAULT, NULL},
-		[FILTER_USER] = {"user_id", STORE_NULL, 0, NULL},
-		[FILTER_NAME] = {"name", STORE_NULL, 0, NULL},
-		[FILTER_HOST] = {"host", STORE_NULL, 0, NULL},
-		[FILTER_CANDIDATES] = {"candidate_limit", STORE_INTEGER, 0, NULL},
-		[FILTER_END] = {0},
-	};
-	struct options options;
-	const char *value;
-	int option, misuse = 0;
-
-	options_init(&options, verb, argc, argv);
-	while (!misuse && (option = options_next(&options, &value)) > 0)
-		misuse = filter_take(&options, option, value, filter);
-	if (misuse)
-		return misuse;
-	if (option < 0)
-		return options_exit(option);
-	if (options_check_operands(&options, 0, 0))
-		return VERB_USAGE;
-	return list_runs(&options, filter);
+	return error;
 }
 
 const struct verb verb_runs = {
@@ -369,5 +325,5 @@ const struct verb verb_runs = {
 	.examples = "  tracer runs --since 2h\n"
 		    "  tracer runs --user alice --name snakemake --json",
 	.completion = "",
-	.main = runs_main,
+	.show = runs_show,
 };

@@ -9,87 +9,61 @@
 #include "cli/options.h"
 #include "cli/program.h"
 
-enum { OPTION_FROM = 1, OPTION_CONFIG, OPTION_URL, OPTION_SET, OPTION_REMOVE };
-
 #define SET_MAX 16
 
+static const char *from, *config, *url, *sets[SET_MAX];
+static size_t set_count;
+static bool remove_sent;
+
+static int set_take(const struct options *options, const char *value)
+{
+	if (set_count == SET_MAX)
+		return options_misuse(options, "too many options");
+	sets[set_count++] = value;
+	return 0;
+}
+
 static const struct option_spec option_specs[] = {
-	{OPTION_FROM, "from", 'f', "DIR", "directory", "send the files of DIR"},
-	{OPTION_CONFIG, "config", 'c', "FILE", "file",
-	 "settings, as tracer-shipper(8) has them (else " TRACER_CONFIG_DIR "/shipper.yaml)"},
-	{OPTION_URL, "url", 'u', "URL", NULL, "the lake, instead of the one in the settings"},
-	{OPTION_SET, "set", 0, "SETTING", NULL, "NAME=VALUE, any setting; may be repeated"},
-	{OPTION_REMOVE, "remove", 0, NULL, NULL, "remove each file that the lake took"},
+	{"from", 'f', "DIR", "directory", "send the files of DIR", .text = &from},
+	{"config", 'c', "FILE", "file",
+	 "settings, as tracer-shipper(8) has them (else " TRACER_CONFIG_DIR "/shipper.yaml)", .text = &config},
+	{"url", 'u', "URL", NULL, "the lake, instead of the one in the settings", .text = &url},
+	{"set", 0, "SETTING", NULL, "NAME=VALUE, any setting; may be repeated", .take = set_take},
+	{"remove", 0, NULL, NULL, "remove each file that the lake took", .flag = &remove_sent},
 	OPTION_SPEC_HELP,
 	OPTION_SPEC_END,
 };
 
-struct ship {
-	char path[PATH_MAX];
-	const char *argv[16 + 2 * SET_MAX];
-	size_t count;
-	const char *from;
-};
-
-static void add(struct ship *ship, const char *option, const char *value)
+static void add(const char **argv, size_t *count, const char *option, const char *value)
 {
-	ship->argv[ship->count++] = option;
-	if (value)
-		ship->argv[ship->count++] = value;
+	argv[(*count)++] = option;
+	argv[(*count)++] = value;
 }
 
-static int ship_take(struct ship *ship, const struct options *options, int option, const char *value)
+static int ship_main(const struct options *options)
 {
-	static const size_t most = sizeof(ship->argv) / sizeof(ship->argv[0]) - 1;
-
-	if (ship->count + 2 > most)
-		return options_misuse(options, "too many options");
-	switch (option) {
-	case OPTION_FROM: ship->from = value; add(ship, "--from", value); break;
-	case OPTION_CONFIG: add(ship, "--config", value); break;
-	case OPTION_URL: add(ship, "--url", value); break;
-	case OPTION_SET: add(ship, "--set", value); break;
-	default: add(ship, "--remove", NULL); break;
-	}
-	return 0;
-}
-
-static int ship_run(struct ship *ship)
-{
-	char *output = NULL;
+	const char *argv[10 + 2 * SET_MAX];
+	char path[PATH_MAX], *output = NULL;
+	size_t count = 1;
 	int status;
 
-	if (program_find(PROGRAM_SHIPPER, ship->path) < 0)
+	if (!from)
+		return options_misuse(options, "--from says which files to send");
+	if (program_find(PROGRAM_SHIPPER, path) < 0)
 		return VERB_FAILED;
-	ship->argv[0] = ship->path;
-	status = program_read((char *const *)ship->argv, 0, &output);
+	argv[0] = path;
+	add(argv, &count, "--from", from);
+	if (config)
+		add(argv, &count, "--config", config);
+	if (url)
+		add(argv, &count, "--url", url);
+	for (size_t i = 0; i < set_count; i++)
+		add(argv, &count, "--set", sets[i]);
+	add(argv, &count, remove_sent ? "--remove" : NULL, NULL);
+	status = program_read((char *const *)argv, 0, &output);
 	free(output);
-	if (status >= 0 && WIFEXITED(status))
-		return WEXITSTATUS(status);
-	fprintf(stderr, "tracer ship: %s did not end well\n", PROGRAM_SHIPPER);
-	return VERB_FAILED;
-}
-
-static int ship_main(const struct verb *verb, int argc, char **argv)
-{
-	struct ship ship = {.count = 1};
-	struct options options;
-	const char *value;
-	int option, status;
-
-	options_init(&options, verb, argc, argv);
-	while ((option = options_next(&options, &value)) > 0) {
-		status = ship_take(&ship, &options, option, value);
-		if (status)
-			return status;
-	}
-	if (option < 0)
-		return options_exit(option);
-	if (options_check_operands(&options, 0, 0))
-		return VERB_USAGE;
-	if (!ship.from)
-		return options_misuse(&options, "--from says which files to send");
-	return ship_run(&ship);
+	return status >= 0 && WIFEXITED(status) ? WEXITSTATUS(status)
+						: say("tracer ship: %s did not end well", PROGRAM_SHIPPER);
 }
 
 const struct verb verb_ship = {

@@ -23,22 +23,21 @@ static int64_t lag_ns(const struct shipping_status *status)
 
 static void tell_lag(const struct shipping_status *status, bool is_running, struct findings *findings)
 {
-	char count[UNITS_SIZE], lag[UNITS_SIZE], last[UNITS_SIZE];
 	bool failing = status->failing_since_unix_ns != 0;
 	struct finding *finding;
 
 	if (lag_revs(status) == 0)
 		finding = findings_add(findings, FINDING_OK, "shipper",
 				       "%s: everything has arrived; last success %s", status->target,
-				       units_time(last, status->last_success_unix_ns));
+				       units_time(status->last_success_unix_ns));
 	else
 		finding = findings_add(findings, failing || !is_running ? FINDING_MISSING : FINDING_OK,
 				       "shipper", "%s: %s changes wait, %s%s; last success %s", status->target,
-				       units_count(count, lag_revs(status), false),
+				       units_count(lag_revs(status), false),
 				       lag_ns(status) < 0 ? "none has ever arrived" : "for ",
-				       lag_ns(status) < 0 ? "" : units_duration(lag, lag_ns(status), false),
+				       lag_ns(status) < 0 ? "" : units_duration(lag_ns(status), false),
 				       status->last_success_unix_ns
-					       ? units_time(last, status->last_success_unix_ns) : "never");
+					       ? units_time(status->last_success_unix_ns) : "never");
 	if (!is_running)
 		finding_mend(finding, "tracer-shipper does not run: systemctl start tracer-shipper%s%s",
 			     failing ? "; it last said: " : "", failing ? status->last_error : "");
@@ -49,14 +48,12 @@ static void tell_lag(const struct shipping_status *status, bool is_running, stru
 static void tell_set_aside(const struct shipping_status *status, const char *directory,
 			   struct findings *findings)
 {
-	char rows[UNITS_SIZE], dropped[UNITS_SIZE];
-
 	if (status->set_aside_row_count == 0)
 		return;
 	finding_mend(findings_add(findings, FINDING_LIMITED, "shipper",
 				  "%s rows set aside, which the lake refused; %s of them given up for space",
-				  units_count(rows, status->set_aside_row_count, false),
-				  units_count(dropped, status->set_aside_dropped_row_count, false)),
+				  units_count(status->set_aside_row_count, false),
+				  units_count(status->set_aside_dropped_row_count, false)),
 		     "the reasons are in %s/set-aside; tracer ship --from sends them again", directory);
 }
 

@@ -6,18 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/text.h"
 
 void site_rules_say(const struct tree_error *error)
 {
-	char file[sizeof(error->file) * 4 + 1], reason[sizeof(error->reason) * 4 + 1];
-
-	text_escape(error->file, strlen(error->file), file, sizeof(file));
-	text_escape(error->reason, strlen(error->reason), reason, sizeof(reason));
 	if (error->line)
-		fprintf(stderr, "%s:%u: %s\n", file, error->line, reason);
+		say("%s:%u: %s", error->file, error->line, error->reason);
 	else
-		fprintf(stderr, "%s: %s\n", file, reason);
+		say("%s: %s", error->file, error->reason);
 }
 
 struct rules *site_rules_load(const char *directory)
@@ -25,19 +20,16 @@ struct rules *site_rules_load(const char *directory)
 	const char *const directories[] = {directory ? directory : SITE_RULES_DEFAULT, NULL};
 	struct tree_error error = {{0}, 0, {0}};
 	struct rules *rules;
-	char safe[512];
 	/* The default need not be there; what somebody names has to. */
 	int result = directory && access(directory, F_OK) < 0 ? -errno
 							       : rules_load(directories, &rules, &error);
 
 	if (result == 0)
 		return rules;
-	if (result == -EINVAL) {
+	if (result == -EINVAL)
 		site_rules_say(&error);
-	} else {
-		text_escape(directories[0], strlen(directories[0]), safe, sizeof(safe));
-		fprintf(stderr, "tracer: cannot read the rules of %s: %s\n", safe, strerror(-result));
-	}
+	else
+		say("tracer: cannot read the rules of %s: %s", directories[0], strerror(-result));
 	return NULL;
 }
 

@@ -2,27 +2,16 @@
 #include "cli/source.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/units.h"
 #include "common/identity.h"
 #include "common/lake/lake.h"
-#include "common/text.h"
-#include "query/ask.h"
-
-static int say(const struct store *store)
-{
-	fprintf(stderr, "tracer: %s\n", store_error_text(store));
-	return -EIO;
-}
 
 int source_say(const struct store *store, int error)
 {
-	if (error == -ENOMEM)
-		fprintf(stderr, "tracer: out of memory\n");
-	else if (error < 0)
-		say(store);
+	if (error < 0)
+		say("tracer: %s", error == -ENOMEM ? "out of memory" : store_error_text(store));
 	return error;
 }
 
@@ -40,18 +29,15 @@ struct store *source_open(const struct options *options)
 {
 	struct store_error error;
 	struct store *store;
-	char safe[sizeof(error.text) * 4 + 1];
 	int failed = options_use_lake(options)
 			     ? open_lake(options, &store, &error)
 			     : store_open_reader(options_store_path(options), &store, &error);
 
 	if (failed < 0) {
-		text_escape(error.text, strlen(error.text), safe, sizeof(safe));
-		fprintf(stderr, "tracer: %s\n", safe);
+		say("tracer: %s", error.text);
 		return NULL;
 	}
-	if (store_begin_reading(store) < 0) {
-		say(store);
+	if (source_say(store, store_begin_reading(store)) < 0) {
 		store_close(store);
 		return NULL;
 	}
@@ -69,82 +55,64 @@ void source_close(struct store *store)
 int source_renew(struct store *store)
 {
 	store_end_reading(store);
-	return store_begin_reading(store) < 0 ? say(store) : 0;
+	return store_begin_reading(store);
 }
 
-int source_query(struct store *store, const char *query, const struct store_parameter *parameters,
-		 struct store_result **ret_result)
+int source_show(const struct options *options, int (*show)(struct view *view))
 {
-	int error = query_ask(store, query, parameters, ret_result);
+	struct view view = {.options = options};
+	int error = VERB_FAILED;
 
-	if (error < 0)
-		say(store);
-	return error;
-}
-
-int source_next(struct store *store, struct store_result *result)
-{
-	int more = store_result_next(result);
-
-	if (more < 0)
-		say(store);
-	return more;
-}
-
-int source_load(struct store *store, const struct row_type *type, const char *query,
-		const struct store_parameter *parameters, struct rows *ret_rows)
-{
-	return source_say(store, rows_load(ret_rows, type, store, query, parameters));
+	output_init(&view.output, stdout, options->color);
+	view.store = source_open(options);
+	if (view.store)
+		error = show(&view);
+	if (error < 0 && !ferror(stdout))
+		source_say(view.store, error);
+	if (output_finish(&view.output) < 0)
+		error = -EIO;
+	source_close(view.store);
+	return error < 0 ? VERB_FAILED : error;
 }
 
 #define NAMED_MOST 10 /* runs that are listed where several fit */
 
 /* `how`: what they have in common, and what to do. */
-static void say_ambiguous(const char *how, const char *text, const struct rows *runs)
+static int say_ambiguous(const char *how, const char *text, struct rows *runs)
 {
-	char id[IDENTITY_TEXT_SIZE], began[UNITS_SIZE], safe[512];
-
-	text_escape(text, strlen(text), safe, sizeof(safe));
-	fprintf(stderr, "tracer: several runs %s '%s': give more of it, or an id\n", how, safe);
+	say("tracer: several runs %s '%s': give more of it, or an id", how, text);
 	for (size_t i = 0; i < runs->count; i++) {
 		const struct row_run *run = ROWS_ITEM(runs, run, i);
-		char name[256];
 
-		identity_format(run->id, id);
-		text_escape(run->name, strlen(run->name), name, sizeof(name));
-		fprintf(stderr, "  %s  %s  %s\n", id, units_time(began, run->started_unix_ns), name);
+		say("  %s  %s  %s", units_id(run->id, false), units_time(run->started_unix_ns), run->name);
 	}
+	rows_free(runs);
+	return VERB_FAILED;
 }
 
-/* -ENOENT where no id begins so. */
+/* -ENOENT where nothing is found. */
+static int find_by_query(struct store *store, const char *query, const struct store_parameter *parameters,
+			 struct rows *ret_run)
+{
+	int error = rows_load(ret_run, &row_type_run, store, query, parameters);
+
+	if (error == 0 && ret_run->count == 0) {
+		rows_free(ret_run);
+		error = -ENOENT;
+	}
+	return error;
+}
+
 static int find_by_id(struct store *store, const char *text, struct rows *ret_run)
 {
 	struct store_parameter range[] = {
 		{"first_id", STORE_INTEGER, 0, NULL}, {"last_id", STORE_INTEGER, 0, NULL}, {0},
 	};
-	int error;
+	int error = -ENOENT;
 
-	if (identity_parse_prefix(text, &range[0].integer, &range[1].integer) < 0)
-		return -ENOENT;
-	error = source_load(store, &row_type_run, "run", range, ret_run);
-	if (error < 0 || ret_run->count == 1)
-		return error;
-	error = ret_run->count == 0 ? -ENOENT : -EEXIST;
-	if (error == -EEXIST)
-		say_ambiguous("have ids that begin with", text, ret_run);
-	rows_free(ret_run);
-	return error;
-}
-
-static int find_by_query(struct store *store, const char *query,
-			 const struct store_parameter *parameters, struct rows *ret_run)
-{
-	int error = source_load(store, &row_type_run, query, parameters, ret_run);
-
-	if (error < 0 || ret_run->count > 0)
-		return error;
-	rows_free(ret_run);
-	return -ENOENT;
+	if (identity_parse_prefix(text, &range[0].integer, &range[1].integer) == 0)
+		error = find_by_query(store, "run", range, ret_run);
+	return error == 0 && ret_run->count > 1 ? say_ambiguous("have ids that begin with", text, ret_run) : error;
 }
 
 static bool begins_with(const struct rows *runs, size_t index, const char *text)
@@ -153,47 +121,33 @@ static bool begins_with(const struct rows *runs, size_t index, const char *text)
 }
 
 /* By the beginning of a name, or by any part of it, where it is that of one name alone: the latest
- * run of this. 0, -ENOENT, -EEXIST. */
+ * run of this. */
 static int find_by_part_of_name(struct store *store, const char *text, struct rows *ret_run)
 {
 	struct store_parameter parameters[] = {
 		{"name", STORE_TEXT, 0, text}, {"limit", STORE_INTEGER, NAMED_MOST, NULL}, {0},
 	};
 	int error = find_by_query(store, "runs_by_part_of_name", parameters, ret_run);
+	bool is_one = ret_run->count == 1 || (begins_with(ret_run, 0, text) && !begins_with(ret_run, 1, text));
 
-	if (error < 0)
-		return error;
-	if (ret_run->count == 1 || (begins_with(ret_run, 0, text) && !begins_with(ret_run, 1, text)))
-		return 0;
-	say_ambiguous("have names with", text, ret_run);
-	rows_free(ret_run);
-	return -EEXIST;
+	return error == 0 && !is_one ? say_ambiguous("have names with", text, ret_run) : error;
 }
 
 int source_find_run(struct store *store, const char *text, struct rows *ret_run)
 {
-	bool latest = !text || strcmp(text, "latest") == 0;
 	struct store_parameter name[] = {{"name", STORE_TEXT, 0, text}, {0}};
-	char safe[512];
 	int error;
 
-	if (latest)
+	if (!text || strcmp(text, "latest") == 0) {
 		error = find_by_query(store, "run_latest", NULL, ret_run);
-	else
-		error = find_by_id(store, text, ret_run);
-	if (error == -ENOENT && !latest)
-		error = find_by_query(store, "run_by_name", name, ret_run);
-	if (error == -ENOENT && !latest)
-		error = find_by_part_of_name(store, text, ret_run);
-	if (error != -ENOENT)
-		return error;
-	if (latest) {
-		fprintf(stderr, "tracer: this store holds no run yet: start something, or see "
-			"tracer status\n");
-	} else {
-		text_escape(text, strlen(text), safe, sizeof(safe));
-		fprintf(stderr, "tracer: no run's name has '%s' in it, nor does an id begin so: see "
-			"tracer runs --all\n", safe);
+		return error != -ENOENT ? error : say("tracer: this store holds no run yet: start something, or see "
+						      "tracer status");
 	}
-	return -ENOENT;
+	error = find_by_id(store, text, ret_run);
+	if (error == -ENOENT)
+		error = find_by_query(store, "run_by_name", name, ret_run);
+	if (error == -ENOENT)
+		error = find_by_part_of_name(store, text, ret_run);
+	return error != -ENOENT ? error : say("tracer: no run's name has '%s' in it, nor does an id begin so: see "
+					      "tracer runs --all", text);
 }

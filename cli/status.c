@@ -7,7 +7,6 @@
 #include "cli/daemons.h"
 #include "cli/findings.h"
 #include "cli/freshness.h"
-#include "cli/options.h"
 #include "cli/program.h"
 #include "cli/shipping.h"
 #include "cli/site_rules.h"
@@ -19,18 +18,17 @@
 
 #define LOSS_RECENT_NS (86400 * 1000000000LL) /* older losses are history, not a fault */
 
-enum { OPTION_SHIPPER = 1, OPTION_RULES };
-
 #define HOST_SILENT_NS (10 * 60 * 1000000000LL) /* a few intervals of the shipper */
 #define HOSTS_NAMED 20
+
+static const char *rules, *shipper = SHIPPING_STATE_DEFAULT;
 
 static const struct option_spec option_specs[] = {
 	OPTION_SPEC_JSON,
 	OPTION_SPEC_SOURCE,
-	{OPTION_SHIPPER, "shipper", 0, "DIR", "directory",
-	 "read the shipper's status here (else " SHIPPING_STATE_DEFAULT ")"},
-	{OPTION_RULES, "rules", 'r', "DIR", "directory",
-	 "the site's rules are in DIR (else " SITE_RULES_DEFAULT ")"},
+	{"shipper", 0, "DIR", "directory", "read the shipper's status here (else " SHIPPING_STATE_DEFAULT ")",
+	 .text = &shipper},
+	{"rules", 'r', "DIR", "directory", "the site's rules are in DIR (else " SITE_RULES_DEFAULT ")", .text = &rules},
 	OPTION_SPEC_COLOR,
 	OPTION_SPEC_HELP,
 	OPTION_SPEC_END,
@@ -47,14 +45,12 @@ struct status {
 static void daemon_tell(struct status *status, const struct daemon_info *daemon)
 {
 	int64_t age_ns = (int64_t)clock_boot_ns() - daemon->since_boot_ns;
-	char memory[UNITS_SIZE], age[UNITS_SIZE], number[UNITS_SIZE];
-
 	struct finding *finding = findings_add(
 		&status->findings, daemon->stopped ? FINDING_MISSING : FINDING_OK, daemon->name,
-		"pid %d, user %s, %s, for %s%s", daemon->pid,
-		units_user(number, daemon->user_id),
-		units_bytes(memory, daemon->rss_bytes, false), units_duration(age, age_ns, false),
+		"pid %d, user %s, %s, for %s%s", daemon->pid, units_user(daemon->user_id),
+		units_bytes(daemon->rss_bytes, false), units_duration(age_ns, false),
 		daemon->stopped ? ", stopped by a signal" : "");
+
 	if (daemon->stopped)
 		finding_mend(finding, "kill -CONT %d", daemon->pid);
 	json_array_append_new(json_object_get(status->json, "daemons"),
@@ -109,7 +105,6 @@ static void check_daemons(struct status *status)
 static void check_stream(struct status *status, struct store *store)
 {
 	struct store_stream stream;
-	char lag[UNITS_SIZE], ring[UNITS_SIZE];
 	int64_t lag_ns;
 
 	if (store_read_stream(store, &stream) < 0) {
@@ -123,8 +118,8 @@ static void check_stream(struct status *status, struct store *store)
 	if (lag_ns < FRESHNESS_LIMIT_NS)
 		findings_add(&status->findings, FINDING_OK, "stream",
 			     "stored up to %s ago; %s came through this ring",
-			     units_duration(lag, lag_ns, false),
-			     units_bytes(ring, (int64_t)stream.ring_offset, false));
+			     units_duration(lag_ns, false),
+			     units_bytes((int64_t)stream.ring_offset, false));
 	else
 		freshness_tell(&stream, &status->findings);
 	json_object_set_new(status->json, "stream",
@@ -142,14 +137,13 @@ static void loss_tell(struct status *status, const char *kind, int64_t lost, int
 {
 	bool recent = (int64_t)clock_unix_ns() - last_unix_ns < LOSS_RECENT_NS;
 	bool unsent = strcmp(kind, "unsent") == 0;
-	char count[UNITS_SIZE], when[UNITS_SIZE];
 	struct finding *finding = findings_add(
 		&status->findings, recent ? FINDING_LIMITED : FINDING_OK, "losses",
 		unsent ? "%s %s deleted before they were sent (kind %s), the last at %s"
 		       : "%s %s of kind %s, the last at %s",
-		units_count(count, lost, false),
+		units_count(lost, false),
 		unsent ? units_plural(lost, "row", "rows") : units_plural(lost, "record", "records"),
-		kind, units_time(when, last_unix_ns));
+		kind, units_time(last_unix_ns));
 
 	if (recent && unsent)
 		finding_mend(finding, "mend the way to the lake, see shipper; until then a larger store: "
@@ -210,7 +204,7 @@ static size_t row_name_size(const char *name, int64_t count)
 static int check_rows(struct status *status, struct store *store, json_t *rows)
 {
 	struct store_result *result;
-	char text[320] = "", number[UNITS_SIZE];
+	char text[320] = "";
 	int more, error = query_ask(store, "status", NULL, &result);
 
 	if (error < 0)
@@ -222,7 +216,7 @@ static int check_rows(struct status *status, struct store *store, json_t *rows)
 
 		json_object_set_new(rows, name, json_integer(count));
 		snprintf(text + used, sizeof(text) - used, "%s%s %.*s", used ? ", " : "",
-			 units_count(number, count, false), (int)row_name_size(name, count), name);
+			 units_count(count, false), (int)row_name_size(name, count), name);
 	}
 	store_result_free(result);
 	findings_add(&status->findings, FINDING_OK, "rows", "%s", text);
@@ -233,13 +227,12 @@ static int check_contents(struct status *status, struct store *store, const char
 {
 	int64_t size = file_bytes(path, "") + file_bytes(path, "-wal");
 	json_t *rows = json_object();
-	char text[UNITS_SIZE];
 
 	json_object_set_new(status->json, "store",
 			    json_pack("{s:I, s:o}", "size_bytes", (json_int_t)size, "rows", rows));
 	json_set_string(json_object_get(status->json, "store"), "path", path);
 	findings_add(&status->findings, FINDING_OK, "store", "%s, %s", path,
-		     units_bytes(text, size, false));
+		     units_bytes(size, false));
 	return check_rows(status, store, rows);
 }
 
@@ -273,7 +266,6 @@ static void hosts_tell(struct status *status, const struct rows *hosts)
 {
 	int64_t now_ns = (int64_t)clock_unix_ns();
 	size_t silent = 0;
-	char age[UNITS_SIZE];
 
 	for (size_t i = 0; i < hosts->count; i++) {
 		const struct row_host *host = &ROWS_ITEM(hosts, cloud_host, i)->host;
@@ -286,7 +278,7 @@ static void hosts_tell(struct status *status, const struct rows *hosts)
 			continue;
 		finding_mend(findings_add(&status->findings, FINDING_LIMITED, "host",
 					  "%s: last heard of %s ago", host->hostname,
-					  units_duration(age, silent_ns, false)),
+					  units_duration(silent_ns, false)),
 			     "there: tracer status, and journalctl -u tracer-shipper");
 	}
 	findings_add(&status->findings, FINDING_OK, "hosts", "%zu, of which %zu %s silent for over %d min",
@@ -299,7 +291,7 @@ static void check_lake(struct status *status, const struct options *options)
 	struct store *store = source_open(options);
 	struct rows hosts = {0};
 	json_t *rows = json_object();
-	int error = store ? source_load(store, &row_type_cloud_host, "hosts", NULL, &hosts) : -EIO;
+	int error = store ? source_say(store, rows_load(&hosts, &row_type_cloud_host, store, "hosts", NULL)) : -EIO;
 
 	json_object_set_new(status->json, "hosts", json_array());
 	json_object_set_new(status->json, "rows", rows);
@@ -318,8 +310,7 @@ static void check_lake(struct status *status, const struct options *options)
 
 /* ---- the verb ---------------------------------------------------------------- */
 
-static void check_host(struct status *status, const struct options *options, const char *shipper,
-		       const char *rules)
+static void check_host(struct status *status, const struct options *options)
 {
 	json_object_set_new(status->json, "daemons", json_array());
 	check_daemons(status);
@@ -328,36 +319,16 @@ static void check_host(struct status *status, const struct options *options, con
 	shipping_check(shipper, status->has_shipper, &status->findings, status->json);
 }
 
-static int status_main(const struct verb *verb, int argc, char **argv)
+static int status_main(const struct options *options)
 {
 	struct status status = {.json = json_object()};
-	struct options options;
-	struct output output;
-	const char *value, *rules = NULL, *shipper = SHIPPING_STATE_DEFAULT;
-	int option;
 
-	options_init(&options, verb, argc, argv);
-	while ((option = options_next(&options, &value)) > 0)
-		*(option == OPTION_RULES ? &rules : &shipper) = value;
-	if (option < 0 || options_check_operands(&options, 0, 0)) {
-		json_decref(status.json);
-		return option < 0 ? options_exit(option) : VERB_USAGE;
-	}
-	output_init(&output, stdout, options.color);
-	if (options_use_lake(&options))
-		check_lake(&status, &options);
+	if (options_use_lake(options))
+		check_lake(&status, options);
 	else
-		check_host(&status, &options, shipper, rules);
-	json_object_set_new(status.json, "findings", findings_to_json(&status.findings));
-	if (options.json) {
-		json_print(status.json);
-	} else {
-		findings_print(&status.findings, &output);
-	}
-	json_decref(status.json);
-	if (output_finish(&output) < 0)
-		return VERB_FAILED;
-	return findings_worst(&status.findings) == FINDING_OK ? VERB_OK : VERB_FAILED;
+		check_host(&status, options);
+	return findings_show(&status.findings, options, status.json) < 0 ||
+	       findings_worst(&status.findings) != FINDING_OK ? VERB_FAILED : VERB_OK;
 }
 
 const struct verb verb_status = {

@@ -2,6 +2,7 @@
 #include "cli/table.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,6 +104,17 @@ void table_add(struct table *table, enum style style, const char *text)
 
 	if (place)
 		cell_end(table, memcpy(place, text, size), size);
+}
+
+void table_add_all(struct table *table, ...)
+{
+	const char *text;
+	va_list texts;
+
+	va_start(texts, table);
+	while ((text = va_arg(texts, const char *)))
+		table_add(table, STYLE_PLAIN, text);
+	va_end(texts);
 }
 
 void table_add_name(struct table *table, enum style style, const char *prefix, const char *text)

@@ -37,6 +37,9 @@ void table_free(struct table *table);
  * (common/text.h) UTF-8. What fails is reported by table_print(). */
 void table_add(struct table *table, enum style style, const char *text);
 
+/* Plain cells of such texts; the last is NULL. */
+void table_add_all(struct table *table, ...) __attribute__((sentinel));
+
 /* A cell of text that is made safe: `prefix` (tree lines) stays as it is. */
 void table_add_name(struct table *table, enum style style, const char *prefix, const char *text);
 

@@ -14,12 +14,12 @@
 #include <unistd.h>
 
 #include "cli/freshness.h"
-#include "cli/options.h"
 #include "cli/source.h"
 #include "cli/table.h"
 #include "cli/units.h"
 #include "common/clock.h"
 #include "common/progress.h"
+#include "query/ask.h"
 #include "query/report.h"
 
 #define WINDOW_NS 3500000000LL /* "now": a few process scans */
@@ -27,14 +27,42 @@
 #define PERIOD_DEFAULT_S 1
 #define CORES_LEAST 0.005 /* what is below is 0.00 */
 
-enum { OPTION_ONCE = 1, OPTION_SORT, OPTION_ALL, OPTION_PERIOD, OPTION_HOST };
+enum sort_key { SORT_CPU, SORT_MEMORY, SORT_READ, SORT_WRITE };
+
+static const char *const sort_names[] = {"cpu", "memory", "read", "write"};
+
+static enum sort_key sort;
+static bool all, once;
+static const char *host_name; /* as given, NULL: not given */
+static int period_ms = PERIOD_DEFAULT_S * 1000;
+
+static int sort_take(const struct options *options, const char *value)
+{
+	for (size_t i = 0; i < sizeof(sort_names) / sizeof(sort_names[0]); i++) {
+		if (strcmp(value, sort_names[i]) == 0) {
+			sort = (enum sort_key)i;
+			return 0;
+		}
+	}
+	return options_misuse(options, "--sort takes cpu, memory, read or write, not '%s'", value);
+}
+
+static int period_take(const struct options *options, const char *value)
+{
+	uint64_t seconds;
+
+	if (options_parse_number(value, 3600, &seconds) < 0 || seconds == 0)
+		return options_misuse(options, "--period takes seconds, not '%s'", value);
+	period_ms = (int)seconds * 1000;
+	return 0;
+}
 
 static const struct option_spec option_specs[] = {
-	{OPTION_ONCE, "once", '1', NULL, NULL, "print one snapshot and end"},
-	{OPTION_SORT, "sort", 's', "KEY", "cpu memory read write", "by cpu, memory, read or write"},
-	{OPTION_ALL, "all", 'a', NULL, NULL, "what is idle, and the system's own, too"},
-	{OPTION_HOST, "host", 0, "NAME", NULL, "of this host, where a lake has several"},
-	{OPTION_PERIOD, "period", 'd', "SECONDS", NULL, "between refreshes (1)"},
+	{"once", '1', NULL, NULL, "print one snapshot and end", .flag = &once},
+	{"sort", 's', "KEY", "cpu memory read write", "by cpu, memory, read or write", .take = sort_take},
+	{"all", 'a', NULL, NULL, "what is idle, and the system's own, too", .flag = &all},
+	{"host", 0, "NAME", NULL, "of this host, where a lake has several", .text = &host_name},
+	{"period", 'd', "SECONDS", NULL, "between refreshes (1)", .take = period_take},
 	OPTION_SPECS_OF_VIEW
 };
 
@@ -55,26 +83,11 @@ struct line {
 	int64_t memory_bytes; /* resident; shared pages count in each process */
 };
 
-enum sort_key { SORT_CPU, SORT_MEMORY, SORT_READ, SORT_WRITE };
-
-static const char *const sort_names[] = {"cpu", "memory", "read", "write"};
-
 struct snapshot {
 	struct line *lines;
 	size_t count;
 	int64_t lag_ns;
 	int64_t now_boot_ns;
-};
-
-struct top {
-	struct options options;
-	const char *host_name; /* as given, NULL: not given */
-	struct store *store;
-	struct output output;
-	enum sort_key sort;
-	bool all;
-	bool once;
-	int period_ms;
 };
 
 /* ---- a snapshot -------------------------------------------------------------- */
@@ -230,9 +243,9 @@ static int64_t line_memory(const struct line *line)
 	return line->is_idle || line->process_count == 0 ? ROW_NULL : line->memory_bytes;
 }
 
-static double sort_value(const struct line *line, enum sort_key key)
+static double sort_value(const struct line *line)
 {
-	switch (key) {
+	switch (sort) {
 	case SORT_MEMORY:
 		return (double)line->memory_bytes;
 	case SORT_READ:
@@ -244,71 +257,63 @@ static double sort_value(const struct line *line, enum sort_key key)
 	}
 }
 
-static int compare_lines(const void *left, const void *right, void *context)
+static int compare_lines(const void *left, const void *right)
 {
 	const struct line *a = left, *b = right;
-	double first = sort_value(a, *(enum sort_key *)context);
-	double second = sort_value(b, *(enum sort_key *)context);
+	double first = sort_value(a), second = sort_value(b);
 
 	if (first != second)
 		return first > second ? -1 : 1;
 	return a->tool_id < b->tool_id ? -1 : a->tool_id > b->tool_id;
 }
 
-/* What a query answers, row by row to `take`. 0 or -errno, said. */
-static int rows_take(struct top *top, struct snapshot *snapshot, const char *query,
+/* What a query answers, row by row to `take`. 0 or -errno. */
+static int rows_take(struct store *store, struct snapshot *snapshot, const char *query,
 		     const struct store_parameter *parameters,
 		     int (*take)(struct snapshot *snapshot, struct store_result *row))
 {
 	struct store_result *result;
-	int more, error = source_query(top->store, query, parameters, &result);
+	int more, error = query_ask(store, query, parameters, &result);
 
 	if (error < 0)
 		return error;
-	while (error == 0 && (more = source_next(top->store, result)) != 0)
+	while (error == 0 && (more = store_result_next(result)) != 0)
 		error = more < 0 ? more : take(snapshot, result);
-	if (error == -ENOMEM)
-		fprintf(stderr, "tracer: out of memory\n");
 	store_result_free(result);
 	return error;
 }
 
-/* The one host that is looked at. 0; -ENOENT or -EEXIST, said. */
-static int host_choose(const struct top *top, const struct rows *hosts, const struct row_host **ret_host)
+/* The one host that is looked at. 0; VERB_FAILED, said. */
+static int host_choose(const struct rows *hosts, const struct row_host **ret_host)
 {
 	size_t found = 0;
 
 	for (size_t i = 0; i < hosts->count; i++) {
 		const struct row_host *host = ROWS_ITEM(hosts, host, i);
 
-		if (top->host_name && strcmp(host->hostname, top->host_name) != 0)
+		if (host_name && strcmp(host->hostname, host_name) != 0)
 			continue;
 		*ret_host = host;
 		found++;
 	}
-	if (found == 1 || (found == 0 && !top->host_name))
-		return 0;
 	if (found > 1)
-		fprintf(stderr, "tracer top: there are %zu hosts: choose one with --host (see tracer "
-			"status)\n", found);
-	else
-		fprintf(stderr, "tracer top: no host has this name: see tracer status\n");
-	return found ? -EEXIST : -ENOENT;
+		return say("tracer top: there are %zu hosts: choose one with --host (see tracer status)", found);
+	return found == 1 || !host_name ? 0 : say("tracer top: no host has this name: see tracer status");
 }
 
 /* What is "now": a lake hears of each host in turn, a store of its own. */
-static int now_find(struct top *top, struct snapshot *snapshot, struct store_parameter *ret_host_id)
+static int now_find(struct store *store, struct snapshot *snapshot, struct store_parameter *ret_host_id)
 {
 	const struct row_host *host = NULL;
 	struct store_stream stream;
 	struct rows hosts = {0};
-	int error = source_load(top->store, &row_type_host, "hosts", NULL, &hosts);
+	int error = rows_load(&hosts, &row_type_host, store, "hosts", NULL);
 
 	if (error == 0)
-		error = host_choose(top, &hosts, &host);
+		error = host_choose(&hosts, &host);
 	if (error == 0) {
-		snapshot->now_boot_ns = report_now_boot_ns(top->store, host);
-		if (store_read_stream(top->store, &stream) == 0) {
+		snapshot->now_boot_ns = report_now_boot_ns(store, host);
+		if (store_read_stream(store, &stream) == 0) {
 			snapshot->lag_ns = freshness_lag_ns(&stream);
 		} else if (host) {
 			snapshot->lag_ns = row_subtract((int64_t)clock_unix_ns(), host->last_seen_unix_ns);
@@ -322,31 +327,30 @@ static int now_find(struct top *top, struct snapshot *snapshot, struct store_par
 	return error;
 }
 
-static int snapshot_take(struct top *top, struct snapshot *snapshot)
+static int snapshot_take(struct store *store, struct snapshot *snapshot)
 {
 	struct store_parameter parameters[] = {
 		{"since_boot_ns", STORE_INTEGER, 0, NULL},
 		{"limit", STORE_INTEGER, PROCESSES_MOST, NULL},
 		{"host_id", STORE_NULL, 0, NULL}, {0},
 	};
-	int error = source_renew(top->store);
+	int error = source_renew(store);
 
 	*snapshot = (struct snapshot){.lag_ns = INT64_MAX};
 	if (error == 0)
-		error = now_find(top, snapshot, &parameters[2]);
-	if (error < 0)
+		error = now_find(store, snapshot, &parameters[2]);
+	if (error)
 		return error;
 	parameters[0].integer = snapshot->now_boot_ns - WINDOW_NS;
-	error = rows_take(top, snapshot, "top_processes", parameters, running_take);
+	error = rows_take(store, snapshot, "top_processes", parameters, running_take);
 	if (error == 0)
-		error = rows_take(top, snapshot, "top_ended", parameters, ended_take);
+		error = rows_take(store, snapshot, "top_ended", parameters, ended_take);
 	if (error < 0) {
 		snapshot_free(snapshot);
 		return error;
 	}
 	if (snapshot->count)
-		qsort_r(snapshot->lines, snapshot->count, sizeof(*snapshot->lines), compare_lines,
-			&top->sort);
+		qsort(snapshot->lines, snapshot->count, sizeof(*snapshot->lines), compare_lines);
 	return 0;
 }
 
@@ -357,9 +361,9 @@ static bool line_is_negligible(const struct line *line)
 	       line->write_rate < 1;
 }
 
-static bool line_is_shown(const struct top *top, const struct line *line)
+static bool line_is_shown(const struct line *line)
 {
-	return top->all || (!line->is_system && !line->is_idle && !line_is_negligible(line));
+	return all || (!line->is_system && !line->is_idle && !line_is_negligible(line));
 }
 
 /* ---- as text ----------------------------------------------------------------- */
@@ -378,37 +382,28 @@ static const struct table_column columns[] = {
 	{"written", TABLE_RIGHT, 0, 1},
 };
 
-static void line_print(const struct top *top, const struct snapshot *snapshot,
-		       const struct line *line, struct table *table)
+static void line_print(const struct snapshot *snapshot, const struct line *line, bool raw, struct table *table)
 {
-	bool raw = top->options.raw;
 	char text[UNITS_SIZE];
 
 	table_add_name(table, STYLE_TITLE, "", line->tool);
-	if (line->tool_count > 1)
-		snprintf(text, sizeof(text), "%lld tasks", (long long)line->tool_count);
+	snprintf(text, sizeof(text), "%lld tasks", (long long)line->tool_count);
 	table_add_name(table, STYLE_PLAIN, "", line->tool_count > 1 ? text : line->task);
 	table_add_name(table, STYLE_PLAIN, "", line->run);
-	table_add_name(table, STYLE_PLAIN, "", units_user(text, line->user_id));
-	table_add(table, STYLE_PLAIN, units_count(text, line->process_count, raw));
-	table_add(table, STYLE_PLAIN, units_count(text, line->ended_count, raw));
-	table_add(table, STYLE_PLAIN,
-		  units_duration(text, row_subtract(snapshot->now_boot_ns, line->begin_boot_ns), raw));
+	table_add_name(table, STYLE_PLAIN, "", units_user(line->user_id));
 	snprintf(text, sizeof(text), "%.2f", line->cores);
-	table_add(table, STYLE_PLAIN, text);
-	table_add(table, STYLE_PLAIN, units_bytes(text, line_memory(line), raw));
-	table_add(table, STYLE_PLAIN, units_rate(text, (int64_t)line->read_rate, raw));
-	table_add(table, STYLE_PLAIN, units_rate(text, (int64_t)line->write_rate, raw));
+	table_add_all(table, units_count(line->process_count, raw), units_count(line->ended_count, raw),
+		      units_duration(row_subtract(snapshot->now_boot_ns, line->begin_boot_ns), raw), text,
+		      units_bytes(line_memory(line), raw), units_rate((int64_t)line->read_rate, raw),
+		      units_rate((int64_t)line->write_rate, raw), NULL);
 }
 
-static void summary_print(const struct top *top, const struct snapshot *snapshot,
-			  const struct output *whole)
+static void summary_print(const struct snapshot *snapshot, const struct output *whole)
 {
 	struct output_flow flow;
 	const struct output *output = &flow.inner;
 	int64_t process_count = 0, memory_bytes = 0;
 	double cores = 0;
-	char a[UNITS_SIZE], b[UNITS_SIZE];
 
 	for (size_t i = 0; i < snapshot->count; i++) {
 		process_count += snapshot->lines[i].process_count;
@@ -417,20 +412,20 @@ static void summary_print(const struct top *top, const struct snapshot *snapshot
 	}
 	output_flow_begin(&flow, whole);
 	output_print(output, STYLE_TITLE, "%s %s, %.2f cores busy, %s resident where busy",
-		     units_count(a, process_count, false), units_plural(process_count, "process", "processes"),
-		     cores, units_bytes(b, memory_bytes, false));
+		     units_count(process_count, false), units_plural(process_count, "process", "processes"),
+		     cores, units_bytes(memory_bytes, false));
 	if (snapshot->lag_ns >= FRESHNESS_LIMIT_NS)
 		output_print(output, STYLE_BAD, "  nothing new is stored: see tracer status");
 	fputc('\n', output->file);
-	if (!top->once)
+	if (!once)
 		output_print(output, STYLE_DIM, "by %s: c cpu, m memory, r read, w written; i %s idle; "
-			     "q quits\n", sort_names[top->sort], top->all ? "hides" : "shows");
+			     "q quits\n", sort_names[sort], all ? "hides" : "shows");
 	fputc('\n', output->file);
 	output_flow_end(&flow, 0);
 }
 
 /* At most `most` lines of the table. */
-static int snapshot_print(const struct top *top, const struct snapshot *snapshot,
+static int snapshot_print(const struct view *view, const struct snapshot *snapshot,
 			  const struct output *output, size_t most)
 {
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
@@ -439,16 +434,16 @@ static int snapshot_print(const struct top *top, const struct snapshot *snapshot
 
 	if (!table)
 		return -ENOMEM;
-	summary_print(top, snapshot, output);
+	summary_print(snapshot, output);
 	for (size_t i = 0; i < snapshot->count && shown < most; i++) {
-		if (!line_is_shown(top, &snapshot->lines[i]))
+		if (!line_is_shown(&snapshot->lines[i]))
 			continue;
-		line_print(top, snapshot, &snapshot->lines[i], table);
+		line_print(snapshot, &snapshot->lines[i], view->options->raw, table);
 		shown++;
 	}
 	error = shown ? table_print(table, output, true, NULL) : 0;
 	if (!shown)
-		fputs(top->all ? "Nothing runs.\n" : "Nothing is busy.\n", output->file);
+		fputs(all ? "Nothing runs.\n" : "Nothing is busy.\n", output->file);
 	table_free(table);
 	return error;
 }
@@ -475,31 +470,31 @@ static json_t *line_to_json(const struct line *line)
 	return object;
 }
 
-static void snapshot_write_json(const struct top *top, const struct snapshot *snapshot)
+static int snapshot_write_json(const struct snapshot *snapshot)
 {
 	json_t *array = json_array(), *root = json_object();
+	int error;
 
 	for (size_t i = 0; i < snapshot->count; i++)
-		if (line_is_shown(top, &snapshot->lines[i]))
+		if (line_is_shown(&snapshot->lines[i]))
 			json_array_append_new(array, line_to_json(&snapshot->lines[i]));
 	json_set_integer(root, "boot_ns", snapshot->now_boot_ns);
 	json_set_integer(root, "lag_ns", snapshot->lag_ns == INT64_MAX ? ROW_NULL : snapshot->lag_ns);
 	json_object_set_new(root, "tools", array);
-	json_print(root);
+	error = json_print(root);
 	json_decref(root);
+	return error;
 }
 
-static int show_once(struct top *top)
+static int show_once(struct view *view)
 {
 	struct snapshot snapshot;
-	int error = snapshot_take(top, &snapshot);
+	int error = snapshot_take(view->store, &snapshot);
 
-	if (error < 0)
+	if (error)
 		return error;
-	if (top->options.json)
-		snapshot_write_json(top, &snapshot);
-	else
-		error = snapshot_print(top, &snapshot, &top->output, SIZE_MAX);
+	error = view->options->json ? snapshot_write_json(&snapshot)
+				    : snapshot_print(view, &snapshot, &view->output, SIZE_MAX);
 	snapshot_free(&snapshot);
 	return error;
 }
@@ -524,9 +519,9 @@ static void signals_catch(void)
 }
 
 /* One write a frame: no flicker, and no line longer than the screen. */
-static int frame_draw(struct top *top, const struct snapshot *snapshot)
+static int frame_draw(const struct view *view, const struct snapshot *snapshot)
 {
-	struct output frame = top->output;
+	struct output frame = view->output;
 	struct winsize size;
 	char *text = NULL;
 	size_t length = 0;
@@ -537,7 +532,7 @@ static int frame_draw(struct top *top, const struct snapshot *snapshot)
 	frame.file = open_memstream(&text, &length);
 	if (!frame.file)
 		return -ENOMEM;
-	error = snapshot_print(top, snapshot, &frame, size.ws_row);
+	error = snapshot_print(view, snapshot, &frame, size.ws_row);
 	fclose(frame.file);
 	fputs("\033[H", stdout);
 	for (char *line = text; line && *line && size.ws_row > 1; size.ws_row--) {
@@ -551,7 +546,7 @@ static int frame_draw(struct top *top, const struct snapshot *snapshot)
 	return fflush(stdout) == 0 ? error : -EIO;
 }
 
-static void key_take(struct top *top, char key)
+static void key_take(char key)
 {
 	switch (key) {
 	case 'q':
@@ -559,24 +554,24 @@ static void key_take(struct top *top, char key)
 		ended = 1;
 		break;
 	case 'c':
-		top->sort = SORT_CPU;
+		sort = SORT_CPU;
 		break;
 	case 'm':
-		top->sort = SORT_MEMORY;
+		sort = SORT_MEMORY;
 		break;
 	case 'r':
-		top->sort = SORT_READ;
+		sort = SORT_READ;
 		break;
 	case 'w':
-		top->sort = SORT_WRITE;
+		sort = SORT_WRITE;
 		break;
 	case 'i':
-		top->all = !top->all;
+		all = !all;
 		break;
 	}
 }
 
-static int live_loop(struct top *top)
+static int live_loop(struct view *view)
 {
 	struct pollfd keys = {.fd = STDIN_FILENO, .events = POLLIN};
 	struct snapshot snapshot;
@@ -584,28 +579,28 @@ static int live_loop(struct top *top)
 	char key;
 
 	while (!ended && error == 0) {
-		error = snapshot_take(top, &snapshot);
-		if (error < 0)
+		error = snapshot_take(view->store, &snapshot);
+		if (error)
 			break;
-		output_measure(&top->output);
-		error = frame_draw(top, &snapshot);
+		output_measure(&view->output);
+		error = frame_draw(view, &snapshot);
 		snapshot_free(&snapshot);
-		if (poll(&keys, 1, top->period_ms) == 1) {
+		if (poll(&keys, 1, period_ms) == 1) {
 			if (read(STDIN_FILENO, &key, 1) != 1)
 				break; /* the terminal is gone */
-			key_take(top, key);
+			key_take(key);
 		}
 	}
 	return error;
 }
 
-static int show_live(struct top *top)
+static int show_live(struct view *view)
 {
 	struct termios saved, raw;
 	int error;
 
 	if (tcgetattr(STDIN_FILENO, &saved) < 0)
-		return -errno;
+		return VERB_FAILED;
 	raw = saved;
 	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
 	raw.c_cc[VSUSP] = _POSIX_VDISABLE; /* stopping would leave the screen as it is */
@@ -613,7 +608,7 @@ static int show_live(struct top *top)
 	progress_disable();
 	tcsetattr(STDIN_FILENO, TCSANOW, &raw);
 	fputs("\033[?1049h\033[?25l", stdout); /* the other screen, no cursor */
-	error = live_loop(top);
+	error = live_loop(view);
 	fputs("\033[?25h\033[?1049l", stdout);
 	fflush(stdout);
 	tcsetattr(STDIN_FILENO, TCSANOW, &saved);
@@ -622,60 +617,10 @@ static int show_live(struct top *top)
 
 /* ---- the verb ---------------------------------------------------------------- */
 
-static int option_take(struct top *top, int option, const char *value)
+static int top_show(struct view *view)
 {
-	uint64_t seconds;
-
-	switch (option) {
-	case OPTION_ONCE:
-		top->once = true;
-		return 0;
-	case OPTION_ALL:
-		top->all = true;
-		return 0;
-	case OPTION_HOST:
-		top->host_name = value;
-		return 0;
-	case OPTION_PERIOD:
-		if (options_parse_number(value, 3600, &seconds) < 0 || seconds == 0)
-			return options_misuse(&top->options, "--period takes seconds, not '%s'", value);
-		top->period_ms = (int)seconds * 1000;
-		return 0;
-	default:
-		for (size_t i = 0; i < sizeof(sort_names) / sizeof(sort_names[0]); i++) {
-			if (strcmp(value, sort_names[i]) == 0) {
-				top->sort = (enum sort_key)i;
-				return 0;
-			}
-		}
-		return options_misuse(&top->options, "--sort takes cpu, memory, read or write, not '%s'",
-				      value);
-	}
-}
-
-static int top_main(const struct verb *verb, int argc, char **argv)
-{
-	struct top top = {.period_ms = PERIOD_DEFAULT_S * 1000};
-	const char *value;
-	int option, misuse = 0, error;
-
-	options_init(&top.options, verb, argc, argv);
-	while (!misuse && (option = options_next(&top.options, &value)) > 0)
-		misuse = option_take(&top, option, value);
-	if (misuse)
-		return misuse;
-	if (option < 0)
-		return options_exit(option);
-	if (options_check_operands(&top.options, 0, 0))
-		return VERB_USAGE;
-	output_init(&top.output, stdout, top.options.color);
-	top.once = top.once || top.options.json || !top.output.is_terminal || !isatty(STDIN_FILENO);
-	top.store = source_open(&top.options);
-	if (!top.store)
-		return VERB_FAILED;
-	error = top.once ? show_once(&top) : show_live(&top);
-	source_close(top.store);
-	return output_finish(&top.output) < 0 || error < 0 ? VERB_FAILED : VERB_OK;
+	once = once || view->options->json || !view->output.is_terminal || !isatty(STDIN_FILENO);
+	return once ? show_once(view) : show_live(view);
 }
 
 const struct verb verb_top = {
@@ -695,5 +640,5 @@ const struct verb verb_top = {
 		    "  tracer top --once --sort memory\n"
 		    "  tracer top --json",
 	.completion = "",
-	.main = top_main,
+	.show = top_show,
 };

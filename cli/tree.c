@@ -90,12 +90,12 @@ struct tree {
 /* "78 % of 512 MiB": what its memory cgroup used at most, of what it may. */
 static void limit_add(struct tree *tree, const struct figures *figures)
 {
-	char limit[UNITS_SIZE], text[UNITS_SIZE + 16] = "";
+	char text[UNITS_SIZE + 16] = "";
 
 	if (figures->memory_limit_bytes > 0 && figures->cgroup_peak_bytes != ROW_NULL)
 		snprintf(text, sizeof(text), "%.0f %% of %s",
 			 100.0 * (double)figures->cgroup_peak_bytes / (double)figures->memory_limit_bytes,
-			 units_bytes(limit, figures->memory_limit_bytes, tree->style->raw));
+			 units_bytes(figures->memory_limit_bytes, tree->style->raw));
 	table_add(tree->table, STYLE_PLAIN, text);
 }
 
@@ -103,13 +103,10 @@ static void line_add(struct tree *tree, enum style style, const char *prefix, co
 		     const struct figures *figures)
 {
 	bool raw = tree->style->raw;
-	char text[UNITS_SIZE];
 
 	table_add_name(tree->table, style, prefix, name);
-	table_add(tree->table, STYLE_PLAIN, units_duration(text, figures->wall_ns, raw));
-	table_add(tree->table, STYLE_PLAIN, units_duration(text, figures->cpu_ns, raw));
-	table_add(tree->table, STYLE_PLAIN,
-		  units_cores(text, figures->cpu_ns, figures->wall_ns));
+	table_add_all(tree->table, units_duration(figures->wall_ns, raw), units_duration(figures->cpu_ns, raw),
+		      units_cores(figures->cpu_ns, figures->wall_ns), NULL);
 	views_add_usage(figures, tree->table, raw);
 	limit_add(tree, figures);
 }
@@ -117,32 +114,26 @@ static void line_add(struct tree *tree, enum style style, const char *prefix, co
 /* "ok", "exit 1", "SIGKILL", "OOM", "running", "-" where how it ended is not known. */
 static void result_add(struct tree *tree, bool living, int64_t exit_code, int64_t signal, bool out_of_memory)
 {
-	char text[UNITS_SIZE];
+	const char *result = units_result(exit_code, signal);
+	bool is_good = strcmp(result, "ok") == 0;
 
 	if (living)
 		table_add(tree->table, STYLE_WARNING, "running");
-	else if (signal != ROW_NULL && signal > 0)
-		table_add(tree->table, STYLE_BAD, out_of_memory ? "OOM" : units_signal(text, signal));
-	else if (exit_code == ROW_NULL)
+	else if (!*result)
 		table_add(tree->table, STYLE_PLAIN, "-");
-	else if (exit_code == 0)
-		table_add(tree->table, STYLE_GOOD, "ok");
-	else {
-		snprintf(text, sizeof(text), "exit %lld", (long long)exit_code);
-		table_add(tree->table, STYLE_BAD, text);
-	}
+	else
+		table_add(tree->table, is_good ? STYLE_GOOD : STYLE_BAD, out_of_memory && signal > 0 ? "OOM" : result);
 }
 
 static void failures_add(struct tree *tree, int64_t failed_count, int64_t living_count)
 {
-	char count[UNITS_SIZE], text[UNITS_SIZE + 16];
+	char text[UNITS_SIZE + 16];
 
-	if (failed_count > 0) {
-		snprintf(text, sizeof(text), "%s failed", units_count(count, failed_count, false));
+	snprintf(text, sizeof(text), "%s failed", units_count(failed_count, false));
+	if (failed_count > 0)
 		table_add(tree->table, STYLE_BAD, text);
-	} else {
+	else
 		table_add(tree->table, STYLE_WARNING, living_count > 0 ? "running" : "");
-	}
 }
 
 /* The last column: a bar of when it ran, or the command line, NULL for none. */
@@ -210,12 +201,12 @@ static int process_show(void *context, const struct row_process *process, bool i
 static void tool_add(struct tree *tree, const char *prefix, const struct row_tool *tool)
 {
 	struct figures figures = FIGURES_OF(tree->report, tool);
-	char name[1024], count[UNITS_SIZE];
+	char name[1024];
 
 	snprintf(name, sizeof(name), "%s", tool->name);
 	if (tool->process_count > 1)
 		snprintf(name, sizeof(name), "%.900s (%s)", tool->name,
-			 units_count(count, tool->process_count, false));
+			 units_count(tool->process_count, false));
 	line_add(tree, STYLE_PLAIN, prefix, name, &figures);
 	failures_add(tree, tool->failed_count, tool->living_count);
 	last_add(tree, STYLE_DIM, tool->begin_boot_ns, tool->end_boot_ns, NULL);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/options.h"
+#include "common/parse.h"
 
 /* The account of `uid`; one without an entry has no groups but `gid`. */
 static int user_fill(struct user *user, uid_t uid, gid_t gid)
@@ -41,15 +42,14 @@ int user_read_invoking(struct user *user)
 
 int user_read_named(struct user *user, const char *text)
 {
-	const struct passwd *entry;
-	int64_t uid;
+	uid_t uid;
+	gid_t gid;
 
-	if (options_parse_user(text, &uid) < 0)
+	if (parse_user(text, &uid, &gid) < 0)
 		return -ENOENT;
-	if ((uid_t)uid != geteuid() && geteuid() != 0)
+	if (uid != geteuid() && geteuid() != 0)
 		return -EPERM;
-	entry = getpwuid((uid_t)uid);
-	return user_fill(user, (uid_t)uid, entry ? entry->pw_gid : (gid_t)uid);
+	return user_fill(user, uid, gid);
 }
 
 static void environment_restore(const struct user *user)

@@ -8,6 +8,8 @@
 #define TRACER_CLI_VERB_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 enum verb_exit {
 	VERB_OK = 0,
@@ -15,25 +17,43 @@ enum verb_exit {
 	VERB_USAGE = 2,
 };
 
+struct options;
+struct view;
+
 struct option_spec {
-	int id;               /* above 0: the verb's own; below: OPTION_* of options.h */
 	const char *name;     /* "limit" for --limit */
 	char letter;          /* 'n' for -n, or 0 */
 	const char *argument; /* what stands for its value in the help, NULL: it takes none */
 	const char *values;   /* for completion: words, or "file", "directory", "user" */
 	const char *help;     /* one sentence without a full stop */
+
+	/* What it sets: one of these. */
+	bool *flag;           /* true, of one without a value */
+	const char **text;
+	int64_t *duration_ns; /* 90s, 15m, 2h, 3d */
+	int *choice;          /* to `chosen`; of one without a value */
+	int chosen;
+	int (*take)(const struct options *options, const char *value); /* 0, or VERB_USAGE, said */
+	int common;           /* OPTION_* of options.h */
 };
 
 struct verb {
 	const char *name;
 	const char *operands;    /* "[RUN]", "" for none */
+	size_t operands_least, operands_most;
 	const char *summary;     /* one line of `tracer help` */
 	const char *description; /* paragraphs of --help */
 	const struct option_spec *options; /* ends with a NULL name */
 	const char *examples;    /* lines of --help, "" for none */
 	const char *completion;  /* words that may follow, or "run", "file", "" */
 	bool takes_command;      /* options end at the first operand: the rest is a command */
-	int (*main)(const struct verb *verb, int argc, char **argv);
+
+	/* Before options are read, where which there are depends on the operands: the verb that is
+	 * meant, or NULL, said. */
+	const struct verb *(*choose)(const struct verb *verb, int argc, char **argv);
+	/* What it does, once options are read: one of the two. */
+	int (*main)(const struct options *options); /* the exit status */
+	int (*show)(struct view *view);             /* as of source_show() */
 };
 
 /* V(name) for every verb_<name>, in the order of `tracer help`. */
@@ -65,5 +85,8 @@ extern const struct verb *const verbs[];
 
 /* NULL where there is none of that name. */
 const struct verb *verb_find(const char *name);
+
+/* With its own name as the first argument. Returns the exit status. */
+int verb_main(const struct verb *verb, int argc, char **argv);
 
 #endif

@@ -8,7 +8,7 @@
 enum report_view { REPORT_TREE, REPORT_TABLE, REPORT_TOOLS };
 
 struct report_style {
-	enum report_view view;
+	int view; /* enum report_view */
 	bool with_processes; /* tree: processes beneath their tools */
 	bool with_samples;   /* JSON: samples of each task's processes */
 	bool all;            /* every task, every helper, on a terminal too */

@@ -7,33 +7,46 @@
 #include "cli/options.h"
 #include "tests/suite.h"
 
-enum { OPTION_LIMIT = 1, OPTION_ALL };
+static const char *limit;
+static bool all;
+static int shape;
+static int64_t since_ns;
+
+static int three_take(const struct options *options, const char *value)
+{
+	return strcmp(value, "3") == 0 ? 0 : options_misuse(options, "'%s' is not three", value);
+}
 
 static const struct option_spec specs[] = {
-	{OPTION_LIMIT, "limit", 'n', "N", NULL, "a number"},
-	{OPTION_ALL, "all", 'a', NULL, NULL, "everything"},
+	{"limit", 'n', "N", NULL, "a number", .text = &limit},
+	{"all", 'a', NULL, NULL, "everything", .flag = &all},
+	{"round", 0, NULL, NULL, "one of some", .choice = &shape, .chosen = 7},
+	{"since", 's', "TIME", NULL, "how long", .duration_ns = &since_ns},
+	{"three", 0, "N", NULL, "three", .take = three_take},
 	OPTION_SPEC_JSON,
 	OPTION_SPEC_STORE,
 	OPTION_SPEC_COLOR,
 	OPTION_SPEC_END,
 };
 
-static struct verb verb = {.name = "test", .operands = "[RUN]", .options = specs};
+static struct verb verb = {.name = "test", .operands = "[RUN]", .operands_most = 3, .options = specs};
 
-#define PARSE(options, ...)                                                                  \
-	static char *arguments[] = {"test", __VA_ARGS__, NULL};                               \
-	options_init(options, &verb, (int)(sizeof(arguments) / sizeof(arguments[0])) - 1, arguments)
+static int status;
+
+#define READ(options, ...)                                                                                    \
+	options_read(options, &verb, (int)(sizeof((char *[]){"test", __VA_ARGS__}) / sizeof(char *)),         \
+		     (char *[]){"test", __VA_ARGS__, NULL}, &status)
 
 TEST(own_and_common_options)
 {
 	struct options options;
-	const char *value = NULL;
 
-	PARSE(&options, "x", "--limit=3", "-a", "--json", "--store", "f", "--color", "never", "y");
-	ck_assert_int_eq(options_next(&options, &value), OPTION_LIMIT);
-	ck_assert_str_eq(value, "3");
-	ck_assert_int_eq(options_next(&options, &value), OPTION_ALL);
-	ck_assert_int_eq(options_next(&options, &value), 0);
+	ck_assert(READ(&options, "x", "--limit=3", "-a", "--json", "--store", "f", "--color", "never", "y", "--round",
+		       "-s", "2m", "--three", "3"));
+	ck_assert_str_eq(limit, "3");
+	ck_assert(all);
+	ck_assert_int_eq(shape, 7);
+	ck_assert_int_eq(since_ns, 120000000000);
 	ck_assert(options.json && options.color == OUTPUT_COLOR_NEVER);
 	ck_assert_str_eq(options_store_path(&options), "f");
 	ck_assert_uint_eq(options.operand_count, 2);
@@ -43,39 +56,37 @@ TEST(own_and_common_options)
 TEST(a_command_keeps_its_options)
 {
 	struct options options;
-	const char *value;
 
 	verb.takes_command = true;
-	PARSE(&options, "-a", "cmd", "-a", "--json");
-	ck_assert_int_eq(options_next(&options, &value), OPTION_ALL);
-	ck_assert_int_eq(options_next(&options, &value), 0);
+	all = false;
+	ck_assert(READ(&options, "-a", "cmd", "-a", "--json"));
+	ck_assert(all);
 	ck_assert_uint_eq(options.operand_count, 3);
 	ck_assert(!options.json);
 	verb.takes_command = false;
 }
 
+static void refused(bool is_read)
+{
+	ck_assert(!is_read);
+	ck_assert_int_eq(status, VERB_USAGE);
+}
+
 TEST(wrong_ones_are_refused)
 {
 	struct options options;
-	const char *value;
 
 	close(STDERR_FILENO);
-	{
-		PARSE(&options, "--nope");
-		ck_assert_int_eq(options_next(&options, &value), -EINVAL);
-	}
-	{
-		PARSE(&options, "--limit");
-		ck_assert_int_eq(options_next(&options, &value), -EINVAL);
-	}
-	{
-		PARSE(&options, "--all=3");
-		ck_assert_int_eq(options_next(&options, &value), -EINVAL);
-	}
-	{
-		PARSE(&options, "--color", "red");
-		ck_assert_int_eq(options_next(&options, &value), -EINVAL);
-	}
+	refused(READ(&options, "--nope"));
+	refused(READ(&options, "--limit"));
+	refused(READ(&options, "--all=3"));
+	refused(READ(&options, "--color", "red"));
+	refused(READ(&options, "--since", "3y"));
+	refused(READ(&options, "--three", "4"));
+	refused(READ(&options, "a", "b", "c", "d"));
+	verb.operands_least = 1;
+	refused(READ(&options, "-a"));
+	verb.operands_least = 0;
 }
 
 TEST(store_comes_from_the_environment)
