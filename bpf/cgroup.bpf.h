@@ -1,6 +1,5 @@
 /* Which cgroup a process is in, its path, and the ignore list: how every event begins. */
-#ifndef TRACER_BPF_CGROUP_BPF_H
-#define TRACER_BPF_CGROUP_BPF_H
+#pragma once
 
 /* Behind an address that a program has computed. Since 6.2 the verifier takes a program's
  * word for what is there: a load, which gives 0 where there is nothing. Before, only a
@@ -190,5 +189,3 @@ static __always_inline void cgroup_announce(struct event *event, struct scratch 
 	if (size && !ring_send(&scratch->cgroup.header, size, event->place.id))
 		cgroup_announced(event);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Who and where a process is: ids, paths, arguments. */
-#ifndef TRACER_BPF_CONTEXT_BPF_H
-#define TRACER_BPF_CONTEXT_BPF_H
+#pragma once
 
 #define PATH_DEPTH_MAX 64 /* names and mounts */
 
@@ -148,5 +147,3 @@ static __noinline __u32 path_read(char *text, struct path *at, struct fs_struct 
 	context->flags |= RECORD_PATH_TRUNCATED;
 	return 0;
 }
-
-#endif

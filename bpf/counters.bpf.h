@@ -1,6 +1,5 @@
 /* What a thread group has used so far. record.h names each figure's source. */
-#ifndef TRACER_BPF_COUNTERS_BPF_H
-#define TRACER_BPF_COUNTERS_BPF_H
+#pragma once
 
 #define THREADS_MAX (1 << 16) /* walked; above it, sums are unknown until the final record */
 
@@ -512,5 +511,3 @@ static __always_inline void group_leader_replaced(struct task_struct *task)
 #undef X
 	group->leader = no_group.leader;
 }
-
-#endif

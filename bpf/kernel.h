@@ -5,8 +5,7 @@
  * A name with three underscores is a variant of the structure before them, as
  * other kernel versions have it; which one holds is asked of BTF, field by field.
  */
-#ifndef TRACER_BPF_KERNEL_H
-#define TRACER_BPF_KERNEL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -228,5 +227,3 @@ struct bpf_iter__task_file {
 	struct task_struct *task;
 	struct file *file;
 } KERNEL;
-
-#endif

@@ -1,7 +1,6 @@
 /* The maps that the probe knows, and how a record gets into the ring or is counted as
  * lost. */
-#ifndef TRACER_BPF_MAPS_BPF_H
-#define TRACER_BPF_MAPS_BPF_H
+#pragma once
 
 #define MAP(name, map_type, entries, key_type, value_type, map_options) \
 	struct { \
@@ -131,5 +130,3 @@ static __always_inline int ring_send(struct record_header *header, __u64 size, _
 	count_loss(header->type, cgroup_id, header->boot_ns);
 	return -1;
 }
-
-#endif

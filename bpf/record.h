@@ -8,8 +8,7 @@
  * pid namespace. Counters are cumulative over the life of the thread group (all
  * threads, dead ones included); user space subtracts to tell exec images apart.
  */
-#ifndef TRACER_BPF_RECORD_H
-#define TRACER_BPF_RECORD_H
+#pragma once
 
 #ifndef __bpf__
 #include <stdint.h>
@@ -248,5 +247,3 @@ struct ignore_key {
 		char comm[RECORD_COMM_SIZE];
 	};
 };
-
-#endif

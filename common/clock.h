@@ -1,6 +1,5 @@
 /* The two clocks of the system, and the processor time of this thread, in nanoseconds. */
-#ifndef TRACER_COMMON_CLOCK_H
-#define TRACER_COMMON_CLOCK_H
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
@@ -27,5 +26,3 @@ static inline uint64_t clock_cpu_ns(void)
 {
 	return clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Lengths of time as people read them: 1.23 ms, 52.3 s, 3m07s. */
-#ifndef TRACER_COMMON_DURATION_H
-#define TRACER_COMMON_DURATION_H
+#pragma once
 
 #include <stdint.h>
 
@@ -8,5 +7,3 @@
 
 /* `microseconds` is the unit's name where it is shown: "µs" or "us". */
 const char *duration_format(char text[DURATION_SIZE], uint64_t ns, const char *microseconds);
-
-#endif

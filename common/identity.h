@@ -3,8 +3,7 @@
  * that replaying a stream gives the same ids. 63 bits: positive in SQLite's and
  * ClickHouse's signed integers. Printed as 16 hexadecimal digits.
  */
-#ifndef TRACER_COMMON_IDENTITY_H
-#define TRACER_COMMON_IDENTITY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ void identity_format(int64_t id, char text[IDENTITY_TEXT_SIZE]);
 /* 0 and the range of ids that begin with the 1..16 hexadecimal digits of `text`;
  * -EINVAL where it is not that. */
 int identity_parse_prefix(const char *text, int64_t *ret_first, int64_t *ret_last);
-
-#endif

@@ -4,8 +4,7 @@
  * <N> priority prefix.
  * Text from other processes is escaped (common/text.h), so a line stays a line.
  */
-#ifndef TRACER_COMMON_LOG_H
-#define TRACER_COMMON_LOG_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -26,5 +25,3 @@ void log_line(enum log_level level, const char *format, ...) __attribute__((form
 #define log_warning(...) log_line(LOG_LEVEL_WARNING, __VA_ARGS__)
 #define log_info(...) log_line(LOG_LEVEL_INFO, __VA_ARGS__)
 #define log_debug(...) log_line(LOG_LEVEL_DEBUG, __VA_ARGS__)
-
-#endif

@@ -4,8 +4,7 @@
  * Long options only. --help and --version need no entry. (`tracer` has verbs, and options
  * of its own kind: cli/options.h.)
  */
-#ifndef TRACER_COMMON_OPTION_H
-#define TRACER_COMMON_OPTION_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -59,5 +58,3 @@ int option_parse(const struct option_program *program, void *options, int argc, 
 
 /* The exit status for what option_parse() returned, other than 0. */
 int option_exit(int error);
-
-#endif

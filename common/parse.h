@@ -3,8 +3,7 @@
  * Each gives 0, -EINVAL (it is not that) or -ERANGE (out of bounds); what `ret_` points to
  * is untouched then.
  */
-#ifndef TRACER_COMMON_PARSE_H
-#define TRACER_COMMON_PARSE_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -30,5 +29,3 @@ int parse_seconds(const char *text, uint64_t least_ns, uint64_t most_ns, uint64_
  * without a name the same number. */
 int parse_user(const char *text, uid_t *ret_uid, gid_t *ret_gid);
 int parse_group(const char *text, gid_t *ret_gid);
-
-#endif

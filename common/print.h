@@ -1,11 +1,8 @@
 /* Whether what a program printed has arrived. */
-#ifndef TRACER_COMMON_PRINT_H
-#define TRACER_COMMON_PRINT_H
+#pragma once
 
 #include <stdio.h>
 
 /* Flushes. 0, or -errno logged in one line (a reader that went away, EPIPE, is not worth a
  * word). Call it once, at the end. */
 int print_finish(FILE *file);
-
-#endif

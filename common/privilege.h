@@ -5,8 +5,7 @@
  * Each gives 0 or a negative errno; what failed has been logged, but for
  * privilege_landlock_allow().
  */
-#ifndef TRACER_COMMON_PRIVILEGE_H
-#define TRACER_COMMON_PRIVILEGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -46,5 +45,3 @@ struct privilege_call {
 /* seccomp: `action` (SCMP_ACT_*) for these calls, `otherwise` for all others. */
 int privilege_enter_seccomp(uint32_t otherwise, uint32_t action,
 			    const struct privilege_call *calls, size_t count);
-
-#endif

@@ -4,8 +4,7 @@
  * The cursor stays at the line's beginning: what is logged meanwhile goes over it. Lines are
  * shorter than that.
  */
-#ifndef TRACER_COMMON_PROGRESS_H
-#define TRACER_COMMON_PROGRESS_H
+#pragma once
 
 /* Shows the line, ten times a second at most: call it as often as there is something new. The
  * arguments must be safe text. */
@@ -16,5 +15,3 @@ void progress_hide(void);
 
 /* Shows nothing from now on: the whole screen is used otherwise. */
 void progress_disable(void);
-
-#endif

@@ -4,8 +4,7 @@
  * before it deletes old runs. It is not the cursor: when it is missing or behind, that only
  * keeps more than need be.
  */
-#ifndef TRACER_COMMON_SHIPPING_H
-#define TRACER_COMMON_SHIPPING_H
+#pragma once
 
 #include <stdint.h>
 
@@ -48,5 +47,3 @@ int shipping_status_read(const char *directory, struct shipping_status *ret_stat
 
 /* As JSON, to free; NULL when memory is short. */
 char *shipping_status_format(const struct shipping_status *status);
-
-#endif

@@ -3,8 +3,7 @@
  * Names may hold newlines, tabs, escape sequences and invalid UTF-8. They are
  * stored as they are and pass through here before a terminal, a log or JSON.
  */
-#ifndef TRACER_COMMON_TEXT_H
-#define TRACER_COMMON_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,5 +21,3 @@ size_t text_escape(const char *data, size_t size, char *ret_text, size_t capacit
 
 /* Columns that well-formed text takes on a terminal (wcwidth; other bytes 1). */
 size_t text_width(const char *text);
-
-#endif

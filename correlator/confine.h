@@ -5,8 +5,7 @@
  * socket. No program can be run, no process looked at or signalled, no network reached,
  * nothing loaded into the kernel.
  */
-#ifndef TRACER_CORRELATOR_CONFINE_H
-#define TRACER_CORRELATOR_CONFINE_H
+#pragma once
 
 #include "common/option.h"
 
@@ -17,5 +16,3 @@ int confine_drop(const struct option_user *user);
 
 /* The rest. `socket`: NULL where there is none. 0 or a negative errno, logged. */
 int confine_enter(const char *store, const char *socket);
-
-#endif

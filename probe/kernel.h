@@ -6,8 +6,7 @@
  * over the same maps, and attached; one store into control.build lets them collect, and
  * those of before no more; then the old ones' pins go.
  */
-#ifndef TRACER_PROBE_KERNEL_H
-#define TRACER_PROBE_KERNEL_H
+#pragma once
 
 #include "probe/forward/forward.h"
 
@@ -36,5 +35,3 @@ void kernel_close(struct kernel *kernel);
 /* Remove every pin: collecting ends, what was not delivered is gone. 0 or negative
  * errno; logged. */
 int kernel_detach(const char *pin_dir);
-
-#endif

@@ -6,8 +6,7 @@
  * descriptors. No file can be opened, no program run, no process looked at, no network
  * reached, nothing loaded into the kernel.
  */
-#ifndef TRACER_PROBE_SANDBOX_H
-#define TRACER_PROBE_SANDBOX_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -18,5 +17,3 @@ int sandbox_enter(uid_t uid, gid_t gid, gid_t group);
 /* The same for the reader of arguments (probe/forward/arguments.h), without a group: it opens
  * files in /proc, and forks. */
 int sandbox_enter_reader(uid_t uid, gid_t gid);
-
-#endif

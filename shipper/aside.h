@@ -1,8 +1,7 @@
 /* What the lake refused for its content: kept with the server's words, up to a bound.
  *
  * `tracer ship --from STATE/set-aside` sends it again once the reason is mended. */
-#ifndef TRACER_SHIPPER_ASIDE_H
-#define TRACER_SHIPPER_ASIDE_H
+#pragma once
 
 #include "shipper/batch.h"
 
@@ -15,5 +14,3 @@ int64_t aside_put(const char *state, const struct batch *batch, const char *reas
 
 /* Removes a batch and what may stand beside it. 0 or -errno. */
 int aside_remove(const char *directory, const struct batch *batch);
-
-#endif

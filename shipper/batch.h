@@ -13,8 +13,7 @@
  * names do not repeat, not even when a store is made anew. The ndjson sink hands out the
  * same files under the same names.
  */
-#ifndef TRACER_SHIPPER_BATCH_H
-#define TRACER_SHIPPER_BATCH_H
+#pragma once
 
 #include <stdio.h>
 
@@ -68,5 +67,3 @@ int batch_print(const char *directory, const struct batch *batch, FILE *file);
  * something other than 0, which is returned. Other names are passed over. -errno. */
 typedef int (*batch_function)(const struct batch *batch, void *data);
 int batch_each(const char *directory, batch_function take, void *data);
-
-#endif

@@ -4,8 +4,7 @@
  * address by itself would surprise. Bounded in time; plain http, since that is the
  * protocol; no proxy; what comes back is text of somebody else, checked and cut.
  */
-#ifndef TRACER_SHIPPER_CLOUD_H
-#define TRACER_SHIPPER_CLOUD_H
+#pragma once
 
 #include "shipper/http.h"
 #include "shipper/settings.h"
@@ -45,5 +44,3 @@ const char *cloud_column(const struct cloud_identity *identity, const char *name
 /* Takes what a metadata service said as one field: printable ASCII of names and ids only, of
  * a path (GCP: projects/1/zones/europe-west1-b) its last part. Anything else leaves it "". */
 void cloud_take_field(char ret_field[CLOUD_TEXT_BYTES], const char *text, size_t size);
-
-#endif

@@ -6,8 +6,7 @@
  * nanoseconds when this cursor first met the store: above every version that was sent
  * before, as long as fewer than a thousand million rows a second are written.
  */
-#ifndef TRACER_SHIPPER_CURSOR_H
-#define TRACER_SHIPPER_CURSOR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,5 +37,3 @@ void cursor_restart(struct cursor *cursor, const struct cursor_store *store, uin
 bool cursor_is_of(const struct cursor *cursor, const struct cursor_store *store);
 /* The revision up to which everything was sent. */
 int64_t cursor_rev(const struct cursor *cursor);
-
-#endif

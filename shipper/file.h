@@ -1,6 +1,5 @@
 /* Small files that must be whole or not there at all. */
-#ifndef TRACER_SHIPPER_FILE_H
-#define TRACER_SHIPPER_FILE_H
+#pragma once
 
 #include <limits.h>
 #include <sys/types.h>
@@ -30,5 +29,3 @@ int file_read(const char *path, size_t most, char **ret_data, size_t *ret_size);
 
 /* fsync of a directory, so that a rename in it stays. 0 or -errno. */
 int file_sync_directory(const char *directory);
-
-#endif

@@ -3,8 +3,7 @@
  * Every look is one short read transaction: nothing is held open while a batch waits for
  * its answer, so that the correlator's checkpoints are never in its way.
  */
-#ifndef TRACER_SHIPPER_GATHER_H
-#define TRACER_SHIPPER_GATHER_H
+#pragma once
 
 #include "shipper/batch.h"
 #include "shipper/cloud.h"
@@ -82,5 +81,3 @@ int gather_finish(struct gather *gather, struct batch *ret_batch, bool *ret_more
 bool gather_is_begun(const struct gather *gather);
 /* Drops it. */
 void gather_abandon(struct gather *gather);
-
-#endif

@@ -4,8 +4,7 @@
  * transfer that moves no byte for a while ends, redirects are never followed, only http
  * and https are spoken, no .netrc and no environment is looked at.
  */
-#ifndef TRACER_SHIPPER_HTTP_H
-#define TRACER_SHIPPER_HTTP_H
+#pragma once
 
 #include <uv.h>
 
@@ -43,5 +42,3 @@ int http_new(uv_loop_t *loop, struct http **ret_http);
 void http_free(struct http *http);
 /* 0 or -errno; then `done` is called once, from the loop. */
 int http_start(struct http *http, const struct http_request *request, http_done done, void *data);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * At most as long as a round is by default (send.interval): whoever fails asks about as often as
  * whoever works, and what waited is under way within a minute of the lake's return. */
-#ifndef TRACER_SHIPPER_RETRY_H
-#define TRACER_SHIPPER_RETRY_H
+#pragma once
 
 #include <stdint.h>
 
@@ -25,5 +24,3 @@ void retry_succeeded(struct retry *retry);
 uint64_t retry_failed(struct retry *retry, int64_t retry_after_s);
 /* A time of `period_ms`, a tenth more or less. */
 uint64_t retry_jitter(struct retry *retry, uint64_t period_ms);
-
-#endif

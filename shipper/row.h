@@ -5,8 +5,7 @@
  * characters \xHH, as `tracer` shows them. NULL is null. A blob is a list of strings, each
  * ended by NUL, and becomes an array.
  */
-#ifndef TRACER_SHIPPER_ROW_H
-#define TRACER_SHIPPER_ROW_H
+#pragma once
 
 #include "common/store/store.h"
 
@@ -27,5 +26,3 @@ void row_add_unsigned(struct row_text *text, const char *name, uint64_t number);
 void row_add_string(struct row_text *text, const char *name, const char *string);
 /* The closing brace and a newline. 0 or -ENOMEM. */
 int row_end(struct row_text *text);
-
-#endif

@@ -3,8 +3,7 @@
  * One table (settings.c) names every key, its kind and its bounds. Texts are copies that
  * the settings own. No secret is in here: only names of files that hold one.
  */
-#ifndef TRACER_SHIPPER_SETTINGS_H
-#define TRACER_SHIPPER_SETTINGS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -80,5 +79,3 @@ int settings_check(const struct settings *settings, struct settings_error *ret_e
 bool settings_leave_out(const struct settings *settings, const char *entity, const char *column);
 /* A hash of all that is left out, 0: nothing is. */
 int64_t settings_hash_left_out(const struct settings *settings);
-
-#endif

@@ -6,8 +6,7 @@
  * together. One batch is under way at a time, whatever happens: memory does not depend on
  * how much there is to send or how long the lake is away.
  */
-#ifndef TRACER_SHIPPER_SHIPPER_H
-#define TRACER_SHIPPER_SHIPPER_H
+#pragma once
 
 #include "shipper/settings.h"
 
@@ -25,5 +24,3 @@ int shipper_dry_run(const struct settings *settings);
 /* Sends the batches in `directory`; `remove` those that the lake took. 0; -EBADMSG: some were
  * refused and are still there; -errno (logged). */
 int shipper_resend(const struct settings *settings, const char *directory, bool remove);
-
-#endif

@@ -1,7 +1,6 @@
 /* Where frozen batches go. A sink is one entry of the table in sink.c; sending is
  * asynchronous, one batch at a time, and ends with one verdict. */
-#ifndef TRACER_SHIPPER_SINK_H
-#define TRACER_SHIPPER_SINK_H
+#pragma once
 
 #include "shipper/batch.h"
 #include "shipper/settings.h"
@@ -29,5 +28,3 @@ extern const struct sink_type sink_clickhouse, sink_ndjson;
 
 /* NULL: no such sink. */
 const struct sink_type *sink_find(const char *name);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Pure: no I/O, so that every answer anybody ever gave can be tried in a test.
  */
-#ifndef TRACER_SHIPPER_VERDICT_H
-#define TRACER_SHIPPER_VERDICT_H
+#pragma once
 
 #include "shipper/http.h"
 
@@ -29,5 +28,3 @@ struct verdict_context {
 
 void verdict_reach(const struct http_answer *answer, const struct verdict_context *context,
 		   struct verdict *ret_verdict);
-
-#endif

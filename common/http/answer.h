@@ -3,8 +3,7 @@
  * Everything in an answer is what somebody else said: hostile until checked, bounded, and
  * never printed as it is.
  */
-#ifndef TRACER_COMMON_HTTP_ANSWER_H
-#define TRACER_COMMON_HTTP_ANSWER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -68,5 +67,3 @@ void http_answer_words(const struct http_answer *answer, char *ret_words, size_t
  * escape it before a person sees it. */
 void http_answer_explain(const struct http_answer *answer, const char *url, char *ret_text,
 			 size_t capacity);
-
-#endif

@@ -1,7 +1,6 @@
 /* A password or token from a file: read when it is used, so that it may be changed without
  * a restart, and wiped afterwards. It is never part of a message. */
-#ifndef TRACER_COMMON_HTTP_SECRET_FILE_H
-#define TRACER_COMMON_HTTP_SECRET_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,5 +20,3 @@ bool secret_file_is_credential(const char *name);
 int secret_file_read(const char *name, struct secret_file *ret_secret, char *ret_reason,
 		     size_t capacity);
 void secret_file_wipe(struct secret_file *secret);
-
-#endif

@@ -1,8 +1,7 @@
 /* What every request of ours to a lake has in common: only http and https, certificates
  * verified, no redirect followed, no .netrc, no proxy of the environment.
  */
-#ifndef TRACER_COMMON_HTTP_SECURITY_H
-#define TRACER_COMMON_HTTP_SECURITY_H
+#pragma once
 
 #include <curl/curl.h>
 
@@ -27,5 +26,3 @@ int http_security_check_url(const char *url, int insecure_http, char *ret_reason
  * proxy is on this machine or `insecure_http`. As above. */
 int http_security_check_proxy(const char *proxy, const char *url, int insecure_http, char *ret_reason,
 			      size_t capacity);
-
-#endif

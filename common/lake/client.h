@@ -3,8 +3,7 @@
  * The server is told to send nothing before it has everything (wait_end_of_query), so that a
  * statement that fails half-way answers with its error and not with half of the rows.
  */
-#ifndef TRACER_COMMON_LAKE_CLIENT_H
-#define TRACER_COMMON_LAKE_CLIENT_H
+#pragma once
 
 #include "common/lake/settings.h"
 
@@ -32,5 +31,3 @@ void lake_answer_free(struct lake_answer *answer);
 /* A statement without rows, or whose answer is a few values as text (TSV), ended by NUL, of at
  * most `capacity` bytes. `ret_text` may be NULL. 0 or -errno. */
 int lake_client_run(struct lake_client *client, const char *sql, char *ret_text, size_t capacity);
-
-#endif

@@ -6,8 +6,7 @@
  * as many as hosts. Rows come as they are asked for; memory is bounded by the largest row, and
  * a whole answer by LAKE_ANSWER_ROWS_MAX and LAKE_ANSWER_BYTES_MAX, since readers may keep all of it.
  */
-#ifndef TRACER_COMMON_LAKE_LAKE_H
-#define TRACER_COMMON_LAKE_LAKE_H
+#pragma once
 
 #include "common/lake/settings.h"
 #include "common/store/store.h"
@@ -22,5 +21,3 @@
  * The text in `ret_error` is for a person. */
 int lake_open(const struct lake_settings *settings, struct store **ret_store,
 	      struct store_error *ret_error);
-
-#endif

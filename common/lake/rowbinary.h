@@ -4,8 +4,7 @@
  * Fed with bytes as they come, it does no I/O. What comes from the network is hostile:
  * every length is checked against what is there and against a bound before it is believed.
  */
-#ifndef TRACER_COMMON_LAKE_ROWBINARY_H
-#define TRACER_COMMON_LAKE_ROWBINARY_H
+#pragma once
 
 #include "common/store/store.h"
 
@@ -33,5 +32,3 @@ size_t rowbinary_width(const struct rowbinary *rows);
 const char *rowbinary_name(const struct rowbinary *rows, size_t column);
 /* Of the current row; valid until the next call of rowbinary_feed or rowbinary_next. */
 struct store_value rowbinary_value(const struct rowbinary *rows, size_t column);
-
-#endif

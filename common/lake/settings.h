@@ -4,8 +4,7 @@
  * that before the file (lake.yaml, the section `lake:` of tracer-shipper's form, so that the
  * messages of both name the same keys). Secrets are in files of their own; here are names.
  */
-#ifndef TRACER_COMMON_LAKE_SETTINGS_H
-#define TRACER_COMMON_LAKE_SETTINGS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,5 +39,3 @@ struct lake_settings {
  * one line in `ret_reason`. */
 int lake_settings_load(struct lake_settings *settings, const char *url, const char *user,
 		       const char *default_user, char *ret_reason, size_t capacity);
-
-#endif

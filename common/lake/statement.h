@@ -1,8 +1,7 @@
 /* A query as ClickHouse takes it over HTTP: `:name` becomes
  * {name:Type}, and the value goes beside it, as param_name of the address.
  */
-#ifndef TRACER_COMMON_LAKE_STATEMENT_H
-#define TRACER_COMMON_LAKE_STATEMENT_H
+#pragma once
 
 #include "common/store/store.h"
 
@@ -13,5 +12,3 @@ int statement_translate(const char *sql, const struct store_parameter *parameter
 /* "&param_NAME=VALUE" for every parameter with a value, percent-encoded; to free. NULL: out
  * of memory. */
 char *statement_format_parameters(const struct store_parameter *parameters);
-
-#endif

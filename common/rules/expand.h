@@ -1,6 +1,5 @@
 /* Templates filled in from what a rule matched. */
-#ifndef TRACER_COMMON_RULES_EXPAND_H
-#define TRACER_COMMON_RULES_EXPAND_H
+#pragma once
 
 #include "common/rules/match.h"
 
@@ -13,5 +12,3 @@ void template_expand(const struct template *template, const struct rule *rule,
 
 /* Copies what fits of `size` bytes, cut at a character. */
 void name_set(char ret_text[RULES_NAME_MAX], const char *text, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* Globs in time bounded by pattern times text: fnmatch's may grow exponentially with
  * the stars, and the text comes from any process on the host. */
-#ifndef TRACER_COMMON_RULES_GLOB_H
-#define TRACER_COMMON_RULES_GLOB_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -13,5 +12,3 @@ bool glob_is_valid(const char *pattern);
 
 /* * is any bytes (slashes too), ? one byte, [a-z] or [!a-z] one of a set, \x is x. */
 bool glob_match(const char *pattern, const char *text);
-
-#endif

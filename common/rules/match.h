@@ -1,6 +1,5 @@
 /* Whether a rule's match holds for a view. */
-#ifndef TRACER_COMMON_RULES_MATCH_H
-#define TRACER_COMMON_RULES_MATCH_H
+#pragma once
 
 #include "common/rules/view.h"
 
@@ -56,5 +55,3 @@ const struct rule *rules_find(const struct rules *rules, const struct view *view
 /* `named`: the index has compared the executable already. */
 bool rule_holds(const struct rules *rules, const struct rule *rule, bool named,
 		const struct view *view);
-
-#endif

@@ -1,7 +1,6 @@
 /* What a rule is made of, between its loading (load.c) and its use (classify.c).
  * Everything lives in the arena of its rule set; pcre2 patterns besides. */
-#ifndef TRACER_COMMON_RULES_RULE_H
-#define TRACER_COMMON_RULES_RULE_H
+#pragma once
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
@@ -146,5 +145,3 @@ const struct rule *rule_candidates_next(struct rule_candidates *candidates);
 
 bool rule_pattern_match(const struct rule_pattern *pattern, const char *text);
 bool rule_patterns_match(const struct rule_patterns *patterns, const char *text);
-
-#endif

@@ -10,8 +10,7 @@
  * A rule set works in memory of its own: one thread at a time may classify with it.
  * Shared by tracer-correlator (classifying) and tracer (rules check, explain).
  */
-#ifndef TRACER_COMMON_RULES_RULES_H
-#define TRACER_COMMON_RULES_RULES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -151,5 +150,3 @@ bool rules_describe(const struct rules *rules, size_t index, struct rules_descri
 /* Always gives a verdict. */
 void rules_classify(const struct rules *rules, const struct rules_subject *subject,
 		    struct rules_verdict *ret_verdict);
-
-#endif

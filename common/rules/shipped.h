@@ -1,6 +1,5 @@
 /* The rules that the program carries: rules/ of the source, in byte order of names. */
-#ifndef TRACER_COMMON_RULES_SHIPPED_H
-#define TRACER_COMMON_RULES_SHIPPED_H
+#pragma once
 
 #include <stddef.h>
 
@@ -12,5 +11,3 @@ struct rules_shipped {
 
 extern const struct rules_shipped rules_shipped[];
 extern const size_t rules_shipped_count;
-
-#endif

@@ -3,8 +3,7 @@
  * A placeholder may hold alternatives separated by |; the first that is not empty is
  * used. docs/rules.md lists the placeholders.
  */
-#ifndef TRACER_COMMON_RULES_TEMPLATE_H
-#define TRACER_COMMON_RULES_TEMPLATE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -74,5 +73,3 @@ struct template_groups {
 /* 0; -EINVAL with what is wrong in `reason`; -ENOMEM. */
 int template_parse(struct arena *arena, const char *text, const struct template_groups *groups,
 		   struct template **ret_template, char *reason, size_t reason_capacity);
-
-#endif

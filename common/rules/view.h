@@ -3,8 +3,7 @@
  * `python3 -u x.py a b` is first looked at as python3 with all its arguments, then,
  * unwrapped, as x.py with a and b. Views borrow everything from the subject.
  */
-#ifndef TRACER_COMMON_RULES_VIEW_H
-#define TRACER_COMMON_RULES_VIEW_H
+#pragma once
 
 #include "common/rules/rule.h"
 
@@ -44,5 +43,3 @@ void view_join_arguments(const struct view *view, char *buffer, size_t capacity)
 
 /* Without folders and trailing slashes. */
 const char *path_base(const char *path, size_t *ret_size);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * A driver's store and result begin with the structures here and go on with its own.
  */
-#ifndef TRACER_COMMON_STORE_DRIVER_H
-#define TRACER_COMMON_STORE_DRIVER_H
+#pragma once
 
 #include "common/store/store.h"
 
@@ -39,5 +38,3 @@ extern const struct store_driver store_driver_sqlite;
 
 /* The text of queries/NAME.sql, NULL if there is none. */
 const char *store_own_query(const char *name);
-
-#endif

@@ -1,6 +1,5 @@
 /* What the files of the store share among themselves; no one else includes it. */
-#ifndef TRACER_COMMON_STORE_INTERNAL_H
-#define TRACER_COMMON_STORE_INTERNAL_H
+#pragma once
 
 #include <sqlite3.h>
 
@@ -117,5 +116,3 @@ const char *store_statement_text(const char *name, size_t *ret_index);
 const char *store_migration_text(int version);
 /* Makes the views anew, over the tables of the newest schema. */
 const char *store_views_text(void);
-
-#endif

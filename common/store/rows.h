@@ -9,8 +9,7 @@
  * Text and blobs are borrowed until the put call returns. `rev` is not here: the
  * writer gives it.
  */
-#ifndef TRACER_COMMON_STORE_ROWS_H
-#define TRACER_COMMON_STORE_ROWS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -329,5 +328,3 @@ ROWS(R)
 #undef ROW_I
 #undef ROW_T
 #undef ROW_B
-
-#endif

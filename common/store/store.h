@@ -3,8 +3,7 @@
  * Opening checks what can be wrong with the file and says it in one line: not a
  * database, written by a newer release, read-only, another writer, no space.
  */
-#ifndef TRACER_COMMON_STORE_STORE_H
-#define TRACER_COMMON_STORE_STORE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -221,5 +220,3 @@ void store_result_free(struct store_result *result);
 /* Every table in a fixed order of rows and columns, one line a row, `rev` and the
  * commit times left out: two stores with the same content print the same bytes. */
 int store_dump(struct store *store, int fd);
-
-#endif

@@ -11,8 +11,7 @@
  * Records of the kernel side travel as the bytes that they are (bpf/record.h): the
  * probe looks into none of them. correlator/record/ takes them apart.
  */
-#ifndef TRACER_COMMON_WIRE_MESSAGES_H
-#define TRACER_COMMON_WIRE_MESSAGES_H
+#pragma once
 
 #define WIRE_VERSION 3
 
@@ -76,5 +75,3 @@
 	M(SAMPLE, sample, 32) \
 	M(PASS, pass, 33) \
 	M(LOSSES, losses, 34)
-
-#endif

@@ -4,8 +4,7 @@
  * in bounded memory; the file may be a pipe. Who reads decides what the messages
  * mean: here they are bytes.
  */
-#ifndef TRACER_COMMON_WIRE_RECORDING_H
-#define TRACER_COMMON_WIRE_RECORDING_H
+#pragma once
 
 #include "common/wire/wire.h"
 
@@ -36,5 +35,3 @@ void recording_deinit(struct recording *recording);
  * call); -EBADMSG with `*ret_reason` where what follows is no frame; negative errno. */
 int recording_next(struct recording *recording, const char **ret_data, size_t *ret_size,
 		   const char **ret_reason);
-
-#endif

@@ -4,8 +4,7 @@
  * message (messages.h). The same frames behind a 16-byte magic are a recording.
  * Nothing here does I/O: a parser is fed bytes, an encoder fills a buffer.
  */
-#ifndef TRACER_COMMON_WIRE_WIRE_H
-#define TRACER_COMMON_WIRE_WIRE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -93,5 +92,3 @@ void wire_input_filled(struct wire_input *input, size_t size);
  * are needed; -EBADMSG: a frame of size 0 or over WIRE_FRAME_MAX; the stream ends there,
  * since where the next frame begins is not known. */
 int wire_input_next(struct wire_input *input, const char **ret_data, size_t *ret_size);
-
-#endif

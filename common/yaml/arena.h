@@ -1,6 +1,5 @@
 /* Memory that is given back all at once: what a rule set is made of. */
-#ifndef TRACER_COMMON_YAML_ARENA_H
-#define TRACER_COMMON_YAML_ARENA_H
+#pragma once
 
 #include <stddef.h>
 
@@ -17,5 +16,3 @@ void *arena_alloc(struct arena *arena, size_t size);
 char *arena_copy(struct arena *arena, const char *data, size_t size);
 
 void arena_deinit(struct arena *arena);
-
-#endif

@@ -3,8 +3,7 @@
  * Whoever knows the settings takes them one by one; here is what all such files have in
  * common: reading, the names within sections, and errors that say file and line.
  */
-#ifndef TRACER_COMMON_YAML_ENTRIES_H
-#define TRACER_COMMON_YAML_ENTRIES_H
+#pragma once
 
 #include "common/yaml/tree.h"
 
@@ -18,5 +17,3 @@ typedef int entries_take(void *target, const char *name, const struct tree_node 
 int entries_load(const char *path, entries_take *take, void *target, char *ret_reason, size_t capacity);
 int entries_parse(const char *file, const char *data, size_t size, entries_take *take, void *target,
 		  char *ret_reason, size_t capacity);
-
-#endif

@@ -4,8 +4,7 @@
  * document; mappings, lists and plain text; no anchors, aliases, tags or repeated keys;
  * bounded in size and nesting.
  */
-#ifndef TRACER_COMMON_YAML_TREE_H
-#define TRACER_COMMON_YAML_TREE_H
+#pragma once
 
 #include "common/yaml/arena.h"
 
@@ -50,5 +49,3 @@ const char *tree_kind_text(enum tree_kind kind);
 /* Fills `ret_error` and returns -EINVAL. */
 int tree_error_set(struct tree_error *ret_error, const char *file, unsigned line,
 		   const char *format, ...) __attribute__((format(printf, 4, 5)));
-
-#endif

@@ -5,8 +5,7 @@
  * Deterministic: nothing but the messages decides what comes out (no clock, no random number, nothing
  * of /proc), so a replayed recording gives the same store.
  */
-#ifndef TRACER_CORRELATOR_APPLY_H
-#define TRACER_CORRELATOR_APPLY_H
+#pragma once
 
 #include "common/store/store.h"
 #include "correlator/model/model.h"
@@ -36,5 +35,3 @@ void apply_host_sample(struct model *model, const struct host_figures *figures, 
 int apply_commit(struct model *model, struct store_stream *stream);
 /* The next commit is the last. */
 void apply_note_end(struct model *model);
-
-#endif

@@ -1,6 +1,5 @@
 /* The host, and its boots: which one the stream is of. */
-#ifndef TRACER_CORRELATOR_BOOT_H
-#define TRACER_CORRELATOR_BOOT_H
+#pragma once
 
 #include "common/wire/wire.h"
 #include "correlator/host/host.h"
@@ -11,5 +10,3 @@ struct model;
 void boot_note_hello(struct model *model, const struct wire_hello *hello);
 /* The row waits for the hello, which says whose it is. */
 void boot_set_host(struct model *model, const struct host_facts *facts);
-
-#endif

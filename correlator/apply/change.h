@@ -1,6 +1,5 @@
 /* Changes of the model, each with what placement and incidents make of it. */
-#ifndef TRACER_CORRELATOR_CHANGE_H
-#define TRACER_CORRELATOR_CHANGE_H
+#pragma once
 
 #include "correlator/model/image.h"
 
@@ -18,5 +17,3 @@ void change_end_image(struct model *model, struct image *image, enum image_ended
 		      int64_t wait_status, uint32_t exit_flags);
 void change_end_process(struct model *model, struct process *process, int64_t wait_status,
 			uint64_t boot_ns);
-
-#endif

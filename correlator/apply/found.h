@@ -5,8 +5,7 @@
  * until the stream's clock has passed the scan: if the ring still holds its fork, that says more
  * (the true parent). A later scan gives the time of the stream only where nothing was left in the
  * ring before it. */
-#ifndef TRACER_CORRELATOR_FOUND_H
-#define TRACER_CORRELATOR_FOUND_H
+#pragma once
 
 #include "correlator/record/event.h"
 
@@ -30,5 +29,3 @@ void found_place_all(struct model *model);
 void found_settle(struct model *model, uint64_t boot_ns);
 /* The process an event speaks of, placed if it was only found; NULL: unknown. */
 struct process *found_resolve(struct model *model, const struct image_key *key);
-
-#endif

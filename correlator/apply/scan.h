@@ -1,6 +1,5 @@
 /* Process scans: samples, memory at one time, who has gone unseen. */
-#ifndef TRACER_CORRELATOR_SCAN_H
-#define TRACER_CORRELATOR_SCAN_H
+#pragma once
 
 #include "correlator/record/event.h"
 
@@ -11,5 +10,3 @@ struct totals;
 void scan_apply_sample(struct model *model, const struct event_sample *sample);
 void scan_note_step(struct image *image, uint64_t boot_ns, const struct totals *now);
 void scan_apply_end(struct model *model, const struct wire_pass *pass);
-
-#endif

@@ -4,8 +4,7 @@
  * host_read.c reads the files; a replay never does, so that nothing of the machine it
  * runs on gets into its store.
  */
-#ifndef TRACER_CORRELATOR_HOST_H
-#define TRACER_CORRELATOR_HOST_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -74,5 +73,3 @@ void host_parse_cpu_limit(const char *text, struct host_facts *facts);
 void host_parse_delay_accounting(const char *text, struct host_facts *facts);
 /* One DMI text; what firmware says where its maker said nothing is left out. */
 void host_set_dmi(const char *text, char *ret, size_t size);
-
-#endif

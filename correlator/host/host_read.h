@@ -2,8 +2,7 @@
  *
  * Never used in a replay. A file that is missing or hidden leaves its figures unknown.
  */
-#ifndef TRACER_CORRELATOR_HOST_READ_H
-#define TRACER_CORRELATOR_HOST_READ_H
+#pragma once
 
 #include "correlator/host/host.h"
 
@@ -14,5 +13,3 @@ void host_read_cluster(struct host_facts *facts);
 
 /* How it is now: about a quarter of a millisecond. */
 void host_read_figures(struct host_figures *ret_figures);
-
-#endif

@@ -5,8 +5,7 @@
  * the chain is followed down through shells and launchers at one step an exit, and what was
  * tolerated is never blamed.
  */
-#ifndef TRACER_CORRELATOR_BLAME_H
-#define TRACER_CORRELATOR_BLAME_H
+#pragma once
 
 #include <stdint.h>
 
@@ -28,5 +27,3 @@ void blame_note_tool(struct process *process);
 void blame_forget(struct process *process);
 /* A failed child of `parent` is done again: it explains nothing any more. */
 void blame_forgive(struct process *parent, uint64_t pid, uint64_t start_boot_ns);
-
-#endif

@@ -1,6 +1,5 @@
 /* Who asked a batch system to end a job. */
-#ifndef TRACER_CORRELATOR_CANCEL_H
-#define TRACER_CORRELATOR_CANCEL_H
+#pragma once
 
 #include <stdint.h>
 
@@ -13,5 +12,3 @@ struct run;
 void cancel_note(struct model *model, const struct process *process, uint64_t boot_ns);
 /* The command that can explain what happened to the run at `boot_ns`; NULL: none was seen. */
 const struct cancel *cancel_find(const struct run *run, uint64_t boot_ns);
-
-#endif

@@ -1,6 +1,5 @@
 /* Incidents: what went wrong, each in one sentence of facts. */
-#ifndef TRACER_CORRELATOR_INCIDENT_H
-#define TRACER_CORRELATOR_INCIDENT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -17,5 +16,3 @@ void incident_note_failure(struct model *model, struct image *image);
 void incident_note_task(struct model *model, struct task *task);
 /* Its incident as a task that failed, written again where it has one: what became of it changed. */
 void incident_report_task(struct model *model, struct task *task);
-
-#endif

@@ -1,6 +1,5 @@
 /* What follows from ends: causes, incidents, retries. */
-#ifndef TRACER_CORRELATOR_JUDGE_H
-#define TRACER_CORRELATOR_JUDGE_H
+#pragma once
 
 #include "bpf/record.h"
 
@@ -14,5 +13,3 @@ void judge_image(struct model *model, struct image *image);
 void judge_process(struct model *model, struct process *process, int64_t wait_status);
 /* Tasks that were opened since the last time. */
 void judge_opened(struct model *model);
-
-#endif

@@ -1,6 +1,5 @@
 /* Losses: records that the kernel side had to drop, or that nobody can read. */
-#ifndef TRACER_CORRELATOR_LOSS_H
-#define TRACER_CORRELATOR_LOSS_H
+#pragma once
 
 #include "bpf/record.h"
 #include "common/wire/wire.h"
@@ -11,5 +10,3 @@ struct model;
 bool loss_take(struct model *model, const struct wire_losses *losses);
 /* One record that could not be read. */
 void loss_note_record(struct model *model, const struct record_header *header);
-
-#endif

@@ -1,6 +1,5 @@
 /* What becomes of a task that failed: done again, tolerated, or fatal. */
-#ifndef TRACER_CORRELATOR_RETRY_H
-#define TRACER_CORRELATOR_RETRY_H
+#pragma once
 
 #include "common/rules/rules.h"
 
@@ -17,5 +16,3 @@ void retry_note_root(struct model *model, struct task *task, const struct proces
 void retry_note_exec(struct model *model, const struct process *process);
 /* An orchestrator has ended: `wait_status` ROW_NULL, how is unknown. */
 void retry_settle(struct model *model, const struct process *orchestrator, int64_t wait_status);
-
-#endif

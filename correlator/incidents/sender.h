@@ -4,8 +4,7 @@
  * handle one and go on. So the last few are kept with their target until it ends, and
  * its wait status says which of them, if any, is to blame.
  */
-#ifndef TRACER_CORRELATOR_SENDER_H
-#define TRACER_CORRELATOR_SENDER_H
+#pragma once
 
 #include "correlator/record/event.h"
 
@@ -32,5 +31,3 @@ bool sender_explain(const struct sent_signal *sent, const struct run *run, char 
 
 /* "SIGTERM", "signal 70" */
 void signal_name(int64_t signal, char *text, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* Processes that stand still: stuck or idle, as process scans see it. */
-#ifndef TRACER_CORRELATOR_STALL_H
-#define TRACER_CORRELATOR_STALL_H
+#pragma once
 
 #include "correlator/record/event.h"
 
@@ -12,5 +11,3 @@ void stall_note_sample(struct model *model, struct process *process, const struc
 		       const struct totals *now);
 /* It moves again, or has ended. */
 void stall_end(struct model *model, struct process *process, uint64_t boot_ns);
-
-#endif

@@ -1,6 +1,5 @@
 /* Why something failed, and what a process remembers of how its children failed. */
-#ifndef TRACER_CORRELATOR_CAUSE_H
-#define TRACER_CORRELATOR_CAUSE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -64,5 +63,3 @@ void endings_free(struct endings *endings);
 /* The first stays; of the others one like it goes, or the oldest. Takes a reference of its cause. */
 void endings_push(struct endings *endings, const struct ending *ending);
 void endings_remove(struct endings *endings, unsigned index);
-
-#endif

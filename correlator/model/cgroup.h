@@ -2,8 +2,7 @@
  *
  * The kernel side records the path of a cgroup once; whoever is let go and needed again is read
  * from the store, which has all that were recorded. */
-#ifndef TRACER_CORRELATOR_CGROUP_H
-#define TRACER_CORRELATOR_CGROUP_H
+#pragma once
 
 #include <uthash.h>
 
@@ -31,5 +30,3 @@ int64_t cgroup_row_id(const struct model *model, uint64_t cgroup_id);
 void cgroup_free(struct model *model, struct cgroup *cgroup);
 /* Another boot has others. */
 void cgroup_forget_all(struct model *model);
-
-#endif

@@ -6,8 +6,7 @@
  * are the cgroup's, whoever else is in it. Only the time that it was held back goes on from
  * that of the cgroup that had used most before.
  */
-#ifndef TRACER_CORRELATOR_CGROUP_LIMITS_H
-#define TRACER_CORRELATOR_CGROUP_LIMITS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -36,5 +35,3 @@ void cgroup_limits_merge(struct cgroup_limits *into, const struct cgroup_limits 
 		(row)->cgroup_peak_bytes = (from)->cgroup_peak_bytes;                         \
 		(row)->throttled_ns = (from)->throttled_ns;                                   \
 	} while (0)
-
-#endif

@@ -1,6 +1,5 @@
 /* Letting go of what has ended, is on disk and cannot be needed again. */
-#ifndef TRACER_CORRELATOR_COLLECT_H
-#define TRACER_CORRELATOR_COLLECT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -11,5 +10,3 @@ struct process;
 bool collect_takes_process(const struct model *model, const struct process *process);
 /* Frees all that is over. */
 void collect(struct model *model);
-
-#endif

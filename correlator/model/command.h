@@ -3,8 +3,7 @@
  * Shared by an image and the children that it forks, so it is counted. Arguments
  * are redacted on the way in: nothing later ever sees the secret.
  */
-#ifndef TRACER_CORRELATOR_COMMAND_H
-#define TRACER_CORRELATOR_COMMAND_H
+#pragma once
 
 #include "correlator/redact/redact.h"
 #include "common/rules/rules.h"
@@ -53,5 +52,3 @@ size_t command_stored_size(const struct command *command, enum redact_mode mode)
 struct command *command_restore(const char *program, const char *path, const char *script,
 				const char *working_directory, const void *arguments,
 				size_t arguments_size, uint32_t redacted_count, uint32_t flags);
-
-#endif

@@ -1,8 +1,7 @@
 /* Containers: whose processes are in them, and what is known of them.
  *
  * A host may make thousands a day and run for years: they are let go when nothing is in them. */
-#ifndef TRACER_CORRELATOR_CONTAINER_H
-#define TRACER_CORRELATOR_CONTAINER_H
+#pragma once
 
 #include <uthash.h>
 
@@ -40,5 +39,3 @@ void container_note_image(struct model *model, const struct image *image);
 /* What the command line of who started it, or watches over it, says of a container. */
 void container_set_label(struct model *model, struct container *container, const struct process *teller);
 void container_free(struct model *model, struct container *container);
-
-#endif

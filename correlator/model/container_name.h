@@ -4,8 +4,7 @@
  * one of them writes its container's id into the cgroup path; and who starts one names
  * its image on the command line.
  */
-#ifndef TRACER_CORRELATOR_CONTAINER_NAME_H
-#define TRACER_CORRELATOR_CONTAINER_NAME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ bool container_label_parse(const char *program, const char *arguments, size_t si
 /* Base name of a systemd unit in `path` ("ssh.service"), innermost first, or NULL.
  * `buffer` receives the text. */
 const char *cgroup_unit(const char *path, char *buffer, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* GPU devices that a process holds open. */
-#ifndef TRACER_CORRELATOR_DEVICE_H
-#define TRACER_CORRELATOR_DEVICE_H
+#pragma once
 
 #include "correlator/record/event.h"
 
@@ -9,5 +8,3 @@ struct image;
 
 /* One more; names of at most 256 bytes are kept. */
 void device_add(struct model *model, struct image *image, uint64_t major, uint64_t minor);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * A task begins as one group and grows when subtrees turn out to belong together (a pipe, or an
  * orchestrator found further out). Ids of tools come from the group, so moving it changes no id. */
-#ifndef TRACER_CORRELATOR_GROUP_H
-#define TRACER_CORRELATOR_GROUP_H
+#pragma once
 
 #include "correlator/model/process.h"
 
@@ -34,5 +33,3 @@ struct tool *group_tool(struct model *model, struct group *group, const char *na
 			enum rules_role role);
 void group_move(struct model *model, struct group *group, struct task *task);
 void group_free(struct model *model, struct group *group);
-
-#endif

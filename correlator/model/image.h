@@ -2,8 +2,7 @@
  *
  * Every change of its figures goes at once into its tool, task and run, so sums are right at any
  * moment and never recomputed from rows. */
-#ifndef TRACER_CORRELATOR_IMAGE_H
-#define TRACER_CORRELATOR_IMAGE_H
+#pragma once
 
 #include "correlator/model/reason.h"
 #include "correlator/model/totals.h"
@@ -81,5 +80,3 @@ void image_set_dirty(struct model *model, struct image *image);
 /* One that runs is found by its role from now on. */
 void image_link_role(struct model *model, struct image *image);
 void image_free(struct model *model, struct image *image);
-
-#endif

@@ -5,8 +5,7 @@
  * Each has a pair of files of its own; all of them are owned by `struct model`. They change here and
  * say what has changed. What follows from that, others decide: placement and incidents.
  */
-#ifndef TRACER_CORRELATOR_MODEL_H
-#define TRACER_CORRELATOR_MODEL_H
+#pragma once
 
 #include <uthash.h>
 
@@ -115,5 +114,3 @@ bool model_is_dirty(const struct model *model);
 size_t model_pending(const struct model *model);
 /* Latest time the stream has given, boot clock. */
 uint64_t model_now_boot_ns(const struct model *model);
-
-#endif

@@ -1,6 +1,5 @@
 /* How the root processes of a run or task came out. */
-#ifndef TRACER_CORRELATOR_OUTCOME_H
-#define TRACER_CORRELATOR_OUTCOME_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -34,5 +33,3 @@ void outcome_init(struct outcome *outcome);
 bool outcome_note(struct outcome *outcome, int64_t wait_status, uint64_t boot_ns);
 void outcome_add(struct outcome *sum, const struct outcome *part);
 enum outcome_status outcome_status(const struct outcome *outcome, const struct tally *tally);
-
-#endif

@@ -1,6 +1,5 @@
 /* What waits for a commit and belongs to no entity: samples, incidents, losses. */
-#ifndef TRACER_CORRELATOR_PENDING_H
-#define TRACER_CORRELATOR_PENDING_H
+#pragma once
 
 #include "common/store/rows.h"
 
@@ -28,5 +27,3 @@ void pending_add_incident(struct model *model, const struct row_incident *row, c
 void pending_add_loss(struct model *model, const struct row_loss *row);
 /* All is written, or the model ends. */
 void pending_clear(struct model *model);
-
-#endif

@@ -3,8 +3,7 @@
  * A group knows the open ends of its pipeline: what the first of its row reads and the last writes.
  * Helpers that came first were taken for the orchestrator's own. Both are found by orchestrator and
  * pipe, since a shell may have started thousands of others; of several, the one that began first. */
-#ifndef TRACER_CORRELATOR_PIPE_H
-#define TRACER_CORRELATOR_PIPE_H
+#pragma once
 
 #include "correlator/model/process.h"
 
@@ -51,5 +50,3 @@ void helper_forget_pipes(struct model *model, struct process *helper);
 void process_leave_pipes(struct model *model, struct process *process);
 /* All of them, after a restart. */
 void pipes_link(struct model *model);
-
-#endif

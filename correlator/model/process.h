@@ -1,6 +1,5 @@
 /* A process: a thread group, which executes one program after the other. */
-#ifndef TRACER_CORRELATOR_PROCESS_H
-#define TRACER_CORRELATOR_PROCESS_H
+#pragma once
 
 #include <uthash.h>
 
@@ -103,5 +102,3 @@ bool process_decides_task(const struct process *process);
 /* Under which it is remembered: no exec changes it. */
 int64_t process_row_id(const struct model *model, const struct process *process);
 void process_free(struct model *model, struct process *process);
-
-#endif

@@ -1,6 +1,5 @@
 /* Why something is where it is: of runs, tasks and images. */
-#ifndef TRACER_CORRELATOR_REASON_H
-#define TRACER_CORRELATOR_REASON_H
+#pragma once
 
 /* R(name, text of the row) */
 #define REASONS(R) \
@@ -35,5 +34,3 @@ enum reason {
 	REASONS(R)
 #undef R
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* A run: what somebody asked for, with all that came of it. */
-#ifndef TRACER_CORRELATOR_RUN_H
-#define TRACER_CORRELATOR_RUN_H
+#pragma once
 
 #include <uthash.h>
 
@@ -134,5 +133,3 @@ void run_forget_failed(struct run *run, struct task *task);
 /* Its boot is over: cgroups and jobs of the next may have the same numbers. */
 void run_end_boot(struct model *model, struct run *run);
 void run_free(struct model *model, struct run *run);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The kernel records signals that are delivered, not what they do: a process may handle one and go
  * on. So the last few are kept with their target until it ends. */
-#ifndef TRACER_CORRELATOR_SENT_SIGNAL_H
-#define TRACER_CORRELATOR_SENT_SIGNAL_H
+#pragma once
 
 #include <stdint.h>
 
@@ -35,5 +34,3 @@ struct sent_signals {
 	unsigned count;
 	struct sent_signal item[SENT_SIGNALS_MAX]; /* oldest first */
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* Tasks of one kind in a run, and what their command lines have in common. */
-#ifndef TRACER_CORRELATOR_SIBLINGS_H
-#define TRACER_CORRELATOR_SIBLINGS_H
+#pragma once
 
 #include "correlator/model/words.h"
 
@@ -24,5 +23,3 @@ struct siblings *siblings_find(const struct run *run, uint64_t kind);
 /* NULL: out of memory. The longest unused go where there are too many. */
 struct siblings *siblings_new(struct model *model, struct run *run, uint64_t kind);
 void siblings_free(struct run *run);
-
-#endif

@@ -1,6 +1,5 @@
 /* Counts and sums that tools, tasks and runs all keep. */
-#ifndef TRACER_CORRELATOR_TALLY_H
-#define TRACER_CORRELATOR_TALLY_H
+#pragma once
 
 #include "correlator/model/totals.h"
 
@@ -44,5 +43,3 @@ static inline void tally_raise_end(struct tally *tally, uint64_t end_boot_ns)
 	if (end_boot_ns > tally->end_boot_ns)
 		tally->end_boot_ns = end_boot_ns;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* A task: a part of a run that its users would call one. */
-#ifndef TRACER_CORRELATOR_TASK_H
-#define TRACER_CORRELATOR_TASK_H
+#pragma once
 
 #include "correlator/model/cgroup_limits.h"
 #include "correlator/model/outcome.h"
@@ -83,5 +82,3 @@ void task_set_cause(struct task *task, struct cause *cause);
 /* It was opened, and nobody has judged it yet. */
 void task_set_opened(struct model *model, struct task *task);
 void task_free(struct model *model, struct task *task);
-
-#endif

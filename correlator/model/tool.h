@@ -1,6 +1,5 @@
 /* A tool: the images of one program in a group. */
-#ifndef TRACER_CORRELATOR_TOOL_H
-#define TRACER_CORRELATOR_TOOL_H
+#pragma once
 
 #include "correlator/model/tally.h"
 #include "common/rules/rules.h"
@@ -24,5 +23,3 @@ struct tool {
 
 struct tool *tool_new(struct model *model, struct group *group, const char *name, enum rules_role role);
 void tool_free(struct model *model, struct tool *tool);
-
-#endif

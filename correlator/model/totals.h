@@ -5,8 +5,7 @@
  * counters now less those when it began. What the kernel did not record counts as
  * nothing in a sum and is NULL in the image's own row.
  */
-#ifndef TRACER_CORRELATOR_TOTALS_H
-#define TRACER_CORRELATOR_TOTALS_H
+#pragma once
 
 #include "bpf/record.h"
 #include "common/store/rows.h"
@@ -56,5 +55,3 @@ void totals_add(struct totals *sum, const struct totals *part, int sign);
 		typeof(row) totals_row = (row);                                               \
 		ROW_TOTALS(TOTALS_FILL_FIELD)                                                 \
 	} while (0)
-
-#endif

@@ -4,8 +4,7 @@
  * made of those. Which words differ is known once there is a second task of the kind; until then
  * the label is the most telling word of the command line alone.
  */
-#ifndef TRACER_CORRELATOR_WORDS_H
-#define TRACER_CORRELATOR_WORDS_H
+#pragma once
 
 #include "common/rules/rules.h"
 
@@ -44,5 +43,3 @@ bool common_words_keep(struct common_words *common, const struct words *words);
  * True: it is a stem. */
 bool words_label(const struct words *words, const struct common_words *common,
 		 const char *task_name, bool whole_words, char ret_label[LABEL_MAX]);
-
-#endif

@@ -1,6 +1,5 @@
 /* What a process is: the rules' verdict on its command line and its ancestors'. */
-#ifndef TRACER_CORRELATOR_CLASSIFY_H
-#define TRACER_CORRELATOR_CLASSIFY_H
+#pragma once
 
 #include "common/rules/rules.h"
 
@@ -15,5 +14,3 @@ void classify_inherited(const struct process *process, struct rules_verdict *ret
 bool classify_names_script(const struct process *process, const struct rules_verdict *verdict);
 /* Helpers and components open no task and are no reason for one. */
 bool classify_opens_subtree(const struct placing *placing);
-
-#endif

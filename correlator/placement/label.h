@@ -1,6 +1,5 @@
 /* Labels: what distinguishes a task from its siblings, the tasks of the same kind in its run. */
-#ifndef TRACER_CORRELATOR_LABEL_H
-#define TRACER_CORRELATOR_LABEL_H
+#pragma once
 
 #include "common/rules/rules.h"
 
@@ -12,5 +11,3 @@ void label_note_image(struct model *model, struct task *task, const struct proce
 		      const struct rules_verdict *verdict);
 /* Makes it anew. True: its siblings' labels are to be made anew, too. */
 bool label_set(struct model *model, struct task *task);
-
-#endif

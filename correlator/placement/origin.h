@@ -3,8 +3,7 @@
  * Beneath an origin (service manager, sshd, cron, a batch step daemon, an interactive
  * shell, `tracer run`) every child, process group or cgroup begins one; everything else
  * is in its parent's. */
-#ifndef TRACER_CORRELATOR_ORIGIN_H
-#define TRACER_CORRELATOR_ORIGIN_H
+#pragma once
 
 #include "common/rules/rules.h"
 
@@ -26,5 +25,3 @@ bool origin_leads_to(const struct run *run, const struct process *process);
 /* Whether an interactive shell in the run of `process` makes a session of it, or of its own. */
 bool origin_allows_session(const struct process *process);
 struct run *origin_begin_session(struct model *model, struct process *process);
-
-#endif

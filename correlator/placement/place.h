@@ -1,8 +1,7 @@
 /* Where a process belongs: which run, which task, which group of tools.
  *
  * Tasks that open meanwhile wait in the model to be judged. */
-#ifndef TRACER_CORRELATOR_PLACE_H
-#define TRACER_CORRELATOR_PLACE_H
+#pragma once
 
 struct model;
 struct process;
@@ -14,5 +13,3 @@ void place_full(struct model *model, struct process *process, const struct placi
 void place_exec(struct model *model, struct process *process, const struct placing *placing);
 /* A forked part of its parent's program: an image in the parent's tool. */
 void place_part(struct model *model, struct process *process);
-
-#endif

@@ -1,6 +1,5 @@
 /* What is known of a process when its place is to be found. */
-#ifndef TRACER_CORRELATOR_PLACING_H
-#define TRACER_CORRELATOR_PLACING_H
+#pragma once
 
 #include <stdint.h>
 
@@ -14,5 +13,3 @@ struct placing {
 	uint32_t pgid;
 	uint32_t stdin_pipe, stdout_pipe;
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* What a run is called, and whose it is. */
-#ifndef TRACER_CORRELATOR_RUN_NAME_H
-#define TRACER_CORRELATOR_RUN_NAME_H
+#pragma once
 
 #include "common/rules/rules.h"
 
@@ -11,5 +10,3 @@ struct run;
 /* `process` has a new image; `behind_wrapper`: what it or its parent was before only led there. */
 void run_name_note_image(struct model *model, struct run *run, const struct process *process,
 		    const struct rules_verdict *verdict, bool behind_wrapper);
-
-#endif

@@ -1,6 +1,5 @@
 /* Tasks without an engine: the subtrees of the outermost process with several. */
-#ifndef TRACER_CORRELATOR_SPINE_H
-#define TRACER_CORRELATOR_SPINE_H
+#pragma once
 
 #include "correlator/model/reason.h"
 
@@ -14,5 +13,3 @@ struct group *spine_push(struct model *model, struct run *run, struct process *p
 			 const struct placing *placing);
 struct group *spine_place(struct model *model, struct process *process,
 			  const struct placing *placing, enum reason *ret_reason);
-
-#endif

@@ -1,6 +1,5 @@
 /* Subtrees of an orchestrator: which pipes make one, and the task that each begins. */
-#ifndef TRACER_CORRELATOR_SUBTREE_H
-#define TRACER_CORRELATOR_SUBTREE_H
+#pragma once
 
 #include "correlator/model/task.h"
 
@@ -18,5 +17,3 @@ struct group *subtree_open(struct model *model, struct process *process, const s
 			enum task_kind kind, enum reason reason);
 /* Takes into `group` the helpers that pipes join it to and that came before it. */
 void subtree_adopt_helpers(struct model *model, struct group *group, struct process *orchestrator);
-
-#endif

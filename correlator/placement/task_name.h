@@ -1,6 +1,5 @@
 /* Names of tasks: what rules say, else the script that it runs, else what ran in it. */
-#ifndef TRACER_CORRELATOR_TASK_NAME_H
-#define TRACER_CORRELATOR_TASK_NAME_H
+#pragma once
 
 #include "common/rules/rules.h"
 
@@ -18,5 +17,3 @@ void task_name_note_images(struct model *model, struct task *task);
 /* Names and labels of its tasks that are to be written. */
 void task_name_set_all(struct model *model, struct run *run);
 void task_name_set(struct task *task);
-
-#endif

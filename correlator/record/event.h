@@ -4,8 +4,7 @@
  * hostile: every size is checked before it is used, every text stays within its
  * record. Pure: bytes in, one event out, nothing allocated.
  */
-#ifndef TRACER_COMMON_RECORD_EVENT_H
-#define TRACER_COMMON_RECORD_EVENT_H
+#pragma once
 
 #include "bpf/record.h"
 #include "correlator/record/events.h"
@@ -93,5 +92,3 @@ void event_pieces_add(struct event_pieces *pieces, const void *data, size_t size
 /* 1 and the next whole record, valid until the next call; 0: more pieces are needed;
  * -EBADMSG: a record of impossible size; where the next begins is not known. */
 int event_pieces_next(struct event_pieces *pieces, const void **ret_record, size_t *ret_size);
-
-#endif

@@ -11,8 +11,7 @@
  *   I(name)   image key
  *   C(name)   counters
  */
-#ifndef TRACER_COMMON_RECORD_EVENTS_H
-#define TRACER_COMMON_RECORD_EVENTS_H
+#pragma once
 
 /* A new process (thread group). */
 #define EVENT_FORK_FIELDS(U, S, T, A, I, C)                                                  \
@@ -101,5 +100,3 @@
 	E(IGNORED, ignored)                                                                  \
 	E(SIGNAL, signal)                                                                    \
 	E(DEVICE, device)
-
-#endif

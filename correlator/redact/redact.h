@@ -3,8 +3,7 @@
  * On by default, because a command line is the one field we collect in which
  * people put passwords. docs/privacy.md lists what is recognised.
  */
-#ifndef TRACER_COMMON_REDACT_H
-#define TRACER_COMMON_REDACT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,5 +29,3 @@ int redact_arguments(enum redact_mode mode, const char *argv, size_t size, char 
 
 /* A fast test: false means that redact_arguments would only copy. */
 bool redact_is_needed(enum redact_mode mode, const char *argv, size_t size);
-
-#endif

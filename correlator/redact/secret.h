@@ -1,6 +1,5 @@
 /* What looks like a secret: names of keys, shapes of tokens. Used by redact.c. */
-#ifndef TRACER_COMMON_SECRET_H
-#define TRACER_COMMON_SECRET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@ size_t secret_token_size(const char *text, size_t size);
 
 /* A fast test: false means that nothing here can be a secret. */
 bool secret_is_suspected(const char *data, size_t size);
-
-#endif

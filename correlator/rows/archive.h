@@ -8,8 +8,7 @@
  *
  * Loading trusts nothing: whatever is not as saving writes it is `bad`.
  */
-#ifndef TRACER_CORRELATOR_ARCHIVE_H
-#define TRACER_CORRELATOR_ARCHIVE_H
+#pragma once
 
 #include <msgpack.h>
 
@@ -77,5 +76,3 @@ bool archive_open(struct archive *archive, const char *name, bool is_there);
 void archive_open_list(struct archive *archive, const char *name, uint64_t *count);
 void archive_open_item(struct archive *archive);
 void archive_close(struct archive *archive);
-
-#endif

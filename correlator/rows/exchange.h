@@ -1,8 +1,7 @@
 /* Entities to what the store keeps of them, and back. Each is described once, for both directions:
  * columns.c has what readers see, state.c the rest.
  */
-#ifndef TRACER_CORRELATOR_EXCHANGE_H
-#define TRACER_CORRELATOR_EXCHANGE_H
+#pragma once
 
 #include "correlator/model/process.h"
 #include "correlator/rows/archive.h"
@@ -45,5 +44,3 @@ void task_state(struct archive *archive, struct task *task);
 void process_links_state(struct archive *archive, struct process_links *links);
 /* With what belongs to its image. */
 void process_state(struct archive *archive, const struct model *model, struct process *process);
-
-#endif

@@ -1,6 +1,5 @@
 /* From entities to rows: one commit writes what changed since the one before. */
-#ifndef TRACER_CORRELATOR_PERSIST_H
-#define TRACER_CORRELATOR_PERSIST_H
+#pragma once
 
 struct model;
 struct store_stream;
@@ -10,5 +9,3 @@ struct store_stream;
 int persist_commit(struct model *model, struct store_stream *stream);
 /* Writes model->generation; not part of a commit, it changes only while loading. */
 int persist_generation(struct model *model);
-
-#endif

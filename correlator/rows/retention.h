@@ -9,8 +9,7 @@
  *
  * Both work in bounded steps, oldest revisions first, so that commits go on in between.
  */
-#ifndef TRACER_CORRELATOR_RETENTION_H
-#define TRACER_CORRELATOR_RETENTION_H
+#pragma once
 
 #include "common/store/store.h"
 
@@ -47,5 +46,3 @@ struct retention {
  * logged. */
 bool retention_by_age(struct retention *retention, const struct retention_now *now);
 bool retention_by_size(struct retention *retention, const struct retention_now *now);
-
-#endif

@@ -1,6 +1,5 @@
 /* Replays a recorded stream into the model. */
-#ifndef TRACER_CORRELATOR_REPLAY_H
-#define TRACER_CORRELATOR_REPLAY_H
+#pragma once
 
 #include "correlator/stream/session.h"
 
@@ -8,5 +7,3 @@
  * Says on a terminal how far it is (common/progress.h). 0; -errno, with the reason
  * logged. A recording that was cut off is used up to there, with a warning. */
 int replay_file(struct session *session, const char *path);
-
-#endif

@@ -4,8 +4,7 @@
  * When the store cannot be written (disk full), reading stops until it can: the
  * backlog stays in the kernel's ring, and nothing here grows.
  */
-#ifndef TRACER_CORRELATOR_SERVER_H
-#define TRACER_CORRELATOR_SERVER_H
+#pragma once
 
 #include "correlator/rows/retention.h"
 #include "correlator/stream/session.h"
@@ -27,5 +26,3 @@ int server_listen(const char *path, gid_t group);
 
 /* Until SIGTERM, SIGINT, or (`once`) the connection's end. 0 or -errno (logged). */
 int server_run(const struct server_options *options, struct session *session, struct store *store);
-
-#endif

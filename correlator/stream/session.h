@@ -2,8 +2,7 @@
  *
  * Does no I/O: the server feeds it from a socket, a replay from a file.
  */
-#ifndef TRACER_CORRELATOR_SESSION_H
-#define TRACER_CORRELATOR_SESSION_H
+#pragma once
 
 #include "correlator/apply/apply.h"
 
@@ -43,5 +42,3 @@ int session_commit(struct session *session, uint64_t now_unix_ns);
 
 /* Appends the acknowledgement of what is committed. 0 or -ENOMEM. */
 int session_acknowledge(const struct session *session, struct wire_output *output);
-
-#endif

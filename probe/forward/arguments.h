@@ -6,8 +6,7 @@
  * up even that (the owner's lock on its memory) ends with a signal: the reader is killed by its
  * own timer, another one takes its place, and the arguments of that process are unknown.
  */
-#ifndef TRACER_FORWARD_ARGUMENTS_H
-#define TRACER_FORWARD_ARGUMENTS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -22,5 +21,3 @@ void arguments_serve(int fd);
 size_t arguments_read(int fd, const struct image_key *image, char *argv, uint32_t *ret_flags);
 
 #define ARGUMENTS_WAIT_MS 200
-
-#endif

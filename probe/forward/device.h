@@ -1,6 +1,5 @@
 /* Which character devices are GPUs: by the names of their drivers. */
-#ifndef TRACER_FORWARD_DEVICE_H
-#define TRACER_FORWARD_DEVICE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -17,5 +16,3 @@ bool device_majors_add(struct device_majors *majors, uint32_t major);
 /* Add those of the GPU drivers that are loaded now: `fd` is of /proc/devices, which tells anew each
  * time that it is read from its beginning. */
 void device_majors_find(struct device_majors *majors, int fd);
-
-#endif

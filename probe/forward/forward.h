@@ -4,8 +4,7 @@
  * A folder of its own, which knows nothing of loading and attaching (probe/) nor of libbpf:
  * what it works on is memory that is mapped, and descriptors that are open.
  */
-#ifndef TRACER_FORWARD_FORWARD_H
-#define TRACER_FORWARD_FORWARD_H
+#pragma once
 
 #include "probe/forward/device.h"
 #include "probe/forward/ring.h"
@@ -72,5 +71,3 @@ void forward_fill_hello(struct forward *forward);
  * was lost, as long as the receiver takes some of it every five seconds. Signals must be
  * blocked. 0 or a negative errno. */
 int forward_run(struct forward *forward);
-
-#endif

@@ -7,8 +7,7 @@
  * grows, and every record has its own. A position is where reading goes on; no
  * record's offset equals a position.
  */
-#ifndef TRACER_FORWARD_RING_H
-#define TRACER_FORWARD_RING_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ void ring_free_before(struct ring *ring, uint64_t offset);
 
 /* Free the records before `offset`, read or not, and go on with the first that is left. */
 void ring_seek(struct ring *ring, uint64_t offset);
-
-#endif

@@ -4,8 +4,7 @@
  * stays in a buffer, and the caller adds nothing while there is any. Whatever the peer
  * sends is checked; what is wrong ends the connection with one log line.
  */
-#ifndef TRACER_FORWARD_STREAM_H
-#define TRACER_FORWARD_STREAM_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -50,5 +49,3 @@ void stream_flush(struct stream *stream);
 
 /* All that is to be said was sent: the receiver sees the end of the stream, and can still answer. */
 void stream_end(struct stream *stream);
-
-#endif
