@@ -1,8 +1,8 @@
-/* Cuts a recording down to what one marked command did, so that nothing else of the
+/* Cuts a recording down to what marked commands did, so that nothing else of the
  * machine it was made on is in it.
  *
- * The mark is the first program called `tracer` with the argument `run`. Kept are that
- * process, its parent unknown, and its descendants, with every pass and the cgroups they
+ * The mark is a program called `tracer` with the argument `run`. Kept are the processes that
+ * executed it, their parents unknown, and their descendants, with every pass and the cgroups they
  * were in; what the machine and the cgroups are called is replaced by fixed values, so
  * this is no tool for containers. Losses are left out: they are the machine's.
  *
@@ -28,6 +28,8 @@ struct member_key {
 
 struct member {
 	struct member_key key;
+	bool is_root;
+	bool begun; /* in this reading, the root has executed the mark */
 	UT_hash_handle hh;
 };
 
@@ -39,8 +41,6 @@ struct used_cgroup {
 struct cut {
 	struct member *members;
 	struct used_cgroup *cgroups;
-	struct member_key root; /* pid 0: not found yet */
-	bool begun;             /* in this reading, the root has executed the mark */
 	struct wire_output *output; /* NULL in the first reading */
 };
 
@@ -49,13 +49,20 @@ static struct member_key key_of(const struct image_key *image)
 	return (struct member_key){.start_boot_ns = image->start_boot_ns, .pid = image->pid};
 }
 
-static bool is_member(const struct cut *cut, const struct image_key *image)
+static struct member *find_member(const struct cut *cut, const struct image_key *image)
 {
 	const struct member_key key = key_of(image);
 	struct member *member;
 
 	HASH_FIND(hh, cut->members, &key, sizeof(key), member);
-	return member && cut->begun;
+	return member;
+}
+
+static bool is_member(const struct cut *cut, const struct image_key *image)
+{
+	const struct member *member = find_member(cut, image);
+
+	return member && (member->begun || !member->is_root);
 }
 
 static void *allocate(size_t size)
@@ -67,15 +74,16 @@ static void *allocate(size_t size)
 	return memory;
 }
 
-static void add_member(struct cut *cut, const struct image_key *image)
+static struct member *add_member(struct cut *cut, const struct image_key *image)
 {
-	struct member *member;
+	struct member *member = find_member(cut, image);
 
-	if (is_member(cut, image))
-		return;
-	member = allocate(sizeof(*member));
-	member->key = key_of(image);
-	HASH_ADD(hh, cut->members, key, sizeof(member->key), member);
+	if (!member) {
+		member = allocate(sizeof(*member));
+		member->key = key_of(image);
+		HASH_ADD(hh, cut->members, key, sizeof(member->key), member);
+	}
+	return member;
 }
 
 static void add_cgroup(struct cut *cut, uint64_t id)
@@ -108,17 +116,15 @@ static bool is_mark(const struct event_exec *exec)
 /* Whether the message stays; learns from it who belongs. */
 static bool keep_exec(struct cut *cut, struct event_exec *exec)
 {
-	const struct member_key key = key_of(&exec->image);
-	bool is_root = cut->root.pid ? memcmp(&key, &cut->root, sizeof(key)) == 0 : is_mark(exec);
+	struct member *member = find_member(cut, &exec->image);
 
-	if (is_root && is_mark(exec)) {
-		cut->root = key;
-		cut->begun = true;
-		add_member(cut, &exec->image);
+	if (is_mark(exec) && (!member || member->is_root)) {
+		member = add_member(cut, &exec->image);
+		member->is_root = member->begun = true;
 	}
 	if (!is_member(cut, &exec->image))
 		return false;
-	if (is_root)
+	if (member->is_root)
 		exec->parent = (struct image_key){0};
 	add_cgroup(cut, exec->cgroup_id);
 	return true;
@@ -135,11 +141,9 @@ static bool keep_fork(struct cut *cut, const struct event_fork *fork)
 
 static bool keep_sample(struct cut *cut, struct event_sample *sample)
 {
-	const struct member_key key = key_of(&sample->image);
-
 	if (!is_member(cut, &sample->image))
 		return false;
-	if (memcmp(&key, &cut->root, sizeof(key)) == 0)
+	if (find_member(cut, &sample->image)->is_root)
 		sample->parent = (struct image_key){0};
 	return true;
 }
@@ -250,11 +254,13 @@ static int cut_messages(struct cut *cut, struct recording *recording, const char
 {
 	static struct event_pieces pieces;
 	struct wire_message message;
+	struct member *member;
 	const char *data;
 	size_t size;
 	int r;
 
-	cut->begun = false;
+	for (member = cut->members; member; member = member->hh.next)
+		member->begun = false;
 	event_pieces_reset(&pieces);
 	while ((r = recording_next(recording, &data, &size, ret_reason)) == RECORDING_FRAME) {
 		r = wire_decode(data, size, &message, ret_reason);
@@ -263,7 +269,7 @@ static int cut_messages(struct cut *cut, struct recording *recording, const char
 		if (r < 0)
 			return r;
 	}
-	if (r == RECORDING_END && cut->root.pid == 0) {
+	if (r == RECORDING_END && !cut->members) {
 		*ret_reason = "nobody in it executed `tracer run`";
 		return -ENODATA;
 	}

@@ -309,6 +309,10 @@ void run_name_note_image(struct model *model, struct run *run, const struct proc
 		name_by_front(model, run, process, verdict);
 	else
 		name_by_other(model, run, process, verdict);
-	if (verdict->run_key[0] && !run->run_key[0] && run != model->system)
+	if (verdict->run_key[0] && !run->run_key[0] && run != model->system) {
 		snprintf(run->run_key, sizeof(run->run_key), "%s", verdict->run_key);
+		/* A daemon that makes no cgroup for its jobs: only their scripts tell. */
+		if (run->kind == RUN_COMMAND && run->reason == REASON_CHILD)
+			run->kind = RUN_BATCH;
+	}
 }

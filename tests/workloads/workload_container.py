@@ -14,28 +14,38 @@ CONTAINER = secrets.token_hex(32)
 # Where Docker has runc put its containers: a cgroup path is all that tells of the runtime.
 CGROUP = f"/docker/{CONTAINER}"
 
-# runc starts itself over several times to enter the container; how often is its own business.
-EXPECTED = Run(
-    kind="command", main={"container.sh": 1}, tasks_may_have=frozenset({"runc"}),
-    tasks=[
-        Task("generic", "prepare", {"prepare": 1}),
-        Task("generic", "assemble + polish", {"sh -c": 1, "assemble": 1, "polish": 1}),
-        Task("generic", "conclude", {"conclude": 1}),
-    ])
 INSIDE = {"sh", "assemble", "polish"}
+COMMAND = ["sh", "-c", "assemble --cpu 20 --namespaces; polish --cpu 20; true"]
+
+
+def expected(runtime):
+    """How often the programs that enter a container start themselves over is their own business."""
+    return Run(
+        kind="command", main={"container.sh": 1}, tasks_may_have=runtime,
+        tasks=[
+            Task("generic", "prepare", {"prepare": 1}),
+            Task("generic", "assemble + polish", {"sh -c": 1, "assemble": 1, "polish": 1}),
+            Task("generic", "conclude", {"conclude": 1}),
+        ])
+
+
+def make_root(path, bench):
+    """A root file system with a shell and the programs."""
+    for name in ("bin", "dev", "etc", "proc", "sys", "tmp"):
+        (path / name).mkdir(parents=True)
+    shutil.copy(shutil.which("busybox"), path / "bin/sh")
+    for name in ("assemble", "polish"):
+        shutil.copy(bench.programs / "tests/workloads/worker", path / "bin" / name)
+    return path
 
 
 def make_bundle(bench):
     bundle = bench.directory / "bundle"
-    for name in ("bin", "dev", "proc", "sys"):
-        (bundle / "rootfs" / name).mkdir(parents=True)
-    shutil.copy(shutil.which("busybox"), bundle / "rootfs/bin/sh")
-    for name in ("assemble", "polish"):
-        shutil.copy(bench.programs / "tests/workloads/worker", bundle / "rootfs/bin" / name)
+    make_root(bundle / "rootfs", bench)
     subprocess.run(["runc", "spec", "--bundle", bundle], check=True)
     config = json.loads((bundle / "config.json").read_text())
     config["process"]["terminal"] = False
-    config["process"]["args"] = ["sh", "-c", "assemble --cpu 20 --namespaces; polish --cpu 20; true"]
+    config["process"]["args"] = COMMAND
     # No limit can be raised on every machine, and none is needed.
     config["process"].pop("rlimits", None)
     config["linux"]["cgroupsPath"] = CGROUP
@@ -43,33 +53,44 @@ def make_bundle(bench):
     return bundle
 
 
+def watch(bench, user, command, runtime, container, is_waited_for=True):
+    """What is wrong with a run in which a script starts the container by that command. `runtime`:
+    tools of its own; `container`: its (runtime, id), the id None where its namespace is all that
+    tells of it; None: not known as one; `is_waited_for`: by the
+    command, not by a daemon."""
+    bench.worker("prepare", "conclude")
+    directory = bench.work_directory("work", user)
+    reports, waited_ns = bench.watch(["bash", bench.fixture(HERE / "container.sh"), *command], directory, user)
+    if len(reports) != 1:
+        return [f"{len(reports)} runs, not 1"]
+    report = reports[0]
+    problems = model.check_run(expected(runtime), report)
+    if is_waited_for:
+        problems += model.check_cpu(report, waited_ns)
+    found = [(row["runtime"], row["runtime_id"] if container and container[1] else None)
+             for row in report["containers"]]
+    if found != ([container] if container else []):
+        return problems + [f"containers are {found}"]
+    container_id = report["containers"][0]["id"] if container else None
+    for task in report["tasks"]:
+        # runc executes itself by descriptor, too, under the number's name.
+        entering = {tool["id"] for tool in task["tools"] if tool["name"] in runtime}
+        for process in task["processes"]:
+            expected_id = container_id if process["program"] in INSIDE else None
+            if process["tool_id"] not in entering and process["container_id"] != expected_id:
+                problems.append(f"{process['program']} has container {process['container_id']}, not {expected_id}")
+    if container:
+        problems += model.check_namespaces(report, bench.output_path(directory).read_text())
+    return problems
+
+
 def check(bench):
     require("runc", "busybox")
-    bench.worker("prepare", "conclude")
     bundle = make_bundle(bench)
-    directory = bench.work_directory("work", "root")
-    command = ["bash", bench.fixture(HERE / "container.sh"), bundle, CONTAINER]
     try:
-        reports, waited_ns = bench.watch(command, directory, user="root")
+        return watch(bench, "root", ["runc", "--root", bundle / "state", "run", "--bundle", bundle, CONTAINER],
+                     frozenset({"runc"}), ("docker", CONTAINER))
     finally:
         subprocess.run(["runc", "--root", bundle / "state", "delete", "--force", CONTAINER],
                        stderr=subprocess.DEVNULL, check=False)
         remove_cgroups("docker")
-    if len(reports) != 1:
-        return [f"{len(reports)} runs, not 1"]
-    report = reports[0]
-    problems = model.check_run(EXPECTED, report) + model.check_cpu(report, waited_ns)
-
-    containers = {(row["runtime"], row["runtime_id"]): row["id"] for row in report["containers"]}
-    if list(containers) != [("docker", CONTAINER)]:
-        return problems + [f"containers are {list(containers)}"]
-    container_id = containers["docker", CONTAINER]
-    for task in report["tasks"]:
-        # It executes itself by descriptor, too, under the number's name.
-        runtime = {tool["id"] for tool in task["tools"] if tool["name"] == "runc"}
-        for process in task["processes"]:
-            expected = container_id if process["program"] in INSIDE else None
-            if process["tool_id"] not in runtime and process["container_id"] != expected:
-                problems.append(f"{process['program']} has container {process['container_id']}, "
-                                f"not {expected}")
-    return problems + model.check_namespaces(report, bench.output_path(directory).read_text())
