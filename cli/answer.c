@@ -6,119 +6,59 @@
 #include <string.h>
 
 #include "cli/command_text.h"
-#include "query/rows.h"
 #include "cli/table.h"
 #include "cli/units.h"
 #include "common/text.h"
+#include "query/rows.h"
 
 #define TITLE_BYTES 64
 #define COMMAND_BYTES 16384
-#define ID_SHOWN 8 /* digits on a terminal: enough to name what it is of */
 #define FLEXIBLE_PERCENT 30
-#define REAL_DIGITS 15
 
-/* The revision says in which order rows were written, not what ran (docs/json.md). */
-static bool is_left_out(const char *column)
+static int rows_write(const struct answer *answer, struct json_writer *writer, size_t *row_count,
+		      const char *first, const char *next, const char *after)
 {
-	return strcmp(column, "rev") == 0;
-}
+	int more = 0;
 
-/* ---- JSON ---------------------------------------------------------------------- */
-
-static void value_to_json(json_t *object, const char *name, const struct store_value *value)
-{
-	switch (value->type) {
-	case STORE_VALUE_TEXT:
-		json_set_string(object, name, value->data);
-		break;
-	case STORE_VALUE_BLOB:
-		json_set_arguments(object, name, &(struct row_blob){value->data, value->size});
-		break;
-	case STORE_VALUE_REAL:
-		json_object_set_new(object, name, json_real(value->real));
-		break;
-	default:
-		json_set_column(object, name, value->type == STORE_VALUE_INTEGER ? value->integer : ROW_NULL);
+	while (writer->error == 0 && (more = store_result_next(answer->result)) > 0) {
+		json_write_text(writer, (*row_count)++ ? next : first);
+		json_write_object(writer);
+		json_write_result(writer, answer->result);
+		json_write_text(writer, after);
 	}
-}
-
-void answer_row_to_json(struct store_result *result, json_t *object)
-{
-	for (size_t i = 0; i < store_result_width(result); i++) {
-		struct store_value value = store_result_value(result, i);
-
-		if (!is_left_out(store_result_name(result, i)))
-			value_to_json(object, store_result_name(result, i), &value);
-	}
-}
-
-/* Takes the value over. */
-static int json_dump(json_t *value, FILE *file)
-{
-	int result = json_dumpf(value, file, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_ENCODE_ANY |
-				JSON_REAL_PRECISION(REAL_DIGITS));
-
-	json_decref(value);
-	return result < 0 ? -EIO : 0;
-}
-
-static json_t *parameters_to_json(const struct store_parameter *parameters)
-{
-	json_t *object = json_object();
-
-	for (; parameters->name; parameters++) {
-		struct store_value value = {STORE_VALUE_NULL, parameters->integer, parameters->real, parameters->text, 0};
-
-		value.type = parameters->type == STORE_INTEGER ? STORE_VALUE_INTEGER :
-			     parameters->type == STORE_REAL    ? STORE_VALUE_REAL :
-			     parameters->type == STORE_TEXT    ? STORE_VALUE_TEXT : STORE_VALUE_NULL;
-		value_to_json(object, parameters->name, &value);
-	}
-	return object;
-}
-
-/* Each row an object: `first` before the first, `next` before the others, `after` behind each. */
-static int rows_to_json(const struct answer *answer, FILE *file, const char *first, const char *next,
-			const char *after, size_t *row_count)
-{
-	int more, error = 0;
-
-	while (error == 0 && (more = store_result_next(answer->result)) != 0) {
-		json_t *object = json_object();
-
-		if (more < 0) {
-			json_decref(object);
-			return more;
-		}
-		answer_row_to_json(answer->result, object);
-		fputs((*row_count)++ ? next : first, file);
-		error = json_dump(object, file);
-		fputs(after, file);
-	}
-	return error;
+	return more;
 }
 
 static int print_json(const struct answer *answer, const struct output *output, size_t *row_count)
 {
-	FILE *file = output->file;
+	struct json_writer writer = {.file = output->file};
 	int error;
 
-	fprintf(file, "{\"query\":\"%s\",\"title\":", answer->question->name);
-	error = json_dump(json_string(answer->question->title), file);
-	fputs(",\"parameters\":", file);
-	if (error == 0)
-		error = json_dump(parameters_to_json(answer->parameters), file);
-	fputs(",\"rows\":[", file);
-	if (error == 0)
-		error = rows_to_json(answer, file, "\n", ",\n", "", row_count);
-	if (error == 0)
-		fputs("\n]}\n", file);
-	return error;
+	json_write_object(&writer);
+	json_write_string(&writer, "query", answer->question->name);
+	json_write_string(&writer, "title", answer->question->title);
+	json_write_text(&writer, ",\"parameters\":");
+	json_write_object(&writer);
+	for (const struct store_parameter *parameter = answer->parameters; parameter->name; parameter++) {
+		struct store_value value = {STORE_VALUE_NULL, parameter->integer, parameter->real, parameter->text, 0};
+
+		value.type = parameter->type == STORE_INTEGER ? STORE_VALUE_INTEGER :
+			     parameter->type == STORE_REAL    ? STORE_VALUE_REAL :
+			     parameter->type == STORE_TEXT    ? STORE_VALUE_TEXT : STORE_VALUE_NULL;
+		json_write_member(&writer, parameter->name, &value);
+	}
+	json_write_text(&writer, "},\"rows\":[");
+	error = rows_write(answer, &writer, row_count, "\n", ",\n", "}");
+	json_write_text(&writer, error == 0 ? "\n]}\n" : "");
+	return json_write_end(&writer) < 0 ? writer.error : error;
 }
 
 static int print_ndjson(const struct answer *answer, const struct output *output, size_t *row_count)
 {
-	return rows_to_json(answer, output->file, "", "", "\n", row_count);
+	struct json_writer writer = {.file = output->file};
+	int error = rows_write(answer, &writer, row_count, "", "", "}\n");
+
+	return json_write_end(&writer) < 0 ? writer.error : error;
 }
 
 /* ---- text ---------------------------------------------------------------------- */
@@ -133,22 +73,19 @@ static enum question_type type_of(const struct question *question, const char *c
 /* The value as text that is safe to show; to free. NULL: out of memory. */
 static char *value_to_text(const struct store_value *value, enum question_type type, bool raw)
 {
-	char unit[UNITS_SIZE], *command, *safe;
-	const char *text = unit;
-	size_t size;
+	char command[COMMAND_BYTES], *safe;
+	const char *text = value->data;
+	size_t size = value->size;
 
-	command = value->type == STORE_VALUE_BLOB ? malloc(COMMAND_BYTES) : NULL;
-	if (value->type == STORE_VALUE_TEXT)
-		text = value->data;
-	else if (command)
-		text = command_text(&(struct row_blob){value->data, value->size}, "", true, command, COMMAND_BYTES);
-	else
-		text = units_value(type, value, raw);
-	size = value->type == STORE_VALUE_TEXT ? value->size : strlen(text);
+	if (value->type != STORE_VALUE_TEXT) {
+		text = value->type == STORE_VALUE_BLOB
+			? command_text(&(struct row_blob){value->data, size}, "", true, command, sizeof(command))
+			: units_value(type, value, raw);
+		size = strlen(text);
+	}
 	safe = malloc(4 * size + 1);
 	if (safe)
 		text_escape(text, size, safe, 4 * size + 1);
-	free(command);
 	return safe;
 }
 
@@ -175,7 +112,7 @@ static int csv_row_print(const struct answer *answer, FILE *file)
 		struct store_value value = store_result_value(answer->result, i);
 		char *text;
 
-		if (is_left_out(name))
+		if (row_is_private(name))
 			continue;
 		fputs(separator, file);
 		separator = ",";
@@ -197,7 +134,7 @@ static int print_csv(const struct answer *answer, const struct output *output, s
 	int more, error = 0;
 
 	for (size_t i = 0; i < store_result_width(answer->result); i++) {
-		if (is_left_out(store_result_name(answer->result, i)))
+		if (row_is_private(store_result_name(answer->result, i)))
 			continue;
 		fprintf(output->file, "%s%s", separator, store_result_name(answer->result, i));
 		separator = ",";
@@ -266,8 +203,8 @@ static int cell_add(const struct answer *answer, const struct output *output, st
 
 	if (!text)
 		return -ENOMEM;
-	if (field->type == QUESTION_ID && output->width && strlen(text) > ID_SHOWN)
-		text[ID_SHOWN] = '\0';
+	if (field->type == QUESTION_ID && output->width && strlen(text) > UNITS_ID_BRIEF)
+		text[UNITS_ID_BRIEF] = '\0';
 	table_add(table, STYLE_PLAIN, text);
 	free(text);
 	return 0;

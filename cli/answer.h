@@ -8,8 +8,6 @@
 
 #include <stdbool.h>
 
-#include <jansson.h>
-
 #include "cli/output.h"
 #include "query/question.h"
 
@@ -28,8 +26,5 @@ struct answer {
 /* 0 and how many rows there were; -EFBIG: more than a table may have; -errno of the store or of what
  * is printed to. */
 int answer_print(const struct answer *answer, const struct output *output, size_t *ret_row_count);
-
-/* The current row of any result: `object` gets its columns. */
-void answer_row_to_json(struct store_result *result, json_t *object);
 
 #endif

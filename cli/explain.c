@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/answer.h"
 #include "cli/command_text.h"
 #include "cli/site_rules.h"
 #include "cli/source.h"
@@ -326,7 +325,7 @@ static int found_tell(const struct story *story, const struct found *found, json
 	if (more > 0 && array) {
 		json_t *object = json_pack("{s:s}", "subject", subjects[found->kind].find);
 
-		answer_row_to_json(result, object);
+		json_object_update_new(object, result_to_json(result));
 		json_array_append_new(array, object);
 	} else if (more > 0) {
 		subject_tell(story, found->kind, result);

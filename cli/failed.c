@@ -293,7 +293,7 @@ static json_t *task_to_json(const struct findings *findings)
 	}
 	json_decref(row);
 	json_set_integer(task, "wall_ns", row_subtract(findings->task->end_boot_ns, findings->task->begin_boot_ns));
-	json_set_id(task, "last_attempt_id", report->tasks[report_last_attempt(report, findings->index)].id);
+	json_set_integer(task, "last_attempt_id", report->tasks[report_last_attempt(report, findings->index)].id);
 	return task;
 }
 
@@ -302,6 +302,7 @@ static int incident_to_json(void *context, const void *row)
 	struct findings *findings = context;
 	enum report_verdict verdict = report_judge(&findings->report, row);
 	const struct row_process *process = NULL;
+	struct store_value command = {.type = STORE_VALUE_NULL};
 	struct rows line = {0};
 	json_t *incident;
 	int error;
@@ -313,9 +314,12 @@ static int incident_to_json(void *context, const void *row)
 		error = load_command(findings, row, &line, &process);
 	if (error < 0)
 		return error;
+	if (process)
+		command = (struct store_value){.type = STORE_VALUE_BLOB, .data = process->arguments.data,
+					       .size = process->arguments.size};
 	incident = row_to_json(&row_type_incident, row);
 	json_object_set_new(incident, "task", task_to_json(findings));
-	json_set_arguments(incident, "command", process ? &process->arguments : &(struct row_blob){0});
+	json_set_value(incident, "command", &command);
 	json_set_string(incident, "verdict", verdict_names[verdict]);
 	json_array_append_new(findings->failures, incident);
 	rows_free(&line);

@@ -184,7 +184,7 @@ static json_t *parts_to_json(const struct listing *list, const struct row_part *
 		const struct row_host *host = host_of(list, &parts[i].run);
 		json_t *part = json_object();
 
-		json_set_id(part, "id", parts[i].run.id);
+		json_set_integer(part, "id", parts[i].run.id);
 		json_set_string(part, "host", host ? host->hostname : NULL);
 		json_set_string(part, "status", parts[i].run.status);
 		json_array_append_new(array, part);

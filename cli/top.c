@@ -452,11 +452,11 @@ static json_t *line_to_json(const struct line *line)
 {
 	json_t *object = json_object();
 
-	json_set_id(object, "run_id", line->run_id);
+	json_set_integer(object, "run_id", line->run_id);
 	json_set_string(object, "run", line->run);
-	json_set_id(object, "task_id", line->task_id);
+	json_set_integer(object, "task_id", line->task_id);
 	json_set_string(object, "task", line->task);
-	json_set_id(object, "tool_id", line->tool_id);
+	json_set_integer(object, "tool_id", line->tool_id);
 	json_set_string(object, "tool", line->tool);
 	json_set_integer(object, "user_id", line->user_id);
 	json_set_integer(object, "process_count", line->process_count);

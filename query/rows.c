@@ -2,14 +2,15 @@
 #include "query/rows.h"
 
 #include <errno.h>
-#include <stdbool.h>
-#include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/identity.h"
 #include "common/text.h"
 #include "query/ask.h"
+
+#define REAL_DIGITS 15
 
 #define FIELD_I(name) {#name, ROW_FIELD_INTEGER, offsetof(struct ROW_TYPE, name)},
 #define FIELD_T(name) {#name, ROW_FIELD_TEXT, offsetof(struct ROW_TYPE, name)},
@@ -310,6 +311,11 @@ void rows_free(struct rows *rows)
 
 /* ---- JSON -------------------------------------------------------------------- */
 
+bool row_is_private(const char *column)
+{
+	return strcmp(column, "rev") == 0;
+}
+
 static bool is_utf8(const char *text, size_t size)
 {
 	for (size_t i = 0, step; i < size; i += step) {
@@ -320,138 +326,49 @@ static bool is_utf8(const char *text, size_t size)
 	return true;
 }
 
-/* A JSON string; `*ret_escaped` where the bytes could not stand as they are. */
-static json_t *text_to_json(const char *text, size_t size, bool *ret_escaped)
+/* Pieces are put together before they go to the file: a call of its functions for each would take as
+ * long as all else. */
+static void flush(struct json_writer *writer)
 {
-	json_t *string = NULL;
-	char *safe;
+	if (fwrite_unlocked(writer->data, 1, writer->used, writer->file) != writer->used && writer->error == 0)
+		writer->error = -EIO;
+	writer->used = 0;
+}
 
-	if (is_utf8(text, size))
-		return json_stringn(text, size);
-	safe = malloc(4 * size + 1);
-	if (safe) {
-		string = json_stringn(safe, text_escape(text, size, safe, 4 * size + 1));
-		free(safe);
+static void put(struct json_writer *writer, const char *data, size_t size)
+{
+	while (size > sizeof(writer->data) - writer->used) {
+		size_t some = sizeof(writer->data) - writer->used;
+
+		memcpy(writer->data + writer->used, data, some);
+		writer->used += some;
+		data += some;
+		size -= some;
+		flush(writer);
 	}
-	*ret_escaped = true;
-	return string;
+	memcpy(writer->data + writer->used, data, size);
+	writer->used += size;
 }
 
-static void json_mark_escaped(json_t *object, const char *name)
+void json_write_text(struct json_writer *writer, const char *text)
 {
-	char mark[80];
-
-	snprintf(mark, sizeof(mark), "%s_escaped", name);
-	json_object_set_new(object, mark, json_true());
+	put(writer, text, strlen(text));
 }
 
-void json_set_string(json_t *object, const char *name, const char *text)
+void json_write_object(struct json_writer *writer)
 {
-	bool escaped = false;
-
-	json_object_set_new(object, name,
-			    text ? text_to_json(text, strlen(text), &escaped) : json_null());
-	if (escaped)
-		json_mark_escaped(object, name);
+	put(writer, "{", 1);
+	writer->has_members = false;
 }
 
-void json_set_integer(json_t *object, const char *name, int64_t value)
+static void put_name(struct json_writer *writer, const char *name)
 {
-	json_object_set_new(object, name, value == ROW_NULL ? json_null() : json_integer(value));
+	json_write_text(writer, writer->has_members ? ",\"" : "\"");
+	json_write_text(writer, name);
+	writer->has_members = true;
 }
 
-void json_set_id(json_t *object, const char *name, int64_t id)
-{
-	char text[IDENTITY_TEXT_SIZE];
-
-	if (id != ROW_NULL)
-		identity_format(id, text);
-	json_object_set_new(object, name, id == ROW_NULL ? json_null() : json_string(text));
-}
-
-void json_set_arguments(json_t *object, const char *name, const struct row_blob *blob)
-{
-	const char *data = blob->data;
-	json_t *array;
-	bool escaped = false;
-
-	if (!data) {
-		json_object_set_new(object, name, json_null());
-		return;
-	}
-	array = json_array();
-	for (size_t i = 0; i < blob->size;) {
-		size_t size = strnlen(data + i, blob->size - i);
-
-		json_array_append_new(array, text_to_json(data + i, size, &escaped));
-		i += size + 1;
-	}
-	json_object_set_new(object, name, array);
-	if (escaped)
-		json_mark_escaped(object, name);
-}
-
-void json_set_column(json_t *object, const char *name, int64_t value)
-{
-	if (identity_is_column(name))
-		json_set_id(object, name, value);
-	else
-		json_set_integer(object, name, value);
-}
-
-json_t *row_to_json(const struct row_type *type, const void *row)
-{
-	json_t *object = json_object();
-
-	for (size_t i = 0; i < type->field_count; i++) {
-		const struct row_field *field = &type->fields[i];
-		const void *value = field_at(row, field);
-
-		if (field->kind == ROW_FIELD_TEXT && *(const char *const *)value == missing)
-			json_set_string(object, field->name, NULL);
-		else if (field->kind == ROW_FIELD_TEXT)
-			json_set_string(object, field->name, *(const char *const *)value);
-		else if (field->kind == ROW_FIELD_BLOB)
-			json_set_arguments(object, field->name, value);
-		else
-			json_set_column(object, field->name, *(const int64_t *)value);
-	}
-	return object;
-}
-
-/* ---- JSON, written at once ------------------------------------------------------ */
-
-/* Pieces on their way to a file: a call of its functions for each would take as long as all else. */
-struct pieces {
-	FILE *file;
-	size_t used;
-	char data[4096];
-};
-
-static void pieces_flush(struct pieces *pieces)
-{
-	fwrite_unlocked(pieces->data, 1, pieces->used, pieces->file);
-	pieces->used = 0;
-}
-
-static void put(struct pieces *pieces, const char *data, size_t size)
-{
-	if (size > sizeof(pieces->data) - pieces->used)
-		pieces_flush(pieces);
-	if (size > sizeof(pieces->data)) {
-		fwrite_unlocked(data, 1, size, pieces->file);
-		return;
-	}
-	memcpy(pieces->data + pieces->used, data, size);
-	pieces->used += size;
-}
-
-static void put_text(struct pieces *pieces, const char *text)
-{
-	put(pieces, text, strlen(text));
-}
-
-static void put_integer(struct pieces *pieces, int64_t value)
+static void put_integer(struct json_writer *writer, int64_t value)
 {
 	char digits[24], *at = digits + sizeof(digits);
 	uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
@@ -461,7 +378,20 @@ static void put_integer(struct pieces *pieces, int64_t value)
 	while (rest /= 10);
 	if (value < 0)
 		*--at = '-';
-	put(pieces, at, (size_t)(digits + sizeof(digits) - at));
+	put(writer, at, (size_t)(digits + sizeof(digits) - at));
+}
+
+/* Takes the value over. */
+static void put_json(struct json_writer *writer, json_t *value)
+{
+	char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(REAL_DIGITS));
+
+	json_decref(value);
+	if (text)
+		json_write_text(writer, text);
+	else if (writer->error == 0)
+		writer->error = -ENOMEM;
+	free(text);
 }
 
 static bool is_plain(const char *text, size_t size)
@@ -472,85 +402,191 @@ static bool is_plain(const char *text, size_t size)
 	return true;
 }
 
-static int put_string(struct pieces *pieces, const char *text, size_t size, bool *ret_escaped)
+/* `*ret_escaped` where the bytes could not stand as they are. */
+static void put_string(struct json_writer *writer, const char *text, size_t size, bool *ret_escaped)
 {
-	json_t *string;
-	char *escaped;
+	json_t *string = NULL;
+	char *safe;
 
 	if (is_plain(text, size)) { /* nearly always */
-		put(pieces, "\"", 1);
-		put(pieces, text, size);
-		put(pieces, "\"", 1);
-		return 0;
+		put(writer, "\"", 1);
+		put(writer, text, size);
+		put(writer, "\"", 1);
+		return;
 	}
-	string = text_to_json(text, size, ret_escaped);
-	escaped = json_dumps(string, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
-	json_decref(string);
-	if (!escaped)
-		return -ENOMEM;
-	put_text(pieces, escaped);
-	free(escaped);
-	return 0;
+	if (is_utf8(text, size)) {
+		put_json(writer, json_stringn(text, size));
+		return;
+	}
+	safe = malloc(4 * size + 1);
+	if (safe)
+		string = json_stringn(safe, text_escape(text, size, safe, 4 * size + 1));
+	put_json(writer, string);
+	free(safe);
+	*ret_escaped = true;
 }
 
-static int put_arguments(struct pieces *pieces, const struct row_blob *blob, bool *ret_escaped)
+static void put_arguments(struct json_writer *writer, const char *data, size_t whole, bool *ret_escaped)
 {
-	const char *data = blob->data;
-	int error = 0;
-
-	put(pieces, "[", 1);
-	for (size_t i = 0, size; i < blob->size && error == 0; i += size + 1) {
-		size = strnlen(data + i, blob->size - i);
+	put(writer, "[", 1);
+	for (size_t i = 0, size; i < whole; i += size + 1) {
+		size = strnlen(data + i, whole - i);
 		if (i > 0)
-			put(pieces, ",", 1);
-		error = put_string(pieces, data + i, size, ret_escaped);
+			put(writer, ",", 1);
+		put_string(writer, data + i, size, ret_escaped);
 	}
-	put(pieces, "]", 1);
-	return error;
+	put(writer, "]", 1);
 }
 
-static int put_value(struct pieces *pieces, const struct row_field *field, const void *value, bool *ret_escaped)
+void json_write_member(struct json_writer *writer, const char *name, const struct store_value *value)
 {
-	const struct row_blob *blob = value;
-	const char *text = field->kind == ROW_FIELD_TEXT ? *(const char *const *)value : NULL;
 	char id[IDENTITY_TEXT_SIZE];
+	bool escaped = false;
 
-	if (text && text != missing)
-		return put_string(pieces, text, strlen(text), ret_escaped);
-	if (field->kind == ROW_FIELD_BLOB && blob->data)
-		return put_arguments(pieces, blob, ret_escaped);
-	if (field->kind != ROW_FIELD_INTEGER || *(const int64_t *)value == ROW_NULL)
-		put_text(pieces, "null");
-	else if (!identity_is_column(field->name))
-		put_integer(pieces, *(const int64_t *)value);
-	else {
-		identity_format(*(const int64_t *)value, id);
-		return put_string(pieces, id, strlen(id), ret_escaped);
+	if (value->type == STORE_VALUE_REAL && !isfinite(value->real))
+		return; /* JSON has no such numbers */
+	put_name(writer, name);
+	put(writer, "\":", 2);
+	if (value->type == STORE_VALUE_TEXT) {
+		put_string(writer, value->data, strlen(value->data), &escaped);
+	} else if (value->type == STORE_VALUE_BLOB) {
+		put_arguments(writer, value->data, value->size, &escaped);
+	} else if (value->type == STORE_VALUE_REAL) {
+		put_json(writer, json_real(value->real));
+	} else if (value->type == STORE_VALUE_NULL || value->integer == ROW_NULL) {
+		put(writer, "null", 4);
+	} else if (identity_is_column(name)) {
+		identity_format(value->integer, id);
+		put_string(writer, id, strlen(id), &escaped);
+	} else {
+		put_integer(writer, value->integer);
 	}
-	return 0;
+	if (!escaped)
+		return;
+	put_name(writer, name);
+	json_write_text(writer, "_escaped\":true");
 }
 
-int row_write_json(FILE *file, const struct row_type *type, const void *row)
+void json_write_integer(struct json_writer *writer, const char *name, int64_t value)
 {
-	struct pieces pieces;
-	int error = 0;
+	json_write_member(writer, name, &(struct store_value){.type = STORE_VALUE_INTEGER, .integer = value});
+}
 
-	pieces.file = file;
-	pieces.used = 0;
-	for (size_t i = 0; i < type->field_count && error == 0; i++) {
+static struct store_value text_value(const char *text)
+{
+	return (struct store_value){.type = text ? STORE_VALUE_TEXT : STORE_VALUE_NULL, .data = text};
+}
+
+void json_write_string(struct json_writer *writer, const char *name, const char *text)
+{
+	const struct store_value value = text_value(text);
+
+	json_write_member(writer, name, &value);
+}
+
+void json_write_row(struct json_writer *writer, const struct row_type *type, const void *row)
+{
+	for (size_t i = 0; i < type->field_count; i++) {
 		const struct row_field *field = &type->fields[i];
-		bool escaped = false;
+		const char *const *text = field_at(row, field);
+		const struct row_blob *blob = field_at(row, field);
+		struct store_value value = {.type = STORE_VALUE_INTEGER};
 
-		put_text(&pieces, i > 0 ? ",\"" : "\"");
-		put_text(&pieces, field->name);
-		put(&pieces, "\":", 2);
-		error = put_value(&pieces, field, field_at(row, field), &escaped);
-		if (escaped) {
-			put(&pieces, ",\"", 2);
-			put_text(&pieces, field->name);
-			put_text(&pieces, "_escaped\":true");
-		}
+		if (field->kind == ROW_FIELD_TEXT)
+			value = text_value(*text == missing ? NULL : *text);
+		else if (field->kind == ROW_FIELD_BLOB)
+			value = (struct store_value){.type = blob->data ? STORE_VALUE_BLOB : STORE_VALUE_NULL,
+						     .data = blob->data, .size = blob->size};
+		else
+			value.integer = *(const int64_t *)field_at(row, field);
+		json_write_member(writer, field->name, &value);
 	}
-	pieces_flush(&pieces);
-	return error;
+}
+
+void json_write_result(struct json_writer *writer, struct store_result *result)
+{
+	for (size_t i = 0; i < store_result_width(result); i++) {
+		struct store_value value = store_result_value(result, i);
+
+		if (!row_is_private(store_result_name(result, i)))
+			json_write_member(writer, store_result_name(result, i), &value);
+	}
+}
+
+int json_write_end(struct json_writer *writer)
+{
+	flush(writer);
+	return writer->error;
+}
+
+/* ---- JSON as a tree --------------------------------------------------------------- */
+
+/* What is written between these two. Without memory the object is empty. */
+static struct json_writer tree_begin(char **text, size_t *size)
+{
+	struct json_writer writer = {.file = open_memstream(text, size)};
+
+	if (writer.file)
+		json_write_object(&writer);
+	return writer;
+}
+
+static json_t *tree_end(struct json_writer *writer, char **text)
+{
+	json_t *object;
+
+	json_write_text(writer, "}");
+	json_write_end(writer);
+	fclose(writer->file);
+	object = json_loads(*text, 0, NULL);
+	free(*text);
+	return object;
+}
+
+json_t *row_to_json(const struct row_type *type, const void *row)
+{
+	char *text = NULL;
+	size_t size;
+	struct json_writer writer = tree_begin(&text, &size);
+
+	if (!writer.file)
+		return json_object();
+	json_write_row(&writer, type, row);
+	return tree_end(&writer, &text);
+}
+
+json_t *result_to_json(struct store_result *result)
+{
+	char *text = NULL;
+	size_t size;
+	struct json_writer writer = tree_begin(&text, &size);
+
+	if (!writer.file)
+		return json_object();
+	json_write_result(&writer, result);
+	return tree_end(&writer, &text);
+}
+
+void json_set_value(json_t *object, const char *name, const struct store_value *value)
+{
+	char *text = NULL;
+	size_t size;
+	struct json_writer writer = tree_begin(&text, &size);
+
+	if (!writer.file)
+		return;
+	json_write_member(&writer, name, value);
+	json_object_update_new(object, tree_end(&writer, &text));
+}
+
+void json_set_string(json_t *object, const char *name, const char *text)
+{
+	const struct store_value value = text_value(text);
+
+	json_set_value(object, name, &value);
+}
+
+void json_set_integer(json_t *object, const char *name, int64_t value)
+{
+	json_set_value(object, name, &(struct store_value){.type = STORE_VALUE_INTEGER, .integer = value});
 }

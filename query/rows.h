@@ -111,21 +111,41 @@ size_t rows_find(const struct rows *rows, size_t at, int64_t number, size_t *ret
 /* Whether no row of that type in a store has NULL as this text. */
 bool rows_text_is_known(const struct row_type *type, const char *name);
 
-/* A new object with the columns' names. Ids are 16 hexadecimal digits or null. */
+/* JSON on its way to a file, in ASCII alone and many times faster than as a tree. Zero but for the
+ * file. */
+struct json_writer {
+	FILE *file;
+	int error;        /* the first: -ENOMEM, or -EIO */
+	bool has_members; /* the object that was begun last */
+	size_t used;
+	char data[4096];
+};
+
+/* What stands between values, as it is. */
+void json_write_text(struct json_writer *writer, const char *text);
+/* "{"; what ends it is text. */
+void json_write_object(struct json_writer *writer);
+/* Text, or arguments each ended by NUL as an array, is escaped where it is not UTF-8, and then with
+ * "NAME_escaped": true. Ids, as the name tells, are 16 hexadecimal digits. Unknown is null. */
+void json_write_member(struct json_writer *writer, const char *name, const struct store_value *value);
+void json_write_integer(struct json_writer *writer, const char *name, int64_t value);
+void json_write_string(struct json_writer *writer, const char *name, const char *text);
+/* Whether the column is left out of answers: the revision says in which order rows were written, not
+ * what ran (docs/json.md). */
+bool row_is_private(const char *column);
+
+/* All columns of a row, and of the current row of a result. */
+void json_write_row(struct json_writer *writer, const struct row_type *type, const void *row);
+void json_write_result(struct json_writer *writer, struct store_result *result);
+/* The first error. What could not be written shows in ferror() too. */
+int json_write_end(struct json_writer *writer);
+
+/* The same in a tree: objects of a row, or of the current row of a result. */
 json_t *row_to_json(const struct row_type *type, const void *row);
-
-/* "name": text, escaped where it is not UTF-8 and then with "name_escaped": true. */
+json_t *result_to_json(struct store_result *result);
+void json_set_value(json_t *object, const char *name, const struct store_value *value);
 void json_set_string(json_t *object, const char *name, const char *text);
-/* ROW_NULL is null. */
+/* An id or a number, as the name tells; ROW_NULL is null. */
 void json_set_integer(json_t *object, const char *name, int64_t value);
-void json_set_id(json_t *object, const char *name, int64_t id);
-/* An id or a number, as the column's name tells. */
-void json_set_column(json_t *object, const char *name, int64_t value);
-/* Arguments, each ended by NUL, as an array of strings. */
-void json_set_arguments(json_t *object, const char *name, const struct row_blob *blob);
-
-/* The members that row_to_json() makes, without the braces, in ASCII alone and many times faster.
- * 0 or -errno; what could not be written shows in ferror() too. */
-int row_write_json(FILE *file, const struct row_type *type, const void *row);
 
 #endif
