@@ -2,7 +2,6 @@
 #include "cli/answer.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/command_text.h"

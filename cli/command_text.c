@@ -1,7 +1,6 @@
 /* The command line of a process as a shell would read it back. See command_text.h. */
 #include "cli/command_text.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

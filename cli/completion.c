@@ -1,5 +1,4 @@
 /* tracer completion SHELL: completions made of the verbs' own tables. */
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/options.h"
@@ -17,24 +16,49 @@ static const struct option_spec option_specs[] = {
 #define QUERY_NAMES "tracer query --list 2>/dev/null | sed -n '2,$s/ .*//p'"
 #define QUERY_OPTIONS(words) "tracer query " words " --help 2>/dev/null | sed -n 's/^  .*\\(--[a-z-]*\\).*/\\1/p'"
 
+/* What completes a value or an operand of that sort, in each shell. */
+static const struct {
+	const char *what, *bash, *zsh, *fish;
+} sorts[] = {
+	{"file", "compopt -o default; COMPREPLY=()", "_files", " -F"},
+	{"directory", "compopt -o dirnames; COMPREPLY=()", "_files -/", " -f -a '(__fish_complete_directories)'"},
+	{"user", "COMPREPLY=($(compgen -u -- \"$cur\"))", "_users", " -f -a '(__fish_complete_users)'"},
+	/* Of a command; what stands behind it takes files. The others have their own for it. */
+	{"command", "compopt -o default; [[ $prev != \"$verb\" && $prev != -* ]] || "
+	 "COMPREPLY=($(compgen -c -- \"$cur\"))", "", ""},
+	{"run", "COMPREPLY=($(compgen -W \"latest $(" RUN_IDS ")\" -- \"$cur\"))", "_tracer_runs",
+	 " -f -a '(__fish_tracer_runs)'"},
+	{"query", "COMPREPLY=($(compgen -W \"$(" QUERY_NAMES ")\" -- \"$cur\"))", "_tracer_queries",
+	 " -f -a '(__fish_tracer_queries)'"},
+	{"verb", "COMPREPLY=($(compgen -W \"$verbs\" -- \"$cur\"))", "_tracer_verbs", ""},
+};
+
+#define SORTS (sizeof(sorts) / sizeof(sorts[0]))
+
+/* SORTS: none of them, but words to choose from. */
+static size_t sort_find(const char *what)
+{
+	size_t sort = 0;
+
+	while (sort < SORTS && strcmp(sorts[sort].what, what) != 0)
+		sort++;
+	return sort;
+}
+
+static void verbs_print(void)
+{
+	for (size_t i = 0; verbs[i]; i++)
+		printf("%s%s", i ? " " : "", verbs[i]->name);
+}
+
 /* ---- bash -------------------------------------------------------------------- */
 
-/* The command that fills COMPREPLY for a value or an operand. */
 static void bash_reply(const char *what)
 {
-	if (strcmp(what, "file") == 0)
-		printf("compopt -o default; COMPREPLY=()");
-	else if (strcmp(what, "directory") == 0)
-		printf("compopt -o dirnames; COMPREPLY=()");
-	else if (strcmp(what, "user") == 0)
-		printf("COMPREPLY=($(compgen -u -- \"$cur\"))");
-	else if (strcmp(what, "command") == 0) /* what stands behind it takes files */
-		printf("compopt -o default; [[ $prev != \"$verb\" && $prev != -* ]] || "
-		       "COMPREPLY=($(compgen -c -- \"$cur\"))");
-	else if (strcmp(what, "run") == 0)
-		printf("COMPREPLY=($(compgen -W \"latest $(" RUN_IDS ")\" -- \"$cur\"))");
-	else if (strcmp(what, "query") == 0)
-		printf("COMPREPLY=($(compgen -W \"$(" QUERY_NAMES ")\" -- \"$cur\"))");
+	size_t sort = sort_find(what);
+
+	if (sort < SORTS)
+		fputs(sorts[sort].bash, stdout);
 	else
 		printf("COMPREPLY=($(compgen -W '%s' -- \"$cur\"))", what);
 }
@@ -64,10 +88,7 @@ static void bash_operands(const struct verb *verb)
 			printf("%s--%s", spec == verb->options ? "" : " ", spec->name);
 		printf("' -- \"$cur\")) ;;\n\t%s:*) ", verb->name);
 	}
-	if (strcmp(verb->completion, "verb") == 0)
-		printf("COMPREPLY=($(compgen -W \"$verbs\" -- \"$cur\"))");
-	else
-		bash_reply(verb->completion);
+	bash_reply(verb->completion);
 	printf(" ;;\n");
 }
 
@@ -76,8 +97,7 @@ static void print_bash(void)
 	printf("# bash completion for tracer: made by `tracer completion bash`\n"
 	       "_tracer()\n{\n\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
 	       "\tlocal verb=${COMP_WORDS[1]} verbs='");
-	for (size_t i = 0; verbs[i]; i++)
-		printf("%s%s", i ? " " : "", verbs[i]->name);
+	verbs_print();
 	printf("'\n\tCOMPREPLY=()\n\tif ((COMP_CWORD == 1)); then\n"
 	       "\t\tCOMPREPLY=($(compgen -W \"$verbs --help --version\" -- \"$cur\"))\n\t\treturn\n\tfi\n"
 	       "\tcase $verb:$prev in\n");
@@ -106,18 +126,10 @@ static void zsh_text(const char *text)
 
 static void zsh_action(const char *what)
 {
-	if (strcmp(what, "file") == 0)
-		printf("_files");
-	else if (strcmp(what, "directory") == 0)
-		printf("_files -/");
-	else if (strcmp(what, "user") == 0)
-		printf("_users");
-	else if (strcmp(what, "run") == 0)
-		printf("_tracer_runs");
-	else if (strcmp(what, "verb") == 0)
-		printf("_tracer_verbs");
-	else if (strcmp(what, "query") == 0)
-		printf("_tracer_queries");
+	size_t sort = sort_find(what);
+
+	if (sort < SORTS)
+		fputs(sorts[sort].zsh, stdout);
 	else
 		printf("(%s)", what);
 }
@@ -203,16 +215,10 @@ static void fish_text(const char *text)
 /* What stands for a value or an operand. */
 static void fish_values(const char *what)
 {
-	if (strcmp(what, "file") == 0)
-		printf(" -F");
-	else if (strcmp(what, "directory") == 0)
-		printf(" -f -a '(__fish_complete_directories)'");
-	else if (strcmp(what, "user") == 0)
-		printf(" -f -a '(__fish_complete_users)'");
-	else if (strcmp(what, "run") == 0)
-		printf(" -f -a '(__fish_tracer_runs)'");
-	else if (strcmp(what, "query") == 0)
-		printf(" -f -a '(__fish_tracer_queries)'");
+	size_t sort = sort_find(what);
+
+	if (sort < SORTS)
+		fputs(sorts[sort].fish, stdout);
 	else
 		printf(" -f -a '%s'", what);
 }
@@ -254,8 +260,7 @@ static void fish_verb(const struct verb *verb)
 	printf("complete -c tracer -n '__fish_tracer_verb %s'", verb->name);
 	if (strcmp(verb->completion, "verb") == 0) {
 		printf(" -f -a '");
-		for (size_t i = 0; verbs[i]; i++)
-			printf("%s%s", i ? " " : "", verbs[i]->name);
+		verbs_print();
 		printf("'");
 	} else if (verb->takes_command) {
 		fish_command(verb);

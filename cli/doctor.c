@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -14,17 +12,14 @@
 #include <sys/utsname.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <linux/magic.h>
 
 #include "cli/daemons.h"
-#include "cli/findings.h"
 #include "cli/freshness.h"
 #include "cli/program.h"
 #include "cli/site_rules.h"
 #include "cli/units.h"
-#include "common/store/store.h"
 #include "common/text.h"
 
 #define CAPABILITY_PERFMON 38

@@ -1,7 +1,4 @@
 /* tracer explain: why a process, a task or a run was seen as what it was shown as. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/command_text.h"

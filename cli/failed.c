@@ -3,8 +3,6 @@
  * Incidents say which process is to blame; whether the run failed of it shows in what became
  * of its task and of the attempts after it.
  */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/command_text.h"

@@ -1,7 +1,6 @@
 /* Facts found, each with what to do about it. See findings.h. */
 #include "cli/findings.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 #include "common/text.h"

@@ -1,5 +1,4 @@
 /* tracer help [COMMAND]: the commands, or one. */
-#include <stdio.h>
 
 #include "cli/options.h"
 #include "common/print.h"

@@ -1,5 +1,4 @@
 /* tracer host: what this host is, and how it was of late. */
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 

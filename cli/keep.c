@@ -1,9 +1,6 @@
 /* The database of `tracer run --store FILE`. See keep.h. */
 #include "cli/keep.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "cli/output.h"

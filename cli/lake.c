@@ -1,7 +1,6 @@
 /* tracer lake: makes a lake's schema, brings it up to date, looks whether it is right. */
 #include <ctype.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/lake_check.h"

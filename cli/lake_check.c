@@ -5,9 +5,7 @@
  */
 #include "cli/lake_check.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/lake_schema.h"

@@ -4,8 +4,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/parse.h"

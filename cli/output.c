@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <langinfo.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>

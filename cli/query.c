@@ -2,7 +2,6 @@
  * header. */
 #include <ctype.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

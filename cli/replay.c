@@ -1,9 +1,6 @@
 /* tracer replay FILE: makes a store of a recording and lists its runs. */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/options.h"

@@ -1,7 +1,5 @@
 /* tracer rules: checks a file of rules, lists them, tries them on a command. */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

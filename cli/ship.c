@@ -1,10 +1,6 @@
 /* tracer ship --from DIR: sends files of an ndjson sink, or what was set aside, to the lake.
  *
  * The sending is tracer-shipper's; this only finds it and hands the options on. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/wait.h>
 
 #include "cli/options.h"
 #include "cli/program.h"

@@ -1,5 +1,4 @@
 /* tracer show [RUN]: one run, from its figures down to its processes. */
-#include <stdio.h>
 
 #include "cli/names.h"
 #include "cli/source.h"

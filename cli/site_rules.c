@@ -2,10 +2,8 @@
 #include "cli/site_rules.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
 
 void site_rules_say(const struct tree_error *error)
 {

@@ -1,11 +1,9 @@
 /* tracer status: whether the daemons are at work, and what the store holds. */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "cli/daemons.h"
-#include "cli/findings.h"
 #include "cli/freshness.h"
 #include "cli/program.h"
 #include "cli/shipping.h"

@@ -2,12 +2,9 @@
 #include "cli/table.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-#include "cli/spool.h"
 #include "common/text.h"
 
 #define GAP 2                /* blanks between columns */
@@ -31,7 +28,7 @@ struct table {
 	bool filled[COLUMNS_MAX];  /* some cell says more than nothing */
 	char *row;                 /* that cells are being added to */
 	size_t row_size, row_capacity, cell_count;
-	struct spool rows;
+	FILE *rows;                /* put away: the size of each and its bytes; NULL: there are none */
 	int error;
 };
 
@@ -52,7 +49,8 @@ void table_free(struct table *table)
 {
 	if (!table)
 		return;
-	spool_free(&table->rows);
+	if (table->rows)
+		fclose(table->rows);
 	free(table->row);
 	free(table);
 }
@@ -60,6 +58,38 @@ void table_free(struct table *table)
 static bool is_nothing(const char *text)
 {
 	return *text == '\0' || strcmp(text, "-") == 0 || strcmp(text, "0") == 0 || strncmp(text, "0 ", 2) == 0;
+}
+
+/* A temporary file without a name, where none can be made memory. */
+static FILE *rows_open(void)
+{
+	FILE *file = tmpfile();
+	int fd = file ? -1 : memfd_create("tracer-table", MFD_CLOEXEC);
+
+	return file ? file : fd < 0 ? NULL : fdopen(fd, "w+");
+}
+
+static int row_put_away(struct table *table)
+{
+	if (!table->rows)
+		table->rows = rows_open();
+	if (!table->rows)
+		return -ENOMEM;
+	if (fwrite(&table->row_size, sizeof(table->row_size), 1, table->rows) != 1 ||
+	    fwrite(table->row, table->row_size, 1, table->rows) != 1)
+		return -EIO;
+	table->row_size = table->cell_count = 0;
+	return 0;
+}
+
+/* 1: the next one is in the table's row; 0: that was the last; -EIO. */
+static int row_take_back(struct table *table)
+{
+	size_t size;
+
+	if (!table->rows || fread(&size, sizeof(size), 1, table->rows) != 1)
+		return table->rows && ferror(table->rows) ? -EIO : 0;
+	return fread(table->row, size, 1, table->rows) == 1 ? 1 : -EIO;
 }
 
 /* Room in the row for a cell whose text takes `size` bytes at most; NULL: out of memory. */
@@ -91,10 +121,8 @@ static void cell_end(struct table *table, const char *text, size_t size)
 	table->width[column] = width > table->width[column] ? width : table->width[column];
 	table->filled[column] = table->filled[column] || !is_nothing(text);
 	table->row_size += size;
-	if (table->cell_count < table->column_count)
-		return;
-	table->error = spool_add(&table->rows, table->row, table->row_size);
-	table->row_size = table->cell_count = 0;
+	if (table->cell_count == table->column_count)
+		table->error = row_put_away(table);
 }
 
 void table_add(struct table *table, enum style style, const char *text)
@@ -386,11 +414,12 @@ int table_print(struct table *table, const struct output *output, bool titles, s
 {
 	struct layout layout = {0};
 	struct cell cells[COLUMNS_MAX];
-	const char *row;
-	int more, error = table->error < 0 ? table->error : spool_rewind(&table->rows);
+	int more;
 
-	if (error < 0)
-		return error;
+	if (table->error < 0)
+		return table->error;
+	if (table->rows)
+		rewind(table->rows);
 	widths_measure(table, titles, &layout);
 	if (output->width) {
 		widths_limit(table, &layout);
@@ -399,10 +428,12 @@ int table_print(struct table *table, const struct output *output, bool titles, s
 	}
 	if (titles)
 		print_titles(table, output, &layout);
-	while ((more = spool_next(&table->rows, &row)) > 0) {
-		row_read(table, row, cells);
+	while ((more = row_take_back(table)) > 0) {
+		row_read(table, table->row, cells);
 		print_row(table, output, &layout, cells);
 	}
+	if (table->rows)
+		fseek(table->rows, 0, SEEK_END); /* rows may go on behind these */
 	if (ret_dropped)
 		*ret_dropped = layout.dropped;
 	return more;

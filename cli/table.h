@@ -5,7 +5,7 @@
  * width, nothing is cut. The bar column, if any, is last: it takes the room that is
  * left, or is not there.
  *
- * Rows are kept as they will be printed, in a spool: a table of any length takes little memory.
+ * Rows are kept as they will be printed, in a temporary file: a table of any length takes little memory.
  */
 #ifndef TRACER_CLI_TABLE_H
 #define TRACER_CLI_TABLE_H

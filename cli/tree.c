@@ -2,8 +2,6 @@
  * views.h.
  */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/command_text.h"

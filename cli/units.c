@@ -12,7 +12,6 @@
 
 #include "common/duration.h"
 #include "common/identity.h"
-#include "common/store/rows.h"
 
 #define SECOND_NS 1000000000LL
 

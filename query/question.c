@@ -10,7 +10,6 @@
 
 #include "common/identity.h"
 #include "common/text.h"
-#include "query/ask.h"
 
 #define TITLE_BYTES_MAX 100
 

@@ -2,7 +2,6 @@
 #include "query/report.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "query/ask.h"

@@ -5,8 +5,6 @@
 #include "query/report_groups.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <uthash.h>
 

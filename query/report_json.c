@@ -1,7 +1,5 @@
 /* A run as JSON, row by row. See report.h. */
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "query/report.h"
