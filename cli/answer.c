@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cli/command_text.h"
 #include "cli/table.h"
 #include "cli/units.h"
 #include "common/text.h"

@@ -3,8 +3,7 @@
  * A table shows the columns that the question declares; the others have all there are. All but the
  * table are printed row by row, as they come.
  */
-#ifndef TRACER_CLI_ANSWER_H
-#define TRACER_CLI_ANSWER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -26,5 +25,3 @@ struct answer {
 /* 0 and how many rows there were; -EFBIG: more than a table may have; -errno of the store or of what
  * is printed to. */
 int answer_print(const struct answer *answer, const struct output *output, size_t *ret_row_count);
-
-#endif

@@ -3,8 +3,7 @@
  * It gets our terminal, process group, descriptors, directory, environment, signal
  * mask and dispositions as we got them, and the invoking user's rights.
  */
-#ifndef TRACER_CLI_CHILD_H
-#define TRACER_CLI_CHILD_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -40,5 +39,3 @@ int child_forward_signal(const struct child *child, const struct child_signals *
 
 /* Until it has ended; signals are passed on meanwhile. As a shell tells it: its code, or 128 + signal. */
 int child_await(struct child *child, const struct child_signals *signals);
-
-#endif

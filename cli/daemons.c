@@ -28,23 +28,30 @@ static int64_t stat_field(const char *text, int number)
 	return text ? strtoll(text, NULL, 10) : ROW_NULL;
 }
 
+/* A file of /proc/PID, cut at `capacity`; "" where it has gone. */
+static char *file_read(int proc_fd, const char *pid, const char *name, char *text, size_t capacity)
+{
+	char path[64];
+	ssize_t size;
+	int fd;
+
+	snprintf(path, sizeof(path), "%.20s/%s", pid, name);
+	fd = openat(proc_fd, path, O_RDONLY | O_CLOEXEC);
+	size = fd < 0 ? 0 : read(fd, text, capacity - 1);
+	if (fd >= 0)
+		close(fd);
+	text[size > 0 ? size : 0] = '\0';
+	return text;
+}
+
 /* Its effective user. The owner of its files in /proc would be root: what drops
  * privileges is not dumpable. */
 static uid_t user_read(int proc_fd, const char *pid)
 {
-	char path[64], text[2048];
-	const char *line;
+	char text[2048];
+	const char *line = strstr(file_read(proc_fd, pid, "status", text, sizeof(text)), "\nUid:");
 	unsigned user_id = 0;
-	ssize_t size;
-	int fd;
 
-	snprintf(path, sizeof(path), "%.20s/status", pid);
-	fd = openat(proc_fd, path, O_RDONLY | O_CLOEXEC);
-	size = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
-	if (fd >= 0)
-		close(fd);
-	text[size > 0 ? size : 0] = '\0';
-	line = strstr(text, "\nUid:");
 	if (line)
 		sscanf(line, "\nUid: %*u %u", &user_id);
 	return user_id;
@@ -63,21 +70,10 @@ static const char *daemon_name(const char *comm)
 /* 1: it is one; 0: it is not, or it has gone. */
 static int daemon_read(int proc_fd, const char *pid, struct daemon_info *daemon)
 {
-	char path[64], text[1024], *open, *end;
-	ssize_t size;
-	int fd;
+	char text[1024];
+	char *open = strchr(file_read(proc_fd, pid, "stat", text, sizeof(text)), '(');
+	char *end = strrchr(text, ')'); /* a name may hold anything, this too */
 
-	snprintf(path, sizeof(path), "%.20s/stat", pid);
-	fd = openat(proc_fd, path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	size = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (size <= 0)
-		return 0;
-	text[size] = '\0';
-	open = strchr(text, '(');
-	end = strrchr(text, ')'); /* a name may hold anything, this too */
 	if (!open || !end || end < open || end[1] != ' ')
 		return 0;
 	*end = '\0';

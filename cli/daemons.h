@@ -1,6 +1,5 @@
 /* The daemons that run on this host now, from /proc. */
-#ifndef TRACER_CLI_DAEMONS_H
-#define TRACER_CLI_DAEMONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,5 +23,3 @@ int daemons_find(struct daemon_info daemons[DAEMONS_MAX]);
 
 /* Whether /sys/fs/bpf is a BPF file system: without one the probe's service does not start. */
 bool daemons_have_bpffs(void);
-
-#endif

@@ -38,19 +38,6 @@ static const struct option_spec option_specs[] = {
 	OPTION_SPEC_END,
 };
 
-/* The first line of a small file; "" where there is none. */
-static const char *file_read(const char *path, char text[256])
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t size = fd < 0 ? -1 : read(fd, text, 255);
-
-	if (fd >= 0)
-		close(fd);
-	text[size > 0 ? size : 0] = '\0';
-	text[strcspn(text, "\n")] = '\0';
-	return text;
-}
-
 /* ---- the kernel -------------------------------------------------------------- */
 
 /* Whether the probe's programs load: asked once, of the probe itself. */
@@ -92,7 +79,7 @@ static void check_lockdown(struct findings *findings)
 {
 	char text[256];
 
-	file_read("/sys/kernel/security/lockdown", text);
+	program_read_line("/sys/kernel/security/lockdown", text);
 	if (strstr(text, "[confidentiality]"))
 		finding_mend(findings_add(findings, FINDING_MISSING, "lockdown",
 					  "confidentiality: BPF may not read kernel memory"),
@@ -128,7 +115,7 @@ static void check_permission(struct findings *findings)
 					  "as this user only what is stored can be read; watching needs root, "
 					  "or CAP_BPF and CAP_PERFMON"),
 			     "sudo tracer doctor sees more");
-	file_read("/proc/sys/kernel/unprivileged_bpf_disabled", text);
+	program_read_line("/proc/sys/kernel/unprivileged_bpf_disabled", text);
 	findings_add(findings, FINDING_OK, "unprivileged BPF", "%s: makes no difference to tracer",
 		     *text == '0' ? "allowed" : *text ? "not allowed" : "unknown");
 }
@@ -172,7 +159,7 @@ static void check_accounting(struct findings *findings)
 {
 	char text[256];
 
-	file_read("/proc/sys/kernel/task_delayacct", text);
+	program_read_line("/proc/sys/kernel/task_delayacct", text);
 	if (*text == '1')
 		findings_add(findings, FINDING_OK, "delay accounting", "on: time waiting for disks is known");
 	else
@@ -314,7 +301,7 @@ static bool store_is_written(const char *path)
 	long holder = 0;
 
 	snprintf(name, sizeof(name), "%s.lock", path); /* has the writer's pid: common/store/store.c */
-	file_read(name, text);
+	program_read_line(name, text);
 	sscanf(text, "%ld", &holder);
 	for (int i = 0; i < count; i++)
 		if (daemons[i].pid == holder && strcmp(daemons[i].name, PROGRAM_CORRELATOR) == 0)

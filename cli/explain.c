@@ -1,7 +1,6 @@
 /* tracer explain: why a process, a task or a run was seen as what it was shown as. */
 #include <string.h>
 
-#include "cli/command_text.h"
 #include "cli/site_rules.h"
 #include "cli/source.h"
 #include "cli/units.h"
@@ -131,10 +130,7 @@ static void parent_tell(const struct story *story, const struct row_process *pro
 /* From the process up to where the store's knowledge ends, the oldest first. */
 static int chain_tell(const struct story *story, const struct found *found)
 {
-	struct store_parameter parameters[] = {
-		{"process_id", STORE_INTEGER, found->id, NULL},
-		{"host_id", STORE_INTEGER, found->host_id, NULL}, {0},
-	};
+	struct store_parameter parameters[] = QUERY_PARAMETERS_OF("process_id", found->id, found->host_id);
 	struct rows chain = {0};
 	int error = rows_load(&chain, &row_type_process, story->store, "ancestors", parameters);
 	size_t shown = chain.count < CHAIN_MOST ? chain.count : CHAIN_MOST;
@@ -309,10 +305,7 @@ static void subject_tell(const struct story *story, enum subject_kind kind, stru
 
 static int found_tell(const struct story *story, const struct found *found, json_t *array)
 {
-	struct store_parameter id[] = {
-		{subjects[found->kind].key, STORE_INTEGER, found->id, NULL},
-		{"host_id", STORE_INTEGER, found->host_id, NULL}, {0},
-	};
+	struct store_parameter id[] = QUERY_PARAMETERS_OF(subjects[found->kind].key, found->id, found->host_id);
 	struct store_result *result;
 	int more, error = query_ask(story->store, subjects[found->kind].explain, id, &result);
 

@@ -5,9 +5,9 @@
  */
 #include <string.h>
 
-#include "cli/command_text.h"
 #include "cli/source.h"
 #include "cli/units.h"
+#include "query/ask.h"
 #include "query/report.h"
 
 #define COMMAND_SIZE 400 /* bytes of a command line on a terminal */
@@ -53,10 +53,7 @@ static int load_task(struct findings *findings, const struct row_incident *incid
 static int load_command(const struct findings *findings, const struct row_incident *incident,
 			struct rows *ret_line, const struct row_process **ret_process)
 {
-	struct store_parameter parameters[] = {
-		{"process_id", STORE_INTEGER, incident->process_id, NULL},
-		{"host_id", STORE_INTEGER, incident->host_id, NULL}, {0},
-	};
+	struct store_parameter parameters[] = QUERY_PARAMETERS_OF("process_id", incident->process_id, incident->host_id);
 	int error;
 
 	*ret_process = NULL;

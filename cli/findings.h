@@ -1,8 +1,7 @@
 /* Facts found about this host or the daemons, each with what to do about it.
  * Printed by `tracer status` and `tracer doctor`.
  */
-#ifndef TRACER_CLI_FINDINGS_H
-#define TRACER_CLI_FINDINGS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,5 +43,3 @@ enum finding_level findings_worst(const struct findings *findings);
 /* As text; or, where JSON is wanted, as the last member of `json`, which it takes over:
  * [{"level", "topic", "text", "mend"}]. 0, or -errno said. */
 int findings_show(const struct findings *findings, const struct options *options, json_t *json);
-
-#endif

@@ -17,16 +17,9 @@
 
 static bool is_this_boot(const char *boot_id)
 {
-	char text[64] = "";
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	ssize_t size = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	char text[256];
 
-	if (fd >= 0)
-		close(fd);
-	if (size <= 0)
-		return false;
-	text[strcspn(text, "\n")] = '\0';
-	return strcmp(text, boot_id) == 0;
+	return strcmp(program_read_line("/proc/sys/kernel/random/boot_id", text), boot_id) == 0;
 }
 
 int64_t freshness_lag_ns(const struct store_stream *stream)

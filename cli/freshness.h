@@ -1,6 +1,5 @@
 /* Whether the daemons are at work on a store right now. */
-#ifndef TRACER_CLI_FRESHNESS_H
-#define TRACER_CLI_FRESHNESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,5 +23,3 @@ void freshness_tell(const struct store_stream *stream, struct findings *findings
 
 /* Says nothing: it is no failure that no daemon runs. */
 enum freshness freshness_read(const char *store_path);
-
-#endif

@@ -5,7 +5,6 @@
 
 #include "cli/units.h"
 #include "cli/views.h"
-#include "query/report_groups.h"
 
 void views_add_usage(const struct figures *figures, struct table *table, bool raw)
 {
@@ -28,12 +27,7 @@ const struct table_column groups_task_columns[GROUPS_COLUMN_COUNT] = {
 	{"median wall", TABLE_RIGHT, 0, 1, false},
 	{"longest", TABLE_RIGHT, 0, 3, false},
 	{"CPU in all", TABLE_RIGHT, 0, 0, false},
-	{"peak RSS", TABLE_RIGHT, 0, 1, false},
-	{"read", TABLE_RIGHT, 0, 4, false},
-	{"written", TABLE_RIGHT, 0, 4, false},
-	{"sent", TABLE_RIGHT, 0, 6, true},
-	{"received", TABLE_RIGHT, 0, 6, true},
-	{"waited", TABLE_RIGHT, 0, 5, false},
+	USAGE_COLUMNS
 };
 
 static void task_group_add(const struct report_group *group, struct table *table, bool raw)
@@ -48,12 +42,12 @@ static void task_group_add(const struct report_group *group, struct table *table
 
 int groups_fill_tasks(const struct report *report, const struct report_style *style, struct table *table)
 {
-	struct report_groups groups = {0};
+	struct report_group *groups;
 	int error = report_group_tasks(report, &groups);
 
-	for (size_t i = 0; i < groups.count && error == 0; i++)
-		task_group_add(&groups.items[i], table, style->raw);
-	report_groups_free(&groups);
+	for (const struct report_group *group = groups; group && error == 0; group = group->hh.next)
+		task_group_add(group, table, style->raw);
+	report_groups_free(groups);
 	return error;
 }
 
@@ -66,12 +60,7 @@ const struct table_column groups_tool_columns[GROUPS_COLUMN_COUNT] = {
 	{"failed", TABLE_RIGHT, 0, 2, false},
 	{"CPU in all", TABLE_RIGHT, 0, 0, false},
 	{"share", TABLE_RIGHT, 0, 1, false},
-	{"peak RSS", TABLE_RIGHT, 0, 1, false},
-	{"read", TABLE_RIGHT, 0, 4, false},
-	{"written", TABLE_RIGHT, 0, 4, false},
-	{"sent", TABLE_RIGHT, 0, 6, true},
-	{"received", TABLE_RIGHT, 0, 6, true},
-	{"waited", TABLE_RIGHT, 0, 5, false},
+	USAGE_COLUMNS
 };
 
 static void tool_line_add(struct table *table, enum style style, const char *name,
@@ -103,23 +92,22 @@ static bool group_is_folded(const struct report *report, const struct report_sty
 }
 
 static void tool_groups_add(const struct report *report, const struct report_style *style,
-			    const struct report_group *groups, size_t count, struct table *table)
+			    const struct report_group *groups, struct table *table)
 {
 	struct report_group rest = {.figures = {.wall_ns = ROW_NULL, .peak_rss_bytes = ROW_NULL}};
 	int64_t whole_cpu_ns = report_run(report)->cpu_ns;
 	size_t folded = 0;
 	char name[64];
 
-	for (size_t i = 0; i < count; i++) {
-		if (!group_is_folded(report, style, &groups[i])) {
-			tool_line_add(table, STYLE_TITLE, groups[i].name, &groups[i],
-				      whole_cpu_ns, style->raw);
+	for (const struct report_group *group = groups; group; group = group->hh.next) {
+		if (!group_is_folded(report, style, group)) {
+			tool_line_add(table, STYLE_TITLE, group->name, group, whole_cpu_ns, style->raw);
 			continue;
 		}
-		figures_add(&rest.figures, &groups[i].figures);
-		rest.process_count = row_add(rest.process_count, groups[i].process_count);
-		if (groups[i].task_count > rest.task_count)
-			rest.task_count = groups[i].task_count;
+		figures_add(&rest.figures, &group->figures);
+		rest.process_count = row_add(rest.process_count, group->process_count);
+		if (group->task_count > rest.task_count)
+			rest.task_count = group->task_count;
 		folded++;
 	}
 	if (folded == 0)
@@ -130,11 +118,11 @@ static void tool_groups_add(const struct report *report, const struct report_sty
 
 int groups_fill_tools(const struct report *report, const struct report_style *style, struct table *table)
 {
-	struct report_groups groups = {0};
+	struct report_group *groups;
 	int error = report_group_tools(report, &groups);
 
 	if (error == 0)
-		tool_groups_add(report, style, groups.items, groups.count, table);
-	report_groups_free(&groups);
+		tool_groups_add(report, style, groups, table);
+	report_groups_free(groups);
 	return error;
 }

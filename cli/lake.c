@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cli/lake_check.h"
 #include "cli/lake_schema.h"
 #include "common/print.h"
 #include "common/store/store.h"

@@ -1,14 +1,13 @@
-/* Whether a lake is as this release wants it. See lake_check.h.
+/* Whether a lake is as this release wants it. See lake_schema.h.
  *
  * What is asked of the server fits the user who asks: an analyst learns whether the settings
  * hold without which results are wrong, a shipper whether it may insert, and what it may not.
  */
-#include "cli/lake_check.h"
+#include "cli/lake_schema.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "cli/lake_schema.h"
 #include "common/clock.h"
 #include "common/store/store.h"
 

@@ -1,5 +1,11 @@
-/* Rows of tables of an older form, moved. See lake_move.h. */
-#include "cli/lake_move.h"
+/* Rows of tables that have another order or partition than this release's, moved into new ones.
+ *
+ * The table of before steps aside under another name, the new one takes what hosts send from then on,
+ * and the rows follow it, some hosts at a time. The old table's comment
+ * records how far that is, so that an interrupted migration resumes there; rows that are copied twice
+ * are the same rows. There are no views until all rows are moved: no question is answered in part.
+ */
+#include "cli/lake_schema.h"
 
 #include <errno.h>
 #include <inttypes.h>

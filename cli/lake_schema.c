@@ -6,7 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/lake_move.h"
 #include "common/progress.h"
 #include "common/store/store.h"
 #include "lake-sql.h"

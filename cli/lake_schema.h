@@ -1,9 +1,9 @@
-/* The lake's schema (datalake/generate): made, and brought up to date. */
-#ifndef TRACER_CLI_LAKE_SCHEMA_H
-#define TRACER_CLI_LAKE_SCHEMA_H
+/* The lake's schema (datalake/generate): made, brought up to date, and looked at. */
+#pragma once
 
 #include <stdio.h>
 
+#include "cli/findings.h"
 #include "common/lake/client.h"
 
 enum lake_layout { LAKE_ONE_NODE, LAKE_SHARDS, LAKE_CLUSTER, LAKE_LAYOUT_COUNT };
@@ -42,4 +42,12 @@ int lake_schema_migrate(struct lake_client *client, struct lake_schema from, con
 /* The statements that make a lake. 0 or -ENOMEM. */
 int lake_schema_print(FILE *file, const char *database, enum lake_layout layout, const struct lake_keep *keep);
 
-#endif
+/* Rows of tables that have another order or partition than this release's, moved into new ones
+ * (lake_move.c): tables of the old form step aside, and once the new ones are made all that did, now or
+ * before an interruption, is copied and removed. 0 or -errno. */
+int lake_move_begin(struct lake_client *client, enum lake_layout layout);
+int lake_move_finish(struct lake_client *client, enum lake_layout layout);
+
+/* Whether a lake is as this release wants it, as far as the user who asks may see (lake_check.c). Every
+ * fact is a finding; a lake that does not answer is one. */
+void lake_check(struct lake_client *client, const struct lake_settings *settings, struct findings *findings);

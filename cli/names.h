@@ -5,8 +5,7 @@
  * Snakemake's log (by a file of the job on the task's command line, or by rule and wildcards) and
  * its benchmark files, as --benchmark-extended writes them (by rule and wildcards).
  */
-#ifndef TRACER_CLI_NAMES_H
-#define TRACER_CLI_NAMES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -20,5 +19,3 @@ void names_free(struct names *names);
 
 /* Fills the report's engine_names with those of the tasks that are found. 0 or -errno. */
 int names_join(const struct names *names, struct report *report, size_t *ret_count);
-
-#endif

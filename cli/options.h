@@ -3,8 +3,7 @@
  * Options that several verbs have mean the same everywhere and are stored in
  * `struct options`; a verb's own go where its table says.
  */
-#ifndef TRACER_CLI_OPTIONS_H
-#define TRACER_CLI_OPTIONS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -77,5 +76,3 @@ int options_parse_duration(const char *text, uint64_t *ret_ns);
 
 /* The --help text of a verb. */
 void options_print_help(FILE *file, const struct verb *verb);
-
-#endif

@@ -3,8 +3,7 @@
  * Colour only on a terminal (or as asked), line drawing only where the locale is
  * UTF-8, a width only on a terminal: what goes into a pipe or a file is never cut.
  */
-#ifndef TRACER_CLI_OUTPUT_H
-#define TRACER_CLI_OUTPUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -73,5 +72,3 @@ int output_finish(const struct output *output);
 /* To standard output, in ASCII alone: what a name does to terminals is in no byte of it. 0 or
  * -EIO. */
 int json_print(const json_t *root);
-
-#endif

@@ -136,3 +136,15 @@ int program_read(char *const argv[], size_t most, char **ret_text)
 		;
 	return *ret_text ? status : -ENOMEM;
 }
+
+const char *program_read_line(const char *path, char text[256])
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t size = fd < 0 ? -1 : read(fd, text, 255);
+
+	if (fd >= 0)
+		close(fd);
+	text[size > 0 ? size : 0] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	return text;
+}

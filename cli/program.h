@@ -1,6 +1,5 @@
 /* The programs that belong to tracer: finding them, running them beside us. */
-#ifndef TRACER_CLI_PROGRAM_H
-#define TRACER_CLI_PROGRAM_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -26,4 +25,5 @@ pid_t program_spawn(char *const argv[], int log_fd, int ready_fd);
  * bytes; errors go where ours go. Its wait status, or -errno. */
 int program_read(char *const argv[], size_t most, char **ret_text);
 
-#endif
+/* The first line of a small file, of the kernel's say; "" where there is none. Returns `text`. */
+const char *program_read_line(const char *path, char text[256]);

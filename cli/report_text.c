@@ -15,6 +15,14 @@
 #define INCIDENTS_MOST 8 /* on a terminal, without --all */
 #define CONTAINERS_MOST 4
 
+/* What is printed, where and how. */
+struct page {
+	const struct report *report;
+	const struct row_run *run;
+	const struct output *output;
+	bool all, raw;
+};
+
 /* ---- header ------------------------------------------------------------------ */
 
 static void print_label(const struct output *output, const char *label)
@@ -32,11 +40,11 @@ static enum style status_style(const char *status)
 }
 
 /* "succeeded in 12.4 s", "failed with exit code 1 after 3.02 s", ... */
-static void print_status(const struct report *report, const struct output *output,
-			 const struct report_style *style)
+static void print_status(const struct page *page)
 {
-	const struct row_run *run = report_run(report);
-	const char *wall = units_duration(report_wall_ns(report, run->begin_boot_ns, run->end_boot_ns), style->raw);
+	const struct output *output = page->output;
+	const struct row_run *run = page->run;
+	const char *wall = units_duration(report_wall_ns(page->report, run->begin_boot_ns, run->end_boot_ns), page->raw);
 
 	fputs(output_style(output, status_style(run->status)), output->file);
 	if (strcmp(run->status, "running") == 0)
@@ -55,10 +63,11 @@ static void print_status(const struct report *report, const struct output *outpu
 	fputc('\n', output->file);
 }
 
-static void print_who(const struct report *report, const struct output *output)
+static void print_who(const struct page *page)
 {
-	const struct row_run *run = report_run(report);
-	const struct row_host *host = report_host(report);
+	const struct output *output = page->output;
+	const struct row_run *run = page->run;
+	const struct row_host *host = report_host(page->report);
 	const struct passwd *user = run->user_id == ROW_NULL ? NULL : getpwuid((uid_t)run->user_id);
 
 	print_label(output, "run");
@@ -67,9 +76,9 @@ static void print_who(const struct report *report, const struct output *output)
 		fprintf(output->file, "  by %s", user->pw_name);
 	else if (run->user_id != ROW_NULL)
 		fprintf(output->file, "  by uid %lld", (long long)run->user_id);
-	if (report->parts.count > 0) {
-		fprintf(output->file, " on %zu %s", report_hosts_count(report),
-			units_plural((int64_t)report_hosts_count(report), "host", "hosts"));
+	if (page->report->parts.count > 0) {
+		fprintf(output->file, " on %zu %s", report_hosts_count(page->report),
+			units_plural((int64_t)report_hosts_count(page->report), "host", "hosts"));
 	} else if (host) {
 		fputs(" on ", output->file);
 		output_print_text(output, STYLE_PLAIN, host->hostname);
@@ -89,33 +98,32 @@ static void print_who(const struct report *report, const struct output *output)
 }
 
 /* What of a run was on which host. */
-static void print_parts(const struct report *report, const struct output *output,
-			const struct report_style *style)
+static void print_parts(const struct page *page)
 {
-	for (size_t i = 0; i < report->parts.count; i++) {
-		const struct row_run *part = &ROWS_ITEM(&report->parts, part, i)->run;
-		const struct row_host *host = report_host_of(report, part);
+	for (size_t i = 0; i < page->report->parts.count; i++) {
+		const struct row_run *part = &ROWS_ITEM(&page->report->parts, part, i)->run;
+		const struct row_host *host = report_host_of(page->report, part);
 
-		print_label(output, i == 0 ? "hosts" : "");
-		output_print_text(output, STYLE_PLAIN, host ? host->hostname : NULL);
-		fprintf(output->file, "  run %s: %s %s, CPU %s, ", units_id(part->id, false),
+		print_label(page->output, i == 0 ? "hosts" : "");
+		output_print_text(page->output, STYLE_PLAIN, host ? host->hostname : NULL);
+		fprintf(page->output->file, "  run %s: %s %s, CPU %s, ", units_id(part->id, false),
 			units_count(part->task_count, false), units_plural(part->task_count, "task", "tasks"),
-			units_duration(part->cpu_ns, style->raw));
-		output_print_text(output, STYLE_PLAIN, part->status);
-		fputc('\n', output->file);
+			units_duration(part->cpu_ns, page->raw));
+		output_print_text(page->output, STYLE_PLAIN, part->status);
+		fputc('\n', page->output->file);
 	}
 }
 
-static void print_usage(const struct report *report, const struct output *output,
-			const struct report_style *style)
+static void print_usage(const struct page *page)
 {
-	const struct row_run *run = report_run(report);
-	int64_t processors = report_processors_count(report);
-	bool raw = style->raw;
+	const struct output *output = page->output;
+	const struct row_run *run = page->run;
+	int64_t processors = report_processors_count(page->report);
+	bool raw = page->raw;
 
 	print_label(output, "CPU");
 	fprintf(output->file, "%s: %s", units_duration(run->cpu_ns, raw),
-		units_cores(run->cpu_ns, report_wall_ns(report, run->begin_boot_ns, run->end_boot_ns)));
+		units_cores(run->cpu_ns, report_wall_ns(page->report, run->begin_boot_ns, run->end_boot_ns)));
 	if (processors != ROW_NULL)
 		fprintf(output->file, " of %lld", (long long)processors);
 	fprintf(output->file, " cores on average; %s user, %s system; %s spent waiting for a core\n",
@@ -134,36 +142,34 @@ static void print_usage(const struct report *report, const struct output *output
 }
 
 /* What is not there on every host, and only where there was some of it. */
-static void print_waits(const struct row_run *run, const struct output *output,
-			const struct report_style *style)
+static void print_waits(const struct page *page)
 {
-	if (run->sent_bytes > 0 || run->received_bytes > 0) {
-		print_label(output, "network");
-		fprintf(output->file, "%s sent, %s received by TCP and UDP\n",
-			units_bytes(run->sent_bytes, style->raw), units_bytes(run->received_bytes, style->raw));
+	if (page->run->sent_bytes > 0 || page->run->received_bytes > 0) {
+		print_label(page->output, "network");
+		fprintf(page->output->file, "%s sent, %s received by TCP and UDP\n",
+			units_bytes(page->run->sent_bytes, page->raw), units_bytes(page->run->received_bytes, page->raw));
 	}
-	if (run->block_io_delay_ns <= 0 && run->memory_delay_ns <= 0 && run->uninterruptible_ns <= 0)
+	if (page->run->block_io_delay_ns <= 0 && page->run->memory_delay_ns <= 0 && page->run->uninterruptible_ns <= 0)
 		return;
-	print_label(output, "waits");
-	fprintf(output->file, "%s for block I/O, %s for memory; %s in uninterruptible sleep\n",
-		units_duration(run->block_io_delay_ns, style->raw), units_duration(run->memory_delay_ns, style->raw),
-		units_duration(run->uninterruptible_ns, style->raw));
+	print_label(page->output, "waits");
+	fprintf(page->output->file, "%s for block I/O, %s for memory; %s in uninterruptible sleep\n",
+		units_duration(page->run->block_io_delay_ns, page->raw), units_duration(page->run->memory_delay_ns, page->raw),
+		units_duration(page->run->uninterruptible_ns, page->raw));
 }
 
-static void print_limits(const struct row_run *run, const struct output *output,
-			 const struct report_style *style)
+static void print_limits(const struct page *page)
 {
-	if (run->memory_limit_bytes == ROW_NULL && run->throttled_ns <= 0)
+	if (page->run->memory_limit_bytes == ROW_NULL && page->run->throttled_ns <= 0)
 		return;
-	print_label(output, "limits");
-	if (run->memory_limit_bytes != ROW_NULL)
-		fprintf(output->file, "%s memory, of which its cgroup used %s at most%s",
-			units_bytes(run->memory_limit_bytes, style->raw),
-			units_bytes(run->cgroup_peak_bytes, style->raw), run->throttled_ns > 0 ? "; " : "");
-	if (run->throttled_ns > 0)
-		fprintf(output->file, "held back for %s by its processor quota",
-			units_duration(run->throttled_ns, style->raw));
-	fputc('\n', output->file);
+	print_label(page->output, "limits");
+	if (page->run->memory_limit_bytes != ROW_NULL)
+		fprintf(page->output->file, "%s memory, of which its cgroup used %s at most%s",
+			units_bytes(page->run->memory_limit_bytes, page->raw),
+			units_bytes(page->run->cgroup_peak_bytes, page->raw), page->run->throttled_ns > 0 ? "; " : "");
+	if (page->run->throttled_ns > 0)
+		fprintf(page->output->file, "held back for %s by its processor quota",
+			units_duration(page->run->throttled_ns, page->raw));
+	fputc('\n', page->output->file);
 }
 
 /* Rows that are printed, up to so many. */
@@ -197,25 +203,24 @@ static int print_container(void *context, const void *row)
 	return 0;
 }
 
-static int print_containers(const struct report *report, const struct output *output,
-			    const struct report_style *style)
+static int print_containers(const struct page *page)
 {
-	struct listing listing = {report, output, output->width && !style->all ? CONTAINERS_MOST : SIZE_MAX, 0,
+	struct listing listing = {page->report, page->output, page->output->width && !page->all ? CONTAINERS_MOST : SIZE_MAX, 0,
 				  REPORT_VERDICT_COUNT};
-	int error = report_each_container(report, print_container, &listing);
+	int error = report_each_container(page->report, print_container, &listing);
 
 	if (listing.count > listing.most)
-		output_print(output, STYLE_DIM, "            and %zu more: --all\n", listing.count - listing.most);
+		output_print(page->output, STYLE_DIM, "            and %zu more: --all\n", listing.count - listing.most);
 	return error;
 }
 
 /* " (2 failed)" */
-static void print_failed(const struct output *output, int64_t count, const struct report_style *style)
+static void print_failed(const struct output *output, int64_t count, bool raw)
 {
 	if (count <= 0)
 		return;
 	fputs(" (", output->file);
-	output_print(output, STYLE_BAD, "%s failed", units_count(count, style->raw));
+	output_print(output, STYLE_BAD, "%s failed", units_count(count, raw));
 	fputc(')', output->file);
 }
 
@@ -230,8 +235,7 @@ static int64_t tasks_failed_count(const struct report *report)
 }
 
 /* Nothing where every figure is complete. */
-static void print_doubts(const struct report_doubts *doubts, const struct output *output,
-			 const struct report_style *style)
+static void print_doubts(const struct report_doubts *doubts, const struct output *output, bool raw)
 {
 	const struct {
 		int64_t count;
@@ -247,7 +251,7 @@ static void print_doubts(const struct report_doubts *doubts, const struct output
 			continue;
 		if (before[0] != ',')
 			print_label(output, "figures");
-		fprintf(output->file, "%s%s %s %s", before, units_count(kinds[i].count, style->raw),
+		fprintf(output->file, "%s%s %s %s", before, units_count(kinds[i].count, raw),
 			units_plural(kinds[i].count, "process", "processes"), kinds[i].why);
 		before = ", ";
 	}
@@ -255,37 +259,37 @@ static void print_doubts(const struct report_doubts *doubts, const struct output
 		fputc('\n', output->file);
 }
 
-static void print_content(const struct report *report, const struct output *output,
-			  const struct report_style *style)
+static void print_content(const struct page *page)
 {
-	const struct row_run *run = report_run(report);
+	const struct output *output = page->output;
+	const struct row_run *run = page->run;
 
 	print_label(output, "content");
 	if (run->task_count > 0) {
-		fprintf(output->file, "%s %s", units_count(run->task_count, style->raw),
+		fprintf(output->file, "%s %s", units_count(run->task_count, page->raw),
 			units_plural(run->task_count, "task", "tasks"));
-		print_failed(output, tasks_failed_count(report), style);
+		print_failed(output, tasks_failed_count(page->report), page->raw);
 		fputs(", ", output->file);
 	}
-	fprintf(output->file, "%s %s", units_count(run->process_count, style->raw),
+	fprintf(output->file, "%s %s", units_count(run->process_count, page->raw),
 		units_plural(run->process_count, "process", "processes"));
-	print_failed(output, run->failed_count, style);
+	print_failed(output, run->failed_count, page->raw);
 	if (run->living_count > 0)
 		fprintf(output->file, ", %s still running",
-			units_count(run->living_count, style->raw));
+			units_count(run->living_count, page->raw));
 	fputc('\n', output->file);
 	if (run->partial_count > 0)
 		fprintf(output->file, "            I/O and delays of %s %s are lower bounds: of threads that "
 			"ended they are not known\n",
-			units_count(run->partial_count, style->raw),
+			units_count(run->partial_count, page->raw),
 			units_plural(run->partial_count, "process", "processes"));
-	print_doubts(&report->doubts, output, style);
+	print_doubts(&page->report->doubts, output, page->raw);
 	if (run->lost_count <= 0)
 		return;
 	fputc('\n', output->file);
 	output_print(output, STYLE_BAD,
 		     "  INCOMPLETE: %s %s of this host were lost while it ran; figures are too low.",
-		     units_count(run->lost_count, style->raw),
+		     units_count(run->lost_count, page->raw),
 		     units_plural(run->lost_count, "record", "records"));
 	fputs(" See tracer status.\n", output->file);
 }
@@ -325,45 +329,43 @@ static int print_incident(void *context, const void *row)
 	return 0;
 }
 
-static int print_incidents(const struct report *report, const struct output *output,
-			   const struct report_style *style)
+static int print_incidents(const struct page *page)
 {
 	int error = 0;
 
 	for (int verdict = 0; verdict <= REPORT_VERDICT_COUNT && error == 0; verdict++) {
-		struct listing listing = {report, output, output->width && !style->all ? INCIDENTS_MOST : SIZE_MAX,
+		struct listing listing = {page->report, page->output, page->output->width && !page->all ? INCIDENTS_MOST : SIZE_MAX,
 					  0, (enum report_verdict)verdict};
 
-		if (report->verdict_counts[verdict] == 0)
+		if (page->report->verdict_counts[verdict] == 0)
 			continue;
-		error = report_each_incident(report, print_incident, &listing);
+		error = report_each_incident(page->report, print_incident, &listing);
 		if (listing.count > listing.most)
-			output_print(output, STYLE_DIM, "  and %zu more: --all\n", listing.count - listing.most);
+			output_print(page->output, STYLE_DIM, "  and %zu more: --all\n", listing.count - listing.most);
 	}
 	return error;
 }
 
-static int print_header(const struct report *report, const struct output *whole,
-			 const struct report_style *style)
+static int print_header(const struct report *report, const struct output *output, const struct report_style *style)
 {
 	struct output_flow flow;
-	const struct output *output = &flow.inner;
+	const struct page page = {report, report_run(report), &flow.inner, style->all, style->raw};
 	int error;
 
-	output_flow_begin(&flow, whole);
-	output_print_text(output, STYLE_TITLE, report_run(report)->name);
-	fputs("  ", output->file);
-	print_status(report, output, style);
-	print_who(report, output);
-	print_usage(report, output, style);
-	print_waits(report_run(report), output, style);
-	print_limits(report_run(report), output, style);
-	print_parts(report, output, style);
-	error = print_containers(report, output, style);
-	print_content(report, output, style);
+	output_flow_begin(&flow, output);
+	output_print_text(page.output, STYLE_TITLE, page.run->name);
+	fputs("  ", page.output->file);
+	print_status(&page);
+	print_who(&page);
+	print_usage(&page);
+	print_waits(&page);
+	print_limits(&page);
+	print_parts(&page);
+	error = print_containers(&page);
+	print_content(&page);
 	if (error == 0)
-		error = print_incidents(report, output, style);
-	fputc('\n', output->file);
+		error = print_incidents(&page);
+	fputc('\n', page.output->file);
 	output_flow_end(&flow, LABEL_COLUMNS);
 	return error;
 }

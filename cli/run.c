@@ -12,11 +12,11 @@
 
 #include "cli/child.h"
 #include "cli/freshness.h"
-#include "cli/keep.h"
 #include "cli/source.h"
 #include "cli/views.h"
 #include "cli/watch.h"
 #include "common/progress.h"
+#include "query/ask.h"
 
 #define EXIT_OURS 125 /* we failed, not the command: as env(1) and timeout(1) have it */
 #define PID_NAMESPACE_INITIAL 0xEFFFFFFC /* its inode: PROC_PID_INIT_INO of the kernel */
@@ -25,6 +25,17 @@
 #define COMMIT_TIMEOUT_MS 10000 /* of the daemons; a commit takes under a second */
 #define COMMIT_POLL_MS 100
 #define SETTLE_NS 400000000LL   /* the stream must have come this far past the end */
+
+/* The database of --store FILE: what was in it and the command's run.
+ *
+ * The correlator records all that happens on the host, in a store of its own that is removed. Of
+ * that FILE gets the command's run alone. It is the invoking user's (0600), reached with that
+ * user's rights, migrated if it is of an older release, and has all of the run or nothing. */
+struct keep {
+	const char *path; /* NULL: nothing is kept */
+	const struct user *user;
+	struct store *store;
+};
 
 static struct run {
 	const struct options *options;
@@ -58,6 +69,61 @@ static const struct option_spec option_specs[] = {
 	OPTION_SPEC_HELP,
 	OPTION_SPEC_END,
 };
+
+/* ---- the file of --store ------------------------------------------------------ */
+
+static int refuse(const char *words, int error)
+{
+	say("tracer run: --store: %s", words);
+	return error;
+}
+
+/* Opens FILE, or makes it, and keeps other writers out. 0 or -errno, said. */
+static int keep_begin(struct keep *keep, const char *path, const struct user *user)
+{
+	struct user_saved saved;
+	struct store_error text;
+	mode_t mask;
+	int error;
+
+	*keep = (struct keep){.path = path, .user = user};
+	if (!path)
+		return 0;
+	error = user_enter(user, &saved);
+	if (error < 0)
+		return refuse("cannot become the user whose file it is", error);
+	mask = umask(0077);
+	error = store_open_writer(path, &keep->store, &text);
+	umask(mask);
+	user_leave(user, &saved);
+	return error < 0 ? refuse(text.text, error) : 0;
+}
+
+/* Copies a run from the store that it was recorded in. 0 or -errno, said. */
+static int keep_run(struct keep *keep, struct store *from, const struct row_run *run)
+{
+	struct user_saved saved;
+	int error = user_enter(keep->user, &saved);
+
+	if (error < 0)
+		return refuse("cannot become the user whose file it is", error);
+	error = store_copy_run(keep->store, from, run, query_ask);
+	if (error == 0)
+		error = store_settle(keep->store);
+	user_leave(keep->user, &saved);
+	return error < 0 ? refuse(store_error_text(keep->store), error) : 0;
+}
+
+static void keep_end(struct keep *keep)
+{
+	struct user_saved saved;
+
+	if (!keep->store || user_enter(keep->user, &saved) < 0)
+		return;
+	store_close(keep->store);
+	keep->store = NULL;
+	user_leave(keep->user, &saved);
+}
 
 /* ---- the report -------------------------------------------------------------- */
 

@@ -1,6 +1,5 @@
 /* The rules as the verbs load them, and where one of them stands. */
-#ifndef TRACER_CLI_SITE_RULES_H
-#define TRACER_CLI_SITE_RULES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -23,5 +22,3 @@ void site_rules_say(const struct tree_error *error);
 /* "NAME (FILE:LINE)"; says so where no rule is of that name any more, or where
  * there was none (NULL). `rules` may be NULL: they could not be read. */
 void site_rules_where(const struct rules *rules, const char *rule, char *text, size_t capacity);
-
-#endif

@@ -1,6 +1,5 @@
 /* The store as a verb opens and asks it: failures are said, once, in one line. */
-#ifndef TRACER_CLI_SOURCE_H
-#define TRACER_CLI_SOURCE_H
+#pragma once
 
 #include "cli/options.h"
 #include "query/rows.h"
@@ -34,5 +33,3 @@ int source_say(const struct store *store, int error);
  * runs of a name, the latest. Rows after the first are to be ignored. 0; -errno; VERB_FAILED where
  * none or several fit, said. */
 int source_find_run(struct store *store, const char *text, struct rows *ret_run);
-
-#endif

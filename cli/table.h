@@ -7,8 +7,7 @@
  *
  * Rows are kept as they will be printed, in a temporary file: a table of any length takes little memory.
  */
-#ifndef TRACER_CLI_TABLE_H
-#define TRACER_CLI_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ void table_add_bar(struct table *table, enum style style, double begin, double e
 /* 0 or -errno. With `titles`, a line of titles first. `*ret_dropped`, unless
  * NULL: how many columns found no room. */
 int table_print(struct table *table, const struct output *output, bool titles, size_t *ret_dropped);
-
-#endif

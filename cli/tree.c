@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cli/command_text.h"
 #include "cli/units.h"
 #include "cli/views.h"
 
@@ -18,12 +17,7 @@
 	{"wall", TABLE_RIGHT, 0, 0, false},          \
 	{"CPU", TABLE_RIGHT, 0, 0, false},           \
 	{"cores", TABLE_RIGHT, 0, 3, false},         \
-	{"peak RSS", TABLE_RIGHT, 0, 1, false},      \
-	{"read", TABLE_RIGHT, 0, 4, false},          \
-	{"written", TABLE_RIGHT, 0, 4, false},       \
-	{"sent", TABLE_RIGHT, 0, 6, true},           \
-	{"received", TABLE_RIGHT, 0, 6, true},       \
-	{"waited", TABLE_RIGHT, 0, 5, false},        \
+	USAGE_COLUMNS                                \
 	{"of its limit", TABLE_LEFT, 0, 3, true},    \
 	{"result", TABLE_LEFT, 0, 0, false},
 

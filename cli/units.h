@@ -3,8 +3,7 @@
  * A text stays until UNITS_TEXTS more are made: enough for all of one line. ROW_NULL, the unknown, is
  * "-". With `raw`, whole nanoseconds, bytes and counts without a unit.
  */
-#ifndef TRACER_CLI_UNITS_H
-#define TRACER_CLI_UNITS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,4 +57,9 @@ const char *units_signal(int64_t signal);
 /* How something ended: "ok", "exit 1", "SIGKILL", "" where it is not known. */
 const char *units_result(int64_t exit_code, int64_t signal);
 
-#endif
+/* The command line of a process as a shell would read it back: arguments ended by NUL, quoted where they
+ * need it; "(PROGRAM)" where they are not known. `whole`: with the folder that the first of them names.
+ * Cut at `capacity`. The bytes are still the traced system's: what shows them must make them safe.
+ * Returns `text`. */
+const char *command_text(const struct row_blob *arguments, const char *program, bool whole,
+			 char *text, size_t capacity);

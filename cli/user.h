@@ -1,6 +1,5 @@
 /* The user that a command is run as, and files are written as. */
-#ifndef TRACER_CLI_USER_H
-#define TRACER_CLI_USER_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -42,5 +41,3 @@ void user_leave(const struct user *user, const struct user_saved *saved);
 
 /* open() so: the descriptor, close-on-exec, or -errno. */
 int user_open(const struct user *user, const char *path, int flags, mode_t mode);
-
-#endif

@@ -4,8 +4,7 @@
  * options. Parsing, --help, shell completion and the test of the man pages all
  * come from there.
  */
-#ifndef TRACER_CLI_VERB_H
-#define TRACER_CLI_VERB_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -88,5 +87,3 @@ const struct verb *verb_find(const char *name);
 
 /* With its own name as the first argument. Returns the exit status. */
 int verb_main(const struct verb *verb, int argc, char **argv);
-
-#endif

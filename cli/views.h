@@ -1,6 +1,5 @@
 /* The views of a report as tables: a tree of tasks, tasks and tools by their names. */
-#ifndef TRACER_CLI_VIEWS_H
-#define TRACER_CLI_VIEWS_H
+#pragma once
 
 #include "cli/table.h"
 #include "query/figures.h"
@@ -19,8 +18,14 @@ struct report_style {
 int report_print(const struct report *report, const struct output *output,
 		 const struct report_style *style);
 
-/* Cells of peak RSS, bytes read, written, sent and received, and run-queue wait, in that
- * order. */
+/* Of every view: peak RSS, bytes read, written, sent and received, and run-queue wait. */
+#define USAGE_COLUMNS \
+	{"peak RSS", TABLE_RIGHT, 0, 1, false}, \
+	{"read", TABLE_RIGHT, 0, 4, false}, \
+	{"written", TABLE_RIGHT, 0, 4, false}, \
+	{"sent", TABLE_RIGHT, 0, 6, true}, \
+	{"received", TABLE_RIGHT, 0, 6, true}, \
+	{"waited", TABLE_RIGHT, 0, 5, false},
 void views_add_usage(const struct figures *figures, struct table *table, bool raw);
 
 /* Tasks that a terminal has no place for. */
@@ -40,5 +45,3 @@ int tree_fill(const struct report *report, const struct output *output, const st
 	      struct table *table, struct tree_hidden *ret_hidden);
 int groups_fill_tasks(const struct report *report, const struct report_style *style, struct table *table);
 int groups_fill_tools(const struct report *report, const struct report_style *style, struct table *table);
-
-#endif

@@ -304,52 +304,60 @@ static int daemon_launch(struct watch *watch, enum watch_role role, char *const 
 
 #define READY_FD "3" /* PROGRAM_READY_FD */
 
-static int correlator_launch(struct watch *watch, int *ret_ready_fd)
+/* What the two are told of each other. */
+struct accounts {
+	char correlator[64], correlator_uid[16], probe[64], probe_group[64];
+};
+
+static int accounts_find(struct accounts *accounts)
 {
-	char path[PATH_MAX], user[64], group[64], probe[64];
 	const struct passwd *entry = account_of(WATCH_CORRELATOR);
-	const struct group *probe_group;
-	char *argv[] = {path, "--once", "--socket", watch->socket_path, "--store", watch->store_path,
-			"--retain", "0", "--log-level", "warning", "--user", user, "--socket-group",
-			group, "--probe-user", probe, "--ready-fd", READY_FD, NULL};
+	const struct group *group;
 
-	if (!entry || program_find(PROGRAM_CORRELATOR, path) < 0)
-		return -ENOENT;
-	snprintf(user, sizeof(user), "%s", entry->pw_name);
-	entry = account_of(WATCH_PROBE);
-	probe_group = entry ? getgrgid(entry->pw_gid) : NULL;
-	if (!probe_group)
-		return -ENOENT;
-	snprintf(probe, sizeof(probe), "%s", entry->pw_name);
-	snprintf(group, sizeof(group), "%s", probe_group->gr_name);
-	return daemon_launch(watch, WATCH_CORRELATOR, argv, ret_ready_fd);
-}
-
-static int probe_launch(struct watch *watch, int *ret_ready_fd)
-{
-	char path[PATH_MAX], user[64], peer[16];
-	const struct passwd *entry = account_of(WATCH_CORRELATOR);
-	char *argv[] = {path, "--no-pin", "--quiet", "--socket", watch->socket_path, "--peer-uid", peer,
-			"--user", user, "--ready-fd", READY_FD, NULL};
-
-	if (!entry || program_find(PROGRAM_PROBE, path) < 0)
-		return -ENOENT;
-	snprintf(peer, sizeof(peer), "%u", entry->pw_uid);
-	entry = account_of(WATCH_PROBE);
 	if (!entry)
 		return -ENOENT;
-	snprintf(user, sizeof(user), "%s", entry->pw_name);
-	return daemon_launch(watch, WATCH_PROBE, argv, ret_ready_fd);
+	snprintf(accounts->correlator, sizeof(accounts->correlator), "%s", entry->pw_name);
+	snprintf(accounts->correlator_uid, sizeof(accounts->correlator_uid), "%u", entry->pw_uid);
+	entry = account_of(WATCH_PROBE);
+	group = entry ? getgrgid(entry->pw_gid) : NULL;
+	if (!group)
+		return -ENOENT;
+	snprintf(accounts->probe, sizeof(accounts->probe), "%s", entry->pw_name);
+	snprintf(accounts->probe_group, sizeof(accounts->probe_group), "%s", group->gr_name);
+	return 0;
+}
+
+static int correlator_launch(struct watch *watch, struct accounts *accounts, int *ret_ready_fd)
+{
+	char path[PATH_MAX];
+	char *argv[] = {path, "--once", "--socket", watch->socket_path, "--store", watch->store_path, "--retain", "0",
+			"--log-level", "warning", "--user", accounts->correlator, "--socket-group",
+			accounts->probe_group, "--probe-user", accounts->probe, "--ready-fd", READY_FD, NULL};
+
+	return program_find(PROGRAM_CORRELATOR, path) < 0
+		       ? -ENOENT : daemon_launch(watch, WATCH_CORRELATOR, argv, ret_ready_fd);
+}
+
+static int probe_launch(struct watch *watch, struct accounts *accounts, int *ret_ready_fd)
+{
+	char path[PATH_MAX];
+	char *argv[] = {path, "--no-pin", "--quiet", "--socket", watch->socket_path, "--peer-uid",
+			accounts->correlator_uid, "--user", accounts->probe, "--ready-fd", READY_FD, NULL};
+
+	return program_find(PROGRAM_PROBE, path) < 0 ? -ENOENT : daemon_launch(watch, WATCH_PROBE, argv, ret_ready_fd);
 }
 
 /* Both at once: while the correlator makes its store, the probe loads its programs. */
 int watch_start(struct watch *watch, int wake_fd)
 {
 	int ready_fds[WATCH_ROLE_COUNT] = {-1, -1};
-	int error = correlator_launch(watch, &ready_fds[WATCH_CORRELATOR]);
+	struct accounts accounts;
+	int error = accounts_find(&accounts);
 
 	if (error == 0)
-		error = probe_launch(watch, &ready_fds[WATCH_PROBE]);
+		error = correlator_launch(watch, &accounts, &ready_fds[WATCH_CORRELATOR]);
+	if (error == 0)
+		error = probe_launch(watch, &accounts, &ready_fds[WATCH_PROBE]);
 	if (error == 0)
 		error = daemon_await_ready(watch, WATCH_CORRELATOR, ready_fds[WATCH_CORRELATOR], wake_fd);
 	if (error == 0)

@@ -8,8 +8,7 @@
  * They meet in a directory of their own that no other user may enter; it goes when
  * the watch ends, by whatever end.
  */
-#ifndef TRACER_CLI_WATCH_H
-#define TRACER_CLI_WATCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,5 +56,3 @@ int watch_stop(struct watch *watch, int wake_fd);
 
 /* Ends what still runs, and removes the directory. */
 void watch_remove(struct watch *watch);
-
-#endif

@@ -3,8 +3,7 @@
  * questions/ is what people ask (question.h), lookups/ what a command needs besides to answer. Each
  * is one file in the SQL that SQLite and ClickHouse share, part of the program.
  */
-#ifndef TRACER_QUERY_ASK_H
-#define TRACER_QUERY_ASK_H
+#pragma once
 
 #include "common/store/store.h"
 
@@ -18,4 +17,6 @@ bool query_is_question(size_t index);
 int query_ask(struct store *store, const char *name, const struct store_parameter *parameters,
 	      struct store_result **ret_result);
 
-#endif
+/* The parameters of what is asked of one thing of a host. */
+#define QUERY_PARAMETERS_OF(key, of_id, of_host_id) \
+	{{key, STORE_INTEGER, of_id, NULL}, {"host_id", STORE_INTEGER, of_host_id, NULL}, {0}}

@@ -3,8 +3,7 @@
  * A site's question is read and tried on an empty store, so that what is wrong with it is known
  * before anybody asks. What is wrong is reported and left out; the others go on.
  */
-#ifndef TRACER_QUERY_CATALOGUE_H
-#define TRACER_QUERY_CATALOGUE_H
+#pragma once
 
 #include "query/question.h"
 
@@ -21,5 +20,3 @@ void catalogue_free(struct catalogue *catalogue);
 const struct question *catalogue_get(const struct catalogue *catalogue, size_t index);
 /* NULL: there is none. */
 const struct question *catalogue_find(const struct catalogue *catalogue, const char *name);
-
-#endif

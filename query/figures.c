@@ -1,6 +1,8 @@
 /* The figures of a line of a report. See figures.h. */
 #include "query/figures.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 void figures_add(struct figures *figures, const struct figures *other)
@@ -39,4 +41,149 @@ bool figures_role_is_glue(const char *role)
 		if (strcmp(role, roles[i]) == 0)
 			return true;
 	return false;
+}
+
+/* ---- by name --------------------------------------------------------------------- */
+
+struct grouping {
+	const struct report *report;
+	struct report_group *groups;
+};
+
+static struct report_group *group_of(struct grouping *grouping, const char *name)
+{
+	struct report_group *group;
+
+	HASH_FIND_STR(grouping->groups, name, group);
+	if (group)
+		return group;
+	group = calloc(1, sizeof(*group) + strlen(name) + 1);
+	if (!group)
+		return NULL;
+	strcpy(group->name, name);
+	group->is_glue = true;
+	group->figures.wall_ns = group->figures.peak_rss_bytes = ROW_NULL;
+	HASH_ADD_STR(grouping->groups, name, group);
+	return group;
+}
+
+/* A member that the caller goes on counting; NULL: out of memory. */
+static struct report_group *member_add(struct grouping *grouping, const char *name, int64_t task_id,
+				       const struct figures *figures)
+{
+	struct report_group *group = group_of(grouping, name);
+
+	if (!group)
+		return NULL;
+	if (group->member_count == group->wall_capacity) {
+		size_t capacity = group->wall_capacity ? 2 * group->wall_capacity : 4;
+		int64_t *walls_ns = reallocarray(group->walls_ns, capacity, sizeof(*walls_ns));
+
+		if (!walls_ns)
+			return NULL;
+		group->walls_ns = walls_ns;
+		group->wall_capacity = capacity;
+	}
+	group->task_count += group->member_count == 0 || task_id != group->last_task_id;
+	group->last_task_id = task_id;
+	group->walls_ns[group->member_count++] = figures->wall_ns;
+	figures_add(&group->figures, figures);
+	return group;
+}
+
+static int task_count(void *context, size_t index, const struct row_task *task,
+		      const struct row_tool *tools, size_t count)
+{
+	struct grouping *grouping = context;
+	const struct figures figures = FIGURES_OF(grouping->report, task);
+	struct report_group *group = member_add(grouping, report_task_name(grouping->report, index, task), task->id,
+						&figures);
+
+	if (!group)
+		return -ENOMEM;
+	group->failed_count += report_has_failed(task->status);
+	return 0;
+}
+
+static int tools_count(void *context, size_t index, const struct row_task *task,
+		       const struct row_tool *tools, size_t count)
+{
+	struct grouping *grouping = context;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct figures figures = FIGURES_OF(grouping->report, &tools[i]);
+		struct report_group *group = member_add(grouping, tools[i].name, task->id, &figures);
+
+		if (!group)
+			return -ENOMEM;
+		group->process_count = row_add(group->process_count, tools[i].process_count);
+		group->failed_count = row_add(group->failed_count, tools[i].failed_count);
+		group->is_glue &= figures_role_is_glue(tools[i].role) && strcmp(tools[i].role, "helper") != 0;
+	}
+	return 0;
+}
+
+static int compare_walls(const void *left, const void *right)
+{
+	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+/* Unknown ones are the least. */
+static void walls_sum(struct report_group *group)
+{
+	const int64_t *walls = group->walls_ns;
+	size_t count = group->member_count;
+
+	qsort(group->walls_ns, count, sizeof(*walls), compare_walls);
+	group->longest_wall_ns = walls[count - 1];
+	group->median_wall_ns = walls[(count - 1) / 2];
+	if (count % 2 == 0 && group->median_wall_ns != ROW_NULL)
+		group->median_wall_ns += (walls[count / 2] - group->median_wall_ns) / 2;
+}
+
+static int compare_groups(const struct report_group *a, const struct report_group *b)
+{
+	if (a->figures.cpu_ns != b->figures.cpu_ns)
+		return a->figures.cpu_ns > b->figures.cpu_ns ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+static int groups_make(const struct report *report, const struct report_writer *writer,
+		       struct report_group **ret_groups)
+{
+	struct grouping grouping = {.report = report};
+	int error = report_walk(report, NULL, 0, writer, &grouping);
+
+	for (struct report_group *group = grouping.groups; group && error == 0; group = group->hh.next)
+		walls_sum(group);
+	HASH_SORT(grouping.groups, compare_groups);
+	*ret_groups = grouping.groups;
+	return error;
+}
+
+int report_group_tasks(const struct report *report, struct report_group **ret_groups)
+{
+	static const struct report_writer writer = {.task = task_count};
+
+	return groups_make(report, &writer, ret_groups);
+}
+
+int report_group_tools(const struct report *report, struct report_group **ret_groups)
+{
+	static const struct report_writer writer = {.task = tools_count, .with_tools = true};
+
+	return groups_make(report, &writer, ret_groups);
+}
+
+void report_groups_free(struct report_group *groups)
+{
+	struct report_group *group, *next;
+
+	HASH_ITER (hh, groups, group, next) {
+		HASH_DEL(groups, group);
+		free(group->walls_ns);
+		free(group);
+	}
 }

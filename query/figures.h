@@ -1,9 +1,8 @@
-/* The figures that a line of a report shows, whatever it stands for. */
-#ifndef TRACER_QUERY_FIGURES_H
-#define TRACER_QUERY_FIGURES_H
+/* The figures that a line of a report shows, whatever it stands for; and those of all tasks or tools of
+ * a name: what each name used in all, and how long it takes. */
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <uthash.h>
 
 #include "query/report.h"
 
@@ -46,4 +45,21 @@ bool figures_role_is_glue(const char *role);
  * than 1 MiB. What is unknown counts as little. */
 bool figures_are_small(const struct figures *part, const struct figures *whole);
 
-#endif
+struct report_group {
+	UT_hash_handle hh; /* by name; its `next` is the group that comes next */
+	size_t member_count;
+	size_t task_count; /* of tools: one and the script that starts it are two of a task */
+	struct figures figures; /* without wall_ns */
+	int64_t process_count, failed_count; /* of tasks: how many failed */
+	int64_t median_wall_ns, longest_wall_ns;
+	bool is_glue; /* shells and wrappers alone */
+	int64_t *walls_ns; /* of each member, for the median */
+	size_t wall_capacity;
+	int64_t last_task_id;
+	char name[];
+};
+
+/* What used the most first; NULL where there are none. 0, or -errno: what is there then is to be freed too. */
+int report_group_tasks(const struct report *report, struct report_group **ret_groups);
+int report_group_tools(const struct report *report, struct report_group **ret_groups);
+void report_groups_free(struct report_group *groups);

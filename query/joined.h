@@ -3,8 +3,7 @@
  * Each part is a run of its own host (joined_runs in common/store/views.sql); the one that began
  * first stands for all.
  */
-#ifndef TRACER_QUERY_JOINED_H
-#define TRACER_QUERY_JOINED_H
+#pragma once
 
 #include "query/rows.h"
 
@@ -27,5 +26,3 @@ bool joined_is_new_host(const struct row_part *parts, size_t index);
 
 /* The host of a run, NULL where it is not among these. */
 const struct row_host *joined_host(const struct rows *hosts, const struct row_run *run);
-
-#endif

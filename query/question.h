@@ -4,8 +4,7 @@
  * explanation, parameters, columns. Help, completion, the documents, how values are taken and how
  * answers are shown all follow from there.
  */
-#ifndef TRACER_QUERY_QUESTION_H
-#define TRACER_QUERY_QUESTION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -98,5 +97,3 @@ const char *question_type_example(enum question_type type);
 #define QUESTION_SITE_LIMIT_S 60
 int question_ask(const struct question *question, struct store *store,
 		 const struct store_parameter *parameters, struct store_result **ret_result);
-
-#endif

@@ -34,8 +34,7 @@ static int64_t part_shift_ns(const struct report *report, size_t part)
 			    row_subtract(run->started_unix_ns, run->begin_boot_ns));
 }
 
-#define PART_PARAMETERS(run) \
-	{"run_id", STORE_INTEGER, (run)->id, NULL}, {"host_id", STORE_INTEGER, (run)->host_id, NULL}
+#define PART_PARAMETERS(run) QUERY_PARAMETERS_OF("run_id", (run)->id, (run)->host_id)
 
 static int each_row(const struct report *report, const struct row_type *type, const char *query,
 		    const struct store_parameter *parameters, report_use_row *use, void *context)
@@ -67,7 +66,7 @@ static int each_of_parts(const struct report *report, const struct row_type *typ
 	int error = 0;
 
 	for (size_t i = 0; i < parts_count(report) && error == 0; i++) {
-		const struct store_parameter parameters[] = {PART_PARAMETERS(part_run(report, i)), {0}};
+		const struct store_parameter parameters[] = PART_PARAMETERS(part_run(report, i));
 
 		error = each_row(report, type, query, parameters, use, context);
 	}
@@ -92,10 +91,7 @@ int report_each_container(const struct report *report, report_use_row *use, void
 static int each_of_task(const struct report *report, const struct row_task *task,
 			const struct row_type *type, const char *query, report_use_row *use, void *context)
 {
-	const struct store_parameter parameters[] = {
-		{"task_id", STORE_INTEGER, task->id, NULL},
-		{"host_id", STORE_INTEGER, task->host_id, NULL}, {0},
-	};
+	const struct store_parameter parameters[] = QUERY_PARAMETERS_OF("task_id", task->id, task->host_id);
 
 	return each_row(report, type, query, parameters, use, context);
 }
@@ -157,7 +153,7 @@ static void task_read(const struct report *report, size_t part, struct store_res
 
 static int tasks_load(struct report *report, size_t part, size_t *capacity)
 {
-	const struct store_parameter parameters[] = {PART_PARAMETERS(part_run(report, part)), {0}};
+	const struct store_parameter parameters[] = PART_PARAMETERS(part_run(report, part));
 	struct report_task *tasks;
 	struct store_result *result;
 	int more = query_ask(report->store, "task_index", parameters, &result);
@@ -196,7 +192,7 @@ static int tasks_order(struct report *report)
 
 static int doubts_load(struct report *report, size_t part)
 {
-	const struct store_parameter parameters[] = {PART_PARAMETERS(part_run(report, part)), {0}};
+	const struct store_parameter parameters[] = PART_PARAMETERS(part_run(report, part));
 	struct report_doubts *doubts = &report->doubts;
 	struct store_result *result;
 	int more = query_ask(report->store, "run_doubts", parameters, &result);
@@ -532,10 +528,8 @@ static const struct row_task *window_find(const struct window *window, int64_t i
 int report_load_task(const struct report *report, size_t index, struct rows *ret_rows)
 {
 	const struct row_run *run = part_run(report, report->tasks[index].part);
-	const struct store_parameter parameters[] = {
-		{"host_id", STORE_INTEGER, run->host_id, NULL},
-		{"task_id", STORE_INTEGER, report->tasks[index].id, NULL}, {0},
-	};
+	const struct store_parameter parameters[] =
+		QUERY_PARAMETERS_OF("task_id", report->tasks[index].id, run->host_id);
 	int error = rows_load(ret_rows, &row_type_task, report->store, "tasks_between", parameters);
 
 	if (error == 0 && ret_rows->count == 0)
@@ -584,10 +578,7 @@ static int held_walk(const struct walk *walk, const struct rows *held, int64_t t
 /* A copy of each, since only the next one tells whether it was the last. */
 static int stream_walk(const struct walk *walk, const struct row_tool *tool)
 {
-	const struct store_parameter parameters[] = {
-		{"tool_id", STORE_INTEGER, tool->id, NULL},
-		{"host_id", STORE_INTEGER, tool->host_id, NULL}, {0},
-	};
+	const struct store_parameter parameters[] = QUERY_PARAMETERS_OF("tool_id", tool->id, tool->host_id);
 	struct rows held = {0};
 	struct row_process process;
 	struct row_cursor cursor;
@@ -618,10 +609,7 @@ static int tools_walk(const struct walk *walk, const struct row_task *task, cons
 {
 	bool by_tool = walk->writer->process && walk->writer->by_tool;
 	bool is_held = by_tool && task->process_count <= REPORT_PROCESSES_HELD_MAX;
-	const struct store_parameter parameters[] = {
-		{"task_id", STORE_INTEGER, task->id, NULL},
-		{"host_id", STORE_INTEGER, task->host_id, NULL}, {0},
-	};
+	const struct store_parameter parameters[] = QUERY_PARAMETERS_OF("task_id", task->id, task->host_id);
 	struct rows held = {0};
 	int error = 0;
 

@@ -5,8 +5,7 @@
  * run, its hosts and parts, and of each task a few numbers. Tasks, tools and processes are read
  * when they are shown, and given to a writer one by one.
  */
-#ifndef TRACER_QUERY_REPORT_H
-#define TRACER_QUERY_REPORT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -140,5 +139,3 @@ int report_each_process(const struct report *report, const struct row_task *task
 /* The object that docs and tests know: run, tasks with tools, incidents, ... What could not be
  * written shows in ferror(). */
 int report_write_json(const struct report *report, FILE *file, bool with_processes, bool with_samples);
-
-#endif

@@ -3,8 +3,7 @@
  * Everything comes from one description per table, derived from the columns' list:
  * reading a query's result, owning its text, printing it as JSON.
  */
-#ifndef TRACER_QUERY_ROWS_H
-#define TRACER_QUERY_ROWS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -147,5 +146,3 @@ void json_set_value(json_t *object, const char *name, const struct store_value *
 void json_set_string(json_t *object, const char *name, const char *text);
 /* An id or a number, as the name tells; ROW_NULL is null. */
 void json_set_integer(json_t *object, const char *name, int64_t value);
-
-#endif
