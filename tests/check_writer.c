@@ -365,7 +365,7 @@ TEST(merged_task_gives_its_rows_away)
 	ck_assert_int_eq(read_integer("SELECT task_id FROM processes"), 10);
 	rev = rev_of("processes", 1);
 
-	ck_assert_int_eq(store_move_processes(store, 10, 20, 20), 0);
+	ck_assert_int_eq(store_move_processes(store, 10, 20), 0);
 	ck_assert_int_eq(store_move_task(store, 10, 20), 0);
 	commit(store, 2);
 	ck_assert_int_eq(read_integer("SELECT task_id FROM processes WHERE tool_id = 20"), 20);

@@ -183,8 +183,7 @@ struct words {
 	size_t capacity;
 };
 
-static void say(const struct words *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
+__attribute__((format(printf, 2, 3)))
 static void say(const struct words *words, const char *format, ...)
 {
 	va_list arguments;

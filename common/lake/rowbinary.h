@@ -12,8 +12,6 @@
 #define ROWBINARY_NAME_BYTES_MAX 128
 #define ROWBINARY_ROW_BYTES_MAX (8 << 20) /* one row; a command line is at most a fraction */
 
-struct rowbinary;
-
 struct rowbinary *rowbinary_new(void);
 void rowbinary_free(struct rowbinary *rows);
 

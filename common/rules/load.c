@@ -85,20 +85,20 @@ static int loader_read_word(struct loader *loader, const struct tree_node *value
 	return loader_refuse(loader, value->line, "unknown %s \"%.40s\"%s", what, text, hint);
 }
 
-static int read_role(struct loader *loader, const struct tree_node *value, void *target)
-{
-	static const char *const names[] = {
-#define X(NAME, text) text,
-		RULES_ROLES(X)
-#undef X
-			NULL};
-	int r = loader_read_word(loader, value, "role", names);
-
-	if (r < 0)
-		return r;
-	*(enum rules_role *)target = (enum rules_role)r;
-	return 0;
-}
+#define TEXT_OF(NAME, text) text,
+#define READ_ENUM(name, ...)                                                                 \
+	static int read_##name(struct loader *loader, const struct tree_node *value, void *target) \
+	{                                                                                     \
+		static const char *const names[] = {__VA_ARGS__ NULL};                        \
+		int r = loader_read_word(loader, value, #name, names);                        \
+											      \
+		if (r < 0)                                                                    \
+			return r;                                                             \
+		*(enum rules_##name *)target = (enum rules_##name)r;                          \
+		return 0;                                                                     \
+	}
+READ_ENUM(role, RULES_ROLES(TEXT_OF))
+READ_ENUM(boundary, RULES_BOUNDARIES(TEXT_OF))
 
 static int read_rank(struct loader *loader, const struct tree_node *value, void *target)
 {
@@ -108,21 +108,6 @@ static int read_rank(struct loader *loader, const struct tree_node *value, void 
 	if (r < 0)
 		return r;
 	*(enum rules_rank *)target = r == 0 ? RULES_RANK_PARALLEL : RULES_RANK_WORKFLOW;
-	return 0;
-}
-
-static int read_boundary(struct loader *loader, const struct tree_node *value, void *target)
-{
-	static const char *const names[] = {
-#define X(NAME, text) text,
-		RULES_BOUNDARIES(X)
-#undef X
-			NULL};
-	int r = loader_read_word(loader, value, "boundary", names);
-
-	if (r < 0)
-		return r;
-	*(enum rules_boundary *)target = (enum rules_boundary)r;
 	return 0;
 }
 

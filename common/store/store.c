@@ -101,9 +101,7 @@ int store_fail_as(struct store *store, int error, const char *words)
 	return error;
 }
 
-static int error_set(struct store_error *ret_error, int error, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
+__attribute__((format(printf, 3, 4)))
 static int error_set(struct store_error *ret_error, int error, const char *format, ...)
 {
 	char raw[sizeof(ret_error->text)];

@@ -63,9 +63,8 @@ int store_put_processes(struct store *store, store_next_process *next, void *con
 
 /* Moves the stored processes of one tool to another, or, with the same tool, notes that
  * it is in another task now (a merge). Run and task of a process are those of its tool's
- * row: `to_task_id` is what that row says once it is put. */
-int store_move_processes(struct store *store, int64_t from_tool_id, int64_t to_task_id,
-			 int64_t to_tool_id);
+ * row. */
+int store_move_processes(struct store *store, int64_t from_tool_id, int64_t to_tool_id);
 /* Moves incidents and containers of a task that was merged. */
 int store_move_task(struct store *store, int64_t from_task_id, int64_t to_task_id);
 

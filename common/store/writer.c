@@ -81,6 +81,14 @@ int store_find_statement(struct store *store, const char *name, sqlite3_stmt **r
 	return 0;
 }
 
+/* A statement that writes, within a transaction. */
+static int begin_statement(struct store *store, const char *name, sqlite3_stmt **ret_statement)
+{
+	int error = store_begin(store);
+
+	return error < 0 ? error : store_find_statement(store, name, ret_statement);
+}
+
 int store_run_statement(struct store *store, sqlite3_stmt *statement)
 {
 	int rc = sqlite3_step(statement);
@@ -245,14 +253,11 @@ int store_move_task(struct store *store, int64_t from_task_id, int64_t to_task_i
 	return error;
 }
 
-int store_move_processes(struct store *store, int64_t from_tool_id, int64_t to_task_id,
-			 int64_t to_tool_id)
+int store_move_processes(struct store *store, int64_t from_tool_id, int64_t to_tool_id)
 {
 	sqlite3_stmt *statement = NULL;
-	int error = store_begin(store);
+	int error = begin_statement(store, "move_processes", &statement);
 
-	if (error == 0)
-		error = store_find_statement(store, "move_processes", &statement);
 	if (error < 0)
 		return error;
 	store_bind_integer(statement, "from_tool_id", from_tool_id);
@@ -265,10 +270,8 @@ int store_move_processes(struct store *store, int64_t from_tool_id, int64_t to_t
 int store_put_state(struct store *store, const struct store_state *state)
 {
 	sqlite3_stmt *statement = NULL;
-	int error = store_begin(store);
+	int error = begin_statement(store, "put_state", &statement);
 
-	if (error == 0)
-		error = store_find_statement(store, "put_state", &statement);
 	if (error < 0)
 		return error;
 	store_bind_integer(statement, "id", state->id);
@@ -284,10 +287,8 @@ int store_put_state(struct store *store, const struct store_state *state)
 int store_delete_state(struct store *store, int64_t id)
 {
 	sqlite3_stmt *statement = NULL;
-	int error = store_begin(store);
+	int error = begin_statement(store, "delete_state", &statement);
 
-	if (error == 0)
-		error = store_find_statement(store, "delete_state", &statement);
 	if (error < 0)
 		return error;
 	store_bind_integer(statement, "id", id);
@@ -338,10 +339,8 @@ int store_leave_living(struct store *store, int64_t run_id, int64_t boot_ns)
 static int stream_write(struct store *store, const struct store_stream *stream)
 {
 	sqlite3_stmt *statement = NULL;
-	int error = store_begin(store);
+	int error = begin_statement(store, "write_stream", &statement);
 
-	if (error == 0)
-		error = store_find_statement(store, "write_stream", &statement);
 	if (error < 0)
 		return error;
 	sqlite3_bind_text(statement, sqlite3_bind_parameter_index(statement, ":boot_id"),

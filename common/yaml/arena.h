@@ -3,8 +3,6 @@
 
 #include <stddef.h>
 
-struct arena_chunk;
-
 struct arena {
 	struct arena_chunk *chunks;
 };

@@ -122,27 +122,6 @@ static int parser_read_scalar(struct tree_parser *parser, const yaml_event_t *ev
 	return node->text ? 0 : -ENOMEM;
 }
 
-static int parser_read_list(struct tree_parser *parser, unsigned depth, struct tree_node *list)
-{
-	struct tree_node **tail = &list->first;
-
-	for (;;) {
-		yaml_event_t event;
-		bool end;
-		int r = parser_next(parser, &event);
-
-		if (r < 0)
-			return r;
-		end = event.type == YAML_SEQUENCE_END_EVENT;
-		if (!end)
-			r = parser_read_node(parser, &event, depth + 1, tail);
-		yaml_event_delete(&event);
-		if (r < 0 || end)
-			return r;
-		tail = &(*tail)->next;
-	}
-}
-
 static int parser_check_key(struct tree_parser *parser, const struct tree_node *mapping,
 			    const struct tree_node *key)
 {
@@ -163,35 +142,42 @@ static int parser_check_key(struct tree_parser *parser, const struct tree_node *
 	return 0;
 }
 
-static int parser_read_mapping(struct tree_parser *parser, unsigned depth,
-			       struct tree_node *mapping)
+/* The value of the key that was just read. */
+static int parser_read_value(struct tree_parser *parser, unsigned depth,
+			     const struct tree_node *mapping, struct tree_node *key)
 {
-	struct tree_node **tail = &mapping->first;
+	yaml_event_t event;
+	int r = parser_check_key(parser, mapping, key);
 
-	for (;;) {
+	if (r == 0)
+		r = parser_next(parser, &event);
+	if (r < 0)
+		return r;
+	r = parser_read_node(parser, &event, depth + 1, &key->value);
+	yaml_event_delete(&event);
+	return r;
+}
+
+/* Of a list or mapping, up to its end. */
+static int parser_read_items(struct tree_parser *parser, unsigned depth, struct tree_node *node)
+{
+	yaml_event_type_t last = node->kind == TREE_LIST ? YAML_SEQUENCE_END_EVENT : YAML_MAPPING_END_EVENT;
+
+	for (struct tree_node **tail = &node->first;; tail = &(*tail)->next) {
 		yaml_event_t event;
 		bool end;
 		int r = parser_next(parser, &event);
 
 		if (r < 0)
 			return r;
-		end = event.type == YAML_MAPPING_END_EVENT;
+		end = event.type == last;
 		if (!end)
 			r = parser_read_node(parser, &event, depth + 1, tail);
 		yaml_event_delete(&event);
+		if (r == 0 && !end && node->kind == TREE_MAPPING)
+			r = parser_read_value(parser, depth, node, *tail);
 		if (r < 0 || end)
 			return r;
-		r = parser_check_key(parser, mapping, *tail);
-		if (r < 0)
-			return r;
-		r = parser_next(parser, &event);
-		if (r < 0)
-			return r;
-		r = parser_read_node(parser, &event, depth + 1, &(*tail)->value);
-		yaml_event_delete(&event);
-		if (r < 0)
-			return r;
-		tail = &(*tail)->next;
 	}
 }
 
@@ -216,11 +202,11 @@ static int parser_read_node(struct tree_parser *parser, const yaml_event_t *even
 		break;
 	case YAML_SEQUENCE_START_EVENT:
 		node->kind = TREE_LIST;
-		r = parser_read_list(parser, depth, node);
+		r = parser_read_items(parser, depth, node);
 		break;
 	case YAML_MAPPING_START_EVENT:
 		node->kind = TREE_MAPPING;
-		r = parser_read_mapping(parser, depth, node);
+		r = parser_read_items(parser, depth, node);
 		break;
 	default:
 		return parser_refuse(parser, event, "unexpected end");

@@ -82,23 +82,6 @@ static void close_image_before(struct model *model, struct process *process, con
 	change_end_image(model, process->image, IMAGE_REPLACED, exec->boot_ns, ROW_NULL, 0);
 }
 
-static struct command *exec_command(struct model *model, const struct event_exec *exec)
-{
-	struct command *command = command_new(
-		&(struct command_source){.comm = &exec->comm,
-					 .filename = &exec->filename,
-					 .cwd = &exec->cwd,
-					 .argv = &exec->argv,
-					 .flags = (uint32_t)exec->flags,
-					 .uid = (uint32_t)exec->uid,
-					 .tty = (uint32_t)exec->tty,
-					 .stdin_pipe = (uint32_t)exec->stdin_pipe},
-		model->arguments);
-
-	model->out_of_memory = model->out_of_memory || !command;
-	return command;
-}
-
 static void apply_exec(struct model *model, const struct event_exec *exec)
 {
 	struct process *process = found_resolve(model, &exec->image);
@@ -108,10 +91,12 @@ static void apply_exec(struct model *model, const struct event_exec *exec)
 		process = process_from_exec(model, exec);
 	if (!process || process->ended)
 		return;
-	struct command *command = exec_command(model, exec);
+	struct command *command = command_new(exec, model->arguments);
 
-	if (!command)
+	if (!command) {
+		model->out_of_memory = true;
 		return;
+	}
 	if (process->image && process->image->exec_id == exec->image.exec_id) {
 		/* Sent again; or known from a scan, which may have seen it half-way. */
 		found_complete(model, process, command);

@@ -3,9 +3,7 @@
 
 #include "correlator/model/image.h"
 
-struct model;
 struct placing;
-struct process;
 
 /* place_full(), place_exec(), place_part(); tasks that open by it are judged. */
 void change_place_full(struct model *model, struct process *process, const struct placing *placing);

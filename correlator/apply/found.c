@@ -122,7 +122,6 @@ static struct process *found_place(struct model *model, struct found *found)
 	return process;
 }
 
-/* The process an event speaks of, or NULL: it is unknown. */
 struct process *found_resolve(struct model *model, const struct image_key *key)
 {
 	struct process *process;
@@ -171,16 +170,7 @@ static bool has_text(const struct event_sample *sample)
 static void set_command(struct model *model, struct command **command,
 			const struct event_sample *sample)
 {
-	struct command *command_now = command_new(
-		&(struct command_source){.comm = &sample->comm,
-					 .filename = &sample->filename,
-					 .cwd = &sample->cwd,
-					 .argv = &sample->argv,
-					 .flags = (uint32_t)sample->flags,
-					 .uid = (uint32_t)sample->uid,
-					 .tty = (uint32_t)sample->tty,
-					 .stdin_pipe = (uint32_t)sample->stdin_pipe},
-		model->arguments);
+	struct command *command_now = command_new((const struct event_exec *)sample, model->arguments);
 
 	if (!command_now) {
 		model->out_of_memory = true;

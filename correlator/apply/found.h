@@ -10,7 +10,6 @@
 #include "correlator/record/event.h"
 
 struct command;
-struct found;
 struct model;
 struct process;
 struct process_key;

@@ -4,7 +4,6 @@
 #include <stdint.h>
 
 struct model;
-struct cancel;
 struct process;
 struct run;
 

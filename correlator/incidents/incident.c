@@ -188,31 +188,19 @@ static void explain_code(const struct image *image, char *text, size_t size)
 	}
 }
 
-static void explain_fault(const struct image *image, char *text, size_t size)
+static const char *fault_reason(int64_t signal)
 {
-	switch (image->wait_status & 0x7f) {
+	switch (signal) {
 	case SIGSEGV:
-	case SIGBUS:
-		snprintf(text, size, "invalid memory access");
-		break;
-	case SIGILL:
-		snprintf(text, size, "invalid instruction for this processor");
-		break;
-	case SIGFPE:
-		snprintf(text, size, "arithmetic error, such as a division by zero");
-		break;
+	case SIGBUS: return "invalid memory access";
+	case SIGILL: return "invalid instruction for this processor";
+	case SIGFPE: return "arithmetic error, such as a division by zero";
 	case SIGABRT:
-		snprintf(text, size, "it ended itself by abort(3), as programs do that find an error in themselves");
-		break;
-	case SIGPIPE:
-		snprintf(text, size, "it wrote to a pipe or socket that nobody read any more");
-		break;
-	case SIGXCPU:
-		snprintf(text, size, "it reached its limit of processor time (RLIMIT_CPU)");
-		break;
-	case SIGXFSZ:
-		snprintf(text, size, "it reached its limit of file size (RLIMIT_FSIZE)");
-		break;
+		return "it ended itself by abort(3), as programs do that find an error in themselves";
+	case SIGPIPE: return "it wrote to a pipe or socket that nobody read any more";
+	case SIGXCPU: return "it reached its limit of processor time (RLIMIT_CPU)";
+	case SIGXFSZ: return "it reached its limit of file size (RLIMIT_FSIZE)";
+	default: return "";
 	}
 }
 
@@ -228,7 +216,7 @@ static void explain(struct model *model, const struct image *image, const struct
 	else if (sent && sender_explain(sent, image->tool->group->task->run, text, size))
 		return;
 	else if (image->wait_status & 0x7f)
-		explain_fault(image, text, size);
+		snprintf(text, size, "%s", fault_reason(image->wait_status & 0x7f));
 	else
 		explain_code(image, text, size);
 }

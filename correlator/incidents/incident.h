@@ -4,7 +4,6 @@
 #include <stdint.h>
 
 struct model;
-struct cause;
 struct image;
 struct task;
 

@@ -205,39 +205,34 @@ static void explain_batch(const struct sent_signal *sent, const struct run *run,
 
 bool sender_explain(const struct sent_signal *sent, const struct run *run, char *text, size_t size)
 {
+	static const struct {
+		const char *before, *behind;
+	} words[] = {
+		[SENDER_PARENT] = {"its parent ", ""},
+		[SENDER_ANCESTOR] = {"", ", which it ran beneath,"},
+		[SENDER_ORIGIN] = {"", ", which starts and stops runs,"},
+		[SENDER_SAME_RUN] = {"", " of the same run"},
+		[SENDER_OTHER] = {"", ", which is not of its run,"},
+	};
 	const char *program = sent->program[0] ? sent->program : "a process without a name";
 	const char *reason;
 
 	switch (sent->kind) {
 	case SENDER_KERNEL:
 		reason = kernel_reason(sent->signal);
-		if (!reason)
-			return false;
-		snprintf(text, size, "%s", reason);
-		return true;
+		snprintf(text, size, "%s", reason ? reason : "");
+		return reason;
 	case SENDER_SELF:
 		snprintf(text, size, "it sent the signal to itself");
-		return true;
-	case SENDER_PARENT:
-		snprintf(text, size, "its parent %s ended it", program);
-		return true;
-	case SENDER_ANCESTOR:
-		snprintf(text, size, "%s, which it ran beneath, ended it", program);
 		return true;
 	case SENDER_BATCH:
 		explain_batch(sent, run, text, size);
 		return true;
-	case SENDER_ORIGIN:
-		snprintf(text, size, "%s, which starts and stops runs, ended it", program);
-		return true;
-	case SENDER_SAME_RUN:
-		snprintf(text, size, "%s of the same run ended it", program);
-		return true;
-	case SENDER_OTHER:
-		snprintf(text, size, "%s, which is not of its run, ended it", program);
-		return true;
 	case SENDER_UNKNOWN:
-		break;
+		return false;
+	default:
+		snprintf(text, size, "%s%s%s ended it", words[sent->kind].before, program,
+			 words[sent->kind].behind);
+		return true;
 	}
-	return false;
 }

@@ -11,7 +11,6 @@
 struct model;
 struct process;
 struct run;
-struct sent_signal;
 
 /* Else the kernel itself sent it. */
 bool sender_is_process(const struct event_signal *event);

@@ -40,7 +40,6 @@ void endings_remove(struct endings *endings, unsigned index)
 		(endings->count - index) * sizeof(endings->item[0]));
 }
 
-/* The first stays; of the others one like it goes, or the oldest. */
 void endings_push(struct endings *endings, const struct ending *ending)
 {
 	unsigned gone = 1;

@@ -9,7 +9,6 @@
 #include "correlator/model/cgroup_limits.h"
 
 struct model;
-struct container;
 
 struct cgroup {
 	uint64_t cgroup_id;

@@ -23,20 +23,8 @@ struct command {
 	char texts[];                 /* what the four names above are in */
 };
 
-/* The common part of exec records and samples. */
-struct command_source {
-	const struct wire_bytes *comm;
-	const struct wire_bytes *filename;
-	const struct wire_bytes *cwd;
-	const struct event_strings *argv;
-	uint32_t flags;
-	uint32_t uid;
-	uint32_t tty;
-	uint32_t stdin_pipe;
-};
-
-/* A command with one reference, or NULL: out of memory. */
-struct command *command_new(const struct command_source *source, enum redact_mode mode);
+/* A command with one reference, or NULL: out of memory. A sample has the fields of an exec. */
+struct command *command_new(const struct event_exec *exec, enum redact_mode mode);
 struct command *command_ref(struct command *command);
 void command_unref(struct command *command);
 

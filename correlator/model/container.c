@@ -15,7 +15,6 @@
 /* inode of the initial pid namespace (include/linux/proc_ns.h, PROC_PID_INIT_INO) */
 #define INITIAL_PID_NAMESPACE 0xEFFFFFFCU
 
-/* `pid_namespace` where nothing else identifies it, else 0: others may have had the same cgroup. */
 struct container *container_get(struct model *model, const struct container_name *name,
 				       const char *path, uint32_t pid_namespace)
 {
@@ -73,7 +72,6 @@ struct container *container_of_process(struct model *model, const struct process
 
 /* ---- what is known of one */
 
-/* What the command line of who started it, or watches over it, says of a container. */
 void container_set_label(struct model *model, struct container *container, const struct process *teller)
 {
 	const struct command *command = teller->command;

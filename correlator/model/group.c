@@ -34,7 +34,6 @@ struct group *group_new(struct model *model, struct task *task, const struct pro
 	return group;
 }
 
-/* Makes `process` the root of a group of its own in `task`. */
 struct group *group_open(struct model *model, struct task *task, struct process *process,
 				uint32_t input_pipe, uint32_t output_pipe)
 {

@@ -6,11 +6,6 @@
 
 #include "correlator/model/process.h"
 
-struct model;
-struct pipe_user;
-struct task;
-struct tool;
-
 struct group {
 	int64_t id;
 	struct task *task;

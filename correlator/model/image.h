@@ -9,10 +9,6 @@
 #include "common/rules/rules.h"
 
 struct model;
-struct process;
-struct tool;
-struct container;
-struct command;
 
 enum image_began { IMAGE_FORK, IMAGE_EXEC, IMAGE_FOUND };
 

@@ -7,9 +7,6 @@
 
 #include "correlator/model/process.h"
 
-struct model;
-struct group;
-
 enum pipe_use {
 	PIPE_GROUP_READS, /* the open ends of a group's pipeline */
 	PIPE_GROUP_WRITES,

@@ -76,8 +76,6 @@ void process_set_group(struct process *process, struct run *run, struct group *g
 	process->state_is_stored = false;
 }
 
-/* Roots of a task that became part of another one decide no more: that one has the
- * orchestrator further out, and its own root. */
 bool process_decides_task(const struct process *process)
 {
 	const struct process_key *orchestrator;

@@ -7,14 +7,6 @@
 #include "correlator/record/event.h"
 
 struct model;
-struct run;
-struct group;
-struct image;
-struct cause;
-struct command;
-struct endings;
-struct pipe_user;
-struct sent_signals;
 
 struct process_key {
 	uint64_t start_boot_ns;
@@ -97,7 +89,8 @@ void process_set_group(struct process *process, struct run *run, struct group *g
 /* The process as a whole is over, whatever it ran last; only the first time counts: else
  * false. */
 bool process_end(struct process *process, int64_t wait_status, uint64_t boot_ns);
-/* Whether its end is its task's: roots of a task that became part of another one decide no more. */
+/* Whether its end is its task's: roots of a task that became part of another one, which
+ * has the orchestrator further out and its own root, decide no more. */
 bool process_decides_task(const struct process *process);
 /* Under which it is remembered: no exec changes it. */
 int64_t process_row_id(const struct model *model, const struct process *process);

@@ -9,11 +9,6 @@
 #include "correlator/model/reason.h"
 
 struct model;
-struct container;
-struct group;
-struct process;
-struct siblings;
-struct task;
 
 /* Programs that together name a run: placement/run_name.c. A restart forgets them: the name stays. */
 #define RUN_PARTS_MAX 3

@@ -7,12 +7,6 @@
 #include "correlator/model/reason.h"
 #include "correlator/model/words.h"
 
-struct model;
-struct cause;
-struct container;
-struct group;
-struct run;
-
 /* K(name, text of the row) */
 #define TASK_KINDS(K) \
 	K(MAIN, "main") \

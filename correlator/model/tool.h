@@ -5,8 +5,6 @@
 #include "common/rules/rules.h"
 
 struct model;
-struct group;
-struct image;
 
 struct tool {
 	int64_t id;

@@ -106,7 +106,6 @@ void classify_inherited(const struct process *process, struct rules_verdict *ret
 	}
 }
 
-/* Whether a shell is called after the script it runs: "bash" and "bash -c" are not. */
 bool classify_names_script(const struct process *process, const struct rules_verdict *verdict)
 {
 	size_t length = process->command ? strlen(process->command->program) : 0;

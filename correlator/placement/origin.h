@@ -10,7 +10,6 @@
 struct model;
 struct process;
 struct placing;
-struct run;
 
 /* `origin`: what `process` is beneath, its parent or the keeper of its container. */
 bool origin_begins_run(struct model *model, const struct process *process,

@@ -3,8 +3,6 @@
 
 #include <stdint.h>
 
-struct rules_verdict;
-
 /* Decides where a process belongs: place.c. */
 struct placing {
 	const struct rules_verdict *verdict; /* NULL: it forked and executed nothing itself */

@@ -237,6 +237,18 @@ static void note_engine(struct run *run, const struct rules_verdict *verdict)
 	run->dirty = true;
 }
 
+/* Programs that a run is called after only where there is nothing else. */
+static bool is_glue(const struct rules_verdict *verdict)
+{
+	return verdict->role == RULES_ROLE_HELPER || verdict->role == RULES_ROLE_COMPONENT ||
+	       verdict->role == RULES_ROLE_STARTER;
+}
+
+static const char *name_of(const struct rules_verdict *verdict)
+{
+	return verdict->run_name[0] ? verdict->run_name : verdict->name;
+}
+
 /* What a run was asked to do, or what a wrapper at its front leads to. */
 static void name_by_front(struct model *model, struct run *run, const struct process *process,
 			  const struct rules_verdict *verdict)
@@ -244,10 +256,8 @@ static void name_by_front(struct model *model, struct run *run, const struct pro
 	struct name_text text;
 
 	if (verdict->rank)
-		run_set_name(model, run, verdict->run_name[0] ? verdict->run_name : verdict->name,
-			     RUN_NAME_ASKED);
-	else if (verdict->role == RULES_ROLE_HELPER || verdict->role == RULES_ROLE_COMPONENT ||
-		 verdict->role == RULES_ROLE_STARTER)
+		run_set_name(model, run, name_of(verdict), RUN_NAME_ASKED);
+	else if (is_glue(verdict))
 		run_set_name(model, run, verdict->name, RUN_NAME_GLUE);
 	else if (verdict->role != RULES_ROLE_SHELL)
 		run_add_part(model, run, process, verdict->name, " | ", RUN_NAME_ASKED);
@@ -263,12 +273,11 @@ static void name_by_front(struct model *model, struct run *run, const struct pro
 static void name_by_other(struct model *model, struct run *run, const struct process *process,
 			  const struct rules_verdict *verdict)
 {
-	const char *name = verdict->run_name[0] ? verdict->run_name : verdict->name;
+	const char *name = name_of(verdict);
 
 	if (verdict->rank)
 		run_set_name(model, run, name, RUN_NAME_PARALLEL);
-	else if (verdict->role == RULES_ROLE_HELPER || verdict->role == RULES_ROLE_COMPONENT ||
-		 verdict->role == RULES_ROLE_STARTER ||
+	else if (is_glue(verdict) ||
 		 (verdict->role == RULES_ROLE_SHELL && !classify_names_script(process, verdict)))
 		run_set_name(model, run, name, RUN_NAME_GLUE);
 	else if (process->parent && process->parent->is_run_root)
@@ -298,13 +307,11 @@ void run_name_note_image(struct model *model, struct run *run, const struct proc
 		return;
 	note_engine(run, verdict);
 	if (verdict->rank == RULES_RANK_WORKFLOW)
-		run_set_name(model, run, verdict->run_name[0] ? verdict->run_name : verdict->name,
-			     RUN_NAME_WORKFLOW);
+		run_set_name(model, run, name_of(verdict), RUN_NAME_WORKFLOW);
 	else if (front && verdict->run_name[0] && !verdict->rank)
 		run_set_name(model, run, verdict->run_name, RUN_NAME_RULED);
 	else if (verdict->role == RULES_ROLE_WRAPPER)
-		run_set_name(model, run, verdict->run_name[0] ? verdict->run_name : verdict->name,
-			     RUN_NAME_WRAPPER);
+		run_set_name(model, run, name_of(verdict), RUN_NAME_WRAPPER);
 	else if (front)
 		name_by_front(model, run, process, verdict);
 	else

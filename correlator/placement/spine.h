@@ -3,7 +3,6 @@
 
 #include "correlator/model/reason.h"
 
-struct group;
 struct model;
 struct process;
 struct placing;

@@ -3,9 +3,6 @@
 
 #include "correlator/model/task.h"
 
-struct group;
-struct model;
-struct process;
 struct placing;
 
 /* Beneath an orchestrator: the group of the sibling that a pipe joins `process` to; for

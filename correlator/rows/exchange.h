@@ -7,9 +7,6 @@
 #include "correlator/rows/archive.h"
 
 struct container;
-struct image;
-struct model;
-struct run;
 struct task;
 struct tool;
 

@@ -45,28 +45,34 @@ struct shipped {
 	bool is_gone;         /* it has not run for long: nothing waits for it */
 };
 
-/* Where it cannot be found out, nothing is known to have been sent. */
-static void shipped_read(const struct retention_options *options, const struct retention_host *host,
-			 const struct retention_now *now, struct shipped *ret_shipped)
+/* Where it cannot be found out, nothing is known to have been sent. 0, or -errno: of the store. */
+static int shipped_read(const struct retention *retention, const struct retention_now *now,
+			struct shipped *ret_shipped)
 {
+	const char *shipper = retention->options.shipper;
 	struct shipping_status status;
-	int error = shipping_status_read(options->shipper, &status);
+	struct retention_host host;
+	int error = host_read(retention->store, &host);
 
+	if (error < 0)
+		return error;
+	error = shipping_status_read(shipper, &status);
 	*ret_shipped = (struct shipped){0};
 	if (error == -ENOENT || error == -ENOTDIR) {
 		ret_shipped->rev = ret_shipped->unix_ns = INT64_MAX;
-		return;
+		return 0;
 	}
 	if (error < 0) {
 		log_warning("%s/" SHIPPING_STATUS_FILE ": %s: keeping what the shipper may not have sent",
-			    options->shipper, error == -EBADMSG ? "damaged" : strerror(-error));
-		return;
+			    shipper, error == -EBADMSG ? "damaged" : strerror(-error));
+		return 0;
 	}
 	ret_shipped->is_gone = now->unix_ns - status.updated_unix_ns > RETENTION_SHIPPER_GONE_DAYS * DAY_NS;
-	if (status.store_first_seen_unix_ns == host->first_seen_unix_ns) {
+	if (status.store_first_seen_unix_ns == host.first_seen_unix_ns) {
 		ret_shipped->rev = status.shipped_rev;
 		ret_shipped->unix_ns = status.shipped_unix_ns;
 	}
+	return 0;
 }
 
 /* ---- rounds --------------------------------------------------------------------------------- */
@@ -183,13 +189,11 @@ static int age_begin(struct retention *retention, const struct retention_now *no
 {
 	struct retention_round *round = &retention->by_age;
 	int64_t before_unix_ns = now->unix_ns - retention->options.days * DAY_NS, young_rev;
-	struct retention_host host;
 	struct shipped shipped;
-	int error = host_read(retention->store, &host);
+	int error = shipped_read(retention, now, &shipped);
 
 	if (error < 0)
 		return error;
-	shipped_read(&retention->options, &host, now, &shipped);
 	if (!shipped.is_gone && shipped.unix_ns != INT64_MAX &&
 	    shipped.unix_ns - SHIPPED_MARGIN_NS < before_unix_ns)
 		before_unix_ns = shipped.unix_ns - SHIPPED_MARGIN_NS;
@@ -247,13 +251,11 @@ static int64_t step_rows(int64_t bytes)
 
 static int size_begin(struct retention *retention, const struct retention_now *now)
 {
-	struct retention_host host;
 	struct shipped shipped;
-	int error = host_read(retention->store, &host);
+	int error = shipped_read(retention, now, &shipped);
 
 	if (error < 0)
 		return error;
-	shipped_read(&retention->options, &host, now, &shipped);
 	return round_begin(retention, &retention->by_size, now, &shipped, INT64_MAX);
 }
 
