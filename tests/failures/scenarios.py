@@ -3,9 +3,9 @@
 A scenario is a script (NAME.sh, run by bash, unless `command` says otherwise) with its files.
 `says` is the whole of what `tracer failed` tells as fatal, pids written N and lengths of time T; None:
 nothing failed. `status` is the run's, `code` its exit code, or minus the signal that killed it.
-`failed` counts the processes that failed, None: not asked. `crash` is a sentence that stands
-beside, about something that the run did not fail of. `retried` counts tasks that were tried
-again with success.
+`failed` counts the processes that failed, None: not asked. `beside` are sentences that stand
+beside, about crashes and commands that could not be executed and that the run did not fail of.
+`retried` counts tasks that were tried again with success.
 """
 
 import dataclasses
@@ -22,7 +22,7 @@ class Scenario:
     command: list | None = None
     needs: tuple = ()
     failed: int | None = None
-    crash: str | None = None
+    beside: tuple = ()
     retried: int = 0
     kind: str | None = None  # of the incident
     cause: str | None = None  # part of what is said of why
@@ -85,6 +85,9 @@ SHELLS = [
     Scenario("not_executable", "set -e\n./plain\ngood",
              "not_executable.sh (pid N) could not execute a command (code 126)", code=126,
              kind="failed-command", files={"plain": "text\n"}),
+    ok("missing", "no-such-command --threads 4\n./plain\ngood", files={"plain": "text\n"},
+       beside=("missing.sh (pid N) could not execute a command (code 127)",
+               "missing.sh (pid N) could not execute a command (code 126)")),
     Scenario("exec_format", "set -e\n./binary\ngood",
              "exec_format.sh (pid N) could not execute a command (code 126)", code=126,
              files={"binary": "\0\0\0\0\0\0garbage"}),
@@ -186,23 +189,27 @@ MORE = [
 
 SIGNALS = [
     Scenario("timeout", "good\ntimeout 0.3 endless --sleep 60000",
-             killed("endless", "SIGTERM", " from timeout (pid N, uid N)"), code=124, kind="signal"),
+             killed("endless", "SIGTERM", " from timeout (pid N, uid N)"), code=124, kind="signal",
+             cause="its parent timeout ended it"),
     Scenario("timeout_kill", "good\ntimeout -s KILL 0.3 endless --sleep 60000",
              killed("endless", "SIGKILL", " from timeout (pid N, uid N)"), code=137),
     Scenario("crash", "good\nbroken --crash", killed("broken", "SIGSEGV"), code=139, kind="crash",
              cause="invalid memory access"),
-    ok("crash_in_pipe", "broken --crash | good --copy", crash=killed("broken", "SIGSEGV")),
+    ok("crash_in_pipe", "broken --crash | good --copy", beside=(killed("broken", "SIGSEGV"),)),
     Scenario("abort", "python3 -c 'import os; os.abort()'\nexit $?", killed("python -c", "SIGABRT"), code=134,
              kind="crash"),
     ok("abort_tolerated", "python3 -c 'import os; os.abort()'\ngood",
-       crash=killed("python -c", "SIGABRT")),
+       beside=(killed("python -c", "SIGABRT"),)),
     Scenario("killed_by_root", "good\nendless --sleep 60000",
-             killed("endless", "SIGKILL", " from sh -c (pid N, user root)"), code=137),
+             killed("endless", "SIGKILL", " from sh -c (pid N, user root)"), code=137, kind="signal",
+             cause="sh -c, which is not of its run, ended it"),
     Scenario("shell_kills", "endless --sleep 60000 &\npid=$!\nsleep 0.1\nkill $pid\nwait $pid",
              killed("endless", "SIGTERM", " from shell_kills.sh (pid N, uid N)"), code=143),
     ok("server_stopped", "endless --sleep 60000 &\npid=$!\ngood\nkill $pid\nwait $pid\ngood", failed=0),
     Scenario("interrupted", "", killed("endless", "SIGINT", " from the terminal (^C)"), "killed", -2,
              kind="interrupted", command=["pty"]),
+    Scenario("interrupted_at_a_prompt", "", killed("endless", "SIGINT", " from the terminal (^C)"), "killed", -2,
+             kind="interrupted", command=["pty"], cause="it was interrupted at its terminal"),
     Scenario("file_size", "ulimit -f 8\ndd if=/dev/zero of=big bs=4096 count=10 status=none",
              killed("dd", "SIGXFSZ", " from the kernel"), code=153,
              cause="it reached its limit of file size (RLIMIT_FSIZE)"),
@@ -213,7 +220,7 @@ SIGNALS = [
              exited("dd", 1)),
     Scenario("out_of_memory", "good\nhungry --memory 200",
              "hungry (pid N) was killed by the kernel's OOM killer after T", code=137, kind="oom-kill",
-             cause="reached its memory limit of 64.0 MiB"),
+             cause="reached its memory limit of 64.0 MiB (at most 6"),
 ]
 
 ENGINES = [

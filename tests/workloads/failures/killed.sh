@@ -1,4 +1,0 @@
-#!/bin/bash
-# A step that somebody kills.
-prepare --cpu 10
-endless --sleep 60000
