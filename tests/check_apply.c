@@ -33,16 +33,14 @@ TEST(init_of_the_next_boot_is_another_one)
 TEST(a_service_of_the_next_boot_is_another_run)
 {
 	cgroup(600, "/system.slice/a.service");
-	fork_process(1, 10);
-	exec_in(10, (struct where){.cgroup_id = 600}, "a");
+	spawn_in(1, 10, (struct where){.cgroup_id = 600}, "a");
 	commit();
 	hello("boot-2");
 	exec_ids[1] = exec_ids[2] = 0;
 	sample(1, 0, "systemd", cpu(0));
 	pass(now);
 	cgroup(600, "/system.slice/b.service");
-	fork_process(1, 20);
-	exec_in(20, (struct where){.cgroup_id = 600}, "b");
+	spawn_in(1, 20, (struct where){.cgroup_id = 600}, "b");
 	ck_assert_str_eq(rows("SELECT name, living_count FROM runs WHERE kind = 'service' ORDER BY name"),
 			 "a.service 0\nb.service 1\n");
 }

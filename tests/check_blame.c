@@ -181,10 +181,8 @@ TEST(who_was_interrupted_says_so)
 TEST(a_crash_that_a_pipe_hid_is_told)
 {
 	spawn(2, 10, "bash -c x");
-	fork_process(10, 11);
-	exec_in(11, (struct where){.stdout_pipe = 7}, "bwa mem");
-	fork_process(10, 12);
-	exec_in(12, (struct where){.stdin_pipe = 7}, "gzip");
+	spawn_in(10, 11, (struct where){.stdout_pipe = 7}, "bwa mem");
+	spawn_in(10, 12, (struct where){.stdin_pipe = 7}, "gzip");
 	exit_process(11, 128 + 11);
 	exit_process(12, 0);
 	exit_process(10, 0);

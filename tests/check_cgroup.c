@@ -8,8 +8,7 @@
 static void live_and_die(unsigned pid)
 {
 	spawn(1, pid, "containerd-shim-runc-v2");
-	fork_process(pid, pid + 1);
-	exec_in(pid + 1, (struct where){.cgroup_id = 600}, "nginx");
+	spawn_in(pid, pid + 1, (struct where){.cgroup_id = 600}, "nginx");
 	exit_process(pid + 1, 0);
 	exit_process(pid, 0);
 }
@@ -55,8 +54,7 @@ TEST(a_container_that_lives_is_kept)
 {
 	cgroup(600, "/docker/" HEX64);
 	spawn(1, 10, "containerd-shim-runc-v2");
-	fork_process(10, 11);
-	exec_in(11, (struct where){.cgroup_id = 600}, "nginx");
+	spawn_in(10, 11, (struct where){.cgroup_id = 600}, "nginx");
 	commit();
 	for (int hour = 0; hour < 3; hour++) {
 		now += HOUR_MS * MS;
@@ -85,8 +83,7 @@ TEST(the_path_of_a_cgroup_in_use_is_written_anew)
 	wait_committed(3);
 	ck_assert_str_eq(rows(revision), before);
 	spawn(1, 20, "containerd-shim-runc-v2");
-	fork_process(20, 21);
-	exec_in(21, (struct where){.cgroup_id = 600}, "nginx"); /* asked for */
+	spawn_in(20, 21, (struct where){.cgroup_id = 600}, "nginx"); /* asked for */
 	ck_assert_str_ne(rows(revision), before);
 	snprintf(before, sizeof(before), "%s", rows(revision));
 	for (int hour = 0; hour < 2; hour++) {

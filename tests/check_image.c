@@ -88,10 +88,8 @@ TEST(limits_and_use_are_of_the_cgroup_that_used_most)
 	cgroup(300, "/docker/" HEX64);
 	cgroup(301, "/other");
 	spawn(2, 10, "bash driver.sh");
-	fork_process(10, 11);
-	exec_in(11, (struct where){.cgroup_id = 300}, "bwa mem x");
-	fork_process(10, 12);
-	exec_in(12, (struct where){.cgroup_id = 301}, "bwa mem y");
+	spawn_in(10, 11, (struct where){.cgroup_id = 300}, "bwa mem x");
+	spawn_in(10, 12, (struct where){.cgroup_id = 301}, "bwa mem y");
 	sample(11, 10, NULL, counters);
 	counters = in_cgroup(512 * MIB, 400 * MIB, 90 * MS);
 	end_as(EVENT_EXIT, 11, 0, counters);
@@ -111,10 +109,8 @@ TEST(time_held_back_stays_when_another_cgroup_uses_more)
 	cgroup(300, "/docker/" HEX64);
 	cgroup(301, "/other");
 	spawn(2, 10, "bash driver.sh");
-	fork_process(10, 11);
-	exec_in(11, (struct where){.cgroup_id = 300}, "bwa mem x");
-	fork_process(10, 12);
-	exec_in(12, (struct where){.cgroup_id = 301}, "bwa mem y");
+	spawn_in(10, 11, (struct where){.cgroup_id = 300}, "bwa mem x");
+	spawn_in(10, 12, (struct where){.cgroup_id = 301}, "bwa mem y");
 	sample(11, 10, NULL, in_cgroup(0, 300 * MIB, 70 * MS));
 	sample(12, 10, NULL, in_cgroup(0, 200 * MIB, 500 * MS));
 	end_as(EVENT_EXIT, 11, 0, in_cgroup(0, 300 * MIB, 90 * MS));

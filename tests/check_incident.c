@@ -72,8 +72,7 @@ static const struct {
 TEST_EACH(an_oom_kill_names_its_cgroup_and_limit, out_of_memory)
 {
 	cgroup(300, "/job");
-	fork_process(2, 10);
-	exec_in(10, (struct where){.cgroup_id = 300}, "bwa mem x");
+	spawn_in(2, 10, (struct where){.cgroup_id = 300}, "bwa mem x");
 	kill_for_memory(10, out_of_memory[_i].peak
 				    ? in_cgroup(out_of_memory[_i].limit, out_of_memory[_i].peak, 0)
 				    : cpu(5 * MS));

@@ -29,8 +29,7 @@ TEST(parallel_says_which_input)
 {
 	spawn(2, 10, "perl /usr/bin/parallel -j2 crunch.py {} conf.yaml ::: liver kidney");
 	for (unsigned i = 0; i < 2; i++) {
-		fork_process(10, 11 + i);
-		exec_process(11 + i, i ? "bash -c crunch.py~kidney~conf.yaml" : "bash -c crunch.py~liver~conf.yaml");
+		spawn(10, 11 + i, i ? "bash -c crunch.py~kidney~conf.yaml" : "bash -c crunch.py~liver~conf.yaml");
 		exec_process(11 + i, i ? "crunch.py kidney conf.yaml" : "crunch.py liver conf.yaml");
 	}
 	ck_assert_str_eq(rows(tasks_sql), "crunch.py: liver\ncrunch.py: kidney\n");
@@ -123,15 +122,11 @@ static void nextflow_task(unsigned pid, const char *folder, const char *script_i
 	if (starter)
 		exec_in(pid, (struct where){0}, "jspawnhelper 23:25");
 	exec_in(pid, where, "bash -ue .command.run");
-	fork_process(pid, pid + 1);
-	exec_in(pid + 1, where, "tee .command.out");
-	fork_process(pid, pid + 2);
-	exec_in(pid + 2, where, "bash .command.run nxf_trace");
-	fork_process(pid + 2, pid + 3);
-	exec_in(pid + 3, where, "awk {print~$1}");
+	spawn_in(pid, pid + 1, where, "tee .command.out");
+	spawn_in(pid, pid + 2, where, "bash .command.run nxf_trace");
+	spawn_in(pid + 2, pid + 3, where, "awk {print~$1}");
 	exit_process(pid + 3, 0);
-	fork_process(pid + 2, pid + 4);
-	exec_in(pid + 4, where, "ps -o pid,state -p 1");
+	spawn_in(pid + 2, pid + 4, where, "ps -o pid,state -p 1");
 	exit_process(pid + 4, 0);
 	fork_process(pid + 2, pid + 5);
 	snprintf(command, sizeof(command), "%s .command.sh", script_interpreter);
@@ -156,12 +151,10 @@ static void fastqc_task(unsigned pid, const char *folder, bool starter)
 	const struct where where = {.cwd = folder};
 
 	nextflow_task(pid, folder, "bash -euo pipefail", starter);
-	fork_process(pid + 5, pid + 6);
-	exec_in(pid + 6, where, "perl /usr/bin/fastqc -t 2 s.fq");
+	spawn_in(pid + 5, pid + 6, where, "perl /usr/bin/fastqc -t 2 s.fq");
 	exec_in(pid + 6, where, "java -Xmx1g uk.ac.babraham.FastQC.FastQCApplication s.fq");
 	exit_process(pid + 6, 0);
-	fork_process(pid + 5, pid + 7);
-	exec_in(pid + 7, where, "samtools --version");
+	spawn_in(pid + 5, pid + 7, where, "samtools --version");
 	exit_process(pid + 7, 0);
 	nextflow_task_end(pid);
 }
@@ -200,8 +193,7 @@ TEST(nextflow_tasks_of_helpers_are_named_after_them)
 
 	begin_nextflow();
 	nextflow_task(20, where.cwd, "bash -euo pipefail", true);
-	fork_process(25, 26);
-	exec_in(26, where, "cat a.fq.gz b.fq.gz");
+	spawn_in(25, 26, where, "cat a.fq.gz b.fq.gz");
 	exit_process(26, 0);
 	nextflow_task_end(20);
 	ck_assert_str_eq(rows(tasks_sql), "cat: ab/cdef01\n");
@@ -211,12 +203,10 @@ TEST(nextflow_tasks_of_helpers_are_named_after_them)
 TEST(a_starter_is_its_parent_until_it_execs)
 {
 	begin_nextflow();
-	fork_process(10, 20);
-	exec_process(20, "jspawnhelper 23:25");
+	spawn(10, 20, "jspawnhelper 23:25");
 	exec_process(20, "bash -c sleep~1;true");
 	exit_process(20, 0);
-	fork_process(10, 30);
-	exec_process(30, "jspawnhelper 23:25");
+	spawn(10, 30, "jspawnhelper 23:25");
 	exit_process(30, 1 << 8);
 	ck_assert_str_eq(rows("SELECT p.program, p.began, t.name FROM processes p JOIN tools t ON t.id = p.tool_id "
 			      "JOIN runs r ON r.id = p.run_id WHERE r.kind = 'command' ORDER BY p.begin_boot_ns"),
@@ -228,8 +218,7 @@ TEST(snakemake_jobs_have_rule_and_wildcards)
 {
 	spawn(2, 10, "python3 /usr/bin/snakemake -j2");
 	for (unsigned i = 0; i < 2; i++) {
-		fork_process(10, 11 + 10 * i);
-		exec_process(11 + 10 * i, "sh -c cd~/w~&&~python3~-m~snakemake");
+		spawn(10, 11 + 10 * i, "sh -c cd~/w~&&~python3~-m~snakemake");
 		spawn(11 + 10 * i, 12 + 10 * i,
 		      i ? "python3 -m snakemake --target-jobs stats:s=s4 --allowed-rules stats --mode 1"
 			: "python3 -m snakemake --target-jobs stats:s=s3 --allowed-rules stats --mode 1");

@@ -32,8 +32,7 @@ TEST(losses_make_what_ran_there_incomplete)
 	memset(losses, 0, sizeof(losses));
 	spawn(2, 10, "bwa mem x");
 	cgroup(300, "/elsewhere");
-	fork_process(2, 11);
-	exec_in(11, (struct where){.cgroup_id = 300}, "bwa mem y");
+	spawn_in(2, 11, (struct where){.cgroup_id = 300}, "bwa mem y");
 	lose(3, RECORD_EXEC, CGROUP_BASE, 5);
 	lose(7, RECORD_FINAL, CGROUP_BASE, 3); /* the figures of the exit stand instead */
 	tell_losses();

@@ -10,8 +10,7 @@ TEST(a_container_belongs_to_the_client_that_waits_for_it)
 	spawn(2, 20, "bash driver.sh");
 	run_process(20, 21, "bwa index x");
 	spawn(20, 22, "docker run image samtools sort x");
-	fork_process(10, 30);
-	exec_in(30, (struct where){.cgroup_id = 600, .cwd = "/"}, "samtools sort x");
+	spawn_in(10, 30, (struct where){.cgroup_id = 600, .cwd = "/"}, "samtools sort x");
 	run_process(30, 31, "gzip x");
 	ck_assert_str_eq(rows("SELECT t.name, count(*), count(p.container_id) FROM processes p JOIN "
 			      "standing_tasks t ON t.id = p.task_id WHERE p.pid >= 20 GROUP BY t.id "
@@ -31,20 +30,14 @@ TEST(a_client_waits_across_a_restart_and_no_longer_than_it_lives)
 	cgroup(601, "/docker/f123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef");
 	spawn(1, 10, "containerd-shim-runc-v2");
 	spawn(2, 20, "python3 /usr/bin/snakemake -j2");
-	fork_process(20, 21);
-	exec_in(21, (struct where){.cwd = "/b"}, "docker run image bwa mem x");
+	spawn_in(20, 21, (struct where){.cwd = "/b"}, "docker run image bwa mem x");
 	exit_process(21, 0);
-	fork_process(20, 22);
-	exec_in(22, (struct where){.cwd = "/b"}, "docker run image gzip x");
-	fork_process(20, 23);
-	exec_in(23, (struct where){.cwd = "/a"}, "docker run image sort x");
+	spawn_in(20, 22, (struct where){.cwd = "/b"}, "docker run image gzip x");
+	spawn_in(20, 23, (struct where){.cwd = "/a"}, "docker run image sort x");
 	restart();
-	fork_process(10, 30);
-	exec_in(30, in_a, "sort x");
-	fork_process(10, 31);
-	exec_in(31, in_b, "gzip x");
-	fork_process(10, 32); /* docker exec */
-	exec_in(32, in_a, "bwa index y");
+	spawn_in(10, 30, in_a, "sort x");
+	spawn_in(10, 31, in_b, "gzip x");
+	spawn_in(10, 32, in_a, "bwa index y"); /* docker exec */
 	ck_assert_tasks("main: snakemake [snakemake] running\n"
 			"engine: docker run [docker run] succeeded\n"
 			"engine: gzip [docker run, gzip] running\n"
@@ -57,13 +50,10 @@ TEST(the_runtime_that_makes_a_container_is_the_hosts)
 {
 	cgroup(600, "/docker/" HEX64);
 	spawn(1, 10, "containerd-shim-runc-v2");
-	fork_process(10, 30);
-	exec_in(30, (struct where){.cgroup_id = 1}, "runc create");
-	fork_process(30, 31);
-	exec_in(31, (struct where){.cgroup_id = 600}, "nginx");
+	spawn_in(10, 30, (struct where){.cgroup_id = 1}, "runc create");
+	spawn_in(30, 31, (struct where){.cgroup_id = 600}, "nginx");
 	exit_process(30, 0);
-	fork_process(31, 32);
-	exec_in(32, (struct where){.cgroup_id = 600}, "gzip x");
+	spawn_in(31, 32, (struct where){.cgroup_id = 600}, "gzip x");
 	ck_assert_str_eq(rows("SELECT kind, name, process_count FROM runs WHERE kind <> 'system'"),
 			 "container nginx 2\n");
 	ck_assert_str_eq(rows("SELECT r.kind FROM processes p JOIN runs r ON r.id = p.run_id "
@@ -79,11 +69,9 @@ TEST(a_pid_namespace_is_a_container)
 	const uint32_t hosts = 0xEFFFFFFC, its_own = 4026532201;
 
 	cgroup(600, "/user.slice/box");
-	fork_process(2, 10);
-	exec_in(10, (struct where){.cgroup_id = 600, .pid_namespace = hosts}, "bwa mem x");
+	spawn_in(2, 10, (struct where){.cgroup_id = 600, .pid_namespace = hosts}, "bwa mem x");
 	ck_assert_str_eq(rows("SELECT count(*) FROM containers"), "0\n");
-	fork_process(2, 11);
-	exec_in(11, (struct where){.cgroup_id = 600, .pid_namespace = its_own}, "bwa mem y");
+	spawn_in(2, 11, (struct where){.cgroup_id = 600, .pid_namespace = its_own}, "bwa mem y");
 	ck_assert_str_eq(rows("SELECT c.runtime, c.runtime_id, c.pid_namespace, p.pid FROM containers c JOIN "
 			      "processes p ON p.container_id = c.id"), "namespace box 4026532201 11\n");
 }
@@ -116,17 +104,13 @@ TEST(a_container_has_the_namespaces_of_its_first_process)
 
 	cgroup(600, "/docker/" HEX64);
 	spawn(1, 10, "containerd-shim-runc-v2");
-	fork_process(10, 30);
-	exec_in(30, runtime, "runc init");
+	spawn_in(10, 30, runtime, "runc init");
 	ck_assert_str_eq(rows(namespaces), HEX64 " - -\n");
-	fork_process(30, 31);
-	exec_in(31, inside, "nginx");
-	fork_process(31, 32);
-	exec_in(32, deeper, "sandbox");
+	spawn_in(30, 31, inside, "nginx");
+	spawn_in(31, 32, deeper, "sandbox");
 	ck_assert_str_eq(rows(namespaces), HEX64 " 4026532201 4026532199\n");
 	restart();
-	fork_process(31, 33);
-	exec_in(33, deeper, "sandbox");
+	spawn_in(31, 33, deeper, "sandbox");
 	ck_assert_str_eq(rows(namespaces), HEX64 " 4026532201 4026532199\n");
 }
 
@@ -143,9 +127,9 @@ TEST(a_container_that_was_alive_before_has_its_namespaces)
 TEST(a_fork_has_the_namespaces_of_its_parent)
 {
 	cgroup(600, "/user.slice/box");
-	fork_process(2, 11);
-	exec_in(11, (struct where){.cgroup_id = 600, .pid_namespace = 4026532201, .mount_namespace = 4026532199},
-		"bash y.sh");
+	spawn_in(2, 11,
+		 (struct where){.cgroup_id = 600, .pid_namespace = 4026532201, .mount_namespace = 4026532199},
+		 "bash y.sh");
 	fork_process(11, 12); /* in a cgroup that has not been told of */
 	restart();
 	run_process(12, 13, "bwa mem x");
@@ -157,10 +141,8 @@ TEST(a_container_that_nobody_waits_for_is_a_run)
 {
 	cgroup(600, "/docker/" HEX64);
 	spawn(1, 10, "containerd-shim-runc-v2");
-	fork_process(10, 30);
-	exec_in(30, (struct where){.cgroup_id = 600}, "nginx");
-	fork_process(10, 31); /* docker exec, its client on another host */
-	exec_in(31, (struct where){.cgroup_id = 600}, "ps");
+	spawn_in(10, 30, (struct where){.cgroup_id = 600}, "nginx");
+	spawn_in(10, 31, (struct where){.cgroup_id = 600}, "ps"); /* docker exec, its client on another host */
 	ck_assert_str_eq(rows("SELECT kind, name, process_count FROM runs WHERE kind <> 'system'"),
 			 "container nginx 2\n");
 }
@@ -175,16 +157,13 @@ TEST(a_container_is_called_as_its_monitor_or_client_says)
 	snprintf(monitor, sizeof(monitor), "conmon -c %s -n gallant_bell -r runc", id);
 	spawn(2, 10, "podman run --rm docker.io/library/debian:12 bwa mem");
 	spawn(10, 11, monitor);
-	fork_process(11, 12);
-	exec_in(12, (struct where){.cgroup_id = 300}, "bwa mem x");
+	spawn_in(11, 12, (struct where){.cgroup_id = 300}, "bwa mem x");
 	cgroup(301, "/system.slice/docker-fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210.scope");
 	spawn(1, 20, "containerd-shim-runc-v2 -namespace moby");
 	spawn(2, 21, "docker run --name web nginx:1");
-	fork_process(20, 22);
-	exec_in(22, (struct where){.cgroup_id = 301}, "nginx -g daemon off;");
+	spawn_in(20, 22, (struct where){.cgroup_id = 301}, "nginx -g daemon off;");
 	restart(); /* and after a restart */
-	fork_process(12, 13);
-	exec_in(13, (struct where){.cgroup_id = 300}, "sort");
+	spawn_in(12, 13, (struct where){.cgroup_id = 300}, "sort");
 	ck_assert_str_eq(rows("SELECT runtime, name, image FROM containers ORDER BY runtime"),
 			 "docker web nginx:1\npodman gallant_bell docker.io/library/debian:12\n");
 }
@@ -228,8 +207,7 @@ TEST(a_deep_line_of_forks_is_placed)
 	for (unsigned pid = 11; pid < DEEP; pid++)
 		fork_process(pid - 1, pid);
 	exit_process(DEEP - 1, 0);
-	fork_process(DEEP - 2, DEEP);
-	exec_process(DEEP, "bwa mem x");
+	spawn(DEEP - 2, DEEP, "bwa mem x");
 	ck_assert_str_eq(rows("SELECT process_count, failed_count FROM runs WHERE kind = 'command'"),
 			 "19991 0\n");
 	ck_assert_str_eq(rows("SELECT program, began FROM processes WHERE pid IN (19998, 20000) ORDER BY pid"),

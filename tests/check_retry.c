@@ -14,8 +14,7 @@
 
 static void run_as(unsigned parent, unsigned pid, const char *directory, const char *command, unsigned status)
 {
-	fork_process(parent, pid);
-	exec_in(pid, (struct where){.cwd = directory}, command);
+	spawn_in(parent, pid, (struct where){.cwd = directory}, command);
 	exit_process(pid, status);
 }
 
@@ -31,8 +30,7 @@ TEST(a_retry_that_succeeds_excuses_the_attempt)
 	ck_assert_str_eq(rows(ATTEMPTS), "11 failed - 1\n");
 	restart();
 	run_as(10, 12, "/work", "bash -c other", 0);
-	fork_process(10, 13);
-	exec_in(13, (struct where){0}, "bash -c flaky --attempt 2");
+	spawn(10, 13, "bash -c flaky --attempt 2");
 	ck_assert_str_eq(rows(ATTEMPTS), "11 failed 13 1\n12 succeeded - -\n13 running - -\n");
 	restart();
 	exit_process(13, 0);
@@ -75,10 +73,8 @@ static void run_hashed(unsigned pid, const char *hash, const char *tool, unsigne
 	char directory[128];
 
 	snprintf(directory, sizeof(directory), "/work/%s/%s0123456789abcdef01234567", hash, "cdef01");
-	fork_process(10, pid);
-	exec_in(pid, (struct where){.cwd = directory}, "bash .command.run");
-	fork_process(pid, pid + 1);
-	exec_in(pid + 1, (struct where){.cwd = directory}, tool);
+	spawn_in(10, pid, (struct where){.cwd = directory}, "bash .command.run");
+	spawn_in(pid, pid + 1, (struct where){.cwd = directory}, tool);
 	exit_process(pid + 1, status);
 	exit_process(pid, status);
 }

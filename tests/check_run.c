@@ -31,14 +31,10 @@ TEST(what_cron_starts_is_a_run_of_kind_cron)
 
 TEST(jobs_of_an_interactive_shell_are_runs)
 {
-	fork_process(2, 10);
-	exec_in(10, (struct where){.tty = 5}, "-bash");
-	fork_process(10, 11);
-	exec_in(11, (struct where){.tty = 5, .pgid = 11, .stdout_pipe = 77}, "gzip -dc a");
-	fork_process(10, 12);
-	exec_in(12, (struct where){.tty = 5, .pgid = 11, .stdin_pipe = 77}, "sort");
-	fork_process(10, 13);
-	exec_in(13, (struct where){.tty = 5, .pgid = 13}, "make all");
+	spawn_in(2, 10, (struct where){.tty = 5}, "-bash");
+	spawn_in(10, 11, (struct where){.tty = 5, .pgid = 11, .stdout_pipe = 77}, "gzip -dc a");
+	spawn_in(10, 12, (struct where){.tty = 5, .pgid = 11, .stdin_pipe = 77}, "sort");
+	spawn_in(10, 13, (struct where){.tty = 5, .pgid = 13}, "make all");
 	ck_assert_str_eq(rows("SELECT kind, name, process_count FROM runs WHERE kind <> 'system' "
 			      "ORDER BY begin_boot_ns"),
 			 "job gzip | sort 2\njob make all in work 1\n");
@@ -53,10 +49,8 @@ TEST(a_fork_of_an_origin_is_the_origin)
 
 	fork_process(2, 10);
 	fork_process(10, 11);
-	fork_process(11, 12);
-	exec_in(12, bob, "bash -c first~&&~second");
-	fork_process(12, 13);
-	exec_in(13, bob, "first");
+	spawn_in(11, 12, bob, "bash -c first~&&~second");
+	spawn_in(12, 13, bob, "first");
 	ck_assert_str_eq(rows(runs_sql), "command first && second 1500\n");
 }
 
@@ -67,19 +61,13 @@ TEST(a_shell_behind_wrappers_is_a_session)
 	const struct where root = {.tty = 5, .pgid = 11}, login = {.tty = 5, .pgid = 11, .uid = 1500};
 	const struct where first = {.tty = 5, .pgid = 14, .uid = 1500}, second = {.tty = 5, .pgid = 15, .uid = 1500};
 
-	fork_process(2, 10);
-	exec_in(10, (struct where){.tty = 5}, "-bash");
-	fork_process(10, 11);
-	exec_in(11, root, "su - bob");
-	fork_process(11, 12);
-	exec_in(12, login, "-bash");
-	fork_process(12, 13);
-	exec_in(13, login, "locale");
-	fork_process(12, 14);
-	exec_in(14, first, "align x");
+	spawn_in(2, 10, (struct where){.tty = 5}, "-bash");
+	spawn_in(10, 11, root, "su - bob");
+	spawn_in(11, 12, login, "-bash");
+	spawn_in(12, 13, login, "locale");
+	spawn_in(12, 14, first, "align x");
 	restart();
-	fork_process(12, 15);
-	exec_in(15, second, "sort x");
+	spawn_in(12, 15, second, "sort x");
 	ck_assert_str_eq(rows("SELECT kind, name, user_id FROM runs WHERE kind NOT IN ('system', 'session') "
 			      "ORDER BY begin_boot_ns"),
 			 "job align 1500\njob sort 1500\n");
@@ -97,18 +85,12 @@ TEST(a_shell_in_a_container_has_jobs)
 {
 	cgroup(600, "/docker/" HEX64);
 	spawn(1, 20, "containerd-shim-runc-v2");
-	fork_process(2, 10);
-	exec_in(10, (struct where){.tty = 5}, "-bash");
-	fork_process(10, 11);
-	exec_in(11, (struct where){.tty = 5, .pgid = 11}, "docker exec -it box bash");
-	fork_process(20, 21);
-	exec_in(21, (struct where){.cgroup_id = 1}, "runc exec box");
-	fork_process(21, 22);
-	exec_in(22, (struct where){.cgroup_id = 600, .tty = 6}, "bash");
-	fork_process(22, 23);
-	exec_in(23, (struct where){.cgroup_id = 600, .tty = 6, .pgid = 23}, "align x");
-	fork_process(22, 24);
-	exec_in(24, (struct where){.cgroup_id = 600, .tty = 6, .pgid = 24}, "sort x");
+	spawn_in(2, 10, (struct where){.tty = 5}, "-bash");
+	spawn_in(10, 11, (struct where){.tty = 5, .pgid = 11}, "docker exec -it box bash");
+	spawn_in(20, 21, (struct where){.cgroup_id = 1}, "runc exec box");
+	spawn_in(21, 22, (struct where){.cgroup_id = 600, .tty = 6}, "bash");
+	spawn_in(22, 23, (struct where){.cgroup_id = 600, .tty = 6, .pgid = 23}, "align x");
+	spawn_in(22, 24, (struct where){.cgroup_id = 600, .tty = 6, .pgid = 24}, "sort x");
 	ck_assert_str_eq(rows("SELECT kind, name, container_id IS NULL FROM runs WHERE kind <> 'system' "
 			      "ORDER BY begin_boot_ns"),
 			 "session docker exec 1\njob align 0\njob sort 0\n");
@@ -118,16 +100,11 @@ TEST(a_shell_in_a_container_has_jobs)
 TEST(tracer_run_keeps_what_a_shell_does)
 {
 	spawn(2, 10, "tracer run -- bash");
-	fork_process(10, 11);
-	exec_in(11, (struct where){.tty = 5}, "bash");
-	fork_process(11, 12);
-	exec_in(12, (struct where){.tty = 5, .pgid = 12}, "align x");
-	fork_process(11, 13);
-	exec_in(13, (struct where){.tty = 5, .pgid = 13}, "tmux");
-	fork_process(13, 14);
-	exec_in(14, (struct where){.tty = 6}, "-bash");
-	fork_process(14, 15);
-	exec_in(15, (struct where){.tty = 6, .pgid = 15}, "sort x");
+	spawn_in(10, 11, (struct where){.tty = 5}, "bash");
+	spawn_in(11, 12, (struct where){.tty = 5, .pgid = 12}, "align x");
+	spawn_in(11, 13, (struct where){.tty = 5, .pgid = 13}, "tmux");
+	spawn_in(13, 14, (struct where){.tty = 6}, "-bash");
+	spawn_in(14, 15, (struct where){.tty = 6, .pgid = 15}, "sort x");
 	ck_assert_str_eq(rows("SELECT kind, process_count FROM runs WHERE kind <> 'system'"), "command 5\n");
 }
 
@@ -135,13 +112,10 @@ TEST(tracer_run_keeps_what_a_shell_does)
 TEST(a_terminal_inside_a_run_is_a_session_of_its_own)
 {
 	spawn(2, 10, "python3 monitor.py");
-	fork_process(10, 11);
-	exec_in(11, (struct where){.tty = 6, .uid = 1500}, "bash -i");
-	fork_process(11, 12);
-	exec_in(12, (struct where){.tty = 6, .pgid = 12, .uid = 1500}, "align x");
+	spawn_in(10, 11, (struct where){.tty = 6, .uid = 1500}, "bash -i");
+	spawn_in(11, 12, (struct where){.tty = 6, .pgid = 12, .uid = 1500}, "align x");
 	/* What reads a pipe is a script, wherever its terminal is. */
-	fork_process(10, 13);
-	exec_in(13, (struct where){.tty = 6, .stdin_pipe = 7}, "bash");
+	spawn_in(10, 13, (struct where){.tty = 6, .stdin_pipe = 7}, "bash");
 	ck_assert_str_eq(rows(runs_sql), "command monitor.py 0\nsession bash 1500\njob align 1500\n");
 }
 
@@ -218,13 +192,10 @@ TEST(services_of_the_distribution_are_told_apart)
 	cgroup(601, "/system.slice/nightly.service");
 	cgroup(602, "/user.slice/user-1500.slice/user@1500.service/app.slice/mine.service");
 	exec_process(1, "systemd");
-	fork_process(1, 10);
-	exec_in(10, (struct where){.cgroup_id = 600}, "systemd-journald");
-	fork_process(1, 11);
-	exec_in(11, (struct where){.cgroup_id = 601}, "systemd-executor x");
+	spawn_in(1, 10, (struct where){.cgroup_id = 600}, "systemd-journald");
+	spawn_in(1, 11, (struct where){.cgroup_id = 601}, "systemd-executor x");
 	exec_in(11, (struct where){.cgroup_id = 601, .uid = 1500}, "align x");
-	fork_process(1, 12);
-	exec_in(12, (struct where){.cgroup_id = 602, .uid = 1500}, "align y");
+	spawn_in(1, 12, (struct where){.cgroup_id = 602, .uid = 1500}, "align y");
 	run_process(1, 13, "systemd-generator");
 	ck_assert_str_eq(rows(runs_sql), "host-service systemd-journald.service 0\nservice nightly.service 1500\n"
 			 "service mine.service 1500\n");
@@ -232,8 +203,7 @@ TEST(services_of_the_distribution_are_told_apart)
 
 TEST(a_process_without_a_known_parent_has_a_run_of_its_own)
 {
-	fork_process(90, 10); /* 90 was never told of */
-	exec_process(10, "stray");
+	spawn(90, 10, "stray"); /* 90 was never told of */
 	ck_assert_str_eq(rows("SELECT kind, name FROM runs WHERE kind <> 'system'"), "found stray\n");
 }
 
@@ -243,13 +213,11 @@ TEST(a_slurm_job_is_a_run_and_its_steps_are_tasks)
 	cgroup(501, "/slurm_host/uid_0/job_9/step_0");
 	spawn(1, 10, "slurmd");
 	for (unsigned i = 0; i < 2; i++) {
-		fork_process(10, 20 + i);
-		exec_in(20 + i, (struct where){0}, "slurmstepd");
-		fork_process(20 + i, 30 + i);
-		exec_in(30 + i, (struct where){.cgroup_id = 500 + i}, i ? "samtools index x" : "bash job.sh");
+		spawn(10, 20 + i, "slurmstepd");
+		spawn_in(20 + i, 30 + i, (struct where){.cgroup_id = 500 + i},
+			 i ? "samtools index x" : "bash job.sh");
 	}
-	fork_process(21, 32); /* srun -n 2 */
-	exec_in(32, (struct where){.cgroup_id = 501}, "samtools index y");
+	spawn_in(21, 32, (struct where){.cgroup_id = 501}, "samtools index y"); /* srun -n 2 */
 	run_process(30, 40, "gzip x");
 	run_process(30, 41, "bwa index x");
 	ck_assert_str_eq(rows("SELECT kind, count(*) FROM runs WHERE kind <> 'system'"), "batch 1\n");

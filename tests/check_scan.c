@@ -204,8 +204,7 @@ TEST(a_start_once_told_stays_when_the_clock_is_set)
 	cgroup(600, "/docker/" HEX64);
 	spawn(2, 10, "bash driver.sh");
 	spawn(10, 11, "bash inner.sh");
-	fork_process(11, 12);
-	exec_in(12, (struct where){.cgroup_id = 600}, "bwa mem x");
+	spawn_in(11, 12, (struct where){.cgroup_id = 600}, "bwa mem x");
 	ck_assert_str_eq(rows(clocks), "1\n");
 	clock_offset_ns += 3600 * 1000 * MS;
 	for (size_t i = 0; i < sizeof(pids) / sizeof(pids[0]); i++)

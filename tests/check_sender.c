@@ -48,8 +48,7 @@ static void begin_job(void)
 	cgroup(300, "/slurm_host/uid_0/job_7/step_batch");
 	spawn(1, 19, "slurmd");
 	spawn(19, 20, "slurmstepd");
-	fork_process(20, 21);
-	exec_in(21, (struct where){.cgroup_id = 300}, "bash /var/spool/slurmd/job7/slurm_script");
+	spawn_in(20, 21, (struct where){.cgroup_id = 300}, "bash /var/spool/slurmd/job7/slurm_script");
 }
 
 static void end_job(void)
@@ -95,8 +94,7 @@ TEST_EACH(a_cancelled_job_is_told_from_a_time_limit, cancels)
 	char expected[256];
 
 	begin_job();
-	fork_process(2, 30);
-	exec_in(30, (struct where){.uid = cancels[_i].uid}, cancels[_i].command);
+	spawn_in(2, 30, (struct where){.uid = cancels[_i].uid}, cancels[_i].command);
 	exit_process(30, 0);
 	now += cancels[_i].wait_ms * MS;
 	end_job();

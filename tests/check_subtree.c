@@ -18,8 +18,7 @@ TEST(a_pipe_beneath_an_engine_is_one_task)
 {
 	spawn(2, 10, "python3 /usr/bin/snakemake -j2");
 	fork_process(10, 11);
-	fork_process(10, 12);
-	exec_in(12, (struct where){.stdin_pipe = 71}, "samtools sort");
+	spawn_in(10, 12, (struct where){.stdin_pipe = 71}, "samtools sort");
 	exec_in(11, (struct where){.stdout_pipe = 71}, "bwa mem x");
 	run_process(10, 13, "multiqc .");
 	exit_process(11, 1 << 8);
@@ -136,8 +135,7 @@ TEST(a_pipe_joins_no_more_than_siblings)
 	begin_engine(12);
 	exec_in(11, (struct where){.stdout_pipe = 71}, "bwa mem x");
 	spawn(2, 20, "python3 /usr/bin/snakemake -j2");
-	fork_process(20, 21);
-	exec_in(21, (struct where){.stdin_pipe = 71}, "samtools sort");
+	spawn_in(20, 21, (struct where){.stdin_pipe = 71}, "samtools sort");
 	exec_in(12, (struct where){.stdout_pipe = 71}, "multiqc .");
 	ck_assert_str_eq(rows(TASK_ROOTS), "bwa\nmultiqc\nsamtools\n");
 }

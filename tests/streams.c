@@ -160,10 +160,15 @@ void exec_process(unsigned pid, const char *command)
 	exec_in(pid, (struct where){0}, command);
 }
 
-void spawn(unsigned parent, unsigned pid, const char *command)
+void spawn_in(unsigned parent, unsigned pid, struct where where, const char *command)
 {
 	fork_process(parent, pid);
-	exec_process(pid, command);
+	exec_in(pid, where, command);
+}
+
+void spawn(unsigned parent, unsigned pid, const char *command)
+{
+	spawn_in(parent, pid, (struct where){0}, command);
 }
 
 void end_as(enum event_type type, unsigned pid, unsigned status, struct counters counters)

@@ -73,6 +73,7 @@ void pass(uint64_t boot_ns);
 void pass_behind(uint64_t boot_ns, uint64_t backlog_bytes);
 
 /* ---- several */
+void spawn_in(unsigned parent, unsigned pid, struct where where, const char *command);
 void spawn(unsigned parent, unsigned pid, const char *command);
 void exit_process(unsigned pid, unsigned status);
 void run_process(unsigned parent, unsigned pid, const char *command);
