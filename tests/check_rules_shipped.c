@@ -169,24 +169,7 @@ static bool line_holds(unsigned number, char *line)
 
 TEST(test_table)
 {
-	FILE *file = fopen(RULES_SHIPPED_TABLE, "r");
-	unsigned number = 0, tried = 0, wrong = 0;
-	char *line = NULL;
-	size_t size = 0;
-
-	ck_assert_ptr_nonnull(file);
-	while (getline(&line, &size, file) > 0) {
-		line[strcspn(line, "\n")] = '\0';
-		number++;
-		if (!*line || *line == '#')
-			continue;
-		tried++;
-		wrong += !line_holds(number, line);
-	}
-	ck_assert_uint_gt(tried, 0);
-	ck_assert_msg(wrong == 0, "%u of %u lines do not hold", wrong, tried);
-	free(line);
-	fclose(file);
+	suite_table(RULES_SHIPPED_TABLE, line_holds);
 }
 
 /* Every folder's file is in the program, in byte order: that order is documented. */

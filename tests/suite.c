@@ -1,6 +1,7 @@
 #include "tests/suite.h"
 
 #include <err.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #define TEST_TIMEOUT_S 60 /* sanitizers, and a processor that others use too */
@@ -18,6 +19,27 @@ void suite_add(const TTest *test, size_t times)
 		errx(EXIT_FAILURE, "more than %d tests", TESTS_MAX);
 	tests[test_count].test = test;
 	tests[test_count++].times = times;
+}
+
+void suite_table(const char *path, bool (*holds)(unsigned number, char *line))
+{
+	FILE *file = fopen(path, "r");
+	unsigned number = 0, tried = 0, wrong = 0;
+	char *line = NULL;
+	size_t size = 0;
+
+	ck_assert_msg(file != NULL, "%s", path);
+	while (getline(&line, &size, file) > 0) {
+		line[strcspn(line, "\n")] = '\0';
+		number++;
+		if (!*line || *line == '#')
+			continue;
+		tried++;
+		wrong += !holds(number, line);
+	}
+	free(line);
+	fclose(file);
+	ck_assert_msg(tried > 0 && wrong == 0, "%s: %u of %u lines do not hold", path, wrong, tried);
 }
 
 void suite_directory(char *path, size_t size)

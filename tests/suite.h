@@ -3,6 +3,7 @@
 #define TRACER_TESTS_SUITE_H
 
 #include <check.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -23,6 +24,10 @@ void suite_add(const TTest *test, size_t times);
 
 /* Runs them all, `begin` and `end` around each, NULL: nothing. The program's exit status. */
 int suite_run(const char *name, SFun begin, SFun end);
+
+/* Every line of a table but empty ones and those that begin with #: `holds` prints what is not as the
+ * line says. Fails where one does not hold. */
+void suite_table(const char *path, bool (*holds)(unsigned number, char *line));
 
 /* A new directory in TMPDIR. */
 void suite_directory(char *path, size_t size);
