@@ -14,7 +14,7 @@ import sqlite3
 import subprocess
 import tempfile
 
-from testing import CONFINED, EMULATED, Skip, remove_tree, same, wait_until
+from testing import CONFINED, EMULATED, ENVIRONMENT, Skip, remove_tree, same, wait_until
 
 READY_TIMEOUT_S = 180 if EMULATED else 60 # the probe under strace
 STOP_TIMEOUT_S = 60
@@ -22,6 +22,15 @@ STOP_TIMEOUT_S = 60
 
 def die_with_parent():
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
+def replay(build, recording, store):
+    """The store that the correlator makes of a recording, by the shipped rules alone."""
+    result = subprocess.run([pathlib.Path(build) / "correlator/tracer-correlator", "--replay", recording, "--store",
+                             store, "--rules", "/nonexistent", "--retain", "0", "--log-level", "warning"],
+                            stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, env=ENVIRONMENT)
+    same(f"status of a replay ({result.stderr})", result.returncode, 0)
+    return store
 
 
 class Daemon:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What `tracer show` of a large run takes: processor time, time, memory, for runs of three shapes.
 
-usage: show.py TRACER CORRELATOR [--processes N] [--smoke]
+usage: show.py BUILD [--processes N] [--smoke]
 
 The runs are a recorded one, its processes, tools and tasks there many times over.
 
@@ -22,7 +22,8 @@ import time
 sys.dont_write_bytecode = True
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(TESTS))
-from testing import ENVIRONMENT, succeeds  # noqa: E402 (found by the path above)
+from daemons import replay  # noqa: E402 (found by the path above)
+from testing import succeeds  # noqa: E402
 
 MEMORY_KIB_MAX = 64 * 1024
 SHAPES = ((20, 2), (100_000, 200), (100_000, 100_000))  # processes a task, and a tool
@@ -40,8 +41,7 @@ def multiply(database, table, count, columns):
 
 
 def make_store(options, path, a_task, a_tool):
-    subprocess.run([options.correlator, "--replay", TESTS / "golden/make.rec", "--store", path, "--retain", "0",
-                    "--log-level", "warning"], check=True, env=ENVIRONMENT)
+    replay(options.build, TESTS / "golden/make.rec", path)
     count = options.processes
     with contextlib.closing(sqlite3.connect(path)) as database, database:
         run, = database.execute("SELECT id FROM runs WHERE kind = 'command'").fetchone()
@@ -75,20 +75,19 @@ def show(options, directory):
         store = pathlib.Path(directory) / f"{a_task}-{a_tool}.db"
         make_store(options, store, a_task, a_tool)
         for arguments in (["-p"], ["--json", "-p"], ["--tools"], ["--table"]):
-            rounds = [measure(options.tracer, "show", "--store", store, *arguments)
+            rounds = [measure(options.build / "cli/tracer", "show", "--store", store, *arguments)
                       for _ in range(1 if options.smoke else 3)]
             wall_s, cpu_s, memory_kib = (min(figures) for figures in zip(*rounds))
             largest = max(largest, memory_kib)
             print(f"{options.processes} processes, {a_task} a task, {a_tool} a tool: show {' '.join(arguments):10}"
                   f" {wall_s:.2f} s, {cpu_s:.2f} s of processors, {memory_kib / 1024:.1f} MiB", flush=True)
-    sanitized = b"__asan_init" in pathlib.Path(options.tracer).read_bytes()
+    sanitized = b"__asan_init" in (options.build / "cli/tracer").read_bytes()
     assert sanitized or largest <= MEMORY_KIB_MAX, f"{largest} KiB of memory, {MEMORY_KIB_MAX} at most"
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("tracer")
-    parser.add_argument("correlator")
+    parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--processes", type=int, default=100_000)
     parser.add_argument("--smoke", action="store_true")
     print("1..1")

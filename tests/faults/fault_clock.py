@@ -4,8 +4,9 @@ import subprocess
 import time
 
 import recording
+from daemons import replay
 from storm import own_prefix
-from testing import CONFINED, same, wait_until
+from testing import same, wait_until
 
 HOUR_NS = 3600 * 10**9
 COMMANDS = 20
@@ -30,14 +31,9 @@ def record_a_morning(bench, daemons):
     return path, middle, sleeper.pid
 
 
-def replay(daemons, path, sleeper):
+def replayed(daemons, path, sleeper):
     """{pid: row} of the commands in that recording."""
-    daemons.store = path.with_suffix(".db")
-    result = subprocess.run(
-        [daemons.build / "correlator/tracer-correlator", "--replay", path, "--store",
-         daemons.store, "--rules", daemons.directory], capture_output=True, text=True, check=False,
-        env=CONFINED)
-    same(f"status of the replay ({result.stderr})", result.returncode, 0)
+    daemons.store = replay(daemons.build, path, path.with_suffix(".db"))
     rows = daemons.rows("SELECT * FROM processes WHERE (program = 'storm' OR pid = ?) AND ended = "
                         "'exit'", sleeper)
     return {row["pid"]: row for row in rows if row["pid"] == sleeper or
@@ -53,7 +49,7 @@ def check_jump(daemons, path, messages, middle, sleeper, plain, jump_ns):
     recording.write(told, path, recording.shifted(
         messages, shift_unix=lambda unix_ns, boot_ns:
         unix_ns + (jump_ns if boot_ns > middle else 0)))
-    jumped = replay(daemons, told, sleeper)
+    jumped = replayed(daemons, told, sleeper)
     same("processes", jumped.keys(), plain.keys())
     for pid, row in jumped.items():
         for name in ("id", "begin_boot_ns", "end_boot_ns", "cpu_ns", "exit_code"):
@@ -70,7 +66,7 @@ def test_a_wall_clock_that_jumps(bench):
     those that began after it; the one that lives through it keeps its start."""
     daemons = bench.daemons()
     path, middle, sleeper = record_a_morning(bench, daemons)
-    messages, plain = recording.read(path), replay(daemons, path, sleeper)
+    messages, plain = recording.read(path), replayed(daemons, path, sleeper)
     assert len(plain) >= 2 * COMMANDS, f"{len(plain)} processes in the recording"
     for jump_ns in (-HOUR_NS, 24 * HOUR_NS):
         check_jump(daemons, path, messages, middle, sleeper, plain, jump_ns)
@@ -81,12 +77,12 @@ def test_a_machine_that_sleeps(bench):
     nobody else; nobody has used it."""
     daemons = bench.daemons()
     path, middle, sleeper = record_a_morning(bench, daemons)
-    messages, plain = recording.read(path), replay(daemons, path, sleeper)
+    messages, plain = recording.read(path), replayed(daemons, path, sleeper)
     told = path.with_name("suspended")
     recording.write(told, path, recording.shifted(
         messages, shift_boot=lambda boot_ns: boot_ns + (HOUR_NS if boot_ns > middle else 0),
         shift_unix=lambda unix_ns, boot_ns: unix_ns + (HOUR_NS if boot_ns > middle else 0)))
-    suspended = replay(daemons, told, sleeper)
+    suspended = replayed(daemons, told, sleeper)
     same("processes", suspended.keys(), plain.keys())
     for pid, row in suspended.items():
         expected = lasted_ns(plain[pid]) + (HOUR_NS if pid == sleeper else 0)

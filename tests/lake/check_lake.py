@@ -27,7 +27,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "shipper"))
 from checks import Skip, run, same  # noqa: E402
 from harness import IMPATIENT, Answers, http as http_answer  # noqa: E402
 from lake import QueryError, ROOT  # noqa: E402
+from daemons import replay  # noqa: E402
 import loader  # noqa: E402
+from release import earlier_build  # noqa: E402
 from testing import OnTerminal  # noqa: E402
 
 BUILD = pathlib.Path(sys.argv[1]).resolve()
@@ -82,11 +84,7 @@ def columns(lake):
 
 def make_store(directory, recording):
     """The newest schema of SQLite, written by the correlator itself."""
-    (directory / "rules").mkdir()
-    path = directory / "store.db"
-    subprocess.run([BUILD / "correlator/tracer-correlator", "--replay", ROOT / f"tests/golden/{recording}.rec",
-                    "--store", path, "--rules", directory / "rules", "--retain", "0", "--log-level", "warning"], check=True)
-    return path
+    return replay(BUILD, ROOT / f"tests/golden/{recording}.rec", directory / "store.db")
 
 
 # ---- schema ---------------------------------------------------------------------------------
@@ -232,27 +230,8 @@ def test_migrate_from_the_schema_before(lake):
     says(tracer(lake, "lake", "check"), "samples 90 days, all else 30 days")
 
 
-BEFORE = "bfb5c12"
-
-
-def build_of_the_release_before():
-    """Its `tracer`, in .cache: made once."""
-    place = ROOT / ".cache/before" / BEFORE
-    program = place / "build/cli/tracer"
-    if not program.exists():
-        if subprocess.run(["git", "-C", ROOT, "cat-file", "-e", f"{BEFORE}^{{commit}}"], capture_output=True, check=False).returncode:
-            raise Skip(f"this clone does not have {BEFORE}, the release before")
-        shutil.rmtree(place, ignore_errors=True)
-        place.mkdir(parents=True)
-        archive = subprocess.run(["git", "-C", ROOT, "archive", BEFORE], check=True, capture_output=True).stdout
-        subprocess.run(["tar", "-x"], input=archive, cwd=place, check=True)
-        subprocess.run(["meson", "setup", "build"], cwd=place, check=True, capture_output=True)
-        subprocess.run(["ninja", "-C", "build", "cli/tracer"], cwd=place, check=True, capture_output=True)
-    return program
-
-
 def test_migrate_a_lake_that_the_release_before_made(lake):
-    program = build_of_the_release_before()
+    program = earlier_build() / "cli/tracer"
     drop(lake)
     settings = {"HOME": "/nonexistent", "TRACER_LAKE_PASSWORD_FILE": str(lake.secret("migrator"))}
     subprocess.run([program, "lake", "init", "--lake", lake.url], env=settings, check=True, capture_output=True)

@@ -23,6 +23,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 from checks import run, same, wait_until  # noqa: E402
+from daemons import replay  # noqa: E402
 from lake import ROOT  # noqa: E402
 
 BUILD = pathlib.Path(sys.argv[1]).resolve()
@@ -140,9 +141,7 @@ def make_store(directory, name):
     elif name == "known":
         command(BUILD / "tests/cli/make_store", path)
     else:
-        (directory / "rules").mkdir(exist_ok=True)
-        command(BUILD / "correlator/tracer-correlator", "--replay", ROOT / f"tests/golden/{name}.rec",
-                "--store", path, "--rules", directory / "rules", "--retain", "0")
+        replay(BUILD, ROOT / f"tests/golden/{name}.rec", path)
     return path
 
 

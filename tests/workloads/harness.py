@@ -19,7 +19,7 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent))
 from cgroups import remove_cgroups  # noqa: E402,F401 (the line above comes first)
 from daemons import Daemons, die_with_parent  # noqa: E402,F401
-from testing import CONFINED, Skip, remove_tree, same  # noqa: E402
+from testing import Skip, remove_tree  # noqa: E402
 
 WORKLOAD_TIMEOUT_S = 120
 # The kernel frees a process, and says its final figures, up to this long after it was reaped.
@@ -44,13 +44,6 @@ class WorkloadDaemons(Daemons):
         time.sleep(FINAL_RECORDS_S)
         self.probe.stop()
         self.correlator.wait()
-
-    def replay(self, recording, store):
-        command = [self.build / "correlator/tracer-correlator", "--replay", recording,
-                   "--store", store, "--retain", "0"]
-        result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False,
-                                env=CONFINED)
-        same(f"status of a replay: {result.stderr.decode()}", result.returncode, 0)
 
     def reports(self, directory):
         """Every run that began in `directory` or below, oldest first, each with all it holds."""

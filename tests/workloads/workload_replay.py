@@ -3,13 +3,12 @@
 import subprocess
 
 import pipeline
+from daemons import replay
 
 
-def replay(bench, recording, name):
+def replay_lines(bench, recording, name):
     """Lines of the store that a replay writes."""
-    store = bench.directory / name
-    bench.daemons.replay(recording, store)
-    return dump(store)
+    return dump(replay(bench.programs, recording, bench.directory / name))
 
 
 def dump(store):
@@ -32,7 +31,7 @@ def check(bench):
     recording = bench.directory / "recording"
     bench.daemons.correlator_options = ["--record", recording]
     bench.watch(pipeline.command(bench), bench.work_directory("work", "nobody"))
-    first, second = (replay(bench, recording, name) for name in ("first.db", "second.db"))
+    first, second = (replay_lines(bench, recording, name) for name in ("first.db", "second.db"))
     problems = []
     if first != second:
         problems.append("two replays of one recording differ")

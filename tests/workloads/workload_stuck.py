@@ -6,6 +6,7 @@ import re
 import sys
 import time
 
+from daemons import replay
 from harness import HERE
 from testing import wait_until
 
@@ -85,5 +86,5 @@ def check(bench):
     stretched = path.with_name("stretched")
     stretch(path, stretched)
     bench.daemons.store = path.with_name("stretched.db")
-    bench.daemons.replay(stretched, bench.daemons.store)
+    replay(bench.programs, stretched, bench.daemons.store)
     return problems + [f"half an hour: {line}" for line in check_told(bench, STRETCHED)]
