@@ -22,6 +22,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import urllib.parse
@@ -31,10 +32,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 from harness import (  # noqa: E402
     ENTITIES, ENVIRONMENT, ROOT, Answers, Lake, Proxy, Shipper, Skip, Unavailable, compare, free_port, http,
-    lake_rows, make_store, make_tables, run_in_directory, same, settings_for, store_columns, store_rows,
+    lake_rows, make_tables, same, settings_for, store_columns, store_rows,
     wait_until, with_engine)
-from daemons import Daemon  # noqa: E402
-from testing import OnTerminal, find_tests, run_tests, skip_all  # noqa: E402
+from daemons import Daemon, replay  # noqa: E402
+from testing import OnTerminal, find_tests, remove_tree, run_tests, skip_all  # noqa: E402
 from wire_client import Peer, Story  # noqa: E402
 
 BUILD = pathlib.Path(sys.argv[1]).resolve()
@@ -45,15 +46,33 @@ ACCEPTED = http("200 OK", b"", "X-ClickHouse-Summary: {}")
 QUICK = {"interval": "1s"}
 
 
-def ship(directory, store, lake, *options, code=0, **more):
-    with Shipper(SHIPPER, directory, store, "--once", *options, url=lake.url,
-                 **{"lake": settings_for(lake), **more}) as shipper:
+def once(directory, store, *options, code=0, **more):
+    """All that there is, sent wherever `more` says."""
+    with Shipper(SHIPPER, directory, store, "--once", *options, **more) as shipper:
         shipper.wait(code)
         return shipper
 
 
-def stored(directory, recording="snakemake", name="tracer.db"):
-    return make_store(CORRELATOR, directory, recording, name)
+def ship(directory, store, lake, *options, **more):
+    return once(directory, store, *options, **{"url": lake.url, "lake": settings_for(lake), **more})
+
+
+def change(store, *statements):
+    """Behind the correlator's back."""
+    with contextlib.closing(sqlite3.connect(store)) as db, db:
+        for statement in statements:
+            db.execute(statement)
+
+
+def copy_store(store, path):
+    """It is there as a whole, at once."""
+    with contextlib.closing(sqlite3.connect(store)) as db:
+        db.execute(f"VACUUM INTO '{path}'")
+    path.chmod(0o644)
+
+
+def stored(directory, name="replayed.db"):
+    return replay(BUILD, ROOT / "tests/golden/snakemake.rec", directory / name)
 
 
 def hostile_store(directory):
@@ -81,9 +100,7 @@ def run_plain(*arguments, code=0, **more):
 # ---- what arrives -------------------------------------------------------------------------
 
 
-def test_everything_arrives(directory, lake):
-    store = stored(directory)
-    make_tables(lake, SCHEMA)
+def test_everything_arrives(directory, lake, store):
     ship(directory, store, lake)
     assert compare(lake, store) > 100
     shipper = ship(directory, store, lake)
@@ -91,17 +108,15 @@ def test_everything_arrives(directory, lake):
     same("revisions that have arrived", shipper.status()["shipped_rev"], shipper.status()["store_rev"])
 
 
-def test_hostile_names_arrive(directory, lake):
+def test_hostile_names_arrive(directory, lake, store):
     store = hostile_store(directory)
-    make_tables(lake, SCHEMA)
     ship(directory, store, lake)
     compare(lake, store)
     names = [row["name"] for row in store_rows(store, "runs").values()]
     assert any("\\x80\\xff" in name and "\x1b" in name for name in names), names
 
 
-def test_batches_are_cut(directory, lake):
-    store = stored(directory)
+def test_batches_are_cut(directory, lake, store):
     for option in ("send.rows=7", "send.bytes=4096"):
         make_tables(lake, SCHEMA)
         shipper = ship(directory, store, lake, "--set", option)
@@ -110,9 +125,7 @@ def test_batches_are_cut(directory, lake):
         shutil.rmtree(shipper.state)
 
 
-def test_left_out_stays_here(directory, lake):
-    store = stored(directory)
-    make_tables(lake, SCHEMA)
+def test_left_out_stays_here(directory, lake, store):
     out = ["samples", "processes.arguments", "processes.working_directory"]
     ship(directory, store, lake, send={"leave-out": out})
     same("samples in the lake", lake.value("SELECT count() FROM tracer.samples_rows"), "0")
@@ -121,25 +134,20 @@ def test_left_out_stays_here(directory, lake):
     assert int(lake.value("SELECT count() FROM tracer.processes_rows")) > 40
 
 
-def test_what_is_left_out_since_does_not_leave(directory, lake):
+def test_what_is_left_out_since_does_not_leave(directory, lake, store):
     """A batch that was frozen before the settings said so."""
-    store = stored(directory)
     with Answers(lambda head: http("503 Service Unavailable") if "processes_rows" in head else ACCEPTED) as answers:
         with Shipper(SHIPPER, directory, store, url=answers.url) as shipper:
             wait_until("processes are frozen", lambda: any(".processes." in name for name in frozen(shipper)))
             shipper.kill()
     with Answers(ACCEPTED) as answers:
-        with Shipper(SHIPPER, directory, store, "--once", url=answers.url,
-                     send={"leave-out": ["processes.arguments"]}) as shipper:
-            shipper.wait()
+        once(directory, store, url=answers.url, send={"leave-out": ["processes.arguments"]})
         bodies = [body for head, body in answers.requests if "processes_rows" in head]
     text = subprocess.run(["zstd", "-dc"], input=b"".join(bodies), capture_output=True, check=True).stdout
     assert text.count(b'"working_directory":') == text.count(b"\n") > 0 and b'"arguments":' not in text, text[:500]
 
 
-def test_dry_run_prints_what_is_sent(directory, lake):
-    store = stored(directory)
-    make_tables(lake, SCHEMA)
+def test_dry_run_prints_what_is_sent(directory, lake, store):
     with Answers(ACCEPTED) as answers:
         printed = run_plain("--config", "/dev/null", "--store", store, "--state", directory, "--url",
                             answers.url, "--dry-run").stdout
@@ -150,8 +158,7 @@ def test_dry_run_prints_what_is_sent(directory, lake):
         same("a full disk", (result.returncode, result.stderr.count("\n"), "No space left" in result.stderr),
              (1, 1, True))
         same("requests of a dry run", answers.requests, [])
-        with Shipper(SHIPPER, directory, store, "--once", url=answers.url) as shipper:
-            shipper.wait()
+        once(directory, store, url=answers.url)
         bodies = [subprocess.run(["zstd", "-dc"], input=body, capture_output=True, check=True).stdout.decode()
                   for _, body in answers.requests]
     lines = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
@@ -172,42 +179,28 @@ def test_dry_run_prints_what_is_sent(directory, lake):
 # ---- the store ----------------------------------------------------------------------------
 
 
-def test_store_comes_later(directory, lake):
-    made = stored(directory, name="made.db")
-    make_tables(lake, SCHEMA)
+def test_store_comes_later(directory, lake, store):
     late = directory / "late.db"
     with Shipper(SHIPPER, directory, late, url=lake.url, lake=settings_for(lake), send=QUICK) as shipper:
         wait_until("it says so", lambda: "no such file" in shipper.status().get("last_error", ""))
         same("lines of log", shipper.log().count("no such file"), 1)
-        db = sqlite3.connect(made)
-        db.execute(f"VACUUM INTO '{late}'")
-        db.close()
-        os.chmod(late, 0o644)
+        copy_store(store, late)
         wait_until("it sends", lambda: shipper.status().get("sent_row_count"))
         shipper.stop()
     compare(lake, late)
 
 
-def test_store_is_made_anew(directory, lake):
+def test_store_is_made_anew(directory, lake, store):
     """Revisions begin again, below those that the lake has: what is sent must win all the same."""
-    store = stored(directory)
-    db = sqlite3.connect(store)
-    for table in ("runs", "stream"):
-        db.execute(f"UPDATE {table} SET rev = rev + 100000")
-    db.commit()
-    db.close()
-    make_tables(lake, SCHEMA)
+    change(store, "UPDATE runs SET rev = rev + 100000", "UPDATE stream SET rev = rev + 100000")
     with Shipper(SHIPPER, directory, store, url=lake.url, lake=settings_for(lake), send=QUICK) as shipper:
         wait_until("all is sent", lambda: shipper.status().get("shipped_rev", 0) > 100000)
         for suffix in ("", "-wal", "-shm", ".lock"):
             pathlib.Path(f"{store}{suffix}").unlink(missing_ok=True)
         stored(directory)
-        db = sqlite3.connect(store)
-        db.execute("UPDATE runs SET name = 'the new one'")
-        # A correlator sets it when it begins a store; a recording has its own clock.
-        db.execute("UPDATE hosts SET first_seen_unix_ns = first_seen_unix_ns + 1")
-        db.commit()
-        db.close()
+        # A correlator sets the latter when it begins a store; a recording has its own clock.
+        change(store, "UPDATE runs SET name = 'the new one'",
+               "UPDATE hosts SET first_seen_unix_ns = first_seen_unix_ns + 1")
         sent = shipper.status()["sent_row_count"]
         wait_until("it is sent anew", lambda: shipper.status()["sent_row_count"] == 2 * sent)
         shipper.stop()
@@ -215,24 +208,19 @@ def test_store_is_made_anew(directory, lake):
     compare(lake, store)
 
 
-def test_schema_of_another_release(directory, lake):
-    store = stored(directory)
-    db = sqlite3.connect(store)
-    db.execute("PRAGMA user_version = 999")
-    db.close()
-    with Shipper(SHIPPER, directory, store, "--once", url=lake.url) as shipper:
-        shipper.wait(1)
+def test_schema_of_another_release(directory, lake, store):
+    change(store, "PRAGMA user_version = 999")
+    shipper = once(directory, store, url=lake.url, code=1)
     assert "schema 999" in shipper.log() and shipper.log().count("\n") == 1, shipper.log()
 
 
-def test_stranger_reads_the_store(directory, lake):
+def test_stranger_reads_the_store(directory, lake, store):
     """As another user, in the store's group, who can write nothing of it: as the unit has it."""
     if os.geteuid() != 0:
         raise Skip("needs root")
     store_directory = directory / "store"
     store_directory.mkdir()
     store = stored(store_directory)
-    make_tables(lake, SCHEMA)
     nobody = pwd.getpwnam("nobody")
     os.chmod(store_directory, 0o750)
     os.chown(store_directory, 0, 12345)
@@ -267,10 +255,8 @@ def frozen(shipper):
     return [path.name for path in shipper.state.glob("*.ndjson.zst")]
 
 
-def test_lost_answer_is_one_insert(directory, lake):
+def test_lost_answer_is_one_insert(directory, lake, store):
     """The lake has it, we do not know: the same bytes again, which it recognises."""
-    store = stored(directory)
-    make_tables(lake, SCHEMA)
     moods = ["deaf", "deaf"]
     with Proxy(lake.http_port, lambda: moods.pop() if moods else "pass") as proxy:
         with Shipper(SHIPPER, directory, store, url=proxy.url, lake=settings_for(lake)) as shipper:
@@ -281,19 +267,14 @@ def test_lost_answer_is_one_insert(directory, lake):
     same("rows beneath FINAL", lake.value("SELECT count() FROM tracer.hosts_rows"), "1")
 
 
-def test_batch_is_the_same_after_kill(directory, lake):
+def test_batch_is_the_same_after_kill(directory, lake, store):
     """Its rows have changed in the store since: what was begun is sent as it was begun."""
-    store = stored(directory)
     with Answers(lambda head: b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n") as answers:
         with Shipper(SHIPPER, directory, store, url=answers.url) as shipper:
             wait_until("two attempts", lambda: len(answers.requests) >= 2)
             shipper.kill()
             names = frozen(shipper)
-        db = sqlite3.connect(store)
-        db.execute("UPDATE hosts SET hostname = 'another', rev = 100000")
-        db.execute("UPDATE stream SET rev = 100000")
-        db.commit()
-        db.close()
+        change(store, "UPDATE hosts SET hostname = 'another', rev = 100000", "UPDATE stream SET rev = 100000")
         before = len(answers.requests)
         with Shipper(SHIPPER, directory, store, url=answers.url) as shipper:
             wait_until("one more", lambda: len(answers.requests) > before)
@@ -306,10 +287,8 @@ def test_batch_is_the_same_after_kill(directory, lake):
     compare(lake, store)
 
 
-def test_damaged_batch_is_made_anew(directory, lake):
+def test_damaged_batch_is_made_anew(directory, lake, store):
     """A crash of the machine may leave half of the file."""
-    store = stored(directory)
-    make_tables(lake, SCHEMA)
     with Answers(http("503 Service Unavailable")) as answers:
         with Shipper(SHIPPER, directory, store, url=answers.url) as shipper:
             wait_until("an attempt", lambda: answers.requests)
@@ -322,10 +301,8 @@ def test_damaged_batch_is_made_anew(directory, lake):
     same("frozen batches", frozen(shipper), [])
 
 
-def test_batch_behind_a_damaged_one_is_made_anew(directory, lake):
+def test_batch_behind_a_damaged_one_is_made_anew(directory, lake, store):
     """Sent alone, it would carry the cursor past rows that the lake never got."""
-    store = stored(directory)
-    make_tables(lake, SCHEMA)
     with Answers(http("503 Service Unavailable")) as answers:
         with Shipper(SHIPPER, directory, store, "--set", "send.rows=1", url=answers.url,
                      send={"leave-out": ["hosts"]}) as shipper: # of which there is but one
@@ -337,9 +314,7 @@ def test_batch_behind_a_damaged_one_is_made_anew(directory, lake):
     compare(lake, store)
 
 
-def test_cursor_is_lost_or_damaged(directory, lake):
-    store = stored(directory)
-    make_tables(lake, SCHEMA)
+def test_cursor_is_lost_or_damaged(directory, lake, store):
     for harm in (lambda path: path.unlink(), lambda path: path.write_text("{}"),
                  lambda path: path.write_bytes(b"\xff" * 30000)):
         ship(directory, store, lake)
@@ -391,11 +366,9 @@ class Load(threading.Thread):
         db.close()
 
 
-def test_exactly_once_whatever_is_killed(directory, lake):
+def test_exactly_once_whatever_is_killed(directory, lake, store):
     """Under load: the shipper killed at any moment, ClickHouse killed, uploads cut off, answers
     lost, requests sent twice and out of order."""
-    store = stored(directory)
-    make_tables(lake, SCHEMA)
     chance = random.Random(11)
     moods = itertools.cycle(["pass", "cut", "deaf", "pass", "twice", "refuse", "pass", "slow"])
     load = Load(store, 25)
@@ -439,10 +412,9 @@ class Correlator(Daemon):
         self.wait_ready()
 
 
-def test_exactly_once_from_the_probe_on(directory, lake):
+def test_exactly_once_from_the_probe_on(directory, lake, store):
     """A probe's stream into a correlator that is killed at any moment, with a shipper beside it
     that is too, and a bad way to the lake: what the lake has is what the store has."""
-    make_tables(lake, SCHEMA)
     chance = random.Random(5)
     story = Story().commands(6000)
     position, kills, most = 0, [0, 0], len(story.events)
@@ -515,11 +487,10 @@ def rows_in(lake, store):
             for key in lake_rows(lake, entity, store_columns(store, entity))}
 
 
-def test_outage_of_days_ends_in_a_counted_cap(directory, lake):
+def test_outage_of_days_ends_in_a_counted_cap(directory, lake, store):
     """The shipper is cut off, the store grows to its bound: the oldest goes, what of that was not
     sent is counted, here and, once there is a way again, in the lake, which has everything else, and
     what a frozen batch still had."""
-    make_tables(lake, SCHEMA)
     story = Story().commands(8000)
     sent, most = len(story.events) // 8, len(story.events)
     status = directory / "state"
@@ -576,9 +547,8 @@ def told(directory, store, url, words, *options, **more):
         return shipper
 
 
-def test_captive_portal(directory, lake):
+def test_captive_portal(directory, lake, store):
     page = b"<!DOCTYPE html><html><body>Please log in</body></html>"
-    store = stored(directory)
     for status in ("200 OK", "403 Forbidden", "511 Network Authentication Required"):
         with Answers(http(status, page, "Content-Type: text/html")) as answers:
             told(directory, store, answers.url, "answers with a web page")
@@ -587,20 +557,17 @@ def test_captive_portal(directory, lake):
         told(directory, store, answers.url, "answers with a web page (status 200)")
 
 
-def test_ok_of_somebody_else(directory, lake):
-    store = stored(directory)
+def test_ok_of_somebody_else(directory, lake, store):
     with Answers(http("200 OK")) as answers:
         told(directory, store, answers.url, "but not as ClickHouse does")
 
 
-def test_half_an_answer(directory, lake):
-    store = stored(directory)
+def test_half_an_answer(directory, lake, store):
     with Answers(b"HTTP/1.1 200 OK\r\nX-ClickHouse-Summary: {}\r\nTransfer-Encoding: chunked\r\n\r\n") as answers:
         told(directory, store, answers.url, "the connection ended in the middle")
 
 
-def test_redirect_is_not_followed(directory, lake):
-    store = stored(directory)
+def test_redirect_is_not_followed(directory, lake, store):
     with Answers(ACCEPTED) as other, Answers(http(
             "307 Temporary Redirect", b"", f"Location: {other.url}/?token=secret")) as answers:
         shipper = told(directory, store, answers.url, f"redirect to {other.url}: not followed")
@@ -608,16 +575,14 @@ def test_redirect_is_not_followed(directory, lake):
         assert "token" not in shipper.status()["last_error"]
 
 
-def test_ok_with_an_error_in_it(directory, lake):
-    store = stored(directory)
+def test_ok_with_an_error_in_it(directory, lake, store):
     error = b"Code: 241. DB::Exception: Memory limit (total) exceeded. (MEMORY_LIMIT_EXCEEDED)"
     with Answers(http("200 OK", error, "X-ClickHouse-Summary: {}")) as answers:
         told(directory, store, answers.url, "cannot take it now: Code: 241")
 
 
-def test_it_tries_again_and_again(directory, lake):
+def test_it_tries_again_and_again(directory, lake, store):
     """Said once, however often it fails; what it was at arrives when the lake is there again."""
-    store = stored(directory)
     failures = [http("503 Service Unavailable")] * 4
     with Answers(lambda head: failures.pop() if failures else ACCEPTED) as answers:
         with Shipper(SHIPPER, directory, store, url=answers.url) as shipper:
@@ -629,8 +594,7 @@ def test_it_tries_again_and_again(directory, lake):
     same("recoveries told", shipper.log().count("delivering again"), 1)
 
 
-def test_too_many_requests(directory, lake):
-    store = stored(directory)
+def test_too_many_requests(directory, lake, store):
     moments = []
 
     def answer(head):
@@ -644,9 +608,7 @@ def test_too_many_requests(directory, lake):
     assert 4 <= moments[1] - moments[0] < 30, moments
 
 
-def test_wrong_password(directory, lake):
-    store = stored(directory)
-    make_tables(lake, SCHEMA)
+def test_wrong_password(directory, lake, store):
     secret = directory / "wrong"
     secret.write_text("hunter2-is-wrong\n")
     secret.chmod(0o600)
@@ -655,8 +617,7 @@ def test_wrong_password(directory, lake):
     assert "hunter2" not in json.dumps(shipper.status())
 
 
-def test_no_table_and_no_right(directory, lake):
-    store = stored(directory)
+def test_no_table_and_no_right(directory, lake, store):
     lake.query("DROP DATABASE IF EXISTS tracer")
     told(directory, store, lake.url, "make it with tracer lake init", lake=settings_for(lake))
     make_tables(lake, SCHEMA)
@@ -666,15 +627,12 @@ def test_no_table_and_no_right(directory, lake):
     compare(lake, store)
 
 
-def test_nobody_is_there(directory, lake):
-    store = stored(directory)
+def test_nobody_is_there(directory, lake, store):
     told(directory, store, "http://127.0.0.1:9", "no connection: is the lake up")
     told(directory, store, "https://no-such-name.invalid:8443", "its name is not known")
 
 
-def test_lake_hangs(directory, lake):
-    store = stored(directory)
-    make_tables(lake, SCHEMA)
+def test_lake_hangs(directory, lake, store):
     lake.pause()
     try:
         told(directory, store, lake.url, "no answer in time", "--set", "lake.timeout=1s",
@@ -685,10 +643,8 @@ def test_lake_hangs(directory, lake):
     compare(lake, store)
 
 
-def test_refused_content_is_set_aside(directory, lake):
+def test_refused_content_is_set_aside(directory, lake, store):
     """The others go on; mended, what was set aside is sent from there."""
-    store = stored(directory)
-    make_tables(lake, SCHEMA)
     lake.query("ALTER TABLE tracer.tools_rows MODIFY COLUMN name Nullable(Int64)")
     shipper = ship(directory, store, lake, code=1)
     aside = directory / "state/set-aside"
@@ -709,9 +665,7 @@ def test_refused_content_is_set_aside(directory, lake):
     compare(lake, store)
 
 
-def test_set_aside_is_bounded(directory, lake):
-    store = stored(directory)
-    make_tables(lake, SCHEMA)
+def test_set_aside_is_bounded(directory, lake, store):
     lake.query("ALTER TABLE tracer.tools_rows MODIFY COLUMN name Nullable(Int64)")
     status = ship(directory, store, lake, "--set", "send.set-aside=0", code=1).status()
     same("rows dropped", status["set_aside_dropped_row_count"], len(store_rows(store, "tools")))
@@ -772,20 +726,16 @@ def small_state(directory):
     return SmallState(directory)
 
 
-def test_full_disk_waits_and_goes_on(directory, lake):
+def test_full_disk_waits_and_goes_on(directory, lake, store):
     """No room for the cursor; then for that and a little more; told once a time and in the status; then
     there is room."""
     state = small_state(directory)
-    made = stored(directory, name="made.db")
-    make_tables(lake, SCHEMA)
     late = directory / "late.db"
     with Shipper(SHIPPER, directory, late, url=lake.url, lake=settings_for(lake), send=QUICK,
                  preexec=state.mount) as shipper:
         wait_until("it waits for the store", lambda: "no such file" in state.status(shipper)["last_error"])
         state.fill(shipper)
-        db = sqlite3.connect(made)
-        db.execute(f"VACUUM INTO '{late}'")
-        db.close()
+        copy_store(store, late)
         words = "cannot save the cursor: No space left"
         wait_until(f"it says {words}", lambda: words in state.status(shipper)["last_error"])
         time.sleep(6)  # two attempts more
@@ -807,9 +757,9 @@ def test_full_disk_waits_and_goes_on(directory, lake):
     compare(lake, late)
 
 
-def test_full_disk_when_the_answer_comes(directory, lake):
+def test_full_disk_when_the_answer_comes(directory, lake, store):
     """What the lake has taken and cannot be noted is not sent time and again; --once ends."""
-    state, store, full = small_state(directory), stored(directory), threading.Event()
+    state, full = small_state(directory), threading.Event()
 
     def answer(head):
         full.wait(60)
@@ -841,11 +791,9 @@ def test_full_disk_when_the_answer_comes(directory, lake):
             shipper.log_path.unlink()
 
 
-def test_full_disk_sets_nothing_aside(directory, lake):
+def test_full_disk_sets_nothing_aside(directory, lake, store):
     """A batch that the lake refuses is kept until there is room to set it aside."""
     state = small_state(directory)
-    store = stored(directory)
-    make_tables(lake, SCHEMA)
     lake.query("ALTER TABLE tracer.tools_rows MODIFY COLUMN name Nullable(Int64)")
     with Shipper(SHIPPER, directory, store, url=lake.url, lake=settings_for(lake), send=QUICK,
                  preexec=state.mount) as shipper:
@@ -931,9 +879,7 @@ class Nginx:
         self.process.wait()
 
 
-def test_tls_is_verified(directory, lake):
-    store = stored(directory)
-    make_tables(lake, SCHEMA)
+def test_tls_is_verified(directory, lake, store):
     authority = Authority(directory)
     Authority(directory, "other")
     trusted = settings_for(lake, **{"ca-file": str(directory / "authority.pem")})
@@ -944,13 +890,11 @@ def test_tls_is_verified(directory, lake):
         told(directory, store, server.url.replace("127.0.0.1", "localhost"), "is not to be trusted",
              lake=trusted)
         told(directory, store, server.url, "cannot be used", lake={**trusted, "ca-file": "/etc/hostname"})
-        with Shipper(SHIPPER, directory, store, "--once", url=server.url, lake=trusted) as shipper:
-            shipper.wait()
+        once(directory, store, url=server.url, lake=trusted)
     compare(lake, store)
 
 
-def test_tls_and_the_clock(directory, lake):
-    store = stored(directory)
+def test_tls_and_the_clock(directory, lake, store):
     authority = Authority(directory)
     trusted = settings_for(lake, **{"ca-file": str(directory / "authority.pem")})
     for name, begin, end, words in (("old", "20200101000000Z", "20200201000000Z", "its certificate has expired: renew it there"),
@@ -959,53 +903,45 @@ def test_tls_and_the_clock(directory, lake):
             told(directory, store, server.url, words, lake=trusted)
 
 
-def test_client_certificate(directory, lake):
-    store = stored(directory)
-    make_tables(lake, SCHEMA)
+def test_client_certificate(directory, lake, store):
     authority = Authority(directory)
     certificate, key = authority.issue("client", "host.example.org")
     trusted = settings_for(lake, **{"ca-file": str(directory / "authority.pem")})
     with Nginx(directory, lake, authority.issue("server", "127.0.0.1"),
                f"ssl_client_certificate {directory}/authority.pem; ssl_verify_client on;") as server:
         told(directory, store, server.url, "answers with a web page", lake=trusted)  # nginx' words: 400
-        with Shipper(SHIPPER, directory, store, "--once", url=server.url,
-                     lake={**trusted, "certificate-file": str(certificate), "key-file": str(key)}) as shipper:
-            shipper.wait()
+        once(directory, store, url=server.url,
+             lake={**trusted, "certificate-file": str(certificate), "key-file": str(key)})
     compare(lake, store)
 
 
-def test_clear_text_stays_here(directory, lake):
+def test_clear_text_stays_here(directory, lake, store):
     for url in ("http://lake.example.org:8123", "http://127.0.0.1.example.org", "http://[::2]:8123"):
         result = run_plain("--config", "/dev/null", "--url", url, "--check", code=2)
         assert "clear text" in result.stderr and result.stderr.count("\n") == 1, result.stderr
     run_plain("--config", "/dev/null", "--url", "http://lake.example.org:8123", "--insecure-http", "--check")
 
 
-def test_batches_fit_through_a_proxy(directory, lake):
+def test_batches_fit_through_a_proxy(directory, lake, store):
     """What nginx refuses with 413 is cut until it passes; one row that is too large is set aside,
     counted, and all behind it arrive."""
-    store = stored(directory)
-    make_tables(lake, SCHEMA)
     authority = Authority(directory)
     trusted = settings_for(lake, **{"ca-file": str(directory / "authority.pem")})
     with Nginx(directory, lake, authority.issue("server", "127.0.0.1"), "client_max_body_size 2k;") as server:
-        with Shipper(SHIPPER, directory, store, "--once", url=server.url, lake=trusted) as shipper:
-            shipper.wait()
+        shipper = once(directory, store, url=server.url, lake=trusted)
         compare(lake, store)
         status = shipper.status()
         assert status["sent_batch_count"] > len(ENTITIES), status
         same("rows set aside", status["set_aside_row_count"], 0)
         assert "a proxy before the lake refuses requests of this size" in shipper.log(), shipper.log()
 
-        db = sqlite3.connect(store)  # one row more, among the others, that does not pass
-        large, = db.execute("SELECT id FROM process_rows ORDER BY rev LIMIT 1 OFFSET 40").fetchone()
-        db.execute("UPDATE process_rows SET arguments = ? WHERE id = ?", (os.urandom(9000).hex().encode() + b"\0", large))
-        db.commit()
-        db.close()
+        with contextlib.closing(sqlite3.connect(store)) as db, db:  # one row more, among the others, that does not pass
+            large, = db.execute("SELECT id FROM process_rows ORDER BY rev LIMIT 1 OFFSET 40").fetchone()
+            db.execute("UPDATE process_rows SET arguments = ? WHERE id = ?",
+                       (os.urandom(9000).hex().encode() + b"\0", large))
         make_tables(lake, SCHEMA)
         shutil.rmtree(shipper.state)
-        with Shipper(SHIPPER, directory, store, "--once", url=server.url, lake=trusted) as shipper:
-            shipper.wait(1)
+        shipper = once(directory, store, url=server.url, lake=trusted, code=1)
     status = shipper.status()
     same("rows set aside", status["set_aside_row_count"], 1)
     missing = {(entity, *key[1:]) for entity in ENTITIES for key in store_rows(store, entity).keys()
@@ -1015,9 +951,8 @@ def test_batches_fit_through_a_proxy(directory, lake):
     assert aside.name.endswith(".1.ndjson.zst"), aside.name
 
 
-def test_proxy_of_the_settings_alone(directory, lake):
+def test_proxy_of_the_settings_alone(directory, lake, store):
     """With its password from a file; what the environment says counts for nothing."""
-    store = stored(directory)
     secret = directory / "proxy-password"
     secret.write_text("hunter2\n")
     secret.chmod(0o600)
@@ -1025,12 +960,10 @@ def test_proxy_of_the_settings_alone(directory, lake):
         ENVIRONMENT["http_proxy"] = ENVIRONMENT["ALL_PROXY"] = other.url
         ENVIRONMENT["no_proxy"] = "127.0.0.1"
         try:
-            with Shipper(SHIPPER, directory, store, "--once", url="http://127.0.0.1:9", lake={
-                    "proxy": proxy.url, "proxy-user": "us", "proxy-password-file": str(secret)}) as shipper:
-                shipper.wait()
+            once(directory, store, url="http://127.0.0.1:9", lake={
+                    "proxy": proxy.url, "proxy-user": "us", "proxy-password-file": str(secret)})
             (directory / "state/cursor").unlink()
-            with Shipper(SHIPPER, directory, store, "--once", url=proxy.url) as shipper:
-                shipper.wait()
+            once(directory, store, url=proxy.url)
         finally:
             del ENVIRONMENT["http_proxy"], ENVIRONMENT["ALL_PROXY"], ENVIRONMENT["no_proxy"]
         same("requests through the environment's proxy", other.requests, [])
@@ -1043,8 +976,7 @@ def test_proxy_of_the_settings_alone(directory, lake):
 # ---- secrets -----------------------------------------------------------------------------
 
 
-def test_secret_is_for_one_reader(directory, lake):
-    store = stored(directory)
+def test_secret_is_for_one_reader(directory, lake, store):
     secret = directory / "password"
     secret.write_text("hunter2\n")
     secret.chmod(0o644)
@@ -1053,8 +985,7 @@ def test_secret_is_for_one_reader(directory, lake):
     assert "hunter2" not in json.dumps(shipper.status())
 
 
-def test_secret_is_nowhere(directory, lake):
-    store = stored(directory)
+def test_secret_is_nowhere(directory, lake, store):
     secret, token = directory / "password", directory / "token"
     for path, text in ((secret, "hunter2-secret"), (token, "hunter2-token")):
         path.write_text(text)
@@ -1075,32 +1006,26 @@ def test_secret_is_nowhere(directory, lake):
         assert b"hunter2-" not in seen, seen
 
 
-def test_passwords_of_the_user_stay_here(directory, lake):
+def test_passwords_of_the_user_stay_here(directory, lake, store):
     """What other programs keep in ~/.netrc is not for the lake."""
-    store = stored(directory)
     (directory / ".netrc").write_text("default login somebody password hunter2\n")
     (directory / ".netrc").chmod(0o600)
     with Answers(ACCEPTED) as answers:
         before, ENVIRONMENT["HOME"] = ENVIRONMENT.get("HOME", "/"), str(directory)
         try:
-            with Shipper(SHIPPER, directory, store, "--once", url=answers.url) as shipper:
-                shipper.wait()
+            once(directory, store, url=answers.url)
         finally:
             ENVIRONMENT["HOME"] = before
     same("requests with a password", [head for head, _ in answers.requests if "Authorization" in head], [])
 
 
-def test_credential_of_systemd(directory, lake):
-    store = stored(directory)
-    make_tables(lake, SCHEMA)
+def test_credential_of_systemd(directory, lake, store):
     credentials = directory / "credentials"
     credentials.mkdir()
     (credentials / "lake-password").write_text(lake.passwords["shipper"])
     os.environ["CREDENTIALS_DIRECTORY"] = ENVIRONMENT["CREDENTIALS_DIRECTORY"] = str(credentials)
     try:
-        with Shipper(SHIPPER, directory, store, "--once", url=lake.url,
-                     lake={"user": "shipper", "password-file": "lake-password"}) as shipper:
-            shipper.wait()
+        once(directory, store, url=lake.url, lake={"user": "shipper", "password-file": "lake-password"})
     finally:
         del os.environ["CREDENTIALS_DIRECTORY"], ENVIRONMENT["CREDENTIALS_DIRECTORY"]
     compare(lake, store)
@@ -1109,13 +1034,10 @@ def test_credential_of_systemd(directory, lake):
 # ---- files --------------------------------------------------------------------------------
 
 
-def test_files_are_carried_to_the_lake(directory, lake):
-    store = stored(directory)
-    make_tables(lake, SCHEMA)
+def test_files_are_carried_to_the_lake(directory, lake, store):
     outbox = directory / "outbox"
     outbox.mkdir()
-    with Shipper(SHIPPER, directory, store, "--once", "--directory", outbox) as shipper:
-        shipper.wait()
+    once(directory, store, "--directory", outbox)
     files = sorted(path.name for path in outbox.iterdir())
     same("files", len(files), 6)
     text = subprocess.run(["zstdcat", *outbox.iterdir()], capture_output=True, check=True).stdout
@@ -1137,16 +1059,14 @@ def test_files_are_carried_to_the_lake(directory, lake):
     same("files left", [path.name for path in outbox.iterdir()], files[:1])
 
 
-def test_full_outbox_waits(directory, lake):
-    store = stored(directory)
+def test_full_outbox_waits(directory, lake, store):
     outbox = directory / "outbox"
     outbox.mkdir()
     (outbox / "big").write_bytes(bytes(1 << 20))
     options = ("--directory", outbox, "--set", "ndjson.size=1M")
     told(directory, store, None, "fetch and remove files", *options)
     (outbox / "big").unlink()
-    with Shipper(SHIPPER, directory, store, "--once", *options) as shipper:
-        shipper.wait()
+    once(directory, store, *options)
     same("files", len(list(outbox.iterdir())), 6)
 
 
@@ -1187,8 +1107,7 @@ def metadata_service(facts, header):
     return answer
 
 
-def test_cloud_identity(directory, lake):
-    store = stored(directory)
+def test_cloud_identity(directory, lake, store):
     for provider, (facts, header, expected) in CLOUDS.items():
         for asked in (provider, "auto"):
             make_tables(lake, SCHEMA)
@@ -1201,10 +1120,8 @@ def test_cloud_identity(directory, lake):
             same(f"{provider}, asked for {asked}", found, [[word or r"\N" for word in expected]])
 
 
-def test_cloud_that_is_none_or_hangs(directory, lake):
+def test_cloud_that_is_none_or_hangs(directory, lake, store):
     """Not asked unless told to; bounded in time; and what is no identity stays unknown."""
-    store = stored(directory)
-    make_tables(lake, SCHEMA)
     with Answers(http("200 OK", b"<html>log in</html>")) as service:
         ship(directory, store, lake, "--set", f"cloud-endpoint={service.url}")
         same("questions unasked for", service.requests, [])
@@ -1223,9 +1140,7 @@ def test_cloud_that_is_none_or_hangs(directory, lake):
 # ---- from day to day ------------------------------------------------------------------------
 
 
-def test_status_shows_how_far_it_is(directory, lake):
-    store = stored(directory)
-    make_tables(lake, SCHEMA)
+def test_status_shows_how_far_it_is(directory, lake, store):
     figures, text = tracer_status(directory, store)
     assert figures is None and "not in use" in text, text
     told(directory, store, "http://127.0.0.1:9", "no connection")
@@ -1236,20 +1151,15 @@ def test_status_shows_how_far_it_is(directory, lake):
     figures, text = tracer_status(directory, store)
     same("lag", (figures["lag_revs"], figures["lag_ns"], figures["failing_since_unix_ns"]), (0, 0, 0))
     assert "everything has arrived; last success 20" in text, text
-    db = sqlite3.connect(store)
-    db.execute("UPDATE stream SET rev = rev + 1000")
-    db.commit()
-    db.close()
+    change(store, "UPDATE stream SET rev = rev + 1000")
     figures, text = tracer_status(directory, store)  # nobody has looked since: the store itself is asked
     same("lag", figures["lag_revs"], 1000)
     # Whether one runs is asked of the host: another test's may.
     assert "1,000 changes wait" in text, text
 
 
-def test_last_round_at_the_end(directory, lake):
+def test_last_round_at_the_end(directory, lake, store):
     """SIGTERM: what the correlator has just committed is sent before it goes."""
-    store = stored(directory)
-    make_tables(lake, SCHEMA)
     with Shipper(SHIPPER, directory, store, url=lake.url, lake=settings_for(lake)) as shipper:
         wait_until("the first round", lambda: shipper.status().get("sent_batch_count") == 6)
         load = Load(store, 0.5)
@@ -1260,10 +1170,8 @@ def test_last_round_at_the_end(directory, lake):
     compare(lake, store)
 
 
-def test_many_rows_do_not_wait(directory, lake):
+def test_many_rows_do_not_wait(directory, lake, store):
     """A batch's worth of them is sent at once, whatever the interval."""
-    store = stored(directory)
-    make_tables(lake, SCHEMA)
     with Shipper(SHIPPER, directory, store, "--set", "send.rows=50", url=lake.url, lake=settings_for(lake),
                  send={"interval": "1h"}) as shipper:
         wait_until("the first round", lambda: shipper.status().get("last_success_unix_ns")
@@ -1277,9 +1185,8 @@ def test_many_rows_do_not_wait(directory, lake):
     compare(lake, store)
 
 
-def test_rounds_are_jittered(directory, lake):
+def test_rounds_are_jittered(directory, lake, store):
     """Hosts that were started together do not come together."""
-    store = stored(directory)
     moments = []
 
     def next_round():
@@ -1297,7 +1204,7 @@ def test_rounds_are_jittered(directory, lake):
     assert 800 <= min(waits_ms), waits_ms  # 900, less what a busy machine took before the timer was set
 
 
-def test_wrong_settings_are_told(directory, lake):
+def test_wrong_settings_are_told(directory, lake, store):
     for text, words in (("lake:\n  uri: x\n", ":2: there is no setting lake.uri"), ("lake: [\n", "yaml:"),
                         ("sink: kafka\n", "there is no sink kafka")):
         path = directory / "shipper.yaml"
@@ -1311,12 +1218,10 @@ def test_wrong_settings_are_told(directory, lake):
     assert "it must exist" in result.stderr, result.stderr
 
 
-def test_memory_is_flat(directory, lake):
+def test_memory_is_flat(directory, lake, store):
     """150,000 rows, and an outage in the middle of them."""
     if b"__asan_init" in SHIPPER.read_bytes():
         raise Skip("a sanitizer's memory is not the program's")
-    store = stored(directory)
-    make_tables(lake, SCHEMA)
     load = Load(store, 8)
     load.start()
     peak = 0
@@ -1346,9 +1251,8 @@ def opened(pid):
             yield os.readlink(path), int(flags, 8) & os.O_ACCMODE
 
 
-def test_what_it_has_given_up(directory, lake):
+def test_what_it_has_given_up(directory, lake, store):
     """Seen from outside: no capability, no new privileges, a filter, a store that is open for reading."""
-    store = stored(directory)
     with Answers(http("503 Service Unavailable")) as answers:
         with Shipper(SHIPPER, directory, store, url=answers.url) as shipper:
             wait_until("a request", lambda: answers.requests)
@@ -1364,10 +1268,9 @@ def test_what_it_has_given_up(directory, lake):
     same("no new privileges, seccomp", (fields["NoNewPrivs"], fields["Seccomp"]), ("1", "2"))
 
 
-def test_what_it_is_shut_in_with(directory, lake):
+def test_what_it_is_shut_in_with(directory, lake, store):
     """A store that is a link to another place, one by its name alone, and root without the right to
     read everything."""
-    store = stored(directory)
     place = directory / "elsewhere"
     place.mkdir()
     link = place / "link.db"
@@ -1395,15 +1298,13 @@ ExecStart=/bin/bash -c '/mnt/shared/boot.sh /mnt/shared >/mnt/shared/boot.log 2>
 """
 
 
-def test_unit_under_systemd(directory, lake):
+def test_unit_under_systemd(directory, lake, store):
     """The unit as it is installed, with all that it forbids, in a container with a systemd of its
     own: this system's /usr, nothing else of it, its network."""
     if os.geteuid() != 0 or not shutil.which("systemd-nspawn"):
         raise Skip("needs root and systemd-nspawn")
     if b"__asan_init" in SHIPPER.read_bytes():
         raise Skip("a sanitizer's runtime does what the unit forbids")
-    store = stored(directory)
-    make_tables(lake, SCHEMA)
     for path in (SHIPPER, BUILD / "deploy/tracer-shipper.service", BUILD / "deploy/tracer.conf",
                  HERE / "boot.sh"):
         shutil.copy(path, directory)
@@ -1427,6 +1328,17 @@ def test_unit_under_systemd(directory, lake):
     same("capabilities", {int(process[f"Cap{name}"], 16) for name in ("Inh", "Prm", "Eff", "Bnd", "Amb")}, {0})
     assert process["Uid"].split()[0] != "0"
     compare(lake, store)
+
+
+def run_in_directory(test, lake):
+    """Of its own; with a store that has a run, and a lake that is empty."""
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="tracer-shipper-"))
+    directory.chmod(0o755)
+    try:
+        make_tables(lake, SCHEMA)
+        test(directory, lake, stored(directory))
+    finally:
+        remove_tree(directory)
 
 
 def main():

@@ -12,9 +12,7 @@ import re
 import select
 import socket
 import sqlite3
-import subprocess
 import sys
-import tempfile
 import threading
 import time
 
@@ -23,7 +21,7 @@ ROOT = HERE.parent.parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent / "lake")]
 from lake import Lake, QueryError, Unavailable, free_port, with_engine  # noqa: E402,F401
 from daemons import Daemon  # noqa: E402
-from testing import (ENVIRONMENT, Skip, remove_tree, same, wait_until)  # noqa: E402,F401
+from testing import (ENVIRONMENT, Skip, same, wait_until)  # noqa: E402,F401
 
 ENTITIES = {path.stem: path.read_text() for path in (ROOT / "common/store/entities").glob("*.sql")}
 # A name server that is silent shall not take longer than a test has.
@@ -33,14 +31,6 @@ KEYS = {"samples": ("host_id", "process_id", "boot_ns"), "host_samples": ("host_
 
 
 # ---- stores --------------------------------------------------------------------------------
-
-
-def make_store(correlator, directory, recording="snakemake", name="tracer.db"):
-    """The real correlator's, of a recording."""
-    path = directory / name
-    subprocess.run([correlator, "--replay", ROOT / f"tests/golden/{recording}.rec", "--store", path,
-                    "--retain", "0", "--log-level", "warning"], check=True, env=ENVIRONMENT)
-    return path
 
 
 def text_of(data):
@@ -332,15 +322,3 @@ class Answers:
 def http(status, body=b"", *headers):
     lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers]
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
-
-
-# ---- running -------------------------------------------------------------------------------
-
-
-def run_in_directory(test, lake):
-    directory = pathlib.Path(tempfile.mkdtemp(prefix="tracer-shipper-"))
-    directory.chmod(0o755)
-    try:
-        test(directory, lake)
-    finally:
-        remove_tree(directory)
