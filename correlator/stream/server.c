@@ -14,6 +14,7 @@
 #define RETRY_PERIOD_MS 1000
 #define EXPIRE_PERIOD_MS (60 * 60 * 1000)
 #define BOUND_PERIOD_MS (60 * 1000)
+#define DELETE_FIRST_MS 5000 /* what is too old or too much already when it starts */
 #define DELETE_PAUSE_MS 200 /* between two steps: the stream goes on meanwhile */
 #define PENDING_ROWS_MAX 20000
 #define HOST_FIRST_MS 1000    /* so that the probe has said hello */
@@ -428,10 +429,10 @@ static void start(struct server *server)
 	uv_timer_start(&server->commit_timer, commit_due, COMMIT_PERIOD_MS, COMMIT_PERIOD_MS);
 	uv_timer_init(loop, &server->expire_timer);
 	server->expire_timer.data = server;
-	uv_timer_start(&server->expire_timer, expire_due, EXPIRE_PERIOD_MS, 0);
+	uv_timer_start(&server->expire_timer, expire_due, DELETE_FIRST_MS, 0);
 	uv_timer_init(loop, &server->bound_timer);
 	server->bound_timer.data = server;
-	uv_timer_start(&server->bound_timer, bound_due, BOUND_PERIOD_MS, 0);
+	uv_timer_start(&server->bound_timer, bound_due, DELETE_FIRST_MS, 0);
 	watch_host(server);
 	uv_signal_init(loop, &server->terminate);
 	uv_signal_start(&server->terminate, stop_requested, SIGTERM);

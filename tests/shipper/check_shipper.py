@@ -491,7 +491,7 @@ def test_outage_of_days_ends_in_a_counted_cap(directory, lake, store):
     """The shipper is cut off, the store grows to its bound: the oldest goes, what of that was not
     sent is counted, here and, once there is a way again, in the lake, which has everything else, and
     what a frozen batch still had."""
-    story = Story().commands(8000)
+    story = Story().commands(10000)
     sent, most = len(story.events) // 8, len(story.events)
     status = directory / "state"
     correlator = Correlator(directory, "--shipper", status)
