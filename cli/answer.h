@@ -5,10 +5,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
 #include "cli/output.h"
-#include "query/question.h"
 
 enum answer_form { ANSWER_TABLE, ANSWER_JSON, ANSWER_NDJSON, ANSWER_CSV };
 

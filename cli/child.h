@@ -6,9 +6,6 @@
 #pragma once
 
 #include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
 
 #include "cli/user.h"
 

@@ -3,7 +3,6 @@
  * Everything is looked at, nothing is changed.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <pwd.h>
 #include <string.h>
 #include <sys/mman.h>

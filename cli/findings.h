@@ -3,11 +3,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include <jansson.h>
-
 #include "cli/options.h"
 
 enum finding_level {

@@ -2,10 +2,8 @@
 #include "cli/freshness.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli/program.h"
 #include "cli/units.h"

@@ -1,9 +1,6 @@
 /* Whether the daemons are at work on a store right now. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "cli/findings.h"
 #include "common/store/store.h"
 

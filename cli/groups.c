@@ -1,7 +1,6 @@
 /* The tasks or the tools of a run grouped by their names, one line a name. See
  * views.h.
  */
-#include <string.h>
 
 #include "cli/units.h"
 #include "cli/views.h"

@@ -2,7 +2,6 @@
 #include "cli/lake_schema.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 

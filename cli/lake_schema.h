@@ -1,8 +1,6 @@
 /* The lake's schema (datalake/generate): made, brought up to date, and looked at. */
 #pragma once
 
-#include <stdio.h>
-
 #include "cli/findings.h"
 #include "common/lake/client.h"
 

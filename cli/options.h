@@ -5,8 +5,6 @@
  */
 #pragma once
 
-#include <stdio.h>
-
 #include "cli/output.h"
 #include "cli/verb.h"
 

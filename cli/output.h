@@ -6,8 +6,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
 
 #include <jansson.h>
 

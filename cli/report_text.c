@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <pwd.h>
-#include <string.h>
 
 #include "cli/units.h"
 #include "cli/views.h"

@@ -1,8 +1,6 @@
 /* The rules as the verbs load them, and where one of them stands. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "cli/findings.h"
 #include "common/rules/rules.h"
 

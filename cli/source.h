@@ -3,7 +3,6 @@
 
 #include "cli/options.h"
 #include "query/rows.h"
-#include "common/store/store.h"
 
 /* What a verb needs that shows what is stored. */
 struct view {

@@ -9,9 +9,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "cli/output.h"
 
 enum table_align { TABLE_LEFT, TABLE_RIGHT, TABLE_BAR };

@@ -2,7 +2,6 @@
  * views.h.
  */
 #include <errno.h>
-#include <string.h>
 
 #include "cli/units.h"
 #include "cli/views.h"

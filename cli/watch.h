@@ -11,7 +11,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 
 enum watch_role { WATCH_CORRELATOR, WATCH_PROBE, WATCH_ROLE_COUNT };

@@ -2,8 +2,6 @@
 #include "query/figures.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 void figures_add(struct figures *figures, const struct figures *other)
 {

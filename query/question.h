@@ -6,9 +6,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "common/store/store.h"
 
 #define QUESTION_NAME_MAX 63

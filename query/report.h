@@ -7,10 +7,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-
 #include "query/rows.h"
 
 /* What the engine calls a task; borrowed from whoever set it. NULL: not known. */

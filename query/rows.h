@@ -5,13 +5,8 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
-
 #include <jansson.h>
 
-#include "common/store/rows.h"
 #include "common/store/store.h"
 
 enum row_field_kind { ROW_FIELD_INTEGER, ROW_FIELD_TEXT, ROW_FIELD_BLOB };

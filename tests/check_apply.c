@@ -1,9 +1,6 @@
 /* Boots, restarts, repetition, nonsense, and what must not be stored. */
 #include "tests/streams.h"
 
-#include <stdio.h>
-#include <string.h>
-
 TEST(another_boot_ends_everything)
 {
 	spawn(2, 10, "bwa mem x");

@@ -1,9 +1,6 @@
 /* States as bytes and back. */
 #include "correlator/rows/archive.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/suite.h"
 
 /* A state with all kinds of fields, as one release or the next has it. */

@@ -1,8 +1,6 @@
 /* Why a process failed: the chain is followed down, and what was tolerated is not blamed. */
 #include "tests/streams.h"
 
-#include <string.h>
-
 #define CODE(number) ((number) << 8)
 #define BLAMED "SELECT p.pid FROM incidents i JOIN processes p ON p.id = i.process_id WHERE i.fatal = 1"
 

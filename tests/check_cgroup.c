@@ -1,8 +1,6 @@
 /* Cgroups and containers that are let go when they are over, and found again. */
 #include "tests/streams.h"
 
-#include <stdio.h>
-
 #define HOUR_MS (3600 * 1000)
 
 static void live_and_die(unsigned pid)

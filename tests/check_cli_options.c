@@ -1,7 +1,5 @@
 /* Options: what the table of a verb accepts, and numbers from the command line. */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/options.h"

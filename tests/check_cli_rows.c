@@ -1,14 +1,10 @@
 /* Rows that are read: what a store always has is there, whatever answers; and a run that several
  * hosts share is the sum of its parts. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <sqlite3.h>
 
 #include "query/joined.h"
-#include "query/rows.h"
 #include "common/store/driver.h"
 #include "query/ask.h"
 #include "tests/suite.h"

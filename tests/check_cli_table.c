@@ -1,8 +1,5 @@
 /* Tables: alignment by columns of text, fitting to a width, nothing raw. */
 #include <locale.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/table.h"
 #include "common/text.h"

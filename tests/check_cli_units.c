@@ -1,10 +1,8 @@
 /* Units: what a person reads for a figure, at the edges where it changes. */
 #include <locale.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "cli/units.h"
-#include "common/store/rows.h"
 #include "tests/suite.h"
 
 TEST(duration_changes_units)

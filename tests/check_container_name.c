@@ -1,6 +1,4 @@
 /* Which container a cgroup path belongs to. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "correlator/model/container_name.h"
 #include "tests/suite.h"

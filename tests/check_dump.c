@@ -1,8 +1,6 @@
 /* The dump: the same content gives the same text. */
 #include "tests/stores.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 static char *dump(struct store *store, size_t *ret_size)

@@ -2,7 +2,6 @@
 #include "tests/stores.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 #define OLD_UNIX_NS 1000
 #define NEW_UNIX_NS 1000000

@@ -1,7 +1,4 @@
 /* What /proc and /sys say of a host: texts of real machines, and texts of none. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "correlator/host/host.h"
 #include "tests/suite.h"

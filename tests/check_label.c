@@ -1,9 +1,6 @@
 /* Names that group tasks, and labels that tell them apart. */
 #include "tests/streams.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define WORK "/data/work/"
 #define HASH "0123456789abcdef01234567"
 

@@ -1,8 +1,5 @@
 /* What the lake answers, taken apart, and what it is asked: whatever comes, and cut wherever. */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/lake/rowbinary.h"
 #include "common/lake/statement.h"

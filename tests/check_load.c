@@ -1,6 +1,5 @@
 /* What a restart remembers: the golden recordings, with another correlator every few messages. */
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "common/log.h"

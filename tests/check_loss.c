@@ -1,5 +1,4 @@
 /* What was dropped: told again and again as it grows, counted once. */
-#include <string.h>
 
 #include "tests/streams.h"
 

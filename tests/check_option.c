@@ -1,10 +1,6 @@
 /* A daemon's command line, and what is written there for numbers and users. */
 #include <errno.h>
 #include <pwd.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "common/log.h"

@@ -1,8 +1,6 @@
 /* Containers, forks and kernel threads: whose run, task and tool they are. */
 #include "tests/streams.h"
 
-#include <stdio.h>
-
 TEST(a_container_belongs_to_the_client_that_waits_for_it)
 {
 	cgroup(600, "/docker/" HEX64);

@@ -2,7 +2,6 @@
 #include "tests/stores.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "query/ask.h"
 

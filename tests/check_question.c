@@ -1,9 +1,6 @@
 /* Headers of questions: what is read, what is refused and where, and what values become. */
-#include "query/question.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <string.h>
 
 #include "query/ask.h"
 #include "query/catalogue.h"

@@ -4,8 +4,6 @@
  */
 #include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tests/record_encode.h"
 #include "tests/wire_compare.h"

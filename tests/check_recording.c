@@ -1,8 +1,6 @@
 /* Recordings: whole, cut at every byte, of another version, garbage, unreadable. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -2,11 +2,8 @@
  *
  * Most of it is in redact.txt. In all tables arguments are separated by a vertical bar. */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "correlator/redact/redact.h"
-#include "correlator/redact/secret.h"
 #include "tests/suite.h"
 
 static char *redact(enum redact_mode mode, const char *line, uint32_t *ret_count)

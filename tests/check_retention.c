@@ -1,8 +1,4 @@
 /* What the store forgets: by age no more than was sent, by size the oldest, and counted. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "common/log.h"
 #include "common/shipping.h"

@@ -1,8 +1,6 @@
 /* What becomes of a task that failed: done again, tolerated, or fatal. */
 #include "tests/streams.h"
 
-#include <stdio.h>
-
 #define CODE(number) ((number) << 8)
 
 /* Tasks in order: pid of the root, status, pid of the next attempt's root, whether it was fatal. */

@@ -1,7 +1,5 @@
 /* The ring reader over memory laid out as the kernel does it: order, wrap, busy and
  * discarded records, and what an acknowledgement frees. */
-#include <stdlib.h>
-#include <string.h>
 
 #include <linux/bpf.h>
 

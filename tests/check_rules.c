@@ -1,11 +1,7 @@
 /* Rule files: what they may say, what is refused and how, and in which order rules
  * are tried. The shipped rules have a test of their own. */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/rules/glob.h"
 #include "common/rules/rules.h"

@@ -2,12 +2,8 @@
  *
  * What it expects was written from the tools' documentation, not from what the rules answer.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/rules/rule.h"
-#include "common/rules/rules.h"
 #include "common/rules/shipped.h"
 #include "tests/suite.h"
 

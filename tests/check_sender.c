@@ -1,8 +1,6 @@
 /* Who sent a fatal signal. */
 #include "tests/streams.h"
 
-#include <stdio.h>
-
 enum { KERNEL_SENT = 128 }; /* SI_KERNEL */
 
 #define INCIDENT "SELECT kind, sentence, cause, sender_program, sender_user_id IS NOT NULL FROM incidents"

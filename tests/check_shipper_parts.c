@@ -1,11 +1,5 @@
 /* The parts of tracer-shipper that need no network: rows, batches, cursor, waits, settings,
  * verdicts. tests/shipper has the program as a whole. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/http/secret_file.h"
 #include "common/shipping.h"
@@ -13,10 +7,8 @@
 #include "shipper/cloud.h"
 #include "shipper/cursor.h"
 #include "shipper/file.h"
-#include "shipper/http.h"
 #include "shipper/retry.h"
 #include "shipper/row.h"
-#include "shipper/settings.h"
 #include "shipper/verdict.h"
 #include "tests/suite.h"
 

@@ -1,10 +1,6 @@
 /* Tasks without an engine: the subtrees of the outermost process with several. */
 #include "tests/streams.h"
 
-#include <stdlib.h>
-
-#include <stdio.h>
-
 TEST(one_subtree_after_another_opens_no_task)
 {
 	spawn(2, 10, "bash driver.sh");

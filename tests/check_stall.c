@@ -1,8 +1,6 @@
 /* What stands still. */
 #include "tests/streams.h"
 
-#include <string.h>
-
 /* A pass every 10 s for `seconds` over a step of begin_step(): who is `blocked` is in
  * uninterruptible sleep, and 11 and 12 stand still where `cpu_ms` says so. */
 static uint64_t cpu_ms[100], written_bytes[100];

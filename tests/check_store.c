@@ -2,15 +2,11 @@
 #include "tests/stores.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <sqlite3.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "query/ask.h"
 

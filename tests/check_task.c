@@ -1,8 +1,6 @@
 /* Tasks beneath an engine, and without one. */
 #include "tests/streams.h"
 
-#include <stdio.h>
-
 TEST(direct_subtrees_of_an_engine_are_tasks)
 {
 	spawn(2, 10, "bash wrapper.sh");

@@ -1,6 +1,5 @@
 /* Safe text: what reaches a terminal of names that anybody may give. */
 #include <locale.h>
-#include <string.h>
 
 #include "common/text.h"
 #include "tests/suite.h"

@@ -1,5 +1,4 @@
 /* Figures that add up: differences of counters, the split of CPU time, sums. */
-#include <stdlib.h>
 
 #include "correlator/model/totals.h"
 #include "tests/suite.h"

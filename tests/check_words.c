@@ -1,8 +1,6 @@
 /* Labels made of command lines: what a reader is told of each of some siblings. */
 #include "correlator/model/words.h"
 
-#include <string.h>
-
 #include "tests/suite.h"
 
 #define SIBLINGS_MAX 4

@@ -2,11 +2,7 @@
 #include "tests/stores.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <sqlite3.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 struct listed {

@@ -11,13 +11,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <uthash.h>
 
-#include "correlator/record/event.h"
 #include "common/wire/recording.h"
 #include "tests/record_encode.h"
 

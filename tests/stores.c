@@ -2,14 +2,9 @@
 #include "tests/stores.h"
 
 #include <dirent.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <sqlite3.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "query/ask.h"
 

@@ -1,10 +1,5 @@
 /* A store in a directory of the test's own: what the tests of common/store share. */
-#ifndef TRACER_TESTS_STORES_H
-#define TRACER_TESTS_STORES_H
-
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
+#pragma once
 
 #include "common/store/store.h"
 #include "tests/suite.h"
@@ -41,5 +36,3 @@ int64_t read_integer(const char *sql);
 void kill_and_wait(pid_t child);
 /* A writer that has one commit, and is killed in the middle of a large second one. */
 void kill_a_writer(void);
-
-#endif

@@ -2,9 +2,6 @@
 #include "tests/streams.h"
 
 #include <sqlite3.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "common/log.h"
 

@@ -5,8 +5,7 @@
  * boot clock; every message is a millisecond later than the one before. pid n always began at
  * n ms: an identity that a reader can follow.
  */
-#ifndef TRACER_TESTS_STREAMS_H
-#define TRACER_TESTS_STREAMS_H
+#pragma once
 
 #include "correlator/apply/apply.h"
 #include "tests/suite.h"
@@ -93,5 +92,3 @@ char *rows_but(const char *sql, const char *column);
 /* Lines "kind: name [tools] status" of the tasks that stand, the system's left out. */
 #define ck_assert_tasks(expected) ck_assert_str_eq(rows(streams_tasks_sql), expected)
 extern const char streams_tasks_sql[];
-
-#endif

@@ -1,6 +1,5 @@
 /* What every test program is made of: tests, which are run where they are written, and suite_run(). */
-#ifndef TRACER_TESTS_SUITE_H
-#define TRACER_TESTS_SUITE_H
+#pragma once
 
 #include <check.h>
 #include <stdbool.h>
@@ -32,5 +31,3 @@ void suite_table(const char *path, bool (*holds)(unsigned number, char *line));
 /* A new directory in TMPDIR. */
 void suite_directory(char *path, size_t size);
 void suite_directory_remove(const char *path);
-
-#endif

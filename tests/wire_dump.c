@@ -8,12 +8,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "correlator/record/event.h"
 #include "common/text.h"
-#include "common/wire/wire.h"
 
 #define READ_BYTES 65536
 

@@ -5,7 +5,6 @@
  *
  * The events look like those of an exec storm: 5 arguments, all counters set.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,10 +3,6 @@
  */
 #include <err.h>
 #include <signal.h>
-#include <string.h>
-
-#include <bpf/btf.h>
-#include <bpf/libbpf.h>
 
 #include "empty.skel.h"
 

@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #include "common/identity.h"
-#include "correlator/record/event.h"
 #include "common/wire/recording.h"
 #include "tests/record_encode.h"
 

@@ -6,7 +6,6 @@
 #include <err.h>
 #include <stdlib.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 static void take(int from)
 {

@@ -7,7 +7,6 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 static void wait_for_one(void)
 {

@@ -8,7 +8,6 @@
  * With "fixed", now is always the same moment, and there are a run of 2,000 tasks and one with long
  * command lines too: for tests that hold whole screens against files.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 /* A zombie is visible some microseconds before it leaves its processor for good. */
 #define LAST_INSTANTS_US 2000

@@ -5,8 +5,7 @@
  * there, and then reaps it. The kernel's figures of a process hold those of the children
  * that it reaped; each line says who reaped, so that they can be subtracted again.
  */
-#ifndef TRACER_TESTS_TRUTH_H
-#define TRACER_TESTS_TRUTH_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -31,5 +30,3 @@ void truth_note_ran(pid_t pid, int wait_status);
 
 /* What is reaped from here on is of this act, which began with that process. */
 void truth_note_act(const char *act, pid_t pid);
-
-#endif

@@ -9,14 +9,12 @@
  * Prints its pid and that of each command (not of each fork), and at the end how many it started
  * in how many seconds. */
 #include <err.h>
-#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #define LIVING_MAX 64
 /* Which commands fail, and how, tests/faults/storm.py knows too. */

@@ -8,12 +8,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -21,11 +17,9 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
-#include <linux/bpf.h>
 
 #include "common/privilege.h"
 #include "correlator/confine.h"

@@ -22,7 +22,6 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #define UNTIL_MOST_MS (5 * 60 * 1000L)
 
