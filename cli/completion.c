@@ -2,12 +2,6 @@
 #include <string.h>
 
 #include "cli/options.h"
-#include "common/print.h"
-
-static const struct option_spec option_specs[] = {
-	OPTION_SPEC_HELP,
-	OPTION_SPEC_END,
-};
 
 /* Behind the header, the first word of each line. */
 #define RUN_IDS "tracer runs --limit 50 2>/dev/null | sed -n '2,$s/ .*//p'"
@@ -302,7 +296,7 @@ static int completion_main(const struct options *options)
 	for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++) {
 		if (strcmp(shells[i].name, options->operands[0]) == 0) {
 			shells[i].print();
-			return print_finish(stdout) == 0 ? VERB_OK : VERB_FAILED;
+			return VERB_OK;
 		}
 	}
 	return options_misuse(options, "'%s' is none of bash, zsh, fish", options->operands[0]);
@@ -319,7 +313,7 @@ const struct verb verb_completion = {
 		"options, their values, and runs. An installed tracer has put all three where\n"
 		"the shells look (below /usr/local fish looks only if XDG_DATA_DIRS names\n"
 		"/usr/local/share); elsewhere a shell reads its own as below.",
-	.options = option_specs,
+	.options = options_none,
 	.examples = "  . <(tracer completion bash)     # in ~/.bashrc\n"
 		    "  . <(tracer completion zsh)      # in ~/.zshrc, behind compinit\n"
 		    "  tracer completion fish >~/.config/fish/completions/tracer.fish",

@@ -1,8 +1,8 @@
-/* The daemons that run on this host now, from /proc. */
+/* The daemons that run on this host now, from /proc; and whether they are at work on a store. */
 #pragma once
 
-#include <stdbool.h>
-#include <sys/types.h>
+#include "cli/findings.h"
+#include "common/store/store.h"
 
 #define DAEMONS_MAX 16
 
@@ -21,3 +21,20 @@ int daemons_find(struct daemon_info daemons[DAEMONS_MAX]);
 
 /* Whether /sys/fs/bpf is a BPF file system: without one the probe's service does not start. */
 bool daemons_have_bpffs(void);
+
+enum freshness {
+	FRESHNESS_FRESH,      /* something was committed within the last seconds */
+	FRESHNESS_STALE,      /* no store, or nobody writes it */
+	FRESHNESS_UNREADABLE, /* the daemons' socket is there, the store is not for us */
+};
+
+#define FRESHNESS_LIMIT_NS 15000000000LL /* of an idle host it moves every ten seconds */
+
+/* How far behind now the store is; INT64_MAX: of another boot. */
+int64_t freshness_lag_ns(const struct store_stream *stream);
+
+/* A finding where the store is behind: which daemon is silent, and for how long. */
+void freshness_tell(const struct store_stream *stream, struct findings *findings);
+
+/* Says nothing: it is no failure that no daemon runs. */
+enum freshness freshness_read(const char *store_path);

@@ -15,7 +15,6 @@
 #include <linux/magic.h>
 
 #include "cli/daemons.h"
-#include "cli/freshness.h"
 #include "cli/program.h"
 #include "cli/site_rules.h"
 #include "cli/units.h"
@@ -32,10 +31,19 @@ static const struct option_spec option_specs[] = {
 	OPTION_SPEC_JSON,
 	OPTION_SPEC_STORE,
 	{"rules", 'r', "DIR", "directory", "the site's rules are in DIR (else " SITE_RULES_DEFAULT ")", .text = &rules},
-	OPTION_SPEC_COLOR,
-	OPTION_SPEC_HELP,
-	OPTION_SPEC_END,
+	OPTION_SPECS_LAST
 };
+
+/* One of two: what is good, or what is not and how to mend it, NULL where nothing helps. */
+static void judge(struct findings *findings, const char *topic, bool is_good, const char *good,
+		  enum finding_level bad_level, const char *bad, const char *mend)
+{
+	struct finding *finding = findings_add(findings, is_good ? FINDING_OK : bad_level, topic, "%s",
+					       is_good ? good : bad);
+
+	if (!is_good && mend)
+		finding_mend(finding, "%s", mend);
+}
 
 /* ---- the kernel -------------------------------------------------------------- */
 
@@ -79,13 +87,9 @@ static void check_lockdown(struct findings *findings)
 	char text[256];
 
 	program_read_line("/sys/kernel/security/lockdown", text);
-	if (strstr(text, "[confidentiality]"))
-		finding_mend(findings_add(findings, FINDING_MISSING, "lockdown",
-					  "confidentiality: BPF may not read kernel memory"),
-			     "boot with lockdown=integrity, or none");
-	else
-		findings_add(findings, FINDING_OK, "lockdown", "%s",
-			     *text ? text : "not in this kernel");
+	judge(findings, "lockdown", !strstr(text, "[confidentiality]"), *text ? text : "not in this kernel",
+	      FINDING_MISSING, "confidentiality: BPF may not read kernel memory",
+	      "boot with lockdown=integrity, or none");
 }
 
 static bool has_capabilities(void)
@@ -107,13 +111,9 @@ static void check_permission(struct findings *findings)
 {
 	char text[256];
 
-	if (has_capabilities())
-		findings_add(findings, FINDING_OK, "permission", "may load BPF programs");
-	else
-		finding_mend(findings_add(findings, FINDING_LIMITED, "permission",
-					  "as this user only what is stored can be read; watching needs root, "
-					  "or CAP_BPF and CAP_PERFMON"),
-			     "sudo tracer doctor sees more");
+	judge(findings, "permission", has_capabilities(), "may load BPF programs", FINDING_LIMITED,
+	      "as this user only what is stored can be read; watching needs root, or CAP_BPF and CAP_PERFMON",
+	      "sudo tracer doctor sees more");
 	program_read_line("/proc/sys/kernel/unprivileged_bpf_disabled", text);
 	findings_add(findings, FINDING_OK, "unprivileged BPF", "%s: makes no difference to tracer",
 		     *text == '0' ? "allowed" : *text ? "not allowed" : "unknown");
@@ -143,15 +143,10 @@ static void check_bpffs(struct findings *findings)
 {
 	bool installed = access(TRACER_STATE_DIR, F_OK) == 0;
 
-	if (daemons_have_bpffs())
-		findings_add(findings, FINDING_OK, "bpffs",
-			     "/sys/fs/bpf: a restarted probe goes on without a gap");
-	else
-		finding_mend(findings_add(findings, installed ? FINDING_MISSING : FINDING_LIMITED, "bpffs",
-					  "not mounted on /sys/fs/bpf: the service tracer-probe does not start "
-					  "without it; tracer run does"),
-			     "mount -t bpf bpf /sys/fs/bpf; at each boot: a line \"bpf /sys/fs/bpf bpf\" in "
-			     "/etc/fstab");
+	judge(findings, "bpffs", daemons_have_bpffs(), "/sys/fs/bpf: a restarted probe goes on without a gap",
+	      installed ? FINDING_MISSING : FINDING_LIMITED,
+	      "not mounted on /sys/fs/bpf: the service tracer-probe does not start without it; tracer run does",
+	      "mount -t bpf bpf /sys/fs/bpf; at each boot: a line \"bpf /sys/fs/bpf bpf\" in /etc/fstab");
 }
 
 static void check_accounting(struct findings *findings)
@@ -167,12 +162,8 @@ static void check_accounting(struct findings *findings)
 					  *text ? "off" : "not in this kernel"),
 			     "%s", *text ? "sysctl kernel.task_delayacct=1 (costs under 1 %; counts for "
 					   "processes that start afterwards)" : "");
-	if (access("/proc/pressure/cpu", R_OK) == 0)
-		findings_add(findings, FINDING_OK, "PSI", "pressure of this host is known");
-	else
-		finding_mend(findings_add(findings, FINDING_LIMITED, "PSI",
-					  "off: pressure of this host is not known; tracer does without"),
-			     "boot with psi=1");
+	judge(findings, "PSI", access("/proc/pressure/cpu", R_OK) == 0, "pressure of this host is known",
+	      FINDING_LIMITED, "off: pressure of this host is not known; tracer does without", "boot with psi=1");
 }
 
 /* ---- the programs ------------------------------------------------------------ */
@@ -197,11 +188,9 @@ static bool kernel_has_symbol(const char *symbol)
 
 static void check_network(struct findings *findings)
 {
-	if (kernel_has_symbol("__traceiter_sock_recv_length"))
-		findings_add(findings, FINDING_OK, "network", "sockets tell what is sent and received");
-	else
-		findings_add(findings, FINDING_LIMITED, "network",
-			     "bytes sent and received stay unknown: they need Linux 6.3");
+	judge(findings, "network", kernel_has_symbol("__traceiter_sock_recv_length"),
+	      "sockets tell what is sent and received", FINDING_LIMITED,
+	      "bytes sent and received stay unknown: they need Linux 6.3", NULL);
 }
 
 /* The last line that a program has written into `fd`, safe to print. */
@@ -238,12 +227,8 @@ static enum load probe_try(char *path, char *ret_reason, size_t capacity)
 
 static void check_probe(struct findings *findings, const char *path, enum load load, const char *reason)
 {
-	if (!*path) {
-		finding_mend(findings_add(findings, FINDING_MISSING, PROGRAM_PROBE, "not found"),
-			     "install it beside tracer, or put its folder into PATH");
-		return;
-	}
-	findings_add(findings, FINDING_OK, PROGRAM_PROBE, "%s", path);
+	judge(findings, PROGRAM_PROBE, *path, path, FINDING_MISSING, "not found",
+	      "install it beside tracer, or put its folder into PATH");
 	if (load == LOAD_WORKS)
 		findings_add(findings, FINDING_OK, "load", "programs load, attach and iterate");
 	else if (load == LOAD_FAILS)
@@ -254,12 +239,10 @@ static void check_probe(struct findings *findings, const char *path, enum load l
 static void check_correlator(struct findings *findings)
 {
 	char path[PATH_MAX];
+	bool is_found = program_find(PROGRAM_CORRELATOR, path) == 0;
 
-	if (program_find(PROGRAM_CORRELATOR, path) == 0)
-		findings_add(findings, FINDING_OK, PROGRAM_CORRELATOR, "%s", path);
-	else
-		finding_mend(findings_add(findings, FINDING_MISSING, PROGRAM_CORRELATOR, "not found"),
-			     "install it beside tracer, or put its folder into PATH");
+	judge(findings, PROGRAM_CORRELATOR, is_found, path, FINDING_MISSING, "not found",
+	      "install it beside tracer, or put its folder into PATH");
 }
 
 static void check_users(struct findings *findings)
@@ -362,7 +345,8 @@ static int doctor_main(const struct options *options)
 	site_rules_check(rules, true, &findings);
 	check_store(&findings, options_store_path(options));
 	works = findings_worst(&findings) != FINDING_MISSING;
-	return findings_show(&findings, options, json_pack("{s:b}", "works", works)) == 0 && works ? VERB_OK : VERB_FAILED;
+	findings_show(&findings, options, json_pack("{s:b}", "works", works));
+	return works ? VERB_OK : VERB_FAILED;
 }
 
 const struct verb verb_doctor = {

@@ -22,9 +22,7 @@ static const struct option_spec option_specs[] = {
 	 .text = &rules_directory},
 	OPTION_SPEC_JSON,
 	OPTION_SPEC_SOURCE,
-	OPTION_SPEC_COLOR,
-	OPTION_SPEC_HELP,
-	OPTION_SPEC_END,
+	OPTION_SPECS_LAST
 };
 
 enum subject_kind { SUBJECT_RUN, SUBJECT_TASK, SUBJECT_PROCESS, SUBJECT_KIND_COUNT };
@@ -49,14 +47,6 @@ static void heading(const struct story *story, const char *kind, int64_t id, con
 	output_print(story->output, STYLE_DIM, "%s %s  ", kind, units_id(id, false));
 	output_print_text(story->output, STYLE_TITLE, name);
 	fputc('\n', story->output->file);
-}
-
-/* A text of a row; NULL where the store knows none. */
-static const char *text_get(struct store_result *row, const char *column)
-{
-	struct store_value value = store_result_get(row, column);
-
-	return value.type == STORE_VALUE_TEXT ? value.data : NULL;
 }
 
 /* "  label     value" */
@@ -146,15 +136,15 @@ static int chain_tell(const struct story *story, const struct found *found)
 
 static void process_tell(const struct story *story, struct store_result *row)
 {
-	const char *rule = text_get(row, "rule");
-	const char *ended = text_get(row, "ended");
+	const char *rule = result_text(row, "rule");
+	const char *ended = result_text(row, "ended");
 	const char *began = store_result_get(row, "began").data;
 	char where[SITE_RULES_WHERE_SIZE], command[4096], text[512];
 	struct store_value arguments = store_result_get(row, "arguments");
 	struct row_blob blob = {arguments.data, arguments.size};
 
 	heading(story, "process", store_result_get(row, "id").integer,
-		text_get(row, "program"));
+		result_text(row, "program"));
 	snprintf(text, sizeof(text), "%lld, began by %s, %s%s",
 		 (long long)store_result_get(row, "pid").integer,
 		 strcmp(began, "found") == 0 ? "being there before the probe" : began,
@@ -165,14 +155,14 @@ static void process_tell(const struct story *story, struct store_result *row)
 	point(story, "role", meaning_of(roles, store_result_get(row, "role").data));
 	site_rules_where(story->rules, rule, where, sizeof(where));
 	point(story, "rule", where);
-	point(story, "tool", text_get(row, "tool_name"));
-	point(story, "placed", text_get(row, "reason"));
-	point(story, "task", text_get(row, "task_name"));
-	if (text_get(row, "task_label"))
-		point(story, "which", text_get(row, "task_label"));
-	point(story, "because", text_get(row, "task_reason"));
-	point(story, "run", text_get(row, "run_name"));
-	point(story, "because", text_get(row, "run_reason"));
+	point(story, "tool", result_text(row, "tool_name"));
+	point(story, "placed", result_text(row, "reason"));
+	point(story, "task", result_text(row, "task_name"));
+	if (result_text(row, "task_label"))
+		point(story, "which", result_text(row, "task_label"));
+	point(story, "because", result_text(row, "task_reason"));
+	point(story, "run", result_text(row, "run_name"));
+	point(story, "because", result_text(row, "run_reason"));
 	point(story, "figures", meaning_of(finalities, store_result_get(row, "totals").data));
 }
 
@@ -184,7 +174,7 @@ static void relative_tell(const struct story *story, struct store_result *row, c
 	const char *program;
 
 	snprintf(column, sizeof(column), "%s_program", role);
-	program = text_get(row, column);
+	program = result_text(row, column);
 	if (!program)
 		return;
 	snprintf(column, sizeof(column), "%s_pid", role);
@@ -192,32 +182,32 @@ static void relative_tell(const struct story *story, struct store_result *row, c
 		 (long long)store_result_get(row, column).integer);
 	point(story, label, text);
 	snprintf(column, sizeof(column), "%s_rule", role);
-	site_rules_where(story->rules, text_get(row, column), where, sizeof(where));
+	site_rules_where(story->rules, result_text(row, column), where, sizeof(where));
 	point(story, "its rule", where);
 }
 
 static void task_tell(const struct story *story, struct store_result *row)
 {
 	heading(story, "task", store_result_get(row, "id").integer,
-		text_get(row, "name"));
-	point(story, "kind", text_get(row, "kind"));
-	point(story, "because", text_get(row, "reason"));
+		result_text(row, "name"));
+	point(story, "kind", result_text(row, "kind"));
+	point(story, "because", result_text(row, "reason"));
 	if (store_result_get(row, "merged_into_id").type == STORE_VALUE_INTEGER)
 		point(story, "merged", "it turned out to be part of another task");
 	relative_tell(story, row, "beneath", "orchestrator");
 	relative_tell(story, row, "root", "root");
-	point(story, "run", text_get(row, "run_name"));
-	point(story, "because", text_get(row, "run_reason"));
+	point(story, "run", result_text(row, "run_name"));
+	point(story, "because", result_text(row, "run_reason"));
 }
 
 static void run_tell(const struct story *story, struct store_result *row)
 {
-	const char *engine = text_get(row, "engine");
-	const char *key = text_get(row, "run_key");
+	const char *engine = result_text(row, "engine");
+	const char *key = result_text(row, "run_key");
 
-	heading(story, "run", store_result_get(row, "id").integer, text_get(row, "name"));
-	point(story, "kind", text_get(row, "kind"));
-	point(story, "because", text_get(row, "reason"));
+	heading(story, "run", store_result_get(row, "id").integer, result_text(row, "name"));
+	point(story, "kind", result_text(row, "kind"));
+	point(story, "because", result_text(row, "reason"));
 	if (engine && *engine)
 		point(story, "engine", engine);
 	if (key && *key)

@@ -53,7 +53,8 @@ static int load_task(struct findings *findings, const struct row_incident *incid
 static int load_command(const struct findings *findings, const struct row_incident *incident,
 			struct rows *ret_line, const struct row_process **ret_process)
 {
-	struct store_parameter parameters[] = QUERY_PARAMETERS_OF("process_id", incident->process_id, incident->host_id);
+	struct store_parameter parameters[] =
+		QUERY_PARAMETERS_OF("process_id", incident->process_id, incident->host_id);
 	int error;
 
 	*ret_process = NULL;
@@ -91,7 +92,8 @@ static void print_task(const struct findings *findings, const struct row_inciden
 	fprintf(output->file, "  %s after %s",
 		strcmp(incident->kind, "oom-kill") == 0 && task->signal > 0
 			? "OOM" : units_result(task->exit_code, task->signal),
-		units_duration(report_wall_ns(&findings->report, task->begin_boot_ns, task->end_boot_ns), findings->raw));
+		units_duration(report_wall_ns(&findings->report, task->begin_boot_ns, task->end_boot_ns),
+			       findings->raw));
 }
 
 /* The sentence without the task, which stands above it. */
@@ -205,7 +207,8 @@ static int print_retried(const struct findings *findings, const struct row_incid
 	print_task(findings, incident);
 	output_print(&findings->output, STYLE_GOOD, ", then ok");
 	fprintf(findings->output.file, " (+%s)\n",
-		units_duration(row_subtract(last->end_boot_ns, report->tasks[findings->index].end_boot_ns), findings->raw));
+		units_duration(row_subtract(last->end_boot_ns, report->tasks[findings->index].end_boot_ns),
+			       findings->raw));
 	print_cause(findings, incident);
 	return 0;
 }
@@ -263,7 +266,7 @@ static int print_all(struct findings *findings)
 	for (int verdict = 0; verdict < REPORT_VERDICT_COUNT && error == 0; verdict++) {
 		findings->verdict = (enum report_verdict)verdict;
 		if (findings->report.verdict_counts[verdict] > 0)
-			error = report_each_incident(&findings->report, print_incident, findings);
+			error = report_each(&findings->report, REPORT_INCIDENTS, print_incident, findings);
 	}
 	return error;
 }
@@ -331,7 +334,7 @@ static int print_json(struct findings *findings)
 	json_object_set_new(whole, "run", run);
 	findings->failures = json_array();
 	json_object_set_new(whole, "failures", findings->failures);
-	error = report_each_incident(&findings->report, incident_to_json, findings);
+	error = report_each(&findings->report, REPORT_INCIDENTS, incident_to_json, findings);
 	if (error == 0)
 		error = json_print(whole);
 	json_decref(whole);

@@ -88,7 +88,7 @@ static json_t *to_json(const struct findings *findings)
 	return array;
 }
 
-int findings_show(const struct findings *findings, const struct options *options, json_t *json)
+void findings_show(const struct findings *findings, const struct options *options, json_t *json)
 {
 	struct output output;
 
@@ -99,5 +99,4 @@ int findings_show(const struct findings *findings, const struct options *options
 	else
 		print(findings, &output);
 	json_decref(json);
-	return output_finish(&output);
 }

@@ -68,7 +68,8 @@ static void tool_line_add(struct table *table, enum style style, const char *nam
 	char text[UNITS_SIZE];
 
 	table_add_name(table, style, "", name);
-	table_add_all(table, units_count((int64_t)group->task_count, raw), units_count(group->process_count, raw), NULL);
+	table_add_all(table, units_count((int64_t)group->task_count, raw),
+		      units_count(group->process_count, raw), NULL);
 	failed_add(table, group->failed_count, raw);
 	table_add(table, STYLE_PLAIN, units_duration(group->figures.cpu_ns, raw));
 	if (whole_cpu_ns > 0 && group->figures.cpu_ns != ROW_NULL)

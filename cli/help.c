@@ -1,12 +1,6 @@
 /* tracer help [COMMAND]: the commands, or one. */
 
 #include "cli/options.h"
-#include "common/print.h"
-
-static const struct option_spec option_specs[] = {
-	OPTION_SPEC_HELP,
-	OPTION_SPEC_END,
-};
 
 static void print_verbs(void)
 {
@@ -37,7 +31,7 @@ static int help_main(const struct options *options)
 		options_print_help(stdout, about);
 	else
 		print_verbs();
-	return print_finish(stdout) == 0 ? VERB_OK : VERB_FAILED;
+	return VERB_OK;
 }
 
 const struct verb verb_help = {
@@ -46,7 +40,7 @@ const struct verb verb_help = {
 	.operands_most = SIZE_MAX,
 	.summary = "list the commands, or tell of one",
 	.description = "Lists the commands, or prints the help of one.",
-	.options = option_specs,
+	.options = options_none,
 	.examples = "",
 	.completion = "verb",
 	.main = help_main,

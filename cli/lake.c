@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cli/lake_schema.h"
-#include "common/print.h"
 #include "common/store/store.h"
 
 static int layout_take(const struct options *options, const char *value);
@@ -27,13 +26,12 @@ static const struct option_spec option_specs[] = {
 	{"user", 'u', "NAME", NULL, "who asks there: migrator for init and migrate, else analyst", .text = &lake.user},
 	{"layout", 'l', "LAYOUT", "one-node shards cluster", "init: one-node (the default), shards or cluster",
 	 .take = layout_take},
-	{"keep", 'k', "AGES", NULL, "init, migrate: days, as in samples=90d,rest=400d (the default of init); or forever",
+	{"keep", 'k', "AGES", NULL,
+	 "init, migrate: days, as in samples=90d,rest=400d (the default of init); or forever",
 	 .take = keep_take},
 	{"print", 'p', NULL, NULL, "init, migrate: print the SQL and ask nobody", .flag = &lake.print},
 	OPTION_SPEC_JSON,
-	OPTION_SPEC_COLOR,
-	OPTION_SPEC_HELP,
-	OPTION_SPEC_END,
+	OPTION_SPECS_LAST
 };
 
 /* 0 or -errno, said. */
@@ -121,7 +119,8 @@ static int bring_up_to_date(void)
 static int print_sql(void)
 {
 	keep_complete(&lake.keep);
-	return lake_schema_print(stdout, "tracer", lake.layout, &lake.keep) < 0 ? say("tracer lake: out of memory") : VERB_OK;
+	return lake_schema_print(stdout, "tracer", lake.layout, &lake.keep) < 0
+		       ? say("tracer lake: out of memory") : VERB_OK;
 }
 
 /* ---- check ----------------------------------------------------------------------- */
@@ -131,8 +130,8 @@ static int check(void)
 	struct findings findings = {0};
 
 	lake_check(lake.client, &lake.settings, &findings);
-	return findings_show(&findings, lake.options, json_object()) == 0 && findings_worst(&findings) == FINDING_OK
-		       ? VERB_OK : VERB_FAILED;
+	findings_show(&findings, lake.options, json_object());
+	return findings_worst(&findings) == FINDING_OK ? VERB_OK : VERB_FAILED;
 }
 
 /* ---- the verb -------------------------------------------------------------------- */
@@ -220,11 +219,8 @@ static int layout_take(const struct options *options, const char *value)
 
 static int lake_main(const struct options *options)
 {
-	int status;
-
 	lake.options = options;
-	status = act();
-	return print_finish(stdout) < 0 ? VERB_FAILED : status;
+	return act();
 }
 
 const struct verb verb_lake = {

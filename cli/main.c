@@ -80,24 +80,28 @@ static void lake_move(int argc, char **argv)
 	argv[1] = verb;
 }
 
+static int act(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : "";
+	const struct verb *verb = verb_find(name);
+
+	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
+		printf("tracer %s\n", TRACER_VERSION);
+		return VERB_OK;
+	}
+	if (argc < 2 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+		return verb_main(&verb_help, 1, (char *[]){"help", NULL}) || argc < 2 ? VERB_USAGE : VERB_OK;
+	return verb ? verb_main(verb, argc - 1, argv + 1) : unknown_verb(name);
+}
+
 int main(int argc, char **argv)
 {
-	const struct verb *verb;
-	const char *name;
+	int status;
 
 	lake_move(argc, argv);
-	name = argc > 1 ? argv[1] : "";
-
 	if (descriptors_fill() < 0)
 		return VERB_FAILED;
 	setlocale(LC_CTYPE, ""); /* characters and their widths; numbers stay as they are */
-	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
-		printf("tracer %s\n", TRACER_VERSION);
-		return print_finish(stdout) == 0 ? VERB_OK : VERB_FAILED;
-	}
-	if (argc < 2 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
-		return verb_main(&verb_help, 1, (char *[]){"help", NULL}) || argc < 2 ? VERB_USAGE : VERB_OK;
-	}
-	verb = verb_find(name);
-	return verb ? verb_main(verb, argc - 1, argv + 1) : unknown_verb(name);
+	status = act(argc, argv);
+	return print_finish(stdout) < 0 ? VERB_FAILED : status; /* what nobody could read was not shown */
 }

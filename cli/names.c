@@ -16,9 +16,9 @@
 
 /* One name, and what a task is found by. */
 struct entry {
-	char *key; /* "ab/cdef01", "rule wildcards" */
-	char *name, *label;
 	UT_hash_handle hh;
+	char *name, *label; /* behind the key */
+	char key[]; /* "ab/cdef01", "rule wildcards" */
 };
 
 /* A job of a Snakemake log: one task is found by the files on its command line. */
@@ -81,40 +81,24 @@ static int refuse(const struct reader *reader, const char *format, ...)
 
 /* ---- entries */
 
-static void entry_free(struct entry *entry)
-{
-	free(entry->key);
-	free(entry->name);
-	free(entry->label);
-	free(entry);
-}
-
 /* The latest of a key counts: a log may tell of several runs, one after the other. */
 static int entry_add(struct reader *reader, const char *key, const char *name, const char *label)
 {
+	size_t key_size = strlen(key) + 1, name_size = strlen(name) + 1, label_size = strlen(label) + 1;
+	struct names *names = reader->names;
 	struct entry *entry, *before;
 
-	if (reader->names->count >= ENTRIES_MAX)
+	if (names->count >= ENTRIES_MAX)
 		return refuse(reader, "more than %d names", ENTRIES_MAX);
-	entry = calloc(1, sizeof(*entry));
-	if (entry) {
-		entry->key = strdup(key);
-		entry->name = strdup(name);
-		entry->label = strdup(label);
-	}
-	if (!entry || !entry->key || !entry->name || !entry->label) {
-		if (entry)
-			entry_free(entry);
+	entry = calloc(1, sizeof(*entry) + key_size + name_size + label_size);
+	if (!entry)
 		return refuse(reader, "%s", strerror(ENOMEM));
-	}
-	HASH_FIND_STR(reader->names->entries, key, before);
-	if (before) {
-		HASH_DEL(reader->names->entries, before);
-		entry_free(before);
-		reader->names->count--;
-	}
-	HASH_ADD_KEYPTR(hh, reader->names->entries, entry->key, strlen(entry->key), entry);
-	reader->names->count++;
+	memcpy(entry->key, key, key_size);
+	entry->name = memcpy(entry->key + key_size, name, name_size);
+	entry->label = memcpy(entry->name + name_size, label, label_size);
+	HASH_REPLACE_STR(names->entries, key, entry, before);
+	names->count += !before;
+	free(before);
 	return 0;
 }
 
@@ -484,7 +468,7 @@ void names_free(struct names *names)
 		return;
 	HASH_ITER (hh, names->entries, entry, next) {
 		HASH_DEL(names->entries, entry);
-		entry_free(entry);
+		free(entry);
 	}
 	HASH_ITER (hh, names->files, file, next_file) {
 		HASH_DEL(names->files, file);

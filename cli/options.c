@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "common/parse.h"
-#include "common/print.h"
 
 #define GETOPT_FIRST 256 /* above every option letter: the table's index is added */
 #define HELP_COLUMN 26
@@ -23,6 +22,8 @@ int options_misuse(const struct options *options, const char *format, ...)
 	say("tracer %s: %s (see tracer %s --help)", options->verb->name, text, options->verb->name);
 	return VERB_USAGE;
 }
+
+const struct option_spec options_none[] = {OPTION_SPEC_HELP, OPTION_SPEC_END};
 
 /* The table in getopt's own form. */
 static void getopt_prepare(const struct verb *verb, struct option *long_options, char *letters)
@@ -151,7 +152,6 @@ bool options_read(struct options *options, const struct verb *verb, int argc, ch
 		spec = value == '?' || value == ':' ? NULL : spec_of(verb, value);
 		if (spec && spec->common == OPTION_HELP) {
 			options_print_help(stdout, verb);
-			*ret_status = print_finish(stdout) == 0 ? VERB_OK : VERB_FAILED;
 			return false;
 		}
 		*ret_status = spec ? option_take(options, spec, optarg) : refuse(options, argv, value);

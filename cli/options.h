@@ -29,14 +29,12 @@ enum { OPTION_HELP = 1, OPTION_STORE, OPTION_JSON, OPTION_COLOR, OPTION_RAW, OPT
 	 "use colour: auto (on a terminal, unless NO_COLOR is set), always, never", .common = OPTION_COLOR}
 #define OPTION_SPEC_HELP {"help", 'h', NULL, NULL, "print this help", .common = OPTION_HELP}
 #define OPTION_SPEC_END {.name = NULL}
-/* How every verb that shows what is stored ends its table. */
-#define OPTION_SPECS_OF_VIEW \
-	OPTION_SPEC_RAW, \
-	OPTION_SPEC_JSON, \
-	OPTION_SPEC_SOURCE, \
-	OPTION_SPEC_COLOR, \
-	OPTION_SPEC_HELP, \
-	OPTION_SPEC_END,
+/* How the tables of verbs that print end; and those of all that show what is stored. */
+#define OPTION_SPECS_LAST OPTION_SPEC_COLOR, OPTION_SPEC_HELP, OPTION_SPEC_END,
+#define OPTION_SPECS_OF_VIEW OPTION_SPEC_RAW, OPTION_SPEC_JSON, OPTION_SPEC_SOURCE, OPTION_SPECS_LAST
+
+/* Of a verb that has none of its own. */
+extern const struct option_spec options_none[];
 
 struct options {
 	const struct verb *verb;

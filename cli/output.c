@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "cli/options.h"
-#include "common/print.h"
 #include "common/text.h"
 
 #define OUTPUT_BUFFER_BYTES 65536
@@ -251,11 +250,6 @@ int say(const char *format, ...)
 		free(raw);
 	free(safe);
 	return VERB_FAILED;
-}
-
-int output_finish(const struct output *output)
-{
-	return print_finish(output->file);
 }
 
 int json_print(const json_t *root)

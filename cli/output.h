@@ -63,10 +63,6 @@ void output_flow_end(struct output_flow *flow, size_t indent);
 /* A line on standard error, made safe. Returns VERB_FAILED. */
 int say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Flushes. 0, or -errno said on standard error (a reader that went away, EPIPE, is
- * not worth a word). */
-int output_finish(const struct output *output);
-
 /* To standard output, in ASCII alone: what a name does to terminals is in no byte of it. 0 or
  * -EIO. */
 int json_print(const json_t *root);

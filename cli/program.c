@@ -93,6 +93,22 @@ pid_t program_spawn(char *const argv[], int log_fd, int ready_fd)
 	child_exec(argv);
 }
 
+pid_t program_launch(char *const argv[], int log_fd, int *ret_ready_fd)
+{
+	int ends[2];
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	pid = program_spawn(argv, log_fd, ends[1]);
+	close(ends[1]);
+	if (pid < 0)
+		close(ends[0]);
+	else
+		*ret_ready_fd = ends[0];
+	return pid;
+}
+
 /* As much as `most` bytes; the rest is read and dropped. */
 static char *read_all(int fd, size_t most)
 {

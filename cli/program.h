@@ -20,6 +20,9 @@ int program_find(const char *name, char ret_path[PATH_MAX]);
  * descriptor PROGRAM_READY_FD, no others. Returns its pid or -errno. */
 pid_t program_spawn(char *const argv[], int log_fd, int ready_fd);
 
+/* The same with a pipe that it tells through that it is ready; `ret_ready_fd`, to close, is its end. */
+pid_t program_launch(char *const argv[], int log_fd, int *ret_ready_fd);
+
 /* Runs `argv` with its standard output in `*ret_text`, to free, at most `most`
  * bytes; errors go where ours go. Its wait status, or -errno. */
 int program_read(char *const argv[], size_t most, char **ret_text);

@@ -370,7 +370,7 @@ static int list(const struct options *options)
 
 	output_init(&output, stdout, options->color);
 	error = options->json ? list_json(ask.catalogue) : list_table(ask.catalogue, &output);
-	return output_finish(&output) < 0 || error < 0 ? VERB_FAILED : VERB_OK;
+	return error < 0 ? VERB_FAILED : VERB_OK;
 }
 
 /* ---- the verb -------------------------------------------------------------------- */
@@ -394,10 +394,13 @@ static int answer(const struct options *options)
 	if (ask.list)
 		return options_check_most(options, 0) ? VERB_USAGE : list(options);
 	if (!ask.question && options->operand_count > 0)
-		return options_misuse(options, "there is no question '%s': see tracer query --list", options->operands[0]);
+		return options_misuse(options, "there is no question '%s': see tracer query --list",
+				      options->operands[0]);
 	if (!ask.question)
 		return options_misuse(options, "which question? See tracer query --list");
-	return options_check_most(options, 1) || parameters_bind(options) ? VERB_USAGE : source_show(options, ask_question);
+	if (options_check_most(options, 1) || parameters_bind(options))
+		return VERB_USAGE;
+	return source_show(options, ask_question);
 }
 
 static int query_main(const struct options *options)

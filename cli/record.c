@@ -1,6 +1,5 @@
 /* tracer record FILE: what the probe sees, into a file for tracer replay. */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -73,15 +72,12 @@ static int await_ready(int ready_fd)
 static pid_t probe_start(char *probe, char *file)
 {
 	char *argv[] = {probe, "--record", file, "--quiet", "--ready-fd", "3", NULL};
-	int ends[2], error;
-	pid_t pid;
+	int ready_fd = -1;
+	pid_t pid = program_launch(argv, STDERR_FILENO, &ready_fd);
+	int error = pid < 0 ? pid : await_ready(ready_fd);
 
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return -errno;
-	pid = program_spawn(argv, STDERR_FILENO, ends[1]);
-	close(ends[1]);
-	error = pid < 0 ? pid : await_ready(ends[0]);
-	close(ends[0]);
+	if (ready_fd >= 0)
+		close(ready_fd);
 	if (error < 0 && pid > 0) {
 		kill(pid, SIGTERM);
 		waitpid(pid, NULL, 0);

@@ -43,7 +43,8 @@ static void print_status(const struct page *page)
 {
 	const struct output *output = page->output;
 	const struct row_run *run = page->run;
-	const char *wall = units_duration(report_wall_ns(page->report, run->begin_boot_ns, run->end_boot_ns), page->raw);
+	const char *wall = units_duration(report_wall_ns(page->report, run->begin_boot_ns, run->end_boot_ns),
+					  page->raw);
 
 	fputs(output_style(output, status_style(run->status)), output->file);
 	if (strcmp(run->status, "running") == 0)
@@ -146,13 +147,15 @@ static void print_waits(const struct page *page)
 	if (page->run->sent_bytes > 0 || page->run->received_bytes > 0) {
 		print_label(page->output, "network");
 		fprintf(page->output->file, "%s sent, %s received by TCP and UDP\n",
-			units_bytes(page->run->sent_bytes, page->raw), units_bytes(page->run->received_bytes, page->raw));
+			units_bytes(page->run->sent_bytes, page->raw),
+			units_bytes(page->run->received_bytes, page->raw));
 	}
 	if (page->run->block_io_delay_ns <= 0 && page->run->memory_delay_ns <= 0 && page->run->uninterruptible_ns <= 0)
 		return;
 	print_label(page->output, "waits");
 	fprintf(page->output->file, "%s for block I/O, %s for memory; %s in uninterruptible sleep\n",
-		units_duration(page->run->block_io_delay_ns, page->raw), units_duration(page->run->memory_delay_ns, page->raw),
+		units_duration(page->run->block_io_delay_ns, page->raw),
+		units_duration(page->run->memory_delay_ns, page->raw),
 		units_duration(page->run->uninterruptible_ns, page->raw));
 }
 
@@ -173,17 +176,22 @@ static void print_limits(const struct page *page)
 
 /* Rows that are printed, up to so many. */
 struct listing {
-	const struct report *report;
-	const struct output *output;
+	const struct page *page;
 	size_t most, count;
 	enum report_verdict verdict;
 };
+
+/* On a terminal `most` of them are enough, unless all are wanted. */
+static size_t listing_most(const struct page *page, size_t most)
+{
+	return page->output->width && !page->all ? most : SIZE_MAX;
+}
 
 static int print_container(void *context, const void *row)
 {
 	const struct row_container *container = row;
 	struct listing *listing = context;
-	const struct output *output = listing->output;
+	const struct output *output = listing->page->output;
 
 	if (listing->count++ >= listing->most)
 		return 0;
@@ -204,12 +212,12 @@ static int print_container(void *context, const void *row)
 
 static int print_containers(const struct page *page)
 {
-	struct listing listing = {page->report, page->output, page->output->width && !page->all ? CONTAINERS_MOST : SIZE_MAX, 0,
-				  REPORT_VERDICT_COUNT};
-	int error = report_each_container(page->report, print_container, &listing);
+	struct listing listing = {page, listing_most(page, CONTAINERS_MOST), 0, REPORT_VERDICT_COUNT};
+	int error = report_each(page->report, REPORT_CONTAINERS, print_container, &listing);
 
 	if (listing.count > listing.most)
-		output_print(page->output, STYLE_DIM, "            and %zu more: --all\n", listing.count - listing.most);
+		output_print(page->output, STYLE_DIM, "            and %zu more: --all\n",
+			     listing.count - listing.most);
 	return error;
 }
 
@@ -302,19 +310,19 @@ static void print_heading(const struct listing *listing)
 		[REPORT_VERDICT_COUNT] = "What stood still",
 	};
 
-	fputc('\n', listing->output->file);
-	output_print(listing->output, listing->verdict == REPORT_FATAL ? STYLE_BAD : STYLE_WARNING, "  %s",
+	fputc('\n', listing->page->output->file);
+	output_print(listing->page->output, listing->verdict == REPORT_FATAL ? STYLE_BAD : STYLE_WARNING, "  %s",
 		     heads[listing->verdict]);
-	fputc('\n', listing->output->file);
+	fputc('\n', listing->page->output->file);
 }
 
 static int print_incident(void *context, const void *row)
 {
 	const struct row_incident *incident = row;
 	struct listing *listing = context;
-	const struct output *output = listing->output;
+	const struct output *output = listing->page->output;
 
-	if (report_judge(listing->report, incident) != listing->verdict || listing->count++ >= listing->most)
+	if (report_judge(listing->page->report, incident) != listing->verdict || listing->count++ >= listing->most)
 		return 0;
 	if (listing->count == 1)
 		print_heading(listing);
@@ -333,12 +341,11 @@ static int print_incidents(const struct page *page)
 	int error = 0;
 
 	for (int verdict = 0; verdict <= REPORT_VERDICT_COUNT && error == 0; verdict++) {
-		struct listing listing = {page->report, page->output, page->output->width && !page->all ? INCIDENTS_MOST : SIZE_MAX,
-					  0, (enum report_verdict)verdict};
+		struct listing listing = {page, listing_most(page, INCIDENTS_MOST), 0, (enum report_verdict)verdict};
 
 		if (page->report->verdict_counts[verdict] == 0)
 			continue;
-		error = report_each_incident(page->report, print_incident, &listing);
+		error = report_each(page->report, REPORT_INCIDENTS, print_incident, &listing);
 		if (listing.count > listing.most)
 			output_print(page->output, STYLE_DIM, "  and %zu more: --all\n", listing.count - listing.most);
 	}

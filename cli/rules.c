@@ -5,19 +5,17 @@
 
 #include "cli/site_rules.h"
 #include "cli/table.h"
-#include "common/print.h"
 #include "common/text.h"
 #include "query/rows.h"
 
 static const char *rules_directory, *directory;
 
 static const struct option_spec option_specs[] = {
-	{"rules", 'r', "DIR", "directory", "site rules in DIR (" SITE_RULES_DEFAULT "); list and test", .text = &rules_directory},
+	{"rules", 'r', "DIR", "directory", "site rules in DIR (" SITE_RULES_DEFAULT "); list and test",
+	 .text = &rules_directory},
 	{"directory", 'C', "DIR", "directory", "test: as if started in DIR", .text = &directory},
 	OPTION_SPEC_JSON,
-	OPTION_SPEC_COLOR,
-	OPTION_SPEC_HELP,
-	OPTION_SPEC_END,
+	OPTION_SPECS_LAST
 };
 
 static int check(const struct options *options)
@@ -175,7 +173,8 @@ static int test(const struct options *options, const struct rules *rules)
 
 /* ---- the verb ---------------------------------------------------------------- */
 
-static int with_rules(const struct options *options, int (*act)(const struct options *options, const struct rules *rules))
+static int with_rules(const struct options *options,
+		      int (*act)(const struct options *options, const struct rules *rules))
 {
 	struct rules *rules = site_rules_load(rules_directory);
 	int status = rules ? act(options, rules) : VERB_FAILED;
@@ -184,7 +183,7 @@ static int with_rules(const struct options *options, int (*act)(const struct opt
 	return status;
 }
 
-static int act(const struct options *options)
+static int rules_main(const struct options *options)
 {
 	const char *action = options->operands[0];
 
@@ -196,13 +195,6 @@ static int act(const struct options *options)
 		return options_misuse(options, "'%s' is none of check, list, test", action);
 	return options->operand_count > 1 ? with_rules(options, test)
 		: options_misuse(options, "test takes a COMMAND: rules test -- COMMAND...");
-}
-
-static int rules_main(const struct options *options)
-{
-	int status = act(options);
-
-	return print_finish(stdout) < 0 ? VERB_FAILED : status;
 }
 
 const struct verb verb_rules = {

@@ -10,10 +10,11 @@
 #include <sys/stat.h>
 
 #include "cli/child.h"
-#include "cli/freshness.h"
+#include "cli/daemons.h"
 #include "cli/source.h"
 #include "cli/views.h"
 #include "cli/watch.h"
+#include "common/print.h"
 #include "common/progress.h"
 #include "query/ask.h"
 
@@ -56,17 +57,17 @@ static struct run {
 } command = {.style = {.view = REPORT_TREE}, .exit_code = EXIT_OURS};
 
 static const struct option_spec option_specs[] = {
-	{"store", 's', "FILE", "file", "keep the run in FILE (yours, 0600), adding to what is there", .text = &command.keep_path},
+	{"store", 's', "FILE", "file", "keep the run in FILE (yours, 0600), adding to what is there",
+	 .text = &command.keep_path},
 	{"output", 'o', "FILE", "file", "write the report to FILE, not standard error", .text = &command.output_path},
 	OPTION_SPEC_JSON,
-	{"table", 'T', NULL, NULL, "tasks grouped by name, not a tree", .choice = &command.style.view, .chosen = REPORT_TABLE},
+	{"table", 'T', NULL, NULL, "tasks grouped by name, not a tree",
+	 .choice = &command.style.view, .chosen = REPORT_TABLE},
 	{"processes", 'p', NULL, NULL, "processes beneath their tools too", .flag = &command.style.with_processes},
 	{"quiet", 'q', NULL, NULL, "no report; with --store, only record", .flag = &command.quiet},
 	{"as", 0, "USER", "user", "run COMMAND as USER (for root); files stay yours", .text = &command.as},
 	OPTION_SPEC_RAW,
-	OPTION_SPEC_COLOR,
-	OPTION_SPEC_HELP,
-	OPTION_SPEC_END,
+	OPTION_SPECS_LAST
 };
 
 /* ---- the file of --store ------------------------------------------------------ */
@@ -158,7 +159,7 @@ static void report_show(struct run *run, struct store *store, struct rows *runs)
 	if (!ferror(run->output))
 		source_say(store, error);
 	report_free(&report);
-	output_finish(&output);
+	print_finish(run->output);
 }
 
 /* In a PID namespace our pids are not those that the kernel side sees. */

@@ -150,7 +150,8 @@ static void run_add(struct table *table, const struct listing *list, const struc
 	bool raw = list->view->options->raw, is_narrow = list->view->output.width;
 
 	table_add(table, STYLE_PLAIN, units_id(run->id, is_narrow));
-	table_add(table, STYLE_DIM, is_narrow ? units_time_short(run->started_unix_ns) : units_time(run->started_unix_ns));
+	table_add(table, STYLE_DIM, is_narrow ? units_time_short(run->started_unix_ns)
+						     : units_time(run->started_unix_ns));
 	table_add(table, STYLE_PLAIN, units_user(run->user_id));
 	table_add_name(table, STYLE_TITLE, "", run->name);
 	status_add(table, run);

@@ -18,7 +18,8 @@ static const struct option_spec option_specs[] = {
 	{"processes", 'p', NULL, NULL, "processes beneath their tools too", .flag = &style.with_processes},
 	{"samples", 0, NULL, NULL, "with --json: the processes of each task over time", .flag = &style.with_samples},
 	{"all", 'a', NULL, NULL, "every task, shell and helper on its own line", .flag = &style.all},
-	{"names", 'n', "FILE", "file", "the engine's names of tasks, from its trace.txt, .nextflow.log, log or benchmark",
+	{"names", 'n', "FILE", "file",
+	 "the engine's names of tasks, from its trace.txt, .nextflow.log, log or benchmark",
 	 .text = &names_path},
 	OPTION_SPECS_OF_VIEW
 };

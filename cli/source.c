@@ -69,8 +69,6 @@ int source_show(const struct options *options, int (*show)(struct view *view))
 		error = show(&view);
 	if (error < 0 && !ferror(stdout))
 		source_say(view.store, error);
-	if (output_finish(&view.output) < 0)
-		error = -EIO;
 	source_close(view.store);
 	return error < 0 ? VERB_FAILED : error;
 }

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include "cli/daemons.h"
-#include "cli/freshness.h"
 #include "cli/program.h"
 #include "cli/site_rules.h"
 #include "cli/source.h"
@@ -26,9 +25,7 @@ static const struct option_spec option_specs[] = {
 	{"shipper", 0, "DIR", "directory", "read the shipper's status here (else " SHIPPING_STATE_DEFAULT ")",
 	 .text = &shipper},
 	{"rules", 'r', "DIR", "directory", "the site's rules are in DIR (else " SITE_RULES_DEFAULT ")", .text = &rules},
-	OPTION_SPEC_COLOR,
-	OPTION_SPEC_HELP,
-	OPTION_SPEC_END,
+	OPTION_SPECS_LAST
 };
 
 struct status {
@@ -414,8 +411,8 @@ static int status_main(const struct options *options)
 		check_lake(&status, options);
 	else
 		check_host(&status, options);
-	return findings_show(&status.findings, options, status.json) < 0 ||
-	       findings_worst(&status.findings) != FINDING_OK ? VERB_FAILED : VERB_OK;
+	findings_show(&status.findings, options, status.json);
+	return findings_worst(&status.findings) == FINDING_OK ? VERB_OK : VERB_FAILED;
 }
 
 const struct verb verb_status = {

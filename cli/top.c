@@ -10,7 +10,7 @@
 #include <sys/ioctl.h>
 #include <termios.h>
 
-#include "cli/freshness.h"
+#include "cli/daemons.h"
 #include "cli/source.h"
 #include "cli/table.h"
 #include "cli/units.h"
@@ -100,18 +100,11 @@ static void snapshot_free(struct snapshot *snapshot)
 	*snapshot = (struct snapshot){0};
 }
 
-static int64_t column_integer(struct store_result *row, const char *name)
-{
-	struct store_value value = store_result_get(row, name);
-
-	return value.type == STORE_VALUE_INTEGER ? value.integer : ROW_NULL;
-}
-
 static char *column_copy(struct store_result *row, const char *name)
 {
-	struct store_value value = store_result_get(row, name);
+	const char *text = result_text(row, name);
 
-	return strdup(value.type == STORE_VALUE_TEXT ? value.data : "-");
+	return strdup(text ? text : "-");
 }
 
 static struct line *line_append(struct snapshot *snapshot, struct store_result *row)
@@ -125,10 +118,10 @@ static struct line *line_append(struct snapshot *snapshot, struct store_result *
 	snapshot->lines = lines;
 	line = &lines[snapshot->count++];
 	*line = (struct line){
-		.tool_id = column_integer(row, "tool_id"),
-		.task_id = column_integer(row, "task_id"),
-		.run_id = column_integer(row, "run_id"),
-		.user_id = column_integer(row, "user_id"),
+		.tool_id = result_integer(row, "tool_id"),
+		.task_id = result_integer(row, "task_id"),
+		.run_id = result_integer(row, "run_id"),
+		.user_id = result_integer(row, "user_id"),
 		.tool = column_copy(row, "tool_name"),
 		.task = column_copy(row, "task_name"),
 		.run = column_copy(row, "run_name"),
@@ -151,15 +144,12 @@ static struct line *line_find(struct snapshot *snapshot, int64_t tool_id)
 /* The line of what has ended of a tool name in a run. */
 static struct line *line_find_ended(struct snapshot *snapshot, struct store_result *row)
 {
-	int64_t run_id = column_integer(row, "run_id");
+	int64_t run_id = result_integer(row, "run_id");
 	const char *name = store_result_get(row, "tool_name").data;
 
-	for (size_t i = 0; i < snapshot->count; i++) {
-		struct line *line = &snapshot->lines[i];
-
+	for (struct line *line = snapshot->lines; line < snapshot->lines + snapshot->count; line++)
 		if (line->process_count == 0 && line->run_id == run_id && strcmp(line->tool, name) == 0)
 			return line;
-	}
 	return NULL;
 }
 
@@ -177,9 +167,9 @@ static void line_begin(struct line *line, int64_t begin_boot_ns)
 
 static void line_add_rates(struct line *line, struct store_result *row, int64_t wall_ns)
 {
-	line->cores += rate(column_integer(row, "recent_cpu_ns"), wall_ns) / 1e9;
-	line->read_rate += rate(column_integer(row, "recent_read_bytes"), wall_ns);
-	line->write_rate += rate(column_integer(row, "recent_write_bytes"), wall_ns);
+	line->cores += rate(result_integer(row, "recent_cpu_ns"), wall_ns) / 1e9;
+	line->read_rate += rate(result_integer(row, "recent_read_bytes"), wall_ns);
+	line->write_rate += rate(result_integer(row, "recent_write_bytes"), wall_ns);
 	line->is_idle = false;
 }
 
@@ -187,22 +177,22 @@ static void line_add_rates(struct line *line, struct store_result *row, int64_t 
 static int running_take(struct snapshot *snapshot, struct store_result *row)
 {
 	static const char *const memory[] = {"rss_anon_bytes", "rss_file_bytes", "rss_shmem_bytes"};
-	int64_t wall_ns = column_integer(row, "recent_wall_ns");
-	struct line *line = line_find(snapshot, column_integer(row, "tool_id"));
+	int64_t wall_ns = result_integer(row, "recent_wall_ns");
+	struct line *line = line_find(snapshot, result_integer(row, "tool_id"));
 
 	if (!line)
 		line = line_append(snapshot, row);
 	if (!line)
 		return -ENOMEM;
 	line->process_count++;
-	line_begin(line, column_integer(row, "begin_boot_ns"));
-	if (line->user_id != column_integer(row, "user_id"))
+	line_begin(line, result_integer(row, "begin_boot_ns"));
+	if (line->user_id != result_integer(row, "user_id"))
 		line->user_id = ROW_NULL;
 	if (wall_ns == ROW_NULL)
 		return 0;
 	line_add_rates(line, row, wall_ns);
 	for (size_t i = 0; i < sizeof(memory) / sizeof(memory[0]); i++) {
-		int64_t bytes = column_integer(row, memory[i]);
+		int64_t bytes = result_integer(row, memory[i]);
 
 		line->memory_bytes = row_add(line->memory_bytes, bytes == ROW_NULL ? 0 : bytes);
 	}
@@ -212,7 +202,7 @@ static int running_take(struct snapshot *snapshot, struct store_result *row)
 /* A tool of which processes have ended: to its own line where others of it run. 0 or -ENOMEM. */
 static int ended_take(struct snapshot *snapshot, struct store_result *row)
 {
-	struct line *line = line_find(snapshot, column_integer(row, "tool_id"));
+	struct line *line = line_find(snapshot, result_integer(row, "tool_id"));
 	bool is_new = false;
 
 	if (!line && (line = line_find_ended(snapshot, row))) {
@@ -225,10 +215,10 @@ static int ended_take(struct snapshot *snapshot, struct store_result *row)
 	}
 	if (!line)
 		return -ENOMEM;
-	line->ended_count = row_add(line->ended_count, column_integer(row, "ended_count"));
-	line_begin(line, column_integer(row, "begin_boot_ns"));
-	if ((!is_new && line->user_id != column_integer(row, "user_id")) ||
-	    column_integer(row, "user_id") != column_integer(row, "last_user_id"))
+	line->ended_count = row_add(line->ended_count, result_integer(row, "ended_count"));
+	line_begin(line, result_integer(row, "begin_boot_ns"));
+	if ((!is_new && line->user_id != result_integer(row, "user_id")) ||
+	    result_integer(row, "user_id") != result_integer(row, "last_user_id"))
 		line->user_id = ROW_NULL;
 	line_add_rates(line, row, WINDOW_NS);
 	return 0;
@@ -242,16 +232,12 @@ static int64_t line_memory(const struct line *line)
 
 static double sort_value(const struct line *line)
 {
-	switch (sort) {
-	case SORT_MEMORY:
-		return (double)line->memory_bytes;
-	case SORT_READ:
-		return line->read_rate;
-	case SORT_WRITE:
-		return line->write_rate;
-	default:
-		return line->cores;
-	}
+	const double values[] = {
+		[SORT_CPU] = line->cores, [SORT_MEMORY] = (double)line->memory_bytes,
+		[SORT_READ] = line->read_rate, [SORT_WRITE] = line->write_rate,
+	};
+
+	return values[sort];
 }
 
 static int compare_lines(const void *left, const void *right)
@@ -545,27 +531,15 @@ static int frame_draw(const struct view *view, const struct snapshot *snapshot)
 
 static void key_take(char key)
 {
-	switch (key) {
-	case 'q':
-	case 3: /* ^C where the terminal does not make a signal of it */
-		ended = 1;
-		break;
-	case 'c':
-		sort = SORT_CPU;
-		break;
-	case 'm':
-		sort = SORT_MEMORY;
-		break;
-	case 'r':
-		sort = SORT_READ;
-		break;
-	case 'w':
-		sort = SORT_WRITE;
-		break;
-	case 'i':
+	static const char sort_keys[] = "cmrw"; /* in the order of the enum */
+	const char *found = key ? strchr(sort_keys, key) : NULL;
+
+	if (found)
+		sort = (enum sort_key)(found - sort_keys);
+	else if (key == 'i')
 		all = !all;
-		break;
-	}
+	else if (key == 'q' || key == 3) /* ^C where the terminal does not make a signal of it */
+		ended = 1;
 }
 
 static int live_loop(struct view *view)

@@ -14,7 +14,7 @@ struct report_style {
 	bool raw;
 };
 
-/* 0 or -errno. What could not be written shows in output_finish(). */
+/* 0 or -errno. What could not be written shows in ferror(). */
 int report_print(const struct report *report, const struct output *output,
 		 const struct report_style *style);
 

@@ -239,25 +239,6 @@ static void daemon_reap(struct watch_daemon *daemon)
 	daemon->pid = 0;
 }
 
-static int daemon_start(struct watch *watch, enum watch_role role, char *const argv[],
-			int ready_fd)
-{
-	struct watch_daemon *daemon = &watch->daemons[role];
-	int error = log_open(watch, role);
-
-	if (error < 0)
-		return error;
-	daemon->pid = program_spawn(argv, daemon->log_fd, ready_fd);
-	if (daemon->pid < 0) {
-		error = daemon->pid;
-		daemon->pid = 0;
-		return error;
-	}
-	guard_tell(watch, daemon->pid);
-	daemon->pid_fd = pid_fd_open(daemon->pid);
-	return daemon->pid_fd < 0 ? -errno : 0;
-}
-
 /* Until the daemon has written its byte. */
 static int daemon_await_ready(struct watch *watch, enum watch_role role, int ready_fd, int wake_fd)
 {
@@ -283,22 +264,22 @@ static int daemon_await_ready(struct watch *watch, enum watch_role role, int rea
 	return count == 0 ? -ETIME : -ECHILD;
 }
 
-/* `ret_ready_fd` becomes readable once it is ready. */
-static int daemon_launch(struct watch *watch, enum watch_role role, char *const argv[],
-			 int *ret_ready_fd)
+/* `ret_ready_fd` becomes readable once it is ready. 0 or -errno, said. */
+static int daemon_launch(struct watch *watch, enum watch_role role, char *const argv[], int *ret_ready_fd)
 {
-	int ends[2], error;
+	struct watch_daemon *daemon = &watch->daemons[role];
+	int error = log_open(watch, role);
 
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return -errno;
-	error = daemon_start(watch, role, argv, ends[1]);
-	close(ends[1]);
-	if (error == 0) {
-		*ret_ready_fd = ends[0];
-		return 0;
+	if (error == 0)
+		error = program_launch(argv, daemon->log_fd, ret_ready_fd);
+	if (error > 0) {
+		daemon->pid = error;
+		guard_tell(watch, daemon->pid);
+		daemon->pid_fd = pid_fd_open(daemon->pid);
+		error = daemon->pid_fd < 0 ? -errno : 0;
 	}
-	fprintf(stderr, "tracer run: cannot start %s: %s\n", watch_name(role), strerror(-error));
-	close(ends[0]);
+	if (error < 0)
+		fprintf(stderr, "tracer run: cannot start %s: %s\n", watch_name(role), strerror(-error));
 	return error;
 }
 

@@ -60,32 +60,24 @@ static int each_row(const struct report *report, const struct row_type *type, co
 	return more < 0 ? more : 0;
 }
 
-static int each_of_parts(const struct report *report, const struct row_type *type, const char *query,
-			 report_use_row *use, void *context)
+int report_each(const struct report *report, enum report_rows rows, report_use_row *use, void *context)
 {
+	static const struct {
+		const struct row_type *type;
+		const char *query;
+	} kinds[] = {
+		[REPORT_INCIDENTS] = {&row_type_incident, "incidents"},
+		[REPORT_LOSSES] = {&row_type_loss, "run_losses"},
+		[REPORT_CONTAINERS] = {&row_type_container, "containers"},
+	};
 	int error = 0;
 
 	for (size_t i = 0; i < parts_count(report) && error == 0; i++) {
 		const struct store_parameter parameters[] = PART_PARAMETERS(part_run(report, i));
 
-		error = each_row(report, type, query, parameters, use, context);
+		error = each_row(report, kinds[rows].type, kinds[rows].query, parameters, use, context);
 	}
 	return error;
-}
-
-int report_each_incident(const struct report *report, report_use_row *use, void *context)
-{
-	return each_of_parts(report, &row_type_incident, "incidents", use, context);
-}
-
-int report_each_loss(const struct report *report, report_use_row *use, void *context)
-{
-	return each_of_parts(report, &row_type_loss, "run_losses", use, context);
-}
-
-int report_each_container(const struct report *report, report_use_row *use, void *context)
-{
-	return each_of_parts(report, &row_type_container, "containers", use, context);
 }
 
 static int each_of_task(const struct report *report, const struct row_task *task,
@@ -124,13 +116,6 @@ static int compare_ids(const void *left, const void *right, void *context)
 	return a < b ? -1 : a > b;
 }
 
-static int64_t integer_get(struct store_result *result, const char *column)
-{
-	struct store_value value = store_result_get(result, column);
-
-	return value.type == STORE_VALUE_INTEGER ? value.integer : ROW_NULL;
-}
-
 static void task_read(const struct report *report, size_t part, struct store_result *result,
 		      struct report_task *ret_task)
 {
@@ -138,12 +123,12 @@ static void task_read(const struct report *report, size_t part, struct store_res
 	const char *status = store_result_get(result, "status").data;
 
 	*ret_task = (struct report_task){
-		.id = integer_get(result, "id"),
-		.parent_task_id = integer_get(result, "parent_task_id"),
-		.retried_by_id = integer_get(result, "retried_by_id"),
-		.begin_boot_ns = row_add(integer_get(result, "begin_boot_ns"), shift_ns),
-		.end_boot_ns = row_add(integer_get(result, "end_boot_ns"), shift_ns),
-		.process_count = integer_get(result, "process_count"),
+		.id = result_integer(result, "id"),
+		.parent_task_id = result_integer(result, "parent_task_id"),
+		.retried_by_id = result_integer(result, "retried_by_id"),
+		.begin_boot_ns = row_add(result_integer(result, "begin_boot_ns"), shift_ns),
+		.end_boot_ns = row_add(result_integer(result, "end_boot_ns"), shift_ns),
+		.process_count = result_integer(result, "process_count"),
 		.part = (uint32_t)part,
 		.is_main = strcmp(store_result_get(result, "kind").data, "main") == 0,
 		.failed = report_has_failed(status),
@@ -252,7 +237,7 @@ int report_load(struct report *report, struct store *store, struct rows *runs)
 	if (error == 0)
 		error = tasks_order(report);
 	if (error == 0)
-		error = report_each_incident(report, incident_count, report);
+		error = report_each(report, REPORT_INCIDENTS, incident_count, report);
 	if (error < 0)
 		report_free(report);
 	else

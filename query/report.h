@@ -122,9 +122,8 @@ int report_walk(const struct report *report, const size_t *order, size_t count,
 
 typedef int report_use_row(void *context, const void *row);
 /* Rows of the run that belong to no task, in their order. */
-int report_each_incident(const struct report *report, report_use_row *use, void *context);
-int report_each_loss(const struct report *report, report_use_row *use, void *context);
-int report_each_container(const struct report *report, report_use_row *use, void *context);
+enum report_rows { REPORT_INCIDENTS, REPORT_LOSSES, REPORT_CONTAINERS };
+int report_each(const struct report *report, enum report_rows rows, report_use_row *use, void *context);
 
 enum report_verdict report_judge(const struct report *report, const struct row_incident *incident);
 

@@ -120,23 +120,22 @@ static void array_begin(struct writing *writing, const char *name, const struct 
 	writing->type = type;
 }
 
-typedef int each_row(const struct report *report, report_use_row *use, void *context);
-
-static int items_write(struct writing *writing, const char *name, const struct row_type *type, each_row *each)
+static int items_write(struct writing *writing, const char *name, const struct row_type *type, enum report_rows rows)
 {
 	int error;
 
 	array_begin(writing, name, type);
-	error = each(writing->report, item_write, writing);
+	error = report_each(writing->report, rows, item_write, writing);
 	json_write_text(&writing->json, "]");
 	return error;
 }
 
-static int each_part(const struct report *report, report_use_row *use, void *context)
+static void parts_write(struct writing *writing)
 {
-	for (size_t i = 0; i < report->parts.count; i++)
-		use(context, ROWS_ITEM(&report->parts, part, i));
-	return 0;
+	array_begin(writing, "parts", &row_type_part);
+	for (size_t i = 0; i < writing->report->parts.count; i++)
+		item_write(writing, ROWS_ITEM(&writing->report->parts, part, i));
+	json_write_text(&writing->json, "]");
 }
 
 static int tasks_write(struct writing *writing)
@@ -176,14 +175,14 @@ int report_write_json(const struct report *report, FILE *file, bool with_process
 
 	run_write(&writing);
 	if (report->parts.count > 0)
-		items_write(&writing, "parts", &row_type_part, each_part);
+		parts_write(&writing);
 	error = tasks_write(&writing);
 	if (error == 0)
-		error = items_write(&writing, "incidents", &row_type_incident, report_each_incident);
+		error = items_write(&writing, "incidents", &row_type_incident, REPORT_INCIDENTS);
 	if (error == 0)
-		error = items_write(&writing, "losses", &row_type_loss, report_each_loss);
+		error = items_write(&writing, "losses", &row_type_loss, REPORT_LOSSES);
 	if (error == 0)
-		error = items_write(&writing, "containers", &row_type_container, report_each_container);
+		error = items_write(&writing, "containers", &row_type_container, REPORT_CONTAINERS);
 	if (json_write_end(&writing.json) < 0)
 		return writing.json.error;
 	fprintf(file, ",\n\"lower_bounds\": {\"unfinished_count\": %" PRId64 ", \"found_count\": %" PRId64

@@ -174,6 +174,20 @@ void row_cursor_close(struct row_cursor *cursor)
 	store_result_free(cursor->result);
 }
 
+int64_t result_integer(struct store_result *result, const char *column)
+{
+	struct store_value value = store_result_get(result, column);
+
+	return value.type == STORE_VALUE_INTEGER ? value.integer : ROW_NULL;
+}
+
+const char *result_text(struct store_result *result, const char *column)
+{
+	struct store_value value = store_result_get(result, column);
+
+	return value.type == STORE_VALUE_TEXT ? value.data : NULL;
+}
+
 /* ---- arrays ------------------------------------------------------------------ */
 
 struct rows_texts {

@@ -77,6 +77,10 @@ int row_cursor_open(struct row_cursor *cursor, const struct row_type *type, stru
 int row_cursor_next(struct row_cursor *cursor, void *row);
 void row_cursor_close(struct row_cursor *cursor);
 
+/* A column of a result's current row: ROW_NULL or NULL where it is none of these. */
+int64_t result_integer(struct store_result *result, const char *column);
+const char *result_text(struct store_result *result, const char *column);
+
 /* An array of rows; text and blobs belong to it. Zero it before use. */
 struct rows {
 	const struct row_type *type;

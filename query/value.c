@@ -82,24 +82,6 @@ static int real_parse(const char *text, bool percent, double *ret_real)
 	return 0;
 }
 
-static int user_parse(const char *text, int64_t *ret_user_id)
-{
-	uid_t uid;
-	gid_t gid;
-
-	if (parse_user(text, &uid, &gid))
-		return -EINVAL;
-	*ret_user_id = uid;
-	return 0;
-}
-
-static int id_parse(const char *text, int64_t *ret_id)
-{
-	int64_t last;
-
-	return strlen(text) == IDENTITY_TEXT_SIZE - 1 ? identity_parse_prefix(text, ret_id, &last) : -EINVAL;
-}
-
 static int money_parse(const char *text, int64_t *ret_micros)
 {
 	double amount;
@@ -110,18 +92,13 @@ static int money_parse(const char *text, int64_t *ret_micros)
 	return 0;
 }
 
-static int flag_parse(const char *text, int64_t *ret_flag)
-{
-	if (strcmp(text, "yes") != 0 && strcmp(text, "no") != 0)
-		return -EINVAL;
-	*ret_flag = *text == 'y';
-	return 0;
-}
-
 int question_parse_value(const struct question_field *parameter, const char *text,
 			 struct store_parameter *ret_value)
 {
 	struct store_parameter value = {.name = parameter->name, .type = STORE_INTEGER};
+	int64_t last;
+	uid_t uid;
+	gid_t gid;
 	int error = 0;
 
 	switch (parameter->type) {
@@ -149,16 +126,19 @@ int question_parse_value(const struct question_field *parameter, const char *tex
 		error = money_parse(text, &value.integer);
 		break;
 	case QUESTION_USER:
-		error = user_parse(text, &value.integer);
+		error = parse_user(text, &uid, &gid);
+		value.integer = error == 0 ? (int64_t)uid : 0;
 		break;
 	case QUESTION_ID:
-		error = id_parse(text, &value.integer);
+		error = strlen(text) == IDENTITY_TEXT_SIZE - 1
+				? identity_parse_prefix(text, &value.integer, &last) : -EINVAL;
 		break;
 	case QUESTION_COUNT:
 		error = number_parse(text, parse_counts, &value.integer);
 		break;
 	case QUESTION_FLAG:
-		error = flag_parse(text, &value.integer);
+		value.integer = strcmp(text, "yes") == 0;
+		error = value.integer || strcmp(text, "no") == 0 ? 0 : -EINVAL;
 		break;
 	default:
 		error = -EINVAL;
