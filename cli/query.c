@@ -141,7 +141,7 @@ static const char *upper_case(const char *text, char ret_text[16])
 {
 	size_t size = 0;
 
-	for (; text[size] && size < 15; size++)
+	for (; size < 15 && text[size]; size++)
 		ret_text[size] = (char)toupper((unsigned char)text[size]);
 	ret_text[size] = '\0';
 	return ret_text;

@@ -64,9 +64,12 @@ static bool is_nothing(const char *text)
 static FILE *rows_open(void)
 {
 	FILE *file = tmpfile();
-	int fd = file ? -1 : memfd_create("tracer-table", MFD_CLOEXEC);
+	int fd;
 
-	return file ? file : fd < 0 ? NULL : fdopen(fd, "w+");
+	if (file)
+		return file;
+	fd = memfd_create("tracer-table", MFD_CLOEXEC);
+	return fd < 0 ? NULL : fdopen(fd, "w+");
 }
 
 static int row_put_away(struct table *table)

@@ -133,9 +133,10 @@ size_t arguments_read(int fd, const struct image_key *image, char *argv, uint32_
 {
 	static uint64_t number;
 	static struct answer answer;
-	const struct request request = {.image = *image, .number = ++number};
+	const struct request request = {.image = *image, .number = number + 1};
 	size_t size;
 
+	number++;
 	*ret_flags = 0;
 	while (recv(fd, &answer, sizeof(answer), MSG_DONTWAIT) > 0)
 		;
