@@ -12,12 +12,12 @@
 /* Not that of snakemake: maxima of memory and samples are written by steps, and those begin anew. */
 static const char *const recordings[] = {"failures", "make", "script"};
 
-static char directory[64];
+static char directory[128];
 static struct rules *rules;
 
 /* A correlator on a store, and what its probe says whenever it connects. */
 struct correlator {
-	char path[96];
+	char path[160];
 	struct store *store;
 	struct model *model;
 	struct session session;
