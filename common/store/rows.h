@@ -310,11 +310,15 @@ struct row_blob {
 	R(TASK, task, tasks, "id") \
 	R(TOOL, tool, tools, "id") \
 	P(PROCESS, process, processes, "id") \
+	ROW_FACTS(R) \
+	R(CGROUP, cgroup, cgroups, "id")
+
+/* What has happened, and does not change. */
+#define ROW_FACTS(R) \
 	R(SAMPLE, sample, samples, "process_id, boot_ns") \
 	R(HOST_SAMPLE, host_sample, host_samples, "host_id, unix_ns") \
 	R(INCIDENT, incident, incidents, "id") \
-	R(LOSS, loss, losses, "id") \
-	R(CGROUP, cgroup, cgroups, "id")
+	R(LOSS, loss, losses, "id")
 
 #define ROW_I(name) int64_t name;
 #define ROW_T(name) const char *name;

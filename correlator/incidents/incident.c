@@ -312,7 +312,7 @@ static struct row_incident cause_row(const struct cause *cause, const struct tas
 		.kind = kinds[cause->kind],
 		.end_boot_ns = ROW_NULL,
 		.sender_process_id = cause->sender_process_id,
-		.sender_program = cause->sender_program,
+		.sender_program = cause->sender_program[0] ? cause->sender_program : NULL,
 		.sender_user_id = cause->sender_user_id,
 	};
 }
@@ -337,6 +337,16 @@ static bool take_turn(const struct model *model, struct task *task, const struct
 	return true;
 }
 
+void incident_add(struct model *model, struct row_incident row, const char *sentence, const char *why)
+{
+	row.host_id = model->host.id;
+	if (row.unix_ns == 0)
+		row.unix_ns = model_unix_ns(model, (uint64_t)row.boot_ns);
+	row.sentence = sentence;
+	row.cause = why && *why ? why : NULL;
+	pending_add_incident(model, &row);
+}
+
 void incident_note_failure(struct model *model, struct image *image)
 {
 	const struct cause *cause = image->process ? image->process->cause : NULL;
@@ -348,7 +358,7 @@ void incident_note_failure(struct model *model, struct image *image)
 		return;
 	row = cause_row(cause, task);
 	row.boot_ns = (int64_t)image->end_boot_ns;
-	pending_add_incident(model, &row, cause->what, cause->why);
+	incident_add(model, row, cause->what, cause->why);
 }
 
 static const char *how_it_ended(const struct task *task)
@@ -400,5 +410,5 @@ void incident_report_task(struct model *model, struct task *task)
 	row.boot_ns = task->incident_boot_ns;
 	row.unix_ns = task->incident_unix_ns;
 	row.fatal = task->fatal;
-	pending_add_incident(model, &row, text, cause->why);
+	incident_add(model, row, text, cause->why);
 }

@@ -74,8 +74,8 @@ static void report(struct model *model, struct process *process, uint64_t boot_n
 	snprintf(text, sizeof(text), "%s (pid %u) %s %s for %s%.0f s", image->tool->name, image->pid,
 		 over ? "was" : "is", how[process->stall], over ? "" : "more than ",
 		 boot_ns > since ? (double)(boot_ns - since) / 1e9 : 0.0);
-	pending_add_incident(model,
-		     &(struct row_incident){
+	incident_add(model,
+		     (struct row_incident){
 			     .id = incident_id(image->id, kinds[process->stall]),
 			     .run_id = task->run->id,
 			     .task_id = task->id,

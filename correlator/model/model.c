@@ -89,13 +89,13 @@ bool model_is_dirty(const struct model *model)
 	DL_FOREACH (model->runs, run)
 		if (run->dirty)
 			return true;
-	return model->dirty_images || model->sample_count || model->incidents || model->losses ||
+	return model->dirty_images || model->fact_count > model->host_sample_count ||
 	       model->losses_dirty || model->host_dirty;
 }
 
 size_t model_pending(const struct model *model)
 {
-	return model->sample_count + model->dirty_image_count;
+	return model->fact_count + model->dirty_image_count;
 }
 
 uint64_t model_now_boot_ns(const struct model *model)
@@ -128,7 +128,6 @@ void model_free(struct model *model)
 		free(kept->text);
 		free(kept);
 	}
-	free(model->samples);
 	free(model->gone);
 	free(model);
 }

@@ -17,7 +17,6 @@
 
 /* Samples of the host that wait for a commit: ten minutes of a store that cannot be
  * written. Then the oldest go. */
-#define HOST_SAMPLES_MAX 60
 
 struct model_options {
 	const struct rules *rules;
@@ -68,15 +67,11 @@ struct model {
 	struct task *opened_tasks; /* since they were last judged */
 	struct image *dirty_images;
 	size_t dirty_image_count;
-	struct row_sample *samples;
-	size_t sample_count, sample_capacity;
-	struct row_host_sample host_samples[HOST_SAMPLES_MAX];
-	size_t host_sample_count;
+	struct fact *facts; /* to be written */
+	size_t fact_count, host_sample_count; /* the second are among the first */
 	int64_t *gone; /* whose states are to be deleted */
 	struct kept_text *kept_texts;
 	size_t gone_count, gone_capacity;
-	struct incident *incidents;
-	struct loss *losses; /* to be written */
 	struct loss_slot losses_reported[LOSS_SLOTS]; /* what the probe has said of them */
 	bool losses_dirty;
 	uint64_t loss_number; /* of those that this process has counted */

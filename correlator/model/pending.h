@@ -1,29 +1,32 @@
-/* What waits for a commit and belongs to no entity: samples, incidents, losses. */
+/* Facts: rows of what has happened, which wait for a commit and belong to nothing that lives on. */
 #pragma once
 
 #include "common/store/rows.h"
 
 struct model;
 
-struct incident {
-	struct row_incident row;
-	char *sentence;
-	char cause[512], sender[48];
-	struct incident *prev, *next;
+enum fact_kind {
+#define R(NAME, name, table, key) FACT_##NAME,
+	ROW_FACTS(R)
+#undef R
 };
 
-struct loss {
-	struct row_loss row;
-	char *cgroup_path;
-	struct loss *prev, *next;
+struct fact {
+	enum fact_kind kind;
+	union {
+#define R(NAME, name, table, key) struct row_##name name;
+		ROW_FACTS(R)
+#undef R
+	};
+	struct fact *prev, *next;
 };
 
-void pending_add_sample(struct model *model, const struct row_sample *row);
-/* The oldest go where there are too many. */
-void pending_add_host_sample(struct model *model, const struct row_host_sample *row);
-/* Texts are copied; `cause` may be NULL or empty. `unix_ns` 0: it has just happened. */
-void pending_add_incident(struct model *model, const struct row_incident *row, const char *sentence,
-			  const char *cause);
-void pending_add_loss(struct model *model, const struct row_loss *row);
+/* pending_add_sample() and its like. Texts are copied. Of the host's samples the oldest go where there
+ * are too many. */
+#define R(NAME, name, table, key) \
+	void pending_add_##name(struct model *model, const struct row_##name *row);
+ROW_FACTS(R)
+#undef R
+
 /* All is written, or the model ends. */
 void pending_clear(struct model *model);

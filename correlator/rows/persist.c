@@ -284,23 +284,24 @@ static int put_places(struct saver *saver)
 	return r;
 }
 
+static int put_fact(struct model *model, const struct fact *fact)
+{
+	switch (fact->kind) {
+#define R(NAME, name, table, key) \
+	case FACT_##NAME: return store_put_##name(model->store, &fact->name);
+		ROW_FACTS(R)
+#undef R
+	}
+	return 0;
+}
+
 static int put_facts(struct model *model)
 {
-	struct incident *incident;
-	struct loss *loss;
+	struct fact *fact;
 	int r;
 
-	for (size_t i = 0; i < model->sample_count; i++)
-		if ((r = store_put_sample(model->store, &model->samples[i])) < 0)
-			return r;
-	for (size_t i = 0; i < model->host_sample_count; i++)
-		if ((r = store_put_host_sample(model->store, &model->host_samples[i])) < 0)
-			return r;
-	DL_FOREACH (model->incidents, incident)
-		if ((r = store_put_incident(model->store, &incident->row)) < 0)
-			return r;
-	DL_FOREACH (model->losses, loss)
-		if ((r = store_put_loss(model->store, &loss->row)) < 0)
+	DL_FOREACH (model->facts, fact)
+		if ((r = put_fact(model, fact)) < 0)
 			return r;
 	return 0;
 }
