@@ -5,7 +5,9 @@ set -x
 shared=$1
 systemd-sysusers "$shared/tracer.conf"
 install -d -o tracer -g tracer -m 750 /var/lib/tracer
-cp "$shared"/tracer.db* /var/lib/tracer/
+for file in "$shared"/replayed.db*; do
+	cp "$file" "/var/lib/tracer/tracer${file##*/replayed}"
+done
 chown tracer:tracer /var/lib/tracer/*
 chmod 640 /var/lib/tracer/*
 install -D -m 755 "$shared/tracer-shipper" /opt/tracer/tracer-shipper
