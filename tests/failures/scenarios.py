@@ -156,7 +156,7 @@ MORE = [
     Scenario("python_pool_of_commands", "", exited("main.py", 1), cause="crunch (pid N) exited with code 3", command=["python3", "main.py"], files={
         "main.py": "import subprocess\nfrom concurrent.futures import ThreadPoolExecutor\n"
                    "def job(n):\n    subprocess.check_call(['crunch', '--sleep', '50', '--exit', str(n)])\n"
-                   "with ThreadPoolExecutor(2) as pool:\n    list(pool.map(job, [0, 3, 0, 0]))\n"}),
+                   "with ThreadPoolExecutor(2) as pool:\n    list(pool.map(job, [0, 3, *[0] * 6]))\n"}),
     Scenario("exec_missing", "good\nexec no-such-command", exited("exec_missing.sh", 127, True), code=127),
     Scenario("self_killed", "good\nkill -TERM $$", killed("self_killed.sh", "SIGTERM", " from itself"),
              "killed", -15),
