@@ -6,8 +6,8 @@
 
 #define STORE_CACHE_KIB 256 /* every row is read once, in order */
 
-__attribute__((format(printf, 3, 4)))
-static int fail(struct gather *gather, int error, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static int fail(struct gather *gather, int error,
+						      const char *format, ...)
 {
 	va_list arguments;
 

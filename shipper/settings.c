@@ -14,8 +14,8 @@
 #define VALUE_BYTES_MAX 4096
 #define LIST_KEY "send.leave-out"
 
-__attribute__((format(printf, 2, 3)))
-static int refuse(struct settings_error *ret_error, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int refuse(struct settings_error *ret_error,
+							const char *format, ...)
 {
 	va_list arguments;
 

@@ -12,8 +12,8 @@
 #define CLOCK_SKEW_S 300 /* below that a wrong clock is not what breaks a certificate */
 #define WORDS_BYTES 200  /* of the server's own words in a reason */
 
-__attribute__((format(printf, 3, 4)))
-static void say(struct verdict *verdict, enum verdict_kind kind, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void say(struct verdict *verdict, enum verdict_kind kind,
+						      const char *format, ...)
 {
 	va_list arguments;
 

@@ -183,8 +183,8 @@ struct words {
 	size_t capacity;
 };
 
-__attribute__((format(printf, 2, 3)))
-static void say(const struct words *words, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void say(const struct words *words,
+						      const char *format, ...)
 {
 	va_list arguments;
 

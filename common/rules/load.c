@@ -86,16 +86,16 @@ static int loader_read_word(struct loader *loader, const struct tree_node *value
 }
 
 #define TEXT_OF(NAME, text) text,
-#define READ_ENUM(name, ...)                                                                 \
+#define READ_ENUM(name, ...) \
 	static int read_##name(struct loader *loader, const struct tree_node *value, void *target) \
-	{                                                                                     \
-		static const char *const names[] = {__VA_ARGS__ NULL};                        \
-		int r = loader_read_word(loader, value, #name, names);                        \
-											      \
-		if (r < 0)                                                                    \
-			return r;                                                             \
-		*(enum rules_##name *)target = (enum rules_##name)r;                          \
-		return 0;                                                                     \
+	{ \
+		static const char *const names[] = {__VA_ARGS__ NULL}; \
+		int r = loader_read_word(loader, value, #name, names); \
+\
+		if (r < 0) \
+			return r; \
+		*(enum rules_##name *)target = (enum rules_##name)r; \
+		return 0; \
 	}
 READ_ENUM(role, RULES_ROLES(TEXT_OF))
 READ_ENUM(boundary, RULES_BOUNDARIES(TEXT_OF))
