@@ -132,23 +132,23 @@ static int set_arguments(struct command *command, const struct event_strings *ar
 	return r;
 }
 
-struct command *command_new(const struct event_exec *exec, enum redact_mode mode)
+struct command *command_new(const struct command_source *source, enum redact_mode mode)
 {
-	const struct wire_bytes *path = &exec->filename, *script = NULL;
+	const struct wire_bytes *path = source->filename, *script = NULL;
 	struct command *command;
 
 	/* A #! script runs its interpreter, which the kernel put into argv[0]. */
-	if (exec->flags & RECORD_SCRIPT && exec->argv.count > 0) {
-		script = &exec->filename;
-		path = &exec->argv.item[0];
+	if (source->flags & RECORD_SCRIPT && source->argv->count > 0) {
+		script = source->filename;
+		path = &source->argv->item[0];
 	}
-	command = command_alloc(&exec->comm, path, script, &exec->cwd);
+	command = command_alloc(source->comm, path, script, source->cwd);
 	if (!command)
 		return NULL;
-	command->flags = (uint32_t)exec->flags;
-	command->subject.uid = (uint32_t)exec->uid;
-	command->subject.has_terminal = (uint32_t)exec->tty != 0 && (uint32_t)exec->stdin_pipe == 0;
-	if (set_arguments(command, &exec->argv, mode) < 0 || command_complete(command) < 0) {
+	command->flags = (uint32_t)source->flags;
+	command->subject.uid = (uint32_t)source->uid;
+	command->subject.has_terminal = source->tty != 0 && source->stdin_pipe == 0;
+	if (set_arguments(command, source->argv, mode) < 0 || command_complete(command) < 0) {
 		command_unref(command);
 		return NULL;
 	}

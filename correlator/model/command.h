@@ -23,8 +23,18 @@ struct command {
 	char texts[];                 /* what the four names above are in */
 };
 
-/* A command with one reference, or NULL: out of memory. A sample has the fields of an exec. */
-struct command *command_new(const struct event_exec *exec, enum redact_mode mode);
+/* What an exec and a sample, which is `event`, both say of it. */
+struct command_source {
+	const struct wire_bytes *comm, *filename, *cwd;
+	const struct event_strings *argv;
+	uint64_t flags, uid, tty, stdin_pipe;
+};
+#define COMMAND_SOURCE(event) \
+	(&(const struct command_source){&(event)->comm, &(event)->filename, &(event)->cwd, &(event)->argv, \
+					(event)->flags, (event)->uid, (event)->tty, (event)->stdin_pipe})
+
+/* A command with one reference, or NULL: out of memory. */
+struct command *command_new(const struct command_source *source, enum redact_mode mode);
 struct command *command_ref(struct command *command);
 void command_unref(struct command *command);
 
