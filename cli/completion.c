@@ -299,7 +299,7 @@ static int completion_main(const struct options *options)
 			return VERB_OK;
 		}
 	}
-	return options_misuse(options, "'%s' is none of bash, zsh, fish", options->operands[0]);
+	return options_misuse(options, "unknown shell '%s': use bash, zsh or fish", options->operands[0]);
 }
 
 const struct verb verb_completion = {

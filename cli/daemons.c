@@ -160,7 +160,7 @@ void freshness_tell(const struct store_stream *stream, struct findings *findings
 	} else {
 		return;
 	}
-	finding_mend(&findings->items[findings->count - 1],
+	finding_fix(&findings->items[findings->count - 1],
 		     "see the logs: journalctl -u tracer-correlator -u tracer-probe");
 }
 

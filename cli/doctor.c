@@ -1,4 +1,4 @@
-/* tracer doctor: what would work on this host, what would not, and how to mend it.
+/* tracer doctor: what would work on this host, what would not, and how to fix it.
  *
  * Everything is looked at, nothing is changed.
  */
@@ -34,15 +34,15 @@ static const struct option_spec option_specs[] = {
 	OPTION_SPECS_LAST
 };
 
-/* One of two: what is good, or what is not and how to mend it, NULL where nothing helps. */
+/* One of two: what is good, or what is not and how to fix it, NULL where nothing helps. */
 static void judge(struct findings *findings, const char *topic, bool is_good, const char *good,
-		  enum finding_level bad_level, const char *bad, const char *mend)
+		  enum finding_level bad_level, const char *bad, const char *fix)
 {
 	struct finding *finding = findings_add(findings, is_good ? FINDING_OK : bad_level, topic, "%s",
 					       is_good ? good : bad);
 
-	if (!is_good && mend)
-		finding_mend(finding, "%s", mend);
+	if (!is_good && fix)
+		finding_fix(finding, "%s", fix);
 }
 
 /* ---- the kernel -------------------------------------------------------------- */
@@ -65,7 +65,7 @@ static void check_kernel(struct findings *findings, enum load load)
 			     name.machine);
 		return;
 	}
-	finding_mend(findings_add(findings, load == LOAD_FAILS ? FINDING_MISSING : FINDING_LIMITED, "kernel",
+	finding_fix(findings_add(findings, load == LOAD_FAILS ? FINDING_MISSING : FINDING_LIMITED, "kernel",
 				  "Linux %s: the probe needs 5.19, or a distribution's kernel that has the same",
 				  name.release),
 		     load == LOAD_FAILS ? "a newer kernel" : "sudo tracer doctor tries it");
@@ -76,7 +76,7 @@ static void check_btf(struct findings *findings)
 	if (access("/sys/kernel/btf/vmlinux", R_OK) == 0)
 		findings_add(findings, FINDING_OK, "BTF", "/sys/kernel/btf/vmlinux describes this kernel");
 	else
-		finding_mend(findings_add(findings, FINDING_MISSING, "BTF",
+		finding_fix(findings_add(findings, FINDING_MISSING, "BTF",
 					  "/sys/kernel/btf/vmlinux: %s: the probe cannot load",
 					  strerror(errno)),
 			     "a kernel built with CONFIG_DEBUG_INFO_BTF=y, as distributions have since 2020");
@@ -157,7 +157,7 @@ static void check_accounting(struct findings *findings)
 	if (*text == '1')
 		findings_add(findings, FINDING_OK, "delay accounting", "on: time waiting for disks is known");
 	else
-		finding_mend(findings_add(findings, FINDING_LIMITED, "delay accounting",
+		finding_fix(findings_add(findings, FINDING_LIMITED, "delay accounting",
 					  "%s: block_io_delay_ns stays unknown; all else is there",
 					  *text ? "off" : "not in this kernel"),
 			     "%s", *text ? "sysctl kernel.task_delayacct=1 (costs under 1 %; counts for "
@@ -252,7 +252,7 @@ static void check_users(struct findings *findings)
 	if (probe && correlator)
 		findings_add(findings, FINDING_OK, "users", TRACER_CORRELATOR_USER " and " TRACER_PROBE_USER " exist");
 	else
-		finding_mend(findings_add(findings, FINDING_LIMITED, "users",
+		finding_fix(findings_add(findings, FINDING_LIMITED, "users",
 					  "%s%s%s missing: tracer run uses nobody and daemon instead",
 					  correlator ? "" : TRACER_CORRELATOR_USER, correlator || probe ? "" : " and ",
 					  probe ? "" : TRACER_PROBE_USER),
@@ -264,11 +264,11 @@ static void check_directory(struct findings *findings, const char *path)
 	struct stat status;
 
 	if (stat(path, &status) < 0)
-		finding_mend(findings_add(findings, FINDING_LIMITED, path,
+		finding_fix(findings_add(findings, FINDING_LIMITED, path,
 					  "%s: the daemons are not installed here", strerror(errno)),
 			     "deploy/install; tracer run works without");
 	else if (status.st_mode & S_IWOTH)
-		finding_mend(findings_add(findings, FINDING_MISSING, path, "anyone may write there"),
+		finding_fix(findings_add(findings, FINDING_MISSING, path, "anyone may write there"),
 			     "chmod o-w %s", path);
 	else
 		findings_add(findings, FINDING_OK, path, "mode %04o", status.st_mode & 07777);
@@ -314,7 +314,7 @@ static void check_store(struct findings *findings, const char *path)
 			"disk", "%s free for the store", units_bytes(free_bytes, false));
 
 		if (finding->level != FINDING_OK)
-			finding_mend(finding, "free some, or keep less: tracer-correlator --retain DAYS");
+			finding_fix(finding, "free some, or keep less: tracer-correlator --retain DAYS");
 	}
 }
 
@@ -352,7 +352,7 @@ static int doctor_main(const struct options *options)
 const struct verb verb_doctor = {
 	.name = "doctor",
 	.operands = "",
-	.summary = "what works on this host, and how to mend the rest",
+	.summary = "what works on this host, and how to fix the rest",
 	.description =
 		"Looks at the kernel, permissions, mounts, users and programs, and changes\n"
 		"nothing. Each line is ok, limited (works, but something is missing from it) or\n"

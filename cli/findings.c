@@ -30,15 +30,15 @@ struct finding *findings_add(struct findings *findings, enum finding_level level
 	return finding;
 }
 
-void finding_mend(struct finding *finding, const char *format, ...)
+void finding_fix(struct finding *finding, const char *format, ...)
 {
-	char raw[sizeof(finding->mend)];
+	char raw[sizeof(finding->fix)];
 	va_list arguments;
 
 	va_start(arguments, format);
 	vsnprintf(raw, sizeof(raw), format, arguments);
 	va_end(arguments);
-	text_escape(raw, strlen(raw), finding->mend, sizeof(finding->mend));
+	text_escape(raw, strlen(raw), finding->fix, sizeof(finding->fix));
 }
 
 enum finding_level findings_worst(const struct findings *findings)
@@ -67,8 +67,8 @@ static void print(const struct findings *findings, const struct output *whole)
 
 		output_print(output, styles[finding->level], "%-8s", level_names[finding->level]);
 		fprintf(output->file, "%-18s %s\n", finding->topic, finding->text);
-		if (*finding->mend)
-			fprintf(output->file, "%26s %s %s\n", "", output->unicode ? "→" : "->", finding->mend);
+		if (*finding->fix)
+			fprintf(output->file, "%26s %s %s\n", "", output->unicode ? "→" : "->", finding->fix);
 	}
 	output_flow_end(&flow, 27);
 }
@@ -83,7 +83,7 @@ static json_t *to_json(const struct findings *findings)
 		json_array_append_new(array, json_pack("{s:s, s:s, s:s, s:s?}", "level",
 						       level_names[finding->level], "topic",
 						       finding->topic, "text", finding->text, "mend",
-						       *finding->mend ? finding->mend : NULL));
+						       *finding->fix ? finding->fix : NULL));
 	}
 	return array;
 }

@@ -167,7 +167,7 @@ static int act(void)
 		lake_client_free(lake.client);
 		return status;
 	}
-	return options_misuse(lake.options, "'%s' is none of init, check, migrate", name);
+	return options_misuse(lake.options, "unknown action '%s': use init, check or migrate", name);
 }
 
 /* samples=DAYS,rest=DAYS in any order, or one of them: 90d, forever. 0 or -EINVAL. */

@@ -48,7 +48,7 @@ static bool check_server(struct check *check)
 		return false;
 	}
 	if (sscanf(check->text, "%d.%d", &year, &month) != 2 || year * 12 + month < OLDEST_YEAR * 12 + OLDEST_MONTH)
-		finding_mend(findings_add(check->findings, FINDING_MISSING, "server", "ClickHouse %s",
+		finding_fix(findings_add(check->findings, FINDING_MISSING, "server", "ClickHouse %s",
 					  check->text), "upgrade it to %d.%d or newer", OLDEST_YEAR, OLDEST_MONTH);
 	else
 		findings_add(check->findings, FINDING_OK, "server", "ClickHouse %s at %s, as user %s",
@@ -66,7 +66,7 @@ static void check_clock(struct check *check)
 	}
 	skew_ns = strtoll(check->text, NULL, 10) - (int64_t)clock_unix_ns();
 	if (skew_ns > CLOCK_SKEW_NS || skew_ns < -CLOCK_SKEW_NS)
-		finding_mend(findings_add(check->findings, FINDING_LIMITED, "clock",
+		finding_fix(findings_add(check->findings, FINDING_LIMITED, "clock",
 					  "the lake's and this host's differ by %" PRId64 " s",
 					  skew_ns / 1000000000), "set them right: timedatectl");
 }
@@ -80,10 +80,10 @@ static bool check_schema(struct check *check)
 		return false;
 	}
 	if (schema.version == 0)
-		finding_mend(findings_add(check->findings, FINDING_MISSING, "schema", "there is none in %s",
+		finding_fix(findings_add(check->findings, FINDING_MISSING, "schema", "there is none in %s",
 					  check->settings->database), "tracer lake init");
 	else if (schema.version < store_schema_version())
-		finding_mend(findings_add(check->findings, FINDING_MISSING, "schema",
+		finding_fix(findings_add(check->findings, FINDING_MISSING, "schema",
 					  "version %d, this release needs %d", schema.version,
 					  store_schema_version()), "tracer lake migrate");
 	else
@@ -122,7 +122,7 @@ static void check_entity(struct check *check, struct store *empty, size_t index)
 		return;
 	for (size_t i = 0; i < store_result_width(columns); i++)
 		if (!names_have(check->text, store_result_name(columns, i)))
-			finding_mend(findings_add(check->findings, FINDING_MISSING, "columns",
+			finding_fix(findings_add(check->findings, FINDING_MISSING, "columns",
 						  "%s_rows has no %s", entity, store_result_name(columns, i)),
 				     "tracer lake migrate");
 	store_result_free(columns);
@@ -156,7 +156,7 @@ static void check_form(struct check *check)
 		" AND name NOT IN ('host_hour_rows') FORMAT TSV") < 0)
 		add_failure(check, "tables");
 	else if (check->text[0] && strcmp(check->text, "\\N") != 0)
-		finding_mend(findings_add(check->findings, FINDING_MISSING, "tables", "not by month: %s", check->text),
+		finding_fix(findings_add(check->findings, FINDING_MISSING, "tables", "not by month: %s", check->text),
 			     "tracer lake migrate");
 }
 
@@ -174,7 +174,7 @@ static void check_keep(struct check *check)
 		" WHERE database = currentDatabase() AND partition_key != '' AND engine LIKE '%ReplacingMergeTree') FORMAT TSV") < 0)
 		add_failure(check, "kept");
 	else if (strstr(check->text, "for good"))
-		finding_mend(findings_add(check->findings, FINDING_LIMITED, "kept", "%s: nothing is ever deleted%s", check->text,
+		finding_fix(findings_add(check->findings, FINDING_LIMITED, "kept", "%s: nothing is ever deleted%s", check->text,
 					  months), "tracer lake migrate --keep samples=90d,rest=400d");
 	else
 		findings_add(check->findings, FINDING_OK, "kept", "%s%s", check->text, months);
@@ -206,7 +206,7 @@ static void check_settings(struct check *check)
 			add_failure(check, "settings");
 		else if (strcmp(check->text, wanted[i][1]) != 0 &&
 			 !(strcmp(check->text, "true") == 0 && strcmp(wanted[i][1], "1") == 0))
-			finding_mend(findings_add(check->findings, FINDING_MISSING, "settings",
+			finding_fix(findings_add(check->findings, FINDING_MISSING, "settings",
 						  "%s is %s for user %s: results would be wrong", wanted[i][0],
 						  check->text, check->settings->user),
 				     "give it the profile of datalake/users.d/tracer.xml");
@@ -225,7 +225,7 @@ static bool check_rights(struct check *check)
 		drops ? ", changes the schema" : "", !reads && !inserts ? "none" : "");
 
 	if (!reads && !inserts)
-		finding_mend(finding, "grant them as datalake/users.d/tracer.xml does");
+		finding_fix(finding, "grant them as datalake/users.d/tracer.xml does");
 	return reads;
 }
 
@@ -235,7 +235,7 @@ static void check_rollups(struct check *check)
 		" AND database = currentDatabase() LIMIT 1 FORMAT TSV") < 0)
 		add_failure(check, "rollups");
 	else if (check->text[0])
-		finding_mend(findings_add(check->findings, FINDING_LIMITED, "rollups", "%s", check->text),
+		finding_fix(findings_add(check->findings, FINDING_LIMITED, "rollups", "%s", check->text),
 			     "they are tried again within the hour; see the server's log");
 	else
 		findings_add(check->findings, FINDING_OK, "rollups", "computed without errors");

@@ -192,7 +192,7 @@ static int rules_main(const struct options *options)
 	if (strcmp(action, "list") == 0)
 		return options_check_most(options, 1) ? VERB_USAGE : with_rules(options, list);
 	if (strcmp(action, "test") != 0)
-		return options_misuse(options, "'%s' is none of check, list, test", action);
+		return options_misuse(options, "unknown action '%s': use check, list or test", action);
 	return options->operand_count > 1 ? with_rules(options, test)
 		: options_misuse(options, "test takes a COMMAND: rules test -- COMMAND...");
 }

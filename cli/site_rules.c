@@ -50,7 +50,7 @@ static void tell_refused(const struct tree_error *error, void *data)
 		snprintf(line, sizeof(line), ":%u", error->line);
 	finding = findings_add(check->findings, FINDING_LIMITED, "rules", "%.120s%s: %.180s", error->file,
 			       line, error->reason);
-	finding_mend(finding, "this file is not used: correct it (tracer rules check FILE), then systemctl "
+	finding_fix(finding, "this file is not used: correct it (tracer rules check FILE), then systemctl "
 		     "restart tracer-correlator");
 }
 

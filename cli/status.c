@@ -46,7 +46,7 @@ static void daemon_tell(struct status *status, const struct daemon_info *daemon)
 		daemon->stopped ? ", stopped by a signal" : "");
 
 	if (daemon->stopped)
-		finding_mend(finding, "kill -CONT %d", daemon->pid);
+		finding_fix(finding, "kill -CONT %d", daemon->pid);
 	json_array_append_new(json_object_get(status->json, "daemons"),
 			      json_pack("{s:s, s:i, s:I, s:I, s:I, s:b}", "name", daemon->name, "pid",
 					daemon->pid, "user_id", (json_int_t)daemon->user_id, "rss_bytes",
@@ -61,10 +61,10 @@ static void daemon_missing(struct status *status, const char *name)
 	struct finding *finding = findings_add(&status->findings, FINDING_MISSING, name, "not running");
 
 	if (strcmp(name, PROGRAM_PROBE) == 0 && !daemons_have_bpffs())
-		finding_mend(finding, "its service needs a BPF file system: mount -t bpf bpf /sys/fs/bpf, then "
+		finding_fix(finding, "its service needs a BPF file system: mount -t bpf bpf /sys/fs/bpf, then "
 			     "systemctl start %s; or watch one command with tracer run", name);
 	else
-		finding_mend(finding, "systemctl start %s; if it ends again, journalctl -u %s and sudo tracer "
+		finding_fix(finding, "systemctl start %s; if it ends again, journalctl -u %s and sudo tracer "
 			     "doctor say why; or watch one command with tracer run", name, name);
 }
 
@@ -98,7 +98,7 @@ static void check_stream(struct status *status, struct store *store)
 	int64_t lag_ns;
 
 	if (store_read_stream(store, &stream) < 0) {
-		finding_mend(findings_add(&status->findings, FINDING_MISSING, "stream",
+		finding_fix(findings_add(&status->findings, FINDING_MISSING, "stream",
 					  "no probe has ever sent anything"), "systemctl start %s",
 			     PROGRAM_PROBE);
 		json_object_set_new(status->json, "stream", json_null());
@@ -136,10 +136,10 @@ static void loss_tell(struct status *status, const char *kind, int64_t lost, int
 		kind, units_time(last_unix_ns));
 
 	if (recent && unsent)
-		finding_mend(finding, "mend the way to the lake, see shipper; until then a larger store: "
+		finding_fix(finding, "fix the way to the lake, see shipper; until then a larger store: "
 			     "tracer-correlator --store-max");
 	else if (recent)
-		finding_mend(finding, "a larger ring: tracer-probe --ring-size 64M; the runs "
+		finding_fix(finding, "a larger ring: tracer-probe --ring-size 64M; the runs "
 			     "concerned say incomplete");
 }
 
@@ -282,17 +282,17 @@ static void tell_lag(const struct shipping_status *status, bool is_running, stru
 				       status->last_success_unix_ns
 					       ? units_time(status->last_success_unix_ns) : "never");
 	if (!is_running)
-		finding_mend(finding, "tracer-shipper does not run: systemctl start tracer-shipper%s%s",
+		finding_fix(finding, "tracer-shipper does not run: systemctl start tracer-shipper%s%s",
 			     failing ? "; it last said: " : "", failing ? status->last_error : "");
 	else if (failing)
-		finding_mend(finding, "%s", status->last_error);
+		finding_fix(finding, "%s", status->last_error);
 }
 
 static void tell_set_aside(const struct shipping_status *status, struct findings *findings)
 {
 	if (status->set_aside_row_count == 0)
 		return;
-	finding_mend(findings_add(findings, FINDING_LIMITED, "shipper",
+	finding_fix(findings_add(findings, FINDING_LIMITED, "shipper",
 				  "%s rows set aside, which the lake refused; %s of them given up for space",
 				  units_count(status->set_aside_row_count, false),
 				  units_count(status->set_aside_dropped_row_count, false)),
@@ -331,7 +331,7 @@ static void check_shipper(struct findings *findings, bool is_running, json_t *js
 		return;
 	}
 	if (error < 0) {
-		finding_mend(findings_add(findings, FINDING_LIMITED, "shipper", "%s/%s: %s", shipper,
+		finding_fix(findings_add(findings, FINDING_LIMITED, "shipper", "%s/%s: %s", shipper,
 					  SHIPPING_STATUS_FILE,
 					  error == -EBADMSG ? "damaged" : strerror(-error)),
 			     "see the log: journalctl -u tracer-shipper");
@@ -360,7 +360,7 @@ static void hosts_tell(struct status *status, const struct rows *hosts)
 		json_array_append_new(json_object_get(status->json, "hosts"), item);
 		if (silent_ns < HOST_SILENT_NS || silent++ >= HOSTS_NAMED)
 			continue;
-		finding_mend(findings_add(&status->findings, FINDING_LIMITED, "host",
+		finding_fix(findings_add(&status->findings, FINDING_LIMITED, "host",
 					  "%s: last heard of %s ago", host->hostname,
 					  units_duration(silent_ns, false)),
 			     "there: tracer status, and journalctl -u tracer-shipper");
