@@ -11,6 +11,7 @@
 #include "common/log.h"
 #include "common/privilege.h"
 #include "common/shipping.h"
+#include "common/wire/recording.h"
 #include "correlator/confine.h"
 #include "correlator/stream/replay.h"
 #include "correlator/stream/server.h"
@@ -126,14 +127,16 @@ static int open_recording(const char *path, int *ret_fd)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
-	if (fd < 0 || write(fd, WIRE_RECORDING_MAGIC, WIRE_RECORDING_MAGIC_SIZE) != WIRE_RECORDING_MAGIC_SIZE) {
-		log_error("cannot write the recording %s: %s", path, strerror(errno));
-		if (fd >= 0)
-			close(fd);
-		return -EIO;
+	int r = fd < 0 ? -errno : recording_write_magic(fd);
+
+	if (r == 0) {
+		*ret_fd = fd;
+		return 0;
 	}
-	*ret_fd = fd;
-	return 0;
+	log_error("cannot write the recording %s: %s", path, strerror(-r));
+	if (fd >= 0)
+		close(fd);
+	return -EIO;
 }
 
 static int serve(const struct options *options, struct session *session, struct store *store, int listen_fd)

@@ -32,8 +32,7 @@ struct cloud;
 typedef void (*cloud_done)(const struct cloud_identity *found, void *data);
 
 /* Asks the provider, or with CLOUD_AUTO one after the other. Calls `done` once from the loop,
- * within CLOUD_SECONDS_MOST. 0 or -errno. */
-#define CLOUD_SECONDS_MOST 12
+ * within 12 s. 0 or -errno. */
 int cloud_ask(uv_loop_t *loop, enum settings_cloud provider, const char *endpoint, cloud_done done,
 	      void *data, struct cloud **ret_cloud);
 void cloud_free(struct cloud *cloud);

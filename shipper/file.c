@@ -36,7 +36,8 @@ int file_write_all(int fd, const void *data, size_t size)
 	return 0;
 }
 
-int file_sync_directory(const char *directory)
+/* So that a rename in it stays. 0 or -errno. */
+static int sync_directory(const char *directory)
 {
 	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int error;
@@ -71,7 +72,7 @@ int file_write(const char *directory, const char *name, const void *data, size_t
 		unlink(temporary);
 		return error;
 	}
-	return durable ? file_sync_directory(directory) : 0;
+	return durable ? sync_directory(directory) : 0;
 }
 
 int file_overwrite(const char *directory, const char *name, const void *data, size_t size)
@@ -125,7 +126,7 @@ int file_copy(const char *from_directory, const char *to_directory, const char *
 		error = -errno;
 	if (error < 0)
 		unlink(temporary);
-	return error < 0 ? error : file_sync_directory(to_directory);
+	return error < 0 ? error : sync_directory(to_directory);
 }
 
 int file_read(const char *path, size_t most, char **ret_data, size_t *ret_size)

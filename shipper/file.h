@@ -26,6 +26,3 @@ int file_copy(const char *from_directory, const char *to_directory, const char *
 /* The whole file, ended by a NUL that `ret_size` does not count; to free. -EFBIG above
  * `most` bytes; -errno. */
 int file_read(const char *path, size_t most, char **ret_data, size_t *ret_size);
-
-/* fsync of a directory, so that a rename in it stays. 0 or -errno. */
-int file_sync_directory(const char *directory);

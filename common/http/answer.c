@@ -158,7 +158,8 @@ int64_t http_answer_exception(const struct http_answer *answer)
 	return code > 0 ? code : -1;
 }
 
-bool http_answer_is_page(const struct http_answer *answer)
+/* Whether it begins as a web page does. */
+static bool is_page(const struct http_answer *answer)
 {
 	const char *body = answer->body + strspn(answer->body, " \t\r\n");
 
@@ -282,7 +283,7 @@ static void explain_status(const struct http_answer *answer, const char *url,
 		say(words, "%s: a proxy before the lake refuses requests of this size "
 			   "(status 413): raise its limit (nginx: client_max_body_size)",
 		    url);
-	else if (http_answer_is_page(answer))
+	else if (is_page(answer))
 		say(words, "%s: answers with a web page (status %ld): it is no ClickHouse, "
 			   "or a proxy or portal stands between: check lake.url",
 		    url, status);

@@ -56,8 +56,6 @@ void http_answer_end(struct http_answer *answer, CURL *easy, CURLcode code, cons
 /* The number of ClickHouse's exception, which an answer with status 200 may hold too; 0: none,
  * -1: one without a number. */
 int64_t http_answer_exception(const struct http_answer *answer);
-/* Whether it begins as a web page does. */
-bool http_answer_is_page(const struct http_answer *answer);
 /* ClickHouse's own words, the first line of them. */
 void http_answer_words(const struct http_answer *answer, char *ret_words, size_t capacity);
 

@@ -57,8 +57,6 @@ struct store {
 
 /* ---- store.c: errors ---- */
 
-/* Negative errno for a result code of SQLite; `db` knows the system's errno. */
-int store_errno(sqlite3 *db, int rc);
 /* Notes "`what`: SQLite's words" as the store's error and returns the errno. */
 int store_fail(struct store *store, int rc, const char *what);
 /* Notes the words of another store as this one's error, and returns `error`. */

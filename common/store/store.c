@@ -49,7 +49,8 @@
 
 /* ---- errors ------------------------------------------------------------------ */
 
-int store_errno(sqlite3 *db, int rc)
+/* Negative errno for a result code of SQLite; `db` knows the system's errno. */
+static int errno_of(sqlite3 *db, int rc)
 {
 	int system_errno = db ? sqlite3_system_errno(db) : 0;
 
@@ -86,7 +87,7 @@ int store_errno(sqlite3 *db, int rc)
 /* SQLite's messages quote names out of the file, which may be anybody's: made safe to show. */
 int store_fail(struct store *store, int rc, const char *what)
 {
-	int error = store_errno(store->db, rc);
+	int error = errno_of(store->db, rc);
 	char raw[sizeof(store->base.error)];
 
 	snprintf(raw, sizeof(raw), "%s: %s", what,

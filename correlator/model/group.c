@@ -15,7 +15,7 @@
 #define GROUP_TOOLS_MAX 500
 #define GROUP_TOOL_OTHERS "(others)"
 
-struct group *group_new(struct model *model, struct task *task, const struct process *root)
+static struct group *group_new(struct model *model, struct task *task, const struct process *root)
 {
 	struct group *group = model_alloc(model, sizeof(*group));
 	struct identity identity;

@@ -20,7 +20,6 @@ struct group {
 	struct group *prev, *next;        /* in its task */
 };
 
-struct group *group_new(struct model *model, struct task *task, const struct process *root);
 /* A group of `process` in `task`, with the ends of its pipeline; 0: none. */
 struct group *group_open(struct model *model, struct task *task, struct process *process,
 			 uint32_t input_pipe, uint32_t output_pipe);
