@@ -3,37 +3,29 @@
 
 TEST(every_exec_is_an_image_of_its_own)
 {
-	spawn(2, 10, "bash driver.sh");
-	exec_process(10, "samtools view x");
-	exit_process(10, 0);
-	ck_assert_str_eq(rows("SELECT program, began, ended, totals, exit_code, cpu_ns, spawn_cpu_ns FROM "
-			      "processes WHERE pid = 10 ORDER BY exec_id"),
-			 "bash exec exec exec - 2000000 2000000\n"
-			 "samtools exec exit final 0 4000000 -\n");
+	tell("2>10 bash driver.sh; 10 samtools view x; ends");
+	ck_assert_rows("SELECT program, began, ended, totals, exit_code, cpu_ns, spawn_cpu_ns FROM "
+		       "processes WHERE pid = 10 ORDER BY exec_id",
+		       "bash exec exec exec - 2000000 2000000\n"
+		       "samtools exec exit final 0 4000000 -\n");
 }
 
 /* So what runs at the same time lies together in the store. */
 TEST(ids_are_in_the_order_of_starts)
 {
-	spawn(2, 20, "third"); /* here processes start in the order of their pids */
-	spawn(2, 10, "first");
-	exec_process(10, "second");
-	ck_assert_str_eq(rows("SELECT program FROM processes WHERE pid >= 10 ORDER BY id"),
-			 "first\nsecond\nthird\n");
-	ck_assert_str_eq(rows("SELECT max(id) - min(id) FROM processes WHERE pid = 10"), "1\n");
+	tell("2>20 third; " /* here processes start in the order of their pids */
+	     "2>10 first; 10 second");
+	ck_assert_rows("SELECT program FROM processes WHERE pid >= 10 ORDER BY id",
+		       "first\nsecond\nthird\n");
+	ck_assert_rows("SELECT max(id) - min(id) FROM processes WHERE pid = 10", "1\n");
 }
 
 TEST(how_a_process_ended_is_told_as_wait_does)
 {
-	spawn(2, 10, "a");
-	spawn(2, 11, "b");
-	spawn(2, 12, "c");
-	exit_process(10, 255 << 8);
-	exit_process(11, 64);
-	exit_process(12, 0x80 | 6);
-	ck_assert_str_eq(rows("SELECT exit_code, signal, core_dumped FROM processes WHERE pid >= 10 "
-			      "ORDER BY pid"),
-			 "255 - 0\n- 64 0\n- 6 1\n");
+	tell("2>10 a; 2>11 b; 2>12 c; 10 ends 255; 11 dies 64");
+	tell("12 dies %u", 0x80 | 6);
+	ck_assert_rows("SELECT exit_code, signal, core_dumped FROM processes WHERE pid >= 10 "
+		       "ORDER BY pid", "255 - 0\n- 64 0\n- 6 1\n");
 }
 
 TEST(the_final_record_stands_and_keeps_what_the_exit_knew)
@@ -41,12 +33,12 @@ TEST(the_final_record_stands_and_keeps_what_the_exit_knew)
 	struct counters final = cpu(8 * MS);
 
 	final.valid &= ~COUNTER_VALID(read_bytes);
-	spawn(2, 10, "bwa mem x");
+	tell("2>10 bwa mem x");
 	end_as(EVENT_EXIT, 10, 0, cpu(5 * MS));
 	end_as(EVENT_FINAL, 10, 0, final);
 	end_as(EVENT_EXIT, 10, 0, cpu(5 * MS));
-	ck_assert_str_eq(rows("SELECT totals, cpu_ns, read_bytes FROM processes WHERE pid = 10"),
-			 "final 8000000 4096\n");
+	ck_assert_rows("SELECT totals, cpu_ns, read_bytes FROM processes WHERE pid = 10",
+		       "final 8000000 4096\n");
 }
 
 /* signal.maxrss is the largest of all images, the one that was forked included. */
@@ -57,7 +49,7 @@ TEST(a_maximum_that_did_not_grow_says_nothing_of_the_image)
 
 	fat.valid |= COUNTER_VALID(maxrss_bytes);
 	fat.maxrss_bytes = 4096;
-	fork_process(2, 10);
+	tell("2>10");
 	exec = &begin_event(EVENT_EXEC)->exec;
 	exec_ids[10]++;
 	exec->boot_ns = now;
@@ -68,59 +60,53 @@ TEST(a_maximum_that_did_not_grow_says_nothing_of_the_image)
 	exec->argv.item[exec->argv.count++] = bytes("true");
 	apply();
 	end_as(EVENT_EXIT, 10, 0, fat);
-	ck_assert_str_eq(rows("SELECT peak_rss_bytes FROM processes WHERE pid = 10"), "-\n");
+	ck_assert_rows("SELECT peak_rss_bytes FROM processes WHERE pid = 10", "-\n");
 	fat.maxrss_bytes++;
 	end_as(EVENT_FINAL, 10, 0, fat);
-	ck_assert_str_eq(rows("SELECT peak_rss_bytes FROM processes WHERE pid = 10"), "4097\n");
+	ck_assert_rows("SELECT peak_rss_bytes FROM processes WHERE pid = 10", "4097\n");
 }
 
 TEST(user_and_system_time_are_split_as_the_kernel_does)
 {
-	run_process(2, 10, "bwa mem");
-	ck_assert_str_eq(rows("SELECT cpu_ns, user_ns, system_ns, rchar_bytes FROM processes WHERE pid = 10"),
-			 "6000000 4500000 1500000 -\n");
+	tell("2>10 bwa mem; ends");
+	ck_assert_rows("SELECT cpu_ns, user_ns, system_ns, rchar_bytes FROM processes WHERE pid = 10",
+		       "6000000 4500000 1500000 -\n");
 }
 
 TEST(limits_and_use_are_of_the_cgroup_that_used_most)
 {
 	struct counters counters = in_cgroup(512 * MIB, 300 * MIB, 70 * MS);
 
-	cgroup(300, "/docker/" HEX64);
-	cgroup(301, "/other");
-	spawn(2, 10, "bash driver.sh");
-	spawn_in(10, 11, (struct where){.cgroup_id = 300}, "bwa mem x");
-	spawn_in(10, 12, (struct where){.cgroup_id = 301}, "bwa mem y");
+	tell("cgroup 300 /docker/" HEX64 "; cgroup 301 /other; 2>10 bash driver.sh; "
+	     "10>11 cgroup=300 bwa mem x; 10>12 cgroup=301 bwa mem y");
 	sample(11, 10, NULL, counters);
 	counters = in_cgroup(512 * MIB, 400 * MIB, 90 * MS);
 	end_as(EVENT_EXIT, 11, 0, counters);
 	end_as(EVENT_EXIT, 12, 0, in_cgroup(64 * MIB, 60 * MIB, 0)); /* another cgroup, that used less */
-	ck_assert_str_eq(rows("SELECT memory_limit_bytes / 1048576, cgroup_peak_bytes / 1048576, throttled_ns / "
-			      "1000000 FROM runs WHERE kind = 'command'"), "512 400 20\n");
-	ck_assert_str_eq(rows("SELECT memory_limit_bytes / 1048576, cgroup_peak_bytes / 1048576 FROM tasks WHERE "
-			      "kind = 'generic' ORDER BY begin_boot_ns"), "512 400\n64 60\n");
-	ck_assert_str_eq(rows("SELECT memory_limit_bytes / 1048576, cgroup_peak_bytes / 1048576 FROM containers"),
-			 "512 400\n");
+	ck_assert_rows("SELECT memory_limit_bytes / 1048576, cgroup_peak_bytes / 1048576, throttled_ns / "
+		       "1000000 FROM runs WHERE kind = 'command'", "512 400 20\n");
+	ck_assert_rows("SELECT memory_limit_bytes / 1048576, cgroup_peak_bytes / 1048576 FROM tasks "
+		       "WHERE kind = 'generic' ORDER BY begin_boot_ns", "512 400\n64 60\n");
+	ck_assert_rows("SELECT memory_limit_bytes / 1048576, cgroup_peak_bytes / 1048576 FROM containers",
+		       "512 400\n");
 }
 
 TEST(time_held_back_stays_when_another_cgroup_uses_more)
 {
 	const char *throttled_ms = "SELECT throttled_ns / 1000000 FROM runs WHERE kind = 'command'";
 
-	cgroup(300, "/docker/" HEX64);
-	cgroup(301, "/other");
-	spawn(2, 10, "bash driver.sh");
-	spawn_in(10, 11, (struct where){.cgroup_id = 300}, "bwa mem x");
-	spawn_in(10, 12, (struct where){.cgroup_id = 301}, "bwa mem y");
+	tell("cgroup 300 /docker/" HEX64 "; cgroup 301 /other; 2>10 bash driver.sh; "
+	     "10>11 cgroup=300 bwa mem x; 10>12 cgroup=301 bwa mem y");
 	sample(11, 10, NULL, in_cgroup(0, 300 * MIB, 70 * MS));
 	sample(12, 10, NULL, in_cgroup(0, 200 * MIB, 500 * MS));
 	end_as(EVENT_EXIT, 11, 0, in_cgroup(0, 300 * MIB, 90 * MS));
-	ck_assert_str_eq(rows(throttled_ms), "20\n");
+	ck_assert_rows(throttled_ms, "20\n");
 	struct counters counters = in_cgroup(0, 400 * MIB, 510 * MS);
 	counters.cpu_ns += 100 * MS;
 	sample(12, 10, NULL, counters);
-	ck_assert_str_eq(rows(throttled_ms), "20\n");
+	ck_assert_rows(throttled_ms, "20\n");
 	end_as(EVENT_EXIT, 12, 0, in_cgroup(0, 400 * MIB, 540 * MS));
-	ck_assert_str_eq(rows(throttled_ms), "50\n");
+	ck_assert_rows(throttled_ms, "50\n");
 }
 
 static const char partial_sql[] =
@@ -132,32 +118,29 @@ TEST(figures_that_lack_something_say_so)
 	struct counters whole = cpu(5 * MS), partial = cpu(6 * MS);
 
 	partial.valid |= COUNTERS_PARTIAL;
-	spawn(2, 10, "bash driver.sh");
-	spawn(10, 11, "bwa mem x");
-	spawn(10, 12, "bwa mem y");
+	tell("2>10 bash driver.sh; 10>11 bwa mem x; 10>12 bwa mem y");
 	end_as(EVENT_EXIT, 11, 0, partial);
 	end_as(EVENT_FINAL, 11, 0, whole);
 	sample(12, 10, NULL, partial);
-	exec_process(12, "samtools sort");
+	tell("12 samtools sort");
 	end_as(EVENT_EXIT, 12, 0, whole);
-	ck_assert_str_eq(rows(partial_sql), "10 0\n11 1\n12 1\n12 0\n");
-	ck_assert_str_eq(rows("SELECT partial_count FROM runs WHERE kind = 'command'"), "2\n");
-	ck_assert_str_eq(rows("SELECT name, partial_count FROM tools WHERE partial_count ORDER BY 1"),
-			 "bwa mem 1\nbwa mem 1\n");
-	restart();
-	run_process(10, 13, "bwa mem z");
-	ck_assert_str_eq(rows("SELECT partial_count FROM runs WHERE kind = 'command'"), "2\n");
+	ck_assert_rows(partial_sql, "10 0\n11 1\n12 1\n12 0\n");
+	ck_assert_rows("SELECT partial_count FROM runs WHERE kind = 'command'", "2\n");
+	ck_assert_rows("SELECT name, partial_count FROM tools WHERE partial_count ORDER BY 1",
+		       "bwa mem 1\nbwa mem 1\n");
+	tell("restart; 10>13 bwa mem z; ends");
+	ck_assert_rows("SELECT partial_count FROM runs WHERE kind = 'command'", "2\n");
 }
 
 TEST(no_limit_is_unknown)
 {
-	spawn(2, 10, "bwa mem x");
+	tell("2>10 bwa mem x");
 	end_as(EVENT_EXIT, 10, 0, in_cgroup(0, 60 * MIB, 0));
-	ck_assert_str_eq(rows("SELECT memory_limit_bytes, cgroup_peak_bytes / 1048576 FROM runs WHERE kind = "
-			      "'command'"), "- 60\n");
-	ck_assert_str_eq(rows("SELECT count(*) FROM processes WHERE sent_bytes IS NOT NULL OR memory_delay_ns IS "
-			      "NOT NULL OR uninterruptible_ns IS NOT NULL OR gpu IS NOT NULL"), "0\n");
-	ck_assert_str_eq(rows("SELECT count(*) FROM runs WHERE sent_bytes IS NOT NULL"), "0\n");
+	ck_assert_rows("SELECT memory_limit_bytes, cgroup_peak_bytes / 1048576 FROM runs WHERE "
+		       "kind = 'command'", "- 60\n");
+	ck_assert_rows("SELECT count(*) FROM processes WHERE sent_bytes IS NOT NULL OR memory_delay_ns "
+		       "IS NOT NULL OR uninterruptible_ns IS NOT NULL OR gpu IS NOT NULL", "0\n");
+	ck_assert_rows("SELECT count(*) FROM runs WHERE sent_bytes IS NOT NULL", "0\n");
 }
 
 TEST(network_and_memory_delay_add_up)
@@ -169,16 +152,14 @@ TEST(network_and_memory_delay_add_up)
 	counters.sent_bytes = 1000;
 	counters.received_bytes = 500;
 	counters.memory_delay_ns = 7 * MS;
-	spawn(2, 10, "bash driver.sh");
-	spawn(10, 11, "curl a");
-	spawn(10, 12, "curl b");
+	tell("2>10 bash driver.sh; 10>11 curl a; 10>12 curl b");
 	end_as(EVENT_EXIT, 11, 0, counters);
 	counters.sent_bytes = 10;
 	end_as(EVENT_EXIT, 12, 0, counters);
-	ck_assert_str_eq(rows("SELECT sent_bytes, received_bytes, memory_delay_ns / 1000000 FROM runs WHERE kind = "
-			      "'command'"), "1010 1000 14\n");
-	ck_assert_str_eq(rows("SELECT pid, sent_bytes FROM processes WHERE pid > 10 ORDER BY pid"),
-			 "11 1000\n12 10\n");
+	ck_assert_rows("SELECT sent_bytes, received_bytes, memory_delay_ns / 1000000 FROM runs WHERE "
+		       "kind = 'command'", "1010 1000 14\n");
+	ck_assert_rows("SELECT pid, sent_bytes FROM processes WHERE pid > 10 ORDER BY pid",
+		       "11 1000\n12 10\n");
 }
 
 static void device(unsigned pid, unsigned major, unsigned minor)
@@ -194,7 +175,7 @@ static void device(unsigned pid, unsigned major, unsigned minor)
 
 TEST(gpu_devices_that_it_holds)
 {
-	spawn(2, 10, "python3 train.py");
+	tell("2>10 python3 train.py");
 	device(10, 195, 0);
 	device(10, 195, 255);
 	device(10, 195, 0);
@@ -204,9 +185,9 @@ TEST(gpu_devices_that_it_holds)
 	device(77, 195, 0); /* unknown to us */
 	restart(); /* a restart forgets none */
 	device(10, 195, 10);
-	exit_process(10, 0);
-	ck_assert_str_eq(rows("SELECT gpu FROM processes WHERE pid = 10"),
-			 "nvidia0,nvidiactl,dri/renderD128,dri/card1,511:3,nvidia10\n");
+	tell("10 ends");
+	ck_assert_rows("SELECT gpu FROM processes WHERE pid = 10",
+		       "nvidia0,nvidiactl,dri/renderD128,dri/card1,511:3,nvidia10\n");
 }
 
 int main(void)

@@ -3,13 +3,9 @@
 
 TEST(an_incident_names_the_first_cause)
 {
-	spawn(2, 10, "python3 /usr/bin/snakemake -j2");
-	spawn(10, 11, "bash -c x");
-	spawn(11, 12, "bwa mem x");
-	exit_process(12, 3 << 8);
-	exit_process(11, 3 << 8);
-	ck_assert_str_eq(rows("SELECT kind, sentence FROM incidents"),
-			 "exit-code task bwa mem failed: bwa mem (pid 12) exited with code 3 after 2.00 ms\n");
+	tell("2>10 python3 /usr/bin/snakemake -j2; 10>11 bash -c x; 11>12 bwa mem x; ends 3; 11 ends 3");
+	ck_assert_rows("SELECT kind, sentence FROM incidents",
+		       "exit-code task bwa mem failed: bwa mem (pid 12) exited with code 3 after 2.00 ms\n");
 }
 
 static void kill_for_memory(unsigned pid, struct counters counters)
@@ -30,11 +26,11 @@ static const char oom_incidents[] = "SELECT i.kind, i.sentence, p.pid FROM incid
 
 TEST(an_incident_tells_of_the_oom_killer)
 {
-	spawn(2, 10, "bwa mem x");
+	tell("2>10 bwa mem x");
 	kill_for_memory(10, cpu(5 * MS));
-	ck_assert_str_eq(rows("SELECT signal, oom_killed FROM processes WHERE pid = 10"), "9 1\n");
-	ck_assert_str_eq(rows(oom_incidents), "oom-kill run bwa mem was killed: bwa mem (pid 10) was killed by "
-					      "the kernel's OOM killer after 2.00 ms 10\n");
+	ck_assert_rows("SELECT signal, oom_killed FROM processes WHERE pid = 10", "9 1\n");
+	ck_assert_rows(oom_incidents, "oom-kill run bwa mem was killed: bwa mem (pid 10) was killed by "
+				      "the kernel's OOM killer after 2.00 ms 10\n");
 }
 
 /* At once, and once: when the task has failed too, the same incident says so. */
@@ -42,18 +38,17 @@ TEST(an_oom_kill_and_the_task_that_failed_by_it_are_one_incident)
 {
 	begin_step();
 	kill_for_memory(12, cpu(5 * MS));
-	ck_assert_str_eq(rows(oom_incidents), "oom-kill " OOM_KILLED);
-	restart();
-	exit_process(11, 137 << 8);
-	ck_assert_str_eq(rows(oom_incidents), "oom-kill task bwa mem failed: " OOM_KILLED);
+	ck_assert_rows(oom_incidents, "oom-kill " OOM_KILLED);
+	tell("restart; 11 ends 137");
+	ck_assert_rows(oom_incidents, "oom-kill task bwa mem failed: " OOM_KILLED);
 }
 
 TEST(an_oom_kill_that_the_task_outlives_is_told)
 {
 	begin_step();
 	kill_for_memory(12, cpu(5 * MS));
-	exit_process(11, 0);
-	ck_assert_str_eq(rows(oom_incidents), "oom-kill " OOM_KILLED);
+	tell("11 ends");
+	ck_assert_rows(oom_incidents, "oom-kill " OOM_KILLED);
 }
 
 static const struct {
@@ -71,50 +66,35 @@ static const struct {
 
 TEST_EACH(an_oom_kill_names_its_cgroup_and_limit, out_of_memory)
 {
-	cgroup(300, "/job");
-	spawn_in(2, 10, (struct where){.cgroup_id = 300}, "bwa mem x");
+	tell("cgroup 300 /job; 2>10 cgroup=300 bwa mem x");
 	kill_for_memory(10, out_of_memory[_i].peak
 				    ? in_cgroup(out_of_memory[_i].limit, out_of_memory[_i].peak, 0)
 				    : cpu(5 * MS));
-	ck_assert_str_eq(rows("SELECT cause FROM incidents WHERE kind = 'oom-kill'"), out_of_memory[_i].cause);
+	ck_assert_rows("SELECT cause FROM incidents WHERE kind = 'oom-kill'", out_of_memory[_i].cause);
 }
 
 /* Only the second subtree of the driver shows that the first, which is over, was a task. */
 TEST(a_task_that_shows_itself_late_is_told_too)
 {
-	spawn(2, 10, "bash driver.sh");
-	spawn(10, 11, "timeout 1 bwa mem x");
-	spawn(11, 12, "bwa mem x");
-	send_signal(12, 11, 15, 0);
-	exit_process(12, 15);
-	exit_process(11, 124 << 8);
-	spawn(10, 13, "sort y");
-	exit_process(13, 0);
-	exit_process(10, 0);
-	ck_assert_str_eq(rows("SELECT t.name, t.status, i.sender_program FROM incidents i JOIN tasks t ON t.id = "
-			      "i.task_id"),
-			 "bwa mem failed timeout\n");
+	tell("2>10 bash driver.sh; 10>11 timeout 1 bwa mem x; 11>12 bwa mem x; "
+	     "12 gets 15 from 11; dies 15; 11 ends 124; 10>13 sort y; ends; 10 ends");
+	ck_assert_rows("SELECT t.name, t.status, i.sender_program FROM incidents i JOIN tasks t ON "
+		       "t.id = i.task_id", "bwa mem failed timeout\n");
 }
 
 /* The writer of a pipe dies of its reader's failure. */
 TEST(a_pipe_that_broke_explains_nothing)
 {
 	begin_step();
-	spawn(11, 14, "samtools sort");
-	exit_process(14, 1 << 8);
-	exit_process(12, 13);
-	exit_process(11, 1 << 8);
-	ck_assert_str_eq(rows("SELECT p.pid FROM incidents i JOIN processes p ON p.id = i.process_id"), "14\n");
+	tell("11>14 samtools sort; ends 1; 12 dies 13; 11 ends 1");
+	ck_assert_rows("SELECT p.pid FROM incidents i JOIN processes p ON p.id = i.process_id", "14\n");
 }
 
 TEST(a_command_that_fails_its_task_is_told_once)
 {
 	begin_step();
-	fork_process(11, 20);
-	exit_process(20, 127 << 8);
-	exit_process(12, 0);
-	exit_process(11, 127 << 8);
-	ck_assert_str_eq(rows("SELECT kind, sentence, cause FROM incidents"),
+	tell("11>20; ends 127; 12 ends; 11 ends 127");
+	ck_assert_rows("SELECT kind, sentence, cause FROM incidents",
 			 "failed-command task bwa mem failed: bash -c (pid 20) could not execute a command (code "
 			 "127) there is no such command\n");
 }
@@ -122,15 +102,12 @@ TEST(a_command_that_fails_its_task_is_told_once)
 TEST(a_command_that_could_not_be_executed)
 {
 	begin_step();
-	spawn(11, 25, "sort x");
-	exit_process(25, 127 << 8); /* it was executed */
+	tell("11>25 sort x; ends 127"); /* it was executed */
 	for (unsigned pid = 20; pid < 24; pid++) {
-		fork_process(11, pid);
-		exit_process(pid, (pid == 23 ? 126u : 127u) << 8);
+		tell("11>%u; ends %u", pid, pid == 23 ? 126u : 127u);
 	}
-	fork_process(11, 24);
-	exit_process(24, 1 << 8); /* a subshell that failed: no command */
-	ck_assert_str_eq(rows("SELECT kind, sentence, cause FROM incidents ORDER BY boot_ns"),
+	tell("11>24; ends 1"); /* a subshell that failed: no command */
+	ck_assert_rows("SELECT kind, sentence, cause FROM incidents ORDER BY boot_ns",
 			 "failed-command bash -c (pid 20) could not execute a command (code 127) there is no "
 			 "such command\n"
 			 "failed-command bash -c (pid 23) could not execute a command (code 126) the command "

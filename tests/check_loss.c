@@ -2,7 +2,8 @@
 
 #include "tests/streams.h"
 
-static struct loss_slot losses[LOSS_SLOTS]; /* as the kernel side counts them */
+/* As the kernel side counts them; each test, a process of its own, begins with none. */
+static struct loss_slot losses[LOSS_SLOTS];
 
 static void lose(int index, enum record_type type, uint64_t cgroup_id, uint64_t count)
 {
@@ -28,46 +29,40 @@ static void tell_losses(void)
 
 TEST(losses_make_what_ran_there_incomplete)
 {
-	memset(losses, 0, sizeof(losses));
-	spawn(2, 10, "bwa mem x");
-	cgroup(300, "/elsewhere");
-	spawn_in(2, 11, (struct where){.cgroup_id = 300}, "bwa mem y");
+	tell("2>10 bwa mem x; cgroup 300 /elsewhere; 2>11 cgroup=300 bwa mem y");
 	lose(3, RECORD_EXEC, CGROUP_BASE, 5);
 	lose(7, RECORD_FINAL, CGROUP_BASE, 3); /* the figures of the exit stand instead */
 	tell_losses();
-	ck_assert_str_eq(rows(LOST_OF_RUNS), "5\n0\n");
-	ck_assert_str_eq(rows(LOST), "exec 5\nfinal 3\n");
+	ck_assert_rows(LOST_OF_RUNS, "5\n0\n");
+	ck_assert_rows(LOST, "exec 5\nfinal 3\n");
 }
 
 TEST(of_losses_what_is_new_counts)
 {
-	memset(losses, 0, sizeof(losses));
-	spawn(2, 10, "bwa mem x");
+	tell("2>10 bwa mem x");
 	lose(3, RECORD_EXEC, CGROUP_BASE, 5);
 	tell_losses();
-	exit_process(10, 0);
-	wait_ms(1000);
+	tell("10 ends; wait 1000");
 	lose(3, RECORD_EXEC, CGROUP_BASE, 1); /* perhaps still the first one's */
 	tell_losses();
-	spawn(2, 11, "bwa mem y");
+	tell("2>11 bwa mem y");
 	tell_losses(); /* nothing new */
 	lose(3, RECORD_EXEC, CGROUP_BASE, 2); /* none of the first one's */
 	tell_losses();
 	tell_losses();
-	ck_assert_str_eq(rows(LOST_OF_RUNS), "6\n2\n");
-	ck_assert_str_eq(rows(LOST), "exec 8\n");
+	ck_assert_rows(LOST_OF_RUNS, "6\n2\n");
+	ck_assert_rows(LOST, "exec 8\n");
 	memset(losses, 0, sizeof(losses)); /* those of another ring */
 	now += MS;
 	lose(3, RECORD_EXEC, CGROUP_BASE, 1);
 	tell_losses();
-	ck_assert_str_eq(rows(LOST_OF_RUNS), "6\n3\n");
-	ck_assert_str_eq(rows(LOST), "exec 1\nexec 8\n");
+	ck_assert_rows(LOST_OF_RUNS, "6\n3\n");
+	ck_assert_rows(LOST, "exec 1\nexec 8\n");
 }
 
 TEST(losses_are_remembered_with_their_rows)
 {
-	memset(losses, 0, sizeof(losses));
-	spawn(2, 10, "bwa mem x");
+	tell("2>10 bwa mem x");
 	lose(3, RECORD_EXEC, CGROUP_BASE, 5);
 	tell_losses();
 	commit();
@@ -77,55 +72,42 @@ TEST(losses_are_remembered_with_their_rows)
 	open_model();
 	hello("boot-1");
 	tell_losses();
-	ck_assert_str_eq(rows(LOST_OF_RUNS), "6\n");
-	ck_assert_str_eq(rows(LOST), "exec 5\nfork 1\n");
+	ck_assert_rows(LOST_OF_RUNS, "6\n");
+	ck_assert_rows(LOST, "exec 5\nfork 1\n");
 }
 
 /* Whose path is told once in a connection, if at all. */
 TEST(losses_know_the_path_of_their_cgroup_after_a_restart)
 {
-	memset(losses, 0, sizeof(losses));
-	cgroup(300, "/job");
-	commit();
-	close_model();
-	open_model();
-	hello("boot-1");
+	tell("cgroup 300 /job; restart");
 	lose(3, RECORD_EXEC, 300, 5);
 	lose(4, RECORD_EXEC, 301, 1);
 	tell_losses();
-	ck_assert_str_eq(rows("SELECT cgroup_path, lost_count FROM losses ORDER BY 2"), "- 1\n/job 5\n");
+	ck_assert_rows("SELECT cgroup_path, lost_count FROM losses ORDER BY 2", "- 1\n/job 5\n");
 }
 
 TEST(losses_of_a_boot_before_end_nothing)
 {
-	memset(losses, 0, sizeof(losses));
 	lose(3, RECORD_EXEC, CGROUP_BASE, 5);
 	tell_losses();
 	commit();
-	hello("boot-2");
-	exec_ids[1] = exec_ids[2] = 0;
-	sample(1, 0, "systemd", cpu(0));
-	sample(2, 1, "sshd -D", cpu(0));
-	pass(now);
-	now += MS;
-	spawn(2, 10, "bwa mem x");
-	commit();
+	boot("boot-2");
+	tell("2>10 bwa mem x; commit");
 	close_model();
 	open_model();
 	hello("boot-2");
-	ck_assert_str_eq(rows("SELECT ended FROM processes WHERE pid = 10"), "-\n");
+	ck_assert_rows("SELECT ended FROM processes WHERE pid = 10", "-\n");
 }
 
 TEST(losses_that_cannot_be_are_passed_over)
 {
-	memset(losses, 0, sizeof(losses));
-	spawn(2, 10, "bwa mem x");
+	tell("2>10 bwa mem x");
 	lose(3, RECORD_EXEC, CGROUP_BASE, UINT64_MAX);
 	lose(4, (enum record_type)77, CGROUP_BASE, 2);
 	losses[4].last_boot_ns = 0; /* the kernel had not come to it */
 	tell_losses();
-	ck_assert_str_eq(rows(LOST), "unknown 2\n");
-	ck_assert_str_eq(rows("SELECT last_boot_ns - first_boot_ns FROM losses"), "0\n");
+	ck_assert_rows(LOST, "unknown 2\n");
+	ck_assert_rows("SELECT last_boot_ns - first_boot_ns FROM losses", "0\n");
 }
 
 int main(void)

@@ -3,41 +3,33 @@
 
 TEST(a_command_beneath_an_origin_is_a_run)
 {
-	run_process(2, 10, "bwa mem ref reads");
+	tell("2>10 bwa mem ref reads; ends");
 	ck_assert_tasks("main: bwa mem [bwa mem] succeeded\n");
-	ck_assert_str_eq(rows("SELECT kind, name, status, process_count, living_count, exit_code, cpu_ns "
-			      "FROM runs WHERE kind <> 'system'"),
-			 "command bwa mem succeeded 1 0 0 6000000\n");
+	ck_assert_rows("SELECT kind, name, status, process_count, living_count, exit_code, cpu_ns FROM "
+		       "runs WHERE kind <> 'system'", "command bwa mem succeeded 1 0 0 6000000\n");
 }
 
 TEST(tracer_run_marks_a_run_wherever_it_is)
 {
-	spawn(2, 10, "bash outer.sh");
-	spawn(10, 11, "tracer run -- samtools sort x");
-	spawn(11, 12, "samtools sort x");
-	exit_process(12, 3 << 8);
-	ck_assert_str_eq(rows("SELECT name, kind, status, exit_code FROM runs WHERE kind <> 'system' "
-			      "ORDER BY begin_boot_ns"),
-			 "outer.sh command running -\nsamtools sort command failed 3\n");
+	tell("2>10 bash outer.sh; 10>11 tracer run -- samtools sort x; 11>12 samtools sort x; ends 3");
+	ck_assert_rows("SELECT name, kind, status, exit_code FROM runs WHERE kind <> 'system' "
+		       "ORDER BY begin_boot_ns",
+		       "outer.sh command running -\nsamtools sort command failed 3\n");
 }
 
 TEST(what_cron_starts_is_a_run_of_kind_cron)
 {
-	spawn(1, 10, "cron -f");
-	run_process(10, 11, "backup.sh");
-	ck_assert_str_eq(rows("SELECT kind, name, reason FROM runs WHERE kind <> 'system'"),
-			 "cron backup.sh child of an origin\n");
+	tell("1>10 cron -f; 10>11 backup.sh; ends");
+	ck_assert_rows("SELECT kind, name, reason FROM runs WHERE kind <> 'system'",
+		       "cron backup.sh child of an origin\n");
 }
 
 TEST(jobs_of_an_interactive_shell_are_runs)
 {
-	spawn_in(2, 10, (struct where){.tty = 5}, "-bash");
-	spawn_in(10, 11, (struct where){.tty = 5, .pgid = 11, .stdout_pipe = 77}, "gzip -dc a");
-	spawn_in(10, 12, (struct where){.tty = 5, .pgid = 11, .stdin_pipe = 77}, "sort");
-	spawn_in(10, 13, (struct where){.tty = 5, .pgid = 13}, "make all");
-	ck_assert_str_eq(rows("SELECT kind, name, process_count FROM runs WHERE kind <> 'system' "
-			      "ORDER BY begin_boot_ns"),
-			 "job gzip | sort 2\njob make all in work 1\n");
+	tell("2>10 tty=5 -bash; 10>11 tty=5 pgid=11 >77 gzip -dc a; 10>12 tty=5 pgid=11 <77 sort; "
+	     "10>13 tty=5 pgid=13 make all");
+	ck_assert_rows("SELECT kind, name, process_count FROM runs WHERE kind <> 'system' "
+		       "ORDER BY begin_boot_ns", "job gzip | sort 2\njob make all in work 1\n");
 }
 
 static const char *const runs_sql = "SELECT kind, name, user_id FROM runs WHERE kind <> 'system' ORDER BY begin_boot_ns";
@@ -45,78 +37,53 @@ static const char *const runs_sql = "SELECT kind, name, user_id FROM runs WHERE 
 /* sshd forks for each connection, and forks again as the user: those are sshd still. */
 TEST(a_fork_of_an_origin_is_the_origin)
 {
-	const struct where bob = {.uid = 1500};
-
-	fork_process(2, 10);
-	fork_process(10, 11);
-	spawn_in(11, 12, bob, "bash -c first~&&~second");
-	spawn_in(12, 13, bob, "first");
-	ck_assert_str_eq(rows(runs_sql), "command first && second 1500\n");
+	tell("2>10; 10>11; 11>12 uid=1500 bash -c first~&&~second; 12>13 uid=1500 first");
+	ck_assert_rows(runs_sql, "command first && second 1500\n");
 }
 
 /* su and sudo lead to a shell: each of its commands is a run, of its user, across a restart too. What
  * shares the shell's process group is its profile's. */
 TEST(a_shell_behind_wrappers_is_a_session)
 {
-	const struct where root = {.tty = 5, .pgid = 11}, login = {.tty = 5, .pgid = 11, .uid = 1500};
-	const struct where first = {.tty = 5, .pgid = 14, .uid = 1500}, second = {.tty = 5, .pgid = 15, .uid = 1500};
-
-	spawn_in(2, 10, (struct where){.tty = 5}, "-bash");
-	spawn_in(10, 11, root, "su - bob");
-	spawn_in(11, 12, login, "-bash");
-	spawn_in(12, 13, login, "locale");
-	spawn_in(12, 14, first, "align x");
-	restart();
-	spawn_in(12, 15, second, "sort x");
-	ck_assert_str_eq(rows("SELECT kind, name, user_id FROM runs WHERE kind NOT IN ('system', 'session') "
-			      "ORDER BY begin_boot_ns"),
-			 "job align 1500\njob sort 1500\n");
-	ck_assert_str_eq(rows("SELECT r.kind, count(*) FROM processes p JOIN runs r ON r.id = p.run_id "
-			      "WHERE p.program IN ('su', 'locale') OR p.pid = 12 GROUP BY r.kind"),
-			 "session 3\n");
-	exit_process(12, 1 << 8); /* its last command's, which is no failure of the session */
-	exit_process(11, 1 << 8);
-	wait_ms(20000);
-	ck_assert_str_eq(rows("SELECT count(*) FROM incidents"), "0\n");
+	tell("2>10 tty=5 -bash; 10>11 tty=5 pgid=11 su - bob; 11>12 tty=5 pgid=11 uid=1500 -bash; "
+	     "12>13 tty=5 pgid=11 uid=1500 locale; 12>14 tty=5 pgid=14 uid=1500 align x; restart; "
+	     "12>15 tty=5 pgid=15 uid=1500 sort x");
+	ck_assert_rows("SELECT kind, name, user_id FROM runs WHERE kind NOT IN ('system', 'session') "
+		       "ORDER BY begin_boot_ns", "job align 1500\njob sort 1500\n");
+	ck_assert_rows("SELECT r.kind, count(*) FROM processes p JOIN runs r ON r.id = p.run_id WHERE "
+		       "p.program IN ('su', 'locale') OR p.pid = 12 GROUP BY r.kind", "session 3\n");
+	tell("12 ends 1; " /* its last command's, which is no failure of the session */
+	     "11 ends 1; wait 20000");
+	ck_assert_rows("SELECT count(*) FROM incidents", "0\n");
 }
 
 /* `docker exec -it`: the client is how somebody got there, and waits for no other container. */
 TEST(a_shell_in_a_container_has_jobs)
 {
-	cgroup(600, "/docker/" HEX64);
-	spawn(1, 20, "containerd-shim-runc-v2");
-	spawn_in(2, 10, (struct where){.tty = 5}, "-bash");
-	spawn_in(10, 11, (struct where){.tty = 5, .pgid = 11}, "docker exec -it box bash");
-	spawn_in(20, 21, (struct where){.cgroup_id = 1}, "runc exec box");
-	spawn_in(21, 22, (struct where){.cgroup_id = 600, .tty = 6}, "bash");
-	spawn_in(22, 23, (struct where){.cgroup_id = 600, .tty = 6, .pgid = 23}, "align x");
-	spawn_in(22, 24, (struct where){.cgroup_id = 600, .tty = 6, .pgid = 24}, "sort x");
-	ck_assert_str_eq(rows("SELECT kind, name, container_id IS NULL FROM runs WHERE kind <> 'system' "
-			      "ORDER BY begin_boot_ns"),
-			 "session docker exec 1\njob align 0\njob sort 0\n");
+	tell("cgroup 600 /docker/" HEX64 "; 1>20 containerd-shim-runc-v2; 2>10 tty=5 -bash; "
+	     "10>11 tty=5 pgid=11 docker exec -it box bash; 20>21 cgroup=1 runc exec box; "
+	     "21>22 cgroup=600 tty=6 bash; 22>23 cgroup=600 tty=6 pgid=23 align x; "
+	     "22>24 cgroup=600 tty=6 pgid=24 sort x");
+	ck_assert_rows("SELECT kind, name, container_id IS NULL FROM runs WHERE kind <> 'system' "
+		       "ORDER BY begin_boot_ns", "session docker exec 1\njob align 0\njob sort 0\n");
 }
 
 /* `tracer run -- bash` asked for all that is done in that shell, and so did a batch job. */
 TEST(tracer_run_keeps_what_a_shell_does)
 {
-	spawn(2, 10, "tracer run -- bash");
-	spawn_in(10, 11, (struct where){.tty = 5}, "bash");
-	spawn_in(11, 12, (struct where){.tty = 5, .pgid = 12}, "align x");
-	spawn_in(11, 13, (struct where){.tty = 5, .pgid = 13}, "tmux");
-	spawn_in(13, 14, (struct where){.tty = 6}, "-bash");
-	spawn_in(14, 15, (struct where){.tty = 6, .pgid = 15}, "sort x");
-	ck_assert_str_eq(rows("SELECT kind, process_count FROM runs WHERE kind <> 'system'"), "command 5\n");
+	tell("2>10 tracer run -- bash; 10>11 tty=5 bash; 11>12 tty=5 pgid=12 align x; "
+	     "11>13 tty=5 pgid=13 tmux; 13>14 tty=6 -bash; 14>15 tty=6 pgid=15 sort x");
+	ck_assert_rows("SELECT kind, process_count FROM runs WHERE kind <> 'system'", "command 5\n");
 }
 
 /* A terminal inside a run (a program that opens one, tmux) is nothing of that run's. */
 TEST(a_terminal_inside_a_run_is_a_session_of_its_own)
 {
-	spawn(2, 10, "python3 monitor.py");
-	spawn_in(10, 11, (struct where){.tty = 6, .uid = 1500}, "bash -i");
-	spawn_in(11, 12, (struct where){.tty = 6, .pgid = 12, .uid = 1500}, "align x");
+	tell("2>10 python3 monitor.py; 10>11 tty=6 uid=1500 bash -i; "
+	     "11>12 tty=6 pgid=12 uid=1500 align x");
 	/* What reads a pipe is a script, wherever its terminal is. */
-	spawn_in(10, 13, (struct where){.tty = 6, .stdin_pipe = 7}, "bash");
-	ck_assert_str_eq(rows(runs_sql), "command monitor.py 0\nsession bash 1500\njob align 1500\n");
+	tell("10>13 tty=6 <7 bash");
+	ck_assert_rows(runs_sql, "command monitor.py 0\nsession bash 1500\njob align 1500\n");
 }
 
 static const struct {
@@ -140,47 +107,34 @@ TEST_EACH(a_run_is_named_by_what_was_asked, asked)
 	char expected[128];
 
 	snprintf(expected, sizeof(expected), "%s\n", asked[_i].name);
-	spawn(2, 10, asked[_i].command);
-	spawn(10, 11, "mkdir -p x");
-	ck_assert_str_eq(rows("SELECT name FROM runs WHERE kind <> 'system'"), expected);
+	tell("2>10 %s; 10>11 mkdir -p x", asked[_i].command);
+	ck_assert_rows("SELECT name FROM runs WHERE kind <> 'system'", expected);
 }
 
 /* Its words are arguments, and those are not to be kept. */
 TEST(a_command_line_names_nothing_where_arguments_are_not_kept)
 {
-	close_model();
-	arguments = REDACT_PROGRAM_ONLY;
-	open_model();
-	spawn(2, 10, "sh -c align~/patients/7~&&~gzip~x");
-	spawn(10, 11, "align /patients/7");
-	ck_assert_str_eq(rows("SELECT name FROM runs WHERE kind <> 'system'"), "align\n");
-	arguments = REDACT_SECRETS;
+	keep_no_arguments();
+	tell("2>10 sh -c align~/patients/7~&&~gzip~x; 10>11 align /patients/7");
+	ck_assert_rows("SELECT name FROM runs WHERE kind <> 'system'", "align\n");
 }
 
 TEST(a_shell_that_reads_its_commands_is_named_by_the_first)
 {
-	spawn(2, 10, "bash -s");
-	for (unsigned i = 0; i < 5; i++) {
-		const char *const commands[] = {"align x", "mkdir y", "sort x", "pack x", "unpack x"};
-
-		run_process(10, 11 + i, commands[i]);
-	}
-	ck_assert_str_eq(rows("SELECT name FROM runs WHERE kind <> 'system'"), "align + sort + pack\n");
+	tell("2>10 bash -s; 10>11 align x; ends; 10>12 mkdir y; ends; 10>13 sort x; ends; 10>14 pack x; ends; "
+	     "10>15 unpack x; ends");
+	ck_assert_rows("SELECT name FROM runs WHERE kind <> 'system'", "align + sort + pack\n");
 }
 
 /* make only started it; what its launcher asks about Java is no task. */
 TEST(a_workflow_engine_names_the_run_that_make_drives)
 {
-	spawn(2, 10, "make test");
-	spawn(10, 11, "sh -c cd~x~&&~nextflow~run~main.nf");
-	spawn(11, 12, "bash /usr/bin/nextflow run main.nf");
-	run_process(12, 13, "java -version");
-	run_process(12, 14, "awk -F. x");
-	run_process(12, 15, "md5sum");
-	exec_process(12, "java -cp x nextflow.cli.Launcher run main.nf");
-	spawn(12, 16, "bash .command.run");
-	run_process(16, 17, "align x");
-	ck_assert_str_eq(rows("SELECT name, engine FROM runs WHERE kind <> 'system'"), "nextflow main.nf nextflow\n");
+	tell("2>10 make test; 10>11 sh -c cd~x~&&~nextflow~run~main.nf; "
+	     "11>12 bash /usr/bin/nextflow run main.nf; 12>13 java -version; ends; "
+	     "12>14 awk -F. x; ends; 12>15 md5sum; ends; "
+	     "12 java -cp x nextflow.cli.Launcher run main.nf; 12>16 bash .command.run; "
+	     "16>17 align x; ends");
+	ck_assert_rows("SELECT name, engine FROM runs WHERE kind <> 'system'", "nextflow main.nf nextflow\n");
 	ck_assert_tasks("main: make [make] running\n"
 			"engine: nextflow [sh -c, nextflow, java, nextflow] running\n"
 			"engine: align [.command.run, align] running\n");
@@ -188,56 +142,41 @@ TEST(a_workflow_engine_names_the_run_that_make_drives)
 
 TEST(services_of_the_distribution_are_told_apart)
 {
-	cgroup(600, "/system.slice/systemd-journald.service");
-	cgroup(601, "/system.slice/nightly.service");
-	cgroup(602, "/user.slice/user-1500.slice/user@1500.service/app.slice/mine.service");
-	exec_process(1, "systemd");
-	spawn_in(1, 10, (struct where){.cgroup_id = 600}, "systemd-journald");
-	spawn_in(1, 11, (struct where){.cgroup_id = 601}, "systemd-executor x");
-	exec_in(11, (struct where){.cgroup_id = 601, .uid = 1500}, "align x");
-	spawn_in(1, 12, (struct where){.cgroup_id = 602, .uid = 1500}, "align y");
-	run_process(1, 13, "systemd-generator");
-	ck_assert_str_eq(rows(runs_sql), "host-service systemd-journald.service 0\nservice nightly.service 1500\n"
-			 "service mine.service 1500\n");
+	tell("cgroup 600 /system.slice/systemd-journald.service; "
+	     "cgroup 601 /system.slice/nightly.service; "
+	     "cgroup 602 /user.slice/user-1500.slice/user@1500.service/app.slice/mine.service; "
+	     "1 systemd; 1>10 cgroup=600 systemd-journald; 1>11 cgroup=601 systemd-executor x; "
+	     "11 cgroup=601 uid=1500 align x; 1>12 cgroup=602 uid=1500 align y; "
+	     "1>13 systemd-generator; ends");
+	ck_assert_rows(runs_sql, "host-service systemd-journald.service 0\nservice nightly.service 1500\n"
+				 "service mine.service 1500\n");
 }
 
 TEST(a_process_without_a_known_parent_has_a_run_of_its_own)
 {
-	spawn(90, 10, "stray"); /* 90 was never told of */
-	ck_assert_str_eq(rows("SELECT kind, name FROM runs WHERE kind <> 'system'"), "found stray\n");
+	tell("90>10 stray"); /* 90 was never told of */
+	ck_assert_rows("SELECT kind, name FROM runs WHERE kind <> 'system'", "found stray\n");
 }
 
 TEST(a_slurm_job_is_a_run_and_its_steps_are_tasks)
 {
-	cgroup(500, "/slurm_host/uid_0/job_9/step_batch");
-	cgroup(501, "/slurm_host/uid_0/job_9/step_0");
-	spawn(1, 10, "slurmd");
-	for (unsigned i = 0; i < 2; i++) {
-		spawn(10, 20 + i, "slurmstepd");
-		spawn_in(20 + i, 30 + i, (struct where){.cgroup_id = 500 + i},
-			 i ? "samtools index x" : "bash job.sh");
-	}
-	spawn_in(21, 32, (struct where){.cgroup_id = 501}, "samtools index y"); /* srun -n 2 */
-	run_process(30, 40, "gzip x");
-	run_process(30, 41, "bwa index x");
-	ck_assert_str_eq(rows("SELECT kind, count(*) FROM runs WHERE kind <> 'system'"), "batch 1\n");
-	ck_assert_str_eq(rows("SELECT t.kind, t.process_count FROM standing_tasks t JOIN runs r ON r.id = "
-			      "t.run_id WHERE r.kind = 'batch' ORDER BY t.begin_boot_ns"),
-			 "batch 3\nbatch 2\n");
+	tell("cgroup 500 /slurm_host/uid_0/job_9/step_batch; cgroup 501 /slurm_host/uid_0/job_9/step_0; "
+	     "1>10 slurmd; 10>20 slurmstepd; 20>30 cgroup=500 bash job.sh; 10>21 slurmstepd; "
+	     "21>31 cgroup=501 samtools index x; 21>32 cgroup=501 samtools index y; " /* srun -n 2 */
+	     "30>40 gzip x; ends; 30>41 bwa index x; ends");
+	ck_assert_rows("SELECT kind, count(*) FROM runs WHERE kind <> 'system'", "batch 1\n");
+	ck_assert_rows("SELECT t.kind, t.process_count FROM standing_tasks t JOIN runs r ON "
+		       "r.id = t.run_id WHERE r.kind = 'batch' ORDER BY t.begin_boot_ns",
+		       "batch 3\nbatch 2\n");
 }
 
 TEST(a_daemon_stays_in_the_run_that_began_it)
 {
-	spawn(2, 10, "bash driver.sh");
-	fork_process(10, 11);
-	fork_process(11, 12);
-	exit_process(11, 0); /* the first fork leaves, the second goes on */
-	exit_process(10, 0);
-	wait_ms(20000);
-	commit();
-	exec_process(12, "cached");
-	ck_assert_str_eq(rows("SELECT kind, status, living_count FROM runs WHERE kind <> 'system'"),
-			 "command succeeded 1\n");
+	tell("2>10 bash driver.sh; 10>11; 11>12; "
+	     "11 ends; " /* the first fork leaves, the second goes on */
+	     "10 ends; wait 20000; commit; 12 cached");
+	ck_assert_rows("SELECT kind, status, living_count FROM runs WHERE kind <> 'system'",
+		       "command succeeded 1\n");
 }
 
 int main(void)

@@ -3,26 +3,20 @@
 
 TEST(found_processes_are_placed_whatever_their_order)
 {
-	sample(30, 20, "bwa mem x", cpu(9 * MS));
-	sample(20, 2, "bash driver.sh", cpu(MS));
-	pass(now);
-	now += MS;
-	run_process(20, 31, "samtools sort");
+	tell("30<20 seen 9 bwa mem x; 20<2 seen 1 bash driver.sh; pass; later 1; "
+	     "20>31 samtools sort; ends");
 	ck_assert_tasks("main: driver.sh [driver.sh] running\n"
 			"generic: bwa mem [bwa mem] running\n"
 			"generic: samtools sort [samtools sort] succeeded\n");
-	ck_assert_str_eq(rows("SELECT began, totals, cpu_ns FROM processes WHERE pid = 30"),
-			 "found sample 9000000\n");
+	ck_assert_rows("SELECT began, totals, cpu_ns FROM processes WHERE pid = 30",
+		       "found sample 9000000\n");
 }
 
 TEST(on_a_silent_host_two_passes_place_the_found)
 {
-	for (int second = 0; second < 2; second++) {
-		now += 1000 * MS;
-		sample(30, 2, "bwa mem x", cpu(9 * MS));
-		pass(now);
-	}
-	ck_assert_str_eq(rows("SELECT began, program FROM processes WHERE pid = 30"), "found bwa\n");
+	for (int second = 0; second < 2; second++)
+		tell("later 1000; 30<2 seen 9 bwa mem x; pass");
+	ck_assert_rows("SELECT began, program FROM processes WHERE pid = 30", "found bwa\n");
 }
 
 static const char command_of_30[] = "SELECT began, program, path, hex(arguments) FROM processes "
@@ -31,41 +25,33 @@ static const char command_of_30[] = "SELECT began, program, path, hex(arguments)
 
 TEST(a_look_without_text_takes_none_away)
 {
-	sample(30, 2, "bwa mem x", cpu(9 * MS));
-	pass(now - MS);
-	sample(30, 2, NULL, cpu(10 * MS)); /* and nothing has happened since */
-	pass(now - MS);
-	now += MS;
-	run_process(2, 31, "ls");
-	ck_assert_str_eq(rows(command_of_30), "found " BWA_MEM_X);
+	tell("30<2 seen 9 bwa mem x; pass -1; 30<2 seen 10; " /* and nothing has happened since */
+	     "pass -1; later 1; 2>31 ls; ends");
+	ck_assert_rows(command_of_30, "found " BWA_MEM_X);
 }
 
 TEST(a_later_look_tells_the_text)
 {
-	sample(30, 2, NULL, cpu(9 * MS)); /* its fork and exec were lost */
-	pass(now - MS);
-	run_process(2, 31, "ls");
-	ck_assert_str_eq(rows(command_of_30), "found comm - \n");
-	sample(30, 2, "bwa mem x", cpu(10 * MS));
-	pass(now - MS);
-	sample(30, 2, "bwa mem y", cpu(10 * MS)); /* as who overwrites its arguments */
-	pass(now - MS);
-	ck_assert_str_eq(rows(command_of_30), "found " BWA_MEM_X);
+	tell("30<2 seen 9; " /* its fork and exec were lost */
+	     "pass -1; 2>31 ls; ends");
+	ck_assert_rows(command_of_30, "found comm - \n");
+	tell("30<2 seen 10 bwa mem x; pass -1; "
+	     "30<2 seen 10 bwa mem y; " /* as who overwrites its arguments */
+	     "pass -1");
+	ck_assert_rows(command_of_30, "found " BWA_MEM_X);
 }
 
 /* There was no time to read them, or they could not be had. */
 TEST(a_later_scan_tells_the_arguments)
 {
 	sample_as(30, 2, "bwa", cpu(9 * MS), RECORD_ARGV_UNKNOWN);
-	pass(now - MS);
-	run_process(2, 31, "ls");
-	ck_assert_str_eq(rows(command_of_30), "found bwa /usr/bin/bwa \n");
+	tell("pass -1; 2>31 ls; ends");
+	ck_assert_rows(command_of_30, "found bwa /usr/bin/bwa \n");
 	sample_as(30, 2, "bwa", cpu(10 * MS), RECORD_ARGV_UNKNOWN);
-	sample(30, 2, "bwa mem x", cpu(10 * MS));
-	pass(now - MS);
+	tell("30<2 seen 10 bwa mem x; pass -1");
 	sample_as(30, 2, "bwa", cpu(11 * MS), RECORD_ARGV_UNKNOWN);
 	pass(now - MS);
-	ck_assert_str_eq(rows(command_of_30), "found " BWA_MEM_X);
+	ck_assert_rows(command_of_30, "found " BWA_MEM_X);
 }
 
 /* Other threads of it go on. */
@@ -74,8 +60,7 @@ TEST(who_lost_the_main_thread_has_samples)
 	struct counters counters = cpu(0);
 
 	counters.valid |= COUNTER_VALID(thread_count);
-	run_process(2, 31, "ls");
-	spawn(2, 30, "bwa mem x");
+	tell("2>31 ls; ends; 2>30 bwa mem x");
 	for (unsigned threads = 3; threads > 0; threads--) {
 		now += 1000 * MS;
 		counters.thread_count = threads;
@@ -83,75 +68,65 @@ TEST(who_lost_the_main_thread_has_samples)
 		sample_as(30, 2, NULL, counters, threads < 3 ? RECORD_EXITING : 0);
 		pass(now);
 	}
-	ck_assert_str_eq(rows("SELECT s.cpu_ns, thread_count FROM samples s JOIN processes p "
-			      "ON p.id = process_id WHERE pid = 30 ORDER BY s.boot_ns"),
-			 "100000000 3\n200000000 2\n");
+	ck_assert_rows("SELECT s.cpu_ns, thread_count FROM samples s JOIN processes p ON "
+		       "p.id = process_id WHERE pid = 30 ORDER BY s.boot_ns",
+		       "100000000 3\n200000000 2\n");
 }
 
 /* Its exec shows before it is told: on a busy machine long before. */
 TEST(who_was_found_in_the_middle_of_an_exec_has_what_its_record_says)
 {
 	exec_ids[30] = 1;
-	sample(30, 2, NULL, cpu(9 * MS));
-	pass(now - MS);
-	now += 500 * MS;
-	run_process(2, 31, "ls");
-	ck_assert_str_eq(rows(command_of_30), "found comm - \n");
+	tell("30<2 seen 9; pass -1; later 500; 2>31 ls; ends");
+	ck_assert_rows(command_of_30, "found comm - \n");
 	exec_ids[30] = 0;
-	exec_process(30, "bwa mem x");
-	ck_assert_str_eq(rows(command_of_30), "found " BWA_MEM_X);
-	exec_process(30, "samtools sort");
-	ck_assert_str_eq(rows(command_of_30), "found " BWA_MEM_X
-					      "exec samtools /usr/bin/samtools 73616D746F6F6C7300736F727400\n");
+	tell("30 bwa mem x");
+	ck_assert_rows(command_of_30, "found " BWA_MEM_X);
+	tell("30 samtools sort");
+	ck_assert_rows(command_of_30,
+		       "found " BWA_MEM_X "exec samtools /usr/bin/samtools 73616D746F6F6C7300736F727400\n");
 }
 
 /* Its fork was lost, both execs wait in the ring while the pass goes by. */
 TEST(who_was_found_after_two_execs_is_one_process)
 {
 	exec_ids[30] = 2;
-	sample(30, 2, "samtools sort", cpu(9 * MS));
-	pass(now - MS);
+	tell("30<2 seen 9 samtools sort; pass -1");
 	exec_ids[30] = 0;
-	exec_process(30, "bash step.sh");
-	exec_process(30, "samtools sort");
-	exit_process(30, 0);
-	ck_assert_str_eq(rows("SELECT began, program, ended, cpu_ns, parent_id = id FROM processes WHERE pid = 30"),
-			 "found samtools exit 6000000 0\n");
-	ck_assert_str_eq(rows("SELECT process_count, cpu_ns FROM runs WHERE kind <> 'system'"), "1 6000000\n");
+	tell("30 bash step.sh; 30 samtools sort; ends");
+	ck_assert_rows("SELECT began, program, ended, cpu_ns, parent_id = id FROM processes WHERE "
+		       "pid = 30", "found samtools exit 6000000 0\n");
+	ck_assert_rows("SELECT process_count, cpu_ns FROM runs WHERE kind <> 'system'", "1 6000000\n");
 }
 
 /* The ring holds more than the probe forwards from one pass to the next. */
 TEST(a_fork_behind_two_passes_tells_more_than_a_look)
 {
-	sample(30, 2, NULL, cpu(MS));
+	tell("30<2 seen 1");
 	pass_behind(now - MS, 1000);
 	pass_behind(now + 1000 * MS, 1000);
-	ck_assert_str_eq(rows("SELECT began FROM processes WHERE pid = 30"), "");
+	ck_assert_rows("SELECT began FROM processes WHERE pid = 30", "");
 	now -= 10 * MS; /* it had waited there */
-	fork_process(2, 30);
-	exit_process(30, 0);
-	ck_assert_str_eq(rows("SELECT began, ended FROM processes WHERE pid = 30"), "fork exit\n");
+	tell("2>30; ends");
+	ck_assert_rows("SELECT began, ended FROM processes WHERE pid = 30", "fork exit\n");
 }
 
 TEST(who_is_found_is_placed_once_the_ring_is_read)
 {
-	sample(30, 2, NULL, cpu(MS)); /* its fork was lost */
+	tell("30<2 seen 1"); /* its fork was lost */
 	pass_behind(now - MS, 1000);
 	pass_behind(now + 1000 * MS, 1000);
 	pass(now + 2000 * MS);
-	ck_assert_str_eq(rows("SELECT began FROM processes WHERE pid = 30"), "found\n");
+	ck_assert_rows("SELECT began FROM processes WHERE pid = 30", "found\n");
 }
 
 TEST(a_zombie_is_not_found_anew)
 {
-	run_process(2, 10, "bwa mem x");
-	wait_ms(20000);
-	commit(); /* forgotten */
+	tell("2>10 bwa mem x; ends; wait 20000; commit"); /* forgotten */
 	sample_as(10, 2, "bwa mem x", cpu(9 * MS), RECORD_EXITING);
-	wait_ms(1000);
-	run_process(2, 11, "gzip x");
-	ck_assert_str_eq(rows("SELECT began, ended, totals, cpu_ns FROM processes WHERE pid = 10"),
-			 "exec exit final 6000000\n");
+	tell("wait 1000; 2>11 gzip x; ends");
+	ck_assert_rows("SELECT began, ended, totals, cpu_ns FROM processes WHERE pid = 10",
+		       "exec exit final 6000000\n");
 }
 
 TEST(memory_at_one_moment_is_the_sum_of_those_who_live)
@@ -161,33 +136,28 @@ TEST(memory_at_one_moment_is_the_sum_of_those_who_live)
 	held.valid |= COUNTER_VALID(rss_anon_bytes) | COUNTER_VALID(peak_rss_bytes);
 	held.rss_anon_bytes = 1000;
 	held.peak_rss_bytes = 3000;
-	spawn(2, 10, "bwa mem x");
-	fork_process(10, 11); /* its worker */
-	now += 1000 * MS;
+	tell("2>10 bwa mem x; 10>11; " /* its worker */
+	     "later 1000");
 	sample(10, 2, NULL, held);
 	sample(11, 10, NULL, held);
-	ck_assert_str_eq(rows("SELECT concurrent_memory_bytes FROM runs WHERE kind = 'command'"), "-\n");
+	ck_assert_rows("SELECT concurrent_memory_bytes FROM runs WHERE kind = 'command'", "-\n");
 	pass(now); /* changes nothing else */
-	ck_assert_str_eq(rows("SELECT r.concurrent_memory_bytes, t.concurrent_memory_bytes, "
-			      "l.concurrent_memory_bytes FROM runs r JOIN tasks t ON t.run_id = r.id JOIN "
-			      "tools l ON l.task_id = t.id WHERE r.kind = 'command'"),
-			 "2000 2000 2000\n");
+	ck_assert_rows("SELECT r.concurrent_memory_bytes, t.concurrent_memory_bytes, "
+		       "l.concurrent_memory_bytes FROM runs r JOIN tasks t ON t.run_id = r.id JOIN tools "
+		       "l ON l.task_id = t.id WHERE r.kind = 'command'", "2000 2000 2000\n");
 	held.cpu_ns = 3 * MS;
 	sample(10, 2, NULL, held);
-	ck_assert_str_eq(rows("SELECT r.peak_rss_bytes, t.peak_rss_bytes, l.peak_rss_bytes FROM runs r JOIN "
-			      "tasks t ON t.run_id = r.id JOIN tools l ON l.task_id = t.id "
-			      "WHERE r.kind = 'command'"),
-			 "3000 3000 3000\n");
+	ck_assert_rows("SELECT r.peak_rss_bytes, t.peak_rss_bytes, l.peak_rss_bytes FROM runs r JOIN "
+		       "tasks t ON t.run_id = r.id JOIN tools l ON l.task_id = t.id WHERE "
+		       "r.kind = 'command'", "3000 3000 3000\n");
 }
 
 TEST(who_is_in_no_pass_is_lost)
 {
-	spawn(2, 10, "bwa mem x");
-	for (int i = 0; i < 3; i++)
-		wait_ms(1000);
-	ck_assert_str_eq(rows("SELECT ended, totals, exit_code FROM processes WHERE pid = 10"),
-			 "lost sample -\n");
-	ck_assert_str_eq(rows("SELECT status FROM runs WHERE kind <> 'system'"), "ended\n");
+	tell("2>10 bwa mem x; wait 1000; wait 1000; wait 1000");
+	ck_assert_rows("SELECT ended, totals, exit_code FROM processes WHERE pid = 10",
+		       "lost sample -\n");
+	ck_assert_rows("SELECT status FROM runs WHERE kind <> 'system'", "ended\n");
 }
 
 /* How far the wall clock of the starts is from their boot clock, in seconds. */
@@ -199,46 +169,30 @@ static const char clocks[] =
 
 TEST(a_start_once_told_stays_when_the_clock_is_set)
 {
-	static const unsigned pids[] = {1, 2, 10, 11, 12};
-
-	cgroup(600, "/docker/" HEX64);
-	spawn(2, 10, "bash driver.sh");
-	spawn(10, 11, "bash inner.sh");
-	spawn_in(11, 12, (struct where){.cgroup_id = 600}, "bwa mem x");
-	ck_assert_str_eq(rows(clocks), "1\n");
+	tell("cgroup 600 /docker/" HEX64 "; 2>10 bash driver.sh; 10>11 bash inner.sh; "
+	     "11>12 cgroup=600 bwa mem x");
+	ck_assert_rows(clocks, "1\n");
 	clock_offset_ns += 3600 * 1000 * MS;
-	for (size_t i = 0; i < sizeof(pids) / sizeof(pids[0]); i++)
-		sample(pids[i], 0, NULL, cpu(9 * MS));
-	pass(now += MS);
-	exit_process(12, 0);
-	ck_assert_str_eq(rows(clocks), "1\n");
-	restart();
-	exit_process(11, 0);
-	ck_assert_str_eq(rows(clocks), "1\n");
-	spawn(10, 13, "sort y"); /* and what ran before becomes a task */
-	ck_assert_str_eq(rows(clocks), "1\n3601\n");
-	ck_assert_str_eq(rows("SELECT name, (started_unix_ns - begin_boot_ns) / 1000000000 FROM standing_tasks "
-			      "WHERE kind = 'generic' ORDER BY begin_boot_ns"),
-			 "inner.sh 1\nsort 3601\n");
+	tell("1<0 seen 9; 2<0 seen 9; 10<0 seen 9; 11<0 seen 9; 12<0 seen 9; later 1; pass; 12 ends");
+	ck_assert_rows(clocks, "1\n");
+	tell("restart; 11 ends");
+	ck_assert_rows(clocks, "1\n");
+	tell("10>13 sort y"); /* and what ran before becomes a task */
+	ck_assert_rows(clocks, "1\n3601\n");
+	ck_assert_rows("SELECT name, (started_unix_ns - begin_boot_ns) / 1000000000 FROM standing_tasks "
+		       "WHERE kind = 'generic' ORDER BY begin_boot_ns", "inner.sh 1\nsort 3601\n");
 }
 
 TEST(a_look_between_fork_and_exec_makes_no_row)
 {
-	spawn(2, 10, "bash driver.sh");
-	fork_process(10, 11);
-	now += 500 * MS; /* on a busy machine */
-	sample(11, 10, NULL, cpu(MS));
-	pass(now);
-	exec_process(11, "bwa mem x");
-	ck_assert_str_eq(rows("SELECT began, program FROM processes WHERE pid = 11"), "exec bwa\n");
-	fork_process(10, 12);
-	now += 1000 * MS;
-	sample(12, 10, NULL, cpu(MS));
-	pass(now);
-	ck_assert_str_eq(rows("SELECT began, program FROM processes WHERE pid = 12"), "fork bash\n");
-	exec_process(12, "gzip x");
-	ck_assert_str_eq(rows("SELECT began, program FROM processes WHERE pid = 12 ORDER BY exec_id"),
-			 "fork bash\nexec gzip\n");
+	tell("2>10 bash driver.sh; 10>11; later 500; " /* on a busy machine */
+	     "11<10 seen 1; pass; 11 bwa mem x");
+	ck_assert_rows("SELECT began, program FROM processes WHERE pid = 11", "exec bwa\n");
+	tell("10>12; later 1000; 12<10 seen 1; pass");
+	ck_assert_rows("SELECT began, program FROM processes WHERE pid = 12", "fork bash\n");
+	tell("12 gzip x");
+	ck_assert_rows("SELECT began, program FROM processes WHERE pid = 12 ORDER BY exec_id",
+		       "fork bash\nexec gzip\n");
 }
 
 /* ---- what is written */
@@ -271,13 +225,12 @@ TEST(a_pass_that_finds_nothing_new_writes_nothing)
 	char *before;
 
 	watch_states();
-	spawn(2, 10, "bash driver.sh");
-	exec_process(10, "bwa mem x");
+	tell("2>10 bash driver.sh; 10 bwa mem x");
 	pass_with(10, cpu(9 * MS));
 	before = strdup(rows(last_written));
 	for (int i = 0; i < 3; i++)
 		pass_with(10, cpu(9 * MS));
-	ck_assert_str_eq(rows(last_written), before);
+	ck_assert_rows(last_written, before);
 	free(before);
 }
 
@@ -285,19 +238,18 @@ TEST(a_process_that_wakes_up_now_and_then_is_written_every_five_minutes)
 {
 	uint64_t used = 900 * MS;
 
-	spawn(2, 10, "bwa mem x");
+	tell("2>10 bwa mem x");
 	pass_with(10, cpu(used));
-	ck_assert_str_eq(rows("SELECT count(*) FROM samples"), "1\n");
+	ck_assert_rows("SELECT count(*) FROM samples", "1\n");
 	for (int second = 0; second < 600; second++) {
 		pass_with(10, cpu(used += MS));
 		commit();
 	}
-	ck_assert_str_eq(rows("SELECT count(*) FROM samples"), "3\n");
-	ck_assert_str_eq(rows("SELECT (SELECT cpu_ns FROM processes WHERE pid = 10) = max(cpu_ns) FROM samples"), "1\n");
-	exit_process(10, 0);
-	ck_assert_str_eq(rows("SELECT r.cpu_ns = p.cpu_ns AND t.cpu_ns = p.cpu_ns FROM processes p JOIN runs r ON "
-			      "r.id = p.run_id JOIN tools t ON t.id = p.tool_id WHERE p.pid = 10"),
-			 "1\n");
+	ck_assert_rows("SELECT count(*) FROM samples", "3\n");
+	ck_assert_rows("SELECT (SELECT cpu_ns FROM processes WHERE pid = 10) = max(cpu_ns) FROM samples", "1\n");
+	tell("10 ends");
+	ck_assert_rows("SELECT r.cpu_ns = p.cpu_ns AND t.cpu_ns = p.cpu_ns FROM processes p JOIN runs r "
+		       "ON r.id = p.run_id JOIN tools t ON t.id = p.tool_id WHERE p.pid = 10", "1\n");
 }
 
 static const char *cpu_written(void)
@@ -310,7 +262,7 @@ TEST(a_busy_process_has_a_sample_of_each_pass_and_its_rows_follow)
 {
 	struct counters busy = cpu(0);
 
-	spawn(2, 10, "bwa mem x");
+	tell("2>10 bwa mem x");
 	for (int second = 1; second <= 20; second++) {
 		busy.cpu_ns += 200 * MS;
 		pass_with(10, busy);
@@ -319,16 +271,16 @@ TEST(a_busy_process_has_a_sample_of_each_pass_and_its_rows_follow)
 		else if (second == 5) /* it has doubled at 400 and 800 */
 			ck_assert_str_eq(cpu_written(), "800 1\n");
 	}
-	ck_assert_str_eq(rows("SELECT count(*), max(cpu_ns) / 1000000 FROM samples"), "20 4000\n");
-	ck_assert_str_eq(rows("SELECT cpu_ns < 4000000000 AND cpu_ns >= 2000000000 FROM processes WHERE pid = 10"),
-			 "1\n");
+	ck_assert_rows("SELECT count(*), max(cpu_ns) / 1000000 FROM samples", "20 4000\n");
+	ck_assert_rows("SELECT cpu_ns < 4000000000 AND cpu_ns >= 2000000000 FROM processes WHERE "
+		       "pid = 10", "1\n");
 }
 
 TEST(rows_that_are_behind_follow_where_it_stands_still)
 {
 	struct counters busy = cpu(2000 * MS);
 
-	spawn(2, 10, "bwa mem x");
+	tell("2>10 bwa mem x");
 	pass_with(10, busy);
 	busy.cpu_ns += 900 * MS;
 	pass_with(10, busy);
@@ -343,30 +295,22 @@ TEST(a_change_of_figures_writes_no_state)
 	char *before;
 
 	watch_states();
-	spawn(2, 10, "bash driver.sh");
-	spawn(10, 11, "bash one.sh");
-	spawn(10, 12, "bash other.sh");
-	for (unsigned pid = 20; pid < 120; pid++) {
-		char command[32];
-
-		snprintf(command, sizeof(command), "tool%u x", pid);
-		spawn(11, pid, command);
-	}
+	tell("2>10 bash driver.sh; 10>11 bash one.sh; 10>12 bash other.sh");
+	for (unsigned pid = 20; pid < 120; pid++)
+		tell("11>%u tool%u x", pid, pid);
 	pass_with(119, cpu(9 * MS));
 	before = strdup(rows("SELECT count(*) FROM written"));
 	pass_with(119, cpu(90 * MS));
-	ck_assert_str_eq(rows("SELECT count(*) FROM written"), before);
+	ck_assert_rows("SELECT count(*) FROM written", before);
 	free(before);
 	restart();
 	for (unsigned pid = 20; pid < 120; pid++)
-		exit_process(pid, 0);
-	spawn(11, 120, "tool20 y");
-	ck_assert_str_eq(rows("SELECT count(*), sum(process_count), sum(living_count) FROM standing_tools WHERE "
-			      "name LIKE 'tool%'"),
-			 "100 101 1\n");
-	ck_assert_str_eq(rows("SELECT count(*) FROM tools t WHERE cpu_ns <> (SELECT total(cpu_ns) FROM processes p "
-			      "WHERE p.tool_id = t.id)"),
-			 "0\n");
+		tell("%u ends", pid);
+	tell("11>120 tool20 y");
+	ck_assert_rows("SELECT count(*), sum(process_count), sum(living_count) FROM standing_tools WHERE "
+		       "name LIKE 'tool%'", "100 101 1\n");
+	ck_assert_rows("SELECT count(*) FROM tools t WHERE cpu_ns <> (SELECT total(cpu_ns) FROM "
+		       "processes p WHERE p.tool_id = t.id)", "0\n");
 }
 
 int main(void)

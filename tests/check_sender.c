@@ -38,22 +38,19 @@ TEST_EACH(who_sent_a_fatal_signal, senders)
 	end_step(senders[_i].number);
 	snprintf(expected, sizeof(expected), "%s: bwa mem (pid 12) was killed by %s",
 		 senders[_i].ended ? senders[_i].ended : "signal task bwa mem failed", senders[_i].incident);
-	ck_assert_str_eq(rows(INCIDENT), expected);
+	ck_assert_rows(INCIDENT, expected);
 }
 
 static void begin_job(void)
 {
-	cgroup(300, "/slurm_host/uid_0/job_7/step_batch");
-	spawn(1, 19, "slurmd");
-	spawn(19, 20, "slurmstepd");
-	spawn_in(20, 21, (struct where){.cgroup_id = 300}, "bash /var/spool/slurmd/job7/slurm_script");
+	tell("cgroup 300 /slurm_host/uid_0/job_7/step_batch; 1>19 slurmd; 19>20 slurmstepd; "
+	     "20>21 cgroup=300 bash /var/spool/slurmd/job7/slurm_script");
 }
 
 static void end_job(void)
 {
-	send_signal(21, 20, 18, 0); /* SIGCONT comes first, and is not fatal */
-	send_signal(21, 20, 15, 0);
-	exit_process(21, 15);
+	tell("21 gets 18 from 20; " /* SIGCONT comes first, and is not fatal */
+	     "21 gets 15 from 20; 21 dies 15");
 }
 
 #define JOB_ENDED "slurmstepd, the batch system's daemon, ended the job: "
@@ -63,27 +60,27 @@ TEST(a_batch_daemon_is_told_from_a_user)
 {
 	begin_job();
 	end_job();
-	ck_assert_str_eq(rows("SELECT kind, cause, sender_program FROM incidents"),
-			 "signal " LIMIT_OR_CANCELLED " slurmstepd\n");
+	ck_assert_rows("SELECT kind, cause, sender_program FROM incidents",
+		       "signal " LIMIT_OR_CANCELLED " slurmstepd\n");
 }
 
 #define CANCELLED JOB_ENDED "scancel (pid 30, user root) cancelled it"
 
 static const struct {
 	const char *command, *cause;
-	unsigned wait_ms, uid;
+	unsigned later_ms;
 } cancels[] = {
-	{"scancel 7", CANCELLED, 0, 0},
-	{"scancel --quiet 6 7.0 8", CANCELLED, 0, 0},
-	{"scancel --user=me 7_1", CANCELLED, 0, 0},
-	{"scancel 77", LIMIT_OR_CANCELLED, 0, 0},
-	{"scancel 6 8", LIMIT_OR_CANCELLED, 0, 0},
-	{"scancel -n 7", LIMIT_OR_CANCELLED, 0, 0}, /* a job of that name */
-	{"scancel --signal=USR1 7", LIMIT_OR_CANCELLED, 0, 0},
-	{"scancel -s USR1 7", LIMIT_OR_CANCELLED, 0, 0},
-	{"qdel 7", LIMIT_OR_CANCELLED, 0, 0}, /* another batch system's */
-	{"scancel 7", LIMIT_OR_CANCELLED, 61000, 0},
-	{"scancel 7", LIMIT_OR_CANCELLED, 0, 1000}, /* who may not: it is root's job */
+	{"scancel 7", CANCELLED, 0},
+	{"scancel --quiet 6 7.0 8", CANCELLED, 0},
+	{"scancel --user=me 7_1", CANCELLED, 0},
+	{"scancel 77", LIMIT_OR_CANCELLED, 0},
+	{"scancel 6 8", LIMIT_OR_CANCELLED, 0},
+	{"scancel -n 7", LIMIT_OR_CANCELLED, 0}, /* a job of that name */
+	{"scancel --signal=USR1 7", LIMIT_OR_CANCELLED, 0},
+	{"scancel -s USR1 7", LIMIT_OR_CANCELLED, 0},
+	{"qdel 7", LIMIT_OR_CANCELLED, 0}, /* another batch system's */
+	{"scancel 7", LIMIT_OR_CANCELLED, 61000},
+	{"uid=1000 scancel 7", LIMIT_OR_CANCELLED, 0}, /* who may not: it is root's job */
 };
 
 /* By a command that was seen, names the job, and came shortly before. */
@@ -92,24 +89,19 @@ TEST_EACH(a_cancelled_job_is_told_from_a_time_limit, cancels)
 	char expected[256];
 
 	begin_job();
-	spawn_in(2, 30, (struct where){.uid = cancels[_i].uid}, cancels[_i].command);
-	exit_process(30, 0);
-	now += cancels[_i].wait_ms * MS;
+	tell("2>30 %s; ends; later %u", cancels[_i].command, cancels[_i].later_ms);
 	end_job();
 	snprintf(expected, sizeof(expected), "%s\n", cancels[_i].cause);
-	ck_assert_str_eq(rows("SELECT cause FROM incidents"), expected);
+	ck_assert_rows("SELECT cause FROM incidents", expected);
 }
-
 
 /* Who handles a signal and then ends says so by its code, or at least ends soon. */
 TEST(a_handled_signal_is_told_too)
 {
 	begin_step();
-	send_signal(12, 10, 10, 0);
-	send_signal(12, 13, 15, 0);
-	send_signal(12, 10, 12, 0);
+	tell("12 gets 10 from 10; 12 gets 15 from 13; 12 gets 12 from 10");
 	end_step((128 + 15) << 8);
-	ck_assert_str_eq(rows("SELECT sentence FROM incidents"),
+	ck_assert_rows("SELECT sentence FROM incidents",
 			 "task bwa mem failed: bwa mem (pid 12) exited with code 143 after 7.00 ms, 2.00 "
 			 "ms after SIGTERM from nano (pid 13, user root)\n");
 }
@@ -118,12 +110,9 @@ TEST(a_handled_signal_is_told_too)
 TEST(a_signal_that_is_younger_than_the_exit_came_with_it)
 {
 	begin_step();
-	send_signal(12, 13, 15, 0);
-	now -= 5 * MS;
-	exit_process(12, 143 << 8);
-	exit_process(11, 143 << 8);
-	ck_assert_str_eq(rows("SELECT substr(sentence, instr(sentence, ', ')) FROM incidents"),
-			 ", 0 s after SIGTERM from nano (pid 13, user root)\n");
+	tell("12 gets 15 from 13; later -5; 12 ends 143; 11 ends 143");
+	ck_assert_rows("SELECT substr(sentence, instr(sentence, ', ')) FROM incidents",
+		       ", 0 s after SIGTERM from nano (pid 13, user root)\n");
 }
 
 /* However many come, few are kept: the latest of their numbers. */
@@ -131,30 +120,27 @@ TEST(many_signals_before_the_last)
 {
 	begin_step();
 	for (unsigned i = 0; i < 100; i++)
-		send_signal(12, 13, 1 + i % 7, 0);
-	send_signal(12, 13, 15, 0);
-	send_signal(12, 10, 15, 0);
+		tell("12 gets %u from 13", 1 + i % 7);
+	tell("12 gets 15 from 13; 12 gets 15 from 10");
 	end_step(15);
-	ck_assert_str_eq(rows("SELECT sender_program FROM incidents"), "snakemake\n");
+	ck_assert_rows("SELECT sender_program FROM incidents", "snakemake\n");
 }
 
 TEST(an_earlier_signal_is_not_to_blame)
 {
 	begin_step();
-	send_signal(12, 13, 10, 0);
+	tell("12 gets 10 from 13");
 	end_step(11);
-	ck_assert_str_eq(rows(INCIDENT),
-			 "crash task bwa mem failed: bwa mem (pid 12) was killed by SIGSEGV after 5.00 ms "
-			 "invalid memory access - 0\n");
+	ck_assert_rows(INCIDENT, "crash task bwa mem failed: bwa mem (pid 12) was killed by SIGSEGV after 5.00 ms "
+				 "invalid memory access - 0\n");
 }
 
 TEST(a_restart_remembers_who_sent_it)
 {
 	begin_step();
-	send_signal(12, 13, 9, 0);
-	restart();
+	tell("12 gets 9 from 13; restart");
 	end_step(9);
-	ck_assert_str_eq(rows("SELECT sender_program FROM incidents"), "nano\n");
+	ck_assert_rows("SELECT sender_program FROM incidents", "nano\n");
 }
 
 int main(void)

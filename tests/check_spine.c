@@ -3,19 +3,14 @@
 
 TEST(one_subtree_after_another_opens_no_task)
 {
-	spawn(2, 10, "bash driver.sh");
-	spawn(10, 11, "time bash inner.sh");
-	spawn(11, 12, "bwa mem x");
+	tell("2>10 bash driver.sh; 10>11 time bash inner.sh; 11>12 bwa mem x");
 	ck_assert_tasks("main: bwa mem [driver.sh, time, bwa mem] running\n");
 }
 
 TEST(subtrees_of_the_outermost_orchestrator_are_tasks)
 {
-	spawn(2, 10, "bash driver.sh");
-	run_process(10, 11, "mkdir out");
-	run_process(10, 12, "bwa index x");
-	run_process(10, 13, "samtools faidx x");
-	exit_process(10, 0);
+	tell("2>10 bash driver.sh; 10>11 mkdir out; ends; 10>12 bwa index x; ends; "
+	     "10>13 samtools faidx x; ends; 10 ends");
 	ck_assert_tasks("main: driver.sh [driver.sh, mkdir] succeeded\n"
 			"generic: bwa index [bwa index] succeeded\n"
 			"generic: samtools faidx [samtools faidx] succeeded\n");
@@ -23,72 +18,55 @@ TEST(subtrees_of_the_outermost_orchestrator_are_tasks)
 
 TEST(an_orchestrator_found_further_out_takes_over)
 {
-	spawn(2, 10, "bash outer.sh");
-	spawn(10, 11, "bash inner.sh");
-	run_process(11, 12, "mkdir out");
-	run_process(11, 13, "bwa index x");
-	run_process(11, 14, "samtools faidx x");
+	tell("2>10 bash outer.sh; 10>11 bash inner.sh; 11>12 mkdir out; ends; 11>13 bwa index x; ends; "
+	     "11>14 samtools faidx x; ends");
 	ck_assert_tasks("main: outer.sh + inner.sh [outer.sh, inner.sh, mkdir] running\n"
 			"generic: bwa index [bwa index] succeeded\n"
 			"generic: samtools faidx [samtools faidx] succeeded\n");
-	exit_process(11, 0);
-	wait_ms(20000); /* long ended, yet still to be merged */
-	commit();
+	tell("11 ends; wait 20000; " /* long ended, yet still to be merged */
+	     "commit");
 	char rev[32];
 
 	snprintf(rev, sizeof(rev), "%s", rows("SELECT rev FROM processes WHERE pid = 13"));
-	run_process(10, 15, "multiqc .");
+	tell("10>15 multiqc .; ends");
 	/* What moved is sent again by whoever sends what is new. */
 	ck_assert_str_ne(rows("SELECT rev FROM processes WHERE pid = 13"), rev);
 	ck_assert_tasks("main: outer.sh [outer.sh] running\n"
 			"generic: inner.sh [inner.sh, mkdir, bwa index, samtools faidx] succeeded\n"
 			"generic: multiqc [multiqc] succeeded\n");
-	ck_assert_str_eq(rows("SELECT count(*) FROM processes p LEFT JOIN standing_tasks t ON t.id = "
-			      "p.task_id WHERE t.id IS NULL"),
-			 "0\n");
+	ck_assert_rows("SELECT count(*) FROM processes p LEFT JOIN standing_tasks t ON t.id = p.task_id "
+		       "WHERE t.id IS NULL", "0\n");
 	/* outer and inner (2 ms at exec; inner to its end), four tools to their ends */
-	ck_assert_str_eq(rows("SELECT r.process_count, r.cpu_ns - sum(t.cpu_ns), sum(t.process_count) FROM "
-			      "standing_tasks t JOIN runs r ON r.id = t.run_id WHERE r.kind = 'command'"),
-			 "6 0 6\n");
+	ck_assert_rows("SELECT r.process_count, r.cpu_ns - sum(t.cpu_ns), sum(t.process_count) FROM "
+		       "standing_tasks t JOIN runs r ON r.id = t.run_id WHERE r.kind = 'command'",
+		       "6 0 6\n");
 }
 
 /* A ends long after inner.sh, which did not wait for it: its code is not inner.sh's. */
 TEST(roots_of_merged_tasks_decide_no_more)
 {
-	spawn(2, 10, "bash outer.sh");
-	spawn(10, 11, "bash inner.sh");
-	spawn(11, 12, "bwa index x");
-	spawn(11, 13, "samtools faidx x");
-	spawn(10, 14, "multiqc ."); /* inner.sh is one task now */
-	exit_process(13, 0);
-	exit_process(11, 0);
-	restart();
-	exit_process(12, 1 << 8);
-	exit_process(14, 0);
-	exit_process(10, 0);
-	ck_assert_str_eq(rows("SELECT name, status, exit_code FROM standing_tasks WHERE kind = 'generic' ORDER BY "
-			      "name"),
-			 "inner.sh succeeded 0\nmultiqc succeeded 0\n");
-	ck_assert_str_eq(rows("SELECT sentence FROM incidents"), "");
+	tell("2>10 bash outer.sh; 10>11 bash inner.sh; 11>12 bwa index x; 11>13 samtools faidx x; "
+	     "10>14 multiqc .; " /* inner.sh is one task now */
+	     "13 ends; 11 ends; restart; 12 ends 1; 14 ends; 10 ends");
+	ck_assert_rows("SELECT name, status, exit_code FROM standing_tasks WHERE kind = 'generic' "
+		       "ORDER BY name", "inner.sh succeeded 0\nmultiqc succeeded 0\n");
+	ck_assert_rows("SELECT sentence FROM incidents", "");
 }
 
 /* It may all be one task yet, but not for ever: a run keeps so many of them and no more. */
 TEST(a_long_loop_further_in_is_not_kept_whole)
 {
-	spawn(2, 10, "bash outer.sh");
-	spawn(10, 11, "bash inner.sh");
+	tell("2>10 bash outer.sh; 10>11 bash inner.sh");
 	for (unsigned pid = 12; pid < 2000; pid++)
-		run_process(11, pid, "bwa index x");
-	ck_assert_str_eq(rows("SELECT count(*) FROM standing_tasks WHERE kind = 'generic'"), "1988\n");
-	wait_ms(20000);
-	run_process(11, 2000, "bwa index x");
-	commit();
-	commit(); /* what has gone is forgotten with the commit after */
+		tell("11>%u bwa index x; ends", pid);
+	ck_assert_rows("SELECT count(*) FROM standing_tasks WHERE kind = 'generic'", "1988\n");
+	tell("wait 20000; 11>2000 bwa index x; ends; commit; "
+	     "commit"); /* what has gone is forgotten with the commit after */
 	ck_assert_int_lt(atoi(rows("SELECT count(*) FROM states")), 20);
-	run_process(10, 2001, "multiqc .");
-	ck_assert_str_eq(rows("SELECT count(*) FROM standing_tasks WHERE kind = 'generic'"), "1989\n");
-	ck_assert_str_eq(rows("SELECT sum(t.process_count) - r.process_count FROM tasks t JOIN runs r ON r.id = "
-			      "t.run_id WHERE r.kind = 'command'"), "0\n");
+	tell("10>2001 multiqc .; ends");
+	ck_assert_rows("SELECT count(*) FROM standing_tasks WHERE kind = 'generic'", "1989\n");
+	ck_assert_rows("SELECT sum(t.process_count) - r.process_count FROM tasks t JOIN runs r ON "
+		       "r.id = t.run_id WHERE r.kind = 'command'", "0\n");
 }
 
 int main(void)

@@ -27,43 +27,40 @@ static void stand(unsigned seconds, unsigned blocked)
 
 TEST(stuck_in_uninterruptible_sleep)
 {
-	memset(cpu_ms, 0, sizeof(cpu_ms));
 	begin_step();
 	stand(120, 12);
-	ck_assert_str_eq(rows("SELECT count(*) FROM incidents"), "0\n");
+	ck_assert_rows("SELECT count(*) FROM incidents", "0\n");
 	stand(20, 12);
-	ck_assert_str_eq(rows("SELECT kind, sentence, end_boot_ns FROM incidents"),
+	ck_assert_rows("SELECT kind, sentence, end_boot_ns FROM incidents",
 			 "stuck bwa mem (pid 12) is in uninterruptible sleep, without CPU or I/O, for more than "
 			 "120 s -\n");
 	stand(600, 12);
 	cpu_ms[12] = 5000;
 	stand(20, 0);
-	ck_assert_str_eq(rows("SELECT kind, sentence, (end_boot_ns - boot_ns) / 1000000000 FROM incidents"),
+	ck_assert_rows("SELECT kind, sentence, (end_boot_ns - boot_ns) / 1000000000 FROM incidents",
 			 "stuck bwa mem (pid 12) was in uninterruptible sleep, without CPU or I/O, for 740 s "
 			 "740\n");
-	exit_process(12, 0);
-	ck_assert_str_eq(rows("SELECT uninterruptible_ns / 1000000000 FROM processes WHERE pid = 12"), "740\n");
-	ck_assert_str_eq(rows("SELECT uninterruptible_ns FROM processes WHERE pid = 13"), "0\n");
+	tell("12 ends");
+	ck_assert_rows("SELECT uninterruptible_ns / 1000000000 FROM processes WHERE pid = 12", "740\n");
+	ck_assert_rows("SELECT uninterruptible_ns FROM processes WHERE pid = 13", "0\n");
 }
 
 /* Blocked at every look, and at work in between: a disk, not a fault. */
 TEST(slow_storage_is_not_stuck)
 {
-	memset(cpu_ms, 0, sizeof(cpu_ms));
 	begin_step();
 	for (int i = 0; i < 30; i++) {
 		cpu_ms[12] += 700;
 		stand(60, 12);
 	}
-	ck_assert_str_eq(rows("SELECT count(*) FROM incidents"), "0\n");
+	ck_assert_rows("SELECT count(*) FROM incidents", "0\n");
 }
 
 /* Two that write, at next to no CPU; and a tool that waits for one of them. */
 TEST(who_writes_or_waits_does_not_stand_still)
 {
-	memset(cpu_ms, 0, sizeof(cpu_ms));
 	begin_step();
-	spawn(12, 14, "sort x");
+	tell("12>14 sort x");
 	for (int i = 0; i < 191; i++) {
 		for (int pid = 13; pid <= 14; pid++) {
 			cpu_ms[pid]++;
@@ -71,22 +68,21 @@ TEST(who_writes_or_waits_does_not_stand_still)
 		}
 		stand(10, 0);
 	}
-	ck_assert_str_eq(rows("SELECT count(*) FROM incidents"), "0\n");
+	ck_assert_rows("SELECT count(*) FROM incidents", "0\n");
 }
 
 TEST(a_task_without_progress_is_stuck)
 {
-	memset(cpu_ms, 0, sizeof(cpu_ms));
 	begin_step();
 	stand(1810, 0);
 	/* bash waits for its child, snakemake for bash; nano is another run's only process */
-	ck_assert_str_eq(rows("SELECT i.kind, p.pid FROM incidents i JOIN processes p ON p.id = i.process_id ORDER "
-			      "BY p.pid"), "stuck 12\nstuck 13\n");
+	ck_assert_rows("SELECT i.kind, p.pid FROM incidents i JOIN processes p ON p.id = i.process_id "
+		       "ORDER BY p.pid", "stuck 12\nstuck 13\n");
 	restart();
 	stand(60, 0);
-	ck_assert_str_eq(rows("SELECT count(*), count(end_boot_ns) FROM incidents"), "2 0\n");
-	exit_process(12, 0);
-	ck_assert_str_eq(rows("SELECT count(*), count(end_boot_ns) FROM incidents"), "2 1\n");
+	ck_assert_rows("SELECT count(*), count(end_boot_ns) FROM incidents", "2 0\n");
+	tell("12 ends");
+	ck_assert_rows("SELECT count(*), count(end_boot_ns) FROM incidents", "2 1\n");
 }
 
 /* It is told anew when it is over: since when it stood still is the same. */
@@ -94,29 +90,26 @@ TEST(a_clock_that_is_set_moves_no_beginning)
 {
 	static const char clock[] = "SELECT unix_ns - boot_ns FROM incidents WHERE end_boot_ns IS NOT NULL";
 
-	memset(cpu_ms, 0, sizeof(cpu_ms));
 	begin_step();
 	stand(140, 12);
 	clock_offset_ns += 3600 * 1000 * MS;
 	stand(20, 12);
-	restart();
-	exit_process(12, 0);
-	ck_assert_str_eq(rows(clock), "1000000000\n");
+	tell("restart; 12 ends");
+	ck_assert_rows(clock, "1000000000\n");
 }
 
 TEST(one_of_a_task_is_idle)
 {
-	memset(cpu_ms, 0, sizeof(cpu_ms));
 	begin_step();
-	spawn(12, 14, "sort"); /* never sampled: but bwa now has a child and is not asked */
-	exit_process(14, 0);
+	tell("12>14 sort; " /* never sampled: but bwa now has a child and is not asked */
+	     "ends");
 	for (int i = 0; i < 31; i++) {
 		cpu_ms[11] += 700; /* its parent works */
 		stand(60, 0);
 	}
-	ck_assert_str_eq(rows("SELECT i.kind, p.pid, i.sentence FROM incidents i JOIN processes p ON p.id = "
-			      "i.process_id WHERE p.pid < 13"),
-			 "idle 12 bwa mem (pid 12) is without CPU or I/O for more than 1800 s\n");
+	ck_assert_rows("SELECT i.kind, p.pid, i.sentence FROM incidents i JOIN processes p ON "
+		       "p.id = i.process_id WHERE p.pid < 13",
+		       "idle 12 bwa mem (pid 12) is without CPU or I/O for more than 1800 s\n");
 }
 
 int main(void)

@@ -9,20 +9,15 @@
 /* An engine, and its children 11 to `last`, forked one behind the other. */
 static void begin_engine(unsigned last)
 {
-	spawn(2, 10, "python3 /usr/bin/snakemake -j2");
+	tell("2>10 python3 /usr/bin/snakemake -j2");
 	for (unsigned pid = 11; pid <= last; pid++)
-		fork_process(10, pid);
+		tell("10>%u", pid);
 }
 
 TEST(a_pipe_beneath_an_engine_is_one_task)
 {
-	spawn(2, 10, "python3 /usr/bin/snakemake -j2");
-	fork_process(10, 11);
-	spawn_in(10, 12, (struct where){.stdin_pipe = 71}, "samtools sort");
-	exec_in(11, (struct where){.stdout_pipe = 71}, "bwa mem x");
-	run_process(10, 13, "multiqc .");
-	exit_process(11, 1 << 8);
-	exit_process(12, 0);
+	tell("2>10 python3 /usr/bin/snakemake -j2; 10>11; 10>12 <71 samtools sort; 11 >71 bwa mem x; "
+	     "10>13 multiqc .; ends; 11 ends 1; 12 ends");
 	ck_assert_tasks("main: snakemake [snakemake] running\n"
 			"engine: bwa mem + samtools sort [bwa mem, samtools sort] failed\n"
 			"engine: multiqc [multiqc] succeeded\n");
@@ -30,18 +25,11 @@ TEST(a_pipe_beneath_an_engine_is_one_task)
 
 TEST(a_pipe_makes_siblings_one_task)
 {
-	spawn(2, 10, "bash driver.sh");
-	run_process(10, 11, "bwa index x");
-	fork_process(10, 12);
-	fork_process(10, 13);
-	fork_process(10, 14);
+	tell("2>10 bash driver.sh; 10>11 bwa index x; ends; 10>12; 10>13; 10>14");
 	/* The last of the three executes first, the middle one last. */
-	exec_in(14, (struct where){.stdin_pipe = 72}, "gzip");
-	exec_in(12, (struct where){.stdout_pipe = 71}, "bwa mem x");
-	exec_in(13, (struct where){.stdin_pipe = 71, .stdout_pipe = 72}, "samtools sort");
-	exit_process(12, 13); /* SIGPIPE: its reader had enough */
-	exit_process(13, 0);
-	exit_process(14, 0);
+	tell("14 <72 gzip; 12 >71 bwa mem x; 13 <71 >72 samtools sort; "
+	     "12 dies 13; " /* SIGPIPE: its reader had enough */
+	     "13 ends; 14 ends");
 	ck_assert_tasks("main: driver.sh [driver.sh] running\n"
 			"generic: bwa index [bwa index] succeeded\n"
 			"generic: bwa mem + samtools sort + gzip [bwa mem, samtools sort, gzip] succeeded\n");
@@ -49,44 +37,30 @@ TEST(a_pipe_makes_siblings_one_task)
 
 TEST(helpers_in_a_pipe_belong_to_it_whoever_came_first)
 {
-	spawn(2, 10, "bash driver.sh");
-	run_process(10, 11, "bwa index x");
-	fork_process(10, 12);
-	fork_process(10, 13);
-	fork_process(10, 14);
-	fork_process(10, 15);
-	exec_in(12, (struct where){.stdout_pipe = 71}, "cat x");
-	exec_in(13, (struct where){.stdin_pipe = 71, .stdout_pipe = 72}, "tr a b");
-	exec_in(14, (struct where){.stdin_pipe = 72, .stdout_pipe = 73}, "sort");
-	exec_in(15, (struct where){.stdin_pipe = 73}, "head");
-	run_process(10, 16, "cat y");
+	tell("2>10 bash driver.sh; 10>11 bwa index x; ends; 10>12; 10>13; 10>14; 10>15; 12 >71 cat x; "
+	     "13 <71 >72 tr a b; 14 <72 >73 sort; 15 <73 head; 10>16 cat y; ends");
 	ck_assert_tasks("main: driver.sh [driver.sh, cat] running\n"
 			"generic: bwa index [bwa index] succeeded\n"
 			"generic: sort [cat, tr, sort, head] running\n");
-	ck_assert_str_eq(rows("SELECT sum(t.process_count), max(r.process_count) FROM standing_tasks t JOIN "
-			      "(SELECT id, process_count FROM runs WHERE kind = 'command') r ON r.id = "
-			      "t.run_id"),
-			 "7 7\n");
+	ck_assert_rows("SELECT sum(t.process_count), max(r.process_count) FROM standing_tasks t JOIN "
+		       "(SELECT id, process_count FROM runs WHERE kind = 'command') r ON r.id = t.run_id",
+		       "7 7\n");
 }
 
 TEST(who_writes_one_pipe_and_reads_another_stands_between)
 {
 	begin_engine(14);
-	exec_in(11, (struct where){.stdout_pipe = 71}, "bwa mem x");
-	exec_in(13, (struct where){.stdin_pipe = 72}, "gzip");
-	exec_in(14, (struct where){.stdin_pipe = 73}, "multiqc .");
-	ck_assert_str_eq(rows(TASK_ROOTS), "bwa\ngzip\nmultiqc\n");
-	exec_in(12, (struct where){.stdin_pipe = 71, .stdout_pipe = 72}, "samtools sort");
-	ck_assert_str_eq(rows(TASK_ROOTS), "bwa\nmultiqc\n");
+	tell("11 >71 bwa mem x; 13 <72 gzip; 14 <73 multiqc .");
+	ck_assert_rows(TASK_ROOTS, "bwa\ngzip\nmultiqc\n");
+	tell("12 <71 >72 samtools sort");
+	ck_assert_rows(TASK_ROOTS, "bwa\nmultiqc\n");
 }
 
 TEST(two_that_talk_both_ways_are_one)
 {
 	begin_engine(13);
-	exec_in(11, (struct where){.stdin_pipe = 71, .stdout_pipe = 72}, "bwa mem x");
-	exec_in(12, (struct where){.stdin_pipe = 72, .stdout_pipe = 71}, "samtools sort");
-	exec_in(13, (struct where){.stdin_pipe = 73, .stdout_pipe = 74}, "multiqc .");
-	ck_assert_str_eq(rows(TASK_ROOTS), "bwa\nmultiqc\n");
+	tell("11 <71 >72 bwa mem x; 12 <72 >71 samtools sort; 13 <73 >74 multiqc .");
+	ck_assert_rows(TASK_ROOTS, "bwa\nmultiqc\n");
 }
 
 /* { bwa & samtools & } | gzip: the one that was forked first gives the task its name, whoever
@@ -94,62 +68,44 @@ TEST(two_that_talk_both_ways_are_one)
 TEST(all_who_write_what_one_reads_are_one)
 {
 	begin_engine(14);
-	exec_in(13, (struct where){.stdout_pipe = 71}, "multiqc .");
-	exec_in(11, (struct where){.stdout_pipe = 71}, "bwa mem x");
-	exec_in(12, (struct where){.stdout_pipe = 71}, "samtools sort");
-	ck_assert_str_eq(rows(TASK_ROOTS), "bwa\nsamtools\nmultiqc\n");
-	exec_in(14, (struct where){.stdin_pipe = 71}, "gzip");
-	ck_assert_str_eq(rows(TASK_ROOTS), "bwa\n");
-	ck_assert_str_eq(rows("SELECT process_count FROM standing_tasks WHERE kind = 'engine'"), "4\n");
+	tell("13 >71 multiqc .; 11 >71 bwa mem x; 12 >71 samtools sort");
+	ck_assert_rows(TASK_ROOTS, "bwa\nsamtools\nmultiqc\n");
+	tell("14 <71 gzip");
+	ck_assert_rows(TASK_ROOTS, "bwa\n");
+	ck_assert_rows("SELECT process_count FROM standing_tasks WHERE kind = 'engine'", "4\n");
 }
 
 TEST(who_has_ended_is_in_its_pipe_until_it_is_let_go)
 {
 	begin_engine(15);
-	exec_in(11, (struct where){.stdout_pipe = 71}, "bwa mem x");
-	exec_in(12, (struct where){.stdout_pipe = 72}, "samtools sort");
-	spawn(12, 16, "sleep 100"); /* so that the task is kept */
-	exit_process(11, 0);
-	exit_process(12, 0);
-	exec_in(13, (struct where){.stdin_pipe = 71}, "gzip");
-	ck_assert_str_eq(rows(TASK_ROOTS), "bwa\nsamtools\n");
-	exec_in(14, (struct where){.stdin_pipe = 72}, "multiqc .");
-	ck_assert_str_eq(rows(TASK_ROOTS), "bwa\nsamtools\nmultiqc\n");
+	tell("11 >71 bwa mem x; 12 >72 samtools sort; 12>16 sleep 100; " /* so that the task is kept */
+	     "11 ends; 12 ends; 13 <71 gzip");
+	ck_assert_rows(TASK_ROOTS, "bwa\nsamtools\n");
+	tell("14 <72 multiqc .");
+	ck_assert_rows(TASK_ROOTS, "bwa\nsamtools\nmultiqc\n");
 }
 
 TEST(a_pipe_whose_number_is_used_again_is_another)
 {
 	begin_engine(14);
-	exec_in(11, (struct where){.stdout_pipe = 71}, "bwa mem x");
-	exec_in(12, (struct where){.stdin_pipe = 71}, "samtools sort");
-	exit_process(11, 0);
-	exit_process(12, 0);
-	exec_in(13, (struct where){.stdout_pipe = 71}, "multiqc .");
-	exec_in(14, (struct where){.stdin_pipe = 71}, "gzip");
-	ck_assert_str_eq(rows(TASK_ROOTS), "bwa\nmultiqc\n");
+	tell("11 >71 bwa mem x; 12 <71 samtools sort; 11 ends; 12 ends; 13 >71 multiqc .; 14 <71 gzip");
+	ck_assert_rows(TASK_ROOTS, "bwa\nmultiqc\n");
 }
 
 /* The pipe to which all of a job write is in everybody's hands. */
 TEST(a_pipe_joins_no_more_than_siblings)
 {
 	begin_engine(12);
-	exec_in(11, (struct where){.stdout_pipe = 71}, "bwa mem x");
-	spawn(2, 20, "python3 /usr/bin/snakemake -j2");
-	spawn_in(20, 21, (struct where){.stdin_pipe = 71}, "samtools sort");
-	exec_in(12, (struct where){.stdout_pipe = 71}, "multiqc .");
-	ck_assert_str_eq(rows(TASK_ROOTS), "bwa\nmultiqc\nsamtools\n");
+	tell("11 >71 bwa mem x; 2>20 python3 /usr/bin/snakemake -j2; 20>21 <71 samtools sort; "
+	     "12 >71 multiqc .");
+	ck_assert_rows(TASK_ROOTS, "bwa\nmultiqc\nsamtools\n");
 }
 
 TEST(pipes_outlive_a_restart)
 {
 	begin_engine(16);
-	exec_in(11, (struct where){.stdout_pipe = 71}, "bwa mem x");
-	exec_in(13, (struct where){.stdin_pipe = 81, .stdout_pipe = 82}, "cat x");
-	exec_in(14, (struct where){.stdin_pipe = 82, .stdout_pipe = 83}, "tr a b");
-	restart();
-	exec_in(12, (struct where){.stdin_pipe = 71}, "samtools sort");
-	exec_in(15, (struct where){.stdin_pipe = 83}, "sort");
-	exec_in(16, (struct where){.stdout_pipe = 81}, "gzip");
+	tell("11 >71 bwa mem x; 13 <81 >82 cat x; 14 <82 >83 tr a b; restart; 12 <71 samtools sort; "
+	     "15 <83 sort; 16 >81 gzip");
 	ck_assert_tasks("main: snakemake [snakemake] running\n"
 			"engine: bwa mem + samtools sort [bwa mem, samtools sort] running\n"
 			"engine: sort + gzip [cat, tr, sort, gzip] running\n");

@@ -1,12 +1,13 @@
 /* Streams made by hand. See streams.h. */
 #include "tests/streams.h"
 
+#include <ctype.h>
+#include <signal.h>
 #include <sqlite3.h>
 
 #include "common/log.h"
 
 struct model *model;
-enum redact_mode arguments;
 uint64_t now, clock_offset_ns;
 uint32_t exec_ids[PID_MAX];
 
@@ -16,6 +17,7 @@ static struct store *store;
 static struct store_stream stream;
 static struct wire_message message;
 static struct event event;
+static enum redact_mode arguments; /* of the next open_model() */
 static bool is_event; /* what comes next is `event`, not `message` */
 
 struct wire_bytes bytes(const char *text)
@@ -79,6 +81,12 @@ struct counters in_cgroup(uint64_t limit, uint64_t peak, uint64_t throttled_ns)
 	return counters;
 }
 
+struct where {
+	uint64_t stdin_pipe, stdout_pipe, pgid, tty, uid, cgroup_id;
+	uint64_t pid_namespace, mount_namespace; /* 0: not known */
+	const char *cwd;
+};
+
 void hello(const char *boot_id)
 {
 	struct wire_hello *h = &begin(WIRE_HELLO)->hello;
@@ -97,7 +105,17 @@ void hello(const char *boot_id)
 	apply();
 }
 
-void fork_process(unsigned parent, unsigned pid)
+void boot(const char *boot_id)
+{
+	hello(boot_id);
+	exec_ids[1] = exec_ids[2] = 0;
+	sample(1, 0, "systemd", cpu(0));
+	sample(2, 1, "sshd -D", cpu(0));
+	pass(now + MS);
+	now += 2 * MS;
+}
+
+static void fork_process(unsigned parent, unsigned pid)
 {
 	struct event_fork *f = &begin_event(EVENT_FORK)->fork;
 
@@ -110,7 +128,7 @@ void fork_process(unsigned parent, unsigned pid)
 	apply();
 }
 
-void cgroup(uint64_t id, const char *cgroup_path)
+static void cgroup(uint64_t id, const char *cgroup_path)
 {
 	struct event_cgroup *c = &begin_event(EVENT_CGROUP)->cgroup;
 
@@ -120,12 +138,23 @@ void cgroup(uint64_t id, const char *cgroup_path)
 	apply();
 }
 
-void exec_in(unsigned pid, struct where where, const char *command)
+/* `command`: words, in which ~ is a blank; a first word that begins with - is a login shell. */
+static void set_command(struct event_exec *e, const char *command)
 {
-	static char copy[512];
-	struct event_exec *e = &begin_event(EVENT_EXEC)->exec;
+	static char copy[512], program[128];
 
-	exec_ids[pid]++;
+	snprintf(copy, sizeof(copy), "%s", command);
+	for (char *word = strtok(copy, " "); word; word = strtok(NULL, " ")) {
+		for (char *c = word; *c; c++)
+			*c = *c == '~' ? ' ' : *c;
+		e->argv.item[e->argv.count++] = bytes(word);
+	}
+	snprintf(program, sizeof(program), "/usr/bin/%s", e->argv.item[0].data);
+	e->filename = bytes(*copy == '-' ? "/bin/bash" : program);
+}
+
+static void set_where(struct event_exec *e, unsigned pid, struct where where)
+{
 	e->boot_ns = now;
 	e->image = key(pid);
 	e->cgroup_id = where.cgroup_id ? where.cgroup_id : CGROUP_BASE;
@@ -136,36 +165,19 @@ void exec_in(unsigned pid, struct where where, const char *command)
 	e->mount_namespace = where.mount_namespace;
 	e->stdin_pipe = where.stdin_pipe;
 	e->stdout_pipe = where.stdout_pipe;
-	e->counters = cpu(2 * MS);
 	e->cwd = bytes(where.cwd ? where.cwd : "/work");
 	e->comm = bytes("comm");
-	snprintf(copy, sizeof(copy), "%s", command);
-	for (char *word = strtok(copy, " "); word; word = strtok(NULL, " ")) {
-		for (char *c = word; *c; c++)
-			*c = *c == '~' ? ' ' : *c;
-		e->argv.item[e->argv.count++] = bytes(word);
-	}
-	static char program[128];
+}
 
-	snprintf(program, sizeof(program), "/usr/bin/%.*s", (int)e->argv.item[0].size, e->argv.item[0].data);
-	e->filename = bytes(e->argv.item[0].data[0] == '-' ? "/bin/bash" : program);
+static void exec_in(unsigned pid, struct where where, const char *command)
+{
+	struct event_exec *e = &begin_event(EVENT_EXEC)->exec;
+
+	exec_ids[pid]++;
+	set_where(e, pid, where);
+	e->counters = cpu(2 * MS);
+	set_command(e, command);
 	apply();
-}
-
-void exec_process(unsigned pid, const char *command)
-{
-	exec_in(pid, (struct where){0}, command);
-}
-
-void spawn_in(unsigned parent, unsigned pid, struct where where, const char *command)
-{
-	fork_process(parent, pid);
-	exec_in(pid, where, command);
-}
-
-void spawn(unsigned parent, unsigned pid, const char *command)
-{
-	spawn_in(parent, pid, (struct where){0}, command);
 }
 
 void end_as(enum event_type type, unsigned pid, unsigned status, struct counters counters)
@@ -179,16 +191,10 @@ void end_as(enum event_type type, unsigned pid, unsigned status, struct counters
 	apply();
 }
 
-void exit_process(unsigned pid, unsigned status)
+static void exit_process(unsigned pid, unsigned status)
 {
 	end_as(EVENT_EXIT, pid, status, cpu(5 * MS));
 	end_as(EVENT_FINAL, pid, status, cpu(6 * MS));
-}
-
-void run_process(unsigned parent, unsigned pid, const char *command)
-{
-	spawn(parent, pid, command);
-	exit_process(pid, 0);
 }
 
 void send_signal(unsigned pid, unsigned sender, unsigned number, int code)
@@ -205,31 +211,29 @@ void send_signal(unsigned pid, unsigned sender, unsigned number, int code)
 	apply();
 }
 
-void sample_as(unsigned pid, unsigned parent, const char *command, struct counters counters,
-	       unsigned flags)
+static void sample_in(unsigned pid, unsigned parent, struct where where, const char *command,
+		      struct counters counters, unsigned flags)
 {
-	struct event_sample *s = &begin_event(EVENT_SAMPLE)->sample;
-	static char copy[256], program[128];
+	struct event_exec *s = &begin_event(EVENT_SAMPLE)->exec; /* the same structure */
 
-	s->boot_ns = now;
-	s->image = key(pid);
+	set_where(s, pid, where);
 	s->parent = parent ? key(parent) : (struct image_key){0};
-	s->cgroup_id = CGROUP_BASE;
 	s->flags = flags;
 	s->counters = counters;
-	s->cwd = bytes(command ? "/work" : "");
-	s->comm = bytes("comm");
 	s->filename = bytes("");
-	if (command) {
-		snprintf(copy, sizeof(copy), "%s", command);
-		for (char *word = strtok(copy, " "); word; word = strtok(NULL, " "))
-			s->argv.item[s->argv.count++] = bytes(word);
-		snprintf(program, sizeof(program), "/usr/bin/%s", s->argv.item[0].data);
-		s->filename = bytes(program);
-	}
+	if (command)
+		set_command(s, command);
+	else
+		s->cwd = bytes("");
 	if (flags & RECORD_ARGV_UNKNOWN)
 		s->argv.count = 0;
 	apply();
+}
+
+void sample_as(unsigned pid, unsigned parent, const char *command, struct counters counters,
+	       unsigned flags)
+{
+	sample_in(pid, parent, (struct where){0}, command, counters, flags);
 }
 
 void sample(unsigned pid, unsigned parent, const char *command, struct counters counters)
@@ -267,10 +271,7 @@ void wait_ms(uint64_t milliseconds)
 
 void begin_step(void)
 {
-	spawn(2, 10, "python3 /usr/bin/snakemake -j2");
-	spawn(10, 11, "bash -c x");
-	spawn(11, 12, "bwa mem x");
-	spawn(2, 13, "nano");
+	tell("2>10 python3 /usr/bin/snakemake -j2; 10>11 bash -c x; 11>12 bwa mem x; 2>13 nano");
 }
 
 void end_step(unsigned status)
@@ -279,6 +280,141 @@ void end_step(unsigned status)
 	/* As a shell passes it on. */
 	exit_process(11, (status & 0x7f ? 128 + (status & 0x7f) : status >> 8) << 8);
 }
+
+/* ---- stories */
+
+/* `text` is cut off behind its first word, which is returned; the rest is left in it. */
+static char *take_word(char **text)
+{
+	char *word = *text, *end = strchrnul(word, ' ');
+
+	*text = end + (*end == ' ');
+	*end = '\0';
+	return word;
+}
+
+/* Words before a command: where it is executed. */
+static struct where take_where(char **text)
+{
+	struct where where = {0};
+	const struct {
+		const char *name;
+		uint64_t *value;
+	} fields[] = {
+		{"<", &where.stdin_pipe}, {">", &where.stdout_pipe}, {"pgid=", &where.pgid},
+		{"tty=", &where.tty}, {"uid=", &where.uid}, {"cgroup=", &where.cgroup_id},
+		{"pidns=", &where.pid_namespace}, {"mntns=", &where.mount_namespace},
+	};
+	size_t i;
+
+	do {
+		for (i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+			size_t length = strlen(fields[i].name);
+
+			if (strncmp(*text, fields[i].name, length) != 0)
+				continue;
+			*fields[i].value = strtoull(take_word(text) + length, NULL, 10);
+			break;
+		}
+	} while (i < sizeof(fields) / sizeof(*fields));
+	if (strncmp(*text, "cwd=", 4) == 0) /* the last of them */
+		where.cwd = take_word(text) + 4;
+	return where;
+}
+
+/* "ends CODE", "dies SIGNAL" or "gets SIGNAL [from PID]" of a process; false: something else. */
+static bool tell_end(unsigned pid, const char *what)
+{
+	unsigned number = 0, sender = 0;
+	int signal = sscanf(what, "gets %u from %u", &number, &sender);
+
+	if (signal > 0)
+		send_signal(pid, sender, number, signal == 1 ? SI_KERNEL : 0);
+	else if (sscanf(what, "dies %u", &number) == 1)
+		exit_process(pid, number);
+	else if (strcmp(what, "ends") == 0 || sscanf(what, "ends %u", &number) == 1)
+		exit_process(pid, number << 8);
+	else
+		return false;
+	return true;
+}
+
+/* A step that begins with a process; the one that it is about. */
+static unsigned tell_process(char *step)
+{
+	unsigned pid = (unsigned)strtoul(step, &step, 10), parent, cpu_ms;
+	int size;
+
+	if (sscanf(step, "<%u seen %u%n", &parent, &cpu_ms, &size) == 2) {
+		step += size + (step[size] == ' ');
+		struct where where = take_where(&step);
+
+		sample_in(pid, parent, where, *step ? step : NULL, cpu(cpu_ms * MS), 0);
+		return pid;
+	}
+	if (*step == '>') {
+		parent = pid;
+		pid = (unsigned)strtoul(step + 1, &step, 10);
+		fork_process(parent, pid);
+	}
+	step += *step == ' ';
+	if (*step && !tell_end(pid, step)) {
+		struct where where = take_where(&step);
+
+		exec_in(pid, where, step);
+	}
+	return pid;
+}
+
+/* Any other; false: it is none. */
+static bool tell_other(char *step)
+{
+	char *argument = step;
+	const char *word = take_word(&argument);
+	const int64_t number = strtoll(argument, NULL, 10);
+
+	if (strcmp(word, "commit") == 0)
+		commit();
+	else if (strcmp(word, "restart") == 0)
+		restart();
+	else if (strcmp(word, "wait") == 0)
+		wait_ms((uint64_t)number);
+	else if (strcmp(word, "later") == 0)
+		now += (uint64_t)number * MS;
+	else if (strcmp(word, "pass") == 0)
+		pass(now + (uint64_t)number * MS);
+	else if (strcmp(word, "cgroup") == 0)
+		cgroup((uint64_t)number, strchrnul(argument, '/'));
+	else
+		return false;
+	return true;
+}
+
+void tell(const char *format, ...)
+{
+	char story[2048], *next = story, *step;
+	unsigned latest = 0;
+	va_list values;
+
+	va_start(values, format);
+	ck_assert_int_lt(vsnprintf(story, sizeof(story), format, values), sizeof(story));
+	va_end(values);
+	while ((step = next)) {
+		next = strstr(step, "; ");
+		if (next) {
+			*next = '\0';
+			next += 2;
+		}
+		if (!*step) /* behind the last */
+			continue;
+		if (isdigit((unsigned char)*step))
+			latest = tell_process(step);
+		else if (!tell_end(latest, step))
+			ck_assert_msg(tell_other(step), "%s", step);
+	}
+}
+
+/* ---- the store */
 
 void commit(void)
 {
@@ -307,6 +443,12 @@ void change_store(const char *sql)
 	ck_assert_int_eq(sqlite3_open(path, &database), SQLITE_OK);
 	ck_assert_int_eq(sqlite3_exec(database, sql, NULL, NULL, NULL), SQLITE_OK);
 	sqlite3_close(database);
+}
+
+void keep_no_arguments(void)
+{
+	arguments = REDACT_PROGRAM_ONLY;
+	restart();
 }
 
 void restart(void)
@@ -345,11 +487,7 @@ static void setup(void)
 	clock_offset_ns = 1000 * MS;
 	arguments = REDACT_SECRETS;
 	open_model();
-	hello("boot-1");
-	sample(1, 0, "systemd", cpu(0));
-	sample(2, 1, "sshd -D", cpu(0));
-	pass(now + MS);
-	now += 2 * MS;
+	boot("boot-1");
 }
 
 static void teardown(void)

@@ -17,7 +17,6 @@
 #define HEX64 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef" /* a container's id */
 
 extern struct model *model;
-extern enum redact_mode arguments; /* of the next open_model */
 extern uint64_t now;
 extern uint64_t clock_offset_ns; /* of the wall clock to the boot clock, 1 s */
 extern uint32_t exec_ids[PID_MAX]; /* of each pid */
@@ -34,6 +33,8 @@ void commit(void);
 void change_store(const char *sql);
 /* The correlator is stopped and started again, the probe says hello. */
 void restart(void);
+/* The same, and from now on it keeps no arguments. */
+void keep_no_arguments(void);
 
 /* ---- messages: begun, filled, applied */
 struct wire_message *begin(enum wire_type type);
@@ -46,20 +47,28 @@ struct counters cpu(uint64_t ns);
 /* Those of a process in a cgroup; `limit` 0: none. */
 struct counters in_cgroup(uint64_t limit, uint64_t peak, uint64_t throttled_ns);
 
-struct where {
-	uint32_t stdin_pipe, stdout_pipe, pgid, tty, uid;
-	uint32_t pid_namespace, mount_namespace; /* 0: not known */
-	uint64_t cgroup_id;
-	const char *cwd;
-};
+/* ---- stories */
+/* Steps, each behind "; ":
+ *   2>10 bash x.sh       2 forks 10, which executes that (in a word, ~ is a blank)
+ *   2>10                 2 forks 10
+ *   10 bash x.sh         10 executes that
+ *   10 <71 tty=5 gzip    where it does: pipes on descriptors 0 and 1, cgroup=, pgid=, uid=,
+ *                        pidns=, mntns=, and cwd= as the last of them
+ *   10 ends 3, ends      10 exits with a code, or the process of the step before, with 0
+ *   10 dies 9            a signal ends it
+ *   10 gets 15 from 11   somebody sends it a signal; gets 15: the kernel does
+ *   10<2 seen 9 gzip     a pass finds 10, child of 2, with so many ms of CPU; or without text
+ *   pass, pass -1        the end of that pass, which began now, or 1 ms before
+ *   later 20             the clock goes on by so many ms
+ *   wait 100             wait_ms()
+ *   cgroup 600 /path     such a cgroup is told of
+ *   commit, restart      as the functions */
+__attribute__((format(printf, 1, 2))) void tell(const char *format, ...);
 
 /* ---- messages, whole */
 void hello(const char *boot_id);
-void cgroup(uint64_t id, const char *cgroup_path);
-void fork_process(unsigned parent, unsigned pid);
-/* `command`: words, in which ~ is a blank; a first word that begins with - is a login shell. */
-void exec_in(unsigned pid, struct where where, const char *command);
-void exec_process(unsigned pid, const char *command);
+/* The hello, init, the ssh daemon, and a pass over them. */
+void boot(const char *boot_id);
 void end_as(enum event_type type, unsigned pid, unsigned status, struct counters counters);
 /* `sender` 0: the kernel. */
 void send_signal(unsigned pid, unsigned sender, unsigned number, int code);
@@ -72,10 +81,6 @@ void pass(uint64_t boot_ns);
 void pass_behind(uint64_t boot_ns, uint64_t backlog_bytes);
 
 /* ---- several */
-void spawn_in(unsigned parent, unsigned pid, struct where where, const char *command);
-void spawn(unsigned parent, unsigned pid, const char *command);
-void exit_process(unsigned pid, unsigned status);
-void run_process(unsigned parent, unsigned pid, const char *command);
 /* Time passes, with nothing but init and the ssh daemon to be seen alive. */
 void wait_ms(uint64_t milliseconds);
 /* A pipeline step (snakemake 10, bash 11, bwa 12) that runs, and somebody's editor (13) beside
@@ -87,8 +92,9 @@ void end_step(unsigned status);
 /* Rows of `sql`, once committed, as lines, columns joined by a space, NULL as -. Until the
  * next call. */
 char *rows(const char *sql);
+#define ck_assert_rows(sql, expected) ck_assert_str_eq(rows(sql), expected)
 /* Without that column. */
 char *rows_but(const char *sql, const char *column);
 /* Lines "kind: name [tools] status" of the tasks that stand, the system's left out. */
-#define ck_assert_tasks(expected) ck_assert_str_eq(rows(streams_tasks_sql), expected)
+#define ck_assert_tasks(expected) ck_assert_rows(streams_tasks_sql, expected)
 extern const char streams_tasks_sql[];
