@@ -16,7 +16,6 @@
 #include "cli/units.h"
 #include "common/clock.h"
 #include "common/progress.h"
-#include "query/ask.h"
 #include "query/report.h"
 
 #define WINDOW_NS 3500000000LL /* "now": a few process scans */
@@ -63,178 +62,22 @@ static const struct option_spec option_specs[] = {
 	OPTION_SPECS_OF_VIEW
 };
 
-/* One tool of one task; or, of all tools of a run with the same name whose processes have ended,
- * the sum. Rates are per second; ROW_NULL: nothing was seen recently. */
-struct line {
-	int64_t tool_id, task_id, run_id; /* ROW_NULL for several */
-	int64_t user_id;                  /* ROW_NULL for several */
-	char *tool, *task, *run;
-	bool is_system;
-	bool is_idle;
-	int64_t process_count; /* running */
-	int64_t ended_count;   /* recently */
-	int64_t tool_count;
-	int64_t begin_boot_ns;
-	double cores;
-	double read_rate, write_rate;
-	int64_t memory_bytes; /* resident; shared pages count in each process */
-};
-
+/* A tool of a task; or, of all tools of a run with the same name whose processes have ended, the sum. */
 struct snapshot {
-	struct line *lines;
-	size_t count;
+	struct rows lines;
 	int64_t lag_ns;
 	int64_t now_boot_ns;
 };
 
+#define SNAPSHOT_LINE(snapshot, index) ROWS_ITEM(&(snapshot)->lines, top, index)
+
 /* ---- a snapshot -------------------------------------------------------------- */
 
-static void snapshot_free(struct snapshot *snapshot)
-{
-	for (size_t i = 0; i < snapshot->count; i++) {
-		free(snapshot->lines[i].tool);
-		free(snapshot->lines[i].task);
-		free(snapshot->lines[i].run);
-	}
-	free(snapshot->lines);
-	*snapshot = (struct snapshot){0};
-}
-
-static char *column_copy(struct store_result *row, const char *name)
-{
-	const char *text = result_text(row, name);
-
-	return strdup(text ? text : "-");
-}
-
-static struct line *line_append(struct snapshot *snapshot, struct store_result *row)
-{
-	const char *kind = store_result_get(row, "run_kind").data;
-	struct line *lines = reallocarray(snapshot->lines, snapshot->count + 1, sizeof(*lines));
-	struct line *line;
-
-	if (!lines)
-		return NULL;
-	snapshot->lines = lines;
-	line = &lines[snapshot->count++];
-	*line = (struct line){
-		.tool_id = result_integer(row, "tool_id"),
-		.task_id = result_integer(row, "task_id"),
-		.run_id = result_integer(row, "run_id"),
-		.user_id = result_integer(row, "user_id"),
-		.tool = column_copy(row, "tool_name"),
-		.task = column_copy(row, "task_name"),
-		.run = column_copy(row, "run_name"),
-		.is_system = (strcmp(kind, "system") == 0 || strcmp(kind, "session") == 0),
-		.is_idle = true,
-		.begin_boot_ns = INT64_MAX,
-		.tool_count = 1,
-	};
-	return line->tool && line->task && line->run ? line : NULL;
-}
-
-static struct line *line_find(struct snapshot *snapshot, int64_t tool_id)
-{
-	for (size_t i = 0; i < snapshot->count; i++)
-		if (snapshot->lines[i].tool_id == tool_id)
-			return &snapshot->lines[i];
-	return NULL;
-}
-
-/* The line of what has ended of a tool name in a run. */
-static struct line *line_find_ended(struct snapshot *snapshot, struct store_result *row)
-{
-	int64_t run_id = result_integer(row, "run_id");
-	const char *name = store_result_get(row, "tool_name").data;
-
-	for (struct line *line = snapshot->lines; line < snapshot->lines + snapshot->count; line++)
-		if (line->process_count == 0 && line->run_id == run_id && strcmp(line->tool, name) == 0)
-			return line;
-	return NULL;
-}
-
-static double rate(int64_t amount, int64_t wall_ns)
-{
-	return amount == ROW_NULL || amount < 0 || wall_ns == ROW_NULL || wall_ns <= 0
-		       ? 0 : (double)amount * 1e9 / (double)wall_ns;
-}
-
-static void line_begin(struct line *line, int64_t begin_boot_ns)
-{
-	if (begin_boot_ns < line->begin_boot_ns)
-		line->begin_boot_ns = begin_boot_ns;
-}
-
-static void line_add_rates(struct line *line, struct store_result *row, int64_t wall_ns)
-{
-	line->cores += rate(result_integer(row, "recent_cpu_ns"), wall_ns) / 1e9;
-	line->read_rate += rate(result_integer(row, "recent_read_bytes"), wall_ns);
-	line->write_rate += rate(result_integer(row, "recent_write_bytes"), wall_ns);
-	line->is_idle = false;
-}
-
-/* A running process. 0 or -ENOMEM. Rows of a tool need not follow one another: there are few. */
-static int running_take(struct snapshot *snapshot, struct store_result *row)
-{
-	static const char *const memory[] = {"rss_anon_bytes", "rss_file_bytes", "rss_shmem_bytes"};
-	int64_t wall_ns = result_integer(row, "recent_wall_ns");
-	struct line *line = line_find(snapshot, result_integer(row, "tool_id"));
-
-	if (!line)
-		line = line_append(snapshot, row);
-	if (!line)
-		return -ENOMEM;
-	line->process_count++;
-	line_begin(line, result_integer(row, "begin_boot_ns"));
-	if (line->user_id != result_integer(row, "user_id"))
-		line->user_id = ROW_NULL;
-	if (wall_ns == ROW_NULL)
-		return 0;
-	line_add_rates(line, row, wall_ns);
-	for (size_t i = 0; i < sizeof(memory) / sizeof(memory[0]); i++) {
-		int64_t bytes = result_integer(row, memory[i]);
-
-		line->memory_bytes = row_add(line->memory_bytes, bytes == ROW_NULL ? 0 : bytes);
-	}
-	return 0;
-}
-
-/* A tool of which processes have ended: to its own line where others of it run. 0 or -ENOMEM. */
-static int ended_take(struct snapshot *snapshot, struct store_result *row)
-{
-	struct line *line = line_find(snapshot, result_integer(row, "tool_id"));
-	bool is_new = false;
-
-	if (!line && (line = line_find_ended(snapshot, row))) {
-		line->tool_count++;
-		line->tool_id = line->task_id = ROW_NULL;
-	}
-	if (!line) {
-		line = line_append(snapshot, row);
-		is_new = true;
-	}
-	if (!line)
-		return -ENOMEM;
-	line->ended_count = row_add(line->ended_count, result_integer(row, "ended_count"));
-	line_begin(line, result_integer(row, "begin_boot_ns"));
-	if ((!is_new && line->user_id != result_integer(row, "user_id")) ||
-	    result_integer(row, "user_id") != result_integer(row, "last_user_id"))
-		line->user_id = ROW_NULL;
-	line_add_rates(line, row, WINDOW_NS);
-	return 0;
-}
-
-/* ROW_NULL where no scan has seen any of its processes recently. */
-static int64_t line_memory(const struct line *line)
-{
-	return line->is_idle || line->process_count == 0 ? ROW_NULL : line->memory_bytes;
-}
-
-static double sort_value(const struct line *line)
+static double sort_value(const struct row_top *line)
 {
 	const double values[] = {
-		[SORT_CPU] = line->cores, [SORT_MEMORY] = (double)line->memory_bytes,
-		[SORT_READ] = line->read_rate, [SORT_WRITE] = line->write_rate,
+		[SORT_CPU] = line->cores, [SORT_MEMORY] = (double)line->rss_bytes,
+		[SORT_READ] = line->read_bytes_per_second, [SORT_WRITE] = line->write_bytes_per_second,
 	};
 
 	return values[sort];
@@ -242,28 +85,12 @@ static double sort_value(const struct line *line)
 
 static int compare_lines(const void *left, const void *right)
 {
-	const struct line *a = left, *b = right;
+	const struct row_top *a = left, *b = right;
 	double first = sort_value(a), second = sort_value(b);
 
 	if (first != second)
 		return first > second ? -1 : 1;
 	return a->tool_id < b->tool_id ? -1 : a->tool_id > b->tool_id;
-}
-
-/* What a query answers, row by row to `take`. 0 or -errno. */
-static int rows_take(struct store *store, struct snapshot *snapshot, const char *query,
-		     const struct store_parameter *parameters,
-		     int (*take)(struct snapshot *snapshot, struct store_result *row))
-{
-	struct store_result *result;
-	int more, error = query_ask(store, query, parameters, &result);
-
-	if (error < 0)
-		return error;
-	while (error == 0 && (more = store_result_next(result)) != 0)
-		error = more < 0 ? more : take(snapshot, result);
-	store_result_free(result);
-	return error;
 }
 
 /* The one host that is looked at. 0; VERB_FAILED, said. */
@@ -314,6 +141,7 @@ static int snapshot_take(struct store *store, struct snapshot *snapshot)
 {
 	struct store_parameter parameters[] = {
 		{"since_boot_ns", STORE_INTEGER, 0, NULL},
+		{"window_ns", STORE_INTEGER, WINDOW_NS, NULL},
 		{"limit", STORE_INTEGER, PROCESSES_MOST, NULL},
 		{"host_id", STORE_NULL, 0, NULL}, {0},
 	};
@@ -321,32 +149,23 @@ static int snapshot_take(struct store *store, struct snapshot *snapshot)
 
 	*snapshot = (struct snapshot){.lag_ns = INT64_MAX};
 	if (error == 0)
-		error = now_find(store, snapshot, &parameters[2]);
+		error = now_find(store, snapshot, &parameters[3]);
 	if (error)
 		return error;
 	parameters[0].integer = snapshot->now_boot_ns - WINDOW_NS;
-	error = rows_take(store, snapshot, "top_processes", parameters, running_take);
-	if (error == 0)
-		error = rows_take(store, snapshot, "top_ended", parameters, ended_take);
-	if (error < 0) {
-		snapshot_free(snapshot);
-		return error;
-	}
-	if (snapshot->count)
-		qsort(snapshot->lines, snapshot->count, sizeof(*snapshot->lines), compare_lines);
-	return 0;
+	error = rows_load(&snapshot->lines, &row_type_top, store, "top", parameters);
+	if (snapshot->lines.count)
+		qsort(snapshot->lines.items, snapshot->lines.count, sizeof(struct row_top), compare_lines);
+	return error;
 }
 
-/* Whether its processes have ended, and used too little to be seen. */
-static bool line_is_negligible(const struct line *line)
+/* Not what is idle, the system's own, or has ended and used too little to be seen. */
+static bool line_is_shown(const struct row_top *line)
 {
-	return line->process_count == 0 && line->cores < CORES_LEAST && line->read_rate < 1 &&
-	       line->write_rate < 1;
-}
+	bool is_negligible = line->process_count == 0 && line->cores < CORES_LEAST &&
+			     line->read_bytes_per_second < 1 && line->write_bytes_per_second < 1;
 
-static bool line_is_shown(const struct line *line)
-{
-	return all || (!line->is_system && !line->is_idle && !line_is_negligible(line));
+	return all || (!line->is_system && !line->idle && !is_negligible);
 }
 
 /* ---- as text ----------------------------------------------------------------- */
@@ -365,7 +184,7 @@ static const struct table_column columns[] = {
 	{"written", TABLE_RIGHT, 0, 1},
 };
 
-static void line_print(const struct snapshot *snapshot, const struct line *line, bool raw, struct table *table)
+static void line_print(const struct snapshot *snapshot, const struct row_top *line, bool raw, struct table *table)
 {
 	char text[UNITS_SIZE];
 
@@ -377,8 +196,8 @@ static void line_print(const struct snapshot *snapshot, const struct line *line,
 	snprintf(text, sizeof(text), "%.2f", line->cores);
 	table_add_all(table, units_count(line->process_count, raw), units_count(line->ended_count, raw),
 		      units_duration(row_subtract(snapshot->now_boot_ns, line->begin_boot_ns), raw), text,
-		      units_bytes(line_memory(line), raw), units_rate((int64_t)line->read_rate, raw),
-		      units_rate((int64_t)line->write_rate, raw), NULL);
+		      units_bytes(line->rss_bytes, raw), units_rate((int64_t)line->read_bytes_per_second, raw),
+		      units_rate((int64_t)line->write_bytes_per_second, raw), NULL);
 }
 
 static void summary_print(const struct snapshot *snapshot, const struct output *whole)
@@ -388,10 +207,12 @@ static void summary_print(const struct snapshot *snapshot, const struct output *
 	int64_t process_count = 0, memory_bytes = 0;
 	double cores = 0;
 
-	for (size_t i = 0; i < snapshot->count; i++) {
-		process_count += snapshot->lines[i].process_count;
-		memory_bytes = row_add(memory_bytes, snapshot->lines[i].memory_bytes);
-		cores += snapshot->lines[i].cores;
+	for (size_t i = 0; i < snapshot->lines.count; i++) {
+		const struct row_top *line = SNAPSHOT_LINE(snapshot, i);
+
+		process_count += line->process_count;
+		memory_bytes = row_add(memory_bytes, line->rss_bytes == ROW_NULL ? 0 : line->rss_bytes);
+		cores += line->cores;
 	}
 	output_flow_begin(&flow, whole);
 	output_print(output, STYLE_TITLE, "%s %s, %.2f cores busy, %s resident where busy",
@@ -418,10 +239,10 @@ static int snapshot_print(const struct view *view, const struct snapshot *snapsh
 	if (!table)
 		return -ENOMEM;
 	summary_print(snapshot, output);
-	for (size_t i = 0; i < snapshot->count && shown < most; i++) {
-		if (!line_is_shown(&snapshot->lines[i]))
+	for (size_t i = 0; i < snapshot->lines.count && shown < most; i++) {
+		if (!line_is_shown(SNAPSHOT_LINE(snapshot, i)))
 			continue;
-		line_print(snapshot, &snapshot->lines[i], view->options->raw, table);
+		line_print(snapshot, SNAPSHOT_LINE(snapshot, i), view->options->raw, table);
 		shown++;
 	}
 	error = shown ? table_print(table, output, true, NULL) : 0;
@@ -431,25 +252,15 @@ static int snapshot_print(const struct view *view, const struct snapshot *snapsh
 	return error;
 }
 
-static json_t *line_to_json(const struct line *line)
+static json_t *line_to_json(const struct row_top *line)
 {
-	json_t *object = json_object();
+	json_t *object = row_to_json(&row_type_top, line);
 
-	json_set_integer(object, "run_id", line->run_id);
-	json_set_string(object, "run", line->run);
-	json_set_integer(object, "task_id", line->task_id);
-	json_set_string(object, "task", line->task);
-	json_set_integer(object, "tool_id", line->tool_id);
-	json_set_string(object, "tool", line->tool);
-	json_set_integer(object, "user_id", line->user_id);
-	json_set_integer(object, "process_count", line->process_count);
-	json_set_integer(object, "ended_count", line->ended_count);
-	json_set_integer(object, "begin_boot_ns", line->begin_boot_ns);
-	json_object_set_new(object, "idle", json_boolean(line->is_idle));
-	json_object_set_new(object, "cores", json_real(line->cores));
-	json_set_integer(object, "rss_bytes", line_memory(line));
-	json_set_integer(object, "read_bytes_per_second", (int64_t)line->read_rate);
-	json_set_integer(object, "write_bytes_per_second", (int64_t)line->write_rate);
+	json_object_set_new(object, "idle", json_boolean(line->idle));
+	json_set_integer(object, "read_bytes_per_second", (int64_t)line->read_bytes_per_second);
+	json_set_integer(object, "write_bytes_per_second", (int64_t)line->write_bytes_per_second);
+	json_object_del(object, "tool_count");
+	json_object_del(object, "is_system");
 	return object;
 }
 
@@ -458,9 +269,9 @@ static int snapshot_write_json(const struct snapshot *snapshot)
 	json_t *array = json_array(), *root = json_object();
 	int error;
 
-	for (size_t i = 0; i < snapshot->count; i++)
-		if (line_is_shown(&snapshot->lines[i]))
-			json_array_append_new(array, line_to_json(&snapshot->lines[i]));
+	for (size_t i = 0; i < snapshot->lines.count; i++)
+		if (line_is_shown(SNAPSHOT_LINE(snapshot, i)))
+			json_array_append_new(array, line_to_json(SNAPSHOT_LINE(snapshot, i)));
 	json_set_integer(root, "boot_ns", snapshot->now_boot_ns);
 	json_set_integer(root, "lag_ns", snapshot->lag_ns == INT64_MAX ? ROW_NULL : snapshot->lag_ns);
 	json_object_set_new(root, "tools", array);
@@ -478,7 +289,7 @@ static int show_once(struct view *view)
 		return error;
 	error = view->options->json ? snapshot_write_json(&snapshot)
 				    : snapshot_print(view, &snapshot, &view->output, SIZE_MAX);
-	snapshot_free(&snapshot);
+	rows_free(&snapshot.lines);
 	return error;
 }
 
@@ -555,7 +366,7 @@ static int live_loop(struct view *view)
 			break;
 		output_measure(&view->output);
 		error = frame_draw(view, &snapshot);
-		snapshot_free(&snapshot);
+		rows_free(&snapshot.lines);
 		if (poll(&keys, 1, period_ms) == 1) {
 			if (read(STDIN_FILENO, &key, 1) != 1)
 				break; /* the terminal is gone */
