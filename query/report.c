@@ -404,24 +404,6 @@ struct walk {
 	bool goes_on; /* to the task behind: what is read for it at once is used */
 };
 
-static int compare_task_ids(const void *left, const void *right)
-{
-	const struct row_task *a = left, *b = right;
-
-	return a->id < b->id ? -1 : a->id > b->id;
-}
-
-static int compare_tools(const void *left, const void *right)
-{
-	const struct row_tool *a = left, *b = right;
-
-	if (a->task_id != b->task_id)
-		return a->task_id < b->task_id ? -1 : 1;
-	if (a->begin_boot_ns != b->begin_boot_ns)
-		return a->begin_boot_ns < b->begin_boot_ns ? -1 : 1;
-	return a->id < b->id ? -1 : a->id > b->id;
-}
-
 /* Where a part's clock is another's, its times are moved. */
 static void window_shift(const struct report *report, size_t part, struct window *window)
 {
@@ -495,10 +477,6 @@ static int window_load(const struct walk *walk, size_t index, bool with_tools, s
 	if (error < 0)
 		return error;
 	window_shift(report, part, window);
-	if (window->tasks.count > 0)
-		qsort(window->tasks.items, window->tasks.count, sizeof(struct row_task), compare_task_ids);
-	if (window->tools.count > 0)
-		qsort(window->tools.items, window->tools.count, sizeof(struct row_tool), compare_tools);
 	window->is_loaded = true;
 	return 0;
 }
@@ -542,76 +520,55 @@ static int sample_give(void *context, const void *row)
 	return walk->writer->sample(walk->context, row);
 }
 
-/* Those that are held, of one tool. */
-static int held_walk(const struct walk *walk, const struct rows *held, int64_t tool_id)
+/* The processes of a task tool by tool, and the next one. */
+struct process_stream {
+	struct row_cursor cursor;
+	struct row_process next;
+	int more; /* as of row_cursor_next() */
+};
+
+/* Those of one tool. A copy of each, since only the next one tells whether it was the last. */
+static int stream_walk(const struct walk *walk, struct process_stream *stream, int64_t tool_id)
 {
-	const struct row_process *last = NULL;
+	struct rows held = {0};
 	int error = 0;
 
-	for (size_t i = 0; i < held->count && error == 0; i++) {
-		const struct row_process *process = ROWS_ITEM(held, process, i);
-
-		if (process->tool_id != tool_id)
-			continue;
-		if (last)
-			error = walk->writer->process(walk->context, last, false);
-		last = process;
-	}
-	return last && error == 0 ? walk->writer->process(walk->context, last, true) : error;
-}
-
-/* A copy of each, since only the next one tells whether it was the last. */
-static int stream_walk(const struct walk *walk, const struct row_tool *tool)
-{
-	const struct store_parameter parameters[] = QUERY_PARAMETERS_OF("tool_id", tool->id, tool->host_id);
-	struct rows held = {0};
-	struct row_process process;
-	struct row_cursor cursor;
-	int more = row_cursor_open(&cursor, &row_type_process, walk->report->store, "tool_processes",
-				   parameters);
-
-	if (more < 0)
-		return more;
-	while ((more = row_cursor_next(&cursor, &process)) >= 0) {
-		int error = held.count == 0 ? 0
-			: walk->writer->process(walk->context, ROWS_ITEM(&held, process, 0), more == 0);
-
+	while (error == 0 && stream->more > 0 && stream->next.tool_id == tool_id) {
+		error = rows_add(&held, &row_type_process, &stream->next);
+		if (error == 0)
+			error = row_cursor_next(&stream->cursor, &stream->next);
+		stream->more = error;
+		if (error >= 0)
+			error = walk->writer->process(walk->context, held.items,
+						      !stream->more || stream->next.tool_id != tool_id);
 		rows_free(&held);
-		if (error == 0 && more > 0)
-			error = rows_add(&held, &row_type_process, &process);
-		if (error < 0 || more == 0) {
-			more = error;
-			break;
-		}
 	}
-	rows_free(&held);
-	row_cursor_close(&cursor);
-	return more;
+	return error;
 }
 
 static int tools_walk(const struct walk *walk, const struct row_task *task, const struct row_tool *tools,
 		      size_t count)
 {
-	bool by_tool = walk->writer->process && walk->writer->by_tool;
-	bool is_held = by_tool && task->process_count <= REPORT_PROCESSES_HELD_MAX;
 	const struct store_parameter parameters[] = QUERY_PARAMETERS_OF("task_id", task->id, task->host_id);
-	struct rows held = {0};
+	bool by_tool = walk->writer->process && walk->writer->by_tool;
+	struct process_stream stream = {.more = 0};
 	int error = 0;
 
-	if (is_held)
-		error = rows_load_up_to(REPORT_PROCESSES_HELD_MAX, &held, &row_type_process, walk->report->store,
-					"task_processes", parameters);
-	if (error == -EFBIG) {
-		is_held = false;
-		error = 0;
-	}
-	for (size_t i = 0; i < count && error == 0; i++) {
+	if (by_tool)
+		error = row_cursor_open(&stream.cursor, &row_type_process, walk->report->store,
+					"task_processes_by_tool", parameters);
+	if (error < 0)
+		return error;
+	if (by_tool)
+		error = stream.more = row_cursor_next(&stream.cursor, &stream.next);
+	for (size_t i = 0; i < count && error >= 0; i++) {
 		error = walk->writer->tool(walk->context, &tools[i], i);
-		if (error == 0 && by_tool)
-			error = is_held ? held_walk(walk, &held, tools[i].id) : stream_walk(walk, &tools[i]);
+		if (error == 0)
+			error = stream_walk(walk, &stream, tools[i].id);
 	}
-	rows_free(&held);
-	return error;
+	if (by_tool)
+		row_cursor_close(&stream.cursor);
+	return error < 0 ? error : 0;
 }
 
 /* ---- the walk -------------------------------------------------------------------- */

@@ -112,8 +112,7 @@ struct report_writer {
 	bool by_tool; /* processes come behind their tool; else behind all, as they began */
 };
 
-/* What is held at a time: of a lake, tasks and tools of so many processes; the processes of a task, by
- * tool, if they are no more than that. */
+/* What is held at a time of a lake: tasks and tools of so many processes. */
 #define REPORT_PROCESSES_HELD_MAX 4096
 
 /* The tasks of these indexes; all, as they are, where `order` is NULL. */

@@ -268,8 +268,8 @@ int rows_add(struct rows *rows, const struct row_type *type, const void *row)
 	return place ? texts_own(rows, memcpy(place, row, type->size)) : -ENOMEM;
 }
 
-int rows_load_up_to(size_t most, struct rows *rows, const struct row_type *type, struct store *store,
-		    const char *query, const struct store_parameter *parameters)
+int rows_load(struct rows *rows, const struct row_type *type, struct store *store,
+	      const char *query, const struct store_parameter *parameters)
 {
 	struct row_cursor cursor;
 	int more = row_cursor_open(&cursor, type, store, query, parameters);
@@ -279,7 +279,7 @@ int rows_load_up_to(size_t most, struct rows *rows, const struct row_type *type,
 		return more;
 	*rows = (struct rows){.type = type};
 	while ((row = rows_grow(rows)) && (more = row_cursor_next(&cursor, row)) > 0) {
-		more = rows->count == most ? -EFBIG : texts_own(rows, row);
+		more = texts_own(rows, row);
 		if (more < 0)
 			break;
 	}
@@ -288,12 +288,6 @@ int rows_load_up_to(size_t most, struct rows *rows, const struct row_type *type,
 	if (more < 0)
 		rows_free(rows);
 	return more;
-}
-
-int rows_load(struct rows *rows, const struct row_type *type, struct store *store,
-	      const char *query, const struct store_parameter *parameters)
-{
-	return rows_load_up_to(SIZE_MAX, rows, type, store, query, parameters);
 }
 
 static int64_t number_of(const struct rows *rows, size_t index, size_t at)

@@ -117,9 +117,6 @@ struct rows {
 /* All rows of a query. 0, -ENOMEM or what the store says. */
 int rows_load(struct rows *rows, const struct row_type *type, struct store *store,
 	      const char *query, const struct store_parameter *parameters);
-/* -EFBIG, and none, where there are more than `most`. */
-int rows_load_up_to(size_t most, struct rows *rows, const struct row_type *type, struct store *store,
-		    const char *query, const struct store_parameter *parameters);
 /* A copy of the row behind the others, which are of the same type. 0 or -ENOMEM. */
 int rows_add(struct rows *rows, const struct row_type *type, const void *row);
 void rows_free(struct rows *rows);

@@ -4,4 +4,4 @@ SELECT * FROM standing_tasks
  WHERE host_id = :host_id
    AND (id = :task_id
         OR (run_id = :run_id AND begin_boot_ns BETWEEN :first_boot_ns AND :last_boot_ns))
- ORDER BY begin_boot_ns, id;
+ ORDER BY id;

@@ -7,4 +7,4 @@ SELECT * FROM standing_tools
                       AND (id = :task_id
                            OR (run_id = :run_id
                                AND begin_boot_ns BETWEEN :first_boot_ns AND :last_boot_ns)))
- ORDER BY begin_boot_ns, id;
+ ORDER BY task_id, begin_boot_ns, id;
