@@ -21,7 +21,7 @@
 #define WINDOW_NS 3500000000LL /* "now": a few process scans */
 #define PROCESSES_MOST 20000
 #define PERIOD_DEFAULT_S 1
-#define CORES_LEAST 0.005 /* what is below is 0.00 */
+#define CORES_LEAST 5000000 /* billionths: what is below is 0.00 */
 
 enum sort_key { SORT_CPU, SORT_MEMORY, SORT_READ, SORT_WRITE };
 
@@ -73,10 +73,10 @@ struct snapshot {
 
 /* ---- a snapshot -------------------------------------------------------------- */
 
-static double sort_value(const struct row_top *line)
+static int64_t sort_value(const struct row_top *line)
 {
-	const double values[] = {
-		[SORT_CPU] = line->cores, [SORT_MEMORY] = (double)line->rss_bytes,
+	const int64_t values[] = {
+		[SORT_CPU] = line->cores, [SORT_MEMORY] = line->rss_bytes,
 		[SORT_READ] = line->read_bytes_per_second, [SORT_WRITE] = line->write_bytes_per_second,
 	};
 
@@ -86,7 +86,7 @@ static double sort_value(const struct row_top *line)
 static int compare_lines(const void *left, const void *right)
 {
 	const struct row_top *a = left, *b = right;
-	double first = sort_value(a), second = sort_value(b);
+	int64_t first = sort_value(a), second = sort_value(b);
 
 	if (first != second)
 		return first > second ? -1 : 1;
@@ -193,31 +193,30 @@ static void line_print(const struct snapshot *snapshot, const struct row_top *li
 	table_add_name(table, STYLE_PLAIN, "", line->tool_count > 1 ? text : line->task);
 	table_add_name(table, STYLE_PLAIN, "", line->run);
 	table_add_name(table, STYLE_PLAIN, "", units_user(line->user_id));
-	snprintf(text, sizeof(text), "%.2f", line->cores);
+	snprintf(text, sizeof(text), "%.2f", (double)line->cores / 1e9);
 	table_add_all(table, units_count(line->process_count, raw), units_count(line->ended_count, raw),
 		      units_duration(row_subtract(snapshot->now_boot_ns, line->begin_boot_ns), raw), text,
-		      units_bytes(line->rss_bytes, raw), units_rate((int64_t)line->read_bytes_per_second, raw),
-		      units_rate((int64_t)line->write_bytes_per_second, raw), NULL);
+		      units_bytes(line->rss_bytes, raw), units_rate(line->read_bytes_per_second, raw),
+		      units_rate(line->write_bytes_per_second, raw), NULL);
 }
 
 static void summary_print(const struct snapshot *snapshot, const struct output *whole)
 {
 	struct output_flow flow;
 	const struct output *output = &flow.inner;
-	int64_t process_count = 0, memory_bytes = 0;
-	double cores = 0;
+	int64_t process_count = 0, memory_bytes = 0, cores = 0;
 
 	for (size_t i = 0; i < snapshot->lines.count; i++) {
 		const struct row_top *line = SNAPSHOT_LINE(snapshot, i);
 
 		process_count += line->process_count;
 		memory_bytes = row_add(memory_bytes, line->rss_bytes == ROW_NULL ? 0 : line->rss_bytes);
-		cores += line->cores;
+		cores = row_add(cores, line->cores);
 	}
 	output_flow_begin(&flow, whole);
 	output_print(output, STYLE_TITLE, "%s %s, %.2f cores busy, %s resident where busy",
 		     units_count(process_count, false), units_plural(process_count, "process", "processes"),
-		     cores, units_bytes(memory_bytes, false));
+		     (double)cores / 1e9, units_bytes(memory_bytes, false));
 	if (snapshot->lag_ns >= FRESHNESS_LIMIT_NS)
 		output_print(output, STYLE_BAD, "  nothing new is stored: see tracer status");
 	fputc('\n', output->file);
@@ -257,8 +256,7 @@ static json_t *line_to_json(const struct row_top *line)
 	json_t *object = row_to_json(&row_type_top, line);
 
 	json_object_set_new(object, "idle", json_boolean(line->idle));
-	json_set_integer(object, "read_bytes_per_second", (int64_t)line->read_bytes_per_second);
-	json_set_integer(object, "write_bytes_per_second", (int64_t)line->write_bytes_per_second);
+	json_object_set_new(object, "cores", json_real((double)line->cores / 1e9));
 	json_object_del(object, "tool_count");
 	json_object_del(object, "is_system");
 	return object;

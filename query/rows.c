@@ -14,7 +14,6 @@
 #define FIELD_I(name) {#name, ROW_FIELD_INTEGER, offsetof(struct ROW_TYPE, name)},
 #define FIELD_T(name) {#name, ROW_FIELD_TEXT, offsetof(struct ROW_TYPE, name)},
 #define FIELD_B(name) {#name, ROW_FIELD_BLOB, offsetof(struct ROW_TYPE, name)},
-#define FIELD_R(name) {#name, ROW_FIELD_REAL, offsetof(struct ROW_TYPE, name)},
 /* The texts that the schema has as NOT NULL are named last; tests/check_cli_rows.c compares. */
 #define DESCRIBE(name, COLUMNS, known)                                                       \
 	static const struct row_field name##_fields[] = {COLUMNS(FIELD_I, FIELD_T, FIELD_B)}; \
@@ -77,10 +76,7 @@ DESCRIBE(loss, ROW_LOSS_COLUMNS, "kind")
 DESCRIBE(cgroup, ROW_CGROUP_COLUMNS, "path")
 #undef ROW_TYPE
 #define ROW_TYPE row_top
-static const struct row_field top_fields[] = {ROW_TOP_COLUMNS(FIELD_I, FIELD_T, FIELD_R)};
-const struct row_type row_type_top = {
-	sizeof(struct row_top), sizeof(top_fields) / sizeof(top_fields[0]), top_fields, " run task tool ",
-};
+DESCRIBE(top, ROW_TOP_COLUMNS, "run task tool")
 #undef ROW_TYPE
 
 /* Stands for a text that every row has, where one has not. */
@@ -159,8 +155,6 @@ static void field_read(const struct row_type *type, const struct row_field *fiel
 	else if (field->kind == ROW_FIELD_BLOB)
 		*(struct row_blob *)field_at(row, field) =
 			(struct row_blob){has_data ? value->data : NULL, has_data ? value->size : 0};
-	else if (field->kind == ROW_FIELD_REAL)
-		*(double *)field_at(row, field) = value->type == STORE_VALUE_REAL ? value->real : (double)value->integer;
 	else
 		*(const char **)field_at(row, field) =
 			has_data ? value->data : rows_text_is_known(type, field->name) ? missing : NULL;
@@ -513,9 +507,6 @@ void json_write_row(struct json_writer *writer, const struct row_type *type, con
 		else if (field->kind == ROW_FIELD_BLOB)
 			value = (struct store_value){.type = blob->data ? STORE_VALUE_BLOB : STORE_VALUE_NULL,
 						     .data = blob->data, .size = blob->size};
-		else if (field->kind == ROW_FIELD_REAL)
-			value = (struct store_value){.type = STORE_VALUE_REAL,
-						     .real = *(const double *)field_at(row, field)};
 		else
 			value.integer = *(const int64_t *)field_at(row, field);
 		json_write_member(writer, field->name, &value);

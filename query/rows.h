@@ -9,7 +9,7 @@
 
 #include "common/store/store.h"
 
-enum row_field_kind { ROW_FIELD_INTEGER, ROW_FIELD_TEXT, ROW_FIELD_BLOB, ROW_FIELD_REAL };
+enum row_field_kind { ROW_FIELD_INTEGER, ROW_FIELD_TEXT, ROW_FIELD_BLOB };
 
 struct row_field {
 	const char *name;
@@ -54,25 +54,23 @@ struct row_cloud_host {
 };
 extern const struct row_type row_type_cloud_host;
 
-/* What query/lookups/top.sql says of a tool: rates are per second. */
-#define ROW_TOP_COLUMNS(I, T, R) \
+/* What query/lookups/top.sql says of a tool. */
+#define ROW_TOP_COLUMNS(I, T, B) \
 	I(run_id) T(run) I(task_id) T(task) I(tool_id) T(tool) \
 	I(user_id)       /* ROW_NULL of several */ \
 	I(process_count) /* that run */ \
 	I(ended_count)   /* recently */ \
-	I(begin_boot_ns) I(idle) R(cores) \
+	I(begin_boot_ns) I(idle) \
+	I(cores)         /* billionths */ \
 	I(rss_bytes)     /* shared pages count in each process */ \
-	R(read_bytes_per_second) R(write_bytes_per_second) \
-	I(tool_count) I(is_system)
+	I(read_bytes_per_second) I(write_bytes_per_second) I(tool_count) I(is_system)
 
 struct row_top {
 #define I(name) int64_t name;
 #define T(name) const char *name;
-#define R(name) double name;
-	ROW_TOP_COLUMNS(I, T, R)
+	ROW_TOP_COLUMNS(I, T, B)
 #undef I
 #undef T
-#undef R
 };
 extern const struct row_type row_type_top;
 

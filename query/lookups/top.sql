@@ -1,7 +1,8 @@
 -- Tools of which processes run, or ended of late, with what they use a second; those of which none runs
 -- any more by run and name, their task and tool unknown where they are several. Of a process that was
 -- there before :since_boot_ns, what its samples say that it had used by then is left out; one that ended
--- and has none of then is not counted. Idle is what no sample of late tells of.
+-- and has none of then is not counted. Idle is what no sample of late tells of. Cores are billionths; the
+-- last digit of a sum of fractions depends on their order: a little is added before it is cut.
 -- :since_boot_ns where "now" begins, a few seconds before stream.committed_boot_ns; :window_ns how long
 -- that is; :host_id of this host, NULL: of any; :limit of the rows that were written last, among which
 -- it looks for what has ended.
@@ -71,13 +72,15 @@ SELECT t.run_id AS run_id, max(r.name) AS run, CASE WHEN count(*) = 1 THEN max(t
        CASE WHEN min(busy.user_id) = max(busy.last_user_id) THEN min(busy.user_id) END AS user_id,
        sum(busy.process_count) AS process_count, sum(busy.ended_count) AS ended_count,
        min(CASE WHEN busy.ended_count > 0 THEN t.begin_boot_ns ELSE busy.begin_boot_ns END) AS begin_boot_ns,
-       CASE WHEN sum(busy.seen_count) > 0 THEN 0 ELSE 1 END AS idle, sum(busy.cores) AS cores,
-       sum(busy.rss_bytes) AS rss_bytes, sum(busy.read_rate) AS read_bytes_per_second,
-       sum(busy.write_rate) AS write_bytes_per_second, count(*) AS tool_count,
+       CASE WHEN sum(busy.seen_count) > 0 THEN 0 ELSE 1 END AS idle,
+       CAST(1000000000 * sum(busy.cores) + 0.001 AS BIGINT) AS cores,
+       sum(busy.rss_bytes) AS rss_bytes,
+       CAST(sum(busy.read_rate) + 0.001 AS BIGINT) AS read_bytes_per_second,
+       CAST(sum(busy.write_rate) + 0.001 AS BIGINT) AS write_bytes_per_second, count(*) AS tool_count,
        CASE WHEN max(r.kind) IN ('system', 'session') THEN 1 ELSE 0 END AS is_system
   FROM busy
   JOIN tools t ON t.id = busy.busy_tool_id AND (:host_id IS NULL OR t.host_id = :host_id)
   LEFT JOIN tasks k ON k.id = t.task_id AND (:host_id IS NULL OR k.host_id = :host_id)
   LEFT JOIN runs r ON r.id = t.run_id AND (:host_id IS NULL OR r.host_id = :host_id)
  GROUP BY t.run_id, t.name, CASE WHEN busy.process_count > 0 THEN t.id END
- ORDER BY tool_id NULLS LAST, run_id, tool;
+ ORDER BY tool_id NULLS LAST, t.run_id, t.name;

@@ -203,6 +203,7 @@ def values_for(store):
         "since_unix_ns": whole([0, begun[len(begun) // 2], begun[-1] + 1]),
         "first_boot_ns": ["n", "i0"], "last_boot_ns": ["n", f"i{2 ** 62}", *whole(column("SELECT begin_boot_ns FROM tasks"))],
         "since_boot_ns": whole([0, boots[len(boots) // 2], boots[-1] + 1]),
+        "window_ns": ["i3500000000"],
         "host": ["n", "tno such host", *(f"t{name}" for name in column("SELECT hostname FROM hosts"))],
         "limit": ["i3", f"i{2 ** 63 - 1}"],
         "candidate_limit": [f"i{2 ** 63 - 1}", "i4"],
@@ -338,7 +339,8 @@ def test_what_is_asked_of_a_run_reads_its_host_alone(lake):
         fill_many_hosts(lake)
     run, host, task, process = lake.rows("SELECT run_id, host_id, task_id, id FROM tracer.processes WHERE program = 'n'"
                                          " LIMIT 1")[0]
-    parameters = {"run_id": run, "host_id": host, "task_id": task, "process_id": process, "since_boot_ns": 0, "limit": 9}
+    parameters = {"run_id": run, "host_id": host, "task_id": task, "process_id": process, "since_boot_ns": 0,
+                  "window_ns": 9, "limit": 9}
     asked = 0
     for query in QUERIES:
         names = parameters_of(query)
