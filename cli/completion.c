@@ -1,301 +1,171 @@
-/* tracer completion SHELL: completions made of the verbs' own tables. */
+/* tracer completion SHELL: completions made of the verbs' own tables.
+ *
+ * The scripts are short: at each tab they ask `tracer completion offer -- WORD...`, which knows the same
+ * tables, the questions and the runs. It answers with a line for each thing that fits there, behind a
+ * tab what it is; or with the sort of things that the shell itself knows.
+ */
 #include <string.h>
 
-#include "cli/options.h"
+#include "cli/source.h"
+#include "cli/units.h"
 
-/* Behind the header, the first word of each line. */
-#define RUN_IDS "tracer runs --limit 50 2>/dev/null | sed -n '2,$s/ .*//p'"
+#define RUNS_OFFERED 50
 
-/* Likewise; and of a question, whose words stand before, the options that are its own and all others. */
-#define QUERY_NAMES "tracer query --list 2>/dev/null | sed -n '2,$s/ .*//p'"
-#define QUERY_OPTIONS(words) "tracer query " words " --help 2>/dev/null | sed -n 's/^  .*\\(--[a-z-]*\\).*/\\1/p'"
+static const char bash_script[] =
+	"# bash completion for tracer: made by `tracer completion bash`\n"
+	"_tracer()\n{\n"
+	"\tlocal cur=${COMP_WORDS[COMP_CWORD]} offers\n"
+	"\tmapfile -t offers < <(tracer completion offer -- \"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null)\n"
+	"\tCOMPREPLY=()\n"
+	"\tcase ${offers[0]} in\n"
+	"\t:file) compopt -o default ;;\n"
+	"\t:directory) compopt -o dirnames ;;\n"
+	"\t:user) COMPREPLY=($(compgen -u -- \"$cur\")) ;;\n"
+	"\t\":command $COMP_CWORD\") COMPREPLY=($(compgen -c -- \"$cur\")) ;;\n"
+	"\t:command*) compopt -o default ;;\n" /* what stands behind a command takes files */
+	"\t*) COMPREPLY=($(compgen -W \"${offers[*]%%$'\\t'*}\" -- \"$cur\")) ;;\n"
+	"\tesac\n}\ncomplete -F _tracer tracer\n";
 
-/* What completes a value or an operand of that sort, in each shell. */
-static const struct {
-	const char *what, *bash, *zsh, *fish;
-} sorts[] = {
-	{"file", "compopt -o default; COMPREPLY=()", "_files", " -F"},
-	{"directory", "compopt -o dirnames; COMPREPLY=()", "_files -/", " -f -a '(__fish_complete_directories)'"},
-	{"user", "COMPREPLY=($(compgen -u -- \"$cur\"))", "_users", " -f -a '(__fish_complete_users)'"},
-	/* Of a command; what stands behind it takes files. The others have their own for it. */
-	{"command", "compopt -o default; [[ $prev != \"$verb\" && $prev != -* ]] || "
-	 "COMPREPLY=($(compgen -c -- \"$cur\"))", "", ""},
-	{"run", "COMPREPLY=($(compgen -W \"latest $(" RUN_IDS ")\" -- \"$cur\"))", "_tracer_runs",
-	 " -f -a '(__fish_tracer_runs)'"},
-	{"query", "COMPREPLY=($(compgen -W \"$(" QUERY_NAMES ")\" -- \"$cur\"))", "_tracer_queries",
-	 " -f -a '(__fish_tracer_queries)'"},
-	{"verb", "COMPREPLY=($(compgen -W \"$verbs\" -- \"$cur\"))", "_tracer_verbs", ""},
-};
+/* Called by zsh from a folder of functions, or read by a person's .zshrc. */
+static const char zsh_script[] =
+	"#compdef tracer\n# made by `tracer completion zsh`\n"
+	"_tracer() {\n"
+	"\tlocal -a offers=(${(f)\"$(tracer completion offer -- \"${(@Q)words[2,CURRENT]}\" 2>/dev/null)\"})\n"
+	"\tcase $offers[1] in\n"
+	"\t:file) _files ;;\n"
+	"\t:directory) _files -/ ;;\n"
+	"\t:user) _users ;;\n"
+	"\t:command*) shift ${offers[1]#:command } words; ((CURRENT -= ${offers[1]#:command })); _normal ;;\n"
+	"\t*) offers=(\"${(@)offers//:/\\\\:}\") offers=(\"${(@)offers/$'\\t'/:}\"); _describe tracer offers ;;\n"
+	"\tesac\n}\n"
+	"if [[ $funcstack[1] == _tracer ]]; then _tracer \"$@\"; else compdef _tracer tracer; fi\n";
 
-#define SORTS (sizeof(sorts) / sizeof(sorts[0]))
+static const char fish_script[] =
+	"# fish completion for tracer: made by `tracer completion fish`\n"
+	"function __fish_tracer\n"
+	"\tset -l words (commandline -opc)\n"
+	"\tset -l offers (tracer completion offer -- $words[2..] (commandline -ct) 2>/dev/null)\n"
+	"\tswitch \"$offers[1]\"\n"
+	"\t\tcase :file\n\t\t\t__fish_complete_path (commandline -ct)\n"
+	"\t\tcase :directory\n\t\t\t__fish_complete_directories (commandline -ct)\n"
+	"\t\tcase :user\n\t\t\t__fish_complete_users\n"
+	"\t\tcase ':command*'\n\t\t\t__fish_complete_subcommand --fcs-skip=(string split ' ' $offers[1])[2]\n"
+	"\t\tcase '*'\n\t\t\tprintf '%s\\n' $offers\n"
+	"\tend\nend\n"
+	"complete -c tracer -f -a '(__fish_tracer)'\n";
 
-/* SORTS: none of them, but words to choose from. */
-static size_t sort_find(const char *what)
+/* ---- what fits ----------------------------------------------------------------- */
+
+static int runs_offer(struct view *view)
 {
-	size_t sort = 0;
+	const struct store_parameter parameters[] = {
+		{"since_unix_ns", STORE_INTEGER, 0, NULL}, {"with_system", STORE_INTEGER, 0, NULL},
+		{"limit", STORE_INTEGER, RUNS_OFFERED, NULL}, {"candidate_limit", STORE_INTEGER, INT64_MAX, NULL}, {0},
+	};
+	struct rows runs = {0};
+	int error = rows_load(&runs, &row_type_run, view->store, "runs", parameters);
 
-	while (sort < SORTS && strcmp(sorts[sort].what, what) != 0)
-		sort++;
-	return sort;
+	for (size_t i = 0; i < runs.count; i++) {
+		printf("%s\t", units_id(ROWS_ITEM(&runs, run, i)->id, false));
+		output_print_text(&view->output, STYLE_PLAIN, ROWS_ITEM(&runs, run, i)->name);
+		putchar('\n');
+	}
+	rows_free(&runs);
+	return error;
 }
 
-static void verbs_print(void)
+static void verbs_offer(void)
 {
 	for (size_t i = 0; verbs[i]; i++)
-		printf("%s%s", i ? " " : "", verbs[i]->name);
+		printf("%s\t%s\n", verbs[i]->name, verbs[i]->summary);
 }
 
-/* ---- bash -------------------------------------------------------------------- */
-
-static void bash_reply(const char *what)
+/* Things of a sort, or words to choose from. */
+static void sort_offer(const struct options *options, const struct verb *verb, const char *sort)
 {
-	size_t sort = sort_find(what);
+	static const char *const of_shells[] = {"file", "directory", "user"};
+	size_t size;
 
-	if (sort < SORTS)
-		fputs(sorts[sort].bash, stdout);
-	else
-		printf("COMPREPLY=($(compgen -W '%s' -- \"$cur\"))", what);
-}
-
-static void bash_values(const struct verb *verb)
-{
-	for (const struct option_spec *spec = verb->options; spec->name; spec++) {
-		if (!spec->argument)
-			continue;
-		printf("\t%s:--%s", verb->name, spec->name);
-		if (spec->letter)
-			printf("|%s:-%c", verb->name, spec->letter);
-		printf(") ");
-		bash_reply(spec->values ? spec->values : "");
-		printf("; return ;;\n");
+	for (size_t i = 0; i < sizeof(of_shells) / sizeof(of_shells[0]); i++)
+		if (strcmp(sort, of_shells[i]) == 0) {
+			printf(":%s\n", sort);
+			return;
+		}
+	if (strcmp(sort, "verb") == 0) {
+		verbs_offer();
+	} else if (strcmp(sort, "query") == 0) {
+		verb->offer();
+	} else if (strcmp(sort, "run") == 0) {
+		puts("latest\tthe latest run");
+		source_show(options, runs_offer);
+	} else {
+		for (; *sort; sort += size + (sort[size] == ' ')) {
+			size = strcspn(sort, " ");
+			printf("%.*s\n", (int)size, sort);
+		}
 	}
 }
 
-static void bash_operands(const struct verb *verb)
+/* Which word is the command that the verb runs, or would be. */
+static size_t command_find(const struct verb *verb, char **words, size_t last)
 {
-	if (strcmp(verb->completion, "query") == 0) {
-		printf("\t%s:-*) COMPREPLY=($(compgen -W \"$(" QUERY_OPTIONS("\"${COMP_WORDS[@]:2:COMP_CWORD-2}\"")
-		       ")\" -- \"$cur\")) ;;\n\t%s:*) ", verb->name, verb->name);
-	} else {
-		printf("\t%s:-*) COMPREPLY=($(compgen -W '", verb->name);
+	size_t at = 1;
+
+	for (; at < last && words[at][0] == '-'; at++) {
+		const struct option_spec *spec = options_find(verb->options, words[at]);
+
+		if (strcmp(words[at], "--") == 0)
+			return at + 1;
+		at += spec && spec->argument && !strchr(words[at], '=');
+	}
+	return at;
+}
+
+/* What may stand as the last of the words: behind a verb, as a value, an option or an operand. */
+static int offer(const struct options *options, char **words, size_t last)
+{
+	const struct verb *verb = last > 0 ? verb_find(words[0]) : NULL;
+	const struct option_spec *before;
+	size_t command;
+
+	if (last == 0) {
+		verbs_offer();
+		puts("--help\tlist the commands\n--version\tprint the release");
+	}
+	if (verb && verb->choose)
+		verb = verb->choose(verb, (int)last + 1, words);
+	if (!verb)
+		return VERB_OK;
+	command = command_find(verb, words, last);
+	before = last > 1 ? options_find(verb->options, words[last - 1]) : NULL;
+	if (verb->takes_command && command <= last && (command < last || words[last][0] != '-')) {
+		printf(":command %zu\n", command + 1);
+	} else if (before && before->argument) {
+		sort_offer(options, verb, before->values ? before->values : "");
+	} else if (words[last][0] == '-') {
 		for (const struct option_spec *spec = verb->options; spec->name; spec++)
-			printf("%s--%s", spec == verb->options ? "" : " ", spec->name);
-		printf("' -- \"$cur\")) ;;\n\t%s:*) ", verb->name);
-	}
-	bash_reply(verb->completion);
-	printf(" ;;\n");
-}
-
-static void print_bash(void)
-{
-	printf("# bash completion for tracer: made by `tracer completion bash`\n"
-	       "_tracer()\n{\n\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-	       "\tlocal verb=${COMP_WORDS[1]} verbs='");
-	verbs_print();
-	printf("'\n\tCOMPREPLY=()\n\tif ((COMP_CWORD == 1)); then\n"
-	       "\t\tCOMPREPLY=($(compgen -W \"$verbs --help --version\" -- \"$cur\"))\n\t\treturn\n\tfi\n"
-	       "\tcase $verb:$prev in\n");
-	for (size_t i = 0; verbs[i]; i++)
-		bash_values(verbs[i]);
-	printf("\tesac\n\tcase $verb:$cur in\n");
-	for (size_t i = 0; verbs[i]; i++)
-		bash_operands(verbs[i]);
-	printf("\tesac\n}\ncomplete -F _tracer tracer\n");
-}
-
-/* ---- zsh --------------------------------------------------------------------- */
-
-/* Text within single quotes and brackets of a zsh specification. */
-static void zsh_text(const char *text)
-{
-	for (; *text; text++) {
-		if (*text == '\'')
-			printf("'\\''");
-		else if (strchr("[]:\\", *text))
-			printf("\\%c", *text);
-		else
-			putchar(*text);
-	}
-}
-
-static void zsh_action(const char *what)
-{
-	size_t sort = sort_find(what);
-
-	if (sort < SORTS)
-		fputs(sorts[sort].zsh, stdout);
-	else
-		printf("(%s)", what);
-}
-
-/* One of its two spellings; either rules the other out. */
-static void zsh_option(const struct option_spec *spec, bool by_letter)
-{
-	printf(" \\\n\t\t\t'");
-	if (spec->letter)
-		printf("(-%c --%s)", spec->letter, spec->name);
-	if (by_letter)
-		printf("-%c%s[", spec->letter, spec->argument ? "+" : "");
-	else
-		printf("--%s%s[", spec->name, spec->argument ? "=" : "");
-	zsh_text(spec->help);
-	putchar(']');
-	if (spec->argument) {
-		putchar(':');
-		zsh_text(spec->argument);
-		putchar(':');
-		zsh_action(spec->values ? spec->values : "");
-	}
-	putchar('\'');
-}
-
-static void zsh_verb(const struct verb *verb)
-{
-	printf("\t%s)\n\t\t", verb->name);
-	if (strcmp(verb->completion, "query") == 0) /* a question's options are known once it is named */
-		printf("[[ $words[CURRENT] == --* ]] && _tracer_query_options && return\n\t\t");
-	printf("_arguments -s -S");
-	for (const struct option_spec *spec = verb->options; spec->name; spec++) {
-		if (spec->letter)
-			zsh_option(spec, true);
-		zsh_option(spec, false);
-	}
-	if (verb->takes_command) { /* whose own completion goes on */
-		printf(" \\\n\t\t\t'(-)1:command:_command_names -e' '*::argument:_normal'");
-	} else if (*verb->completion) {
-		printf(" \\\n\t\t\t'*:argument:");
-		zsh_action(verb->completion);
-		putchar('\'');
-	}
-	printf(" ;;\n");
-}
-
-static void print_zsh(void)
-{
-	printf("#compdef tracer\n# made by `tracer completion zsh`\n"
-	       "_tracer_runs() { compadd \"$@\" latest ${(f)\"$(" RUN_IDS ")\"} }\n"
-	       "_tracer_queries() { compadd \"$@\" ${(f)\"$(" QUERY_NAMES ")\"} }\n"
-	       "_tracer_query_options() { compadd -- ${(f)\"$(" QUERY_OPTIONS("$words[2,CURRENT-1]") ")\"} }\n"
-	       "_tracer_verbs() {\n\tlocal -a verbs=(\n");
-	for (size_t i = 0; verbs[i]; i++) {
-		printf("\t\t'%s:", verbs[i]->name);
-		zsh_text(verbs[i]->summary);
-		printf("'\n");
-	}
-	printf("\t)\n\t_describe command verbs\n}\n_tracer() {\n"
-	       "\tif ((CURRENT == 2)); then\n"
-	       "\t\t_arguments '--help[list the commands]' '--version[print the release]' "
-	       "'1:command:_tracer_verbs'\n"
-	       "\t\treturn\n\tfi\n"
-	       "\tlocal verb=$words[2]\n\tshift words; ((CURRENT--))\n\tcase $verb in\n");
-	for (size_t i = 0; verbs[i]; i++)
-		zsh_verb(verbs[i]);
-	/* Called by zsh from a folder of functions, or read by a person's .zshrc. */
-	printf("\tesac\n}\n"
-	       "if [[ $funcstack[1] == _tracer ]]; then _tracer \"$@\"; else compdef _tracer tracer; fi\n");
-}
-
-/* ---- fish -------------------------------------------------------------------- */
-
-static void fish_text(const char *text)
-{
-	for (; *text; text++) {
-		if (*text == '\'' || *text == '\\')
-			putchar('\\');
-		putchar(*text);
-	}
-}
-
-/* What stands for a value or an operand. */
-static void fish_values(const char *what)
-{
-	size_t sort = sort_find(what);
-
-	if (sort < SORTS)
-		fputs(sorts[sort].fish, stdout);
-	else
-		printf(" -f -a '%s'", what);
-}
-
-/* Skips ours to where the command begins; "-" keeps fish from taking a name for its own. */
-static void fish_command(const struct verb *verb)
-{
-	printf(" -f -a '(__fish_complete_subcommand --fcs-skip=2 -");
-	for (const struct option_spec *spec = verb->options; spec->name; spec++) {
-		if (!spec->argument)
-			continue;
-		printf(" --%s", spec->name);
-		if (spec->letter)
-			printf(" -%c", spec->letter);
-	}
-	printf(")'");
-}
-
-static void fish_option(const struct verb *verb, const struct option_spec *spec)
-{
-	printf("complete -c tracer -n '__fish_tracer_verb %s' -l %s", verb->name, spec->name);
-	if (spec->letter)
-		printf(" -s %c", spec->letter);
-	if (spec->argument) {
-		printf(" -r");
-		fish_values(spec->values ? spec->values : "");
-	}
-	printf(" -d '");
-	fish_text(spec->help);
-	printf("'\n");
-}
-
-static void fish_verb(const struct verb *verb)
-{
-	for (const struct option_spec *spec = verb->options; spec->name; spec++)
-		fish_option(verb, spec);
-	if (!*verb->completion)
-		return;
-	printf("complete -c tracer -n '__fish_tracer_verb %s'", verb->name);
-	if (strcmp(verb->completion, "verb") == 0) {
-		printf(" -f -a '");
-		verbs_print();
-		printf("'");
-	} else if (verb->takes_command) {
-		fish_command(verb);
+			printf("--%s\t%s\n", spec->name, spec->help);
 	} else {
-		fish_values(verb->completion);
+		sort_offer(options, verb, verb->completion);
 	}
-	putchar('\n');
-}
-
-static void print_fish(void)
-{
-	printf("# fish completion for tracer: made by `tracer completion fish`\n"
-	       "function __fish_tracer_runs\n\techo latest\n\t" RUN_IDS "\nend\n"
-	       "function __fish_tracer_queries\n\tif string match -q -- '-*' (commandline -ct)\n\t\t"
-	       "set -l words (commandline -opc)\n\t\t" QUERY_OPTIONS("$words[3..]") "\n\telse\n\t\t" QUERY_NAMES "\n\tend\nend\n"
-	       "function __fish_tracer_verb\n\tset -l words (commandline -opc)\n"
-	       "\ttest \"$words[2]\" = \"$argv\"\nend\n"
-	       "complete -c tracer -f\n"
-	       "complete -c tracer -n '__fish_tracer_verb \"\"' -l help -d 'list the commands'\n"
-	       "complete -c tracer -n '__fish_tracer_verb \"\"' -l version -d 'print the release'\n");
-	for (size_t i = 0; verbs[i]; i++) {
-		printf("complete -c tracer -n '__fish_tracer_verb \"\"' -a %s -d '", verbs[i]->name);
-		fish_text(verbs[i]->summary);
-		printf("'\n");
-	}
-	for (size_t i = 0; verbs[i]; i++)
-		fish_verb(verbs[i]);
+	return VERB_OK;
 }
 
 /* ---- the verb ---------------------------------------------------------------- */
 
 static const struct {
-	const char *name;
-	void (*print)(void);
-} shells[] = {{"bash", print_bash}, {"zsh", print_zsh}, {"fish", print_fish}};
+	const char *name, *script;
+} shells[] = {{"bash", bash_script}, {"zsh", zsh_script}, {"fish", fish_script}};
 
 static int completion_main(const struct options *options)
 {
+	if (strcmp(options->operands[0], "offer") == 0 && options->operand_count > 1)
+		return offer(options, options->operands + 1, options->operand_count - 2);
+	if (options_check_most(options, 1))
+		return VERB_USAGE;
 	for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++) {
 		if (strcmp(shells[i].name, options->operands[0]) == 0) {
-			shells[i].print();
+			fputs(shells[i].script, stdout);
 			return VERB_OK;
 		}
 	}
@@ -306,7 +176,7 @@ const struct verb verb_completion = {
 	.name = "completion",
 	.operands = "bash|zsh|fish",
 	.operands_least = 1,
-	.operands_most = 1,
+	.operands_most = SIZE_MAX,
 	.summary = "print the completion of a shell",
 	.description =
 		"Prints a completion script, made of the same tables as --help: of commands,\n"

@@ -49,14 +49,20 @@ static void getopt_prepare(const struct verb *verb, struct option *long_options,
 	*letters = '\0';
 }
 
+const struct option_spec *options_find(const struct option_spec *specs, const char *word)
+{
+	size_t size = strcspn(word, "=");
+
+	for (; specs->name && *word == '-' && word[1]; specs++)
+		if (word[1] == '-' ? size > 2 && strncmp(specs->name, word + 2, size - 2) == 0 : specs->letter == word[1])
+			return specs;
+	return NULL;
+}
+
 static const struct option_spec *spec_of(const struct verb *verb, int value)
 {
-	if (value >= GETOPT_FIRST)
-		return &verb->options[value - GETOPT_FIRST];
-	for (const struct option_spec *spec = verb->options; spec->name; spec++)
-		if (spec->letter == value)
-			return spec;
-	return NULL;
+	return value >= GETOPT_FIRST ? &verb->options[value - GETOPT_FIRST]
+				     : options_find(verb->options, (const char[]){'-', (char)value, '\0'});
 }
 
 static int color_take(struct options *options, const char *value)

@@ -58,6 +58,9 @@ int options_misuse(const struct options *options, const char *format, ...)
 /* 0, or VERB_USAGE, said, where there are more operands than `most`: for what depends on the first. */
 int options_check_most(const struct options *options, size_t most);
 
+/* The option that a word of a command line names, "--name" as far as it is given or "-n"; NULL: none. */
+const struct option_spec *options_find(const struct option_spec *specs, const char *word);
+
 /* --store, else $TRACER_STORE, else the default. */
 const char *options_store_path(const struct options *options);
 

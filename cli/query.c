@@ -44,30 +44,14 @@ static const struct option_spec option_specs[] = {
 
 /* ---- which question ------------------------------------------------------------- */
 
-static const struct option_spec *shared_find(const char *name, size_t size)
-{
-	for (const struct option_spec *spec = option_specs; spec->name; spec++)
-		if (strncmp(spec->name, name, size) == 0)
-			return spec;
-	return NULL;
-}
-
 /* Whether the word's value is the next one. Options that we do not know are parameters of a question. */
 static bool takes_next(const char *word)
 {
-	size_t size = strcspn(word, "=");
-	const struct option_spec *spec;
+	const struct option_spec *spec = options_find(option_specs, word);
 
-	if (word[size] || strcmp(word, "--") == 0)
+	if (strchr(word, '=') || strcmp(word, "--") == 0)
 		return false;
-	if (word[1] == '-') {
-		spec = shared_find(word + 2, size - 2);
-		return !spec || spec->argument;
-	}
-	for (spec = option_specs; spec->name; spec++)
-		if (spec->letter == word[1])
-			return spec->argument && !word[2];
-	return false;
+	return word[1] == '-' ? !spec || spec->argument : spec && spec->argument && !word[2];
 }
 
 /* Before options are read: which there are depends on the question. */
@@ -389,6 +373,14 @@ static const struct verb *question_choose(const struct verb *verb, int argc, cha
 	return ask.question ? &own.verb : verb;
 }
 
+static void names_offer(void)
+{
+	const struct question *question;
+
+	for (size_t i = 0; (question = catalogue_get(ask.catalogue, i)); i++)
+		printf("%s\t%s\n", question->name, question->title);
+}
+
 static int answer(const struct options *options)
 {
 	if (ask.list)
@@ -425,6 +417,7 @@ const struct verb verb_query = {
 	.examples = "  tracer query --list\n"
 		    "  tracer query processes --run latest --csv",
 	.completion = "query",
+	.offer = names_offer,
 	.choose = question_choose,
 	.main = query_main,
 };

@@ -45,6 +45,7 @@ struct verb {
 	const struct option_spec *options; /* ends with a NULL name */
 	const char *examples;    /* lines of --help, "" for none */
 	const char *completion;  /* words that may follow, or "run", "file", "" */
+	void (*offer)(void);     /* prints them, for `tracer completion`, each with what it is behind a tab */
 	bool takes_command;      /* options end at the first operand: the rest is a command */
 
 	/* Before options are read, where which there are depends on the operands: the verb that is
