@@ -1,34 +1,30 @@
 /* tracer lake: makes a lake's schema, brings it up to date, looks whether it is right. */
-#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
 #include "cli/lake_schema.h"
+#include "common/parse.h"
 #include "common/store/store.h"
-
-static int layout_take(const struct options *options, const char *value);
-static int keep_take(const struct options *options, const char *value);
 
 static struct lake_verb {
 	const struct options *options;
 	const char *user;
-	enum lake_layout layout;
-	bool layout_given;
+	int layout; /* enum lake_layout; -1: not given */
+	const char *keep_text;
 	struct lake_keep keep;
-	bool keep_given;
 	bool print;
 	struct lake_settings settings;
 	struct lake_client *client;
-} lake;
+} lake = {.layout = -1};
 
 static const struct option_spec option_specs[] = {
 	{"lake", 0, "URL", NULL, "the lake (else $TRACER_LAKE, else lake.url of lake.yaml)", .common = OPTION_LAKE},
 	{"user", 'u', "NAME", NULL, "who asks there: migrator for init and migrate, else analyst", .text = &lake.user},
 	{"layout", 'l', "LAYOUT", "one-node shards cluster", "init: one-node (the default), shards or cluster",
-	 .take = layout_take},
+	 .choice = &lake.layout},
 	{"keep", 'k', "AGES", NULL,
 	 "init, migrate: days, as in samples=90d,rest=400d (the default of init); or forever",
-	 .take = keep_take},
+	 .text = &lake.keep_text},
 	{"print", 'p', NULL, NULL, "init, migrate: print the SQL and ask nobody", .flag = &lake.print},
 	OPTION_SPEC_JSON,
 	OPTION_SPECS_LAST
@@ -136,91 +132,49 @@ static int check(void)
 
 /* ---- the verb -------------------------------------------------------------------- */
 
-static const struct {
-	const char *name, *user;
-	bool prints;
-	int (*run)(void);
-} actions[] = {
-	{"init", "migrator", true, init},
-	{"check", "analyst", false, check},
-	{"migrate", "migrator", true, bring_up_to_date},
-};
-
-static int act(void)
-{
-	const char *name = lake.options->operands[0];
-	int status;
-
-	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
-		if (strcmp(name, actions[i].name) != 0)
-			continue;
-		if (lake.layout_given && actions[i].run != init && !lake.print)
-			return options_misuse(lake.options, "--layout belongs to init");
-		if (lake.keep_given && actions[i].run == check)
-			return options_misuse(lake.options, "--keep belongs to init and migrate");
-		if (lake.print)
-			return actions[i].prints ? print_sql()
-						 : options_misuse(lake.options, "check prints no SQL");
-		if (connect_as(actions[i].user) < 0)
-			return VERB_FAILED;
-		status = actions[i].run();
-		lake_client_free(lake.client);
-		return status;
-	}
-	return options_misuse(lake.options, "unknown action '%s': use init, check or migrate", name);
-}
-
 /* samples=DAYS,rest=DAYS in any order, or one of them: 90d, forever. 0 or -EINVAL. */
 static int keep_parse(const char *text, struct lake_keep *keep)
 {
-	while (*text) {
-		int *days = strncmp(text, "samples=", 8) == 0 ? &keep->samples_days :
-			    strncmp(text, "rest=", 5) == 0 ? &keep->rest_days : NULL;
-		char *end;
+	static const struct parse_unit days[] = {{"d", 1}, {0}};
+	char copy[64], *rest = copy, *word;
 
-		if (!days)
-			return -EINVAL;
-		text = strchr(text, '=') + 1;
-		if (strncmp(text, "forever", 7) == 0) {
-			*days = LAKE_KEEP_FOREVER_DAYS;
-			text += 7;
-		} else {
-			long number = isdigit((unsigned char)*text) ? strtol(text, &end, 10) : 0;
+	if (snprintf(copy, sizeof(copy), "%s", text) >= (int)sizeof(copy))
+		return -EINVAL;
+	while ((word = strsep(&rest, ","))) {
+		bool is_samples = strncmp(word, "samples=", 8) == 0;
+		char *value = is_samples || strncmp(word, "rest=", 5) == 0 ? strchr(word, '=') + 1 : "";
+		uint64_t number = LAKE_KEEP_FOREVER_DAYS;
 
-			if (number < 1 || number > LAKE_KEEP_FOREVER_DAYS || *end != 'd')
-				return -EINVAL;
-			*days = (int)number;
-			text = end + 1;
-		}
-		if (*text && (*text != ',' || !text[1]))
+		if (strcmp(value, "forever") != 0 && parse_number(value, days, 1, LAKE_KEEP_FOREVER_DAYS, &number) < 0)
 			return -EINVAL;
-		text += *text == ',';
+		*(is_samples ? &keep->samples_days : &keep->rest_days) = (int)number;
 	}
-	return 0;
-}
-
-static int keep_take(const struct options *options, const char *value)
-{
-	lake.keep_given = true;
-	return keep_parse(value, &lake.keep) == 0
-		       ? 0 : options_misuse(options, "--keep is as in samples=90d,rest=400d, not '%s'", value);
-}
-
-static int layout_take(const struct options *options, const char *value)
-{
-	int layout = lake_layout_find(value);
-
-	if (layout < 0)
-		return options_misuse(options, "--layout is one-node, shards or cluster, not '%s'", value);
-	lake.layout = (enum lake_layout)layout;
-	lake.layout_given = true;
 	return 0;
 }
 
 static int lake_main(const struct options *options)
 {
+	const char *name = options->operands[0];
+	bool is_init = strcmp(name, "init") == 0, is_check = strcmp(name, "check") == 0;
+	int status;
+
 	lake.options = options;
-	return act();
+	if (!is_init && !is_check && strcmp(name, "migrate") != 0)
+		return options_misuse(options, "unknown action '%s': use init, check or migrate", name);
+	if (lake.layout >= 0 && !is_init && !lake.print)
+		return options_misuse(options, "--layout belongs to init");
+	if (is_check && (lake.keep_text || lake.print))
+		return options_misuse(options, lake.print ? "check prints no SQL" : "--keep belongs to init and migrate");
+	if (lake.keep_text && keep_parse(lake.keep_text, &lake.keep) < 0)
+		return options_misuse(options, "--keep is as in samples=90d,rest=400d, not '%s'", lake.keep_text);
+	lake.layout = lake.layout < 0 ? LAKE_ONE_NODE : lake.layout;
+	if (lake.print)
+		return print_sql();
+	if (connect_as(is_check ? "analyst" : "migrator") < 0)
+		return VERB_FAILED;
+	status = is_check ? check() : is_init ? init() : bring_up_to_date();
+	lake_client_free(lake.client);
+	return status;
 }
 
 const struct verb verb_lake = {

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "common/parse.h"
@@ -65,19 +66,35 @@ static const struct option_spec *spec_of(const struct verb *verb, int value)
 				     : options_find(verb->options, (const char[]){'-', (char)value, '\0'});
 }
 
-static int color_take(struct options *options, const char *value)
+/* Which of the words that its `values` are. */
+static int choice_take(const struct options *options, const struct option_spec *spec, const char *value, int *choice)
 {
-	static const char *const names[] = {
-		[OUTPUT_COLOR_AUTO] = "auto", [OUTPUT_COLOR_ALWAYS] = "always", [OUTPUT_COLOR_NEVER] = "never",
-	};
+	char words[128];
+	int index = 0, used = 0;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(value, names[i]) == 0) {
-			options->color = (enum output_color)i;
+	for (const char *word = spec->values; *word; index++) {
+		int size = (int)strcspn(word, " "), left = (int)strlen(word) - size;
+
+		if ((int)strlen(value) == size && strncmp(value, word, (size_t)size) == 0) {
+			*choice = index;
 			return 0;
 		}
+		used += snprintf(words + used, sizeof(words) - (size_t)used, "%s%.*s",
+				 index == 0 ? "" : left ? ", " : " or ", size, word);
+		word += size + (left > 0);
 	}
-	return options_misuse(options, "--color is auto, always or never, not '%s'", value);
+	return options_misuse(options, "--%s takes %s, not '%s'", spec->name, words, value);
+}
+
+static int number_take(const struct options *options, const struct option_spec *spec, const char *value)
+{
+	uint64_t number;
+
+	if (parse_number(value, parse_counts, (uint64_t)spec->least, (uint64_t)spec->most, &number) < 0)
+		return options_misuse(options, "--%s takes a number of %" PRId64 " to %" PRId64 ", not '%s'", spec->name,
+				      spec->least, spec->most, value);
+	*spec->number = (int64_t)number;
+	return 0;
 }
 
 static int duration_take(const struct options *options, const struct option_spec *spec, const char *value)
@@ -97,8 +114,12 @@ static int option_take(struct options *options, const struct option_spec *spec, 
 		return spec->take(options, value);
 	if (spec->duration_ns)
 		return duration_take(options, spec, value);
+	if (spec->number)
+		return number_take(options, spec, value);
 	if (spec->common == OPTION_COLOR)
-		return color_take(options, value);
+		return choice_take(options, spec, value, &options->color);
+	if (spec->choice && spec->argument)
+		return choice_take(options, spec, value, spec->choice);
 	if (spec->flag)
 		*spec->flag = true;
 	else if (spec->text)

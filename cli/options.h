@@ -42,7 +42,7 @@ struct options {
 	const char *lake_url;   /* as given, NULL: not given */
 	bool json;
 	bool raw;
-	enum output_color color;
+	int color; /* enum output_color */
 	char **operands;
 	size_t operand_count;
 };

@@ -13,21 +13,11 @@
 #define READY_TIMEOUT_MS 20000
 
 static const char *as;
-static int64_t duration_ns;
+static int64_t duration_ns = -1; /* for good */
 static bool force;
 
-static int duration_take(const struct options *options, const char *value)
-{
-	uint64_t ns;
-
-	if (options_parse_duration(value, &ns) < 0 || ns == 0)
-		return options_misuse(options, "--duration takes 90s, 15m or 2h, not '%s'", value);
-	duration_ns = (int64_t)ns;
-	return 0;
-}
-
 static const struct option_spec option_specs[] = {
-	{"duration", 'd', "TIME", NULL, "stop after TIME: 90s, 15m, 2h", .take = duration_take},
+	{"duration", 'd', "TIME", NULL, "stop after TIME: 90s, 15m, 2h", .duration_ns = &duration_ns},
 	{"as", 0, "USER", "user", "run COMMAND as USER (for root)", .text = &as},
 	{"force", 'f', NULL, NULL, "overwrite FILE if it is there", .flag = &force},
 	OPTION_SPEC_HELP,
@@ -125,7 +115,9 @@ static int record_main(const struct options *options)
 
 	if (!has_command && as)
 		return options_misuse(options, "--as is for a COMMAND, and there is none");
-	if (has_command && duration_ns)
+	if (duration_ns == 0)
+		return options_misuse(options, "--duration takes more than nothing");
+	if (has_command && duration_ns > 0)
 		return options_misuse(options, "--duration is not for a COMMAND: that ends by itself");
 	error = as ? user_read_named(&user, as) : user_read_invoking(&user);
 	if (error == -ENOENT)
@@ -139,7 +131,7 @@ static int record_main(const struct options *options)
 	if (has_command)
 		return record_command(options, probe, &user);
 	snprintf(seconds, sizeof(seconds), "%lld", (long long)(duration_ns / 1000000000));
-	return record_host(probe, options->operands[0], duration_ns ? seconds : NULL);
+	return record_host(probe, options->operands[0], duration_ns > 0 ? seconds : NULL);
 }
 
 const struct verb verb_record = {

@@ -20,7 +20,7 @@ enum { FILTER_SINCE, FILTER_ALL, FILTER_LIMIT, FILTER_USER, FILTER_NAME, FILTER_
 static struct store_parameter filter[] = {
 	[FILTER_SINCE] = {"since_unix_ns", STORE_INTEGER, 0, NULL},
 	[FILTER_ALL] = {"with_system", STORE_INTEGER, 0, NULL},
-	[FILTER_LIMIT] = {"limit", STORE_INTEGER, LIMIT_DEFAULT, NULL},
+	[FILTER_LIMIT] = {"limit", STORE_INTEGER, 0, NULL},
 	[FILTER_USER] = {"user_id", STORE_NULL, 0, NULL},
 	[FILTER_NAME] = {"name", STORE_NULL, 0, NULL},
 	[FILTER_HOST] = {"host", STORE_NULL, 0, NULL},
@@ -29,17 +29,7 @@ static struct store_parameter filter[] = {
 };
 
 static bool all;
-static int64_t since_ns = -1;
-
-static int limit_take(const struct options *options, const char *value)
-{
-	uint64_t number;
-
-	if (options_parse_number(value, INT32_MAX, &number) < 0)
-		return options_misuse(options, "--limit takes a number, not '%s'", value);
-	filter[FILTER_LIMIT].integer = number ? (int64_t)number : INT64_MAX;
-	return 0;
-}
+static int64_t since_ns = -1, limit = LIMIT_DEFAULT;
 
 static int user_take(const struct options *options, const char *value)
 {
@@ -56,7 +46,7 @@ static int user_take(const struct options *options, const char *value)
 static const struct option_spec option_specs[] = {
 	{"all", 'a', NULL, NULL, "the system's own too: its services, login sessions", .flag = &all},
 	{"since", 's', "TIME", NULL, "begun in the last TIME: 90s, 15m, 2h, 3d", .duration_ns = &since_ns},
-	{"limit", 'n', "N", NULL, "at most N runs (20); 0: all", .take = limit_take},
+	{"limit", 'n', "N", NULL, "at most N runs (20); 0: all", .number = &limit, .most = INT32_MAX},
 	{"user", 'u', "USER", "user", "of this user (name or number)", .take = user_take},
 	{"name", 0, "TEXT", NULL, "whose name contains TEXT", .text = &filter[FILTER_NAME].text},
 	{"host", 0, "NAME", NULL, "on this host, of all that a lake has", .text = &filter[FILTER_HOST].text},
@@ -239,12 +229,12 @@ static int parts_load(struct listing *list)
 /* Among the latest first, and only where they are not enough among all there are. */
 static int runs_load(struct listing *list)
 {
-	int64_t limit = filter[FILTER_LIMIT].integer, *candidates = &filter[FILTER_CANDIDATES].integer;
+	int64_t most = filter[FILTER_LIMIT].integer, *candidates = &filter[FILTER_CANDIDATES].integer;
 	int error;
 
-	*candidates = limit > INT64_MAX / PARTS_EXPECTED ? INT64_MAX : limit * PARTS_EXPECTED;
+	*candidates = most > INT64_MAX / PARTS_EXPECTED ? INT64_MAX : most * PARTS_EXPECTED;
 	error = rows_load(&list->runs, &row_type_run, list->view->store, "runs", filter);
-	if (error < 0 || (int64_t)list->runs.count >= limit || *candidates == INT64_MAX)
+	if (error < 0 || (int64_t)list->runs.count >= most || *candidates == INT64_MAX)
 		return error;
 	*candidates = INT64_MAX;
 	rows_free(&list->runs);
@@ -280,6 +270,7 @@ static void print_left_out(const struct listing *list)
 static void filter_complete(void)
 {
 	filter[FILTER_ALL].integer = all;
+	filter[FILTER_LIMIT].integer = limit ? limit : INT64_MAX;
 	if (since_ns >= 0)
 		filter[FILTER_SINCE].integer = (int64_t)time(NULL) * 1000000000 - since_ns;
 	for (int i = FILTER_NAME; i <= FILTER_HOST; i++)

@@ -20,45 +20,23 @@
 
 #define WINDOW_NS 3500000000LL /* "now": a few process scans */
 #define PROCESSES_MOST 20000
-#define PERIOD_DEFAULT_S 1
 #define CORES_LEAST 5000000 /* billionths: what is below is 0.00 */
 
 enum sort_key { SORT_CPU, SORT_MEMORY, SORT_READ, SORT_WRITE };
 
 static const char *const sort_names[] = {"cpu", "memory", "read", "write"};
 
-static enum sort_key sort;
+static int sort; /* enum sort_key */
 static bool all, once;
 static const char *host_name; /* as given, NULL: not given */
-static int period_ms = PERIOD_DEFAULT_S * 1000;
-
-static int sort_take(const struct options *options, const char *value)
-{
-	for (size_t i = 0; i < sizeof(sort_names) / sizeof(sort_names[0]); i++) {
-		if (strcmp(value, sort_names[i]) == 0) {
-			sort = (enum sort_key)i;
-			return 0;
-		}
-	}
-	return options_misuse(options, "--sort takes cpu, memory, read or write, not '%s'", value);
-}
-
-static int period_take(const struct options *options, const char *value)
-{
-	uint64_t seconds;
-
-	if (options_parse_number(value, 3600, &seconds) < 0 || seconds == 0)
-		return options_misuse(options, "--period takes seconds, not '%s'", value);
-	period_ms = (int)seconds * 1000;
-	return 0;
-}
+static int64_t period_s = 1;
 
 static const struct option_spec option_specs[] = {
 	{"once", '1', NULL, NULL, "print one snapshot and end", .flag = &once},
-	{"sort", 's', "KEY", "cpu memory read write", "by cpu, memory, read or write", .take = sort_take},
+	{"sort", 's', "KEY", "cpu memory read write", "by cpu, memory, read or write", .choice = &sort},
 	{"all", 'a', NULL, NULL, "what is idle, and the system's own, too", .flag = &all},
 	{"host", 0, "NAME", NULL, "of this host, where a lake has several", .text = &host_name},
-	{"period", 'd', "SECONDS", NULL, "between refreshes (1)", .take = period_take},
+	{"period", 'd', "SECONDS", NULL, "between refreshes (1)", .number = &period_s, .least = 1, .most = 3600},
 	OPTION_SPECS_OF_VIEW
 };
 
@@ -344,7 +322,7 @@ static void key_take(char key)
 	const char *found = key ? strchr(sort_keys, key) : NULL;
 
 	if (found)
-		sort = (enum sort_key)(found - sort_keys);
+		sort = (int)(found - sort_keys);
 	else if (key == 'i')
 		all = !all;
 	else if (key == 'q' || key == 3) /* ^C where the terminal does not make a signal of it */
@@ -365,7 +343,7 @@ static int live_loop(struct view *view)
 		output_measure(&view->output);
 		error = frame_draw(view, &snapshot);
 		rows_free(&snapshot.lines);
-		if (poll(&keys, 1, period_ms) == 1) {
+		if (poll(&keys, 1, (int)period_s * 1000) == 1) {
 			if (read(STDIN_FILENO, &key, 1) != 1)
 				break; /* the terminal is gone */
 			key_take(key);

@@ -30,8 +30,10 @@ struct option_spec {
 	bool *flag;           /* true, of one without a value */
 	const char **text;
 	int64_t *duration_ns; /* 90s, 15m, 2h, 3d */
-	int *choice;          /* to `chosen`; of one without a value */
+	int *choice;          /* to `chosen`; of one with a value, which of `values` it is */
 	int chosen;
+	int64_t *number;      /* of `least` to `most` */
+	int64_t least, most;
 	int (*take)(const struct options *options, const char *value); /* 0, or VERB_USAGE, said */
 	int common;           /* OPTION_* of options.h */
 };
