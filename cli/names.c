@@ -5,8 +5,10 @@
 #include <errno.h>
 
 #include <uthash.h>
+#include <utlist.h>
 
 #include "cli/output.h"
+#include "common/yaml/arena.h"
 
 #define LINE_BYTES_MAX (1 << 20)
 #define ENTRIES_MAX 1000000
@@ -17,34 +19,41 @@
 /* One name, and what a task is found by. */
 struct entry {
 	UT_hash_handle hh;
-	char *name, *label; /* behind the key */
+	const char *name, *label;
 	char key[]; /* "ab/cdef01", "rule wildcards" */
 };
 
 /* A job of a Snakemake log: one task is found by the files on its command line. */
 struct job {
-	char *rule, *wildcards;
+	const char *rule, *wildcards;
+	unsigned number; /* as they began */
 	unsigned input_count;
+	bool taken; /* by a task */
 };
 
-/* A file, and the jobs that have it. */
+/* A job that has a file. */
+struct use {
+	struct use *next;
+	struct job *job;
+	bool is_output;
+};
+
 struct file {
-	char *path;
-	struct {
-		unsigned job;
-		bool is_output;
-	} uses[FILE_JOBS_MAX];
-	unsigned use_count; /* more than there is room for: nothing is told by it */
 	UT_hash_handle hh;
+	struct use *uses;
+	unsigned use_count;
+	char path[];
 };
 
 struct names {
+	struct arena arena; /* of all that follows */
 	struct entry *entries; /* by key */
 	size_t count;
-	struct job *jobs; /* as they began */
-	size_t job_count, job_capacity;
 	struct file *files; /* by path */
 };
+
+/* Of trace.txt, or of a benchmark. */
+enum { COLUMN_HASH, COLUMN_NAME, COLUMN_PROCESS, COLUMN_TAG, COLUMN_RULE, COLUMN_WILDCARDS, COLUMN_COUNT };
 
 struct reader {
 	const char *path;
@@ -53,12 +62,11 @@ struct reader {
 	char *line; /* without its end */
 	unsigned number;
 	bool known;     /* what sort of file it is */
-	/* trace.txt, a benchmark */
-	int column_count, hash_column, name_column, process_column, tag_column;
-	int rule_column, wildcards_column;
 	bool is_table, is_json;
+	int column_count, columns[COLUMN_COUNT]; /* -1: it has none */
 	/* Snakemake's log */
-	struct job job; /* the rule whose lines follow; rule NULL: none */
+	struct job *job; /* the rule whose lines follow; NULL: none */
+	unsigned job_count;
 };
 
 static int refuse(const struct reader *reader, const char *format, ...)
@@ -81,25 +89,35 @@ static int refuse(const struct reader *reader, const char *format, ...)
 
 /* ---- entries */
 
+static int no_memory(const struct reader *reader)
+{
+	return refuse(reader, "%s", strerror(ENOMEM));
+}
+
+static const char *text_keep(struct reader *reader, const char *text)
+{
+	return arena_copy(&reader->names->arena, text, strlen(text));
+}
+
 /* The latest of a key counts: a log may tell of several runs, one after the other. */
 static int entry_add(struct reader *reader, const char *key, const char *name, const char *label)
 {
-	size_t key_size = strlen(key) + 1, name_size = strlen(name) + 1, label_size = strlen(label) + 1;
 	struct names *names = reader->names;
-	struct entry *entry, *before;
+	struct entry *entry;
 
-	if (names->count >= ENTRIES_MAX)
+	if (names->count++ >= ENTRIES_MAX)
 		return refuse(reader, "more than %d names", ENTRIES_MAX);
-	entry = calloc(1, sizeof(*entry) + key_size + name_size + label_size);
-	if (!entry)
-		return refuse(reader, "%s", strerror(ENOMEM));
-	memcpy(entry->key, key, key_size);
-	entry->name = memcpy(entry->key + key_size, name, name_size);
-	entry->label = memcpy(entry->name + name_size, label, label_size);
-	HASH_REPLACE_STR(names->entries, key, entry, before);
-	names->count += !before;
-	free(before);
-	return 0;
+	HASH_FIND_STR(names->entries, key, entry);
+	if (!entry) {
+		entry = arena_alloc(&names->arena, sizeof(*entry) + strlen(key) + 1);
+		if (!entry)
+			return no_memory(reader);
+		strcpy(entry->key, key);
+		HASH_ADD_STR(names->entries, key, entry);
+	}
+	entry->name = text_keep(reader, name);
+	entry->label = text_keep(reader, label);
+	return entry->name && entry->label ? 0 : no_memory(reader);
 }
 
 /* ---- Nextflow */
@@ -162,24 +180,18 @@ static int split(char *line, char **columns)
 
 static bool read_header(struct reader *reader, char **columns, int count)
 {
-	const struct {
-		const char *name;
-		int *column;
-	} wanted[] = {
-		{"hash", &reader->hash_column},           {"name", &reader->name_column},
-		{"process", &reader->process_column},     {"tag", &reader->tag_column},
-		{"rule_name", &reader->rule_column},      {"wildcards", &reader->wildcards_column},
-	};
+	static const char *const names[COLUMN_COUNT] = {"hash", "name", "process", "tag", "rule_name", "wildcards"};
+	const int *found = reader->columns;
 
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-		*wanted[i].column = -1;
+	for (int i = 0; i < COLUMN_COUNT; i++) {
+		reader->columns[i] = -1;
 		for (int k = 0; k < count; k++)
-			if (strcmp(columns[k], wanted[i].name) == 0)
-				*wanted[i].column = k;
+			if (strcmp(columns[k], names[i]) == 0)
+				reader->columns[i] = k;
 	}
 	reader->column_count = count;
-	return (reader->hash_column >= 0 && (reader->name_column >= 0 || reader->process_column >= 0)) ||
-	       reader->rule_column >= 0;
+	return (found[COLUMN_HASH] >= 0 && (found[COLUMN_NAME] >= 0 || found[COLUMN_PROCESS] >= 0)) ||
+	       found[COLUMN_RULE] >= 0;
 }
 
 /* {'sample': 'a', 'unit': 1} or sample=a,unit=1: as a label has them, "sample=a,unit=1". */
@@ -206,22 +218,20 @@ static int add_rule(struct reader *reader, const char *rule, const char *wildcar
 
 static int read_row(struct reader *reader)
 {
-	char *columns[COLUMNS_MAX];
+	char *columns[COLUMNS_MAX], *fields[COLUMN_COUNT];
 	int count = split(reader->line, columns);
 
 	if (count != reader->column_count)
 		return refuse(reader, "%d columns, and the header has %d", count, reader->column_count);
-	if (reader->rule_column >= 0)
-		return add_rule(reader, columns[reader->rule_column],
-				reader->wildcards_column >= 0 ? columns[reader->wildcards_column] : "");
-	const char *hash = columns[reader->hash_column];
-
-	if (!is_hash(hash) || hash[9])
-		return refuse(reader, "\"%.40s\" is no hash of a task, like ab/cdef01", hash);
-	if (reader->name_column >= 0)
-		return add_nextflow(reader, hash, columns[reader->name_column]);
-	return entry_add(reader, hash, columns[reader->process_column],
-			 reader->tag_column >= 0 ? columns[reader->tag_column] : "");
+	for (int i = 0; i < COLUMN_COUNT; i++)
+		fields[i] = reader->columns[i] < 0 ? NULL : columns[reader->columns[i]];
+	if (fields[COLUMN_RULE])
+		return add_rule(reader, fields[COLUMN_RULE], fields[COLUMN_WILDCARDS] ? fields[COLUMN_WILDCARDS] : "");
+	if (!is_hash(fields[COLUMN_HASH]) || fields[COLUMN_HASH][9])
+		return refuse(reader, "\"%.40s\" is no hash of a task, like ab/cdef01", fields[COLUMN_HASH]);
+	if (fields[COLUMN_NAME])
+		return add_nextflow(reader, fields[COLUMN_HASH], fields[COLUMN_NAME]);
+	return entry_add(reader, fields[COLUMN_HASH], fields[COLUMN_PROCESS], fields[COLUMN_TAG] ? fields[COLUMN_TAG] : "");
 }
 
 /* One object a line, with rule_name and wildcards. */
@@ -259,51 +269,36 @@ static int read_json(struct reader *reader)
 /* Its lines are over. */
 static int job_end(struct reader *reader)
 {
-	struct names *names = reader->names;
-	struct job *jobs = names->jobs;
-	int r;
+	struct job *job = reader->job;
 
-	if (!reader->job.rule)
-		return 0;
-	if (names->job_count == names->job_capacity) {
-		size_t capacity = names->job_capacity ? names->job_capacity * 2 : 64;
-
-		jobs = names->job_count < ENTRIES_MAX ? realloc(jobs, capacity * sizeof(*jobs)) : NULL;
-		if (!jobs)
-			return refuse(reader, "too many jobs");
-		names->jobs = jobs;
-		names->job_capacity = capacity;
-	}
-	r = add_rule(reader, reader->job.rule, reader->job.wildcards ? reader->job.wildcards : "");
-	names->jobs[names->job_count++] = reader->job;
-	reader->job = (struct job){0};
-	return r;
+	reader->job = NULL;
+	return job ? add_rule(reader, job->rule, job->wildcards) : 0;
 }
 
 static int job_add_file(struct reader *reader, const char *path, size_t size, bool is_output)
 {
 	struct names *names = reader->names;
 	struct file *file;
+	struct use *use;
 
 	if (size == 0)
 		return 0;
 	HASH_FIND(hh, names->files, path, size, file);
 	if (!file) {
-		file = calloc(1, sizeof(*file));
-		if (file)
-			file->path = strndup(path, size);
-		if (!file || !file->path) {
-			free(file);
-			return refuse(reader, "%s", strerror(ENOMEM));
-		}
-		HASH_ADD_KEYPTR(hh, names->files, file->path, size, file);
+		file = arena_alloc(&names->arena, sizeof(*file) + size);
+		if (!file)
+			return no_memory(reader);
+		memcpy(file->path, path, size);
+		HASH_ADD(hh, names->files, path, size, file);
 	}
-	if (file->use_count < FILE_JOBS_MAX) {
-		file->uses[file->use_count].job = (unsigned)names->job_count;
-		file->uses[file->use_count].is_output = is_output;
-	}
-	file->use_count++;
-	reader->job.input_count += !is_output;
+	reader->job->input_count += !is_output;
+	if (file->use_count++ >= FILE_JOBS_MAX)
+		return 0;
+	use = arena_alloc(&names->arena, sizeof(*use));
+	if (!use)
+		return no_memory(reader);
+	*use = (struct use){file->uses, reader->job, is_output};
+	file->uses = use;
 	return 0;
 }
 
@@ -337,9 +332,8 @@ static int job_take_line(struct reader *reader, const char *line)
 	if (strncmp(line, "wildcards: ", 11) != 0)
 		return 0;
 	wildcards_read(line + 11, wildcards, sizeof(wildcards));
-	free(reader->job.wildcards);
-	reader->job.wildcards = strdup(wildcards);
-	return reader->job.wildcards ? 0 : refuse(reader, "%s", strerror(ENOMEM));
+	reader->job->wildcards = text_keep(reader, wildcards);
+	return reader->job->wildcards ? 0 : no_memory(reader);
 }
 
 /* "rule NAME:", then lines "    KEY: VALUE" until one that is not indented. */
@@ -349,7 +343,7 @@ static int read_snakemake_log(struct reader *reader)
 	const char *line = reader->line;
 	int r;
 
-	if (isspace((unsigned char)line[0]) && reader->job.rule)
+	if (isspace((unsigned char)line[0]) && reader->job)
 		return job_take_line(reader, line);
 	r = job_end(reader);
 	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]) && r == 0; i++) {
@@ -357,9 +351,13 @@ static int read_snakemake_log(struct reader *reader)
 
 		if (strncmp(line, starts[i], size) != 0 || line[length - 1] != ':')
 			continue;
-		reader->job.rule = strndup(line + size, length - size - 1);
 		reader->known = true;
-		return reader->job.rule ? 0 : refuse(reader, "%s", strerror(ENOMEM));
+		reader->job = arena_alloc(&reader->names->arena, sizeof(*reader->job));
+		if (!reader->job)
+			return no_memory(reader);
+		*reader->job = (struct job){.wildcards = "", .number = reader->job_count++};
+		reader->job->rule = arena_copy(&reader->names->arena, line + size, length - size - 1);
+		return reader->job->rule ? 0 : no_memory(reader);
 	}
 	return r;
 }
@@ -441,17 +439,14 @@ int names_read(const char *path, struct names **ret_names)
 	int r;
 
 	if (!reader.names || !reader.line) {
-		free(reader.names);
-		free(reader.line);
-		return refuse(&reader, "%s", strerror(ENOMEM));
+		r = no_memory(&reader);
+	} else {
+		reader.file = fopen(path, "re");
+		r = reader.file ? read_lines(&reader) : refuse(&reader, "%s", strerror(errno));
 	}
-	reader.file = fopen(path, "re");
-	r = reader.file ? read_lines(&reader) : refuse(&reader, "%s", strerror(errno));
 	if (reader.file)
 		fclose(reader.file);
 	free(reader.line);
-	free(reader.job.rule);
-	free(reader.job.wildcards);
 	if (r < 0)
 		names_free(reader.names);
 	else
@@ -461,25 +456,11 @@ int names_read(const char *path, struct names **ret_names)
 
 void names_free(struct names *names)
 {
-	struct entry *entry, *next;
-	struct file *file, *next_file;
-
 	if (!names)
 		return;
-	HASH_ITER (hh, names->entries, entry, next) {
-		HASH_DEL(names->entries, entry);
-		free(entry);
-	}
-	HASH_ITER (hh, names->files, file, next_file) {
-		HASH_DEL(names->files, file);
-		free(file->path);
-		free(file);
-	}
-	for (size_t i = 0; i < names->job_count; i++) {
-		free(names->jobs[i].rule);
-		free(names->jobs[i].wildcards);
-	}
-	free(names->jobs);
+	HASH_CLEAR(hh, names->entries);
+	HASH_CLEAR(hh, names->files);
+	arena_deinit(&names->arena);
 	free(names);
 }
 
@@ -507,55 +488,51 @@ static const struct entry *find_of_task(const struct names *names, const struct 
 
 /* That a task may be a job: how many of the job's files are on its command lines. */
 struct pair {
-	unsigned task, job;
+	struct pair *next;
+	struct job *job;
+	unsigned task;
 	unsigned score, input_count;
 	bool has_output;
 };
 
-struct pairs {
-	struct pair *items;
-	size_t count, capacity;
+struct joining {
+	struct names *names;
+	struct report *report;
+	struct pair *pairs; /* the task's first */
+	unsigned index;     /* of the task */
 };
 
-static struct pair *pair_of(struct pairs *pairs, size_t first, unsigned task, unsigned job)
+static struct pair *pair_of(struct joining *joining, struct job *job)
 {
-	struct pair *items;
+	struct pair *pair;
 
-	for (size_t i = first; i < pairs->count; i++)
-		if (pairs->items[i].job == job)
-			return &pairs->items[i];
-	if (pairs->count == pairs->capacity) {
-		size_t capacity = pairs->capacity ? pairs->capacity * 2 : 256;
-
-		items = realloc(pairs->items, capacity * sizeof(*items));
-		if (!items)
-			return NULL;
-		pairs->items = items;
-		pairs->capacity = capacity;
+	for (pair = joining->pairs; pair && pair->task == joining->index; pair = pair->next)
+		if (pair->job == job)
+			return pair;
+	pair = arena_alloc(&joining->names->arena, sizeof(*pair));
+	if (pair) {
+		*pair = (struct pair){.next = joining->pairs, .task = joining->index, .job = job};
+		joining->pairs = pair;
 	}
-	pairs->items[pairs->count] = (struct pair){.task = task, .job = job};
-	return &pairs->items[pairs->count++];
+	return pair;
 }
 
-static int pairs_add_file(struct pairs *pairs, size_t first, unsigned task, const struct file *file)
+static int pairs_add_file(struct joining *joining, const struct file *file)
 {
-	if (file->use_count > FILE_JOBS_MAX)
-		return 0;
-	for (unsigned i = 0; i < file->use_count; i++) {
-		struct pair *pair = pair_of(pairs, first, task, file->uses[i].job);
+	for (const struct use *use = file->use_count > FILE_JOBS_MAX ? NULL : file->uses; use; use = use->next) {
+		struct pair *pair = pair_of(joining, use->job);
 
 		if (!pair)
 			return -ENOMEM;
-		pair->score += file->uses[i].is_output ? 2 : 1;
-		pair->input_count += !file->uses[i].is_output;
-		pair->has_output = pair->has_output || file->uses[i].is_output;
+		pair->score += use->is_output ? 2 : 1;
+		pair->input_count += !use->is_output;
+		pair->has_output = pair->has_output || use->is_output;
 	}
 	return 0;
 }
 
 /* Each word of the command line that is a file of some job, once. */
-static int pairs_add_words(const struct names *names, struct pairs *pairs, size_t first, unsigned task,
-			   const struct row_blob *arguments)
+static int pairs_add_words(struct joining *joining, const struct row_blob *arguments)
 {
 	static const char ends[] = " \t\r\n;|&<>()\"'`=,";
 	const char *begin = arguments->data, *text = begin, *end = begin + arguments->size;
@@ -568,33 +545,22 @@ static int pairs_add_words(const struct names *names, struct pairs *pairs, size_
 		while (text + size < end && text[size] && !strchr(ends, text[size]))
 			size++;
 		if (size > 0)
-			HASH_FIND(hh, names->files, text, size, file);
+			HASH_FIND(hh, joining->names->files, text, size, file);
 		if (file && !memmem(begin, (size_t)(text - begin), text, size))
-			r = pairs_add_file(pairs, first, task, file);
+			r = pairs_add_file(joining, file);
 		text += size + 1;
 	}
 	return r;
 }
-
-struct joining {
-	const struct names *names;
-	struct report *report;
-	struct pairs pairs;
-	size_t first; /* of the pairs: the task's */
-	unsigned index; /* of the task */
-};
 
 /* The command line of the task's first process that has one says what the task is. */
 static int process_join(void *context, const void *row)
 {
 	const struct row_process *process = row;
 	struct joining *joining = context;
-	int r = 0;
+	int r = process->arguments.data ? pairs_add_words(joining, &process->arguments) : 0;
 
-	if (process->arguments.data)
-		r = pairs_add_words(joining->names, &joining->pairs, joining->first, joining->index,
-				    &process->arguments);
-	return r < 0 ? r : joining->pairs.count > joining->first;
+	return r < 0 ? r : joining->pairs && joining->pairs->task == joining->index;
 }
 
 static int task_join(void *context, size_t index, const struct row_task *task,
@@ -603,7 +569,6 @@ static int task_join(void *context, size_t index, const struct row_task *task,
 	struct joining *joining = context;
 	const struct entry *entry = strcmp(task->kind, "main") == 0 ? NULL : find_of_task(joining->names, task);
 
-	joining->first = joining->pairs.count;
 	joining->index = (unsigned)index;
 	if (entry)
 		joining->report->engine_names[index] = (struct engine_name){entry->name, entry->label};
@@ -613,42 +578,30 @@ static int task_join(void *context, size_t index, const struct row_task *task,
 }
 
 /* What fits best first; jobs and tasks as they began. */
-static int compare_pairs(const void *left, const void *right)
+static int compare_pairs(const struct pair *a, const struct pair *b)
 {
-	const struct pair *a = left, *b = right;
-
 	if (a->score != b->score)
 		return a->score > b->score ? -1 : 1;
 	if (a->task != b->task)
 		return a->task < b->task ? -1 : 1;
-	return a->job < b->job ? -1 : a->job > b->job;
+	return a->job->number < b->job->number ? -1 : a->job->number > b->job->number;
 }
 
 /* A job is one task. Where a task has no file that the job writes, it must have all that it reads. */
-static int jobs_join(const struct names *names, struct report *report, const struct pairs *pairs)
+static void jobs_join(struct joining *joining)
 {
-	bool *taken = calloc(names->job_count + 1, sizeof(*taken));
+	LL_SORT(joining->pairs, compare_pairs);
+	for (const struct pair *pair = joining->pairs; pair; pair = pair->next) {
+		struct engine_name *name = &joining->report->engine_names[pair->task];
 
-	if (!taken)
-		return -ENOMEM;
-	if (pairs->count > 0)
-		qsort(pairs->items, pairs->count, sizeof(*pairs->items), compare_pairs);
-	for (size_t i = 0; i < pairs->count; i++) {
-		const struct pair *pair = &pairs->items[i];
-		const struct job *job = &names->jobs[pair->job];
-		struct engine_name *name = &report->engine_names[pair->task];
-
-		if (taken[pair->job] || name->name ||
-		    (!pair->has_output && pair->input_count < job->input_count))
+		if (pair->job->taken || name->name || (!pair->has_output && pair->input_count < pair->job->input_count))
 			continue;
-		taken[pair->job] = true;
-		*name = (struct engine_name){job->rule, job->wildcards ? job->wildcards : ""};
+		pair->job->taken = true;
+		*name = (struct engine_name){pair->job->rule, pair->job->wildcards};
 	}
-	free(taken);
-	return 0;
 }
 
-int names_join(const struct names *names, struct report *report, size_t *ret_count)
+int names_join(struct names *names, struct report *report, size_t *ret_count)
 {
 	static const struct report_writer writer = {.task = task_join};
 	struct joining joining = {.names = names, .report = report};
@@ -660,9 +613,8 @@ int names_join(const struct names *names, struct report *report, size_t *ret_cou
 		return -ENOMEM;
 	r = report_walk(report, NULL, 0, &writer, &joining);
 	if (r == 0)
-		r = jobs_join(names, report, &joining.pairs);
+		jobs_join(&joining);
 	for (size_t i = 0; i < report->task_count; i++)
 		*ret_count += report->engine_names[i].name != NULL;
-	free(joining.pairs.items);
 	return r;
 }

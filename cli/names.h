@@ -16,4 +16,4 @@ int names_read(const char *path, struct names **ret_names);
 void names_free(struct names *names);
 
 /* Fills the report's engine_names with those of the tasks that are found. 0 or -errno. */
-int names_join(const struct names *names, struct report *report, size_t *ret_count);
+int names_join(struct names *names, struct report *report, size_t *ret_count);
