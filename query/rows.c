@@ -193,33 +193,6 @@ const char *result_text(struct store_result *result, const char *column)
 
 /* ---- arrays ------------------------------------------------------------------ */
 
-struct rows_texts {
-	struct rows_texts *next;
-	size_t used, capacity;
-	char data[];
-};
-
-/* A copy with a NUL behind it; NULL: out of memory. */
-static const char *text_keep(struct rows *rows, const char *data, size_t size)
-{
-	struct rows_texts *texts = rows->texts;
-	size_t capacity = texts && texts->capacity < 32768 ? 2 * texts->capacity : texts ? texts->capacity : 1024;
-	char *copy;
-
-	if (!texts || texts->capacity - texts->used <= size) {
-		capacity = capacity > size ? capacity : size + 1;
-		texts = malloc(sizeof(*texts) + capacity);
-		if (!texts)
-			return NULL;
-		*texts = (struct rows_texts){.next = rows->texts, .capacity = capacity};
-		rows->texts = texts;
-	}
-	copy = memcpy(texts->data + texts->used, data, size);
-	copy[size] = '\0';
-	texts->used += size + 1;
-	return copy;
-}
-
 static void *rows_grow(struct rows *rows)
 {
 	size_t capacity = rows->capacity ? rows->capacity * 2 : 4;
@@ -235,7 +208,7 @@ static void *rows_grow(struct rows *rows)
 	return (char *)rows->items + rows->count * rows->type->size;
 }
 
-/* The last row's texts become its own. */
+/* The last row's texts become its own, with a NUL behind each. */
 static int texts_own(struct rows *rows, void *row)
 {
 	for (size_t i = 0; i < rows->type->field_count; i++) {
@@ -244,9 +217,9 @@ static int texts_own(struct rows *rows, void *row)
 		const char **text = field_at(row, field);
 		struct row_blob *blob = field_at(row, field);
 
-		if (is_text && *text && *text != missing && !(*text = text_keep(rows, *text, strlen(*text))))
+		if (is_text && *text && *text != missing && !(*text = arena_copy(&rows->texts, *text, strlen(*text))))
 			return -ENOMEM;
-		if (is_blob && blob->data && !(blob->data = text_keep(rows, blob->data, blob->size)))
+		if (is_blob && blob->data && !(blob->data = arena_copy(&rows->texts, blob->data, blob->size)))
 			return -ENOMEM;
 	}
 	rows->count++;
@@ -309,12 +282,7 @@ size_t rows_find(const struct rows *rows, size_t at, int64_t number, size_t *ret
 
 void rows_free(struct rows *rows)
 {
-	struct rows_texts *texts;
-
-	while ((texts = rows->texts)) {
-		rows->texts = texts->next;
-		free(texts);
-	}
+	arena_deinit(&rows->texts);
 	free(rows->items);
 	*rows = (struct rows){0};
 }

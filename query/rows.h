@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "common/store/store.h"
+#include "common/yaml/arena.h"
 
 enum row_field_kind { ROW_FIELD_INTEGER, ROW_FIELD_TEXT, ROW_FIELD_BLOB };
 
@@ -107,7 +108,7 @@ struct rows {
 	void *items;
 	size_t count;
 	size_t capacity;
-	struct rows_texts *texts;
+	struct arena texts;
 };
 
 #define ROWS_ITEM(rows, name, index) (&((struct row_##name *)(rows)->items)[index])
