@@ -61,8 +61,13 @@ def pack_array(count):
     return bytes([0x90 | count]) if count < 16 else b"\xdc" + struct.pack(">H", count)
 
 
+def octets(value):
+    """Text is told as wire_dump prints it."""
+    return value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value
+
+
 def pack_bytes(value):
-    value = value.encode() if isinstance(value, str) else value
+    value = octets(value)
     return b"\xc5" + struct.pack(">H", len(value)) + value
 
 
@@ -70,7 +75,8 @@ KINDS = {"U": (pack_unsigned, 0), "T": (pack_bytes, b"")}
 
 
 def pack_counters(values):
-    valid = sum(1 << COUNTERS.index(name) for name in values)
+    valid = sum(1 << COUNTERS.index(name) for name in values if name != "partial")
+    valid |= bool(values.get("partial")) << 63 # COUNTERS_PARTIAL
     return struct.pack(f"={len(COUNTERS) + 1}Q", valid,
                        *[values.get(name, 0) for name in COUNTERS])
 
@@ -92,7 +98,7 @@ def pack_structure(name, values):
         elif kind == "image_key":
             data += pack_image(values.get(field, (0, 0, 0)))
         elif kind == "char":
-            data += values.get(field, b"").ljust(int(_records[size]), b"\0")
+            data += octets(values.get(field, b"")).ljust(int(_records[size]), b"\0")
         elif kind in NUMBERS:
             data += struct.pack(NUMBERS[kind], values.get(field, 0))
         else:
@@ -102,16 +108,16 @@ def pack_structure(name, values):
 
 def names_of(path):
     """An absolute path as the kernel side tells it: names from the leaf to the root."""
-    return b"".join(name + b"\0" for name in reversed(path.split(b"/")[1:]))
+    return b"".join(name + b"\0" for name in reversed(octets(path).split(b"/")[1:]))
 
 
 def record(name, filename="", cwd=b"", argv=(), path=b"", **values):
     """The bytes of one record."""
     text = b""
     if name in ("exec", "sample"):
-        filename, cwd = filename.encode(), names_of(cwd)
-        filename = filename + b"\0" if name == "exec" else names_of(filename)
-        arguments = b"".join(word.encode() + b"\0" for word in argv)
+        cwd = names_of(cwd)
+        filename = octets(filename) + b"\0" if name == "exec" else names_of(filename)
+        arguments = b"".join(octets(word) + b"\0" for word in argv)[:int(_records["RECORD_ARGV_MAX"])]
         values |= dict(filename_size=len(filename), cwd_size=len(cwd), argv_size=len(arguments))
         text = filename + cwd + arguments
     elif name == "cgroup":
@@ -121,6 +127,11 @@ def record(name, filename="", cwd=b"", argv=(), path=b"", **values):
                  "ignored": "record_header"}.get(name, f"record_{name}")
     size = len(pack_structure(structure, {})) + len(text)
     return pack_structure(structure, values | dict(type=RECORD_TYPES[name], size=size)) + text
+
+
+def padded(data):
+    """Of a record, as iterators write them one behind the other."""
+    return data.ljust(-(-len(data) // 8) * 8, b"\0")
 
 
 def message(name, **values):
@@ -322,7 +333,7 @@ class Story:
             "sample", boot_ns=now, image=image, parent=parent, cgroup_id=self.CGROUP,
             pgid=image[0], comm=b"comm", cwd=b"/work", counters={"cpu_ns": 0},
             filename="/usr/bin/" + argv[0], argv=argv) for image, parent, argv in crowd]
-        data = b"".join(sample.ljust(-(-len(sample) // 8) * 8, b"\0") for sample in samples)
+        data = b"".join(map(padded, samples))
         middle = len(data) // 2 # pieces may end anywhere
         return b"".join(frame(message("sample", records=piece))
                         for piece in (data[:middle], data[middle:])) + \

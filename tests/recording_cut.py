@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Cuts a recording down to what marked commands did, so that nothing else of the machine it was
+made on is in it.
+
+    recording_cut.py BUILD RECORDING RESULT
+
+The mark is a program called `tracer` with the argument `run`. Kept are the processes that executed
+it, their parents unknown, and their descendants, with every pass and the cgroups they were in; what
+the machine and the cgroups are called is replaced by fixed values, so this is no tool for
+containers. Losses are left out: they are the machine's.
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from wire_client import frame, message, padded, record  # noqa: E402 (found by the path above)
+
+DISGUISE = {"cpu_count": 2, "memory_bytes": 4 << 30, "boot_id": "00000000-0000-4000-8000-000000000000",
+            "host_id": "0" * 32, "hostname": "golden", "kernel": "6.1.0"}
+NOBODY = [0, 0, 0]
+
+
+class Cut:
+    """Who belongs. A cgroup is told of before it is used, so a recording is read twice."""
+
+    def __init__(self):
+        self.is_root = {}  # of each process that belongs: whether it has executed the mark itself
+        self.cgroups = set()
+
+    def keeps(self, event):
+        """Whether it stays; learns from it who belongs."""
+        kind, image = event["message"], tuple(event.get("image", NOBODY)[:2])
+        if kind == "cgroup":
+            event["path"] = "/golden"
+            return event["cgroup_id"] in self.cgroups
+        if kind == "fork" and tuple(event["parent"][:2]) in self.is_root:
+            self.is_root[image] = False
+        if kind == "exec" and event["filename"].endswith("/tracer") and event["argv"][1:2] == ["run"]:
+            self.is_root.setdefault(image, True)
+        if image not in self.is_root:
+            return False
+        if kind in ("exec", "sample") and self.is_root[image]:
+            event["parent"] = NOBODY
+        if kind in ("fork", "exec"):
+            self.cgroups.add(event["cgroup_id"])
+        return True
+
+    def frames(self, lines):
+        """Of what stays of the lines of wire_dump."""
+        for line in lines:
+            values = json.loads(line)
+            kind = values["message"]
+            if kind == "hello":
+                yield frame(message(kind, **told(values | DISGUISE)))
+            elif kind == "pass":
+                yield frame(message(kind, **told(values)))
+            elif kind != "loss" and self.keeps(values):
+                offset = values.pop("offset", None)  # of what is in the ring
+                data = record(kind, **told(values))
+                yield frame(message("sample", records=padded(data)) if offset is None
+                            else message("event", offset=offset, record=data))
+
+
+def told(values):
+    """As wire_client takes them: without what is not known."""
+    values = {name: value for name, value in values.items() if name != "message"}
+    if "counters" in values:
+        values["counters"] = {name: value for name, value in values["counters"].items() if value is not None}
+    return values
+
+
+def main():
+    build, recording, result = map(pathlib.Path, sys.argv[1:])
+    dump = subprocess.run([build / "tests/wire_dump", recording], stdout=subprocess.PIPE, check=True).stdout
+    lines, cut = dump.splitlines(), Cut()
+    for _ in cut.frames(lines):
+        pass
+    if not cut.is_root:
+        sys.exit(f"{recording}: nobody in it executed `tracer run`")
+    cut.is_root = dict.fromkeys((image for image, is_root in cut.is_root.items() if not is_root), False)
+    result.write_bytes(b"tracer-record-3\n" + b"".join(cut.frames(lines)))
+
+
+if __name__ == "__main__":
+    main()
