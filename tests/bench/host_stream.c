@@ -27,24 +27,16 @@
 #define PIDS_MAX 4000000
 #define FIRST_PID 300
 #define HEX_RUN 32 /* so many digits in a row are a random name */
-#define FLUSH_BYTES (1 << 20)
 #define KEY_BYTES 32
 
-/* One frame of the recording. */
-struct frame {
-	char *data;
-	size_t size;
-	uint64_t pass_boot_ns; /* of the pass that it belongs to, 0: none */
-};
-
 struct story {
-	struct frame *frames;
-	size_t count;
 	uint64_t first_ns, last_ns;         /* boot clock, of what happened in it */
 	uint64_t first_offset, last_offset; /* ring */
 	uint64_t host, round, round_ns;
 	uint64_t told_pass_ns; /* the latest pass that was told, 0: none */
 	struct wire_output output;
+	bool in_pass;     /* samples were the last that was told: */
+	size_t pass_size; /* of the output, before the first of them */
 };
 
 static uint64_t hash(const struct story *story, const char *kind, const void *data, size_t size)
@@ -60,17 +52,14 @@ static uint64_t hash(const struct story *story, const char *kind, const void *da
 
 /* ---- times, processes, figures ------------------------------------------------------- */
 
-static uint64_t story_ns(const struct story *story)
-{
-	return story->last_ns - story->first_ns;
-}
-
 /* A duration in the time of this round. */
 static uint64_t shorten(const struct story *story, uint64_t duration_ns)
 {
-	if (story->round_ns >= story_ns(story))
+	uint64_t lasts_ns = story->last_ns - story->first_ns;
+
+	if (story->round_ns >= lasts_ns)
 		return duration_ns;
-	return (uint64_t)((double)duration_ns * (double)story->round_ns / (double)story_ns(story));
+	return (uint64_t)((double)duration_ns * (double)story->round_ns / (double)lasts_ns);
 }
 
 static uint64_t move_ns(const struct story *story, uint64_t boot_ns)
@@ -104,35 +93,23 @@ static void vary_counters(const struct story *story, const struct image_key *ima
 			  struct counters *counters)
 {
 	const uint64_t factor = 512 + hash(story, "figures", &image->pid, sizeof(image->pid)) % 1024;
+	uint64_t *const times[] = {
+		&counters->cpu_ns, &counters->user_ns, &counters->system_ns, &counters->run_delay_ns,
+		&counters->block_io_delay_ns, &counters->memory_delay_ns,
+	};
+	uint64_t *const figures[] = {
+		&counters->voluntary_switches, &counters->involuntary_switches, &counters->minor_faults,
+		&counters->major_faults, &counters->read_bytes, &counters->write_bytes,
+		&counters->cancelled_write_bytes, &counters->rchar_bytes, &counters->wchar_bytes,
+		&counters->syscr_count, &counters->syscw_count, &counters->peak_rss_bytes,
+		&counters->maxrss_bytes, &counters->rss_anon_bytes, &counters->rss_file_bytes,
+		&counters->rss_shmem_bytes, &counters->sent_bytes, &counters->received_bytes,
+	};
 
-#define VARY(name) counters->name = counters->name * factor / 1024
-#define VARY_NS(name) counters->name = shorten(story, counters->name) * factor / 1024
-	VARY_NS(cpu_ns);
-	VARY_NS(user_ns);
-	VARY_NS(system_ns);
-	VARY_NS(run_delay_ns);
-	VARY_NS(block_io_delay_ns);
-	VARY_NS(memory_delay_ns);
-	VARY(voluntary_switches);
-	VARY(involuntary_switches);
-	VARY(minor_faults);
-	VARY(major_faults);
-	VARY(read_bytes);
-	VARY(write_bytes);
-	VARY(cancelled_write_bytes);
-	VARY(rchar_bytes);
-	VARY(wchar_bytes);
-	VARY(syscr_count);
-	VARY(syscw_count);
-	VARY(peak_rss_bytes);
-	VARY(maxrss_bytes);
-	VARY(rss_anon_bytes);
-	VARY(rss_file_bytes);
-	VARY(rss_shmem_bytes);
-	VARY(sent_bytes);
-	VARY(received_bytes);
-#undef VARY
-#undef VARY_NS
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+		*times[i] = shorten(story, *times[i]) * factor / 1024;
+	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
+		*figures[i] = *figures[i] * factor / 1024;
 }
 
 /* ---- text ---------------------------------------------------------------------------- */
@@ -175,7 +152,7 @@ static void vary_random_names(const struct story *story, const struct wire_bytes
 	}
 }
 
-/* `text` lies in memory of ours: a copy of the frame, or the event. */
+/* `text` lies in memory of ours: the frame that was read, or the event. */
 static void vary_text(const struct story *story, const struct wire_bytes *text)
 {
 	static const char *const names[][2] = {
@@ -189,20 +166,9 @@ static void vary_text(const struct story *story, const struct wire_bytes *text)
 
 /* ---- events -------------------------------------------------------------------------- */
 
-static void move_fork(const struct story *story, struct event_fork *fork)
-{
-	fork->boot_ns = move_ns(story, fork->boot_ns);
-	move_image(story, &fork->image);
-	move_image(story, &fork->parent);
-	fork->sid = move_pid(story, fork->sid);
-	fork->pgid = move_pid(story, fork->pgid);
-}
-
 static void move_exec(const struct story *story, struct event_exec *exec)
 {
 	vary_counters(story, &exec->image, &exec->counters);
-	exec->boot_ns = move_ns(story, exec->boot_ns);
-	move_image(story, &exec->image);
 	move_image(story, &exec->parent);
 	exec->sid = move_pid(story, exec->sid);
 	exec->pgid = move_pid(story, exec->pgid);
@@ -212,18 +178,14 @@ static void move_exec(const struct story *story, struct event_exec *exec)
 		vary_text(story, &exec->argv.item[i]);
 }
 
-static void move_exit(const struct story *story, struct event_exit *exit)
-{
-	vary_counters(story, &exit->image, &exit->counters);
-	exit->boot_ns = move_ns(story, exit->boot_ns);
-	move_image(story, &exit->image);
-}
-
+/* Every event begins with a time, and all but a cgroup's with an image behind it. */
 static void move_event(const struct story *story, struct event *event)
 {
 	switch (event->type) {
 	case EVENT_FORK:
-		move_fork(story, &event->fork);
+		move_image(story, &event->fork.parent);
+		event->fork.sid = move_pid(story, event->fork.sid);
+		event->fork.pgid = move_pid(story, event->fork.pgid);
 		break;
 	case EVENT_EXEC:
 	case EVENT_SAMPLE: /* the same structure (correlator/record/events.h) */
@@ -231,25 +193,19 @@ static void move_event(const struct story *story, struct event *event)
 		break;
 	case EVENT_EXIT:
 	case EVENT_FINAL:
-		move_exit(story, &event->exit);
-		break;
-	case EVENT_CGROUP:
-		event->cgroup.boot_ns = move_ns(story, event->cgroup.boot_ns);
-		break;
-	case EVENT_IGNORED:
-		event->ignored.boot_ns = move_ns(story, event->ignored.boot_ns);
-		move_image(story, &event->ignored.image);
+		vary_counters(story, &event->exit.image, &event->exit.counters);
 		break;
 	case EVENT_SIGNAL:
-		event->signal.boot_ns = move_ns(story, event->signal.boot_ns);
-		move_image(story, &event->signal.image);
 		move_image(story, &event->signal.sender);
 		break;
+	case EVENT_CGROUP:
+	case EVENT_IGNORED:
 	case EVENT_DEVICE:
-		event->device.boot_ns = move_ns(story, event->device.boot_ns);
-		move_image(story, &event->device.image);
 		break;
 	}
+	event->ignored.boot_ns = move_ns(story, event->ignored.boot_ns);
+	if (event->type != EVENT_CGROUP)
+		move_image(story, &event->ignored.image);
 }
 
 static int tell_record(struct story *story, const void *record, size_t size,
@@ -262,8 +218,8 @@ static int tell_record(struct story *story, const void *record, size_t size,
 	if (r < 0)
 		return r;
 	move_event(story, &event);
+	memset(moved, 0, sizeof(moved));
 	size = record_encode(&event, moved);
-	memset(moved + size, 0, sizeof(moved) - size < 8 ? sizeof(moved) - size : 8);
 	if (message->type == WIRE_EVENT)
 		message->event.record = (struct wire_bytes){moved, (uint32_t)size};
 	else
@@ -289,8 +245,9 @@ static int tell_samples(struct story *story, struct event_pieces *pieces,
 	return r;
 }
 
-static int tell_hello(struct story *story, struct wire_hello *hello)
+static int tell_hello(struct story *story, struct wire_message *message)
 {
+	struct wire_hello *hello = &message->hello;
 	char machine[KEY_BYTES + 1], boot[KEY_BYTES + 1], name[KEY_BYTES + 1];
 
 	hello->ring_epoch = hash(story, "ring", NULL, 0);
@@ -300,159 +257,92 @@ static int tell_hello(struct story *story, struct wire_hello *hello)
 	hello->host_id = (struct wire_bytes){machine, (uint32_t)strlen(machine)};
 	hello->boot_id = (struct wire_bytes){boot, (uint32_t)strlen(boot)};
 	hello->hostname = (struct wire_bytes){name, (uint32_t)strlen(name)};
-	return wire_encode(&story->output, &(struct wire_message){.type = WIRE_HELLO, .hello = *hello});
+	return wire_encode(&story->output, message);
 }
 
-static void move_pass(const struct story *story, struct wire_pass *pass)
+/* In a round that is made shorter passes would come too often: then it is left out, samples and all. */
+static int tell_pass(struct story *story, struct wire_message *message)
 {
+	struct wire_pass *pass = &message->pass;
 	const uint64_t moved_ns = move_ns(story, pass->boot_ns);
 
+	if (story->told_pass_ns && moved_ns < story->told_pass_ns + PASS_PERIOD_NS * 9 / 10) {
+		if (story->in_pass)
+			story->output.size = story->pass_size;
+		return 0;
+	}
+	story->told_pass_ns = moved_ns;
 	pass->unix_ns += moved_ns - pass->boot_ns;
 	pass->boot_ns = moved_ns;
 	pass->ring_offset = move_offset(story, pass->ring_offset);
+	return wire_encode(&story->output, message);
 }
 
 static int tell_message(struct story *story, struct event_pieces *pieces,
 			struct wire_message *message)
 {
-	switch (message->type) {
-	case WIRE_HELLO:
-		return story->round == 0 ? tell_hello(story, &message->hello) : 0;
-	case WIRE_EVENT:
-		message->event.offset = move_offset(story, message->event.offset);
-		return tell_record(story, message->event.record.data, message->event.record.size,
-				   message);
-	case WIRE_SAMPLE:
-		return tell_samples(story, pieces, message);
-	case WIRE_PASS:
-		move_pass(story, &message->pass);
-		return wire_encode(&story->output, message);
-	default:
-		return 0;
-	}
-}
-
-/* In a round that is made shorter passes would come too often. */
-static bool is_left_out(struct story *story, const struct frame *frame)
-{
-	uint64_t pass_ns = frame->pass_boot_ns ? move_ns(story, frame->pass_boot_ns) : 0;
-
-	if (pass_ns == 0 || pass_ns == story->told_pass_ns)
-		return false;
-	if (story->told_pass_ns && pass_ns < story->told_pass_ns + PASS_PERIOD_NS * 9 / 10)
-		return true;
-	story->told_pass_ns = pass_ns;
-	return false;
-}
-
-static int flush(struct story *story, size_t most)
-{
-	size_t size = story->output.size;
-
-	if (size <= most)
-		return 0;
-	story->output.size = 0;
-	return fwrite(story->output.data, size, 1, stdout) == 1 ? 0 : -EIO;
-}
-
-static int tell_round(struct story *story)
-{
-	static struct event_pieces pieces;
-	static char copy[WIRE_FRAME_MAX];
-	struct wire_message message;
-	const char *reason;
+	const struct wire_bytes *record = &message->event.record;
 	int r = 0;
 
-	event_pieces_reset(&pieces);
-	for (size_t i = 0; i < story->count && r == 0; i++) {
-		const struct frame *frame = &story->frames[i];
-
-		if (is_left_out(story, frame))
-			continue;
-		memcpy(copy, frame->data, frame->size);
-		r = wire_decode(copy, frame->size, &message, &reason);
-		if (r == 0)
-			r = tell_message(story, &pieces, &message);
-		if (r == 0)
-			r = flush(story, FLUSH_BYTES);
+	if (message->type == WIRE_SAMPLE && !story->in_pass)
+		story->pass_size = story->output.size;
+	if (message->type == WIRE_HELLO && story->round == 0) {
+		r = tell_hello(story, message);
+	} else if (message->type == WIRE_EVENT) {
+		message->event.offset = move_offset(story, message->event.offset);
+		r = tell_record(story, record->data, record->size, message);
+	} else if (message->type == WIRE_SAMPLE) {
+		r = tell_samples(story, pieces, message);
+	} else if (message->type == WIRE_PASS) {
+		r = tell_pass(story, message);
 	}
+	story->in_pass = message->type == WIRE_SAMPLE;
 	return r;
 }
 
 /* ---- the recording ------------------------------------------------------------------- */
 
-static void learn_times(struct story *story, uint64_t boot_ns)
-{
-	if (story->first_ns == 0 || boot_ns < story->first_ns)
-		story->first_ns = boot_ns;
-	if (boot_ns > story->last_ns)
-		story->last_ns = boot_ns;
-}
-
-static void learn_pass(struct story *story, uint64_t boot_ns)
-{
-	story->frames[story->count - 1].pass_boot_ns = boot_ns;
-	for (size_t i = story->count - 1; i-- > 0;) {
-		struct wire_message message;
-		const char *reason;
-
-		if (wire_decode(story->frames[i].data, story->frames[i].size, &message, &reason) < 0 ||
-		    message.type != WIRE_SAMPLE)
-			return;
-		story->frames[i].pass_boot_ns = boot_ns;
-	}
-}
-
-static int learn_frame(struct story *story, const char *data, size_t size, const char **ret_reason)
+/* When and where in the ring it begins and ends. */
+static int learn_message(struct story *story, struct event_pieces *pieces,
+			 struct wire_message *message)
 {
 	struct record_header header;
-	struct wire_message message;
-	struct frame *frames;
-	char *copy;
 
-	if (wire_decode(data, size, &message, ret_reason) < 0)
-		return -EBADMSG;
-	frames = realloc(story->frames, (story->count + 1) * sizeof(*frames));
-	copy = malloc(size);
-	if (frames)
-		story->frames = frames;
-	if (!frames || !copy) {
-		free(copy);
-		return -ENOMEM;
-	}
-	memcpy(copy, data, size);
-	story->frames[story->count++] = (struct frame){.data = copy, .size = size};
-	if (message.type == WIRE_EVENT &&
-	    event_peek(message.event.record.data, message.event.record.size, &header) == 0) {
-		learn_times(story, header.boot_ns);
-		if (story->last_offset == 0)
-			story->first_offset = message.event.offset;
-		story->last_offset = message.event.offset;
-	} else if (message.type == WIRE_PASS) {
-		learn_pass(story, message.pass.boot_ns);
-	}
+	if (message->type != WIRE_EVENT ||
+	    event_peek(message->event.record.data, message->event.record.size, &header) != 0)
+		return 0;
+	if (story->first_ns == 0 || header.boot_ns < story->first_ns)
+		story->first_ns = header.boot_ns;
+	if (header.boot_ns > story->last_ns)
+		story->last_ns = header.boot_ns;
+	if (story->last_offset == 0)
+		story->first_offset = message->event.offset;
+	story->last_offset = message->event.offset;
 	return 0;
 }
 
-static int story_read(struct story *story, const char *path)
+/* Once through it, to `take` each message. */
+static int read_all(struct story *story, const char *path,
+		    int (*take)(struct story *, struct event_pieces *, struct wire_message *))
 {
+	static struct event_pieces pieces;
 	struct recording recording;
+	struct wire_message message;
 	const char *data, *reason = NULL;
 	size_t size;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	int r = fd < 0 ? -errno : recording_init(&recording, fd, &reason);
 
 	if (r == 0) {
+		event_pieces_reset(&pieces);
 		while ((r = recording_next(&recording, &data, &size, &reason)) == RECORDING_FRAME) {
-			r = learn_frame(story, data, size, &reason);
+			r = wire_decode(data, size, &message, &reason);
+			if (r == 0)
+				r = take(story, &pieces, &message);
 			if (r < 0)
 				break;
 		}
 		recording_deinit(&recording);
-	}
-	if (r == 0 && story->first_ns == story->last_ns) {
-		reason = "nothing happens in it";
-		r = -ENODATA;
 	}
 	if (r != 0)
 		fprintf(stderr, "host_stream: %s: %s\n", path,
@@ -462,12 +352,16 @@ static int story_read(struct story *story, const char *path)
 	return r;
 }
 
-static void story_deinit(struct story *story)
+static int tell_round(struct story *story, const char *path)
 {
-	for (size_t i = 0; i < story->count; i++)
-		free(story->frames[i].data);
-	free(story->frames);
-	wire_output_deinit(&story->output);
+	int r = read_all(story, path, tell_message);
+
+	if (r == 0 && fwrite(story->output.data, story->output.size, 1, stdout) != 1) {
+		perror("host_stream");
+		r = -EIO;
+	}
+	story->output.size = 0;
+	return r;
 }
 
 int main(int argc, char **argv)
@@ -483,17 +377,16 @@ int main(int argc, char **argv)
 	story.host = strtoull(argv[2], NULL, 10);
 	rounds = strtoull(argv[3], NULL, 10);
 	story.round_ns = strtoull(argv[4], NULL, 10) * 1000000;
-	r = story_read(&story, argv[1]);
-	if (r == 0 && fwrite(WIRE_RECORDING_MAGIC, WIRE_RECORDING_MAGIC_SIZE, 1, stdout) != 1)
-		r = -EIO;
+	r = read_all(&story, argv[1], learn_message);
+	if (r == 0 && story.first_ns == story.last_ns) {
+		fprintf(stderr, "host_stream: %s: nothing happens in it\n", argv[1]);
+		r = -ENODATA;
+	}
+	fputs(WIRE_RECORDING_MAGIC, stdout);
 	for (; r == 0 && story.round < rounds; story.round++)
-		r = tell_round(&story);
-	if (r == 0)
-		r = flush(&story, 0);
+		r = tell_round(&story, argv[1]);
 	if (r == 0 && fflush(stdout) != 0)
 		r = -EIO;
-	if (r < 0)
-		fprintf(stderr, "host_stream: %s\n", strerror(-r));
-	story_deinit(&story);
+	wire_output_deinit(&story.output);
 	return r == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
