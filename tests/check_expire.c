@@ -7,7 +7,7 @@
 #define NEW_UNIX_NS 1000000
 
 /* A run with one of everything, all ids `id`, begun and ended at `unix_ns`. */
-static void put_run_of(struct store *store, int64_t id, int64_t unix_ns, bool living)
+static void put_run_of(int64_t id, int64_t unix_ns, bool living)
 {
 	struct row_run run = fill_run(id, "text");
 	struct row_task task = fill_task(id, "text");
@@ -21,18 +21,18 @@ static void put_run_of(struct store *store, int64_t id, int64_t unix_ns, bool li
 	container.started_unix_ns = unix_ns;
 	if (living)
 		run.end_boot_ns = task.end_boot_ns = tool.end_boot_ns = ROW_NULL;
-	ck_assert_int_eq(store_put_run(store, &run), 0);
-	ck_assert_int_eq(store_put_task(store, &task), 0);
-	ck_assert_int_eq(store_put_tool(store, &tool), 0);
-	ck_assert_int_eq(store_put_process(store, &process), 0);
-	ck_assert_int_eq(store_put_sample(store, &sample), 0);
-	ck_assert_int_eq(store_put_incident(store, &incident), 0);
-	ck_assert_int_eq(store_put_container(store, &container), 0);
+	put_run(&run);
+	put_task(&task);
+	put_tool(&tool);
+	put_process(&process);
+	put_sample(&sample);
+	put_incident(&incident);
+	put_container(&container);
 }
 
 /* All that ended before then, of revisions above `shipped_rev` what was unsent too; how many rows
  * that were. */
-static int64_t expire(struct store *store, int64_t before_unix_ns, int64_t shipped_rev)
+static int64_t expire(int64_t before_unix_ns, int64_t shipped_rev)
 {
 	struct store_expiry expiry = {before_unix_ns, .last_rev = INT64_MAX, .shipped_rev = shipped_rev};
 	struct store_expired expired;
@@ -40,7 +40,7 @@ static int64_t expire(struct store *store, int64_t before_unix_ns, int64_t shipp
 
 	do {
 		ck_assert_int_eq(store_expire(store, &expiry, &expired), 0);
-		commit(store, 1);
+		commit(1);
 		unsent_count += expired.unsent_count;
 	} while (expired.has_more);
 	store_give_back(store);
@@ -51,107 +51,95 @@ TEST(expiry_takes_whole_old_runs)
 {
 	static const char *const tables[] = {"runs", "tasks", "tools", "processes", "samples",
 					     "incidents", "containers"};
-	struct store *store = open_writer();
 	char sql[64];
 
-	put_run_of(store, 1, OLD_UNIX_NS, false);
-	put_run_of(store, 2, NEW_UNIX_NS, false);
-	commit(store, 1);
-	expire(store, NEW_UNIX_NS, INT64_MAX);
+	put_run_of(1, OLD_UNIX_NS, false);
+	put_run_of(2, NEW_UNIX_NS, false);
+	commit(1);
+	expire(NEW_UNIX_NS, INT64_MAX);
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
 		snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s", tables[i]);
 		ck_assert_msg(read_integer(sql) == 1, "%s", tables[i]);
 	}
 	ck_assert_int_eq(read_integer("SELECT id FROM processes"), 2);
-	expire(store, NEW_UNIX_NS, INT64_MAX);
-	store_close(store);
+	expire(NEW_UNIX_NS, INT64_MAX);
 }
 
 TEST(expiry_takes_old_samples_of_the_host)
 {
-	struct store *store = open_writer();
 	struct row_host_sample sample = fill_host_sample(1, "");
 
 	for (int i = 0; i < 3; i++) {
 		sample.unix_ns = OLD_UNIX_NS + i * (NEW_UNIX_NS - OLD_UNIX_NS) / 2;
-		ck_assert_int_eq(store_put_host_sample(store, &sample), 0);
+		put_host_sample(&sample);
 	}
-	commit(store, 1);
-	expire(store, NEW_UNIX_NS, INT64_MAX);
+	commit(1);
+	expire(NEW_UNIX_NS, INT64_MAX);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM host_samples"), 1);
 	ck_assert_int_eq(read_integer("SELECT unix_ns FROM host_samples"), NEW_UNIX_NS);
-	store_close(store);
 }
 
 TEST(expiry_keeps_what_is_beyond_its_revisions)
 {
-	struct store *store = open_writer();
 	struct row_host_sample sample = fill_host_sample(1, "");
 	struct store_expiry expiry = {NEW_UNIX_NS, .shipped_rev = 0};
 	struct store_expired expired;
 
 	for (int i = 0; i < 3; i++) {
 		sample.unix_ns = OLD_UNIX_NS + i;
-		ck_assert_int_eq(store_put_host_sample(store, &sample), 0);
+		put_host_sample(&sample);
 	}
-	commit(store, 1);
+	commit(1);
 	expiry.last_rev = read_integer("SELECT min(rev) + 1 FROM host_samples");
 	ck_assert_int_eq(store_expire(store, &expiry, &expired), 0);
-	commit(store, 1);
+	commit(1);
 	ck_assert_int_eq(read_integer("SELECT min(unix_ns) FROM host_samples"), OLD_UNIX_NS + 2);
-	ck_assert_int_eq(expire(store, NEW_UNIX_NS, 0), 1);
+	ck_assert_int_eq(expire(NEW_UNIX_NS, 0), 1);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM host_samples"), 0);
-	store_close(store);
 }
 
 TEST(expiry_keeps_runs_that_live)
 {
-	struct store *store = open_writer();
-
-	put_run_of(store, 1, OLD_UNIX_NS, true);
-	commit(store, 1);
-	expire(store, NEW_UNIX_NS, INT64_MAX);
+	put_run_of(1, OLD_UNIX_NS, true);
+	commit(1);
+	expire(NEW_UNIX_NS, INT64_MAX);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM runs"), 1);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM tools"), 1);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM processes"), 0);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM samples"), 0);
-	store_close(store);
 }
 
 TEST(expiry_is_bounded_and_gives_space_back)
 {
-	struct store *store = open_writer();
 	struct store_expiry expiry = {NEW_UNIX_NS, .shipped_rev = INT64_MAX};
 	struct store_expired expired;
 	int64_t pages;
 
 	for (int64_t id = 1; id <= 3000; id++)
-		put_run_of(store, id, OLD_UNIX_NS + id, false);
+		put_run_of(id, OLD_UNIX_NS + id, false);
 	ck_assert_int_eq(store_expire(store, &expiry, &expired), -EINVAL); /* not in a batch */
-	commit(store, 1);
+	commit(1);
 	pages = read_integer("PRAGMA page_count");
 	ck_assert_int_eq(store_find_window(store, 0, INT64_MAX, 1000, &expiry.last_rev), 0);
 	ck_assert_int_eq(expiry.last_rev, read_integer("SELECT rev FROM runs WHERE id = 101"));
 	ck_assert_int_eq(store_find_window(store, 0, INT64_MAX, 5000, &expiry.last_rev), 0);
 	ck_assert_int_eq(store_expire(store, &expiry, &expired), 0);
-	commit(store, 1);
+	commit(1);
 	ck_assert_int_eq(read_integer("SELECT min(id) FROM runs"), 502);
-	ck_assert_int_eq(expire(store, NEW_UNIX_NS, INT64_MAX), 0);
+	ck_assert_int_eq(expire(NEW_UNIX_NS, INT64_MAX), 0);
 	ck_assert_int_lt(read_integer("PRAGMA page_count"), pages / 2);
-	store_close(store);
 }
 
 /* Of the latest 20,000 the path may still be asked for: whoever asks writes the row anew. */
 TEST(expiry_takes_cgroups_that_nobody_asked_for)
 {
-	struct store *store = open_writer();
 	struct row_cgroup row = fill_cgroup(0, "/job");
 
 	for (row.id = 1; row.id <= 32000; row.id++)
-		ck_assert_int_eq(store_put_cgroup(store, &row), 0);
+		put_cgroup(&row);
 	row.id = 7;
-	ck_assert_int_eq(store_put_cgroup(store, &row), 0);
-	commit(store, 1);
+	put_cgroup(&row);
+	commit(1);
 	ck_assert_int_eq(store_tidy(store), 0);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM cgroups"), 22000); /* bounded */
 	ck_assert_int_eq(store_tidy(store), 0);
@@ -159,7 +147,6 @@ TEST(expiry_takes_cgroups_that_nobody_asked_for)
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM cgroups"), 20000);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM cgroups WHERE id = 7"), 1);
 	ck_assert_int_eq(read_integer("SELECT min(id) FROM cgroups WHERE id <> 7"), 12002);
-	store_close(store);
 }
 
 int main(void)

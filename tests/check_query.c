@@ -7,7 +7,6 @@
 
 TEST(queries_run_on_empty_and_filled)
 {
-	struct store *writer = open_writer();
 	struct store *reader = open_reader();
 	struct row_process process = fill_process(2, "text");
 	struct row_task task = fill_task(1, "text");
@@ -17,25 +16,24 @@ TEST(queries_run_on_empty_and_filled)
 
 	for (size_t i = 0; (name = query_name(i)); i++)
 		run_query(reader, name);
-	put_everything(writer, 1);
+	put_everything(1);
 	/* Alive: for the queries of what goes on now. */
 	process.end_boot_ns = ROW_NULL;
 	process.run_id = process.task_id = process.tool_id = 1;
-	ck_assert_int_eq(store_put_process(writer, &process), 0);
+	put_process(&process);
 	task.merged_into_id = ROW_NULL;
 	task.status = "failed";
-	ck_assert_int_eq(store_put_task(writer, &task), 0);
+	put_task(&task);
 	/* The same run on another host. */
 	other_host.cluster = fill_host(1, "text").cluster;
-	ck_assert_int_eq(store_put_host(writer, &other_host), 0);
+	put_host(&other_host);
 	part.id = part.host_id = 77;
 	part.status = "failed";
-	ck_assert_int_eq(store_put_run(writer, &part), 0);
-	commit(writer, 1);
+	put_run(&part);
+	commit(1);
 	for (size_t i = 0; (name = query_name(i)); i++)
 		ck_assert_msg(run_query(reader, name) > 0, "%s found nothing", name);
 	store_close(reader);
-	store_close(writer);
 }
 
 /* "1.0 * a / b": whole numbers are divided in two ways. */
@@ -64,19 +62,16 @@ TEST(queries_stay_in_the_common_subset)
 
 TEST(wrong_query_or_parameter_is_refused)
 {
-	struct store *store = open_writer();
 	const struct store_parameter unknown[] = {{"nonsense", STORE_INTEGER, 1, NULL}, {0}};
 	struct store_result *result = NULL;
 
 	ck_assert_int_eq(query_ask(store, "nonsense", NULL, &result), -EINVAL);
 	ck_assert_int_eq(query_ask(store, "runs", unknown, &result), -EINVAL);
 	ck_assert_ptr_null(result);
-	store_close(store);
 }
 
 TEST(values_have_their_types)
 {
-	struct store *store = open_writer();
 	struct row_process row = fill_process(1, "text");
 	const struct store_parameter id[] = {{"first_id", STORE_INTEGER, 1, NULL},
 					     {"last_id", STORE_INTEGER, 1, NULL}, {0}};
@@ -85,8 +80,8 @@ TEST(values_have_their_types)
 
 	row.rule = NULL;
 	row.arguments = (struct row_blob){"a\0", 2};
-	ck_assert_int_eq(store_put_process(store, &row), 0);
-	commit(store, 1);
+	put_process(&row);
+	commit(1);
 	ck_assert_int_eq(query_ask(store, "process", id, &result), 0);
 	ck_assert_int_eq(store_result_next(result), 1);
 	ck_assert_str_eq(store_result_name(result, 0), "id");
@@ -100,7 +95,6 @@ TEST(values_have_their_types)
 	ck_assert_uint_eq(value.size, 2);
 	ck_assert_int_eq(store_result_next(result), 0);
 	store_result_free(result);
-	store_close(store);
 }
 
 int main(void)

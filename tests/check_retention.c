@@ -4,111 +4,72 @@
 #include "common/shipping.h"
 #include "correlator/rows/retention.h"
 #include "query/ask.h"
-#include "tests/suite.h"
+#include "tests/stores.h"
 
 #define DAY_NS (86400 * 1000000000LL)
 #define NOW_UNIX_NS (20000 * DAY_NS)
 #define FIRST_SEEN_UNIX_NS 12345
 
-static char directory[128], path[160];
-static struct store *store;
 static struct retention_now now;
 
-#define NULL_I(column) .column = ROW_NULL,
-#define ZERO_I(column) .column = 0,
-#define NULL_T(column)
-#define NULL_B(column)
-
-static void put_host(void)
-{
-	struct row_host host = {ROW_HOST_COLUMNS(ZERO_I, NULL_T, NULL_B)};
-
-	host.id = 1;
-	host.host_key = host.hostname = host.boot_id = host.kernel = host.machine = "text";
-	host.probe_version = "text";
-	host.first_seen_unix_ns = FIRST_SEEN_UNIX_NS;
-	ck_assert_int_eq(store_put_host(store, &host), 0);
-}
-
 /* Of the run of that id; it lives until it has an end. */
-static void put_process(int64_t id, int64_t tool_id, int64_t started_unix_ns, int64_t end_boot_ns)
+static void put_process_of(int64_t id, int64_t tool_id, int64_t started_unix_ns, int64_t end_boot_ns)
 {
 	static const char arguments[2000] = {'a'};
-	struct row_process process = {ROW_PROCESS_COLUMNS(NULL_I, NULL_T, NULL_B)};
+	struct row_process process = fill_process(1, "text");
 
 	process.id = id;
-	process.host_id = process.run_id = process.task_id = 1;
 	process.tool_id = tool_id;
-	process.pid = process.exec_id = process.redacted_count = process.arguments_truncated = 0;
-	process.began = "exec";
-	process.ended = "exit";
-	process.totals = "final";
-	process.role = process.reason = process.program = "text";
-	process.begin_boot_ns = 1;
 	process.end_boot_ns = end_boot_ns;
 	process.started_unix_ns = started_unix_ns;
 	process.arguments = (struct row_blob){arguments, sizeof(arguments)};
-	ck_assert_int_eq(store_put_process(store, &process), 0);
+	put_process(&process);
 }
 
 static void put_run_row(int64_t id, int64_t started_unix_ns, int64_t end_boot_ns)
 {
-	struct row_run run = {ROW_RUN_COLUMNS(ZERO_I, NULL_T, NULL_B)};
-	struct row_task task = {ROW_TASK_COLUMNS(ZERO_I, NULL_T, NULL_B)};
-	struct row_tool tool = {ROW_TOOL_COLUMNS(ZERO_I, NULL_T, NULL_B)};
+	struct row_run run = fill_run(1, "text");
+	struct row_task task = fill_task(1, "text");
+	struct row_tool tool = fill_tool(1, "text");
 
 	run.id = task.id = tool.id = task.run_id = tool.run_id = tool.task_id = id;
-	run.host_id = task.host_id = tool.host_id = 1;
-	run.kind = run.name = run.status = run.reason = "text";
-	task.kind = task.name = task.status = task.reason = tool.name = tool.role = "text";
+	run.run_key = NULL; /* those of one key are one run */
 	task.merged_into_id = ROW_NULL;
 	run.process_count = task.process_count = tool.process_count = 10;
 	run.end_boot_ns = end_boot_ns;
 	run.started_unix_ns = task.started_unix_ns = tool.started_unix_ns = started_unix_ns;
-	ck_assert_int_eq(store_put_run(store, &run), 0);
-	ck_assert_int_eq(store_put_task(store, &task), 0);
-	ck_assert_int_eq(store_put_tool(store, &tool), 0);
+	put_run(&run);
+	put_task(&task);
+	put_tool(&tool);
 }
 
 /* A run of one task, one tool and ten processes, begun and ended then. */
-static void put_run(int64_t id, int64_t started_unix_ns)
+static void put_whole_run(int64_t id, int64_t started_unix_ns)
 {
 	for (int64_t i = 0; i < 10; i++)
-		put_process(id * 100 + i, id, started_unix_ns, 2);
+		put_process_of(id * 100 + i, id, started_unix_ns, 2);
 	put_run_row(id, started_unix_ns, 2);
 }
 
-static void put_host_sample(int64_t unix_ns)
+static void put_sample_of(int64_t process_id, int64_t boot_ns)
 {
-	struct row_host_sample sample = {ROW_HOST_SAMPLE_COLUMNS(ZERO_I, NULL_T, NULL_B)};
+	struct row_sample sample = fill_sample(process_id, "text");
 
-	sample.host_id = 1;
-	sample.unix_ns = unix_ns;
-	ck_assert_int_eq(store_put_host_sample(store, &sample), 0);
-}
-
-static void put_sample(int64_t process_id, int64_t boot_ns)
-{
-	struct row_sample sample = {ROW_SAMPLE_COLUMNS(ZERO_I, NULL_T, NULL_B)};
-
-	sample.process_id = process_id;
 	sample.boot_ns = boot_ns;
-	ck_assert_int_eq(store_put_sample(store, &sample), 0);
+	put_sample(&sample);
 }
 
-static void put_incident(int64_t id, int64_t run_id, int64_t unix_ns)
+static void put_incident_of(int64_t id, int64_t run_id, int64_t unix_ns)
 {
-	struct row_incident incident = {ROW_INCIDENT_COLUMNS(ZERO_I, NULL_T, NULL_B)};
+	struct row_incident incident = fill_incident(1, "text");
 
 	incident.id = id;
-	incident.host_id = 1;
 	incident.run_id = run_id;
-	incident.kind = incident.sentence = "text";
 	incident.unix_ns = unix_ns;
-	ck_assert_int_eq(store_put_incident(store, &incident), 0);
+	put_incident(&incident);
 }
 
-static void commit(void)
+static void commit_now(void)
 {
 	struct store_stream stream = {.boot_id = "boot", .committed_unix_ns = NOW_UNIX_NS};
 
@@ -157,47 +118,41 @@ static void write_status(int64_t first_seen_unix_ns, int64_t rev, int64_t unix_n
 /* Ten runs, of 1 to 10 days ago. */
 static void begin(void)
 {
-	struct store_error error;
+	struct row_host host = fill_host(1, "text");
 
 	log_init("check_retention", LOG_LEVEL_ERROR);
-	suite_directory(directory, sizeof(directory));
-	snprintf(path, sizeof(path), "%s/tracer.db", directory);
-	ck_assert_int_eq(store_open_writer(path, &store, &error), 0);
-	put_host();
+	make_directory();
+	open_store();
+	host.first_seen_unix_ns = FIRST_SEEN_UNIX_NS;
+	put_host(&host);
 	status_age_ns = 0;
 	now = (struct retention_now){NOW_UNIX_NS, 1000};
 	for (int64_t i = 10; i >= 1; i--)
-		put_run(i, NOW_UNIX_NS - i * DAY_NS);
-	commit();
-}
-
-static void end(void)
-{
-	store_close(store);
-	suite_directory_remove(directory);
+		put_whole_run(i, NOW_UNIX_NS - i * DAY_NS);
+	commit_now();
 }
 
 #define STEPS_MAX 1000
 
-/* A whole round; how many steps it took. */
-static int expire_by_age(int days)
+/* Whole rounds; how many steps they took. */
+static int expire(bool (*step)(struct retention *, const struct retention_now *), struct retention_options options)
 {
-	struct retention retention = {.options = {days, 0, directory}, .store = store};
+	struct retention retention = {.options = options, .store = store};
 	int steps = 1;
 
-	while (retention_by_age(&retention, &now))
+	while (step(&retention, &now))
 		ck_assert_int_lt(steps++, STEPS_MAX);
 	return steps;
 }
 
+static int expire_by_age(int days)
+{
+	return expire(retention_by_age, (struct retention_options){days, 0, directory});
+}
+
 static int expire_by_size(int64_t bytes_most)
 {
-	struct retention retention = {.options = {0, (uint64_t)bytes_most, directory}, .store = store};
-	int steps = 1;
-
-	while (retention_by_size(&retention, &now))
-		ck_assert_int_lt(steps++, STEPS_MAX);
-	return steps;
+	return expire(retention_by_size, (struct retention_options){0, (uint64_t)bytes_most, directory});
 }
 
 /* Of kind "unsent", as readers and the lake see it. */
@@ -275,9 +230,9 @@ TEST(bound_takes_the_oldest_beside_a_run_that_lives)
 {
 	int64_t most;
 
-	put_process(5000, 11, NOW_UNIX_NS - 200 * DAY_NS, ROW_NULL);
+	put_process_of(5000, 11, NOW_UNIX_NS - 200 * DAY_NS, ROW_NULL);
 	put_run_row(11, NOW_UNIX_NS - 200 * DAY_NS, ROW_NULL);
-	commit();
+	commit_now();
 	most = store_used_bytes(store) - 1;
 	expire_by_size(most);
 	ck_assert_int_le(store_used_bytes(store), most);
@@ -291,13 +246,13 @@ TEST(bound_is_kept_within_a_run_that_lives)
 {
 	int64_t most;
 
-	put_process(5000, 11, NOW_UNIX_NS, ROW_NULL);
+	put_process_of(5000, 11, NOW_UNIX_NS, ROW_NULL);
 	put_run_row(11, NOW_UNIX_NS, ROW_NULL);
 	for (int64_t i = 0; i < 500; i++)
-		put_process(6000 + i, 11, NOW_UNIX_NS, 2);
+		put_process_of(6000 + i, 11, NOW_UNIX_NS, 2);
 	for (int64_t i = 0; i < 30000; i++)
-		put_sample(5000, i);
-	commit();
+		put_sample_of(5000, i);
+	commit_now();
 	most = store_used_bytes(store) / 2;
 	expire_by_size(most);
 	ck_assert_int_le(store_used_bytes(store), most);
@@ -309,13 +264,16 @@ TEST(bound_is_kept_within_a_run_that_lives)
 
 TEST(every_kind_of_row_that_was_unsent_is_counted)
 {
+	struct row_host_sample sample = fill_host_sample(1, "text");
+
+	sample.unix_ns = NOW_UNIX_NS;
 	write_status(FIRST_SEEN_UNIX_NS, current_rev(), NOW_UNIX_NS);
-	put_run(20, NOW_UNIX_NS);                /* 13 rows */
-	put_incident(1, 20, NOW_UNIX_NS);
-	put_incident(2, ROW_NULL, NOW_UNIX_NS);
-	put_host_sample(NOW_UNIX_NS);
-	put_sample(2000, 1);
-	commit();
+	put_whole_run(20, NOW_UNIX_NS);                /* 13 rows */
+	put_incident_of(1, 20, NOW_UNIX_NS);
+	put_incident_of(2, ROW_NULL, NOW_UNIX_NS);
+	put_host_sample(&sample);
+	put_sample_of(2000, 1);
+	commit_now();
 	expire_by_size(1);
 	ck_assert_int_eq(count_of("runs"), 0);
 	ck_assert_int_eq(count_of("incidents"), 0);
@@ -328,8 +286,8 @@ TEST(any_number_of_old_runs_goes)
 	for (int64_t i = 0; i < 30000; i++)
 		put_run_row(100 + i, NOW_UNIX_NS, 2);
 	now.unix_ns += 10 * DAY_NS;
-	put_run(50000, now.unix_ns);
-	commit();
+	put_whole_run(50000, now.unix_ns);
+	commit_now();
 	ck_assert_int_gt(expire_by_age(5), 10); /* bounded steps */
 	ck_assert_int_eq(count_of("runs"), 1);
 	ck_assert_int_eq(count_of("processes"), 10);
@@ -341,9 +299,9 @@ TEST(a_large_run_goes_in_steps)
 	struct retention retention = {.options = {5, 0, directory}, .store = store};
 
 	for (int64_t i = 0; i < 45000; i++)
-		put_process(100000 + i, 30, NOW_UNIX_NS, 2);
+		put_process_of(100000 + i, 30, NOW_UNIX_NS, 2);
 	put_run_row(30, NOW_UNIX_NS, 2);
-	commit();
+	commit_now();
 	now.unix_ns += 10 * DAY_NS;
 	for (int64_t before = count_of("processes"), steps = 0; before > 0; steps++) {
 		bool more = retention_by_age(&retention, &now);
@@ -374,11 +332,11 @@ TEST(a_shipper_that_is_gone_holds_nothing_back)
 /* What a daemon of the system's used each second of a year. */
 TEST(old_samples_of_what_lives_go)
 {
-	put_process(5000, 11, NOW_UNIX_NS, ROW_NULL);
+	put_process_of(5000, 11, NOW_UNIX_NS, ROW_NULL);
 	put_run_row(11, NOW_UNIX_NS, ROW_NULL);
 	for (int64_t day = 0; day < 9; day++)
-		put_sample(5000, 1 + day * DAY_NS);
-	commit();
+		put_sample_of(5000, 1 + day * DAY_NS);
+	commit_now();
 	now.unix_ns += 10 * DAY_NS;
 	expire_by_age(5);
 	ck_assert_int_eq(count_of("samples"), 4);
@@ -392,5 +350,5 @@ TEST(below_the_bound_nothing_goes)
 
 int main(void)
 {
-	return suite_run("retention", begin, end);
+	return suite_run("retention", begin, remove_directory);
 }

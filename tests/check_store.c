@@ -21,26 +21,25 @@ static void change(const char *sql)
 	sqlite3_close(db);
 }
 
-static void expect_writer_refused(int expected, const char *words)
+static void expect_refused(int (*open)(const char *, struct store **, struct store_error *), int expected,
+			   const char *words)
 {
-	struct store *store = NULL;
-	int error = store_open_writer(path, &store, &error_text);
+	struct store *opened = NULL;
+	int error = open(path, &opened, &error_text);
 
 	ck_assert_msg(error == expected, "%d instead of %d: %s", error, expected, error_text.text);
-	ck_assert_msg(strstr(error_text.text, words) != NULL, "no `%s` in: %s", words,
-		      error_text.text);
-	ck_assert_ptr_null(store);
+	ck_assert_msg(strstr(error_text.text, words) != NULL, "no `%s` in: %s", words, error_text.text);
+	ck_assert_ptr_null(opened);
+}
+
+static void expect_writer_refused(int expected, const char *words)
+{
+	expect_refused(store_open_writer, expected, words);
 }
 
 static void expect_reader_refused(int expected, const char *words)
 {
-	struct store *store = NULL;
-	int error = store_open_reader(path, &store, &error_text);
-
-	ck_assert_msg(error == expected, "%d instead of %d: %s", error, expected, error_text.text);
-	ck_assert_msg(strstr(error_text.text, words) != NULL, "no `%s` in: %s", words,
-		      error_text.text);
-	ck_assert_ptr_null(store);
+	expect_refused(store_open_reader, expected, words);
 }
 
 static bool root_or_skip(const char *test)
@@ -49,6 +48,19 @@ static bool root_or_skip(const char *test)
 		return true;
 	printf("skip - store: %s: needs root to mount a small file system or change user\n", test);
 	return false;
+}
+
+/* Takes so much of the file system; it goes with unlink(filler). */
+static char filler[192];
+
+static void fill(off_t size)
+{
+	int fd;
+
+	snprintf(filler, sizeof(filler), "%s/filler", directory);
+	fd = open(filler, O_CREAT | O_WRONLY, 0600);
+	ck_assert_int_eq(posix_fallocate(fd, 0, size), 0);
+	close(fd);
 }
 
 /* A file system of its own at `directory`, gone with this test's process. */
@@ -64,17 +76,23 @@ static bool mount_small(const char *test, const char *options)
 	return true;
 }
 
+static const char *beside(const char *suffix)
+{
+	static char name[192];
+
+	snprintf(name, sizeof(name), "%s%s", path, suffix);
+	return name;
+}
+
 static int64_t wal_bytes(void)
 {
-	char name[180];
 	struct stat status;
 
-	snprintf(name, sizeof(name), "%s-wal", path);
-	return stat(name, &status) < 0 ? -1 : (int64_t)status.st_size;
+	return stat(beside("-wal"), &status) < 0 ? -1 : (int64_t)status.st_size;
 }
 
 /* The same 200 rows again and again: some 100 KiB of log a commit, and a store that stays small. */
-static void rewrite_rows(struct store *store, int times)
+static void rewrite_rows(int times)
 {
 	static uint64_t offset;
 
@@ -83,30 +101,27 @@ static void rewrite_rows(struct store *store, int times)
 			struct row_incident row = fill_incident(id, "a sentence of some length, and another one");
 
 			row.boot_ns = (int64_t)offset;
-			ck_assert_int_eq(store_put_incident(store, &row), 0);
+			put_incident(&row);
 		}
-		commit(store, ++offset);
+		commit(++offset);
 	}
 }
 
 /* Left alone, the log would take 32 MiB before it is folded in. */
 TEST(log_does_not_fill_a_small_disk)
 {
-	struct store *store;
-
 	if (!mount_small("log_does_not_fill_a_small_disk", "size=8m"))
 		return;
-	store = open_writer();
-	rewrite_rows(store, 300);
+	open_store();
+	rewrite_rows(300);
 	ck_assert_int_lt(wal_bytes(), 3 << 20);
 	/* More room: it may grow; less: it gives back what it had. */
 	ck_assert_int_eq(mount(NULL, directory, NULL, MS_REMOUNT, "size=1g"), 0);
-	rewrite_rows(store, 300);
+	rewrite_rows(300);
 	ck_assert_int_gt(wal_bytes(), 6 << 20);
 	ck_assert_int_eq(mount(NULL, directory, NULL, MS_REMOUNT, "size=100m"), 0);
-	rewrite_rows(store, 3);
+	rewrite_rows(3);
 	ck_assert_int_lt(wal_bytes(), 3 << 20);
-	store_close(store);
 }
 
 static void remount_read_only(void)
@@ -116,18 +131,19 @@ static void remount_read_only(void)
 
 TEST(second_writer_is_refused)
 {
-	struct store *store = open_writer();
 	char pid[24];
 
+	open_store();
 	snprintf(pid, sizeof(pid), "pid %ld", (long)getpid());
 	expect_writer_refused(-EBUSY, pid);
-	store_close(store);
-	store_close(open_writer());
+	close_store();
+	open_store();
 }
 
 TEST(newer_schema_is_refused)
 {
-	store_close(open_writer());
+	open_store();
+	close_store();
 	change("PRAGMA user_version = 99");
 	expect_writer_refused(-EPROTO, "newer release");
 	expect_reader_refused(-EPROTO, "newer release");
@@ -136,7 +152,8 @@ TEST(newer_schema_is_refused)
 
 TEST(older_schema_is_refused_to_readers)
 {
-	store_close(open_writer());
+	open_store();
+	close_store();
 	change("PRAGMA user_version = 1");
 	expect_reader_refused(-EPROTO, "older");
 }
@@ -166,7 +183,6 @@ static void restore_schema_1(void)
 /* What was in it is as it was, what came later is unknown of it, and it can be written. */
 TEST(older_schema_is_migrated)
 {
-	struct store *store;
 	struct row_process row = fill_process(7, "new");
 	struct row_tool tool = fill_tool(7, "new");
 
@@ -175,7 +191,7 @@ TEST(older_schema_is_migrated)
 	change("INSERT INTO checkpoints VALUES (-1, CAST(x'0701C424' || '" BOOT_ID "' || x'03' AS BLOB)), "
 	       "(0, CAST(x'0501C424' || '" BOOT_ID "' || x'C402' || 'ab' AS BLOB)), (17, x'0208')");
 	expect_reader_refused(-EPROTO, "older");
-	store = open_writer();
+	open_store();
 	/* Of what is remembered the host's part alone goes on. */
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM states"), 1);
 	ck_assert_int_eq(read_integer("SELECT state = CAST(x'82AA' || 'generation' || x'03A6' || 'losses' || x'C402' "
@@ -188,15 +204,15 @@ TEST(older_schema_is_migrated)
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM processes WHERE sent_bytes IS NOT NULL "
 				      "OR gpu IS NOT NULL"), 0);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM containers WHERE mount_namespace IS NULL"), 1);
-	ck_assert_int_eq(store_put_tool(store, &tool), 0);
-	ck_assert_int_eq(store_put_process(store, &row), 0);
-	commit(store, 1);
+	put_tool(&tool);
+	put_process(&row);
+	commit(1);
 	ck_assert_int_gt(read_integer("SELECT rev FROM processes WHERE id = 7"), 40);
 	ck_assert_int_eq(read_integer("SELECT sent_bytes FROM processes WHERE id = 7"), 7);
-	store_close(store);
-	store = open_writer(); /* no second migration */
+	close_store();
+	open_store(); /* no second migration */
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM processes"), 15);
-	store_close(store);
+	close_store();
 	store_close(open_reader());
 }
 
@@ -215,7 +231,8 @@ TEST(empty_file_is_no_store_yet)
 {
 	fclose(fopen(path, "w"));
 	expect_reader_refused(-EPROTO, "empty");
-	store_close(open_writer());
+	open_store();
+	close_store();
 	store_close(open_reader());
 }
 
@@ -245,7 +262,6 @@ TEST(garbage_is_refused_and_untouched)
 
 TEST(damage_is_told_on_use)
 {
-	struct store *store = open_writer();
 	const struct store_parameter all[] = {{"since_unix_ns", STORE_INTEGER, 0, NULL},
 					      {"with_system", STORE_INTEGER, 1, NULL},
 					      {"limit", STORE_INTEGER, 1000000, NULL},
@@ -255,10 +271,11 @@ TEST(damage_is_told_on_use)
 	static const char garbage[4096] = {0x55};
 	int fd, got;
 
+	open_store();
 	for (run.id = 1; run.id < 1000; run.id++)
-		ck_assert_int_eq(store_put_run(store, &run), 0);
-	commit(store, 1);
-	store_close(store);
+		put_run(&run);
+	commit(1);
+	close_store();
 	change("PRAGMA wal_checkpoint(TRUNCATE)");
 	fd = open(path, O_WRONLY);
 	/* Behind the schema and the roots of its tables, among the rows of runs. */
@@ -272,7 +289,6 @@ TEST(damage_is_told_on_use)
 	ck_assert_int_eq(got, -EUCLEAN);
 	ck_assert_ptr_nonnull(strstr(store_error_text(store), "malformed"));
 	store_result_free(result);
-	store_close(store);
 }
 
 TEST(missing_file_is_told)
@@ -285,42 +301,33 @@ TEST(missing_file_is_told)
 
 TEST(read_only_file_system)
 {
-	struct store *store;
-
 	if (!mount_small("read_only_file_system", "size=8m"))
 		return;
-	store = open_writer();
-	put_everything(store, 1);
-	commit(store, 1);
-	store_close(store);
+	open_store();
+	put_everything(1);
+	commit(1);
+	close_store();
 	/* With the files the writer left, as on a file system turned read-only. */
 	remount_read_only();
 	expect_writer_refused(-EROFS, "read-only");
 	store = open_reader();
 	ck_assert_uint_gt(run_query(store, "runs"), 0);
-	store_close(store);
 }
 
 /* The database file alone, as kept on other media. */
 TEST(kept_file_on_read_only_media)
 {
-	char name[192];
-	struct store *store;
-
 	if (!mount_small("kept_file_on_read_only_media", "size=8m"))
 		return;
-	store = open_writer();
-	put_everything(store, 1);
-	commit(store, 1);
-	store_close(store);
-	snprintf(name, sizeof(name), "%s-wal", path);
-	ck_assert_int_eq(unlink(name), 0);
-	snprintf(name, sizeof(name), "%s-shm", path);
-	ck_assert_int_eq(unlink(name), 0);
+	open_store();
+	put_everything(1);
+	commit(1);
+	close_store();
+	ck_assert_int_eq(unlink(beside("-wal")), 0);
+	ck_assert_int_eq(unlink(beside("-shm")), 0);
 	remount_read_only();
 	store = open_reader();
 	ck_assert_uint_gt(run_query(store, "runs"), 0);
-	store_close(store);
 }
 
 #define NOBODY 65534
@@ -328,8 +335,7 @@ TEST(kept_file_on_read_only_media)
 /* In a child that is nobody: what it may do with a store it can only read. */
 static void read_as_nobody(void)
 {
-	struct store *store = NULL;
-
+	store = NULL; /* the parent's, if it has one open */
 	if (setgid(NOBODY) < 0 || setuid(NOBODY) < 0)
 		_exit(2);
 	if (store_open_reader(path, &store, &error_text) < 0) {
@@ -338,7 +344,7 @@ static void read_as_nobody(void)
 	}
 	if (run_query(store, "runs") == 0)
 		_exit(4);
-	store_close(store);
+	close_store();
 	_exit(store_open_writer(path, &store, &error_text) == -EACCES ? 0 : 5);
 }
 
@@ -355,36 +361,31 @@ static void expect_nobody_reads(void)
 
 TEST(another_user_reads)
 {
-	struct store *store;
 	struct stat status;
 
 	if (!root_or_skip("another_user_reads"))
 		return;
-	store = open_writer();
+	open_store();
 	ck_assert_int_eq(stat(path, &status), 0);
 	ck_assert_uint_eq(status.st_mode & 0777, 0640);
 	ck_assert_int_eq(chmod(directory, 0750), 0);
 	ck_assert_int_eq(chown(directory, 0, NOBODY), 0);
-	store_close(store);
+	close_store();
 	/* As an installation has it: the file is the group's, its companions follow. */
 	ck_assert_int_eq(chown(path, 0, NOBODY), 0);
-	for (const char *const *suffix = (const char *const[]){"-wal", "-shm", NULL}; *suffix; suffix++) {
-		char name[192];
-
-		snprintf(name, sizeof(name), "%s%s", path, *suffix);
-		ck_assert_int_eq(unlink(name), 0);
-	}
-	store = open_writer();
-	put_everything(store, 1);
-	commit(store, 1);
+	ck_assert_int_eq(unlink(beside("-wal")), 0);
+	ck_assert_int_eq(unlink(beside("-shm")), 0);
+	open_store();
+	put_everything(1);
+	commit(1);
 	expect_nobody_reads(); /* while the writer is there */
-	store_close(store);
+	close_store();
 	expect_nobody_reads(); /* and after it, */
 	kill_a_writer();
 	expect_nobody_reads(); /* however it ended */
 }
 
-static int put_batch(struct store *store, int64_t first, int64_t count)
+static int put_batch(int64_t first, int64_t count)
 {
 	struct row_run run = fill_run(1, "text");
 	struct store_stream stream = stream_at((uint64_t)first);
@@ -401,46 +402,34 @@ static int put_batch(struct store *store, int64_t first, int64_t count)
 
 TEST(full_disk_is_waited_out)
 {
-	char filler[192];
-	struct store *store;
 	int64_t first = 1;
-	int error, fd;
+	int error;
 
 	if (!mount_small("full_disk_is_waited_out", "size=6m"))
 		return;
-	snprintf(filler, sizeof(filler), "%s/filler", directory);
-	store = open_writer();
-	fd = open(filler, O_CREAT | O_WRONLY, 0600);
-	ck_assert_int_eq(posix_fallocate(fd, 0, 4 << 20), 0);
-	close(fd);
-	while ((error = put_batch(store, first, 500)) == 0)
+	open_store();
+	fill(4 << 20);
+	while ((error = put_batch(first, 500)) == 0)
 		first += 500;
 	ck_assert_msg(error == -ENOSPC, "%d: %s", error, store_error_text(store));
-	ck_assert_int_eq(put_batch(store, first, 500), -ENOSPC);
+	ck_assert_int_eq(put_batch(first, 500), -ENOSPC);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM runs"), first - 1);
 	/* Space again: the same batch goes in whole. */
 	ck_assert_int_eq(unlink(filler), 0);
-	error = put_batch(store, first, 500);
+	error = put_batch(first, 500);
 	ck_assert_msg(error == 0, "%d: %s", error, store_error_text(store));
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM runs"), first + 499);
-	store_close(store);
 }
 
 TEST(no_space_to_begin_with)
 {
-	char filler[192];
-	int fd;
-
 	if (!mount_small("no_space_to_begin_with", "size=64k"))
 		return;
-	snprintf(filler, sizeof(filler), "%s/filler", directory);
-	fd = open(filler, O_CREAT | O_WRONLY, 0600);
-	ck_assert_int_eq(posix_fallocate(fd, 0, 60 << 10), 0);
-	close(fd);
+	fill(60 << 10);
 	expect_writer_refused(-ENOSPC, "no space");
 }
 
 int main(void)
 {
-	return stores_run("store");
+	return suite_run("store", make_directory, remove_directory);
 }

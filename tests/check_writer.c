@@ -5,54 +5,31 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-struct listed {
-	const char *name;
-	const char *type;
-};
-
-/* By name: later migrations add columns at the end, the lists keep them where they belong. */
-static void check_columns(const char *table, const struct listed *listed)
+/* Of a table's columns: `name` and `type` as in rows.h; later migrations add at the end. */
+static void check_column(const char *table, const char *name, const char *type)
 {
-	sqlite3 *db = NULL;
-	sqlite3_stmt *statement = NULL;
-	char sql[64];
-	size_t count = 0, known = 0;
+	char sql[160];
 
-	for (known = 0; listed[known].name; known++)
-		continue;
-	ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-	snprintf(sql, sizeof(sql), "PRAGMA table_info(%s)", table);
-	ck_assert_int_eq(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
-	while (sqlite3_step(statement) == SQLITE_ROW) {
-		const char *name = (const char *)sqlite3_column_text(statement, 1);
-		const char *type = (const char *)sqlite3_column_text(statement, 2);
-		size_t i = 0;
-
-		/* cloud_: written by nobody here, filled in on the way to the lake. */
-		if (strcmp(name, "rev") == 0 || strncmp(name, "cloud_", strlen("cloud_")) == 0)
-			continue;
-		while (i < known && strcmp(listed[i].name, name) != 0)
-			i++;
-		ck_assert_msg(i < known, "%s.%s is not in rows.h", table, name);
-		ck_assert_msg(strcmp(type, listed[i].type) == 0, "%s.%s: %s in the schema, %s in rows.h",
-			      table, name, type, listed[i].type);
-		count++;
-	}
-	ck_assert_msg(count == known, "%s has %zu columns, rows.h %zu", table, count, known);
-	sqlite3_finalize(statement);
-	sqlite3_close(db);
+	snprintf(sql, sizeof(sql), "SELECT count(*) FROM pragma_table_info('%s') WHERE name = '%s' AND type = '%s'", table,
+		 name, type);
+	ck_assert_msg(read_integer(sql) == 1, "%s.%s is not in the schema as %s", table, name, type);
 }
 
 TEST(lists_are_the_schema)
 {
-	store_close(open_writer());
-#define LIST_I(column) {#column, "INTEGER"},
-#define LIST_T(column) {#column, "TEXT"},
-#define LIST_B(column) {#column, "BLOB"},
+#define LIST(column, type) check_column(table_name, #column, type), count++;
+#define LIST_I(column) LIST(column, "INTEGER")
+#define LIST_T(column) LIST(column, "TEXT")
+#define LIST_B(column) LIST(column, "BLOB")
 #define R(NAME, name, table, key) { \
-		const struct listed listed[] = { \
-			ROW_##NAME##_COLUMNS(LIST_I, LIST_T, LIST_B){NULL, NULL}}; \
-		check_columns(#table, listed); \
+		const char *table_name = #table; \
+		int64_t count = 0; \
+\
+		ROW_##NAME##_COLUMNS(LIST_I, LIST_T, LIST_B) \
+		/* cloud_: written by nobody here, filled in on the way to the lake. */ \
+		ck_assert_msg(read_integer("SELECT count(*) FROM pragma_table_info('" #table "') WHERE name <> 'rev' " \
+					   "AND substr(name, 1, 6) <> 'cloud_'") == count, \
+			      "%s has other columns than rows.h", table_name); \
 	}
 	ROWS(R)
 #undef R
@@ -123,7 +100,6 @@ ROWS(R)
 
 TEST(rows_come_back_as_put)
 {
-	struct store *store = open_writer();
 	sqlite3 *db = NULL;
 
 #define R(NAME, name, table, key) \
@@ -131,18 +107,16 @@ TEST(rows_come_back_as_put)
 	ck_assert_int_eq(store_put_##name(store, &row_##name), 0);
 	ROWS(R)
 #undef R
-	commit(store, 1);
+	commit(1);
 	ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
 #define R(NAME, name, table, key) expect_##name(db, row_##name);
 	ROWS(R)
 #undef R
 	sqlite3_close(db);
-	store_close(store);
 }
 
 TEST(unknown_stays_unknown)
 {
-	struct store *store = open_writer();
 	struct row_process row = fill_process(7, "text");
 	struct row_tool tool = fill_tool(7, "text");
 	sqlite3 *db = NULL;
@@ -154,36 +128,33 @@ TEST(unknown_stays_unknown)
 	row.spawn_cpu_ns = row.peak_rss_bytes = ROW_NULL;
 #define FORGET(column) row.column = ROW_NULL;
 	ROW_TOTALS(FORGET)
-	ck_assert_int_eq(store_put_tool(store, &tool), 0);
-	ck_assert_int_eq(store_put_process(store, &row), 0);
-	commit(store, 1);
+	put_tool(&tool);
+	put_process(&row);
+	commit(1);
 	ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
 	expect_process(db, row);
 	/* Known now: the same row, every column replaced. A NUL is part of a blob. */
 	row = fill_process(7, "known");
 	row.arguments = (struct row_blob){"a\0\0b\xff", 6};
-	ck_assert_int_eq(store_put_process(store, &row), 0);
-	commit(store, 2);
+	put_process(&row);
+	commit(2);
 	expect_process(db, row);
 	row.path = "";
 	row.arguments = (struct row_blob){"", 0};
-	ck_assert_int_eq(store_put_process(store, &row), 0);
-	commit(store, 3);
+	put_process(&row);
+	commit(3);
 	expect_process(db, row);
 	sqlite3_close(db);
-	store_close(store);
 }
 
 TEST(what_must_be_known_is_demanded)
 {
-	struct store *store = open_writer();
 	struct row_process row = fill_process(1, "text");
 
 	row.pid = ROW_NULL;
 	ck_assert_int_eq(store_put_process(store, &row), -EINVAL);
 	ck_assert_ptr_nonnull(strstr(store_error_text(store), "pid"));
 	store_rollback(store);
-	store_close(store);
 }
 
 /* `context`: of the next row, up to 3. */
@@ -208,24 +179,21 @@ static bool next_is_unknown(void *context, struct row_process *ret_row)
 
 TEST(processes_are_put_many_at_a_time)
 {
-	struct store *store = open_writer();
 	int64_t id = 2;
 
 	ck_assert_int_eq(store_put_processes(store, next_of_three, &id), 0);
-	commit(store, 1);
+	commit(1);
 	id = 1; /* one is new, the others are there */
 	ck_assert_int_eq(store_put_processes(store, next_of_three, &id), 0);
-	commit(store, 2);
+	commit(2);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM process_rows"), 3);
 	ck_assert_int_eq(read_integer("SELECT count(DISTINCT image_id) FROM process_rows"), 2);
 	ck_assert_int_eq(read_integer("SELECT count(DISTINCT rev) FROM process_rows WHERE rev > 2"), 3);
 	ck_assert_int_eq(read_integer("SELECT rev FROM stream"), 5);
-	store_close(store);
 }
 
 TEST(one_bad_process_of_many_fails_the_commit)
 {
-	struct store *store = open_writer();
 	struct store_stream stream = {.boot_id = "boot"};
 	int64_t id = 1;
 
@@ -233,7 +201,6 @@ TEST(one_bad_process_of_many_fails_the_commit)
 	ck_assert_ptr_nonnull(strstr(store_error_text(store), "pid"));
 	ck_assert_int_eq(store_commit(store, &stream), -EINVAL);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM process_rows"), 0);
-	store_close(store);
 }
 
 static int64_t rev_of(const char *table, int64_t id)
@@ -246,33 +213,30 @@ static int64_t rev_of(const char *table, int64_t id)
 
 TEST(rev_grows_with_every_write)
 {
-	struct store *store = open_writer();
 	struct row_run run = fill_run(1, "text");
 	struct row_task task = fill_task(1, "text");
 	struct store_stream stream = {0};
 	int64_t first;
 
 	ck_assert_int_eq(store_read_stream(store, &stream), -ENODATA);
-	ck_assert_int_eq(store_put_run(store, &run), 0);
-	ck_assert_int_eq(store_put_task(store, &task), 0);
-	commit(store, 1);
+	put_run(&run);
+	put_task(&task);
+	commit(1);
 	first = rev_of("runs", 1);
 	ck_assert_int_gt(first, 0);
 	ck_assert_int_gt(rev_of("tasks", 1), first);
-	ck_assert_int_eq(store_put_run(store, &run), 0);
-	commit(store, 2);
+	put_run(&run);
+	commit(2);
 	ck_assert_int_gt(rev_of("runs", 1), rev_of("tasks", 1));
 	ck_assert_int_eq(store_read_stream(store, &stream), 0);
 	ck_assert_int_eq((int64_t)stream.rev, rev_of("runs", 1));
 	ck_assert_uint_eq(stream.ring_offset, 2);
 	ck_assert_str_eq(stream.boot_id, "boot");
-	store_close(store);
 }
 
 /* After another boot the revisions leave a gap, after the same one they go on. */
 TEST(rev_goes_on_after_reopening)
 {
-	struct store *store = open_writer();
 	struct row_run run = fill_run(1, "text");
 	struct store_stream stream = stream_at(1);
 	FILE *boot = fopen("/proc/sys/kernel/random/boot_id", "r");
@@ -281,52 +245,49 @@ TEST(rev_goes_on_after_reopening)
 	ck_assert_ptr_nonnull(boot);
 	ck_assert_ptr_nonnull(fgets(stream.boot_id, 37, boot));
 	fclose(boot);
-	ck_assert_int_eq(store_put_run(store, &run), 0);
+	put_run(&run);
 	ck_assert_int_eq(store_commit(store, &stream), 0);
-	store_close(store);
+	close_store();
 	first = rev_of("runs", 1);
 
-	store = open_writer();
-	ck_assert_int_eq(store_put_run(store, &run), 0);
-	commit(store, 2); /* of boot "boot" */
-	store_close(store);
+	open_store();
+	put_run(&run);
+	commit(2); /* of boot "boot" */
+	close_store();
 	second = rev_of("runs", 1);
 	ck_assert_int_eq(second, first + 1);
 
-	store = open_writer();
-	ck_assert_int_eq(store_put_run(store, &run), 0);
-	commit(store, 3);
-	store_close(store);
+	open_store();
+	put_run(&run);
+	commit(3);
+	close_store();
 	ck_assert_int_gt(rev_of("runs", 1), second + 1000000);
 }
 
 TEST(rollback_leaves_the_last_commit)
 {
-	struct store *store = open_writer();
 	struct row_run run = fill_run(1, "text");
 	int64_t rev;
 
-	ck_assert_int_eq(store_put_run(store, &run), 0);
-	commit(store, 1);
+	put_run(&run);
+	commit(1);
 	rev = rev_of("runs", 1);
 	run.id = 2;
-	ck_assert_int_eq(store_put_run(store, &run), 0);
+	put_run(&run);
 	store_rollback(store);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM runs"), 1);
-	ck_assert_int_eq(store_put_run(store, &run), 0);
-	commit(store, 2);
+	put_run(&run);
+	commit(2);
 	ck_assert_int_eq(rev_of("runs", 2), rev + 1);
-	store_close(store);
 }
 
 /* What failed once fails until the rollback: no half of a batch is committed. */
 TEST(failed_batch_is_not_committed)
 {
-	struct store *store = open_writer();
 	struct row_run run = fill_run(1, "text");
 	struct store_stream stream = stream_at(1);
 
-	ck_assert_int_eq(store_put_run(store, &run), 0);
+	put_run(&run);
 	run.id = 2;
 	run.kind = NULL;
 	ck_assert_int_eq(store_put_run(store, &run), -EINVAL);
@@ -334,15 +295,13 @@ TEST(failed_batch_is_not_committed)
 	ck_assert_int_eq(store_put_run(store, &run), -EINVAL);
 	ck_assert_int_eq(store_commit(store, &stream), -EINVAL);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM runs"), 0);
-	ck_assert_int_eq(store_put_run(store, &run), 0);
-	commit(store, 1);
+	put_run(&run);
+	commit(1);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM runs"), 1);
-	store_close(store);
 }
 
 TEST(merged_task_gives_its_rows_away)
 {
-	struct store *store = open_writer();
 	struct row_tool tool = fill_tool(10, "from");
 	struct row_process process = fill_process(1, "text");
 	struct row_incident incident = fill_incident(1, "text");
@@ -351,56 +310,51 @@ TEST(merged_task_gives_its_rows_away)
 
 	process.tool_id = 10;
 	incident.task_id = container.task_id = 10;
-	ck_assert_int_eq(store_put_tool(store, &tool), 0);
+	put_tool(&tool);
 	tool = fill_tool(20, "to");
-	ck_assert_int_eq(store_put_tool(store, &tool), 0);
-	ck_assert_int_eq(store_put_process(store, &process), 0);
-	ck_assert_int_eq(store_put_incident(store, &incident), 0);
-	ck_assert_int_eq(store_put_container(store, &container), 0);
-	commit(store, 1);
+	put_tool(&tool);
+	put_process(&process);
+	put_incident(&incident);
+	put_container(&container);
+	commit(1);
 	ck_assert_int_eq(read_integer("SELECT task_id FROM processes"), 10);
 	rev = rev_of("processes", 1);
 
 	ck_assert_int_eq(store_move_processes(store, 10, 20), 0);
 	ck_assert_int_eq(store_move_task(store, 10, 20), 0);
-	commit(store, 2);
+	commit(2);
 	ck_assert_int_eq(read_integer("SELECT task_id FROM processes WHERE tool_id = 20"), 20);
 	ck_assert_int_eq(read_integer("SELECT task_id FROM incidents"), 20);
 	ck_assert_int_eq(read_integer("SELECT task_id FROM containers"), 20);
 	ck_assert_int_gt(rev_of("processes", 1), rev + 2);
 	ck_assert_int_ne(rev_of("processes", 1), rev_of("incidents", 1));
-	store_close(store);
 }
 
 TEST(states_replace_and_go)
 {
-	struct store *store = open_writer();
-
 	for (int64_t id = 1; id <= 2; id++)
 		for (size_t size = 3; size <= 4; size++) {
 			const struct store_state state = {id, "process", size == 3 ? ROW_NULL : 7, "a\0bc", size};
 
 			ck_assert_int_eq(store_put_state(store, &state), 0);
 		}
-	commit(store, 1);
+	commit(1);
 	ck_assert_int_eq(read_integer("SELECT length(state) * 10 + image_id FROM states WHERE id = 1"), 47);
 	ck_assert_int_eq(store_delete_state(store, 1), 0);
-	commit(store, 2);
+	commit(2);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM states"), 1);
-	store_close(store);
 }
 
 TEST(losses_add_up)
 {
-	struct store *store = open_writer();
 	struct row_loss loss = fill_loss(1, "text");
 
 	for (loss.lost_count = 1; loss.lost_count <= 100; loss.lost_count *= 10) {
 		loss.unix_ns = loss.lost_count; /* the clock is set meanwhile */
-		ck_assert_int_eq(store_put_loss(store, &loss), 0);
-		commit(store, (uint64_t)loss.lost_count);
+		put_loss(&loss);
+		commit((uint64_t)loss.lost_count);
 	}
-	store_close(store);
+	close_store();
 	ck_assert_int_eq(read_integer("SELECT lost_count FROM losses"), 111);
 	ck_assert_int_eq(read_integer("SELECT unix_ns FROM losses"), 1);
 }
@@ -408,8 +362,6 @@ TEST(losses_add_up)
 /* The lake keeps rows by it. What was not known yet may still be told. */
 TEST(a_start_is_told_once)
 {
-	struct store *store = open_writer();
-
 #define PUT(name, id, column, value) \
 	do { \
 		struct row_##name row = fill_##name(id, "text"); \
@@ -426,13 +378,13 @@ TEST(a_start_is_told_once)
 	PUT(incident, 7, unix_ns, value)
 	PUT_ALL(5);
 	PUT(task, 8, started_unix_ns, 0);
-	commit(store, 1);
+	commit(1);
 	PUT_ALL(9); /* an earlier process was found, or the task has become part of another */
 	PUT(task, 8, started_unix_ns, 9);
-	commit(store, 2);
+	commit(2);
 #undef PUT_ALL
 #undef PUT
-	store_close(store);
+	close_store();
 	ck_assert_int_eq(read_integer("SELECT sum(started_unix_ns) FROM (SELECT started_unix_ns FROM runs UNION ALL "
 				      "SELECT started_unix_ns FROM tools UNION ALL SELECT started_unix_ns FROM processes "
 				      "UNION ALL SELECT started_unix_ns FROM containers UNION ALL SELECT unix_ns FROM incidents)"),
@@ -444,31 +396,30 @@ TEST(a_start_is_told_once)
 TEST(killed_writer_leaves_the_last_commit)
 {
 	struct store_stream stream = {0};
-	struct store *store;
 
+	close_store();
 	kill_a_writer();
-	store = open_writer();
+	open_store();
 	ck_assert_int_eq(store_read_stream(store, &stream), 0);
 	ck_assert_uint_eq(stream.ring_offset, 1);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM runs"), 1);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM pragma_integrity_check "
 				      "WHERE integrity_check <> 'ok'"), 0);
-	store_close(store);
 }
 
 /* In a child: commits of one run and one loss, some hundreds a second, without end. */
 static void write_without_end(void)
 {
-	struct store *store = open_writer();
 	struct row_run run = fill_run(1, "text");
 	struct row_loss loss = fill_loss(1, "text");
 
+	open_store();
 	run.run_key = NULL; /* those of one key are one run */
 	for (uint64_t i = 1;; i++) {
 		run.id = loss.id = (int64_t)i;
-		ck_assert_int_eq(store_put_run(store, &run), 0);
-		ck_assert_int_eq(store_put_loss(store, &loss), 0);
-		commit(store, i);
+		put_run(&run);
+		put_loss(&loss);
+		commit(i);
 		usleep(1000);
 	}
 }
@@ -496,7 +447,7 @@ TEST(reader_sees_whole_commits)
 	size_t first = 0, last = 0;
 	pid_t child;
 
-	store_close(open_writer());
+	close_store();
 	child = fork();
 	if (child == 0)
 		write_without_end();

@@ -9,6 +9,7 @@
 #include "query/ask.h"
 
 char directory[128], path[160];
+struct store *store;
 
 void make_directory(void)
 {
@@ -21,6 +22,8 @@ void remove_directory(void)
 	DIR *listing;
 	struct dirent *entry;
 
+	if (store)
+		close_store();
 	umount2(directory, MNT_DETACH); /* where the test mounted one */
 	listing = opendir(directory);
 	while ((entry = readdir(listing)))
@@ -29,24 +32,28 @@ void remove_directory(void)
 	rmdir(directory);
 }
 
-struct store *open_writer(void)
+void open_store(void)
 {
-	struct store *store = NULL;
 	struct store_error error_text;
 	int error = store_open_writer(path, &store, &error_text);
 
 	ck_assert_msg(error == 0, "%d: %s", error, error_text.text);
-	return store;
+}
+
+void close_store(void)
+{
+	store_close(store);
+	store = NULL;
 }
 
 struct store *open_reader(void)
 {
-	struct store *store = NULL;
+	struct store *reader = NULL;
 	struct store_error error_text;
-	int error = store_open_reader(path, &store, &error_text);
+	int error = store_open_reader(path, &reader, &error_text);
 
 	ck_assert_msg(error == 0, "%d: %s", error, error_text.text);
-	return store;
+	return reader;
 }
 
 #define FILL_I(column) row.column = value;
@@ -59,6 +66,13 @@ struct store *open_reader(void)
 \
 		ROW_##NAME##_COLUMNS(FILL_I, FILL_T, FILL_B) \
 		return row; \
+	} \
+\
+	void put_##name(const struct row_##name *row) \
+	{ \
+		int error = store_put_##name(store, row); \
+\
+		ck_assert_msg(error == 0, "%d: %s", error, store_error_text(store)); \
 	}
 ROWS(R)
 #undef R
@@ -71,7 +85,7 @@ struct store_stream stream_at(uint64_t offset)
 	return stream;
 }
 
-void commit(struct store *store, uint64_t offset)
+void commit(uint64_t offset)
 {
 	struct store_stream stream = stream_at(offset);
 	int error = store_commit(store, &stream);
@@ -79,12 +93,10 @@ void commit(struct store *store, uint64_t offset)
 	ck_assert_msg(error == 0, "%d: %s", error, store_error_text(store));
 }
 
-void put_everything(struct store *store, int64_t value)
+void put_everything(int64_t value)
 {
-#define R(NAME, name, table, key) { \
-		struct row_##name row = fill_##name(value, "text"); \
-		ck_assert_int_eq(store_put_##name(store, &row), 0); \
-	}
+#define R(NAME, name, table, key) \
+	put_##name(&(struct row_##name[]){fill_##name(value, "text")}[0]);
 	ROWS(R)
 #undef R
 	ck_assert_int_eq(store_put_state(store, &(struct store_state){.id = value, .entity = "run",
@@ -92,16 +104,16 @@ void put_everything(struct store *store, int64_t value)
 			 0);
 }
 
-size_t count_rows(struct store *store, const char *query, const struct store_parameter *parameters)
+size_t count_rows(struct store *reader, const char *query, const struct store_parameter *parameters)
 {
 	struct store_result *result = NULL;
 	size_t count = 0;
-	int got = query_ask(store, query, parameters, &result);
+	int got = query_ask(reader, query, parameters, &result);
 
-	ck_assert_msg(got == 0, "%s: %s", query, store_error_text(store));
+	ck_assert_msg(got == 0, "%s: %s", query, store_error_text(reader));
 	while ((got = store_result_next(result)) == 1)
 		count++;
-	ck_assert_msg(got == 0, "%s: %s", query, store_error_text(store));
+	ck_assert_msg(got == 0, "%s: %s", query, store_error_text(reader));
 	store_result_free(result);
 	return count;
 }
@@ -125,7 +137,7 @@ static const struct store_parameter every_parameter[] = {
 	{"user_id", STORE_NULL}, {"host", STORE_NULL}, {"host_id", STORE_INTEGER, 1, NULL}, {0},
 };
 
-size_t run_query(struct store *store, const char *query)
+size_t run_query(struct store *reader, const char *query)
 {
 	struct store_parameter parameters[16] = {{0}};
 	char names[16][64];
@@ -140,7 +152,7 @@ size_t run_query(struct store *store, const char *query)
 			parameters[used] = *parameter_find(every_parameter, names[used]);
 		used++;
 	}
-	return count_rows(store, query, parameters);
+	return count_rows(reader, query, parameters);
 }
 
 int64_t read_integer(const char *sql)
@@ -168,13 +180,13 @@ void kill_and_wait(pid_t child)
 /* In a child: one commit, then many rows more, so many that some are in the WAL. */
 static void write_and_hang(int ready_fd)
 {
-	struct store *store = open_writer();
 	struct row_run run = fill_run(1, "text");
 
-	ck_assert_int_eq(store_put_run(store, &run), 0);
-	commit(store, 1);
+	open_store();
+	put_run(&run);
+	commit(1);
 	for (run.id = 2; run.id < 100000; run.id++)
-		ck_assert_int_eq(store_put_run(store, &run), 0);
+		put_run(&run);
 	ck_assert_int_eq(write(ready_fd, "1", 1), 1);
 	for (;;)
 		pause();
@@ -196,7 +208,13 @@ void kill_a_writer(void)
 	close(ready[0]);
 }
 
+static void begin(void)
+{
+	make_directory();
+	open_store();
+}
+
 int stores_run(const char *name)
 {
-	return suite_run(name, make_directory, remove_directory);
+	return suite_run(name, begin, remove_directory);
 }
