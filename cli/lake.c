@@ -13,7 +13,7 @@ static struct lake_verb {
 	const char *keep_text;
 	struct lake_keep keep;
 	bool print;
-	struct lake_settings settings;
+	struct access settings;
 	struct lake_client *client;
 } lake = {.layout = -1};
 
@@ -54,7 +54,7 @@ static int say_failure(const struct lake_client *client)
 /* In the database "default", since ours may not be there yet. */
 static int create_database(void)
 {
-	struct lake_settings settings = lake.settings;
+	struct access settings = lake.settings;
 	struct lake_client *client;
 	char reason[512];
 	int status = VERB_OK;

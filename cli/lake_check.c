@@ -18,7 +18,7 @@
 
 struct check {
 	struct lake_client *client;
-	const struct lake_settings *settings;
+	const struct access *settings;
 	struct findings *findings;
 	char text[COLUMNS_TEXT_BYTES]; /* the latest answer */
 };
@@ -241,7 +241,7 @@ static void check_rollups(struct check *check)
 		findings_add(check->findings, FINDING_OK, "rollups", "computed without errors");
 }
 
-void lake_check(struct lake_client *client, const struct lake_settings *settings,
+void lake_check(struct lake_client *client, const struct access *settings,
 		struct findings *findings)
 {
 	struct check *check = calloc(1, sizeof(*check));

@@ -48,4 +48,4 @@ int lake_move_finish(struct lake_client *client, enum lake_layout layout);
 
 /* Whether a lake is as this release wants it, as far as the user who asks may see (lake_check.c). Every
  * fact is a finding; a lake that does not answer is one. */
-void lake_check(struct lake_client *client, const struct lake_settings *settings, struct findings *findings);
+void lake_check(struct lake_client *client, const struct access *settings, struct findings *findings);

@@ -18,7 +18,7 @@ int source_say(const struct store *store, int error)
 static int open_lake(const struct options *options, struct store **ret_store,
 		     struct store_error *ret_error)
 {
-	struct lake_settings settings;
+	struct access settings;
 	int error = lake_settings_load(&settings, options->lake_url, NULL, "analyst", ret_error->text,
 				       sizeof(ret_error->text));
 

@@ -141,7 +141,7 @@ static void provider_failed(struct cloud *cloud)
 static void ask(struct cloud *cloud, enum http_method method, const char *path, const char *header,
 		http_done done)
 {
-	char url[1024];
+	char url[1024], ignored[64];
 	const struct http_request request = {
 		.method = method,
 		.url = url,
@@ -153,7 +153,7 @@ static void ask(struct cloud *cloud, enum http_method method, const char *path, 
 	};
 
 	snprintf(url, sizeof(url), "%s%s", cloud->endpoint ? cloud->endpoint : LINK_LOCAL, path);
-	if (http_start(cloud->http, &request, done, cloud) < 0)
+	if (http_start(cloud->http, &request, done, cloud, ignored, sizeof(ignored)) < 0)
 		provider_failed(cloud);
 }
 

@@ -19,7 +19,6 @@ struct transfer {
 	void *data;
 	int body_fd;
 	uint64_t body_bytes, body_read;
-	char error[CURL_ERROR_SIZE];
 	struct http_answer answer;
 };
 
@@ -62,7 +61,7 @@ static void transfer_end(struct transfer *transfer, CURLcode code)
 {
 	struct http_answer *answer = &transfer->answer;
 
-	http_answer_end(answer, transfer->easy, code, transfer->error);
+	http_answer_end(answer, transfer->easy, code);
 	transfer->done(answer, transfer->data);
 	transfer_free(transfer);
 }
@@ -226,14 +225,6 @@ static size_t answer_came(char *data, size_t size, size_t count, void *argument)
 	return http_answer_take_body(&transfer->answer, data, size * count) ? size * count : 0;
 }
 
-static size_t header_came(char *data, size_t size, size_t count, void *argument)
-{
-	struct transfer *transfer = argument;
-
-	http_answer_take_header(&transfer->answer, data, size * count);
-	return size * count;
-}
-
 static void set_method(struct transfer *transfer, const struct http_request *request)
 {
 	CURL *easy = transfer->easy;
@@ -256,7 +247,6 @@ static void set_limits(struct transfer *transfer, const struct http_request *req
 {
 	CURL *easy = transfer->easy;
 
-	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, request->connect_timeout_ms);
 	curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, request->total_timeout_ms);
 	curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
@@ -266,9 +256,6 @@ static void set_limits(struct transfer *transfer, const struct http_request *req
 	curl_easy_setopt(easy, CURLOPT_USERAGENT, "tracer-shipper/" TRACER_VERSION);
 	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, answer_came);
 	curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
-	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, header_came);
-	curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer);
-	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->error);
 	curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer);
 }
 
@@ -285,32 +272,44 @@ static int set_headers(struct transfer *transfer, const struct http_request *req
 	return 0;
 }
 
-int http_start(struct http *http, const struct http_request *request, http_done done, void *data)
+/* 0; or -errno, and why. */
+static int transfer_prepare(struct transfer *transfer, const struct http_request *request, char *ret_reason,
+			    size_t capacity)
+{
+	int error;
+
+	snprintf(ret_reason, capacity, "out of memory");
+	transfer->easy = curl_easy_init();
+	if (!transfer->easy || set_headers(transfer, request) < 0)
+		return -ENOMEM;
+	curl_easy_setopt(transfer->easy, CURLOPT_URL, request->url);
+	set_method(transfer, request);
+	set_limits(transfer, request);
+	http_answer_begin(&transfer->answer, transfer->easy);
+	error = access_apply(request->access, transfer->easy, ret_reason, capacity);
+	if (error == 0 && curl_multi_add_handle(transfer->http->multi, transfer->easy) != CURLM_OK)
+		error = -ENOMEM;
+	return error;
+}
+
+int http_start(struct http *http, const struct http_request *request, http_done done, void *data,
+	       char *ret_reason, size_t capacity)
 {
 	struct transfer *transfer = calloc(1, sizeof(*transfer));
-	int error = -ENOMEM;
+	int error;
 
-	if (!transfer)
-		return error;
+	if (!transfer) {
+		snprintf(ret_reason, capacity, "out of memory");
+		return -ENOMEM;
+	}
 	*transfer = (struct transfer){
 		.http = http,
 		.done = done,
 		.data = data,
 		.body_fd = request->body_fd,
 		.body_bytes = request->body_bytes,
-		.answer.retry_after_s = -1,
 	};
-	transfer->easy = curl_easy_init();
-	if (transfer->easy)
-		error = set_headers(transfer, request);
-	if (error == 0) {
-		curl_easy_setopt(transfer->easy, CURLOPT_URL, request->url);
-		set_method(transfer, request);
-		http_security_apply(transfer->easy, &request->security);
-		set_limits(transfer, request);
-		if (curl_multi_add_handle(http->multi, transfer->easy) != CURLM_OK)
-			error = -ENOMEM;
-	}
+	error = transfer_prepare(transfer, request, ret_reason, capacity);
 	if (error < 0) {
 		transfer_free(transfer);
 		return error;

@@ -8,8 +8,8 @@
 
 #include <uv.h>
 
+#include "common/http/access.h"
 #include "common/http/answer.h"
-#include "common/http/security.h"
 
 #define HTTP_HEADERS_MAX 12
 
@@ -28,7 +28,7 @@ struct http_request {
 	const char *headers[HTTP_HEADERS_MAX + 1]; /* "Name: value", ends with NULL */
 	int body_fd;                               /* read from its beginning to `body_bytes`; stays the caller's */
 	uint64_t body_bytes;
-	struct http_security security;
+	const struct access *access; /* NULL: it is not the lake */
 	long connect_timeout_ms;
 	long total_timeout_ms; /* 0: none */
 	long stall_timeout_s;  /* without a byte */
@@ -40,5 +40,6 @@ typedef void (*http_done)(const struct http_answer *answer, void *data);
 int http_new(uv_loop_t *loop, struct http **ret_http);
 /* Ends transfers without a call of `done`. The loop must run once more. */
 void http_free(struct http *http);
-/* 0 or -errno; then `done` is called once, from the loop. */
-int http_start(struct http *http, const struct http_request *request, http_done done, void *data);
+/* 0, and `done` is called once, from the loop; or -errno and `ret_reason` says why in a line. */
+int http_start(struct http *http, const struct http_request *request, http_done done, void *data,
+	       char *ret_reason, size_t capacity);

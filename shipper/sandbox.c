@@ -54,9 +54,9 @@ static int paths_allow(int ruleset, const struct settings *settings)
 	/* Names, certificates, time zones, libraries that name services load late. */
 	static const char *const system[] = {"/etc", "/usr", "/lib", "/lib64", "/run/systemd/resolve",
 					     "/proc/sys/kernel", "/dev/urandom", "/dev/null"};
-	const char *const files[] = {settings->lake_password_file, settings->lake_token_file,
-				     settings->lake_ca_file, settings->lake_certificate_file,
-				     settings->lake_key_file, settings->lake_proxy_password_file,
+	const char *const files[] = {settings->lake.password_file, settings->lake.token_file,
+				     settings->lake.ca_file, settings->lake.certificate_file,
+				     settings->lake.key_file, settings->lake.proxy_password_file,
 				     "/etc/resolv.conf"};
 	const char *credentials = getenv("CREDENTIALS_DIRECTORY");
 	int error = 0;
@@ -67,7 +67,7 @@ static int paths_allow(int ruleset, const struct settings *settings)
 	if (error == 0)
 		error = file_allow(ruleset, settings->store);
 	for (size_t i = 0; error == 0 && i < sizeof(files) / sizeof(files[0]); i++)
-		if (files[i] && !secret_file_is_credential(files[i]))
+		if (files[i][0] && !secret_file_is_credential(files[i]))
 			error = file_allow(ruleset, files[i]);
 	if (error == 0 && credentials)
 		error = path_allow(ruleset, credentials, READ);

@@ -13,6 +13,7 @@
 
 #define VALUE_BYTES_MAX 4096
 #define LIST_KEY "send.leave-out"
+#define LAKE_SECTION "lake."
 
 __attribute__((format(printf, 2, 3))) static int refuse(struct settings_error *ret_error,
 							const char *format, ...)
@@ -36,7 +37,6 @@ static const char *const cloud_words[] = {
 
 enum kind {
 	KIND_TEXT,
-	KIND_FLAG,
 	KIND_NUMBER,
 	KIND_CLOUD
 };
@@ -59,18 +59,6 @@ static const struct key keys[] = {
 	TEXT("store", store),
 	TEXT("state", state),
 	TEXT("sink", sink),
-	TEXT("lake.url", lake_url),
-	TEXT("lake.database", lake_database),
-	TEXT("lake.user", lake_user),
-	TEXT("lake.password-file", lake_password_file),
-	TEXT("lake.token-file", lake_token_file),
-	TEXT("lake.ca-file", lake_ca_file),
-	TEXT("lake.certificate-file", lake_certificate_file),
-	TEXT("lake.key-file", lake_key_file),
-	TEXT("lake.proxy", lake_proxy),
-	TEXT("lake.proxy-user", lake_proxy_user),
-	TEXT("lake.proxy-password-file", lake_proxy_password_file),
-	{"lake.insecure-http", KIND_FLAG, offsetof(struct settings, lake_insecure_http), NULL, 0, 0},
 	NUMBER("lake.timeout", lake_timeout_s, parse_durations, 1, 3600),
 	TEXT("ndjson.directory", ndjson_directory),
 	NUMBER("ndjson.size", ndjson_bytes_most, parse_sizes, 1 << 20, 1ULL << 50),
@@ -130,12 +118,6 @@ static int key_set(struct settings *settings, const struct key *key, const char 
 		return set_text(key, value, target, ret_error);
 	case KIND_NUMBER:
 		return set_number(key, value, target, ret_error);
-	case KIND_FLAG:
-		if (strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
-			return refuse(ret_error, "%s: expected true or false, found \"%.40s\"", key->name,
-				      value);
-		*(bool *)target = value[0] == 't';
-		return 0;
 	default:
 		for (int i = 0; cloud_words[i]; i++)
 			if (strcmp(value, cloud_words[i]) == 0) {
@@ -149,12 +131,18 @@ static int key_set(struct settings *settings, const struct key *key, const char 
 
 static int key_unknown(const char *name, struct settings_error *ret_error)
 {
-	const char *names[KEY_COUNT + 2] = {0};
+	static const char *const lake_names[] = {
+#define A(member, key, environment) LAKE_SECTION key,
+		ACCESS_TEXTS(A)
+#undef A
+		LIST_KEY,
+	};
+	const char *names[sizeof(lake_names) / sizeof(lake_names[0]) + KEY_COUNT + 1] = {0};
 	char hint[96];
 
 	for (size_t i = 0; i < KEY_COUNT; i++)
 		names[i] = keys[i].name;
-	names[KEY_COUNT] = LIST_KEY;
+	memcpy(names + KEY_COUNT, lake_names, sizeof(lake_names));
 	suggest_nearest(name, names, hint, sizeof(hint));
 	return refuse(ret_error, "there is no setting %.60s%s", name, hint);
 }
@@ -162,10 +150,15 @@ static int key_unknown(const char *name, struct settings_error *ret_error)
 int settings_set(struct settings *settings, const char *key, const char *value,
 		 struct settings_error *ret_error)
 {
+	int error = -ENOENT;
+
 	for (size_t i = 0; i < KEY_COUNT; i++)
 		if (strcmp(keys[i].name, key) == 0)
 			return key_set(settings, &keys[i], value, ret_error);
-	return key_unknown(key, ret_error);
+	if (strncmp(key, LAKE_SECTION, strlen(LAKE_SECTION)) == 0)
+		error = access_set(&settings->lake, key + strlen(LAKE_SECTION), value, ret_error->text,
+				   sizeof(ret_error->text));
+	return error == -ENOENT ? key_unknown(key, ret_error) : error;
 }
 
 /* ---- what is left out -------------------------------------------------------------- */
@@ -316,47 +309,6 @@ int settings_load(struct settings *settings, const char *path, struct settings_e
 
 /* ---- what must hold together --------------------------------------------------------- */
 
-static int check_url(const struct settings *settings, struct settings_error *ret_error)
-{
-	if (!settings->lake_url)
-		return refuse(ret_error, "lake.url: it is not said where the lake is: "
-					 "https://HOST:PORT, in the configuration or by --url");
-	return http_security_check_url(settings->lake_url, settings->lake_insecure_http, ret_error->text,
-				       sizeof(ret_error->text));
-}
-
-static int check_proxy(const struct settings *settings, struct settings_error *ret_error)
-{
-	if (!settings->lake_proxy)
-		return 0;
-	return http_security_check_proxy(settings->lake_proxy, settings->lake_url,
-					 settings->lake_insecure_http, ret_error->text,
-					 sizeof(ret_error->text));
-}
-
-static int check_identifier(const char *name, struct settings_error *ret_error)
-{
-	size_t size = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-
-	if (size == strlen(name) && size <= 64)
-		return 0;
-	return refuse(ret_error, "lake.database: only letters, digits and _, at most 64");
-}
-
-static int check_lake(const struct settings *settings, struct settings_error *ret_error)
-{
-	if (check_url(settings, ret_error) < 0 || check_proxy(settings, ret_error) < 0 ||
-	    check_identifier(settings->lake_database, ret_error) < 0)
-		return -EINVAL;
-	if (settings->lake_password_file && !settings->lake_user)
-		return refuse(ret_error, "lake.password-file: needs lake.user");
-	if (settings->lake_password_file && settings->lake_token_file)
-		return refuse(ret_error, "lake: a password and a token: take one of them");
-	if (!settings->lake_certificate_file != !settings->lake_key_file)
-		return refuse(ret_error, "lake: certificate-file and key-file need one another");
-	return 0;
-}
-
 int settings_check(const struct settings *settings, struct settings_error *ret_error)
 {
 	const struct sink_type *type = sink_find(settings->sink);
@@ -369,8 +321,11 @@ int settings_check(const struct settings *settings, struct settings_error *ret_e
 		error = settings->ndjson_directory
 				? 0
 				: refuse(ret_error, "ndjson.directory: where to write is not said");
+	else if (!settings->lake.url[0])
+		error = refuse(ret_error, "lake.url: it is not said where the lake is: "
+					  "https://HOST:PORT, in the configuration or by --url");
 	else
-		error = check_lake(settings, ret_error);
+		error = access_check(&settings->lake, ret_error->text, sizeof(ret_error->text));
 	return error < 0 ? error : check_leave_out(settings, ret_error);
 }
 
@@ -381,7 +336,7 @@ int settings_init(struct settings *settings)
 	static const char *const defaults[][2] = {
 		/* clang-format off */
 		{"store", TRACER_STATE_DIR "/tracer.db"}, {"state", TRACER_STATE_DIR "-shipper"},
-		{"sink", "clickhouse"}, {"lake.database", "tracer"}, {"lake.timeout", "120s"},
+		{"sink", "clickhouse"}, {"lake.timeout", "120s"},
 		{"ndjson.size", "10G"}, {"send.interval", "60s"}, {"send.rows", "50000"},
 		{"send.bytes", "64M"}, {"send.set-aside", "256M"},
 		/* clang-format on */
@@ -389,6 +344,7 @@ int settings_init(struct settings *settings)
 	struct settings_error error;
 
 	*settings = (struct settings){0};
+	access_init(&settings->lake);
 	for (size_t i = 0; i < sizeof(defaults) / sizeof(defaults[0]); i++)
 		if (settings_set(settings, defaults[i][0], defaults[i][1], &error) < 0)
 			return -ENOMEM;

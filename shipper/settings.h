@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/http/access.h"
+
 #define SETTINGS_LEAVE_OUT_MAX 128
 #define SETTINGS_FILE_DEFAULT TRACER_CONFIG_DIR "/shipper.yaml"
 
@@ -25,18 +27,7 @@ struct settings {
 	char *state; /* our directory: cursor, the frozen batch, what was set aside, status */
 	char *sink;  /* a name of sink.c */
 
-	char *lake_url;
-	char *lake_database;
-	char *lake_user;
-	char *lake_password_file;
-	char *lake_token_file;
-	char *lake_ca_file;
-	char *lake_certificate_file;
-	char *lake_key_file;
-	char *lake_proxy;
-	char *lake_proxy_user;
-	char *lake_proxy_password_file;
-	bool lake_insecure_http;
+	struct access lake;
 	uint64_t lake_timeout_s; /* without a byte in either direction */
 
 	char *ndjson_directory;

@@ -490,7 +490,7 @@ static bool batch_settle(struct shipper *shipper)
 		cursor->highest_version = shipper->batch.to_version;
 	error = cursor_keep(shipper);
 	if (error < 0) {
-		struct verdict failure = {.retry_after_s = -1};
+		struct verdict failure = {0};
 
 		snprintf(failure.reason, sizeof(failure.reason), "%.200s: cannot save the cursor: %s",
 			 shipper->settings->state, strerror(-error));

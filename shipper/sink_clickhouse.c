@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "shipper/file.h"
-#include "common/http/secret_file.h"
 #include "shipper/sink.h"
 
 #define CONNECT_TIMEOUT_MS 15000
@@ -18,10 +17,6 @@ struct sink {
 	void *data;
 	uv_timer_t *failure_timer; /* what fails before a request is told from the loop, too */
 	struct verdict failure;
-};
-
-struct secrets {
-	struct secret_file password, token, proxy_password;
 };
 
 static void timer_closed(uv_handle_t *handle)
@@ -62,12 +57,12 @@ static void clickhouse_close(struct sink *sink)
 
 static const char *clickhouse_target(const struct sink *sink)
 {
-	return sink->settings->lake_url;
+	return sink->settings->lake.url;
 }
 
 static void url_format(const struct sink *sink, const struct batch *batch, char url[URL_BYTES])
 {
-	const char *base = sink->settings->lake_url;
+	const char *base = sink->settings->lake.url;
 	size_t size = strlen(base);
 
 	while (size > 0 && base[size - 1] == '/')
@@ -76,7 +71,7 @@ static void url_format(const struct sink *sink, const struct batch *batch, char 
 		 "%.*s/?query=INSERT%%20INTO%%20%s.%s_rows%%20FORMAT%%20JSONEachRow"
 		 "&async_insert=0&wait_end_of_query=1&input_format_skip_unknown_fields=1"
 		 "&insert_deduplication_token=%s",
-		 (int)size, base, sink->settings->lake_database, batch->entity, batch->digest);
+		 (int)size, base, sink->settings->lake.database, batch->entity, batch->digest);
 }
 
 static void clickhouse_describe(struct sink *sink, const struct batch *batch, FILE *file)
@@ -101,10 +96,10 @@ static void answered(const struct http_answer *answer, void *data)
 {
 	struct sink *sink = data;
 	const struct verdict_context context = {
-		.url = sink->settings->lake_url,
-		.database = sink->settings->lake_database,
+		.url = sink->settings->lake.url,
+		.database = sink->settings->lake.database,
 		.entity = sink->batch.entity,
-		.user = sink->settings->lake_user,
+		.user = sink->settings->lake.user,
 		.now_unix_s = time(NULL),
 	};
 	struct verdict verdict;
@@ -122,74 +117,25 @@ static void failure_due(uv_timer_t *timer)
 
 static void fail_later(struct sink *sink, const char *reason)
 {
-	sink->failure = (struct verdict){.kind = VERDICT_RETRY, .retry_after_s = -1};
+	sink->failure = (struct verdict){.kind = VERDICT_RETRY};
 	snprintf(sink->failure.reason, sizeof(sink->failure.reason), "%s", reason);
 	uv_timer_start(sink->failure_timer, failure_due, 0, 0);
 }
 
 /* ---- the request ------------------------------------------------------------------- */
 
-static int secret_read(const char *name, struct secret_file *secret, const char **ret_text,
-		       char *ret_reason, size_t capacity)
-{
-	int error = name ? secret_file_read(name, secret, ret_reason, capacity) : 0;
-
-	*ret_text = name && error == 0 ? secret->text : NULL;
-	return error;
-}
-
-static int secrets_read(const struct settings *settings, struct secrets *secrets,
-			struct http_security *security, char *ret_reason, size_t capacity)
-{
-	int error = secret_read(settings->lake_password_file, &secrets->password, &security->password,
-				ret_reason, capacity);
-
-	if (error == 0)
-		error = secret_read(settings->lake_token_file, &secrets->token, &security->token,
-				    ret_reason, capacity);
-	if (error == 0)
-		error = secret_read(settings->lake_proxy_password_file, &secrets->proxy_password,
-				    &security->proxy_password, ret_reason, capacity);
-	return error;
-}
-
-static int request_start(struct sink *sink, struct http_request *request, char *ret_reason,
-			 size_t capacity)
-{
-	struct secrets *secrets = calloc(1, sizeof(*secrets));
-	int error = -ENOMEM;
-
-	if (secrets)
-		error = secrets_read(sink->settings, secrets, &request->security, ret_reason,
-				     capacity);
-	if (error == 0) {
-		error = http_start(sink->http, request, answered, sink);
-		if (error < 0)
-			snprintf(ret_reason, capacity, "cannot begin a request: %s", strerror(-error));
-	}
-	if (secrets)
-		explicit_bzero(secrets, sizeof(*secrets));
-	free(secrets);
-	return error;
-}
-
 static void clickhouse_send(struct sink *sink, const char *directory, const struct batch *batch,
 			    sink_done done, void *data)
 {
 	const struct settings *settings = sink->settings;
-	char url[URL_BYTES], path[PATH_MAX], reason[512] = "out of memory";
+	char url[URL_BYTES], path[PATH_MAX], reason[512];
 	struct http_request request = {
 		.method = HTTP_POST,
 		.url = url,
 		/* No "Expect": a proxy that does not answer it costs a second. */
 		.headers = {"Content-Encoding: zstd", "Content-Type: application/x-ndjson", "Expect:"},
 		.body_bytes = batch->file_bytes,
-		.security.user = settings->lake_user,
-		.security.ca_file = settings->lake_ca_file,
-		.security.certificate_file = settings->lake_certificate_file,
-		.security.key_file = settings->lake_key_file,
-		.security.proxy = settings->lake_proxy,
-		.security.proxy_user = settings->lake_proxy_user,
+		.access = &settings->lake,
 		.connect_timeout_ms = CONNECT_TIMEOUT_MS,
 		.stall_timeout_s = (long)settings->lake_timeout_s,
 	};
@@ -204,7 +150,7 @@ static void clickhouse_send(struct sink *sink, const char *directory, const stru
 	if (sink->body_fd < 0) {
 		snprintf(reason, sizeof(reason), "%.300s: cannot open: %s", path, strerror(errno));
 		fail_later(sink, reason);
-	} else if (request_start(sink, &request, reason, sizeof(reason)) < 0) {
+	} else if (http_start(sink->http, &request, answered, sink, reason, sizeof(reason)) < 0) {
 		fail_later(sink, reason);
 	}
 }

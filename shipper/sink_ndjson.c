@@ -91,7 +91,7 @@ static void ndjson_send(struct sink *sink, const char *directory, const struct b
 
 	sink->done = done;
 	sink->data = data;
-	sink->verdict = (struct verdict){.kind = VERDICT_RETRY, .retry_after_s = -1};
+	sink->verdict = (struct verdict){.kind = VERDICT_RETRY};
 	if (error == 0 && (uint64_t)used + batch->file_bytes > sink->settings->ndjson_bytes_most) {
 		snprintf(sink->verdict.reason, sizeof(sink->verdict.reason),
 			 "%s: holds %" PRId64 " bytes, ndjson.size allows no more: fetch and remove "

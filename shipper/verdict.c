@@ -80,7 +80,7 @@ static enum exception_kind exception_kind(int64_t code)
 static void judge_exception(const struct http_answer *answer, int64_t code,
 			    const struct verdict_context *context, struct verdict *verdict)
 {
-	const char *user = context->user ? context->user : "default";
+	const char *user = context->user[0] ? context->user : "default";
 	char words[WORDS_BYTES];
 
 	http_answer_words(answer, words, sizeof(words));

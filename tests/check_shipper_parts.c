@@ -515,27 +515,6 @@ TEST(each_failure_names_its_mend)
 		   VERDICT_RETRY, "cannot take it now: Code: 241");
 }
 
-TEST(heads_are_read)
-{
-	struct http_answer answer = {0};
-	static const char *const lines[] = {
-		"HTTP/1.1 429 Too Many Requests\r\n", "retry-AFTER:  17 \r\n", "Location: https://x\r\n",
-		"X-ClickHouse-Exception-Code: 60\r\n", "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n", "odd\r\n", ":\r\n",
-	};
-
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
-		http_answer_take_header(&answer, lines[i], strlen(lines[i]));
-	ck_assert_int_eq(answer.retry_after_s, 17);
-	ck_assert_str_eq(answer.location, "https://x");
-	ck_assert_int_eq(answer.exception_code, 60);
-	ck_assert(answer.is_clickhouse);
-	ck_assert_int_eq(answer.date_unix_s, 784111777);
-	http_answer_take_header(&answer, "Retry-After: soon\r\n", 19);
-	ck_assert_int_eq(answer.retry_after_s, -1);
-	http_answer_take_header(&answer, "HTTP/1.1 200 OK\r\n", 17);
-	ck_assert(!answer.is_clickhouse && answer.exception_code == 0 && answer.location[0] == '\0');
-}
-
 static void count_answer(const struct http_answer *answer, void *data)
 {
 	ck_assert_int_eq(answer->failure, HTTP_NO_CONNECTION);
@@ -554,16 +533,17 @@ TEST(requests_leave_nothing_behind)
 	};
 	struct http *http;
 	uv_loop_t loop;
+	char reason[64];
 	int count = 0;
 
 	ck_assert_int_eq(uv_loop_init(&loop), 0);
 	ck_assert_int_eq(http_new(&loop, &http), 0);
 	for (int i = 0; i < 100; i++) {
-		ck_assert_int_eq(http_start(http, &request, count_answer, &count), 0);
+		ck_assert_int_eq(http_start(http, &request, count_answer, &count, reason, sizeof(reason)), 0);
 		uv_run(&loop, UV_RUN_DEFAULT);
 	}
 	ck_assert_int_eq(count, 100);
-	ck_assert_int_eq(http_start(http, &request, count_answer, &count), 0);
+	ck_assert_int_eq(http_start(http, &request, count_answer, &count, reason, sizeof(reason)), 0);
 	http_free(http); /* in the midst of it */
 	uv_run(&loop, UV_RUN_DEFAULT);
 	ck_assert_int_eq(uv_loop_close(&loop), 0);

@@ -33,73 +33,42 @@ static enum http_failure failure_of(CURLcode code)
 	}
 }
 
-static bool header_is(const char *line, size_t size, const char *name, const char **ret_value,
-		      size_t *ret_size)
+/* Of the last head: not of a 100 or a proxy's. NULL: has none. */
+static const char *header_of(CURL *easy, const char *name)
 {
-	size_t length = strlen(name);
+	struct curl_header *header;
 
-	if (size <= length || line[length] != ':' || strncasecmp(line, name, length) != 0)
-		return false;
-	line += length + 1;
-	size -= length + 1;
-	while (size > 0 && (*line == ' ' || *line == '\t'))
-		line++, size--;
-	while (size > 0 && (line[size - 1] == '\r' || line[size - 1] == '\n' || line[size - 1] == ' '))
-		size--;
-	*ret_value = line;
-	*ret_size = size;
-	return true;
+	return curl_easy_header(easy, name, 0, CURLH_HEADER, -1, &header) == CURLHE_OK ? header->value : NULL;
 }
 
-static int64_t parse_seconds(const char *text, size_t size)
+static void header_copy(CURL *easy, const char *name, char *ret_text, size_t capacity)
 {
-	int64_t number = 0;
+	const char *value = header_of(easy, name);
 
-	for (size_t i = 0; i < size; i++) {
-		if (text[i] < '0' || text[i] > '9' || number > INT32_MAX)
-			return -1;
-		number = number * 10 + (text[i] - '0');
-	}
-	return size > 0 ? number : -1;
+	snprintf(ret_text, capacity, "%s", value ? value : "");
 }
 
-static void copy_value(char *ret_text, size_t capacity, const char *value, size_t size)
+void http_answer_begin(struct http_answer *answer, CURL *easy)
 {
-	size_t kept = size < capacity - 1 ? size : capacity - 1;
-
-	memcpy(ret_text, value, kept);
-	ret_text[kept] = '\0';
+	*answer = (struct http_answer){0};
+	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, answer->error);
 }
 
-void http_answer_take_header(struct http_answer *answer, const char *line, size_t size)
+void http_answer_read_head(struct http_answer *answer, CURL *easy)
 {
-	const char *value;
-	char date[64];
-	size_t length;
+	const char *exception = header_of(easy, "X-ClickHouse-Exception-Code"), *date = header_of(easy, "Date");
+	curl_off_t retry_after_s = 0;
 
-	if (size >= 5 && strncmp(line, "HTTP/", 5) == 0) { /* a new head, after 100 or a proxy's */
-		answer->retry_after_s = -1;
-		answer->exception_code = answer->date_unix_s = 0;
-		answer->is_clickhouse = false;
-		answer->location[0] = answer->content_type[0] = answer->exception_tag[0] = '\0';
-	} else if (header_is(line, size, "Retry-After", &value, &length)) {
-		answer->retry_after_s = parse_seconds(value, length);
-	} else if (header_is(line, size, "Location", &value, &length)) {
-		copy_value(answer->location, sizeof(answer->location), value, length);
-	} else if (header_is(line, size, "Content-Type", &value, &length)) {
-		copy_value(answer->content_type, sizeof(answer->content_type), value, length);
-	} else if (header_is(line, size, "X-ClickHouse-Exception-Code", &value, &length)) {
-		answer->exception_code = parse_seconds(value, length);
-		answer->is_clickhouse = true;
-	} else if (header_is(line, size, "X-ClickHouse-Exception-Tag", &value, &length)) {
-		copy_value(answer->exception_tag, sizeof(answer->exception_tag), value, length);
-	} else if (header_is(line, size, "X-ClickHouse-Summary", &value, &length) ||
-		   header_is(line, size, "X-ClickHouse-Query-Id", &value, &length)) {
-		answer->is_clickhouse = true;
-	} else if (header_is(line, size, "Date", &value, &length)) {
-		copy_value(date, sizeof(date), value, length);
-		answer->date_unix_s = curl_getdate(date, NULL);
-	}
+	curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &answer->status);
+	curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &retry_after_s);
+	answer->retry_after_s = retry_after_s;
+	answer->exception_code = exception ? strtol(exception, NULL, 10) : 0;
+	answer->is_clickhouse = exception || header_of(easy, "X-ClickHouse-Summary") ||
+				header_of(easy, "X-ClickHouse-Query-Id");
+	answer->date_unix_s = date ? curl_getdate(date, NULL) : 0;
+	header_copy(easy, "Location", answer->location, sizeof(answer->location));
+	header_copy(easy, "Content-Type", answer->content_type, sizeof(answer->content_type));
+	header_copy(easy, "X-ClickHouse-Exception-Tag", answer->exception_tag, sizeof(answer->exception_tag));
 }
 
 bool http_answer_take_body(struct http_answer *answer, const void *data, size_t size)
@@ -125,7 +94,7 @@ static bool is_without_name(CURL *easy)
 	return found_us == 0 && request_bytes == 0;
 }
 
-void http_answer_end(struct http_answer *answer, CURL *easy, CURLcode code, const char *error)
+void http_answer_end(struct http_answer *answer, CURL *easy, CURLcode code)
 {
 	curl_off_t sent = 0;
 
@@ -134,10 +103,9 @@ void http_answer_end(struct http_answer *answer, CURL *easy, CURLcode code, cons
 	answer->failure = failure_of(code);
 	if (answer->failure == HTTP_TIMEOUT && is_without_name(easy))
 		answer->failure = HTTP_NO_NAME;
-	if (code != CURLE_OK)
-		snprintf(answer->error, sizeof(answer->error), "%s",
-			 error && *error ? error : curl_easy_strerror(code));
-	curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &answer->status);
+	if (code != CURLE_OK && !answer->error[0])
+		snprintf(answer->error, sizeof(answer->error), "%s", curl_easy_strerror(code));
+	http_answer_read_head(answer, easy);
 	curl_easy_getinfo(easy, CURLINFO_SSL_VERIFYRESULT, &answer->tls_verify_result);
 	curl_easy_getinfo(easy, CURLINFO_SIZE_UPLOAD_T, &sent);
 	answer->sent_bytes = (uint64_t)sent;

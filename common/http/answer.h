@@ -28,10 +28,10 @@ enum http_failure {
 
 struct http_answer {
 	enum http_failure failure;
-	char error[256]; /* libcurl's words */
+	char error[CURL_ERROR_SIZE]; /* libcurl's words */
 	long status;
 	long tls_verify_result; /* of OpenSSL, X509_V_* */
-	int64_t retry_after_s;  /* -1: none */
+	int64_t retry_after_s;  /* 0: not asked for */
 	char location[256];     /* of a redirect */
 	char content_type[64];
 	int64_t exception_code; /* X-ClickHouse-Exception-Code, 0: none */
@@ -44,14 +44,15 @@ struct http_answer {
 	uint64_t body_bytes; /* that came, kept or not */
 };
 
-/* What a line of an answer's head says. */
-void http_answer_take_header(struct http_answer *answer, const char *line, size_t size);
+/* Before the transfer begins, which writes into `answer` until it has ended. */
+void http_answer_begin(struct http_answer *answer, CURL *easy);
+/* Status and headers, as soon as some of the body has come. */
+void http_answer_read_head(struct http_answer *answer, CURL *easy);
 /* The beginning of the body, as far as there is room. False: that was too much, and the transfer
  * is to be ended (by a write function that takes nothing). */
 bool http_answer_take_body(struct http_answer *answer, const void *data, size_t size);
-/* How the transfer ended. `error` is its CURLOPT_ERRORBUFFER. One that was ended for its length is
- * an answer by what came of it. */
-void http_answer_end(struct http_answer *answer, CURL *easy, CURLcode code, const char *error);
+/* How the transfer ended. One that was ended for its length is an answer by what came of it. */
+void http_answer_end(struct http_answer *answer, CURL *easy, CURLcode code);
 
 /* The number of ClickHouse's exception, which an answer with status 200 may hold too; 0: none,
  * -1: one without a number. */

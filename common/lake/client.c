@@ -8,8 +8,6 @@
 
 #include "common/clock.h"
 #include "common/http/answer.h"
-#include "common/http/secret_file.h"
-#include "common/http/security.h"
 #include "common/progress.h"
 #include "common/text.h"
 
@@ -21,8 +19,7 @@
 #define SERVER_BUFFER_BYTES (4 << 20) /* there, before it takes to its disk */
 
 struct lake_client {
-	struct lake_settings settings;
-	struct secret_file password, token, proxy_password;
+	struct access settings;
 	CURLM *multi; /* of all answers: it keeps the connection for the next statement */
 	char error[512];
 	long exception;
@@ -32,7 +29,6 @@ struct lake_answer {
 	struct lake_client *client;
 	CURL *easy;
 	struct curl_slist *headers;
-	char curl_error[CURL_ERROR_SIZE];
 	struct http_answer head; /* and the body of one that is an error */
 	bool is_rows;
 	char tail[TAIL_BYTES]; /* the last of the rows */
@@ -46,43 +42,21 @@ struct lake_answer {
 
 /* ---- the client ---------------------------------------------------------------- */
 
-static const char *text_or_null(const char *text)
-{
-	return *text ? text : NULL;
-}
-
-static int secret_read(const char *name, struct secret_file *secret, char *ret_reason, size_t capacity)
-{
-	return *name ? secret_file_read(name, secret, ret_reason, capacity) : 0;
-}
-
-int lake_client_new(const struct lake_settings *settings, struct lake_client **ret_client,
-		    char *ret_reason, size_t capacity)
+int lake_client_new(const struct access *settings, struct lake_client **ret_client, char *ret_reason,
+		    size_t capacity)
 {
 	struct lake_client *client = calloc(1, sizeof(*client));
-	int error;
 
+	snprintf(ret_reason, capacity, "out of memory");
 	if (!client || curl_global_init(CURL_GLOBAL_DEFAULT) != 0) {
 		free(client);
-		snprintf(ret_reason, capacity, "out of memory");
 		return -ENOMEM;
 	}
 	client->settings = *settings;
 	client->multi = curl_multi_init();
 	if (!client->multi) {
 		lake_client_free(client);
-		snprintf(ret_reason, capacity, "out of memory");
 		return -ENOMEM;
-	}
-	error = secret_read(settings->password_file, &client->password, ret_reason, capacity);
-	if (error == 0)
-		error = secret_read(settings->token_file, &client->token, ret_reason, capacity);
-	if (error == 0)
-		error = secret_read(settings->proxy_password_file, &client->proxy_password, ret_reason,
-				    capacity);
-	if (error < 0) {
-		lake_client_free(client);
-		return error;
 	}
 	*ret_client = client;
 	return 0;
@@ -92,9 +66,6 @@ void lake_client_free(struct lake_client *client)
 {
 	if (!client)
 		return;
-	secret_file_wipe(&client->password);
-	secret_file_wipe(&client->token);
-	secret_file_wipe(&client->proxy_password);
 	curl_multi_cleanup(client->multi);
 	free(client);
 	curl_global_cleanup();
@@ -130,7 +101,7 @@ static const struct {
 
 static void exception_explain(const struct lake_answer *answer, long code, char *ret_text, size_t capacity)
 {
-	const struct lake_settings *settings = &answer->client->settings;
+	const struct access *settings = &answer->client->settings;
 	char words[240];
 
 	for (size_t i = 0; i < sizeof(exceptions) / sizeof(exceptions[0]); i++) {
@@ -185,14 +156,6 @@ static int data_append(struct lake_answer *answer, const char *data, size_t size
 	return 0;
 }
 
-static size_t header_came(char *data, size_t size, size_t count, void *argument)
-{
-	struct lake_answer *answer = argument;
-
-	http_answer_take_header(&answer->head, data, size * count);
-	return size * count;
-}
-
 /* An error whose status was sent already: no rows begin so. */
 static bool is_exception(const char *data, size_t size)
 {
@@ -226,7 +189,7 @@ static size_t body_came(char *data, size_t size, size_t count, void *argument)
 	struct lake_answer *answer = argument;
 
 	if (!answer->is_rows) {
-		curl_easy_getinfo(answer->easy, CURLINFO_RESPONSE_CODE, &answer->head.status);
+		http_answer_read_head(&answer->head, answer->easy);
 		answer->is_rows = answer->head.status == 200 && answer->head.is_clickhouse &&
 				  answer->head.exception_code == 0 && !is_exception(data, size * count);
 	}
@@ -240,39 +203,25 @@ static size_t body_came(char *data, size_t size, size_t count, void *argument)
 	return data_append(answer, data, size * count) < 0 ? 0 : size * count;
 }
 
-static void easy_prepare(struct lake_answer *answer, const char *url, const char *sql)
+static int easy_prepare(struct lake_answer *answer, const char *url, const char *sql)
 {
-	const struct lake_settings *settings = &answer->client->settings;
-	const struct http_security security = {
-		.user = text_or_null(settings->user),
-		.password = answer->client->password.text,
-		.token = text_or_null(answer->client->token.text),
-		.ca_file = text_or_null(settings->ca_file),
-		.certificate_file = text_or_null(settings->certificate_file),
-		.key_file = text_or_null(settings->key_file),
-		.proxy = text_or_null(settings->proxy),
-		.proxy_user = text_or_null(settings->proxy_user),
-		.proxy_password = text_or_null(answer->client->proxy_password.text),
-	};
+	struct lake_client *client = answer->client;
 	CURL *easy = answer->easy;
 
 	curl_easy_setopt(easy, CURLOPT_URL, url);
-	http_security_apply(easy, &security);
 	curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(sql));
 	curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, sql);
 	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, answer->headers);
 	curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, ""); /* whatever libcurl can unpack */
-	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_TIMEOUT_MS);
 	curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
 	curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, STALL_TIMEOUT_S);
 	curl_easy_setopt(easy, CURLOPT_USERAGENT, "tracer/" TRACER_VERSION);
-	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, header_came);
-	curl_easy_setopt(easy, CURLOPT_HEADERDATA, answer);
 	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, body_came);
 	curl_easy_setopt(easy, CURLOPT_WRITEDATA, answer);
-	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, answer->curl_error);
 	curl_easy_setopt(easy, CURLOPT_PRIVATE, answer);
+	http_answer_begin(&answer->head, easy);
+	return access_apply(&client->settings, easy, client->error, sizeof(client->error));
 }
 
 static int answer_prepare(struct lake_answer *answer, const char *sql, const char *settings)
@@ -280,6 +229,7 @@ static int answer_prepare(struct lake_answer *answer, const char *sql, const cha
 	const char *base = answer->client->settings.url;
 	size_t size = strlen(base);
 	char *url = NULL;
+	int error;
 
 	while (size > 0 && base[size - 1] == '/')
 		size--;
@@ -289,8 +239,10 @@ static int answer_prepare(struct lake_answer *answer, const char *sql, const cha
 	    asprintf(&url, "%.*s/?database=%s&wait_end_of_query=1&buffer_size=%d%s", (int)size, base,
 		     answer->client->settings.database, SERVER_BUFFER_BYTES, settings ? settings : "") < 0)
 		return fail_memory(answer->client);
-	easy_prepare(answer, url, sql);
+	error = easy_prepare(answer, url, sql);
 	free(url);
+	if (error < 0)
+		return error;
 	if (curl_multi_add_handle(answer->client->multi, answer->easy) != CURLM_OK)
 		return fail_memory(answer->client);
 	return 0;
@@ -320,7 +272,7 @@ static void answers_end(CURLM *multi)
 		if (message->msg != CURLMSG_DONE)
 			continue;
 		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&answer);
-		http_answer_end(&answer->head, answer->easy, message->data.result, answer->curl_error);
+		http_answer_end(&answer->head, answer->easy, message->data.result);
 		answer->ended = true;
 	}
 }

@@ -10,8 +10,8 @@
 struct lake_client;
 struct lake_answer;
 
-/* Reads the secrets. Nothing is sent yet. 0, or -errno with one line in `ret_reason`. */
-int lake_client_new(const struct lake_settings *settings, struct lake_client **ret_client,
+/* Nothing is read or sent yet: secrets are with each statement. 0, or -errno with one line in `ret_reason`. */
+int lake_client_new(const struct access *settings, struct lake_client **ret_client,
 		    char *ret_reason, size_t capacity);
 void lake_client_free(struct lake_client *client);
 /* One line on the last failure, safe to print. */

@@ -244,7 +244,7 @@ static const struct store_driver driver = {
 
 /* ---- opening ------------------------------------------------------------------- */
 
-static int version_check(struct lake_store *lake, const struct lake_settings *settings,
+static int version_check(struct lake_store *lake, const struct access *settings,
 			 struct store_error *ret_error)
 {
 	char text[32];
@@ -262,7 +262,7 @@ static int version_check(struct lake_store *lake, const struct lake_settings *se
 	return -EPROTO;
 }
 
-int lake_open(const struct lake_settings *settings, struct store **ret_store,
+int lake_open(const struct access *settings, struct store **ret_store,
 	      struct store_error *ret_error)
 {
 	struct lake_store *lake = calloc(1, sizeof(*lake));

@@ -30,17 +30,15 @@ static void require(bool holds)
 
 static void try_answer(const char *data, size_t size)
 {
-	const struct verdict_context context = {"https://lake", "tracer", "runs", NULL, 1000000};
+	const struct verdict_context context = {"https://lake", "tracer", "runs", "", 1000000};
 	static struct http_answer answer;
 	struct verdict verdict;
-	size_t head = strnlen(data, size), line;
+	size_t head = strnlen(data, size);
 
-	answer = (struct http_answer){.retry_after_s = -1, .status = size % 600};
-	for (size_t at = 0; at < head; at += line + 1) {
-		line = strcspn(data + at, "\n");
-		line = line < head - at ? line : head - at;
-		http_answer_take_header(&answer, data + at, line);
-	}
+	answer = (struct http_answer){.status = size % 600, .exception_code = (int64_t)size % 3 - 1, .is_clickhouse = size & 1};
+	snprintf(answer.location, sizeof(answer.location), "%.*s", (int)head, data);
+	snprintf(answer.content_type, sizeof(answer.content_type), "%.*s", (int)head, data);
+	snprintf(answer.error, sizeof(answer.error), "%.*s", (int)head, data);
 	if (head < size)
 		http_answer_take_body(&answer, data + head + 1, size - head - 1);
 	answer.failure = (enum http_failure)(head % (HTTP_OTHER + 1));

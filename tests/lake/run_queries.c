@@ -119,7 +119,7 @@ static void run(struct store *store, char *line)
 
 int main(int argc, char **argv)
 {
-	struct lake_settings settings;
+	struct access settings;
 	struct store_error error;
 	struct store *store;
 	char line[4096];
