@@ -311,8 +311,6 @@ TEST(merged_task_gives_its_rows_away)
 	process.tool_id = 10;
 	incident.task_id = container.task_id = 10;
 	put_tool(&tool);
-	tool = fill_tool(20, "to");
-	put_tool(&tool);
 	put_process(&process);
 	put_incident(&incident);
 	put_container(&container);
@@ -320,10 +318,12 @@ TEST(merged_task_gives_its_rows_away)
 	ck_assert_int_eq(read_integer("SELECT task_id FROM processes"), 10);
 	rev = rev_of("processes", 1);
 
-	ck_assert_int_eq(store_move_processes(store, 10, 20), 0);
+	tool.task_id = 20;
+	put_tool(&tool);
+	ck_assert_int_eq(store_renew_processes(store, 10), 0);
 	ck_assert_int_eq(store_move_task(store, 10, 20), 0);
 	commit(2);
-	ck_assert_int_eq(read_integer("SELECT task_id FROM processes WHERE tool_id = 20"), 20);
+	ck_assert_int_eq(read_integer("SELECT task_id FROM processes"), 20);
 	ck_assert_int_eq(read_integer("SELECT task_id FROM incidents"), 20);
 	ck_assert_int_eq(read_integer("SELECT task_id FROM containers"), 20);
 	ck_assert_int_gt(rev_of("processes", 1), rev + 2);

@@ -24,12 +24,10 @@ static int statement_bind(struct store *store, const char *name, const struct st
 
 	if (error < 0)
 		return error;
-	store_bind_integer(*ret_statement, "before_unix_ns", expiry->before_unix_ns);
-	store_bind_integer(*ret_statement, "first_rev", expiry->first_rev);
-	store_bind_integer(*ret_statement, "last_rev", expiry->last_rev);
-	store_bind_integer(*ret_statement, "shipped_rev", expiry->shipped_rev);
-	store_bind_integer(*ret_statement, "process_limit", PROCESSES_MAX);
-	store_bind_integer(*ret_statement, "sample_limit", SAMPLES_MAX);
+	store_bind(*ret_statement, (const struct store_parameter[]){
+		STORE_INT("before_unix_ns", expiry->before_unix_ns), STORE_INT("first_rev", expiry->first_rev),
+		STORE_INT("last_rev", expiry->last_rev), STORE_INT("shipped_rev", expiry->shipped_rev),
+		STORE_INT("process_limit", PROCESSES_MAX), STORE_INT("sample_limit", SAMPLES_MAX), {0}});
 	return 0;
 }
 
@@ -144,11 +142,17 @@ void store_give_back(struct store *store)
 	store_exec(store, "PRAGMA incremental_vacuum(" VACUUM_PAGES ")");
 }
 
-/* The one number of a statement; `absent` where it is NULL. */
-static int number_find(struct store *store, sqlite3_stmt *statement, int64_t absent, int64_t *ret_number)
+/* The one number that a statement says; `absent` where it is NULL. */
+static int number_find(struct store *store, const char *name, const struct store_parameter *parameters,
+		       int64_t absent, int64_t *ret_number)
 {
-	int rc = sqlite3_step(statement), error = 0;
+	sqlite3_stmt *statement;
+	int rc, error = store_find_statement(store, name, &statement);
 
+	if (error < 0)
+		return error;
+	store_bind(statement, parameters);
+	rc = sqlite3_step(statement);
 	if (rc != SQLITE_ROW)
 		error = store_fail(store, rc, "cannot find what is old");
 	else if (sqlite3_column_type(statement, 0) == SQLITE_NULL)
@@ -163,28 +167,18 @@ static int number_find(struct store *store, sqlite3_stmt *statement, int64_t abs
 int store_find_window(struct store *store, int64_t first_rev, int64_t end_rev, int64_t row_count,
 		      int64_t *ret_last_rev)
 {
-	sqlite3_stmt *statement;
-	int error = store_find_statement(store, "expire_find_window", &statement);
+	const struct store_parameter parameters[] = {
+		STORE_INT("first_rev", first_rev), STORE_INT("end_rev", end_rev), STORE_INT("row_count", row_count), {0}};
 
-	if (error < 0)
-		return error;
-	store_bind_integer(statement, "first_rev", first_rev);
-	store_bind_integer(statement, "end_rev", end_rev);
-	store_bind_integer(statement, "row_count", row_count);
-	return number_find(store, statement, end_rev, ret_last_rev);
+	return number_find(store, "expire_find_window", parameters, end_rev, ret_last_rev);
 }
 
-int store_find_young(struct store *store, int64_t before_unix_ns, int64_t future_unix_ns,
-		     int64_t *ret_rev)
+int store_find_young(struct store *store, int64_t before_unix_ns, int64_t future_unix_ns, int64_t *ret_rev)
 {
-	sqlite3_stmt *statement;
-	int error = store_find_statement(store, "expire_find_young", &statement);
+	const struct store_parameter parameters[] = {
+		STORE_INT("before_unix_ns", before_unix_ns), STORE_INT("future_unix_ns", future_unix_ns), {0}};
 
-	if (error < 0)
-		return error;
-	store_bind_integer(statement, "before_unix_ns", before_unix_ns);
-	store_bind_integer(statement, "future_unix_ns", future_unix_ns);
-	return number_find(store, statement, INT64_MAX, ret_rev);
+	return number_find(store, "expire_find_young", parameters, INT64_MAX, ret_rev);
 }
 
 int64_t store_used_bytes(struct store *store)

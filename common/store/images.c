@@ -43,18 +43,10 @@ static bool is_kept_in(const struct store_image *slot, const char *key, size_t s
 
 static void bind_texts(sqlite3_stmt *statement, const struct row_process *row)
 {
-	const struct {
-		const char *parameter, *text;
-	} texts[] = {{":path", row->path},
-		     {":program", row->program},
-		     {":reason", row->reason},
-		     {":rule", row->rule},
-		     {":role", row->role}};
-
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		if (texts[i].text)
-			sqlite3_bind_text(statement, sqlite3_bind_parameter_index(statement, texts[i].parameter),
-					  texts[i].text, -1, SQLITE_STATIC);
+	store_bind(statement, (const struct store_parameter[]){
+		{"path", STORE_TEXT, 0, row->path}, {"program", STORE_TEXT, 0, row->program},
+		{"reason", STORE_TEXT, 0, row->reason}, {"rule", STORE_TEXT, 0, row->rule},
+		{"role", STORE_TEXT, 0, row->role}, {0}});
 }
 
 /* Its id, 0: there is none. */

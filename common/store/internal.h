@@ -90,8 +90,10 @@ int store_end(struct store *store);
 int store_find_statement(struct store *store, const char *name, sqlite3_stmt **ret_statement);
 /* Runs a statement that returns no row and resets it. */
 int store_run_statement(struct store *store, sqlite3_stmt *statement);
-/* Binds by name, without the colon, where the statement has that parameter. */
-void store_bind_integer(sqlite3_stmt *statement, const char *name, int64_t value);
+/* Binds what the statement has of these parameters; texts are only borrowed. ROW_NULL is NULL. */
+void store_bind(sqlite3_stmt *statement, const struct store_parameter *parameters);
+/* Within a transaction, runs statements/NAME.sql, which returns no row. */
+int store_run(struct store *store, const char *name, const struct store_parameter *parameters);
 
 /* ---- processes.c ---- */
 

@@ -61,10 +61,9 @@ ROWS(R)
 typedef bool store_next_process(void *context, struct row_process *ret_row);
 int store_put_processes(struct store *store, store_next_process *next, void *context);
 
-/* Moves the stored processes of one tool to another, or, with the same tool, notes that
- * it is in another task now (a merge). Run and task of a process are those of its tool's
- * row. */
-int store_move_processes(struct store *store, int64_t from_tool_id, int64_t to_tool_id);
+/* The stored processes of a tool that is in another task now (a merge) are other rows to whoever
+ * reads them: run and task of a process are those of its tool's row. */
+int store_renew_processes(struct store *store, int64_t tool_id);
 /* Moves incidents and containers of a task that was merged. */
 int store_move_task(struct store *store, int64_t from_task_id, int64_t to_task_id);
 
@@ -153,11 +152,12 @@ int64_t store_used_bytes(struct store *store);
  * Parameters are bound by name. */
 struct store_parameter {
 	const char *name; /* without the colon */
-	enum { STORE_NULL, STORE_INTEGER, STORE_TEXT, STORE_REAL } type;
-	int64_t integer;
+	enum { STORE_NULL, STORE_INTEGER, STORE_TEXT, STORE_REAL, STORE_BLOB } type;
+	int64_t integer; /* of a blob its size */
 	const char *text;
 	double real;
 };
+#define STORE_INT(name, number) {name, STORE_INTEGER, number, NULL, 0}
 
 /* The name of the next parameter in the text of a query, without its colon, and how long it is; NULL:
  * there is none. Those in comments and quotes are none. */
@@ -190,6 +190,9 @@ void store_end_reading(struct store *store);
  * it does more than read. */
 int store_query_text(struct store *store, const struct store_text *text,
 		     const struct store_parameter *parameters, struct store_result **ret_result);
+/* The same will be asked soon: an engine that is far away begins with it. */
+void store_ask_ahead(struct store *store, const struct store_text *text,
+		     const struct store_parameter *parameters);
 /* queries/NAME.sql, which are for daemons. -EINVAL: there is none of that name. */
 int store_query(struct store *store, const char *name, const struct store_parameter *parameters,
 		struct store_result **ret_result);

@@ -81,14 +81,6 @@ int store_find_statement(struct store *store, const char *name, sqlite3_stmt **r
 	return 0;
 }
 
-/* A statement that writes, within a transaction. */
-static int begin_statement(struct store *store, const char *name, sqlite3_stmt **ret_statement)
-{
-	int error = store_begin(store);
-
-	return error < 0 ? error : store_find_statement(store, name, ret_statement);
-}
-
 int store_run_statement(struct store *store, sqlite3_stmt *statement)
 {
 	int rc = sqlite3_step(statement);
@@ -99,15 +91,38 @@ int store_run_statement(struct store *store, sqlite3_stmt *statement)
 	return error;
 }
 
-void store_bind_integer(sqlite3_stmt *statement, const char *name, int64_t value)
+void store_bind(sqlite3_stmt *statement, const struct store_parameter *parameters)
 {
-	char parameter[40];
-	int index;
+	char name[40];
 
-	snprintf(parameter, sizeof(parameter), ":%s", name);
-	index = sqlite3_bind_parameter_index(statement, parameter);
-	if (index > 0)
-		sqlite3_bind_int64(statement, index, value);
+	for (; parameters->name; parameters++) {
+		int index;
+
+		snprintf(name, sizeof(name), ":%s", parameters->name);
+		index = sqlite3_bind_parameter_index(statement, name);
+		if (index == 0)
+			continue;
+		if (parameters->type == STORE_TEXT)
+			sqlite3_bind_text(statement, index, parameters->text, -1, SQLITE_STATIC);
+		else if (parameters->type == STORE_BLOB)
+			sqlite3_bind_blob64(statement, index, parameters->text, (sqlite3_uint64)parameters->integer,
+					    SQLITE_STATIC);
+		else if (parameters->type == STORE_INTEGER && parameters->integer != ROW_NULL)
+			sqlite3_bind_int64(statement, index, parameters->integer);
+	}
+}
+
+int store_run(struct store *store, const char *name, const struct store_parameter *parameters)
+{
+	sqlite3_stmt *statement;
+	int error = store_begin(store);
+
+	if (error == 0)
+		error = store_find_statement(store, name, &statement);
+	if (error < 0)
+		return error;
+	store_bind(statement, parameters);
+	return store_run_statement(store, statement);
 }
 
 /* ---- rows: one upsert a table, derived from the lists of rows.h ---------------- */
@@ -230,103 +245,53 @@ ROWS_AND_PROCESS(R, NOT_HERE)
 
 /* ---- merges ------------------------------------------------------------------ */
 
-static int move_rows(struct store *store, const char *name, int64_t from, int64_t to_task_id)
+int store_renew_processes(struct store *store, int64_t tool_id)
 {
-	sqlite3_stmt *statement = NULL;
-	int error = store_find_statement(store, name, &statement);
-
-	if (error < 0)
-		return error;
-	store_bind_integer(statement, "from_task_id", from);
-	store_bind_integer(statement, "to_task_id", to_task_id);
-	return store_run_statement(store, statement);
+	return store_run(store, "renew_processes", (const struct store_parameter[]){STORE_INT("tool_id", tool_id), {0}});
 }
 
 int store_move_task(struct store *store, int64_t from_task_id, int64_t to_task_id)
 {
-	int error = store_begin(store);
+	const struct store_parameter parameters[] = {
+		STORE_INT("from_task_id", from_task_id), STORE_INT("to_task_id", to_task_id), {0}};
+	int error = store_run(store, "move_incidents", parameters);
 
-	if (error == 0)
-		error = move_rows(store, "move_incidents", from_task_id, to_task_id);
-	if (error == 0)
-		error = move_rows(store, "move_containers", from_task_id, to_task_id);
-	return error;
-}
-
-int store_move_processes(struct store *store, int64_t from_tool_id, int64_t to_tool_id)
-{
-	sqlite3_stmt *statement = NULL;
-	int error = begin_statement(store, "move_processes", &statement);
-
-	if (error < 0)
-		return error;
-	store_bind_integer(statement, "from_tool_id", from_tool_id);
-	store_bind_integer(statement, "to_tool_id", to_tool_id);
-	return store_run_statement(store, statement);
+	return error < 0 ? error : store_run(store, "move_containers", parameters);
 }
 
 /* ---- states ------------------------------------------------------------------ */
 
 int store_put_state(struct store *store, const struct store_state *state)
 {
-	sqlite3_stmt *statement = NULL;
-	int error = begin_statement(store, "put_state", &statement);
-
-	if (error < 0)
-		return error;
-	store_bind_integer(statement, "id", state->id);
-	sqlite3_bind_text(statement, sqlite3_bind_parameter_index(statement, ":entity"), state->entity, -1,
-			  SQLITE_STATIC);
-	if (state->image_id != ROW_NULL)
-		store_bind_integer(statement, "image_id", state->image_id);
-	sqlite3_bind_blob64(statement, sqlite3_bind_parameter_index(statement, ":state"), state->data,
-			    state->size, SQLITE_STATIC);
-	return store_run_statement(store, statement);
+	return store_run(store, "put_state", (const struct store_parameter[]){
+		STORE_INT("id", state->id), {"entity", STORE_TEXT, 0, state->entity},
+		STORE_INT("image_id", state->image_id),
+		{"state", STORE_BLOB, (int64_t)state->size, state->data}, {0}});
 }
 
 int store_delete_state(struct store *store, int64_t id)
 {
-	sqlite3_stmt *statement = NULL;
-	int error = begin_statement(store, "delete_state", &statement);
-
-	if (error < 0)
-		return error;
-	store_bind_integer(statement, "id", id);
-	return store_run_statement(store, statement);
+	return store_run(store, "delete_state", (const struct store_parameter[]){STORE_INT("id", id), {0}});
 }
 
 static int living_close(struct store *store, const char *how, int64_t run_id, int64_t boot_ns)
 {
 	static const char *const names[] = {"close_processes", "close_tools", "close_tasks", "close_runs",
 					    "close_containers"};
-	int error = store_begin(store);
+	const struct store_parameter parameters[] = {
+		{"how", STORE_TEXT, 0, how}, STORE_INT("run_id", run_id), STORE_INT("boot_ns", boot_ns), {0}};
+	int error = 0;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && error == 0; i++) {
-		sqlite3_stmt *statement = NULL;
-		int index;
-
-		error = store_find_statement(store, names[i], &statement);
-		if (error < 0)
-			break;
-		index = sqlite3_bind_parameter_index(statement, ":how");
-		if (index > 0)
-			sqlite3_bind_text(statement, index, how, -1, SQLITE_STATIC);
-		if (run_id != ROW_NULL)
-			store_bind_integer(statement, "run_id", run_id);
-		store_bind_integer(statement, "boot_ns", boot_ns);
-		error = store_run_statement(store, statement);
-	}
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && error == 0; i++)
+		error = store_run(store, names[i], parameters);
 	return error;
 }
 
 int store_close_living(struct store *store, int64_t boot_ns)
 {
-	sqlite3_stmt *statement = NULL;
 	int error = living_close(store, "lost", ROW_NULL, boot_ns);
 
-	if (error == 0)
-		error = store_find_statement(store, "delete_states", &statement);
-	return error < 0 ? error : store_run_statement(store, statement);
+	return error < 0 ? error : store_run(store, "delete_states", (const struct store_parameter[]){{0}});
 }
 
 int store_leave_living(struct store *store, int64_t run_id, int64_t boot_ns)
@@ -338,19 +303,13 @@ int store_leave_living(struct store *store, int64_t run_id, int64_t boot_ns)
 
 static int stream_write(struct store *store, const struct store_stream *stream)
 {
-	sqlite3_stmt *statement = NULL;
-	int error = begin_statement(store, "write_stream", &statement);
-
-	if (error < 0)
-		return error;
-	sqlite3_bind_text(statement, sqlite3_bind_parameter_index(statement, ":boot_id"),
-			  stream->boot_id, -1, SQLITE_STATIC);
-	store_bind_integer(statement, "ring_epoch", (int64_t)stream->ring_epoch);
-	store_bind_integer(statement, "ring_offset", (int64_t)stream->ring_offset);
-	store_bind_integer(statement, "rev", (int64_t)store->rev);
-	store_bind_integer(statement, "committed_boot_ns", (int64_t)stream->committed_boot_ns);
-	store_bind_integer(statement, "committed_unix_ns", (int64_t)stream->committed_unix_ns);
-	return store_run_statement(store, statement);
+	return store_run(store, "write_stream", (const struct store_parameter[]){
+		{"boot_id", STORE_TEXT, 0, stream->boot_id},
+		STORE_INT("ring_epoch", (int64_t)stream->ring_epoch),
+		STORE_INT("ring_offset", (int64_t)stream->ring_offset),
+		STORE_INT("rev", (int64_t)store->rev),
+		STORE_INT("committed_boot_ns", (int64_t)stream->committed_boot_ns),
+		STORE_INT("committed_unix_ns", (int64_t)stream->committed_unix_ns), {0}});
 }
 
 int store_commit(struct store *store, const struct store_stream *stream)

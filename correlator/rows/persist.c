@@ -114,7 +114,7 @@ static int put_tool(struct saver *saver, struct tool *tool)
 
 	tool_columns(&saver->columns, &row, tool);
 	if (tool->moved)
-		r = store_move_processes(model->store, tool->id, tool->id);
+		r = store_renew_processes(model->store, tool->id);
 	return r < 0 ? r : store_put_tool(model->store, &row);
 }
 
