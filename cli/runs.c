@@ -12,6 +12,7 @@
 
 #define LIMIT_DEFAULT 20
 #define HOSTS_NAMED 2 /* of a run that several share, in its line */
+#define RECENT_NS (7 * INT64_C(86400000000000)) /* a lake reads old months only if these are not enough */
 #define PARTS_EXPECTED 16 /* of a listed run, on average: where there are more, all are looked at */
 
 /* Parameters of query/questions/runs.sql, in that order. */
@@ -230,13 +231,17 @@ static int parts_load(struct listing *list)
 static int runs_load(struct listing *list)
 {
 	int64_t most = filter[FILTER_LIMIT].integer, *candidates = &filter[FILTER_CANDIDATES].integer;
+	int64_t *since = &filter[FILTER_SINCE].integer, given = *since;
+	int64_t recent = (int64_t)time(NULL) * 1000000000 - RECENT_NS;
 	int error;
 
 	*candidates = most > INT64_MAX / PARTS_EXPECTED ? INT64_MAX : most * PARTS_EXPECTED;
+	*since = given > recent ? given : recent;
 	error = rows_load(&list->runs, &row_type_run, list->view->store, "runs", filter);
-	if (error < 0 || (int64_t)list->runs.count >= most || *candidates == INT64_MAX)
+	if (error < 0 || (int64_t)list->runs.count >= most || (*candidates == INT64_MAX && *since == given))
 		return error;
 	*candidates = INT64_MAX;
+	*since = given;
 	rows_free(&list->runs);
 	return rows_load(&list->runs, &row_type_run, list->view->store, "runs", filter);
 }
@@ -284,6 +289,10 @@ static int runs_show(struct view *view)
 	int error;
 
 	filter_complete();
+	if (!all)
+		query_ask_ahead(view->store, "runs_left_out", (struct store_parameter[]){
+			filter[FILTER_SINCE], filter[FILTER_USER], filter[FILTER_NAME], filter[FILTER_HOST], {0}});
+	query_ask_ahead(view->store, "hosts", NULL);
 	error = runs_load(&list);
 	if (error == 0)
 		error = left_out_load(&list);

@@ -41,3 +41,11 @@ int query_ask(struct store *store, const char *name, const struct store_paramete
 	return text.sql ? store_query_text(store, &text, parameters, ret_result)
 			: store_query(store, name, parameters, ret_result);
 }
+
+void query_ask_ahead(struct store *store, const char *name, const struct store_parameter *parameters)
+{
+	const struct store_text text = {.name = name, .sql = query_text(name)};
+
+	if (text.sql)
+		store_ask_ahead(store, &text, parameters);
+}

@@ -17,6 +17,9 @@ bool query_is_question(size_t index);
 int query_ask(struct store *store, const char *name, const struct store_parameter *parameters,
 	      struct store_result **ret_result);
 
+/* It will be asked soon: of a lake, several questions are under way at once. */
+void query_ask_ahead(struct store *store, const char *name, const struct store_parameter *parameters);
+
 /* The parameters of what is asked of one thing of a host. */
 #define QUERY_PARAMETERS_OF(key, of_id, of_host_id) \
 	{{key, STORE_INTEGER, of_id, NULL}, {"host_id", STORE_INTEGER, of_host_id, NULL}, {0}}

@@ -208,6 +208,18 @@ static int incident_count(void *context, const void *row)
 	return 0;
 }
 
+/* What follows, in that order. */
+static void ask_ahead(const struct report *report)
+{
+	static const char *const queries[] = {"task_index", "run_doubts", "incidents", "containers"};
+
+	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
+		const struct store_parameter parameters[] = PART_PARAMETERS(part_run(report, 0));
+
+		query_ask_ahead(report->store, queries[i], parameters);
+	}
+}
+
 /* The run itself, or all parts of it: only what has a key can have some. */
 static int parts_load(struct report *report)
 {
@@ -225,13 +237,26 @@ static int parts_load(struct report *report)
 	return error;
 }
 
+/* Those of all parts, which have its key. */
+static int hosts_load(struct report *report)
+{
+	const struct row_run *run = ROWS_ITEM(&report->runs, run, 0);
+	const struct store_parameter parameters[] = {
+		{"host_id", STORE_INTEGER, run->host_id, NULL},
+		{"run_key", run->run_key ? STORE_TEXT : STORE_NULL, 0, run->run_key}, {0},
+	};
+
+	return rows_load(&report->hosts, &row_type_host, report->store, "run_hosts", parameters);
+}
+
 int report_load(struct report *report, struct store *store, struct rows *runs)
 {
 	int error;
 
 	*report = (struct report){.store = store, .runs = *runs, .now_boot_ns = ROW_NULL};
 	*runs = (struct rows){0};
-	error = rows_load(&report->hosts, &row_type_host, store, "hosts", NULL);
+	ask_ahead(report);
+	error = hosts_load(report);
 	if (error == 0)
 		error = parts_load(report);
 	if (error == 0)
@@ -471,6 +496,8 @@ static int window_load(const struct walk *walk, size_t index, bool with_tools, s
 	int error;
 
 	window_free(window);
+	if (with_tools)
+		query_ask_ahead(report->store, "tools_between", parameters);
 	error = rows_load(&window->tasks, &row_type_task, report->store, "tasks_between", parameters);
 	if (error == 0 && with_tools)
 		error = rows_load(&window->tools, &row_type_tool, report->store, "tools_between", parameters);

@@ -315,7 +315,7 @@ int lake_client_ask(struct lake_client *client, const char *sql, const char *set
 		    struct lake_answer **ret_answer)
 {
 	struct lake_answer *answer = calloc(1, sizeof(*answer));
-	int error;
+	int error, running;
 
 	client->error[0] = '\0';
 	client->exception = 0;
@@ -323,14 +323,11 @@ int lake_client_ask(struct lake_client *client, const char *sql, const char *set
 		return fail_memory(client);
 	answer->client = client;
 	error = answer_prepare(answer, sql, settings);
-	if (error == 0) {
-		answer_pump(answer);
-		error = answer_is_good(answer) ? 0 : answer_fail(answer);
-	}
 	if (error < 0) {
 		lake_answer_free(answer);
 		return error;
 	}
+	curl_multi_perform(client->multi, &running);
 	*ret_answer = answer;
 	return 0;
 }

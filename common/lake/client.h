@@ -1,4 +1,4 @@
-/* Statements to a ClickHouse server over HTTP, one after another, answers read piece by piece.
+/* Statements to a ClickHouse server over HTTP, answers read piece by piece.
  *
  * The server is told to send nothing before it has everything (wait_end_of_query), so that a
  * statement that fails half-way answers with its error and not with half of the rows.
@@ -19,11 +19,11 @@ const char *lake_client_error(const struct lake_client *client);
 /* The number of ClickHouse's exception, where it was one: 0, none. */
 long lake_client_exception(const struct lake_client *client);
 
-/* Sends a statement. `settings`: "&name=value"..., encoded, to append to the address; may be
- * NULL. 0 once the answer begins and is one of ClickHouse's that says success; -errno. */
+/* Sends a statement and does not wait: several may be under way. `settings`: "&name=value"..., encoded,
+ * to append to the address; may be NULL. 0 or -errno. */
 int lake_client_ask(struct lake_client *client, const char *sql, const char *settings,
 		    struct lake_answer **ret_answer);
-/* More of the answer. 1 and some bytes, valid until the next call; 0: that was all; -errno. */
+/* More of the answer, which must be one of ClickHouse's that says success. 1 and some bytes, valid until the next call; 0: that was all; -errno. */
 int lake_answer_read(struct lake_answer *answer, const void **ret_data, size_t *ret_size);
 /* Also in the midst of it: the rest is not waited for. */
 void lake_answer_free(struct lake_answer *answer);

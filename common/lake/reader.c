@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/identity.h"
 #include "common/lake/client.h"
@@ -15,9 +16,20 @@
 
 #define FIGURE_MOST (INT64_C(1) << 62) /* ns: 146 years */
 
+#define AHEAD_MAX 8 /* questions under way that nobody waits for yet: more are asked when they are due */
+
+/* What is sent for a question. */
+struct request {
+	char *sql, *settings;
+};
+
 struct lake_store {
 	struct store_base base;
 	struct lake_client *client;
+	struct ahead {
+		struct request request;
+		struct lake_answer *answer; /* NULL: free */
+	} ahead[AHEAD_MAX];
 };
 
 struct lake_result {
@@ -61,9 +73,21 @@ static int fail_size(struct lake_store *lake)
 	return -EFBIG;
 }
 
+static void request_free(struct request *request)
+{
+	free(request->sql);
+	free(request->settings);
+}
+
 static void lake_close(struct store *store)
 {
-	lake_client_free(lake_of(store)->client);
+	struct lake_store *lake = lake_of(store);
+
+	for (struct ahead *ahead = lake->ahead; ahead < lake->ahead + AHEAD_MAX; ahead++) {
+		lake_answer_free(ahead->answer);
+		request_free(&ahead->request);
+	}
+	lake_client_free(lake->client);
 	free(store);
 }
 
@@ -177,32 +201,61 @@ static struct store_value result_value(struct store_result *base, size_t column)
 /* The server stops what nobody waits for any more. */
 #define SETTINGS "&default_format=RowBinaryWithNamesAndTypes&cancel_http_readonly_queries_on_client_close=1"
 
-static int result_ask(struct lake_result *result, const struct store_text *text, const char *sql,
-		      const struct store_parameter *parameters)
+static int request_make(const struct store_text *text, const struct store_parameter *parameters,
+			struct request *ret_request)
 {
-	char *values = statement_format_parameters(parameters), *settings = NULL, limits[64] = "";
-	int error = -ENOMEM;
+	char *values = statement_format_parameters(parameters), limits[64] = "";
+	int error = statement_translate(text->sql, parameters, &ret_request->sql);
 
 	if (text->limit_s) /* 2: it reads, and may say how; `readonly` itself it cannot change */
 		snprintf(limits, sizeof(limits), "&readonly=2&max_execution_time=%u", text->limit_s);
-	if (values && asprintf(&settings, SETTINGS "%s%s", limits, values) >= 0)
-		error = lake_client_ask(result->lake->client, sql, settings, &result->answer);
-	else
-		fail_format(result->lake, error);
+	if (error == 0 && (!values || asprintf(&ret_request->settings, SETTINGS "%s%s", limits, values) < 0)) {
+		free(ret_request->sql);
+		error = -ENOMEM;
+	}
 	free(values);
-	free(settings);
-	if (error < 0)
-		return error == -ENOMEM ? error : fail(result->lake, error);
-	return result_read_head(result);
+	return error;
+}
+
+/* What fails here fails again when it is due, and says so. */
+static void ask_ahead(struct store *store, const struct store_text *text,
+		      const struct store_parameter *parameters)
+{
+	struct lake_store *lake = lake_of(store);
+	struct ahead *ahead = lake->ahead;
+
+	while (ahead < lake->ahead + AHEAD_MAX && ahead->answer)
+		ahead++;
+	if (ahead == lake->ahead + AHEAD_MAX || request_make(text, parameters, &ahead->request) < 0)
+		return;
+	if (lake_client_ask(lake->client, ahead->request.sql, ahead->request.settings, &ahead->answer) < 0) {
+		request_free(&ahead->request);
+		*ahead = (struct ahead){0};
+	}
+}
+
+/* Its answer, if it was asked ahead; else it is asked now. */
+static int request_ask(struct lake_store *lake, const struct request *request, struct lake_answer **ret_answer)
+{
+	for (struct ahead *ahead = lake->ahead; ahead < lake->ahead + AHEAD_MAX; ahead++) {
+		if (!ahead->answer || strcmp(ahead->request.sql, request->sql) != 0 ||
+		    strcmp(ahead->request.settings, request->settings) != 0)
+			continue;
+		*ret_answer = ahead->answer;
+		request_free(&ahead->request);
+		*ahead = (struct ahead){0};
+		return 0;
+	}
+	return lake_client_ask(lake->client, request->sql, request->settings, ret_answer);
 }
 
 static int query(struct store *store, const struct store_text *text,
 		 const struct store_parameter *parameters, struct store_result **ret_result)
 {
 	struct lake_store *lake = lake_of(store);
-	struct lake_result *result;
-	char *sql;
-	int error = statement_translate(text->sql, parameters, &sql);
+	struct lake_result *result = NULL;
+	struct request request = {0};
+	int error = request_make(text, parameters, &request);
 
 	if (error < 0) {
 		snprintf(lake->base.error, sizeof(lake->base.error), "%s: %s", text->name,
@@ -213,13 +266,14 @@ static int query(struct store *store, const struct store_text *text,
 	if (result)
 		result->rows = rowbinary_new();
 	if (!result || !result->rows) {
+		request_free(&request);
 		free(result);
-		free(sql);
 		return fail_format(lake, -ENOMEM);
 	}
 	result->lake = lake;
-	error = result_ask(result, text, sql, parameters);
-	free(sql);
+	error = request_ask(lake, &request, &result->answer);
+	request_free(&request);
+	error = error < 0 ? fail(lake, error) : result_read_head(result);
 	if (error < 0) {
 		result_free(&result->base);
 		return error;
@@ -235,6 +289,7 @@ static const struct store_driver driver = {
 	.end_reading = end_reading,
 	.read_stream = read_stream,
 	.query = query,
+	.ask_ahead = ask_ahead,
 	.next = result_next,
 	.width = result_width,
 	.column = result_column,

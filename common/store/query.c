@@ -60,6 +60,12 @@ int store_query_text(struct store *store, const struct store_text *text,
 	return error;
 }
 
+void store_ask_ahead(struct store *store, const struct store_text *text, const struct store_parameter *parameters)
+{
+	if (base_of(store)->driver->ask_ahead)
+		base_of(store)->driver->ask_ahead(store, text, parameters);
+}
+
 int store_query(struct store *store, const char *name, const struct store_parameter *parameters,
 		struct store_result **ret_result)
 {

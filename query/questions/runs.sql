@@ -37,7 +37,8 @@ WITH latest AS (
    LIMIT :candidate_limit
 )
 SELECT * FROM standing_runs
- WHERE (host_id, id) IN (SELECT latest_host_id, latest_id FROM latest)
+ WHERE started_unix_ns >= :since_unix_ns
+   AND (host_id, id) IN (SELECT latest_host_id, latest_id FROM latest)
    AND (run_key IS NULL
         OR id NOT IN (SELECT id FROM joined_runs
                        WHERE id <> joined_id AND run_key IN (SELECT latest_key FROM latest)))
