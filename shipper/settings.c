@@ -135,7 +135,7 @@ static int key_unknown(const char *name, struct settings_error *ret_error)
 #define A(member, key, environment) LAKE_SECTION key,
 		ACCESS_TEXTS(A)
 #undef A
-		LIST_KEY,
+			LIST_KEY,
 	};
 	const char *names[sizeof(lake_names) / sizeof(lake_names[0]) + KEY_COUNT + 1] = {0};
 	char hint[96];

@@ -232,6 +232,6 @@ int access_apply(const struct access *access, CURL *easy, char *ret_reason, size
 		curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
 	}
 	curl_easy_setopt(easy, CURLOPT_PROXY, access ? access->proxy : ""); /* empty: nor that of the environment */
-	curl_easy_setopt(easy, CURLOPT_NOPROXY, ""); /* nor its exceptions */
+	curl_easy_setopt(easy, CURLOPT_NOPROXY, "");                        /* nor its exceptions */
 	return access ? identity_apply(access, easy, ret_reason, capacity) : 0;
 }

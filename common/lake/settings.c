@@ -19,7 +19,8 @@ static int entry_take(void *target, const char *name, const struct tree_node *va
 	if (is_of_section && value->kind == TREE_TEXT)
 		error = access_set(target, name + strlen(SECTION), value->text, ret_reason, capacity);
 	if (error == -ENOENT) {
-		snprintf(ret_reason, capacity, "there is no setting %.64s of one text: see tracer-lake(1)", name);
+		snprintf(ret_reason, capacity, "there is no setting %.64s%s: see tracer-lake(1)", name,
+			 value->kind == TREE_TEXT ? "" : " of one text");
 		error = -EINVAL;
 	}
 	return error;
