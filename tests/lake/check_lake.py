@@ -394,9 +394,13 @@ def refresh(lake, view):
         lake.query(f"SYSTEM {verb} VIEW tracer.{view}_refresh", user="migrator")
 
 
+# Rollups compute the last weeks anew: of what is older a refresh that came too early would stand.
+RECENT_DAY = time.time_ns() // DAY_NS - 10
+
+
 def host_sample(host, hour, minute, cpu_s, boot_minute=0):
-    unix_ns = hour * HOUR_NS + minute * 60 * 10**9
-    return {"host_id": host, "unix_ns": unix_ns, "boot_ns": unix_ns - boot_minute * 60 * 10**9, "rev": 1,
+    since_ns = hour * HOUR_NS + minute * 60 * 10**9
+    return {"host_id": host, "unix_ns": RECENT_DAY * DAY_NS + since_ns, "boot_ns": since_ns - boot_minute * 60 * 10**9, "rev": 1,
             "version": 1, "cpu_user_ns": cpu_s * 10**9, "cpu_system_ns": 0, "running_count": cpu_s % 7}
 
 
@@ -408,7 +412,7 @@ def test_rollup_host_hour(lake):
                # the boot before was shorter than this one is by now
                host_sample(3, 0, 10, 3, boot_minute=8), host_sample(3, 0, 40, 9, boot_minute=15)]
     late = samples.pop(1)
-    query = ("SELECT host_id, intDiv(hour_unix_ns, 3600000000000), sample_count, cpu_ns / 1e9,"
+    query = ("SELECT host_id, intDiv(hour_unix_ns % 86400000000000, 3600000000000), sample_count, cpu_ns / 1e9,"
              " covered_ns / 6e10 FROM tracer.host_hour ORDER BY 1, 2")
     for batch in (samples, [late], samples[::-1]):  # what came late counts, what came twice does not
         loader.insert(lake, "host_samples", batch)
@@ -421,21 +425,21 @@ def test_rollup_host_hour(lake):
 def test_rollup_task_name_day(lake):
     fresh(lake)
 
-    def task(number, host, cpu_ns, status="succeeded", day=1, version=1, **more):
+    def task(number, host, cpu_ns, status="succeeded", day=0, version=1, **more):
         return {"id": number, "host_id": host, "run_id": number, "kind": "generic", "name": "align",
-                "status": status, "begin_boot_ns": 0, "end_boot_ns": 10, "started_unix_ns": day * DAY_NS + number,
+                "status": status, "begin_boot_ns": 0, "end_boot_ns": 10, "started_unix_ns": (RECENT_DAY + day) * DAY_NS + number,
                 "process_count": 1, "cpu_ns": cpu_ns, "rev": 1, "version": version, **more}
 
     tasks = [task(number, number % 3, number * 10) for number in range(1, 21)]
-    tasks += [task(21, 1, 5, status="failed", day=2), task(22, 1, 5, end_boot_ns=None)]
+    tasks += [task(21, 1, 5, status="failed", day=1), task(22, 1, 5, end_boot_ns=None)]
     loader.insert(lake, "tasks", tasks)
     loader.insert(lake, "tasks", tasks[::-1])
     loader.insert(lake, "tasks", [task(20, 2, 2000, version=2)])
     refresh(lake, "task_name_day")
     same("days", lake.rows("SELECT intDiv(day_unix_ns, 86400000000000), name, task_count, host_count, failed_count,"
                            " cpu_ns, p95_cpu_ns FROM tracer.task_name_day ORDER BY 1", user="analyst"),
-         [["1", "align", "20", "3", "0", str(sum(range(10, 200, 10)) + 2000), "2000"],
-          ["2", "align", "1", "1", "1", "5", "5"]])
+         [[str(RECENT_DAY), "align", "20", "3", "0", str(sum(range(10, 200, 10)) + 2000), "2000"],
+          [str(RECENT_DAY + 1), "align", "1", "1", "1", "5", "5"]])
 
 
 def on_another_host(number, late_ns=0, cluster=None):
@@ -592,7 +596,7 @@ def test_configuration_file(lake):
         tracer(lake, "runs", "--json", TRACER_LAKE_CONFIG="")  # as if it were not set
         says(tracer(lake, "runs", code=1, TRACER_LAKE_CONFIG="/nonexistent", **home), "/nonexistent: cannot be read: No such file")
         for text, words in (("lake:\n  usr: analyst\n", "2: there is no setting lake.usr"),
-                            ("lake:\n  user: [a]\n", "takes a text"), ("other: 1\n", "there is no setting other"),
+                            ("lake:\n  user: [a]\n", "2: there is no setting lake.user of one text"), ("other: 1\n", "there is no setting other"),
                             ("lake: {\n", "lake.yaml:")):
             path.write_text(text)
             says(tracer(lake, "runs", code=1, **home), words)
