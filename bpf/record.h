@@ -115,6 +115,11 @@ struct record_fork {
 	uint32_t flags; /* RECORD_KERNEL_THREAD */
 };
 
+/* An exec that the ignore list drops. */
+struct record_ignored {
+	struct record_header header;
+};
+
 /* Who and where a process is: part of exec records and samples. */
 struct record_context {
 	struct image_key parent; /* real_parent now */

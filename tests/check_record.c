@@ -73,6 +73,7 @@ static size_t make(enum event_type type)
 #define E(NAME, name)                                                                        \
 	case EVENT_##NAME: {                                                                  \
 		struct event_##name *body = &made.name;                                       \
+		EVENT_HEADER_FIELDS(U, I)                                                     \
 		EVENT_##NAME##_FIELDS(U, S, T, A, I, C)                                       \
 		break;                                                                        \
 	}

@@ -43,72 +43,52 @@ static size_t arguments_put(const struct event_strings *argv, char *text)
 	return used;
 }
 
-static void header_fill(struct record_header *header, uint32_t type, size_t size,
-			uint64_t boot_ns, const struct image_key *image)
-{
-	*header = (struct record_header){.type = type, .size = (uint32_t)size, .boot_ns = boot_ns};
-	if (image)
-		header->image = *image;
-}
+#define HEADER(number, bytes, event)                                                         \
+	((struct record_header){.type = number, .size = (uint32_t)(bytes),                    \
+				.boot_ns = (event)->boot_ns, .image = (event)->image})
 
-static size_t encode_fork(const struct event_fork *fork, struct record_fork *record)
-{
-	*record = (struct record_fork){
-		.parent = fork->parent,
-		.cgroup_id = fork->cgroup_id,
-		.sid = (uint32_t)fork->sid,
-		.pgid = (uint32_t)fork->pgid,
-		.uid = (uint32_t)fork->uid,
-		.flags = (uint32_t)fork->flags,
-	};
-	header_fill(&record->header, RECORD_FORK, sizeof(*record), fork->boot_ns, &fork->image);
-	return sizeof(*record);
-}
+/* Records of one size: each field by its name. */
+#define NUMBER(name) record->name = (__typeof__(record->name))event->name;
+#define STRUCTURE(name) record->name = event->name;
+#define ENCODE(NAME, kind)                                                                   \
+	static size_t encode_##kind(uint32_t type, const struct event_##kind *event,          \
+				    struct record_##kind *record)                             \
+	{                                                                                     \
+		*record = (struct record_##kind){0};                                          \
+		EVENT_##NAME##_FIELDS(NUMBER, NUMBER, NUMBER, NUMBER, STRUCTURE, STRUCTURE)   \
+		record->header = HEADER(type, sizeof(*record), event);                        \
+		return sizeof(*record);                                                       \
+	}
+ENCODE(FORK, fork)
+ENCODE(EXIT, exit)
+ENCODE(IGNORED, ignored)
+ENCODE(SIGNAL, signal)
+ENCODE(DEVICE, device)
+#undef ENCODE
+#undef NUMBER
+#undef STRUCTURE
 
-static size_t encode_exec(uint32_t type, const struct event_exec *exec, struct record_exec *record)
+static size_t encode_exec(uint32_t type, const struct event_exec *event, struct record_exec *record)
 {
 	char *text = (char *)(record + 1);
 
-	*record = (struct record_exec){
-		.context = {
-			.parent = exec->parent,
-			.cgroup_id = exec->cgroup_id,
-			.pid_namespace = (uint32_t)exec->pid_namespace,
-			.mount_namespace = (uint32_t)exec->mount_namespace,
-			.uid = (uint32_t)exec->uid,
-			.gid = (uint32_t)exec->gid,
-			.sid = (uint32_t)exec->sid,
-			.pgid = (uint32_t)exec->pgid,
-			.tty = (uint32_t)exec->tty,
-			.stdin_pipe = (uint32_t)exec->stdin_pipe,
-			.stdout_pipe = (uint32_t)exec->stdout_pipe,
-			.flags = (uint32_t)exec->flags,
-		},
-		.counters = exec->counters,
-	};
-	if (exec->comm.size)
-		memcpy(record->comm, exec->comm.data, exec->comm.size);
-	if (exec->filename.size)
+	*record = (struct record_exec){.counters = event->counters};
+#define NUMBER(name) record->context.name = (__typeof__(record->context.name))event->name;
+#define STRUCTURE(name) record->context.name = event->name;
+#define BEHIND(name)
+	EVENT_EXEC_FIELDS(NUMBER, NUMBER, BEHIND, BEHIND, STRUCTURE, BEHIND)
+	if (event->comm.size)
+		memcpy(record->comm, event->comm.data, event->comm.size);
+	if (event->filename.size)
 		record->filename_size = (uint16_t)(type == RECORD_EXEC
-			? string_put(&exec->filename, text) : path_split(&exec->filename, text));
+			? string_put(&event->filename, text) : path_split(&event->filename, text));
 	text += record->filename_size;
-	record->cwd_size = (uint16_t)path_split(&exec->cwd, text);
-	record->argv_size = (uint32_t)arguments_put(&exec->argv, text + record->cwd_size);
+	record->cwd_size = (uint16_t)path_split(&event->cwd, text);
+	record->argv_size = (uint32_t)arguments_put(&event->argv, text + record->cwd_size);
 	size_t size = sizeof(*record) + record->filename_size + record->cwd_size +
 		record->argv_size;
-	header_fill(&record->header, type, size, exec->boot_ns, &exec->image);
+	record->header = HEADER(type, size, event);
 	return size;
-}
-
-static size_t encode_exit(uint32_t type, const struct event_exit *exit, struct record_exit *record)
-{
-	*record = (struct record_exit){
-		.counters = exit->counters,
-		.wait_status = (uint32_t)exit->wait_status,
-		.flags = (uint32_t)exit->flags,
-	};
-	header_fill(&record->header, type, sizeof(*record), exit->boot_ns, &exit->image);
-	return sizeof(*record);
 }
 
 static size_t encode_cgroup(const struct event_cgroup *cgroup, struct record_cgroup *record)
@@ -123,40 +103,15 @@ static size_t encode_cgroup(const struct event_cgroup *cgroup, struct record_cgr
 	}
 	record->path_size = (uint32_t)path_split(&path, (char *)(record + 1));
 	size_t size = sizeof(*record) + record->path_size;
-	header_fill(&record->header, RECORD_CGROUP, size, cgroup->boot_ns, NULL);
+	record->header = HEADER(RECORD_CGROUP, size, cgroup);
 	return size;
-}
-
-static size_t encode_signal(const struct event_signal *signal, struct record_signal *record)
-{
-	*record = (struct record_signal){
-		.sender = signal->sender,
-		.sender_uid = (uint32_t)signal->sender_uid,
-		.signal = (uint32_t)signal->signal,
-		.code = (int32_t)signal->code,
-		.flags = (uint32_t)signal->flags,
-	};
-	header_fill(&record->header, RECORD_SIGNAL, sizeof(*record), signal->boot_ns,
-		    &signal->image);
-	return sizeof(*record);
-}
-
-static size_t encode_device(const struct event_device *device, struct record_device *record)
-{
-	*record = (struct record_device){
-		.major = (uint32_t)device->major,
-		.minor = (uint32_t)device->minor,
-	};
-	header_fill(&record->header, RECORD_DEVICE, sizeof(*record), device->boot_ns,
-		    &device->image);
-	return sizeof(*record);
 }
 
 size_t record_encode(const struct event *event, void *ret_record)
 {
 	switch (event->type) {
 	case EVENT_FORK:
-		return encode_fork(&event->fork, ret_record);
+		return encode_fork(event->type, &event->fork, ret_record);
 	case EVENT_EXEC:
 	case EVENT_SAMPLE:
 		return encode_exec(event->type, &event->exec, ret_record);
@@ -166,13 +121,11 @@ size_t record_encode(const struct event *event, void *ret_record)
 	case EVENT_CGROUP:
 		return encode_cgroup(&event->cgroup, ret_record);
 	case EVENT_IGNORED:
-		header_fill(ret_record, RECORD_IGNORED, sizeof(struct record_header),
-			    event->ignored.boot_ns, &event->ignored.image);
-		return sizeof(struct record_header);
+		return encode_ignored(event->type, &event->ignored, ret_record);
 	case EVENT_SIGNAL:
-		return encode_signal(&event->signal, ret_record);
+		return encode_signal(event->type, &event->signal, ret_record);
 	case EVENT_DEVICE:
-		return encode_device(&event->device, ret_record);
+		return encode_device(event->type, &event->device, ret_record);
 	}
 	abort();
 }

@@ -49,7 +49,7 @@ WIRE_MESSAGES(M)
 	static bool event_##name##_equal(const struct event_##name *a,                        \
 					 const struct event_##name *b)                        \
 	{                                                                                     \
-		return true EVENT_##NAME##_FIELDS(U, S, T, A, I, C);                          \
+		return true EVENT_HEADER_FIELDS(U, I) EVENT_##NAME##_FIELDS(U, S, T, A, I, C); \
 	}
 EVENTS(E)
 #undef E

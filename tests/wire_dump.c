@@ -115,6 +115,7 @@ static int print_event(const void *record, size_t size, const uint64_t *offset)
 #define E(NAME, name)                                                                         \
 	case EVENT_##NAME: {                                                                  \
 		const struct event_##name *from = &event.name;                                \
+		EVENT_HEADER_FIELDS(DUMP_U, DUMP_I)                                           \
 		EVENT_##NAME##_FIELDS(DUMP_U, DUMP_S, DUMP_T, DUMP_A, DUMP_I, DUMP_C)         \
 		break;                                                                        \
 	}

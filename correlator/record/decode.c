@@ -67,44 +67,38 @@ static bool counters_are_known(const struct counters *counters)
 	return (counters->valid & ~COUNTERS_PARTIAL) >> COUNTER_COUNT == 0;
 }
 
-static bool decode_fork(const void *data, size_t size, struct event_fork *fork)
-{
-	struct record_fork record;
-
-	if (size != sizeof(record))
-		return false;
-	memcpy(&record, data, sizeof(record));
-	*fork = (struct event_fork){
-		.boot_ns = record.header.boot_ns,
-		.image = record.header.image,
-		.parent = record.parent,
-		.cgroup_id = record.cgroup_id,
-		.sid = record.sid,
-		.pgid = record.pgid,
-		.uid = record.uid,
-		.flags = record.flags,
-	};
-	return true;
-}
+/* What a record of one size says: each field by its name. False: it has another size. */
+#define COPY(name) event->name = record.name;
+#define DECODE(NAME, kind)                                                                   \
+	static bool decode_##kind(const void *data, size_t size, struct event_##kind *event)  \
+	{                                                                                     \
+		struct record_##kind record;                                                  \
+                                                                                              \
+		if (size != sizeof(record))                                                   \
+			return false;                                                         \
+		memcpy(&record, data, sizeof(record));                                        \
+		event->boot_ns = record.header.boot_ns;                                       \
+		event->image = record.header.image;                                           \
+		EVENT_##NAME##_FIELDS(COPY, COPY, COPY, COPY, COPY, COPY)                     \
+		return true;                                                                  \
+	}
+DECODE(FORK, fork)
+DECODE(EXIT, exit)
+DECODE(IGNORED, ignored)
+DECODE(SIGNAL, signal)
+DECODE(DEVICE, device)
+#undef DECODE
+#undef COPY
 
 static void context_fill(struct event_exec *exec, const struct record_exec *record)
 {
-	const struct record_context *context = &record->context;
-
+#define COPY(name) exec->name = record->context.name;
+#define TEXT(name)
+	EVENT_EXEC_FIELDS(COPY, COPY, TEXT, TEXT, COPY, TEXT)
+#undef TEXT
+#undef COPY
 	exec->boot_ns = record->header.boot_ns;
 	exec->image = record->header.image;
-	exec->parent = context->parent;
-	exec->cgroup_id = context->cgroup_id;
-	exec->pid_namespace = context->pid_namespace;
-	exec->mount_namespace = context->mount_namespace;
-	exec->uid = context->uid;
-	exec->gid = context->gid;
-	exec->sid = context->sid;
-	exec->pgid = context->pgid;
-	exec->tty = context->tty;
-	exec->stdin_pipe = context->stdin_pipe;
-	exec->stdout_pipe = context->stdout_pipe;
-	exec->flags = context->flags;
 	exec->counters = record->counters;
 }
 
@@ -138,24 +132,6 @@ static bool decode_exec(const void *data, size_t size, struct event *event)
 	return true;
 }
 
-/* Both kinds have the same layout, and the same fields (EVENT_FINAL_FIELDS). */
-static bool decode_exit(const void *data, size_t size, struct event_exit *exit)
-{
-	struct record_exit record;
-
-	if (size != sizeof(record))
-		return false;
-	memcpy(&record, data, sizeof(record));
-	*exit = (struct event_exit){
-		.boot_ns = record.header.boot_ns,
-		.image = record.header.image,
-		.counters = record.counters,
-		.wait_status = record.wait_status,
-		.flags = record.flags,
-	};
-	return counters_are_known(&record.counters);
-}
-
 static bool decode_cgroup(const void *data, size_t size, struct event *event)
 {
 	const char *names = (const char *)data + sizeof(struct record_cgroup);
@@ -176,48 +152,8 @@ static bool decode_cgroup(const void *data, size_t size, struct event *event)
 		path = (struct wire_bytes){event->path_text, (uint32_t)(path.size + mark)};
 	}
 	event->cgroup = (struct event_cgroup){
-		.boot_ns = record.header.boot_ns, .cgroup_id = record.cgroup_id, .path = path};
-	return true;
-}
-
-static bool decode_ignored(const struct record_header *header, struct event_ignored *ignored)
-{
-	*ignored = (struct event_ignored){.boot_ns = header->boot_ns, .image = header->image};
-	return header->size == sizeof(*header);
-}
-
-static bool decode_signal(const void *data, size_t size, struct event_signal *signal)
-{
-	struct record_signal record;
-
-	if (size != sizeof(record))
-		return false;
-	memcpy(&record, data, sizeof(record));
-	*signal = (struct event_signal){
-		.boot_ns = record.header.boot_ns,
-		.image = record.header.image,
-		.sender = record.sender,
-		.sender_uid = record.sender_uid,
-		.signal = record.signal,
-		.code = record.code,
-		.flags = record.flags,
-	};
-	return true;
-}
-
-static bool decode_device(const void *data, size_t size, struct event_device *device)
-{
-	struct record_device record;
-
-	if (size != sizeof(record))
-		return false;
-	memcpy(&record, data, sizeof(record));
-	*device = (struct event_device){
-		.boot_ns = record.header.boot_ns,
-		.image = record.header.image,
-		.major = record.major,
-		.minor = record.minor,
-	};
+		.boot_ns = record.header.boot_ns, .image = record.header.image,
+		.cgroup_id = record.cgroup_id, .path = path};
 	return true;
 }
 
@@ -232,12 +168,12 @@ static bool decode(const void *record, size_t size, const struct record_header *
 	case EVENT_SAMPLE:
 		return decode_exec(record, size, event);
 	case EVENT_EXIT:
-	case EVENT_FINAL:
-		return decode_exit(record, size, &event->exit);
+	case EVENT_FINAL: /* the same layout, and the same fields (EVENT_FINAL_FIELDS) */
+		return decode_exit(record, size, &event->exit) && counters_are_known(&event->exit.counters);
 	case EVENT_CGROUP:
 		return decode_cgroup(record, size, event);
 	case EVENT_IGNORED:
-		return decode_ignored(header, &event->ignored);
+		return decode_ignored(record, size, &event->ignored);
 	case EVENT_SIGNAL:
 		return decode_signal(record, size, &event->signal);
 	case EVENT_DEVICE:

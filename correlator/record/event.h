@@ -31,6 +31,7 @@ struct event_strings {
 #define EVENT_C(name) struct counters name;
 #define E(NAME, name)                                                                        \
 	struct event_##name {                                                                 \
+		EVENT_HEADER_FIELDS(EVENT_U, EVENT_I)                                         \
 		EVENT_##NAME##_FIELDS(EVENT_U, EVENT_S, EVENT_T, EVENT_A, EVENT_I, EVENT_C)   \
 	};
 EVENTS(E)

@@ -13,10 +13,13 @@
  */
 #pragma once
 
-/* A new process (thread group). */
-#define EVENT_FORK_FIELDS(U, S, T, A, I, C)                                                  \
+/* What every event begins with. */
+#define EVENT_HEADER_FIELDS(U, I)                                                            \
 	U(boot_ns)            /* when */                                                     \
-	I(image)              /* the child, still in its parent's image */                   \
+	I(image)              /* the process and its program; of a cgroup none */
+
+/* A new process (thread group), still in its parent's image. */
+#define EVENT_FORK_FIELDS(U, S, T, A, I, C)                                                  \
 	I(parent)             /* real parent: CLONE_PARENT is honoured */                    \
 	U(cgroup_id)          /* of the child */                                             \
 	U(sid)                /* session */                                                  \
@@ -26,8 +29,6 @@
 
 /* A new program in a process. */
 #define EVENT_EXEC_FIELDS(U, S, T, A, I, C)                                                  \
-	U(boot_ns)            /* when */                                                     \
-	I(image)              /* the process and its program */                              \
 	I(parent)             /* real parent at this moment */                               \
 	U(cgroup_id)          /* its path comes in a cgroup event */                         \
 	U(pid_namespace)      /* inode number */                                             \
@@ -49,10 +50,8 @@
 /* A living process, from the iterator: the same, but text only in a full pass. */
 #define EVENT_SAMPLE_FIELDS(U, S, T, A, I, C) EVENT_EXEC_FIELDS(U, S, T, A, I, C)
 
-/* The last thread of a process is gone; its teardown still costs. */
+/* The last thread of a process, in its last image, is gone; its teardown still costs. */
 #define EVENT_EXIT_FIELDS(U, S, T, A, I, C)                                                  \
-	U(boot_ns)            /* when */                                                     \
-	I(image)              /* its last image */                                           \
 	C(counters)           /* totals */                                                   \
 	U(wait_status)        /* as wait4 gives it */                                        \
 	U(flags)              /* RECORD_EXIT_* */
@@ -62,19 +61,14 @@
 
 /* The path of a cgroup, before the first event that names it. */
 #define EVENT_CGROUP_FIELDS(U, S, T, A, I, C)                                                \
-	U(boot_ns)            /* when */                                                     \
 	U(cgroup_id)          /* kernfs id below 2^56, hierarchy id above */                 \
 	T(path)               /* absolute path in its hierarchy; the end of it behind a … */
 
 /* A new program in a process, which the ignore list drops. */
-#define EVENT_IGNORED_FIELDS(U, S, T, A, I, C)                                               \
-	U(boot_ns)            /* when */                                                     \
-	I(image)              /* the process and its program */
+#define EVENT_IGNORED_FIELDS(U, S, T, A, I, C)
 
-/* A signal that can end a process was sent to it. */
+/* A signal that can end a process was sent to it, the target. */
 #define EVENT_SIGNAL_FIELDS(U, S, T, A, I, C)                                                \
-	U(boot_ns)            /* when */                                                     \
-	I(image)              /* the target */                                               \
 	I(sender)             /* start time 0: the kernel itself */                          \
 	U(sender_uid)         /* real user id */                                             \
 	U(signal)             /* its number */                                               \
@@ -84,8 +78,6 @@
 /* A process holds a GPU's device node open: from an iterator, with full passes and from
  * time to time. */
 #define EVENT_DEVICE_FIELDS(U, S, T, A, I, C)                                                \
-	U(boot_ns)            /* when */                                                     \
-	I(image)              /* the process and its program */                              \
 	U(major)              /* of the device node */                                       \
 	U(minor)              /* of the device node */
 
