@@ -284,15 +284,16 @@ static void answer_pump(struct lake_answer *answer)
 	uint64_t begin_boot_ns = clock_boot_ns(), waited_s = 0;
 	int running;
 
-	while (!answer->ended && answer->size == 0) {
-		if (answer->paused) {
+	for (;;) {
+		if (answer->paused && answer->size == 0) {
 			answer->paused = false;
 			curl_easy_pause(answer->easy, CURLPAUSE_CONT);
 		}
 		curl_multi_perform(multi, &running);
-		answers_end(multi);
-		if (!answer->ended && answer->size == 0)
-			curl_multi_poll(multi, NULL, 0, 1000, NULL);
+		answers_end(multi); /* also of what came while others were waited for */
+		if (answer->ended || answer->size > 0)
+			break;
+		curl_multi_poll(multi, NULL, 0, 1000, NULL);
 		waited_s = (clock_boot_ns() - begin_boot_ns) / 1000000000;
 		if (waited_s > 0)
 			progress_show("tracer: waiting for the lake: %" PRIu64 " s", waited_s);
