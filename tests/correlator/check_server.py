@@ -32,6 +32,7 @@ from wire_client import (FRAME_MAX, RECORD_VERSION, VERSION, Peer, Story,  # noq
 
 PROGRAM = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "tracer-correlator").resolve()
 STRANGER_UID = 54321
+COMMANDS = "SELECT count(*) FROM processes WHERE pid >= 100" # of a story
 
 
 def need_root():
@@ -59,40 +60,44 @@ class Correlator(Daemon):
     def rows(self, sql):
         return query(self.store, sql)
 
+    def value(self, sql):
+        return self.rows(sql)[0][0]
 
-def running(directory, *options, **keywords):
-    """Whatever happens, it does not outlive its test."""
-    return Correlator(directory, *options, **keywords)
+
+def run_program(*arguments, **more):
+    """Its status, and what it said."""
+    result = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, env=ENVIRONMENT, timeout=60,
+                            check=False, **more)
+    return result.returncode, result.stderr
 
 
 def query(store, sql):
-    database = sqlite3.connect(f"file:{store}?mode=ro", uri=True, timeout=10)
-    try:
+    with contextlib.closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True, timeout=10)) as database:
         return database.execute(sql).fetchall()
-    finally:
-        database.close()
 
 
 def check_integrity(store):
     same("integrity of the store", query(store, "PRAGMA integrity_check"), [("ok",)])
 
 
-def told(story, directory, store="told.db"):
-    """The store that a story makes when nothing goes wrong."""
-    with running(directory, "--once", store=store, socket="told.sock") as correlator:
-        connect(correlator, story).wait_acknowledged(story.end)
-        correlator.process.terminate()
-        correlator.process.wait(60)
-    return correlator.store
+def told(story, directory, *options, until="SELECT 1", **keywords):
+    """A correlator that is told a story, has these rows of it, and is stopped."""
+    with Correlator(directory, *options, **keywords) as correlator:
+        connect(correlator, story, acknowledged=True)
+        wait_until(until, lambda: correlator.rows(until))
+        correlator.stop()
+    return correlator
 
 
-def connect(correlator, story, tell=True):
+def connect(correlator, story, tell=True, acknowledged=False):
     """A probe that greets, sends its pass and, unless told otherwise, the whole story."""
     peer = Peer(correlator.socket)
     wanted = peer.greet(story.hello())
     peer.send(story.pass_over_living(0))
     if tell:
         peer.send(story.tell(wanted))
+    if acknowledged:
+        peer.wait_acknowledged(story.end)
     return peer
 
 
@@ -112,7 +117,9 @@ WHAT_RAN = {
 }
 
 
-def same_content(found, expected):
+def same_content(found, story, directory):
+    """As in the store that the story makes when nothing goes wrong."""
+    expected = told(story, directory, store="told.db", socket="told.sock").store
     for what, sql in WHAT_RAN.items():
         left, right = query(found, sql), query(expected, sql)
         for one, other in zip(left, right):
@@ -124,7 +131,7 @@ def same_content(found, expected):
 
 def test_ack_follows_commit(directory):
     story = Story().commands(5)
-    with running(directory) as correlator:
+    with Correlator(directory) as correlator:
         peer = Peer(correlator.socket)
         same("offset of the welcome", peer.greet(story.hello()), 0)
         peer.send(story.pass_over_living(0))
@@ -146,7 +153,7 @@ def test_ack_follows_commit(directory):
 def test_event_to_row_within_a_second(directory):
     """More often than not: a disk that is busy with others has its own pace."""
     story, elapsed = Story(), []
-    with running(directory) as correlator:
+    with Correlator(directory) as correlator:
         peer = connect(correlator, story)
         for pid in range(100, 105):
             before = story.end
@@ -161,7 +168,7 @@ def test_event_to_row_within_a_second(directory):
 
 def test_the_end_of_a_stream_is_acknowledged_before_the_connection_ends(directory):
     story = Story().commands(50)
-    with running(directory) as correlator:
+    with Correlator(directory) as correlator:
         peer = connect(correlator, story)
         peer.socket.shutdown(socket.SHUT_WR)
         assert peer.is_closed()
@@ -171,9 +178,8 @@ def test_the_end_of_a_stream_is_acknowledged_before_the_connection_ends(director
 def test_passes_that_find_nothing_new_are_not_committed(directory):
     """But for the four seconds after something happened, and a sign of life after twelve."""
     story = Story().commands(3)
-    with running(directory) as correlator:
-        peer = connect(correlator, story)
-        peer.wait_acknowledged(story.end)
+    with Correlator(directory) as correlator:
+        peer = connect(correlator, story, acknowledged=True)
 
         def committed_after(seconds):
             now = story.START_NS + seconds * 10**9
@@ -188,9 +194,8 @@ def test_passes_that_find_nothing_new_are_not_committed(directory):
 
 def test_next_probe_is_told_where_to_go_on(directory):
     story = Story().commands(3)
-    with running(directory) as correlator:
-        peer = connect(correlator, story)
-        peer.wait_acknowledged(story.end)
+    with Correlator(directory) as correlator:
+        peer = connect(correlator, story, acknowledged=True)
         peer.close()
         peer = Peer(correlator.socket)
         same("offset of the welcome", peer.greet(story.hello()), story.end)
@@ -203,26 +208,24 @@ def test_next_probe_is_told_where_to_go_on(directory):
 
 def test_once(directory):
     story = Story().commands(3)
-    with running(directory, "--once") as correlator:
-        peer = connect(correlator, story)
-        peer.wait_acknowledged(story.end)
+    with Correlator(directory, "--once") as correlator:
+        peer = connect(correlator, story, acknowledged=True)
         peer.close()
         correlator.wait()
         assert not correlator.socket.exists(), "the socket's file is left behind"
-        same("processes", correlator.rows("SELECT count(*) FROM processes WHERE pid >= 100"), [(3,)])
+        same("processes", correlator.value(COMMANDS), 3)
 
 
 def test_sigterm_commits(directory):
     story = Story().commands(50)
-    with running(directory) as correlator:
+    with Correlator(directory) as correlator:
         peer = connect(correlator, story)
         wait_until("it has read", lambda: peer.unread_bytes() == 0)
         correlator.stop()  # its next commit is due in up to half a second
         while peer.receive():
             pass
         same("last ack", peer.acknowledged, story.end)
-        same("processes", correlator.rows("SELECT count(*) FROM processes WHERE pid >= 100"),
-             [(50,)])
+        same("processes", correlator.value(COMMANDS), 50)
         check_integrity(correlator.store)
 
 
@@ -287,10 +290,7 @@ def test_the_host_s_figures_are_the_kernel_s(directory):
     """Each from its own file: between what that said before and what it says afterwards."""
     story = Story().commands(3)
     pressed, moved = pressure(), traffic()
-    with running(directory, "--host-period", "1") as correlator:
-        connect(correlator, story).wait_acknowledged(story.end)
-        wait_until("a sample", lambda: correlator.rows("SELECT 1 FROM host_samples"))
-        correlator.stop()
+    correlator = told(story, directory, "--host-period", "1", until="SELECT 1 FROM host_samples")
     names = [*pressed, *moved]
     values = correlator.rows(f"SELECT {', '.join(names)} FROM host_samples ORDER BY unix_ns")[0]
     now = pressure()
@@ -305,10 +305,8 @@ def test_what_the_host_is(directory):
     expected = processors() | {"vendor": "Some Cloud", "product": "m7i.xlarge",
                                "asset_tag": "i-0123456789"}
     with firmware(sys_vendor="Some Cloud", product_name="m7i.xlarge",
-                  board_asset_tag="i-0123456789", chassis_asset_tag="rack 7"), \
-            running(directory, "--host-period", "1") as correlator:
-        connect(correlator, story).wait_acknowledged(story.end)
-        correlator.stop()
+                  board_asset_tag="i-0123456789", chassis_asset_tag="rack 7"):
+        correlator = told(story, directory, "--host-period", "1")
     same("facts", dict(zip(expected, correlator.rows(
         f"SELECT {', '.join(expected)} FROM hosts")[0])), expected)
 
@@ -316,9 +314,7 @@ def test_what_the_host_is(directory):
 def test_the_cluster_is_known(directory):
     story = Story().commands(3)
     for number, (options, expected) in enumerate(((["--cluster", "alps"], "alps"), ([], None))):
-        with running(directory, "--host-period", "1", *options, store=f"{number}.db") as correlator:
-            connect(correlator, story).wait_acknowledged(story.end)
-            correlator.stop()
+        correlator = told(story, directory, "--host-period", "1", *options, store=f"{number}.db")
         if expected or not any(pathlib.Path(path).exists() for path in (
                 "/etc/tracer/cluster", "/etc/slurm/slurm.conf", "/etc/slurm-llnl/slurm.conf")):
             same("cluster", correlator.rows("SELECT cluster FROM hosts"), [(expected,)])
@@ -327,14 +323,10 @@ def test_the_cluster_is_known(directory):
 def test_the_host_is_sampled_and_in_no_replay(directory):
     story = Story().commands(3)
     recording = directory / "stream.rec"
-    with delay_accounting_held(fcntl.LOCK_SH) as switch, \
-            running(directory, "--host-period", "1", "--record", recording) as correlator:
+    with delay_accounting_held(fcntl.LOCK_SH) as switch:
         expected_delays = switch.read_text().strip()
-        peer = connect(correlator, story)
-        peer.wait_acknowledged(story.end)
-        wait_until("three samples", lambda: correlator.rows(
-            "SELECT count(*) FROM host_samples") >= [(3,)])
-        correlator.stop()
+        correlator = told(story, directory, "--host-period", "1", "--record", recording,
+                          until="SELECT 1 FROM host_samples LIMIT 1 OFFSET 2")
     (build, delays), = correlator.rows("SELECT kernel_build, delay_accounting FROM hosts")
     same("build of the kernel", build, os.uname().version)
     same("delay accounting", str(delays), expected_delays)
@@ -348,9 +340,7 @@ def test_the_host_is_sampled_and_in_no_replay(directory):
         spent = (cpu_after - cpu_before) / (after - before) / os.cpu_count()
         assert 0.5 < spent < 1.5, f"{spent:.2f} of the processors' time is accounted for"
         assert 0 < available <= total_bytes and load >= 0, samples
-    result = subprocess.run([PROGRAM, "--replay", recording, "--store", directory / "replayed.db",
-                             "--rules", directory], env=ENVIRONMENT, timeout=60, check=False)
-    same("status of the replay", result.returncode, 0)
+    same("replay", run_program("--replay", recording, "--store", directory / "replayed.db", "--rules", directory)[0], 0)
     same("what a replay knows of the host", query(
         directory / "replayed.db", "SELECT (SELECT count(*) FROM host_samples), (SELECT count(*) "
         "FROM hosts WHERE kernel_build IS NOT NULL OR cpu_model IS NOT NULL)"), [(0, 0)])
@@ -358,7 +348,7 @@ def test_the_host_is_sampled_and_in_no_replay(directory):
 
 def test_nothing_of_the_host_where_it_is_not_asked(directory):
     story = Story().commands(3)
-    with running(directory) as correlator:
+    with Correlator(directory) as correlator:
         connect(correlator, story).wait_acknowledged(story.end)
         time.sleep(1.5)
         correlator.stop()
@@ -372,7 +362,7 @@ def bad_input(data, complaint, greeted=True, hang_up=False):
     """A test of one kind of nonsense."""
     def check(directory):
         story = Story().commands(2)
-        with running(directory) as correlator:
+        with Correlator(directory) as correlator:
             peer = Peer(correlator.socket)
             if greeted:
                 peer.greet(story.hello())
@@ -385,8 +375,7 @@ def bad_input(data, complaint, greeted=True, hang_up=False):
             good.wait_acknowledged(story.end)
             same("complaints", len(correlator.complaints()), 1)
             assert re.search(complaint, correlator.complaints()[0]), correlator.complaints()
-            same("processes", correlator.rows("SELECT count(*) FROM processes WHERE pid >= 100"),
-                 [(2,)])
+            same("processes", correlator.value(COMMANDS), 2)
             correlator.stop()
             check_integrity(correlator.store)
     return check
@@ -428,7 +417,7 @@ test_bytes_behind_a_message = bad_input(
 
 def test_what_came_before_nonsense_counts(directory):
     story = Story().commands(20)
-    with running(directory) as correlator:
+    with Correlator(directory) as correlator:
         peer = connect(correlator, story)
         peer.send(bytes(4))
         assert peer.is_closed()
@@ -438,14 +427,14 @@ def test_what_came_before_nonsense_counts(directory):
         again.send(story.pass_over_living(0) + story.tell(values["offset"]))
         again.wait_acknowledged(story.end)
         correlator.stop()
-    same_content(correlator.store, told(story, directory))
+    same_content(correlator.store, story, directory)
 
 
 def test_a_record_that_is_none_is_a_loss(directory):
     """And no reason to hang up: the ring would bring it back for ever."""
     story = Story().commands(2)
     broken = record("exit", boot_ns=5, image=(7, 8, 9))[:-1]
-    with running(directory) as correlator:
+    with Correlator(directory) as correlator:
         peer = connect(correlator, story)
         peer.send(frame(message("event", offset=story.end, record=broken)))
         peer.wait_acknowledged(story.end + 1)
@@ -480,7 +469,7 @@ def test_an_impostor_is_refused(directory):
     need_root()
     story = Story().commands(2)
     directory.chmod(0o755)
-    with running(directory, "--once") as correlator:
+    with Correlator(directory, "--once") as correlator:
         same("mode of the socket", correlator.socket.stat().st_mode & 0o777, 0o660)
         same("a stranger", as_stranger(correlator.socket), 2)
         correlator.socket.chmod(0o666)
@@ -494,14 +483,14 @@ def test_an_impostor_is_refused(directory):
 def test_the_probe_s_user_is_accepted(directory):
     need_root()
     directory.chmod(0o755)
-    with running(directory, "--probe-user", STRANGER_UID) as correlator:
+    with Correlator(directory, "--probe-user", STRANGER_UID) as correlator:
         correlator.socket.chmod(0o666)
         same("its user", as_stranger(correlator.socket), 1)
 
 
 def test_a_second_probe_is_refused(directory):
     story = Story().commands(2)
-    with running(directory) as correlator:
+    with Correlator(directory) as correlator:
         peer = connect(correlator, story, tell=False)
         second = Peer(correlator.socket)
         assert second.is_closed(), "the second probe is not sent away"
@@ -513,7 +502,7 @@ def test_a_second_probe_is_refused(directory):
 
 def test_a_silent_peer_makes_room(directory):
     story = Story().commands(2)
-    with running(directory) as correlator:
+    with Correlator(directory) as correlator:
         silent = Peer(correlator.socket)
         assert silent.is_closed(), "a peer that says nothing keeps the probe out"
         connect(correlator, story).wait_acknowledged(story.end)
@@ -524,7 +513,7 @@ def test_a_silent_peer_makes_room(directory):
 def test_nothing_is_said_before_the_hello(directory):
     """Though something is committed meanwhile: samples of the host."""
     story = Story().commands(2)
-    with running(directory, "--host-period", "1") as correlator:
+    with Correlator(directory, "--host-period", "1") as correlator:
         first = connect(correlator, story)
         first.wait_acknowledged(story.end)
         first.close()
@@ -538,7 +527,7 @@ def test_a_peer_that_reads_no_acks(directory):
     batch, warm_up, measured = 1000, 4, 8
     story = Story()
     story.EVENT_NS = 5_000_000  # a batch is long enough for what it ended to be forgotten
-    with running(directory) as correlator:
+    with Correlator(directory) as correlator:
         peer = connect(correlator, story)
         memory = []
         for number in range(warm_up + measured):
@@ -581,7 +570,7 @@ def fill(path):
 def test_a_full_disk(directory):
     story = Story().commands(3000)
     with small_disk(directory, "32m") as disk:
-        with running(disk) as correlator:
+        with Correlator(disk) as correlator:
             peer = connect(correlator, story, tell=False)
             half = story.events[len(story.events) // 2][0]
             peer.send(b"".join(data for offset, data in story.events if offset < half))
@@ -612,45 +601,43 @@ def test_a_full_disk(directory):
             assert any("can be written again" in line for line in correlator.complaints()), \
                 correlator.complaints()
         check_integrity(correlator.store)
-        same_content(correlator.store, told(story, directory))
+        same_content(correlator.store, story, directory)
+
+
+def full_disk_at_first(directory, leaves):
+    """There is room again while the peer stays, or once it has left and another has come."""
+    story = Story().commands(200)
+    with small_disk(directory, "16m") as disk, Correlator(disk) as correlator:
+        peer = connect(correlator, story, tell=False)
+        wait_until("a first commit", lambda: correlator.rows("SELECT 1 FROM stream"))
+        fill(disk / "filler")
+        peer.send(story.tell())
+        if leaves:
+            peer.close()
+        wait_until("a complaint", correlator.complaints)
+        if leaves:
+            peer = Peer(correlator.socket)
+            peer.send(story.hello() + story.pass_over_living(0))
+            time.sleep(0.5)
+        (disk / "filler").unlink()
+        if leaves:
+            peer.send(story.tell(peer.receive()[1]["offset"]))
+        peer.wait_acknowledged(story.end)
+        correlator.stop()
+        same_content(correlator.store, story, directory)
 
 
 def test_a_full_disk_while_the_peer_stays(directory):
-    story = Story().commands(200)
-    with small_disk(directory, "16m") as disk, running(disk) as correlator:
-        peer = connect(correlator, story, tell=False)
-        wait_until("a first commit", lambda: correlator.rows("SELECT 1 FROM stream"))
-        fill(disk / "filler")
-        peer.send(story.tell())
-        wait_until("a complaint", correlator.complaints)
-        (disk / "filler").unlink()
-        peer.wait_acknowledged(story.end)
-        correlator.stop()
-        same_content(correlator.store, told(story, directory))
+    full_disk_at_first(directory, False)
 
 
 def test_a_full_disk_as_the_peer_leaves(directory):
-    story = Story().commands(200)
-    with small_disk(directory, "16m") as disk, running(disk) as correlator:
-        peer = connect(correlator, story, tell=False)
-        wait_until("a first commit", lambda: correlator.rows("SELECT 1 FROM stream"))
-        fill(disk / "filler")
-        peer.send(story.tell())
-        peer.close()
-        wait_until("a complaint", correlator.complaints)
-        peer = Peer(correlator.socket)
-        peer.send(story.hello() + story.pass_over_living(0))
-        time.sleep(0.5)
-        (disk / "filler").unlink()
-        peer.send(story.tell(peer.receive()[1]["offset"]))
-        peer.wait_acknowledged(story.end)
-        correlator.stop()
-        same_content(correlator.store, told(story, directory))
+    full_disk_at_first(directory, True)
 
 
 def refused(directory, complaint, *options, **keywords):
     """It ends with 1 and one line."""
-    with running(directory, *options, wait=False, **keywords) as correlator:
+    with Correlator(directory, *options, wait=False, **keywords) as correlator:
         correlator.wait(1)
         same("ready", correlator.is_ready(), False)
         same("complaints", correlator.log().count("\n"), 1)
@@ -671,7 +658,7 @@ def test_priorities_are_for_the_journal(directory):
 
 def test_a_second_correlator_on_the_store(directory):
     story = Story().commands(2)
-    with running(directory) as correlator:
+    with Correlator(directory) as correlator:
         peer = connect(correlator, story, tell=False)
         refused(directory, rf"another tracer-correlator or tracer run writes it \(pid {correlator.pid}\)",
                 socket="second.sock")
@@ -682,15 +669,15 @@ def test_a_second_correlator_on_the_store(directory):
 
 
 def test_a_stale_socket_is_replaced(directory):
-    with running(directory) as correlator:
+    with Correlator(directory) as correlator:
         correlator.kill()
     assert correlator.socket.exists()
-    with running(directory) as correlator:
+    with Correlator(directory) as correlator:
         correlator.stop()
 
 
 def test_a_newer_schema_is_refused(directory):
-    with running(directory) as correlator:
+    with Correlator(directory) as correlator:
         correlator.stop()
     database = sqlite3.connect(correlator.store)
     database.execute("PRAGMA user_version = 99")
@@ -746,9 +733,7 @@ def test_broken_rules(directory):
     story = Story()
     for number, program in enumerate(("true", "tool", "bwa")):
         story.command(story.SSHD, 500 + number, program, "mem")
-    with running(directory) as correlator:
-        connect(correlator, story).wait_acknowledged(story.end)
-        correlator.stop()
+    correlator = told(story, directory)
     log = correlator.log()
     for words in (r"broken\.yaml:4: .*wheN", r"broken\.yaml is not used", r"pattern\.yaml:3: .*regular expression",
                   r"pattern\.yaml is not used", r"dangling\.yaml: cannot be read"):
@@ -780,7 +765,7 @@ def test_killed_at_any_moment(directory):
     story = pipelines()
     position, kills, most = 0, 0, len(story.events)  # what has happened; the ring holds it
     while position < most:
-        with running(directory) as correlator:
+        with Correlator(directory) as correlator:
             peer = Peer(correlator.socket)
             wanted = peer.greet(story.hello())
             peer.send(story.pass_over_living(position))
@@ -795,19 +780,15 @@ def test_killed_at_any_moment(directory):
                 correlator.stop()
     assert kills >= 5, kills
     check_integrity(correlator.store)
-    same_content(correlator.store, told(story, directory))
+    same_content(correlator.store, story, directory)
 
 
 def canonical(store):
     """All that a replay must reproduce. States are for a restart, and a replay keeps none."""
-    database = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
-    lines = []
-    for (table,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND name "
-                                     "NOT IN ('states', 'images', 'process_rows') ORDER BY 1"):
-        lines += dump_rows(database, table)
-    lines += dump_rows(database, "processes")
-    database.close()
-    return lines
+    with contextlib.closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as database:
+        tables = [name for name, in database.execute(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('states', 'images', 'process_rows')")]
+        return [row for table in [*sorted(tables), "processes"] for row in dump_rows(database, table)]
 
 
 def dump_rows(database, table):
@@ -820,7 +801,7 @@ def dump_rows(database, table):
 def test_a_recording_replays_to_the_same_store(directory):
     story = pipelines()
     recording = directory / "stream.rec"
-    with running(directory, "--once", "--record", recording) as correlator:
+    with Correlator(directory, "--once", "--record", recording) as correlator:
         peer = Peer(correlator.socket)
         peer.greet(story.hello())
         peer.send(story.pass_over_living(0))
@@ -832,10 +813,8 @@ def test_a_recording_replays_to_the_same_store(directory):
     same("mode of the recording", recording.stat().st_mode & 0o777, 0o600)
     live = canonical(correlator.store)
     for name in ("one.db", "two.db"):
-        result = subprocess.run(
-            [PROGRAM, "--replay", recording, "--store", directory / name, "--rules", directory],
-            capture_output=True, env=ENVIRONMENT, timeout=60, check=False)
-        same("status of the replay", (result.returncode, result.stderr.count(b"\n")), (0, 1))
+        status, said = run_program("--replay", recording, "--store", directory / name, "--rules", directory)
+        same("status of the replay", (status, said.count("\n")), (0, 1))
         for one, other in zip(canonical(directory / name), live):
             same("row", one, other)
     refused(directory, "cannot write the recording", "--record", recording, store="three.db")
@@ -872,19 +851,15 @@ def test_recordings_that_cannot_be_replayed(directory):
         "empty": (b"", 1, "not a recording"),
         "broken": (magic + stream + bytes(4), 1, r"broken at byte \d+"),
         "cut": (magic + stream[:-1], 0, r"cut off at byte \d+"),
+        "not there": (None, 1, "cannot open"),
     }
     for name, (content, status, complaint) in cases.items():
         path = directory / name
-        path.write_bytes(content)
-        result = subprocess.run([PROGRAM, "--replay", path, "--store", directory / f"{name}.db"],
-                                capture_output=True, text=True, env=ENVIRONMENT, timeout=60,
-                                check=False)
-        same(f"status: {name}", result.returncode, status)
-        assert re.search(complaint, result.stderr), (name, result.stderr)
-    result = subprocess.run([PROGRAM, "--replay", directory / "none", "--store", directory / "n.db"],
-                            capture_output=True, text=True, env=ENVIRONMENT, timeout=60, check=False)
-    same("status of what is not there", result.returncode, 1)
-    assert "cannot open" in result.stderr, result.stderr
+        if content is not None:
+            path.write_bytes(content)
+        found, said = run_program("--replay", path, "--store", directory / f"{name}.db")
+        same(f"status: {name}", found, status)
+        assert re.search(complaint, said), (name, said)
 
 
 def test_wrong_usage(directory):
@@ -892,14 +867,11 @@ def test_wrong_usage(directory):
                       ["--arguments", "some"], ["--log-level", "loud"], ["--user", "no-such-user"],
                       ["--probe-user", ""], ["--socket-group", "no-such-group"],
                       ["--ready-fd", "-2"], ["--cluster", "two words"], ["--cluster", ""]):
-        result = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True,
-                                env=ENVIRONMENT, timeout=60, check=False, cwd=directory)
-        same(f"status of {arguments}", result.returncode, 2)
-        assert "--help" in result.stderr, result.stderr
+        status, said = run_program(*arguments, cwd=directory)
+        same(f"status of {arguments}", status, 2)
+        assert "--help" in said, said
     for argument in ("--help", "--version"):
-        result = subprocess.run([PROGRAM, argument], capture_output=True, text=True, env=ENVIRONMENT,
-                                timeout=60, check=False)
-        same(f"status of {argument}", (result.returncode, result.stderr), (0, ""))
+        same(f"status of {argument}", run_program(argument), (0, ""))
 
 
 def run_in_directory(test):
