@@ -3,8 +3,8 @@ the questions take that people ask.
 
 What a replay cannot tell is put into each store beside it: samples of the host itself, one every
 ten seconds, with counters that grow at random; one process that goes on, and has a sample every
-second; and on some hosts a time without work at the end, through which one process sleeps or
-nearly does, so that it is known which are idle.
+second; and on some hosts a time without work at the end, through which one process sleeps,
+so that it is known which are idle.
 """
 
 import concurrent.futures
@@ -17,7 +17,7 @@ import time
 
 import simulated
 from measuring import note
-from simulated import ROOT, command
+from simulated import command
 
 ROUND_MS = 30_000   # a pipeline of 10 s begins every 30 s
 SHIPPERS = 4        # at once: they wait for the lake most of the time
@@ -27,17 +27,14 @@ HOST_SAMPLE_S = 10
 SECOND_NS = 10**9
 MINUTE_NS = 60 * SECOND_NS
 
-# By the host's number, modulo 10: minutes without work at the end, and what the one process that
-# is left uses of a processor and writes to storage in the last of them; before, it sleeps. All
-# other hosts work to the end.
-QUIET = {0: (20, 0.005, 0), 1: (20, 0.05, 0), 2: (20, 0.005, 4096), 3: (5, 0.005, 0)}
-SLEEPER = 0.001
-IDLE = {0}
+# By the host's number, modulo 10: minutes without work at the end. All other hosts work to the end.
+QUIET = {0: 20, 3: 5}
+SLEEPER = 0.001 # of a processor
+IDLE, IDLE_MINUTES = {0}, 15
 
 P95_PEAK = ("SELECT name, count(*) AS uses, quantileExact(0.95)(peak_rss_bytes) AS p95_bytes"
             " FROM standing_tools WHERE peak_rss_bytes IS NOT NULL GROUP BY name"
             " ORDER BY 3 DESC, 1")
-IDLE_HOSTS = (ROOT / "tests/bench/idle_hosts.sql").read_text(encoding="utf-8")
 
 
 # --- what a replay cannot tell ------------------------------------------------------------
@@ -112,14 +109,11 @@ def add_worker(database, chance):
     add_process(database, True, begin_ns, samples)
 
 
-def add_quiet_time(database, minutes, share, write_bytes):
+def add_quiet_time(database, minutes):
     """The host is heard of for so long after its last work."""
     begin_ns, = database.execute("SELECT max(end_boot_ns) FROM runs").fetchone()
     samples = [{"boot_ns": begin_ns + minute * MINUTE_NS, "read_bytes": 0, "write_bytes": 0,
-                "cpu_ns": int(SLEEPER * MINUTE_NS * minute)} for minute in range(minutes)]
-    samples.append({"boot_ns": begin_ns + minutes * MINUTE_NS, "read_bytes": 0,
-                    "write_bytes": write_bytes,
-                    "cpu_ns": samples[-1]["cpu_ns"] + int(share * MINUTE_NS)})
+                "cpu_ns": int(SLEEPER * MINUTE_NS * minute)} for minute in range(minutes + 1)]
     add_process(database, False, begin_ns, samples)
     rev, = database.execute("SELECT rev + 1 FROM stream").fetchone()
     database.execute("UPDATE hosts SET rev = ?, last_seen_unix_ns = last_seen_unix_ns + ?",
@@ -140,7 +134,7 @@ def make_host(programs, directory, number, rounds):
         host, = database.execute("SELECT id FROM hosts").fetchone()
         chance = random.Random(number)
         if number % 10 in QUIET:
-            add_quiet_time(database, *QUIET[number % 10])
+            add_quiet_time(database, QUIET[number % 10])
         else:
             add_worker(database, chance)
         add_host_samples(database, host, chance)
@@ -201,16 +195,19 @@ def on_the_wire(programs, place):
 
 # End in _id and are none of the model's.
 NOT_IDS = {"user_id", "sender_user_id", "exec_id", "boot_id", "runtime_id", "cloud_instance_id"}
+COPY_AGE_NS = 40 * 86_400 * SECOND_NS # tables lie in months
 
 
 def multiply(lake, copies):
-    """Each row `copies` times more with other ids, so that questions meet a larger fleet."""
+    """Each row `copies` times more with other ids, each time older, so that questions meet a larger
+    fleet, and what it did for a year."""
     for entity in simulated.ENTITIES:
         columns = [name for name, in lake.rows(
             "SELECT name FROM system.columns WHERE database = 'tracer'"
             f" AND table = '{entity}_rows'")]
         cells = {name: f"bitXor({name}, bitShiftLeft(toInt64(copy), 52))" for name in columns
                  if (name == "id" or name.endswith("_id")) and name not in NOT_IDS}
+        cells |= {name: f"{name} - copy * {COPY_AGE_NS}" for name in columns if name.endswith("unix_ns")}
         cells["hostname"] = "concat(hostname, '-', toString(copy))"
         lake.query(f"INSERT INTO tracer.{entity}_rows ({', '.join(columns)})"
                    f" SELECT {', '.join(cells.get(name, name) for name in columns)}"
@@ -243,7 +240,8 @@ def questions(programs, lake):
             "its processes: `show --processes RUN`": tracer("show", "--processes", run),
             "latest runs: `tracer --lake URL runs`": tracer("runs"),
             "p95 peak RSS of each tool, all hosts": sql(P95_PEAK),
-            "idle hosts": sql(IDLE_HOSTS)}
+            "idle hosts": tracer("query", "idle_hosts", "--csv", "--limit", "100000", "--least",
+                                 f"{IDLE_MINUTES}m")}
 
 
 def ask(programs, lake, hosts):
@@ -256,7 +254,8 @@ def ask(programs, lake, hosts):
             answer = asked()
             seconds.append(time.monotonic() - begin)
         answers[name] = {"seconds": seconds, "rows": len(answer)}
-    found = sorted(hostname for hostname, _ in answer if hostname.count("-") == 1) # no copies
+    names = [line.split(",")[1] for line in answer[1:]]
+    found = sorted(name for name in names if name.count("-") == 1) # no copies
     wanted = [f"host-{number:05}" for number in range(1, hosts + 1) if number % 10 in IDLE]
     if found != wanted:
         raise AssertionError(f"idle hosts: {found[:5]}... instead of {wanted[:5]}...")
