@@ -136,6 +136,7 @@ TEST_EACH(a_restart_anywhere_changes_nothing, story)
 	for (int again = 0; again < 2; again++) {
 		if (again)
 			begin_anew();
+		without_restarts(); /* but one */
 		for (unsigned step = 0; step < sizeof(story) / sizeof(*story); step++) {
 			tell_step(step);
 			commit();
@@ -214,6 +215,7 @@ TEST_TIMES(broken_states_are_survived, 40)
 {
 	char cut[128];
 
+	without_restarts(); /* but one */
 	snprintf(cut, sizeof(cut), "UPDATE states SET state = substr(state, 1, length(state) * %d / 40) "
 		 "WHERE id %% 3 = %d", _i, _i % 3);
 	begin_step();

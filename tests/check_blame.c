@@ -48,6 +48,7 @@ TEST(subshells_and_wrappers_are_seen_through)
 /* Whichever of the two is gone first. */
 TEST(a_wrapper_that_dies_with_its_command)
 {
+	without_restarts(); /* what is committed is judged */
 	tell(STEP("bash -c x") "11>20 timeout -s KILL 5 bwa; 20>21 bwa mem; 20 gets 9 from 20; 21 gets 9 from 20; "
 	     "20 dies 9; 11 ends 137; 21 dies 9");
 	ck_assert_rows("SELECT i.sentence, p.pid FROM incidents i JOIN processes p ON p.id = i.process_id",

@@ -86,6 +86,7 @@ static const struct {
 /* By a command that was seen, names the job, and came shortly before. */
 TEST_EACH(a_cancelled_job_is_told_from_a_time_limit, cancels)
 {
+	without_restarts(); /* who cancelled */
 	char expected[256];
 
 	begin_job();

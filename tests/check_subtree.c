@@ -77,6 +77,7 @@ TEST(all_who_write_what_one_reads_are_one)
 
 TEST(who_has_ended_is_in_its_pipe_until_it_is_let_go)
 {
+	without_restarts(); /* a commit lets go */
 	begin_engine(15);
 	tell("11 >71 bwa mem x; 12 >72 samtools sort; 12>16 sleep 100; " /* so that the task is kept */
 	     "11 ends; 12 ends; 13 <71 gzip");

@@ -4,6 +4,9 @@
  * Every test begins with init (pid 1) and an ssh daemon (pid 2) that a pass found, at 1 s of the
  * boot clock; every message is a millisecond later than the one before. pid n always began at
  * n ms: an identity that a reader can follow.
+ *
+ * With TRACER_TEST_RESTARTS in the environment another correlator goes on before each event of every
+ * test, and whatever a test asserts has to hold all the same.
  */
 #pragma once
 
@@ -35,6 +38,8 @@ void change_store(const char *sql);
 void restart(void);
 /* The same, and from now on it keeps no arguments. */
 void keep_no_arguments(void);
+/* For a test of what is not remembered. */
+void without_restarts(void);
 
 /* ---- messages: begun, filled, applied */
 struct wire_message *begin(enum wire_type type);
