@@ -45,6 +45,21 @@ TEST(labels_survive_a_restart)
 				  "work.sh: heart conf.yaml\nwork.sh: heart other.yaml\n");
 }
 
+TEST(the_kind_that_is_longest_unused_is_forgotten)
+{
+	char command[32];
+
+	begin_make();
+	for (unsigned i = 0; i <= 64 + 1; i++) {
+		snprintf(command, sizeof(command), "tool%u %s conf.yaml", i <= 64 ? i : 1, i <= 64 ? "liver" : "kidney");
+		run_process(10, 11 + i, command);
+	}
+	run_process(10, 100, "tool0 kidney conf.yaml");
+	ck_assert_str_eq(rows("SELECT name, label FROM standing_tasks WHERE name IN ('tool0', 'tool1') "
+			      "ORDER BY begin_boot_ns"),
+			 "tool0 conf.yaml\ntool1 liver\ntool1 kidney\ntool0 conf.yaml\n");
+}
+
 TEST(a_stem_that_several_share_is_none)
 {
 	tell(MAKE "10>11 merge sample_1.fq sample_2.fq; 10>12 merge sample_3.fq sample_4.fq");

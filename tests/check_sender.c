@@ -116,6 +116,16 @@ TEST(a_signal_that_is_younger_than_the_exit_came_with_it)
 		       ", 0 s after SIGTERM from nano (pid 13, user root)\n");
 }
 
+/* The oldest goes. */
+TEST_TIMES(four_signals_are_kept, 2)
+{
+	begin_step();
+	for (unsigned number = 1; number <= 5; number++)
+		send_signal(12, 13, number, 0);
+	end_step(1 + _i);
+	ck_assert_str_eq(rows("SELECT sender_program FROM incidents"), _i ? "nano\n" : "-\n");
+}
+
 /* However many come, few are kept: the latest of their numbers. */
 TEST(many_signals_before_the_last)
 {
