@@ -78,17 +78,19 @@ TEST(limits_and_use_are_of_the_cgroup_that_used_most)
 	struct counters counters = in_cgroup(512 * MIB, 300 * MIB, 70 * MS);
 
 	tell("cgroup 300 /docker/" HEX64 "; cgroup 301 /other; 2>10 bash driver.sh; "
-	     "10>11 cgroup=300 bwa mem x; 10>12 cgroup=301 bwa mem y");
+	     "10>11 cgroup=300 bwa mem x; 10>12 cgroup=301 bwa mem y; "
+	     "cgroup 302 /docker/" HEX64 "/inner; 11>13 cgroup=302 sort y");
 	sample(11, 10, NULL, counters);
 	counters = in_cgroup(512 * MIB, 400 * MIB, 90 * MS);
 	end_as(EVENT_EXIT, 11, 0, counters);
 	end_as(EVENT_EXIT, 12, 0, in_cgroup(64 * MIB, 60 * MIB, 0)); /* another cgroup, that used less */
+	end_as(EVENT_EXIT, 13, 0, in_cgroup(32 * MIB, 30 * MIB, 0));
 	ck_assert_rows("SELECT memory_limit_bytes / 1048576, cgroup_peak_bytes / 1048576, throttled_ns / "
 		       "1000000 FROM runs WHERE kind = 'command'", "512 400 20\n");
 	ck_assert_rows("SELECT memory_limit_bytes / 1048576, cgroup_peak_bytes / 1048576 FROM tasks "
 		       "WHERE kind = 'generic' ORDER BY begin_boot_ns", "512 400\n64 60\n");
-	ck_assert_rows("SELECT memory_limit_bytes / 1048576, cgroup_peak_bytes / 1048576 FROM containers",
-		       "512 400\n");
+	ck_assert_rows("SELECT memory_limit_bytes / 1048576, cgroup_peak_bytes / 1048576, throttled_ns / 1000000 "
+		       "FROM containers", "512 400 20\n");
 }
 
 TEST(time_held_back_stays_when_another_cgroup_uses_more)

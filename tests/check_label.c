@@ -66,6 +66,20 @@ TEST(a_stem_that_several_share_is_none)
 	ck_assert_rows(tasks_sql, "merge: sample_1.fq sample_2.fq\nmerge: sample_3.fq sample_4.fq\n");
 }
 
+/* Until the third every stem was another's. */
+TEST(a_stem_that_comes_again_is_none)
+{
+	begin_make();
+	spawn(10, 11, "merge a_1.fq a_2.fq");
+	spawn(10, 12, "merge b_1.fq b_2.fq");
+	exit_process(12, 0);
+	ck_assert_str_eq(rows(tasks_sql), "merge: a\nmerge: b\n");
+	spawn(10, 13, "merge b_3.fq b_4.fq");
+	spawn(10, 14, "merge c_1.fq c_2.fq");
+	ck_assert_str_eq(rows(tasks_sql), "merge: a_1.fq a_2.fq\nmerge: b_1.fq b_2.fq\n"
+					  "merge: b_3.fq b_4.fq\nmerge: c_1.fq c_2.fq\n");
+}
+
 TEST(program_only_keeps_arguments_out)
 {
 	keep_no_arguments();

@@ -93,6 +93,9 @@ TEST(a_container_that_nobody_waits_for_is_a_run)
 	     "10>31 cgroup=600 ps"); /* docker exec, its client on another host */
 	ck_assert_rows("SELECT kind, name, process_count FROM runs WHERE kind <> 'system'",
 		       "container nginx 2\n");
+	/* Who comes in later says nothing of it. */
+	tell("2>40 docker run --name other nginx; 40>41 cgroup=600 ps");
+	ck_assert_rows("SELECT name FROM containers", "-\n");
 }
 
 TEST(a_container_is_called_as_its_monitor_or_client_says)
