@@ -34,6 +34,8 @@ TEST(a_service_of_the_next_boot_is_another_run)
 TEST(what_was_of_a_boot_before_is_let_go)
 {
 	tell("later 1000000; 2>10 bwa mem x; commit; later -1000000");
+	hello("boot-2");
+	restart();
 	boot("boot-2");
 	for (unsigned i = 0; i < 3; i++)
 		tell("commit; wait 100"); /* what was let go at one is deleted with the next */

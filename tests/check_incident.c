@@ -35,12 +35,9 @@ TEST(an_incident_tells_of_the_oom_killer)
 
 TEST(of_the_host_s_own_only_out_of_memory_is_told)
 {
-	spawn(1, 10, "cron -f");
-	exit_process(10, 11);
-	spawn(1, 12, "cron -f");
+	tell("1>10 cron -f; dies 11; 1>12 cron -f");
 	kill_for_memory(12, cpu(5 * MS));
-	ck_assert_str_eq(rows(oom_incidents),
-			 "oom-kill cron (pid 12) was killed by the kernel's OOM killer after 2.00 ms 12\n");
+	ck_assert_rows(oom_incidents, "oom-kill cron (pid 12) was killed by the kernel's OOM killer after 2.00 ms 12\n");
 }
 
 /* At once, and once: when the task has failed too, the same incident says so. */

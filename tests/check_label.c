@@ -47,17 +47,12 @@ TEST(labels_survive_a_restart)
 
 TEST(the_kind_that_is_longest_unused_is_forgotten)
 {
-	char command[32];
-
-	begin_make();
-	for (unsigned i = 0; i <= 64 + 1; i++) {
-		snprintf(command, sizeof(command), "tool%u %s conf.yaml", i <= 64 ? i : 1, i <= 64 ? "liver" : "kidney");
-		run_process(10, 11 + i, command);
-	}
-	run_process(10, 100, "tool0 kidney conf.yaml");
-	ck_assert_str_eq(rows("SELECT name, label FROM standing_tasks WHERE name IN ('tool0', 'tool1') "
-			      "ORDER BY begin_boot_ns"),
-			 "tool0 conf.yaml\ntool1 liver\ntool1 kidney\ntool0 conf.yaml\n");
+	tell("2>10 make -j4 all");
+	for (unsigned i = 0; i < 65; i++)
+		tell("10>%u tool%u liver conf.yaml", 11 + i, i);
+	tell("10>80 tool1 kidney conf.yaml; 10>81 tool0 kidney conf.yaml");
+	ck_assert_rows("SELECT name, label FROM standing_tasks WHERE name IN ('tool0', 'tool1') ORDER BY begin_boot_ns",
+		       "tool0 conf.yaml\ntool1 liver\ntool1 kidney\ntool0 conf.yaml\n");
 }
 
 TEST(a_stem_that_several_share_is_none)
@@ -69,15 +64,11 @@ TEST(a_stem_that_several_share_is_none)
 /* Until the third every stem was another's. */
 TEST(a_stem_that_comes_again_is_none)
 {
-	begin_make();
-	spawn(10, 11, "merge a_1.fq a_2.fq");
-	spawn(10, 12, "merge b_1.fq b_2.fq");
-	exit_process(12, 0);
-	ck_assert_str_eq(rows(tasks_sql), "merge: a\nmerge: b\n");
-	spawn(10, 13, "merge b_3.fq b_4.fq");
-	spawn(10, 14, "merge c_1.fq c_2.fq");
-	ck_assert_str_eq(rows(tasks_sql), "merge: a_1.fq a_2.fq\nmerge: b_1.fq b_2.fq\n"
-					  "merge: b_3.fq b_4.fq\nmerge: c_1.fq c_2.fq\n");
+	tell(MAKE "10>11 merge a_1.fq a_2.fq; 10>12 merge b_1.fq b_2.fq; ends");
+	ck_assert_rows(tasks_sql, "merge: a\nmerge: b\n");
+	tell("10>13 merge b_3.fq b_4.fq; 10>14 merge c_1.fq c_2.fq");
+	ck_assert_rows(tasks_sql, "merge: a_1.fq a_2.fq\nmerge: b_1.fq b_2.fq\n"
+				  "merge: b_3.fq b_4.fq\nmerge: c_1.fq c_2.fq\n");
 }
 
 TEST(program_only_keeps_arguments_out)

@@ -24,7 +24,7 @@ static struct wire_message message;
 static struct event event;
 static enum redact_mode arguments; /* of the next open_model() */
 static bool is_event; /* what comes next is `event`, not `message` */
-static const char *boot; /* of the latest hello */
+static const char *latest_boot; /* of hello */
 static bool with_restarts;
 static unsigned event_count;
 
@@ -122,7 +122,7 @@ void hello(const char *boot_id)
 	h->boot_ns = now;
 	h->unix_ns = now + clock_offset_ns;
 	h->cpu_count = 2;
-	boot = boot_id;
+	latest_boot = boot_id;
 	h->boot_id = bytes(boot_id);
 	h->host_id = bytes("0123");
 	h->hostname = bytes("host");
@@ -483,7 +483,7 @@ void restart(void)
 	commit();
 	close_model();
 	open_model();
-	hello(boot);
+	hello(latest_boot);
 }
 
 /* A site's rule: what is called "hidden" is not stored. */
