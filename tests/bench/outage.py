@@ -6,13 +6,13 @@ it, while a shipper tries in vain to reach the lake. When the lake is back every
 arrive: every row of the store is then in the lake, by key and content.
 """
 
-import os
-import subprocess
 import time
 
 import simulated
+from daemons import Daemon
 from measuring import note
 from simulated import command
+from testing import ENVIRONMENT, wait_until
 
 RATE = 1000                 # processes a second
 STORY_PROCESSES = 49        # of the recording: a run of its pipeline
@@ -21,44 +21,32 @@ MEMORY_PERIOD_S = 0.2
 ARRIVED_LIMIT_S = 1800
 
 
-class Shipper:
+class Shipper(Daemon):
     """tracer-shipper, running beside the correlator."""
 
     def __init__(self, programs, lake, store, state):
         state.mkdir()
         self.state = state
-        self.process = subprocess.Popen(
-            [*simulated.shipper_command(programs, lake, store, state), "--set", "send.interval=1s"],
-            stdin=subprocess.DEVNULL, env=os.environ | {
-                "ASAN_OPTIONS": "quarantine_size_mb=1:thread_local_quarantine_size_kb=64"})
+        super().__init__("shipper", [*simulated.shipper_command(programs, lake, store, state), "--set",
+                                     "send.interval=1s"], state / "log", ENVIRONMENT)
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-
-    def resident_bytes(self):
-        return simulated.memory_bytes(self.process.pid, "VmRSS")
+    def resident_bytes(self, which="VmRSS"):
+        """Now, or "VmHWM": the most that it ever was."""
+        return int(self.status_field(which).split()[0]) * 1024
 
     def status(self, name):
         return simulated.shipper_status(self.state).get(name, 0)
 
-    def wait(self, what, holds):
-        deadline = time.monotonic() + ARRIVED_LIMIT_S
-        while not holds():
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                raise AssertionError(f"{what}: not in time, shipper: {self.process.poll()}")
-            time.sleep(0.05)
+    def until(self, what, holds):
+        wait_until(what, lambda: self.has_ended() or holds(), ARRIVED_LIMIT_S)
+        assert not self.has_ended(), f"{what}: the shipper has ended: {self.log()}"
 
 
 def fill(programs, shipper, store, rounds):
     """The hour: the store fills while the shipper tries in vain. Seconds that it took."""
     begin = time.monotonic()
     with simulated.Replay(programs, store, 1, rounds, ROUND_MS) as replay:
-        shipper.wait("a batch waits", lambda: list(shipper.state.glob("*.ndjson.zst")))
+        shipper.until("a batch waits", lambda: list(shipper.state.glob("*.ndjson.zst")))
         replay.finish()
     return time.monotonic() - begin
 
@@ -69,15 +57,15 @@ def catch_up(lake, shipper, store):
         rev, = database.execute("SELECT rev FROM stream").fetchone()
     lake.start()
     begin = time.monotonic()
-    shipper_s, lake_s = simulated.cpu_s(shipper.process.pid), simulated.cpu_s(lake.process.pid)
-    shipper.wait("a batch arrives", lambda: shipper.status("sent_row_count"))
+    shipper_s, lake_s = simulated.cpu_s(shipper.pid), simulated.cpu_s(lake.process.pid)
+    shipper.until("a batch arrives", lambda: shipper.status("sent_row_count"))
     first_rows, delivering = shipper.status("sent_row_count"), time.monotonic()
-    shipper.wait("all arrives", lambda: shipper.status("shipped_rev") >= rev)
+    shipper.until("all arrives", lambda: shipper.status("shipped_rev") >= rev)
     return {"wait_s": delivering - begin, "wall_s": time.monotonic() - delivering,
             "first_rows": first_rows, "rows": shipper.status("sent_row_count"),
             "wire_bytes": shipper.status("sent_bytes"),
             "batches": shipper.status("sent_batch_count"),
-            "shipper_cpu_s": simulated.cpu_s(shipper.process.pid) - shipper_s,
+            "shipper_cpu_s": simulated.cpu_s(shipper.pid) - shipper_s,
             "lake_cpu_s": simulated.cpu_s(lake.process.pid) - lake_s,
             "lake_resident_bytes": lake.rss_bytes()}
 
@@ -98,7 +86,7 @@ def measure(programs, directory, lake, seconds):
         note(f"{sum(results['rows'].values())} rows in the store: {results['replay_s']:.0f} s")
         results["catch_up"] = catch_up(lake, shipper, store)
         note(f"all has arrived: {results['catch_up']['wall_s']:.0f} s")
-        peak_bytes = simulated.memory_bytes(shipper.process.pid, "VmHWM")
+        peak_bytes = shipper.resident_bytes("VmHWM")
     # The kernel reckons both figures to within some pages of each processor.
     results["resident_most_bytes"] = max([peak_bytes, *(size for _, size in memory.seen)])
     results["resident"] = memory.seen[::len(memory.seen) // 100 + 1]

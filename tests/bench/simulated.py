@@ -161,14 +161,6 @@ def cpu_s(pid):
     return (int(fields[11]) + int(fields[12])) / CLOCK_TICKS
 
 
-def memory_bytes(pid, which):
-    """VmRSS, or VmHWM: the most that VmRSS ever was."""
-    for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith(which):
-            return int(line.split()[1]) * 1024
-    raise ProcessLookupError(pid)
-
-
 class Sampler(threading.Thread):
     """Calls `look` again and again and keeps (seconds since it began, what it said)."""
 

@@ -57,6 +57,26 @@ def ship(directory, store, lake, *options, **more):
     return once(directory, store, *options, **{"url": lake.url, "lake": settings_for(lake), **more})
 
 
+def shipping(directory, store, lake, *options, **more):
+    """A shipper to that lake, running."""
+    return Shipper(SHIPPER, directory, store, *options, **{"url": lake.url, "lake": settings_for(lake), **more})
+
+
+def secret(path, text):
+    """A file that holds it, for one reader."""
+    path.write_text(text)
+    path.chmod(0o600)
+    return str(path)
+
+
+def unpacked(bodies):
+    return subprocess.run(["zstd", "-dc"], input=b"".join(bodies), capture_output=True, check=True).stdout
+
+
+def all_arrived(status):
+    return status["shipped_rev"] == status["store_rev"] > 0
+
+
 def change(store, *statements):
     """Behind the correlator's back."""
     with contextlib.closing(sqlite3.connect(store)) as db, db:
@@ -136,14 +156,14 @@ def test_left_out_stays_here(directory, lake, store):
 
 def test_what_is_left_out_since_does_not_leave(directory, lake, store):
     """A batch that was frozen before the settings said so."""
-    with Answers(lambda head: http("503 Service Unavailable") if "processes_rows" in head else ACCEPTED) as answers:
-        with Shipper(SHIPPER, directory, store, url=answers.url) as shipper:
-            wait_until("processes are frozen", lambda: any(".processes." in name for name in frozen(shipper)))
-            shipper.kill()
+    with Answers(lambda head: http("503 Service Unavailable") if "processes_rows" in head else ACCEPTED) as answers, \
+            Shipper(SHIPPER, directory, store, url=answers.url) as shipper:
+        wait_until("processes are frozen", lambda: any(".processes." in name for name in frozen(shipper)))
+        shipper.kill()
     with Answers(ACCEPTED) as answers:
         once(directory, store, url=answers.url, send={"leave-out": ["processes.arguments"]})
         bodies = [body for head, body in answers.requests if "processes_rows" in head]
-    text = subprocess.run(["zstd", "-dc"], input=b"".join(bodies), capture_output=True, check=True).stdout
+    text = unpacked(bodies)
     assert text.count(b'"working_directory":') == text.count(b"\n") > 0 and b'"arguments":' not in text, text[:500]
 
 
@@ -159,8 +179,7 @@ def test_dry_run_prints_what_is_sent(directory, lake, store):
              (1, 1, True))
         same("requests of a dry run", answers.requests, [])
         once(directory, store, url=answers.url)
-        bodies = [subprocess.run(["zstd", "-dc"], input=body, capture_output=True, check=True).stdout.decode()
-                  for _, body in answers.requests]
+        bodies = [unpacked([body]).decode() for _, body in answers.requests]
     lines = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
     sent = [json.loads(line) for body in bodies for line in body.splitlines()]
     for row in lines + sent:
@@ -181,7 +200,7 @@ def test_dry_run_prints_what_is_sent(directory, lake, store):
 
 def test_store_comes_later(directory, lake, store):
     late = directory / "late.db"
-    with Shipper(SHIPPER, directory, late, url=lake.url, lake=settings_for(lake), send=QUICK) as shipper:
+    with shipping(directory, late, lake, send=QUICK) as shipper:
         wait_until("it says so", lambda: "no such file" in shipper.status().get("last_error", ""))
         same("lines of log", shipper.log().count("no such file"), 1)
         copy_store(store, late)
@@ -193,7 +212,7 @@ def test_store_comes_later(directory, lake, store):
 def test_store_is_made_anew(directory, lake, store):
     """Revisions begin again, below those that the lake has: what is sent must win all the same."""
     change(store, "UPDATE runs SET rev = rev + 100000", "UPDATE stream SET rev = rev + 100000")
-    with Shipper(SHIPPER, directory, store, url=lake.url, lake=settings_for(lake), send=QUICK) as shipper:
+    with shipping(directory, store, lake, send=QUICK) as shipper:
         wait_until("all is sent", lambda: shipper.status().get("shipped_rev", 0) > 100000)
         for suffix in ("", "-wal", "-shm", ".lock"):
             pathlib.Path(f"{store}{suffix}").unlink(missing_ok=True)
@@ -229,10 +248,8 @@ def test_stranger_reads_the_store(directory, lake, store):
         os.chmod(path, 0o640)
     (directory / "state").mkdir()
     os.chown(directory / "state", nobody.pw_uid, nobody.pw_gid)
-    secret = directory / "password"
-    secret.write_text(lake.passwords["shipper"])
-    secret.chmod(0o600)
-    os.chown(secret, nobody.pw_uid, nobody.pw_gid)
+    password = secret(directory / "password", lake.passwords["shipper"])
+    os.chown(password, nobody.pw_uid, nobody.pw_gid)
 
     def become():
         os.setgroups([12345])
@@ -242,7 +259,7 @@ def test_stranger_reads_the_store(directory, lake, store):
     before = {path.name: path.read_bytes() for path in store_directory.iterdir()}
     program = shutil.copy(SHIPPER, directory) # nobody may have no way into the build's own
     with Shipper(program, directory, store, "--once", url=lake.url, preexec=become,
-                 lake={"user": "shipper", "password-file": str(secret)}) as shipper:
+                 lake={"user": "shipper", "password-file": password}) as shipper:
         shipper.wait()
     same("files of the store", {path.name: path.read_bytes() for path in store_directory.iterdir()}, before)
     compare(lake, store)
@@ -259,7 +276,7 @@ def test_lost_answer_is_one_insert(directory, lake, store):
     """The lake has it, we do not know: the same bytes again, which it recognises."""
     moods = ["deaf", "deaf"]
     with Proxy(lake.http_port, lambda: moods.pop() if moods else "pass") as proxy:
-        with Shipper(SHIPPER, directory, store, url=proxy.url, lake=settings_for(lake)) as shipper:
+        with shipping(directory, store, lake, url=proxy.url) as shipper:
             wait_until("all has arrived", lambda: shipper.status().get("sent_batch_count") == 6)
             shipper.stop()
         same("lost answers", proxy.counts["deaf"], 2)
@@ -289,11 +306,11 @@ def test_batch_is_the_same_after_kill(directory, lake, store):
 
 def test_damaged_batch_is_made_anew(directory, lake, store):
     """A crash of the machine may leave half of the file."""
-    with Answers(http("503 Service Unavailable")) as answers:
-        with Shipper(SHIPPER, directory, store, url=answers.url) as shipper:
-            wait_until("an attempt", lambda: answers.requests)
-            shipper.kill()
-            name = frozen(shipper)[0]
+    with Answers(http("503 Service Unavailable")) as answers, \
+            Shipper(SHIPPER, directory, store, url=answers.url) as shipper:
+        wait_until("an attempt", lambda: answers.requests)
+        shipper.kill()
+        name = frozen(shipper)[0]
     (shipper.state / name).write_bytes((shipper.state / name).read_bytes()[:-20])
     (shipper.state / name.replace(".1.", ".2.")).write_bytes(b"no batch")
     ship(directory, store, lake)
@@ -331,12 +348,18 @@ class Load(threading.Thread):
         super().__init__(daemon=True)
         self.store, self.seconds, self.count = store, seconds, 0
         self.failure = None
+        self.start()
 
     def run(self):
         try:
             self.write()
         except Exception as failure:
             self.failure = failure
+
+    def finish(self):
+        self.join()
+        assert self.failure is None, self.failure
+        return self
 
     def write(self):
         db = sqlite3.connect(self.store, timeout=30, isolation_level=None)
@@ -372,14 +395,12 @@ def test_exactly_once_whatever_is_killed(directory, lake, store):
     chance = random.Random(11)
     moods = itertools.cycle(["pass", "cut", "deaf", "pass", "twice", "refuse", "pass", "slow"])
     load = Load(store, 25)
-    load.start()
     kills = lake_kills = 0
     options = ("--set", "send.rows=500", "--set", "send.interval=1s", "--set", "lake.timeout=5s")
     with Proxy(lake.http_port, lambda: next(moods)) as proxy:
         end = time.monotonic() + 25
         while time.monotonic() < end:
-            with Shipper(SHIPPER, directory, store, *options, url=proxy.url,
-                         lake=settings_for(lake)) as shipper:
+            with shipping(directory, store, lake, *options, url=proxy.url) as shipper:
                 time.sleep(chance.uniform(0.05, 2))
                 shipper.kill()
                 kills += 1
@@ -387,8 +408,7 @@ def test_exactly_once_whatever_is_killed(directory, lake, store):
                 lake.kill()
                 lake_kills += 1
                 lake.start()
-        load.join()
-        assert load.failure is None, load.failure
+        load.finish()
         again = proxy.resend()
         proxy.mood = lambda: "pass"
         ship(directory, store, lake)
@@ -423,8 +443,7 @@ def test_exactly_once_from_the_probe_on(directory, lake, store):
     with Proxy(lake.http_port, lambda: chance.choice(moods)) as proxy:
         while position < most:
             correlator = Correlator(directory)
-            with Shipper(SHIPPER, directory, correlator.store, *options, url=proxy.url,
-                         lake=settings_for(lake)) as shipper:
+            with shipping(directory, correlator.store, lake, *options, url=proxy.url) as shipper:
                 peer = Peer(correlator.socket)
                 wanted = peer.greet(story.hello())
                 peer.send(story.pass_over_living(position))
@@ -496,8 +515,8 @@ def test_outage_of_days_ends_in_a_counted_cap(directory, lake, store):
     status = directory / "state"
     correlator = Correlator(directory, "--shipper", status)
     try:
-        with Proxy(lake.http_port) as proxy, Shipper(
-                SHIPPER, directory, correlator.store, url=proxy.url, lake=settings_for(lake), send=QUICK) as shipper:
+        with Proxy(lake.http_port) as proxy, shipping(
+                directory, correlator.store, lake, url=proxy.url, send=QUICK) as shipper:
             tell(correlator, story, 0, sent)
             first_rev = max(row["rev"] for row in store_rows(correlator.store, "processes").values())
             wait_until("what was before has arrived", lambda: shipper.status().get("shipped_rev", 0) >= first_rev)
@@ -514,7 +533,7 @@ def test_outage_of_days_ends_in_a_counted_cap(directory, lake, store):
             gone = before - rows_of(correlator.store)
             assert "rows deleted before they were sent" in line and "--store-max" in line and "--ring-size" not in line, line
             proxy.mood = lambda: "pass"
-            wait_until("the rest arrives", lambda: shipper.status()["shipped_rev"] == shipper.status()["store_rev"], 90)
+            wait_until("the rest arrives", lambda: all_arrived(shipper.status()), 90)
             shipper.stop()
         arrived = rows_in(lake, correlator.store)
         left = rows_of(correlator.store)
@@ -557,14 +576,21 @@ def test_captive_portal(directory, lake, store):
         told(directory, store, answers.url, "answers with a web page (status 200)")
 
 
-def test_ok_of_somebody_else(directory, lake, store):
-    with Answers(http("200 OK")) as answers:
-        told(directory, store, answers.url, "but not as ClickHouse does")
+def answered(answer, words):
+    """A test of one answer."""
+    def check(directory, lake, store):
+        with Answers(answer) as answers:
+            told(directory, store, answers.url, words)
+    return check
 
 
-def test_half_an_answer(directory, lake, store):
-    with Answers(b"HTTP/1.1 200 OK\r\nX-ClickHouse-Summary: {}\r\nTransfer-Encoding: chunked\r\n\r\n") as answers:
-        told(directory, store, answers.url, "the connection ended in the middle")
+test_ok_of_somebody_else = answered(http("200 OK"), "but not as ClickHouse does")
+test_half_an_answer = answered(
+    b"HTTP/1.1 200 OK\r\nX-ClickHouse-Summary: {}\r\nTransfer-Encoding: chunked\r\n\r\n",
+    "the connection ended in the middle")
+test_ok_with_an_error_in_it = answered(
+    http("200 OK", b"Code: 241. DB::Exception: Memory limit (total) exceeded. (MEMORY_LIMIT_EXCEEDED)",
+         "X-ClickHouse-Summary: {}"), "cannot take it now: Code: 241")
 
 
 def test_redirect_is_not_followed(directory, lake, store):
@@ -573,12 +599,6 @@ def test_redirect_is_not_followed(directory, lake, store):
         shipper = told(directory, store, answers.url, f"redirect to {other.url}: not followed")
         same("requests to the other host", other.requests, [])
         assert "token" not in shipper.status()["last_error"]
-
-
-def test_ok_with_an_error_in_it(directory, lake, store):
-    error = b"Code: 241. DB::Exception: Memory limit (total) exceeded. (MEMORY_LIMIT_EXCEEDED)"
-    with Answers(http("200 OK", error, "X-ClickHouse-Summary: {}")) as answers:
-        told(directory, store, answers.url, "cannot take it now: Code: 241")
 
 
 def test_it_tries_again_and_again(directory, lake, store):
@@ -601,19 +621,16 @@ def test_too_many_requests(directory, lake, store):
         moments.append(time.monotonic())
         return http("429 Too Many Requests", b"", "Retry-After: 4") if len(moments) == 1 else ACCEPTED
 
-    with Answers(answer) as answers:
-        with Shipper(SHIPPER, directory, store, url=answers.url) as shipper:
-            wait_until("a second request", lambda: len(moments) > 1)
-            shipper.kill()
+    with Answers(answer) as answers, Shipper(SHIPPER, directory, store, url=answers.url) as shipper:
+        wait_until("a second request", lambda: len(moments) > 1)
+        shipper.kill()
     assert 4 <= moments[1] - moments[0] < 30, moments
 
 
 def test_wrong_password(directory, lake, store):
-    secret = directory / "wrong"
-    secret.write_text("hunter2-is-wrong\n")
-    secret.chmod(0o600)
+    wrong = secret(directory / "wrong", "hunter2-is-wrong\n")
     shipper = told(directory, store, lake.url, "does not know user shipper",
-                   lake={"user": "shipper", "password-file": str(secret)})
+                   lake={"user": "shipper", "password-file": wrong})
     assert "hunter2" not in json.dumps(shipper.status())
 
 
@@ -731,8 +748,7 @@ def test_full_disk_waits_and_goes_on(directory, lake, store):
     there is room."""
     state = small_state(directory)
     late = directory / "late.db"
-    with Shipper(SHIPPER, directory, late, url=lake.url, lake=settings_for(lake), send=QUICK,
-                 preexec=state.mount) as shipper:
+    with shipping(directory, late, lake, send=QUICK, preexec=state.mount) as shipper:
         wait_until("it waits for the store", lambda: "no such file" in state.status(shipper)["last_error"])
         state.fill(shipper)
         copy_store(store, late)
@@ -751,7 +767,7 @@ def test_full_disk_waits_and_goes_on(directory, lake, store):
         most = len(rooms) + shipper.log().count("delivering again")
         assert shipper.log().count("No space left") <= most, shipper.log()
         state.empty(shipper)
-        wait_until("it sends", lambda: state.status(shipper)["shipped_rev"] == state.status(shipper)["store_rev"] > 0)
+        wait_until("it sends", lambda: all_arrived(state.status(shipper)))
         same("what is left of attempts", [path.name for path in state.seen_by(shipper).glob(".*")], [])
         shipper.stop()
     compare(lake, late)
@@ -782,8 +798,7 @@ def test_full_disk_when_the_answer_comes(directory, lake, store):
             if not options:
                 state.empty(shipper)
                 wait_until("it goes on", lambda: "delivering again" in shipper.log())
-                wait_until("all is sent", lambda: state.status(shipper)["shipped_rev"] ==
-                           state.status(shipper)["store_rev"] > 0)
+                wait_until("all is sent", lambda: all_arrived(state.status(shipper)))
                 same("recoveries told", shipper.log().count("delivering again"), 1)
                 same("requests", len(answers.requests), state.status(shipper)["sent_batch_count"])
                 shipper.stop()
@@ -795,8 +810,7 @@ def test_full_disk_sets_nothing_aside(directory, lake, store):
     """A batch that the lake refuses is kept until there is room to set it aside."""
     state = small_state(directory)
     lake.query("ALTER TABLE tracer.tools_rows MODIFY COLUMN name Nullable(Int64)")
-    with Shipper(SHIPPER, directory, store, url=lake.url, lake=settings_for(lake), send=QUICK,
-                 preexec=state.mount) as shipper:
+    with shipping(directory, store, lake, send=QUICK, preexec=state.mount) as shipper:
         wait_until("it is refused", lambda: "refuses rows of tools" in shipper.log(), 30)
         state.fill(shipper)
         wait_until("it says so", lambda: "cannot set a batch aside" in state.status(shipper)["last_error"], 60)
@@ -804,7 +818,7 @@ def test_full_disk_sets_nothing_aside(directory, lake, store):
         state.empty(shipper)
         wait_until("it is set aside", lambda: state.status(shipper)["set_aside_row_count"], 60)
         same("rows set aside", state.status(shipper)["set_aside_row_count"], len(store_rows(store, "tools")))
-        wait_until("the others arrive", lambda: state.status(shipper)["shipped_rev"] == state.status(shipper)["store_rev"])
+        wait_until("the others arrive", lambda: all_arrived(state.status(shipper)))
         shipper.stop()
     same("processes", lake.value("SELECT count() FROM tracer.processes_rows FINAL"), str(len(store_rows(store, "processes"))))
 
@@ -953,15 +967,13 @@ def test_batches_fit_through_a_proxy(directory, lake, store):
 
 def test_proxy_of_the_settings_alone(directory, lake, store):
     """With its password from a file; what the environment says counts for nothing."""
-    secret = directory / "proxy-password"
-    secret.write_text("hunter2\n")
-    secret.chmod(0o600)
+    password = secret(directory / "proxy-password", "hunter2\n")
     with Answers(ACCEPTED) as proxy, Answers(http("502 Bad Gateway")) as other:
         ENVIRONMENT["http_proxy"] = ENVIRONMENT["ALL_PROXY"] = other.url
         ENVIRONMENT["no_proxy"] = "127.0.0.1"
         try:
             once(directory, store, url="http://127.0.0.1:9", lake={
-                    "proxy": proxy.url, "proxy-user": "us", "proxy-password-file": str(secret)})
+                    "proxy": proxy.url, "proxy-user": "us", "proxy-password-file": password})
             (directory / "state/cursor").unlink()
             once(directory, store, url=proxy.url)
         finally:
@@ -977,21 +989,17 @@ def test_proxy_of_the_settings_alone(directory, lake, store):
 
 
 def test_secret_is_for_one_reader(directory, lake, store):
-    secret = directory / "password"
-    secret.write_text("hunter2\n")
-    secret.chmod(0o644)
+    password = secret(directory / "password", "hunter2\n")
+    os.chmod(password, 0o644)
     shipper = told(directory, store, lake.url, "others may read it (mode 0644): chmod 600",
-                   lake={"user": "shipper", "password-file": str(secret)})
+                   lake={"user": "shipper", "password-file": password})
     assert "hunter2" not in json.dumps(shipper.status())
 
 
 def test_secret_is_nowhere(directory, lake, store):
-    secret, token = directory / "password", directory / "token"
-    for path, text in ((secret, "hunter2-secret"), (token, "hunter2-token")):
-        path.write_text(text)
-        path.chmod(0o600)
-    for lake_settings, header in (({"user": "u", "password-file": str(secret)}, "Authorization: Basic "),
-                                  ({"token-file": str(token)}, "Authorization: Bearer hunter2-token")):
+    password, token = secret(directory / "password", "hunter2-secret"), secret(directory / "token", "hunter2-token")
+    for lake_settings, header in (({"user": "u", "password-file": password}, "Authorization: Basic "),
+                                  ({"token-file": token}, "Authorization: Bearer hunter2-token")):
         with Answers(http("503 Service Unavailable")) as answers:
             with Shipper(SHIPPER, directory, store, "--log-level", "debug", url=answers.url,
                          lake=lake_settings) as shipper:
@@ -1008,8 +1016,7 @@ def test_secret_is_nowhere(directory, lake, store):
 
 def test_passwords_of_the_user_stay_here(directory, lake, store):
     """What other programs keep in ~/.netrc is not for the lake."""
-    (directory / ".netrc").write_text("default login somebody password hunter2\n")
-    (directory / ".netrc").chmod(0o600)
+    secret(directory / ".netrc", "default login somebody password hunter2\n")
     with Answers(ACCEPTED) as answers:
         before, ENVIRONMENT["HOME"] = ENVIRONMENT.get("HOME", "/"), str(directory)
         try:
@@ -1160,26 +1167,19 @@ def test_status_shows_how_far_it_is(directory, lake, store):
 
 def test_last_round_at_the_end(directory, lake, store):
     """SIGTERM: what the correlator has just committed is sent before it goes."""
-    with Shipper(SHIPPER, directory, store, url=lake.url, lake=settings_for(lake)) as shipper:
+    with shipping(directory, store, lake) as shipper:
         wait_until("the first round", lambda: shipper.status().get("sent_batch_count") == 6)
-        load = Load(store, 0.5)
-        load.start()
-        load.join()
-        assert load.failure is None, load.failure
+        Load(store, 0.5).finish()
         shipper.stop()
     compare(lake, store)
 
 
 def test_many_rows_do_not_wait(directory, lake, store):
     """A batch's worth of them is sent at once, whatever the interval."""
-    with Shipper(SHIPPER, directory, store, "--set", "send.rows=50", url=lake.url, lake=settings_for(lake),
-                 send={"interval": "1h"}) as shipper:
+    with shipping(directory, store, lake, "--set", "send.rows=50", send={"interval": "1h"}) as shipper:
         wait_until("the first round", lambda: shipper.status().get("last_success_unix_ns")
-                   and shipper.status()["shipped_rev"] == shipper.status()["store_rev"])
-        load = Load(store, 0.2)
-        load.start()
-        load.join()
-        assert load.failure is None, load.failure
+                   and all_arrived(shipper.status()))
+        load = Load(store, 0.2).finish()
         wait_until("they are sent", lambda: shipper.status()["shipped_rev"] >= load.count, 30)
         shipper.stop()
     compare(lake, store)
@@ -1193,12 +1193,12 @@ def test_rounds_are_jittered(directory, lake, store):
         moment = shipper.status().get("last_success_unix_ns", 0)
         return moment > (moments[-1] if moments else 0) and moment
 
-    with Answers(ACCEPTED) as answers:
-        with Shipper(SHIPPER, directory, store, url=answers.url, send=QUICK) as shipper:
-            wait_until("all is sent", lambda: shipper.status().get("sent_batch_count") == 6)
-            for _ in range(8):
-                moments.append(wait_until("a round", next_round))
-            shipper.kill()
+    with Answers(ACCEPTED) as answers, \
+            Shipper(SHIPPER, directory, store, url=answers.url, send=QUICK) as shipper:
+        wait_until("all is sent", lambda: shipper.status().get("sent_batch_count") == 6)
+        for _ in range(8):
+            moments.append(wait_until("a round", next_round))
+        shipper.kill()
     waits_ms = [(end - begin) // 10**6 for begin, end in itertools.pairwise(moments[1:])]
     assert max(waits_ms) - min(waits_ms) > 20, waits_ms
     assert 800 <= min(waits_ms), waits_ms  # 900, less what a busy machine took before the timer was set
@@ -1223,21 +1223,19 @@ def test_memory_is_flat(directory, lake, store):
     if b"__asan_init" in SHIPPER.read_bytes():
         raise Skip("a sanitizer's memory is not the program's")
     load = Load(store, 8)
-    load.start()
     peak = 0
-    with Proxy(lake.http_port) as proxy:
-        with Shipper(SHIPPER, directory, store, "--set", "send.interval=1s", url=proxy.url,
-                     lake=settings_for(lake)) as shipper:
-            time.sleep(3)
-            proxy.cut_off()
-            load.join()
-            wait_until("it has noticed", lambda: shipper.status().get("failing_since_unix_ns"))
-            proxy.mood = lambda: "pass"
-            wait_until("all has arrived", lambda: shipper.status()["shipped_rev"] >= load.count, 90)
-            for line in pathlib.Path(f"/proc/{shipper.process.pid}/status").read_text().splitlines():
-                if line.startswith("VmHWM"):
-                    peak = int(line.split()[1])
-            shipper.stop()
+    with Proxy(lake.http_port) as proxy, \
+            shipping(directory, store, lake, "--set", "send.interval=1s", url=proxy.url) as shipper:
+        time.sleep(3)
+        proxy.cut_off()
+        load.finish()
+        wait_until("it has noticed", lambda: shipper.status().get("failing_since_unix_ns"))
+        proxy.mood = lambda: "pass"
+        wait_until("all has arrived", lambda: shipper.status()["shipped_rev"] >= load.count, 90)
+        for line in pathlib.Path(f"/proc/{shipper.process.pid}/status").read_text().splitlines():
+            if line.startswith("VmHWM"):
+                peak = int(line.split()[1])
+        shipper.stop()
     rows = compare(lake, store)
     print(f"    {rows} rows; at most {peak} KiB resident")
     assert peak < 16 * 1024, f"{peak} KiB"
@@ -1253,13 +1251,13 @@ def opened(pid):
 
 def test_what_it_has_given_up(directory, lake, store):
     """Seen from outside: no capability, no new privileges, a filter, a store that is open for reading."""
-    with Answers(http("503 Service Unavailable")) as answers:
-        with Shipper(SHIPPER, directory, store, url=answers.url) as shipper:
-            wait_until("a request", lambda: answers.requests)
-            fields = dict(line.split(":\t", 1) for line in pathlib.Path(
-                f"/proc/{shipper.process.pid}/status").read_text().splitlines())
-            modes = {path: mode for path, mode in opened(shipper.process.pid) if path.startswith(str(store))}
-            shipper.kill()
+    with Answers(http("503 Service Unavailable")) as answers, \
+            Shipper(SHIPPER, directory, store, url=answers.url) as shipper:
+        wait_until("a request", lambda: answers.requests)
+        fields = dict(line.split(":\t", 1) for line in pathlib.Path(
+            f"/proc/{shipper.process.pid}/status").read_text().splitlines())
+        modes = {path: mode for path, mode in opened(shipper.process.pid) if path.startswith(str(store))}
+        shipper.kill()
     same("how the store is open", (str(store) in modes, set(modes.values())), (True, {os.O_RDONLY}))
     wanted = {0, 1 << 1} if os.geteuid() == 0 else {0}
     assert int(fields["CapEff"], 16) in wanted, fields["CapEff"]

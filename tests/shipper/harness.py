@@ -147,14 +147,40 @@ def settings_for(lake, **more):
 # ---- harm ----------------------------------------------------------------------------------
 
 
-def stop_listening(listener, acceptor):
-    """A descriptor that is closed under accept() may be the next listener's when it is called."""
-    listener.shutdown(socket.SHUT_RDWR)
-    acceptor.join()
-    listener.close()
+class Listener:
+    """Each connection is served by serve(), in a thread of its own; begin() says with what, in order."""
+
+    def __init__(self):
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.port = self.socket.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.acceptor = threading.Thread(target=self.accept, daemon=True)
+        self.acceptor.start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        """A descriptor that is closed under accept() may be the next listener's when it is called."""
+        self.socket.shutdown(socket.SHUT_RDWR)
+        self.acceptor.join()
+        self.socket.close()
+
+    def accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = self.socket.accept()
+                threading.Thread(target=self.serve_one, args=(client, *self.begin()), daemon=True).start()
+
+    def begin(self):
+        return ()
+
+    def serve_one(self, client, *begun):
+        with contextlib.suppress(OSError), client:
+            self.serve(client, *begun)
 
 
-class Proxy:
+class Proxy(Listener):
     """Between the shipper and the lake, and not always honest. `mood(proxy)` is asked for each
     connection: pass; cut (after some bytes of the upload); deaf (the lake gets everything, the
     answer is dropped); hang (nothing moves); refuse; slow; twice (the whole request is also sent
@@ -164,40 +190,25 @@ class Proxy:
         self.target = ("127.0.0.1", port)
         self.mood = mood
         self.random = random.Random(seed)
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listener.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
         self.counts = {}
         self.clients = set()
         self.kept = []  # whole requests, to be sent again
         self.stopped = False
-        self.acceptor = threading.Thread(target=self.accept, daemon=True)
-        self.acceptor.start()
-
-    def __enter__(self):
-        return self
+        super().__init__()
 
     def __exit__(self, *_):
         self.stopped = True
-        stop_listening(self.listener, self.acceptor)
+        super().__exit__()
 
-    def accept(self):
-        while not self.stopped:
-            try:
-                client, _ = self.listener.accept()
-            except OSError:
-                return
-            mood = self.mood()
-            self.counts[mood] = self.counts.get(mood, 0) + 1
-            threading.Thread(target=self.serve, args=(client, mood), daemon=True).start()
+    def begin(self):
+        mood = self.mood()
+        self.counts[mood] = self.counts.get(mood, 0) + 1
+        return (mood,)
 
     def serve(self, client, mood):
+        self.clients.add(client)
         try:
-            with client:
-                self.clients.add(client)
-                self.relay(client, mood)
-        except OSError:
-            pass
+            self.relay(client, mood)
         finally:
             self.clients.discard(client)
 
@@ -259,40 +270,18 @@ class Proxy:
         return count
 
 
-class Answers:
+class Answers(Listener):
     """Not a lake: whatever stands where one is looked for. `answer` is bytes, or a function of
     the request's head that gives bytes, or pieces of them without end."""
 
     def __init__(self, answer):
         self.answer = answer
         self.requests = []
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listener.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
-        self.acceptor = threading.Thread(target=self.accept, daemon=True)
-        self.acceptor.start()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        stop_listening(self.listener, self.acceptor)
-
-    def accept(self):
-        while True:
-            try:
-                client, _ = self.listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self.serve, args=(client,), daemon=True).start()
+        super().__init__()
 
     def serve(self, client):
-        try:
-            with client:
-                client.settimeout(10)
-                while self.request(client):
-                    pass
-        except OSError:
+        client.settimeout(10)
+        while self.request(client):
             pass
 
     def request(self, client):
