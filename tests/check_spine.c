@@ -53,6 +53,15 @@ TEST(roots_of_merged_tasks_decide_no_more)
 	ck_assert_rows("SELECT sentence FROM incidents", "");
 }
 
+/* What is one task now came out as its root did, and the cause of what failed within is let go. */
+TEST(a_merged_task_that_had_failed_within)
+{
+	tell("2>10 bash outer.sh; 10>11 bash inner.sh; 11>12 bwa index x; ends 3; 11>13 samtools faidx x; ends; "
+	     "11 ends; 10>14 multiqc .");
+	ck_assert_rows("SELECT name, status FROM standing_tasks WHERE kind = 'generic' ORDER BY name",
+		       "inner.sh succeeded\nmultiqc running\n");
+}
+
 /* It may all be one task yet, but not for ever: a run keeps so many of them and no more. */
 TEST(a_long_loop_further_in_is_not_kept_whole)
 {

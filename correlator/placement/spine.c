@@ -10,7 +10,6 @@
 
 #include <utlist.h>
 
-#include "correlator/model/cause.h"
 #include "correlator/model/command.h"
 #include "correlator/model/container.h"
 #include "correlator/model/group.h"
@@ -48,7 +47,7 @@ static void task_take_root(struct model *model, struct task *task, struct proces
 	if (root->ended) {
 		outcome_note(&task->outcome, root->image ? root->image->wait_status : ROW_NULL,
 			     root->end_boot_ns);
-		task->cause = root->cause ? cause_ref(root->cause) : NULL;
+		task_set_cause(task, root->cause);
 	}
 	task->container = container_of_process(model, root);
 	if (!root->command)
