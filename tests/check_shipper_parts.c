@@ -26,17 +26,23 @@ static void end(void)
 
 /* ---- rows -------------------------------------------------------------------------- */
 
+static void row_ends_as(struct row_text *row, const char *expected)
+{
+	char text[256];
+
+	ck_assert_int_eq(row_end(row), 0);
+	snprintf(text, sizeof(text), "%.*s", (int)row->size, row->data);
+	ck_assert_str_eq(text, expected);
+	row_text_deinit(row);
+}
+
 static void row_is(const struct store_value *value, const char *expected)
 {
 	struct row_text row = {0};
-	char text[256];
 
 	row_begin(&row);
 	row_add_value(&row, "v", value);
-	ck_assert_int_eq(row_end(&row), 0);
-	snprintf(text, sizeof(text), "%.*s", (int)row.size, row.data);
-	ck_assert_str_eq(text, expected);
-	row_text_deinit(&row);
+	row_ends_as(&row, expected);
 }
 
 #define TEXT(bytes) \
@@ -71,10 +77,7 @@ TEST(rows_have_members)
 	row_begin(&row);
 	row_add_unsigned(&row, "version", UINT64_MAX);
 	row_add_string(&row, "cloud", "aws");
-	ck_assert_int_eq(row_end(&row), 0);
-	ck_assert_uint_eq(row.size, strlen("{\"version\":18446744073709551615,\"cloud\":\"aws\"}\n"));
-	ck_assert_int_eq(memcmp(row.data, "{\"version\":18446744073709551615,\"cloud\":\"aws\"}\n", row.size), 0);
-	row_text_deinit(&row);
+	row_ends_as(&row, "{\"version\":18446744073709551615,\"cloud\":\"aws\"}\n");
 }
 
 /* Memory that was short once is not short for ever. */
@@ -88,10 +91,7 @@ TEST(row_begins_anew_after_a_failure)
 	ck_assert_int_eq(row_end(&row), -ENOMEM);
 	row_begin(&row);
 	row_add_unsigned(&row, "b", 2);
-	ck_assert_int_eq(row_end(&row), 0);
-	ck_assert_uint_eq(row.size, strlen("{\"b\":2}\n"));
-	ck_assert_int_eq(memcmp(row.data, "{\"b\":2}\n", row.size), 0);
-	row_text_deinit(&row);
+	row_ends_as(&row, "{\"b\":2}\n");
 }
 
 /* ---- batches ------------------------------------------------------------------------ */
@@ -244,21 +244,20 @@ TEST(versions_never_fall)
 	ck_assert_int_eq(cursor_rev(&cursor), 0);
 }
 
-TEST(wrong_cursor_is_refused)
+static const char *const wrong_cursors[] = {
+	"", "{", "[]", "{\"format\":2}", "{\"format\":1,\"store_inode\":\"x\"}",
+	"{\"format\":1,\"store_inode\":1,\"store_first_seen_unix_ns\":1,\"base_version\":9,"
+	"\"highest_version\":5,\"revs\":{}}",
+	"{\"format\":1,\"store_inode\":1,\"store_first_seen_unix_ns\":1,\"base_version\":9,"
+	"\"highest_version\":9,\"revs\":{\"hosts\":-1}}",
+};
+
+TEST_EACH(wrong_cursor_is_refused, wrong_cursors)
 {
-	static const char *const texts[] = {
-		"", "{", "[]", "{\"format\":2}", "{\"format\":1,\"store_inode\":\"x\"}",
-		"{\"format\":1,\"store_inode\":1,\"store_first_seen_unix_ns\":1,\"base_version\":9,"
-		"\"highest_version\":5,\"revs\":{}}",
-		"{\"format\":1,\"store_inode\":1,\"store_first_seen_unix_ns\":1,\"base_version\":9,"
-		"\"highest_version\":9,\"revs\":{\"hosts\":-1}}",
-	};
 	struct cursor cursor;
 
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		ck_assert_int_eq(file_write(directory, "cursor", texts[i], strlen(texts[i]), 0600, false), 0);
-		ck_assert_msg(cursor_load(directory, &cursor) == -EBADMSG, "%s", texts[i]);
-	}
+	ck_assert_int_eq(file_write(directory, "cursor", wrong_cursors[_i], strlen(wrong_cursors[_i]), 0600, false), 0);
+	ck_assert_int_eq(cursor_load(directory, &cursor), -EBADMSG);
 }
 
 /* What a shipper that was taken over may put there: nobody waits for it, or goes where it leads. */
@@ -354,67 +353,65 @@ static int settings_of(const char *text, struct settings_error *error)
 	return result;
 }
 
-TEST(good_settings_are_taken)
+static const char *const good_settings[] = {
+	"lake:\n  url: https://lake.example.org:8443\n",
+	"lake: {url: 'http://127.0.0.1:8123'}\n",
+	"lake: {url: 'http://[::1]:8123', user: shipper, password-file: secret}\n",
+	"lake: {url: 'http://lake:8123', insecure-http: true}\n",
+	"lake: {url: 'https://lake', proxy: 'http://p:3128'}\n",
+	"lake: {url: 'http://localhost', proxy: 'http://127.0.0.1:3128'}\n",
+	"lake: {url: 'http://lake', proxy: 'http://p:3128', insecure-http: true}\n",
+	"sink: ndjson\nndjson: {directory: /var/out, size: 5G}\n",
+	"lake: {url: 'https://l'}\nsend:\n  interval: 5m\n  leave-out: [samples, processes.arguments]\n",
+	"lake: {url: 'https://l'}\ncloud: auto\n",
+};
+
+TEST_EACH(good_settings_are_taken, good_settings)
 {
-	static const char *const texts[] = {
-		"lake:\n  url: https://lake.example.org:8443\n",
-		"lake: {url: 'http://127.0.0.1:8123'}\n",
-		"lake: {url: 'http://[::1]:8123', user: shipper, password-file: secret}\n",
-		"lake: {url: 'http://lake:8123', insecure-http: true}\n",
-		"lake: {url: 'https://lake', proxy: 'http://p:3128'}\n",
-		"lake: {url: 'http://localhost', proxy: 'http://127.0.0.1:3128'}\n",
-		"lake: {url: 'http://lake', proxy: 'http://p:3128', insecure-http: true}\n",
-		"sink: ndjson\nndjson: {directory: /var/out, size: 5G}\n",
-		"lake: {url: 'https://l'}\nsend:\n  interval: 5m\n  leave-out: [samples, processes.arguments]\n",
-		"lake: {url: 'https://l'}\ncloud: auto\n",
-	};
 	struct settings_error error = {""};
 
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		ck_assert_msg(settings_of(texts[i], &error) == 0, "%s: %s", texts[i], error.text);
+	ck_assert_msg(settings_of(good_settings[_i], &error) == 0, "%s", error.text);
 }
 
-TEST(bad_settings_say_where_and_why)
-{
-	static const struct {
-		const char *text, *words;
-	} cases[] = {
-		{"", "it is not said where the lake is"},
-		{"lake:\n  uri: x\n", "shipper.yaml:2: there is no setting lake.uri: did you mean \"lake.url\"?"},
-		{"lake:\n  url: [a]\n", "shipper.yaml:2: lake.url: expected text, found a list"},
-		{"lake: {url: 'http://lake:8123'}\n", "in clear text"},
-		{"lake: {url: 'http://127.0.0.1.example.org'}\n", "in clear text"},
-		{"lake: {url: 'http://localhost.example.org'}\n", "in clear text"},
-		{"lake: {url: 'ftp://lake'}\n", "must begin with https://"},
-		{"lake: {url: 'https://u:hunter2@lake'}\n", "must not hold a user or a password"},
-		{"lake: {url: 'https://lake/?password=hunter2'}\n", "must end before ?"},
-		{"lake: {url: 'https://l', proxy: 'http://u:hunter2@p'}\n", "lake.proxy-password-file"},
-		{"lake: {url: 'http://localhost', proxy: 'http://p:3128'}\n", "lake.proxy: would get the password"},
-		{"lake: {url: 'https://l', password-file: x}\n", "needs lake.user"},
-		{"lake: {url: 'https://l', certificate-file: x}\n", "need one another"},
-		{"lake: {url: 'https://l', database: 'a b; DROP'}\n", "only letters"},
-		{"send:\n  interval: soon\n", "shipper.yaml:2: send.interval: \"soon\" is not a number"},
-		{"send:\n  interval: 5y\n", "is not a number of seconds"},
-		{"send:\n  rows: 2000000\n", "is out of range"},
-		{"send:\n  rows: -1\n", "is not a number"},
-		{"sink: kafka\n", "there is no sink kafka"},
-		{"sink: ndjson\n", "where to write is not said"},
-		{"cloud: maybe\n", "expected off, auto, aws"},
-		{"lake: {url: 'https://l'}\nsend:\n  leave-out: [sampels]\n", "there is no entity sampels"},
-		{"lake: {url: 'https://l'}\nsend:\n  leave-out: [processes.argv]\n", "has no column argv"},
-		{"send:\n  leave-out: [runs.id]\n", "it cannot be left out"},
-		{"send:\n  leave-out: arguments\n", "expected a list"},
-		{"- a\n", "expected `name: value` lines"},
-		{"lake: {url: 'https://l\n", "shipper.yaml:"},
-	};
-	struct settings_error error;
+static const struct {
+	const char *text, *words;
+} bad_settings[] = {
+	{"", "it is not said where the lake is"},
+	{"lake:\n  uri: x\n", "shipper.yaml:2: there is no setting lake.uri: did you mean \"lake.url\"?"},
+	{"lake:\n  url: [a]\n", "shipper.yaml:2: lake.url: expected text, found a list"},
+	{"lake: {url: 'http://lake:8123'}\n", "in clear text"},
+	{"lake: {url: 'http://127.0.0.1.example.org'}\n", "in clear text"},
+	{"lake: {url: 'http://localhost.example.org'}\n", "in clear text"},
+	{"lake: {url: 'ftp://lake'}\n", "must begin with https://"},
+	{"lake: {url: 'https://u:hunter2@lake'}\n", "must not hold a user or a password"},
+	{"lake: {url: 'https://lake/?password=hunter2'}\n", "must end before ?"},
+	{"lake: {url: 'https://l', proxy: 'http://u:hunter2@p'}\n", "lake.proxy-password-file"},
+	{"lake: {url: 'http://localhost', proxy: 'http://p:3128'}\n", "lake.proxy: would get the password"},
+	{"lake: {url: 'https://l', password-file: x}\n", "needs lake.user"},
+	{"lake: {url: 'https://l', certificate-file: x}\n", "need one another"},
+	{"lake: {url: 'https://l', database: 'a b; DROP'}\n", "only letters"},
+	{"send:\n  interval: soon\n", "shipper.yaml:2: send.interval: \"soon\" is not a number"},
+	{"send:\n  interval: 5y\n", "is not a number of seconds"},
+	{"send:\n  rows: 2000000\n", "is out of range"},
+	{"send:\n  rows: -1\n", "is not a number"},
+	{"sink: kafka\n", "there is no sink kafka"},
+	{"sink: ndjson\n", "where to write is not said"},
+	{"cloud: maybe\n", "expected off, auto, aws"},
+	{"lake: {url: 'https://l'}\nsend:\n  leave-out: [sampels]\n", "there is no entity sampels"},
+	{"lake: {url: 'https://l'}\nsend:\n  leave-out: [processes.argv]\n", "has no column argv"},
+	{"send:\n  leave-out: [runs.id]\n", "it cannot be left out"},
+	{"send:\n  leave-out: arguments\n", "expected a list"},
+	{"- a\n", "expected `name: value` lines"},
+	{"lake: {url: 'https://l\n", "shipper.yaml:"},
+};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		error.text[0] = '\0';
-		ck_assert_msg(settings_of(cases[i].text, &error) == -EINVAL, "%s", cases[i].text);
-		ck_assert_msg(strstr(error.text, cases[i].words), "%s: %s", cases[i].text, error.text);
-		ck_assert_msg(!strstr(error.text, "hunter2"), "%s", error.text);
-	}
+TEST_EACH(bad_settings_say_where_and_why, bad_settings)
+{
+	struct settings_error error = {""};
+
+	ck_assert_int_eq(settings_of(bad_settings[_i].text, &error), -EINVAL);
+	ck_assert_msg(strstr(error.text, bad_settings[_i].words), "%s: %s", bad_settings[_i].text, error.text);
+	ck_assert_msg(!strstr(error.text, "hunter2"), "%s", error.text);
 }
 
 /* ---- secrets ------------------------------------------------------------------------- */
@@ -450,21 +447,13 @@ TEST(secrets_are_for_one_reader)
 
 /* ---- verdicts ------------------------------------------------------------------------ */
 
-static struct verdict verdict_of(struct http_answer *answer)
+static void verdict_is(struct http_answer answer, enum verdict_kind kind, const char *words)
 {
 	const struct verdict_context context = {"https://lake", "tracer", "runs", "shipper", 1000000};
 	struct verdict verdict;
 
-	verdict_reach(answer, &context, &verdict);
-	return verdict;
-}
-
-static void verdict_is(struct http_answer answer, enum verdict_kind kind, const char *words)
-{
-	struct verdict verdict;
-
 	answer.body_size = strlen(answer.body);
-	verdict = verdict_of(&answer);
+	verdict_reach(&answer, &context, &verdict);
 	ck_assert_msg(verdict.kind == kind, "%s: %d", verdict.reason, verdict.kind);
 	ck_assert_msg(strstr(verdict.reason, words), "%s, expected %s", verdict.reason, words);
 }

@@ -4,22 +4,12 @@
  * or a query with a value. Rows are the same in whatever pieces; every value can be read to its
  * end; a value never leaves its place in the address.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/lake/rowbinary.h"
 #include "common/lake/statement.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 #define ROWS_MOST 10000
-
-static void require(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 /* A sum over all bytes, so that all are read. */
 static uint64_t value_sum(const struct store_value *value)

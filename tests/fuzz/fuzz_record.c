@@ -4,20 +4,10 @@
  * is taken for a record must say the same when it is written and read again.
  */
 #include <errno.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "tests/fuzz/fuzz.h"
 #include "tests/record_encode.h"
 #include "tests/wire_compare.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void check_record(const void *record, size_t size)
 {

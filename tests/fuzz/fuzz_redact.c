@@ -3,19 +3,9 @@
  * The output is the input with spans replaced: as many arguments as before, the same
  * where nothing was taken out, and each argument that is left whole is the same.
  */
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "correlator/redact/redact.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-	if (!holds)
-		abort();
-}
+#include "tests/fuzz/fuzz.h"
 
 static size_t nul_count(const char *data, size_t size)
 {

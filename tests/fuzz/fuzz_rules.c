@@ -5,25 +5,16 @@
  * must classify anything.
  */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/rules/rules.h"
 #include "common/rules/shipped.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 #define WORDS_MAX 64
 
 /* The shipped rules are not under test here. */
 const struct rules_shipped rules_shipped[1];
 const size_t rules_shipped_count = 0;
-
-static void require(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void check_text(const char text[RULES_NAME_MAX])
 {

@@ -11,15 +11,12 @@
 #include <errno.h>
 #include <sqlite3.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "common/log.h"
 #include "correlator/stream/session.h"
+#include "tests/fuzz/fuzz.h"
 #include "tests/record_encode.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define MS UINT64_C(1000000)
 #define SLOT_COUNT 24
@@ -47,12 +44,6 @@ static struct slot slots[SLOT_COUNT];
 static uint64_t now_boot_ns, offset, boot;
 static uint32_t next_pid;
 static bool hostile; /* raw bytes were taken for a message */
-
-static void require(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static unsigned take(struct input *input)
 {
@@ -479,39 +470,17 @@ static void interrupt(struct input *input)
 static void happen(struct input *input)
 {
 	switch (take(input) % 16) {
-	case 0: case 1: case 2:
-		be_born(input, true);
-		break;
-	case 3:
-		be_born(input, false);
-		break;
-	case 4: case 5: case 6:
-		execute(input);
-		break;
-	case 7: case 8:
-		end(input, EVENT_EXIT);
-		break;
-	case 9:
-		end(input, EVENT_FINAL);
-		break;
-	case 10:
-		look_at_all(take(input) & 1, 0);
-		break;
-	case 11:
-		look_at_all(false, take(input) % 4);
-		break;
-	case 12:
-		tell_cgroup(input);
-		break;
-	case 13:
-		be_rare(input);
-		break;
-	case 14:
-		now_boot_ns += take(input) * 100 * MS;
-		break;
-	case 15:
-		interrupt(input);
-		break;
+	case 0: case 1: case 2: be_born(input, true); break;
+	case 3: be_born(input, false); break;
+	case 4: case 5: case 6: execute(input); break;
+	case 7: case 8: end(input, EVENT_EXIT); break;
+	case 9: end(input, EVENT_FINAL); break;
+	case 10: look_at_all(take(input) & 1, 0); break;
+	case 11: look_at_all(false, take(input) % 4); break;
+	case 12: tell_cgroup(input); break;
+	case 13: be_rare(input); break;
+	case 14: now_boot_ns += take(input) * 100 * MS; break;
+	case 15: interrupt(input); break;
 	}
 }
 

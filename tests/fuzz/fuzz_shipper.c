@@ -5,14 +5,11 @@
  * cloud. Whatever it is, a verdict is reached, a refusal says why, a name that is
  * taken is the name that would be written.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "shipper/batch.h"
 #include "shipper/cloud.h"
 #include "shipper/sink.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 static const struct sink_type any_sink;
 
@@ -20,12 +17,6 @@ static const struct sink_type any_sink;
 const struct sink_type *sink_find(const char *name)
 {
 	return strcmp(name, "clickhouse") == 0 || strcmp(name, "ndjson") == 0 ? &any_sink : NULL;
-}
-
-static void require(bool holds)
-{
-	if (!holds)
-		abort();
 }
 
 static void try_answer(const char *data, size_t size)

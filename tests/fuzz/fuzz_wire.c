@@ -3,23 +3,14 @@
  * Nothing may crash, leak or grow past its bound, and whatever decodes must, when
  * encoded again, decode to the same message.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/wire/wire.h"
+#include "tests/fuzz/fuzz.h"
 #include "tests/wire_compare.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* A stream comes in reads of this many bytes: several a frame, so that frames are
  * put together from pieces. */
 #define READ_SIZE 64
-
-static void require(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void check_message(const char *data, size_t size)
 {
