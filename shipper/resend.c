@@ -1,7 +1,7 @@
 /* --from DIR: batches that the ndjson sink wrote, or that were set aside. See shipper.h. */
-#include <stdlib.h>
 #include <string.h>
 
+#include "common/grow.h"
 #include "common/log.h"
 #include "common/progress.h"
 #include "shipper/aside.h"
@@ -29,16 +29,12 @@ struct resend {
 static int batch_add(const struct batch *batch, void *data)
 {
 	struct resend *resend = data;
+	struct batch *batches =
+		grow(resend->batches, &resend->capacity, resend->batch_count + 1, sizeof(*batches));
 
-	if (resend->batch_count == resend->capacity) {
-		size_t capacity = resend->capacity ? resend->capacity * 2 : 64;
-		struct batch *batches = reallocarray(resend->batches, capacity, sizeof(*batches));
-
-		if (!batches)
-			return -ENOMEM;
-		resend->batches = batches;
-		resend->capacity = capacity;
-	}
+	if (!batches)
+		return -ENOMEM;
+	resend->batches = batches;
 	resend->batches[resend->batch_count++] = *batch;
 	return 0;
 }

@@ -1,15 +1,13 @@
 /* Rows as JSON. See row.h. */
 #include "shipper/row.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "common/grow.h"
 #include "common/text.h"
 
-#define CAPACITY_FIRST 4096
 #define DIGITS_MOST 20 /* of 64 bits, sign included */
 
 void row_text_deinit(struct row_text *text)
@@ -20,23 +18,12 @@ void row_text_deinit(struct row_text *text)
 
 static bool text_reserve(struct row_text *text, size_t size)
 {
-	size_t capacity = text->capacity ? text->capacity : CAPACITY_FIRST;
-	char *data;
+	char *data = text->failed ? NULL : grow(text->data, &text->capacity, text->size + size, 1);
 
-	if (text->failed)
-		return false;
-	while (capacity - text->size < size)
-		capacity *= 2;
-	if (capacity == text->capacity)
-		return true;
-	data = realloc(text->data, capacity);
-	if (!data) {
-		text->failed = true;
-		return false;
-	}
-	text->data = data;
-	text->capacity = capacity;
-	return true;
+	text->failed = !data;
+	if (data)
+		text->data = data;
+	return data;
 }
 
 static void text_add(struct row_text *text, const char *data, size_t size)

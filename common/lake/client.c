@@ -1,12 +1,11 @@
 /* Statements to a ClickHouse server over HTTP. See client.h. */
 #include "common/lake/client.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/grow.h"
 #include "common/http/answer.h"
 #include "common/progress.h"
 #include "common/text.h"
@@ -139,18 +138,11 @@ static int fail_memory(struct lake_client *client)
 
 static int data_append(struct lake_answer *answer, const char *data, size_t size)
 {
-	size_t capacity = answer->capacity ? answer->capacity : 65536;
-	char *grown;
+	char *grown = grow(answer->data, &answer->capacity, answer->size + size, 1);
 
-	while (capacity < answer->size + size)
-		capacity *= 2;
-	if (capacity != answer->capacity) {
-		grown = realloc(answer->data, capacity);
-		if (!grown)
-			return -ENOMEM;
-		answer->data = grown;
-		answer->capacity = capacity;
-	}
+	if (!grown)
+		return -ENOMEM;
+	answer->data = grown;
 	memcpy(answer->data + answer->size, data, size);
 	answer->size += size;
 	return 0;

@@ -6,9 +6,9 @@
  */
 #include "common/lake/rowbinary.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "common/grow.h"
 
 enum kind { KIND_INTEGER, KIND_REAL, KIND_TEXT, KIND_STRINGS };
 
@@ -53,7 +53,7 @@ void rowbinary_free(struct rowbinary *rows)
 
 int rowbinary_feed(struct rowbinary *rows, const void *data, size_t size)
 {
-	size_t pending = rows->end - rows->begin, capacity = rows->capacity ? rows->capacity : 65536;
+	size_t pending = rows->end - rows->begin;
 	unsigned char *grown;
 
 	if (rows->begin > 0) {
@@ -61,15 +61,10 @@ int rowbinary_feed(struct rowbinary *rows, const void *data, size_t size)
 		rows->begin = 0;
 		rows->end = pending;
 	}
-	while (capacity < pending + size)
-		capacity *= 2;
-	if (capacity != rows->capacity) {
-		grown = realloc(rows->data, capacity);
-		if (!grown)
-			return -ENOMEM;
-		rows->data = grown;
-		rows->capacity = capacity;
-	}
+	grown = grow(rows->data, &rows->capacity, pending + size, 1);
+	if (!grown)
+		return -ENOMEM;
+	rows->data = grown;
 	memcpy(rows->data + rows->end, data, size);
 	rows->end += size;
 	return 0;
@@ -229,18 +224,11 @@ int rowbinary_read_head(struct rowbinary *rows)
 
 static int texts_add(struct rowbinary *rows, const unsigned char *text, size_t size)
 {
-	size_t capacity = rows->texts_capacity ? rows->texts_capacity : 1024;
-	char *grown;
+	char *grown = grow(rows->texts, &rows->texts_capacity, rows->texts_size + size + 1, 1);
 
-	while (capacity < rows->texts_size + size + 1)
-		capacity *= 2;
-	if (capacity != rows->texts_capacity) {
-		grown = realloc(rows->texts, capacity);
-		if (!grown)
-			return -ENOMEM;
-		rows->texts = grown;
-		rows->texts_capacity = capacity;
-	}
+	if (!grown)
+		return -ENOMEM;
+	rows->texts = grown;
 	memcpy(rows->texts + rows->texts_size, text, size);
 	rows->texts_size += size;
 	rows->texts[rows->texts_size++] = '\0';

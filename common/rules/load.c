@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/grow.h"
 #include "common/rules/glob.h"
 #include "common/rules/rule.h"
 #include "common/yaml/suggest.h"
@@ -611,21 +612,6 @@ void rule_deinit(struct rule *rule)
 	}
 }
 
-static int loader_reserve_rule(struct rules *rules)
-{
-	size_t capacity = rules->capacity ? rules->capacity * 2 : 256;
-	struct rule *items;
-
-	if (rules->count < rules->capacity)
-		return 0;
-	items = realloc(rules->items, capacity * sizeof(*items));
-	if (!items)
-		return -ENOMEM;
-	rules->items = items;
-	rules->capacity = capacity;
-	return 0;
-}
-
 static int loader_fill_rule(struct loader *loader, const struct tree_node *node, struct rule *rule)
 {
 	int r = loader_read_mapping(loader, node, rule_keys, rule);
@@ -644,15 +630,15 @@ static int loader_fill_rule(struct loader *loader, const struct tree_node *node,
 static int loader_read_rule(struct loader *loader, const struct tree_node *node)
 {
 	struct rules *rules = loader->rules;
-	struct rule *rule;
+	struct rule *rule = grow(rules->items, &rules->capacity, rules->count + 1, sizeof(*rule));
 	int r;
 
+	if (!rule)
+		return -ENOMEM;
+	rules->items = rule;
 	if (rules->count == RULE_COUNT_MAX)
 		return loader_refuse(loader, node->line, "more than %d rules", RULE_COUNT_MAX);
-	r = loader_reserve_rule(rules);
-	if (r < 0)
-		return r;
-	rule = &rules->items[rules->count];
+	rule += rules->count;
 	*rule = (struct rule){.file = loader->file, .line = node->line, .layer = loader->layer};
 	r = loader_fill_rule(loader, node, rule);
 	if (r == 0)

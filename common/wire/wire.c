@@ -13,9 +13,9 @@
  */
 #include "common/wire/wire.h"
 
-#include <errno.h>
-
 #include <msgpack/pack.h>
+
+#include "common/grow.h"
 
 #define ONE(name) +1
 #define FIELD_COUNT(NAME) (0 WIRE_##NAME##_FIELDS(ONE, ONE))
@@ -209,38 +209,21 @@ struct writer {
 	int error;    /* 0 or negative errno */
 };
 
-static int output_grow(struct wire_output *output, size_t needed)
-{
-	size_t capacity = output->capacity ? output->capacity : WIRE_FRAME_MAX;
-	char *data;
-
-	while (capacity < needed) {
-		if (__builtin_mul_overflow(capacity, 2, &capacity))
-			return -ENOMEM;
-	}
-	data = realloc(output->data, capacity);
-	if (!data)
-		return -ENOMEM;
-	output->data = data;
-	output->capacity = capacity;
-	return 0;
-}
-
 /* msgpack_packer_write: 0, or -1 with writer->error set. */
 static int writer_append(void *data, const char *bytes, size_t size)
 {
 	struct writer *writer = data;
 	struct wire_output *output = writer->output;
+	char *grown = NULL;
 
-	if (size > writer->limit - output->size) {
-		writer->error = -EMSGSIZE;
+	writer->error = size > writer->limit - output->size ? -EMSGSIZE : 0;
+	if (!writer->error)
+		grown = grow(output->data, &output->capacity, output->size + size, 1);
+	if (!grown) {
+		writer->error = writer->error ? writer->error : -ENOMEM;
 		return -1;
 	}
-	if (size > output->capacity - output->size) {
-		writer->error = output_grow(output, output->size + size);
-		if (writer->error)
-			return -1;
-	}
+	output->data = grown;
 	if (size)
 		memcpy(output->data + output->size, bytes, size);
 	output->size += size;

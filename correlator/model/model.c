@@ -3,6 +3,7 @@
 
 #include <utlist.h>
 
+#include "common/grow.h"
 #include "correlator/model/cgroup.h"
 #include "correlator/model/container.h"
 #include "correlator/model/pending.h"
@@ -66,19 +67,16 @@ int64_t model_unix_ns(const struct model *model, uint64_t boot_ns)
 
 void model_set_gone(struct model *model, int64_t id)
 {
+	int64_t *gone;
+
 	if (!model->keep_states)
 		return;
-	if (model->gone_count == model->gone_capacity) {
-		size_t capacity = model->gone_capacity ? model->gone_capacity * 2 : 256;
-		int64_t *gone = realloc(model->gone, capacity * sizeof(*gone));
-
-		if (!gone) {
-			model->out_of_memory = true;
-			return;
-		}
-		model->gone = gone;
-		model->gone_capacity = capacity;
+	gone = grow(model->gone, &model->gone_capacity, model->gone_count + 1, sizeof(*gone));
+	if (!gone) {
+		model->out_of_memory = true;
+		return;
 	}
+	model->gone = gone;
 	model->gone[model->gone_count++] = id;
 }
 

@@ -8,10 +8,9 @@
 #include "correlator/redact/redact.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "common/grow.h"
 #include "correlator/redact/secret.h"
 
 #define CODE_DEPTH_MAX 3 /* quotes within quotes */
@@ -123,19 +122,16 @@ static void span_walk(struct walk *outer, struct span span);
 
 static void output_append(struct output *output, const char *data, size_t size)
 {
+	char *grown;
+
 	if (output->failed || size == 0)
 		return;
-	if (output->capacity - output->size < size) {
-		size_t capacity = 2 * output->capacity + size;
-		char *grown = realloc(output->data, capacity);
-
-		if (!grown) {
-			output->failed = true;
-			return;
-		}
-		output->data = grown;
-		output->capacity = capacity;
+	grown = grow(output->data, &output->capacity, output->size + size, 1);
+	if (!grown) {
+		output->failed = true;
+		return;
 	}
+	output->data = grown;
 	memcpy(output->data + output->size, data, size);
 	output->size += size;
 }
