@@ -106,6 +106,14 @@ TEST(a_command_that_fails_its_task_is_told_once)
 			 "127) there is no such command\n");
 }
 
+TEST(of_many_crashes_the_first_are_told)
+{
+	begin_step();
+	for (unsigned pid = 20; pid < 40; pid++)
+		tell("11>%u sort x; dies 11", pid);
+	ck_assert_rows("SELECT count(*), max(pid) FROM incidents i JOIN processes p ON p.id = i.process_id", "16 35\n");
+}
+
 TEST(a_command_that_could_not_be_executed)
 {
 	begin_step();

@@ -42,7 +42,8 @@ TEST(of_losses_what_is_new_counts)
 	tell("2>10 bwa mem x");
 	lose(3, RECORD_EXEC, CGROUP_BASE, 5);
 	tell_losses();
-	tell("10 ends; wait 1000");
+	end_as(EVENT_EXIT, 10, 0, cpu(5 * MS));
+	tell("restart; wait 1000; restart");
 	lose(3, RECORD_EXEC, CGROUP_BASE, 1); /* perhaps still the first one's */
 	tell_losses();
 	tell("2>11 bwa mem y");

@@ -20,6 +20,14 @@ TEST(a_retry_that_succeeds_excuses_the_attempt)
 	ck_assert_rows(ATTEMPTS, "11 failed 13 0\n12 succeeded - -\n13 succeeded - -\n");
 }
 
+TEST(an_incident_that_is_told_anew_keeps_its_time)
+{
+	tell(ENGINE "10>11 bash -c flaky; ends 75; commit");
+	clock_offset_ns += 3600 * 1000 * MS;
+	tell("wait 1; 10>12 bash -c flaky; ends; 10 ends");
+	ck_assert_rows("SELECT fatal, unix_ns - boot_ns FROM incidents", "0 1000000000\n");
+}
+
 /* The engine failed of the last attempt, and of no earlier one. */
 TEST(retries_that_all_fail)
 {

@@ -7,7 +7,8 @@ static uint64_t cpu_ms[100], written_bytes[100];
 
 static void stand(unsigned seconds, unsigned blocked)
 {
-	static const unsigned pids[] = {1, 2, 10, 11, 12, 13, 14}; /* who is not there is passed over */
+	/* Who is not there is passed over. */
+	static const unsigned pids[] = {1, 2, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22};
 
 	for (unsigned second = 0; second < seconds; second += 10) {
 		uint64_t boot_ns = now += 10000 * MS;
@@ -110,6 +111,28 @@ TEST(one_of_a_task_is_idle)
 	ck_assert_rows("SELECT i.kind, p.pid, i.sentence FROM incidents i JOIN processes p ON "
 		       "p.id = i.process_id WHERE p.pid < 13",
 		       "idle 12 bwa mem (pid 12) is without CPU or I/O for more than 1800 s\n");
+}
+
+TEST(kernel_threads_do_not_stand_still)
+{
+	sample_as(14, 0, NULL, cpu(0), RECORD_KERNEL_THREAD);
+	tell("pass; later 1; 2>40 true; restart");
+	stand(300, 14);
+	ck_assert_rows("SELECT count(*) FROM incidents", "0\n");
+}
+
+TEST(few_of_a_task_are_idle)
+{
+	begin_step();
+	for (unsigned pid = 14; pid < 23; pid++)
+		tell("11>%u sort x", pid);
+	for (int i = 0; i < 62; i++) {
+		cpu_ms[12] += 700;
+		stand(60, 0);
+		if (i == 31)
+			restart();
+	}
+	ck_assert_rows("SELECT count(*) FROM incidents WHERE kind = 'idle'", "8\n");
 }
 
 int main(void)
