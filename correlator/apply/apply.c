@@ -53,8 +53,8 @@ static void apply_fork(struct model *model, const struct event_fork *fork)
 	else if (fork->parent.start_boot_ns)
 		process->parent_image_id = image_id(model, fork->parent.pid, fork->parent.start_boot_ns,
 						    fork->parent.exec_id);
-	process_set_context(process, fork->cgroup_id, (uint32_t)fork->uid, (uint32_t)fork->sid,
-		     (uint32_t)fork->pgid, parent ? parent->tty : 0, (uint32_t)fork->flags);
+	process_set_context(process, fork->cgroup_id, (uint32_t)fork->uid, (uint32_t)fork->pgid,
+			    (uint32_t)fork->flags);
 	if (parent) {
 		process->pid_namespace = parent->pid_namespace;
 		process->mount_namespace = parent->mount_namespace;
@@ -119,8 +119,8 @@ static void apply_exec(struct model *model, const struct event_exec *exec)
 	process->found = process->state_is_stored = false;
 	process->pid_namespace = (uint32_t)exec->pid_namespace;
 	process->mount_namespace = (uint32_t)exec->mount_namespace;
-	process_set_context(process, exec->cgroup_id, (uint32_t)exec->uid, (uint32_t)exec->sid,
-		     (uint32_t)exec->pgid, (uint32_t)exec->tty, (uint32_t)exec->flags);
+	process_set_context(process, exec->cgroup_id, (uint32_t)exec->uid, (uint32_t)exec->pgid,
+			    (uint32_t)exec->flags);
 	classify(model, process, &verdict);
 	process->ignored = verdict.role == RULES_ROLE_IGNORE;
 	if (process->ignored || (verdict.role == RULES_ROLE_STARTER && !process->image))

@@ -21,7 +21,7 @@ struct found {
 	struct image_key parent;
 	uint64_t boot_ns;
 	uint64_t cgroup_id;
-	uint32_t exec_id, uid, sid, pgid, tty, flags, stdin_pipe, stdout_pipe;
+	uint32_t exec_id, uid, pgid, flags, stdin_pipe, stdout_pipe;
 	uint32_t pid_namespace, mount_namespace;
 	struct counters counters;
 	struct command *command;
@@ -85,8 +85,7 @@ static struct process *found_place_one(struct model *model, const struct found *
 	process->parent_exec_id = found->parent.exec_id;
 	process->pid_namespace = found->pid_namespace;
 	process->mount_namespace = found->mount_namespace;
-	process_set_context(process, found->cgroup_id, found->uid, found->sid, found->pgid, found->tty,
-			    found->flags);
+	process_set_context(process, found->cgroup_id, found->uid, found->pgid, found->flags);
 	command_unref(process->command);
 	process->command = command_ref(found->command);
 	classify(model, process, &verdict);
@@ -201,9 +200,7 @@ void found_note(struct model *model, const struct event_sample *sample)
 	found->exec_id = sample->image.exec_id;
 	found->cgroup_id = sample->cgroup_id;
 	found->uid = (uint32_t)sample->uid;
-	found->sid = (uint32_t)sample->sid;
 	found->pgid = (uint32_t)sample->pgid;
-	found->tty = (uint32_t)sample->tty;
 	found->flags = (uint32_t)sample->flags;
 	found->pid_namespace = (uint32_t)sample->pid_namespace;
 	found->mount_namespace = (uint32_t)sample->mount_namespace;

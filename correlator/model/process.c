@@ -52,14 +52,12 @@ struct process *process_new(struct model *model, const struct image_key *key, st
 	return process;
 }
 
-void process_set_context(struct process *process, uint64_t cgroup_id, uint32_t uid, uint32_t sid,
-			 uint32_t pgid, uint32_t tty, uint32_t flags)
+void process_set_context(struct process *process, uint64_t cgroup_id, uint32_t uid, uint32_t pgid,
+			 uint32_t flags)
 {
 	process->cgroup_id = cgroup_id;
 	process->uid = uid;
-	process->sid = sid;
 	process->pgid = pgid;
-	process->tty = tty;
 	process->flags = flags;
 }
 

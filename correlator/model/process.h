@@ -52,10 +52,9 @@ struct process {
 	uint32_t first_exec_id;    /* of its first image that has a row */
 	enum rules_rank path_rank; /* highest engine above it */
 	int spine_index;          /* in its run's spine, -1: not on it */
-	int subtree_count;        /* subtrees beneath it that count */
 	uint64_t fork_boot_ns;
 	uint64_t cgroup_id;
-	uint32_t exec_id, uid, sid, pgid, tty, flags;
+	uint32_t exec_id, uid, pgid, flags;
 	uint32_t pid_namespace, mount_namespace;
 	uint32_t stdin_pipe, stdout_pipe; /* at its placing, beneath an orchestrator */
 	struct pipe_user *reads, *writes; /* the same of a helper that is the orchestrator's own */
@@ -83,8 +82,8 @@ struct process {
 
 struct process *process_find(struct model *model, uint32_t pid, uint64_t start_boot_ns);
 struct process *process_new(struct model *model, const struct image_key *key, struct process *parent);
-void process_set_context(struct process *process, uint64_t cgroup_id, uint32_t uid, uint32_t sid,
-			 uint32_t pgid, uint32_t tty, uint32_t flags);
+void process_set_context(struct process *process, uint64_t cgroup_id, uint32_t uid, uint32_t pgid,
+			 uint32_t flags);
 void process_set_group(struct process *process, struct run *run, struct group *group);
 /* The process as a whole is over, whatever it ran last; only the first time counts: else
  * false. */

@@ -100,8 +100,6 @@ struct group *spine_place(struct model *model, struct process *process,
 	joined = subtree_join(model, process, placing, ret_reason);
 	if (joined)
 		return joined;
-	parent->subtree_count++;
-	parent->state_is_stored = false;
 	if (level == run->spine_length - 1 && run->orchestrator < 0) {
 		*ret_reason = REASON_ONLY_SUBTREE;
 		return run->spine_length < RUN_SPINE_MAX ? spine_push(model, run, process, placing)

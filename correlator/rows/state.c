@@ -295,7 +295,7 @@ static void image_state(struct archive *archive, struct image *entity)
 void process_state(struct archive *archive, const struct model *model, struct process *entity)
 {
 	INT(exec_id) ID(parent_image_id) INT(parent_exec_id) INT(first_exec_id) INT(path_rank)
-	INT(subtree_count) INT(fork_boot_ns) INT(cgroup_id) INT(uid) INT(sid) INT(pgid) INT(tty) INT(flags)
+	INT(fork_boot_ns) INT(cgroup_id) INT(uid) INT(pgid) INT(flags)
 	INT(pid_namespace) INT(mount_namespace) INT(stdin_pipe) INT(stdout_pipe) INT(found) INT(is_task_root)
 	INT(is_run_root) INT(has_container) INT(ignored) INT(ended) INT(has_final) INT(end_boot_ns)
 	INT(stall_since_boot_ns) INT(stall_since_unix_ns)
