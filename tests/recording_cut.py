@@ -17,7 +17,7 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from wire_client import frame, message, padded, record  # noqa: E402 (found by the path above)
+from wire_client import MAGIC, frame, message, padded, record  # noqa: E402 (found by the path above)
 
 DISGUISE = {"cpu_count": 2, "memory_bytes": 4 << 30, "boot_id": "00000000-0000-4000-8000-000000000000",
             "host_id": "0" * 32, "hostname": "golden", "kernel": "6.1.0"}
@@ -82,7 +82,7 @@ def main():
     if not cut.is_root:
         sys.exit(f"{recording}: nobody in it executed `tracer run`")
     cut.is_root = dict.fromkeys((image for image, is_root in cut.is_root.items() if not is_root), False)
-    result.write_bytes(b"tracer-record-3\n" + b"".join(cut.frames(lines)))
+    result.write_bytes(MAGIC + b"".join(cut.frames(lines)))
 
 
 if __name__ == "__main__":

@@ -46,6 +46,7 @@ STRUCTURES = read_structures("bpf/record.h")
 RECORD_TYPES = {name.lower(): int(number) for name, number in re.findall(
     r"^\tRECORD_(\w+) = (\d+),", (ROOT / "bpf/record.h").read_text(), flags=re.M)}
 FRAME_MAX = 64 * 1024
+MAGIC = b"tracer-record-3\n" # of a recording, before its frames
 
 
 def pack_unsigned(value):

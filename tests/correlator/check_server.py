@@ -27,7 +27,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from daemons import Daemon  # noqa: E402 (the line above comes first)
 from testing import (ENVIRONMENT, OnTerminal, Skip, delay_accounting_held,  # noqa: E402
                      enter_own_mounts, find_tests, run_tests, same, wait_until)
-from wire_client import (FRAME_MAX, RECORD_VERSION, VERSION, Peer, Story,  # noqa: E402
+from wire_client import (FRAME_MAX, MAGIC, RECORD_VERSION, VERSION, Peer, Story,  # noqa: E402
                          frame, message, record)
 
 PROGRAM = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "tracer-correlator").resolve()
@@ -823,7 +823,7 @@ def test_a_recording_replays_to_the_same_store(directory):
 def test_a_replay_says_on_a_terminal_how_far_it_is(directory):
     story = Story().commands(500)
     recording = directory / "recording"
-    recording.write_bytes(b"tracer-record-3\n" + story.hello() + story.pass_over_living(0) + story.tell())
+    recording.write_bytes(MAGIC + story.hello() + story.pass_over_living(0) + story.tell())
     command = [PROGRAM, "--replay", recording, "--rules", directory, "--log-level", "warning", "--store"]
     terminal = OnTerminal([*command, directory / "one.db"])
     same("status", terminal.finish(), (0, b""))
@@ -843,14 +843,13 @@ def test_a_replay_says_on_a_terminal_how_far_it_is(directory):
 
 def test_recordings_that_cannot_be_replayed(directory):
     story = Story().commands(3)
-    magic = b"tracer-record-3\n"
     stream = story.hello() + story.pass_over_living(0) + story.tell()
     cases = {
         "of another version": (b"tracer-record-9\n" + stream, 1, "another version"),
         "no recording": (b"\x7fELF" + bytes(100), 1, "not a recording"),
         "empty": (b"", 1, "not a recording"),
-        "broken": (magic + stream + bytes(4), 1, r"broken at byte \d+"),
-        "cut": (magic + stream[:-1], 0, r"cut off at byte \d+"),
+        "broken": (MAGIC + stream + bytes(4), 1, r"broken at byte \d+"),
+        "cut": (MAGIC + stream[:-1], 0, r"cut off at byte \d+"),
         "not there": (None, 1, "cannot open"),
     }
     for name, (content, status, complaint) in cases.items():

@@ -46,7 +46,7 @@ def lasted_ns(row):
 
 def check_jump(daemons, path, messages, middle, sleeper, plain, jump_ns):
     told = path.with_name(f"jump-{jump_ns}")
-    recording.write(told, path, recording.shifted(
+    recording.write(told, recording.shifted(
         messages, shift_unix=lambda unix_ns, boot_ns:
         unix_ns + (jump_ns if boot_ns > middle else 0)))
     jumped = replayed(daemons, told, sleeper)
@@ -79,7 +79,7 @@ def test_a_machine_that_sleeps(bench):
     path, middle, sleeper = record_a_morning(bench, daemons)
     messages, plain = recording.read(path), replayed(daemons, path, sleeper)
     told = path.with_name("suspended")
-    recording.write(told, path, recording.shifted(
+    recording.write(told, recording.shifted(
         messages, shift_boot=lambda boot_ns: boot_ns + (HOUR_NS if boot_ns > middle else 0),
         shift_unix=lambda unix_ns, boot_ns: unix_ns + (HOUR_NS if boot_ns > middle else 0)))
     suspended = replayed(daemons, told, sleeper)

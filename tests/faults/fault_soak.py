@@ -31,14 +31,14 @@ def write_long(path, seconds):
     offsets = [values["offset"] for name, values in body if name == "event"]
     turn_ns, turn_offset = end - begin + 10**9, max(offsets) - head[0][1]["consumer_offset"] + 4096
     count = max(2, int(seconds * 10**9 / turn_ns))
-    with open(path, "wb") as file:
-        file.write(BASE.read_bytes()[:recording.MAGIC_SIZE] + recording.encode(*head[0]))
+
+    def turns():
+        yield from head
         for turn in range(count):
             # Who was there before the recording began is the same in every turn.
-            for name, values in recording.shifted(
-                    body, lambda ns: ns + (turn * turn_ns if ns > begin else 0),
-                    lambda unix_ns, _: unix_ns + turn * turn_ns, turn * turn_offset):
-                file.write(recording.encode(name, values))
+            yield from recording.shifted(body, lambda ns: ns + (turn * turn_ns if ns > begin else 0),
+                                         lambda unix_ns, _: unix_ns + turn * turn_ns, turn * turn_offset)
+    recording.write(path, turns())
     return count, count * turn_ns / 60e9
 
 

@@ -4,38 +4,28 @@ The layouts are those of docs/wire.md and bpf/record.h; what is not a time stays
 """
 
 import pathlib
-import re
 import struct
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
-from wire_client import frame, message, split_frames, unpack_message  # noqa: E402
+from wire_client import MAGIC, RECORD_TYPES, frame, message, split_frames, unpack_message  # noqa: E402
 
-MAGIC_SIZE = len(b"tracer-record-1\n")
-RECORDS = {name: int(number) for name, number in re.findall(
-    r"^\tRECORD_(\w+) = (\d+),", (ROOT / "bpf/record.h").read_text(), flags=re.M)}
 # struct record_header: type, size, boot_ns, pid, exec_id, start_boot_ns; an image_key follows in
 # those records that tell of a second process.
 HEADER, BOOT_AT, START_AT, SECOND_START_AT = "<IIQIIQ", 8, 24, 40
-WITH_SECOND = {RECORDS[name] for name in ("FORK", "EXEC", "SAMPLE", "SIGNAL")}
+WITH_SECOND = {RECORD_TYPES[name] for name in ("fork", "exec", "sample", "signal")}
 
 
 def read(path):
     """[(name, {field: value})] of a recording; one that is still written may end anywhere."""
-    return [unpack_message(body) for body in split_frames(path.read_bytes()[MAGIC_SIZE:])[0]]
+    return [unpack_message(body) for body in split_frames(path.read_bytes()[len(MAGIC):])[0]]
 
 
-def encode(name, values):
-    return frame(message(name, **values))
-
-
-def write(path, magic_of, messages):
-    """With the magic of another recording."""
+def write(path, messages):
     with open(path, "wb") as file:
-        file.write(magic_of.read_bytes()[:MAGIC_SIZE])
-        for name, values in messages:
-            file.write(encode(name, values))
+        file.write(MAGIC)
+        file.writelines(frame(message(name, **values)) for name, values in messages)
 
 
 def record_shift(record, at, shift):

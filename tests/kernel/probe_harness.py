@@ -17,9 +17,8 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from daemons import READY_TIMEOUT_S, Daemon  # noqa: E402,F401 (the line above comes first)
 from testing import CONFINED, EMULATED, Repeatable, wait_until  # noqa: E402
-from wire_client import VERSION, frame, message, split_frames, unpack_message  # noqa: E402
+from wire_client import MAGIC, VERSION, frame, message, split_frames, unpack_message  # noqa: E402
 
-MAGIC = b"tracer-record-3\n"
 SETTLE_TIMEOUT_S = 120 if EMULATED else 60
 # The kernel frees a process, and says its final figures, up to this long after it was reaped.
 FINAL_RECORDS_S = 0.5

@@ -34,7 +34,7 @@ def stretch(path, to):
 
     def later(boot_ns):
         return max(0, boot_ns - begin) * (STRETCH - 1)
-    recording.write(to, path, recording.shifted(
+    recording.write(to, recording.shifted(
         messages, shift_boot=lambda ns: ns + later(ns),
         shift_unix=lambda unix_ns, boot_ns: unix_ns + later(boot_ns)))
 
