@@ -111,6 +111,13 @@ TEST(a_container_is_called_as_its_monitor_or_client_says)
 		       "docker web nginx:1\npodman gallant_bell docker.io/library/debian:12\n");
 }
 
+TEST(a_child_of_a_fork_is_the_child_of_what_that_executes)
+{
+	tell("2>10; 10>11; 10 bash x.sh; 11 bwa mem x");
+	ck_assert_rows("SELECT q.program FROM processes p JOIN processes q ON q.id = p.parent_id WHERE p.pid = 11",
+		       "bash\n");
+}
+
 TEST(a_subshell_is_a_subtree_and_a_worker_a_part_of_its_tool)
 {
 	tell("2>10 bash driver.sh; 10>11 bwa index x; ends; 10>12; " /* ( gzip; sort ) */

@@ -126,7 +126,7 @@ TEST(few_of_a_task_are_idle)
 	begin_step();
 	for (unsigned pid = 14; pid < 23; pid++)
 		tell("11>%u sort x", pid);
-	for (int i = 0; i < 62; i++) {
+	for (int i = 0; i < 64; i++) {
 		cpu_ms[12] += 700;
 		stand(60, 0);
 		if (i == 31)
