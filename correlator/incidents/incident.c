@@ -340,8 +340,7 @@ static bool take_turn(const struct model *model, struct task *task, const struct
 void incident_add(struct model *model, struct row_incident row, const char *sentence, const char *why)
 {
 	row.host_id = model->host.id;
-	if (row.unix_ns == 0)
-		row.unix_ns = model_unix_ns(model, (uint64_t)row.boot_ns);
+	row.unix_ns = model_unix_ns(model, (uint64_t)row.boot_ns);
 	row.sentence = sentence;
 	row.cause = why && *why ? why : NULL;
 	pending_add_incident(model, &row);
@@ -388,7 +387,6 @@ void incident_note_task(struct model *model, struct task *task)
 	cause->reported = true;
 	task->fatal = true;
 	task->incident_boot_ns = (int64_t)task->outcome.end_boot_ns;
-	task->incident_unix_ns = model_unix_ns(model, task->outcome.end_boot_ns);
 	task->dirty = task->run->dirty = true;
 	incident_report_task(model, task);
 }
@@ -408,7 +406,6 @@ void incident_report_task(struct model *model, struct task *task)
 		 name ? name : "", how_it_ended(task), cause->what);
 	row = cause_row(cause, task);
 	row.boot_ns = task->incident_boot_ns;
-	row.unix_ns = task->incident_unix_ns;
 	row.fatal = task->fatal;
 	incident_add(model, row, text, cause->why);
 }

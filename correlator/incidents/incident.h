@@ -8,8 +8,8 @@ struct image;
 struct task;
 
 int64_t incident_id(int64_t subject, const char *kind);
-/* To be written: `row` with the sentence and why, NULL or empty: not known. `unix_ns` 0: it has just
- * happened. */
+/* To be written: `row` with the sentence and why, NULL or empty: not known. When it was by
+ * the wall clock the store keeps as it was told first. */
 void incident_add(struct model *model, struct row_incident row, const char *sentence, const char *why);
 /* The cause of a process that failed by itself; NULL: out of memory. */
 struct cause *incident_describe(struct model *model, const struct image *image);

@@ -82,7 +82,6 @@ static void report(struct model *model, struct process *process, uint64_t boot_n
 			     .process_id = image->id,
 			     .kind = kinds[process->stall],
 			     .boot_ns = (int64_t)since,
-			     .unix_ns = process->stall_since_unix_ns,
 			     .end_boot_ns = over ? (int64_t)boot_ns : ROW_NULL,
 			     .sender_process_id = ROW_NULL,
 			     .sender_user_id = ROW_NULL,
@@ -95,7 +94,6 @@ static void begin(struct model *model, struct process *process, enum stall stall
 {
 	process->stall = stall;
 	process->stall_since_boot_ns = since;
-	process->stall_since_unix_ns = model_unix_ns(model, since);
 	process->state_is_stored = false;
 	report(model, process, boot_ns, false);
 }

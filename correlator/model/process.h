@@ -69,7 +69,6 @@ struct process {
 	struct motion motion;
 	enum stall stall;
 	uint64_t stall_since_boot_ns;
-	int64_t stall_since_unix_ns;
 	struct sent_signals *signals; /* fatal ones sent to it, NULL none */
 	struct endings *endings;      /* how its children failed, NULL none */
 	struct cause *cause;          /* why it failed itself, NULL: it has not */
