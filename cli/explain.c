@@ -45,16 +45,14 @@ struct story {
 static void heading(const struct story *story, const char *kind, int64_t id, const char *name)
 {
 	output_print(story->output, STYLE_DIM, "%s %s  ", kind, units_id(id, false));
-	output_print_text(story->output, STYLE_TITLE, name);
-	fputc('\n', story->output->file);
+	output_print(story->output, STYLE_TITLE, "%s\n", name ? name : "-");
 }
 
 /* "  label     value" */
 static void point(const struct story *story, const char *label, const char *value)
 {
 	output_print(story->output, STYLE_DIM, "  %-10s", label);
-	output_print_text(story->output, STYLE_PLAIN, value);
-	fputc('\n', story->output->file);
+	output_print(story->output, STYLE_PLAIN, "%s\n", value ? value : "-");
 }
 
 /* Words for a value; the value itself where there are none. */
@@ -319,7 +317,8 @@ static int found_tell(const struct story *story, const struct found *found, json
 /* The latest is told; the others are named, to be asked for. */
 static void others_tell(const struct story *story, const struct search *search)
 {
-	output_print(story->output, STYLE_DIM, "\nLess recent ones that fit too:\n");
+	fputc('\n', story->output->file);
+	output_print(story->output, STYLE_DIM, "Less recent ones that fit too:\n");
 	for (size_t i = 1; i < search->count; i++)
 		fprintf(story->output->file, "  tracer explain %s  (%s)\n", units_id(search->found[i].id, false),
 			subjects[search->found[i].kind].find);

@@ -72,8 +72,7 @@ static int load_command(const struct findings *findings, const struct row_incide
 static void print_field(const struct findings *findings, const char *label, const char *text)
 {
 	output_print(&findings->output, STYLE_DIM, "  %-8s  ", label);
-	output_print_text(&findings->output, STYLE_PLAIN, text);
-	fputc('\n', findings->output.file);
+	output_print(&findings->output, STYLE_PLAIN, "%s\n", text);
 }
 
 static void print_task(const struct findings *findings, const struct row_incident *incident)
@@ -81,11 +80,9 @@ static void print_task(const struct findings *findings, const struct row_inciden
 	const struct row_task *task = findings->task;
 	const struct output *output = &findings->output;
 
-	output_print_text(output, STYLE_TITLE, task ? task->name : "a process");
-	if (task && task->label && *task->label) {
-		fputc(' ', output->file);
-		output_print_text(output, STYLE_PLAIN, task->label);
-	}
+	output_print(output, STYLE_TITLE, "%s", task ? task->name : "a process");
+	if (task && task->label && *task->label)
+		output_print(output, STYLE_PLAIN, " %s", task->label);
 	output_print(output, STYLE_DIM, "  %s", units_time_of_day(incident->unix_ns));
 	if (!task)
 		return;
@@ -171,14 +168,15 @@ static void print_attempts(const struct findings *findings)
 {
 	const struct report *report = &findings->report;
 	size_t before = 0;
+	char text[64];
 
 	for (size_t i = 0; findings->task && i < report->task_count; i++)
 		before += i != findings->index && report->tasks[i].retried_by_id != ROW_NULL &&
 			  report_last_attempt(report, i) == findings->index;
 	if (before == 0)
 		return;
-	output_print(&findings->output, STYLE_DIM, "  %-8s  ", "attempts");
-	fprintf(findings->output.file, "%zu, all failed\n", before + 1);
+	snprintf(text, sizeof(text), "%zu, all failed", before + 1);
+	print_field(findings, "attempts", text);
 }
 
 static int print_fatal(const struct findings *findings, const struct row_incident *incident)
@@ -232,7 +230,7 @@ static void print_head(const struct findings *findings)
 	const struct output *output = &findings->output;
 	const char *failure = failure_text(run);
 
-	output_print_text(output, STYLE_TITLE, run->name);
+	output_print(output, STYLE_TITLE, "%s", run->name);
 	output_print(output, report_has_failed(run->status) ? STYLE_BAD : STYLE_PLAIN, "  %s", run->status);
 	fprintf(output->file, "%s%s%s after %s", *failure ? " (" : "", failure, *failure ? ")" : "",
 		units_duration(report_wall_ns(&findings->report, run->begin_boot_ns, run->end_boot_ns), findings->raw));

@@ -69,9 +69,7 @@ static void print_text(const struct output *output, const char *before, const ch
 {
 	if (!text || !*text)
 		return;
-	fputs(before, output->file);
-	output_print_text(output, STYLE_PLAIN, text);
-	fputs(after, output->file);
+	output_print(output, STYLE_PLAIN, "%s%s%s", before, text, after);
 }
 
 static void print_machine(const struct row_host *host, const struct output *output)

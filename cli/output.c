@@ -77,33 +77,43 @@ const char *output_reset(const struct output *output)
 	return output->color ? "\033[0m" : "";
 }
 
+/* What the format makes, made safe but for a newline that it ends with; to free. NULL: out of memory. */
+static char *safe_text(const char *format, va_list arguments)
+{
+	char *raw = NULL, *safe = NULL;
+	int size = vasprintf(&raw, format, arguments);
+	size_t line_end = strlen(format) > 0 && format[strlen(format) - 1] == '\n', used;
+
+	if (size >= 0)
+		safe = malloc(4 * (size_t)size + 1);
+	if (safe) {
+		used = text_escape(raw, (size_t)size - line_end, safe, 4 * (size_t)size + 1);
+		strcpy(safe + used, line_end ? "\n" : "");
+	}
+	if (size >= 0)
+		free(raw);
+	return safe;
+}
+
 void output_print(const struct output *output, enum style style, const char *format, ...)
 {
-	bool styled = style != STYLE_PLAIN;
 	va_list arguments;
+	char *safe;
 
-	if (styled)
-		fputs(output_style(output, style), output->file);
 	va_start(arguments, format);
-	vfprintf(output->file, format, arguments);
+	safe = safe_text(format, arguments);
 	va_end(arguments);
-	if (styled)
+	if (style != STYLE_PLAIN)
+		fputs(output_style(output, style), output->file);
+	fputs(safe ? safe : "", output->file);
+	if (style != STYLE_PLAIN)
 		fputs(output_reset(output), output->file);
+	free(safe);
 }
 
 void output_print_text(const struct output *output, enum style style, const char *text)
 {
-	size_t size = text ? strlen(text) : 0;
-	char *safe = malloc(4 * size + 2);
-
-	if (!safe)
-		return;
-	if (text)
-		text_escape(text, size, safe, 4 * size + 1);
-	else
-		strcpy(safe, "-");
-	output_print(output, style, "%s", safe);
-	free(safe);
+	output_print(output, style, "%s", text ? text : "-");
 }
 
 /* The character at `text`: its bytes, and the columns it takes. */
@@ -234,20 +244,13 @@ void output_flow_end(struct output_flow *flow, size_t indent)
 
 int say(const char *format, ...)
 {
-	char *raw = NULL, *safe = NULL;
 	va_list arguments;
-	int size;
+	char *safe;
 
 	va_start(arguments, format);
-	size = vasprintf(&raw, format, arguments);
+	safe = safe_text(format, arguments);
 	va_end(arguments);
-	safe = size < 0 ? NULL : malloc(4 * (size_t)size + 1);
-	if (safe) {
-		text_escape(raw, (size_t)size, safe, 4 * (size_t)size + 1);
-		fprintf(stderr, "%s\n", safe);
-	}
-	if (size >= 0)
-		free(raw);
+	fprintf(stderr, "%s\n", safe ? safe : "");
 	free(safe);
 	return VERB_FAILED;
 }

@@ -38,11 +38,12 @@ void output_measure(struct output *output);
 const char *output_style(const struct output *output, enum style style);
 const char *output_reset(const struct output *output);
 
-/* Prints in a style. `format`'s arguments must be safe text. */
+/* Prints in a style. What it makes is made safe, but for a newline that `format` ends with: arguments may
+ * be text of a traced process. */
 void output_print(const struct output *output, enum style style, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Prints text of a traced process, made safe. NULL prints "-". */
+/* The same of one text. NULL prints "-". */
 void output_print_text(const struct output *output, enum style style, const char *text);
 
 /* Safe text, or as much of it as fits into `columns`, with an ellipsis. Returns the columns it took. */

@@ -45,22 +45,19 @@ static void print_status(const struct page *page)
 	const struct row_run *run = page->run;
 	const char *wall = units_duration(report_wall_ns(page->report, run->begin_boot_ns, run->end_boot_ns),
 					  page->raw);
+	enum style style = status_style(run->status);
 
-	fputs(output_style(output, status_style(run->status)), output->file);
 	if (strcmp(run->status, "running") == 0)
-		fprintf(output->file, "running for %s", wall);
+		output_print(output, style, "running for %s\n", wall);
 	else if (strcmp(run->status, "succeeded") == 0)
-		fprintf(output->file, "succeeded in %s", wall);
+		output_print(output, style, "succeeded in %s\n", wall);
 	else if (run->signal != ROW_NULL && run->signal > 0)
-		fprintf(output->file, "killed by %s after %s", units_signal(run->signal), wall);
+		output_print(output, style, "killed by %s after %s\n", units_signal(run->signal), wall);
 	else if (run->exit_code != ROW_NULL)
-		fprintf(output->file, "%s with exit code %lld after %s",
-			strcmp(run->status, "failed") == 0 ? "failed" : "ended", (long long)run->exit_code,
-			wall);
+		output_print(output, style, "%s with exit code %lld after %s\n",
+			     strcmp(run->status, "failed") == 0 ? "failed" : "ended", (long long)run->exit_code, wall);
 	else
-		fprintf(output->file, "ended after %s, how is not known", wall);
-	fputs(output_reset(output), output->file);
-	fputc('\n', output->file);
+		output_print(output, style, "ended after %s, how is not known\n", wall);
 }
 
 static void print_who(const struct page *page)
@@ -69,6 +66,7 @@ static void print_who(const struct page *page)
 	const struct row_run *run = page->run;
 	const struct row_host *host = report_host(page->report);
 	const struct passwd *user = run->user_id == ROW_NULL ? NULL : getpwuid((uid_t)run->user_id);
+	bool has_engine = run->engine && *run->engine;
 
 	print_label(output, "run");
 	fprintf(output->file, "%s  %s", units_id(run->id, false), units_time(run->started_unix_ns));
@@ -76,24 +74,16 @@ static void print_who(const struct page *page)
 		fprintf(output->file, "  by %s", user->pw_name);
 	else if (run->user_id != ROW_NULL)
 		fprintf(output->file, "  by uid %lld", (long long)run->user_id);
-	if (page->report->parts.count > 0) {
+	if (page->report->parts.count > 0)
 		fprintf(output->file, " on %zu %s", report_hosts_count(page->report),
 			units_plural((int64_t)report_hosts_count(page->report), "host", "hosts"));
-	} else if (host) {
-		fputs(" on ", output->file);
-		output_print_text(output, STYLE_PLAIN, host->hostname);
-	}
-	fputs("  (", output->file);
-	output_print_text(output, STYLE_PLAIN, run->kind);
-	if (run->engine && *run->engine) {
-		fputs(", ", output->file);
-		output_print_text(output, STYLE_PLAIN, run->engine);
-	}
-	fputs(")\n", output->file);
+	else if (host)
+		output_print(output, STYLE_PLAIN, " on %s", host->hostname);
+	output_print(output, STYLE_PLAIN, "  (%s%s%s)\n", run->kind, has_engine ? ", " : "",
+		     has_engine ? run->engine : "");
 	if (run->working_directory && *run->working_directory) {
 		print_label(output, "in");
-		output_print_text(output, STYLE_PLAIN, run->working_directory);
-		fputc('\n', output->file);
+		output_print(output, STYLE_PLAIN, "%s\n", run->working_directory);
 	}
 }
 
@@ -105,12 +95,10 @@ static void print_parts(const struct page *page)
 		const struct row_host *host = report_host_of(page->report, part);
 
 		print_label(page->output, i == 0 ? "hosts" : "");
-		output_print_text(page->output, STYLE_PLAIN, host ? host->hostname : NULL);
-		fprintf(page->output->file, "  run %s: %s %s, CPU %s, ", units_id(part->id, false),
-			units_count(part->task_count, false), units_plural(part->task_count, "task", "tasks"),
-			units_duration(part->cpu_ns, page->raw));
-		output_print_text(page->output, STYLE_PLAIN, part->status);
-		fputc('\n', page->output->file);
+		output_print(page->output, STYLE_PLAIN, "%s  run %s: %s %s, CPU %s, %s\n", host ? host->hostname : "-",
+			     units_id(part->id, false), units_count(part->task_count, false),
+			     units_plural(part->task_count, "task", "tasks"), units_duration(part->cpu_ns, page->raw),
+			     part->status);
 	}
 }
 
@@ -197,16 +185,10 @@ static int print_container(void *context, const void *row)
 		return 0;
 	print_label(output, "container");
 	if (container->name)
-		output_print_text(output, STYLE_PLAIN, container->name);
-	if (container->image) {
-		fputs(container->name ? " of " : "", output->file);
-		output_print_text(output, STYLE_PLAIN, container->image);
-	}
-	fputs(container->name || container->image ? "  " : "", output->file);
-	output_print_text(output, STYLE_DIM, container->runtime);
-	fputc(' ', output->file);
-	output_print_text(output, STYLE_DIM, container->runtime_id);
-	fputc('\n', output->file);
+		output_print(output, STYLE_PLAIN, container->image ? "%s of " : "%s  ", container->name);
+	if (container->image)
+		output_print(output, STYLE_PLAIN, "%s  ", container->image);
+	output_print(output, STYLE_DIM, "%s %s\n", container->runtime, container->runtime_id);
 	return 0;
 }
 
@@ -311,9 +293,8 @@ static void print_heading(const struct listing *listing)
 	};
 
 	fputc('\n', listing->page->output->file);
-	output_print(listing->page->output, listing->verdict == REPORT_FATAL ? STYLE_BAD : STYLE_WARNING, "  %s",
+	output_print(listing->page->output, listing->verdict == REPORT_FATAL ? STYLE_BAD : STYLE_WARNING, "  %s\n",
 		     heads[listing->verdict]);
-	fputc('\n', listing->page->output->file);
 }
 
 static int print_incident(void *context, const void *row)
@@ -327,12 +308,8 @@ static int print_incident(void *context, const void *row)
 	if (listing->count == 1)
 		print_heading(listing);
 	output_print(output, STYLE_DIM, "  %s  ", units_time_of_day(incident->unix_ns));
-	output_print_text(output, STYLE_PLAIN, incident->sentence);
-	if (incident->cause) {
-		fputs(": ", output->file);
-		output_print_text(output, STYLE_PLAIN, incident->cause);
-	}
-	fputc('\n', output->file);
+	output_print(output, STYLE_PLAIN, "%s%s%s\n", incident->sentence, incident->cause ? ": " : "",
+		     incident->cause ? incident->cause : "");
 	return 0;
 }
 
@@ -359,8 +336,7 @@ static int print_header(const struct report *report, const struct output *output
 	int error;
 
 	output_flow_begin(&flow, output);
-	output_print_text(page.output, STYLE_TITLE, page.run->name);
-	fputs("  ", page.output->file);
+	output_print(page.output, STYLE_TITLE, "%s  ", page.run->name);
 	print_status(&page);
 	print_who(&page);
 	print_usage(&page);
