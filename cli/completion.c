@@ -86,6 +86,8 @@ static void sort_offer(const struct options *options, const struct verb *verb, c
 	static const char *const of_shells[] = {"file", "directory", "user"};
 	size_t size;
 
+	if (!sort)
+		return;
 	for (size_t i = 0; i < sizeof(of_shells) / sizeof(of_shells[0]); i++)
 		if (strcmp(sort, of_shells[i]) == 0) {
 			printf(":%s\n", sort);
@@ -141,7 +143,7 @@ static int offer(const struct options *options, char **words, size_t last)
 	if (verb->takes_command && command <= last && (command < last || words[last][0] != '-')) {
 		printf(":command %zu\n", command + 1);
 	} else if (before && before->argument) {
-		sort_offer(options, verb, before->values ? before->values : "");
+		sort_offer(options, verb, before->values);
 	} else if (words[last][0] == '-') {
 		for (const struct option_spec *spec = verb->options; spec->name; spec++)
 			printf("--%s\t%s\n", spec->name, spec->help);

@@ -351,7 +351,6 @@ static int doctor_main(const struct options *options)
 
 const struct verb verb_doctor = {
 	.name = "doctor",
-	.operands = "",
 	.summary = "what works on this host, and how to fix the rest",
 	.description =
 		"Looks at the kernel, permissions, mounts, users and programs, and changes\n"
@@ -361,6 +360,5 @@ const struct verb verb_doctor = {
 		"status 1 where anything is missing.",
 	.options = option_specs,
 	.examples = "  sudo tracer doctor",
-	.completion = "",
 	.main = doctor_main,
 };

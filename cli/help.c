@@ -41,7 +41,6 @@ const struct verb verb_help = {
 	.summary = "list the commands, or tell of one",
 	.description = "Lists the commands, or prints the help of one.",
 	.options = options_none,
-	.examples = "",
 	.completion = "verb",
 	.main = help_main,
 };

@@ -282,7 +282,6 @@ static int host_show(struct view *view)
 
 const struct verb verb_host = {
 	.name = "host",
-	.operands = "",
 	.summary = "what this host is, and how it was of late",
 	.description =
 		"Shows the machine, its system and its limits, and how it was in the last\n"
@@ -298,6 +297,5 @@ const struct verb verb_host = {
 	.examples = "  tracer host\n"
 		    "  tracer host --lake https://lake.example:8443 --host node-7\n"
 		    "  tracer host --json --since 10m | jq '.hosts[0].samples[0]'",
-	.completion = "",
 	.show = host_show,
 };

@@ -244,14 +244,14 @@ void options_print_help(FILE *file, const struct verb *verb)
 	output_init(&output, file, OUTPUT_COLOR_NEVER);
 	output_flow_begin(&flow, &output);
 	fprintf(flow.inner.file, "Usage: tracer %s [OPTION...]%s%s\n\n%s\n\nOptions:\n", verb->name,
-		*verb->operands ? " " : "", verb->operands, verb->description);
+		verb->operands ? " " : "", verb->operands ? verb->operands : "", verb->description);
 	output_flow_end(&flow, 0);
 	output_flow_begin(&flow, &output);
 	for (const struct option_spec *spec = verb->options; spec->name; spec++)
 		option_print(flow.inner.file, spec);
 	output_flow_end(&flow, HELP_COLUMN);
 	output_flow_begin(&flow, &output);
-	if (*verb->examples)
+	if (verb->examples)
 		fprintf(flow.inner.file, "\nExamples:\n%s\n", verb->examples);
 	fprintf(flow.inner.file, "\nExit status: 0 success, 1 failure, 2 wrong usage.%s\n",
 		verb->takes_command ? " See tracer-run(1) for commands." : "");

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/answer.h"
+#include "cli/site_rules.h"
 #include "cli/source.h"
 #include "cli/table.h"
 #include "query/catalogue.h"
@@ -75,12 +76,9 @@ static const char *name_find(int argc, char **argv, const char **ret_directory)
 	return name;
 }
 
-static void say_refused(const struct question_error *error, void *data)
+static void say_refused(const struct tree_error *error, void *data)
 {
-	if (error->line)
-		say("%s:%u: %s", error->file, error->line, error->reason);
-	else
-		say("%s: %s", error->file, error->reason);
+	site_rules_say(error);
 }
 
 static struct catalogue *load(const char *directory)
@@ -167,7 +165,7 @@ static void verb_make(struct question_verb *made, const struct verb *verb, const
 	}
 	made->verb = *verb;
 	made->verb.name = made->name;
-	made->verb.operands = made->verb.examples = "";
+	made->verb.operands = made->verb.examples = NULL;
 	made->verb.description = made->description;
 	made->verb.options = made->specs;
 }
@@ -279,18 +277,15 @@ static json_t *fields_to_json(const struct question_field *fields, size_t count,
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < count; i++) {
-		json_t *field = json_object();
+		json_t *field = json_pack("{s:s, s:s, s:s, s:s}", "name", fields[i].name, "type",
+					  question_type_name(fields[i].type), "unit", question_type_unit(fields[i].type),
+					  "meaning", fields[i].meaning);
 		char option[OPTION_NAME_BYTES];
 
-		json_set_string(field, "name", fields[i].name);
-		json_set_string(field, "type", question_type_name(fields[i].type));
-		json_set_string(field, "unit", question_type_unit(fields[i].type));
-		json_set_string(field, "meaning", fields[i].meaning);
-		if (are_parameters) {
-			json_set_string(field, "option", question_field_title(&fields[i], '-', option, sizeof(option)));
-			json_set_string(field, "default", fields[i].preset);
-			json_set_string(field, "source", fields[i].source);
-		}
+		if (are_parameters)
+			json_object_update_new(field, json_pack("{s:s, s:s?, s:s?}", "option",
+				question_field_title(&fields[i], '-', option, sizeof(option)), "default", fields[i].preset,
+				"source", fields[i].source));
 		json_array_append_new(array, field);
 	}
 	return array;
@@ -298,17 +293,11 @@ static json_t *fields_to_json(const struct question_field *fields, size_t count,
 
 static json_t *question_to_json(const struct question *question)
 {
-	json_t *object = json_object();
-
-	json_set_string(object, "name", question->name);
-	json_set_string(object, "title", question->title);
-	json_set_string(object, "explanation", question->explanation);
-	json_set_string(object, "file", question->file);
-	json_object_set_new(object, "parameters",
-			    fields_to_json(question->parameters, question->parameter_count, true));
-	json_object_set_new(object, "columns", fields_to_json(question->columns, question->column_count, false));
-	json_set_string(object, "all_columns_of", question->relation);
-	return object;
+	return json_pack("{s:s, s:s, s:s, s:s?, s:o, s:o, s:s?}", "name", question->name, "title", question->title,
+			 "explanation", question->explanation, "file", question->file, "parameters",
+			 fields_to_json(question->parameters, question->parameter_count, true), "columns",
+			 fields_to_json(question->columns, question->column_count, false), "all_columns_of",
+			 question->relation);
 }
 
 static int list_json(const struct catalogue *catalogue)

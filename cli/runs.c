@@ -314,7 +314,6 @@ static int runs_show(struct view *view)
 
 const struct verb verb_runs = {
 	.name = "runs",
-	.operands = "",
 	.summary = "list runs, newest first",
 	.description =
 		"Lists what ran on this host: pipelines, commands, jobs, services, newest first;\n"
@@ -325,6 +324,5 @@ const struct verb verb_runs = {
 	.options = option_specs,
 	.examples = "  tracer runs --since 2h\n"
 		    "  tracer runs --user alice --name snakemake --json",
-	.completion = "",
 	.show = runs_show,
 };

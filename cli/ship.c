@@ -64,7 +64,6 @@ static int ship_main(const struct options *options)
 
 const struct verb verb_ship = {
 	.name = "ship",
-	.operands = "",
 	.summary = "send files of an air-gapped host to the lake",
 	.description =
 		"Sends the files that the ndjson sink of tracer-shipper wrote on a host without\n"
@@ -74,6 +73,5 @@ const struct verb verb_ship = {
 	.options = option_specs,
 	.examples = "  tracer ship --from /media/stick/outbox --url https://lake.example.org:8443\n"
 		    "  tracer ship --from " TRACER_STATE_DIR "-shipper/set-aside --remove",
-	.completion = "",
 	.main = ship_main,
 };

@@ -417,7 +417,6 @@ static int status_main(const struct options *options)
 
 const struct verb verb_status = {
 	.name = "status",
-	.operands = "",
 	.summary = "daemons, lag, losses, size of the store",
 	.description =
 		"Tells whether the daemons run and keep up, what was lost, how much the store\n"
@@ -426,6 +425,5 @@ const struct verb verb_status = {
 	.options = option_specs,
 	.examples = "  tracer status\n"
 		    "  tracer status --json | jq .stream.lag_ns",
-	.completion = "",
 	.main = status_main,
 };

@@ -383,7 +383,6 @@ static int top_show(struct view *view)
 
 const struct verb verb_top = {
 	.name = "top",
-	.operands = "",
 	.summary = "tasks and tools that run now",
 	.description =
 		"Shows the tools that are busy now, by task and run: cores in use, resident\n"
@@ -397,6 +396,5 @@ const struct verb verb_top = {
 	.examples = "  tracer top\n"
 		    "  tracer top --once --sort memory\n"
 		    "  tracer top --json",
-	.completion = "",
 	.show = top_show,
 };

@@ -40,13 +40,13 @@ struct option_spec {
 
 struct verb {
 	const char *name;
-	const char *operands;    /* "[RUN]", "" for none */
+	const char *operands;    /* "[RUN]"; of this and what follows NULL: none */
 	size_t operands_least, operands_most;
 	const char *summary;     /* one line of `tracer help` */
 	const char *description; /* paragraphs of --help */
 	const struct option_spec *options; /* ends with a NULL name */
-	const char *examples;    /* lines of --help, "" for none */
-	const char *completion;  /* words that may follow, or "run", "file", "" */
+	const char *examples;    /* lines of --help */
+	const char *completion;  /* words that may follow, or "run", "file" */
 	void (*offer)(void);     /* prints them, for `tracer completion`, each with what it is behind a tab */
 	bool takes_command;      /* options end at the first operand: the rest is a command */
 

@@ -3,12 +3,9 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "query/ask.h"
 
@@ -24,19 +21,10 @@ struct catalogue {
 	void *data;
 };
 
-static int refuse(struct catalogue *catalogue, const struct question_error *error)
+static int refuse(struct catalogue *catalogue, const struct tree_error *error)
 {
 	catalogue->refused(error, catalogue->data);
 	return 0;
-}
-
-static int refuse_because(struct catalogue *catalogue, const char *file, const char *reason)
-{
-	struct question_error error = {.line = 0};
-
-	snprintf(error.file, sizeof(error.file), "%s", file);
-	snprintf(error.reason, sizeof(error.reason), "%s", reason);
-	return refuse(catalogue, &error);
 }
 
 static size_t index_of(const struct catalogue *catalogue, const char *name)
@@ -70,7 +58,7 @@ static const char *columns_compare(const struct question *question, struct store
 
 /* 0; -EINVAL with the error; -ENOMEM. */
 static int question_try(struct catalogue *catalogue, const struct question *question,
-			struct question_error *ret_error)
+			struct tree_error *ret_error)
 {
 	struct store_result *result;
 	const char *column, *words;
@@ -99,7 +87,7 @@ static int question_try(struct catalogue *catalogue, const struct question *ques
 
 /* ---- a site's ------------------------------------------------------------------ */
 
-static int question_add(struct catalogue *catalogue, struct question *question, struct question_error *error)
+static int question_add(struct catalogue *catalogue, struct question *question, struct tree_error *error)
 {
 	size_t index = index_of(catalogue, question->name);
 	int result = question_try(catalogue, question, error);
@@ -124,44 +112,23 @@ static int question_add(struct catalogue *catalogue, struct question *question, 
 	return 0;
 }
 
-/* How many bytes of the file were read; -errno. One more than it may have tells that it is too
- * large. */
-static ssize_t file_read(const char *path, char *text, size_t capacity)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat status;
-	ssize_t size;
-
-	if (fd < 0)
-		return -errno;
-	size = fstat(fd, &status) < 0 ? -errno : !S_ISREG(status.st_mode) ? -EINVAL : read(fd, text, capacity);
-	if (size < 0 && errno && size == -1)
-		size = -errno;
-	close(fd);
-	return size;
-}
-
 static int file_take(struct catalogue *catalogue, const char *directory, const char *name)
 {
-	char path[4096], own[256], *text = malloc(QUESTION_BYTES_MAX + 1);
-	struct question_error error;
+	char path[4096], own[256], *text = NULL;
+	struct tree_error error;
 	struct question *question;
-	ssize_t size;
-	int result = -ENOMEM;
+	size_t size;
+	int result;
 
-	if (!text)
-		return -ENOMEM;
 	snprintf(path, sizeof(path), "%s/%s", directory, name);
 	snprintf(own, sizeof(own), "%.*s", (int)(strlen(name) - strlen(SUFFIX)), name);
-	size = file_read(path, text, QUESTION_BYTES_MAX + 1);
-	if (size >= 0)
-		result = question_parse(own, path, text, (size_t)size, &question, &error);
+	result = tree_read_file(path, &text, &size, &error);
+	if (result == 0)
+		result = question_parse(own, path, text, size, &question, &error);
 	free(text);
-	if (size < 0)
-		return refuse_because(catalogue, path, size == -EINVAL ? "this is no file" : strerror((int)-size));
-	if (result == -EINVAL)
-		return refuse(catalogue, &error);
-	return result < 0 ? result : question_add(catalogue, question, &error);
+	if (result < 0)
+		return result == -ENOMEM ? result : refuse(catalogue, &error);
+	return question_add(catalogue, question, &error);
 }
 
 static int is_question_file(const struct dirent *entry)
@@ -172,21 +139,19 @@ static int is_question_file(const struct dirent *entry)
 	       strcmp(entry->d_name + size - strlen(SUFFIX), SUFFIX) == 0;
 }
 
-static int name_compare(const struct dirent **left, const struct dirent **right)
-{
-	return strcmp((*left)->d_name, (*right)->d_name);
-}
-
 static int directory_take(struct catalogue *catalogue, const char *directory)
 {
-	struct store_error error;
-	struct dirent **entries;
-	int result = 0, count = scandir(directory, &entries, is_question_file, name_compare);
+	struct tree_error refused = {.line = 0};
+	struct store_error error = {""};
+	struct dirent **entries = NULL;
+	int result = 0, count = scandir(directory, &entries, is_question_file, alphasort);
 
-	if (count < 0)
-		return errno == ENOENT ? 0 : refuse_because(catalogue, directory, strerror(errno));
-	if (count > 0 && store_open_empty(&catalogue->empty, &error) < 0)
-		result = refuse_because(catalogue, directory, error.text);
+	if (count < 0 && errno == ENOENT)
+		return 0;
+	if (count < 0 || (count > 0 && store_open_empty(&catalogue->empty, &error) < 0)) {
+		tree_error_set(&refused, directory, 0, "%s", count < 0 ? strerror(errno) : error.text);
+		refuse(catalogue, &refused);
+	}
 	for (int i = 0; i < count; i++) {
 		if (result == 0 && catalogue->empty)
 			result = file_take(catalogue, directory, entries[i]->d_name);
@@ -202,7 +167,7 @@ static int directory_take(struct catalogue *catalogue, const char *directory)
 
 static int shipped_take(struct catalogue *catalogue)
 {
-	struct question_error error;
+	struct tree_error error;
 	int result = 0;
 
 	for (size_t i = 0; query_is_question(i) && result == 0; i++) {

@@ -9,7 +9,7 @@
 
 struct catalogue;
 
-typedef void catalogue_refused(const struct question_error *error, void *data);
+typedef void catalogue_refused(const struct tree_error *error, void *data);
 
 /* `directory` may be NULL or not there: the shipped ones alone. 0 or -ENOMEM. */
 int catalogue_load(const char *directory, catalogue_refused *refused, void *data,

@@ -81,7 +81,7 @@ const struct question_field *question_column(const struct question *question, co
 
 struct reader {
 	struct question *question;
-	struct question_error *error;
+	struct tree_error *error;
 	unsigned line;
 };
 
@@ -403,12 +403,12 @@ static int memory_take(struct reader *reader, const char *name, const char *file
 }
 
 int question_parse(const char *name, const char *file, const char *text, size_t size,
-		   struct question **ret_question, struct question_error *ret_error)
+		   struct question **ret_question, struct tree_error *ret_error)
 {
 	struct reader reader = {calloc(1, sizeof(struct question)), ret_error, 0};
 	int error = -ENOMEM;
 
-	*ret_error = (struct question_error){.line = 0};
+	*ret_error = (struct tree_error){.line = 0};
 	snprintf(ret_error->file, sizeof(ret_error->file), "%s", file ? file : name);
 	if (reader.question && !is_name(name))
 		error = refuse(&reader, "its name is to have small letters, digits and _ alone");

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "common/store/store.h"
+#include "common/yaml/tree.h"
 
 #define QUESTION_NAME_MAX 63
 #define QUESTION_BYTES_MAX 65536
@@ -66,15 +67,9 @@ struct question {
 	void *memory;
 };
 
-struct question_error {
-	char file[256];
-	unsigned line; /* 0: of no line */
-	char reason[256];
-};
-
 /* `file` NULL: shipped. 0, -ENOMEM, or -EINVAL with the error. */
 int question_parse(const char *name, const char *file, const char *text, size_t size,
-		   struct question **ret_question, struct question_error *ret_error);
+		   struct question **ret_question, struct tree_error *ret_error);
 void question_free(struct question *question);
 
 /* What stands for its unit in the name goes: "started_unix_ns" is "started"; shares stay shares. `separator` is put

@@ -23,7 +23,7 @@ TEST(header_is_read)
 		"SELECT * FROM runs\n-- :no_parameter\n"
 		"WHERE id = :run_id AND host_id = :host_id AND ':nor this' <> :least_share AND :user_id IS NULL"
 		" AND started_unix_ns > :started_unix_ns;\n";
-	struct question_error error;
+	struct tree_error error;
 	struct question *question;
 	char title[64];
 
@@ -83,7 +83,7 @@ static const struct {
 
 TEST_EACH(wrong_headers_are_refused_with_their_line, wrong)
 {
-	struct question_error error;
+	struct tree_error error;
 	struct question *question = NULL;
 
 	ck_assert_int_eq(question_parse(wrong[_i].name, "/etc/q.sql", wrong[_i].text, strlen(wrong[_i].text), &question,
@@ -135,7 +135,7 @@ TEST_EACH(values_are_taken_as_people_write_them, values)
 
 static char refusals[4096];
 
-static void refused(const struct question_error *error, void *data)
+static void refused(const struct tree_error *error, void *data)
 {
 	size_t used = strlen(refusals);
 
@@ -183,10 +183,10 @@ TEST(broken_files_leave_the_others)
 			 "attaches.sql:0: a query may only read\n"
 			 "column.sql:1: the column name is not both declared and selected\n"
 			 "deletes.sql:0: a query may only read\n"
-			 "folder.sql:0: this is no file\n"
+			 "folder.sql:0: not a regular file\n"
 			 "hosts.sql:1: a shipped question has this name: take another, or say `-- replaces: hosts`\n"
 			 "lacks.sql:1: the column name is not both declared and selected\n"
-			 "pipe.sql:0: this is no file\n"
+			 "pipe.sql:0: not a regular file\n"
 			 "pragma.sql:0: a query may only read\n"
 			 "syntax.sql:5: near \"runs\": syntax error\n"
 			 "two.sql:0: a query is one statement\n"

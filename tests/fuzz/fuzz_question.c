@@ -24,7 +24,7 @@ static void check_field(const struct question_field *field)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct question_error error;
+	struct tree_error error;
 	struct question *question = NULL;
 	char *text = malloc(size ? size : 1); /* of its own size, so that a byte more is seen */
 	int result;
