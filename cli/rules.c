@@ -110,40 +110,35 @@ static void print_verdict(const struct rules *rules, const struct rules_verdict 
 {
 	char where[SITE_RULES_WHERE_SIZE];
 
-	print_field("name", verdict->name);
-	print_field("role", rules_role_text(verdict->role));
 	site_rules_where(rules, verdict->rule, where, sizeof(where));
-	print_field("rule", where);
-	if (verdict->role == RULES_ROLE_ORCHESTRATOR)
-		print_field("rank", verdict->rank == RULES_RANK_WORKFLOW
-				    ? "workflow engine" : "parallel (make, xargs, ...)");
-	print_field("engine", verdict->engine);
-	print_field("run name", verdict->run_name);
-	print_field("run key", verdict->run_key);
-	print_field("task name", verdict->task_name);
-	print_field("task label", verdict->task_label);
-	if (verdict->interactive)
-		print_field("interactive", "yes: its jobs are runs");
-	if (verdict->housekeeping)
-		print_field("housekeeping", "yes: the host's own, not work");
+	const char *const fields[][2] = {
+		{"name", verdict->name}, {"role", rules_role_text(verdict->role)}, {"rule", where},
+		{"rank", verdict->role != RULES_ROLE_ORCHESTRATOR ? "" :
+			 verdict->rank == RULES_RANK_WORKFLOW ? "workflow engine" : "parallel (make, xargs, ...)"},
+		{"engine", verdict->engine}, {"run name", verdict->run_name}, {"run key", verdict->run_key},
+		{"task name", verdict->task_name}, {"task label", verdict->task_label},
+		{"interactive", verdict->interactive ? "yes: its jobs are runs" : ""},
+		{"housekeeping", verdict->housekeeping ? "yes: the host's own, not work" : ""},
+	};
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		print_field(fields[i][0], fields[i][1]);
 }
 
 static void write_verdict(const struct rules_verdict *verdict)
 {
+	const char *const fields[][2] = {
+		{"name", verdict->name}, {"role", rules_role_text(verdict->role)}, {"rule", verdict->rule},
+		{"engine", verdict->engine}, {"run_name", verdict->run_name}, {"run_key", verdict->run_key},
+		{"task_name", verdict->task_name}, {"task_label", verdict->task_label},
+	};
 	json_t *object = json_object();
 
-	json_set_string(object, "name", verdict->name);
-	json_set_string(object, "role", rules_role_text(verdict->role));
-	json_set_string(object, "rule", verdict->rule);
-	json_set_integer(object, "rank", verdict->rank);
-	json_set_string(object, "engine", verdict->engine);
-	json_set_string(object, "run_name", verdict->run_name);
-	json_set_string(object, "run_key", verdict->run_key);
-	json_set_string(object, "task_name", verdict->task_name);
-	json_set_string(object, "task_label", verdict->task_label);
-	json_object_set_new(object, "interactive", json_boolean(verdict->interactive));
-	json_object_set_new(object, "nested", json_boolean(verdict->nested));
-	json_object_set_new(object, "housekeeping", json_boolean(verdict->housekeeping));
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		json_set_string(object, fields[i][0], fields[i][1]);
+	json_object_update_new(object, json_pack("{s:i, s:b, s:b, s:b}", "rank", verdict->rank, "interactive",
+						 verdict->interactive, "nested", verdict->nested, "housekeeping",
+						 verdict->housekeeping));
 	json_print(object);
 	json_decref(object);
 }

@@ -12,38 +12,27 @@
 #define TASK_NAME_SIZE 1024
 #define COMMAND_SIZE 4096 /* of a process's arguments, as shown */
 
-#define FIGURE_COLUMNS                               \
-	{"wall", TABLE_RIGHT, 0, 0, false},          \
-	{"CPU", TABLE_RIGHT, 0, 0, false},           \
-	{"cores", TABLE_RIGHT, 0, 3, false},         \
-	USAGE_COLUMNS                                \
-	{"of its limit", TABLE_LEFT, 0, 3, true},    \
-	{"result", TABLE_LEFT, 0, 0, false},
-
-static const struct table_column columns[TREE_COLUMN_COUNT] = {
-	{"", TABLE_LEFT, 30, 0, false},
-	FIGURE_COLUMNS
-	{"", TABLE_BAR, 0, 0, false},
-};
+/* `percent` of a terminal are for names; then figures and what is last. */
+#define COLUMNS(percent, ...) { \
+		{"", TABLE_LEFT, percent, 0, false}, \
+		{"wall", TABLE_RIGHT, 0, 0, false}, \
+		{"CPU", TABLE_RIGHT, 0, 0, false}, \
+		{"cores", TABLE_RIGHT, 0, 3, false}, \
+		USAGE_COLUMNS \
+		{"of its limit", TABLE_LEFT, 0, 3, true}, \
+		{"result", TABLE_LEFT, 0, 0, false}, \
+		{__VA_ARGS__, 0, 0, false}, \
+	}
 
 /* With processes: on a terminal half of it is for their command lines; elsewhere these are whole,
  * and last. */
-static const struct table_column process_columns[TREE_COLUMN_COUNT] = {
-	{"", TABLE_LEFT, 50, 0, false},
-	FIGURE_COLUMNS
-	{"", TABLE_BAR, 0, 0, false},
-};
-static const struct table_column command_columns[TREE_COLUMN_COUNT] = {
-	{"", TABLE_LEFT, 0, 0, false},
-	FIGURE_COLUMNS
-	{"command", TABLE_LEFT, 0, 0, false},
-};
-
 const struct table_column *tree_columns(const struct output *output, const struct report_style *style)
 {
-	if (!style->with_processes)
-		return columns;
-	return output->width ? process_columns : command_columns;
+	static const struct table_column plain[TREE_COLUMN_COUNT] = COLUMNS(30, "", TABLE_BAR);
+	static const struct table_column processes[TREE_COLUMN_COUNT] = COLUMNS(50, "", TABLE_BAR);
+	static const struct table_column commands[TREE_COLUMN_COUNT] = COLUMNS(0, "command", TABLE_LEFT);
+
+	return !style->with_processes ? plain : output->width ? processes : commands;
 }
 
 /* Tasks by their parents: indexes into report->tasks, SIZE_MAX ends a list. Behind them all is one more,

@@ -226,47 +226,27 @@ const char *units_result(int64_t exit_code, int64_t signal)
 
 /* ---- command lines --------------------------------------------------------------- */
 
-struct buffer {
-	char *text;
-	size_t used, capacity;
-};
-
-static void append(struct buffer *buffer, const char *data, size_t size)
-{
-	size_t room = buffer->capacity - 1 - buffer->used;
-
-	if (size > room)
-		size = room;
-	memcpy(buffer->text + buffer->used, data, size);
-	buffer->used += size;
-}
-
 static bool is_plain(const char *argument, size_t size)
 {
-	for (size_t i = 0; i < size; i++) {
-		char c = argument[i];
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%[]";
 
-		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')) &&
-		    !strchr("_-./=:,+@%[]", c))
+	for (size_t i = 0; i < size; i++)
+		if (!memchr(plain, argument[i], sizeof(plain) - 1))
 			return false;
-	}
 	return size > 0;
 }
 
-static void append_quoted(struct buffer *buffer, const char *argument, size_t size)
+static void print_quoted(FILE *file, const char *argument, size_t size)
 {
-	if (is_plain(argument, size)) {
-		append(buffer, argument, size);
-		return;
-	}
-	append(buffer, "'", 1);
-	for (size_t i = 0; i < size; i++) {
-		if (argument[i] == '\'')
-			append(buffer, "'\\''", 4);
+	bool plain = is_plain(argument, size);
+
+	fputs(plain ? "" : "'", file);
+	for (size_t i = 0; i < size; i++)
+		if (!plain && argument[i] == '\'')
+			fputs("'\\''", file);
 		else
-			append(buffer, argument + i, 1);
-	}
-	append(buffer, "'", 1);
+			fputc(argument[i], file);
+	fputs(plain ? "" : "'", file);
 }
 
 /* Where the name of a program begins, its folder left out. */
@@ -280,22 +260,20 @@ static size_t name_begin(const char *path, size_t size)
 const char *command_text(const struct row_blob *arguments, const char *program, bool whole,
 			 char *text, size_t capacity)
 {
-	struct buffer buffer = {.text = text, .capacity = capacity};
 	const char *data = arguments->data;
+	FILE *file = data && arguments->size > 0 ? fmemopen(text, capacity, "w") : NULL;
 
-	if (!data || arguments->size == 0) {
-		snprintf(text, capacity, "(%s)", program);
-		return text;
-	}
-	for (size_t i = 0; i < arguments->size;) {
-		size_t size = strnlen(data + i, arguments->size - i);
-		size_t skipped = i == 0 && !whole ? name_begin(data, size) : 0;
+	snprintf(text, capacity, "(%s)", program);
+	for (size_t i = 0, size; file && i < arguments->size; i += size + 1) {
+		size_t skipped;
 
-		if (i > 0)
-			append(&buffer, " ", 1);
-		append_quoted(&buffer, data + i + skipped, size - skipped);
-		i += size + 1;
+		size = strnlen(data + i, arguments->size - i);
+		skipped = i == 0 && !whole ? name_begin(data, size) : 0;
+		fputs(i > 0 ? " " : "", file);
+		print_quoted(file, data + i + skipped, size - skipped);
 	}
-	text[buffer.used] = '\0';
+	if (file)
+		fclose(file);
+	text[capacity - 1] = '\0'; /* where it was cut */
 	return text;
 }
