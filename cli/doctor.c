@@ -18,7 +18,6 @@
 #include "cli/program.h"
 #include "cli/site_rules.h"
 #include "cli/units.h"
-#include "common/text.h"
 
 #define CAPABILITY_PERFMON 38
 #define CAPABILITY_BPF 39
@@ -193,19 +192,6 @@ static void check_network(struct findings *findings)
 	      "bytes sent and received stay unknown: they need Linux 6.3", NULL);
 }
 
-/* The last line that a program has written into `fd`, safe to print. */
-static void last_line(int fd, char *text, size_t capacity)
-{
-	char raw[512] = "";
-	ssize_t size = pread(fd, raw, sizeof(raw) - 1, 0);
-	char *end;
-
-	raw[size > 0 ? size : 0] = '\0';
-	raw[strcspn(raw, "\n")] = '\0';
-	end = strstr(raw, ": ");
-	text_escape(end ? end + 2 : raw, strlen(end ? end + 2 : raw), text, capacity);
-}
-
 /* Starts the probe for a moment, without a receiver: whether its programs load and attach. If not,
  * `ret_reason` has its words. */
 static enum load probe_try(char *path, char *ret_reason, size_t capacity)
@@ -218,8 +204,7 @@ static enum load probe_try(char *path, char *ret_reason, size_t capacity)
 
 	if (pid > 0 && waitpid(pid, &status, 0) == pid && status == 0)
 		load = LOAD_WORKS;
-	else
-		last_line(fd, ret_reason, capacity);
+	program_last_words(fd, ret_reason, capacity);
 	if (fd >= 0)
 		close(fd);
 	return load;
@@ -227,13 +212,15 @@ static enum load probe_try(char *path, char *ret_reason, size_t capacity)
 
 static void check_probe(struct findings *findings, const char *path, enum load load, const char *reason)
 {
+	const char *words = strstr(reason, ": "); /* behind the program's name */
+
 	judge(findings, PROGRAM_PROBE, *path, path, FINDING_MISSING, "not found",
 	      "install it beside tracer, or put its folder into PATH");
 	if (load == LOAD_WORKS)
 		findings_add(findings, FINDING_OK, "load", "programs load, attach and iterate");
 	else if (load == LOAD_FAILS)
 		findings_add(findings, FINDING_MISSING, "load", "%s",
-			     *reason ? reason : "the probe could not be started");
+			     words ? words + 2 : *reason ? reason : "the probe could not be started");
 }
 
 static void check_correlator(struct findings *findings)

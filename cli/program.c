@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "common/text.h"
+
 /* Where a program stands, seen from the folder of ours. %s: its name; the build
  * tree has a folder for each. */
 static int find_beside(const char *name, char ret_path[PATH_MAX])
@@ -163,4 +165,22 @@ const char *program_read_line(const char *path, char text[256])
 	text[size > 0 ? size : 0] = '\0';
 	text[strcspn(text, "\n")] = '\0';
 	return text;
+}
+
+void program_last_words(int log_fd, char *text, size_t capacity)
+{
+	char tail[1024], *line;
+	off_t size = log_fd < 0 ? 0 : lseek(log_fd, 0, SEEK_END);
+	off_t from = size > (off_t)sizeof(tail) - 1 ? size - (off_t)sizeof(tail) + 1 : 0;
+	ssize_t got = size > 0 ? pread(log_fd, tail, sizeof(tail) - 1, from) : 0;
+
+	text[0] = '\0';
+	while (got > 0 && tail[got - 1] == '\n')
+		got--;
+	if (got <= 0)
+		return;
+	tail[got] = '\0';
+	line = memrchr(tail, '\n', (size_t)got);
+	line = line ? line + 1 : tail;
+	text_escape(line, strlen(line), text, capacity);
 }

@@ -27,5 +27,8 @@ pid_t program_launch(char *const argv[], int log_fd, int *ret_ready_fd);
  * bytes; errors go where ours go. Its wait status, or -errno. */
 int program_read(char *const argv[], size_t most, char **ret_text);
 
+/* The last line that a program wrote into a log, safe to show, "" if there is none. */
+void program_last_words(int log_fd, char *text, size_t capacity);
+
 /* The first line of a small file, of the kernel's say; "" where there is none. Returns `text`. */
 const char *program_read_line(const char *path, char text[256]);

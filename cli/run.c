@@ -11,6 +11,7 @@
 
 #include "cli/child.h"
 #include "cli/daemons.h"
+#include "cli/program.h"
 #include "cli/source.h"
 #include "cli/views.h"
 #include "cli/watch.h"
@@ -341,7 +342,7 @@ static void daemons_lament(const struct run *run, const char *what)
 
 		if (daemon->pid || (daemon->stopping && daemon->status == 0))
 			continue;
-		watch_last_words(&run->watch, role, words, sizeof(words));
+		program_last_words(daemon->log_fd, words, sizeof(words));
 		fprintf(stderr, "tracer run: %s %s%s%s\n", watch_name(role), what,
 			*words ? ": " : "", words);
 	}

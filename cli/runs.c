@@ -15,22 +15,10 @@
 #define RECENT_NS (7 * INT64_C(86400000000000)) /* a lake reads old months only if these are not enough */
 #define PARTS_EXPECTED 16 /* of a listed run, on average: where there are more, all are looked at */
 
-/* Parameters of query/questions/runs.sql, in that order. */
-enum { FILTER_SINCE, FILTER_ALL, FILTER_LIMIT, FILTER_USER, FILTER_NAME, FILTER_HOST, FILTER_CANDIDATES, FILTER_END };
-
-static struct store_parameter filter[] = {
-	[FILTER_SINCE] = {"since_unix_ns", STORE_INTEGER, 0, NULL},
-	[FILTER_ALL] = {"with_system", STORE_INTEGER, 0, NULL},
-	[FILTER_LIMIT] = {"limit", STORE_INTEGER, 0, NULL},
-	[FILTER_USER] = {"user_id", STORE_NULL, 0, NULL},
-	[FILTER_NAME] = {"name", STORE_NULL, 0, NULL},
-	[FILTER_HOST] = {"host", STORE_NULL, 0, NULL},
-	[FILTER_CANDIDATES] = {"candidate_limit", STORE_INTEGER, 0, NULL},
-	[FILTER_END] = {0},
-};
-
 static bool all;
 static int64_t since_ns = -1, limit = LIMIT_DEFAULT;
+static const char *wanted_name, *wanted_host;
+static struct store_parameter user = {"user_id", STORE_NULL, 0, NULL};
 
 static int user_take(const struct options *options, const char *value)
 {
@@ -39,8 +27,7 @@ static int user_take(const struct options *options, const char *value)
 
 	if (parse_user(value, &uid, &gid) < 0)
 		return options_misuse(options, "there is no user '%s'", value);
-	filter[FILTER_USER].type = STORE_INTEGER;
-	filter[FILTER_USER].integer = uid;
+	user = (struct store_parameter){"user_id", STORE_INTEGER, uid, NULL};
 	return 0;
 }
 
@@ -49,8 +36,8 @@ static const struct option_spec option_specs[] = {
 	{"since", 's', "TIME", NULL, "begun in the last TIME: 90s, 15m, 2h, 3d", .duration_ns = &since_ns},
 	{"limit", 'n', "N", NULL, "at most N runs (20); 0: all", .number = &limit, .most = INT32_MAX},
 	{"user", 'u', "USER", "user", "of this user (name or number)", .take = user_take},
-	{"name", 0, "TEXT", NULL, "whose name contains TEXT", .text = &filter[FILTER_NAME].text},
-	{"host", 0, "NAME", NULL, "on this host, of all that a lake has", .text = &filter[FILTER_HOST].text},
+	{"name", 0, "TEXT", NULL, "whose name contains TEXT", .text = &wanted_name},
+	{"host", 0, "NAME", NULL, "on this host, of all that a lake has", .text = &wanted_host},
 	OPTION_SPECS_OF_VIEW
 };
 
@@ -227,31 +214,13 @@ static int parts_load(struct listing *list)
 	return since_unix_ns == INT64_MAX ? 0 : joined_load(list->view->store, NULL, since_unix_ns, &list->parts);
 }
 
-/* Among the latest first, and only where they are not enough among all there are. */
-static int runs_load(struct listing *list)
-{
-	int64_t most = filter[FILTER_LIMIT].integer, *candidates = &filter[FILTER_CANDIDATES].integer;
-	int64_t *since = &filter[FILTER_SINCE].integer, given = *since;
-	int64_t recent = (int64_t)time(NULL) * 1000000000 - RECENT_NS;
-	int error;
+/* Parameters of query/questions/runs.sql; from the time on they are those of runs_left_out.sql too. */
+enum { FILTER_CANDIDATES, FILTER_ALL, FILTER_LIMIT, FILTER_SINCE };
 
-	*candidates = most > INT64_MAX / PARTS_EXPECTED ? INT64_MAX : most * PARTS_EXPECTED;
-	*since = given > recent ? given : recent;
-	error = rows_load(&list->runs, &row_type_run, list->view->store, "runs", filter);
-	if (error < 0 || (int64_t)list->runs.count >= most || (*candidates == INT64_MAX && *since == given))
-		return error;
-	*candidates = INT64_MAX;
-	*since = given;
-	rows_free(&list->runs);
-	return rows_load(&list->runs, &row_type_run, list->view->store, "runs", filter);
-}
-
-static int left_out_load(struct listing *list)
+static int left_out_load(struct listing *list, const struct store_parameter *filter)
 {
-	const struct store_parameter same[] = {filter[FILTER_SINCE], filter[FILTER_USER], filter[FILTER_NAME],
-					       filter[FILTER_HOST], {0}};
 	struct store_result *result;
-	int more, error = all ? 0 : query_ask(list->view->store, "runs_left_out", same, &result);
+	int more, error = all ? 0 : query_ask(list->view->store, "runs_left_out", filter, &result);
 
 	if (all || error < 0)
 		return error;
@@ -260,6 +229,42 @@ static int left_out_load(struct listing *list)
 		list->left_out_count = store_result_get(result, "left_out_count").integer;
 	store_result_free(result);
 	return more < 0 ? more : 0;
+}
+
+/* Among the latest first, and only where they are not enough among all there are. */
+static int runs_load(struct listing *list)
+{
+	struct store *store = list->view->store;
+	int64_t now_unix_ns = (int64_t)time(NULL) * 1000000000, most = limit ? limit : INT64_MAX;
+	int64_t given_unix_ns = since_ns < 0 ? 0 : now_unix_ns - since_ns;
+	struct store_parameter filter[] = {
+		[FILTER_CANDIDATES] = {"candidate_limit", STORE_INTEGER,
+				       most > INT64_MAX / PARTS_EXPECTED ? INT64_MAX : most * PARTS_EXPECTED, NULL},
+		[FILTER_ALL] = {"with_system", STORE_INTEGER, all, NULL},
+		[FILTER_LIMIT] = {"limit", STORE_INTEGER, most, NULL},
+		[FILTER_SINCE] = {"since_unix_ns", STORE_INTEGER, given_unix_ns, NULL},
+		user,
+		{"name", wanted_name ? STORE_TEXT : STORE_NULL, 0, wanted_name},
+		{"host", wanted_host ? STORE_TEXT : STORE_NULL, 0, wanted_host},
+		{0},
+	};
+	int64_t *since = &filter[FILTER_SINCE].integer, *candidates = &filter[FILTER_CANDIDATES].integer;
+	int error;
+
+	if (!all)
+		query_ask_ahead(store, "runs_left_out", filter + FILTER_SINCE);
+	query_ask_ahead(store, "hosts", NULL);
+	if (now_unix_ns - RECENT_NS > given_unix_ns)
+		*since = now_unix_ns - RECENT_NS;
+	error = rows_load(&list->runs, &row_type_run, store, "runs", filter);
+	if (error == 0 && (int64_t)list->runs.count < most && (*candidates != INT64_MAX || *since != given_unix_ns)) {
+		*candidates = INT64_MAX;
+		*since = given_unix_ns;
+		rows_free(&list->runs);
+		error = rows_load(&list->runs, &row_type_run, store, "runs", filter);
+	}
+	*since = given_unix_ns;
+	return error < 0 ? error : left_out_load(list, filter + FILTER_SINCE);
 }
 
 /* On standard error: the list is for programs too. */
@@ -272,30 +277,12 @@ static void print_left_out(const struct listing *list)
 		    units_count(list->left_out_count, false));
 }
 
-static void filter_complete(void)
-{
-	filter[FILTER_ALL].integer = all;
-	filter[FILTER_LIMIT].integer = limit ? limit : INT64_MAX;
-	if (since_ns >= 0)
-		filter[FILTER_SINCE].integer = (int64_t)time(NULL) * 1000000000 - since_ns;
-	for (int i = FILTER_NAME; i <= FILTER_HOST; i++)
-		filter[i].type = filter[i].text ? STORE_TEXT : STORE_NULL;
-}
-
 static int runs_show(struct view *view)
 {
 	struct listing list = {.view = view};
 	bool json = view->options->json;
-	int error;
+	int error = runs_load(&list);
 
-	filter_complete();
-	if (!all)
-		query_ask_ahead(view->store, "runs_left_out", (struct store_parameter[]){
-			filter[FILTER_SINCE], filter[FILTER_USER], filter[FILTER_NAME], filter[FILTER_HOST], {0}});
-	query_ask_ahead(view->store, "hosts", NULL);
-	error = runs_load(&list);
-	if (error == 0)
-		error = left_out_load(&list);
 	if (error == 0)
 		error = parts_load(&list);
 	if (error == 0)

@@ -18,7 +18,6 @@
 
 #include "cli/program.h"
 #include "common/clock.h"
-#include "common/text.h"
 
 #define START_TIMEOUT_MS 20000 /* loading takes 0.1 s; a loaded machine takes longer */
 #define STOP_TIMEOUT_MS 60000  /* a full ring takes seconds to store */
@@ -209,26 +208,6 @@ static int log_open(struct watch *watch, enum watch_role role)
 	return fd < 0 ? -errno : 0;
 }
 
-void watch_last_words(const struct watch *watch, enum watch_role role, char *text,
-		      size_t capacity)
-{
-	char tail[1024], *line;
-	int fd = watch->daemons[role].log_fd;
-	off_t size = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
-	off_t from = size > (off_t)sizeof(tail) - 1 ? size - (off_t)sizeof(tail) + 1 : 0;
-	ssize_t got = size > 0 ? pread(fd, tail, sizeof(tail) - 1, from) : 0;
-
-	text[0] = '\0';
-	while (got > 0 && tail[got - 1] == '\n')
-		got--;
-	if (got <= 0)
-		return;
-	tail[got] = '\0';
-	line = memrchr(tail, '\n', (size_t)got);
-	line = line ? line + 1 : tail;
-	text_escape(line, strlen(line), text, capacity);
-}
-
 /* Its pid ends here, so that the number is not another's when we signal it. */
 static void daemon_reap(struct watch_daemon *daemon)
 {
@@ -258,7 +237,7 @@ static int daemon_await_ready(struct watch *watch, enum watch_role role, int rea
 		return 0;
 	if (count > 0)
 		pid_fd_wait(watch->daemons[role].pid_fd, KILL_TIMEOUT_MS); /* its last words */
-	watch_last_words(watch, role, words, sizeof(words));
+	program_last_words(watch->daemons[role].log_fd, words, sizeof(words));
 	fprintf(stderr, "tracer run: %s did not start%s%s\n", watch_name(role),
 		*words ? ": " : count == 0 ? " in time" : "", words);
 	return count == 0 ? -ETIME : -ECHILD;

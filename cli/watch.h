@@ -45,10 +45,6 @@ int watch_start(struct watch *watch, int wake_fd);
 /* Notes which daemon has ended; true if one ended that should not have. */
 bool watch_check(struct watch *watch);
 
-/* The last line that a daemon wrote, safe to show, "" if none. */
-void watch_last_words(const struct watch *watch, enum watch_role role, char *text,
-		      size_t capacity);
-
 /* Has the probe send what it holds, and waits until it is stored. 0; -EINTR as
  * above; -ETIME; -EPIPE where a daemon did not end well. All have ended then. */
 int watch_stop(struct watch *watch, int wake_fd);
