@@ -74,7 +74,7 @@ static void print_who(const struct page *page)
 		fprintf(output->file, "  by %s", user->pw_name);
 	else if (run->user_id != ROW_NULL)
 		fprintf(output->file, "  by uid %lld", (long long)run->user_id);
-	if (page->report->parts.count > 0)
+	if (page->report->parts.count > 1)
 		fprintf(output->file, " on %zu %s", report_hosts_count(page->report),
 			units_plural((int64_t)report_hosts_count(page->report), "host", "hosts"));
 	else if (host)
@@ -90,7 +90,7 @@ static void print_who(const struct page *page)
 /* What of a run was on which host. */
 static void print_parts(const struct page *page)
 {
-	for (size_t i = 0; i < page->report->parts.count; i++) {
+	for (size_t i = 0; i < page->report->parts.count && page->report->parts.count > 1; i++) {
 		const struct row_run *part = &ROWS_ITEM(&page->report->parts, part, i)->run;
 		const struct row_host *host = report_host_of(page->report, part);
 

@@ -146,11 +146,11 @@ static int output_open(struct run *run)
 	return fd < 0 || run->output ? 0 : -ENOMEM;
 }
 
-static void report_show(struct run *run, struct store *store, struct rows *runs)
+static void report_show(struct run *run, struct store *store, const struct row_run *shown)
 {
 	struct report report;
 	struct output output;
-	int error = report_load(&report, store, runs);
+	int error = report_load(&report, store, shown);
 
 	output_init(&output, run->output, run->options->color);
 	if (error == 0 && run->options->json)
@@ -275,7 +275,7 @@ static int report_from(struct run *run, const char *store_path)
 	if (error == 0 && run->keep.path)
 		error = keep_run(&run->keep, store, ROWS_ITEM(&runs, run, 0));
 	if (runs.count > 0 && run->output)
-		report_show(run, store, &runs);
+		report_show(run, store, runs.items);
 	rows_free(&runs);
 	source_close(store);
 	return error;

@@ -11,16 +11,9 @@
 
 /* ---- parts ---------------------------------------------------------------------- */
 
-/* A run of one host is its own only part. */
-static size_t parts_count(const struct report *report)
-{
-	return report->parts.count ? report->parts.count : 1;
-}
-
 static const struct row_run *part_run(const struct report *report, size_t part)
 {
-	return report->parts.count ? &ROWS_ITEM(&report->parts, part, part)->run
-				   : ROWS_ITEM(&report->runs, run, 0);
+	return &ROWS_ITEM(&report->parts, part, part)->run;
 }
 
 /* From the boot clock of a part's host to that of the run's, by way of the wall clocks. */
@@ -72,7 +65,7 @@ int report_each(const struct report *report, enum report_rows rows, report_use_r
 	};
 	int error = 0;
 
-	for (size_t i = 0; i < parts_count(report) && error == 0; i++) {
+	for (size_t i = 0; i < report->parts.count && error == 0; i++) {
 		const struct store_parameter parameters[] = PART_PARAMETERS(part_run(report, i));
 
 		error = each_row(report, kinds[rows].type, kinds[rows].query, parameters, use, context);
@@ -209,27 +202,27 @@ static int incident_count(void *context, const void *row)
 }
 
 /* What follows, in that order. */
-static void ask_ahead(const struct report *report)
+static void ask_ahead(struct store *store, const struct row_run *run)
 {
 	static const char *const queries[] = {"task_index", "run_doubts", "incidents", "containers"};
+	const struct store_parameter parameters[] = PART_PARAMETERS(run);
 
-	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
-		const struct store_parameter parameters[] = PART_PARAMETERS(part_run(report, 0));
-
-		query_ask_ahead(report->store, queries[i], parameters);
-	}
+	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++)
+		query_ask_ahead(store, queries[i], parameters);
 }
 
-/* The run itself, or all parts of it: only what has a key can have some. */
-static int parts_load(struct report *report)
+/* All parts of a run, or itself: only what has a key can have several. */
+static int parts_load(struct report *report, const struct row_run *run)
 {
-	const struct row_run *run = ROWS_ITEM(&report->runs, run, 0);
+	const struct row_part own = {*run, run->id};
 	int error = run->run_key ? joined_load(report->store, run, INT64_MIN + 1, &report->parts) : 0;
 	size_t capacity = 0;
 
-	report->whole = report->parts.count > 0
-				? joined_sum(report->parts.items, report->parts.count) : *run;
-	for (size_t i = 0; i < parts_count(report) && error == 0; i++) {
+	if (error == 0 && report->parts.count == 0)
+		error = rows_add(&report->parts, &row_type_part, &own);
+	if (error == 0)
+		report->whole = joined_sum(report->parts.items, report->parts.count);
+	for (size_t i = 0; i < report->parts.count && error == 0; i++) {
 		error = tasks_load(report, i, &capacity);
 		if (error == 0)
 			error = doubts_load(report, i);
@@ -238,9 +231,8 @@ static int parts_load(struct report *report)
 }
 
 /* Those of all parts, which have its key. */
-static int hosts_load(struct report *report)
+static int hosts_load(struct report *report, const struct row_run *run)
 {
-	const struct row_run *run = ROWS_ITEM(&report->runs, run, 0);
 	const struct store_parameter parameters[] = {
 		{"host_id", STORE_INTEGER, run->host_id, NULL},
 		{"run_key", run->run_key ? STORE_TEXT : STORE_NULL, 0, run->run_key}, {0},
@@ -249,16 +241,15 @@ static int hosts_load(struct report *report)
 	return rows_load(&report->hosts, &row_type_host, report->store, "run_hosts", parameters);
 }
 
-int report_load(struct report *report, struct store *store, struct rows *runs)
+int report_load(struct report *report, struct store *store, const struct row_run *run)
 {
 	int error;
 
-	*report = (struct report){.store = store, .runs = *runs, .now_boot_ns = ROW_NULL};
-	*runs = (struct rows){0};
-	ask_ahead(report);
-	error = hosts_load(report);
+	*report = (struct report){.store = store, .now_boot_ns = ROW_NULL};
+	ask_ahead(store, run);
+	error = hosts_load(report, run);
 	if (error == 0)
-		error = parts_load(report);
+		error = parts_load(report, run);
 	if (error == 0)
 		error = tasks_order(report);
 	if (error == 0)
@@ -273,7 +264,6 @@ int report_load(struct report *report, struct store *store, struct rows *runs)
 void report_free(struct report *report)
 {
 	rows_free(&report->hosts);
-	rows_free(&report->runs);
 	rows_free(&report->parts);
 	free(report->tasks);
 	free(report->by_id);
@@ -309,11 +299,11 @@ size_t report_hosts_count(const struct report *report)
 
 int64_t report_processors_count(const struct report *report)
 {
-	const struct row_host *host = report_host(report);
-	int64_t count = host ? host->cpu_count : ROW_NULL;
+	int64_t count = 0;
 
-	for (size_t i = 1; i < report->parts.count; i++) {
-		host = report_host_of(report, part_run(report, i));
+	for (size_t i = 0; i < report->parts.count; i++) {
+		const struct row_host *host = report_host_of(report, part_run(report, i));
+
 		if (joined_is_new_host(report->parts.items, i))
 			count = row_add(count, host ? host->cpu_count : ROW_NULL);
 	}
@@ -633,7 +623,7 @@ static int task_walk(struct walk *walk, size_t index)
 int report_walk(const struct report *report, const size_t *order, size_t count,
 		const struct report_writer *writer, void *context)
 {
-	struct walk walk = {report, writer, context, calloc(parts_count(report), sizeof(struct window)), true};
+	struct walk walk = {report, writer, context, calloc(report->parts.count, sizeof(struct window)), true};
 	int error = walk.windows ? 0 : -ENOMEM;
 
 	count = order ? count : report->task_count;
@@ -641,7 +631,7 @@ int report_walk(const struct report *report, const size_t *order, size_t count,
 		walk.goes_on = !order || (i + 1 < count && order[i + 1] == order[i] + 1);
 		error = task_walk(&walk, order ? order[i] : i);
 	}
-	for (size_t i = 0; walk.windows && i < parts_count(report); i++)
+	for (size_t i = 0; walk.windows && i < report->parts.count; i++)
 		window_free(&walk.windows[i]);
 	free(walk.windows);
 	return error;

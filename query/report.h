@@ -43,9 +43,8 @@ struct report_task {
 struct report {
 	struct store *store; /* borrowed: rows are read when they are shown */
 	struct rows hosts;
-	struct rows runs; /* exactly one, as it was asked for */
-	struct rows parts; /* of a run that several hosts share: all, the first first; else none */
-	struct row_run whole; /* it, or all of its parts together */
+	struct rows parts; /* of a run that several hosts share, the first first; else itself */
+	struct row_run whole; /* all of its parts together */
 	struct report_task *tasks; /* the pseudo-tasks first, then as they began */
 	size_t task_count;
 	size_t *by_id; /* indexes of tasks */
@@ -56,8 +55,8 @@ struct report {
 	int64_t now_boot_ns; /* of the run's host, when it was last heard of */
 };
 
-/* `runs` holds one run and becomes the report's. 0 or -errno. */
-int report_load(struct report *report, struct store *store, struct rows *runs);
+/* `run` is copied. 0 or -errno. */
+int report_load(struct report *report, struct store *store, const struct row_run *run);
 void report_free(struct report *report);
 
 /* With the figures of all of its parts, and the id and the clock of the first. */

@@ -174,7 +174,7 @@ int report_write_json(const struct report *report, FILE *file, bool with_process
 	int error;
 
 	run_write(&writing);
-	if (report->parts.count > 0)
+	if (report->parts.count > 1)
 		parts_write(&writing);
 	error = tasks_write(&writing);
 	if (error == 0)
