@@ -23,30 +23,33 @@ struct check {
 	char text[COLUMNS_TEXT_BYTES]; /* the latest answer */
 };
 
-/* One statement whose answer is some text, without its last line end. */
-static int ask(struct check *check, const char *sql)
-{
-	int error = lake_client_run(check->client, sql, check->text, sizeof(check->text));
-	size_t size = strlen(check->text);
+static bool ask(struct check *check, const char *topic, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
-	if (error == 0 && size > 0 && check->text[size - 1] == '\n')
-		check->text[size - 1] = '\0';
-	return error;
-}
-
-static void add_failure(struct check *check, const char *topic)
+/* One statement whose answer is a line of text. False: it has none, which is a finding of `topic` (NULL:
+ * none). */
+static bool ask(struct check *check, const char *topic, const char *format, ...)
 {
-	findings_add(check->findings, FINDING_MISSING, topic, "%s", lake_client_error(check->client));
+	char sql[2048];
+	va_list arguments;
+	int error;
+
+	va_start(arguments, format);
+	vsnprintf(sql, sizeof(sql), format, arguments);
+	va_end(arguments);
+	error = lake_client_run(check->client, sql, check->text, sizeof(check->text));
+	check->text[strcspn(check->text, "\n")] = '\0';
+	if (error < 0 && topic)
+		findings_add(check->findings, FINDING_MISSING, topic, "%s", lake_client_error(check->client));
+	return error == 0;
 }
 
 static bool check_server(struct check *check)
 {
 	int year, month;
 
-	if (ask(check, "SELECT version() FORMAT TSV") < 0) {
-		add_failure(check, "server");
+	if (!ask(check, "server", "SELECT version() FORMAT TSV"))
 		return false;
-	}
 	if (sscanf(check->text, "%d.%d", &year, &month) != 2 || year * 12 + month < OLDEST_YEAR * 12 + OLDEST_MONTH)
 		finding_fix(findings_add(check->findings, FINDING_MISSING, "server", "ClickHouse %s",
 					  check->text), "upgrade it to %d.%d or newer", OLDEST_YEAR, OLDEST_MONTH);
@@ -60,10 +63,8 @@ static void check_clock(struct check *check)
 {
 	int64_t skew_ns;
 
-	if (ask(check, "SELECT toUnixTimestamp64Nano(now64(9)) FORMAT TSV") < 0) {
-		add_failure(check, "clock");
+	if (!ask(check, "clock", "SELECT toUnixTimestamp64Nano(now64(9)) FORMAT TSV"))
 		return;
-	}
 	skew_ns = strtoll(check->text, NULL, 10) - (int64_t)clock_unix_ns();
 	if (skew_ns > CLOCK_SKEW_NS || skew_ns < -CLOCK_SKEW_NS)
 		finding_fix(findings_add(check->findings, FINDING_LIMITED, "clock",
@@ -76,7 +77,7 @@ static bool check_schema(struct check *check)
 	struct lake_schema schema;
 
 	if (lake_schema_read(check->client, &schema) < 0) {
-		add_failure(check, "schema");
+		findings_add(check->findings, FINDING_MISSING, "schema", "%s", lake_client_error(check->client));
 		return false;
 	}
 	if (schema.version == 0)
@@ -110,15 +111,10 @@ static void check_entity(struct check *check, struct store *empty, size_t index)
 {
 	const char *entity = store_entity_name(index);
 	struct store_result *columns;
-	char sql[160];
 
-	snprintf(sql, sizeof(sql), "SELECT arrayStringConcat(groupArray(name), ' ') FROM system.columns"
-		 " WHERE database = currentDatabase() AND table = '%s_rows' FORMAT TSV", entity);
-	if (ask(check, sql) < 0) {
-		add_failure(check, "columns");
-		return;
-	}
-	if (store_query_entity(empty, index, 0, 0, &columns) < 0)
+	if (!ask(check, "columns", "SELECT arrayStringConcat(groupArray(name), ' ') FROM system.columns"
+		 " WHERE database = currentDatabase() AND table = '%s_rows' FORMAT TSV", entity) ||
+	    store_query_entity(empty, index, 0, 0, &columns) < 0)
 		return;
 	for (size_t i = 0; i < store_result_width(columns); i++)
 		if (!names_have(check->text, store_result_name(columns, i)))
@@ -150,12 +146,11 @@ static void check_columns(struct check *check)
 /* What is on its way from an older form, or was made by other hands. */
 static void check_form(struct check *check)
 {
-	if (ask(check, "SELECT arrayStringConcat(arraySort(groupArray(name)), ' ') FROM system.tables"
-		" WHERE database = currentDatabase() AND engine LIKE '%ReplacingMergeTree' AND name NOT LIKE 'hosts\\\\_%'"
+	if (ask(check, "tables", "SELECT arrayStringConcat(arraySort(groupArray(name)), ' ') FROM system.tables"
+		" WHERE database = currentDatabase() AND engine LIKE '%%ReplacingMergeTree' AND name NOT LIKE 'hosts\\\\_%%'"
 		" AND partition_key = '' AND has(splitByString(', ', sorting_key), 'host_id')"
-		" AND name NOT IN ('host_hour_rows') FORMAT TSV") < 0)
-		add_failure(check, "tables");
-	else if (check->text[0] && strcmp(check->text, "\\N") != 0)
+		" AND name NOT IN ('host_hour_rows') FORMAT TSV") && check->text[0] &&
+	    strcmp(check->text, "\\N") != 0)
 		finding_fix(findings_add(check->findings, FINDING_MISSING, "tables", "not by month: %s", check->text),
 			     "tracer lake migrate");
 }
@@ -165,15 +160,15 @@ static void check_keep(struct check *check)
 {
 	char months[64] = "";
 
-	if (ask(check, "SELECT concat(', ', toString(uniqExact(partition)), ' months in ', toString(count()), ' parts')"
-		" FROM system.parts WHERE database = currentDatabase() AND active AND rows > 0 FORMAT TSV") == 0)
+	if (ask(check, NULL, "SELECT concat(', ', toString(uniqExact(partition)), ' months in ', toString(count()), ' parts')"
+		" FROM system.parts WHERE database = currentDatabase() AND active AND rows > 0 FORMAT TSV"))
 		snprintf(months, sizeof(months), "%.63s", check->text);
-	if (ask(check, "SELECT arrayStringConcat(arrayReverseSort(groupUniqArray(concat(if(name LIKE '%samples%', 'samples ',"
+	if (!ask(check, "kept", "SELECT arrayStringConcat(arrayReverseSort(groupUniqArray(concat(if(name LIKE '%%samples%%', 'samples ',"
 		" 'all else '), multiIf(days = '', 'for good', toInt64(days) >= 100000, 'forever', concat(days, ' days'))))), ', ')"
 		" FROM (SELECT name, extract(create_table_query, 'TTL [^\\n]*\\\\b([0-9]+) \\\\* 86400') AS days FROM system.tables"
-		" WHERE database = currentDatabase() AND partition_key != '' AND engine LIKE '%ReplacingMergeTree') FORMAT TSV") < 0)
-		add_failure(check, "kept");
-	else if (strstr(check->text, "for good"))
+		" WHERE database = currentDatabase() AND partition_key != '' AND engine LIKE '%%ReplacingMergeTree') FORMAT TSV"))
+		return;
+	if (strstr(check->text, "for good"))
 		finding_fix(findings_add(check->findings, FINDING_LIMITED, "kept", "%s: nothing is ever deleted%s", check->text,
 					  months), "tracer lake migrate --keep samples=90d,rest=400d");
 	else
@@ -184,10 +179,8 @@ static void check_keep(struct check *check)
 
 static bool may(struct check *check, const char *right)
 {
-	char sql[160];
-
-	snprintf(sql, sizeof(sql), "CHECK GRANT %s ON %.64s.*", right, check->settings->database);
-	return ask(check, sql) == 0 && strcmp(check->text, "1") == 0;
+	return ask(check, NULL, "CHECK GRANT %s ON %.64s.*", right, check->settings->database) &&
+	       strcmp(check->text, "1") == 0;
 }
 
 static void check_settings(struct check *check)
@@ -198,14 +191,11 @@ static void check_settings(struct check *check)
 		{"cast_keep_nullable", "1"},
 	};
 	size_t before = check->findings->count;
-	char sql[96];
 
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-		snprintf(sql, sizeof(sql), "SELECT toString(getSetting('%s')) FORMAT TSV", wanted[i][0]);
-		if (ask(check, sql) < 0)
-			add_failure(check, "settings");
-		else if (strcmp(check->text, wanted[i][1]) != 0 &&
-			 !(strcmp(check->text, "true") == 0 && strcmp(wanted[i][1], "1") == 0))
+		if (ask(check, "settings", "SELECT toString(getSetting('%s')) FORMAT TSV", wanted[i][0]) &&
+		    strcmp(check->text, wanted[i][1]) != 0 &&
+		    !(strcmp(check->text, "true") == 0 && strcmp(wanted[i][1], "1") == 0))
 			finding_fix(findings_add(check->findings, FINDING_MISSING, "settings",
 						  "%s is %s for user %s: results would be wrong", wanted[i][0],
 						  check->text, check->settings->user),
@@ -231,10 +221,10 @@ static bool check_rights(struct check *check)
 
 static void check_rollups(struct check *check)
 {
-	if (ask(check, "SELECT concat(view, ': ', exception) FROM system.view_refreshes WHERE exception != ''"
-		" AND database = currentDatabase() LIMIT 1 FORMAT TSV") < 0)
-		add_failure(check, "rollups");
-	else if (check->text[0])
+	if (!ask(check, "rollups", "SELECT concat(view, ': ', exception) FROM system.view_refreshes"
+		 " WHERE exception != '' AND database = currentDatabase() LIMIT 1 FORMAT TSV"))
+		return;
+	if (check->text[0])
 		finding_fix(findings_add(check->findings, FINDING_LIMITED, "rollups", "%s", check->text),
 			     "they are tried again within the hour; see the server's log");
 	else
@@ -244,24 +234,18 @@ static void check_rollups(struct check *check)
 void lake_check(struct lake_client *client, const struct access *settings,
 		struct findings *findings)
 {
-	struct check *check = calloc(1, sizeof(*check));
+	struct check check = {.client = client, .settings = settings, .findings = findings};
 
-	if (!check) {
-		findings_add(findings, FINDING_MISSING, "lake", "out of memory");
+	if (!check_server(&check))
 		return;
-	}
-	*check = (struct check){.client = client, .settings = settings, .findings = findings};
-	if (check_server(check)) {
-		check_clock(check);
-		if (check_schema(check)) {
-			check_columns(check);
-			check_form(check);
-			check_keep(check);
-			if (check_rights(check)) {
-				check_settings(check);
-				check_rollups(check);
-			}
-		}
-	}
-	free(check);
+	check_clock(&check);
+	if (!check_schema(&check))
+		return;
+	check_columns(&check);
+	check_form(&check);
+	check_keep(&check);
+	if (!check_rights(&check))
+		return;
+	check_settings(&check);
+	check_rollups(&check);
 }
