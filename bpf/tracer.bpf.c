@@ -348,7 +348,7 @@ int sample_tasks(struct bpf_iter__task *context)
 /* Written by the probe before it looks: device numbers of GPUs; 0 ends the list. */
 volatile __u32 device_majors[DEVICE_MAJORS_MAX] = {};
 
-/* Descriptors of the living, of which only device nodes that are asked for are told. */
+/* Descriptors of running processes, of which only device nodes that are asked for are reported. */
 SEC("iter/task_file")
 int sample_files(struct bpf_iter__task_file *context)
 {

@@ -1,4 +1,4 @@
-/* tracer ship --from DIR: sends files of an ndjson sink, or what was set aside, to the lake.
+/* tracer ship --from DIR: sends files of an ndjson sink, or what was quarantined, to the lake.
  *
  * The sending is tracer-shipper's; this only finds it and hands the options on. */
 
@@ -67,11 +67,11 @@ const struct verb verb_ship = {
 	.summary = "send files of an air-gapped host to the lake",
 	.description =
 		"Sends the files that the ndjson sink of tracer-shipper wrote on a host without\n"
-		"a way to the lake, or that the shipper set aside because the lake refused them.\n"
+		"a way to the lake, or that the shipper quarantined because the lake refused them.\n"
 		"Each file is one batch and is sent as it is; sending it again is harmless.\n"
 		"Needs only to read DIR.",
 	.options = option_specs,
 	.examples = "  tracer ship --from /media/stick/outbox --url https://lake.example.org:8443\n"
-		    "  tracer ship --from " TRACER_STATE_DIR "-shipper/set-aside --remove",
+		    "  tracer ship --from " TRACER_STATE_DIR "-shipper/quarantine --remove",
 	.main = ship_main,
 };

@@ -288,15 +288,15 @@ static void tell_lag(const struct shipping_status *status, bool is_running, stru
 		finding_fix(finding, "%s", status->last_error);
 }
 
-static void tell_set_aside(const struct shipping_status *status, struct findings *findings)
+static void tell_quarantined(const struct shipping_status *status, struct findings *findings)
 {
-	if (status->set_aside_row_count == 0)
+	if (status->quarantined_row_count == 0)
 		return;
 	finding_fix(findings_add(findings, FINDING_LIMITED, "shipper",
-				  "%s rows set aside, which the lake refused; %s of them given up for space",
-				  units_count(status->set_aside_row_count, false),
-				  units_count(status->set_aside_dropped_row_count, false)),
-		     "the reasons are in %s/set-aside; tracer ship --from sends them again", shipper);
+				  "%s rows quarantined, which the lake refused; %s of them dropped (size limit)",
+				  units_count(status->quarantined_row_count, false),
+				  units_count(status->quarantine_dropped_row_count, false)),
+		     "the reasons are in %s/quarantine; tracer ship --from sends them again", shipper);
 }
 
 static json_t *status_json(const struct shipping_status *status)
@@ -338,7 +338,7 @@ static void check_shipper(struct findings *findings, bool is_running, json_t *js
 		return;
 	}
 	tell_lag(&status, is_running, findings);
-	tell_set_aside(&status, findings);
+	tell_quarantined(&status, findings);
 	if (status.cloud[0])
 		findings_add(findings, FINDING_OK, "cloud", "%s", status.cloud);
 }

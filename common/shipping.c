@@ -11,12 +11,12 @@
 
 #include "common/text.h"
 
-#define STATUS_BYTES_MOST 65536
+#define STATUS_BYTES_MAX 65536
 
 int shipping_status_read(const char *directory, struct shipping_status *ret_status)
 {
 	struct shipping_status status = {0};
-	char path[PATH_MAX], text[STATUS_BYTES_MOST];
+	char path[PATH_MAX], text[STATUS_BYTES_MAX];
 	json_t *root;
 	ssize_t size;
 	int fd;

@@ -29,10 +29,10 @@
 	I(sent_batch_count) \
 	I(sent_row_count) \
 	I(sent_bytes) \
-	I(set_aside_batch_count) /* refused by the lake for what is in them */ \
-	I(set_aside_row_count) \
-	I(set_aside_dropped_row_count) /* of them, given up when the bound was reached */ \
-	T(cloud)                       /* provider and instance, "" where it was not asked for or is none */
+	I(quarantined_batch_count) /* refused by the lake for what is in them */ \
+	I(quarantined_row_count) \
+	I(quarantine_dropped_row_count) /* of them, dropped when the bound was reached */ \
+	T(cloud)                        /* provider and instance, "" where it was not asked for or is none */
 
 struct shipping_status {
 #define I(name) int64_t name;

@@ -128,7 +128,7 @@ static const struct option_program program = {
 		{"no-pin", NULL, "leave nothing in the kernel at the end", option_take_flag, AT(no_pin)},
 		{"ring-size", "SIZE", "size of the ring, e.g. 4M (default 16M)",
 		 take_ring_size, AT(kernel.ring_bytes)},
-		{"period", "SECONDS", "between looks at living processes (default 1)",
+		{"period", "SECONDS", "between process scans (default 1)",
 		 option_take_seconds, AT(period_ns), SECOND / 20, UINT32_MAX *SECOND},
 		{"lease", "SECONDS", "pinned programs go on that long alone (default 3600)",
 		 option_take_seconds, AT(lease_ns), SECOND / 20, UINT32_MAX *SECOND},

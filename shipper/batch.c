@@ -16,7 +16,7 @@
 /* Level 1 with a small window: 1 MiB of memory instead of 10, and 200 MB/s. */
 #define ZSTD_LEVEL 1
 #define ZSTD_WINDOW_LOG 18
-#define ZSTD_WINDOW_LOG_MOST 27 /* of what is read back: a bound on memory */
+#define ZSTD_WINDOW_LOG_MAX 27 /* of what is read back: a bound on memory */
 #define OUT_BYTES (64 * 1024)
 #define IN_BYTES (32 * 1024)
 #define TEMPORARY_NAME ".batch.tmp"
@@ -231,7 +231,7 @@ static int reader_run(struct reader *reader)
 	ssize_t size;
 	int error = 0;
 
-	ZSTD_DCtx_setParameter(reader->zstd, ZSTD_d_windowLogMax, ZSTD_WINDOW_LOG_MOST);
+	ZSTD_DCtx_setParameter(reader->zstd, ZSTD_d_windowLogMax, ZSTD_WINDOW_LOG_MAX);
 	while (error == 0 && (size = read(reader->fd, reader->in, sizeof(reader->in))) != 0) {
 		if (size < 0)
 			return -errno;

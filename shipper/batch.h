@@ -21,9 +21,9 @@
 
 #define BATCH_SUFFIX ".ndjson.zst"
 #define BATCH_NAME_BYTES 160
-#define BATCH_DIGEST_BYTES 65              /* SHA-256 in hexadecimal, and NUL */
-#define BATCH_ROWS_MOST 900000             /* below one block of ClickHouse, with a margin */
-#define BATCH_TEXT_BYTES_MOST (200u << 20) /* the same, before compression */
+#define BATCH_DIGEST_BYTES 65             /* SHA-256 in hexadecimal, and NUL */
+#define BATCH_ROWS_MAX 900000             /* below one block of ClickHouse, with a margin */
+#define BATCH_TEXT_BYTES_MAX (200u << 20) /* the same, before compression */
 
 struct batch {
 	int64_t host_id;

@@ -10,7 +10,7 @@
 #include "shipper/file.h"
 
 #define CURSOR_FILE "cursor"
-#define CURSOR_FILE_BYTES_MOST 16384
+#define CURSOR_FILE_BYTES_MAX 16384
 #define CURSOR_FORMAT 1
 
 static int revs_parse(const json_t *revs, struct cursor *cursor)
@@ -60,7 +60,7 @@ int cursor_load(const char *directory, struct cursor *ret_cursor)
 
 	error = file_path(path, directory, CURSOR_FILE);
 	if (error == 0)
-		error = file_read(path, CURSOR_FILE_BYTES_MOST, &data, &size);
+		error = file_read(path, CURSOR_FILE_BYTES_MAX, &data, &size);
 	if (error < 0)
 		return error == -EFBIG ? -EBADMSG : error;
 	root = json_loadb(data, size, JSON_REJECT_DUPLICATES, NULL);

@@ -124,7 +124,7 @@ static int columns_learn(struct gather *gather, struct gathering *gathering)
 {
 	size_t width = store_result_width(gathering->result);
 
-	if (width > GATHER_COLUMNS_MOST)
+	if (width > GATHER_COLUMNS_MAX)
 		return fail(gather, -EINVAL, "%s has too many columns", gathering->batch.entity);
 	for (size_t i = 0; i < width; i++) {
 		const char *name = store_result_name(gathering->result, i);

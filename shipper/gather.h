@@ -17,7 +17,7 @@ struct gather_column {
 	bool send;
 };
 
-#define GATHER_COLUMNS_MOST 256
+#define GATHER_COLUMNS_MAX 256
 
 /* A batch that is being gathered. */
 struct gathering {
@@ -26,7 +26,7 @@ struct gathering {
 	struct batch_writer *writer; /* NULL until there is a row */
 	struct batch batch;          /* of the writer, as far as it is known */
 	uint64_t base_version;
-	struct gather_column columns[GATHER_COLUMNS_MOST];
+	struct gather_column columns[GATHER_COLUMNS_MAX];
 	size_t width; /* 0: no row was there yet */
 	size_t rev_column;
 	int64_t last_rev;

@@ -80,7 +80,7 @@ static const struct option_program program = {
 		 option_take_text, AT(config)},
 		{"store", "FILE", "the correlator's database (default " TRACER_STATE_DIR "/tracer.db)",
 		 take_setting, AT(given), .parameter = "store"},
-		{"state", "DIR", "cursor, status and what was set aside; must be writable\n"
+		{"state", "DIR", "cursor, status and what was quarantined; must be writable\n"
 				 "(default " TRACER_STATE_DIR "-shipper)",
 		 take_setting, AT(given), .parameter = "state"},
 		{"sink", "NAME", "clickhouse (default) or ndjson",
@@ -98,8 +98,8 @@ static const struct option_program program = {
 		{"check", NULL, "check the settings and end", option_take_flag, AT(check)},
 		{"dry-run", NULL, "print what would be sent now, and send nothing",
 		 option_take_flag, AT(dry_run)},
-		{"from", "DIR", "send the files that an ndjson sink wrote, or that were set\n"
-				"aside, then end",
+		{"from", "DIR", "send the files that an ndjson sink wrote, or that were\n"
+				"quarantined, then end",
 		 option_take_text, AT(from)},
 		{"remove", NULL, "with --from: remove each file that the lake took",
 		 option_take_flag, AT(remove)},

@@ -1,15 +1,15 @@
-/* --from DIR: batches that the ndjson sink wrote, or that were set aside. See shipper.h. */
+/* --from DIR: batches that the ndjson sink wrote, or that were quarantined. See shipper.h. */
 #include <string.h>
 
 #include "common/grow.h"
 #include "common/log.h"
 #include "common/progress.h"
-#include "shipper/aside.h"
+#include "shipper/quarantine.h"
 #include "shipper/retry.h"
 #include "shipper/shipper.h"
 #include "shipper/sink.h"
 
-#define ATTEMPTS_MOST 5 /* of one batch: a person waits, and can call again */
+#define ATTEMPTS_MAX 5 /* of one batch: a person waits, and can call again */
 
 struct resend {
 	const struct sink_type *type;
@@ -68,7 +68,7 @@ static void batch_done(struct resend *resend)
 
 	resend->sent_count++;
 	resend->row_count += batch->row_count;
-	if (resend->remove && aside_remove(resend->directory, batch) < 0)
+	if (resend->remove && quarantine_remove(resend->directory, batch) < 0)
 		log_warning("%s/%s: cannot remove: %s", resend->directory, batch->name, strerror(errno));
 }
 
@@ -89,7 +89,7 @@ static void batch_answered(const struct verdict *verdict, void *data)
 	} else {
 		log_warning("%s", verdict->reason);
 		wait_ms = retry_failed(&resend->retry, verdict->retry_after_s);
-		if (resend->retry.attempts >= ATTEMPTS_MOST) {
+		if (resend->retry.attempts >= ATTEMPTS_MAX) {
 			resend->result = -EIO;
 			uv_stop(&resend->loop);
 			return;

@@ -8,7 +8,7 @@
 #include "common/grow.h"
 #include "common/text.h"
 
-#define DIGITS_MOST 20 /* of 64 bits, sign included */
+#define DIGITS_MAX 20 /* of 64 bits, sign included */
 
 void row_text_deinit(struct row_text *text)
 {
@@ -141,7 +141,7 @@ static void add_name(struct row_text *text, const char *name)
 /* Most of what a row holds is numbers: snprintf() took a third of the shipper's time. */
 static void text_add_number(struct row_text *text, uint64_t number, bool is_negative)
 {
-	char digits[DIGITS_MOST];
+	char digits[DIGITS_MAX];
 	size_t begin = sizeof(digits);
 
 	do {

@@ -61,11 +61,11 @@ static const struct key keys[] = {
 	TEXT("sink", sink),
 	NUMBER("lake.timeout", lake_timeout_s, parse_durations, 1, 3600),
 	TEXT("ndjson.directory", ndjson_directory),
-	NUMBER("ndjson.size", ndjson_bytes_most, parse_sizes, 1 << 20, 1ULL << 50),
+	NUMBER("ndjson.size", ndjson_bytes_max, parse_sizes, 1 << 20, 1ULL << 50),
 	NUMBER("send.interval", interval_s, parse_durations, 1, 86400),
-	NUMBER("send.rows", batch_rows, parse_counts, 1, BATCH_ROWS_MOST),
-	NUMBER("send.bytes", batch_bytes, parse_sizes, 4096, BATCH_TEXT_BYTES_MOST),
-	NUMBER("send.set-aside", set_aside_bytes_most, parse_sizes, 0, 1ULL << 40),
+	NUMBER("send.rows", batch_rows, parse_counts, 1, BATCH_ROWS_MAX),
+	NUMBER("send.bytes", batch_bytes, parse_sizes, 4096, BATCH_TEXT_BYTES_MAX),
+	NUMBER("send.quarantine", quarantine_bytes_max, parse_sizes, 0, 1ULL << 40),
 	{"cloud", KIND_CLOUD, offsetof(struct settings, cloud), NULL, 0, 0},
 	TEXT("cloud-endpoint", cloud_endpoint),
 };
@@ -152,6 +152,8 @@ int settings_set(struct settings *settings, const char *key, const char *value,
 {
 	int error = -ENOENT;
 
+	if (strcmp(key, "send.set-aside") == 0)
+		key = "send.quarantine"; /* as older releases call it */
 	for (size_t i = 0; i < KEY_COUNT; i++)
 		if (strcmp(keys[i].name, key) == 0)
 			return key_set(settings, &keys[i], value, ret_error);
@@ -338,7 +340,7 @@ int settings_init(struct settings *settings)
 		{"store", TRACER_STATE_DIR "/tracer.db"}, {"state", TRACER_STATE_DIR "-shipper"},
 		{"sink", "clickhouse"}, {"lake.timeout", "120s"},
 		{"ndjson.size", "10G"}, {"send.interval", "60s"}, {"send.rows", "50000"},
-		{"send.bytes", "64M"}, {"send.set-aside", "256M"},
+		{"send.bytes", "64M"}, {"send.quarantine", "256M"},
 		/* clang-format on */
 	};
 	struct settings_error error;

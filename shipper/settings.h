@@ -24,19 +24,19 @@ enum settings_cloud {
 
 struct settings {
 	char *store; /* the correlator's database */
-	char *state; /* our directory: cursor, the frozen batch, what was set aside, status */
+	char *state; /* our directory: cursor, the frozen batch, what was quarantined, status */
 	char *sink;  /* a name of sink.c */
 
 	struct access lake;
 	uint64_t lake_timeout_s; /* without a byte in either direction */
 
 	char *ndjson_directory;
-	uint64_t ndjson_bytes_most; /* of the files that wait to be fetched */
+	uint64_t ndjson_bytes_max; /* of the files that wait to be fetched */
 
 	uint64_t interval_s;  /* rows wait at most about that long */
 	uint64_t batch_rows;  /* or until they are this many */
 	uint64_t batch_bytes; /* before compression */
-	uint64_t set_aside_bytes_most;
+	uint64_t quarantine_bytes_max;
 	char *leave_out[SETTINGS_LEAVE_OUT_MAX]; /* ENTITY or ENTITY.COLUMN */
 	size_t leave_out_count;
 

@@ -10,7 +10,7 @@
 #include "common/loop.h"
 #include "common/ready.h"
 #include "common/shipping.h"
-#include "shipper/aside.h"
+#include "shipper/quarantine.h"
 #include "shipper/file.h"
 #include "shipper/gather.h"
 #include "shipper/retry.h"
@@ -540,23 +540,23 @@ static void batch_refused(struct shipper *shipper, const struct verdict *verdict
 		batch_retry(shipper, verdict);
 		return;
 	}
-	dropped = aside_put(shipper->settings->state, &shipper->batch, verdict->reason,
-			    shipper->settings->set_aside_bytes_most);
+	dropped = quarantine_put(shipper->settings->state, &shipper->batch, verdict->reason,
+				 shipper->settings->quarantine_bytes_max);
 	if (dropped < 0) {
 		struct verdict failure = *verdict;
 
 		snprintf(failure.reason, sizeof(failure.reason),
-			 "%.200s/" ASIDE_DIRECTORY ": cannot set a batch aside that the lake refuses: %s",
+			 "%.200s/" QUARANTINE_DIRECTORY ": cannot quarantine a batch that the lake refuses: %s",
 			 shipper->settings->state, strerror((int)-dropped));
 		batch_retry(shipper, &failure);
 		return;
 	}
 	note_failure(shipper, verdict->reason);
-	log_error("%s: %llu rows set aside", shipper->batch.name,
+	log_error("%s: %llu rows quarantined", shipper->batch.name,
 		  (unsigned long long)shipper->batch.row_count);
-	status->set_aside_batch_count++;
-	status->set_aside_row_count += (int64_t)shipper->batch.row_count;
-	status->set_aside_dropped_row_count += dropped;
+	status->quarantined_batch_count++;
+	status->quarantined_row_count += (int64_t)shipper->batch.row_count;
+	status->quarantine_dropped_row_count += dropped;
 	retry_succeeded(&shipper->retry);
 	if (shipper->options.once)
 		shipper->result = -EBADMSG;

@@ -92,7 +92,7 @@ static void ndjson_send(struct sink *sink, const char *directory, const struct b
 	sink->done = done;
 	sink->data = data;
 	sink->verdict = (struct verdict){.kind = VERDICT_RETRY};
-	if (error == 0 && (uint64_t)used + batch->file_bytes > sink->settings->ndjson_bytes_most) {
+	if (error == 0 && (uint64_t)used + batch->file_bytes > sink->settings->ndjson_bytes_max) {
 		snprintf(sink->verdict.reason, sizeof(sink->verdict.reason),
 			 "%s: holds %" PRId64 " bytes, ndjson.size allows no more: fetch and remove "
 			 "files, the store keeps what follows",

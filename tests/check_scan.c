@@ -1,4 +1,4 @@
-/* Passes over the living: who is found, who is gone, memory and clock of a moment. */
+/* Process scans: who is found, who is gone, memory and clock of a moment. */
 #include "tests/streams.h"
 
 TEST(found_processes_are_placed_whatever_their_order)

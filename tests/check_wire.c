@@ -33,7 +33,7 @@ static void forget_output(void)
 /* What a message is filled with. */
 enum filling {
 	FILL_LEAST,    /* zeros, empty text */
-	FILL_MOST,     /* the largest numbers, long text */
+	FILL_MAX,     /* the largest numbers, long text */
 	FILL_DISTINCT, /* every field another value */
 	FILL_COUNT
 };
@@ -44,7 +44,7 @@ static uint64_t distinct; /* last value used by FILL_DISTINCT */
 static void fill_u64(enum filling filling, uint64_t *value)
 {
 	distinct = distinct * 3 + 1;
-	*value = filling == FILL_LEAST ? 0 : filling == FILL_MOST ? UINT64_MAX : distinct;
+	*value = filling == FILL_LEAST ? 0 : filling == FILL_MAX ? UINT64_MAX : distinct;
 }
 
 static void fill_bytes(enum filling filling, struct wire_bytes *bytes, uint32_t most)
@@ -52,7 +52,7 @@ static void fill_bytes(enum filling filling, struct wire_bytes *bytes, uint32_t 
 	const uint32_t some = (uint32_t)(++distinct % 40);
 
 	bytes->data = filling == FILL_LEAST ? "" : long_text;
-	bytes->size = filling == FILL_LEAST ? 0 : filling == FILL_MOST ? most : some;
+	bytes->size = filling == FILL_LEAST ? 0 : filling == FILL_MAX ? most : some;
 	if (filling == FILL_DISTINCT)
 		bytes->data += some;
 }
@@ -329,7 +329,7 @@ TEST(encode_refuses)
 	char *text = calloc(1, WIRE_FRAME_MAX);
 	size_t size;
 
-	encode_only(WIRE_ACK, FILL_MOST, &size);
+	encode_only(WIRE_ACK, FILL_MAX, &size);
 	size = output.size;
 	fill_message(WIRE_EVENT, FILL_LEAST, &sent);
 	sent.event.record = (struct wire_bytes){ .data = text, .size = WIRE_FRAME_MAX };
@@ -385,7 +385,7 @@ static void feed_in_pieces(const struct wire_output *stream, size_t piece)
 				  WIRE_FRAME_HEADER_SIZE + WIRE_FRAME_MAX + piece);
 		while (wire_input_next(&input, &data, &size) == 1) {
 			ck_assert_uint_lt(taken, ARRAY_SIZE(all_types));
-			fill_message(all_types[taken++], FILL_MOST, &sent);
+			fill_message(all_types[taken++], FILL_MAX, &sent);
 			ck_assert_int_eq(wire_decode(data, size, &received, &reason), 0);
 			ck_assert(wire_message_equal(&sent, &received));
 		}
@@ -401,7 +401,7 @@ TEST(frames_in_pieces)
 	struct wire_output stream = { 0 };
 
 	for (size_t i = 0; i < ARRAY_SIZE(all_types); i++) {
-		fill_message(all_types[i], FILL_MOST, &sent);
+		fill_message(all_types[i], FILL_MAX, &sent);
 		ck_assert_int_eq(wire_encode(&stream, &sent), 0);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(pieces); i++)

@@ -60,7 +60,7 @@ int64_t http_answer_exception(const struct http_answer *answer);
 /* ClickHouse's own words, the first line of them. */
 void http_answer_words(const struct http_answer *answer, char *ret_words, size_t capacity);
 
-/* One line on what is wrong and what mends it, where the answer is not ClickHouse's own:
+/* One line on what is wrong and how to fix it, where the answer is not ClickHouse's own:
  * no connection, a certificate, a redirect, a page of a portal, a status. Settings are named
  * as lake.KEY. `url` is shown, so it must hold no secret. The words of others are in it:
  * escape it before a person sees it. */

@@ -85,7 +85,7 @@ long lake_client_exception(const struct lake_client *client)
 /* ClickHouse's own exceptions, where there is more to say than its words. */
 static const struct {
 	long code;
-	const char *mend;
+	const char *fix;
 } exceptions[] = {
 	{516, "does not know this user with this password: check lake.user and lake.password-file"},
 	{192, "does not know this user: are Tracer's users on the server (docs/datalake.md)?"},
@@ -107,7 +107,7 @@ static void exception_explain(const struct lake_answer *answer, long code, char 
 		if (exceptions[i].code != code)
 			continue;
 		snprintf(ret_text, capacity, "%.200s: the lake %s (user %.64s, code %ld)", settings->url,
-			 exceptions[i].mend, settings->user, code);
+			 exceptions[i].fix, settings->user, code);
 		return;
 	}
 	http_answer_words(&answer->head, words, sizeof(words));

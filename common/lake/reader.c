@@ -14,7 +14,7 @@
 /* What tracer lake init and migrate note. */
 #define VERSION_SQL "SELECT coalesce(max(version), 0) FROM schema_versions FORMAT TSV"
 
-#define FIGURE_MOST (INT64_C(1) << 62) /* ns: 146 years */
+#define FIGURE_MAX (INT64_C(1) << 62) /* ns: 146 years */
 
 #define AHEAD_MAX 8 /* questions under way that nobody waits for yet: more are asked when they are due */
 
@@ -182,7 +182,7 @@ static const char *result_column(const struct store_result *result, size_t colum
  * be is unknown: so that times and sums of what is left fit into 64 bits. */
 static bool is_figure(int64_t number)
 {
-	return number > -FIGURE_MOST && number < FIGURE_MOST;
+	return number > -FIGURE_MAX && number < FIGURE_MAX;
 }
 
 static struct store_value result_value(struct store_result *base, size_t column)

@@ -47,13 +47,13 @@
 	U(offset) /* its position in the ring */ \
 	T(record) /* its bytes */
 
-/* A piece of what an iterator over the living wrote: not in the ring, so without an
+/* A piece of what the iterator over running processes wrote: not in the ring, so without an
  * offset. Records one behind the other, each padded to 8 bytes; one that is cut goes on
  * in the next piece, and the last one is whole when the pass ends. */
 #define WIRE_SAMPLE_FIELDS(U, T) \
 	T(records) /* their bytes */
 
-/* Ends a pass over the living: whoever was not in it is gone. */
+/* Ends a process scan: whoever was not in it is gone. */
 #define WIRE_PASS_FIELDS(U, T) \
 	U(boot_ns)       /* when the pass began */ \
 	U(unix_ns)       /* wall clock at that moment */ \

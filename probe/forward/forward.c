@@ -23,9 +23,9 @@
 #define SLOW_PERIOD_NS 10000000000ULL      /* between looks at what changes seldom: devices */
 #define PASS_SHARE 350                     /* of a processor: below 0.3 % */
 #define LEAVING_PERIOD_NS 2000000LL        /* the same once the end is near */
-#define FAREWELL_NS 5000000000ULL          /* without an acknowledgement that frees anything */
+#define DRAIN_NS 5000000000ULL             /* without an acknowledgement that frees anything */
 #define BATCH_BYTES (256 * 1024)           /* of events, before they are written */
-#define ANSWERS_MOST 1024                  /* taken at a time: who sends without end holds nothing up */
+#define ANSWERS_MAX 1024                   /* taken at a time: who sends without end holds nothing up */
 #define TEXT_SLICE_NS 500000000ULL         /* a pass has text for that long: events wait meanwhile */
 #define LOSS_TEXT_PERIOD_NS 10000000000ULL /* losses do not ask for text again sooner */
 
@@ -196,7 +196,7 @@ static void pass_break_off(struct forward *forward)
 }
 
 /* Where a pass costs much, among very many processes, the next one is further away: looking
- * at the living never takes more than its share. */
+ * at running processes never takes more than its share. */
 static void pass_space_out(struct forward *forward)
 {
 	uint64_t cost_ns = clock_cpu_ns() - forward->pass_begin_cpu_ns;
@@ -311,10 +311,10 @@ static void pass_continue(struct forward *forward)
 		close(forward->pass_fd);
 		forward->pass_fd = -1;
 	} else if (errno != EAGAIN && errno != EINTR) {
-		/* Perhaps within a record: only a new connection mends that. */
-		log_error("cannot look at living processes: %s", strerror(errno));
+		/* Perhaps within a record: only a new connection helps. */
+		log_error("cannot scan processes: %s", strerror(errno));
 		pass_break_off(forward);
-		stream_fail(&forward->stream, "a pass over living processes broke off");
+		stream_fail(&forward->stream, "a process scan broke off");
 	}
 }
 
@@ -338,15 +338,15 @@ static void records_free(struct forward *forward, uint64_t offset)
 	uint64_t before = *ring->consumer;
 
 	ring_free_before(ring, offset);
-	if (forward->farewell_boot_ns && *ring->consumer > before)
-		forward->farewell_boot_ns = clock_boot_ns() + FAREWELL_NS;
+	if (forward->drain_deadline_boot_ns && *ring->consumer > before)
+		forward->drain_deadline_boot_ns = clock_boot_ns() + DRAIN_NS;
 }
 
 static void answers_take(struct forward *forward)
 {
 	struct wire_message message;
 
-	for (int i = 0; i < ANSWERS_MOST && stream_receive(&forward->stream, &message); i++) {
+	for (int i = 0; i < ANSWERS_MAX && stream_receive(&forward->stream, &message); i++) {
 		if (message.type == WIRE_WELCOME) {
 			log_info("connected");
 			connection_begin(forward, message.welcome.ring_epoch, message.welcome.offset);
@@ -372,7 +372,7 @@ static bool forward_step(struct forward *forward, uint64_t now_boot_ns)
 	answers_take(forward);
 	stream_flush(stream);
 	if (stream->is_ready && !stream_has_output(stream) && !forward->all_sent) {
-		if (!forward->is_passing && !forward->farewell_boot_ns &&
+		if (!forward->is_passing && !forward->drain_deadline_boot_ns &&
 		    now_boot_ns >= forward->next_pass_boot_ns)
 			pass_begin(forward, now_boot_ns);
 		more = forward->is_passing || events_send(forward);
@@ -392,7 +392,7 @@ static void forward_wait(const struct forward *forward, bool more)
 	const struct stream *stream = &forward->stream;
 	bool blocked = stream_has_output(stream);
 	struct pollfd peer = {.fd = stream->path ? stream->fd : -1, .events = POLLIN};
-	bool is_leaving = forward->farewell_boot_ns && !forward->all_sent;
+	bool is_leaving = forward->drain_deadline_boot_ns && !forward->all_sent;
 	struct timespec timeout = {0, more && !blocked ? 0 : is_leaving ? LEAVING_PERIOD_NS
 									: READ_PERIOD_NS};
 	sigset_t none;
@@ -406,12 +406,12 @@ static void forward_wait(const struct forward *forward, bool more)
 }
 
 /* Once the ring is sent up to the end. */
-static void farewell_send(struct forward *forward)
+static void drain_send(struct forward *forward)
 {
 	struct stream *stream = &forward->stream;
 
 	if (forward->all_sent || forward->is_passing || stream_has_output(stream) ||
-	    forward->source->ring.position < forward->farewell_position)
+	    forward->source->ring.position < forward->drain_position)
 		return;
 	losses_send(forward); /* since the last pass: without pins nobody could tell them later */
 	stream_flush(stream);
@@ -427,14 +427,14 @@ static bool forward_is_done(struct forward *forward, uint64_t now_boot_ns)
 
 	if (!stopping && (!forward->until_boot_ns || now_boot_ns < forward->until_boot_ns))
 		return false;
-	if (!forward->farewell_boot_ns) {
-		forward->farewell_boot_ns = now_boot_ns + FAREWELL_NS;
-		forward->farewell_position = ring->position + ring_backlog_bytes(ring);
+	if (!forward->drain_deadline_boot_ns) {
+		forward->drain_deadline_boot_ns = now_boot_ns + DRAIN_NS;
+		forward->drain_position = ring->position + ring_backlog_bytes(ring);
 	}
-	if (!forward->stream.is_ready || now_boot_ns >= forward->farewell_boot_ns)
+	if (!forward->stream.is_ready || now_boot_ns >= forward->drain_deadline_boot_ns)
 		return true;
-	farewell_send(forward);
-	return forward->all_sent && *ring->consumer >= forward->farewell_position;
+	drain_send(forward);
+	return forward->all_sent && *ring->consumer >= forward->drain_position;
 }
 
 int forward_run(struct forward *forward)
@@ -462,8 +462,8 @@ int forward_run(struct forward *forward)
 			return -EIO;
 		forward_wait(forward, more);
 	}
-	if (*forward->source->ring.consumer < forward->farewell_position)
+	if (*forward->source->ring.consumer < forward->drain_position)
 		log_info("%llu bytes in the ring are not acknowledged",
-			 (unsigned long long)(forward->farewell_position - *forward->source->ring.consumer));
+			 (unsigned long long)(forward->drain_position - *forward->source->ring.consumer));
 	return 0;
 }

@@ -33,7 +33,7 @@ struct forward {
 	struct stream stream;
 	struct wire_message hello;
 
-	uint64_t period_ns;     /* between passes over the living */
+	uint64_t period_ns;     /* between process scans */
 	uint64_t lease_ns;      /* collecting goes on that long without this process */
 	uint64_t until_boot_ns; /* stop then; 0: on a signal */
 	int ready_fd;           /* told once, when the first pass has been sent; or -1 */
@@ -58,9 +58,9 @@ struct forward {
 
 	struct loss_slot losses_sent[LOSS_SLOTS]; /* as the receiver knows them */
 
-	uint64_t farewell_boot_ns;  /* 0: not stopping; else go then, if nothing is freed before */
-	uint64_t farewell_position; /* or when the ring has been delivered up to there */
-	bool all_sent;              /* up to there, and the receiver knows it: it commits and acknowledges at once */
+	uint64_t drain_deadline_boot_ns; /* 0: not stopping; else go then, if nothing is freed before */
+	uint64_t drain_position;         /* or when the ring has been delivered up to there */
+	bool all_sent;                   /* up to there, and the receiver knows it: it commits and acknowledges at once */
 };
 
 /* Facts about the host and the ring for the greeting; reads files, so before the

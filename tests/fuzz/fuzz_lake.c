@@ -9,7 +9,7 @@
 #include "common/lake/statement.h"
 #include "tests/fuzz/fuzz.h"
 
-#define ROWS_MOST 10000
+#define ROWS_MAX 10000
 
 /* A sum over all bytes, so that all are read. */
 static uint64_t value_sum(const struct store_value *value)
@@ -33,7 +33,7 @@ struct outcome {
 
 static void rows_take(struct rowbinary *rows, struct outcome *outcome)
 {
-	while (outcome->row_count < ROWS_MOST && (outcome->code = rowbinary_next(rows)) == 1) {
+	while (outcome->row_count < ROWS_MAX && (outcome->code = rowbinary_next(rows)) == 1) {
 		outcome->row_count++;
 		for (size_t i = 0; i < rowbinary_width(rows); i++) {
 			struct store_value value = rowbinary_value(rows, i);
@@ -51,7 +51,7 @@ static struct outcome rows_read(const uint8_t *data, size_t size, size_t piece)
 	int head = 0;
 
 	require(rows);
-	for (size_t at = 0, more; at < size && outcome.code >= 0 && outcome.row_count < ROWS_MOST; at += more) {
+	for (size_t at = 0, more; at < size && outcome.code >= 0 && outcome.row_count < ROWS_MAX; at += more) {
 		more = size - at < piece ? size - at : piece;
 		require(rowbinary_feed(rows, data + at, more) == 0);
 		if (head == 0)

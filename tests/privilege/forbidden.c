@@ -176,7 +176,7 @@ static void try_bpf(int link)
 	}
 	int fd = bpf_iter_create(link);
 	snprintf(why, sizeof(why), "%s", strerror(errno));
-	verdict(fd >= 0, "a pass over the living still works", why);
+	verdict(fd >= 0, "a process scan still works", why);
 	char byte;
 	verdict(fd >= 0 && read(fd, &byte, 1) == 0, "and can be read", why);
 }

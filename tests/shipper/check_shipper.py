@@ -660,33 +660,33 @@ def test_lake_hangs(directory, lake, store):
     compare(lake, store)
 
 
-def test_refused_content_is_set_aside(directory, lake, store):
-    """The others go on; mended, what was set aside is sent from there."""
+def test_refused_content_is_quarantined(directory, lake, store):
+    """The others go on; mended, what was quarantined is sent from there."""
     lake.query("ALTER TABLE tracer.tools_rows MODIFY COLUMN name Nullable(Int64)")
     shipper = ship(directory, store, lake, code=1)
-    aside = directory / "state/set-aside"
-    batches = list(aside.glob("*.tools.*.ndjson.zst"))
-    same("batches set aside", len(batches), 1)
-    assert "Code:" in (aside / f"{batches[0].name}.reason").read_text()
+    quarantine = directory / "state/quarantine"
+    batches = list(quarantine.glob("*.tools.*.ndjson.zst"))
+    same("batches quarantined", len(batches), 1)
+    assert "Code:" in (quarantine / f"{batches[0].name}.reason").read_text()
     status = shipper.status()
-    same("rows set aside", status["set_aside_row_count"], len(store_rows(store, "tools")))
+    same("rows quarantined", status["quarantined_row_count"], len(store_rows(store, "tools")))
     assert "refuses rows of tools" in status["last_error"], status
     figures, text = tracer_status(directory, store)
-    same("rows set aside, by tracer status", figures["set_aside_row_count"], status["set_aside_row_count"])
-    assert f"{status['set_aside_row_count']} rows set aside" in text and "tracer ship --from" in text, text
+    same("rows quarantined, by tracer status", figures["quarantined_row_count"], status["quarantined_row_count"])
+    assert f"{status['quarantined_row_count']} rows quarantined" in text and "tracer ship --from" in text, text
     mended = "ALTER TABLE tracer.tools_rows MODIFY COLUMN name Nullable(String)"
     lake.query(mended)
     run_plain("--config", shipper.config(directory, {"lake": settings_for(lake)}), "--url", lake.url,
-              "--from", aside, "--remove")
-    same("left aside", list(aside.iterdir()), [])
+              "--from", quarantine, "--remove")
+    same("left in quarantine", list(quarantine.iterdir()), [])
     compare(lake, store)
 
 
-def test_set_aside_is_bounded(directory, lake, store):
+def test_quarantine_is_bounded(directory, lake, store):
     lake.query("ALTER TABLE tracer.tools_rows MODIFY COLUMN name Nullable(Int64)")
-    status = ship(directory, store, lake, "--set", "send.set-aside=0", code=1).status()
-    same("rows dropped", status["set_aside_dropped_row_count"], len(store_rows(store, "tools")))
-    same("left aside", [path.name for path in (directory / "state/set-aside").iterdir()], [])
+    status = ship(directory, store, lake, "--set", "send.quarantine=0", code=1).status()
+    same("rows dropped", status["quarantine_dropped_row_count"], len(store_rows(store, "tools")))
+    same("left in quarantine", [path.name for path in (directory / "state/quarantine").iterdir()], [])
 
 
 # ---- a full disk ----------------------------------------------------------------------------
@@ -806,18 +806,18 @@ def test_full_disk_when_the_answer_comes(directory, lake, store):
             shipper.log_path.unlink()
 
 
-def test_full_disk_sets_nothing_aside(directory, lake, store):
-    """A batch that the lake refuses is kept until there is room to set it aside."""
+def test_full_disk_quarantines_nothing(directory, lake, store):
+    """A batch that the lake refuses is kept until there is room to quarantine it."""
     state = small_state(directory)
     lake.query("ALTER TABLE tracer.tools_rows MODIFY COLUMN name Nullable(Int64)")
     with shipping(directory, store, lake, send=QUICK, preexec=state.mount) as shipper:
         wait_until("it is refused", lambda: "refuses rows of tools" in shipper.log(), 30)
         state.fill(shipper)
-        wait_until("it says so", lambda: "cannot set a batch aside" in state.status(shipper)["last_error"], 60)
-        same("rows set aside", state.status(shipper)["set_aside_row_count"], 0)
+        wait_until("it says so", lambda: "cannot quarantine a batch" in state.status(shipper)["last_error"], 60)
+        same("rows quarantined", state.status(shipper)["quarantined_row_count"], 0)
         state.empty(shipper)
-        wait_until("it is set aside", lambda: state.status(shipper)["set_aside_row_count"], 60)
-        same("rows set aside", state.status(shipper)["set_aside_row_count"], len(store_rows(store, "tools")))
+        wait_until("it is quarantined", lambda: state.status(shipper)["quarantined_row_count"], 60)
+        same("rows quarantined", state.status(shipper)["quarantined_row_count"], len(store_rows(store, "tools")))
         wait_until("the others arrive", lambda: all_arrived(state.status(shipper)))
         shipper.stop()
     same("processes", lake.value("SELECT count() FROM tracer.processes_rows FINAL"), str(len(store_rows(store, "processes"))))
@@ -937,7 +937,7 @@ def test_clear_text_stays_here(directory, lake, store):
 
 
 def test_batches_fit_through_a_proxy(directory, lake, store):
-    """What nginx refuses with 413 is cut until it passes; one row that is too large is set aside,
+    """What nginx refuses with 413 is cut until it passes; one row that is too large is quarantined,
     counted, and all behind it arrive."""
     authority = Authority(directory)
     trusted = settings_for(lake, **{"ca-file": str(directory / "authority.pem")})
@@ -946,7 +946,7 @@ def test_batches_fit_through_a_proxy(directory, lake, store):
         compare(lake, store)
         status = shipper.status()
         assert status["sent_batch_count"] > len(ENTITIES), status
-        same("rows set aside", status["set_aside_row_count"], 0)
+        same("rows quarantined", status["quarantined_row_count"], 0)
         assert "a proxy before the lake refuses requests of this size" in shipper.log(), shipper.log()
 
         with contextlib.closing(sqlite3.connect(store)) as db, db:  # one row more, among the others, that does not pass
@@ -957,12 +957,12 @@ def test_batches_fit_through_a_proxy(directory, lake, store):
         shutil.rmtree(shipper.state)
         shipper = once(directory, store, url=server.url, lake=trusted, code=1)
     status = shipper.status()
-    same("rows set aside", status["set_aside_row_count"], 1)
+    same("rows quarantined", status["quarantined_row_count"], 1)
     missing = {(entity, *key[1:]) for entity in ENTITIES for key in store_rows(store, entity).keys()
                - lake_rows(lake, entity, store_columns(store, entity)).keys()}
     same("rows that did not arrive", missing, {("processes", large)})
-    aside, = (shipper.state / "set-aside").glob("*.zst")
-    assert aside.name.endswith(".1.ndjson.zst"), aside.name
+    quarantine, = (shipper.state / "quarantine").glob("*.zst")
+    assert quarantine.name.endswith(".1.ndjson.zst"), quarantine.name
 
 
 def test_proxy_of_the_settings_alone(directory, lake, store):

@@ -21,7 +21,7 @@ CREATE TABLE hosts (
   memory_bytes      INTEGER NOT NULL, -- bytes; main memory; sysinfo.totalram
   probe_version     TEXT NOT NULL, -- text; release of tracer-probe; build
   first_seen_unix_ns INTEGER NOT NULL, -- ns; first connection of a probe; CLOCK_REALTIME
-  last_seen_unix_ns INTEGER NOT NULL -- ns; latest pass over the living; CLOCK_REALTIME
+  last_seen_unix_ns INTEGER NOT NULL -- ns; latest process scan; CLOCK_REALTIME
 ) STRICT;
 
 -- A container that processes ran in, known by its cgroup path.
@@ -84,7 +84,7 @@ CREATE TABLE runs (
   syscr_count       INTEGER NOT NULL, -- count; read-like calls; see processes
   syscw_count       INTEGER NOT NULL, -- count; write-like calls; see processes
   peak_rss_bytes    INTEGER, -- bytes; largest peak of one process; see processes
-  concurrent_memory_bytes INTEGER -- bytes; largest sum of anonymous and shmem memory at one pass; samples
+  concurrent_memory_bytes INTEGER -- bytes; largest sum of anonymous and shmem memory at one scan; samples
 ) STRICT;
 
 -- A step of a run: a subtree beneath its orchestrator. One row per run has kind
@@ -130,7 +130,7 @@ CREATE TABLE tasks (
   syscr_count       INTEGER NOT NULL, -- count; read-like calls; see processes
   syscw_count       INTEGER NOT NULL, -- count; write-like calls; see processes
   peak_rss_bytes    INTEGER, -- bytes; largest peak of one process; see processes
-  concurrent_memory_bytes INTEGER -- bytes; largest sum of anonymous and shmem memory at one pass; samples
+  concurrent_memory_bytes INTEGER -- bytes; largest sum of anonymous and shmem memory at one scan; samples
 ) STRICT;
 
 -- A program as one task used it: all its processes there. Without processes the
@@ -166,7 +166,7 @@ CREATE TABLE tools (
   syscr_count       INTEGER NOT NULL, -- count; read-like calls; see processes
   syscw_count       INTEGER NOT NULL, -- count; write-like calls; see processes
   peak_rss_bytes    INTEGER, -- bytes; largest peak of one process; see processes
-  concurrent_memory_bytes INTEGER -- bytes; largest sum of anonymous and shmem memory at one pass; samples
+  concurrent_memory_bytes INTEGER -- bytes; largest sum of anonymous and shmem memory at one scan; samples
 ) STRICT;
 
 CREATE INDEX runs_by_begin ON runs (started_unix_ns);
@@ -234,7 +234,7 @@ CREATE TABLE process_rows (
 CREATE INDEX process_rows_by_tool ON process_rows (tool_id, image_id);
 CREATE INDEX process_rows_living ON process_rows (id) WHERE end_boot_ns IS NULL;
 
--- The shape over time of living processes: one row a pass in which the process
+-- The shape over time of running processes: one row a scan in which the process
 -- had used CPU or its memory had changed.
 CREATE TABLE samples (
   process_id        INTEGER NOT NULL, -- id; processes.id; derived
@@ -299,7 +299,7 @@ CREATE TABLE stream (
   committed_unix_ns INTEGER NOT NULL -- ns; wall clock of the last commit; CLOCK_REALTIME
 ) STRICT;
 
--- What the correlator must remember of living processes beyond their rows, to go
+-- What the correlator must remember of running processes beyond their rows, to go
 -- on after a restart. Private to it: no reader, not shipped.
 CREATE TABLE checkpoints (
   process_id        INTEGER NOT NULL PRIMARY KEY, -- id; processes.id; derived

@@ -1,5 +1,5 @@
-/* Refused batches. See aside.h. */
-#include "shipper/aside.h"
+/* Refused batches. See quarantine.h. */
+#include "shipper/quarantine.h"
 
 #include <errno.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static int consider(const struct batch *batch, void *data)
 	return 0;
 }
 
-int aside_remove(const char *directory, const struct batch *batch)
+int quarantine_remove(const char *directory, const struct batch *batch)
 {
 	char name[BATCH_NAME_BYTES + sizeof(REASON_SUFFIX)], path[PATH_MAX];
 
@@ -48,7 +48,7 @@ int aside_remove(const char *directory, const struct batch *batch)
 }
 
 /* Each turn removes one, so it ends. */
-static int64_t trim(const char *directory, uint64_t bytes_most)
+static int64_t trim(const char *directory, uint64_t bytes_max)
 {
 	int64_t dropped = 0;
 
@@ -58,22 +58,22 @@ static int64_t trim(const char *directory, uint64_t bytes_most)
 
 		if (error < 0)
 			return error;
-		if (!oldest.found || oldest.total_bytes <= bytes_most)
+		if (!oldest.found || oldest.total_bytes <= bytes_max)
 			return dropped;
-		error = aside_remove(directory, &oldest.batch);
+		error = quarantine_remove(directory, &oldest.batch);
 		if (error < 0)
 			return error;
 		dropped += (int64_t)oldest.batch.row_count;
 	}
 }
 
-int64_t aside_put(const char *state, const struct batch *batch, const char *reason,
-		  uint64_t bytes_most)
+int64_t quarantine_put(const char *state, const struct batch *batch, const char *reason,
+		       uint64_t bytes_max)
 {
 	char directory[PATH_MAX], name[BATCH_NAME_BYTES + sizeof(REASON_SUFFIX)], line[1024];
 	int error;
 
-	if (file_path(directory, state, ASIDE_DIRECTORY) < 0)
+	if (file_path(directory, state, QUARANTINE_DIRECTORY) < 0)
 		return -ENAMETOOLONG;
 	if (mkdir(directory, 0750) < 0 && errno != EEXIST)
 		return -errno;
@@ -84,5 +84,5 @@ int64_t aside_put(const char *state, const struct batch *batch, const char *reas
 		error = file_copy(state, directory, batch->name);
 	if (error < 0)
 		return error;
-	return trim(directory, bytes_most);
+	return trim(directory, bytes_max);
 }
