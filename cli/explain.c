@@ -8,8 +8,8 @@
 #include "common/text.h"
 #include "query/ask.h"
 
-#define PID_MOST 4194304 /* the kernel's own limit */
-#define CHAIN_MOST 24    /* ancestors told one by one */
+#define PID_MAX 4194304 /* the kernel's own limit */
+#define CHAIN_MAX 24    /* ancestors told one by one */
 #define CHAIN_COMMAND_SIZE 240 /* bytes of an ancestor's command line */
 #define CHAIN_COMMAND_LEAST 12 /* columns of it on a terminal */
 #define CHAIN_WIDE 120         /* columns of a terminal where two show a generation */
@@ -121,7 +121,7 @@ static int chain_tell(const struct story *story, const struct found *found)
 	struct store_parameter parameters[] = QUERY_PARAMETERS_OF("process_id", found->id, found->host_id);
 	struct rows chain = {0};
 	int error = rows_load(&chain, &row_type_process, story->store, "ancestors", parameters);
-	size_t shown = chain.count < CHAIN_MOST ? chain.count : CHAIN_MOST;
+	size_t shown = chain.count < CHAIN_MAX ? chain.count : CHAIN_MAX;
 
 	if (error < 0)
 		return error;
@@ -227,11 +227,11 @@ static const struct {
 	[SUBJECT_PROCESS] = {"process", "explain_process", "process_id", process_tell},
 };
 
-#define FOUND_MOST 8
+#define FOUND_MAX 8
 
 struct search {
 	struct store *store;
-	struct found found[FOUND_MOST];
+	struct found found[FOUND_MAX];
 	size_t count;
 };
 
@@ -244,7 +244,7 @@ static int search_query(struct search *search, enum subject_kind kind, const cha
 
 	if (more < 0)
 		return more;
-	while ((more = store_result_next(result)) > 0 && search->count < FOUND_MOST)
+	while ((more = store_result_next(result)) > 0 && search->count < FOUND_MAX)
 		search->found[search->count++] =
 			(struct found){kind, store_result_get(result, "id").integer,
 				       store_result_get(result, "host_id").integer};
@@ -262,7 +262,7 @@ static int search_all(struct search *search, const char *text)
 	int error = 0;
 	uint64_t pid;
 
-	if (options_parse_number(text, PID_MOST, &pid) == 0) {
+	if (options_parse_number(text, PID_MAX, &pid) == 0) {
 		number[0].integer = (int64_t)pid;
 		error = search_query(search, SUBJECT_PROCESS, "process_by_pid", number);
 	}

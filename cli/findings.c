@@ -82,7 +82,7 @@ static json_t *to_json(const struct findings *findings)
 
 		json_array_append_new(array, json_pack("{s:s, s:s, s:s, s:s?}", "level",
 						       level_names[finding->level], "topic",
-						       finding->topic, "text", finding->text, "mend",
+						       finding->topic, "text", finding->text, "fix",
 						       *finding->fix ? finding->fix : NULL));
 	}
 	return array;

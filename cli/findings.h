@@ -36,5 +36,5 @@ void finding_fix(struct finding *finding, const char *format, ...)
 enum finding_level findings_worst(const struct findings *findings);
 
 /* As text; or, where JSON is wanted, as the last member of `json`, which it takes over:
- * [{"level", "topic", "text", "mend"}]. */
+ * [{"level", "topic", "text", "fix"}]. */
 void findings_show(const struct findings *findings, const struct options *options, json_t *json);

@@ -7,7 +7,7 @@
 
 #define NOW_NS (60 * INT64_C(1000000000)) /* what "now" is an average of, at least */
 #define LABEL_COLUMNS 11 /* before the text of a line */
-#define SAMPLES_MOST 100000
+#define SAMPLES_MAX 100000
 
 static const char *host_name; /* NULL: all */
 static int64_t since_ns = 3600 * INT64_C(1000000000);
@@ -230,7 +230,7 @@ static int show_host(struct view *view, const struct row_cloud_host *host, bool 
 	struct store_parameter filter[] = {
 		{"host_id", STORE_INTEGER, host->host.id, NULL},
 		{"since_unix_ns", STORE_INTEGER, (int64_t)time(NULL) * 1000000000 - since_ns, NULL},
-		{"limit", STORE_INTEGER, SAMPLES_MOST, NULL},
+		{"limit", STORE_INTEGER, SAMPLES_MAX, NULL},
 		{0},
 	};
 	struct rows samples = {0};

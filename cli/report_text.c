@@ -11,8 +11,8 @@
 #include "cli/views.h"
 
 #define LABEL_COLUMNS 12 /* before the text of a line of the header */
-#define INCIDENTS_MOST 8 /* on a terminal, without --all */
-#define CONTAINERS_MOST 4
+#define INCIDENTS_MAX 8 /* on a terminal, without --all */
+#define CONTAINERS_MAX 4
 
 /* What is printed, where and how. */
 struct page {
@@ -194,7 +194,7 @@ static int print_container(void *context, const void *row)
 
 static int print_containers(const struct page *page)
 {
-	struct listing listing = {page, listing_most(page, CONTAINERS_MOST), 0, REPORT_VERDICT_COUNT};
+	struct listing listing = {page, listing_most(page, CONTAINERS_MAX), 0, REPORT_VERDICT_COUNT};
 	int error = report_each(page->report, REPORT_CONTAINERS, print_container, &listing);
 
 	if (listing.count > listing.most)
@@ -318,7 +318,7 @@ static int print_incidents(const struct page *page)
 	int error = 0;
 
 	for (int verdict = 0; verdict <= REPORT_VERDICT_COUNT && error == 0; verdict++) {
-		struct listing listing = {page, listing_most(page, INCIDENTS_MOST), 0, (enum report_verdict)verdict};
+		struct listing listing = {page, listing_most(page, INCIDENTS_MAX), 0, (enum report_verdict)verdict};
 
 		if (page->report->verdict_counts[verdict] == 0)
 			continue;

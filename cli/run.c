@@ -22,7 +22,7 @@
 #define EXIT_OURS 125 /* we failed, not the command: as env(1) and timeout(1) have it */
 #define PID_NAMESPACE_INITIAL 0xEFFFFFFC /* its inode: PROC_PID_INIT_INO of the kernel */
 #define EXEC_LATE_NS 2000000 /* an exec is recorded a little after it has closed our pipe */
-#define RUNS_SINCE_MOST 100000 /* among which the command's is looked for in a PID namespace */
+#define RUNS_SINCE_MAX 100000 /* among which the command's is looked for in a PID namespace */
 #define COMMIT_TIMEOUT_MS 10000 /* of the daemons; a commit takes under a second */
 #define COMMIT_POLL_MS 100
 #define SETTLE_NS 400000000LL   /* the stream must have come this far past the end */
@@ -51,7 +51,7 @@ static struct run {
 	struct child_signals signals;
 	struct child child;
 	struct watch watch;
-	bool lamented; /* a daemon's end was told */
+	bool end_reported; /* a daemon's end was told */
 	struct keep keep;
 	FILE *output; /* NULL: none wanted */
 	int exit_code;
@@ -211,8 +211,8 @@ static int run_find_by_begin(const struct run *run, struct store *store, struct 
 	struct store_parameter parameters[] = {
 		{"since_unix_ns", STORE_INTEGER, run->child.begin_unix_ns - 1000000000, NULL},
 		{"with_system", STORE_INTEGER, 1, NULL},
-		{"limit", STORE_INTEGER, RUNS_SINCE_MOST, NULL},
-		{"candidate_limit", STORE_INTEGER, RUNS_SINCE_MOST, NULL},
+		{"limit", STORE_INTEGER, RUNS_SINCE_MAX, NULL},
+		{"candidate_limit", STORE_INTEGER, RUNS_SINCE_MAX, NULL},
 		{"user_id", STORE_NULL, 0, NULL}, {"name", STORE_NULL, 0, NULL}, {"host", STORE_NULL, 0, NULL},
 		{0},
 	};
@@ -334,7 +334,7 @@ static void await_stored(struct run *run)
 /* ---- the command ------------------------------------------------------------- */
 
 /* Names each daemon that has ended as it should not have. */
-static void daemons_lament(const struct run *run, const char *what)
+static void daemons_report(const struct run *run, const char *what)
 {
 	for (int role = 0; role < WATCH_ROLE_COUNT; role++) {
 		const struct watch_daemon *daemon = &run->watch.daemons[role];
@@ -387,8 +387,8 @@ static int watch_end(struct run *run)
 		fprintf(stderr, "tracer run: interrupted: no report\n");
 	else if (error == -ETIME)
 		fprintf(stderr, "tracer run: the daemons do not end: no report\n");
-	else if (error == -EPIPE && !run->lamented)
-		daemons_lament(run, "failed at its end: the last records may be missing below");
+	else if (error == -EPIPE && !run->end_reported)
+		daemons_report(run, "failed at its end: the last records may be missing below");
 	return error == -EPIPE ? 0 : error;
 }
 
@@ -402,9 +402,9 @@ static void watched_command(struct run *run)
 		return; /* said; exit_code is ours */
 	if (command_run(run) < 0)
 		return;
-	run->lamented = watch_check(&run->watch);
-	if (run->lamented)
-		daemons_lament(run, "ended while the command ran: what came after is missing below");
+	run->end_reported = watch_check(&run->watch);
+	if (run->end_reported)
+		daemons_report(run, "ended while the command ran: what came after is missing below");
 	if (watch_end(run) < 0)
 		return;
 	if (report_from(run, run->watch.store_path) < 0 && run->keep.path && run->exit_code == 0)

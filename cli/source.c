@@ -73,7 +73,7 @@ int source_show(const struct options *options, int (*show)(struct view *view))
 	return error < 0 ? VERB_FAILED : error;
 }
 
-#define NAMED_MOST 10 /* runs that are listed where several fit */
+#define NAMED_MAX 10 /* runs that are listed where several fit */
 
 /* `how`: what they have in common, and what to do. */
 static int say_ambiguous(const char *how, const char *text, struct rows *runs)
@@ -123,7 +123,7 @@ static bool begins_with(const struct rows *runs, size_t index, const char *text)
 static int find_by_part_of_name(struct store *store, const char *text, struct rows *ret_run)
 {
 	struct store_parameter parameters[] = {
-		{"name", STORE_TEXT, 0, text}, {"limit", STORE_INTEGER, NAMED_MOST, NULL}, {0},
+		{"name", STORE_TEXT, 0, text}, {"limit", STORE_INTEGER, NAMED_MAX, NULL}, {0},
 	};
 	int error = find_by_query(store, "runs_by_part_of_name", parameters, ret_run);
 	bool is_one = ret_run->count == 1 || (begins_with(ret_run, 0, text) && !begins_with(ret_run, 1, text));

@@ -10,7 +10,7 @@
 #define GAP 2                /* blanks between columns */
 #define FLEXIBLE_LEAST 8      /* columns of text, whatever its share */
 #define BAR_LEAST 12
-#define BAR_MOST 48
+#define BAR_MAX 48
 #define COLUMNS_MAX 24
 
 /* In a row: its style, one byte; its text; behind a text that is BAR the two ends. */
@@ -318,8 +318,8 @@ static void layout_bar(const struct table *table, struct layout *layout, size_t 
 	if (!has_bar(table) || width < used + GAP + BAR_LEAST)
 		return;
 	layout->width[last] = width - used - GAP;
-	if (layout->width[last] > BAR_MOST)
-		layout->width[last] = BAR_MOST;
+	if (layout->width[last] > BAR_MAX)
+		layout->width[last] = BAR_MAX;
 }
 
 /* ---- printing ---------------------------------------------------------------- */

@@ -19,7 +19,7 @@
 #include "query/report.h"
 
 #define WINDOW_NS 3500000000LL /* "now": a few process scans */
-#define PROCESSES_MOST 20000
+#define PROCESSES_MAX 20000
 #define CORES_LEAST 5000000 /* billionths: what is below is 0.00 */
 
 enum sort_key { SORT_CPU, SORT_MEMORY, SORT_READ, SORT_WRITE };
@@ -120,7 +120,7 @@ static int snapshot_take(struct store *store, struct snapshot *snapshot)
 	struct store_parameter parameters[] = {
 		{"since_boot_ns", STORE_INTEGER, 0, NULL},
 		{"window_ns", STORE_INTEGER, WINDOW_NS, NULL},
-		{"limit", STORE_INTEGER, PROCESSES_MOST, NULL},
+		{"limit", STORE_INTEGER, PROCESSES_MAX, NULL},
 		{"host_id", STORE_NULL, 0, NULL}, {0},
 	};
 	int error = source_renew(store);

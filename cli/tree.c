@@ -6,9 +6,9 @@
 #include "cli/units.h"
 #include "cli/views.h"
 
-#define TASKS_MOST 40  /* on a terminal, without --all */
-#define DEPTH_MOST 16  /* of tasks in tasks; deeper ones stand beside their parent */
-#define PREFIX_SIZE (DEPTH_MOST * 16)
+#define TASKS_MAX 40  /* on a terminal, without --all */
+#define DEPTH_MAX 16  /* of tasks in tasks; deeper ones stand beside their parent */
+#define PREFIX_SIZE (DEPTH_MAX * 16)
 #define TASK_NAME_SIZE 1024
 #define COMMAND_SIZE 4096 /* of a process's arguments, as shown */
 
@@ -358,7 +358,7 @@ static bool may_nest(const struct tree *tree, size_t index, size_t parent)
 	if (parent == SIZE_MAX || task_is_main(tree, parent))
 		return false;
 	for (unsigned depth = 0; parent != SIZE_MAX; depth++) {
-		if (parent == index || depth >= DEPTH_MOST - 4)
+		if (parent == index || depth >= DEPTH_MAX - 4)
 			return false;
 		parent = tree->nodes[parent].parent;
 	}
@@ -513,7 +513,7 @@ int tree_fill(const struct report *report, const struct output *output, const st
 
 	if (tree.nodes && tree.order) {
 		parents_find(&tree);
-		tasks_choose(&tree, output->width && !style->all ? TASKS_MOST : SIZE_MAX);
+		tasks_choose(&tree, output->width && !style->all ? TASKS_MAX : SIZE_MAX);
 		nodes_link(&tree);
 		order_make(&tree);
 		hidden_count(&tree, ret_hidden);

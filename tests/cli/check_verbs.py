@@ -351,10 +351,10 @@ class Hosts(Case):
         self.assertEqual(finding["level"], "limited")
         finding = self.elsewhere(no_bpffs + "mkdir /var/lib/tracer", TRACER, "doctor")["bpffs"]
         self.assertEqual(finding["level"], "missing")
-        self.assertIn("mount -t bpf bpf /sys/fs/bpf", finding["mend"])
+        self.assertIn("mount -t bpf bpf /sys/fs/bpf", finding["fix"])
         finding = self.elsewhere(no_bpffs, TRACER, "status")["tracer-probe"]
         self.assertEqual(finding["level"], "missing")
-        self.assertIn("mount -t bpf bpf /sys/fs/bpf, then systemctl start tracer-probe", finding["mend"])
+        self.assertIn("mount -t bpf bpf /sys/fs/bpf, then systemctl start tracer-probe", finding["fix"])
 
     def test_the_kernel_is_what_the_probe_finds(self):
         """Not what it calls itself: here 2.6, by a personality."""
