@@ -67,7 +67,7 @@ const struct verb verb_ship = {
 	.summary = "send files of an air-gapped host to the lake",
 	.description =
 		"Sends the files that the ndjson sink of tracer-shipper wrote on a host without\n"
-		"a way to the lake, or that the shipper quarantined because the lake refused them.\n"
+		"a way to the lake, or that it quarantined because the lake refused them.\n"
 		"Each file is one batch and is sent as it is; sending it again is harmless.\n"
 		"Needs only to read DIR.",
 	.options = option_specs,

@@ -7,6 +7,7 @@
 #include "query/ask.h"
 #include "query/joined.h"
 
+#define TASKS_AHEAD 4 /* whose processes are asked for at once */
 #define ATTEMPTS_MAX 64 /* of one task; a store may be anybody's */
 
 /* ---- parts ---------------------------------------------------------------------- */
@@ -620,6 +621,18 @@ static int task_walk(struct walk *walk, size_t index)
 	return error;
 }
 
+/* The processes of the tasks that come next. */
+static void processes_ask_ahead(const struct report *report, const size_t *order, size_t next, size_t count)
+{
+	for (size_t i = next; i < count && i < next + TASKS_AHEAD; i++) {
+		const struct report_task *task = &report->tasks[order ? order[i] : i];
+		const struct store_parameter parameters[] =
+			QUERY_PARAMETERS_OF("task_id", task->id, part_run(report, task->part)->host_id);
+
+		query_ask_ahead(report->store, "task_processes_by_tool", parameters);
+	}
+}
+
 int report_walk(const struct report *report, const size_t *order, size_t count,
 		const struct report_writer *writer, void *context)
 {
@@ -629,6 +642,8 @@ int report_walk(const struct report *report, const size_t *order, size_t count,
 	count = order ? count : report->task_count;
 	for (size_t i = 0; i < count && error == 0; i++) {
 		walk.goes_on = !order || (i + 1 < count && order[i + 1] == order[i] + 1);
+		if (writer->process && writer->by_tool && store_is_remote(report->store))
+			processes_ask_ahead(report, order, i, count);
 		error = task_walk(&walk, order ? order[i] : i);
 	}
 	for (size_t i = 0; walk.windows && i < report->parts.count; i++)

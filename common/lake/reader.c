@@ -217,36 +217,46 @@ static int request_make(const struct store_text *text, const struct store_parame
 	return error;
 }
 
+/* Where that is under way; NULL: nowhere. */
+static struct ahead *ahead_find(struct lake_store *lake, const struct request *request)
+{
+	for (struct ahead *ahead = lake->ahead; ahead < lake->ahead + AHEAD_MAX; ahead++)
+		if (ahead->answer && strcmp(ahead->request.sql, request->sql) == 0 &&
+		    strcmp(ahead->request.settings, request->settings) == 0)
+			return ahead;
+	return NULL;
+}
+
 /* What fails here fails again when it is due, and says so. */
 static void ask_ahead(struct store *store, const struct store_text *text,
 		      const struct store_parameter *parameters)
 {
 	struct lake_store *lake = lake_of(store);
+	struct request request = {0};
 	struct ahead *ahead = lake->ahead;
 
+	if (request_make(text, parameters, &request) < 0)
+		return;
 	while (ahead < lake->ahead + AHEAD_MAX && ahead->answer)
 		ahead++;
-	if (ahead == lake->ahead + AHEAD_MAX || request_make(text, parameters, &ahead->request) < 0)
-		return;
-	if (lake_client_ask(lake->client, ahead->request.sql, ahead->request.settings, &ahead->answer) < 0) {
-		request_free(&ahead->request);
-		*ahead = (struct ahead){0};
-	}
+	if (ahead == lake->ahead + AHEAD_MAX || ahead_find(lake, &request) ||
+	    lake_client_ask(lake->client, request.sql, request.settings, &ahead->answer) < 0)
+		request_free(&request);
+	else
+		ahead->request = request;
 }
 
 /* Its answer, if it was asked ahead; else it is asked now. */
 static int request_ask(struct lake_store *lake, const struct request *request, struct lake_answer **ret_answer)
 {
-	for (struct ahead *ahead = lake->ahead; ahead < lake->ahead + AHEAD_MAX; ahead++) {
-		if (!ahead->answer || strcmp(ahead->request.sql, request->sql) != 0 ||
-		    strcmp(ahead->request.settings, request->settings) != 0)
-			continue;
-		*ret_answer = ahead->answer;
-		request_free(&ahead->request);
-		*ahead = (struct ahead){0};
-		return 0;
-	}
-	return lake_client_ask(lake->client, request->sql, request->settings, ret_answer);
+	struct ahead *ahead = ahead_find(lake, request);
+
+	if (!ahead)
+		return lake_client_ask(lake->client, request->sql, request->settings, ret_answer);
+	*ret_answer = ahead->answer;
+	request_free(&ahead->request);
+	*ahead = (struct ahead){0};
+	return 0;
 }
 
 static int query(struct store *store, const struct store_text *text,
