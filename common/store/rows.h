@@ -97,6 +97,19 @@ struct row_blob {
 	I(started_unix_ns) \
 	ROW_LIMITS(I)
 
+/* What runs, tasks and tools are the sum of: their processes, and when these ran. */
+#define ROW_TALLY(I) \
+	I(begin_boot_ns) \
+	I(end_boot_ns) \
+	I(started_unix_ns) \
+	I(process_count) \
+	I(living_count) \
+	I(failed_count) \
+	ROW_TOTALS(I) \
+	I(peak_rss_bytes) \
+	I(concurrent_memory_bytes) \
+	I(partial_count)
+
 #define ROW_RUN_COLUMNS(I, T, B) \
 	I(id) \
 	I(host_id) \
@@ -114,20 +127,11 @@ struct row_blob {
 	I(signal) \
 	I(rules_version) \
 	T(reason) \
-	I(begin_boot_ns) \
-	I(end_boot_ns) \
+	ROW_TALLY(I) \
 	I(root_end_boot_ns) \
-	I(started_unix_ns) \
 	I(task_count) \
-	I(process_count) \
-	I(living_count) \
-	I(failed_count) \
 	I(lost_count) \
-	ROW_TOTALS(I) \
-	I(peak_rss_bytes) \
-	I(concurrent_memory_bytes) \
-	ROW_LIMITS(I) \
-	I(partial_count)
+	ROW_LIMITS(I)
 
 #define ROW_TASK_COLUMNS(I, T, B) \
 	I(id) \
@@ -145,20 +149,11 @@ struct row_blob {
 	I(exit_code) \
 	I(signal) \
 	T(reason) \
-	I(begin_boot_ns) \
-	I(end_boot_ns) \
-	I(started_unix_ns) \
-	I(process_count) \
-	I(living_count) \
-	I(failed_count) \
+	ROW_TALLY(I) \
 	I(lost_count) \
-	ROW_TOTALS(I) \
-	I(peak_rss_bytes) \
-	I(concurrent_memory_bytes) \
 	ROW_LIMITS(I) \
 	T(label) \
-	I(retried_by_id) \
-	I(partial_count)
+	I(retried_by_id)
 
 #define ROW_TOOL_COLUMNS(I, T, B) \
 	I(id) \
@@ -167,16 +162,7 @@ struct row_blob {
 	I(task_id) \
 	T(name) \
 	T(role) \
-	I(begin_boot_ns) \
-	I(end_boot_ns) \
-	I(started_unix_ns) \
-	I(process_count) \
-	I(living_count) \
-	I(failed_count) \
-	ROW_TOTALS(I) \
-	I(peak_rss_bytes) \
-	I(concurrent_memory_bytes) \
-	I(partial_count)
+	ROW_TALLY(I)
 
 #define ROW_PROCESS_COLUMNS(I, T, B) \
 	I(id) \

@@ -10,8 +10,11 @@
 #define DEVICES_MAX_BYTES 256 /* 16 GPUs and their control nodes; then no more are added */
 
 /* Documentation/admin-guide/devices.txt, and nvidia-modprobe's own. */
-enum { MAJOR_NVIDIA = 195, MAJOR_DRI = 226 };
-enum { NVIDIA_MODESET = 254, NVIDIA_CONTROL = 255, DRI_RENDER = 128 };
+#define MAJOR_NVIDIA 195
+#define MAJOR_DRI 226
+#define NVIDIA_MODESET 254
+#define NVIDIA_CONTROL 255
+#define DRI_RENDER 128
 
 static void device_name(uint64_t major, uint64_t minor, char *text, size_t size)
 {

@@ -72,26 +72,27 @@ def check_recovers(daemons, ran):
     daemons.check_store()
 
 
-def test_a_full_disk(bench):
+@contextlib.contextmanager
+def waits_for_room(bench):
+    """Within it the disk is full, but for what the store's log has; the daemons, and what has run."""
     daemons = bench.daemons()
     disk = small_disk(daemons)
     daemons.start()
     bench.storm(count=COMMANDS).wait()
     await_ends(daemons, COMMANDS)
-    with full_disk(disk): # but for what the store's log has
-        ran = check_waits(bench, daemons, COMMANDS)
+    with full_disk(disk):
+        yield daemons, check_waits(bench, daemons, COMMANDS)
+
+
+def test_a_full_disk(bench):
+    with waits_for_room(bench) as (daemons, ran):
+        pass
     check_recovers(daemons, ran)
 
 
 def test_killed_while_the_disk_is_full(bench):
     """Had anything been acknowledged that was not on disk, it would be missing now."""
-    daemons = bench.daemons()
-    disk = small_disk(daemons)
-    daemons.start()
-    bench.storm(count=COMMANDS).wait()
-    await_ends(daemons, COMMANDS)
-    with full_disk(disk): # but for what the store's log has
-        ran = check_waits(bench, daemons, COMMANDS)
+    with waits_for_room(bench) as (daemons, ran):
         daemons.correlator.kill()
     daemons.start_correlator()
     await_ends(daemons, ran)
