@@ -7,12 +7,7 @@
 
 #include "cli/output.h"
 
-enum answer_form {
-	ANSWER_TABLE,
-	ANSWER_JSON,
-	ANSWER_NDJSON,
-	ANSWER_CSV
-};
+enum answer_form { ANSWER_TABLE, ANSWER_JSON, ANSWER_NDJSON, ANSWER_CSV };
 
 struct answer {
 	const struct question *question;

@@ -59,7 +59,9 @@ static const char fish_script[] =
 static int runs_offer(struct view *view)
 {
 	const struct store_parameter parameters[] = {
-		{"since_unix_ns", STORE_INTEGER, 0, NULL}, {"with_system", STORE_INTEGER, 0, NULL}, {"limit", STORE_INTEGER, RUNS_OFFERED, NULL}, {"candidate_limit", STORE_INTEGER, INT64_MAX, NULL}, {0}};
+		{"since_unix_ns", STORE_INTEGER, 0, NULL}, {"with_system", STORE_INTEGER, 0, NULL},
+		{"limit", STORE_INTEGER, RUNS_OFFERED, NULL}, {"candidate_limit", STORE_INTEGER, INT64_MAX, NULL}, {0},
+	};
 	struct rows runs = {0};
 	int error = rows_load(&runs, &row_type_run, view->store, "runs", parameters);
 

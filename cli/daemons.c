@@ -16,7 +16,7 @@
 #include "cli/units.h"
 #include "common/clock.h"
 
-#define COMM_MAX 15         /* bytes that the kernel keeps of a name */
+#define COMM_MAX 15 /* bytes that the kernel keeps of a name */
 #define STAT_START_FIELD 22 /* starttime in /proc/PID/stat, in clock ticks since boot */
 #define STAT_RSS_FIELD 24   /* in pages */
 
@@ -161,7 +161,7 @@ void freshness_tell(const struct store_stream *stream, struct findings *findings
 		return;
 	}
 	finding_fix(&findings->items[findings->count - 1],
-		    "see the logs: journalctl -u tracer-correlator -u tracer-probe");
+		     "see the logs: journalctl -u tracer-correlator -u tracer-probe");
 }
 
 enum freshness freshness_read(const char *store_path)

@@ -22,7 +22,7 @@
 #define CAPABILITY_PERFMON 38
 #define CAPABILITY_BPF 39
 #define CAPABILITY_ADMIN 21
-#define DISK_LEAST_BYTES (1LL << 30) /* a busy host's month is a few hundred MiB */
+#define DISK_LEAST_BYTES (1LL << 30)  /* a busy host's month is a few hundred MiB */
 
 static const char *rules;
 
@@ -30,7 +30,8 @@ static const struct option_spec option_specs[] = {
 	OPTION_SPEC_JSON,
 	OPTION_SPEC_STORE,
 	{"rules", 'r', "DIR", "directory", "the site's rules are in DIR (else " SITE_RULES_DEFAULT ")", .text = &rules},
-	OPTION_SPECS_LAST};
+	OPTION_SPECS_LAST
+};
 
 /* One of two: what is good, or what is not and how to fix it, NULL where nothing helps. */
 static void judge(struct findings *findings, const char *topic, bool is_good, const char *good,
@@ -46,11 +47,7 @@ static void judge(struct findings *findings, const char *topic, bool is_good, co
 /* ---- the kernel -------------------------------------------------------------- */
 
 /* Whether the probe's programs load: asked once, of the probe itself. */
-enum load {
-	LOAD_NOT_TRIED,
-	LOAD_WORKS,
-	LOAD_FAILS
-};
+enum load { LOAD_NOT_TRIED, LOAD_WORKS, LOAD_FAILS };
 
 /* Where the probe could try, its answer counts, whatever the kernel calls itself: RHEL 9's 5.14 has
  * what others got with 5.19. */
@@ -68,9 +65,9 @@ static void check_kernel(struct findings *findings, enum load load)
 		return;
 	}
 	finding_fix(findings_add(findings, load == LOAD_FAILS ? FINDING_MISSING : FINDING_LIMITED, "kernel",
-				 "Linux %s: the probe needs 5.19, or a distribution's kernel that has the same",
-				 name.release),
-		    load == LOAD_FAILS ? "a newer kernel" : "sudo tracer doctor tries it");
+				  "Linux %s: the probe needs 5.19, or a distribution's kernel that has the same",
+				  name.release),
+		     load == LOAD_FAILS ? "a newer kernel" : "sudo tracer doctor tries it");
 }
 
 static void check_btf(struct findings *findings)
@@ -79,9 +76,9 @@ static void check_btf(struct findings *findings)
 		findings_add(findings, FINDING_OK, "BTF", "/sys/kernel/btf/vmlinux describes this kernel");
 	else
 		finding_fix(findings_add(findings, FINDING_MISSING, "BTF",
-					 "/sys/kernel/btf/vmlinux: %s: the probe cannot load",
-					 strerror(errno)),
-			    "a kernel built with CONFIG_DEBUG_INFO_BTF=y, as distributions have since 2020");
+					  "/sys/kernel/btf/vmlinux: %s: the probe cannot load",
+					  strerror(errno)),
+			     "a kernel built with CONFIG_DEBUG_INFO_BTF=y, as distributions have since 2020");
 }
 
 static void check_lockdown(struct findings *findings)
@@ -118,8 +115,7 @@ static void check_permission(struct findings *findings)
 	      "sudo tracer doctor sees more");
 	program_read_line("/proc/sys/kernel/unprivileged_bpf_disabled", text);
 	findings_add(findings, FINDING_OK, "unprivileged BPF", "%s: makes no difference to tracer",
-		     *text == '0' ? "allowed" : *text ? "not allowed"
-						      : "unknown");
+		     *text == '0' ? "allowed" : *text ? "not allowed" : "unknown");
 }
 
 static void check_cgroups(struct findings *findings)
@@ -161,11 +157,10 @@ static void check_accounting(struct findings *findings)
 		findings_add(findings, FINDING_OK, "delay accounting", "on: time waiting for disks is known");
 	else
 		finding_fix(findings_add(findings, FINDING_LIMITED, "delay accounting",
-					 "%s: block_io_delay_ns stays unknown; all else is there",
-					 *text ? "off" : "not in this kernel"),
-			    "%s", *text ? "sysctl kernel.task_delayacct=1 (costs under 1 %; counts for "
-					  "processes that start afterwards)"
-					: "");
+					  "%s: block_io_delay_ns stays unknown; all else is there",
+					  *text ? "off" : "not in this kernel"),
+			     "%s", *text ? "sysctl kernel.task_delayacct=1 (costs under 1 %; counts for "
+					   "processes that start afterwards)" : "");
 	judge(findings, "PSI", access("/proc/pressure/cpu", R_OK) == 0, "pressure of this host is known",
 	      FINDING_LIMITED, "off: pressure of this host is not known; tracer does without", "boot with psi=1");
 }
@@ -225,8 +220,7 @@ static void check_probe(struct findings *findings, const char *path, enum load l
 		findings_add(findings, FINDING_OK, "load", "programs load, attach and iterate");
 	else if (load == LOAD_FAILS)
 		findings_add(findings, FINDING_MISSING, "load", "%s",
-			     words ? words + 2 : *reason ? reason
-							 : "the probe could not be started");
+			     words ? words + 2 : *reason ? reason : "the probe could not be started");
 }
 
 static void check_correlator(struct findings *findings)
@@ -246,10 +240,10 @@ static void check_users(struct findings *findings)
 		findings_add(findings, FINDING_OK, "users", TRACER_CORRELATOR_USER " and " TRACER_PROBE_USER " exist");
 	else
 		finding_fix(findings_add(findings, FINDING_LIMITED, "users",
-					 "%s%s%s missing: tracer run uses nobody and daemon instead",
-					 correlator ? "" : TRACER_CORRELATOR_USER, correlator || probe ? "" : " and ",
-					 probe ? "" : TRACER_PROBE_USER),
-			    "deploy/install makes them, or systemd-sysusers with sysusers.d/tracer.conf");
+					  "%s%s%s missing: tracer run uses nobody and daemon instead",
+					  correlator ? "" : TRACER_CORRELATOR_USER, correlator || probe ? "" : " and ",
+					  probe ? "" : TRACER_PROBE_USER),
+			     "deploy/install makes them, or systemd-sysusers with sysusers.d/tracer.conf");
 }
 
 static void check_directory(struct findings *findings, const char *path)
@@ -258,11 +252,11 @@ static void check_directory(struct findings *findings, const char *path)
 
 	if (stat(path, &status) < 0)
 		finding_fix(findings_add(findings, FINDING_LIMITED, path,
-					 "%s: the daemons are not installed here", strerror(errno)),
-			    "deploy/install; tracer run works without");
+					  "%s: the daemons are not installed here", strerror(errno)),
+			     "deploy/install; tracer run works without");
 	else if (status.st_mode & S_IWOTH)
 		finding_fix(findings_add(findings, FINDING_MISSING, path, "anyone may write there"),
-			    "chmod o-w %s", path);
+			     "chmod o-w %s", path);
 	else
 		findings_add(findings, FINDING_OK, path, "mode %04o", status.st_mode & 07777);
 }

@@ -8,8 +8,8 @@
 #include "common/text.h"
 #include "query/ask.h"
 
-#define PID_MAX 4194304        /* the kernel's own limit */
-#define CHAIN_MAX 24           /* ancestors told one by one */
+#define PID_MAX 4194304 /* the kernel's own limit */
+#define CHAIN_MAX 24    /* ancestors told one by one */
 #define CHAIN_COMMAND_SIZE 240 /* bytes of an ancestor's command line */
 #define CHAIN_COMMAND_LEAST 12 /* columns of it on a terminal */
 #define CHAIN_WIDE 120         /* columns of a terminal where two show a generation */
@@ -22,14 +22,10 @@ static const struct option_spec option_specs[] = {
 	 .text = &rules_directory},
 	OPTION_SPEC_JSON,
 	OPTION_SPEC_SOURCE,
-	OPTION_SPECS_LAST};
-
-enum subject_kind {
-	SUBJECT_RUN,
-	SUBJECT_TASK,
-	SUBJECT_PROCESS,
-	SUBJECT_KIND_COUNT
+	OPTION_SPECS_LAST
 };
+
+enum subject_kind { SUBJECT_RUN, SUBJECT_TASK, SUBJECT_PROCESS, SUBJECT_KIND_COUNT };
 
 /* Something that fits what was asked for. */
 struct found {
@@ -112,8 +108,9 @@ static void parent_tell(const struct story *story, const struct row_process *pro
 	text_escape(command, strlen(command), safe, sizeof(safe));
 	used = indent + (size_t)pid_size + 2 + text_width(what);
 	fputs(output_style(output, is_last ? STYLE_TITLE : STYLE_PLAIN), output->file);
-	output_print_fitted(output, safe, !output->width ? SIZE_MAX : output->width > used + CHAIN_COMMAND_LEAST ? output->width - used
-														 : CHAIN_COMMAND_LEAST);
+	output_print_fitted(output, safe, !output->width ? SIZE_MAX :
+			    output->width > used + CHAIN_COMMAND_LEAST ? output->width - used
+								       : CHAIN_COMMAND_LEAST);
 	fputs(output_reset(output), output->file);
 	output_print(output, STYLE_DIM, "  %s\n", what);
 }
@@ -151,7 +148,8 @@ static void process_tell(const struct story *story, struct store_result *row)
 		 strcmp(began, "found") == 0 ? "being there before the probe" : began,
 		 ended ? "ended by " : "still lives", ended ? ended : "");
 	point(story, "pid", text);
-	point(story, "command", command_text(&blob, "its parent's, or not known", true, command, sizeof(command)));
+	point(story, "command", command_text(&blob, "its parent's, or not known", true,
+					     command, sizeof(command)));
 	point(story, "role", meaning_of(roles, store_result_get(row, "role").data));
 	site_rules_where(story->rules, rule, where, sizeof(where));
 	point(story, "rule", where);
@@ -258,7 +256,8 @@ static int search_query(struct search *search, enum subject_kind kind, const cha
 static int search_all(struct search *search, const char *text)
 {
 	struct store_parameter range[] = {
-		{"first_id", STORE_INTEGER, 0, NULL}, {"last_id", STORE_INTEGER, 0, NULL}, {0}};
+		{"first_id", STORE_INTEGER, 0, NULL}, {"last_id", STORE_INTEGER, 0, NULL}, {0},
+	};
 	struct store_parameter name[] = {{"name", STORE_TEXT, 0, text}, {0}}, number[] = {{"pid", STORE_INTEGER}, {0}};
 	int error = 0;
 	uint64_t pid;
@@ -347,8 +346,7 @@ static int explain_show(struct view *view)
 
 	if (error == 0 && search.count == 0)
 		error = say("tracer explain: no process, task or run is '%s': give a pid, an id or a name from tracer "
-			    "show --processes",
-			    name);
+			    "show --processes", name);
 	else if (error == 0)
 		error = found_explain(&story, &search, view->options->json ? json_object_get(root, "explained") : NULL);
 	if (error == 0 && view->options->json)

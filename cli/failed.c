@@ -16,7 +16,8 @@ static bool all;
 
 static const struct option_spec option_specs[] = {
 	{"all", 'a', NULL, NULL, "what did no harm, and every attempt, too", .flag = &all},
-	OPTION_SPECS_OF_VIEW};
+	OPTION_SPECS_OF_VIEW
+};
 
 static const char *const verdict_names[] = {"fatal", "retried", "harmless"};
 
@@ -87,8 +88,7 @@ static void print_task(const struct findings *findings, const struct row_inciden
 		return;
 	fprintf(output->file, "  %s after %s",
 		strcmp(incident->kind, "oom-kill") == 0 && task->signal > 0
-			? "OOM"
-			: units_result(task->exit_code, task->signal),
+			? "OOM" : units_result(task->exit_code, task->signal),
 		units_duration(report_wall_ns(&findings->report, task->begin_boot_ns, task->end_boot_ns),
 			       findings->raw));
 }
@@ -245,7 +245,8 @@ static void print_head(const struct findings *findings)
 static int print_incident(void *context, const void *row)
 {
 	static int (*const print[])(const struct findings *, const struct row_incident *) = {
-		print_fatal, print_retried, print_harmless};
+		print_fatal, print_retried, print_harmless,
+	};
 	struct findings *findings = context;
 	int error;
 
@@ -310,7 +311,8 @@ static int incident_to_json(void *context, const void *row)
 	if (error < 0)
 		return error;
 	if (process)
-		command = (struct store_value){.type = STORE_VALUE_BLOB, .data = process->arguments.data, .size = process->arguments.size};
+		command = (struct store_value){.type = STORE_VALUE_BLOB, .data = process->arguments.data,
+					       .size = process->arguments.size};
 	incident = row_to_json(&row_type_incident, row);
 	json_object_set_new(incident, "task", task_to_json(findings));
 	json_set_value(incident, "command", &command);

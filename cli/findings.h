@@ -17,7 +17,7 @@ struct finding {
 	enum finding_level level;
 	char topic[32];
 	char text[320]; /* safe to show */
-	char fix[320];  /* safe to show: what to do; "": nothing */
+	char fix[320]; /* safe to show: what to do; "": nothing */
 };
 
 struct findings {

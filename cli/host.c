@@ -6,7 +6,7 @@
 #include "cli/units.h"
 
 #define NOW_NS (60 * INT64_C(1000000000)) /* what "now" is an average of, at least */
-#define LABEL_COLUMNS 11                  /* before the text of a line */
+#define LABEL_COLUMNS 11 /* before the text of a line */
 #define SAMPLES_MAX 100000
 
 static const char *host_name; /* NULL: all */
@@ -16,7 +16,8 @@ static const struct option_spec option_specs[] = {
 	{"since", 's', "TIME", NULL, "with --json: samples of the last TIME (1h): 90s, 15m, 2h, 3d",
 	 .duration_ns = &since_ns},
 	{"host", 0, "NAME", NULL, "this host, of all that a lake has", .text = &host_name},
-	OPTION_SPECS_OF_VIEW};
+	OPTION_SPECS_OF_VIEW
+};
 
 /* Two samples of one boot, and the time between them. */
 struct span {

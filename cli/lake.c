@@ -27,7 +27,8 @@ static const struct option_spec option_specs[] = {
 	 .text = &lake.keep_text},
 	{"print", 'p', NULL, NULL, "init, migrate: print the SQL and ask nobody", .flag = &lake.print},
 	OPTION_SPEC_JSON,
-	OPTION_SPECS_LAST};
+	OPTION_SPECS_LAST
+};
 
 /* 0 or -errno, said. */
 static int connect_as(const char *default_user)
@@ -115,8 +116,7 @@ static int print_sql(void)
 {
 	keep_complete(&lake.keep);
 	return lake_schema_print(stdout, "tracer", lake.layout, &lake.keep) < 0
-		       ? say("tracer lake: out of memory")
-		       : VERB_OK;
+		       ? say("tracer lake: out of memory") : VERB_OK;
 }
 
 /* ---- check ----------------------------------------------------------------------- */
@@ -172,8 +172,7 @@ static int lake_main(const struct options *options)
 		return print_sql();
 	if (connect_as(is_check ? "analyst" : "migrator") < 0)
 		return VERB_FAILED;
-	status = is_check ? check() : is_init ? init()
-					      : bring_up_to_date();
+	status = is_check ? check() : is_init ? init() : bring_up_to_date();
 	lake_client_free(lake.client);
 	return status;
 }
@@ -191,7 +190,8 @@ const struct verb verb_lake = {
 		"migrate   brings an older schema up to this release's; what is there stays\n"
 		"\n"
 		"The server needs Tracer's users first: tracer.xml in its users.d and their\n"
-		"passwords. Who asks and how is in ~/.config/tracer/lake.yaml or\n" LAKE_SETTINGS_FILE ", section lake: (url, database, user, password-file,\n"
+		"passwords. Who asks and how is in ~/.config/tracer/lake.yaml or\n"
+		LAKE_SETTINGS_FILE ", section lake: (url, database, user, password-file,\n"
 		"token-file, ca-file, certificate-file, key-file, proxy, proxy-user,\n"
 		"proxy-password-file, insecure-http), or in $TRACER_LAKE_USER,\n"
 		"$TRACER_LAKE_PASSWORD_FILE and so on. docs/datalake.md leads through it.",

@@ -10,7 +10,7 @@
 #include "lake-sql.h"
 
 #define SEPARATOR "\n--;\n"
-#define DAYS "{days}"       /* in lake-LAYOUT-keep-*.sql */
+#define DAYS "{days}" /* in lake-LAYOUT-keep-*.sql */
 #define UNKNOWN_DATABASE 81 /* ClickHouse's numbers of exceptions */
 #define UNKNOWN_TABLE 60
 
@@ -46,8 +46,7 @@ int lake_schema_read(struct lake_client *client, struct lake_schema *ret_schema)
 {
 	char text[64], *tab;
 	int error = lake_client_run(client, "SELECT version, layout FROM schema_versions"
-					    " ORDER BY version DESC LIMIT 1 FORMAT TSV",
-				    text, sizeof(text));
+				    " ORDER BY version DESC LIMIT 1 FORMAT TSV", text, sizeof(text));
 	int layout = LAKE_ONE_NODE;
 
 	*ret_schema = (struct lake_schema){0};

@@ -4,12 +4,7 @@
 #include "cli/findings.h"
 #include "common/lake/client.h"
 
-enum lake_layout {
-	LAKE_ONE_NODE,
-	LAKE_SHARDS,
-	LAKE_CLUSTER,
-	LAKE_LAYOUT_COUNT
-};
+enum lake_layout { LAKE_ONE_NODE, LAKE_SHARDS, LAKE_CLUSTER, LAKE_LAYOUT_COUNT };
 
 /* "one-node", "shards", "cluster". */
 extern const char *const lake_layout_names[];

@@ -46,22 +46,14 @@ struct file {
 };
 
 struct names {
-	struct arena arena;    /* of all that follows */
+	struct arena arena; /* of all that follows */
 	struct entry *entries; /* by key */
 	size_t count;
 	struct file *files; /* by path */
 };
 
 /* Of trace.txt, or of a benchmark. */
-enum {
-	COLUMN_HASH,
-	COLUMN_NAME,
-	COLUMN_PROCESS,
-	COLUMN_TAG,
-	COLUMN_RULE,
-	COLUMN_WILDCARDS,
-	COLUMN_COUNT
-};
+enum { COLUMN_HASH, COLUMN_NAME, COLUMN_PROCESS, COLUMN_TAG, COLUMN_RULE, COLUMN_WILDCARDS, COLUMN_COUNT };
 
 struct reader {
 	const char *path;
@@ -69,7 +61,7 @@ struct reader {
 	struct names *names;
 	char *line; /* without its end */
 	unsigned number;
-	bool known; /* what sort of file it is */
+	bool known;     /* what sort of file it is */
 	bool is_table, is_json;
 	int column_count, columns[COLUMN_COUNT]; /* -1: it has none */
 	/* Snakemake's log */
@@ -260,7 +252,7 @@ static int read_json(struct reader *reader)
 	}
 	reader->known = reader->is_json = true;
 	wildcards = json_object_get(object, "wildcards");
-	json_object_foreach (wildcards, key, value) {
+	json_object_foreach(wildcards, key, value) {
 		size_t length = strlen(text);
 
 		if (json_is_string(value))

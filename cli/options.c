@@ -33,7 +33,7 @@ static void getopt_prepare(const struct verb *verb, struct option *long_options,
 
 	if (verb->takes_command)
 		*letters++ = '+'; /* stop at the first operand */
-	*letters++ = ':';         /* tell a missing value from an unknown option */
+	*letters++ = ':'; /* tell a missing value from an unknown option */
 	for (const struct option_spec *spec = verb->options; spec->name; spec++, count++) {
 		long_options[count] = (struct option){
 			.name = spec->name,
@@ -80,9 +80,7 @@ static int choice_take(const struct options *options, const struct option_spec *
 			return 0;
 		}
 		used += snprintf(words + used, sizeof(words) - (size_t)used, "%s%.*s",
-				 index == 0 ? "" : left ? ", "
-							: " or ",
-				 size, word);
+				 index == 0 ? "" : left ? ", " : " or ", size, word);
 		word += size + (left > 0);
 	}
 	return options_misuse(options, "--%s takes %s, not '%s'", spec->name, words, value);
@@ -155,8 +153,7 @@ static int refuse(const struct options *options, char **argv, int value)
 int options_check_most(const struct options *options, size_t most)
 {
 	return options->operand_count > most
-		       ? options_misuse(options, "'%s' is one operand too many", options->operands[most])
-		       : 0;
+		       ? options_misuse(options, "'%s' is one operand too many", options->operands[most]) : 0;
 }
 
 static int operands_check(const struct options *options)

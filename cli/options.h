@@ -11,7 +11,6 @@
 #define OPTIONS_STORE_DEFAULT TRACER_STATE_DIR "/tracer.db"
 #define OPTIONS_MAX 32 /* of one verb */
 
-/* clang-format off */
 enum { OPTION_HELP = 1, OPTION_STORE, OPTION_JSON, OPTION_COLOR, OPTION_RAW, OPTION_LAKE };
 
 /* Entries for a verb's table. */
@@ -30,7 +29,6 @@ enum { OPTION_HELP = 1, OPTION_STORE, OPTION_JSON, OPTION_COLOR, OPTION_RAW, OPT
 	 "use colour: auto (on a terminal, unless NO_COLOR is set), always, never", .common = OPTION_COLOR}
 #define OPTION_SPEC_HELP {"help", 'h', NULL, NULL, "print this help", .common = OPTION_HELP}
 #define OPTION_SPEC_END {.name = NULL}
-/* clang-format on */
 /* How the tables of verbs that print end; and those of all that show what is stored. */
 #define OPTION_SPECS_LAST OPTION_SPEC_COLOR, OPTION_SPEC_HELP, OPTION_SPEC_END,
 #define OPTION_SPECS_OF_VIEW OPTION_SPEC_RAW, OPTION_SPEC_JSON, OPTION_SPEC_SOURCE, OPTION_SPECS_LAST

@@ -9,11 +9,7 @@
 
 #include <jansson.h>
 
-enum output_color {
-	OUTPUT_COLOR_AUTO,
-	OUTPUT_COLOR_ALWAYS,
-	OUTPUT_COLOR_NEVER
-};
+enum output_color { OUTPUT_COLOR_AUTO, OUTPUT_COLOR_ALWAYS, OUTPUT_COLOR_NEVER };
 
 enum style {
 	STYLE_PLAIN,

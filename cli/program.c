@@ -15,7 +15,8 @@
 static int find_beside(const char *name, char ret_path[PATH_MAX])
 {
 	static const char *const folders[] = {
-		"", "../probe/", "../correlator/", "../shipper/", "../libexec/tracer/", "../lib/tracer/", "../sbin/"};
+		"", "../probe/", "../correlator/", "../shipper/", "../libexec/tracer/", "../lib/tracer/", "../sbin/",
+	};
 	char own[PATH_MAX];
 	ssize_t size = readlink("/proc/self/exe", own, sizeof(own) - 1);
 
@@ -52,8 +53,7 @@ int program_find(const char *name, char ret_path[PATH_MAX])
 	if (find_beside(name, ret_path) == 0 || find_in_path(name, ret_path) == 0)
 		return 0;
 	fprintf(stderr, "tracer: %s is neither beside this program nor in PATH: install it, or build "
-			"it\n",
-		name);
+		"it\n", name);
 	return -ENOENT;
 }
 

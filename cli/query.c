@@ -23,7 +23,7 @@ static struct ask {
 	bool list;
 	int form; /* enum answer_form */
 	const char *directory;
-	const char *given[QUESTION_PARAMETERS_MAX];                /* as written, NULL: not given */
+	const char *given[QUESTION_PARAMETERS_MAX]; /* as written, NULL: not given */
 	struct store_parameter bound[QUESTION_PARAMETERS_MAX + 2]; /* a run is two; the last ends them */
 	size_t bound_count;
 	struct rows run;
@@ -38,7 +38,8 @@ static const struct option_spec option_specs[] = {
 	 .text = &ask.directory},
 	{"csv", 0, NULL, NULL, "print CSV", .choice = &ask.form, .chosen = ANSWER_CSV},
 	{"ndjson", 0, NULL, NULL, "print one JSON object a row", .choice = &ask.form, .chosen = ANSWER_NDJSON},
-	OPTION_SPECS_OF_VIEW};
+	OPTION_SPECS_OF_VIEW
+};
 
 #define SHARED_COUNT (sizeof(option_specs) / sizeof(option_specs[0]))
 
@@ -151,8 +152,10 @@ static void verb_make(struct question_verb *made, const struct verb *verb, const
 		snprintf(made->helps[i], sizeof(made->helps[i]), "%s%s", parameter->meaning,
 			 preset_text(parameter, preset, sizeof(preset)));
 		made->specs[i] = (struct option_spec){
-			.name = made->options[i], .help = made->helps[i], .text = &ask.given[i], .argument = upper_case(question_type_name(parameter->type), made->arguments[i]), .values = parameter->type == QUESTION_RUN ? "run" : parameter->type == QUESTION_USER ? "user"
-																																       : NULL};
+			.name = made->options[i], .help = made->helps[i], .text = &ask.given[i],
+			.argument = upper_case(question_type_name(parameter->type), made->arguments[i]),
+			.values = parameter->type == QUESTION_RUN ? "run" : parameter->type == QUESTION_USER ? "user" : NULL,
+		};
 	}
 	memcpy(&made->specs[question->parameter_count], option_specs, sizeof(option_specs));
 	snprintf(made->name, sizeof(made->name), "query %s", question->name);
@@ -281,8 +284,8 @@ static json_t *fields_to_json(const struct question_field *fields, size_t count,
 
 		if (are_parameters)
 			json_object_update_new(field, json_pack("{s:s, s:s?, s:s?}", "option",
-								question_field_title(&fields[i], '-', option, sizeof(option)), "default", fields[i].preset,
-								"source", fields[i].source));
+				question_field_title(&fields[i], '-', option, sizeof(option)), "default", fields[i].preset,
+				"source", fields[i].source));
 		json_array_append_new(array, field);
 	}
 	return array;
@@ -397,7 +400,8 @@ const struct verb verb_query = {
 	.description =
 		"Asks the question of that name; --list has all of them. Its parameters are\n"
 		"options, and tracer query NAME --help says which it has and what it answers. A\n"
-		"question is one file of SQL with a header; put your own into\n" SITE_QUERIES_DEFAULT "/NAME.sql (docs/queries.md).",
+		"question is one file of SQL with a header; put your own into\n"
+		SITE_QUERIES_DEFAULT "/NAME.sql (docs/queries.md).",
 	.options = option_specs,
 	.examples = "  tracer query --list\n"
 		    "  tracer query processes --run latest --csv",

@@ -12,7 +12,8 @@ static const struct option_spec option_specs[] = {
 	{"store", 's', "FILE", "file", "make the store here and keep it, adding to what is there", .text = &keep},
 	{"rules", 'r', "DIR", "directory", "with the site rules of DIR", .text = &rules},
 	OPTION_SPEC_JSON,
-	OPTION_SPECS_LAST};
+	OPTION_SPECS_LAST
+};
 
 static int correlator_replay(const char *file, const char *store)
 {

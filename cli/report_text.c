@@ -11,7 +11,7 @@
 #include "cli/views.h"
 
 #define LABEL_COLUMNS 12 /* before the text of a line of the header */
-#define INCIDENTS_MAX 8  /* on a terminal, without --all */
+#define INCIDENTS_MAX 8 /* on a terminal, without --all */
 #define CONTAINERS_MAX 4
 
 /* What is printed, where and how. */
@@ -269,7 +269,7 @@ static void print_content(const struct page *page)
 	fputc('\n', output->file);
 	if (run->partial_count > 0)
 		fprintf(output->file, "            I/O and delays of %s %s are lower bounds: of threads that "
-				      "ended they are not known\n",
+			"ended they are not known\n",
 			units_count(run->partial_count, page->raw),
 			units_plural(run->partial_count, "process", "processes"));
 	print_doubts(&page->report->doubts, output, page->raw);
@@ -360,7 +360,7 @@ static void print_left_out(const struct tree_hidden *hidden, size_t dropped, con
 	output_flow_begin(&flow, output);
 	if (hidden->task_count > 0)
 		output_print(&flow.inner, STYLE_DIM, "%s more %s (%s failed): above are the failed ones first, "
-						     "then the longest. --all shows every task, --table groups them by name.\n",
+			     "then the longest. --all shows every task, --table groups them by name.\n",
 			     units_count((int64_t)hidden->task_count, false),
 			     units_plural((int64_t)hidden->task_count, "task", "tasks"),
 			     hidden->failed_count > 0 ? units_count((int64_t)hidden->failed_count, false) : "none");

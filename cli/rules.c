@@ -15,7 +15,8 @@ static const struct option_spec option_specs[] = {
 	 .text = &rules_directory},
 	{"directory", 'C', "DIR", "directory", "test: as if started in DIR", .text = &directory},
 	OPTION_SPEC_JSON,
-	OPTION_SPECS_LAST};
+	OPTION_SPECS_LAST
+};
 
 static int check(const struct options *options)
 {
@@ -111,15 +112,14 @@ static void print_verdict(const struct rules *rules, const struct rules_verdict 
 
 	site_rules_where(rules, verdict->rule, where, sizeof(where));
 	const char *const fields[][2] = {
-		{"name", verdict->name}, {"role", rules_role_text(verdict->role)}, {"rule", where}, {"rank", verdict->role != RULES_ROLE_ORCHESTRATOR ? "" : verdict->rank == RULES_RANK_WORKFLOW ? "workflow engine"
-																								  : "parallel (make, xargs, ...)"},
-		{"engine", verdict->engine},
-		{"run name", verdict->run_name},
-		{"run key", verdict->run_key},
-		{"task name", verdict->task_name},
-		{"task label", verdict->task_label},
+		{"name", verdict->name}, {"role", rules_role_text(verdict->role)}, {"rule", where},
+		{"rank", verdict->role != RULES_ROLE_ORCHESTRATOR ? "" :
+			 verdict->rank == RULES_RANK_WORKFLOW ? "workflow engine" : "parallel (make, xargs, ...)"},
+		{"engine", verdict->engine}, {"run name", verdict->run_name}, {"run key", verdict->run_key},
+		{"task name", verdict->task_name}, {"task label", verdict->task_label},
 		{"interactive", verdict->interactive ? "yes: its jobs are runs" : ""},
-		{"housekeeping", verdict->housekeeping ? "yes: the host's own, not work" : ""}};
+		{"housekeeping", verdict->housekeeping ? "yes: the host's own, not work" : ""},
+	};
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
 		print_field(fields[i][0], fields[i][1]);
@@ -128,7 +128,10 @@ static void print_verdict(const struct rules *rules, const struct rules_verdict 
 static void write_verdict(const struct rules_verdict *verdict)
 {
 	const char *const fields[][2] = {
-		{"name", verdict->name}, {"role", rules_role_text(verdict->role)}, {"rule", verdict->rule}, {"engine", verdict->engine}, {"run_name", verdict->run_name}, {"run_key", verdict->run_key}, {"task_name", verdict->task_name}, {"task_label", verdict->task_label}};
+		{"name", verdict->name}, {"role", rules_role_text(verdict->role)}, {"rule", verdict->rule},
+		{"engine", verdict->engine}, {"run_name", verdict->run_name}, {"run_key", verdict->run_key},
+		{"task_name", verdict->task_name}, {"task_label", verdict->task_label},
+	};
 	json_t *object = json_object();
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
@@ -186,7 +189,7 @@ static int rules_main(const struct options *options)
 	if (strcmp(action, "test") != 0)
 		return options_misuse(options, "unknown action '%s': use check, list or test", action);
 	return options->operand_count > 1 ? with_rules(options, test)
-					  : options_misuse(options, "test takes a COMMAND: rules test -- COMMAND...");
+		: options_misuse(options, "test takes a COMMAND: rules test -- COMMAND...");
 }
 
 const struct verb verb_rules = {

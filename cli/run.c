@@ -19,13 +19,13 @@
 #include "common/progress.h"
 #include "query/ask.h"
 
-#define EXIT_OURS 125                    /* we failed, not the command: as env(1) and timeout(1) have it */
+#define EXIT_OURS 125 /* we failed, not the command: as env(1) and timeout(1) have it */
 #define PID_NAMESPACE_INITIAL 0xEFFFFFFC /* its inode: PROC_PID_INIT_INO of the kernel */
-#define EXEC_LATE_NS 2000000             /* an exec is recorded a little after it has closed our pipe */
-#define RUNS_SINCE_MAX 100000            /* among which the command's is looked for in a PID namespace */
-#define COMMIT_TIMEOUT_MS 10000          /* of the daemons; a commit takes under a second */
+#define EXEC_LATE_NS 2000000 /* an exec is recorded a little after it has closed our pipe */
+#define RUNS_SINCE_MAX 100000 /* among which the command's is looked for in a PID namespace */
+#define COMMIT_TIMEOUT_MS 10000 /* of the daemons; a commit takes under a second */
 #define COMMIT_POLL_MS 100
-#define SETTLE_NS 400000000LL /* the stream must have come this far past the end */
+#define SETTLE_NS 400000000LL   /* the stream must have come this far past the end */
 
 /* The database of --store FILE: what was in it and the command's run.
  *
@@ -68,7 +68,8 @@ static const struct option_spec option_specs[] = {
 	{"quiet", 'q', NULL, NULL, "no report; with --store, only record", .flag = &command.quiet},
 	{"as", 0, "USER", "user", "run COMMAND as USER (for root); files stay yours", .text = &command.as},
 	OPTION_SPEC_RAW,
-	OPTION_SPECS_LAST};
+	OPTION_SPECS_LAST
+};
 
 /* ---- the file of --store ------------------------------------------------------ */
 
@@ -194,8 +195,8 @@ static bool root_fits(const struct run *run, struct store *store, int64_t root_p
 {
 	struct store_parameter range[] = {
 		{"first_id", STORE_INTEGER, root_process_id, NULL},
-		{"last_id", STORE_INTEGER, root_process_id, NULL},
-		{0}};
+		{"last_id", STORE_INTEGER, root_process_id, NULL}, {0},
+	};
 	struct rows roots = {0};
 	bool fits = source_say(store, rows_load(&roots, &row_type_process, store, "process", range)) == 0 &&
 		    roots.count == 1 && arguments_fit(ROWS_ITEM(&roots, process, 0), run->options->operands);
@@ -212,10 +213,9 @@ static int run_find_by_begin(const struct run *run, struct store *store, struct 
 		{"with_system", STORE_INTEGER, 1, NULL},
 		{"limit", STORE_INTEGER, RUNS_SINCE_MAX, NULL},
 		{"candidate_limit", STORE_INTEGER, RUNS_SINCE_MAX, NULL},
-		{"user_id", STORE_NULL, 0, NULL},
-		{"name", STORE_NULL, 0, NULL},
-		{"host", STORE_NULL, 0, NULL},
-		{0}};
+		{"user_id", STORE_NULL, 0, NULL}, {"name", STORE_NULL, 0, NULL}, {"host", STORE_NULL, 0, NULL},
+		{0},
+	};
 	int error = source_say(store, rows_load(ret_runs, &row_type_run, store, "runs", parameters));
 	struct row_run *runs = ret_runs->items, found;
 	size_t index = 0, count = 0;
@@ -318,8 +318,7 @@ static void await_stored(struct run *run)
 		if (waited_ms >= COMMIT_TIMEOUT_MS) {
 			progress_hide();
 			fprintf(stderr, "tracer run: the daemons have not stored the end of the run "
-					"after %d s: see tracer status\n",
-				COMMIT_TIMEOUT_MS / 1000);
+				"after %d s: see tracer status\n", COMMIT_TIMEOUT_MS / 1000);
 			break;
 		}
 		progress_show("tracer: waiting for the last records");
@@ -437,8 +436,7 @@ static int run_marked(struct run *run, enum freshness freshness)
 		return run->exit_code;
 	if (freshness == FRESHNESS_UNREADABLE) {
 		fprintf(stderr, "tracer run: recorded, but you may not read %s: ask to be put into its "
-				"group, or use sudo tracer show\n",
-			options_store_path(run->options));
+			"group, or use sudo tracer show\n", options_store_path(run->options));
 		return run->exit_code;
 	}
 	await_stored(run);

@@ -11,9 +11,9 @@
 #include "query/report.h"
 
 #define LIMIT_DEFAULT 20
-#define HOSTS_NAMED 2                           /* of a run that several share, in its line */
+#define HOSTS_NAMED 2 /* of a run that several share, in its line */
 #define RECENT_NS (7 * INT64_C(86400000000000)) /* a lake reads old months only if these are not enough */
-#define PARTS_EXPECTED 16                       /* of a listed run, on average: where there are more, all are looked at */
+#define PARTS_EXPECTED 16 /* of a listed run, on average: where there are more, all are looked at */
 
 static bool all;
 static int64_t since_ns = -1, limit = LIMIT_DEFAULT;
@@ -38,7 +38,8 @@ static const struct option_spec option_specs[] = {
 	{"user", 'u', "USER", "user", "of this user (name or number)", .take = user_take},
 	{"name", 0, "TEXT", NULL, "whose name contains TEXT", .text = &wanted_name},
 	{"host", 0, "NAME", NULL, "on this host, of all that a lake has", .text = &wanted_host},
-	OPTION_SPECS_OF_VIEW};
+	OPTION_SPECS_OF_VIEW
+};
 
 static const struct table_column columns[] = {
 	{"run", TABLE_LEFT, 0, 0},
@@ -127,7 +128,8 @@ static void run_add(struct table *table, const struct listing *list, const struc
 	bool raw = list->view->options->raw, is_narrow = list->view->output.width;
 
 	table_add(table, STYLE_PLAIN, units_id(run->id, is_narrow));
-	table_add(table, STYLE_DIM, is_narrow ? units_time_short(run->started_unix_ns) : units_time(run->started_unix_ns));
+	table_add(table, STYLE_DIM, is_narrow ? units_time_short(run->started_unix_ns)
+						     : units_time(run->started_unix_ns));
 	table_add(table, STYLE_PLAIN, units_user(run->user_id));
 	table_add_name(table, STYLE_TITLE, "", run->name);
 	status_add(table, run);
@@ -213,12 +215,7 @@ static int parts_load(struct listing *list)
 }
 
 /* Parameters of query/questions/runs.sql; from the time on they are those of runs_left_out.sql too. */
-enum {
-	FILTER_CANDIDATES,
-	FILTER_ALL,
-	FILTER_LIMIT,
-	FILTER_SINCE
-};
+enum { FILTER_CANDIDATES, FILTER_ALL, FILTER_LIMIT, FILTER_SINCE };
 
 static int left_out_load(struct listing *list, const struct store_parameter *filter)
 {

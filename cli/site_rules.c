@@ -20,7 +20,7 @@ struct rules *site_rules_load(const char *directory)
 	struct rules *rules;
 	/* The default need not be there; what somebody names has to. */
 	int result = directory && access(directory, F_OK) < 0 ? -errno
-							      : rules_load(directories, &rules, &error);
+							       : rules_load(directories, &rules, &error);
 
 	if (result == 0)
 		return rules;
@@ -51,7 +51,7 @@ static void tell_refused(const struct tree_error *error, void *data)
 	finding = findings_add(check->findings, FINDING_LIMITED, "rules", "%.120s%s: %.180s", error->file,
 			       line, error->reason);
 	finding_fix(finding, "this file is not used: correct it (tracer rules check FILE), then systemctl "
-			     "restart tracer-correlator");
+		     "restart tracer-correlator");
 }
 
 void site_rules_check(const char *directory, bool tell_ok, struct findings *findings)

@@ -104,7 +104,8 @@ static int find_by_query(struct store *store, const char *query, const struct st
 static int find_by_id(struct store *store, const char *text, struct rows *ret_run)
 {
 	struct store_parameter range[] = {
-		{"first_id", STORE_INTEGER, 0, NULL}, {"last_id", STORE_INTEGER, 0, NULL}, {0}};
+		{"first_id", STORE_INTEGER, 0, NULL}, {"last_id", STORE_INTEGER, 0, NULL}, {0},
+	};
 	int error = -ENOENT;
 
 	if (identity_parse_prefix(text, &range[0].integer, &range[1].integer) == 0)
@@ -122,7 +123,8 @@ static bool begins_with(const struct rows *runs, size_t index, const char *text)
 static int find_by_part_of_name(struct store *store, const char *text, struct rows *ret_run)
 {
 	struct store_parameter parameters[] = {
-		{"name", STORE_TEXT, 0, text}, {"limit", STORE_INTEGER, NAMED_MAX, NULL}, {0}};
+		{"name", STORE_TEXT, 0, text}, {"limit", STORE_INTEGER, NAMED_MAX, NULL}, {0},
+	};
 	int error = find_by_query(store, "runs_by_part_of_name", parameters, ret_run);
 	bool is_one = ret_run->count == 1 || (begins_with(ret_run, 0, text) && !begins_with(ret_run, 1, text));
 
@@ -145,6 +147,5 @@ int source_find_run(struct store *store, const char *text, struct rows *ret_run)
 	if (error == -ENOENT)
 		error = find_by_part_of_name(store, text, ret_run);
 	return error != -ENOENT ? error : say("tracer: no run's name has '%s' in it, nor does an id begin so: see "
-					      "tracer runs --all",
-					      text);
+					      "tracer runs --all", text);
 }

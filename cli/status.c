@@ -25,11 +25,12 @@ static const struct option_spec option_specs[] = {
 	{"shipper", 0, "DIR", "directory", "read the shipper's status here (else " SHIPPING_STATE_DEFAULT ")",
 	 .text = &shipper},
 	{"rules", 'r', "DIR", "directory", "the site's rules are in DIR (else " SITE_RULES_DEFAULT ")", .text = &rules},
-	OPTION_SPECS_LAST};
+	OPTION_SPECS_LAST
+};
 
 struct status {
 	struct findings findings;
-	json_t *json;     /* the figures; findings are added at the end */
+	json_t *json; /* the figures; findings are added at the end */
 	bool has_shipper; /* one runs */
 };
 
@@ -61,12 +62,10 @@ static void daemon_missing(struct status *status, const char *name)
 
 	if (strcmp(name, PROGRAM_PROBE) == 0 && !daemons_have_bpffs())
 		finding_fix(finding, "its service needs a BPF file system: mount -t bpf bpf /sys/fs/bpf, then "
-				     "systemctl start %s; or watch one command with tracer run",
-			    name);
+			     "systemctl start %s; or watch one command with tracer run", name);
 	else
 		finding_fix(finding, "systemctl start %s; if it ends again, journalctl -u %s and sudo tracer "
-				     "doctor say why; or watch one command with tracer run",
-			    name, name);
+			     "doctor say why; or watch one command with tracer run", name, name);
 }
 
 static void check_daemons(struct status *status)
@@ -100,9 +99,8 @@ static void check_stream(struct status *status, struct store *store)
 
 	if (store_read_stream(store, &stream) < 0) {
 		finding_fix(findings_add(&status->findings, FINDING_MISSING, "stream",
-					 "no probe has ever sent anything"),
-			    "systemctl start %s",
-			    PROGRAM_PROBE);
+					  "no probe has ever sent anything"), "systemctl start %s",
+			     PROGRAM_PROBE);
 		json_object_set_new(status->json, "stream", json_null());
 		return;
 	}
@@ -139,10 +137,10 @@ static void loss_tell(struct status *status, const char *kind, int64_t lost, int
 
 	if (recent && unsent)
 		finding_fix(finding, "fix the way to the lake, see shipper; until then a larger store: "
-				     "tracer-correlator --store-max");
+			     "tracer-correlator --store-max");
 	else if (recent)
 		finding_fix(finding, "a larger ring: tracer-probe --ring-size 64M; the runs "
-				     "concerned say incomplete");
+			     "concerned say incomplete");
 }
 
 static int check_losses(struct status *status, struct store *store)
@@ -282,11 +280,10 @@ static void tell_lag(const struct shipping_status *status, bool is_running, stru
 				       lag_ns(status) < 0 ? "none has ever arrived" : "for ",
 				       lag_ns(status) < 0 ? "" : units_duration(lag_ns(status), false),
 				       status->last_success_unix_ns
-					       ? units_time(status->last_success_unix_ns)
-					       : "never");
+					       ? units_time(status->last_success_unix_ns) : "never");
 	if (!is_running)
 		finding_fix(finding, "tracer-shipper does not run: systemctl start tracer-shipper%s%s",
-			    failing ? "; it last said: " : "", failing ? status->last_error : "");
+			     failing ? "; it last said: " : "", failing ? status->last_error : "");
 	else if (failing)
 		finding_fix(finding, "%s", status->last_error);
 }
@@ -296,10 +293,10 @@ static void tell_quarantined(const struct shipping_status *status, struct findin
 	if (status->quarantined_row_count == 0)
 		return;
 	finding_fix(findings_add(findings, FINDING_LIMITED, "shipper",
-				 "%s rows quarantined, which the lake refused; %s of them dropped (size limit)",
-				 units_count(status->quarantined_row_count, false),
-				 units_count(status->quarantine_dropped_row_count, false)),
-		    "the reasons are in %s/quarantine; tracer ship --from sends them again", shipper);
+				  "%s rows quarantined, which the lake refused; %s of them dropped (size limit)",
+				  units_count(status->quarantined_row_count, false),
+				  units_count(status->quarantine_dropped_row_count, false)),
+		     "the reasons are in %s/quarantine; tracer ship --from sends them again", shipper);
 }
 
 static json_t *status_json(const struct shipping_status *status)
@@ -335,9 +332,9 @@ static void check_shipper(struct findings *findings, bool is_running, json_t *js
 	}
 	if (error < 0) {
 		finding_fix(findings_add(findings, FINDING_LIMITED, "shipper", "%s/%s: %s", shipper,
-					 SHIPPING_STATUS_FILE,
-					 error == -EBADMSG ? "damaged" : strerror(-error)),
-			    "see the log: journalctl -u tracer-shipper");
+					  SHIPPING_STATUS_FILE,
+					  error == -EBADMSG ? "damaged" : strerror(-error)),
+			     "see the log: journalctl -u tracer-shipper");
 		return;
 	}
 	tell_lag(&status, is_running, findings);
@@ -364,9 +361,9 @@ static void hosts_tell(struct status *status, const struct rows *hosts)
 		if (silent_ns < HOST_SILENT_NS || silent++ >= HOSTS_NAMED)
 			continue;
 		finding_fix(findings_add(&status->findings, FINDING_LIMITED, "host",
-					 "%s: last heard of %s ago", host->hostname,
-					 units_duration(silent_ns, false)),
-			    "there: tracer status, and journalctl -u tracer-shipper");
+					  "%s: last heard of %s ago", host->hostname,
+					  units_duration(silent_ns, false)),
+			     "there: tracer status, and journalctl -u tracer-shipper");
 	}
 	findings_add(&status->findings, FINDING_OK, "hosts", "%zu, of which %zu %s silent for over %d min",
 		     hosts->count, silent, units_plural((int64_t)silent, "is", "are"),

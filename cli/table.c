@@ -7,8 +7,8 @@
 
 #include "common/text.h"
 
-#define GAP 2            /* blanks between columns */
-#define FLEXIBLE_LEAST 8 /* columns of text, whatever its share */
+#define GAP 2                /* blanks between columns */
+#define FLEXIBLE_LEAST 8      /* columns of text, whatever its share */
 #define BAR_LEAST 12
 #define BAR_MAX 48
 #define COLUMNS_MAX 24
@@ -28,7 +28,7 @@ struct table {
 	bool filled[COLUMNS_MAX];  /* some cell says more than nothing */
 	char *row;                 /* that cells are being added to */
 	size_t row_size, row_capacity, cell_count;
-	FILE *rows; /* put away: the size of each and its bytes; NULL: there are none */
+	FILE *rows;                /* put away: the size of each and its bytes; NULL: there are none */
 	int error;
 };
 
@@ -168,10 +168,8 @@ void table_add_bar(struct table *table, enum style style, double begin, double e
 
 	if (!place)
 		return;
-	ends[0] = (float)(begin < 0 ? 0 : begin > 1 ? 1
-						    : begin);
-	ends[1] = (float)(end < ends[0] ? ends[0] : end > 1 ? 1
-							    : end);
+	ends[0] = (float)(begin < 0 ? 0 : begin > 1 ? 1 : begin);
+	ends[1] = (float)(end < ends[0] ? ends[0] : end > 1 ? 1 : end);
 	if (ends[1] <= 0)
 		ends[1] = 1e-6f; /* at the very beginning: one mark */
 	memcpy(place, BAR, sizeof(BAR));

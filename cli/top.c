@@ -22,12 +22,7 @@
 #define PROCESSES_MAX 20000
 #define CORES_LEAST 5000000 /* billionths: what is below is 0.00 */
 
-enum sort_key {
-	SORT_CPU,
-	SORT_MEMORY,
-	SORT_READ,
-	SORT_WRITE
-};
+enum sort_key { SORT_CPU, SORT_MEMORY, SORT_READ, SORT_WRITE };
 
 static const char *const sort_names[] = {"cpu", "memory", "read", "write"};
 
@@ -42,7 +37,8 @@ static const struct option_spec option_specs[] = {
 	{"all", 'a', NULL, NULL, "what is idle, and the system's own, too", .flag = &all},
 	{"host", 0, "NAME", NULL, "of this host, where a lake has several", .text = &host_name},
 	{"period", 'd', "SECONDS", NULL, "between refreshes (1)", .number = &period_s, .least = 1, .most = 3600},
-	OPTION_SPECS_OF_VIEW};
+	OPTION_SPECS_OF_VIEW
+};
 
 /* A tool of a task; or, of all tools of a run with the same name whose processes have ended, the sum. */
 struct snapshot {
@@ -58,7 +54,9 @@ struct snapshot {
 static int64_t sort_value(const struct row_top *line)
 {
 	const int64_t values[] = {
-		[SORT_CPU] = line->cores, [SORT_MEMORY] = line->rss_bytes, [SORT_READ] = line->read_bytes_per_second, [SORT_WRITE] = line->write_bytes_per_second};
+		[SORT_CPU] = line->cores, [SORT_MEMORY] = line->rss_bytes,
+		[SORT_READ] = line->read_bytes_per_second, [SORT_WRITE] = line->write_bytes_per_second,
+	};
 
 	return values[sort];
 }
@@ -123,8 +121,8 @@ static int snapshot_take(struct store *store, struct snapshot *snapshot)
 		{"since_boot_ns", STORE_INTEGER, 0, NULL},
 		{"window_ns", STORE_INTEGER, WINDOW_NS, NULL},
 		{"limit", STORE_INTEGER, PROCESSES_MAX, NULL},
-		{"host_id", STORE_NULL, 0, NULL},
-		{0}};
+		{"host_id", STORE_NULL, 0, NULL}, {0},
+	};
 	int error = source_renew(store);
 
 	*snapshot = (struct snapshot){.lag_ns = INT64_MAX};
@@ -202,8 +200,7 @@ static void summary_print(const struct snapshot *snapshot, const struct output *
 	fputc('\n', output->file);
 	if (!once)
 		output_print(output, STYLE_DIM, "by %s: c cpu, m memory, r read, w written; i %s idle; "
-						"q quits\n",
-			     sort_names[sort], all ? "hides" : "shows");
+			     "q quits\n", sort_names[sort], all ? "hides" : "shows");
 	fputc('\n', output->file);
 	output_flow_end(&flow, 0);
 }

@@ -6,14 +6,13 @@
 #include "cli/units.h"
 #include "cli/views.h"
 
-#define TASKS_MAX 40 /* on a terminal, without --all */
-#define DEPTH_MAX 16 /* of tasks in tasks; deeper ones stand beside their parent */
+#define TASKS_MAX 40  /* on a terminal, without --all */
+#define DEPTH_MAX 16  /* of tasks in tasks; deeper ones stand beside their parent */
 #define PREFIX_SIZE (DEPTH_MAX * 16)
 #define TASK_NAME_SIZE 1024
 #define COMMAND_SIZE 4096 /* of a process's arguments, as shown */
 
 /* `percent` of a terminal are for names; then figures and what is last. */
-/* clang-format off */
 #define COLUMNS(percent, ...) { \
 		{"", TABLE_LEFT, percent, 0, false}, \
 		{"wall", TABLE_RIGHT, 0, 0, false}, \
@@ -24,7 +23,6 @@
 		{"result", TABLE_LEFT, 0, 0, false}, \
 		{__VA_ARGS__, 0, 0, false}, \
 	}
-/* clang-format on */
 
 /* With processes: on a terminal half of it is for their command lines; elsewhere these are whole,
  * and last. */
@@ -34,8 +32,7 @@ const struct table_column *tree_columns(const struct output *output, const struc
 	static const struct table_column processes[TREE_COLUMN_COUNT] = COLUMNS(50, "", TABLE_BAR);
 	static const struct table_column commands[TREE_COLUMN_COUNT] = COLUMNS(0, "command", TABLE_LEFT);
 
-	return !style->with_processes ? plain : output->width ? processes
-							      : commands;
+	return !style->with_processes ? plain : output->width ? processes : commands;
 }
 
 /* Tasks by their parents: indexes into report->tasks, SIZE_MAX ends a list. Behind them all is one more,
@@ -63,8 +60,8 @@ struct tree {
 	const struct row_task *task;
 	const struct row_tool *tools;
 	size_t tool_count, folded_count, left_count; /* lines of tools to come */
-	bool is_end;                                 /* nothing of the task follows its tools */
-	bool is_skipped;                             /* its tools are */
+	bool is_end;     /* nothing of the task follows its tools */
+	bool is_skipped; /* its tools are */
 	char below[PREFIX_SIZE], below_tool[PREFIX_SIZE];
 };
 
@@ -500,7 +497,9 @@ int tree_fill(const struct report *report, const struct output *output, const st
 	      struct table *table, struct tree_hidden *ret_hidden)
 {
 	const struct report_writer writer = {
-		.task = task_show, .tool = tool_show, .task_end = tools_end, .process = style->with_processes ? process_show : NULL, .by_tool = true};
+		.task = task_show, .tool = tool_show, .task_end = tools_end,
+		.process = style->with_processes ? process_show : NULL, .by_tool = true,
+	};
 	struct tree tree = {
 		.report = report,
 		.style = style,

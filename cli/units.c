@@ -68,9 +68,7 @@ const char *units_bytes(int64_t bytes, bool raw)
 		unit++;
 	}
 	/* Three digits: 1.23, 12.3, 123; what rounds up to 10 or 100 loses one. */
-	return text_make("%.*f %s", value < 9.995 ? 2 : value < 99.95 ? 1
-								      : 0,
-			 value, units[unit]);
+	return text_make("%.*f %s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, units[unit]);
 }
 
 const char *units_rate(int64_t bytes_per_second, bool raw)
@@ -160,8 +158,7 @@ const char *units_value(enum question_type type, const struct store_value *value
 	case QUESTION_USER:
 		return raw ? plain(number) : units_user(number);
 	case QUESTION_FLAG:
-		return raw ? plain(number) : number ? "yes"
-						    : "no";
+		return raw ? plain(number) : number ? "yes" : "no";
 	default:
 		return plain(number);
 	}

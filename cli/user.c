@@ -16,7 +16,8 @@ static int user_fill(struct user *user, uid_t uid, gid_t gid)
 {
 	const struct passwd *entry = getpwuid(uid);
 
-	*user = (struct user){.differs = uid != geteuid(), .uid = uid, .gid = gid, .groups = {gid}, .group_count = 1};
+	*user = (struct user){.differs = uid != geteuid(), .uid = uid, .gid = gid,
+			      .groups = {gid}, .group_count = 1};
 	if (!entry)
 		return 0;
 	snprintf(user->name, sizeof(user->name), "%s", entry->pw_name);

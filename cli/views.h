@@ -4,14 +4,10 @@
 #include "cli/table.h"
 #include "query/figures.h"
 
-enum report_view {
-	REPORT_TREE,
-	REPORT_TABLE,
-	REPORT_TOOLS
-};
+enum report_view { REPORT_TREE, REPORT_TABLE, REPORT_TOOLS };
 
 struct report_style {
-	int view;            /* enum report_view */
+	int view; /* enum report_view */
 	bool with_processes; /* tree: processes beneath their tools */
 	bool with_samples;   /* JSON: samples of each task's processes */
 	bool all;            /* every task, every helper, on a terminal too */
@@ -25,11 +21,11 @@ int report_print(const struct report *report, const struct output *output,
 /* Of every view: peak RSS, bytes read, written, sent and received, and run-queue wait. */
 #define USAGE_COLUMNS \
 	{"peak RSS", TABLE_RIGHT, 0, 1, false}, \
-		{"read", TABLE_RIGHT, 0, 4, false}, \
-		{"written", TABLE_RIGHT, 0, 4, false}, \
-		{"sent", TABLE_RIGHT, 0, 6, true}, \
-		{"received", TABLE_RIGHT, 0, 6, true}, \
-		{"waited", TABLE_RIGHT, 0, 5, false},
+	{"read", TABLE_RIGHT, 0, 4, false}, \
+	{"written", TABLE_RIGHT, 0, 4, false}, \
+	{"sent", TABLE_RIGHT, 0, 6, true}, \
+	{"received", TABLE_RIGHT, 0, 6, true}, \
+	{"waited", TABLE_RIGHT, 0, 5, false},
 void views_add_usage(const struct figures *figures, struct table *table, bool raw);
 
 /* Tasks that a terminal has no place for. */

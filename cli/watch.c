@@ -23,7 +23,7 @@
 #define STOP_TIMEOUT_MS 60000  /* a full ring takes seconds to store */
 #define KILL_TIMEOUT_MS 5000
 #define GUARD_FD (STDERR_FILENO + 1)
-#define SETTLE_NS 200000000L /* where the kernel cannot be asked to wait, see final_records_await */
+#define SETTLE_NS 200000000L   /* where the kernel cannot be asked to wait, see final_records_await */
 #define GRACE_PERIODS 4
 
 const char *watch_name(enum watch_role role)
@@ -170,9 +170,7 @@ static int directory_open_up(const struct watch *watch)
 	if (!entry)
 		return -ENOENT;
 	return chown(watch->directory, owner, entry->pw_gid) < 0 ||
-			       chmod(watch->directory, 0710) < 0
-		       ? -errno
-		       : 0;
+	       chmod(watch->directory, 0710) < 0 ? -errno : 0;
 }
 
 int watch_init(struct watch *watch)
@@ -224,7 +222,9 @@ static void daemon_reap(struct watch_daemon *daemon)
 static int daemon_await_ready(struct watch *watch, enum watch_role role, int ready_fd, int wake_fd)
 {
 	struct pollfd waits[] = {
-		{.fd = ready_fd, .events = POLLIN}, {.fd = wake_fd, .events = POLLIN}, {.fd = watch->daemons[role].pid_fd, .events = POLLIN}};
+		{.fd = ready_fd, .events = POLLIN}, {.fd = wake_fd, .events = POLLIN},
+		{.fd = watch->daemons[role].pid_fd, .events = POLLIN},
+	};
 	char words[512], byte;
 	int count;
 
@@ -239,9 +239,7 @@ static int daemon_await_ready(struct watch *watch, enum watch_role role, int rea
 		pid_fd_wait(watch->daemons[role].pid_fd, KILL_TIMEOUT_MS); /* its last words */
 	program_last_words(watch->daemons[role].log_fd, words, sizeof(words));
 	fprintf(stderr, "tracer run: %s did not start%s%s\n", watch_name(role),
-		*words ? ": " : count == 0 ? " in time"
-					   : "",
-		words);
+		*words ? ": " : count == 0 ? " in time" : "", words);
 	return count == 0 ? -ETIME : -ECHILD;
 }
 
@@ -297,8 +295,7 @@ static int correlator_launch(struct watch *watch, struct accounts *accounts, int
 			accounts->probe_group, "--probe-user", accounts->probe, "--ready-fd", READY_FD, NULL};
 
 	return program_find(PROGRAM_CORRELATOR, path) < 0
-		       ? -ENOENT
-		       : daemon_launch(watch, WATCH_CORRELATOR, argv, ret_ready_fd);
+		       ? -ENOENT : daemon_launch(watch, WATCH_CORRELATOR, argv, ret_ready_fd);
 }
 
 static int probe_launch(struct watch *watch, struct accounts *accounts, int *ret_ready_fd)

@@ -13,11 +13,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-enum watch_role {
-	WATCH_CORRELATOR,
-	WATCH_PROBE,
-	WATCH_ROLE_COUNT
-};
+enum watch_role { WATCH_CORRELATOR, WATCH_PROBE, WATCH_ROLE_COUNT };
 
 struct watch_daemon {
 	pid_t pid;     /* 0: none, or ended */

@@ -66,9 +66,26 @@ static int landlock_enter(const char *store, const char *socket)
 static int seccomp_enter(void)
 {
 	const struct privilege_call refused[] = {
-		{SCMP_SYS(execve)}, {SCMP_SYS(execveat)}, {SCMP_SYS(ptrace)}, {SCMP_SYS(kill)}, {SCMP_SYS(tkill)}, {SCMP_SYS(rt_sigqueueinfo)}, {SCMP_SYS(rt_tgsigqueueinfo)}, {SCMP_SYS(pidfd_open)}, {SCMP_SYS(pidfd_getfd)}, {SCMP_SYS(pidfd_send_signal)}, {SCMP_SYS(process_vm_readv)}, {SCMP_SYS(process_vm_writev)}, {SCMP_SYS(kcmp)}, {SCMP_SYS(bpf)}, {SCMP_SYS(perf_event_open)}, {SCMP_SYS(userfaultfd)}, {SCMP_SYS(io_uring_setup)}, {SCMP_SYS(mount)}, {SCMP_SYS(umount2)}, {SCMP_SYS(move_mount)}, {SCMP_SYS(fsopen)}, {SCMP_SYS(open_tree)}, {SCMP_SYS(mount_setattr)}, {SCMP_SYS(pivot_root)}, {SCMP_SYS(chroot)}, {SCMP_SYS(unshare)}, {SCMP_SYS(setns)}, {SCMP_SYS(setuid)}, {SCMP_SYS(setgid)}, {SCMP_SYS(setreuid)}, {SCMP_SYS(setregid)}, {SCMP_SYS(setresuid)}, {SCMP_SYS(setresgid)}, {SCMP_SYS(setgroups)}, {SCMP_SYS(capset)}, {SCMP_SYS(add_key)}, {SCMP_SYS(request_key)}, {SCMP_SYS(keyctl)}, {SCMP_SYS(init_module)}, {SCMP_SYS(finit_module)}, {SCMP_SYS(delete_module)}, {SCMP_SYS(kexec_load)}, {SCMP_SYS(kexec_file_load)}, {SCMP_SYS(reboot)}, {SCMP_SYS(clock_settime)}, {SCMP_SYS(settimeofday)}, {SCMP_SYS(personality)}, {SCMP_SYS(open_by_handle_at)}, {SCMP_SYS(mknod)}, {SCMP_SYS(mknodat)}, {SCMP_SYS(socket), true, {0, SCMP_CMP_NE, AF_UNIX, 0}},
+		{SCMP_SYS(execve)}, {SCMP_SYS(execveat)}, {SCMP_SYS(ptrace)}, {SCMP_SYS(kill)},
+		{SCMP_SYS(tkill)}, {SCMP_SYS(rt_sigqueueinfo)}, {SCMP_SYS(rt_tgsigqueueinfo)},
+		{SCMP_SYS(pidfd_open)}, {SCMP_SYS(pidfd_getfd)}, {SCMP_SYS(pidfd_send_signal)},
+		{SCMP_SYS(process_vm_readv)}, {SCMP_SYS(process_vm_writev)}, {SCMP_SYS(kcmp)},
+		{SCMP_SYS(bpf)}, {SCMP_SYS(perf_event_open)}, {SCMP_SYS(userfaultfd)},
+		{SCMP_SYS(io_uring_setup)}, {SCMP_SYS(mount)}, {SCMP_SYS(umount2)},
+		{SCMP_SYS(move_mount)}, {SCMP_SYS(fsopen)}, {SCMP_SYS(open_tree)},
+		{SCMP_SYS(mount_setattr)}, {SCMP_SYS(pivot_root)}, {SCMP_SYS(chroot)},
+		{SCMP_SYS(unshare)}, {SCMP_SYS(setns)}, {SCMP_SYS(setuid)}, {SCMP_SYS(setgid)},
+		{SCMP_SYS(setreuid)}, {SCMP_SYS(setregid)}, {SCMP_SYS(setresuid)},
+		{SCMP_SYS(setresgid)}, {SCMP_SYS(setgroups)}, {SCMP_SYS(capset)},
+		{SCMP_SYS(add_key)}, {SCMP_SYS(request_key)}, {SCMP_SYS(keyctl)},
+		{SCMP_SYS(init_module)}, {SCMP_SYS(finit_module)}, {SCMP_SYS(delete_module)},
+		{SCMP_SYS(kexec_load)}, {SCMP_SYS(kexec_file_load)}, {SCMP_SYS(reboot)},
+		{SCMP_SYS(clock_settime)}, {SCMP_SYS(settimeofday)}, {SCMP_SYS(personality)},
+		{SCMP_SYS(open_by_handle_at)}, {SCMP_SYS(mknod)}, {SCMP_SYS(mknodat)},
+		{SCMP_SYS(socket), true, {0, SCMP_CMP_NE, AF_UNIX, 0}},
 		/* abort(3) signals this process. */
-		{SCMP_SYS(tgkill), true, {0, SCMP_CMP_NE, (scmp_datum_t)getpid(), 0}}};
+		{SCMP_SYS(tgkill), true, {0, SCMP_CMP_NE, (scmp_datum_t)getpid(), 0}},
+	};
 
 	return privilege_enter_seccomp(SCMP_ACT_ALLOW, SCMP_ACT_ERRNO(EPERM), refused,
 				       sizeof(refused) / sizeof(refused[0]));

@@ -66,34 +66,30 @@ static const struct option_program program = {
 	.exit_text = "Exit status: 0 ended as asked, 1 failure (told in one line), 2 wrong usage.",
 	.rules = (const struct option_rule[]){
 		{"socket", "PATH", "listen here for the probe, mode 0660\n"
-				   "(default " TRACER_RUN_DIR "/tracer.sock)",
-		 option_take_text, AT(socket)},
+		 "(default " TRACER_RUN_DIR "/tracer.sock)", option_take_text, AT(socket)},
 		{"socket-group", "NAME", "group of the socket (default: the one we run as)",
 		 option_take_group, AT(socket_group)},
 		{"store", "FILE", "database to write (default " TRACER_STATE_DIR "/tracer.db)",
 		 option_take_text, AT(store)},
 		{"rules", "DIR", "further rules, *.yaml; may be repeated\n"
-				 "(default " TRACER_CONFIG_DIR "/rules.d)",
-		 take_rules, AT(rules)},
+		 "(default " TRACER_CONFIG_DIR "/rules.d)", take_rules, AT(rules)},
 		{"arguments", "MODE", "full, redacted (default) or program-only",
 		 take_arguments, AT(arguments)},
 		{"probe-user", "USER", "accept a probe of this user, besides root's and our own\n"
-				       "(default nobody)",
-		 option_take_user, AT(probe)},
+		 "(default nobody)", option_take_user, AT(probe)},
 		{"user", "USER", "become this user once the socket is bound",
 		 option_take_user, AT(user)},
 		{"retain", "DAYS", "delete runs that ended longer ago (default 30, 0: never)",
 		 option_take_number, AT(retention.days), 0, 36500},
 		{"store-max", "SIZE", "delete the oldest beyond that, sent or not\n"
-				      "(default 10G, 0: never)",
-		 option_take_size, AT(retention.bytes_max), 0, INT64_MAX},
+		 "(default 10G, 0: never)", option_take_size, AT(retention.bytes_max), 0, INT64_MAX},
 		{"shipper", "DIR", "where tracer-shipper says how far it is; what it has still to\n"
-				   "send is kept (default " TRACER_STATE_DIR "-shipper)",
+		 "send is kept (default " TRACER_STATE_DIR "-shipper)",
 		 option_take_text, AT(retention.shipper)},
 		{"host-period", "SECONDS", "between samples of the host itself (default 10, 0: never)",
 		 option_take_number, AT(host_period_s), 0, 3600},
 		{"cluster", "NAME", "the cluster that this host is in: jobs of two clusters are two runs\n"
-				    "(default: " TRACER_CONFIG_DIR "/cluster, else ClusterName of slurm.conf)",
+		 "(default: " TRACER_CONFIG_DIR "/cluster, else ClusterName of slurm.conf)",
 		 take_cluster, AT(cluster)},
 		{"once", NULL, "end when the first probe has come and gone",
 		 option_take_flag, AT(once)},
@@ -105,7 +101,8 @@ static const struct option_program program = {
 		 option_take_descriptor, AT(ready_fd)},
 		{"log-level", "LEVEL", "error, warning, info (default) or debug",
 		 option_take_log_level, AT(log_level)},
-		{0}}};
+		{0}},
+};
 
 /* A site's mistake must not stop the collection: the file is left out until it is corrected. */
 static void rules_file_refused(const struct tree_error *error, void *data)
@@ -183,9 +180,9 @@ static int run(const struct options *options, int listen_fd)
 		goto end;
 	}
 	r = apply_begin(&(struct model_options){.rules = rules,
-						.arguments = options->arguments,
-						.keep_states = !options->replay},
-			store, &model);
+					      .arguments = options->arguments,
+					      .keep_states = !options->replay},
+		      store, &model);
 	if (r == 0)
 		r = session_init(&session, model, store);
 	if (r < 0)

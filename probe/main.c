@@ -151,7 +151,8 @@ static const struct option_program program = {
 		 option_take_flag, AT(detach)},
 		{"quiet", NULL, "log warnings only", option_take_flag, AT(quiet)},
 		{"debug", NULL, "log everything", option_take_flag, AT(debug)},
-		{0}}};
+		{0}},
+};
 
 static int exit_code_of(int error)
 {

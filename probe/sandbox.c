@@ -41,7 +41,8 @@ static int seccomp_enter(void)
 		/* clang-format on */
 		{SCMP_SYS(socket), true, {0, SCMP_CMP_EQ, AF_UNIX, 0}},
 		{SCMP_SYS(bpf), true, {0, SCMP_CMP_EQ, BPF_ITER_CREATE, 0}},
-		{SCMP_SYS(tgkill), true, {0, SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0}}};
+		{SCMP_SYS(tgkill), true, {0, SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0}},
+	};
 
 	return calls_allow(allowed, sizeof(allowed) / sizeof(allowed[0]));
 }

@@ -97,8 +97,7 @@ static int question_add(struct catalogue *catalogue, struct question *question, 
 	if (result == 0 && index < catalogue->count && !question->replaces) {
 		error->line = 1;
 		snprintf(error->reason, sizeof(error->reason), "a shipped question has this name: take another, or "
-							       "say `-- replaces: %s`",
-			 question->name);
+			 "say `-- replaces: %s`", question->name);
 		result = -EINVAL;
 	}
 	if (result < 0) {

@@ -8,8 +8,8 @@ int joined_load(struct store *store, const struct row_run *run, int64_t since_un
 {
 	struct store_parameter parameters[] = {
 		{"run_id", run ? STORE_INTEGER : STORE_NULL, run ? run->id : 0, NULL},
-		{"since_unix_ns", STORE_INTEGER, since_unix_ns, NULL},
-		{0}};
+		{"since_unix_ns", STORE_INTEGER, since_unix_ns, NULL}, {0},
+	};
 
 	return rows_load(ret_parts, &row_type_part, store, "run_parts", parameters);
 }
@@ -70,8 +70,7 @@ static void part_add(struct row_run *whole, const struct row_run *part)
 		whole->signal = part->signal;
 	}
 	whole->end_boot_ns = whole->end_boot_ns == ROW_NULL || end_boot_ns == ROW_NULL
-				     ? ROW_NULL
-				     : most(whole->end_boot_ns, end_boot_ns);
+				     ? ROW_NULL : most(whole->end_boot_ns, end_boot_ns);
 }
 
 struct row_run joined_sum(const struct row_part *parts, size_t count)

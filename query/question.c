@@ -58,8 +58,7 @@ const char *question_field_title(const struct question_field *field, char separa
 	bool is_id = field->type == QUESTION_ID || field->type == QUESTION_RUN || field->type == QUESTION_USER;
 	size_t size = strlen(field->name);
 
-	suffix = is_id ? "_id" : field->type == QUESTION_SHARE ? NULL
-							       : suffix; /* a share of something else */
+	suffix = is_id ? "_id" : field->type == QUESTION_SHARE ? NULL : suffix; /* a share of something else */
 	if (suffix && ends_with(field->name, suffix) && size > strlen(suffix))
 		size -= strlen(suffix);
 	snprintf(text, capacity, "%.*s", (int)size, field->name);

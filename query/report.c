@@ -7,7 +7,7 @@
 #include "query/ask.h"
 #include "query/joined.h"
 
-#define TASKS_AHEAD 4   /* whose processes are asked for at once */
+#define TASKS_AHEAD 4 /* whose processes are asked for at once */
 #define ATTEMPTS_MAX 64 /* of one task; a store may be anybody's */
 
 /* ---- parts ---------------------------------------------------------------------- */
@@ -236,8 +236,8 @@ static int hosts_load(struct report *report, const struct row_run *run)
 {
 	const struct store_parameter parameters[] = {
 		{"host_id", STORE_INTEGER, run->host_id, NULL},
-		{"run_key", run->run_key ? STORE_TEXT : STORE_NULL, 0, run->run_key},
-		{0}};
+		{"run_key", run->run_key ? STORE_TEXT : STORE_NULL, 0, run->run_key}, {0},
+	};
 
 	return rows_load(&report->hosts, &row_type_host, report->store, "run_hosts", parameters);
 }
@@ -400,8 +400,7 @@ const char *report_task_label(const struct report *report, size_t index, const s
 {
 	const struct engine_name *own = engine_name(report, index);
 
-	return own->name ? own->label : task->label ? task->label
-						    : "";
+	return own->name ? own->label : task->label ? task->label : "";
 }
 
 /* ---- tasks and their tools, some at a time --------------------------------------- */
@@ -418,7 +417,7 @@ struct walk {
 	const struct report_writer *writer;
 	void *context;
 	struct window *windows; /* of each part */
-	bool goes_on;           /* to the task behind: what is read for it at once is used */
+	bool goes_on; /* to the task behind: what is read for it at once is used */
 };
 
 /* Where a part's clock is another's, its times are moved. */

@@ -23,9 +23,9 @@ struct report_doubts {
 
 /* What became of what an incident tells. */
 enum report_verdict {
-	REPORT_FATAL,         /* the run failed of it, or may yet */
-	REPORT_RETRIED,       /* the same work was done again, with success */
-	REPORT_HARMLESS,      /* the run went on without it */
+	REPORT_FATAL,    /* the run failed of it, or may yet */
+	REPORT_RETRIED,  /* the same work was done again, with success */
+	REPORT_HARMLESS, /* the run went on without it */
 	REPORT_VERDICT_COUNT, /* it is no failure: something stands still */
 };
 
@@ -43,16 +43,16 @@ struct report_task {
 struct report {
 	struct store *store; /* borrowed: rows are read when they are shown */
 	struct rows hosts;
-	struct rows parts;         /* of a run that several hosts share, the first first; else itself */
-	struct row_run whole;      /* all of its parts together */
+	struct rows parts; /* of a run that several hosts share, the first first; else itself */
+	struct row_run whole; /* all of its parts together */
 	struct report_task *tasks; /* the pseudo-tasks first, then as they began */
 	size_t task_count;
-	size_t *by_id;                    /* indexes of tasks */
+	size_t *by_id; /* indexes of tasks */
 	struct engine_name *engine_names; /* of each task, NULL: none were asked for */
 	struct report_doubts doubts;
 	size_t verdict_counts[REPORT_VERDICT_COUNT + 1]; /* of its incidents */
-	bool out_of_memory;                              /* a task failed of the OOM killer */
-	int64_t now_boot_ns;                             /* of the run's host, when it was last heard of */
+	bool out_of_memory; /* a task failed of the OOM killer */
+	int64_t now_boot_ns; /* of the run's host, when it was last heard of */
 };
 
 /* `run` is copied. 0 or -errno. */
@@ -120,11 +120,7 @@ int report_walk(const struct report *report, const size_t *order, size_t count,
 
 typedef int report_use_row(void *context, const void *row);
 /* Rows of the run that belong to no task, in their order. */
-enum report_rows {
-	REPORT_INCIDENTS,
-	REPORT_LOSSES,
-	REPORT_CONTAINERS
-};
+enum report_rows { REPORT_INCIDENTS, REPORT_LOSSES, REPORT_CONTAINERS };
 int report_each(const struct report *report, enum report_rows rows, report_use_row *use, void *context);
 
 enum report_verdict report_judge(const struct report *report, const struct row_incident *incident);

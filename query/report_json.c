@@ -8,14 +8,13 @@ struct writing {
 	const struct report *report;
 	struct json_writer json;
 	const struct row_type *type; /* of the rows that come */
-	const char *between;         /* the next one and the one before; "" for the first */
-	const char *array;           /* of the task, that is open */
+	const char *between; /* the next one and the one before; "" for the first */
+	const char *array; /* of the task, that is open */
 	bool with_processes, with_samples;
 };
 
 /* The members of a row, and how long it lasted. */
-#define ROW_WRITE(json, name, row) \
-	do { \
+#define ROW_WRITE(json, name, row) do { \
 		json_write_row(json, &row_type_##name, row); \
 		json_write_integer(json, "wall_ns", row_subtract((row)->end_boot_ns, (row)->begin_boot_ns)); \
 	} while (0)
@@ -142,7 +141,10 @@ static void parts_write(struct writing *writing)
 static int tasks_write(struct writing *writing)
 {
 	const struct report_writer writer = {
-		.task = task_write, .tool = tool_write, .task_end = task_end, .process = writing->with_processes ? process_write : NULL, .sample = writing->with_samples ? sample_write : NULL};
+		.task = task_write, .tool = tool_write, .task_end = task_end,
+		.process = writing->with_processes ? process_write : NULL,
+		.sample = writing->with_samples ? sample_write : NULL,
+	};
 	int error;
 
 	array_begin(writing, "tasks", NULL);
@@ -166,7 +168,8 @@ static void run_write(struct writing *writing)
 
 int report_write_json(const struct report *report, FILE *file, bool with_processes, bool with_samples)
 {
-	struct writing writing = {.report = report, .json.file = file, .with_processes = with_processes, .with_samples = with_samples};
+	struct writing writing = {.report = report, .json.file = file, .with_processes = with_processes,
+				  .with_samples = with_samples};
 	const struct report_doubts *doubts = &report->doubts;
 	int error;
 
@@ -182,7 +185,8 @@ int report_write_json(const struct report *report, FILE *file, bool with_process
 		error = items_write(&writing, "containers", &row_type_container, REPORT_CONTAINERS);
 	if (json_write_end(&writing.json) < 0)
 		return writing.json.error;
-	fprintf(file, ",\n\"lower_bounds\": {\"unfinished_count\": %" PRId64 ", \"found_count\": %" PRId64 ", \"partial_count\": %" PRId64 "}}\n", doubts->unfinished_count, doubts->found_count,
+	fprintf(file, ",\n\"lower_bounds\": {\"unfinished_count\": %" PRId64 ", \"found_count\": %" PRId64
+		", \"partial_count\": %" PRId64 "}}\n", doubts->unfinished_count, doubts->found_count,
 		doubts->partial_count);
 	return error;
 }

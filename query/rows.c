@@ -15,13 +15,11 @@
 #define FIELD_T(name) {#name, ROW_FIELD_TEXT, offsetof(struct ROW_TYPE, name)},
 #define FIELD_B(name) {#name, ROW_FIELD_BLOB, offsetof(struct ROW_TYPE, name)},
 /* The texts that the schema has as NOT NULL are named last; tests/check_cli_rows.c compares. */
-#define DESCRIBE(name, COLUMNS, known) \
+#define DESCRIBE(name, COLUMNS, known)                                                       \
 	static const struct row_field name##_fields[] = {COLUMNS(FIELD_I, FIELD_T, FIELD_B)}; \
-	const struct row_type row_type_##name = { \
-		sizeof(struct row_##name), \
-		sizeof(name##_fields) / sizeof(name##_fields[0]), \
-		name##_fields, \
-		" " known " ", \
+	const struct row_type row_type_##name = {                                             \
+		sizeof(struct row_##name), sizeof(name##_fields) / sizeof(name##_fields[0]),  \
+		name##_fields, " " known " ",                                                 \
 	};
 
 #define ROW_TYPE row_host
@@ -32,10 +30,12 @@ static const struct row_field cloud_host_fields[] = {
 	ROW_HOST_COLUMNS(FIELD_I, FIELD_T, FIELD_B)
 #undef ROW_TYPE
 #define ROW_TYPE row_cloud_host
-		ROW_CLOUD_COLUMNS(FIELD_T)};
+	ROW_CLOUD_COLUMNS(FIELD_T)
+};
 const struct row_type row_type_cloud_host = {
 	sizeof(struct row_cloud_host), sizeof(cloud_host_fields) / sizeof(cloud_host_fields[0]),
-	cloud_host_fields, " " HOST_KNOWN " "};
+	cloud_host_fields, " " HOST_KNOWN " ",
+};
 #undef ROW_TYPE
 #define ROW_TYPE row_container
 DESCRIBE(container, ROW_CONTAINER_COLUMNS, "runtime runtime_id cgroup_path")
@@ -44,10 +44,12 @@ DESCRIBE(container, ROW_CONTAINER_COLUMNS, "runtime runtime_id cgroup_path")
 DESCRIBE(run, ROW_RUN_COLUMNS, "kind name status reason")
 /* Whose first member is a run. */
 static const struct row_field part_fields[] = {
-	ROW_RUN_COLUMNS(FIELD_I, FIELD_T, FIELD_B){"joined_id", ROW_FIELD_INTEGER, offsetof(struct row_part, joined_id)},
+	ROW_RUN_COLUMNS(FIELD_I, FIELD_T, FIELD_B)
+	{"joined_id", ROW_FIELD_INTEGER, offsetof(struct row_part, joined_id)},
 };
 const struct row_type row_type_part = {
-	sizeof(struct row_part), sizeof(part_fields) / sizeof(part_fields[0]), part_fields, " kind name status reason "};
+	sizeof(struct row_part), sizeof(part_fields) / sizeof(part_fields[0]), part_fields, " kind name status reason ",
+};
 #undef ROW_TYPE
 #define ROW_TYPE row_task
 DESCRIBE(task, ROW_TASK_COLUMNS, "kind name status reason")
@@ -90,8 +92,7 @@ int64_t row_subtract(int64_t left, int64_t right)
 	int64_t result;
 
 	return left == ROW_NULL || right == ROW_NULL || __builtin_sub_overflow(left, right, &result)
-		       ? ROW_NULL
-		       : result;
+		       ? ROW_NULL : result;
 }
 
 int64_t row_add(int64_t left, int64_t right)
@@ -99,8 +100,7 @@ int64_t row_add(int64_t left, int64_t right)
 	int64_t result;
 
 	return left == ROW_NULL || right == ROW_NULL || __builtin_add_overflow(left, right, &result)
-		       ? ROW_NULL
-		       : result;
+		       ? ROW_NULL : result;
 }
 
 /* ---- reading ----------------------------------------------------------------- */
@@ -157,8 +157,7 @@ static void field_read(const struct row_type *type, const struct row_field *fiel
 			(struct row_blob){has_data ? value->data : NULL, has_data ? value->size : 0};
 	else
 		*(const char **)field_at(row, field) =
-			has_data ? value->data : rows_text_is_known(type, field->name) ? missing
-										       : NULL;
+			has_data ? value->data : rows_text_is_known(type, field->name) ? missing : NULL;
 }
 
 int row_cursor_next(struct row_cursor *cursor, void *row)
@@ -475,8 +474,7 @@ void json_write_row(struct json_writer *writer, const struct row_type *type, con
 			value = text_value(*text == missing ? NULL : *text);
 		else if (field->kind == ROW_FIELD_BLOB)
 			value = (struct store_value){.type = blob->data ? STORE_VALUE_BLOB : STORE_VALUE_NULL,
-						     .data = blob->data,
-						     .size = blob->size};
+						     .data = blob->data, .size = blob->size};
 		else
 			value.integer = *(const int64_t *)field_at(row, field);
 		json_write_member(writer, field->name, &value);

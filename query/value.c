@@ -12,7 +12,9 @@
 #define SECOND_NS UINT64_C(1000000000)
 
 static const struct parse_unit durations_ns[] = {
-	{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", SECOND_NS}, {"m", 60 * SECOND_NS}, {"h", 3600 * SECOND_NS}, {"d", 86400 * SECOND_NS}, {0}};
+	{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", SECOND_NS}, {"m", 60 * SECOND_NS},
+	{"h", 3600 * SECOND_NS}, {"d", 86400 * SECOND_NS}, {0},
+};
 
 const char *question_type_example(enum question_type type)
 {
@@ -129,8 +131,7 @@ int question_parse_value(const struct question_field *parameter, const char *tex
 		break;
 	case QUESTION_ID:
 		error = strlen(text) == IDENTITY_TEXT_SIZE - 1
-				? identity_parse_prefix(text, &value.integer, &last)
-				: -EINVAL;
+				? identity_parse_prefix(text, &value.integer, &last) : -EINVAL;
 		break;
 	case QUESTION_COUNT:
 		error = number_parse(text, parse_counts, &value.integer);

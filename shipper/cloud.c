@@ -50,7 +50,7 @@ static const struct provider providers[] = {
 	[CLOUD_AZURE] = {"azure", "Metadata: true", NULL,
 			 {FACT(AZURE("vmId"), instance_id), FACT(AZURE("vmSize"), instance_type),
 			  FACT(AZURE("location"), region), FACT(AZURE("zone"), zone),
-			  FACT(AZURE("priority"), lifecycle)}}
+			  FACT(AZURE("priority"), lifecycle)}},
 };
 /* clang-format on */
 

@@ -109,7 +109,8 @@ static const struct option_program program = {
 		 option_take_descriptor, AT(shipper.ready_fd)},
 		{"log-level", "LEVEL", "error, warning, info (default) or debug",
 		 option_take_log_level, AT(log_level)},
-		{0}}};
+		{0}},
+};
 
 static int load_settings(struct settings *settings, const struct options *options)
 {

@@ -38,7 +38,7 @@ TEST(what_was_of_a_boot_before_is_let_go)
 	restart();
 	boot("boot-2");
 	for (unsigned i = 0; i < 3; i++)
-		tell("commit; wait 100");                     /* what was let go at one is deleted with the next */
+		tell("commit; wait 100"); /* what was let go at one is deleted with the next */
 	ck_assert_rows("SELECT count(*) FROM states", "4\n"); /* init, sshd, run and task */
 }
 
@@ -95,13 +95,14 @@ TEST(a_restart_changes_nothing)
 static const char *const story[] = {
 	"cgroup 600 /system.slice/docker-" HEX64 ".scope",
 	"2>10 python3 /usr/bin/snakemake -j2", "10>11", "11 >7 tty=5 bash -c x", "11>12 bwa mem a.fq",
-	NULL,                                          /* 12 is sampled */
+	NULL, /* 12 is sampled */
 	"12>13", "12 samtools sort a.bam", NULL, NULL, /* 13 exits, and is gone */
 	"12 gets 15 from 11", "12 dies 15", "11 ends 143",
 	"10>14 bash -c x", "14>15 bwa mem b.fq", "15 hidden", "15 ends", "14 ends",
 	"2>20 bash outer.sh", "20>21 bash inner.sh", "21>22 grep x; ends",
 	"21>23", "23 cgroup=600 pidns=5 mntns=6 gzip z", "20>24", "24 >9 sort y", "20>25", "25 <9 uniq",
-	"24 ends 3", "25 ends", "23 ends", "21 ends 1", "20 ends 1", "10 ends"};
+	"24 ends 3", "25 ends", "23 ends", "21 ends 1", "20 ends 1", "10 ends",
+};
 
 static void tell_step(unsigned step)
 {
@@ -193,21 +194,17 @@ TEST(an_upgrade_lets_no_sum_fall)
 	upgrade();
 	ck_assert_rows(sums_of_runs, "62000000 4 0 62000000 62000000 62000000\n");
 	ck_assert_rows("SELECT status, living_count, end_boot_ns IS NULL FROM runs WHERE "
-		       "kind <> 'system'",
-		       "ended 0 0\n");
+		       "kind <> 'system'", "ended 0 0\n");
 	ck_assert_rows("SELECT program, ended FROM processes WHERE pid IN (10, 12) ORDER BY pid",
 		       "bash lost\nbwa lost\n");
 	tell("1<0 seen 0 systemd; 2<1 seen 0 sshd; 10<2 seen 21 bash outer.sh; 12<10 seen 40 bwa mem x; "
 	     "pass; later 1; 12 ends; 10>14 bwa index x; ends; 10 ends");
 	ck_assert_rows("SELECT began, ended, count(*) FROM processes WHERE pid IN (10, 12) GROUP BY 1, 2 "
-		       "ORDER BY 1, 2",
-		       "exec lost 2\nfound exit 2\n");
+		       "ORDER BY 1, 2", "exec lost 2\nfound exit 2\n");
 	ck_assert_rows("SELECT status, process_count FROM runs WHERE kind <> 'system' "
-		       "ORDER BY begin_boot_ns, status",
-		       "succeeded 3\nended 4\n");
+		       "ORDER BY begin_boot_ns, status", "succeeded 3\nended 4\n");
 	ck_assert_rows("SELECT count(*) FROM tools t WHERE cpu_ns <> (SELECT total(cpu_ns) FROM "
-		       "processes p WHERE p.tool_id = t.id)",
-		       "0\n");
+		       "processes p WHERE p.tool_id = t.id)", "0\n");
 	tell("restart; " /* and the generation is remembered */
 	     "2>15 gzip x; ends");
 	upgrade();
@@ -222,8 +219,7 @@ TEST_TIMES(broken_states_are_survived, 40)
 
 	without_restarts(); /* but one */
 	snprintf(cut, sizeof(cut), "UPDATE states SET state = substr(state, 1, length(state) * %d / 40) "
-				   "WHERE id %% 3 = %d",
-		 _i, _i % 3);
+		 "WHERE id %% 3 = %d", _i, _i % 3);
 	begin_step();
 	tell("12 gets 15 from 13; commit");
 	close_model();
@@ -234,8 +230,7 @@ TEST_TIMES(broken_states_are_survived, 40)
 	end_step(0);
 	tell("10>14 sort x; ends");
 	ck_assert_rows("SELECT count(*) FROM processes p LEFT JOIN standing_tasks t ON t.id = p.task_id "
-		       "WHERE t.id IS NULL",
-		       "0\n");
+		       "WHERE t.id IS NULL", "0\n");
 }
 
 /* Hostile: links in a circle, ids of nobody, exits of the unknown. */
@@ -247,8 +242,7 @@ TEST(nonsense_is_survived)
 	end_as(EVENT_EXIT, 61, 0, cpu(0));
 	tell("61 too late");
 	ck_assert_rows("SELECT count(*) FROM processes p LEFT JOIN standing_tasks t ON t.id = p.task_id "
-		       "WHERE t.id IS NULL",
-		       "0\n");
+		       "WHERE t.id IS NULL", "0\n");
 }
 
 TEST(what_a_rule_ignores_is_not_stored_but_leads_to_its_children)
@@ -301,8 +295,7 @@ TEST(secrets_are_gone_before_anything_is_stored)
 {
 	tell("2>10 mysql --password=hunter2 db; ends");
 	ck_assert_rows("SELECT redacted_count, instr(CAST(arguments AS TEXT), 'hunter2') FROM processes "
-		       "WHERE pid = 10",
-		       "1 0\n");
+		       "WHERE pid = 10", "1 0\n");
 }
 
 int main(void)

@@ -46,7 +46,8 @@ static void describe(struct archive *archive, struct state *state, bool is_next)
 
 static struct state sample(void)
 {
-	return (struct state){.plain = 300, .negative = -40000, .id = ROW_NULL, .large = UINT64_MAX, .small = 69999, .flag = true, .text = "a\nb", .name = "seven77", .list = {{1, 0, -3}, 3}, .younger = 9};
+	return (struct state){.plain = 300, .negative = -40000, .id = ROW_NULL, .large = UINT64_MAX, .small = 69999,
+			      .flag = true, .text = "a\nb", .name = "seven77", .list = {{1, 0, -3}, 3}, .younger = 9};
 }
 
 static size_t save(char *bytes, size_t capacity, bool is_next)
@@ -98,8 +99,7 @@ TEST_TIMES(what_one_release_saved_the_next_and_the_last_load, 4)
 	ck_assert_str_eq(found.name, wanted.name);
 	ck_assert_mem_eq(&found.list, &wanted.list, sizeof(found.list));
 	ck_assert_int_eq(found.flag, !saved_by_next && !loaded_by_next);
-	ck_assert_int_eq(found.younger, !loaded_by_next ? 0 : saved_by_next ? 9
-									    : 7);
+	ck_assert_int_eq(found.younger, !loaded_by_next ? 0 : saved_by_next ? 9 : 7);
 	free(found.text);
 }
 
@@ -137,12 +137,10 @@ TEST(what_cannot_be_is_refused)
 #define CASE(text) {text, sizeof(text) - 1}
 		CASE("\x81\xa5small\xce\xff\xff\xff\xff"), /* beyond its range */
 		CASE("\x81\xa5small\xcf\1\0\0\0\0\0\0\0"), /* beyond its type */
-		CASE("\x81\xa4"
-		     "flag\2"),
+		CASE("\x81\xa4" "flag\2"),
 		CASE("\x81\xa5plain\xc4\1x"), /* bytes for a number */
 		CASE("\x81\xa4text\1"),
-		CASE("\x81\xa4name\xc4\x09"
-		     "123456789"),
+		CASE("\x81\xa4name\xc4\x09" "123456789"),
 		CASE("\x81\xa4list\x94\x80\x80\x80\x80"),
 		CASE("\x81\xa4list\x91\1"),
 		CASE("\x81\1\1"), /* a number for a name */

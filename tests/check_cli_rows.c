@@ -13,7 +13,12 @@ static const struct {
 	const char *table; /* as it is kept */
 	const struct row_type *type;
 } kept[] = {
-	{"hosts", &row_type_host}, {"hosts", &row_type_cloud_host}, {"containers", &row_type_container}, {"runs", &row_type_run}, {"runs", &row_type_part}, {"tasks", &row_type_task}, {"tools", &row_type_tool}, {"process_rows", &row_type_process}, {"images", &row_type_process}, {"samples", &row_type_sample}, {"host_samples", &row_type_host_sample}, {"incidents", &row_type_incident}, {"losses", &row_type_loss}, {"cgroups", &row_type_cgroup}};
+	{"hosts", &row_type_host}, {"hosts", &row_type_cloud_host}, {"containers", &row_type_container}, {"runs", &row_type_run},
+	{"runs", &row_type_part}, {"tasks", &row_type_task}, {"tools", &row_type_tool},
+	{"process_rows", &row_type_process}, {"images", &row_type_process}, {"samples", &row_type_sample},
+	{"host_samples", &row_type_host_sample}, {"incidents", &row_type_incident},
+	{"losses", &row_type_loss}, {"cgroups", &row_type_cgroup},
+};
 
 /* ---- the schema ------------------------------------------------------------------ */
 
@@ -104,7 +109,9 @@ static void answer_free(struct store_result *result)
 }
 
 static const struct store_driver anybody = {
-	.query = answer_query, .next = answer_next, .width = answer_width, .column = answer_column, .value = answer_of, .free = answer_free};
+	.query = answer_query, .next = answer_next, .width = answer_width, .column = answer_column,
+	.value = answer_of, .free = answer_free,
+};
 
 static void answer_load(struct rows *ret_rows, struct store_value value)
 {
@@ -182,8 +189,13 @@ TEST(test_sums_without_a_place)
 static struct row_part part(int64_t id, const char *status, int64_t begin, int64_t end)
 {
 	return (struct row_part){
-		.run = {.id = id, .host_id = id % 10, .status = status, .name = "job", .exit_code = id, .signal = ROW_NULL, .begin_boot_ns = 1000 * id + begin, .started_unix_ns = 50000 + begin, .end_boot_ns = end == ROW_NULL ? ROW_NULL : 1000 * id + end, .cpu_ns = id, .peak_rss_bytes = 100 * id, .task_count = 2, .sent_bytes = ROW_NULL, .memory_limit_bytes = 5, .concurrent_memory_bytes = ROW_NULL},
-		.joined_id = 1};
+		.run = {.id = id, .host_id = id % 10, .status = status, .name = "job", .exit_code = id,
+			.signal = ROW_NULL, .begin_boot_ns = 1000 * id + begin, .started_unix_ns = 50000 + begin,
+			.end_boot_ns = end == ROW_NULL ? ROW_NULL : 1000 * id + end, .cpu_ns = id,
+			.peak_rss_bytes = 100 * id, .task_count = 2, .sent_bytes = ROW_NULL,
+			.memory_limit_bytes = 5, .concurrent_memory_bytes = ROW_NULL},
+		.joined_id = 1,
+	};
 }
 
 TEST(test_parts_are_summed)

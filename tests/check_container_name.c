@@ -28,8 +28,7 @@ static const struct {
 	/* Kubernetes: containerd and CRI-O, both drivers */
 	{"/system.slice/containerd.service/kubepods-burstable-pod1.slice:cri-containerd:" ID, "containerd", ID, 0},
 	{"/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod1_2.slice/cri-containerd-" ID
-	 ".scope",
-	 "containerd", ID, 0},
+	 ".scope", "containerd", ID, 0},
 	{"/kubepods.slice/kubepods-pod1.slice/crio-conmon-" ID ".scope", NULL, NULL, 0},
 	{"/kubepods/pod1/crio-" ID, "crio", ID, 0},
 	{"/kubepods/besteffort/pod6d9b3f4e/" ID "/init", "kubernetes", ID,

@@ -52,11 +52,9 @@ TEST(memory)
 TEST(pressure_and_load)
 {
 	host_parse_pressure_cpu("some avg10=88.75 avg60=94.85 avg300=85.11 total=1199527654\n"
-				"full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n",
-				&figures);
+				"full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n", &figures);
 	host_parse_pressure_memory("some avg10=0.00 avg60=0.00 avg300=0.00 total=6594\n"
-				   "full avg10=0.00 avg60=0.00 avg300=0.00 total=1931\n",
-				   &figures);
+				   "full avg10=0.00 avg60=0.00 avg300=0.00 total=1931\n", &figures);
 	host_parse_pressure_io("some avg10=0.48 avg60=0.66 avg300=0.63 total=27862301\n", &figures);
 	host_parse_loadavg("8.07 7.68 5.55 9/127 13751\n", &figures);
 	ck_assert_int_eq(figures.cpu_some_ns, INT64_C(1199527654000));
@@ -78,8 +76,7 @@ TEST(disks)
 		" 259       1 nvme0n1p1 7 0 70 1 3 0 30 1 0 28 5\n"
 		" 253       0 dm-0 100 0 2000 1 10 0 400 1 0 55 5\n"
 		" 253       1 zram0 1 1 1 1 1 1 1 1 1 1 1\n"
-		"   9       0 md0 100 0 2000 1 10 0 400 1 0 55 5\n",
-		&figures);
+		"   9       0 md0 100 0 2000 1 10 0 400 1 0 55 5\n", &figures);
 	ck_assert_int_eq(figures.disk_read_count, 107);
 	ck_assert_int_eq(figures.disk_read_bytes, (2000 + 70) * 512);
 	ck_assert_int_eq(figures.disk_write_count, 13);
@@ -256,7 +253,8 @@ static const char *const garbage[] = {
 	"cpu  99999999999999999999999 1 1 1 1 1 1 1", "MemFree:", "MemFree: lots kB", "some", "some total=",
 	"some total=x\n", "some avg10=0\nfull total=1", "1.", ".5", "1.234", "8", "a.b", " 8 0", " 8 0 sda",
 	" 8 0 sda 1 2 3", "eth0", "eth0:", "eth0: 1 2 3", ":", "PRETTY_NAME=", "PRETTY_NAME=\"", "model name",
-	"core id : 999999999", "physical id : 99999\ncore id : 1", "100", "100 0", "\xff\xfe\x01"};
+	"core id : 999999999", "physical id : 99999\ncore id : 1", "100", "100 0", "\xff\xfe\x01",
+};
 
 /* Nothing that a text does not say becomes a figure. */
 TEST_EACH(garbage_says_nothing, garbage)

@@ -86,8 +86,7 @@ TEST(a_task_that_shows_itself_late_is_told_too)
 	tell("2>10 bash driver.sh; 10>11 timeout 1 bwa mem x; 11>12 bwa mem x; "
 	     "12 gets 15 from 11; dies 15; 11 ends 124; 10>13 sort y; ends; 10 ends");
 	ck_assert_rows("SELECT t.name, t.status, i.sender_program FROM incidents i JOIN tasks t ON "
-		       "t.id = i.task_id",
-		       "bwa mem failed timeout\n");
+		       "t.id = i.task_id", "bwa mem failed timeout\n");
 }
 
 /* The writer of a pipe dies of its reader's failure. */
@@ -103,8 +102,8 @@ TEST(a_command_that_fails_its_task_is_told_once)
 	begin_step();
 	tell("11>20; ends 127; 12 ends; 11 ends 127");
 	ck_assert_rows("SELECT kind, sentence, cause FROM incidents",
-		       "failed-command task bwa mem failed: bash -c (pid 20) could not execute a command (code "
-		       "127) there is no such command\n");
+			 "failed-command task bwa mem failed: bash -c (pid 20) could not execute a command (code "
+			 "127) there is no such command\n");
 }
 
 TEST(of_many_crashes_the_first_are_told)
@@ -124,10 +123,10 @@ TEST(a_command_that_could_not_be_executed)
 	}
 	tell("11>24; ends 1"); /* a subshell that failed: no command */
 	ck_assert_rows("SELECT kind, sentence, cause FROM incidents ORDER BY boot_ns",
-		       "failed-command bash -c (pid 20) could not execute a command (code 127) there is no "
-		       "such command\n"
-		       "failed-command bash -c (pid 23) could not execute a command (code 126) the command "
-		       "is there but cannot be executed\n");
+			 "failed-command bash -c (pid 20) could not execute a command (code 127) there is no "
+			 "such command\n"
+			 "failed-command bash -c (pid 23) could not execute a command (code 126) the command "
+			 "is there but cannot be executed\n");
 }
 
 int main(void)

@@ -5,8 +5,6 @@
 #include "common/lake/statement.h"
 #include "tests/suite.h"
 
-/* Bytes stand as they belong together. */
-/* clang-format off */
 #define BYTES(literal) literal, sizeof(literal) - 1
 #define HEAD_OF_ONE(type_size, type) "\x01\x01n" type_size type
 

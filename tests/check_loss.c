@@ -47,7 +47,7 @@ TEST(of_losses_what_is_new_counts)
 	lose(3, RECORD_EXEC, CGROUP_BASE, 1); /* perhaps still the first one's */
 	tell_losses();
 	tell("2>11 bwa mem y");
-	tell_losses();                        /* nothing new */
+	tell_losses(); /* nothing new */
 	lose(3, RECORD_EXEC, CGROUP_BASE, 2); /* none of the first one's */
 	tell_losses();
 	tell_losses();

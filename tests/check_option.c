@@ -80,8 +80,7 @@ static int parse(const char *line)
 TEST(every_kind_goes_to_its_field)
 {
 	ck_assert_int_eq(parse("--flag --text=word --number 10 --size 3M --period 0.25 --fd 7 "
-			       "--user root --group 0 --log-level debug"),
-			 0);
+			       "--user root --group 0 --log-level debug"), 0);
 	ck_assert(options.flag);
 	ck_assert_uint_eq(options.number, 10);
 	ck_assert_uint_eq(options.bytes, 3 << 20);

@@ -39,8 +39,7 @@ TEST(the_runtime_that_makes_a_container_is_the_hosts)
 	ck_assert_rows("SELECT kind, name, process_count FROM runs WHERE kind <> 'system'",
 		       "container nginx 2\n");
 	ck_assert_rows("SELECT r.kind FROM processes p JOIN runs r ON r.id = p.run_id WHERE "
-		       "p.program = 'runc'",
-		       "system\n");
+		       "p.program = 'runc'", "system\n");
 	ck_assert_rows("SELECT r.name FROM containers c JOIN runs r ON r.id = c.run_id", "nginx\n");
 }
 
@@ -51,8 +50,7 @@ TEST(a_pid_namespace_is_a_container)
 	ck_assert_rows("SELECT count(*) FROM containers", "0\n");
 	tell("2>11 cgroup=600 pidns=4026532201 bwa mem y");
 	ck_assert_rows("SELECT c.runtime, c.runtime_id, c.pid_namespace, p.pid FROM containers c JOIN "
-		       "processes p ON p.container_id = c.id",
-		       "namespace box 4026532201 11\n");
+		       "processes p ON p.container_id = c.id", "namespace box 4026532201 11\n");
 }
 
 static const char namespaces[] = "SELECT runtime_id, pid_namespace, mount_namespace FROM containers "
@@ -65,8 +63,7 @@ static const char namespaces[] = "SELECT runtime_id, pid_namespace, mount_namesp
 TEST(a_container_has_the_namespaces_of_its_first_process)
 {
 	tell("cgroup 600 /docker/" HEX64 "; 1>10 containerd-shim-runc-v2; "
-	     "10>30 cgroup=600 pidns=%u mntns=4026531841 runc init",
-	     0xEFFFFFFC);
+	     "10>30 cgroup=600 pidns=%u mntns=4026531841 runc init", 0xEFFFFFFC);
 	ck_assert_rows(namespaces, HEX64 " - -\n");
 	tell("30>31 " INSIDE "nginx; 31>32 " DEEPER "sandbox");
 	ck_assert_rows(namespaces, HEX64 " 4026532201 4026532199\n");
@@ -139,13 +136,10 @@ TEST(kernel_threads_are_the_host_s_own)
 	sample_as(70, 0, "kworker", cpu(0), RECORD_KERNEL_THREAD);
 	tell("71<0 seen 0 stray; pass; later 1; 2>10 bwa mem x; ends");
 	ck_assert_rows("SELECT r.kind FROM processes p JOIN runs r ON r.id = p.run_id WHERE "
-		       "p.pid IN (70, 71) ORDER BY p.pid",
-		       "system\nfound\n");
+		       "p.pid IN (70, 71) ORDER BY p.pid", "system\nfound\n");
 }
 
-enum {
-	DEEP = 20000
-};
+enum { DEEP = 20000 };
 
 /* How deep processes fork is for others to choose. */
 TEST(a_deep_line_of_forks_is_placed)

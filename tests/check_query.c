@@ -74,8 +74,7 @@ TEST(values_have_their_types)
 {
 	struct row_process row = fill_process(1, "text");
 	const struct store_parameter id[] = {{"first_id", STORE_INTEGER, 1, NULL},
-					     {"last_id", STORE_INTEGER, 1, NULL},
-					     {0}};
+					     {"last_id", STORE_INTEGER, 1, NULL}, {0}};
 	struct store_result *result = NULL;
 	struct store_value value;
 

@@ -70,11 +70,12 @@ static size_t make(enum event_type type)
 #define I(name) fill_image(&body->name);
 #define C(name) fill_counters(&body->name);
 	switch (type) {
-#define E(NAME, name) \
-	case EVENT_##NAME: { \
-		struct event_##name *body = &made.name; \
-		EVENT_HEADER_FIELDS(U, I) \
-		EVENT_##NAME##_FIELDS(U, S, T, A, I, C) break; \
+#define E(NAME, name)                                                                        \
+	case EVENT_##NAME: {                                                                  \
+		struct event_##name *body = &made.name;                                       \
+		EVENT_HEADER_FIELDS(U, I)                                                     \
+		EVENT_##NAME##_FIELDS(U, S, T, A, I, C)                                       \
+		break;                                                                        \
 	}
 		EVENTS(E)
 #undef E
@@ -170,11 +171,11 @@ TEST(unknown_counters)
 /* Sizes of text that add up to the record's, and yet are too large or wrap around. */
 TEST(text_sizes)
 {
-	static const struct {
-		uint16_t filename, cwd;
-		uint32_t argv;
-	} sizes[] = {
-		{0xffff, 0, 0}, {0, 0xffff, 0}, {0, 0, UINT32_MAX}, {8, 8, UINT32_MAX - 15}, {RECORD_FILENAME_MAX + 1, 0, 0}, {0, RECORD_CWD_MAX + 1, 0}, {0, 0, RECORD_ARGV_MAX + 1}};
+	static const struct { uint16_t filename, cwd; uint32_t argv; } sizes[] = {
+		{0xffff, 0, 0}, {0, 0xffff, 0}, {0, 0, UINT32_MAX}, {8, 8, UINT32_MAX - 15},
+		{RECORD_FILENAME_MAX + 1, 0, 0}, {0, RECORD_CWD_MAX + 1, 0},
+		{0, 0, RECORD_ARGV_MAX + 1},
+	};
 	struct record_exec *exec = (struct record_exec *)record;
 
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
@@ -184,7 +185,7 @@ TEST(text_sizes)
 		exec->cwd_size = sizes[i].cwd;
 		exec->argv_size = sizes[i].argv;
 		uint32_t size = (uint32_t)sizeof(*exec) + sizes[i].filename + sizes[i].cwd +
-				sizes[i].argv;
+			sizes[i].argv;
 		exec->header.size = size;
 		if (size <= sizeof(record))
 			ck_assert_int_eq(decode_copy(size), -EBADMSG);

@@ -2,8 +2,8 @@
 #include "tests/streams.h"
 
 /* Tasks in order: pid of the root, status, pid of the next attempt's root, whether it was fatal. */
-#define ATTEMPTS \
-	"SELECT p.pid, t.status, (SELECT p2.pid FROM tasks t2 JOIN processes p2 ON p2.id = " \
+#define ATTEMPTS                                                                              \
+	"SELECT p.pid, t.status, (SELECT p2.pid FROM tasks t2 JOIN processes p2 ON p2.id = "   \
 	"t2.root_process_id WHERE t2.id = t.retried_by_id), (SELECT fatal FROM incidents WHERE " \
 	"task_id = t.id) FROM standing_tasks t JOIN processes p ON p.id = t.root_process_id WHERE " \
 	"t.kind <> 'main' ORDER BY t.begin_boot_ns"
@@ -32,7 +32,7 @@ TEST(an_incident_that_is_told_anew_keeps_its_time)
 TEST(retries_that_all_fail)
 {
 	tell(ENGINE "10>11 bash -c flaky; ends 81; 10>12 bash -c flaky; ends 82; 10>13 bash -c flaky; ends 83; "
-		    "10 ends 1");
+	     "10 ends 1");
 	ck_assert_rows(ATTEMPTS, "11 failed 12 1\n12 failed 13 1\n13 failed - 1\n");
 	ck_assert_rows("SELECT status FROM tasks WHERE kind = 'main' AND status = 'failed'", "failed\n");
 }

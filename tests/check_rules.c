@@ -29,7 +29,6 @@ static struct rules_verdict classify_subject(const char *text, const struct rule
 	return verdict;
 }
 
-/* clang-format off */
 #define SUBJECT(...)                                                                       \
 	(const struct rules_subject)                                                       \
 	{                                                                                  \
@@ -38,7 +37,6 @@ static struct rules_verdict classify_subject(const char *text, const struct rule
 		.argv = (const char *const[]){__VA_ARGS__}, .working_directory = "/w/dir", \
 		.cgroup = "/a/job_7/x",                                                    \
 	}
-/* clang-format on */
 
 /* ---- errors ---- */
 
@@ -496,8 +494,8 @@ TEST(test_directories)
 	file_write("a/notes.txt", "not: rules");
 	file_write("a/.hidden.yaml", "not: rules");
 	file_write("b/1.yaml", "rules:\n- {rule: b1, match: {executable: y}, name: b1}");
-	ck_assert_str_eq(folder_classify(&SUBJECT("x")).name, "a10");   /* byte order: 10 before 2 */
-	ck_assert_str_eq(folder_classify(&SUBJECT("y")).name, "b1");    /* later directory first */
+	ck_assert_str_eq(folder_classify(&SUBJECT("x")).name, "a10"); /* byte order: 10 before 2 */
+	ck_assert_str_eq(folder_classify(&SUBJECT("y")).name, "b1");  /* later directory first */
 	ck_assert_str_eq(folder_classify(&SUBJECT("bwa")).name, "a10"); /* before the shipped */
 	ck_assert_str_eq(folder_classify(&SUBJECT("samtools", "sort")).name, "samtools sort");
 }

@@ -145,8 +145,7 @@ static bool line_holds(unsigned number, char *line)
 		ck_assert_msg(value && count < FIELDS_MAX, "line %u", number);
 		if (condition_set(&command, key, value))
 			continue;
-		size_t at = strcmp(key, "engine") == 0 ? 0 : strcmp(key, "rank") == 0 ? 1
-										      : count++;
+		size_t at = strcmp(key, "engine") == 0 ? 0 : strcmp(key, "rank") == 0 ? 1 : count++;
 
 		expected[at].key = key;
 		expected[at].value = value;

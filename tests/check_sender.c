@@ -1,9 +1,7 @@
 /* Who sent a fatal signal. */
 #include "tests/streams.h"
 
-enum {
-	KERNEL_SENT = 128
-}; /* SI_KERNEL */
+enum { KERNEL_SENT = 128 }; /* SI_KERNEL */
 
 #define INCIDENT "SELECT kind, sentence, cause, sender_program, sender_user_id IS NOT NULL FROM incidents"
 
@@ -105,8 +103,8 @@ TEST(a_handled_signal_is_told_too)
 	tell("12 gets 10 from 10; 12 gets 15 from 13; 12 gets 12 from 10");
 	end_step((128 + 15) << 8);
 	ck_assert_rows("SELECT sentence FROM incidents",
-		       "task bwa mem failed: bwa mem (pid 12) exited with code 143 after 7.00 ms, 2.00 "
-		       "ms after SIGTERM from nano (pid 13, user root)\n");
+			 "task bwa mem failed: bwa mem (pid 12) exited with code 143 after 7.00 ms, 2.00 "
+			 "ms after SIGTERM from nano (pid 13, user root)\n");
 }
 
 /* Two processors, whose records do not come in the order of their clocks. */

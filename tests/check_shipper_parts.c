@@ -45,12 +45,10 @@ static void row_is(const struct store_value *value, const char *expected)
 	row_ends_as(&row, expected);
 }
 
-/* clang-format off */
 #define TEXT(bytes) \
 	&(struct store_value){.type = STORE_VALUE_TEXT, .data = bytes, .size = sizeof(bytes) - 1}
 #define BLOB(bytes) \
 	&(struct store_value){.type = STORE_VALUE_BLOB, .data = bytes, .size = sizeof(bytes) - 1}
-/* clang-format on */
 
 TEST(rows_are_plain_ascii)
 {
@@ -190,7 +188,8 @@ TEST(other_names_are_no_batches)
 		"0000000000001234.RUNS.00000000000000000010-00000000000000000020.3.ndjson.zst",
 		"0000000000001234.runs.00000000000000000010-00000000000000000020.+3.ndjson.zst",
 		"0000000000001234.runs.99999999999999999999-99999999999999999999.3.ndjson.zst",
-		"1234.runs.00000000000000000010-00000000000000000020.3.ndjson.zst"};
+		"1234.runs.00000000000000000010-00000000000000000020.3.ndjson.zst",
+	};
 	struct batch batch;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -250,7 +249,8 @@ static const char *const wrong_cursors[] = {
 	"{\"format\":1,\"store_inode\":1,\"store_first_seen_unix_ns\":1,\"base_version\":9,"
 	"\"highest_version\":5,\"revs\":{}}",
 	"{\"format\":1,\"store_inode\":1,\"store_first_seen_unix_ns\":1,\"base_version\":9,"
-	"\"highest_version\":9,\"revs\":{\"hosts\":-1}}"};
+	"\"highest_version\":9,\"revs\":{\"hosts\":-1}}",
+};
 
 TEST_EACH(wrong_cursor_is_refused, wrong_cursors)
 {
@@ -297,12 +297,7 @@ TEST(waits_grow_to_a_bound)
  * they do not come all at once while it is away. */
 TEST(a_fleet_tries_on_through_an_outage)
 {
-	enum {
-		HOSTS = 1000,
-		OUTAGE_S = 3600,
-		SETTLED_S = 600,
-		MOST_A_SECOND = 60
-	};
+	enum { HOSTS = 1000, OUTAGE_S = 3600, SETTLED_S = 600, MOST_A_SECOND = 60 };
 	static unsigned tries[OUTAGE_S];
 	struct retry retry;
 
@@ -472,7 +467,8 @@ TEST(only_clickhouse_can_accept)
 		   VERDICT_RETRY, "ended in the middle");
 	verdict_is((struct http_answer){.status = 200, .is_clickhouse = true, .exception_code = 60},
 		   VERDICT_RETRY, "tracer lake init");
-	verdict_is((struct http_answer){.status = 200, .is_clickhouse = true, .body = "Code: 27. DB::Exception: Cannot parse"},
+	verdict_is((struct http_answer){.status = 200, .is_clickhouse = true,
+					.body = "Code: 27. DB::Exception: Cannot parse"},
 		   VERDICT_REFUSED, "refuses rows of runs: Code: 27");
 	verdict_is((struct http_answer){.status = 200, .is_clickhouse = true, .body = "1"}, VERDICT_RETRY, "");
 }
@@ -484,10 +480,16 @@ TEST(each_failure_names_its_mend)
 		long verify;
 		const char *words;
 	} cases[] = {
-		{HTTP_NO_NAME, 0, "name servers"}, {HTTP_NO_PROXY_NAME, 0, "lake.proxy"}, {HTTP_NO_CONNECTION, 0, "is the lake up"}, {HTTP_TIMEOUT, 0, "lake.timeout"}, {HTTP_CUT, 0, "in the middle"}, {HTTP_TLS_HANDSHAKE, 0, "lake.certificate-file"}, {HTTP_TLS_PEER, 19, "lake.ca-file"}, {HTTP_TLS_PEER, 10, "expired"}, {HTTP_TLS_PEER, 9, "clock"}, {HTTP_TLS_LOCAL, 0, "key-file"}, {HTTP_OTHER, 0, "https://lake"}};
+		{HTTP_NO_NAME, 0, "name servers"}, {HTTP_NO_PROXY_NAME, 0, "lake.proxy"},
+		{HTTP_NO_CONNECTION, 0, "is the lake up"}, {HTTP_TIMEOUT, 0, "lake.timeout"},
+		{HTTP_CUT, 0, "in the middle"}, {HTTP_TLS_HANDSHAKE, 0, "lake.certificate-file"},
+		{HTTP_TLS_PEER, 19, "lake.ca-file"}, {HTTP_TLS_PEER, 10, "expired"},
+		{HTTP_TLS_PEER, 9, "clock"}, {HTTP_TLS_LOCAL, 0, "key-file"}, {HTTP_OTHER, 0, "https://lake"},
+	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		verdict_is((struct http_answer){.failure = cases[i].failure, .error = "words", .tls_verify_result = cases[i].verify},
+		verdict_is((struct http_answer){.failure = cases[i].failure, .error = "words",
+						.tls_verify_result = cases[i].verify},
 			   VERDICT_RETRY, cases[i].words);
 	verdict_is((struct http_answer){.status = 403, .date_unix_s = 5000000}, VERDICT_RETRY, "clock");
 	verdict_is((struct http_answer){.status = 401}, VERDICT_RETRY, "lake.token-file");

@@ -7,8 +7,10 @@
 
 TEST(an_image_is_now_less_base)
 {
-	const struct counters base = {.valid = CPU | COUNTER_VALID(read_bytes), .cpu_ns = 100, .user_ns = 7, .system_ns = 1, .read_bytes = 10};
-	const struct counters now = {.valid = CPU | COUNTER_VALID(read_bytes), .cpu_ns = 500, .user_ns = 10, .system_ns = 2, .read_bytes = 4};
+	const struct counters base = {.valid = CPU | COUNTER_VALID(read_bytes), .cpu_ns = 100, .user_ns = 7,
+				      .system_ns = 1, .read_bytes = 10};
+	const struct counters now = {.valid = CPU | COUNTER_VALID(read_bytes), .cpu_ns = 500, .user_ns = 10,
+				     .system_ns = 2, .read_bytes = 4};
 	struct totals totals;
 
 	totals_of_image(&totals, &base, &now);

@@ -33,7 +33,7 @@ static void forget_output(void)
 /* What a message is filled with. */
 enum filling {
 	FILL_LEAST,    /* zeros, empty text */
-	FILL_MAX,      /* the largest numbers, long text */
+	FILL_MAX,     /* the largest numbers, long text */
 	FILL_DISTINCT, /* every field another value */
 	FILL_COUNT
 };
@@ -44,8 +44,7 @@ static uint64_t distinct; /* last value used by FILL_DISTINCT */
 static void fill_u64(enum filling filling, uint64_t *value)
 {
 	distinct = distinct * 3 + 1;
-	*value = filling == FILL_LEAST ? 0 : filling == FILL_MAX ? UINT64_MAX
-								 : distinct;
+	*value = filling == FILL_LEAST ? 0 : filling == FILL_MAX ? UINT64_MAX : distinct;
 }
 
 static void fill_bytes(enum filling filling, struct wire_bytes *bytes, uint32_t most)
@@ -53,8 +52,7 @@ static void fill_bytes(enum filling filling, struct wire_bytes *bytes, uint32_t 
 	const uint32_t some = (uint32_t)(++distinct % 40);
 
 	bytes->data = filling == FILL_LEAST ? "" : long_text;
-	bytes->size = filling == FILL_LEAST ? 0 : filling == FILL_MAX ? most
-								      : some;
+	bytes->size = filling == FILL_LEAST ? 0 : filling == FILL_MAX ? most : some;
 	if (filling == FILL_DISTINCT)
 		bytes->data += some;
 }
@@ -66,10 +64,11 @@ static void fill_message(enum wire_type type, enum filling filling, struct wire_
 #define U(name) fill_u64(filling, &body->name);
 #define T(name) fill_bytes(filling, &body->name, sizeof(long_text));
 	switch (type) {
-#define M(NAME, name, number) \
-	case WIRE_##NAME: { \
-		struct wire_##name *body = &message->name; \
-		WIRE_##NAME##_FIELDS(U, T) break; \
+#define M(NAME, name, number)                                                                \
+	case WIRE_##NAME: {                                                                   \
+		struct wire_##name *body = &message->name;                                    \
+		WIRE_##NAME##_FIELDS(U, T)                                                    \
+		break;                                                                        \
 	}
 		WIRE_MESSAGES(M)
 #undef M
@@ -173,18 +172,18 @@ TEST_EACH(trailing_bytes, all_types)
 
 /* One object of every kind of msgpack. */
 static const msgpack_object kinds[] = {
-	{.type = MSGPACK_OBJECT_NIL},
-	{.type = MSGPACK_OBJECT_BOOLEAN, .via.boolean = true},
-	{.type = MSGPACK_OBJECT_POSITIVE_INTEGER, .via.u64 = 1},
-	{.type = MSGPACK_OBJECT_NEGATIVE_INTEGER, .via.i64 = -1},
-	{.type = MSGPACK_OBJECT_NEGATIVE_INTEGER, .via.i64 = INT64_MIN},
-	{.type = MSGPACK_OBJECT_FLOAT32, .via.f64 = 1.0},
-	{.type = MSGPACK_OBJECT_FLOAT64, .via.f64 = 1.0},
-	{.type = MSGPACK_OBJECT_STR, .via.str = {.size = 4, .ptr = "text"}},
-	{.type = MSGPACK_OBJECT_BIN, .via.bin = {.size = 4, .ptr = "text"}},
-	{.type = MSGPACK_OBJECT_MAP, .via.map = {.size = 0}},
-	{.type = MSGPACK_OBJECT_EXT, .via.ext = {.type = 1, .size = 4, .ptr = "text"}},
-	{.type = MSGPACK_OBJECT_ARRAY, .via.array = {.size = 0}},
+	{ .type = MSGPACK_OBJECT_NIL },
+	{ .type = MSGPACK_OBJECT_BOOLEAN, .via.boolean = true },
+	{ .type = MSGPACK_OBJECT_POSITIVE_INTEGER, .via.u64 = 1 },
+	{ .type = MSGPACK_OBJECT_NEGATIVE_INTEGER, .via.i64 = -1 },
+	{ .type = MSGPACK_OBJECT_NEGATIVE_INTEGER, .via.i64 = INT64_MIN },
+	{ .type = MSGPACK_OBJECT_FLOAT32, .via.f64 = 1.0 },
+	{ .type = MSGPACK_OBJECT_FLOAT64, .via.f64 = 1.0 },
+	{ .type = MSGPACK_OBJECT_STR, .via.str = { .size = 4, .ptr = "text" } },
+	{ .type = MSGPACK_OBJECT_BIN, .via.bin = { .size = 4, .ptr = "text" } },
+	{ .type = MSGPACK_OBJECT_MAP, .via.map = { .size = 0 } },
+	{ .type = MSGPACK_OBJECT_EXT, .via.ext = { .type = 1, .size = 4, .ptr = "text" } },
+	{ .type = MSGPACK_OBJECT_ARRAY, .via.array = { .size = 0 } },
 };
 
 static void assert_object_refused(const msgpack_object *message, const char *what, int index)
@@ -257,32 +256,27 @@ static const struct {
 	const char *data;
 	size_t size;
 } hostile[] = {
-/* clang-format off */
 #define BYTES(text) { text, sizeof(text) - 1 }
-	/* clang-format on */
 	BYTES(""),
-	BYTES("\x90"),                                         /* an empty array */
-	BYTES("\x91\x03"),                                     /* ack without its offset */
-	BYTES("\x92\x00\x00"),                                 /* type 0 */
-	BYTES("\x92\x7f\x00"),                                 /* a type that is none */
+	BYTES("\x90"),                                 /* an empty array */
+	BYTES("\x91\x03"),                             /* ack without its offset */
+	BYTES("\x92\x00\x00"),                         /* type 0 */
+	BYTES("\x92\x7f\x00"),                         /* a type that is none */
 	BYTES("\x92\xcf\x00\x00\x00\x01\x00\x00\x00\x03\x00"), /* ack's number, in 33 bits */
-	BYTES("\x92\xff\x00"),                                 /* a negative type */
+	BYTES("\x92\xff\x00"),                         /* a negative type */
 	BYTES("\x92\xd3\x00\x00\x00\x00\x00\x00\x00\x03\x00"), /* a signed one */
-	BYTES("\x92\x03\xc1"),                                 /* the byte that msgpack never uses */
+	BYTES("\x92\x03\xc1"),                         /* the byte that msgpack never uses */
 	BYTES("\xc1"),
-	BYTES("\x82\x03\x00\x00\x00"), /* a map */
-	BYTES("\xdd\xff\xff\xff\xff"), /* an array of 4294967295 */
+	BYTES("\x82\x03\x00\x00\x00"),                 /* a map */
+	BYTES("\xdd\xff\xff\xff\xff"),                 /* an array of 4294967295 */
 	BYTES("\xdd\xff\xff\xff\xff\x03\x00"),
-	BYTES("\xdf\xff\xff\xff\xff\x03\x00"),     /* a map of as many */
-	BYTES("\x92\x03\xc6\xff\xff\xff\xff"),     /* bin of 4 GiB */
-	BYTES("\x92\x03\xc9\xff\xff\xff\xff\x01"), /* ext of 4 GiB */
-	BYTES("\x92\x03\xd8\x01"),                 /* fixext 16 without its bytes */
-	BYTES("\x93\x10\x00\xc6\xff\xff\xff\xff"
-	      "a"), /* event: record of 4 GiB */
-	BYTES("\x93\x10\x00\xc5\x00\x02"
-	      "a"), /* event: record one byte short */
-	BYTES("\x93\x10\x00\xa1"
-	      "a"), /* event: record as a msgpack string */
+	BYTES("\xdf\xff\xff\xff\xff\x03\x00"),         /* a map of as many */
+	BYTES("\x92\x03\xc6\xff\xff\xff\xff"),         /* bin of 4 GiB */
+	BYTES("\x92\x03\xc9\xff\xff\xff\xff\x01"),     /* ext of 4 GiB */
+	BYTES("\x92\x03\xd8\x01"),                     /* fixext 16 without its bytes */
+	BYTES("\x93\x10\x00\xc6\xff\xff\xff\xff" "a"), /* event: record of 4 GiB */
+	BYTES("\x93\x10\x00\xc5\x00\x02" "a"),     /* event: record one byte short */
+	BYTES("\x93\x10\x00\xa1" "a"),             /* event: record as a msgpack string */
 #undef BYTES
 };
 
@@ -295,7 +289,7 @@ TEST_EACH(hostile_bytes, hostile)
 TEST(hostile_depth)
 {
 	static char nested[WIRE_FRAME_MAX];
-	static const char array32[] = {'\xdd', '\x7f', '\xff', '\xff', '\xff'};
+	static const char array32[] = { '\xdd', '\x7f', '\xff', '\xff', '\xff' };
 
 	memset(nested, '\x91', sizeof(nested));
 	assert_refused(nested, sizeof(nested), "arrays of one", 0);
@@ -310,7 +304,7 @@ TEST(hostile_depth)
 /* Any one byte changed to any value: refused, or a message that can be sent on. */
 TEST_EACH(changed_bytes, all_types)
 {
-	struct wire_output again = {0};
+	struct wire_output again = { 0 };
 	size_t size;
 	const char *data = encode_only(all_types[_i], FILL_DISTINCT, &size);
 	char *copy = malloc(size);
@@ -338,7 +332,7 @@ TEST(encode_refuses)
 	encode_only(WIRE_ACK, FILL_MAX, &size);
 	size = output.size;
 	fill_message(WIRE_EVENT, FILL_LEAST, &sent);
-	sent.event.record = (struct wire_bytes){.data = text, .size = WIRE_FRAME_MAX};
+	sent.event.record = (struct wire_bytes){ .data = text, .size = WIRE_FRAME_MAX };
 	ck_assert_int_eq(wire_encode(&output, &sent), -EMSGSIZE);
 	ck_assert_uint_eq(output.size, size);
 	sent.type = 0;
@@ -351,13 +345,13 @@ TEST(encode_refuses)
 TEST(largest_frame)
 {
 	const uint32_t others = 6; /* array, type, offset 0, bin 16 */
-	struct wire_input input = {0};
+	struct wire_input input = { 0 };
 	char *text = calloc(1, WIRE_FRAME_MAX), *room;
 	const char *data, *reason;
 	size_t size;
 
 	fill_message(WIRE_EVENT, FILL_LEAST, &sent);
-	sent.event.record = (struct wire_bytes){.data = text, .size = WIRE_FRAME_MAX - others};
+	sent.event.record = (struct wire_bytes){ .data = text, .size = WIRE_FRAME_MAX - others };
 	ck_assert_int_eq(wire_encode(&output, &sent), 0);
 	ck_assert_uint_eq(output.size, WIRE_FRAME_HEADER_SIZE + WIRE_FRAME_MAX);
 	ck_assert_int_eq(wire_input_reserve(&input, output.size, &room), 0);
@@ -376,7 +370,7 @@ TEST(largest_frame)
 /* Feed all of `stream` in pieces and compare what comes out with every message. */
 static void feed_in_pieces(const struct wire_output *stream, size_t piece)
 {
-	struct wire_input input = {0};
+	struct wire_input input = { 0 };
 	size_t taken = 0, size;
 	const char *data, *reason;
 	char *room;
@@ -403,8 +397,8 @@ static void feed_in_pieces(const struct wire_output *stream, size_t piece)
 
 TEST(frames_in_pieces)
 {
-	static const size_t pieces[] = {1, 2, 3, 7, 4096, 65536, 1 << 20};
-	struct wire_output stream = {0};
+	static const size_t pieces[] = { 1, 2, 3, 7, 4096, 65536, 1 << 20 };
+	struct wire_output stream = { 0 };
 
 	for (size_t i = 0; i < ARRAY_SIZE(all_types); i++) {
 		fill_message(all_types[i], FILL_MAX, &sent);
@@ -418,14 +412,14 @@ TEST(frames_in_pieces)
 TEST(frame_sizes_refused)
 {
 	static const char headers[][WIRE_FRAME_HEADER_SIZE] = {
-		{0, 0, 0, 0},                     /* nothing */
-		{0, 1, 0, 1},                     /* WIRE_FRAME_MAX + 1 */
-		{'\xff', '\xff', '\xff', '\xff'}, /* 4 GiB */
-		{'G', 'E', 'T', ' '},             /* somebody else's protocol */
+		{ 0, 0, 0, 0 },                         /* nothing */
+		{ 0, 1, 0, 1 },                         /* WIRE_FRAME_MAX + 1 */
+		{ '\xff', '\xff', '\xff', '\xff' },     /* 4 GiB */
+		{ 'G', 'E', 'T', ' ' },                 /* somebody else's protocol */
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(headers); i++) {
-		struct wire_input input = {0};
+		struct wire_input input = { 0 };
 		const char *data;
 		size_t size;
 		char *room;
@@ -445,7 +439,7 @@ TEST(frame_sizes_refused)
 TEST(input_is_bounded)
 {
 	const size_t piece = 16384;
-	struct wire_input input = {0};
+	struct wire_input input = { 0 };
 	char *room;
 	int r;
 

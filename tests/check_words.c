@@ -28,7 +28,8 @@ static const struct {
 } cases[] = {
 	/* make: the object, whatever else differs */
 	{"gcc",
-	 {{"gcc|-O2|-c|-o|build/a.o|a.c", "a.o"}, {"gcc|-O2|-c|-o|build/b.o|b.c", "b.o"}, {"gcc|-O2|-o|hello|build/a.o|build/b.o", "hello"}}},
+	 {{"gcc|-O2|-c|-o|build/a.o|a.c", "a.o"}, {"gcc|-O2|-c|-o|build/b.o|b.c", "b.o"},
+	  {"gcc|-O2|-o|hello|build/a.o|build/b.o", "hello"}}},
 	/* xargs, parallel: the input */
 	{"sort", {{"sort|in/1.txt", "1.txt"}, {"sort|in/2.txt", "2.txt"}}},
 	{"sort", {{"sort|_left", "_left"}, {"sort|.right", ".right"}}},

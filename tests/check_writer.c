@@ -21,7 +21,6 @@ TEST(lists_are_the_schema)
 #define LIST_I(column) LIST(column, "INTEGER")
 #define LIST_T(column) LIST(column, "TEXT")
 #define LIST_B(column) LIST(column, "BLOB")
-/* clang-format off */
 #define R(NAME, name, table, key) { \
 		const char *table_name = #table; \
 		int64_t count = 0; \
@@ -32,7 +31,6 @@ TEST(lists_are_the_schema)
 					   "AND substr(name, 1, 6) <> 'cloud_'") == count, \
 			      "%s has other columns than rows.h", table_name); \
 	}
-	/* clang-format on */
 	ROWS(R)
 #undef R
 }
@@ -94,7 +92,7 @@ static void expect_bytes(sqlite3_stmt *statement, const char *name, int type, co
 		sqlite3_stmt *statement = only_row(db, #table); \
 \
 		ROW_##NAME##_COLUMNS(EXPECT_I, EXPECT_T, EXPECT_B) \
-			ck_assert_int_eq(sqlite3_step(statement), SQLITE_DONE); \
+		ck_assert_int_eq(sqlite3_step(statement), SQLITE_DONE); \
 		sqlite3_finalize(statement); \
 	}
 ROWS(R)
@@ -406,8 +404,7 @@ TEST(killed_writer_leaves_the_last_commit)
 	ck_assert_uint_eq(stream.ring_offset, 1);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM runs"), 1);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM pragma_integrity_check "
-				      "WHERE integrity_check <> 'ok'"),
-			 0);
+				      "WHERE integrity_check <> 'ok'"), 0);
 }
 
 /* In a child: commits of one run and one loss, some hundreds a second, without end. */
@@ -445,8 +442,7 @@ TEST(reader_sees_whole_commits)
 	const struct store_parameter runs[] = {{"since_unix_ns", STORE_INTEGER, 0, NULL},
 					       {"with_system", STORE_INTEGER, 1, NULL},
 					       {"limit", STORE_INTEGER, 1000000, NULL},
-					       {"candidate_limit", STORE_INTEGER, 1000000, NULL},
-					       {0}};
+					       {"candidate_limit", STORE_INTEGER, 1000000, NULL}, {0}};
 	struct store *reader;
 	size_t first = 0, last = 0;
 	pid_t child;

@@ -23,8 +23,8 @@ static struct store_stream stream;
 static struct wire_message message;
 static struct event event;
 static enum redact_mode arguments; /* of the next open_model() */
-static bool is_event;              /* what comes next is `event`, not `message` */
-static const char *latest_boot;    /* of hello */
+static bool is_event; /* what comes next is `event`, not `message` */
+static const char *latest_boot; /* of hello */
 static bool with_restarts;
 static unsigned event_count;
 
@@ -328,7 +328,10 @@ static struct where take_where(char **text)
 		const char *name;
 		uint64_t *value;
 	} fields[] = {
-		{"<", &where.stdin_pipe}, {">", &where.stdout_pipe}, {"pgid=", &where.pgid}, {"tty=", &where.tty}, {"uid=", &where.uid}, {"cgroup=", &where.cgroup_id}, {"pidns=", &where.pid_namespace}, {"mntns=", &where.mount_namespace}};
+		{"<", &where.stdin_pipe}, {">", &where.stdout_pipe}, {"pgid=", &where.pgid},
+		{"tty=", &where.tty}, {"uid=", &where.uid}, {"cgroup=", &where.cgroup_id},
+		{"pidns=", &where.pid_namespace}, {"mntns=", &where.mount_namespace},
+	};
 	size_t i;
 
 	do {

@@ -21,7 +21,7 @@
 
 extern struct model *model;
 extern uint64_t now;
-extern uint64_t clock_offset_ns;   /* of the wall clock to the boot clock, 1 s */
+extern uint64_t clock_offset_ns; /* of the wall clock to the boot clock, 1 s */
 extern uint32_t exec_ids[PID_MAX]; /* of each pid */
 
 /* suite_run() of tests that begin so. */

@@ -11,10 +11,10 @@
 #include "common/text.h"
 
 #define CONNECT_TIMEOUT_MS 15000L
-#define STALL_TIMEOUT_S 330L       /* the server's own limit of a query is 300 */
-#define BUFFER_BYTES_MAX (1 << 20) /* of an answer that was not asked for yet: then we pause */
+#define STALL_TIMEOUT_S 330L        /* the server's own limit of a query is 300 */
+#define BUFFER_BYTES_MAX (1 << 20)  /* of an answer that was not asked for yet: then we pause */
 #define TAIL_BYTES 64
-#define IGNORED_BYTES_MAX (1 << 20)   /* answers of statements: a line for each node of a cluster */
+#define IGNORED_BYTES_MAX (1 << 20) /* answers of statements: a line for each node of a cluster */
 #define SERVER_BUFFER_BYTES (4 << 20) /* there, before it takes to its disk */
 
 struct lake_client {

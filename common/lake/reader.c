@@ -59,8 +59,9 @@ static int fail(struct lake_store *lake, int error)
 static int fail_format(struct lake_store *lake, int error)
 {
 	snprintf(lake->base.error, sizeof(lake->base.error), "%s",
-		 error == -ENOMEM ? "out of memory" : error == -ENOTSUP ? "the lake answers with a type that this release does not know"
-									: "the lake's answer is damaged, or ends in the middle");
+		 error == -ENOMEM ? "out of memory" :
+		 error == -ENOTSUP ? "the lake answers with a type that this release does not know" :
+				     "the lake's answer is damaged, or ends in the middle");
 	return error;
 }
 

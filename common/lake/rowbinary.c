@@ -10,12 +10,7 @@
 
 #include "common/grow.h"
 
-enum kind {
-	KIND_INTEGER,
-	KIND_REAL,
-	KIND_TEXT,
-	KIND_STRINGS
-};
+enum kind { KIND_INTEGER, KIND_REAL, KIND_TEXT, KIND_STRINGS };
 
 struct column {
 	char name[ROWBINARY_NAME_BYTES_MAX + 1];
@@ -155,7 +150,14 @@ static int column_set_type(struct column *column, char *type)
 		size_t size;
 		bool is_signed;
 	} types[] = {
-		{"Int64", KIND_INTEGER, 8, true}, {"UInt64", KIND_INTEGER, 8, false}, {"Int32", KIND_INTEGER, 4, true}, {"UInt32", KIND_INTEGER, 4, false}, {"Int16", KIND_INTEGER, 2, true}, {"UInt16", KIND_INTEGER, 2, false}, {"Int8", KIND_INTEGER, 1, true}, {"UInt8", KIND_INTEGER, 1, false}, {"Bool", KIND_INTEGER, 1, false}, {"Float64", KIND_REAL, 8, false}, {"Nothing", KIND_INTEGER, 0, false}, {"String", KIND_TEXT, 0, false}, {"Array(String)", KIND_STRINGS, 0, false}};
+		{"Int64", KIND_INTEGER, 8, true},   {"UInt64", KIND_INTEGER, 8, false},
+		{"Int32", KIND_INTEGER, 4, true},   {"UInt32", KIND_INTEGER, 4, false},
+		{"Int16", KIND_INTEGER, 2, true},   {"UInt16", KIND_INTEGER, 2, false},
+		{"Int8", KIND_INTEGER, 1, true},    {"UInt8", KIND_INTEGER, 1, false},
+		{"Bool", KIND_INTEGER, 1, false},   {"Float64", KIND_REAL, 8, false},
+		{"Nothing", KIND_INTEGER, 0, false}, {"String", KIND_TEXT, 0, false},
+		{"Array(String)", KIND_STRINGS, 0, false},
+	};
 
 	type_unwrap(type, "LowCardinality");
 	column->nullable = type_unwrap(type, "Nullable");

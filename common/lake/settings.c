@@ -69,6 +69,7 @@ int lake_settings_load(struct access *access, const char *url, const char *user,
 		return error;
 	if (access->url[0])
 		return access_check(access, ret_reason, capacity);
-	snprintf(ret_reason, capacity, "which lake? Give its URL, or set TRACER_LAKE or lake.url in " LAKE_SETTINGS_FILE);
+	snprintf(ret_reason, capacity, "which lake? Give its URL, or set TRACER_LAKE or lake.url in "
+		 LAKE_SETTINGS_FILE);
 	return -EINVAL;
 }

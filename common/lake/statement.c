@@ -22,8 +22,7 @@ static void parameter_write(FILE *file, const struct store_parameter *parameter)
 		fputs("NULL", file);
 	else
 		fprintf(file, "{%s:%s}", parameter->name,
-			parameter->type == STORE_INTEGER ? "Int64" : parameter->type == STORE_REAL ? "Float64"
-												   : "String");
+			parameter->type == STORE_INTEGER ? "Int64" : parameter->type == STORE_REAL ? "Float64" : "String");
 }
 
 static void statement_write(FILE *file, const char *sql, const struct store_parameter *parameters)

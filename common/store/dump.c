@@ -18,12 +18,10 @@ static const struct {
 	const char *name;
 	const char *key;
 } tables[] = {
-/* clang-format off */
 #define R(NAME, name, table, key) {#table, key},
-	/* clang-format on */
 	ROWS(R)
 #undef R
-		{"states", "id"},
+	{"states", "id"},
 	{"stream", "id"},
 };
 

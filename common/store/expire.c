@@ -25,7 +25,9 @@ static int statement_bind(struct store *store, const char *name, const struct st
 	if (error < 0)
 		return error;
 	store_bind(*ret_statement, (const struct store_parameter[]){
-					   STORE_INT("before_unix_ns", expiry->before_unix_ns), STORE_INT("first_rev", expiry->first_rev), STORE_INT("last_rev", expiry->last_rev), STORE_INT("shipped_rev", expiry->shipped_rev), STORE_INT("process_limit", PROCESSES_MAX), STORE_INT("sample_limit", SAMPLES_MAX), {0}});
+		STORE_INT("before_unix_ns", expiry->before_unix_ns), STORE_INT("first_rev", expiry->first_rev),
+		STORE_INT("last_rev", expiry->last_rev), STORE_INT("shipped_rev", expiry->shipped_rev),
+		STORE_INT("process_limit", PROCESSES_MAX), STORE_INT("sample_limit", SAMPLES_MAX), {0}});
 	return 0;
 }
 

@@ -12,11 +12,7 @@
 /* ---- the rows, as SQLite asks for them ----------------------------------------- */
 
 static const struct {
-	enum {
-		FIELD_I,
-		FIELD_T,
-		FIELD_B
-	} type;
+	enum { FIELD_I, FIELD_T, FIELD_B } type;
 	size_t offset;
 } fields[] = {
 #define FIELD(type, column) {type, offsetof(struct row_process, column)},
@@ -31,14 +27,11 @@ static const struct {
 };
 
 #define NAME(column) ", " #column
-static const char declaration[] = "CREATE TABLE given_processes (rev" ROW_PROCESS_COLUMNS(NAME, NAME, NAME) ", image_id)";
+static const char declaration[] = "CREATE TABLE given_processes (rev" ROW_PROCESS_COLUMNS(NAME, NAME, NAME)
+	", image_id)";
 #undef NAME
 
-enum {
-	COLUMN_REV,
-	COLUMN_FIRST_FIELD,
-	COLUMN_IMAGE = COLUMN_FIRST_FIELD + sizeof(fields) / sizeof(fields[0])
-};
+enum { COLUMN_REV, COLUMN_FIRST_FIELD, COLUMN_IMAGE = COLUMN_FIRST_FIELD + sizeof(fields) / sizeof(fields[0]) };
 
 struct given_table {
 	sqlite3_vtab base;

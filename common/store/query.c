@@ -141,7 +141,7 @@ struct store_value store_result_get(struct store_result *result, const char *col
 #define GET_B(column) \
 	value = store_result_get(result, #column); \
 	ret_row->column = value.type == STORE_VALUE_NULL ? (struct row_blob){0} \
-							 : (struct row_blob){value.data, value.size};
+							  : (struct row_blob){value.data, value.size};
 #define R(NAME, name, table, key) \
 	void store_result_get_##name(struct store_result *result, struct row_##name *ret_row) \
 	{ \

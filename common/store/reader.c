@@ -101,9 +101,7 @@ static int authorize(void *context, int action, const char *a, const char *b, co
 		     const char *trigger)
 {
 	return action == SQLITE_SELECT || action == SQLITE_READ || action == SQLITE_FUNCTION ||
-			       action == SQLITE_RECURSIVE
-		       ? SQLITE_OK
-		       : SQLITE_DENY;
+	       action == SQLITE_RECURSIVE ? SQLITE_OK : SQLITE_DENY;
 }
 
 static int is_late(void *context)

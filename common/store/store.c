@@ -102,7 +102,8 @@ int store_fail_as(struct store *store, int error, const char *words)
 	return error;
 }
 
-__attribute__((format(printf, 3, 4))) static int error_set(struct store_error *ret_error, int error, const char *format, ...)
+__attribute__((format(printf, 3, 4)))
+static int error_set(struct store_error *ret_error, int error, const char *format, ...)
 {
 	char raw[sizeof(ret_error->text)];
 	va_list arguments;
@@ -124,21 +125,17 @@ static int error_explain(struct store_error *ret_error, int error, const char *p
 	case -EUCLEAN:
 		return error_set(ret_error, error,
 				 "%s: not a tracer store, or damaged (%s): move it away, or name "
-				 "another file",
-				 path, what);
+				 "another file", path, what);
 	case -EROFS:
 		return error_set(ret_error, error, "%s: read-only: name a store on a writable "
-						   "file system",
-				 path);
+				 "file system", path);
 	case -EACCES:
 	case -EPERM:
 		return error_set(ret_error, error, "%s: permission denied: it is readable for its "
-						   "owner and group (`tracer` if installed)",
-				 path);
+				 "owner and group (`tracer` if installed)", path);
 	case -ENOENT:
 		return error_set(ret_error, error, "%s: no such file: is tracer-correlator running, "
-						   "or is the store elsewhere (--store)?",
-				 path);
+				 "or is the store elsewhere (--store)?", path);
 	default:
 		return error_set(ret_error, error, "%s: %s (%s)", path, what, strerror(-error));
 	}
@@ -200,15 +197,14 @@ static int lock_take(const char *path, int *ret_fd, struct store_error *ret_erro
 	fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0640);
 	if (fd < 0 && errno == ENOENT)
 		return error_set(ret_error, -ENOENT, "%s: no such directory: make it, or name another "
-						     "store",
-				 path);
+				 "store", path);
 	if (fd < 0)
 		return error_explain(ret_error, -errno, path, "cannot create its lock file");
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		error = errno == EWOULDBLOCK ? -EBUSY : -errno;
-		error_set(ret_error, error, error == -EBUSY ? "%s: another tracer-correlator or tracer run writes it (pid %ld): stop that one, or "
-							      "name another store"
-							    : "%s: cannot lock it (holder %ld)",
+		error_set(ret_error, error, error == -EBUSY ?
+			  "%s: another tracer-correlator or tracer run writes it (pid %ld): stop that one, or "
+			  "name another store" : "%s: cannot lock it (holder %ld)",
 			  path, lock_read_holder(fd));
 		close(fd);
 		return error;
@@ -250,8 +246,7 @@ static int schema_refuse_newer(const char *path, int64_t version, struct store_e
 {
 	return error_set(ret_error, -EPROTO,
 			 "%s: written by a newer release (schema %lld, this one knows %d): use that "
-			 "release's programs",
-			 path, (long long)version, store_schema_version());
+			 "release's programs", path, (long long)version, store_schema_version());
 }
 
 /* From `version` to the newest: all of it or nothing. */
@@ -507,8 +502,7 @@ static int reader_prepare(struct store *store, const char *path, struct store_er
 	if (version < store_schema_version())
 		return error_set(ret_error, -EPROTO,
 				 "%s: schema %lld is older than this release's %d: tracer-correlator "
-				 "brings it up to date when it starts",
-				 path, (long long)version,
+				 "brings it up to date when it starts", path, (long long)version,
 				 store_schema_version());
 	return 0;
 }

@@ -69,9 +69,9 @@ int store_move_task(struct store *store, int64_t from_task_id, int64_t to_task_i
 
 /* What the correlator remembers of an entity beyond its row: its own affair. */
 struct store_state {
-	int64_t id; /* of the row, or of what has none */
+	int64_t id;         /* of the row, or of what has none */
 	const char *entity;
-	int64_t image_id; /* of the row where it is another one's, ROW_NULL */
+	int64_t image_id;   /* of the row where it is another one's, ROW_NULL */
 	const void *data;
 	size_t size;
 };
@@ -152,40 +152,26 @@ int64_t store_used_bytes(struct store *store);
  * Parameters are bound by name. */
 struct store_parameter {
 	const char *name; /* without the colon */
-	enum {
-		STORE_NULL,
-		STORE_INTEGER,
-		STORE_TEXT,
-		STORE_REAL,
-		STORE_BLOB
-	} type;
+	enum { STORE_NULL, STORE_INTEGER, STORE_TEXT, STORE_REAL, STORE_BLOB } type;
 	int64_t integer; /* of a blob its size */
 	const char *text;
 	double real;
 };
-/* clang-format off */
 #define STORE_INT(name, number) {name, STORE_INTEGER, number, NULL, 0}
-/* clang-format on */
 
 /* The name of the next parameter in the text of a query, without its colon, and how long it is; NULL:
  * there is none. Those in comments and quotes are none. */
 const char *store_next_parameter(const char *sql, size_t *ret_size);
 
 struct store_text {
-	const char *name; /* for errors: of somebody else's, where it is from */
+	const char *name;  /* for errors: of somebody else's, where it is from */
 	const char *sql;
-	unsigned limit_s; /* 0: one of ours. Else somebody else's: it is refused unless it is one
+	unsigned limit_s;  /* 0: one of ours. Else somebody else's: it is refused unless it is one
 			    * statement that only reads, and ends after so many seconds */
 };
 
 struct store_value {
-	enum {
-		STORE_VALUE_NULL,
-		STORE_VALUE_INTEGER,
-		STORE_VALUE_REAL,
-		STORE_VALUE_TEXT,
-		STORE_VALUE_BLOB
-	} type;
+	enum { STORE_VALUE_NULL, STORE_VALUE_INTEGER, STORE_VALUE_REAL, STORE_VALUE_TEXT, STORE_VALUE_BLOB } type;
 	int64_t integer;
 	double real;
 	const char *data; /* text (NUL-terminated behind its `size` bytes) or blob (not); "" of

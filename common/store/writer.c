@@ -143,9 +143,7 @@ ROWS_AND_PROCESS(R, NOT_HERE)
 #undef COLUMN_NAME
 
 static const struct table tables[] = {
-/* clang-format off */
 #define R(NAME, name, table, key) {#table, key, name##_columns},
-	/* clang-format on */
 	ROWS_AND_PROCESS(R, NOT_HERE)
 #undef R
 };
@@ -239,7 +237,8 @@ static void bind_text(sqlite3_stmt *statement, int index, const char *text)
 		if (error < 0) \
 			return error; \
 		sqlite3_bind_int64(statement, index, (int64_t)++store->rev); \
-		ROW_##NAME##_COLUMNS(BIND_I, BIND_T, NO_BLOB) return store_run_statement(store, statement); \
+		ROW_##NAME##_COLUMNS(BIND_I, BIND_T, NO_BLOB) \
+		return store_run_statement(store, statement); \
 	}
 ROWS_AND_PROCESS(R, NOT_HERE)
 #undef R
@@ -264,7 +263,10 @@ int store_move_task(struct store *store, int64_t from_task_id, int64_t to_task_i
 
 int store_put_state(struct store *store, const struct store_state *state)
 {
-	return store_run(store, "put_state", (const struct store_parameter[]){STORE_INT("id", state->id), {"entity", STORE_TEXT, 0, state->entity}, STORE_INT("image_id", state->image_id), {"state", STORE_BLOB, (int64_t)state->size, state->data}, {0}});
+	return store_run(store, "put_state", (const struct store_parameter[]){
+		STORE_INT("id", state->id), {"entity", STORE_TEXT, 0, state->entity},
+		STORE_INT("image_id", state->image_id),
+		{"state", STORE_BLOB, (int64_t)state->size, state->data}, {0}});
 }
 
 int store_delete_state(struct store *store, int64_t id)
@@ -301,7 +303,13 @@ int store_leave_living(struct store *store, int64_t run_id, int64_t boot_ns)
 
 static int stream_write(struct store *store, const struct store_stream *stream)
 {
-	return store_run(store, "write_stream", (const struct store_parameter[]){{"boot_id", STORE_TEXT, 0, stream->boot_id}, STORE_INT("ring_epoch", (int64_t)stream->ring_epoch), STORE_INT("ring_offset", (int64_t)stream->ring_offset), STORE_INT("rev", (int64_t)store->rev), STORE_INT("committed_boot_ns", (int64_t)stream->committed_boot_ns), STORE_INT("committed_unix_ns", (int64_t)stream->committed_unix_ns), {0}});
+	return store_run(store, "write_stream", (const struct store_parameter[]){
+		{"boot_id", STORE_TEXT, 0, stream->boot_id},
+		STORE_INT("ring_epoch", (int64_t)stream->ring_epoch),
+		STORE_INT("ring_offset", (int64_t)stream->ring_offset),
+		STORE_INT("rev", (int64_t)store->rev),
+		STORE_INT("committed_boot_ns", (int64_t)stream->committed_boot_ns),
+		STORE_INT("committed_unix_ns", (int64_t)stream->committed_unix_ns), {0}});
 }
 
 int store_commit(struct store *store, const struct store_stream *stream)

@@ -127,12 +127,12 @@ static void apply_exec(struct model *model, const struct event_exec *exec)
 		return; /* a starter is still its parent, until the next exec or its end */
 	change_exec(model, process,
 		    &(struct placing){.verdict = &verdict,
-				      /* as long as it had what its figures have */
-				      .boot_ns = first ? process->fork_boot_ns : exec->boot_ns,
-				      .cgroup_id = exec->cgroup_id,
-				      .pgid = (uint32_t)exec->pgid,
-				      .stdin_pipe = (uint32_t)exec->stdin_pipe,
-				      .stdout_pipe = (uint32_t)exec->stdout_pipe});
+				     /* as long as it had what its figures have */
+				     .boot_ns = first ? process->fork_boot_ns : exec->boot_ns,
+				     .cgroup_id = exec->cgroup_id,
+				     .pgid = (uint32_t)exec->pgid,
+				     .stdin_pipe = (uint32_t)exec->stdin_pipe,
+				     .stdout_pipe = (uint32_t)exec->stdout_pipe});
 	cancel_note(model, process, exec->boot_ns);
 	if (verdict.role != RULES_ROLE_HELPER && verdict.role != RULES_ROLE_COMPONENT)
 		blame_note_tool(process);
@@ -166,7 +166,7 @@ static void image_exit(struct model *model, struct process *process, const struc
 	if (kind == TOTALS_FINAL && process->image->ended == IMAGE_EXIT)
 		image_end_later(process->image, process->image->totals.cpu_ns - before_ns, exit->boot_ns);
 	change_end_image(model, process->image, IMAGE_EXIT, exit->boot_ns, (int64_t)exit->wait_status,
-			 (uint32_t)exit->flags);
+		  (uint32_t)exit->flags);
 }
 
 static void apply_exit(struct model *model, const struct event_exit *exit, enum image_totals kind)

@@ -94,11 +94,11 @@ static struct process *found_place_one(struct model *model, const struct found *
 		return process;
 	change_place_full(model, process,
 			  &(struct placing){.verdict = &verdict,
-					    .boot_ns = found->boot_ns,
-					    .cgroup_id = found->cgroup_id,
-					    .pgid = found->pgid,
-					    .stdin_pipe = found->stdin_pipe,
-					    .stdout_pipe = found->stdout_pipe});
+				     .boot_ns = found->boot_ns,
+				     .cgroup_id = found->cgroup_id,
+				     .pgid = found->pgid,
+				     .stdin_pipe = found->stdin_pipe,
+				     .stdout_pipe = found->stdout_pipe});
 	if (process->image) {
 		image_update(model, process->image, &found->counters, TOTALS_SAMPLE);
 		scan_note_step(process->image, found->boot_ns, &process->image->totals);

@@ -108,21 +108,21 @@ static void sample_store(struct model *model, struct process *process,
 	scan_note_step(image, sample->boot_ns, now);
 	image->sampled_memory_bytes = memory_of(counters);
 	pending_add_sample(model, &(struct row_sample){
-					  .process_id = image->id,
-					  .boot_ns = (int64_t)sample->boot_ns,
-					  .cpu_ns = KNOWN_TOTAL(now, cpu_ns),
-					  .run_delay_ns = KNOWN_TOTAL(now, run_delay_ns),
-					  .read_bytes = KNOWN_TOTAL(now, read_bytes),
-					  .write_bytes = KNOWN_TOTAL(now, write_bytes),
-					  .sent_bytes = KNOWN_TOTAL(now, sent_bytes),
-					  .received_bytes = KNOWN_TOTAL(now, received_bytes),
-					  .rss_anon_bytes = KNOWN(counters, rss_anon_bytes),
-					  .rss_file_bytes = KNOWN(counters, rss_file_bytes),
-					  .rss_shmem_bytes = KNOWN(counters, rss_shmem_bytes),
-					  .swap_bytes = KNOWN(counters, swap_bytes),
-					  .thread_count = KNOWN(counters, thread_count),
-					  .uninterruptible_count = KNOWN(counters, uninterruptible_count),
-				  });
+				  .process_id = image->id,
+				  .boot_ns = (int64_t)sample->boot_ns,
+				  .cpu_ns = KNOWN_TOTAL(now, cpu_ns),
+				  .run_delay_ns = KNOWN_TOTAL(now, run_delay_ns),
+				  .read_bytes = KNOWN_TOTAL(now, read_bytes),
+				  .write_bytes = KNOWN_TOTAL(now, write_bytes),
+				  .sent_bytes = KNOWN_TOTAL(now, sent_bytes),
+				  .received_bytes = KNOWN_TOTAL(now, received_bytes),
+				  .rss_anon_bytes = KNOWN(counters, rss_anon_bytes),
+				  .rss_file_bytes = KNOWN(counters, rss_file_bytes),
+				  .rss_shmem_bytes = KNOWN(counters, rss_shmem_bytes),
+				  .swap_bytes = KNOWN(counters, swap_bytes),
+				  .thread_count = KNOWN(counters, thread_count),
+				  .uninterruptible_count = KNOWN(counters, uninterruptible_count),
+			  });
 }
 
 /* The time since the scan before counts as spent in uninterruptible sleep where this one

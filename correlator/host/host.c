@@ -99,9 +99,7 @@ void host_figures_init(struct host_figures *figures)
  * are in the first two. */
 void host_parse_stat(const char *text, int64_t ticks_per_second, struct host_figures *figures)
 {
-	/* clang-format off */
 	enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, FIELDS };
-	/* clang-format on */
 	const char *line = find_line(text, "cpu ");
 	int64_t ticks[FIELDS], tick_ns;
 
@@ -207,10 +205,8 @@ static bool is_partition(const char *name, size_t size, const char *disk, size_t
 void host_parse_diskstats(const char *text, struct host_figures *figures)
 {
 	static const char *const stacked[] = {"loop", "ram", "zram", "dm-", "md", "sr", "fd", "nbd"};
-	/* clang-format off */
 	enum { READS, READS_MERGED, READ_SECTORS, READ_MS, WRITES, WRITES_MERGED, WRITE_SECTORS, WRITE_MS,
 	       IN_FLIGHT, BUSY_MS, FIELDS };
-	/* clang-format on */
 	const char *disk = "";
 	size_t disk_size = 0;
 
@@ -237,10 +233,8 @@ void host_parse_diskstats(const char *text, struct host_figures *figures)
 }
 
 /* A line of /proc/net/dev: where its name is, and its figures. False: none of an interface. */
-/* clang-format off */
 enum { RX_BYTES, RX_PACKETS, RX_ERRORS, RX_DROPPED, RX_FIFO, RX_FRAME, RX_COMPRESSED, RX_MULTICAST,
        TX_BYTES, TX_PACKETS, TX_ERRORS, TX_DROPPED, NET_FIELDS };
-/* clang-format on */
 
 static bool take_interface(const char *line, char name[HOST_INTERFACE_NAME_SIZE],
 			   int64_t values[NET_FIELDS])

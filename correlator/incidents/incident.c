@@ -144,8 +144,7 @@ static void explain_oom(struct model *model, const struct image *image, char *te
 	else
 		snprintf(text, size,
 			 "memory ran out above its cgroup %s, which used %s at most of the %s that it "
-			 "may",
-			 cgroup->path, peak, mebibytes(limits->memory_limit_bytes, limit));
+			 "may", cgroup->path, peak, mebibytes(limits->memory_limit_bytes, limit));
 }
 
 static bool is_timeout(const struct image *image)
@@ -172,7 +171,8 @@ static void explain_code(const struct image *image, char *text, size_t size)
 	char name[32];
 
 	if (is_failed_command(image))
-		snprintf(text, size, code == 127 ? "there is no such command" : "the command is there but cannot be executed");
+		snprintf(text, size, code == 127 ? "there is no such command"
+						 : "the command is there but cannot be executed");
 	else if (is_timeout(image) && code == 124)
 		snprintf(text, size, "its time limit was reached");
 	else if (image->role == RULES_ROLE_SHELL && code == 127)
@@ -289,7 +289,10 @@ struct cause *incident_describe(struct model *model, const struct image *image)
 /* ---- rows ---- */
 
 static const char *const kinds[] = {
-	[CAUSE_EXIT_CODE] = "exit-code", [CAUSE_SIGNAL] = "signal", [CAUSE_INTERRUPTED] = "interrupted", [CAUSE_COMMAND] = "failed-command", [CAUSE_CRASH] = "crash", [CAUSE_OOM] = "oom-kill"};
+	[CAUSE_EXIT_CODE] = "exit-code", [CAUSE_SIGNAL] = "signal",
+	[CAUSE_INTERRUPTED] = "interrupted", [CAUSE_COMMAND] = "failed-command",
+	[CAUSE_CRASH] = "crash", [CAUSE_OOM] = "oom-kill",
+};
 
 /* Such a process has an incident of its own, whatever becomes of its task. */
 static bool stands_alone(enum cause_kind kind)

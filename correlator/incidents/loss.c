@@ -148,10 +148,10 @@ bool loss_take(struct model *model, const struct wire_losses *losses)
 void loss_note_record(struct model *model, const struct record_header *header)
 {
 	note(model, &(struct lost){
-			    .type = header->type,
-			    .count = 1,
-			    .first_boot_ns = header->boot_ns,
-			    .since_boot_ns = header->boot_ns,
-			    .last_boot_ns = header->boot_ns,
-		    });
+		.type = header->type,
+		.count = 1,
+		.first_boot_ns = header->boot_ns,
+		.since_boot_ns = header->boot_ns,
+		.last_boot_ns = header->boot_ns,
+	});
 }

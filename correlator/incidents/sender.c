@@ -194,8 +194,7 @@ static void explain_batch(const struct sent_signal *sent, const struct run *run,
 	if (!cancel) {
 		snprintf(text, size,
 			 "%s, the batch system's daemon, ended the job: its time limit or another limit "
-			 "was reached, or it was cancelled",
-			 sent->program);
+			 "was reached, or it was cancelled", sent->program);
 		return;
 	}
 	describe_user(cancel->uid, user, sizeof(user));

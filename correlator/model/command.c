@@ -163,7 +163,7 @@ static struct wire_bytes bytes_of(const char *text)
 size_t command_stored_size(const struct command *command, enum redact_mode mode)
 {
 	return mode == REDACT_PROGRAM_ONLY && command->arguments_size ? strlen(command->arguments) + 1
-								      : command->arguments_size;
+								       : command->arguments_size;
 }
 
 struct command *command_restore(const char *program, const char *path, const char *script,

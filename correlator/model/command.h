@@ -19,8 +19,8 @@ struct command {
 	char *arguments;              /* NUL-separated, redacted */
 	size_t arguments_size;
 	uint32_t redacted_count;
-	uint32_t flags; /* RECORD_* of the record */
-	char texts[];   /* what the four names above are in */
+	uint32_t flags;               /* RECORD_* of the record */
+	char texts[];                 /* what the four names above are in */
 };
 
 /* What an exec and a sample, which is `event`, both say of it. */

@@ -16,7 +16,7 @@
 #define INITIAL_PID_NAMESPACE 0xEFFFFFFCU
 
 struct container *container_get(struct model *model, const struct container_name *name,
-				const char *path, uint32_t pid_namespace)
+				       const char *path, uint32_t pid_namespace)
 {
 	struct container *container;
 	struct identity identity;

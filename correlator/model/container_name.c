@@ -12,7 +12,7 @@ static const struct form {
 	const char *beneath; /* the path above has this in it, NULL: any */
 	const char *prefix;  /* of the component, or of what stands behind its first colon */
 	const char *suffix;
-	bool named; /* the id is a name, not ID_DIGITS digits */
+	bool named;          /* the id is a name, not ID_DIGITS digits */
 	const char *runtime;
 } forms[] = {
 	{NULL, "docker-", ".scope", false, "docker"},
@@ -153,7 +153,8 @@ static const char *const flags[] = {
 	"--rm", "--rmi", "--detach", "--interactive", "--tty", "--init", "--privileged", "--read-only",
 	"--publish-all", "--no-healthcheck", "--oom-kill-disable", "--quiet", "--replace", "--no-hosts",
 	"--no-hostname", "--env-host", "--rootfs", "--sig-proxy", "--disable-content-trust",
-	"--tls-verify", "--http-proxy", "--unsetenv-all", "--read-only-tmpfs", "--passwd", "--debug"};
+	"--tls-verify", "--http-proxy", "--unsetenv-all", "--read-only-tmpfs", "--passwd", "--debug",
+};
 static const char short_flags[] = "ditPqD";
 
 struct argument_words {
@@ -269,7 +270,9 @@ bool container_label_parse(const char *program, const char *arguments, size_t si
 		const char *program;
 		void (*parse)(struct argument_words *words, struct container_label *ret);
 	} programs[] = {
-		{"docker", parse_client}, {"podman", parse_client}, {"nerdctl", parse_client}, {"conmon", parse_monitor}, {"conmonrs", parse_monitor}, {"systemd-nspawn", parse_nspawn}};
+		{"docker", parse_client},  {"podman", parse_client},  {"nerdctl", parse_client},
+		{"conmon", parse_monitor}, {"conmonrs", parse_monitor}, {"systemd-nspawn", parse_nspawn},
+	};
 	struct argument_words words = {arguments, arguments + size};
 
 	*ret_label = (struct container_label){0};

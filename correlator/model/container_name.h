@@ -20,7 +20,7 @@ bool container_parse(const char *path, struct container_name *ret_name);
 
 /* What a command line says of the container that it starts or watches over. */
 struct container_label {
-	char name[128]; /* "" not said */
+	char name[128];      /* "" not said */
 	char image[256];
 	char runtime_id[72]; /* "" not said: whichever it is that it starts */
 };

@@ -35,7 +35,7 @@ static struct group *group_new(struct model *model, struct task *task, const str
 }
 
 struct group *group_open(struct model *model, struct task *task, struct process *process,
-			 uint32_t input_pipe, uint32_t output_pipe)
+				uint32_t input_pipe, uint32_t output_pipe)
 {
 	struct group *group = group_new(model, task, process);
 

@@ -185,10 +185,10 @@ struct image *image_new(struct model *model, struct process *process, enum image
 static void keep_known(struct totals *now, const struct totals *before)
 {
 	now->valid |= before->valid & COUNTERS_PARTIAL;
-#define I(name) \
-	if (!(now->valid & COUNTER_VALID(name)) && before->valid & COUNTER_VALID(name)) { \
-		now->name = before->name; \
-		now->valid |= COUNTER_VALID(name); \
+#define I(name)                                                                              \
+	if (!(now->valid & COUNTER_VALID(name)) && before->valid & COUNTER_VALID(name)) {     \
+		now->name = before->name;                                                     \
+		now->valid |= COUNTER_VALID(name);                                            \
 	}
 	ROW_TOTALS(I)
 #undef I

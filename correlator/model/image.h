@@ -10,25 +10,11 @@
 
 struct model;
 
-enum image_began {
-	IMAGE_FORK,
-	IMAGE_EXEC,
-	IMAGE_FOUND
-};
+enum image_began { IMAGE_FORK, IMAGE_EXEC, IMAGE_FOUND };
 
-enum image_ended {
-	IMAGE_LIVING,
-	IMAGE_EXIT,
-	IMAGE_REPLACED,
-	IMAGE_LOST
-};
+enum image_ended { IMAGE_LIVING, IMAGE_EXIT, IMAGE_REPLACED, IMAGE_LOST };
 
-enum image_totals {
-	TOTALS_SAMPLE,
-	TOTALS_EXEC,
-	TOTALS_EXIT,
-	TOTALS_FINAL
-};
+enum image_totals { TOTALS_SAMPLE, TOTALS_EXEC, TOTALS_EXIT, TOTALS_FINAL };
 
 struct image {
 	int64_t id;
@@ -39,7 +25,7 @@ struct image {
 	struct tool *tool;
 	struct container *container;
 	struct command *command;
-	bool own_command; /* not its parent's */
+	bool own_command;        /* not its parent's */
 	enum image_began began;
 	enum image_ended ended;
 	enum image_totals totals_kind;
@@ -58,14 +44,14 @@ struct image {
 	bool nested, interactive;
 	uint64_t expected_codes; /* bits: exit codes that are no failures */
 	bool failed;             /* it has, and that was not expected of it */
-	const char *rule;        /* owned by the rules */
+	const char *rule;    /* owned by the rules */
 	enum reason reason;
-	char *gpu; /* devices held open, NULL none seen */
+	char *gpu;           /* devices held open, NULL none seen */
 	bool dirty;
-	struct image *prev, *next; /* of its tool */
+	struct image *prev, *next;             /* of its tool */
 	struct image *dirty_prev, *dirty_next;
 	struct image *client_prev, *client_next; /* while it lives and its role is that */
-	uint64_t sampled_boot_ns;                /* of the last sample row, 0: none yet; what it said: */
+	uint64_t sampled_boot_ns;            /* of the last sample row, 0: none yet; what it said: */
 	int64_t sampled_memory_bytes, sampled_cpu_ns, sampled_io_bytes;
 };
 

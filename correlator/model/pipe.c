@@ -9,7 +9,7 @@
 #include "correlator/model/task.h"
 
 struct pipe_end *pipe_find(struct model *model, const struct process_key *orchestrator,
-			   uint32_t inode, enum pipe_use use)
+				 uint32_t inode, enum pipe_use use)
 {
 	const struct pipe_key key = {.orchestrator = *orchestrator, .inode = inode, .use = use};
 	struct pipe_end *end;
@@ -19,7 +19,7 @@ struct pipe_end *pipe_find(struct model *model, const struct process_key *orches
 }
 
 static struct pipe_end *pipe_get(struct model *model, const struct process_key *orchestrator,
-				 uint32_t inode, enum pipe_use use)
+				uint32_t inode, enum pipe_use use)
 {
 	struct pipe_end *end = pipe_find(model, orchestrator, inode, use);
 

@@ -32,8 +32,8 @@ static const char *word_read(const struct words *words, const char *position, st
 	return ret->text + strlen(ret->text) + 1;
 }
 
-#define WORDS_FOREACH(words, word) \
-	for (const char *next_ = word_read(words, (words)->data, &(word)); next_; \
+#define WORDS_FOREACH(words, word)                                                               \
+	for (const char *next_ = word_read(words, (words)->data, &(word)); next_;                \
 	     next_ = word_read(words, next_, &(word)))
 
 static uint32_t text_hash(const char *text)
@@ -119,8 +119,8 @@ static void add_word(struct splitter *splitter, const char *text, size_t size)
 	if (size == 0 || splitter->count == WORDS_MAX || words->size + size + 2 > WORDS_BYTES_MAX)
 		return;
 	word[0] = is_in_name(text, size, splitter->name) ? WORD_NAME
-		  : splitter->at_command                 ? WORD_COMMAND
-							 : WORD_PLAIN;
+		  : splitter->at_command		  ? WORD_COMMAND
+							  : WORD_PLAIN;
 	memcpy(word + 1, text, size);
 	word[size + 1] = '\0';
 	words->size += size + 2;
@@ -251,8 +251,8 @@ struct candidate {
 	size_t size;
 	bool is_output; /* of -o or its like */
 	bool is_path;
-	bool is_value; /* an option stood before it */
-	bool is_weak;  /* a number, a log, a temporary name: only where nothing else does */
+	bool is_value;  /* an option stood before it */
+	bool is_weak;   /* a number, a log, a temporary name: only where nothing else does */
 };
 
 static bool is_output_option(const char *text, size_t size)
@@ -451,7 +451,8 @@ static void label_of_lone(const struct candidate *candidates, size_t count, unsi
 		}
 		if (candidate->is_weak && best)
 			continue;
-		if (candidate->is_path || (best && best->is_weak) || (!candidate->is_value && command_count <= 1 && !(best && best->is_path)))
+		if (candidate->is_path || (best && best->is_weak) || (!candidate->is_value && command_count <= 1 &&
+					   !(best && best->is_path)))
 			best = candidate;
 	}
 	if (best)

@@ -8,9 +8,9 @@
 
 #include "common/rules/rules.h"
 
-#define WORDS_MAX 64 /* of one command line; what follows is ignored */
+#define WORDS_MAX 64         /* of one command line; what follows is ignored */
 #define WORDS_BYTES_MAX 2048
-#define LABEL_MAX 96 /* bytes of a label with its NUL, cut at a character */
+#define LABEL_MAX 96         /* bytes of a label with its NUL, cut at a character */
 
 /* Each word is a byte of enum word_kind (words.c) and its text, ended by NUL. */
 struct words {

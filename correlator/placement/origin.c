@@ -86,8 +86,8 @@ static bool origin_is_free(const struct process *origin)
 
 /* An interactive shell starts a run for every job; an origin as its rule says. */
 bool origin_begins_run(struct model *model, const struct process *process,
-		       const struct process *origin, const struct placing *placing,
-		       enum rules_boundary *ret_boundary)
+			const struct process *origin, const struct placing *placing,
+			enum rules_boundary *ret_boundary)
 {
 	const struct image *image = origin->image;
 	const struct rules_verdict *verdict = placing->verdict;
@@ -96,7 +96,9 @@ bool origin_begins_run(struct model *model, const struct process *process,
 	if (image->role == RULES_ROLE_SHELL && image->interactive) {
 		*ret_boundary = RULES_BOUNDARY_PROCESS_GROUP;
 		return !run_is_workload(origin->run) && !is_shells_own(origin, placing) &&
-		       !housekeeping && !(verdict && (verdict->role == RULES_ROLE_ORIGIN || verdict->role == RULES_ROLE_COMPONENT || verdict->interactive));
+		       !housekeeping && !(verdict && (verdict->role == RULES_ROLE_ORIGIN ||
+						      verdict->role == RULES_ROLE_COMPONENT ||
+						      verdict->interactive));
 	}
 	*ret_boundary = image->boundary;
 	/* An origin that forks is the origin still: a server's process for one client. */
@@ -142,8 +144,8 @@ static uint64_t boundary_key(struct model *model, const struct process *process,
 }
 
 static enum run_kind run_kind_of(struct model *model, const struct process *process,
-				 const struct process *origin, const struct rules_verdict *verdict,
-				 enum rules_boundary boundary)
+			    const struct process *origin, const struct rules_verdict *verdict,
+			    enum rules_boundary boundary)
 {
 	if (boundary == RULES_BOUNDARY_PROCESS_GROUP)
 		return RUN_JOB;
@@ -182,8 +184,8 @@ static const enum reason boundary_reasons[] = {
 };
 
 struct run *origin_begin_run(struct model *model, struct process *process, struct process *origin,
-			     const struct placing *placing, enum rules_boundary boundary,
-			     struct rules_verdict *verdict)
+		      const struct placing *placing, enum rules_boundary boundary,
+		      struct rules_verdict *verdict)
 {
 	char unit[256];
 

@@ -244,7 +244,7 @@ static struct group *place_interactive(struct model *model, struct process *proc
 }
 
 static struct group *find_or_open_group(struct model *model, struct process *process,
-					const struct placing *placing, enum reason *ret_reason)
+				  const struct placing *placing, enum reason *ret_reason)
 {
 	bool interactive = placing->verdict && placing->verdict->interactive;
 	struct process *parent = process->parent, *keeper, *origin;
@@ -284,7 +284,7 @@ static struct group *find_or_open_group(struct model *model, struct process *pro
 
 /* The tool of an image in `group`: its own, or for a component its parent's. */
 static struct tool *find_tool(struct model *model, struct process *process, struct group *group,
-			      const struct rules_verdict *verdict)
+				const struct rules_verdict *verdict)
 {
 	const struct process *parent = process->parent;
 
@@ -342,8 +342,8 @@ static void place_one(struct model *model, struct process *process, const struct
 	if (placing->verdict)
 		task_name_note_image(model, process->group->task, process, placing->verdict);
 	run_name_note_image(model, process->run, process, verdict,
-			    process->parent && process->parent->image &&
-				    process->parent->image->role == RULES_ROLE_WRAPPER);
+		       process->parent && process->parent->image &&
+			       process->parent->image->role == RULES_ROLE_WRAPPER);
 }
 
 #define LINE_SHORT 8

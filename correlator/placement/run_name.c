@@ -64,8 +64,7 @@ static size_t operator_size(const char *begin, const char *text)
 	if (*text == '&')
 		return before != '>' && before != '<' && text[1] != '>';
 	if (*text == '|')
-		return before == '>' ? 0 : text[1] == '|' || text[1] == '&' ? 2
-									    : 1;
+		return before == '>' ? 0 : text[1] == '|' || text[1] == '&' ? 2 : 1;
 	return 0;
 }
 
@@ -98,7 +97,7 @@ static const char *take_element(const char *text, struct element *ret)
 	ret->size = (size_t)(text - ret->begin);
 	while (ret->size > 0 && is_space(ret->begin[ret->size - 1]))
 		ret->size--;
-	ret->operator= text;
+	ret->operator = text;
 	ret->operator_size = size;
 	return text + size;
 }
@@ -296,7 +295,7 @@ static bool may_name(const struct run *run, const struct process *process, const
 }
 
 void run_name_note_image(struct model *model, struct run *run, const struct process *process,
-			 const struct rules_verdict *verdict, bool behind_wrapper)
+		    const struct rules_verdict *verdict, bool behind_wrapper)
 {
 	bool front = origin_leads_to(run, process);
 

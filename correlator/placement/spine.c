@@ -21,7 +21,7 @@
 #include "correlator/placement/task_name.h"
 
 struct group *spine_push(struct model *model, struct run *run, struct process *process,
-			 const struct placing *placing)
+				const struct placing *placing)
 {
 	struct group *group = group_open(model, run->main, process, placing->stdin_pipe, placing->stdout_pipe);
 
@@ -87,7 +87,7 @@ static void spine_raise(struct model *model, struct run *run, int level)
 }
 
 struct group *spine_place(struct model *model, struct process *process,
-			  const struct placing *placing, enum reason *ret_reason)
+				   const struct placing *placing, enum reason *ret_reason)
 {
 	struct process *parent = process->parent;
 	struct run *run = parent->run;

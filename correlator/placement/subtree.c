@@ -162,7 +162,7 @@ void subtree_adopt_helpers(struct model *model, struct group *group, struct proc
 /* ---- a subtree that is a task */
 
 struct group *subtree_open(struct model *model, struct process *process, const struct placing *placing,
-			   enum task_kind kind, enum reason reason)
+			       enum task_kind kind, enum reason reason)
 {
 	struct run *run = process->parent->run;
 	int64_t root_id = image_id(model, (uint32_t)process->key.pid, process->key.start_boot_ns, 0);

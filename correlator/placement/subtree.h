@@ -11,6 +11,6 @@ struct group *subtree_join(struct model *model, struct process *process,
 			   const struct placing *placing, enum reason *ret_reason);
 /* A task for it, beneath its parent. */
 struct group *subtree_open(struct model *model, struct process *process, const struct placing *placing,
-			   enum task_kind kind, enum reason reason);
+			enum task_kind kind, enum reason reason);
 /* Takes into `group` the helpers that pipes join it to and that came before it. */
 void subtree_adopt_helpers(struct model *model, struct group *group, struct process *orchestrator);

@@ -23,14 +23,7 @@
 #define TOOLS_SORTED_MAX 64
 
 /* What names a task, best first. */
-enum weight {
-	WEIGHT_TOOL,
-	WEIGHT_CODE,
-	WEIGHT_HELPER,
-	WEIGHT_SHELL,
-	WEIGHT_GLUE,
-	WEIGHTS
-};
+enum weight { WEIGHT_TOOL, WEIGHT_CODE, WEIGHT_HELPER, WEIGHT_SHELL, WEIGHT_GLUE, WEIGHTS };
 
 static enum weight weigh(const struct task *task, const struct tool *tool)
 {
@@ -118,7 +111,7 @@ void task_name_set(struct task *task)
  * through a shell. Of shells, only the root names it, if it runs a script; tasks that have
  * neither are named after their tools. Hidden scripts (.command.run) say nothing. */
 static void name_by(struct model *model, struct task *task, const struct process *process,
-		    const struct rules_verdict *verdict)
+			 const struct rules_verdict *verdict)
 {
 	const char *name = NULL;
 
@@ -136,7 +129,7 @@ static void name_by(struct model *model, struct task *task, const struct process
 }
 
 void task_name_note_image(struct model *model, struct task *task, const struct process *process,
-			  const struct rules_verdict *verdict)
+		     const struct rules_verdict *verdict)
 {
 	if (task == task->run->main)
 		return;

@@ -9,8 +9,8 @@ _Static_assert(COUNTER_COUNT < 64, "struct counters.valid has one bit per counte
 const char *event_type_name(enum event_type type)
 {
 	switch (type) {
-#define E(NAME, name) \
-	case EVENT_##NAME: \
+#define E(NAME, name)                                                                        \
+	case EVENT_##NAME:                                                                    \
 		return #name;
 		EVENTS(E)
 #undef E
@@ -69,17 +69,18 @@ static bool counters_are_known(const struct counters *counters)
 
 /* What a record of one size says: each field by its name. False: it has another size. */
 #define COPY(name) event->name = record.name;
-#define DECODE(NAME, kind) \
-	static bool decode_##kind(const void *data, size_t size, struct event_##kind *event) \
-	{ \
-		struct record_##kind record; \
-\
-		if (size != sizeof(record)) \
-			return false; \
-		memcpy(&record, data, sizeof(record)); \
-		event->boot_ns = record.header.boot_ns; \
-		event->image = record.header.image; \
-		EVENT_##NAME##_FIELDS(COPY, COPY, COPY, COPY, COPY, COPY) return true; \
+#define DECODE(NAME, kind)                                                                   \
+	static bool decode_##kind(const void *data, size_t size, struct event_##kind *event)  \
+	{                                                                                     \
+		struct record_##kind record;                                                  \
+                                                                                              \
+		if (size != sizeof(record))                                                   \
+			return false;                                                         \
+		memcpy(&record, data, sizeof(record));                                        \
+		event->boot_ns = record.header.boot_ns;                                       \
+		event->image = record.header.image;                                           \
+		EVENT_##NAME##_FIELDS(COPY, COPY, COPY, COPY, COPY, COPY)                     \
+		return true;                                                                  \
 	}
 DECODE(FORK, fork)
 DECODE(EXIT, exit)
@@ -124,8 +125,8 @@ static bool decode_exec(const void *data, size_t size, struct event *event)
 	const char *comm = (const char *)data + offsetof(struct record_exec, comm);
 	exec->comm = (struct wire_bytes){comm, (uint32_t)strnlen(comm, RECORD_COMM_SIZE)};
 	exec->filename = is_exec
-				 ? (struct wire_bytes){text, (uint32_t)strnlen(text, record.filename_size)}
-				 : path_join(text, record.filename_size, event->filename_text);
+		? (struct wire_bytes){text, (uint32_t)strnlen(text, record.filename_size)}
+		: path_join(text, record.filename_size, event->filename_text);
 	exec->cwd = path_join(cwd, record.cwd_size, event->path_text);
 	arguments_split(argv, record.argv_size, &exec->argv, &exec->flags);
 	return true;
@@ -151,7 +152,8 @@ static bool decode_cgroup(const void *data, size_t size, struct event *event)
 		path = (struct wire_bytes){event->path_text, (uint32_t)(path.size + mark)};
 	}
 	event->cgroup = (struct event_cgroup){
-		.boot_ns = record.header.boot_ns, .image = record.header.image, .cgroup_id = record.cgroup_id, .path = path};
+		.boot_ns = record.header.boot_ns, .image = record.header.image,
+		.cgroup_id = record.cgroup_id, .path = path};
 	return true;
 }
 

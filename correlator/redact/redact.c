@@ -98,9 +98,9 @@ static const struct program_option {
 
 /* Their --password without = asks: the next word is none. */
 static const char *const programs_that_ask[] = {
-	"psql", "pg_dump", "pg_dumpall", "pg_restore", "pg_basebackup", "createdb",
-	"dropdb", "vacuumdb", "mysql", "mysqldump", "mysqladmin", "mysqlimport",
-	"mysqlcheck", "mariadb", "mariadb-dump", "mariadb-admin"};
+	"psql",	      "pg_dump",  "pg_dumpall",	  "pg_restore",	  "pg_basebackup", "createdb",
+	"dropdb",     "vacuumdb", "mysql",	  "mysqldump",	  "mysqladmin",	   "mysqlimport",
+	"mysqlcheck", "mariadb",  "mariadb-dump", "mariadb-admin"};
 
 static const char *const shells[] = {"bash", "sh", "dash", "zsh", "ksh", "ash", "csh", "tcsh",
 				     "fish", "su", "runuser", "script", "flock"};
@@ -109,9 +109,9 @@ static const char *const shells[] = {"bash", "sh", "dash", "zsh", "ksh", "ash", 
 struct walk {
 	struct output *output;
 	unsigned depth;
-	const char *program; /* the last word that is a known program's name */
+	const char *program;    /* the last word that is a known program's name */
 	bool is_shell;
-	bool logs_in; /* "login" was among the words */
+	bool logs_in;           /* "login" was among the words */
 	bool asks;
 	enum value_kind next;
 };

@@ -9,7 +9,8 @@ static bool is_sound(const unsigned char *at, const unsigned char *end)
 {
 	/* Bytes behind the formats from 0xc0 on: a number, or how many bytes or items follow. */
 	static const unsigned char sizes[0x20] = {
-		[0x04] = 1, 2, 4, [0x0a] = 4, 8, 1, 2, 4, 8, 1, 2, 4, 8, [0x19] = 1, 2, 4, 2, 4, 2, 4};
+		[0x04] = 1, 2, 4, [0x0a] = 4, 8, 1, 2, 4, 8, 1, 2, 4, 8, [0x19] = 1, 2, 4, 2, 4, 2, 4,
+	};
 
 	for (uint64_t left = 1; left > 0; left--) {
 		unsigned char format = at < end ? *at++ : 0xc1;
@@ -19,8 +20,7 @@ static bool is_sound(const unsigned char *at, const unsigned char *end)
 			return false; /* behind the end, or extensions, which are never saved */
 		if (format >= 0x80 && format < 0xc0) {
 			bytes = format >= 0xa0 ? format & 0x1f : 0;
-			items = format < 0x90 ? 2 * (format & 0x0fU) : format < 0xa0 ? format & 0x0f
-										     : 0;
+			items = format < 0x90 ? 2 * (format & 0x0fU) : format < 0xa0 ? format & 0x0f : 0;
 		} else if (format >= 0xc0 && format < 0xe0) {
 			unsigned size = sizes[format - 0xc0];
 
@@ -29,8 +29,7 @@ static bool is_sound(const unsigned char *at, const unsigned char *end)
 			for (unsigned i = 0; i < size; i++)
 				number = number << 8 | *at++;
 			bytes = format < 0xc7 || (format >= 0xd9 && format < 0xdc) ? number : 0;
-			items = format >= 0xde ? 2 * number : format >= 0xdc ? number
-									     : 0;
+			items = format >= 0xde ? 2 * number : format >= 0xdc ? number : 0;
 		}
 		if (bytes > (size_t)(end - at) || items > (size_t)(end - at))
 			return false;
@@ -135,7 +134,7 @@ static const msgpack_object *load(struct archive *archive, const char *name, msg
 		    memcmp(key->via.str.ptr, name, key->via.str.size) != 0)
 			continue;
 		archive_require(archive, field->val.type == type || (type == MSGPACK_OBJECT_POSITIVE_INTEGER &&
-								     field->val.type == MSGPACK_OBJECT_NEGATIVE_INTEGER));
+								      field->val.type == MSGPACK_OBJECT_NEGATIVE_INTEGER));
 		return archive->bad ? NULL : &field->val;
 	}
 	return NULL;

@@ -27,13 +27,7 @@
 #include "correlator/rows/persist.h"
 
 /* Who is found by its id while the rest is loaded. */
-enum who {
-	WHO_CONTAINER,
-	WHO_RUN,
-	WHO_TASK,
-	WHO_GROUP,
-	WHO_TOOL
-};
+enum who { WHO_CONTAINER, WHO_RUN, WHO_TASK, WHO_GROUP, WHO_TOOL };
 
 struct known {
 	struct known_key {
@@ -75,7 +69,7 @@ static void *find(const struct loader *loader, enum who who, int64_t id)
 	return known ? known->entity : NULL;
 }
 
-static void *new (struct loader *loader, size_t size)
+static void *new(struct loader *loader, size_t size)
 {
 	void *entity = calloc(1, size);
 
@@ -104,7 +98,7 @@ static void forget(struct loader *loader, struct store_result *result)
 
 static void load_container(struct loader *loader, struct store_result *result)
 {
-	struct container *container = new (loader, sizeof(*container));
+	struct container *container = new(loader, sizeof(*container));
 	struct row_container row;
 
 	if (!container)
@@ -121,7 +115,7 @@ static void load_container(struct loader *loader, struct store_result *result)
 static void load_run(struct loader *loader, struct store_result *result)
 {
 	struct model *model = loader->model;
-	struct run *run = new (loader, sizeof(*run));
+	struct run *run = new(loader, sizeof(*run));
 	struct row_run row;
 
 	if (!run)
@@ -150,7 +144,7 @@ static void load_task(struct loader *loader, struct store_result *result)
 
 	store_result_get_task(result, &row);
 	run = find(loader, WHO_RUN, row.run_id);
-	task = run ? new (loader, sizeof(*task)) : NULL;
+	task = run ? new(loader, sizeof(*task)) : NULL;
 	if (!run)
 		forget(loader, result);
 	if (!task)
@@ -193,7 +187,7 @@ static struct image *load_image(struct loader *loader, struct store_result *resu
 
 	store_result_get_process(result, &row);
 	tool = find(loader, WHO_TOOL, row.tool_id);
-	image = tool ? new (loader, sizeof(*image)) : NULL;
+	image = tool ? new(loader, sizeof(*image)) : NULL;
 	if (!image)
 		return NULL;
 	image->tool = tool;
@@ -227,7 +221,8 @@ static void load_process(struct loader *loader, struct store_result *result)
 		forget(loader, result);
 		return;
 	}
-	process = process_new(model, &(struct image_key){.pid = (uint32_t)links.key.pid, .start_boot_ns = links.key.start_boot_ns}, NULL);
+	process = process_new(model, &(struct image_key){.pid = (uint32_t)links.key.pid,
+							 .start_boot_ns = links.key.start_boot_ns}, NULL);
 	if (!process)
 		return;
 	process->parent_key = links.parent;
@@ -274,7 +269,9 @@ static const struct {
 	const char *query;
 	void (*load)(struct loader *loader, struct store_result *result);
 } kinds[] = {
-	{"state_host", load_host}, {"state_containers", load_container}, {"state_runs", load_run}, {"state_tasks", load_task}, {"state_tools", load_tool}, {"state_processes", load_process}};
+	{"state_host", load_host},   {"state_containers", load_container}, {"state_runs", load_run},
+	{"state_tasks", load_task}, {"state_tools", load_tool},		   {"state_processes", load_process},
+};
 
 static int load_rows(struct loader *loader)
 {

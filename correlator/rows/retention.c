@@ -224,8 +224,7 @@ bool retention_by_age(struct retention *retention, const struct retention_now *n
 			 (long long)retention->options.days);
 	if (round->unsent_count > 0)
 		log_warning("%lld rows of them were deleted before they were sent: tracer-shipper has not run "
-			    "for over %d days; without one, remove %s",
-			    (long long)round->unsent_count,
+			    "for over %d days; without one, remove %s", (long long)round->unsent_count,
 			    RETENTION_SHIPPER_GONE_DAYS, retention->options.shipper);
 	return false;
 }
@@ -247,8 +246,7 @@ static int64_t step_rows(int64_t bytes)
 {
 	int64_t rows = bytes / ROW_BYTES;
 
-	return rows < STEP_ROWS_MIN ? STEP_ROWS_MIN : rows > STORE_EXPIRY_ROWS_MAX ? STORE_EXPIRY_ROWS_MAX
-										   : rows;
+	return rows < STEP_ROWS_MIN ? STEP_ROWS_MIN : rows > STORE_EXPIRY_ROWS_MAX ? STORE_EXPIRY_ROWS_MAX : rows;
 }
 
 static int size_begin(struct retention *retention, const struct retention_now *now)

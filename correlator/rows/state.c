@@ -33,9 +33,6 @@ static void *part_new(struct archive *archive, size_t size)
 	return part;
 }
 
-/* What follows are lists of fields. */
-/* clang-format off */
-
 /* The parts of a linked list, each an `entity` by what stands between the two; a loaded one is
  * appended, set up by `init`. */
 #define LIST_BEGIN(name, type, list, max, init)                                              \

@@ -15,12 +15,12 @@
 #define EXPIRE_PERIOD_MS (60 * 60 * 1000)
 #define BOUND_PERIOD_MS (60 * 1000)
 #define DELETE_FIRST_MS 5000 /* what is too old or too much already when it starts */
-#define DELETE_PAUSE_MS 200  /* between two steps: the stream goes on meanwhile */
+#define DELETE_PAUSE_MS 200 /* between two steps: the stream goes on meanwhile */
 #define PENDING_ROWS_MAX 20000
-#define HOST_FIRST_MS 1000 /* so that the probe has said hello */
+#define HOST_FIRST_MS 1000    /* so that the probe has said hello */
 #define READ_SIZE (256 * 1024)
 #define UNSENT_MAX (64 * 1024) /* a peer that does not read its acknowledgements */
-#define HELLO_TIMEOUT_MS 5000  /* a peer that says nothing keeps the probe out */
+#define HELLO_TIMEOUT_MS 5000 /* a peer that says nothing keeps the probe out */
 
 struct server {
 	struct server_options options;
@@ -30,9 +30,9 @@ struct server {
 	uv_pipe_t listener;
 	uv_pipe_t peer;
 	bool has_peer, peer_closing;
-	bool has_next;           /* a peer waits for the one before it to be gone */
+	bool has_next; /* a peer waits for the one before it to be gone */
 	uint64_t heard_since_ms; /* when we began to read from it, on the loop's clock */
-	bool paused;             /* the store cannot be written */
+	bool paused; /* the store cannot be written */
 	int failure;
 	struct wire_input input;
 	struct retention retention;
@@ -223,7 +223,7 @@ static void read_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
 	char *data;
 
 	*buffer = wire_input_reserve(&server->input, READ_SIZE, &data) < 0 ? uv_buf_init(NULL, 0)
-									   : uv_buf_init(data, READ_SIZE);
+									      : uv_buf_init(data, READ_SIZE);
 }
 
 static void read_ready(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
@@ -442,7 +442,8 @@ static void start(struct server *server)
 
 int server_run(const struct server_options *options, struct session *session, struct store *store)
 {
-	struct server server = {.options = *options, .session = session, .store = store, .retention = {.options = options->retention, .store = store}};
+	struct server server = {.options = *options, .session = session, .store = store,
+				.retention = {.options = options->retention, .store = store}};
 	int r = uv_loop_init(&server.loop);
 
 	if (r < 0)
@@ -454,8 +455,7 @@ int server_run(const struct server_options *options, struct session *session, st
 	session->changed = session->changed || session->stream.ring_epoch != 0;
 	if (!server.failure)
 		commit(&server);
-	r = server.failure ? server.failure : server.paused ? -EIO
-							    : 0;
+	r = server.failure ? server.failure : server.paused ? -EIO : 0;
 	server.options.once = false;
 	loop_end(&server.loop);
 	wire_input_deinit(&server.input);

@@ -87,7 +87,7 @@ static int take_record(struct session *session, const void *record, size_t size)
 }
 
 static int take_samples(struct session *session, const struct wire_bytes *records,
-			const char **ret_reason)
+			 const char **ret_reason)
 {
 	const void *record;
 	size_t size;

@@ -11,10 +11,10 @@ struct session {
 	struct store_stream stream; /* position: what has been applied */
 	uint64_t committed_offset;  /* what the store has of this ring */
 	bool greeted;
-	bool changed;              /* something to commit */
-	unsigned host_samples;     /* added since the last commit */
-	bool was_host_sampled;     /* at least once: the first one is committed at once */
-	uint64_t eventful_boot_ns; /* the latest scan or event that changed a process */
+	bool changed;               /* something to commit */
+	unsigned host_samples;      /* added since the last commit */
+	bool was_host_sampled;      /* at least once: the first one is committed at once */
+	uint64_t eventful_boot_ns;  /* the latest scan or event that changed a process */
 	struct wire_message message;
 	struct event event;         /* reused: it is large */
 	struct event_pieces pieces; /* of the scan that is under way */

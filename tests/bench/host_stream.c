@@ -95,14 +95,16 @@ static void vary_counters(const struct story *story, const struct image_key *ima
 	const uint64_t factor = 512 + hash(story, "figures", &image->pid, sizeof(image->pid)) % 1024;
 	uint64_t *const times[] = {
 		&counters->cpu_ns, &counters->user_ns, &counters->system_ns, &counters->run_delay_ns,
-		&counters->block_io_delay_ns, &counters->memory_delay_ns};
+		&counters->block_io_delay_ns, &counters->memory_delay_ns,
+	};
 	uint64_t *const figures[] = {
 		&counters->voluntary_switches, &counters->involuntary_switches, &counters->minor_faults,
 		&counters->major_faults, &counters->read_bytes, &counters->write_bytes,
 		&counters->cancelled_write_bytes, &counters->rchar_bytes, &counters->wchar_bytes,
 		&counters->syscr_count, &counters->syscw_count, &counters->peak_rss_bytes,
 		&counters->maxrss_bytes, &counters->rss_anon_bytes, &counters->rss_file_bytes,
-		&counters->rss_shmem_bytes, &counters->sent_bytes, &counters->received_bytes};
+		&counters->rss_shmem_bytes, &counters->sent_bytes, &counters->received_bytes,
+	};
 
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
 		*times[i] = shorten(story, *times[i]) * factor / 1024;
@@ -154,7 +156,8 @@ static void vary_random_names(const struct story *story, const struct wire_bytes
 static void vary_text(const struct story *story, const struct wire_bytes *text)
 {
 	static const char *const names[][2] = {
-		{"/tmp/golden", "/data/p"}, {"brain", "s"}, {"heart", "s"}, {"liver", "s"}};
+		{"/tmp/golden", "/data/p"}, {"brain", "s"}, {"heart", "s"}, {"liver", "s"},
+	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		vary_word(story, text, names[i][0], names[i][1]);
@@ -343,8 +346,7 @@ static int read_all(struct story *story, const char *path,
 	}
 	if (r != 0)
 		fprintf(stderr, "host_stream: %s: %s\n", path,
-			reason ? reason : r < 0 ? strerror(-r)
-						: "cut off in the middle of a message");
+			reason ? reason : r < 0 ? strerror(-r) : "cut off in the middle of a message");
 	if (fd >= 0)
 		close(fd);
 	return r;

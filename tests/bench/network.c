@@ -97,7 +97,8 @@ static void ask(const struct sockaddr_in *address)
 int main(int argc, char **argv)
 {
 	struct sockaddr_in address = {
-		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
 	int listener, status;
 	pid_t server;
 

@@ -56,24 +56,24 @@ static bool in_container; /* what comes next has limits and uses the network */
 #define NULL_I(column) .column = ROW_NULL,
 #define NULL_T(column)
 #define NULL_B(column)
-#define SET_TOTALS(row, cpu, delay, memory, io) \
-	do { \
-		(row).cpu_ns = (cpu); \
-		(row).user_ns = (cpu)*9 / 10; \
-		(row).system_ns = (cpu) / 10; \
-		(row).run_delay_ns = (delay); \
-		(row).voluntary_switches = 120; \
-		(row).involuntary_switches = 12; \
-		(row).minor_faults = 4000; \
-		(row).major_faults = 3; \
-		(row).read_bytes = (io); \
-		(row).write_bytes = (io) / 3; \
-		(row).cancelled_write_bytes = 0; \
-		(row).rchar_bytes = (io)*2; \
-		(row).wchar_bytes = (io); \
-		(row).syscr_count = 900; \
-		(row).syscw_count = 300; \
-		(row).peak_rss_bytes = (memory); \
+#define SET_TOTALS(row, cpu, delay, memory, io)                                              \
+	do {                                                                                  \
+		(row).cpu_ns = (cpu);                                                         \
+		(row).user_ns = (cpu) * 9 / 10;                                               \
+		(row).system_ns = (cpu) / 10;                                                 \
+		(row).run_delay_ns = (delay);                                                 \
+		(row).voluntary_switches = 120;                                               \
+		(row).involuntary_switches = 12;                                              \
+		(row).minor_faults = 4000;                                                    \
+		(row).major_faults = 3;                                                       \
+		(row).read_bytes = (io);                                                      \
+		(row).write_bytes = (io) / 3;                                                 \
+		(row).cancelled_write_bytes = 0;                                              \
+		(row).rchar_bytes = (io) * 2;                                                 \
+		(row).wchar_bytes = (io);                                                     \
+		(row).syscr_count = 900;                                                      \
+		(row).syscw_count = 300;                                                      \
+		(row).peak_rss_bytes = (memory);                                              \
 	} while (0)
 
 /* What a step is made of; times are milliseconds from the run's begin. */
@@ -82,7 +82,7 @@ struct step {
 	const char *tools[4];
 	int64_t begin_ms, wall_ms, cpu_ms, memory_mib;
 	int exit_code;
-	bool ended;            /* though its run goes on */
+	bool ended; /* though its run goes on */
 	const char *arguments; /* NULL: hostile ones */
 	size_t arguments_size;
 };
@@ -177,8 +177,7 @@ static int64_t put_task(const struct step *step, const char *kind, int64_t numbe
 	task.kind = kind;
 	task.name = step->task;
 	task.working_directory = "/data";
-	task.status = living ? "running" : step->exit_code ? "failed"
-							   : "succeeded";
+	task.status = living ? "running" : step->exit_code ? "failed" : "succeeded";
 	task.exit_code = living ? ROW_NULL : step->exit_code;
 	task.signal = ROW_NULL;
 	task.reason = "a direct subtree of the orchestrator";
@@ -211,8 +210,7 @@ static void put_run(const char *name, const char *kind, const char *engine,
 
 	for (size_t i = 0; i < count; i++) {
 		wall_ms = steps[i].begin_ms + steps[i].wall_ms > wall_ms
-				  ? steps[i].begin_ms + steps[i].wall_ms
-				  : wall_ms;
+				  ? steps[i].begin_ms + steps[i].wall_ms : wall_ms;
 		cpu_ms += steps[i].cpu_ms;
 		failed |= steps[i].exit_code != 0;
 	}
@@ -220,8 +218,7 @@ static void put_run(const char *name, const char *kind, const char *engine,
 	run.name = name;
 	run.kind = kind;
 	run.engine = engine;
-	run.status = living ? "running" : failed ? "failed"
-						 : "succeeded";
+	run.status = living ? "running" : failed ? "failed" : "succeeded";
 	run.exit_code = living ? ROW_NULL : failed;
 	run.begin_boot_ns = boot_ns - ago_s * SECOND;
 	run.end_boot_ns = living ? ROW_NULL : run.begin_boot_ns + wall_ms * MS;
@@ -311,8 +308,7 @@ static void put_host(void)
 	host.first_seen_unix_ns = unix_ns - 4000 * SECOND;
 	host.last_seen_unix_ns = unix_ns;
 	host.os = "Debian " HOSTILE;
-	host.vendor = "Amazon EC2 \xc2\x9b"
-		      "2J\xe2\x80\xae"; /* good UTF-8, and as evil */
+	host.vendor = "Amazon EC2 \xc2\x9b" "2J\xe2\x80\xae"; /* good UTF-8, and as evil */
 	host.product = "m7i.xlarge";
 	host.asset_tag = HOSTILE;
 	host.core_count = 2;
@@ -350,7 +346,10 @@ static void put_host_samples(void)
 static void put_loss(void)
 {
 	struct row_loss loss = {
-		.id = 1, .host_id = host_id, .kind = "exec", .cgroup_path = HOSTILE, .lost_count = 12, .first_boot_ns = boot_ns - 1700 * SECOND, .last_boot_ns = boot_ns - 1699 * SECOND, .unix_ns = unix_ns - 1700 * SECOND};
+		.id = 1, .host_id = host_id, .kind = "exec", .cgroup_path = HOSTILE, .lost_count = 12,
+		.first_boot_ns = boot_ns - 1700 * SECOND, .last_boot_ns = boot_ns - 1699 * SECOND,
+		.unix_ns = unix_ns - 1700 * SECOND,
+	};
 
 	check(store_put_loss(store, &loss));
 }
@@ -396,8 +395,7 @@ static void put_long(void)
 		used += (size_t)snprintf(arguments + used, sizeof(arguments) - used, "%s", begin[i]) + 1;
 	for (int i = 0; i < 40; i++)
 		used += (size_t)snprintf(arguments + used, sizeof(arguments) - used,
-					 "/data/project/reads/sample_%02d_L001_R1_001.fastq.gz", i) +
-			1;
+					 "/data/project/reads/sample_%02d_L001_R1_001.fastq.gz", i) + 1;
 	for (size_t i = 0; i < COUNT(steps); i++) {
 		steps[i].arguments = arguments;
 		steps[i].arguments_size = used;
@@ -418,8 +416,7 @@ static void put_many(void)
 int main(int argc, char **argv)
 {
 	struct store_stream stream = {.boot_id = "00000000-0000-0000-0000-000000000000",
-				      .ring_epoch = 7,
-				      .ring_offset = 4096};
+				      .ring_epoch = 7, .ring_offset = 4096};
 	struct store_error error;
 
 	bool fixed = argc == 3 && strcmp(argv[2], "fixed") == 0;

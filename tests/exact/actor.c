@@ -342,7 +342,7 @@ static void act_orphans(void)
 static void act_statuses(void)
 {
 	const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGILL, SIGABRT, SIGKILL, SIGSEGV,
-			       SIGPIPE, SIGALRM, SIGTERM, SIGUSR1, SIGXCPU, SIGRTMAX};
+				      SIGPIPE, SIGALRM, SIGTERM, SIGUSR1, SIGXCPU, SIGRTMAX};
 	const struct rlimit none = {0, 0};
 	pid_t pid;
 
@@ -381,9 +381,7 @@ static void act_core(void)
 /* Nobody waits for these: the kernel reaps them as they end. */
 static void act_auto_reaped(void)
 {
-	enum {
-		COUNT = 50
-	};
+	enum { COUNT = 50 };
 	pid_t pids[COUNT];
 
 	signal(SIGCHLD, SIG_IGN);

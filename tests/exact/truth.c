@@ -57,7 +57,8 @@ static void io_read(pid_t pid, struct io *io)
 
 	snprintf(path, sizeof(path), "/proc/%d/io", pid);
 	proc_read(path, text, sizeof(text));
-	if (sscanf(text, "rchar: %" SCNu64 " wchar: %" SCNu64 " syscr: %" SCNu64 " syscw: %" SCNu64 " read_bytes: %" SCNu64 " write_bytes: %" SCNu64 " cancelled_write_bytes: %" SCNu64,
+	if (sscanf(text, "rchar: %" SCNu64 " wchar: %" SCNu64 " syscr: %" SCNu64 " syscw: %" SCNu64
+		   " read_bytes: %" SCNu64 " write_bytes: %" SCNu64 " cancelled_write_bytes: %" SCNu64,
 		   &io->rchar, &io->wchar, &io->syscr, &io->syscw, &io->read_bytes,
 		   &io->write_bytes, &io->cancelled_write_bytes) != 7)
 		errx(1, "%s has another form", path);

@@ -159,7 +159,15 @@ static struct slot *choose_living(struct input *input)
 static void set_command(struct event_strings *argv, struct wire_bytes *filename, unsigned choice)
 {
 	static const char *const commands[][4] = {
-		{"/usr/bin/bash", "bash", "job.sh"}, {"/usr/bin/bash", "bash", "-c", "x; y"}, {"/usr/bin/snakemake", "snakemake", "-j2"}, {"/usr/bin/make", "make", "all"}, {"/usr/bin/bwa", "bwa", "mem"}, {"/usr/bin/samtools", "samtools", "sort"}, {"/usr/bin/mkdir", "mkdir", "out"}, {"/usr/bin/env", "env", "bwa", "index"}, {"/usr/bin/tracer", "tracer", "run", "--"}, {"/bin/bash", "-bash"}, {"/usr/sbin/sshd", "sshd", "-D"}, {"/usr/sbin/slurmstepd", "slurmstepd"}, {"/usr/bin/docker", "docker", "run", "x"}, {"/usr/bin/python3", "python3", "x.py"}, {"/usr/bin/xargs", "xargs", "gzip"}, {"", ""}};
+		{"/usr/bin/bash", "bash", "job.sh"},	   {"/usr/bin/bash", "bash", "-c", "x; y"},
+		{"/usr/bin/snakemake", "snakemake", "-j2"}, {"/usr/bin/make", "make", "all"},
+		{"/usr/bin/bwa", "bwa", "mem"},		   {"/usr/bin/samtools", "samtools", "sort"},
+		{"/usr/bin/mkdir", "mkdir", "out"},	   {"/usr/bin/env", "env", "bwa", "index"},
+		{"/usr/bin/tracer", "tracer", "run", "--"}, {"/bin/bash", "-bash"},
+		{"/usr/sbin/sshd", "sshd", "-D"},	   {"/usr/sbin/slurmstepd", "slurmstepd"},
+		{"/usr/bin/docker", "docker", "run", "x"},  {"/usr/bin/python3", "python3", "x.py"},
+		{"/usr/bin/xargs", "xargs", "gzip"},	   {"", ""},
+	};
 	const char *const *command = commands[choice % (sizeof(commands) / sizeof(*commands))];
 
 	*filename = bytes(command[0]);
@@ -221,8 +229,7 @@ static void execute(struct input *input)
 	exec->stdout_pipe = bits >> 2 & 3;
 	exec->tty = bits >> 4 & 1;
 	exec->pgid = bits & 32 ? 7 : slot->image.pid;
-	exec->flags = bits & 64 ? RECORD_SCRIPT : bits & 128 ? RECORD_ARGV_UNKNOWN
-							     : 0;
+	exec->flags = bits & 64 ? RECORD_SCRIPT : bits & 128 ? RECORD_ARGV_UNKNOWN : 0;
 	send_event();
 }
 
@@ -292,7 +299,8 @@ static void tell_cgroup(struct input *input)
 {
 	static const char *const paths[] = {
 		"/", "/system.slice/cron.service", "/user.slice/session-1.scope", "/slurm/uid_0/job_9/step_0",
-		"/docker/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", "/slurm/uid_0/job_9/step_1"};
+		"/docker/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", "/slurm/uid_0/job_9/step_1",
+	};
 
 	begin_event(EVENT_CGROUP);
 	event.cgroup.boot_ns = now_boot_ns;
@@ -462,15 +470,10 @@ static void interrupt(struct input *input)
 static void happen(struct input *input)
 {
 	switch (take(input) % 16) {
-	case 0:
-	case 1:
-	case 2: be_born(input, true); break;
+	case 0: case 1: case 2: be_born(input, true); break;
 	case 3: be_born(input, false); break;
-	case 4:
-	case 5:
-	case 6: execute(input); break;
-	case 7:
-	case 8: end(input, EVENT_EXIT); break;
+	case 4: case 5: case 6: execute(input); break;
+	case 7: case 8: end(input, EVENT_EXIT); break;
 	case 9: end(input, EVENT_FINAL); break;
 	case 10: look_at_all(take(input) & 1, 0); break;
 	case 11: look_at_all(false, take(input) % 4); break;

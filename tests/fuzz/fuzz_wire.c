@@ -33,7 +33,7 @@ static void check_message(const char *data, size_t size)
 
 static void check_stream(const char *data, size_t size)
 {
-	struct wire_input input = {0};
+	struct wire_input input = { 0 };
 	size_t frame_size;
 	const char *frame;
 	char *room;

@@ -51,7 +51,7 @@ static int iterator_link(void)
 	if (!btf)
 		return -1;
 	options.attach_btf_id = (uint32_t)btf__find_by_name_kind(btf, "bpf_iter_task",
-								 BTF_KIND_FUNC);
+								BTF_KIND_FUNC);
 	btf__free(btf);
 	int fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, "nothing", "GPL", program, 2, &options);
 	return fd < 0 ? -1 : bpf_link_create(fd, 0, BPF_TRACE_ITER, NULL);
@@ -115,7 +115,8 @@ static const struct attempt attempts[] = {
 	{ALL, "take capabilities", SYS_capset, {0, 0}},
 	{LISTED, "change limits", SYS_prlimit64, {0, 7, 0, 0}},
 	{LISTED, "set a process option", SYS_prctl, {PR_SET_DUMPABLE, 1, 0, 0, 0}},
-	{LISTED, "memory that can be executed", SYS_mmap, {0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0}},
+	{LISTED, "memory that can be executed", SYS_mmap,
+	 {0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0}},
 	{LISTED, "make memory executable", SYS_mprotect, {0, 0, PROT_READ | PROT_EXEC}},
 	{LISTED, "a file in memory", SYS_memfd_create, {PATH("forbidden"), 0}},
 	{ALL, "io_uring", SYS_io_uring_setup, {0, 0}},
@@ -159,7 +160,14 @@ static void try_bpf(int link)
 		const char *name;
 		int command;
 	} refused[] = {
-		{"load a BPF program", BPF_PROG_LOAD}, {"make a BPF map", BPF_MAP_CREATE}, {"open a pinned object", BPF_OBJ_GET}, {"pin an object", BPF_OBJ_PIN}, {"attach a BPF program", BPF_LINK_CREATE}, {"detach one", BPF_LINK_DETACH}, {"find another's program", BPF_PROG_GET_FD_BY_ID}, {"find another's map", BPF_MAP_GET_FD_BY_ID}, {"change a map by a call", BPF_MAP_UPDATE_ELEM}, {"read a map by a call", BPF_MAP_LOOKUP_ELEM}};
+		{"load a BPF program", BPF_PROG_LOAD}, {"make a BPF map", BPF_MAP_CREATE},
+		{"open a pinned object", BPF_OBJ_GET}, {"pin an object", BPF_OBJ_PIN},
+		{"attach a BPF program", BPF_LINK_CREATE}, {"detach one", BPF_LINK_DETACH},
+		{"find another's program", BPF_PROG_GET_FD_BY_ID},
+		{"find another's map", BPF_MAP_GET_FD_BY_ID},
+		{"change a map by a call", BPF_MAP_UPDATE_ELEM},
+		{"read a map by a call", BPF_MAP_LOOKUP_ELEM},
+	};
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
 		errno = 0;
 		long result = call_bpf(refused[i].command, &attributes);
@@ -224,11 +232,8 @@ static void try_other_abi(void)
 {
 	long result;
 
-	__asm__ volatile("int $0x80"
-			 : "=a"(result)
-			 : "a"(20L)
-			 : "memory", "r8", "r9", "r10",
-			   "r11");
+	__asm__ volatile("int $0x80" : "=a"(result) : "a"(20L) : "memory", "r8", "r9", "r10",
+			 "r11");
 	_exit(1);
 }
 #endif

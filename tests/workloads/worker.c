@@ -169,7 +169,7 @@ int main(int argc, char **argv)
 {
 	const char *slash = strrchr(argv[0], '/');
 	const char *name = slash ? slash + 1 : argv[0];
-	struct options options = {0};
+	struct options options = { 0 };
 
 	if (!strcmp(name, "tracer"))
 		return run_command(argc, argv);
