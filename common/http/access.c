@@ -26,6 +26,8 @@ void access_init(struct access *access)
 	*access = (struct access){.database = "tracer"};
 }
 
+_Static_assert(ACCESS_TEXT_BYTES == 1024, "access_set() says how long a text may be");
+
 int access_set(struct access *access, const char *key, const char *value, char *ret_reason, size_t capacity)
 {
 	const char *fault = NULL;
@@ -38,7 +40,7 @@ int access_set(struct access *access, const char *key, const char *value, char *
 	if (value[0] == '\0')
 		fault = "a value is missing";
 	else if (strlen(value) >= ACCESS_TEXT_BYTES)
-		fault = "too long: at most 1023 bytes";
+		fault = "longer than 1,023 bytes";
 	else if (strcmp(key, "insecure-http") == 0 && strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
 		fault = "expected true or false";
 	for (const char *c = value; *c && !fault; c++)
@@ -179,10 +181,11 @@ static const char *text_of(const char *text)
 static int secret_apply(CURL *easy, CURLoption option, const char *name, char *ret_reason, size_t capacity)
 {
 	struct secret_file secret;
-	int error = name[0] ? secret_file_read(name, &secret, ret_reason, capacity) : -ENOENT;
+	int error;
 
 	if (!name[0])
 		return 0;
+	error = secret_file_read(name, &secret, ret_reason, capacity);
 	if (error == 0)
 		curl_easy_setopt(easy, option, secret.text);
 	secret_file_wipe(&secret);

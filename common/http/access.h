@@ -42,6 +42,7 @@ int access_set(struct access *access, const char *key, const char *value, char *
  * with one line in `ret_reason`; the address must be there. */
 int access_check(const struct access *access, char *ret_reason, size_t capacity);
 
-/* Sets up one request. `access` NULL: nobody's. 0, or -errno and one line: a secret cannot be read.
+/* Sets up one request; `access` NULL: to somebody else, without credentials. 0, or -errno with one line
+ * in `ret_reason`, where a secret cannot be read.
  * libcurl copies what it is given; of a secret no other copy is left. */
 int access_apply(const struct access *access, CURL *easy, char *ret_reason, size_t capacity);

@@ -16,7 +16,7 @@
 
 #define FIGURE_MAX (INT64_C(1) << 62) /* ns: 146 years */
 
-#define AHEAD_MAX 8 /* questions under way that nobody waits for yet: more are asked when they are due */
+#define AHEAD_MAX 8 /* questions sent before they are due; further ones are sent when they are due */
 
 /* What is sent for a question. */
 struct request {

@@ -10,8 +10,7 @@
 
 #define LAKE_SETTINGS_FILE TRACER_CONFIG_DIR "/lake.yaml" /* where ~/.config/tracer/lake.yaml is not */
 
-/* `url` and `user` as given on the command line, NULL: not given. `default_user` is who asks
- * where nobody says. All is checked (access_check()). 0, or -EINVAL with
- * one line in `ret_reason`. */
+/* `url` and `user` as given on the command line, NULL: not given. `default_user` asks where nobody is
+ * named. Everything is checked (access_check()). 0, or -EINVAL with one line in `ret_reason`. */
 int lake_settings_load(struct access *access, const char *url, const char *user,
 		       const char *default_user, char *ret_reason, size_t capacity);

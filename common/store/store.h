@@ -61,8 +61,8 @@ ROWS(R)
 typedef bool store_next_process(void *context, struct row_process *ret_row);
 int store_put_processes(struct store *store, store_next_process *next, void *context);
 
-/* The stored processes of a tool that is in another task now (a merge) are other rows to whoever
- * reads them: run and task of a process are those of its tool's row. */
+/* After a merge, the stored processes of a tool count as changed: their run and task are those of the
+ * tool's row. */
 int store_renew_processes(struct store *store, int64_t tool_id);
 /* Moves incidents and containers of a task that was merged. */
 int store_move_task(struct store *store, int64_t from_task_id, int64_t to_task_id);
@@ -190,7 +190,7 @@ void store_end_reading(struct store *store);
  * it does more than read. */
 int store_query_text(struct store *store, const struct store_text *text,
 		     const struct store_parameter *parameters, struct store_result **ret_result);
-/* The same will be asked soon: an engine that is far away begins with it. */
+/* The same will be asked soon, once: a lake is sent it now, and what it answers is as of now. */
 void store_ask_ahead(struct store *store, const struct store_text *text,
 		     const struct store_parameter *parameters);
 /* queries/NAME.sql, which are for daemons. -EINVAL: there is none of that name. */

@@ -53,7 +53,7 @@
 #define WIRE_SAMPLE_FIELDS(U, T) \
 	T(records) /* their bytes */
 
-/* Ends a process scan: whoever was not in it is gone. */
+/* Ends a process scan: a process that was not in it is gone. */
 #define WIRE_PASS_FIELDS(U, T) \
 	U(boot_ns)       /* when the pass began */ \
 	U(unix_ns)       /* wall clock at that moment */ \
