@@ -30,7 +30,7 @@ static const struct option_spec option_specs[] = {
 	OPTION_SPEC_JSON,
 	OPTION_SPEC_STORE,
 	{"rules", 'r', "DIR", "directory", "the site's rules are in DIR (else " SITE_RULES_DEFAULT ")", .text = &rules},
-	OPTION_SPECS_LAST
+	OPTION_SPECS_LAST,
 };
 
 /* One of two: what is good, or what is not and how to fix it, NULL where nothing helps. */

@@ -22,7 +22,7 @@ static const struct option_spec option_specs[] = {
 	 .text = &rules_directory},
 	OPTION_SPEC_JSON,
 	OPTION_SPEC_SOURCE,
-	OPTION_SPECS_LAST
+	OPTION_SPECS_LAST,
 };
 
 enum subject_kind { SUBJECT_RUN, SUBJECT_TASK, SUBJECT_PROCESS, SUBJECT_KIND_COUNT };

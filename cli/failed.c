@@ -16,7 +16,7 @@ static bool all;
 
 static const struct option_spec option_specs[] = {
 	{"all", 'a', NULL, NULL, "what did no harm, and every attempt, too", .flag = &all},
-	OPTION_SPECS_OF_VIEW
+	OPTION_SPECS_OF_VIEW,
 };
 
 static const char *const verdict_names[] = {"fatal", "retried", "harmless"};

@@ -26,7 +26,7 @@ const struct table_column groups_task_columns[GROUPS_COLUMN_COUNT] = {
 	{"median wall", TABLE_RIGHT, 0, 1, false},
 	{"longest", TABLE_RIGHT, 0, 3, false},
 	{"CPU in all", TABLE_RIGHT, 0, 0, false},
-	USAGE_COLUMNS
+	USAGE_COLUMNS,
 };
 
 static void task_group_add(const struct report_group *group, struct table *table, bool raw)
@@ -59,7 +59,7 @@ const struct table_column groups_tool_columns[GROUPS_COLUMN_COUNT] = {
 	{"failed", TABLE_RIGHT, 0, 2, false},
 	{"CPU in all", TABLE_RIGHT, 0, 0, false},
 	{"share", TABLE_RIGHT, 0, 1, false},
-	USAGE_COLUMNS
+	USAGE_COLUMNS,
 };
 
 static void tool_line_add(struct table *table, enum style style, const char *name,

@@ -16,7 +16,7 @@ static const struct option_spec option_specs[] = {
 	{"since", 's', "TIME", NULL, "with --json: samples of the last TIME (1h): 90s, 15m, 2h, 3d",
 	 .duration_ns = &since_ns},
 	{"host", 0, "NAME", NULL, "this host, of all that a lake has", .text = &host_name},
-	OPTION_SPECS_OF_VIEW
+	OPTION_SPECS_OF_VIEW,
 };
 
 /* Two samples of one boot, and the time between them. */

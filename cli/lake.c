@@ -27,7 +27,7 @@ static const struct option_spec option_specs[] = {
 	 .text = &lake.keep_text},
 	{"print", 'p', NULL, NULL, "init, migrate: print the SQL and ask nobody", .flag = &lake.print},
 	OPTION_SPEC_JSON,
-	OPTION_SPECS_LAST
+	OPTION_SPECS_LAST,
 };
 
 /* 0 or -errno, said. */

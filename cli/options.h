@@ -13,6 +13,7 @@
 
 enum { OPTION_HELP = 1, OPTION_STORE, OPTION_JSON, OPTION_COLOR, OPTION_RAW, OPTION_LAKE };
 
+/* clang-format off */
 /* Entries for a verb's table. */
 #define OPTION_SPEC_STORE \
 	{"store", 0, "FILE", "file", "read this store (else $TRACER_STORE, else " OPTIONS_STORE_DEFAULT ")", \
@@ -29,8 +30,9 @@ enum { OPTION_HELP = 1, OPTION_STORE, OPTION_JSON, OPTION_COLOR, OPTION_RAW, OPT
 	 "use colour: auto (on a terminal, unless NO_COLOR is set), always, never", .common = OPTION_COLOR}
 #define OPTION_SPEC_HELP {"help", 'h', NULL, NULL, "print this help", .common = OPTION_HELP}
 #define OPTION_SPEC_END {.name = NULL}
+/* clang-format on */
 /* How the tables of verbs that print end; and those of all that show what is stored. */
-#define OPTION_SPECS_LAST OPTION_SPEC_COLOR, OPTION_SPEC_HELP, OPTION_SPEC_END,
+#define OPTION_SPECS_LAST OPTION_SPEC_COLOR, OPTION_SPEC_HELP, OPTION_SPEC_END
 #define OPTION_SPECS_OF_VIEW OPTION_SPEC_RAW, OPTION_SPEC_JSON, OPTION_SPEC_SOURCE, OPTION_SPECS_LAST
 
 /* Of a verb that has none of its own. */

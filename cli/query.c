@@ -38,7 +38,7 @@ static const struct option_spec option_specs[] = {
 	 .text = &ask.directory},
 	{"csv", 0, NULL, NULL, "print CSV", .choice = &ask.form, .chosen = ANSWER_CSV},
 	{"ndjson", 0, NULL, NULL, "print one JSON object a row", .choice = &ask.form, .chosen = ANSWER_NDJSON},
-	OPTION_SPECS_OF_VIEW
+	OPTION_SPECS_OF_VIEW,
 };
 
 #define SHARED_COUNT (sizeof(option_specs) / sizeof(option_specs[0]))

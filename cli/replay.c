@@ -12,7 +12,7 @@ static const struct option_spec option_specs[] = {
 	{"store", 's', "FILE", "file", "make the store here and keep it, adding to what is there", .text = &keep},
 	{"rules", 'r', "DIR", "directory", "with the site rules of DIR", .text = &rules},
 	OPTION_SPEC_JSON,
-	OPTION_SPECS_LAST
+	OPTION_SPECS_LAST,
 };
 
 static int correlator_replay(const char *file, const char *store)
@@ -37,8 +37,10 @@ static int correlator_replay(const char *file, const char *store)
 static int runs_list(const struct options *options, const char *store)
 {
 	static const char *const colors[] = {"auto", "always", "never"};
+	/* clang-format off */
 	const char *argv[] = {"runs", "--all", "--limit", "0", "--store", store, "--color",
 			      colors[options->color], options->json ? "--json" : NULL, NULL};
+	/* clang-format on */
 
 	return verb_main(&verb_runs, options->json ? 9 : 8, (char **)argv);
 }

@@ -15,7 +15,7 @@ static const struct option_spec option_specs[] = {
 	 .text = &rules_directory},
 	{"directory", 'C', "DIR", "directory", "test: as if started in DIR", .text = &directory},
 	OPTION_SPEC_JSON,
-	OPTION_SPECS_LAST
+	OPTION_SPECS_LAST,
 };
 
 static int check(const struct options *options)
@@ -112,11 +112,13 @@ static void print_verdict(const struct rules *rules, const struct rules_verdict 
 
 	site_rules_where(rules, verdict->rule, where, sizeof(where));
 	const char *const fields[][2] = {
+		/* clang-format off */
 		{"name", verdict->name}, {"role", rules_role_text(verdict->role)}, {"rule", where},
 		{"rank", verdict->role != RULES_ROLE_ORCHESTRATOR ? "" :
 			 verdict->rank == RULES_RANK_WORKFLOW ? "workflow engine" : "parallel (make, xargs, ...)"},
 		{"engine", verdict->engine}, {"run name", verdict->run_name}, {"run key", verdict->run_key},
 		{"task name", verdict->task_name}, {"task label", verdict->task_label},
+		/* clang-format on */
 		{"interactive", verdict->interactive ? "yes: its jobs are runs" : ""},
 		{"housekeeping", verdict->housekeeping ? "yes: the host's own, not work" : ""},
 	};
@@ -128,9 +130,11 @@ static void print_verdict(const struct rules *rules, const struct rules_verdict 
 static void write_verdict(const struct rules_verdict *verdict)
 {
 	const char *const fields[][2] = {
+		/* clang-format off */
 		{"name", verdict->name}, {"role", rules_role_text(verdict->role)}, {"rule", verdict->rule},
 		{"engine", verdict->engine}, {"run_name", verdict->run_name}, {"run_key", verdict->run_key},
 		{"task_name", verdict->task_name}, {"task_label", verdict->task_label},
+		/* clang-format on */
 	};
 	json_t *object = json_object();
 

@@ -68,7 +68,7 @@ static const struct option_spec option_specs[] = {
 	{"quiet", 'q', NULL, NULL, "no report; with --store, only record", .flag = &command.quiet},
 	{"as", 0, "USER", "user", "run COMMAND as USER (for root); files stay yours", .text = &command.as},
 	OPTION_SPEC_RAW,
-	OPTION_SPECS_LAST
+	OPTION_SPECS_LAST,
 };
 
 /* ---- the file of --store ------------------------------------------------------ */

@@ -38,7 +38,7 @@ static const struct option_spec option_specs[] = {
 	{"user", 'u', "USER", "user", "of this user (name or number)", .take = user_take},
 	{"name", 0, "TEXT", NULL, "whose name contains TEXT", .text = &wanted_name},
 	{"host", 0, "NAME", NULL, "on this host, of all that a lake has", .text = &wanted_host},
-	OPTION_SPECS_OF_VIEW
+	OPTION_SPECS_OF_VIEW,
 };
 
 static const struct table_column columns[] = {

@@ -21,7 +21,7 @@ static const struct option_spec option_specs[] = {
 	{"names", 'n', "FILE", "file",
 	 "the engine's names of tasks, from its trace.txt, .nextflow.log, log or benchmark",
 	 .text = &names_path},
-	OPTION_SPECS_OF_VIEW
+	OPTION_SPECS_OF_VIEW,
 };
 
 /* The report's tasks get the names that the engine has for them. */

@@ -25,7 +25,7 @@ static const struct option_spec option_specs[] = {
 	{"shipper", 0, "DIR", "directory", "read the shipper's status here (else " SHIPPING_STATE_DEFAULT ")",
 	 .text = &shipper},
 	{"rules", 'r', "DIR", "directory", "the site's rules are in DIR (else " SITE_RULES_DEFAULT ")", .text = &rules},
-	OPTION_SPECS_LAST
+	OPTION_SPECS_LAST,
 };
 
 struct status {

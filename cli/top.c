@@ -37,7 +37,7 @@ static const struct option_spec option_specs[] = {
 	{"all", 'a', NULL, NULL, "what is idle, and the system's own, too", .flag = &all},
 	{"host", 0, "NAME", NULL, "of this host, where a lake has several", .text = &host_name},
 	{"period", 'd', "SECONDS", NULL, "between refreshes (1)", .number = &period_s, .least = 1, .most = 3600},
-	OPTION_SPECS_OF_VIEW
+	OPTION_SPECS_OF_VIEW,
 };
 
 /* A tool of a task; or, of all tools of a run with the same name whose processes have ended, the sum. */

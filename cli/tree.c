@@ -13,16 +13,18 @@
 #define COMMAND_SIZE 4096 /* of a process's arguments, as shown */
 
 /* `percent` of a terminal are for names; then figures and what is last. */
+/* clang-format off */
 #define COLUMNS(percent, ...) { \
 		{"", TABLE_LEFT, percent, 0, false}, \
 		{"wall", TABLE_RIGHT, 0, 0, false}, \
 		{"CPU", TABLE_RIGHT, 0, 0, false}, \
 		{"cores", TABLE_RIGHT, 0, 3, false}, \
-		USAGE_COLUMNS \
+		USAGE_COLUMNS, \
 		{"of its limit", TABLE_LEFT, 0, 3, true}, \
 		{"result", TABLE_LEFT, 0, 0, false}, \
 		{__VA_ARGS__, 0, 0, false}, \
 	}
+/* clang-format on */
 
 /* With processes: on a terminal half of it is for their command lines; elsewhere these are whole,
  * and last. */

@@ -19,13 +19,15 @@ int report_print(const struct report *report, const struct output *output,
 		 const struct report_style *style);
 
 /* Of every view: peak RSS, bytes read, written, sent and received, and run-queue wait. */
+/* clang-format off */
 #define USAGE_COLUMNS \
 	{"peak RSS", TABLE_RIGHT, 0, 1, false}, \
 	{"read", TABLE_RIGHT, 0, 4, false}, \
 	{"written", TABLE_RIGHT, 0, 4, false}, \
 	{"sent", TABLE_RIGHT, 0, 6, true}, \
 	{"received", TABLE_RIGHT, 0, 6, true}, \
-	{"waited", TABLE_RIGHT, 0, 5, false},
+	{"waited", TABLE_RIGHT, 0, 5, false}
+/* clang-format on */
 void views_add_usage(const struct figures *figures, struct table *table, bool raw);
 
 /* Tasks that a terminal has no place for. */

@@ -290,9 +290,11 @@ static int accounts_find(struct accounts *accounts)
 static int correlator_launch(struct watch *watch, struct accounts *accounts, int *ret_ready_fd)
 {
 	char path[PATH_MAX];
+	/* clang-format off */
 	char *argv[] = {path, "--once", "--socket", watch->socket_path, "--store", watch->store_path, "--retain", "0",
 			"--log-level", "warning", "--user", accounts->correlator, "--socket-group",
 			accounts->probe_group, "--probe-user", accounts->probe, "--ready-fd", READY_FD, NULL};
+	/* clang-format on */
 
 	return program_find(PROGRAM_CORRELATOR, path) < 0
 		       ? -ENOENT : daemon_launch(watch, WATCH_CORRELATOR, argv, ret_ready_fd);
@@ -301,8 +303,10 @@ static int correlator_launch(struct watch *watch, struct accounts *accounts, int
 static int probe_launch(struct watch *watch, struct accounts *accounts, int *ret_ready_fd)
 {
 	char path[PATH_MAX];
+	/* clang-format off */
 	char *argv[] = {path, "--no-pin", "--quiet", "--socket", watch->socket_path, "--peer-uid",
 			accounts->correlator_uid, "--user", accounts->probe, "--ready-fd", READY_FD, NULL};
+	/* clang-format on */
 
 	return program_find(PROGRAM_PROBE, path) < 0 ? -ENOENT : daemon_launch(watch, WATCH_PROBE, argv, ret_ready_fd);
 }

@@ -66,6 +66,7 @@ static int landlock_enter(const char *store, const char *socket)
 static int seccomp_enter(void)
 {
 	const struct privilege_call refused[] = {
+		/* clang-format off */
 		{SCMP_SYS(execve)}, {SCMP_SYS(execveat)}, {SCMP_SYS(ptrace)}, {SCMP_SYS(kill)},
 		{SCMP_SYS(tkill)}, {SCMP_SYS(rt_sigqueueinfo)}, {SCMP_SYS(rt_tgsigqueueinfo)},
 		{SCMP_SYS(pidfd_open)}, {SCMP_SYS(pidfd_getfd)}, {SCMP_SYS(pidfd_send_signal)},
@@ -82,6 +83,7 @@ static int seccomp_enter(void)
 		{SCMP_SYS(kexec_load)}, {SCMP_SYS(kexec_file_load)}, {SCMP_SYS(reboot)},
 		{SCMP_SYS(clock_settime)}, {SCMP_SYS(settimeofday)}, {SCMP_SYS(personality)},
 		{SCMP_SYS(open_by_handle_at)}, {SCMP_SYS(mknod)}, {SCMP_SYS(mknodat)},
+		/* clang-format on */
 		{SCMP_SYS(socket), true, {0, SCMP_CMP_NE, AF_UNIX, 0}},
 		/* abort(3) signals this process. */
 		{SCMP_SYS(tgkill), true, {0, SCMP_CMP_NE, (scmp_datum_t)getpid(), 0}},

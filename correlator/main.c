@@ -64,6 +64,7 @@ static const struct option_program program = {
 	.name = "tracer-correlator",
 	.purpose = "Turns the stream of tracer-probe into runs, tasks, tools and processes in SQLite.",
 	.exit_text = "Exit status: 0 ended as asked, 1 failure (told in one line), 2 wrong usage.",
+	/* clang-format off */
 	.rules = (const struct option_rule[]){
 		{"socket", "PATH", "listen here for the probe, mode 0660\n"
 		 "(default " TRACER_RUN_DIR "/tracer.sock)", option_take_text, AT(socket)},
@@ -102,6 +103,7 @@ static const struct option_program program = {
 		{"log-level", "LEVEL", "error, warning, info (default) or debug",
 		 option_take_log_level, AT(log_level)},
 		{0}},
+	/* clang-format on */
 };
 
 /* A site's mistake must not stop the collection: the file is left out until it is corrected. */

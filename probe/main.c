@@ -118,6 +118,7 @@ static const struct option_program program = {
 	.purpose = "Watches processes in the kernel and sends what is seen to tracer-correlator.",
 	.exit_text = "Exit status: 0 stopped by a signal or done; 1 failed; 2 wrong usage; 3 this kernel\n"
 		     "cannot do it; 4 no permission; 5 another probe has the pins.",
+	/* clang-format off */
 	.rules = (const struct option_rule[]){
 		{"socket", "PATH", "socket of the correlator (default " TRACER_RUN_DIR "/tracer.sock)",
 		 take_socket, AT(socket_path)},
@@ -152,6 +153,7 @@ static const struct option_program program = {
 		{"quiet", NULL, "log warnings only", option_take_flag, AT(quiet)},
 		{"debug", NULL, "log everything", option_take_flag, AT(debug)},
 		{0}},
+	/* clang-format on */
 };
 
 static int exit_code_of(int error)

@@ -21,5 +21,7 @@ int query_ask(struct store *store, const char *name, const struct store_paramete
 void query_ask_ahead(struct store *store, const char *name, const struct store_parameter *parameters);
 
 /* The parameters of what is asked of one thing of a host. */
+/* clang-format off */
 #define QUERY_PARAMETERS_OF(key, of_id, of_host_id) \
 	{{key, STORE_INTEGER, of_id, NULL}, {"host_id", STORE_INTEGER, of_host_id, NULL}, {0}}
+/* clang-format on */

@@ -26,12 +26,14 @@
 #define HOST_KNOWN "host_key hostname boot_id kernel machine probe_version"
 DESCRIBE(host, ROW_HOST_COLUMNS, HOST_KNOWN)
 /* Whose first member is a host. */
+/* clang-format off */
 static const struct row_field cloud_host_fields[] = {
 	ROW_HOST_COLUMNS(FIELD_I, FIELD_T, FIELD_B)
 #undef ROW_TYPE
 #define ROW_TYPE row_cloud_host
 	ROW_CLOUD_COLUMNS(FIELD_T)
 };
+/* clang-format on */
 const struct row_type row_type_cloud_host = {
 	sizeof(struct row_cloud_host), sizeof(cloud_host_fields) / sizeof(cloud_host_fields[0]),
 	cloud_host_fields, " " HOST_KNOWN " ",
@@ -43,10 +45,12 @@ DESCRIBE(container, ROW_CONTAINER_COLUMNS, "runtime runtime_id cgroup_path")
 #define ROW_TYPE row_run
 DESCRIBE(run, ROW_RUN_COLUMNS, "kind name status reason")
 /* Whose first member is a run. */
+/* clang-format off */
 static const struct row_field part_fields[] = {
 	ROW_RUN_COLUMNS(FIELD_I, FIELD_T, FIELD_B)
 	{"joined_id", ROW_FIELD_INTEGER, offsetof(struct row_part, joined_id)},
 };
+/* clang-format on */
 const struct row_type row_type_part = {
 	sizeof(struct row_part), sizeof(part_fields) / sizeof(part_fields[0]), part_fields, " kind name status reason ",
 };

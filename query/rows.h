@@ -56,6 +56,7 @@ struct row_cloud_host {
 extern const struct row_type row_type_cloud_host;
 
 /* What query/lookups/top.sql says of a tool. */
+/* clang-format off */
 #define ROW_TOP_COLUMNS(I, T, B) \
 	I(run_id) T(run) I(task_id) T(task) I(tool_id) T(tool) \
 	I(user_id)       /* ROW_NULL of several */ \
@@ -65,6 +66,7 @@ extern const struct row_type row_type_cloud_host;
 	I(cores)         /* billionths */ \
 	I(rss_bytes)     /* shared pages count in each process */ \
 	I(read_bytes_per_second) I(write_bytes_per_second) I(tool_count) I(is_system)
+/* clang-format on */
 
 struct row_top {
 #define I(name) int64_t name;

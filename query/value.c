@@ -12,8 +12,10 @@
 #define SECOND_NS UINT64_C(1000000000)
 
 static const struct parse_unit durations_ns[] = {
+	/* clang-format off */
 	{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", SECOND_NS}, {"m", 60 * SECOND_NS},
 	{"h", 3600 * SECOND_NS}, {"d", 86400 * SECOND_NS}, {0},
+	/* clang-format on */
 };
 
 const char *question_type_example(enum question_type type)

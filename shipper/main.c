@@ -75,6 +75,7 @@ static const struct option_program program = {
 	.purpose = "Sends what tracer-correlator stored to the datalake, or into files.",
 	.exit_text = "Secrets are never options: the settings name files that hold them.\n"
 		     "Exit status: 0 ended as asked, 1 failure (told in one line), 2 wrong usage or settings.",
+	/* clang-format off */
 	.rules = (const struct option_rule[]){
 		{"config", "FILE", "settings (default " TRACER_CONFIG_DIR "/shipper.yaml, where there is one)",
 		 option_take_text, AT(config)},
@@ -110,6 +111,7 @@ static const struct option_program program = {
 		{"log-level", "LEVEL", "error, warning, info (default) or debug",
 		 option_take_log_level, AT(log_level)},
 		{0}},
+	/* clang-format on */
 };
 
 static int load_settings(struct settings *settings, const struct options *options)

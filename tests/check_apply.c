@@ -94,6 +94,7 @@ TEST(a_restart_changes_nothing)
 /* A story that has of all that is remembered. */
 static const char *const story[] = {
 	"cgroup 600 /system.slice/docker-" HEX64 ".scope",
+	/* clang-format off */
 	"2>10 python3 /usr/bin/snakemake -j2", "10>11", "11 >7 tty=5 bash -c x", "11>12 bwa mem a.fq",
 	NULL, /* 12 is sampled */
 	"12>13", "12 samtools sort a.bam", NULL, NULL, /* 13 exits, and is gone */
@@ -102,6 +103,7 @@ static const char *const story[] = {
 	"2>20 bash outer.sh", "20>21 bash inner.sh", "21>22 grep x; ends",
 	"21>23", "23 cgroup=600 pidns=5 mntns=6 gzip z", "20>24", "24 >9 sort y", "20>25", "25 <9 uniq",
 	"24 ends 3", "25 ends", "23 ends", "21 ends 1", "20 ends 1", "10 ends",
+	/* clang-format on */
 };
 
 static void tell_step(unsigned step)

@@ -13,11 +13,13 @@ static const struct {
 	const char *table; /* as it is kept */
 	const struct row_type *type;
 } kept[] = {
+	/* clang-format off */
 	{"hosts", &row_type_host}, {"hosts", &row_type_cloud_host}, {"containers", &row_type_container}, {"runs", &row_type_run},
 	{"runs", &row_type_part}, {"tasks", &row_type_task}, {"tools", &row_type_tool},
 	{"process_rows", &row_type_process}, {"images", &row_type_process}, {"samples", &row_type_sample},
 	{"host_samples", &row_type_host_sample}, {"incidents", &row_type_incident},
 	{"losses", &row_type_loss}, {"cgroups", &row_type_cgroup},
+	/* clang-format on */
 };
 
 /* ---- the schema ------------------------------------------------------------------ */

@@ -249,11 +249,13 @@ static void parse_everything(const char *text)
 }
 
 static const char *const garbage[] = {
+	/* clang-format off */
 	"", "\n", "\n\n\n", "cpu", "cpu ", "cpu  1 2", "cpu  a b c d e f g h", "cpu  -1 -1 -1 -1 -1 -1 -1 -1",
 	"cpu  99999999999999999999999 1 1 1 1 1 1 1", "MemFree:", "MemFree: lots kB", "some", "some total=",
 	"some total=x\n", "some avg10=0\nfull total=1", "1.", ".5", "1.234", "8", "a.b", " 8 0", " 8 0 sda",
 	" 8 0 sda 1 2 3", "eth0", "eth0:", "eth0: 1 2 3", ":", "PRETTY_NAME=", "PRETTY_NAME=\"", "model name",
 	"core id : 999999999", "physical id : 99999\ncore id : 1", "100", "100 0", "\xff\xfe\x01",
+	/* clang-format on */
 };
 
 /* Nothing that a text does not say becomes a figure. */

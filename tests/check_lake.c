@@ -65,7 +65,9 @@ static const struct {
 	{BYTES(HEAD_OF_ONE("\x05", "UInt8") "\x80"), "128"},
 	{BYTES(HEAD_OF_ONE("\x04", "Bool") "\x01"), "1"},
 	{BYTES(HEAD_OF_ONE("\x07", "Float64") "\0\0\0\0\0\0\xf8\x3f"), "1.5"},
+	/* clang-format off */
 	{BYTES(HEAD_OF_ONE("\x06", "String") "\x03" "a\xff" "b"), "3:a\xff" "b"},
+	/* clang-format on */
 	{BYTES(HEAD_OF_ONE("\x06", "String") "\0"), "0:"},
 	{BYTES(HEAD_OF_ONE("\x10", "Nullable(String)") "\x01"), "NULL"},
 	{BYTES(HEAD_OF_ONE("\x10", "Nullable(String)") "\0\x01x"), "1:x"},
@@ -86,7 +88,9 @@ TEST(test_strings_are_a_blob)
 {
 	struct store_value value;
 
+	/* clang-format off */
 	ck_assert_int_eq(read_first(BYTES(HEAD_OF_ONE("\x0d", "Array(String)") "\x03\x01" "a\0\x02" "bc")), 1);
+	/* clang-format on */
 	value = rowbinary_value(rows, 0);
 	ck_assert_int_eq(value.type, STORE_VALUE_BLOB);
 	ck_assert_uint_eq(value.size, 6);
@@ -95,9 +99,11 @@ TEST(test_strings_are_a_blob)
 
 /* ---- cut, and in pieces ----------------------------------------------------------- */
 
+/* clang-format off */
 static const char several[] = "\x03\x02id\x04name\x04" "args\x05Int64\x10Nullable(String)\x0d" "Array(String)"
 			      "\x01\0\0\0\0\0\0\0\0\x03one\x02\x01" "a\x01" "b"
 			      "\x02\0\0\0\0\0\0\0\x01\0";
+/* clang-format on */
 #define SEVERAL_SIZE (sizeof(several) - 1)
 #define SEVERAL_HEAD_SIZE (SEVERAL_SIZE - 8 - 5 - 5 - 10)
 

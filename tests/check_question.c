@@ -101,6 +101,7 @@ static const struct {
 	const char *text;
 	int64_t expected; /* of what is a fraction, thousandths */
 } values[] = {
+	/* clang-format off */
 	{QUESTION_DURATION, "500ms", 500000000}, {QUESTION_DURATION, "2h", 7200000000000}, {QUESTION_DURATION, "2y", REFUSED},
 	{QUESTION_DURATION, "90", REFUSED}, {QUESTION_DURATION, "99999999d", REFUSED}, {QUESTION_DURATION, "-1s", REFUSED},
 	{QUESTION_BYTES, "64K", 65536}, {QUESTION_BYTES, "4096", 4096}, {QUESTION_BYTES, "1T", REFUSED},
@@ -114,6 +115,7 @@ static const struct {
 	{QUESTION_TIME, "1970-01-02 00:00:01", 86401000000000}, {QUESTION_TIME, "9999-01-01", REFUSED},
 	{QUESTION_TIME, "yesterday", REFUSED}, {QUESTION_USER, "0", 0}, {QUESTION_USER, "no such user", REFUSED},
 	{QUESTION_COUNT, "none", REFUSED}, {QUESTION_ARGUMENTS, "a", REFUSED},
+	/* clang-format on */
 };
 
 TEST_EACH(values_are_taken_as_people_write_them, values)

@@ -45,10 +45,14 @@ static void row_is(const struct store_value *value, const char *expected)
 	row_ends_as(&row, expected);
 }
 
+/* clang-format off */
 #define TEXT(bytes) \
 	&(struct store_value){.type = STORE_VALUE_TEXT, .data = bytes, .size = sizeof(bytes) - 1}
+/* clang-format on */
+/* clang-format off */
 #define BLOB(bytes) \
 	&(struct store_value){.type = STORE_VALUE_BLOB, .data = bytes, .size = sizeof(bytes) - 1}
+/* clang-format on */
 
 TEST(rows_are_plain_ascii)
 {

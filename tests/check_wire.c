@@ -256,7 +256,10 @@ static const struct {
 	const char *data;
 	size_t size;
 } hostile[] = {
+/* clang-format off */
 #define BYTES(text) { text, sizeof(text) - 1 }
+/* clang-format on */
+	/* clang-format off */
 	BYTES(""),
 	BYTES("\x90"),                                 /* an empty array */
 	BYTES("\x91\x03"),                             /* ack without its offset */
@@ -277,6 +280,7 @@ static const struct {
 	BYTES("\x93\x10\x00\xc6\xff\xff\xff\xff" "a"), /* event: record of 4 GiB */
 	BYTES("\x93\x10\x00\xc5\x00\x02" "a"),     /* event: record one byte short */
 	BYTES("\x93\x10\x00\xa1" "a"),             /* event: record as a msgpack string */
+	/* clang-format on */
 #undef BYTES
 };
 

@@ -157,7 +157,9 @@ struct store_parameter {
 	const char *text;
 	double real;
 };
+/* clang-format off */
 #define STORE_INT(name, number) {name, STORE_INTEGER, number, NULL, 0}
+/* clang-format on */
 
 /* The name of the next parameter in the text of a query, without its colon, and how long it is; NULL:
  * there is none. Those in comments and quotes are none. */

@@ -205,8 +205,10 @@ static bool is_partition(const char *name, size_t size, const char *disk, size_t
 void host_parse_diskstats(const char *text, struct host_figures *figures)
 {
 	static const char *const stacked[] = {"loop", "ram", "zram", "dm-", "md", "sr", "fd", "nbd"};
+	/* clang-format off */
 	enum { READS, READS_MERGED, READ_SECTORS, READ_MS, WRITES, WRITES_MERGED, WRITE_SECTORS, WRITE_MS,
 	       IN_FLIGHT, BUSY_MS, FIELDS };
+	/* clang-format on */
 	const char *disk = "";
 	size_t disk_size = 0;
 
@@ -233,8 +235,10 @@ void host_parse_diskstats(const char *text, struct host_figures *figures)
 }
 
 /* A line of /proc/net/dev: where its name is, and its figures. False: none of an interface. */
+/* clang-format off */
 enum { RX_BYTES, RX_PACKETS, RX_ERRORS, RX_DROPPED, RX_FIFO, RX_FRAME, RX_COMPRESSED, RX_MULTICAST,
        TX_BYTES, TX_PACKETS, TX_ERRORS, TX_DROPPED, NET_FIELDS };
+/* clang-format on */
 
 static bool take_interface(const char *line, char name[HOST_INTERFACE_NAME_SIZE],
 			   int64_t values[NET_FIELDS])
@@ -408,10 +412,12 @@ void host_parse_delay_accounting(const char *text, struct host_facts *facts)
 
 void host_set_dmi(const char *text, char *ret, size_t size)
 {
+	/* clang-format off */
 	static const char *const nothing[] = {"Not Specified", "Not Available", "Not Applicable", "None",
 					      "No Asset Tag", "Default string", "To Be Filled By O.E.M.",
 					      "System Product Name", "System manufacturer", "Unknown",
 					      "Asset Tag", "Chassis Asset Tag", "N/A", "0"};
+	/* clang-format on */
 	char value[128];
 
 	copy_value(text, value, sizeof(value));

@@ -149,12 +149,14 @@ const char *cgroup_unit(const char *path, char *buffer, size_t size)
 
 /* Options of `docker run`, `podman run` and the like that take no value. Of others one
  * may follow, or stand behind "=". */
+/* clang-format off */
 static const char *const flags[] = {
 	"--rm", "--rmi", "--detach", "--interactive", "--tty", "--init", "--privileged", "--read-only",
 	"--publish-all", "--no-healthcheck", "--oom-kill-disable", "--quiet", "--replace", "--no-hosts",
 	"--no-hostname", "--env-host", "--rootfs", "--sig-proxy", "--disable-content-trust",
 	"--tls-verify", "--http-proxy", "--unsetenv-all", "--read-only-tmpfs", "--passwd", "--debug",
 };
+/* clang-format on */
 static const char short_flags[] = "ditPqD";
 
 struct argument_words {

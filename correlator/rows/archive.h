@@ -46,10 +46,10 @@ void archive_integer(struct archive *archive, const char *name, int64_t *value, 
 /* Of any integer type; what does not fit into the field is bad. */
 #define archive_int_or(archive, name, field, missing)                                        \
 	do {                                                                                  \
-		int64_t archive_value = (int64_t)*(field);                                    \
+		int64_t archive_value = (int64_t)(*(field));                                    \
 		archive_integer((archive), (name), &archive_value, (missing));                \
 		*(field) = (typeof(*(field)))archive_value;                                   \
-		archive_require((archive), (int64_t)*(field) == archive_value);               \
+		archive_require((archive), (int64_t)(*(field)) == archive_value);               \
 	} while (0)
 #define archive_int(archive, name, field) archive_int_or((archive), (name), (field), 0)
 /* An id, or another figure that ROW_NULL says is unknown. */
@@ -58,7 +58,7 @@ void archive_integer(struct archive *archive, const char *name, int64_t *value, 
 #define archive_enum(archive, name, field, count)                                            \
 	do {                                                                                  \
 		archive_int((archive), (name), (field));                                      \
-		archive_require((archive), (uint64_t)*(field) < (uint64_t)(count));           \
+		archive_require((archive), (uint64_t)(*(field)) < (uint64_t)(count));           \
 	} while (0)
 
 /* On the heap, NULL: none. */

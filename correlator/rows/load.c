@@ -69,7 +69,7 @@ static void *find(const struct loader *loader, enum who who, int64_t id)
 	return known ? known->entity : NULL;
 }
 
-static void *new(struct loader *loader, size_t size)
+static void *loader_new(struct loader *loader, size_t size)
 {
 	void *entity = calloc(1, size);
 
@@ -98,7 +98,7 @@ static void forget(struct loader *loader, struct store_result *result)
 
 static void load_container(struct loader *loader, struct store_result *result)
 {
-	struct container *container = new(loader, sizeof(*container));
+	struct container *container = loader_new(loader, sizeof(*container));
 	struct row_container row;
 
 	if (!container)
@@ -115,7 +115,7 @@ static void load_container(struct loader *loader, struct store_result *result)
 static void load_run(struct loader *loader, struct store_result *result)
 {
 	struct model *model = loader->model;
-	struct run *run = new(loader, sizeof(*run));
+	struct run *run = loader_new(loader, sizeof(*run));
 	struct row_run row;
 
 	if (!run)
@@ -144,7 +144,7 @@ static void load_task(struct loader *loader, struct store_result *result)
 
 	store_result_get_task(result, &row);
 	run = find(loader, WHO_RUN, row.run_id);
-	task = run ? new(loader, sizeof(*task)) : NULL;
+	task = run ? loader_new(loader, sizeof(*task)) : NULL;
 	if (!run)
 		forget(loader, result);
 	if (!task)
@@ -187,7 +187,7 @@ static struct image *load_image(struct loader *loader, struct store_result *resu
 
 	store_result_get_process(result, &row);
 	tool = find(loader, WHO_TOOL, row.tool_id);
-	image = tool ? new(loader, sizeof(*image)) : NULL;
+	image = tool ? loader_new(loader, sizeof(*image)) : NULL;
 	if (!image)
 		return NULL;
 	image->tool = tool;

@@ -20,6 +20,7 @@
 #include "correlator/model/task.h"
 #include "correlator/model/tool.h"
 
+/* clang-format off */
 #define INT(field) archive_int(archive, #field, &entity->field);
 #define ID(field) archive_id(archive, #field, &entity->field);
 
