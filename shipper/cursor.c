@@ -39,7 +39,7 @@ static int cursor_parse(const json_t *root, struct cursor *ret_cursor)
 			&format, "store_inode", &inode, "store_first_seen_unix_ns", &first_seen,
 			"base_version", &base, "highest_version", &highest, "left_out", &left_out,
 			"revs", &revs) < 0 ||
-	    format != CURSOR_FORMAT || base < 0 || highest < base || inode < 0)
+	    format != CURSOR_FORMAT || base < 0 || highest < base || inode < 0 || !json_is_object(revs))
 		return -EBADMSG;
 	cursor.store = (struct cursor_store){(uint64_t)inode, first_seen};
 	cursor.base_version = (uint64_t)base;

@@ -248,12 +248,22 @@ TEST(versions_never_fall)
 	ck_assert_int_eq(cursor_rev(&cursor), 0);
 }
 
+#define CURSOR(format, inode, base, highest, revs) \
+	"{\"format\":" #format ",\"store_inode\":" #inode ",\"store_first_seen_unix_ns\":1," \
+	"\"base_version\":" #base ",\"highest_version\":" #highest ",\"revs\":" revs "}"
+
 static const char *const wrong_cursors[] = {
-	"", "{", "[]", "{\"format\":2}", "{\"format\":1,\"store_inode\":\"x\"}",
-	"{\"format\":1,\"store_inode\":1,\"store_first_seen_unix_ns\":1,\"base_version\":9,"
-	"\"highest_version\":5,\"revs\":{}}",
-	"{\"format\":1,\"store_inode\":1,\"store_first_seen_unix_ns\":1,\"base_version\":9,"
-	"\"highest_version\":9,\"revs\":{\"hosts\":-1}}",
+	"",
+	"{",
+	"[]",
+	"{\"format\":1}",
+	CURSOR(2, 1, 9, 9, "{}"),
+	CURSOR(1, "x", 9, 9, "{}"),
+	CURSOR(1, -1, 9, 9, "{}"),
+	CURSOR(1, 1, -1, 9, "{}"),
+	CURSOR(1, 1, 9, 5, "{}"),
+	CURSOR(1, 1, 9, 9, "[]"),
+	CURSOR(1, 1, 9, 9, "{\"hosts\":-1}"),
 };
 
 TEST_EACH(wrong_cursor_is_refused, wrong_cursors)
@@ -262,6 +272,15 @@ TEST_EACH(wrong_cursor_is_refused, wrong_cursors)
 
 	ck_assert_int_eq(file_write(directory, "cursor", wrong_cursors[_i], strlen(wrong_cursors[_i]), 0600, false), 0);
 	ck_assert_int_eq(cursor_load(directory, &cursor), -EBADMSG);
+}
+
+TEST(right_cursor_is_not_refused)
+{
+	const char text[] = CURSOR(1, 1, 9, 9, "{}");
+	struct cursor cursor;
+
+	ck_assert_int_eq(file_write(directory, "cursor", text, strlen(text), 0600, false), 0);
+	ck_assert_int_eq(cursor_load(directory, &cursor), 0);
 }
 
 /* What a shipper that was taken over may put there: nobody waits for it, or goes where it leads. */
