@@ -33,8 +33,8 @@ static __always_inline void *event_reserve(struct event *event, __u32 type, cons
 	return header;
 }
 
-/* Session or process group, in the initial pid namespace. */
-#define GROUP_ID(task, kind) ((task)->signal->pids[kind]->numbers[0].nr)
+/* Process group, in the initial pid namespace. */
+#define PGID(task) ((task)->signal->pids[PIDTYPE_PGID]->numbers[0].nr)
 
 #define KERNEL_THREAD_FLAG(task) ((task)->flags & PF_KTHREAD ? RECORD_KERNEL_THREAD : 0)
 
@@ -84,8 +84,8 @@ static __always_inline void context_read(struct record_context *context, struct 
 	context->mount_namespace = task->nsproxy ? task->nsproxy->mnt_ns->ns.inum : 0;
 	context->uid = task->cred->uid.val;
 	context->gid = task->cred->gid.val;
-	context->sid = GROUP_ID(task, PIDTYPE_SID);
-	context->pgid = GROUP_ID(task, PIDTYPE_PGID);
+	context->pad = 0;
+	context->pgid = PGID(task);
 	context->tty = tty_of(task);
 	context->stdin_pipe = pipe_of(first[0]);
 	context->stdout_pipe = pipe_of(first[1]);

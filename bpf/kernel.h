@@ -40,7 +40,6 @@ enum {
 #define TASK_NOLOAD 0x0400 /* with the former: idle, a kernel thread's way to wait */
 #define SIGNAL_GROUP_EXIT 0x00000004
 #define PIDTYPE_PGID 2
-#define PIDTYPE_SID 3
 #define S_IFMT 0170000
 #define S_IFIFO 0010000
 #define S_IFCHR 0020000

@@ -20,9 +20,10 @@ typedef __u64 uint64_t;
 typedef __s32 int32_t;
 #endif
 
-/* Raised whenever a structure below changes: a pinned ring of another version is replaced.
+/* Raised whenever a structure below changes its layout: a pinned ring of another version is replaced.
  * Of what is in it only the header's type, size and boot_ns are read, to count it as lost:
- * they keep their place in every version. */
+ * they keep their place in every version. A field that is no longer collected leaves a pad, 0, in
+ * its place, since no ring is worth losing over it. */
 #define RECORD_VERSION 3
 
 enum record_type {
@@ -109,7 +110,7 @@ struct record_fork {
 	struct record_header header; /* image: the child, still in its parent's image */
 	struct image_key parent;     /* child.real_parent: CLONE_PARENT is honoured */
 	uint64_t cgroup_id;
-	uint32_t sid;
+	uint32_t pad;
 	uint32_t pgid;
 	uint32_t uid;
 	uint32_t flags; /* RECORD_KERNEL_THREAD */
@@ -128,7 +129,7 @@ struct record_context {
 	uint32_t mount_namespace;
 	uint32_t uid;
 	uint32_t gid;
-	uint32_t sid;
+	uint32_t pad;
 	uint32_t pgid;
 	uint32_t tty;         /* device number of the controlling terminal, 0: none */
 	uint32_t stdin_pipe;  /* inode if descriptor 0 is a pipe or FIFO, else 0 */

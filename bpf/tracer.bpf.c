@@ -43,8 +43,8 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		return 0;
 	image_read(&record->parent, child->real_parent);
 	record->cgroup_id = event.place.id;
-	record->sid = GROUP_ID(child, PIDTYPE_SID);
-	record->pgid = GROUP_ID(child, PIDTYPE_PGID);
+	record->pad = 0;
+	record->pgid = PGID(child);
 	record->uid = child->cred->uid.val;
 	record->flags = KERNEL_THREAD_FLAG(child);
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);

@@ -22,7 +22,6 @@
 #define EVENT_FORK_FIELDS(U, S, T, A, I, C)                                                  \
 	I(parent)             /* real parent: CLONE_PARENT is honoured */                    \
 	U(cgroup_id)          /* of the child */                                             \
-	U(sid)                /* session */                                                  \
 	U(pgid)               /* process group */                                            \
 	U(uid)                /* real user id */                                             \
 	U(flags)              /* RECORD_* of bpf/record.h */
@@ -35,7 +34,6 @@
 	U(mount_namespace)    /* inode number */                                             \
 	U(uid)                /* real user id */                                             \
 	U(gid)                /* real group id */                                            \
-	U(sid)                /* session */                                                  \
 	U(pgid)               /* process group */                                            \
 	U(tty)                /* device number of the controlling terminal, 0: none */       \
 	U(stdin_pipe)         /* inode if descriptor 0 is a pipe or FIFO, else 0 */          \

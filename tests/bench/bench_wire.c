@@ -48,7 +48,7 @@ static void fill_fork(struct event *event)
 	event->type = EVENT_FORK;
 	event->fork = (struct event_fork){
 		.boot_ns = 86400123456789, .image = bench_image, .parent = bench_image,
-		.cgroup_id = 12345, .sid = 4242, .pgid = 4243, .uid = 1000,
+		.cgroup_id = 12345, .pgid = 4243, .uid = 1000,
 	};
 }
 
@@ -74,7 +74,7 @@ static void fill_exec(struct event *event)
 	exec->pid_namespace = 4026531836;
 	exec->mount_namespace = 4026531840;
 	exec->uid = exec->gid = 1000;
-	exec->sid = exec->pgid = 4242;
+	exec->pgid = 4242;
 	fill_counters(&exec->counters);
 	exec->comm = text("samtools");
 	exec->filename = text("/usr/bin/samtools");

@@ -170,7 +170,6 @@ static void move_exec(const struct story *story, struct event_exec *exec)
 {
 	vary_counters(story, &exec->image, &exec->counters);
 	move_image(story, &exec->parent);
-	exec->sid = move_pid(story, exec->sid);
 	exec->pgid = move_pid(story, exec->pgid);
 	vary_text(story, &exec->filename);
 	vary_text(story, &exec->cwd);
@@ -184,7 +183,6 @@ static void move_event(const struct story *story, struct event *event)
 	switch (event->type) {
 	case EVENT_FORK:
 		move_image(story, &event->fork.parent);
-		event->fork.sid = move_pid(story, event->fork.sid);
 		event->fork.pgid = move_pid(story, event->fork.pgid);
 		break;
 	case EVENT_EXEC:
