@@ -291,6 +291,31 @@ TEST(rows_that_are_behind_follow_where_it_stands_still)
 	ck_assert_str_eq(cpu_written(), "2900 1\n");
 }
 
+/* Memory held, for so many seconds, and the maximum that is stored then, in KiB. */
+static const struct {
+	unsigned held, seconds, stored;
+} maxima[] = {
+	{4096, 1, 4096}, {6144, 1, 4096}, {6144, 10, 6144}, {7167, 11, 6144}, {7168, 11, 7168},
+};
+
+TEST(a_maximum_of_memory_follows_with_the_rows)
+{
+	struct counters held = cpu(0);
+
+	without_restarts(); /* when rows were written */
+	held.valid |= COUNTER_VALID(rss_anon_bytes);
+	tell("2>10 bwa mem x");
+	for (size_t i = 0; i < sizeof(maxima) / sizeof(maxima[0]); i++) {
+		char stored[32];
+
+		held.rss_anon_bytes = maxima[i].held * 1024;
+		for (unsigned second = 0; second < maxima[i].seconds; second++)
+			pass_with(10, held);
+		snprintf(stored, sizeof(stored), "%u\n", maxima[i].stored);
+		ck_assert_rows("SELECT concurrent_memory_bytes / 1024 FROM runs WHERE kind = 'command'", stored);
+	}
+}
+
 TEST(a_change_of_figures_writes_no_state)
 {
 	char *before;

@@ -200,15 +200,15 @@ void scan_apply_sample(struct model *model, const struct event_sample *sample)
 static void fold_memory(const struct model *model, struct tally *tally, bool *dirty, bool *run_dirty)
 {
 	int64_t now_bytes = tally->scan_memory_bytes;
-	bool first = tally->concurrent_memory_bytes == ROW_NULL;
+	bool first = tally->written_memory_bytes == ROW_NULL;
 
 	tally->scan_memory_bytes = 0;
-	if (now_bytes == 0 || (!first && now_bytes <= tally->concurrent_memory_bytes))
+	if (now_bytes == 0)
 		return;
-	tally->concurrent_memory_bytes = now_bytes;
-	if (!first && (!model->is_rows_scan || now_bytes - tally->written_memory_bytes < STEP_BYTES))
+	tally_raise(&tally->concurrent_memory_bytes, now_bytes);
+	if (!first && (!model->is_rows_scan ||
+		       tally->concurrent_memory_bytes - tally->written_memory_bytes < STEP_BYTES))
 		return;
-	tally->written_memory_bytes = now_bytes;
 	*dirty = *run_dirty = true;
 }
 

@@ -12,7 +12,7 @@ struct tally {
 	int64_t partial_count; /* images whose totals have COUNTERS_PARTIAL */
 	int64_t peak_rss_bytes;          /* largest of one image, ROW_NULL unknown */
 	int64_t concurrent_memory_bytes; /* largest sum at one scan, ROW_NULL unknown */
-	int64_t written_memory_bytes;    /* concurrent_memory_bytes when it last made a row of its own */
+	int64_t written_memory_bytes;    /* concurrent_memory_bytes as it was written last */
 	int64_t scan_memory_bytes;       /* sum in the scan that is being read */
 	int64_t lost_count;
 	uint64_t begin_boot_ns;
@@ -26,6 +26,7 @@ static inline void tally_init(struct tally *tally)
 	*tally = (struct tally){
 		.peak_rss_bytes = ROW_NULL,
 		.concurrent_memory_bytes = ROW_NULL,
+		.written_memory_bytes = ROW_NULL,
 	};
 }
 

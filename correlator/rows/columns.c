@@ -121,6 +121,7 @@ static const char *const totals_texts[] = {"sample", "exec", "exit", "final"};
 		COUNT(partial_count, (tally).partial_count);                                  \
 		BOTH(peak_rss_bytes, (tally).peak_rss_bytes);                                 \
 		BOTH(concurrent_memory_bytes, (tally).concurrent_memory_bytes);               \
+		(tally).written_memory_bytes = (tally).concurrent_memory_bytes;               \
 		END_BOTH((tally).living_count > 0, (tally).end_boot_ns);                      \
 		TOTALS_BOTH((tally).totals, 0);                                               \
 	} while (0)
