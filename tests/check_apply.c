@@ -249,7 +249,7 @@ TEST(nonsense_is_survived)
 
 TEST(what_a_rule_ignores_is_not_stored_but_leads_to_its_children)
 {
-	tell("2>10 bash driver.sh; 10>11 hidden; 11>12 bwa mem x; ends; 11 ends; 10>13 hidden; "
+	tell("2>10 bash driver.sh; 10>11 hidden; 11>12 bwa mem x; 12 gets 15 from 11; ends; 11 ends; 10>13 hidden; "
 	     "13 gzip; " /* it shows itself after all */
 	     "ends");
 	ck_assert_rows("SELECT p.program, q.program, p.cpu_ns FROM processes p LEFT JOIN processes q ON "

@@ -106,6 +106,15 @@ TEST(a_command_that_fails_its_task_is_told_once)
 			 "127) there is no such command\n");
 }
 
+/* One more root decides otherwise: the incident says what the task's row does. */
+TEST(a_task_that_fails_of_a_later_root_says_so)
+{
+	tell("cgroup 501 /slurm_host/uid_0/job_9/step_0; 1>10 slurmd; 10>20 slurmstepd; "
+	     "20>30 cgroup=501 bwa mem x; dies 13; 20>31 cgroup=501 bwa mem y; ends 3");
+	ck_assert_rows("SELECT t.exit_code, p.pid FROM incidents i JOIN tasks t ON t.id = i.task_id JOIN processes p "
+		       "ON p.id = i.process_id WHERE t.kind = 'batch'", "3 31\n");
+}
+
 TEST(of_many_crashes_the_first_are_told)
 {
 	begin_step();

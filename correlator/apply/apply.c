@@ -116,7 +116,7 @@ static void apply_exec(struct model *model, const struct event_exec *exec)
 	command_unref(process->command);
 	process->command = command;
 	process->exec_id = exec->image.exec_id;
-	process->found = process->state_is_stored = false;
+	process->state_is_stored = false;
 	process->pid_namespace = (uint32_t)exec->pid_namespace;
 	process->mount_namespace = (uint32_t)exec->mount_namespace;
 	process_set_context(process, exec->cgroup_id, (uint32_t)exec->uid, (uint32_t)exec->pgid,
@@ -205,7 +205,7 @@ static void apply_signal(struct model *model, const struct event_signal *signal)
 		return;
 	if (sender_is_process(signal))
 		sender = found_resolve(model, &signal->sender);
-	if (sender && !sender->image)
+	if (sender && !sender->image && !sender->ignored)
 		change_place_part(model, sender);
 	sender_note(model, signal, target, sender);
 }

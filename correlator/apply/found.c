@@ -80,7 +80,6 @@ static struct process *found_place_one(struct model *model, const struct found *
 
 	if (!process)
 		return NULL;
-	process->found = true;
 	process->fork_boot_ns = found->key.start_boot_ns;
 	process->parent_exec_id = found->parent.exec_id;
 	process->pid_namespace = found->pid_namespace;
@@ -94,7 +93,8 @@ static struct process *found_place_one(struct model *model, const struct found *
 		return process;
 	change_place_full(model, process,
 			  &(struct placing){.verdict = &verdict,
-				     .boot_ns = found->boot_ns,
+				     .is_found = true,
+				     .boot_ns = process->fork_boot_ns,
 				     .cgroup_id = found->cgroup_id,
 				     .pgid = found->pgid,
 				     .stdin_pipe = found->stdin_pipe,

@@ -378,11 +378,8 @@ void incident_note_task(struct model *model, struct task *task)
 {
 	struct cause *cause = task->cause;
 
-	if (task->incident_reported || !cause || !has_failed(task) || task->run == model->system ||
+	if (!cause || cause->reported || !has_failed(task) || task->run == model->system ||
 	    run_is_session(task->run))
-		return;
-	task->incident_reported = true;
-	if (cause->reported)
 		return;
 	cause->reported = true;
 	task->fatal = true;

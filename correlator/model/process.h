@@ -61,7 +61,6 @@ struct process {
 	bool is_stem;             /* counted in its group's stem_count */
 	bool state_is_stored;     /* its state in the store is this */
 	bool has_state;           /* the store has one, of this or of before */
-	bool found;               /* running before the probe */
 	bool is_task_root, is_run_root;
 	bool has_container;       /* a client whose container has come */
 	bool ignored;             /* a rule says so: no rows, but it leads to its children */

@@ -49,7 +49,6 @@ struct task {
 	struct cause *cause;       /* of its failure; NULL: it has not failed, or how is unknown */
 	int failed_commands_reported;  /* 1: one that could not be executed, 2: one that is not there */
 	int crashes_reported;
-	bool incident_reported;
 	int64_t incident_boot_ns;  /* of its row; 0: it has none */
 	bool fatal;                /* it failed, and that was neither tolerated nor done again with success */
 	struct process_key root;   /* the process that it began with */

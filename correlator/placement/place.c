@@ -331,11 +331,10 @@ static void place_one(struct model *model, struct process *process, const struct
 		process->image->reason = reason;
 	} else {
 		image_new(model, process,
-			  process->found ? IMAGE_FOUND
-			  : forked       ? IMAGE_FORK
-					 : IMAGE_EXEC,
-			  process->found || forked ? process->fork_boot_ns : placing->boot_ns, verdict, tool,
-			  reason);
+			  placing->is_found ? IMAGE_FOUND
+			  : forked          ? IMAGE_FORK
+					    : IMAGE_EXEC,
+			  placing->boot_ns, verdict, tool, reason);
 	}
 	if (process->parent)
 		subtree_adopt_helpers(model, group, process->parent);
@@ -442,8 +441,7 @@ static void place_part_beneath(struct model *model, struct process *process)
 	process->place = PLACE_PART;
 	process_set_group(process, parent->run, parent->group);
 	process->path_rank = parent->path_rank;
-	image_new(model, process, process->found ? IMAGE_FOUND : IMAGE_FORK, process->fork_boot_ns, &verdict,
-		  parent->image->tool, REASON_FORK);
+	image_new(model, process, IMAGE_FORK, process->fork_boot_ns, &verdict, parent->image->tool, REASON_FORK);
 }
 
 void place_part(struct model *model, struct process *process)

@@ -157,8 +157,6 @@ void subtree_adopt_helpers(struct model *model, struct group *group, struct proc
 	}
 }
 
-/* ---- after a restart */
-
 /* ---- a subtree that is a task */
 
 struct group *subtree_open(struct model *model, struct process *process, const struct placing *placing,

@@ -200,7 +200,7 @@ void task_state(struct archive *archive, struct task *entity)
 	archive_bytes(archive, "words", &entity->words.data, &entity->words.size);
 	INT(words_kind) INT(root.pid) INT(root.start_boot_ns) INT(orchestrator.pid)
 	INT(orchestrator.start_boot_ns) INT(orchestrator_group_id) INT(failed_commands_reported)
-	INT(crashes_reported) INT(incident_reported) INT(incident_boot_ns) INT(idle_count)
+	INT(crashes_reported) INT(incident_boot_ns) INT(idle_count)
 	INT(fatal) INT(work) INT(wraps) INT(awaited)
 	cause_state(archive, &entity->cause);
 	OUTCOME_AND_LIMITS
@@ -297,7 +297,7 @@ void process_state(struct archive *archive, const struct model *model, struct pr
 {
 	INT(exec_id) ID(parent_image_id) INT(parent_exec_id) INT(first_exec_id) INT(path_rank)
 	INT(fork_boot_ns) INT(cgroup_id) INT(uid) INT(pgid) INT(flags)
-	INT(pid_namespace) INT(mount_namespace) INT(stdin_pipe) INT(stdout_pipe) INT(found) INT(is_task_root)
+	INT(pid_namespace) INT(mount_namespace) INT(stdin_pipe) INT(stdout_pipe) INT(is_task_root)
 	INT(is_run_root) INT(has_container) INT(ignored) INT(ended) INT(has_final) INT(end_boot_ns)
 	INT(stall_since_boot_ns)
 	archive_enum(archive, "place", &entity->place, PLACE_FULL + 1);
