@@ -28,26 +28,28 @@ TEST(an_incident_that_is_told_anew_keeps_its_time)
 	ck_assert_rows("SELECT fatal, unix_ns - boot_ns FROM incidents", "0 1000000000\n");
 }
 
-/* The engine failed of the last attempt, and of no earlier one. */
-TEST(retries_that_all_fail)
-{
-	tell(ENGINE "10>11 bash -c flaky; ends 81; 10>12 bash -c flaky; ends 82; 10>13 bash -c flaky; ends 83; "
-	     "10 ends 1");
-	ck_assert_rows(ATTEMPTS, "11 failed 12 1\n12 failed 13 1\n13 failed - 1\n");
-	ck_assert_rows("SELECT status FROM tasks WHERE kind = 'main' AND status = 'failed'", "failed\n");
-}
+static const struct {
+	const char *what, *story, *attempts;
+} stories[] = {
+	{"all fail", "10>11 flaky x; ends 81; 10>12 flaky x; ends 82; 10>13 flaky x; ends 83; 10 ends 1",
+	 "11 failed 12 1\n12 failed 13 1\n13 failed - 1\n"},
+	{"the third succeeds", "10>11 flaky x; ends 1; 10>12 flaky x; ends 1; 10>13 flaky x; ends",
+	 "11 failed 12 0\n12 failed 13 0\n13 succeeded - -\n"},
+	{"the same script elsewhere is other work",
+	 "10>11 cwd=/work/a bash run.sh; ends 1; 10>12 cwd=/work/b bash run.sh; ends",
+	 "11 failed - 1\n12 succeeded - -\n"},
+	{"it is done again already", "10>11 flaky x; ends 1; 10>12 flaky x; 10>13 flaky x; ends",
+	 "11 failed 12 1\n12 running - -\n13 succeeded - -\n"},
+	{"it failed when the other was there already", "10>11 flaky x; 10>12; 11 ends 1; 12 flaky x; ends",
+	 "11 failed - 1\n12 succeeded - -\n"},
+	{"another engine of the run does it", "10>11 snakemake x; 11>12 flaky x; ends 1; 10>13 snakemake y; 13>14 flaky x; ends",
+	 "11 running - -\n12 failed - 1\n13 running - -\n14 succeeded - -\n"},
+};
 
-TEST(three_attempts_of_which_the_last_succeeds)
+TEST_EACH(what_is_done_again, stories)
 {
-	tell(ENGINE "10>11 bash -c flaky; ends 1; 10>12 bash -c flaky; ends 1; 10>13 bash -c flaky; ends");
-	ck_assert_rows(ATTEMPTS, "11 failed 12 0\n12 failed 13 0\n13 succeeded - -\n");
-}
-
-/* The same script elsewhere is other work. */
-TEST(another_directory_is_no_retry)
-{
-	tell(ENGINE "10>11 cwd=/work/a bash run.sh; ends 1; 10>12 cwd=/work/b bash run.sh; ends");
-	ck_assert_rows(ATTEMPTS, "11 failed - 1\n12 succeeded - -\n");
+	tell(ENGINE "%s", stories[_i].story);
+	ck_assert_msg(strcmp(rows(ATTEMPTS), stories[_i].attempts) == 0, "%s: %s", stories[_i].what, rows(ATTEMPTS));
 }
 
 /* As Nextflow has it: a directory for each attempt, and the same command in it. */

@@ -172,6 +172,13 @@ TEST(a_slurm_job_is_a_run_and_its_steps_are_tasks)
 		       "batch 3\nbatch 2\n");
 }
 
+TEST(a_job_goes_on_with_what_follows_at_once)
+{
+	tell("cgroup 500 /slurm_host/uid_0/job_9/step_batch; 1>10 slurmd; 10>20 slurmstepd; "
+	     "20>30 cgroup=500 bash job.sh; ends; commit; later 1000; commit; 20>31 cgroup=500 bash job.sh; ends");
+	ck_assert_rows("SELECT kind, process_count FROM runs WHERE kind <> 'system'", "batch 2\n");
+}
+
 TEST(a_daemon_stays_in_the_run_that_began_it)
 {
 	tell("2>10 bash driver.sh; 10>11; 11>12; "

@@ -77,6 +77,7 @@ static const struct {
 	{"crunch.py", {{"python3|crunch.py|3", "3"}}},
 	{"bwa mem", {{"bwa|mem|-t|4|ref.fa|s1.fq", "s1.fq"}}},
 	{"stress", {{"stress|--cpu|4", ""}}},
+	{"sort", {{"sort|-|words", "words"}}},
 	{"nextflow", {{"java|-cp|x|nextflow.cli.Launcher|run|main.nf", "main.nf"}}},
 	{"make", {{"make", ""}}},
 	{"bash -c", {{"bash|-c|set -o pipefail; a | b", ""}}},

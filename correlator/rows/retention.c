@@ -262,21 +262,22 @@ static int size_begin(struct retention *retention, const struct retention_now *n
 bool retention_by_size(struct retention *retention, const struct retention_now *now)
 {
 	struct retention_round *round = &retention->by_size;
-	bool is_over;
+	bool is_over, is_above;
 
 	if (retention->options.bytes_max == 0)
 		return false;
 	if (!round->is_under_way && (excess_bytes(retention) <= 0 || size_begin(retention, now) < 0))
 		return round->is_under_way = false;
 	is_over = !round_go_on(retention, round, step_rows(excess_bytes(retention)), now);
-	if (!is_over && excess_bytes(retention) > 0)
+	is_above = excess_bytes(retention) > 0;
+	if (is_above && !is_over)
 		return true;
 	round->is_under_way = false;
 	log_warning("the store had grown above its bound of %lld MiB: its %lld oldest rows are deleted, %lld "
 		    "of them before they were sent",
 		    (long long)retention->options.bytes_max >> 20, (long long)round->row_count,
 		    (long long)round->unsent_count);
-	if (is_over && excess_bytes(retention) > 0)
+	if (is_above)
 		log_warning("the store stays above its bound: what is left belongs to what runs now");
 	return false;
 }
