@@ -77,6 +77,8 @@ static const struct {
 	{"fails later, by itself", "ends 3; later 20000; 11 ends 1", "11\n"},
 	{"goes on first", "ends 3; 11>21 sort; ends; later 20; 11 ends 1", "11\n"},
 	{"passes it on", "ends 3; 11>21 sort; ends; later 20000; 11 ends 3", "20\n"},
+	{"dies of what killed a child", "dies 6; 11>21 sort; ends 1; later 20000; 11 dies 6", "20\n"},
+	{"dies of something else", "dies 9; 11 dies 6", "11\n"},
 	{"its worker crashed", "dies 11; 11>21 sort; ends; later 20000; 11 ends 1", "20\n"},
 };
 
