@@ -78,6 +78,7 @@ static const struct {
 	{"goes on first", "ends 3; 11>21 sort; ends; later 20; 11 ends 1", "11\n"},
 	{"passes it on", "ends 3; 11>21 sort; ends; later 20000; 11 ends 3", "20\n"},
 	{"dies of what killed a child", "dies 6; 11>21 sort; ends 1; later 20000; 11 dies 6", "20\n"},
+	{"dies as it ended another", "dies 9; 11>21 sort; 21 gets 9 from 11; dies 9; later 20000; 11 dies 9", "20\n"},
 	{"dies of something else", "dies 9; 11 dies 6", "11\n"},
 	{"its worker crashed", "dies 11; 11>21 sort; ends; later 20000; 11 ends 1", "20\n"},
 };
