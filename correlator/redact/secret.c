@@ -136,9 +136,8 @@ bool secret_is_key(const char *name, size_t size)
 
 	if (size == 0 || size > KEY_MAX || !key_split(name, size, &key))
 		return false;
-	if ((size == 3 && memcmp(name, "PWD", 3) == 0) ||
-	    (size == 6 && memcmp(name, "OLDPWD", 6) == 0))
-		return false; /* working directories, in every environment */
+	if (size == 3 && memcmp(name, "PWD", 3) == 0)
+		return false; /* the working directory, in every environment */
 	last = key.words[key.count - 1];
 	if (word_is_about(last) || word_negates(key.words[0]))
 		return false;
