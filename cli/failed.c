@@ -359,7 +359,7 @@ static int failed_show(struct view *view)
 	int error = find_run(view->store, options->operand_count ? options->operands[0] : NULL, &runs);
 
 	if (error == 0)
-		error = report_load(&findings.report, view->store, runs.items);
+		error = report_load(&findings.report, view->store, runs.items, false);
 	if (error == 0)
 		error = options->json ? print_json(&findings) : print_all(&findings);
 	rows_free(&findings.tasks);

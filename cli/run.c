@@ -150,7 +150,7 @@ static void report_show(struct run *run, struct store *store, const struct row_r
 {
 	struct report report;
 	struct output output;
-	int error = report_load(&report, store, shown);
+	int error = report_load(&report, store, shown, true);
 
 	output_init(&output, run->output, run->options->color);
 	if (error == 0 && run->options->json)

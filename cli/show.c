@@ -43,7 +43,7 @@ static int show(struct view *view)
 	int error = source_find_run(view->store, options->operand_count ? options->operands[0] : NULL, &runs);
 
 	if (error == 0)
-		error = report_load(&report, view->store, runs.items);
+		error = report_load(&report, view->store, runs.items, true);
 	if (error == 0 && names)
 		error = name_tasks(&report);
 	if (error == 0)

@@ -202,13 +202,13 @@ static int incident_count(void *context, const void *row)
 	return 0;
 }
 
-/* What follows, in that order. */
-static void ask_ahead(struct store *store, const struct row_run *run)
+/* What follows, in that order; the last is not always read. */
+static void ask_ahead(struct store *store, const struct row_run *run, bool with_containers)
 {
 	static const char *const queries[] = {"task_index", "run_doubts", "incidents", "containers"};
 	const struct store_parameter parameters[] = PART_PARAMETERS(run);
 
-	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++)
+	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]) - !with_containers; i++)
 		query_ask_ahead(store, queries[i], parameters);
 }
 
@@ -242,12 +242,12 @@ static int hosts_load(struct report *report, const struct row_run *run)
 	return rows_load(&report->hosts, &row_type_host, report->store, "run_hosts", parameters);
 }
 
-int report_load(struct report *report, struct store *store, const struct row_run *run)
+int report_load(struct report *report, struct store *store, const struct row_run *run, bool with_containers)
 {
 	int error;
 
 	*report = (struct report){.store = store, .now_boot_ns = ROW_NULL};
-	ask_ahead(store, run);
+	ask_ahead(store, run, with_containers);
 	error = hosts_load(report, run);
 	if (error == 0)
 		error = parts_load(report, run);

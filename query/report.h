@@ -55,8 +55,8 @@ struct report {
 	int64_t now_boot_ns; /* of the run's host, when it was last heard of */
 };
 
-/* `run` is copied. 0 or -errno. */
-int report_load(struct report *report, struct store *store, const struct row_run *run);
+/* `run` is copied; `with_containers`: they will be read, too. 0 or -errno. */
+int report_load(struct report *report, struct store *store, const struct row_run *run, bool with_containers);
 void report_free(struct report *report);
 
 /* With the figures of all of its parts, and the id and the clock of the first. */

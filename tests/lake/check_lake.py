@@ -743,6 +743,14 @@ def harmless(lake, other, verb, what):
         json.loads(result.stdout)
 
 
+def test_only_what_is_shown_is_asked_for(lake):
+    fresh(lake)
+    for verb, with_containers in (("failed", False), ("failed --json", False), ("show", True)):
+        with HostileLake(lake, int64(1), ("String", short("x")), 1) as other:
+            harmless(lake, other, verb, verb)
+        same(verb, any(b"container_id FROM runs" in sql for _, sql in other.requests), with_containers)
+
+
 # ---- TLS --------------------------------------------------------------------------------------
 
 
