@@ -16,7 +16,7 @@
 
 #define FIGURE_MAX (INT64_C(1) << 62) /* ns: 146 years */
 
-#define AHEAD_MAX 8 /* questions sent before they are due; further ones are sent when they are due */
+#define AHEAD_MAX 8 /* questions sent before they are due; for a further one the oldest is given up */
 
 /* What is sent for a question. */
 struct request {
@@ -28,8 +28,9 @@ struct lake_store {
 	struct lake_client *client;
 	struct ahead {
 		struct request request;
-		struct lake_answer *answer; /* NULL: free */
-	} ahead[AHEAD_MAX];
+		struct lake_answer *answer;
+	} ahead[AHEAD_MAX]; /* as they were asked */
+	size_t ahead_count;
 };
 
 struct lake_result {
@@ -79,14 +80,23 @@ static void request_free(struct request *request)
 	free(request->settings);
 }
 
+/* Its answer, which is the caller's. */
+static struct lake_answer *ahead_take(struct lake_store *lake, struct ahead *ahead)
+{
+	struct lake_answer *answer = ahead->answer;
+	size_t behind = (size_t)(lake->ahead + lake->ahead_count-- - (ahead + 1));
+
+	request_free(&ahead->request);
+	memmove(ahead, ahead + 1, behind * sizeof(*ahead));
+	return answer;
+}
+
 static void lake_close(struct store *store)
 {
 	struct lake_store *lake = lake_of(store);
 
-	for (struct ahead *ahead = lake->ahead; ahead < lake->ahead + AHEAD_MAX; ahead++) {
-		lake_answer_free(ahead->answer);
-		request_free(&ahead->request);
-	}
+	while (lake->ahead_count)
+		lake_answer_free(ahead_take(lake, lake->ahead));
 	lake_client_free(lake->client);
 	free(store);
 }
@@ -220,30 +230,32 @@ static int request_make(const struct store_text *text, const struct store_parame
 /* Where that is under way; NULL: nowhere. */
 static struct ahead *ahead_find(struct lake_store *lake, const struct request *request)
 {
-	for (struct ahead *ahead = lake->ahead; ahead < lake->ahead + AHEAD_MAX; ahead++)
-		if (ahead->answer && strcmp(ahead->request.sql, request->sql) == 0 &&
+	for (struct ahead *ahead = lake->ahead; ahead < lake->ahead + lake->ahead_count; ahead++)
+		if (strcmp(ahead->request.sql, request->sql) == 0 &&
 		    strcmp(ahead->request.settings, request->settings) == 0)
 			return ahead;
 	return NULL;
 }
 
-/* What fails here fails again when it is due, and says so. */
+/* What fails here fails again when it is due, and says so. What was asked and never fetched must not
+ * keep others from being asked. */
 static void ask_ahead(struct store *store, const struct store_text *text,
 		      const struct store_parameter *parameters)
 {
 	struct lake_store *lake = lake_of(store);
 	struct request request = {0};
-	struct ahead *ahead = lake->ahead;
+	struct lake_answer *answer;
 
 	if (request_make(text, parameters, &request) < 0)
 		return;
-	while (ahead < lake->ahead + AHEAD_MAX && ahead->answer)
-		ahead++;
-	if (ahead == lake->ahead + AHEAD_MAX || ahead_find(lake, &request) ||
-	    lake_client_ask(lake->client, request.sql, request.settings, &ahead->answer) < 0)
+	if (ahead_find(lake, &request) ||
+	    lake_client_ask(lake->client, request.sql, request.settings, &answer) < 0) {
 		request_free(&request);
-	else
-		ahead->request = request;
+		return;
+	}
+	if (lake->ahead_count == AHEAD_MAX)
+		lake_answer_free(ahead_take(lake, lake->ahead));
+	lake->ahead[lake->ahead_count++] = (struct ahead){request, answer};
 }
 
 /* Its answer, if it was asked ahead; else it is asked now. */
@@ -253,9 +265,7 @@ static int request_ask(struct lake_store *lake, const struct request *request, s
 
 	if (!ahead)
 		return lake_client_ask(lake->client, request->sql, request->settings, ret_answer);
-	*ret_answer = ahead->answer;
-	request_free(&ahead->request);
-	*ahead = (struct ahead){0};
+	*ret_answer = ahead_take(lake, ahead);
 	return 0;
 }
 

@@ -751,6 +751,24 @@ def test_only_what_is_shown_is_asked_for(lake):
         same(verb, any(b"container_id FROM runs" in sql for _, sql in other.requests), with_containers)
 
 
+def test_what_was_asked_ahead_and_is_never_due(lake):
+    """The latest is asked ahead all the same: before the answer to what is due now is there."""
+    rows = http_answer("200 OK", b"\1" + short("id") + short("Int64"), *CLICKHOUSE)
+    latest = threading.Event()
+
+    def answer(head):
+        if "param_run_id=9&" in head:
+            latest.set()
+        came = "param_run_id=0&" not in head or latest.wait(TRACER_LIMIT_S)
+        return after_version(rows)(head) if came else http_answer("500 Late", b"")
+
+    lines = [f"{'+' if number else ''}run_doubts\trun_id=i{number}\thost_id=i1\n" for number in (*range(1, 10), 0)]
+    with Answers(answer) as other:
+        result = subprocess.run([BUILD / "tests/lake/run_queries", other.url], input="".join(lines),
+                                capture_output=True, text=True, timeout=300, check=True)
+    same("answers", result.stdout, "id\n\n")
+
+
 # ---- TLS --------------------------------------------------------------------------------------
 
 

@@ -3,8 +3,9 @@
  *
  *   run_queries FILE|URL < LINES
  *
- * A line is QUERY, then NAME=iNUMBER, NAME=rFRACTION, NAME=tTEXT or NAME=n (NULL), separated by tabs. Who asks the
- * lake is said by the environment, as for `tracer --lake`.
+ * A line is QUERY, then NAME=iNUMBER, NAME=rFRACTION, NAME=tTEXT or NAME=n (NULL), separated by tabs;
+ * +QUERY is asked ahead, and nothing printed. Who asks the lake is said by the environment, as for
+ * `tracer --lake`.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -107,6 +108,10 @@ static void run(struct store *store, char *line)
 
 	while (count < PARAMETERS_MAX && (word = strtok_r(NULL, "\t\n", &save)))
 		parameter_parse(word, &parameters[count++]);
+	if (*query == '+') {
+		query_ask_ahead(store, query + 1, parameters);
+		return;
+	}
 	if (query_ask(store, query, parameters, &result) < 0) {
 		printf("failed: %s\n\n", store_error_text(store));
 		return;
