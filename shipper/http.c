@@ -212,9 +212,9 @@ static int body_sought(void *data, curl_off_t offset, int origin)
 {
 	struct transfer *transfer = data;
 
-	if (origin != SEEK_SET || offset < 0 || (uint64_t)offset > transfer->body_bytes)
+	if (origin != SEEK_SET || offset != 0)
 		return CURL_SEEKFUNC_FAIL;
-	transfer->body_read = (uint64_t)offset;
+	transfer->body_read = 0;
 	return CURL_SEEKFUNC_OK;
 }
 

@@ -44,6 +44,13 @@ static const struct {
 	 "11 failed - 1\n12 succeeded - -\n"},
 	{"another engine of the run does it", "10>11 snakemake x; 11>12 flaky x; ends 1; 10>13 snakemake y; 13>14 flaky x; ends",
 	 "11 running - -\n12 failed - 1\n13 running - -\n14 succeeded - -\n"},
+	{"a shell fails of what its status came from, and tolerates the rest",
+	 "2>20 bash driver.sh; 20>21 bwa index; ends 3; 20>22 bwa mem; ends 4; 20 ends 4",
+	 "21 failed - 0\n22 failed - 1\n"},
+	{"an engine ends one itself, because another failed",
+	 "10>11 bash -c one; 10>12 bash -c two; ends 3; 11 gets 15 from 10; dies 15; 10 ends 1",
+	 "11 killed - 0\n12 failed - 1\n"},
+	{"an engine tolerates one, and succeeds", "10>11 bash -c one; ends 3; 10 ends", "11 failed - 0\n"},
 };
 
 TEST_EACH(what_is_done_again, stories)
@@ -69,27 +76,6 @@ TEST(an_attempt_with_a_directory_of_its_own)
 	run_hashed(30, "bb", "bwa mem s2.fq", 0);
 	run_hashed(40, "cc", "bwa mem s1.fq", 0);
 	ck_assert_rows(ATTEMPTS, "20 failed 40 0\n30 succeeded - -\n40 succeeded - -\n");
-}
-
-/* A shell failed of what its status came from; the rest it tolerated. */
-TEST(what_a_script_tolerated_is_not_fatal)
-{
-	tell("2>10 bash driver.sh; 10>11 bwa index; ends 3; 10>12 bwa mem; ends 4; 10 ends 4");
-	ck_assert_rows(ATTEMPTS, "11 failed - 0\n12 failed - 1\n");
-	ck_assert_rows("SELECT count(*) FROM incidents", "2\n");
-}
-
-/* What it ended itself, because another task failed. */
-TEST(what_an_engine_ended_is_not_fatal)
-{
-	tell(ENGINE "10>11 bash -c one; 10>12 bash -c two; ends 3; 11 gets 15 from 10; dies 15; 10 ends 1");
-	ck_assert_rows(ATTEMPTS, "11 killed - 0\n12 failed - 1\n");
-}
-
-TEST(what_an_engine_that_succeeds_tolerated_is_not_fatal)
-{
-	tell(ENGINE "10>11 bash -c one; ends 3; 10 ends");
-	ck_assert_rows(ATTEMPTS, "11 failed - 0\n");
 }
 
 /* No matter how many fail, few are remembered; the rest stays as it is. */

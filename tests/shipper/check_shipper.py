@@ -614,6 +614,15 @@ def test_it_tries_again_and_again(directory, lake, store):
     same("recoveries told", shipper.log().count("delivering again"), 1)
 
 
+def test_a_kept_connection_that_died(directory, lake, store):
+    """It is no failure: what it was given is sent once more, from its beginning."""
+    with Answers(lambda head: b"" if len(answers.requests) == 2 else ACCEPTED) as answers:
+        log = once(directory, store, url=answers.url).log()
+        same("requests", len(answers.requests), 6 + 1)
+        same(f"recoveries told: {log}", log.count("delivering again"), 0)
+        same("what was sent again", answers.requests[2][1], answers.requests[1][1])
+
+
 def test_too_many_requests(directory, lake, store):
     moments = []
 
