@@ -137,6 +137,16 @@ TEST(few_endings_are_remembered)
 	ck_assert_rows(BLAMED, "319\n");
 }
 
+/* Of those that ended alike the latest, so that one that ended otherwise is not forgotten for them. */
+TEST(endings_of_each_kind_are_remembered)
+{
+	tell(STEP("bash -c x") "11>20 bwa mem; ends 5; 11>21 bwa mem; ends 7");
+	for (unsigned i = 0; i < 100; i++)
+		tell("11>%u bwa mem; ends 3", 22 + i);
+	tell("11 ends 7");
+	ck_assert_rows(BLAMED, "21\n");
+}
+
 int main(void)
 {
 	return streams_run("blame");

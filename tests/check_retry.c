@@ -42,6 +42,8 @@ static const struct {
 	 "11 failed 12 1\n12 running - -\n13 succeeded - -\n"},
 	{"it failed when the other was there already", "10>11 flaky x; 10>12; 11 ends 1; 12 flaky x; ends",
 	 "11 failed - 1\n12 succeeded - -\n"},
+	{"a part of another task does it, too", "10>11 flaky x; ends 1; 10>12 bash -c y; 12>13 env z; 13 flaky x; ends; 12 ends",
+	 "11 failed - 1\n12 succeeded - -\n"},
 	{"another engine of the run does it", "10>11 snakemake x; 11>12 flaky x; ends 1; 10>13 snakemake y; 13>14 flaky x; ends",
 	 "11 running - -\n12 failed - 1\n13 running - -\n14 succeeded - -\n"},
 	{"a shell fails of what its status came from, and tolerates the rest",

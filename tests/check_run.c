@@ -58,6 +58,13 @@ TEST(a_shell_behind_wrappers_is_a_session)
 	ck_assert_rows("SELECT count(*) FROM incidents", "0\n");
 }
 
+/* Or the wrapper becomes it: sudo -i, exec. */
+TEST(a_wrapper_that_becomes_a_shell_is_a_session)
+{
+	tell("2>10 tty=5 uid=1500 env x; 10 tty=5 uid=1500 -bash; 10>11 tty=5 pgid=11 uid=1500 align x");
+	ck_assert_rows(runs_sql, "session bash 1500\njob align 1500\n");
+}
+
 /* `docker exec -it`: the client is how somebody got there, and waits for no other container. */
 TEST(a_shell_in_a_container_has_jobs)
 {
@@ -101,6 +108,7 @@ static const struct {
 	{"sh -c echo~'a", "sh -c"},
 	{"bash /x/run.sh 1", "run.sh"},
 	{"make all", "make all in work"},
+	{"cp a b", "cp"},
 };
 
 TEST_EACH(a_run_is_named_by_what_was_asked, asked)

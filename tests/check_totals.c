@@ -70,6 +70,14 @@ TEST(sums_follow_what_they_are_made_of)
 	ck_assert_int_eq(row.block_io_delay_ns, ROW_NULL);
 }
 
+TEST(what_went_in_and_out_is_summed)
+{
+	const struct totals totals = {.read_bytes = 1, .write_bytes = 20, .rchar_bytes = 300, .wchar_bytes = 4000,
+				      .sent_bytes = 50000, .received_bytes = 600000};
+
+	ck_assert_int_eq(totals_io_bytes(&totals), 654321);
+}
+
 int main(void)
 {
 	return suite_run("totals", NULL, NULL);
