@@ -155,7 +155,6 @@ static int test(const struct options *options, const struct rules *rules)
 		.argc = options->operand_count - 1,
 		.argv = (const char *const *)options->operands + 1,
 		.cgroup = "",
-		.uid = getuid(),
 	};
 	struct rules_verdict verdict;
 

@@ -76,7 +76,6 @@ struct rules_subject {
 	const char *const *argv;
 	const char *working_directory; /* "" unknown */
 	const char *cgroup;            /* path, "" unknown */
-	uint32_t uid;
 	bool has_terminal;                  /* a controlling one, and standard input is no pipe */
 	const struct rules_subject *parent; /* its current image, NULL at the top or unknown */
 };

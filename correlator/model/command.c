@@ -146,7 +146,6 @@ struct command *command_new(const struct command_source *source, enum redact_mod
 	if (!command)
 		return NULL;
 	command->flags = (uint32_t)source->flags;
-	command->subject.uid = (uint32_t)source->uid;
 	command->subject.has_terminal = source->tty != 0 && source->stdin_pipe == 0;
 	if (set_arguments(command, source->argv, mode) < 0 || command_complete(command) < 0) {
 		command_unref(command);
