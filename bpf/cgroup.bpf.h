@@ -11,8 +11,7 @@
 #else
 void *bpf_rdonly_cast(const void *address, __u32 type) __ksym __weak;
 
-#define CAST(address) \
-	((typeof(address))bpf_rdonly_cast(address, bpf_core_type_id_kernel(typeof(*(address)))))
+#define CAST(address) ((typeof(address))bpf_rdonly_cast(address, bpf_core_type_id_kernel(typeof(*(address)))))
 #define READ(from, field) (CAST(from)->field)
 /* A process that the program need not trust. For each pointer that is loaded from a trusted one the
  * verifier searches the kernel's types by name, one by one, up to four times (since 6.3): that was
@@ -56,8 +55,7 @@ static __always_inline struct kernfs_node *kernfs_parent(struct kernfs_node *nod
 
 static __always_inline struct cgroup_subsys_state *subsystem(struct css_set *set, __u32 index)
 {
-	return *(void **)((void *)set + bpf_core_field_offset(set->subsys) +
-			  index * sizeof(void *));
+	return *(void **)((void *)set + bpf_core_field_offset(set->subsys) + index * sizeof(void *));
 }
 
 /* False for the root of a hierarchy: that says nothing about a process. */
@@ -68,8 +66,7 @@ static __always_inline bool place_read(struct place *place, struct cgroup_subsys
 	if (!cgroup || cgroup->level == 0)
 		return false;
 	place->node = cgroup->kn;
-	place->id = cgroup->kn->id |
-		    (__u64)cgroup->root->hierarchy_id << CGROUP_HIERARCHY_SHIFT;
+	place->id = cgroup->kn->id | (__u64)cgroup->root->hierarchy_id << CGROUP_HIERARCHY_SHIFT;
 	return true;
 }
 
@@ -159,9 +156,7 @@ static __always_inline __u64 cgroup_record_make(struct event *event, struct scra
 		if (!parent || used > RECORD_CGROUP_PATH_MAX - TEXT_STEP)
 			break;
 		used = bounded(used, RECORD_CGROUP_PATH_MAX - TEXT_STEP);
-		used += bounded(bpf_probe_read_kernel_str(path + used, TEXT_STEP,
-							  READ(node, name)),
-				TEXT_STEP);
+		used += bounded(bpf_probe_read_kernel_str(path + used, TEXT_STEP, READ(node, name)), TEXT_STEP);
 		node = parent;
 	}
 	record->flags = kernfs_parent(node) ? RECORD_CGROUP_TRUNCATED : 0;

@@ -10,8 +10,7 @@ static __always_inline void image_read(struct image_key *image, struct task_stru
 	image->start_boot_ns = task->group_leader->start_boottime;
 }
 
-static __always_inline void header_fill(struct record_header *header, struct event *event,
-					__u32 type, __u32 size)
+static __always_inline void header_fill(struct record_header *header, struct event *event, __u32 type, __u32 size)
 {
 	header->type = type;
 	header->size = size;
@@ -116,21 +115,18 @@ static long path_walk_step(__u32 index, struct path_walk *walk)
 		walk->whole = walk->mount == mount;
 		return walk->whole;
 	}
-	walk->used = used + bounded(bpf_probe_read_kernel_str(walk->text + used, TEXT_STEP,
-							      READ(dentry, d_name.name)),
+	walk->used = used + bounded(bpf_probe_read_kernel_str(walk->text + used, TEXT_STEP, READ(dentry, d_name.name)),
 				    TEXT_STEP);
 	walk->dentry = parent;
 	return 0;
 }
 
-#define MOUNT_OF(vfsmount) \
-	((struct mount *)((void *)(vfsmount)-bpf_core_field_offset(struct mount, mnt)))
+#define MOUNT_OF(vfsmount) ((struct mount *)((void *)(vfsmount)-bpf_core_field_offset(struct mount, mnt)))
 
 /* The names from `at` up to the root that `fs` has, or to the top of its mounts, each
  * ended by NUL; one empty name for the root itself. Writes at most TEXT_STEP bytes above
  * RECORD_CWD_MAX and returns the size; 0, and a flag, where the path is too long or deep. */
-static __noinline __u32 path_read(char *text, struct path *at, struct fs_struct *fs,
-				  struct record_context *context)
+static __noinline __u32 path_read(char *text, struct path *at, struct fs_struct *fs, struct record_context *context)
 {
 	struct path_walk walk = {
 		.text = text,

@@ -75,8 +75,8 @@ const volatile bool network = false; /* set by the probe: sent and received are 
 #define VALID(name) COUNTER_VALID(name)
 #define VALID_DELAYS (VALID(block_io_delay_ns) | VALID(memory_delay_ns))
 #define VALID_MEMORY \
-	(VALID(peak_rss_bytes) | VALID(rss_anon_bytes) | VALID(rss_file_bytes) | \
-	 VALID(rss_shmem_bytes) | VALID(swap_bytes))
+	(VALID(peak_rss_bytes) | VALID(rss_anon_bytes) | VALID(rss_file_bytes) | VALID(rss_shmem_bytes) | \
+	 VALID(swap_bytes))
 
 /* What the kernel hands to a program, and what is reached from there, is read in place. */
 #define FIELD(from, field) (is_computed ? READ(from, field) : (from)->field)
@@ -157,8 +157,7 @@ static __always_inline void group_add_traffic(struct task_struct *task, __u64 se
 }
 
 /* What is in both places: the slot may have become free in between. */
-static __always_inline void traffic_read(struct counters *sum, struct task_struct *task,
-					 const struct group *group)
+static __always_inline void traffic_read(struct counters *sum, struct task_struct *task, const struct group *group)
 {
 	struct traffic_slot *slot = traffic_slot_of(task);
 	__u64 start_boot_ns = task->group_leader->start_boottime;
@@ -178,23 +177,22 @@ static __always_inline void traffic_read(struct counters *sum, struct task_struc
 
 /* task.delays is NULL unless kernel.task_delayacct was on when the thread began. A
  * delay above the thread's age is a known kernel fault. Either way: unknown. */
-static __always_inline void delays_read(struct part *part, struct task_delay_info *delays,
-					__u64 age_ns)
+static __always_inline void delays_read(struct part *part, struct task_delay_info *delays, __u64 age_ns)
 {
 	part->unknown = VALID_DELAYS;
 	if (!delays)
 		return;
 	part->block_io_delay_ns = READ(delays, blkio_delay);
-	part->memory_delay_ns = READ(delays, swapin_delay) +
-				READ(delays, freepages_delay) + READ(delays, thrashing_delay);
+	part->memory_delay_ns =
+		READ(delays, swapin_delay) + READ(delays, freepages_delay) + READ(delays, thrashing_delay);
 	if (part->block_io_delay_ns <= age_ns)
 		part->unknown &= ~VALID(block_io_delay_ns);
 	if (part->memory_delay_ns <= age_ns)
 		part->unknown &= ~VALID(memory_delay_ns);
 }
 
-static __always_inline void part_read(struct part *part, struct task_struct *task,
-				      __u64 now_boot_ns, const bool is_computed)
+static __always_inline void part_read(struct part *part, struct task_struct *task, __u64 now_boot_ns,
+				      const bool is_computed)
 {
 	struct task_delay_info *delays = NULL;
 
@@ -217,8 +215,8 @@ static __always_inline void part_add(struct counters *sum, const struct part *pa
 }
 
 /* A thread that is going has put its part into its group already; the leader never does. */
-static __always_inline void thread_add(struct counters *sum, struct task_struct *task,
-				       __u64 now_boot_ns, const bool is_computed)
+static __always_inline void thread_add(struct counters *sum, struct task_struct *task, __u64 now_boot_ns,
+				       const bool is_computed)
 {
 	__u32 state = FIELD(task, __state);
 	struct part part;
@@ -249,14 +247,13 @@ static long thread_walk_step(__u32 index, struct thread_walk *walk)
 
 	if (!node || node == walk->head)
 		return 1;
-	thread_add(walk->sum, (void *)node - bpf_core_field_offset(struct task_struct, thread_node),
-		   walk->now_boot_ns, true);
+	thread_add(walk->sum, (void *)node - bpf_core_field_offset(struct task_struct, thread_node), walk->now_boot_ns,
+		   true);
 	walk->node = READ(node, next);
 	return 0;
 }
 
-static __always_inline void threads_add(struct counters *sum, struct signal_struct *signal,
-					__u64 now_boot_ns)
+static __always_inline void threads_add(struct counters *sum, struct signal_struct *signal, __u64 now_boot_ns)
 {
 	struct list_head *head = &signal->thread_head;
 	struct thread_walk walk = {sum, head, READ(head, next), now_boot_ns};
@@ -373,8 +370,8 @@ static __always_inline bool group_is_missing(struct task_struct *task, const __u
 /* Of a thread group; `task` is one of its threads. Memory and the cgroup are looked at
  * when it exits and while it lives; in an exec it is the only thread; when it was reaped
  * the leader is among those that are gone, but for its part. */
-static __always_inline void counters_read(struct counters *sum, struct task_struct *task,
-					  const __u32 type, __u64 now_boot_ns)
+static __always_inline void counters_read(struct counters *sum, struct task_struct *task, const __u32 type,
+					  __u64 now_boot_ns)
 {
 	struct signal_struct *signal = task->signal;
 	struct group *group = group_find(task);
@@ -468,8 +465,7 @@ struct sweep {
 	struct image_key keys[SWEEP_MAX];
 };
 
-static long sweep_step(struct bpf_map *map, const struct image_key *key, struct group *group,
-		       struct sweep *sweep)
+static long sweep_step(struct bpf_map *map, const struct image_key *key, struct group *group, struct sweep *sweep)
 {
 	if (!group->seen_boot_ns || group->seen_boot_ns > sweep->gone_boot_ns)
 		return 0;

@@ -45,12 +45,7 @@ enum {
 #define S_IFCHR 0020000
 #define MINOR_BITS 20
 #define PAGE_COUNTER_MAX (0x7fffffffffffffffULL / page_size)
-enum {
-	MM_FILEPAGES,
-	MM_ANONPAGES,
-	MM_SWAPENTS,
-	MM_SHMEMPAGES
-};
+enum { MM_FILEPAGES, MM_ANONPAGES, MM_SWAPENTS, MM_SHMEMPAGES };
 
 #define KERNEL __attribute__((preserve_access_index))
 

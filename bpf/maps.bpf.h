@@ -41,12 +41,7 @@ struct scratch {
 	__u64 known_connection;
 };
 
-enum scratch_owner {
-	SCRATCH_FORK,
-	SCRATCH_EXEC,
-	SCRATCH_SAMPLE,
-	SCRATCH_OWNERS
-};
+enum scratch_owner { SCRATCH_FORK, SCRATCH_EXEC, SCRATCH_SAMPLE, SCRATCH_OWNERS };
 
 MAP(scratches, PERCPU_ARRAY, SCRATCH_OWNERS, __u32, struct scratch, 0);
 
@@ -58,8 +53,7 @@ const volatile __u32 page_size = 4096;
  * proves, or checks on half a register. */
 static __always_inline __u64 bounded(__u64 size, __u64 highest)
 {
-	asm volatile(""
-		     : "+r"(size));
+	asm volatile("" : "+r"(size));
 	return size <= highest ? size : 0;
 }
 
@@ -81,8 +75,7 @@ static __noinline int count_loss(__u32 type, __u64 cgroup_id, __u64 now_boot_ns)
 
 		if (!slot)
 			break;
-		if (!slot->type &&
-		    !__sync_val_compare_and_swap(&slot->first_boot_ns, 0, now_boot_ns)) {
+		if (!slot->type && !__sync_val_compare_and_swap(&slot->first_boot_ns, 0, now_boot_ns)) {
 			slot->cgroup_id = last ? 0 : cgroup_id;
 			__sync_lock_test_and_set(&slot->type, type);
 		}

@@ -75,7 +75,7 @@ enum counter_bit {
 #define X(name, source) COUNTER_##name,
 	RECORD_COUNTERS(X)
 #undef X
-	COUNTER_COUNT
+		COUNTER_COUNT
 };
 #define COUNTER_VALID(name) (1ULL << COUNTER_##name)
 

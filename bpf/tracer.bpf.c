@@ -34,8 +34,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	struct event event;
 
 	child = LOOSE(child);
-	if (child->pid != child->tgid || !scratch || !event_begin(&event, RECORD_FORK, child) ||
-	    event.ignored)
+	if (child->pid != child->tgid || !scratch || !event_begin(&event, RECORD_FORK, child) || event.ignored)
 		return 0;
 	cgroup_announce(&event, scratch);
 	struct record_fork *record = event_reserve(&event, RECORD_FORK, sizeof(*record));
@@ -51,8 +50,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
-static __always_inline void image_fill(struct record_exec *record, struct event *event,
-				       const __u32 type)
+static __always_inline void image_fill(struct record_exec *record, struct event *event, const __u32 type)
 {
 	header_fill(&record->header, event, type, 0);
 	context_read(&record->context, event);
@@ -66,8 +64,8 @@ static __always_inline void image_fill(struct record_exec *record, struct event 
 /* Program, working directory and, of an exec, arguments, which the kernel has laid out in one
  * piece. The arguments of a running process (no `bprm`) lie in memory that may have to be waited
  * for, however long that takes: they are the reader's to find (probe/forward/arguments.h). */
-static __always_inline __u64 texts_fill(struct scratch *scratch, struct task_struct *task,
-					const __u32 type, struct linux_binprm *bprm)
+static __always_inline __u64 texts_fill(struct scratch *scratch, struct task_struct *task, const __u32 type,
+					struct linux_binprm *bprm)
 {
 	struct record_exec *record = &scratch->exec;
 	struct record_context *context = &record->context;
@@ -78,14 +76,12 @@ static __always_inline __u64 texts_fill(struct scratch *scratch, struct task_str
 	if (!mm || !fs)
 		return 0;
 	if (type == RECORD_EXEC) {
-		used = bounded(bpf_probe_read_kernel_str(scratch->text, RECORD_FILENAME_MAX,
-							 bprm->filename),
+		used = bounded(bpf_probe_read_kernel_str(scratch->text, RECORD_FILENAME_MAX, bprm->filename),
 			       RECORD_FILENAME_MAX);
 		context->flags |= used == RECORD_FILENAME_MAX ? RECORD_PATH_TRUNCATED : 0;
 		context->flags |= bprm->interp != bprm->filename ? RECORD_SCRIPT : 0;
 	} else if (mm->exe_file) {
-		used = bounded(path_read(scratch->text, &mm->exe_file->f_path, fs, context),
-			       RECORD_CWD_MAX);
+		used = bounded(path_read(scratch->text, &mm->exe_file->f_path, fs, context), RECORD_CWD_MAX);
 	}
 	record->filename_size = used;
 	record->cwd_size = path_read(scratch->text + used, &fs->pwd, fs, context);
@@ -99,8 +95,7 @@ static __always_inline __u64 texts_fill(struct scratch *scratch, struct task_str
 		size = RECORD_ARGV_MAX;
 	}
 	size = bounded(size, RECORD_ARGV_MAX);
-	if (size && (type != RECORD_EXEC ||
-		     bpf_probe_read_user(scratch->text + used, size, arguments))) {
+	if (size && (type != RECORD_EXEC || bpf_probe_read_user(scratch->text + used, size, arguments))) {
 		context->flags |= RECORD_ARGV_UNKNOWN;
 		size = 0;
 	}
@@ -127,8 +122,7 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 	}
 	cgroup_announce(&event, scratch);
 	image_fill(record, &event, RECORD_EXEC);
-	__u64 size = bounded(sizeof(*record) + texts_fill(scratch, task, RECORD_EXEC, bprm),
-			     sizeof(*scratch));
+	__u64 size = bounded(sizeof(*record) + texts_fill(scratch, task, RECORD_EXEC, bprm), sizeof(*scratch));
 	if (size)
 		ring_send(&record->header, size, event.place.id);
 	if (record->counters.valid & COUNTERS_PARTIAL)
@@ -148,8 +142,8 @@ static __always_inline void exit_send(struct task_struct *task, const __u32 type
 		return;
 	counters_read(&record->counters, task, type, event.now_boot_ns);
 	/* What wait4 gives the parent. */
-	record->wait_status = signal->flags & SIGNAL_GROUP_EXIT ? signal->group_exit_code
-								: task->group_leader->exit_code;
+	record->wait_status =
+		signal->flags & SIGNAL_GROUP_EXIT ? signal->group_exit_code : task->group_leader->exit_code;
 	record->flags = signal->oom_mm ? RECORD_EXIT_OOM : 0;
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 }
@@ -216,8 +210,7 @@ static __always_inline bool signal_is_handled(struct task_struct *task, __u32 si
 {
 	/* A number to the verifier, which lets nothing unknown be added to a pointer. */
 	void *handlers = BPF_CORE_READ(task, sighand);
-	struct k_sigaction *action = handlers +
-				     bpf_core_field_offset(struct sighand_struct, action) +
+	struct k_sigaction *action = handlers + bpf_core_field_offset(struct sighand_struct, action) +
 				     (signal - 1) * bpf_core_type_size(struct k_sigaction);
 
 	return READ(action, sa.sa_handler) != NULL;
@@ -227,8 +220,7 @@ static __always_inline bool signal_is_handled(struct task_struct *task, __u32 si
  * what it sends for whoever runs: to others in his name, as where he writes to cgroup.kill; to
  * himself for what he did, as where a file gets larger than he may make it. `argument` is where
  * it stands: the verifier leaves out what asks whether such a pointer is NULL. */
-static __always_inline __s32 signal_code(const __u64 *argument, struct kernel_siginfo *info,
-					 bool is_own)
+static __always_inline __s32 signal_code(const __u64 *argument, struct kernel_siginfo *info, bool is_own)
 {
 	__u64 number = 0;
 
@@ -242,8 +234,7 @@ static __always_inline __s32 signal_code(const __u64 *argument, struct kernel_si
  * they end the process. What the kernel sends, for a timer too, is no doing of the process
  * that happens to run then. */
 SEC("tp_btf/signal_generate")
-int BPF_PROG(on_signal, int signal, struct kernel_siginfo *info, struct task_struct *task,
-	     int group, int result)
+int BPF_PROG(on_signal, int signal, struct kernel_siginfo *info, struct task_struct *task, int group, int result)
 {
 	struct task_struct *sender = LOOSE(bpf_get_current_task_btf());
 	__u32 bit = signal < 32 ? 1U << signal : 0;
@@ -251,8 +242,7 @@ int BPF_PROG(on_signal, int signal, struct kernel_siginfo *info, struct task_str
 
 	task = LOOSE(task);
 	if ((result != TRACE_SIGNAL_DELIVERED && result != TRACE_SIGNAL_LOSE_INFO) ||
-	    !(bit & SIGNALS_TO_END ||
-	      (bit & SIGNALS_TO_TALK && !signal_is_handled(task, signal))) ||
+	    !(bit & SIGNALS_TO_END || (bit & SIGNALS_TO_TALK && !signal_is_handled(task, signal))) ||
 	    !event_begin(&event, RECORD_SIGNAL, task) || event.ignored)
 		return 0;
 	struct record_signal *record = event_reserve(&event, RECORD_SIGNAL, sizeof(*record));
@@ -326,8 +316,7 @@ int sample_tasks(struct bpf_iter__task *context)
 	if (!task)
 		return groups_sweep();
 	task = LOOSE(task);
-	if (!scratch || task->pid != task->tgid || !event_begin(&event, RECORD_SAMPLE, task) ||
-	    event.ignored)
+	if (!scratch || task->pid != task->tgid || !event_begin(&event, RECORD_SAMPLE, task) || event.ignored)
 		return 0;
 	size = cgroup_record_make(&event, scratch);
 	if (size && seq_send(context->meta, scratch, size))

@@ -13,8 +13,8 @@
 #define COMMAND_BYTES 16384
 #define FLEXIBLE_PERCENT 30
 
-static int rows_write(const struct answer *answer, struct json_writer *writer, size_t *row_count,
-		      const char *first, const char *next, const char *after)
+static int rows_write(const struct answer *answer, struct json_writer *writer, size_t *row_count, const char *first,
+		      const char *next, const char *after)
 {
 	int more = 0;
 
@@ -40,9 +40,10 @@ static int print_json(const struct answer *answer, const struct output *output, 
 	for (const struct store_parameter *parameter = answer->parameters; parameter->name; parameter++) {
 		struct store_value value = {STORE_VALUE_NULL, parameter->integer, parameter->real, parameter->text, 0};
 
-		value.type = parameter->type == STORE_INTEGER ? STORE_VALUE_INTEGER :
-			     parameter->type == STORE_REAL    ? STORE_VALUE_REAL :
-			     parameter->type == STORE_TEXT    ? STORE_VALUE_TEXT : STORE_VALUE_NULL;
+		value.type = parameter->type == STORE_INTEGER ? STORE_VALUE_INTEGER
+			     : parameter->type == STORE_REAL  ? STORE_VALUE_REAL
+			     : parameter->type == STORE_TEXT  ? STORE_VALUE_TEXT
+							      : STORE_VALUE_NULL;
 		json_write_member(&writer, parameter->name, &value);
 	}
 	json_write_text(&writer, "},\"rows\":[");
@@ -77,8 +78,8 @@ static char *value_to_text(const struct store_value *value, enum question_type t
 
 	if (value->type != STORE_VALUE_TEXT) {
 		text = value->type == STORE_VALUE_BLOB
-			? command_text(&(struct row_blob){value->data, size}, "", true, command, sizeof(command))
-			: units_value(type, value, raw);
+			       ? command_text(&(struct row_blob){value->data, size}, "", true, command, sizeof(command))
+			       : units_value(type, value, raw);
 		size = strlen(text);
 	}
 	safe = malloc(4 * size + 1);
@@ -180,8 +181,10 @@ static void columns_find(const struct answer *answer, struct columns *ret_column
 
 	for (size_t i = 0; i < question->column_count; i++) {
 		const struct question_field *field = &question->columns[i];
-		enum table_align align = is_text(field->type) || field->type == QUESTION_ID || field->type == QUESTION_TIME ||
-					 field->type == QUESTION_USER ? TABLE_LEFT : TABLE_RIGHT;
+		enum table_align align = is_text(field->type) || field->type == QUESTION_ID ||
+							 field->type == QUESTION_TIME || field->type == QUESTION_USER
+						 ? TABLE_LEFT
+						 : TABLE_RIGHT;
 
 		ret_columns->index[i] = store_result_find(answer->result, field->name);
 		ret_columns->shown[i] = (struct table_column){
@@ -244,7 +247,9 @@ static int print_table(const struct answer *answer, const struct output *output,
 int answer_print(const struct answer *answer, const struct output *output, size_t *ret_row_count)
 {
 	static int (*const printers[])(const struct answer *answer, const struct output *output, size_t *row_count) = {
-		[ANSWER_TABLE] = print_table, [ANSWER_JSON] = print_json, [ANSWER_NDJSON] = print_ndjson,
+		[ANSWER_TABLE] = print_table,
+		[ANSWER_JSON] = print_json,
+		[ANSWER_NDJSON] = print_ndjson,
 		[ANSWER_CSV] = print_csv,
 	};
 

@@ -22,15 +22,14 @@ int child_signals_init(struct child_signals *signals)
 	for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
 		sigaddset(&set, forwarded[i]);
 	/* Where SIGCHLD is ignored, children leave no status. */
-	if (sigprocmask(SIG_BLOCK, &set, &signals->mask) < 0 ||
-	    sigaction(SIGCHLD, &standard, &signals->on_child) < 0)
+	if (sigprocmask(SIG_BLOCK, &set, &signals->mask) < 0 || sigaction(SIGCHLD, &standard, &signals->on_child) < 0)
 		return -errno;
 	signals->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return signals->fd < 0 ? -errno : 0;
 }
 
-static _Noreturn void child_exec(char *const argv[], const struct user *user,
-				 const struct child_signals *signals, int failure_fd)
+static _Noreturn void child_exec(char *const argv[], const struct user *user, const struct child_signals *signals,
+				 int failure_fd)
 {
 	int error = user_become(user);
 
@@ -45,8 +44,7 @@ static _Noreturn void child_exec(char *const argv[], const struct user *user,
 	_exit(127);
 }
 
-int child_start(struct child *child, char *const argv[], const struct user *user,
-		const struct child_signals *signals)
+int child_start(struct child *child, char *const argv[], const struct user *user, const struct child_signals *signals)
 {
 	int ends[2], error = 0;
 

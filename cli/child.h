@@ -26,8 +26,7 @@ struct child {
 int child_signals_init(struct child_signals *signals);
 
 /* 0; -errno of the exec that failed; nothing runs then. */
-int child_start(struct child *child, char *const argv[], const struct user *user,
-		const struct child_signals *signals);
+int child_start(struct child *child, char *const argv[], const struct user *user, const struct child_signals *signals);
 
 /* Passes on a signal that was sent to us alone; what the terminal sends to the
  * whole process group has reached the command already. Returns its number, 0 if

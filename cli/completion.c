@@ -59,8 +59,11 @@ static const char fish_script[] =
 static int runs_offer(struct view *view)
 {
 	const struct store_parameter parameters[] = {
-		{"since_unix_ns", STORE_INTEGER, 0, NULL}, {"with_system", STORE_INTEGER, 0, NULL},
-		{"limit", STORE_INTEGER, RUNS_OFFERED, NULL}, {"candidate_limit", STORE_INTEGER, INT64_MAX, NULL}, {0},
+		{"since_unix_ns", STORE_INTEGER, 0, NULL},
+		{"with_system", STORE_INTEGER, 0, NULL},
+		{"limit", STORE_INTEGER, RUNS_OFFERED, NULL},
+		{"candidate_limit", STORE_INTEGER, INT64_MAX, NULL},
+		{0},
 	};
 	struct rows runs = {0};
 	int error = rows_load(&runs, &row_type_run, view->store, "runs", parameters);
@@ -180,11 +183,10 @@ const struct verb verb_completion = {
 	.operands_least = 1,
 	.operands_most = SIZE_MAX,
 	.summary = "print the completion of a shell",
-	.description =
-		"Prints a completion script, made of the same tables as --help: of commands,\n"
-		"options, their values, and runs. An installed tracer has put all three where\n"
-		"the shells look (below /usr/local fish looks only if XDG_DATA_DIRS names\n"
-		"/usr/local/share); elsewhere a shell reads its own as below.",
+	.description = "Prints a completion script, made of the same tables as --help: of commands,\n"
+		       "options, their values, and runs. An installed tracer has put all three where\n"
+		       "the shells look (below /usr/local fish looks only if XDG_DATA_DIRS names\n"
+		       "/usr/local/share); elsewhere a shell reads its own as below.",
 	.options = options_none,
 	.examples = "  . <(tracer completion bash)     # in ~/.bashrc\n"
 		    "  . <(tracer completion zsh)      # in ~/.zshrc, behind compinit\n"

@@ -16,7 +16,7 @@
 #include "cli/units.h"
 #include "common/clock.h"
 
-#define COMM_MAX 15 /* bytes that the kernel keeps of a name */
+#define COMM_MAX 15         /* bytes that the kernel keeps of a name */
 #define STAT_START_FIELD 22 /* starttime in /proc/PID/stat, in clock ticks since boot */
 #define STAT_RSS_FIELD 24   /* in pages */
 
@@ -81,8 +81,7 @@ static int daemon_read(int proc_fd, const char *pid, struct daemon_info *daemon)
 	*end = '\0';
 	daemon->name = daemon_name(open + 1);
 	daemon->pid = (pid_t)strtol(pid, NULL, 10);
-	daemon->since_boot_ns = stat_field(end + 2, STAT_START_FIELD) *
-				(1000000000 / sysconf(_SC_CLK_TCK));
+	daemon->since_boot_ns = stat_field(end + 2, STAT_START_FIELD) * (1000000000 / sysconf(_SC_CLK_TCK));
 	daemon->rss_bytes = stat_field(end + 2, STAT_RSS_FIELD) * sysconf(_SC_PAGESIZE);
 	if (!daemon->name || end[2] == 'Z')
 		return 0;
@@ -149,19 +148,17 @@ void freshness_tell(const struct store_stream *stream, struct findings *findings
 	int64_t lag_ns = freshness_lag_ns(stream);
 
 	if (lag_ns == INT64_MAX) {
-		findings_add(findings, FINDING_MISSING, "stream",
-			     "nothing stored since this host booted");
+		findings_add(findings, FINDING_MISSING, "stream", "nothing stored since this host booted");
 	} else if (lag_ns >= FRESHNESS_LIMIT_NS) {
 		const char *silent = silent_daemon(stream, lag_ns);
 
 		findings_add(findings, FINDING_MISSING, "stream", "%s has %s nothing for %s", silent,
-			     strcmp(silent, PROGRAM_PROBE) == 0 ? "sent" : "stored",
-			     units_duration(lag_ns, false));
+			     strcmp(silent, PROGRAM_PROBE) == 0 ? "sent" : "stored", units_duration(lag_ns, false));
 	} else {
 		return;
 	}
 	finding_fix(&findings->items[findings->count - 1],
-		     "see the logs: journalctl -u tracer-correlator -u tracer-probe");
+		    "see the logs: journalctl -u tracer-correlator -u tracer-probe");
 }
 
 enum freshness freshness_read(const char *store_path)
@@ -177,8 +174,7 @@ enum freshness freshness_read(const char *store_path)
 		return FRESHNESS_UNREADABLE;
 	if (error < 0)
 		return FRESHNESS_STALE;
-	fresh = store_read_stream(store, &stream) == 0 &&
-		freshness_lag_ns(&stream) < FRESHNESS_LIMIT_NS;
+	fresh = store_read_stream(store, &stream) == 0 && freshness_lag_ns(&stream) < FRESHNESS_LIMIT_NS;
 	store_close(store);
 	return fresh ? FRESHNESS_FRESH : FRESHNESS_STALE;
 }

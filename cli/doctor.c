@@ -22,7 +22,7 @@
 #define CAPABILITY_PERFMON 38
 #define CAPABILITY_BPF 39
 #define CAPABILITY_ADMIN 21
-#define DISK_LEAST_BYTES (1LL << 30)  /* a busy host's month is a few hundred MiB */
+#define DISK_LEAST_BYTES (1LL << 30) /* a busy host's month is a few hundred MiB */
 
 static const char *rules;
 
@@ -37,8 +37,8 @@ static const struct option_spec option_specs[] = {
 static void judge(struct findings *findings, const char *topic, bool is_good, const char *good,
 		  enum finding_level bad_level, const char *bad, const char *fix)
 {
-	struct finding *finding = findings_add(findings, is_good ? FINDING_OK : bad_level, topic, "%s",
-					       is_good ? good : bad);
+	struct finding *finding =
+		findings_add(findings, is_good ? FINDING_OK : bad_level, topic, "%s", is_good ? good : bad);
 
 	if (!is_good && fix)
 		finding_fix(finding, "%s", fix);
@@ -60,14 +60,13 @@ static void check_kernel(struct findings *findings, enum load load)
 	uname(&name);
 	known = sscanf(name.release, "%u.%u", &major, &minor) == 2;
 	if (load == LOAD_WORKS || (known && (major > 5 || (major == 5 && minor >= 19)))) {
-		findings_add(findings, FINDING_OK, "kernel", "Linux %s on %s", name.release,
-			     name.machine);
+		findings_add(findings, FINDING_OK, "kernel", "Linux %s on %s", name.release, name.machine);
 		return;
 	}
 	finding_fix(findings_add(findings, load == LOAD_FAILS ? FINDING_MISSING : FINDING_LIMITED, "kernel",
-				  "Linux %s: the probe needs 5.19, or a distribution's kernel that has the same",
-				  name.release),
-		     load == LOAD_FAILS ? "a newer kernel" : "sudo tracer doctor tries it");
+				 "Linux %s: the probe needs 5.19, or a distribution's kernel that has the same",
+				 name.release),
+		    load == LOAD_FAILS ? "a newer kernel" : "sudo tracer doctor tries it");
 }
 
 static void check_btf(struct findings *findings)
@@ -76,9 +75,8 @@ static void check_btf(struct findings *findings)
 		findings_add(findings, FINDING_OK, "BTF", "/sys/kernel/btf/vmlinux describes this kernel");
 	else
 		finding_fix(findings_add(findings, FINDING_MISSING, "BTF",
-					  "/sys/kernel/btf/vmlinux: %s: the probe cannot load",
-					  strerror(errno)),
-			     "a kernel built with CONFIG_DEBUG_INFO_BTF=y, as distributions have since 2020");
+					 "/sys/kernel/btf/vmlinux: %s: the probe cannot load", strerror(errno)),
+			    "a kernel built with CONFIG_DEBUG_INFO_BTF=y, as distributions have since 2020");
 }
 
 static void check_lockdown(struct findings *findings)
@@ -115,7 +113,9 @@ static void check_permission(struct findings *findings)
 	      "sudo tracer doctor sees more");
 	program_read_line("/proc/sys/kernel/unprivileged_bpf_disabled", text);
 	findings_add(findings, FINDING_OK, "unprivileged BPF", "%s: makes no difference to tracer",
-		     *text == '0' ? "allowed" : *text ? "not allowed" : "unknown");
+		     *text == '0' ? "allowed"
+		     : *text      ? "not allowed"
+				  : "unknown");
 }
 
 static void check_cgroups(struct findings *findings)
@@ -127,8 +127,7 @@ static void check_cgroups(struct findings *findings)
 	if (statfs("/sys/fs/cgroup", &whole) == 0 && whole.f_type == CGROUP2_SUPER_MAGIC) {
 		text = "v2: containers, services and jobs are told apart";
 		level = FINDING_OK;
-	} else if (statfs("/sys/fs/cgroup/unified", &unified) == 0 &&
-		   unified.f_type == CGROUP2_SUPER_MAGIC) {
+	} else if (statfs("/sys/fs/cgroup/unified", &unified) == 0 && unified.f_type == CGROUP2_SUPER_MAGIC) {
 		text = "hybrid v1 and v2: told apart in whichever of the two a process is in";
 		level = FINDING_OK;
 	} else if (access("/sys/fs/cgroup/memory", F_OK) == 0) {
@@ -157,10 +156,12 @@ static void check_accounting(struct findings *findings)
 		findings_add(findings, FINDING_OK, "delay accounting", "on: time waiting for disks is known");
 	else
 		finding_fix(findings_add(findings, FINDING_LIMITED, "delay accounting",
-					  "%s: block_io_delay_ns stays unknown; all else is there",
-					  *text ? "off" : "not in this kernel"),
-			     "%s", *text ? "sysctl kernel.task_delayacct=1 (costs under 1 %; counts for "
-					   "processes that start afterwards)" : "");
+					 "%s: block_io_delay_ns stays unknown; all else is there",
+					 *text ? "off" : "not in this kernel"),
+			    "%s",
+			    *text ? "sysctl kernel.task_delayacct=1 (costs under 1 %; counts for "
+				    "processes that start afterwards)"
+				  : "");
 	judge(findings, "PSI", access("/proc/pressure/cpu", R_OK) == 0, "pressure of this host is known",
 	      FINDING_LIMITED, "off: pressure of this host is not known; tracer does without", "boot with psi=1");
 }
@@ -196,8 +197,7 @@ static void check_network(struct findings *findings)
  * `ret_reason` has its words. */
 static enum load probe_try(char *path, char *ret_reason, size_t capacity)
 {
-	char *argv[] = {path, "--record", "/dev/null", "--duration", "0.3", "--ring-size", "64K",
-			"--quiet", NULL};
+	char *argv[] = {path, "--record", "/dev/null", "--duration", "0.3", "--ring-size", "64K", "--quiet", NULL};
 	int fd = memfd_create("tracer-doctor", MFD_CLOEXEC), status = -1;
 	pid_t pid = fd < 0 ? -1 : program_spawn(argv, fd, -1);
 	enum load load = LOAD_FAILS;
@@ -220,7 +220,9 @@ static void check_probe(struct findings *findings, const char *path, enum load l
 		findings_add(findings, FINDING_OK, "load", "programs load, attach and iterate");
 	else if (load == LOAD_FAILS)
 		findings_add(findings, FINDING_MISSING, "load", "%s",
-			     words ? words + 2 : *reason ? reason : "the probe could not be started");
+			     words     ? words + 2
+			     : *reason ? reason
+				       : "the probe could not be started");
 }
 
 static void check_correlator(struct findings *findings)
@@ -240,10 +242,10 @@ static void check_users(struct findings *findings)
 		findings_add(findings, FINDING_OK, "users", TRACER_CORRELATOR_USER " and " TRACER_PROBE_USER " exist");
 	else
 		finding_fix(findings_add(findings, FINDING_LIMITED, "users",
-					  "%s%s%s missing: tracer run uses nobody and daemon instead",
-					  correlator ? "" : TRACER_CORRELATOR_USER, correlator || probe ? "" : " and ",
-					  probe ? "" : TRACER_PROBE_USER),
-			     "deploy/install makes them, or systemd-sysusers with sysusers.d/tracer.conf");
+					 "%s%s%s missing: tracer run uses nobody and daemon instead",
+					 correlator ? "" : TRACER_CORRELATOR_USER, correlator || probe ? "" : " and ",
+					 probe ? "" : TRACER_PROBE_USER),
+			    "deploy/install makes them, or systemd-sysusers with sysusers.d/tracer.conf");
 }
 
 static void check_directory(struct findings *findings, const char *path)
@@ -251,12 +253,12 @@ static void check_directory(struct findings *findings, const char *path)
 	struct stat status;
 
 	if (stat(path, &status) < 0)
-		finding_fix(findings_add(findings, FINDING_LIMITED, path,
-					  "%s: the daemons are not installed here", strerror(errno)),
-			     "deploy/install; tracer run works without");
+		finding_fix(findings_add(findings, FINDING_LIMITED, path, "%s: the daemons are not installed here",
+					 strerror(errno)),
+			    "deploy/install; tracer run works without");
 	else if (status.st_mode & S_IWOTH)
-		finding_fix(findings_add(findings, FINDING_MISSING, path, "anyone may write there"),
-			     "chmod o-w %s", path);
+		finding_fix(findings_add(findings, FINDING_MISSING, path, "anyone may write there"), "chmod o-w %s",
+			    path);
 	else
 		findings_add(findings, FINDING_OK, path, "mode %04o", status.st_mode & 07777);
 }
@@ -296,9 +298,9 @@ static void check_store(struct findings *findings, const char *path)
 	}
 	if (statvfs(path, &disk) == 0) {
 		int64_t free_bytes = (int64_t)(disk.f_bavail * disk.f_frsize);
-		struct finding *finding = findings_add(
-			findings, free_bytes < DISK_LEAST_BYTES ? FINDING_LIMITED : FINDING_OK,
-			"disk", "%s free for the store", units_bytes(free_bytes, false));
+		struct finding *finding =
+			findings_add(findings, free_bytes < DISK_LEAST_BYTES ? FINDING_LIMITED : FINDING_OK, "disk",
+				     "%s free for the store", units_bytes(free_bytes, false));
 
 		if (finding->level != FINDING_OK)
 			finding_fix(finding, "free some, or keep less: tracer-correlator --retain DAYS");
@@ -339,12 +341,11 @@ static int doctor_main(const struct options *options)
 const struct verb verb_doctor = {
 	.name = "doctor",
 	.summary = "what works on this host, and how to fix the rest",
-	.description =
-		"Looks at the kernel, permissions, mounts, users and programs, and changes\n"
-		"nothing. Each line is ok, limited (works, but something is missing from it) or\n"
-		"missing (does not work), with what to do below it. As root it also has the\n"
-		"probe load its programs once. Nothing of a compiler is needed at run time. Exit\n"
-		"status 1 where anything is missing.",
+	.description = "Looks at the kernel, permissions, mounts, users and programs, and changes\n"
+		       "nothing. Each line is ok, limited (works, but something is missing from it) or\n"
+		       "missing (does not work), with what to do below it. As root it also has the\n"
+		       "probe load its programs once. Nothing of a compiler is needed at run time. Exit\n"
+		       "status 1 where anything is missing.",
 	.options = option_specs,
 	.examples = "  sudo tracer doctor",
 	.main = doctor_main,

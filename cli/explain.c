@@ -8,8 +8,8 @@
 #include "common/text.h"
 #include "query/ask.h"
 
-#define PID_MAX 4194304 /* the kernel's own limit */
-#define CHAIN_MAX 24    /* ancestors told one by one */
+#define PID_MAX 4194304        /* the kernel's own limit */
+#define CHAIN_MAX 24           /* ancestors told one by one */
 #define CHAIN_COMMAND_SIZE 240 /* bytes of an ancestor's command line */
 #define CHAIN_COMMAND_LEAST 12 /* columns of it on a terminal */
 #define CHAIN_WIDE 120         /* columns of a terminal where two show a generation */
@@ -93,8 +93,7 @@ static const struct meaning roles[] = {
 
 /* "    123 bash -c …  shell, rule posix-shell", further in with each generation. On a terminal the
  * command is cut to what the line has room for. */
-static void parent_tell(const struct story *story, const struct row_process *process, size_t depth,
-			bool is_last)
+static void parent_tell(const struct story *story, const struct row_process *process, size_t depth, bool is_last)
 {
 	const struct output *output = story->output;
 	char command[CHAIN_COMMAND_SIZE], safe[4 * CHAIN_COMMAND_SIZE + 1], what[512], raw[512];
@@ -108,9 +107,10 @@ static void parent_tell(const struct story *story, const struct row_process *pro
 	text_escape(command, strlen(command), safe, sizeof(safe));
 	used = indent + (size_t)pid_size + 2 + text_width(what);
 	fputs(output_style(output, is_last ? STYLE_TITLE : STYLE_PLAIN), output->file);
-	output_print_fitted(output, safe, !output->width ? SIZE_MAX :
-			    output->width > used + CHAIN_COMMAND_LEAST ? output->width - used
-								       : CHAIN_COMMAND_LEAST);
+	output_print_fitted(output, safe,
+			    !output->width                               ? SIZE_MAX
+			    : output->width > used + CHAIN_COMMAND_LEAST ? output->width - used
+									 : CHAIN_COMMAND_LEAST);
 	fputs(output_reset(output), output->file);
 	output_print(output, STYLE_DIM, "  %s\n", what);
 }
@@ -141,15 +141,12 @@ static void process_tell(const struct story *story, struct store_result *row)
 	struct store_value arguments = store_result_get(row, "arguments");
 	struct row_blob blob = {arguments.data, arguments.size};
 
-	heading(story, "process", store_result_get(row, "id").integer,
-		result_text(row, "program"));
-	snprintf(text, sizeof(text), "%lld, began by %s, %s%s",
-		 (long long)store_result_get(row, "pid").integer,
+	heading(story, "process", store_result_get(row, "id").integer, result_text(row, "program"));
+	snprintf(text, sizeof(text), "%lld, began by %s, %s%s", (long long)store_result_get(row, "pid").integer,
 		 strcmp(began, "found") == 0 ? "being there before the probe" : began,
 		 ended ? "ended by " : "still lives", ended ? ended : "");
 	point(story, "pid", text);
-	point(story, "command", command_text(&blob, "its parent's, or not known", true,
-					     command, sizeof(command)));
+	point(story, "command", command_text(&blob, "its parent's, or not known", true, command, sizeof(command)));
 	point(story, "role", meaning_of(roles, store_result_get(row, "role").data));
 	site_rules_where(story->rules, rule, where, sizeof(where));
 	point(story, "rule", where);
@@ -165,8 +162,7 @@ static void process_tell(const struct story *story, struct store_result *row)
 }
 
 /* A process that the row names as ROLE_program, ROLE_pid and ROLE_rule, if it names one. */
-static void relative_tell(const struct story *story, struct store_result *row, const char *label,
-			  const char *role)
+static void relative_tell(const struct story *story, struct store_result *row, const char *label, const char *role)
 {
 	char column[32], where[SITE_RULES_WHERE_SIZE], text[512];
 	const char *program;
@@ -176,8 +172,7 @@ static void relative_tell(const struct story *story, struct store_result *row, c
 	if (!program)
 		return;
 	snprintf(column, sizeof(column), "%s_pid", role);
-	snprintf(text, sizeof(text), "%s, pid %lld", program,
-		 (long long)store_result_get(row, column).integer);
+	snprintf(text, sizeof(text), "%s, pid %lld", program, (long long)store_result_get(row, column).integer);
 	point(story, label, text);
 	snprintf(column, sizeof(column), "%s_rule", role);
 	site_rules_where(story->rules, result_text(row, column), where, sizeof(where));
@@ -186,8 +181,7 @@ static void relative_tell(const struct story *story, struct store_result *row, c
 
 static void task_tell(const struct story *story, struct store_result *row)
 {
-	heading(story, "task", store_result_get(row, "id").integer,
-		result_text(row, "name"));
+	heading(story, "task", store_result_get(row, "id").integer, result_text(row, "name"));
 	point(story, "kind", result_text(row, "kind"));
 	point(story, "because", result_text(row, "reason"));
 	if (store_result_get(row, "merged_into_id").type == STORE_VALUE_INTEGER)
@@ -245,9 +239,8 @@ static int search_query(struct search *search, enum subject_kind kind, const cha
 	if (more < 0)
 		return more;
 	while ((more = store_result_next(result)) > 0 && search->count < FOUND_MAX)
-		search->found[search->count++] =
-			(struct found){kind, store_result_get(result, "id").integer,
-				       store_result_get(result, "host_id").integer};
+		search->found[search->count++] = (struct found){kind, store_result_get(result, "id").integer,
+								store_result_get(result, "host_id").integer};
 	store_result_free(result);
 	return more < 0 ? more : 0;
 }
@@ -256,7 +249,9 @@ static int search_query(struct search *search, enum subject_kind kind, const cha
 static int search_all(struct search *search, const char *text)
 {
 	struct store_parameter range[] = {
-		{"first_id", STORE_INTEGER, 0, NULL}, {"last_id", STORE_INTEGER, 0, NULL}, {0},
+		{"first_id", STORE_INTEGER, 0, NULL},
+		{"last_id", STORE_INTEGER, 0, NULL},
+		{0},
 	};
 	struct store_parameter name[] = {{"name", STORE_TEXT, 0, text}, {0}}, number[] = {{"pid", STORE_INTEGER}, {0}};
 	int error = 0;
@@ -346,7 +341,8 @@ static int explain_show(struct view *view)
 
 	if (error == 0 && search.count == 0)
 		error = say("tracer explain: no process, task or run is '%s': give a pid, an id or a name from tracer "
-			    "show --processes", name);
+			    "show --processes",
+			    name);
 	else if (error == 0)
 		error = found_explain(&story, &search, view->options->json ? json_object_get(root, "explained") : NULL);
 	if (error == 0 && view->options->json)
@@ -362,12 +358,11 @@ const struct verb verb_explain = {
 	.operands_least = 1,
 	.operands_most = 1,
 	.summary = "why something was seen as what it was",
-	.description =
-		"Tells which rule, and which step of the model where none matched, made a\n"
-		"process the tool it is shown as and put it into its task and run; with its\n"
-		"parents up to where the run began. The operand is a pid, the beginning of an\n"
-		"id, or the name of a run, task or program; of several, the latest is told and\n"
-		"the others are named.",
+	.description = "Tells which rule, and which step of the model where none matched, made a\n"
+		       "process the tool it is shown as and put it into its task and run; with its\n"
+		       "parents up to where the run began. The operand is a pid, the beginning of an\n"
+		       "id, or the name of a run, task or program; of several, the latest is told and\n"
+		       "the others are named.",
 	.options = option_specs,
 	.examples = "  tracer explain 12345\n"
 		    "  tracer explain samtools",

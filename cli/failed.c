@@ -50,8 +50,8 @@ static int load_task(struct findings *findings, const struct row_incident *incid
 
 /* The command line of the process, or of the nearest above that has one: a fork shares it.
  * Empty where none is known. 0 or -errno. */
-static int load_command(const struct findings *findings, const struct row_incident *incident,
-			struct rows *ret_line, const struct row_process **ret_process)
+static int load_command(const struct findings *findings, const struct row_incident *incident, struct rows *ret_line,
+			const struct row_process **ret_process)
 {
 	struct store_parameter parameters[] =
 		QUERY_PARAMETERS_OF("process_id", incident->process_id, incident->host_id);
@@ -88,7 +88,8 @@ static void print_task(const struct findings *findings, const struct row_inciden
 		return;
 	fprintf(output->file, "  %s after %s",
 		strcmp(incident->kind, "oom-kill") == 0 && task->signal > 0
-			? "OOM" : units_result(task->exit_code, task->signal),
+			? "OOM"
+			: units_result(task->exit_code, task->signal),
 		units_duration(report_wall_ns(&findings->report, task->begin_boot_ns, task->end_boot_ns),
 			       findings->raw));
 }
@@ -235,9 +236,8 @@ static void print_head(const struct findings *findings)
 	fprintf(output->file, "%s%s%s after %s", *failure ? " (" : "", failure, *failure ? ")" : "",
 		units_duration(report_wall_ns(&findings->report, run->begin_boot_ns, run->end_boot_ns), findings->raw));
 	output_print(output, STYLE_DIM, "  run %s  %s\n", units_id(run->id, false), units_time(run->started_unix_ns));
-	fprintf(output->file, "%zu fatal, %zu retried (ok), %zu harmless%s\n",
-		counts[REPORT_FATAL], counts[REPORT_RETRIED], counts[REPORT_HARMLESS],
-		counts[REPORT_HARMLESS] > 0 && !all ? " (--all)" : "");
+	fprintf(output->file, "%zu fatal, %zu retried (ok), %zu harmless%s\n", counts[REPORT_FATAL],
+		counts[REPORT_RETRIED], counts[REPORT_HARMLESS], counts[REPORT_HARMLESS] > 0 && !all ? " (--all)" : "");
 	if (counts[REPORT_FATAL] == 0 && report_has_failed(run->status))
 		fprintf(output->file, "What it failed of is not known.\n");
 }
@@ -245,7 +245,9 @@ static void print_head(const struct findings *findings)
 static int print_incident(void *context, const void *row)
 {
 	static int (*const print[])(const struct findings *, const struct row_incident *) = {
-		print_fatal, print_retried, print_harmless,
+		print_fatal,
+		print_retried,
+		print_harmless,
 	};
 	struct findings *findings = context;
 	int error;
@@ -311,8 +313,8 @@ static int incident_to_json(void *context, const void *row)
 	if (error < 0)
 		return error;
 	if (process)
-		command = (struct store_value){.type = STORE_VALUE_BLOB, .data = process->arguments.data,
-					       .size = process->arguments.size};
+		command = (struct store_value){
+			.type = STORE_VALUE_BLOB, .data = process->arguments.data, .size = process->arguments.size};
 	incident = row_to_json(&row_type_incident, row);
 	json_object_set_new(incident, "task", task_to_json(findings));
 	json_set_value(incident, "command", &command);
@@ -373,15 +375,14 @@ const struct verb verb_failed = {
 	.operands = "[RUN]",
 	.operands_most = 1,
 	.summary = "what a run failed of, and what was tried again",
-	.description =
-		"Tells what the latest run that failed, or RUN, failed of: the process whose\n"
-		"status the task's own status came from, found down through shells and\n"
-		"launchers. RUN is the beginning of an id, or a name.\n"
-		"\n"
-		"FATAL     the run failed of it\n"
-		"INTERRUPTED  by ^C at its terminal, or the terminal was closed\n"
-		"retried   the same work was done again, with success\n"
-		"harmless  it failed or crashed, and the run went on without it: --all",
+	.description = "Tells what the latest run that failed, or RUN, failed of: the process whose\n"
+		       "status the task's own status came from, found down through shells and\n"
+		       "launchers. RUN is the beginning of an id, or a name.\n"
+		       "\n"
+		       "FATAL     the run failed of it\n"
+		       "INTERRUPTED  by ^C at its terminal, or the terminal was closed\n"
+		       "retried   the same work was done again, with success\n"
+		       "harmless  it failed or crashed, and the run went on without it: --all",
 	.options = option_specs,
 	.examples = "  tracer failed\n"
 		    "  tracer failed 3f2a --all\n"

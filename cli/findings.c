@@ -11,8 +11,8 @@ static const char *const level_names[] = {
 	[FINDING_MISSING] = "missing",
 };
 
-struct finding *findings_add(struct findings *findings, enum finding_level level,
-			     const char *topic, const char *format, ...)
+struct finding *findings_add(struct findings *findings, enum finding_level level, const char *topic, const char *format,
+			     ...)
 {
 	struct finding *finding;
 	char raw[sizeof(finding->text)];
@@ -80,9 +80,8 @@ static json_t *to_json(const struct findings *findings)
 	for (size_t i = 0; i < findings->count; i++) {
 		const struct finding *finding = &findings->items[i];
 
-		json_array_append_new(array, json_pack("{s:s, s:s, s:s, s:s?}", "level",
-						       level_names[finding->level], "topic",
-						       finding->topic, "text", finding->text, "fix",
+		json_array_append_new(array, json_pack("{s:s, s:s, s:s, s:s?}", "level", level_names[finding->level],
+						       "topic", finding->topic, "text", finding->text, "fix",
 						       *finding->fix ? finding->fix : NULL));
 	}
 	return array;

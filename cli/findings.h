@@ -17,7 +17,7 @@ struct finding {
 	enum finding_level level;
 	char topic[32];
 	char text[320]; /* safe to show */
-	char fix[320]; /* safe to show: what to do; "": nothing */
+	char fix[320];  /* safe to show: what to do; "": nothing */
 };
 
 struct findings {
@@ -26,12 +26,10 @@ struct findings {
 };
 
 /* Adds one and returns it for finding_fix(); both make their text safe. */
-struct finding *findings_add(struct findings *findings, enum finding_level level,
-			     const char *topic, const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
+struct finding *findings_add(struct findings *findings, enum finding_level level, const char *topic, const char *format,
+			     ...) __attribute__((format(printf, 4, 5)));
 
-void finding_fix(struct finding *finding, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+void finding_fix(struct finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 enum finding_level findings_worst(const struct findings *findings);
 

@@ -62,19 +62,18 @@ const struct table_column groups_tool_columns[GROUPS_COLUMN_COUNT] = {
 	USAGE_COLUMNS,
 };
 
-static void tool_line_add(struct table *table, enum style style, const char *name,
-			  const struct report_group *group, int64_t whole_cpu_ns, bool raw)
+static void tool_line_add(struct table *table, enum style style, const char *name, const struct report_group *group,
+			  int64_t whole_cpu_ns, bool raw)
 {
 	char text[UNITS_SIZE];
 
 	table_add_name(table, style, "", name);
-	table_add_all(table, units_count((int64_t)group->task_count, raw),
-		      units_count(group->process_count, raw), NULL);
+	table_add_all(table, units_count((int64_t)group->task_count, raw), units_count(group->process_count, raw),
+		      NULL);
 	failed_add(table, group->failed_count, raw);
 	table_add(table, STYLE_PLAIN, units_duration(group->figures.cpu_ns, raw));
 	if (whole_cpu_ns > 0 && group->figures.cpu_ns != ROW_NULL)
-		snprintf(text, sizeof(text), "%.1f %%",
-			 100.0 * (double)group->figures.cpu_ns / (double)whole_cpu_ns);
+		snprintf(text, sizeof(text), "%.1f %%", 100.0 * (double)group->figures.cpu_ns / (double)whole_cpu_ns);
 	else
 		strcpy(text, "-");
 	table_add(table, STYLE_PLAIN, text);

@@ -6,7 +6,7 @@
 #include "cli/units.h"
 
 #define NOW_NS (60 * INT64_C(1000000000)) /* what "now" is an average of, at least */
-#define LABEL_COLUMNS 11 /* before the text of a line */
+#define LABEL_COLUMNS 11                  /* before the text of a line */
 #define SAMPLES_MAX 100000
 
 static const char *host_name; /* NULL: all */
@@ -64,8 +64,7 @@ static void print_label(const struct output *output, const char *label)
 	output_print(output, STYLE_DIM, "  %-9s", label);
 }
 
-static void print_text(const struct output *output, const char *before, const char *text,
-		       const char *after)
+static void print_text(const struct output *output, const char *before, const char *text, const char *after)
 {
 	if (!text || !*text)
 		return;
@@ -120,8 +119,7 @@ static void print_size(const struct row_host *host, const struct output *output,
 	fputs(", of the container that it is\n", output->file);
 }
 
-static void print_what(const struct row_cloud_host *cloud_host, const struct output *output,
-		       bool raw)
+static void print_what(const struct row_cloud_host *cloud_host, const struct output *output, bool raw)
 {
 	const struct row_host *host = &cloud_host->host;
 
@@ -139,8 +137,7 @@ static void print_what(const struct row_cloud_host *cloud_host, const struct out
 	print_size(host, output, raw);
 	if (host->delay_accounting == 0) {
 		print_label(output, "delays");
-		fputs("of block I/O and memory are not counted: sysctl kernel.task_delayacct=1\n",
-		      output->file);
+		fputs("of block I/O and memory are not counted: sysctl kernel.task_delayacct=1\n", output->file);
 	}
 }
 
@@ -181,8 +178,7 @@ static void print_pressure(const struct span *span, const struct output *output)
 static void print_flows(const struct span *span, const struct output *output, bool raw)
 {
 	print_label(output, "disks");
-	fprintf(output->file, "%s read, %s written\n",
-		units_rate(a_second(GROWN(span, disk_read_bytes), span), raw),
+	fprintf(output->file, "%s read, %s written\n", units_rate(a_second(GROWN(span, disk_read_bytes), span), raw),
 		units_rate(a_second(GROWN(span, disk_write_bytes), span), raw));
 	print_label(output, "network");
 	fprintf(output->file, "%s received, %s sent\n",
@@ -200,8 +196,7 @@ static void print_how(const struct span *span, const struct output *output, bool
 	print_cpu(span, output);
 	print_label(output, "memory");
 	fprintf(output->file, "%s available, %s page cache, %s of it not written yet",
-		units_bytes(now->memory_available_bytes, raw),
-		units_bytes(now->memory_cache_bytes, raw),
+		units_bytes(now->memory_available_bytes, raw), units_bytes(now->memory_cache_bytes, raw),
 		units_bytes(now->memory_dirty_bytes, raw));
 	if (now->swap_used_bytes != ROW_NULL && now->swap_used_bytes > 0)
 		fprintf(output->file, "; %s swapped out", units_bytes(now->swap_used_bytes, raw));
@@ -217,8 +212,7 @@ static json_t *host_to_json(const struct row_cloud_host *host, const struct rows
 	json_t *object = json_object(), *array = json_array();
 
 	for (size_t i = 0; i < samples->count; i++)
-		json_array_append_new(array, row_to_json(samples->type,
-							 ROWS_ITEM(samples, host_sample, i)));
+		json_array_append_new(array, row_to_json(samples->type, ROWS_ITEM(samples, host_sample, i)));
 	json_object_set_new(object, "host", row_to_json(&row_type_cloud_host, host));
 	json_object_set_new(object, "samples", array);
 	return object;
@@ -283,16 +277,15 @@ static int host_show(struct view *view)
 const struct verb verb_host = {
 	.name = "host",
 	.summary = "what this host is, and how it was of late",
-	.description =
-		"Shows the machine, its system and its limits, and how it was in the last\n"
-		"minute: use of the processors, memory, pressure (the share of time in which\n"
-		"something waited), disks and network. tracer-correlator looks every ten\n"
-		"seconds, at what everybody may read.\n"
-		"\n"
-		"cloud     provider, instance and place; known to a lake, if the shipper may ask\n"
-		"disks     whole disks, without partitions and what is made of disks\n"
-		"network   interfaces to the outside, not those of containers\n"
-		"-         not known; it is never counted as zero",
+	.description = "Shows the machine, its system and its limits, and how it was in the last\n"
+		       "minute: use of the processors, memory, pressure (the share of time in which\n"
+		       "something waited), disks and network. tracer-correlator looks every ten\n"
+		       "seconds, at what everybody may read.\n"
+		       "\n"
+		       "cloud     provider, instance and place; known to a lake, if the shipper may ask\n"
+		       "disks     whole disks, without partitions and what is made of disks\n"
+		       "network   interfaces to the outside, not those of containers\n"
+		       "-         not known; it is never counted as zero",
 	.options = option_specs,
 	.examples = "  tracer host\n"
 		    "  tracer host --lake https://lake.example:8443 --host node-7\n"

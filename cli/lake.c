@@ -23,8 +23,7 @@ static const struct option_spec option_specs[] = {
 	{"layout", 'l', "LAYOUT", "one-node shards cluster", "init: one-node (the default), shards or cluster",
 	 .choice = &lake.layout},
 	{"keep", 'k', "AGES", NULL,
-	 "init, migrate: days, as in samples=90d,rest=400d (the default of init); or forever",
-	 .text = &lake.keep_text},
+	 "init, migrate: days, as in samples=90d,rest=400d (the default of init); or forever", .text = &lake.keep_text},
 	{"print", 'p', NULL, NULL, "init, migrate: print the SQL and ask nobody", .flag = &lake.print},
 	OPTION_SPEC_JSON,
 	OPTION_SPECS_LAST,
@@ -72,8 +71,7 @@ static int migrate(struct lake_schema from)
 {
 	if (lake_schema_migrate(lake.client, from, &lake.keep) < 0)
 		return say_failure(lake.client);
-	printf("%s: schema %d, %s\n", lake.settings.database, store_schema_version(),
-	       lake_layout_names[from.layout]);
+	printf("%s: schema %d, %s\n", lake.settings.database, store_schema_version(), lake_layout_names[from.layout]);
 	return VERB_OK;
 }
 
@@ -115,8 +113,8 @@ static int bring_up_to_date(void)
 static int print_sql(void)
 {
 	keep_complete(&lake.keep);
-	return lake_schema_print(stdout, "tracer", lake.layout, &lake.keep) < 0
-		       ? say("tracer lake: out of memory") : VERB_OK;
+	return lake_schema_print(stdout, "tracer", lake.layout, &lake.keep) < 0 ? say("tracer lake: out of memory")
+										: VERB_OK;
 }
 
 /* ---- check ----------------------------------------------------------------------- */
@@ -164,7 +162,8 @@ static int lake_main(const struct options *options)
 	if (lake.layout >= 0 && !is_init && !lake.print)
 		return options_misuse(options, "--layout belongs to init");
 	if (is_check && (lake.keep_text || lake.print))
-		return options_misuse(options, lake.print ? "check prints no SQL" : "--keep belongs to init and migrate");
+		return options_misuse(options,
+				      lake.print ? "check prints no SQL" : "--keep belongs to init and migrate");
 	if (lake.keep_text && keep_parse(lake.keep_text, &lake.keep) < 0)
 		return options_misuse(options, "--keep is as in samples=90d,rest=400d, not '%s'", lake.keep_text);
 	lake.layout = lake.layout < 0 ? LAKE_ONE_NODE : lake.layout;
@@ -183,18 +182,17 @@ const struct verb verb_lake = {
 	.operands_least = 1,
 	.operands_most = 1,
 	.summary = "make, check or upgrade the lake of all hosts",
-	.description =
-		"init      makes the database, its tables, views and rollups in ClickHouse\n"
-		"check     says whether server, schema, settings and rights are right, and what\n"
-		"          is kept\n"
-		"migrate   brings an older schema up to this release's; what is there stays\n"
-		"\n"
-		"The server needs Tracer's users first: tracer.xml in its users.d and their\n"
-		"passwords. Who asks and how is in ~/.config/tracer/lake.yaml or\n"
-		LAKE_SETTINGS_FILE ", section lake: (url, database, user, password-file,\n"
-		"token-file, ca-file, certificate-file, key-file, proxy, proxy-user,\n"
-		"proxy-password-file, insecure-http), or in $TRACER_LAKE_USER,\n"
-		"$TRACER_LAKE_PASSWORD_FILE and so on. docs/datalake.md leads through it.",
+	.description = "init      makes the database, its tables, views and rollups in ClickHouse\n"
+		       "check     says whether server, schema, settings and rights are right, and what\n"
+		       "          is kept\n"
+		       "migrate   brings an older schema up to this release's; what is there stays\n"
+		       "\n"
+		       "The server needs Tracer's users first: tracer.xml in its users.d and their\n"
+		       "passwords. Who asks and how is in ~/.config/tracer/lake.yaml or\n" LAKE_SETTINGS_FILE
+		       ", section lake: (url, database, user, password-file,\n"
+		       "token-file, ca-file, certificate-file, key-file, proxy, proxy-user,\n"
+		       "proxy-password-file, insecure-http), or in $TRACER_LAKE_USER,\n"
+		       "$TRACER_LAKE_PASSWORD_FILE and so on. docs/datalake.md leads through it.",
 	.options = option_specs,
 	.examples = "  tracer lake init --lake https://lake.example:8443\n"
 		    "  tracer lake check --user shipper\n"

@@ -23,8 +23,7 @@ struct check {
 	char text[COLUMNS_TEXT_BYTES]; /* the latest answer */
 };
 
-static bool ask(struct check *check, const char *topic, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+static bool ask(struct check *check, const char *topic, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* One statement whose answer is a line of text. False: it has none, which is a finding of `topic` (NULL:
  * none). */
@@ -51,11 +50,11 @@ static bool check_server(struct check *check)
 	if (!ask(check, "server", "SELECT version() FORMAT TSV"))
 		return false;
 	if (sscanf(check->text, "%d.%d", &year, &month) != 2 || year * 12 + month < OLDEST_YEAR * 12 + OLDEST_MONTH)
-		finding_fix(findings_add(check->findings, FINDING_MISSING, "server", "ClickHouse %s",
-					  check->text), "upgrade it to %d.%d or newer", OLDEST_YEAR, OLDEST_MONTH);
+		finding_fix(findings_add(check->findings, FINDING_MISSING, "server", "ClickHouse %s", check->text),
+			    "upgrade it to %d.%d or newer", OLDEST_YEAR, OLDEST_MONTH);
 	else
-		findings_add(check->findings, FINDING_OK, "server", "ClickHouse %s at %s, as user %s",
-			     check->text, check->settings->url, check->settings->user);
+		findings_add(check->findings, FINDING_OK, "server", "ClickHouse %s at %s, as user %s", check->text,
+			     check->settings->url, check->settings->user);
 	return true;
 }
 
@@ -68,8 +67,8 @@ static void check_clock(struct check *check)
 	skew_ns = strtoll(check->text, NULL, 10) - (int64_t)clock_unix_ns();
 	if (skew_ns > CLOCK_SKEW_NS || skew_ns < -CLOCK_SKEW_NS)
 		finding_fix(findings_add(check->findings, FINDING_LIMITED, "clock",
-					  "the lake's and this host's differ by %" PRId64 " s",
-					  skew_ns / 1000000000), "set them right: timedatectl");
+					 "the lake's and this host's differ by %" PRId64 " s", skew_ns / 1000000000),
+			    "set them right: timedatectl");
 }
 
 static bool check_schema(struct check *check)
@@ -82,11 +81,12 @@ static bool check_schema(struct check *check)
 	}
 	if (schema.version == 0)
 		finding_fix(findings_add(check->findings, FINDING_MISSING, "schema", "there is none in %s",
-					  check->settings->database), "tracer lake init");
+					 check->settings->database),
+			    "tracer lake init");
 	else if (schema.version < store_schema_version())
 		finding_fix(findings_add(check->findings, FINDING_MISSING, "schema",
-					  "version %d, this release needs %d", schema.version,
-					  store_schema_version()), "tracer lake migrate");
+					 "version %d, this release needs %d", schema.version, store_schema_version()),
+			    "tracer lake migrate");
 	else
 		findings_add(check->findings, FINDING_OK, "schema", "version %d, %s%s", schema.version,
 			     lake_layout_names[schema.layout],
@@ -112,15 +112,17 @@ static void check_entity(struct check *check, struct store *empty, size_t index)
 	const char *entity = store_entity_name(index);
 	struct store_result *columns;
 
-	if (!ask(check, "columns", "SELECT arrayStringConcat(groupArray(name), ' ') FROM system.columns"
-		 " WHERE database = currentDatabase() AND table = '%s_rows' FORMAT TSV", entity) ||
+	if (!ask(check, "columns",
+		 "SELECT arrayStringConcat(groupArray(name), ' ') FROM system.columns"
+		 " WHERE database = currentDatabase() AND table = '%s_rows' FORMAT TSV",
+		 entity) ||
 	    store_query_entity(empty, index, 0, 0, &columns) < 0)
 		return;
 	for (size_t i = 0; i < store_result_width(columns); i++)
 		if (!names_have(check->text, store_result_name(columns, i)))
-			finding_fix(findings_add(check->findings, FINDING_MISSING, "columns",
-						  "%s_rows has no %s", entity, store_result_name(columns, i)),
-				     "tracer lake migrate");
+			finding_fix(findings_add(check->findings, FINDING_MISSING, "columns", "%s_rows has no %s",
+						 entity, store_result_name(columns, i)),
+				    "tracer lake migrate");
 	store_result_free(columns);
 }
 
@@ -146,13 +148,14 @@ static void check_columns(struct check *check)
 /* What is on its way from an older form, or was made by other hands. */
 static void check_form(struct check *check)
 {
-	if (ask(check, "tables", "SELECT arrayStringConcat(arraySort(groupArray(name)), ' ') FROM system.tables"
+	if (ask(check, "tables",
+		"SELECT arrayStringConcat(arraySort(groupArray(name)), ' ') FROM system.tables"
 		" WHERE database = currentDatabase() AND engine LIKE '%%ReplacingMergeTree' AND name NOT LIKE 'hosts\\\\_%%'"
 		" AND partition_key = '' AND has(splitByString(', ', sorting_key), 'host_id')"
-		" AND name NOT IN ('host_hour_rows') FORMAT TSV") && check->text[0] &&
-	    strcmp(check->text, "\\N") != 0)
+		" AND name NOT IN ('host_hour_rows') FORMAT TSV") &&
+	    check->text[0] && strcmp(check->text, "\\N") != 0)
 		finding_fix(findings_add(check->findings, FINDING_MISSING, "tables", "not by month: %s", check->text),
-			     "tracer lake migrate");
+			    "tracer lake migrate");
 }
 
 /* The days are in the tables' statements; how many months there are is not for everybody to see. */
@@ -160,17 +163,20 @@ static void check_keep(struct check *check)
 {
 	char months[64] = "";
 
-	if (ask(check, NULL, "SELECT concat(', ', toString(uniqExact(partition)), ' months in ', toString(count()), ' parts')"
+	if (ask(check, NULL,
+		"SELECT concat(', ', toString(uniqExact(partition)), ' months in ', toString(count()), ' parts')"
 		" FROM system.parts WHERE database = currentDatabase() AND active AND rows > 0 FORMAT TSV"))
 		snprintf(months, sizeof(months), "%.63s", check->text);
-	if (!ask(check, "kept", "SELECT arrayStringConcat(arrayReverseSort(groupUniqArray(concat(if(name LIKE '%%samples%%', 'samples ',"
-		" 'all else '), multiIf(days = '', 'for good', toInt64(days) >= 100000, 'forever', concat(days, ' days'))))), ', ')"
-		" FROM (SELECT name, extract(create_table_query, 'TTL [^\\n]*\\\\b([0-9]+) \\\\* 86400') AS days FROM system.tables"
-		" WHERE database = currentDatabase() AND partition_key != '' AND engine LIKE '%%ReplacingMergeTree') FORMAT TSV"))
+	if (!ask(check, "kept",
+		 "SELECT arrayStringConcat(arrayReverseSort(groupUniqArray(concat(if(name LIKE '%%samples%%', 'samples ',"
+		 " 'all else '), multiIf(days = '', 'for good', toInt64(days) >= 100000, 'forever', concat(days, ' days'))))), ', ')"
+		 " FROM (SELECT name, extract(create_table_query, 'TTL [^\\n]*\\\\b([0-9]+) \\\\* 86400') AS days FROM system.tables"
+		 " WHERE database = currentDatabase() AND partition_key != '' AND engine LIKE '%%ReplacingMergeTree') FORMAT TSV"))
 		return;
 	if (strstr(check->text, "for good"))
-		finding_fix(findings_add(check->findings, FINDING_LIMITED, "kept", "%s: nothing is ever deleted%s", check->text,
-					  months), "tracer lake migrate --keep samples=90d,rest=400d");
+		finding_fix(findings_add(check->findings, FINDING_LIMITED, "kept", "%s: nothing is ever deleted%s",
+					 check->text, months),
+			    "tracer lake migrate --keep samples=90d,rest=400d");
 	else
 		findings_add(check->findings, FINDING_OK, "kept", "%s%s", check->text, months);
 }
@@ -186,8 +192,10 @@ static bool may(struct check *check, const char *right)
 static void check_settings(struct check *check)
 {
 	static const char *const wanted[][2] = {
-		{"join_use_nulls", "1"}, {"union_default_mode", "DISTINCT"},
-		{"aggregate_functions_null_for_empty", "1"}, {"prefer_column_name_to_alias", "1"},
+		{"join_use_nulls", "1"},
+		{"union_default_mode", "DISTINCT"},
+		{"aggregate_functions_null_for_empty", "1"},
+		{"prefer_column_name_to_alias", "1"},
 		{"cast_keep_nullable", "1"},
 	};
 	size_t before = check->findings->count;
@@ -197,9 +205,9 @@ static void check_settings(struct check *check)
 		    strcmp(check->text, wanted[i][1]) != 0 &&
 		    !(strcmp(check->text, "true") == 0 && strcmp(wanted[i][1], "1") == 0))
 			finding_fix(findings_add(check->findings, FINDING_MISSING, "settings",
-						  "%s is %s for user %s: results would be wrong", wanted[i][0],
-						  check->text, check->settings->user),
-				     "give it the profile of datalake/users.d/tracer.xml");
+						 "%s is %s for user %s: results would be wrong", wanted[i][0],
+						 check->text, check->settings->user),
+				    "give it the profile of datalake/users.d/tracer.xml");
 	}
 	if (check->findings->count == before)
 		findings_add(check->findings, FINDING_OK, "settings", "as the queries need them");
@@ -209,10 +217,10 @@ static void check_settings(struct check *check)
 static bool check_rights(struct check *check)
 {
 	bool reads = may(check, "SELECT"), inserts = may(check, "INSERT"), drops = may(check, "DROP TABLE");
-	struct finding *finding = findings_add(
-		check->findings, reads || inserts ? FINDING_OK : FINDING_MISSING, "rights", "%s%s%s%s",
-		reads ? "reads" : "", inserts ? reads ? ", inserts" : "inserts" : "",
-		drops ? ", changes the schema" : "", !reads && !inserts ? "none" : "");
+	struct finding *finding =
+		findings_add(check->findings, reads || inserts ? FINDING_OK : FINDING_MISSING, "rights", "%s%s%s%s",
+			     reads ? "reads" : "", inserts ? reads ? ", inserts" : "inserts" : "",
+			     drops ? ", changes the schema" : "", !reads && !inserts ? "none" : "");
 
 	if (!reads && !inserts)
 		finding_fix(finding, "grant them as datalake/users.d/tracer.xml does");
@@ -221,18 +229,18 @@ static bool check_rights(struct check *check)
 
 static void check_rollups(struct check *check)
 {
-	if (!ask(check, "rollups", "SELECT concat(view, ': ', exception) FROM system.view_refreshes"
+	if (!ask(check, "rollups",
+		 "SELECT concat(view, ': ', exception) FROM system.view_refreshes"
 		 " WHERE exception != '' AND database = currentDatabase() LIMIT 1 FORMAT TSV"))
 		return;
 	if (check->text[0])
 		finding_fix(findings_add(check->findings, FINDING_LIMITED, "rollups", "%s", check->text),
-			     "they are tried again within the hour; see the server's log");
+			    "they are tried again within the hour; see the server's log");
 	else
 		findings_add(check->findings, FINDING_OK, "rollups", "computed without errors");
 }
 
-void lake_check(struct lake_client *client, const struct access *settings,
-		struct findings *findings)
+void lake_check(struct lake_client *client, const struct access *settings, struct findings *findings)
 {
 	struct check check = {.client = client, .settings = settings, .findings = findings};
 

@@ -51,8 +51,7 @@ static const char *on_cluster(const struct move *move)
 
 static void choose(struct move *move, const char *entity)
 {
-	snprintf(move->table, sizeof(move->table), "%s_%s", entity,
-		 move->layout == LAKE_ONE_NODE ? "rows" : "local");
+	snprintf(move->table, sizeof(move->table), "%s_%s", entity, move->layout == LAKE_ONE_NODE ? "rows" : "local");
 }
 
 /* Hosts have no time and need no months. */
@@ -68,8 +67,10 @@ static int step_aside(struct move *move, const char *entity)
 	int error;
 
 	(void)ask(move, "ATTACH TABLE IF NOT EXISTS %s_before%s", move->table, on_cluster(move));
-	error = ask(move, "SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = '%s'"
-		    " AND partition_key = '' FORMAT TSV", move->table);
+	error = ask(move,
+		    "SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = '%s'"
+		    " AND partition_key = '' FORMAT TSV",
+		    move->table);
 	if (error < 0 || strcmp(move->answer, "1") != 0)
 		return error;
 	error = ask(move, "DROP VIEW IF EXISTS %s%s", entity, on_cluster(move));
@@ -89,26 +90,35 @@ static int copy_some(struct move *move, const char *entity, const char *columns,
 		snprintf(source, sizeof(source), "cluster('{cluster}', currentDatabase(), '%s_before')", move->table);
 	else
 		snprintf(source, sizeof(source), "%s_before", move->table);
-	return ask(move, "INSERT INTO %s%s (%s) SELECT %s FROM %s WHERE host_id > %" PRId64 " AND host_id <= %" PRId64
-		   " SETTINGS max_partitions_per_insert_block = 0", move->layout == LAKE_CLUSTER ? entity : move->table,
-		   move->layout == LAKE_CLUSTER ? "_rows" : "", columns, columns, source, last, next);
+	return ask(move,
+		   "INSERT INTO %s%s (%s) SELECT %s FROM %s WHERE host_id > %" PRId64 " AND host_id <= %" PRId64
+		   " SETTINGS max_partitions_per_insert_block = 0",
+		   move->layout == LAKE_CLUSTER ? entity : move->table, move->layout == LAKE_CLUSTER ? "_rows" : "",
+		   columns, columns, source, last, next);
 }
 
 static int follow(struct move *move, const char *entity)
 {
 	char columns[ANSWER_BYTES];
 	int64_t last, next;
-	int error = ask(move, "SELECT arrayStringConcat(groupArray(name), ', ') FROM system.columns"
-			" WHERE database = currentDatabase() AND table = '%s_before' FORMAT TSV", move->table);
+	int error = ask(move,
+			"SELECT arrayStringConcat(groupArray(name), ', ') FROM system.columns"
+			" WHERE database = currentDatabase() AND table = '%s_before' FORMAT TSV",
+			move->table);
 
 	strcpy(columns, move->answer);
 	if (error < 0 || !columns[0] || strcmp(columns, "\\N") == 0)
 		return error;
-	error = ask(move, "SELECT comment FROM system.tables WHERE database = currentDatabase()"
-		    " AND name = '%s_before' FORMAT TSV", move->table);
+	error = ask(move,
+		    "SELECT comment FROM system.tables WHERE database = currentDatabase()"
+		    " AND name = '%s_before' FORMAT TSV",
+		    move->table);
 	for (last = strtoll(move->answer, NULL, 10); error == 0; last = next) {
-		error = ask(move, "SELECT coalesce(max(host_id), 0) FROM (SELECT host_id FROM %s_before WHERE host_id > %" PRId64
-			    " ORDER BY host_id LIMIT %d) FORMAT TSV", move->table, last, ROWS_AT_ONCE);
+		error = ask(
+			move,
+			"SELECT coalesce(max(host_id), 0) FROM (SELECT host_id FROM %s_before WHERE host_id > %" PRId64
+			" ORDER BY host_id LIMIT %d) FORMAT TSV",
+			move->table, last, ROWS_AT_ONCE);
 		next = strtoll(move->answer, NULL, 10);
 		if (error < 0 || next == 0)
 			break;

@@ -10,7 +10,7 @@
 #include "lake-sql.h"
 
 #define SEPARATOR "\n--;\n"
-#define DAYS "{days}" /* in lake-LAYOUT-keep-*.sql */
+#define DAYS "{days}"       /* in lake-LAYOUT-keep-*.sql */
 #define UNKNOWN_DATABASE 81 /* ClickHouse's numbers of exceptions */
 #define UNKNOWN_TABLE 60
 
@@ -45,13 +45,15 @@ static const char *text_find(enum lake_layout layout, const char *part)
 int lake_schema_read(struct lake_client *client, struct lake_schema *ret_schema)
 {
 	char text[64], *tab;
-	int error = lake_client_run(client, "SELECT version, layout FROM schema_versions"
-				    " ORDER BY version DESC LIMIT 1 FORMAT TSV", text, sizeof(text));
+	int error = lake_client_run(client,
+				    "SELECT version, layout FROM schema_versions"
+				    " ORDER BY version DESC LIMIT 1 FORMAT TSV",
+				    text, sizeof(text));
 	int layout = LAKE_ONE_NODE;
 
 	*ret_schema = (struct lake_schema){0};
-	if (error < 0 && (lake_client_exception(client) == UNKNOWN_DATABASE ||
-			  lake_client_exception(client) == UNKNOWN_TABLE))
+	if (error < 0 &&
+	    (lake_client_exception(client) == UNKNOWN_DATABASE || lake_client_exception(client) == UNKNOWN_TABLE))
 		return 0;
 	if (error < 0)
 		return error;
@@ -64,8 +66,7 @@ int lake_schema_read(struct lake_client *client, struct lake_schema *ret_schema)
 	return 0;
 }
 
-int lake_schema_create_database(struct lake_client *client, const char *database,
-				enum lake_layout layout)
+int lake_schema_create_database(struct lake_client *client, const char *database, enum lake_layout layout)
 {
 	char sql[160];
 

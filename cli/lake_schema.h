@@ -21,8 +21,7 @@ struct lake_schema {
 int lake_schema_read(struct lake_client *client, struct lake_schema *ret_schema);
 
 /* Makes the database where there is none. `client` is one that asks in the database "default". */
-int lake_schema_create_database(struct lake_client *client, const char *database,
-				enum lake_layout layout);
+int lake_schema_create_database(struct lake_client *client, const char *database, enum lake_layout layout);
 
 /* For how long rows are kept: the samples of processes and hosts, and all else. 0: as it is. */
 struct lake_keep {

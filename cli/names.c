@@ -46,7 +46,7 @@ struct file {
 };
 
 struct names {
-	struct arena arena; /* of all that follows */
+	struct arena arena;    /* of all that follows */
 	struct entry *entries; /* by key */
 	size_t count;
 	struct file *files; /* by path */
@@ -61,7 +61,7 @@ struct reader {
 	struct names *names;
 	char *line; /* without its end */
 	unsigned number;
-	bool known;     /* what sort of file it is */
+	bool known; /* what sort of file it is */
 	bool is_table, is_json;
 	int column_count, columns[COLUMN_COUNT]; /* -1: it has none */
 	/* Snakemake's log */
@@ -69,8 +69,7 @@ struct reader {
 	unsigned job_count;
 };
 
-static int refuse(const struct reader *reader, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+static int refuse(const struct reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static int refuse(const struct reader *reader, const char *format, ...)
 {
@@ -231,7 +230,8 @@ static int read_row(struct reader *reader)
 		return refuse(reader, "\"%.40s\" is no hash of a task, like ab/cdef01", fields[COLUMN_HASH]);
 	if (fields[COLUMN_NAME])
 		return add_nextflow(reader, fields[COLUMN_HASH], fields[COLUMN_NAME]);
-	return entry_add(reader, fields[COLUMN_HASH], fields[COLUMN_PROCESS], fields[COLUMN_TAG] ? fields[COLUMN_TAG] : "");
+	return entry_add(reader, fields[COLUMN_HASH], fields[COLUMN_PROCESS],
+			 fields[COLUMN_TAG] ? fields[COLUMN_TAG] : "");
 }
 
 /* One object a line, with rule_name and wildcards. */
@@ -252,7 +252,7 @@ static int read_json(struct reader *reader)
 	}
 	reader->known = reader->is_json = true;
 	wildcards = json_object_get(object, "wildcards");
-	json_object_foreach(wildcards, key, value) {
+	json_object_foreach (wildcards, key, value) {
 		size_t length = strlen(text);
 
 		if (json_is_string(value))
@@ -563,8 +563,8 @@ static int process_join(void *context, const void *row)
 	return r < 0 ? r : joining->pairs && joining->pairs->task == joining->index;
 }
 
-static int task_join(void *context, size_t index, const struct row_task *task,
-		     const struct row_tool *tools, size_t count)
+static int task_join(void *context, size_t index, const struct row_task *task, const struct row_tool *tools,
+		     size_t count)
 {
 	struct joining *joining = context;
 	const struct entry *entry = strcmp(task->kind, "main") == 0 ? NULL : find_of_task(joining->names, task);

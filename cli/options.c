@@ -33,7 +33,7 @@ static void getopt_prepare(const struct verb *verb, struct option *long_options,
 
 	if (verb->takes_command)
 		*letters++ = '+'; /* stop at the first operand */
-	*letters++ = ':'; /* tell a missing value from an unknown option */
+	*letters++ = ':';         /* tell a missing value from an unknown option */
 	for (const struct option_spec *spec = verb->options; spec->name; spec++, count++) {
 		long_options[count] = (struct option){
 			.name = spec->name,
@@ -55,7 +55,8 @@ const struct option_spec *options_find(const struct option_spec *specs, const ch
 	size_t size = strcspn(word, "=");
 
 	for (; specs->name && *word == '-' && word[1]; specs++)
-		if (word[1] == '-' ? size > 2 && strncmp(specs->name, word + 2, size - 2) == 0 : specs->letter == word[1])
+		if (word[1] == '-' ? size > 2 && strncmp(specs->name, word + 2, size - 2) == 0
+				   : specs->letter == word[1])
 			return specs;
 	return NULL;
 }
@@ -80,7 +81,10 @@ static int choice_take(const struct options *options, const struct option_spec *
 			return 0;
 		}
 		used += snprintf(words + used, sizeof(words) - (size_t)used, "%s%.*s",
-				 index == 0 ? "" : left ? ", " : " or ", size, word);
+				 index == 0 ? ""
+				 : left     ? ", "
+					    : " or ",
+				 size, word);
 		word += size + (left > 0);
 	}
 	return options_misuse(options, "--%s takes %s, not '%s'", spec->name, words, value);
@@ -91,8 +95,8 @@ static int number_take(const struct options *options, const struct option_spec *
 	uint64_t number;
 
 	if (parse_number(value, parse_counts, (uint64_t)spec->least, (uint64_t)spec->most, &number) < 0)
-		return options_misuse(options, "--%s takes a number of %" PRId64 " to %" PRId64 ", not '%s'", spec->name,
-				      spec->least, spec->most, value);
+		return options_misuse(options, "--%s takes a number of %" PRId64 " to %" PRId64 ", not '%s'",
+				      spec->name, spec->least, spec->most, value);
 	*spec->number = (int64_t)number;
 	return 0;
 }
@@ -153,7 +157,8 @@ static int refuse(const struct options *options, char **argv, int value)
 int options_check_most(const struct options *options, size_t most)
 {
 	return options->operand_count > most
-		       ? options_misuse(options, "'%s' is one operand too many", options->operands[most]) : 0;
+		       ? options_misuse(options, "'%s' is one operand too many", options->operands[most])
+		       : 0;
 }
 
 static int operands_check(const struct options *options)
@@ -227,9 +232,8 @@ static void option_print(FILE *file, const struct option_spec *spec)
 	char head[64];
 	int used;
 
-	snprintf(head, sizeof(head), "%c%c%c --%s%s%s", spec->letter ? '-' : ' ',
-		 spec->letter ? spec->letter : ' ', spec->letter ? ',' : ' ', spec->name,
-		 spec->argument ? " " : "", spec->argument ? spec->argument : "");
+	snprintf(head, sizeof(head), "%c%c%c --%s%s%s", spec->letter ? '-' : ' ', spec->letter ? spec->letter : ' ',
+		 spec->letter ? ',' : ' ', spec->name, spec->argument ? " " : "", spec->argument ? spec->argument : "");
 	used = fprintf(file, "  %s", head);
 	if (used >= HELP_COLUMN)
 		used = fprintf(file, "\n") - 1;

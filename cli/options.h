@@ -54,8 +54,7 @@ struct options {
 bool options_read(struct options *options, const struct verb *verb, int argc, char **argv, int *ret_status);
 
 /* Says "tracer VERB: ..." and where help is. Returns VERB_USAGE. */
-int options_misuse(const struct options *options, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+int options_misuse(const struct options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* 0, or VERB_USAGE, said, where there are more operands than `most`: for what depends on the first. */
 int options_check_most(const struct options *options, size_t most);

@@ -60,12 +60,8 @@ void output_init(struct output *output, FILE *file, enum output_color color)
 const char *output_style(const struct output *output, enum style style)
 {
 	static const char *const sequences[] = {
-		[STYLE_PLAIN] = "",
-		[STYLE_TITLE] = "\033[1m",
-		[STYLE_DIM] = "\033[2m",
-		[STYLE_GOOD] = "\033[32m",
-		[STYLE_BAD] = "\033[1;31m",
-		[STYLE_WARNING] = "\033[33m",
+		[STYLE_PLAIN] = "",        [STYLE_TITLE] = "\033[1m",  [STYLE_DIM] = "\033[2m",
+		[STYLE_GOOD] = "\033[32m", [STYLE_BAD] = "\033[1;31m", [STYLE_WARNING] = "\033[33m",
 		[STYLE_BAR] = "\033[36m",
 	};
 

@@ -39,8 +39,7 @@ static int find_in_path(const char *name, char ret_path[PATH_MAX])
 	while (path && *path) {
 		int size = (int)strcspn(path, ":");
 
-		if (size > 0 && *path == '/' &&
-		    snprintf(ret_path, PATH_MAX, "%.*s/%s", size, path, name) < PATH_MAX &&
+		if (size > 0 && *path == '/' && snprintf(ret_path, PATH_MAX, "%.*s/%s", size, path, name) < PATH_MAX &&
 		    access(ret_path, X_OK) == 0)
 			return 0;
 		path += size + (path[size] == ':');
@@ -52,8 +51,10 @@ int program_find(const char *name, char ret_path[PATH_MAX])
 {
 	if (find_beside(name, ret_path) == 0 || find_in_path(name, ret_path) == 0)
 		return 0;
-	fprintf(stderr, "tracer: %s is neither beside this program nor in PATH: install it, or build "
-		"it\n", name);
+	fprintf(stderr,
+		"tracer: %s is neither beside this program nor in PATH: install it, or build "
+		"it\n",
+		name);
 	return -ENOENT;
 }
 

@@ -23,7 +23,7 @@ static struct ask {
 	bool list;
 	int form; /* enum answer_form */
 	const char *directory;
-	const char *given[QUESTION_PARAMETERS_MAX]; /* as written, NULL: not given */
+	const char *given[QUESTION_PARAMETERS_MAX];                /* as written, NULL: not given */
 	struct store_parameter bound[QUESTION_PARAMETERS_MAX + 2]; /* a run is two; the last ends them */
 	size_t bound_count;
 	struct rows run;
@@ -133,7 +133,8 @@ static void description_write(FILE *file, const struct question *question)
 {
 	fprintf(file, "%s\n\n%s\n\nColumns:", question->title, question->explanation);
 	for (size_t i = 0; i < question->column_count; i++)
-		fprintf(file, "\n  %-*s %s", COLUMN_NAME_WIDTH, question->columns[i].name, question->columns[i].meaning);
+		fprintf(file, "\n  %-*s %s", COLUMN_NAME_WIDTH, question->columns[i].name,
+			question->columns[i].meaning);
 	if (question->relation)
 		fprintf(file, "\nand, but for the table, all of %s (docs/model.md).", question->relation);
 	if (question->file)
@@ -152,9 +153,13 @@ static void verb_make(struct question_verb *made, const struct verb *verb, const
 		snprintf(made->helps[i], sizeof(made->helps[i]), "%s%s", parameter->meaning,
 			 preset_text(parameter, preset, sizeof(preset)));
 		made->specs[i] = (struct option_spec){
-			.name = made->options[i], .help = made->helps[i], .text = &ask.given[i],
+			.name = made->options[i],
+			.help = made->helps[i],
+			.text = &ask.given[i],
 			.argument = upper_case(question_type_name(parameter->type), made->arguments[i]),
-			.values = parameter->type == QUESTION_RUN ? "run" : parameter->type == QUESTION_USER ? "user" : NULL,
+			.values = parameter->type == QUESTION_RUN    ? "run"
+				  : parameter->type == QUESTION_USER ? "user"
+								     : NULL,
 		};
 	}
 	memcpy(&made->specs[question->parameter_count], option_specs, sizeof(option_specs));
@@ -278,14 +283,15 @@ static json_t *fields_to_json(const struct question_field *fields, size_t count,
 
 	for (size_t i = 0; i < count; i++) {
 		json_t *field = json_pack("{s:s, s:s, s:s, s:s}", "name", fields[i].name, "type",
-					  question_type_name(fields[i].type), "unit", question_type_unit(fields[i].type),
-					  "meaning", fields[i].meaning);
+					  question_type_name(fields[i].type), "unit",
+					  question_type_unit(fields[i].type), "meaning", fields[i].meaning);
 		char option[OPTION_NAME_BYTES];
 
 		if (are_parameters)
-			json_object_update_new(field, json_pack("{s:s, s:s?, s:s?}", "option",
-				question_field_title(&fields[i], '-', option, sizeof(option)), "default", fields[i].preset,
-				"source", fields[i].source));
+			json_object_update_new(field,
+					       json_pack("{s:s, s:s?, s:s?}", "option",
+							 question_field_title(&fields[i], '-', option, sizeof(option)),
+							 "default", fields[i].preset, "source", fields[i].source));
 		json_array_append_new(array, field);
 	}
 	return array;
@@ -397,11 +403,10 @@ const struct verb verb_query = {
 	.operands = "[NAME]",
 	.operands_most = SIZE_MAX,
 	.summary = "ask one of many questions, shipped or a site's",
-	.description =
-		"Asks the question of that name; --list has all of them. Its parameters are\n"
-		"options, and tracer query NAME --help says which it has and what it answers. A\n"
-		"question is one file of SQL with a header; put your own into\n"
-		SITE_QUERIES_DEFAULT "/NAME.sql (docs/queries.md).",
+	.description = "Asks the question of that name; --list has all of them. Its parameters are\n"
+		       "options, and tracer query NAME --help says which it has and what it answers. A\n"
+		       "question is one file of SQL with a header; put your own into\n" SITE_QUERIES_DEFAULT
+		       "/NAME.sql (docs/queries.md).",
 	.options = option_specs,
 	.examples = "  tracer query --list\n"
 		    "  tracer query processes --run latest --csv",

@@ -41,8 +41,8 @@ static int record_host(const char *probe, const char *file, const char *duration
 	const char *argv[] = {probe, "--record", file, duration ? "--duration" : NULL, duration, NULL};
 
 	if (isatty(STDERR_FILENO))
-		fprintf(stderr, "tracer record: recording this host %s%s%s\n",
-			duration ? "for " : "until ^C", duration ? duration : "", duration ? " s" : "");
+		fprintf(stderr, "tracer record: recording this host %s%s%s\n", duration ? "for " : "until ^C",
+			duration ? duration : "", duration ? " s" : "");
 	execv(probe, (char *const *)argv);
 	return say("tracer record: cannot run %s: %s", probe, strerror(errno));
 }
@@ -140,11 +140,10 @@ const struct verb verb_record = {
 	.operands_least = 1,
 	.operands_most = SIZE_MAX,
 	.summary = "record what the probe sees into a file",
-	.description =
-		"Writes everything that the probe sees on this host to FILE, until ^C, for TIME,\n"
-		"or as long as COMMAND runs. tracer replay makes a store of it, on any host.\n"
-		"Needs root; FILE is root's alone (0600), since command lines stand in it\n"
-		"unredacted. Exit status with COMMAND: as of tracer run.",
+	.description = "Writes everything that the probe sees on this host to FILE, until ^C, for TIME,\n"
+		       "or as long as COMMAND runs. tracer replay makes a store of it, on any host.\n"
+		       "Needs root; FILE is root's alone (0600), since command lines stand in it\n"
+		       "unredacted. Exit status with COMMAND: as of tracer run.",
 	.options = option_specs,
 	.examples = "  sudo tracer record problem.rec --duration 1m\n"
 		    "  sudo tracer record build.rec -- make -j4",

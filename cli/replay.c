@@ -18,8 +18,9 @@ static const struct option_spec option_specs[] = {
 static int correlator_replay(const char *file, const char *store)
 {
 	char path[PATH_MAX];
-	const char *argv[] = {path, "--replay", file, "--store", store, "--retain", "0",
-			      "--log-level", "warning", rules ? "--rules" : NULL, rules, NULL};
+	const char *argv[] = {path,       "--replay", file,          "--store", store,
+			      "--retain", "0",        "--log-level", "warning", rules ? "--rules" : NULL,
+			      rules,      NULL};
 	char *output = NULL;
 	int status;
 
@@ -63,8 +64,7 @@ static int replay_for_now(const struct options *options)
 	char directory[PATH_MAX / 2], store[PATH_MAX];
 	int status;
 
-	snprintf(directory, sizeof(directory), "%s/tracer-replay-XXXXXX",
-		 parent && *parent ? parent : "/tmp");
+	snprintf(directory, sizeof(directory), "%s/tracer-replay-XXXXXX", parent && *parent ? parent : "/tmp");
 	if (!mkdtemp(directory))
 		return say("tracer replay: cannot make a directory in $TMPDIR: %s", strerror(errno));
 	snprintf(store, sizeof(store), "%s/tracer.db", directory);
@@ -93,10 +93,9 @@ const struct verb verb_replay = {
 	.operands_least = 1,
 	.operands_most = 1,
 	.summary = "make a store of a recording and list its runs",
-	.description =
-		"Has the correlator read a recording of tracer record instead of a probe, and\n"
-		"lists the runs that come out. The same recording and rules give the same store.\n"
-		"Without --store nothing is kept. Needs no privilege but to read FILE.",
+	.description = "Has the correlator read a recording of tracer record instead of a probe, and\n"
+		       "lists the runs that come out. The same recording and rules give the same store.\n"
+		       "Without --store nothing is kept. Needs no privilege but to read FILE.",
 	.options = option_specs,
 	.examples = "  tracer replay build.rec\n"
 		    "  tracer replay build.rec --store build.db && tracer show --store build.db",

@@ -11,7 +11,7 @@
 #include "cli/views.h"
 
 #define LABEL_COLUMNS 12 /* before the text of a line of the header */
-#define INCIDENTS_MAX 8 /* on a terminal, without --all */
+#define INCIDENTS_MAX 8  /* on a terminal, without --all */
 #define CONTAINERS_MAX 4
 
 /* What is printed, where and how. */
@@ -43,8 +43,8 @@ static void print_status(const struct page *page)
 {
 	const struct output *output = page->output;
 	const struct row_run *run = page->run;
-	const char *wall = units_duration(report_wall_ns(page->report, run->begin_boot_ns, run->end_boot_ns),
-					  page->raw);
+	const char *wall =
+		units_duration(report_wall_ns(page->report, run->begin_boot_ns, run->end_boot_ns), page->raw);
 	enum style style = status_style(run->status);
 
 	if (strcmp(run->status, "running") == 0)
@@ -264,11 +264,11 @@ static void print_content(const struct page *page)
 		units_plural(run->process_count, "process", "processes"));
 	print_failed(output, run->failed_count, page->raw);
 	if (run->living_count > 0)
-		fprintf(output->file, ", %s still running",
-			units_count(run->living_count, page->raw));
+		fprintf(output->file, ", %s still running", units_count(run->living_count, page->raw));
 	fputc('\n', output->file);
 	if (run->partial_count > 0)
-		fprintf(output->file, "            I/O and delays of %s %s are lower bounds: of threads that "
+		fprintf(output->file,
+			"            I/O and delays of %s %s are lower bounds: of threads that "
 			"ended they are not known\n",
 			units_count(run->partial_count, page->raw),
 			units_plural(run->partial_count, "process", "processes"));
@@ -276,10 +276,8 @@ static void print_content(const struct page *page)
 	if (run->lost_count <= 0)
 		return;
 	fputc('\n', output->file);
-	output_print(output, STYLE_BAD,
-		     "  INCOMPLETE: %s %s of this host were lost while it ran; figures are too low.",
-		     units_count(run->lost_count, page->raw),
-		     units_plural(run->lost_count, "record", "records"));
+	output_print(output, STYLE_BAD, "  INCOMPLETE: %s %s of this host were lost while it ran; figures are too low.",
+		     units_count(run->lost_count, page->raw), units_plural(run->lost_count, "record", "records"));
 	fputs(" See tracer status.\n", output->file);
 }
 
@@ -359,7 +357,8 @@ static void print_left_out(const struct tree_hidden *hidden, size_t dropped, con
 
 	output_flow_begin(&flow, output);
 	if (hidden->task_count > 0)
-		output_print(&flow.inner, STYLE_DIM, "%s more %s (%s failed): above are the failed ones first, "
+		output_print(&flow.inner, STYLE_DIM,
+			     "%s more %s (%s failed): above are the failed ones first, "
 			     "then the longest. --all shows every task, --table groups them by name.\n",
 			     units_count((int64_t)hidden->task_count, false),
 			     units_plural((int64_t)hidden->task_count, "task", "tasks"),
@@ -370,8 +369,7 @@ static void print_left_out(const struct tree_hidden *hidden, size_t dropped, con
 	output_flow_end(&flow, 2);
 }
 
-int report_print(const struct report *report, const struct output *output,
-		 const struct report_style *style)
+int report_print(const struct report *report, const struct output *output, const struct report_style *style)
 {
 	struct tree_hidden hidden = {0};
 	struct table *table;

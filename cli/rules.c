@@ -61,8 +61,7 @@ static json_t *description_to_json(const struct rules_description *rule)
 
 static int list(const struct options *options, const struct rules *rules)
 {
-	struct table *table = table_new(list_columns,
-					sizeof(list_columns) / sizeof(list_columns[0]));
+	struct table *table = table_new(list_columns, sizeof(list_columns) / sizeof(list_columns[0]));
 	json_t *array = json_array();
 	struct rules_description rule;
 	struct output output;
@@ -192,7 +191,7 @@ static int rules_main(const struct options *options)
 	if (strcmp(action, "test") != 0)
 		return options_misuse(options, "unknown action '%s': use check, list or test", action);
 	return options->operand_count > 1 ? with_rules(options, test)
-		: options_misuse(options, "test takes a COMMAND: rules test -- COMMAND...");
+					  : options_misuse(options, "test takes a COMMAND: rules test -- COMMAND...");
 }
 
 const struct verb verb_rules = {
@@ -201,14 +200,13 @@ const struct verb verb_rules = {
 	.operands_least = 1,
 	.operands_most = SIZE_MAX,
 	.summary = "check, list or try the classification rules",
-	.description =
-		"check FILE        reads rules and tries their examples; says file, line, reason\n"
-		"list              all rules in the order in which they are tried\n"
-		"test -- COMMAND   what the rules would make of a command: role, name, rule\n"
-		"\n"
-		"Rules only sharpen names and boundaries: what no rule matches is a tool named\n"
-		"after its program. Put your own into " SITE_RULES_DEFAULT "/NAME.yaml;\n"
-		"docs/rules.md is their format.",
+	.description = "check FILE        reads rules and tries their examples; says file, line, reason\n"
+		       "list              all rules in the order in which they are tried\n"
+		       "test -- COMMAND   what the rules would make of a command: role, name, rule\n"
+		       "\n"
+		       "Rules only sharpen names and boundaries: what no rule matches is a tool named\n"
+		       "after its program. Put your own into " SITE_RULES_DEFAULT "/NAME.yaml;\n"
+		       "docs/rules.md is their format.",
 	.options = option_specs,
 	.examples = "  tracer rules check site.yaml\n"
 		    "  tracer rules test -- java -jar picard.jar MarkDuplicates I=a.bam",

@@ -19,13 +19,13 @@
 #include "common/progress.h"
 #include "query/ask.h"
 
-#define EXIT_OURS 125 /* we failed, not the command: as env(1) and timeout(1) have it */
+#define EXIT_OURS 125                    /* we failed, not the command: as env(1) and timeout(1) have it */
 #define PID_NAMESPACE_INITIAL 0xEFFFFFFC /* its inode: PROC_PID_INIT_INO of the kernel */
-#define EXEC_LATE_NS 2000000 /* an exec is recorded a little after it has closed our pipe */
-#define RUNS_SINCE_MAX 100000 /* among which the command's is looked for in a PID namespace */
-#define COMMIT_TIMEOUT_MS 10000 /* of the daemons; a commit takes under a second */
+#define EXEC_LATE_NS 2000000             /* an exec is recorded a little after it has closed our pipe */
+#define RUNS_SINCE_MAX 100000            /* among which the command's is looked for in a PID namespace */
+#define COMMIT_TIMEOUT_MS 10000          /* of the daemons; a commit takes under a second */
 #define COMMIT_POLL_MS 100
-#define SETTLE_NS 400000000LL   /* the stream must have come this far past the end */
+#define SETTLE_NS 400000000LL /* the stream must have come this far past the end */
 
 /* The database of --store FILE: what was in it and the command's run.
  *
@@ -62,8 +62,8 @@ static const struct option_spec option_specs[] = {
 	 .text = &command.keep_path},
 	{"output", 'o', "FILE", "file", "write the report to FILE, not standard error", .text = &command.output_path},
 	OPTION_SPEC_JSON,
-	{"table", 'T', NULL, NULL, "tasks grouped by name, not a tree",
-	 .choice = &command.style.view, .chosen = REPORT_TABLE},
+	{"table", 'T', NULL, NULL, "tasks grouped by name, not a tree", .choice = &command.style.view,
+	 .chosen = REPORT_TABLE},
 	{"processes", 'p', NULL, NULL, "processes beneath their tools too", .flag = &command.style.with_processes},
 	{"quiet", 'q', NULL, NULL, "no report; with --store, only record", .flag = &command.quiet},
 	{"as", 0, "USER", "user", "run COMMAND as USER (for root); files stay yours", .text = &command.as},
@@ -136,8 +136,7 @@ static int output_open(struct run *run)
 	if (run->quiet)
 		return 0;
 	if (run->output_path)
-		fd = user_open(&run->invoking, run->output_path, O_WRONLY | O_CREAT | O_TRUNC,
-			       0666);
+		fd = user_open(&run->invoking, run->output_path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
 	else
 		fd = fcntl(run->options->json ? STDOUT_FILENO : STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (fd < 0 && run->output_path)
@@ -195,7 +194,8 @@ static bool root_fits(const struct run *run, struct store *store, int64_t root_p
 {
 	struct store_parameter range[] = {
 		{"first_id", STORE_INTEGER, root_process_id, NULL},
-		{"last_id", STORE_INTEGER, root_process_id, NULL}, {0},
+		{"last_id", STORE_INTEGER, root_process_id, NULL},
+		{0},
 	};
 	struct rows roots = {0};
 	bool fits = source_say(store, rows_load(&roots, &row_type_process, store, "process", range)) == 0 &&
@@ -213,7 +213,9 @@ static int run_find_by_begin(const struct run *run, struct store *store, struct 
 		{"with_system", STORE_INTEGER, 1, NULL},
 		{"limit", STORE_INTEGER, RUNS_SINCE_MAX, NULL},
 		{"candidate_limit", STORE_INTEGER, RUNS_SINCE_MAX, NULL},
-		{"user_id", STORE_NULL, 0, NULL}, {"name", STORE_NULL, 0, NULL}, {"host", STORE_NULL, 0, NULL},
+		{"user_id", STORE_NULL, 0, NULL},
+		{"name", STORE_NULL, 0, NULL},
+		{"host", STORE_NULL, 0, NULL},
 		{0},
 	};
 	int error = source_say(store, rows_load(ret_runs, &row_type_run, store, "runs", parameters));
@@ -223,8 +225,7 @@ static int run_find_by_begin(const struct run *run, struct store *store, struct 
 	for (size_t i = 0; error == 0 && i < ret_runs->count; i++) {
 		if (runs[i].begin_boot_ns < run->child.started_boot_ns[0] ||
 		    runs[i].begin_boot_ns > run->child.started_boot_ns[1] + EXEC_LATE_NS ||
-		    runs[i].user_id != (int64_t)run->user.uid ||
-		    !root_fits(run, store, runs[i].root_process_id))
+		    runs[i].user_id != (int64_t)run->user.uid || !root_fits(run, store, runs[i].root_process_id))
 			continue;
 		index = i;
 		count++;
@@ -317,8 +318,10 @@ static void await_stored(struct run *run)
 	while (store && error == 0 && !run_is_stored(run, store)) {
 		if (waited_ms >= COMMIT_TIMEOUT_MS) {
 			progress_hide();
-			fprintf(stderr, "tracer run: the daemons have not stored the end of the run "
-				"after %d s: see tracer status\n", COMMIT_TIMEOUT_MS / 1000);
+			fprintf(stderr,
+				"tracer run: the daemons have not stored the end of the run "
+				"after %d s: see tracer status\n",
+				COMMIT_TIMEOUT_MS / 1000);
 			break;
 		}
 		progress_show("tracer: waiting for the last records");
@@ -343,8 +346,7 @@ static void daemons_report(const struct run *run, const char *what)
 		if (daemon->pid || (daemon->stopping && daemon->status == 0))
 			continue;
 		program_last_words(daemon->log_fd, words, sizeof(words));
-		fprintf(stderr, "tracer run: %s %s%s%s\n", watch_name(role), what,
-			*words ? ": " : "", words);
+		fprintf(stderr, "tracer run: %s %s%s%s\n", watch_name(role), what, *words ? ": " : "", words);
 	}
 }
 
@@ -415,8 +417,7 @@ static int run_watched(struct run *run)
 {
 	if (geteuid() != 0) {
 		fprintf(stderr, "tracer run: %s, and only root may start a probe: sudo tracer run ...\n",
-			run->keep_path ? "--store needs a probe of its own"
-				       : "no tracer daemons run here");
+			run->keep_path ? "--store needs a probe of its own" : "no tracer daemons run here");
 		return EXIT_OURS;
 	}
 	if (watch_init(&run->watch) == 0)
@@ -435,8 +436,10 @@ static int run_marked(struct run *run, enum freshness freshness)
 	if (!run->output)
 		return run->exit_code;
 	if (freshness == FRESHNESS_UNREADABLE) {
-		fprintf(stderr, "tracer run: recorded, but you may not read %s: ask to be put into its "
-			"group, or use sudo tracer show\n", options_store_path(run->options));
+		fprintf(stderr,
+			"tracer run: recorded, but you may not read %s: ask to be put into its "
+			"group, or use sudo tracer show\n",
+			options_store_path(run->options));
 		return run->exit_code;
 	}
 	await_stored(run);
@@ -489,15 +492,14 @@ const struct verb verb_run = {
 	.operands_least = 1,
 	.operands_most = SIZE_MAX,
 	.summary = "run a command and show what it started and used, like time",
-	.description =
-		"Runs COMMAND in the foreground, then prints the run on standard error (as JSON:\n"
-		"on standard output): its tasks, their tools, and what each used. Nothing\n"
-		"changes for COMMAND: terminal, signals, descriptors, directory and exit status\n"
-		"are as without tracer. Behind sudo, COMMAND runs as the user who called sudo.\n"
-		"\n"
-		"Where the tracer daemons run, the run is theirs and stays in their store.\n"
-		"Elsewhere, or with --store, root is needed: a probe and a correlator are\n"
-		"started for COMMAND alone and end with it.",
+	.description = "Runs COMMAND in the foreground, then prints the run on standard error (as JSON:\n"
+		       "on standard output): its tasks, their tools, and what each used. Nothing\n"
+		       "changes for COMMAND: terminal, signals, descriptors, directory and exit status\n"
+		       "are as without tracer. Behind sudo, COMMAND runs as the user who called sudo.\n"
+		       "\n"
+		       "Where the tracer daemons run, the run is theirs and stays in their store.\n"
+		       "Elsewhere, or with --store, root is needed: a probe and a correlator are\n"
+		       "started for COMMAND alone and end with it.",
 	.options = option_specs,
 	.examples = "  sudo tracer run -- make -j4\n"
 		    "  sudo tracer run --store runs.db -- nextflow run main.nf\n"

@@ -11,7 +11,7 @@
 #include "query/report.h"
 
 #define LIMIT_DEFAULT 20
-#define HOSTS_NAMED 2 /* of a run that several share, in its line */
+#define HOSTS_NAMED 2                           /* of a run that several share, in its line */
 #define RECENT_NS (7 * INT64_C(86400000000000)) /* a lake reads old months only if these are not enough */
 #define PARTS_EXPECTED 16 /* of a listed run, on average: where there are more, all are looked at */
 
@@ -42,18 +42,10 @@ static const struct option_spec option_specs[] = {
 };
 
 static const struct table_column columns[] = {
-	{"run", TABLE_LEFT, 0, 0},
-	{"began", TABLE_LEFT, 0, 2},
-	{"user", TABLE_LEFT, 0, 3},
-	{"name", TABLE_LEFT, 25, 0},
-	{"status", TABLE_LEFT, 0, 0},
-	{"wall", TABLE_RIGHT, 0, 1},
-	{"CPU", TABLE_RIGHT, 0, 4},
-	{"cores", TABLE_RIGHT, 0, 6},
-	{"peak RSS", TABLE_RIGHT, 0, 5},
-	{"tasks", TABLE_RIGHT, 0, 5},
-	{"processes", TABLE_RIGHT, 0, 7},
-	{"failed", TABLE_RIGHT, 0, 7},
+	{"run", TABLE_LEFT, 0, 0},    {"began", TABLE_LEFT, 0, 2},      {"user", TABLE_LEFT, 0, 3},
+	{"name", TABLE_LEFT, 25, 0},  {"status", TABLE_LEFT, 0, 0},     {"wall", TABLE_RIGHT, 0, 1},
+	{"CPU", TABLE_RIGHT, 0, 4},   {"cores", TABLE_RIGHT, 0, 6},     {"peak RSS", TABLE_RIGHT, 0, 5},
+	{"tasks", TABLE_RIGHT, 0, 5}, {"processes", TABLE_RIGHT, 0, 7}, {"failed", TABLE_RIGHT, 0, 7},
 	{"host", TABLE_LEFT, 0, 2}, /* last: only where there are several */
 };
 
@@ -81,15 +73,15 @@ static const struct row_host *host_of(const struct listing *list, const struct r
 
 static int64_t wall_ns(const struct listing *list, const struct row_run *run)
 {
-	int64_t now_boot_ns = run->end_boot_ns == ROW_NULL ? report_now_boot_ns(list->view->store, host_of(list, run))
-							   : ROW_NULL;
+	int64_t now_boot_ns =
+		run->end_boot_ns == ROW_NULL ? report_now_boot_ns(list->view->store, host_of(list, run)) : ROW_NULL;
 
 	return report_span_ns(run->begin_boot_ns, run->end_boot_ns, now_boot_ns);
 }
 
 /* A listed run with all of its parts; `ret_count` of them, 0 where it is alone. */
-static struct row_run whole_of(const struct listing *list, const struct row_run *run,
-			       const struct row_part **ret_parts, size_t *ret_count)
+static struct row_run whole_of(const struct listing *list, const struct row_run *run, const struct row_part **ret_parts,
+			       size_t *ret_count)
 {
 	*ret_parts = joined_find(&list->parts, run->id, ret_count);
 	return *ret_count > 0 ? joined_sum(*ret_parts, *ret_count) : *run;
@@ -128,8 +120,8 @@ static void run_add(struct table *table, const struct listing *list, const struc
 	bool raw = list->view->options->raw, is_narrow = list->view->output.width;
 
 	table_add(table, STYLE_PLAIN, units_id(run->id, is_narrow));
-	table_add(table, STYLE_DIM, is_narrow ? units_time_short(run->started_unix_ns)
-						     : units_time(run->started_unix_ns));
+	table_add(table, STYLE_DIM,
+		  is_narrow ? units_time_short(run->started_unix_ns) : units_time(run->started_unix_ns));
 	table_add(table, STYLE_PLAIN, units_user(run->user_id));
 	table_add_name(table, STYLE_TITLE, "", run->name);
 	status_add(table, run);
@@ -302,12 +294,11 @@ static int runs_show(struct view *view)
 const struct verb verb_runs = {
 	.name = "runs",
 	.summary = "list runs, newest first",
-	.description =
-		"Lists what ran on this host: pipelines, commands, jobs, services, newest first;\n"
-		"of a lake, on all hosts. A run that several hosts shared is one line, with all\n"
-		"of their figures. The system's own (services of the distribution, login\n"
-		"sessions) is left out unless --all is given. A run is named by the first digits\n"
-		"of its id, as in tracer show 3f2a.",
+	.description = "Lists what ran on this host: pipelines, commands, jobs, services, newest first;\n"
+		       "of a lake, on all hosts. A run that several hosts shared is one line, with all\n"
+		       "of their figures. The system's own (services of the distribution, login\n"
+		       "sessions) is left out unless --all is given. A run is named by the first digits\n"
+		       "of its id, as in tracer show 3f2a.",
 	.options = option_specs,
 	.examples = "  tracer runs --since 2h\n"
 		    "  tracer runs --user alice --name snakemake --json",

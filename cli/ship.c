@@ -65,11 +65,10 @@ static int ship_main(const struct options *options)
 const struct verb verb_ship = {
 	.name = "ship",
 	.summary = "send files of an air-gapped host to the lake",
-	.description =
-		"Sends the files that the ndjson sink of tracer-shipper wrote on a host without\n"
-		"a way to the lake, or that it quarantined because the lake refused them.\n"
-		"Each file is one batch and is sent as it is; sending it again is harmless.\n"
-		"Needs only to read DIR.",
+	.description = "Sends the files that the ndjson sink of tracer-shipper wrote on a host without\n"
+		       "a way to the lake, or that it quarantined because the lake refused them.\n"
+		       "Each file is one batch and is sent as it is; sending it again is harmless.\n"
+		       "Needs only to read DIR.",
 	.options = option_specs,
 	.examples = "  tracer ship --from /media/stick/outbox --url https://lake.example.org:8443\n"
 		    "  tracer ship --from " TRACER_STATE_DIR "-shipper/quarantine --remove",

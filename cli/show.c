@@ -19,8 +19,7 @@ static const struct option_spec option_specs[] = {
 	{"samples", 0, NULL, NULL, "with --json: the processes of each task over time", .flag = &style.with_samples},
 	{"all", 'a', NULL, NULL, "every task, shell and helper on its own line", .flag = &style.all},
 	{"names", 'n', "FILE", "file",
-	 "the engine's names of tasks, from its trace.txt, .nextflow.log, log or benchmark",
-	 .text = &names_path},
+	 "the engine's names of tasks, from its trace.txt, .nextflow.log, log or benchmark", .text = &names_path},
 	OPTION_SPECS_OF_VIEW,
 };
 
@@ -75,22 +74,21 @@ const struct verb verb_show = {
 	.operands = "[RUN]",
 	.operands_most = 1,
 	.summary = "show a run: tasks, tools, figures",
-	.description =
-		"Shows the latest run, or RUN: the beginning of its id, or its name. Figures\n"
-		"come from the kernel's counters at the end of each process, threads included. A\n"
-		"part of a name will do where no other name has it. On a terminal, a run of more\n"
-		"than 40 tasks shows the failed ones first, then the longest; narrow ones lose\n"
-		"columns. What goes elsewhere is whole: every task as it began, and with\n"
-		"--processes whole command lines, last.\n"
-		"\n"
-		"wall      from the first process to the last\n"
-		"CPU       time on processors; cores is CPU divided by wall\n"
-		"peak RSS  resident set of the largest single process at its peak\n"
-		"read, written  bytes from and to storage, not what the page cache gave\n"
-		"sent, received  by TCP and UDP; there only where something was\n"
-		"waited    time in which threads were ready to run and had no processor\n"
-		"of its limit  the most that its memory cgroup used, of what it may\n"
-		"-         not known; it is never counted as zero",
+	.description = "Shows the latest run, or RUN: the beginning of its id, or its name. Figures\n"
+		       "come from the kernel's counters at the end of each process, threads included. A\n"
+		       "part of a name will do where no other name has it. On a terminal, a run of more\n"
+		       "than 40 tasks shows the failed ones first, then the longest; narrow ones lose\n"
+		       "columns. What goes elsewhere is whole: every task as it began, and with\n"
+		       "--processes whole command lines, last.\n"
+		       "\n"
+		       "wall      from the first process to the last\n"
+		       "CPU       time on processors; cores is CPU divided by wall\n"
+		       "peak RSS  resident set of the largest single process at its peak\n"
+		       "read, written  bytes from and to storage, not what the page cache gave\n"
+		       "sent, received  by TCP and UDP; there only where something was\n"
+		       "waited    time in which threads were ready to run and had no processor\n"
+		       "of its limit  the most that its memory cgroup used, of what it may\n"
+		       "-         not known; it is never counted as zero",
 	.options = option_specs,
 	.examples = "  tracer show\n"
 		    "  tracer show 3f2a --processes\n"

@@ -19,8 +19,7 @@ struct rules *site_rules_load(const char *directory)
 	struct tree_error error = {{0}, 0, {0}};
 	struct rules *rules;
 	/* The default need not be there; what somebody names has to. */
-	int result = directory && access(directory, F_OK) < 0 ? -errno
-							       : rules_load(directories, &rules, &error);
+	int result = directory && access(directory, F_OK) < 0 ? -errno : rules_load(directories, &rules, &error);
 
 	if (result == 0)
 		return rules;
@@ -48,10 +47,10 @@ static void tell_refused(const struct tree_error *error, void *data)
 		return;
 	if (error->line)
 		snprintf(line, sizeof(line), ":%u", error->line);
-	finding = findings_add(check->findings, FINDING_LIMITED, "rules", "%.120s%s: %.180s", error->file,
-			       line, error->reason);
+	finding = findings_add(check->findings, FINDING_LIMITED, "rules", "%.120s%s: %.180s", error->file, line,
+			       error->reason);
 	finding_fix(finding, "this file is not used: correct it (tracer rules check FILE), then systemctl "
-		     "restart tracer-correlator");
+			     "restart tracer-correlator");
 }
 
 void site_rules_check(const char *directory, bool tell_ok, struct findings *findings)
@@ -66,8 +65,8 @@ void site_rules_check(const char *directory, bool tell_ok, struct findings *find
 		findings_add(findings, FINDING_LIMITED, "rules", "%u more files of %s are not used",
 			     check.refused_count - REFUSED_TOLD, directories[0]);
 	if (check.refused_count == 0 && tell_ok)
-		findings_add(findings, FINDING_OK, "rules", "%zu, those of %s included",
-			     rules_count(rules), directories[0]);
+		findings_add(findings, FINDING_OK, "rules", "%zu, those of %s included", rules_count(rules),
+			     directories[0]);
 	rules_free(rules);
 }
 

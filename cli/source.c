@@ -15,8 +15,7 @@ int source_say(const struct store *store, int error)
 	return error;
 }
 
-static int open_lake(const struct options *options, struct store **ret_store,
-		     struct store_error *ret_error)
+static int open_lake(const struct options *options, struct store **ret_store, struct store_error *ret_error)
 {
 	struct access settings;
 	int error = lake_settings_load(&settings, options->lake_url, NULL, "analyst", ret_error->text,
@@ -29,9 +28,8 @@ struct store *source_open(const struct options *options)
 {
 	struct store_error error;
 	struct store *store;
-	int failed = options_use_lake(options)
-			     ? open_lake(options, &store, &error)
-			     : store_open_reader(options_store_path(options), &store, &error);
+	int failed = options_use_lake(options) ? open_lake(options, &store, &error)
+					       : store_open_reader(options_store_path(options), &store, &error);
 
 	if (failed < 0) {
 		say("tracer: %s", error.text);
@@ -104,7 +102,9 @@ static int find_by_query(struct store *store, const char *query, const struct st
 static int find_by_id(struct store *store, const char *text, struct rows *ret_run)
 {
 	struct store_parameter range[] = {
-		{"first_id", STORE_INTEGER, 0, NULL}, {"last_id", STORE_INTEGER, 0, NULL}, {0},
+		{"first_id", STORE_INTEGER, 0, NULL},
+		{"last_id", STORE_INTEGER, 0, NULL},
+		{0},
 	};
 	int error = -ENOENT;
 
@@ -123,7 +123,9 @@ static bool begins_with(const struct rows *runs, size_t index, const char *text)
 static int find_by_part_of_name(struct store *store, const char *text, struct rows *ret_run)
 {
 	struct store_parameter parameters[] = {
-		{"name", STORE_TEXT, 0, text}, {"limit", STORE_INTEGER, NAMED_MAX, NULL}, {0},
+		{"name", STORE_TEXT, 0, text},
+		{"limit", STORE_INTEGER, NAMED_MAX, NULL},
+		{0},
 	};
 	int error = find_by_query(store, "runs_by_part_of_name", parameters, ret_run);
 	bool is_one = ret_run->count == 1 || (begins_with(ret_run, 0, text) && !begins_with(ret_run, 1, text));
@@ -138,14 +140,17 @@ int source_find_run(struct store *store, const char *text, struct rows *ret_run)
 
 	if (!text || strcmp(text, "latest") == 0) {
 		error = find_by_query(store, "run_latest", NULL, ret_run);
-		return error != -ENOENT ? error : say("tracer: this store holds no run yet: start something, or see "
-						      "tracer status");
+		return error != -ENOENT ? error
+					: say("tracer: this store holds no run yet: start something, or see "
+					      "tracer status");
 	}
 	error = find_by_id(store, text, ret_run);
 	if (error == -ENOENT)
 		error = find_by_query(store, "run_by_name", name, ret_run);
 	if (error == -ENOENT)
 		error = find_by_part_of_name(store, text, ret_run);
-	return error != -ENOENT ? error : say("tracer: no run's name has '%s' in it, nor does an id begin so: see "
-					      "tracer runs --all", text);
+	return error != -ENOENT ? error
+				: say("tracer: no run's name has '%s' in it, nor does an id begin so: see "
+				      "tracer runs --all",
+				      text);
 }

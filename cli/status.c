@@ -30,7 +30,7 @@ static const struct option_spec option_specs[] = {
 
 struct status {
 	struct findings findings;
-	json_t *json; /* the figures; findings are added at the end */
+	json_t *json;     /* the figures; findings are added at the end */
 	bool has_shipper; /* one runs */
 };
 
@@ -39,20 +39,19 @@ struct status {
 static void daemon_tell(struct status *status, const struct daemon_info *daemon)
 {
 	int64_t age_ns = (int64_t)clock_boot_ns() - daemon->since_boot_ns;
-	struct finding *finding = findings_add(
-		&status->findings, daemon->stopped ? FINDING_MISSING : FINDING_OK, daemon->name,
-		"pid %d, user %s, %s, for %s%s", daemon->pid, units_user(daemon->user_id),
-		units_bytes(daemon->rss_bytes, false), units_duration(age_ns, false),
-		daemon->stopped ? ", stopped by a signal" : "");
+	struct finding *finding =
+		findings_add(&status->findings, daemon->stopped ? FINDING_MISSING : FINDING_OK, daemon->name,
+			     "pid %d, user %s, %s, for %s%s", daemon->pid, units_user(daemon->user_id),
+			     units_bytes(daemon->rss_bytes, false), units_duration(age_ns, false),
+			     daemon->stopped ? ", stopped by a signal" : "");
 
 	if (daemon->stopped)
 		finding_fix(finding, "kill -CONT %d", daemon->pid);
 	json_array_append_new(json_object_get(status->json, "daemons"),
-			      json_pack("{s:s, s:i, s:I, s:I, s:I, s:b}", "name", daemon->name, "pid",
-					daemon->pid, "user_id", (json_int_t)daemon->user_id, "rss_bytes",
+			      json_pack("{s:s, s:i, s:I, s:I, s:I, s:b}", "name", daemon->name, "pid", daemon->pid,
+					"user_id", (json_int_t)daemon->user_id, "rss_bytes",
 					(json_int_t)daemon->rss_bytes, "since_boot_ns",
-					(json_int_t)daemon->since_boot_ns, "stopped",
-					daemon->stopped));
+					(json_int_t)daemon->since_boot_ns, "stopped", daemon->stopped));
 }
 
 /* What to do about a daemon that does not run. */
@@ -61,11 +60,15 @@ static void daemon_missing(struct status *status, const char *name)
 	struct finding *finding = findings_add(&status->findings, FINDING_MISSING, name, "not running");
 
 	if (strcmp(name, PROGRAM_PROBE) == 0 && !daemons_have_bpffs())
-		finding_fix(finding, "its service needs a BPF file system: mount -t bpf bpf /sys/fs/bpf, then "
-			     "systemctl start %s; or watch one command with tracer run", name);
+		finding_fix(finding,
+			    "its service needs a BPF file system: mount -t bpf bpf /sys/fs/bpf, then "
+			    "systemctl start %s; or watch one command with tracer run",
+			    name);
 	else
-		finding_fix(finding, "systemctl start %s; if it ends again, journalctl -u %s and sudo tracer "
-			     "doctor say why; or watch one command with tracer run", name, name);
+		finding_fix(finding,
+			    "systemctl start %s; if it ends again, journalctl -u %s and sudo tracer "
+			    "doctor say why; or watch one command with tracer run",
+			    name, name);
 }
 
 static void check_daemons(struct status *status)
@@ -98,25 +101,22 @@ static void check_stream(struct status *status, struct store *store)
 	int64_t lag_ns;
 
 	if (store_read_stream(store, &stream) < 0) {
-		finding_fix(findings_add(&status->findings, FINDING_MISSING, "stream",
-					  "no probe has ever sent anything"), "systemctl start %s",
-			     PROGRAM_PROBE);
+		finding_fix(
+			findings_add(&status->findings, FINDING_MISSING, "stream", "no probe has ever sent anything"),
+			"systemctl start %s", PROGRAM_PROBE);
 		json_object_set_new(status->json, "stream", json_null());
 		return;
 	}
 	lag_ns = freshness_lag_ns(&stream);
 	if (lag_ns < FRESHNESS_LIMIT_NS)
-		findings_add(&status->findings, FINDING_OK, "stream",
-			     "stored up to %s ago; %s came through this ring",
-			     units_duration(lag_ns, false),
-			     units_bytes((int64_t)stream.ring_offset, false));
+		findings_add(&status->findings, FINDING_OK, "stream", "stored up to %s ago; %s came through this ring",
+			     units_duration(lag_ns, false), units_bytes((int64_t)stream.ring_offset, false));
 	else
 		freshness_tell(&stream, &status->findings);
 	json_object_set_new(status->json, "stream",
-			    json_pack("{s:s, s:I, s:I, s:I, s:I}", "boot_id", stream.boot_id,
-				      "ring_offset", (json_int_t)stream.ring_offset, "rev",
-				      (json_int_t)stream.rev, "committed_boot_ns",
-				      (json_int_t)stream.committed_boot_ns, "committed_unix_ns",
+			    json_pack("{s:s, s:I, s:I, s:I, s:I}", "boot_id", stream.boot_id, "ring_offset",
+				      (json_int_t)stream.ring_offset, "rev", (json_int_t)stream.rev,
+				      "committed_boot_ns", (json_int_t)stream.committed_boot_ns, "committed_unix_ns",
 				      (json_int_t)stream.committed_unix_ns));
 	json_object_set_new(json_object_get(status->json, "stream"), "lag_ns",
 			    lag_ns == INT64_MAX ? json_null() : json_integer(lag_ns));
@@ -127,20 +127,20 @@ static void loss_tell(struct status *status, const char *kind, int64_t lost, int
 {
 	bool recent = (int64_t)clock_unix_ns() - last_unix_ns < LOSS_RECENT_NS;
 	bool unsent = strcmp(kind, "unsent") == 0;
-	struct finding *finding = findings_add(
-		&status->findings, recent ? FINDING_LIMITED : FINDING_OK, "losses",
-		unsent ? "%s %s deleted before they were sent (kind %s), the last at %s"
-		       : "%s %s of kind %s, the last at %s",
-		units_count(lost, false),
-		unsent ? units_plural(lost, "row", "rows") : units_plural(lost, "record", "records"),
-		kind, units_time(last_unix_ns));
+	struct finding *finding =
+		findings_add(&status->findings, recent ? FINDING_LIMITED : FINDING_OK, "losses",
+			     unsent ? "%s %s deleted before they were sent (kind %s), the last at %s"
+				    : "%s %s of kind %s, the last at %s",
+			     units_count(lost, false),
+			     unsent ? units_plural(lost, "row", "rows") : units_plural(lost, "record", "records"), kind,
+			     units_time(last_unix_ns));
 
 	if (recent && unsent)
 		finding_fix(finding, "fix the way to the lake, see shipper; until then a larger store: "
-			     "tracer-correlator --store-max");
+				     "tracer-correlator --store-max");
 	else if (recent)
 		finding_fix(finding, "a larger ring: tracer-probe --ring-size 64M; the runs "
-			     "concerned say incomplete");
+				     "concerned say incomplete");
 }
 
 static int check_losses(struct status *status, struct store *store)
@@ -159,8 +159,7 @@ static int check_losses(struct status *status, struct store *store)
 		int64_t last = store_result_get(result, "last_unix_ns").integer;
 
 		loss_tell(status, kind, lost, last);
-		item = json_pack("{s:I, s:I}", "lost_count", (json_int_t)lost, "last_unix_ns",
-				 (json_int_t)last);
+		item = json_pack("{s:I, s:I}", "lost_count", (json_int_t)lost, "last_unix_ns", (json_int_t)last);
 		json_set_string(item, "kind", kind);
 		json_array_append_new(array, item);
 		any = true;
@@ -205,8 +204,8 @@ static int check_rows(struct status *status, struct store *store, json_t *rows)
 		size_t used = strlen(text);
 
 		json_object_set_new(rows, name, json_integer(count));
-		snprintf(text + used, sizeof(text) - used, "%s%s %.*s", used ? ", " : "",
-			 units_count(count, false), (int)row_name_size(name, count), name);
+		snprintf(text + used, sizeof(text) - used, "%s%s %.*s", used ? ", " : "", units_count(count, false),
+			 (int)row_name_size(name, count), name);
 	}
 	store_result_free(result);
 	findings_add(&status->findings, FINDING_OK, "rows", "%s", text);
@@ -221,8 +220,7 @@ static int check_contents(struct status *status, struct store *store, const char
 	json_object_set_new(status->json, "store",
 			    json_pack("{s:I, s:o}", "size_bytes", (json_int_t)size, "rows", rows));
 	json_set_string(json_object_get(status->json, "store"), "path", path);
-	findings_add(&status->findings, FINDING_OK, "store", "%s, %s", path,
-		     units_bytes(size, false));
+	findings_add(&status->findings, FINDING_OK, "store", "%s, %s", path, units_bytes(size, false));
 	return check_rows(status, store, rows);
 }
 
@@ -270,20 +268,18 @@ static void tell_lag(const struct shipping_status *status, bool is_running, stru
 	struct finding *finding;
 
 	if (lag_revs(status) == 0)
-		finding = findings_add(findings, FINDING_OK, "shipper",
-				       "%s: everything has arrived; last success %s", status->target,
-				       units_time(status->last_success_unix_ns));
+		finding = findings_add(findings, FINDING_OK, "shipper", "%s: everything has arrived; last success %s",
+				       status->target, units_time(status->last_success_unix_ns));
 	else
-		finding = findings_add(findings, failing || !is_running ? FINDING_MISSING : FINDING_OK,
-				       "shipper", "%s: %s changes wait, %s%s; last success %s", status->target,
-				       units_count(lag_revs(status), false),
-				       lag_ns(status) < 0 ? "none has ever arrived" : "for ",
-				       lag_ns(status) < 0 ? "" : units_duration(lag_ns(status), false),
-				       status->last_success_unix_ns
-					       ? units_time(status->last_success_unix_ns) : "never");
+		finding = findings_add(
+			findings, failing || !is_running ? FINDING_MISSING : FINDING_OK, "shipper",
+			"%s: %s changes wait, %s%s; last success %s", status->target,
+			units_count(lag_revs(status), false), lag_ns(status) < 0 ? "none has ever arrived" : "for ",
+			lag_ns(status) < 0 ? "" : units_duration(lag_ns(status), false),
+			status->last_success_unix_ns ? units_time(status->last_success_unix_ns) : "never");
 	if (!is_running)
 		finding_fix(finding, "tracer-shipper does not run: systemctl start tracer-shipper%s%s",
-			     failing ? "; it last said: " : "", failing ? status->last_error : "");
+			    failing ? "; it last said: " : "", failing ? status->last_error : "");
 	else if (failing)
 		finding_fix(finding, "%s", status->last_error);
 }
@@ -293,10 +289,10 @@ static void tell_quarantined(const struct shipping_status *status, struct findin
 	if (status->quarantined_row_count == 0)
 		return;
 	finding_fix(findings_add(findings, FINDING_LIMITED, "shipper",
-				  "%s rows quarantined, which the lake refused; %s of them dropped (size limit)",
-				  units_count(status->quarantined_row_count, false),
-				  units_count(status->quarantine_dropped_row_count, false)),
-		     "the reasons are in %s/quarantine; tracer ship --from sends them again", shipper);
+				 "%s rows quarantined, which the lake refused; %s of them dropped (size limit)",
+				 units_count(status->quarantined_row_count, false),
+				 units_count(status->quarantine_dropped_row_count, false)),
+		    "the reasons are in %s/quarantine; tracer ship --from sends them again", shipper);
 }
 
 static json_t *status_json(const struct shipping_status *status)
@@ -309,8 +305,7 @@ static json_t *status_json(const struct shipping_status *status)
 #undef I
 #undef T
 	json_object_set_new(json, "lag_revs", json_integer(lag_revs(status)));
-	json_object_set_new(json, "lag_ns",
-			    lag_ns(status) < 0 ? json_null() : json_integer(lag_ns(status)));
+	json_object_set_new(json, "lag_ns", lag_ns(status) < 0 ? json_null() : json_integer(lag_ns(status)));
 	return json;
 }
 
@@ -332,9 +327,8 @@ static void check_shipper(struct findings *findings, bool is_running, json_t *js
 	}
 	if (error < 0) {
 		finding_fix(findings_add(findings, FINDING_LIMITED, "shipper", "%s/%s: %s", shipper,
-					  SHIPPING_STATUS_FILE,
-					  error == -EBADMSG ? "damaged" : strerror(-error)),
-			     "see the log: journalctl -u tracer-shipper");
+					 SHIPPING_STATUS_FILE, error == -EBADMSG ? "damaged" : strerror(-error)),
+			    "see the log: journalctl -u tracer-shipper");
 		return;
 	}
 	tell_lag(&status, is_running, findings);
@@ -360,10 +354,9 @@ static void hosts_tell(struct status *status, const struct rows *hosts)
 		json_array_append_new(json_object_get(status->json, "hosts"), item);
 		if (silent_ns < HOST_SILENT_NS || silent++ >= HOSTS_NAMED)
 			continue;
-		finding_fix(findings_add(&status->findings, FINDING_LIMITED, "host",
-					  "%s: last heard of %s ago", host->hostname,
-					  units_duration(silent_ns, false)),
-			     "there: tracer status, and journalctl -u tracer-shipper");
+		finding_fix(findings_add(&status->findings, FINDING_LIMITED, "host", "%s: last heard of %s ago",
+					 host->hostname, units_duration(silent_ns, false)),
+			    "there: tracer status, and journalctl -u tracer-shipper");
 	}
 	findings_add(&status->findings, FINDING_OK, "hosts", "%zu, of which %zu %s silent for over %d min",
 		     hosts->count, silent, units_plural((int64_t)silent, "is", "are"),
@@ -418,10 +411,9 @@ static int status_main(const struct options *options)
 const struct verb verb_status = {
 	.name = "status",
 	.summary = "daemons, lag, losses, size of the store",
-	.description =
-		"Tells whether the daemons run and keep up, what was lost, how much the store\n"
-		"holds, and how far the shipper is behind it; of a lake, which hosts are silent.\n"
-		"Exit status 1 where something is wrong; the line below it says what to do.",
+	.description = "Tells whether the daemons run and keep up, what was lost, how much the store\n"
+		       "holds, and how far the shipper is behind it; of a lake, which hosts are silent.\n"
+		       "Exit status 1 where something is wrong; the line below it says what to do.",
 	.options = option_specs,
 	.examples = "  tracer status\n"
 		    "  tracer status --json | jq .stream.lag_ns",

@@ -7,8 +7,8 @@
 
 #include "common/text.h"
 
-#define GAP 2                /* blanks between columns */
-#define FLEXIBLE_LEAST 8      /* columns of text, whatever its share */
+#define GAP 2            /* blanks between columns */
+#define FLEXIBLE_LEAST 8 /* columns of text, whatever its share */
 #define BAR_LEAST 12
 #define BAR_MAX 48
 #define COLUMNS_MAX 24
@@ -28,7 +28,7 @@ struct table {
 	bool filled[COLUMNS_MAX];  /* some cell says more than nothing */
 	char *row;                 /* that cells are being added to */
 	size_t row_size, row_capacity, cell_count;
-	FILE *rows;                /* put away: the size of each and its bytes; NULL: there are none */
+	FILE *rows; /* put away: the size of each and its bytes; NULL: there are none */
 	int error;
 };
 
@@ -353,8 +353,8 @@ static void print_bar(const struct output *output, const struct cell *cell, size
 }
 
 /* `is_last`: nothing follows on the line, so no blanks either. */
-static void print_cell(const struct output *output, const struct table_column *column,
-		       const struct cell *cell, size_t width, bool is_last)
+static void print_cell(const struct output *output, const struct table_column *column, const struct cell *cell,
+		       size_t width, bool is_last)
 {
 	bool is_whole = is_last && column->align == TABLE_LEFT && !output->width; /* whatever its width */
 	size_t used = is_whole ? 0 : text_width(cell->text);
@@ -376,8 +376,8 @@ static void print_cell(const struct output *output, const struct table_column *c
 		print_blanks(output, width - used);
 }
 
-static void print_row(const struct table *table, const struct output *output,
-		      const struct layout *layout, const struct cell *cells)
+static void print_row(const struct table *table, const struct output *output, const struct layout *layout,
+		      const struct cell *cells)
 {
 	size_t last = 0;
 
@@ -394,8 +394,7 @@ static void print_row(const struct table *table, const struct output *output,
 	fputc('\n', output->file);
 }
 
-static void print_titles(const struct table *table, const struct output *output,
-			 const struct layout *layout)
+static void print_titles(const struct table *table, const struct output *output, const struct layout *layout)
 {
 	size_t blanks = 0; /* owed before the next title, so that no line ends in blanks */
 

@@ -18,9 +18,9 @@ struct table_column {
 	enum table_align align;
 	unsigned flexible; /* of at most one, the names: the percentage of a terminal's width that it
 			    * keeps; others are dropped first. 0: never cut */
-	unsigned rank; /* 0: never dropped */
-	bool optional; /* not there where no cell says more than nothing or 0 */
-	unsigned most; /* columns of text on a terminal; 0: no limit */
+	unsigned rank;     /* 0: never dropped */
+	bool optional;     /* not there where no cell says more than nothing or 0 */
+	unsigned most;     /* columns of text on a terminal; 0: no limit */
 };
 
 struct table;

@@ -54,8 +54,10 @@ struct snapshot {
 static int64_t sort_value(const struct row_top *line)
 {
 	const int64_t values[] = {
-		[SORT_CPU] = line->cores, [SORT_MEMORY] = line->rss_bytes,
-		[SORT_READ] = line->read_bytes_per_second, [SORT_WRITE] = line->write_bytes_per_second,
+		[SORT_CPU] = line->cores,
+		[SORT_MEMORY] = line->rss_bytes,
+		[SORT_READ] = line->read_bytes_per_second,
+		[SORT_WRITE] = line->write_bytes_per_second,
 	};
 
 	return values[sort];
@@ -121,7 +123,8 @@ static int snapshot_take(struct store *store, struct snapshot *snapshot)
 		{"since_boot_ns", STORE_INTEGER, 0, NULL},
 		{"window_ns", STORE_INTEGER, WINDOW_NS, NULL},
 		{"limit", STORE_INTEGER, PROCESSES_MAX, NULL},
-		{"host_id", STORE_NULL, 0, NULL}, {0},
+		{"host_id", STORE_NULL, 0, NULL},
+		{0},
 	};
 	int error = source_renew(store);
 
@@ -140,8 +143,8 @@ static int snapshot_take(struct store *store, struct snapshot *snapshot)
 /* Not what is idle, the system's own, or has ended and used too little to be seen. */
 static bool line_is_shown(const struct row_top *line)
 {
-	bool is_negligible = line->process_count == 0 && line->cores < CORES_LEAST &&
-			     line->read_bytes_per_second < 1 && line->write_bytes_per_second < 1;
+	bool is_negligible = line->process_count == 0 && line->cores < CORES_LEAST && line->read_bytes_per_second < 1 &&
+			     line->write_bytes_per_second < 1;
 
 	return all || (!line->is_system && !line->idle && !is_negligible);
 }
@@ -149,16 +152,11 @@ static bool line_is_shown(const struct row_top *line)
 /* ---- as text ----------------------------------------------------------------- */
 
 static const struct table_column columns[] = {
-	{"tool", TABLE_LEFT, 20, 0},
-	{"task", TABLE_LEFT, 0, 5, false, 28},
-	{"run", TABLE_LEFT, 0, 2, false, 28},
-	{"user", TABLE_LEFT, 0, 3, false, 12},
-	{"processes", TABLE_RIGHT, 0, 6},
-	{"ended", TABLE_RIGHT, 0, 6, true},
-	{"for", TABLE_RIGHT, 0, 4},
-	{"cores", TABLE_RIGHT, 0, 0},
-	{"memory", TABLE_RIGHT, 0, 0},
-	{"read", TABLE_RIGHT, 0, 1},
+	{"tool", TABLE_LEFT, 20, 0},          {"task", TABLE_LEFT, 0, 5, false, 28},
+	{"run", TABLE_LEFT, 0, 2, false, 28}, {"user", TABLE_LEFT, 0, 3, false, 12},
+	{"processes", TABLE_RIGHT, 0, 6},     {"ended", TABLE_RIGHT, 0, 6, true},
+	{"for", TABLE_RIGHT, 0, 4},           {"cores", TABLE_RIGHT, 0, 0},
+	{"memory", TABLE_RIGHT, 0, 0},        {"read", TABLE_RIGHT, 0, 1},
 	{"written", TABLE_RIGHT, 0, 1},
 };
 
@@ -199,15 +197,17 @@ static void summary_print(const struct snapshot *snapshot, const struct output *
 		output_print(output, STYLE_BAD, "  nothing new is stored: see tracer status");
 	fputc('\n', output->file);
 	if (!once)
-		output_print(output, STYLE_DIM, "by %s: c cpu, m memory, r read, w written; i %s idle; "
-			     "q quits\n", sort_names[sort], all ? "hides" : "shows");
+		output_print(output, STYLE_DIM,
+			     "by %s: c cpu, m memory, r read, w written; i %s idle; "
+			     "q quits\n",
+			     sort_names[sort], all ? "hides" : "shows");
 	fputc('\n', output->file);
 	output_flow_end(&flow, 0);
 }
 
 /* At most `most` lines of the table. */
-static int snapshot_print(const struct view *view, const struct snapshot *snapshot,
-			  const struct output *output, size_t most)
+static int snapshot_print(const struct view *view, const struct snapshot *snapshot, const struct output *output,
+			  size_t most)
 {
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	size_t shown = 0;
@@ -384,14 +384,13 @@ static int top_show(struct view *view)
 const struct verb verb_top = {
 	.name = "top",
 	.summary = "tasks and tools that run now",
-	.description =
-		"Shows the tools that are busy now, by task and run: cores in use, resident\n"
-		"memory, bytes a second from and to storage, over the last few seconds.\n"
-		"Processes that have ended meanwhile count too: those of a tool that runs no\n"
-		"more are one line a run, with the number of its tasks.\n"
-		"\n"
-		"Keys: c, m, r, w sort by cpu, memory, read, written; i shows what is idle; q\n"
-		"quits. What does not go to a terminal is a single snapshot, as with --once.",
+	.description = "Shows the tools that are busy now, by task and run: cores in use, resident\n"
+		       "memory, bytes a second from and to storage, over the last few seconds.\n"
+		       "Processes that have ended meanwhile count too: those of a tool that runs no\n"
+		       "more are one line a run, with the number of its tasks.\n"
+		       "\n"
+		       "Keys: c, m, r, w sort by cpu, memory, read, written; i shows what is idle; q\n"
+		       "quits. What does not go to a terminal is a single snapshot, as with --once.",
 	.options = option_specs,
 	.examples = "  tracer top\n"
 		    "  tracer top --once --sort memory\n"

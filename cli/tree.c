@@ -6,8 +6,8 @@
 #include "cli/units.h"
 #include "cli/views.h"
 
-#define TASKS_MAX 40  /* on a terminal, without --all */
-#define DEPTH_MAX 16  /* of tasks in tasks; deeper ones stand beside their parent */
+#define TASKS_MAX 40 /* on a terminal, without --all */
+#define DEPTH_MAX 16 /* of tasks in tasks; deeper ones stand beside their parent */
 #define PREFIX_SIZE (DEPTH_MAX * 16)
 #define TASK_NAME_SIZE 1024
 #define COMMAND_SIZE 4096 /* of a process's arguments, as shown */
@@ -62,8 +62,8 @@ struct tree {
 	const struct row_task *task;
 	const struct row_tool *tools;
 	size_t tool_count, folded_count, left_count; /* lines of tools to come */
-	bool is_end;     /* nothing of the task follows its tools */
-	bool is_skipped; /* its tools are */
+	bool is_end;                                 /* nothing of the task follows its tools */
+	bool is_skipped;                             /* its tools are */
 	char below[PREFIX_SIZE], below_tool[PREFIX_SIZE];
 };
 
@@ -119,8 +119,8 @@ static void failures_add(struct tree *tree, int64_t failed_count, int64_t living
 }
 
 /* The last column: a bar of when it ran, or the command line, NULL for none. */
-static void last_add(struct tree *tree, enum style style, int64_t begin_boot_ns,
-		     int64_t end_boot_ns, const char *command)
+static void last_add(struct tree *tree, enum style style, int64_t begin_boot_ns, int64_t end_boot_ns,
+		     const char *command)
 {
 	const struct row_run *run = report_run(tree->report);
 	int64_t whole = report_wall_ns(tree->report, run->begin_boot_ns, run->end_boot_ns);
@@ -132,13 +132,12 @@ static void last_add(struct tree *tree, enum style style, int64_t begin_boot_ns,
 	else if (whole == ROW_NULL || whole == 0 || until_end == ROW_NULL)
 		table_add(tree->table, STYLE_PLAIN, "");
 	else
-		table_add_bar(tree->table, style, begin / (double)whole,
-			      (double)until_end / (double)whole);
+		table_add_bar(tree->table, style, begin / (double)whole, (double)until_end / (double)whole);
 }
 
 /* What stands before a child's name, and before its own children's. */
-static void prefix_make(const struct tree *tree, const char *above, bool is_last,
-			char own[PREFIX_SIZE], char below[PREFIX_SIZE])
+static void prefix_make(const struct tree *tree, const char *above, bool is_last, char own[PREFIX_SIZE],
+			char below[PREFIX_SIZE])
 {
 	const char *corner = tree->unicode ? "└─ " : "`- ", *tee = tree->unicode ? "├─ " : "|- ";
 	const char *bar = tree->unicode ? "│  " : "|  ";
@@ -163,8 +162,7 @@ static void process_add(struct tree *tree, const char *prefix, const struct row_
 	else if (process->ended && (strcmp(process->ended, "lost") == 0 || strcmp(process->ended, "left") == 0))
 		table_add(tree->table, STYLE_WARNING, process->ended);
 	else
-		result_add(tree, !process->ended, process->exit_code, process->signal,
-			   process->oom_killed == 1);
+		result_add(tree, !process->ended, process->exit_code, process->signal, process->oom_killed == 1);
 	last_add(tree, STYLE_DIM, process->begin_boot_ns, process->end_boot_ns, command);
 }
 
@@ -187,15 +185,13 @@ static void tool_add(struct tree *tree, const char *prefix, const struct row_too
 
 	snprintf(name, sizeof(name), "%s", tool->name);
 	if (tool->process_count > 1)
-		snprintf(name, sizeof(name), "%.900s (%s)", tool->name,
-			 units_count(tool->process_count, false));
+		snprintf(name, sizeof(name), "%.900s (%s)", tool->name, units_count(tool->process_count, false));
 	line_add(tree, STYLE_PLAIN, prefix, name, &figures);
 	failures_add(tree, tool->failed_count, tool->living_count);
 	last_add(tree, STYLE_DIM, tool->begin_boot_ns, tool->end_boot_ns, NULL);
 }
 
-static bool tool_is_folded(const struct tree *tree, const struct row_task *task,
-			   const struct row_tool *tool)
+static bool tool_is_folded(const struct tree *tree, const struct row_task *task, const struct row_tool *tool)
 {
 	struct figures part = FIGURES_OF(tree->report, tool), whole = FIGURES_OF(tree->report, task);
 
@@ -204,8 +200,8 @@ static bool tool_is_folded(const struct tree *tree, const struct row_task *task,
 }
 
 /* One line for all that tool_is_folded(), so that figures add up. */
-static void folded_add(struct tree *tree, const char *prefix, const struct row_task *task,
-		       const struct row_tool *tools, size_t count)
+static void folded_add(struct tree *tree, const char *prefix, const struct row_task *task, const struct row_tool *tools,
+		       size_t count)
 {
 	struct figures sum = {.wall_ns = ROW_NULL, .peak_rss_bytes = ROW_NULL};
 	int64_t living_count = 0, begin_boot_ns = INT64_MAX, end_boot_ns = 0;
@@ -235,8 +231,8 @@ static void folded_add(struct tree *tree, const char *prefix, const struct row_t
 
 /* A lone tool that is called as its task is, shells and helpers aside, says nothing
  * more than its task. */
-static bool tools_are_redundant(const struct tree *tree, const struct row_task *task,
-				const struct row_tool *tools, size_t count, const char *task_name)
+static bool tools_are_redundant(const struct tree *tree, const struct row_task *task, const struct row_tool *tools,
+				size_t count, const char *task_name)
 {
 	size_t named = 0, folded = 0, other = 0;
 
@@ -253,8 +249,8 @@ static bool tools_are_redundant(const struct tree *tree, const struct row_task *
 	return (named ? named : folded) == 1 && other == 0 && !tree->style->all && !tree->style->with_processes;
 }
 
-static void tools_begin(struct tree *tree, size_t index, const struct row_task *task,
-			const struct row_tool *tools, size_t count)
+static void tools_begin(struct tree *tree, size_t index, const struct row_task *task, const struct row_tool *tools,
+			size_t count)
 {
 	tree->task = task;
 	tree->tools = tools;
@@ -337,8 +333,8 @@ static void below_make(const struct tree *tree, size_t index, char own[PREFIX_SI
 	prefix_make(tree, above, tree->nodes[index].next == SIZE_MAX, own, below);
 }
 
-static int task_show(void *context, size_t index, const struct row_task *task,
-		     const struct row_tool *tools, size_t count)
+static int task_show(void *context, size_t index, const struct row_task *task, const struct row_tool *tools,
+		     size_t count)
 {
 	struct tree *tree = context;
 	char own[PREFIX_SIZE];
@@ -481,8 +477,7 @@ static void run_add(struct tree *tree)
 	struct figures figures = FIGURES_OF(tree->report, run);
 
 	line_add(tree, STYLE_TITLE, "", run->name, &figures);
-	result_add(tree, strcmp(run->status, "running") == 0, run->exit_code, run->signal,
-		   tree->report->out_of_memory);
+	result_add(tree, strcmp(run->status, "running") == 0, run->exit_code, run->signal, tree->report->out_of_memory);
 	last_add(tree, STYLE_BAR, run->begin_boot_ns, run->end_boot_ns, NULL);
 }
 
@@ -499,8 +494,11 @@ int tree_fill(const struct report *report, const struct output *output, const st
 	      struct table *table, struct tree_hidden *ret_hidden)
 {
 	const struct report_writer writer = {
-		.task = task_show, .tool = tool_show, .task_end = tools_end,
-		.process = style->with_processes ? process_show : NULL, .by_tool = true,
+		.task = task_show,
+		.tool = tool_show,
+		.task_end = tools_end,
+		.process = style->with_processes ? process_show : NULL,
+		.by_tool = true,
 	};
 	struct tree tree = {
 		.report = report,

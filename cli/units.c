@@ -127,8 +127,9 @@ static const char *units_real(enum question_type type, double real, bool raw)
 /* "12.34" of millionths; what is below 1 with four digits: "0.0042" */
 static const char *units_money(int64_t micros)
 {
-	return micros == ROW_NULL ? "-"
-				  : text_make("%.*f", micros > -1000000 && micros < 1000000 ? 4 : 2, (double)micros / 1e6);
+	return micros == ROW_NULL
+		       ? "-"
+		       : text_make("%.*f", micros > -1000000 && micros < 1000000 ? 4 : 2, (double)micros / 1e6);
 }
 
 const char *units_value(enum question_type type, const struct store_value *value, bool raw)
@@ -141,26 +142,16 @@ const char *units_value(enum question_type type, const struct store_value *value
 		return "-";
 	switch (type) {
 	case QUESTION_BOOT:
-	case QUESTION_DURATION:
-		return units_duration(number, raw);
-	case QUESTION_BYTES:
-		return units_bytes(number, raw);
-	case QUESTION_SHARE:
-		return units_real(type, (double)number, raw);
-	case QUESTION_COUNT:
-		return units_count(number, raw);
-	case QUESTION_ID:
-		return units_id(number, false);
-	case QUESTION_TIME:
-		return raw ? plain(number) : units_time(number);
-	case QUESTION_MONEY:
-		return raw && number != ROW_NULL ? plain(number) : units_money(number);
-	case QUESTION_USER:
-		return raw ? plain(number) : units_user(number);
-	case QUESTION_FLAG:
-		return raw ? plain(number) : number ? "yes" : "no";
-	default:
-		return plain(number);
+	case QUESTION_DURATION: return units_duration(number, raw);
+	case QUESTION_BYTES: return units_bytes(number, raw);
+	case QUESTION_SHARE: return units_real(type, (double)number, raw);
+	case QUESTION_COUNT: return units_count(number, raw);
+	case QUESTION_ID: return units_id(number, false);
+	case QUESTION_TIME: return raw ? plain(number) : units_time(number);
+	case QUESTION_MONEY: return raw && number != ROW_NULL ? plain(number) : units_money(number);
+	case QUESTION_USER: return raw ? plain(number) : units_user(number);
+	case QUESTION_FLAG: return raw ? plain(number) : number ? "yes" : "no";
+	default: return plain(number);
 	}
 }
 
@@ -257,8 +248,7 @@ static size_t name_begin(const char *path, size_t size)
 	return slash && slash + 1 < path + size ? (size_t)(slash + 1 - path) : 0;
 }
 
-const char *command_text(const struct row_blob *arguments, const char *program, bool whole,
-			 char *text, size_t capacity)
+const char *command_text(const struct row_blob *arguments, const char *program, bool whole, char *text, size_t capacity)
 {
 	const char *data = arguments->data;
 	FILE *file = data && arguments->size > 0 ? fmemopen(text, capacity, "w") : NULL;

@@ -57,5 +57,5 @@ const char *units_result(int64_t exit_code, int64_t signal);
  * need it; "(PROGRAM)" where they are not known. `whole`: with the folder that the first of them names.
  * Cut at `capacity`. The bytes are still the traced system's: what shows them must make them safe.
  * Returns `text`. */
-const char *command_text(const struct row_blob *arguments, const char *program, bool whole,
-			 char *text, size_t capacity);
+const char *command_text(const struct row_blob *arguments, const char *program, bool whole, char *text,
+			 size_t capacity);

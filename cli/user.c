@@ -16,8 +16,7 @@ static int user_fill(struct user *user, uid_t uid, gid_t gid)
 {
 	const struct passwd *entry = getpwuid(uid);
 
-	*user = (struct user){.differs = uid != geteuid(), .uid = uid, .gid = gid,
-			      .groups = {gid}, .group_count = 1};
+	*user = (struct user){.differs = uid != geteuid(), .uid = uid, .gid = gid, .groups = {gid}, .group_count = 1};
 	if (!entry)
 		return 0;
 	snprintf(user->name, sizeof(user->name), "%s", entry->pw_name);
@@ -31,8 +30,7 @@ int user_read_invoking(struct user *user)
 	const char *sudo_uid = getenv("SUDO_UID"), *sudo_gid = getenv("SUDO_GID");
 	uint64_t uid, gid;
 
-	if (geteuid() != 0 || !sudo_uid || !sudo_gid ||
-	    options_parse_number(sudo_uid, UINT32_MAX - 1, &uid) < 0 ||
+	if (geteuid() != 0 || !sudo_uid || !sudo_gid || options_parse_number(sudo_uid, UINT32_MAX - 1, &uid) < 0 ||
 	    options_parse_number(sudo_gid, UINT32_MAX - 1, &gid) < 0)
 		return user_fill(user, geteuid(), getegid());
 	return user_fill(user, (uid_t)uid, (gid_t)gid);
@@ -70,8 +68,7 @@ int user_become(const struct user *user)
 	if (!user->differs)
 		return 0;
 	environment_restore(user); /* reads the accounts: before rights are gone */
-	if (setgroups((size_t)user->group_count, user->groups) < 0 ||
-	    setresgid(user->gid, user->gid, user->gid) < 0 ||
+	if (setgroups((size_t)user->group_count, user->groups) < 0 || setresgid(user->gid, user->gid, user->gid) < 0 ||
 	    setresuid(user->uid, user->uid, user->uid) < 0)
 		return -errno;
 	return 0;
@@ -98,8 +95,7 @@ void user_leave(const struct user *user, const struct user_saved *saved)
 {
 	if (!user->differs)
 		return;
-	if (seteuid(0) < 0 || setegid(saved->gid) < 0 ||
-	    setgroups((size_t)saved->group_count, saved->groups) < 0)
+	if (seteuid(0) < 0 || setegid(saved->gid) < 0 || setgroups((size_t)saved->group_count, saved->groups) < 0)
 		abort(); /* neither the one nor the other user: nothing may go on so */
 }
 

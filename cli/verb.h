@@ -27,28 +27,28 @@ struct option_spec {
 	const char *help;     /* one sentence without a full stop */
 
 	/* What it sets: one of these. */
-	bool *flag;           /* true, of one without a value */
+	bool *flag; /* true, of one without a value */
 	const char **text;
 	int64_t *duration_ns; /* 90s, 15m, 2h, 3d */
 	int *choice;          /* to `chosen`; of one with a value, which of `values` it is */
 	int chosen;
-	int64_t *number;      /* of `least` to `most` */
+	int64_t *number; /* of `least` to `most` */
 	int64_t least, most;
 	int (*take)(const struct options *options, const char *value); /* 0, or VERB_USAGE, said */
-	int common;           /* OPTION_* of options.h */
+	int common;                                                    /* OPTION_* of options.h */
 };
 
 struct verb {
 	const char *name;
-	const char *operands;    /* "[RUN]"; of this and what follows NULL: none */
+	const char *operands; /* "[RUN]"; of this and what follows NULL: none */
 	size_t operands_least, operands_most;
-	const char *summary;     /* one line of `tracer help` */
-	const char *description; /* paragraphs of --help */
+	const char *summary;               /* one line of `tracer help` */
+	const char *description;           /* paragraphs of --help */
 	const struct option_spec *options; /* ends with a NULL name */
-	const char *examples;    /* lines of --help */
-	const char *completion;  /* words that may follow, or "run", "file" */
-	void (*offer)(void);     /* prints them, for `tracer completion`, each with what it is behind a tab */
-	bool takes_command;      /* options end at the first operand: the rest is a command */
+	const char *examples;              /* lines of --help */
+	const char *completion;            /* words that may follow, or "run", "file" */
+	void (*offer)(void);               /* prints them, for `tracer completion`, each with what it is behind a tab */
+	bool takes_command;                /* options end at the first operand: the rest is a command */
 
 	/* Before options are read, where which there are depends on the operands: the verb that is
 	 * meant, or NULL, said. */

@@ -7,7 +7,7 @@
 enum report_view { REPORT_TREE, REPORT_TABLE, REPORT_TOOLS };
 
 struct report_style {
-	int view; /* enum report_view */
+	int view;            /* enum report_view */
 	bool with_processes; /* tree: processes beneath their tools */
 	bool with_samples;   /* JSON: samples of each task's processes */
 	bool all;            /* every task, every helper, on a terminal too */
@@ -15,8 +15,7 @@ struct report_style {
 };
 
 /* 0 or -errno. What could not be written shows in ferror(). */
-int report_print(const struct report *report, const struct output *output,
-		 const struct report_style *style);
+int report_print(const struct report *report, const struct output *output, const struct report_style *style);
 
 /* Of every view: peak RSS, bytes read, written, sent and received, and run-queue wait. */
 /* clang-format off */

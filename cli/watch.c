@@ -23,7 +23,7 @@
 #define STOP_TIMEOUT_MS 60000  /* a full ring takes seconds to store */
 #define KILL_TIMEOUT_MS 5000
 #define GUARD_FD (STDERR_FILENO + 1)
-#define SETTLE_NS 200000000L   /* where the kernel cannot be asked to wait, see final_records_await */
+#define SETTLE_NS 200000000L /* where the kernel cannot be asked to wait, see final_records_await */
 #define GRACE_PERIODS 4
 
 const char *watch_name(enum watch_role role)
@@ -132,8 +132,7 @@ static const struct passwd *account_find(const char *installed, const char *comm
 	if (!entry)
 		entry = getpwnam(common);
 	if (!entry)
-		fprintf(stderr, "tracer run: there is neither a user %s nor a user %s to run as\n",
-			installed, common);
+		fprintf(stderr, "tracer run: there is neither a user %s nor a user %s to run as\n", installed, common);
 	return entry;
 }
 
@@ -146,12 +145,10 @@ static const struct passwd *account_of(enum watch_role role)
 static int directory_make(struct watch *watch)
 {
 	const char *temporary = getenv("TMPDIR");
-	const char *const parents[] = {"/run", temporary && *temporary == '/' ? temporary : "/tmp",
-				       "/tmp"};
+	const char *const parents[] = {"/run", temporary && *temporary == '/' ? temporary : "/tmp", "/tmp"};
 
 	for (size_t i = 0; i < sizeof(parents) / sizeof(parents[0]); i++) {
-		int size = snprintf(watch->directory, sizeof(watch->directory),
-				    "%s/tracer-run-XXXXXX", parents[i]);
+		int size = snprintf(watch->directory, sizeof(watch->directory), "%s/tracer-run-XXXXXX", parents[i]);
 
 		if (size < (int)sizeof(watch->directory) && mkdtemp(watch->directory))
 			return 0;
@@ -169,8 +166,7 @@ static int directory_open_up(const struct watch *watch)
 	entry = entry ? account_of(WATCH_PROBE) : NULL;
 	if (!entry)
 		return -ENOENT;
-	return chown(watch->directory, owner, entry->pw_gid) < 0 ||
-	       chmod(watch->directory, 0710) < 0 ? -errno : 0;
+	return chown(watch->directory, owner, entry->pw_gid) < 0 || chmod(watch->directory, 0710) < 0 ? -errno : 0;
 }
 
 int watch_init(struct watch *watch)
@@ -186,8 +182,7 @@ int watch_init(struct watch *watch)
 	if (error == 0)
 		error = guard_start(watch);
 	if (error < 0) {
-		fprintf(stderr, "tracer run: cannot make a directory for its daemons: %s\n",
-			strerror(-error));
+		fprintf(stderr, "tracer run: cannot make a directory for its daemons: %s\n", strerror(-error));
 		return error;
 	}
 	snprintf(watch->store_path, sizeof(watch->store_path), "%s/tracer.db", watch->directory);
@@ -222,7 +217,8 @@ static void daemon_reap(struct watch_daemon *daemon)
 static int daemon_await_ready(struct watch *watch, enum watch_role role, int ready_fd, int wake_fd)
 {
 	struct pollfd waits[] = {
-		{.fd = ready_fd, .events = POLLIN}, {.fd = wake_fd, .events = POLLIN},
+		{.fd = ready_fd, .events = POLLIN},
+		{.fd = wake_fd, .events = POLLIN},
 		{.fd = watch->daemons[role].pid_fd, .events = POLLIN},
 	};
 	char words[512], byte;
@@ -239,7 +235,10 @@ static int daemon_await_ready(struct watch *watch, enum watch_role role, int rea
 		pid_fd_wait(watch->daemons[role].pid_fd, KILL_TIMEOUT_MS); /* its last words */
 	program_last_words(watch->daemons[role].log_fd, words, sizeof(words));
 	fprintf(stderr, "tracer run: %s did not start%s%s\n", watch_name(role),
-		*words ? ": " : count == 0 ? " in time" : "", words);
+		*words       ? ": "
+		: count == 0 ? " in time"
+			     : "",
+		words);
 	return count == 0 ? -ETIME : -ECHILD;
 }
 
@@ -296,8 +295,8 @@ static int correlator_launch(struct watch *watch, struct accounts *accounts, int
 			accounts->probe_group, "--probe-user", accounts->probe, "--ready-fd", READY_FD, NULL};
 	/* clang-format on */
 
-	return program_find(PROGRAM_CORRELATOR, path) < 0
-		       ? -ENOENT : daemon_launch(watch, WATCH_CORRELATOR, argv, ret_ready_fd);
+	return program_find(PROGRAM_CORRELATOR, path) < 0 ? -ENOENT
+							  : daemon_launch(watch, WATCH_CORRELATOR, argv, ret_ready_fd);
 }
 
 static int probe_launch(struct watch *watch, struct accounts *accounts, int *ret_ready_fd)
@@ -351,8 +350,7 @@ bool watch_check(struct watch *watch)
 
 static int daemon_await_end(struct watch_daemon *daemon, int wake_fd, int64_t until_ms)
 {
-	struct pollfd waits[] = {{.fd = daemon->pid_fd, .events = POLLIN},
-				 {.fd = wake_fd, .events = POLLIN}};
+	struct pollfd waits[] = {{.fd = daemon->pid_fd, .events = POLLIN}, {.fd = wake_fd, .events = POLLIN}};
 	int64_t left = until_ms - now_ms();
 	int count;
 

@@ -9,8 +9,7 @@
 /* Three significant digits: 1.23, 12.3, 123; what rounds up to 10 or 100 loses one. */
 static const char *three_digits(char *text, double value, const char *unit)
 {
-	int decimals = value < 9.995 ? 2 : value < 99.95 ? 1
-							 : 0;
+	int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
 
 	snprintf(text, DURATION_SIZE, "%.*f %s", decimals, value, unit);
 	return text;
@@ -20,8 +19,7 @@ static const char *three_digits(char *text, double value, const char *unit)
 static const char *two_units(char *text, uint64_t larger, const char *larger_unit, uint64_t smaller,
 			     const char *smaller_unit)
 {
-	snprintf(text, DURATION_SIZE, "%" PRIu64 "%s%02" PRIu64 "%s", larger, larger_unit, smaller,
-		 smaller_unit);
+	snprintf(text, DURATION_SIZE, "%" PRIu64 "%s%02" PRIu64 "%s", larger, larger_unit, smaller, smaller_unit);
 	return text;
 }
 

@@ -23,9 +23,8 @@ static bool is_journal(void)
 	unsigned long long device, inode;
 	struct stat status;
 
-	return stream && sscanf(stream, "%llu:%llu", &device, &inode) == 2 &&
-	       fstat(STDERR_FILENO, &status) == 0 && status.st_dev == device &&
-	       status.st_ino == inode;
+	return stream && sscanf(stream, "%llu:%llu", &device, &inode) == 2 && fstat(STDERR_FILENO, &status) == 0 &&
+	       status.st_dev == device && status.st_ino == inode;
 }
 
 void log_init(const char *program, enum log_level level)

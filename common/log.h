@@ -8,12 +8,7 @@
 
 #include <stdbool.h>
 
-enum log_level {
-	LOG_LEVEL_ERROR = 3,
-	LOG_LEVEL_WARNING = 4,
-	LOG_LEVEL_INFO = 6,
-	LOG_LEVEL_DEBUG = 7
-};
+enum log_level { LOG_LEVEL_ERROR = 3, LOG_LEVEL_WARNING = 4, LOG_LEVEL_INFO = 6, LOG_LEVEL_DEBUG = 7 };
 
 /* `program` stands before every line. Default level: info. */
 void log_init(const char *program, enum log_level level);

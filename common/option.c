@@ -12,11 +12,7 @@
 
 #define HELP_COLUMN 22 /* where meanings begin */
 
-enum {
-	CHOSEN = 1,
-	HELP = 2,
-	VERSION = 3
-};
+enum { CHOSEN = 1, HELP = 2, VERSION = 3 };
 
 const char *option_take_flag(void *field, const char *text, const struct option_rule *rule)
 {
@@ -46,9 +42,8 @@ const char *option_take_size(void *field, const char *text, const struct option_
 
 const char *option_take_seconds(void *field, const char *text, const struct option_rule *rule)
 {
-	return parse_seconds(text, rule->least, rule->most, field)
-		       ? "not a time in seconds, in the range that it takes"
-		       : NULL;
+	return parse_seconds(text, rule->least, rule->most, field) ? "not a time in seconds, in the range that it takes"
+								   : NULL;
 }
 
 const char *option_take_descriptor(void *field, const char *text, const struct option_rule *rule)
@@ -94,8 +89,7 @@ const char *option_take_log_level(void *field, const char *text, const struct op
 
 static void print_rule(const struct option_rule *rule)
 {
-	int used = printf("  --%s%s%s", rule->name, rule->value ? " " : "",
-			  rule->value ? rule->value : "");
+	int used = printf("  --%s%s%s", rule->name, rule->value ? " " : "", rule->value ? rule->value : "");
 
 	for (const char *line = rule->meaning, *end; line; line = *end ? end + 1 : NULL) {
 		end = strchrnul(line, '\n');
@@ -126,9 +120,9 @@ static void prepare(const struct option_program *program, struct option options[
 	size_t count = 0;
 
 	for (; program->rules[count].name; count++)
-		options[count] = (struct option){
-			program->rules[count].name,
-			program->rules[count].value ? required_argument : no_argument, NULL, CHOSEN};
+		options[count] =
+			(struct option){program->rules[count].name,
+					program->rules[count].value ? required_argument : no_argument, NULL, CHOSEN};
 	options[count++] = (struct option){"help", no_argument, NULL, HELP};
 	options[count++] = (struct option){"version", no_argument, NULL, VERSION};
 	options[count] = (struct option){0};
@@ -167,17 +161,10 @@ int option_parse(const struct option_program *program, void *options, int argc, 
 			if (take(program, &program->rules[index], options))
 				return -EINVAL;
 			break;
-		case HELP:
-			print_help(program);
-			return printed();
-		case VERSION:
-			printf("%s " TRACER_VERSION "\n", program->name);
-			return printed();
-		case ':':
-			return refuse(program, argv[optind - 1], "a value is missing");
-		default:
-			return refuse(program, argv[optind - 1],
-				      "there is no such option, or it takes no value");
+		case HELP: print_help(program); return printed();
+		case VERSION: printf("%s " TRACER_VERSION "\n", program->name); return printed();
+		case ':': return refuse(program, argv[optind - 1], "a value is missing");
+		default: return refuse(program, argv[optind - 1], "there is no such option, or it takes no value");
 		}
 	}
 	return optind < argc ? refuse(program, argv[optind], "an argument that is no option") : 0;
@@ -185,6 +172,5 @@ int option_parse(const struct option_program *program, void *options, int argc, 
 
 int option_exit(int error)
 {
-	return error == -ECANCELED ? EXIT_SUCCESS : error == -EINVAL ? OPTION_EXIT_USAGE
-								     : EXIT_FAILURE;
+	return error == -ECANCELED ? EXIT_SUCCESS : error == -EINVAL ? OPTION_EXIT_USAGE : EXIT_FAILURE;
 }

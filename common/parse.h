@@ -19,8 +19,7 @@ extern const struct parse_unit parse_sizes[];     /* K, M, G: bytes */
 extern const struct parse_unit parse_durations[]; /* s, m, h, d: seconds */
 
 /* Digits, then one of the units. */
-int parse_number(const char *text, const struct parse_unit *units, uint64_t least, uint64_t most,
-		 uint64_t *ret);
+int parse_number(const char *text, const struct parse_unit *units, uint64_t least, uint64_t most, uint64_t *ret);
 
 /* A decimal fraction of seconds: "0.2". */
 int parse_seconds(const char *text, uint64_t least_ns, uint64_t most_ns, uint64_t *ret_ns);

@@ -64,9 +64,7 @@ int privilege_drop_capabilities(uint32_t kept)
 
 int privilege_forbid_new(void)
 {
-	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
-		       ? failed("no new ones")
-		       : 0;
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) ? failed("no new ones") : 0;
 }
 
 int privilege_landlock_begin(int *ret_rules)
@@ -77,9 +75,7 @@ int privilege_landlock_begin(int *ret_rules)
 	};
 
 	*ret_rules = (int)syscall(SYS_landlock_create_ruleset, &attributes, sizeof(attributes), 0);
-	return *ret_rules >= 0 || errno == ENOSYS || errno == EOPNOTSUPP || errno == EPERM
-		       ? 0
-		       : failed("Landlock");
+	return *ret_rules >= 0 || errno == ENOSYS || errno == EOPNOTSUPP || errno == EPERM ? 0 : failed("Landlock");
 }
 
 int privilege_landlock_allow(int rules, const char *path, uint64_t access)
@@ -91,9 +87,7 @@ int privilege_landlock_allow(int rules, const char *path, uint64_t access)
 	beneath.parent_fd = open(path, O_PATH | O_CLOEXEC);
 	if (beneath.parent_fd < 0)
 		return -errno;
-	int result = syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0)
-			     ? -errno
-			     : 0;
+	int result = syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0) ? -errno : 0;
 	close(beneath.parent_fd);
 	return result;
 }
@@ -107,15 +101,14 @@ int privilege_landlock_enter(int rules)
 	return result;
 }
 
-int privilege_enter_seccomp(uint32_t otherwise, uint32_t action,
-			    const struct privilege_call *calls, size_t count)
+int privilege_enter_seccomp(uint32_t otherwise, uint32_t action, const struct privilege_call *calls, size_t count)
 {
 	scmp_filter_ctx filter = seccomp_init(otherwise);
 	int result = filter ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < count && !result; i++)
-		result = seccomp_rule_add_array(filter, action, calls[i].number,
-						calls[i].is_narrow, &calls[i].argument);
+		result =
+			seccomp_rule_add_array(filter, action, calls[i].number, calls[i].is_narrow, &calls[i].argument);
 	if (!result)
 		result = seccomp_load(filter);
 	seccomp_release(filter);

@@ -43,5 +43,4 @@ struct privilege_call {
 };
 
 /* seccomp: `action` (SCMP_ACT_*) for these calls, `otherwise` for all others. */
-int privilege_enter_seccomp(uint32_t otherwise, uint32_t action,
-			    const struct privilege_call *calls, size_t count);
+int privilege_enter_seccomp(uint32_t otherwise, uint32_t action, const struct privilege_call *calls, size_t count);

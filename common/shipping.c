@@ -37,9 +37,7 @@ int shipping_status_read(const char *directory, struct shipping_status *ret_stat
 #define I(name) status.name = json_integer_value(json_object_get(root, #name));
 #define T(name) \
 	snprintf(status.name, sizeof(status.name), "%s", \
-		 json_is_string(json_object_get(root, #name)) \
-			 ? json_string_value(json_object_get(root, #name)) \
-			 : "");
+		 json_is_string(json_object_get(root, #name)) ? json_string_value(json_object_get(root, #name)) : "");
 	SHIPPING_STATUS(I, T)
 #undef I
 #undef T

@@ -88,17 +88,14 @@ size_t text_escape(const char *data, size_t size, char *ret_text, size_t capacit
 		uint32_t code = utf8_decode(data + i, size - i, &count);
 
 		if (count == 0) {
-			piece_size = (size_t)snprintf(piece, sizeof(piece), "\\x%02x",
-						      (unsigned char)data[i]);
+			piece_size = (size_t)snprintf(piece, sizeof(piece), "\\x%02x", (unsigned char)data[i]);
 			count = 1;
 		} else if (!is_unsafe(code)) {
 			memcpy(piece, data + i, count);
 			piece_size = count;
 		} else if (code == '\n' || code == '\t' || code == '\r' || code == 0x1b) {
 			piece[0] = '\\';
-			piece[1] = code == '\n' ? 'n' : code == '\t' ? 't'
-						: code == '\r'       ? 'r'
-								     : 'e';
+			piece[1] = code == '\n' ? 'n' : code == '\t' ? 't' : code == '\r' ? 'r' : 'e';
 			piece_size = 2;
 		} else {
 			const char *format = code < 0x100 ? "\\x%02x" : "\\u{%04x}";

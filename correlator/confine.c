@@ -26,8 +26,7 @@ int confine_drop(const struct option_user *user)
 	if (!result && user->name) {
 		const struct passwd *entry = getpwuid(user->uid);
 
-		result = privilege_become(user->uid, user->gid, entry ? entry->pw_name : NULL,
-					  PRIVILEGE_NO_GROUP);
+		result = privilege_become(user->uid, user->gid, entry ? entry->pw_name : NULL, PRIVILEGE_NO_GROUP);
 	}
 	if (!result)
 		result = privilege_forbid_new();
@@ -42,8 +41,7 @@ int confine_drop(const struct option_user *user)
 static int allow_around(int rules, const char *file, uint64_t access)
 {
 	char path[PATH_MAX];
-	int result = realpath(file, path) ? privilege_landlock_allow(rules, dirname(path), access)
-					  : -errno;
+	int result = realpath(file, path) ? privilege_landlock_allow(rules, dirname(path), access) : -errno;
 
 	if (result)
 		log_error("cannot shut myself in around %s: %s", file, strerror(-result));

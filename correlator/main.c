@@ -182,16 +182,15 @@ static int run(const struct options *options, int listen_fd)
 		goto end;
 	}
 	r = apply_begin(&(struct model_options){.rules = rules,
-					      .arguments = options->arguments,
-					      .keep_states = !options->replay},
-		      store, &model);
+						.arguments = options->arguments,
+						.keep_states = !options->replay},
+			store, &model);
 	if (r == 0)
 		r = session_init(&session, model, store);
 	if (r < 0)
 		log_error("cannot take up the store %s: %s", options->store, strerror(-r));
 	else if (options->replay)
-		r = confine_enter(options->store, NULL) < 0 ? -EPERM
-							    : replay_file(&session, options->replay);
+		r = confine_enter(options->store, NULL) < 0 ? -EPERM : replay_file(&session, options->replay);
 	else
 		r = serve(options, &session, store, listen_fd);
 	apply_end(model);
@@ -226,9 +225,8 @@ int main(int argc, char **argv)
 	if (!options.replay) {
 		listen_fd = server_listen(options.socket, options.socket_group);
 		if (listen_fd < 0) {
-			log_error(listen_fd == -EADDRINUSE
-					  ? "another correlator listens on %s, or it is no socket: %s"
-					  : "cannot listen on %s: %s",
+			log_error(listen_fd == -EADDRINUSE ? "another correlator listens on %s, or it is no socket: %s"
+							   : "cannot listen on %s: %s",
 				  options.socket, strerror(-listen_fd));
 			return EXIT_FAILURE;
 		}

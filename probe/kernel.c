@@ -70,8 +70,7 @@ static int pins_remove(const char *directory, const char *load)
 	while (removed >= 0 && (entry = readdir(entries))) {
 		const char *name = entry->d_name;
 
-		if (name[0] == '.' || (load && (is_carried(name) || is_before(name) ||
-						strcmp(name, load) == 0)))
+		if (name[0] == '.' || (load && (is_carried(name) || is_before(name) || strcmp(name, load) == 0)))
 			continue;
 		pin_path(path, directory, name);
 		int below = entry->d_type == DT_DIR ? pins_remove(path, NULL) : 1;
@@ -110,8 +109,7 @@ static int pins_lock(const char *directory, int *ret_fd)
 		return -errno;
 	if (flock(fd, LOCK_EX | LOCK_NB)) {
 		close(fd);
-		log_error("another tracer-probe has %s; stop it first, or give another --pin-dir",
-			  directory);
+		log_error("another tracer-probe has %s; stop it first, or give another --pin-dir", directory);
 		return -EBUSY;
 	}
 	*ret_fd = fd;
@@ -159,9 +157,8 @@ static struct control *control_open(const char *directory)
 {
 	struct bpf_map_info info;
 	int fd = pin_open(directory, CONTROL, &info);
-	void *control = fd < 0 ? MAP_FAILED
-			       : mmap(NULL, sizeof(struct control), PROT_READ | PROT_WRITE,
-				      MAP_SHARED, fd, 0);
+	void *control =
+		fd < 0 ? MAP_FAILED : mmap(NULL, sizeof(struct control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	if (fd >= 0)
 		close(fd);
@@ -199,9 +196,7 @@ static int pins_take_over(const char *directory)
 		return -errno;
 	for (size_t i = 0; i < CARRIED_COUNT; i++)
 		if (strcmp(carried[i], LOSSES) != 0 && /* which go on growing */
-		    rename(pin_path(from, directory, carried[i]),
-			   pin_path(to, before, carried[i])) &&
-		    errno != ENOENT)
+		    rename(pin_path(from, directory, carried[i]), pin_path(to, before, carried[i])) && errno != ENOENT)
 			return -errno;
 	return 0;
 }
@@ -209,8 +204,7 @@ static int pins_take_over(const char *directory)
 /* Counts what is in a ring of another version, until ours went on from there, as lost: that
  * much can be told of a record of any version. What is counted goes at once, so that a kill
  * makes one be counted twice at most. How many. */
-static unsigned long long ring_write_off(struct loss_slot *losses, const char *directory,
-					 uint64_t until_boot_ns)
+static unsigned long long ring_write_off(struct loss_slot *losses, const char *directory, uint64_t until_boot_ns)
 {
 	struct bpf_map_info info;
 	struct ring ring = {0};
@@ -229,8 +223,7 @@ static unsigned long long ring_write_off(struct loss_slot *losses, const char *d
 			struct loss_slot *slot = &losses[LOSS_HASHED + header->type % 16];
 
 			slot->type = header->type;
-			slot->first_boot_ns = slot->first_boot_ns ? slot->first_boot_ns
-								  : header->boot_ns;
+			slot->first_boot_ns = slot->first_boot_ns ? slot->first_boot_ns : header->boot_ns;
 			slot->last_boot_ns = header->boot_ns;
 			__atomic_fetch_add(&slot->count, 1, __ATOMIC_RELEASE);
 			ring_free_before(&ring, offset + 1);
@@ -243,8 +236,7 @@ static unsigned long long ring_write_off(struct loss_slot *losses, const char *d
 
 /* What another version has pinned, `visit`ed. There are several such directories where one
  * upgrade after the other was killed. */
-static void befores_visit(const char *directory, void (*visit)(const char *before, void *context),
-			  void *context)
+static void befores_visit(const char *directory, void (*visit)(const char *before, void *context), void *context)
 {
 	DIR *entries = opendir(directory);
 	struct dirent *entry;
@@ -276,8 +268,8 @@ static void before_write_off(const char *before, void *context)
 {
 	const struct write_off *write_off = context;
 
-	log_warning("%s: %llu records of the version before were not delivered: counted as lost",
-		    before, ring_write_off(write_off->losses, before, write_off->until_boot_ns));
+	log_warning("%s: %llu records of the version before were not delivered: counted as lost", before,
+		    ring_write_off(write_off->losses, before, write_off->until_boot_ns));
 	pins_remove(before, NULL);
 	rmdir(before);
 }
@@ -292,10 +284,8 @@ static void map_prepare(struct bpf_map *map, const char *directory)
 	pin_path(path, directory, bpf_map__name(map));
 	if (fd >= 0 && info.type == BPF_MAP_TYPE_RINGBUF)
 		bpf_map__set_max_entries(map, info.max_entries);
-	else if (fd >= 0 && (info.type != (uint32_t)bpf_map__type(map) ||
-			     info.value_size != bpf_map__value_size(map) ||
-			     info.key_size != bpf_map__key_size(map) ||
-			     info.max_entries != bpf_map__max_entries(map)))
+	else if (fd >= 0 && (info.type != (uint32_t)bpf_map__type(map) || info.value_size != bpf_map__value_size(map) ||
+			     info.key_size != bpf_map__key_size(map) || info.max_entries != bpf_map__max_entries(map)))
 		unlink(path);
 	if (fd >= 0)
 		close(fd);
@@ -324,8 +314,7 @@ static int programs_open(const struct btf *kernel_btf, struct tracer_bpf **ret_p
 	int result = programs ? tracer_bpf__create_skeleton(programs) : -ENOMEM;
 
 	if (!result && !btf_has(kernel_btf, "bpf_rdonly_cast", BTF_KIND_FUNC))
-		programs->skeleton->data = (void *)tracer_before_6_2_bpf__elf_bytes(
-			&programs->skeleton->data_sz);
+		programs->skeleton->data = (void *)tracer_before_6_2_bpf__elf_bytes(&programs->skeleton->data_sz);
 	if (!result)
 		result = bpf_object__open_skeleton(programs->skeleton, NULL);
 	if (result)
@@ -373,25 +362,20 @@ static int links_keep(struct kernel *kernel, const char *directory)
 	kernel->source.iterator[0] = bpf_link__fd(programs->links.sample_tasks);
 	kernel->source.iterator[1] = bpf_link__fd(programs->links.sample_files);
 	for (int i = 0; directory && i < all->prog_cnt && !result; i++) {
-		const struct bpf_prog_skeleton *program =
-			(void *)((char *)all->progs + i * all->prog_skel_sz);
+		const struct bpf_prog_skeleton *program = (void *)((char *)all->progs + i * all->prog_skel_sz);
 
-		if (*program->link &&
-		    bpf_program__expected_attach_type(*program->prog) != BPF_TRACE_ITER)
-			result = bpf_link__pin(*program->link,
-					       pin_path(path, directory, program->name));
+		if (*program->link && bpf_program__expected_attach_type(*program->prog) != BPF_TRACE_ITER)
+			result = bpf_link__pin(*program->link, pin_path(path, directory, program->name));
 	}
 	return result;
 }
 
-static int ignore_set(struct tracer_bpf *programs, struct control *control,
-		      const struct kernel_options *options)
+static int ignore_set(struct tracer_bpf *programs, struct control *control, const struct kernel_options *options)
 {
 	uint32_t yes = 1, kinds = 0;
 
 	for (uint32_t i = 0; i < options->ignore_count; i++) {
-		if (bpf_map_update_elem(bpf_map__fd(programs->maps.ignored), &options->ignore[i],
-					&yes, BPF_ANY))
+		if (bpf_map_update_elem(bpf_map__fd(programs->maps.ignored), &options->ignore[i], &yes, BPF_ANY))
 			return -errno;
 		kinds |= 1U << options->ignore[i].kind;
 	}
@@ -407,8 +391,7 @@ static int kernel_load(struct kernel *kernel, const struct kernel_options *optio
 	programs->rodata->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 	bpf_map__set_max_entries(programs->maps.ring, options->ring_bytes);
 	for (size_t i = 0; options->pin_dir && i < CARRIED_COUNT; i++)
-		map_prepare(bpf_object__find_map_by_name(programs->obj, carried[i]),
-			    options->pin_dir);
+		map_prepare(bpf_object__find_map_by_name(programs->obj, carried[i]), options->pin_dir);
 	int result = tracer_bpf__load(programs);
 	if (result)
 		return result;
@@ -433,8 +416,7 @@ static int kernel_switch(struct kernel *kernel, const struct kernel_options *opt
 	if (control->record_version == RECORD_VERSION)
 		log_info("%s: going on with the ring, %llu bytes to deliver; new programs replace "
 			 "the old ones",
-			 options->pin_dir,
-			 (unsigned long long)ring_backlog_bytes(&kernel->source.ring));
+			 options->pin_dir, (unsigned long long)ring_backlog_bytes(&kernel->source.ring));
 	snprintf(load, sizeof(load), "%016llx", (unsigned long long)programs->rodata->build);
 	if (options->pin_dir)
 		pin_path(directory, options->pin_dir, load);

@@ -95,8 +95,7 @@ static const char *take_device(void *field, const char *text, const struct optio
 {
 	uint64_t major;
 
-	if (parse_number(text, parse_counts, 1, 4095, &major) ||
-	    !device_majors_add(field, (uint32_t)major))
+	if (parse_number(text, parse_counts, 1, 4095, &major) || !device_majors_add(field, (uint32_t)major))
 		return "no such device, or too many";
 	return NULL;
 }
@@ -159,19 +158,15 @@ static const struct option_program program = {
 static int exit_code_of(int error)
 {
 	switch (error) {
-	case 0:
-		return EXIT_OK;
-	case -EPERM:
-		return EXIT_PERMISSION;
-	case -EBUSY:
-		return EXIT_BUSY;
+	case 0: return EXIT_OK;
+	case -EPERM: return EXIT_PERMISSION;
+	case -EBUSY: return EXIT_BUSY;
 	case -ENOENT:
 	case -ESRCH:  /* no BTF */
 	case -EACCES: /* the verifier's */
 	case -EINVAL:
 	case -E2BIG:
-	case -ENOTSUP:
-		return EXIT_UNSUPPORTED;
+	case -ENOTSUP: return EXIT_UNSUPPORTED;
 	}
 	return EXIT_FAILED;
 }
@@ -198,8 +193,7 @@ static void reader_main(const struct options *options, int socket)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	prctl(PR_SET_NAME, "tracer-reader"); /* not another probe, to whoever looks for one */
-	if (dup2(socket, READER_SOCKET) == READER_SOCKET &&
-	    close_range(READER_SOCKET + 1, ~0U, 0) == 0 &&
+	if (dup2(socket, READER_SOCKET) == READER_SOCKET && close_range(READER_SOCKET + 1, ~0U, 0) == 0 &&
 	    sandbox_enter_reader(options->user.uid, options->user.gid) == 0)
 		arguments_serve(READER_SOCKET);
 	_exit(EXIT_FAILED);
@@ -244,8 +238,7 @@ static int probe_main(const struct options *options)
 	forward_fill_hello(&forward);
 	int code = stream_open(&forward, options) ? EXIT_FAILED : EXIT_OK;
 	if (!code)
-		code = exit_code_of(sandbox_enter(options->user.uid, options->user.gid,
-						  options->group));
+		code = exit_code_of(sandbox_enter(options->user.uid, options->user.gid, options->group));
 	if (!code)
 		code = exit_code_of(forward_run(&forward));
 	stream_deinit(&forward.stream);

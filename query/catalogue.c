@@ -57,8 +57,7 @@ static const char *columns_compare(const struct question *question, struct store
 }
 
 /* 0; -EINVAL with the error; -ENOMEM. */
-static int question_try(struct catalogue *catalogue, const struct question *question,
-			struct tree_error *ret_error)
+static int question_try(struct catalogue *catalogue, const struct question *question, struct tree_error *ret_error)
 {
 	struct store_result *result;
 	const char *column, *words;
@@ -96,8 +95,10 @@ static int question_add(struct catalogue *catalogue, struct question *question, 
 		result = -EINVAL;
 	if (result == 0 && index < catalogue->count && !question->replaces) {
 		error->line = 1;
-		snprintf(error->reason, sizeof(error->reason), "a shipped question has this name: take another, or "
-			 "say `-- replaces: %s`", question->name);
+		snprintf(error->reason, sizeof(error->reason),
+			 "a shipped question has this name: take another, or "
+			 "say `-- replaces: %s`",
+			 question->name);
 		result = -EINVAL;
 	}
 	if (result < 0) {
@@ -173,7 +174,8 @@ static int shipped_take(struct catalogue *catalogue)
 	for (size_t i = 0; query_is_question(i) && result == 0; i++) {
 		const char *name = query_name(i), *text = query_text(name);
 
-		result = question_parse(name, NULL, text, strlen(text), &catalogue->questions[catalogue->count], &error);
+		result =
+			question_parse(name, NULL, text, strlen(text), &catalogue->questions[catalogue->count], &error);
 		if (result == 0)
 			catalogue->count++;
 		else if (result == -EINVAL)
@@ -189,8 +191,7 @@ static int question_compare(const void *left, const void *right)
 	return strcmp((*a)->name, (*b)->name);
 }
 
-int catalogue_load(const char *directory, catalogue_refused *refused, void *data,
-		   struct catalogue **ret_catalogue)
+int catalogue_load(const char *directory, catalogue_refused *refused, void *data, struct catalogue **ret_catalogue)
 {
 	struct catalogue *catalogue = calloc(1, sizeof(*catalogue));
 	int error;

@@ -12,8 +12,7 @@ struct catalogue;
 typedef void catalogue_refused(const struct tree_error *error, void *data);
 
 /* `directory` may be NULL or not there: the shipped ones alone. 0 or -ENOMEM. */
-int catalogue_load(const char *directory, catalogue_refused *refused, void *data,
-		   struct catalogue **ret_catalogue);
+int catalogue_load(const char *directory, catalogue_refused *refused, void *data, struct catalogue **ret_catalogue);
 void catalogue_free(struct catalogue *catalogue);
 
 /* In the order of their names, NULL past the last. */

@@ -89,13 +89,13 @@ static struct report_group *member_add(struct grouping *grouping, const char *na
 	return group;
 }
 
-static int task_count(void *context, size_t index, const struct row_task *task,
-		      const struct row_tool *tools, size_t count)
+static int task_count(void *context, size_t index, const struct row_task *task, const struct row_tool *tools,
+		      size_t count)
 {
 	struct grouping *grouping = context;
 	const struct figures figures = FIGURES_OF(grouping->report, task);
-	struct report_group *group = member_add(grouping, report_task_name(grouping->report, index, task), task->id,
-						&figures);
+	struct report_group *group =
+		member_add(grouping, report_task_name(grouping->report, index, task), task->id, &figures);
 
 	if (!group)
 		return -ENOMEM;
@@ -103,8 +103,8 @@ static int task_count(void *context, size_t index, const struct row_task *task,
 	return 0;
 }
 
-static int tools_count(void *context, size_t index, const struct row_task *task,
-		       const struct row_tool *tools, size_t count)
+static int tools_count(void *context, size_t index, const struct row_task *task, const struct row_tool *tools,
+		       size_t count)
 {
 	struct grouping *grouping = context;
 

@@ -21,16 +21,16 @@ struct figures {
 };
 
 /* Of a run, task, tool or process row. */
-#define FIGURES_OF(report, row)                                                              \
-	((struct figures){                                                                    \
-		.wall_ns = report_wall_ns(report, (row)->begin_boot_ns, (row)->end_boot_ns),  \
-		.cpu_ns = (row)->cpu_ns,                                                      \
-		.run_delay_ns = (row)->run_delay_ns,                                          \
-		.peak_rss_bytes = (row)->peak_rss_bytes,                                      \
-		.read_bytes = (row)->read_bytes,                                              \
-		.write_bytes = (row)->write_bytes,                                            \
-		.sent_bytes = (row)->sent_bytes,                                              \
-		.received_bytes = (row)->received_bytes,                                      \
+#define FIGURES_OF(report, row) \
+	((struct figures){ \
+		.wall_ns = report_wall_ns(report, (row)->begin_boot_ns, (row)->end_boot_ns), \
+		.cpu_ns = (row)->cpu_ns, \
+		.run_delay_ns = (row)->run_delay_ns, \
+		.peak_rss_bytes = (row)->peak_rss_bytes, \
+		.read_bytes = (row)->read_bytes, \
+		.write_bytes = (row)->write_bytes, \
+		.sent_bytes = (row)->sent_bytes, \
+		.received_bytes = (row)->received_bytes, \
 	})
 
 /* Adds `other`: times and bytes are summed, the peak is the larger one. A sum with
@@ -48,11 +48,11 @@ bool figures_are_small(const struct figures *part, const struct figures *whole);
 struct report_group {
 	UT_hash_handle hh; /* by name; its `next` is the group that comes next */
 	size_t member_count;
-	size_t task_count; /* of tools: one and the script that starts it are two of a task */
-	struct figures figures; /* without wall_ns */
+	size_t task_count;                   /* of tools: one and the script that starts it are two of a task */
+	struct figures figures;              /* without wall_ns */
 	int64_t process_count, failed_count; /* of tasks: how many failed */
 	int64_t median_wall_ns, longest_wall_ns;
-	bool is_glue; /* shells and wrappers alone */
+	bool is_glue;      /* shells and wrappers alone */
 	int64_t *walls_ns; /* of each member, for the median */
 	size_t wall_capacity;
 	int64_t last_task_id;

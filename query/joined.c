@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-int joined_load(struct store *store, const struct row_run *run, int64_t since_unix_ns,
-		struct rows *ret_parts)
+int joined_load(struct store *store, const struct row_run *run, int64_t since_unix_ns, struct rows *ret_parts)
 {
 	struct store_parameter parameters[] = {
 		{"run_id", run ? STORE_INTEGER : STORE_NULL, run ? run->id : 0, NULL},
-		{"since_unix_ns", STORE_INTEGER, since_unix_ns, NULL}, {0},
+		{"since_unix_ns", STORE_INTEGER, since_unix_ns, NULL},
+		{0},
 	};
 
 	return rows_load(ret_parts, &row_type_part, store, "run_parts", parameters);
@@ -61,8 +61,7 @@ static void part_add(struct row_run *whole, const struct row_run *part)
 	I(throttled_ns)
 #undef I
 	whole->peak_rss_bytes = most(whole->peak_rss_bytes, part->peak_rss_bytes);
-	whole->concurrent_memory_bytes = most(whole->concurrent_memory_bytes,
-					      part->concurrent_memory_bytes);
+	whole->concurrent_memory_bytes = most(whole->concurrent_memory_bytes, part->concurrent_memory_bytes);
 	whole->memory_limit_bytes = whole->cgroup_peak_bytes = ROW_NULL; /* of each host its own */
 	if (status_rank(part->status) > status_rank(whole->status)) {
 		whole->status = part->status;
@@ -70,7 +69,8 @@ static void part_add(struct row_run *whole, const struct row_run *part)
 		whole->signal = part->signal;
 	}
 	whole->end_boot_ns = whole->end_boot_ns == ROW_NULL || end_boot_ns == ROW_NULL
-				     ? ROW_NULL : most(whole->end_boot_ns, end_boot_ns);
+				     ? ROW_NULL
+				     : most(whole->end_boot_ns, end_boot_ns);
 }
 
 struct row_run joined_sum(const struct row_part *parts, size_t count)

@@ -10,8 +10,7 @@
 /* The parts of the run that `run` is a part of, or, where that is NULL, of all that have begun
  * since: by the run that stands for them, then as they began. None where a run is alone.
  * 0 or -errno. */
-int joined_load(struct store *store, const struct row_run *run, int64_t since_unix_ns,
-		struct rows *ret_parts);
+int joined_load(struct store *store, const struct row_run *run, int64_t since_unix_ns, struct rows *ret_parts);
 
 /* The parts that the run of this id stands for: the first one and how many, 0 where it is alone. */
 const struct row_part *joined_find(const struct rows *parts, int64_t run_id, size_t *ret_count);

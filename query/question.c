@@ -157,8 +157,8 @@ static bool type_fits(const char *name, enum question_type type, bool is_paramet
 }
 
 /* "NAME TYPE" of `head`. */
-static int field_read(struct reader *reader, struct question_field *fields, size_t *count, size_t most,
-		      char *head, struct question_field field)
+static int field_read(struct reader *reader, struct question_field *fields, size_t *count, size_t most, char *head,
+		      struct question_field field)
 {
 	bool is_parameter = fields == reader->question->parameters;
 	const char *type;
@@ -172,7 +172,8 @@ static int field_read(struct reader *reader, struct question_field *fields, size
 	if (type_find(type, &field.type) < 0)
 		return refuse(reader, "there is no type '%.32s' (docs/queries.md)", type);
 	if (!type_fits(field.name, field.type, is_parameter))
-		return refuse(reader, "%s cannot be the name of a %s: the end of a name says its unit (docs/queries.md)",
+		return refuse(reader,
+			      "%s cannot be the name of a %s: the end of a name says its unit (docs/queries.md)",
 			      field.name, type);
 	for (size_t i = 0; i < *count; i++)
 		if (strcmp(fields[i].name, field.name) == 0)
@@ -198,7 +199,8 @@ static int parameter_read(struct reader *reader, char *value)
 	value = meaning;
 	field.meaning = take(&value, "; source:");
 	field.source = value ? trim(value) : NULL;
-	error = field_read(reader, question->parameters, &question->parameter_count, QUESTION_PARAMETERS_MAX, head, field);
+	error = field_read(reader, question->parameters, &question->parameter_count, QUESTION_PARAMETERS_MAX, head,
+			   field);
 	if (error == 0 && field.preset &&
 	    question_parse_value(&question->parameters[question->parameter_count - 1], field.preset, &bound) < 0)
 		return refuse(reader, "'%.64s' is no default for this type", field.preset);
@@ -402,8 +404,8 @@ static int memory_take(struct reader *reader, const char *name, const char *file
 	return header_read(reader, memory, memory + size);
 }
 
-int question_parse(const char *name, const char *file, const char *text, size_t size,
-		   struct question **ret_question, struct tree_error *ret_error)
+int question_parse(const char *name, const char *file, const char *text, size_t size, struct question **ret_question,
+		   struct tree_error *ret_error)
 {
 	struct reader reader = {calloc(1, sizeof(struct question)), ret_error, 0};
 	int error = -ENOMEM;
@@ -432,8 +434,8 @@ void question_free(struct question *question)
 
 /* ---- asking -------------------------------------------------------------------- */
 
-int question_ask(const struct question *question, struct store *store,
-		 const struct store_parameter *parameters, struct store_result **ret_result)
+int question_ask(const struct question *question, struct store *store, const struct store_parameter *parameters,
+		 struct store_result **ret_result)
 {
 	const struct store_text text = {
 		.name = question->file ? question->file : question->name,

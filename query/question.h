@@ -36,7 +36,7 @@ enum question_type {
 #define T(NAME, name, suffix, unit) QUESTION_##NAME,
 	QUESTION_TYPES(T)
 #undef T
-	QUESTION_TYPE_COUNT /* none */
+		QUESTION_TYPE_COUNT /* none */
 };
 
 const char *question_type_name(enum question_type type);
@@ -68,8 +68,8 @@ struct question {
 };
 
 /* `file` NULL: shipped. 0, -ENOMEM, or -EINVAL with the error. */
-int question_parse(const char *name, const char *file, const char *text, size_t size,
-		   struct question **ret_question, struct tree_error *ret_error);
+int question_parse(const char *name, const char *file, const char *text, size_t size, struct question **ret_question,
+		   struct tree_error *ret_error);
 void question_free(struct question *question);
 
 /* What stands for its unit in the name goes: "started_unix_ns" is "started"; shares stay shares. `separator` is put
@@ -81,11 +81,10 @@ const struct question_field *question_column(const struct question *question, co
 /* A value as a person writes it, for that parameter; texts are borrowed. A run stays the text it is
  * (STORE_TEXT): whoever asks knows which run is meant. 0, or -EINVAL: question_type_example() says
  * what is taken. */
-int question_parse_value(const struct question_field *parameter, const char *text,
-			 struct store_parameter *ret_value);
+int question_parse_value(const struct question_field *parameter, const char *text, struct store_parameter *ret_value);
 const char *question_type_example(enum question_type type);
 
 /* Asks it: shipped, or within the limits of a site's. */
 #define QUESTION_SITE_LIMIT_S 60
-int question_ask(const struct question *question, struct store *store,
-		 const struct store_parameter *parameters, struct store_result **ret_result);
+int question_ask(const struct question *question, struct store *store, const struct store_parameter *parameters,
+		 struct store_result **ret_result);

@@ -7,7 +7,7 @@
 #include "query/ask.h"
 #include "query/joined.h"
 
-#define TASKS_AHEAD 4 /* whose processes are asked for at once */
+#define TASKS_AHEAD 4   /* whose processes are asked for at once */
 #define ATTEMPTS_MAX 64 /* of one task; a store may be anybody's */
 
 /* ---- parts ---------------------------------------------------------------------- */
@@ -74,16 +74,15 @@ int report_each(const struct report *report, enum report_rows rows, report_use_r
 	return error;
 }
 
-static int each_of_task(const struct report *report, const struct row_task *task,
-			const struct row_type *type, const char *query, report_use_row *use, void *context)
+static int each_of_task(const struct report *report, const struct row_task *task, const struct row_type *type,
+			const char *query, report_use_row *use, void *context)
 {
 	const struct store_parameter parameters[] = QUERY_PARAMETERS_OF("task_id", task->id, task->host_id);
 
 	return each_row(report, type, query, parameters, use, context);
 }
 
-int report_each_process(const struct report *report, const struct row_task *task, report_use_row *use,
-			void *context)
+int report_each_process(const struct report *report, const struct row_task *task, report_use_row *use, void *context)
 {
 	return each_of_task(report, task, &row_type_process, "task_processes", use, context);
 }
@@ -236,7 +235,8 @@ static int hosts_load(struct report *report, const struct row_run *run)
 {
 	const struct store_parameter parameters[] = {
 		{"host_id", STORE_INTEGER, run->host_id, NULL},
-		{"run_key", run->run_key ? STORE_TEXT : STORE_NULL, 0, run->run_key}, {0},
+		{"run_key", run->run_key ? STORE_TEXT : STORE_NULL, 0, run->run_key},
+		{0},
 	};
 
 	return rows_load(&report->hosts, &row_type_host, report->store, "run_hosts", parameters);
@@ -417,7 +417,7 @@ struct walk {
 	const struct report_writer *writer;
 	void *context;
 	struct window *windows; /* of each part */
-	bool goes_on; /* to the task behind: what is read for it at once is used */
+	bool goes_on;           /* to the task behind: what is read for it at once is used */
 };
 
 /* Where a part's clock is another's, its times are moved. */
@@ -564,8 +564,7 @@ static int stream_walk(const struct walk *walk, struct process_stream *stream, i
 	return error;
 }
 
-static int tools_walk(const struct walk *walk, const struct row_task *task, const struct row_tool *tools,
-		      size_t count)
+static int tools_walk(const struct walk *walk, const struct row_task *task, const struct row_tool *tools, size_t count)
 {
 	const struct store_parameter parameters[] = QUERY_PARAMETERS_OF("task_id", task->id, task->host_id);
 	bool by_tool = walk->writer->process && walk->writer->by_tool;
@@ -633,8 +632,8 @@ static void processes_ask_ahead(const struct report *report, const size_t *order
 	}
 }
 
-int report_walk(const struct report *report, const size_t *order, size_t count,
-		const struct report_writer *writer, void *context)
+int report_walk(const struct report *report, const size_t *order, size_t count, const struct report_writer *writer,
+		void *context)
 {
 	struct walk walk = {report, writer, context, calloc(report->parts.count, sizeof(struct window)), true};
 	int error = walk.windows ? 0 : -ENOMEM;

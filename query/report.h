@@ -23,9 +23,9 @@ struct report_doubts {
 
 /* What became of what an incident tells. */
 enum report_verdict {
-	REPORT_FATAL,    /* the run failed of it, or may yet */
-	REPORT_RETRIED,  /* the same work was done again, with success */
-	REPORT_HARMLESS, /* the run went on without it */
+	REPORT_FATAL,         /* the run failed of it, or may yet */
+	REPORT_RETRIED,       /* the same work was done again, with success */
+	REPORT_HARMLESS,      /* the run went on without it */
 	REPORT_VERDICT_COUNT, /* it is no failure: something stands still */
 };
 
@@ -43,16 +43,16 @@ struct report_task {
 struct report {
 	struct store *store; /* borrowed: rows are read when they are shown */
 	struct rows hosts;
-	struct rows parts; /* of a run that several hosts share, the first first; else itself */
-	struct row_run whole; /* all of its parts together */
+	struct rows parts;         /* of a run that several hosts share, the first first; else itself */
+	struct row_run whole;      /* all of its parts together */
 	struct report_task *tasks; /* the pseudo-tasks first, then as they began */
 	size_t task_count;
-	size_t *by_id; /* indexes of tasks */
+	size_t *by_id;                    /* indexes of tasks */
 	struct engine_name *engine_names; /* of each task, NULL: none were asked for */
 	struct report_doubts doubts;
 	size_t verdict_counts[REPORT_VERDICT_COUNT + 1]; /* of its incidents */
-	bool out_of_memory; /* a task failed of the OOM killer */
-	int64_t now_boot_ns; /* of the run's host, when it was last heard of */
+	bool out_of_memory;                              /* a task failed of the OOM killer */
+	int64_t now_boot_ns;                             /* of the run's host, when it was last heard of */
 };
 
 /* `run` is copied; `with_containers`: they will be read, too. 0 or -errno. */
@@ -99,8 +99,8 @@ int report_load_task(const struct report *report, size_t index, struct rows *ret
  * returns; the tools of a task until its `task_end`. */
 struct report_writer {
 	/* `tools` as they began, all `count` of them; none where neither `tool` nor `with_tools` is. */
-	int (*task)(void *context, size_t index, const struct row_task *task,
-		    const struct row_tool *tools, size_t count);
+	int (*task)(void *context, size_t index, const struct row_task *task, const struct row_tool *tools,
+		    size_t count);
 	int (*tool)(void *context, const struct row_tool *tool, size_t index);
 	/* `is_last`: of its tool; known only where they come by tool. */
 	int (*process)(void *context, const struct row_process *process, bool is_last);
@@ -115,8 +115,8 @@ struct report_writer {
 #define REPORT_PROCESSES_HELD_MAX 4096
 
 /* The tasks of these indexes; all, as they are, where `order` is NULL. */
-int report_walk(const struct report *report, const size_t *order, size_t count,
-		const struct report_writer *writer, void *context);
+int report_walk(const struct report *report, const size_t *order, size_t count, const struct report_writer *writer,
+		void *context);
 
 typedef int report_use_row(void *context, const void *row);
 /* Rows of the run that belong to no task, in their order. */
@@ -126,8 +126,7 @@ int report_each(const struct report *report, enum report_rows rows, report_use_r
 enum report_verdict report_judge(const struct report *report, const struct row_incident *incident);
 
 /* The processes of a task as they began: `use` returns above 0 to have no more. */
-int report_each_process(const struct report *report, const struct row_task *task, report_use_row *use,
-			void *context);
+int report_each_process(const struct report *report, const struct row_task *task, report_use_row *use, void *context);
 
 /* The object that docs and tests know: run, tasks with tools, incidents, ... What could not be
  * written shows in ferror(). */

@@ -8,13 +8,14 @@ struct writing {
 	const struct report *report;
 	struct json_writer json;
 	const struct row_type *type; /* of the rows that come */
-	const char *between; /* the next one and the one before; "" for the first */
-	const char *array; /* of the task, that is open */
+	const char *between;         /* the next one and the one before; "" for the first */
+	const char *array;           /* of the task, that is open */
 	bool with_processes, with_samples;
 };
 
 /* The members of a row, and how long it lasted. */
-#define ROW_WRITE(json, name, row) do { \
+#define ROW_WRITE(json, name, row) \
+	do { \
 		json_write_row(json, &row_type_##name, row); \
 		json_write_integer(json, "wall_ns", row_subtract((row)->end_boot_ns, (row)->begin_boot_ns)); \
 	} while (0)
@@ -28,8 +29,8 @@ static void item_begin(struct writing *writing)
 	writing->between = ",";
 }
 
-static int task_write(void *context, size_t index, const struct row_task *task,
-		      const struct row_tool *tools, size_t count)
+static int task_write(void *context, size_t index, const struct row_task *task, const struct row_tool *tools,
+		      size_t count)
 {
 	struct writing *writing = context;
 	const struct engine_name *names = writing->report->engine_names;
@@ -141,7 +142,9 @@ static void parts_write(struct writing *writing)
 static int tasks_write(struct writing *writing)
 {
 	const struct report_writer writer = {
-		.task = task_write, .tool = tool_write, .task_end = task_end,
+		.task = task_write,
+		.tool = tool_write,
+		.task_end = task_end,
 		.process = writing->with_processes ? process_write : NULL,
 		.sample = writing->with_samples ? sample_write : NULL,
 	};
@@ -168,8 +171,8 @@ static void run_write(struct writing *writing)
 
 int report_write_json(const struct report *report, FILE *file, bool with_processes, bool with_samples)
 {
-	struct writing writing = {.report = report, .json.file = file, .with_processes = with_processes,
-				  .with_samples = with_samples};
+	struct writing writing = {
+		.report = report, .json.file = file, .with_processes = with_processes, .with_samples = with_samples};
 	const struct report_doubts *doubts = &report->doubts;
 	int error;
 
@@ -185,8 +188,9 @@ int report_write_json(const struct report *report, FILE *file, bool with_process
 		error = items_write(&writing, "containers", &row_type_container, REPORT_CONTAINERS);
 	if (json_write_end(&writing.json) < 0)
 		return writing.json.error;
-	fprintf(file, ",\n\"lower_bounds\": {\"unfinished_count\": %" PRId64 ", \"found_count\": %" PRId64
-		", \"partial_count\": %" PRId64 "}}\n", doubts->unfinished_count, doubts->found_count,
-		doubts->partial_count);
+	fprintf(file,
+		",\n\"lower_bounds\": {\"unfinished_count\": %" PRId64 ", \"found_count\": %" PRId64
+		", \"partial_count\": %" PRId64 "}}\n",
+		doubts->unfinished_count, doubts->found_count, doubts->partial_count);
 	return error;
 }

@@ -15,11 +15,13 @@
 #define FIELD_T(name) {#name, ROW_FIELD_TEXT, offsetof(struct ROW_TYPE, name)},
 #define FIELD_B(name) {#name, ROW_FIELD_BLOB, offsetof(struct ROW_TYPE, name)},
 /* The texts that the schema has as NOT NULL are named last; tests/check_cli_rows.c compares. */
-#define DESCRIBE(name, COLUMNS, known)                                                       \
+#define DESCRIBE(name, COLUMNS, known) \
 	static const struct row_field name##_fields[] = {COLUMNS(FIELD_I, FIELD_T, FIELD_B)}; \
-	const struct row_type row_type_##name = {                                             \
-		sizeof(struct row_##name), sizeof(name##_fields) / sizeof(name##_fields[0]),  \
-		name##_fields, " " known " ",                                                 \
+	const struct row_type row_type_##name = { \
+		sizeof(struct row_##name), \
+		sizeof(name##_fields) / sizeof(name##_fields[0]), \
+		name##_fields, \
+		" " known " ", \
 	};
 
 #define ROW_TYPE row_host
@@ -35,8 +37,10 @@ static const struct row_field cloud_host_fields[] = {
 };
 /* clang-format on */
 const struct row_type row_type_cloud_host = {
-	sizeof(struct row_cloud_host), sizeof(cloud_host_fields) / sizeof(cloud_host_fields[0]),
-	cloud_host_fields, " " HOST_KNOWN " ",
+	sizeof(struct row_cloud_host),
+	sizeof(cloud_host_fields) / sizeof(cloud_host_fields[0]),
+	cloud_host_fields,
+	" " HOST_KNOWN " ",
 };
 #undef ROW_TYPE
 #define ROW_TYPE row_container
@@ -52,7 +56,10 @@ static const struct row_field part_fields[] = {
 };
 /* clang-format on */
 const struct row_type row_type_part = {
-	sizeof(struct row_part), sizeof(part_fields) / sizeof(part_fields[0]), part_fields, " kind name status reason ",
+	sizeof(struct row_part),
+	sizeof(part_fields) / sizeof(part_fields[0]),
+	part_fields,
+	" kind name status reason ",
 };
 #undef ROW_TYPE
 #define ROW_TYPE row_task
@@ -95,16 +102,16 @@ int64_t row_subtract(int64_t left, int64_t right)
 {
 	int64_t result;
 
-	return left == ROW_NULL || right == ROW_NULL || __builtin_sub_overflow(left, right, &result)
-		       ? ROW_NULL : result;
+	return left == ROW_NULL || right == ROW_NULL || __builtin_sub_overflow(left, right, &result) ? ROW_NULL
+												     : result;
 }
 
 int64_t row_add(int64_t left, int64_t right)
 {
 	int64_t result;
 
-	return left == ROW_NULL || right == ROW_NULL || __builtin_add_overflow(left, right, &result)
-		       ? ROW_NULL : result;
+	return left == ROW_NULL || right == ROW_NULL || __builtin_add_overflow(left, right, &result) ? ROW_NULL
+												     : result;
 }
 
 /* ---- reading ----------------------------------------------------------------- */
@@ -136,8 +143,8 @@ static void columns_find(struct row_cursor *cursor)
 	}
 }
 
-int row_cursor_open(struct row_cursor *cursor, const struct row_type *type, struct store *store,
-		    const char *query, const struct store_parameter *parameters)
+int row_cursor_open(struct row_cursor *cursor, const struct row_type *type, struct store *store, const char *query,
+		    const struct store_parameter *parameters)
 {
 	int error = query_ask(store, query, parameters, &cursor->result);
 
@@ -154,14 +161,14 @@ static void field_read(const struct row_type *type, const struct row_field *fiel
 	bool has_data = value->type == STORE_VALUE_TEXT || value->type == STORE_VALUE_BLOB;
 
 	if (field->kind == ROW_FIELD_INTEGER)
-		*(int64_t *)field_at(row, field) =
-			value->type == STORE_VALUE_INTEGER ? value->integer : ROW_NULL;
+		*(int64_t *)field_at(row, field) = value->type == STORE_VALUE_INTEGER ? value->integer : ROW_NULL;
 	else if (field->kind == ROW_FIELD_BLOB)
 		*(struct row_blob *)field_at(row, field) =
 			(struct row_blob){has_data ? value->data : NULL, has_data ? value->size : 0};
 	else
-		*(const char **)field_at(row, field) =
-			has_data ? value->data : rows_text_is_known(type, field->name) ? missing : NULL;
+		*(const char **)field_at(row, field) = has_data                                ? value->data
+						       : rows_text_is_known(type, field->name) ? missing
+											       : NULL;
 }
 
 int row_cursor_next(struct row_cursor *cursor, void *row)
@@ -239,8 +246,8 @@ int rows_add(struct rows *rows, const struct row_type *type, const void *row)
 	return place ? texts_own(rows, memcpy(place, row, type->size)) : -ENOMEM;
 }
 
-int rows_load(struct rows *rows, const struct row_type *type, struct store *store,
-	      const char *query, const struct store_parameter *parameters)
+int rows_load(struct rows *rows, const struct row_type *type, struct store *store, const char *query,
+	      const struct store_parameter *parameters)
 {
 	struct row_cursor cursor;
 	int more = row_cursor_open(&cursor, type, store, query, parameters);
@@ -478,7 +485,8 @@ void json_write_row(struct json_writer *writer, const struct row_type *type, con
 			value = text_value(*text == missing ? NULL : *text);
 		else if (field->kind == ROW_FIELD_BLOB)
 			value = (struct store_value){.type = blob->data ? STORE_VALUE_BLOB : STORE_VALUE_NULL,
-						     .data = blob->data, .size = blob->size};
+						     .data = blob->data,
+						     .size = blob->size};
 		else
 			value.integer = *(const int64_t *)field_at(row, field);
 		json_write_member(writer, field->name, &value);

@@ -93,8 +93,8 @@ struct row_cursor {
 };
 
 /* 0 or what the store says; then row_cursor_close() is not needed. */
-int row_cursor_open(struct row_cursor *cursor, const struct row_type *type, struct store *store,
-		    const char *query, const struct store_parameter *parameters);
+int row_cursor_open(struct row_cursor *cursor, const struct row_type *type, struct store *store, const char *query,
+		    const struct store_parameter *parameters);
 /* 1: `row`, a structure of the type, whose texts are there until the next call; 0: the end; -errno:
  * -EPROTO where the query lacks one of the type's columns. */
 int row_cursor_next(struct row_cursor *cursor, void *row);
@@ -116,8 +116,8 @@ struct rows {
 #define ROWS_ITEM(rows, name, index) (&((struct row_##name *)(rows)->items)[index])
 
 /* All rows of a query. 0, -ENOMEM or what the store says. */
-int rows_load(struct rows *rows, const struct row_type *type, struct store *store,
-	      const char *query, const struct store_parameter *parameters);
+int rows_load(struct rows *rows, const struct row_type *type, struct store *store, const char *query,
+	      const struct store_parameter *parameters);
 /* A copy of the row behind the others, which are of the same type. 0 or -ENOMEM. */
 int rows_add(struct rows *rows, const struct row_type *type, const void *row);
 void rows_free(struct rows *rows);

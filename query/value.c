@@ -94,8 +94,7 @@ static int money_parse(const char *text, int64_t *ret_micros)
 	return 0;
 }
 
-int question_parse_value(const struct question_field *parameter, const char *text,
-			 struct store_parameter *ret_value)
+int question_parse_value(const struct question_field *parameter, const char *text, struct store_parameter *ret_value)
 {
 	struct store_parameter value = {.name = parameter->name, .type = STORE_INTEGER};
 	int64_t last;
@@ -109,41 +108,30 @@ int question_parse_value(const struct question_field *parameter, const char *tex
 		value.type = STORE_TEXT;
 		value.text = text;
 		break;
-	case QUESTION_TIME:
-		error = time_parse(text, &value.integer);
-		break;
+	case QUESTION_TIME: error = time_parse(text, &value.integer); break;
 	case QUESTION_BOOT:
-	case QUESTION_DURATION:
-		error = number_parse(text, durations_ns, &value.integer);
-		break;
-	case QUESTION_BYTES:
-		error = number_parse(text, parse_sizes, &value.integer);
-		break;
+	case QUESTION_DURATION: error = number_parse(text, durations_ns, &value.integer); break;
+	case QUESTION_BYTES: error = number_parse(text, parse_sizes, &value.integer); break;
 	case QUESTION_SHARE:
 	case QUESTION_NUMBER:
 		value.type = STORE_REAL;
 		error = real_parse(text, parameter->type == QUESTION_SHARE, &value.real);
 		break;
-	case QUESTION_MONEY:
-		error = money_parse(text, &value.integer);
-		break;
+	case QUESTION_MONEY: error = money_parse(text, &value.integer); break;
 	case QUESTION_USER:
 		error = parse_user(text, &uid, &gid);
 		value.integer = error == 0 ? (int64_t)uid : 0;
 		break;
 	case QUESTION_ID:
-		error = strlen(text) == IDENTITY_TEXT_SIZE - 1
-				? identity_parse_prefix(text, &value.integer, &last) : -EINVAL;
+		error = strlen(text) == IDENTITY_TEXT_SIZE - 1 ? identity_parse_prefix(text, &value.integer, &last)
+							       : -EINVAL;
 		break;
-	case QUESTION_COUNT:
-		error = number_parse(text, parse_counts, &value.integer);
-		break;
+	case QUESTION_COUNT: error = number_parse(text, parse_counts, &value.integer); break;
 	case QUESTION_FLAG:
 		value.integer = strcmp(text, "yes") == 0;
 		error = value.integer || strcmp(text, "no") == 0 ? 0 : -EINVAL;
 		break;
-	default:
-		error = -EINVAL;
+	default: error = -EINVAL;
 	}
 	if (parameter->preset == text && strcmp(text, "none") == 0)
 		value = (struct store_parameter){.name = parameter->name, .type = STORE_NULL};

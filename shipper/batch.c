@@ -39,8 +39,8 @@ int batch_parse_name(const char *name, struct batch *ret_batch)
 	char host[IDENTITY_TEXT_SIZE];
 
 	/* What is written again must be the same: so nothing else passes. */
-	if (sscanf(name, "%16[0-9a-f].%31[a-z_].%20" SCNu64 "-%20" SCNu64 ".%10" SCNu64, host,
-		   batch.entity, &batch.from_version, &batch.to_version, &batch.row_count) != 5 ||
+	if (sscanf(name, "%16[0-9a-f].%31[a-z_].%20" SCNu64 "-%20" SCNu64 ".%10" SCNu64, host, batch.entity,
+		   &batch.from_version, &batch.to_version, &batch.row_count) != 5 ||
 	    strlen(host) != 16 || identity_parse_prefix(host, &batch.host_id, &last) < 0)
 		return -EINVAL;
 	batch_format_name(&batch);
@@ -115,8 +115,7 @@ int batch_writer_new(const char *directory, struct batch_writer **ret_writer)
 		ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_compressionLevel, ZSTD_LEVEL);
 		ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_windowLog, ZSTD_WINDOW_LOG);
 		ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_checksumFlag, 1);
-		writer->fd = open(writer->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
-				  0640);
+		writer->fd = open(writer->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0640);
 		error = writer->fd < 0 ? -errno : 0;
 	}
 	if (error < 0) {
@@ -134,8 +133,7 @@ static int writer_write(struct batch_writer *writer, size_t size)
 	return file_write_all(writer->fd, writer->out, size);
 }
 
-static int writer_compress(struct batch_writer *writer, const char *data, size_t size,
-			   ZSTD_EndDirective directive)
+static int writer_compress(struct batch_writer *writer, const char *data, size_t size, ZSTD_EndDirective directive)
 {
 	ZSTD_inBuffer in = {data, size, 0};
 	size_t left;
@@ -242,8 +240,7 @@ static int reader_run(struct reader *reader)
 	return error == 0 && (reader->left > 0 || reader->file_bytes == 0) ? -EBADMSG : error;
 }
 
-static int batch_read(const char *directory, const struct batch *batch, FILE *copy,
-		      struct batch *ret_batch)
+static int batch_read(const char *directory, const struct batch *batch, FILE *copy, struct batch *ret_batch)
 {
 	struct reader *reader = calloc(1, sizeof(*reader));
 	char path[PATH_MAX];
@@ -257,8 +254,7 @@ static int batch_read(const char *directory, const struct batch *batch, FILE *co
 	error = file_path(path, directory, batch->name);
 	reader->fd = error == 0 ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
 	if (error == 0)
-		error = reader->fd < 0 ? -errno : reader->zstd && reader->digest ? 0
-										 : -ENOMEM;
+		error = reader->fd < 0 ? -errno : reader->zstd && reader->digest ? 0 : -ENOMEM;
 	if (error == 0)
 		error = reader_run(reader);
 	if (error == 0 && reader->row_count != batch->row_count)

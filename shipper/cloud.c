@@ -138,8 +138,7 @@ static void provider_failed(struct cloud *cloud)
 	provider_ask(cloud);
 }
 
-static void ask(struct cloud *cloud, enum http_method method, const char *path, const char *header,
-		http_done done)
+static void ask(struct cloud *cloud, enum http_method method, const char *path, const char *header, http_done done)
 {
 	char url[1024], ignored[64];
 	const struct http_request request = {
@@ -185,8 +184,7 @@ static void fact_came(const struct http_answer *answer, void *data)
 	const struct fact *fact = &providers[cloud->provider].facts[cloud->fact];
 
 	if (answered_well(answer))
-		cloud_take_field((char *)&cloud->identity + fact->offset, answer->body,
-				 answer->body_size);
+		cloud_take_field((char *)&cloud->identity + fact->offset, answer->body, answer->body_size);
 	if (cloud->fact == 0 && !cloud->identity.instance_id[0]) {
 		provider_failed(cloud);
 		return;
@@ -209,8 +207,8 @@ static void token_came(const struct http_answer *answer, void *data)
 		provider_failed(cloud);
 		return;
 	}
-	snprintf(cloud->token_header, sizeof(cloud->token_header), "X-aws-ec2-metadata-token: %.*s",
-		 TOKEN_BYTES_MAX, answer->body);
+	snprintf(cloud->token_header, sizeof(cloud->token_header), "X-aws-ec2-metadata-token: %.*s", TOKEN_BYTES_MAX,
+		 answer->body);
 	fact_ask(cloud);
 }
 
@@ -225,8 +223,8 @@ static void provider_ask(struct cloud *cloud)
 		fact_ask(cloud);
 }
 
-int cloud_ask(uv_loop_t *loop, enum settings_cloud provider, const char *endpoint, cloud_done done,
-	      void *data, struct cloud **ret_cloud)
+int cloud_ask(uv_loop_t *loop, enum settings_cloud provider, const char *endpoint, cloud_done done, void *data,
+	      struct cloud **ret_cloud)
 {
 	struct cloud *cloud = calloc(1, sizeof(*cloud));
 	int error = cloud ? http_new(loop, &cloud->http) : -ENOMEM;

@@ -33,8 +33,8 @@ typedef void (*cloud_done)(const struct cloud_identity *found, void *data);
 
 /* Asks the provider, or with CLOUD_AUTO one after the other. Calls `done` once from the loop,
  * within 12 s. 0 or -errno. */
-int cloud_ask(uv_loop_t *loop, enum settings_cloud provider, const char *endpoint, cloud_done done,
-	      void *data, struct cloud **ret_cloud);
+int cloud_ask(uv_loop_t *loop, enum settings_cloud provider, const char *endpoint, cloud_done done, void *data,
+	      struct cloud **ret_cloud);
 void cloud_free(struct cloud *cloud);
 
 /* What is known for the column of that name, NULL: nothing, or it is no cloud_NAME. */

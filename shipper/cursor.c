@@ -35,10 +35,9 @@ static int cursor_parse(const json_t *root, struct cursor *ret_cursor)
 	const json_t *revs;
 	int error;
 
-	if (json_unpack((json_t *)root, "{s:I, s:I, s:I, s:I, s:I, s?I, s:o}", "format",
-			&format, "store_inode", &inode, "store_first_seen_unix_ns", &first_seen,
-			"base_version", &base, "highest_version", &highest, "left_out", &left_out,
-			"revs", &revs) < 0 ||
+	if (json_unpack((json_t *)root, "{s:I, s:I, s:I, s:I, s:I, s?I, s:o}", "format", &format, "store_inode", &inode,
+			"store_first_seen_unix_ns", &first_seen, "base_version", &base, "highest_version", &highest,
+			"left_out", &left_out, "revs", &revs) < 0 ||
 	    format != CURSOR_FORMAT || base < 0 || highest < base || inode < 0 || !json_is_object(revs))
 		return -EBADMSG;
 	cursor.store = (struct cursor_store){(uint64_t)inode, first_seen};
@@ -82,9 +81,8 @@ int cursor_save(const char *directory, const struct cursor *cursor)
 		json_object_set_new(revs, name, json_integer(cursor->revs[i]));
 	root = json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:o}", "format", CURSOR_FORMAT, "store_inode",
 			 (json_int_t)cursor->store.inode, "store_first_seen_unix_ns",
-			 (json_int_t)cursor->store.first_seen_unix_ns, "base_version",
-			 (json_int_t)cursor->base_version, "highest_version",
-			 (json_int_t)cursor->highest_version, "left_out",
+			 (json_int_t)cursor->store.first_seen_unix_ns, "base_version", (json_int_t)cursor->base_version,
+			 "highest_version", (json_int_t)cursor->highest_version, "left_out",
 			 (json_int_t)cursor->left_out, "revs", revs);
 	text = root ? json_dumps(root, JSON_INDENT(1)) : NULL;
 	error = text ? file_write(directory, CURSOR_FILE, text, strlen(text), 0600, true) : -ENOMEM;
@@ -96,8 +94,7 @@ int cursor_save(const char *directory, const struct cursor *cursor)
 void cursor_restart(struct cursor *cursor, const struct cursor_store *store, uint64_t now_unix_ns)
 {
 	/* A wall clock that was set back must not make versions fall. */
-	uint64_t base = cursor->highest_version >= now_unix_ns ? cursor->highest_version + 1
-							       : now_unix_ns;
+	uint64_t base = cursor->highest_version >= now_unix_ns ? cursor->highest_version + 1 : now_unix_ns;
 
 	*cursor = (struct cursor){
 		.store = *store,

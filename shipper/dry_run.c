@@ -42,8 +42,7 @@ static int entity_show(struct dry_run *run, size_t index)
 		return 0;
 	while (result == 1 && more) {
 		more = false;
-		result = gather_batch(&run->gather, &run->look, index, &run->cursor, run->directory,
-				      &batch, &more);
+		result = gather_batch(&run->gather, &run->look, index, &run->cursor, run->directory, &batch, &more);
 		if (result < 0)
 			log_error("%s", run->gather.error);
 		if (result != 1)
@@ -66,8 +65,7 @@ static int store_show(struct dry_run *run)
 	}
 	if (run->look.is_empty)
 		return 0;
-	if (cursor_load(run->settings->state, &run->cursor) < 0 ||
-	    !cursor_is_of(&run->cursor, &run->look.store))
+	if (cursor_load(run->settings->state, &run->cursor) < 0 || !cursor_is_of(&run->cursor, &run->look.store))
 		cursor_restart(&run->cursor, &run->look.store, (uint64_t)time(NULL) * 1000000000u);
 	for (size_t i = 0; error == 0 && store_entity_name(i); i++)
 		error = entity_show(run, i);
@@ -81,8 +79,7 @@ int shipper_dry_run(const struct settings *settings)
 	uv_loop_t loop;
 	int error;
 
-	snprintf(run.directory, sizeof(run.directory), "%s/tracer-shipper-XXXXXX",
-		 parent && *parent ? parent : "/tmp");
+	snprintf(run.directory, sizeof(run.directory), "%s/tracer-shipper-XXXXXX", parent && *parent ? parent : "/tmp");
 	if (!mkdtemp(run.directory)) {
 		error = -errno;
 		log_error("%s: cannot make a directory: %s", run.directory, strerror(errno));

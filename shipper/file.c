@@ -11,9 +11,7 @@
 
 int file_path(char ret_path[PATH_MAX], const char *directory, const char *name)
 {
-	return (size_t)snprintf(ret_path, PATH_MAX, "%s/%s", directory, name) >= PATH_MAX
-		       ? -ENAMETOOLONG
-		       : 0;
+	return (size_t)snprintf(ret_path, PATH_MAX, "%s/%s", directory, name) >= PATH_MAX ? -ENAMETOOLONG : 0;
 }
 
 #define TEMPORARY_NAME ".copy.tmp"
@@ -49,15 +47,13 @@ static int sync_directory(const char *directory)
 	return error;
 }
 
-int file_write(const char *directory, const char *name, const void *data, size_t size, mode_t mode,
-	       int durable)
+int file_write(const char *directory, const char *name, const void *data, size_t size, mode_t mode, int durable)
 {
 	char path[PATH_MAX], temporary[PATH_MAX];
 	int fd, error;
 
 	if (file_path(path, directory, name) < 0 ||
-	    (size_t)snprintf(temporary, sizeof(temporary), "%s/.%s.tmp", directory, name) >=
-		    sizeof(temporary))
+	    (size_t)snprintf(temporary, sizeof(temporary), "%s/.%s.tmp", directory, name) >= sizeof(temporary))
 		return -ENAMETOOLONG;
 	fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
 	if (fd < 0)
@@ -144,9 +140,7 @@ int file_read(const char *path, size_t most, char **ret_data, size_t *ret_size)
 		count = read(fd, data + used, most + 1 - used);
 		used += count > 0 ? (size_t)count : 0;
 	}
-	error = !data ? -ENOMEM : count < 0 ? -errno
-			  : used > most     ? -EFBIG
-					    : 0;
+	error = !data ? -ENOMEM : count < 0 ? -errno : used > most ? -EFBIG : 0;
 	close(fd);
 	if (error < 0) {
 		free(data);

@@ -12,8 +12,7 @@ int file_write_all(int fd, const void *data, size_t size);
 
 /* Writes DIRECTORY/NAME by way of a temporary file beside it. With `durable` it is on disk
  * when this returns. 0 or -errno. */
-int file_write(const char *directory, const char *name, const void *data, size_t size, mode_t mode,
-	       int durable);
+int file_write(const char *directory, const char *name, const void *data, size_t size, mode_t mode, int durable);
 
 /* Writes over a file that is there, in the room that it has: what to do where the disk is full and
  * a reader that meets half of it only has to read again. 0 or -errno. */

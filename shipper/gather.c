@@ -6,8 +6,7 @@
 
 #define STORE_CACHE_KIB 256 /* every row is read once, in order */
 
-__attribute__((format(printf, 3, 4))) static int fail(struct gather *gather, int error,
-						      const char *format, ...)
+__attribute__((format(printf, 3, 4))) static int fail(struct gather *gather, int error, const char *format, ...)
 {
 	va_list arguments;
 
@@ -19,8 +18,7 @@ __attribute__((format(printf, 3, 4))) static int fail(struct gather *gather, int
 
 static int fail_store(struct gather *gather, int error)
 {
-	return fail(gather, error, "%.200s: %s", gather->settings->store,
-		    store_error_text(gather->store));
+	return fail(gather, error, "%.200s: %s", gather->settings->store, store_error_text(gather->store));
 }
 
 void gather_init(struct gather *gather, const struct settings *settings)
@@ -141,8 +139,7 @@ static int columns_learn(struct gather *gather, struct gathering *gathering)
 	return 0;
 }
 
-static void column_write(struct gather *gather, const struct gather_column *column,
-			 const struct store_value *value)
+static void column_write(struct gather *gather, const struct gather_column *column, const struct store_value *value)
 {
 	if (value->type == STORE_VALUE_NULL && column->known)
 		row_add_string(&gather->row, column->name, column->known);
@@ -152,8 +149,8 @@ static void column_write(struct gather *gather, const struct gather_column *colu
 
 static int fail_batch(struct gather *gather, int error)
 {
-	return fail(gather, error, "cannot write a batch into %.200s: %s",
-		    gather->gathering.directory, strerror(-error));
+	return fail(gather, error, "cannot write a batch into %.200s: %s", gather->gathering.directory,
+		    strerror(-error));
 }
 
 static int row_write(struct gather *gather, struct gathering *gathering)
@@ -209,8 +206,8 @@ static int row_take(struct gather *gather, struct gathering *gathering)
 	return !gathering->is_over;
 }
 
-int gather_begin(struct gather *gather, const struct gather_look *look, size_t index,
-		 const struct cursor *cursor, const char *directory)
+int gather_begin(struct gather *gather, const struct gather_look *look, size_t index, const struct cursor *cursor,
+		 const char *directory)
 {
 	struct gathering *gathering = &gather->gathering;
 	int error;
@@ -222,10 +219,9 @@ int gather_begin(struct gather *gather, const struct gather_look *look, size_t i
 		.host_id = look->host_id,
 		.from_version = cursor->base_version + (uint64_t)cursor->revs[index],
 	};
-	snprintf(gathering->batch.entity, sizeof(gathering->batch.entity), "%s",
-		 store_entity_name(index));
-	error = store_query_entity(gather->store, index, cursor->revs[index],
-				   (int64_t)gather->batch_rows, &gathering->result);
+	snprintf(gathering->batch.entity, sizeof(gathering->batch.entity), "%s", store_entity_name(index));
+	error = store_query_entity(gather->store, index, cursor->revs[index], (int64_t)gather->batch_rows,
+				   &gathering->result);
 	return error < 0 ? fail_store(gather, error) : 0;
 }
 
@@ -275,9 +271,8 @@ void gather_abandon(struct gather *gather)
 	*gathering = (struct gathering){0};
 }
 
-int gather_batch(struct gather *gather, const struct gather_look *look, size_t index,
-		 const struct cursor *cursor, const char *directory, struct batch *ret_batch,
-		 bool *ret_more)
+int gather_batch(struct gather *gather, const struct gather_look *look, size_t index, const struct cursor *cursor,
+		 const char *directory, struct batch *ret_batch, bool *ret_more)
 {
 	int error = gather_begin(gather, look, index, cursor, directory);
 

@@ -66,13 +66,12 @@ int gather_look(struct gather *gather, struct gather_look *ret_look);
 
 /* Freezes what is above the cursor of entity `index` in `directory`. 1: `ret_batch`; 0:
  * nothing is new up to `look->rev`. `ret_more`: there was more than fits. -errno. */
-int gather_batch(struct gather *gather, const struct gather_look *look, size_t index,
-		 const struct cursor *cursor, const char *directory, struct batch *ret_batch,
-		 bool *ret_more);
+int gather_batch(struct gather *gather, const struct gather_look *look, size_t index, const struct cursor *cursor,
+		 const char *directory, struct batch *ret_batch, bool *ret_more);
 
 /* The same in pieces, one batch at a time, for who has other things to do meanwhile. */
-int gather_begin(struct gather *gather, const struct gather_look *look, size_t index,
-		 const struct cursor *cursor, const char *directory);
+int gather_begin(struct gather *gather, const struct gather_look *look, size_t index, const struct cursor *cursor,
+		 const char *directory);
 /* Takes up to `row_count` rows. 1: there may be more; 0: gather_finish() is due; -errno: it
  * is over. */
 int gather_step(struct gather *gather, uint64_t row_count);

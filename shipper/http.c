@@ -292,8 +292,8 @@ static int transfer_prepare(struct transfer *transfer, const struct http_request
 	return error;
 }
 
-int http_start(struct http *http, const struct http_request *request, http_done done, void *data,
-	       char *ret_reason, size_t capacity)
+int http_start(struct http *http, const struct http_request *request, http_done done, void *data, char *ret_reason,
+	       size_t capacity)
 {
 	struct transfer *transfer = calloc(1, sizeof(*transfer));
 	int error;

@@ -15,11 +15,7 @@
 
 struct http;
 
-enum http_method {
-	HTTP_GET,
-	HTTP_POST,
-	HTTP_PUT
-};
+enum http_method { HTTP_GET, HTTP_POST, HTTP_PUT };
 
 /* Everything is copied or used before http_start returns, but `body_fd`. */
 struct http_request {
@@ -41,5 +37,5 @@ int http_new(uv_loop_t *loop, struct http **ret_http);
 /* Ends transfers without a call of `done`. The loop must run once more. */
 void http_free(struct http *http);
 /* 0, and `done` is called once, from the loop; or -errno and `ret_reason` says why in a line. */
-int http_start(struct http *http, const struct http_request *request, http_done done, void *data,
-	       char *ret_reason, size_t capacity);
+int http_start(struct http *http, const struct http_request *request, http_done done, void *data, char *ret_reason,
+	       size_t capacity);

@@ -120,13 +120,11 @@ static int load_settings(struct settings *settings, const struct options *option
 	int result = settings_init(settings);
 
 	if (result == 0)
-		result = settings_load(settings, options->config ? options->config : SETTINGS_FILE_DEFAULT,
-				       &error);
+		result = settings_load(settings, options->config ? options->config : SETTINGS_FILE_DEFAULT, &error);
 	if (result == -ENOENT && !options->config)
 		result = 0;
 	for (int i = 0; i < options->given.count && result == 0; i++)
-		result = settings_set(settings, options->given.setting[i].key,
-				      options->given.setting[i].value, &error);
+		result = settings_set(settings, options->given.setting[i].key, options->given.setting[i].value, &error);
 	if (result == 0)
 		result = settings_check(settings, &error);
 	if (result < 0)

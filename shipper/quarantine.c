@@ -27,9 +27,9 @@ static int consider(const struct batch *batch, void *data)
 	if (file_path(path, oldest->directory, batch->name) < 0 || stat(path, &status) < 0)
 		return 0;
 	oldest->total_bytes += (uint64_t)status.st_size;
-	if (oldest->found && (status.st_mtim.tv_sec > oldest->time.tv_sec ||
-			      (status.st_mtim.tv_sec == oldest->time.tv_sec &&
-			       status.st_mtim.tv_nsec >= oldest->time.tv_nsec)))
+	if (oldest->found &&
+	    (status.st_mtim.tv_sec > oldest->time.tv_sec ||
+	     (status.st_mtim.tv_sec == oldest->time.tv_sec && status.st_mtim.tv_nsec >= oldest->time.tv_nsec)))
 		return 0;
 	oldest->found = true;
 	oldest->time = status.st_mtim;
@@ -67,8 +67,7 @@ static int64_t trim(const char *directory, uint64_t bytes_max)
 	}
 }
 
-int64_t quarantine_put(const char *state, const struct batch *batch, const char *reason,
-		       uint64_t bytes_max)
+int64_t quarantine_put(const char *state, const struct batch *batch, const char *reason, uint64_t bytes_max)
 {
 	char directory[PATH_MAX], name[BATCH_NAME_BYTES + sizeof(REASON_SUFFIX)], line[1024];
 	int error;

@@ -9,8 +9,7 @@
 
 /* Copies STATE/batch->name there, with the reason beside it, then removes the oldest until
  * what is kept is within `bytes_max`. The rows given up that way, or -errno. */
-int64_t quarantine_put(const char *state, const struct batch *batch, const char *reason,
-		       uint64_t bytes_max);
+int64_t quarantine_put(const char *state, const struct batch *batch, const char *reason, uint64_t bytes_max);
 
 /* Removes a batch and what may stand beside it. 0 or -errno. */
 int quarantine_remove(const char *directory, const struct batch *batch);

@@ -29,8 +29,7 @@ struct resend {
 static int batch_add(const struct batch *batch, void *data)
 {
 	struct resend *resend = data;
-	struct batch *batches =
-		grow(resend->batches, &resend->capacity, resend->batch_count + 1, sizeof(*batches));
+	struct batch *batches = grow(resend->batches, &resend->capacity, resend->batch_count + 1, sizeof(*batches));
 
 	if (!batches)
 		return -ENOMEM;
@@ -55,8 +54,7 @@ static void next_send(uv_timer_t *timer)
 			resend->type->send(resend->sink, resend->directory, batch, batch_answered, resend);
 			return;
 		}
-		log_error("%s: %s: left out", batch->name,
-			  error == -EBADMSG ? "damaged or cut off" : strerror(-error));
+		log_error("%s: %s: left out", batch->name, error == -EBADMSG ? "damaged or cut off" : strerror(-error));
 		resend->result = -EBADMSG;
 	}
 	uv_stop(&resend->loop);

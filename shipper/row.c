@@ -57,8 +57,7 @@ static void text_add_code(struct row_text *text, uint32_t code)
 
 	if (code >= 0x10000) {
 		code -= 0x10000;
-		snprintf(escape, sizeof(escape), "\\u%04x\\u%04x", 0xd800 + (code >> 10),
-			 0xdc00 + (code & 0x3ff));
+		snprintf(escape, sizeof(escape), "\\u%04x\\u%04x", 0xd800 + (code >> 10), 0xdc00 + (code & 0x3ff));
 	} else {
 		snprintf(escape, sizeof(escape), "\\u%04x", code);
 	}
@@ -176,22 +175,14 @@ void row_add_value(struct row_text *text, const char *name, const struct store_v
 
 	add_name(text, name);
 	switch (value->type) {
-	case STORE_VALUE_INTEGER:
-		text_add_integer(text, value->integer);
-		break;
+	case STORE_VALUE_INTEGER: text_add_integer(text, value->integer); break;
 	case STORE_VALUE_REAL:
 		snprintf(digits, sizeof(digits), "%.17g", value->real);
 		text_add_word(text, isfinite(value->real) ? digits : "null");
 		break;
-	case STORE_VALUE_TEXT:
-		text_add_string(text, value->data, value->size);
-		break;
-	case STORE_VALUE_BLOB:
-		text_add_list(text, value->data, value->size);
-		break;
-	default:
-		text_add_word(text, "null");
-		break;
+	case STORE_VALUE_TEXT: text_add_string(text, value->data, value->size); break;
+	case STORE_VALUE_BLOB: text_add_list(text, value->data, value->size); break;
+	default: text_add_word(text, "null"); break;
 	}
 }
 

@@ -16,8 +16,8 @@
 
 #define READ (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
 #define WRITE \
-	(READ | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_FILE | \
-	 LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_REMOVE_DIR)
+	(READ | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG | \
+	 LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_REMOVE_DIR)
 
 /* What is not there, or hidden, is nothing to look into. */
 static int path_allow(int ruleset, const char *path, uint64_t access)
@@ -52,18 +52,21 @@ static int file_allow(int ruleset, const char *file)
 static int paths_allow(int ruleset, const struct settings *settings)
 {
 	/* Names, certificates, time zones, libraries that name services load late. */
-	static const char *const system[] = {"/etc", "/usr", "/lib", "/lib64", "/run/systemd/resolve",
-					     "/proc/sys/kernel", "/dev/urandom", "/dev/null"};
-	const char *const files[] = {settings->lake.password_file, settings->lake.token_file,
-				     settings->lake.ca_file, settings->lake.certificate_file,
-				     settings->lake.key_file, settings->lake.proxy_password_file,
+	static const char *const system[] = {
+		"/etc",         "/usr",     "/lib", "/lib64", "/run/systemd/resolve", "/proc/sys/kernel",
+		"/dev/urandom", "/dev/null"};
+	const char *const files[] = {settings->lake.password_file,
+				     settings->lake.token_file,
+				     settings->lake.ca_file,
+				     settings->lake.certificate_file,
+				     settings->lake.key_file,
+				     settings->lake.proxy_password_file,
 				     "/etc/resolv.conf"};
 	const char *credentials = getenv("CREDENTIALS_DIRECTORY");
 	int error = 0;
 
 	for (size_t i = 0; error == 0 && i < sizeof(system) / sizeof(system[0]); i++)
-		error = path_allow(ruleset, system[i],
-				   i < 5 ? READ : LANDLOCK_ACCESS_FS_READ_FILE);
+		error = path_allow(ruleset, system[i], i < 5 ? READ : LANDLOCK_ACCESS_FS_READ_FILE);
 	if (error == 0)
 		error = file_allow(ruleset, settings->store);
 	for (size_t i = 0; error == 0 && i < sizeof(files) / sizeof(files[0]); i++)

@@ -15,8 +15,7 @@
 #define LIST_KEY "send.leave-out"
 #define LAKE_SECTION "lake."
 
-__attribute__((format(printf, 2, 3))) static int refuse(struct settings_error *ret_error,
-							const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int refuse(struct settings_error *ret_error, const char *format, ...)
 {
 	va_list arguments;
 
@@ -35,11 +34,7 @@ static const char *const cloud_words[] = {
 	/* clang-format on */
 };
 
-enum kind {
-	KIND_TEXT,
-	KIND_NUMBER,
-	KIND_CLOUD
-};
+enum kind { KIND_TEXT, KIND_NUMBER, KIND_CLOUD };
 
 struct key {
 	const char *name;
@@ -72,14 +67,11 @@ static const struct key keys[] = {
 
 #define KEY_COUNT (sizeof(keys) / sizeof(keys[0]))
 
-static int set_number(const struct key *key, const char *text, uint64_t *ret_number,
-		      struct settings_error *ret_error)
+static int set_number(const struct key *key, const char *text, uint64_t *ret_number, struct settings_error *ret_error)
 {
 	switch (parse_number(text, key->units, key->least, key->most, ret_number)) {
-	case 0:
-		return 0;
-	case -ERANGE:
-		return refuse(ret_error, "%s: %.40s is out of range", key->name, text);
+	case 0: return 0;
+	case -ERANGE: return refuse(ret_error, "%s: %.40s is out of range", key->name, text);
 	default:
 		return refuse(ret_error, "%s: \"%.40s\" is not a number%s", key->name, text,
 			      key->units == parse_durations ? " of seconds, or with s, m, h or d behind it"
@@ -88,8 +80,7 @@ static int set_number(const struct key *key, const char *text, uint64_t *ret_num
 	}
 }
 
-static int set_text(const struct key *key, const char *text, char **ret_text,
-		    struct settings_error *ret_error)
+static int set_text(const struct key *key, const char *text, char **ret_text, struct settings_error *ret_error)
 {
 	char *copy;
 
@@ -114,18 +105,16 @@ static int key_set(struct settings *settings, const struct key *key, const char 
 	void *target = (char *)settings + key->offset;
 
 	switch (key->kind) {
-	case KIND_TEXT:
-		return set_text(key, value, target, ret_error);
-	case KIND_NUMBER:
-		return set_number(key, value, target, ret_error);
+	case KIND_TEXT: return set_text(key, value, target, ret_error);
+	case KIND_NUMBER: return set_number(key, value, target, ret_error);
 	default:
 		for (int i = 0; cloud_words[i]; i++)
 			if (strcmp(value, cloud_words[i]) == 0) {
 				*(enum settings_cloud *)target = (enum settings_cloud)i;
 				return 0;
 			}
-		return refuse(ret_error, "%s: expected off, auto, aws, gcp or azure, found \"%.40s\"",
-			      key->name, value);
+		return refuse(ret_error, "%s: expected off, auto, aws, gcp or azure, found \"%.40s\"", key->name,
+			      value);
 	}
 }
 
@@ -147,8 +136,7 @@ static int key_unknown(const char *name, struct settings_error *ret_error)
 	return refuse(ret_error, "there is no setting %.60s%s", name, hint);
 }
 
-int settings_set(struct settings *settings, const char *key, const char *value,
-		 struct settings_error *ret_error)
+int settings_set(struct settings *settings, const char *key, const char *value, struct settings_error *ret_error)
 {
 	int error = -ENOENT;
 
@@ -176,16 +164,16 @@ static bool column_is_needed(const char *column)
 	return false;
 }
 
-static int add_leave_out(struct settings *settings, const char *name,
-			 struct settings_error *ret_error)
+static int add_leave_out(struct settings *settings, const char *name, struct settings_error *ret_error)
 {
 	const char *dot = strchr(name, '.');
 
 	if (settings->leave_out_count == SETTINGS_LEAVE_OUT_MAX)
 		return refuse(ret_error, LIST_KEY ": more than %d entries", SETTINGS_LEAVE_OUT_MAX);
 	if (dot && column_is_needed(dot + 1))
-		return refuse(ret_error, LIST_KEY ": %.60s is needed to know the row by: it cannot be "
-						  "left out",
+		return refuse(ret_error,
+			      LIST_KEY ": %.60s is needed to know the row by: it cannot be "
+				       "left out",
 			      name);
 	settings->leave_out[settings->leave_out_count] = strdup(name);
 	if (!settings->leave_out[settings->leave_out_count])
@@ -241,11 +229,10 @@ static int check_left_out(struct store *store, const char *name, struct settings
 		store_result_free(result);
 		if (found)
 			return 0;
-		return refuse(ret_error, LIST_KEY ": %.*s has no column %.60s", (int)(dot - name), name,
-			      dot + 1);
+		return refuse(ret_error, LIST_KEY ": %.*s has no column %.60s", (int)(dot - name), name, dot + 1);
 	}
-	return refuse(ret_error, LIST_KEY ": there is no entity %.*s; docs/model.md lists them",
-		      (int)(dot - name), name);
+	return refuse(ret_error, LIST_KEY ": there is no entity %.*s; docs/model.md lists them", (int)(dot - name),
+		      name);
 }
 
 static int check_leave_out(const struct settings *settings, struct settings_error *ret_error)
@@ -266,8 +253,7 @@ static int check_leave_out(const struct settings *settings, struct settings_erro
 
 /* ---- the file ---------------------------------------------------------------------- */
 
-static int list_take(struct settings *settings, const struct tree_node *list,
-		     struct settings_error *ret_error)
+static int list_take(struct settings *settings, const struct tree_node *list, struct settings_error *ret_error)
 {
 	int error = 0;
 
@@ -281,8 +267,7 @@ static int list_take(struct settings *settings, const struct tree_node *list,
 	return error;
 }
 
-static int entry_take(void *target, const char *name, const struct tree_node *value, char *ret_reason,
-		      size_t capacity)
+static int entry_take(void *target, const char *name, const struct tree_node *value, char *ret_reason, size_t capacity)
 {
 	struct settings_error error;
 	int result;
@@ -317,12 +302,10 @@ int settings_check(const struct settings *settings, struct settings_error *ret_e
 	int error;
 
 	if (!type)
-		return refuse(ret_error, "sink: there is no sink %.40s: clickhouse or ndjson",
-			      settings->sink);
+		return refuse(ret_error, "sink: there is no sink %.40s: clickhouse or ndjson", settings->sink);
 	if (strcmp(settings->sink, "ndjson") == 0)
-		error = settings->ndjson_directory
-				? 0
-				: refuse(ret_error, "ndjson.directory: where to write is not said");
+		error = settings->ndjson_directory ? 0
+						   : refuse(ret_error, "ndjson.directory: where to write is not said");
 	else if (!settings->lake.url[0])
 		error = refuse(ret_error, "lake.url: it is not said where the lake is: "
 					  "https://HOST:PORT, in the configuration or by --url");

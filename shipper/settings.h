@@ -14,13 +14,7 @@
 #define SETTINGS_LEAVE_OUT_MAX 128
 #define SETTINGS_FILE_DEFAULT TRACER_CONFIG_DIR "/shipper.yaml"
 
-enum settings_cloud {
-	CLOUD_OFF,
-	CLOUD_AUTO,
-	CLOUD_AWS,
-	CLOUD_GCP,
-	CLOUD_AZURE
-};
+enum settings_cloud { CLOUD_OFF, CLOUD_AUTO, CLOUD_AWS, CLOUD_GCP, CLOUD_AZURE };
 
 struct settings {
 	char *store; /* the correlator's database */
@@ -59,8 +53,7 @@ int settings_parse(struct settings *settings, const char *file, const char *data
 		   struct settings_error *ret_error);
 
 /* The same for one key, "lake.url", as an option of the command line gives it. */
-int settings_set(struct settings *settings, const char *key, const char *value,
-		 struct settings_error *ret_error);
+int settings_set(struct settings *settings, const char *key, const char *value, struct settings_error *ret_error);
 
 /* What must hold together: a sink that exists and has its target, an address that does
  * not send in clear text over a network, entities and columns that there are. 0 or -EINVAL. */

@@ -81,8 +81,7 @@ static void status_write(struct shipper *shipper)
 	status->attempt_count = shipper->retry.attempts;
 	text = shipping_status_format(status);
 	if (text)
-		error = file_write(shipper->settings->state, SHIPPING_STATUS_FILE, text, strlen(text),
-				   0644, false);
+		error = file_write(shipper->settings->state, SHIPPING_STATUS_FILE, text, strlen(text), 0644, false);
 	/* That the disk is full is what it has to say. */
 	if (error == -ENOSPC || error == -EDQUOT)
 		error = file_overwrite(shipper->settings->state, SHIPPING_STATUS_FILE, text, strlen(text));
@@ -101,8 +100,7 @@ static void note_failure(struct shipper *shipper, const char *reason)
 	if (!status->failing_since_unix_ns)
 		status->failing_since_unix_ns = now_ns;
 	snprintf(status->last_error, sizeof(status->last_error), "%s", reason);
-	if (strcmp(shipper->logged, status->last_error) != 0 ||
-	    now_ns - shipper->logged_unix_ns > REPEAT_LOG_NS) {
+	if (strcmp(shipper->logged, status->last_error) != 0 || now_ns - shipper->logged_unix_ns > REPEAT_LOG_NS) {
 		log_warning("%s", reason);
 		snprintf(shipper->logged, sizeof(shipper->logged), "%s", reason);
 		shipper->logged_unix_ns = now_ns;
@@ -157,8 +155,7 @@ static int cursor_follow(struct shipper *shipper)
 	if (is_of && !look->is_of_this_boot)
 		return 0;
 	if (cursor->base_version)
-		log_warning("%s is another store, or an older copy: sending all of it",
-			    shipper->settings->store);
+		log_warning("%s is another store, or an older copy: sending all of it", shipper->settings->store);
 	cursor_restart(cursor, &look->store, clock_unix_ns());
 	/* Before anything of it is frozen: what a batch is of shows by the base. */
 	error = cursor_keep(shipper);
@@ -307,8 +304,8 @@ static int round_begin(struct shipper *shipper)
 		return 0;
 	result = cursor_follow(shipper);
 	if (result < 0) {
-		snprintf(shipper->gather.error, sizeof(shipper->gather.error),
-			 "%.200s: cannot save the cursor: %s", shipper->settings->state, strerror(-result));
+		snprintf(shipper->gather.error, sizeof(shipper->gather.error), "%.200s: cannot save the cursor: %s",
+			 shipper->settings->state, strerror(-result));
 		return result;
 	}
 	status->store_rev = shipper->look.rev;
@@ -331,9 +328,8 @@ static int round_gather(struct shipper *shipper)
 		int result = 0;
 
 		if (!entity_is_left_out(shipper))
-			result = gather_batch(&shipper->gather, &shipper->look, shipper->entity,
-					      &shipper->cursor, shipper->settings->state,
-					      &shipper->batch, &shipper->has_more);
+			result = gather_batch(&shipper->gather, &shipper->look, shipper->entity, &shipper->cursor,
+					      shipper->settings->state, &shipper->batch, &shipper->has_more);
 		if (result != 0)
 			return result;
 		/* Not more than was there when the round began: it may have grown since. */
@@ -355,8 +351,7 @@ static void ahead_begin(struct shipper *shipper)
 	    gather_is_begun(&shipper->gather))
 		return;
 	cursor.revs[shipper->entity] = (int64_t)(shipper->batch.to_version - cursor.base_version);
-	if (gather_begin(&shipper->gather, &shipper->look, shipper->entity, &cursor,
-			 shipper->settings->state) == 0)
+	if (gather_begin(&shipper->gather, &shipper->look, shipper->entity, &cursor, shipper->settings->state) == 0)
 		uv_timer_start(&shipper->ahead_timer, ahead_due, 0, 0);
 }
 
@@ -413,8 +408,7 @@ static bool batch_settle(struct shipper *shipper);
 static void batch_send(struct shipper *shipper)
 {
 	shipper->phase = PHASE_SENDING;
-	shipper->type->send(shipper->sink, shipper->settings->state, &shipper->batch, batch_answered,
-			    shipper);
+	shipper->type->send(shipper->sink, shipper->settings->state, &shipper->batch, batch_answered, shipper);
 	ahead_begin(shipper);
 }
 
@@ -552,8 +546,7 @@ static void batch_refused(struct shipper *shipper, const struct verdict *verdict
 		return;
 	}
 	note_failure(shipper, verdict->reason);
-	log_error("%s: %llu rows quarantined", shipper->batch.name,
-		  (unsigned long long)shipper->batch.row_count);
+	log_error("%s: %llu rows quarantined", shipper->batch.name, (unsigned long long)shipper->batch.row_count);
 	status->quarantined_batch_count++;
 	status->quarantined_row_count += (int64_t)shipper->batch.row_count;
 	status->quarantine_dropped_row_count += dropped;
@@ -591,15 +584,9 @@ static void batch_answered(const struct verdict *verdict, void *data)
 	struct shipper *shipper = data;
 
 	switch (verdict->kind) {
-	case VERDICT_ACCEPTED:
-		batch_accepted(shipper);
-		break;
-	case VERDICT_REFUSED:
-		batch_refused(shipper, verdict);
-		break;
-	case VERDICT_TOO_LARGE:
-		batch_too_large(shipper, verdict);
-		break;
+	case VERDICT_ACCEPTED: batch_accepted(shipper); break;
+	case VERDICT_REFUSED: batch_refused(shipper, verdict); break;
+	case VERDICT_TOO_LARGE: batch_too_large(shipper, verdict); break;
 	default:
 		shipper->refusals = 0;
 		batch_retry(shipper, verdict);
@@ -651,8 +638,8 @@ static void cloud_found(const struct cloud_identity *found, void *data)
 	shipper->cloud_pending = false;
 	if (found) {
 		shipper->gather.cloud = *found;
-		snprintf(shipper->status.cloud, sizeof(shipper->status.cloud), "%s %s %s %s",
-			 found->provider, found->instance_id, found->instance_type, found->zone);
+		snprintf(shipper->status.cloud, sizeof(shipper->status.cloud), "%s %s %s %s", found->provider,
+			 found->instance_id, found->instance_type, found->zone);
 		log_info("this host is %s", shipper->status.cloud);
 	} else {
 		log_warning("no cloud's metadata service answers: cloud columns stay unknown; asking "
@@ -667,8 +654,8 @@ static void cloud_due(uv_timer_t *timer)
 
 	cloud_free(shipper->cloud);
 	shipper->cloud = NULL;
-	if (cloud_ask(&shipper->loop, shipper->settings->cloud, shipper->settings->cloud_endpoint,
-		      cloud_found, shipper, &shipper->cloud) < 0)
+	if (cloud_ask(&shipper->loop, shipper->settings->cloud, shipper->settings->cloud_endpoint, cloud_found, shipper,
+		      &shipper->cloud) < 0)
 		cloud_found(NULL, shipper);
 }
 
@@ -723,8 +710,7 @@ static int shipper_prepare(struct shipper *shipper)
 		log_error("cannot begin: %s", strerror(-error));
 		return error;
 	}
-	snprintf(shipper->status.target, sizeof(shipper->status.target), "%s",
-		 shipper->type->target(shipper->sink));
+	snprintf(shipper->status.target, sizeof(shipper->status.target), "%s", shipper->type->target(shipper->sink));
 	return 0;
 }
 

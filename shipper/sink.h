@@ -14,8 +14,7 @@ struct sink_type {
 	const char *name;
 	int (*open)(const struct settings *settings, uv_loop_t *loop, struct sink **ret_sink);
 	/* Sends DIRECTORY/batch->name, then calls `done` from the loop. */
-	void (*send)(struct sink *sink, const char *directory, const struct batch *batch,
-		     sink_done done, void *data);
+	void (*send)(struct sink *sink, const char *directory, const struct batch *batch, sink_done done, void *data);
 	/* What would be sent ahead of the rows of this batch, for --dry-run. */
 	void (*describe)(struct sink *sink, const struct batch *batch, FILE *file);
 	/* Where to, for people: no secret. */

@@ -124,8 +124,8 @@ static void fail_later(struct sink *sink, const char *reason)
 
 /* ---- the request ------------------------------------------------------------------- */
 
-static void clickhouse_send(struct sink *sink, const char *directory, const struct batch *batch,
-			    sink_done done, void *data)
+static void clickhouse_send(struct sink *sink, const char *directory, const struct batch *batch, sink_done done,
+			    void *data)
 {
 	const struct settings *settings = sink->settings;
 	char url[URL_BYTES], path[PATH_MAX], reason[512];

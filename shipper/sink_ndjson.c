@@ -82,8 +82,7 @@ static void verdict_due(uv_timer_t *timer)
 	sink->done(&sink->verdict, sink->data);
 }
 
-static void ndjson_send(struct sink *sink, const char *directory, const struct batch *batch,
-			sink_done done, void *data)
+static void ndjson_send(struct sink *sink, const char *directory, const struct batch *batch, sink_done done, void *data)
 {
 	const char *target = sink->settings->ndjson_directory;
 	int64_t used = directory_bytes(target);
@@ -103,8 +102,8 @@ static void ndjson_send(struct sink *sink, const char *directory, const struct b
 		if (error == 0)
 			sink->verdict.kind = VERDICT_ACCEPTED;
 		else
-			snprintf(sink->verdict.reason, sizeof(sink->verdict.reason), "%s: cannot write: %s",
-				 target, strerror(-error));
+			snprintf(sink->verdict.reason, sizeof(sink->verdict.reason), "%s: cannot write: %s", target,
+				 strerror(-error));
 	}
 	uv_timer_start(sink->timer, verdict_due, 0, 0);
 }

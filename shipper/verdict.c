@@ -25,13 +25,7 @@ __attribute__((format(printf, 3, 4))) static void say(struct verdict *verdict, e
 
 /* ---- ClickHouse's exceptions ------------------------------------------------------- */
 
-enum exception_kind {
-	EXCEPTION_CONTENT = 1,
-	EXCEPTION_LOGIN,
-	EXCEPTION_RIGHTS,
-	EXCEPTION_SCHEMA,
-	EXCEPTION_PASSING
-};
+enum exception_kind { EXCEPTION_CONTENT = 1, EXCEPTION_LOGIN, EXCEPTION_RIGHTS, EXCEPTION_SCHEMA, EXCEPTION_PASSING };
 
 /* src/Common/ErrorCodes.cpp; the numbers never change. */
 static const struct {
@@ -77,8 +71,8 @@ static enum exception_kind exception_kind(int64_t code)
 	return EXCEPTION_PASSING;
 }
 
-static void judge_exception(const struct http_answer *answer, int64_t code,
-			    const struct verdict_context *context, struct verdict *verdict)
+static void judge_exception(const struct http_answer *answer, int64_t code, const struct verdict_context *context,
+			    struct verdict *verdict)
 {
 	const char *user = context->user[0] ? context->user : "default";
 	char words[WORDS_BYTES];
@@ -89,21 +83,22 @@ static void judge_exception(const struct http_answer *answer, int64_t code,
 		say(verdict, VERDICT_REFUSED, "the lake refuses rows of %s: %s", context->entity, words);
 		break;
 	case EXCEPTION_LOGIN:
-		say(verdict, VERDICT_RETRY, "%s: the lake does not know user %s with this password: check "
-					    "lake.user and lake.password-file (code %" PRId64 ")",
+		say(verdict, VERDICT_RETRY,
+		    "%s: the lake does not know user %s with this password: check "
+		    "lake.user and lake.password-file (code %" PRId64 ")",
 		    context->url, user, code);
 		break;
 	case EXCEPTION_RIGHTS:
-		say(verdict, VERDICT_RETRY, "%s: user %s may not insert into %s.%s_rows: grant it, see tracer "
-					    "lake init (code %" PRId64 ")",
-		    context->url, user, context->database,
-		    context->entity, code);
+		say(verdict, VERDICT_RETRY,
+		    "%s: user %s may not insert into %s.%s_rows: grant it, see tracer "
+		    "lake init (code %" PRId64 ")",
+		    context->url, user, context->database, context->entity, code);
 		break;
 	case EXCEPTION_SCHEMA:
-		say(verdict, VERDICT_RETRY, "%s: there is no table %s.%s_rows: make it with tracer lake init, "
-					    "or check lake.database (code %" PRId64 ")",
-		    context->url, context->database,
-		    context->entity, code);
+		say(verdict, VERDICT_RETRY,
+		    "%s: there is no table %s.%s_rows: make it with tracer lake init, "
+		    "or check lake.database (code %" PRId64 ")",
+		    context->url, context->database, context->entity, code);
 		break;
 	default:
 		say(verdict, VERDICT_RETRY, "%s: the lake cannot take it now: %s", context->url,
@@ -121,8 +116,7 @@ static bool clock_is_wrong(const struct http_answer *answer, const struct verdic
 	return answer->date_unix_s > 0 && (skew > CLOCK_SKEW_S || skew < -CLOCK_SKEW_S);
 }
 
-void verdict_reach(const struct http_answer *answer, const struct verdict_context *context,
-		   struct verdict *ret_verdict)
+void verdict_reach(const struct http_answer *answer, const struct verdict_context *context, struct verdict *ret_verdict)
 {
 	int64_t code = http_answer_exception(answer);
 
@@ -139,8 +133,8 @@ void verdict_reach(const struct http_answer *answer, const struct verdict_contex
 	/* Who signs requests or checks tokens by time says only "denied". */
 	if (ret_verdict->kind == VERDICT_RETRY && clock_is_wrong(answer, context) &&
 	    (answer->status == 401 || answer->status == 403))
-		say(ret_verdict, VERDICT_RETRY, "%s: refuses us (status %ld), and its clock and ours differ "
-						"by %" PRId64 " s: set this host's clock right (timedatectl)",
-		    context->url,
-		    answer->status, answer->date_unix_s - context->now_unix_s);
+		say(ret_verdict, VERDICT_RETRY,
+		    "%s: refuses us (status %ld), and its clock and ours differ "
+		    "by %" PRId64 " s: set this host's clock right (timedatectl)",
+		    context->url, answer->status, answer->date_unix_s - context->now_unix_s);
 }

@@ -38,7 +38,7 @@ TEST(what_was_of_a_boot_before_is_let_go)
 	restart();
 	boot("boot-2");
 	for (unsigned i = 0; i < 3; i++)
-		tell("commit; wait 100"); /* what was let go at one is deleted with the next */
+		tell("commit; wait 100");                     /* what was let go at one is deleted with the next */
 	ck_assert_rows("SELECT count(*) FROM states", "4\n"); /* init, sshd, run and task */
 }
 
@@ -196,17 +196,21 @@ TEST(an_upgrade_lets_no_sum_fall)
 	upgrade();
 	ck_assert_rows(sums_of_runs, "62000000 4 0 62000000 62000000 62000000\n");
 	ck_assert_rows("SELECT status, living_count, end_boot_ns IS NULL FROM runs WHERE "
-		       "kind <> 'system'", "ended 0 0\n");
+		       "kind <> 'system'",
+		       "ended 0 0\n");
 	ck_assert_rows("SELECT program, ended FROM processes WHERE pid IN (10, 12) ORDER BY pid",
 		       "bash lost\nbwa lost\n");
 	tell("1<0 seen 0 systemd; 2<1 seen 0 sshd; 10<2 seen 21 bash outer.sh; 12<10 seen 40 bwa mem x; "
 	     "pass; later 1; 12 ends; 10>14 bwa index x; ends; 10 ends");
 	ck_assert_rows("SELECT began, ended, count(*) FROM processes WHERE pid IN (10, 12) GROUP BY 1, 2 "
-		       "ORDER BY 1, 2", "exec lost 2\nfound exit 2\n");
+		       "ORDER BY 1, 2",
+		       "exec lost 2\nfound exit 2\n");
 	ck_assert_rows("SELECT status, process_count FROM runs WHERE kind <> 'system' "
-		       "ORDER BY begin_boot_ns, status", "succeeded 3\nended 4\n");
+		       "ORDER BY begin_boot_ns, status",
+		       "succeeded 3\nended 4\n");
 	ck_assert_rows("SELECT count(*) FROM tools t WHERE cpu_ns <> (SELECT total(cpu_ns) FROM "
-		       "processes p WHERE p.tool_id = t.id)", "0\n");
+		       "processes p WHERE p.tool_id = t.id)",
+		       "0\n");
 	tell("restart; " /* and the generation is remembered */
 	     "2>15 gzip x; ends");
 	upgrade();
@@ -220,8 +224,10 @@ TEST_TIMES(broken_states_are_survived, 40)
 	char cut[128];
 
 	without_restarts(); /* but one */
-	snprintf(cut, sizeof(cut), "UPDATE states SET state = substr(state, 1, length(state) * %d / 40) "
-		 "WHERE id %% 3 = %d", _i, _i % 3);
+	snprintf(cut, sizeof(cut),
+		 "UPDATE states SET state = substr(state, 1, length(state) * %d / 40) "
+		 "WHERE id %% 3 = %d",
+		 _i, _i % 3);
 	begin_step();
 	tell("12 gets 15 from 13; commit");
 	close_model();
@@ -232,7 +238,8 @@ TEST_TIMES(broken_states_are_survived, 40)
 	end_step(0);
 	tell("10>14 sort x; ends");
 	ck_assert_rows("SELECT count(*) FROM processes p LEFT JOIN standing_tasks t ON t.id = p.task_id "
-		       "WHERE t.id IS NULL", "0\n");
+		       "WHERE t.id IS NULL",
+		       "0\n");
 }
 
 /* Hostile: links in a circle, ids of nobody, exits of the unknown. */
@@ -244,7 +251,8 @@ TEST(nonsense_is_survived)
 	end_as(EVENT_EXIT, 61, 0, cpu(0));
 	tell("61 too late");
 	ck_assert_rows("SELECT count(*) FROM processes p LEFT JOIN standing_tasks t ON t.id = p.task_id "
-		       "WHERE t.id IS NULL", "0\n");
+		       "WHERE t.id IS NULL",
+		       "0\n");
 }
 
 TEST(what_a_rule_ignores_is_not_stored_but_leads_to_its_children)
@@ -265,8 +273,7 @@ TEST(a_run_ends_with_its_root_though_that_is_ignored)
 	ck_assert_rows("SELECT status FROM runs WHERE kind = 'command'", "running\n");
 	tell("restart; 10 ends 3");
 	ck_assert_rows("SELECT status, exit_code FROM runs WHERE kind = 'command'", "failed 3\n");
-	ck_assert_rows("SELECT status, exit_code FROM tasks WHERE kind = 'main' AND exit_code > 0",
-		       "failed 3\n");
+	ck_assert_rows("SELECT status, exit_code FROM tasks WHERE kind = 'main' AND exit_code > 0", "failed 3\n");
 }
 
 TEST(what_the_kernel_ignores_is_followed_no_further)
@@ -297,7 +304,8 @@ TEST(secrets_are_gone_before_anything_is_stored)
 {
 	tell("2>10 mysql --password=hunter2 db; ends");
 	ck_assert_rows("SELECT redacted_count, instr(CAST(arguments AS TEXT), 'hunter2') FROM processes "
-		       "WHERE pid = 10", "1 0\n");
+		       "WHERE pid = 10",
+		       "1 0\n");
 }
 
 int main(void)

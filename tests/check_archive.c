@@ -46,8 +46,16 @@ static void describe(struct archive *archive, struct state *state, bool is_next)
 
 static struct state sample(void)
 {
-	return (struct state){.plain = 300, .negative = -40000, .id = ROW_NULL, .large = UINT64_MAX, .small = 69999,
-			      .flag = true, .text = "a\nb", .name = "seven77", .list = {{1, 0, -3}, 3}, .younger = 9};
+	return (struct state){.plain = 300,
+			      .negative = -40000,
+			      .id = ROW_NULL,
+			      .large = UINT64_MAX,
+			      .small = 69999,
+			      .flag = true,
+			      .text = "a\nb",
+			      .name = "seven77",
+			      .list = {{1, 0, -3}, 3},
+			      .younger = 9};
 }
 
 static size_t save(char *bytes, size_t capacity, bool is_next)
@@ -137,10 +145,12 @@ TEST(what_cannot_be_is_refused)
 #define CASE(text) {text, sizeof(text) - 1}
 		CASE("\x81\xa5small\xce\xff\xff\xff\xff"), /* beyond its range */
 		CASE("\x81\xa5small\xcf\1\0\0\0\0\0\0\0"), /* beyond its type */
-		CASE("\x81\xa4" "flag\2"),
+		CASE("\x81\xa4"
+		     "flag\2"),
 		CASE("\x81\xa5plain\xc4\1x"), /* bytes for a number */
 		CASE("\x81\xa4text\1"),
-		CASE("\x81\xa4name\xc4\x09" "123456789"),
+		CASE("\x81\xa4name\xc4\x09"
+		     "123456789"),
 		CASE("\x81\xa4list\x94\x80\x80\x80\x80"),
 		CASE("\x81\xa4list\x91\1"),
 		CASE("\x81\1\1"), /* a number for a name */

@@ -39,10 +39,10 @@ TEST_EACH(what_a_shell_passes_on, shells)
 TEST(subshells_and_wrappers_are_seen_through)
 {
 	tell(STEP("bash -c x") "11>20; 20>21 timeout 5 bwa; 21>22 bwa mem; 22 gets 15 from 21; dies 15; 21 ends 124; "
-	     "20 ends 124; 11 ends 124");
+			       "20 ends 124; 11 ends 124");
 	ck_assert_rows("SELECT sentence FROM incidents",
-			 "task bwa mem failed: bwa mem (pid 22) was killed by SIGTERM from timeout (pid 21, user "
-			 "root) after 3.00 ms\n");
+		       "task bwa mem failed: bwa mem (pid 22) was killed by SIGTERM from timeout (pid 21, user "
+		       "root) after 3.00 ms\n");
 }
 
 /* Whichever of the two is gone first. */
@@ -50,10 +50,10 @@ TEST(a_wrapper_that_dies_with_its_command)
 {
 	without_restarts(); /* what is committed is judged */
 	tell(STEP("bash -c x") "11>20 timeout -s KILL 5 bwa; 20>21 bwa mem; 20 gets 9 from 20; 21 gets 9 from 20; "
-	     "20 dies 9; 11 ends 137; 21 dies 9");
+			       "20 dies 9; 11 ends 137; 21 dies 9");
 	ck_assert_rows("SELECT i.sentence, p.pid FROM incidents i JOIN processes p ON p.id = i.process_id",
-			 "task bwa mem failed: bwa mem (pid 21) was killed by SIGKILL from timeout (pid 20, user "
-			 "root) after 8.00 ms 21\n");
+		       "task bwa mem failed: bwa mem (pid 21) was killed by SIGKILL from timeout (pid 20, user "
+		       "root) after 8.00 ms 21\n");
 }
 
 /* In a pipe the last counts, whichever ended last. */
@@ -95,9 +95,11 @@ TEST(an_engine_fails_of_a_task)
 	tell("2>10 make -j2; 10>11 bwa index; ends 3; " /* the makefile ignores it */
 	     "10>12 bwa mem; 10>13 sort; 12 ends 4; 13 ends 5; 10 ends 2");
 	ck_assert_rows("SELECT p.pid, i.fatal FROM incidents i JOIN processes p ON p.id = i.process_id "
-		       "ORDER BY p.pid", "11 0\n12 1\n13 1\n");
+		       "ORDER BY p.pid",
+		       "11 0\n12 1\n13 1\n");
 	ck_assert_rows("SELECT name, status FROM standing_tasks WHERE kind = 'engine' "
-		       "ORDER BY begin_boot_ns", "bwa index failed\nbwa mem failed\nsort failed\n");
+		       "ORDER BY begin_boot_ns",
+		       "bwa index failed\nbwa mem failed\nsort failed\n");
 }
 
 /* A pool ends its workers; that counts as nothing, whatever the pool's end is. */
@@ -114,8 +116,8 @@ TEST(who_was_interrupted_says_so)
 {
 	tell("2>10 python3 main.py; 10 gets 2; 10 gets 2 from 10; 10 dies 2");
 	ck_assert_rows("SELECT kind, sentence FROM incidents",
-			 "interrupted run main.py was interrupted: main.py (pid 10) was killed by SIGINT from "
-			 "the terminal (^C) after 4.00 ms\n");
+		       "interrupted run main.py was interrupted: main.py (pid 10) was killed by SIGINT from "
+		       "the terminal (^C) after 4.00 ms\n");
 	ck_assert_rows("SELECT failed FROM processes WHERE pid = 10", "0\n");
 }
 
@@ -123,8 +125,8 @@ TEST(a_crash_that_a_pipe_hid_is_told)
 {
 	tell("2>10 bash -c x; 10>11 >7 bwa mem; 10>12 <7 gzip; 11 dies %u; 12 ends; 10 ends", 128 + 11);
 	ck_assert_rows("SELECT kind, sentence, cause, fatal FROM incidents",
-			 "crash bwa mem (pid 11) was killed by SIGSEGV and dumped core after 4.00 ms invalid "
-			 "memory access 0\n");
+		       "crash bwa mem (pid 11) was killed by SIGSEGV and dumped core after 4.00 ms invalid "
+		       "memory access 0\n");
 }
 
 /* However many children fail in however many ways, few are remembered. */

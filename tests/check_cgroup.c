@@ -36,7 +36,8 @@ TEST(a_cgroup_that_was_let_go_is_known_when_somebody_comes)
 	wait_committed(3);
 	live_and_die(20);
 	ck_assert_rows("SELECT c.runtime, count(*) FROM processes p JOIN containers c ON "
-		       "c.id = p.container_id WHERE p.pid IN (11, 21)", "docker 2\n");
+		       "c.id = p.container_id WHERE p.pid IN (11, 21)",
+		       "docker 2\n");
 	restart(); /* a correlator that was told of none */
 	live_and_die(30);
 	ck_assert_rows("SELECT count(container_id) FROM processes WHERE pid = 31", "1\n");

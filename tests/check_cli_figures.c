@@ -10,15 +10,15 @@ static const struct {
 	int64_t part_cpu_ns, whole_cpu_ns, part_bytes, whole_bytes;
 	bool small;
 } cases[] = {
-	{1 * MS, 2 * MS, 0, 0, true},                /* half of nearly nothing */
+	{1 * MS, 2 * MS, 0, 0, true}, /* half of nearly nothing */
 	{99 * MS, 100 * MS, 0, 0, true},
 	{100 * MS, 200 * MS, 0, 0, false},
-	{400 * MS, 10000 * MS, 0, 0, true},          /* 4 % */
-	{500 * MS, 10000 * MS, 0, 0, false},         /* 5 % */
+	{400 * MS, 10000 * MS, 0, 0, true},                /* 4 % */
+	{500 * MS, 10000 * MS, 0, 0, false},               /* 5 % */
 	{1 * MS, 10000 * MS, 100 * MIB, 200 * MIB, false}, /* zcat of a large file */
 	{1 * MS, 10000 * MS, 100 * MIB, 9000 * MIB, true},
 	{1 * MS, 10000 * MS, MIB - 1, MIB, true},
-	{ROW_NULL, 10 * MS, ROW_NULL, MIB, true},    /* not known */
+	{ROW_NULL, 10 * MS, ROW_NULL, MIB, true}, /* not known */
 	{200 * MS, ROW_NULL, 0, 0, false},
 };
 

@@ -31,8 +31,8 @@ static struct verb verb = {.name = "test", .operands = "[RUN]", .operands_most =
 
 static int status;
 
-#define READ(options, ...)                                                                                    \
-	options_read(options, &verb, (int)(sizeof((char *[]){"test", __VA_ARGS__}) / sizeof(char *)),         \
+#define READ(options, ...) \
+	options_read(options, &verb, (int)(sizeof((char *[]){"test", __VA_ARGS__}) / sizeof(char *)), \
 		     (char *[]){"test", __VA_ARGS__, NULL}, &status)
 
 TEST(own_and_common_options)

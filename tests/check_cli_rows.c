@@ -54,8 +54,8 @@ TEST(test_known_texts_are_the_schemas)
 
 			if (!field || field->kind != ROW_FIELD_TEXT)
 				continue;
-			ck_assert_msg(rows_text_is_known(kept[i].type, name) == sqlite3_column_int(columns, 3),
-				      "%s.%s", kept[i].table, name);
+			ck_assert_msg(rows_text_is_known(kept[i].type, name) == sqlite3_column_int(columns, 3), "%s.%s",
+				      kept[i].table, name);
 			known_count += rows_text_is_known(kept[i].type, name);
 		}
 		sqlite3_finalize(columns);
@@ -77,7 +77,8 @@ static const struct row_type *answer_type;
 static struct store_value answer_value;
 static int answers_left;
 
-static int answer_query(struct store *store, const struct store_text *text, const struct store_parameter *given, struct store_result **ret_result)
+static int answer_query(struct store *store, const struct store_text *text, const struct store_parameter *given,
+			struct store_result **ret_result)
 {
 	static struct store_result result;
 
@@ -111,8 +112,12 @@ static void answer_free(struct store_result *result)
 }
 
 static const struct store_driver anybody = {
-	.query = answer_query, .next = answer_next, .width = answer_width, .column = answer_column,
-	.value = answer_of, .free = answer_free,
+	.query = answer_query,
+	.next = answer_next,
+	.width = answer_width,
+	.column = answer_column,
+	.value = answer_of,
+	.free = answer_free,
 };
 
 static void answer_load(struct rows *ret_rows, struct store_value value)
@@ -191,19 +196,28 @@ TEST(test_sums_without_a_place)
 static struct row_part part(int64_t id, const char *status, int64_t begin, int64_t end)
 {
 	return (struct row_part){
-		.run = {.id = id, .host_id = id % 10, .status = status, .name = "job", .exit_code = id,
-			.signal = ROW_NULL, .begin_boot_ns = 1000 * id + begin, .started_unix_ns = 50000 + begin,
-			.end_boot_ns = end == ROW_NULL ? ROW_NULL : 1000 * id + end, .cpu_ns = id,
-			.peak_rss_bytes = 100 * id, .task_count = 2, .sent_bytes = ROW_NULL,
-			.memory_limit_bytes = 5, .concurrent_memory_bytes = ROW_NULL},
+		.run = {.id = id,
+			.host_id = id % 10,
+			.status = status,
+			.name = "job",
+			.exit_code = id,
+			.signal = ROW_NULL,
+			.begin_boot_ns = 1000 * id + begin,
+			.started_unix_ns = 50000 + begin,
+			.end_boot_ns = end == ROW_NULL ? ROW_NULL : 1000 * id + end,
+			.cpu_ns = id,
+			.peak_rss_bytes = 100 * id,
+			.task_count = 2,
+			.sent_bytes = ROW_NULL,
+			.memory_limit_bytes = 5,
+			.concurrent_memory_bytes = ROW_NULL},
 		.joined_id = 1,
 	};
 }
 
 TEST(test_parts_are_summed)
 {
-	struct row_part parts[] = {part(1, "succeeded", 0, 10), part(2, "failed", 5, 30),
-				   part(3, "killed", 8, 20)};
+	struct row_part parts[] = {part(1, "succeeded", 0, 10), part(2, "failed", 5, 30), part(3, "killed", 8, 20)};
 	struct row_run whole = joined_sum(parts, 3);
 
 	ck_assert_int_eq(whole.id, 1);

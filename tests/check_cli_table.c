@@ -6,11 +6,8 @@
 #include "tests/suite.h"
 
 static const struct table_column columns[] = {
-	{"name", TABLE_LEFT, 60, 0},
-	{"wall", TABLE_RIGHT, 0, 0},
-	{"waited", TABLE_RIGHT, 0, 2},
-	{"read", TABLE_RIGHT, 0, 1},
-	{"", TABLE_BAR, 0, 0},
+	{"name", TABLE_LEFT, 60, 0}, {"wall", TABLE_RIGHT, 0, 0}, {"waited", TABLE_RIGHT, 0, 2},
+	{"read", TABLE_RIGHT, 0, 1}, {"", TABLE_BAR, 0, 0},
 };
 
 static struct table *table;

@@ -21,14 +21,14 @@ static const struct {
 	{"/ecstasks.slice/ecstasks-0123.slice/docker-" ID ".scope", "docker", ID, 0},
 	{"/user.slice/user-1000.slice/user@1000.service/user.slice/docker-" ID ".scope", "docker", ID, 0},
 	/* podman: rootless, and with its monitor beside it, which is not in it */
-	{"/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" ID ".scope/container", "podman",
-	 ID, sizeof("/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" ID ".scope") - 1},
+	{"/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" ID ".scope/container", "podman", ID,
+	 sizeof("/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" ID ".scope") - 1},
 	{"/machine.slice/libpod-conmon-" ID ".scope", NULL, NULL, 0},
 	{"/libpod_parent/conmon", NULL, NULL, 0},
 	/* Kubernetes: containerd and CRI-O, both drivers */
 	{"/system.slice/containerd.service/kubepods-burstable-pod1.slice:cri-containerd:" ID, "containerd", ID, 0},
-	{"/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod1_2.slice/cri-containerd-" ID
-	 ".scope", "containerd", ID, 0},
+	{"/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod1_2.slice/cri-containerd-" ID ".scope",
+	 "containerd", ID, 0},
 	{"/kubepods.slice/kubepods-pod1.slice/crio-conmon-" ID ".scope", NULL, NULL, 0},
 	{"/kubepods/pod1/crio-" ID, "crio", ID, 0},
 	{"/kubepods/besteffort/pod6d9b3f4e/" ID "/init", "kubernetes", ID,
@@ -115,8 +115,7 @@ TEST(units)
 	char buffer[64];
 
 	ck_assert_str_eq(cgroup_unit("/system.slice/ssh.service", buffer, sizeof(buffer)), "ssh.service");
-	ck_assert_str_eq(cgroup_unit("/user.slice/user@0.service/app.slice/run-1.scope/x", buffer,
-				     sizeof(buffer)),
+	ck_assert_str_eq(cgroup_unit("/user.slice/user@0.service/app.slice/run-1.scope/x", buffer, sizeof(buffer)),
 			 "run-1.scope");
 	ck_assert_ptr_null(cgroup_unit("/user.slice", buffer, sizeof(buffer)));
 	ck_assert_ptr_null(cgroup_unit("/.service", buffer, sizeof(buffer)));

@@ -49,8 +49,8 @@ static int64_t expire(int64_t before_unix_ns, int64_t shipped_rev)
 
 TEST(expiry_takes_whole_old_runs)
 {
-	static const char *const tables[] = {"runs", "tasks", "tools", "processes", "samples",
-					     "incidents", "containers"};
+	static const char *const tables[] = {"runs",    "tasks",     "tools",     "processes",
+					     "samples", "incidents", "containers"};
 	char sql[64];
 
 	put_run_of(1, OLD_UNIX_NS, false);

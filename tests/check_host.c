@@ -52,9 +52,11 @@ TEST(memory)
 TEST(pressure_and_load)
 {
 	host_parse_pressure_cpu("some avg10=88.75 avg60=94.85 avg300=85.11 total=1199527654\n"
-				"full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n", &figures);
+				"full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n",
+				&figures);
 	host_parse_pressure_memory("some avg10=0.00 avg60=0.00 avg300=0.00 total=6594\n"
-				   "full avg10=0.00 avg60=0.00 avg300=0.00 total=1931\n", &figures);
+				   "full avg10=0.00 avg60=0.00 avg300=0.00 total=1931\n",
+				   &figures);
 	host_parse_pressure_io("some avg10=0.48 avg60=0.66 avg300=0.63 total=27862301\n", &figures);
 	host_parse_loadavg("8.07 7.68 5.55 9/127 13751\n", &figures);
 	ck_assert_int_eq(figures.cpu_some_ns, INT64_C(1199527654000));
@@ -76,7 +78,8 @@ TEST(disks)
 		" 259       1 nvme0n1p1 7 0 70 1 3 0 30 1 0 28 5\n"
 		" 253       0 dm-0 100 0 2000 1 10 0 400 1 0 55 5\n"
 		" 253       1 zram0 1 1 1 1 1 1 1 1 1 1 1\n"
-		"   9       0 md0 100 0 2000 1 10 0 400 1 0 55 5\n", &figures);
+		"   9       0 md0 100 0 2000 1 10 0 400 1 0 55 5\n",
+		&figures);
 	ck_assert_int_eq(figures.disk_read_count, 107);
 	ck_assert_int_eq(figures.disk_read_bytes, (2000 + 70) * 512);
 	ck_assert_int_eq(figures.disk_write_count, 13);
@@ -113,14 +116,14 @@ static enum host_interface unknown_interface(const char *name)
 /* What goes through a bridge, a bond or a team goes through its ports. */
 TEST(network_of_bridges_and_bonds)
 {
-	static const char *const names[] = {"eno1", "eno2", "br0", "bridge", "vmbr0", "team0", "uplink", "veth1",
-					    "eno1.7"};
+	static const char *const names[] = {"eno1",  "eno2",   "br0",   "bridge", "vmbr0",
+					    "team0", "uplink", "veth1", "eno1.7"};
 	char text[2048];
 	size_t size = (size_t)snprintf(text, sizeof(text), "%s", net_head);
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		size += (size_t)snprintf(text + size, sizeof(text) - size,
-					 "%s: 100 1 0 2 0 0 0 0 7 1 0 1 0 0 0 0\n", names[i]);
+		size += (size_t)snprintf(text + size, sizeof(text) - size, "%s: 100 1 0 2 0 0 0 0 7 1 0 1 0 0 0 0\n",
+					 names[i]);
 	host_parse_net_dev(text, interface_of, &figures);
 	ck_assert_int_eq(figures.network_received_bytes, 200);
 	ck_assert_int_eq(figures.network_sent_bytes, 14);
@@ -190,8 +193,9 @@ TEST(which_cluster_it_is_in)
 	ck_assert_str_eq(cluster_of(host_parse_cluster, "two words\n"), "");
 	ck_assert_str_eq(cluster_of(host_parse_cluster, "\n"), "");
 	ck_assert_str_eq(cluster_of(host_parse_cluster, "\x1b[2J\n"), "");
-	ck_assert_str_eq(cluster_of(host_parse_cluster, "12345678901234567890123456789012345678901234567890123456789012345"),
-			 "");
+	ck_assert_str_eq(
+		cluster_of(host_parse_cluster, "12345678901234567890123456789012345678901234567890123456789012345"),
+		"");
 	ck_assert_str_eq(cluster_of(host_parse_slurm, "# ClusterName=no\nSlurmctldHost=x\nClusterName=alps\n"), "alps");
 	ck_assert_str_eq(cluster_of(host_parse_slurm, " clustername = alps  # ours\n"), "alps");
 	ck_assert_str_eq(cluster_of(host_parse_slurm, "ClusterNameX=alps\n"), "");
@@ -275,8 +279,7 @@ TEST_EACH(garbage_says_nothing, garbage)
 /* The largest numbers overflow nothing: what cannot be is unknown. */
 TEST(too_large_is_unknown)
 {
-	host_parse_stat("cpu  9223372036854775807 9223372036854775807 1 9223372036854775807 1 1 1 1\n", 100,
-			&figures);
+	host_parse_stat("cpu  9223372036854775807 9223372036854775807 1 9223372036854775807 1 1 1 1\n", 100, &figures);
 	ck_assert_int_eq(figures.cpu_user_ns, ROW_NULL);
 	ck_assert_int_eq(figures.cpu_idle_ns, ROW_NULL);
 	host_parse_meminfo("MemFree: 9223372036854775807 kB\n", &figures);

@@ -15,8 +15,7 @@ TEST(ids_are_in_the_order_of_starts)
 {
 	tell("2>20 third; " /* here processes start in the order of their pids */
 	     "2>10 first; 10 second");
-	ck_assert_rows("SELECT program FROM processes WHERE pid >= 10 ORDER BY id",
-		       "first\nsecond\nthird\n");
+	ck_assert_rows("SELECT program FROM processes WHERE pid >= 10 ORDER BY id", "first\nsecond\nthird\n");
 	ck_assert_rows("SELECT max(id) - min(id) FROM processes WHERE pid = 10", "1\n");
 }
 
@@ -25,7 +24,8 @@ TEST(how_a_process_ended_is_told_as_wait_does)
 	tell("2>10 a; 2>11 b; 2>12 c; 10 ends 255; 11 dies 64");
 	tell("12 dies %u", 0x80 | 6);
 	ck_assert_rows("SELECT exit_code, signal, core_dumped FROM processes WHERE pid >= 10 "
-		       "ORDER BY pid", "255 - 0\n- 64 0\n- 6 1\n");
+		       "ORDER BY pid",
+		       "255 - 0\n- 64 0\n- 6 1\n");
 }
 
 TEST(the_final_record_stands_and_keeps_what_the_exit_knew)
@@ -37,8 +37,7 @@ TEST(the_final_record_stands_and_keeps_what_the_exit_knew)
 	end_as(EVENT_EXIT, 10, 0, cpu(5 * MS));
 	end_as(EVENT_FINAL, 10, 0, final);
 	end_as(EVENT_EXIT, 10, 0, cpu(5 * MS));
-	ck_assert_rows("SELECT totals, cpu_ns, read_bytes FROM processes WHERE pid = 10",
-		       "final 8000000 4096\n");
+	ck_assert_rows("SELECT totals, cpu_ns, read_bytes FROM processes WHERE pid = 10", "final 8000000 4096\n");
 }
 
 /* signal.maxrss is the largest of all images, the one that was forked included. */
@@ -86,11 +85,14 @@ TEST(limits_and_use_are_of_the_cgroup_that_used_most)
 	end_as(EVENT_EXIT, 12, 0, in_cgroup(64 * MIB, 60 * MIB, 0)); /* another cgroup, that used less */
 	end_as(EVENT_EXIT, 13, 0, in_cgroup(32 * MIB, 30 * MIB, 0));
 	ck_assert_rows("SELECT memory_limit_bytes / 1048576, cgroup_peak_bytes / 1048576, throttled_ns / "
-		       "1000000 FROM runs WHERE kind = 'command'", "512 400 20\n");
+		       "1000000 FROM runs WHERE kind = 'command'",
+		       "512 400 20\n");
 	ck_assert_rows("SELECT memory_limit_bytes / 1048576, cgroup_peak_bytes / 1048576 FROM tasks "
-		       "WHERE kind = 'generic' ORDER BY begin_boot_ns", "512 400\n64 60\n");
+		       "WHERE kind = 'generic' ORDER BY begin_boot_ns",
+		       "512 400\n64 60\n");
 	ck_assert_rows("SELECT memory_limit_bytes / 1048576, cgroup_peak_bytes / 1048576, throttled_ns / 1000000 "
-		       "FROM containers", "512 400 20\n");
+		       "FROM containers",
+		       "512 400 20\n");
 }
 
 TEST(time_held_back_stays_when_another_cgroup_uses_more)
@@ -111,8 +113,7 @@ TEST(time_held_back_stays_when_another_cgroup_uses_more)
 	ck_assert_rows(throttled_ms, "50\n");
 }
 
-static const char partial_sql[] =
-	"SELECT pid, partial FROM processes WHERE pid >= 10 ORDER BY pid, exec_id";
+static const char partial_sql[] = "SELECT pid, partial FROM processes WHERE pid >= 10 ORDER BY pid, exec_id";
 
 /* Once said of an image, it holds; its next image is another matter. */
 TEST(figures_that_lack_something_say_so)
@@ -139,9 +140,11 @@ TEST(no_limit_is_unknown)
 	tell("2>10 bwa mem x");
 	end_as(EVENT_EXIT, 10, 0, in_cgroup(0, 60 * MIB, 0));
 	ck_assert_rows("SELECT memory_limit_bytes, cgroup_peak_bytes / 1048576 FROM runs WHERE "
-		       "kind = 'command'", "- 60\n");
+		       "kind = 'command'",
+		       "- 60\n");
 	ck_assert_rows("SELECT count(*) FROM processes WHERE sent_bytes IS NOT NULL OR memory_delay_ns "
-		       "IS NOT NULL OR uninterruptible_ns IS NOT NULL OR gpu IS NOT NULL", "0\n");
+		       "IS NOT NULL OR uninterruptible_ns IS NOT NULL OR gpu IS NOT NULL",
+		       "0\n");
 	ck_assert_rows("SELECT count(*) FROM runs WHERE sent_bytes IS NOT NULL", "0\n");
 }
 
@@ -149,8 +152,7 @@ TEST(network_and_memory_delay_add_up)
 {
 	struct counters counters = cpu(5 * MS);
 
-	counters.valid |= COUNTER_VALID(sent_bytes) | COUNTER_VALID(received_bytes) |
-			  COUNTER_VALID(memory_delay_ns);
+	counters.valid |= COUNTER_VALID(sent_bytes) | COUNTER_VALID(received_bytes) | COUNTER_VALID(memory_delay_ns);
 	counters.sent_bytes = 1000;
 	counters.received_bytes = 500;
 	counters.memory_delay_ns = 7 * MS;
@@ -159,9 +161,9 @@ TEST(network_and_memory_delay_add_up)
 	counters.sent_bytes = 10;
 	end_as(EVENT_EXIT, 12, 0, counters);
 	ck_assert_rows("SELECT sent_bytes, received_bytes, memory_delay_ns / 1000000 FROM runs WHERE "
-		       "kind = 'command'", "1010 1000 14\n");
-	ck_assert_rows("SELECT pid, sent_bytes FROM processes WHERE pid > 10 ORDER BY pid",
-		       "11 1000\n12 10\n");
+		       "kind = 'command'",
+		       "1010 1000 14\n");
+	ck_assert_rows("SELECT pid, sent_bytes FROM processes WHERE pid > 10 ORDER BY pid", "11 1000\n12 10\n");
 }
 
 static void device(unsigned pid, unsigned major, unsigned minor)
@@ -185,7 +187,7 @@ TEST(gpu_devices_that_it_holds)
 	device(10, 226, 1);
 	device(10, 511, 3);
 	device(77, 195, 0); /* unknown to us */
-	restart(); /* a restart forgets none */
+	restart();          /* a restart forgets none */
 	device(10, 195, 10);
 	tell("10 ends");
 	ck_assert_rows("SELECT gpu FROM processes WHERE pid = 10",

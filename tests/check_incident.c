@@ -37,7 +37,8 @@ TEST(of_the_host_s_own_only_out_of_memory_is_told)
 {
 	tell("1>10 cron -f; dies 11; 1>12 cron -f");
 	kill_for_memory(12, cpu(5 * MS));
-	ck_assert_rows(oom_incidents, "oom-kill cron (pid 12) was killed by the kernel's OOM killer after 2.00 ms 12\n");
+	ck_assert_rows(oom_incidents,
+		       "oom-kill cron (pid 12) was killed by the kernel's OOM killer after 2.00 ms 12\n");
 }
 
 /* At once, and once: when the task has failed too, the same incident says so. */
@@ -63,10 +64,12 @@ static const struct {
 	const char *cause;
 } out_of_memory[] = {
 	{512 * MIB, 512 * MIB, "its cgroup /job reached its memory limit of 512.0 MiB (at most 512.0 MiB used)\n"},
-	{512 * MIB, 512 * MIB - 65536, "its cgroup /job reached its memory limit of 512.0 MiB (at most 511.9 MiB "
-				       "used)\n"},
-	{512 * MIB, 100 * MIB, "memory ran out above its cgroup /job, which used 100.0 MiB at most of the "
-			       "512.0 MiB that it may\n"},
+	{512 * MIB, 512 * MIB - 65536,
+	 "its cgroup /job reached its memory limit of 512.0 MiB (at most 511.9 MiB "
+	 "used)\n"},
+	{512 * MIB, 100 * MIB,
+	 "memory ran out above its cgroup /job, which used 100.0 MiB at most of the "
+	 "512.0 MiB that it may\n"},
 	{0, 100 * MIB, "the host ran out of memory: its cgroup /job has no limit and used 100.0 MiB at most\n"},
 	{0, 0, "memory ran out; what its cgroup may use is not known\n"},
 };
@@ -74,9 +77,8 @@ static const struct {
 TEST_EACH(an_oom_kill_names_its_cgroup_and_limit, out_of_memory)
 {
 	tell("cgroup 300 /job; 2>10 cgroup=300 bwa mem x");
-	kill_for_memory(10, out_of_memory[_i].peak
-				    ? in_cgroup(out_of_memory[_i].limit, out_of_memory[_i].peak, 0)
-				    : cpu(5 * MS));
+	kill_for_memory(10, out_of_memory[_i].peak ? in_cgroup(out_of_memory[_i].limit, out_of_memory[_i].peak, 0)
+						   : cpu(5 * MS));
 	ck_assert_rows("SELECT cause FROM incidents WHERE kind = 'oom-kill'", out_of_memory[_i].cause);
 }
 
@@ -86,7 +88,8 @@ TEST(a_task_that_shows_itself_late_is_told_too)
 	tell("2>10 bash driver.sh; 10>11 timeout 1 bwa mem x; 11>12 bwa mem x; "
 	     "12 gets 15 from 11; dies 15; 11 ends 124; 10>13 sort y; ends; 10 ends");
 	ck_assert_rows("SELECT t.name, t.status, i.sender_program FROM incidents i JOIN tasks t ON "
-		       "t.id = i.task_id", "bwa mem failed timeout\n");
+		       "t.id = i.task_id",
+		       "bwa mem failed timeout\n");
 }
 
 /* The writer of a pipe dies of its reader's failure. */
@@ -102,8 +105,8 @@ TEST(a_command_that_fails_its_task_is_told_once)
 	begin_step();
 	tell("11>20; ends 127; 12 ends; 11 ends 127");
 	ck_assert_rows("SELECT kind, sentence, cause FROM incidents",
-			 "failed-command task bwa mem failed: bash -c (pid 20) could not execute a command (code "
-			 "127) there is no such command\n");
+		       "failed-command task bwa mem failed: bash -c (pid 20) could not execute a command (code "
+		       "127) there is no such command\n");
 }
 
 /* One more root decides otherwise: the incident says what the task's row does. */
@@ -112,7 +115,8 @@ TEST(a_task_that_fails_of_a_later_root_says_so)
 	tell("cgroup 501 /slurm_host/uid_0/job_9/step_0; 1>10 slurmd; 10>20 slurmstepd; "
 	     "20>30 cgroup=501 bwa mem x; dies 13; 20>31 cgroup=501 bwa mem y; ends 3");
 	ck_assert_rows("SELECT t.exit_code, p.pid FROM incidents i JOIN tasks t ON t.id = i.task_id JOIN processes p "
-		       "ON p.id = i.process_id WHERE t.kind = 'batch'", "3 31\n");
+		       "ON p.id = i.process_id WHERE t.kind = 'batch'",
+		       "3 31\n");
 }
 
 TEST(of_many_crashes_the_first_are_told)
@@ -132,10 +136,10 @@ TEST(a_command_that_could_not_be_executed)
 	}
 	tell("11>24; ends 1"); /* a subshell that failed: no command */
 	ck_assert_rows("SELECT kind, sentence, cause FROM incidents ORDER BY boot_ns",
-			 "failed-command bash -c (pid 20) could not execute a command (code 127) there is no "
-			 "such command\n"
-			 "failed-command bash -c (pid 23) could not execute a command (code 126) the command "
-			 "is there but cannot be executed\n");
+		       "failed-command bash -c (pid 20) could not execute a command (code 127) there is no "
+		       "such command\n"
+		       "failed-command bash -c (pid 23) could not execute a command (code 126) the command "
+		       "is there but cannot be executed\n");
 }
 
 int main(void)

@@ -12,7 +12,7 @@ static const char tasks_sql[] = "SELECT name || ': ' || coalesce(label, '-') FRO
 TEST(make_says_which_object)
 {
 	tell(MAKE "10>11 gcc -c -o obj/a.o a.c; ends; 10>12 gcc -c -o obj/b.o b.c; ends; "
-	     "10>13 gcc -o hello obj/a.o obj/b.o; ends");
+		  "10>13 gcc -o hello obj/a.o obj/b.o; ends");
 	ck_assert_rows(tasks_sql, "gcc: a.o\ngcc: b.o\ngcc: hello\n");
 }
 
@@ -186,9 +186,9 @@ TEST(snakemake_jobs_have_rule_and_wildcards)
 TEST(scripts_of_a_sample_are_one_tool)
 {
 	tell(MAKE "10>11 python3 read_duplication.py -i s1_T1.bam -o s1_T1; 11>12 sh -c Rscript~x; "
-	     "12>13 Rscript s1_T1.DupRate_plot.r; 11>14 python3 other.step.py; "
-	     "10>21 python3 read_duplication.py -i s2_T1.bam -o s2_T1; 21>22 sh -c Rscript~x; "
-	     "22>23 Rscript s2_T1.DupRate_plot.r; 21>24 python3 other.step.py");
+		  "12>13 Rscript s1_T1.DupRate_plot.r; 11>14 python3 other.step.py; "
+		  "10>21 python3 read_duplication.py -i s2_T1.bam -o s2_T1; 21>22 sh -c Rscript~x; "
+		  "22>23 Rscript s2_T1.DupRate_plot.r; 21>24 python3 other.step.py");
 	ck_assert_rows("SELECT t.name, count(*) FROM standing_tools t JOIN tasks k ON k.id = t.task_id "
 		       "WHERE k.kind = 'engine' AND t.role = 'tool' GROUP BY t.name ORDER BY t.name",
 		       "*.DupRate_plot.r 2\nother.step.py 2\nread_duplication.py 2\n");

@@ -44,8 +44,8 @@ static void assert_value(size_t column, const char *expected)
 		snprintf(text, sizeof(text), "%g", value.real);
 	else
 		snprintf(text, sizeof(text), "%zu:%.*s", value.size, (int)value.size, value.data);
-	ck_assert_msg(strcmp(text, expected) == 0, "%s is %s, expected %s", rowbinary_name(rows, column),
-		      text, expected);
+	ck_assert_msg(strcmp(text, expected) == 0, "%s is %s, expected %s", rowbinary_name(rows, column), text,
+		      expected);
 }
 
 /* ---- values --------------------------------------------------------------------- */
@@ -146,7 +146,8 @@ TEST_TIMES(test_cut_anywhere, SEVERAL_SIZE + 1)
 
 /* ---- what is no such answer ---------------------------------------------------------- */
 
-#define NAME_OF_129 "\x81\x01" \
+#define NAME_OF_129 \
+	"\x81\x01" \
 	"nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn" \
 	"nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
 
@@ -155,18 +156,18 @@ static const struct {
 	size_t size;
 	int error;
 } refused[] = {
-	{BYTES("\0"), -EPROTO},                                                   /* no columns */
-	{BYTES("\x81\x02"), -EPROTO},                                             /* 257 of them */
-	{BYTES("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), -EPROTO},         /* beyond 64 bits */
-	{BYTES("\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80"), -EPROTO},             /* 0, endlessly long */
+	{BYTES("\0"), -EPROTO},                                           /* no columns */
+	{BYTES("\x81\x02"), -EPROTO},                                     /* 257 of them */
+	{BYTES("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), -EPROTO}, /* beyond 64 bits */
+	{BYTES("\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80"), -EPROTO},     /* 0, endlessly long */
 	{BYTES("\x01" NAME_OF_129), -EPROTO},
 	{BYTES(HEAD_OF_ONE("\x07", "UInt128") "0123456789abcdef"), -ENOTSUP},
 	{BYTES(HEAD_OF_ONE("\x0c", "Array(Int64)") "\0"), -ENOTSUP},
 	{BYTES(HEAD_OF_ONE("\0", "")), -ENOTSUP},
-	{BYTES(HEAD_OF_ONE("\x07", "Nothing") "x"), -EPROTO},                     /* rows of no bytes */
+	{BYTES(HEAD_OF_ONE("\x07", "Nothing") "x"), -EPROTO}, /* rows of no bytes */
 	{BYTES(HEAD_OF_ONE("\x11", "Nullable(Nothing)") "\0"), -EPROTO},
 	{BYTES(HEAD_OF_ONE("\x0f", "Nullable(Int64)") "\x02"), -EPROTO},
-	{BYTES(HEAD_OF_ONE("\x06", "String") "\xff\xff\xff\xff\x7f"), -EPROTO},   /* 32 GiB */
+	{BYTES(HEAD_OF_ONE("\x06", "String") "\xff\xff\xff\xff\x7f"), -EPROTO}, /* 32 GiB */
 	{BYTES(HEAD_OF_ONE("\x06", "String") "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f"), -EPROTO},
 	{BYTES(HEAD_OF_ONE("\x0d", "Array(String)") "\xff\xff\xff\xff\x7f"), -EPROTO},
 	{BYTES(HEAD_OF_ONE("\x0d", "Array(String)") "\x01\xff\xff\xff\xff\x7f"), -EPROTO},

@@ -19,8 +19,7 @@ static void lose(int index, enum record_type type, uint64_t cgroup_id, uint64_t 
 
 static void tell_losses(void)
 {
-	begin(WIRE_LOSSES)->losses.slots =
-		(struct wire_bytes){.data = (const char *)losses, .size = sizeof(losses)};
+	begin(WIRE_LOSSES)->losses.slots = (struct wire_bytes){.data = (const char *)losses, .size = sizeof(losses)};
 	apply();
 }
 
@@ -47,7 +46,7 @@ TEST(of_losses_what_is_new_counts)
 	lose(3, RECORD_EXEC, CGROUP_BASE, 1); /* perhaps still the first one's */
 	tell_losses();
 	tell("2>11 bwa mem y");
-	tell_losses(); /* nothing new */
+	tell_losses();                        /* nothing new */
 	lose(3, RECORD_EXEC, CGROUP_BASE, 2); /* none of the first one's */
 	tell_losses();
 	tell_losses();

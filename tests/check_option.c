@@ -30,20 +30,19 @@ static const struct option_program program = {
 	.name = "daemon",
 	.purpose = "Does nothing.",
 	.exit_text = "Exit status: 0.",
-	.rules = (const struct option_rule[]){
-		{"flag", NULL, "a flag", option_take_flag, AT(flag)},
-		{"text", "TEXT", "a text", option_take_text, AT(text)},
-		{"number", "N", "a number", option_take_number, AT(number), 2, 10},
-		{"size", "SIZE", "bytes", option_take_size, AT(bytes), 0, INT64_MAX},
-		{"period", "SECONDS", "a time\nthat goes by", option_take_seconds, AT(period_ns),
-		 50000000, 10000000000},
-		{"fd", "N", "a descriptor", option_take_descriptor, AT(fd)},
-		{"user", "USER", "a user", option_take_user, AT(user)},
-		{"group", "GROUP", "a group", option_take_group, AT(group)},
-		{"log-level", "LEVEL", "a level", option_take_log_level, AT(level)},
-		{"a-very-long-name", "PARAMETER", "its own", take_parameter, AT(text),
-		 .parameter = "given"},
-		{0}},
+	.rules = (const struct option_rule[]){{"flag", NULL, "a flag", option_take_flag, AT(flag)},
+					      {"text", "TEXT", "a text", option_take_text, AT(text)},
+					      {"number", "N", "a number", option_take_number, AT(number), 2, 10},
+					      {"size", "SIZE", "bytes", option_take_size, AT(bytes), 0, INT64_MAX},
+					      {"period", "SECONDS", "a time\nthat goes by", option_take_seconds,
+					       AT(period_ns), 50000000, 10000000000},
+					      {"fd", "N", "a descriptor", option_take_descriptor, AT(fd)},
+					      {"user", "USER", "a user", option_take_user, AT(user)},
+					      {"group", "GROUP", "a group", option_take_group, AT(group)},
+					      {"log-level", "LEVEL", "a level", option_take_log_level, AT(level)},
+					      {"a-very-long-name", "PARAMETER", "its own", take_parameter, AT(text),
+					       .parameter = "given"},
+					      {0}},
 };
 
 static struct options options;
@@ -80,7 +79,8 @@ static int parse(const char *line)
 TEST(every_kind_goes_to_its_field)
 {
 	ck_assert_int_eq(parse("--flag --text=word --number 10 --size 3M --period 0.25 --fd 7 "
-			       "--user root --group 0 --log-level debug"), 0);
+			       "--user root --group 0 --log-level debug"),
+			 0);
 	ck_assert(options.flag);
 	ck_assert_uint_eq(options.number, 10);
 	ck_assert_uint_eq(options.bytes, 3 << 20);
@@ -170,13 +170,11 @@ TEST(numbers_are_what_they_say)
 	ck_assert_uint_eq(number, 0);
 	ck_assert_int_eq(parse_number("18446744073709551615", parse_counts, 0, UINT64_MAX, &number), 0);
 	ck_assert_uint_eq(number, UINT64_MAX);
-	ck_assert_int_eq(parse_number("18446744073709551616", parse_counts, 0, UINT64_MAX, &number),
-			 -ERANGE);
+	ck_assert_int_eq(parse_number("18446744073709551616", parse_counts, 0, UINT64_MAX, &number), -ERANGE);
 	ck_assert_int_eq(parse_number("17179869184G", parse_sizes, 0, UINT64_MAX, &number), -ERANGE);
 	ck_assert_int_eq(parse_number("2d", parse_durations, 0, UINT64_MAX, &number), 0);
 	ck_assert_uint_eq(number, 172800);
-	for (const char *const *bad = (const char *const[]){"", " 1", "+1", "0x1", "1 ", "1mm", "m", NULL};
-	     *bad; bad++)
+	for (const char *const *bad = (const char *const[]){"", " 1", "+1", "0x1", "1 ", "1mm", "m", NULL}; *bad; bad++)
 		ck_assert_int_eq(parse_number(*bad, parse_durations, 0, UINT64_MAX, &number), -EINVAL);
 	ck_assert_uint_eq(number, 172800);
 }

@@ -36,10 +36,10 @@ TEST(the_runtime_that_makes_a_container_is_the_hosts)
 {
 	tell("cgroup 600 /docker/" HEX64 "; 1>10 containerd-shim-runc-v2; 10>30 cgroup=1 runc create; "
 	     "30>31 cgroup=600 nginx; 30 ends; 31>32 cgroup=600 gzip x");
-	ck_assert_rows("SELECT kind, name, process_count FROM runs WHERE kind <> 'system'",
-		       "container nginx 2\n");
+	ck_assert_rows("SELECT kind, name, process_count FROM runs WHERE kind <> 'system'", "container nginx 2\n");
 	ck_assert_rows("SELECT r.kind FROM processes p JOIN runs r ON r.id = p.run_id WHERE "
-		       "p.program = 'runc'", "system\n");
+		       "p.program = 'runc'",
+		       "system\n");
 	ck_assert_rows("SELECT r.name FROM containers c JOIN runs r ON r.id = c.run_id", "nginx\n");
 }
 
@@ -50,7 +50,8 @@ TEST(a_pid_namespace_is_a_container)
 	ck_assert_rows("SELECT count(*) FROM containers", "0\n");
 	tell("2>11 cgroup=600 pidns=4026532201 bwa mem y");
 	ck_assert_rows("SELECT c.runtime, c.runtime_id, c.pid_namespace, p.pid FROM containers c JOIN "
-		       "processes p ON p.container_id = c.id", "namespace box 4026532201 11\n");
+		       "processes p ON p.container_id = c.id",
+		       "namespace box 4026532201 11\n");
 }
 
 static const char namespaces[] = "SELECT runtime_id, pid_namespace, mount_namespace FROM containers "
@@ -63,7 +64,8 @@ static const char namespaces[] = "SELECT runtime_id, pid_namespace, mount_namesp
 TEST(a_container_has_the_namespaces_of_its_first_process)
 {
 	tell("cgroup 600 /docker/" HEX64 "; 1>10 containerd-shim-runc-v2; "
-	     "10>30 cgroup=600 pidns=%u mntns=4026531841 runc init", 0xEFFFFFFC);
+	     "10>30 cgroup=600 pidns=%u mntns=4026531841 runc init",
+	     0xEFFFFFFC);
 	ck_assert_rows(namespaces, HEX64 " - -\n");
 	tell("30>31 " INSIDE "nginx; 31>32 " DEEPER "sandbox");
 	ck_assert_rows(namespaces, HEX64 " 4026532201 4026532199\n");
@@ -73,7 +75,8 @@ TEST(a_container_has_the_namespaces_of_its_first_process)
 
 TEST(a_container_that_was_alive_before_has_its_namespaces)
 {
-	tell("cgroup 600 /docker/" HEX64 "; 30<1 seen 0 " INSIDE "nginx; pass; 2>40 true; ends"); /* later than the pass: nothing older comes */
+	tell("cgroup 600 /docker/" HEX64 "; 30<1 seen 0 " INSIDE
+	     "nginx; pass; 2>40 true; ends"); /* later than the pass: nothing older comes */
 	ck_assert_rows(namespaces, HEX64 " 4026532201 4026532199\n");
 }
 
@@ -91,8 +94,7 @@ TEST(a_container_that_nobody_waits_for_is_a_run)
 {
 	tell("cgroup 600 /docker/" HEX64 "; 1>10 containerd-shim-runc-v2; 10>30 cgroup=600 nginx; "
 	     "10>31 cgroup=600 ps"); /* docker exec, its client on another host */
-	ck_assert_rows("SELECT kind, name, process_count FROM runs WHERE kind <> 'system'",
-		       "container nginx 2\n");
+	ck_assert_rows("SELECT kind, name, process_count FROM runs WHERE kind <> 'system'", "container nginx 2\n");
 	/* Who comes in later says nothing of it. */
 	tell("2>40 docker run --name other nginx; 40>41 cgroup=600 ps");
 	ck_assert_rows("SELECT name FROM containers", "-\n");
@@ -136,7 +138,8 @@ TEST(kernel_threads_are_the_host_s_own)
 	sample_as(70, 0, "kworker", cpu(0), RECORD_KERNEL_THREAD);
 	tell("71<0 seen 0 stray; pass; later 1; 2>10 bwa mem x; ends");
 	ck_assert_rows("SELECT r.kind FROM processes p JOIN runs r ON r.id = p.run_id WHERE "
-		       "p.pid IN (70, 71) ORDER BY p.pid", "system\nfound\n");
+		       "p.pid IN (70, 71) ORDER BY p.pid",
+		       "system\nfound\n");
 }
 
 enum { DEEP = 20000 };
@@ -148,8 +151,7 @@ TEST(a_deep_line_of_forks_is_placed)
 	for (unsigned pid = 11; pid < DEEP; pid++)
 		tell("%u>%u", pid - 1, pid);
 	tell("%u ends; %u>%u bwa mem x", DEEP - 1, DEEP - 2, DEEP);
-	ck_assert_rows("SELECT process_count, failed_count FROM runs WHERE kind = 'command'",
-		       "19991 0\n");
+	ck_assert_rows("SELECT process_count, failed_count FROM runs WHERE kind = 'command'", "19991 0\n");
 	ck_assert_rows("SELECT program, began FROM processes WHERE pid IN (19998, 20000) ORDER BY pid",
 		       "bash fork\nbwa exec\n");
 }
@@ -161,8 +163,7 @@ TEST(a_deep_line_of_found_is_placed)
 		sample(pid, pid + 1, "bash driver.sh", cpu(0));
 	sample(DEEP, 2, "bash driver.sh", cpu(0));
 	tell("pass; later 1; 10>%u bwa mem x; ends", DEEP + 1);
-	ck_assert_rows("SELECT count(*), max(process_count) FROM runs WHERE kind <> 'system'",
-		       "1 19992\n");
+	ck_assert_rows("SELECT count(*), max(process_count) FROM runs WHERE kind <> 'system'", "1 19992\n");
 }
 
 int main(void)

@@ -47,8 +47,8 @@ static bool is_fraction(const char *sql, const char *at)
 /* Outside the subset that SQLite and ClickHouse share (docs/model.md). */
 TEST(queries_stay_in_the_common_subset)
 {
-	static const char *const refused[] = {" LIKE ", "round(", "strftime", "datetime", "julianday",
-					      "group_concat", "ifnull(", " GLOB ", "rowid"};
+	static const char *const refused[] = {" LIKE ",       "round(",  "strftime", "datetime", "julianday",
+					      "group_concat", "ifnull(", " GLOB ",   "rowid"};
 	const char *name;
 
 	for (size_t i = 0; (name = query_name(i)); i++) {
@@ -73,8 +73,8 @@ TEST(wrong_query_or_parameter_is_refused)
 TEST(values_have_their_types)
 {
 	struct row_process row = fill_process(1, "text");
-	const struct store_parameter id[] = {{"first_id", STORE_INTEGER, 1, NULL},
-					     {"last_id", STORE_INTEGER, 1, NULL}, {0}};
+	const struct store_parameter id[] = {
+		{"first_id", STORE_INTEGER, 1, NULL}, {"last_id", STORE_INTEGER, 1, NULL}, {0}};
 	struct store_result *result = NULL;
 	struct store_value value;
 

@@ -86,8 +86,9 @@ TEST_EACH(wrong_headers_are_refused_with_their_line, wrong)
 	struct tree_error error;
 	struct question *question = NULL;
 
-	ck_assert_int_eq(question_parse(wrong[_i].name, "/etc/q.sql", wrong[_i].text, strlen(wrong[_i].text), &question,
-					&error), -EINVAL);
+	ck_assert_int_eq(
+		question_parse(wrong[_i].name, "/etc/q.sql", wrong[_i].text, strlen(wrong[_i].text), &question, &error),
+		-EINVAL);
 	ck_assert_ptr_null(question);
 	ck_assert_str_eq(error.file, "/etc/q.sql");
 	ck_assert_msg(strstr(error.reason, wrong[_i].reason), "%s: %s", wrong[_i].text, error.reason);
@@ -234,7 +235,8 @@ TEST(shipped_questions_are_as_they_say)
 TEST(a_question_of_a_site_ends_in_time)
 {
 	static const struct store_text endless = {
-		"/etc/q.sql", "WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n) SELECT count(*) AS i FROM n", 1};
+		"/etc/q.sql",
+		"WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n) SELECT count(*) AS i FROM n", 1};
 	struct store_result *result;
 	struct store_error words;
 	struct store *store;

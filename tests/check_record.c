@@ -52,8 +52,8 @@ static void fill_arguments(struct event_strings *argv)
 	static const char *const arguments[] = {"x", "", "two\nlines", "\xff\xfe", ""};
 
 	for (argv->count = 0; argv->count < ARRAY_SIZE(arguments); argv->count++)
-		argv->item[argv->count] = (struct wire_bytes){
-			arguments[argv->count], (uint32_t)strlen(arguments[argv->count])};
+		argv->item[argv->count] =
+			(struct wire_bytes){arguments[argv->count], (uint32_t)strlen(arguments[argv->count])};
 }
 
 /* The size of the record in `record` that says `made`. */
@@ -70,12 +70,11 @@ static size_t make(enum event_type type)
 #define I(name) fill_image(&body->name);
 #define C(name) fill_counters(&body->name);
 	switch (type) {
-#define E(NAME, name)                                                                        \
-	case EVENT_##NAME: {                                                                  \
-		struct event_##name *body = &made.name;                                       \
-		EVENT_HEADER_FIELDS(U, I)                                                     \
-		EVENT_##NAME##_FIELDS(U, S, T, A, I, C)                                       \
-		break;                                                                        \
+#define E(NAME, name) \
+	case EVENT_##NAME: { \
+		struct event_##name *body = &made.name; \
+		EVENT_HEADER_FIELDS(U, I) \
+		EVENT_##NAME##_FIELDS(U, S, T, A, I, C) break; \
 	}
 		EVENTS(E)
 #undef E
@@ -171,9 +170,16 @@ TEST(unknown_counters)
 /* Sizes of text that add up to the record's, and yet are too large or wrap around. */
 TEST(text_sizes)
 {
-	static const struct { uint16_t filename, cwd; uint32_t argv; } sizes[] = {
-		{0xffff, 0, 0}, {0, 0xffff, 0}, {0, 0, UINT32_MAX}, {8, 8, UINT32_MAX - 15},
-		{RECORD_FILENAME_MAX + 1, 0, 0}, {0, RECORD_CWD_MAX + 1, 0},
+	static const struct {
+		uint16_t filename, cwd;
+		uint32_t argv;
+	} sizes[] = {
+		{0xffff, 0, 0},
+		{0, 0xffff, 0},
+		{0, 0, UINT32_MAX},
+		{8, 8, UINT32_MAX - 15},
+		{RECORD_FILENAME_MAX + 1, 0, 0},
+		{0, RECORD_CWD_MAX + 1, 0},
 		{0, 0, RECORD_ARGV_MAX + 1},
 	};
 	struct record_exec *exec = (struct record_exec *)record;
@@ -184,8 +190,7 @@ TEST(text_sizes)
 		exec->filename_size = sizes[i].filename;
 		exec->cwd_size = sizes[i].cwd;
 		exec->argv_size = sizes[i].argv;
-		uint32_t size = (uint32_t)sizeof(*exec) + sizes[i].filename + sizes[i].cwd +
-			sizes[i].argv;
+		uint32_t size = (uint32_t)sizeof(*exec) + sizes[i].filename + sizes[i].cwd + sizes[i].argv;
 		exec->header.size = size;
 		if (size <= sizeof(record))
 			ck_assert_int_eq(decode_copy(size), -EBADMSG);
@@ -249,8 +254,7 @@ TEST(pieces)
 
 TEST(pieces_refused)
 {
-	static const uint32_t sizes[] = {0, sizeof(struct record_header) - 1, EVENT_RECORD_MAX + 1,
-					 UINT32_MAX};
+	static const uint32_t sizes[] = {0, sizeof(struct record_header) - 1, EVENT_RECORD_MAX + 1, UINT32_MAX};
 	static struct event_pieces input;
 	const void *found;
 	size_t size;

@@ -12,8 +12,8 @@
 /* A file with the magic and acks of growing offsets, at its beginning. */
 static int recording_make(size_t *ret_size)
 {
-	static struct wire_message message = { .type = WIRE_ACK };
-	struct wire_output output = { 0 };
+	static struct wire_message message = {.type = WIRE_ACK};
+	struct wire_output output = {0};
 	int fd = memfd_create("recording", MFD_CLOEXEC);
 
 	ck_assert_int_ge(fd, 0);
@@ -95,7 +95,7 @@ TEST(pipe_of_bytes)
 	int fd = recording_make(&size), ends[2];
 	char byte;
 
-	ck_assert_int_eq(pipe2(ends, O_CLOEXEC | O_DIRECT), 0); /* packets: one byte a read */
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC | O_DIRECT), 0);     /* packets: one byte a read */
 	ck_assert_int_ge(fcntl(ends[0], F_SETPIPE_SZ, 1 << 20), 0); /* room for 256 of them */
 	ck_assert_uint_le(size, 256);
 	while (read(fd, &byte, 1) == 1)
@@ -111,12 +111,12 @@ static const struct {
 	const char *text;
 	const char *reason;
 } refused[] = {
-	{ "", "not a recording" },
-	{ "SQLite format 3", "not a recording" },
-	{ "tracer-record", "not a recording" },
-	{ "tracer-record-3", "cut within" },
-	{ "tracer-record-1\nanything", "another version" },
-	{ "tracer-record-3 anything", "another version" },
+	{"", "not a recording"},
+	{"SQLite format 3", "not a recording"},
+	{"tracer-record", "not a recording"},
+	{"tracer-record-3", "cut within"},
+	{"tracer-record-1\nanything", "another version"},
+	{"tracer-record-3 anything", "another version"},
 };
 
 TEST_EACH(magic_refused, refused)

@@ -33,7 +33,8 @@ static const struct {
 	const char *programs;
 	char words[24]; /* in place: with sanitizers the compiler takes a pointer for one that may be NULL */
 } program_secrets[] = {
-	{"mysql mysqldump mysqladmin mysqlimport mysqlcheck mariadb mariadb-dump mariadb-admin sshpass 7z 7za", "|-p*|x"},
+	{"mysql mysqldump mysqladmin mysqlimport mysqlcheck mariadb mariadb-dump mariadb-admin sshpass 7z 7za",
+	 "|-p*|x"},
 	{"mongo mongosh mongodump mongorestore sshpass", "|-p|*|x"},
 	{"redis-cli", "|-a|*|x"},
 	{"curl", "|-uada:*|x"},
@@ -106,8 +107,7 @@ static bool line_holds(unsigned number, char *line)
 	line_with(expected, line, MARK);
 	text = redact(REDACT_SECRETS, given, &count);
 	again = redact(REDACT_SECRETS, text, &count_again);
-	holds = strcmp(text, expected) == 0 && count == secret_count && strcmp(again, text) == 0 &&
-		count_again == 0;
+	holds = strcmp(text, expected) == 0 && count == secret_count && strcmp(again, text) == 0 && count_again == 0;
 	if (!holds)
 		printf("line %u: %s\n  %u secrets: %s\n  %u more: %s\n", number, expected, count, text, count_again,
 		       again);

@@ -103,7 +103,8 @@ static void write_status(int64_t first_seen_unix_ns, int64_t rev, int64_t unix_n
 {
 	struct shipping_status status = {.store_first_seen_unix_ns = first_seen_unix_ns,
 					 .updated_unix_ns = NOW_UNIX_NS - status_age_ns,
-					 .shipped_rev = rev, .shipped_unix_ns = unix_ns};
+					 .shipped_rev = rev,
+					 .shipped_unix_ns = unix_ns};
 	char file_path[160], *text = shipping_status_format(&status);
 	FILE *file;
 
@@ -268,7 +269,7 @@ TEST(every_kind_of_row_that_was_unsent_is_counted)
 
 	sample.unix_ns = NOW_UNIX_NS;
 	write_status(FIRST_SEEN_UNIX_NS, current_rev(), NOW_UNIX_NS);
-	put_whole_run(20, NOW_UNIX_NS);                /* 13 rows */
+	put_whole_run(20, NOW_UNIX_NS); /* 13 rows */
 	put_incident_of(1, 20, NOW_UNIX_NS);
 	put_incident_of(2, ROW_NULL, NOW_UNIX_NS);
 	put_host_sample(&sample);

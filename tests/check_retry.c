@@ -2,8 +2,8 @@
 #include "tests/streams.h"
 
 /* Tasks in order: pid of the root, status, pid of the next attempt's root, whether it was fatal. */
-#define ATTEMPTS                                                                              \
-	"SELECT p.pid, t.status, (SELECT p2.pid FROM tasks t2 JOIN processes p2 ON p2.id = "   \
+#define ATTEMPTS \
+	"SELECT p.pid, t.status, (SELECT p2.pid FROM tasks t2 JOIN processes p2 ON p2.id = " \
 	"t2.root_process_id WHERE t2.id = t.retried_by_id), (SELECT fatal FROM incidents WHERE " \
 	"task_id = t.id) FROM standing_tasks t JOIN processes p ON p.id = t.root_process_id WHERE " \
 	"t.kind <> 'main' ORDER BY t.begin_boot_ns"
@@ -42,9 +42,11 @@ static const struct {
 	 "11 failed 12 1\n12 running - -\n13 succeeded - -\n"},
 	{"it failed when the other was there already", "10>11 flaky x; 10>12; 11 ends 1; 12 flaky x; ends",
 	 "11 failed - 1\n12 succeeded - -\n"},
-	{"a part of another task does it, too", "10>11 flaky x; ends 1; 10>12 bash -c y; 12>13 env z; 13 flaky x; ends; 12 ends",
+	{"a part of another task does it, too",
+	 "10>11 flaky x; ends 1; 10>12 bash -c y; 12>13 env z; 13 flaky x; ends; 12 ends",
 	 "11 failed - 1\n12 succeeded - -\n"},
-	{"another engine of the run does it", "10>11 snakemake x; 11>12 flaky x; ends 1; 10>13 snakemake y; 13>14 flaky x; ends",
+	{"another engine of the run does it",
+	 "10>11 snakemake x; 11>12 flaky x; ends 1; 10>13 snakemake y; 13>14 flaky x; ends",
 	 "11 running - -\n12 failed - 1\n13 running - -\n14 succeeded - -\n"},
 	{"a shell fails of what its status came from, and tolerates the rest",
 	 "2>20 bash driver.sh; 20>21 bwa index; ends 3; 20>22 bwa mem; ends 4; 20 ends 4",

@@ -29,13 +29,12 @@ static struct rules_verdict classify_subject(const char *text, const struct rule
 	return verdict;
 }
 
-#define SUBJECT(...)                                                                       \
-	(const struct rules_subject)                                                       \
-	{                                                                                  \
-		.path = ((const char *const[]){__VA_ARGS__})[0],                           \
-		.argc = sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *),       \
-		.argv = (const char *const[]){__VA_ARGS__}, .working_directory = "/w/dir", \
-		.cgroup = "/a/job_7/x",                                                    \
+#define SUBJECT(...) \
+	(const struct rules_subject) \
+	{ \
+		.path = ((const char *const[]){__VA_ARGS__})[0], \
+		.argc = sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *), \
+		.argv = (const char *const[]){__VA_ARGS__}, .working_directory = "/w/dir", .cgroup = "/a/job_7/x", \
 	}
 
 /* ---- errors ---- */
@@ -45,10 +44,13 @@ static const struct {
 	unsigned line;
 	const char *reason; /* a part of it */
 } broken[] = {
-	{"rules:\n  - rule: x\n    match: {executable: a}\n    rol: tool\n", 4, "unknown key \"rol\": did you mean \"role\"?"},
-	{"rules:\n  - rule: x\n    match:\n      executeable: a\n", 4, "match: unknown key \"executeable\": did you mean \"executable\"?"},
+	{"rules:\n  - rule: x\n    match: {executable: a}\n    rol: tool\n", 4,
+	 "unknown key \"rol\": did you mean \"role\"?"},
+	{"rules:\n  - rule: x\n    match:\n      executeable: a\n", 4,
+	 "match: unknown key \"executeable\": did you mean \"executable\"?"},
 	{"rule:\n  - rule: x\n", 1, "unknown key \"rule\": did you mean \"rules\"?"},
-	{"rules:\n  - rule: x\n    match: {executable: a}\n    role: tol\n", 4, "role: unknown role \"tol\": did you mean \"tool\"?"},
+	{"rules:\n  - rule: x\n    match: {executable: a}\n    role: tol\n", 4,
+	 "role: unknown role \"tol\": did you mean \"tool\"?"},
 	{"rules:\n  - rule: x\n    role: tool\n", 2, "rule \"x\" has no match"},
 	{"rules:\n  - match: {executable: a}\n", 2, "the rule has no name"},
 	{"rules:\n  - rule: x\n    match: {}\n", 3, "match: has no key"},
@@ -63,27 +65,36 @@ static const struct {
 	{"rules:\n  - rule: x\n    match:\n      executable:\n", 4, "executable: a value is missing"},
 	{"rules:\n  - rule: x\n    match: {executable: /bin/a}\n", 3, "executable: \"/bin/a\" is a path"},
 	{"rules:\n  - rule: x\n    match: {executable: 'a[b'}\n", 3, "bad glob \"a[b\""},
-	{"rules:\n  - rule: x\n    match:\n      argv: 'a(b'\n", 4, "match: argv: bad regular expression: missing closing parenthesis, at offset 3 of \"a(b\""},
-	{"rules:\n  - rule: x\n    match: {executable: a}\n    continue: maybe\n", 4, "continue: expected true or false"},
+	{"rules:\n  - rule: x\n    match:\n      argv: 'a(b'\n", 4,
+	 "match: argv: bad regular expression: missing closing parenthesis, at offset 3 of \"a(b\""},
+	{"rules:\n  - rule: x\n    match: {executable: a}\n    continue: maybe\n", 4,
+	 "continue: expected true or false"},
 	{"rules:\n  - rule: x\n    match: {executable: a}\n    role: tool\n    continue: true\n", 4, "gives none"},
 	{"rules:\n  - rule: x\n    match: {executable: a}\n    role: orchestrator\n", 2, "needs \"rank: parallel\""},
-	{"rules:\n  - rule: x\n    match: {executable: a}\n    rank: workflow\n", 4, "rank belongs to role orchestrator, not tool"},
-	{"rules:\n  - rule: x\n    match: {executable: a}\n    role: tool\n    boundary: child\n", 5, "boundary belongs to role origin"},
+	{"rules:\n  - rule: x\n    match: {executable: a}\n    rank: workflow\n", 4,
+	 "rank belongs to role orchestrator, not tool"},
+	{"rules:\n  - rule: x\n    match: {executable: a}\n    role: tool\n    boundary: child\n", 5,
+	 "boundary belongs to role origin"},
 	{"rules:\n  - rule: x\n    match: {executable: a}\n    boundary: childs\n", 4, "did you mean \"child\"?"},
 	{"rules:\n  - rule: x\n    match: {executable: a}\n    nested: true\n", 4, "nested belongs to role origin"},
-	{"rules:\n  - rule: x\n    match: {executable: a}\n    unwrap: {}\n", 4, "unwrap belongs to role interpreter or shell"},
+	{"rules:\n  - rule: x\n    match: {executable: a}\n    unwrap: {}\n", 4,
+	 "unwrap belongs to role interpreter or shell"},
 	{"rules:\n  - rule: x\n    match: {executable: a}\n    role: interpreter\n", 2, "needs \"unwrap\""},
 	{"rules:\n  - rule: x\n    match: {executable: a}\n    options_with_value: x\n", 4, "\"x\" is not an option"},
-	{"rules:\n  - rule: x\n    match: {executable: a}\n    name: '{prgram}'\n", 4, "name: unknown placeholder {prgram}: did you mean \"program\"?"},
+	{"rules:\n  - rule: x\n    match: {executable: a}\n    name: '{prgram}'\n", 4,
+	 "name: unknown placeholder {prgram}: did you mean \"program\"?"},
 	{"rules:\n  - rule: x\n    match: {executable: a}\n    name: 'a{program'\n", 4, "name: { without }"},
 	{"rules:\n  - rule: x\n    match: {executable: a}\n    name: 'a}'\n", 4, "name: } without {"},
-	{"rules:\n  - rule: x\n    match: {executable: a}\n    name: '{1}'\n", 4, "name: {1} needs a rule with one regular expression"},
+	{"rules:\n  - rule: x\n    match: {executable: a}\n    name: '{1}'\n", 4,
+	 "name: {1} needs a rule with one regular expression"},
 	{"rules:\n  - rule: x\n    match: {argv: '(a)'}\n    name: '{2}'\n", 4, "name: {2}: \"argv\" has 1 groups"},
-	{"rules:\n  - rule: x\n    match: {argv: a}\n    name: '{cgroup:1}'\n", 4, "needs a \"cgroup\" in the rule's match"},
+	{"rules:\n  - rule: x\n    match: {argv: a}\n    name: '{cgroup:1}'\n", 4,
+	 "needs a \"cgroup\" in the rule's match"},
 	{"rules:\n  - rule: x\n    match: {argv: '(a)', cgroup: '(b)'}\n    name: '{1}'\n", 4, "write {path:1}"},
 	{"rules:\n  - rule: x\n    match: {executable: a}\n    name: '{option:x}'\n", 4, "needs spellings"},
 	{"rules:\n  - rule: x\n    match: {executable: a}\n    name: '{operand0}'\n", 4, "operands count from 1"},
-	{"rules:\n  - rule: x\n    match: {executable: a}\n  - rule: x\n    match: {executable: b}\n", 4, "a rule named \"x\" stands already at test.yaml:2"},
+	{"rules:\n  - rule: x\n    match: {executable: a}\n  - rule: x\n    match: {executable: b}\n", 4,
+	 "a rule named \"x\" stands already at test.yaml:2"},
 	{"rules:\n  - rule: x\n    rule: y\n", 3, "\"rule\" stands twice, first on line 2"},
 	{"rules: &a\n  - rule: x\n", 1, "anchors"},
 	{"rules:\n  - rule: x\n    match: *a\n", 3, "aliases"},
@@ -106,8 +117,7 @@ TEST_EACH(test_broken, broken)
 	ck_assert_ptr_eq(rules, &error); /* untouched */
 	ck_assert_str_eq(error.file, "test.yaml");
 	ck_assert_msg(strstr(error.reason, broken[_i].reason), "%s\ngave: %s", broken[_i].text, error.reason);
-	ck_assert_msg(error.line == broken[_i].line, "%s\ngave line %u: %s", broken[_i].text, error.line,
-		      error.reason);
+	ck_assert_msg(error.line == broken[_i].line, "%s\ngave line %u: %s", broken[_i].text, error.line, error.reason);
 }
 
 TEST(test_empty_files)
@@ -221,8 +231,9 @@ TEST_EACH(test_match, matches)
 
 	mother.parent = &grandmother;
 	subject.parent = &mother;
-	snprintf(text, sizeof(text), "rules:\n- {rule: t, match: {%s}, name: found}\n"
-				     "- {rule: s, match: {executable: sh}, role: shell, unwrap: {}}\n",
+	snprintf(text, sizeof(text),
+		 "rules:\n- {rule: t, match: {%s}, name: found}\n"
+		 "- {rule: s, match: {executable: sh}, role: shell, unwrap: {}}\n",
 		 matches[_i].match);
 	ck_assert_msg((strcmp(classify_subject(text, &subject).name, "found") == 0) == matches[_i].holds, "%s",
 		      matches[_i].match);
@@ -318,8 +329,8 @@ TEST(test_runaway_regex)
 	memset(argument, 'a', sizeof(argument) - 1);
 	argument[sizeof(argument) - 2] = '!';
 	argument[sizeof(argument) - 1] = '\0';
-	ck_assert_str_eq(classify_subject("rules:\n- {rule: a, match: {argv: '^(a|aa)+$'}, name: found}", &subject).name,
-			 "x");
+	ck_assert_str_eq(
+		classify_subject("rules:\n- {rule: a, match: {argv: '^(a|aa)+$'}, name: found}", &subject).name, "x");
 }
 
 TEST(test_glob_is_bounded)
@@ -425,8 +436,7 @@ TEST(test_unwrap_script_key)
 				   "- {rule: mine, match: {script: 'pipe*.py'}, role: orchestrator, rank: workflow}\n"
 				   "- {rule: p, match: {executable: python3}, role: interpreter, unwrap: {}}\n";
 
-	ck_assert_int_eq(classify_subject(text, &SUBJECT("python3", "/x/pipeline.py")).role,
-			 RULES_ROLE_ORCHESTRATOR);
+	ck_assert_int_eq(classify_subject(text, &SUBJECT("python3", "/x/pipeline.py")).role, RULES_ROLE_ORCHESTRATOR);
 	ck_assert_int_eq(classify_subject(text, &SUBJECT("/x/pipeline.py")).role, RULES_ROLE_TOOL);
 }
 
@@ -494,8 +504,8 @@ TEST(test_directories)
 	file_write("a/notes.txt", "not: rules");
 	file_write("a/.hidden.yaml", "not: rules");
 	file_write("b/1.yaml", "rules:\n- {rule: b1, match: {executable: y}, name: b1}");
-	ck_assert_str_eq(folder_classify(&SUBJECT("x")).name, "a10"); /* byte order: 10 before 2 */
-	ck_assert_str_eq(folder_classify(&SUBJECT("y")).name, "b1");  /* later directory first */
+	ck_assert_str_eq(folder_classify(&SUBJECT("x")).name, "a10");   /* byte order: 10 before 2 */
+	ck_assert_str_eq(folder_classify(&SUBJECT("y")).name, "b1");    /* later directory first */
 	ck_assert_str_eq(folder_classify(&SUBJECT("bwa")).name, "a10"); /* before the shipped */
 	ck_assert_str_eq(folder_classify(&SUBJECT("samtools", "sort")).name, "samtools sort");
 }
@@ -585,16 +595,14 @@ static const struct {
 	{"- {command: \"falcon 'al ign'\", name: falcon}", 0, NULL},
 	{"- {command: python3 /opt/falcon align, name: falcon align}", 0, NULL},
 	{"- {command: samtools sort x.bam, name: samtools sort}", 0, NULL},
-	{"- {command: falcon align, parent: make -j4, working_directory: /x, cgroup: /y, name: falcon align}", 0,
-	 NULL},
+	{"- {command: falcon align, parent: make -j4, working_directory: /x, cgroup: /y, name: falcon align}", 0, NULL},
 	{"- {command: falcon align, name: falcon index}", 6,
 	 "example \"falcon align\" of rule \"falcon\": name is \"falcon align\", not \"falcon index\" (rule "
 	 "\"falcon\" decides)"},
 	{"- {command: hawk align, role: helper}", 6,
 	 "example \"hawk align\" of rule \"falcon\": role is \"tool\", not \"helper\" (rule \"none\" decides)"},
 	{"- {name: falcon}", 6, "examples: an example needs \"command: ...\""},
-	{"- {command: falcon}", 6,
-	 "examples: the example says nothing of what is to come of it: add \"name: ...\""},
+	{"- {command: falcon}", 6, "examples: the example says nothing of what is to come of it: add \"name: ...\""},
 	{"- {command: falcon, nam: x}", 6, "examples: unknown key \"nam\": did you mean \"name\"?"},
 	{"falcon", 5, "examples: expected a list of examples"},
 };
@@ -606,8 +614,9 @@ TEST_EACH(test_examples, examples)
 	char text[1024], path[160];
 	int r;
 
-	snprintf(text, sizeof(text), "rules:\n- rule: falcon\n  match: {executable: falcon}\n  name: falcon "
-				     "{subcommand}\n  examples:%s%s\n",
+	snprintf(text, sizeof(text),
+		 "rules:\n- rule: falcon\n  match: {executable: falcon}\n  name: falcon "
+		 "{subcommand}\n  examples:%s%s\n",
 		 examples[_i].example[0] == '-' ? "\n  " : " ", examples[_i].example);
 	file_write("a/falcon.yaml", text);
 	snprintf(path, sizeof(path), "%s/a/falcon.yaml", folder);

@@ -197,8 +197,8 @@ TEST(test_nothing_hidden)
 
 			for (size_t later = i + 1; later < rules->count; later++)
 				ck_assert_msg(rules->items[later].passes || !rule_lists(&rules->items[later], name),
-					      "%s: rule %s is hidden by %s", name,
-					      rules->items[later].name, rule->name);
+					      "%s: rule %s is hidden by %s", name, rules->items[later].name,
+					      rule->name);
 		}
 	}
 }
@@ -207,8 +207,8 @@ TEST(test_examples)
 {
 	struct tree_error error;
 
-	ck_assert_msg(rules_check_examples(rules, rules_count(rules), &error) == 0, "%s:%u: %s", error.file,
-		      error.line, error.reason);
+	ck_assert_msg(rules_check_examples(rules, rules_count(rules), &error) == 0, "%s:%u: %s", error.file, error.line,
+		      error.reason);
 }
 
 int main(void)

@@ -6,7 +6,8 @@ TEST(a_command_beneath_an_origin_is_a_run)
 	tell("2>10 bwa mem ref reads; ends");
 	ck_assert_tasks("main: bwa mem [bwa mem] succeeded\n");
 	ck_assert_rows("SELECT kind, name, status, process_count, living_count, exit_code, cpu_ns FROM "
-		       "runs WHERE kind <> 'system'", "command bwa mem succeeded 1 0 0 6000000\n");
+		       "runs WHERE kind <> 'system'",
+		       "command bwa mem succeeded 1 0 0 6000000\n");
 }
 
 TEST(tracer_run_marks_a_run_wherever_it_is)
@@ -30,10 +31,12 @@ TEST(jobs_of_an_interactive_shell_are_runs)
 	tell("2>10 tty=5 -bash; 10>11 tty=5 pgid=11 >77 gzip -dc a; 10>12 tty=5 pgid=11 <77 sort; "
 	     "10>13 tty=5 pgid=13 make all");
 	ck_assert_rows("SELECT kind, name, process_count FROM runs WHERE kind <> 'system' "
-		       "ORDER BY begin_boot_ns", "job gzip | sort 2\njob make all in work 1\n");
+		       "ORDER BY begin_boot_ns",
+		       "job gzip | sort 2\njob make all in work 1\n");
 }
 
-static const char *const runs_sql = "SELECT kind, name, user_id FROM runs WHERE kind <> 'system' ORDER BY begin_boot_ns";
+static const char *const runs_sql =
+	"SELECT kind, name, user_id FROM runs WHERE kind <> 'system' ORDER BY begin_boot_ns";
 
 /* sshd forks for each connection, and forks again as the user: those are sshd still. */
 TEST(a_fork_of_an_origin_is_the_origin)
@@ -50,9 +53,11 @@ TEST(a_shell_behind_wrappers_is_a_session)
 	     "12>13 tty=5 pgid=11 uid=1500 locale; 12>14 tty=5 pgid=14 uid=1500 align x; restart; "
 	     "12>15 tty=5 pgid=15 uid=1500 sort x");
 	ck_assert_rows("SELECT kind, name, user_id FROM runs WHERE kind NOT IN ('system', 'session') "
-		       "ORDER BY begin_boot_ns", "job align 1500\njob sort 1500\n");
+		       "ORDER BY begin_boot_ns",
+		       "job align 1500\njob sort 1500\n");
 	ck_assert_rows("SELECT r.kind, count(*) FROM processes p JOIN runs r ON r.id = p.run_id WHERE "
-		       "p.program IN ('su', 'locale') OR p.pid = 12 GROUP BY r.kind", "session 3\n");
+		       "p.program IN ('su', 'locale') OR p.pid = 12 GROUP BY r.kind",
+		       "session 3\n");
 	tell("12 ends 1; " /* its last command's, which is no failure of the session */
 	     "11 ends 1; wait 20000");
 	ck_assert_rows("SELECT count(*) FROM incidents", "0\n");
@@ -73,7 +78,8 @@ TEST(a_shell_in_a_container_has_jobs)
 	     "21>22 cgroup=600 tty=6 bash; 22>23 cgroup=600 tty=6 pgid=23 align x; "
 	     "22>24 cgroup=600 tty=6 pgid=24 sort x");
 	ck_assert_rows("SELECT kind, name, container_id IS NULL FROM runs WHERE kind <> 'system' "
-		       "ORDER BY begin_boot_ns", "session docker exec 1\njob align 0\njob sort 0\n");
+		       "ORDER BY begin_boot_ns",
+		       "session docker exec 1\njob align 0\njob sort 0\n");
 }
 
 /* `tracer run -- bash` asked for all that is done in that shell, and so did a batch job. */
@@ -192,8 +198,7 @@ TEST(a_daemon_stays_in_the_run_that_began_it)
 	tell("2>10 bash driver.sh; 10>11; 11>12; "
 	     "11 ends; " /* the first fork leaves, the second goes on */
 	     "10 ends; wait 20000; commit; 12 cached");
-	ck_assert_rows("SELECT kind, status, living_count FROM runs WHERE kind <> 'system'",
-		       "command succeeded 1\n");
+	ck_assert_rows("SELECT kind, status, living_count FROM runs WHERE kind <> 'system'", "command succeeded 1\n");
 }
 
 int main(void)

@@ -8,8 +8,7 @@ TEST(found_processes_are_placed_whatever_their_order)
 	ck_assert_tasks("main: driver.sh [driver.sh] running\n"
 			"generic: bwa mem [bwa mem] running\n"
 			"generic: samtools sort [samtools sort] succeeded\n");
-	ck_assert_rows("SELECT began, totals, cpu_ns FROM processes WHERE pid = 30",
-		       "found sample 9000000\n");
+	ck_assert_rows("SELECT began, totals, cpu_ns FROM processes WHERE pid = 30", "found sample 9000000\n");
 }
 
 TEST(on_a_silent_host_two_passes_place_the_found)
@@ -95,7 +94,8 @@ TEST(who_was_found_after_two_execs_is_one_process)
 	exec_ids[30] = 0;
 	tell("30 bash step.sh; 30 samtools sort; ends");
 	ck_assert_rows("SELECT began, program, ended, cpu_ns, parent_id = id FROM processes WHERE "
-		       "pid = 30", "found samtools exit 6000000 0\n");
+		       "pid = 30",
+		       "found samtools exit 6000000 0\n");
 	ck_assert_rows("SELECT process_count, cpu_ns FROM runs WHERE kind <> 'system'", "1 6000000\n");
 }
 
@@ -144,19 +144,20 @@ TEST(memory_at_one_moment_is_the_sum_of_those_who_live)
 	pass(now); /* changes nothing else */
 	ck_assert_rows("SELECT r.concurrent_memory_bytes, t.concurrent_memory_bytes, "
 		       "l.concurrent_memory_bytes FROM runs r JOIN tasks t ON t.run_id = r.id JOIN tools "
-		       "l ON l.task_id = t.id WHERE r.kind = 'command'", "2000 2000 2000\n");
+		       "l ON l.task_id = t.id WHERE r.kind = 'command'",
+		       "2000 2000 2000\n");
 	held.cpu_ns = 3 * MS;
 	sample(10, 2, NULL, held);
 	ck_assert_rows("SELECT r.peak_rss_bytes, t.peak_rss_bytes, l.peak_rss_bytes FROM runs r JOIN "
 		       "tasks t ON t.run_id = r.id JOIN tools l ON l.task_id = t.id WHERE "
-		       "r.kind = 'command'", "3000 3000 3000\n");
+		       "r.kind = 'command'",
+		       "3000 3000 3000\n");
 }
 
 TEST(who_is_in_no_pass_is_lost)
 {
 	tell("2>10 bwa mem x; wait 1000; wait 1000; wait 1000");
-	ck_assert_rows("SELECT ended, totals, exit_code FROM processes WHERE pid = 10",
-		       "lost sample -\n");
+	ck_assert_rows("SELECT ended, totals, exit_code FROM processes WHERE pid = 10", "lost sample -\n");
 	ck_assert_rows("SELECT status FROM runs WHERE kind <> 'system'", "ended\n");
 }
 
@@ -180,7 +181,8 @@ TEST(a_start_once_told_stays_when_the_clock_is_set)
 	tell("10>13 sort y"); /* and what ran before becomes a task */
 	ck_assert_rows(clocks, "1\n3601\n");
 	ck_assert_rows("SELECT name, (started_unix_ns - begin_boot_ns) / 1000000000 FROM standing_tasks "
-		       "WHERE kind = 'generic' ORDER BY begin_boot_ns", "inner.sh 1\nsort 3601\n");
+		       "WHERE kind = 'generic' ORDER BY begin_boot_ns",
+		       "inner.sh 1\nsort 3601\n");
 }
 
 TEST(a_look_between_fork_and_exec_makes_no_row)
@@ -249,7 +251,8 @@ TEST(a_process_that_wakes_up_now_and_then_is_written_every_five_minutes)
 	ck_assert_rows("SELECT (SELECT cpu_ns FROM processes WHERE pid = 10) = max(cpu_ns) FROM samples", "1\n");
 	tell("10 ends");
 	ck_assert_rows("SELECT r.cpu_ns = p.cpu_ns AND t.cpu_ns = p.cpu_ns FROM processes p JOIN runs r "
-		       "ON r.id = p.run_id JOIN tools t ON t.id = p.tool_id WHERE p.pid = 10", "1\n");
+		       "ON r.id = p.run_id JOIN tools t ON t.id = p.tool_id WHERE p.pid = 10",
+		       "1\n");
 }
 
 static const char *cpu_written(void)
@@ -273,7 +276,8 @@ TEST(a_busy_process_has_a_sample_of_each_pass_and_its_rows_follow)
 	}
 	ck_assert_rows("SELECT count(*), max(cpu_ns) / 1000000 FROM samples", "20 4000\n");
 	ck_assert_rows("SELECT cpu_ns < 4000000000 AND cpu_ns >= 2000000000 FROM processes WHERE "
-		       "pid = 10", "1\n");
+		       "pid = 10",
+		       "1\n");
 }
 
 TEST(rows_that_are_behind_follow_where_it_stands_still)
@@ -334,9 +338,11 @@ TEST(a_change_of_figures_writes_no_state)
 		tell("%u ends", pid);
 	tell("11>120 tool20 y");
 	ck_assert_rows("SELECT count(*), sum(process_count), sum(living_count) FROM standing_tools WHERE "
-		       "name LIKE 'tool%'", "100 101 1\n");
+		       "name LIKE 'tool%'",
+		       "100 101 1\n");
 	ck_assert_rows("SELECT count(*) FROM tools t WHERE cpu_ns <> (SELECT total(cpu_ns) FROM "
-		       "processes p WHERE p.tool_id = t.id)", "0\n");
+		       "processes p WHERE p.tool_id = t.id)",
+		       "0\n");
 }
 
 int main(void)

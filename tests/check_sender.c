@@ -14,18 +14,23 @@ static const struct {
 	 "interrupted task bwa mem was interrupted"},
 	{0, 1, KERNEL_SENT, "SIGHUP from the terminal after 5.00 ms its terminal was closed - 0\n",
 	 "interrupted task bwa mem was interrupted"},
-	{0, 24, KERNEL_SENT, "SIGXCPU from the kernel after 5.00 ms it reached its limit of processor time "
-			     "(RLIMIT_CPU) - 0\n"},
+	{0, 24, KERNEL_SENT,
+	 "SIGXCPU from the kernel after 5.00 ms it reached its limit of processor time "
+	 "(RLIMIT_CPU) - 0\n"},
 	{0, 9, KERNEL_SENT, "SIGKILL from the kernel after 5.00 ms - - 0\n"},
 	{12, 15, 0, "SIGTERM from itself after 5.00 ms it sent the signal to itself bwa mem 1\n"},
-	{11, 15, 0, "SIGTERM from bash -c (pid 11, user root) after 5.00 ms its parent bash -c ended it "
-		    "bash -c 1\n"},
-	{10, 9, 0, "SIGKILL from snakemake (pid 10, user root) after 5.00 ms snakemake, which it ran "
-		   "beneath, ended it snakemake 1\n"},
-	{13, 9, 0, "SIGKILL from nano (pid 13, user root) after 5.00 ms nano, which is not of its run, "
-		   "ended it nano 1\n"},
-	{2, 15, 0, "SIGTERM from sshd (pid 2, user root) after 5.00 ms sshd, which starts and stops runs, "
-		   "ended it sshd 1\n"},
+	{11, 15, 0,
+	 "SIGTERM from bash -c (pid 11, user root) after 5.00 ms its parent bash -c ended it "
+	 "bash -c 1\n"},
+	{10, 9, 0,
+	 "SIGKILL from snakemake (pid 10, user root) after 5.00 ms snakemake, which it ran "
+	 "beneath, ended it snakemake 1\n"},
+	{13, 9, 0,
+	 "SIGKILL from nano (pid 13, user root) after 5.00 ms nano, which is not of its run, "
+	 "ended it nano 1\n"},
+	{2, 15, 0,
+	 "SIGTERM from sshd (pid 2, user root) after 5.00 ms sshd, which starts and stops runs, "
+	 "ended it sshd 1\n"},
 	{77, 9, -6, "SIGKILL from a process (pid 77, user root) after 5.00 ms - - 1\n"},
 };
 
@@ -103,8 +108,8 @@ TEST(a_handled_signal_is_told_too)
 	tell("12 gets 10 from 10; 12 gets 15 from 13; 12 gets 12 from 10");
 	end_step((128 + 15) << 8);
 	ck_assert_rows("SELECT sentence FROM incidents",
-			 "task bwa mem failed: bwa mem (pid 12) exited with code 143 after 7.00 ms, 2.00 "
-			 "ms after SIGTERM from nano (pid 13, user root)\n");
+		       "task bwa mem failed: bwa mem (pid 12) exited with code 143 after 7.00 ms, 2.00 "
+		       "ms after SIGTERM from nano (pid 13, user root)\n");
 }
 
 /* Two processors, whose records do not come in the order of their clocks. */

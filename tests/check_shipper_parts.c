@@ -186,7 +186,10 @@ TEST(damaged_batch_is_known)
 TEST(other_names_are_no_batches)
 {
 	static const char *const names[] = {
-		"", "cursor", ".batch.tmp", "0000000000001234.runs.1-2.3.ndjson.zst",
+		"",
+		"cursor",
+		".batch.tmp",
+		"0000000000001234.runs.1-2.3.ndjson.zst",
 		"0000000000001234.runs.00000000000000000010-00000000000000000020.3.ndjson",
 		"0000000000001234.../etc.00000000000000000010-00000000000000000020.3.ndjson.zst",
 		"0000000000001234.RUNS.00000000000000000010-00000000000000000020.3.ndjson.zst",
@@ -486,11 +489,12 @@ TEST(only_clickhouse_can_accept)
 	verdict_is((struct http_answer){.status = 200, .is_clickhouse = true}, VERDICT_ACCEPTED, "");
 	verdict_is((struct http_answer){.status = 200}, VERDICT_RETRY, "not as ClickHouse does");
 	verdict_is((struct http_answer){.status = 204, .is_clickhouse = true}, VERDICT_RETRY, "status 204");
-	verdict_is((struct http_answer){.status = 200, .is_clickhouse = true, .failure = HTTP_CUT},
-		   VERDICT_RETRY, "ended in the middle");
-	verdict_is((struct http_answer){.status = 200, .is_clickhouse = true, .exception_code = 60},
-		   VERDICT_RETRY, "tracer lake init");
-	verdict_is((struct http_answer){.status = 200, .is_clickhouse = true,
+	verdict_is((struct http_answer){.status = 200, .is_clickhouse = true, .failure = HTTP_CUT}, VERDICT_RETRY,
+		   "ended in the middle");
+	verdict_is((struct http_answer){.status = 200, .is_clickhouse = true, .exception_code = 60}, VERDICT_RETRY,
+		   "tracer lake init");
+	verdict_is((struct http_answer){.status = 200,
+					.is_clickhouse = true,
 					.body = "Code: 27. DB::Exception: Cannot parse"},
 		   VERDICT_REFUSED, "refuses rows of runs: Code: 27");
 	verdict_is((struct http_answer){.status = 200, .is_clickhouse = true, .body = "1"}, VERDICT_RETRY, "");
@@ -503,15 +507,22 @@ TEST(each_failure_names_its_mend)
 		long verify;
 		const char *words;
 	} cases[] = {
-		{HTTP_NO_NAME, 0, "name servers"}, {HTTP_NO_PROXY_NAME, 0, "lake.proxy"},
-		{HTTP_NO_CONNECTION, 0, "is the lake up"}, {HTTP_TIMEOUT, 0, "lake.timeout"},
-		{HTTP_CUT, 0, "in the middle"}, {HTTP_TLS_HANDSHAKE, 0, "lake.certificate-file"},
-		{HTTP_TLS_PEER, 19, "lake.ca-file"}, {HTTP_TLS_PEER, 10, "expired"},
-		{HTTP_TLS_PEER, 9, "clock"}, {HTTP_TLS_LOCAL, 0, "key-file"}, {HTTP_OTHER, 0, "https://lake"},
+		{HTTP_NO_NAME, 0, "name servers"},
+		{HTTP_NO_PROXY_NAME, 0, "lake.proxy"},
+		{HTTP_NO_CONNECTION, 0, "is the lake up"},
+		{HTTP_TIMEOUT, 0, "lake.timeout"},
+		{HTTP_CUT, 0, "in the middle"},
+		{HTTP_TLS_HANDSHAKE, 0, "lake.certificate-file"},
+		{HTTP_TLS_PEER, 19, "lake.ca-file"},
+		{HTTP_TLS_PEER, 10, "expired"},
+		{HTTP_TLS_PEER, 9, "clock"},
+		{HTTP_TLS_LOCAL, 0, "key-file"},
+		{HTTP_OTHER, 0, "https://lake"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		verdict_is((struct http_answer){.failure = cases[i].failure, .error = "words",
+		verdict_is((struct http_answer){.failure = cases[i].failure,
+						.error = "words",
 						.tls_verify_result = cases[i].verify},
 			   VERDICT_RETRY, cases[i].words);
 	verdict_is((struct http_answer){.status = 403, .date_unix_s = 5000000}, VERDICT_RETRY, "clock");

@@ -35,7 +35,8 @@ TEST(an_orchestrator_found_further_out_takes_over)
 			"generic: inner.sh [inner.sh, mkdir, bwa index, samtools faidx] succeeded\n"
 			"generic: multiqc [multiqc] succeeded\n");
 	ck_assert_rows("SELECT count(*) FROM processes p LEFT JOIN standing_tasks t ON t.id = p.task_id "
-		       "WHERE t.id IS NULL", "0\n");
+		       "WHERE t.id IS NULL",
+		       "0\n");
 	/* outer and inner (2 ms at exec; inner to its end), four tools to their ends */
 	ck_assert_rows("SELECT r.process_count, r.cpu_ns - sum(t.cpu_ns), sum(t.process_count) FROM "
 		       "standing_tasks t JOIN runs r ON r.id = t.run_id WHERE r.kind = 'command'",
@@ -49,7 +50,8 @@ TEST(roots_of_merged_tasks_decide_no_more)
 	     "10>14 multiqc .; " /* inner.sh is one task now */
 	     "13 ends; 11 ends; restart; 12 ends 1; 14 ends; 10 ends");
 	ck_assert_rows("SELECT name, status, exit_code FROM standing_tasks WHERE kind = 'generic' "
-		       "ORDER BY name", "inner.sh succeeded 0\nmultiqc succeeded 0\n");
+		       "ORDER BY name",
+		       "inner.sh succeeded 0\nmultiqc succeeded 0\n");
 	ck_assert_rows("SELECT sentence FROM incidents", "");
 }
 
@@ -75,7 +77,8 @@ TEST(a_long_loop_further_in_is_not_kept_whole)
 	tell("restart; 10>2001 multiqc .; ends");
 	ck_assert_rows("SELECT count(*) FROM standing_tasks WHERE kind = 'generic'", "1989\n");
 	ck_assert_rows("SELECT sum(t.process_count) - r.process_count FROM tasks t JOIN runs r ON "
-		       "r.id = t.run_id WHERE r.kind = 'command'", "0\n");
+		       "r.id = t.run_id WHERE r.kind = 'command'",
+		       "0\n");
 }
 
 int main(void)

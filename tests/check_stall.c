@@ -33,14 +33,14 @@ TEST(stuck_in_uninterruptible_sleep)
 	ck_assert_rows("SELECT count(*) FROM incidents", "0\n");
 	stand(20, 12);
 	ck_assert_rows("SELECT kind, sentence, end_boot_ns FROM incidents",
-			 "stuck bwa mem (pid 12) is in uninterruptible sleep, without CPU or I/O, for more than "
-			 "120 s -\n");
+		       "stuck bwa mem (pid 12) is in uninterruptible sleep, without CPU or I/O, for more than "
+		       "120 s -\n");
 	stand(600, 12);
 	cpu_ms[12] = 5000;
 	stand(20, 0);
 	ck_assert_rows("SELECT kind, sentence, (end_boot_ns - boot_ns) / 1000000000 FROM incidents",
-			 "stuck bwa mem (pid 12) was in uninterruptible sleep, without CPU or I/O, for 740 s "
-			 "740\n");
+		       "stuck bwa mem (pid 12) was in uninterruptible sleep, without CPU or I/O, for 740 s "
+		       "740\n");
 	tell("12 ends");
 	ck_assert_rows("SELECT uninterruptible_ns / 1000000000 FROM processes WHERE pid = 12", "740\n");
 	ck_assert_rows("SELECT uninterruptible_ns FROM processes WHERE pid = 13", "0\n");
@@ -78,7 +78,8 @@ TEST(a_task_without_progress_is_stuck)
 	stand(1810, 0);
 	/* bash waits for its child, snakemake for bash; nano is another run's only process */
 	ck_assert_rows("SELECT i.kind, p.pid FROM incidents i JOIN processes p ON p.id = i.process_id "
-		       "ORDER BY p.pid", "stuck 12\nstuck 13\n");
+		       "ORDER BY p.pid",
+		       "stuck 12\nstuck 13\n");
 	restart();
 	stand(60, 0);
 	ck_assert_rows("SELECT count(*), count(end_boot_ns) FROM incidents", "2 0\n");

@@ -195,14 +195,16 @@ TEST(older_schema_is_migrated)
 	/* Of what is remembered the host's part alone goes on. */
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM states"), 1);
 	ck_assert_int_eq(read_integer("SELECT state = CAST(x'82AA' || 'generation' || x'03A6' || 'losses' || x'C402' "
-				      "|| 'ab' AS BLOB) FROM states WHERE id = 0"), 1);
+				      "|| 'ab' AS BLOB) FROM states WHERE id = 0"),
+			 1);
 	ck_assert_int_eq(read_integer("PRAGMA user_version"), store_schema_version());
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM processes"), 14);
 	ck_assert_int_eq(read_integer("SELECT sum(cpu_ns) FROM processes"), 56519333);
 	ck_assert_int_eq(read_integer("SELECT sum(cpu_ns) FROM standing_tasks"), 56519333);
 	ck_assert_int_eq(read_integer("SELECT sum(length(arguments)) FROM processes"), 231);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM processes WHERE sent_bytes IS NOT NULL "
-				      "OR gpu IS NOT NULL"), 0);
+				      "OR gpu IS NOT NULL"),
+			 0);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM containers WHERE mount_namespace IS NULL"), 1);
 	put_tool(&tool);
 	put_process(&row);
@@ -224,7 +226,8 @@ TEST(failed_migration_leaves_the_old_store)
 	ck_assert_int_eq(read_integer("PRAGMA user_version"), 1);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM processes"), 14);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM pragma_table_info('hosts') "
-				      "WHERE name = 'product'"), 0);
+				      "WHERE name = 'product'"),
+			 0);
 }
 
 TEST(empty_file_is_no_store_yet)
@@ -265,7 +268,8 @@ TEST(damage_is_told_on_use)
 	const struct store_parameter all[] = {{"since_unix_ns", STORE_INTEGER, 0, NULL},
 					      {"with_system", STORE_INTEGER, 1, NULL},
 					      {"limit", STORE_INTEGER, 1000000, NULL},
-					      {"candidate_limit", STORE_INTEGER, 1000000, NULL}, {0}};
+					      {"candidate_limit", STORE_INTEGER, 1000000, NULL},
+					      {0}};
 	struct row_run run = fill_run(1, "text");
 	struct store_result *result = NULL;
 	static const char garbage[4096] = {0x55};

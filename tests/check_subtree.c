@@ -2,8 +2,8 @@
 #include "tests/streams.h"
 
 /* How many tasks stand, and what the first process of each is, in the order of their beginning. */
-#define TASK_ROOTS                                                                            \
-	"SELECT p.program FROM standing_tasks t JOIN processes p ON p.id = t.root_process_id "  \
+#define TASK_ROOTS \
+	"SELECT p.program FROM standing_tasks t JOIN processes p ON p.id = t.root_process_id " \
 	"WHERE t.kind = 'engine' ORDER BY t.begin_boot_ns"
 
 /* An engine, and its children 11 to `last`, forked one behind the other. */

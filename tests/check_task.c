@@ -49,9 +49,11 @@ TEST(tools_of_a_group_are_bounded)
 		tell("11>%u tool%u; ends", 20 + i, i);
 	/* bash, bwa and 498 of them have their own */
 	ck_assert_rows("SELECT count(*), max(process_count), sum(process_count) FROM standing_tools t "
-		       "WHERE task_id IN (SELECT id FROM tasks WHERE kind = 'engine')", "501 102 602\n");
+		       "WHERE task_id IN (SELECT id FROM tasks WHERE kind = 'engine')",
+		       "501 102 602\n");
 	ck_assert_rows("SELECT t.name FROM processes p JOIN tools t ON t.id = p.tool_id WHERE "
-		       "p.program = 'tool599'", "(others)\n");
+		       "p.program = 'tool599'",
+		       "(others)\n");
 }
 
 int main(void)

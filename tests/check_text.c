@@ -21,18 +21,18 @@ TEST(what_is_not_seen_is_written_out)
 		{"\n", "\\n"},
 		{"\033", "\\e"},
 		{"\x7f", "\\x7f"},
-		{"\xc2\x9b", "\\x9b"},             /* C1: the one-byte escape sequence */
-		{"\xc2\xad", "\\xad"},             /* soft hyphen */
-		{"\xd8\x9c", "\\u{061c}"},         /* Arabic letter mark */
-		{"\xe1\xa0\x8e", "\\u{180e}"},     /* Mongolian vowel separator */
-		{"\xe2\x80\x8b", "\\u{200b}"},     /* zero-width space */
-		{"\xe2\x80\x8d", "\\u{200d}"},     /* zero-width joiner */
-		{"\xe2\x80\x8f", "\\u{200f}"},     /* right-to-left mark */
-		{"\xe2\x80\xa8", "\\u{2028}"},     /* line separator */
-		{"\xe2\x80\xae", "\\u{202e}"},     /* right-to-left override */
-		{"\xe2\x81\xa0", "\\u{2060}"},     /* word joiner */
-		{"\xe2\x81\xa9", "\\u{2069}"},     /* end of isolation */
-		{"\xef\xbb\xbf", "\\u{feff}"},     /* byte order mark */
+		{"\xc2\x9b", "\\x9b"},              /* C1: the one-byte escape sequence */
+		{"\xc2\xad", "\\xad"},              /* soft hyphen */
+		{"\xd8\x9c", "\\u{061c}"},          /* Arabic letter mark */
+		{"\xe1\xa0\x8e", "\\u{180e}"},      /* Mongolian vowel separator */
+		{"\xe2\x80\x8b", "\\u{200b}"},      /* zero-width space */
+		{"\xe2\x80\x8d", "\\u{200d}"},      /* zero-width joiner */
+		{"\xe2\x80\x8f", "\\u{200f}"},      /* right-to-left mark */
+		{"\xe2\x80\xa8", "\\u{2028}"},      /* line separator */
+		{"\xe2\x80\xae", "\\u{202e}"},      /* right-to-left override */
+		{"\xe2\x81\xa0", "\\u{2060}"},      /* word joiner */
+		{"\xe2\x81\xa9", "\\u{2069}"},      /* end of isolation */
+		{"\xef\xbb\xbf", "\\u{feff}"},      /* byte order mark */
 		{"\xf3\xa0\x80\x81", "\\u{e0001}"}, /* language tag */
 		{"\xf3\xa0\x81\x81", "\\u{e0041}"}, /* tag letter */
 		{"\xff", "\\xff"},

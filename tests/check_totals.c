@@ -7,10 +7,16 @@
 
 TEST(an_image_is_now_less_base)
 {
-	const struct counters base = {.valid = CPU | COUNTER_VALID(read_bytes), .cpu_ns = 100, .user_ns = 7,
-				      .system_ns = 1, .read_bytes = 10};
-	const struct counters now = {.valid = CPU | COUNTER_VALID(read_bytes), .cpu_ns = 500, .user_ns = 10,
-				     .system_ns = 2, .read_bytes = 4};
+	const struct counters base = {.valid = CPU | COUNTER_VALID(read_bytes),
+				      .cpu_ns = 100,
+				      .user_ns = 7,
+				      .system_ns = 1,
+				      .read_bytes = 10};
+	const struct counters now = {.valid = CPU | COUNTER_VALID(read_bytes),
+				     .cpu_ns = 500,
+				     .user_ns = 10,
+				     .system_ns = 2,
+				     .read_bytes = 4};
 	struct totals totals;
 
 	totals_of_image(&totals, &base, &now);
@@ -72,8 +78,12 @@ TEST(sums_follow_what_they_are_made_of)
 
 TEST(what_went_in_and_out_is_summed)
 {
-	const struct totals totals = {.read_bytes = 1, .write_bytes = 20, .rchar_bytes = 300, .wchar_bytes = 4000,
-				      .sent_bytes = 50000, .received_bytes = 600000};
+	const struct totals totals = {.read_bytes = 1,
+				      .write_bytes = 20,
+				      .rchar_bytes = 300,
+				      .wchar_bytes = 4000,
+				      .sent_bytes = 50000,
+				      .received_bytes = 600000};
 
 	ck_assert_int_eq(totals_io_bytes(&totals), 654321);
 }

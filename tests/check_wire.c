@@ -33,7 +33,7 @@ static void forget_output(void)
 /* What a message is filled with. */
 enum filling {
 	FILL_LEAST,    /* zeros, empty text */
-	FILL_MAX,     /* the largest numbers, long text */
+	FILL_MAX,      /* the largest numbers, long text */
 	FILL_DISTINCT, /* every field another value */
 	FILL_COUNT
 };
@@ -64,11 +64,10 @@ static void fill_message(enum wire_type type, enum filling filling, struct wire_
 #define U(name) fill_u64(filling, &body->name);
 #define T(name) fill_bytes(filling, &body->name, sizeof(long_text));
 	switch (type) {
-#define M(NAME, name, number)                                                                \
-	case WIRE_##NAME: {                                                                   \
-		struct wire_##name *body = &message->name;                                    \
-		WIRE_##NAME##_FIELDS(U, T)                                                    \
-		break;                                                                        \
+#define M(NAME, name, number) \
+	case WIRE_##NAME: { \
+		struct wire_##name *body = &message->name; \
+		WIRE_##NAME##_FIELDS(U, T) break; \
 	}
 		WIRE_MESSAGES(M)
 #undef M
@@ -119,10 +118,9 @@ TEST_EACH(round_trip, all_types)
 		const char *data = encode_only(type, filling, &size);
 
 		memset(&received, 0xee, sizeof(received));
-		ck_assert_msg(wire_decode(data, size, &received, &reason) == 0, "%s: %s",
-			      wire_type_name(type), reason);
-		ck_assert_msg(wire_message_equal(&sent, &received), "%s differs, filling %d",
-			      wire_type_name(type), (int)filling);
+		ck_assert_msg(wire_decode(data, size, &received, &reason) == 0, "%s: %s", wire_type_name(type), reason);
+		ck_assert_msg(wire_message_equal(&sent, &received), "%s differs, filling %d", wire_type_name(type),
+			      (int)filling);
 	}
 }
 
@@ -172,18 +170,18 @@ TEST_EACH(trailing_bytes, all_types)
 
 /* One object of every kind of msgpack. */
 static const msgpack_object kinds[] = {
-	{ .type = MSGPACK_OBJECT_NIL },
-	{ .type = MSGPACK_OBJECT_BOOLEAN, .via.boolean = true },
-	{ .type = MSGPACK_OBJECT_POSITIVE_INTEGER, .via.u64 = 1 },
-	{ .type = MSGPACK_OBJECT_NEGATIVE_INTEGER, .via.i64 = -1 },
-	{ .type = MSGPACK_OBJECT_NEGATIVE_INTEGER, .via.i64 = INT64_MIN },
-	{ .type = MSGPACK_OBJECT_FLOAT32, .via.f64 = 1.0 },
-	{ .type = MSGPACK_OBJECT_FLOAT64, .via.f64 = 1.0 },
-	{ .type = MSGPACK_OBJECT_STR, .via.str = { .size = 4, .ptr = "text" } },
-	{ .type = MSGPACK_OBJECT_BIN, .via.bin = { .size = 4, .ptr = "text" } },
-	{ .type = MSGPACK_OBJECT_MAP, .via.map = { .size = 0 } },
-	{ .type = MSGPACK_OBJECT_EXT, .via.ext = { .type = 1, .size = 4, .ptr = "text" } },
-	{ .type = MSGPACK_OBJECT_ARRAY, .via.array = { .size = 0 } },
+	{.type = MSGPACK_OBJECT_NIL},
+	{.type = MSGPACK_OBJECT_BOOLEAN, .via.boolean = true},
+	{.type = MSGPACK_OBJECT_POSITIVE_INTEGER, .via.u64 = 1},
+	{.type = MSGPACK_OBJECT_NEGATIVE_INTEGER, .via.i64 = -1},
+	{.type = MSGPACK_OBJECT_NEGATIVE_INTEGER, .via.i64 = INT64_MIN},
+	{.type = MSGPACK_OBJECT_FLOAT32, .via.f64 = 1.0},
+	{.type = MSGPACK_OBJECT_FLOAT64, .via.f64 = 1.0},
+	{.type = MSGPACK_OBJECT_STR, .via.str = {.size = 4, .ptr = "text"}},
+	{.type = MSGPACK_OBJECT_BIN, .via.bin = {.size = 4, .ptr = "text"}},
+	{.type = MSGPACK_OBJECT_MAP, .via.map = {.size = 0}},
+	{.type = MSGPACK_OBJECT_EXT, .via.ext = {.type = 1, .size = 4, .ptr = "text"}},
+	{.type = MSGPACK_OBJECT_ARRAY, .via.array = {.size = 0}},
 };
 
 static void assert_object_refused(const msgpack_object *message, const char *what, int index)
@@ -258,7 +256,7 @@ static const struct {
 } hostile[] = {
 /* clang-format off */
 #define BYTES(text) { text, sizeof(text) - 1 }
-/* clang-format on */
+	/* clang-format on */
 	/* clang-format off */
 	BYTES(""),
 	BYTES("\x90"),                                 /* an empty array */
@@ -280,7 +278,7 @@ static const struct {
 	BYTES("\x93\x10\x00\xc6\xff\xff\xff\xff" "a"), /* event: record of 4 GiB */
 	BYTES("\x93\x10\x00\xc5\x00\x02" "a"),     /* event: record one byte short */
 	BYTES("\x93\x10\x00\xa1" "a"),             /* event: record as a msgpack string */
-	/* clang-format on */
+/* clang-format on */
 #undef BYTES
 };
 
@@ -293,7 +291,7 @@ TEST_EACH(hostile_bytes, hostile)
 TEST(hostile_depth)
 {
 	static char nested[WIRE_FRAME_MAX];
-	static const char array32[] = { '\xdd', '\x7f', '\xff', '\xff', '\xff' };
+	static const char array32[] = {'\xdd', '\x7f', '\xff', '\xff', '\xff'};
 
 	memset(nested, '\x91', sizeof(nested));
 	assert_refused(nested, sizeof(nested), "arrays of one", 0);
@@ -308,7 +306,7 @@ TEST(hostile_depth)
 /* Any one byte changed to any value: refused, or a message that can be sent on. */
 TEST_EACH(changed_bytes, all_types)
 {
-	struct wire_output again = { 0 };
+	struct wire_output again = {0};
 	size_t size;
 	const char *data = encode_only(all_types[_i], FILL_DISTINCT, &size);
 	char *copy = malloc(size);
@@ -336,7 +334,7 @@ TEST(encode_refuses)
 	encode_only(WIRE_ACK, FILL_MAX, &size);
 	size = output.size;
 	fill_message(WIRE_EVENT, FILL_LEAST, &sent);
-	sent.event.record = (struct wire_bytes){ .data = text, .size = WIRE_FRAME_MAX };
+	sent.event.record = (struct wire_bytes){.data = text, .size = WIRE_FRAME_MAX};
 	ck_assert_int_eq(wire_encode(&output, &sent), -EMSGSIZE);
 	ck_assert_uint_eq(output.size, size);
 	sent.type = 0;
@@ -349,13 +347,13 @@ TEST(encode_refuses)
 TEST(largest_frame)
 {
 	const uint32_t others = 6; /* array, type, offset 0, bin 16 */
-	struct wire_input input = { 0 };
+	struct wire_input input = {0};
 	char *text = calloc(1, WIRE_FRAME_MAX), *room;
 	const char *data, *reason;
 	size_t size;
 
 	fill_message(WIRE_EVENT, FILL_LEAST, &sent);
-	sent.event.record = (struct wire_bytes){ .data = text, .size = WIRE_FRAME_MAX - others };
+	sent.event.record = (struct wire_bytes){.data = text, .size = WIRE_FRAME_MAX - others};
 	ck_assert_int_eq(wire_encode(&output, &sent), 0);
 	ck_assert_uint_eq(output.size, WIRE_FRAME_HEADER_SIZE + WIRE_FRAME_MAX);
 	ck_assert_int_eq(wire_input_reserve(&input, output.size, &room), 0);
@@ -374,7 +372,7 @@ TEST(largest_frame)
 /* Feed all of `stream` in pieces and compare what comes out with every message. */
 static void feed_in_pieces(const struct wire_output *stream, size_t piece)
 {
-	struct wire_input input = { 0 };
+	struct wire_input input = {0};
 	size_t taken = 0, size;
 	const char *data, *reason;
 	char *room;
@@ -385,8 +383,7 @@ static void feed_in_pieces(const struct wire_output *stream, size_t piece)
 		ck_assert_int_eq(wire_input_reserve(&input, piece, &room), 0);
 		memcpy(room, stream->data + fed, now);
 		wire_input_filled(&input, now);
-		ck_assert_uint_le(input.capacity,
-				  WIRE_FRAME_HEADER_SIZE + WIRE_FRAME_MAX + piece);
+		ck_assert_uint_le(input.capacity, WIRE_FRAME_HEADER_SIZE + WIRE_FRAME_MAX + piece);
 		while (wire_input_next(&input, &data, &size) == 1) {
 			ck_assert_uint_lt(taken, ARRAY_SIZE(all_types));
 			fill_message(all_types[taken++], FILL_MAX, &sent);
@@ -401,8 +398,8 @@ static void feed_in_pieces(const struct wire_output *stream, size_t piece)
 
 TEST(frames_in_pieces)
 {
-	static const size_t pieces[] = { 1, 2, 3, 7, 4096, 65536, 1 << 20 };
-	struct wire_output stream = { 0 };
+	static const size_t pieces[] = {1, 2, 3, 7, 4096, 65536, 1 << 20};
+	struct wire_output stream = {0};
 
 	for (size_t i = 0; i < ARRAY_SIZE(all_types); i++) {
 		fill_message(all_types[i], FILL_MAX, &sent);
@@ -416,14 +413,14 @@ TEST(frames_in_pieces)
 TEST(frame_sizes_refused)
 {
 	static const char headers[][WIRE_FRAME_HEADER_SIZE] = {
-		{ 0, 0, 0, 0 },                         /* nothing */
-		{ 0, 1, 0, 1 },                         /* WIRE_FRAME_MAX + 1 */
-		{ '\xff', '\xff', '\xff', '\xff' },     /* 4 GiB */
-		{ 'G', 'E', 'T', ' ' },                 /* somebody else's protocol */
+		{0, 0, 0, 0},                     /* nothing */
+		{0, 1, 0, 1},                     /* WIRE_FRAME_MAX + 1 */
+		{'\xff', '\xff', '\xff', '\xff'}, /* 4 GiB */
+		{'G', 'E', 'T', ' '},             /* somebody else's protocol */
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(headers); i++) {
-		struct wire_input input = { 0 };
+		struct wire_input input = {0};
 		const char *data;
 		size_t size;
 		char *room;
@@ -443,7 +440,7 @@ TEST(frame_sizes_refused)
 TEST(input_is_bounded)
 {
 	const size_t piece = 16384;
-	struct wire_input input = { 0 };
+	struct wire_input input = {0};
 	char *room;
 	int r;
 

@@ -28,20 +28,20 @@ static const struct {
 } cases[] = {
 	/* make: the object, whatever else differs */
 	{"gcc",
-	 {{"gcc|-O2|-c|-o|build/a.o|a.c", "a.o"}, {"gcc|-O2|-c|-o|build/b.o|b.c", "b.o"},
+	 {{"gcc|-O2|-c|-o|build/a.o|a.c", "a.o"},
+	  {"gcc|-O2|-c|-o|build/b.o|b.c", "b.o"},
 	  {"gcc|-O2|-o|hello|build/a.o|build/b.o", "hello"}}},
 	/* xargs, parallel: the input */
 	{"sort", {{"sort|in/1.txt", "1.txt"}, {"sort|in/2.txt", "2.txt"}}},
 	{"sort", {{"sort|_left", "_left"}, {"sort|.right", ".right"}}},
 	{"gzip", {{"gzip|-k|alpha", "alpha"}, {"gzip|-k|beta", "beta"}}},
 	{"bash -c",
-	 {{"/bin/bash|-c|gzip -c a.txt > out/a.txt.gz", "a.txt"}, {"/bin/bash|-c|gzip -c b.txt > out/b.txt.gz", "b.txt"}}},
+	 {{"/bin/bash|-c|gzip -c a.txt > out/a.txt.gz", "a.txt"},
+	  {"/bin/bash|-c|gzip -c b.txt > out/b.txt.gz", "b.txt"}}},
 	{"work.sh", {{"bash|work.sh|liver|conf.yaml", "liver"}, {"bash|work.sh|kidney|conf.yaml", "kidney"}}},
 	/* a parameter */
-	{"crunch.py",
-	 {{"python3|crunch.py|--chunk|3|--of|12", "3"}, {"python3|crunch.py|--chunk|4|--of|12", "4"}}},
-	{"train.py",
-	 {{"python3|train.py|--lr=0.1|--seed=1", "0.1"}, {"python3|train.py|--lr=0.01|--seed=1", "0.01"}}},
+	{"crunch.py", {{"python3|crunch.py|--chunk|3|--of|12", "3"}, {"python3|crunch.py|--chunk|4|--of|12", "4"}}},
+	{"train.py", {{"python3|train.py|--lr=0.1|--seed=1", "0.1"}, {"python3|train.py|--lr=0.01|--seed=1", "0.01"}}},
 	/* pairs of files of a sample: the stem */
 	{"bwa mem + samtools sort",
 	 {{"bash|-c|set -euo pipefail; bwa mem -t 4 ref/hg38.fa fq/s1_1.fq.gz fq/s1_2.fq.gz | samtools sort -@ 2 > s1.bam",
@@ -56,7 +56,8 @@ static const struct {
 	{"wgsim",
 	 {{"bash|-c|wgsim -S 12 ref.fa heart.1.fq heart.2.fq 2> log/simulate.heart.log", "heart.1.fq"},
 	  {"bash|-c|wgsim -S 11 ref.fa brain.1.fq brain.2.fq 2> log/simulate.brain.log", "brain.1.fq"}}},
-	{"sim", {{"sim|-S|12|--in|heart.1.fq|sim.heart.out", "heart"}, {"sim|-S|11|--in|brain.1.fq|sim.brain.out", "brain"}}},
+	{"sim",
+	 {{"sim|-S|12|--in|heart.1.fq|sim.heart.out", "heart"}, {"sim|-S|11|--in|brain.1.fq|sim.brain.out", "brain"}}},
 	/* no stem: all that differs */
 	{"cmp", {{"cmp|ref_a|x1", "ref_a x1"}, {"cmp|ref_a|x2", "ref_a x2"}, {"cmp|ref_b|x1", "ref_b x1"}}},
 	/* a second attempt at the same is called the same */
@@ -68,7 +69,8 @@ static const struct {
 	{"sort", {{"sort|-T|/tmp/tmp.Ab3De5Fg7H|a", "a"}, {"sort|-T|/tmp/tmp.Zb3De5Fg7H|b", "b"}}},
 	{"stats.py", {{"python3|/w/.snakemake/scripts/tmp1k3j5x7q.stats.py", ""}}},
 	{"curl",
-	 {{"curl|-H|[redacted]|https://x.org/a/one.tar", "one.tar"}, {"curl|-H|[redacted]|https://x.org/a/two.tar", "two.tar"}}},
+	 {{"curl|-H|[redacted]|https://x.org/a/one.tar", "one.tar"},
+	  {"curl|-H|[redacted]|https://x.org/a/two.tar", "two.tar"}}},
 	{"python -c", {{"python3|-c|print('x', 1)", "1"}, {"python3|-c|print('x', 2)", "2"}}},
 	/* alone: the target, else the last file, else the last operand */
 	{"gcc", {{"gcc|-c|-o|a.o|a.c", "a.o"}}},

@@ -10,8 +10,8 @@ static void check_column(const char *table, const char *name, const char *type)
 {
 	char sql[160];
 
-	snprintf(sql, sizeof(sql), "SELECT count(*) FROM pragma_table_info('%s') WHERE name = '%s' AND type = '%s'", table,
-		 name, type);
+	snprintf(sql, sizeof(sql), "SELECT count(*) FROM pragma_table_info('%s') WHERE name = '%s' AND type = '%s'",
+		 table, name, type);
 	ck_assert_msg(read_integer(sql) == 1, "%s.%s is not in the schema as %s", table, name, type);
 }
 
@@ -21,15 +21,17 @@ TEST(lists_are_the_schema)
 #define LIST_I(column) LIST(column, "INTEGER")
 #define LIST_T(column) LIST(column, "TEXT")
 #define LIST_B(column) LIST(column, "BLOB")
-#define R(NAME, name, table, key) { \
+#define R(NAME, name, table, key) \
+	{ \
 		const char *table_name = #table; \
 		int64_t count = 0; \
 \
-		ROW_##NAME##_COLUMNS(LIST_I, LIST_T, LIST_B) \
-		/* cloud_: written by nobody here, filled in on the way to the lake. */ \
-		ck_assert_msg(read_integer("SELECT count(*) FROM pragma_table_info('" #table "') WHERE name <> 'rev' " \
-					   "AND substr(name, 1, 6) <> 'cloud_'") == count, \
-			      "%s has other columns than rows.h", table_name); \
+		ROW_##NAME##_COLUMNS(LIST_I, LIST_T, \
+				     LIST_B) /* cloud_: written by nobody here, filled in on the way to the lake. */ \
+			ck_assert_msg(read_integer("SELECT count(*) FROM pragma_table_info('" #table \
+						   "') WHERE name <> 'rev' " \
+						   "AND substr(name, 1, 6) <> 'cloud_'") == count, \
+				      "%s has other columns than rows.h", table_name); \
 	}
 	ROWS(R)
 #undef R
@@ -66,8 +68,7 @@ static void expect_integer(sqlite3_stmt *statement, const char *name, int64_t va
 		ck_assert_msg(sqlite3_column_int64(statement, column) == value, "%s", name);
 }
 
-static void expect_bytes(sqlite3_stmt *statement, const char *name, int type, const void *data,
-			 size_t size)
+static void expect_bytes(sqlite3_stmt *statement, const char *name, int type, const void *data, size_t size)
 {
 	int column = find_column(statement, name);
 
@@ -82,17 +83,15 @@ static void expect_bytes(sqlite3_stmt *statement, const char *name, int type, co
 }
 
 #define EXPECT_I(column) expect_integer(statement, #column, row.column);
-#define EXPECT_T(column) \
-	expect_bytes(statement, #column, SQLITE_TEXT, row.column, row.column ? strlen(row.column) : 0);
-#define EXPECT_B(column) \
-	expect_bytes(statement, #column, SQLITE_BLOB, row.column.data, row.column.size);
+#define EXPECT_T(column) expect_bytes(statement, #column, SQLITE_TEXT, row.column, row.column ? strlen(row.column) : 0);
+#define EXPECT_B(column) expect_bytes(statement, #column, SQLITE_BLOB, row.column.data, row.column.size);
 #define R(NAME, name, table, key) \
 	static void expect_##name(sqlite3 *db, struct row_##name row) \
 	{ \
 		sqlite3_stmt *statement = only_row(db, #table); \
 \
 		ROW_##NAME##_COLUMNS(EXPECT_I, EXPECT_T, EXPECT_B) \
-		ck_assert_int_eq(sqlite3_step(statement), SQLITE_DONE); \
+			ck_assert_int_eq(sqlite3_step(statement), SQLITE_DONE); \
 		sqlite3_finalize(statement); \
 	}
 ROWS(R)
@@ -385,10 +384,12 @@ TEST(a_start_is_told_once)
 #undef PUT_ALL
 #undef PUT
 	close_store();
-	ck_assert_int_eq(read_integer("SELECT sum(started_unix_ns) FROM (SELECT started_unix_ns FROM runs UNION ALL "
-				      "SELECT started_unix_ns FROM tools UNION ALL SELECT started_unix_ns FROM processes "
-				      "UNION ALL SELECT started_unix_ns FROM containers UNION ALL SELECT unix_ns FROM incidents)"),
-			 25);
+	ck_assert_int_eq(
+		read_integer(
+			"SELECT sum(started_unix_ns) FROM (SELECT started_unix_ns FROM runs UNION ALL "
+			"SELECT started_unix_ns FROM tools UNION ALL SELECT started_unix_ns FROM processes "
+			"UNION ALL SELECT started_unix_ns FROM containers UNION ALL SELECT unix_ns FROM incidents)"),
+		25);
 	ck_assert_int_eq(read_integer("SELECT started_unix_ns FROM tasks WHERE id = 7"), 5);
 	ck_assert_int_eq(read_integer("SELECT started_unix_ns FROM tasks WHERE id = 8"), 9);
 }
@@ -404,7 +405,8 @@ TEST(killed_writer_leaves_the_last_commit)
 	ck_assert_uint_eq(stream.ring_offset, 1);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM runs"), 1);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM pragma_integrity_check "
-				      "WHERE integrity_check <> 'ok'"), 0);
+				      "WHERE integrity_check <> 'ok'"),
+			 0);
 }
 
 /* In a child: commits of one run and one loss, some hundreds a second, without end. */
@@ -442,7 +444,8 @@ TEST(reader_sees_whole_commits)
 	const struct store_parameter runs[] = {{"since_unix_ns", STORE_INTEGER, 0, NULL},
 					       {"with_system", STORE_INTEGER, 1, NULL},
 					       {"limit", STORE_INTEGER, 1000000, NULL},
-					       {"candidate_limit", STORE_INTEGER, 1000000, NULL}, {0}};
+					       {"candidate_limit", STORE_INTEGER, 1000000, NULL},
+					       {0}};
 	struct store *reader;
 	size_t first = 0, last = 0;
 	pid_t child;

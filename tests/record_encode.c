@@ -43,21 +43,20 @@ static size_t arguments_put(const struct event_strings *argv, char *text)
 	return used;
 }
 
-#define HEADER(number, bytes, event)                                                         \
-	((struct record_header){.type = number, .size = (uint32_t)(bytes),                    \
-				.boot_ns = (event)->boot_ns, .image = (event)->image})
+#define HEADER(number, bytes, event) \
+	((struct record_header){ \
+		.type = number, .size = (uint32_t)(bytes), .boot_ns = (event)->boot_ns, .image = (event)->image})
 
 /* Records of one size: each field by its name. */
 #define NUMBER(name) record->name = (__typeof__(record->name))event->name;
 #define STRUCTURE(name) record->name = event->name;
-#define ENCODE(NAME, kind)                                                                   \
-	static size_t encode_##kind(uint32_t type, const struct event_##kind *event,          \
-				    struct record_##kind *record)                             \
-	{                                                                                     \
-		*record = (struct record_##kind){0};                                          \
-		EVENT_##NAME##_FIELDS(NUMBER, NUMBER, NUMBER, NUMBER, STRUCTURE, STRUCTURE)   \
-		record->header = HEADER(type, sizeof(*record), event);                        \
-		return sizeof(*record);                                                       \
+#define ENCODE(NAME, kind) \
+	static size_t encode_##kind(uint32_t type, const struct event_##kind *event, struct record_##kind *record) \
+	{ \
+		*record = (struct record_##kind){0}; \
+		EVENT_##NAME##_FIELDS(NUMBER, NUMBER, NUMBER, NUMBER, STRUCTURE, STRUCTURE) record->header = \
+			HEADER(type, sizeof(*record), event); \
+		return sizeof(*record); \
 	}
 ENCODE(FORK, fork)
 ENCODE(EXIT, exit)
@@ -80,13 +79,12 @@ static size_t encode_exec(uint32_t type, const struct event_exec *event, struct 
 	if (event->comm.size)
 		memcpy(record->comm, event->comm.data, event->comm.size);
 	if (event->filename.size)
-		record->filename_size = (uint16_t)(type == RECORD_EXEC
-			? string_put(&event->filename, text) : path_split(&event->filename, text));
+		record->filename_size = (uint16_t)(type == RECORD_EXEC ? string_put(&event->filename, text)
+								       : path_split(&event->filename, text));
 	text += record->filename_size;
 	record->cwd_size = (uint16_t)path_split(&event->cwd, text);
 	record->argv_size = (uint32_t)arguments_put(&event->argv, text + record->cwd_size);
-	size_t size = sizeof(*record) + record->filename_size + record->cwd_size +
-		record->argv_size;
+	size_t size = sizeof(*record) + record->filename_size + record->cwd_size + record->argv_size;
 	record->header = HEADER(type, size, event);
 	return size;
 }
@@ -110,22 +108,15 @@ static size_t encode_cgroup(const struct event_cgroup *cgroup, struct record_cgr
 size_t record_encode(const struct event *event, void *ret_record)
 {
 	switch (event->type) {
-	case EVENT_FORK:
-		return encode_fork(event->type, &event->fork, ret_record);
+	case EVENT_FORK: return encode_fork(event->type, &event->fork, ret_record);
 	case EVENT_EXEC:
-	case EVENT_SAMPLE:
-		return encode_exec(event->type, &event->exec, ret_record);
+	case EVENT_SAMPLE: return encode_exec(event->type, &event->exec, ret_record);
 	case EVENT_EXIT:
-	case EVENT_FINAL:
-		return encode_exit(event->type, &event->exit, ret_record);
-	case EVENT_CGROUP:
-		return encode_cgroup(&event->cgroup, ret_record);
-	case EVENT_IGNORED:
-		return encode_ignored(event->type, &event->ignored, ret_record);
-	case EVENT_SIGNAL:
-		return encode_signal(event->type, &event->signal, ret_record);
-	case EVENT_DEVICE:
-		return encode_device(event->type, &event->device, ret_record);
+	case EVENT_FINAL: return encode_exit(event->type, &event->exit, ret_record);
+	case EVENT_CGROUP: return encode_cgroup(&event->cgroup, ret_record);
+	case EVENT_IGNORED: return encode_ignored(event->type, &event->ignored, ret_record);
+	case EVENT_SIGNAL: return encode_signal(event->type, &event->signal, ret_record);
+	case EVENT_DEVICE: return encode_device(event->type, &event->device, ret_record);
 	}
 	abort();
 }

@@ -64,8 +64,7 @@ struct store *open_reader(void)
 	{ \
 		struct row_##name row = {0}; \
 \
-		ROW_##NAME##_COLUMNS(FILL_I, FILL_T, FILL_B) \
-		return row; \
+		ROW_##NAME##_COLUMNS(FILL_I, FILL_T, FILL_B) return row; \
 	} \
 \
 	void put_##name(const struct row_##name *row) \
@@ -79,8 +78,11 @@ ROWS(R)
 
 struct store_stream stream_at(uint64_t offset)
 {
-	struct store_stream stream = {.boot_id = "boot", .ring_epoch = 1, .ring_offset = offset,
-				      .committed_boot_ns = offset, .committed_unix_ns = offset};
+	struct store_stream stream = {.boot_id = "boot",
+				      .ring_epoch = 1,
+				      .ring_offset = offset,
+				      .committed_boot_ns = offset,
+				      .committed_unix_ns = offset};
 
 	return stream;
 }
@@ -95,12 +97,14 @@ void commit(uint64_t offset)
 
 void put_everything(int64_t value)
 {
-#define R(NAME, name, table, key) \
-	put_##name(&(struct row_##name[]){fill_##name(value, "text")}[0]);
+#define R(NAME, name, table, key) put_##name(&(struct row_##name[]){fill_##name(value, "text")}[0]);
 	ROWS(R)
 #undef R
-	ck_assert_int_eq(store_put_state(store, &(struct store_state){.id = value, .entity = "run",
-								      .image_id = ROW_NULL, .data = "state", .size = 5}),
+	ck_assert_int_eq(store_put_state(store, &(struct store_state){.id = value,
+								      .entity = "run",
+								      .image_id = ROW_NULL,
+								      .data = "state",
+								      .size = 5}),
 			 0);
 }
 
@@ -127,14 +131,22 @@ static const struct store_parameter *parameter_find(const struct store_parameter
 
 static const struct store_parameter every_parameter[] = {
 	{"with_system", STORE_INTEGER, 1, NULL},
-	{"limit", STORE_INTEGER, 100, NULL},	     {"candidate_limit", STORE_INTEGER, 100, NULL},
+	{"limit", STORE_INTEGER, 100, NULL},
+	{"candidate_limit", STORE_INTEGER, 100, NULL},
 	{"first_id", STORE_INTEGER, 0, NULL},
-	{"last_id", STORE_INTEGER, INT64_MAX, NULL}, {"name", STORE_TEXT, 0, "text"},
-	{"run_id", STORE_INTEGER, 1, NULL},	     {"task_id", STORE_INTEGER, 1, NULL},
-	{"process_id", STORE_INTEGER, 1, NULL},	     {"pid", STORE_INTEGER, 1, NULL},
-	{"first_boot_ns", STORE_INTEGER, 0, NULL},   {"last_boot_ns", STORE_INTEGER, INT64_MAX, NULL},
+	{"last_id", STORE_INTEGER, INT64_MAX, NULL},
+	{"name", STORE_TEXT, 0, "text"},
+	{"run_id", STORE_INTEGER, 1, NULL},
+	{"task_id", STORE_INTEGER, 1, NULL},
+	{"process_id", STORE_INTEGER, 1, NULL},
+	{"pid", STORE_INTEGER, 1, NULL},
+	{"first_boot_ns", STORE_INTEGER, 0, NULL},
+	{"last_boot_ns", STORE_INTEGER, INT64_MAX, NULL},
 	{"tool_id", STORE_INTEGER, 1, NULL},
-	{"user_id", STORE_NULL}, {"host", STORE_NULL}, {"host_id", STORE_INTEGER, 1, NULL}, {0},
+	{"user_id", STORE_NULL},
+	{"host", STORE_NULL},
+	{"host_id", STORE_INTEGER, 1, NULL},
+	{0},
 };
 
 size_t run_query(struct store *reader, const char *query)

@@ -22,8 +22,8 @@ static struct store_stream stream;
 static struct wire_message message;
 static struct event event;
 static enum redact_mode arguments; /* of the next open_model() */
-static bool is_event; /* what comes next is `event`, not `message` */
-static const char *latest_boot; /* of hello */
+static bool is_event;              /* what comes next is `event`, not `message` */
+static const char *latest_boot;    /* of hello */
 static bool with_restarts;
 static unsigned event_count;
 
@@ -237,8 +237,8 @@ void send_signal(unsigned pid, unsigned sender, unsigned number, int code)
 	apply();
 }
 
-static void sample_in(unsigned pid, unsigned parent, struct where where, const char *command,
-		      struct counters counters, unsigned flags)
+static void sample_in(unsigned pid, unsigned parent, struct where where, const char *command, struct counters counters,
+		      unsigned flags)
 {
 	struct event_exec *s = &begin_event(EVENT_SAMPLE)->exec; /* the same structure */
 
@@ -256,8 +256,7 @@ static void sample_in(unsigned pid, unsigned parent, struct where where, const c
 	apply();
 }
 
-void sample_as(unsigned pid, unsigned parent, const char *command, struct counters counters,
-	       unsigned flags)
+void sample_as(unsigned pid, unsigned parent, const char *command, struct counters counters, unsigned flags)
 {
 	sample_in(pid, parent, (struct where){0}, command, counters, flags);
 }
@@ -327,9 +326,14 @@ static struct where take_where(char **text)
 		const char *name;
 		uint64_t *value;
 	} fields[] = {
-		{"<", &where.stdin_pipe}, {">", &where.stdout_pipe}, {"pgid=", &where.pgid},
-		{"tty=", &where.tty}, {"uid=", &where.uid}, {"cgroup=", &where.cgroup_id},
-		{"pidns=", &where.pid_namespace}, {"mntns=", &where.mount_namespace},
+		{"<", &where.stdin_pipe},
+		{">", &where.stdout_pipe},
+		{"pgid=", &where.pgid},
+		{"tty=", &where.tty},
+		{"uid=", &where.uid},
+		{"cgroup=", &where.cgroup_id},
+		{"pidns=", &where.pid_namespace},
+		{"mntns=", &where.mount_namespace},
 	};
 	size_t i;
 

@@ -21,7 +21,7 @@
 
 extern struct model *model;
 extern uint64_t now;
-extern uint64_t clock_offset_ns; /* of the wall clock to the boot clock, 1 s */
+extern uint64_t clock_offset_ns;   /* of the wall clock to the boot clock, 1 s */
 extern uint32_t exec_ids[PID_MAX]; /* of each pid */
 
 /* suite_run() of tests that begin so. */
@@ -78,8 +78,7 @@ void end_as(enum event_type type, unsigned pid, unsigned status, struct counters
 /* `sender` 0: the kernel. */
 void send_signal(unsigned pid, unsigned sender, unsigned number, int code);
 /* `command` NULL: a look without text. */
-void sample_as(unsigned pid, unsigned parent, const char *command, struct counters counters,
-	       unsigned flags);
+void sample_as(unsigned pid, unsigned parent, const char *command, struct counters counters, unsigned flags);
 void sample(unsigned pid, unsigned parent, const char *command, struct counters counters);
 void pass(uint64_t boot_ns);
 /* So much is in the ring that is older. */

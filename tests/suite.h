@@ -8,13 +8,13 @@
 
 /* A test of this program: TEST(what_it_shows) { ... }; with TEST_TIMES its body is run with `_i`
  * from 0 to times - 1, with TEST_EACH for each index of an array. */
-#define TEST_TIMES(name, times)                                                                    \
-	static void name##_fn(int _i CK_ATTRIBUTE_UNUSED);                                         \
-	__attribute__((constructor)) static void name##_add(void)                                  \
-	{                                                                                          \
-		static const TTest test = {#name, name##_fn, __FILE__, __LINE__};                  \
-		suite_add(&test, times);                                                           \
-	}                                                                                          \
+#define TEST_TIMES(name, times) \
+	static void name##_fn(int _i CK_ATTRIBUTE_UNUSED); \
+	__attribute__((constructor)) static void name##_add(void) \
+	{ \
+		static const TTest test = {#name, name##_fn, __FILE__, __LINE__}; \
+		suite_add(&test, times); \
+	} \
 	static void name##_fn(int _i CK_ATTRIBUTE_UNUSED)
 #define TEST_EACH(name, array) TEST_TIMES(name, sizeof(array) / sizeof((array)[0]))
 #define TEST(name) TEST_TIMES(name, 1)

@@ -37,18 +37,16 @@ static bool counters_equal(const struct counters *a, const struct counters *b)
 #define A(name) &&strings_equal(&a->name, &b->name)
 #define I(name) &&image_equal(&a->name, &b->name)
 #define C(name) &&counters_equal(&a->name, &b->name)
-#define M(NAME, name, number)                                                                \
-	static bool message_##name##_equal(const struct wire_##name *a,                       \
-					   const struct wire_##name *b)                       \
-	{                                                                                     \
-		return true WIRE_##NAME##_FIELDS(U, T);                                       \
+#define M(NAME, name, number) \
+	static bool message_##name##_equal(const struct wire_##name *a, const struct wire_##name *b) \
+	{ \
+		return true WIRE_##NAME##_FIELDS(U, T); \
 	}
 WIRE_MESSAGES(M)
 #undef M
-#define E(NAME, name)                                                                        \
-	static bool event_##name##_equal(const struct event_##name *a,                        \
-					 const struct event_##name *b)                        \
-	{                                                                                     \
+#define E(NAME, name) \
+	static bool event_##name##_equal(const struct event_##name *a, const struct event_##name *b) \
+	{ \
 		return true EVENT_HEADER_FIELDS(U, I) EVENT_##NAME##_FIELDS(U, S, T, A, I, C); \
 	}
 EVENTS(E)
@@ -59,9 +57,8 @@ bool wire_message_equal(const struct wire_message *a, const struct wire_message 
 	if (a->type != b->type)
 		return false;
 	switch (a->type) {
-#define M(NAME, name, number)                                                                \
-	case WIRE_##NAME:                                                                     \
-		return message_##name##_equal(&a->name, &b->name);
+#define M(NAME, name, number) \
+	case WIRE_##NAME: return message_##name##_equal(&a->name, &b->name);
 		WIRE_MESSAGES(M)
 #undef M
 	}
@@ -73,9 +70,8 @@ bool event_equal(const struct event *a, const struct event *b)
 	if (a->type != b->type)
 		return false;
 	switch (a->type) {
-#define E(NAME, name)                                                                        \
-	case EVENT_##NAME:                                                                    \
-		return event_##name##_equal(&a->name, &b->name);
+#define E(NAME, name) \
+	case EVENT_##NAME: return event_##name##_equal(&a->name, &b->name);
 		EVENTS(E)
 #undef E
 	}

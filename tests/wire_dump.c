@@ -48,8 +48,7 @@ static void print_arguments(const struct event_strings *argv)
 
 static void print_image(const struct image_key *image)
 {
-	printf("[%" PRIu32 ", %" PRIu64 ", %" PRIu32 "]", image->pid, image->start_boot_ns,
-	       image->exec_id);
+	printf("[%" PRIu32 ", %" PRIu64 ", %" PRIu32 "]", image->pid, image->start_boot_ns, image->exec_id);
 }
 
 static void print_counters(const struct counters *counters)
@@ -57,12 +56,12 @@ static void print_counters(const struct counters *counters)
 	const char *separator = "";
 
 	putchar('{');
-#define X(name, source)                                                                       \
-	printf("%s\"" #name "\": ", separator);                                               \
-	separator = ", ";                                                                     \
-	if (counters->valid & COUNTER_VALID(name))                                            \
-		printf("%" PRIu64, counters->name);                                           \
-	else                                                                                  \
+#define X(name, source) \
+	printf("%s\"" #name "\": ", separator); \
+	separator = ", "; \
+	if (counters->valid & COUNTER_VALID(name)) \
+		printf("%" PRIu64, counters->name); \
+	else \
 		fputs("null", stdout);
 	RECORD_COUNTERS(X)
 #undef X
@@ -71,28 +70,27 @@ static void print_counters(const struct counters *counters)
 
 #define DUMP_U(name) printf(", \"" #name "\": %" PRIu64, from->name);
 #define DUMP_S(name) printf(", \"" #name "\": %" PRId64, from->name);
-#define DUMP_T(name)                                                                          \
-	fputs(", \"" #name "\": ", stdout);                                                   \
+#define DUMP_T(name) \
+	fputs(", \"" #name "\": ", stdout); \
 	print_text(from->name.data, from->name.size);
-#define DUMP_A(name)                                                                          \
-	fputs(", \"" #name "\": ", stdout);                                                   \
+#define DUMP_A(name) \
+	fputs(", \"" #name "\": ", stdout); \
 	print_arguments(&from->name);
-#define DUMP_I(name)                                                                          \
-	fputs(", \"" #name "\": ", stdout);                                                   \
+#define DUMP_I(name) \
+	fputs(", \"" #name "\": ", stdout); \
 	print_image(&from->name);
-#define DUMP_C(name)                                                                          \
-	fputs(", \"" #name "\": ", stdout);                                                   \
+#define DUMP_C(name) \
+	fputs(", \"" #name "\": ", stdout); \
 	print_counters(&from->name);
 
 static void print_message(const struct wire_message *message)
 {
 	printf("{\"message\": \"%s\"", wire_type_name(message->type));
 	switch (message->type) {
-#define M(NAME, name, number)                                                                 \
-	case WIRE_##NAME: {                                                                   \
-		const struct wire_##name *from = &message->name;                              \
-		WIRE_##NAME##_FIELDS(DUMP_U, DUMP_T)                                          \
-		break;                                                                        \
+#define M(NAME, name, number) \
+	case WIRE_##NAME: { \
+		const struct wire_##name *from = &message->name; \
+		WIRE_##NAME##_FIELDS(DUMP_U, DUMP_T) break; \
 	}
 		WIRE_MESSAGES(M)
 #undef M
@@ -112,12 +110,11 @@ static int print_event(const void *record, size_t size, const uint64_t *offset)
 	if (offset)
 		printf(", \"offset\": %" PRIu64, *offset);
 	switch (event.type) {
-#define E(NAME, name)                                                                         \
-	case EVENT_##NAME: {                                                                  \
-		const struct event_##name *from = &event.name;                                \
-		EVENT_HEADER_FIELDS(DUMP_U, DUMP_I)                                           \
-		EVENT_##NAME##_FIELDS(DUMP_U, DUMP_S, DUMP_T, DUMP_A, DUMP_I, DUMP_C)         \
-		break;                                                                        \
+#define E(NAME, name) \
+	case EVENT_##NAME: { \
+		const struct event_##name *from = &event.name; \
+		EVENT_HEADER_FIELDS(DUMP_U, DUMP_I) \
+		EVENT_##NAME##_FIELDS(DUMP_U, DUMP_S, DUMP_T, DUMP_A, DUMP_I, DUMP_C) break; \
 	}
 		EVENTS(E)
 #undef E
@@ -151,9 +148,9 @@ static int print_losses(const struct wire_bytes *slots)
 		memcpy(&slot, slots->data + at, sizeof(slot));
 		if (slot.count)
 			printf("{\"message\": \"loss\", \"type\": %" PRIu32 ", \"cgroup_id\": %" PRIu64
-			       ", \"count\": %" PRIu64 ", \"first_boot_ns\": %" PRIu64
-			       ", \"last_boot_ns\": %" PRIu64 "}\n", slot.type, slot.cgroup_id,
-			       slot.count, slot.first_boot_ns, slot.last_boot_ns);
+			       ", \"count\": %" PRIu64 ", \"first_boot_ns\": %" PRIu64 ", \"last_boot_ns\": %" PRIu64
+			       "}\n",
+			       slot.type, slot.cgroup_id, slot.count, slot.first_boot_ns, slot.last_boot_ns);
 	}
 	return slots->size % sizeof(slot) ? -EBADMSG : 0;
 }

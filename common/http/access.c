@@ -126,13 +126,15 @@ static int proxy_check(const struct access *access, bool insecure_http, char *re
 	char ignored[512];
 
 	if (url_check(access->proxy, true, ignored, sizeof(ignored)) < 0)
-		snprintf(ret_reason, capacity, "lake.proxy: expected http://HOST:PORT; user and password "
-					       "are lake.proxy-user and lake.proxy-password-file");
+		snprintf(ret_reason, capacity,
+			 "lake.proxy: expected http://HOST:PORT; user and password "
+			 "are lake.proxy-user and lake.proxy-password-file");
 	else if (strncasecmp(access->url, "http:", strlen("http:")) == 0 &&
 		 url_check(access->proxy, insecure_http, ignored, sizeof(ignored)) < 0)
-		snprintf(ret_reason, capacity, "lake.proxy: would get the password and everything else in "
-					       "clear text, since lake.url is http: use https://, or say "
-					       "lake.insecure-http: true");
+		snprintf(ret_reason, capacity,
+			 "lake.proxy: would get the password and everything else in "
+			 "clear text, since lake.url is http: use https://, or say "
+			 "lake.insecure-http: true");
 	else
 		return 0;
 	return -EINVAL;
@@ -205,8 +207,7 @@ static int identity_apply(const struct access *access, CURL *easy, char *ret_rea
 	};
 	int error = 0;
 
-	curl_easy_setopt(easy, CURLOPT_HTTPAUTH,
-			 access->token_file[0] ? (long)CURLAUTH_BEARER : (long)CURLAUTH_BASIC);
+	curl_easy_setopt(easy, CURLOPT_HTTPAUTH, access->token_file[0] ? (long)CURLAUTH_BEARER : (long)CURLAUTH_BASIC);
 	if (!access->token_file[0] && access->user[0]) {
 		curl_easy_setopt(easy, CURLOPT_USERNAME, access->user);
 		curl_easy_setopt(easy, CURLOPT_PASSWORD, "");

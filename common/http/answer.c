@@ -63,8 +63,8 @@ void http_answer_read_head(struct http_answer *answer, CURL *easy)
 	curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &retry_after_s);
 	answer->retry_after_s = retry_after_s;
 	answer->exception_code = exception ? strtol(exception, NULL, 10) : 0;
-	answer->is_clickhouse = exception || header_of(easy, "X-ClickHouse-Summary") ||
-				header_of(easy, "X-ClickHouse-Query-Id");
+	answer->is_clickhouse =
+		exception || header_of(easy, "X-ClickHouse-Summary") || header_of(easy, "X-ClickHouse-Query-Id");
 	answer->date_unix_s = date ? curl_getdate(date, NULL) : 0;
 	header_copy(easy, "Location", answer->location, sizeof(answer->location));
 	header_copy(easy, "Content-Type", answer->content_type, sizeof(answer->content_type));
@@ -131,8 +131,8 @@ static bool is_page(const struct http_answer *answer)
 {
 	const char *body = answer->body + strspn(answer->body, " \t\r\n");
 
-	return strncasecmp(answer->content_type, "text/html", 9) == 0 ||
-	       strncasecmp(body, "<!doctype", 9) == 0 || strncasecmp(body, "<html", 5) == 0;
+	return strncasecmp(answer->content_type, "text/html", 9) == 0 || strncasecmp(body, "<!doctype", 9) == 0 ||
+	       strncasecmp(body, "<html", 5) == 0;
 }
 
 void http_answer_words(const struct http_answer *answer, char *ret_words, size_t capacity)
@@ -152,8 +152,7 @@ struct words {
 	size_t capacity;
 };
 
-__attribute__((format(printf, 2, 3))) static void say(const struct words *words,
-						      const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void say(const struct words *words, const char *format, ...)
 {
 	va_list arguments;
 
@@ -162,83 +161,77 @@ __attribute__((format(printf, 2, 3))) static void say(const struct words *words,
 	va_end(arguments);
 }
 
-static void explain_certificate(const struct http_answer *answer, const char *url,
-				const struct words *words)
+static void explain_certificate(const struct http_answer *answer, const char *url, const struct words *words)
 {
 	if (answer->tls_verify_result == X509_ERR_CERT_NOT_YET_VALID)
 		say(words, "%s: its certificate is not valid yet: is this host's clock right (timedatectl)?", url);
 	else if (answer->tls_verify_result == X509_ERR_CERT_HAS_EXPIRED)
-		say(words, "%s: its certificate has expired: renew it there, or set "
-			   "this host's clock right (timedatectl)",
+		say(words,
+		    "%s: its certificate has expired: renew it there, or set "
+		    "this host's clock right (timedatectl)",
 		    url);
 	else
-		say(words, "%s: its certificate is not to be trusted (%s): name the "
-			   "authority that signed it as lake.ca-file, and the host as the certificate does",
+		say(words,
+		    "%s: its certificate is not to be trusted (%s): name the "
+		    "authority that signed it as lake.ca-file, and the host as the certificate does",
 		    url, answer->error);
 }
 
-static void explain_failure(const struct http_answer *answer, const char *url,
-			    const struct words *words)
+static void explain_failure(const struct http_answer *answer, const char *url, const struct words *words)
 {
 	const char *error = answer->error;
 
 	switch (answer->failure) {
 	case HTTP_NO_NAME:
-		say(words, "%s: its name is not known: check lake.url and the name "
-			   "servers (%s)",
+		say(words,
+		    "%s: its name is not known: check lake.url and the name "
+		    "servers (%s)",
 		    url, error);
 		break;
-	case HTTP_NO_PROXY_NAME:
-		say(words, "the proxy's name is not known: check lake.proxy (%s)", error);
-		break;
+	case HTTP_NO_PROXY_NAME: say(words, "the proxy's name is not known: check lake.proxy (%s)", error); break;
 	case HTTP_NO_CONNECTION:
-		say(words, "%s: no connection: is the lake up, the port right, the way "
-			   "free (%s)?",
+		say(words,
+		    "%s: no connection: is the lake up, the port right, the way "
+		    "free (%s)?",
 		    url, error);
 		break;
 	case HTTP_TIMEOUT:
-		say(words, "%s: no answer in time (%s): it hangs, is overloaded, or "
-			   "lake.timeout is short",
+		say(words,
+		    "%s: no answer in time (%s): it hangs, is overloaded, or "
+		    "lake.timeout is short",
 		    url, error);
 		break;
-	case HTTP_CUT:
-		say(words, "%s: the connection ended in the middle (%s)", url, error);
-		break;
+	case HTTP_CUT: say(words, "%s: the connection ended in the middle (%s)", url, error); break;
 	case HTTP_TLS_HANDSHAKE:
-		say(words, "%s: no TLS connection (%s): is it an https port, does it ask "
-			   "for a client certificate (lake.certificate-file)?",
+		say(words,
+		    "%s: no TLS connection (%s): is it an https port, does it ask "
+		    "for a client certificate (lake.certificate-file)?",
 		    url, error);
 		break;
-	case HTTP_TLS_PEER:
-		explain_certificate(answer, url, words);
-		break;
+	case HTTP_TLS_PEER: explain_certificate(answer, url, words); break;
 	case HTTP_TLS_LOCAL:
-		say(words, "lake.ca-file, certificate-file or key-file cannot be used "
-			   "(%s)",
+		say(words,
+		    "lake.ca-file, certificate-file or key-file cannot be used "
+		    "(%s)",
 		    error);
 		break;
-	default:
-		say(words, "%s: %s", url, error);
-		break;
+	default: say(words, "%s: %s", url, error); break;
 	}
 }
 
 /* Scheme, host and port: what is behind them may hold a session's secret. */
-static void explain_redirect(const struct http_answer *answer, const char *url,
-			     const struct words *words)
+static void explain_redirect(const struct http_answer *answer, const char *url, const struct words *words)
 {
 	const char *host = strstr(answer->location, "://");
-	size_t size = host ? (size_t)(host + 3 - answer->location) + strcspn(host + 3, "/?#@")
-			   : 0;
+	size_t size = host ? (size_t)(host + 3 - answer->location) + strcspn(host + 3, "/?#@") : 0;
 
-	say(words, "%s: answers with a redirect to %.*s: not followed; if the lake has "
-		   "moved there, change lake.url",
-	    url, (int)(size ? size : strlen("elsewhere")),
-	    size ? answer->location : "elsewhere");
+	say(words,
+	    "%s: answers with a redirect to %.*s: not followed; if the lake has "
+	    "moved there, change lake.url",
+	    url, (int)(size ? size : strlen("elsewhere")), size ? answer->location : "elsewhere");
 }
 
-static void explain_status(const struct http_answer *answer, const char *url,
-			   const struct words *words)
+static void explain_status(const struct http_answer *answer, const char *url, const struct words *words)
 {
 	long status = answer->status;
 
@@ -248,29 +241,32 @@ static void explain_status(const struct http_answer *answer, const char *url,
 		say(words, "the proxy asks who we are: lake.proxy-user and "
 			   "lake.proxy-password-file");
 	else if (status == 413)
-		say(words, "%s: a proxy before the lake refuses requests of this size "
-			   "(status 413): raise its limit (nginx: client_max_body_size)",
+		say(words,
+		    "%s: a proxy before the lake refuses requests of this size "
+		    "(status 413): raise its limit (nginx: client_max_body_size)",
 		    url);
 	else if (is_page(answer))
-		say(words, "%s: answers with a web page (status %ld): it is no ClickHouse, "
-			   "or a proxy or portal stands between: check lake.url",
+		say(words,
+		    "%s: answers with a web page (status %ld): it is no ClickHouse, "
+		    "or a proxy or portal stands between: check lake.url",
 		    url, status);
 	else if (status == 401 || status == 403)
-		say(words, "%s: refuses us (status %ld): check lake.user, "
-			   "lake.password-file or lake.token-file",
+		say(words,
+		    "%s: refuses us (status %ld): check lake.user, "
+		    "lake.password-file or lake.token-file",
 		    url, status);
 	else if (status == 429)
 		say(words, "%s: too many requests: what can wait shall come later", url);
 	else if (status >= 500)
 		say(words, "%s: fails with status %ld: see its log", url, status);
 	else
-		say(words, "%s: answers with status %ld, but not as ClickHouse does: "
-			   "check lake.url",
+		say(words,
+		    "%s: answers with status %ld, but not as ClickHouse does: "
+		    "check lake.url",
 		    url, status);
 }
 
-void http_answer_explain(const struct http_answer *answer, const char *url, char *ret_text,
-			 size_t capacity)
+void http_answer_explain(const struct http_answer *answer, const char *url, char *ret_text, size_t capacity)
 {
 	const struct words words = {ret_text, capacity};
 

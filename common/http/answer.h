@@ -64,5 +64,4 @@ void http_answer_words(const struct http_answer *answer, char *ret_words, size_t
  * no connection, a certificate, a redirect, a page of a portal, a status. Settings are named
  * as lake.KEY. `url` is shown, so it must hold no secret. The words of others are in it:
  * escape it before a person sees it. */
-void http_answer_explain(const struct http_answer *answer, const char *url, char *ret_text,
-			 size_t capacity);
+void http_answer_explain(const struct http_answer *answer, const char *url, char *ret_text, size_t capacity);

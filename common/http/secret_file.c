@@ -26,16 +26,16 @@ static int secret_check(int fd, const char *name, const char *path, char *ret_re
 		return -EINVAL;
 	}
 	if (!secret_file_is_credential(name) && (status.st_mode & 077)) {
-		snprintf(ret_reason, capacity, "%s: others may read it (mode %04o): chmod 600, and let "
-					       "the user who needs it own it",
+		snprintf(ret_reason, capacity,
+			 "%s: others may read it (mode %04o): chmod 600, and let "
+			 "the user who needs it own it",
 			 path, status.st_mode & 07777);
 		return -EACCES;
 	}
 	return 0;
 }
 
-static int secret_take(int fd, const char *path, struct secret_file *secret, char *ret_reason,
-		       size_t capacity)
+static int secret_take(int fd, const char *path, struct secret_file *secret, char *ret_reason, size_t capacity)
 {
 	ssize_t size = read(fd, secret->text, sizeof(secret->text));
 	size_t end;
@@ -52,16 +52,15 @@ static int secret_take(int fd, const char *path, struct secret_file *secret, cha
 		if ((unsigned char)secret->text[i] < 0x20 || secret->text[i] == 0x7f)
 			end = 0;
 	if (end == 0 || end >= sizeof(secret->text)) {
-		snprintf(ret_reason, capacity, "%s: expected one line with the secret, at most %d bytes",
-			 path, SECRET_BYTES_MAX - 1);
+		snprintf(ret_reason, capacity, "%s: expected one line with the secret, at most %d bytes", path,
+			 SECRET_BYTES_MAX - 1);
 		return -EINVAL;
 	}
 	secret->text[end] = '\0';
 	return 0;
 }
 
-int secret_file_read(const char *name, struct secret_file *ret_secret, char *ret_reason,
-		     size_t capacity)
+int secret_file_read(const char *name, struct secret_file *ret_secret, char *ret_reason, size_t capacity)
 {
 	bool is_credential = secret_file_is_credential(name);
 	char path[PATH_MAX];

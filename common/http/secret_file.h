@@ -17,6 +17,5 @@ bool secret_file_is_credential(const char *name);
 /* `name`: a path, or without a slash a credential of systemd (LoadCredential=). 0; -EACCES:
  * others could read it; -EINVAL: empty, too long or not one line; -errno. `ret_reason`
  * says so in one line that says how to fix it. */
-int secret_file_read(const char *name, struct secret_file *ret_secret, char *ret_reason,
-		     size_t capacity);
+int secret_file_read(const char *name, struct secret_file *ret_secret, char *ret_reason, size_t capacity);
 void secret_file_wipe(struct secret_file *secret);

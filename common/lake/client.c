@@ -11,10 +11,10 @@
 #include "common/text.h"
 
 #define CONNECT_TIMEOUT_MS 15000L
-#define STALL_TIMEOUT_S 330L        /* the server's own limit of a query is 300 */
-#define BUFFER_BYTES_MAX (1 << 20)  /* of an answer that was not asked for yet: then we pause */
+#define STALL_TIMEOUT_S 330L       /* the server's own limit of a query is 300 */
+#define BUFFER_BYTES_MAX (1 << 20) /* of an answer that was not asked for yet: then we pause */
 #define TAIL_BYTES 64
-#define IGNORED_BYTES_MAX (1 << 20) /* answers of statements: a line for each node of a cluster */
+#define IGNORED_BYTES_MAX (1 << 20)   /* answers of statements: a line for each node of a cluster */
 #define SERVER_BUFFER_BYTES (4 << 20) /* there, before it takes to its disk */
 
 struct lake_client {
@@ -41,8 +41,7 @@ struct lake_answer {
 
 /* ---- the client ---------------------------------------------------------------- */
 
-int lake_client_new(const struct access *settings, struct lake_client **ret_client, char *ret_reason,
-		    size_t capacity)
+int lake_client_new(const struct access *settings, struct lake_client **ret_client, char *ret_reason, size_t capacity)
 {
 	struct lake_client *client = calloc(1, sizeof(*client));
 
@@ -169,8 +168,7 @@ static void tail_keep(struct lake_answer *answer, const char *data, size_t size)
 static bool tail_is_exception(const struct lake_answer *answer)
 {
 	char mark[TAIL_BYTES];
-	size_t size = (size_t)snprintf(mark, sizeof(mark), "%s\r\n__exception__\r\n",
-				       answer->head.exception_tag);
+	size_t size = (size_t)snprintf(mark, sizeof(mark), "%s\r\n__exception__\r\n", answer->head.exception_tag);
 
 	return answer->head.exception_tag[0] && answer->tail_size >= size &&
 	       memcmp(answer->tail + answer->tail_size - size, mark, size) == 0;
@@ -300,12 +298,11 @@ static bool answer_is_good(const struct lake_answer *answer)
 
 	if (answer->ended && head->failure != HTTP_ANSWERED)
 		return false;
-	return answer->is_rows || (head->status == 200 && head->is_clickhouse && head->body_size == 0 &&
-				   head->exception_code == 0);
+	return answer->is_rows ||
+	       (head->status == 200 && head->is_clickhouse && head->body_size == 0 && head->exception_code == 0);
 }
 
-int lake_client_ask(struct lake_client *client, const char *sql, const char *settings,
-		    struct lake_answer **ret_answer)
+int lake_client_ask(struct lake_client *client, const char *sql, const char *settings, struct lake_answer **ret_answer)
 {
 	struct lake_answer *answer = calloc(1, sizeof(*answer));
 	int error, running;

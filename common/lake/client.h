@@ -11,8 +11,7 @@ struct lake_client;
 struct lake_answer;
 
 /* Nothing is read or sent yet: secrets are with each statement. 0, or -errno with one line in `ret_reason`. */
-int lake_client_new(const struct access *settings, struct lake_client **ret_client,
-		    char *ret_reason, size_t capacity);
+int lake_client_new(const struct access *settings, struct lake_client **ret_client, char *ret_reason, size_t capacity);
 void lake_client_free(struct lake_client *client);
 /* One line on the last failure, safe to print. */
 const char *lake_client_error(const struct lake_client *client);
@@ -21,8 +20,7 @@ long lake_client_exception(const struct lake_client *client);
 
 /* Sends a statement and does not wait: several may be under way. `settings`: "&name=value"..., encoded,
  * to append to the address; may be NULL. 0 or -errno. */
-int lake_client_ask(struct lake_client *client, const char *sql, const char *settings,
-		    struct lake_answer **ret_answer);
+int lake_client_ask(struct lake_client *client, const char *sql, const char *settings, struct lake_answer **ret_answer);
 /* More of the answer, which must be one of ClickHouse's that says success. 1 and some bytes, valid until the next call; 0: that was all; -errno. */
 int lake_answer_read(struct lake_answer *answer, const void **ret_data, size_t *ret_size);
 /* Also in the midst of it: the rest is not waited for. */

@@ -19,5 +19,4 @@
 /* Asks the lake which schema it has. 0; -EPROTO: one that is older than this
  * program's; -errno.
  * The text in `ret_error` is for a person. */
-int lake_open(const struct access *settings, struct store **ret_store,
-	      struct store_error *ret_error);
+int lake_open(const struct access *settings, struct store **ret_store, struct store_error *ret_error);

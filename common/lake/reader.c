@@ -60,17 +60,17 @@ static int fail(struct lake_store *lake, int error)
 static int fail_format(struct lake_store *lake, int error)
 {
 	snprintf(lake->base.error, sizeof(lake->base.error), "%s",
-		 error == -ENOMEM ? "out of memory" :
-		 error == -ENOTSUP ? "the lake answers with a type that this release does not know" :
-				     "the lake's answer is damaged, or ends in the middle");
+		 error == -ENOMEM    ? "out of memory"
+		 : error == -ENOTSUP ? "the lake answers with a type that this release does not know"
+				     : "the lake's answer is damaged, or ends in the middle");
 	return error;
 }
 
 static int fail_size(struct lake_store *lake)
 {
 	snprintf(lake->base.error, sizeof(lake->base.error),
-		 "the lake's answer is larger than %d rows or %lld MiB: ask for less at once",
-		 LAKE_ANSWER_ROWS_MAX, LAKE_ANSWER_BYTES_MAX >> 20);
+		 "the lake's answer is larger than %d rows or %lld MiB: ask for less at once", LAKE_ANSWER_ROWS_MAX,
+		 LAKE_ANSWER_BYTES_MAX >> 20);
 	return -EFBIG;
 }
 
@@ -239,8 +239,7 @@ static struct ahead *ahead_find(struct lake_store *lake, const struct request *r
 
 /* What fails here fails again when it is due, and says so. What was asked and never fetched must not
  * keep others from being asked. */
-static void ask_ahead(struct store *store, const struct store_text *text,
-		      const struct store_parameter *parameters)
+static void ask_ahead(struct store *store, const struct store_text *text, const struct store_parameter *parameters)
 {
 	struct lake_store *lake = lake_of(store);
 	struct request request = {0};
@@ -248,8 +247,7 @@ static void ask_ahead(struct store *store, const struct store_text *text,
 
 	if (request_make(text, parameters, &request) < 0)
 		return;
-	if (ahead_find(lake, &request) ||
-	    lake_client_ask(lake->client, request.sql, request.settings, &answer) < 0) {
+	if (ahead_find(lake, &request) || lake_client_ask(lake->client, request.sql, request.settings, &answer) < 0) {
 		request_free(&request);
 		return;
 	}
@@ -269,8 +267,8 @@ static int request_ask(struct lake_store *lake, const struct request *request, s
 	return 0;
 }
 
-static int query(struct store *store, const struct store_text *text,
-		 const struct store_parameter *parameters, struct store_result **ret_result)
+static int query(struct store *store, const struct store_text *text, const struct store_parameter *parameters,
+		 struct store_result **ret_result)
 {
 	struct lake_store *lake = lake_of(store);
 	struct lake_result *result = NULL;
@@ -319,8 +317,7 @@ static const struct store_driver driver = {
 
 /* ---- opening ------------------------------------------------------------------- */
 
-static int version_check(struct lake_store *lake, const struct access *settings,
-			 struct store_error *ret_error)
+static int version_check(struct lake_store *lake, const struct access *settings, struct store_error *ret_error)
 {
 	char text[32];
 	int error = lake_client_run(lake->client, VERSION_SQL, text, sizeof(text));
@@ -337,8 +334,7 @@ static int version_check(struct lake_store *lake, const struct access *settings,
 	return -EPROTO;
 }
 
-int lake_open(const struct access *settings, struct store **ret_store,
-	      struct store_error *ret_error)
+int lake_open(const struct access *settings, struct store **ret_store, struct store_error *ret_error)
 {
 	struct lake_store *lake = calloc(1, sizeof(*lake));
 	int error;

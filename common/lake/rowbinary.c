@@ -150,12 +150,12 @@ static int column_set_type(struct column *column, char *type)
 		size_t size;
 		bool is_signed;
 	} types[] = {
-		{"Int64", KIND_INTEGER, 8, true},   {"UInt64", KIND_INTEGER, 8, false},
-		{"Int32", KIND_INTEGER, 4, true},   {"UInt32", KIND_INTEGER, 4, false},
-		{"Int16", KIND_INTEGER, 2, true},   {"UInt16", KIND_INTEGER, 2, false},
-		{"Int8", KIND_INTEGER, 1, true},    {"UInt8", KIND_INTEGER, 1, false},
-		{"Bool", KIND_INTEGER, 1, false},   {"Float64", KIND_REAL, 8, false},
-		{"Nothing", KIND_INTEGER, 0, false}, {"String", KIND_TEXT, 0, false},
+		{"Int64", KIND_INTEGER, 8, true},          {"UInt64", KIND_INTEGER, 8, false},
+		{"Int32", KIND_INTEGER, 4, true},          {"UInt32", KIND_INTEGER, 4, false},
+		{"Int16", KIND_INTEGER, 2, true},          {"UInt16", KIND_INTEGER, 2, false},
+		{"Int8", KIND_INTEGER, 1, true},           {"UInt8", KIND_INTEGER, 1, false},
+		{"Bool", KIND_INTEGER, 1, false},          {"Float64", KIND_REAL, 8, false},
+		{"Nothing", KIND_INTEGER, 0, false},       {"String", KIND_TEXT, 0, false},
 		{"Array(String)", KIND_STRINGS, 0, false},
 	};
 
@@ -300,12 +300,9 @@ static int read_value(struct rowbinary *rows, struct column *column, struct curs
 			return 1;
 	}
 	switch (column->kind) {
-	case KIND_TEXT:
-		return read_text(rows, column, cursor);
-	case KIND_STRINGS:
-		return read_strings(rows, column, cursor);
-	default:
-		return read_number(column, cursor);
+	case KIND_TEXT: return read_text(rows, column, cursor);
+	case KIND_STRINGS: return read_strings(rows, column, cursor);
+	default: return read_number(column, cursor);
 	}
 }
 

@@ -10,8 +10,7 @@
 
 #define SECTION "lake."
 
-static int entry_take(void *target, const char *name, const struct tree_node *value, char *ret_reason,
-		      size_t capacity)
+static int entry_take(void *target, const char *name, const struct tree_node *value, char *ret_reason, size_t capacity)
 {
 	bool is_of_section = strncmp(name, SECTION, strlen(SECTION)) == 0;
 	int error = -ENOENT;
@@ -42,8 +41,7 @@ static int file_load(struct access *access, char *ret_reason, size_t capacity)
 }
 
 /* Where it is given at all. */
-static int text_take(struct access *access, const char *key, const char *value, char *ret_reason,
-		     size_t capacity)
+static int text_take(struct access *access, const char *key, const char *value, char *ret_reason, size_t capacity)
 {
 	return value && *value ? access_set(access, key, value, ret_reason, capacity) : 0;
 }
@@ -69,7 +67,7 @@ int lake_settings_load(struct access *access, const char *url, const char *user,
 		return error;
 	if (access->url[0])
 		return access_check(access, ret_reason, capacity);
-	snprintf(ret_reason, capacity, "which lake? Give its URL, or set TRACER_LAKE or lake.url in "
-		 LAKE_SETTINGS_FILE);
+	snprintf(ret_reason, capacity,
+		 "which lake? Give its URL, or set TRACER_LAKE or lake.url in " LAKE_SETTINGS_FILE);
 	return -EINVAL;
 }

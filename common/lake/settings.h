@@ -12,5 +12,5 @@
 
 /* `url` and `user` as given on the command line, NULL: not given. `default_user` asks where nobody is
  * named. Everything is checked (access_check()). 0, or -EINVAL with one line in `ret_reason`. */
-int lake_settings_load(struct access *access, const char *url, const char *user,
-		       const char *default_user, char *ret_reason, size_t capacity);
+int lake_settings_load(struct access *access, const char *url, const char *user, const char *default_user,
+		       char *ret_reason, size_t capacity);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct store_parameter *parameter_find(const struct store_parameter *parameters,
-						    const char *name, size_t size)
+static const struct store_parameter *parameter_find(const struct store_parameter *parameters, const char *name,
+						    size_t size)
 {
 	for (; parameters && parameters->name; parameters++)
 		if (strlen(parameters->name) == size && strncmp(parameters->name, name, size) == 0)
@@ -22,7 +22,9 @@ static void parameter_write(FILE *file, const struct store_parameter *parameter)
 		fputs("NULL", file);
 	else
 		fprintf(file, "{%s:%s}", parameter->name,
-			parameter->type == STORE_INTEGER ? "Int64" : parameter->type == STORE_REAL ? "Float64" : "String");
+			parameter->type == STORE_INTEGER ? "Int64"
+			: parameter->type == STORE_REAL  ? "Float64"
+							 : "String");
 }
 
 static void statement_write(FILE *file, const char *sql, const struct store_parameter *parameters)

@@ -23,12 +23,10 @@ static char *verdict_text(struct rules_verdict *verdict, enum template_text text
 {
 	switch (text) {
 #define X(NAME, key, field) \
-	case TEMPLATE_TEXT_##NAME: \
-		return verdict->field;
+	case TEMPLATE_TEXT_##NAME: return verdict->field;
 		TEMPLATE_TEXTS(X)
 #undef X
-	case TEMPLATE_TEXT_COUNT:
-		break;
+	case TEMPLATE_TEXT_COUNT: break;
 	}
 	return NULL;
 }
@@ -56,8 +54,8 @@ static void name_set_program(char ret_text[RULES_NAME_MAX], const struct view *v
 }
 
 /* Everything that `rule` says about the view. */
-static void verdict_fill(struct rules_verdict *verdict, const struct rules *rules,
-			 const struct rule *rule, const struct view *view)
+static void verdict_fill(struct rules_verdict *verdict, const struct rules *rules, const struct rule *rule,
+			 const struct view *view)
 {
 	verdict_init(verdict);
 	verdict->rule = rule->name;
@@ -65,8 +63,7 @@ static void verdict_fill(struct rules_verdict *verdict, const struct rules *rule
 	if (rule->role == RULES_ROLE_INTERPRETER)
 		verdict->role = RULES_ROLE_TOOL;
 	verdict->rank = rule->rank;
-	verdict->boundary = rule->role == RULES_ROLE_SHELL ? RULES_BOUNDARY_PROCESS_GROUP
-							   : rule->boundary;
+	verdict->boundary = rule->role == RULES_ROLE_SHELL ? RULES_BOUNDARY_PROCESS_GROUP : rule->boundary;
 	verdict->nested = rule->nested;
 	verdict->housekeeping = rule->housekeeping;
 	verdict->expected_codes = rule->expected_codes;
@@ -82,15 +79,14 @@ static void verdict_fill(struct rules_verdict *verdict, const struct rules *rule
 }
 
 /* `continue: true` rules add what the deciding rule left open. */
-static void verdict_add(struct rules_verdict *verdict, const struct rules *rules,
-			const struct rule *rule, const struct view *view)
+static void verdict_add(struct rules_verdict *verdict, const struct rules *rules, const struct rule *rule,
+			const struct view *view)
 {
 	for (int text = 0; text < TEMPLATE_TEXT_COUNT; text++) {
 		char *field = verdict_text(verdict, (enum template_text)text);
 
 		if (rule->texts[text] && field[0] == '\0')
-			template_expand(rule->texts[text], rule, view, &rules->scratch->captures,
-					field);
+			template_expand(rule->texts[text], rule, view, &rules->scratch->captures, field);
 	}
 	verdict->expected_codes |= rule->expected_codes;
 	if (rule->engine && verdict->engine[0] == '\0')
@@ -127,8 +123,8 @@ static const char *shell_command(const struct view *inner)
 }
 
 /* Looks through `rule`, which holds for `view`; true: at `ret_inner` next. */
-static bool verdict_unwrap(struct rules_verdict *verdict, const struct rule *rule,
-			   const struct view *view, struct view *ret_inner)
+static bool verdict_unwrap(struct rules_verdict *verdict, const struct rule *rule, const struct view *view,
+			   struct view *ret_inner)
 {
 	switch (view_unwrap(view, rule, ret_inner)) {
 	case VIEW_OPERAND_COMMAND:
@@ -137,8 +133,7 @@ static bool verdict_unwrap(struct rules_verdict *verdict, const struct rule *rul
 			verdict->command = shell_command(ret_inner);
 		return false;
 	case VIEW_OPERAND_NONE:
-		verdict->interactive =
-			rule->role == RULES_ROLE_SHELL && shell_is_interactive(view, rule);
+		verdict->interactive = rule->role == RULES_ROLE_SHELL && shell_is_interactive(view, rule);
 		return false;
 	case VIEW_OPERAND_SCRIPT:
 		if (ret_inner->program[0] != '\0')
@@ -193,8 +188,7 @@ static void verdict_decide(struct rules_verdict *verdict, const struct rules *ru
 			verdict_fill(verdict, rules, rule, view);
 		else if (depth == 0 && subject->script)
 			rule = &unknown_interpreter;
-		if (rule && rule->unwrap.enabled &&
-		    verdict_unwrap(verdict, rule, view, &views[(depth + 1) % 2]))
+		if (rule && rule->unwrap.enabled && verdict_unwrap(verdict, rule, view, &views[(depth + 1) % 2]))
 			continue;
 		if (verdict->role == RULES_ROLE_TOOL && asks_for_version(view, rule))
 			verdict->role = RULES_ROLE_HELPER;
@@ -202,8 +196,7 @@ static void verdict_decide(struct rules_verdict *verdict, const struct rules *ru
 	}
 }
 
-void rules_classify(const struct rules *rules, const struct rules_subject *subject,
-		    struct rules_verdict *ret_verdict)
+void rules_classify(const struct rules *rules, const struct rules_subject *subject, struct rules_verdict *ret_verdict)
 {
 	struct rule_candidates candidates;
 	const struct rule *rule;

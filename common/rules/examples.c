@@ -61,15 +61,14 @@ static void command_line_deinit(struct command_line *line)
 }
 
 /* What the example expects of each text; NULL: nothing. */
-static int compare(const struct rule *rule, const struct rule_example *example,
-		   const struct rules_verdict *verdict, struct tree_error *ret_error)
+static int compare(const struct rule *rule, const struct rule_example *example, const struct rules_verdict *verdict,
+		   struct tree_error *ret_error)
 {
 	const struct {
 		const char *key, *expected, *found;
-	} fields[] = {
-		{"role", example->role, rules_role_text(verdict->role)},
+	} fields[] = {{"role", example->role, rules_role_text(verdict->role)},
 #define X(NAME, key, field) {key, example->texts[TEMPLATE_TEXT_##NAME], verdict->field},
-		TEMPLATE_TEXTS(X)
+		      TEMPLATE_TEXTS(X)
 #undef X
 	};
 
@@ -78,14 +77,13 @@ static int compare(const struct rule *rule, const struct rule_example *example,
 			return tree_error_set(ret_error, rule->file, example->line,
 					      "example \"%.100s\" of rule \"%.60s\": %s is \"%.100s\", "
 					      "not \"%.100s\" (rule \"%.60s\" decides)",
-					      example->command, rule->name, fields[i].key,
-					      fields[i].found, fields[i].expected,
-					      verdict->rule ? verdict->rule : "none");
+					      example->command, rule->name, fields[i].key, fields[i].found,
+					      fields[i].expected, verdict->rule ? verdict->rule : "none");
 	return 0;
 }
 
-static int try_example(const struct rules *rules, const struct rule *rule,
-		       const struct rule_example *example, struct tree_error *ret_error)
+static int try_example(const struct rules *rules, const struct rule *rule, const struct rule_example *example,
+		       struct tree_error *ret_error)
 {
 	struct command_line line, parent;
 	struct rules_verdict verdict;
@@ -115,7 +113,6 @@ int rules_check_examples(const struct rules *rules, size_t count, struct tree_er
 
 	for (size_t i = 0; i < rules->count && i < count && r == 0; i++)
 		for (size_t k = 0; k < rules->items[i].examples.count && r == 0; k++)
-			r = try_example(rules, &rules->items[i], &rules->items[i].examples.items[k],
-					ret_error);
+			r = try_example(rules, &rules->items[i], &rules->items[i].examples.items[k], ret_error);
 	return r;
 }

@@ -41,8 +41,7 @@ static struct slice slice_subcommand(const char *text)
 	return (struct slice){text, size};
 }
 
-static struct slice captures_get(const struct captures *captures, enum template_source source,
-				 unsigned number)
+static struct slice captures_get(const struct captures *captures, enum template_source source, unsigned number)
 {
 	const struct capture *capture = &captures->sources[source];
 	const PCRE2_SIZE *offsets;
@@ -55,28 +54,19 @@ static struct slice captures_get(const struct captures *captures, enum template_
 	return (struct slice){capture->text + offsets[0], offsets[1] - offsets[0]};
 }
 
-static struct slice part_get(const struct template_part *part, const struct rule *rule,
-			     const struct view *view, const struct captures *captures)
+static struct slice part_get(const struct template_part *part, const struct rule *rule, const struct view *view,
+			     const struct captures *captures)
 {
 	switch (part->kind) {
-	case TEMPLATE_LITERAL:
-		return slice_whole(part->text);
-	case TEMPLATE_PROGRAM:
-		return slice_whole(view->program);
-	case TEMPLATE_SUBCOMMAND:
-		return slice_subcommand(view_operand(view, &rule->options_with_value, 1));
-	case TEMPLATE_SCRIPT:
-		return slice_whole(view->is_script ? view->program : "");
-	case TEMPLATE_DIRECTORY:
-		return slice_base(view->subject->working_directory);
-	case TEMPLATE_ARGUMENT:
-		return slice_whole(part->number < view->argc ? view->argv[part->number] : "");
-	case TEMPLATE_OPERAND:
-		return slice_base(view_operand(view, &rule->options_with_value, part->number));
-	case TEMPLATE_OPTION:
-		return slice_whole(view_option(view, part->text));
-	case TEMPLATE_GROUP:
-		return captures_get(captures, part->source, part->number);
+	case TEMPLATE_LITERAL: return slice_whole(part->text);
+	case TEMPLATE_PROGRAM: return slice_whole(view->program);
+	case TEMPLATE_SUBCOMMAND: return slice_subcommand(view_operand(view, &rule->options_with_value, 1));
+	case TEMPLATE_SCRIPT: return slice_whole(view->is_script ? view->program : "");
+	case TEMPLATE_DIRECTORY: return slice_base(view->subject->working_directory);
+	case TEMPLATE_ARGUMENT: return slice_whole(part->number < view->argc ? view->argv[part->number] : "");
+	case TEMPLATE_OPERAND: return slice_base(view_operand(view, &rule->options_with_value, part->number));
+	case TEMPLATE_OPTION: return slice_whole(view_option(view, part->text));
+	case TEMPLATE_GROUP: return captures_get(captures, part->source, part->number);
 	}
 	return (struct slice){"", 0};
 }
@@ -102,9 +92,8 @@ void name_set(char ret_text[RULES_NAME_MAX], const char *text, size_t size)
 	ret_text[size] = '\0';
 }
 
-void template_expand(const struct template *template, const struct rule *rule,
-		     const struct view *view, const struct captures *captures,
-		     char ret_text[RULES_NAME_MAX])
+void template_expand(const struct template *template, const struct rule *rule, const struct view *view,
+		     const struct captures *captures, char ret_text[RULES_NAME_MAX])
 {
 	char text[2 * RULES_NAME_MAX];
 	size_t size = 0;
@@ -112,8 +101,7 @@ void template_expand(const struct template *template, const struct rule *rule,
 	for (const struct template_part *part = template->parts; part; part = part->next) {
 		struct slice slice = {"", 0};
 
-		for (const struct template_part *try = part; try && slice.size == 0;
-		     try = try->alternative)
+		for (const struct template_part *try = part; try && slice.size == 0; try = try->alternative)
 			slice = part_get(try, rule, view, captures);
 		if (slice.size == 0 && template->whole) {
 			size = 0;

@@ -39,17 +39,11 @@ static const char *element_match(const char *element, char byte)
 	const char *end;
 
 	switch (*element) {
-	case '\0':
-		return NULL;
-	case '?':
-		return element + 1;
-	case '\\':
-		return element[1] == byte ? element + 2 : NULL;
-	case '[':
-		end = set_end(element);
-		return end && set_match(element, end, (unsigned char)byte) ? end + 1 : NULL;
-	default:
-		return *element == byte ? element + 1 : NULL;
+	case '\0': return NULL;
+	case '?': return element + 1;
+	case '\\': return element[1] == byte ? element + 2 : NULL;
+	case '[': end = set_end(element); return end && set_match(element, end, (unsigned char)byte) ? end + 1 : NULL;
+	default: return *element == byte ? element + 1 : NULL;
 	}
 }
 

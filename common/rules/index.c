@@ -55,8 +55,7 @@ static int list_reserve(struct arena *arena, struct rule_index_list *list)
 }
 
 /* The list a pattern puts its rule into, NULL: among the exact names. */
-static struct rule_index_list *index_list(struct rule_index *index,
-					  const struct rule_pattern *pattern)
+static struct rule_index_list *index_list(struct rule_index *index, const struct rule_pattern *pattern)
 {
 	if (!pattern->is_glob)
 		return NULL;
@@ -66,8 +65,7 @@ static struct rule_index_list *index_list(struct rule_index *index,
 }
 
 /* Run twice: first to count, then, once there is room, to fill. */
-static void index_visit_rule(struct rule_index *index, const struct rule *rule, uint32_t position,
-			     bool fill)
+static void index_visit_rule(struct rule_index *index, const struct rule *rule, uint32_t position, bool fill)
 {
 	const struct rule_patterns *names = &rule->match.executable;
 
@@ -82,8 +80,7 @@ static void index_visit_rule(struct rule_index *index, const struct rule *rule, 
 		struct rule_index_list *list = index_list(index, &names->items[i]);
 
 		if (!list && fill)
-			index->exact[index->exact_count] =
-				(struct rule_index_entry){names->items[i].text, position};
+			index->exact[index->exact_count] = (struct rule_index_entry){names->items[i].text, position};
 		if (!list)
 			index->exact_count++;
 		else if (fill)
@@ -93,8 +90,7 @@ static void index_visit_rule(struct rule_index *index, const struct rule *rule, 
 	}
 }
 
-static void index_visit_rules(struct rule_index *index, const struct rules *rules, bool passing,
-			      bool fill)
+static void index_visit_rules(struct rule_index *index, const struct rules *rules, bool passing, bool fill)
 {
 	for (size_t i = 0; i < rules->count; i++) {
 		if (rules->items[i].passes == passing)

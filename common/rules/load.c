@@ -29,17 +29,14 @@ struct loader_key {
 	size_t offset; /* of the target in what the mapping describes */
 };
 
-#define loader_refuse(loader, line, ...) \
-	tree_error_set((loader)->error, (loader)->file, line, __VA_ARGS__)
+#define loader_refuse(loader, line, ...) tree_error_set((loader)->error, (loader)->file, line, __VA_ARGS__)
 
 /* ---- values ---- */
 
-static int loader_read_text(struct loader *loader, const struct tree_node *node,
-			    const char **ret_text)
+static int loader_read_text(struct loader *loader, const struct tree_node *node, const char **ret_text)
 {
 	if (node->kind != TREE_TEXT)
-		return loader_refuse(loader, node->line, "expected text, found %s",
-				     tree_kind_text(node->kind));
+		return loader_refuse(loader, node->line, "expected text, found %s", tree_kind_text(node->kind));
 	if (node->text[0] == '\0')
 		return loader_refuse(loader, node->line, "a value is missing");
 	if (strlen(node->text) > TEXT_BYTES_MAX)
@@ -62,8 +59,7 @@ static int read_flag(struct loader *loader, const struct tree_node *value, void 
 	if (r < 0)
 		return r;
 	if (strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
-		return loader_refuse(loader, value->line, "expected true or false, found \"%.40s\"",
-				     text);
+		return loader_refuse(loader, value->line, "expected true or false, found \"%.40s\"", text);
 	*flag = text[0] == 't';
 	return 0;
 }
@@ -115,16 +111,15 @@ static int read_rank(struct loader *loader, const struct tree_node *value, void 
 /* A text alone is a list of one. Calls `read_item` for each with its place in an
  * array of `*ret_count` items of `item_size` bytes. */
 static int loader_read_items(struct loader *loader, const struct tree_node *value, size_t item_size,
-			     int (*read_item)(struct loader *, const char *, unsigned, void *),
-			     void **ret_items, size_t *ret_count)
+			     int (*read_item)(struct loader *, const char *, unsigned, void *), void **ret_items,
+			     size_t *ret_count)
 {
 	const struct tree_node *first = value->kind == TREE_LIST ? value->first : value;
 	size_t count = 0;
 	char *items;
 
 	if (value->kind == TREE_MAPPING)
-		return loader_refuse(loader, value->line,
-				     "expected text or a list, found a mapping");
+		return loader_refuse(loader, value->line, "expected text or a list, found a mapping");
 	if (!first)
 		return loader_refuse(loader, value->line, "the list is empty");
 	for (const struct tree_node *node = first; node; node = node == value ? NULL : node->next)
@@ -154,8 +149,7 @@ static int read_pattern(struct loader *loader, const char *text, unsigned line, 
 	pattern->text = text;
 	pattern->is_glob = glob_is(text);
 	if (pattern->is_glob && !glob_is_valid(text))
-		return loader_refuse(loader, line, "bad glob \"%.100s\": [ without ] or a last \\",
-				     text);
+		return loader_refuse(loader, line, "bad glob \"%.100s\": [ without ] or a last \\", text);
 	return 0;
 }
 
@@ -163,8 +157,8 @@ static int read_patterns(struct loader *loader, const struct tree_node *value, v
 {
 	struct rule_patterns *patterns = target;
 
-	return loader_read_items(loader, value, sizeof(*patterns->items), read_pattern,
-				 (void **)&patterns->items, &patterns->count);
+	return loader_read_items(loader, value, sizeof(*patterns->items), read_pattern, (void **)&patterns->items,
+				 &patterns->count);
 }
 
 static int read_base_names(struct loader *loader, const struct tree_node *value, void *target)
@@ -185,8 +179,7 @@ static int read_base_names(struct loader *loader, const struct tree_node *value,
 static int read_option_name(struct loader *loader, const char *text, unsigned line, void *item)
 {
 	if ((text[0] != '-' && text[0] != '+') || text[1] == '\0')
-		return loader_refuse(loader, line, "\"%.40s\" is not an option like --name or -n",
-				     text);
+		return loader_refuse(loader, line, "\"%.40s\" is not an option like --name or -n", text);
 	*(struct rule_pattern *)item = (struct rule_pattern){.text = text};
 	return 0;
 }
@@ -195,8 +188,8 @@ static int read_options(struct loader *loader, const struct tree_node *value, vo
 {
 	struct rule_patterns *options = target;
 
-	return loader_read_items(loader, value, sizeof(*options->items), read_option_name,
-				 (void **)&options->items, &options->count);
+	return loader_read_items(loader, value, sizeof(*options->items), read_option_name, (void **)&options->items,
+				 &options->count);
 }
 
 static int read_code(struct loader *loader, const char *text, unsigned line, void *item)
@@ -230,12 +223,10 @@ static int read_regex(struct loader *loader, const char *text, unsigned line, vo
 	PCRE2_SIZE offset;
 	int code;
 
-	regex->code = pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, PCRE2_NEVER_UTF, &code,
-				    &offset, NULL);
+	regex->code = pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, PCRE2_NEVER_UTF, &code, &offset, NULL);
 	if (!regex->code) {
 		pcre2_get_error_message(code, words, sizeof(words));
-		return loader_refuse(loader, line,
-				     "bad regular expression: %s, at offset %zu of \"%.100s\"",
+		return loader_refuse(loader, line, "bad regular expression: %s, at offset %zu of \"%.100s\"",
 				     (const char *)words, (size_t)offset, text);
 	}
 	regex->text = text;
@@ -247,8 +238,8 @@ static int read_regexes(struct loader *loader, const struct tree_node *value, vo
 {
 	struct rule_regexes *regexes = target;
 
-	return loader_read_items(loader, value, sizeof(*regexes->items), read_regex,
-				 (void **)&regexes->items, &regexes->count);
+	return loader_read_items(loader, value, sizeof(*regexes->items), read_regex, (void **)&regexes->items,
+				 &regexes->count);
 }
 
 /* Only checked here: a template may name groups of a regular expression that stands
@@ -271,8 +262,7 @@ static const struct tree_node *mapping_get(const struct tree_node *mapping, cons
 	return key ? key->value : NULL;
 }
 
-static int loader_refuse_key(struct loader *loader, const struct tree_node *key,
-			     const struct loader_key *keys)
+static int loader_refuse_key(struct loader *loader, const struct tree_node *key, const struct loader_key *keys)
 {
 	const char *names[TREE_KEYS_MAX + 1];
 	char hint[96];
@@ -294,12 +284,11 @@ static int loader_refuse_value(struct loader *loader, const char *key)
 	return loader_refuse(loader, loader->error->line, "%s: %s", key, reason);
 }
 
-static int loader_read_mapping(struct loader *loader, const struct tree_node *mapping,
-			       const struct loader_key *keys, void *target)
+static int loader_read_mapping(struct loader *loader, const struct tree_node *mapping, const struct loader_key *keys,
+			       void *target)
 {
 	if (mapping->kind != TREE_MAPPING)
-		return loader_refuse(loader, mapping->line,
-				     "expected a mapping (key: value), found %s",
+		return loader_refuse(loader, mapping->line, "expected a mapping (key: value), found %s",
 				     tree_kind_text(mapping->kind));
 	for (const struct tree_node *key = mapping->first; key; key = key->next) {
 		const struct loader_key *known = keys;
@@ -357,8 +346,7 @@ static int read_unwrap(struct loader *loader, const struct tree_node *value, voi
 	return loader_read_mapping(loader, value, keys, target);
 }
 
-static int read_example(struct loader *loader, const struct tree_node *node,
-			struct rule_example *example)
+static int read_example(struct loader *loader, const struct tree_node *node, struct rule_example *example)
 {
 	static const struct loader_key keys[] = {
 		{"command", read_text, offsetof(struct rule_example, command)},
@@ -438,8 +426,7 @@ static void loader_count_groups(const struct rule *rule, struct template_groups 
 	}
 }
 
-static int loader_read_templates(struct loader *loader, const struct tree_node *node,
-				 struct rule *rule)
+static int loader_read_templates(struct loader *loader, const struct tree_node *node, struct rule *rule)
 {
 	static const char *const names[] = {
 #define X(NAME, key, field) key,
@@ -456,8 +443,8 @@ static int loader_read_templates(struct loader *loader, const struct tree_node *
 
 		if (!value)
 			continue;
-		r = template_parse(&loader->rules->arena, value->text, &groups, &rule->texts[i],
-				   reason, sizeof(reason));
+		r = template_parse(&loader->rules->arena, value->text, &groups, &rule->texts[i], reason,
+				   sizeof(reason));
 		if (r == -EINVAL)
 			return loader_refuse(loader, value->line, "%s: %s", names[i], reason);
 		if (r < 0)
@@ -467,8 +454,7 @@ static int loader_read_templates(struct loader *loader, const struct tree_node *
 	return 0;
 }
 
-static int loader_check_role(struct loader *loader, const struct tree_node *node,
-			     const struct rule *rule)
+static int loader_check_role(struct loader *loader, const struct tree_node *node, const struct rule *rule)
 {
 	static const struct {
 		const char *key;
@@ -485,36 +471,30 @@ static int loader_check_role(struct loader *loader, const struct tree_node *node
 		const enum rules_role *roles = belongings[i].roles;
 
 		if (value && rule->role != roles[0] && rule->role != roles[1])
-			return loader_refuse(loader, value->line,
-					     "%s belongs to role %s%s%s, not %s", belongings[i].key,
-					     rules_role_text(roles[0]),
-					     roles[0] == roles[1] ? "" : " or ",
-					     roles[0] == roles[1] ? "" : rules_role_text(roles[1]),
-					     rules_role_text(rule->role));
+			return loader_refuse(
+				loader, value->line, "%s belongs to role %s%s%s, not %s", belongings[i].key,
+				rules_role_text(roles[0]), roles[0] == roles[1] ? "" : " or ",
+				roles[0] == roles[1] ? "" : rules_role_text(roles[1]), rules_role_text(rule->role));
 	}
 	return 0;
 }
 
 /* What must stand in a rule, and keys that mean nothing together. */
-static int loader_check_rule(struct loader *loader, const struct tree_node *node,
-			     const struct rule *rule)
+static int loader_check_rule(struct loader *loader, const struct tree_node *node, const struct rule *rule)
 {
 	if (!rule->name)
-		return loader_refuse(loader, node->line,
-				     "the rule has no name: add \"rule: NAME\"");
+		return loader_refuse(loader, node->line, "the rule has no name: add \"rule: NAME\"");
 	if (!mapping_get(node, "match"))
 		return loader_refuse(loader, node->line, "rule \"%.60s\" has no match", rule->name);
 	if (rule->passes && mapping_get(node, "role"))
 		return loader_refuse(loader, mapping_get(node, "role")->line,
 				     "role: a rule with \"continue: true\" gives none");
 	if (rule->role == RULES_ROLE_ORCHESTRATOR && !rule->rank)
-		return loader_refuse(
-			loader, node->line,
-			"role orchestrator needs \"rank: parallel\" or \"rank: workflow\"");
+		return loader_refuse(loader, node->line,
+				     "role orchestrator needs \"rank: parallel\" or \"rank: workflow\"");
 	if (rule->role == RULES_ROLE_INTERPRETER && !rule->unwrap.enabled)
-		return loader_refuse(
-			loader, node->line,
-			"role interpreter needs \"unwrap\" (\"unwrap: {}\": the first operand)");
+		return loader_refuse(loader, node->line,
+				     "role interpreter needs \"unwrap\" (\"unwrap: {}\": the first operand)");
 	return loader_check_role(loader, node, rule);
 }
 
@@ -530,8 +510,7 @@ static int loader_check_name(struct loader *loader, const struct rule *rule)
 			continue;
 		if (other->layer != rule->layer)
 			return 1;
-		return loader_refuse(loader, rule->line,
-				     "a rule named \"%.60s\" stands already at %.200s:%u",
+		return loader_refuse(loader, rule->line, "a rule named \"%.60s\" stands already at %.200s:%u",
 				     other->name, other->file, other->line);
 	}
 	return 0;
@@ -542,22 +521,19 @@ struct summary {
 	size_t size; /* that it would have, were there room */
 };
 
-__attribute__((format(printf, 2, 3))) static void summary_add(struct summary *summary,
-							      const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void summary_add(struct summary *summary, const char *format, ...)
 {
 	va_list arguments;
 
 	if (summary->size >= sizeof(summary->text))
 		return;
 	va_start(arguments, format);
-	summary->size +=
-		(size_t)vsnprintf(summary->text + summary->size,
-				  sizeof(summary->text) - summary->size, format, arguments);
+	summary->size += (size_t)vsnprintf(summary->text + summary->size, sizeof(summary->text) - summary->size, format,
+					   arguments);
 	va_end(arguments);
 }
 
-static void summary_add_item(struct summary *summary, size_t index, const char *key,
-			     const char *item)
+static void summary_add_item(struct summary *summary, size_t index, const char *key, const char *item)
 {
 	if (index > 0)
 		summary_add(summary, "|%s", item);

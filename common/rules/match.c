@@ -47,19 +47,14 @@ struct rules_scratch *rules_scratch_new(void)
 	return scratch;
 }
 
-static const char *source_text(struct rules_scratch *scratch, enum template_source source,
-			       const struct view *view)
+static const char *source_text(struct rules_scratch *scratch, enum template_source source, const struct view *view)
 {
 	switch (source) {
-	case TEMPLATE_SOURCE_PATH:
-		return view->path;
-	case TEMPLATE_SOURCE_WORKING_DIRECTORY:
-		return view->subject->working_directory;
-	case TEMPLATE_SOURCE_CGROUP:
-		return view->subject->cgroup;
+	case TEMPLATE_SOURCE_PATH: return view->path;
+	case TEMPLATE_SOURCE_WORKING_DIRECTORY: return view->subject->working_directory;
+	case TEMPLATE_SOURCE_CGROUP: return view->subject->cgroup;
 	case TEMPLATE_SOURCE_ARGV:
-	case TEMPLATE_SOURCE_COUNT:
-		break;
+	case TEMPLATE_SOURCE_COUNT: break;
 	}
 	if (scratch->joined != view) {
 		view_join_arguments(view, scratch->arguments, sizeof(scratch->arguments));
@@ -97,8 +92,8 @@ static struct seen_text *seen_find(struct seen_texts *seen, const char *text)
 	return item;
 }
 
-static bool regexes_hold(struct rules_scratch *scratch, const struct rule_regexes *regexes,
-			 enum template_source source, const struct view *view)
+static bool regexes_hold(struct rules_scratch *scratch, const struct rule_regexes *regexes, enum template_source source,
+			 const struct view *view)
 {
 	struct capture *capture = &scratch->captures.sources[source];
 	struct seen_text *seen = scratch->seen[source].current;
@@ -116,8 +111,8 @@ static bool regexes_hold(struct rules_scratch *scratch, const struct rule_regexe
 		return false;
 	size = strlen(capture->text);
 	for (size_t i = 0; i < regexes->count; i++) {
-		int count = pcre2_match(regexes->items[i].code, (PCRE2_SPTR)capture->text, size, 0,
-					0, capture->match, scratch->context);
+		int count = pcre2_match(regexes->items[i].code, (PCRE2_SPTR)capture->text, size, 0, 0, capture->match,
+					scratch->context);
 
 		if (count < 0)
 			continue;
@@ -135,8 +130,7 @@ static bool script_holds(const struct rule_patterns *patterns, const struct view
 	for (size_t i = 0; i < patterns->count; i++) {
 		const struct rule_pattern *pattern = &patterns->items[i];
 
-		if (rule_pattern_match(pattern,
-				       strchr(pattern->text, '/') ? view->path : view->program))
+		if (rule_pattern_match(pattern, strchr(pattern->text, '/') ? view->path : view->program))
 			return view->is_script;
 	}
 	return false;
@@ -161,8 +155,7 @@ static const struct rule *find_interpreter(const struct rules *rules, const stru
 	rule_candidates_begin(&candidates, rules, &rules->deciding, view->program);
 	while ((rule = rule_candidates_next(&candidates))) {
 		if (rule->unwrap.enabled && rule->match.only_executable &&
-		    (candidates.named ||
-		     rule_patterns_match(&rule->match.executable, view->program)))
+		    (candidates.named || rule_patterns_match(&rule->match.executable, view->program)))
 			return rule;
 	}
 	return NULL;
@@ -182,8 +175,7 @@ static bool subject_is_named(const struct rules *rules, const struct rules_subje
 		if (rule_patterns_match(names, view->program))
 			return true;
 		interpreter = find_interpreter(rules, view);
-		if (!interpreter ||
-		    view_unwrap(view, interpreter, &views[(depth + 1) % 2]) != VIEW_OPERAND_SCRIPT)
+		if (!interpreter || view_unwrap(view, interpreter, &views[(depth + 1) % 2]) != VIEW_OPERAND_SCRIPT)
 			return false;
 	}
 	return false;
@@ -202,21 +194,18 @@ static bool ancestors_hold(const struct rules *rules, const struct rule_patterns
 	return false;
 }
 
-bool rule_holds(const struct rules *rules, const struct rule *rule, bool named,
-		const struct view *view)
+bool rule_holds(const struct rules *rules, const struct rule *rule, bool named, const struct view *view)
 {
 	const struct rule_match *match = &rule->match;
 
-	if (match->executable.count > 0 && !named &&
-	    !rule_patterns_match(&match->executable, view->program))
+	if (match->executable.count > 0 && !named && !rule_patterns_match(&match->executable, view->program))
 		return false;
 	if (match->script.count > 0 && !script_holds(&match->script, view))
 		return false;
 	if (match->argument.count > 0 && !arguments_hold(&match->argument, view))
 		return false;
 	for (int source = 0; source < TEMPLATE_SOURCE_COUNT; source++) {
-		if (!regexes_hold(rules->scratch, &match->regexes[source],
-				  (enum template_source)source, view))
+		if (!regexes_hold(rules->scratch, &match->regexes[source], (enum template_source)source, view))
 			return false;
 	}
 	if (match->parent.count > 0 && !ancestors_hold(rules, &match->parent, view->subject, 1))

@@ -53,5 +53,4 @@ void rules_scratch_begin(struct rules_scratch *scratch);
 const struct rule *rules_find(const struct rules *rules, const struct view *view);
 
 /* `named`: the index has compared the executable already. */
-bool rule_holds(const struct rules *rules, const struct rule *rule, bool named,
-		const struct view *view);
+bool rule_holds(const struct rules *rules, const struct rule *rule, bool named, const struct view *view);

@@ -63,8 +63,7 @@ static int rules_finish(struct rules *rules, int r, struct rules **ret_rules)
 	return 0;
 }
 
-static int rules_read_path(struct rules *rules, const char *path, unsigned layer,
-			   struct tree_error *ret_error)
+static int rules_read_path(struct rules *rules, const char *path, unsigned layer, struct tree_error *ret_error)
 {
 	char *data;
 	size_t size;
@@ -83,8 +82,7 @@ static int name_is_rules(const struct dirent *entry)
 {
 	size_t size = strlen(entry->d_name);
 
-	return entry->d_name[0] != '.' && size > 5 &&
-	       strcmp(entry->d_name + size - 5, ".yaml") == 0;
+	return entry->d_name[0] != '.' && size > 5 && strcmp(entry->d_name + size - 5, ".yaml") == 0;
 }
 
 /* Byte order: alphasort would follow the locale. */
@@ -109,8 +107,7 @@ static int refuse(const struct refusal *refusal, int error)
 }
 
 /* All of its rules or none. */
-static int rules_take_file(struct rules *rules, const char *path, unsigned layer,
-			   const struct refusal *refusal)
+static int rules_take_file(struct rules *rules, const char *path, unsigned layer, const struct refusal *refusal)
 {
 	struct identity identity = rules->identity;
 	size_t count = rules->count;
@@ -141,8 +138,7 @@ static int rules_read_directory(struct rules *rules, const char *directory, unsi
 		return refuse(refusal, r);
 	}
 	if (count > FILES_MAX)
-		r = refuse(refusal, tree_error_set(refusal->error, directory, 0,
-						   "more than %d rule files", FILES_MAX));
+		r = refuse(refusal, tree_error_set(refusal->error, directory, 0, "more than %d rule files", FILES_MAX));
 	for (int i = 0; i < count; i++) {
 		if (r == 0 && count <= FILES_MAX) {
 			snprintf(path, sizeof(path), "%s/%s", directory, entries[i]->d_name);
@@ -169,8 +165,7 @@ static int rules_read_shipped(struct rules *rules, unsigned layer, struct tree_e
 	return 0;
 }
 
-static int load(const char *const *directories, const struct refusal *refusal,
-		struct rules **ret_rules)
+static int load(const char *const *directories, const struct refusal *refusal, struct rules **ret_rules)
 {
 	struct rules *rules = rules_new();
 	size_t count = 0;
@@ -188,16 +183,14 @@ static int load(const char *const *directories, const struct refusal *refusal,
 	return rules_finish(rules, r, ret_rules);
 }
 
-int rules_load(const char *const *directories, struct rules **ret_rules,
-	       struct tree_error *ret_error)
+int rules_load(const char *const *directories, struct rules **ret_rules, struct tree_error *ret_error)
 {
 	const struct refusal refusal = {.error = ret_error};
 
 	return load(directories, &refusal, ret_rules);
 }
 
-int rules_load_valid(const char *const *directories, rules_refused refused, void *data,
-		     struct rules **ret_rules)
+int rules_load_valid(const char *const *directories, rules_refused refused, void *data, struct rules **ret_rules)
 {
 	struct tree_error error;
 	const struct refusal refusal = {refused, data, &error};

@@ -40,7 +40,7 @@ enum rules_role {
 #define X(NAME, text) RULES_ROLE_##NAME,
 	RULES_ROLES(X)
 #undef X
-	RULES_ROLE_COUNT
+		RULES_ROLE_COUNT
 };
 
 const char *rules_role_text(enum rules_role role);
@@ -74,8 +74,8 @@ struct rules_subject {
 	const char *script; /* #! script path, or NULL */
 	size_t argc;
 	const char *const *argv;
-	const char *working_directory; /* "" unknown */
-	const char *cgroup;            /* path, "" unknown */
+	const char *working_directory;      /* "" unknown */
+	const char *cgroup;                 /* path, "" unknown */
 	bool has_terminal;                  /* a controlling one, and standard input is no pipe */
 	const struct rules_subject *parent; /* its current image, NULL at the top or unknown */
 };
@@ -106,15 +106,13 @@ struct rules;
  * -EINVAL with `*ret_error` for a broken file; -errno, with `*ret_error` where a file
  * cannot be read. A rule of a directory replaces one of the same name in those looked
  * at later. */
-int rules_load(const char *const *directories, struct rules **ret_rules,
-	       struct tree_error *ret_error);
+int rules_load(const char *const *directories, struct rules **ret_rules, struct tree_error *ret_error);
 
 /* The same for a daemon, which has to work whatever somebody wrote there: a broken file, or one
  * that cannot be read, is left out as a whole, and `refused` is told of each (the directory, where
  * that cannot be read). 0 or -ENOMEM. */
 typedef void (*rules_refused)(const struct tree_error *error, void *data);
-int rules_load_valid(const char *const *directories, rules_refused refused, void *data,
-		     struct rules **ret_rules);
+int rules_load_valid(const char *const *directories, rules_refused refused, void *data, struct rules **ret_rules);
 
 /* Reads a site's file as it would be used, before the shipped rules, and tries its examples: 0 and
  * how many rules it has; as above. */
@@ -147,5 +145,4 @@ struct rules_description {
 bool rules_describe(const struct rules *rules, size_t index, struct rules_description *ret);
 
 /* Always gives a verdict. */
-void rules_classify(const struct rules *rules, const struct rules_subject *subject,
-		    struct rules_verdict *ret_verdict);
+void rules_classify(const struct rules *rules, const struct rules_subject *subject, struct rules_verdict *ret_verdict);

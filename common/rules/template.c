@@ -28,9 +28,9 @@ static const struct {
 	{"directory", TEMPLATE_DIRECTORY},
 };
 
-static const char *const placeholder_names[] = {
-	"program", "subcommand", "script", "directory",
-	"arg1", "operand1", "option:", "path:1", "argv:1", "working_directory:1", "cgroup:1", NULL};
+static const char *const placeholder_names[] = {"program",  "subcommand", "script", "directory", "arg1",
+						"operand1", "option:",    "path:1", "argv:1",    "working_directory:1",
+						"cgroup:1", NULL};
 
 static const char *const source_names[] = {
 #define X(NAME, key) key,
@@ -38,8 +38,7 @@ static const char *const source_names[] = {
 #undef X
 };
 
-__attribute__((format(printf, 2, 3))) static int parser_refuse(struct template_parser *parser,
-							       const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int parser_refuse(struct template_parser *parser, const char *format, ...)
 {
 	va_list arguments;
 
@@ -81,8 +80,8 @@ static int groups_only_source(const struct template_groups *groups)
 	return only;
 }
 
-static int parser_read_group(struct template_parser *parser, const char *word, int source,
-			     int number, struct template_part *part)
+static int parser_read_group(struct template_parser *parser, const char *word, int source, int number,
+			     struct template_part *part)
 {
 	if (source < 0)
 		return parser_refuse(parser,
@@ -90,11 +89,10 @@ static int parser_read_group(struct template_parser *parser, const char *word, i
 				     "{path:1}, {argv:1}, {working_directory:1} or {cgroup:1}",
 				     word);
 	if (parser->groups->counts[source] < 0)
-		return parser_refuse(parser, "{%s} needs a \"%s\" in the rule's match", word,
-				     source_names[source]);
+		return parser_refuse(parser, "{%s} needs a \"%s\" in the rule's match", word, source_names[source]);
 	if (number > parser->groups->counts[source])
-		return parser_refuse(parser, "{%s}: \"%s\" has %d groups", word,
-				     source_names[source], parser->groups->counts[source]);
+		return parser_refuse(parser, "{%s}: \"%s\" has %d groups", word, source_names[source],
+				     parser->groups->counts[source]);
 	part->kind = TEMPLATE_GROUP;
 	part->source = (enum template_source)source;
 	part->number = (unsigned)number;
@@ -102,15 +100,13 @@ static int parser_read_group(struct template_parser *parser, const char *word, i
 }
 
 /* {option:--name,-n}: spellings become alternatives of one another. */
-static int parser_read_option(struct template_parser *parser, const char *spellings,
-			      struct template_part *part)
+static int parser_read_option(struct template_parser *parser, const char *spellings, struct template_part *part)
 {
 	for (;;) {
 		size_t size = strcspn(spellings, ",");
 
 		if (size < 2 || (spellings[0] != '-' && spellings[0] != '+'))
-			return parser_refuse(
-				parser, "{option:%s} needs spellings like --name or -n", spellings);
+			return parser_refuse(parser, "{option:%s} needs spellings like --name or -n", spellings);
 		part->kind = TEMPLATE_OPTION;
 		part->text = arena_copy(parser->arena, spellings, size);
 		if (!part->text)
@@ -135,8 +131,7 @@ static bool word_numbered(const char *word, const char *prefix, int *ret_number)
 	return *ret_number >= 0;
 }
 
-static int parser_read_word(struct template_parser *parser, const char *word,
-			    struct template_part *part)
+static int parser_read_word(struct template_parser *parser, const char *word, struct template_part *part)
 {
 	char hint[96], prefix[32];
 	int number;
@@ -157,8 +152,7 @@ static int parser_read_word(struct template_parser *parser, const char *word,
 		return 0;
 	}
 	if (word_numbered(word, "", &number))
-		return parser_read_group(parser, word, groups_only_source(parser->groups), number,
-					 part);
+		return parser_read_group(parser, word, groups_only_source(parser->groups), number, part);
 	for (int source = 0; source < TEMPLATE_SOURCE_COUNT; source++) {
 		snprintf(prefix, sizeof(prefix), "%s:", source_names[source]);
 		if (word_numbered(word, prefix, &number))

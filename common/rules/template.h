@@ -21,7 +21,7 @@ enum template_text {
 #define X(NAME, key, field) TEMPLATE_TEXT_##NAME,
 	TEMPLATE_TEXTS(X)
 #undef X
-	TEMPLATE_TEXT_COUNT
+		TEMPLATE_TEXT_COUNT
 };
 
 /* The keys of `match` that are regular expressions. X(NAME, key in YAML) */
@@ -35,7 +35,7 @@ enum template_source {
 #define X(NAME, key) TEMPLATE_SOURCE_##NAME,
 	TEMPLATE_SOURCES(X)
 #undef X
-	TEMPLATE_SOURCE_COUNT
+		TEMPLATE_SOURCE_COUNT
 };
 
 enum template_kind {

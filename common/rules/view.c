@@ -34,8 +34,8 @@ static void view_set_program(struct view *view, const char *path)
 /* Programs executed through a descriptor (fexecve, runc's copy of itself). */
 static bool path_is_nameless(const char *path)
 {
-	return *path == '\0' || strncmp(path, "/proc/", 6) == 0 ||
-	       strncmp(path, "/dev/fd/", 8) == 0 || strncmp(path, "memfd:", 6) == 0;
+	return *path == '\0' || strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/dev/fd/", 8) == 0 ||
+	       strncmp(path, "memfd:", 6) == 0;
 }
 
 void view_init(struct view *view, const struct rules_subject *subject)
@@ -58,8 +58,7 @@ static void view_rename_main(struct view *view)
 	size_t size = strlen(view->path), end = strlen("/__main__.py");
 	const char *path = view->path;
 
-	if (size <= end || size - end >= sizeof(folder) ||
-	    strcmp(path + size - end, "/__main__.py") != 0)
+	if (size <= end || size - end >= sizeof(folder) || strcmp(path + size - end, "/__main__.py") != 0)
 		return;
 	memcpy(folder, path, size - end);
 	folder[size - end] = '\0';
@@ -68,8 +67,7 @@ static void view_rename_main(struct view *view)
 }
 
 /* The program is `path`, which stands in argv[position]. */
-static enum view_operand view_enter(const struct view *view, size_t position, const char *path,
-				    struct view *ret_inner)
+static enum view_operand view_enter(const struct view *view, size_t position, const char *path, struct view *ret_inner)
 {
 	ret_inner->subject = view->subject;
 	ret_inner->is_script = true;
@@ -80,8 +78,7 @@ static enum view_operand view_enter(const struct view *view, size_t position, co
 	return VIEW_OPERAND_SCRIPT;
 }
 
-static enum view_operand view_enter_value(const struct view *view, size_t position,
-					  struct view *ret_inner)
+static enum view_operand view_enter_value(const struct view *view, size_t position, struct view *ret_inner)
 {
 	if (position >= view->argc || view->argv[position][0] == '\0')
 		return VIEW_OPERAND_NONE;
@@ -142,10 +139,9 @@ static enum step walk_long_option(struct walk *walk, const char *argument, bool 
 	if (options_have(&unwrap->script_option, argument, size) ||
 	    options_have(&unwrap->module_option, argument, size)) {
 		if (has_value)
-			return walk_finish(walk, view_enter(walk->view, walk->position,
-							    argument + size + 1, walk->inner));
-		return walk_finish(walk, view_enter_value(walk->view, walk->position + 1,
-							  walk->inner));
+			return walk_finish(walk,
+					   view_enter(walk->view, walk->position, argument + size + 1, walk->inner));
+		return walk_finish(walk, view_enter_value(walk->view, walk->position + 1, walk->inner));
 	}
 	if (options_have(&unwrap->command_option, argument, size))
 		return walk_finish(walk, VIEW_OPERAND_COMMAND);
@@ -173,10 +169,9 @@ static enum step walk_cluster(struct walk *walk, const char *cluster)
 		if (options_have_letter(&unwrap->script_option, sign, cluster[i]) ||
 		    options_have_letter(&unwrap->module_option, sign, cluster[i])) {
 			if (!last)
-				return walk_finish(walk, view_enter(walk->view, walk->position,
-								    cluster + i + 1, walk->inner));
-			return walk_finish(walk, view_enter_value(walk->view, walk->position + 1,
-								  walk->inner));
+				return walk_finish(
+					walk, view_enter(walk->view, walk->position, cluster + i + 1, walk->inner));
+			return walk_finish(walk, view_enter_value(walk->view, walk->position + 1, walk->inner));
 		}
 		if (options_have_letter(&walk->rule->options_with_value, sign, cluster[i]))
 			return last ? STEP_SKIP_VALUE : STEP_NEXT;
@@ -204,8 +199,7 @@ static enum step walk_argument(struct walk *walk)
 	if (argument[1] == '\0') /* "-": standard input */
 		return walk_finish(walk, VIEW_OPERAND_NONE);
 	if (strcmp(argument, "--") == 0)
-		return walk_finish(walk, view_enter_value(walk->view, walk->position + 1,
-							  walk->inner));
+		return walk_finish(walk, view_enter_value(walk->view, walk->position + 1, walk->inner));
 	step = walk_long_option(walk, argument, &known);
 	return known ? step : walk_cluster(walk, argument);
 }
@@ -226,8 +220,7 @@ static enum view_operand view_unwrap_applet(const struct view *view, struct view
 	return operand;
 }
 
-enum view_operand view_unwrap(const struct view *view, const struct rule *rule,
-			      struct view *ret_inner)
+enum view_operand view_unwrap(const struct view *view, const struct rule *rule, struct view *ret_inner)
 {
 	struct walk walk = {.view = view, .rule = rule, .inner = ret_inner, .position = 1};
 	const char *script = view->subject->script;
@@ -265,8 +258,7 @@ bool view_has_option(const struct view *view, const struct rule *rule, char lett
 	return false;
 }
 
-const char *view_operand(const struct view *view, const struct rule_patterns *options_with_value,
-			 unsigned number)
+const char *view_operand(const struct view *view, const struct rule_patterns *options_with_value, unsigned number)
 {
 	bool options = true;
 

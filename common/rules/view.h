@@ -26,15 +26,13 @@ void view_init(struct view *view, const struct rules_subject *subject);
 
 /* What the interpreter of `rule` runs; `*ret_inner` is set for VIEW_OPERAND_SCRIPT. For
  * VIEW_OPERAND_COMMAND its arguments begin with the option. It may not be `view`. */
-enum view_operand view_unwrap(const struct view *view, const struct rule *rule,
-			      struct view *ret_inner);
+enum view_operand view_unwrap(const struct view *view, const struct rule *rule, struct view *ret_inner);
 
 /* An option such as -i given before the first operand, alone or in a cluster. */
 bool view_has_option(const struct view *view, const struct rule *rule, char letter);
 
 /* "" where there is none. A subcommand is an operand that looks like a word. */
-const char *view_operand(const struct view *view, const struct rule_patterns *options_with_value,
-			 unsigned number);
+const char *view_operand(const struct view *view, const struct rule_patterns *options_with_value, unsigned number);
 const char *view_option(const struct view *view, const char *spelling);
 
 /* Arguments (without the program) joined by a space into `buffer`, cut where it is

@@ -19,20 +19,14 @@ static const struct {
 	const char *query;
 	bool is_of_run, is_of_host;
 } copies[] = {
-	{host_copy, "hosts", false, false},
-	{container_copy, "containers", true, true},
-	{run_copy, "run", false, false},
-	{task_copy, "tasks", true, true},
-	{tool_copy, "tools", true, true},
-	{process_copy, "processes", true, true},
-	{sample_copy, "run_samples", true, true},
-	{host_sample_copy, "host_samples", false, true},
-	{incident_copy, "incidents", true, true},
-	{loss_copy, "run_losses", true, true},
+	{host_copy, "hosts", false, false},       {container_copy, "containers", true, true},
+	{run_copy, "run", false, false},          {task_copy, "tasks", true, true},
+	{tool_copy, "tools", true, true},         {process_copy, "processes", true, true},
+	{sample_copy, "run_samples", true, true}, {host_sample_copy, "host_samples", false, true},
+	{incident_copy, "incidents", true, true}, {loss_copy, "run_losses", true, true},
 };
 
-static int rows_copy(struct store *to, struct store *from, size_t index, const struct row_run *run,
-		     store_ask *ask)
+static int rows_copy(struct store *to, struct store *from, size_t index, const struct row_run *run, store_ask *ask)
 {
 	struct store_parameter parameters[5] = {0};
 	struct store_result *result;
@@ -48,16 +42,15 @@ static int rows_copy(struct store *to, struct store *from, size_t index, const s
 		parameters[count++] = (struct store_parameter){"last_id", STORE_INTEGER, run->id, NULL};
 	}
 	if (copies[index].copy == host_sample_copy) {
-		parameters[count++] = (struct store_parameter){"since_unix_ns", STORE_INTEGER,
-							       run->started_unix_ns, NULL};
+		parameters[count++] =
+			(struct store_parameter){"since_unix_ns", STORE_INTEGER, run->started_unix_ns, NULL};
 		parameters[count++] = (struct store_parameter){"limit", STORE_INTEGER, INT64_MAX, NULL};
 	}
 	error = ask(from, copies[index].query, parameters, &result);
 	if (error < 0)
 		return store_fail_as(to, error, store_error_text(from));
 	while (error == 0 && (more = store_result_next(result)) != 0)
-		error = more < 0 ? store_fail_as(to, more, store_error_text(from))
-				 : copies[index].copy(to, result);
+		error = more < 0 ? store_fail_as(to, more, store_error_text(from)) : copies[index].copy(to, result);
 	store_result_free(result);
 	return error;
 }

@@ -13,11 +13,10 @@ struct store_driver {
 	int (*begin_reading)(struct store *store);
 	void (*end_reading)(struct store *store);
 	int (*read_stream)(struct store *store, struct store_stream *ret_stream);
-	int (*query)(struct store *store, const struct store_text *text,
-		     const struct store_parameter *parameters, struct store_result **ret_result);
+	int (*query)(struct store *store, const struct store_text *text, const struct store_parameter *parameters,
+		     struct store_result **ret_result);
 	/* NULL: nothing is gained by it. */
-	void (*ask_ahead)(struct store *store, const struct store_text *text,
-			  const struct store_parameter *parameters);
+	void (*ask_ahead)(struct store *store, const struct store_text *text, const struct store_parameter *parameters);
 	int (*next)(struct store_result *result);
 	size_t (*width)(const struct store_result *result);
 	const char *(*column)(const struct store_result *result, size_t column);

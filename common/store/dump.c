@@ -21,7 +21,7 @@ static const struct {
 #define R(NAME, name, table, key) {#table, key},
 	ROWS(R)
 #undef R
-	{"states", "id"},
+		{"states", "id"},
 	{"stream", "id"},
 };
 
@@ -57,19 +57,14 @@ static void write_blob(FILE *file, const unsigned char *data, int size)
 static void write_value(FILE *file, sqlite3_stmt *statement, int column)
 {
 	switch (sqlite3_column_type(statement, column)) {
-	case SQLITE_NULL:
-		fputs("NULL", file);
-		break;
+	case SQLITE_NULL: fputs("NULL", file); break;
 	case SQLITE_TEXT:
-		write_text(file, sqlite3_column_text(statement, column),
-			   sqlite3_column_bytes(statement, column));
+		write_text(file, sqlite3_column_text(statement, column), sqlite3_column_bytes(statement, column));
 		break;
 	case SQLITE_BLOB:
-		write_blob(file, sqlite3_column_blob(statement, column),
-			   sqlite3_column_bytes(statement, column));
+		write_blob(file, sqlite3_column_blob(statement, column), sqlite3_column_bytes(statement, column));
 		break;
-	default:
-		fprintf(file, "%lld", (long long)sqlite3_column_int64(statement, column));
+	default: fprintf(file, "%lld", (long long)sqlite3_column_int64(statement, column));
 	}
 }
 

@@ -45,8 +45,8 @@ const char *store_entity_name(size_t index)
 
 	if (index >= COUNT(entities))
 		return NULL;
-	snprintf(names[index], sizeof(names[index]), "%.*s",
-		 (int)(strlen(entities[index].file) - strlen(".sql")), entities[index].file);
+	snprintf(names[index], sizeof(names[index]), "%.*s", (int)(strlen(entities[index].file) - strlen(".sql")),
+		 entities[index].file);
 	return names[index];
 }
 

@@ -11,11 +11,9 @@
 #define SAMPLES_MAX 100000                  /* whatever the runs have */
 
 /* What a run is made of is found through the run, so the run goes last. */
-static const char *const steps_find[] = {"expire_find_runs", "expire_find_tools",
-					 "expire_find_processes"};
-static const char *const steps_rest[] = {"expire_incidents", "expire_tools", "expire_tasks",
-					 "expire_runs", "expire_containers", "expire_losses",
-					 "expire_host_samples"};
+static const char *const steps_find[] = {"expire_find_runs", "expire_find_tools", "expire_find_processes"};
+static const char *const steps_rest[] = {"expire_incidents",  "expire_tools",  "expire_tasks",       "expire_runs",
+					 "expire_containers", "expire_losses", "expire_host_samples"};
 
 static int statement_bind(struct store *store, const char *name, const struct store_expiry *expiry,
 			  sqlite3_stmt **ret_statement)
@@ -24,15 +22,17 @@ static int statement_bind(struct store *store, const char *name, const struct st
 
 	if (error < 0)
 		return error;
-	store_bind(*ret_statement, (const struct store_parameter[]){
-		STORE_INT("before_unix_ns", expiry->before_unix_ns), STORE_INT("first_rev", expiry->first_rev),
-		STORE_INT("last_rev", expiry->last_rev), STORE_INT("shipped_rev", expiry->shipped_rev),
-		STORE_INT("process_limit", PROCESSES_MAX), STORE_INT("sample_limit", SAMPLES_MAX), {0}});
+	store_bind(*ret_statement, (const struct store_parameter[]){STORE_INT("before_unix_ns", expiry->before_unix_ns),
+								    STORE_INT("first_rev", expiry->first_rev),
+								    STORE_INT("last_rev", expiry->last_rev),
+								    STORE_INT("shipped_rev", expiry->shipped_rev),
+								    STORE_INT("process_limit", PROCESSES_MAX),
+								    STORE_INT("sample_limit", SAMPLES_MAX),
+								    {0}});
 	return 0;
 }
 
-static int steps_run(struct store *store, const char *const *names, size_t count,
-		     const struct store_expiry *expiry)
+static int steps_run(struct store *store, const char *const *names, size_t count, const struct store_expiry *expiry)
 {
 	sqlite3_stmt *statement;
 	int error = 0;
@@ -69,8 +69,7 @@ static int rows_delete(struct store *store, const char *name, const struct store
 	return error;
 }
 
-static int rest_delete(struct store *store, const struct store_expiry *expiry,
-		       struct store_expired *expired)
+static int rest_delete(struct store *store, const struct store_expiry *expiry, struct store_expired *expired)
 {
 	int64_t count;
 	int error = 0;
@@ -80,8 +79,7 @@ static int rest_delete(struct store *store, const struct store_expiry *expiry,
 	return error;
 }
 
-static int all_delete(struct store *store, const struct store_expiry *expiry,
-		      struct store_expired *expired)
+static int all_delete(struct store *store, const struct store_expiry *expiry, struct store_expired *expired)
 {
 	int64_t count;
 	int error = rows_delete(store, "expire_samples", expiry, expired, &count);
@@ -94,8 +92,7 @@ static int all_delete(struct store *store, const struct store_expiry *expiry,
 	return error < 0 || expired->has_more ? error : rest_delete(store, expiry, expired);
 }
 
-int store_expire(struct store *store, const struct store_expiry *expiry,
-		 struct store_expired *ret_expired)
+int store_expire(struct store *store, const struct store_expiry *expiry, struct store_expired *ret_expired)
 {
 	struct store_expired expired = {0};
 	int error;
@@ -143,8 +140,8 @@ void store_give_back(struct store *store)
 }
 
 /* The one number that a statement says; `absent` where it is NULL. */
-static int number_find(struct store *store, const char *name, const struct store_parameter *parameters,
-		       int64_t absent, int64_t *ret_number)
+static int number_find(struct store *store, const char *name, const struct store_parameter *parameters, int64_t absent,
+		       int64_t *ret_number)
 {
 	sqlite3_stmt *statement;
 	int rc, error = store_find_statement(store, name, &statement);
@@ -164,11 +161,12 @@ static int number_find(struct store *store, const char *name, const struct store
 	return error;
 }
 
-int store_find_window(struct store *store, int64_t first_rev, int64_t end_rev, int64_t row_count,
-		      int64_t *ret_last_rev)
+int store_find_window(struct store *store, int64_t first_rev, int64_t end_rev, int64_t row_count, int64_t *ret_last_rev)
 {
-	const struct store_parameter parameters[] = {
-		STORE_INT("first_rev", first_rev), STORE_INT("end_rev", end_rev), STORE_INT("row_count", row_count), {0}};
+	const struct store_parameter parameters[] = {STORE_INT("first_rev", first_rev),
+						     STORE_INT("end_rev", end_rev),
+						     STORE_INT("row_count", row_count),
+						     {0}};
 
 	return number_find(store, "expire_find_window", parameters, end_rev, ret_last_rev);
 }

@@ -43,10 +43,12 @@ static bool is_kept_in(const struct store_image *slot, const char *key, size_t s
 
 static void bind_texts(sqlite3_stmt *statement, const struct row_process *row)
 {
-	store_bind(statement, (const struct store_parameter[]){
-		{"path", STORE_TEXT, 0, row->path}, {"program", STORE_TEXT, 0, row->program},
-		{"reason", STORE_TEXT, 0, row->reason}, {"rule", STORE_TEXT, 0, row->rule},
-		{"role", STORE_TEXT, 0, row->role}, {0}});
+	store_bind(statement, (const struct store_parameter[]){{"path", STORE_TEXT, 0, row->path},
+							       {"program", STORE_TEXT, 0, row->program},
+							       {"reason", STORE_TEXT, 0, row->reason},
+							       {"rule", STORE_TEXT, 0, row->rule},
+							       {"role", STORE_TEXT, 0, row->role},
+							       {0}});
 }
 
 /* Its id, 0: there is none. */

@@ -12,7 +12,7 @@ enum store_table {
 	ROWS_AND_PROCESS(R, NOT_HERE)
 #undef NOT_HERE
 #undef R
-	STORE_TABLE_COUNT
+		STORE_TABLE_COUNT
 };
 
 #define STORE_STATEMENTS_MAX 32
@@ -41,10 +41,10 @@ struct store_given {
 struct store {
 	struct store_base base;
 	sqlite3 *db;
-	int lock_fd;            /* -1: a reader */
-	int write_error;        /* negative errno: everything fails until the rollback */
-	bool room_is_scarce;    /* on the disk: the WAL is kept small */
-	uint64_t rev;           /* highest given out, the open transaction included */
+	int lock_fd;         /* -1: a reader */
+	int write_error;     /* negative errno: everything fails until the rollback */
+	bool room_is_scarce; /* on the disk: the WAL is kept small */
+	uint64_t rev;        /* highest given out, the open transaction included */
 	uint64_t committed_rev;
 	sqlite3_stmt *puts[STORE_TABLE_COUNT];
 	sqlite3_stmt *put_processes;

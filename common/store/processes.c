@@ -27,8 +27,8 @@ static const struct {
 };
 
 #define NAME(column) ", " #column
-static const char declaration[] = "CREATE TABLE given_processes (rev" ROW_PROCESS_COLUMNS(NAME, NAME, NAME)
-	", image_id)";
+static const char declaration[] =
+	"CREATE TABLE given_processes (rev" ROW_PROCESS_COLUMNS(NAME, NAME, NAME) ", image_id)";
 #undef NAME
 
 enum { COLUMN_REV, COLUMN_FIRST_FIELD, COLUMN_IMAGE = COLUMN_FIRST_FIELD + sizeof(fields) / sizeof(fields[0]) };
@@ -43,8 +43,8 @@ static struct store *store_of(sqlite3_vtab_cursor *cursor)
 	return ((struct given_table *)cursor->pVtab)->store;
 }
 
-static int given_connect(sqlite3 *db, void *store, int count, const char *const *values,
-			 sqlite3_vtab **ret_table, char **ret_error)
+static int given_connect(sqlite3 *db, void *store, int count, const char *const *values, sqlite3_vtab **ret_table,
+			 char **ret_error)
 {
 	struct given_table *table = calloc(1, sizeof(*table));
 
@@ -91,8 +91,7 @@ static int given_next(sqlite3_vtab_cursor *cursor)
 	return given->error < 0 ? SQLITE_ERROR : SQLITE_OK;
 }
 
-static int given_filter(sqlite3_vtab_cursor *cursor, int index, const char *text, int count,
-			sqlite3_value **values)
+static int given_filter(sqlite3_vtab_cursor *cursor, int index, const char *text, int count, sqlite3_value **values)
 {
 	return given_next(cursor);
 }
@@ -112,9 +111,7 @@ static int given_field(sqlite3_context *context, const struct row_process *row, 
 		if (*(const int64_t *)field != ROW_NULL)
 			sqlite3_result_int64(context, *(const int64_t *)field);
 		break;
-	case FIELD_T:
-		sqlite3_result_text(context, *(const char *const *)field, -1, SQLITE_STATIC);
-		break;
+	case FIELD_T: sqlite3_result_text(context, *(const char *const *)field, -1, SQLITE_STATIC); break;
 	case FIELD_B:
 		if (blob->data)
 			sqlite3_result_blob64(context, blob->data, blob->size, SQLITE_STATIC);

@@ -47,8 +47,8 @@ int store_read_stream(struct store *store, struct store_stream *ret_stream)
 	return base_of(store)->driver->read_stream(store, ret_stream);
 }
 
-int store_query_text(struct store *store, const struct store_text *text,
-		     const struct store_parameter *parameters, struct store_result **ret_result)
+int store_query_text(struct store *store, const struct store_text *text, const struct store_parameter *parameters,
+		     struct store_result **ret_result)
 {
 	int error = base_of(store)->driver->query(store, text, parameters, ret_result);
 
@@ -140,8 +140,8 @@ struct store_value store_result_get(struct store_result *result, const char *col
 	ret_row->column = value.type == STORE_VALUE_NULL ? NULL : value.data;
 #define GET_B(column) \
 	value = store_result_get(result, #column); \
-	ret_row->column = value.type == STORE_VALUE_NULL ? (struct row_blob){0} \
-							  : (struct row_blob){value.data, value.size};
+	ret_row->column = \
+		value.type == STORE_VALUE_NULL ? (struct row_blob){0} : (struct row_blob){value.data, value.size};
 #define R(NAME, name, table, key) \
 	void store_result_get_##name(struct store_result *result, struct row_##name *ret_row) \
 	{ \

@@ -27,8 +27,7 @@ static int parameters_bind(sqlite3_stmt *statement, const struct store_parameter
 		if (parameters->type == STORE_INTEGER)
 			rc = sqlite3_bind_int64(statement, index, parameters->integer);
 		else if (parameters->type == STORE_TEXT)
-			rc = sqlite3_bind_text(statement, index, parameters->text, -1,
-					       SQLITE_TRANSIENT);
+			rc = sqlite3_bind_text(statement, index, parameters->text, -1, SQLITE_TRANSIENT);
 		else if (parameters->type == STORE_REAL)
 			rc = sqlite3_bind_double(statement, index, parameters->real);
 		if (rc != SQLITE_OK)
@@ -97,11 +96,12 @@ static void reader_close(struct store *store)
 #define STEPS_BETWEEN_LOOKS 10000          /* of SQLite's machine: some 100 us */
 
 /* They read tables and views, and call functions. */
-static int authorize(void *context, int action, const char *a, const char *b, const char *database,
-		     const char *trigger)
+static int authorize(void *context, int action, const char *a, const char *b, const char *database, const char *trigger)
 {
 	return action == SQLITE_SELECT || action == SQLITE_READ || action == SQLITE_FUNCTION ||
-	       action == SQLITE_RECURSIVE ? SQLITE_OK : SQLITE_DENY;
+			       action == SQLITE_RECURSIVE
+		       ? SQLITE_OK
+		       : SQLITE_DENY;
 }
 
 static int is_late(void *context)
@@ -153,8 +153,8 @@ static int statement_prepare(struct store *store, const struct store_text *text,
 	return 0;
 }
 
-static int query_run(struct store *store, const struct store_text *text,
-		     const struct store_parameter *parameters, struct store_result **ret_result)
+static int query_run(struct store *store, const struct store_text *text, const struct store_parameter *parameters,
+		     struct store_result **ret_result)
 {
 	struct sqlite_result *result = calloc(1, sizeof(*result));
 	int rc, error;
@@ -188,8 +188,8 @@ static int result_next(struct store_result *result)
 		return 1;
 	if (rc != SQLITE_INTERRUPT)
 		return rc == SQLITE_DONE ? 0 : store_fail(result->store, rc, "cannot read the store");
-	snprintf(result->store->base.error, sizeof(result->store->base.error),
-		 "%s: took longer than a query may", result->query);
+	snprintf(result->store->base.error, sizeof(result->store->base.error), "%s: took longer than a query may",
+		 result->query);
 	return -ETIME;
 }
 
@@ -230,8 +230,7 @@ static struct store_value result_value(struct store_result *result, size_t colum
 		if (!value.data)
 			value.data = ""; /* SQLite's empty blob */
 		break;
-	default:
-		break;
+	default: break;
 	}
 	return value;
 }

@@ -309,9 +309,9 @@ struct row_blob {
 #define ROW_I(name) int64_t name;
 #define ROW_T(name) const char *name;
 #define ROW_B(name) struct row_blob name;
-#define R(NAME, name, table, key)                                                            \
-	struct row_##name {                                                                   \
-		ROW_##NAME##_COLUMNS(ROW_I, ROW_T, ROW_B)                                     \
+#define R(NAME, name, table, key) \
+	struct row_##name { \
+		ROW_##NAME##_COLUMNS(ROW_I, ROW_T, ROW_B) \
 	};
 ROWS(R)
 #undef R

@@ -57,30 +57,22 @@ static int errno_of(sqlite3 *db, int rc)
 	switch (rc & 0xff) {
 	case SQLITE_OK:
 	case SQLITE_ROW:
-	case SQLITE_DONE:
-		return 0;
-	case SQLITE_FULL:
-		return -ENOSPC;
+	case SQLITE_DONE: return 0;
+	case SQLITE_FULL: return -ENOSPC;
 	case SQLITE_BUSY:
-	case SQLITE_LOCKED:
-		return -EBUSY;
+	case SQLITE_LOCKED: return -EBUSY;
 	case SQLITE_NOTADB:
-	case SQLITE_CORRUPT:
-		return -EUCLEAN;
-	case SQLITE_READONLY:
-		return -EROFS;
-	case SQLITE_NOMEM:
-		return -ENOMEM;
+	case SQLITE_CORRUPT: return -EUCLEAN;
+	case SQLITE_READONLY: return -EROFS;
+	case SQLITE_NOMEM: return -ENOMEM;
 	case SQLITE_CONSTRAINT:
 	case SQLITE_MISMATCH:
-	case SQLITE_TOOBIG:
-		return -EINVAL;
+	case SQLITE_TOOBIG: return -EINVAL;
 	case SQLITE_CANTOPEN:
 	case SQLITE_IOERR:
 		/* A full disk shows here too: growing PATH-shm fails as an I/O error. */
 		return system_errno > 0 ? -system_errno : -EIO;
-	default:
-		return -EIO;
+	default: return -EIO;
 	}
 }
 
@@ -90,8 +82,7 @@ int store_fail(struct store *store, int rc, const char *what)
 	int error = errno_of(store->db, rc);
 	char raw[sizeof(store->base.error)];
 
-	snprintf(raw, sizeof(raw), "%s: %s", what,
-		 store->db ? sqlite3_errmsg(store->db) : sqlite3_errstr(rc));
+	snprintf(raw, sizeof(raw), "%s: %s", what, store->db ? sqlite3_errmsg(store->db) : sqlite3_errstr(rc));
 	text_escape(raw, strlen(raw), store->base.error, sizeof(store->base.error));
 	return error;
 }
@@ -102,8 +93,8 @@ int store_fail_as(struct store *store, int error, const char *words)
 	return error;
 }
 
-__attribute__((format(printf, 3, 4)))
-static int error_set(struct store_error *ret_error, int error, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static int error_set(struct store_error *ret_error, int error, const char *format,
+							   ...)
 {
 	char raw[sizeof(ret_error->text)];
 	va_list arguments;
@@ -116,28 +107,32 @@ static int error_set(struct store_error *ret_error, int error, const char *forma
 }
 
 /* What to do about a failed open, for a person. */
-static int error_explain(struct store_error *ret_error, int error, const char *path,
-			 const char *what)
+static int error_explain(struct store_error *ret_error, int error, const char *path, const char *what)
 {
 	switch (error) {
-	case -ENOSPC:
-		return error_set(ret_error, error, "%s: no space left: free some on its disk", path);
+	case -ENOSPC: return error_set(ret_error, error, "%s: no space left: free some on its disk", path);
 	case -EUCLEAN:
 		return error_set(ret_error, error,
 				 "%s: not a tracer store, or damaged (%s): move it away, or name "
-				 "another file", path, what);
+				 "another file",
+				 path, what);
 	case -EROFS:
-		return error_set(ret_error, error, "%s: read-only: name a store on a writable "
-				 "file system", path);
+		return error_set(ret_error, error,
+				 "%s: read-only: name a store on a writable "
+				 "file system",
+				 path);
 	case -EACCES:
 	case -EPERM:
-		return error_set(ret_error, error, "%s: permission denied: it is readable for its "
-				 "owner and group (`tracer` if installed)", path);
+		return error_set(ret_error, error,
+				 "%s: permission denied: it is readable for its "
+				 "owner and group (`tracer` if installed)",
+				 path);
 	case -ENOENT:
-		return error_set(ret_error, error, "%s: no such file: is tracer-correlator running, "
-				 "or is the store elsewhere (--store)?", path);
-	default:
-		return error_set(ret_error, error, "%s: %s (%s)", path, what, strerror(-error));
+		return error_set(ret_error, error,
+				 "%s: no such file: is tracer-correlator running, "
+				 "or is the store elsewhere (--store)?",
+				 path);
+	default: return error_set(ret_error, error, "%s: %s (%s)", path, what, strerror(-error));
 	}
 }
 
@@ -196,16 +191,21 @@ static int lock_take(const char *path, int *ret_fd, struct store_error *ret_erro
 		return error_set(ret_error, -ENAMETOOLONG, "the store's name is too long");
 	fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0640);
 	if (fd < 0 && errno == ENOENT)
-		return error_set(ret_error, -ENOENT, "%s: no such directory: make it, or name another "
-				 "store", path);
+		return error_set(ret_error, -ENOENT,
+				 "%s: no such directory: make it, or name another "
+				 "store",
+				 path);
 	if (fd < 0)
 		return error_explain(ret_error, -errno, path, "cannot create its lock file");
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		error = errno == EWOULDBLOCK ? -EBUSY : -errno;
-		error_set(ret_error, error, error == -EBUSY ?
-			  "%s: another tracer-correlator or tracer run writes it (pid %ld): stop that one, or "
-			  "name another store" : "%s: cannot lock it (holder %ld)",
-			  path, lock_read_holder(fd));
+		error_set(
+			ret_error, error,
+			error == -EBUSY
+				? "%s: another tracer-correlator or tracer run writes it (pid %ld): stop that one, or "
+				  "name another store"
+				: "%s: cannot lock it (holder %ld)",
+			path, lock_read_holder(fd));
 		close(fd);
 		return error;
 	}
@@ -246,7 +246,8 @@ static int schema_refuse_newer(const char *path, int64_t version, struct store_e
 {
 	return error_set(ret_error, -EPROTO,
 			 "%s: written by a newer release (schema %lld, this one knows %d): use that "
-			 "release's programs", path, (long long)version, store_schema_version());
+			 "release's programs",
+			 path, (long long)version, store_schema_version());
 }
 
 /* From `version` to the newest: all of it or nothing. */
@@ -259,8 +260,8 @@ static int schema_migrate(struct store *store, int64_t version)
 		error = store_exec(store, store_migration_text(next));
 	if (error == 0)
 		error = store_exec(store, store_views_text());
-	snprintf(finish, sizeof(finish), "PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
-		 APPLICATION_ID, store_schema_version());
+	snprintf(finish, sizeof(finish), "PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", APPLICATION_ID,
+		 store_schema_version());
 	if (error == 0)
 		error = store_exec(store, finish);
 	if (error < 0 && !sqlite3_get_autocommit(store->db))
@@ -304,8 +305,7 @@ static int connection_open(struct store *store, const char *name, int flags)
 		return store_fail(store, rc, "cannot open");
 	sqlite3_extended_result_codes(store->db, 1);
 	sqlite3_busy_timeout(store->db, BUSY_TIMEOUT_MS);
-	sqlite3_db_config(store->db, SQLITE_DBCONFIG_LOOKASIDE, NULL, LOOKASIDE_BYTES,
-			  LOOKASIDE_COUNT);
+	sqlite3_db_config(store->db, SQLITE_DBCONFIG_LOOKASIDE, NULL, LOOKASIDE_BYTES, LOOKASIDE_COUNT);
 	sqlite3_db_config(store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(store->db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
@@ -464,11 +464,10 @@ static int reader_open_immutable(struct store *store, const char *path)
 		return -EACCES;
 	used = (size_t)snprintf(uri, sizeof(uri), "file:");
 	for (const char *c = path; *c; c++) {
-		bool plain = strchr("/._-~", *c) || (*c >= '0' && *c <= '9') ||
-			     (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z');
+		bool plain = strchr("/._-~", *c) || (*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'z') ||
+			     (*c >= 'A' && *c <= 'Z');
 
-		used += (size_t)snprintf(uri + used, sizeof(uri) - used, plain ? "%c" : "%%%02X",
-					 (unsigned char)*c);
+		used += (size_t)snprintf(uri + used, sizeof(uri) - used, plain ? "%c" : "%%%02X", (unsigned char)*c);
 	}
 	snprintf(uri + used, sizeof(uri) - used, "?immutable=1");
 	sqlite3_close(store->db);
@@ -489,21 +488,20 @@ static int reader_prepare(struct store *store, const char *path, struct store_er
 	int error = connection_open(store, path, SQLITE_OPEN_READONLY);
 	if (error == 0)
 		error = schema_read_version(store, &version);
-	if (error < 0 && is_out_of_reach(sqlite3_errcode(store->db)) &&
-	    reader_open_immutable(store, path) == 0)
+	if (error < 0 && is_out_of_reach(sqlite3_errcode(store->db)) && reader_open_immutable(store, path) == 0)
 		error = schema_read_version(store, &version);
 	if (error < 0)
 		return error_explain(ret_error, error, path, store->base.error);
 	if (version > store_schema_version())
 		return schema_refuse_newer(path, version, ret_error);
 	if (version == 0)
-		return error_set(ret_error, -EPROTO,
-				 "%s: empty: tracer-correlator makes a store of it when it starts", path);
+		return error_set(ret_error, -EPROTO, "%s: empty: tracer-correlator makes a store of it when it starts",
+				 path);
 	if (version < store_schema_version())
 		return error_set(ret_error, -EPROTO,
 				 "%s: schema %lld is older than this release's %d: tracer-correlator "
-				 "brings it up to date when it starts", path, (long long)version,
-				 store_schema_version());
+				 "brings it up to date when it starts",
+				 path, (long long)version, store_schema_version());
 	return 0;
 }
 

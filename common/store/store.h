@@ -69,9 +69,9 @@ int store_move_task(struct store *store, int64_t from_task_id, int64_t to_task_i
 
 /* What the correlator remembers of an entity beyond its row: its own affair. */
 struct store_state {
-	int64_t id;         /* of the row, or of what has none */
+	int64_t id; /* of the row, or of what has none */
 	const char *entity;
-	int64_t image_id;   /* of the row where it is another one's, ROW_NULL */
+	int64_t image_id; /* of the row where it is another one's, ROW_NULL */
 	const void *data;
 	size_t size;
 };
@@ -128,8 +128,7 @@ struct store_expired {
  * ended, incidents and samples; containers, losses and samples of the host. Leaves the transaction
  * open, so that what was unsent is noted in the same: store_commit() follows. 0 or -errno, then
  * nothing was deleted. */
-int store_expire(struct store *store, const struct store_expiry *expiry,
-		 struct store_expired *ret_expired);
+int store_expire(struct store *store, const struct store_expiry *expiry, struct store_expired *ret_expired);
 #define STORE_EXPIRY_ROWS_MAX 20000
 /* Up to which revision a step from `first_rev` on may go, `end_rev` at most, so that no table has
  * many more than `row_count` rows in it. 0 or -errno. */
@@ -137,8 +136,7 @@ int store_find_window(struct store *store, int64_t first_rev, int64_t end_rev, i
 		      int64_t *ret_last_rev);
 /* The first revision that was written after `before_unix_ns`; INT64_MAX: none is known to have
  * been. Times after `future_unix_ns` are a wrong clock's. 0 or -errno. */
-int store_find_young(struct store *store, int64_t before_unix_ns, int64_t future_unix_ns,
-		     int64_t *ret_rev);
+int store_find_young(struct store *store, int64_t before_unix_ns, int64_t future_unix_ns, int64_t *ret_rev);
 /* Deletes texts that no process refers to and paths that nobody asks for. 0 or -errno. */
 int store_tidy(struct store *store);
 /* Pages that are empty go back to the disk, a bounded number at a time. */
@@ -166,9 +164,9 @@ struct store_parameter {
 const char *store_next_parameter(const char *sql, size_t *ret_size);
 
 struct store_text {
-	const char *name;  /* for errors: of somebody else's, where it is from */
+	const char *name; /* for errors: of somebody else's, where it is from */
 	const char *sql;
-	unsigned limit_s;  /* 0: one of ours. Else somebody else's: it is refused unless it is one
+	unsigned limit_s; /* 0: one of ours. Else somebody else's: it is refused unless it is one
 			    * statement that only reads, and ends after so many seconds */
 };
 
@@ -190,11 +188,10 @@ void store_end_reading(struct store *store);
 
 /* `parameters` ends with a NULL name; those left out are NULL. -EINVAL: no such parameter. -EPERM:
  * it does more than read. */
-int store_query_text(struct store *store, const struct store_text *text,
-		     const struct store_parameter *parameters, struct store_result **ret_result);
+int store_query_text(struct store *store, const struct store_text *text, const struct store_parameter *parameters,
+		     struct store_result **ret_result);
 /* The same will be asked soon, once: a lake is sent it now, and what it answers is as of now. */
-void store_ask_ahead(struct store *store, const struct store_text *text,
-		     const struct store_parameter *parameters);
+void store_ask_ahead(struct store *store, const struct store_text *text, const struct store_parameter *parameters);
 /* queries/NAME.sql, which are for daemons. -EINVAL: there is none of that name. */
 int store_query(struct store *store, const char *name, const struct store_parameter *parameters,
 		struct store_result **ret_result);
@@ -215,8 +212,7 @@ struct store_value store_result_value(struct store_result *result, size_t column
 size_t store_result_find(struct store_result *result, const char *column);
 struct store_value store_result_get(struct store_result *result, const char *column);
 /* All columns of such a row by their names; texts and blobs are the result's. */
-#define R(NAME, name, table, key) \
-	void store_result_get_##name(struct store_result *result, struct row_##name *ret_row);
+#define R(NAME, name, table, key) void store_result_get_##name(struct store_result *result, struct row_##name *ret_row);
 ROWS(R)
 #undef R
 void store_result_free(struct store_result *result);

@@ -71,8 +71,8 @@ int store_find_statement(struct store *store, const char *name, sqlite3_stmt **r
 	const char *sql = store_statement_text(name, &index);
 
 	if (!store->statements[index]) {
-		int rc = sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT,
-					    &store->statements[index], NULL);
+		int rc = sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &store->statements[index],
+					    NULL);
 
 		if (rc != SQLITE_OK)
 			return store_fail(store, rc, name);
@@ -136,8 +136,7 @@ struct table {
 #define NOT_HERE(NAME, name, table, key) /* processes.c */
 #define COLUMN_NAME(column) #column,
 #define R(NAME, name, table, key) \
-	static const char *const name##_columns[] = { \
-		ROW_##NAME##_COLUMNS(COLUMN_NAME, COLUMN_NAME, COLUMN_NAME) NULL};
+	static const char *const name##_columns[] = {ROW_##NAME##_COLUMNS(COLUMN_NAME, COLUMN_NAME, COLUMN_NAME) NULL};
 ROWS_AND_PROCESS(R, NOT_HERE)
 #undef R
 #undef COLUMN_NAME
@@ -207,8 +206,7 @@ static int table_prepare(struct store *store, enum store_table table)
 	int rc;
 
 	table_write_upsert(&tables[table], sql);
-	rc = sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &store->puts[table],
-				NULL);
+	rc = sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &store->puts[table], NULL);
 	return rc == SQLITE_OK ? 0 : store_fail(store, rc, tables[table].name);
 }
 
@@ -237,8 +235,7 @@ static void bind_text(sqlite3_stmt *statement, int index, const char *text)
 		if (error < 0) \
 			return error; \
 		sqlite3_bind_int64(statement, index, (int64_t)++store->rev); \
-		ROW_##NAME##_COLUMNS(BIND_I, BIND_T, NO_BLOB) \
-		return store_run_statement(store, statement); \
+		ROW_##NAME##_COLUMNS(BIND_I, BIND_T, NO_BLOB) return store_run_statement(store, statement); \
 	}
 ROWS_AND_PROCESS(R, NOT_HERE)
 #undef R
@@ -247,7 +244,8 @@ ROWS_AND_PROCESS(R, NOT_HERE)
 
 int store_renew_processes(struct store *store, int64_t tool_id)
 {
-	return store_run(store, "renew_processes", (const struct store_parameter[]){STORE_INT("tool_id", tool_id), {0}});
+	return store_run(store, "renew_processes",
+			 (const struct store_parameter[]){STORE_INT("tool_id", tool_id), {0}});
 }
 
 int store_move_task(struct store *store, int64_t from_task_id, int64_t to_task_id)
@@ -263,10 +261,12 @@ int store_move_task(struct store *store, int64_t from_task_id, int64_t to_task_i
 
 int store_put_state(struct store *store, const struct store_state *state)
 {
-	return store_run(store, "put_state", (const struct store_parameter[]){
-		STORE_INT("id", state->id), {"entity", STORE_TEXT, 0, state->entity},
-		STORE_INT("image_id", state->image_id),
-		{"state", STORE_BLOB, (int64_t)state->size, state->data}, {0}});
+	return store_run(store, "put_state",
+			 (const struct store_parameter[]){STORE_INT("id", state->id),
+							  {"entity", STORE_TEXT, 0, state->entity},
+							  STORE_INT("image_id", state->image_id),
+							  {"state", STORE_BLOB, (int64_t)state->size, state->data},
+							  {0}});
 }
 
 int store_delete_state(struct store *store, int64_t id)
@@ -303,13 +303,15 @@ int store_leave_living(struct store *store, int64_t run_id, int64_t boot_ns)
 
 static int stream_write(struct store *store, const struct store_stream *stream)
 {
-	return store_run(store, "write_stream", (const struct store_parameter[]){
-		{"boot_id", STORE_TEXT, 0, stream->boot_id},
-		STORE_INT("ring_epoch", (int64_t)stream->ring_epoch),
-		STORE_INT("ring_offset", (int64_t)stream->ring_offset),
-		STORE_INT("rev", (int64_t)store->rev),
-		STORE_INT("committed_boot_ns", (int64_t)stream->committed_boot_ns),
-		STORE_INT("committed_unix_ns", (int64_t)stream->committed_unix_ns), {0}});
+	return store_run(
+		store, "write_stream",
+		(const struct store_parameter[]){{"boot_id", STORE_TEXT, 0, stream->boot_id},
+						 STORE_INT("ring_epoch", (int64_t)stream->ring_epoch),
+						 STORE_INT("ring_offset", (int64_t)stream->ring_offset),
+						 STORE_INT("rev", (int64_t)store->rev),
+						 STORE_INT("committed_boot_ns", (int64_t)stream->committed_boot_ns),
+						 STORE_INT("committed_unix_ns", (int64_t)stream->committed_unix_ns),
+						 {0}});
 }
 
 int store_commit(struct store *store, const struct store_stream *stream)
@@ -334,8 +336,7 @@ int store_read_stream_row(struct store *store, struct store_stream *ret_stream)
 		return error;
 	rc = sqlite3_step(statement);
 	if (rc == SQLITE_ROW) {
-		snprintf(stream.boot_id, sizeof(stream.boot_id), "%s",
-			 (const char *)sqlite3_column_text(statement, 0));
+		snprintf(stream.boot_id, sizeof(stream.boot_id), "%s", (const char *)sqlite3_column_text(statement, 0));
 		stream.ring_epoch = (uint64_t)sqlite3_column_int64(statement, 1);
 		stream.ring_offset = (uint64_t)sqlite3_column_int64(statement, 2);
 		stream.rev = (uint64_t)sqlite3_column_int64(statement, 3);
@@ -376,8 +377,8 @@ int store_init_writer(struct store *store)
 {
 	struct store_stream stream = {0};
 	int error = 0;
-	int rc = sqlite3_create_function_v2(store->db, "next_rev", 0, SQLITE_UTF8 | SQLITE_DIRECTONLY,
-					    store, next_rev, NULL, NULL, NULL);
+	int rc = sqlite3_create_function_v2(store->db, "next_rev", 0, SQLITE_UTF8 | SQLITE_DIRECTONLY, store, next_rev,
+					    NULL, NULL, NULL);
 
 	if (rc != SQLITE_OK)
 		return store_fail(store, rc, "next_rev");

@@ -39,8 +39,7 @@
 	U(offset)     /* next offset wanted; below consumer_offset: what there is */
 
 /* Events before `offset` are on disk: the ring may free them. */
-#define WIRE_ACK_FIELDS(U, T) \
-	U(offset) /* above the last committed event's, not above the next one's */
+#define WIRE_ACK_FIELDS(U, T) U(offset) /* above the last committed event's, not above the next one's */
 
 /* One record of the ring. */
 #define WIRE_EVENT_FIELDS(U, T) \
@@ -50,8 +49,7 @@
 /* A piece of what the iterator over running processes wrote: not in the ring, so without an
  * offset. Records one behind the other, each padded to 8 bytes; one that is cut goes on
  * in the next piece, and the last one is whole when the pass ends. */
-#define WIRE_SAMPLE_FIELDS(U, T) \
-	T(records) /* their bytes */
+#define WIRE_SAMPLE_FIELDS(U, T) T(records) /* their bytes */
 
 /* Ends a process scan: a process that was not in it is gone. */
 #define WIRE_PASS_FIELDS(U, T) \
@@ -63,8 +61,7 @@
 
 /* What the kernel side has dropped so far, whenever that is more than on this connection
  * before. The receiver remembers what it was told, and tells by the difference what is new. */
-#define WIRE_LOSSES_FIELDS(U, T) \
-	T(slots) /* the bytes of LOSS_SLOTS loss_slot of bpf/record.h */
+#define WIRE_LOSSES_FIELDS(U, T) T(slots) /* the bytes of LOSS_SLOTS loss_slot of bpf/record.h */
 
 /* M(NAME, name, number) */
 #define WIRE_MESSAGES(M) \

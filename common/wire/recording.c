@@ -50,9 +50,8 @@ static ssize_t recording_fill(struct recording *recording)
 static const char *magic_refuse(const char *data, size_t size)
 {
 	if (size >= strlen(MAGIC_PREFIX) && memcmp(data, MAGIC_PREFIX, strlen(MAGIC_PREFIX)) == 0)
-		return size < WIRE_RECORDING_MAGIC_SIZE
-			       ? "the recording is cut within its first line"
-			       : "a recording of another version";
+		return size < WIRE_RECORDING_MAGIC_SIZE ? "the recording is cut within its first line"
+							: "a recording of another version";
 	return "not a recording of tracer-probe";
 }
 
@@ -92,8 +91,7 @@ void recording_deinit(struct recording *recording)
 	wire_input_deinit(&recording->input);
 }
 
-int recording_next(struct recording *recording, const char **ret_data, size_t *ret_size,
-		   const char **ret_reason)
+int recording_next(struct recording *recording, const char **ret_data, size_t *ret_size, const char **ret_reason)
 {
 	struct wire_input *input = &recording->input;
 	ssize_t filled;

@@ -33,5 +33,4 @@ void recording_deinit(struct recording *recording);
 
 /* One of recording_outcome, with a frame's message bytes (valid until the next
  * call); -EBADMSG with `*ret_reason` where what follows is no frame; negative errno. */
-int recording_next(struct recording *recording, const char **ret_data, size_t *ret_size,
-		   const char **ret_reason);
+int recording_next(struct recording *recording, const char **ret_data, size_t *ret_size, const char **ret_reason);

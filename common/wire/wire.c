@@ -26,8 +26,7 @@ const char *wire_type_name(enum wire_type type)
 {
 	switch (type) {
 #define M(NAME, name, number) \
-	case WIRE_##NAME: \
-		return #name;
+	case WIRE_##NAME: return #name;
 		WIRE_MESSAGES(M)
 #undef M
 	}
@@ -73,16 +72,11 @@ static inline bool reader_take_unsigned(struct reader *reader, uint64_t *ret_val
 		return true;
 	}
 	switch (format) {
-	case 0xcc: /* uint 8 */
-		return reader_take_number(reader, 1, ret_value);
-	case 0xcd: /* uint 16 */
-		return reader_take_number(reader, 2, ret_value);
-	case 0xce: /* uint 32 */
-		return reader_take_number(reader, 4, ret_value);
-	case 0xcf: /* uint 64 */
-		return reader_take_number(reader, 8, ret_value);
-	default:
-		return false;
+	case 0xcc: /* uint 8 */ return reader_take_number(reader, 1, ret_value);
+	case 0xcd: /* uint 16 */ return reader_take_number(reader, 2, ret_value);
+	case 0xce: /* uint 32 */ return reader_take_number(reader, 4, ret_value);
+	case 0xcf: /* uint 64 */ return reader_take_number(reader, 8, ret_value);
+	default: return false;
 	}
 }
 
@@ -97,12 +91,9 @@ static inline bool reader_take_array(struct reader *reader, uint64_t *ret_count)
 		return true;
 	}
 	switch (format) {
-	case 0xdc: /* array 16 */
-		return reader_take_number(reader, 2, ret_count);
-	case 0xdd: /* array 32 */
-		return reader_take_number(reader, 4, ret_count);
-	default:
-		return false;
+	case 0xdc: /* array 16 */ return reader_take_number(reader, 2, ret_count);
+	case 0xdd: /* array 32 */ return reader_take_number(reader, 4, ret_count);
+	default: return false;
 	}
 }
 
@@ -113,14 +104,10 @@ static inline bool reader_take_bin_size(struct reader *reader, uint64_t *ret_siz
 	if (!reader_take_format(reader, &format))
 		return false;
 	switch (format) {
-	case 0xc4: /* bin 8 */
-		return reader_take_number(reader, 1, ret_size);
-	case 0xc5: /* bin 16 */
-		return reader_take_number(reader, 2, ret_size);
-	case 0xc6: /* bin 32 */
-		return reader_take_number(reader, 4, ret_size);
-	default:
-		return false;
+	case 0xc4: /* bin 8 */ return reader_take_number(reader, 1, ret_size);
+	case 0xc5: /* bin 16 */ return reader_take_number(reader, 2, ret_size);
+	case 0xc6: /* bin 32 */ return reader_take_number(reader, 4, ret_size);
+	default: return false;
 	}
 }
 
@@ -128,8 +115,7 @@ static inline bool reader_take_bytes(struct reader *reader, struct wire_bytes *b
 {
 	uint64_t size;
 
-	if (!reader_take_bin_size(reader, &size) ||
-	    size > (uint64_t)(reader->end - reader->next))
+	if (!reader_take_bin_size(reader, &size) || size > (uint64_t)(reader->end - reader->next))
 		return false;
 	bytes->data = (const char *)reader->next;
 	bytes->size = (uint32_t)size;
@@ -154,8 +140,7 @@ WIRE_MESSAGES(M)
 #undef U
 #undef T
 
-static const char *decode_fields(struct reader *reader, uint64_t type, uint64_t count,
-				 struct wire_message *message)
+static const char *decode_fields(struct reader *reader, uint64_t type, uint64_t count, struct wire_message *message)
 {
 	switch (type) {
 #define M(NAME, name, number) \
@@ -166,8 +151,7 @@ static const char *decode_fields(struct reader *reader, uint64_t type, uint64_t 
 		return decode_##name(reader, &message->name);
 		WIRE_MESSAGES(M)
 #undef M
-	default:
-		return "unknown message type";
+	default: return "unknown message type";
 	}
 }
 
@@ -186,8 +170,7 @@ static const char *decode_message(struct reader *reader, struct wire_message *me
 	return reason;
 }
 
-int wire_decode(const void *data, size_t size, struct wire_message *message,
-		const char **ret_reason)
+int wire_decode(const void *data, size_t size, struct wire_message *message, const char **ret_reason)
 {
 	struct reader reader = {.next = data, .end = (const unsigned char *)data + size};
 	const char *reason = decode_message(&reader, message);
@@ -256,8 +239,7 @@ static int encode_message(msgpack_packer *packer, const struct wire_message *mes
 {
 	switch (message->type) {
 #define M(NAME, name, number) \
-	case WIRE_##NAME: \
-		return encode_##name(packer, &message->name);
+	case WIRE_##NAME: return encode_##name(packer, &message->name);
 		WIRE_MESSAGES(M)
 #undef M
 	}

@@ -56,8 +56,7 @@ struct wire_message {
  * `message` borrows from `data`. Returns 0, or -EBADMSG with `*ret_reason` (static
  * text) where the bytes are not exactly one well-formed message of a known type
  * with the right number and kinds of fields. */
-int wire_decode(const void *data, size_t size, struct wire_message *message,
-		const char **ret_reason);
+int wire_decode(const void *data, size_t size, struct wire_message *message, const char **ret_reason);
 
 /* A growing output buffer of whole frames. */
 struct wire_output {

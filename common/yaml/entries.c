@@ -36,8 +36,8 @@ static int mapping_take(const struct entries *entries, const char *section, cons
 	return error;
 }
 
-int entries_parse(const char *file, const char *data, size_t size, entries_take *take, void *target,
-		  char *ret_reason, size_t capacity)
+int entries_parse(const char *file, const char *data, size_t size, entries_take *take, void *target, char *ret_reason,
+		  size_t capacity)
 {
 	const struct entries entries = {file, take, target, ret_reason, capacity};
 	struct arena arena = {0};

@@ -18,8 +18,7 @@ struct tree_parser {
 	struct tree_error *error;
 };
 
-int tree_error_set(struct tree_error *ret_error, const char *file, unsigned line,
-		   const char *format, ...)
+int tree_error_set(struct tree_error *ret_error, const char *file, unsigned line, const char *format, ...)
 {
 	va_list arguments;
 
@@ -33,8 +32,7 @@ int tree_error_set(struct tree_error *ret_error, const char *file, unsigned line
 
 const char *tree_kind_text(enum tree_kind kind)
 {
-	static const char *const texts[] = {
-		[TREE_TEXT] = "text", [TREE_LIST] = "a list", [TREE_MAPPING] = "a mapping"};
+	static const char *const texts[] = {[TREE_TEXT] = "text", [TREE_LIST] = "a list", [TREE_MAPPING] = "a mapping"};
 
 	return texts[kind];
 }
@@ -83,8 +81,7 @@ static int parser_check_event(struct tree_parser *parser, const yaml_event_t *ev
 	const yaml_char_t *anchor = NULL, *tag = NULL;
 
 	switch (event->type) {
-	case YAML_ALIAS_EVENT:
-		return parser_refuse(parser, event, "aliases (*name) are not allowed");
+	case YAML_ALIAS_EVENT: return parser_refuse(parser, event, "aliases (*name) are not allowed");
 	case YAML_SCALAR_EVENT:
 		anchor = event->data.scalar.anchor;
 		tag = event->data.scalar.tag;
@@ -97,8 +94,7 @@ static int parser_check_event(struct tree_parser *parser, const yaml_event_t *ev
 		anchor = event->data.mapping_start.anchor;
 		tag = event->data.mapping_start.tag;
 		break;
-	default:
-		break;
+	default: break;
 	}
 	if (anchor)
 		return parser_refuse(parser, event, "anchors (&name) are not allowed");
@@ -110,8 +106,7 @@ static int parser_check_event(struct tree_parser *parser, const yaml_event_t *ev
 static int parser_read_node(struct tree_parser *parser, const yaml_event_t *event, unsigned depth,
 			    struct tree_node **ret_node);
 
-static int parser_read_scalar(struct tree_parser *parser, const yaml_event_t *event,
-			      struct tree_node *node)
+static int parser_read_scalar(struct tree_parser *parser, const yaml_event_t *event, struct tree_node *node)
 {
 	const char *text = (const char *)event->data.scalar.value;
 	size_t size = event->data.scalar.length;
@@ -122,29 +117,27 @@ static int parser_read_scalar(struct tree_parser *parser, const yaml_event_t *ev
 	return node->text ? 0 : -ENOMEM;
 }
 
-static int parser_check_key(struct tree_parser *parser, const struct tree_node *mapping,
-			    const struct tree_node *key)
+static int parser_check_key(struct tree_parser *parser, const struct tree_node *mapping, const struct tree_node *key)
 {
 	unsigned count = 0;
 
 	if (key->kind != TREE_TEXT)
-		return tree_error_set(parser->error, parser->file, key->line,
-				      "a key must be text, not %s", tree_kind_text(key->kind));
+		return tree_error_set(parser->error, parser->file, key->line, "a key must be text, not %s",
+				      tree_kind_text(key->kind));
 	for (const struct tree_node *other = mapping->first; other != key; other = other->next) {
 		if (++count == TREE_KEYS_MAX)
 			return tree_error_set(parser->error, parser->file, key->line,
 					      "more than %d keys in one mapping", TREE_KEYS_MAX);
 		if (strcmp(other->text, key->text) == 0)
 			return tree_error_set(parser->error, parser->file, key->line,
-					      "\"%.100s\" stands twice, first on line %u",
-					      key->text, other->line);
+					      "\"%.100s\" stands twice, first on line %u", key->text, other->line);
 	}
 	return 0;
 }
 
 /* The value of the key that was just read. */
-static int parser_read_value(struct tree_parser *parser, unsigned depth,
-			     const struct tree_node *mapping, struct tree_node *key)
+static int parser_read_value(struct tree_parser *parser, unsigned depth, const struct tree_node *mapping,
+			     struct tree_node *key)
 {
 	yaml_event_t event;
 	int r = parser_check_key(parser, mapping, key);
@@ -208,8 +201,7 @@ static int parser_read_node(struct tree_parser *parser, const yaml_event_t *even
 		node->kind = TREE_MAPPING;
 		r = parser_read_items(parser, depth, node);
 		break;
-	default:
-		return parser_refuse(parser, event, "unexpected end");
+	default: return parser_refuse(parser, event, "unexpected end");
 	}
 	if (r < 0)
 		return r;
@@ -231,10 +223,8 @@ static int parser_read_stream(struct tree_parser *parser, struct tree_node **ret
 			return r;
 		end = event.type == YAML_STREAM_END_EVENT;
 		if (event.type == YAML_DOCUMENT_START_EVENT && ++document_count > 1)
-			r = parser_refuse(parser, &event,
-					  "a file holds one YAML document, not two");
-		else if (!end && event.type != YAML_STREAM_START_EVENT &&
-			 event.type != YAML_DOCUMENT_START_EVENT &&
+			r = parser_refuse(parser, &event, "a file holds one YAML document, not two");
+		else if (!end && event.type != YAML_STREAM_START_EVENT && event.type != YAML_DOCUMENT_START_EVENT &&
 			 event.type != YAML_DOCUMENT_END_EVENT)
 			r = parser_read_node(parser, &event, 0, &root);
 		yaml_event_delete(&event);
@@ -247,16 +237,14 @@ static int parser_read_stream(struct tree_parser *parser, struct tree_node **ret
 	return 0;
 }
 
-int tree_parse(struct arena *arena, const char *file, const void *data, size_t size,
-	       struct tree_node **ret_root, struct tree_error *ret_error)
+int tree_parse(struct arena *arena, const char *file, const void *data, size_t size, struct tree_node **ret_root,
+	       struct tree_error *ret_error)
 {
-	struct tree_parser parser = {
-		.arena = arena, .file = file, .data = data, .size = size, .error = ret_error};
+	struct tree_parser parser = {.arena = arena, .file = file, .data = data, .size = size, .error = ret_error};
 	int r;
 
 	if (size > TREE_FILE_BYTES_MAX)
-		return tree_error_set(ret_error, file, 0, "larger than %d bytes",
-				      TREE_FILE_BYTES_MAX);
+		return tree_error_set(ret_error, file, 0, "larger than %d bytes", TREE_FILE_BYTES_MAX);
 	if (!yaml_parser_initialize(&parser.yaml))
 		return -ENOMEM;
 	yaml_parser_set_encoding(&parser.yaml, YAML_UTF8_ENCODING);

@@ -12,11 +12,7 @@
 #define TREE_DEPTH_MAX 8
 #define TREE_KEYS_MAX 64 /* in one mapping; a list may be as long as the file */
 
-enum tree_kind {
-	TREE_TEXT,
-	TREE_LIST,
-	TREE_MAPPING
-};
+enum tree_kind { TREE_TEXT, TREE_LIST, TREE_MAPPING };
 
 struct tree_node {
 	enum tree_kind kind;
@@ -36,8 +32,8 @@ struct tree_error {
 
 /* Nodes live in the arena. 0 and `*ret_root` (NULL: an empty file); -EINVAL with
  * `*ret_error`; -ENOMEM. */
-int tree_parse(struct arena *arena, const char *file, const void *data, size_t size,
-	       struct tree_node **ret_root, struct tree_error *ret_error);
+int tree_parse(struct arena *arena, const char *file, const void *data, size_t size, struct tree_node **ret_root,
+	       struct tree_error *ret_error);
 
 /* The bytes of a regular file, which the caller frees; it has a byte more than
  * TREE_FILE_BYTES_MAX at most, and tree_parse refuses that. 0; -ENOMEM; -EINVAL or -errno, with
@@ -47,5 +43,5 @@ int tree_read_file(const char *path, char **ret_data, size_t *ret_size, struct t
 const char *tree_kind_text(enum tree_kind kind);
 
 /* Fills `ret_error` and returns -EINVAL. */
-int tree_error_set(struct tree_error *ret_error, const char *file, unsigned line,
-		   const char *format, ...) __attribute__((format(printf, 4, 5)));
+int tree_error_set(struct tree_error *ret_error, const char *file, unsigned line, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));

@@ -36,8 +36,8 @@ static void apply_fork(struct model *model, const struct event_fork *fork)
 
 	if (process_find(model, fork->image.pid, fork->image.start_boot_ns))
 		return; /* sent again after a restart */
-	found = found_find(model, &(struct process_key){.start_boot_ns = fork->image.start_boot_ns,
-							.pid = fork->image.pid});
+	found = found_find(model,
+			   &(struct process_key){.start_boot_ns = fork->image.start_boot_ns, .pid = fork->image.pid});
 	if (found)
 		found_free(model, found);
 	parent = found_resolve(model, &fork->parent);
@@ -51,10 +51,9 @@ static void apply_fork(struct model *model, const struct event_fork *fork)
 	if (parent && parent->image && parent->image->exec_id == fork->parent.exec_id)
 		process->parent_image_id = parent->image->id;
 	else if (fork->parent.start_boot_ns)
-		process->parent_image_id = image_id(model, fork->parent.pid, fork->parent.start_boot_ns,
-						    fork->parent.exec_id);
-	process_set_context(process, fork->cgroup_id, (uint32_t)fork->uid, (uint32_t)fork->pgid,
-			    (uint32_t)fork->flags);
+		process->parent_image_id =
+			image_id(model, fork->parent.pid, fork->parent.start_boot_ns, fork->parent.exec_id);
+	process_set_context(process, fork->cgroup_id, (uint32_t)fork->uid, (uint32_t)fork->pgid, (uint32_t)fork->flags);
 	if (parent) {
 		process->pid_namespace = parent->pid_namespace;
 		process->mount_namespace = parent->mount_namespace;
@@ -119,20 +118,19 @@ static void apply_exec(struct model *model, const struct event_exec *exec)
 	process->state_is_stored = false;
 	process->pid_namespace = (uint32_t)exec->pid_namespace;
 	process->mount_namespace = (uint32_t)exec->mount_namespace;
-	process_set_context(process, exec->cgroup_id, (uint32_t)exec->uid, (uint32_t)exec->pgid,
-			    (uint32_t)exec->flags);
+	process_set_context(process, exec->cgroup_id, (uint32_t)exec->uid, (uint32_t)exec->pgid, (uint32_t)exec->flags);
 	classify(model, process, &verdict);
 	process->ignored = verdict.role == RULES_ROLE_IGNORE;
 	if (process->ignored || (verdict.role == RULES_ROLE_STARTER && !process->image))
 		return; /* a starter is still its parent, until the next exec or its end */
 	change_exec(model, process,
 		    &(struct placing){.verdict = &verdict,
-				     /* as long as it had what its figures have */
-				     .boot_ns = first ? process->fork_boot_ns : exec->boot_ns,
-				     .cgroup_id = exec->cgroup_id,
-				     .pgid = (uint32_t)exec->pgid,
-				     .stdin_pipe = (uint32_t)exec->stdin_pipe,
-				     .stdout_pipe = (uint32_t)exec->stdout_pipe});
+				      /* as long as it had what its figures have */
+				      .boot_ns = first ? process->fork_boot_ns : exec->boot_ns,
+				      .cgroup_id = exec->cgroup_id,
+				      .pgid = (uint32_t)exec->pgid,
+				      .stdin_pipe = (uint32_t)exec->stdin_pipe,
+				      .stdout_pipe = (uint32_t)exec->stdout_pipe});
 	cancel_note(model, process, exec->boot_ns);
 	if (verdict.role != RULES_ROLE_HELPER && verdict.role != RULES_ROLE_COMPONENT)
 		blame_note_tool(process);
@@ -166,7 +164,7 @@ static void image_exit(struct model *model, struct process *process, const struc
 	if (kind == TOTALS_FINAL && process->image->ended == IMAGE_EXIT)
 		image_end_later(process->image, process->image->totals.cpu_ns - before_ns, exit->boot_ns);
 	change_end_image(model, process->image, IMAGE_EXIT, exit->boot_ns, (int64_t)exit->wait_status,
-		  (uint32_t)exit->flags);
+			 (uint32_t)exit->flags);
 }
 
 static void apply_exit(struct model *model, const struct event_exit *exit, enum image_totals kind)
@@ -227,9 +225,7 @@ static void apply_device(struct model *model, const struct event_device *device)
 int apply_message(struct model *model, const struct wire_message *message)
 {
 	switch (message->type) {
-	case WIRE_HELLO:
-		boot_note_hello(model, &message->hello);
-		break;
+	case WIRE_HELLO: boot_note_hello(model, &message->hello); break;
 	case WIRE_PASS:
 		if (!message->pass.backlog_bytes) /* else their forks may be in it */
 			found_settle(model, message->pass.boot_ns);
@@ -239,8 +235,7 @@ int apply_message(struct model *model, const struct wire_message *message)
 		if (!loss_take(model, &message->losses))
 			return -EPROTO;
 		break;
-	default:
-		break; /* records come as events; the others are not a probe's to send */
+	default: break; /* records come as events; the others are not a probe's to send */
 	}
 	return model->out_of_memory ? -ENOMEM : 0;
 }
@@ -274,23 +269,16 @@ int apply_event(struct model *model, const struct event *event)
 		apply_exit(model, (const struct event_exit *)&event->final, TOTALS_FINAL);
 		break;
 	case EVENT_CGROUP: /* one of a scan is ahead of the ring: it settles nothing */
-		cgroup_add(model, event->cgroup.cgroup_id, event->cgroup.path.data,
-			   event->cgroup.path.size);
+		cgroup_add(model, event->cgroup.cgroup_id, event->cgroup.path.data, event->cgroup.path.size);
 		break;
-	case EVENT_IGNORED:
-		apply_ignored(model, &event->ignored);
-		break;
-	case EVENT_SAMPLE:
-		scan_apply_sample(model, &event->sample);
-		break;
+	case EVENT_IGNORED: apply_ignored(model, &event->ignored); break;
+	case EVENT_SAMPLE: scan_apply_sample(model, &event->sample); break;
 	case EVENT_SIGNAL:
 		found_settle(model, event->signal.boot_ns);
 		model_advance(model, event->signal.boot_ns);
 		apply_signal(model, &event->signal);
 		break;
-	case EVENT_DEVICE:
-		apply_device(model, &event->device);
-		break;
+	case EVENT_DEVICE: apply_device(model, &event->device); break;
 	}
 	return model->out_of_memory ? -ENOMEM : 0;
 }
@@ -300,17 +288,15 @@ void apply_host(struct model *model, const struct host_facts *facts)
 	boot_set_host(model, facts);
 }
 
-void apply_host_sample(struct model *model, const struct host_figures *figures, uint64_t boot_ns,
-		       uint64_t unix_ns)
+void apply_host_sample(struct model *model, const struct host_figures *figures, uint64_t boot_ns, uint64_t unix_ns)
 {
 	if (!model->host.host_key)
 		return;
-	pending_add_host_sample(model, &(struct row_host_sample){
-					       .host_id = model->host.id,
-					       .unix_ns = (int64_t)unix_ns,
-					       .boot_ns = (int64_t)boot_ns,
+	pending_add_host_sample(model, &(struct row_host_sample){.host_id = model->host.id,
+								 .unix_ns = (int64_t)unix_ns,
+								 .boot_ns = (int64_t)boot_ns,
 #define I(name) .name = figures->name,
-					       ROW_HOST_FIGURES(I)
+								 ROW_HOST_FIGURES(I)
 #undef I
 				       });
 }

@@ -27,8 +27,7 @@ int apply_unreadable(struct model *model, const struct record_header *header);
 /* What the host is and how it is: not from the stream, so never in a replay. A sample
  * that comes before the stream has said which host it is, is passed over. */
 void apply_host(struct model *model, const struct host_facts *facts);
-void apply_host_sample(struct model *model, const struct host_figures *figures, uint64_t boot_ns,
-		       uint64_t unix_ns);
+void apply_host_sample(struct model *model, const struct host_figures *figures, uint64_t boot_ns, uint64_t unix_ns);
 
 /* Writes what changed since the last commit, with the stream's position. After a
  * failure (-ENOSPC, -EBUSY, ...) nothing was written and it can be tried again. */

@@ -36,8 +36,7 @@ void change_end_image(struct model *model, struct image *image, enum image_ended
 		judge_image(model, image);
 }
 
-void change_end_process(struct model *model, struct process *process, int64_t wait_status,
-			uint64_t boot_ns)
+void change_end_process(struct model *model, struct process *process, int64_t wait_status, uint64_t boot_ns)
 {
 	if (process_end(process, wait_status, boot_ns))
 		judge_process(model, process, wait_status);

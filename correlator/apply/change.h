@@ -13,5 +13,4 @@ void change_place_part(struct model *model, struct process *process);
 /* image_end(), process_end(); what ends by it is judged, once. */
 void change_end_image(struct model *model, struct image *image, enum image_ended how, uint64_t boot_ns,
 		      int64_t wait_status, uint32_t exit_flags);
-void change_end_process(struct model *model, struct process *process, int64_t wait_status,
-			uint64_t boot_ns);
+void change_end_process(struct model *model, struct process *process, int64_t wait_status, uint64_t boot_ns);

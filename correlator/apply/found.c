@@ -71,9 +71,8 @@ static struct found *take_line(struct model *model, struct found *found)
 /* One whose parent has its place, or is not known. */
 static struct process *found_place_one(struct model *model, const struct found *found)
 {
-	const struct image_key key = {.pid = (uint32_t)found->key.pid,
-				      .exec_id = found->exec_id,
-				      .start_boot_ns = found->key.start_boot_ns};
+	const struct image_key key = {
+		.pid = (uint32_t)found->key.pid, .exec_id = found->exec_id, .start_boot_ns = found->key.start_boot_ns};
 	struct rules_verdict verdict;
 	struct process *parent = process_find(model, found->parent.pid, found->parent.start_boot_ns);
 	struct process *process = process_new(model, &key, parent);
@@ -93,12 +92,12 @@ static struct process *found_place_one(struct model *model, const struct found *
 		return process;
 	change_place_full(model, process,
 			  &(struct placing){.verdict = &verdict,
-				     .is_found = true,
-				     .boot_ns = process->fork_boot_ns,
-				     .cgroup_id = found->cgroup_id,
-				     .pgid = found->pgid,
-				     .stdin_pipe = found->stdin_pipe,
-				     .stdout_pipe = found->stdout_pipe});
+					    .is_found = true,
+					    .boot_ns = process->fork_boot_ns,
+					    .cgroup_id = found->cgroup_id,
+					    .pgid = found->pgid,
+					    .stdin_pipe = found->stdin_pipe,
+					    .stdout_pipe = found->stdout_pipe});
 	if (process->image) {
 		image_update(model, process->image, &found->counters, TOTALS_SAMPLE);
 		scan_note_step(process->image, found->boot_ns, &process->image->totals);
@@ -131,8 +130,7 @@ struct process *found_resolve(struct model *model, const struct image_key *key)
 	process = process_find(model, key->pid, key->start_boot_ns);
 	if (process)
 		return process;
-	found = found_find(model, &(struct process_key){.start_boot_ns = key->start_boot_ns,
-							.pid = key->pid});
+	found = found_find(model, &(struct process_key){.start_boot_ns = key->start_boot_ns, .pid = key->pid});
 	return found ? found_place(model, found) : NULL;
 }
 
@@ -166,8 +164,7 @@ static bool has_text(const struct event_sample *sample)
 	return sample->filename.size || sample->argv.count;
 }
 
-static void set_command(struct model *model, struct command **command,
-			const struct event_sample *sample)
+static void set_command(struct model *model, struct command **command, const struct event_sample *sample)
 {
 	struct command *command_now = command_new(COMMAND_SOURCE(sample), model->arguments);
 
@@ -223,8 +220,7 @@ void found_complete(struct model *model, struct process *process, struct command
 	image_set_dirty(model, image);
 }
 
-void found_complete_sample(struct model *model, struct process *process,
-			   const struct event_sample *sample)
+void found_complete_sample(struct model *model, struct process *process, const struct event_sample *sample)
 {
 	const struct command *known = process->image->command;
 	struct command *command = NULL;

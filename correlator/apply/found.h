@@ -18,8 +18,7 @@ void found_note(struct model *model, const struct event_sample *sample);
 /* The command line of one that a scan found, from its exec, which came after the scan; or from
  * a later scan, if none is known yet. */
 void found_complete(struct model *model, struct process *process, struct command *command);
-void found_complete_sample(struct model *model, struct process *process,
-			   const struct event_sample *sample);
+void found_complete_sample(struct model *model, struct process *process, const struct event_sample *sample);
 struct found *found_find(struct model *model, const struct process_key *key);
 void found_free(struct model *model, struct found *found);
 void found_free_all(struct model *model);

@@ -78,8 +78,7 @@ static bool is_step(const struct model *model, const struct image *image, const 
 }
 
 /* Whether its row is to follow: of what is young and busy, each time it has doubled. */
-static bool row_is_due(const struct model *model, const struct image *image, const struct totals *now,
-		       bool step)
+static bool row_is_due(const struct model *model, const struct image *image, const struct totals *now, bool step)
 {
 	const struct totals *written = &image->totals;
 	int64_t cpu_ns = now->cpu_ns - written->cpu_ns;
@@ -99,8 +98,8 @@ void scan_note_step(struct image *image, uint64_t boot_ns, const struct totals *
 	image->sampled_io_bytes = totals_io_bytes(now);
 }
 
-static void sample_store(struct model *model, struct process *process,
-			 const struct event_sample *sample, const struct totals *now)
+static void sample_store(struct model *model, struct process *process, const struct event_sample *sample,
+			 const struct totals *now)
 {
 	struct image *image = process->image;
 	const struct counters *counters = &sample->counters;
@@ -108,21 +107,21 @@ static void sample_store(struct model *model, struct process *process,
 	scan_note_step(image, sample->boot_ns, now);
 	image->sampled_memory_bytes = memory_of(counters);
 	pending_add_sample(model, &(struct row_sample){
-				  .process_id = image->id,
-				  .boot_ns = (int64_t)sample->boot_ns,
-				  .cpu_ns = KNOWN_TOTAL(now, cpu_ns),
-				  .run_delay_ns = KNOWN_TOTAL(now, run_delay_ns),
-				  .read_bytes = KNOWN_TOTAL(now, read_bytes),
-				  .write_bytes = KNOWN_TOTAL(now, write_bytes),
-				  .sent_bytes = KNOWN_TOTAL(now, sent_bytes),
-				  .received_bytes = KNOWN_TOTAL(now, received_bytes),
-				  .rss_anon_bytes = KNOWN(counters, rss_anon_bytes),
-				  .rss_file_bytes = KNOWN(counters, rss_file_bytes),
-				  .rss_shmem_bytes = KNOWN(counters, rss_shmem_bytes),
-				  .swap_bytes = KNOWN(counters, swap_bytes),
-				  .thread_count = KNOWN(counters, thread_count),
-				  .uninterruptible_count = KNOWN(counters, uninterruptible_count),
-			  });
+					  .process_id = image->id,
+					  .boot_ns = (int64_t)sample->boot_ns,
+					  .cpu_ns = KNOWN_TOTAL(now, cpu_ns),
+					  .run_delay_ns = KNOWN_TOTAL(now, run_delay_ns),
+					  .read_bytes = KNOWN_TOTAL(now, read_bytes),
+					  .write_bytes = KNOWN_TOTAL(now, write_bytes),
+					  .sent_bytes = KNOWN_TOTAL(now, sent_bytes),
+					  .received_bytes = KNOWN_TOTAL(now, received_bytes),
+					  .rss_anon_bytes = KNOWN(counters, rss_anon_bytes),
+					  .rss_file_bytes = KNOWN(counters, rss_file_bytes),
+					  .rss_shmem_bytes = KNOWN(counters, rss_shmem_bytes),
+					  .swap_bytes = KNOWN(counters, swap_bytes),
+					  .thread_count = KNOWN(counters, thread_count),
+					  .uninterruptible_count = KNOWN(counters, uninterruptible_count),
+				  });
 }
 
 /* The time since the scan before counts as spent in uninterruptible sleep where this one
@@ -206,8 +205,8 @@ static void fold_memory(const struct model *model, struct tally *tally, bool *di
 	if (now_bytes == 0)
 		return;
 	tally_raise(&tally->concurrent_memory_bytes, now_bytes);
-	if (!first && (!model->is_rows_scan ||
-		       tally->concurrent_memory_bytes - tally->written_memory_bytes < STEP_BYTES))
+	if (!first &&
+	    (!model->is_rows_scan || tally->concurrent_memory_bytes - tally->written_memory_bytes < STEP_BYTES))
 		return;
 	*dirty = *run_dirty = true;
 }

@@ -140,8 +140,8 @@ void host_parse_loadavg(const char *text, struct host_figures *figures)
 	const char *position = text;
 	int64_t whole, hundredths;
 
-	if (!take_number(&position, &whole) || *position++ != '.' ||
-	    !take_number(&position, &hundredths) || hundredths > 99)
+	if (!take_number(&position, &whole) || *position++ != '.' || !take_number(&position, &hundredths) ||
+	    hundredths > 99)
 		return;
 	figures->load_milli = sum(scaled(whole, 1000), hundredths * 10);
 }
@@ -240,8 +240,7 @@ enum { RX_BYTES, RX_PACKETS, RX_ERRORS, RX_DROPPED, RX_FIFO, RX_FRAME, RX_COMPRE
        TX_BYTES, TX_PACKETS, TX_ERRORS, TX_DROPPED, NET_FIELDS };
 /* clang-format on */
 
-static bool take_interface(const char *line, char name[HOST_INTERFACE_NAME_SIZE],
-			   int64_t values[NET_FIELDS])
+static bool take_interface(const char *line, char name[HOST_INTERFACE_NAME_SIZE], int64_t values[NET_FIELDS])
 {
 	const char *begin = line + strspn(line, " ");
 	size_t size = strcspn(begin, ":\n");
@@ -255,17 +254,16 @@ static bool take_interface(const char *line, char name[HOST_INTERFACE_NAME_SIZE]
 
 static bool name_is_of_device(const char *name)
 {
-	static const char *const inner[] = {"veth", "docker", "br", "cni", "cali", "flannel", "virbr", "vmbr",
-					    "lxdbr", "vnet", "tun", "tap", "wg", "bond", "team", "dummy",
-					    "ifb", "podman", "lxc", "kube-", "nodelocal", "vxlan", "geneve",
-					    "cilium", "macvlan", "ipvlan", "ovs"};
+	static const char *const inner[] = {"veth",  "docker", "br",     "cni",     "cali",   "flannel", "virbr",
+					    "vmbr",  "lxdbr",  "vnet",   "tun",     "tap",    "wg",      "bond",
+					    "team",  "dummy",  "ifb",    "podman",  "lxc",    "kube-",   "nodelocal",
+					    "vxlan", "geneve", "cilium", "macvlan", "ipvlan", "ovs"};
 
 	return !strchr(name, '.') && /* a VLAN: in its interface's bytes already */
 	       !begins_with_one(name, strlen(name), inner, sizeof(inner) / sizeof(*inner));
 }
 
-void host_parse_net_dev(const char *text, host_interface_of interface_of,
-			struct host_figures *figures)
+void host_parse_net_dev(const char *text, host_interface_of interface_of, struct host_figures *figures)
 {
 	char name[HOST_INTERFACE_NAME_SIZE];
 	int64_t values[NET_FIELDS];
@@ -399,9 +397,8 @@ void host_parse_cpu_limit(const char *text, struct host_facts *facts)
 	int64_t quota_us, period_us;
 
 	if (take_number(&text, &quota_us) && take_number(&text, &period_us) && period_us > 0)
-		facts->core_limit_milli = scaled(quota_us, 1000) == ROW_NULL
-						  ? ROW_NULL
-						  : scaled(quota_us, 1000) / period_us;
+		facts->core_limit_milli =
+			scaled(quota_us, 1000) == ROW_NULL ? ROW_NULL : scaled(quota_us, 1000) / period_us;
 }
 
 void host_parse_delay_accounting(const char *text, struct host_facts *facts)

@@ -51,8 +51,7 @@ enum host_interface {
 typedef enum host_interface (*host_interface_of)(const char *name);
 /* Interfaces to the outside: the devices, or, where none is known to be one, all whose names say
  * nothing against it. Unknown where there is none, as in a namespace of one's own. */
-void host_parse_net_dev(const char *text, host_interface_of interface_of,
-			struct host_figures *figures);
+void host_parse_net_dev(const char *text, host_interface_of interface_of, struct host_figures *figures);
 
 /* Whether it can name a cluster: 1 to 64 letters, digits, '.', '_' and '-'. */
 bool host_cluster_is_valid(const char *name);

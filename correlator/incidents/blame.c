@@ -82,8 +82,7 @@ static bool is_teardown(const struct image *image, const struct sent_signal *sen
 
 	if (!sent)
 		return false;
-	return (sent->kind == SENDER_PARENT && !wrapped) || sent->kind == SENDER_ANCESTOR ||
-	       is_above_killer(sent);
+	return (sent->kind == SENDER_PARENT && !wrapped) || sent->kind == SENDER_ANCESTOR || is_above_killer(sent);
 }
 
 static const struct sent_signal *signal_before(const struct image *image)
@@ -96,9 +95,8 @@ static bool is_expected_code(const struct image *image)
 {
 	int64_t code = code_of(image->wait_status);
 
-	return signal_of(image->wait_status) == 0 && code < 64 &&
-	       image->expected_codes & UINT64_C(1) << code && !image->process->is_task_root &&
-	       !image->process->is_run_root;
+	return signal_of(image->wait_status) == 0 && code < 64 && image->expected_codes & UINT64_C(1) << code &&
+	       !image->process->is_task_root && !image->process->is_run_root;
 }
 
 static enum ending_kind expectation(const struct image *image)
@@ -123,8 +121,8 @@ static bool began_after(const struct ending *ending, const struct ending *other)
 }
 
 /* The latest to begin, which in a pipe is the last, of those that ended with `code`. */
-static const struct ending *find_code(const struct endings *endings, int64_t code,
-				      enum ending_kind kind, enum ending_followed followed_max)
+static const struct ending *find_code(const struct endings *endings, int64_t code, enum ending_kind kind,
+				      enum ending_followed followed_max)
 {
 	const struct ending *found = NULL;
 
@@ -138,8 +136,7 @@ static const struct ending *find_code(const struct endings *endings, int64_t cod
 	return found;
 }
 
-static const struct ending *find_passed(const struct endings *endings, int64_t code,
-					enum ending_followed followed_max)
+static const struct ending *find_passed(const struct endings *endings, int64_t code, enum ending_followed followed_max)
 {
 	const struct ending *found = NULL;
 
@@ -166,8 +163,8 @@ static const struct ending *find_latest(const struct endings *endings, enum endi
 static const struct ending *find_of_shell(const struct endings *endings, int64_t wait_status)
 {
 	int64_t code = shell_code_of(wait_status);
-	const struct ending *found = find_passed(
-		endings, code, is_weak(code) ? FOLLOWED_BY_HELPERS : FOLLOWED_BY_TOOLS);
+	const struct ending *found =
+		find_passed(endings, code, is_weak(code) ? FOLLOWED_BY_HELPERS : FOLLOWED_BY_TOOLS);
 
 	if (found)
 		return found;
@@ -177,8 +174,7 @@ static const struct ending *find_of_shell(const struct endings *endings, int64_t
 
 static const struct ending *find_of_wrapper(const struct endings *endings, int64_t wait_status)
 {
-	const struct ending *found =
-		find_passed(endings, shell_code_of(wait_status), FOLLOWED_BY_TOOLS);
+	const struct ending *found = find_passed(endings, shell_code_of(wait_status), FOLLOWED_BY_TOOLS);
 
 	if (!found)
 		found = find_latest(endings, ENDING_FAILED, FOLLOWED_BY_TOOLS);
@@ -258,16 +254,12 @@ static const struct ending *find_ending(const struct image *image)
 	if (signal_of(image->wait_status))
 		return find_of_killed(endings, image, sent);
 	switch (image->role) {
-	case RULES_ROLE_SHELL:
-		return find_of_shell(endings, image->wait_status);
+	case RULES_ROLE_SHELL: return find_of_shell(endings, image->wait_status);
 	case RULES_ROLE_WRAPPER:
 	case RULES_ROLE_CLIENT:
-	case RULES_ROLE_COMPONENT:
-		return find_of_wrapper(endings, image->wait_status);
-	case RULES_ROLE_ORCHESTRATOR:
-		return told_to_end ? NULL : find_of_engine(endings);
-	default:
-		return told_to_end ? NULL : find_of_program(endings, image);
+	case RULES_ROLE_COMPONENT: return find_of_wrapper(endings, image->wait_status);
+	case RULES_ROLE_ORCHESTRATOR: return told_to_end ? NULL : find_of_engine(endings);
+	default: return told_to_end ? NULL : find_of_program(endings, image);
 	}
 }
 
@@ -291,8 +283,7 @@ static void remember_client(struct model *model, const struct image *image, cons
 	const struct process *parent = image->process->parent;
 	struct image *client;
 
-	if (!image->container ||
-	    (parent && parent->image && parent->image->container == image->container))
+	if (!image->container || (parent && parent->image && parent->image->container == image->container))
 		return;
 	DL_FOREACH2 (model->clients, client, client_next)
 		if (client->process && client->process->has_container &&
@@ -349,8 +340,8 @@ void blame_correct_parent(struct model *model, const struct image *image)
 
 	if (!cause || !above || !parent->ended || !parent->cause || above->role != RULES_ROLE_WRAPPER ||
 	    parent->cause->process_id != above->id || signal_of(above->wait_status) == 0 ||
-	    signal_of(above->wait_status) != signal_of(image->wait_status) ||
-	    cause->sender_process_id != above->id || image->end_boot_ns > parent->end_boot_ns + AT_ONCE_NS)
+	    signal_of(above->wait_status) != signal_of(image->wait_status) || cause->sender_process_id != above->id ||
+	    image->end_boot_ns > parent->end_boot_ns + AT_ONCE_NS)
 		return;
 	cause_correct(model, parent->cause, cause);
 	DL_FOREACH (parent->run->tasks, task)
@@ -374,8 +365,7 @@ static void note_tool(struct process *parent, uint64_t fork_boot_ns)
 	struct endings *endings = parent->endings;
 
 	for (unsigned i = 0; endings && i < endings->count; i++)
-		if (endings->item[i].followed < FOLLOWED_BY_TOOLS &&
-		    endings->item[i].end_boot_ns < fork_boot_ns) {
+		if (endings->item[i].followed < FOLLOWED_BY_TOOLS && endings->item[i].end_boot_ns < fork_boot_ns) {
 			endings->item[i].followed = FOLLOWED_BY_TOOLS;
 			parent->state_is_stored = false;
 		}

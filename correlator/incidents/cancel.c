@@ -20,7 +20,10 @@
 static const struct canceller {
 	const char *program, *jobs;
 } cancellers[] = {
-	{"scancel", "slurm:"}, {"qdel", "pbs:"}, {"qdel", "sge:"}, {"bkill", "lsf:"},
+	{"scancel", "slurm:"},
+	{"qdel", "pbs:"},
+	{"qdel", "sge:"},
+	{"bkill", "lsf:"},
 };
 
 /* "7", "7.0", "7_1" and "7[]" are of job 7. */

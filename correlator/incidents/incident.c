@@ -61,8 +61,8 @@ static const char *after(const struct image *image, uint64_t since_boot_ns, char
 }
 
 /* "was killed by SIGTERM from slurmstepd (pid 7, user root) after 2.3 s" */
-static void describe_signal(const struct image *image, const struct sent_signal *sent, const char *duration,
-			    char *text, size_t size)
+static void describe_signal(const struct image *image, const struct sent_signal *sent, const char *duration, char *text,
+			    size_t size)
 {
 	char name[32], sender[128] = "";
 
@@ -80,19 +80,19 @@ static bool is_driver(const struct image *image)
 	       image->role == RULES_ROLE_ORCHESTRATOR;
 }
 
-static void describe_exit(const struct image *image, const struct sent_signal *sent, const char *duration,
-			  char *text, size_t size)
+static void describe_exit(const struct image *image, const struct sent_signal *sent, const char *duration, char *text,
+			  size_t size)
 {
 	char name[32], sender[128], since[DURATION_SIZE];
-	int used = snprintf(text, size, "%sexited with code %" PRId64 " after %s",
-			    is_driver(image) ? "itself " : "", exit_code(image), duration);
+	int used = snprintf(text, size, "%sexited with code %" PRId64 " after %s", is_driver(image) ? "itself " : "",
+			    exit_code(image), duration);
 
 	if (!sent || used < 0 || (size_t)used >= size)
 		return;
 	signal_name(sent->signal, name, sizeof(name));
 	sender_describe(sent, sender, sizeof(sender));
-	snprintf(text + used, size - (size_t)used, ", %s after %s from %s",
-		 after(image, sent->boot_ns, since), name, sender);
+	snprintf(text + used, size - (size_t)used, ", %s after %s from %s", after(image, sent->boot_ns, since), name,
+		 sender);
 }
 
 /* "samtools sort (pid 71) was killed by ..." */
@@ -104,8 +104,7 @@ static void describe(const struct image *image, const struct sent_signal *sent, 
 	if (image->oom_killed)
 		snprintf(what, sizeof(what), "was killed by the kernel's OOM killer after %s", duration);
 	else if (is_failed_command(image))
-		snprintf(what, sizeof(what), "could not execute a command (code %" PRId64 ")",
-			 exit_code(image));
+		snprintf(what, sizeof(what), "could not execute a command (code %" PRId64 ")", exit_code(image));
 	else if (image->wait_status & 0x7f)
 		describe_signal(image, sent, duration, what, sizeof(what));
 	else
@@ -124,8 +123,7 @@ static const char *mebibytes(int64_t bytes, char text[32])
 
 static void explain_oom(struct model *model, const struct image *image, char *text, size_t size)
 {
-	const struct cgroup *cgroup =
-		image->process ? cgroup_find(model, image->process->cgroup_id) : NULL;
+	const struct cgroup *cgroup = image->process ? cgroup_find(model, image->process->cgroup_id) : NULL;
 	const struct cgroup_limits *limits = cgroup ? &cgroup->limits : NULL;
 	char limit[32], peak[32];
 
@@ -135,16 +133,16 @@ static void explain_oom(struct model *model, const struct image *image, char *te
 	}
 	mebibytes(limits->cgroup_peak_bytes, peak);
 	if (limits->memory_limit_bytes == ROW_NULL)
-		snprintf(text, size,
-			 "the host ran out of memory: its cgroup %s has no limit and used %s at most",
+		snprintf(text, size, "the host ran out of memory: its cgroup %s has no limit and used %s at most",
 			 cgroup->path, peak);
 	else if (limits->cgroup_peak_bytes >= limits->memory_limit_bytes - OOM_MARGIN_BYTES)
-		snprintf(text, size, "its cgroup %s reached its memory limit of %s (at most %s used)",
-			 cgroup->path, mebibytes(limits->memory_limit_bytes, limit), peak);
+		snprintf(text, size, "its cgroup %s reached its memory limit of %s (at most %s used)", cgroup->path,
+			 mebibytes(limits->memory_limit_bytes, limit), peak);
 	else
 		snprintf(text, size,
 			 "memory ran out above its cgroup %s, which used %s at most of the %s that it "
-			 "may", cgroup->path, peak, mebibytes(limits->memory_limit_bytes, limit));
+			 "may",
+			 cgroup->path, peak, mebibytes(limits->memory_limit_bytes, limit));
 }
 
 static bool is_timeout(const struct image *image)
@@ -159,8 +157,7 @@ static void explain_before(const struct image *image, char *text, size_t size)
 
 	for (unsigned i = endings ? endings->count : 0; i > 0; i--)
 		if (endings->item[i - 1].kind == ENDING_FAILED) {
-			snprintf(text, size, "the last of its commands to fail: %s",
-				 endings->item[i - 1].cause->what);
+			snprintf(text, size, "the last of its commands to fail: %s", endings->item[i - 1].cause->what);
 			return;
 		}
 }
@@ -171,8 +168,8 @@ static void explain_code(const struct image *image, char *text, size_t size)
 	char name[32];
 
 	if (is_failed_command(image))
-		snprintf(text, size, code == 127 ? "there is no such command"
-						 : "the command is there but cannot be executed");
+		snprintf(text, size,
+			 code == 127 ? "there is no such command" : "the command is there but cannot be executed");
 	else if (is_timeout(image) && code == 124)
 		snprintf(text, size, "its time limit was reached");
 	else if (image->role == RULES_ROLE_SHELL && code == 127)
@@ -181,8 +178,7 @@ static void explain_code(const struct image *image, char *text, size_t size)
 		snprintf(text, size, "126 is how a shell says that a command cannot be executed");
 	else if (image->role == RULES_ROLE_SHELL && code > 128 && code < 128 + 64) {
 		signal_name(code - 128, name, sizeof(name));
-		snprintf(text, size, "%" PRId64 " is how a shell says that %s killed a command of it",
-			 code, name);
+		snprintf(text, size, "%" PRId64 " is how a shell says that %s killed a command of it", code, name);
 	} else {
 		explain_before(image, text, size);
 	}
@@ -195,8 +191,7 @@ static const char *fault_reason(int64_t signal)
 	case SIGBUS: return "invalid memory access";
 	case SIGILL: return "invalid instruction for this processor";
 	case SIGFPE: return "arithmetic error, such as a division by zero";
-	case SIGABRT:
-		return "it ended itself by abort(3), as programs do that find an error in themselves";
+	case SIGABRT: return "it ended itself by abort(3), as programs do that find an error in themselves";
 	case SIGPIPE: return "it wrote to a pipe or socket that nobody read any more";
 	case SIGXCPU: return "it reached its limit of processor time (RLIMIT_CPU)";
 	case SIGXFSZ: return "it reached its limit of file size (RLIMIT_FSIZE)";
@@ -205,8 +200,8 @@ static const char *fault_reason(int64_t signal)
 }
 
 /* Facts alone: "" where nothing is known of why. */
-static void explain(struct model *model, const struct image *image, const struct sent_signal *sent,
-		    char *text, size_t size)
+static void explain(struct model *model, const struct image *image, const struct sent_signal *sent, char *text,
+		    size_t size)
 {
 	text[0] = '\0';
 	if (image->oom_killed)
@@ -225,8 +220,8 @@ static void explain(struct model *model, const struct image *image, const struct
 
 static bool is_crash(int64_t signal)
 {
-	return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE ||
-	       signal == SIGABRT || signal == SIGTRAP || signal == SIGSYS;
+	return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE || signal == SIGABRT ||
+	       signal == SIGTRAP || signal == SIGSYS;
 }
 
 static bool is_interruption(const struct sent_signal *sent)
@@ -289,9 +284,8 @@ struct cause *incident_describe(struct model *model, const struct image *image)
 /* ---- rows ---- */
 
 static const char *const kinds[] = {
-	[CAUSE_EXIT_CODE] = "exit-code", [CAUSE_SIGNAL] = "signal",
-	[CAUSE_INTERRUPTED] = "interrupted", [CAUSE_COMMAND] = "failed-command",
-	[CAUSE_CRASH] = "crash", [CAUSE_OOM] = "oom-kill",
+	[CAUSE_EXIT_CODE] = "exit-code",    [CAUSE_SIGNAL] = "signal", [CAUSE_INTERRUPTED] = "interrupted",
+	[CAUSE_COMMAND] = "failed-command", [CAUSE_CRASH] = "crash",   [CAUSE_OOM] = "oom-kill",
 };
 
 /* Such a process has an incident of its own, whatever becomes of its task. */
@@ -319,8 +313,7 @@ static struct row_incident cause_row(const struct cause *cause, const struct tas
 
 /* A script that tries many commands says no more with each: one for each task and code. Nor does
  * a program that crashes on and on. */
-static bool take_turn(const struct model *model, struct task *task, const struct image *image,
-		      enum cause_kind kind)
+static bool take_turn(const struct model *model, struct task *task, const struct image *image, enum cause_kind kind)
 {
 	int bit = exit_code(image) == 127 ? 2 : 1;
 
@@ -378,8 +371,7 @@ void incident_note_task(struct model *model, struct task *task)
 {
 	struct cause *cause = task->cause;
 
-	if (!cause || cause->reported || !has_failed(task) || task->run == model->system ||
-	    run_is_session(task->run))
+	if (!cause || cause->reported || !has_failed(task) || task->run == model->system || run_is_session(task->run))
 		return;
 	cause->reported = true;
 	task->fatal = true;
@@ -399,8 +391,8 @@ void incident_report_task(struct model *model, struct task *task)
 		return;
 	task_name_set(task);
 	name = task == task->run->main && task->run->name ? task->run->name : task->name;
-	snprintf(text, sizeof(text), "%s %s %s: %s", task == task->run->main ? "run" : "task",
-		 name ? name : "", how_it_ended(task), cause->what);
+	snprintf(text, sizeof(text), "%s %s %s: %s", task == task->run->main ? "run" : "task", name ? name : "",
+		 how_it_ended(task), cause->what);
 	row = cause_row(cause, task);
 	row.boot_ns = task->incident_boot_ns;
 	row.fatal = task->fatal;

@@ -50,8 +50,7 @@ static bool may_concern(const struct lost *lost, const struct process *process)
 }
 
 /* False: it was, for another process. */
-static bool count_in(const struct model *model, uint64_t *number, struct tally *tally,
-		     const struct lost *lost)
+static bool count_in(const struct model *model, uint64_t *number, struct tally *tally, const struct lost *lost)
 {
 	if (*number == model->loss_number)
 		return false;
@@ -118,13 +117,11 @@ static void slot_take(struct model *model, struct loss_slot *before, const struc
 		.first_boot_ns = slot->first_boot_ns,
 		.since_boot_ns = known ? before->last_boot_ns : slot->first_boot_ns,
 		/* The kernel writes it behind the count. */
-		.last_boot_ns = slot->last_boot_ns > slot->first_boot_ns ? slot->last_boot_ns
-									 : slot->first_boot_ns,
+		.last_boot_ns = slot->last_boot_ns > slot->first_boot_ns ? slot->last_boot_ns : slot->first_boot_ns,
 	};
 
 	/* One that has just been taken says what it counts in a moment. */
-	if (slot->type == 0 || slot->count == 0 || slot->count > COUNT_MAX ||
-	    (known && slot->count <= before->count))
+	if (slot->type == 0 || slot->count == 0 || slot->count > COUNT_MAX || (known && slot->count <= before->count))
 		return;
 	note(model, &lost);
 	*before = *slot;
@@ -148,10 +145,10 @@ bool loss_take(struct model *model, const struct wire_losses *losses)
 void loss_note_record(struct model *model, const struct record_header *header)
 {
 	note(model, &(struct lost){
-		.type = header->type,
-		.count = 1,
-		.first_boot_ns = header->boot_ns,
-		.since_boot_ns = header->boot_ns,
-		.last_boot_ns = header->boot_ns,
-	});
+			    .type = header->type,
+			    .count = 1,
+			    .first_boot_ns = header->boot_ns,
+			    .since_boot_ns = header->boot_ns,
+			    .last_boot_ns = header->boot_ns,
+		    });
 }

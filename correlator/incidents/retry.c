@@ -83,8 +83,7 @@ static void link_attempts(struct model *model, struct task *failed, struct task 
 		blame_forgive(orchestrator, failed->root.pid, failed->root.start_boot_ns);
 }
 
-void retry_note_root(struct model *model, struct task *task, const struct process *root,
-		     enum rules_role role)
+void retry_note_root(struct model *model, struct task *task, const struct process *root, enum rules_role role)
 {
 	struct run *run = task->run;
 

@@ -10,8 +10,7 @@ struct task;
 /* A root of the task has ended. */
 void retry_note_end(struct model *model, struct task *task);
 /* The root has executed something: what work that is, and whether it was tried before. */
-void retry_note_root(struct model *model, struct task *task, const struct process *root,
-		     enum rules_role role);
+void retry_note_root(struct model *model, struct task *task, const struct process *root, enum rules_role role);
 /* The same for what an engine's script executes. */
 void retry_note_exec(struct model *model, const struct process *process);
 /* An orchestrator has ended: `wait_status` ROW_NULL, how is unknown. */

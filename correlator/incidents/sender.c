@@ -46,9 +46,8 @@ static enum sender_kind kind_of(const struct process *sender, const struct proce
 	if (sender == target)
 		return SENDER_SELF;
 	if (image && image->role == RULES_ROLE_ORIGIN)
-		return is_batch_daemon(image) && target->run && target->run->kind == RUN_BATCH
-			       ? SENDER_BATCH
-			       : SENDER_ORIGIN;
+		return is_batch_daemon(image) && target->run && target->run->kind == RUN_BATCH ? SENDER_BATCH
+											       : SENDER_ORIGIN;
 	if (sender == target->parent)
 		return SENDER_PARENT;
 	if (is_above(sender, target))
@@ -61,8 +60,8 @@ bool sender_is_process(const struct event_signal *event)
 	return event->sender.start_boot_ns != 0 && (int32_t)event->code <= 0;
 }
 
-static void fill_sender(const struct event_signal *event, const struct process *target,
-			const struct process *sender, struct sent_signal *sent)
+static void fill_sender(const struct event_signal *event, const struct process *target, const struct process *sender,
+			struct sent_signal *sent)
 {
 	sent->kind = SENDER_KERNEL;
 	sent->sender_id = ROW_NULL;
@@ -95,8 +94,7 @@ static void keep(struct sent_signals *signals, const struct sent_signal *sent)
 		gone = 0;
 	if (gone < signals->count) {
 		signals->count--;
-		memmove(&signals->item[gone], &signals->item[gone + 1],
-			(signals->count - gone) * sizeof(*sent));
+		memmove(&signals->item[gone], &signals->item[gone + 1], (signals->count - gone) * sizeof(*sent));
 	}
 	signals->item[signals->count++] = *sent;
 }
@@ -115,8 +113,7 @@ void sender_note(struct model *model, const struct event_signal *event, struct p
 	target->state_is_stored = false;
 }
 
-const struct sent_signal *sender_find(const struct process *process, int64_t wait_status,
-				      uint64_t end_boot_ns)
+const struct sent_signal *sender_find(const struct process *process, int64_t wait_status, uint64_t end_boot_ns)
 {
 	int64_t signal = wait_status & 0x7f, code = wait_status >> 8 & 0xff;
 	const struct sent_signals *signals = process->signals;
@@ -160,15 +157,11 @@ void sender_describe(const struct sent_signal *sent, char *text, size_t size)
 
 	describe_user(sent->sender_uid, user, sizeof(user));
 	switch (sent->kind) {
-	case SENDER_KERNEL:
-		snprintf(text, size, "%s", kernel_source(sent->signal));
-		break;
-	case SENDER_SELF:
-		snprintf(text, size, "itself");
-		break;
+	case SENDER_KERNEL: snprintf(text, size, "%s", kernel_source(sent->signal)); break;
+	case SENDER_SELF: snprintf(text, size, "itself"); break;
 	default:
-		snprintf(text, size, "%s (pid %" PRIu32 ", %s)",
-			 sent->program[0] ? sent->program : "a process", sent->sender_pid, user);
+		snprintf(text, size, "%s (pid %" PRIu32 ", %s)", sent->program[0] ? sent->program : "a process",
+			 sent->sender_pid, user);
 	}
 }
 
@@ -185,8 +178,7 @@ static const char *kernel_reason(uint32_t signal)
 	}
 }
 
-static void explain_batch(const struct sent_signal *sent, const struct run *run, char *text,
-			  size_t size)
+static void explain_batch(const struct sent_signal *sent, const struct run *run, char *text, size_t size)
 {
 	const struct cancel *cancel = cancel_find(run, sent->boot_ns);
 	char user[32];
@@ -194,12 +186,12 @@ static void explain_batch(const struct sent_signal *sent, const struct run *run,
 	if (!cancel) {
 		snprintf(text, size,
 			 "%s, the batch system's daemon, ended the job: its time limit or another limit "
-			 "was reached, or it was cancelled", sent->program);
+			 "was reached, or it was cancelled",
+			 sent->program);
 		return;
 	}
 	describe_user(cancel->uid, user, sizeof(user));
-	snprintf(text, size,
-		 "%s, the batch system's daemon, ended the job: %s (pid %" PRIu32 ", %s) cancelled it",
+	snprintf(text, size, "%s, the batch system's daemon, ended the job: %s (pid %" PRIu32 ", %s) cancelled it",
 		 sent->program, cancel->program, cancel->pid, user);
 }
 
@@ -222,17 +214,11 @@ bool sender_explain(const struct sent_signal *sent, const struct run *run, char 
 		reason = kernel_reason(sent->signal);
 		snprintf(text, size, "%s", reason ? reason : "");
 		return reason;
-	case SENDER_SELF:
-		snprintf(text, size, "it sent the signal to itself");
-		return true;
-	case SENDER_BATCH:
-		explain_batch(sent, run, text, size);
-		return true;
-	case SENDER_UNKNOWN:
-		return false;
+	case SENDER_SELF: snprintf(text, size, "it sent the signal to itself"); return true;
+	case SENDER_BATCH: explain_batch(sent, run, text, size); return true;
+	case SENDER_UNKNOWN: return false;
 	default:
-		snprintf(text, size, "%s%s%s ended it", words[sent->kind].before, program,
-			 words[sent->kind].behind);
+		snprintf(text, size, "%s%s%s ended it", words[sent->kind].before, program, words[sent->kind].behind);
 		return true;
 	}
 }

@@ -19,8 +19,7 @@ void sender_note(struct model *model, const struct event_signal *event, struct p
 		 const struct process *sender);
 
 /* The signal that ended `process`, or that it ended itself after; NULL: none is known. */
-const struct sent_signal *sender_find(const struct process *process, int64_t wait_status,
-				      uint64_t end_boot_ns);
+const struct sent_signal *sender_find(const struct process *process, int64_t wait_status, uint64_t end_boot_ns);
 
 /* "slurmstepd (pid 7, user root)", "the terminal (^C)": fits after "SIGTERM from". */
 void sender_describe(const struct sent_signal *sent, char *text, size_t size);

@@ -89,8 +89,7 @@ static void report(struct model *model, struct process *process, uint64_t boot_n
 		     text, NULL);
 }
 
-static void begin(struct model *model, struct process *process, enum stall stall, uint64_t since,
-		  uint64_t boot_ns)
+static void begin(struct model *model, struct process *process, enum stall stall, uint64_t since, uint64_t boot_ns)
 {
 	process->stall = stall;
 	process->stall_since_boot_ns = since;
@@ -122,8 +121,7 @@ static bool has_living_child(const struct process *process)
 /* Only what is there to work, in a run that is there to end. */
 static bool should_move(const struct process *process)
 {
-	return process->image->role == RULES_ROLE_TOOL && run_is_workload(process->run) &&
-	       !has_living_child(process);
+	return process->image->role == RULES_ROLE_TOOL && run_is_workload(process->run) && !has_living_child(process);
 }
 
 static void look_at_quiet(struct model *model, struct process *process, uint64_t boot_ns)

@@ -36,8 +36,7 @@ void endings_remove(struct endings *endings, unsigned index)
 {
 	cause_unref(endings->item[index].cause);
 	endings->count--;
-	memmove(&endings->item[index], &endings->item[index + 1],
-		(endings->count - index) * sizeof(endings->item[0]));
+	memmove(&endings->item[index], &endings->item[index + 1], (endings->count - index) * sizeof(endings->item[0]));
 }
 
 void endings_push(struct endings *endings, const struct ending *ending)

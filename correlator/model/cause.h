@@ -16,14 +16,14 @@ enum cause_kind {
 /* Shared by all that failed of it. */
 struct cause {
 	unsigned references;
-	bool reported;         /* of a task that failed of it */
+	bool reported; /* of a task that failed of it */
 	enum cause_kind kind;
-	char *what;            /* "bwa mem (pid 12) exited with code 3 after 52.3 ms" */
-	char *why;             /* "" where nothing is known */
-	int64_t process_id;    /* image */
+	char *what;                                /* "bwa mem (pid 12) exited with code 3 after 52.3 ms" */
+	char *why;                                 /* "" where nothing is known */
+	int64_t process_id;                        /* image */
 	int64_t sender_process_id, sender_user_id; /* ROW_NULL: none, or the kernel */
 	char sender_program[48];
-	int64_t work;          /* hash of its command line, 0: it says too little */
+	int64_t work; /* hash of its command line, 0: it says too little */
 };
 
 struct cause *cause_ref(struct cause *cause);
@@ -47,7 +47,7 @@ struct ending {
 	int64_t wait_status;
 	enum ending_kind kind;
 	enum ending_followed followed;
-	bool is_task;          /* the root of one */
+	bool is_task; /* the root of one */
 	struct cause *cause;
 };
 

@@ -56,8 +56,8 @@ int64_t cgroup_row_id(const struct model *model, uint64_t cgroup_id)
  * as the latest that was asked for. */
 static struct cgroup *cgroup_load(struct model *model, uint64_t cgroup_id)
 {
-	const struct store_parameter row[] = {
-		{"cgroup_row_id", STORE_INTEGER, cgroup_row_id(model, cgroup_id), NULL}, {0}};
+	const struct store_parameter row[] = {{"cgroup_row_id", STORE_INTEGER, cgroup_row_id(model, cgroup_id), NULL},
+					      {0}};
 	struct store_result *result;
 	struct cgroup *cgroup = NULL;
 

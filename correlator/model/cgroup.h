@@ -14,7 +14,7 @@ struct cgroup {
 	uint64_t cgroup_id;
 	char *path;
 	struct container *container; /* NULL: not a container's */
-	struct cgroup_limits limits;  /* as last recorded */
+	struct cgroup_limits limits; /* as last recorded */
 	bool dirty;
 	uint64_t used_boot_ns; /* of the last sweep that found it in use */
 	UT_hash_handle hh;

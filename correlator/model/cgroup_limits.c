@@ -63,8 +63,7 @@ void cgroup_limits_merge(struct cgroup_limits *into, const struct cgroup_limits 
 {
 	int64_t throttled_ns = into->throttled_ns;
 
-	if (from->cgroup_id == 0 ||
-	    (into->cgroup_id != 0 && from->cgroup_peak_bytes <= into->cgroup_peak_bytes))
+	if (from->cgroup_id == 0 || (into->cgroup_id != 0 && from->cgroup_peak_bytes <= into->cgroup_peak_bytes))
 		return;
 	*into = *from;
 	if (throttled_ns > into->throttled_ns) { /* ROW_NULL is the least */

@@ -17,8 +17,8 @@ struct cgroup_limits {
 #define I(name) int64_t name; /* ROW_NULL unknown, or there is none */
 	ROW_LIMITS(I)
 #undef I
-	uint64_t cgroup_id;           /* 0: none seen */
-	int64_t throttled_before_ns;  /* the cgroup's counter where throttled_ns is 0; ROW_NULL unknown */
+	uint64_t cgroup_id;          /* 0: none seen */
+	int64_t throttled_before_ns; /* the cgroup's counter where throttled_ns is 0; ROW_NULL unknown */
 };
 
 void cgroup_limits_init(struct cgroup_limits *limits);
@@ -29,9 +29,9 @@ bool cgroup_limits_note(struct cgroup_limits *limits, uint64_t cgroup_id, const 
 /* `from` has become part of what `into` is about. */
 void cgroup_limits_merge(struct cgroup_limits *into, const struct cgroup_limits *from);
 
-#define cgroup_limits_fill_row(row, from)                                                            \
-	do {                                                                                  \
-		(row)->memory_limit_bytes = (from)->memory_limit_bytes;                       \
-		(row)->cgroup_peak_bytes = (from)->cgroup_peak_bytes;                         \
-		(row)->throttled_ns = (from)->throttled_ns;                                   \
+#define cgroup_limits_fill_row(row, from) \
+	do { \
+		(row)->memory_limit_bytes = (from)->memory_limit_bytes; \
+		(row)->cgroup_peak_bytes = (from)->cgroup_peak_bytes; \
+		(row)->throttled_ns = (from)->throttled_ns; \
 	} while (0)

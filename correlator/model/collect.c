@@ -122,8 +122,7 @@ static bool task_is_idle(struct model *model, const struct task *task)
 		idle = idle && group->members == 0;
 	}
 	return idle && !task->dirty &&
-	       (task->run->of_past_boot ||
-		model->now_boot_ns > task->tally.end_boot_ns + GRACE_TASK_NS);
+	       (task->run->of_past_boot || model->now_boot_ns > task->tally.end_boot_ns + GRACE_TASK_NS);
 }
 
 /* Generic tasks may still turn out to be parts of a larger one, until their
@@ -132,8 +131,7 @@ static bool task_stands(const struct task *task)
 {
 	const struct run *run = task->run;
 
-	return task->kind != TASK_GENERIC || run->orchestrator == 0 || run->frozen ||
-	       run->members == 0;
+	return task->kind != TASK_GENERIC || run->orchestrator == 0 || run->frozen || run->members == 0;
 }
 
 /* ---- cgroups and containers */
@@ -189,12 +187,10 @@ static void mark_used(struct model *model)
 
 static bool container_is_over(const struct model *model, const struct container *container)
 {
-	uint64_t last_boot_ns = container->end_boot_ns > container->begin_boot_ns
-					? container->end_boot_ns
-					: container->begin_boot_ns;
+	uint64_t last_boot_ns =
+		container->end_boot_ns > container->begin_boot_ns ? container->end_boot_ns : container->begin_boot_ns;
 
-	return container->used_boot_ns != model->now_boot_ns &&
-	       model->now_boot_ns > last_boot_ns + CONTAINER_GRACE_NS;
+	return container->used_boot_ns != model->now_boot_ns && model->now_boot_ns > last_boot_ns + CONTAINER_GRACE_NS;
 }
 
 static void renew_cgroups(struct model *model)

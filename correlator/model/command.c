@@ -27,8 +27,7 @@ static char *put_text(char **room, const struct wire_bytes *text)
 
 /* With all texts but the arguments, in one piece of memory. `script`: NULL, it is none. */
 static struct command *command_alloc(const struct wire_bytes *comm, const struct wire_bytes *path,
-				     const struct wire_bytes *script,
-				     const struct wire_bytes *working_directory)
+				     const struct wire_bytes *script, const struct wire_bytes *working_directory)
 {
 	size_t size = comm->size + path->size + (script ? script->size : 0) + working_directory->size;
 	struct command *command = calloc(1, sizeof(*command) + size + 4);
@@ -109,8 +108,7 @@ static int command_complete(struct command *command)
 	return 0;
 }
 
-static int set_arguments(struct command *command, const struct event_strings *argv,
-			 enum redact_mode mode)
+static int set_arguments(struct command *command, const struct event_strings *argv, enum redact_mode mode)
 {
 	size_t size;
 	char *raw;
@@ -126,8 +124,7 @@ static int set_arguments(struct command *command, const struct event_strings *ar
 		command->arguments_size = size;
 		return 0;
 	}
-	r = redact_arguments(mode, raw, size, &command->arguments, &command->arguments_size,
-			     &command->redacted_count);
+	r = redact_arguments(mode, raw, size, &command->arguments, &command->arguments_size, &command->redacted_count);
 	free(raw);
 	return r;
 }
@@ -162,18 +159,18 @@ static struct wire_bytes bytes_of(const char *text)
 size_t command_stored_size(const struct command *command, enum redact_mode mode)
 {
 	return mode == REDACT_PROGRAM_ONLY && command->arguments_size ? strlen(command->arguments) + 1
-								       : command->arguments_size;
+								      : command->arguments_size;
 }
 
 struct command *command_restore(const char *program, const char *path, const char *script,
-				const char *working_directory, const void *arguments,
-				size_t arguments_size, uint32_t redacted_count, uint32_t flags)
+				const char *working_directory, const void *arguments, size_t arguments_size,
+				uint32_t redacted_count, uint32_t flags)
 {
 	const struct wire_bytes program_bytes = bytes_of(program), path_bytes = bytes_of(path),
 				script_bytes = bytes_of(script ? script : ""),
 				directory_bytes = bytes_of(working_directory);
-	struct command *command = command_alloc(&program_bytes, &path_bytes,
-						script ? &script_bytes : NULL, &directory_bytes);
+	struct command *command =
+		command_alloc(&program_bytes, &path_bytes, script ? &script_bytes : NULL, &directory_bytes);
 
 	if (!command)
 		return NULL;

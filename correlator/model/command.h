@@ -19,8 +19,8 @@ struct command {
 	char *arguments;              /* NUL-separated, redacted */
 	size_t arguments_size;
 	uint32_t redacted_count;
-	uint32_t flags;               /* RECORD_* of the record */
-	char texts[];                 /* what the four names above are in */
+	uint32_t flags; /* RECORD_* of the record */
+	char texts[];   /* what the four names above are in */
 };
 
 /* What an exec and a sample, which is `event`, both say of it. */
@@ -48,5 +48,5 @@ size_t command_stored_size(const struct command *command, enum redact_mode mode)
 
 /* From stored fields (a restart): takes copies. */
 struct command *command_restore(const char *program, const char *path, const char *script,
-				const char *working_directory, const void *arguments,
-				size_t arguments_size, uint32_t redacted_count, uint32_t flags);
+				const char *working_directory, const void *arguments, size_t arguments_size,
+				uint32_t redacted_count, uint32_t flags);

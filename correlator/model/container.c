@@ -15,8 +15,8 @@
 /* inode of the initial pid namespace (include/linux/proc_ns.h, PROC_PID_INIT_INO) */
 #define INITIAL_PID_NAMESPACE 0xEFFFFFFCU
 
-struct container *container_get(struct model *model, const struct container_name *name,
-				       const char *path, uint32_t pid_namespace)
+struct container *container_get(struct model *model, const struct container_name *name, const char *path,
+				uint32_t pid_namespace)
 {
 	struct container *container;
 	struct identity identity;
@@ -128,8 +128,7 @@ void container_note_image(struct model *model, const struct image *image)
 		return;
 	note_first(model, container, process);
 	note_namespaces(container, process);
-	if (container->run_id != ROW_NULL || process->run == model->system ||
-	    image->role == RULES_ROLE_WRAPPER)
+	if (container->run_id != ROW_NULL || process->run == model->system || image->role == RULES_ROLE_WRAPPER)
 		return;
 	container->run_id = process->run->id;
 	container->task_id = process->group->task->id;

@@ -17,22 +17,22 @@ struct container {
 	char runtime[16];
 	char runtime_id[72];
 	char *cgroup_path;
-	int64_t run_id, task_id; /* ROW_NULL until known */
+	int64_t run_id, task_id;                /* ROW_NULL until known */
 	int64_t pid_namespace, mount_namespace; /* of its first process, ROW_NULL unknown */
-	char *image, *name;      /* NULL: not to be seen */
-	bool labelled;           /* command lines were asked */
+	char *image, *name;                     /* NULL: not to be seen */
+	bool labelled;                          /* command lines were asked */
 	struct cgroup_limits limits;
 	int64_t living_count;
 	uint64_t begin_boot_ns, end_boot_ns;
 	int64_t started_unix_ns;
 	bool dirty;
 	uint64_t used_boot_ns; /* of the last sweep that found it in use */
-	UT_hash_handle hh; /* by id */
+	UT_hash_handle hh;     /* by id */
 };
 
 /* `pid_namespace` where nothing else identifies it, else 0: others may have had the same cgroup. */
-struct container *container_get(struct model *model, const struct container_name *name,
-				const char *path, uint32_t pid_namespace);
+struct container *container_get(struct model *model, const struct container_name *name, const char *path,
+				uint32_t pid_namespace);
 struct container *container_of_process(struct model *model, const struct process *process);
 /* What `image`, which has just begun in it, says of its container. */
 void container_note_image(struct model *model, const struct image *image);

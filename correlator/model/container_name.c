@@ -12,7 +12,7 @@ static const struct form {
 	const char *beneath; /* the path above has this in it, NULL: any */
 	const char *prefix;  /* of the component, or of what stands behind its first colon */
 	const char *suffix;
-	bool named;          /* the id is a name, not ID_DIGITS digits */
+	bool named; /* the id is a name, not ID_DIGITS digits */
 	const char *runtime;
 } forms[] = {
 	{NULL, "docker-", ".scope", false, "docker"},
@@ -40,8 +40,7 @@ static const struct form {
 };
 
 /* The id in `component`, its size in `*ret_size`; NULL: it is not of this form. */
-static const char *form_find_id(const struct form *form, const char *component, size_t size,
-				size_t *ret_size)
+static const char *form_find_id(const struct form *form, const char *component, size_t size, size_t *ret_size)
 {
 	size_t prefix = strlen(form->prefix), suffix = strlen(form->suffix);
 
@@ -49,8 +48,7 @@ static const char *form_find_id(const struct form *form, const char *component, 
 	    strncmp(component + size - suffix, form->suffix, suffix) != 0)
 		return NULL;
 	*ret_size = size - prefix - suffix;
-	if (!form->named && (*ret_size != ID_DIGITS ||
-			     strspn(component + prefix, "0123456789abcdef") < ID_DIGITS))
+	if (!form->named && (*ret_size != ID_DIGITS || strspn(component + prefix, "0123456789abcdef") < ID_DIGITS))
 		return NULL;
 	return component + prefix;
 }
@@ -67,8 +65,7 @@ static bool form_is_beneath(const struct form *form, const char *before)
 	return length >= size && strcmp(before + length - size, form->beneath) == 0;
 }
 
-static bool parse_component(const char *component, size_t size, const char *before,
-			    struct container_name *ret)
+static bool parse_component(const char *component, size_t size, const char *before, struct container_name *ret)
 {
 	const char *colon = memchr(component, ':', size), *id;
 	size_t id_size;
@@ -78,8 +75,7 @@ static bool parse_component(const char *component, size_t size, const char *befo
 			continue;
 		id = form_find_id(&forms[i], component, size, &id_size);
 		if (!id && colon && forms[i].prefix[0])
-			id = form_find_id(&forms[i], colon + 1, size - (size_t)(colon + 1 - component),
-					  &id_size);
+			id = form_find_id(&forms[i], colon + 1, size - (size_t)(colon + 1 - component), &id_size);
 		if (!id)
 			continue;
 		if (!forms[i].runtime)
@@ -131,8 +127,7 @@ const char *cgroup_unit(const char *path, char *buffer, size_t size)
 		for (size_t i = 0; i < 2; i++) {
 			size_t suffix = strlen(suffixes[i]);
 
-			if (length > suffix &&
-			    strncmp(component + length - suffix, suffixes[i], suffix) == 0) {
+			if (length > suffix && strncmp(component + length - suffix, suffixes[i], suffix) == 0) {
 				best = component;
 				best_size = length;
 			}
@@ -265,14 +260,13 @@ static void parse_nspawn(struct argument_words *words, struct container_label *r
 	}
 }
 
-bool container_label_parse(const char *program, const char *arguments, size_t size,
-			   struct container_label *ret_label)
+bool container_label_parse(const char *program, const char *arguments, size_t size, struct container_label *ret_label)
 {
 	static const struct {
 		const char *program;
 		void (*parse)(struct argument_words *words, struct container_label *ret);
 	} programs[] = {
-		{"docker", parse_client},  {"podman", parse_client},  {"nerdctl", parse_client},
+		{"docker", parse_client},  {"podman", parse_client},    {"nerdctl", parse_client},
 		{"conmon", parse_monitor}, {"conmonrs", parse_monitor}, {"systemd-nspawn", parse_nspawn},
 	};
 	struct argument_words words = {arguments, arguments + size};

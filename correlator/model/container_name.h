@@ -20,14 +20,13 @@ bool container_parse(const char *path, struct container_name *ret_name);
 
 /* What a command line says of the container that it starts or watches over. */
 struct container_label {
-	char name[128];      /* "" not said */
+	char name[128]; /* "" not said */
 	char image[256];
 	char runtime_id[72]; /* "" not said: whichever it is that it starts */
 };
 
 /* `arguments`: argv, each ended by NUL. False: it names nothing. */
-bool container_label_parse(const char *program, const char *arguments, size_t size,
-			   struct container_label *ret_label);
+bool container_label_parse(const char *program, const char *arguments, size_t size, struct container_label *ret_label);
 
 /* Base name of a systemd unit in `path` ("ssh.service"), innermost first, or NULL.
  * `buffer` receives the text. */

@@ -49,8 +49,8 @@ void device_add(struct model *model, struct image *image, uint64_t major, uint64
 	device_name(major, minor, name, sizeof(name));
 	if (image->gpu && list_has(image->gpu, name))
 		return;
-	if ((size_t)snprintf(list, sizeof(list), "%s%s%s", image->gpu ? image->gpu : "",
-			     image->gpu ? "," : "", name) >= sizeof(list))
+	if ((size_t)snprintf(list, sizeof(list), "%s%s%s", image->gpu ? image->gpu : "", image->gpu ? "," : "", name) >=
+	    sizeof(list))
 		return;
 	model_set_text(model, &image->gpu, list);
 	image_set_dirty(model, image);

@@ -28,14 +28,13 @@ static struct group *group_new(struct model *model, struct task *task, const str
 	identity_add_u64(&identity, root->key.start_boot_ns);
 	group->id = identity_end(&identity);
 	group->task = task;
-	group->root_process_id = image_id(model, (uint32_t)root->key.pid, root->key.start_boot_ns,
-					  root->exec_id);
+	group->root_process_id = image_id(model, (uint32_t)root->key.pid, root->key.start_boot_ns, root->exec_id);
 	DL_APPEND(task->groups, group);
 	return group;
 }
 
-struct group *group_open(struct model *model, struct task *task, struct process *process,
-				uint32_t input_pipe, uint32_t output_pipe)
+struct group *group_open(struct model *model, struct task *task, struct process *process, uint32_t input_pipe,
+			 uint32_t output_pipe)
 {
 	struct group *group = group_new(model, task, process);
 

@@ -128,9 +128,8 @@ void image_set_tool(struct model *model, struct image *image, struct tool *tool)
 	image_set_dirty(model, image);
 }
 
-struct image *image_new(struct model *model, struct process *process, enum image_began began,
-			uint64_t begin_boot_ns, const struct rules_verdict *verdict,
-			struct tool *tool, enum reason reason)
+struct image *image_new(struct model *model, struct process *process, enum image_began began, uint64_t begin_boot_ns,
+			const struct rules_verdict *verdict, struct tool *tool, enum reason reason)
 {
 	struct image *image = calloc(1, sizeof(*image));
 	const struct image *before = process->image;
@@ -139,8 +138,7 @@ struct image *image_new(struct model *model, struct process *process, enum image
 		model->out_of_memory = true;
 		return NULL;
 	}
-	image->id = image_id(model, (uint32_t)process->key.pid, process->key.start_boot_ns,
-			     process->exec_id);
+	image->id = image_id(model, (uint32_t)process->key.pid, process->key.start_boot_ns, process->exec_id);
 	image->parent_id = before ? before->id : process->parent_image_id;
 	image->pid = (uint32_t)process->key.pid;
 	image->exec_id = process->exec_id;
@@ -185,10 +183,10 @@ struct image *image_new(struct model *model, struct process *process, enum image
 static void keep_known(struct totals *now, const struct totals *before)
 {
 	now->valid |= before->valid & COUNTERS_PARTIAL;
-#define I(name)                                                                              \
-	if (!(now->valid & COUNTER_VALID(name)) && before->valid & COUNTER_VALID(name)) {     \
-		now->name = before->name;                                                     \
-		now->valid |= COUNTER_VALID(name);                                            \
+#define I(name) \
+	if (!(now->valid & COUNTER_VALID(name)) && before->valid & COUNTER_VALID(name)) { \
+		now->name = before->name; \
+		now->valid |= COUNTER_VALID(name); \
 	}
 	ROW_TOTALS(I)
 #undef I
@@ -229,8 +227,7 @@ static void note_limits(struct model *model, struct image *image, const struct c
 		image->container->dirty = true;
 }
 
-void image_update(struct model *model, struct image *image, const struct counters *counters,
-		  enum image_totals kind)
+void image_update(struct model *model, struct image *image, const struct counters *counters, enum image_totals kind)
 {
 	struct tally change;
 	struct totals now;
@@ -256,8 +253,8 @@ void image_update(struct model *model, struct image *image, const struct counter
 	image_set_dirty(model, image);
 }
 
-bool image_end(struct model *model, struct image *image, enum image_ended how, uint64_t boot_ns,
-	       int64_t wait_status, uint32_t exit_flags)
+bool image_end(struct model *model, struct image *image, enum image_ended how, uint64_t boot_ns, int64_t wait_status,
+	       uint32_t exit_flags)
 {
 	struct tally change;
 

@@ -25,7 +25,7 @@ struct image {
 	struct tool *tool;
 	struct container *container;
 	struct command *command;
-	bool own_command;        /* not its parent's */
+	bool own_command; /* not its parent's */
 	enum image_began began;
 	enum image_ended ended;
 	enum image_totals totals_kind;
@@ -44,28 +44,26 @@ struct image {
 	bool nested, interactive;
 	uint64_t expected_codes; /* bits: exit codes that are no failures */
 	bool failed;             /* it has, and that was not expected of it */
-	const char *rule;    /* owned by the rules */
+	const char *rule;        /* owned by the rules */
 	enum reason reason;
-	char *gpu;           /* devices held open, NULL none seen */
+	char *gpu; /* devices held open, NULL none seen */
 	bool dirty;
-	struct image *prev, *next;             /* of its tool */
+	struct image *prev, *next; /* of its tool */
 	struct image *dirty_prev, *dirty_next;
 	struct image *client_prev, *client_next; /* while it lives and its role is that */
-	uint64_t sampled_boot_ns;            /* of the last sample row, 0: none yet; what it said: */
+	uint64_t sampled_boot_ns;                /* of the last sample row, 0: none yet; what it said: */
 	int64_t sampled_memory_bytes, sampled_cpu_ns, sampled_io_bytes;
 };
 
 /* After the host's id and its boot id, with which all ids of images begin. */
 void image_begin_identities(struct model *model);
 int64_t image_id(const struct model *model, uint32_t pid, uint64_t start_boot_ns, uint32_t exec_id);
-struct image *image_new(struct model *model, struct process *process, enum image_began began,
-			uint64_t begin_boot_ns, const struct rules_verdict *verdict,
-			struct tool *tool, enum reason reason);
-void image_update(struct model *model, struct image *image, const struct counters *counters,
-		  enum image_totals kind);
+struct image *image_new(struct model *model, struct process *process, enum image_began began, uint64_t begin_boot_ns,
+			const struct rules_verdict *verdict, struct tool *tool, enum reason reason);
+void image_update(struct model *model, struct image *image, const struct counters *counters, enum image_totals kind);
 /* False: it had ended before. */
-bool image_end(struct model *model, struct image *image, enum image_ended how, uint64_t boot_ns,
-	       int64_t wait_status, uint32_t exit_flags);
+bool image_end(struct model *model, struct image *image, enum image_ended how, uint64_t boot_ns, int64_t wait_status,
+	       uint32_t exit_flags);
 /* Its last thread ran that long after the exit record, which has no teardown in it; a final record
  * that came then says so. So the time from begin to end has all that the figures have. */
 void image_end_later(struct image *image, int64_t teardown_ns, uint64_t until_boot_ns);

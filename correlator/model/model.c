@@ -87,8 +87,8 @@ bool model_is_dirty(const struct model *model)
 	DL_FOREACH (model->runs, run)
 		if (run->dirty)
 			return true;
-	return model->dirty_images || model->fact_count > model->host_sample_count ||
-	       model->losses_dirty || model->host_dirty;
+	return model->dirty_images || model->fact_count > model->host_sample_count || model->losses_dirty ||
+	       model->host_dirty;
 }
 
 size_t model_pending(const struct model *model)

@@ -36,18 +36,18 @@ struct model {
 	enum redact_mode arguments;
 	bool keep_states;
 	struct identity image_identity; /* with what all ids of images begin with */
-	int64_t generation; /* of ids: how often the store's state was given up */
+	int64_t generation;             /* of ids: how often the store's state was given up */
 
 	struct row_host host; /* its texts are below */
 	char host_key[17], hostname[256], boot_id[40], kernel[128], machine[64], probe_version[32];
 	struct host_facts host_facts;
 	bool host_dirty;
 	int64_t written_seen_unix_ns; /* host.last_seen_unix_ns as it is in the store */
-	int64_t clock_offset_ns; /* CLOCK_REALTIME - CLOCK_BOOTTIME, as last sent */
+	int64_t clock_offset_ns;      /* CLOCK_REALTIME - CLOCK_BOOTTIME, as last sent */
 	uint64_t now_boot_ns;
 	uint64_t scan_number;
-	bool is_rows_scan;           /* the one that is being read: rows follow the samples */
-	bool is_quiet_scan;          /* and all take their steps */
+	bool is_rows_scan;  /* the one that is being read: rows follow the samples */
+	bool is_quiet_scan; /* and all take their steps */
 	uint64_t next_rows_boot_ns, next_quiet_boot_ns;
 	uint64_t found_settle_boot_ns; /* events after it say nothing more of the found */
 
@@ -56,20 +56,20 @@ struct model {
 	struct cgroup *cgroups;
 	struct cgroup *latest_cgroup; /* that was found, NULL: none; an event asks three times */
 	struct container *containers;
-	uint64_t next_sweep_boot_ns; /* of both */
+	uint64_t next_sweep_boot_ns;   /* of both */
 	uint64_t next_renewal_boot_ns; /* of the rows of cgroups */
-	struct run *runs;             /* list */
-	struct run *runs_by_boundary; /* hash */
-	struct pipe_end *pipe_ends;   /* hash */
+	struct run *runs;              /* list */
+	struct run *runs_by_boundary;  /* hash */
+	struct pipe_end *pipe_ends;    /* hash */
 	struct run *system;
 
-	struct image *clients; /* whoever may wait for a container */
+	struct image *clients;     /* whoever may wait for a container */
 	struct task *opened_tasks; /* since they were last judged */
 	struct image *dirty_images;
 	size_t dirty_image_count;
-	struct fact *facts; /* to be written */
+	struct fact *facts;                   /* to be written */
 	size_t fact_count, host_sample_count; /* the second are among the first */
-	int64_t *gone; /* whose states are to be deleted */
+	int64_t *gone;                        /* whose states are to be deleted */
 	struct kept_text *kept_texts;
 	size_t gone_count, gone_capacity;
 	struct loss_slot losses_reported[LOSS_SLOTS]; /* what the probe has said of them */

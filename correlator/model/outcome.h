@@ -22,7 +22,7 @@ enum outcome_status {
 struct outcome {
 	int64_t exit_code; /* ROW_NULL: none known */
 	int64_t signal;
-	bool known;        /* at least one root's status was seen */
+	bool known; /* at least one root's status was seen */
 	bool failed;
 	int root_count, living_roots;
 	uint64_t end_boot_ns; /* of the latest root */

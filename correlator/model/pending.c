@@ -27,8 +27,7 @@ static void fact_free(struct model *model, struct fact *fact)
 		const struct row_##name *row = &fact->name; \
 \
 		(void)row; /* it may have no text */ \
-		ROW_##NAME##_COLUMNS(NO_TEXT, FREE_TEXT, NO_TEXT) \
-		break; \
+		ROW_##NAME##_COLUMNS(NO_TEXT, FREE_TEXT, NO_TEXT) break; \
 	}
 		ROW_FACTS(R)
 #undef R

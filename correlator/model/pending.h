@@ -23,8 +23,7 @@ struct fact {
 
 /* pending_add_sample() and its like. Texts are copied. Of the host's samples the oldest go where there
  * are too many. */
-#define R(NAME, name, table, key) \
-	void pending_add_##name(struct model *model, const struct row_##name *row);
+#define R(NAME, name, table, key) void pending_add_##name(struct model *model, const struct row_##name *row);
 ROW_FACTS(R)
 #undef R
 

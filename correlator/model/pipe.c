@@ -8,8 +8,8 @@
 #include "correlator/model/run.h"
 #include "correlator/model/task.h"
 
-struct pipe_end *pipe_find(struct model *model, const struct process_key *orchestrator,
-				 uint32_t inode, enum pipe_use use)
+struct pipe_end *pipe_find(struct model *model, const struct process_key *orchestrator, uint32_t inode,
+			   enum pipe_use use)
 {
 	const struct pipe_key key = {.orchestrator = *orchestrator, .inode = inode, .use = use};
 	struct pipe_end *end;
@@ -18,8 +18,8 @@ struct pipe_end *pipe_find(struct model *model, const struct process_key *orches
 	return end;
 }
 
-static struct pipe_end *pipe_get(struct model *model, const struct process_key *orchestrator,
-				uint32_t inode, enum pipe_use use)
+static struct pipe_end *pipe_get(struct model *model, const struct process_key *orchestrator, uint32_t inode,
+				 enum pipe_use use)
 {
 	struct pipe_end *end = pipe_find(model, orchestrator, inode, use);
 
@@ -44,8 +44,8 @@ static void insert(struct pipe_end *end, struct pipe_user *user)
 }
 
 /* NULL: there is no pipe, or no memory. */
-static struct pipe_user *user_new(struct model *model, const struct process_key *orchestrator,
-				  uint32_t inode, enum pipe_use use, const struct pipe_user *who)
+static struct pipe_user *user_new(struct model *model, const struct process_key *orchestrator, uint32_t inode,
+				  enum pipe_use use, const struct pipe_user *who)
 {
 	struct pipe_user *user;
 

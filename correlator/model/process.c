@@ -47,13 +47,11 @@ struct process *process_new(struct model *model, const struct image_key *key, st
 		if (parent->command)
 			process->command = command_ref(parent->command);
 	}
-	HASH_ADD_BYHASHVALUE(hh, model->processes, key, sizeof(process->key), process_hash(&process->key),
-			     process);
+	HASH_ADD_BYHASHVALUE(hh, model->processes, key, sizeof(process->key), process_hash(&process->key), process);
 	return process;
 }
 
-void process_set_context(struct process *process, uint64_t cgroup_id, uint32_t uid, uint32_t pgid,
-			 uint32_t flags)
+void process_set_context(struct process *process, uint64_t cgroup_id, uint32_t uid, uint32_t pgid, uint32_t flags)
 {
 	process->cgroup_id = cgroup_id;
 	process->uid = uid;

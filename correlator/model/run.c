@@ -10,8 +10,7 @@
 #include "correlator/model/siblings.h"
 #include "correlator/model/task.h"
 
-struct run *run_new(struct model *model, const struct process *root, enum run_kind kind,
-		    uint64_t boundary_key)
+struct run *run_new(struct model *model, const struct process *root, enum run_kind kind, uint64_t boundary_key)
 {
 	struct run *run = model_alloc(model, sizeof(*run));
 	struct identity identity;
@@ -53,8 +52,7 @@ struct run *run_of_system(struct model *model)
 	return model->system;
 }
 
-void run_set_name(struct model *model, struct run *run, const char *name,
-		  enum run_name_priority priority)
+void run_set_name(struct model *model, struct run *run, const char *name, enum run_name_priority priority)
 {
 	if (priority <= run->name_priority)
 		return;
@@ -65,8 +63,8 @@ void run_set_name(struct model *model, struct run *run, const char *name,
 
 void run_set_root(struct model *model, struct run *run, const struct process *process)
 {
-	run->root_process_id = image_id(model, (uint32_t)process->key.pid, process->key.start_boot_ns,
-					process->exec_id);
+	run->root_process_id =
+		image_id(model, (uint32_t)process->key.pid, process->key.start_boot_ns, process->exec_id);
 	run->main->root_process_id = run->root_process_id;
 	run->user_id = process->uid;
 	run->container = container_of_process(model, process);

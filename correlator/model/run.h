@@ -45,9 +45,9 @@ enum run_kind {
 /* What names a run; the highest wins, and of equals the first. */
 enum run_name_priority {
 	RUN_NAME_NONE = -1,
-	RUN_NAME_WRAPPER, /* of what only leads on */
-	RUN_NAME_GLUE,    /* of a shell or a helper */
-	RUN_NAME_PROGRAM, /* of a program beneath it */
+	RUN_NAME_WRAPPER,  /* of what only leads on */
+	RUN_NAME_GLUE,     /* of a shell or a helper */
+	RUN_NAME_PROGRAM,  /* of a program beneath it */
 	RUN_NAME_PARALLEL, /* of make, xargs and their like beneath it */
 	RUN_NAME_ASKED,
 	RUN_NAME_WORKFLOW,
@@ -69,7 +69,7 @@ struct run_part {
 
 struct run {
 	int64_t id;
-	uint64_t boundary_key;     /* hash of what else belongs to it (job, cgroup); 0: nothing */
+	uint64_t boundary_key; /* hash of what else belongs to it (job, cgroup); 0: nothing */
 	enum run_kind kind;
 	char *name;
 	enum run_name_priority name_priority;
@@ -78,20 +78,20 @@ struct run {
 	char engine[RULES_NAME_MAX];
 	enum rules_rank engine_rank;
 	char run_key[RULES_NAME_MAX];
-	int64_t root_process_id;   /* image ids; ROW_NULL none */
+	int64_t root_process_id; /* image ids; ROW_NULL none */
 	int64_t origin_process_id;
 	int64_t user_id;
 	char *working_directory;
 	struct container *container;
 	enum reason reason;
 	struct tally tally;
-	uint64_t loss_number;      /* of the loss that was counted in last */
+	uint64_t loss_number; /* of the loss that was counted in last */
 	struct cgroup_limits limits;
 	struct outcome outcome;
 	struct cancel cancel;
 	int64_t task_count;
 	struct task *main;
-	struct task *tasks;        /* in memory */
+	struct task *tasks; /* in memory */
 	struct siblings *siblings;
 	unsigned siblings_count;
 	struct task *failed[RUN_FAILED_TASKS_MAX]; /* that may be done again: incidents/retry.c */
@@ -99,20 +99,18 @@ struct run {
 	struct process *spine[RUN_SPINE_MAX]; /* NULL where that process has gone */
 	struct group *spine_group[RUN_SPINE_MAX];
 	int spine_length;
-	int orchestrator;          /* index in the spine, -1: none yet */
-	bool frozen;               /* too many tasks to move them any more */
-	bool of_past_boot;         /* nothing more comes of it */
-	unsigned members;          /* processes that point here */
+	int orchestrator;  /* index in the spine, -1: none yet */
+	bool frozen;       /* too many tasks to move them any more */
+	bool of_past_boot; /* nothing more comes of it */
+	unsigned members;  /* processes that point here */
 	bool dirty;
 	struct run *prev, *next;
-	UT_hash_handle hh;         /* by boundary_key, where that is not 0 */
+	UT_hash_handle hh; /* by boundary_key, where that is not 0 */
 };
 
-struct run *run_new(struct model *model, const struct process *root, enum run_kind kind,
-		    uint64_t boundary_key);
+struct run *run_new(struct model *model, const struct process *root, enum run_kind kind, uint64_t boundary_key);
 /* Where nothing better has named it. */
-void run_set_name(struct model *model, struct run *run, const char *name,
-		  enum run_name_priority priority);
+void run_set_name(struct model *model, struct run *run, const char *name, enum run_name_priority priority);
 /* The host's own run: init, service managers and what else has no origin. */
 struct run *run_of_system(struct model *model);
 void run_set_root(struct model *model, struct run *run, const struct process *process);

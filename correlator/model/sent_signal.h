@@ -8,15 +8,15 @@
 
 /* What the sender is to its target. */
 enum sender_kind {
-	SENDER_KERNEL,   /* the kernel: a terminal's ^C, a limit, a timer */
+	SENDER_KERNEL, /* the kernel: a terminal's ^C, a limit, a timer */
 	SENDER_SELF,
 	SENDER_PARENT,
 	SENDER_ANCESTOR, /* above the parent */
 	SENDER_BATCH,    /* a batch system's daemon */
 	SENDER_ORIGIN,   /* another origin of runs: a service manager, a container shim */
 	SENDER_SAME_RUN,
-	SENDER_OTHER,    /* of another run */
-	SENDER_UNKNOWN,  /* a process that the model does not know */
+	SENDER_OTHER,   /* of another run */
+	SENDER_UNKNOWN, /* a process that the model does not know */
 };
 
 struct sent_signal {
@@ -25,7 +25,7 @@ struct sent_signal {
 	uint32_t sender_pid, sender_uid;
 	uint32_t signal;
 	enum sender_kind kind;
-	char program[48];  /* tool name of the sender, "" unknown */
+	char program[48]; /* tool name of the sender, "" unknown */
 };
 
 #define SENT_SIGNALS_MAX 4 /* of different numbers; then the oldest goes */

@@ -9,7 +9,7 @@ struct tally {
 	int64_t process_count; /* images */
 	int64_t living_count;
 	int64_t failed_count;
-	int64_t partial_count; /* images whose totals have COUNTERS_PARTIAL */
+	int64_t partial_count;           /* images whose totals have COUNTERS_PARTIAL */
 	int64_t peak_rss_bytes;          /* largest of one image, ROW_NULL unknown */
 	int64_t concurrent_memory_bytes; /* largest sum at one scan, ROW_NULL unknown */
 	int64_t written_memory_bytes;    /* concurrent_memory_bytes as it was written last */
@@ -17,7 +17,7 @@ struct tally {
 	int64_t lost_count;
 	uint64_t begin_boot_ns;
 	int64_t started_unix_ns; /* of the image that began then */
-	uint64_t end_boot_ns; /* latest end of an image; meaningful when none lives */
+	uint64_t end_boot_ns;    /* latest end of an image; meaningful when none lives */
 };
 
 /* These two are inline: every record of a process asks for them. */

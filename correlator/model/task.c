@@ -11,8 +11,7 @@
 #include "correlator/model/model.h"
 #include "correlator/model/run.h"
 
-struct task *task_new(struct model *model, struct run *run, enum task_kind kind, enum reason reason,
-		      int64_t id_part)
+struct task *task_new(struct model *model, struct run *run, enum task_kind kind, enum reason reason, int64_t id_part)
 {
 	struct task *task = model_alloc(model, sizeof(*task));
 	struct identity identity;
@@ -46,8 +45,8 @@ void task_add_root(struct model *model, struct task *task, struct process *proce
 		task->outcome.living_roots++;
 	if (task->root_process_id != ROW_NULL)
 		return;
-	task->root_process_id = image_id(model, (uint32_t)process->key.pid, process->key.start_boot_ns,
-					 process->exec_id);
+	task->root_process_id =
+		image_id(model, (uint32_t)process->key.pid, process->key.start_boot_ns, process->exec_id);
 	task->container = container_of_process(model, process);
 	if (process->command)
 		model_set_text(model, &task->working_directory, process->command->working_directory);

@@ -27,46 +27,45 @@ struct task {
 	int64_t id;
 	struct run *run;
 	enum task_kind kind;
-	char *name;                /* NULL: to be made from its tools */
+	char *name; /* NULL: to be made from its tools */
 	enum named_by name_by;
-	char *label;               /* NULL: none */
-	bool label_fixed;          /* a rule gave it */
-	struct words words;        /* what the label is made of */
+	char *label;        /* NULL: none */
+	bool label_fixed;   /* a rule gave it */
+	struct words words; /* what the label is made of */
 	uint64_t words_kind;
 	int64_t root_process_id;
 	int64_t orchestrator_process_id;
 	struct process_key orchestrator;  /* the same process; pid 0: none in particular */
 	struct group *orchestrator_group; /* its task is the parent task */
 	int64_t orchestrator_group_id;    /* while it is loaded */
-	int64_t merged_into_id;    /* ROW_NULL: it stands */
+	int64_t merged_into_id;           /* ROW_NULL: it stands */
 	char *working_directory;
 	struct container *container;
 	enum reason reason;
 	struct tally tally;
-	uint64_t loss_number;      /* of the loss that was counted in last */
+	uint64_t loss_number; /* of the loss that was counted in last */
 	struct cgroup_limits limits;
 	struct outcome outcome;
-	struct cause *cause;       /* of its failure; NULL: it has not failed, or how is unknown */
-	int failed_commands_reported;  /* 1: one that could not be executed, 2: one that is not there */
+	struct cause *cause;          /* of its failure; NULL: it has not failed, or how is unknown */
+	int failed_commands_reported; /* 1: one that could not be executed, 2: one that is not there */
 	int crashes_reported;
-	int64_t incident_boot_ns;  /* of its row; 0: it has none */
-	bool fatal;                /* it failed, and that was neither tolerated nor done again with success */
-	struct process_key root;   /* the process that it began with */
-	int64_t work;              /* hash of what its root was asked to do, 0 unknown */
-	bool wraps;                /* its root is an engine's script around the work */
-	int64_t retried_by_id;     /* the next attempt, ROW_NULL none */
-	bool awaited;              /* in run->failed */
-	uint64_t moved_boot_ns;    /* last time that a scan saw something of it move */
-	int idle_count;            /* idle processes that were reported */
+	int64_t incident_boot_ns; /* of its row; 0: it has none */
+	bool fatal;               /* it failed, and that was neither tolerated nor done again with success */
+	struct process_key root;  /* the process that it began with */
+	int64_t work;             /* hash of what its root was asked to do, 0 unknown */
+	bool wraps;               /* its root is an engine's script around the work */
+	int64_t retried_by_id;    /* the next attempt, ROW_NULL none */
+	bool awaited;             /* in run->failed */
+	uint64_t moved_boot_ns;   /* last time that a scan saw something of it move */
+	int idle_count;           /* idle processes that were reported */
 	struct group *groups;
 	bool dirty;
-	struct task *prev, *next;  /* in its run */
-	bool is_opened;            /* and nobody has judged it yet: */
+	struct task *prev, *next; /* in its run */
+	bool is_opened;           /* and nobody has judged it yet: */
 	struct task *opened_prev, *opened_next;
 };
 
-struct task *task_new(struct model *model, struct run *run, enum task_kind kind, enum reason reason,
-		      int64_t identity);
+struct task *task_new(struct model *model, struct run *run, enum task_kind kind, enum reason reason, int64_t identity);
 void task_add_root(struct model *model, struct task *task, struct process *process);
 void task_set_orchestrator(struct task *task, struct process *orchestrator);
 void task_merge(struct model *model, struct task *from, struct task *into);

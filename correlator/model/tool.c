@@ -7,8 +7,7 @@
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
 
-struct tool *tool_new(struct model *model, struct group *group, const char *name,
-			     enum rules_role role)
+struct tool *tool_new(struct model *model, struct group *group, const char *name, enum rules_role role)
 {
 	struct tool *tool = model_alloc(model, sizeof(*tool));
 	struct identity identity;

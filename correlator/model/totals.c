@@ -42,8 +42,8 @@ int64_t totals_io_bytes(const struct totals *totals)
 
 void totals_difference(struct totals *ret, const struct totals *before, const struct totals *now)
 {
-#define I(name)                                                                              \
-	ret->name = (now->valid & COUNTER_VALID(name) ? now->name : 0) -                      \
+#define I(name) \
+	ret->name = (now->valid & COUNTER_VALID(name) ? now->name : 0) - \
 		    (before->valid & COUNTER_VALID(name) ? before->name : 0);
 	ROW_TOTALS(I)
 #undef I

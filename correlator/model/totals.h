@@ -37,21 +37,20 @@ void totals_difference(struct totals *ret, const struct totals *before, const st
 void totals_add(struct totals *sum, const struct totals *part, int sign);
 
 /* What some kernels or settings never record: unknown in sums too. */
-#define TOTALS_OPTIONAL                                                                      \
-	(COUNTER_VALID(block_io_delay_ns) | COUNTER_VALID(memory_delay_ns) |                  \
-	 COUNTER_VALID(sent_bytes) | COUNTER_VALID(received_bytes) |                          \
-	 COUNTER_VALID(uninterruptible_ns))
+#define TOTALS_OPTIONAL \
+	(COUNTER_VALID(block_io_delay_ns) | COUNTER_VALID(memory_delay_ns) | COUNTER_VALID(sent_bytes) | \
+	 COUNTER_VALID(received_bytes) | COUNTER_VALID(uninterruptible_ns))
 
 /* Sets every ROW_TOTALS field of `row` from `totals`; a field that is not known
  * becomes `unknown` (ROW_NULL for images, 0 for sums), an optional one ROW_NULL. */
-#define TOTALS_FILL_FIELD(name)                                                              \
-	(totals_row)->name = totals_from->valid & COUNTER_VALID(name) ? totals_from->name     \
-			     : TOTALS_OPTIONAL & COUNTER_VALID(name)  ? ROW_NULL              \
+#define TOTALS_FILL_FIELD(name) \
+	(totals_row)->name = totals_from->valid & COUNTER_VALID(name) ? totals_from->name \
+			     : TOTALS_OPTIONAL & COUNTER_VALID(name)  ? ROW_NULL \
 								      : totals_unknown;
-#define totals_fill_row(row, figures, unknown)                                                \
-	do {                                                                                  \
-		const struct totals *totals_from = (figures);                                     \
-		int64_t totals_unknown = (unknown);                                           \
-		typeof(row) totals_row = (row);                                               \
-		ROW_TOTALS(TOTALS_FILL_FIELD)                                                 \
+#define totals_fill_row(row, figures, unknown) \
+	do { \
+		const struct totals *totals_from = (figures); \
+		int64_t totals_unknown = (unknown); \
+		typeof(row) totals_row = (row); \
+		ROW_TOTALS(TOTALS_FILL_FIELD) \
 	} while (0)

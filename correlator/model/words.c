@@ -32,8 +32,8 @@ static const char *word_read(const struct words *words, const char *position, st
 	return ret->text + strlen(ret->text) + 1;
 }
 
-#define WORDS_FOREACH(words, word)                                                               \
-	for (const char *next_ = word_read(words, (words)->data, &(word)); next_;                \
+#define WORDS_FOREACH(words, word) \
+	for (const char *next_ = word_read(words, (words)->data, &(word)); next_; \
 	     next_ = word_read(words, next_, &(word)))
 
 static uint32_t text_hash(const char *text)
@@ -100,9 +100,9 @@ struct splitter {
  * what distinguishes steps. */
 static bool leads_to_command(const char *text, size_t size)
 {
-	static const char *const words[] = {"do", "then", "else", "elif", "if", "while", "until", "!",
-					    "exec", "time", "Rscript", "perl", "ruby", "julia", "node",
-					    "java", "bash", "sh"};
+	static const char *const words[] = {"do",    "then",  "else", "elif", "if",      "while",
+					    "until", "!",     "exec", "time", "Rscript", "perl",
+					    "ruby",  "julia", "node", "java", "bash",    "sh"};
 	const char *base = base_of(text, &size);
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
@@ -118,9 +118,7 @@ static void add_word(struct splitter *splitter, const char *text, size_t size)
 
 	if (size == 0 || splitter->count == WORDS_MAX || words->size + size + 2 > WORDS_BYTES_MAX)
 		return;
-	word[0] = is_in_name(text, size, splitter->name) ? WORD_NAME
-		  : splitter->at_command		  ? WORD_COMMAND
-							  : WORD_PLAIN;
+	word[0] = is_in_name(text, size, splitter->name) ? WORD_NAME : splitter->at_command ? WORD_COMMAND : WORD_PLAIN;
 	memcpy(word + 1, text, size);
 	word[size + 1] = '\0';
 	words->size += size + 2;
@@ -251,14 +249,13 @@ struct candidate {
 	size_t size;
 	bool is_output; /* of -o or its like */
 	bool is_path;
-	bool is_value;  /* an option stood before it */
-	bool is_weak;   /* a number, a log, a temporary name: only where nothing else does */
+	bool is_value; /* an option stood before it */
+	bool is_weak;  /* a number, a log, a temporary name: only where nothing else does */
 };
 
 static bool is_output_option(const char *text, size_t size)
 {
-	static const char *const options[] = {"-o", "-out", "--out", "--output", "--outfile",
-					      "--output-file"};
+	static const char *const options[] = {"-o", "-out", "--out", "--output", "--outfile", "--output-file"};
 
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
 		if (strlen(options[i]) == size && memcmp(options[i], text, size) == 0)
@@ -305,8 +302,8 @@ static bool candidate_make(const struct word *word, const char *before, struct c
 	ret->text = base_of(text, &ret->size);
 	ret->is_weak = text[strspn(text, "0123456789.,:+-")] == '\0' ||
 		       (ret->size > 4 && memcmp(ret->text + ret->size - 4, ".log", 4) == 0);
-	return isalnum((unsigned char)ret->text[0]) || (unsigned char)ret->text[0] >= 0x80 ||
-	       ret->text[0] == '_' || ret->text[0] == '.';
+	return isalnum((unsigned char)ret->text[0]) || (unsigned char)ret->text[0] >= 0x80 || ret->text[0] == '_' ||
+	       ret->text[0] == '.';
 }
 
 /* Longest beginning that all candidates have and that ends at the end of a word in each. */
@@ -317,8 +314,7 @@ static size_t stem_size(const struct candidate *candidates, size_t count)
 	for (size_t i = 1; i < count; i++) {
 		size_t same = 0;
 
-		while (same < size && same < candidates[i].size &&
-		       candidates[i].text[same] == candidates[0].text[same])
+		while (same < size && same < candidates[i].size && candidates[i].text[same] == candidates[0].text[same])
 			same++;
 		size = same;
 	}
@@ -326,8 +322,7 @@ static size_t stem_size(const struct candidate *candidates, size_t count)
 		bool whole = true;
 
 		for (size_t i = 0; i < count && whole; i++)
-			whole = size == candidates[i].size ||
-				!isalnum((unsigned char)candidates[i].text[size]);
+			whole = size == candidates[i].size || !isalnum((unsigned char)candidates[i].text[size]);
 		if (whole && isalnum((unsigned char)candidates[0].text[size - 1]))
 			return size;
 	}
@@ -343,8 +338,7 @@ static bool is_separator(char c)
 static bool has_part(const struct candidate *candidate, const char *part, size_t size)
 {
 	for (size_t i = 0; i + size <= candidate->size; i++)
-		if (memcmp(candidate->text + i, part, size) == 0 &&
-		    (i == 0 || is_separator(candidate->text[i - 1])) &&
+		if (memcmp(candidate->text + i, part, size) == 0 && (i == 0 || is_separator(candidate->text[i - 1])) &&
 		    (i + size == candidate->size || is_separator(candidate->text[i + size])))
 			return true;
 	return false;
@@ -451,8 +445,8 @@ static void label_of_lone(const struct candidate *candidates, size_t count, unsi
 		}
 		if (candidate->is_weak && best)
 			continue;
-		if (candidate->is_path || (best && best->is_weak) || (!candidate->is_value && command_count <= 1 &&
-					   !(best && best->is_path)))
+		if (candidate->is_path || (best && best->is_weak) ||
+		    (!candidate->is_value && command_count <= 1 && !(best && best->is_path)))
 			best = candidate;
 	}
 	if (best)
@@ -463,8 +457,7 @@ static void label_of_lone(const struct candidate *candidates, size_t count, unsi
 static bool candidate_is_told(const struct word *word, const char *before, bool has_siblings,
 			      struct candidate *candidate)
 {
-	if (!candidate_make(word, before, candidate) || looks_like_class(word->text) ||
-	    strstr(word->text, REDACT_MARK))
+	if (!candidate_make(word, before, candidate) || looks_like_class(word->text) || strstr(word->text, REDACT_MARK))
 		return false;
 	if (!looks_temporary(candidate->text, candidate->size))
 		return word->kind == WORD_PLAIN;
@@ -476,9 +469,8 @@ static bool candidate_is_told(const struct word *word, const char *before, bool 
 }
 
 /* The words that may stand in the label, as many as differ; `*ret_commands` counts the commands. */
-static size_t candidates_collect(const struct words *words, const struct common_words *common,
-				 const char *task_name, struct candidate *candidates,
-				 unsigned *ret_commands)
+static size_t candidates_collect(const struct words *words, const struct common_words *common, const char *task_name,
+				 struct candidate *candidates, unsigned *ret_commands)
 {
 	struct word word;
 	const char *before = "";
@@ -508,8 +500,8 @@ static size_t leave_weak_out(struct candidate *candidates, size_t count)
 	return kept > 0 ? kept : count;
 }
 
-bool words_label(const struct words *words, const struct common_words *common,
-		 const char *task_name, bool whole_words, char ret_label[LABEL_MAX])
+bool words_label(const struct words *words, const struct common_words *common, const char *task_name, bool whole_words,
+		 char ret_label[LABEL_MAX])
 {
 	struct candidate candidates[WORDS_MAX];
 	unsigned command_count;

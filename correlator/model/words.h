@@ -8,9 +8,9 @@
 
 #include "common/rules/rules.h"
 
-#define WORDS_MAX 64         /* of one command line; what follows is ignored */
+#define WORDS_MAX 64 /* of one command line; what follows is ignored */
 #define WORDS_BYTES_MAX 2048
-#define LABEL_MAX 96         /* bytes of a label with its NUL, cut at a character */
+#define LABEL_MAX 96 /* bytes of a label with its NUL, cut at a character */
 
 /* Each word is a byte of enum word_kind (words.c) and its text, ended by NUL. */
 struct words {
@@ -41,5 +41,5 @@ bool common_words_keep(struct common_words *common, const struct words *words);
  * are not in `common`; of all words, where that is NULL or leaves nothing. Where several words
  * differ and begin alike ("s3" of s3_1.fq, s3_2.fq), it is that stem, unless `whole_words`.
  * True: it is a stem. */
-bool words_label(const struct words *words, const struct common_words *common,
-		 const char *task_name, bool whole_words, char ret_label[LABEL_MAX]);
+bool words_label(const struct words *words, const struct common_words *common, const char *task_name, bool whole_words,
+		 char ret_label[LABEL_MAX]);

@@ -59,8 +59,8 @@ static void leave_sample_out(const struct process *process, struct rules_verdict
 	for (int depth = 0; depth < SAMPLE_ANCESTORS_MAX && above && above->command && above->run != NULL;
 	     depth++, above = above->parent) {
 		/* The longest prefix first: a sample may have dots of its own. */
-		for (const char *end = dot; (end = memrchr(verdict->name, '.', (size_t)(end - verdict->name))) &&
-					    end > verdict->name;)
+		for (const char *end = dot;
+		     (end = memrchr(verdict->name, '.', (size_t)(end - verdict->name))) && end > verdict->name;)
 			if (arguments_have_prefix(above->command, verdict->name, (size_t)(end - verdict->name))) {
 				verdict->name[0] = '*';
 				memmove(verdict->name + 1, end, strlen(end) + 1);
@@ -117,6 +117,6 @@ bool classify_names_script(const struct process *process, const struct rules_ver
 
 bool classify_opens_subtree(const struct placing *placing)
 {
-	return !placing->verdict || (placing->verdict->role != RULES_ROLE_HELPER &&
-				     placing->verdict->role != RULES_ROLE_COMPONENT);
+	return !placing->verdict ||
+	       (placing->verdict->role != RULES_ROLE_HELPER && placing->verdict->role != RULES_ROLE_COMPONENT);
 }

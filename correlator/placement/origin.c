@@ -45,8 +45,7 @@ static bool run_is_recorded_whole(const struct process *process)
 
 bool origin_allows_session(const struct process *process)
 {
-	return run_is_workload(process->run) && process->run->kind != RUN_BATCH &&
-	       !run_is_recorded_whole(process);
+	return run_is_workload(process->run) && process->run->kind != RUN_BATCH && !run_is_recorded_whole(process);
 }
 
 struct run *origin_begin_session(struct model *model, struct process *process)
@@ -85,9 +84,8 @@ static bool origin_is_free(const struct process *origin)
 }
 
 /* An interactive shell starts a run for every job; an origin as its rule says. */
-bool origin_begins_run(struct model *model, const struct process *process,
-			const struct process *origin, const struct placing *placing,
-			enum rules_boundary *ret_boundary)
+bool origin_begins_run(struct model *model, const struct process *process, const struct process *origin,
+		       const struct placing *placing, enum rules_boundary *ret_boundary)
 {
 	const struct image *image = origin->image;
 	const struct rules_verdict *verdict = placing->verdict;
@@ -95,10 +93,9 @@ bool origin_begins_run(struct model *model, const struct process *process,
 
 	if (image->role == RULES_ROLE_SHELL && image->interactive) {
 		*ret_boundary = RULES_BOUNDARY_PROCESS_GROUP;
-		return !run_is_workload(origin->run) && !is_shells_own(origin, placing) &&
-		       !housekeeping && !(verdict && (verdict->role == RULES_ROLE_ORIGIN ||
-						      verdict->role == RULES_ROLE_COMPONENT ||
-						      verdict->interactive));
+		return !run_is_workload(origin->run) && !is_shells_own(origin, placing) && !housekeeping &&
+		       !(verdict && (verdict->role == RULES_ROLE_ORIGIN || verdict->role == RULES_ROLE_COMPONENT ||
+				     verdict->interactive));
 	}
 	*ret_boundary = image->boundary;
 	/* An origin that forks is the origin still: a server's process for one client. */
@@ -107,8 +104,8 @@ bool origin_begins_run(struct model *model, const struct process *process,
 	if (image->boundary == RULES_BOUNDARY_COMMAND)
 		return !housekeeping;
 	/* Daemons beneath daemons, and the shell that a login is, are the host's. */
-	if (verdict->role == RULES_ROLE_ORIGIN || verdict->role == RULES_ROLE_COMPONENT ||
-	    verdict->interactive || (housekeeping && image->boundary != RULES_BOUNDARY_CGROUP))
+	if (verdict->role == RULES_ROLE_ORIGIN || verdict->role == RULES_ROLE_COMPONENT || verdict->interactive ||
+	    (housekeeping && image->boundary != RULES_BOUNDARY_CGROUP))
 		return false;
 	if (image->boundary == RULES_BOUNDARY_CONTAINER) {
 		const struct container *container = container_of_process(model, process);
@@ -120,9 +117,8 @@ bool origin_begins_run(struct model *model, const struct process *process,
 }
 
 /* What else belongs to the run: 0 nothing, else a key to find it by. */
-static uint64_t boundary_key(struct model *model, const struct process *process,
-			     const struct process *origin, const struct placing *placing,
-			     enum rules_boundary boundary, const char *run_key)
+static uint64_t boundary_key(struct model *model, const struct process *process, const struct process *origin,
+			     const struct placing *placing, enum rules_boundary boundary, const char *run_key)
 {
 	struct identity identity;
 
@@ -143,9 +139,8 @@ static uint64_t boundary_key(struct model *model, const struct process *process,
 	return (uint64_t)identity_end(&identity);
 }
 
-static enum run_kind run_kind_of(struct model *model, const struct process *process,
-			    const struct process *origin, const struct rules_verdict *verdict,
-			    enum rules_boundary boundary)
+static enum run_kind run_kind_of(struct model *model, const struct process *process, const struct process *origin,
+				 const struct rules_verdict *verdict, enum rules_boundary boundary)
 {
 	if (boundary == RULES_BOUNDARY_PROCESS_GROUP)
 		return RUN_JOB;
@@ -176,16 +171,13 @@ static void origin_verdict(struct model *model, struct process *origin, const st
 }
 
 static const enum reason boundary_reasons[] = {
-	[RULES_BOUNDARY_CHILD] = REASON_CHILD,
-	[RULES_BOUNDARY_PROCESS_GROUP] = REASON_JOB,
-	[RULES_BOUNDARY_CGROUP] = REASON_CGROUP,
-	[RULES_BOUNDARY_CONTAINER] = REASON_CONTAINER,
+	[RULES_BOUNDARY_CHILD] = REASON_CHILD,     [RULES_BOUNDARY_PROCESS_GROUP] = REASON_JOB,
+	[RULES_BOUNDARY_CGROUP] = REASON_CGROUP,   [RULES_BOUNDARY_CONTAINER] = REASON_CONTAINER,
 	[RULES_BOUNDARY_COMMAND] = REASON_COMMAND,
 };
 
 struct run *origin_begin_run(struct model *model, struct process *process, struct process *origin,
-		      const struct placing *placing, enum rules_boundary boundary,
-		      struct rules_verdict *verdict)
+			     const struct placing *placing, enum rules_boundary boundary, struct rules_verdict *verdict)
 {
 	char unit[256];
 
@@ -207,8 +199,7 @@ struct run *origin_begin_run(struct model *model, struct process *process, struc
 
 	if (verdict->run_name[0])
 		run_set_name(model, run, verdict->run_name, RUN_NAME_FIXED);
-	else if (boundary == RULES_BOUNDARY_CGROUP && cgroup &&
-		 cgroup_unit(cgroup->path, unit, sizeof(unit)))
+	else if (boundary == RULES_BOUNDARY_CGROUP && cgroup && cgroup_unit(cgroup->path, unit, sizeof(unit)))
 		run_set_name(model, run, unit, RUN_NAME_FIXED);
 	return run;
 }

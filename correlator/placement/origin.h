@@ -12,13 +12,12 @@ struct process;
 struct placing;
 
 /* `origin`: what `process` is beneath, its parent or the keeper of its container. */
-bool origin_begins_run(struct model *model, const struct process *process,
-			const struct process *origin, const struct placing *placing,
-			enum rules_boundary *ret_boundary);
+bool origin_begins_run(struct model *model, const struct process *process, const struct process *origin,
+		       const struct placing *placing, enum rules_boundary *ret_boundary);
 /* The run that `process` begins, or the one it joins; and the verdict on its origin. */
 struct run *origin_begin_run(struct model *model, struct process *process, struct process *origin,
-		      const struct placing *placing, enum rules_boundary boundary,
-		      struct rules_verdict *ret_verdict);
+			     const struct placing *placing, enum rules_boundary boundary,
+			     struct rules_verdict *ret_verdict);
 /* `process` is its root, or what wrappers alone lead to from there. */
 bool origin_leads_to(const struct run *run, const struct process *process);
 /* Whether an interactive shell in the run of `process` makes a session of it, or of its own. */

@@ -53,15 +53,12 @@ static struct process *waiting_client(struct model *model, const struct process 
 
 	DL_FOREACH2 (model->clients, image, client_next) {
 		candidate = image->process;
-		if (!candidate || candidate->ended || candidate->has_container ||
-		    candidate->place != PLACE_FULL)
+		if (!candidate || candidate->ended || candidate->has_container || candidate->place != PLACE_FULL)
 			continue;
 		only = candidate;
 		count++;
-		if (!nearest && process->command && candidate->command &&
-		    process->command->working_directory[1] &&
-		    strcmp(process->command->working_directory,
-			   candidate->command->working_directory) == 0)
+		if (!nearest && process->command && candidate->command && process->command->working_directory[1] &&
+		    strcmp(process->command->working_directory, candidate->command->working_directory) == 0)
 			nearest = candidate;
 	}
 	if (nearest)
@@ -87,8 +84,8 @@ static struct process *keeper_of(const struct process *process, const struct con
 }
 
 /* Such a container belongs to whoever asked for it. */
-static struct group *join_client(struct model *model, struct process *process,
-				 struct container *container, enum reason *ret_reason)
+static struct group *join_client(struct model *model, struct process *process, struct container *container,
+				 enum reason *ret_reason)
 {
 	struct process *found = companion(model, container);
 
@@ -107,8 +104,8 @@ static struct group *join_client(struct model *model, struct process *process,
 	return found->group;
 }
 
-static struct group *place_beneath(struct model *model, struct process *process,
-				   const struct placing *placing, enum reason *ret_reason)
+static struct group *place_beneath(struct model *model, struct process *process, const struct placing *placing,
+				   enum reason *ret_reason)
 {
 	struct process *parent = process->parent;
 	const struct image *image = parent->image;
@@ -186,12 +183,12 @@ static struct group *place_root(struct model *model, struct run *run, struct pro
 	return run->spine_group[0];
 }
 
-static struct group *place_lost(struct model *model, struct process *process,
-				const struct placing *placing, enum reason *ret_reason)
+static struct group *place_lost(struct model *model, struct process *process, const struct placing *placing,
+				enum reason *ret_reason)
 {
 	bool kernel = process->flags & RECORD_KERNEL_THREAD;
-	bool origin = placing->verdict && (placing->verdict->role == RULES_ROLE_ORIGIN ||
-					   placing->verdict->interactive);
+	bool origin =
+		placing->verdict && (placing->verdict->role == RULES_ROLE_ORIGIN || placing->verdict->interactive);
 	struct rules_verdict none = {.role = RULES_ROLE_TOOL};
 	struct run *run;
 
@@ -225,8 +222,8 @@ static void client_becomes_session(struct model *model, const struct process *pr
 
 /* An interactive shell is work nowhere: its commands are. Where only wrappers led to it (su, sudo),
  * the run is a session; else the shell begins one. NULL: it has its place as all have. */
-static struct group *place_interactive(struct model *model, struct process *process,
-				       const struct placing *placing, enum reason *ret_reason)
+static struct group *place_interactive(struct model *model, struct process *process, const struct placing *placing,
+				       enum reason *ret_reason)
 {
 	const struct rules_verdict none = {.role = RULES_ROLE_TOOL};
 	struct process *parent = process->parent;
@@ -243,8 +240,8 @@ static struct group *place_interactive(struct model *model, struct process *proc
 	return run ? place_root(model, run, process, placing, &none) : NULL;
 }
 
-static struct group *find_or_open_group(struct model *model, struct process *process,
-				  const struct placing *placing, enum reason *ret_reason)
+static struct group *find_or_open_group(struct model *model, struct process *process, const struct placing *placing,
+					enum reason *ret_reason)
 {
 	bool interactive = placing->verdict && placing->verdict->interactive;
 	struct process *parent = process->parent, *keeper, *origin;
@@ -274,8 +271,7 @@ static struct group *find_or_open_group(struct model *model, struct process *pro
 		*ret_reason = run ? run->reason : REASON_NONE;
 		return run ? place_root(model, run, process, placing, &verdict) : NULL;
 	}
-	if (parent->run == model->system ||
-	    (!placing->verdict && parent->image->role == RULES_ROLE_ORIGIN)) {
+	if (parent->run == model->system || (!placing->verdict && parent->image->role == RULES_ROLE_ORIGIN)) {
 		*ret_reason = REASON_HOST;
 		return parent->group;
 	}
@@ -284,7 +280,7 @@ static struct group *find_or_open_group(struct model *model, struct process *pro
 
 /* The tool of an image in `group`: its own, or for a component its parent's. */
 static struct tool *find_tool(struct model *model, struct process *process, struct group *group,
-				const struct rules_verdict *verdict)
+			      const struct rules_verdict *verdict)
 {
 	const struct process *parent = process->parent;
 
@@ -314,12 +310,10 @@ static void place_one(struct model *model, struct process *process, const struct
 	process_set_group(process, group->task->run, group);
 	if (process->parent && process->parent->image && process->parent_image_id == ROW_NULL)
 		process->parent_image_id = process->parent->image->id;
-	else if (process->parent && process->parent->image &&
-		 process->parent->first_exec_id > process->parent_exec_id)
+	else if (process->parent && process->parent->image && process->parent->first_exec_id > process->parent_exec_id)
 		/* It was forked before its parent's first exec, which has no row of its own. */
 		process->parent_image_id = image_id(model, (uint32_t)process->parent->key.pid,
-						    process->parent->key.start_boot_ns,
-						    process->parent->first_exec_id);
+						    process->parent->key.start_boot_ns, process->parent->first_exec_id);
 	struct tool *tool = find_tool(model, process, group, verdict);
 	bool forked = !placing->verdict;
 
@@ -341,8 +335,8 @@ static void place_one(struct model *model, struct process *process, const struct
 	if (placing->verdict)
 		task_name_note_image(model, process->group->task, process, placing->verdict);
 	run_name_note_image(model, process->run, process, verdict,
-		       process->parent && process->parent->image &&
-			       process->parent->image->role == RULES_ROLE_WRAPPER);
+			    process->parent && process->parent->image &&
+				    process->parent->image->role == RULES_ROLE_WRAPPER);
 }
 
 #define LINE_SHORT 8
@@ -355,16 +349,14 @@ struct line {
 };
 
 /* False: out of memory. */
-static bool line_init(struct model *model, struct line *line, const struct process *process,
-		      enum process_place place)
+static bool line_init(struct model *model, struct line *line, const struct process *process, enum process_place place)
 {
 	struct process *above = process->parent;
 
 	line->count = 0;
 	for (; above && above->place < place; above = above->parent)
 		line->count++;
-	line->items = line->count > LINE_SHORT ? model_alloc(model, line->count * sizeof(*line->items))
-					       : line->few;
+	line->items = line->count > LINE_SHORT ? model_alloc(model, line->count * sizeof(*line->items)) : line->few;
 	above = process->parent;
 	for (size_t i = 0; line->items && i < line->count; i++, above = above->parent)
 		line->items[i] = above;
@@ -416,11 +408,9 @@ void place_exec(struct model *model, struct process *process, const struct placi
 
 	if (!tool)
 		return;
-	if (placing->verdict->interactive && origin_allows_session(process) &&
-	    origin_leads_to(process->run, process))
+	if (placing->verdict->interactive && origin_allows_session(process) && origin_leads_to(process->run, process))
 		run_become_session(process->run);
-	image_new(model, process, IMAGE_EXEC, placing->boot_ns, placing->verdict, tool,
-		  REASON_EXEC);
+	image_new(model, process, IMAGE_EXEC, placing->boot_ns, placing->verdict, tool, REASON_EXEC);
 	task_name_note_image(model, process->group->task, process, placing->verdict);
 	run_name_note_image(model, process->run, process, placing->verdict, behind_wrapper);
 }

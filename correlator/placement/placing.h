@@ -7,7 +7,7 @@
 /* Decides where a process belongs: place.c. */
 struct placing {
 	const struct rules_verdict *verdict; /* NULL: it forked and executed nothing itself */
-	bool is_found; /* running before the probe */
+	bool is_found;                       /* running before the probe */
 	uint64_t boot_ns;
 	uint64_t cgroup_id;
 	uint32_t pgid;

@@ -97,7 +97,7 @@ static const char *take_element(const char *text, struct element *ret)
 	ret->size = (size_t)(text - ret->begin);
 	while (ret->size > 0 && is_space(ret->begin[ret->size - 1]))
 		ret->size--;
-	ret->operator = text;
+	ret->operator= text;
 	ret->operator_size = size;
 	return text + size;
 }
@@ -193,9 +193,8 @@ static bool command_name(const char *command, struct name_text *ret)
 
 /* A pipeline is its programs, "a | b"; of a shell that reads its commands from standard input
  * the first ones are named, "a + b". In the order in which they were forked. */
-static void run_add_part(struct model *model, struct run *run, const struct process *process,
-			 const char *name, const char *glue,
-			 enum run_name_priority priority)
+static void run_add_part(struct model *model, struct run *run, const struct process *process, const char *name,
+			 const char *glue, enum run_name_priority priority)
 {
 	struct name_text text = {.size = 0};
 	struct run_part part = {.start_boot_ns = process->key.start_boot_ns};
@@ -232,8 +231,7 @@ static void note_engine(struct run *run, const struct rules_verdict *verdict)
 	if (verdict->rank <= run->engine_rank)
 		return;
 	run->engine_rank = verdict->rank;
-	snprintf(run->engine, sizeof(run->engine), "%s",
-		 verdict->engine[0] ? verdict->engine : verdict->name);
+	snprintf(run->engine, sizeof(run->engine), "%s", verdict->engine[0] ? verdict->engine : verdict->name);
 	run->dirty = true;
 }
 
@@ -263,8 +261,7 @@ static void name_by_front(struct model *model, struct run *run, const struct pro
 		run_add_part(model, run, process, verdict->name, " | ", RUN_NAME_ASKED);
 	else if (classify_names_script(process, verdict))
 		run_set_name(model, run, verdict->name, RUN_NAME_ASKED);
-	else if (verdict->command && model->arguments != REDACT_PROGRAM_ONLY &&
-		 command_name(verdict->command, &text))
+	else if (verdict->command && model->arguments != REDACT_PROGRAM_ONLY && command_name(verdict->command, &text))
 		run_set_name(model, run, text.text, RUN_NAME_ASKED);
 	else
 		run_set_name(model, run, verdict->name, RUN_NAME_GLUE);
@@ -277,8 +274,7 @@ static void name_by_other(struct model *model, struct run *run, const struct pro
 
 	if (verdict->rank)
 		run_set_name(model, run, name, RUN_NAME_PARALLEL);
-	else if (is_glue(verdict) ||
-		 (verdict->role == RULES_ROLE_SHELL && !classify_names_script(process, verdict)))
+	else if (is_glue(verdict) || (verdict->role == RULES_ROLE_SHELL && !classify_names_script(process, verdict)))
 		run_set_name(model, run, name, RUN_NAME_GLUE);
 	else if (process->parent && process->parent->is_run_root)
 		run_add_part(model, run, process, name, " + ", RUN_NAME_PROGRAM);
@@ -295,7 +291,7 @@ static bool may_name(const struct run *run, const struct process *process, const
 }
 
 void run_name_note_image(struct model *model, struct run *run, const struct process *process,
-		    const struct rules_verdict *verdict, bool behind_wrapper)
+			 const struct rules_verdict *verdict, bool behind_wrapper)
 {
 	bool front = origin_leads_to(run, process);
 

@@ -9,4 +9,4 @@ struct run;
 
 /* `process` has a new image; `behind_wrapper`: what it or its parent was before only led there. */
 void run_name_note_image(struct model *model, struct run *run, const struct process *process,
-		    const struct rules_verdict *verdict, bool behind_wrapper);
+			 const struct rules_verdict *verdict, bool behind_wrapper);

@@ -20,8 +20,7 @@
 #include "correlator/placement/subtree.h"
 #include "correlator/placement/task_name.h"
 
-struct group *spine_push(struct model *model, struct run *run, struct process *process,
-				const struct placing *placing)
+struct group *spine_push(struct model *model, struct run *run, struct process *process, const struct placing *placing)
 {
 	struct group *group = group_open(model, run->main, process, placing->stdin_pipe, placing->stdout_pipe);
 
@@ -45,8 +44,7 @@ static void task_take_root(struct model *model, struct task *task, struct proces
 	root->is_task_root = true;
 	task->root = root->key;
 	if (root->ended) {
-		outcome_note(&task->outcome, root->image ? root->image->wait_status : ROW_NULL,
-			     root->end_boot_ns);
+		outcome_note(&task->outcome, root->image ? root->image->wait_status : ROW_NULL, root->end_boot_ns);
 		task_set_cause(task, root->cause);
 	}
 	task->container = container_of_process(model, root);
@@ -60,8 +58,7 @@ static void spine_raise(struct model *model, struct run *run, int level)
 {
 	struct process *orchestrator = run->spine[level], *first = run->spine[level + 1];
 	struct group *first_group = run->spine_group[level + 1];
-	struct task *task = task_new(model, run, TASK_GENERIC, REASON_SUBTREE,
-				     first_group->root_process_id);
+	struct task *task = task_new(model, run, TASK_GENERIC, REASON_SUBTREE, first_group->root_process_id);
 	struct task *other, *next;
 
 	if (!task)
@@ -86,8 +83,8 @@ static void spine_raise(struct model *model, struct run *run, int level)
 	run->orchestrator = level;
 }
 
-struct group *spine_place(struct model *model, struct process *process,
-				   const struct placing *placing, enum reason *ret_reason)
+struct group *spine_place(struct model *model, struct process *process, const struct placing *placing,
+			  enum reason *ret_reason)
 {
 	struct process *parent = process->parent;
 	struct run *run = parent->run;
@@ -102,8 +99,7 @@ struct group *spine_place(struct model *model, struct process *process,
 		return joined;
 	if (level == run->spine_length - 1 && run->orchestrator < 0) {
 		*ret_reason = REASON_ONLY_SUBTREE;
-		return run->spine_length < RUN_SPINE_MAX ? spine_push(model, run, process, placing)
-							 : parent->group;
+		return run->spine_length < RUN_SPINE_MAX ? spine_push(model, run, process, placing) : parent->group;
 	}
 	if (run->orchestrator != level) {
 		if (run->frozen)

@@ -19,8 +19,8 @@
 /* ---- siblings that are one */
 
 /* The first group there but `joined`. */
-static struct group *first_but(struct model *model, const struct process *process, uint32_t inode,
-			       enum pipe_use use, const struct group *joined)
+static struct group *first_but(struct model *model, const struct process *process, uint32_t inode, enum pipe_use use,
+			       const struct group *joined)
 {
 	struct pipe_end *end = pipe_find(model, &process->parent->key, inode, use);
 	struct pipe_user *user = end ? end->users : NULL;
@@ -31,13 +31,11 @@ static struct group *first_but(struct model *model, const struct process *proces
 }
 
 /* The sibling subtree that writes what we read, or reads what we write, `joined` left out. */
-static struct group *group_beside(struct model *model, const struct process *process,
-				  const struct placing *placing, const struct group *joined)
+static struct group *group_beside(struct model *model, const struct process *process, const struct placing *placing,
+				  const struct group *joined)
 {
-	struct group *upstream =
-		first_but(model, process, placing->stdin_pipe, PIPE_GROUP_WRITES, joined);
-	struct group *downstream =
-		first_but(model, process, placing->stdout_pipe, PIPE_GROUP_READS, joined);
+	struct group *upstream = first_but(model, process, placing->stdin_pipe, PIPE_GROUP_WRITES, joined);
+	struct group *downstream = first_but(model, process, placing->stdout_pipe, PIPE_GROUP_READS, joined);
 
 	if (!upstream || !downstream)
 		return upstream ? upstream : downstream;
@@ -45,8 +43,7 @@ static struct group *group_beside(struct model *model, const struct process *pro
 }
 
 /* If we stand between two subtrees, or more, those become one. */
-static struct group *join_pipeline(struct model *model, struct process *process,
-				   const struct placing *placing)
+static struct group *join_pipeline(struct model *model, struct process *process, const struct placing *placing)
 {
 	uint32_t input = placing->stdin_pipe, output = placing->stdout_pipe;
 	struct group *group, *joined = NULL;
@@ -74,8 +71,8 @@ static struct group *join_pipeline(struct model *model, struct process *process,
 	return joined;
 }
 
-struct group *subtree_join(struct model *model, struct process *process,
-			   const struct placing *placing, enum reason *ret_reason)
+struct group *subtree_join(struct model *model, struct process *process, const struct placing *placing,
+			   enum reason *ret_reason)
 {
 	struct group *joined = join_pipeline(model, process, placing);
 
@@ -97,8 +94,8 @@ struct group *subtree_join(struct model *model, struct process *process,
 /* ---- helpers that came first */
 
 /* The first of them there. It may have executed something else since. */
-static struct process *helper_at(struct model *model, const struct group *group,
-				 const struct process *orchestrator, uint32_t inode, enum pipe_use use)
+static struct process *helper_at(struct model *model, const struct group *group, const struct process *orchestrator,
+				 uint32_t inode, enum pipe_use use)
 {
 	struct pipe_end *end = pipe_find(model, &orchestrator->key, inode, use);
 	struct pipe_user *user = end ? end->users : NULL;
@@ -113,13 +110,10 @@ static struct process *helper_at(struct model *model, const struct group *group,
 	return NULL;
 }
 
-static struct process *helper_beside(struct model *model, const struct group *group,
-				     const struct process *orchestrator)
+static struct process *helper_beside(struct model *model, const struct group *group, const struct process *orchestrator)
 {
-	struct process *upstream =
-		helper_at(model, group, orchestrator, group->input_pipe, PIPE_HELPER_WRITES);
-	struct process *downstream =
-		helper_at(model, group, orchestrator, group->output_pipe, PIPE_HELPER_READS);
+	struct process *upstream = helper_at(model, group, orchestrator, group->input_pipe, PIPE_HELPER_WRITES);
+	struct process *downstream = helper_at(model, group, orchestrator, group->output_pipe, PIPE_HELPER_READS);
 
 	if (!upstream || !downstream)
 		return upstream ? upstream : downstream;
@@ -160,7 +154,7 @@ void subtree_adopt_helpers(struct model *model, struct group *group, struct proc
 /* ---- a subtree that is a task */
 
 struct group *subtree_open(struct model *model, struct process *process, const struct placing *placing,
-			       enum task_kind kind, enum reason reason)
+			   enum task_kind kind, enum reason reason)
 {
 	struct run *run = process->parent->run;
 	int64_t root_id = image_id(model, (uint32_t)process->key.pid, process->key.start_boot_ns, 0);

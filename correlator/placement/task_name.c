@@ -49,8 +49,7 @@ static int compare_tools(const void *left, const void *right)
 }
 
 /* Distinct names of the tools that have processes, in order of their first fork. */
-static size_t collect_names(const struct task *task, enum weight weight, const char **names,
-			    size_t *ret_more)
+static size_t collect_names(const struct task *task, enum weight weight, const char **names, size_t *ret_more)
 {
 	struct tool *tools[TOOLS_SORTED_MAX], *tool;
 	size_t count = 0, named = 0;
@@ -58,8 +57,7 @@ static size_t collect_names(const struct task *task, enum weight weight, const c
 
 	DL_FOREACH (task->groups, group)
 		DL_FOREACH (group->tools, tool)
-			if (tool->tally.process_count > 0 && weigh(task, tool) == weight &&
-			    count < TOOLS_SORTED_MAX)
+			if (tool->tally.process_count > 0 && weigh(task, tool) == weight && count < TOOLS_SORTED_MAX)
 				tools[count++] = tool;
 	qsort(tools, count, sizeof(*tools), compare_tools);
 	*ret_more = 0;
@@ -111,7 +109,7 @@ void task_name_set(struct task *task)
  * through a shell. Of shells, only the root names it, if it runs a script; tasks that have
  * neither are named after their tools. Hidden scripts (.command.run) say nothing. */
 static void name_by(struct model *model, struct task *task, const struct process *process,
-			 const struct rules_verdict *verdict)
+		    const struct rules_verdict *verdict)
 {
 	const char *name = NULL;
 
@@ -119,8 +117,8 @@ static void name_by(struct model *model, struct task *task, const struct process
 		return;
 	if (verdict->task_name[0])
 		name = verdict->task_name;
-	else if (task->name_by == NAMED_BY_TOOLS && process->is_task_root &&
-		 classify_names_script(process, verdict) && verdict->name[0] != '.')
+	else if (task->name_by == NAMED_BY_TOOLS && process->is_task_root && classify_names_script(process, verdict) &&
+		 verdict->name[0] != '.')
 		name = verdict->name;
 	if (!name)
 		return;
@@ -129,7 +127,7 @@ static void name_by(struct model *model, struct task *task, const struct process
 }
 
 void task_name_note_image(struct model *model, struct task *task, const struct process *process,
-		     const struct rules_verdict *verdict)
+			  const struct rules_verdict *verdict)
 {
 	if (task == task->run->main)
 		return;
@@ -147,8 +145,7 @@ static const struct image *image_after(const struct task *task, uint64_t begin_b
 	DL_FOREACH (task->groups, group)
 		DL_FOREACH (group->tools, tool)
 			DL_FOREACH (tool->images, image)
-				if (image->process && image->own_command &&
-				    image->begin_boot_ns > begin_boot_ns &&
+				if (image->process && image->own_command && image->begin_boot_ns > begin_boot_ns &&
 				    (!first || image->begin_boot_ns < first->begin_boot_ns))
 					first = image;
 	return first;

@@ -11,7 +11,7 @@ struct task;
 /* `process`, which is in the task, has begun an image: its rule, its script or its command line
  * may name the task and label it. */
 void task_name_note_image(struct model *model, struct task *task, const struct process *process,
-		     const struct rules_verdict *verdict);
+			  const struct rules_verdict *verdict);
 /* task_name_note_image() of all images of the task that are in memory, the earliest first. */
 void task_name_note_images(struct model *model, struct task *task);
 /* Names and labels of its tasks that are to be written. */

@@ -9,9 +9,8 @@ _Static_assert(COUNTER_COUNT < 64, "struct counters.valid has one bit per counte
 const char *event_type_name(enum event_type type)
 {
 	switch (type) {
-#define E(NAME, name)                                                                        \
-	case EVENT_##NAME:                                                                    \
-		return #name;
+#define E(NAME, name) \
+	case EVENT_##NAME: return #name;
 		EVENTS(E)
 #undef E
 	}
@@ -44,8 +43,7 @@ static struct wire_bytes path_join(const char *names, size_t size, char *path)
 }
 
 /* Each argument is ended by NUL; the last one of a cut argv may not be. */
-static void arguments_split(const char *data, size_t size, struct event_strings *argv,
-			    uint64_t *flags)
+static void arguments_split(const char *data, size_t size, struct event_strings *argv, uint64_t *flags)
 {
 	const char *end = data + size;
 
@@ -69,18 +67,17 @@ static bool counters_are_known(const struct counters *counters)
 
 /* What a record of one size says: each field by its name. False: it has another size. */
 #define COPY(name) event->name = record.name;
-#define DECODE(NAME, kind)                                                                   \
-	static bool decode_##kind(const void *data, size_t size, struct event_##kind *event)  \
-	{                                                                                     \
-		struct record_##kind record;                                                  \
-                                                                                              \
-		if (size != sizeof(record))                                                   \
-			return false;                                                         \
-		memcpy(&record, data, sizeof(record));                                        \
-		event->boot_ns = record.header.boot_ns;                                       \
-		event->image = record.header.image;                                           \
-		EVENT_##NAME##_FIELDS(COPY, COPY, COPY, COPY, COPY, COPY)                     \
-		return true;                                                                  \
+#define DECODE(NAME, kind) \
+	static bool decode_##kind(const void *data, size_t size, struct event_##kind *event) \
+	{ \
+		struct record_##kind record; \
+\
+		if (size != sizeof(record)) \
+			return false; \
+		memcpy(&record, data, sizeof(record)); \
+		event->boot_ns = record.header.boot_ns; \
+		event->image = record.header.image; \
+		EVENT_##NAME##_FIELDS(COPY, COPY, COPY, COPY, COPY, COPY) return true; \
 	}
 DECODE(FORK, fork)
 DECODE(EXIT, exit)
@@ -116,17 +113,14 @@ static bool decode_exec(const void *data, size_t size, struct event *event)
 	const char *cwd = text + record.filename_size, *argv = cwd + record.cwd_size;
 	if (record.argv_size > RECORD_ARGV_MAX ||
 	    size != sizeof(record) + record.filename_size + record.cwd_size + record.argv_size ||
-	    !text_is_whole(text, record.filename_size,
-			   is_exec ? RECORD_FILENAME_MAX : RECORD_CWD_MAX) ||
-	    !text_is_whole(cwd, record.cwd_size, RECORD_CWD_MAX) ||
-	    !counters_are_known(&record.counters))
+	    !text_is_whole(text, record.filename_size, is_exec ? RECORD_FILENAME_MAX : RECORD_CWD_MAX) ||
+	    !text_is_whole(cwd, record.cwd_size, RECORD_CWD_MAX) || !counters_are_known(&record.counters))
 		return false;
 	context_fill(exec, &record);
 	const char *comm = (const char *)data + offsetof(struct record_exec, comm);
 	exec->comm = (struct wire_bytes){comm, (uint32_t)strnlen(comm, RECORD_COMM_SIZE)};
-	exec->filename = is_exec
-		? (struct wire_bytes){text, (uint32_t)strnlen(text, record.filename_size)}
-		: path_join(text, record.filename_size, event->filename_text);
+	exec->filename = is_exec ? (struct wire_bytes){text, (uint32_t)strnlen(text, record.filename_size)}
+				 : path_join(text, record.filename_size, event->filename_text);
 	exec->cwd = path_join(cwd, record.cwd_size, event->path_text);
 	arguments_split(argv, record.argv_size, &exec->argv, &exec->flags);
 	return true;
@@ -151,33 +145,27 @@ static bool decode_cgroup(const void *data, size_t size, struct event *event)
 		path = path_join(names, record.path_size, event->path_text + mark);
 		path = (struct wire_bytes){event->path_text, (uint32_t)(path.size + mark)};
 	}
-	event->cgroup = (struct event_cgroup){
-		.boot_ns = record.header.boot_ns, .image = record.header.image,
-		.cgroup_id = record.cgroup_id, .path = path};
+	event->cgroup = (struct event_cgroup){.boot_ns = record.header.boot_ns,
+					      .image = record.header.image,
+					      .cgroup_id = record.cgroup_id,
+					      .path = path};
 	return true;
 }
 
-static bool decode(const void *record, size_t size, const struct record_header *header,
-		   struct event *event)
+static bool decode(const void *record, size_t size, const struct record_header *header, struct event *event)
 {
 	event->type = (enum event_type)header->type;
 	switch (event->type) {
-	case EVENT_FORK:
-		return decode_fork(record, size, &event->fork);
+	case EVENT_FORK: return decode_fork(record, size, &event->fork);
 	case EVENT_EXEC:
-	case EVENT_SAMPLE:
-		return decode_exec(record, size, event);
+	case EVENT_SAMPLE: return decode_exec(record, size, event);
 	case EVENT_EXIT:
 	case EVENT_FINAL: /* the same layout, and the same fields (EVENT_FINAL_FIELDS) */
 		return decode_exit(record, size, &event->exit) && counters_are_known(&event->exit.counters);
-	case EVENT_CGROUP:
-		return decode_cgroup(record, size, event);
-	case EVENT_IGNORED:
-		return decode_ignored(record, size, &event->ignored);
-	case EVENT_SIGNAL:
-		return decode_signal(record, size, &event->signal);
-	case EVENT_DEVICE:
-		return decode_device(record, size, &event->device);
+	case EVENT_CGROUP: return decode_cgroup(record, size, event);
+	case EVENT_IGNORED: return decode_ignored(record, size, &event->ignored);
+	case EVENT_SIGNAL: return decode_signal(record, size, &event->signal);
+	case EVENT_DEVICE: return decode_device(record, size, &event->device);
 	}
 	return false;
 }
@@ -194,8 +182,7 @@ int event_decode(const void *record, size_t size, struct event *event)
 {
 	struct record_header header;
 
-	if (event_peek(record, size, &header) || header.size != size ||
-	    !decode(record, size, &header, event))
+	if (event_peek(record, size, &header) || header.size != size || !decode(record, size, &header, event))
 		return -EBADMSG;
 	return 0;
 }

@@ -29,10 +29,10 @@ struct event_strings {
 #define EVENT_A(name) struct event_strings name;
 #define EVENT_I(name) struct image_key name;
 #define EVENT_C(name) struct counters name;
-#define E(NAME, name)                                                                        \
-	struct event_##name {                                                                 \
-		EVENT_HEADER_FIELDS(EVENT_U, EVENT_I)                                         \
-		EVENT_##NAME##_FIELDS(EVENT_U, EVENT_S, EVENT_T, EVENT_A, EVENT_I, EVENT_C)   \
+#define E(NAME, name) \
+	struct event_##name { \
+		EVENT_HEADER_FIELDS(EVENT_U, EVENT_I) \
+		EVENT_##NAME##_FIELDS(EVENT_U, EVENT_S, EVENT_T, EVENT_A, EVENT_I, EVENT_C) \
 	};
 EVENTS(E)
 #undef E
@@ -57,8 +57,8 @@ struct event {
 #undef E
 	};
 	char filename_text[RECORD_CWD_MAX];
-	char path_text[sizeof(EVENT_PATH_MARK) + (RECORD_CWD_MAX > RECORD_CGROUP_PATH_MAX
-							 ? RECORD_CWD_MAX : RECORD_CGROUP_PATH_MAX)];
+	char path_text[sizeof(EVENT_PATH_MARK) +
+		       (RECORD_CWD_MAX > RECORD_CGROUP_PATH_MAX ? RECORD_CWD_MAX : RECORD_CGROUP_PATH_MAX)];
 };
 
 /* The event's name in events.h ("exec"), "unknown" for a number without one. */
@@ -72,8 +72,7 @@ int event_decode(const void *record, size_t size, struct event *event);
 int event_peek(const void *data, size_t size, struct record_header *ret_header);
 
 /* The largest record there may be. */
-#define EVENT_RECORD_MAX                                                                     \
-	(sizeof(struct record_exec) + 2 * RECORD_CWD_MAX + RECORD_ARGV_MAX)
+#define EVENT_RECORD_MAX (sizeof(struct record_exec) + 2 * RECORD_CWD_MAX + RECORD_ARGV_MAX)
 
 /* What an iterator of the kernel wrote: records one behind the other, each padded to
  * 8 bytes, cut into pieces anywhere. */

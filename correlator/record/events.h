@@ -14,79 +14,79 @@
 #pragma once
 
 /* What every event begins with. */
-#define EVENT_HEADER_FIELDS(U, I)                                                            \
-	U(boot_ns)            /* when */                                                     \
-	I(image)              /* the process and its program; of a cgroup none */
+#define EVENT_HEADER_FIELDS(U, I) \
+	U(boot_ns) /* when */ \
+	I(image)   /* the process and its program; of a cgroup none */
 
 /* A new process (thread group), still in its parent's image. */
-#define EVENT_FORK_FIELDS(U, S, T, A, I, C)                                                  \
-	I(parent)             /* real parent: CLONE_PARENT is honoured */                    \
-	U(cgroup_id)          /* of the child */                                             \
-	U(pgid)               /* process group */                                            \
-	U(uid)                /* real user id */                                             \
-	U(flags)              /* RECORD_* of bpf/record.h */
+#define EVENT_FORK_FIELDS(U, S, T, A, I, C) \
+	I(parent)    /* real parent: CLONE_PARENT is honoured */ \
+	U(cgroup_id) /* of the child */ \
+	U(pgid)      /* process group */ \
+	U(uid)       /* real user id */ \
+	U(flags)     /* RECORD_* of bpf/record.h */
 
 /* A new program in a process. */
-#define EVENT_EXEC_FIELDS(U, S, T, A, I, C)                                                  \
-	I(parent)             /* real parent at this moment */                               \
-	U(cgroup_id)          /* its path comes in a cgroup event */                         \
-	U(pid_namespace)      /* inode number */                                             \
-	U(mount_namespace)    /* inode number */                                             \
-	U(uid)                /* real user id */                                             \
-	U(gid)                /* real group id */                                            \
-	U(pgid)               /* process group */                                            \
-	U(tty)                /* device number of the controlling terminal, 0: none */       \
-	U(stdin_pipe)         /* inode if descriptor 0 is a pipe or FIFO, else 0 */          \
-	U(stdout_pipe)        /* the same for descriptor 1 */                                \
-	U(flags)              /* RECORD_* of bpf/record.h */                                 \
-	C(counters)           /* up to now, over the whole life of the process */            \
-	T(comm)               /* name of the main thread, at most 15 bytes */                \
-	T(filename)           /* exec: as given to execve; sample: path of the executable */ \
-	T(cwd)                /* absolute path, put together from its names */               \
-	A(argv)               /* arguments */
+#define EVENT_EXEC_FIELDS(U, S, T, A, I, C) \
+	I(parent)          /* real parent at this moment */ \
+	U(cgroup_id)       /* its path comes in a cgroup event */ \
+	U(pid_namespace)   /* inode number */ \
+	U(mount_namespace) /* inode number */ \
+	U(uid)             /* real user id */ \
+	U(gid)             /* real group id */ \
+	U(pgid)            /* process group */ \
+	U(tty)             /* device number of the controlling terminal, 0: none */ \
+	U(stdin_pipe)      /* inode if descriptor 0 is a pipe or FIFO, else 0 */ \
+	U(stdout_pipe)     /* the same for descriptor 1 */ \
+	U(flags)           /* RECORD_* of bpf/record.h */ \
+	C(counters)        /* up to now, over the whole life of the process */ \
+	T(comm)            /* name of the main thread, at most 15 bytes */ \
+	T(filename)        /* exec: as given to execve; sample: path of the executable */ \
+	T(cwd)             /* absolute path, put together from its names */ \
+	A(argv)            /* arguments */
 
 /* A living process, from the iterator: the same, but text only in a full pass. */
 #define EVENT_SAMPLE_FIELDS(U, S, T, A, I, C) EVENT_EXEC_FIELDS(U, S, T, A, I, C)
 
 /* The last thread of a process, in its last image, is gone; its teardown still costs. */
-#define EVENT_EXIT_FIELDS(U, S, T, A, I, C)                                                  \
-	C(counters)           /* totals */                                                   \
-	U(wait_status)        /* as wait4 gives it */                                        \
-	U(flags)              /* RECORD_EXIT_* */
+#define EVENT_EXIT_FIELDS(U, S, T, A, I, C) \
+	C(counters)    /* totals */ \
+	U(wait_status) /* as wait4 gives it */ \
+	U(flags)       /* RECORD_EXIT_* */
 
 /* A process was reaped: its totals are complete and override those of its exit. */
 #define EVENT_FINAL_FIELDS(U, S, T, A, I, C) EVENT_EXIT_FIELDS(U, S, T, A, I, C)
 
 /* The path of a cgroup, before the first event that names it. */
-#define EVENT_CGROUP_FIELDS(U, S, T, A, I, C)                                                \
-	U(cgroup_id)          /* kernfs id below 2^56, hierarchy id above */                 \
-	T(path)               /* absolute path in its hierarchy; the end of it behind a … */
+#define EVENT_CGROUP_FIELDS(U, S, T, A, I, C) \
+	U(cgroup_id) /* kernfs id below 2^56, hierarchy id above */ \
+	T(path)      /* absolute path in its hierarchy; the end of it behind a … */
 
 /* A new program in a process, which the ignore list drops. */
 #define EVENT_IGNORED_FIELDS(U, S, T, A, I, C)
 
 /* A signal that can end a process was sent to it, the target. */
-#define EVENT_SIGNAL_FIELDS(U, S, T, A, I, C)                                                \
-	I(sender)             /* start time 0: the kernel itself */                          \
-	U(sender_uid)         /* real user id */                                             \
-	U(signal)             /* its number */                                               \
-	S(code)               /* si_code: above 0 the kernel's, 0 kill(2) */                 \
-	U(flags)              /* RECORD_SIGNAL_* */
+#define EVENT_SIGNAL_FIELDS(U, S, T, A, I, C) \
+	I(sender)     /* start time 0: the kernel itself */ \
+	U(sender_uid) /* real user id */ \
+	U(signal)     /* its number */ \
+	S(code)       /* si_code: above 0 the kernel's, 0 kill(2) */ \
+	U(flags)      /* RECORD_SIGNAL_* */
 
 /* A process holds a GPU's device node open: from an iterator, with full passes and from
  * time to time. */
-#define EVENT_DEVICE_FIELDS(U, S, T, A, I, C)                                                \
-	U(major)              /* of the device node */                                       \
-	U(minor)              /* of the device node */
+#define EVENT_DEVICE_FIELDS(U, S, T, A, I, C) \
+	U(major) /* of the device node */ \
+	U(minor) /* of the device node */
 
 /* E(NAME, name): the number is RECORD_NAME of bpf/record.h */
-#define EVENTS(E)                                                                            \
-	E(FORK, fork)                                                                        \
-	E(EXEC, exec)                                                                        \
-	E(EXIT, exit)                                                                        \
-	E(FINAL, final)                                                                      \
-	E(CGROUP, cgroup)                                                                    \
-	E(SAMPLE, sample)                                                                    \
-	E(IGNORED, ignored)                                                                  \
-	E(SIGNAL, signal)                                                                    \
+#define EVENTS(E) \
+	E(FORK, fork) \
+	E(EXEC, exec) \
+	E(EXIT, exit) \
+	E(FINAL, final) \
+	E(CGROUP, cgroup) \
+	E(SAMPLE, sample) \
+	E(IGNORED, ignored) \
+	E(SIGNAL, signal) \
 	E(DEVICE, device)

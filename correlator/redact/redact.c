@@ -97,21 +97,21 @@ static const struct program_option {
 };
 
 /* Their --password without = asks: the next word is none. */
-static const char *const programs_that_ask[] = {
-	"psql",	      "pg_dump",  "pg_dumpall",	  "pg_restore",	  "pg_basebackup", "createdb",
-	"dropdb",     "vacuumdb", "mysql",	  "mysqldump",	  "mysqladmin",	   "mysqlimport",
-	"mysqlcheck", "mariadb",  "mariadb-dump", "mariadb-admin"};
+static const char *const programs_that_ask[] = {"psql",          "pg_dump",   "pg_dumpall",   "pg_restore",
+						"pg_basebackup", "createdb",  "dropdb",       "vacuumdb",
+						"mysql",         "mysqldump", "mysqladmin",   "mysqlimport",
+						"mysqlcheck",    "mariadb",   "mariadb-dump", "mariadb-admin"};
 
-static const char *const shells[] = {"bash", "sh", "dash", "zsh", "ksh", "ash", "csh", "tcsh",
-				     "fish", "su", "runuser", "script", "flock"};
+static const char *const shells[] = {"bash", "sh",   "dash", "zsh",     "ksh",    "ash",  "csh",
+				     "tcsh", "fish", "su",   "runuser", "script", "flock"};
 
 /* Words seen so far of one command. */
 struct walk {
 	struct output *output;
 	unsigned depth;
-	const char *program;    /* the last word that is a known program's name */
+	const char *program; /* the last word that is a known program's name */
 	bool is_shell;
-	bool logs_in;           /* "login" was among the words */
+	bool logs_in; /* "login" was among the words */
 	bool asks;
 	enum value_kind next;
 };
@@ -188,8 +188,7 @@ static bool span_has_space(struct span span)
 /* Without the quotes around it. */
 static struct span span_unquote(struct span span)
 {
-	if (span.size >= 2 && (span.data[0] == '"' || span.data[0] == '\'') &&
-	    span.data[span.size - 1] == span.data[0])
+	if (span.size >= 2 && (span.data[0] == '"' || span.data[0] == '\'') && span.data[span.size - 1] == span.data[0])
 		return (struct span){span.data + 1, span.size - 2};
 	return span;
 }
@@ -222,8 +221,7 @@ static size_t key_size(struct span span)
 static struct span key_trim(struct span key)
 {
 	if (key.size > 3 && key.data[0] == '-' &&
-	    (key.data[1] == 'H' ||
-	     (strchr("DPJ", key.data[1]) && islower((unsigned char)key.data[2]))))
+	    (key.data[1] == 'H' || (strchr("DPJ", key.data[1]) && islower((unsigned char)key.data[2]))))
 		return span_from(key, 2);
 	while (key.size > 0 && (key.data[0] == '-' || key.data[0] == '.'))
 		key = span_from(key, 1);
@@ -260,11 +258,9 @@ static struct span value_bounded(struct span rest)
 	if (rest.size > 0 && (rest.data[0] == '"' || rest.data[0] == '\'')) {
 		const char *end = memchr(rest.data + 1, rest.data[0], rest.size - 1);
 
-		return (struct span){rest.data + 1,
-				     (end ? (size_t)(end - rest.data) : rest.size) - 1};
+		return (struct span){rest.data + 1, (end ? (size_t)(end - rest.data) : rest.size) - 1};
 	}
-	while (size < rest.size && !isspace((unsigned char)rest.data[size]) &&
-	       !strchr("&;,\"'|)}>", rest.data[size]))
+	while (size < rest.size && !isspace((unsigned char)rest.data[size]) && !strchr("&;,\"'|)}>", rest.data[size]))
 		size++;
 	return (struct span){rest.data, size};
 }
@@ -285,19 +281,17 @@ static size_t pair_redact(struct walk *walk, struct span word, size_t offset, si
 	if (at >= word.size || (word.data[at] != '=' && word.data[at] != ':'))
 		return 0;
 	separator = word.data[at++];
-	if (separator == ':' && ((at < word.size && strchr(":/", word.data[at])) ||
-				 (offset > 0 && strchr("/:", word.data[offset - 1]))))
+	if (separator == ':' &&
+	    ((at < word.size && strchr(":/", word.data[at])) || (offset > 0 && strchr("/:", word.data[offset - 1]))))
 		return 0; /* a URL, a::b, an image's tag, a mounted path */
-	if (!key_is_secret(key) &&
-	    !(in_query && separator == '=' &&
-	      (span_is(key, "sig") || span_is(key, "key") || span_is(key, "X-Amz-Signature") ||
-	       span_is(key, "Signature"))))
+	if (!key_is_secret(key) && !(in_query && separator == '=' &&
+				     (span_is(key, "sig") || span_is(key, "key") || span_is(key, "X-Amz-Signature") ||
+				      span_is(key, "Signature"))))
 		return 0;
 	while (at < word.size && word.data[at] == ' ')
 		at++;
 	value = span_from(word, at);
-	if (separator == ':' && starts && word.data[at - 1] == ' ' && value.size > 0 &&
-	    value.data[0] != '"')
+	if (separator == ':' && starts && word.data[at - 1] == ' ' && value.size > 0 && value.data[0] != '"')
 		value = header_value(value);
 	else if (separator == '=' && offset == 0)
 		value = span_unquote(value);
@@ -315,8 +309,7 @@ static size_t url_redact(struct walk *walk, struct span word, size_t offset)
 {
 	size_t end = offset, at = 0, colon = 0;
 
-	while (end < word.size && !isspace((unsigned char)word.data[end]) &&
-	       !strchr("/?#\"'<>", word.data[end])) {
+	while (end < word.size && !isspace((unsigned char)word.data[end]) && !strchr("/?#\"'<>", word.data[end])) {
 		if (word.data[end] == '@')
 			at = end;
 		if (word.data[end] == ':' && !colon)
@@ -397,26 +390,16 @@ static bool walk_value(struct walk *walk, struct span word)
 	walk->next = VALUE_NONE;
 	word = span_unquote(word);
 	switch (kind) {
-	case VALUE_NONE:
-		return false;
+	case VALUE_NONE: return false;
 	case VALUE_SECRET:
-		if ((word.size > 1 && word.data[0] == '-') ||
-		    !secret_is_value(word.data, word.size))
+		if ((word.size > 1 && word.data[0] == '-') || !secret_is_value(word.data, word.size))
 			return false;
 		output_redact(walk->output, word);
 		return true;
-	case VALUE_AFTER_COLON:
-		value_redact_after(walk, word, ':');
-		return true;
-	case VALUE_AFTER_COMMA:
-		value_redact_after(walk, word, ',');
-		return true;
-	case VALUE_AFTER_PERCENT:
-		value_redact_after(walk, word, '%');
-		return true;
-	case VALUE_CODE:
-		span_walk(walk, word);
-		return true;
+	case VALUE_AFTER_COLON: value_redact_after(walk, word, ':'); return true;
+	case VALUE_AFTER_COMMA: value_redact_after(walk, word, ','); return true;
+	case VALUE_AFTER_PERCENT: value_redact_after(walk, word, '%'); return true;
+	case VALUE_CODE: span_walk(walk, word); return true;
 	}
 	return false;
 }
@@ -428,8 +411,8 @@ static bool walk_program_option(struct walk *walk, struct span word)
 		size_t size = strlen(option->option);
 		struct span value;
 
-		if (strcmp(option->program, walk->program) != 0 ||
-		    !span_begins(word, option->option) || (option->subcommand && !walk->logs_in))
+		if (strcmp(option->program, walk->program) != 0 || !span_begins(word, option->option) ||
+		    (option->subcommand && !walk->logs_in))
 			continue;
 		if (!option->attached) {
 			if (word.size != size)
@@ -496,8 +479,7 @@ static bool span_is_text(struct span span)
 {
 	size_t key = key_size(span);
 
-	return span_has_space(span) && span.data[0] != '-' &&
-	       (key == 0 || !strchr("=:", span.data[key]));
+	return span_has_space(span) && span.data[0] != '-' && (key == 0 || !strchr("=:", span.data[key]));
 }
 
 static void walk_word(struct walk *walk, struct span word)
@@ -546,8 +528,7 @@ static bool span_is_json(struct span span)
 
 	if (span.size == 0 || (span.data[0] != '{' && span.data[0] != '['))
 		return false;
-	while (i < span.size &&
-	       (isspace((unsigned char)span.data[i]) || strchr("{[", span.data[i])))
+	while (i < span.size && (isspace((unsigned char)span.data[i]) || strchr("{[", span.data[i])))
 		i++;
 	return i < span.size && span.data[i] == '"';
 }
@@ -603,9 +584,8 @@ static void output_redact_secrets(struct output *output, struct span argv)
 
 int redact_mode_parse(const char *text, enum redact_mode *ret_mode)
 {
-	static const char *const names[] = {[REDACT_FULL] = "full",
-					    [REDACT_SECRETS] = "redacted",
-					    [REDACT_PROGRAM_ONLY] = "program-only"};
+	static const char *const names[] = {
+		[REDACT_FULL] = "full", [REDACT_SECRETS] = "redacted", [REDACT_PROGRAM_ONLY] = "program-only"};
 
 	for (size_t i = 0; i < COUNT(names); i++) {
 		if (strcmp(text, names[i]) == 0) {
@@ -628,12 +608,11 @@ static void output_keep_program(struct output *output, struct span argv)
 
 bool redact_is_needed(enum redact_mode mode, const char *argv, size_t size)
 {
-	return size > 0 && (mode == REDACT_PROGRAM_ONLY ||
-			    (mode == REDACT_SECRETS && secret_is_suspected(argv, size)));
+	return size > 0 && (mode == REDACT_PROGRAM_ONLY || (mode == REDACT_SECRETS && secret_is_suspected(argv, size)));
 }
 
-int redact_arguments(enum redact_mode mode, const char *argv, size_t size, char **ret_argv,
-		     size_t *ret_size, uint32_t *ret_redacted)
+int redact_arguments(enum redact_mode mode, const char *argv, size_t size, char **ret_argv, size_t *ret_size,
+		     uint32_t *ret_redacted)
 {
 	struct output output = {.capacity = size + 64};
 

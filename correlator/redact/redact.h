@@ -24,8 +24,8 @@ int redact_mode_parse(const char *text, enum redact_mode *ret_mode);
  * last NUL) into a new NUL-separated buffer the caller frees. Arguments of any
  * bytes pass through untouched unless they look like a secret. `*ret_redacted` is
  * how many values were replaced. 0 or -ENOMEM. */
-int redact_arguments(enum redact_mode mode, const char *argv, size_t size, char **ret_argv,
-		     size_t *ret_size, uint32_t *ret_redacted);
+int redact_arguments(enum redact_mode mode, const char *argv, size_t size, char **ret_argv, size_t *ret_size,
+		     uint32_t *ret_redacted);
 
 /* A fast test: false means that redact_arguments would only copy. */
 bool redact_is_needed(enum redact_mode mode, const char *argv, size_t size);

@@ -65,23 +65,15 @@ static bool key_split(const char *name, size_t size, struct key_words *ret_words
 static bool word_is_about(const char *word)
 {
 	static const char *const words[] = {
-		"file",	     "files",	   "path",	"dir",
-		"directory", "name",	   "names",	"id",
-		"ids",	     "env",	   "type",	"types",
-		"url",	     "uri",	   "host",	"length",
-		"len",	     "size",	   "count",	"ttl",
-		"expiry",    "expires",	   "timeout",	"format",
-		"field",     "column",	   "arn",	"store",
-		"manager",   "provider",   "helper",	"command",
-		"cmd",	     "prompt",	   "stdin",	"fd",
-		"policy",    "version",	   "ref",	"var",
-		"mode",	     "only",	   "index",	"idx",
-		"level",     "alias",	   "server",	"endpoint",
-		"from",	     "limit",	   "ratio",	"dim",
-		"embedding", "embeddings", "algorithm", "strategy",
-		"method",    "scope",	   "budget",	"per",
-		"rate",	     "mask",	   "masks",	"classification",
-		"bytes",     "char",	   "lifetime"};
+		"file",   "files",  "path",    "dir",   "directory", "name",       "names",     "id",
+		"ids",    "env",    "type",    "types", "url",       "uri",        "host",      "length",
+		"len",    "size",   "count",   "ttl",   "expiry",    "expires",    "timeout",   "format",
+		"field",  "column", "arn",     "store", "manager",   "provider",   "helper",    "command",
+		"cmd",    "prompt", "stdin",   "fd",    "policy",    "version",    "ref",       "var",
+		"mode",   "only",   "index",   "idx",   "level",     "alias",      "server",    "endpoint",
+		"from",   "limit",  "ratio",   "dim",   "embedding", "embeddings", "algorithm", "strategy",
+		"method", "scope",  "budget",  "per",   "rate",      "mask",       "masks",     "classification",
+		"bytes",  "char",   "lifetime"};
 
 	return is_one_of(word, words, COUNT(words));
 }
@@ -90,11 +82,10 @@ static bool word_is_about(const char *word)
 static bool word_negates(const char *word)
 {
 	static const char *const words[] = {
-		"no",	 "without", "ask",    "prompt", "require", "skip",    "disable",   "enable",
-		"show",	 "reset",   "max",    "min",	"num",	   "n",	      "pad",	   "eos",
-		"bos",	 "unk",	    "mask",   "cls",	"sep",	   "special", "stop",	   "start",
-		"end",	 "new",	    "image",  "audio",	"video",   "text",    "two",	   "multi",
-		"first", "second",  "single", "high",	"low",	   "band",    "additional"};
+		"no",  "without", "ask",   "prompt", "require", "skip", "disable", "enable", "show",      "reset",
+		"max", "min",     "num",   "n",      "pad",     "eos",  "bos",     "unk",    "mask",      "cls",
+		"sep", "special", "stop",  "start",  "end",     "new",  "image",   "audio",  "video",     "text",
+		"two", "multi",   "first", "second", "single",  "high", "low",     "band",   "additional"};
 
 	return is_one_of(word, words, COUNT(words));
 }
@@ -102,29 +93,27 @@ static bool word_negates(const char *word)
 /* The word before "key" that makes it one to keep. */
 static bool word_makes_key(const char *word)
 {
-	static const char *const words[] = {
-		"api",	   "access",	 "secret",    "private", "auth",	 "encryption",
-		"encrypt", "decryption", "signing",   "account", "storage",	 "shared",
-		"master",  "license",	 "service",   "app",	 "subscription", "consumer",
-		"deploy",  "admin",	 "session",   "app",	 "integration",	 "ingest",
-		"write",   "openai",	 "anthropic", "datadog", "wandb",	 "hf"};
+	static const char *const words[] = {"api",        "access",       "secret",      "private", "auth",
+					    "encryption", "encrypt",      "decryption",  "signing", "account",
+					    "storage",    "shared",       "master",      "license", "service",
+					    "app",        "subscription", "consumer",    "deploy",  "admin",
+					    "session",    "app",          "integration", "ingest",  "write",
+					    "openai",     "anthropic",    "datadog",     "wandb",   "hf"};
 
 	return is_one_of(word, words, COUNT(words));
 }
 
 static bool word_is_secret(const char *word)
 {
-	static const char *const words[] = {"pass",    "pwd",	     "passcode",      "userpass",
-					    "dbpass",  "secret",     "secrets",	      "token",
-					    "apikey",  "accesskey",  "secretkey",     "privatekey",
-					    "authkey", "accountkey", "credential",    "credentials",
-					    "jwt",     "otp",	     "authorization", "cookie",
-					    "bearer"};
+	static const char *const words[] = {
+		"pass",       "pwd",         "passcode",  "userpass",  "dbpass",        "secret",  "secrets",
+		"token",      "apikey",      "accesskey", "secretkey", "privatekey",    "authkey", "accountkey",
+		"credential", "credentials", "jwt",       "otp",       "authorization", "cookie",  "bearer"};
 
 	if (ends_with(word, "file") || ends_with(word, "path") || ends_with(word, "prompt"))
 		return false;
-	return is_one_of(word, words, COUNT(words)) || strstr(word, "password") ||
-	       strstr(word, "passwd") || strstr(word, "passphrase") || ends_with(word, "secret") ||
+	return is_one_of(word, words, COUNT(words)) || strstr(word, "password") || strstr(word, "passwd") ||
+	       strstr(word, "passphrase") || ends_with(word, "secret") ||
 	       (ends_with(word, "token") && strcmp(word, "detoken") != 0);
 }
 
@@ -157,10 +146,9 @@ bool secret_is_key(const char *name, size_t size)
 
 bool secret_is_value(const char *value, size_t size)
 {
-	static const char *const words[] = {
-		"true",	    "false",	"yes",		 "no",	   "none",  "null",
-		"auto",	    "prompt",	"stdin",	 "bearer", "basic", "string",
-		"required", "optional", "required=True", "ask",	   "-"};
+	static const char *const words[] = {"true",     "false",    "yes",           "no",     "none",  "null",
+					    "auto",     "prompt",   "stdin",         "bearer", "basic", "string",
+					    "required", "optional", "required=True", "ask",    "-"};
 	size_t digits = 0;
 
 	if (size == 0)
@@ -169,8 +157,7 @@ bool secret_is_value(const char *value, size_t size)
 		if (strlen(words[i]) == size && strncasecmp(words[i], value, size) == 0)
 			return false;
 	}
-	if (value[0] == '/' ||
-	    (size > 1 && (memcmp(value, "./", 2) == 0 || memcmp(value, "~/", 2) == 0)))
+	if (value[0] == '/' || (size > 1 && (memcmp(value, "./", 2) == 0 || memcmp(value, "~/", 2) == 0)))
 		return false;
 	if (value[0] == '$') /* $VARIABLE or $(command): the name of a secret at most */
 		return false;
@@ -212,15 +199,13 @@ size_t secret_token_size(const char *text, size_t size)
 	static const struct {
 		const char *prefix;
 		size_t size_min; /* of the whole token */
-	} shapes[] = {{"AKIA", 20},   {"ASIA", 20},	   {"AROA", 20},     {"AIza", 35},
-		      {"ghp_", 20},   {"gho_", 20},	   {"ghu_", 20},     {"ghs_", 20},
-		      {"ghr_", 20},   {"github_pat_", 30}, {"glpat-", 20},   {"gldt-", 20},
-		      {"glrt-", 20},  {"xoxb-", 16},	   {"xoxp-", 16},    {"xoxa-", 16},
-		      {"xoxs-", 16},  {"xoxr-", 16},	   {"xapp-", 16},    {"hf_", 20},
-		      {"sk-", 20},    {"sk_live_", 16},	   {"sk_test_", 16}, {"rk_live_", 16},
-		      {"npm_", 30},   {"dckr_pat_", 20},   {"pypi-", 40},    {"dop_v1_", 30},
-		      {"shpat_", 20}, {"ya29.", 20},	   {"hvs.", 20},     {"nvapi-", 30},
-		      {"dapi", 36}};
+	} shapes[] = {{"AKIA", 20},      {"ASIA", 20},     {"AROA", 20},     {"AIza", 35},     {"ghp_", 20},
+		      {"gho_", 20},      {"ghu_", 20},     {"ghs_", 20},     {"ghr_", 20},     {"github_pat_", 30},
+		      {"glpat-", 20},    {"gldt-", 20},    {"glrt-", 20},    {"xoxb-", 16},    {"xoxp-", 16},
+		      {"xoxa-", 16},     {"xoxs-", 16},    {"xoxr-", 16},    {"xapp-", 16},    {"hf_", 20},
+		      {"sk-", 20},       {"sk_live_", 16}, {"sk_test_", 16}, {"rk_live_", 16}, {"npm_", 30},
+		      {"dckr_pat_", 20}, {"pypi-", 40},    {"dop_v1_", 30},  {"shpat_", 20},   {"ya29.", 20},
+		      {"hvs.", 20},      {"nvapi-", 30},   {"dapi", 36}};
 	size_t run;
 
 	if (size >= 3 && memcmp(text, "eyJ", 3) == 0)

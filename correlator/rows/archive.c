@@ -133,8 +133,9 @@ static const msgpack_object *load(struct archive *archive, const char *name, msg
 		if (key->type != MSGPACK_OBJECT_STR || key->via.str.size != strlen(name) ||
 		    memcmp(key->via.str.ptr, name, key->via.str.size) != 0)
 			continue;
-		archive_require(archive, field->val.type == type || (type == MSGPACK_OBJECT_POSITIVE_INTEGER &&
-								      field->val.type == MSGPACK_OBJECT_NEGATIVE_INTEGER));
+		archive_require(archive,
+				field->val.type == type || (type == MSGPACK_OBJECT_POSITIVE_INTEGER &&
+							    field->val.type == MSGPACK_OBJECT_NEGATIVE_INTEGER));
 		return archive->bad ? NULL : &field->val;
 	}
 	return NULL;

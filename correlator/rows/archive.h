@@ -18,15 +18,15 @@
 
 struct archive {
 	bool loading;
-	bool bad; /* loading: broken bytes; either way: out of memory */
+	bool bad;               /* loading: broken bytes; either way: out of memory */
 	msgpack_sbuffer buffer; /* saving */
 	msgpack_packer packer;
 	msgpack_unpacked loaded;
 	/* either way: the open maps and lists, the outermost first */
 	unsigned depth;
 	struct archive_level {
-		size_t head;    /* saving: where the number of fields is filled in; 0: a list */
-		uint32_t count; /* of fields that were saved; loading: of the next field or item */
+		size_t head;                  /* saving: where the number of fields is filled in; 0: a list */
+		uint32_t count;               /* of fields that were saved; loading: of the next field or item */
 		const msgpack_object *object; /* loading; NULL: there is nothing */
 	} level[ARCHIVE_DEPTH_MAX];
 };
@@ -44,21 +44,21 @@ void archive_deinit(struct archive *archive);
 
 void archive_integer(struct archive *archive, const char *name, int64_t *value, int64_t missing);
 /* Of any integer type; what does not fit into the field is bad. */
-#define archive_int_or(archive, name, field, missing)                                        \
-	do {                                                                                  \
-		int64_t archive_value = (int64_t)(*(field));                                    \
-		archive_integer((archive), (name), &archive_value, (missing));                \
-		*(field) = (typeof(*(field)))archive_value;                                   \
-		archive_require((archive), (int64_t)(*(field)) == archive_value);               \
+#define archive_int_or(archive, name, field, missing) \
+	do { \
+		int64_t archive_value = (int64_t)(*(field)); \
+		archive_integer((archive), (name), &archive_value, (missing)); \
+		*(field) = (typeof(*(field)))archive_value; \
+		archive_require((archive), (int64_t)(*(field)) == archive_value); \
 	} while (0)
 #define archive_int(archive, name, field) archive_int_or((archive), (name), (field), 0)
 /* An id, or another figure that ROW_NULL says is unknown. */
 #define archive_id(archive, name, field) archive_int_or((archive), (name), (field), ROW_NULL)
 /* Of 0 .. `count` - 1. */
-#define archive_enum(archive, name, field, count)                                            \
-	do {                                                                                  \
-		archive_int((archive), (name), (field));                                      \
-		archive_require((archive), (uint64_t)(*(field)) < (uint64_t)(count));           \
+#define archive_enum(archive, name, field, count) \
+	do { \
+		archive_int((archive), (name), (field)); \
+		archive_require((archive), (uint64_t)(*(field)) < (uint64_t)(count)); \
 	} while (0)
 
 /* On the heap, NULL: none. */

@@ -14,31 +14,31 @@
 
 /* ---- fields: `columns`, `row` and the entity in the words of each function ---------- */
 
-#define EITHER(load, save)                                                                   \
-	do {                                                                                  \
-		if (columns->loading) {                                                       \
-			load;                                                                 \
-		} else {                                                                      \
-			save;                                                                 \
-		}                                                                             \
+#define EITHER(load, save) \
+	do { \
+		if (columns->loading) { \
+			load; \
+		} else { \
+			save; \
+		} \
 	} while (0)
 /* The same number in both; a count is never NULL in the entity. */
 #define BOTH(column, field) EITHER((field) = (typeof(field))row->column, row->column = (int64_t)(field))
-#define COUNT(column, field)                                                                 \
+#define COUNT(column, field) \
 	EITHER((field) = row->column == ROW_NULL ? 0 : (typeof(field))row->column, row->column = (int64_t)(field))
 /* A text of the entity's own; the second is never NULL in the row, the third where "" is none. */
 #define OWN_TEXT(column, field) EITHER((field) = text_copy(columns, row->column), row->column = (field))
-#define NAME_TEXT(column, field)                                                             \
+#define NAME_TEXT(column, field) \
 	EITHER((field) = text_copy(columns, row->column[0] ? row->column : NULL), row->column = (field) ? (field) : "")
-#define LABEL_TEXT(column, field)                                                            \
+#define LABEL_TEXT(column, field) \
 	EITHER((field) = text_copy(columns, row->column), row->column = (field) && (field)[0] ? (field) : NULL)
 /* In the entity itself; "" is NULL in the row where it may be. */
-#define FIXED_TEXT(column, field, may_be_null)                                               \
-	EITHER(snprintf((field), sizeof(field), "%s", row->column ? row->column : ""),        \
+#define FIXED_TEXT(column, field, may_be_null) \
+	EITHER(snprintf((field), sizeof(field), "%s", row->column ? row->column : ""), \
 	       row->column = (field)[0] || !(may_be_null) ? (field) : NULL)
 /* One that rules have; after a restart, the model. */
 #define KEPT_TEXT(column, field) EITHER((field) = text_keep(columns, row->column), row->column = (field))
-#define ENUM_TEXT(column, field, texts)                                                      \
+#define ENUM_TEXT(column, field, texts) \
 	EITHER((field) = (typeof(field))text_index(columns, texts, sizeof(texts) / sizeof((texts)[0]), row->column), \
 	       row->column = (texts)[field])
 
@@ -94,44 +94,44 @@ static const char *const totals_texts[] = {"sample", "exec", "exit", "final"};
 /* ---- what several have ----------------------------------------------------------------- */
 
 /* What is not NULL is known. */
-#define TOTAL(name)                                                                          \
-	if (row->name != ROW_NULL) {                                                          \
-		sums->name = row->name;                                                       \
-		sums->valid |= COUNTER_VALID(name);                                           \
+#define TOTAL(name) \
+	if (row->name != ROW_NULL) { \
+		sums->name = row->name; \
+		sums->valid |= COUNTER_VALID(name); \
 	}
-#define TOTALS_BOTH(field, unknown)                                                          \
-	do {                                                                                  \
-		struct totals *sums = &(field);                                               \
-											      \
-		EITHER({ ROW_TOTALS(TOTAL) }, totals_fill_row(row, sums, (unknown)));         \
+#define TOTALS_BOTH(field, unknown) \
+	do { \
+		struct totals *sums = &(field); \
+\
+		EITHER({ROW_TOTALS(TOTAL)}, totals_fill_row(row, sums, (unknown))); \
 	} while (0)
 
 /* The end of what lives is not known, and comes with the last end that is. */
-#define END_BOTH(lives, field)                                                               \
-	EITHER((field) = row->end_boot_ns == ROW_NULL ? 0 : (uint64_t)row->end_boot_ns,       \
+#define END_BOTH(lives, field) \
+	EITHER((field) = row->end_boot_ns == ROW_NULL ? 0 : (uint64_t)row->end_boot_ns, \
 	       row->end_boot_ns = (lives) ? ROW_NULL : (int64_t)(field))
 
-#define TALLY_BOTH(tally)                                                                    \
-	do {                                                                                  \
-		BOTH(begin_boot_ns, (tally).begin_boot_ns);                                   \
-		BOTH(started_unix_ns, (tally).started_unix_ns);                               \
-		COUNT(process_count, (tally).process_count);                                  \
-		COUNT(living_count, (tally).living_count);                                    \
-		COUNT(failed_count, (tally).failed_count);                                    \
-		COUNT(partial_count, (tally).partial_count);                                  \
-		BOTH(peak_rss_bytes, (tally).peak_rss_bytes);                                 \
-		BOTH(concurrent_memory_bytes, (tally).concurrent_memory_bytes);               \
-		(tally).written_memory_bytes = (tally).concurrent_memory_bytes;               \
-		END_BOTH((tally).living_count > 0, (tally).end_boot_ns);                      \
-		TOTALS_BOTH((tally).totals, 0);                                               \
+#define TALLY_BOTH(tally) \
+	do { \
+		BOTH(begin_boot_ns, (tally).begin_boot_ns); \
+		BOTH(started_unix_ns, (tally).started_unix_ns); \
+		COUNT(process_count, (tally).process_count); \
+		COUNT(living_count, (tally).living_count); \
+		COUNT(failed_count, (tally).failed_count); \
+		COUNT(partial_count, (tally).partial_count); \
+		BOTH(peak_rss_bytes, (tally).peak_rss_bytes); \
+		BOTH(concurrent_memory_bytes, (tally).concurrent_memory_bytes); \
+		(tally).written_memory_bytes = (tally).concurrent_memory_bytes; \
+		END_BOTH((tally).living_count > 0, (tally).end_boot_ns); \
+		TOTALS_BOTH((tally).totals, 0); \
 	} while (0)
 
 #define LIMIT(name) BOTH(name, limits->name);
-#define LIMITS_BOTH(field)                                                                   \
-	do {                                                                                  \
-		struct cgroup_limits *limits = &(field);                                          \
-											      \
-		ROW_LIMITS(LIMIT)                                                             \
+#define LIMITS_BOTH(field) \
+	do { \
+		struct cgroup_limits *limits = &(field); \
+\
+		ROW_LIMITS(LIMIT) \
 	} while (0)
 
 /* ---- entities ---------------------------------------------------------------------------- */
@@ -211,9 +211,7 @@ static void status_columns(struct columns *columns, struct row_process *row, str
 	if (columns->loading) {
 		bool known = row->signal != ROW_NULL || row->exit_code != ROW_NULL;
 
-		image->wait_status = !known                    ? ROW_NULL
-				     : row->signal != ROW_NULL ? row->signal
-							       : row->exit_code << 8;
+		image->wait_status = !known ? ROW_NULL : row->signal != ROW_NULL ? row->signal : row->exit_code << 8;
 		if (known && row->core_dumped == 1)
 			image->wait_status |= 0x80;
 		image->oom_killed = row->oom_killed == 1;

@@ -221,8 +221,9 @@ static void load_process(struct loader *loader, struct store_result *result)
 		forget(loader, result);
 		return;
 	}
-	process = process_new(model, &(struct image_key){.pid = (uint32_t)links.key.pid,
-							 .start_boot_ns = links.key.start_boot_ns}, NULL);
+	process = process_new(
+		model, &(struct image_key){.pid = (uint32_t)links.key.pid, .start_boot_ns = links.key.start_boot_ns},
+		NULL);
 	if (!process)
 		return;
 	process->parent_key = links.parent;
@@ -269,8 +270,8 @@ static const struct {
 	const char *query;
 	void (*load)(struct loader *loader, struct store_result *result);
 } kinds[] = {
-	{"state_host", load_host},   {"state_containers", load_container}, {"state_runs", load_run},
-	{"state_tasks", load_task}, {"state_tools", load_tool},		   {"state_processes", load_process},
+	{"state_host", load_host},  {"state_containers", load_container}, {"state_runs", load_run},
+	{"state_tasks", load_task}, {"state_tools", load_tool},           {"state_processes", load_process},
 };
 
 static int load_rows(struct loader *loader)
@@ -308,8 +309,8 @@ static void link_all(struct loader *loader)
 				task->orchestrator_group->members++;
 		}
 	for (process = model->processes; process; process = process->hh.next) {
-		process->parent = process_find(model, (uint32_t)process->parent_key.pid,
-					       process->parent_key.start_boot_ns);
+		process->parent =
+			process_find(model, (uint32_t)process->parent_key.pid, process->parent_key.start_boot_ns);
 		if (process->parent)
 			DL_APPEND2(process->parent->children, process, sibling_prev, sibling_next);
 	}

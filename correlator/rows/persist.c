@@ -262,8 +262,7 @@ static int put_runs(struct saver *saver)
 /* That it was seen alone is worth a row now and then. */
 static bool host_is_due(const struct model *model)
 {
-	return model->host_dirty ||
-	       model->host.last_seen_unix_ns - model->written_seen_unix_ns >= LAST_SEEN_PERIOD_NS;
+	return model->host_dirty || model->host.last_seen_unix_ns - model->written_seen_unix_ns >= LAST_SEEN_PERIOD_NS;
 }
 
 static int put_places(struct saver *saver)

@@ -46,8 +46,7 @@ struct shipped {
 };
 
 /* Where it cannot be found out, nothing is known to have been sent. 0, or -errno: of the store. */
-static int shipped_read(const struct retention *retention, const struct retention_now *now,
-			struct shipped *ret_shipped)
+static int shipped_read(const struct retention *retention, const struct retention_now *now, struct shipped *ret_shipped)
 {
 	const char *shipper = retention->options.shipper;
 	struct shipping_status status;
@@ -63,8 +62,8 @@ static int shipped_read(const struct retention *retention, const struct retentio
 		return 0;
 	}
 	if (error < 0) {
-		log_warning("%s/" SHIPPING_STATUS_FILE ": %s: keeping what the shipper may not have sent",
-			    shipper, error == -EBADMSG ? "damaged" : strerror(-error));
+		log_warning("%s/" SHIPPING_STATUS_FILE ": %s: keeping what the shipper may not have sent", shipper,
+			    error == -EBADMSG ? "damaged" : strerror(-error));
 		return 0;
 	}
 	ret_shipped->is_gone = now->unix_ns - status.updated_unix_ns > RETENTION_SHIPPER_GONE_DAYS * DAY_NS;
@@ -77,9 +76,8 @@ static int shipped_read(const struct retention *retention, const struct retentio
 
 /* ---- rounds --------------------------------------------------------------------------------- */
 
-static int round_begin(struct retention *retention, struct retention_round *round,
-		       const struct retention_now *now, const struct shipped *shipped,
-		       int64_t before_unix_ns)
+static int round_begin(struct retention *retention, struct retention_round *round, const struct retention_now *now,
+		       const struct shipped *shipped, int64_t before_unix_ns)
 {
 	struct store_stream stream;
 	int error = store_read_stream(retention->store, &stream);
@@ -96,8 +94,8 @@ static int round_begin(struct retention *retention, struct retention_round *roun
 }
 
 /* Adds to the row that says what was lost to the lake: one a round. */
-static int unsent_note(struct retention *retention, const struct retention_round *round,
-		       int64_t unsent_count, const struct retention_now *now)
+static int unsent_note(struct retention *retention, const struct retention_round *round, int64_t unsent_count,
+		       const struct retention_now *now)
 {
 	struct retention_host host;
 	struct row_loss loss = {
@@ -121,8 +119,8 @@ static int unsent_note(struct retention *retention, const struct retention_round
 }
 
 /* Deletes and says so in one transaction. */
-static int step_commit(struct retention *retention, struct retention_round *round,
-		       const struct retention_now *now, bool *ret_more)
+static int step_commit(struct retention *retention, struct retention_round *round, const struct retention_now *now,
+		       bool *ret_more)
 {
 	struct store_stream stream;
 	struct store_expired expired;
@@ -194,8 +192,7 @@ static int age_begin(struct retention *retention, const struct retention_now *no
 
 	if (error < 0)
 		return error;
-	if (!shipped.is_gone && shipped.unix_ns != INT64_MAX &&
-	    shipped.unix_ns - SHIPPED_MARGIN_NS < before_unix_ns)
+	if (!shipped.is_gone && shipped.unix_ns != INT64_MAX && shipped.unix_ns - SHIPPED_MARGIN_NS < before_unix_ns)
 		before_unix_ns = shipped.unix_ns - SHIPPED_MARGIN_NS;
 	error = round_begin(retention, round, now, &shipped, before_unix_ns);
 	if (error == 0)
@@ -224,8 +221,8 @@ bool retention_by_age(struct retention *retention, const struct retention_now *n
 			 (long long)retention->options.days);
 	if (round->unsent_count > 0)
 		log_warning("%lld rows of them were deleted before they were sent: tracer-shipper has not run "
-			    "for over %d days; without one, remove %s", (long long)round->unsent_count,
-			    RETENTION_SHIPPER_GONE_DAYS, retention->options.shipper);
+			    "for over %d days; without one, remove %s",
+			    (long long)round->unsent_count, RETENTION_SHIPPER_GONE_DAYS, retention->options.shipper);
 	return false;
 }
 

@@ -14,9 +14,9 @@
 #include "common/store/store.h"
 
 struct retention_options {
-	int64_t days;         /* 0: for ever */
+	int64_t days;        /* 0: for ever */
 	uint64_t bytes_max;  /* of the store; 0: no bound */
-	const char *shipper;  /* directory of its status file */
+	const char *shipper; /* directory of its status file */
 };
 
 #define RETENTION_SHIPPER_GONE_DAYS 30

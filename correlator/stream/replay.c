@@ -27,8 +27,7 @@ static int commit(struct session *session)
 static void show_progress(const struct recording *recording, off_t size)
 {
 	if (size > 0)
-		progress_show("replaying: %" PRIu64 " %%",
-			      100 * recording->position_bytes / (uint64_t)size);
+		progress_show("replaying: %" PRIu64 " %%", 100 * recording->position_bytes / (uint64_t)size);
 	else /* a pipe */
 		progress_show("replaying: %" PRIu64 " MiB", recording->position_bytes >> 20);
 }

@@ -15,12 +15,12 @@
 #define EXPIRE_PERIOD_MS (60 * 60 * 1000)
 #define BOUND_PERIOD_MS (60 * 1000)
 #define DELETE_FIRST_MS 5000 /* what is too old or too much already when it starts */
-#define DELETE_PAUSE_MS 200 /* between two steps: the stream goes on meanwhile */
+#define DELETE_PAUSE_MS 200  /* between two steps: the stream goes on meanwhile */
 #define PENDING_ROWS_MAX 20000
-#define HOST_FIRST_MS 1000    /* so that the probe has said hello */
+#define HOST_FIRST_MS 1000 /* so that the probe has said hello */
 #define READ_SIZE (256 * 1024)
 #define UNSENT_MAX (64 * 1024) /* a peer that does not read its acknowledgements */
-#define HELLO_TIMEOUT_MS 5000 /* a peer that says nothing keeps the probe out */
+#define HELLO_TIMEOUT_MS 5000  /* a peer that says nothing keeps the probe out */
 
 struct server {
 	struct server_options options;
@@ -30,9 +30,9 @@ struct server {
 	uv_pipe_t listener;
 	uv_pipe_t peer;
 	bool has_peer, peer_closing;
-	bool has_next; /* a peer waits for the one before it to be gone */
+	bool has_next;           /* a peer waits for the one before it to be gone */
 	uint64_t heard_since_ms; /* when we began to read from it, on the loop's clock */
-	bool paused; /* the store cannot be written */
+	bool paused;             /* the store cannot be written */
 	int failure;
 	struct wire_input input;
 	struct retention retention;
@@ -175,9 +175,8 @@ static void commit(struct server *server)
 
 static void record_frame(struct server *server, const char *data, size_t size)
 {
-	const unsigned char header[WIRE_FRAME_HEADER_SIZE] = {
-		(unsigned char)(size >> 24), (unsigned char)(size >> 16), (unsigned char)(size >> 8),
-		(unsigned char)size};
+	const unsigned char header[WIRE_FRAME_HEADER_SIZE] = {(unsigned char)(size >> 24), (unsigned char)(size >> 16),
+							      (unsigned char)(size >> 8), (unsigned char)size};
 	int fd = server->options.record_fd;
 
 	if (fd < 0)
@@ -223,7 +222,7 @@ static void read_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
 	char *data;
 
 	*buffer = wire_input_reserve(&server->input, READ_SIZE, &data) < 0 ? uv_buf_init(NULL, 0)
-									      : uv_buf_init(data, READ_SIZE);
+									   : uv_buf_init(data, READ_SIZE);
 }
 
 static void read_ready(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
@@ -260,8 +259,7 @@ static bool peer_is_allowed(struct server *server)
 	if (uv_fileno((uv_handle_t *)&server->peer, &fd) < 0 ||
 	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) < 0)
 		return false;
-	if (credentials.uid == 0 || credentials.uid == geteuid() ||
-	    credentials.uid == server->options.probe_uid)
+	if (credentials.uid == 0 || credentials.uid == geteuid() || credentials.uid == server->options.probe_uid)
 		return true;
 	log_warning("connection refused: user %u is not the probe's (see --probe-user)", credentials.uid);
 	return false;
@@ -303,8 +301,7 @@ static void peer_accept(struct server *server)
 	server->peer.data = server;
 	server->has_peer = true;
 	session_reset(server->session);
-	if (uv_accept((uv_stream_t *)&server->listener, (uv_stream_t *)&server->peer) < 0 ||
-	    !peer_is_allowed(server)) {
+	if (uv_accept((uv_stream_t *)&server->listener, (uv_stream_t *)&server->peer) < 0 || !peer_is_allowed(server)) {
 		peer_close(server);
 		return;
 	}
@@ -332,8 +329,7 @@ static void connected(uv_stream_t *listener, int status)
 
 static bool hello_is_overdue(const struct server *server)
 {
-	return server->has_peer && !server->peer_closing && !server->paused &&
-	       !server->session->greeted &&
+	return server->has_peer && !server->peer_closing && !server->paused && !server->session->greeted &&
 	       uv_now(&server->loop) - server->heard_since_ms > HELLO_TIMEOUT_MS;
 }
 
@@ -351,8 +347,7 @@ static void commit_due(uv_timer_t *timer)
 
 static struct retention_now retention_now(void)
 {
-	return (struct retention_now){.unix_ns = (int64_t)clock_unix_ns(),
-				      .boot_ns = (int64_t)clock_boot_ns()};
+	return (struct retention_now){.unix_ns = (int64_t)clock_unix_ns(), .boot_ns = (int64_t)clock_boot_ns()};
 }
 
 static void expire_due(uv_timer_t *timer)
@@ -442,7 +437,9 @@ static void start(struct server *server)
 
 int server_run(const struct server_options *options, struct session *session, struct store *store)
 {
-	struct server server = {.options = *options, .session = session, .store = store,
+	struct server server = {.options = *options,
+				.session = session,
+				.store = store,
 				.retention = {.options = options->retention, .store = store}};
 	int r = uv_loop_init(&server.loop);
 

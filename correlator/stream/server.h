@@ -10,14 +10,14 @@
 #include "correlator/stream/session.h"
 
 struct server_options {
-	int listen_fd;     /* bound and listening; taken over */
-	uid_t probe_uid;   /* whose probe is accepted, besides root's and our own */
-	bool once;         /* end when the first peer that greeted has gone */
-	int record_fd;     /* -1, or where every frame is copied to */
+	int listen_fd;   /* bound and listening; taken over */
+	uid_t probe_uid; /* whose probe is accepted, besides root's and our own */
+	bool once;       /* end when the first peer that greeted has gone */
+	int record_fd;   /* -1, or where every frame is copied to */
 	struct retention_options retention;
 	uint64_t host_period_s; /* between samples of the host, 0: none, and nothing is read of it */
 	const char *cluster;    /* the host's; NULL: as its files say */
-	int ready_fd;      /* -1, or where '1' is written once peers and signals are served; closed */
+	int ready_fd;           /* -1, or where '1' is written once peers and signals are served; closed */
 };
 
 /* A listening socket at `path`, mode 0660. A stale socket file is replaced; -EADDRINUSE:

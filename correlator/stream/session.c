@@ -86,8 +86,7 @@ static int take_record(struct session *session, const void *record, size_t size)
 	return apply_event(session->model, &session->event);
 }
 
-static int take_samples(struct session *session, const struct wire_bytes *records,
-			 const char **ret_reason)
+static int take_samples(struct session *session, const struct wire_bytes *records, const char **ret_reason)
 {
 	const void *record;
 	size_t size;
@@ -135,19 +134,14 @@ static int take(struct session *session, const char **ret_reason)
 	const struct wire_message *message = &session->message;
 
 	switch (message->type) {
-	case WIRE_EVENT:
-		return take_event(session);
-	case WIRE_SAMPLE:
-		return take_samples(session, &message->sample.records, ret_reason);
-	case WIRE_PASS:
-		return take_pass(session, &message->pass);
+	case WIRE_EVENT: return take_event(session);
+	case WIRE_SAMPLE: return take_samples(session, &message->sample.records, ret_reason);
+	case WIRE_PASS: return take_pass(session, &message->pass);
 	case WIRE_LOSSES:
 		session->changed = true;
 		*ret_reason = "losses that are none";
 		return apply_message(session->model, message);
-	default:
-		session->changed = true;
-		return apply_message(session->model, message);
+	default: session->changed = true; return apply_message(session->model, message);
 	}
 }
 
@@ -201,14 +195,14 @@ int session_acknowledge(const struct session *session, struct wire_output *outpu
 	return wire_encode(output, &answer);
 }
 
-void session_add_host_sample(struct session *session, const struct host_figures *figures,
-			     uint64_t boot_ns, uint64_t unix_ns)
+void session_add_host_sample(struct session *session, const struct host_figures *figures, uint64_t boot_ns,
+			     uint64_t unix_ns)
 {
 	apply_host_sample(session->model, figures, boot_ns, unix_ns);
 	if (session->stream.ring_epoch == 0)
 		return;
 	session->host_samples++;
-	session->changed = session->changed || !session->was_host_sampled ||
-			   session->host_samples >= HOST_SAMPLES_A_COMMIT;
+	session->changed =
+		session->changed || !session->was_host_sampled || session->host_samples >= HOST_SAMPLES_A_COMMIT;
 	session->was_host_sampled = true;
 }

@@ -11,10 +11,10 @@ struct session {
 	struct store_stream stream; /* position: what has been applied */
 	uint64_t committed_offset;  /* what the store has of this ring */
 	bool greeted;
-	bool changed;               /* something to commit */
-	unsigned host_samples;      /* added since the last commit */
-	bool was_host_sampled;      /* at least once: the first one is committed at once */
-	uint64_t eventful_boot_ns;  /* the latest scan or event that changed a process */
+	bool changed;              /* something to commit */
+	unsigned host_samples;     /* added since the last commit */
+	bool was_host_sampled;     /* at least once: the first one is committed at once */
+	uint64_t eventful_boot_ns; /* the latest scan or event that changed a process */
 	struct wire_message message;
 	struct event event;         /* reused: it is large */
 	struct event_pieces pieces; /* of the scan that is under way */
@@ -34,8 +34,8 @@ int session_feed(struct session *session, const void *data, size_t size, const c
 int session_welcome(const struct session *session, struct wire_output *output);
 
 /* How the host is now, to be written with the next commit. */
-void session_add_host_sample(struct session *session, const struct host_figures *figures,
-			     uint64_t boot_ns, uint64_t unix_ns);
+void session_add_host_sample(struct session *session, const struct host_figures *figures, uint64_t boot_ns,
+			     uint64_t unix_ns);
 
 /* Writes everything fed so far to the store. As apply_commit. */
 int session_commit(struct session *session, uint64_t now_unix_ns);

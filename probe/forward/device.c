@@ -20,8 +20,8 @@ bool device_majors_add(struct device_majors *majors, uint32_t major)
  * kfd AMD's for computing, accel that of accelerators without graphics. */
 static bool is_gpu_driver(const char *name)
 {
-	return strncmp(name, "nvidia", strlen("nvidia")) == 0 || strcmp(name, "drm") == 0 ||
-	       strcmp(name, "kfd") == 0 || strcmp(name, "accel") == 0;
+	return strncmp(name, "nvidia", strlen("nvidia")) == 0 || strcmp(name, "drm") == 0 || strcmp(name, "kfd") == 0 ||
+	       strcmp(name, "accel") == 0;
 }
 
 void device_majors_find(struct device_majors *majors, int fd)

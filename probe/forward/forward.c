@@ -53,8 +53,7 @@ static struct wire_bytes file_line(const char *path, char *line, size_t capacity
 	if (fd >= 0)
 		close(fd);
 	const char *end = size > 0 ? memchr(line, '\n', (size_t)size) : NULL;
-	return (struct wire_bytes){line, (uint32_t)(end ? end - line : size > 0 ? size
-										: 0)};
+	return (struct wire_bytes){line, (uint32_t)(end ? end - line : size > 0 ? size : 0)};
 }
 
 static struct wire_bytes text_bytes(const char *text)
@@ -104,8 +103,7 @@ static bool events_send(struct forward *forward)
 	size_t size;
 
 	while (forward->stream.output.size < BATCH_BYTES) {
-		if (!ring_next(&forward->source->ring, (const void **)&record->data, &size,
-			       &message.event.offset))
+		if (!ring_next(&forward->source->ring, (const void **)&record->data, &size, &message.event.offset))
 			return false;
 		record->size = (uint32_t)size;
 		stream_send(&forward->stream, &message);
@@ -150,8 +148,7 @@ static bool devices_refresh(const struct forward_source *source)
 /* Whose record was lost is told by text. Losses that go on would ask for it all the time. */
 static void losses_ask_for_text(struct forward *forward, uint64_t now_boot_ns)
 {
-	if (!forward->losses_want_text || forward->text_from ||
-	    now_boot_ns < forward->next_loss_text_boot_ns)
+	if (!forward->losses_want_text || forward->text_from || now_boot_ns < forward->next_loss_text_boot_ns)
 		return;
 	forward->text_from = 1;
 	forward->losses_want_text = false;
@@ -169,13 +166,14 @@ static void pass_begin(struct forward *forward, uint64_t now_boot_ns)
 	forward->pass_iterator_count = is_slow && devices_refresh(forward->source) ? 2 : 1;
 	forward->pass = (struct wire_message){
 		.type = WIRE_PASS,
-		.pass = {
-			.boot_ns = now_boot_ns,
-			.unix_ns = clock_unix_ns(),
-			.with_text = with_text,
-			.ring_offset = forward->source->ring.position,
-			.backlog_bytes = ring_backlog_bytes(&forward->source->ring),
-		},
+		.pass =
+			{
+				.boot_ns = now_boot_ns,
+				.unix_ns = clock_unix_ns(),
+				.with_text = with_text,
+				.ring_offset = forward->source->ring.position,
+				.backlog_bytes = ring_backlog_bytes(&forward->source->ring),
+			},
 	};
 	forward->source->control->sample_text = forward->text_from;
 	forward->text_from = 0;
@@ -230,8 +228,7 @@ static uint32_t arguments_add(struct forward *forward, struct record_exec *recor
 	char *end = (char *)record + record->header.size;
 	uint32_t flags;
 
-	if (!forward->text_is_over &&
-	    clock_boot_ns() > forward->pass.pass.boot_ns + TEXT_SLICE_NS)
+	if (!forward->text_is_over && clock_boot_ns() > forward->pass.pass.boot_ns + TEXT_SLICE_NS)
 		text_end(forward, record->header.image.pid);
 	if (forward->text_is_over || record->header.size > FORWARD_SAMPLE_BYTES_MAX - RECORD_ARGV_MAX)
 		return record->header.size;
@@ -393,8 +390,7 @@ static void forward_wait(const struct forward *forward, bool more)
 	bool blocked = stream_has_output(stream);
 	struct pollfd peer = {.fd = stream->path ? stream->fd : -1, .events = POLLIN};
 	bool is_leaving = forward->drain_deadline_boot_ns && !forward->all_sent;
-	struct timespec timeout = {0, more && !blocked ? 0 : is_leaving ? LEAVING_PERIOD_NS
-									: READ_PERIOD_NS};
+	struct timespec timeout = {0, more && !blocked ? 0 : is_leaving ? LEAVING_PERIOD_NS : READ_PERIOD_NS};
 	sigset_t none;
 
 	if (forward->all_sent && !stream->is_ready)

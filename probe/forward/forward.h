@@ -25,8 +25,7 @@ struct forward_source {
 #define FORWARD_PIECE_BYTES (32 * 1024) /* as much as the kernel's iterators write at once */
 
 /* A sample with all its text, padded to 8 bytes. */
-#define FORWARD_SAMPLE_BYTES_MAX \
-	(sizeof(struct record_exec) + 2 * RECORD_CWD_MAX + RECORD_ARGV_MAX + 8)
+#define FORWARD_SAMPLE_BYTES_MAX (sizeof(struct record_exec) + 2 * RECORD_CWD_MAX + RECORD_ARGV_MAX + 8)
 
 struct forward {
 	struct forward_source *source;
@@ -60,7 +59,7 @@ struct forward {
 
 	uint64_t drain_deadline_boot_ns; /* 0: not stopping; else go then, if nothing is freed before */
 	uint64_t drain_position;         /* or when the ring has been delivered up to there */
-	bool all_sent;                   /* up to there, and the receiver knows it: it commits and acknowledges at once */
+	bool all_sent; /* up to there, and the receiver knows it: it commits and acknowledges at once */
 };
 
 /* Facts about the host and the ring for the greeting; reads files, so before the

@@ -94,10 +94,8 @@ void stream_connect(struct stream *stream, const struct wire_message *hello)
 		return;
 	snprintf(address.sun_path, sizeof(address.sun_path), "%s", stream->path);
 	stream->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (stream->fd < 0 ||
-	    connect(stream->fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
-		snprintf(reason, sizeof(reason),
-			 "cannot connect: %s; is tracer-correlator running?", strerror(errno));
+	if (stream->fd < 0 || connect(stream->fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
+		snprintf(reason, sizeof(reason), "cannot connect: %s; is tracer-correlator running?", strerror(errno));
 		stream_fail(stream, reason);
 	} else if (!peer_is_trusted(stream)) {
 		stream_fail(stream, "the server is neither root nor the user of --peer-uid");
@@ -188,8 +186,8 @@ void stream_flush(struct stream *stream)
 	while (stream->fd >= 0 && stream_has_output(stream)) {
 		const char *data = stream->output.data + stream->sent;
 		size_t size = stream->output.size - stream->sent;
-		ssize_t count = stream->path ? send(stream->fd, data, size, MSG_NOSIGNAL)
-					     : write(stream->fd, data, size);
+		ssize_t count =
+			stream->path ? send(stream->fd, data, size, MSG_NOSIGNAL) : write(stream->fd, data, size);
 
 		if (count < 0 && errno == EAGAIN)
 			return;

@@ -15,7 +15,9 @@
 #define BATCH 1000
 
 static const struct image_key bench_image = {
-	.pid = 123456, .exec_id = 7, .start_boot_ns = 86400123456789,
+	.pid = 123456,
+	.exec_id = 7,
+	.start_boot_ns = 86400123456789,
 };
 
 static uint64_t now_ns(void)
@@ -28,7 +30,7 @@ static uint64_t now_ns(void)
 
 static struct wire_bytes text(const char *string)
 {
-	return (struct wire_bytes){ .data = string, .size = (uint32_t)strlen(string) };
+	return (struct wire_bytes){.data = string, .size = (uint32_t)strlen(string)};
 }
 
 static void fill_counters(struct counters *counters)
@@ -36,8 +38,8 @@ static void fill_counters(struct counters *counters)
 	uint64_t value = 1;
 
 	counters->valid = (1ULL << COUNTER_COUNT) - 1;
-#define X(name, source)                                                                      \
-	counters->name = value;                                                               \
+#define X(name, source) \
+	counters->name = value; \
 	value *= 3;
 	RECORD_COUNTERS(X)
 #undef X
@@ -47,8 +49,12 @@ static void fill_fork(struct event *event)
 {
 	event->type = EVENT_FORK;
 	event->fork = (struct event_fork){
-		.boot_ns = 86400123456789, .image = bench_image, .parent = bench_image,
-		.cgroup_id = 12345, .pgid = 4243, .uid = 1000,
+		.boot_ns = 86400123456789,
+		.image = bench_image,
+		.parent = bench_image,
+		.cgroup_id = 12345,
+		.pgid = 4243,
+		.uid = 1000,
 	};
 }
 
@@ -83,8 +89,7 @@ static void fill_exec(struct event *event)
 		exec->argv.item[exec->argv.count++] = text(argv[i]);
 }
 
-static double measure_encode(const struct wire_message *message, struct wire_output *output,
-			     uint64_t duration_ns)
+static double measure_encode(const struct wire_message *message, struct wire_output *output, uint64_t duration_ns)
 {
 	uint64_t begin_ns = now_ns(), elapsed_ns, count = 0;
 
@@ -101,8 +106,7 @@ static double measure_encode(const struct wire_message *message, struct wire_out
 }
 
 /* Frames one after another, as they come from a socket, cut and taken apart. */
-static double measure_decode(const struct wire_output *frames, struct event *event,
-			     uint64_t duration_ns)
+static double measure_decode(const struct wire_output *frames, struct event *event, uint64_t duration_ns)
 {
 	struct wire_message message;
 	uint64_t begin_ns = now_ns(), elapsed_ns, count = 0;
@@ -110,12 +114,11 @@ static double measure_decode(const struct wire_output *frames, struct event *eve
 	size_t size;
 
 	do {
-		struct wire_input input = { .data = frames->data, .size = frames->size };
+		struct wire_input input = {.data = frames->data, .size = frames->size};
 
 		while (wire_input_next(&input, &data, &size) == 1) {
 			if (wire_decode(data, size, &message, &reason) ||
-			    event_decode(message.event.record.data, message.event.record.size,
-					 event))
+			    event_decode(message.event.record.data, message.event.record.size, event))
 				abort();
 			count++;
 		}
@@ -126,23 +129,23 @@ static double measure_decode(const struct wire_output *frames, struct event *eve
 
 int main(int argc, char **argv)
 {
-	static void (*const fill[])(struct event *) = { fill_fork, fill_exec, fill_exit };
+	static void (*const fill[])(struct event *) = {fill_fork, fill_exec, fill_exit};
 	static struct event event;
 	static _Alignas(8) char record[EVENT_RECORD_MAX];
-	struct wire_message message = { .type = WIRE_EVENT, .event.offset = 1ULL << 33 };
-	struct wire_output output = { 0 };
+	struct wire_message message = {.type = WIRE_EVENT, .event.offset = 1ULL << 33};
+	struct wire_output output = {0};
 	uint64_t duration_ns = (argc > 1 ? strtoull(argv[1], NULL, 10) : 300) * 1000000;
 
 	printf("%-8s %6s %14s %14s\n", "event", "bytes", "encoded/s", "decoded/s");
 	for (size_t i = 0; i < sizeof(fill) / sizeof(fill[0]); i++) {
 		fill[i](&event);
-		message.event.record = (struct wire_bytes){
-			.data = record, .size = (uint32_t)record_encode(&event, record) };
+		message.event.record =
+			(struct wire_bytes){.data = record, .size = (uint32_t)record_encode(&event, record)};
 		double encoded = measure_encode(&message, &output, duration_ns);
 		double decoded_rate = measure_decode(&output, &event, duration_ns);
 
-		printf("%-8s %6zu %14.0f %14.0f\n", event_type_name(event.type),
-		       output.size / BATCH, encoded, decoded_rate);
+		printf("%-8s %6zu %14.0f %14.0f\n", event_type_name(event.type), output.size / BATCH, encoded,
+		       decoded_rate);
 	}
 	wire_output_deinit(&output);
 	return 0;

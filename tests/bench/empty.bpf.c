@@ -8,10 +8,10 @@
 char LICENSE[] SEC("license") = "GPL";
 
 /* empty.c finds the tracepoint in the name. */
-#define EMPTY(tracepoint)                                                                      \
-	SEC("tp_btf/" #tracepoint) int empty_##tracepoint(void *context)                       \
-	{                                                                                      \
-		return 0;                                                                      \
+#define EMPTY(tracepoint) \
+	SEC("tp_btf/" #tracepoint) int empty_##tracepoint(void *context) \
+	{ \
+		return 0; \
 	}
 
 EMPTY(sched_process_fork)

@@ -18,9 +18,9 @@ static struct empty_bpf *programs_load(void)
 
 	if (!programs)
 		err(1, "cannot open the programs");
-	bpf_object__for_each_program(program, programs->obj) {
-		bool known = libbpf_find_vmlinux_btf_id(tracepoint_of(program),
-							BPF_TRACE_RAW_TP) > 0;
+	bpf_object__for_each_program(program, programs->obj)
+	{
+		bool known = libbpf_find_vmlinux_btf_id(tracepoint_of(program), BPF_TRACE_RAW_TP) > 0;
 
 		bpf_program__set_autoload(program, known);
 	}
@@ -36,7 +36,8 @@ int main(void)
 	sigset_t signals;
 	int signal;
 
-	bpf_object__for_each_program(program, programs->obj) {
+	bpf_object__for_each_program(program, programs->obj)
+	{
 		if (bpf_program__autoload(program) && !bpf_program__attach(program))
 			err(1, "cannot attach to %s", tracepoint_of(program));
 	}

@@ -89,21 +89,20 @@ static void move_image(const struct story *story, struct image_key *image)
 }
 
 /* All figures of one process by the same factor, so that what grows goes on growing. */
-static void vary_counters(const struct story *story, const struct image_key *image,
-			  struct counters *counters)
+static void vary_counters(const struct story *story, const struct image_key *image, struct counters *counters)
 {
 	const uint64_t factor = 512 + hash(story, "figures", &image->pid, sizeof(image->pid)) % 1024;
 	uint64_t *const times[] = {
-		&counters->cpu_ns, &counters->user_ns, &counters->system_ns, &counters->run_delay_ns,
-		&counters->block_io_delay_ns, &counters->memory_delay_ns,
+		&counters->cpu_ns,       &counters->user_ns,           &counters->system_ns,
+		&counters->run_delay_ns, &counters->block_io_delay_ns, &counters->memory_delay_ns,
 	};
 	uint64_t *const figures[] = {
-		&counters->voluntary_switches, &counters->involuntary_switches, &counters->minor_faults,
-		&counters->major_faults, &counters->read_bytes, &counters->write_bytes,
-		&counters->cancelled_write_bytes, &counters->rchar_bytes, &counters->wchar_bytes,
-		&counters->syscr_count, &counters->syscw_count, &counters->peak_rss_bytes,
-		&counters->maxrss_bytes, &counters->rss_anon_bytes, &counters->rss_file_bytes,
-		&counters->rss_shmem_bytes, &counters->sent_bytes, &counters->received_bytes,
+		&counters->voluntary_switches,    &counters->involuntary_switches, &counters->minor_faults,
+		&counters->major_faults,          &counters->read_bytes,           &counters->write_bytes,
+		&counters->cancelled_write_bytes, &counters->rchar_bytes,          &counters->wchar_bytes,
+		&counters->syscr_count,           &counters->syscw_count,          &counters->peak_rss_bytes,
+		&counters->maxrss_bytes,          &counters->rss_anon_bytes,       &counters->rss_file_bytes,
+		&counters->rss_shmem_bytes,       &counters->sent_bytes,           &counters->received_bytes,
 	};
 
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
@@ -122,8 +121,7 @@ static void digits_put(char *text, size_t size, uint64_t number, unsigned base)
 }
 
 /* Replaces `word` by another of its length: its first `kept` bytes and digits. */
-static void vary_word(const struct story *story, const struct wire_bytes *text, const char *word,
-		      const char *begin)
+static void vary_word(const struct story *story, const struct wire_bytes *text, const char *word, const char *begin)
 {
 	const size_t size = strlen(word), kept = strlen(begin);
 	const char *end = text->data + text->size;
@@ -156,7 +154,10 @@ static void vary_random_names(const struct story *story, const struct wire_bytes
 static void vary_text(const struct story *story, const struct wire_bytes *text)
 {
 	static const char *const names[][2] = {
-		{"/tmp/golden", "/data/p"}, {"brain", "s"}, {"heart", "s"}, {"liver", "s"},
+		{"/tmp/golden", "/data/p"},
+		{"brain", "s"},
+		{"heart", "s"},
+		{"liver", "s"},
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -186,28 +187,20 @@ static void move_event(const struct story *story, struct event *event)
 		event->fork.pgid = move_pid(story, event->fork.pgid);
 		break;
 	case EVENT_EXEC:
-	case EVENT_SAMPLE: /* the same structure (correlator/record/events.h) */
-		move_exec(story, &event->exec);
-		break;
+	case EVENT_SAMPLE: /* the same structure (correlator/record/events.h) */ move_exec(story, &event->exec); break;
 	case EVENT_EXIT:
-	case EVENT_FINAL:
-		vary_counters(story, &event->exit.image, &event->exit.counters);
-		break;
-	case EVENT_SIGNAL:
-		move_image(story, &event->signal.sender);
-		break;
+	case EVENT_FINAL: vary_counters(story, &event->exit.image, &event->exit.counters); break;
+	case EVENT_SIGNAL: move_image(story, &event->signal.sender); break;
 	case EVENT_CGROUP:
 	case EVENT_IGNORED:
-	case EVENT_DEVICE:
-		break;
+	case EVENT_DEVICE: break;
 	}
 	event->ignored.boot_ns = move_ns(story, event->ignored.boot_ns);
 	if (event->type != EVENT_CGROUP)
 		move_image(story, &event->ignored.image);
 }
 
-static int tell_record(struct story *story, const void *record, size_t size,
-		       struct wire_message *message)
+static int tell_record(struct story *story, const void *record, size_t size, struct wire_message *message)
 {
 	static struct event event; /* 20 KiB */
 	static _Alignas(8) char moved[EVENT_RECORD_MAX + 8];
@@ -227,8 +220,7 @@ static int tell_record(struct story *story, const void *record, size_t size,
 
 /* ---- messages ------------------------------------------------------------------------ */
 
-static int tell_samples(struct story *story, struct event_pieces *pieces,
-			struct wire_message *message)
+static int tell_samples(struct story *story, struct event_pieces *pieces, struct wire_message *message)
 {
 	const void *record;
 	size_t size;
@@ -276,8 +268,7 @@ static int tell_pass(struct story *story, struct wire_message *message)
 	return wire_encode(&story->output, message);
 }
 
-static int tell_message(struct story *story, struct event_pieces *pieces,
-			struct wire_message *message)
+static int tell_message(struct story *story, struct event_pieces *pieces, struct wire_message *message)
 {
 	const struct wire_bytes *record = &message->event.record;
 	int r = 0;
@@ -301,8 +292,7 @@ static int tell_message(struct story *story, struct event_pieces *pieces,
 /* ---- the recording ------------------------------------------------------------------- */
 
 /* When and where in the ring it begins and ends. */
-static int learn_message(struct story *story, struct event_pieces *pieces,
-			 struct wire_message *message)
+static int learn_message(struct story *story, struct event_pieces *pieces, struct wire_message *message)
 {
 	struct record_header header;
 
@@ -344,7 +334,9 @@ static int read_all(struct story *story, const char *path,
 	}
 	if (r != 0)
 		fprintf(stderr, "host_stream: %s: %s\n", path,
-			reason ? reason : r < 0 ? strerror(-r) : "cut off in the middle of a message");
+			reason  ? reason
+			: r < 0 ? strerror(-r)
+				: "cut off in the middle of a message");
 	if (fd >= 0)
 		close(fd);
 	return r;

@@ -97,13 +97,13 @@ static void ask(const struct sockaddr_in *address)
 int main(int argc, char **argv)
 {
 	struct sockaddr_in address = {
-		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
 	};
 	int listener, status;
 	pid_t server;
 
-	if (argc != 4 || (strcmp(argv[1], "request") && strcmp(argv[1], "bulk") &&
-			  strcmp(argv[1], "drain")))
+	if (argc != 4 || (strcmp(argv[1], "request") && strcmp(argv[1], "bulk") && strcmp(argv[1], "drain")))
 		errx(2, "usage: network request|bulk|drain MESSAGE_BYTES COUNT");
 	load.answered = !strcmp(argv[1], "request");
 	load.at_once = strcmp(argv[1], "drain") ? 1 : 65536;

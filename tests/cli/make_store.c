@@ -56,24 +56,24 @@ static bool in_container; /* what comes next has limits and uses the network */
 #define NULL_I(column) .column = ROW_NULL,
 #define NULL_T(column)
 #define NULL_B(column)
-#define SET_TOTALS(row, cpu, delay, memory, io)                                              \
-	do {                                                                                  \
-		(row).cpu_ns = (cpu);                                                         \
-		(row).user_ns = (cpu) * 9 / 10;                                               \
-		(row).system_ns = (cpu) / 10;                                                 \
-		(row).run_delay_ns = (delay);                                                 \
-		(row).voluntary_switches = 120;                                               \
-		(row).involuntary_switches = 12;                                              \
-		(row).minor_faults = 4000;                                                    \
-		(row).major_faults = 3;                                                       \
-		(row).read_bytes = (io);                                                      \
-		(row).write_bytes = (io) / 3;                                                 \
-		(row).cancelled_write_bytes = 0;                                              \
-		(row).rchar_bytes = (io) * 2;                                                 \
-		(row).wchar_bytes = (io);                                                     \
-		(row).syscr_count = 900;                                                      \
-		(row).syscw_count = 300;                                                      \
-		(row).peak_rss_bytes = (memory);                                              \
+#define SET_TOTALS(row, cpu, delay, memory, io) \
+	do { \
+		(row).cpu_ns = (cpu); \
+		(row).user_ns = (cpu)*9 / 10; \
+		(row).system_ns = (cpu) / 10; \
+		(row).run_delay_ns = (delay); \
+		(row).voluntary_switches = 120; \
+		(row).involuntary_switches = 12; \
+		(row).minor_faults = 4000; \
+		(row).major_faults = 3; \
+		(row).read_bytes = (io); \
+		(row).write_bytes = (io) / 3; \
+		(row).cancelled_write_bytes = 0; \
+		(row).rchar_bytes = (io)*2; \
+		(row).wchar_bytes = (io); \
+		(row).syscr_count = 900; \
+		(row).syscw_count = 300; \
+		(row).peak_rss_bytes = (memory); \
 	} while (0)
 
 /* What a step is made of; times are milliseconds from the run's begin. */
@@ -82,15 +82,15 @@ struct step {
 	const char *tools[4];
 	int64_t begin_ms, wall_ms, cpu_ms, memory_mib;
 	int exit_code;
-	bool ended; /* though its run goes on */
+	bool ended;            /* though its run goes on */
 	const char *arguments; /* NULL: hostile ones */
 	size_t arguments_size;
 };
 
 static struct row_run run;
 
-static void put_process(const struct row_task *task, const struct row_tool *tool, int pid,
-			const char *program, const void *arguments, size_t arguments_size)
+static void put_process(const struct row_task *task, const struct row_tool *tool, int pid, const char *program,
+			const void *arguments, size_t arguments_size)
 {
 	struct row_process process = {ROW_PROCESS_COLUMNS(NULL_I, NULL_T, NULL_B)};
 
@@ -119,8 +119,7 @@ static void put_process(const struct row_task *task, const struct row_tool *tool
 	process.redacted_count = 0;
 	process.arguments_truncated = 0;
 	process.working_directory = "/data";
-	SET_TOTALS(process, tool->cpu_ns, tool->run_delay_ns, tool->peak_rss_bytes,
-		   tool->read_bytes);
+	SET_TOTALS(process, tool->cpu_ns, tool->run_delay_ns, tool->peak_rss_bytes, tool->read_bytes);
 	check(store_put_process(store, &process));
 	for (int i = 3; i >= 0 && !process.ended; i--) {
 		struct row_sample sample = {ROW_SAMPLE_COLUMNS(NULL_I, NULL_T, NULL_B)};
@@ -143,8 +142,7 @@ static void put_tools(const struct row_task *task, const struct step *step)
 	for (int i = 0; step->tools[i]; i++) {
 		struct row_tool tool = {ROW_TOOL_COLUMNS(NULL_I, NULL_T, NULL_B)};
 		static const char arguments[] = "tool\0-t\0 2 it's\0" HOSTILE;
-		bool helper = strcmp(step->tools[i], "mkdir") == 0 ||
-			      strcmp(step->tools[i], "bash") == 0;
+		bool helper = strcmp(step->tools[i], "mkdir") == 0 || strcmp(step->tools[i], "bash") == 0;
 
 		tool.id = id_of("tool", step->tools[i], task->id);
 		tool.host_id = host_id;
@@ -161,8 +159,7 @@ static void put_tools(const struct row_task *task, const struct step *step)
 		SET_TOTALS(tool, helper ? MS : task->cpu_ns, MS, helper ? MIB : task->peak_rss_bytes,
 			   helper ? 0 : task->read_bytes);
 		check(store_put_tool(store, &tool));
-		put_process(task, &tool, 1000 + i, step->tools[i],
-			    step->arguments ? step->arguments : arguments,
+		put_process(task, &tool, 1000 + i, step->tools[i], step->arguments ? step->arguments : arguments,
 			    step->arguments ? step->arguments_size : sizeof(arguments));
 	}
 }
@@ -202,15 +199,15 @@ static int64_t put_task(const struct step *step, const char *kind, int64_t numbe
 	return task.id;
 }
 
-static void put_run(const char *name, const char *kind, const char *engine,
-		    const struct step *steps, size_t count, int64_t ago_s, bool living)
+static void put_run(const char *name, const char *kind, const char *engine, const struct step *steps, size_t count,
+		    int64_t ago_s, bool living)
 {
 	int64_t wall_ms = 0, cpu_ms = 0;
 	bool failed = false;
 
 	for (size_t i = 0; i < count; i++) {
-		wall_ms = steps[i].begin_ms + steps[i].wall_ms > wall_ms
-				  ? steps[i].begin_ms + steps[i].wall_ms : wall_ms;
+		wall_ms =
+			steps[i].begin_ms + steps[i].wall_ms > wall_ms ? steps[i].begin_ms + steps[i].wall_ms : wall_ms;
 		cpu_ms += steps[i].cpu_ms;
 		failed |= steps[i].exit_code != 0;
 	}
@@ -308,7 +305,8 @@ static void put_host(void)
 	host.first_seen_unix_ns = unix_ns - 4000 * SECOND;
 	host.last_seen_unix_ns = unix_ns;
 	host.os = "Debian " HOSTILE;
-	host.vendor = "Amazon EC2 \xc2\x9b" "2J\xe2\x80\xae"; /* good UTF-8, and as evil */
+	host.vendor = "Amazon EC2 \xc2\x9b"
+		      "2J\xe2\x80\xae"; /* good UTF-8, and as evil */
 	host.product = "m7i.xlarge";
 	host.asset_tag = HOSTILE;
 	host.core_count = 2;
@@ -346,8 +344,13 @@ static void put_host_samples(void)
 static void put_loss(void)
 {
 	struct row_loss loss = {
-		.id = 1, .host_id = host_id, .kind = "exec", .cgroup_path = HOSTILE, .lost_count = 12,
-		.first_boot_ns = boot_ns - 1700 * SECOND, .last_boot_ns = boot_ns - 1699 * SECOND,
+		.id = 1,
+		.host_id = host_id,
+		.kind = "exec",
+		.cgroup_path = HOSTILE,
+		.lost_count = 12,
+		.first_boot_ns = boot_ns - 1700 * SECOND,
+		.last_boot_ns = boot_ns - 1699 * SECOND,
 		.unix_ns = unix_ns - 1700 * SECOND,
 	};
 
@@ -371,10 +374,8 @@ static const struct step hostile[] = {
 };
 static const struct step plain[] = {{"gzip", {"gzip", "bash"}, 0, 700, 650, 2, 0}};
 static const struct step living[] = {
-	{"make", {"make"}, 0, 60000, 200, 30, 0},
-	{"cc " HOSTILE, {"cc1plus"}, 1000, 60000, 57000, 700, 0},
-	{"copy", {"dd"}, 58000, 500, 140, 30, 0, true},
-	{"copy", {"dd"}, 58200, 500, 140, 30, 0, true},
+	{"make", {"make"}, 0, 60000, 200, 30, 0},       {"cc " HOSTILE, {"cc1plus"}, 1000, 60000, 57000, 700, 0},
+	{"copy", {"dd"}, 58000, 500, 140, 30, 0, true}, {"copy", {"dd"}, 58200, 500, 140, 30, 0, true},
 	{"copy", {"dd"}, 58400, 500, 140, 30, 0, true},
 };
 
@@ -395,7 +396,8 @@ static void put_long(void)
 		used += (size_t)snprintf(arguments + used, sizeof(arguments) - used, "%s", begin[i]) + 1;
 	for (int i = 0; i < 40; i++)
 		used += (size_t)snprintf(arguments + used, sizeof(arguments) - used,
-					 "/data/project/reads/sample_%02d_L001_R1_001.fastq.gz", i) + 1;
+					 "/data/project/reads/sample_%02d_L001_R1_001.fastq.gz", i) +
+			1;
 	for (size_t i = 0; i < COUNT(steps); i++) {
 		steps[i].arguments = arguments;
 		steps[i].arguments_size = used;
@@ -415,8 +417,8 @@ static void put_many(void)
 
 int main(int argc, char **argv)
 {
-	struct store_stream stream = {.boot_id = "00000000-0000-0000-0000-000000000000",
-				      .ring_epoch = 7, .ring_offset = 4096};
+	struct store_stream stream = {
+		.boot_id = "00000000-0000-0000-0000-000000000000", .ring_epoch = 7, .ring_offset = 4096};
 	struct store_error error;
 
 	bool fixed = argc == 3 && strcmp(argv[2], "fixed") == 0;

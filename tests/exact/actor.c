@@ -341,8 +341,8 @@ static void act_orphans(void)
 
 static void act_statuses(void)
 {
-	const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGILL, SIGABRT, SIGKILL, SIGSEGV,
-				      SIGPIPE, SIGALRM, SIGTERM, SIGUSR1, SIGXCPU, SIGRTMAX};
+	const int signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGILL,  SIGABRT, SIGKILL, SIGSEGV,
+			       SIGPIPE, SIGALRM, SIGTERM, SIGUSR1, SIGXCPU, SIGRTMAX};
 	const struct rlimit none = {0, 0};
 	pid_t pid;
 

@@ -57,10 +57,11 @@ static void io_read(pid_t pid, struct io *io)
 
 	snprintf(path, sizeof(path), "/proc/%d/io", pid);
 	proc_read(path, text, sizeof(text));
-	if (sscanf(text, "rchar: %" SCNu64 " wchar: %" SCNu64 " syscr: %" SCNu64 " syscw: %" SCNu64
-		   " read_bytes: %" SCNu64 " write_bytes: %" SCNu64 " cancelled_write_bytes: %" SCNu64,
-		   &io->rchar, &io->wchar, &io->syscr, &io->syscw, &io->read_bytes,
-		   &io->write_bytes, &io->cancelled_write_bytes) != 7)
+	if (sscanf(text,
+		   "rchar: %" SCNu64 " wchar: %" SCNu64 " syscr: %" SCNu64 " syscw: %" SCNu64 " read_bytes: %" SCNu64
+		   " write_bytes: %" SCNu64 " cancelled_write_bytes: %" SCNu64,
+		   &io->rchar, &io->wchar, &io->syscr, &io->syscw, &io->read_bytes, &io->write_bytes,
+		   &io->cancelled_write_bytes) != 7)
 		errx(1, "%s has another form", path);
 }
 
@@ -79,17 +80,14 @@ static void zombie_reap(pid_t pid)
 	if (wait4(pid, &status, 0, &usage) != pid)
 		err(1, "wait4 of %d", pid);
 	line_write("{\"reaped\": %d, \"reaper\": %d, \"wait_status\": %d, \"cpu_us\": %" PRIu64
-		   ", \"user_us\": %" PRIu64
-		   ", \"maxrss_kib\": %ld, \"minor_faults\": %ld, \"major_faults\": %ld, "
+		   ", \"user_us\": %" PRIu64 ", \"maxrss_kib\": %ld, \"minor_faults\": %ld, \"major_faults\": %ld, "
 		   "\"voluntary_switches\": %ld, \"involuntary_switches\": %ld, "
-		   "\"rchar_bytes\": %" PRIu64 ", \"wchar_bytes\": %" PRIu64
-		   ", \"syscr_count\": %" PRIu64 ", \"syscw_count\": %" PRIu64
-		   ", \"read_bytes\": %" PRIu64 ", \"write_bytes\": %" PRIu64
+		   "\"rchar_bytes\": %" PRIu64 ", \"wchar_bytes\": %" PRIu64 ", \"syscr_count\": %" PRIu64
+		   ", \"syscw_count\": %" PRIu64 ", \"read_bytes\": %" PRIu64 ", \"write_bytes\": %" PRIu64
 		   ", \"cancelled_write_bytes\": %" PRIu64 "}\n",
 		   pid, getpid(), status, microseconds(&usage.ru_utime) + microseconds(&usage.ru_stime),
-		   microseconds(&usage.ru_utime), usage.ru_maxrss, usage.ru_minflt, usage.ru_majflt,
-		   usage.ru_nvcsw, usage.ru_nivcsw,
-		   io.rchar, io.wchar, io.syscr, io.syscw, io.read_bytes, io.write_bytes,
+		   microseconds(&usage.ru_utime), usage.ru_maxrss, usage.ru_minflt, usage.ru_majflt, usage.ru_nvcsw,
+		   usage.ru_nivcsw, io.rchar, io.wchar, io.syscr, io.syscw, io.read_bytes, io.write_bytes,
 		   io.cancelled_write_bytes);
 }
 

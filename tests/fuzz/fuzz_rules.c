@@ -78,8 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text[size] = '\0';
 	yaml_size = strlen(text);
 	end = text + size;
-	for (char *word = text + yaml_size + 1; word < end && count < WORDS_MAX;
-	     word += strlen(word) + 1)
+	for (char *word = text + yaml_size + 1; word < end && count < WORDS_MAX; word += strlen(word) + 1)
 		words[count++] = word;
 	if (rules_load_memory("fuzz.yaml", data, yaml_size, &rules, &error) == 0) {
 		check_descriptions(rules);

@@ -159,14 +159,22 @@ static struct slot *choose_living(struct input *input)
 static void set_command(struct event_strings *argv, struct wire_bytes *filename, unsigned choice)
 {
 	static const char *const commands[][4] = {
-		{"/usr/bin/bash", "bash", "job.sh"},	   {"/usr/bin/bash", "bash", "-c", "x; y"},
-		{"/usr/bin/snakemake", "snakemake", "-j2"}, {"/usr/bin/make", "make", "all"},
-		{"/usr/bin/bwa", "bwa", "mem"},		   {"/usr/bin/samtools", "samtools", "sort"},
-		{"/usr/bin/mkdir", "mkdir", "out"},	   {"/usr/bin/env", "env", "bwa", "index"},
-		{"/usr/bin/tracer", "tracer", "run", "--"}, {"/bin/bash", "-bash"},
-		{"/usr/sbin/sshd", "sshd", "-D"},	   {"/usr/sbin/slurmstepd", "slurmstepd"},
-		{"/usr/bin/docker", "docker", "run", "x"},  {"/usr/bin/python3", "python3", "x.py"},
-		{"/usr/bin/xargs", "xargs", "gzip"},	   {"", ""},
+		{"/usr/bin/bash", "bash", "job.sh"},
+		{"/usr/bin/bash", "bash", "-c", "x; y"},
+		{"/usr/bin/snakemake", "snakemake", "-j2"},
+		{"/usr/bin/make", "make", "all"},
+		{"/usr/bin/bwa", "bwa", "mem"},
+		{"/usr/bin/samtools", "samtools", "sort"},
+		{"/usr/bin/mkdir", "mkdir", "out"},
+		{"/usr/bin/env", "env", "bwa", "index"},
+		{"/usr/bin/tracer", "tracer", "run", "--"},
+		{"/bin/bash", "-bash"},
+		{"/usr/sbin/sshd", "sshd", "-D"},
+		{"/usr/sbin/slurmstepd", "slurmstepd"},
+		{"/usr/bin/docker", "docker", "run", "x"},
+		{"/usr/bin/python3", "python3", "x.py"},
+		{"/usr/bin/xargs", "xargs", "gzip"},
+		{"", ""},
 	};
 	const char *const *command = commands[choice % (sizeof(commands) / sizeof(*commands))];
 
@@ -298,8 +306,12 @@ static void look_at_all(bool with_text, unsigned gone)
 static void tell_cgroup(struct input *input)
 {
 	static const char *const paths[] = {
-		"/", "/system.slice/cron.service", "/user.slice/session-1.scope", "/slurm/uid_0/job_9/step_0",
-		"/docker/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", "/slurm/uid_0/job_9/step_1",
+		"/",
+		"/system.slice/cron.service",
+		"/user.slice/session-1.scope",
+		"/slurm/uid_0/job_9/step_0",
+		"/docker/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+		"/slurm/uid_0/job_9/step_1",
 	};
 
 	begin_event(EVENT_CGROUP);
@@ -389,9 +401,8 @@ static void boot_machine(void)
 	now_boot_ns = 1000 * MS;
 	offset = 0;
 	slots[0] = (struct slot){.image = {.pid = 1, .start_boot_ns = MS}, .living = true};
-	slots[1] = (struct slot){.image = {.pid = 2, .start_boot_ns = 2 * MS},
-				 .parent = slots[0].image,
-				 .living = true};
+	slots[1] =
+		(struct slot){.image = {.pid = 2, .start_boot_ns = 2 * MS}, .parent = slots[0].image, .living = true};
 	next_pid = 10;
 	greet();
 	look_at(&slots[0], true, 10);
@@ -441,9 +452,7 @@ static void interrupt(struct input *input)
 	unsigned what = take(input) % 6;
 
 	switch (what) {
-	case 0:
-		commit();
-		break;
+	case 0: commit(); break;
 	case 1: /* the correlator is started again */
 	case 5: /* and cannot trust what it finds */
 		commit();
@@ -458,22 +467,23 @@ static void interrupt(struct input *input)
 		greet();
 		look_at_all(true, 0);
 		break;
-	case 3:
-		boot_machine();
-		break;
-	case 4:
-		raw(input);
-		break;
+	case 3: boot_machine(); break;
+	case 4: raw(input); break;
 	}
 }
 
 static void happen(struct input *input)
 {
 	switch (take(input) % 16) {
-	case 0: case 1: case 2: be_born(input, true); break;
+	case 0:
+	case 1:
+	case 2: be_born(input, true); break;
 	case 3: be_born(input, false); break;
-	case 4: case 5: case 6: execute(input); break;
-	case 7: case 8: end(input, EVENT_EXIT); break;
+	case 4:
+	case 5:
+	case 6: execute(input); break;
+	case 7:
+	case 8: end(input, EVENT_EXIT); break;
 	case 9: end(input, EVENT_FINAL); break;
 	case 10: look_at_all(take(input) & 1, 0); break;
 	case 11: look_at_all(false, take(input) % 4); break;

@@ -26,7 +26,8 @@ static void try_answer(const char *data, size_t size)
 	struct verdict verdict;
 	size_t head = strnlen(data, size);
 
-	answer = (struct http_answer){.status = size % 600, .exception_code = (int64_t)size % 3 - 1, .is_clickhouse = size & 1};
+	answer = (struct http_answer){
+		.status = size % 600, .exception_code = (int64_t)size % 3 - 1, .is_clickhouse = size & 1};
 	snprintf(answer.location, sizeof(answer.location), "%.*s", (int)head, data);
 	snprintf(answer.content_type, sizeof(answer.content_type), "%.*s", (int)head, data);
 	snprintf(answer.error, sizeof(answer.error), "%.*s", (int)head, data);
@@ -46,8 +47,7 @@ static void try_settings(const char *data, size_t size)
 	struct settings settings;
 
 	require(settings_init(&settings) == 0);
-	if (settings_parse(&settings, "fuzz.yaml", data, size, &error) < 0 ||
-	    settings_check(&settings, &error) < 0)
+	if (settings_parse(&settings, "fuzz.yaml", data, size, &error) < 0 || settings_check(&settings, &error) < 0)
 		require(error.text[0] != '\0' && memchr(error.text, '\0', sizeof(error.text)));
 	settings_deinit(&settings);
 }
@@ -74,9 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		cloud_take_field(field, text + 1, size - 1);
 		require(memchr(field, '\0', sizeof(field)));
 		break;
-	default:
-		try_settings(size ? text + 1 : text, size ? size - 1 : 0);
-		break;
+	default: try_settings(size ? text + 1 : text, size ? size - 1 : 0); break;
 	}
 	free(text);
 	return 0;

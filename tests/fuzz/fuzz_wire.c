@@ -26,14 +26,14 @@ static void check_message(const char *data, size_t size)
 	require(wire_encode(&output, &message) == 0);
 	/* The encoder is the shortest, but tells counters that an older sender left out. */
 	require(output.size <= WIRE_FRAME_HEADER_SIZE + size + COUNTER_COUNT);
-	require(wire_decode(output.data + WIRE_FRAME_HEADER_SIZE,
-			    output.size - WIRE_FRAME_HEADER_SIZE, &again, &reason) == 0);
+	require(wire_decode(output.data + WIRE_FRAME_HEADER_SIZE, output.size - WIRE_FRAME_HEADER_SIZE, &again,
+			    &reason) == 0);
 	require(wire_message_equal(&message, &again));
 }
 
 static void check_stream(const char *data, size_t size)
 {
-	struct wire_input input = { 0 };
+	struct wire_input input = {0};
 	size_t frame_size;
 	const char *frame;
 	char *room;

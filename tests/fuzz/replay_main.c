@@ -67,8 +67,7 @@ int main(int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		struct stat status;
 		const char *path = argv[i];
-		int r = stat(path, &status) == 0 && S_ISDIR(status.st_mode) ? replay_folder(path)
-									    : replay_file(path);
+		int r = stat(path, &status) == 0 && S_ISDIR(status.st_mode) ? replay_folder(path) : replay_file(path);
 
 		failed |= r != 0;
 	}

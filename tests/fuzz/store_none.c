@@ -3,8 +3,8 @@
 
 #include "common/store/store.h"
 
-int store_query_text(struct store *store, const struct store_text *text,
-		     const struct store_parameter *parameters, struct store_result **ret_result)
+int store_query_text(struct store *store, const struct store_text *text, const struct store_parameter *parameters,
+		     struct store_result **ret_result)
 {
 	return -ENOSYS;
 }

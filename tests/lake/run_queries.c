@@ -32,15 +32,9 @@ static void print_text(const char *data, size_t size)
 static void print_value(const struct store_value *value)
 {
 	switch (value->type) {
-	case STORE_VALUE_NULL:
-		fputs("NULL", stdout);
-		break;
-	case STORE_VALUE_INTEGER:
-		printf("%" PRId64, value->integer);
-		break;
-	case STORE_VALUE_REAL:
-		printf("%.17g", value->real);
-		break;
+	case STORE_VALUE_NULL: fputs("NULL", stdout); break;
+	case STORE_VALUE_INTEGER: printf("%" PRId64, value->integer); break;
+	case STORE_VALUE_REAL: printf("%.17g", value->real); break;
 	case STORE_VALUE_TEXT:
 		fputs("'", stdout);
 		print_text(value->data, value->size);

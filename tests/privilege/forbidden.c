@@ -32,8 +32,8 @@ static int failures, verdict_count;
 
 static void verdict(bool ok, const char *name, const char *why)
 {
-	printf("%s - privilege: %s: %s%s%s\n", ok ? "ok" : "not ok", daemon_name, name,
-	       ok ? "" : "\n    ", ok ? "" : why);
+	printf("%s - privilege: %s: %s%s%s\n", ok ? "ok" : "not ok", daemon_name, name, ok ? "" : "\n    ",
+	       ok ? "" : why);
 	failures += !ok;
 	verdict_count++;
 }
@@ -50,8 +50,7 @@ static int iterator_link(void)
 
 	if (!btf)
 		return -1;
-	options.attach_btf_id = (uint32_t)btf__find_by_name_kind(btf, "bpf_iter_task",
-								BTF_KIND_FUNC);
+	options.attach_btf_id = (uint32_t)btf__find_by_name_kind(btf, "bpf_iter_task", BTF_KIND_FUNC);
 	btf__free(btf);
 	int fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, "nothing", "GPL", program, 2, &options);
 	return fd < 0 ? -1 : bpf_link_create(fd, 0, BPF_TRACE_ITER, NULL);
@@ -115,7 +114,9 @@ static const struct attempt attempts[] = {
 	{ALL, "take capabilities", SYS_capset, {0, 0}},
 	{LISTED, "change limits", SYS_prlimit64, {0, 7, 0, 0}},
 	{LISTED, "set a process option", SYS_prctl, {PR_SET_DUMPABLE, 1, 0, 0, 0}},
-	{LISTED, "memory that can be executed", SYS_mmap,
+	{LISTED,
+	 "memory that can be executed",
+	 SYS_mmap,
 	 {0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0}},
 	{LISTED, "make memory executable", SYS_mprotect, {0, 0, PROT_READ | PROT_EXEC}},
 	{LISTED, "a file in memory", SYS_memfd_create, {PATH("forbidden"), 0}},
@@ -143,11 +144,9 @@ static void try_forbidden(int who)
 		if (!(attempt->who & who))
 			continue;
 		errno = 0;
-		long result = syscall(attempt->number, with[0], with[1], with[2], with[3],
-				      with[4], with[5]);
+		long result = syscall(attempt->number, with[0], with[1], with[2], with[3], with[4], with[5]);
 		snprintf(why, sizeof(why), "gave %ld, %s", result, strerror(errno));
-		verdict(result == -1 && (errno == EPERM || (who != PROBE && errno == EACCES)),
-			attempt->name, why);
+		verdict(result == -1 && (errno == EPERM || (who != PROBE && errno == EACCES)), attempt->name, why);
 	}
 }
 
@@ -160,9 +159,12 @@ static void try_bpf(int link)
 		const char *name;
 		int command;
 	} refused[] = {
-		{"load a BPF program", BPF_PROG_LOAD}, {"make a BPF map", BPF_MAP_CREATE},
-		{"open a pinned object", BPF_OBJ_GET}, {"pin an object", BPF_OBJ_PIN},
-		{"attach a BPF program", BPF_LINK_CREATE}, {"detach one", BPF_LINK_DETACH},
+		{"load a BPF program", BPF_PROG_LOAD},
+		{"make a BPF map", BPF_MAP_CREATE},
+		{"open a pinned object", BPF_OBJ_GET},
+		{"pin an object", BPF_OBJ_PIN},
+		{"attach a BPF program", BPF_LINK_CREATE},
+		{"detach one", BPF_LINK_DETACH},
 		{"find another's program", BPF_PROG_GET_FD_BY_ID},
 		{"find another's map", BPF_MAP_GET_FD_BY_ID},
 		{"change a map by a call", BPF_MAP_UPDATE_ELEM},
@@ -188,8 +190,7 @@ static void try_needed(void)
 	int result = connect(fd, (struct sockaddr *)&address, sizeof(address));
 
 	/* Landlock lets connect(2) through; the path is simply not there. */
-	verdict(fd >= 0 && result == -1 && errno == ENOENT, "connecting to a Unix socket works",
-		strerror(errno));
+	verdict(fd >= 0 && result == -1 && errno == ENOENT, "connecting to a Unix socket works", strerror(errno));
 	void *memory = malloc(1 << 20);
 	verdict(memory != NULL, "memory can be had", "no");
 	free(memory);
@@ -222,8 +223,8 @@ static void try_victim(pid_t victim)
 {
 	verdict(syscall(SYS_tgkill, victim, victim, 0) == -1 && errno == EPERM,
 		"signal another process of the same user", "it can");
-	verdict(syscall(SYS_kill, victim, 0) == -1 && errno == EPERM,
-		"kill another process of the same user", "it can");
+	verdict(syscall(SYS_kill, victim, 0) == -1 && errno == EPERM, "kill another process of the same user",
+		"it can");
 }
 
 #if defined(__x86_64__)
@@ -232,8 +233,7 @@ static void try_other_abi(void)
 {
 	long result;
 
-	__asm__ volatile("int $0x80" : "=a"(result) : "a"(20L) : "memory", "r8", "r9", "r10",
-			 "r11");
+	__asm__ volatile("int $0x80" : "=a"(result) : "a"(20L) : "memory", "r8", "r9", "r10", "r11");
 	_exit(1);
 }
 #endif
@@ -256,8 +256,8 @@ static void check_other_abi(void)
 		_exit(2);
 	}
 	waitpid(child, &status, 0);
-	verdict(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS,
-		"a system call of the 32-bit kind kills", "it came back");
+	verdict(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS, "a system call of the 32-bit kind kills",
+		"it came back");
 #endif
 }
 

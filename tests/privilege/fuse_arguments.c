@@ -33,8 +33,7 @@ static void victim(const char *file, const char *padding)
 
 	if (fd < 0)
 		err(1, "%s", file);
-	if (mmap((void *)first, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, fd, 0) ==
-	    MAP_FAILED)
+	if (mmap((void *)first, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, fd, 0) == MAP_FAILED)
 		err(1, "mmap");
 	if (printf("%d\n", getpid()) < 0 || fflush(stdout))
 		err(1, "standard output");
@@ -61,8 +60,7 @@ static pid_t victim_start(const char *self, const char *file)
 
 /* ---- the file system: a directory with one file */
 
-static void answer(int fd, const struct fuse_in_header *request, int error, const void *data,
-		   size_t size)
+static void answer(int fd, const struct fuse_in_header *request, int error, const void *data, size_t size)
 {
 	char message[sizeof(struct fuse_out_header) + 256];
 	struct fuse_out_header header = {
@@ -98,9 +96,7 @@ static void serve(int fd)
 	if (read(fd, request, sizeof(request)) < (ssize_t)sizeof(*header))
 		return;
 	switch (header->opcode) {
-	case FUSE_INIT:
-		answer(fd, header, 0, &start, sizeof(start));
-		break;
+	case FUSE_INIT: answer(fd, header, 0, &start, sizeof(start)); break;
 	case FUSE_LOOKUP:
 		entry.attr = attributes(FILE_INODE);
 		answer(fd, header, 0, &entry, sizeof(entry));
@@ -110,16 +106,12 @@ static void serve(int fd)
 		answer(fd, header, 0, &found, sizeof(found));
 		break;
 	case FUSE_OPEN:
-	case FUSE_OPENDIR:
-		answer(fd, header, 0, &opened, sizeof(opened));
-		break;
+	case FUSE_OPENDIR: answer(fd, header, 0, &opened, sizeof(opened)); break;
 	case FUSE_READ: /* the point of it all */
 	case FUSE_FORGET:
 	case FUSE_BATCH_FORGET:
-	case FUSE_INTERRUPT:
-		break;
-	default:
-		answer(fd, header, -ENOSYS, NULL, 0);
+	case FUSE_INTERRUPT: break;
+	default: answer(fd, header, -ENOSYS, NULL, 0);
 	}
 }
 

@@ -107,8 +107,7 @@ static void take_memory(long mib)
 	const size_t piece_bytes = 1024 * 1024;
 
 	for (long i = 0; i < mib; i++) {
-		void *piece = mmap(NULL, piece_bytes, PROT_READ | PROT_WRITE,
-				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		void *piece = mmap(NULL, piece_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 		if (piece == MAP_FAILED)
 			err(1, "mmap");
@@ -169,7 +168,7 @@ int main(int argc, char **argv)
 {
 	const char *slash = strrchr(argv[0], '/');
 	const char *name = slash ? slash + 1 : argv[0];
-	struct options options = { 0 };
+	struct options options = {0};
 
 	if (!strcmp(name, "tracer"))
 		return run_command(argc, argv);
