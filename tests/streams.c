@@ -9,7 +9,7 @@
 #include "correlator/model/model.h"
 
 /* Some tests tell of thousands of processes: after so many events, only those that are a power of two. */
-#define RESTARTS_MAX 200
+#define RESTARTS_MAX 50
 
 struct model *model;
 uint64_t now, clock_offset_ns;

@@ -30,7 +30,7 @@ BUILD = pathlib.Path(sys.argv[1]).resolve()
 TRACER = BUILD / "cli/tracer"
 QUERIES = {path.stem: path.read_text() for path in sorted((ROOT / "query").glob("*/*.sql"))}
 RECORDINGS = ("make", "script", "snakemake")
-COMBINATIONS_MAX = 16 # of a store: others have other ones
+COMBINATIONS_MAX = 10 # of a store: others have other ones
 EACH_MAX = 20
 RUNS_SHOWN = 3
 
