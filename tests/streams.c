@@ -8,7 +8,8 @@
 #include "common/log.h"
 #include "correlator/model/model.h"
 
-/* Some tests tell of thousands of processes: after so many events, only those that are a power of two. */
+/* Each of the first so many events of a story gets another correlator; after them, since some stories are of
+ * thousands of processes, only the 64th, the 128th and so on. */
 #define RESTARTS_MAX 50
 
 struct model *model;
