@@ -60,6 +60,18 @@ TEST(of_losses_what_is_new_counts)
 	ck_assert_rows(LOST, "exec 1\nexec 8\n");
 }
 
+TEST(losses_concern_who_was_there_at_their_first_or_last_moment)
+{
+	tell("2>10 bwa mem x");
+	end_as(EVENT_EXIT, 10, 0, cpu(5 * MS));
+	lose(3, RECORD_EXEC, CGROUP_BASE, (uint64_t)1 << 40);
+	tell("2>11");
+	losses[3].last_boot_ns = now;
+	tell("11 bwa mem y");
+	tell_losses();
+	ck_assert_rows(LOST_OF_RUNS, "1099511627776\n1099511627776\n");
+}
+
 TEST(losses_are_remembered_with_their_rows)
 {
 	tell("2>10 bwa mem x");

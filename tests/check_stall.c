@@ -72,6 +72,18 @@ TEST(who_writes_or_waits_does_not_stand_still)
 	ck_assert_rows("SELECT count(*) FROM incidents", "0\n");
 }
 
+/* 0.0091 of a processor, and no minute with more. */
+TEST(who_uses_less_than_a_hundredth_stands_still)
+{
+	begin_step();
+	for (int i = 0; i < 191; i++) {
+		cpu_ms[12] += 91;
+		stand(10, 0);
+	}
+	ck_assert_rows("SELECT count(*) FROM incidents i JOIN processes p ON p.id = i.process_id WHERE p.pid = 12",
+		       "1\n");
+}
+
 TEST(a_task_without_progress_is_stuck)
 {
 	begin_step();

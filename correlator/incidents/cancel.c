@@ -38,7 +38,7 @@ static bool argument_names(const char *argument, const char *number)
 static bool command_cancels(const struct command *command, const char *number)
 {
 	const char *word = command->arguments, *end = word + command->arguments_size;
-	bool names = false, behind_option = true; /* behind the program's name */
+	bool names = false, behind_option = false;
 
 	for (; word < end; word += strlen(word) + 1) {
 		if (strncmp(word, "-s", 2) == 0 || strncmp(word, "--signal", 8) == 0)
