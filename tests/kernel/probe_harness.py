@@ -20,8 +20,10 @@ from testing import CONFINED, EMULATED, Repeatable, wait_until  # noqa: E402
 from wire_client import MAGIC, VERSION, frame, message, split_frames, unpack_message  # noqa: E402
 
 SETTLE_TIMEOUT_S = 120 if EMULATED else 60
-# The kernel frees a process, and says its final figures, up to this long after it was reaped.
+# The kernel frees a process, and reports its final figures, up to this long after it was reaped; on a busy
+# machine later, so a recording waits longer for those that it lacks.
 FINAL_RECORDS_S = 0.5
+LATE_FINAL_RECORDS_S = 5
 
 
 class KernelSilent(Repeatable, AssertionError):
@@ -87,6 +89,7 @@ class Recording:
             return
         time.sleep(FINAL_RECORDS_S)
         try:
+            self.wait_for_finals()
             self.probe.stop()
         finally:
             self.probe.kill()
@@ -99,6 +102,15 @@ class Recording:
         path = self.path.with_suffix(".so-far")
         path.write_bytes(data[:len(data) - len(rest)])
         return read_messages(self.build, path)
+
+    def wait_for_finals(self):
+        """Until every process that has ended by now has its final record, or it will never come."""
+        deadline = time.monotonic() + LATE_FINAL_RECORDS_S
+        found = self.so_far()
+        ended = {tuple(m["image"]) for m in found.of("exit")}
+        while ended - {tuple(m["image"]) for m in found.of("final")} and time.monotonic() < deadline:
+            time.sleep(0.1)
+            found = self.so_far()
 
     def wait_for(self, what, holds):
         """Until that is true of what it has by now."""
