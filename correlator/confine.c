@@ -1,8 +1,8 @@
 /* See confine.h.
  *
- * The filter says what is refused and not what is allowed, unlike the probe's
- * (probe/sandbox.c): SQLite, libuv and the C library choose their system calls as the
- * kernel offers them, and a list of all would break with their next release. */
+ * Unlike the probe's (probe/sandbox.c), the filter is a deny list: SQLite, libuv and the C
+ * library choose their system calls by what the kernel offers, and an allow list would break
+ * with their next release. */
 #include "correlator/confine.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ int confine_drop(const struct option_user *user)
 #define REMOVE LANDLOCK_ACCESS_FS_REMOVE_FILE
 #define WRITE (LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG | REMOVE)
 
-/* Around the file itself, wherever a link leads. */
+/* Allows `access` in the directory of `file`, with symbolic links resolved. */
 static int allow_around(int rules, const char *file, uint64_t access)
 {
 	char path[PATH_MAX];

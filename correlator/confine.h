@@ -1,18 +1,18 @@
-/* Before the first byte of a probe or a recording is read, the correlator gives away what
- * it does not need to turn that into rows.
+/* Drops the privileges that the correlator does not need, before it reads the first byte of
+ * a probe or a recording.
  *
- * What stays possible: reading files, writing in the directory of the store, removing the
- * socket. No program can be run, no process looked at or signalled, no network reached,
- * nothing loaded into the kernel.
+ * It can still read files, write in the directory of the store and remove the socket. It
+ * cannot execute programs, inspect or signal other processes, use the network or load
+ * anything into the kernel.
  */
 #pragma once
 
 #include "common/option.h"
 
-/* No way back to root, no new privileges, no core with what we saw; and another user, where
- * one is named. Who still runs as root keeps the right to write into a store that belongs to
- * somebody else. 0 or a negative errno, logged. */
+/* Rules out a return to root, new privileges and core dumps, and switches to `user` if one is
+ * named. A process that remains root keeps CAP_DAC_OVERRIDE, to write to a store that belongs
+ * to another user. Returns 0 or a negative errno, logged. */
 int confine_drop(const struct option_user *user);
 
-/* The rest. `socket`: NULL where there is none. 0 or a negative errno, logged. */
+/* Enters Landlock and seccomp. `socket` may be NULL. Returns 0 or a negative errno, logged. */
 int confine_enter(const char *store, const char *socket);

@@ -1,8 +1,8 @@
 /* tracer-correlator: turns the probe's stream into the model, in SQLite.
  *
- * Unprivileged and without network: it listens on a Unix socket for one probe,
- * writes one database and reads its rules. Privileges it was started with (to bind
- * the socket in a protected directory) are dropped before the first byte is read.
+ * It needs neither privileges nor a network: it listens on a Unix socket for one probe,
+ * writes one database and reads its rules. Privileges it was started with (to bind the
+ * socket in a protected directory) are dropped before the first byte is read.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -106,7 +106,7 @@ static const struct option_program program = {
 	/* clang-format on */
 };
 
-/* A site's mistake must not stop the collection: the file is left out until it is corrected. */
+/* An invalid rules file of a site must not stop collection: it is ignored until it is corrected. */
 static void rules_file_refused(const struct tree_error *error, void *data)
 {
 	if (error->line)
@@ -155,7 +155,7 @@ static int serve(const struct options *options, struct session *session, struct 
 	};
 	int r = options->record ? open_recording(options->record, &server.record_fd) : 0;
 
-	/* All files but those of the store are open, and nobody's bytes have been read yet. */
+	/* All files except those of the store are open, and no input has been read yet. */
 	if (r == 0)
 		r = confine_enter(options->store, options->socket);
 	if (r == 0)
@@ -171,7 +171,7 @@ static int run(const struct options *options, int listen_fd)
 	struct rules *rules = NULL;
 	struct store *store = NULL;
 	struct model *model = NULL;
-	static struct session session; /* holds a message of 17 KiB */
+	static struct session session; /* contains a 17 KiB message buffer */
 	int r = load_rules(options, &rules);
 
 	if (r < 0)

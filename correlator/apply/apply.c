@@ -35,7 +35,7 @@ static void apply_fork(struct model *model, const struct event_fork *fork)
 	struct found *found;
 
 	if (process_find(model, fork->image.pid, fork->image.start_boot_ns))
-		return; /* sent again after a restart */
+		return; /* resent after a restart */
 	found = found_find(model,
 			   &(struct process_key){.start_boot_ns = fork->image.start_boot_ns, .pid = fork->image.pid});
 	if (found)
@@ -60,7 +60,7 @@ static void apply_fork(struct model *model, const struct event_fork *fork)
 	}
 }
 
-/* The process of an exec whose fork was lost. */
+/* Creates the process of an exec whose fork was lost. */
 static struct process *process_from_exec(struct model *model, const struct event_exec *exec)
 {
 	struct process *process = process_new(model, &exec->image, found_resolve(model, &exec->parent));
@@ -72,7 +72,7 @@ static struct process *process_from_exec(struct model *model, const struct event
 	return process;
 }
 
-/* The image before, or the time between fork and exec, ends here. */
+/* Ends the previous image, or the fork's own image before its first exec. */
 static void close_image_before(struct model *model, struct process *process, const struct event_exec *exec)
 {
 	if (!process->image)
@@ -97,13 +97,13 @@ static void apply_exec(struct model *model, const struct event_exec *exec)
 		return;
 	}
 	if (process->image && process->image->exec_id == exec->image.exec_id) {
-		/* Sent again; or known from a scan, which may have seen it half-way. */
+		/* Resent; or known from a scan, which may have seen the exec half done. */
 		found_complete(model, process, command);
 		command_unref(command);
 		return;
 	}
-	/* A scan saw a later program before this record came out of the ring: the row that it made has
-	 * what was used in this one too. */
+	/* A scan saw a later program before this record left the ring: the row of that program includes
+	 * the resources used by this one. */
 	if (process->image && (int32_t)(exec->image.exec_id - process->image->exec_id) < 0) {
 		command_unref(command);
 		return;
@@ -122,10 +122,10 @@ static void apply_exec(struct model *model, const struct event_exec *exec)
 	classify(model, process, &verdict);
 	process->ignored = verdict.role == RULES_ROLE_IGNORE;
 	if (process->ignored || (verdict.role == RULES_ROLE_STARTER && !process->image))
-		return; /* a starter is still its parent, until the next exec or its end */
+		return; /* a starter counts as its parent until the next exec or its end */
 	change_exec(model, process,
 		    &(struct placing){.verdict = &verdict,
-				      /* as long as it had what its figures have */
+				      /* the start of the period that its figures cover */
 				      .boot_ns = first ? process->fork_boot_ns : exec->boot_ns,
 				      .cgroup_id = exec->cgroup_id,
 				      .pgid = (uint32_t)exec->pgid,
@@ -142,7 +142,7 @@ static void apply_exec(struct model *model, const struct event_exec *exec)
 	if (!first) {
 		image->base = exec->counters;
 	} else {
-		/* What it used since its fork is its own, except that the memory was its
+		/* Resources used since the fork are its own, except memory, which was its
 		 * parent's. */
 		image->base.valid = exec->counters.valid & COUNTER_VALID(maxrss_bytes);
 		image->base.maxrss_bytes = exec->counters.maxrss_bytes;
@@ -172,7 +172,7 @@ static void apply_exit(struct model *model, const struct event_exit *exit, enum 
 	struct process *process = found_resolve(model, &exit->image);
 
 	if (!process)
-		return; /* its fork and exec were lost, and counted */
+		return; /* its fork and exec were lost and counted as such */
 	if (!process->ignored)
 		image_exit(model, process, exit, kind);
 	change_end_process(model, process, (int64_t)exit->wait_status, exit->boot_ns);
@@ -186,7 +186,7 @@ static void apply_ignored(struct model *model, const struct event_ignored *ignor
 {
 	struct process *process = process_find(model, ignored->image.pid, ignored->image.start_boot_ns);
 
-	/* What it was before is kept; from here on nothing is recorded. */
+	/* Its past is kept; nothing more is recorded. */
 	if (!process)
 		return;
 	if (process->image)
@@ -220,14 +220,14 @@ static void apply_device(struct model *model, const struct event_device *device)
 		device_add(model, process->image, device->major, device->minor);
 }
 
-/* ---- the whole */
+/* ---- entry points */
 
 int apply_message(struct model *model, const struct wire_message *message)
 {
 	switch (message->type) {
 	case WIRE_HELLO: boot_note_hello(model, &message->hello); break;
 	case WIRE_PASS:
-		if (!message->pass.backlog_bytes) /* else their forks may be in it */
+		if (!message->pass.backlog_bytes) /* otherwise the backlog may hold their forks */
 			found_settle(model, message->pass.boot_ns);
 		scan_apply_end(model, &message->pass);
 		break;
@@ -235,7 +235,7 @@ int apply_message(struct model *model, const struct wire_message *message)
 		if (!loss_take(model, &message->losses))
 			return -EPROTO;
 		break;
-	default: break; /* records come as events; the others are not a probe's to send */
+	default: break; /* records arrive as events; a probe does not send the others */
 	}
 	return model->out_of_memory ? -ENOMEM : 0;
 }
@@ -268,7 +268,7 @@ int apply_event(struct model *model, const struct event *event)
 		model_advance(model, event->final.boot_ns);
 		apply_exit(model, (const struct event_exit *)&event->final, TOTALS_FINAL);
 		break;
-	case EVENT_CGROUP: /* one of a scan is ahead of the ring: it settles nothing */
+	case EVENT_CGROUP: /* one from a scan is ahead of the ring, so it settles nothing */
 		cgroup_add(model, event->cgroup.cgroup_id, event->cgroup.path.data, event->cgroup.path.size);
 		break;
 	case EVENT_IGNORED: apply_ignored(model, &event->ignored); break;
@@ -344,5 +344,5 @@ int apply_commit(struct model *model, struct store_stream *stream)
 
 void apply_note_end(struct model *model)
 {
-	model->host_dirty = model->host_dirty || model->host.host_key; /* last seen now */
+	model->host_dirty = model->host_dirty || model->host.host_key; /* to write its last-seen time */
 }

@@ -1,36 +1,36 @@
-/* From messages of the probe to hosts, containers, runs, tasks, tools and processes in a store: the
- * model changes, placement decides where what is new belongs, incidents judge what has ended, and a
- * commit writes the rows.
+/* Turns messages of the probe into hosts, containers, runs, tasks, tools and processes in a store:
+ * the model is updated, placement decides where new processes belong, incidents judges what has
+ * ended, and a commit writes the rows.
  *
- * Deterministic: nothing but the messages decides what comes out (no clock, no random number, nothing
- * of /proc), so a replayed recording gives the same store.
+ * Deterministic: the result depends on the messages alone (no clock, no random numbers, no /proc),
+ * so replaying a recording produces the same store.
  */
 #pragma once
 
 #include "common/store/store.h"
 #include "correlator/model/model.h"
 
-/* A model that takes up what `store` knows of processes that were running. 0 or -errno. */
+/* Creates a model and restores what `store` knows of running processes. Returns 0 or -errno. */
 int apply_begin(const struct model_options *options, struct store *store, struct model **ret_model);
-/* NULL is none. */
+/* `model` may be NULL. */
 void apply_end(struct model *model);
 
-/* What the probe sends, in that order: of itself (hello, process scans, losses), and what the records say
- * that it forwards. 0; -EPROTO: a message that cannot be; -ENOMEM: the model is no longer usable.
- * What makes no sense (an exit of an unknown process) is passed over: records may be
- * lost, and a store must not depend on a peer's good sense. */
+/* Apply what the probe sends, in the order sent: its own messages (hello, process scans, losses), and
+ * the events of the records that it forwards. Return 0; -EPROTO if a message is invalid; -ENOMEM if the
+ * model is no longer usable. Events that make no sense (the exit of an unknown process) are ignored:
+ * records may be lost, and the store must not depend on a well-behaved peer. */
 int apply_message(struct model *model, const struct wire_message *message);
 int apply_event(struct model *model, const struct event *event);
-/* A record that could not be taken apart: known by its header at most, and lost. */
+/* Counts a record that could not be decoded as lost; at most its header is known. */
 int apply_unreadable(struct model *model, const struct record_header *header);
 
-/* What the host is and how it is: not from the stream, so never in a replay. A sample
- * that comes before the stream has said which host it is, is passed over. */
+/* Facts and samples of the host. They are not part of the stream, so a replay has none. A
+ * sample is ignored until the stream has identified the host. */
 void apply_host(struct model *model, const struct host_facts *facts);
 void apply_host_sample(struct model *model, const struct host_figures *figures, uint64_t boot_ns, uint64_t unix_ns);
 
-/* Writes what changed since the last commit, with the stream's position. After a
- * failure (-ENOSPC, -EBUSY, ...) nothing was written and it can be tried again. */
+/* Writes all changes since the last commit, with the stream's position. On failure
+ * (-ENOSPC, -EBUSY, ...) nothing is written and the call can be repeated. */
 int apply_commit(struct model *model, struct store_stream *stream);
-/* The next commit is the last. */
+/* Announces that the next commit is the last. */
 void apply_note_end(struct model *model);

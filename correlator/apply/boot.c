@@ -18,8 +18,8 @@ static void copy_bytes(char *text, size_t capacity, const struct wire_bytes *byt
 	text[size] = '\0';
 }
 
-/* Another boot: nothing of the one before lives on, and nobody saw it end. Its processes
- * are forgotten at once: init of the next may have the same start time. */
+/* Ends everything of the previous boot as lost, since nothing recorded how it ended. Its
+ * processes are freed at once: init of the next boot may have the same start time. */
 static void end_boot(struct model *model)
 {
 	struct process *process, *next;
@@ -45,7 +45,7 @@ static void set_host_id(struct model *model, const struct wire_hello *hello)
 	const struct wire_bytes *key = hello->host_id.size ? &hello->host_id : &hello->hostname;
 	struct identity identity;
 
-	/* The machine id itself stays on the machine (machine-id(5) asks for that). */
+	/* The machine id itself must not leave the machine (machine-id(5)). */
 	identity_begin(&identity, "host");
 	identity_add_bytes(&identity, key->data, key->size);
 	model->host.id = identity_end(&identity);
@@ -83,7 +83,7 @@ void boot_note_hello(struct model *model, const struct wire_hello *hello)
 	model->host_dirty = true;
 }
 
-/* ---- what the host is */
+/* ---- facts about the host */
 
 static const char *text_or_null(const char *text)
 {

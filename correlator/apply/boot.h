@@ -1,4 +1,4 @@
-/* The host, and its boots: which one the stream is of. */
+/* The host and the boot that the stream comes from. */
 #pragma once
 
 #include "common/wire/wire.h"
@@ -6,7 +6,7 @@
 
 struct model;
 
-/* The probe says where it runs. Of another boot than before nothing lives on. */
+/* Takes the host and boot from the probe's hello. If the boot has changed, everything that ran ends. */
 void boot_note_hello(struct model *model, const struct wire_hello *hello);
-/* The row waits for the hello, which says whose it is. */
+/* Stores facts about the host; its row is not written before the hello has identified it. */
 void boot_set_host(struct model *model, const struct host_facts *facts);

@@ -9,13 +9,13 @@
 #include "correlator/placement/classify.h"
 #include "correlator/placement/placing.h"
 
-/* The fork and exec of a process that began so shortly before a scan saw it may still be
- * in the ring, and a little later than the sample: an exec shows before its tracepoint
- * runs, and processors do not reserve room in the order of their clocks. */
+/* If a process is younger than FOUND_YOUNG_NS when a scan sees it, its fork and exec may still be
+ * in the ring with timestamps slightly after the sample: an exec takes effect before its
+ * tracepoint runs, and processors do not reserve ring space in the order of their clocks. */
 #define FOUND_YOUNG_NS (500 * 1000 * 1000)
 #define FOUND_SETTLE_NS (100 * 1000 * 1000)
 
-/* A process that a scan found running, not yet placed: its parent may follow. */
+/* A process that a scan found running, not yet placed because its parent may follow. */
 struct found {
 	struct process_key key;
 	struct image_key parent;
@@ -25,7 +25,7 @@ struct found {
 	uint32_t pid_namespace, mount_namespace;
 	struct counters counters;
 	struct command *command;
-	struct found *next; /* in the line that is placed, the topmost first */
+	struct found *next; /* in the line being placed, topmost ancestor first */
 	UT_hash_handle hh;
 };
 
@@ -50,8 +50,8 @@ struct found *found_find(struct model *model, const struct process_key *key)
 	return found;
 }
 
-/* `found` and whoever of the found leads to it, the topmost first, each with the next in
- * `next`. They are out of the table then, so a forged loop of parents ends. */
+/* Returns `found` and its ancestors that were found too, linked by `next`, topmost first. All of
+ * them are removed from the table, so a forged cycle of parents terminates. */
 static struct found *take_line(struct model *model, struct found *found)
 {
 	struct found *line = NULL;
@@ -68,7 +68,7 @@ static struct found *take_line(struct model *model, struct found *found)
 	return line;
 }
 
-/* One whose parent has its place, or is not known. */
+/* Places a found process whose parent is placed or unknown. */
 static struct process *found_place_one(struct model *model, const struct found *found)
 {
 	const struct image_key key = {
@@ -141,7 +141,7 @@ static int compare_found(struct found *left, struct found *right)
 	return left->key.pid < right->key.pid ? -1 : left->key.pid > right->key.pid;
 }
 
-/* Everybody left, oldest first, so that siblings come in the order they began. */
+/* Places all remaining found processes, oldest first, so that siblings are placed in start order. */
 void found_place_all(struct model *model)
 {
 	HASH_SORT(model->found, compare_found);
@@ -158,7 +158,7 @@ static void note_settle_time(struct model *model, const struct event_sample *sam
 		model->found_settle_boot_ns = settle_boot_ns;
 }
 
-/* Scans without text have the name of the main thread and nothing else. */
+/* Samples of scans without text carry only the name of the main thread. */
 static bool has_text(const struct event_sample *sample)
 {
 	return sample->filename.size || sample->argv.count;
@@ -234,8 +234,8 @@ void found_complete_sample(struct model *model, struct process *process, const s
 	command_unref(command);
 }
 
-/* Events as old as the samples may still speak of the found: their fork or exec waited
- * in the ring while the scan went by. Later ones may not. */
+/* Events as old as the samples may still concern found processes, whose fork or exec waited
+ * in the ring during the scan. Later events cannot. */
 void found_settle(struct model *model, uint64_t boot_ns)
 {
 	if (model->found && boot_ns > model->found_settle_boot_ns)

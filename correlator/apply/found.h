@@ -1,10 +1,10 @@
-/* Processes that a process scan found running and no event has spoken of yet.
+/* Processes that a process scan found running and that no event has mentioned yet.
  *
- * Order on the wire: after the welcome the probe sends a process scan, then what the ring held
- * before, then what happens now. So a process of the scan is only noted until an event needs it, or
- * until the stream's clock has passed the scan: if the ring still holds its fork, that says more
- * (the true parent). A later scan gives the time of the stream only where nothing was left in the
- * ring before it. */
+ * Order on the wire: after the welcome the probe sends a process scan, then what the ring already
+ * held, then new events. So a process seen in the scan is only noted until an event needs it or
+ * the stream's clock has passed the scan: if the ring still holds its fork, that record says more
+ * (the true parent). A later scan advances the stream's clock only if nothing was left in the ring
+ * before it. */
 #pragma once
 
 #include "correlator/record/event.h"
@@ -15,15 +15,15 @@ struct process;
 struct process_key;
 
 void found_note(struct model *model, const struct event_sample *sample);
-/* The command line of one that a scan found, from its exec, which came after the scan; or from
- * a later scan, if none is known yet. */
+/* Fill in the command line of a process found by a scan: from its exec record, which arrived after
+ * the scan, or from a later scan if none is known yet. */
 void found_complete(struct model *model, struct process *process, struct command *command);
 void found_complete_sample(struct model *model, struct process *process, const struct event_sample *sample);
 struct found *found_find(struct model *model, const struct process_key *key);
 void found_free(struct model *model, struct found *found);
 void found_free_all(struct model *model);
 void found_place_all(struct model *model);
-/* Places those found that an event at `boot_ns` leaves no doubt about. */
+/* Places all found processes if an event at `boot_ns` shows that their forks are not still to come. */
 void found_settle(struct model *model, uint64_t boot_ns);
-/* The process an event speaks of, placed if it was only found; NULL: unknown. */
+/* Returns the process that an event refers to, placing it first if it was only found; NULL if unknown. */
 struct process *found_resolve(struct model *model, const struct image_key *key);

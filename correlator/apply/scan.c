@@ -13,23 +13,23 @@
 #include "correlator/model/task.h"
 #include "correlator/model/tool.h"
 
-/* Figures of a running process are written in steps: once it ran this long, or its memory or its
- * bytes read and written moved so far. */
+/* Figures of a running process are written in steps: when it has used this much CPU time, or when
+ * its memory or I/O has changed by this much. */
 #define STEP_CPU_NS (5 * 1000 * 1000)
 #define STEP_BYTES (1024 * 1024)
-/* One that uses less than this share of a processor takes its steps together with all others like
- * it, now and then: daemons that wake up keep no disk busy. */
+/* Processes that use less than 1/BUSY_SHARE of a processor are sampled together once per
+ * QUIET_PERIOD_NS, so that daemons that wake up do not keep the disk busy. */
 #define BUSY_SHARE 50
 #define QUIET_PERIOD_NS (300 * UINT64_C(1000000000))
-/* A sample costs little; its row and those of all that the process is in cost some twenty pages of
- * the store. They follow at every tenth second, where they are so far behind. */
+/* A sample is cheap, but rewriting the rows of the process, its tool, task and run costs some twenty
+ * pages of the store. They are rewritten every ten seconds if they lag by this much. */
 #define ROWS_PERIOD_NS (10 * UINT64_C(1000000000))
 #define ROW_CPU_NS INT64_C(1000000000)
 #define ROW_BYTES (16 * STEP_BYTES)
 
-/* A scan this long after the one before says nothing of the time between. */
+/* A scan this long after the previous one says nothing about the time between. */
 #define SCAN_PERIOD_MAX_NS (60 * UINT64_C(1000000000))
-#define FORK_LASTS_NS UINT64_C(1000000000) /* on a busy machine an exec comes late */
+#define FORK_LASTS_NS UINT64_C(1000000000) /* on a busy machine an exec may be late */
 
 static int64_t known(const struct counters *counters, uint64_t bit, uint64_t value)
 {
@@ -43,7 +43,7 @@ static int64_t known_total(const struct totals *totals, uint64_t bit, int64_t va
 }
 #define KNOWN_TOTAL(totals, name) known_total(totals, COUNTER_VALID(name), (totals)->name)
 
-/* Anonymous and shared memory: what it needs, page cache left out. */
+/* Anonymous and shared memory, without page cache. */
 static int64_t memory_of(const struct counters *counters)
 {
 	if (!(counters->valid & COUNTER_VALID(rss_anon_bytes)))
@@ -61,8 +61,8 @@ static void note_memory(struct process *process, int64_t memory_bytes)
 	process->run->tally.scan_memory_bytes += memory_bytes;
 }
 
-/* Whether what this scan saw is worth a sample. `now` is of the image: the kernel's counters are of
- * the whole process. */
+/* Whether this scan is worth a sample. `now` covers the image; the kernel's counters cover the whole
+ * process. */
 static bool is_step(const struct model *model, const struct image *image, const struct totals *now,
 		    const struct event_sample *sample)
 {
@@ -77,7 +77,7 @@ static bool is_step(const struct model *model, const struct image *image, const 
 	return model->is_quiet_scan || cpu_ns >= elapsed_ns / BUSY_SHARE;
 }
 
-/* Whether its row is to follow: of what is young and busy, each time it has doubled. */
+/* Whether to update the image's row: for a young, busy one each time its CPU time has doubled. */
 static bool row_is_due(const struct model *model, const struct image *image, const struct totals *now, bool step)
 {
 	const struct totals *written = &image->totals;
@@ -124,8 +124,8 @@ static void sample_store(struct model *model, struct process *process, const str
 				  });
 }
 
-/* The time since the scan before counts as spent in uninterruptible sleep where this one
- * finds a thread in it. */
+/* If this scan finds a thread in uninterruptible sleep, the whole time since the previous
+ * scan counts as spent in it. */
 static bool note_uninterruptible(struct process *process, const struct event_sample *sample)
 {
 	struct image *image = process->image;
@@ -145,14 +145,14 @@ static bool note_uninterruptible(struct process *process, const struct event_sam
 	return true;
 }
 
-/* A forked child that lives so long has a row of its own before it ends; one that a scan catches on
- * its way to its exec has none for that, or what a tool consists of would depend on chance. */
+/* A forked child that lives this long gets a row of its own before it ends. One that a scan catches
+ * between fork and exec does not, or the contents of a tool would depend on chance. */
 static bool is_lasting(const struct process *process, const struct event_sample *sample)
 {
 	return sample->boot_ns >= process->fork_boot_ns + FORK_LASTS_NS;
 }
 
-/* Ended, not yet reaped; a process whose main thread alone has left has others. */
+/* Ended but not yet reaped. If only its main thread has exited, a process has other threads. */
 static bool is_zombie(const struct event_sample *sample)
 {
 	return sample->flags & RECORD_EXITING &&
@@ -167,7 +167,7 @@ static void sample_known(struct model *model, struct process *process, const str
 		return;
 	if (!process->image && is_lasting(process, sample))
 		change_place_part(model, process);
-	/* An exec that is still in the ring: its record will say. */
+	/* The exec's record is still in the ring and will update the model. */
 	if (!process->image || process->image->exec_id != sample->image.exec_id)
 		return;
 	struct totals now;
@@ -192,10 +192,10 @@ void scan_apply_sample(struct model *model, const struct event_sample *sample)
 	if (process)
 		sample_known(model, process, sample);
 	else if (sample->image.start_boot_ns && sample->comm.size && !is_zombie(sample))
-		found_note(model, sample); /* an unknown zombie's end is on record, or was before us */
+		found_note(model, sample); /* an unknown zombie's end is recorded or predates the probe */
 }
 
-/* Another maximum is written with the rows where it is another by a step, else with the next change. */
+/* A new maximum is written in a rows scan if it has grown by a step, else with the next change. */
 static void fold_memory(const struct model *model, struct tally *tally, bool *dirty, bool *run_dirty)
 {
 	int64_t now_bytes = tally->scan_memory_bytes;
@@ -237,8 +237,8 @@ static void fold_scan_memory(struct model *model)
 	}
 }
 
-/* Who was running when the scan began and is in no scan any more has gone without a
- * record. Its exit may still be in the ring: until all from before that scan has come. */
+/* A process that was running when the scan began but is missing from it has ended without a
+ * record, unless its exit is still in the ring: wait for all events from before that scan. */
 static void end_missing(struct model *model, const struct wire_pass *pass)
 {
 	struct process *process, *next;
@@ -260,7 +260,7 @@ static void end_missing(struct model *model, const struct wire_pass *pass)
 	}
 }
 
-/* The scan that comes next. */
+/* Decides what the next scan includes. */
 static void begin_next(struct model *model, uint64_t boot_ns)
 {
 	model->is_rows_scan = boot_ns >= model->next_rows_boot_ns;
@@ -281,7 +281,7 @@ void scan_apply_end(struct model *model, const struct wire_pass *pass)
 		model->clock_offset_ns = (int64_t)(pass->unix_ns - pass->boot_ns);
 		model->host.last_seen_unix_ns = (int64_t)pass->unix_ns;
 	}
-	/* Events behind this scan may be older: who waits for one of them goes on waiting. */
+	/* With a backlog, events that follow this scan may be older, so the clock must not advance. */
 	if (!pass->backlog_bytes)
 		model_advance(model, pass->boot_ns);
 }

@@ -1,4 +1,4 @@
-/* Process scans: samples, memory at one time, who has gone unseen. */
+/* Process scans: samples, concurrent memory, and processes that ended without a record. */
 #pragma once
 
 #include "correlator/record/event.h"
