@@ -11,9 +11,9 @@
 #include "correlator/model/tool.h"
 #include "correlator/placement/placing.h"
 
-#define SAMPLE_ANCESTORS_MAX 3 /* above a script that are asked for the sample */
+#define SAMPLE_ANCESTORS_MAX 3 /* ancestors of a script whose arguments are searched for the sample */
 
-/* Links the subjects of the process and its ancestors, each image once. */
+/* Links the subjects of the process and its ancestors; a shared command is linked once. */
 static void link_subjects(const struct process *process)
 {
 	const struct process *child = process;
@@ -32,8 +32,8 @@ static void link_subjects(const struct process *process)
 	}
 }
 
-/* Whether an argument of the program, or the last part of it, begins with the prefix as a whole:
- * s1 of s1.bam, out/s1 and s1, not of s10.bam. */
+/* Whether the last path component of an argument begins with the whole prefix: s1 matches s1.bam,
+ * out/s1 and s1, but not s10.bam. */
 static bool arguments_have_prefix(const struct command *command, const char *prefix, size_t size)
 {
 	for (size_t i = 1; i < command->subject.argc; i++) {
@@ -46,8 +46,8 @@ static bool arguments_have_prefix(const struct command *command, const char *pre
 	return false;
 }
 
-/* Some steps write a script for each sample, SAMPLE.plot.r, and run it. The sample, known by the
- * arguments of who runs it, is no part of the tool's name: *.plot.r. */
+/* Some steps write a script for each sample, SAMPLE.plot.r, and run it. The sample, which appears in
+ * the arguments of an ancestor, is removed from the tool's name: *.plot.r. */
 static void leave_sample_out(const struct process *process, struct rules_verdict *verdict)
 {
 	const struct process *above = process->parent;
@@ -58,7 +58,7 @@ static void leave_sample_out(const struct process *process, struct rules_verdict
 		return;
 	for (int depth = 0; depth < SAMPLE_ANCESTORS_MAX && above && above->command && above->run != NULL;
 	     depth++, above = above->parent) {
-		/* The longest prefix first: a sample may have dots of its own. */
+		/* Longest prefix first: a sample name may contain dots. */
 		for (const char *end = dot;
 		     (end = memrchr(verdict->name, '.', (size_t)(end - verdict->name))) && end > verdict->name;)
 			if (arguments_have_prefix(above->command, verdict->name, (size_t)(end - verdict->name))) {
@@ -84,8 +84,8 @@ void classify(struct model *model, struct process *process, struct rules_verdict
 	leave_sample_out(process, ret_verdict);
 }
 
-/* What a child is that only forked: what its parent is. An engine's worker is the
- * engine still; every other role ends with the program that had it. */
+/* A child that only forked is classified as its parent: a worker forked by an engine
+ * still counts as the engine. */
 void classify_inherited(const struct process *process, struct rules_verdict *ret)
 {
 	const struct image *image = process->parent ? process->parent->image : NULL;

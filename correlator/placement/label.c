@@ -1,9 +1,9 @@
 /* Labels: what distinguishes a task from its siblings, the tasks of the same kind in its run.
  *
- * An engine's own word for it (a rule's `task_label`) is best. Else the label is made of the words
- * of the first command line in the task that is not glue, those that its siblings do not have:
- * words.h. So a run remembers of each kind which words all had so far. That set only shrinks, and
- * when it does, the labels of the siblings that are still in memory are made anew.
+ * The engine's own label (a rule's `task_label`) is best. Otherwise the label consists of those words
+ * of the task's first command line, glue excluded, that its siblings do not have: words.h. For each
+ * kind, a run therefore remembers the words that all tasks so far have in common. That set only
+ * shrinks, and when it does, the labels of siblings still in memory are rebuilt.
  */
 #include "correlator/placement/label.h"
 
@@ -25,7 +25,7 @@ static void siblings_set_dirty(struct run *run, uint64_t kind)
 	run->dirty = true;
 }
 
-/* One more of its kind. */
+/* Adds the task to its siblings. */
 static void siblings_add(struct model *model, struct task *task)
 {
 	struct run *run = task->run;
@@ -73,7 +73,7 @@ void label_note_image(struct model *model, struct task *task, const struct proce
 	siblings_add(model, task);
 }
 
-/* True: the command line before had the same stem, so whole words have to distinguish them. */
+/* Returns true if whole words must distinguish the siblings: two in a row had the same stem. */
 static bool siblings_note_stem(struct siblings *siblings, const struct task *task, const char *stem)
 {
 	struct identity identity;

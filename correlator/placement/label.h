@@ -9,5 +9,5 @@ struct task;
 
 void label_note_image(struct model *model, struct task *task, const struct process *process,
 		      const struct rules_verdict *verdict);
-/* Makes it anew. True: its siblings' labels are to be made anew, too. */
+/* Rebuilds the label. Returns true if the labels of its siblings must be rebuilt too. */
 bool label_set(struct model *model, struct task *task);

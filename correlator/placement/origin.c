@@ -13,8 +13,8 @@
 #include "correlator/placement/classify.h"
 #include "correlator/placement/placing.h"
 
-/* Everything from the root of its run down to `process`, which may be NULL, only leads on (a monitor
- * of a container too): what comes next is what the run was asked to do. */
+/* Whether everything from the root of the run down to `process` (may be NULL) only starts what comes
+ * next, like a wrapper or the monitor of a container: the next process is what the run is for. */
 static bool only_wrappers(const struct process *process, const struct run *run)
 {
 	for (; process && process->run == run; process = process->parent) {
@@ -32,7 +32,7 @@ bool origin_leads_to(const struct run *run, const struct process *process)
 	return process->is_run_root || only_wrappers(process->parent, run);
 }
 
-/* `tracer run` asked for all that its command starts. */
+/* Whether the run is one of `tracer run`, which records everything that its command starts. */
 static bool run_is_recorded_whole(const struct process *process)
 {
 	const struct run *run = process->run;
@@ -59,21 +59,21 @@ struct run *origin_begin_session(struct model *model, struct process *process)
 	return run;
 }
 
-/* A shell's own children: what its profile, its prompt and $(...) run. They share its process group,
- * which is its own once it has begun job control. */
+/* A shell's own children, run by its profile, its prompt or $(...), share the shell's process group,
+ * which it leads once it has enabled job control. */
 static bool is_shells_own(const struct process *shell, const struct placing *placing)
 {
 	return placing->pgid == shell->pgid || placing->pgid == shell->key.pid;
 }
 
-/* What a manager of services runs beside itself (generators, helpers) is no service. */
+/* What a service manager runs in its own cgroup (generators, helpers) is not a service. */
 static bool is_managers_own(const struct process *manager, const struct placing *placing)
 {
 	return !manager->image->nested && manager->image->boundary == RULES_BOUNDARY_CGROUP &&
 	       placing->cgroup_id == manager->cgroup_id;
 }
 
-/* Whether what is beneath `origin`, which lives inside a run, can be one of its own. */
+/* Whether a process beneath `origin` can begin a run, even if `origin` itself is part of a run. */
 static bool origin_is_free(const struct process *origin)
 {
 	const struct image *image = origin->image;
@@ -83,7 +83,7 @@ static bool origin_is_free(const struct process *origin)
 	return image->nested && !run_is_recorded_whole(origin);
 }
 
-/* An interactive shell starts a run for every job; an origin as its rule says. */
+/* An interactive shell begins a run for every job; for an origin its rule decides. */
 bool origin_begins_run(struct model *model, const struct process *process, const struct process *origin,
 		       const struct placing *placing, enum rules_boundary *ret_boundary)
 {
@@ -98,12 +98,12 @@ bool origin_begins_run(struct model *model, const struct process *process, const
 				     verdict->interactive));
 	}
 	*ret_boundary = image->boundary;
-	/* An origin that forks is the origin still: a server's process for one client. */
+	/* A fork of an origin still counts as the origin, such as a server's process for one client. */
 	if (image->role != RULES_ROLE_ORIGIN || !verdict)
 		return false;
 	if (image->boundary == RULES_BOUNDARY_COMMAND)
 		return !housekeeping;
-	/* Daemons beneath daemons, and the shell that a login is, are the host's. */
+	/* Daemons beneath daemons and login shells belong to the host. */
 	if (verdict->role == RULES_ROLE_ORIGIN || verdict->role == RULES_ROLE_COMPONENT || verdict->interactive ||
 	    (housekeeping && image->boundary != RULES_BOUNDARY_CGROUP))
 		return false;
@@ -116,7 +116,7 @@ bool origin_begins_run(struct model *model, const struct process *process, const
 	return origin_is_free(origin) && !is_managers_own(origin, placing);
 }
 
-/* What else belongs to the run: 0 nothing, else a key to find it by. */
+/* Returns the key under which further processes find the run; 0 if none can join it. */
 static uint64_t boundary_key(struct model *model, const struct process *process, const struct process *origin,
 			     const struct placing *placing, enum rules_boundary boundary, const char *run_key)
 {
@@ -155,8 +155,8 @@ static enum run_kind run_kind_of(struct model *model, const struct process *proc
 	return strcmp(verdict->engine, "cron") == 0 ? RUN_CRON : RUN_COMMAND;
 }
 
-/* Asks the rules about the origin again, with the child's cgroup: a batch daemon
- * finds the job in it. */
+/* Classifies the origin again with the child's cgroup, which names the job if the
+ * origin is a batch daemon. */
 static void origin_verdict(struct model *model, struct process *origin, const struct placing *placing,
 			   struct rules_verdict *ret)
 {

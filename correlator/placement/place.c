@@ -1,12 +1,12 @@
 /* Where a process belongs: which run, which task, which group of tools.
  *
- * A process is placed when it is known to matter: at its first exec, or when
- * something beneath it executes. Until then it is a fork of its parent's program,
- * and if it stays one (a worker, a subshell of builtins) it is a part of its
- * parent's tool.
+ * A process is placed once it is known to matter: at its first exec, or when one of
+ * its descendants executes something. Until then it is a fork of its parent's
+ * program, and if it remains one (a worker, a subshell that runs only builtins) it
+ * is part of its parent's tool.
  *
- * Here is the order of the questions; the answers are in origin.c (does it begin a run?),
- * subtree.c (beneath an engine) and spine.c (without one).
+ * This file fixes the order of the decisions. They are made in origin.c (does it begin a
+ * run?), subtree.c (beneath an engine) and spine.c (without an engine).
  */
 #include "correlator/placement/place.h"
 
@@ -26,15 +26,15 @@
 #include "correlator/placement/subtree.h"
 #include "correlator/placement/task_name.h"
 
-/* ---- containers that a daemon started for somebody */
+/* ---- containers that a daemon started for a client */
 
-/* Another process of the same container, which has its place; not the runtime on its way in. */
+/* Returns another placed process of the same container, other than its runtime, or NULL. */
 static struct process *companion(struct model *model, const struct container *container)
 {
 	struct process *process;
 
 	if (container->living_count == 0)
-		return NULL; /* as when it begins: only who enters it later has to search */
+		return NULL; /* the container is new: only processes that enter it later search */
 	for (process = model->processes; process; process = process->hh.next)
 		if (!process->ended && process->image && process->image->container == container &&
 		    process->run != model->system && process->image->role != RULES_ROLE_WRAPPER)
@@ -42,9 +42,9 @@ static struct process *companion(struct model *model, const struct container *co
 	return NULL;
 }
 
-/* The client (`docker run`) that waits for this container: one in the container's
- * working directory, as engines start them, else the only one there is. Where two
- * could be meant, neither is. */
+/* Returns the client (`docker run`) that waits for this container: one in the container's
+ * working directory, as engines start them, otherwise the only waiting client. Returns
+ * NULL if the choice is ambiguous. */
 static struct process *waiting_client(struct model *model, const struct process *process)
 {
 	struct process *candidate, *only = NULL, *nearest = NULL;
@@ -66,8 +66,8 @@ static struct process *waiting_client(struct model *model, const struct process 
 	return count == 1 ? only : NULL;
 }
 
-/* The origin (a shim, a daemon) that keeps the container which `process` is the first of its
- * line in. Between the two stands the runtime that made it. */
+/* Returns the origin (a shim, a daemon) that keeps the container, if no ancestor of `process` below
+ * it is in the container. Only the runtime that created the container may stand between the two. */
 static struct process *keeper_of(const struct process *process, const struct container *container)
 {
 	struct process *above;
@@ -83,7 +83,7 @@ static struct process *keeper_of(const struct process *process, const struct con
 	return NULL;
 }
 
-/* Such a container belongs to whoever asked for it. */
+/* Places a process of such a container in the group of the client that asked for it. */
 static struct group *join_client(struct model *model, struct process *process, struct container *container,
 				 enum reason *ret_reason)
 {
@@ -113,7 +113,7 @@ static struct group *place_beneath(struct model *model, struct process *process,
 		      image->rank >= parent->path_rank;
 
 	if (!placing->verdict && image->role == RULES_ROLE_ORCHESTRATOR) {
-		/* A worker that the engine forked is still the engine. */
+		/* A worker forked by the engine still counts as the engine. */
 		process->path_rank = parent->path_rank;
 		process->spine_index = -1;
 		*ret_reason = REASON_ENGINE_FORK;
@@ -135,7 +135,7 @@ static struct group *place_beneath(struct model *model, struct process *process,
 	return spine_place(model, process, placing, ret_reason);
 }
 
-/* A batch step is a task, whatever runs in it, unless an engine does. */
+/* A batch step is one task, whatever runs in it, unless an engine runs in it. */
 static struct group *place_batch_step(struct model *model, struct run *run, struct process *process,
 				      const struct placing *placing, const struct rules_verdict *origin)
 {
@@ -166,7 +166,7 @@ static struct group *place_batch_step(struct model *model, struct run *run, stru
 	return group_open(model, wanted, process, placing->stdin_pipe, placing->stdout_pipe);
 }
 
-/* A process that begins a run, or joins one as a further root. */
+/* Places a process that begins a run or joins one as a further root. */
 static struct group *place_root(struct model *model, struct run *run, struct process *process,
 				const struct placing *placing, const struct rules_verdict *origin)
 {
@@ -207,7 +207,7 @@ static struct group *place_lost(struct model *model, struct process *process, co
 	return place_root(model, run, process, placing, &none);
 }
 
-/* A client that waits for an interactive shell in a container is how somebody got there. */
+/* A client that waits for an interactive shell in a container turns its run into a session. */
 static void client_becomes_session(struct model *model, const struct process *process)
 {
 	struct process *client = waiting_client(model, process);
@@ -220,8 +220,8 @@ static void client_becomes_session(struct model *model, const struct process *pr
 		run_become_session(client->run);
 }
 
-/* An interactive shell is work nowhere: its commands are. Where only wrappers led to it (su, sudo),
- * the run is a session; else the shell begins one. NULL: it has its place as all have. */
+/* An interactive shell is not work itself; its commands are. If only wrappers (su, sudo) led to it, the
+ * run becomes a session; otherwise the shell begins one. Returns NULL if it is placed like any other. */
 static struct group *place_interactive(struct model *model, struct process *process, const struct placing *placing,
 				       enum reason *ret_reason)
 {
@@ -278,7 +278,7 @@ static struct group *find_or_open_group(struct model *model, struct process *pro
 	return place_beneath(model, process, placing, ret_reason);
 }
 
-/* The tool of an image in `group`: its own, or for a component its parent's. */
+/* Returns the tool of an image in `group`: its own, or its parent's for a component. */
 static struct tool *find_tool(struct model *model, struct process *process, struct group *group,
 			      const struct rules_verdict *verdict)
 {
@@ -289,7 +289,7 @@ static struct tool *find_tool(struct model *model, struct process *process, stru
 	return group_tool(model, group, verdict->name, verdict->role);
 }
 
-/* Its parent has its place. */
+/* Places `process`, whose parent is already placed. */
 static void place_one(struct model *model, struct process *process, const struct placing *placing)
 {
 	enum reason reason = REASON_NONE;
@@ -311,7 +311,7 @@ static void place_one(struct model *model, struct process *process, const struct
 	if (process->parent && process->parent->image && process->parent_image_id == ROW_NULL)
 		process->parent_image_id = process->parent->image->id;
 	else if (process->parent && process->parent->image && process->parent->first_exec_id > process->parent_exec_id)
-		/* It was forked before its parent's first exec, which has no row of its own. */
+		/* It was forked before its parent's first exec, and the parent has no row for that time. */
 		process->parent_image_id = image_id(model, (uint32_t)process->parent->key.pid,
 						    process->parent->key.start_boot_ns, process->parent->first_exec_id);
 	struct tool *tool = find_tool(model, process, group, verdict);
@@ -320,7 +320,7 @@ static void place_one(struct model *model, struct process *process, const struct
 	if (!tool)
 		return;
 	if (process->image && forked) {
-		/* It was a part of its parent's program until now. */
+		/* Until now it was part of its parent's program. */
 		image_set_tool(model, process->image, tool);
 		process->image->reason = reason;
 	} else {
@@ -341,14 +341,14 @@ static void place_one(struct model *model, struct process *process, const struct
 
 #define LINE_SHORT 8
 
-/* Who leads to a process and is placed less than `place`, the nearest first. No recursion: how deep
- * processes fork is for others to choose. */
+/* Ancestors of a process whose place is below `place`, nearest first. A list instead of recursion,
+ * because the depth of forks is not under our control. */
 struct line {
 	struct process *few[LINE_SHORT], **items;
 	size_t count;
 };
 
-/* False: out of memory. */
+/* Returns false if out of memory. */
 static bool line_init(struct model *model, struct line *line, const struct process *process, enum process_place place)
 {
 	struct process *above = process->parent;

@@ -1,13 +1,13 @@
-/* What is known of a process when its place is to be found. */
+/* What is known about a process when it is placed. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Decides where a process belongs: place.c. */
+/* Determines where a process belongs: place.c. */
 struct placing {
-	const struct rules_verdict *verdict; /* NULL: it forked and executed nothing itself */
-	bool is_found;                       /* running before the probe */
+	const struct rules_verdict *verdict; /* NULL: it forked and has executed nothing itself */
+	bool is_found;                       /* first seen by a process scan */
 	uint64_t boot_ns;
 	uint64_t cgroup_id;
 	uint32_t pgid;

@@ -1,11 +1,11 @@
-/* What a run is called, and whose it is.
+/* The name of a run and the user it belongs to.
  *
- * By what was asked: a rule's name for it, the script, the command line of `sh -c`, the program. An
- * engine of workflows that drives it says more than all of these. Where nothing was asked in words
- * (a shell that reads its commands from standard input), its first programs are the name.
+ * A run is named after what was asked for: a rule's name for it, the script, the command line of
+ * `sh -c`, the program. A workflow engine that drives it takes precedence. If nothing was asked for
+ * explicitly (a shell that reads its commands from standard input), its first programs name it.
  *
- * Its user is the one of the command: su, sudo and their like, which are wrappers, change users on
- * the way.
+ * The user is that of the command itself: su, sudo and similar wrappers change the user before they
+ * execute it.
  */
 #include "correlator/placement/run_name.h"
 
@@ -17,13 +17,13 @@
 #include "correlator/placement/classify.h"
 #include "correlator/placement/origin.h"
 
-#define COMMAND_WHOLE_MAX 60 /* bytes of a command line that is a name as it stands */
-#define COMMAND_SHORT_MAX 80 /* of one whose arguments are left out */
+#define COMMAND_WHOLE_MAX 60 /* bytes of a command line that is used unchanged as the name */
+#define COMMAND_SHORT_MAX 80 /* bytes of one whose arguments are left out */
 #define ELLIPSIS "…"
 
 /* ---- command lines of `sh -c` */
 
-/* Appends what fits. */
+/* A name; add() appends as much as fits. */
 struct name_text {
 	char text[RULES_NAME_MAX];
 	size_t size;
@@ -38,7 +38,7 @@ static void add(struct name_text *name, const char *text, size_t size)
 	name->text[name->size] = '\0';
 }
 
-/* One simple command of a command line, and what stands before the next. */
+/* One simple command of a command line, and the operator that follows it. */
 struct element {
 	const char *begin;
 	size_t size;
@@ -51,8 +51,8 @@ static bool is_space(char byte)
 	return byte == ' ' || byte == '\t' || byte == '\r';
 }
 
-/* The size of the operator at `text` that ends a simple command; 0: none does. Of `2>&1`, `&>x`
- * and `>|x` none is. */
+/* Returns the size of the operator at `text` that ends a simple command, or 0. Those in `2>&1`,
+ * `&>x` and `>|x` do not end one. */
 static size_t operator_size(const char *begin, const char *text)
 {
 	char before = text > begin ? text[-1] : '\0';
@@ -68,7 +68,7 @@ static size_t operator_size(const char *begin, const char *text)
 	return 0;
 }
 
-/* Past a quoted text that begins at `text`, or past one byte. */
+/* Returns the position after the quoted text that begins at `text`, or after one byte. */
 static const char *skip_quoted(const char *text)
 {
 	char quote = *text++;
@@ -82,7 +82,7 @@ static const char *skip_quoted(const char *text)
 	return *text ? text + 1 : text;
 }
 
-/* The simple command at `text`; where the next begins. NULL: there is none. */
+/* Reads the simple command at `text`. Returns where the next begins, or NULL if there is none here. */
 static const char *take_element(const char *text, struct element *ret)
 {
 	size_t size = 0;
@@ -113,7 +113,7 @@ static bool begins_with_keyword(const char *text)
 	return false;
 }
 
-/* Of one simple command its program says as much. */
+/* Whether it is more than one simple command, which its program describes just as well. */
 static bool command_is_compound(const char *command)
 {
 	struct element first, second;
@@ -122,7 +122,7 @@ static bool command_is_compound(const char *command)
 	return rest && (take_element(rest, &second) || begins_with_keyword(first.begin));
 }
 
-/* A word's file name. */
+/* Adds the base name of the element's first word, and an ellipsis for its arguments. */
 static void add_program(struct name_text *name, const struct element *element)
 {
 	const char *word = element->begin, *end = element->begin + element->size;
@@ -152,7 +152,7 @@ static void add_operator(struct name_text *name, const struct element *element)
 		add(name, element->operator, element->operator_size);
 }
 
-/* The command line on one line; `whole`: with the arguments. */
+/* Writes the command line on one line; `whole`: with arguments. */
 static void command_summarize(const char *command, bool whole, struct name_text *ret)
 {
 	struct element element;
@@ -178,7 +178,7 @@ static void command_summarize(const char *command, bool whole, struct name_text 
 		ret->text[--ret->size] = '\0';
 }
 
-/* False: a simple command, which its program names. */
+/* Returns false for a simple command, which is named after its program. */
 static bool command_name(const char *command, struct name_text *ret)
 {
 	if (!command_is_compound(command))
@@ -191,8 +191,8 @@ static bool command_name(const char *command, struct name_text *ret)
 
 /* ---- programs side by side */
 
-/* A pipeline is its programs, "a | b"; of a shell that reads its commands from standard input
- * the first ones are named, "a + b". In the order in which they were forked. */
+/* A pipeline is named after its programs, "a | b"; a shell that reads its commands from standard
+ * input after the first ones, "a + b". Both in the order in which they were forked. */
 static void run_add_part(struct model *model, struct run *run, const struct process *process, const char *name,
 			 const char *glue, enum run_name_priority priority)
 {
@@ -235,7 +235,7 @@ static void note_engine(struct run *run, const struct rules_verdict *verdict)
 	run->dirty = true;
 }
 
-/* Programs that a run is called after only where there is nothing else. */
+/* Programs that a run is named after only if there is nothing else. */
 static bool is_glue(const struct rules_verdict *verdict)
 {
 	return verdict->role == RULES_ROLE_HELPER || verdict->role == RULES_ROLE_COMPONENT ||
@@ -247,7 +247,7 @@ static const char *name_of(const struct rules_verdict *verdict)
 	return verdict->run_name[0] ? verdict->run_name : verdict->name;
 }
 
-/* What a run was asked to do, or what a wrapper at its front leads to. */
+/* Names a run after what it was asked to do, directly or through wrappers at its front. */
 static void name_by_front(struct model *model, struct run *run, const struct process *process,
 			  const struct rules_verdict *verdict)
 {
@@ -282,7 +282,7 @@ static void name_by_other(struct model *model, struct run *run, const struct pro
 		run_set_name(model, run, name, RUN_NAME_PROGRAM);
 }
 
-/* A program of a task names a run no more, but an engine of workflows that make started does. */
+/* A program in a task no longer names the run, except a workflow engine started by make or the like. */
 static bool may_name(const struct run *run, const struct process *process, const struct rules_verdict *verdict)
 {
 	return process->group->task == run->main ||
@@ -314,7 +314,7 @@ void run_name_note_image(struct model *model, struct run *run, const struct proc
 		name_by_other(model, run, process, verdict);
 	if (verdict->run_key[0] && !run->run_key[0] && run != model->system) {
 		snprintf(run->run_key, sizeof(run->run_key), "%s", verdict->run_key);
-		/* A daemon that makes no cgroup for its jobs: only their scripts tell. */
+		/* A daemon that creates no cgroups for its jobs: only the job script identifies them. */
 		if (run->kind == RUN_COMMAND && run->reason == REASON_CHILD)
 			run->kind = RUN_BATCH;
 	}

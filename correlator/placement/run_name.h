@@ -1,4 +1,4 @@
-/* What a run is called, and whose it is. */
+/* The name of a run and the user it belongs to. */
 #pragma once
 
 #include "common/rules/rules.h"
@@ -7,6 +7,6 @@ struct model;
 struct process;
 struct run;
 
-/* `process` has a new image; `behind_wrapper`: what it or its parent was before only led there. */
+/* Notes a new image of `process`; `behind_wrapper`: its previous image or its parent is a wrapper. */
 void run_name_note_image(struct model *model, struct run *run, const struct process *process,
 			 const struct rules_verdict *verdict, bool behind_wrapper);

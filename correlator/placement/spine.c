@@ -1,10 +1,10 @@
-/* Tasks without an engine: the subtrees of the outermost process with several.
+/* Tasks without an engine: the subtrees of the outermost process that has more than one.
  *
- * Which that is shows only with time, so a run has a spine: its root, the only subtree
- * of the root, the only subtree of that, and so on. As long as nobody on the spine has a
- * second subtree there are no tasks. The first who gets one is the orchestrator. If later
- * one further out gets a second, it takes over, and the tasks that were become one.
- * Helpers (mkdir, cat) do not count as subtrees.
+ * Which process that is emerges only over time, so a run has a spine: its root, the only
+ * subtree of the root, the only subtree of that, and so on. While no process on the spine
+ * has a second subtree, there are no tasks. The first to get one is the orchestrator. If a
+ * process further out gets a second subtree later, it takes over and the existing tasks
+ * are merged into one. Helpers (mkdir, cat) do not count as subtrees.
  */
 #include "correlator/placement/spine.h"
 
@@ -32,7 +32,7 @@ struct group *spine_push(struct model *model, struct run *run, struct process *p
 	return group;
 }
 
-/* Only the root of the subtree decides how the task came out. */
+/* Sets the root of a task; the root alone decides the task's outcome. */
 static void task_take_root(struct model *model, struct task *task, struct process *root)
 {
 	outcome_init(&task->outcome);
@@ -53,7 +53,7 @@ static void task_take_root(struct model *model, struct task *task, struct proces
 	model_set_text(model, &task->working_directory, root->command->working_directory);
 }
 
-/* `level` of the spine has its second subtree: what was beneath it is one task. */
+/* Makes one task of everything below `level` of the spine, which now has its second subtree. */
 static void spine_raise(struct model *model, struct run *run, int level)
 {
 	struct process *orchestrator = run->spine[level], *first = run->spine[level + 1];

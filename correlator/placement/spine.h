@@ -1,4 +1,4 @@
-/* Tasks without an engine: the subtrees of the outermost process with several. */
+/* Tasks without an engine: the subtrees of the outermost process that has more than one. */
 #pragma once
 
 #include "correlator/model/reason.h"

@@ -1,10 +1,10 @@
-/* Pipes: which subtrees of an orchestrator they make one.
+/* Pipes that join subtrees of an orchestrator.
  *
- * A sibling that reads what another writes belongs to the same task. A group knows the open
- * ends of its pipeline: what the first of its row reads and the last writes. Helpers that came
- * first were taken for the orchestrator's own, and are fetched when a group turns out to be
- * beside them. Both are found by orchestrator and pipe, since a shell may have started
- * thousands of others; of several, the one that began first.
+ * Siblings connected by a pipe belong to the same task. A group knows the open ends of its
+ * pipeline: the pipe that its first process reads and the pipe that its last writes. Helpers
+ * that started earlier were assigned to the orchestrator's own group; they are moved when a group
+ * turns out to be connected to them. Groups and helpers are looked up by orchestrator and pipe,
+ * since a shell may have started thousands; of several matches, the earliest to start is used.
  */
 #include "correlator/placement/subtree.h"
 
@@ -16,9 +16,9 @@
 #include "correlator/placement/classify.h"
 #include "correlator/placement/placing.h"
 
-/* ---- siblings that are one */
+/* ---- siblings in one pipeline */
 
-/* The first group there but `joined`. */
+/* Returns the first group at that end of the pipe other than `joined`, or NULL. */
 static struct group *first_but(struct model *model, const struct process *process, uint32_t inode, enum pipe_use use,
 			       const struct group *joined)
 {
@@ -30,7 +30,7 @@ static struct group *first_but(struct model *model, const struct process *proces
 	return user ? user->group : NULL;
 }
 
-/* The sibling subtree that writes what we read, or reads what we write, `joined` left out. */
+/* Returns the sibling subtree, other than `joined`, that writes what we read or reads what we write. */
 static struct group *group_beside(struct model *model, const struct process *process, const struct placing *placing,
 				  const struct group *joined)
 {
@@ -42,7 +42,7 @@ static struct group *group_beside(struct model *model, const struct process *pro
 	return downstream->start_boot_ns < upstream->start_boot_ns ? downstream : upstream;
 }
 
-/* If we stand between two subtrees, or more, those become one. */
+/* Joins the sibling subtrees connected by pipes; if there are several, their tasks are merged. */
 static struct group *join_pipeline(struct model *model, struct process *process, const struct placing *placing)
 {
 	uint32_t input = placing->stdin_pipe, output = placing->stdout_pipe;
@@ -91,9 +91,9 @@ struct group *subtree_join(struct model *model, struct process *process, const s
 	return process->parent->group;
 }
 
-/* ---- helpers that came first */
+/* ---- helpers that started earlier */
 
-/* The first of them there. It may have executed something else since. */
+/* Returns the first helper at that end that has not executed something else since, or NULL. */
 static struct process *helper_at(struct model *model, const struct group *group, const struct process *orchestrator,
 				 uint32_t inode, enum pipe_use use)
 {
@@ -134,7 +134,7 @@ static void adopt(struct model *model, struct process *helper, struct group *gro
 	helper->image->reason = REASON_PIPE;
 }
 
-/* It may have been in a row of several, so the next is looked for at the new ends. */
+/* A helper may be one of several in a pipeline, so the search repeats at the new ends. */
 void subtree_adopt_helpers(struct model *model, struct group *group, struct process *orchestrator)
 {
 	struct process *helper;
@@ -151,7 +151,7 @@ void subtree_adopt_helpers(struct model *model, struct group *group, struct proc
 	}
 }
 
-/* ---- a subtree that is a task */
+/* ---- tasks of subtrees */
 
 struct group *subtree_open(struct model *model, struct process *process, const struct placing *placing,
 			   enum task_kind kind, enum reason reason)

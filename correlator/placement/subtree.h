@@ -1,16 +1,16 @@
-/* Subtrees of an orchestrator: which pipes make one, and the task that each begins. */
+/* Subtrees of an orchestrator: how pipes join them, and the task that each begins. */
 #pragma once
 
 #include "correlator/model/task.h"
 
 struct placing;
 
-/* Beneath an orchestrator: the group of the sibling that a pipe joins `process` to; for
- * helpers the orchestrator's; NULL: it is a subtree of its own. */
+/* Returns the group that `process`, a child of an orchestrator, belongs to: that of a sibling joined
+ * to it by a pipe, or for helpers the orchestrator's; NULL if it is a subtree of its own. */
 struct group *subtree_join(struct model *model, struct process *process, const struct placing *placing,
 			   enum reason *ret_reason);
-/* A task for it, beneath its parent. */
+/* Opens a task for it beneath its parent. Returns the task's first group, or NULL if out of memory. */
 struct group *subtree_open(struct model *model, struct process *process, const struct placing *placing,
 			   enum task_kind kind, enum reason reason);
-/* Takes into `group` the helpers that pipes join it to and that came before it. */
+/* Moves into `group` the helpers that are joined to it by pipes and were placed before it. */
 void subtree_adopt_helpers(struct model *model, struct group *group, struct process *orchestrator);

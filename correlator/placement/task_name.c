@@ -1,8 +1,8 @@
-/* Names of tasks, made from what ran in them.
+/* Names of tasks, derived from what ran in them.
  *
- * A task that no rule names is called after the script it runs, or after its
- * tools in the order in which they were forked: "bwa mem + samtools sort". Glue
- * (shells, wrappers, helpers) names a task only where there is nothing else.
+ * A task that no rule names is named after the script it runs, or after its tools
+ * in the order in which they were forked: "bwa mem + samtools sort". Glue (shells,
+ * wrappers, helpers) names a task only if there is nothing else.
  */
 #include "correlator/placement/task_name.h"
 
@@ -22,18 +22,18 @@
 #define NAMED_TOOLS_MAX 3
 #define TOOLS_SORTED_MAX 64
 
-/* What names a task, best first. */
+/* What may name a task, best first. */
 enum weight { WEIGHT_TOOL, WEIGHT_CODE, WEIGHT_HELPER, WEIGHT_SHELL, WEIGHT_GLUE, WEIGHTS };
 
 static enum weight weigh(const struct task *task, const struct tool *tool)
 {
-	/* "python -c" is named after an option: the code has no name. */
+	/* "python -c" is named after an option, because its code has no name. */
 	if (tool->role == RULES_ROLE_TOOL && strstr(tool->name, " -"))
 		return WEIGHT_CODE;
 	if (tool->role == RULES_ROLE_TOOL || tool->role == RULES_ROLE_ORCHESTRATOR)
 		return WEIGHT_TOOL;
-	/* `cp a b` is what a shell's task does. The run's own task is its driver's, whatever that
-	 * sets up first. */
+	/* `cp a b` may be all that a shell's task does. The run's own task is named after its driver,
+	 * whatever that sets up first. */
 	if (tool->role == RULES_ROLE_HELPER && task != task->run->main)
 		return WEIGHT_HELPER;
 	return tool->role == RULES_ROLE_SHELL ? WEIGHT_SHELL : WEIGHT_GLUE;
@@ -48,7 +48,7 @@ static int compare_tools(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-/* Distinct names of the tools that have processes, in order of their first fork. */
+/* Collects distinct names of tools that have processes, in the order of their first fork. */
 static size_t collect_names(const struct task *task, enum weight weight, const char **names, size_t *ret_more)
 {
 	struct tool *tools[TOOLS_SORTED_MAX], *tool;
@@ -103,11 +103,11 @@ void task_name_set(struct task *task)
 	task->name = strdup(text);
 }
 
-/* ---- by what a process is */
+/* ---- names from rules and scripts */
 
-/* A rule's name for the task counts wherever in it the process is: an engine may start its job
- * through a shell. Of shells, only the root names it, if it runs a script; tasks that have
- * neither are named after their tools. Hidden scripts (.command.run) say nothing. */
+/* A rule may name the task by any process in it, since an engine may start its job through a
+ * shell. A shell names it only as its root and if it runs a script; tasks with neither are named
+ * after their tools. Names of hidden scripts (.command.run) are ignored. */
 static void name_by(struct model *model, struct task *task, const struct process *process,
 		    const struct rules_verdict *verdict)
 {
@@ -135,7 +135,7 @@ void task_name_note_image(struct model *model, struct task *task, const struct p
 	label_note_image(model, task, process, verdict);
 }
 
-/* Not those that only forked: their command line is their parent's. */
+/* Skips images that only forked: they have their parent's command line. */
 static const struct image *image_after(const struct task *task, uint64_t begin_boot_ns)
 {
 	const struct image *image, *first = NULL;

@@ -1,4 +1,4 @@
-/* Names of tasks: what rules say, else the script that it runs, else what ran in it. */
+/* Names of tasks: from a rule, otherwise from the script that the task runs or the tools in it. */
 #pragma once
 
 #include "common/rules/rules.h"
@@ -8,12 +8,12 @@ struct process;
 struct run;
 struct task;
 
-/* `process`, which is in the task, has begun an image: its rule, its script or its command line
- * may name the task and label it. */
+/* Notes that `process`, which is in the task, has begun an image: its rule, script or command line
+ * may name and label the task. */
 void task_name_note_image(struct model *model, struct task *task, const struct process *process,
 			  const struct rules_verdict *verdict);
-/* task_name_note_image() of all images of the task that are in memory, the earliest first. */
+/* Calls task_name_note_image() for all images of the task that are in memory, earliest first. */
 void task_name_note_images(struct model *model, struct task *task);
-/* Names and labels of its tasks that are to be written. */
+/* Sets names and labels of the run's tasks that are due to be written. */
 void task_name_set_all(struct model *model, struct run *run);
 void task_name_set(struct task *task);
