@@ -1,13 +1,13 @@
-/* Why a process ended as it did. See blame.h.
+/* Why a process failed. See blame.h.
  *
- * How a program passes on what its children did depends on what it is:
- *   shells     end with the code of a command, or 128 and the number of the signal that killed
- *              it; else they ended by themselves (`exit 2`). A code of 1 or 2 says little: where
- *              they went on to start other programs, the command was tolerated
- *   wrappers   (env, timeout, sudo, an engine's job script) are there for one command
- *   engines    and make end with codes of their own when a task has failed: the first after
- *              which they started nothing more, else the first
- *   others     may pass on a code, or fail at once when a child failed; else it is their own
+ * How a program passes on a failure of its children depends on its role:
+ *   shells     exit with the code of a command, or 128 plus the number of the signal that killed
+ *              it; any other code is their own (`exit 2`). Codes 1 and 2 say little: if the shell
+ *              went on to start other programs, the command's failure was tolerated
+ *   wrappers   (env, timeout, sudo, an engine's job script) exist for one command
+ *   engines    and make exit with codes of their own when a task has failed: the cause is the first
+ *              task after which they started nothing more, otherwise the first
+ *   others     may pass on a code, or fail soon after a child failed; else the failure is their own
  */
 #include "correlator/incidents/blame.h"
 
@@ -24,15 +24,15 @@
 #include "correlator/model/sent_signal.h"
 #include "correlator/model/task.h"
 
-/* A program that fails because a child failed does so soon. */
+/* A program that fails because a child failed does so within this time. */
 #define AT_ONCE_NS (2 * UINT64_C(1000000000))
-/* One whose worker crashed or was killed may take a while to notice. */
+/* A program whose worker crashed or was killed may take this long to notice. */
 #define CRASH_NOTICED_NS (60 * UINT64_C(1000000000))
 
-/* Above a forked child stand others that only forked; no more than these are considered. */
+/* Limit of ancestors that only forked, followed upwards from a forked child. */
 #define FORKS_ABOVE_MAX 16
 
-/* All that share the cause are corrected with it. */
+/* Corrects the cause in place, and thus for all that share it. */
 static void cause_correct(struct model *model, struct cause *cause, const struct cause *better)
 {
 	model_set_text(model, &cause->what, better->what);
@@ -54,15 +54,15 @@ static int64_t code_of(int64_t wait_status)
 	return wait_status >> 8 & 0xff;
 }
 
-/* As a shell says it. */
+/* The exit code that a shell reports for it. */
 static int64_t shell_code_of(int64_t wait_status)
 {
 	return signal_of(wait_status) ? 128 + signal_of(wait_status) : code_of(wait_status);
 }
 
-/* ---- what was to be expected */
+/* ---- expected ends */
 
-/* kill(1) and its like end what somebody else wants to be ended. */
+/* kill(1) and similar commands act on behalf of their caller. */
 static bool is_above_killer(const struct sent_signal *sent)
 {
 	static const char *const killers[] = {"kill", "pkill", "killall", "skill"};
@@ -73,8 +73,8 @@ static bool is_above_killer(const struct sent_signal *sent)
 	return false;
 }
 
-/* A pool that ends its workers, a script that ends its server. What is there to end its command
- * (timeout) is a wrapper. */
+/* Whether it is a teardown: a pool that ends its workers, a script that ends its server. A wrapper
+ * that ends its command (timeout) is not one. */
 static bool is_teardown(const struct image *image, const struct sent_signal *sent)
 {
 	const struct process *parent = image->process->parent;
@@ -90,7 +90,7 @@ static const struct sent_signal *signal_before(const struct image *image)
 	return sender_find(image->process, image->wait_status, image->end_boot_ns);
 }
 
-/* The code of a run or a task itself is its result, whatever its program means by it. */
+/* The exit code of the root of a run or task is its result, whatever the program means by it. */
 static bool is_expected_code(const struct image *image)
 {
 	int64_t code = code_of(image->wait_status);
@@ -108,7 +108,7 @@ static enum ending_kind expectation(const struct image *image)
 	return is_teardown(image, signal_before(image)) ? ENDING_TEARDOWN : ENDING_FAILED;
 }
 
-/* ---- what a process ended of */
+/* ---- the child that explains a failure */
 
 static bool is_weak(int64_t code)
 {
@@ -120,7 +120,7 @@ static bool began_after(const struct ending *ending, const struct ending *other)
 	return !other || ending->start_boot_ns > other->start_boot_ns;
 }
 
-/* The latest to begin, which in a pipe is the last, of those that ended with `code`. */
+/* Returns the latest to start, in a pipeline the last, of those that ended with `code`. */
 static const struct ending *find_code(const struct endings *endings, int64_t code, enum ending_kind kind,
 				      enum ending_followed followed_max)
 {
@@ -145,7 +145,7 @@ static const struct ending *find_passed(const struct endings *endings, int64_t c
 	return found;
 }
 
-/* The latest that failed, whatever its code. */
+/* Returns the latest of `kind` to end, whatever its code. */
 static const struct ending *find_latest(const struct endings *endings, enum ending_kind kind,
 					enum ending_followed followed_max)
 {
@@ -158,8 +158,8 @@ static const struct ending *find_latest(const struct endings *endings, enum endi
 	return found;
 }
 
-/* Where the code is its own (`COMMAND || exit 1`) and a command was killed just before, that is taken
- * for the cause. Where the command before left with a code, it is unknown whether it is. */
+/* If the code is the shell's own (`COMMAND || exit 1`) and a command was killed just before, that is
+ * taken as the cause. If that command exited with a code, it is unknown whether it is the cause. */
 static const struct ending *find_of_shell(const struct endings *endings, int64_t wait_status)
 {
 	int64_t code = shell_code_of(wait_status);
@@ -191,7 +191,7 @@ static const struct ending *find_first(const struct endings *endings, bool is_ta
 	return NULL;
 }
 
-/* What it runs for itself may fail, too, and is of less weight. */
+/* Failures of tasks take precedence over those of programs that the engine runs for itself. */
 static const struct ending *find_of_engine(const struct endings *endings)
 {
 	const struct ending *found = find_first(endings, true);
@@ -225,8 +225,8 @@ static const struct ending *find_of_program(const struct endings *endings, const
 	return NULL;
 }
 
-/* A process that was killed by itself, by the kernel or by an unknown sender may pass on what killed a
- * child of it. */
+/* A process killed by itself, by the kernel or by an unrecorded sender may pass on the signal that killed
+ * one of its children. */
 static const struct ending *find_of_killed(const struct endings *endings, const struct image *image,
 					   const struct sent_signal *sent)
 {
@@ -242,7 +242,7 @@ static const struct ending *find_of_killed(const struct endings *endings, const 
 	return NULL;
 }
 
-/* The failed child that explains why the process failed; NULL: it failed by itself. */
+/* Returns the failed child that explains why the process failed, or NULL if it failed by itself. */
 static const struct ending *find_ending(const struct image *image)
 {
 	const struct endings *endings = image->process->endings;
@@ -263,7 +263,7 @@ static const struct ending *find_ending(const struct image *image)
 	}
 }
 
-/* ---- what its parent remembers */
+/* ---- what the parent remembers */
 
 static void remember(struct model *model, struct process *parent, const struct ending *ending)
 {
@@ -277,7 +277,7 @@ static void remember(struct model *model, struct process *parent, const struct e
 	parent->state_is_stored = false;
 }
 
-/* The client that waits for a container is not the parent of what runs in it. */
+/* The client that waits for a container is not the parent of the processes in it. */
 static void remember_client(struct model *model, const struct image *image, const struct ending *ending)
 {
 	const struct process *parent = image->process->parent;
@@ -308,7 +308,7 @@ void blame_note(struct model *model, struct image *image)
 		return;
 	found = find_ending(image);
 	kind = expectation(image);
-	/* A command that may fail may fail in a subshell, too. */
+	/* An expected failure stays expected when a subshell passes it on. */
 	passed_on = found && found->kind == ENDING_EXPECTED;
 	failed = kind == ENDING_FAILED && !(passed_on && image->began == IMAGE_FORK);
 	ending = (struct ending){
@@ -371,7 +371,7 @@ static void note_tool(struct process *parent, uint64_t fork_boot_ns)
 		}
 }
 
-/* A subshell is its shell here: both go on. */
+/* Subshells count as their shell: both went on to start a tool. */
 void blame_note_tool(struct process *process)
 {
 	struct process *parent = process->parent;

@@ -1,8 +1,8 @@
-/* Who asked a batch system to end a job.
+/* Commands that cancelled batch jobs.
  *
- * Its daemon ends a job in the same way whether the time limit was reached or somebody cancelled
- * it. But the command that cancels may have been seen: of this host, it names the job, and its user
- * is one who may. Where none was seen nothing follows: it may have run elsewhere.
+ * The daemon of a batch system ends a job in the same way whether it reached its time limit or was
+ * cancelled. But the cancelling command may have been seen if it ran on this host: it names the job,
+ * and its user is allowed to. If none was seen, it may have run elsewhere.
  */
 #include "correlator/incidents/cancel.h"
 
@@ -13,10 +13,10 @@
 #include "correlator/model/process.h"
 #include "correlator/model/run.h"
 
-/* A job that was cancelled longer ago than that, and still ran, was perhaps not. */
+/* If a job still runs this long after a cancel command, the command may not have cancelled it. */
 #define CANCEL_NS (60 * UINT64_C(1000000000))
 
-/* By program, and the beginning of the run keys that rules give to such jobs. */
+/* Programs, with the prefix of the run keys that the rules give to their jobs. */
 static const struct canceller {
 	const char *program, *jobs;
 } cancellers[] = {
@@ -26,7 +26,7 @@ static const struct canceller {
 	{"bkill", "lsf:"},
 };
 
-/* "7", "7.0", "7_1" and "7[]" are of job 7. */
+/* "7", "7.0", "7_1" and "7[]" name job 7. */
 static bool argument_names(const char *argument, const char *number)
 {
 	size_t size = strspn(number, "0123456789");
@@ -34,7 +34,7 @@ static bool argument_names(const char *argument, const char *number)
 	return size > 0 && strncmp(argument, number, size) == 0 && strchr("._[", argument[size]);
 }
 
-/* What stands behind an option may be its value; -s and --signal only send a signal. */
+/* A word after an option may be its value; -s and --signal only send a signal. */
 static bool command_cancels(const struct command *command, const char *number)
 {
 	const char *word = command->arguments, *end = word + command->arguments_size;
@@ -49,7 +49,7 @@ static bool command_cancels(const struct command *command, const char *number)
 	return names;
 }
 
-/* Who is not the job's user, nor root, may not. */
+/* Only root and the job's user may cancel it. */
 static void note_jobs(struct model *model, const struct process *process, uint64_t boot_ns,
 		      const struct canceller *canceller)
 {
@@ -68,7 +68,7 @@ static void note_jobs(struct model *model, const struct process *process, uint64
 	}
 }
 
-/* Every exec asks, and most programs differ in their first byte. */
+/* Called for every exec; most programs differ in the first byte. */
 static bool is_called(const char *program, const char *name)
 {
 	return program[0] == name[0] && strcmp(program, name) == 0;

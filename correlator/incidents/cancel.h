@@ -1,4 +1,4 @@
-/* Who asked a batch system to end a job. */
+/* Commands that cancelled batch jobs. */
 #pragma once
 
 #include <stdint.h>
@@ -7,7 +7,7 @@ struct model;
 struct process;
 struct run;
 
-/* A process has executed another program. */
+/* Call when a process has executed a program. */
 void cancel_note(struct model *model, const struct process *process, uint64_t boot_ns);
-/* The command that can explain what happened to the run at `boot_ns`; NULL: none was seen. */
+/* Returns the command that can explain what happened to the run at `boot_ns`, or NULL if none was seen. */
 const struct cancel *cancel_find(const struct run *run, uint64_t boot_ns);

@@ -1,4 +1,4 @@
-/* Incidents: what went wrong, each in one sentence of facts. */
+/* Incidents: what went wrong, each described in one factual sentence. */
 #include "correlator/incidents/incident.h"
 
 #include <inttypes.h>
@@ -22,11 +22,11 @@
 
 #define SENTENCE_MAX 512
 
-/* Crashes of one task that are reported: a program may crash on and on. */
+/* Maximum number of crashes reported per task: a program may crash repeatedly. */
 #define CRASHES_PER_TASK_MAX 16
 
-/* The kernel charges memory in batches of pages for each processor: a limit is reached
- * when the counter is this near to it. */
+/* The kernel charges memory in per-processor batches of pages: a limit counts as reached
+ * when the counter is this close to it. */
 #define OOM_MARGIN_BYTES (1024 * 1024)
 
 int64_t incident_id(int64_t subject, const char *kind)
@@ -46,8 +46,8 @@ static int64_t exit_code(const struct image *image)
 	return image->wait_status & 0x7f ? ROW_NULL : image->wait_status >> 8 & 0xff;
 }
 
-/* A child that was forked for a command which could then not be executed: that is how
- * shells, env, nohup, xargs and others say it. */
+/* Whether it is a child forked for a command that could not be executed: shells, env, nohup,
+ * xargs and others exit with these codes then. */
 static bool is_failed_command(const struct image *image)
 {
 	return image->began == IMAGE_FORK && (exit_code(image) == 126 || exit_code(image) == 127);
@@ -73,7 +73,7 @@ static void describe_signal(const struct image *image, const struct sent_signal 
 		 image->wait_status & 0x80 ? " and dumped core" : "", duration);
 }
 
-/* Of a program that is there to run others, where none of them explains its end. */
+/* Whether it is a program that runs others; called when none of them explains its end. */
 static bool is_driver(const struct image *image)
 {
 	return image->role == RULES_ROLE_SHELL || image->role == RULES_ROLE_WRAPPER ||
@@ -112,7 +112,7 @@ static void describe(const struct image *image, const struct sent_signal *sent, 
 	snprintf(text, size, "%s (pid %u) %s", image->tool->name, image->pid, what);
 }
 
-/* As a person reads it; "no limit" where there is none. */
+/* Formats bytes for display; "no limit" for ROW_NULL. */
 static const char *mebibytes(int64_t bytes, char text[32])
 {
 	if (bytes == ROW_NULL)
@@ -150,7 +150,7 @@ static bool is_timeout(const struct image *image)
 	return image->command && strcmp(image->command->program, "timeout") == 0;
 }
 
-/* What failed before, and did not stop it: no cause, but worth knowing. */
+/* Mentions the last command that failed before without stopping it: not a cause, but worth knowing. */
 static void explain_before(const struct image *image, char *text, size_t size)
 {
 	const struct endings *endings = image->process ? image->process->endings : NULL;
@@ -199,7 +199,7 @@ static const char *fault_reason(int64_t signal)
 	}
 }
 
-/* Facts alone: "" where nothing is known of why. */
+/* Writes why it failed, facts only; "" if nothing is known. */
 static void explain(struct model *model, const struct image *image, const struct sent_signal *sent, char *text,
 		    size_t size)
 {
@@ -288,13 +288,13 @@ static const char *const kinds[] = {
 	[CAUSE_COMMAND] = "failed-command", [CAUSE_CRASH] = "crash",   [CAUSE_OOM] = "oom-kill",
 };
 
-/* Such a process has an incident of its own, whatever becomes of its task. */
+/* Whether a process that fails this way has its own incident, whatever the outcome of its task. */
 static bool stands_alone(enum cause_kind kind)
 {
 	return kind >= CAUSE_COMMAND;
 }
 
-/* The columns that an incident has of a cause. */
+/* Returns an incident row with the columns taken from a cause. */
 static struct row_incident cause_row(const struct cause *cause, const struct task *task)
 {
 	return (struct row_incident){
@@ -311,8 +311,8 @@ static struct row_incident cause_row(const struct cause *cause, const struct tas
 	};
 }
 
-/* A script that tries many commands says no more with each: one for each task and code. Nor does
- * a program that crashes on and on. */
+/* Limits repeated reports: per task, one of commands that could not be executed for each code, and a
+ * bounded number of crashes. */
 static bool take_turn(const struct model *model, struct task *task, const struct image *image, enum cause_kind kind)
 {
 	int bit = exit_code(image) == 127 ? 2 : 1;
@@ -365,8 +365,8 @@ static bool has_failed(const struct task *task)
 	return outcome_status(&task->outcome, &task->tally) >= OUTCOME_FAILED;
 }
 
-/* Where the process has an incident of its own, the task's takes its place: it says both. What
- * is said of an inner task is not said again of those around it that failed of the same. */
+/* If the process has its own incident, the task's replaces it, as it reports both. A cause reported
+ * for an inner task is not reported again for the enclosing tasks that it made fail. */
 void incident_note_task(struct model *model, struct task *task)
 {
 	struct cause *cause = task->cause;

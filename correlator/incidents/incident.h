@@ -1,4 +1,4 @@
-/* Incidents: what went wrong, each in one sentence of facts. */
+/* Incidents: what went wrong, each described in one factual sentence. */
 #pragma once
 
 #include "common/store/rows.h"
@@ -8,13 +8,13 @@ struct image;
 struct task;
 
 int64_t incident_id(int64_t subject, const char *kind);
-/* To be written: `row` with the sentence and why, NULL or empty: not known. When it was by
- * the wall clock the store keeps as it was told first. */
+/* Queues `row` to be written with the sentence and the reason `why` (NULL or empty: unknown). If it
+ * is written again, the store keeps the first wall-clock time. */
 void incident_add(struct model *model, struct row_incident row, const char *sentence, const char *why);
-/* The cause of a process that failed by itself; NULL: out of memory. */
+/* Returns the cause of a process that failed by itself, or NULL if out of memory. */
 struct cause *incident_describe(struct model *model, const struct image *image);
-/* A process failed by itself: some ways to do so are reported whatever becomes of its task. */
+/* Reports a process that failed by itself, if its kind of failure is reported regardless of its task. */
 void incident_note_failure(struct model *model, struct image *image);
 void incident_note_task(struct model *model, struct task *task);
-/* Its incident as a task that failed, written again where it has one: what became of it changed. */
+/* Queues the incident of a failed task, again if its outcome has changed; does nothing if it has none. */
 void incident_report_task(struct model *model, struct task *task);

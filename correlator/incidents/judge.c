@@ -36,7 +36,7 @@ void judge_process(struct model *model, struct process *process, int64_t wait_st
 	retry_settle(model, process, wait_status);
 }
 
-/* Its root may have executed something, and ended, before it was known to be a task. */
+/* The root may have executed something, and ended, before the task was opened. */
 static void judge_task(struct model *model, struct task *task)
 {
 	const struct process *root = process_find(model, (uint32_t)task->root.pid, task->root.start_boot_ns);

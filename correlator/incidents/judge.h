@@ -1,4 +1,4 @@
-/* What follows from ends: causes, incidents, retries. */
+/* Consequences of ended images and processes: causes, incidents, retries. */
 #pragma once
 
 #include "bpf/record.h"
@@ -7,9 +7,9 @@ struct model;
 struct image;
 struct process;
 
-/* An image has ended, which was not replaced by another or was: judged before its process is. */
+/* Call when an image has ended, replaced by another or not, and before judge_process(). */
 void judge_image(struct model *model, struct image *image);
-/* `process` has ended. */
+/* Call when `process` has ended. */
 void judge_process(struct model *model, struct process *process, int64_t wait_status);
-/* Tasks that were opened since the last time. */
+/* Judges the tasks opened since the last call. */
 void judge_opened(struct model *model);

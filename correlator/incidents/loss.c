@@ -1,9 +1,9 @@
-/* Losses: records that the kernel side had to drop, or that nobody can read. Known to have
- * happened, not what they were: so what ran there and then is incomplete.
+/* Losses: records that the kernel side had to drop or that could not be decoded. Their content is
+ * unknown, so whatever ran in that place at that time is incomplete.
  *
- * The probe sends how much was lost so far, again and again (WIRE_LOSSES). What of that is new
- * is found out here, against what was sent before; that is remembered in the transaction
- * that writes the losses, so each is counted once, whichever program is killed when.
+ * The probe repeatedly sends how much was lost so far (WIRE_LOSSES). This file finds what is new
+ * by comparison with the previous report, which is saved in the transaction that writes the
+ * losses. So each loss is counted exactly once, whichever program is killed and when.
  */
 #include "correlator/incidents/loss.h"
 
@@ -14,15 +14,15 @@
 #include "correlator/model/run.h"
 #include "correlator/model/task.h"
 
-#define COUNT_MAX (1ULL << 40) /* what is more is no count */
+#define COUNT_MAX (1ULL << 40) /* larger values are not valid counts */
 
-/* Of one kind, in one place: `count` records between two moments. */
+/* Lost records of one kind in one place: `count` of them within a period. */
 struct lost {
 	uint32_t type;
-	uint64_t cgroup_id; /* 0: not known */
+	uint64_t cgroup_id; /* 0: unknown */
 	uint64_t count;
-	uint64_t first_boot_ns; /* of all that were lost there: what its row is known by */
-	uint64_t since_boot_ns; /* of these */
+	uint64_t first_boot_ns; /* first of all records lost there; identifies the row */
+	uint64_t since_boot_ns; /* start of the period in which these were lost */
 	uint64_t last_boot_ns;
 };
 
@@ -40,7 +40,7 @@ static const char *loss_kind(uint32_t type)
 	}
 }
 
-/* Whether a record of this process may be among the lost. */
+/* Whether a record of this process may be among those lost. */
 static bool may_concern(const struct lost *lost, const struct process *process)
 {
 	bool there = lost->cgroup_id == 0 || process->cgroup_id == lost->cgroup_id;
@@ -49,7 +49,7 @@ static bool may_concern(const struct lost *lost, const struct process *process)
 	       (!process->ended || process->end_boot_ns >= lost->since_boot_ns);
 }
 
-/* False: it was, for another process. */
+/* Returns false if the loss was already counted, for another process. */
 static bool count_in(const struct model *model, uint64_t *number, struct tally *tally, const struct lost *lost)
 {
 	if (*number == model->loss_number)
@@ -59,8 +59,8 @@ static bool count_in(const struct model *model, uint64_t *number, struct tally *
 	return true;
 }
 
-/* Lost records make what ran in that cgroup at that time incomplete; where the cgroup is
- * not known, whatever ran then. */
+/* Marks as incomplete what ran in that cgroup at that time, or everything that ran then if the
+ * cgroup is unknown. */
 static void mark_incomplete(struct model *model, const struct lost *lost)
 {
 	struct process *process;
@@ -95,12 +95,12 @@ static void note(struct model *model, const struct lost *lost)
 					.last_boot_ns = (int64_t)lost->last_boot_ns,
 					.unix_ns = model_unix_ns(model, lost->first_boot_ns),
 				});
-	/* Without its final record an image keeps the figures of its exit: complete. */
+	/* Without its final record an image keeps the figures of its exit, which are complete. */
 	if (lost->type != RECORD_FINAL)
 		mark_incomplete(model, lost);
 }
 
-/* A slot goes on being the same loss until another ring's losses begin in its place. */
+/* A slot continues the same loss until the losses of another ring take it over. */
 static bool is_same(const struct loss_slot *before, const struct loss_slot *slot)
 {
 	return before->type == slot->type && before->cgroup_id == slot->cgroup_id &&
@@ -116,11 +116,11 @@ static void slot_take(struct model *model, struct loss_slot *before, const struc
 		.count = slot->count - (known ? before->count : 0),
 		.first_boot_ns = slot->first_boot_ns,
 		.since_boot_ns = known ? before->last_boot_ns : slot->first_boot_ns,
-		/* The kernel writes it behind the count. */
+		/* The kernel writes it after the count. */
 		.last_boot_ns = slot->last_boot_ns > slot->first_boot_ns ? slot->last_boot_ns : slot->first_boot_ns,
 	};
 
-	/* One that has just been taken says what it counts in a moment. */
+	/* A slot that was just claimed gets its type and count a moment later. */
 	if (slot->type == 0 || slot->count == 0 || slot->count > COUNT_MAX || (known && slot->count <= before->count))
 		return;
 	note(model, &lost);

@@ -1,4 +1,4 @@
-/* Losses: records that the kernel side had to drop, or that nobody can read. */
+/* Losses: records that the kernel side had to drop or that could not be decoded. */
 #pragma once
 
 #include "bpf/record.h"
@@ -6,7 +6,7 @@
 
 struct model;
 
-/* False: that is no array of losses. */
+/* Returns false if the message is not an array of losses. */
 bool loss_take(struct model *model, const struct wire_losses *losses);
-/* One record that could not be read. */
+/* Counts one record that could not be decoded. */
 void loss_note_record(struct model *model, const struct record_header *header);

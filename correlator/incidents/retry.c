@@ -1,12 +1,12 @@
-/* What becomes of a task that failed: done again, tolerated, or fatal.
+/* The fate of a failed task: retried, tolerated or fatal.
  *
- * A run remembers its last few failed tasks while the orchestrator that began them lives. A later
+ * A run remembers its last few failed tasks while the orchestrator that began them runs. A later
  * task beneath the same orchestrator that does the same work is the next attempt: its root has
- * the same command line in the same directory, give or take the number of the attempt. An
- * engine that gives each attempt a directory and a script of its own (Nextflow) is known by the
- * command that failed: it is there again.
+ * the same command line in the same directory, apart from the number of the attempt. If the engine
+ * gives each attempt its own directory and script (Nextflow), the retry is recognized by the failed
+ * command being executed again.
  *
- * When the orchestrator ends, what it did not fail of was tolerated.
+ * When the orchestrator ends, the failures that did not make it fail were tolerated.
  */
 #include "correlator/incidents/retry.h"
 
@@ -27,7 +27,7 @@ static void pardon(struct model *model, struct task *task)
 	incident_report_task(model, task);
 }
 
-/* The attempts before a task, which have failed, did no harm. */
+/* Pardons the earlier, failed attempts of a task that has succeeded. */
 static void pardon_attempts(struct model *model, const struct task *task)
 {
 	struct run *run = task->run;
@@ -40,7 +40,7 @@ static void pardon_attempts(struct model *model, const struct task *task)
 		pardon(model, attempt);
 		run_forget_failed_at(run, i - 1);
 		pardon_attempts(model, attempt);
-		i = run->failed_count + 1; /* begun anew: the list is another one */
+		i = run->failed_count + 1; /* restart: the list has changed */
 	}
 }
 
@@ -63,7 +63,7 @@ void retry_note_end(struct model *model, struct task *task)
 	}
 }
 
-/* ---- the same work again */
+/* ---- retries of the same work */
 
 static bool may_be_retried(const struct task *failed, const struct task *task, uint64_t begin_boot_ns)
 {
@@ -121,7 +121,7 @@ void retry_note_exec(struct model *model, const struct process *process)
 	}
 }
 
-/* ---- the orchestrator's end */
+/* ---- end of the orchestrator */
 
 static bool is_make(const struct process *process)
 {
@@ -129,8 +129,8 @@ static bool is_make(const struct process *process)
 	       (strcmp(process->command->program, "make") == 0 || strcmp(process->command->program, "gmake") == 0);
 }
 
-/* Make begins nothing more once a recipe has failed, unless it was asked to go on, by an option or
- * by the make above it. */
+/* Make starts nothing more once a recipe has failed, unless told to keep going by an option or by the
+ * make above it. */
 static bool stops_at_failure(const struct process *engine)
 {
 	const struct command *command = engine->command;
@@ -157,7 +157,7 @@ static bool went_on_after(const struct process *engine, const struct task *task)
 	return false;
 }
 
-/* An engine may fail of several tasks, a shell of what its status came from alone. */
+/* Several tasks may make an engine fail, but a shell fails only because of the one behind its status. */
 static bool failed_of(const struct process *orchestrator, const struct task *task)
 {
 	const struct image *image = orchestrator->image;
@@ -176,7 +176,7 @@ void retry_settle(struct model *model, const struct process *orchestrator, int64
 	bool failed = wait_status != 0 && orchestrator->cause;
 
 	if (wait_status == ROW_NULL)
-		failed = true; /* who knows */
+		failed = true; /* unknown: assume that it failed */
 	for (int i = run ? run->failed_count : 0; i > 0; i--) {
 		struct task *task = run->failed[i - 1];
 

@@ -13,7 +13,7 @@
 #include "correlator/model/sent_signal.h"
 #include "correlator/model/tool.h"
 
-/* A process that handles a signal and then ends has cleaned up for this long at most. */
+/* Maximum time that a process may take to clean up after a signal before it ends because of it. */
 #define HANDLED_NS (60 * UINT64_C(1000000000))
 
 void signal_name(int64_t signal, char *text, size_t size)
@@ -79,8 +79,8 @@ static void fill_sender(const struct event_signal *event, const struct process *
 	snprintf(sent->program, sizeof(sent->program), "%s", sender->image->tool->name);
 }
 
-/* Only the latest of each number counts. A process that sends itself what it has got does so to
- * die of it (shells, Python): that was the other's. */
+/* Only the latest of each number counts. A process that sends itself a signal it has just received
+ * does so to die from it (shells, Python): the original sender is kept. */
 static void keep(struct sent_signals *signals, const struct sent_signal *sent)
 {
 	unsigned gone = 0;
@@ -122,7 +122,7 @@ const struct sent_signal *sender_find(const struct process *process, int64_t wai
 	if (!signals || signals->count == 0)
 		return NULL;
 	if (signal == 0 && code > 128)
-		signal = code - 128; /* how a shell, and many others, say it */
+		signal = code - 128; /* convention of shells and many other programs */
 	for (unsigned i = signals->count; i > 0; i--)
 		if (signals->item[i - 1].signal == signal)
 			return &signals->item[i - 1];
@@ -132,7 +132,7 @@ const struct sent_signal *sender_find(const struct process *process, int64_t wai
 	return NULL;
 }
 
-/* Names of users are this host's: only root's is everybody's. */
+/* User names are local to a host; only root is the same everywhere. */
 static void describe_user(uint32_t uid, char *text, size_t size)
 {
 	if (uid == 0)

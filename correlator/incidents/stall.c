@@ -1,13 +1,13 @@
-/* Processes that stand still: stuck or idle, as process scans see it.
+/* Stalled processes, as seen by process scans: stuck or idle.
  *
- * A process moves when its bytes read, written, sent or received change, or when it uses
- * a hundredth of a processor for a minute. One that does not is
- *   stuck  where every scan of two minutes found it in uninterruptible sleep (the kernel's
- *          own hung-task detector waits as long), or where nothing of its whole task has
- *          moved for half an hour;
- *   idle   where it alone has not moved for half an hour, and its task has.
- * Waiting for a child is no standing still, and what is there to wait (shells, engines,
- * clients, sleep) is not asked. One incident a process, ended when it moves again.
+ * A process makes progress if its bytes read, written, sent or received change, or if it uses
+ * 1% of a processor over a minute. Otherwise it is
+ *   stuck  if every scan for two minutes found it in uninterruptible sleep (the kernel's own
+ *          hung-task detector waits as long), or if no process of its task has made progress
+ *          for half an hour;
+ *   idle   if it has made no progress for half an hour, but its task has.
+ * Waiting for a child is not a stall, and programs whose purpose is to wait (shells, engines,
+ * clients, sleep) are not checked. A stall is one incident, which ends when progress resumes.
  */
 #include "correlator/incidents/stall.h"
 
@@ -30,7 +30,7 @@
 #define WINDOW_NS (60 * SECOND_NS)
 #define WINDOW_CPU_NS (WINDOW_NS / 100)
 
-/* A pool of idle workers says no more with a thousand incidents than with these. */
+/* Maximum number of idle incidents per task: a pool of idle workers needs no more. */
 #define IDLE_PER_TASK_MAX 8
 
 static void set_mark(struct process *process, uint64_t boot_ns, const struct totals *now)
@@ -41,7 +41,7 @@ static void set_mark(struct process *process, uint64_t boot_ns, const struct tot
 	process->motion.mark_exec_id = process->image->exec_id;
 }
 
-/* Whether it has moved since its mark; the first scan only sets one. */
+/* Whether it has made progress since its mark; the first scan only sets the mark. */
 static bool has_moved(struct process *process, uint64_t boot_ns, const struct totals *now)
 {
 	const struct motion *motion = &process->motion;
@@ -55,7 +55,7 @@ static bool has_moved(struct process *process, uint64_t boot_ns, const struct to
 	return moved;
 }
 
-/* ---- what is reported ---- */
+/* ---- reports ---- */
 
 static const char *const kinds[] = {[STALL_BLOCKED] = "stuck", [STALL_STUCK] = "stuck", [STALL_IDLE] = "idle"};
 
@@ -106,7 +106,7 @@ void stall_end(struct model *model, struct process *process, uint64_t boot_ns)
 	process->state_is_stored = false;
 }
 
-/* ---- what is seen ---- */
+/* ---- samples ---- */
 
 static bool has_living_child(const struct process *process)
 {
@@ -118,7 +118,7 @@ static bool has_living_child(const struct process *process)
 	return false;
 }
 
-/* Only what is there to work, in a run that is there to end. */
+/* Only tools without running children, in a run that is expected to end. */
 static bool should_move(const struct process *process)
 {
 	return process->image->role == RULES_ROLE_TOOL && run_is_workload(process->run) && !has_living_child(process);
@@ -149,7 +149,7 @@ void stall_note_sample(struct model *model, struct process *process, const struc
 
 	if (process->flags & RECORD_KERNEL_THREAD)
 		return;
-	if (motion->moved_boot_ns == 0) /* after a restart it stands where it stood */
+	if (motion->moved_boot_ns == 0) /* after a restart a stall continues from its start */
 		motion->moved_boot_ns = process->stall ? process->stall_since_boot_ns : sample->boot_ns;
 	if (has_moved(process, sample->boot_ns, now)) {
 		motion->moved_boot_ns = sample->boot_ns;

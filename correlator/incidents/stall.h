@@ -1,4 +1,4 @@
-/* Processes that stand still: stuck or idle, as process scans see it. */
+/* Stalled processes, as seen by process scans: stuck or idle. */
 #pragma once
 
 #include "correlator/record/event.h"
@@ -9,5 +9,5 @@ struct totals;
 
 void stall_note_sample(struct model *model, struct process *process, const struct event_sample *sample,
 		       const struct totals *now);
-/* It moves again, or has ended. */
+/* Ends the stall, if any: the process has resumed or ended. */
 void stall_end(struct model *model, struct process *process, uint64_t boot_ns);
