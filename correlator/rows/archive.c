@@ -1,13 +1,13 @@
-/* What is remembered of an entity beyond its row. See archive.h. */
+/* Serialization of the state of entities. See archive.h. */
 #include "correlator/rows/archive.h"
 
-/* ---- bytes that are to be loaded ---------------------------------------------------- */
+/* ---- validation --------------------------------------------------------------------- */
 
-/* Whether they are one value of msgpack, in which nothing claims to be larger than what is left: msgpack-c
- * takes memory for as much as is claimed. */
+/* Whether the bytes are a single msgpack value in which no declared size exceeds what is left: msgpack-c
+ * allocates memory by declared sizes. */
 static bool is_sound(const unsigned char *at, const unsigned char *end)
 {
-	/* Bytes behind the formats from 0xc0 on: a number, or how many bytes or items follow. */
+	/* Bytes after each format from 0xc0 on: a number, or how many bytes or items follow. */
 	static const unsigned char sizes[0x20] = {
 		[0x04] = 1, 2, 4, [0x0a] = 4, 8, 1, 2, 4, 8, 1, 2, 4, 8, [0x19] = 1, 2, 4, 2, 4, 2, 4,
 	};
@@ -17,7 +17,7 @@ static bool is_sound(const unsigned char *at, const unsigned char *end)
 		uint64_t bytes = 0, items = 0, number = 0;
 
 		if (format == 0xc1 || (format >= 0xc7 && format < 0xca) || (format >= 0xd4 && format < 0xd9))
-			return false; /* behind the end, or extensions, which are never saved */
+			return false; /* past the end, or an extension, which is never saved */
 		if (format >= 0x80 && format < 0xc0) {
 			bytes = format >= 0xa0 ? format & 0x1f : 0;
 			items = format < 0x90 ? 2 * (format & 0x0fU) : format < 0xa0 ? format & 0x0f : 0;
@@ -39,14 +39,14 @@ static bool is_sound(const unsigned char *at, const unsigned char *end)
 	return at == end;
 }
 
-/* ---- the whole -------------------------------------------------------------------- */
+/* ---- archives --------------------------------------------------------------------- */
 
 static struct archive_level *innermost(struct archive *archive)
 {
 	return &archive->level[archive->depth - 1];
 }
 
-/* `object`: loading, what was found there; what is no such thing has nothing in it. */
+/* `object`: when loading, the value found there; NULL makes the level empty. */
 static void open_level(struct archive *archive, const msgpack_object *object)
 {
 	if (archive->depth < ARCHIVE_DEPTH_MAX)
@@ -70,7 +70,7 @@ void archive_deinit(struct archive *archive)
 	msgpack_unpacked_destroy(&archive->loaded);
 }
 
-/* Its number of fields is known when it is closed. */
+/* The number of fields is filled in when the map is closed. */
 #define MAP_HEAD "\xde\0\0"
 
 static void save_map(struct archive *archive)
@@ -118,8 +118,8 @@ static void save_name(struct archive *archive, const char *name)
 	archive_require(archive, msgpack_pack_str_with_body(&archive->packer, name, strlen(name)) == 0);
 }
 
-/* NULL: it is not there. Fields are loaded in the order in which they were saved, so the next is
- * mostly the one. */
+/* Returns NULL if the field is missing. Fields are loaded in the order in which they were saved, so
+ * the next one usually matches. */
 static const msgpack_object *load(struct archive *archive, const char *name, msgpack_object_type type)
 {
 	struct archive_level *level = innermost(archive);

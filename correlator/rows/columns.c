@@ -1,7 +1,7 @@
-/* What rows and entities both hold, either way. See exchange.h.
+/* Conversion between rows and entities, in both directions. See exchange.h.
  *
- * NULL is unknown or none, in a row as in an entity. A column that is NULL because it is younger
- * than the row counts as nothing.
+ * NULL means unknown or none, in rows as in entities. A count that is NULL because its column is
+ * newer than the row loads as 0.
  */
 #include "correlator/rows/exchange.h"
 
@@ -12,7 +12,7 @@
 #include "correlator/model/task.h"
 #include "correlator/model/tool.h"
 
-/* ---- fields: `columns`, `row` and the entity in the words of each function ---------- */
+/* ---- fields: the macros use `columns` and `row` of the function around them --------- */
 
 #define EITHER(load, save) \
 	do { \
@@ -22,21 +22,21 @@
 			save; \
 		} \
 	} while (0)
-/* The same number in both; a count is never NULL in the entity. */
+/* The same number in both; COUNT() is never NULL in the entity. */
 #define BOTH(column, field) EITHER((field) = (typeof(field))row->column, row->column = (int64_t)(field))
 #define COUNT(column, field) \
 	EITHER((field) = row->column == ROW_NULL ? 0 : (typeof(field))row->column, row->column = (int64_t)(field))
-/* A text of the entity's own; the second is never NULL in the row, the third where "" is none. */
+/* A text owned by the entity; NAME_TEXT() is never NULL in the row, LABEL_TEXT() is NULL there for "". */
 #define OWN_TEXT(column, field) EITHER((field) = text_copy(columns, row->column), row->column = (field))
 #define NAME_TEXT(column, field) \
 	EITHER((field) = text_copy(columns, row->column[0] ? row->column : NULL), row->column = (field) ? (field) : "")
 #define LABEL_TEXT(column, field) \
 	EITHER((field) = text_copy(columns, row->column), row->column = (field) && (field)[0] ? (field) : NULL)
-/* In the entity itself; "" is NULL in the row where it may be. */
+/* A text in an array of the entity; "" is NULL in the row if `may_be_null`. */
 #define FIXED_TEXT(column, field, may_be_null) \
 	EITHER(snprintf((field), sizeof(field), "%s", row->column ? row->column : ""), \
 	       row->column = (field)[0] || !(may_be_null) ? (field) : NULL)
-/* One that rules have; after a restart, the model. */
+/* A text owned by the rules or, after a restart, by the model. */
 #define KEPT_TEXT(column, field) EITHER((field) = text_keep(columns, row->column), row->column = (field))
 #define ENUM_TEXT(column, field, texts) \
 	EITHER((field) = (typeof(field))text_index(columns, texts, sizeof(texts) / sizeof((texts)[0]), row->column), \
@@ -91,9 +91,9 @@ static const char *const began_texts[] = {"fork", "exec", "found"};
 static const char *const ended_texts[] = {NULL, "exit", "exec", "lost"};
 static const char *const totals_texts[] = {"sample", "exec", "exit", "final"};
 
-/* ---- what several have ----------------------------------------------------------------- */
+/* ---- columns of several entities ------------------------------------------------------- */
 
-/* What is not NULL is known. */
+/* A column that is not NULL is known. */
 #define TOTAL(name) \
 	if (row->name != ROW_NULL) { \
 		sums->name = row->name; \
@@ -106,7 +106,7 @@ static const char *const totals_texts[] = {"sample", "exec", "exit", "final"};
 		EITHER({ROW_TOTALS(TOTAL)}, totals_fill_row(row, sums, (unknown))); \
 	} while (0)
 
-/* The end of what lives is not known, and comes with the last end that is. */
+/* While something is running, its row has no end; the last end sets it. */
 #define END_BOTH(lives, field) \
 	EITHER((field) = row->end_boot_ns == ROW_NULL ? 0 : (uint64_t)row->end_boot_ns, \
 	       row->end_boot_ns = (lives) ? ROW_NULL : (int64_t)(field))
@@ -203,7 +203,7 @@ void tool_columns(struct columns *columns, struct row_tool *row, struct tool *to
 	TALLY_BOTH(tool->tally);
 }
 
-/* As wait(2) has it, in three columns; of what did not exit by itself nothing is known. */
+/* The status of wait(2) in three columns, and what follows from it; NULL unless `ended` is IMAGE_EXIT. */
 static void status_columns(struct columns *columns, struct row_process *row, struct image *image)
 {
 	int64_t status = image->wait_status;

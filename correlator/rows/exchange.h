@@ -1,5 +1,5 @@
-/* Entities to what the store keeps of them, and back. Each is described once, for both directions:
- * columns.c has what readers see, state.c the rest.
+/* Conversion between entities and their stored form. Each entity is described once, for both
+ * directions: columns.c covers what readers see, state.c the rest.
  */
 #pragma once
 
@@ -10,34 +10,34 @@ struct container;
 struct task;
 struct tool;
 
-/* ---- columns.c: from the entity to its row or, where it is loaded, from the row to the entity.
- * Texts of a row are borrowed. What the entity is part of is not here. */
+/* ---- columns.c: from the entity to its row or, when loading, from the row to the entity.
+ * Texts of a row are borrowed. References to other entities are left to the caller. */
 struct columns {
 	struct model *model;
 	bool loading;
-	bool bad; /* loading: a row that cannot be, or out of memory */
+	bool bad; /* loading: an invalid row, or out of memory */
 };
 
 void container_columns(struct columns *columns, struct row_container *row, struct container *container);
 void run_columns(struct columns *columns, struct row_run *row, struct run *run);
 void task_columns(struct columns *columns, struct row_task *row, struct task *task);
 void tool_columns(struct columns *columns, struct row_tool *row, struct tool *tool);
-/* Its command is the caller's. */
+/* The command is left to the caller. */
 void image_columns(struct columns *columns, struct row_process *row, struct image *image);
 
-/* ---- state.c: what no column holds, through an archive that is open */
+/* ---- state.c: what no column holds, in an open archive */
 
-/* What a process refers to, by ids. */
+/* References of a process, as ids. */
 struct process_links {
 	struct process_key key, parent;
-	int64_t group_id; /* 0: it has no place */
+	int64_t group_id; /* 0: not placed */
 };
 
 void host_state(struct archive *archive, struct model *model);
 void container_state(struct archive *archive, struct container *container);
 void run_state(struct archive *archive, struct run *run);
-/* With its groups and their tools. Its orchestrator's group is orchestrator_group_id where it is loaded. */
+/* Includes its groups and their tools. Loading sets orchestrator_group_id, not orchestrator_group. */
 void task_state(struct archive *archive, struct task *task);
 void process_links_state(struct archive *archive, struct process_links *links);
-/* With what belongs to its image. */
+/* Includes the state of its image. */
 void process_state(struct archive *archive, const struct model *model, struct process *process);

@@ -1,10 +1,10 @@
-/* Loading what was remembered. See load.h.
+/* Loading of the saved model. See load.h.
  *
- * Rows say what readers see, states the rest. Where one is broken, or something lives in the store
- * that no state tells of (a release before them wrote it, or a replay), none is used. What was
- * alive is closed in the store, as lost, so that its sums stay; what the next scan finds alive has
- * other ids, of the next generation, as after a boot. With the same ids its new sums would take the
- * place of the old ones. What has ended may have been taken by expiry: that is forgotten.
+ * Rows hold what readers see, states the rest. If a state is broken, or the store has running
+ * processes without a state (written by an older release or a replay), no state is used. What was
+ * running is closed in the store as lost, so that its sums stay; what the next scan finds running
+ * gets new ids, of the next generation, as after a boot. With the same ids the new sums would
+ * replace the old ones. States whose rows have been deleted by expiry are discarded.
  */
 #include "correlator/rows/load.h"
 
@@ -26,7 +26,7 @@
 #include "correlator/rows/exchange.h"
 #include "correlator/rows/persist.h"
 
-/* Who is found by its id while the rest is loaded. */
+/* Kinds of entities that are looked up by id during loading. */
 enum who { WHO_CONTAINER, WHO_RUN, WHO_TASK, WHO_GROUP, WHO_TOOL };
 
 struct known {
@@ -42,7 +42,7 @@ struct loader {
 	struct archive archive;
 	struct columns columns;
 	struct known *known;
-	int64_t living_count; /* images that live in the store and were not loaded yet */
+	int64_t living_count; /* images running according to the store and not loaded yet */
 	bool bad;
 };
 
@@ -59,7 +59,7 @@ static void add(struct loader *loader, enum who who, int64_t id, void *entity)
 	HASH_ADD(hh, loader->known, key, sizeof(known->key), known);
 }
 
-/* NULL: there is none. */
+/* Returns NULL if it does not exist. */
 static void *find(const struct loader *loader, enum who who, int64_t id)
 {
 	const struct known_key key = {id, who};
@@ -94,7 +94,7 @@ static void forget(struct loader *loader, struct store_result *result)
 	model_set_gone(loader->model, store_result_get(result, "state_id").integer);
 }
 
-/* ---- one row each ------------------------------------------------------------------------ */
+/* ---- one row at a time ------------------------------------------------------------------- */
 
 static void load_container(struct loader *loader, struct store_result *result)
 {
@@ -177,7 +177,7 @@ static void load_tool(struct loader *loader, struct store_result *result)
 		tool_columns(&loader->columns, &row, tool);
 }
 
-/* Its figures are in the sums already: it is only linked. */
+/* The sums already include the image's figures, so it is only linked. */
 static struct image *load_image(struct loader *loader, struct store_result *result)
 {
 	struct store_value sampled = store_result_get(result, "sampled_boot_ns");
@@ -262,10 +262,10 @@ static void load_host(struct loader *loader, struct store_result *result)
 	begin_state(loader, result);
 	host_state(&loader->archive, loader->model);
 	end_state(loader);
-	loader->bad = bad; /* nothing refers to it */
+	loader->bad = bad; /* a broken host state is ignored: nothing refers to it */
 }
 
-/* Each refers only to those before it. */
+/* In an order in which each kind refers only to earlier ones. */
 static const struct {
 	const char *query;
 	void (*load)(struct loader *loader, struct store_result *result);
@@ -294,7 +294,7 @@ static int load_rows(struct loader *loader)
 	return r;
 }
 
-/* Links what refers to one another by id, once everything is there. */
+/* Resolves the remaining references by id, once everything is loaded. */
 static void link_all(struct loader *loader)
 {
 	struct model *model = loader->model;
@@ -317,7 +317,7 @@ static void link_all(struct loader *loader)
 	pipes_link(model);
 }
 
-/* Whether a part of a run is missing, or something that lives. */
+/* Whether data is bad, or a part of a run or a running image is missing. */
 static bool is_broken(const struct loader *loader)
 {
 	const struct known *known;
@@ -336,7 +336,7 @@ static bool is_broken(const struct loader *loader)
 	return loader->bad || (loader->model->keep_states && loader->living_count != 0);
 }
 
-/* What the states spoke of ends with the last commit. */
+/* Discards all states: what was running is closed as of the last commit. */
 static int give_up(struct model *model, const struct store_stream *stream)
 {
 	int r;

@@ -1,7 +1,7 @@
-/* Loading what was remembered: the model goes on where it was. */
+/* Loading of the saved model, which continues where it stopped. */
 #pragma once
 
 struct model;
 
-/* 0 or -errno. */
+/* Returns 0 or -errno. */
 int load_model(struct model *model);

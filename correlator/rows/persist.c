@@ -1,7 +1,7 @@
-/* From entities to rows: one commit writes what changed since the one before.
+/* Writing entities as rows: each commit writes what changed since the previous one.
  *
- * Flags are cleared only once the store has said that the commit is on disk, so a
- * full disk loses nothing: the next attempt writes the same rows again.
+ * Dirty flags are cleared only after the store has confirmed the commit, so a full
+ * disk loses nothing: the next attempt writes the same rows again.
  */
 #include "correlator/rows/persist.h"
 
@@ -36,7 +36,7 @@ static int64_t id_or_null(const struct container *container)
 	return container ? container->id : ROW_NULL;
 }
 
-/* What columns do not hold: it is in the archive. */
+/* Writes the state in the archive, which holds what the columns do not. */
 static int put_state(struct saver *saver, const char *entity, int64_t id, int64_t image_id)
 {
 	const msgpack_sbuffer *buffer = &saver->archive.buffer;
@@ -47,7 +47,7 @@ static int put_state(struct saver *saver, const char *entity, int64_t id, int64_
 			       &(struct store_state){id, entity, image_id, buffer->data, buffer->size});
 }
 
-/* Whether states are wanted; then the archive is open for one. */
+/* Opens the archive for a state. Returns false if states are not kept. */
 static bool begin_state(struct saver *saver)
 {
 	if (saver->model->keep_states)
@@ -55,7 +55,7 @@ static bool begin_state(struct saver *saver)
 	return saver->model->keep_states;
 }
 
-/* A fork shares its parent's command line; storing it once is enough. */
+/* A fork shares its parent's command line, which is stored only once. */
 static void fill_command(const struct model *model, struct row_process *row, const struct image *image)
 {
 	const struct command *command = image->command;
@@ -204,8 +204,8 @@ static int put_host_state(struct saver *saver)
 	return put_state(saver, "host", 0, ROW_NULL);
 }
 
-/* What is over is forgotten in the transaction that writes its end: after a restart it would be
- * taken for alive. */
+/* States of ended entities are deleted in the transaction that writes their ends; otherwise they would
+ * count as running after a restart. */
 static int put_states(struct saver *saver)
 {
 	struct model *model = saver->model;
@@ -259,7 +259,7 @@ static int put_runs(struct saver *saver)
 	return 0;
 }
 
-/* That it was seen alone is worth a row now and then. */
+/* If only the last-seen time has changed, the host's row is written every LAST_SEEN_PERIOD_NS. */
 static bool host_is_due(const struct model *model)
 {
 	return model->host_dirty || model->host.last_seen_unix_ns - model->written_seen_unix_ns >= LAST_SEEN_PERIOD_NS;
@@ -311,7 +311,7 @@ static int put_all(struct saver *saver)
 
 	if (r == 0)
 		r = put_runs(saver);
-	/* After the runs: moving stored processes must not meet the new rows. */
+	/* After the runs: moving stored processes must not affect the new rows. */
 	if (r == 0)
 		r = put_images(saver);
 	if (r == 0)
@@ -384,8 +384,8 @@ int persist_generation(struct model *model)
 	return with_saver(model, put_host_state);
 }
 
-/* Every change of a part marks what it is part of, so nothing dirty is missed by
- * looking only beneath what is dirty. */
+/* Every change also marks the enclosing entities dirty, so it is enough to descend into
+ * dirty ones. */
 int persist_commit(struct model *model, struct store_stream *stream)
 {
 	int r = with_saver(model, put_all);

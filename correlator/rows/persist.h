@@ -1,11 +1,11 @@
-/* From entities to rows: one commit writes what changed since the one before. */
+/* Writing entities as rows: each commit writes what changed since the previous one. */
 #pragma once
 
 struct model;
 struct store_stream;
 
-/* Writes it, with the stream's position. After a failure (-ENOSPC, -EBUSY, ...) nothing was written
- * and it can be tried again. */
+/* Writes the changes and the stream's position. On failure (-ENOSPC, -EBUSY, ...) nothing is written
+ * and the call can be repeated. */
 int persist_commit(struct model *model, struct store_stream *stream);
-/* Writes model->generation; not part of a commit, it changes only while loading. */
+/* Writes model->generation. Not part of persist_commit(), because it changes only while loading. */
 int persist_generation(struct model *model);

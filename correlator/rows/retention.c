@@ -9,12 +9,12 @@
 #include "common/shipping.h"
 
 #define DAY_NS (86400 * 1000000000LL)
-/* A run's rows are written within seconds of its end; a wall clock may have been set. */
+/* A run's rows are written within seconds of its end, but the wall clock may have been changed. */
 #define SHIPPED_MARGIN_NS (3600 * 1000000000LL)
-/* Above its bound, the store is brought below it by that part, so that there is something to do
- * now and then and not all the time. */
+/* Once above its limit, the store is reduced to this fraction below it, so that rounds are occasional
+ * rather than continuous. */
 #define SLACK_PART 16
-#define ROW_BYTES 2048 /* with its indexes: few rows are larger */
+#define ROW_BYTES 2048 /* including indexes; few rows are larger */
 #define STEP_ROWS_MIN 10
 
 struct retention_host {
@@ -39,13 +39,13 @@ static int host_read(struct store *store, struct retention_host *ret_host)
 	return more;
 }
 
-/* How far the shipper is with this store. */
+/* The shipper's progress with this store. */
 struct shipped {
-	int64_t rev, unix_ns; /* INT64_MAX: there is no shipper, everything counts as sent */
-	bool is_gone;         /* it has not run for long: nothing waits for it */
+	int64_t rev, unix_ns; /* INT64_MAX: no shipper, everything counts as sent */
+	bool is_gone;         /* has not run for a long time: nothing waits for it */
 };
 
-/* Where it cannot be found out, nothing is known to have been sent. 0, or -errno: of the store. */
+/* If the progress is unknown, nothing counts as sent. Returns 0 or -errno of the store. */
 static int shipped_read(const struct retention *retention, const struct retention_now *now, struct shipped *ret_shipped)
 {
 	const char *shipper = retention->options.shipper;
@@ -93,7 +93,7 @@ static int round_begin(struct retention *retention, struct retention_round *roun
 	return 0;
 }
 
-/* Adds to the row that says what was lost to the lake: one a round. */
+/* Adds to the row that counts what the lake misses: one row per round. */
 static int unsent_note(struct retention *retention, const struct retention_round *round, int64_t unsent_count,
 		       const struct retention_now *now)
 {
@@ -118,7 +118,7 @@ static int unsent_note(struct retention *retention, const struct retention_round
 	return store_put_loss(retention->store, &loss);
 }
 
-/* Deletes and says so in one transaction. */
+/* Deletes rows and records unsent ones, in one transaction. */
 static int step_commit(struct retention *retention, struct retention_round *round, const struct retention_now *now,
 		       bool *ret_more)
 {
@@ -144,7 +144,7 @@ static int step_commit(struct retention *retention, struct retention_round *roun
 	return 0;
 }
 
-/* 1: the round goes on; 0: it has come to its end; -errno. */
+/* Returns 1 if the round continues, 0 if it has ended, or -errno. */
 static int round_step(struct retention *retention, struct retention_round *round, int64_t row_count,
 		      const struct retention_now *now)
 {
@@ -167,7 +167,7 @@ static int round_step(struct retention *retention, struct retention_round *round
 	return expiry->first_rev < round->end_rev;
 }
 
-/* As round_step(), with what is reported of a failure, and what is to be done at the end. */
+/* Calls round_step(), logs failures and tidies the store at the end of the round. */
 static bool round_go_on(struct retention *retention, struct retention_round *round, int64_t row_count,
 			const struct retention_now *now)
 {
@@ -228,7 +228,7 @@ bool retention_by_age(struct retention *retention, const struct retention_now *n
 
 /* ---- by size -------------------------------------------------------------------------------- */
 
-/* Bytes to delete, at most 0 where it is small enough. */
+/* Returns the bytes to delete; 0 or less if the store is small enough. */
 static int64_t excess_bytes(const struct retention *retention)
 {
 	int64_t most = (int64_t)retention->options.bytes_max;
@@ -238,7 +238,7 @@ static int64_t excess_bytes(const struct retention *retention)
 	return store_used_bytes(retention->store) - most;
 }
 
-/* Steps get smaller as the end comes near, so that little more goes than has to. */
+/* Steps get smaller near the end, so that little more is deleted than necessary. */
 static int64_t step_rows(int64_t bytes)
 {
 	int64_t rows = bytes / ROW_BYTES;

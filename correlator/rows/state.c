@@ -1,8 +1,8 @@
-/* What is remembered of entities beyond their columns, either way. See exchange.h.
+/* State of entities that no column holds, in both directions. See exchange.h.
  *
- * Fields are saved under their names, so one that is renamed goes on under the old name:
- * archive_int(archive, "old", &entity->new). What begins anew after a restart is nowhere: what scans
- * saw of the moving of processes, the parts of a run's name, who cancelled a job.
+ * Fields are saved under their names, so a renamed field keeps its old name here:
+ * archive_int(archive, "old", &entity->new). What a restart resets is not saved: the progress of
+ * processes as seen by scans, the parts of a run's name, the command that cancelled a job.
  */
 #include "correlator/rows/exchange.h"
 
@@ -24,7 +24,7 @@
 #define INT(field) archive_int(archive, #field, &entity->field);
 #define ID(field) archive_id(archive, #field, &entity->field);
 
-/* ---- what several have ------------------------------------------------------------------ */
+/* ---- parts of several entities ---------------------------------------------------------- */
 
 static void *part_new(struct archive *archive, size_t size)
 {
@@ -34,8 +34,8 @@ static void *part_new(struct archive *archive, size_t size)
 	return part;
 }
 
-/* The parts of a linked list, each an `entity` by what stands between the two; a loaded one is
- * appended, set up by `init`. */
+/* The parts of a linked list: the code between the two macros describes each as `entity`. A loaded part
+ * is set up by `init` and appended. */
 #define LIST_BEGIN(name, type, list, max, init)                                              \
 	do {                                                                                  \
 		struct type *entity = (list);                                                 \
@@ -60,7 +60,7 @@ static void *part_new(struct archive *archive, size_t size)
 		archive_close(archive);                                                       \
 	} while (0);
 
-/* The same of an array on the heap, NULL where it is empty. */
+/* The same for an array on the heap, NULL if empty. */
 #define ARRAY_BEGIN(name, type, array, max)                                                  \
 	do {                                                                                  \
 		uint64_t list_count = (array) ? (array)->count : 0;                           \
@@ -80,12 +80,12 @@ static void *part_new(struct archive *archive, size_t size)
 		archive_close(archive);                                                       \
 	} while (0);
 
-/* Their exit codes, signals and limits are columns. */
+/* Exit codes, signals and the other limits are columns. */
 #define OUTCOME_AND_LIMITS                                                                \
 	INT(outcome.known) INT(outcome.failed) INT(outcome.root_count) INT(outcome.living_roots) \
 	INT(outcome.end_boot_ns) INT(limits.cgroup_id) ID(limits.throttled_before_ns)
 
-/* One that several share is there once for each. */
+/* A shared cause is saved once for each user. */
 static void cause_state(struct archive *archive, struct cause **cause)
 {
 	struct cause *entity;
@@ -109,8 +109,8 @@ static void cause_state(struct archive *archive, struct cause **cause)
 
 /* ---- the host, containers ------------------------------------------------------------------ */
 
-/* Losses as the kernel side has them: another version of its records has another ring, and begins
- * anew. */
+/* Losses in the layout of the kernel side: another version of the records uses another ring and
+ * starts again from zero. */
 void host_state(struct archive *archive, struct model *model)
 {
 	size_t size = sizeof(model->losses_reported);
@@ -272,7 +272,7 @@ static void command_state(struct archive *archive, const struct model *model, st
 		entity->valid |= COUNTER_VALID(name);                                         \
 	}
 
-/* What figures are counted from. */
+/* The base from which figures are counted. */
 static void base_state(struct archive *archive, struct counters *entity)
 {
 	int64_t value;
