@@ -152,7 +152,7 @@ static bool is_lasting(const struct process *process, const struct event_sample 
 	return sample->boot_ns >= process->fork_boot_ns + FORK_LASTS_NS;
 }
 
-/* Ended but not yet reaped. If only its main thread has exited, a process has other threads. */
+/* Whether it has ended but is not reaped yet. If only its main thread has exited, others remain. */
 static bool is_zombie(const struct event_sample *sample)
 {
 	return sample->flags & RECORD_EXITING &&

@@ -9,5 +9,5 @@ struct totals;
 
 void stall_note_sample(struct model *model, struct process *process, const struct event_sample *sample,
 		       const struct totals *now);
-/* Ends the stall, if any: the process has resumed or ended. */
+/* Ends the stall, if any: the process makes progress again or has ended. */
 void stall_end(struct model *model, struct process *process, uint64_t boot_ns);

@@ -5,8 +5,8 @@
  * program, and if it remains one (a worker, a subshell that runs only builtins) it
  * is part of its parent's tool.
  *
- * This file fixes the order of the decisions. They are made in origin.c (does it begin a
- * run?), subtree.c (beneath an engine) and spine.c (without an engine).
+ * This file determines the order of the decisions; they are made in origin.c (does it begin
+ * a run?), subtree.c (beneath an engine) and spine.c (without an engine).
  */
 #include "correlator/placement/place.h"
 
@@ -341,8 +341,8 @@ static void place_one(struct model *model, struct process *process, const struct
 
 #define LINE_SHORT 8
 
-/* Ancestors of a process whose place is below `place`, nearest first. A list instead of recursion,
- * because the depth of forks is not under our control. */
+/* The ancestors of a process up to the first with at least `place`, nearest first. A list instead of
+ * recursion, because the depth of forks is not under our control. */
 struct line {
 	struct process *few[LINE_SHORT], **items;
 	size_t count;

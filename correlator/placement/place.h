@@ -7,7 +7,7 @@ struct model;
 struct process;
 struct placing;
 
-/* Gives `process` a run, a group and an image; a fork gets its own image too. */
+/* Gives `process` a run, a group and an image of its own, even if it only forked. */
 void place_full(struct model *model, struct process *process, const struct placing *placing);
 /* Adds a new image of `process`: like place_full() if it has no place yet, otherwise in its group. */
 void place_exec(struct model *model, struct process *process, const struct placing *placing);

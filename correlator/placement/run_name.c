@@ -113,7 +113,7 @@ static bool begins_with_keyword(const char *text)
 	return false;
 }
 
-/* Whether it is more than one simple command, which its program describes just as well. */
+/* Whether it is compound. A simple command is described just as well by its program. */
 static bool command_is_compound(const char *command)
 {
 	struct element first, second;

@@ -1,4 +1,4 @@
-/* Loading of the saved model, which continues where it stopped. */
+/* Loading of the saved model, so that it continues where it stopped. */
 #pragma once
 
 struct model;

@@ -85,7 +85,7 @@ static void *part_new(struct archive *archive, size_t size)
 	INT(outcome.known) INT(outcome.failed) INT(outcome.root_count) INT(outcome.living_roots) \
 	INT(outcome.end_boot_ns) INT(limits.cgroup_id) ID(limits.throttled_before_ns)
 
-/* A shared cause is saved once for each user. */
+/* A cause shared by several entities is saved with each of them. */
 static void cause_state(struct archive *archive, struct cause **cause)
 {
 	struct cause *entity;
