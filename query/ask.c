@@ -1,4 +1,4 @@
-/* What Tracer asks of a store or a lake, by name. See ask.h. */
+/* The queries that Tracer runs on a store or a lake. See ask.h. */
 #include "query/ask.h"
 
 #include <string.h>
@@ -37,7 +37,7 @@ int query_ask(struct store *store, const char *name, const struct store_paramete
 {
 	const struct store_text text = {.name = name, .sql = query_text(name)};
 
-	/* The store says that there is none, as of its own. */
+	/* store_query() reports an unknown name as it does for the store's own queries. */
 	return text.sql ? store_query_text(store, &text, parameters, ret_result)
 			: store_query(store, name, parameters, ret_result);
 }

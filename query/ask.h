@@ -1,26 +1,26 @@
-/* What Tracer asks of a store or a lake, by name.
+/* The queries that Tracer runs on a store or a lake, by name.
  *
- * questions/ is what people ask (question.h), lookups/ what a command needs besides to answer. Each
- * is one file in the SQL that SQLite and ClickHouse share, part of the program.
+ * questions/ has those that users ask (question.h), lookups/ those that commands need internally. Each is
+ * one file in the SQL subset that SQLite and ClickHouse share, compiled into the program.
  */
 #pragma once
 
 #include "common/store/store.h"
 
-/* questions/NAME.sql or lookups/NAME.sql: its text, NULL if there is none. */
+/* Returns the text of questions/NAME.sql or lookups/NAME.sql, or NULL if neither exists. */
 const char *query_text(const char *name);
-/* The names of all of them, NULL past the last; those of questions come first. */
+/* Returns the name of a query by index, questions first, or NULL past the last. */
 const char *query_name(size_t index);
 bool query_is_question(size_t index);
 
-/* Asks it (store_query_text()). -EINVAL: none is of that name. */
+/* Runs a query as store_query_text() does. Returns -EINVAL if there is no query of that name. */
 int query_ask(struct store *store, const char *name, const struct store_parameter *parameters,
 	      struct store_result **ret_result);
 
-/* It will be asked soon: of a lake, several questions are under way at once. */
+/* Announces a query that will be run soon: a lake then runs several concurrently. */
 void query_ask_ahead(struct store *store, const char *name, const struct store_parameter *parameters);
 
-/* The parameters of what is asked of one thing of a host. */
+/* Parameters of a query about one entity of a host. */
 /* clang-format off */
 #define QUERY_PARAMETERS_OF(key, of_id, of_host_id) \
 	{{key, STORE_INTEGER, of_id, NULL}, {"host_id", STORE_INTEGER, of_host_id, NULL}, {0}}

@@ -15,8 +15,8 @@
 struct catalogue {
 	struct question *questions[QUESTIONS_MAX];
 	size_t count;
-	/* While it is made: */
-	struct store *empty; /* of this release's schema */
+	/* Only while loading: */
+	struct store *empty; /* with this release's schema */
 	catalogue_refused *refused;
 	void *data;
 };
@@ -36,9 +36,9 @@ static size_t index_of(const struct catalogue *catalogue, const char *name)
 	return index;
 }
 
-/* ---- tried on an empty store --------------------------------------------------- */
+/* ---- trial on an empty store --------------------------------------------------- */
 
-/* Every column that is declared is there, and every one that is there is declared. */
+/* Returns a column that is declared but not selected, or the reverse; NULL if there is none. */
 static const char *columns_compare(const struct question *question, struct store_result *result)
 {
 	for (size_t i = 0; i < question->column_count; i++) {
@@ -56,7 +56,7 @@ static const char *columns_compare(const struct question *question, struct store
 	return NULL;
 }
 
-/* 0; -EINVAL with the error; -ENOMEM. */
+/* Returns 0, -ENOMEM, or -EINVAL with `*ret_error` set. */
 static int question_try(struct catalogue *catalogue, const struct question *question, struct tree_error *ret_error)
 {
 	struct store_result *result;
@@ -84,7 +84,7 @@ static int question_try(struct catalogue *catalogue, const struct question *ques
 	return column ? -EINVAL : 0;
 }
 
-/* ---- a site's ------------------------------------------------------------------ */
+/* ---- site questions ------------------------------------------------------------ */
 
 static int question_add(struct catalogue *catalogue, struct question *question, struct tree_error *error)
 {
@@ -164,7 +164,7 @@ static int directory_take(struct catalogue *catalogue, const char *directory)
 	return result;
 }
 
-/* ---- all ----------------------------------------------------------------------- */
+/* ---- all questions ------------------------------------------------------------- */
 
 static int shipped_take(struct catalogue *catalogue)
 {

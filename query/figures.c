@@ -1,4 +1,4 @@
-/* The figures of a line of a report. See figures.h. */
+/* The figures in a line of a report. See figures.h. */
 #include "query/figures.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@ void figures_add(struct figures *figures, const struct figures *other)
 	figures->write_bytes = row_add(figures->write_bytes, other->write_bytes);
 	figures->sent_bytes = row_add(figures->sent_bytes, other->sent_bytes);
 	figures->received_bytes = row_add(figures->received_bytes, other->received_bytes);
-	if (other->peak_rss_bytes > figures->peak_rss_bytes) /* ROW_NULL is the least */
+	if (other->peak_rss_bytes > figures->peak_rss_bytes) /* ROW_NULL is the smallest value */
 		figures->peak_rss_bytes = other->peak_rss_bytes;
 }
 
@@ -65,7 +65,7 @@ static struct report_group *group_of(struct grouping *grouping, const char *name
 	return group;
 }
 
-/* A member that the caller goes on counting; NULL: out of memory. */
+/* Adds a member to its group. Returns the group, for further counts, or NULL if out of memory. */
 static struct report_group *member_add(struct grouping *grouping, const char *name, int64_t task_id,
 				       const struct figures *figures)
 {
@@ -128,7 +128,7 @@ static int compare_walls(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* Unknown ones are the least. */
+/* Unknown times (ROW_NULL) sort first. */
 static void walls_sum(struct report_group *group)
 {
 	const int64_t *walls = group->walls_ns;

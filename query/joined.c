@@ -23,10 +23,10 @@ const struct row_part *joined_find(const struct rows *parts, int64_t run_id, siz
 
 static int64_t most(int64_t left, int64_t right)
 {
-	return left > right ? left : right; /* ROW_NULL is the least */
+	return left > right ? left : right; /* ROW_NULL is the smallest value */
 }
 
-/* While a part goes on the whole does; else what went wrong anywhere counts. */
+/* The whole runs while any part does; otherwise the worst result of any part counts. */
 static size_t status_rank(const char *status)
 {
 	static const char *const ranks[] = {"succeeded", "ended", "killed", "failed", "running"};
@@ -37,7 +37,7 @@ static size_t status_rank(const char *status)
 	return rank;
 }
 
-/* The end of a part on the clock of the whole, by way of the wall clocks. */
+/* The end of a part on the clock of the whole, converted via the wall clocks. */
 static int64_t end_of(const struct row_run *whole, const struct row_run *part)
 {
 	int64_t wall_ns = row_subtract(part->end_boot_ns, part->begin_boot_ns);
@@ -62,7 +62,7 @@ static void part_add(struct row_run *whole, const struct row_run *part)
 #undef I
 	whole->peak_rss_bytes = most(whole->peak_rss_bytes, part->peak_rss_bytes);
 	whole->concurrent_memory_bytes = most(whole->concurrent_memory_bytes, part->concurrent_memory_bytes);
-	whole->memory_limit_bytes = whole->cgroup_peak_bytes = ROW_NULL; /* of each host its own */
+	whole->memory_limit_bytes = whole->cgroup_peak_bytes = ROW_NULL; /* differs between hosts */
 	if (status_rank(part->status) > status_rank(whole->status)) {
 		whole->status = part->status;
 		whole->exit_code = part->exit_code;

@@ -1,4 +1,4 @@
-/* Questions: their headers, read and held against their text. See question.h. */
+/* Questions: parses their headers and checks them against their text. See question.h. */
 #include "query/question.h"
 
 #include <ctype.h>
@@ -38,7 +38,7 @@ static bool ends_with(const char *text, const char *end)
 	return size >= end_size && strcmp(text + size - end_size, end) == 0;
 }
 
-/* The suffix "_unix_ns" is that of "unix_ns" too. */
+/* The name "unix_ns" has the suffix "_unix_ns", too. */
 static bool has_suffix(const char *name, const char *suffix)
 {
 	return suffix && (ends_with(name, suffix) || strcmp(name, suffix + (*suffix == '_')) == 0);
@@ -87,7 +87,7 @@ struct reader {
 
 static int refuse(struct reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* What is quoted of the file may be anything. */
+/* Text quoted from the file is untrusted, so it is escaped. */
 static int refuse(struct reader *reader, const char *format, ...)
 {
 	char raw[256];
@@ -108,7 +108,7 @@ static bool is_name(const char *text)
 	return islower((unsigned char)*text) && !text[size] && size <= QUESTION_NAME_MAX;
 }
 
-/* Cuts blanks off both ends. */
+/* Strips spaces from both ends. */
 static char *trim(char *text)
 {
 	char *end;
@@ -121,7 +121,7 @@ static char *trim(char *text)
 	return text;
 }
 
-/* What stands before `mark`, which goes; `*text` is what follows, NULL: there is no mark. */
+/* Returns the text before `mark`, trimmed; sets `*text` to what follows, or NULL if there is no mark. */
 static char *take(char **text, const char *mark)
 {
 	char *begin = *text, *found = begin ? strstr(begin, mark) : NULL;
@@ -143,7 +143,7 @@ static int type_find(const char *name, enum question_type *ret_type)
 	return -ENOENT;
 }
 
-/* A name says the unit of what it names. */
+/* Whether a name's suffix agrees with the type. */
 static bool type_fits(const char *name, enum question_type type, bool is_parameter)
 {
 	enum question_type told = question_type_of(name);
@@ -156,7 +156,7 @@ static bool type_fits(const char *name, enum question_type type, bool is_paramet
 	       !(is_parameter && type == QUESTION_ARGUMENTS);
 }
 
-/* "NAME TYPE" of `head`. */
+/* Parses "NAME TYPE" in `head`. */
 static int field_read(struct reader *reader, struct question_field *fields, size_t *count, size_t most, char *head,
 		      struct question_field field)
 {
@@ -253,7 +253,7 @@ static int entry_take(struct reader *reader, const char *key, char *value)
 	return 0;
 }
 
-/* Of a line of the header, what is behind "-- "; NULL: it is none. Cuts it off at its end. */
+/* Returns a header line without its "-- ", NUL-terminated, or NULL if it is not one. */
 static char *line_take(char **text, char *end)
 {
 	char *line = *text, *newline;
@@ -267,7 +267,7 @@ static char *line_take(char **text, char *end)
 	return *line == ' ' ? line + 1 : line;
 }
 
-/* Lines that begin with blanks go on with the one before. They are put behind it, where "-- " stood. */
+/* Indented lines continue the previous one. They are appended to it in place, over the "-- ". */
 static void continuations_take(struct reader *reader, char **text, char *end, char *value, bool keeps_lines)
 {
 	size_t used = strlen(value), size;
@@ -399,7 +399,7 @@ static int memory_take(struct reader *reader, const char *name, const char *file
 	question->sql = memcpy(memory, text, size);
 	memory[size] = '\0';
 	memory += size + 1;
-	memcpy(memory, text, size); /* the header, cut to pieces */
+	memcpy(memory, text, size); /* parsed in place for the header */
 	memory[size] = '\0';
 	return header_read(reader, memory, memory + size);
 }

@@ -1,8 +1,8 @@
-/* A question: a query with a header that says all that is to be known of it.
+/* A question: a query with a header that describes it completely.
  *
- * The header is the comment that the text begins with, in the form of docs/queries.md: title,
- * explanation, parameters, columns. Help, completion, the documents, how values are taken and how
- * answers are shown all follow from there.
+ * The header is the comment at the start of the text, in the format of docs/queries.md: title,
+ * explanation, parameters, columns. Help, completion, documentation, parsing of parameter values
+ * and display of answers are all derived from it.
  */
 #pragma once
 
@@ -14,8 +14,8 @@
 #define QUESTION_PARAMETERS_MAX 12
 #define QUESTION_COLUMNS_MAX 24
 
-/* T(NAME, "name", "suffix", "unit"): what a value is. A name with the suffix has that type and no
- * other, so that a column's name says the unit wherever it goes. */
+/* T(NAME, "name", "suffix", "unit"): the types of values. A name with the suffix has that type and no
+ * other, so that a column's name gives its unit wherever it appears. */
 #define QUESTION_TYPES(T) \
 	T(TIME, "time", "_unix_ns", "ns since 1970") \
 	T(BOOT, "boot", "_boot_ns", "ns of the boot clock") \
@@ -41,18 +41,18 @@ enum question_type {
 
 const char *question_type_name(enum question_type type);
 const char *question_type_unit(enum question_type type);
-/* What a column is that no header declares, by its name: QUESTION_TYPE_COUNT where the name does not
- * tell. */
+/* The type of a column that no header declares, derived from its name; QUESTION_TYPE_COUNT if the name
+ * implies none. */
 enum question_type question_type_of(const char *column);
 
 /* A parameter or a column. */
 struct question_field {
-	const char *name; /* of a parameter without its colon */
+	const char *name; /* of a parameter: without the colon */
 	enum question_type type;
 	const char *meaning;
-	const char *preset; /* of a parameter: its default as a person would write it; NULL: it has to be
-			     * given; "none": NULL */
-	const char *source; /* of a parameter: where its default comes from, NULL: it is nobody's finding */
+	const char *preset; /* of a parameter: default as a user would write it, "none" for SQL NULL;
+			     * NULL if the parameter is required */
+	const char *source; /* of a parameter: paper or measurement that the default is from, or NULL */
 };
 
 struct question {
@@ -60,31 +60,31 @@ struct question {
 	const char *file; /* NULL: shipped */
 	const char *title, *explanation;
 	const char *sql;
-	const char *relation; /* all columns of this view besides, NULL: none */
+	const char *relation; /* view whose columns are selected too, or NULL */
 	bool replaces;        /* the shipped one of the same name */
 	struct question_field parameters[QUESTION_PARAMETERS_MAX], columns[QUESTION_COLUMNS_MAX];
 	size_t parameter_count, column_count;
 	void *memory;
 };
 
-/* `file` NULL: shipped. 0, -ENOMEM, or -EINVAL with the error. */
+/* `file` is NULL for a shipped question. Returns 0, -ENOMEM, or -EINVAL with `*ret_error` set. */
 int question_parse(const char *name, const char *file, const char *text, size_t size, struct question **ret_question,
 		   struct tree_error *ret_error);
 void question_free(struct question *question);
 
-/* What stands for its unit in the name goes: "started_unix_ns" is "started"; shares stay shares. `separator` is put
- * for each "_". Cut at `capacity`. Returns `text`. */
+/* The name without its unit: "started" for "started_unix_ns"; "_share" is kept. Replaces each "_" by `separator`.
+ * Truncated to `capacity`. Returns `text`. */
 const char *question_field_title(const struct question_field *field, char separator, char *text, size_t capacity);
-/* The column of that name, NULL: not declared. */
+/* Returns the column of that name, or NULL if it is not declared. */
 const struct question_field *question_column(const struct question *question, const char *name);
 
-/* A value as a person writes it, for that parameter; texts are borrowed. A run stays the text it is
- * (STORE_TEXT): whoever asks knows which run is meant. 0, or -EINVAL: question_type_example() says
- * what is taken. */
+/* Parses a value for that parameter as a user writes it; texts are borrowed. A run stays text
+ * (STORE_TEXT): the caller resolves it. Returns 0 or -EINVAL; question_type_example() describes
+ * the accepted values. */
 int question_parse_value(const struct question_field *parameter, const char *text, struct store_parameter *ret_value);
 const char *question_type_example(enum question_type type);
 
-/* Asks it: shipped, or within the limits of a site's. */
+/* Runs the question; one of a site is restricted and limited to QUESTION_SITE_LIMIT_S. */
 #define QUESTION_SITE_LIMIT_S 60
 int question_ask(const struct question *question, struct store *store, const struct store_parameter *parameters,
 		 struct store_result **ret_result);

@@ -1,4 +1,4 @@
-/* One run with all that belongs to it. See report.h. */
+/* One run with everything that belongs to it. See report.h. */
 #include "query/report.h"
 
 #include <errno.h>
@@ -7,8 +7,8 @@
 #include "query/ask.h"
 #include "query/joined.h"
 
-#define TASKS_AHEAD 4   /* whose processes are asked for at once */
-#define ATTEMPTS_MAX 64 /* of one task; a store may be anybody's */
+#define TASKS_AHEAD 4   /* whose processes are requested concurrently */
+#define ATTEMPTS_MAX 64 /* of one task; a store is untrusted */
 
 /* ---- parts ---------------------------------------------------------------------- */
 
@@ -17,7 +17,7 @@ static const struct row_run *part_run(const struct report *report, size_t part)
 	return &ROWS_ITEM(&report->parts, part, part)->run;
 }
 
-/* From the boot clock of a part's host to that of the run's, by way of the wall clocks. */
+/* Offset from the boot clock of a part's host to that of the run's, derived from the wall clocks. */
 static int64_t part_shift_ns(const struct report *report, size_t part)
 {
 	const struct row_run *run = report_run(report), *own = part_run(report, part);
@@ -89,7 +89,7 @@ int report_each_process(const struct report *report, const struct row_task *task
 
 /* ---- loading -------------------------------------------------------------------- */
 
-/* The pseudo-tasks first, then as they began. */
+/* Pseudo-tasks first, then by start. */
 static int compare_tasks(const void *left, const void *right)
 {
 	const struct report_task *a = left, *b = right;
@@ -201,7 +201,7 @@ static int incident_count(void *context, const void *row)
 	return 0;
 }
 
-/* What follows, in that order; the last is not always read. */
+/* The queries that follow, in this order; the last only if `with_containers`. */
 static void ask_ahead(struct store *store, const struct row_run *run, bool with_containers)
 {
 	static const char *const queries[] = {"task_index", "run_doubts", "incidents", "containers"};
@@ -211,7 +211,7 @@ static void ask_ahead(struct store *store, const struct row_run *run, bool with_
 		query_ask_ahead(store, queries[i], parameters);
 }
 
-/* All parts of a run, or itself: only what has a key can have several. */
+/* Loads all parts of a run, or the run itself: only a run with a key can have several parts. */
 static int parts_load(struct report *report, const struct row_run *run)
 {
 	const struct row_part own = {*run, run->id};
@@ -230,7 +230,7 @@ static int parts_load(struct report *report, const struct row_run *run)
 	return error;
 }
 
-/* Those of all parts, which have its key. */
+/* Loads the hosts of all parts, which share the run's key. */
 static int hosts_load(struct report *report, const struct row_run *run)
 {
 	const struct store_parameter parameters[] = {
@@ -403,9 +403,9 @@ const char *report_task_label(const struct report *report, size_t index, const s
 	return own->name ? own->label : task->label ? task->label : "";
 }
 
-/* ---- tasks and their tools, some at a time --------------------------------------- */
+/* ---- tasks and their tools, in windows ------------------------------------------- */
 
-/* Tasks of a part that follow each other; of a store on this host one is enough. */
+/* Consecutive tasks of a part; from a local store, one at a time. */
 struct window {
 	struct rows tasks; /* by id */
 	struct rows tools; /* by task, then as they began */
@@ -416,11 +416,11 @@ struct walk {
 	const struct report *report;
 	const struct report_writer *writer;
 	void *context;
-	struct window *windows; /* of each part */
-	bool goes_on;           /* to the task behind: what is read for it at once is used */
+	struct window *windows; /* one per part */
+	bool goes_on;           /* the task after it is walked next, so reading ahead pays */
 };
 
-/* Where a part's clock is another's, its times are moved. */
+/* Converts times to the run's clock. */
 static void window_shift(const struct report *report, size_t part, struct window *window)
 {
 	int64_t by_ns = part_shift_ns(report, part);
@@ -446,7 +446,7 @@ static void window_free(struct window *window)
 	window->is_loaded = false;
 }
 
-/* The last task behind `index`, of its part, that is in one window with it. */
+/* Returns the last task of the same part that fits into one window with `index`. */
 static size_t window_end(const struct walk *walk, size_t index)
 {
 	const struct report *report = walk->report;
@@ -466,7 +466,7 @@ static size_t window_end(const struct walk *walk, size_t index)
 	return end;
 }
 
-/* From the task of that index on. */
+/* Loads the window that begins with the task of that index. */
 static int window_load(const struct walk *walk, size_t index, bool with_tools, struct window *window)
 {
 	const struct report *report = walk->report;
@@ -538,14 +538,14 @@ static int sample_give(void *context, const void *row)
 	return walk->writer->sample(walk->context, row);
 }
 
-/* The processes of a task tool by tool, and the next one. */
+/* The processes of a task, tool by tool, with one row of lookahead. */
 struct process_stream {
 	struct row_cursor cursor;
 	struct row_process next;
-	int more; /* as of row_cursor_next() */
+	int more; /* result of row_cursor_next() */
 };
 
-/* Those of one tool. A copy of each, since only the next one tells whether it was the last. */
+/* Walks the processes of one tool. Copies each: only the next row shows whether it was the last. */
 static int stream_walk(const struct walk *walk, struct process_stream *stream, int64_t tool_id)
 {
 	struct rows held = {0};
@@ -605,7 +605,7 @@ static int task_walk(struct walk *walk, size_t index)
 		return error;
 	task = window_find(window, report->tasks[index].id);
 	if (!task)
-		return 0; /* a lake has no snapshot of several questions: it went meanwhile */
+		return 0; /* deleted meanwhile: queries to a lake share no snapshot */
 	tools = (const struct row_tool *)window->tools.items +
 		rows_find(&window->tools, offsetof(struct row_tool, task_id), task->id, &count);
 	error = writer->task(walk->context, index, task, tools, count);
@@ -620,7 +620,7 @@ static int task_walk(struct walk *walk, size_t index)
 	return error;
 }
 
-/* The processes of the tasks that come next. */
+/* Requests the processes of the next tasks. */
 static void processes_ask_ahead(const struct report *report, const size_t *order, size_t next, size_t count)
 {
 	for (size_t i = next; i < count && i < next + TASKS_AHEAD; i++) {

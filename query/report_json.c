@@ -7,20 +7,20 @@
 struct writing {
 	const struct report *report;
 	struct json_writer json;
-	const struct row_type *type; /* of the rows that come */
-	const char *between;         /* the next one and the one before; "" for the first */
-	const char *array;           /* of the task, that is open */
+	const struct row_type *type; /* of the rows to write */
+	const char *between;         /* separator before the next row; "" before the first */
+	const char *array;           /* name of the task's open array */
 	bool with_processes, with_samples;
 };
 
-/* The members of a row, and how long it lasted. */
+/* Writes the members of a row, and its wall time. */
 #define ROW_WRITE(json, name, row) \
 	do { \
 		json_write_row(json, &row_type_##name, row); \
 		json_write_integer(json, "wall_ns", row_subtract((row)->end_boot_ns, (row)->begin_boot_ns)); \
 	} while (0)
 
-/* Behind what comes before it. */
+/* Begins the next object of an array. */
 static void item_begin(struct writing *writing)
 {
 	json_write_text(&writing->json, writing->between);
@@ -57,7 +57,7 @@ static int tool_write(void *context, const struct row_tool *tool, size_t index)
 	return 0;
 }
 
-/* What stands before an item of this array: where another is open, that ends. */
+/* Writes what precedes an item of this array; closes another array that is open. */
 static void array_go_on(struct writing *writing, const char *name)
 {
 	bool is_open = strcmp(writing->array, name) == 0;

@@ -1,4 +1,4 @@
-/* Rows of the store, read and printed by their description. See rows.h. */
+/* Reads and prints rows by their description. See rows.h. */
 #include "query/rows.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #define FIELD_I(name) {#name, ROW_FIELD_INTEGER, offsetof(struct ROW_TYPE, name)},
 #define FIELD_T(name) {#name, ROW_FIELD_TEXT, offsetof(struct ROW_TYPE, name)},
 #define FIELD_B(name) {#name, ROW_FIELD_BLOB, offsetof(struct ROW_TYPE, name)},
-/* The texts that the schema has as NOT NULL are named last; tests/check_cli_rows.c compares. */
+/* `known` names the texts that the schema declares NOT NULL; tests/check_cli_rows.c compares. */
 #define DESCRIBE(name, COLUMNS, known) \
 	static const struct row_field name##_fields[] = {COLUMNS(FIELD_I, FIELD_T, FIELD_B)}; \
 	const struct row_type row_type_##name = { \
@@ -27,7 +27,7 @@
 #define ROW_TYPE row_host
 #define HOST_KNOWN "host_key hostname boot_id kernel machine probe_version"
 DESCRIBE(host, ROW_HOST_COLUMNS, HOST_KNOWN)
-/* Whose first member is a host. */
+/* The first member of the structure is a host. */
 /* clang-format off */
 static const struct row_field cloud_host_fields[] = {
 	ROW_HOST_COLUMNS(FIELD_I, FIELD_T, FIELD_B)
@@ -48,7 +48,7 @@ DESCRIBE(container, ROW_CONTAINER_COLUMNS, "runtime runtime_id cgroup_path")
 #undef ROW_TYPE
 #define ROW_TYPE row_run
 DESCRIBE(run, ROW_RUN_COLUMNS, "kind name status reason")
-/* Whose first member is a run. */
+/* The first member of the structure is a run. */
 /* clang-format off */
 static const struct row_field part_fields[] = {
 	ROW_RUN_COLUMNS(FIELD_I, FIELD_T, FIELD_B)
@@ -90,7 +90,7 @@ DESCRIBE(cgroup, ROW_CGROUP_COLUMNS, "path")
 DESCRIBE(top, ROW_TOP_COLUMNS, "run task tool")
 #undef ROW_TYPE
 
-/* Stands for a text that every row has, where one has not. */
+/* Replaces a text that should never be NULL but is. */
 static const char missing[] = "-";
 
 static void *field_at(const void *row, const struct row_field *field)
@@ -126,7 +126,7 @@ bool rows_text_is_known(const struct row_type *type, const char *name)
 	return false;
 }
 
-/* Which column of the result each field is: mostly in the same order. */
+/* Finds the result's column for each field; they are usually in the same order. */
 static void columns_find(struct row_cursor *cursor)
 {
 	size_t width = store_result_width(cursor->result), next = 0;
@@ -138,7 +138,7 @@ static void columns_find(struct row_cursor *cursor)
 		for (; tried < width; tried++, next++)
 			if (strcmp(store_result_name(cursor->result, next % width), name) == 0)
 				break;
-		/* The store says that there is none. */
+		/* store_result_find() reports a missing column. */
 		cursor->columns[i] = tried < width ? next++ % width : store_result_find(cursor->result, name);
 	}
 }
@@ -219,7 +219,7 @@ static void *rows_grow(struct rows *rows)
 	return (char *)rows->items + rows->count * rows->type->size;
 }
 
-/* The last row's texts become its own, with a NUL behind each. */
+/* Copies the texts of the last row into the array's memory, each NUL-terminated. */
 static int texts_own(struct rows *rows, void *row)
 {
 	for (size_t i = 0; i < rows->type->field_count; i++) {
@@ -315,8 +315,8 @@ static bool is_utf8(const char *text, size_t size)
 	return true;
 }
 
-/* Pieces are put together before they go to the file: a call of its functions for each would take as
- * long as all else. */
+/* Output is buffered here: calling stdio for each piece would take as long as everything else
+ * together. */
 static void flush(struct json_writer *writer)
 {
 	if (fwrite_unlocked(writer->data, 1, writer->used, writer->file) != writer->used && writer->error == 0)
@@ -370,7 +370,7 @@ static void put_integer(struct json_writer *writer, int64_t value)
 	put(writer, at, (size_t)(digits + sizeof(digits) - at));
 }
 
-/* Takes the value over. */
+/* Takes ownership of the value. */
 static void put_json(struct json_writer *writer, json_t *value)
 {
 	char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(REAL_DIGITS));
@@ -391,7 +391,7 @@ static bool is_plain(const char *text, size_t size)
 	return true;
 }
 
-/* `*ret_escaped` where the bytes could not stand as they are. */
+/* Sets `*ret_escaped` if the bytes are not UTF-8 and had to be escaped. */
 static void put_string(struct json_writer *writer, const char *text, size_t size, bool *ret_escaped)
 {
 	json_t *string = NULL;
@@ -433,7 +433,7 @@ void json_write_member(struct json_writer *writer, const char *name, const struc
 	bool escaped = false;
 
 	if (value->type == STORE_VALUE_REAL && !isfinite(value->real))
-		return; /* JSON has no such numbers */
+		return; /* JSON cannot represent it */
 	put_name(writer, name);
 	put(writer, "\":", 2);
 	if (value->type == STORE_VALUE_TEXT) {
@@ -511,7 +511,7 @@ int json_write_end(struct json_writer *writer)
 
 /* ---- JSON as a tree --------------------------------------------------------------- */
 
-/* What is written between these two. Without memory the object is empty. */
+/* Collect what is written between these two. If memory is short, the object is empty. */
 static struct json_writer tree_begin(char **text, size_t *size)
 {
 	struct json_writer writer = {.file = open_memstream(text, size)};

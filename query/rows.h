@@ -1,7 +1,7 @@
-/* Rows of a store or a lake read into the structures of common/store/rows.h.
+/* Rows of a store or a lake, read into the structures of common/store/rows.h.
  *
- * Everything comes from one description per table, derived from the columns' list:
- * reading a query's result, owning its text, printing it as JSON.
+ * Reading a query's result, copying its texts and printing it as JSON are all driven
+ * by one description per table, derived from the list of its columns.
  */
 #pragma once
 
@@ -22,14 +22,14 @@ struct row_type {
 	size_t size;
 	size_t field_count;
 	const struct row_field *fields;
-	const char *known_texts; /* their names, a space around each */
+	const char *known_texts; /* names of texts that are never NULL, each surrounded by spaces */
 };
 
 #define R(NAME, name, table, key) extern const struct row_type row_type_##name;
 ROWS(R)
 #undef R
 
-/* A part of a run that several hosts share, and the run that stands for all of its parts: itself,
+/* A part of a run that several hosts share, and the part that represents all of them: itself,
  * for the first. */
 struct row_part {
 	struct row_run run;
@@ -37,8 +37,8 @@ struct row_part {
 };
 extern const struct row_type row_type_part;
 
-/* A host, and which machine of a cloud it is. The shipper learns that, so only a lake knows; in a
- * host's own store all of it is NULL. */
+/* A host and its cloud instance. The shipper finds out about the instance, so only a lake has these
+ * columns; in a host's own store they are NULL. */
 #define ROW_CLOUD_COLUMNS(T) \
 	T(cloud_provider) \
 	T(cloud_instance_id) \
@@ -55,13 +55,13 @@ struct row_cloud_host {
 };
 extern const struct row_type row_type_cloud_host;
 
-/* What query/lookups/top.sql says of a tool. */
+/* Result columns of query/lookups/top.sql. */
 /* clang-format off */
 #define ROW_TOP_COLUMNS(I, T, B) \
 	I(run_id) T(run) I(task_id) T(task) I(tool_id) T(tool) \
-	I(user_id)       /* ROW_NULL of several */ \
-	I(process_count) /* that run */ \
-	I(ended_count)   /* recently */ \
+	I(user_id)       /* ROW_NULL if several */ \
+	I(process_count) /* running */ \
+	I(ended_count)   /* ended recently */ \
 	I(begin_boot_ns) I(idle) \
 	I(cores)         /* billionths */ \
 	I(rss_bytes)     /* shared pages count in each process */ \
@@ -77,13 +77,13 @@ struct row_top {
 };
 extern const struct row_type row_type_top;
 
-/* Differences and sums of figures: ROW_NULL where one is unknown or there is no place for the
- * result. What is read may be anybody's. */
+/* Difference and sum of figures: ROW_NULL if one is unknown or the result overflows. Input is
+ * untrusted. */
 int64_t row_subtract(int64_t left, int64_t right);
 int64_t row_add(int64_t left, int64_t right);
 
-/* The rows of a query one by one, columns found by their names. Texts that every row of the store
- * has (rows_text_is_known) are there whatever the answer: "-" where a lake has NULL instead. */
+/* Reads the rows of a query one by one; columns are matched by name. Texts that the schema declares
+ * NOT NULL (rows_text_is_known) are never NULL: they are "-" if a lake has NULL instead. */
 #define ROW_FIELDS_MAX 64
 
 struct row_cursor {
@@ -92,19 +92,19 @@ struct row_cursor {
 	size_t columns[ROW_FIELDS_MAX];
 };
 
-/* 0 or what the store says; then row_cursor_close() is not needed. */
+/* Returns 0 or the store's error; after an error row_cursor_close() is not needed. */
 int row_cursor_open(struct row_cursor *cursor, const struct row_type *type, struct store *store, const char *query,
 		    const struct store_parameter *parameters);
-/* 1: `row`, a structure of the type, whose texts are there until the next call; 0: the end; -errno:
- * -EPROTO where the query lacks one of the type's columns. */
+/* Returns 1 and fills `row`, a structure of the type, whose texts are valid until the next call; 0 at the
+ * end; or -errno, -EPROTO if the query lacks one of the type's columns. */
 int row_cursor_next(struct row_cursor *cursor, void *row);
 void row_cursor_close(struct row_cursor *cursor);
 
-/* A column of a result's current row: ROW_NULL or NULL where it is none of these. */
+/* A column of a result's current row: ROW_NULL or NULL if it is not of that type. */
 int64_t result_integer(struct store_result *result, const char *column);
 const char *result_text(struct store_result *result, const char *column);
 
-/* An array of rows; text and blobs belong to it. Zero it before use. */
+/* An array of rows that owns their texts and blobs. Zero it before use. */
 struct rows {
 	const struct row_type *type;
 	void *items;
@@ -115,53 +115,53 @@ struct rows {
 
 #define ROWS_ITEM(rows, name, index) (&((struct row_##name *)(rows)->items)[index])
 
-/* All rows of a query. 0, -ENOMEM or what the store says. */
+/* Loads all rows of a query. Returns 0, -ENOMEM or the store's error. */
 int rows_load(struct rows *rows, const struct row_type *type, struct store *store, const char *query,
 	      const struct store_parameter *parameters);
-/* A copy of the row behind the others, which are of the same type. 0 or -ENOMEM. */
+/* Appends a copy of the row, which must be of the same type as the others. Returns 0 or -ENOMEM. */
 int rows_add(struct rows *rows, const struct row_type *type, const void *row);
 void rows_free(struct rows *rows);
 
-/* Of rows in the order of a number, `at` bytes into each: the index of the first that has it, and
- * how many do. */
+/* In rows sorted by the number `at` bytes into each: returns the index of the first row with that
+ * number, and how many have it. */
 size_t rows_find(const struct rows *rows, size_t at, int64_t number, size_t *ret_count);
 
-/* Whether no row of that type in a store has NULL as this text. */
+/* Whether this text is never NULL in a store. */
 bool rows_text_is_known(const struct row_type *type, const char *name);
 
-/* JSON on its way to a file, in ASCII alone and many times faster than as a tree. Zero but for the
- * file. */
+/* Streams JSON to a file, in pure ASCII and many times faster than from a tree. Zero it except for
+ * `file`. */
 struct json_writer {
 	FILE *file;
-	int error;        /* the first: -ENOMEM, or -EIO */
-	bool has_members; /* the object that was begun last */
+	int error;        /* the first error: -ENOMEM or -EIO */
+	bool has_members; /* the most recently begun object has members */
 	size_t used;
 	char data[4096];
 };
 
-/* What stands between values, as it is. */
+/* Writes text between values verbatim. */
 void json_write_text(struct json_writer *writer, const char *text);
-/* "{"; what ends it is text. */
+/* Writes "{"; the caller closes the object with json_write_text(). */
 void json_write_object(struct json_writer *writer);
-/* Text, or arguments each ended by NUL as an array, is escaped where it is not UTF-8, and then with
- * "NAME_escaped": true. Ids, as the name tells, are 16 hexadecimal digits. Unknown is null. */
+/* Text that is not UTF-8 is escaped, and followed by "NAME_escaped": true. A blob is written as an array of
+ * NUL-terminated arguments. Ids, known by their name, are 16 hexadecimal digits. Unknown is null. */
 void json_write_member(struct json_writer *writer, const char *name, const struct store_value *value);
 void json_write_integer(struct json_writer *writer, const char *name, int64_t value);
 void json_write_string(struct json_writer *writer, const char *name, const char *text);
-/* Whether the column is left out of answers: the revision says in which order rows were written, not
- * what ran (docs/json.md). */
+/* Whether the column is omitted from answers: the revision tells the order in which rows were written,
+ * not what ran (docs/json.md). */
 bool row_is_private(const char *column);
 
-/* All columns of a row, and of the current row of a result. */
+/* Write all columns of a row, or of the current row of a result. */
 void json_write_row(struct json_writer *writer, const struct row_type *type, const void *row);
 void json_write_result(struct json_writer *writer, struct store_result *result);
-/* The first error. What could not be written shows in ferror() too. */
+/* Flushes. Returns the first error; write errors show in ferror(), too. */
 int json_write_end(struct json_writer *writer);
 
-/* The same in a tree: objects of a row, or of the current row of a result. */
+/* The same as a tree: an object of a row, or of the current row of a result. */
 json_t *row_to_json(const struct row_type *type, const void *row);
 json_t *result_to_json(struct store_result *result);
 void json_set_value(json_t *object, const char *name, const struct store_value *value);
 void json_set_string(json_t *object, const char *name, const char *text);
-/* An id or a number, as the name tells; ROW_NULL is null. */
+/* Sets an id or a number, depending on the name; ROW_NULL is null. */
 void json_set_integer(json_t *object, const char *name, int64_t value);

@@ -1,4 +1,4 @@
-/* What people write for a parameter of a question. See question.h. */
+/* Parses parameter values as users write them. See question.h. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static int number_parse(const char *text, const struct parse_unit *units, int64_
 	return 0;
 }
 
-/* A date, with or without a time of day, local; or so long ago. */
+/* A local date, with or without a time of day; or a duration before now. */
 static int time_parse(const char *text, int64_t *ret_unix_ns)
 {
 	static const char *const formats[] = {"%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"};
@@ -72,7 +72,7 @@ static int time_parse(const char *text, int64_t *ret_unix_ns)
 	return 0;
 }
 
-/* A decimal number; where `percent`, with or without that sign behind it. */
+/* A decimal number; if `percent`, optionally followed by a percent sign. */
 static int real_parse(const char *text, bool percent, double *ret_real)
 {
 	char *end;

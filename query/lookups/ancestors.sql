@@ -1,5 +1,5 @@
--- A process and what it descends from, itself first: where an argument, path or
--- directory is unknown because it is its parent's, the next one that has it tells.
+-- A process and its ancestors, itself first. Where arguments, path or directory are NULL
+-- because they are the same as the parent's, the next row that has them gives the value.
 -- :process_id the process; :host_id its host.
 WITH RECURSIVE line AS (
   SELECT id AS line_id, parent_id AS line_parent_id, 0 AS depth

@@ -1,6 +1,6 @@
 -- Why a process is what it is: its role, and whose it is.
 -- :process_id the process; :host_id its host.
--- DISTINCT keeps SQLite from reading every process for the join.
+-- DISTINCT keeps SQLite from scanning all processes for the join.
 WITH parents AS (
   SELECT DISTINCT id, pid, program, role FROM processes
    WHERE host_id = :host_id

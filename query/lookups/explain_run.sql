@@ -1,4 +1,4 @@
--- Why a run is one: what drew its boundary, and beneath what.
+-- Why a run is a run: what set its boundary, and its origin.
 -- :run_id the run; :host_id its host.
 WITH involved AS (
   SELECT id, pid, program, role, rule, reason FROM processes

@@ -1,4 +1,4 @@
--- Why a task is one: what drew its boundary, and around what.
+-- Why a task is a task: what set its boundary, its root process and its orchestrator.
 -- :task_id the task; :host_id its host.
 WITH involved AS (
   SELECT id, pid, program, role, rule, reason FROM processes

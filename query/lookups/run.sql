@@ -1,4 +1,4 @@
--- The runs whose id lies in a range: a prefix of an id, or all of it.
+-- The runs whose id is in a range: that of a prefix of an id, or of a whole id.
 -- :first_id, :last_id the range. At most 20, latest first.
 SELECT * FROM standing_runs
  WHERE id BETWEEN :first_id AND :last_id

@@ -1,5 +1,5 @@
--- The latest run of a name.
--- :name the whole name.
+-- The latest run with a given name.
+-- :name the complete name.
 SELECT * FROM standing_runs
  WHERE name = :name
  ORDER BY started_unix_ns DESC, id

@@ -1,5 +1,5 @@
--- The run that a process of a pid belongs to, begun since: the latest.
--- :pid in the initial namespace; :since_unix_ns.
+-- The latest run that had a process with a given pid.
+-- :pid in the initial namespace; :since_unix_ns runs that began at or after it.
 WITH recent_tools AS (
   SELECT id FROM tools
    WHERE task_id IN (SELECT id FROM tasks

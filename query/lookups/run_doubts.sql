@@ -1,5 +1,5 @@
--- Of how many processes of a run the figures are lower bounds, and why: the last record of one that
--- ended did not come; it was there before the probe; the kernel side could not keep all of it.
+-- How many processes of a run have figures that are lower bounds, by cause: the process ended and its last
+-- record is missing; it began before the probe; the kernel side could not keep everything.
 -- :run_id the run; :host_id its host.
 SELECT count(CASE WHEN ended IN ('exit', 'lost', 'left') AND totals IN ('sample', 'exit') THEN 1 END) AS unfinished_count,
        count(CASE WHEN began = 'found' THEN 1 END) AS found_count,

@@ -1,4 +1,4 @@
--- The latest run that neither is the system's own nor was there before the probe.
+-- The latest run that is not one of the system's own and began after the probe.
 -- No parameters.
 SELECT * FROM standing_runs
  WHERE kind NOT IN ('system', 'session', 'host-service', 'found')

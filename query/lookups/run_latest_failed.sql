@@ -1,5 +1,4 @@
--- The latest run that failed, of those that neither are the system's own nor were there before the
--- probe.
+-- The latest failed run that is not one of the system's own and began after the probe.
 -- No parameters.
 SELECT * FROM standing_runs
  WHERE kind NOT IN ('system', 'session', 'host-service', 'found') AND status IN ('failed', 'killed')

@@ -1,4 +1,4 @@
--- What was dropped while a run lived, anywhere on its host: what is missing may be its.
+-- The records dropped on the host of a run while it ran: some of them may be the run's.
 -- :run_id the run; :host_id its host.
 WITH span AS (
   SELECT host_id AS span_host_id, started_unix_ns AS span_begin_unix_ns,

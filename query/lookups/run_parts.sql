@@ -1,7 +1,7 @@
--- The parts of runs that several hosts share (joined_runs), each with the one that stands for all,
--- itself among them.
--- :run_id of the run that this is a part of, NULL: of all; :since_unix_ns begun at or after.
--- The keys are asked for first: what is joined is found among the runs of these alone.
+-- The parts of runs that several hosts share (joined_runs), each with the part that represents them all,
+-- which is in the result, too.
+-- :run_id any part of the run, NULL for all runs; :since_unix_ns runs that began at or after it.
+-- The keys are selected first, so that only the runs with these keys are joined.
 WITH keyed AS (
   SELECT run_key AS wanted_key FROM runs
    WHERE run_key IS NOT NULL

@@ -1,4 +1,4 @@
--- All processes of a run over time.
+-- The samples of all processes of a run, by process and time.
 -- :run_id the run; :host_id its host.
 SELECT * FROM placed_samples
  WHERE host_id = :host_id

@@ -1,5 +1,5 @@
--- The latest run of each name that contains a text; names that begin with it first.
--- :name the text; :limit rows.
+-- The latest run of each name that contains a text, names that begin with it first.
+-- :name the text; :limit the maximum number of rows.
 WITH named AS (
   SELECT name, max(started_unix_ns) AS latest_unix_ns FROM standing_runs
    WHERE instr(name, :name) > 0

@@ -1,5 +1,5 @@
--- How many runs does a list leave out that is asked for without the system's own? Parameters as in
--- runs.sql. A run that several hosts share counts once for each.
+-- How many of the system's own runs a list of runs omits. Parameters as in runs.sql. A run that several
+-- hosts share counts once per host.
 SELECT count(*) AS left_out_count FROM standing_runs
  WHERE started_unix_ns >= :since_unix_ns
    AND kind IN ('system', 'session', 'host-service')

@@ -1,4 +1,4 @@
--- How much there is of everything. No parameters.
+-- The number of rows in each table. No parameters.
 SELECT name, row_count
   FROM (SELECT 1 AS place, 'hosts' AS name, count(*) AS row_count FROM hosts
          UNION ALL SELECT 2, 'containers', count(*) FROM containers

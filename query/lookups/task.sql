@@ -1,4 +1,4 @@
--- The tasks whose id lies in a range, merged ones too: a prefix of an id, or all of it.
+-- The tasks, merged ones included, whose id is in a range: that of a prefix of an id, or of a whole id.
 -- :first_id, :last_id the range. At most 20.
 SELECT *, end_boot_ns - begin_boot_ns AS wall_ns FROM tasks
  WHERE id BETWEEN :first_id AND :last_id

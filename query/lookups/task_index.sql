@@ -1,4 +1,4 @@
--- What a report keeps of the tasks of a run.
+-- The columns of a run's tasks that a report keeps in memory.
 -- :run_id the run; :host_id its host.
 SELECT id, parent_task_id, retried_by_id, begin_boot_ns, end_boot_ns, kind, status, process_count
   FROM standing_tasks

@@ -1,4 +1,4 @@
--- The processes of a task, tool by tool, both as they began.
+-- The processes of a task, tool by tool; tools and processes by start.
 -- :task_id the task; :host_id its host.
 WITH ordered AS (
   SELECT id AS ordered_tool_id, begin_boot_ns AS tool_begin_boot_ns FROM tools

@@ -1,4 +1,4 @@
--- The samples of the processes of a task, each process over time.
+-- The samples of the processes of a task, by process and time.
 -- :task_id the task; :host_id its host.
 SELECT * FROM placed_samples
  WHERE host_id = :host_id

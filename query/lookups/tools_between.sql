@@ -1,4 +1,4 @@
--- The tools of one task; or of the tasks of a run that began in a span of time.
+-- The tools of one task, or of the tasks of a run that began in a time interval.
 -- :task_id the task; or :run_id, :first_boot_ns and :last_boot_ns; :host_id its host.
 SELECT * FROM standing_tools
  WHERE host_id = :host_id

@@ -1,11 +1,11 @@
--- Tools of which processes run, or ended of late, with what they use a second; those of which none runs
--- any more by run and name, their task and tool unknown where they are several. Of a process that was
--- there before :since_boot_ns, what its samples say that it had used by then is left out; one that ended
--- and has none of then is not counted. Idle is what no sample of late tells of. Cores are billionths; the
--- last digit of a sum of fractions depends on their order: a little is added before it is cut.
--- :since_boot_ns where "now" begins, a few seconds before stream.committed_boot_ns; :window_ns how long
--- that is; :host_id of this host, NULL: of any; :limit of the rows that were written last, among which
--- it looks for what has ended.
+-- Tools that have processes running or recently ended, with their usage per second. Tools without running
+-- processes are grouped by run and name; task and tool are NULL if a group has several. For a process that
+-- began before :since_boot_ns, usage up to then, as its samples give it, is subtracted; if it has ended and
+-- has no sample from before, it is not counted. A tool is idle if no recent sample mentions it. Cores are in
+-- billionths; the last digit of a sum of fractions depends on their order, so a little is added before it
+-- is truncated. :since_boot_ns where "now" begins, a few seconds before stream.committed_boot_ns; :window_ns
+-- its length; :host_id only this host, NULL for any; :limit how many of the most recently written rows are
+-- searched for ended processes.
 WITH recent AS (
   SELECT process_id, boot_ns, cpu_ns, read_bytes, write_bytes,
          coalesce(rss_anon_bytes, 0) + coalesce(rss_file_bytes, 0) + coalesce(rss_shmem_bytes, 0) AS rss_bytes

@@ -10,7 +10,7 @@
 -- column: program text; of the process
 -- column: sentence text; what happened
 
--- DISTINCT keeps SQLite from reading every process for the join.
+-- DISTINCT keeps SQLite from scanning all processes for the join.
 WITH involved AS (
   SELECT DISTINCT id AS involved_process_id, pid, program FROM processes
    WHERE host_id = :host_id

@@ -21,8 +21,8 @@
 -- column: failed_count count; processes that failed
 -- column: host text; where it ran
 
--- Of the latest parts alone all columns are read, and the keys compared. Fewer than :limit rows say
--- nothing of what came before them.
+-- All columns are read, and keys compared, only for the latest parts. A result of fewer than :limit rows
+-- therefore does not mean that there are no earlier runs.
 WITH latest AS (
   SELECT host_id AS latest_host_id, id AS latest_id, run_key AS latest_key FROM standing_runs
    WHERE started_unix_ns >= :since_unix_ns
