@@ -1,4 +1,4 @@
-/* What a question is answered with, printed. See answer.h. */
+/* Prints the answer to a question. See answer.h. */
 #include "cli/answer.h"
 
 #include <errno.h>
@@ -69,7 +69,7 @@ static enum question_type type_of(const struct question *question, const char *c
 	return field ? field->type : question_type_of(column);
 }
 
-/* The value as text that is safe to show; to free. NULL: out of memory. */
+/* Returns the value as text that is safe to print, to be freed; NULL if out of memory. */
 static char *value_to_text(const struct store_value *value, enum question_type type, bool raw)
 {
 	char command[COMMAND_BYTES], *safe;
@@ -88,7 +88,7 @@ static char *value_to_text(const struct store_value *value, enum question_type t
 	return safe;
 }
 
-/* As RFC 4180 has it, but for the end of lines: in quotes where it needs them. */
+/* Quotes where necessary, as in RFC 4180 (apart from its line ends). */
 static void csv_print(FILE *file, const char *text)
 {
 	if (*text && !text[strcspn(text, ",\"")] && *text != ' ') {
@@ -101,7 +101,7 @@ static void csv_print(FILE *file, const char *text)
 	fputc('"', file);
 }
 
-/* Unknown is empty; an empty text is "". */
+/* An unknown value is an empty field, an empty text is "". */
 static int csv_row_print(const struct answer *answer, FILE *file)
 {
 	const char *separator = "";
@@ -161,7 +161,7 @@ static bool is_text(enum question_type type)
 	return type == QUESTION_TEXT || type == QUESTION_ARGUMENTS;
 }
 
-/* The longest text gives way on a narrow terminal: arguments, else the first text. */
+/* Returns the column to shorten on a narrow terminal: the first of arguments, else of texts. */
 static size_t flexible_of(const struct question *question)
 {
 	size_t found = question->column_count;
@@ -191,7 +191,7 @@ static void columns_find(const struct answer *answer, struct columns *ret_column
 			.title = question_field_title(field, ' ', ret_columns->titles[i], TITLE_BYTES),
 			.align = align,
 			.flexible = i == flexible ? FLEXIBLE_PERCENT : 0,
-			.rank = i == 0 || i == flexible ? 0 : (unsigned)i, /* the last ones go first */
+			.rank = i == 0 || i == flexible ? 0 : (unsigned)i, /* the last are dropped first */
 		};
 	}
 }

@@ -1,7 +1,7 @@
-/* What a question is answered with, printed: as a table, JSON, CSV or JSON lines.
+/* Prints the answer to a question as a table, JSON, CSV or JSON lines.
  *
- * A table shows the columns that the question declares; the others have all there are. All but the
- * table are printed row by row, as they come.
+ * A table shows the columns that the question declares; the other formats have all columns, and are
+ * printed row by row as the rows arrive.
  */
 #pragma once
 
@@ -14,11 +14,11 @@ struct answer {
 	const struct store_parameter *parameters; /* as bound */
 	struct store_result *result;
 	enum answer_form form;
-	bool raw; /* of the table: whole nanoseconds and bytes */
+	bool raw; /* table only: whole nanoseconds and bytes */
 };
 
-#define ANSWER_TABLE_ROWS_MAX 100000 /* which are all in memory before the first is printed */
+#define ANSWER_TABLE_ROWS_MAX 100000 /* buffered before the first is printed */
 
-/* 0 and how many rows there were; -EFBIG: more than a table may have; -errno of the store or of what
- * is printed to. */
+/* Returns 0 and the number of rows; -EFBIG if a table would have too many; or -errno of the store or of
+ * the output. */
 int answer_print(const struct answer *answer, const struct output *output, size_t *ret_row_count);

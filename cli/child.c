@@ -10,7 +10,7 @@
 
 #include "common/clock.h"
 
-/* What would end us, or is for the command. SIGTSTP is not here: ^Z stops both. */
+/* Signals that would end us, or are meant for the command. Not SIGTSTP: ^Z stops both. */
 static const int forwarded[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM};
 
 int child_signals_init(struct child_signals *signals)
@@ -21,7 +21,7 @@ int child_signals_init(struct child_signals *signals)
 	sigemptyset(&set);
 	for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
 		sigaddset(&set, forwarded[i]);
-	/* Where SIGCHLD is ignored, children leave no status. */
+	/* If SIGCHLD is ignored, the status of children is lost. */
 	if (sigprocmask(SIG_BLOCK, &set, &signals->mask) < 0 || sigaction(SIGCHLD, &standard, &signals->on_child) < 0)
 		return -errno;
 	signals->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -58,7 +58,7 @@ int child_start(struct child *child, char *const argv[], const struct user *user
 	if (child->pid < 0)
 		error = -errno;
 	close(ends[1]);
-	/* Closed by a successful exec, so that nothing is read. */
+	/* A successful exec closes the pipe, so that nothing is read. */
 	while (error == 0 && read(ends[0], &error, sizeof(error)) < 0 && errno == EINTR)
 		;
 	close(ends[0]);

@@ -1,7 +1,7 @@
-/* The command of `tracer run`: started as if we were not there.
+/* The command of `tracer run`, started as if tracer were not in between.
  *
- * It gets our terminal, process group, descriptors, directory, environment, signal
- * mask and dispositions as we got them, and the invoking user's rights.
+ * It inherits our terminal, process group, descriptors, directory, environment, and
+ * the signal mask and dispositions that we were started with; it runs as the given user.
  */
 #pragma once
 
@@ -10,9 +10,9 @@
 #include "cli/user.h"
 
 struct child_signals {
-	sigset_t mask;             /* as we were started with */
-	struct sigaction on_child; /* SIGCHLD as we were started with */
-	int fd;                    /* signalfd of what we are sent */
+	sigset_t mask;             /* that we were started with */
+	struct sigaction on_child; /* SIGCHLD action that we were started with */
+	int fd;                    /* signalfd of the signals to forward */
 };
 
 struct child {
@@ -22,16 +22,16 @@ struct child {
 	int64_t started_boot_ns[2]; /* before its fork, and after its exec */
 };
 
-/* From here on signals come out of `signals->fd` instead of ending us. 0 or -errno. */
+/* From here on signals are read from `signals->fd` instead of terminating us. Returns 0 or -errno. */
 int child_signals_init(struct child_signals *signals);
 
-/* 0; -errno of the exec that failed; nothing runs then. */
+/* Returns 0, or -errno if the command could not be executed: then nothing runs. */
 int child_start(struct child *child, char *const argv[], const struct user *user, const struct child_signals *signals);
 
-/* Passes on a signal that was sent to us alone; what the terminal sends to the
- * whole process group has reached the command already. Returns its number, 0 if
- * there was none. */
+/* Forwards a signal that was sent only to us; a signal that the terminal sends to
+ * the whole process group has already reached the command. Returns the signal's
+ * number, or 0 if there was none. */
 int child_forward_signal(const struct child *child, const struct child_signals *signals);
 
-/* Until it has ended; signals are passed on meanwhile. As a shell tells it: its code, or 128 + signal. */
+/* Waits for the command, forwarding signals. Returns its exit status as a shell does: code, or 128 + signal. */
 int child_await(struct child *child, const struct child_signals *signals);

@@ -1,8 +1,8 @@
-/* tracer completion SHELL: completions made of the verbs' own tables.
+/* tracer completion SHELL: completions generated from the verbs' own tables.
  *
- * The scripts are short: at each tab they ask `tracer completion offer -- WORD...`, which knows the same
- * tables, the questions and the runs. It answers with a line for each thing that fits there, behind a
- * tab what it is; or with the sort of things that the shell itself knows.
+ * The scripts are short: at each tab they run `tracer completion offer -- WORD...`, which knows the
+ * tables, the questions and the runs. It prints a line for each candidate, followed by a tab and its
+ * description; or, for files and the like, a keyword that leaves completion to the shell.
  */
 #include <string.h>
 
@@ -22,11 +22,11 @@ static const char bash_script[] =
 	"\t:directory) compopt -o dirnames ;;\n"
 	"\t:user) COMPREPLY=($(compgen -u -- \"$cur\")) ;;\n"
 	"\t\":command $COMP_CWORD\") COMPREPLY=($(compgen -c -- \"$cur\")) ;;\n"
-	"\t:command*) compopt -o default ;;\n" /* what stands behind a command takes files */
+	"\t:command*) compopt -o default ;;\n" /* arguments of a command complete as files */
 	"\t*) COMPREPLY=($(compgen -W \"${offers[*]%%$'\\t'*}\" -- \"$cur\")) ;;\n"
 	"\tesac\n}\ncomplete -F _tracer tracer\n";
 
-/* Called by zsh from a folder of functions, or read by a person's .zshrc. */
+/* Autoloaded by zsh from a directory of functions, or sourced from a user's .zshrc. */
 static const char zsh_script[] =
 	"#compdef tracer\n# made by `tracer completion zsh`\n"
 	"_tracer() {\n"
@@ -54,7 +54,7 @@ static const char fish_script[] =
 	"\tend\nend\n"
 	"complete -c tracer -f -a '(__fish_tracer)'\n";
 
-/* ---- what fits ----------------------------------------------------------------- */
+/* ---- candidates ---------------------------------------------------------------- */
 
 static int runs_offer(struct view *view)
 {
@@ -83,7 +83,7 @@ static void verbs_offer(void)
 		printf("%s\t%s\n", verbs[i]->name, verbs[i]->summary);
 }
 
-/* Things of a sort, or words to choose from. */
+/* Offers runs, a keyword for the shell, or words to choose from. */
 static void sort_offer(const struct options *options, const struct verb *verb, const char *sort)
 {
 	static const char *const of_shells[] = {"file", "directory", "user"};
@@ -111,7 +111,7 @@ static void sort_offer(const struct options *options, const struct verb *verb, c
 	}
 }
 
-/* Which word is the command that the verb runs, or would be. */
+/* Returns the index of the command that the verb runs, or where it would be. */
 static size_t command_find(const struct verb *verb, char **words, size_t last)
 {
 	size_t at = 1;
@@ -126,7 +126,7 @@ static size_t command_find(const struct verb *verb, char **words, size_t last)
 	return at;
 }
 
-/* What may stand as the last of the words: behind a verb, as a value, an option or an operand. */
+/* Offers candidates for the last word: a verb, an option's value, an option or an operand. */
 static int offer(const struct options *options, char **words, size_t last)
 {
 	const struct verb *verb = last > 0 ? verb_find(words[0]) : NULL;

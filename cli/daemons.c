@@ -1,4 +1,4 @@
-/* The daemons that run now. See daemons.h. */
+/* The daemons running on this host. See daemons.h. */
 #include "cli/daemons.h"
 
 #include <ctype.h>
@@ -16,7 +16,7 @@
 #include "cli/units.h"
 #include "common/clock.h"
 
-#define COMM_MAX 15         /* bytes that the kernel keeps of a name */
+#define COMM_MAX 15         /* bytes of a name that the kernel keeps */
 #define STAT_START_FIELD 22 /* starttime in /proc/PID/stat, in clock ticks since boot */
 #define STAT_RSS_FIELD 24   /* in pages */
 
@@ -30,7 +30,7 @@ static int64_t stat_field(const char *text, int number)
 	return text ? strtoll(text, NULL, 10) : ROW_NULL;
 }
 
-/* A file of /proc/PID, cut at `capacity`; "" where it has gone. */
+/* Reads a file in /proc/PID, truncated to `capacity`; "" if it no longer exists. */
 static char *file_read(int proc_fd, const char *pid, const char *name, char *text, size_t capacity)
 {
 	char path[64];
@@ -46,8 +46,8 @@ static char *file_read(int proc_fd, const char *pid, const char *name, char *tex
 	return text;
 }
 
-/* Its effective user. The owner of its files in /proc would be root: what drops
- * privileges is not dumpable. */
+/* Its effective user. Not the owner of its files in /proc, which is root: a process
+ * that dropped privileges is not dumpable. */
 static uid_t user_read(int proc_fd, const char *pid)
 {
 	char text[2048];
@@ -69,12 +69,12 @@ static const char *daemon_name(const char *comm)
 	return NULL;
 }
 
-/* 1: it is one; 0: it is not, or it has gone. */
+/* Returns 1 if the process is a daemon, 0 if it is not or no longer exists. */
 static int daemon_read(int proc_fd, const char *pid, struct daemon_info *daemon)
 {
 	char text[1024];
 	char *open = strchr(file_read(proc_fd, pid, "stat", text, sizeof(text)), '(');
-	char *end = strrchr(text, ')'); /* a name may hold anything, this too */
+	char *end = strrchr(text, ')'); /* the name itself may contain it */
 
 	if (!open || !end || end < open || end[1] != ' ')
 		return 0;
@@ -112,9 +112,9 @@ int daemons_find(struct daemon_info daemons[DAEMONS_MAX])
 	return count;
 }
 
-/* ---- at work on a store ---------------------------------------------------------- */
+/* ---- freshness of a store -------------------------------------------------------- */
 
-#define COMMIT_DELAY_NS 4000000000LL /* from what a probe says last to its commit, at most */
+#define COMMIT_DELAY_NS 4000000000LL /* maximum, from a probe's last record to its commit */
 
 #define SOCKET_PATH TRACER_RUN_DIR "/tracer.sock"
 
@@ -135,7 +135,7 @@ int64_t freshness_lag_ns(const struct store_stream *stream)
 	return lag > 0 ? lag : 0;
 }
 
-/* The correlator writes samples of the host without a probe, and commits them. */
+/* Without a probe, the correlator still writes samples of the host and commits them. */
 static const char *silent_daemon(const struct store_stream *stream, int64_t lag_ns)
 {
 	int64_t commit_age_ns = (int64_t)(clock_unix_ns() - stream->committed_unix_ns);

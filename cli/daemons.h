@@ -1,4 +1,4 @@
-/* The daemons that run on this host now, from /proc; and whether they are at work on a store. */
+/* The daemons running on this host, found in /proc; and whether they are updating a store. */
 #pragma once
 
 #include "cli/findings.h"
@@ -12,29 +12,29 @@ struct daemon_info {
 	uid_t user_id;
 	int64_t rss_bytes;
 	int64_t since_boot_ns;
-	bool stopped; /* by a signal or a debugger: it does nothing */
+	bool stopped; /* by a signal or a debugger */
 };
 
-/* How many were found, at most DAEMONS_MAX; -errno. A process is known by the name
- * that the kernel has for it. */
+/* Returns the number found, at most DAEMONS_MAX, or -errno. A process is identified
+ * by its name in the kernel (comm). */
 int daemons_find(struct daemon_info daemons[DAEMONS_MAX]);
 
-/* Whether /sys/fs/bpf is a BPF file system: without one the probe's service does not start. */
+/* Whether /sys/fs/bpf is a BPF filesystem: without one the probe's service does not start. */
 bool daemons_have_bpffs(void);
 
 enum freshness {
-	FRESHNESS_FRESH,      /* something was committed within the last seconds */
-	FRESHNESS_STALE,      /* no store, or nobody writes it */
-	FRESHNESS_UNREADABLE, /* the daemons' socket is there, the store is not for us */
+	FRESHNESS_FRESH,      /* committed within FRESHNESS_LIMIT_NS */
+	FRESHNESS_STALE,      /* no store, or no daemon writes it */
+	FRESHNESS_UNREADABLE, /* the daemons' socket exists, but we may not read the store */
 };
 
-#define FRESHNESS_LIMIT_NS 15000000000LL /* of an idle host it moves every ten seconds */
+#define FRESHNESS_LIMIT_NS 15000000000LL /* on an idle host the stream advances every ten seconds */
 
-/* How far behind now the store is; INT64_MAX: of another boot. */
+/* Returns how far the store lags behind now, or INT64_MAX if it is of another boot. */
 int64_t freshness_lag_ns(const struct store_stream *stream);
 
-/* A finding where the store is behind: which daemon is silent, and for how long. */
+/* Adds a finding if the store is behind: which daemon is silent, and for how long. */
 void freshness_tell(const struct store_stream *stream, struct findings *findings);
 
-/* Says nothing: it is no failure that no daemon runs. */
+/* Prints no error: it is not a failure if no daemon runs. */
 enum freshness freshness_read(const char *store_path);

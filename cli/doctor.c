@@ -1,6 +1,6 @@
 /* tracer doctor: what would work on this host, what would not, and how to fix it.
  *
- * Everything is looked at, nothing is changed.
+ * It only reads and changes nothing.
  */
 #include <errno.h>
 #include <pwd.h>
@@ -33,7 +33,7 @@ static const struct option_spec option_specs[] = {
 	OPTION_SPECS_LAST,
 };
 
-/* One of two: what is good, or what is not and how to fix it, NULL where nothing helps. */
+/* Adds one of two findings: `good`, or `bad` and how to fix it (NULL if it cannot be fixed). */
 static void judge(struct findings *findings, const char *topic, bool is_good, const char *good,
 		  enum finding_level bad_level, const char *bad, const char *fix)
 {
@@ -46,11 +46,11 @@ static void judge(struct findings *findings, const char *topic, bool is_good, co
 
 /* ---- the kernel -------------------------------------------------------------- */
 
-/* Whether the probe's programs load: asked once, of the probe itself. */
+/* Whether the probe's programs load: tried once, by the probe itself. */
 enum load { LOAD_NOT_TRIED, LOAD_WORKS, LOAD_FAILS };
 
-/* Where the probe could try, its answer counts, whatever the kernel calls itself: RHEL 9's 5.14 has
- * what others got with 5.19. */
+/* If the probe could be tried, its result counts, not the kernel version: RHEL 9's 5.14 has
+ * what other kernels got with 5.19. */
 static void check_kernel(struct findings *findings, enum load load)
 {
 	struct utsname name;
@@ -168,7 +168,7 @@ static void check_accounting(struct findings *findings)
 
 /* ---- the programs ------------------------------------------------------------ */
 
-/* Some figures are in newer kernels only. Symbols tell, whatever was backported. */
+/* Some figures exist only in newer kernels. Symbols are checked, since features are backported. */
 static bool kernel_has_symbol(const char *symbol)
 {
 	char line[512];
@@ -193,8 +193,8 @@ static void check_network(struct findings *findings)
 	      "bytes sent and received stay unknown: they need Linux 6.3", NULL);
 }
 
-/* Starts the probe for a moment, without a receiver: whether its programs load and attach. If not,
- * `ret_reason` has its words. */
+/* Starts the probe briefly, without a receiver, to see whether its programs load and attach. If not,
+ * `ret_reason` is its error message. */
 static enum load probe_try(char *path, char *ret_reason, size_t capacity)
 {
 	char *argv[] = {path, "--record", "/dev/null", "--duration", "0.3", "--ring-size", "64K", "--quiet", NULL};
@@ -212,7 +212,7 @@ static enum load probe_try(char *path, char *ret_reason, size_t capacity)
 
 static void check_probe(struct findings *findings, const char *path, enum load load, const char *reason)
 {
-	const char *words = strstr(reason, ": "); /* behind the program's name */
+	const char *words = strstr(reason, ": "); /* after the program's name */
 
 	judge(findings, PROGRAM_PROBE, *path, path, FINDING_MISSING, "not found",
 	      "install it beside tracer, or put its folder into PATH");
@@ -263,7 +263,7 @@ static void check_directory(struct findings *findings, const char *path)
 		findings_add(findings, FINDING_OK, path, "mode %04o", status.st_mode & 07777);
 }
 
-/* Whether a correlator that runs now writes it: else nothing can be behind. */
+/* Whether a running correlator writes the store; only then can it be behind. */
 static bool store_is_written(const char *path)
 {
 	struct daemon_info daemons[DAEMONS_MAX];

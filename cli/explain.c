@@ -1,4 +1,4 @@
-/* tracer explain: why a process, a task or a run was seen as what it was shown as. */
+/* tracer explain: why a process, a task or a run was classified as it was. */
 #include <string.h>
 
 #include "cli/site_rules.h"
@@ -9,11 +9,11 @@
 #include "query/ask.h"
 
 #define PID_MAX 4194304        /* the kernel's own limit */
-#define CHAIN_MAX 24           /* ancestors told one by one */
+#define CHAIN_MAX 24           /* ancestors listed one by one */
 #define CHAIN_COMMAND_SIZE 240 /* bytes of an ancestor's command line */
-#define CHAIN_COMMAND_LEAST 12 /* columns of it on a terminal */
-#define CHAIN_WIDE 120         /* columns of a terminal where two show a generation */
-#define POINT_COLUMNS 12       /* before the text of a line */
+#define CHAIN_COMMAND_LEAST 12 /* minimum columns of it on a terminal */
+#define CHAIN_WIDE 120         /* terminals this wide indent by two columns per generation */
+#define POINT_COLUMNS 12       /* columns before the text of a line */
 
 static const char *rules_directory;
 
@@ -27,20 +27,20 @@ static const struct option_spec option_specs[] = {
 
 enum subject_kind { SUBJECT_RUN, SUBJECT_TASK, SUBJECT_PROCESS, SUBJECT_KIND_COUNT };
 
-/* Something that fits what was asked for. */
+/* A match for the operand. */
 struct found {
 	enum subject_kind kind;
 	int64_t id, host_id;
 };
 
-/* Everything that is told about one thing. */
+/* Context for explaining one subject. */
 struct story {
 	struct store *store;
 	const struct rules *rules;
 	const struct output *output;
 };
 
-/* ---- words ------------------------------------------------------------------- */
+/* ---- output ------------------------------------------------------------------ */
 
 static void heading(const struct story *story, const char *kind, int64_t id, const char *name)
 {
@@ -55,7 +55,7 @@ static void point(const struct story *story, const char *label, const char *valu
 	output_print(story->output, STYLE_PLAIN, "%s\n", value ? value : "-");
 }
 
-/* Words for a value; the value itself where there are none. */
+/* Descriptions of values; a value without one is shown as it is. */
 struct meaning {
 	const char *value, *words;
 };
@@ -91,8 +91,8 @@ static const struct meaning roles[] = {
 
 /* ---- a process --------------------------------------------------------------- */
 
-/* "    123 bash -c …  shell, rule posix-shell", further in with each generation. On a terminal the
- * command is cut to what the line has room for. */
+/* "    123 bash -c …  shell, rule posix-shell", indented further with each generation. On a terminal
+ * the command is truncated to fit into the line. */
 static void parent_tell(const struct story *story, const struct row_process *process, size_t depth, bool is_last)
 {
 	const struct output *output = story->output;
@@ -115,7 +115,7 @@ static void parent_tell(const struct story *story, const struct row_process *pro
 	output_print(output, STYLE_DIM, "  %s\n", what);
 }
 
-/* From the process up to where the store's knowledge ends, the oldest first. */
+/* Prints the process and all its ancestors in the store, the oldest first. */
 static int chain_tell(const struct story *story, const struct found *found)
 {
 	struct store_parameter parameters[] = QUERY_PARAMETERS_OF("process_id", found->id, found->host_id);
@@ -161,7 +161,7 @@ static void process_tell(const struct story *story, struct store_result *row)
 	point(story, "figures", meaning_of(finalities, store_result_get(row, "totals").data));
 }
 
-/* A process that the row names as ROLE_program, ROLE_pid and ROLE_rule, if it names one. */
+/* Prints the process that the row gives as ROLE_program, ROLE_pid and ROLE_rule, if any. */
 static void relative_tell(const struct story *story, struct store_result *row, const char *label, const char *role)
 {
 	char column[32], where[SITE_RULES_WHERE_SIZE], text[512];
@@ -212,8 +212,8 @@ static void run_tell(const struct story *story, struct store_result *row)
 
 static const struct {
 	const char *find;    /* query by a range of ids */
-	const char *explain; /* query by the id */
-	const char *key;     /* its parameter */
+	const char *explain; /* query by id */
+	const char *key;     /* the parameter for the id */
 	void (*tell)(const struct story *story, struct store_result *row);
 } subjects[SUBJECT_KIND_COUNT] = {
 	[SUBJECT_RUN] = {"run", "explain_run", "run_id", run_tell},
@@ -229,7 +229,7 @@ struct search {
 	size_t count;
 };
 
-/* Looks where nothing was found before. 0 or -errno. */
+/* Runs a query unless earlier ones found something. Returns 0 or -errno. */
 static int search_query(struct search *search, enum subject_kind kind, const char *query,
 			const struct store_parameter *parameters)
 {
@@ -245,7 +245,7 @@ static int search_query(struct search *search, enum subject_kind kind, const cha
 	return more < 0 ? more : 0;
 }
 
-/* A pid first, as numbers are pids to people; then ids; then names. */
+/* Tries a pid first, as users usually mean pids by numbers; then ids; then names. */
 static int search_all(struct search *search, const char *text)
 {
 	struct store_parameter range[] = {
@@ -273,7 +273,7 @@ static int search_all(struct search *search, const char *text)
 	return error;
 }
 
-/* ---- telling ----------------------------------------------------------------- */
+/* ---- explaining -------------------------------------------------------------- */
 
 static void subject_tell(const struct story *story, enum subject_kind kind, struct store_result *row)
 {
@@ -309,7 +309,7 @@ static int found_tell(const struct story *story, const struct found *found, json
 	return more < 0 ? more : 0;
 }
 
-/* The latest is told; the others are named, to be asked for. */
+/* The latest match is explained; the others are listed with the command that explains them. */
 static void others_tell(const struct story *story, const struct search *search)
 {
 	fputc('\n', story->output->file);

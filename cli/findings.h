@@ -7,7 +7,7 @@
 
 enum finding_level {
 	FINDING_OK,
-	FINDING_LIMITED, /* works, but something is missing from it */
+	FINDING_LIMITED, /* works with limitations */
 	FINDING_MISSING, /* does not work */
 };
 
@@ -16,16 +16,16 @@ enum finding_level {
 struct finding {
 	enum finding_level level;
 	char topic[32];
-	char text[320]; /* safe to show */
-	char fix[320];  /* safe to show: what to do; "": nothing */
+	char text[320]; /* safe to print */
+	char fix[320];  /* safe to print: what to do, "" if nothing */
 };
 
 struct findings {
 	struct finding items[FINDINGS_MAX];
-	size_t count; /* what comes after FINDINGS_MAX is left out */
+	size_t count; /* findings beyond FINDINGS_MAX are dropped */
 };
 
-/* Adds one and returns it for finding_fix(); both make their text safe. */
+/* Adds a finding and returns it for finding_fix(); both sanitize their text. */
 struct finding *findings_add(struct findings *findings, enum finding_level level, const char *topic, const char *format,
 			     ...) __attribute__((format(printf, 4, 5)));
 
@@ -33,6 +33,6 @@ void finding_fix(struct finding *finding, const char *format, ...) __attribute__
 
 enum finding_level findings_worst(const struct findings *findings);
 
-/* As text; or, where JSON is wanted, as the last member of `json`, which it takes over:
- * [{"level", "topic", "text", "fix"}]. */
+/* Prints the findings as text or, if JSON was requested, as the last member of `json`, of which it
+ * takes ownership: [{"level", "topic", "text", "fix"}]. */
 void findings_show(const struct findings *findings, const struct options *options, json_t *json);

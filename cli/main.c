@@ -1,7 +1,7 @@
 /* tracer: shows what ran on this host, and watches a command.
  *
- * One file a verb; this one finds it. It reads the store that tracer-correlator
- * writes; only `tracer run` and `tracer record` start anything.
+ * There is one file per verb; this one dispatches to them. They read the store that
+ * tracer-correlator writes; only `tracer run` and `tracer record` record anything.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -38,9 +38,9 @@ int verb_main(const struct verb *verb, int argc, char **argv)
 	return verb->show ? source_show(&options, verb->show) : verb->main(&options);
 }
 
-/* A standard descriptor that the caller closed must not become the store's: what
- * is printed would be written into it. The stand-ins refuse what they are for,
- * and a command that `tracer run` starts finds them closed as they were. */
+/* A standard descriptor that the caller closed must not be reused for the store: output
+ * would be written into it. The replacements fail reads from stdin and writes to the others,
+ * and are closed again in a command that `tracer run` starts. */
 static int descriptors_fill(void)
 {
 	for (int fd = 0; fd <= STDERR_FILENO; fd++) {
@@ -52,7 +52,7 @@ static int descriptors_fill(void)
 	return 0;
 }
 
-/* How many words `word` makes with its URL; 0: it is not --lake. */
+/* Returns the number of words that --lake takes with its URL, or 0 if `word` is not --lake. */
 static int lake_words(const char *word)
 {
 	return strcmp(word, "--lake") == 0 ? 2 : strncmp(word, "--lake=", strlen("--lake=")) == 0;
@@ -67,8 +67,8 @@ static int unknown_verb(const char *name)
 	return VERB_USAGE;
 }
 
-/* `tracer --lake URL VERB` becomes `tracer VERB --lake URL`: the verb knows whether a lake can
- * answer it. */
+/* Rewrites `tracer --lake URL VERB` as `tracer VERB --lake URL`: the verb knows whether a lake
+ * can answer it. */
 static void lake_move(int argc, char **argv)
 {
 	int words = argc > 1 ? lake_words(argv[1]) : 0;
@@ -101,7 +101,7 @@ int main(int argc, char **argv)
 	lake_move(argc, argv);
 	if (descriptors_fill() < 0)
 		return VERB_FAILED;
-	setlocale(LC_CTYPE, ""); /* characters and their widths; numbers stay as they are */
+	setlocale(LC_CTYPE, ""); /* for characters and their widths; not for numbers */
 	status = act(argc, argv);
-	return print_finish(stdout) < 0 ? VERB_FAILED : status; /* what nobody could read was not shown */
+	return print_finish(stdout) < 0 ? VERB_FAILED : status; /* unwritten output is a failure */
 }

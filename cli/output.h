@@ -1,7 +1,7 @@
-/* Where a verb prints: what that place can show, and whether it arrived.
+/* Output of a verb, adapted to what the destination can show.
  *
- * Colour only on a terminal (or as asked), line drawing only where the locale is
- * UTF-8, a width only on a terminal: what goes into a pipe or a file is never cut.
+ * Colour is used only on a terminal (or as requested), line drawing only in a UTF-8
+ * locale, a width only on a terminal: output to a pipe or a file is never truncated.
  */
 #pragma once
 
@@ -26,32 +26,32 @@ struct output {
 	bool is_terminal;
 	bool color;
 	bool unicode;
-	size_t width; /* columns; 0: without limit */
+	size_t width; /* columns; 0: unlimited */
 };
 
 void output_init(struct output *output, FILE *file, enum output_color color);
 
-/* Again after the terminal changed its size. */
+/* Updates the width after the terminal was resized. */
 void output_measure(struct output *output);
 
-/* Escape sequences to switch a style on and off, "" where there is no colour. */
+/* Escape sequences to switch a style on and off, "" without colour. */
 const char *output_style(const struct output *output, enum style style);
 const char *output_reset(const struct output *output);
 
-/* Prints in a style. What it makes is made safe, but for a newline that `format` ends with: arguments may
- * be text of a traced process. */
+/* Prints in a style. Sanitizes the formatted text, except for a newline at the end of `format`: arguments
+ * may contain text from a traced process. */
 void output_print(const struct output *output, enum style style, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The same of one text. NULL prints "-". */
+/* The same for a single text. NULL prints "-". */
 void output_print_text(const struct output *output, enum style style, const char *text);
 
-/* Safe text, or as much of it as fits into `columns`, with an ellipsis. Returns the columns it took. */
+/* Prints safe text, cut to `columns` with an ellipsis if it is longer. Returns the columns used. */
 size_t output_print_fitted(const struct output *output, const char *text, size_t columns);
 
-/* Lines that wrap between words where they are longer than the terminal is wide: what is printed to
- * `inner` comes out at the end, the rest of a long line `indent` columns in. Without a width lines
- * stay as they are. */
+/* Wraps lines that are longer than the terminal is wide, between words. What is printed to `inner` is
+ * written at the end; continuation lines are indented by `indent` columns. Without a width lines are
+ * not wrapped. */
 struct output_flow {
 	struct output inner;
 	const struct output *outer;
@@ -61,9 +61,9 @@ struct output_flow {
 void output_flow_begin(struct output_flow *flow, const struct output *output);
 void output_flow_end(struct output_flow *flow, size_t indent);
 
-/* A line on standard error, made safe. Returns VERB_FAILED. */
+/* Prints a sanitized line to standard error. Returns VERB_FAILED. */
 int say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* To standard output, in ASCII alone: what a name does to terminals is in no byte of it. 0 or
- * -EIO. */
+/* Prints JSON to standard output, in pure ASCII: names cannot send escape sequences to a terminal. Returns
+ * 0 or -EIO. */
 int json_print(const json_t *root);

@@ -1,4 +1,4 @@
-/* The rules as the verbs load them, and where one of them stands. */
+/* Loads rules for the verbs, and locates single rules in their files. */
 #pragma once
 
 #include "cli/findings.h"
@@ -7,16 +7,16 @@
 #define SITE_RULES_DEFAULT TRACER_CONFIG_DIR "/rules.d"
 #define SITE_RULES_WHERE_SIZE 768
 
-/* The shipped rules and those of `directory` (NULL: the default one). NULL: said. */
+/* Loads the shipped rules and those in `directory` (NULL: default). Returns NULL after printing an error. */
 struct rules *site_rules_load(const char *directory);
 
-/* Whether all that `directory` holds can be used, as tracer-correlator sees it: what it leaves out,
- * each with file, line and reason. Of a directory in which all is well `tell_ok` adds a line too. */
+/* Checks the rules in `directory` as tracer-correlator does: adds a finding, with file, line and reason,
+ * for each file that it would skip. With `tell_ok`, adds one for a directory without errors, too. */
 void site_rules_check(const char *directory, bool tell_ok, struct findings *findings);
 
-/* "FILE:LINE: reason" on standard error. */
+/* Prints "FILE:LINE: reason" to standard error. */
 void site_rules_say(const struct tree_error *error);
 
-/* "NAME (FILE:LINE)"; says so where no rule is of that name any more, or where
- * there was none (NULL). `rules` may be NULL: they could not be read. */
+/* Formats "NAME (FILE:LINE)", or a note that the rule no longer exists, or that
+ * there was none (`rule` is NULL). `rules` is NULL if they could not be loaded. */
 void site_rules_where(const struct rules *rules, const char *rule, char *text, size_t capacity);

@@ -1,11 +1,11 @@
 /* Aligned tables of cells, fitted to the width of a terminal.
  *
  * On a terminal that is too narrow the flexible column is cut to its share of the
- * width, then columns of the highest `rank` are left out. Where the output has no
- * width, nothing is cut. The bar column, if any, is last: it takes the room that is
- * left, or is not there.
+ * width, then columns of the highest `rank` are dropped. If the output has no
+ * width, nothing is cut. The bar column, if any, is the last: it takes the remaining
+ * space, or is omitted.
  *
- * Rows are kept as they will be printed, in a temporary file: a table of any length takes little memory.
+ * Rows are buffered in a temporary file, so that a table of any length takes little memory.
  */
 #pragma once
 
@@ -16,32 +16,32 @@ enum table_align { TABLE_LEFT, TABLE_RIGHT, TABLE_BAR };
 struct table_column {
 	const char *title;
 	enum table_align align;
-	unsigned flexible; /* of at most one, the names: the percentage of a terminal's width that it
-			    * keeps; others are dropped first. 0: never cut */
+	unsigned flexible; /* at most one column, that of names: percentage of a terminal's width that it
+			    * keeps while others are dropped. 0: never cut */
 	unsigned rank;     /* 0: never dropped */
-	bool optional;     /* not there where no cell says more than nothing or 0 */
-	unsigned most;     /* columns of text on a terminal; 0: no limit */
+	bool optional;     /* omitted if all cells are empty or 0 */
+	unsigned most;     /* maximum width on a terminal; 0: no limit */
 };
 
 struct table;
 
-/* `columns` is borrowed for the table's life. NULL: out of memory. */
+/* `columns` is borrowed for the table's lifetime. Returns NULL if out of memory. */
 struct table *table_new(const struct table_column *columns, size_t column_count);
 void table_free(struct table *table);
 
-/* Cells are added row by row, from left to right; text is copied and must be safe
- * (common/text.h) UTF-8. What fails is reported by table_print(). */
+/* Adds cells row by row, from left to right; text is copied and must be safe
+ * (common/text.h) UTF-8. Errors are reported by table_print(). */
 void table_add(struct table *table, enum style style, const char *text);
 
-/* Plain cells of such texts; the last is NULL. */
+/* Adds plain cells of such texts; the list ends with NULL. */
 void table_add_all(struct table *table, ...) __attribute__((sentinel));
 
-/* A cell of text that is made safe: `prefix` (tree lines) stays as it is. */
+/* Adds a cell of text that is sanitized; `prefix` (tree lines) is used as it is. */
 void table_add_name(struct table *table, enum style style, const char *prefix, const char *text);
 
-/* The part from `begin` to `end` (0..1) of the bar column's width. */
+/* Adds a bar that covers the part from `begin` to `end` (0..1) of the bar column. */
 void table_add_bar(struct table *table, enum style style, double begin, double end);
 
-/* 0 or -errno. With `titles`, a line of titles first. `*ret_dropped`, unless
- * NULL: how many columns found no room. */
+/* With `titles`, prints a line of titles first. `ret_dropped` may be NULL and gets the
+ * number of columns that did not fit. Returns 0 or -errno. */
 int table_print(struct table *table, const struct output *output, bool titles, size_t *ret_dropped);

@@ -1,7 +1,7 @@
-/* Figures as people read them: three digits that matter and a unit.
+/* Human-readable figures: three significant digits and a unit.
  *
- * A text stays until UNITS_TEXTS more are made: enough for all of one line. ROW_NULL, the unknown, is
- * "-". With `raw`, whole nanoseconds, bytes and counts without a unit.
+ * A text is valid until UNITS_TEXTS more are made, which is enough for one line. ROW_NULL (unknown) is
+ * "-". With `raw`, figures are whole nanoseconds, bytes and counts without a unit.
  */
 #pragma once
 
@@ -25,10 +25,10 @@ const char *units_count(int64_t count, bool raw);
 /* Processors used on average: "0.02", "1.47", "31.8"; "-" without a duration. */
 const char *units_cores(int64_t cpu_ns, int64_t wall_ns);
 
-/* The name of a user; the number where this host has no user of that number. */
+/* The name of a user, or the number if this host has no such user. */
 const char *units_user(int64_t user_id);
 
-/* A value of an answer, as its type is shown; texts and arguments are none of these, and "-". */
+/* A value of an answer, formatted by type; "-" for texts and arguments, which are not handled here. */
 const char *units_value(enum question_type type, const struct store_value *value, bool raw);
 
 /* Local time: "2025-11-20 11:52:03" */
@@ -36,26 +36,26 @@ const char *units_time(int64_t unix_ns);
 
 /* "11:52:03" */
 const char *units_time_of_day(int64_t unix_ns);
-/* The same without what today has in common, and without seconds before: "11:52:03",
+/* The time of day if it is today, else date and time without seconds: "11:52:03",
  * "2025-11-20 11:52". */
 const char *units_time_short(int64_t unix_ns);
 
-/* 16 hexadecimal digits; or, `brief`, as many as name what it is of well enough. */
+/* 16 hexadecimal digits; with `brief` the first UNITS_ID_BRIEF, usually enough to identify a row. */
 #define UNITS_ID_BRIEF 8
 const char *units_id(int64_t id, bool brief);
 
-/* `one` where there is one, else `many`. */
+/* Returns `one` if the count is 1, else `many`. */
 const char *units_plural(int64_t count, const char *one, const char *many);
 
 /* "SIGKILL", "signal 70" */
 const char *units_signal(int64_t signal);
 
-/* How something ended: "ok", "exit 1", "SIGKILL", "" where it is not known. */
+/* How something ended: "ok", "exit 1", "SIGKILL", "" if unknown. */
 const char *units_result(int64_t exit_code, int64_t signal);
 
-/* The command line of a process as a shell would read it back: arguments ended by NUL, quoted where they
- * need it; "(PROGRAM)" where they are not known. `whole`: with the folder that the first of them names.
- * Cut at `capacity`. The bytes are still the traced system's: what shows them must make them safe.
+/* The command line of a process in shell syntax, from NUL-terminated arguments, quoted where necessary;
+ * "(PROGRAM)" if they are unknown. `whole` keeps the directory in the first argument. Truncated to
+ * `capacity`. The bytes come from the traced system: the caller must sanitize them before printing.
  * Returns `text`. */
 const char *command_text(const struct row_blob *arguments, const char *program, bool whole, char *text,
 			 size_t capacity);

@@ -1,4 +1,4 @@
-/* The views of a report as tables: a tree of tasks, tasks and tools by their names. */
+/* The views of a report as tables: a tree of tasks, and tasks or tools grouped by name. */
 #pragma once
 
 #include "cli/table.h"
@@ -8,16 +8,16 @@ enum report_view { REPORT_TREE, REPORT_TABLE, REPORT_TOOLS };
 
 struct report_style {
 	int view;            /* enum report_view */
-	bool with_processes; /* tree: processes beneath their tools */
-	bool with_samples;   /* JSON: samples of each task's processes */
-	bool all;            /* every task, every helper, on a terminal too */
+	bool with_processes; /* tree: show processes below their tools */
+	bool with_samples;   /* JSON: include samples of each task's processes */
+	bool all;            /* every task and every helper, even on a terminal */
 	bool raw;
 };
 
-/* 0 or -errno. What could not be written shows in ferror(). */
+/* Returns 0 or -errno. Check ferror() for write errors. */
 int report_print(const struct report *report, const struct output *output, const struct report_style *style);
 
-/* Of every view: peak RSS, bytes read, written, sent and received, and run-queue wait. */
+/* Columns of every view: peak RSS, bytes read, written, sent and received, and run-queue wait. */
 /* clang-format off */
 #define USAGE_COLUMNS \
 	{"peak RSS", TABLE_RIGHT, 0, 1, false}, \
@@ -29,7 +29,7 @@ int report_print(const struct report *report, const struct output *output, const
 /* clang-format on */
 void views_add_usage(const struct figures *figures, struct table *table, bool raw);
 
-/* Tasks that a terminal has no place for. */
+/* Tasks omitted for lack of space on a terminal. */
 struct tree_hidden {
 	size_t task_count;
 	size_t failed_count; /* of these */
@@ -41,7 +41,7 @@ extern const struct table_column groups_task_columns[GROUPS_COLUMN_COUNT];
 extern const struct table_column groups_tool_columns[GROUPS_COLUMN_COUNT];
 const struct table_column *tree_columns(const struct output *output, const struct report_style *style);
 
-/* Rows of a report's views, into tables of these columns. 0 or -errno. */
+/* Add the rows of a report's views to tables of these columns. Return 0 or -errno. */
 int tree_fill(const struct report *report, const struct output *output, const struct report_style *style,
 	      struct table *table, struct tree_hidden *ret_hidden);
 int groups_fill_tasks(const struct report *report, const struct report_style *style, struct table *table);

@@ -1,12 +1,12 @@
-/* A probe and a correlator of our own, for `tracer run` where none is running.
+/* A probe and a correlator of our own, for `tracer run` if no daemons are running.
  *
  *     tracer run -+- CMD                          the invoking user
  *                 +- tracer-correlator --once     user `tracer`, else `daemon`
  *                 +- tracer-probe --no-pin        user `tracer-probe`, else `nobody`
- *                 +- guard                        ends them if we are killed
+ *                 +- guard                        terminates them if we are killed
  *
- * They meet in a directory of their own that no other user may enter; it goes when
- * the watch ends, by whatever end.
+ * They share a private directory that no other user may enter; it is removed when
+ * the watch ends, however it ends.
  */
 #pragma once
 
@@ -16,11 +16,11 @@
 enum watch_role { WATCH_CORRELATOR, WATCH_PROBE, WATCH_ROLE_COUNT };
 
 struct watch_daemon {
-	pid_t pid;     /* 0: none, or ended */
+	pid_t pid;     /* 0: not started, or ended */
 	int pid_fd;    /* readable once it has ended; -1 without a daemon */
-	int log_fd;    /* what it said on standard error */
+	int log_fd;    /* its standard error */
 	int status;    /* wait status, once it has ended */
-	bool stopping; /* we asked it to end */
+	bool stopping; /* we asked it to stop */
 };
 
 struct watch {
@@ -29,25 +29,25 @@ struct watch {
 	char socket_path[96];
 	struct watch_daemon daemons[WATCH_ROLE_COUNT];
 	pid_t guard_pid;
-	int guard_fd; /* closed by our end, however we end: then the guard acts */
+	int guard_fd; /* closed when we exit for any reason: then the guard acts */
 };
 
 const char *watch_name(enum watch_role role);
 
-/* Makes the directory, the guard, nothing else. 0 or -errno, said. After failure
- * too, watch_remove() is due. */
+/* Creates the directory and the guard only. Returns 0 or -errno after printing the
+ * error. Call watch_remove() after a failure, too. */
 int watch_init(struct watch *watch);
 
-/* Starts both and waits until what happens is seen. `wake_fd` readable ends the
- * waiting with -EINTR. 0; -errno, said. */
+/* Starts both daemons and waits until events are recorded; returns -EINTR once
+ * `wake_fd` is readable. Returns 0 or -errno after printing the error. */
 int watch_start(struct watch *watch, int wake_fd);
 
-/* Notes which daemon has ended; true if one ended that should not have. */
+/* Records which daemons have ended. Returns true if one ended unexpectedly. */
 bool watch_check(struct watch *watch);
 
-/* Has the probe send what it holds, and waits until it is stored. 0; -EINTR as
- * above; -ETIME; -EPIPE where a daemon did not end well. All have ended then. */
+/* Makes the probe send all remaining records, and waits until they are stored and
+ * both daemons have ended. Returns 0; -EINTR as above; -ETIME; -EPIPE if a daemon failed. */
 int watch_stop(struct watch *watch, int wake_fd);
 
-/* Ends what still runs, and removes the directory. */
+/* Terminates what still runs, and removes the directory. */
 void watch_remove(struct watch *watch);
