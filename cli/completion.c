@@ -83,7 +83,7 @@ static void verbs_offer(void)
 		printf("%s\t%s\n", verbs[i]->name, verbs[i]->summary);
 }
 
-/* Offers runs, a keyword for the shell, or words to choose from. */
+/* Offers things of a kind (verbs, questions, runs), a keyword for the shell, or words to choose from. */
 static void sort_offer(const struct options *options, const struct verb *verb, const char *sort)
 {
 	static const char *const of_shells[] = {"file", "directory", "user"};

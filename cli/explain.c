@@ -229,7 +229,7 @@ struct search {
 	size_t count;
 };
 
-/* Runs a query unless earlier ones found something. Returns 0 or -errno. */
+/* Adds the rows of a query to the matches. Returns 0 or -errno. */
 static int search_query(struct search *search, enum subject_kind kind, const char *query,
 			const struct store_parameter *parameters)
 {

@@ -1,7 +1,7 @@
-/* tracer failed [RUN]: what a run failed of, what was tried again, what did no harm.
+/* tracer failed [RUN]: why a run failed, what was retried, and which failures did no harm.
  *
- * Incidents say which process is to blame; whether the run failed of it shows in what became
- * of its task and of the attempts after it.
+ * Incidents name the process at fault; whether it made the run fail depends on the outcome of its task
+ * and of later attempts.
  */
 #include <string.h>
 
@@ -29,12 +29,12 @@ struct findings {
 	json_t *failures;
 
 	/* The incident's task. */
-	size_t index; /* REPORT_NO_TASK: it has none */
+	size_t index; /* REPORT_NO_TASK if it has none */
 	struct rows tasks;
-	const struct row_task *task; /* NULL: none */
+	const struct row_task *task; /* NULL if it has none */
 };
 
-/* ---- what became of it ------------------------------------------------------- */
+/* ---- loading ----------------------------------------------------------------- */
 
 static int load_task(struct findings *findings, const struct row_incident *incident)
 {
@@ -48,8 +48,8 @@ static int load_task(struct findings *findings, const struct row_incident *incid
 	return error;
 }
 
-/* The command line of the process, or of the nearest above that has one: a fork shares it.
- * Empty where none is known. 0 or -errno. */
+/* Loads the command line of the process or of its nearest ancestor that has one: a fork shares it.
+ * Empty if none is known. Returns 0 or -errno. */
 static int load_command(const struct findings *findings, const struct row_incident *incident, struct rows *ret_line,
 			const struct row_process **ret_process)
 {
@@ -67,7 +67,7 @@ static int load_command(const struct findings *findings, const struct row_incide
 	return error;
 }
 
-/* ---- for people -------------------------------------------------------------- */
+/* ---- text -------------------------------------------------------------------- */
 
 static void print_field(const struct findings *findings, const char *label, const char *text)
 {
@@ -94,7 +94,7 @@ static void print_task(const struct findings *findings, const struct row_inciden
 			       findings->raw));
 }
 
-/* The sentence without the task, which stands above it. */
+/* The sentence without the task, which is printed above it. */
 static const char *bare_sentence(const struct row_incident *incident)
 {
 	static const char *const heads[] = {" failed: ", " was killed: ", " was interrupted: "};
@@ -134,7 +134,7 @@ static int print_command(const struct findings *findings, const struct row_incid
 	return error;
 }
 
-/* How a run failed; "" where that is not known, or it did not. */
+/* How a run failed; "" if that is unknown or it did not fail. */
 static const char *failure_text(const struct row_run *run)
 {
 	const char *result = units_result(run->exit_code, run->signal);
@@ -271,7 +271,7 @@ static int print_all(struct findings *findings)
 	return error;
 }
 
-/* ---- for programs ------------------------------------------------------------ */
+/* ---- JSON -------------------------------------------------------------------- */
 
 static json_t *task_to_json(const struct findings *findings)
 {
@@ -287,7 +287,7 @@ static json_t *task_to_json(const struct findings *findings)
 
 		snprintf(escaped, sizeof(escaped), "%s_escaped", members[i]);
 		json_object_set(task, members[i], json_object_get(row, members[i]));
-		json_object_set(task, escaped, json_object_get(row, escaped)); /* nothing where it is not there */
+		json_object_set(task, escaped, json_object_get(row, escaped)); /* does nothing if it is missing */
 	}
 	json_decref(row);
 	json_set_integer(task, "wall_ns", row_subtract(findings->task->end_boot_ns, findings->task->begin_boot_ns));

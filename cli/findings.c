@@ -1,4 +1,4 @@
-/* Facts found, each with what to do about it. See findings.h. */
+/* Findings, each with what to do about it. See findings.h. */
 #include "cli/findings.h"
 
 #include <string.h>

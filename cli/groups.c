@@ -1,4 +1,4 @@
-/* The tasks or the tools of a run grouped by their names, one line a name. See
+/* The tasks or the tools of a run, grouped by name, one line per name. See
  * views.h.
  */
 
@@ -80,8 +80,8 @@ static void tool_line_add(struct table *table, enum style style, const char *nam
 	views_add_usage(&group->figures, table, raw);
 }
 
-/* Shells and wrappers, while they are small. Helpers never are: copying and unpacking are real costs,
- * here is where they are added up. */
+/* Folds shells and wrappers while they are small. Helpers are never folded: copying and unpacking are real
+ * costs, and this is the view that adds them up. */
 static bool group_is_folded(const struct report *report, const struct report_style *style,
 			    const struct report_group *group)
 {

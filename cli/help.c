@@ -1,4 +1,4 @@
-/* tracer help [COMMAND]: the commands, or one. */
+/* tracer help [COMMAND]: lists the commands, or describes one. */
 
 #include "cli/options.h"
 

@@ -1,12 +1,12 @@
-/* tracer host: what this host is, and how it was of late. */
+/* tracer host: what this host is, and its recent load. */
 #include <string.h>
 #include <time.h>
 
 #include "cli/source.h"
 #include "cli/units.h"
 
-#define NOW_NS (60 * INT64_C(1000000000)) /* what "now" is an average of, at least */
-#define LABEL_COLUMNS 11                  /* before the text of a line */
+#define NOW_NS (60 * INT64_C(1000000000)) /* "now" is an average over at least this */
+#define LABEL_COLUMNS 11                  /* columns before the text of a line */
 #define SAMPLES_MAX 100000
 
 static const char *host_name; /* NULL: all */
@@ -38,7 +38,7 @@ static int64_t a_second(int64_t amount, const struct span *span)
 	return amount == ROW_NULL || each >= (double)INT64_MAX ? ROW_NULL : (int64_t)each;
 }
 
-/* Samples are the latest first. False: there are not two of this boot. */
+/* `samples` has the latest first. Returns false if there are not two of the latest boot. */
 static bool span_find(const struct rows *samples, struct span *ret)
 {
 	*ret = (struct span){0};
@@ -48,7 +48,7 @@ static bool span_find(const struct rows *samples, struct span *ret)
 		if (i == 0)
 			ret->last = sample;
 		else if (sample->boot_ns >= ret->last->boot_ns)
-			break; /* of the boot before */
+			break; /* of an earlier boot */
 		ret->first = sample;
 		ret->wall_ns = row_subtract(ret->last->boot_ns, sample->boot_ns);
 		if (ret->wall_ns >= NOW_NS)
@@ -57,7 +57,7 @@ static bool span_find(const struct rows *samples, struct span *ret)
 	return ret->wall_ns > 0;
 }
 
-/* ---- for people -------------------------------------------------------------- */
+/* ---- text -------------------------------------------------------------------- */
 
 static void print_label(const struct output *output, const char *label)
 {
@@ -83,7 +83,7 @@ static void print_machine(const struct row_host *host, const struct output *outp
 	fputc('\n', output->file);
 }
 
-/* Nothing where nothing is known, as in every host's own store. */
+/* Prints nothing if the cloud is unknown, as in every host's own store. */
 static void print_cloud(const struct row_cloud_host *host, const struct output *output)
 {
 	if (!host->cloud_provider)
@@ -218,7 +218,7 @@ static json_t *host_to_json(const struct row_cloud_host *host, const struct rows
 	return object;
 }
 
-/* Adds to `json`, or prints where that is NULL. */
+/* Adds the host to `json`, or prints it if that is NULL. */
 static int show_host(struct view *view, const struct row_cloud_host *host, bool is_first, json_t *json)
 {
 	struct store_parameter filter[] = {

@@ -1,4 +1,4 @@
-/* tracer lake: makes a lake's schema, brings it up to date, looks whether it is right. */
+/* tracer lake: creates, migrates and checks a lake's schema. */
 #include <errno.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ static const struct option_spec option_specs[] = {
 	OPTION_SPECS_LAST,
 };
 
-/* 0 or -errno, said. */
+/* Returns 0, or -errno after printing the error. */
 static int connect_as(const char *default_user)
 {
 	char reason[512];
@@ -50,7 +50,7 @@ static int say_failure(const struct lake_client *client)
 
 /* ---- init and migrate ------------------------------------------------------------ */
 
-/* In the database "default", since ours may not be there yet. */
+/* Connects to the database "default", since ours may not exist yet. */
 static int create_database(void)
 {
 	struct access settings = lake.settings;
@@ -75,7 +75,7 @@ static int migrate(struct lake_schema from)
 	return VERB_OK;
 }
 
-/* What a new lake keeps by default. */
+/* Fills in the default retention of a new lake. */
 static void keep_complete(struct lake_keep *keep)
 {
 	if (!keep->samples_days)
@@ -130,7 +130,7 @@ static int check(void)
 
 /* ---- the verb -------------------------------------------------------------------- */
 
-/* samples=DAYS,rest=DAYS in any order, or one of them: 90d, forever. 0 or -EINVAL. */
+/* Parses samples=DAYS,rest=DAYS in any order, or one of them; DAYS as 90d or forever. Returns 0 or -EINVAL. */
 static int keep_parse(const char *text, struct lake_keep *keep)
 {
 	static const struct parse_unit days[] = {{"d", 1}, {0}};

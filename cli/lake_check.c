@@ -1,7 +1,7 @@
-/* Whether a lake is as this release wants it. See lake_schema.h.
+/* Checks whether a lake is as this release expects. See lake_schema.h.
  *
- * What is asked of the server fits the user who asks: an analyst learns whether the settings
- * hold without which results are wrong, a shipper whether it may insert, and what it may not.
+ * The checks depend on the user's rights: for an analyst, whether the settings hold without which
+ * results are wrong; for a shipper, whether it may insert, and what it may not do.
  */
 #include "cli/lake_schema.h"
 
@@ -11,7 +11,7 @@
 #include "common/clock.h"
 #include "common/store/store.h"
 
-#define OLDEST_YEAR 24 /* of ClickHouse: 24.10 refreshes views without a flag */
+#define OLDEST_YEAR 24 /* ClickHouse 24.10 is the first to refresh views without a flag */
 #define OLDEST_MONTH 10
 #define CLOCK_SKEW_NS 300000000000LL
 #define COLUMNS_TEXT_BYTES 16384
@@ -25,8 +25,8 @@ struct check {
 
 static bool ask(struct check *check, const char *topic, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* One statement whose answer is a line of text. False: it has none, which is a finding of `topic` (NULL:
- * none). */
+/* Runs a statement that returns one line of text. Returns false on failure, after adding a finding unless
+ * `topic` is NULL. */
 static bool ask(struct check *check, const char *topic, const char *format, ...)
 {
 	char sql[2048];
@@ -106,7 +106,7 @@ static bool names_have(const char *names, const char *name)
 	return false;
 }
 
-/* What the store sends of an entity has a column in the lake. */
+/* Checks that the lake has every column of an entity that hosts send. */
 static void check_entity(struct check *check, struct store *empty, size_t index)
 {
 	const char *entity = store_entity_name(index);
@@ -145,7 +145,7 @@ static void check_columns(struct check *check)
 
 /* ---- months ---------------------------------------------------------------------- */
 
-/* What is on its way from an older form, or was made by other hands. */
+/* Finds tables that are still being migrated, or were not created by this program. */
 static void check_form(struct check *check)
 {
 	if (ask(check, "tables",
@@ -158,7 +158,7 @@ static void check_form(struct check *check)
 			    "tracer lake migrate");
 }
 
-/* The days are in the tables' statements; how many months there are is not for everybody to see. */
+/* The days are in the tables' statements; not every user may see how many months there are. */
 static void check_keep(struct check *check)
 {
 	char months[64] = "";
@@ -213,7 +213,7 @@ static void check_settings(struct check *check)
 		findings_add(check->findings, FINDING_OK, "settings", "as the queries need them");
 }
 
-/* Whether we may read. */
+/* Returns whether we may read. */
 static bool check_rights(struct check *check)
 {
 	bool reads = may(check, "SELECT"), inserts = may(check, "INSERT"), drops = may(check, "DROP TABLE");

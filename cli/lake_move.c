@@ -1,9 +1,9 @@
-/* Rows of tables that have another order or partition than this release's, moved into new ones.
+/* Moves the rows of tables whose sorting or partitioning differs from this release's into new tables.
  *
- * The table of before steps aside under another name, the new one takes what hosts send from then on,
- * and the rows follow it, some hosts at a time. The old table's comment
- * records how far that is, so that an interrupted migration resumes there; rows that are copied twice
- * are the same rows. There are no views until all rows are moved: no question is answered in part.
+ * The old table is renamed, the new one receives what hosts send from then on, and the rows are copied,
+ * some hosts at a time. The old table's comment
+ * records the progress, so that an interrupted migration resumes there; rows that are copied twice are
+ * merged into one. The views do not exist until all rows are moved: no query gets a partial answer.
  */
 #include "cli/lake_schema.h"
 
@@ -14,20 +14,20 @@
 #include "common/progress.h"
 #include "common/store/store.h"
 
-#define ROWS_AT_ONCE 2000000 /* and the rest of the last one's host: some seconds' work */
+#define ROWS_AT_ONCE 2000000 /* plus the rest of the last row's host: takes some seconds */
 #define STATEMENT_BYTES 16384
 #define ANSWER_BYTES 8192
 
 struct move {
 	struct lake_client *client;
 	enum lake_layout layout;
-	char table[STORE_ENTITY_NAME_BYTES + 16]; /* what stores an entity's rows */
+	char table[STORE_ENTITY_NAME_BYTES + 16]; /* stores the entity's rows */
 	char answer[ANSWER_BYTES];
 };
 
 static int ask(struct move *move, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The answer without its line end. */
+/* Runs a statement; stores its answer without the line end. */
 static int ask(struct move *move, const char *format, ...)
 {
 	char sql[STATEMENT_BYTES];
@@ -54,14 +54,14 @@ static void choose(struct move *move, const char *entity)
 	snprintf(move->table, sizeof(move->table), "%s_%s", entity, move->layout == LAKE_ONE_NODE ? "rows" : "local");
 }
 
-/* Hosts have no time and need no months. */
+/* Rows of hosts have no time, so they are not partitioned by month. */
 static bool is_by_month(const char *entity)
 {
 	return strcmp(entity, "hosts") != 0;
 }
 
-/* A batch that is on its way into the table still arrives there: a table that is detached has waited
- * for it. One that an interruption left detached is taken up. */
+/* Renames the old table. Detaching it waits for inserts in progress, so that no batch is missed. First
+ * attaches a table that an interruption left detached. */
 static int step_aside(struct move *move, const char *entity)
 {
 	int error;
@@ -81,7 +81,7 @@ static int step_aside(struct move *move, const char *entity)
 	return error < 0 ? error : ask(move, "ATTACH TABLE %s_before%s", move->table, on_cluster(move));
 }
 
-/* Hosts after `last`, up to the one that is answered with. */
+/* Copies the hosts after `last`, up to and including `next`. */
 static int copy_some(struct move *move, const char *entity, const char *columns, int64_t last, int64_t next)
 {
 	char source[160];

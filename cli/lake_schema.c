@@ -1,4 +1,4 @@
-/* The lake's schema, applied. See lake_schema.h. */
+/* Applies the lake's schema. See lake_schema.h. */
 #include "cli/lake_schema.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 #define SEPARATOR "\n--;\n"
 #define DAYS "{days}"       /* in lake-LAYOUT-keep-*.sql */
-#define UNKNOWN_DATABASE 81 /* ClickHouse's numbers of exceptions */
+#define UNKNOWN_DATABASE 81 /* ClickHouse exception codes */
 #define UNKNOWN_TABLE 60
 
 #define X(name, file) {file, name},
@@ -30,7 +30,7 @@ int lake_layout_find(const char *name)
 	return -ENOENT;
 }
 
-/* lake-LAYOUT-PART.sql; every layout has every part. */
+/* Returns lake-LAYOUT-PART.sql; every layout has every part. */
 static const char *text_find(enum lake_layout layout, const char *part)
 {
 	char file[64];
@@ -75,7 +75,7 @@ int lake_schema_create_database(struct lake_client *client, const char *database
 	return lake_client_run(client, sql, NULL, 0);
 }
 
-/* Statement after statement; what is before the first separator is a comment. */
+/* Runs the statements one by one; what precedes the first separator is a comment. */
 static int text_apply(struct lake_client *client, const char *part, const char *text)
 {
 	int error = 0, statement = 0;
@@ -106,7 +106,7 @@ static int version_note(struct lake_client *client, int version, enum lake_layou
 	return lake_client_run(client, sql, NULL, 0);
 }
 
-/* {days} of the statements, filled in. NULL: out of memory. */
+/* Returns the statements with {days} filled in, or NULL if out of memory. */
 static char *keep_text(enum lake_layout layout, const char *part, int days)
 {
 	char *text = NULL;
@@ -122,7 +122,7 @@ static char *keep_text(enum lake_layout layout, const char *part, int days)
 	return fclose(file) == 0 ? text : NULL;
 }
 
-/* Calls `use` with the statements for what `keep` says of. */
+/* Calls `use` with the statements for each retention that `keep` sets. */
 static int keep_each(enum lake_layout layout, const struct lake_keep *keep,
 		     int (*use)(void *data, const char *part, const char *text), void *data)
 {
@@ -166,7 +166,7 @@ int lake_schema_migrate(struct lake_client *client, struct lake_schema from, con
 
 static void part_print(FILE *file, const char *text, size_t size)
 {
-	bool is_comment = strncmp(text, "-- ", 3) == 0; /* the first part, and there may be no other */
+	bool is_comment = strncmp(text, "-- ", 3) == 0; /* only the first part can be one */
 
 	fprintf(file, "%.*s%s\n", (int)size, text, is_comment ? "" : ";\n");
 }

@@ -14,24 +14,24 @@
 #define ENTRIES_MAX 1000000
 #define COLUMNS_MAX 256
 
-#define FILE_JOBS_MAX 64 /* a file that more jobs have tells nothing */
+#define FILE_JOBS_MAX 64 /* a file shared by more jobs does not identify any */
 
-/* One name, and what a task is found by. */
+/* A name, and the key by which its task is found. */
 struct entry {
 	UT_hash_handle hh;
 	const char *name, *label;
 	char key[]; /* "ab/cdef01", "rule wildcards" */
 };
 
-/* A job of a Snakemake log: one task is found by the files on its command line. */
+/* A job of a Snakemake log, matched to a task by the files on the task's command line. */
 struct job {
 	const char *rule, *wildcards;
-	unsigned number; /* as they began */
+	unsigned number; /* in order of start */
 	unsigned input_count;
-	bool taken; /* by a task */
+	bool taken; /* matched to a task */
 };
 
-/* A job that has a file. */
+/* A use of a file by a job. */
 struct use {
 	struct use *next;
 	struct job *job;
@@ -46,26 +46,26 @@ struct file {
 };
 
 struct names {
-	struct arena arena;    /* of all that follows */
+	struct arena arena;    /* owns everything below */
 	struct entry *entries; /* by key */
 	size_t count;
 	struct file *files; /* by path */
 };
 
-/* Of trace.txt, or of a benchmark. */
+/* Columns of trace.txt or of a benchmark file. */
 enum { COLUMN_HASH, COLUMN_NAME, COLUMN_PROCESS, COLUMN_TAG, COLUMN_RULE, COLUMN_WILDCARDS, COLUMN_COUNT };
 
 struct reader {
 	const char *path;
 	FILE *file;
 	struct names *names;
-	char *line; /* without its end */
+	char *line; /* without the line end */
 	unsigned number;
-	bool known; /* what sort of file it is */
+	bool known; /* the type of the file is known */
 	bool is_table, is_json;
-	int column_count, columns[COLUMN_COUNT]; /* -1: it has none */
+	int column_count, columns[COLUMN_COUNT]; /* -1: no such column */
 	/* Snakemake's log */
-	struct job *job; /* the rule whose lines follow; NULL: none */
+	struct job *job; /* the job whose lines follow, or NULL */
 	unsigned job_count;
 };
 
@@ -98,7 +98,7 @@ static const char *text_keep(struct reader *reader, const char *text)
 	return arena_copy(&reader->names->arena, text, strlen(text));
 }
 
-/* The latest of a key counts: a log may tell of several runs, one after the other. */
+/* The last entry of a key counts: a log may contain several runs, one after the other. */
 static int entry_add(struct reader *reader, const char *key, const char *name, const char *label)
 {
 	struct names *names = reader->names;
@@ -193,7 +193,7 @@ static bool read_header(struct reader *reader, char **columns, int count)
 	       found[COLUMN_RULE] >= 0;
 }
 
-/* {'sample': 'a', 'unit': 1} or sample=a,unit=1: as a label has them, "sample=a,unit=1". */
+/* Converts {'sample': 'a', 'unit': 1} or sample=a,unit=1 to the form of a label, "sample=a,unit=1". */
 static void wildcards_read(const char *text, char *ret_text, size_t capacity)
 {
 	size_t length = 0;
@@ -234,7 +234,7 @@ static int read_row(struct reader *reader)
 			 fields[COLUMN_TAG] ? fields[COLUMN_TAG] : "");
 }
 
-/* One object a line, with rule_name and wildcards. */
+/* One object per line, with rule_name and wildcards. */
 static int read_json(struct reader *reader)
 {
 	json_error_t error;
@@ -266,7 +266,7 @@ static int read_json(struct reader *reader)
 
 /* ---- Snakemake's log */
 
-/* Its lines are over. */
+/* Ends the current job after its last line. */
 static int job_end(struct reader *reader)
 {
 	struct job *job = reader->job;
@@ -391,7 +391,7 @@ static int read_line(struct reader *reader)
 	return r == 0 ? read_snakemake_log(reader) : r;
 }
 
-/* 1: a line is there, without its end; 0: the end of the file. Bounded, whatever the file is. */
+/* Reads a line of bounded length, without its end. Returns 1, or 0 at the end of the file. */
 static int next_line(struct reader *reader)
 {
 	size_t size = 0;
@@ -474,7 +474,7 @@ static const struct entry *find(const struct names *names, const char *key)
 	return entry;
 }
 
-/* By the engine's id, or by rule and wildcards. */
+/* Finds a task's name by the engine's id, or by rule and wildcards. */
 static const struct entry *find_of_task(const struct names *names, const struct row_task *task)
 {
 	const struct entry *entry = task->label ? find(names, task->label) : NULL;
@@ -486,7 +486,7 @@ static const struct entry *find_of_task(const struct names *names, const struct 
 	return find(names, key);
 }
 
-/* That a task may be a job: how many of the job's files are on its command lines. */
+/* A candidate match of task and job: how many of the job's files are on the task's command lines. */
 struct pair {
 	struct pair *next;
 	struct job *job;
@@ -531,7 +531,7 @@ static int pairs_add_file(struct joining *joining, const struct file *file)
 	return 0;
 }
 
-/* Each word of the command line that is a file of some job, once. */
+/* Counts each word of the command line that is a file of a job, once per word. */
 static int pairs_add_words(struct joining *joining, const struct row_blob *arguments)
 {
 	static const char ends[] = " \t\r\n;|&<>()\"'`=,";
@@ -553,7 +553,7 @@ static int pairs_add_words(struct joining *joining, const struct row_blob *argum
 	return r;
 }
 
-/* The command line of the task's first process that has one says what the task is. */
+/* The first process whose command line names files of jobs identifies the task. */
 static int process_join(void *context, const void *row)
 {
 	const struct row_process *process = row;
@@ -577,7 +577,7 @@ static int task_join(void *context, size_t index, const struct row_task *task, c
 	return 0;
 }
 
-/* What fits best first; jobs and tasks as they began. */
+/* Best match first; then tasks and jobs by start. */
 static int compare_pairs(const struct pair *a, const struct pair *b)
 {
 	if (a->score != b->score)
@@ -587,7 +587,7 @@ static int compare_pairs(const struct pair *a, const struct pair *b)
 	return a->job->number < b->job->number ? -1 : a->job->number > b->job->number;
 }
 
-/* A job is one task. Where a task has no file that the job writes, it must have all that it reads. */
+/* Matches each job to one task. A task that names none of the job's output files must name all its inputs. */
 static void jobs_join(struct joining *joining)
 {
 	LL_SORT(joining->pairs, compare_pairs);

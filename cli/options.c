@@ -1,4 +1,4 @@
-/* Command-line options of a verb, parsed by its table. See options.h. */
+/* Command-line options of a verb, parsed according to its table. See options.h. */
 #include "cli/options.h"
 
 #include <ctype.h>
@@ -9,7 +9,7 @@
 
 #include "common/parse.h"
 
-#define GETOPT_FIRST 256 /* above every option letter: the table's index is added */
+#define GETOPT_FIRST 256 /* above every option letter; the index in the table is added */
 #define HELP_COLUMN 26
 
 int options_misuse(const struct options *options, const char *format, ...)
@@ -26,7 +26,7 @@ int options_misuse(const struct options *options, const char *format, ...)
 
 const struct option_spec options_none[] = {OPTION_SPEC_HELP, OPTION_SPEC_END};
 
-/* The table in getopt's own form. */
+/* Converts the table to getopt's form. */
 static void getopt_prepare(const struct verb *verb, struct option *long_options, char *letters)
 {
 	size_t count = 0;
@@ -67,7 +67,7 @@ static const struct option_spec *spec_of(const struct verb *verb, int value)
 				     : options_find(verb->options, (const char[]){'-', (char)value, '\0'});
 }
 
-/* Which of the words that its `values` are. */
+/* Sets `*choice` to the index of `value` in the option's `values`. */
 static int choice_take(const struct options *options, const struct option_spec *spec, const char *value, int *choice)
 {
 	char words[128];
@@ -111,7 +111,7 @@ static int duration_take(const struct options *options, const struct option_spec
 	return 0;
 }
 
-/* 0; VERB_USAGE, said. */
+/* Returns 0, or VERB_USAGE after printing an error. */
 static int option_take(struct options *options, const struct option_spec *spec, const char *value)
 {
 	if (spec->take)
@@ -177,8 +177,8 @@ bool options_read(struct options *options, const struct verb *verb, int argc, ch
 
 	*options = (struct options){.verb = verb};
 	*ret_status = VERB_OK;
-	optind = 0; /* glibc: start afresh */
-	opterr = 0; /* we say it */
+	optind = 0; /* glibc: reinitialize */
+	opterr = 0; /* we print errors ourselves */
 	getopt_prepare(verb, long_options, letters);
 	while (*ret_status == VERB_OK && (value = getopt_long(argc, argv, letters, long_options, NULL)) != -1) {
 		spec = value == '?' || value == ':' ? NULL : spec_of(verb, value);
@@ -226,7 +226,7 @@ int options_parse_duration(const char *text, uint64_t *ret_ns)
 	return 0;
 }
 
-/* "  -n, --limit N     help", on two lines where the first part is long. */
+/* "  -n, --limit N     help", on two lines if the first part is long. */
 static void option_print(FILE *file, const struct option_spec *spec)
 {
 	char head[64];

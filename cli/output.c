@@ -1,4 +1,4 @@
-/* Where a verb prints. See output.h. */
+/* Output of a verb. See output.h. */
 #include "cli/output.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 #define OUTPUT_BUFFER_BYTES 65536
 
-#define WIDTH_LEAST 40 /* narrower than this, lines wrap */
+#define WIDTH_LEAST 40 /* narrower terminals wrap lines themselves */
 
 void output_measure(struct output *output)
 {
@@ -73,7 +73,7 @@ const char *output_reset(const struct output *output)
 	return output->color ? "\033[0m" : "";
 }
 
-/* What the format makes, made safe but for a newline that it ends with; to free. NULL: out of memory. */
+/* Returns the formatted text, sanitized except for a final newline, to be freed; NULL if out of memory. */
 static char *safe_text(const char *format, va_list arguments)
 {
 	char *raw = NULL, *safe = NULL;
@@ -112,7 +112,7 @@ void output_print_text(const struct output *output, enum style style, const char
 	output_print(output, style, "%s", text ? text : "-");
 }
 
-/* The character at `text`: its bytes, and the columns it takes. */
+/* Returns the bytes of the character at `text`, and the columns it takes. */
 static size_t character_measure(const char *text, size_t size, size_t *ret_columns)
 {
 	size_t bytes = text_utf8_size(text, size);
@@ -154,7 +154,7 @@ void output_flow_begin(struct output_flow *flow, const struct output *output)
 		flow->inner.file = output->file; /* no memory: nothing wraps */
 }
 
-/* Columns of `size` bytes of safe text, our own style sequences left out. */
+/* Columns of `size` bytes of safe text, not counting our own style sequences. */
 static size_t styled_width(const char *text, size_t size)
 {
 	size_t width = 0, wide = 0;
@@ -182,7 +182,7 @@ static bool is_unit(const char *word, size_t size)
 	return size > 0 && strstr(units, spaced);
 }
 
-/* The bytes of a word, a unit that follows it included. */
+/* The bytes of a word, including the unit after a figure. */
 static size_t word_size(const char *word)
 {
 	size_t size = strcspn(word, " \n");
@@ -193,7 +193,7 @@ static size_t word_size(const char *word)
 	return size;
 }
 
-/* A line, `size` bytes without its end. Blanks that it begins with stay. */
+/* Wraps a line of `size` bytes, without its end. Leading spaces are kept. */
 static void line_wrap(const struct output *output, const char *line, size_t size, size_t indent)
 {
 	size_t column = 0;

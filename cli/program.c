@@ -1,4 +1,4 @@
-/* The programs that belong to tracer. See program.h. */
+/* Finds and runs the other programs of tracer. See program.h. */
 #include "cli/program.h"
 
 #include <errno.h>
@@ -10,8 +10,8 @@
 
 #include "common/text.h"
 
-/* Where a program stands, seen from the folder of ours. %s: its name; the build
- * tree has a folder for each. */
+/* Looks for a program in directories relative to our own; in the build tree each
+ * program has its own directory. */
 static int find_beside(const char *name, char ret_path[PATH_MAX])
 {
 	static const char *const folders[] = {
@@ -87,7 +87,7 @@ pid_t program_spawn(char *const argv[], int log_fd, int ready_fd)
 	if (null_fd < 0 || dup2(null_fd, STDIN_FILENO) < 0 || dup2(log_fd, STDOUT_FILENO) < 0 ||
 	    dup2(log_fd, STDERR_FILENO) < 0)
 		_exit(127);
-	/* What else we were given, the pipes of a shell say, is the command's alone. */
+	/* Other descriptors that we inherited, such as a shell's pipes, are only for the command. */
 	if (ready_fd == PROGRAM_READY_FD)
 		fcntl(ready_fd, F_SETFD, 0);
 	else if (ready_fd >= 0 && dup2(ready_fd, PROGRAM_READY_FD) < 0)
@@ -112,7 +112,7 @@ pid_t program_launch(char *const argv[], int log_fd, int *ret_ready_fd)
 	return pid;
 }
 
-/* As much as `most` bytes; the rest is read and dropped. */
+/* Reads up to `most` bytes; reads and discards the rest. */
 static char *read_all(int fd, size_t most)
 {
 	char *text = malloc(most + 1), waste[4096];

@@ -1,4 +1,4 @@
-/* tracer query NAME: asks a question, shipped or a site's. All that is said of it comes from its
+/* tracer query NAME: asks a question, shipped or a site's. Its help and options are derived from its
  * header. */
 #include <ctype.h>
 #include <errno.h>
@@ -16,15 +16,15 @@
 #define DESCRIPTION_BYTES 16384
 #define COLUMN_NAME_WIDTH 24
 
-/* What is asked, and how. */
+/* The question, its parameters, and the format of the answer. */
 static struct ask {
 	struct catalogue *catalogue;
-	const struct question *question; /* NULL: none is named */
+	const struct question *question; /* NULL if none is named */
 	bool list;
 	int form; /* enum answer_form */
 	const char *directory;
-	const char *given[QUESTION_PARAMETERS_MAX];                /* as written, NULL: not given */
-	struct store_parameter bound[QUESTION_PARAMETERS_MAX + 2]; /* a run is two; the last ends them */
+	const char *given[QUESTION_PARAMETERS_MAX];                /* as written, or NULL */
+	struct store_parameter bound[QUESTION_PARAMETERS_MAX + 2]; /* a run is two; NULL-terminated */
 	size_t bound_count;
 	struct rows run;
 } ask;
@@ -45,7 +45,7 @@ static const struct option_spec option_specs[] = {
 
 /* ---- which question ------------------------------------------------------------- */
 
-/* Whether the word's value is the next one. Options that we do not know are parameters of a question. */
+/* Whether the next word is this option's value. Unknown options are taken for parameters of a question. */
 static bool takes_next(const char *word)
 {
 	const struct option_spec *spec = options_find(option_specs, word);
@@ -55,7 +55,7 @@ static bool takes_next(const char *word)
 	return word[1] == '-' ? !spec || spec->argument : spec && spec->argument && !word[2];
 }
 
-/* Before options are read: which there are depends on the question. */
+/* Finds the question's name before options are parsed: the question determines the options. */
 static const char *name_find(int argc, char **argv, const char **ret_directory)
 {
 	const char *name = NULL;
@@ -85,7 +85,7 @@ static struct catalogue *load(const char *directory)
 {
 	struct catalogue *catalogue;
 
-	/* The default need not be there; what somebody names has to. */
+	/* The default directory may be missing; one that the user names must exist. */
 	if (directory && access(directory, F_OK) < 0) {
 		say("tracer query: cannot read the questions of %s: %s", directory, strerror(errno));
 		return NULL;
@@ -177,7 +177,8 @@ static void verb_make(struct question_verb *made, const struct verb *verb, const
 
 /* ---- parameters ------------------------------------------------------------------ */
 
-/* NAME=VALUE, by the name of the query or of the option. 0 or VERB_USAGE, said. */
+/* Sets a parameter from NAME=VALUE; NAME as in the query or as an option. Returns 0, or VERB_USAGE after
+ * printing an error. */
 static int param_take(const struct options *options, const char *text)
 {
 	const struct question *question = ask.question;
@@ -199,7 +200,7 @@ static int param_take(const struct options *options, const char *text)
 	return options_misuse(options, "%s has no parameter '%.*s'", question->name, (int)size, text);
 }
 
-/* What was given, or else the default. 0 or VERB_USAGE, said. */
+/* Binds the given values, else the defaults. Returns 0, or VERB_USAGE after printing an error. */
 static int parameters_bind(const struct options *options)
 {
 	const struct question *question = ask.question;
@@ -230,7 +231,7 @@ static bool question_has_host(const struct question *question)
 	return false;
 }
 
-/* A run that was named becomes its id, and that of its host. As source_find_run(). */
+/* Replaces a run's name by its id and that of its host. Returns as source_find_run() does. */
 static int run_bind(struct store *store)
 {
 	for (size_t i = 0; i < ask.question->parameter_count; i++) {

@@ -1,4 +1,4 @@
-/* tracer record FILE: what the probe sees, into a file for tracer replay. */
+/* tracer record FILE: records what the probe sees to a file for tracer replay. */
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #define READY_TIMEOUT_MS 20000
 
 static const char *as;
-static int64_t duration_ns = -1; /* for good */
+static int64_t duration_ns = -1; /* unlimited */
 static bool force;
 
 static const struct option_spec option_specs[] = {
@@ -24,7 +24,7 @@ static const struct option_spec option_specs[] = {
 	OPTION_SPEC_END,
 };
 
-/* Whether FILE holds something that a recording would take the place of; said. */
+/* Whether FILE exists and is not empty; prints an error if so. */
 static bool would_overwrite(const char *file)
 {
 	struct stat status;
@@ -35,7 +35,7 @@ static bool would_overwrite(const char *file)
 	return true;
 }
 
-/* Everything until ^C or the end of `duration`: the probe in our place. */
+/* Records everything until ^C or the end of `duration`: execs the probe. */
 static int record_host(const char *probe, const char *file, const char *duration)
 {
 	const char *argv[] = {probe, "--record", file, duration ? "--duration" : NULL, duration, NULL};
@@ -47,7 +47,7 @@ static int record_host(const char *probe, const char *file, const char *duration
 	return say("tracer record: cannot run %s: %s", probe, strerror(errno));
 }
 
-/* 0 once the probe has seen everything that lives; -ECHILD where it ended instead. */
+/* Returns 0 once the probe has scanned all running processes, or -ECHILD if it ended before. */
 static int await_ready(int ready_fd)
 {
 	struct pollfd ready = {.fd = ready_fd, .events = POLLIN};
@@ -96,7 +96,7 @@ static int record_command(const struct options *options, char *probe, const stru
 		return EXIT_OURS;
 	pid = probe_start(probe, options->operands[0]);
 	if (pid < 0)
-		return EXIT_OURS; /* the probe has said why */
+		return EXIT_OURS; /* the probe has printed why */
 	status = command_run(options->operands + 1, user, &signals);
 	kill(pid, SIGTERM);
 	while (waitpid(pid, &probe_status, 0) < 0 && errno == EINTR)

@@ -1,4 +1,4 @@
-/* tracer replay FILE: makes a store of a recording and lists its runs. */
+/* tracer replay FILE: builds a store from a recording and lists its runs. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
-/* A run for people: who, when and how much, then its tasks as a tree or a table.
+/* A run as text: who, when and how much, then its tasks as a tree or a table.
  * See views.h.
  *
- * Figures add up on every level: what is left out of a view is folded into a line
- * of its own, never dropped.
+ * Figures add up on every level: what a view omits is folded into a line of its
+ * own, never dropped.
  */
 #include <errno.h>
 #include <pwd.h>
@@ -10,11 +10,11 @@
 #include "cli/units.h"
 #include "cli/views.h"
 
-#define LABEL_COLUMNS 12 /* before the text of a line of the header */
+#define LABEL_COLUMNS 12 /* columns before the text of a header line */
 #define INCIDENTS_MAX 8  /* on a terminal, without --all */
 #define CONTAINERS_MAX 4
 
-/* What is printed, where and how. */
+/* What to print, where and how. */
 struct page {
 	const struct report *report;
 	const struct row_run *run;
@@ -87,7 +87,7 @@ static void print_who(const struct page *page)
 	}
 }
 
-/* What of a run was on which host. */
+/* Prints the part of a run on each host. */
 static void print_parts(const struct page *page)
 {
 	for (size_t i = 0; i < page->report->parts.count && page->report->parts.count > 1; i++) {
@@ -129,7 +129,7 @@ static void print_usage(const struct page *page)
 		units_bytes(run->rchar_bytes, raw), units_bytes(run->wchar_bytes, raw));
 }
 
-/* What is not there on every host, and only where there was some of it. */
+/* Prints figures that not every host has, and only if they are not 0. */
 static void print_waits(const struct page *page)
 {
 	if (page->run->sent_bytes > 0 || page->run->received_bytes > 0) {
@@ -162,14 +162,14 @@ static void print_limits(const struct page *page)
 	fputc('\n', page->output->file);
 }
 
-/* Rows that are printed, up to so many. */
+/* Rows that are printed, up to a maximum. */
 struct listing {
 	const struct page *page;
 	size_t most, count;
 	enum report_verdict verdict;
 };
 
-/* On a terminal `most` of them are enough, unless all are wanted. */
+/* Limits a listing to `most` rows on a terminal, unless all were requested. */
 static size_t listing_most(const struct page *page, size_t most)
 {
 	return page->output->width && !page->all ? most : SIZE_MAX;
@@ -223,7 +223,7 @@ static int64_t tasks_failed_count(const struct report *report)
 	return count;
 }
 
-/* Nothing where every figure is complete. */
+/* Prints nothing if all figures are complete. */
 static void print_doubts(const struct report_doubts *doubts, const struct output *output, bool raw)
 {
 	const struct {
@@ -350,7 +350,7 @@ static int print_header(const struct report *report, const struct output *output
 	return error;
 }
 
-/* What the terminal had no place for, and how to see it. */
+/* Prints what did not fit on the terminal, and how to see it. */
 static void print_left_out(const struct tree_hidden *hidden, size_t dropped, const struct output *output)
 {
 	struct output_flow flow;

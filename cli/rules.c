@@ -1,4 +1,4 @@
-/* tracer rules: checks a file of rules, lists them, tries them on a command. */
+/* tracer rules: checks a rules file, lists rules, tests them on a command. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 /* tracer run -- COMMAND: like time(1), for everything that a command starts.
  *
- * Where the daemons run, they see the command as they see everything; its run is
- * recognised by this very process above it. Here we wait until it is stored and
- * show it. Where none runs, watch.c starts a pair for this command alone.
+ * If the daemons are running, they record the command like everything else; its run
+ * is recognised by this process as its parent. We wait until it is stored and
+ * show it. If no daemons are running, watch.c starts a pair for this command only.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,21 +19,21 @@
 #include "common/progress.h"
 #include "query/ask.h"
 
-#define EXIT_OURS 125                    /* we failed, not the command: as env(1) and timeout(1) have it */
-#define PID_NAMESPACE_INITIAL 0xEFFFFFFC /* its inode: PROC_PID_INIT_INO of the kernel */
-#define EXEC_LATE_NS 2000000             /* an exec is recorded a little after it has closed our pipe */
-#define RUNS_SINCE_MAX 100000            /* among which the command's is looked for in a PID namespace */
-#define COMMIT_TIMEOUT_MS 10000          /* of the daemons; a commit takes under a second */
+#define EXIT_OURS 125                    /* we failed, not the command: as in env(1) and timeout(1) */
+#define PID_NAMESPACE_INITIAL 0xEFFFFFFC /* its inode: the kernel's PROC_PID_INIT_INO */
+#define EXEC_LATE_NS 2000000             /* an exec is recorded a little after it closed our pipe */
+#define RUNS_SINCE_MAX 100000            /* that are searched for the command's in a PID namespace */
+#define COMMIT_TIMEOUT_MS 10000          /* for the daemons; a commit takes under a second */
 #define COMMIT_POLL_MS 100
-#define SETTLE_NS 400000000LL /* the stream must have come this far past the end */
+#define SETTLE_NS 400000000LL /* the stream must have advanced this far past the end */
 
-/* The database of --store FILE: what was in it and the command's run.
+/* The database of --store FILE, to which the command's run is added.
  *
- * The correlator records all that happens on the host, in a store of its own that is removed. Of
- * that FILE gets the command's run alone. It is the invoking user's (0600), reached with that
- * user's rights, migrated if it is of an older release, and has all of the run or nothing. */
+ * The correlator records everything on the host in a temporary store, from which only the
+ * command's run is copied to FILE. FILE belongs to the invoking user (0600), is accessed with that
+ * user's rights, is migrated if it is of an older release, and gets the whole run or nothing. */
 struct keep {
-	const char *path; /* NULL: nothing is kept */
+	const char *path; /* NULL: the run is not kept */
 	const struct user *user;
 	struct store *store;
 };
@@ -46,14 +46,14 @@ static struct run {
 	const char *as;
 	bool quiet;
 
-	struct user invoking; /* whose the files are */
-	struct user user;     /* whom the command runs as */
+	struct user invoking; /* owns the files */
+	struct user user;     /* runs the command */
 	struct child_signals signals;
 	struct child child;
 	struct watch watch;
-	bool end_reported; /* a daemon's end was told */
+	bool end_reported; /* a daemon's end was reported */
 	struct keep keep;
-	FILE *output; /* NULL: none wanted */
+	FILE *output; /* NULL with --quiet */
 	int exit_code;
 } command = {.style = {.view = REPORT_TREE}, .exit_code = EXIT_OURS};
 
@@ -79,7 +79,7 @@ static int refuse(const char *words, int error)
 	return error;
 }
 
-/* Opens FILE, or makes it, and keeps other writers out. 0 or -errno, said. */
+/* Opens or creates FILE, and locks out other writers. Returns 0, or -errno after printing the error. */
 static int keep_begin(struct keep *keep, const char *path, const struct user *user)
 {
 	struct user_saved saved;
@@ -100,7 +100,7 @@ static int keep_begin(struct keep *keep, const char *path, const struct user *us
 	return error < 0 ? refuse(text.text, error) : 0;
 }
 
-/* Copies a run from the store that it was recorded in. 0 or -errno, said. */
+/* Copies a run from the store in which it was recorded. Returns 0, or -errno after printing the error. */
 static int keep_run(struct keep *keep, struct store *from, const struct row_run *run)
 {
 	struct user_saved saved;
@@ -128,7 +128,7 @@ static void keep_end(struct keep *keep)
 
 /* ---- the report -------------------------------------------------------------- */
 
-/* Buffered and apart from stderr; opened before the command can move anything. */
+/* Buffered, separate from stderr; opened before the command can move or replace files. */
 static int output_open(struct run *run)
 {
 	int fd;
@@ -162,7 +162,7 @@ static void report_show(struct run *run, struct store *store, const struct row_r
 	print_finish(run->output);
 }
 
-/* In a PID namespace our pids are not those that the kernel side sees. */
+/* In another PID namespace our pids are not those that the kernel side sees. */
 static bool pids_are_the_hosts(void)
 {
 	struct stat status;
@@ -170,8 +170,8 @@ static bool pids_are_the_hosts(void)
 	return stat("/proc/self/ns/pid", &status) < 0 || status.st_ino == PID_NAMESPACE_INITIAL;
 }
 
-/* Whether the arguments of a process end as the command's do: before them a script has its
- * interpreter. What was redacted or cut may be anything. */
+/* Whether the arguments of a process end like the command's: those of a script begin with its
+ * interpreter. Redacted or truncated arguments always match. */
 static bool arguments_fit(const struct row_process *process, char **argv)
 {
 	const char *data = process->arguments.data;
@@ -205,7 +205,7 @@ static bool root_fits(const struct run *run, struct store *store, int64_t root_p
 	return fits;
 }
 
-/* The run of the command's user that began while it was started; no rows where there is none, or several. */
+/* Finds the run of the command's user that began while it was started; no rows if there is none or several. */
 static int run_find_by_begin(const struct run *run, struct store *store, struct rows *ret_runs)
 {
 	struct store_parameter parameters[] = {
@@ -234,7 +234,7 @@ static int run_find_by_begin(const struct run *run, struct store *store, struct 
 		rows_free(ret_runs);
 		return error;
 	}
-	found = runs[index]; /* the first is the one that is read */
+	found = runs[index]; /* callers read the first row */
 	runs[index] = runs[0];
 	runs[0] = found;
 	return 0;
@@ -244,7 +244,7 @@ static int run_find(const struct run *run, struct store *store, struct rows *ret
 {
 	struct store_parameter parameters[] = {
 		{"pid", STORE_INTEGER, run->child.pid, NULL},
-		/* The two clocks are read apart: a run may seem to begin a little earlier. */
+		/* The two clocks are read separately, so a run may seem to begin a little earlier. */
 		{"since_unix_ns", STORE_INTEGER, run->child.begin_unix_ns - 1000000000, NULL},
 		{0},
 	};
@@ -254,7 +254,7 @@ static int run_find(const struct run *run, struct store *store, struct rows *ret
 	return source_say(store, rows_load(ret_runs, &row_type_run, store, "run_by_pid", parameters));
 }
 
-/* Shows the command's run, and keeps it where that is wanted. 0 or -errno, said. */
+/* Shows the command's run, and keeps it if requested. Returns 0, or -errno after printing the error. */
 static int report_from(struct run *run, const char *store_path)
 {
 	struct options reading = *run->options;
@@ -284,7 +284,7 @@ static int report_from(struct run *run, const char *store_path)
 
 /* ---- waiting ----------------------------------------------------------------- */
 
-/* A signal that arrives while nothing of the command is left ends the waiting. */
+/* Sleeps. A signal that arrives after the command has ended interrupts it. */
 static int pause_ms(const struct run *run, int milliseconds)
 {
 	struct pollfd wake = {.fd = run->signals.fd, .events = POLLIN};
@@ -292,7 +292,7 @@ static int pause_ms(const struct run *run, int milliseconds)
 	return poll(&wake, 1, milliseconds) == 1 ? -EINTR : 0;
 }
 
-/* Whether the daemons' store has the run's end and what came with it. */
+/* Whether the daemons' store has the run's end and everything recorded with it. */
 static bool run_is_stored(const struct run *run, struct store *store)
 {
 	struct store_stream stream;
@@ -336,7 +336,7 @@ static void await_stored(struct run *run)
 
 /* ---- the command ------------------------------------------------------------- */
 
-/* Names each daemon that has ended as it should not have. */
+/* Reports each daemon that has ended unexpectedly. */
 static void daemons_report(const struct run *run, const char *what)
 {
 	for (int role = 0; role < WATCH_ROLE_COUNT; role++) {
@@ -350,13 +350,13 @@ static void daemons_report(const struct run *run, const char *what)
 	}
 }
 
-/* Until the command has ended, whatever becomes of the daemons. */
+/* Waits until the command has ended, even if the daemons end. */
 static void command_await(struct run *run)
 {
 	run->exit_code = child_await(&run->child, &run->signals);
-	/* Who reads the report may go away: neither the store nor the exit status goes with them. */
+	/* If the reader of the report goes away, the run is still stored and the exit status kept. */
 	signal(SIGPIPE, SIG_IGN);
-	/* What the terminal sent to us too is no reason to give up the report. */
+	/* Discards signals that the terminal sent to us as well: they are not meant to stop the report. */
 	while (child_forward_signal(&(struct child){0}, &run->signals))
 		;
 }
@@ -401,7 +401,7 @@ static void watched_command(struct run *run)
 	if (error == 0)
 		error = watch_start(&run->watch, run->signals.fd);
 	if (error < 0)
-		return; /* said; exit_code is ours */
+		return; /* the error is printed; exit_code is EXIT_OURS */
 	if (command_run(run) < 0)
 		return;
 	run->end_reported = watch_check(&run->watch);
@@ -472,7 +472,7 @@ static int run_main(const struct options *options)
 	enum freshness freshness;
 	int status;
 
-	/* What is recorded here is read here, whatever $TRACER_LAKE says. */
+	/* The run is recorded on this host, so it is read here, even if $TRACER_LAKE is set. */
 	own.store_path = options_store_path(options);
 	command.options = &own;
 	command.style.raw = options->raw;

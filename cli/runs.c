@@ -11,9 +11,9 @@
 #include "query/report.h"
 
 #define LIMIT_DEFAULT 20
-#define HOSTS_NAMED 2                           /* of a run that several share, in its line */
-#define RECENT_NS (7 * INT64_C(86400000000000)) /* a lake reads old months only if these are not enough */
-#define PARTS_EXPECTED 16 /* of a listed run, on average: where there are more, all are looked at */
+#define HOSTS_NAMED 2                           /* in the line of a run that several hosts share */
+#define RECENT_NS (7 * INT64_C(86400000000000)) /* a lake reads old months only if recent runs are too few */
+#define PARTS_EXPECTED 16 /* per listed run, on average: if there are more, all runs are searched */
 
 static bool all;
 static int64_t since_ns = -1, limit = LIMIT_DEFAULT;
@@ -46,16 +46,16 @@ static const struct table_column columns[] = {
 	{"name", TABLE_LEFT, 25, 0},  {"status", TABLE_LEFT, 0, 0},     {"wall", TABLE_RIGHT, 0, 1},
 	{"CPU", TABLE_RIGHT, 0, 4},   {"cores", TABLE_RIGHT, 0, 6},     {"peak RSS", TABLE_RIGHT, 0, 5},
 	{"tasks", TABLE_RIGHT, 0, 5}, {"processes", TABLE_RIGHT, 0, 7}, {"failed", TABLE_RIGHT, 0, 7},
-	{"host", TABLE_LEFT, 0, 2}, /* last: only where there are several */
+	{"host", TABLE_LEFT, 0, 2}, /* last: only if there are several */
 };
 
 #define COLUMN_COUNT (sizeof(columns) / sizeof(columns[0]))
 
-/* What is listed, and of which hosts. */
+/* The listed runs, their parts and hosts. */
 struct listing {
 	const struct view *view;
 	struct rows runs, parts, hosts;
-	int64_t left_out_count; /* runs of the system's own that fit besides */
+	int64_t left_out_count; /* matching runs of the system's own that are omitted */
 };
 
 static void status_add(struct table *table, const struct row_run *run)
@@ -79,7 +79,7 @@ static int64_t wall_ns(const struct listing *list, const struct row_run *run)
 	return report_span_ns(run->begin_boot_ns, run->end_boot_ns, now_boot_ns);
 }
 
-/* A listed run with all of its parts; `ret_count` of them, 0 where it is alone. */
+/* Returns a listed run combined with all its parts; `*ret_count` is their number, 0 if it has none. */
 static struct row_run whole_of(const struct listing *list, const struct row_run *run, const struct row_part **ret_parts,
 			       size_t *ret_count)
 {
@@ -192,7 +192,7 @@ static int print_json(const struct listing *list)
 	return error;
 }
 
-/* Of those that are listed, and few others: only what has a key can have parts. */
+/* Loads the parts of the listed runs, and of few others: only runs with a key can have parts. */
 static int parts_load(struct listing *list)
 {
 	int64_t since_unix_ns = INT64_MAX;
@@ -206,7 +206,7 @@ static int parts_load(struct listing *list)
 	return since_unix_ns == INT64_MAX ? 0 : joined_load(list->view->store, NULL, since_unix_ns, &list->parts);
 }
 
-/* Parameters of query/questions/runs.sql; from the time on they are those of runs_left_out.sql too. */
+/* Parameters of query/questions/runs.sql; those from FILTER_SINCE on are also those of runs_left_out.sql. */
 enum { FILTER_CANDIDATES, FILTER_ALL, FILTER_LIMIT, FILTER_SINCE };
 
 static int left_out_load(struct listing *list, const struct store_parameter *filter)
@@ -223,7 +223,7 @@ static int left_out_load(struct listing *list, const struct store_parameter *fil
 	return more < 0 ? more : 0;
 }
 
-/* Among the latest first, and only where they are not enough among all there are. */
+/* Searches the latest parts first, and all of them only if these do not suffice. */
 static int runs_load(struct listing *list)
 {
 	struct store *store = list->view->store;
@@ -259,7 +259,7 @@ static int runs_load(struct listing *list)
 	return error < 0 ? error : left_out_load(list, filter + FILTER_SINCE);
 }
 
-/* On standard error: the list is for programs too. */
+/* Printed to standard error, so that programs can parse the list. */
 static void print_left_out(const struct listing *list)
 {
 	if (list->runs.count == 0)

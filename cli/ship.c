@@ -1,6 +1,6 @@
-/* tracer ship --from DIR: sends files of an ndjson sink, or what was quarantined, to the lake.
+/* tracer ship --from DIR: sends files of an ndjson sink, or quarantined batches, to the lake.
  *
- * The sending is tracer-shipper's; this only finds it and hands the options on. */
+ * tracer-shipper does the sending; this only finds it and passes the options on. */
 
 #include "cli/options.h"
 #include "cli/program.h"

@@ -23,7 +23,7 @@ static const struct option_spec option_specs[] = {
 	OPTION_SPECS_OF_VIEW,
 };
 
-/* The report's tasks get the names that the engine has for them. */
+/* Sets the engine's names of the report's tasks. */
 static int name_tasks(struct report *report)
 {
 	size_t count = 0;

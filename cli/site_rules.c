@@ -1,4 +1,4 @@
-/* The rules as the verbs load them. See site_rules.h. */
+/* Loads rules for the verbs. See site_rules.h. */
 #include "cli/site_rules.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ struct rules *site_rules_load(const char *directory)
 	const char *const directories[] = {directory ? directory : SITE_RULES_DEFAULT, NULL};
 	struct tree_error error = {{0}, 0, {0}};
 	struct rules *rules;
-	/* The default need not be there; what somebody names has to. */
+	/* The default directory may be missing; one that the user names must exist. */
 	int result = directory && access(directory, F_OK) < 0 ? -errno : rules_load(directories, &rules, &error);
 
 	if (result == 0)

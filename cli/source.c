@@ -1,4 +1,4 @@
-/* The store as a verb opens and asks it. See source.h. */
+/* Opens and queries the store of a verb. See source.h. */
 #include "cli/source.h"
 
 #include <errno.h>
@@ -71,9 +71,9 @@ int source_show(const struct options *options, int (*show)(struct view *view))
 	return error < 0 ? VERB_FAILED : error;
 }
 
-#define NAMED_MAX 10 /* runs that are listed where several fit */
+#define NAMED_MAX 10 /* runs listed if several match */
 
-/* `how`: what they have in common, and what to do. */
+/* `how` is what the runs have in common. */
 static int say_ambiguous(const char *how, const char *text, struct rows *runs)
 {
 	say("tracer: several runs %s '%s': give more of it, or an id", how, text);
@@ -86,7 +86,7 @@ static int say_ambiguous(const char *how, const char *text, struct rows *runs)
 	return VERB_FAILED;
 }
 
-/* -ENOENT where nothing is found. */
+/* Returns -ENOENT if nothing is found. */
 static int find_by_query(struct store *store, const char *query, const struct store_parameter *parameters,
 			 struct rows *ret_run)
 {
@@ -118,8 +118,8 @@ static bool begins_with(const struct rows *runs, size_t index, const char *text)
 	return index < runs->count && strncmp(ROWS_ITEM(runs, run, index)->name, text, strlen(text)) == 0;
 }
 
-/* By the beginning of a name, or by any part of it, where it is that of one name alone: the latest
- * run of this. */
+/* Finds the latest run whose name begins with or contains the text, if that is true of only one
+ * name. */
 static int find_by_part_of_name(struct store *store, const char *text, struct rows *ret_run)
 {
 	struct store_parameter parameters[] = {

@@ -1,4 +1,4 @@
-/* tracer status: whether the daemons are at work, and what the store holds. */
+/* tracer status: whether the daemons are working, and what the store contains. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -31,7 +31,7 @@ static const struct option_spec option_specs[] = {
 struct status {
 	struct findings findings;
 	json_t *json;     /* the figures; findings are added at the end */
-	bool has_shipper; /* one runs */
+	bool has_shipper; /* one is running */
 };
 
 /* ---- daemons ----------------------------------------------------------------- */
@@ -54,7 +54,7 @@ static void daemon_tell(struct status *status, const struct daemon_info *daemon)
 					(json_int_t)daemon->since_boot_ns, "stopped", daemon->stopped));
 }
 
-/* What to do about a daemon that does not run. */
+/* Adds a finding for a daemon that is not running, and what to do about it. */
 static void daemon_missing(struct status *status, const char *name)
 {
 	struct finding *finding = findings_add(&status->findings, FINDING_MISSING, name, "not running");
@@ -122,7 +122,7 @@ static void check_stream(struct status *status, struct store *store)
 			    lag_ns == INT64_MAX ? json_null() : json_integer(lag_ns));
 }
 
-/* What was dropped before the shipper had sent it is no fault of the ring's. */
+/* Rows deleted before the shipper had sent them are not caused by the ring. */
 static void loss_tell(struct status *status, const char *kind, int64_t lost, int64_t last_unix_ns)
 {
 	bool recent = (int64_t)clock_unix_ns() - last_unix_ns < LOSS_RECENT_NS;
@@ -179,7 +179,7 @@ static int64_t file_bytes(const char *path, const char *suffix)
 	return stat(name, &status) == 0 ? status.st_size : 0;
 }
 
-/* Of a table's name: "host" where there is one of its "hosts". */
+/* The length of a table's name, singular if the count is 1: "host" for "hosts". */
 static size_t row_name_size(const char *name, int64_t count)
 {
 	size_t size = strlen(name);
@@ -189,7 +189,7 @@ static size_t row_name_size(const char *name, int64_t count)
 	return size > 3 && strcmp(name + size - 3, "ses") == 0 ? size - 2 : size - 1;
 }
 
-/* Of every entity how many: a finding, and members of `rows`. */
+/* Adds the number of rows of every entity as a finding, and as members of `rows`. */
 static int check_rows(struct status *status, struct store *store, json_t *rows)
 {
 	struct store_result *result;
@@ -254,7 +254,7 @@ static int64_t lag_revs(const struct shipping_status *status)
 	return status->store_rev > status->shipped_rev ? status->store_rev - status->shipped_rev : 0;
 }
 
-/* For how long the oldest row has waited that has not arrived; -1: nothing ever has. */
+/* How long the oldest row that has not arrived has been waiting; -1 if none has ever arrived. */
 static int64_t lag_ns(const struct shipping_status *status)
 {
 	if (lag_revs(status) == 0)
@@ -309,9 +309,9 @@ static json_t *status_json(const struct shipping_status *status)
 	return json;
 }
 
-/* Adds what the shipper's status file says to the findings, and its figures as "shipper" to the JSON,
- * which has the store's own under "stream": the file may be old. A host where none has ever run is well;
- * one where it runs no more is not. */
+/* Adds the contents of the shipper's status file to the findings, and its figures as "shipper" to the JSON.
+ * The JSON has the store's current revision in "stream", since the file may be old. It is not a fault if
+ * no shipper has ever run, but it is if one has stopped running. */
 static void check_shipper(struct findings *findings, bool is_running, json_t *json)
 {
 	int64_t rev = json_integer_value(json_object_get(json_object_get(json, "stream"), "rev"));
@@ -339,7 +339,7 @@ static void check_shipper(struct findings *findings, bool is_running, json_t *js
 
 /* ---- the lake ---------------------------------------------------------------- */
 
-/* Which hosts are silent; the first few by name. */
+/* Reports hosts that are silent; names the first few. */
 static void hosts_tell(struct status *status, const struct rows *hosts)
 {
 	int64_t now_ns = (int64_t)clock_unix_ns();

@@ -7,28 +7,28 @@
 
 #include "common/text.h"
 
-#define GAP 2            /* blanks between columns */
-#define FLEXIBLE_LEAST 8 /* columns of text, whatever its share */
+#define GAP 2            /* spaces between columns */
+#define FLEXIBLE_LEAST 8 /* minimum width, whatever its share */
 #define BAR_LEAST 12
 #define BAR_MAX 48
 #define COLUMNS_MAX 24
 
-/* In a row: its style, one byte; its text; behind a text that is BAR the two ends. */
+/* Stored in a row as: style (one byte); text; if the text is BAR, the two ends of the bar. */
 struct cell {
 	enum style style;
 	const char *text;
-	float begin, end; /* of a bar; end 0: none */
+	float begin, end; /* of a bar; none if `end` is 0 */
 };
-#define BAR "\1" /* no safe text */
+#define BAR "\1" /* cannot occur in safe text */
 
 struct table {
 	const struct table_column *columns;
 	size_t column_count;
 	size_t width[COLUMNS_MAX]; /* of the widest cell */
-	bool filled[COLUMNS_MAX];  /* some cell says more than nothing */
-	char *row;                 /* that cells are being added to */
+	bool filled[COLUMNS_MAX];  /* at least one cell is not empty or 0 */
+	char *row;                 /* the row that cells are added to */
 	size_t row_size, row_capacity, cell_count;
-	FILE *rows; /* put away: the size of each and its bytes; NULL: there are none */
+	FILE *rows; /* complete rows: size and bytes of each; NULL if there are none */
 	int error;
 };
 
@@ -60,7 +60,7 @@ static bool is_nothing(const char *text)
 	return *text == '\0' || strcmp(text, "-") == 0 || strcmp(text, "0") == 0 || strncmp(text, "0 ", 2) == 0;
 }
 
-/* A temporary file without a name, where none can be made memory. */
+/* Opens an unnamed temporary file, or memory if that fails. */
 static FILE *rows_open(void)
 {
 	FILE *file = tmpfile();
@@ -85,7 +85,7 @@ static int row_put_away(struct table *table)
 	return 0;
 }
 
-/* 1: the next one is in the table's row; 0: that was the last; -EIO. */
+/* Reads the next row back into the table's row. Returns 1, 0 at the end, or -EIO. */
 static int row_take_back(struct table *table)
 {
 	size_t size;
@@ -95,7 +95,7 @@ static int row_take_back(struct table *table)
 	return fread(table->row, size, 1, table->rows) == 1 ? 1 : -EIO;
 }
 
-/* Room in the row for a cell whose text takes `size` bytes at most; NULL: out of memory. */
+/* Returns space in the row for a cell with up to `size` bytes of text, or NULL if out of memory. */
 static char *cell_begin(struct table *table, enum style style, size_t size)
 {
 	size_t needed = table->row_size + size + 1;
@@ -116,7 +116,7 @@ static char *cell_begin(struct table *table, enum style style, size_t size)
 	return table->row + table->row_size;
 }
 
-/* Its text of `size` bytes is in its place; a full row is put away. */
+/* Completes a cell whose text of `size` bytes is in place; writes a full row to the file. */
 static void cell_end(struct table *table, const char *text, size_t size)
 {
 	size_t column = table->cell_count++, width = text_width(text);
@@ -171,13 +171,13 @@ void table_add_bar(struct table *table, enum style style, double begin, double e
 	ends[0] = (float)(begin < 0 ? 0 : begin > 1 ? 1 : begin);
 	ends[1] = (float)(end < ends[0] ? ends[0] : end > 1 ? 1 : end);
 	if (ends[1] <= 0)
-		ends[1] = 1e-6f; /* at the very beginning: one mark */
+		ends[1] = 1e-6f; /* at the very beginning: draw one mark */
 	memcpy(place, BAR, sizeof(BAR));
 	memcpy(place + sizeof(BAR), ends, sizeof(ends));
 	cell_end(table, place, sizeof(BAR) + sizeof(ends));
 }
 
-/* The cells of a row as it was put away. */
+/* Parses the cells of a stored row. */
 static void row_read(const struct table *table, const char *row, struct cell *cells)
 {
 	float ends[2];
@@ -228,7 +228,7 @@ static size_t total_width(const struct table *table, const struct layout *layout
 	return total > GAP ? total - GAP : 0;
 }
 
-/* The shown column that is the first to go: highest rank, rightmost. */
+/* Returns the shown column to drop first: of the highest rank, the rightmost. */
 static size_t find_dispensable(const struct table *table, const struct layout *layout)
 {
 	size_t found = table->column_count;
@@ -253,7 +253,7 @@ static size_t find_flexible(const struct table *table)
 	return table->column_count;
 }
 
-/* What a flexible column can give before others are dropped. */
+/* How much a flexible column can shrink before others are dropped. */
 static size_t layout_slack(const struct table *table, const struct layout *layout, size_t width)
 {
 	size_t flexible = find_flexible(table), share;
@@ -269,8 +269,8 @@ static bool has_bar(const struct table *table)
 	return table->columns[table->column_count - 1].align == TABLE_BAR;
 }
 
-/* Columns are dropped until the rest fits. Those that then fit after all come back, but not where
- * one of the same rank before them does not. */
+/* Drops columns until the rest fits. Then restores dropped columns that still fit, unless an earlier
+ * one of the same rank does not. */
 static void layout_drop(const struct table *table, struct layout *layout, size_t most)
 {
 	size_t dropped[COLUMNS_MAX], widths[COLUMNS_MAX], column;
@@ -303,10 +303,10 @@ static void layout_fit(const struct table *table, struct layout *layout, size_t 
 	layout_drop(table, layout, width + slack);
 	total = total_width(table, layout);
 	if (has_bar(table) && total > slack && total - slack + GAP + BAR_LEAST <= width)
-		total += GAP + BAR_LEAST; /* long names leave room for it where they can */
+		total += GAP + BAR_LEAST; /* long names leave room for it if they can */
 	if (total <= width || flexible == table->column_count)
 		return;
-	if (total - width > slack) /* nothing is left to drop */
+	if (total - width > slack) /* no column is left to drop */
 		slack = layout->width[flexible] > FLEXIBLE_LEAST ? layout->width[flexible] - FLEXIBLE_LEAST : 0;
 	layout->width[flexible] -= total - width < slack ? total - width : slack;
 }
@@ -352,11 +352,11 @@ static void print_bar(const struct output *output, const struct cell *cell, size
 	fputs(output_reset(output), output->file);
 }
 
-/* `is_last`: nothing follows on the line, so no blanks either. */
+/* `is_last`: nothing follows on the line, so no padding either. */
 static void print_cell(const struct output *output, const struct table_column *column, const struct cell *cell,
 		       size_t width, bool is_last)
 {
-	bool is_whole = is_last && column->align == TABLE_LEFT && !output->width; /* whatever its width */
+	bool is_whole = is_last && column->align == TABLE_LEFT && !output->width; /* its width does not matter */
 	size_t used = is_whole ? 0 : text_width(cell->text);
 
 	if (column->align == TABLE_BAR) {
@@ -396,7 +396,7 @@ static void print_row(const struct table *table, const struct output *output, co
 
 static void print_titles(const struct table *table, const struct output *output, const struct layout *layout)
 {
-	size_t blanks = 0; /* owed before the next title, so that no line ends in blanks */
+	size_t blanks = 0; /* pending before the next title, so that no line ends in spaces */
 
 	for (size_t i = 0; i < table->column_count; i++) {
 		const struct table_column *column = &table->columns[i];
@@ -435,7 +435,7 @@ int table_print(struct table *table, const struct output *output, bool titles, s
 		print_row(table, output, &layout, cells);
 	}
 	if (table->rows)
-		fseek(table->rows, 0, SEEK_END); /* rows may go on behind these */
+		fseek(table->rows, 0, SEEK_END); /* more rows may be appended */
 	if (ret_dropped)
 		*ret_dropped = layout.dropped;
 	return more;

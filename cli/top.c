@@ -1,7 +1,7 @@
-/* tracer top: tasks and tools that run now, with what they use right now.
+/* tracer top: tasks and tools that are running, with their current usage.
  *
- * It reads the store, as everything here: figures are those of the probe's latest
- * process scans, at most a few seconds old, and of the processes that have ended since.
+ * Like all verbs it reads the store: figures are those of the probe's latest process
+ * scans, at most a few seconds old, and of the processes that have ended since.
  */
 #include <errno.h>
 #include <poll.h>
@@ -20,7 +20,7 @@
 
 #define WINDOW_NS 3500000000LL /* "now": a few process scans */
 #define PROCESSES_MAX 20000
-#define CORES_LEAST 5000000 /* billionths: what is below is 0.00 */
+#define CORES_LEAST 5000000 /* billionths: less is shown as 0.00 */
 
 enum sort_key { SORT_CPU, SORT_MEMORY, SORT_READ, SORT_WRITE };
 
@@ -28,7 +28,7 @@ static const char *const sort_names[] = {"cpu", "memory", "read", "write"};
 
 static int sort; /* enum sort_key */
 static bool all, once;
-static const char *host_name; /* as given, NULL: not given */
+static const char *host_name; /* as given, or NULL */
 static int64_t period_s = 1;
 
 static const struct option_spec option_specs[] = {
@@ -40,7 +40,7 @@ static const struct option_spec option_specs[] = {
 	OPTION_SPECS_OF_VIEW,
 };
 
-/* A tool of a task; or, of all tools of a run with the same name whose processes have ended, the sum. */
+/* Each line is a tool of a task, or the sum of all ended tools of the same name in a run. */
 struct snapshot {
 	struct rows lines;
 	int64_t lag_ns;
@@ -73,7 +73,7 @@ static int compare_lines(const void *left, const void *right)
 	return a->tool_id < b->tool_id ? -1 : a->tool_id > b->tool_id;
 }
 
-/* The one host that is looked at. 0; VERB_FAILED, said. */
+/* Chooses the host to show. Returns 0, or VERB_FAILED after printing an error. */
 static int host_choose(const struct rows *hosts, const struct row_host **ret_host)
 {
 	size_t found = 0;
@@ -91,7 +91,7 @@ static int host_choose(const struct rows *hosts, const struct row_host **ret_hos
 	return found == 1 || !host_name ? 0 : say("tracer top: no host has this name: see tracer status");
 }
 
-/* What is "now": a lake hears of each host in turn, a store of its own. */
+/* Determines "now": in a lake it differs between hosts, a store has a single host. */
 static int now_find(struct store *store, struct snapshot *snapshot, struct store_parameter *ret_host_id)
 {
 	const struct row_host *host = NULL;
@@ -140,7 +140,7 @@ static int snapshot_take(struct store *store, struct snapshot *snapshot)
 	return error;
 }
 
-/* Not what is idle, the system's own, or has ended and used too little to be seen. */
+/* Hides tools that are idle, belong to the system, or have ended and used too little to be visible. */
 static bool line_is_shown(const struct row_top *line)
 {
 	bool is_negligible = line->process_count == 0 && line->cores < CORES_LEAST && line->read_bytes_per_second < 1 &&
@@ -205,7 +205,7 @@ static void summary_print(const struct snapshot *snapshot, const struct output *
 	output_flow_end(&flow, 0);
 }
 
-/* At most `most` lines of the table. */
+/* Prints at most `most` lines of the table. */
 static int snapshot_print(const struct view *view, const struct snapshot *snapshot, const struct output *output,
 			  size_t most)
 {
@@ -275,7 +275,7 @@ static volatile sig_atomic_t ended;
 
 static void on_signal(int signal)
 {
-	if (signal != SIGWINCH) /* that one only wakes us up */
+	if (signal != SIGWINCH) /* which only wakes us up */
 		ended = 1;
 }
 
@@ -288,7 +288,7 @@ static void signals_catch(void)
 		sigaction(numbers[i], &action, NULL);
 }
 
-/* One write a frame: no flicker, and no line longer than the screen. */
+/* One write per frame: no flicker, and no line longer than the screen. */
 static int frame_draw(const struct view *view, const struct snapshot *snapshot)
 {
 	struct output frame = view->output;
@@ -325,7 +325,7 @@ static void key_take(char key)
 		sort = (int)(found - sort_keys);
 	else if (key == 'i')
 		all = !all;
-	else if (key == 'q' || key == 3) /* ^C where the terminal does not make a signal of it */
+	else if (key == 'q' || key == 3) /* ^C if the terminal does not send a signal */
 		ended = 1;
 }
 
@@ -361,11 +361,11 @@ static int show_live(struct view *view)
 		return VERB_FAILED;
 	raw = saved;
 	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
-	raw.c_cc[VSUSP] = _POSIX_VDISABLE; /* stopping would leave the screen as it is */
+	raw.c_cc[VSUSP] = _POSIX_VDISABLE; /* ^Z would leave the alternate screen on */
 	signals_catch();
 	progress_disable();
 	tcsetattr(STDIN_FILENO, TCSANOW, &raw);
-	fputs("\033[?1049h\033[?25l", stdout); /* the other screen, no cursor */
+	fputs("\033[?1049h\033[?25l", stdout); /* alternate screen, no cursor */
 	error = live_loop(view);
 	fputs("\033[?25h\033[?1049l", stdout);
 	fflush(stdout);

@@ -1,4 +1,4 @@
-/* The tree of a run: tasks, their tools, and their processes if wanted. See
+/* The tree of a run: tasks, their tools, and optionally their processes. See
  * views.h.
  */
 #include <errno.h>
@@ -7,12 +7,12 @@
 #include "cli/views.h"
 
 #define TASKS_MAX 40 /* on a terminal, without --all */
-#define DEPTH_MAX 16 /* of tasks in tasks; deeper ones stand beside their parent */
+#define DEPTH_MAX 16 /* of nested tasks; deeper ones are shown beside their parent */
 #define PREFIX_SIZE (DEPTH_MAX * 16)
 #define TASK_NAME_SIZE 1024
 #define COMMAND_SIZE 4096 /* of a process's arguments, as shown */
 
-/* `percent` of a terminal are for names; then figures and what is last. */
+/* `percent` of a terminal's width for names; then figures, then the last column. */
 /* clang-format off */
 #define COLUMNS(percent, ...) { \
 		{"", TABLE_LEFT, percent, 0, false}, \
@@ -26,8 +26,8 @@
 	}
 /* clang-format on */
 
-/* With processes: on a terminal half of it is for their command lines; elsewhere these are whole,
- * and last. */
+/* With processes, half of a terminal's width is for their command lines; elsewhere command lines are
+ * complete, in the last column. */
 const struct table_column *tree_columns(const struct output *output, const struct report_style *style)
 {
 	static const struct table_column plain[TREE_COLUMN_COUNT] = COLUMNS(30, "", TABLE_BAR);
@@ -37,8 +37,8 @@ const struct table_column *tree_columns(const struct output *output, const struc
 	return !style->with_processes ? plain : output->width ? processes : commands;
 }
 
-/* Tasks by their parents: indexes into report->tasks, SIZE_MAX ends a list. Behind them all is one more,
- * the parent of those that have none. */
+/* Tasks by their parents: indexes into report->tasks, SIZE_MAX ends a list. After them is one more node,
+ * the parent of the tasks that have none. */
 struct node {
 	size_t parent; /* SIZE_MAX: none */
 	size_t first_child;
@@ -52,24 +52,24 @@ struct tree {
 	const struct report *report;
 	const struct report_style *style;
 	struct table *table;
-	struct node *nodes; /* of each task, and the one behind */
-	size_t *order;      /* in which tasks are shown */
+	struct node *nodes; /* one per task, and the extra one */
+	size_t *order;      /* indexes of tasks as they are shown */
 	size_t shown_count;
 	bool unicode;
-	bool commands_last; /* in a column of their own */
+	bool commands_last; /* command lines have the last column */
 
 	/* The task that is being shown. */
 	const struct row_task *task;
 	const struct row_tool *tools;
 	size_t tool_count, folded_count, left_count; /* lines of tools to come */
 	bool is_end;                                 /* nothing of the task follows its tools */
-	bool is_skipped;                             /* its tools are */
+	bool is_skipped;                             /* its tools are not shown */
 	char below[PREFIX_SIZE], below_tool[PREFIX_SIZE];
 };
 
 /* ---- a line ------------------------------------------------------------------ */
 
-/* "78 % of 512 MiB": what its memory cgroup used at most, of what it may. */
+/* "78 % of 512 MiB": the peak usage of its memory cgroup, relative to the limit. */
 static void limit_add(struct tree *tree, const struct figures *figures)
 {
 	char text[UNITS_SIZE + 16] = "";
@@ -93,7 +93,7 @@ static void line_add(struct tree *tree, enum style style, const char *prefix, co
 	limit_add(tree, figures);
 }
 
-/* "ok", "exit 1", "SIGKILL", "OOM", "running", "-" where how it ended is not known. */
+/* "ok", "exit 1", "SIGKILL", "OOM", "running", "-" if it is unknown how it ended. */
 static void result_add(struct tree *tree, bool living, int64_t exit_code, int64_t signal, bool out_of_memory)
 {
 	const char *result = units_result(exit_code, signal);
@@ -118,7 +118,7 @@ static void failures_add(struct tree *tree, int64_t failed_count, int64_t living
 		table_add(tree->table, STYLE_WARNING, living_count > 0 ? "running" : "");
 }
 
-/* The last column: a bar of when it ran, or the command line, NULL for none. */
+/* The last column: a bar that shows when it ran, or the command line (NULL for none). */
 static void last_add(struct tree *tree, enum style style, int64_t begin_boot_ns, int64_t end_boot_ns,
 		     const char *command)
 {
@@ -135,7 +135,7 @@ static void last_add(struct tree *tree, enum style style, int64_t begin_boot_ns,
 		table_add_bar(tree->table, style, begin / (double)whole, (double)until_end / (double)whole);
 }
 
-/* What stands before a child's name, and before its own children's. */
+/* Tree lines before a child's name, and before the names of its own children. */
 static void prefix_make(const struct tree *tree, const char *above, bool is_last, char own[PREFIX_SIZE],
 			char below[PREFIX_SIZE])
 {
@@ -199,7 +199,7 @@ static bool tool_is_folded(const struct tree *tree, const struct row_task *task,
 	       figures_role_is_glue(tool->role) && figures_are_small(&part, &whole);
 }
 
-/* One line for all that tool_is_folded(), so that figures add up. */
+/* Adds one line for all tools for which tool_is_folded(), so that figures add up. */
 static void folded_add(struct tree *tree, const char *prefix, const struct row_task *task, const struct row_tool *tools,
 		       size_t count)
 {
@@ -229,8 +229,8 @@ static void folded_add(struct tree *tree, const char *prefix, const struct row_t
 	last_add(tree, STYLE_DIM, begin_boot_ns, end_boot_ns, NULL);
 }
 
-/* A lone tool that is called as its task is, shells and helpers aside, says nothing
- * more than its task. */
+/* A single tool with the same name as its task, not counting shells and helpers, adds
+ * no information to the task. */
 static bool tools_are_redundant(const struct tree *tree, const struct row_task *task, const struct row_tool *tools,
 				size_t count, const char *task_name)
 {
@@ -242,7 +242,7 @@ static bool tools_are_redundant(const struct tree *tree, const struct row_task *
 		if (strcmp(tools[i].name, task_name) != 0)
 			other += !is_folded;
 		else if (is_folded)
-			folded++; /* the script that starts the tool is called as it is */
+			folded++; /* the script that starts the tool has the same name */
 		else
 			named++;
 	}
@@ -260,7 +260,7 @@ static void tools_begin(struct tree *tree, size_t index, const struct row_task *
 	for (size_t i = 0; i < count; i++)
 		tree->folded_count += tool_is_folded(tree, task, &tools[i]);
 	if (tree->folded_count == 1)
-		tree->folded_count = 0; /* a single one is shown as it is */
+		tree->folded_count = 0; /* a single one is not folded */
 	tree->left_count = count - tree->folded_count + (tree->folded_count > 0);
 }
 
@@ -290,7 +290,7 @@ static int tools_end(void *context)
 
 /* ---- tasks ------------------------------------------------------------------- */
 
-/* "bwa mem  s3": what it is, and which of them. */
+/* "bwa mem  s3": name and label. */
 static void task_name_text(const struct tree *tree, size_t index, const struct row_task *task,
 			   char text[TASK_NAME_SIZE])
 {
@@ -323,7 +323,7 @@ static void task_add(struct tree *tree, const char *prefix, size_t index, const 
 	last_add(tree, STYLE_BAR, task->begin_boot_ns, task->end_boot_ns, NULL);
 }
 
-/* What stands before the children of a task. */
+/* Tree lines before a task and before its children. */
 static void below_make(const struct tree *tree, size_t index, char own[PREFIX_SIZE], char below[PREFIX_SIZE])
 {
 	char above[PREFIX_SIZE] = "", above_own[PREFIX_SIZE];
@@ -341,7 +341,7 @@ static int task_show(void *context, size_t index, const struct row_task *task, c
 
 	tree->is_end = tree->nodes[index].first_child == SIZE_MAX;
 	if (tree->report->task_count == 1 && task_is_main(tree, index)) {
-		tree->below[0] = '\0'; /* all there is: no line of its own */
+		tree->below[0] = '\0'; /* the only task: no line of its own */
 	} else {
 		below_make(tree, index, own, tree->below);
 		task_add(tree, own, index, task);
@@ -350,7 +350,7 @@ static int task_show(void *context, size_t index, const struct row_task *task, c
 	return 0;
 }
 
-/* Whether `index` may hang below `parent`: not itself, no ring, not too deep. */
+/* Whether `index` may be nested in `parent`: not itself, no cycle, not too deep. */
 static bool may_nest(const struct tree *tree, size_t index, size_t parent)
 {
 	if (parent == SIZE_MAX || task_is_main(tree, parent))
@@ -364,7 +364,7 @@ static bool may_nest(const struct tree *tree, size_t index, size_t parent)
 }
 
 /* Finds every task's parent: the task that its orchestrator belongs to, unless that is the run's
- * own. */
+ * pseudo-task. */
 static void parents_find(struct tree *tree)
 {
 	const struct report *report = tree->report;
@@ -379,7 +379,7 @@ static void parents_find(struct tree *tree)
 	}
 }
 
-/* The run's own first, then what failed as it began, then what took the longest. */
+/* The pseudo-task first, then failed tasks by start, then others by duration, longest first. */
 static int compare_interest(const void *left, const void *right, void *context)
 {
 	const struct tree *tree = context;
@@ -397,14 +397,14 @@ static int compare_interest(const void *left, const void *right, void *context)
 	return a < b ? -1 : a > b;
 }
 
-/* Marks a task and all above it as failed. */
+/* Marks a task and all its ancestors as failed. */
 static void failure_mark(struct tree *tree, size_t index)
 {
 	for (; index != SIZE_MAX && !tree->nodes[index].failed; index = tree->nodes[index].parent)
 		tree->nodes[index].failed = true;
 }
 
-/* Marks a task and all above it as shown; how many were not. */
+/* Marks a task and all its ancestors as shown. Returns how many were not yet. */
 static size_t shown_mark(struct tree *tree, size_t index)
 {
 	size_t count = 0;
@@ -416,7 +416,7 @@ static size_t shown_mark(struct tree *tree, size_t index)
 	return count;
 }
 
-/* All tasks as they began; where they are more than `most`, the most interesting ones. */
+/* Chooses all tasks, by start; if there are more than `most`, the most interesting ones. */
 static void tasks_choose(struct tree *tree, size_t most)
 {
 	size_t count = tree->report->task_count, shown = 0;
@@ -432,7 +432,7 @@ static void tasks_choose(struct tree *tree, size_t most)
 		shown += shown_mark(tree, tree->order[i]);
 }
 
-/* Children in the order in which they are shown. */
+/* Links children in the order in which they are shown. */
 static void nodes_link(struct tree *tree)
 {
 	size_t count = tree->report->task_count;
@@ -454,7 +454,7 @@ static void nodes_link(struct tree *tree)
 	}
 }
 
-/* From now on `order` has the tasks that are shown, each before what is below it. */
+/* Sets `order` to the tasks that are shown, each before its descendants. */
 static void order_make(struct tree *tree)
 {
 	size_t count = tree->report->task_count, at = tree->nodes[count].first_child;

@@ -1,4 +1,4 @@
-/* Figures as people read them. See units.h. */
+/* Human-readable figures. See units.h. */
 #include "cli/units.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 
 #define SECOND_NS 1000000000LL
 
-/* Where the next text goes. */
+/* Returns the buffer for the next text. */
 static char *text_next(void)
 {
 	static char texts[UNITS_TEXTS][UNITS_SIZE];
@@ -67,7 +67,7 @@ const char *units_bytes(int64_t bytes, bool raw)
 		value /= 1024;
 		unit++;
 	}
-	/* Three digits: 1.23, 12.3, 123; what rounds up to 10 or 100 loses one. */
+	/* Three digits: 1.23, 12.3, 123; values that round up to 10 or 100 get one decimal less. */
 	return text_make("%.*f %s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, units[unit]);
 }
 
@@ -114,7 +114,7 @@ const char *units_user(int64_t user_id)
 	return user ? user->pw_name : units_count(user_id, true);
 }
 
-/* "12.3 %" of a share of 0 to 1 */
+/* A share from 0 to 1 as "12.3 %"; other values as plain numbers. */
 static const char *units_real(enum question_type type, double real, bool raw)
 {
 	if (raw)
@@ -124,7 +124,7 @@ static const char *units_real(enum question_type type, double real, bool raw)
 	return text_make("%.*f %%", fabs(real) < 0.0995 ? 1 : 0, real * 100);
 }
 
-/* "12.34" of millionths; what is below 1 with four digits: "0.0042" */
+/* Millionths as "12.34"; amounts below 1 with four decimals: "0.0042". */
 static const char *units_money(int64_t micros)
 {
 	return micros == ROW_NULL
@@ -240,7 +240,7 @@ static void print_quoted(FILE *file, const char *argument, size_t size)
 	fputs(plain ? "" : "'", file);
 }
 
-/* Where the name of a program begins, its folder left out. */
+/* The offset of a program's name, after its directory. */
 static size_t name_begin(const char *path, size_t size)
 {
 	const char *slash = memrchr(path, '/', size);
@@ -264,6 +264,6 @@ const char *command_text(const struct row_blob *arguments, const char *program, 
 	}
 	if (file)
 		fclose(file);
-	text[capacity - 1] = '\0'; /* where it was cut */
+	text[capacity - 1] = '\0'; /* if it was truncated */
 	return text;
 }

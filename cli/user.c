@@ -1,4 +1,4 @@
-/* The user that a command is run as. See user.h. */
+/* The user as which a command is run. See user.h. */
 #include "cli/user.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "cli/options.h"
 #include "common/parse.h"
 
-/* The account of `uid`; one without an entry has no groups but `gid`. */
+/* Fills in the account of `uid`; without a passwd entry `gid` is its only group. */
 static int user_fill(struct user *user, uid_t uid, gid_t gid)
 {
 	const struct passwd *entry = getpwuid(uid);
@@ -67,7 +67,7 @@ int user_become(const struct user *user)
 {
 	if (!user->differs)
 		return 0;
-	environment_restore(user); /* reads the accounts: before rights are gone */
+	environment_restore(user); /* reads the accounts, so before rights are dropped */
 	if (setgroups((size_t)user->group_count, user->groups) < 0 || setresgid(user->gid, user->gid, user->gid) < 0 ||
 	    setresuid(user->uid, user->uid, user->uid) < 0)
 		return -errno;
@@ -96,7 +96,7 @@ void user_leave(const struct user *user, const struct user_saved *saved)
 	if (!user->differs)
 		return;
 	if (seteuid(0) < 0 || setegid(saved->gid) < 0 || setgroups((size_t)saved->group_count, saved->groups) < 0)
-		abort(); /* neither the one nor the other user: nothing may go on so */
+		abort(); /* a mixture of both users: it is not safe to continue */
 }
 
 int user_open(const struct user *user, const char *path, int flags, mode_t mode)

@@ -23,7 +23,7 @@
 #define STOP_TIMEOUT_MS 60000  /* a full ring takes seconds to store */
 #define KILL_TIMEOUT_MS 5000
 #define GUARD_FD (STDERR_FILENO + 1)
-#define SETTLE_NS 200000000L /* where the kernel cannot be asked to wait, see final_records_await */
+#define SETTLE_NS 200000000L /* if membarrier(2) is not available, see final_records_await() */
 #define GRACE_PERIODS 4
 
 const char *watch_name(enum watch_role role)
@@ -67,7 +67,7 @@ static void directory_remove(const char *path)
 	rmdir(path);
 }
 
-/* Ends a daemon: asks, waits, kills. */
+/* Terminates a daemon: SIGTERM, then SIGKILL if it does not end in time. */
 static void daemon_end(int pid_fd)
 {
 	pid_fd_signal(pid_fd, SIGTERM);
@@ -75,8 +75,8 @@ static void daemon_end(int pid_fd)
 		pid_fd_signal(pid_fd, SIGKILL);
 }
 
-/* Learns pids as daemons start; a pid of 0 is the word that all is done. At the end
- * of the pipe without that word, it does what we no longer can. */
+/* Receives the pids of daemons as they start; a pid of 0 means that cleanup is done. If
+ * the pipe is closed without it, the guard does the cleanup in our place. */
 static _Noreturn void guard_main(int fd, const char *directory)
 {
 	int pid_fds[WATCH_ROLE_COUNT], count = 0, null_fd = open("/dev/null", O_RDWR);
@@ -86,7 +86,7 @@ static _Noreturn void guard_main(int fd, const char *directory)
 	for (int standard = 0; standard <= STDERR_FILENO; standard++)
 		dup2(null_fd, standard);
 	dup2(fd, GUARD_FD);
-	closefrom(GUARD_FD + 1); /* the pipes of a shell, say, are the command's alone */
+	closefrom(GUARD_FD + 1); /* a shell's pipes, for example, are only for the command */
 	while (read(GUARD_FD, &pid, sizeof(pid)) == (ssize_t)sizeof(pid)) {
 		if (pid == 0)
 			_exit(0);
@@ -118,12 +118,12 @@ static int guard_start(struct watch *watch)
 static void guard_tell(const struct watch *watch, pid_t pid)
 {
 	if (watch->guard_fd >= 0 && write(watch->guard_fd, &pid, sizeof(pid)) != sizeof(pid))
-		return; /* it is gone: only our own end is left to care */
+		return; /* the guard is gone: only we can still clean up */
 }
 
 /* ---- the directory ----------------------------------------------------------- */
 
-/* The first of the accounts that exists: the installed one, or one that every
+/* Returns the first account that exists: the installed one, or one that every
  * system has. */
 static const struct passwd *account_find(const char *installed, const char *common)
 {
@@ -157,7 +157,7 @@ static int directory_make(struct watch *watch)
 	return -errno;
 }
 
-/* The correlator writes there; the probe's group finds the socket; nobody else. */
+/* Gives the correlator write access and the probe's group access to the socket; no other user. */
 static int directory_open_up(const struct watch *watch)
 {
 	const struct passwd *entry = account_of(WATCH_CORRELATOR);
@@ -203,7 +203,7 @@ static int log_open(struct watch *watch, enum watch_role role)
 	return fd < 0 ? -errno : 0;
 }
 
-/* Its pid ends here, so that the number is not another's when we signal it. */
+/* Clears the pid after reaping, so that we never signal a process that reuses it. */
 static void daemon_reap(struct watch_daemon *daemon)
 {
 	while (waitpid(daemon->pid, &daemon->status, 0) < 0 && errno == EINTR)
@@ -213,7 +213,7 @@ static void daemon_reap(struct watch_daemon *daemon)
 	daemon->pid = 0;
 }
 
-/* Until the daemon has written its byte. */
+/* Waits until the daemon has written its readiness byte. */
 static int daemon_await_ready(struct watch *watch, enum watch_role role, int ready_fd, int wake_fd)
 {
 	struct pollfd waits[] = {
@@ -242,7 +242,7 @@ static int daemon_await_ready(struct watch *watch, enum watch_role role, int rea
 	return count == 0 ? -ETIME : -ECHILD;
 }
 
-/* `ret_ready_fd` becomes readable once it is ready. 0 or -errno, said. */
+/* `*ret_ready_fd` becomes readable once the daemon is ready. Returns 0, or -errno after printing the error. */
 static int daemon_launch(struct watch *watch, enum watch_role role, char *const argv[], int *ret_ready_fd)
 {
 	struct watch_daemon *daemon = &watch->daemons[role];
@@ -263,7 +263,7 @@ static int daemon_launch(struct watch *watch, enum watch_role role, char *const 
 
 #define READY_FD "3" /* PROGRAM_READY_FD */
 
-/* What the two are told of each other. */
+/* Accounts that the daemons are told of each other. */
 struct accounts {
 	char correlator[64], correlator_uid[16], probe[64], probe_group[64];
 };
@@ -310,7 +310,7 @@ static int probe_launch(struct watch *watch, struct accounts *accounts, int *ret
 	return program_find(PROGRAM_PROBE, path) < 0 ? -ENOENT : daemon_launch(watch, WATCH_PROBE, argv, ret_ready_fd);
 }
 
-/* Both at once: while the correlator makes its store, the probe loads its programs. */
+/* Starts both concurrently: while the correlator creates its store, the probe loads its programs. */
 int watch_start(struct watch *watch, int wake_fd)
 {
 	int ready_fds[WATCH_ROLE_COUNT] = {-1, -1};
@@ -367,10 +367,10 @@ static int daemon_await_end(struct watch_daemon *daemon, int wake_fd, int64_t un
 	return daemon->status == 0 ? 0 : -EPIPE;
 }
 
-/* The kernel accounts a process for the last time when nobody can read it any more: an RCU grace
- * period after it was reaped, and a little later for what runs then. membarrier(2) waits for a
- * grace period, some 15 ms: a few of them are sure where one is not, and as long as it takes on a
- * machine that is busy. */
+/* The final accounting of a process happens when nothing can access it any more: an RCU grace period
+ * after it was reaped, and a little later if callbacks are running then. membarrier(2) waits for a
+ * grace period, some 15 ms: several are reliable where one is not, and take longer on a busy
+ * machine, as they must. */
 static void final_records_await(void)
 {
 	for (int i = 0; i < GRACE_PERIODS; i++)
