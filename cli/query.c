@@ -177,8 +177,7 @@ static void verb_make(struct question_verb *made, const struct verb *verb, const
 
 /* ---- parameters ------------------------------------------------------------------ */
 
-/* Sets a parameter from NAME=VALUE; NAME as in the query or as an option. Returns 0, or VERB_USAGE after
- * printing an error. */
+/* Sets NAME=VALUE, named as in the query or as an option. Returns 0, or VERB_USAGE after printing an error. */
 static int param_take(const struct options *options, const char *text)
 {
 	const struct question *question = ask.question;

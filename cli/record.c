@@ -24,7 +24,7 @@ static const struct option_spec option_specs[] = {
 	OPTION_SPEC_END,
 };
 
-/* Whether FILE exists and is not empty; prints an error if so. */
+/* Whether FILE is a regular file that is not empty; prints an error if so. */
 static bool would_overwrite(const char *file)
 {
 	struct stat status;

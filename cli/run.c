@@ -53,7 +53,7 @@ static struct run {
 	struct watch watch;
 	bool end_reported; /* a daemon's end was reported */
 	struct keep keep;
-	FILE *output; /* NULL with --quiet */
+	FILE *output; /* NULL if no report is printed */
 	int exit_code;
 } command = {.style = {.view = REPORT_TREE}, .exit_code = EXIT_OURS};
 

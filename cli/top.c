@@ -140,7 +140,7 @@ static int snapshot_take(struct store *store, struct snapshot *snapshot)
 	return error;
 }
 
-/* Hides tools that are idle, belong to the system, or have ended and used too little to be visible. */
+/* Without --all, hides what is idle, the system's own, or has ended and used too little to be visible. */
 static bool line_is_shown(const struct row_top *line)
 {
 	bool is_negligible = line->process_count == 0 && line->cores < CORES_LEAST && line->read_bytes_per_second < 1 &&

@@ -379,7 +379,7 @@ static void parents_find(struct tree *tree)
 	}
 }
 
-/* The pseudo-task first, then failed tasks by start, then others by duration, longest first. */
+/* The pseudo-task first, then failed tasks (and their ancestors) by start, then the longest. */
 static int compare_interest(const void *left, const void *right, void *context)
 {
 	const struct tree *tree = context;

@@ -157,7 +157,7 @@ static int directory_make(struct watch *watch)
 	return -errno;
 }
 
-/* Gives the correlator write access and the probe's group access to the socket; no other user. */
+/* Lets the correlator write, the probe's group reach the socket, and no other user in. */
 static int directory_open_up(const struct watch *watch)
 {
 	const struct passwd *entry = account_of(WATCH_CORRELATOR);
@@ -232,7 +232,7 @@ static int daemon_await_ready(struct watch *watch, enum watch_role role, int rea
 	if (waits[0].revents & POLLIN && read(ready_fd, &byte, 1) == 1)
 		return 0;
 	if (count > 0)
-		pid_fd_wait(watch->daemons[role].pid_fd, KILL_TIMEOUT_MS); /* its last words */
+		pid_fd_wait(watch->daemons[role].pid_fd, KILL_TIMEOUT_MS); /* wait for its error message */
 	program_last_words(watch->daemons[role].log_fd, words, sizeof(words));
 	fprintf(stderr, "tracer run: %s did not start%s%s\n", watch_name(role),
 		*words       ? ": "
@@ -263,7 +263,7 @@ static int daemon_launch(struct watch *watch, enum watch_role role, char *const 
 
 #define READY_FD "3" /* PROGRAM_READY_FD */
 
-/* Accounts that the daemons are told of each other. */
+/* The accounts of the daemons, passed to each other on the command line. */
 struct accounts {
 	char correlator[64], correlator_uid[16], probe[64], probe_group[64];
 };
@@ -368,9 +368,9 @@ static int daemon_await_end(struct watch_daemon *daemon, int wake_fd, int64_t un
 }
 
 /* The final accounting of a process happens when nothing can access it any more: an RCU grace period
- * after it was reaped, and a little later if callbacks are running then. membarrier(2) waits for a
- * grace period, some 15 ms: several are reliable where one is not, and take longer on a busy
- * machine, as they must. */
+ * after it was reaped, plus the time that the work due then takes. membarrier(2) waits for a grace
+ * period, some 15 ms. One is not enough, several are; on a busy machine they take as long as is
+ * needed. */
 static void final_records_await(void)
 {
 	for (int i = 0; i < GRACE_PERIODS; i++)
