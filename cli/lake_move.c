@@ -1,9 +1,9 @@
 /* Moves the rows of tables whose sorting or partitioning differs from this release's into new tables.
  *
  * The old table is renamed, the new one receives what hosts send from then on, and the rows are copied,
- * some hosts at a time. The old table's comment
- * records the progress, so that an interrupted migration resumes there; rows that are copied twice are
- * merged into one. The views do not exist until all rows are moved: no query gets a partial answer.
+ * some hosts at a time. The old table's comment records the progress, so that an interrupted migration
+ * resumes there; rows that are copied twice are merged into one. The views do not exist until all rows
+ * are moved: no query gets a partial answer.
  */
 #include "cli/lake_schema.h"
 
