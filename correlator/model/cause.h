@@ -1,4 +1,4 @@
-/* Why something failed, and what a process remembers of how its children failed. */
+/* Causes of failures, and the failed children that a process remembers. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,59 +7,59 @@
 enum cause_kind {
 	CAUSE_EXIT_CODE,
 	CAUSE_SIGNAL,
-	CAUSE_INTERRUPTED, /* at its terminal: ^C, ^\, the terminal closed */
+	CAUSE_INTERRUPTED, /* from its terminal: ^C, ^\, the terminal closed */
 	CAUSE_COMMAND,     /* a command that could not be executed */
 	CAUSE_CRASH,       /* a fault of the program, or abort(3) */
 	CAUSE_OOM,
 };
 
-/* Shared by all that failed of it. */
+/* Reference-counted: shared by everything that failed because of it. */
 struct cause {
 	unsigned references;
-	bool reported; /* of a task that failed of it */
+	bool reported; /* by the incident of a task that failed because of it */
 	enum cause_kind kind;
 	char *what;                                /* "bwa mem (pid 12) exited with code 3 after 52.3 ms" */
-	char *why;                                 /* "" where nothing is known */
-	int64_t process_id;                        /* image */
+	char *why;                                 /* "" unknown */
+	int64_t process_id;                        /* image id */
 	int64_t sender_process_id, sender_user_id; /* ROW_NULL: none, or the kernel */
 	char sender_program[48];
-	int64_t work; /* hash of its command line, 0: it says too little */
+	int64_t work; /* hash of its command line, 0: none or not distinctive */
 };
 
 struct cause *cause_ref(struct cause *cause);
-/* NULL is none. */
+/* Does nothing if `cause` is NULL. */
 void cause_unref(struct cause *cause);
 
 /* What a failed child means to its parent. */
 enum ending_kind {
 	ENDING_FAILED,
-	ENDING_EXPECTED, /* grep found nothing, the reader of a pipe left */
-	ENDING_TEARDOWN, /* its parent, or something above, ended it */
+	ENDING_EXPECTED, /* grep found nothing, the reader of a pipe closed it */
+	ENDING_TEARDOWN, /* ended by its parent or another ancestor */
 };
 
-/* What the parent has begun since. */
+/* What the parent has started since. */
 enum ending_followed { FOLLOWED_BY_NOTHING, FOLLOWED_BY_HELPERS, FOLLOWED_BY_TOOLS };
 
-/* How a child failed. */
+/* A failed child. */
 struct ending {
 	uint64_t pid, start_boot_ns;
 	uint64_t end_boot_ns;
 	int64_t wait_status;
 	enum ending_kind kind;
 	enum ending_followed followed;
-	bool is_task; /* the root of one */
+	bool is_task; /* root of a task */
 	struct cause *cause;
 };
 
 #define ENDINGS_MAX 8
 
-/* The first, and of the others the latest of each status and kind. */
+/* The first ending, then the latest of each status and kind. */
 struct endings {
 	unsigned count;
-	struct ending item[ENDINGS_MAX]; /* as they came */
+	struct ending item[ENDINGS_MAX]; /* in order of arrival */
 };
 
 void endings_free(struct endings *endings);
-/* The first stays; of the others one like it goes, or the oldest. Takes a reference of its cause. */
+/* Keeps the first; of the others, replaces a similar one or, if full, the oldest. Takes a reference to its cause. */
 void endings_push(struct endings *endings, const struct ending *ending);
 void endings_remove(struct endings *endings, unsigned index);

@@ -1,10 +1,10 @@
-/* Requested against used: the memory limit of a cgroup, the most it ever used, and how
- * long its processor quota held it back.
+/* Requested and used: the memory limit of a cgroup, its peak use, and how long its CPU
+ * quota throttled it.
  *
- * A run or task may have processes in several cgroups. Limit and peak of different ones
- * cannot be compared, so the figures are those of one: the cgroup that used most. They
- * are the cgroup's, whoever else is in it. Only the time that it was held back goes on from
- * that of the cgroup that had used most before.
+ * A run or task may have processes in several cgroups. Limit and peak of different cgroups
+ * cannot be compared, so the figures are those of one: the cgroup with the highest peak.
+ * They cover the whole cgroup, whatever else is in it. Only the throttled time carries over
+ * when another cgroup takes the lead.
  */
 #pragma once
 
@@ -14,19 +14,19 @@
 #include "common/store/rows.h"
 
 struct cgroup_limits {
-#define I(name) int64_t name; /* ROW_NULL unknown, or there is none */
+#define I(name) int64_t name; /* ROW_NULL: unknown or none */
 	ROW_LIMITS(I)
 #undef I
 	uint64_t cgroup_id;          /* 0: none seen */
-	int64_t throttled_before_ns; /* the cgroup's counter where throttled_ns is 0; ROW_NULL unknown */
+	int64_t throttled_before_ns; /* value of the cgroup's counter at which throttled_ns is 0; ROW_NULL unknown */
 };
 
 void cgroup_limits_init(struct cgroup_limits *limits);
 
-/* A record of a process in that cgroup. True: something has changed. */
+/* Takes the counters of a process in that cgroup. Returns true if something changed. */
 bool cgroup_limits_note(struct cgroup_limits *limits, uint64_t cgroup_id, const struct counters *counters);
 
-/* `from` has become part of what `into` is about. */
+/* Merges the limits of a task (`from`) that has become part of another one (`into`). */
 void cgroup_limits_merge(struct cgroup_limits *into, const struct cgroup_limits *from);
 
 #define cgroup_limits_fill_row(row, from) \

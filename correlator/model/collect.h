@@ -1,4 +1,4 @@
-/* Letting go of what has ended, is on disk and cannot be needed again. */
+/* Frees what has ended, is on disk and cannot be needed again. */
 #pragma once
 
 #include <stdbool.h>
@@ -6,7 +6,6 @@
 struct model;
 struct process;
 
-/* Whether its row is all that is left of it: the next collection frees it, once that is written. */
+/* Whether the next collection frees it, once its row is written. */
 bool collect_takes_process(const struct model *model, const struct process *process);
-/* Frees all that is over. */
 void collect(struct model *model);

@@ -1,7 +1,7 @@
-/* What an exec image was started as: program, arguments, working directory.
+/* The command of an exec image: program, arguments, working directory.
  *
- * Shared by an image and the children that it forks, so it is counted. Arguments
- * are redacted on the way in: nothing later ever sees the secret.
+ * Reference-counted, because an image shares it with the children that it forks.
+ * Arguments are redacted on creation: nothing later ever sees a secret.
  */
 #pragma once
 
@@ -11,8 +11,8 @@
 
 struct command {
 	unsigned references;
-	struct rules_subject subject; /* borrows from below; `parent` is set per classification */
-	const char *program;          /* base name, comm where the path is unknown */
+	struct rules_subject subject; /* borrows from the fields below; `parent` is set per classification */
+	const char *program;          /* base name, or comm if the path is unknown */
 	char *path;                   /* "" unknown */
 	char *script;                 /* NULL: not a #! script */
 	char *working_directory;      /* "" unknown */
@@ -20,10 +20,10 @@ struct command {
 	size_t arguments_size;
 	uint32_t redacted_count;
 	uint32_t flags; /* RECORD_* of the record */
-	char texts[];   /* what the four names above are in */
+	char texts[];   /* storage of the four names above */
 };
 
-/* What an exec and a sample, which is `event`, both say of it. */
+/* The fields that exec and sample events have in common; `event` is either. */
 struct command_source {
 	const struct wire_bytes *comm, *filename, *cwd;
 	const struct event_strings *argv;
@@ -33,20 +33,20 @@ struct command_source {
 	(&(const struct command_source){&(event)->comm, &(event)->filename, &(event)->cwd, &(event)->argv, \
 					(event)->flags, (event)->uid, (event)->tty, (event)->stdin_pipe})
 
-/* A command with one reference, or NULL: out of memory. */
+/* Returns a command with one reference, or NULL if out of memory. */
 struct command *command_new(const struct command_source *source, enum redact_mode mode);
 struct command *command_ref(struct command *command);
 void command_unref(struct command *command);
 
-/* What it was asked to do, as a hash: its arguments, without what each attempt at the same work has
- * of its own (the number of the attempt, the path of its directory), and its directory, if
- * wanted. 0: it says too little. */
+/* Hash of the work that it was asked to do: its arguments without what differs between attempts at the
+ * same work (the number of the attempt, the path of its directory), and its directory if
+ * `with_directory`. Returns 0 if that is not distinctive enough. */
 int64_t command_work(const struct command *command, bool with_directory);
 
-/* Bytes of its arguments that may be stored. */
+/* Returns how many bytes of its arguments may be stored. */
 size_t command_stored_size(const struct command *command, enum redact_mode mode);
 
-/* From stored fields (a restart): takes copies. */
+/* Recreates a command from its stored fields after a restart; copies them. */
 struct command *command_restore(const char *program, const char *path, const char *script,
 				const char *working_directory, const void *arguments, size_t arguments_size,
 				uint32_t redacted_count, uint32_t flags);

@@ -1,8 +1,8 @@
 /* Names of containers and cgroups: which container a cgroup path belongs to.
  *
- * A runtime says what it runs on its privileged socket alone, but every
- * one of them writes its container's id into the cgroup path; and who starts one names
- * its image on the command line.
+ * A runtime describes its containers only on its privileged socket. But runtimes put the
+ * container's id into the cgroup path, and the command line that starts a container names
+ * its image.
  */
 #pragma once
 
@@ -11,23 +11,23 @@
 
 struct container_name {
 	char runtime[16];    /* docker, podman, containerd, kubernetes, crio, lxc, nspawn */
-	char runtime_id[72]; /* 64 hexadecimal digits, or the machine's name */
-	size_t path_size;    /* bytes of the path that are the container's own cgroup */
+	char runtime_id[72]; /* 64 hexadecimal digits, or a name */
+	size_t path_size;    /* length of the path of the container's own cgroup */
 };
 
 /* Whether `path` is in a container's cgroup. */
 bool container_parse(const char *path, struct container_name *ret_name);
 
-/* What a command line says of the container that it starts or watches over. */
+/* What a command line tells about the container that it starts or monitors. */
 struct container_label {
-	char name[128]; /* "" not said */
+	char name[128]; /* "" unknown */
 	char image[256];
-	char runtime_id[72]; /* "" not said: whichever it is that it starts */
+	char runtime_id[72]; /* "" unknown: whichever container it starts */
 };
 
-/* `arguments`: argv, each ended by NUL. False: it names nothing. */
+/* `arguments` is argv, each terminated by NUL. Returns false if it gives neither name nor image. */
 bool container_label_parse(const char *program, const char *arguments, size_t size, struct container_label *ret_label);
 
-/* Base name of a systemd unit in `path` ("ssh.service"), innermost first, or NULL.
- * `buffer` receives the text. */
+/* Returns the innermost systemd unit in `path` ("ssh.service"), written to `buffer`,
+ * or NULL if there is none. */
 const char *cgroup_unit(const char *path, char *buffer, size_t size);

@@ -6,5 +6,5 @@
 struct model;
 struct image;
 
-/* One more; names of at most 256 bytes are kept. */
+/* Adds a device; at most 256 bytes of names are kept per image. */
 void device_add(struct model *model, struct image *image, uint64_t major, uint64_t minor);

@@ -1,7 +1,7 @@
 /* An image: one program that a process executed, with its figures.
  *
- * Every change of its figures goes at once into its tool, task and run, so sums are right at any
- * moment and never recomputed from rows. */
+ * Every change of its figures is added to its tool, task and run at once, so sums are always
+ * current and never recomputed from rows. */
 #pragma once
 
 #include "correlator/model/reason.h"
@@ -25,14 +25,14 @@ struct image {
 	struct tool *tool;
 	struct container *container;
 	struct command *command;
-	bool own_command; /* not its parent's */
+	bool own_command; /* false: inherited from its parent */
 	enum image_began began;
 	enum image_ended ended;
 	enum image_totals totals_kind;
 	uint64_t begin_boot_ns, end_boot_ns;
-	int64_t started_unix_ns; /* the wall clock as it stood when this began: asked once */
+	int64_t started_unix_ns; /* wall clock at its start, converted once */
 	int64_t spawn_cpu_ns;
-	int64_t uninterruptible_ns; /* ROW_NULL: no scan has said */
+	int64_t uninterruptible_ns; /* ROW_NULL: no scan has reported it */
 	struct counters base;
 	struct totals totals;
 	int64_t peak_rss_bytes;
@@ -42,35 +42,35 @@ struct image {
 	enum rules_rank rank;
 	enum rules_boundary boundary;
 	bool nested, interactive;
-	uint64_t expected_codes; /* bits: exit codes that are no failures */
-	bool failed;             /* it has, and that was not expected of it */
+	uint64_t expected_codes; /* bitmap of exit codes that are not failures */
+	bool failed;             /* and the failure was not expected */
 	const char *rule;        /* owned by the rules */
 	enum reason reason;
-	char *gpu; /* devices held open, NULL none seen */
+	char *gpu; /* GPU devices held open, NULL: none seen */
 	bool dirty;
 	struct image *prev, *next; /* of its tool */
 	struct image *dirty_prev, *dirty_next;
-	struct image *client_prev, *client_next; /* while it lives and its role is that */
-	uint64_t sampled_boot_ns;                /* of the last sample row, 0: none yet; what it said: */
+	struct image *client_prev, *client_next; /* while it runs and its role is client */
+	uint64_t sampled_boot_ns;                /* of the last sample row, 0: none yet; its values: */
 	int64_t sampled_memory_bytes, sampled_cpu_ns, sampled_io_bytes;
 };
 
-/* After the host's id and its boot id, with which all ids of images begin. */
+/* To be called once host id and boot id are set: all image ids start with them. */
 void image_begin_identities(struct model *model);
 int64_t image_id(const struct model *model, uint32_t pid, uint64_t start_boot_ns, uint32_t exec_id);
 struct image *image_new(struct model *model, struct process *process, enum image_began began, uint64_t begin_boot_ns,
 			const struct rules_verdict *verdict, struct tool *tool, enum reason reason);
 void image_update(struct model *model, struct image *image, const struct counters *counters, enum image_totals kind);
-/* False: it had ended before. */
+/* Returns false if it had already ended. */
 bool image_end(struct model *model, struct image *image, enum image_ended how, uint64_t boot_ns, int64_t wait_status,
 	       uint32_t exit_flags);
-/* Its last thread ran that long after the exit record, which has no teardown in it; a final record
- * that came then says so. So the time from begin to end has all that the figures have. */
+/* Moves its end by the teardown time, which the final record adds to the exit record, but not beyond
+ * `until_boot_ns`. So its duration covers everything that its figures cover. */
 void image_end_later(struct image *image, int64_t teardown_ns, uint64_t until_boot_ns);
-/* It has ended, and that is a failure. */
+/* Marks an ended image as failed. */
 void image_set_failed(struct image *image);
 void image_set_tool(struct model *model, struct image *image, struct tool *tool);
 void image_set_dirty(struct model *model, struct image *image);
-/* One that runs is found by its role from now on. */
+/* Adds a running client to model->clients. */
 void image_link_role(struct model *model, struct image *image);
 void image_free(struct model *model, struct image *image);

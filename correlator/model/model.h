@@ -2,8 +2,8 @@
  *
  *   run ──< task ──< group ──< tool ──< image >── process
  *
- * Each has a pair of files of its own; all of them are owned by `struct model`. They change here and
- * say what has changed. What follows from that, others decide: placement and incidents.
+ * Each has its own .c and .h file; `struct model` owns all of them. These files change the entities
+ * and mark what has changed. Placement and incidents decide what follows from it.
  */
 #pragma once
 
@@ -15,16 +15,13 @@
 #include "correlator/record/event.h"
 #include "correlator/redact/redact.h"
 
-/* Samples of the host that wait for a commit: ten minutes of a store that cannot be
- * written. Then the oldest go. */
-
 struct model_options {
 	const struct rules *rules;
 	enum redact_mode arguments;
-	bool keep_states; /* remember what runs for a restart; a replay has no use for it */
+	bool keep_states; /* store what is running, for a restart; not needed in a replay */
 };
 
-/* A text of a row that stands where a program has a static one. */
+/* Copy of a stored text, for a field that otherwise points to a static string. */
 struct kept_text {
 	char *text;
 	UT_hash_handle hh;
@@ -35,77 +32,77 @@ struct model {
 	const struct rules *rules;
 	enum redact_mode arguments;
 	bool keep_states;
-	struct identity image_identity; /* with what all ids of images begin with */
-	int64_t generation;             /* of ids: how often the store's state was given up */
+	struct identity image_identity; /* hash state of the prefix of all image ids */
+	int64_t generation;             /* of ids: how often the stored state was discarded */
 
-	struct row_host host; /* its texts are below */
+	struct row_host host; /* its strings are in the fields below */
 	char host_key[17], hostname[256], boot_id[40], kernel[128], machine[64], probe_version[32];
 	struct host_facts host_facts;
 	bool host_dirty;
-	int64_t written_seen_unix_ns; /* host.last_seen_unix_ns as it is in the store */
+	int64_t written_seen_unix_ns; /* host.last_seen_unix_ns as stored */
 	int64_t clock_offset_ns;      /* CLOCK_REALTIME - CLOCK_BOOTTIME, as last sent */
 	uint64_t now_boot_ns;
 	uint64_t scan_number;
-	bool is_rows_scan;  /* the one that is being read: rows follow the samples */
-	bool is_quiet_scan; /* and all take their steps */
+	bool is_rows_scan;  /* the current scan updates rows, not only samples */
+	bool is_quiet_scan; /* the current scan also samples processes with little activity */
 	uint64_t next_rows_boot_ns, next_quiet_boot_ns;
-	uint64_t found_settle_boot_ns; /* events after it say nothing more of the found */
+	uint64_t found_settle_boot_ns; /* later events no longer concern found processes */
 
 	struct process *processes;
 	struct found *found;
 	struct cgroup *cgroups;
-	struct cgroup *latest_cgroup; /* that was found, NULL: none; an event asks three times */
+	struct cgroup *latest_cgroup; /* latest lookup, NULL: none; an event does three */
 	struct container *containers;
-	uint64_t next_sweep_boot_ns;   /* of both */
-	uint64_t next_renewal_boot_ns; /* of the rows of cgroups */
+	uint64_t next_sweep_boot_ns;   /* of cgroups and containers */
+	uint64_t next_renewal_boot_ns; /* of cgroup rows */
 	struct run *runs;              /* list */
 	struct run *runs_by_boundary;  /* hash */
 	struct pipe_end *pipe_ends;    /* hash */
 	struct run *system;
 
-	struct image *clients;     /* whoever may wait for a container */
-	struct task *opened_tasks; /* since they were last judged */
+	struct image *clients;     /* that may be waiting for a container */
+	struct task *opened_tasks; /* not yet judged */
 	struct image *dirty_images;
 	size_t dirty_image_count;
 	struct fact *facts;                   /* to be written */
-	size_t fact_count, host_sample_count; /* the second are among the first */
-	int64_t *gone;                        /* whose states are to be deleted */
+	size_t fact_count, host_sample_count; /* host samples are included in fact_count */
+	int64_t *gone;                        /* ids whose states are to be deleted */
 	struct kept_text *kept_texts;
 	size_t gone_count, gone_capacity;
-	struct loss_slot losses_reported[LOSS_SLOTS]; /* what the probe has said of them */
+	struct loss_slot losses_reported[LOSS_SLOTS]; /* as last reported by the probe */
 	bool losses_dirty;
-	uint64_t loss_number; /* of those that this process has counted */
+	uint64_t loss_number; /* number of losses that this process has counted */
 	bool out_of_memory;
 };
 
-/* NULL: out of memory. */
+/* Returns NULL if out of memory. */
 struct model *model_new(const struct model_options *options, struct store *store);
-/* What was only found, the caller has freed. */
+/* The caller has freed model->found. */
 void model_free(struct model *model);
-/* All runs and processes are forgotten. */
+/* Frees all runs, processes, cgroups and containers. */
 void model_forget_all(struct model *model);
-/* Zeroed; NULL: out of memory, which the model remembers. */
+/* Returns zeroed memory, or NULL and sets out_of_memory. */
 void *model_alloc(struct model *model, size_t size);
 void model_set_text(struct model *model, char **text, const char *value);
-/* The stream's clock, which only goes forward. */
+/* Advances the stream's clock, which never goes back. */
 static inline void model_advance(struct model *model, uint64_t boot_ns)
 {
 	if (boot_ns > model->now_boot_ns)
 		model->now_boot_ns = boot_ns;
 }
 
-/* The wall clock at `boot_ns` as the latest scan has it, which is right of what has just
- * happened: asked once of a moment, and kept. */
+/* Wall clock at `boot_ns`, by the clock offset of the latest scan. That is accurate for recent
+ * events only: convert a time once and keep the result. */
 int64_t model_unix_ns(const struct model *model, uint64_t boot_ns);
-/* Begins an id that no other boot of the host has. */
+/* Begins an id that is unique to this host and boot. */
 void model_begin_identity(const struct model *model, const char *kind, struct identity *ret);
-/* Ids of a store whose state was given up differ from those before. */
+/* Makes ids differ from those before the stored state was discarded. */
 void model_add_generation(const struct model *model, struct identity *identity);
-/* What had this id has gone from memory: the next commit deletes its state. */
+/* The object with this id has been freed: the next commit deletes its state. */
 void model_set_gone(struct model *model, int64_t id);
-/* Whether there is anything to write but the stream's position and clock, and samples of the host. */
+/* Whether there is anything to write besides the stream's position, the clock and host samples. */
 bool model_is_dirty(const struct model *model);
-/* Rows waiting for a commit, about: a bound for whoever feeds the model. */
+/* Approximate number of rows waiting for a commit, so that the caller can bound it. */
 size_t model_pending(const struct model *model);
-/* Latest time the stream has given, boot clock. */
+/* Latest time of the stream, boot clock. */
 uint64_t model_now_boot_ns(const struct model *model);

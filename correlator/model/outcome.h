@@ -1,4 +1,4 @@
-/* How the root processes of a run or task came out. */
+/* Outcome of a run or task, derived from its root processes. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 /* S(name, text of the row) */
 #define OUTCOME_STATUSES(S) \
 	S(RUNNING, "running") \
-	S(ENDED, "ended") /* how is unknown */ \
+	S(ENDED, "ended") /* outcome unknown */ \
 	S(SUCCEEDED, "succeeded") \
 	S(FAILED, "failed") \
 	S(KILLED, "killed")
@@ -20,16 +20,16 @@ enum outcome_status {
 };
 
 struct outcome {
-	int64_t exit_code; /* ROW_NULL: none known */
+	int64_t exit_code; /* ROW_NULL unknown */
 	int64_t signal;
 	bool known; /* at least one root's status was seen */
 	bool failed;
 	int root_count, living_roots;
-	uint64_t end_boot_ns; /* of the latest root */
+	uint64_t end_boot_ns; /* latest end of a root */
 };
 
 void outcome_init(struct outcome *outcome);
-/* A root ended with `wait_status` (ROW_NULL unknown). Whether that is the outcome. */
+/* A root ended with `wait_status` (ROW_NULL unknown). Returns true if it failed and that decides the outcome. */
 bool outcome_note(struct outcome *outcome, int64_t wait_status, uint64_t boot_ns);
 void outcome_add(struct outcome *sum, const struct outcome *part);
 enum outcome_status outcome_status(const struct outcome *outcome, const struct tally *tally);

@@ -1,4 +1,4 @@
-/* Facts: rows of what has happened, which wait for a commit and belong to nothing that lives on. */
+/* Facts: rows about past events, which wait for a commit and belong to no object in memory. */
 #pragma once
 
 #include "common/store/rows.h"
@@ -21,11 +21,11 @@ struct fact {
 	struct fact *prev, *next;
 };
 
-/* pending_add_sample() and its like. Texts are copied. Of the host's samples the oldest go where there
- * are too many. */
+/* pending_add_sample() and the like. Texts are copied. If too many host samples are waiting, the
+ * oldest is dropped. */
 #define R(NAME, name, table, key) void pending_add_##name(struct model *model, const struct row_##name *row);
 ROW_FACTS(R)
 #undef R
 
-/* All is written, or the model ends. */
+/* Frees all facts, once they are written or the model ends. */
 void pending_clear(struct model *model);

@@ -1,4 +1,4 @@
-/* Why something is where it is: of runs, tasks and images. */
+/* Why a run, task or image was placed where it is. */
 #pragma once
 
 /* R(name, text of the row) */

@@ -1,4 +1,4 @@
-/* A run: what somebody asked for, with all that came of it. */
+/* A run: one command, job, service or container, with everything that it started. */
 #pragma once
 
 #include <uthash.h>
@@ -10,20 +10,20 @@
 
 struct model;
 
-/* Programs that together name a run: placement/run_name.c. A restart forgets them: the name stays. */
+/* Programs that together name a run: placement/run_name.c. A restart loses them but keeps the name. */
 #define RUN_PARTS_MAX 3
 
-/* What the spine of a run is: placement/spine.c. */
+/* Maximum length of a run's spine: placement/spine.c. */
 #define RUN_SPINE_MAX 64
 
-/* Failed tasks of which a run remembers what work they did. Beyond it the oldest stays as it is. */
+/* Failed tasks for which a run waits for a retry. Beyond that it stops waiting for the oldest. */
 #define RUN_FAILED_TASKS_MAX 16
 
-/* Tasks of one run that may still be merged, kept in memory. Beyond it the run is
- * frozen: what is a task stays one. */
+/* Tasks of one run kept in memory because they may still be merged. Beyond that the run is
+ * frozen: its tasks stay separate. */
 #define RUN_MERGEABLE_TASKS_MAX 1000
 
-/* K(name, text of the row); the first are there to end. */
+/* K(name, text of the row); those up to CONTAINER are expected to end. */
 #define RUN_KINDS(K) \
 	K(COMMAND, "command") \
 	K(JOB, "job") \
@@ -42,22 +42,22 @@ enum run_kind {
 #undef K
 };
 
-/* What names a run; the highest wins, and of equals the first. */
+/* What names a run; the highest wins, and among equals the first. */
 enum run_name_priority {
 	RUN_NAME_NONE = -1,
-	RUN_NAME_WRAPPER,  /* of what only leads on */
+	RUN_NAME_WRAPPER,  /* of a wrapper */
 	RUN_NAME_GLUE,     /* of a shell or a helper */
 	RUN_NAME_PROGRAM,  /* of a program beneath it */
-	RUN_NAME_PARALLEL, /* of make, xargs and their like beneath it */
+	RUN_NAME_PARALLEL, /* of make, xargs and the like beneath it */
 	RUN_NAME_ASKED,
 	RUN_NAME_WORKFLOW,
-	RUN_NAME_RULED, /* a rule names the run: a kernel of a notebook, a job of a batch system */
+	RUN_NAME_RULED, /* by a rule: a notebook kernel, a batch job */
 	RUN_NAME_FIXED, /* nothing renames it */
 };
 
 /* The command that cancelled a batch job. */
 struct cancel {
-	uint64_t boot_ns;    /* 0: none was seen; a restart forgets it */
+	uint64_t boot_ns;    /* 0: none seen, or lost in a restart */
 	const char *program; /* static text */
 	uint32_t pid, uid;
 };
@@ -69,7 +69,7 @@ struct run_part {
 
 struct run {
 	int64_t id;
-	uint64_t boundary_key; /* hash of what else belongs to it (job, cgroup); 0: nothing */
+	uint64_t boundary_key; /* hash of what other processes join it by (job, cgroup); 0: none */
 	enum run_kind kind;
 	char *name;
 	enum run_name_priority name_priority;
@@ -85,7 +85,7 @@ struct run {
 	struct container *container;
 	enum reason reason;
 	struct tally tally;
-	uint64_t loss_number; /* of the loss that was counted in last */
+	uint64_t loss_number; /* of the loss last counted */
 	struct cgroup_limits limits;
 	struct outcome outcome;
 	struct cancel cancel;
@@ -94,35 +94,35 @@ struct run {
 	struct task *tasks; /* in memory */
 	struct siblings *siblings;
 	unsigned siblings_count;
-	struct task *failed[RUN_FAILED_TASKS_MAX]; /* that may be done again: incidents/retry.c */
+	struct task *failed[RUN_FAILED_TASKS_MAX]; /* that may be retried: incidents/retry.c */
 	int failed_count;
-	struct process *spine[RUN_SPINE_MAX]; /* NULL where that process has gone */
+	struct process *spine[RUN_SPINE_MAX]; /* NULL: that process is gone */
 	struct group *spine_group[RUN_SPINE_MAX];
 	int spine_length;
 	int orchestrator;  /* index in the spine, -1: none yet */
-	bool frozen;       /* too many tasks to move them any more */
-	bool of_past_boot; /* nothing more comes of it */
+	bool frozen;       /* too many tasks: they are no longer merged */
+	bool of_past_boot; /* of an earlier boot: it gets nothing more */
 	unsigned members;  /* processes that point here */
 	bool dirty;
 	struct run *prev, *next;
-	UT_hash_handle hh; /* by boundary_key, where that is not 0 */
+	UT_hash_handle hh; /* by boundary_key, unless that is 0 */
 };
 
 struct run *run_new(struct model *model, const struct process *root, enum run_kind kind, uint64_t boundary_key);
-/* Where nothing better has named it. */
+/* Does nothing if the run has a name of the same or a higher priority. */
 void run_set_name(struct model *model, struct run *run, const char *name, enum run_name_priority priority);
-/* The host's own run: init, service managers and what else has no origin. */
+/* The system run: init, service managers and whatever else has no origin. */
 struct run *run_of_system(struct model *model);
 void run_set_root(struct model *model, struct run *run, const struct process *process);
-/* A run that is there to end: not a service, not the host's own. */
+/* Whether the run is expected to end: not a service, a session or the system run. */
 bool run_is_workload(const struct run *run);
 void run_become_session(struct run *run);
 bool run_is_session(const struct run *run);
-/* Its failed task may be done again; false: there are too many. */
+/* Waits for a retry of its failed task. Returns false if there are too many. */
 bool run_await_retry(struct run *run, struct task *task);
-/* The failed task at `index` is not waited for any more. */
+/* Stops waiting for a retry of the failed task at `index`. */
 void run_forget_failed_at(struct run *run, int index);
 void run_forget_failed(struct run *run, struct task *task);
-/* Its boot is over: cgroups and jobs of the next may have the same numbers. */
+/* Its boot is over; cgroups and jobs of the next boot may have the same numbers. */
 void run_end_boot(struct model *model, struct run *run);
 void run_free(struct model *model, struct run *run);

@@ -1,7 +1,7 @@
-/* A fatal signal that was sent to a process, and by whom.
+/* A fatal signal that was sent to a process, and its sender.
  *
- * The kernel records signals that are delivered, not what they do: a process may handle one and go
- * on. So the last few are kept with their target until it ends. */
+ * The kernel side records which signals are delivered, not their effect: a process may handle one
+ * and continue. So the last few are kept with their target until it ends. */
 #pragma once
 
 #include <stdint.h>
@@ -28,7 +28,7 @@ struct sent_signal {
 	char program[48]; /* tool name of the sender, "" unknown */
 };
 
-#define SENT_SIGNALS_MAX 4 /* of different numbers; then the oldest goes */
+#define SENT_SIGNALS_MAX 4 /* of different numbers; beyond that the oldest is dropped */
 
 struct sent_signals {
 	unsigned count;

@@ -3,7 +3,6 @@
 
 #include "correlator/model/totals.h"
 
-/* Counts and sums that tools, tasks and runs all keep. */
 struct tally {
 	struct totals totals;
 	int64_t process_count; /* images */
@@ -12,15 +11,15 @@ struct tally {
 	int64_t partial_count;           /* images whose totals have COUNTERS_PARTIAL */
 	int64_t peak_rss_bytes;          /* largest of one image, ROW_NULL unknown */
 	int64_t concurrent_memory_bytes; /* largest sum at one scan, ROW_NULL unknown */
-	int64_t written_memory_bytes;    /* concurrent_memory_bytes as it was written last */
-	int64_t scan_memory_bytes;       /* sum in the scan that is being read */
+	int64_t written_memory_bytes;    /* concurrent_memory_bytes as last written */
+	int64_t scan_memory_bytes;       /* sum in the current scan */
 	int64_t lost_count;
 	uint64_t begin_boot_ns;
-	int64_t started_unix_ns; /* of the image that began then */
-	uint64_t end_boot_ns;    /* latest end of an image; meaningful when none lives */
+	int64_t started_unix_ns; /* of the image that began at begin_boot_ns */
+	uint64_t end_boot_ns;    /* latest end of an image; meaningful if none is running */
 };
 
-/* These two are inline: every record of a process asks for them. */
+/* Inline, because every record of a process calls it. */
 static inline void tally_init(struct tally *tally)
 {
 	*tally = (struct tally){
@@ -31,14 +30,14 @@ static inline void tally_init(struct tally *tally)
 }
 
 void tally_add(struct tally *sum, const struct tally *part, int sign);
-/* ROW_NULL is less than anything known. */
+/* Raises `*value` to `candidate`; ROW_NULL is less than any known value. */
 static inline void tally_raise(int64_t *value, int64_t candidate)
 {
 	if (candidate != ROW_NULL && (*value == ROW_NULL || candidate > *value))
 		*value = candidate;
 }
 
-/* Of what has ended: another end, if it is later. */
+/* Moves the end of something that has ended, if `end_boot_ns` is later. */
 static inline void tally_raise_end(struct tally *tally, uint64_t end_boot_ns)
 {
 	if (end_boot_ns > tally->end_boot_ns)

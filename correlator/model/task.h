@@ -1,4 +1,4 @@
-/* A task: a part of a run that its users would call one. */
+/* A task: a part of a run that its users would call a task. */
 #pragma once
 
 #include "correlator/model/cgroup_limits.h"
@@ -20,48 +20,48 @@ enum task_kind {
 #undef K
 };
 
-/* What a task's name comes from, the best last. */
+/* Source of a task's name, in ascending order of preference. */
 enum named_by { NAMED_BY_TOOLS, NAMED_BY_SCRIPT, NAMED_BY_RULE };
 
 struct task {
 	int64_t id;
 	struct run *run;
 	enum task_kind kind;
-	char *name; /* NULL: to be made from its tools */
+	char *name; /* NULL: to be derived from its tools */
 	enum named_by name_by;
 	char *label;        /* NULL: none */
-	bool label_fixed;   /* a rule gave it */
-	struct words words; /* what the label is made of */
+	bool label_fixed;   /* given by a rule */
+	struct words words; /* the label is made from these */
 	uint64_t words_kind;
 	int64_t root_process_id;
 	int64_t orchestrator_process_id;
-	struct process_key orchestrator;  /* the same process; pid 0: none in particular */
+	struct process_key orchestrator;  /* key of that process; pid 0: no particular one */
 	struct group *orchestrator_group; /* its task is the parent task */
-	int64_t orchestrator_group_id;    /* while it is loaded */
-	int64_t merged_into_id;           /* ROW_NULL: it stands */
+	int64_t orchestrator_group_id;    /* only while loading */
+	int64_t merged_into_id;           /* ROW_NULL: not merged */
 	char *working_directory;
 	struct container *container;
 	enum reason reason;
 	struct tally tally;
-	uint64_t loss_number; /* of the loss that was counted in last */
+	uint64_t loss_number; /* of the loss last counted */
 	struct cgroup_limits limits;
 	struct outcome outcome;
-	struct cause *cause;          /* of its failure; NULL: it has not failed, or how is unknown */
-	int failed_commands_reported; /* 1: one that could not be executed, 2: one that is not there */
+	struct cause *cause;          /* of its failure; NULL: it has not failed, or the cause is unknown */
+	int failed_commands_reported; /* bits: 1 could not be executed, 2 not found */
 	int crashes_reported;
-	int64_t incident_boot_ns; /* of its row; 0: it has none */
-	bool fatal;               /* it failed, and that was neither tolerated nor done again with success */
-	struct process_key root;  /* the process that it began with */
+	int64_t incident_boot_ns; /* of its row; 0: no incident */
+	bool fatal;               /* it failed, and was neither tolerated nor successfully retried */
+	struct process_key root;  /* its first root process */
 	int64_t work;             /* hash of what its root was asked to do, 0 unknown */
-	bool wraps;               /* its root is an engine's script around the work */
+	bool wraps;               /* its root is a wrapper, such as an engine's job script */
 	int64_t retried_by_id;    /* the next attempt, ROW_NULL none */
 	bool awaited;             /* in run->failed */
-	uint64_t moved_boot_ns;   /* last time that a scan saw something of it move */
-	int idle_count;           /* idle processes that were reported */
+	uint64_t moved_boot_ns;   /* last time a scan saw activity in it */
+	int idle_count;           /* idle processes reported */
 	struct group *groups;
 	bool dirty;
 	struct task *prev, *next; /* in its run */
-	bool is_opened;           /* and nobody has judged it yet: */
+	bool is_opened;           /* in model->opened_tasks: */
 	struct task *opened_prev, *opened_next;
 };
 
@@ -69,8 +69,8 @@ struct task *task_new(struct model *model, struct run *run, enum task_kind kind,
 void task_add_root(struct model *model, struct task *task, struct process *process);
 void task_set_orchestrator(struct task *task, struct process *orchestrator);
 void task_merge(struct model *model, struct task *from, struct task *into);
-/* The cause of its failure; NULL: unknown. */
+/* Sets the cause of its failure; NULL: unknown. */
 void task_set_cause(struct task *task, struct cause *cause);
-/* It was opened, and nobody has judged it yet. */
+/* Adds it to model->opened_tasks, the tasks that are not yet judged. */
 void task_set_opened(struct model *model, struct task *task);
 void task_free(struct model *model, struct task *task);

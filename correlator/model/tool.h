@@ -15,7 +15,7 @@ struct tool {
 	struct tally tally;
 	struct image *images; /* in memory */
 	bool dirty;
-	bool moved;               /* its stored processes are in another task */
+	bool moved;               /* its stored processes are still in its previous task */
 	struct tool *prev, *next; /* in its group */
 };
 

@@ -1,16 +1,16 @@
-/* Figures that add up: of one exec image, and of the tools, tasks and runs that
- * images belong to.
+/* Additive figures of an exec image, and of the tools, tasks and runs that images
+ * belong to.
  *
  * The kernel's counters are cumulative over a process; an image's figures are the
- * counters now less those when it began. What the kernel did not record counts as
- * nothing in a sum and is NULL in the image's own row.
+ * counters now minus those when it began. What the kernel did not record counts as 0
+ * in a sum and is NULL in the image's own row.
  */
 #pragma once
 
 #include "bpf/record.h"
 #include "common/store/rows.h"
 
-/* The one figure that no record has: process scans add it up. Known where they say how many
+/* The only figure that no record has: process scans add it up. Known if they report how many
  * threads were in that state. */
 enum { COUNTER_uninterruptible_ns = COUNTER_uninterruptible_count };
 
@@ -18,31 +18,31 @@ struct totals {
 #define I(name) int64_t name;
 	ROW_TOTALS(I)
 #undef I
-	uint64_t valid; /* COUNTER_VALID bits of what is known, COUNTERS_PARTIAL */
+	uint64_t valid; /* COUNTER_VALID bits of the known figures, COUNTERS_PARTIAL */
 };
 
-/* What the image used: `now` less `base`, on-CPU time split into user and system
- * as the kernel's cputime_adjust does; uninterruptible_ns is left 0. Never negative: a counter that went back
- * (it was read while a thread was leaving) counts as unchanged. */
+/* Usage of the image: `now` minus `base`, with on-CPU time split into user and system as the
+ * kernel's cputime_adjust does; uninterruptible_ns is left 0. Never negative: a counter that went
+ * back (it was read while a thread was exiting) counts as unchanged. */
 void totals_of_image(struct totals *ret, const struct counters *base, const struct counters *now);
 
-/* All that it moved, to and from anywhere. */
+/* Sum of all bytes read, written, sent and received. */
 int64_t totals_io_bytes(const struct totals *totals);
 
-/* What sums grow by when an image's figures do: now - before. What is not known is 0. */
+/* How much sums grow when an image's figures change: now - before. Unknown figures count as 0. */
 void totals_difference(struct totals *ret, const struct totals *before, const struct totals *now);
 
-/* sum += part, or -= where `sign` is negative. Of differences and sums: every figure is added,
+/* sum += part, or -= if `sign` is negative. For differences and sums: every figure is added,
  * known or not. */
 void totals_add(struct totals *sum, const struct totals *part, int sign);
 
-/* What some kernels or settings never record: unknown in sums too. */
+/* Figures that some kernels or settings never record: unknown in sums too. */
 #define TOTALS_OPTIONAL \
 	(COUNTER_VALID(block_io_delay_ns) | COUNTER_VALID(memory_delay_ns) | COUNTER_VALID(sent_bytes) | \
 	 COUNTER_VALID(received_bytes) | COUNTER_VALID(uninterruptible_ns))
 
-/* Sets every ROW_TOTALS field of `row` from `totals`; a field that is not known
- * becomes `unknown` (ROW_NULL for images, 0 for sums), an optional one ROW_NULL. */
+/* Sets every ROW_TOTALS field of `row` from `figures`; an unknown field becomes
+ * `unknown` (ROW_NULL for images, 0 for sums), an unknown optional one ROW_NULL. */
 #define TOTALS_FILL_FIELD(name) \
 	(totals_row)->name = totals_from->valid & COUNTER_VALID(name) ? totals_from->name \
 			     : TOTALS_OPTIONAL & COUNTER_VALID(name)  ? ROW_NULL \
