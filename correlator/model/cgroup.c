@@ -52,8 +52,8 @@ int64_t cgroup_row_id(const struct model *model, uint64_t cgroup_id)
 	return identity_end(&identity);
 }
 
-/* Of one that was let go, or that the correlator before this one recorded. It is written anew,
- * as the latest that was asked for. */
+/* Loads a cgroup that was freed, or recorded by a previous correlator. It is written again, as the
+ * most recently used. */
 static struct cgroup *cgroup_load(struct model *model, uint64_t cgroup_id)
 {
 	const struct store_parameter row[] = {{"cgroup_row_id", STORE_INTEGER, cgroup_row_id(model, cgroup_id), NULL},

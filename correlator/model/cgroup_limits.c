@@ -1,4 +1,4 @@
-/* Requested against used. See cgroup_limits.h. */
+/* Requested and used. See cgroup_limits.h. */
 #include "correlator/model/cgroup_limits.h"
 
 static int64_t known(const struct counters *counters, uint64_t bit, uint64_t value)
@@ -25,8 +25,8 @@ static bool set(int64_t *value, int64_t now)
 	return changed;
 }
 
-/* The figure never falls: what a cgroup that was the one before was held back stays in it, and
- * the counter of the next one goes on from there. */
+/* The figure never decreases: it keeps the throttled time of the previous cgroup, and the counter
+ * of the next one continues from there. */
 static bool note_throttled(struct cgroup_limits *limits, int64_t throttled)
 {
 	int64_t so_far = limits->throttled_ns == ROW_NULL ? 0 : limits->throttled_ns;
@@ -50,7 +50,7 @@ bool cgroup_limits_note(struct cgroup_limits *limits, uint64_t cgroup_id, const 
 		return false;
 	if (limits->cgroup_id != cgroup_id) {
 		if (limits->cgroup_id != 0 && peak <= limits->cgroup_peak_bytes)
-			return false; /* another used more; ROW_NULL is the least */
+			return false; /* another has the higher peak; ROW_NULL is lowest */
 		limits->cgroup_id = cgroup_id;
 		limits->throttled_before_ns = ROW_NULL;
 	}
@@ -66,7 +66,7 @@ void cgroup_limits_merge(struct cgroup_limits *into, const struct cgroup_limits 
 	if (from->cgroup_id == 0 || (into->cgroup_id != 0 && from->cgroup_peak_bytes <= into->cgroup_peak_bytes))
 		return;
 	*into = *from;
-	if (throttled_ns > into->throttled_ns) { /* ROW_NULL is the least */
+	if (throttled_ns > into->throttled_ns) { /* ROW_NULL is lowest */
 		into->throttled_ns = throttled_ns;
 		into->throttled_before_ns = ROW_NULL;
 	}

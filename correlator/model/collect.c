@@ -12,23 +12,23 @@
 #include "correlator/model/task.h"
 #include "correlator/model/tool.h"
 
-/* After this long on the stream's clock nothing more is expected of what has
- * ended: a final record comes within 64 ms or never (kernel-facts). */
+/* After this long on the stream's clock, no more records are expected of what has
+ * ended: a final record comes within 64 ms or never. */
 #define GRACE_FINAL_NS (2 * UINT64_C(1000000000))
 #define GRACE_TASK_NS (5 * UINT64_C(1000000000))
-/* Of a program that forks itself on and on without executing anything, so many that have ended
- * are remembered, one above the other. */
+/* If a program keeps forking itself without executing anything, at most this many ended ancestors
+ * of a process are kept. */
 #define LEADING_MAX 64
 
 #define SWEEP_PERIOD_NS (60 * 1000000000ULL)
-/* Retention takes the paths that were written longest ago: those in use are written anew. */
+/* Retention deletes the paths that were written longest ago, so those in use are rewritten. */
 #define RENEWAL_PERIOD_NS (3600 * 1000000000ULL)
-/* One that is started again within that time is the same; later, its row begins anew. */
+/* A container restarted within this time is the same one; later, its row starts over. */
 #define CONTAINER_GRACE_NS (3600 * 1000000000ULL)
 
 /* ---- processes and tasks */
 
-/* A process that only forked still leads its children to their run. */
+/* Children that have only been forked still find their run through the process. */
 static bool leads_somewhere(const struct process *process)
 {
 	const struct process *child;
@@ -39,14 +39,14 @@ static bool leads_somewhere(const struct process *process)
 	return false;
 }
 
-/* Where an orchestrator further out shows itself, the run's spine is asked what it
- * was: its processes are kept until the run is over. */
+/* When an orchestrator further out appears, the run's spine is consulted: its
+ * processes are kept until the run is over. */
 static bool is_on_a_spine(const struct process *process)
 {
 	return process->spine_index > 0 && process->run->tally.living_count > 0;
 }
 
-/* Whether it stands behind so many others that have ended that the line is long enough. */
+/* Whether it has LEADING_MAX ended ancestors in a row. */
 static bool leads_too_far(const struct process *process)
 {
 	int ended = 0;
@@ -70,7 +70,7 @@ static void hand_over_children(struct process *process)
 	}
 }
 
-/* Whether nothing more comes of it, and nothing in the model needs it to go on. */
+/* Whether no more records are expected of it and nothing in the model needs it. */
 static bool is_over(const struct model *model, const struct process *process)
 {
 	return process->ended && !is_on_a_spine(process) &&
@@ -107,7 +107,7 @@ static void collect_images(struct model *model, struct tool *tool)
 			image_free(model, image);
 }
 
-/* Whether every image of the task is gone from memory and nobody points to it. */
+/* Frees the task's ended images. Returns whether all are gone and nothing points to the task. */
 static bool task_is_idle(struct model *model, const struct task *task)
 {
 	struct group *group;
@@ -125,8 +125,8 @@ static bool task_is_idle(struct model *model, const struct task *task)
 	       (task->run->of_past_boot || model->now_boot_ns > task->tally.end_boot_ns + GRACE_TASK_NS);
 }
 
-/* Generic tasks may still turn out to be parts of a larger one, until their
- * orchestrator is the run's outermost process. */
+/* Whether the task is final. A generic one may still turn out to be part of a larger one
+ * until its orchestrator is the run's outermost process. */
 static bool task_stands(const struct task *task)
 {
 	const struct run *run = task->run;
@@ -155,7 +155,7 @@ static void mark_task(const struct model *model, const struct task *task)
 				mark_container(model, image->container);
 }
 
-/* What somebody in memory points to, is in, or is not in the store yet. */
+/* Marks what something in memory points to or is in, and what is not in the store yet. */
 static void mark_used(struct model *model)
 {
 	struct process *process;
@@ -202,7 +202,7 @@ static void renew_cgroups(struct model *model)
 		cgroup->dirty = true;
 }
 
-/* Lets go of cgroups and containers that nothing is in, once a minute. */
+/* Frees unused cgroups and containers, once a minute. */
 static void sweep_places(struct model *model)
 {
 	struct container *container, *next_container;

@@ -1,4 +1,4 @@
-/* What an exec image was started as. See command.h. */
+/* The command of an exec image. See command.h. */
 #include "correlator/model/command.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* Moves `*room` behind the copy. A name ends at its first NUL, whatever the record claims. */
+/* Moves `*room` past the copy. A name ends at its first NUL, whatever the record claims. */
 static char *put_text(char **room, const struct wire_bytes *text)
 {
 	char *copy = *room;
@@ -25,7 +25,7 @@ static char *put_text(char **room, const struct wire_bytes *text)
 	return copy;
 }
 
-/* With all texts but the arguments, in one piece of memory. `script`: NULL, it is none. */
+/* Allocates the command and all its texts except the arguments. `script` is NULL if there is none. */
 static struct command *command_alloc(const struct wire_bytes *comm, const struct wire_bytes *path,
 				     const struct wire_bytes *script, const struct wire_bytes *working_directory)
 {
@@ -40,15 +40,15 @@ static struct command *command_alloc(const struct wire_bytes *comm, const struct
 	command->working_directory = put_text(&room, working_directory);
 	command->path = put_text(&room, path);
 	command->script = script ? put_text(&room, script) : NULL;
-	/* A program that is no file any more (memfd) has no path but the root. */
+	/* A program without a file (memfd) has only the root as its path. */
 	if (strcmp(command->path, "/") == 0)
 		command->path[0] = '\0';
 	command->program = command->path[0] ? base_name(command->path) : put_text(&room, comm);
 	return command;
 }
 
-/* The arguments as one buffer, each ended by NUL. An argument that holds a NUL
- * cannot come from a kernel; cut there, so that counting stays right. */
+/* Joins the arguments in one buffer, each terminated by NUL. An argument that holds a
+ * NUL cannot come from a kernel; it is cut there, so that the count stays right. */
 static int join_arguments(const struct event_strings *argv, char **ret_data, size_t *ret_size)
 {
 	size_t size = 0;
@@ -73,7 +73,7 @@ static int join_arguments(const struct event_strings *argv, char **ret_data, siz
 	return 0;
 }
 
-/* argv pointers into `arguments`, for the rules. */
+/* Sets argv, pointers into `arguments`, for the rules. */
 static int index_arguments(struct command *command)
 {
 	size_t count = 0;
@@ -116,7 +116,7 @@ static int set_arguments(struct command *command, const struct event_strings *ar
 
 	if (join_arguments(argv, &raw, &size) < 0)
 		return -1;
-	/* program-only is applied when rows are written: names still need the rest. */
+	/* program-only is applied when rows are written: names still need the other arguments. */
 	if (mode == REDACT_PROGRAM_ONLY)
 		mode = REDACT_SECRETS;
 	if (!redact_is_needed(mode, raw, size)) {
@@ -204,8 +204,8 @@ void command_unref(struct command *command)
 	free(command);
 }
 
-/* Without the directory that it lies in, and what Snakemake puts before the name of a copy of a
- * script (.snakemake/scripts/tmpXXXXXXXX.NAME). */
+/* The argument without the working directory, or without what Snakemake puts before the name of a
+ * script's copy (.snakemake/scripts/tmpXXXXXXXX.NAME). */
 static const char *lasting_part(const struct command *command, const char *argument)
 {
 	static const char copy[] = ".snakemake/scripts/tmp";

@@ -48,8 +48,8 @@ struct container *container_get(struct model *model, const struct container_name
 	return container;
 }
 
-/* A runtime that leaves no id in the path (plain runc) still makes a pid namespace:
- * then the container is called after its cgroup. */
+/* A runtime that puts no id into the path (plain runc) still creates a pid namespace:
+ * then the container is named after its cgroup. */
 struct container *container_of_process(struct model *model, const struct process *process)
 {
 	struct cgroup *cgroup = cgroup_find(model, process->cgroup_id);
@@ -70,7 +70,7 @@ struct container *container_of_process(struct model *model, const struct process
 	return container_get(model, &name, path, process->pid_namespace);
 }
 
-/* ---- what is known of one */
+/* ---- what is known about a container */
 
 void container_set_label(struct model *model, struct container *container, const struct process *teller)
 {
@@ -100,13 +100,13 @@ static void note_first(struct model *model, struct container *container, const s
 			continue;
 		container_set_label(model, container, above);
 		if (above->image && above->image->role == RULES_ROLE_CLIENT && !above->has_container) {
-			above->has_container = true; /* it waits for this one, and for no other */
+			above->has_container = true; /* it waits for this one and no other */
 			above->state_is_stored = false;
 		}
 	}
 }
 
-/* Those of the first process that is inside: the runtime on its way in has the host's still. */
+/* Takes those of the first process inside: a runtime that is still entering has the host's. */
 static void note_namespaces(struct container *container, const struct process *process)
 {
 	if (container->pid_namespace != ROW_NULL || process->pid_namespace == 0 ||
@@ -117,8 +117,8 @@ static void note_namespaces(struct container *container, const struct process *p
 		container->mount_namespace = process->mount_namespace;
 }
 
-/* A container belongs to the run and task of the first of its processes; a wrapper may be the
- * runtime on its way in. */
+/* A container belongs to the run and task of its first process. Wrappers do not count: one may be
+ * the runtime that is still entering. */
 void container_note_image(struct model *model, const struct image *image)
 {
 	const struct process *process = image->process;

@@ -6,11 +6,11 @@
 
 #define ID_DIGITS 64 /* hexadecimal, as every runtime makes them */
 
-/* How the runtimes call a container's cgroup, by both of their cgroup drivers (systemd's
- * unit PREFIX-ID.scope, cgroupfs' directory ID), alike in v1 and v2. The first that fits. */
+/* How the runtimes name a container's cgroup, with either cgroup driver (systemd: unit
+ * PREFIX-ID.scope; cgroupfs: directory ID), in both v1 and v2. The first match is used. */
 static const struct form {
-	const char *beneath; /* the path above has this in it, NULL: any */
-	const char *prefix;  /* of the component, or of what stands behind its first colon */
+	const char *beneath; /* part of the path above it, NULL: any path */
+	const char *prefix;  /* of the component, or of the part after its first colon */
 	const char *suffix;
 	bool named; /* the id is a name, not ID_DIGITS digits */
 	const char *runtime;
@@ -39,7 +39,7 @@ static const struct form {
 	{NULL, "machine-", ".scope", true, "nspawn"},
 };
 
-/* The id in `component`, its size in `*ret_size`; NULL: it is not of this form. */
+/* Returns the id in `component`, its size in `*ret_size`, or NULL if it does not have this form. */
 static const char *form_find_id(const struct form *form, const char *component, size_t size, size_t *ret_size)
 {
 	size_t prefix = strlen(form->prefix), suffix = strlen(form->suffix);
@@ -53,7 +53,7 @@ static const char *form_find_id(const struct form *form, const char *component, 
 	return component + prefix;
 }
 
-/* A named form beneath a folder is only what lies directly in it. */
+/* A form with a name as id must be directly in its folder. */
 static bool form_is_beneath(const struct form *form, const char *before)
 {
 	size_t size = form->beneath ? strlen(form->beneath) : 0, length = strlen(before);
@@ -104,7 +104,7 @@ bool container_parse(const char *path, struct container_name *ret_name)
 			memcpy(before, path, before_size);
 			before[before_size] = '\0';
 		}
-		/* The innermost wins: a container engine may itself run in one. */
+		/* The innermost wins: a container engine may itself run in a container. */
 		if (parse_component(component, size, before, ret_name)) {
 			ret_name->path_size = (size_t)(component + size - path);
 			found = true;
@@ -142,8 +142,8 @@ const char *cgroup_unit(const char *path, char *buffer, size_t size)
 
 /* ---- what command lines say ---- */
 
-/* Options of `docker run`, `podman run` and the like that take no value. Of others one
- * may follow, or stand behind "=". */
+/* Options of `docker run`, `podman run` and the like that take no value. The others take
+ * one: the next word, or after "=". */
 /* clang-format off */
 static const char *const flags[] = {
 	"--rm", "--rmi", "--detach", "--interactive", "--tty", "--init", "--privileged", "--read-only",
@@ -155,7 +155,7 @@ static const char *const flags[] = {
 static const char short_flags[] = "ditPqD";
 
 struct argument_words {
-	const char *next, *end; /* each ended by NUL */
+	const char *next, *end; /* each terminated by NUL */
 };
 
 static const char *take_word(struct argument_words *words)
@@ -176,18 +176,18 @@ static bool is_flag(const char *option)
 	return false;
 }
 
-/* Whether the word behind is this option's value. */
+/* Whether the next word is this option's value. */
 static bool takes_next_word(const char *option)
 {
 	if (option[1] == '-')
 		return !strchr(option, '=') && !is_flag(option);
 	for (const char *letter = option + 1; *letter; letter++)
 		if (!strchr(short_flags, *letter))
-			return letter[1] == '\0'; /* else its value is stuck to it */
+			return letter[1] == '\0'; /* else its value is attached */
 	return false;
 }
 
-/* The value of `--name X`, `--name=X`; NULL: another option. */
+/* Returns the value of `--name X` or `--name=X`, or NULL if it is another option. */
 static const char *option_value(const char *option, const char *wanted, const char *next)
 {
 	size_t size = strlen(wanted);

@@ -7,9 +7,9 @@
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
 
-#define DEVICES_MAX_BYTES 256 /* 16 GPUs and their control nodes; then no more are added */
+#define DEVICES_MAX_BYTES 256 /* 16 GPUs and their control nodes; any more are ignored */
 
-/* Documentation/admin-guide/devices.txt, and nvidia-modprobe's own. */
+/* From Documentation/admin-guide/devices.txt and nvidia-modprobe. */
 #define MAJOR_NVIDIA 195
 #define MAJOR_DRI 226
 #define NVIDIA_MODESET 254

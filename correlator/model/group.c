@@ -10,8 +10,8 @@
 #include "correlator/model/task.h"
 #include "correlator/model/tool.h"
 
-/* Tools of different names in one group: a service may run scripts of ever new names for years.
- * Beyond it they are reported as one tool. */
+/* Limit of tools in one group: a service may run scripts with ever new names for years. Beyond
+ * that they are reported as one tool. */
 #define GROUP_TOOLS_MAX 500
 #define GROUP_TOOL_OTHERS "(others)"
 
@@ -62,8 +62,8 @@ struct tool *group_tool(struct model *model, struct group *group, const char *na
 	return group_tool(model, group, GROUP_TOOL_OTHERS, RULES_ROLE_TOOL);
 }
 
-/* Stored processes follow their tool at the next commit. Sums of the task that is
- * left are made anew: a maximum cannot be taken back. */
+/* Recomputes the sums of a task: a maximum cannot be subtracted. Stored processes
+ * follow their tool at the next commit. */
 static void task_sum_up(struct task *task)
 {
 	struct tally *tally = &task->tally, before = *tally;
@@ -98,7 +98,7 @@ void group_move(struct model *model, struct group *group, struct task *task)
 	task_sum_up(from);
 	task_sum_up(task);
 	task->run->dirty = true;
-	/* Tasks beneath an orchestrator of this group have another parent now. */
+	/* Tasks beneath an orchestrator in this group have another parent task now. */
 	struct task *other;
 
 	DL_FOREACH (task->run->tasks, other)

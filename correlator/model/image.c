@@ -17,15 +17,14 @@ void image_begin_identities(struct model *model)
 	model_begin_identity(model, "process", &model->image_identity);
 }
 
-/* Ids are in the order in which processes started, so that rows of one moment lie side by side in
- * the store and a commit writes few pages. Each boot begins at a place of its own, its hash. From
- * there an id counts microseconds (1,024 ns), in 40 bits: after 13 days they begin anew. Beneath
- * them, in 23 bits, are pid and exec id, so that the images of a process differ, and so do
- * processes of one microsecond with the same exec id. So ids meet no more often than hashes of 63
- * bits would. */
+/* Ids follow the order in which processes started, so that rows of the same time are adjacent in
+ * the store and a commit writes few pages. Each boot has an offset of its own, a hash. From there
+ * ids count microseconds (1,024 ns) in 40 bits, which wrap around after 13 days. The 23 bits below
+ * hold pid and exec id, so that the images of a process differ, and so do processes of the same
+ * microsecond with the same exec id. So ids collide no more often than hashes of 63 bits would. */
 #define ID_TIME_SHIFT 10
 #define ID_PLACE_BITS 23
-#define ID_PID_FACTOR 0x9e3779b1U /* odd, so pids, of 22 bits, stay apart; large, so neighbours part */
+#define ID_PID_FACTOR 0x9e3779b1U /* odd: 22-bit pids stay distinct; large: neighbours spread */
 
 int64_t image_id(const struct model *model, uint32_t pid, uint64_t start_boot_ns, uint32_t exec_id)
 {
@@ -78,7 +77,7 @@ static bool is_partial(const struct totals *totals)
 	return totals->valid & COUNTERS_PARTIAL;
 }
 
-/* The part that an image is of its tool, task and run. */
+/* What an image contributes to its tool, task and run. */
 static void image_tally(const struct image *image, struct tally *ret)
 {
 	static const struct totals nothing;
@@ -103,8 +102,8 @@ static void tally_above(struct tool *tool, const struct tally *part, int sign)
 	set_dirty_above(tool);
 }
 
-/* What orders the tools of a pipe: the forks, since the execs race. A later image of
- * a process began when it began. */
+/* The time that orders the tools of a pipeline: the fork, since execs race. A later
+ * image of a process has its own begin. */
 static uint64_t image_start(const struct image *image)
 {
 	return image->exec_id == image->process->first_exec_id ? image->process->key.start_boot_ns
@@ -179,7 +178,7 @@ struct image *image_new(struct model *model, struct process *process, enum image
 	return image;
 }
 
-/* What the new record does not know stays as it was last known; what is missing, is missing. */
+/* Figures that the new record lacks keep their last known value, and COUNTERS_PARTIAL stays set. */
 static void keep_known(struct totals *now, const struct totals *before)
 {
 	now->valid |= before->valid & COUNTERS_PARTIAL;
@@ -192,8 +191,8 @@ static void keep_known(struct totals *now, const struct totals *before)
 #undef I
 }
 
-/* signal.maxrss also covers every earlier image of the process, the one it was
- * forked from included: it says something of this image only if it grew. */
+/* signal.maxrss also covers every earlier image of the process, including the one it
+ * was forked from: it says something about this image only if it grew. */
 static void note_peak(struct image *image, const struct counters *counters, enum image_totals kind)
 {
 	if (kind != TOTALS_EXEC && counters->valid & COUNTER_VALID(peak_rss_bytes)) {
@@ -204,13 +203,13 @@ static void note_peak(struct image *image, const struct counters *counters, enum
 		return;
 	uint64_t before = image->base.valid & COUNTER_VALID(maxrss_bytes) ? image->base.maxrss_bytes : 0;
 
-	/* A final record comes after the mm is gone; an exact peak, if any, is known. */
+	/* A final record comes after the mm is gone; an exact peak, if any, is already known. */
 	if (counters->maxrss_bytes > before && image->began != IMAGE_FORK &&
 	    (image->peak_rss_bytes == ROW_NULL || kind == TOTALS_EXEC))
 		tally_raise(&image->peak_rss_bytes, (int64_t)counters->maxrss_bytes);
 }
 
-/* All that the process is in learn what its cgroup may and did use. */
+/* Updates limits and usage of everything that the process is in, from its cgroup's counters. */
 static void note_limits(struct model *model, struct image *image, const struct counters *counters)
 {
 	uint64_t cgroup_id = image->process ? image->process->cgroup_id : 0;
@@ -232,7 +231,7 @@ void image_update(struct model *model, struct image *image, const struct counter
 	struct tally change;
 	struct totals now;
 
-	/* A second final record is another build's, and lacks what was kept of gone threads. */
+	/* A second final record is from another build, and lacks what was kept of exited threads. */
 	if (kind < image->totals_kind || image->totals_kind == TOTALS_FINAL)
 		return;
 	totals_of_image(&now, &image->base, counters);
@@ -265,7 +264,7 @@ bool image_end(struct model *model, struct image *image, enum image_ended how, u
 	image->end_boot_ns = boot_ns > image->begin_boot_ns ? boot_ns : image->begin_boot_ns;
 	image->wait_status = wait_status;
 	image->oom_killed = exit_flags & RECORD_EXIT_OOM;
-	/* The figures are in the sums already. */
+	/* The figures are already in the sums. */
 	tally_init(&change);
 	change.living_count = -1;
 	change.end_boot_ns = image->end_boot_ns;

@@ -24,8 +24,8 @@ struct model *model_new(const struct model_options *options, struct store *store
 	return model;
 }
 
-/* An allocation that fails ends the correlator at its next check of the flag; the
- * probe keeps everything that was not acknowledged. */
+/* A failed allocation ends the correlator when it next checks the flag; the probe keeps
+ * everything that was not acknowledged. */
 void *model_alloc(struct model *model, size_t size)
 {
 	void *memory = calloc(1, size);

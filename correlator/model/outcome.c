@@ -22,8 +22,8 @@ void outcome_add(struct outcome *sum, const struct outcome *part)
 	sum->failed = sum->failed || part->failed;
 }
 
-/* As a shell with pipefail would judge: one failed part fails the whole, but the
- * upstream of a pipe whose reader had enough (SIGPIPE) has not failed. */
+/* As a shell with pipefail would judge: one failed part fails the whole, but a writer
+ * whose reader closed the pipe (SIGPIPE) has not failed. */
 enum outcome_status outcome_status(const struct outcome *outcome, const struct tally *tally)
 {
 	if (outcome->living_roots > 0 || (!outcome->known && tally->living_count > 0))

@@ -5,7 +5,7 @@
 
 #include "correlator/model/model.h"
 
-#define HOST_SAMPLES_MAX 60 /* while the store cannot be written */
+#define HOST_SAMPLES_MAX 60 /* while the store cannot be written: ten minutes by default */
 
 #define NO_TEXT(column)
 #define COPY_TEXT(column) copy->column = text_copy(model, row->column);
@@ -26,7 +26,7 @@ static void fact_free(struct model *model, struct fact *fact)
 	case FACT_##NAME: { \
 		const struct row_##name *row = &fact->name; \
 \
-		(void)row; /* it may have no text */ \
+		(void)row; /* unused if the row has no text */ \
 		ROW_##NAME##_COLUMNS(NO_TEXT, FREE_TEXT, NO_TEXT) break; \
 	}
 		ROW_FACTS(R)

@@ -33,7 +33,7 @@ static struct pipe_end *pipe_get(struct model *model, const struct process_key *
 	return end;
 }
 
-/* From behind, as they mostly execute in the order in which they were forked. */
+/* Searches from the end: they mostly execute in the order of their forks. */
 static void insert(struct pipe_end *end, struct pipe_user *user)
 {
 	struct pipe_user *before = end->users ? end->users->prev : NULL;
@@ -43,7 +43,7 @@ static void insert(struct pipe_end *end, struct pipe_user *user)
 	DL_APPEND_ELEM(end->users, before, user);
 }
 
-/* NULL: there is no pipe, or no memory. */
+/* Returns NULL if there is no pipe or no memory. */
 static struct pipe_user *user_new(struct model *model, const struct process_key *orchestrator, uint32_t inode,
 				  enum pipe_use use, const struct pipe_user *who)
 {

@@ -12,8 +12,8 @@
 #include "correlator/model/run.h"
 #include "correlator/model/task.h"
 
-/* Every event looks for two of them: this takes a tenth of what uthash's own function does. Nobody
- * chooses in which nanosecond a process starts. */
+/* Every event looks up two processes; this takes a tenth of the time of uthash's own function. Keys
+ * cannot be chosen: nobody controls the nanosecond in which a process starts. */
 static unsigned process_hash(const struct process_key *key)
 {
 	return (unsigned)(((key->start_boot_ns ^ key->pid << 40) * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
@@ -82,7 +82,7 @@ bool process_decides_task(const struct process *process)
 	return orchestrator->pid == 0 || process_key_is(orchestrator, &process->group->orchestrator);
 }
 
-/* The task and the run that it is a root of learn how it came out. */
+/* Updates the outcome of the task and the run that it is a root of. */
 static void note_roots(struct process *process, int64_t wait_status)
 {
 	bool task_root = process_decides_task(process);

@@ -94,7 +94,7 @@ void run_become_session(struct run *run)
 	run->dirty = true;
 }
 
-/* ---- failed tasks that may be done again */
+/* ---- failed tasks that may be retried */
 
 void run_forget_failed_at(struct run *run, int index)
 {
@@ -123,7 +123,7 @@ bool run_await_retry(struct run *run, struct task *task)
 	return true;
 }
 
-/* ---- their end */
+/* ---- end of a run */
 
 void run_end_boot(struct model *model, struct run *run)
 {
@@ -137,7 +137,7 @@ void run_free(struct model *model, struct run *run)
 {
 	struct task *task;
 
-	/* Tasks point into one another's groups: let go of those first. */
+	/* Tasks point into one another's groups: clear these pointers first. */
 	DL_FOREACH (run->tasks, task)
 		task->orchestrator_group = NULL;
 	while (run->tasks)

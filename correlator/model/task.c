@@ -66,7 +66,7 @@ void task_set_cause(struct task *task, struct cause *cause)
 	task->cause = cause ? cause_ref(cause) : NULL;
 }
 
-/* `from` becomes a part of `into`, which keeps what it has. */
+/* `into` takes the label of `from` if it has none, or if only that of `from` was given by a rule. */
 static void merge_label(struct task *into, struct task *from)
 {
 	if (into->label_fixed || (into->words.data && !from->label_fixed))
@@ -81,7 +81,7 @@ static void merge_label(struct task *into, struct task *from)
 	from->words = (struct words){0};
 }
 
-/* Everything of `from` goes to `into`; `from` stays as a row that says so. */
+/* Moves everything of `from` to `into`; `from` remains as a row that records the merge. */
 void task_merge(struct model *model, struct task *from, struct task *into)
 {
 	if (from == into)

@@ -1,4 +1,4 @@
-/* Figures that add up. See totals.h. */
+/* Additive figures. See totals.h. */
 #include "correlator/model/totals.h"
 
 static uint64_t grown(uint64_t base, uint64_t now)
@@ -7,7 +7,7 @@ static uint64_t grown(uint64_t base, uint64_t now)
 }
 
 /* The kernel samples user and system time by ticks and scales both to the exact
- * on-CPU time (kernel/sched/cputime.c, cputime_adjust); so do we, per image. */
+ * on-CPU time (kernel/sched/cputime.c, cputime_adjust); this does the same per image. */
 static void split_cpu(struct totals *totals)
 {
 	const uint64_t needed = COUNTER_VALID(cpu_ns) | COUNTER_VALID(user_ns) | COUNTER_VALID(system_ns);

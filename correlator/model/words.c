@@ -14,7 +14,7 @@
 enum word_kind {
 	WORD_PLAIN = 'w',
 	WORD_COMMAND = 'c', /* a program */
-	WORD_NAME = 'n',    /* a part of the program's name: what it interprets, a subcommand */
+	WORD_NAME = 'n',    /* part of the program's name: the script it interprets, a subcommand */
 };
 
 struct word {
@@ -22,7 +22,7 @@ struct word {
 	const char *text;
 };
 
-/* The word at `position`, and where the next one is; NULL at the end. */
+/* Reads the word at `position`. Returns the position of the next one, or NULL at the end. */
 static const char *word_read(const struct words *words, const char *position, struct word *ret)
 {
 	if (!position || position >= words->data + words->size)
@@ -45,7 +45,7 @@ static uint32_t text_hash(const char *text)
 	return (uint32_t)identity_end(&identity);
 }
 
-/* The part after the last slash; `*size` becomes its size. */
+/* Returns the part after the last slash and sets `*size` to its size. */
 static const char *base_of(const char *text, size_t *size)
 {
 	const char *slash;
@@ -60,7 +60,7 @@ static const char *base_of(const char *text, size_t *size)
 	return text;
 }
 
-/* Whether the last part of the text is one of the words of `name`. */
+/* Whether the last path component of the text is one of the words of `name`. */
 static bool is_in_name(const char *text, size_t size, const char *name)
 {
 	const char *base = base_of(text, &size);
@@ -75,7 +75,7 @@ static bool is_in_name(const char *text, size_t size, const char *name)
 	return false;
 }
 
-/* tmpXXXXXXXX, tmp.XXXXXXXXXX: made up for this time, it says nothing. */
+/* tmpXXXXXXXX, tmp.XXXXXXXXXX: a generated name, which tells nothing. */
 static bool looks_temporary(const char *base, size_t size)
 {
 	size_t start = size > 4 && base[3] == '.' ? 4 : 3, end = start;
@@ -96,8 +96,8 @@ struct splitter {
 	bool at_command; /* the next word is a command */
 };
 
-/* After these words of shell code a command follows: keywords, and interpreters, whose script is
- * what distinguishes steps. */
+/* Words of shell code that are followed by a command: keywords, and interpreters, because their
+ * script distinguishes steps. */
 static bool leads_to_command(const char *text, size_t size)
 {
 	static const char *const words[] = {"do",    "then",  "else", "elif", "if",      "while",
@@ -129,7 +129,7 @@ static void add_word(struct splitter *splitter, const char *text, size_t size)
 		splitter->at_command = splitter->at_command && leads_to_command(text, size);
 }
 
-/* The words of shell code. What it means is not asked: quotes and expansions only end words. */
+/* Adds the words of shell code, without interpreting it: quotes and expansions only end words. */
 static void add_code(struct splitter *splitter, const char *code)
 {
 	splitter->at_command = true;
@@ -243,14 +243,14 @@ bool common_words_keep(struct common_words *common, const struct words *words)
 
 /* ---- choosing */
 
-/* A word that may stand in a label: its last part, without the option before a `=`. */
+/* A word that may be used in a label: its last path component, without the option before a `=`. */
 struct candidate {
 	const char *text;
 	size_t size;
-	bool is_output; /* of -o or its like */
+	bool is_output; /* value of -o or a similar option */
 	bool is_path;
-	bool is_value; /* an option stood before it */
-	bool is_weak;  /* a number, a log, a temporary name: only where nothing else does */
+	bool is_value; /* value of an option */
+	bool is_weak;  /* a number, a log, a temporary name: used only if there is nothing else */
 };
 
 static bool is_output_option(const char *text, size_t size)
@@ -263,7 +263,7 @@ static bool is_output_option(const char *text, size_t size)
 	return false;
 }
 
-/* `dir/x`, `x.fq`: not 0.5, nor a word. */
+/* `dir/x`, `x.fq`, but not 0.5 or a plain word. */
 static bool looks_like_path(const char *text)
 {
 	bool number = text[strspn(text, "0123456789.,:+-eE")] == '\0';
@@ -272,7 +272,7 @@ static bool looks_like_path(const char *text)
 	return !number && (strchr(text, '/') || (dot && isalnum((unsigned char)dot[1])));
 }
 
-/* org.acme.tools.Main: a class of Java, which says what runs and not on what. */
+/* org.acme.tools.Main: a Java class, which tells what runs but not on what. */
 static bool looks_like_class(const char *text)
 {
 	const char *last = strrchr(text, '.');
@@ -281,7 +281,7 @@ static bool looks_like_class(const char *text)
 	       islower((unsigned char)last[2]) && !strchr(text, '/');
 }
 
-/* Whether the word may stand in a label; `before` is the word before it, or "". */
+/* Whether the word may be used in a label; `before` is the word before it, or "". */
 static bool candidate_make(const struct word *word, const char *before, struct candidate *ret)
 {
 	const char *text = word->text, *equals = strchr(text, '=');
@@ -306,7 +306,7 @@ static bool candidate_make(const struct word *word, const char *before, struct c
 	       ret->text[0] == '.';
 }
 
-/* Longest beginning that all candidates have and that ends at the end of a word in each. */
+/* Returns the size of the longest common prefix that ends at the end of a word in each, or 0. */
 static size_t stem_size(const struct candidate *candidates, size_t count)
 {
 	size_t size = candidates[0].size;
@@ -334,7 +334,7 @@ static bool is_separator(char c)
 	return !isalnum((unsigned char)c);
 }
 
-/* Whether the part stands in the candidate between separators. */
+/* Whether the candidate contains the part between separators. */
 static bool has_part(const struct candidate *candidate, const char *part, size_t size)
 {
 	for (size_t i = 0; i + size <= candidate->size; i++)
@@ -344,8 +344,8 @@ static bool has_part(const struct candidate *candidate, const char *part, size_t
 	return false;
 }
 
-/* The longest part between separators that all have, "heart" of heart.1.fq and map.heart.bam; not
- * the end of the first, which says what sort of file it is. */
+/* Finds the longest part between separators that all have, "heart" of heart.1.fq and map.heart.bam;
+ * not the end of the first, which is its file type. */
 static size_t shared_part(const struct candidate *candidates, size_t count, const char **ret_part)
 {
 	const char *text = candidates[0].text;
@@ -366,7 +366,7 @@ static size_t shared_part(const struct candidate *candidates, size_t count, cons
 	return best;
 }
 
-/* Up to the first dot: a.txt and a.gz are both about a. */
+/* Compares up to the first dot: a.txt and a.gz are both about a. */
 static bool same_object(const struct candidate *a, const struct candidate *b)
 {
 	const char *dot_a = memchr(a->text + 1, '.', a->size - 1);
@@ -387,7 +387,7 @@ static void label_add(char label[LABEL_MAX], const char *text, size_t size)
 	}
 	if (size > room) {
 		size = room;
-		/* Not within a character. */
+		/* Do not cut within a character. */
 		while (size > 0 && ((unsigned char)text[size] & 0xc0) == 0x80)
 			size--;
 	}
@@ -395,7 +395,7 @@ static void label_add(char label[LABEL_MAX], const char *text, size_t size)
 	label[length + size] = '\0';
 }
 
-/* The words that siblings do not have, in a few. */
+/* Makes a short label from the words that siblings do not have. Returns true if it is a stem. */
 static bool label_of_differing(const struct candidate *candidates, size_t count, bool whole_words,
 			       char label[LABEL_MAX])
 {
@@ -429,8 +429,8 @@ static bool label_of_differing(const struct candidate *candidates, size_t count,
 	return false;
 }
 
-/* Of a command line without siblings: what it writes, else the last file, else the last word that
- * is no option's value. */
+/* Makes the label of a command line without siblings: its output file, else the last file, else the
+ * last word that is not an option's value. */
 static void label_of_lone(const struct candidate *candidates, size_t count, unsigned command_count,
 			  char label[LABEL_MAX])
 {
@@ -453,7 +453,7 @@ static void label_of_lone(const struct candidate *candidates, size_t count, unsi
 		label_add(label, best->text, best->size);
 }
 
-/* Temporary names, of scripts too, distinguish siblings where nothing else does. */
+/* Whether the word is a candidate. Temporary names distinguish siblings if nothing else does. */
 static bool candidate_is_told(const struct word *word, const char *before, bool has_siblings,
 			      struct candidate *candidate)
 {
@@ -468,7 +468,7 @@ static bool candidate_is_told(const struct word *word, const char *before, bool 
 	return has_siblings;
 }
 
-/* The words that may stand in the label, as many as differ; `*ret_commands` counts the commands. */
+/* Collects the words for the label that are not in `common`; `*ret_commands` counts the commands. */
 static size_t candidates_collect(const struct words *words, const struct common_words *common, const char *task_name,
 				 struct candidate *candidates, unsigned *ret_commands)
 {
