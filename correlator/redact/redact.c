@@ -1,9 +1,9 @@
-/* Secrets taken out of command lines. See redact.h.
+/* Removes secrets from command lines. See redact.h.
  *
- * The arguments are walked as words. A word may be the value of the option before it;
- * it may hold key=value pairs, headers, URLs and tokens; and where it is a piece of
- * shell code (`bash -c "..."`) it is walked as words in turn, so that only the value
- * is lost and the rest stays readable.
+ * The arguments are walked as words. A word may be the value of the option before it,
+ * or hold key=value pairs, headers, URLs and tokens. A word that is shell code
+ * (`bash -c "..."`) is itself walked as words, so that only the value is lost and the
+ * rest stays readable.
  */
 #include "correlator/redact/redact.h"
 
@@ -22,9 +22,9 @@ struct span {
 	size_t size;
 };
 
-/* Text as it was, with marks in place of the spans taken out. */
+/* The text, with marks in place of the removed spans. */
 struct output {
-	const char *copied; /* of the input, up to here */
+	const char *copied; /* the input is handled up to here */
 	char *data;
 	size_t size;
 	size_t capacity;
@@ -32,7 +32,7 @@ struct output {
 	bool failed;
 };
 
-/* What the next word is, by the option before it. */
+/* Meaning of the next word, from the option before it. */
 enum value_kind {
 	VALUE_NONE,
 	VALUE_SECRET,      /* all of it */
@@ -42,7 +42,7 @@ enum value_kind {
 	VALUE_CODE, /* shell code */
 };
 
-/* Options that mean a password for certain programs only. */
+/* Options that take a password in certain programs only. */
 static const struct program_option {
 	const char *program;
 	const char *subcommand; /* NULL: any */
@@ -96,7 +96,7 @@ static const struct program_option {
 	{"smbmount", NULL, "-U", false, VALUE_AFTER_PERCENT},
 };
 
-/* Their --password without = asks: the next word is none. */
+/* Programs whose --password without = prompts: the next word is not a password. */
 static const char *const programs_that_ask[] = {"psql",          "pg_dump",   "pg_dumpall",   "pg_restore",
 						"pg_basebackup", "createdb",  "dropdb",       "vacuumdb",
 						"mysql",         "mysqldump", "mysqladmin",   "mysqlimport",
@@ -105,7 +105,7 @@ static const char *const programs_that_ask[] = {"psql",          "pg_dump",   "p
 static const char *const shells[] = {"bash", "sh",   "dash", "zsh",     "ksh",    "ash",  "csh",
 				     "tcsh", "fish", "su",   "runuser", "script", "flock"};
 
-/* Words seen so far of one command. */
+/* What the words of a command so far have told. */
 struct walk {
 	struct output *output;
 	unsigned depth;
@@ -185,7 +185,7 @@ static bool span_has_space(struct span span)
 	return false;
 }
 
-/* Without the quotes around it. */
+/* Strips the surrounding quotes. */
 static struct span span_unquote(struct span span)
 {
 	if (span.size >= 2 && (span.data[0] == '"' || span.data[0] == '\'') && span.data[span.size - 1] == span.data[0])
@@ -216,8 +216,8 @@ static size_t key_size(struct span span)
 	return size;
 }
 
-/* Dashes of an option are not of the key, nor the -D of `java -Ddb.password=x` and the
- * -H of `curl -HAuthorization:...`. */
+/* Strips what is not part of the key: the dashes of an option, the -D of
+ * `java -Ddb.password=x`, the -H of `curl -HAuthorization:...`. */
 static struct span key_trim(struct span key)
 {
 	if (key.size > 3 && key.data[0] == '-' &&
@@ -236,7 +236,7 @@ static bool key_is_secret(struct span key)
 
 /* ---- within one word ---- */
 
-/* What is left after a scheme such as Bearer: `Authorization: Bearer X`. */
+/* Skips a scheme such as Bearer: `Authorization: Bearer X`. */
 static struct span header_value(struct span value)
 {
 	static const char *const schemes[] = {"bearer ", "basic ", "token ", "digest ", "apikey "};
@@ -265,14 +265,14 @@ static struct span value_bounded(struct span rest)
 	return (struct span){rest.data, size};
 }
 
-/* `word` holds the key at `offset`; where a secret value follows it, the value is
- * taken out. Returns the offset to go on from, 0: no such pair. */
+/* Redacts a secret value that follows the key at `offset` of `word`. Returns the offset
+ * to continue from, or 0 if there is no such pair. */
 static size_t pair_redact(struct walk *walk, struct span word, size_t offset, size_t key_bytes)
 {
 	struct span key = {word.data + offset, key_bytes};
 	size_t at = offset + key_bytes;
 	bool in_query = offset > 0 && strchr("?&", word.data[offset - 1]);
-	bool starts = offset == 0 || word.data[offset - 1] == '='; /* the word, or a value */
+	bool starts = offset == 0 || word.data[offset - 1] == '='; /* of the word, or of a value */
 	struct span value;
 	char separator;
 
@@ -303,8 +303,8 @@ static size_t pair_redact(struct walk *walk, struct span word, size_t offset, si
 	return (size_t)(value.data + value.size - word.data);
 }
 
-/* `://user:password@host`: the word goes on at `offset`, after the slashes. Returns
- * the offset after the password, 0: there is none. */
+/* Redacts the password of `://user:password@host`; `offset` is after the slashes.
+ * Returns the offset after the password, or 0 if there is none. */
 static size_t url_redact(struct walk *walk, struct span word, size_t offset)
 {
 	size_t end = offset, at = 0, colon = 0;
@@ -322,7 +322,7 @@ static size_t url_redact(struct walk *walk, struct span word, size_t offset)
 	return at;
 }
 
-/* `Bearer X` outside a header. */
+/* Redacts `Bearer X` outside a header. */
 static size_t bearer_redact(struct walk *walk, struct span word, size_t offset)
 {
 	struct span rest = span_from(word, offset);
@@ -337,7 +337,7 @@ static size_t bearer_redact(struct walk *walk, struct span word, size_t offset)
 	return (size_t)(value.data + value.size - word.data);
 }
 
-/* Pairs, URLs and tokens anywhere in a word. */
+/* Redacts pairs, URLs and tokens anywhere in a word. */
 static void word_scan(struct walk *walk, struct span word)
 {
 	size_t i = 0;
@@ -382,7 +382,7 @@ static void value_redact_after(struct walk *walk, struct span word, char separat
 		output_redact(walk->output, span_from(word, (size_t)(at + 1 - word.data)));
 }
 
-/* The word is the value that the one before it asked for. */
+/* Redacts the word if the option before it takes a secret. Returns false if it is not its value. */
 static bool walk_value(struct walk *walk, struct span word)
 {
 	enum value_kind kind = walk->next;
@@ -432,7 +432,7 @@ static bool walk_program_option(struct walk *walk, struct span word)
 	return false;
 }
 
-/* Remembers what the word says about those that follow. */
+/* Remembers what the word tells about the following ones. */
 static void walk_note_program(struct walk *walk, struct span word)
 {
 	struct span base = span_base(word);
@@ -449,7 +449,7 @@ static void walk_note_program(struct walk *walk, struct span word)
 		walk->logs_in = true;
 }
 
-/* -c, -lc, -euc: the code of a shell comes next. */
+/* -c, -lc, -euc: shell code follows. */
 static bool is_code_option(struct span word)
 {
 	return word.size >= 2 && word.size <= 6 && word.data[0] == '-' && word.data[1] != '-' &&
@@ -465,7 +465,7 @@ static void walk_option(struct walk *walk, struct span word)
 		return;
 	}
 	if (key_size(word) == word.size) {
-		/* One dash and a word (-token) is an option of few programs; -p is none. */
+		/* Few programs have options of one dash and a word (-token); -p is too short for one. */
 		if (!walk->asks && word.size > 3 && key_is_secret(word))
 			walk->next = VALUE_SECRET;
 		return;
@@ -473,8 +473,8 @@ static void walk_option(struct walk *walk, struct span word)
 	word_scan(walk, word);
 }
 
-/* Several words: an argument with spaces that begins with a key is one value
- * (`env PASSWORD="a b"`) or a header, and one that begins with a dash an option. */
+/* Whether it is several words. With spaces, but beginning with a key, it is one value
+ * (`env PASSWORD="a b"`) or a header; beginning with a dash, it is an option. */
 static bool span_is_text(struct span span)
 {
 	size_t key = key_size(span);
@@ -500,8 +500,8 @@ static void walk_word(struct walk *walk, struct span word)
 	word_scan(walk, inner);
 }
 
-/* One shell word at `code`, quotes included: no full parser, just enough to keep a
- * quoted value in one piece. */
+/* Size of the shell word at `code`, including quotes. Not a full parser, just enough to
+ * keep a quoted value in one piece. */
 static size_t code_word_size(struct span code)
 {
 	size_t size = 0;
@@ -533,7 +533,7 @@ static bool span_is_json(struct span span)
 	return i < span.size && span.data[i] == '"';
 }
 
-/* Shell code, or any text with spaces: as the words of commands. */
+/* Walks shell code, or any text with spaces, as the words of commands. */
 static void span_walk(struct walk *outer, struct span span)
 {
 	struct walk walk = {.output = outer->output, .depth = outer->depth + 1};
@@ -548,7 +548,7 @@ static void span_walk(struct walk *outer, struct span span)
 		if (size > 0) {
 			walk_word(&walk, (struct span){span.data, size});
 		} else {
-			/* A separator: another command, unless it is a space. */
+			/* A separator other than a space begins another command. */
 			if (!isspace((unsigned char)span.data[0]) || span.data[0] == '\n')
 				walk = (struct walk){.output = walk.output, .depth = walk.depth};
 			size = 1;

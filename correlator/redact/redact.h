@@ -1,7 +1,7 @@
-/* Secrets taken out of command lines before anything is stored.
+/* Removes secrets from command lines before anything is stored.
  *
- * On by default, because a command line is the one field we collect in which
- * people put passwords. docs/privacy.md lists what is recognised.
+ * On by default, because a command line is the one collected field in which people
+ * put passwords. docs/privacy.md lists what is recognised.
  */
 #pragma once
 
@@ -10,22 +10,22 @@
 #include <stdint.h>
 
 enum redact_mode {
-	REDACT_FULL,         /* arguments: full -- nothing is taken out */
+	REDACT_FULL,         /* arguments: full -- nothing is removed */
 	REDACT_SECRETS,      /* arguments: redacted -- the default */
-	REDACT_PROGRAM_ONLY, /* arguments: program-only -- argv[0] alone is kept */
+	REDACT_PROGRAM_ONLY, /* arguments: program-only -- only argv[0] is kept */
 };
 
 #define REDACT_MARK "[redacted]"
 
-/* Text form ("full", "redacted", "program-only") to mode: 0 or -EINVAL. */
+/* Parses the text form ("full", "redacted", "program-only"). Returns 0 or -EINVAL. */
 int redact_mode_parse(const char *text, enum redact_mode *ret_mode);
 
-/* Rewrites the NUL-separated arguments `argv` (argc of them, `size` bytes with the
- * last NUL) into a new NUL-separated buffer the caller frees. Arguments of any
- * bytes pass through untouched unless they look like a secret. `*ret_redacted` is
- * how many values were replaced. 0 or -ENOMEM. */
+/* Copies the NUL-separated arguments `argv` (`size` bytes with the last NUL) to a new
+ * NUL-separated buffer, which the caller frees. Arguments may hold any bytes and are
+ * unchanged unless they look like a secret. `*ret_redacted` is the number of values
+ * replaced, or of arguments dropped. Returns 0 or -ENOMEM. */
 int redact_arguments(enum redact_mode mode, const char *argv, size_t size, char **ret_argv, size_t *ret_size,
 		     uint32_t *ret_redacted);
 
-/* A fast test: false means that redact_arguments would only copy. */
+/* A fast test: false means that redact_arguments() would only copy. */
 bool redact_is_needed(enum redact_mode mode, const char *argv, size_t size);

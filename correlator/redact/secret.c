@@ -1,4 +1,4 @@
-/* What looks like a secret. See secret.h. */
+/* Recognises secrets. See secret.h. */
 #include "correlator/redact/secret.h"
 
 #include <ctype.h>
@@ -9,7 +9,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
-/* The words of a key, lower case: "dbPassword", "DB_PASSWORD" and "db-password" are
+/* The words of a key, in lower case: "dbPassword", "DB_PASSWORD" and "db-password" are
  * all {"db", "password"}. */
 struct key_words {
 	char text[2 * KEY_MAX];
@@ -33,7 +33,7 @@ static bool ends_with(const char *word, const char *end)
 	return size >= end_size && strcmp(word + size - end_size, end) == 0;
 }
 
-/* False for more words than a key has. */
+/* Returns false if there are no words, or more than WORDS_MAX. */
 static bool key_split(const char *name, size_t size, struct key_words *ret_words)
 {
 	char *out = ret_words->text;
@@ -61,7 +61,7 @@ static bool key_split(const char *name, size_t size, struct key_words *ret_words
 	return ret_words->count > 0;
 }
 
-/* --password-file, TOKEN_URL: about the secret. */
+/* --password-file, TOKEN_URL: about a secret, not the secret itself. */
 static bool word_is_about(const char *word)
 {
 	static const char *const words[] = {
@@ -90,7 +90,7 @@ static bool word_negates(const char *word)
 	return is_one_of(word, words, COUNT(words));
 }
 
-/* The word before "key" that makes it one to keep. */
+/* Words before "key" that make it a secret. */
 static bool word_makes_key(const char *word)
 {
 	static const char *const words[] = {"api",        "access",       "secret",      "private", "auth",
@@ -133,7 +133,7 @@ bool secret_is_key(const char *name, size_t size)
 	for (size_t i = 0; i < key.count; i++) {
 		if (i > 0 && word_negates(key.words[i - 1]))
 			continue;
-		/* token and pass speak only at the end: token-type, pass-through */
+		/* token and pass count only at the end: not token-type, pass-through */
 		if (strcmp(key.words[i], "token") == 0 || strcmp(key.words[i], "pass") == 0)
 			secret = secret || i + 1 == key.count;
 		else
@@ -159,7 +159,7 @@ bool secret_is_value(const char *value, size_t size)
 	}
 	if (value[0] == '/' || (size > 1 && (memcmp(value, "./", 2) == 0 || memcmp(value, "~/", 2) == 0)))
 		return false;
-	if (value[0] == '$') /* $VARIABLE or $(command): the name of a secret at most */
+	if (value[0] == '$') /* $VARIABLE or $(command): at most the name of a secret */
 		return false;
 	while (digits < size && isdigit((unsigned char)value[digits]))
 		digits++;
@@ -180,7 +180,7 @@ static size_t token_run(const char *text, size_t size)
 	return count;
 }
 
-/* header.payload.signature, each base64url; the header is JSON: it begins eyJ. */
+/* header.payload.signature, each base64url; the header is JSON, so it begins with eyJ. */
 static size_t jwt_size(const char *text, size_t size)
 {
 	size_t total = token_run(text, size), parts = 1;
@@ -213,7 +213,7 @@ size_t secret_token_size(const char *text, size_t size)
 	for (size_t i = 0; i < COUNT(shapes); i++) {
 		size_t prefix;
 
-		/* The first byte alone: this is asked at every word. */
+		/* Compare the first byte first: this runs for every word. */
 		if (size < shapes[i].size_min || text[0] != shapes[i].prefix[0])
 			continue;
 		prefix = strlen(shapes[i].prefix);
@@ -226,7 +226,7 @@ size_t secret_token_size(const char *text, size_t size)
 	return 0;
 }
 
-/* Lower case; by first byte, so that most bytes of a command line cost one test. */
+/* In lower case, indexed by first byte, so that most bytes of a command line cost one test. */
 static const char *const hints[256][9] = {
 	[':'] = {"://"},
 	['7'] = {"7z"},
@@ -254,13 +254,13 @@ static const char *const hints[256][9] = {
 	['z'] = {"zip"},
 };
 
-/* tolower of the C locale, without the call. */
+/* tolower() of the C locale, without the call. */
 static unsigned char lower(char c)
 {
 	return (unsigned char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
 }
 
-/* Every hint has two bytes or more. */
+/* Every hint has at least two bytes. */
 bool secret_is_suspected(const char *data, size_t size)
 {
 	for (size_t i = 0; i + 1 < size; i++) {
