@@ -1,4 +1,4 @@
-/* The host itself: parsers. See host.h. */
+/* Parsers of host facts and figures. See host.h. */
 #include "correlator/host/host.h"
 
 #include <ctype.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECTOR_BYTES 512 /* of /proc/diskstats, whatever the disk's own is */
+#define SECTOR_BYTES 512 /* unit of /proc/diskstats, whatever the disk's sector size */
 #define SECOND_NS INT64_C(1000000000)
 #define HOST_INTERFACE_NAME_SIZE 16 /* IFNAMSIZ */
 
@@ -20,7 +20,7 @@ static const char *next_line(const char *line)
 	return end && end[1] ? end + 1 : NULL;
 }
 
-/* A number that fits; `*position` moves behind it. False: there is none. */
+/* Reads a number and moves `*position` past it. Returns false if there is none or it is too large. */
 static bool take_number(const char **position, int64_t *ret)
 {
 	const char *start = *position + strspn(*position, " \t");
@@ -46,7 +46,7 @@ static bool take_numbers(const char *position, int64_t *values, size_t count)
 	return true;
 }
 
-/* The line that begins with `key`, behind it; NULL: there is none. */
+/* Returns what follows `key` in the line that begins with it, or NULL if there is none. */
 static const char *find_line(const char *text, const char *key)
 {
 	size_t size = strlen(key);
@@ -64,7 +64,7 @@ static bool find_number(const char *text, const char *key, int64_t *ret)
 	return position && take_number(&position, ret);
 }
 
-/* value * factor, unknown where that is too large to be true. */
+/* value * factor, or ROW_NULL if that overflows. */
 static int64_t scaled(int64_t value, int64_t factor)
 {
 	int64_t product;
@@ -96,7 +96,7 @@ void host_figures_init(struct host_figures *figures)
 }
 
 /* cpu  user nice system idle iowait irq softirq steal guest guest_nice: the last two
- * are in the first two. */
+ * are included in the first two. */
 void host_parse_stat(const char *text, int64_t ticks_per_second, struct host_figures *figures)
 {
 	enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, FIELDS };
@@ -134,7 +134,7 @@ void host_parse_meminfo(const char *text, struct host_figures *figures)
 		figures->swap_used_bytes = swap - swap_free;
 }
 
-/* "0.52 0.58 ...": whole and hundredths of the first. */
+/* "0.52 0.58 ...": integer part and hundredths of the first number. */
 void host_parse_loadavg(const char *text, struct host_figures *figures)
 {
 	const char *position = text;
@@ -234,7 +234,7 @@ void host_parse_diskstats(const char *text, struct host_figures *figures)
 	}
 }
 
-/* A line of /proc/net/dev: where its name is, and its figures. False: none of an interface. */
+/* A line of /proc/net/dev. take_interface() returns false if it is not of an interface, or of lo. */
 /* clang-format off */
 enum { RX_BYTES, RX_PACKETS, RX_ERRORS, RX_DROPPED, RX_FIFO, RX_FRAME, RX_COMPRESSED, RX_MULTICAST,
        TX_BYTES, TX_PACKETS, TX_ERRORS, TX_DROPPED, NET_FIELDS };
@@ -259,7 +259,7 @@ static bool name_is_of_device(const char *name)
 					    "team",  "dummy",  "ifb",    "podman",  "lxc",    "kube-",   "nodelocal",
 					    "vxlan", "geneve", "cilium", "macvlan", "ipvlan", "ovs"};
 
-	return !strchr(name, '.') && /* a VLAN: in its interface's bytes already */
+	return !strchr(name, '.') && /* a VLAN: already in its interface's bytes */
 	       !begins_with_one(name, strlen(name), inner, sizeof(inner) / sizeof(*inner));
 }
 
@@ -295,7 +295,7 @@ void host_facts_init(struct host_facts *facts)
 	};
 }
 
-/* The rest of the line without what is around it; quotes too. */
+/* Copies the rest of the line without surrounding blanks and quotes. */
 static void copy_value(const char *value, char *ret, size_t size)
 {
 	size_t length;
@@ -342,7 +342,7 @@ bool host_cluster_is_valid(const char *name)
 
 static void set_cluster(const char *value, struct host_facts *facts)
 {
-	char name[HOST_CLUSTER_SIZE + 1]; /* one more, to see that it is too long */
+	char name[HOST_CLUSTER_SIZE + 1]; /* one more, to detect a name that is too long */
 
 	copy_value(value, name, sizeof(name));
 	if (host_cluster_is_valid(name))
@@ -354,7 +354,7 @@ void host_parse_cluster(const char *text, struct host_facts *facts)
 	set_cluster(text, facts);
 }
 
-/* "ClusterName=linux # ours": in any case, with or without spaces. */
+/* "ClusterName=linux # ours": the key in any case, with or without spaces. */
 void host_parse_slurm(const char *text, struct host_facts *facts)
 {
 	static const char key[] = "ClusterName";
@@ -381,7 +381,7 @@ void host_parse_swap(const char *meminfo, struct host_facts *facts)
 	facts->swap_bytes = find_kib(meminfo, "SwapTotal:");
 }
 
-/* Above this v1 says "no limit": the largest multiple of a page that a long holds. */
+/* A higher value means "no limit" in v1, which uses the largest multiple of a page in a long. */
 #define NO_LIMIT_BYTES (INT64_MAX / 2)
 
 void host_parse_memory_limit(const char *text, struct host_facts *facts)

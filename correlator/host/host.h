@@ -1,8 +1,8 @@
-/* The host itself, from texts of /proc and /sys that everybody may read.
+/* Facts and figures of the host, from world-readable files of /proc and /sys.
  *
- * Parsers: bytes in, figures out, no I/O. What a text does not say stays unknown.
- * host_read.c reads the files; a replay never does, so that nothing of the machine it
- * runs on gets into its store.
+ * Parsers only: text in, figures out, no I/O. What a text does not contain stays unknown.
+ * host_read.c reads the files, but never in a replay, so that nothing of the machine that
+ * the replay runs on gets into its store.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 
 #include "common/store/rows.h"
 
-/* Counters since boot, and how things stand now; ROW_NULL unknown. */
+/* Counters since boot, and current values; ROW_NULL unknown. */
 struct host_figures {
 #define I(name) int64_t name;
 	ROW_HOST_FIGURES(I)
@@ -19,7 +19,7 @@ struct host_figures {
 
 #define HOST_CLUSTER_SIZE 65
 
-/* What does not change while the host runs; "" and ROW_NULL unknown. */
+/* Facts that do not change while the host runs; "" and ROW_NULL unknown. */
 struct host_facts {
 	char os[128], kernel_build[128];
 	char vendor[64], product[64], asset_tag[64];
@@ -33,27 +33,27 @@ struct host_facts {
 void host_figures_init(struct host_figures *figures);
 void host_facts_init(struct host_facts *facts);
 
-/* Each takes one file, ended by NUL. */
+/* Each parses the text of one file, terminated by NUL. */
 void host_parse_stat(const char *text, int64_t ticks_per_second, struct host_figures *figures);
 void host_parse_meminfo(const char *text, struct host_figures *figures);
 void host_parse_loadavg(const char *text, struct host_figures *figures);
 void host_parse_pressure_cpu(const char *text, struct host_figures *figures);
 void host_parse_pressure_memory(const char *text, struct host_figures *figures);
 void host_parse_pressure_io(const char *text, struct host_figures *figures);
-/* Whole disks: no partitions, and none that are made of others (dm, md, loop). */
+/* Whole disks only: no partitions, no devices built on others (dm, md, loop). */
 void host_parse_diskstats(const char *text, struct host_figures *figures);
-/* What an interface is, by its name. */
+/* Kind of a network interface. */
 enum host_interface {
 	HOST_INTERFACE_UNKNOWN,
-	HOST_INTERFACE_DEVICE, /* hardware, or what a hypervisor gives for it */
-	HOST_INTERFACE_OTHER,  /* made of others, or for containers: their bytes would count twice */
+	HOST_INTERFACE_DEVICE, /* hardware, or its equivalent in a virtual machine */
+	HOST_INTERFACE_OTHER,  /* built on others, or for containers: its bytes would count twice */
 };
 typedef enum host_interface (*host_interface_of)(const char *name);
-/* Interfaces to the outside: the devices, or, where none is known to be one, all whose names say
- * nothing against it. Unknown where there is none, as in a namespace of one's own. */
+/* Sums the external interfaces: the devices or, if none is known to be one, all whose names do not
+ * rule it out. The figures stay unknown if there are none, as in a private network namespace. */
 void host_parse_net_dev(const char *text, host_interface_of interface_of, struct host_figures *figures);
 
-/* Whether it can name a cluster: 1 to 64 letters, digits, '.', '_' and '-'. */
+/* Whether `name` is a valid cluster name: 1 to 64 letters, digits, '.', '_' and '-'. */
 bool host_cluster_is_valid(const char *name);
 /* A file with the name of the cluster in its first line. */
 void host_parse_cluster(const char *text, struct host_facts *facts);
@@ -62,13 +62,13 @@ void host_parse_slurm(const char *text, struct host_facts *facts);
 
 void host_parse_os_release(const char *text, struct host_facts *facts);
 void host_parse_cpuinfo(const char *text, struct host_facts *facts);
-/* thread_siblings_list of a processor: a core counts once, at the first of its processors. */
+/* thread_siblings_list of a processor: each core is counted once, at its first processor. */
 void host_parse_siblings(const char *text, int64_t cpu, struct host_facts *facts);
 void host_parse_swap(const char *meminfo, struct host_facts *facts);
-/* cgroup v2 memory.max or v1 memory.limit_in_bytes, of the root that we see. */
+/* cgroup v2 memory.max or v1 memory.limit_in_bytes, of the visible root. */
 void host_parse_memory_limit(const char *text, struct host_facts *facts);
-/* "QUOTA PERIOD" of v2 cpu.max; v1 has two files, put together so by the reader. */
+/* "QUOTA PERIOD" of v2 cpu.max; the reader joins the two files of v1 to the same form. */
 void host_parse_cpu_limit(const char *text, struct host_facts *facts);
 void host_parse_delay_accounting(const char *text, struct host_facts *facts);
-/* One DMI text; what firmware says where its maker said nothing is left out. */
+/* Copies one DMI text, except the placeholders that firmware uses for missing values. */
 void host_set_dmi(const char *text, char *ret, size_t size);

@@ -1,4 +1,4 @@
-/* Reading what host.h parses. See host_read.h. */
+/* Reads what host.h parses. See host_read.h. */
 #include "correlator/host/host_read.h"
 
 #include <errno.h>
@@ -9,10 +9,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* /proc/stat has ten bytes an interrupt, /proc/cpuinfo 1.5 KiB a processor. */
+/* /proc/stat has ten bytes per interrupt, /proc/cpuinfo 1.5 KiB per processor. */
 #define FILE_MAX (1024 * 1024)
 
-/* The file as text, to be freed; NULL: it cannot be read. What is longer is cut. */
+/* Returns the file's text, owned by the caller, or NULL if it cannot be read. A longer file is cut. */
 static char *read_file(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -24,7 +24,7 @@ static char *read_file(const char *path)
 		got = read(fd, text + size, FILE_MAX - size);
 		if (got < 0 && errno == EINTR)
 			continue;
-		if (got < 0) { /* /proc/pressure where PSI is off: it opens, but cannot be read */
+		if (got < 0) { /* /proc/pressure with PSI off can be opened but not read */
 			free(text);
 			text = NULL;
 		}
@@ -44,8 +44,8 @@ static void parse_stat(const char *text, struct host_figures *figures)
 	host_parse_stat(text, sysconf(_SC_CLK_TCK), figures);
 }
 
-/* Two devices may be one: a virtual function beneath the device of a hypervisor has it as master, and
- * its bytes are in that one's. Where sysfs shows our own network namespace, it knows none of them. */
+/* Two devices may be one: a virtual function beneath a hypervisor's device has that as its master, and
+ * is included in its bytes. If sysfs shows our own network namespace, it has none of the interfaces. */
 static enum host_interface interface_of(const char *name)
 {
 	char path[96];
@@ -65,8 +65,8 @@ static void parse_net_dev(const char *text, struct host_figures *figures)
 	host_parse_net_dev(text, interface_of, figures);
 }
 
-/* Init's network namespace is the host's, and its counters are everybody's to read; our
- * own namespace may be empty (PrivateNetwork=). */
+/* Init's network namespace is the host's, and its counters are world-readable; our own
+ * namespace may be empty (PrivateNetwork=). */
 static const struct {
 	const char *path;
 	void (*parse)(const char *text, struct host_figures *figures);
@@ -93,7 +93,7 @@ void host_read_figures(struct host_figures *ret_figures)
 	}
 }
 
-/* The root cgroup as we see it: in a container that is the container's own. */
+/* The cgroup files are those of the visible root: in a container, the container's own. */
 static const struct {
 	const char *path;
 	void (*parse)(const char *text, struct host_facts *facts);
@@ -132,7 +132,7 @@ static void read_cpu_limit_v1(struct host_facts *facts)
 	free(period);
 }
 
-/* Processors that are offline have no topology. */
+/* Offline processors have no topology. */
 static void read_cores(struct host_facts *facts)
 {
 	long count = sysconf(_SC_NPROCESSORS_CONF);
@@ -147,7 +147,7 @@ static void read_cores(struct host_facts *facts)
 	}
 }
 
-/* The first that names one. */
+/* The first file that names a cluster is used. */
 void host_read_cluster(struct host_facts *facts)
 {
 	static const struct {

@@ -1,15 +1,15 @@
-/* Reading what host.h parses: files that everybody may read, no privilege.
+/* Reads what host.h parses: world-readable files, without privileges.
  *
- * Never used in a replay. A file that is missing or hidden leaves its figures unknown.
+ * Never used in a replay. If a file is missing or hidden, its figures stay unknown.
  */
 #pragma once
 
 #include "correlator/host/host.h"
 
-/* What the host is. Once: some of the files are long. */
+/* Reads the facts of the host. To be called once: some of the files are long. */
 void host_read_facts(struct host_facts *ret_facts);
-/* The cluster that the host is in, as its files say: the administrator's, or Slurm's. */
+/* Reads the host's cluster from the administrator's file, or else from Slurm's. */
 void host_read_cluster(struct host_facts *facts);
 
-/* How it is now: about a quarter of a millisecond. */
+/* Reads the current figures. Takes about a quarter of a millisecond. */
 void host_read_figures(struct host_figures *ret_figures);
