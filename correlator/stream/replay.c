@@ -14,7 +14,7 @@
 #define MESSAGES_PER_COMMIT 50000
 #define MESSAGES_PER_PROGRESS 1000 /* some ms */
 
-/* The clock of the recording, not of the machine: replays are alike. */
+/* Does not use the machine's clock, so that replays are identical. */
 static int commit(struct session *session)
 {
 	int r = session_commit(session, session->stream.committed_unix_ns + 1);

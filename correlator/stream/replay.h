@@ -3,7 +3,7 @@
 
 #include "correlator/stream/session.h"
 
-/* Commits at fixed counts of messages, so the same recording makes the same store.
- * Says on a terminal how far it is (common/progress.h). 0; -errno, with the reason
- * logged. A recording that was cut off is used up to there, with a warning. */
+/* Commits after fixed numbers of messages, so the same recording gives the same store.
+ * Shows its progress on a terminal (common/progress.h). A recording that was cut off is
+ * replayed up to there, with a warning. Returns 0 or -errno, with the reason logged. */
 int replay_file(struct session *session, const char *path);

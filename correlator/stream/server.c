@@ -10,17 +10,17 @@
 #include "common/ready.h"
 #include "correlator/host/host_read.h"
 
-#define COMMIT_PERIOD_MS 400 /* half of it is the mean wait of an event for its row */
+#define COMMIT_PERIOD_MS 400 /* on average an event waits half of it for its row */
 #define RETRY_PERIOD_MS 1000
 #define EXPIRE_PERIOD_MS (60 * 60 * 1000)
 #define BOUND_PERIOD_MS (60 * 1000)
-#define DELETE_FIRST_MS 5000 /* what is too old or too much already when it starts */
-#define DELETE_PAUSE_MS 200  /* between two steps: the stream goes on meanwhile */
+#define DELETE_FIRST_MS 5000 /* for what is already too old or too much at the start */
+#define DELETE_PAUSE_MS 200  /* between two steps, for the stream */
 #define PENDING_ROWS_MAX 20000
-#define HOST_FIRST_MS 1000 /* so that the probe has said hello */
+#define HOST_FIRST_MS 1000 /* gives the probe time to say hello */
 #define READ_SIZE (256 * 1024)
-#define UNSENT_MAX (64 * 1024) /* a peer that does not read its acknowledgements */
-#define HELLO_TIMEOUT_MS 5000  /* a peer that says nothing keeps the probe out */
+#define UNSENT_MAX (64 * 1024) /* limit for a peer that does not read its acknowledgements */
+#define HELLO_TIMEOUT_MS 5000  /* a silent peer keeps the probe out */
 
 struct server {
 	struct server_options options;
@@ -30,8 +30,8 @@ struct server {
 	uv_pipe_t listener;
 	uv_pipe_t peer;
 	bool has_peer, peer_closing;
-	bool has_next;           /* a peer waits for the one before it to be gone */
-	uint64_t heard_since_ms; /* when we began to read from it, on the loop's clock */
+	bool has_next;           /* a peer waits until the previous one is gone */
+	uint64_t heard_since_ms; /* when reading from the peer began, on the loop's clock */
 	bool paused;             /* the store cannot be written */
 	int failure;
 	struct wire_input input;
@@ -56,7 +56,7 @@ int server_listen(const char *path, gid_t group)
 		close(fd);
 		return -EADDRINUSE;
 	}
-	/* Of a correlator that was killed. Any other file is somebody's, and bind() says so. */
+	/* Left by a correlator that was killed. Any other file is kept, and bind() fails. */
 	if (errno == ECONNREFUSED && lstat(path, &status) == 0 && S_ISSOCK(status.st_mode))
 		unlink(path);
 	mode_t mask = umask(0117);
@@ -126,7 +126,7 @@ static void answer(struct server *server, answer_function make)
 			wire_output_deinit(output);
 		free(output);
 		free(request);
-		return; /* the next commit acknowledges more */
+		return; /* the next acknowledgement covers this one */
 	}
 	request->data = output;
 	uv_buf_t buffer = uv_buf_init(output->data, (unsigned)output->size);
@@ -168,7 +168,7 @@ static void commit(struct server *server)
 		if (server->has_peer && !server->peer_closing)
 			peer_listen(server);
 	}
-	/* Not to a peer that has yet to say hello: what was committed was another's. */
+	/* Not to a peer that has not said hello yet: the commit was for a previous one. */
 	if (session->greeted)
 		answer(server, session_acknowledge);
 }
@@ -187,7 +187,7 @@ static void record_frame(struct server *server, const char *data, size_t size)
 	server->options.record_fd = -1;
 }
 
-/* Frames that are complete. False: the peer must go. */
+/* Processes the complete frames. Returns false if the peer must be disconnected. */
 static bool take_frames(struct server *server)
 {
 	const char *data, *reason = "a frame of a wrong size";
@@ -270,7 +270,7 @@ static void close_only(uv_handle_t *handle)
 	free(handle);
 }
 
-/* A second probe would send everything twice: it is let in only to be sent away. */
+/* A second probe would send everything twice: it is accepted only to be closed. */
 static void refuse(struct server *server)
 {
 	uv_pipe_t *second = malloc(sizeof(*second));
@@ -283,7 +283,7 @@ static void refuse(struct server *server)
 	uv_close((uv_handle_t *)second, close_only);
 }
 
-/* Whether the peer has gone, though what it sent may not have been read yet. */
+/* Whether the peer has disconnected, even if not everything it sent has been read. */
 static bool peer_has_left(struct server *server)
 {
 	struct pollfd descriptor = {.events = POLLRDHUP};
@@ -316,7 +316,7 @@ static void connected(uv_stream_t *listener, int status)
 
 	if (status < 0)
 		return;
-	/* Not accepting makes libuv wait with the next one too. */
+	/* Until it is accepted, libuv reports no further connection either. */
 	if (!server->has_peer)
 		peer_accept(server);
 	else if (peer_has_left(server))
@@ -363,7 +363,7 @@ static void expire_due(uv_timer_t *timer)
 	uv_timer_start(timer, expire_due, more ? DELETE_PAUSE_MS : EXPIRE_PERIOD_MS, 0);
 }
 
-/* Also when the store cannot be written for want of space: deleting may make it fit again. */
+/* Also runs while the store cannot be written for lack of space: deleting may free enough. */
 static void bound_due(uv_timer_t *timer)
 {
 	struct server *server = timer->data;
@@ -376,7 +376,7 @@ static void bound_due(uv_timer_t *timer)
 	uv_timer_start(timer, bound_due, more ? DELETE_PAUSE_MS : BOUND_PERIOD_MS, 0);
 }
 
-/* The host's own clock, like everything that a replay must not see: here alone. */
+/* Uses the host's own clock. Like everything that a replay must not see, it is only in this file. */
 static void host_due(uv_timer_t *timer)
 {
 	struct server *server = timer->data;

@@ -1,8 +1,8 @@
-/* The correlator's socket: one probe at a time, whose identity the kernel vouches
- * for. Commits on a timer and acknowledges what is committed.
+/* The correlator's socket: one probe at a time, whose user id the kernel reports.
+ * Commits on a timer and acknowledges what is committed.
  *
- * When the store cannot be written (disk full), reading stops until it can: the
- * backlog stays in the kernel's ring, and nothing here grows.
+ * While the store cannot be written (disk full), reading stops: the backlog stays in
+ * the kernel's ring, and nothing here grows.
  */
 #pragma once
 
@@ -10,19 +10,19 @@
 #include "correlator/stream/session.h"
 
 struct server_options {
-	int listen_fd;   /* bound and listening; taken over */
-	uid_t probe_uid; /* whose probe is accepted, besides root's and our own */
-	bool once;       /* end when the first peer that greeted has gone */
-	int record_fd;   /* -1, or where every frame is copied to */
+	int listen_fd;   /* bound and listening; ownership is taken */
+	uid_t probe_uid; /* user accepted as probe, besides root and our own */
+	bool once;       /* exit when the first peer that said hello has disconnected */
+	int record_fd;   /* gets a copy of every frame, or -1 */
 	struct retention_options retention;
-	uint64_t host_period_s; /* between samples of the host, 0: none, and nothing is read of it */
-	const char *cluster;    /* the host's; NULL: as its files say */
-	int ready_fd;           /* -1, or where '1' is written once peers and signals are served; closed */
+	uint64_t host_period_s; /* between samples of the host; 0: neither samples nor facts, except the cluster */
+	const char *cluster;    /* the host's; NULL: read from files */
+	int ready_fd;           /* gets '1' once peers and signals are served, then is closed; or -1 */
 };
 
-/* A listening socket at `path`, mode 0660. A stale socket file is replaced; -EADDRINUSE:
- * somebody answers there. The descriptor or -errno. */
+/* Opens a listening socket at `path`, mode 0660; replaces a stale socket file. Returns the
+ * descriptor or -errno, which is -EADDRINUSE if a server answers there. */
 int server_listen(const char *path, gid_t group);
 
-/* Until SIGTERM, SIGINT, or (`once`) the connection's end. 0 or -errno (logged). */
+/* Runs until SIGTERM, SIGINT or, with `once`, the end of the connection. Returns 0 or -errno (logged). */
 int server_run(const struct server_options *options, struct session *session, struct store *store);

@@ -18,14 +18,14 @@ int session_init(struct session *session, struct model *model, struct store *sto
 	return 0;
 }
 
-/* Passes that change nothing are committed for so long after what did: readers take the time of the
- * last commit for now, and what they saw then for what goes on (`tracer top`, `tracer run`). */
+/* For this long after a change, passes that change nothing are committed too: readers (`tracer top`,
+ * `tracer run`) take the last commit for the current time and state. */
 #define FOLLOW_NS (4 * UINT64_C(1000000000))
-/* The time of the last commit is also the sign that the daemons live. */
+/* The time of the last commit also shows that the daemons are running. */
 #define HEARTBEAT_NS (10 * UINT64_C(1000000000))
-#define HOST_SAMPLES_A_COMMIT 3 /* of a host where nothing else happens: each page once for all */
+#define HOST_SAMPLES_A_COMMIT 3 /* on an idle host: each page is written once for all of them */
 
-/* What the peer before sent and is not yet committed stays to be committed. */
+/* What the previous peer sent is still committed. */
 void session_reset(struct session *session)
 {
 	session->greeted = false;
@@ -38,7 +38,7 @@ static int reject(const char **ret_reason, const char *reason)
 	return -EPROTO;
 }
 
-/* Offsets belong to one ring: with another, counting begins anew. */
+/* Offsets belong to one ring: for another ring, counting starts over. */
 static int greet(struct session *session, const char **ret_reason)
 {
 	const struct wire_hello *hello = &session->message.hello;
@@ -60,7 +60,7 @@ static int greet(struct session *session, const char **ret_reason)
 	return 0;
 }
 
-/* Advances the position; false for an event that was applied before. */
+/* Advances the position. Returns false for an event that was already applied. */
 static bool is_new(struct session *session, uint64_t offset)
 {
 	if (offset < session->stream.ring_offset)
@@ -69,8 +69,8 @@ static bool is_new(struct session *session, uint64_t offset)
 	return true;
 }
 
-/* What cannot be read is lost, and that is a fact to be reported like every other loss:
- * to end the connection would bring the same record back for ever. */
+/* An unreadable record is lost, and reported like every other loss: closing the
+ * connection would bring the same record back forever. */
 static int take_unreadable(struct session *session, const void *record, size_t size)
 {
 	struct record_header header = {0};

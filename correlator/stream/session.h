@@ -1,4 +1,4 @@
-/* One probe's stream: checks its order, feeds the model, says what to answer.
+/* One probe's stream: checks its order, feeds the model, makes the answers.
  *
  * Does no I/O: the server feeds it from a socket, a replay from a file.
  */
@@ -9,36 +9,36 @@
 struct session {
 	struct model *model;
 	struct store_stream stream; /* position: what has been applied */
-	uint64_t committed_offset;  /* what the store has of this ring */
+	uint64_t committed_offset;  /* the store has this ring up to here */
 	bool greeted;
 	bool changed;              /* something to commit */
 	unsigned host_samples;     /* added since the last commit */
-	bool was_host_sampled;     /* at least once: the first one is committed at once */
-	uint64_t eventful_boot_ns; /* the latest scan or event that changed a process */
+	bool was_host_sampled;     /* at least once: the first one is committed immediately */
+	uint64_t eventful_boot_ns; /* latest scan or event that changed a process */
 	struct wire_message message;
 	struct event event;         /* reused: it is large */
-	struct event_pieces pieces; /* of the scan that is under way */
+	struct event_pieces pieces; /* of the current scan */
 };
 
-/* Where the store stands; `store` may be new. 0 or -errno. */
+/* Continues from the position of `store`, which may be new. Returns 0 or -errno. */
 int session_init(struct session *session, struct model *model, struct store *store);
 
 /* A new connection: the next message must be a hello. */
 void session_reset(struct session *session);
 
-/* One message's bytes. 0; -EPROTO with `*ret_reason` (static text): the peer breaks
- * the protocol and must go; -ENOMEM. */
+/* Processes one message. Returns 0; -EPROTO with `*ret_reason` (static text) if the peer
+ * violates the protocol and must be disconnected; or -ENOMEM. */
 int session_feed(struct session *session, const void *data, size_t size, const char **ret_reason);
 
-/* Appends the answer to the hello, to be sent once after it. 0 or -ENOMEM. */
+/* Appends the answer to the hello, to be sent once after it. Returns 0 or -ENOMEM. */
 int session_welcome(const struct session *session, struct wire_output *output);
 
-/* How the host is now, to be written with the next commit. */
+/* Adds a sample of the host, written with the next commit. */
 void session_add_host_sample(struct session *session, const struct host_figures *figures, uint64_t boot_ns,
 			     uint64_t unix_ns);
 
-/* Writes everything fed so far to the store. As apply_commit. */
+/* Writes everything fed so far to the store. Returns as apply_commit() does. */
 int session_commit(struct session *session, uint64_t now_unix_ns);
 
-/* Appends the acknowledgement of what is committed. 0 or -ENOMEM. */
+/* Appends the acknowledgement of what is committed. Returns 0 or -ENOMEM. */
 int session_acknowledge(const struct session *session, struct wire_output *output);
