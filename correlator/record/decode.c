@@ -1,4 +1,4 @@
-/* Records into events. See event.h. The layouts are those of bpf/record.h. */
+/* Decodes records into events. See event.h. The layouts are those of bpf/record.h. */
 #include <errno.h>
 #include <string.h>
 
@@ -17,14 +17,14 @@ const char *event_type_name(enum event_type type)
 	return "unknown";
 }
 
-/* Text of a record that may hold only whole strings. */
+/* Whether a text of a record is at most `most` bytes of complete strings. */
 static bool text_is_whole(const char *text, size_t size, size_t most)
 {
 	return size <= most && (size == 0 || text[size - 1] == '\0');
 }
 
-/* Names from the leaf to the root, each ended by NUL, as an absolute path: the same
- * number of bytes. The root itself is one empty name. */
+/* Joins names, from leaf to root and each terminated by NUL, into an absolute path of the
+ * same number of bytes. The root itself is one empty name. */
 static struct wire_bytes path_join(const char *names, size_t size, char *path)
 {
 	size_t end = size, used = 0;
@@ -42,7 +42,7 @@ static struct wire_bytes path_join(const char *names, size_t size, char *path)
 	return (struct wire_bytes){path, (uint32_t)used};
 }
 
-/* Each argument is ended by NUL; the last one of a cut argv may not be. */
+/* Each argument is terminated by NUL, except perhaps the last one of a cut argv. */
 static void arguments_split(const char *data, size_t size, struct event_strings *argv, uint64_t *flags)
 {
 	const char *end = data + size;
@@ -65,7 +65,7 @@ static bool counters_are_known(const struct counters *counters)
 	return (counters->valid & ~COUNTERS_PARTIAL) >> COUNTER_COUNT == 0;
 }
 
-/* What a record of one size says: each field by its name. False: it has another size. */
+/* Decodes a record of fixed size, field by field. Returns false if it has another size. */
 #define COPY(name) event->name = record.name;
 #define DECODE(NAME, kind) \
 	static bool decode_##kind(const void *data, size_t size, struct event_##kind *event) \
@@ -99,7 +99,7 @@ static void context_fill(struct event_exec *exec, const struct record_exec *reco
 	exec->counters = record->counters;
 }
 
-/* Both kinds have the same layout, and the same fields (EVENT_SAMPLE_FIELDS). */
+/* Decodes exec and sample: both have the same layout and fields (EVENT_SAMPLE_FIELDS). */
 static bool decode_exec(const void *data, size_t size, struct event *event)
 {
 	const char *text = (const char *)data + sizeof(struct record_exec);
@@ -160,7 +160,7 @@ static bool decode(const void *record, size_t size, const struct record_header *
 	case EVENT_EXEC:
 	case EVENT_SAMPLE: return decode_exec(record, size, event);
 	case EVENT_EXIT:
-	case EVENT_FINAL: /* the same layout, and the same fields (EVENT_FINAL_FIELDS) */
+	case EVENT_FINAL: /* the same layout and fields (EVENT_FINAL_FIELDS) */
 		return decode_exit(record, size, &event->exit) && counters_are_known(&event->exit.counters);
 	case EVENT_CGROUP: return decode_cgroup(record, size, event);
 	case EVENT_IGNORED: return decode_ignored(record, size, &event->ignored);

@@ -1,8 +1,8 @@
-/* Records of the kernel side taken apart, where no privilege is at risk.
+/* Decodes the kernel side's records, in a process without privileges.
  *
- * The probe forwards a record's bytes as they are. Whoever reads them treats them as
- * hostile: every size is checked before it is used, every text stays within its
- * record. Pure: bytes in, one event out, nothing allocated.
+ * The probe forwards a record's bytes unchanged. The decoder treats them as hostile:
+ * every size is checked before it is used, and every text stays within its record. Pure
+ * functions: bytes in, one event out, no allocation.
  */
 #pragma once
 
@@ -43,12 +43,12 @@ EVENTS(E)
 #undef EVENT_I
 #undef EVENT_C
 
-/* What a path of a cgroup begins with, instead of the names next to the root, where those are too
- * many to be recorded. No whole path does: "…" in UTF-8. */
+/* "…" in UTF-8: begins the path of a cgroup in place of the names next to the root, if these are too
+ * many to be recorded. A complete path never begins with it. */
 #define EVENT_PATH_MARK "\xe2\x80\xa6"
 
-/* About 20 KiB because of argv: keep one, reuse it. Text is borrowed from the record
- * and from the two paths behind it, which are put together from their names. */
+/* About 20 KiB because of argv: keep one and reuse it. Text is borrowed from the record
+ * and from the two paths at the end, which are assembled from their names. */
 struct event {
 	enum event_type type;
 	union {
@@ -61,34 +61,34 @@ struct event {
 		       (RECORD_CWD_MAX > RECORD_CGROUP_PATH_MAX ? RECORD_CWD_MAX : RECORD_CGROUP_PATH_MAX)];
 };
 
-/* The event's name in events.h ("exec"), "unknown" for a number without one. */
+/* Returns the event's name in events.h ("exec"), or "unknown" for a number without one. */
 const char *event_type_name(enum event_type type);
 
-/* The bytes of exactly one record. 0; -EBADMSG: they are none of this version. */
+/* Decodes exactly one record. Returns 0, or -EBADMSG if it is not one of this version. */
 int event_decode(const void *record, size_t size, struct event *event);
 
-/* Of a record that stands at the beginning of `data`: its type and size as stated,
- * neither of them checked. -EBADMSG: there is not even a header. */
+/* Reads the header of the record at the beginning of `data`, without checking its type
+ * and size. Returns 0, or -EBADMSG if `data` is shorter than a header. */
 int event_peek(const void *data, size_t size, struct record_header *ret_header);
 
-/* The largest record there may be. */
+/* Size of the largest valid record. */
 #define EVENT_RECORD_MAX (sizeof(struct record_exec) + 2 * RECORD_CWD_MAX + RECORD_ARGV_MAX)
 
-/* What an iterator of the kernel wrote: records one behind the other, each padded to
- * 8 bytes, cut into pieces anywhere. */
+/* Output of a kernel iterator: consecutive records, each padded to 8 bytes, split into
+ * pieces at any byte. */
 struct event_pieces {
-	const char *next; /* of the piece that was given last */
+	const char *next; /* unread part of the latest piece */
 	size_t left;
-	size_t kept; /* bytes of `record`: the beginning of one that goes on in the next piece */
+	size_t kept; /* bytes in `record`: the beginning of one that continues in the next piece */
 	_Alignas(8) char record[EVENT_RECORD_MAX + 8];
 };
 
-/* Begin anew: nothing is kept of what came before. */
+/* Starts over and discards what was kept. */
 void event_pieces_reset(struct event_pieces *pieces);
 
-/* Take one more piece, borrowed until event_pieces_next() has given 0. */
+/* Adds a piece, borrowed until event_pieces_next() returns 0. */
 void event_pieces_add(struct event_pieces *pieces, const void *data, size_t size);
 
-/* 1 and the next whole record, valid until the next call; 0: more pieces are needed;
- * -EBADMSG: a record of impossible size; where the next begins is not known. */
+/* Returns 1 and the next complete record, valid until the next call; 0 if more pieces are
+ * needed; -EBADMSG for a record of impossible size, after which the next cannot be found. */
 int event_pieces_next(struct event_pieces *pieces, const void **ret_record, size_t *ret_size);

@@ -1,4 +1,4 @@
-/* Whole records out of what an iterator wrote. See event.h. */
+/* Extracts complete records from the output of an iterator. See event.h. */
 #include <errno.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ void event_pieces_add(struct event_pieces *pieces, const void *data, size_t size
 	pieces->left = size;
 }
 
-/* Go on with the record that is kept until it has `wanted` bytes. 0: not yet. */
+/* Extends the kept record to `wanted` bytes. Returns 0 if the piece ends before that. */
 static int piece_take(struct event_pieces *pieces, size_t wanted)
 {
 	size_t missing = wanted > pieces->kept ? wanted - pieces->kept : 0;
