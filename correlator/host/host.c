@@ -234,7 +234,7 @@ void host_parse_diskstats(const char *text, struct host_figures *figures)
 	}
 }
 
-/* A line of /proc/net/dev. take_interface() returns false if it is not of an interface, or of lo. */
+/* A line of /proc/net/dev. take_interface() returns false if it names no interface, or lo. */
 /* clang-format off */
 enum { RX_BYTES, RX_PACKETS, RX_ERRORS, RX_DROPPED, RX_FIFO, RX_FRAME, RX_COMPRESSED, RX_MULTICAST,
        TX_BYTES, TX_PACKETS, TX_ERRORS, TX_DROPPED, NET_FIELDS };

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ID_DIGITS 64 /* hexadecimal, as every runtime makes them */
+#define ID_DIGITS 64 /* hexadecimal, as all runtimes generate them */
 
 /* How the runtimes name a container's cgroup, with either cgroup driver (systemd: unit
  * PREFIX-ID.scope; cgroupfs: directory ID), in both v1 and v2. The first match is used. */

@@ -52,7 +52,7 @@ struct task {
 	int64_t incident_boot_ns; /* of its row; 0: no incident */
 	bool fatal;               /* it failed, and was neither tolerated nor successfully retried */
 	struct process_key root;  /* its first root process */
-	int64_t work;             /* hash of what its root was asked to do, 0 unknown */
+	int64_t work;             /* command_work() of its root, 0 unknown */
 	bool wraps;               /* its root is a wrapper, such as an engine's job script */
 	int64_t retried_by_id;    /* the next attempt, ROW_NULL none */
 	bool awaited;             /* in run->failed */

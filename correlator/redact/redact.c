@@ -105,7 +105,7 @@ static const char *const programs_that_ask[] = {"psql",          "pg_dump",   "p
 static const char *const shells[] = {"bash", "sh",   "dash", "zsh",     "ksh",    "ash",  "csh",
 				     "tcsh", "fish", "su",   "runuser", "script", "flock"};
 
-/* What the words of a command so far have told. */
+/* State of the walk through the words of one command. */
 struct walk {
 	struct output *output;
 	unsigned depth;
