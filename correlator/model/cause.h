@@ -34,7 +34,7 @@ void cause_unref(struct cause *cause);
 enum ending_kind {
 	ENDING_FAILED,
 	ENDING_EXPECTED, /* grep found nothing, the reader of a pipe closed it */
-	ENDING_TEARDOWN, /* ended by its parent or another ancestor */
+	ENDING_TEARDOWN, /* ended by its parent, another ancestor, or kill(1) in its run */
 };
 
 /* What the parent has started since. */
