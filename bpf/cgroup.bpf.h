@@ -1,10 +1,10 @@
-/* Which cgroup a process is in, its path, and the ignore list: how every event begins. */
+/* The cgroup of a process, its path, and the ignore list: the first steps of every event. */
 #pragma once
 
-/* Behind an address that a program has computed. Since 6.2 the verifier takes a program's
- * word for what is there: a load, which gives 0 where there is nothing. Before, only a
- * helper may look, which copies, at about 20 ns a field: an object of its own, since to name
- * the function takes CAP_SYS_ADMIN where it is not there (libbpf asks all modules for it). */
+/* Read a field through a computed address. Since 6.2 a program may declare the type of the
+ * address and load directly; an invalid address reads as 0. Before, only a helper may read it,
+ * by copying, at about 20 ns per field. That variant is a separate object, since naming the
+ * function takes CAP_SYS_ADMIN where it does not exist (libbpf searches all modules for it). */
 #ifdef WITHOUT_CASTS
 #define READ(from, field) BPF_CORE_READ(from, field)
 #define LOOSE(task) (task)
@@ -13,16 +13,16 @@ void *bpf_rdonly_cast(const void *address, __u32 type) __ksym __weak;
 
 #define CAST(address) ((typeof(address))bpf_rdonly_cast(address, bpf_core_type_id_kernel(typeof(*(address)))))
 #define READ(from, field) (CAST(from)->field)
-/* A process that the program need not trust. For each pointer that is loaded from a trusted one the
- * verifier searches the kernel's types by name, one by one, up to four times (since 6.3): that was
- * two thirds of the time that loading took. */
+/* The task as an untrusted pointer. For each pointer loaded from a trusted one the verifier searches
+ * the kernel's types linearly by name, up to four times (since 6.3): that took two thirds of the
+ * load time. */
 #define LOOSE(task) CAST(task)
 #endif
 
 #define CGROUP_DEPTH_MAX 32
 #define CGROUP_HIERARCHY_SHIFT 56
 
-/* cgroup_id -> control.connection that has its path. One that falls out is only
+/* cgroup_id -> control.connection on which its path was sent. An evicted cgroup is
  * announced again. */
 MAP(announced, LRU_HASH, 8192, __u64, __u64, 0);
 
@@ -31,7 +31,7 @@ struct place {
 	struct kernfs_node *node;
 };
 
-/* One event, of one process. Its place is found where that is needed. */
+/* One event of one process. `place` is filled in only when it is needed. */
 struct event {
 	__u64 now_boot_ns;
 	struct control *control;
@@ -47,7 +47,7 @@ static __always_inline struct kernfs_node *kernfs_parent(struct kernfs_node *nod
 	return READ((struct kernfs_node___parent *)node, parent);
 }
 
-/* The state of a controller for these processes; NULL: this kernel has no such one. */
+/* The state of a controller for these processes, or NULL if this kernel does not have it. */
 #define SUBSYSTEM(set, name) \
 	(bpf_core_enum_value_exists(enum cgroup_subsys_id, name) \
 		 ? subsystem(set, bpf_core_enum_value(enum cgroup_subsys_id, name)) \
@@ -58,7 +58,7 @@ static __always_inline struct cgroup_subsys_state *subsystem(struct css_set *set
 	return *(void **)((void *)set + bpf_core_field_offset(set->subsys) + index * sizeof(void *));
 }
 
-/* False for the root of a hierarchy: that says nothing about a process. */
+/* Returns false without a state, and for the root of a hierarchy, which says nothing about a process. */
 static __always_inline bool place_read(struct place *place, struct cgroup_subsys_state *state)
 {
 	struct cgroup *cgroup = state ? state->cgroup : NULL;
@@ -70,9 +70,9 @@ static __always_inline bool place_read(struct place *place, struct cgroup_subsys
 	return true;
 }
 
-/* The default hierarchy (v2) tells, unless the process is in its root: then the
- * first of these v1 hierarchies where it is not. Slurm keeps its steps in the v1
- * freezer alone. */
+/* Uses the default hierarchy (v2), unless the process is in its root: then the first
+ * of these v1 hierarchies where it is not in the root. Slurm keeps its steps in the v1
+ * freezer only. */
 static __noinline int place_find(struct place *place, struct task_struct *task)
 {
 	struct css_set *set = task->cgroups;
@@ -119,7 +119,7 @@ static __always_inline bool process_is_ignored(struct event *event)
 	       (kinds & 1U << IGNORE_CGROUP && cgroup_is_ignored(event));
 }
 
-/* False: nothing is to be collected. An ignored process is for the caller to leave. */
+/* Returns false if nothing is to be collected. The caller checks event->ignored. */
 static __always_inline bool event_begin(struct event *event, __u32 type, struct task_struct *task)
 {
 	event->now_boot_ns = bpf_ktime_get_boot_ns();
@@ -132,7 +132,7 @@ static __always_inline bool event_begin(struct event *event, __u32 type, struct 
 	return true;
 }
 
-/* Find the event's cgroup. Size of the record with its path in scratch; 0: it is known. */
+/* Find the event's cgroup. Returns the size of its record in scratch, or 0 if its path was already sent. */
 static __always_inline __u64 cgroup_record_make(struct event *event, struct scratch *scratch)
 {
 	struct record_cgroup *record = &scratch->cgroup;
@@ -176,7 +176,7 @@ static __always_inline void cgroup_announced(struct event *event)
 	bpf_map_update_elem(&announced, &event->place.id, &connection, BPF_ANY);
 }
 
-/* Into the ring, before the first record of that cgroup. */
+/* Send the path to the ring, before the first record of that cgroup. */
 static __always_inline void cgroup_announce(struct event *event, struct scratch *scratch)
 {
 	__u64 size = bounded(cgroup_record_make(event, scratch), sizeof(*scratch));

@@ -1,7 +1,7 @@
-/* Who and where a process is: ids, paths, arguments. */
+/* Identity and location of a process: ids, terminal, pipes, paths. */
 #pragma once
 
-#define PATH_DEPTH_MAX 64 /* names and mounts */
+#define PATH_DEPTH_MAX 64 /* names and mounts together */
 
 static __always_inline void image_read(struct image_key *image, struct task_struct *task)
 {
@@ -18,7 +18,7 @@ static __always_inline void header_fill(struct record_header *header, struct eve
 	image_read(&header->image, event->task);
 }
 
-/* Room for a record of fixed size; NULL: lost, and counted. */
+/* Reserve a fixed-size record in the ring. Returns NULL if there is no room; the loss is counted. */
 static __always_inline void *event_reserve(struct event *event, __u32 type, const __u64 size)
 {
 	struct record_header *header = bpf_ringbuf_reserve(&ring, size, 0);
@@ -50,7 +50,7 @@ static __always_inline __u32 pid_namespace_of(struct task_struct *task)
 	return READ(namespace, ns.inum);
 }
 
-/* As /proc/PID/stat shows it. */
+/* Controlling terminal, encoded as in /proc/PID/stat. */
 static __always_inline __u32 tty_of(struct task_struct *task)
 {
 	struct tty_struct *tty = task->signal->tty;
@@ -61,7 +61,7 @@ static __always_inline __u32 tty_of(struct task_struct *task)
 	return (minor & 0xff) | tty->driver->major << 8 | (minor & ~0xffU) << 12;
 }
 
-/* Inode, if it is a pipe or FIFO. */
+/* Returns the inode number of a pipe or FIFO, else 0. */
 static __always_inline __u32 pipe_of(struct file *file)
 {
 	struct inode *inode = READ(file, f_inode);
@@ -99,7 +99,7 @@ struct path_walk {
 	bool whole;
 };
 
-/* One name, or from the root of a mount to where it is mounted. 1: that was the last. */
+/* Add one name, or step from the root of a mount to its mount point. Returns 1 after the last step. */
 static long path_walk_step(__u32 index, struct path_walk *walk)
 {
 	struct dentry *dentry = walk->dentry, *parent = READ(dentry, d_parent);
@@ -123,9 +123,9 @@ static long path_walk_step(__u32 index, struct path_walk *walk)
 
 #define MOUNT_OF(vfsmount) ((struct mount *)((void *)(vfsmount)-bpf_core_field_offset(struct mount, mnt)))
 
-/* The names from `at` up to the root that `fs` has, or to the top of its mounts, each
- * ended by NUL; one empty name for the root itself. Writes at most TEXT_STEP bytes above
- * RECORD_CWD_MAX and returns the size; 0, and a flag, where the path is too long or deep. */
+/* Write the names from `at` up to the root of `fs`, or to the topmost mount, each
+ * NUL-terminated; one empty name for the root itself. Writes at most TEXT_STEP bytes beyond
+ * RECORD_CWD_MAX. Returns the size, or 0 and sets a flag if the path is too long or deep. */
 static __noinline __u32 path_read(char *text, struct path *at, struct fs_struct *fs, struct record_context *context)
 {
 	struct path_walk walk = {

@@ -1,20 +1,20 @@
-/* What a thread group has used so far. record.h names each figure's source. */
+/* Resource usage of a thread group. record.h names the source of each figure. */
 #pragma once
 
-#define THREADS_MAX (1 << 16) /* walked; above it, sums are unknown until the final record */
+#define THREADS_MAX (1 << 16) /* visited; beyond that, sums are unknown until the final record */
 
-/* X(counter, field): in task_struct, and under the same name in signal_struct, where the
- * kernel adds up threads that are gone. */
+/* X(counter, field): a field of task_struct, and of signal_struct under the same name, where
+ * the kernel adds up ended threads. */
 /* clang-format off */
 #define GROUP_FIELDS(X)                                                                        \
 	X(user_ns, utime) X(system_ns, stime)                                                  \
 	X(voluntary_switches, nvcsw) X(involuntary_switches, nivcsw)                           \
 	X(minor_faults, min_flt) X(major_faults, maj_flt)
 
-/* What the kernel keeps per thread and forgets with it, or keeps in a way that is of
- * no use: signal_struct.ioac has the I/O of threads that are gone, but wait4(2) also
- * adds there all that a reaped child had, so a shell would seem to have read and
- * written everything that its commands did. */
+/* What the kernel keeps per thread and drops with it, or adds up in an unusable way:
+ * signal_struct.ioac has the I/O of ended threads, but wait4(2) also adds the total of
+ * each reaped child to it, so a shell would appear to have read and written everything
+ * that its commands did. */
 #define THREAD_FIELDS(X)                                                                       \
 	X(run_delay_ns, sched_info.run_delay)                                                  \
 	X(read_bytes, ioac.read_bytes) X(write_bytes, ioac.write_bytes)                        \
@@ -38,19 +38,19 @@ struct traffic {
 	__u64 received_bytes;
 };
 
-/* A thread group's figures that we keep ourselves. The leader stays until the end,
- * unless another thread execs and takes its place: its part is kept apart for that. */
+/* Figures of a thread group that these programs keep. The leader stays until the end,
+ * unless another thread execs and replaces it: its part is kept separately for that case. */
 struct group {
-	struct part gone; /* of other threads that have left */
+	struct part gone; /* of other threads that have ended */
 	struct part leader;
 	struct traffic traffic;
-	__u64 exited;       /* 1: its exit was told */
-	__u64 partial;      /* 1: something is missing in it */
-	__u64 seen_boot_ns; /* its process was there: when made, and at each pass */
+	__u64 exited;       /* 1: its exit was reported */
+	__u64 partial;      /* 1: figures are missing */
+	__u64 seen_boot_ns; /* when its process was last seen: at creation and at each pass */
 };
 
-/* The exec id in the key is 0. Where the map is full, a process has no entry, and its records say
- * that they are partial; nothing is taken from another one. */
+/* The exec id in the key is 0. If the map is full, a process gets no entry, and its records are
+ * marked partial if anything is missing; no other entry is evicted. */
 #define GROUPS_MAX 16384
 MAP(groups, HASH, GROUPS_MAX, struct image_key, struct group, 0);
 
@@ -58,19 +58,19 @@ static const struct group no_group;
 
 #define TRAFFIC_SLOTS 16384
 
-/* Where most groups' traffic is added up, found by pid without a search: messages are many.
- * Who comes first has the slot until it is gone; meanwhile another group whose pid leads to it
- * has its bytes in `groups`. As large as a cache line, so that two processors share none. */
+/* Traffic of most groups, indexed by pid without a search, since messages are frequent. The first
+ * group that uses a slot has it until it ends; meanwhile, other groups with the same index count
+ * their bytes in `groups`. A slot fills a cache line, to avoid false sharing. */
 struct traffic_slot {
 	__u64 start_boot_ns; /* of its group's leader; 0: free */
 	struct traffic traffic;
-	__u64 missed_start_boot_ns; /* of a group whose bytes found no place; ~0: of several */
+	__u64 missed_start_boot_ns; /* of a group whose bytes could not be counted; ~0: of several */
 	__u64 pad[4];
 };
 
 MAP(traffic, ARRAY, TRAFFIC_SLOTS, __u32, struct traffic_slot, 0);
 
-const volatile bool network = false; /* set by the probe: sent and received are counted */
+const volatile bool network = false; /* set by the probe: count bytes sent and received */
 
 #define VALID(name) COUNTER_VALID(name)
 #define VALID_DELAYS (VALID(block_io_delay_ns) | VALID(memory_delay_ns))
@@ -78,7 +78,7 @@ const volatile bool network = false; /* set by the probe: sent and received are 
 	(VALID(peak_rss_bytes) | VALID(rss_anon_bytes) | VALID(rss_file_bytes) | VALID(rss_shmem_bytes) | \
 	 VALID(swap_bytes))
 
-/* What the kernel hands to a program, and what is reached from there, is read in place. */
+/* Pointers that the kernel passes to a program, and those reached from them, are read directly. */
 #define FIELD(from, field) (is_computed ? READ(from, field) : (from)->field)
 
 /* clang-format off */
@@ -92,8 +92,8 @@ static __always_inline struct group *group_find(struct task_struct *task)
 	return bpf_map_lookup_elem(&groups, &key);
 }
 
-/* To change it. NULL: that is not ours to do, or the map is full. An entry that is made when
- * threads have gone already lacks what those had used: they were before us, or it was full. */
+/* Find or create an entry to update. Returns NULL if another build is in charge or the map is full. An entry
+ * created after threads have ended (before these programs ran, or while it was full) lacks their usage. */
 static __always_inline struct group *group_get(struct task_struct *task)
 {
 	struct image_key key = GROUP_KEY(task);
@@ -104,7 +104,7 @@ static __always_inline struct group *group_get(struct task_struct *task)
 	found = bpf_map_lookup_elem(&groups, &key);
 	if (found)
 		return found;
-	/* Another thread may be doing the same: the first one's entry stays. */
+	/* Another thread may do the same concurrently: the first entry stays. */
 	bpf_map_update_elem(&groups, &key, &no_group, BPF_NOEXIST);
 	found = bpf_map_lookup_elem(&groups, &key);
 	if (found && !found->seen_boot_ns) {
@@ -146,7 +146,7 @@ static __always_inline void group_add_traffic(struct task_struct *task, __u64 se
 	if (!slot || !control_find())
 		return;
 	owner = slot->start_boot_ns;
-	if (!owner) /* take it, unless another one is faster */
+	if (!owner) /* take it, unless another group is faster */
 		owner = __sync_val_compare_and_swap(&slot->start_boot_ns, 0, start_boot_ns);
 	if (!owner || owner == start_boot_ns)
 		traffic_add(&slot->traffic, sent, received);
@@ -156,7 +156,7 @@ static __always_inline void group_add_traffic(struct task_struct *task, __u64 se
 		traffic_miss(slot, start_boot_ns);
 }
 
-/* What is in both places: the slot may have become free in between. */
+/* Add up both places: the slot may have been freed in between. */
 static __always_inline void traffic_read(struct counters *sum, struct task_struct *task, const struct group *group)
 {
 	struct traffic_slot *slot = traffic_slot_of(task);
@@ -175,8 +175,8 @@ static __always_inline void traffic_read(struct counters *sum, struct task_struc
 		sum->valid |= COUNTERS_PARTIAL;
 }
 
-/* task.delays is NULL unless kernel.task_delayacct was on when the thread began. A
- * delay above the thread's age is a known kernel fault. Either way: unknown. */
+/* task.delays is NULL unless kernel.task_delayacct was on when the thread started. A
+ * delay greater than the thread's age is a known kernel bug. Both are unknown. */
 static __always_inline void delays_read(struct part *part, struct task_delay_info *delays, __u64 age_ns)
 {
 	part->unknown = VALID_DELAYS;
@@ -214,7 +214,7 @@ static __always_inline void part_add(struct counters *sum, const struct part *pa
 #undef X
 }
 
-/* A thread that is going has put its part into its group already; the leader never does. */
+/* An exiting thread has already added its part to its group; the leader never does. */
 static __always_inline void thread_add(struct counters *sum, struct task_struct *task, __u64 now_boot_ns,
 				       const bool is_computed)
 {
@@ -240,7 +240,7 @@ struct thread_walk {
 	__u64 now_boot_ns;
 };
 
-/* 1: that was the last one. */
+/* Returns 1 after the last thread. */
 static long thread_walk_step(__u32 index, struct thread_walk *walk)
 {
 	struct list_head *node = walk->node;
@@ -269,8 +269,8 @@ static __always_inline void threads_add(struct counters *sum, struct signal_stru
 #undef X
 }
 
-/* The index must be a constant where CO-RE looks at it: elements are larger in the
- * kernel than what is declared of them. Per-CPU parts may leave a sum below zero. */
+/* CO-RE needs the index to be a constant: elements are larger in the kernel than they
+ * are declared here. Per-CPU parts may leave a sum below zero. */
 #define RSS_BYTES(mm, member) \
 	({ \
 		struct mm_struct___rss *variant = (void *)(mm); \
@@ -341,7 +341,7 @@ static __always_inline void cgroup_read(struct counters *sum, struct css_set *se
 		cgroup_throttled_read(sum, cpu);
 }
 
-/* What every record tells that this kernel counts. */
+/* The figures that every record has, as far as this kernel counts them. */
 static __always_inline __u64 valid_always(void)
 {
 	struct task_struct *task = NULL;
@@ -356,8 +356,8 @@ static __always_inline __u64 valid_always(void)
 	return network ? valid | VALID(sent_bytes) | VALID(received_bytes) : valid;
 }
 
-/* Threads have gone, as the sum of their time shows, and what they had used was not kept. When
- * the process was reaped, the leader's time is in that sum as well. */
+/* Returns true if threads have ended, as the sum of their time shows, whose usage was not kept.
+ * Once the process has been reaped, that sum includes the leader's time. */
 static __always_inline bool group_is_missing(struct task_struct *task, const __u32 type)
 {
 	struct signal_struct *signal = task->signal;
@@ -367,9 +367,9 @@ static __always_inline bool group_is_missing(struct task_struct *task, const __u
 	return signal->sum_sched_runtime > (type == RECORD_FINAL ? task->se.sum_exec_runtime : 0);
 }
 
-/* Of a thread group; `task` is one of its threads. Memory and the cgroup are looked at
- * when it exits and while it lives; in an exec it is the only thread; when it was reaped
- * the leader is among those that are gone, but for its part. */
+/* Read the figures of a thread group; `task` is one of its threads. Memory and the cgroup are
+ * read in samples and at exit. At an exec, `task` is the only thread. In the final record, the
+ * sums of ended threads include the leader, except for its part. */
 static __always_inline void counters_read(struct counters *sum, struct task_struct *task, const __u32 type,
 					  __u64 now_boot_ns)
 {
@@ -410,7 +410,7 @@ static __always_inline void counters_read(struct counters *sum, struct task_stru
 	}
 }
 
-/* A thread leaves a group that had several: keep its part. */
+/* A thread of a group that had several ends: keep its part. */
 static __always_inline void group_keep_thread(struct task_struct *task, __u64 now_boot_ns)
 {
 	struct group *group = group_get(task);
@@ -429,8 +429,8 @@ static __always_inline void group_keep_thread(struct task_struct *task, __u64 no
 #undef X
 }
 
-/* The group ends: its slot is free for others, `groups` has its bytes for the final record.
- * (Not at that one: the kernel keeps some of those events to itself.) */
+/* The group ends: free its slot, and move its bytes to `groups` for the final record.
+ * (Not at the final record: the kernel does not deliver all of those events.) */
 static __always_inline void traffic_settle(struct task_struct *task)
 {
 	struct traffic_slot *slot = traffic_slot_of(task);
@@ -443,10 +443,10 @@ static __always_inline void traffic_settle(struct task_struct *task)
 		return;
 	traffic_add(&group->traffic, slot->traffic.sent_bytes, slot->traffic.received_bytes);
 	slot->traffic = no_group.traffic;
-	__sync_lock_test_and_set(&slot->start_boot_ns, 0); /* after that, for all to see */
+	__sync_lock_test_and_set(&slot->start_boot_ns, 0); /* last, and visible to all CPUs */
 }
 
-/* A new image begins: whatever was missing in its process so far is no part of it. */
+/* A new image begins: figures missing from previous images do not affect it. */
 static __always_inline void group_forget_missing(struct task_struct *task)
 {
 	struct group *group = group_get(task);
@@ -455,7 +455,7 @@ static __always_inline void group_forget_missing(struct task_struct *task)
 		group->partial = 0;
 }
 
-#define GROUP_GONE_NS 60000000000ULL /* without having been seen */
+#define GROUP_GONE_NS 60000000000ULL /* an entry not seen for this long is removed */
 #define SWEEP_PERIOD_NS 10000000000ULL
 #define SWEEP_MAX 8
 
@@ -477,8 +477,8 @@ static long sweep_step(struct bpf_map *map, const struct image_key *key, struct 
 
 static __u64 next_sweep_boot_ns;
 
-/* At the end of a pass: the kernel keeps some of the events to itself that a process was freed,
- * and nothing else would remove its entry. */
+/* Runs at the end of a pass: the kernel does not deliver all events of freed processes, and nothing
+ * else would remove their entries. */
 static __noinline int groups_sweep(void)
 {
 	__u64 now_boot_ns = bpf_ktime_get_boot_ns();
@@ -494,7 +494,7 @@ static __noinline int groups_sweep(void)
 	return 0;
 }
 
-/* A thread that was not the leader has exec'ed and is the leader now. */
+/* A thread other than the leader has called exec and become the leader. */
 static __always_inline void group_leader_replaced(struct task_struct *task)
 {
 	struct group *group = group_find(task);

@@ -1,9 +1,9 @@
-/* Everything of the kernel that Tracer can look at.
+/* All kernel structures that Tracer can read.
  *
  * Declared by hand: only the structures and fields that are read. CO-RE finds
- * their real places in the running kernel's BTF when the programs are loaded.
- * A name with three underscores is a variant of the structure before them, as
- * other kernel versions have it; which one holds is asked of BTF, field by field.
+ * their real offsets in the running kernel's BTF when the programs are loaded.
+ * A name with three underscores is a variant of the structure named before them,
+ * as in other kernel versions; BTF tells, field by field, which one applies.
  */
 #pragma once
 
@@ -33,11 +33,11 @@ enum {
 	BPF_RB_NO_WAKEUP = 1,
 };
 
-/* The kernel's constants that are not in its BTF, unchanged for long. */
+/* Kernel constants that are not in its BTF and have not changed for a long time. */
 #define PF_EXITING 0x00000004
 #define PF_KTHREAD 0x00200000
 #define TASK_UNINTERRUPTIBLE 0x0002
-#define TASK_NOLOAD 0x0400 /* with the former: idle, a kernel thread's way to wait */
+#define TASK_NOLOAD 0x0400 /* with TASK_UNINTERRUPTIBLE: idle, as a waiting kernel thread is */
 #define SIGNAL_GROUP_EXIT 0x00000004
 #define PIDTYPE_PGID 2
 #define S_IFMT 0170000
@@ -49,7 +49,7 @@ enum { MM_FILEPAGES, MM_ANONPAGES, MM_SWAPENTS, MM_SHMEMPAGES };
 
 #define KERNEL __attribute__((preserve_access_index))
 
-/* A structure a line, as a table. */
+/* A table: one structure per line. */
 /* clang-format off */
 struct list_head { struct list_head *next; } KERNEL;
 typedef struct { int counter; } KERNEL atomic_t;
@@ -81,12 +81,12 @@ struct files_struct { struct fdtable *fdt; } KERNEL;
 struct tty_driver { int major; int minor_start; } KERNEL;
 struct tty_struct { struct tty_driver *driver; int index; } KERNEL;
 
-/* Sockets: what kind of, never whose or what is sent */
+/* Sockets: their kind, never their endpoints or contents */
 
 struct sock_common { unsigned short skc_family; } KERNEL;
 struct sock { struct sock_common __sk_common; __u16 sk_protocol; } KERNEL;
 
-/* Signals: which, from whom, and whether it is handled */
+/* Signals: which one, its sender, and whether it is handled */
 
 struct kernel_siginfo { int si_code; } KERNEL;
 struct sigaction { void *sa_handler; } KERNEL;

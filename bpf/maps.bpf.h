@@ -1,4 +1,4 @@
-/* The maps that the probe knows, and how a record gets into the ring or is counted as
+/* The maps that the probe knows, and how a record is written to the ring or counted as
  * lost. */
 #pragma once
 
@@ -21,23 +21,23 @@ MAP(control, ARRAY, 1, __u32, struct control, BPF_F_MMAPABLE);
 MAP(losses, ARRAY, LOSS_SLOTS, __u32, struct loss_slot, BPF_F_MMAPABLE);
 MAP(ignored, HASH, 256, struct ignore_key, __u32, 0);
 
-#define TEXT_STEP 256 /* room for one more name behind a text that is just short of full */
+#define TEXT_STEP 256 /* room for one more name after a text that is almost full */
 
-/* Where records of variable size are put together: one entry a program and CPU.
+/* Where records of variable size are assembled: one entry per program and CPU.
  *
- * Why it is safe. Programs here cannot move to another CPU while they run
- * (migration is off). A program cannot be entered twice on one CPU: until 6.0
- * tracepoints run with preemption off and none of these fires in interrupts; since
- * then the kernel counts active entries for each program and CPU and refuses the
- * second, whether tracepoints can be preempted or not. The iterators can be
- * preempted, and have one reader: the probe, in one thread. */
+ * Why this is safe: these programs cannot move to another CPU while they run
+ * (migration is disabled). A program cannot be entered twice on one CPU: until 6.0
+ * tracepoints run with preemption disabled, and none of these fires in interrupts;
+ * since then the kernel counts active entries per program and CPU and refuses the
+ * second, whether or not tracepoints can be preempted. The iterators can be
+ * preempted, but have a single reader: the probe, in one thread. */
 struct scratch {
 	union {
 		struct record_exec exec;
 		struct record_cgroup cgroup;
 	};
 	char text[2 * (RECORD_CWD_MAX + TEXT_STEP) + RECORD_ARGV_MAX];
-	__u64 known_cgroup_id; /* found announced on this connection by this program's last event */
+	__u64 known_cgroup_id; /* of this program's last event, if announced on known_connection */
 	__u64 known_connection;
 };
 
@@ -49,8 +49,8 @@ MAP(scratches, PERCPU_ARRAY, SCRATCH_OWNERS, __u32, struct scratch, 0);
 const volatile __u64 build = 0;
 const volatile __u32 page_size = 4096;
 
-/* A size that the verifier can follow: before 6.2 it loses limits that the compiler
- * proves, or checks on half a register. */
+/* Returns `size`, or 0 if it exceeds `highest`, in a way that the verifier can follow: before
+ * 6.2 it loses bounds that the compiler proves, or checks on half a register. */
 static __always_inline __u64 bounded(__u64 size, __u64 highest)
 {
 	asm volatile("" : "+r"(size));
@@ -62,8 +62,8 @@ static __always_inline struct scratch *scratch_of(__u32 owner)
 	return bpf_map_lookup_elem(&scratches, &owner);
 }
 
-/* A free slot is taken by its first time, and says last what it counts: whoever reads that
- * finds the rest. Two slots may come to count the same. */
+/* A free slot is claimed by setting first_boot_ns; its type is set last, so that a reader who
+ * sees it also sees the rest. Two slots may end up counting the same. */
 static __noinline int count_loss(__u32 type, __u64 cgroup_id, __u64 now_boot_ns)
 {
 	__u32 hash = (__u32)(cgroup_id ^ cgroup_id >> 32) * 31 + type;
@@ -88,12 +88,12 @@ static __noinline int count_loss(__u32 type, __u64 cgroup_id, __u64 now_boot_ns)
 	return 0;
 }
 
-/* NULL: programs of another build are in charge. While one replaces the other both are
- * attached, those of before run first, and they share maps. So of what is under way when
- * `build` changes both may be in charge, never none: its record is told twice, which the
- * reader sees, and what is only added up (the part of a thread, the bytes of a message)
- * counts twice, for one event a CPU at most. Telling such an event from the next one would
- * take a mark at every event. */
+/* Returns NULL if programs of another build are in charge. While one build replaces another,
+ * both are attached, the old programs run first, and they share maps. So for an event in
+ * progress when `build` changes, both may be in charge, but never neither: its record is sent
+ * twice, which the reader detects, and what is only added up (the part of a thread, the bytes
+ * of a message) counts twice, for at most one event per CPU. Telling such an event from the
+ * next one would require a mark at every event. */
 static __always_inline struct control *control_find(void)
 {
 	__u32 zero = 0;
@@ -102,8 +102,8 @@ static __always_inline struct control *control_find(void)
 	return found && found->build == build ? found : NULL;
 }
 
-/* NULL: nothing is written, for that reason or because the reader has been gone for
- * longer than its lease (that is a loss). */
+/* Returns NULL if nothing is to be written: for the same reason, or because the lease of the
+ * reader has expired (which counts as a loss). */
 static __always_inline struct control *control_if_collecting(__u32 type, __u64 now_boot_ns)
 {
 	struct control *found = control_find();
@@ -114,7 +114,7 @@ static __always_inline struct control *control_if_collecting(__u32 type, __u64 n
 	return NULL;
 }
 
-/* Send `size` bytes of scratch, exactly. No wake-up: the probe polls on a timer. */
+/* Send exactly `size` bytes of scratch. No wake-up: the probe polls on a timer. Returns 0, or -1 if lost. */
 static __always_inline int ring_send(struct record_header *header, __u64 size, __u64 cgroup_id)
 {
 	header->size = size;

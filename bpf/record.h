@@ -1,12 +1,12 @@
 /* The records that the kernel side writes and tracer-probe reads.
  *
- * One header for both sides, so it holds nothing but fixed-width types. Every
- * pad is named. A field of `struct counters` is valid only where its bit is set
- * in `valid`: unknown is not zero.
+ * Both sides include this header, so it uses fixed-width types only, and all padding
+ * is explicit. A field of `struct counters` is valid only if its bit is set in
+ * `valid`: unknown is not zero.
  *
  * Times are CLOCK_BOOTTIME nanoseconds. Process ids are those of the initial
  * pid namespace. Counters are cumulative over the life of the thread group (all
- * threads, dead ones included); user space subtracts to tell exec images apart.
+ * threads, ended ones included); user space subtracts to separate exec images.
  */
 #pragma once
 
@@ -20,20 +20,20 @@ typedef __u64 uint64_t;
 typedef __s32 int32_t;
 #endif
 
-/* Raised whenever a structure below changes its layout: a pinned ring of another version is replaced.
- * Of what is in it only the header's type, size and boot_ns are read, to count it as lost:
- * they keep their place in every version. A field that is no longer collected leaves a pad, 0, in
- * its place, since no ring is worth losing over it. */
+/* Incremented whenever the layout of a structure below changes: a pinned ring of another version is
+ * replaced. Of its records only the header's type, size and boot_ns are read, to count them as lost;
+ * these keep their offsets in every version. A field that is no longer collected is replaced by a
+ * zero pad: removing it is not worth losing a ring. */
 #define RECORD_VERSION 3
 
 enum record_type {
 	RECORD_FORK = 1,    /* a new thread group */
 	RECORD_EXEC = 2,    /* a new image in a thread group */
-	RECORD_EXIT = 3,    /* last thread gone; teardown still to come */
+	RECORD_EXIT = 3,    /* last thread ended; teardown still to come */
 	RECORD_FINAL = 4,   /* reaped; the totals are complete */
 	RECORD_CGROUP = 5,  /* the path of a cgroup id, sent before its first use */
-	RECORD_SAMPLE = 6,  /* a living process (iterator, never in the ring) */
-	RECORD_IGNORED = 7, /* an exec that the ignore list drops */
+	RECORD_SAMPLE = 6,  /* a running process (iterator, never in the ring) */
+	RECORD_IGNORED = 7, /* an exec dropped by the ignore list */
 	RECORD_SIGNAL = 8,  /* a signal that can end a process was sent */
 	RECORD_DEVICE = 9,  /* a process holds a GPU device open (iterator, never in the ring) */
 };
@@ -79,8 +79,8 @@ enum counter_bit {
 };
 #define COUNTER_VALID(name) (1ULL << COUNTER_##name)
 
-/* In `valid` too: what some ended threads had used could not be kept, so what is counted by thread
- * (run delay, I/O, delays) and traffic are lower bounds. */
+/* Also a bit of `valid`: the usage of some ended threads could not be kept, so figures counted per
+ * thread (run delay, I/O, delays) and traffic are lower bounds. */
 #define COUNTERS_PARTIAL (1ULL << 63)
 
 struct counters {
@@ -91,8 +91,8 @@ struct counters {
 };
 
 /* One exec image of one process of this boot. `exec_id` is task.self_exec_id:
- * inherited by fork, one more at every exec, so it is the same number whoever
- * looks and whenever the looking began. */
+ * inherited by fork and incremented by every exec, so every observer sees the same
+ * number, whenever it started. */
 struct image_key {
 	uint32_t pid; /* thread group id */
 	uint32_t exec_id;
@@ -116,51 +116,51 @@ struct record_fork {
 	uint32_t flags; /* RECORD_KERNEL_THREAD */
 };
 
-/* An exec that the ignore list drops. */
+/* An exec dropped by the ignore list. */
 struct record_ignored {
 	struct record_header header;
 };
 
-/* Who and where a process is: part of exec records and samples. */
+/* Identity and location of a process: part of exec records and samples. */
 struct record_context {
-	struct image_key parent; /* real_parent now */
+	struct image_key parent; /* current real_parent */
 	uint64_t cgroup_id;
-	uint32_t pid_namespace; /* inode numbers of nsfs */
+	uint32_t pid_namespace; /* inode numbers in nsfs */
 	uint32_t mount_namespace;
 	uint32_t uid;
 	uint32_t gid;
 	uint32_t pad;
 	uint32_t pgid;
-	uint32_t tty;         /* device number of the controlling terminal, 0: none */
+	uint32_t tty;         /* device number of the controlling terminal, or 0 */
 	uint32_t stdin_pipe;  /* inode if descriptor 0 is a pipe or FIFO, else 0 */
 	uint32_t stdout_pipe; /* the same for descriptor 1 */
 	uint32_t flags;       /* RECORD_* below */
 };
 
 #define RECORD_SCRIPT (1U << 0)         /* `filename` is a #! script, argv[0] its interpreter */
-#define RECORD_ARGV_TRUNCATED (1U << 1) /* argv was longer than what is here */
-#define RECORD_PATH_TRUNCATED (1U << 2) /* filename is cut, or a path too long to be told */
-#define RECORD_ARGV_UNKNOWN (1U << 3)   /* there is an argv, and it was not read */
+#define RECORD_ARGV_TRUNCATED (1U << 1) /* argv is truncated */
+#define RECORD_PATH_TRUNCATED (1U << 2) /* filename is truncated, or a path is too long and left out */
+#define RECORD_ARGV_UNKNOWN (1U << 3)   /* argv exists but was not read */
 #define RECORD_KERNEL_THREAD (1U << 4)
-#define RECORD_EXITING (1U << 5) /* sample of a process that is going or a zombie */
+#define RECORD_EXITING (1U << 5) /* sample of a process that is exiting or a zombie */
 
 #define RECORD_FILENAME_MAX 512
 #define RECORD_CWD_MAX 1024
 #define RECORD_ARGV_MAX 4096
 #define RECORD_COMM_SIZE 16
 
-/* Also the layout of samples, where the text is there only if a full pass was
- * asked for, else its sizes are 0.
- * Text behind the structure, in this order and with these sizes:
- *   filename  exec: as given to execve, ended by NUL
- *             sample: the path of mm.exe_file, in the form of cwd
- *   cwd       path components from the leaf to the root, each ended by NUL; the root
+/* Also the layout of samples, which carry text only if the pass requests it; otherwise
+ * the sizes are 0.
+ * Text follows the structure, in this order and with these sizes:
+ *   filename  exec: as given to execve, NUL-terminated
+ *             sample: the path of mm.exe_file, in the format of cwd
+ *   cwd       path components from the leaf to the root, each NUL-terminated; the root
  *             itself is one empty component; size 0: unknown
- *   argv      the arguments, each ended by NUL */
+ *   argv      the arguments, each NUL-terminated */
 struct record_exec {
 	struct record_header header;
 	struct record_context context;
-	struct counters counters; /* up to this exec: they close the image before */
+	struct counters counters; /* up to this exec: they complete the previous image */
 	char comm[RECORD_COMM_SIZE];
 	uint16_t filename_size;
 	uint16_t cwd_size;
@@ -170,48 +170,48 @@ struct record_exec {
 struct record_exit {
 	struct record_header header; /* RECORD_EXIT or RECORD_FINAL */
 	struct counters counters;
-	uint32_t wait_status; /* as wait4 gives it: signal.group_exit_code or the last code */
+	uint32_t wait_status; /* as wait4 returns it: signal.group_exit_code or the leader's exit_code */
 	uint32_t flags;       /* RECORD_EXIT_* */
 };
 
 #define RECORD_EXIT_OOM (1U << 0) /* signal.oom_mm: killed by the OOM killer */
 
-/* The target is the header's image. Only signals that are delivered: HUP, INT, QUIT,
- * KILL, TERM, XCPU; ALRM, USR1, USR2 and XFSZ where the target does not handle them. */
+/* The target is the header's image. Only delivered signals are recorded: HUP, INT, QUIT,
+ * KILL, TERM, XCPU; ALRM, USR1, USR2 and XFSZ only if the target does not handle them. */
 struct record_signal {
 	struct record_header header;
-	struct image_key sender; /* start 0: the kernel itself, a terminal's ^C among that */
+	struct image_key sender; /* start_boot_ns 0: the kernel itself, including a terminal's ^C */
 	uint32_t sender_uid;
 	uint32_t signal;
-	int32_t code;   /* si_code: above 0 the kernel's, 0 kill(2), below 0 see sigaction(2) */
+	int32_t code;   /* si_code: > 0 from the kernel, 0 from kill(2), < 0 see sigaction(2) */
 	uint32_t flags; /* RECORD_SIGNAL_* */
 };
 
 #define RECORD_SIGNAL_GROUP (1U << 0) /* sent to the thread group, not to one thread */
 
-/* One for each such node that a process holds; a node opened twice is told twice. */
+/* One record per device node that a process holds open; a node opened twice is reported twice. */
 struct record_device {
 	struct record_header header;
 	uint32_t major;
 	uint32_t minor;
 };
 
-/* From the iterator too: then it stands before the sample that first needs it. */
+/* Also sent by the iterator, before the first sample that needs it. */
 struct record_cgroup {
 	struct record_header header;
 	uint64_t cgroup_id; /* kernfs id in the low 56 bits, hierarchy id above */
-	uint32_t path_size; /* components from the leaf to the root, each ended by NUL */
+	uint32_t path_size; /* components from the leaf to the root, each NUL-terminated */
 	uint32_t flags;     /* RECORD_CGROUP_* */
 };
 
-#define RECORD_CGROUP_TRUNCATED (1U << 0) /* the components next to the root are not here */
+#define RECORD_CGROUP_TRUNCATED (1U << 0) /* the components next to the root are missing */
 
 #define RECORD_CGROUP_PATH_MAX 1024
 
-/* Loss: what the kernel side had to drop, by kind and cgroup. A mapped array of slots: the
- * first LOSS_HASHED are found by hash, the others, one a type, take what found no place
- * there (cgroup_id 0). A slot only grows, and outlives probes and rings: who reads the array
- * again and again tells by the difference what is new. */
+/* Loss: what the kernel side had to drop, by record type and cgroup. A mapped array of slots:
+ * the first LOSS_HASHED are found by hash; the rest, one per type, count what found no slot
+ * there (cgroup_id 0). A slot's count only grows, and slots outlive probes and rings: a reader
+ * finds out what is new from the difference between two readings. */
 struct loss_slot {
 	uint64_t cgroup_id;
 	uint32_t type; /* enum record_type; 0: the slot is free */
@@ -221,27 +221,27 @@ struct loss_slot {
 	uint64_t last_boot_ns;
 };
 
-#define DEVICE_MAJORS_MAX 16 /* kinds of devices that are told */
+#define DEVICE_MAJORS_MAX 16 /* kinds of devices that are reported */
 
 #define LOSS_HASHED 64
 #define LOSS_SLOTS (LOSS_HASHED + 16)
 
-/* What the probe tells the kernel side: one mapped structure. The first three
- * fields keep their place in every version. */
+/* What the probe tells the kernel side, in one mapped structure. The first three
+ * fields keep their offsets in every version. */
 struct control {
 	uint32_t record_version; /* RECORD_VERSION of the records in the ring */
-	uint32_t ignore_kinds;   /* bit IGNORE_x: there are ignored values of that kind */
+	uint32_t ignore_kinds;   /* bit IGNORE_x: the ignore list has values of that kind */
 	uint64_t build;          /* only programs of this build write to the ring */
-	uint64_t ring_epoch;     /* random, never 0: ring offsets belong to it */
-	uint64_t lease_boot_ns;  /* collect until then */
-	uint64_t connection;     /* raised for each one: cgroup paths are sent again */
-	uint32_t sample_text;    /* the iterator adds filename and cwd from this pid on; 0: not */
+	uint64_t ring_epoch;     /* random, never 0: identifies the ring that offsets refer to */
+	uint64_t lease_boot_ns;  /* nothing is collected after this time */
+	uint64_t connection;     /* incremented for each connection: cgroup paths are sent again */
+	uint32_t sample_text;    /* the iterator adds filename and cwd from this pid on; 0: never */
 	uint32_t pad;
 };
 
 enum ignore_kind {
 	IGNORE_UID,
-	IGNORE_CGROUP, /* that one and those below it */
+	IGNORE_CGROUP, /* the cgroup and its descendants */
 	IGNORE_COMM,
 };
 

@@ -1,14 +1,14 @@
-/* The kernel's side of Tracer: what runs, told by the scheduler's own tracepoints
- * for processes, and what lives, told by an iterator once a period.
+/* The kernel side of Tracer: process events, from the scheduler's own tracepoints, and
+ * running processes, from an iterator that the probe reads once per period.
  *
- * It watches fork, exec, exit and free of thread groups, signals that kill, and (unless
- * that is turned off) the lengths of what sockets send and receive; no syscall, no
- * switch, no page fault. Figures are read from counters that the kernel keeps anyway. It
- * writes to a ring that the probe reads (probe/forward/ring.c), never to the traced process, and
- * looks only at what kernel.h declares.
+ * It watches fork, exec, exit and free of thread groups, signals that can end a process, and
+ * (unless turned off) the lengths of what sockets send and receive; no system calls, context
+ * switches or page faults. Figures are read from counters that the kernel keeps anyway. It
+ * writes to a ring that the probe reads (probe/forward/ring.c), never to the traced process,
+ * and reads only what kernel.h declares.
  *
- * Which of the variants below is loaded is decided by the probe from the kernel's
- * BTF (probe/kernel.c).
+ * The probe decides from the kernel's BTF which of the variants below is loaded
+ * (probe/kernel.c).
  */
 #include "kernel.h"
 
@@ -61,9 +61,9 @@ static __always_inline void image_fill(struct record_exec *record, struct event 
 	record->argv_size = 0;
 }
 
-/* Program, working directory and, of an exec, arguments, which the kernel has laid out in one
- * piece. The arguments of a running process (no `bprm`) lie in memory that may have to be waited
- * for, however long that takes: they are the reader's to find (probe/forward/arguments.h). */
+/* Program, working directory and, for an exec, the arguments, which the kernel has laid out in one
+ * piece. Reading the arguments of a running process (no `bprm`) may block for any length of time,
+ * so they are left to the reader (probe/forward/arguments.h). Returns the size of the text. */
 static __always_inline __u64 texts_fill(struct scratch *scratch, struct task_struct *task, const __u32 type,
 					struct linux_binprm *bprm)
 {
@@ -88,7 +88,7 @@ static __always_inline __u64 texts_fill(struct scratch *scratch, struct task_str
 	used += bounded(record->cwd_size, RECORD_CWD_MAX);
 
 	void *arguments = (void *)mm->arg_start;
-	/* In the middle of an exec there is no end yet: behind the arguments lies the environment. */
+	/* During an exec the end may not be set yet; the environment follows the arguments. */
 	size = mm->arg_end > mm->arg_start ? mm->arg_end - mm->arg_start : 0;
 	if (size > RECORD_ARGV_MAX) {
 		context->flags |= type == RECORD_EXEC ? RECORD_ARGV_TRUNCATED : 0;
@@ -141,17 +141,17 @@ static __always_inline void exit_send(struct task_struct *task, const __u32 type
 	if (!record)
 		return;
 	counters_read(&record->counters, task, type, event.now_boot_ns);
-	/* What wait4 gives the parent. */
+	/* As wait4 returns it to the parent. */
 	record->wait_status =
 		signal->flags & SIGNAL_GROUP_EXIT ? signal->group_exit_code : task->group_leader->exit_code;
 	record->flags = signal->oom_mm ? RECORD_EXIT_OOM : 0;
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 }
 
-/* Several threads that go at once may find that none lives, and all but the last may be gone when
- * the last one comes here: the first one sends. A group that never had a second thread, as the
- * sums of ended threads say, has no entry to be asked for. (Since 6.16 the kernel says which is
- * the last; and the memory is still there then.) */
+/* Several threads that exit at once may all find that none is left, and all but the last may be gone
+ * when the last one gets here: the first one sends. A group that never had a second thread, as the
+ * sums of ended threads show, needs no entry for this. (Since 6.16 the kernel tells which thread is
+ * the last, and the memory still exists at that point.) */
 static __always_inline bool group_is_dead(struct task_struct *task)
 {
 	struct signal_struct *signal = task->signal;
@@ -208,7 +208,7 @@ enum {
 
 static __always_inline bool signal_is_handled(struct task_struct *task, __u32 signal)
 {
-	/* A number to the verifier, which lets nothing unknown be added to a pointer. */
+	/* A scalar to the verifier, which does not allow adding an unknown value to a pointer. */
 	void *handlers = BPF_CORE_READ(task, sighand);
 	struct k_sigaction *action = handlers + bpf_core_field_offset(struct sighand_struct, action) +
 				     (signal - 1) * bpf_core_type_size(struct k_sigaction);
@@ -216,10 +216,10 @@ static __always_inline bool signal_is_handled(struct task_struct *task, __u32 si
 	return READ(action, sa.sa_handler) != NULL;
 }
 
-/* `info` may be a number instead of an address. 1 is the kernel's own, as a terminal's ^C. 0 is
- * what it sends for whoever runs: to others in his name, as where he writes to cgroup.kill; to
- * himself for what he did, as where a file gets larger than he may make it. `argument` is where
- * it stands: the verifier leaves out what asks whether such a pointer is NULL. */
+/* `info` may be a number instead of an address. 1 stands for the kernel itself, as for a terminal's
+ * ^C. 0 stands for the current process: the signal goes to others in its name, as when it writes to
+ * cgroup.kill, or to itself for what it did, as when it exceeds its file size limit. `argument`
+ * points to `info`: the verifier removes a check whether such a pointer is NULL. */
 static __always_inline __s32 signal_code(const __u64 *argument, struct kernel_siginfo *info, bool is_own)
 {
 	__u64 number = 0;
@@ -230,9 +230,9 @@ static __always_inline __s32 signal_code(const __u64 *argument, struct kernel_si
 	return number == 1 || is_own ? SI_KERNEL : SI_USER;
 }
 
-/* Programs may use some signals to talk to each other, often: these are told only where
- * they end the process. What the kernel sends, for a timer too, is no doing of the process
- * that happens to run then. */
+/* Programs often use some signals to communicate: these are recorded only if they end the
+ * process. A signal from the kernel, including a timer's, is not attributed to the process
+ * that happens to be running. */
 SEC("tp_btf/signal_generate")
 int BPF_PROG(on_signal, int signal, struct kernel_siginfo *info, struct task_struct *task, int group, int result)
 {
@@ -268,7 +268,7 @@ int BPF_PROG(on_signal, int signal, struct kernel_siginfo *info, struct task_str
 #define IPPROTO_UDP 17
 #define IPPROTO_MPTCP 262
 #define MSG_PEEK 0x2
-#define MSG_ERRQUEUE 0x2000 /* what was sent comes back */
+#define MSG_ERRQUEUE 0x2000 /* returns data that was sent */
 
 static __always_inline bool is_network(struct sock *sock)
 {
@@ -278,7 +278,7 @@ static __always_inline bool is_network(struct sock *sock)
 	       (protocol == IPPROTO_TCP || protocol == IPPROTO_UDP || protocol == IPPROTO_MPTCP);
 }
 
-/* Since 6.3, both. Cheap, since messages are many: no event, two counters. */
+/* Both hooks exist since 6.3. Cheap, since messages are frequent: no event, two counters. */
 SEC("tp_btf/sock_send_length")
 int BPF_PROG(on_send, struct sock *sock, int length, int flags)
 {
@@ -295,16 +295,16 @@ int BPF_PROG(on_receive, struct sock *sock, int length, int flags)
 	return 0;
 }
 
-/* Padded, so that the next record stands at a multiple of 8. */
+/* Pads the record, so that the next one begins at a multiple of 8. */
 static __always_inline long seq_send(struct bpf_iter_meta *meta, void *record, __u64 size)
 {
 	size = bounded((size + 7) & ~7ULL, sizeof(struct scratch));
 	return size ? bpf_seq_write(meta->seq, record, size) : -1;
 }
 
-/* Running processes, from where the probe reads an iterator, with text where it asks for that.
- * Where the buffer is full, the kernel takes back what was written for
- * this task and calls again: only then is a cgroup announced. */
+/* Samples of running processes, whenever the probe reads the iterator, with text if it asks for it.
+ * If the buffer is full, the kernel discards what was written for this task and calls again; so a
+ * cgroup counts as announced only once its sample is written. */
 SEC("iter/task")
 int sample_tasks(struct bpf_iter__task *context)
 {
@@ -334,10 +334,10 @@ int sample_tasks(struct bpf_iter__task *context)
 	return 0;
 }
 
-/* Written by the probe before it looks: device numbers of GPUs; 0 ends the list. */
+/* Major numbers of the devices to report, written by the probe before a scan; 0 ends the list. */
 volatile __u32 device_majors[DEVICE_MAJORS_MAX] = {};
 
-/* Descriptors of running processes, of which only device nodes that are asked for are reported. */
+/* Scans the descriptors of running processes; reports only device nodes in `device_majors`. */
 SEC("iter/task_file")
 int sample_files(struct bpf_iter__task_file *context)
 {
