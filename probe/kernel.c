@@ -19,23 +19,23 @@
 #include "common/log.h"
 
 #define PIN_PATH_SIZE 256
-#define BEFORE "before-"              /* and a number: a directory of what another version has pinned */
+#define BEFORE "before-"              /* and a number: a directory with the pins of another version */
 #define FIRST_LEASE_NS 60000000000ULL /* until the loop renews it */
 
-/* Maps that go over to the next programs. What else there is (the ignore list, scratch)
- * is each load's own. */
+/* Maps that the next programs take over. All others (the ignore list, scratch) belong to
+ * one load. */
 #define LOSSES "losses"
-#define CONTROL "control" /* last: who finds it there without the ring knows what to go on with */
+#define CONTROL "control" /* last: if it is there without the ring, a replacement was interrupted */
 static const char *const carried[] = {"ring", LOSSES, "groups", "traffic", "announced", CONTROL};
 #define CARRIED_COUNT (sizeof(carried) / sizeof(carried[0]))
 
 /* Pins
  *
- * Carried maps lie in the pin directory, the hooks of each load in a directory below it
- * that bears its number. control.build says whose hooks collect. A probe that is killed
- * before it has switched leaves the old ones at work, complete; after that, the new. */
+ * Carried maps are in the pin directory, the hooks of each load in a subdirectory named
+ * by its number. control.build says whose hooks collect. If a probe is killed before the
+ * switch, the complete set of old hooks keeps working; after it, the set of new ones. */
 
-/* One that is too long is empty, and so nowhere. */
+/* A path that is too long becomes empty, so that it does not exist. */
 static const char *pin_path(char path[PIN_PATH_SIZE], const char *directory, const char *name)
 {
 	if (snprintf(path, PIN_PATH_SIZE, "%s/%s", directory, name) >= PIN_PATH_SIZE)
@@ -56,8 +56,8 @@ static bool is_before(const char *name)
 	return strncmp(name, BEFORE, strlen(BEFORE)) == 0;
 }
 
-/* Removes the pins of other loads than that, or for NULL everything. How many, or a
- * negative errno. */
+/* Removes the pins of all loads except `load`, or everything if it is NULL. Returns how
+ * many were removed, or a negative errno. */
 static int pins_remove(const char *directory, const char *load)
 {
 	DIR *entries = opendir(directory);
@@ -136,7 +136,7 @@ int kernel_detach(const char *pin_dir)
 
 /* Maps */
 
-/* A descriptor of a pinned map and what it is, or -1. */
+/* Returns a descriptor of a pinned map, and its info, or -1. */
 static int pin_open(const char *directory, const char *name, struct bpf_map_info *ret_info)
 {
 	char path[PIN_PATH_SIZE];
@@ -151,8 +151,8 @@ static int pin_open(const char *directory, const char *name, struct bpf_map_info
 	return fd;
 }
 
-/* What is pinned there, mapped, or NULL: of another version it has what it begins with in
- * every version, and no more. */
+/* Returns the pinned structure, mapped, or NULL. If it is of another version, only the first
+ * fields, which are the same in every version, may be used. */
 static struct control *control_open(const char *directory)
 {
 	struct bpf_map_info info;
@@ -178,9 +178,9 @@ static bool is_pinned(const char *directory, const char *name)
 	return access(pin_path(path, directory, name), F_OK) == 0;
 }
 
-/* Go on with what is pinned, where it is of this version. Records of another one nobody could
- * read: their ring goes on filling beside ours until we are in charge. A control without a ring
- * is what a probe left that was killed over this: its epoch must not name another ring. */
+/* Continue with what is pinned if it is of this version. Records of another version could not be
+ * read: their ring keeps filling beside ours until ours takes over. A control without a ring was
+ * left by a probe that was killed in here: its epoch must not be used for another ring. */
 static int pins_take_over(const char *directory)
 {
 	struct control *control = control_open(directory);
@@ -195,15 +195,15 @@ static int pins_take_over(const char *directory)
 	if (mkdir(pin_path(before, directory, name), 0700))
 		return -errno;
 	for (size_t i = 0; i < CARRIED_COUNT; i++)
-		if (strcmp(carried[i], LOSSES) != 0 && /* which go on growing */
+		if (strcmp(carried[i], LOSSES) != 0 && /* they keep growing */
 		    rename(pin_path(from, directory, carried[i]), pin_path(to, before, carried[i])) && errno != ENOENT)
 			return -errno;
 	return 0;
 }
 
-/* Counts what is in a ring of another version, until ours went on from there, as lost: that
- * much can be told of a record of any version. What is counted goes at once, so that a kill
- * makes one be counted twice at most. How many. */
+/* Counts the records in a ring of another version, up to the time when ours took over, as lost:
+ * the headers of all versions allow that. A record is freed as soon as it is counted, so that
+ * a kill causes at most one to be counted twice. Returns the number of records. */
 static unsigned long long ring_write_off(struct loss_slot *losses, const char *directory, uint64_t until_boot_ns)
 {
 	struct bpf_map_info info;
@@ -234,8 +234,8 @@ static unsigned long long ring_write_off(struct loss_slot *losses, const char *d
 	return count;
 }
 
-/* What another version has pinned, `visit`ed. There are several such directories where one
- * upgrade after the other was killed. */
+/* Calls `visit` for each directory with the pins of another version. There are several if
+ * successive upgrades were killed. */
 static void befores_visit(const char *directory, void (*visit)(const char *before, void *context), void *context)
 {
 	DIR *entries = opendir(directory);
@@ -249,7 +249,7 @@ static void befores_visit(const char *directory, void (*visit)(const char *befor
 		closedir(entries);
 }
 
-/* Its programs look at a control of their own. */
+/* The old programs read their own control. */
 static void before_stop(const char *before, void *context)
 {
 	struct control *control = control_open(before);
@@ -274,7 +274,7 @@ static void before_write_off(const char *before, void *context)
 	rmdir(before);
 }
 
-/* The ring keeps the size that it has; another map that has changed begins anew. */
+/* An existing ring keeps its size; any other map whose layout has changed is recreated. */
 static void map_prepare(struct bpf_map *map, const char *directory)
 {
 	char path[PIN_PATH_SIZE];
@@ -289,7 +289,7 @@ static void map_prepare(struct bpf_map *map, const char *directory)
 		unlink(path);
 	if (fd >= 0)
 		close(fd);
-	bpf_map__set_pin_path(map, path); /* libbpf takes what is there, or pins it there */
+	bpf_map__set_pin_path(map, path); /* libbpf reuses an existing pin, or pins it there */
 }
 
 static void *map_shared(const struct bpf_map *map)
@@ -324,7 +324,7 @@ static int programs_open(const struct btf *kernel_btf, struct tracer_bpf **ret_p
 	return result;
 }
 
-/* What this kernel has no use for is not loaded: it would not be accepted. */
+/* Programs that this kernel has no hooks for are not loaded: it would reject them. */
 static void programs_choose(struct tracer_bpf *programs, const struct btf *kernel_btf,
 			    const struct kernel_options *options)
 {
@@ -336,7 +336,7 @@ static void programs_choose(struct tracer_bpf *programs, const struct btf *kerne
 	programs->rodata->network = network;
 }
 
-/* The kernel's types are some megabytes: they are read once for both questions. */
+/* The kernel's BTF is several megabytes: it is read once for both decisions. */
 static int programs_prepare(struct kernel *kernel, const struct kernel_options *options)
 {
 	struct btf *kernel_btf = btf__load_vmlinux_btf();
@@ -351,7 +351,7 @@ static int programs_prepare(struct kernel *kernel, const struct kernel_options *
 	return result;
 }
 
-/* Hooks are pinned, if anything is; iterators are this process' own. */
+/* Pins hooks if `directory` is given; iterators belong to this process alone. */
 static int links_keep(struct kernel *kernel, const char *directory)
 {
 	struct tracer_bpf *programs = kernel->programs;
@@ -387,7 +387,7 @@ static int kernel_load(struct kernel *kernel, const struct kernel_options *optio
 {
 	struct tracer_bpf *programs = kernel->programs;
 
-	programs->rodata->build = clock_boot_ns(); /* no two loads of a boot have the same */
+	programs->rodata->build = clock_boot_ns(); /* unique to each load of a boot */
 	programs->rodata->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 	bpf_map__set_max_entries(programs->maps.ring, options->ring_bytes);
 	for (size_t i = 0; options->pin_dir && i < CARRIED_COUNT; i++)
@@ -406,7 +406,7 @@ static int kernel_load(struct kernel *kernel, const struct kernel_options *optio
 			bpf_map__max_entries(programs->maps.ring));
 }
 
-/* From the store on our programs collect, and nobody else's. */
+/* From the store to control->build on, our programs collect, and no others. */
 static int kernel_switch(struct kernel *kernel, const struct kernel_options *options)
 {
 	struct tracer_bpf *programs = kernel->programs;
@@ -436,7 +436,7 @@ static int kernel_switch(struct kernel *kernel, const struct kernel_options *opt
 	__atomic_store_n(&control->build, programs->rodata->build, __ATOMIC_RELEASE);
 	if (!options->pin_dir)
 		return 0;
-	/* What begins from here on ours tell, whoever else does. */
+	/* Our programs report whatever begins from here on, even if others report it too. */
 	struct write_off write_off = {kernel->source.losses, clock_boot_ns()};
 
 	befores_visit(options->pin_dir, before_stop, NULL);
@@ -451,7 +451,7 @@ static void log_load_failure(int error)
 	if (error == -ESRCH)
 		log_error("this kernel has no BTF (/sys/kernel/btf/vmlinux); one built with "
 			  "CONFIG_DEBUG_INFO_BTF is needed");
-	else if (error == -EPERM) /* EACCES is the verifier's */
+	else if (error == -EPERM) /* EACCES comes from the verifier */
 		log_error("no permission to load BPF programs; run as root, or with CAP_BPF and "
 			  "CAP_PERFMON");
 	else
@@ -464,7 +464,7 @@ int kernel_open(struct kernel *kernel, const struct kernel_options *options)
 {
 	*kernel = (struct kernel){.lock = -1, .source.devices_fd = -1};
 	if (!log_is_wanted(LOG_LEVEL_DEBUG))
-		libbpf_set_print(NULL); /* it tells what the verifier says */
+		libbpf_set_print(NULL); /* it prints the verifier's output */
 	int result = options->pin_dir ? pins_lock(options->pin_dir, &kernel->lock) : 0;
 	if (result)
 		return result;
@@ -478,7 +478,7 @@ int kernel_open(struct kernel *kernel, const struct kernel_options *options)
 	if (result)
 		log_load_failure(result);
 	if (result && options->pin_dir)
-		rmdir(options->pin_dir); /* stays where something is pinned in it */
+		rmdir(options->pin_dir); /* stays if something is pinned in it */
 	if (result)
 		kernel_close(kernel);
 	return result;
@@ -487,7 +487,7 @@ int kernel_open(struct kernel *kernel, const struct kernel_options *options)
 void kernel_close(struct kernel *kernel)
 {
 	ring_unmap(&kernel->source.ring);
-	tracer_bpf__destroy(kernel->programs); /* what is pinned goes on */
+	tracer_bpf__destroy(kernel->programs); /* pinned programs keep running */
 	if (kernel->source.devices_fd >= 0)
 		close(kernel->source.devices_fd);
 	if (kernel->lock >= 0)

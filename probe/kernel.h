@@ -1,10 +1,10 @@
-/* The BPF side: loaded, attached, and mapped, so that nothing of it needs a privilege
- * any more.
+/* Loads, attaches and maps the BPF side, so that using it afterwards needs no
+ * privileges.
  *
- * With pins (bpffs), maps and hooks outlive the probe. There is one way to start, be it
+ * With pins (bpffs), maps and hooks outlive the probe. Every start works the same, be it
  * after a kill, a restart or an upgrade: new programs are loaded beside the pinned ones,
- * over the same maps, and attached; one store into control.build lets them collect, and
- * those of before no more; then the old ones' pins go.
+ * over the same maps, and attached; one store to control.build makes them collect and
+ * the old ones stop; then the old pins are removed.
  */
 #pragma once
 
@@ -14,9 +14,9 @@
 
 struct kernel_options {
 	const char *pin_dir;          /* NULL: nothing outlives this process */
-	uint32_t ring_bytes;          /* a power of two and of whole pages */
+	uint32_t ring_bytes;          /* a power of two, at least one page */
 	bool no_network;              /* bytes sent and received are not counted */
-	struct device_majors devices; /* told besides GPUs */
+	struct device_majors devices; /* reported besides GPUs */
 	uint32_t ignore_count;
 	struct ignore_key ignore[KERNEL_IGNORE_MAX];
 };
@@ -27,11 +27,11 @@ struct kernel {
 	int lock; /* on the pin directory, or -1 */
 };
 
-/* 0; -EPERM; -EBUSY another probe has the pins; -ENOTSUP not a BPF filesystem; another
- * negative errno. What failed has been logged, in one line. */
+/* Returns 0, -EPERM, -EBUSY if another probe has the pins, -ENOTSUP if not on a BPF
+ * filesystem, or another negative errno. A failure has been logged, in one line. */
 int kernel_open(struct kernel *kernel, const struct kernel_options *options);
 void kernel_close(struct kernel *kernel);
 
-/* Remove every pin: collecting ends, what was not delivered is gone. 0 or negative
- * errno; logged. */
+/* Remove every pin: collection ends, and undelivered records are lost. Returns 0 or a
+ * negative errno; logged. */
 int kernel_detach(const char *pin_dir);

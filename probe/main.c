@@ -50,7 +50,7 @@ static const char *take_ring_size(void *field, const char *text, const struct op
 	return NULL;
 }
 
-/* A directory's inode is its cgroup's kernfs id, in hierarchy 0. */
+/* The inode number of a cgroup's directory is its kernfs id, in hierarchy 0. */
 static bool parse_cgroup(const char *text, uint64_t *ret_id)
 {
 	struct stat status;
@@ -163,7 +163,7 @@ static int exit_code_of(int error)
 	case -EBUSY: return EXIT_BUSY;
 	case -ENOENT:
 	case -ESRCH:  /* no BTF */
-	case -EACCES: /* the verifier's */
+	case -EACCES: /* from the verifier */
 	case -EINVAL:
 	case -E2BIG:
 	case -ENOTSUP: return EXIT_UNSUPPORTED;
@@ -185,22 +185,22 @@ static int stream_open(struct forward *forward, const struct options *options)
 
 #define READER_SOCKET 3
 
-/* It has its end of the socket and standard error, and no signal is held back from it. */
+/* Keeps only its end of the socket and the standard descriptors, with no signal blocked. */
 static void reader_main(const struct options *options, int socket)
 {
 	sigset_t none;
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	prctl(PR_SET_NAME, "tracer-reader"); /* not another probe, to whoever looks for one */
+	prctl(PR_SET_NAME, "tracer-reader"); /* so that it is not taken for another probe */
 	if (dup2(socket, READER_SOCKET) == READER_SOCKET && close_range(READER_SOCKET + 1, ~0U, 0) == 0 &&
 	    sandbox_enter_reader(options->user.uid, options->user.gid) == 0)
 		arguments_serve(READER_SOCKET);
 	_exit(EXIT_FAILED);
 }
 
-/* Before anything is open that it has no use for. Its socket, or -1: then the arguments of
- * processes that run already stay unknown. It ends when the socket is closed. */
+/* Called before anything is open that the reader does not need. Returns its socket, or -1: the arguments
+ * of processes that are already running then stay unknown. It ends when the socket is closed. */
 static int reader_start(const struct options *options)
 {
 	int ends[2];
@@ -270,11 +270,11 @@ int main(int argc, char **argv)
 	if (options.record_path || options.no_pin)
 		options.kernel.pin_dir = NULL;
 
-	/* Open only while the loop waits, so that none is missed. */
+	/* Unblocked only while the loop waits, so that none is missed. */
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
-	signal(SIGPIPE, SIG_IGN); /* a descriptor that nobody reads is an error, not the end */
+	signal(SIGPIPE, SIG_IGN); /* a write that nobody reads fails, but does not end the probe */
 	return probe_main(&options);
 }

@@ -10,7 +10,7 @@
 
 #include "common/privilege.h"
 
-/* What works on descriptors that are open, memory that cannot be run, time. */
+/* Calls for open descriptors, memory that is not executable, signals, time. */
 /* clang-format off */
 #define CALLS_OF_BOTH                                                                 \
 	{SCMP_SYS(read)}, {SCMP_SYS(write)}, {SCMP_SYS(close)}, {SCMP_SYS(ppoll)},             \
@@ -32,9 +32,9 @@ static int seccomp_enter(void)
 {
 	const struct privilege_call allowed[] = {
 		CALLS_OF_BOTH,
-		/* `connect` is for the next correlator. With these arguments only: a Unix socket,
-		 * a new pass over running processes; abort(3) signals this process, and there may
-		 * be others of its user. */
+		/* `connect` is for a restarted correlator. With these arguments only: a Unix socket,
+		 * a new pass over running processes, and a signal to this process for abort(3),
+		 * since its user may have other processes. */
 		/* clang-format off */
 		{SCMP_SYS(pread64)}, {SCMP_SYS(connect)}, {SCMP_SYS(shutdown)},
 		{SCMP_SYS(getsockopt)},
@@ -47,7 +47,7 @@ static int seccomp_enter(void)
 	return calls_allow(allowed, sizeof(allowed) / sizeof(allowed[0]));
 }
 
-/* It opens files, by Landlock in /proc alone, and starts another of itself. */
+/* The reader opens files, which Landlock restricts to /proc, and forks. */
 static int reader_seccomp_enter(void)
 {
 	const struct privilege_call allowed[] = {
@@ -65,7 +65,7 @@ static int privileges_drop(uid_t uid, gid_t gid, gid_t group)
 {
 	int result = privilege_drop_bounds();
 
-	if (!result && geteuid() == 0) /* else the service manager has done it */
+	if (!result && geteuid() == 0) /* otherwise the service manager has done it */
 		result = privilege_become(uid, gid, NULL, group);
 	if (!result)
 		result = privilege_drop_capabilities(PRIVILEGE_NO_CAPABILITY);
@@ -78,7 +78,7 @@ int sandbox_enter(uid_t uid, gid_t gid, gid_t group)
 
 	if (!result)
 		result = privilege_landlock_begin(&rules);
-	if (!result) /* allows no path of any kind */
+	if (!result) /* without a rule, no path is allowed */
 		result = privilege_landlock_enter(rules);
 	return result ? result : seccomp_enter();
 }

@@ -1,19 +1,19 @@
-/* After the programs are attached, the probe needs almost nothing: it gives the rest
- * away, for good.
+/* Once the programs are attached, the probe needs almost no privileges: it drops the
+ * rest permanently.
  *
- * What stays possible: reading the ring, making iterators of links that are held (which
+ * What remains possible: reading the ring, creating iterators from open links (which
  * takes no capability since Linux 5.19), connecting to a Unix socket, writing to open
- * descriptors. No file can be opened, no program run, no process looked at, no network
- * reached, nothing loaded into the kernel.
+ * descriptors. The probe cannot open files, run programs, inspect processes, reach a
+ * network, or load anything into the kernel.
  */
 #pragma once
 
 #include <sys/types.h>
 
-/* Where this process is root, it becomes that user, with that one group besides, to reach the
- * socket (PRIVILEGE_NO_GROUP: none). 0 or a negative errno; what failed has been logged. */
+/* If this process is root, it becomes `uid` and `gid`, with `group` as the only supplementary group, to
+ * reach the socket (PRIVILEGE_NO_GROUP: none). Returns 0 or a negative errno; a failure has been logged. */
 int sandbox_enter(uid_t uid, gid_t gid, gid_t group);
 
-/* The same for the reader of arguments (probe/forward/arguments.h), without a group: it opens
- * files in /proc, and forks. */
+/* The same for the reader of arguments (probe/forward/arguments.h), without a group: it may open
+ * files in /proc, and fork. */
 int sandbox_enter_reader(uid_t uid, gid_t gid);

@@ -11,7 +11,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
-#define READ_TIMEOUT_NS 50000000ULL /* mostly it takes 20000; a page from swap more */
+#define READ_TIMEOUT_NS 50000000ULL /* usually it takes 20000, but longer if a page is swapped out */
 #define STAT_START_FIELD 22         /* starttime in /proc/PID/stat, in clock ticks since boot */
 
 struct request {
@@ -19,10 +19,10 @@ struct request {
 	uint64_t number;
 };
 
-/* Number 0: the reader was killed over a request. */
+/* Number 0: the reader was killed during a request. */
 struct answer {
 	uint64_t number;
-	char argv[RECORD_ARGV_MAX + 1]; /* one byte more shows that there are more */
+	char argv[RECORD_ARGV_MAX + 1]; /* the extra byte shows whether there are more */
 };
 
 /* ---- the reader */
@@ -40,7 +40,7 @@ static size_t file_read(int directory, const char *name, char *data, size_t capa
 	return size;
 }
 
-/* Of a process that has been given the same pid, or of another pid namespace, it is another. */
+/* Returns false if the pid has been reused, or belongs to another pid namespace. */
 static bool start_is(int directory, uint64_t start_boot_ns)
 {
 	char text[1024];
@@ -111,7 +111,7 @@ void arguments_serve(int fd)
 
 /* ---- the probe */
 
-/* False: none in time. What is left of a request before is not an answer to this one. */
+/* Returns false if there is no answer in time. Skips late answers to earlier requests. */
 static bool answer_take(int fd, uint64_t number, struct answer *answer, size_t *ret_size)
 {
 	struct pollfd ready = {.fd = fd, .events = POLLIN};
@@ -143,7 +143,7 @@ size_t arguments_read(int fd, const struct image_key *image, char *argv, uint32_
 	if (send(fd, &request, sizeof(request), MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ||
 	    !answer_take(fd, number, &answer, &size) || size == 0)
 		return 0;
-	/* A page of it could not be read: then it ends in the middle of an argument. */
+	/* If a page could not be read, the text ends in the middle of an argument. */
 	if (size > RECORD_ARGV_MAX || answer.argv[size - 1] != '\0')
 		*ret_flags = RECORD_ARGV_TRUNCATED;
 	size = size > RECORD_ARGV_MAX ? RECORD_ARGV_MAX : size;

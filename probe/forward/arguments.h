@@ -1,10 +1,10 @@
-/* Arguments of processes that ran before the probe did, read from /proc by a process of its own.
+/* Arguments of processes that started before the probe, read from /proc by a separate process.
  *
- * Memory of another process may take for ever to read: whoever provides a page of it (a FUSE
- * server, say) may never answer. So no program in the kernel reads it, and the probe does not
- * either: it asks a reader, which /proc serves only from memory that is anonymous. What may hold
- * up even that (the owner's lock on its memory) ends with a signal: the reader is killed by its
- * own timer, another one takes its place, and the arguments of that process are unknown.
+ * Reading the memory of another process may block forever: whatever provides one of its pages (a
+ * FUSE server, for example) may never answer. So neither the BPF programs nor the probe read it:
+ * the probe asks a reader, for which /proc reads anonymous memory only. What may block even that
+ * (the owner's lock on its memory) is interrupted by a signal: the reader is killed by its own
+ * timer and replaced, and the arguments of that process are unknown.
  */
 #pragma once
 
@@ -12,12 +12,12 @@
 
 #include "bpf/record.h"
 
-/* The reader's side: answers on the socket `fd` (SOCK_SEQPACKET) until the other end is closed. */
+/* The reader: answers requests on the socket `fd` (SOCK_SEQPACKET) until the other end is closed. */
 void arguments_serve(int fd);
 
-/* The arguments of a running process, each ended by NUL, in `argv` of RECORD_ARGV_MAX bytes;
- * `*ret_flags` is RECORD_ARGV_TRUNCATED where there are more of them. 0: not to be had. Takes
- * at most ARGUMENTS_WAIT_MS. */
+/* Reads the arguments of a running process, each NUL-terminated, into `argv` of RECORD_ARGV_MAX bytes;
+ * sets `*ret_flags` to RECORD_ARGV_TRUNCATED if there are more. Returns their size, or 0 if they are
+ * not available. Takes at most ARGUMENTS_WAIT_MS. */
 size_t arguments_read(int fd, const struct image_key *image, char *argv, uint32_t *ret_flags);
 
 #define ARGUMENTS_WAIT_MS 200

@@ -16,8 +16,8 @@ bool device_majors_add(struct device_majors *majors, uint32_t major)
 	return false;
 }
 
-/* NVIDIA has several, some with numbers that change; drm is every other graphics driver's,
- * kfd AMD's for computing, accel that of accelerators without graphics. */
+/* NVIDIA has several, some with changing numbers; drm belongs to every other graphics driver,
+ * kfd to AMD for computing, accel to accelerators without graphics. */
 static bool is_gpu_driver(const char *name)
 {
 	return strncmp(name, "nvidia", strlen("nvidia")) == 0 || strcmp(name, "drm") == 0 || strcmp(name, "kfd") == 0 ||

@@ -1,18 +1,18 @@
-/* Which character devices are GPUs: by the names of their drivers. */
+/* Finds out which character devices are GPUs, by the names of their drivers. */
 #pragma once
 
 #include <stdbool.h>
 
 #include "bpf/record.h"
 
-/* Device numbers (major) that the kernel can look for: a set that ends with 0 or is full. */
+/* The major device numbers that the kernel side looks for: a set that ends with 0 unless full. */
 struct device_majors {
 	uint32_t major[DEVICE_MAJORS_MAX];
 };
 
-/* False: the set is full. */
+/* Returns false if the set is full. */
 bool device_majors_add(struct device_majors *majors, uint32_t major);
 
-/* Add those of the GPU drivers that are loaded now: `fd` is of /proc/devices, which tells anew each
- * time that it is read from its beginning. */
+/* Add those of the GPU drivers that are loaded now. `fd` is an open /proc/devices, which is current
+ * each time it is read from the beginning. */
 void device_majors_find(struct device_majors *majors, int fd);

@@ -17,17 +17,17 @@
 #include "common/ready.h"
 #include "probe/forward/arguments.h"
 
-/* The ring wakes nobody: it is looked at this often. At 16 MiB it holds over 20,000
+/* The ring does not wake the probe: it is read this often. At 16 MiB it holds over 20,000
  * processes, many times what a host starts in that time. */
 #define READ_PERIOD_NS 200000000LL
-#define SLOW_PERIOD_NS 10000000000ULL      /* between looks at what changes seldom: devices */
-#define PASS_SHARE 350                     /* of a processor: below 0.3 % */
-#define LEAVING_PERIOD_NS 2000000LL        /* the same once the end is near */
-#define DRAIN_NS 5000000000ULL             /* without an acknowledgement that frees anything */
-#define BATCH_BYTES (256 * 1024)           /* of events, before they are written */
-#define ANSWERS_MAX 1024                   /* taken at a time: who sends without end holds nothing up */
-#define TEXT_SLICE_NS 500000000ULL         /* a pass has text for that long: events wait meanwhile */
-#define LOSS_TEXT_PERIOD_NS 10000000000ULL /* losses do not ask for text again sooner */
+#define SLOW_PERIOD_NS 10000000000ULL      /* between scans of what rarely changes: devices */
+#define PASS_SHARE 350                     /* one part in so many of a processor: below 0.3 % */
+#define LEAVING_PERIOD_NS 2000000LL        /* READ_PERIOD_NS while draining */
+#define DRAIN_NS 5000000000ULL             /* limit without an acknowledgement that frees records */
+#define BATCH_BYTES (256 * 1024)           /* of events, collected before they are written */
+#define ANSWERS_MAX 1024                   /* taken at a time: a peer that keeps sending delays nothing */
+#define TEXT_SLICE_NS 500000000ULL         /* a pass sends text for that long: events wait meanwhile */
+#define LOSS_TEXT_PERIOD_NS 10000000000ULL /* losses do not request text again sooner */
 
 static volatile sig_atomic_t stopping;
 
@@ -36,7 +36,7 @@ static void on_signal(int number)
 	stopping = number;
 }
 
-/* The one command of bpf(2) that needs no privilege, and that the sandbox lets through. */
+/* The only bpf(2) command that needs no privileges and that the sandbox allows. */
 static int iterator_make(int link)
 {
 	union bpf_attr attributes = {.iter_create.link_fd = (uint32_t)link};
@@ -44,7 +44,7 @@ static int iterator_make(int link)
 	return (int)syscall(SYS_bpf, BPF_ITER_CREATE, &attributes, sizeof(attributes));
 }
 
-/* One line of a file in /proc or /etc, empty where there is none. */
+/* Returns the first line of a file in /proc or /etc, empty if there is none. */
 static struct wire_bytes file_line(const char *path, char *line, size_t capacity)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -95,7 +95,7 @@ void forward_fill_hello(struct forward *forward)
 	hello_refresh(forward);
 }
 
-/* True: there are more. */
+/* Returns true if there may be more. */
 static bool events_send(struct forward *forward)
 {
 	struct wire_message message = {.type = WIRE_EVENT};
@@ -111,8 +111,8 @@ static bool events_send(struct forward *forward)
 	return true;
 }
 
-/* All of them, if there are more than the receiver knows: which of them are new, it finds out.
- * What was lost may be told by a full pass. */
+/* Sends all slots if any has grown since the last time; the receiver finds out which are new. A
+ * pass with text may make up for what was lost. */
 static void losses_send(struct forward *forward)
 {
 	bool more = false;
@@ -124,7 +124,7 @@ static void losses_send(struct forward *forward)
 		if (count == forward->losses_sent[i].count)
 			continue;
 		forward->losses_sent[i] = *slot;
-		forward->losses_sent[i].count = count; /* so much that the rest was there */
+		forward->losses_sent[i].count = count; /* as read first: the other fields were set by then */
 		more = true;
 	}
 	if (!more)
@@ -135,7 +135,7 @@ static void losses_send(struct forward *forward)
 	forward->losses_want_text = true;
 }
 
-/* A driver may be loaded, or go, at any time. True: there are devices to look for. */
+/* Drivers may be loaded or unloaded at any time. Returns true if there are devices to look for. */
 static bool devices_refresh(const struct forward_source *source)
 {
 	struct device_majors now = source->devices;
@@ -145,7 +145,7 @@ static bool devices_refresh(const struct forward_source *source)
 	return now.major[0] != 0;
 }
 
-/* Whose record was lost is told by text. Losses that go on would ask for it all the time. */
+/* Text describes processes whose records were lost. Rate-limited, since losses may go on. */
 static void losses_ask_for_text(struct forward *forward, uint64_t now_boot_ns)
 {
 	if (!forward->losses_want_text || forward->text_from || now_boot_ns < forward->next_loss_text_boot_ns)
@@ -193,8 +193,8 @@ static void pass_break_off(struct forward *forward)
 	forward->is_passing = false;
 }
 
-/* Where a pass costs much, among very many processes, the next one is further away: looking
- * at running processes never takes more than its share. */
+/* If a pass is expensive, with very many processes, the next one is delayed: scanning
+ * processes never takes more than its share. */
 static void pass_space_out(struct forward *forward)
 {
 	uint64_t cost_ns = clock_cpu_ns() - forward->pass_begin_cpu_ns;
@@ -214,7 +214,7 @@ static void pass_end(struct forward *forward)
 	ready_tell(&forward->ready_fd);
 }
 
-/* The next pass goes on with this process. */
+/* The next pass continues with this process. */
 static void text_end(struct forward *forward, uint32_t pid)
 {
 	forward->text_is_over = true;
@@ -222,7 +222,7 @@ static void text_end(struct forward *forward, uint32_t pid)
 	forward->source->control->sample_text = 0;
 }
 
-/* `record` has room for all that a sample can have. Its size then. */
+/* `record` has room for the largest sample. Returns its size afterwards. */
 static uint32_t arguments_add(struct forward *forward, struct record_exec *record)
 {
 	char *end = (char *)record + record->header.size;
@@ -253,8 +253,8 @@ static size_t padded(size_t size)
 	return (size + 7) & ~(size_t)7;
 }
 
-/* What an iterator wrote, with arguments. A record that is cut waits for the rest of it. False:
- * these are no records. */
+/* Sends what an iterator wrote, with arguments added. An incomplete record is kept until the rest
+ * of it arrives. Returns false, with errno set, if these are not records. */
 static bool piece_send(struct forward *forward, size_t size)
 {
 	static _Alignas(8) char out[FORWARD_PIECE_BYTES + FORWARD_SAMPLE_BYTES_MAX];
@@ -288,8 +288,8 @@ static bool piece_send(struct forward *forward, size_t size)
 	return true;
 }
 
-/* One piece of it. While a pass is under way no event is sent, so that every event after
- * it is beyond its ring_offset. */
+/* Sends one piece of the pass. No event is sent during a pass, so that every event after it
+ * is beyond its ring_offset. */
 static void pass_continue(struct forward *forward)
 {
 	char *room = forward->piece + forward->piece_kept;
@@ -308,14 +308,14 @@ static void pass_continue(struct forward *forward)
 		close(forward->pass_fd);
 		forward->pass_fd = -1;
 	} else if (errno != EAGAIN && errno != EINTR) {
-		/* Perhaps within a record: only a new connection helps. */
+		/* Possibly in the middle of a record: only a new connection helps. */
 		log_error("cannot scan processes: %s", strerror(errno));
 		pass_break_off(forward);
 		stream_fail(&forward->stream, "a process scan broke off");
 	}
 }
 
-/* A receiver begins: from what it has, with everything that it cannot know. */
+/* A receiver has connected: continue from what it has, and send everything that it cannot know. */
 static void connection_begin(struct forward *forward, uint64_t ring_epoch, uint64_t offset)
 {
 	struct forward_source *source = forward->source;
@@ -328,7 +328,7 @@ static void connection_begin(struct forward *forward, uint64_t ring_epoch, uint6
 	memset(forward->losses_sent, 0, sizeof(forward->losses_sent));
 }
 
-/* Who is about to go stays while what is left is being taken. */
+/* A probe that is stopping stays as long as what is left is being acknowledged. */
 static void records_free(struct forward *forward, uint64_t offset)
 {
 	struct ring *ring = &forward->source->ring;
@@ -353,9 +353,9 @@ static void answers_take(struct forward *forward)
 	}
 }
 
-/* Nothing is added to what the receiver has not taken. True: there is more to do now. What
- * it takes at last is followed at once by more: a wait for the next period would leave both
- * daemons idle while the ring overflows. */
+/* Sends nothing new while earlier output has not been accepted. Returns true if there is more to do
+ * now. When the receiver accepts output, more follows at once: waiting for the next period would
+ * leave both daemons idle while the ring overflows. */
 static bool forward_step(struct forward *forward, uint64_t now_boot_ns)
 {
 	struct stream *stream = &forward->stream;
@@ -377,13 +377,13 @@ static bool forward_step(struct forward *forward, uint64_t now_boot_ns)
 			pass_continue(forward);
 	}
 	stream_flush(stream);
-	/* A recording has no one to acknowledge: what is written is done. */
+	/* Nobody acknowledges a recording: what is written can be freed. */
 	if (!stream->path && !stream_has_output(stream))
 		ring_free_before(&forward->source->ring, UINT64_MAX);
 	return more && stream->is_ready;
 }
 
-/* Sleep until the peer does something, a signal, or the next look at the ring. */
+/* Sleep until the peer is ready, a signal arrives, or the ring is due to be read. */
 static void forward_wait(const struct forward *forward, bool more)
 {
 	const struct stream *stream = &forward->stream;
@@ -401,7 +401,7 @@ static void forward_wait(const struct forward *forward, bool more)
 	ppoll(&peer, 1, &timeout, &none);
 }
 
-/* Once the ring is sent up to the end. */
+/* Ends the stream once the ring has been sent up to drain_position. */
 static void drain_send(struct forward *forward)
 {
 	struct stream *stream = &forward->stream;
@@ -409,7 +409,7 @@ static void drain_send(struct forward *forward)
 	if (forward->all_sent || forward->is_passing || stream_has_output(stream) ||
 	    forward->source->ring.position < forward->drain_position)
 		return;
-	losses_send(forward); /* since the last pass: without pins nobody could tell them later */
+	losses_send(forward); /* since the last pass: without pins they could not be reported later */
 	stream_flush(stream);
 	if (!stream->is_ready || stream_has_output(stream))
 		return;

@@ -1,6 +1,6 @@
-/* See ring.h. The layout is the kernel's: kernel/bpf/ringbuf.c, a page with the
- * consumer position, a page with the producer position, the data twice; before
- * each record 8 bytes, of which the first four are its size and two flags. */
+/* See ring.h. The layout is the kernel's (kernel/bpf/ringbuf.c): a page with the
+ * consumer position, a page with the producer position, the data twice. Each record
+ * follows 8 bytes, of which the first four are its size and two flags. */
 #include "probe/forward/ring.h"
 
 #include <errno.h>
@@ -44,7 +44,7 @@ void ring_unmap(struct ring *ring)
 	*ring = (struct ring){0};
 }
 
-/* Position after the record at `position`, or `position` where none is complete. */
+/* Returns the position after the record at `position`, or `position` if there is no complete one. */
 static uint64_t ring_step(const struct ring *ring, uint64_t position, uint32_t *ret_length)
 {
 	if (position >= __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE))
@@ -76,7 +76,7 @@ int ring_next(struct ring *ring, const void **ret_record, size_t *ret_size, uint
 	}
 }
 
-/* The peer may name any offset: going from record to record lands on a boundary. */
+/* The peer may send any offset: stepping from record to record always ends on a boundary. */
 static void ring_free_to(struct ring *ring, uint64_t offset, uint64_t limit)
 {
 	uint64_t position = *ring->consumer, next;

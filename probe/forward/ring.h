@@ -1,10 +1,10 @@
 /* The ring as the spool: read ahead of the consumer position, free on acknowledgement.
  *
- * libbpf's ring buffer reader frees a record when it has been seen; here a record
- * stays in the ring until its receiver has it on disk. So the mapping is ours.
+ * libbpf's ring buffer reader frees a record once it has been read; here a record
+ * stays in the ring until its receiver has it on disk. So the ring is mapped here.
  *
- * An offset is the position of a record's first byte in the ring's life: it only
- * grows, and every record has its own. A position is where reading goes on; no
+ * An offset is the position of a record's first byte since the ring was created: it
+ * only grows, and is unique to the record. A position is where reading continues; no
  * record's offset equals a position.
  */
 #pragma once
@@ -13,25 +13,25 @@
 #include <stdint.h>
 
 struct ring {
-	uint64_t *consumer;       /* mapped read-write: what the kernel may overwrite ends here */
+	uint64_t *consumer;       /* mapped read-write: the kernel may overwrite what is before it */
 	const uint64_t *producer; /* mapped read-only */
 	const char *data;         /* mapped twice in a row: no record wraps */
 	uint64_t mask;            /* size - 1 */
 	uint64_t position;        /* read up to here; never below *consumer */
 };
 
-/* Map the ring of `fd`, `size` bytes of data. 0 or a negative errno. */
+/* Map the ring of `fd`, `size` bytes of data. Returns 0 or a negative errno. */
 int ring_map(struct ring *ring, int fd, size_t size);
 void ring_unmap(struct ring *ring);
 
-/* What is behind `position`, records that are not complete included. */
+/* Returns the number of bytes after `position`, incomplete records included. */
 uint64_t ring_backlog_bytes(const struct ring *ring);
 
-/* 1 and the next record, valid until it is freed; 0: none is complete. */
+/* Returns 1 and the next record, valid until it is freed, or 0 if none is complete. */
 int ring_next(struct ring *ring, const void **ret_record, size_t *ret_size, uint64_t *ret_offset);
 
-/* Free the records before `offset`, of those that were read. */
+/* Free the records before `offset` that have been read. */
 void ring_free_before(struct ring *ring, uint64_t offset);
 
-/* Free the records before `offset`, read or not, and go on with the first that is left. */
+/* Free the records before `offset`, read or not, and continue with the first that is left. */
 void ring_seek(struct ring *ring, uint64_t offset);

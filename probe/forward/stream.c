@@ -26,7 +26,7 @@ void stream_init_socket(struct stream *stream, const char *path, uid_t peer_uid)
 	};
 }
 
-/* Command lines stand in it unredacted: a file that was there may be open to others. */
+/* The file holds unredacted command lines, and one that existed may be readable by others. */
 static int file_close_to_others(int fd)
 {
 	struct stat status;
@@ -75,7 +75,7 @@ void stream_fail(struct stream *stream, const char *reason)
 		stream->retry_delay_ns = RETRY_LAST_NS;
 }
 
-/* Events go to a correlator, not to whoever made a socket at that path. */
+/* Events go to a correlator, not to any process that created a socket at that path. */
 static bool peer_is_trusted(const struct stream *stream)
 {
 	struct ucred peer;
@@ -104,7 +104,7 @@ void stream_connect(struct stream *stream, const struct wire_message *hello)
 	}
 }
 
-/* Take one message out of what has come. A welcome is the first, and the only one. */
+/* Take one message from the input. WELCOME must come first, and only once. */
 static int stream_take(struct stream *stream, struct wire_message *message)
 {
 	const char *data, *reason = "a frame of impossible size";

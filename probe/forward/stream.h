@@ -1,8 +1,8 @@
 /* Where the messages go: the correlator's socket, or a file that records them.
  *
- * A client that tries again for ever. Nothing blocks: what the receiver does not take
- * stays in a buffer, and the caller adds nothing while there is any. Whatever the peer
- * sends is checked; what is wrong ends the connection with one log line.
+ * A client that retries forever. Nothing blocks: what the receiver does not accept stays
+ * in a buffer, and the caller adds nothing while the buffer is not empty. Everything that
+ * the peer sends is checked; an error ends the connection with one log line.
  */
 #pragma once
 
@@ -11,32 +11,32 @@
 #include "common/wire/wire.h"
 
 struct stream {
-	const char *path;    /* of the socket; NULL: `fd` is a file, where nothing is answered */
+	const char *path;    /* of the socket; NULL: `fd` is a file, and nothing is received */
 	uid_t peer_uid;      /* the server must run as this user, or as root */
 	int fd;              /* -1: the next attempt is at `retry_boot_ns` */
-	bool is_ready;       /* welcome: events may be sent */
-	bool is_ended;       /* nothing more is sent: that the peer closes is no failure */
-	bool failure_logged; /* once until a connection is welcome */
+	bool is_ready;       /* WELCOME was received: events may be sent */
+	bool is_ended;       /* nothing more is sent: it is no failure if the peer closes */
+	bool failure_logged; /* do not log another one before the next WELCOME */
 	uint64_t retry_boot_ns;
 	uint64_t retry_delay_ns;
 	struct wire_output output;
-	size_t sent; /* bytes of `output` that are gone */
+	size_t sent; /* bytes of `output` that were written */
 	struct wire_input input;
 };
 
 void stream_init_socket(struct stream *stream, const char *path, uid_t peer_uid);
 
-/* Begins a recording with `hello`. 0 or a negative errno. */
+/* Begins a recording with `hello`. Returns 0 or a negative errno. */
 int stream_init_file(struct stream *stream, const char *path, const struct wire_message *hello);
 void stream_deinit(struct stream *stream);
 
-/* Try to connect if there is no connection and it is time, and greet. */
+/* If there is no connection and a retry is due, try to connect, and send `hello`. */
 void stream_connect(struct stream *stream, const struct wire_message *hello);
 
 /* End the connection; `reason` is logged the first time. */
 void stream_fail(struct stream *stream, const char *reason);
 
-/* 1 and a WELCOME or ACK; 0: nothing has come, or the connection has ended. */
+/* Returns 1 and a WELCOME or ACK, or 0 if none has arrived or the connection has ended. */
 int stream_receive(struct stream *stream, struct wire_message *message);
 
 bool stream_has_output(const struct stream *stream);
@@ -44,8 +44,8 @@ bool stream_has_output(const struct stream *stream);
 /* Append a message; the connection fails if there is no memory. */
 void stream_send(struct stream *stream, const struct wire_message *message);
 
-/* Write what the receiver takes now. */
+/* Write as much as the receiver accepts now. */
 void stream_flush(struct stream *stream);
 
-/* All that is to be said was sent: the receiver sees the end of the stream, and can still answer. */
+/* Nothing more will be sent: the receiver sees the end of the stream, and can still answer. */
 void stream_end(struct stream *stream);
