@@ -1,13 +1,13 @@
-# What deploy/quickstart, tests/run, tests/bench/run and .ci/run share: packages, a quiet
-# build, sudo. Sourced by bash scripts that have set -euo pipefail.
+# Shared by deploy/install, deploy/quickstart, tests/run and scripts below tests/: packages, a
+# quiet build, sudo. Sourced by bash scripts that have set -euo pipefail.
 #
-# $root is the checkout. The colours are empty where nobody sees them.
+# $root is the checkout. The colours are empty unless the output is a terminal.
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # the callers use them
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-# Debian leaves the system programs out of an ordinary user's path.
+# Debian's default PATH for ordinary users does not include system programs.
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 
 if [[ -t 1 && -z ${NO_COLOR:-} ]]; then
@@ -29,7 +29,7 @@ fail() {
 	exit 1
 }
 
-# Wrong usage ends with 2, as it does for the programs.
+# Exits with 2 after wrong usage, as the programs do.
 misuse() {
 	complain "$*; see --help"
 	exit 2
@@ -45,8 +45,8 @@ as_root() {
 	fi
 }
 
-# as_owner COMMAND...: the checkout belongs to its owner, and so does what is built in it,
-# with sudo as well.
+# as_owner COMMAND...: runs it as the owner of the checkout, so that what is built belongs to
+# the owner even under sudo.
 as_owner() {
 	local owner
 	owner=$(stat -c %U "$root")
@@ -58,15 +58,15 @@ as_owner() {
 	fi
 }
 
-# show_last_line LOG: until killed, or until this script ends.
+# show_last_line LOG: shows it until killed, or until this script ends.
 show_last_line() {
 	while sleep 0.5 && kill -0 $$ 2>/dev/null; do
 		printf '\r\e[K    %s%s%s' "$dim" "$(tail -n 1 "$1" | tr -dc '[:print:]' | cut -c 1-72)" "$plain"
 	done
 }
 
-# run_quietly LOG WHAT COMMAND...: the output goes to LOG; shown are its last line while it
-# works, on a terminal, and its end if it fails.
+# run_quietly LOG WHAT COMMAND...: writes the output to LOG; on a terminal shows the last line
+# while it runs; shows the end of the output if it fails.
 run_quietly() {
 	local log=$1 what=$2 ended=0 watcher=''
 	shift 2
@@ -94,8 +94,8 @@ trim() {
 	printf '%s' "${text%"${text##*[![:space:]]}"}"
 }
 
-# Ubuntu's bpftool is a script that only knows the running kernel's; one of another
-# kernel serves as well.
+# Ubuntu's bpftool is a script that only finds the one for the running kernel; that of another
+# kernel works as well.
 use_any_bpftool() {
 	local candidate
 	bpftool version >/dev/null 2>&1 && return
@@ -122,7 +122,7 @@ requirement_is_met() {
 	return 1
 }
 
-# requirements_unmet PURPOSE...: lines "packages|what for|purpose" of what is not there.
+# requirements_unmet PURPOSE...: prints "packages|what for|purpose" for each one missing.
 requirements_unmet() {
 	local purpose packages satisfied reason
 	local -a words
@@ -137,13 +137,13 @@ requirements_unmet() {
 	done <"$root/deploy/packages"
 }
 
-# requirement_waive PURPOSE PACKAGES REASON: whether it works without, which is said then.
+# requirement_waive PURPOSE PACKAGES REASON: succeeds, with a message, if it is optional.
 requirement_waive() {
 	[[ $1 == manual ]] || return
 	printf '    %s%s is missing: no %s%s\n' "$yellow" "${2%% *}" "$3" "$plain"
 }
 
-# package_choose NAME...: the first that the distribution has.
+# package_choose NAME...: prints the first that the distribution has.
 package_choose() {
 	local name policy
 	for name in "$@"; do
@@ -157,16 +157,16 @@ package_choose() {
 	return 1
 }
 
-# Nobody is there to answer: what somebody has changed stays, and who installs something else just
-# now, as new machines do by themselves, is waited for.
+# Runs unattended: keeps changed configuration files, and waits for other installations in
+# progress, such as those that a new machine starts automatically.
 install_packages() {
 	as_root env DEBIAN_FRONTEND=noninteractive \
 		apt-get install --yes --no-install-recommends -o DPkg::Lock::Timeout=300 \
 		-o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold "$@"
 }
 
-# packages_require INSTALL LOG PURPOSE...: installs what is missing where INSTALL is 1,
-# else says what is missing and fails.
+# packages_require INSTALL LOG PURPOSE...: installs what is missing if INSTALL is 1,
+# otherwise reports what is missing and fails.
 packages_require() {
 	local install=$1 log=$2 alternatives reason purpose name unmet
 	local -a chosen=()
@@ -214,7 +214,7 @@ packages_require() {
 
 programs='cli/tracer probe/tracer-probe correlator/tracer-correlator'
 
-# build_setup DIRECTORY LOG OPTION...: configures it, once.
+# build_setup DIRECTORY LOG OPTION...: configures it unless it is configured already.
 build_setup() {
 	local directory=$1 log=$2
 	shift 2
@@ -224,8 +224,8 @@ build_setup() {
 	fi
 }
 
-# build_programs DIRECTORY LOG TARGETS OPTION...: configures it once, builds what changed of
-# the TARGETS (one word: a list, '' for everything).
+# build_programs DIRECTORY LOG TARGETS OPTION...: configures it if necessary, and builds what
+# changed of TARGETS (a list in one word; '' for everything).
 build_programs() {
 	local directory=$1 log=$2
 	local -a targets

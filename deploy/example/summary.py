@@ -1,11 +1,11 @@
-"""Prints one line a sample from the files of `samtools flagstat` and `samtools stats`."""
+"""Prints one line per sample from the output of `samtools flagstat` and `samtools stats`."""
 
 import pathlib
 import sys
 
 
 def read_flagstat(path):
-    """The mapped reads, from "N + M mapped (...)"."""
+    """Returns the number of mapped reads, from "N + M mapped (...)"."""
     for line in path.read_text().splitlines():
         if " mapped (" in line and "primary" not in line:
             return int(line.split()[0])
@@ -13,7 +13,7 @@ def read_flagstat(path):
 
 
 def read_stats(path):
-    """The summary numbers, from "SN<tab>name:<tab>value"."""
+    """Returns the summary numbers, from "SN<tab>name:<tab>value"."""
     numbers = {}
     for line in path.read_text().splitlines():
         if line.startswith("SN\t"):
