@@ -35,7 +35,7 @@ enum record_type {
 	RECORD_SAMPLE = 6,  /* a running process (iterator, never in the ring) */
 	RECORD_IGNORED = 7, /* an exec dropped by the ignore list */
 	RECORD_SIGNAL = 8,  /* a signal that can end a process was sent */
-	RECORD_DEVICE = 9,  /* a process holds a GPU device open (iterator, never in the ring) */
+	RECORD_DEVICE = 9,  /* a process holds a GPU or requested device open (iterator, never in the ring) */
 };
 
 /* X(name, meaning and kernel source) */
@@ -138,7 +138,7 @@ struct record_context {
 };
 
 #define RECORD_SCRIPT (1U << 0)         /* `filename` is a #! script, argv[0] its interpreter */
-#define RECORD_ARGV_TRUNCATED (1U << 1) /* argv is truncated */
+#define RECORD_ARGV_TRUNCATED (1U << 1) /* argv is incomplete */
 #define RECORD_PATH_TRUNCATED (1U << 2) /* filename is truncated, or a path is too long and left out */
 #define RECORD_ARGV_UNKNOWN (1U << 3)   /* argv exists but was not read */
 #define RECORD_KERNEL_THREAD (1U << 4)
