@@ -208,6 +208,32 @@ TEST(text_without_end)
 	ck_assert_int_eq(decode_copy(size), -EBADMSG);
 }
 
+/* The root has no names, and a path that lacks those next to it is marked. */
+TEST(cgroup_paths)
+{
+	static const char names[] = "leaf\0above";
+	static const struct {
+		uint32_t size, flags;
+		const char *path;
+	} rows[] = {
+		{0, 0, "/"},
+		{sizeof(names), 0, "/above/leaf"},
+		{sizeof(names), RECORD_CGROUP_TRUNCATED, EVENT_PATH_MARK "/above/leaf"},
+	};
+	struct record_cgroup *cgroup = (struct record_cgroup *)record;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		make(EVENT_CGROUP);
+		cgroup->path_size = rows[i].size;
+		cgroup->flags = rows[i].flags;
+		cgroup->header.size = (uint32_t)sizeof(*cgroup) + rows[i].size;
+		memcpy(cgroup + 1, names, rows[i].size);
+		ck_assert_int_eq(event_decode(record, cgroup->header.size, &received), 0);
+		ck_assert_mem_eq(received.cgroup.path.data, rows[i].path, strlen(rows[i].path));
+		ck_assert_uint_eq(received.cgroup.path.size, strlen(rows[i].path));
+	}
+}
+
 /* More arguments than an event holds are cut, and that is said. */
 TEST(many_arguments)
 {
