@@ -1,4 +1,4 @@
-/* The two clocks of the system, and the processor time of this thread, in nanoseconds. */
+/* The boot and realtime clocks, and the CPU time of the calling thread, in nanoseconds. */
 #pragma once
 
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* Lengths of time as people read them. See duration.h. */
+/* Human-readable durations. See duration.h. */
 #include "common/duration.h"
 
 #include <inttypes.h>
@@ -6,7 +6,7 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 
-/* Three significant digits: 1.23, 12.3, 123; what rounds up to 10 or 100 loses one. */
+/* Three significant digits: 1.23, 12.3, 123. A value that rounds up to 10 or 100 has one decimal less. */
 static const char *three_digits(char *text, double value, const char *unit)
 {
 	int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
@@ -15,7 +15,7 @@ static const char *three_digits(char *text, double value, const char *unit)
 	return text;
 }
 
-/* Two units, the smaller one with two digits: 3m07s. */
+/* Two units, the smaller one padded to two digits: 3m07s. */
 static const char *two_units(char *text, uint64_t larger, const char *larger_unit, uint64_t smaller,
 			     const char *smaller_unit)
 {

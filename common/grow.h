@@ -1,11 +1,11 @@
-/* Arrays that grow as they fill. */
+/* Growable arrays. */
 #pragma once
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* Room for at least `count` items of `size` bytes where there is room for `*capacity` of them: twice as
- * much, if need be more. NULL: out of memory, and `items` is what it was. */
+/* Returns `items`, reallocated if it has room for fewer than `count` items of `size` bytes: to twice `*capacity`,
+ * or to `count` if that is more. Returns NULL if out of memory; `items` is then unchanged. */
 static inline void *grow(void *items, size_t *capacity, size_t count, size_t size)
 {
 	size_t more = 2 * *capacity > count ? 2 * *capacity : count;

@@ -1,4 +1,4 @@
-/* Ids are hashes of what identifies a thing. See identity.h. */
+/* Entity ids as hashes. See identity.h. */
 #include "common/identity.h"
 
 #include <errno.h>

@@ -15,8 +15,8 @@ static const char *log_program = "tracer";
 static enum log_level log_threshold = LOG_LEVEL_INFO;
 static bool log_to_journal;
 
-/* Whether standard error is the journal's: a child of a service inherits the variable, and may
- * write to a terminal or a file. systemd.exec(5): "device:inode" of the stream. */
+/* Returns true if standard error is connected to the journal. The variable alone does not tell: a child of a
+ * service inherits it but may write to a terminal or a file. It holds "device:inode" (systemd.exec(5)). */
 static bool is_journal(void)
 {
 	const char *stream = getenv("JOURNAL_STREAM");
@@ -31,7 +31,7 @@ void log_init(const char *program, enum log_level level)
 {
 	log_program = program;
 	log_threshold = level;
-	log_to_journal = is_journal(); /* a sandbox may not let it be asked later */
+	log_to_journal = is_journal(); /* a sandbox may forbid fstat() later */
 }
 
 bool log_is_wanted(enum log_level level)
@@ -57,8 +57,8 @@ void log_line(enum log_level level, const char *format, ...)
 	text_escape(raw, (size_t)size, safe, sizeof(safe));
 	if (log_to_journal)
 		snprintf(prefix, sizeof(prefix), "<%d>", level);
-	/* One write a line: lines of several processes do not mix. */
+	/* One write per line, so that lines of several processes do not interleave. */
 	size = snprintf(line, sizeof(line), "%s%s: %s\n", prefix, log_program, safe);
 	if (size > 0 && write(STDERR_FILENO, line, (size_t)size) < 0)
-		return; /* nowhere left to say so */
+		return; /* nowhere to report it */
 }

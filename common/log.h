@@ -1,8 +1,8 @@
-/* One line a fact, on standard error, for journald or a terminal.
+/* Logging to standard error, one line per message, for journald or a terminal.
  *
- * Where standard error is the stream of JOURNAL_STREAM (systemd.exec(5)), lines carry the
+ * If standard error is the stream named by JOURNAL_STREAM (systemd.exec(5)), lines carry the
  * <N> priority prefix.
- * Text from other processes is escaped (common/text.h), so a line stays a line.
+ * Messages are escaped (common/text.h), so text from other processes cannot break a line.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 
 enum log_level { LOG_LEVEL_ERROR = 3, LOG_LEVEL_WARNING = 4, LOG_LEVEL_INFO = 6, LOG_LEVEL_DEBUG = 7 };
 
-/* `program` stands before every line. Default level: info. */
+/* `program` (borrowed) is the prefix of every line. The default level is info. */
 void log_init(const char *program, enum log_level level);
 bool log_is_wanted(enum log_level level);
 

@@ -1,7 +1,7 @@
-/* The end of a program's event loop (libuv). */
+/* Teardown of a program's event loop (libuv). */
 #pragma once
 
 #include <uv.h>
 
-/* Closes every handle that is still open, waits until they are, and frees the loop. */
+/* Closes all handles that are still open, runs the loop until they are closed, and frees it. */
 void loop_end(uv_loop_t *loop);

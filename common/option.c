@@ -10,7 +10,7 @@
 #include "common/parse.h"
 #include "common/print.h"
 
-#define HELP_COLUMN 22 /* where meanings begin */
+#define HELP_COLUMN 22 /* column of the help texts */
 
 enum { CHOSEN = 1, HELP = 2, VERSION = 3 };
 
@@ -114,7 +114,7 @@ static int refuse(const struct option_program *program, const char *what, const 
 	return -EINVAL;
 }
 
-/* getopt's own form of the table. */
+/* Converts the table for getopt_long(). */
 static void prepare(const struct option_program *program, struct option options[OPTION_MAX + 3])
 {
 	size_t count = 0;
@@ -139,7 +139,7 @@ static int take(const struct option_program *program, const struct option_rule *
 	return refuse(program, what, problem);
 }
 
-/* What was asked for instead of work. */
+/* Finishes the output of --help or --version. */
 static int printed(void)
 {
 	int error = print_finish(stdout);
@@ -153,8 +153,8 @@ int option_parse(const struct option_program *program, void *options, int argc, 
 	int chosen, index = 0;
 
 	prepare(program, long_options);
-	optind = 0; /* glibc: begin anew */
-	opterr = 0; /* we say it */
+	optind = 0; /* glibc: reset the scan */
+	opterr = 0; /* refuse() logs errors */
 	while ((chosen = getopt_long(argc, argv, ":", long_options, &index)) != -1) {
 		switch (chosen) {
 		case CHOSEN:

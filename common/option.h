@@ -1,40 +1,40 @@
-/* The command line of a daemon: every option declared once, in a table that parsing and
- * --help follow.
+/* Command line of a daemon. Each option is declared once, in a table that drives both parsing
+ * and --help.
  *
- * Long options only. --help and --version need no entry. (`tracer` has verbs, and options
- * of its own kind: cli/options.h.)
+ * Long options only. --help and --version need no entry. (`tracer` has subcommands and its own
+ * option parser: cli/options.h.)
  */
 #pragma once
 
 #include <stdint.h>
 #include <sys/types.h>
 
-#define OPTION_MAX 32 /* of one program */
+#define OPTION_MAX 32 /* per program */
 #define OPTION_EXIT_USAGE 2
 
 struct option_rule;
 
-/* Puts `text` where `field` points. NULL, or what is wrong with it: static text. */
+/* Parses `text` into `*field`. Returns NULL, or what is wrong with the value (static text). */
 typedef const char *option_take(void *field, const char *text, const struct option_rule *rule);
 
 struct option_rule {
 	const char *name;
-	const char *value;   /* what stands for its value in the help; NULL: it takes none */
-	const char *meaning; /* each line of it below the other */
+	const char *value;   /* placeholder for its value in the help; NULL: takes no value */
+	const char *meaning; /* help text; may have several lines */
 	option_take *take;
-	size_t at;             /* the field's offset in the program's own structure */
-	uint64_t least, most;  /* of numbers, sizes and times */
-	const char *parameter; /* for a `take` of the program's own */
+	size_t at;             /* offset of the field in the program's option structure */
+	uint64_t least, most;  /* bounds of numbers, sizes and times */
+	const char *parameter; /* for a program-specific `take` */
 };
 
 struct option_program {
 	const char *name;
-	const char *purpose;             /* a line */
-	const char *exit_text;           /* what the exit status says */
-	const struct option_rule *rules; /* ends with an empty one */
+	const char *purpose;             /* one line */
+	const char *exit_text;           /* help text on the exit status */
+	const struct option_rule *rules; /* terminated by an empty entry */
 };
 
-/* One user, as an option names it. */
+/* A user given as an option value. */
 struct option_user {
 	const char *name; /* as given; NULL: not given */
 	uid_t uid;
@@ -42,7 +42,7 @@ struct option_user {
 };
 
 option_take option_take_flag;       /* bool: true */
-option_take option_take_text;       /* const char *: lives as long as the command line */
+option_take option_take_text;       /* const char *: borrowed from argv */
 option_take option_take_number;     /* uint64_t */
 option_take option_take_size;       /* uint64_t: bytes */
 option_take option_take_seconds;    /* uint64_t: ns; bounds in ns */
@@ -51,10 +51,10 @@ option_take option_take_user;       /* struct option_user */
 option_take option_take_group;      /* gid_t */
 option_take option_take_log_level;  /* enum log_level */
 
-/* Fills `options`, the program's own structure, which has the defaults. 0; -ECANCELED: help
- * or version was asked for, and printed; -EINVAL: wrong usage; -errno: it could not be printed.
- * What is wrong is logged in one line. */
+/* Parses into `options`, the program's own structure, which the caller has filled with defaults. Returns 0;
+ * -ECANCELED if help or version was requested and printed; -EINVAL on wrong usage; -errno if printing failed.
+ * Errors are logged in one line. */
 int option_parse(const struct option_program *program, void *options, int argc, char **argv);
 
-/* The exit status for what option_parse() returned, other than 0. */
+/* Returns the exit status for a nonzero result of option_parse(). */
 int option_exit(int error);

@@ -1,8 +1,8 @@
-/* Whether what a program printed has arrived. */
+/* Error check of a program's output. */
 #pragma once
 
 #include <stdio.h>
 
-/* Flushes. 0, or -errno logged in one line (a reader that went away, EPIPE, is not worth a
- * word). Call it once, at the end. */
+/* Flushes `file`. Returns 0, or -errno, which is logged in one line unless it is EPIPE (the reader
+ * closed the pipe). Call it once, at the end. */
 int print_finish(FILE *file);

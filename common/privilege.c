@@ -14,7 +14,7 @@
 #include "common/log.h"
 
 #ifdef __SANITIZE_ADDRESS__
-/* The sanitizer's check for leaks traces the process at its end: not one that is shut in. */
+/* LeakSanitizer traces the process at exit, which fails once the seccomp filter is loaded. */
 int __lsan_is_turned_off(void);
 static int shut_in;
 
@@ -32,8 +32,8 @@ static int failed(const char *step)
 	return -error;
 }
 
-/* Fails at the first number that this kernel does not know, or for want of CAP_SETPCAP: then
- * there is nothing to give away that privilege_forbid_new() does not cover. */
+/* The loop ends at the first capability that this kernel does not know, or at once without CAP_SETPCAP: then
+ * there is nothing to drop that privilege_forbid_new() does not cover. */
 int privilege_drop_bounds(void)
 {
 	for (int number = 0; prctl(PR_CAPBSET_DROP, number, 0, 0, 0) == 0; number++)
@@ -69,7 +69,7 @@ int privilege_forbid_new(void)
 
 int privilege_landlock_begin(int *ret_rules)
 {
-	/* What the first version of Landlock knows. */
+	/* The access rights of Landlock ABI version 1. */
 	struct landlock_ruleset_attr attributes = {
 		.handled_access_fs = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1,
 	};

@@ -1,9 +1,9 @@
-/* How a daemon gives its privileges away, for good: the steps. Which of them, in which order and
- * with which lists, each daemon says itself (probe/sandbox.c, correlator/confine.c,
+/* Steps by which a daemon permanently drops its privileges. Each daemon chooses the steps, their order and
+ * their lists itself (probe/sandbox.c, correlator/confine.c,
  * shipper/sandbox.c).
  *
- * Each gives 0 or a negative errno; what failed has been logged, but for
- * privilege_landlock_allow().
+ * Each function returns 0 or -errno. All but privilege_landlock_allow()
+ * log their failure.
  */
 #pragma once
 
@@ -16,31 +16,31 @@
 #define PRIVILEGE_NO_GROUP ((gid_t)-1)
 #define PRIVILEGE_NO_CAPABILITY 0
 
-/* No capability can be had again by executing something. Before another user is become. */
+/* Drops the bounding set, so that execve() cannot regain a capability. Call before privilege_become(). */
 int privilege_drop_bounds(void);
 
-/* Another user. Its groups are those that `name` is in, or for NULL `group` alone, if any. */
+/* Switches to another user. Its groups are those of user `name`; if that is NULL, only `group`, if any. */
 int privilege_become(uid_t uid, gid_t gid, const char *name, gid_t group);
 
-/* No capability; who runs as root nevertheless keeps those of `kept` (bits below 32) that it has. */
+/* Drops all capabilities; a process that still runs as root keeps those of `kept` (bits below 32) that it has. */
 int privilege_drop_capabilities(uint32_t kept);
 
-/* Executing something gives none either, and nobody of the same user looks in. */
+/* Sets no_new_privs, and makes the process non-dumpable: others of the same user cannot trace it. */
 int privilege_forbid_new(void);
 
-/* Landlock: nothing may be done with files but what is allowed beneath paths, by bits of
- * LANDLOCK_ACCESS_FS_*. Where the kernel has no Landlock, or a service manager's filter does
- * not let it through, `*ret_rules` is -1 and the others do nothing. */
+/* Landlock: forbids all file access except what is allowed beneath a path, given as bits of
+ * LANDLOCK_ACCESS_FS_*. If the kernel lacks Landlock, or the system call filter of a service manager
+ * blocks it, `*ret_rules` is -1 and the other two do nothing. */
 int privilege_landlock_begin(int *ret_rules);
 int privilege_landlock_allow(int rules, const char *path, uint64_t access);
 int privilege_landlock_enter(int rules); /* closes `rules` */
 
-/* A system call; `is_narrow`: only where that argument is so. */
+/* A system call; with `is_narrow`, only if `argument` matches. */
 struct privilege_call {
 	int number;
 	bool is_narrow;
 	struct scmp_arg_cmp argument;
 };
 
-/* seccomp: `action` (SCMP_ACT_*) for these calls, `otherwise` for all others. */
+/* Loads a seccomp filter: `action` (SCMP_ACT_*) for `calls`, `otherwise` for all others. */
 int privilege_enter_seccomp(uint32_t otherwise, uint32_t action, const struct privilege_call *calls, size_t count);

@@ -23,7 +23,7 @@ static bool terminal_can(void)
 	return isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
 }
 
-/* One write, as log lines have it. */
+/* One write, as for log lines. */
 static void put(const char *text)
 {
 	if (write(STDERR_FILENO, text, strlen(text)) < 0)

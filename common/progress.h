@@ -1,17 +1,17 @@
-/* What a person waits for: one line on a terminal's standard error, written anew in its own
- * place, and gone at the end. Nowhere else is anything printed.
+/* Progress display: one line on standard error, rewritten in place and erased at the end. Nothing is
+ * printed unless standard error is a terminal.
  *
- * The cursor stays at the line's beginning: what is logged meanwhile goes over it. Lines are
- * shorter than that.
+ * The cursor stays at the start of the line, so a log line written meanwhile overwrites it; progress
+ * lines are shorter than log lines.
  */
 #pragma once
 
-/* Shows the line, ten times a second at most: call it as often as there is something new. The
- * arguments must be safe text. */
+/* Shows the line, at most ten times a second; call it whenever there is something new. The
+ * arguments must be safe text (common/text.h). */
 void progress_show(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Takes it away, before anything else is printed. */
+/* Erases the line. Call it before printing anything else. */
 void progress_hide(void);
 
-/* Shows nothing from now on: the whole screen is used otherwise. */
+/* Turns the display off for good, for a caller that uses the whole screen. */
 void progress_disable(void);

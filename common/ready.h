@@ -1,7 +1,7 @@
-/* How a program tells whoever started it that it is at work: one byte to a descriptor that it
- * was given (--ready-fd).
+/* Readiness notification: one byte written to a descriptor that the program inherited
+ * (--ready-fd).
  */
 #pragma once
 
-/* Writes '1' to `*fd`, closes it and sets it to -1. Nothing where it is -1 already. */
+/* Writes '1' to `*fd`, closes it and sets it to -1. Does nothing if it is already negative. */
 void ready_tell(int *fd);

@@ -22,12 +22,12 @@ int shipping_status_read(const char *directory, struct shipping_status *ret_stat
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/" SHIPPING_STATUS_FILE, directory);
-	/* The directory is the shipper's, who speaks with the network: a pipe or a link there must
-	 * not hold or lead astray whoever looks. */
+	/* The directory belongs to the shipper, which is exposed to the network: a FIFO or symbolic link
+	 * there must not block or redirect the reader. */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 	if (fd < 0)
 		return -errno;
-	size = read(fd, text, sizeof(text)); /* of a file: all there is, or as much as fits */
+	size = read(fd, text, sizeof(text)); /* a regular file: all of it, or as much as fits */
 	close(fd);
 	root = size < 0 ? NULL : json_loadb(text, (size_t)size, JSON_REJECT_DUPLICATES, NULL);
 	if (!json_is_object(root)) {
@@ -46,7 +46,7 @@ int shipping_status_read(const char *directory, struct shipping_status *ret_stat
 	return 0;
 }
 
-/* A text may be what a server said: any byte. */
+/* A text may come from a server and hold any byte. */
 static json_t *safe_string(const char *text)
 {
 	char safe[4 * SHIPPING_TEXT_BYTES + 1];

@@ -1,4 +1,4 @@
-/* Text made safe to show. See text.h. */
+/* Escaping of untrusted text. See text.h. */
 #include "common/text.h"
 
 #include <stdint.h>
@@ -53,8 +53,8 @@ size_t text_utf8_size(const char *data, size_t size)
 	return count;
 }
 
-/* Characters that could move the cursor, break a line, reorder what is read, or hide in it: control
- * characters, and what Unicode draws as nothing (bidirectional controls, zero width, tags). */
+/* Characters that could move the cursor, break a line, reorder text, or be hidden in it: control
+ * characters, and Unicode characters with no glyph (bidirectional controls, zero width, tags). */
 static const struct {
 	uint32_t first, last;
 } unsafe[] = {
@@ -69,7 +69,7 @@ static const struct {
 static bool is_unsafe(uint32_t code)
 {
 	if (code >= 0x20 && code < 0x7f)
-		return false; /* nearly always */
+		return false; /* the usual case */
 	for (size_t i = 0; i < sizeof(unsafe) / sizeof(unsafe[0]); i++)
 		if (code >= unsafe[i].first && code <= unsafe[i].last)
 			return true;
