@@ -1,4 +1,4 @@
-/* How a lake is reached. See access.h. */
+/* Access to a lake. See access.h. */
 #include "common/http/access.h"
 
 #include <ctype.h>
@@ -10,7 +10,7 @@
 
 #include "common/http/secret_file.h"
 
-/* ---- what is set --------------------------------------------------------------- */
+/* ---- settings ------------------------------------------------------------------ */
 
 static const struct {
 	const char *key;
@@ -54,7 +54,7 @@ int access_set(struct access *access, const char *key, const char *value, char *
 	return 0;
 }
 
-/* ---- what must hold ------------------------------------------------------------ */
+/* ---- checks -------------------------------------------------------------------- */
 
 static bool url_has(CURLU *parsed, CURLUPart part)
 {
@@ -65,7 +65,7 @@ static bool url_has(CURLU *parsed, CURLUPart part)
 	return has;
 }
 
-/* By its name alone: what a name server says is not to be trusted with a password. */
+/* Decides by the host name alone: an answer of a name server must not decide where a password is sent. */
 static bool is_this_machine(CURLU *parsed)
 {
 	struct in_addr address;
@@ -102,7 +102,7 @@ static const char *url_fault(CURLU *parsed, const char *url, bool insecure_http)
 	return NULL;
 }
 
-/* Whether it is one that we send secrets to. */
+/* Checks that `url` is one to which secrets may be sent. */
 static int url_check(const char *url, bool insecure_http, char *ret_reason, size_t capacity)
 {
 	CURLU *parsed = curl_url();
@@ -111,7 +111,7 @@ static int url_check(const char *url, bool insecure_http, char *ret_reason, size
 	curl_url_cleanup(parsed);
 	if (!fault)
 		return 0;
-	/* What is wrong with it may be a password in it. */
+	/* The URL may contain a password: do not show it then. */
 	if (strpbrk(url, "@?#"))
 		snprintf(ret_reason, capacity, "lake.url %s", fault);
 	else
@@ -119,8 +119,8 @@ static int url_check(const char *url, bool insecure_http, char *ret_reason, size
 	return -EINVAL;
 }
 
-/* It is spoken to in clear text, as usual: what is for an https URL is not, what is for an http one would
- * be read on the way. */
+/* Connections to a proxy usually are clear text. Requests to an https URL are encrypted all the same; those to an
+ * http URL could be read on the way. */
 static int proxy_check(const struct access *access, bool insecure_http, char *ret_reason, size_t capacity)
 {
 	char ignored[512];
@@ -140,7 +140,7 @@ static int proxy_check(const struct access *access, bool insecure_http, char *re
 	return -EINVAL;
 }
 
-/* It becomes part of statements. */
+/* The name becomes part of SQL statements. */
 static bool is_database(const char *name)
 {
 	size_t size = strlen(name);
@@ -174,7 +174,7 @@ int access_check(const struct access *access, char *ret_reason, size_t capacity)
 
 /* ---- a request ----------------------------------------------------------------- */
 
-/* NULL: not set. */
+/* Returns NULL if not set. */
 static const char *text_of(const char *text)
 {
 	return text[0] ? text : NULL;
@@ -194,7 +194,7 @@ static int secret_apply(CURL *easy, CURLoption option, const char *name, char *r
 	return error;
 }
 
-/* Who we are, to the lake and to a proxy. */
+/* Sets the credentials for the lake and for a proxy. */
 static int identity_apply(const struct access *access, CURL *easy, char *ret_reason, size_t capacity)
 {
 	const struct {
@@ -225,7 +225,7 @@ int access_apply(const struct access *access, CURL *easy, char *ret_reason, size
 	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
-	/* What has timed out does not wait for name servers that are silent: theirs may be minutes. */
+	/* After a timeout, do not wait for unresponsive name servers: that may take minutes. */
 	curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
 	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
@@ -235,7 +235,7 @@ int access_apply(const struct access *access, CURL *easy, char *ret_reason, size
 		curl_easy_setopt(easy, CURLOPT_CAINFO, access->ca_file);
 		curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
 	}
-	curl_easy_setopt(easy, CURLOPT_PROXY, access ? access->proxy : ""); /* empty: nor that of the environment */
-	curl_easy_setopt(easy, CURLOPT_NOPROXY, "");                        /* nor its exceptions */
+	curl_easy_setopt(easy, CURLOPT_PROXY, access ? access->proxy : ""); /* empty: ignore that of the environment */
+	curl_easy_setopt(easy, CURLOPT_NOPROXY, "");                        /* and its exceptions */
 	return access ? identity_apply(access, easy, ret_reason, capacity) : 0;
 }

@@ -1,6 +1,6 @@
-/* How a lake is reached: where it is, who we are there, and what every request to it has in common:
- * only http and https, certificates verified, no redirect followed, no .netrc, no proxy of the
- * environment. Secrets are in files of their own, read when a request is made; here are names.
+/* Access to a lake: address, credentials, and the settings common to all requests: only http and
+ * https, certificates are verified, redirects are not followed, .netrc and proxies of the environment
+ * are ignored. Secrets are in separate files, read for each request; only file names are kept here.
  */
 #pragma once
 
@@ -8,8 +8,8 @@
 
 #define ACCESS_TEXT_BYTES 1024
 
-/* A(member, "key", "ENVIRONMENT"): every text of the section `lake:` of a configuration, and the
- * variable that stands before it for those who read. */
+/* A(member, "key", "ENVIRONMENT"): a setting in the section `lake:` of a configuration file, and the
+ * environment variable that overrides it for readers of the lake. */
 #define ACCESS_TEXTS(A) \
 	A(url, "url", "TRACER_LAKE") \
 	A(database, "database", "TRACER_LAKE_DATABASE") \
@@ -24,25 +24,25 @@
 	A(proxy_password_file, "proxy-password-file", "TRACER_LAKE_PROXY_PASSWORD_FILE") \
 	A(insecure_http, "insecure-http", "TRACER_LAKE_INSECURE_HTTP")
 
-/* Each ends with NUL; empty: not set. `insecure_http` is "true", "false" or not set. */
+/* NUL-terminated; empty: not set. `insecure_http` is "true", "false" or not set. */
 struct access {
 #define A(member, key, environment) char member[ACCESS_TEXT_BYTES];
 	ACCESS_TEXTS(A)
 #undef A
 };
 
-/* What is left empty but the database, which is "tracer". */
+/* Sets the database to "tracer" and leaves the rest empty. */
 void access_init(struct access *access);
 
-/* One text, by its key. 0; -ENOENT: there is no such key; -EINVAL: it cannot have that value, and
- * `ret_reason` says why in one line. */
+/* Sets one member by its key. Returns 0; -ENOENT if there is no such key; -EINVAL if the value is not valid,
+ * with one line in `ret_reason`. */
 int access_set(struct access *access, const char *key, const char *value, char *ret_reason, size_t capacity);
 
-/* What must hold together, and that no secret would be sent in clear text over a network. 0, or -EINVAL
- * with one line in `ret_reason`; the address must be there. */
+/* Checks that the settings are consistent and that no secret would be sent over a network in clear text.
+ * Returns 0, or -EINVAL with one line in `ret_reason`. The URL is required. */
 int access_check(const struct access *access, char *ret_reason, size_t capacity);
 
-/* Sets up one request; `access` NULL: to somebody else, without credentials. 0, or -errno with one line
- * in `ret_reason`, where a secret cannot be read.
- * libcurl copies what it is given; of a secret no other copy is left. */
+/* Sets up one request; if `access` is NULL, one to another server, without credentials. Returns 0, or -errno
+ * with one line in `ret_reason` if a secret cannot be read.
+ * libcurl keeps its own copies; no other copy of a secret remains. */
 int access_apply(const struct access *access, CURL *easy, char *ret_reason, size_t capacity);

@@ -1,4 +1,4 @@
-/* What came of an HTTP request to the lake. See answer.h. */
+/* Responses of the lake. See answer.h. */
 #include "common/http/answer.h"
 
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 #define X509_ERR_CERT_NOT_YET_VALID 9 /* openssl/x509_vfy.h: part of its stable interface */
 #define X509_ERR_CERT_HAS_EXPIRED 10
 
-/* ---- taking it in ---------------------------------------------------------------- */
+/* ---- receiving ------------------------------------------------------------------- */
 
 static enum http_failure failure_of(CURLcode code)
 {
@@ -33,7 +33,7 @@ static enum http_failure failure_of(CURLcode code)
 	}
 }
 
-/* Of the last head: not of a 100 or a proxy's. NULL: has none. */
+/* Returns a header of the final response, not of a 100 or of a proxy; NULL if it has none of that name. */
 static const char *header_of(CURL *easy, const char *name)
 {
 	struct curl_header *header;
@@ -83,11 +83,11 @@ bool http_answer_take_body(struct http_answer *answer, const void *data, size_t 
 	return answer->body_bytes <= HTTP_BODY_BYTES_READ;
 }
 
-/* To libcurl a name server that is silent is a timeout as any. */
+/* libcurl reports an unresponsive name server as an ordinary timeout. */
 static bool is_without_name(CURL *easy)
 {
 	curl_off_t found_us = 0;
-	long request_bytes = 0; /* of a connection that was kept nothing is looked up */
+	long request_bytes = 0; /* a reused connection needs no lookup */
 
 	curl_easy_getinfo(easy, CURLINFO_NAMELOOKUP_TIME_T, &found_us);
 	curl_easy_getinfo(easy, CURLINFO_REQUEST_SIZE, &request_bytes);
@@ -111,7 +111,7 @@ void http_answer_end(struct http_answer *answer, CURL *easy, CURLcode code)
 	answer->sent_bytes = (uint64_t)sent;
 }
 
-/* ---- what it says ---------------------------------------------------------------- */
+/* ---- content --------------------------------------------------------------------- */
 
 int64_t http_answer_exception(const struct http_answer *answer)
 {
@@ -126,7 +126,7 @@ int64_t http_answer_exception(const struct http_answer *answer)
 	return code > 0 ? code : -1;
 }
 
-/* Whether it begins as a web page does. */
+/* Returns true if the body looks like a web page. */
 static bool is_page(const struct http_answer *answer)
 {
 	const char *body = answer->body + strspn(answer->body, " \t\r\n");
@@ -145,7 +145,7 @@ void http_answer_words(const struct http_answer *answer, char *ret_words, size_t
 	snprintf(ret_words, capacity, "%.*s", (int)(size < capacity ? size : capacity - 1), begin);
 }
 
-/* ---- what to tell people ----------------------------------------------------------- */
+/* ---- explanations ------------------------------------------------------------------ */
 
 struct words {
 	char *text;
@@ -219,7 +219,7 @@ static void explain_failure(const struct http_answer *answer, const char *url, c
 	}
 }
 
-/* Scheme, host and port: what is behind them may hold a session's secret. */
+/* Shows only scheme, host and port: the rest of the address may hold a session secret. */
 static void explain_redirect(const struct http_answer *answer, const char *url, const struct words *words)
 {
 	const char *host = strstr(answer->location, "://");

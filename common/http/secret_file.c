@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* systemd keeps credentials in a directory that only the unit's user can enter; their own
- * mode shows an access list as group permission. */
+/* systemd keeps credentials in a directory that only the user of the unit can enter; in the mode of the
+ * files themselves, an ACL appears as group permission. */
 bool secret_file_is_credential(const char *name)
 {
 	return !strchr(name, '/') && getenv("CREDENTIALS_DIRECTORY");
@@ -47,7 +47,7 @@ static int secret_take(int fd, const char *path, struct secret_file *secret, cha
 	end = (size_t)size;
 	while (end > 0 && (secret->text[end - 1] == '\n' || secret->text[end - 1] == '\r'))
 		end--;
-	/* It becomes part of a header: no line ends, nothing that is not printed. */
+	/* The secret becomes part of a header: no line breaks or other control characters. */
 	for (size_t i = 0; i < end; i++)
 		if ((unsigned char)secret->text[i] < 0x20 || secret->text[i] == 0x7f)
 			end = 0;

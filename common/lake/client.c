@@ -11,15 +11,15 @@
 #include "common/text.h"
 
 #define CONNECT_TIMEOUT_MS 15000L
-#define STALL_TIMEOUT_S 330L       /* the server's own limit of a query is 300 */
-#define BUFFER_BYTES_MAX (1 << 20) /* of an answer that was not asked for yet: then we pause */
+#define STALL_TIMEOUT_S 330L       /* the server's own query time limit is 300 */
+#define BUFFER_BYTES_MAX (1 << 20) /* received but unread, per answer; then the transfer pauses */
 #define TAIL_BYTES 64
-#define IGNORED_BYTES_MAX (1 << 20)   /* answers of statements: a line for each node of a cluster */
-#define SERVER_BUFFER_BYTES (4 << 20) /* there, before it takes to its disk */
+#define IGNORED_BYTES_MAX (1 << 20)   /* output of statements: one line per cluster node */
+#define SERVER_BUFFER_BYTES (4 << 20) /* on the server, before it buffers on disk */
 
 struct lake_client {
 	struct access settings;
-	CURLM *multi; /* of all answers: it keeps the connection for the next statement */
+	CURLM *multi; /* shared by all answers, so that connections are reused */
 	char error[512];
 	long exception;
 };
@@ -28,13 +28,13 @@ struct lake_answer {
 	struct lake_client *client;
 	CURL *easy;
 	struct curl_slist *headers;
-	struct http_answer head; /* and the body of one that is an error */
+	struct http_answer head; /* status and headers, and the body of an error */
 	bool is_rows;
-	char tail[TAIL_BYTES]; /* the last of the rows */
+	char tail[TAIL_BYTES]; /* the last bytes of the rows */
 	size_t tail_size;
 	bool ended;
 	bool paused;
-	char *data; /* came and not read yet */
+	char *data; /* received, not yet read */
 	size_t size, capacity;
 	char *given; /* what the last read returned */
 };
@@ -79,9 +79,9 @@ long lake_client_exception(const struct lake_client *client)
 	return client->exception;
 }
 
-/* ---- what is wrong -------------------------------------------------------------- */
+/* ---- errors --------------------------------------------------------------------- */
 
-/* ClickHouse's own exceptions, where there is more to say than its words. */
+/* ClickHouse exceptions for which there is more to say than ClickHouse's message. */
 static const struct {
 	long code;
 	const char *fix;
@@ -147,7 +147,7 @@ static int data_append(struct lake_answer *answer, const char *data, size_t size
 	return 0;
 }
 
-/* An error whose status was sent already: no rows begin so. */
+/* An error sent after a success status. Rows never begin like this. */
 static bool is_exception(const char *data, size_t size)
 {
 	return size >= strlen("Code: ") && memcmp(data, "Code: ", strlen("Code: ")) == 0;
@@ -163,8 +163,8 @@ static void tail_keep(struct lake_answer *answer, const char *data, size_t size)
 	answer->tail_size = kept + taken;
 }
 
-/* An error behind rows that were sent already. The server cuts such an answer off, too, but
- * what stands between may make a whole one of it. */
+/* An error after rows that were already sent. The server also breaks off such a response, but
+ * an intermediary may make it look complete. */
 static bool tail_is_exception(const struct lake_answer *answer)
 {
 	char mark[TAIL_BYTES];
@@ -202,7 +202,7 @@ static int easy_prepare(struct lake_answer *answer, const char *url, const char 
 	curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(sql));
 	curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, sql);
 	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, answer->headers);
-	curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, ""); /* whatever libcurl can unpack */
+	curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, ""); /* all that libcurl supports */
 	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_TIMEOUT_MS);
 	curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
 	curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, STALL_TIMEOUT_S);
@@ -251,7 +251,7 @@ void lake_answer_free(struct lake_answer *answer)
 	free(answer);
 }
 
-/* What has ended, of all that is under way. */
+/* Finishes all answers whose transfer has ended. */
 static void answers_end(CURLM *multi)
 {
 	struct lake_answer *answer;
@@ -267,7 +267,7 @@ static void answers_end(CURLM *multi)
 	}
 }
 
-/* Until some rows are there, or the transfer has ended. */
+/* Runs transfers until this answer has rows or has ended. */
 static void answer_pump(struct lake_answer *answer)
 {
 	CURLM *multi = answer->client->multi;
@@ -280,7 +280,7 @@ static void answer_pump(struct lake_answer *answer)
 			curl_easy_pause(answer->easy, CURLPAUSE_CONT);
 		}
 		curl_multi_perform(multi, &running);
-		answers_end(multi); /* also of what came while others were waited for */
+		answers_end(multi); /* also those that ended while waiting for others */
 		if (answer->ended || answer->size > 0)
 			break;
 		curl_multi_poll(multi, NULL, 0, 1000, NULL);

@@ -1,4 +1,4 @@
-/* The lake as a store that is read. See lake.h. */
+/* The lake as a read-only store. See lake.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,14 +11,14 @@
 #include "common/lake/statement.h"
 #include "common/store/driver.h"
 
-/* What tracer lake init and migrate note. */
+/* Written by tracer lake init and migrate. */
 #define VERSION_SQL "SELECT coalesce(max(version), 0) FROM schema_versions FORMAT TSV"
 
 #define FIGURE_MAX (INT64_C(1) << 62) /* ns: 146 years */
 
-#define AHEAD_MAX 8 /* questions sent before they are due; for a further one the oldest is given up */
+#define AHEAD_MAX 8 /* queries sent in advance; one more discards the oldest */
 
-/* What is sent for a question. */
+/* What is sent for a query. */
 struct request {
 	char *sql, *settings;
 };
@@ -29,7 +29,7 @@ struct lake_store {
 	struct ahead {
 		struct request request;
 		struct lake_answer *answer;
-	} ahead[AHEAD_MAX]; /* as they were asked */
+	} ahead[AHEAD_MAX]; /* oldest first */
 	size_t ahead_count;
 };
 
@@ -38,7 +38,7 @@ struct lake_result {
 	struct lake_store *lake;
 	struct lake_answer *answer;
 	struct rowbinary *rows;
-	int64_t row_count, byte_count; /* that came until now */
+	int64_t row_count, byte_count; /* received so far */
 };
 
 static struct lake_store *lake_of(struct store *store)
@@ -80,7 +80,7 @@ static void request_free(struct request *request)
 	free(request->settings);
 }
 
-/* Its answer, which is the caller's. */
+/* Removes the entry and returns its answer, which the caller frees. */
 static struct lake_answer *ahead_take(struct lake_store *lake, struct ahead *ahead)
 {
 	struct lake_answer *answer = ahead->answer;
@@ -101,7 +101,7 @@ static void lake_close(struct store *store)
 	free(store);
 }
 
-/* There is no snapshot of several queries. */
+/* ClickHouse has no snapshot across queries. */
 static int begin_reading(struct store *store)
 {
 	return 0;
@@ -127,7 +127,7 @@ static void result_free(struct store_result *base)
 	free(result);
 }
 
-/* One more piece of the answer. 1; 0: there is none; -errno. */
+/* Reads one more piece of the answer. Returns 1; 0 at the end; -errno. */
 static int result_feed(struct lake_result *result)
 {
 	const void *data;
@@ -188,8 +188,8 @@ static const char *result_column(const struct store_result *result, size_t colum
 	return rowbinary_name(result_of(result)->rows, column);
 }
 
-/* Whoever may write to the lake chooses its numbers. What no clock and no counter of a host can
- * be is unknown: so that times and sums of what is left fit into 64 bits. */
+/* Numbers in a lake are untrusted. A number that no clock or counter of a host can have is treated as
+ * unknown, so that times and sums of the others fit into 64 bits. */
 static bool is_figure(int64_t number)
 {
 	return number > -FIGURE_MAX && number < FIGURE_MAX;
@@ -208,7 +208,7 @@ static struct store_value result_value(struct store_result *base, size_t column)
 
 /* ---- queries ------------------------------------------------------------------- */
 
-/* The server stops what nobody waits for any more. */
+/* The server cancels a query when the client disconnects. */
 #define SETTINGS "&default_format=RowBinaryWithNamesAndTypes&cancel_http_readonly_queries_on_client_close=1"
 
 static int request_make(const struct store_text *text, const struct store_parameter *parameters,
@@ -217,7 +217,7 @@ static int request_make(const struct store_text *text, const struct store_parame
 	char *values = statement_format_parameters(parameters), limits[64] = "";
 	int error = statement_translate(text->sql, parameters, &ret_request->sql);
 
-	if (text->limit_s) /* 2: it reads, and may say how; `readonly` itself it cannot change */
+	if (text->limit_s) /* 2: only reading; it may change settings, but not `readonly` */
 		snprintf(limits, sizeof(limits), "&readonly=2&max_execution_time=%u", text->limit_s);
 	if (error == 0 && (!values || asprintf(&ret_request->settings, SETTINGS "%s%s", limits, values) < 0)) {
 		free(ret_request->sql);
@@ -227,7 +227,7 @@ static int request_make(const struct store_text *text, const struct store_parame
 	return error;
 }
 
-/* Where that is under way; NULL: nowhere. */
+/* Returns the entry of a query sent in advance, or NULL. */
 static struct ahead *ahead_find(struct lake_store *lake, const struct request *request)
 {
 	for (struct ahead *ahead = lake->ahead; ahead < lake->ahead + lake->ahead_count; ahead++)
@@ -237,8 +237,8 @@ static struct ahead *ahead_find(struct lake_store *lake, const struct request *r
 	return NULL;
 }
 
-/* What fails here fails again when it is due, and says so. What was asked and never fetched must not
- * keep others from being asked. */
+/* Errors are ignored: the query is sent again when it is due and reports them then. Answers that are never
+ * fetched must not block other queries. */
 static void ask_ahead(struct store *store, const struct store_text *text, const struct store_parameter *parameters)
 {
 	struct lake_store *lake = lake_of(store);
@@ -256,7 +256,7 @@ static void ask_ahead(struct store *store, const struct store_text *text, const 
 	lake->ahead[lake->ahead_count++] = (struct ahead){request, answer};
 }
 
-/* Its answer, if it was asked ahead; else it is asked now. */
+/* Returns the answer of a query sent in advance; otherwise sends it now. */
 static int request_ask(struct lake_store *lake, const struct request *request, struct lake_answer **ret_answer)
 {
 	struct ahead *ahead = ahead_find(lake, request);
@@ -327,7 +327,7 @@ static int version_check(struct lake_store *lake, const struct access *settings,
 		return error;
 	}
 	if (atoi(text) >= store_schema_version())
-		return 0; /* a newer one has more columns, which nobody here asks for */
+		return 0; /* a newer schema has more columns, which are not queried */
 	snprintf(ret_error->text, sizeof(ret_error->text),
 		 "%.200s: the lake has schema %d, this release needs %d: tracer lake migrate", settings->url,
 		 atoi(text), store_schema_version());

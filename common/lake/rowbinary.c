@@ -1,8 +1,8 @@
-/* RowBinaryWithNamesAndTypes, taken apart. See rowbinary.h.
+/* Parser of RowBinaryWithNamesAndTypes. See rowbinary.h.
  *
- * Head: the number of columns, their names, their types. Then row after row, each value as
- * its type says: integers little-endian, strings and arrays with their length before them
- * (LEB128), Nullable with a byte before that says whether the value is missing.
+ * The head holds the number of columns, their names and their types. The rows follow, each value
+ * encoded by its type: integers little-endian; strings and arrays preceded by their length
+ * (LEB128); Nullable preceded by a byte that says whether the value is missing.
  */
 #include "common/lake/rowbinary.h"
 
@@ -17,21 +17,21 @@ struct column {
 	enum kind kind;
 	bool nullable;
 	bool is_signed;
-	size_t size; /* of a number */
+	size_t size; /* of a number, in bytes */
 	struct store_value value;
 	size_t data_offset; /* of a text, in `texts` */
 };
 
 struct rowbinary {
-	unsigned char *data; /* what came and is not read yet */
+	unsigned char *data; /* received, not yet read */
 	size_t begin, end, capacity;
 	size_t width;
 	struct column *columns;
-	char *texts; /* those of the current row, each ended by NUL */
+	char *texts; /* of the current row, each NUL-terminated */
 	size_t texts_size, texts_capacity;
 };
 
-/* Reads within a row; a row is read as a whole or not at all. */
+/* Position within a row; a row is read completely or not at all. */
 struct cursor {
 	const unsigned char *at, *end;
 };
@@ -77,7 +77,7 @@ size_t rowbinary_pending(const struct rowbinary *rows)
 
 /* ---- values ------------------------------------------------------------------- */
 
-/* All of these: 1; 0: needs more bytes; -EPROTO. */
+/* These functions return 1; 0 if more bytes are needed; -EPROTO. */
 
 static int take_bytes(struct cursor *cursor, size_t size, const unsigned char **ret_bytes)
 {
@@ -129,7 +129,7 @@ static int64_t number_of(const unsigned char *bytes, size_t size, bool is_signed
 
 /* ---- the head ----------------------------------------------------------------- */
 
-/* Whether `type` is WRAPPER(...): then it becomes what is inside. */
+/* If `type` is WRAPPER(...), replaces it with the inner type and returns true. */
 static bool type_unwrap(char *type, const char *wrapper)
 {
 	size_t size = strlen(type), head = strlen(wrapper);
@@ -141,7 +141,7 @@ static bool type_unwrap(char *type, const char *wrapper)
 	return true;
 }
 
-/* The types that columns of the lake and sums of them have. */
+/* Accepts the types of the lake's columns and of sums of them. */
 static int column_set_type(struct column *column, char *type)
 {
 	static const struct {
@@ -167,7 +167,7 @@ static int column_set_type(struct column *column, char *type)
 		column->kind = types[i].kind;
 		column->size = types[i].size;
 		column->is_signed = types[i].is_signed;
-		/* Nothing is always missing: a value of no bytes would make rows of none. */
+		/* The type Nothing must be Nullable: a value of no bytes would allow empty rows. */
 		return column->size == 0 && column->kind == KIND_INTEGER && !column->nullable ? -EPROTO : 1;
 	}
 	return -ENOTSUP;
@@ -247,7 +247,7 @@ static int read_text(struct rowbinary *rows, struct column *column, struct curso
 	return texts_add(rows, text, column->value.size);
 }
 
-/* As SQLite has it: a blob of strings, each ended by NUL. None at all is unknown. */
+/* As in SQLite: a blob of NUL-terminated strings. An empty array means unknown. */
 static int read_strings(struct rowbinary *rows, struct column *column, struct cursor *cursor)
 {
 	const unsigned char *text;
@@ -273,7 +273,7 @@ static int read_number(struct column *column, struct cursor *cursor)
 	const unsigned char *bytes;
 
 	if (column->size == 0)
-		return -EPROTO; /* Nothing, and it is there */
+		return -EPROTO; /* type Nothing with a value */
 	if (take_bytes(cursor, column->size, &bytes) == 0)
 		return 0;
 	if (column->kind == KIND_REAL) {

@@ -1,8 +1,8 @@
-/* ClickHouse's format RowBinaryWithNamesAndTypes, taken apart: rows with the bytes that were
- * stored, which JSON could not carry where they are no UTF-8.
+/* Parser of ClickHouse's format RowBinaryWithNamesAndTypes: rows with the bytes that were
+ * stored, which JSON could not represent if they are not UTF-8.
  *
- * Fed with bytes as they come, it does no I/O. What comes from the network is hostile:
- * every length is checked against what is there and against a bound before it is believed.
+ * The caller feeds it bytes as they arrive; it does no I/O. Network data is untrusted:
+ * each length is checked against the data present and against a bound before it is used.
  */
 #pragma once
 
@@ -10,23 +10,23 @@
 
 #define ROWBINARY_COLUMNS_MAX 256
 #define ROWBINARY_NAME_BYTES_MAX 128
-#define ROWBINARY_ROW_BYTES_MAX (8 << 20) /* one row; a command line is at most a fraction */
+#define ROWBINARY_ROW_BYTES_MAX (8 << 20) /* of one row; command lines are far smaller */
 
 struct rowbinary *rowbinary_new(void);
 void rowbinary_free(struct rowbinary *rows);
 
-/* Takes over more bytes. 0 or -ENOMEM. */
+/* Appends a copy of the bytes. Returns 0 or -ENOMEM. */
 int rowbinary_feed(struct rowbinary *rows, const void *data, size_t size);
-/* How many bytes wait to be read: above ROWBINARY_ROW_BYTES_MAX there is a row among them. */
+/* Returns the number of unread bytes; above ROWBINARY_ROW_BYTES_MAX they include a complete row. */
 size_t rowbinary_pending(const struct rowbinary *rows);
 
-/* 1: names and types of the columns are known; 0: needs more bytes; -EPROTO: this is not
- * the format; -ENOTSUP: a type that no column of ours has; -ENOMEM. */
+/* Returns 1 once names and types of the columns are known; 0 if more bytes are needed; -EPROTO if the
+ * format is wrong; -ENOTSUP for a type that the lake does not use; -ENOMEM. */
 int rowbinary_read_head(struct rowbinary *rows);
-/* After the head. 1: a row; 0: needs more bytes; -EPROTO; -ENOMEM. */
+/* Call after the head. Returns 1 for a row; 0 if more bytes are needed; -EPROTO; -ENOMEM. */
 int rowbinary_next(struct rowbinary *rows);
 
 size_t rowbinary_width(const struct rowbinary *rows);
 const char *rowbinary_name(const struct rowbinary *rows, size_t column);
-/* Of the current row; valid until the next call of rowbinary_feed or rowbinary_next. */
+/* Returns a value of the current row; valid until the next rowbinary_feed() or rowbinary_next(). */
 struct store_value rowbinary_value(const struct rowbinary *rows, size_t column);

@@ -1,4 +1,4 @@
-/* Where a lake is and who we are there. See settings.h. */
+/* Lake settings of readers. See settings.h. */
 #include "common/lake/settings.h"
 
 #include <errno.h>
@@ -40,7 +40,7 @@ static int file_load(struct access *access, char *ret_reason, size_t capacity)
 	return error == -ENOENT ? 0 : error;
 }
 
-/* Where it is given at all. */
+/* Sets `key` if a value is given. */
 static int text_take(struct access *access, const char *key, const char *value, char *ret_reason, size_t capacity)
 {
 	return value && *value ? access_set(access, key, value, ret_reason, capacity) : 0;

@@ -1,4 +1,4 @@
-/* A query of the store as ClickHouse takes it. See statement.h. */
+/* Store queries for ClickHouse. See statement.h. */
 #include "common/lake/statement.h"
 
 #include <ctype.h>
@@ -33,7 +33,7 @@ static void statement_write(FILE *file, const char *sql, const struct store_para
 	size_t size;
 
 	while (last > sql && (isspace((unsigned char)last[-1]) || last[-1] == ';'))
-		last--; /* one statement a request, and nothing behind it */
+		last--; /* one statement per request, without a trailing ; */
 	for (; (name = store_next_parameter(sql, &size)); sql = name + size) {
 		fwrite(sql, 1, (size_t)(name - 1 - sql), file);
 		parameter_write(file, parameter_find(parameters, name, size));
@@ -82,7 +82,7 @@ static void write_encoded(FILE *file, char c)
 		fprintf(file, "%%%02X", (unsigned char)c);
 }
 
-/* The server reads the value as a field of TabSeparated, where a backslash escapes. */
+/* The server parses the value as a TabSeparated field, with backslash escapes. */
 static void write_text(FILE *file, const char *text)
 {
 	static const struct {

@@ -1,14 +1,14 @@
-/* A query as ClickHouse takes it over HTTP: `:name` becomes
- * {name:Type}, and the value goes beside it, as param_name of the address.
+/* Translation of a query for ClickHouse's HTTP interface: `:name` becomes
+ * {name:Type}, and the value is sent separately as the URL parameter param_name.
  */
 #pragma once
 
 #include "common/store/store.h"
 
-/* `*ret_sql` is to free. What is not bound, or bound to NULL, stands as NULL in the text,
- * as it has no type. 0; -EINVAL: a parameter that the query does not have; -ENOMEM. */
+/* The caller frees `*ret_sql`. A parameter that is unbound or NULL becomes NULL in the text,
+ * as it has no type. Returns 0; -EINVAL for a parameter that the query does not have; -ENOMEM. */
 int statement_translate(const char *sql, const struct store_parameter *parameters, char **ret_sql);
 
-/* "&param_NAME=VALUE" for every parameter with a value, percent-encoded; to free. NULL: out
- * of memory. */
+/* Returns "&param_NAME=VALUE" for each parameter with a value, percent-encoded, which the caller frees;
+ * NULL if out of memory. */
 char *statement_format_parameters(const struct store_parameter *parameters);

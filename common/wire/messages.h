@@ -1,15 +1,15 @@
-/* Every message between tracer-probe and tracer-correlator, declared once.
+/* All messages between tracer-probe and tracer-correlator.
  *
- * The structures below, the codec (wire.c), the tables of docs/wire.md and the
- * tests are derived from these lists: to add a field, add it here, at the end of
- * its list, and raise WIRE_VERSION.
+ * The structures in wire.h, the codec (wire.c), the tables of docs/wire.md and the
+ * tests are derived from these lists. To add a field, append it to
+ * its list and increment WIRE_VERSION.
  *
  * A message is a msgpack array [number, field, field, ...]. Field kinds:
  *   U(name)         unsigned integer
  *   T(name)         bytes (msgpack bin)
  *
- * Records of the kernel side travel as the bytes that they are (bpf/record.h): the
- * probe looks into none of them. correlator/record/ takes them apart.
+ * Records of the kernel side are sent as raw bytes (bpf/record.h); the
+ * probe does not parse them. correlator/record/ does.
  */
 #pragma once
 

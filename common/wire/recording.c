@@ -1,4 +1,4 @@
-/* Reading and beginning recordings. See recording.h. */
+/* Reading and starting recordings. See recording.h. */
 #include "common/wire/recording.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #define READ_SIZE (64 * 1024)
 
-/* What recordings of every version begin with. */
+/* The start of the magic in all versions. */
 #define MAGIC_PREFIX "tracer-record-"
 
 int recording_write_magic(int fd)
@@ -28,7 +28,7 @@ int recording_write_magic(int fd)
 	return 0;
 }
 
-/* Bytes read into the input, 0 at the end of the file, or negative errno. */
+/* Returns the number of bytes read into the input, 0 at end of file, or -errno. */
 static ssize_t recording_fill(struct recording *recording)
 {
 	char *data;

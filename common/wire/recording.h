@@ -1,8 +1,8 @@
-/* A recorded stream: what tracer-probe sent, in a file, to be replayed.
+/* A recording: what tracer-probe sent, in a file, for replay.
  *
- * WIRE_RECORDING_MAGIC, then the frames as on the socket. Read from front to back
- * in bounded memory; the file may be a pipe. Who reads decides what the messages
- * mean: here they are bytes.
+ * The file holds WIRE_RECORDING_MAGIC, then the frames as on the socket. It is read
+ * sequentially in bounded memory and may be a pipe. Messages are not decoded
+ * here.
  */
 #pragma once
 
@@ -10,27 +10,27 @@
 
 struct recording {
 	int fd;                  /* borrowed */
-	uint64_t position_bytes; /* in the file, of the next frame: where an error lies */
+	uint64_t position_bytes; /* file offset of the next frame, for error messages */
 	struct wire_input input;
 };
 
 enum recording_outcome {
-	RECORDING_END = 0, /* the file ends behind a whole frame */
+	RECORDING_END = 0, /* the file ends after a complete frame */
 	RECORDING_FRAME = 1,
-	RECORDING_CUT = 2, /* the file ends within a frame: its recorder was stopped there.
-			    * Everything before is good. */
+	RECORDING_CUT = 2, /* the file ends within a frame: the recorder was stopped there.
+			    * All frames before it are valid. */
 };
 
-/* Begin a recording in the empty file `fd`; frames made by wire_encode() follow.
- * 0 or negative errno. */
+/* Starts a recording in the empty file `fd`; frames from wire_encode() follow.
+ * Returns 0 or -errno. */
 int recording_write_magic(int fd);
 
-/* Read and check the magic. 0; -EBADMSG with `*ret_reason` (static text) where the
- * file is no recording or one of another version; negative errno of read(2).
- * recording_deinit() is due after success only. */
+/* Reads and checks the magic. Returns 0; -EBADMSG with `*ret_reason` (static text) if the
+ * file is not a recording or has another version; -errno of read(2).
+ * Call recording_deinit() only after success. */
 int recording_init(struct recording *recording, int fd, const char **ret_reason);
 void recording_deinit(struct recording *recording);
 
-/* One of recording_outcome, with a frame's message bytes (valid until the next
- * call); -EBADMSG with `*ret_reason` where what follows is no frame; negative errno. */
+/* Returns a recording_outcome, for RECORDING_FRAME with the bytes of the message (valid until the
+ * next call); -EBADMSG with `*ret_reason` if the data is not a frame; -errno. */
 int recording_next(struct recording *recording, const char **ret_data, size_t *ret_size, const char **ret_reason);

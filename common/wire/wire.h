@@ -1,8 +1,8 @@
-/* The wire between tracer-probe and tracer-correlator: frames and messages.
+/* Wire protocol between tracer-probe and tracer-correlator: frames and messages.
  *
- * A frame is a 32-bit big-endian size, then that many bytes of one msgpack
- * message (messages.h). The same frames behind a 16-byte magic are a recording.
- * Nothing here does I/O: a parser is fed bytes, an encoder fills a buffer.
+ * A frame is a 32-bit big-endian size followed by one msgpack message of that
+ * size (messages.h). A recording is a 16-byte magic followed by the same frames.
+ * Nothing here does I/O: the caller feeds the parser bytes, and the encoder fills a buffer.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 #include "common/wire/messages.h"
 
 #define WIRE_FRAME_HEADER_SIZE 4
-#define WIRE_FRAME_MAX (64 * 1024) /* bytes of message; the largest record is under 8 KiB */
+#define WIRE_FRAME_MAX (64 * 1024) /* of one message, in bytes; the largest record is under 8 KiB */
 #define WIRE_RECORDING_MAGIC "tracer-record-3\n"
 #define WIRE_RECORDING_MAGIC_SIZE 16
 
@@ -23,10 +23,10 @@ enum wire_type {
 #undef M
 };
 
-/* The message's name in messages.h ("event"), "unknown" for a number without one. */
+/* Returns the name of the message in messages.h ("event"), or "unknown". */
 const char *wire_type_name(enum wire_type type);
 
-/* Bytes borrowed from the frame they were decoded from. Not NUL-terminated. */
+/* Bytes borrowed from the decoded frame. Not NUL-terminated. */
 struct wire_bytes {
 	const char *data; /* never NULL after decoding */
 	uint32_t size;
@@ -52,13 +52,13 @@ struct wire_message {
 	};
 };
 
-/* Decode one message (a frame's bytes without its header).
+/* Decodes one message (a frame without its header).
  * `message` borrows from `data`. Returns 0, or -EBADMSG with `*ret_reason` (static
- * text) where the bytes are not exactly one well-formed message of a known type
+ * text) if the bytes are not exactly one well-formed message of a known type
  * with the right number and kinds of fields. */
 int wire_decode(const void *data, size_t size, struct wire_message *message, const char **ret_reason);
 
-/* A growing output buffer of whole frames. */
+/* A growable output buffer of complete frames. */
 struct wire_output {
 	char *data;
 	size_t size;
@@ -67,27 +67,27 @@ struct wire_output {
 
 void wire_output_deinit(struct wire_output *output);
 
-/* Append `message` as one frame. 0; -ENOMEM; -EMSGSIZE where the frame would be
- * over WIRE_FRAME_MAX; -EINVAL where its type is unknown. Nothing is appended then. */
+/* Appends `message` as one frame. Returns 0; -ENOMEM; -EMSGSIZE if the frame would exceed
+ * WIRE_FRAME_MAX; -EINVAL if the type is unknown. On error, nothing is appended. */
 int wire_encode(struct wire_output *output, const struct wire_message *message);
 
-/* Take complete frames out of a stream of bytes. */
+/* Input buffer that splits a byte stream into frames. */
 struct wire_input {
 	char *data;
-	size_t size;     /* bytes held */
+	size_t size;     /* bytes in the buffer */
 	size_t position; /* of the next frame */
 	size_t capacity; /* never above WIRE_FRAME_HEADER_SIZE + WIRE_FRAME_MAX + one read */
 };
 
 void wire_input_deinit(struct wire_input *input);
 
-/* Room for at least `wanted` more bytes: fill `*ret_data`, then call
- * wire_input_filled() with how many there were. 0; -ENOMEM; -ENOBUFS where whole
- * frames were left untaken, so that the buffer would grow past its bound. */
+/* Makes room for at least `wanted` more bytes: fill `*ret_data`, then call
+ * wire_input_filled() with the number of bytes. Returns 0; -ENOMEM; -ENOBUFS if complete
+ * frames were not consumed, so that the buffer would exceed its bound. */
 int wire_input_reserve(struct wire_input *input, size_t wanted, char **ret_data);
 void wire_input_filled(struct wire_input *input, size_t size);
 
-/* 1 and one frame's message bytes (valid until the next reserve); 0: more bytes
- * are needed; -EBADMSG: a frame of size 0 or over WIRE_FRAME_MAX; the stream ends there,
- * since where the next frame begins is not known. */
+/* Returns 1 and the message of one frame (valid until the next reserve); 0 if more bytes
+ * are needed; -EBADMSG for a frame of size 0 or over WIRE_FRAME_MAX. The stream cannot continue after
+ * -EBADMSG, since the start of the next frame is unknown. */
 int wire_input_next(struct wire_input *input, const char **ret_data, size_t *ret_size);

@@ -1,4 +1,4 @@
-/* Memory that is given back all at once. See arena.h. */
+/* Arena allocator. See arena.h. */
 #include "common/yaml/arena.h"
 
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* Memory that is given back all at once: what a rule set is made of. */
+/* Arena allocator: memory that is freed all at once, for rule sets and YAML trees. */
 #pragma once
 
 #include <stddef.h>
@@ -7,10 +7,10 @@ struct arena {
 	struct arena_chunk *chunks;
 };
 
-/* Zeroed and aligned for any object; NULL when memory is short. */
+/* Returns zeroed memory, aligned for any object; NULL if out of memory. */
 void *arena_alloc(struct arena *arena, size_t size);
 
-/* NUL-terminated copy of `size` bytes; NULL when memory is short. */
+/* Returns a NUL-terminated copy of `size` bytes; NULL if out of memory. */
 char *arena_copy(struct arena *arena, const char *data, size_t size);
 
 void arena_deinit(struct arena *arena);

@@ -1,4 +1,4 @@
-/* Files of settings. See entries.h. */
+/* Settings files. See entries.h. */
 #include "common/yaml/entries.h"
 
 #include <errno.h>

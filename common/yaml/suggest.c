@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define WORD_MAX 63
-#define DISTANCE_MAX 3 /* edits: more is another word, not a slip */
+#define DISTANCE_MAX 3 /* edits: more is a different word, not a typo */
 
 static unsigned minimum(unsigned a, unsigned b)
 {

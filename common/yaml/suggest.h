@@ -1,8 +1,8 @@
-/* "Did you mean ...?" for a word that is not among the known ones. */
+/* "Did you mean ...?" for an unknown word. */
 #pragma once
 
 #include <stddef.h>
 
-/* `names` ends with NULL. `ret_hint` becomes ": did you mean X?" or, where no name is
- * near, "". */
+/* `names` is NULL-terminated. Sets `ret_hint` to ": did you mean X?", or to "" if no name is
+ * similar. */
 void suggest_nearest(const char *word, const char *const *names, char *ret_hint, size_t capacity);

@@ -42,7 +42,7 @@ static unsigned event_line(const yaml_event_t *event)
 	return (unsigned)event->start_mark.line + 1;
 }
 
-/* The reader knows the byte that it stumbled over, not its line. */
+/* For reader errors, libyaml gives the byte offset but not the line. */
 static size_t line_of_byte(const struct tree_parser *parser, size_t offset)
 {
 	size_t line = 0;
@@ -75,7 +75,7 @@ static int parser_refuse(struct tree_parser *parser, const yaml_event_t *event, 
 	return tree_error_set(parser->error, parser->file, event_line(event), "%s", reason);
 }
 
-/* Anchors and tags are refused wherever they stand; see tree.h. */
+/* Rejects aliases, anchors and tags anywhere; see tree.h. */
 static int parser_check_event(struct tree_parser *parser, const yaml_event_t *event)
 {
 	const yaml_char_t *anchor = NULL, *tag = NULL;
@@ -135,7 +135,7 @@ static int parser_check_key(struct tree_parser *parser, const struct tree_node *
 	return 0;
 }
 
-/* The value of the key that was just read. */
+/* Reads the value of the key that was just read. */
 static int parser_read_value(struct tree_parser *parser, unsigned depth, const struct tree_node *mapping,
 			     struct tree_node *key)
 {
@@ -151,7 +151,7 @@ static int parser_read_value(struct tree_parser *parser, unsigned depth, const s
 	return r;
 }
 
-/* Of a list or mapping, up to its end. */
+/* Reads the items of a list or mapping, up to its end. */
 static int parser_read_items(struct tree_parser *parser, unsigned depth, struct tree_node *node)
 {
 	yaml_event_type_t last = node->kind == TREE_LIST ? YAML_SEQUENCE_END_EVENT : YAML_MAPPING_END_EVENT;
@@ -279,7 +279,7 @@ static int read_open(int fd, char **ret_data, size_t *ret_size)
 
 	if (fstat(fd, &stat) < 0)
 		return -errno;
-	if (!S_ISREG(stat.st_mode) && !S_ISCHR(stat.st_mode)) /* /dev/null is an empty one */
+	if (!S_ISREG(stat.st_mode) && !S_ISCHR(stat.st_mode)) /* /dev/null is an empty file */
 		return -EINVAL;
 	buffer = malloc(capacity);
 	if (!buffer)
@@ -294,7 +294,7 @@ static int read_open(int fd, char **ret_data, size_t *ret_size)
 
 int tree_read_file(const char *path, char **ret_data, size_t *ret_size, struct tree_error *ret_error)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not stop us */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* do not block on a FIFO */
 	int r = fd < 0 ? -errno : read_open(fd, ret_data, ret_size);
 
 	if (fd >= 0)

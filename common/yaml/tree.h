@@ -1,7 +1,7 @@
-/* A YAML file as a small tree whose every node knows its line: rules and settings.
+/* A YAML file as a small tree of nodes with line numbers, for rules and settings.
  *
- * A subset of YAML, so that a file cannot grow in memory or surprise its reader: one
- * document; mappings, lists and plain text; no anchors, aliases, tags or repeated keys;
+ * Only a subset of YAML is accepted, so that a file cannot expand in memory or be misread: one
+ * document; mappings, lists and plain text; no anchors, aliases, tags or duplicate keys;
  * bounded in size and nesting.
  */
 #pragma once
@@ -10,7 +10,7 @@
 
 #define TREE_FILE_BYTES_MAX (1024 * 1024)
 #define TREE_DEPTH_MAX 8
-#define TREE_KEYS_MAX 64 /* in one mapping; a list may be as long as the file */
+#define TREE_KEYS_MAX 64 /* per mapping; a list is limited only by the file size */
 
 enum tree_kind { TREE_TEXT, TREE_LIST, TREE_MAPPING };
 
@@ -23,20 +23,20 @@ struct tree_node {
 	struct tree_node *value; /* of a key */
 };
 
-/* What is wrong with a file. */
+/* An error in a file. */
 struct tree_error {
 	char file[256];
-	unsigned line; /* 1-based, 0: the file as a whole */
+	unsigned line; /* 1-based; 0: the file as a whole */
 	char reason[512];
 };
 
-/* Nodes live in the arena. 0 and `*ret_root` (NULL: an empty file); -EINVAL with
+/* Allocates the nodes in the arena. Returns 0 and `*ret_root` (NULL for an empty file); -EINVAL with
  * `*ret_error`; -ENOMEM. */
 int tree_parse(struct arena *arena, const char *file, const void *data, size_t size, struct tree_node **ret_root,
 	       struct tree_error *ret_error);
 
-/* The bytes of a regular file, which the caller frees; it has a byte more than
- * TREE_FILE_BYTES_MAX at most, and tree_parse refuses that. 0; -ENOMEM; -EINVAL or -errno, with
+/* Reads a regular file into memory that the caller frees. At most TREE_FILE_BYTES_MAX + 1 bytes are read;
+ * tree_parse() rejects more than TREE_FILE_BYTES_MAX. Returns 0; -EINVAL or -errno with
  * `*ret_error`. */
 int tree_read_file(const char *path, char **ret_data, size_t *ret_size, struct tree_error *ret_error);
 
