@@ -1,13 +1,13 @@
-/* The verdict on a subject: which rule, which role, which names.
+/* The verdict on a subject: its rule, role and names.
  *
- * Interpreters are unwrapped and what they run is looked at again; the innermost rule
- * that holds decides.
+ * Interpreters are unwrapped and what they run is matched again; the innermost rule
+ * that matches decides.
  */
 #include <string.h>
 
 #include "common/rules/expand.h"
 
-/* A #! script whose interpreter no rule knows is named after the script all the same. */
+/* A #! script is named after the script even if no rule matches its interpreter. */
 static const struct rule unknown_interpreter = {
 	.role = RULES_ROLE_INTERPRETER,
 	.unwrap = {.enabled = true, .short_clusters = true},
@@ -47,13 +47,13 @@ static void verdict_init(struct rules_verdict *verdict)
 		verdict_text(verdict, (enum template_text)text)[0] = '\0';
 }
 
-/* A program without a path may have an empty name, too; a verdict has not. */
+/* A program without a path may have an empty name; a verdict must not. */
 static void name_set_program(char ret_text[RULES_NAME_MAX], const struct view *view)
 {
 	name_set_text(ret_text, view->program[0] ? view->program : "unknown");
 }
 
-/* Everything that `rule` says about the view. */
+/* Fills the verdict with everything that `rule` says about the view. */
 static void verdict_fill(struct rules_verdict *verdict, const struct rules *rules, const struct rule *rule,
 			 const struct view *view)
 {
@@ -78,7 +78,7 @@ static void verdict_fill(struct rules_verdict *verdict, const struct rules *rule
 		name_set_program(verdict->name, view);
 }
 
-/* `continue: true` rules add what the deciding rule left open. */
+/* `continue: true` rules add the texts that the deciding rule left empty. */
 static void verdict_add(struct rules_verdict *verdict, const struct rules *rules, const struct rule *rule,
 			const struct view *view)
 {
@@ -94,7 +94,7 @@ static void verdict_add(struct rules_verdict *verdict, const struct rules *rules
 	verdict->housekeeping = verdict->housekeeping || rule->housekeeping;
 }
 
-/* `python -c CODE` is "python -c": the code is no name. */
+/* `python -c CODE` is named "python -c", without the code. */
 static void verdict_name_command(struct rules_verdict *verdict, const struct rule *rule)
 {
 	const char *option = rule->unwrap.command_option.items[0].text;
@@ -106,14 +106,14 @@ static void verdict_name_command(struct rules_verdict *verdict, const struct rul
 	strcpy(verdict->name + size + 1, option);
 }
 
-/* A shell that was given nothing to run reads a terminal, or what is piped in. Without a
- * terminal there is no job control, even with -i: nothing tells its commands apart. */
+/* A shell without a script or -c reads commands from a terminal or from piped input. Without a
+ * terminal there is no job control, even with -i, so its commands cannot be told apart. */
 static bool shell_is_interactive(const struct view *view, const struct rule *rule)
 {
 	return view->subject->has_terminal && !view_has_option(view, rule, 's');
 }
 
-/* The operand of a shell's -c; `inner` begins with that option. NULL: none is there. */
+/* Returns the operand of a shell's -c, or NULL if it is missing; `inner` begins with that option. */
 static const char *shell_command(const struct view *inner)
 {
 	for (size_t i = 1; i < inner->argc; i++)
@@ -122,7 +122,7 @@ static const char *shell_command(const struct view *inner)
 	return NULL;
 }
 
-/* Looks through `rule`, which holds for `view`; true: at `ret_inner` next. */
+/* Unwraps the interpreter `view`, which matched `rule`. Returns true if `ret_inner` is to be matched next. */
 static bool verdict_unwrap(struct rules_verdict *verdict, const struct rule *rule, const struct view *view,
 			   struct view *ret_inner)
 {
@@ -153,8 +153,8 @@ static bool name_has_subcommand(const struct rule *rule)
 	return part != NULL;
 }
 
-/* `samtools --version`, `java -version`, a bare `bwa`: scripts ask so who is there, or how it is
- * used. It does no work, and says nothing about the step that it is in. */
+/* `samtools --version`, `java -version`, `bwa` without arguments: scripts ask this way for the version or
+ * usage. It does no work, and says nothing about the step that it is part of. */
 static bool asks_for_version(const struct view *view, const struct rule *rule)
 {
 	static const char *const options[] = {"--version", "-version", "--help"};

@@ -1,7 +1,7 @@
-/* Examples in rules: command lines, and what is to come of them.
+/* Examples in rules: command lines and the expected verdicts.
  *
- * They are no part of classifying: `tracer rules check` and the tests try them, with the rules
- * that decide where they are used.
+ * They take no part in classification: `tracer rules check` and the tests run them, against the rules
+ * that are used in production.
  */
 #include <errno.h>
 #include <string.h>
@@ -10,14 +10,14 @@
 
 #define EXAMPLE_WORDS_MAX 256
 
-/* A command line in words, with the quotes of a shell: '...' and "...". */
+/* A command line split into words, with shell quotes: '...' and "...". */
 struct command_line {
 	char *text;
 	const char *argv[EXAMPLE_WORDS_MAX];
 	struct rules_subject subject;
 };
 
-/* One word, written to `*end` on; the quotes go. */
+/* Appends one word at `*end`, without its quotes. */
 static const char *word_read(const char *text, char **end)
 {
 	char quote = '\0';
@@ -60,7 +60,7 @@ static void command_line_deinit(struct command_line *line)
 	free(line->text);
 }
 
-/* What the example expects of each text; NULL: nothing. */
+/* Compares the verdict with the expectations of the example; NULL expects nothing. */
 static int compare(const struct rule *rule, const struct rule_example *example, const struct rules_verdict *verdict,
 		   struct tree_error *ret_error)
 {

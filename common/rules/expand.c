@@ -1,4 +1,4 @@
-/* Templates filled in. See expand.h. */
+/* Template expansion. See expand.h. */
 #include "common/rules/expand.h"
 
 #include <ctype.h>
@@ -26,7 +26,7 @@ static struct slice slice_base(const char *path)
 	return slice;
 }
 
-/* `samtools sort` but not `vep /data/x.vcf`: a word, not a file or a number. */
+/* A subcommand is a word, not a file or a number: `samtools sort` but not `vep /data/x.vcf`. */
 static struct slice slice_subcommand(const char *text)
 {
 	size_t size = strlen(text);
@@ -71,7 +71,7 @@ static struct slice part_get(const struct template_part *part, const struct rule
 	return (struct slice){"", 0};
 }
 
-/* Largest size up to `size` that does not end inside a UTF-8 character. */
+/* Returns the largest size up to `size` that does not split a UTF-8 character. */
 static size_t size_cut(const char *text, size_t size)
 {
 	for (size_t back = 1; back <= 3 && back <= size; back++) {

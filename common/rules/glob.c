@@ -8,8 +8,8 @@ bool glob_is(const char *pattern)
 	return strpbrk(pattern, "*?[\\") != NULL && strcmp(pattern, "[") != 0;
 }
 
-/* The ] that ends the set beginning at `set`, or NULL. One right after [ or [! is of
- * the set. */
+/* Returns the ] that ends the set beginning at `set`, or NULL. A ] right after [ or [!
+ * is a member of the set. */
 static const char *set_end(const char *set)
 {
 	set += set[1] == '!' ? 2 : 1;
@@ -33,7 +33,7 @@ static bool set_match(const char *set, const char *end, unsigned char byte)
 	return negated;
 }
 
-/* What follows the element that matches `byte`; NULL: it does not match. */
+/* Returns the end of the pattern element if it matches `byte`, otherwise NULL. */
 static const char *element_match(const char *element, char byte)
 {
 	const char *end;

@@ -1,14 +1,14 @@
-/* Globs in time bounded by pattern times text: fnmatch's may grow exponentially with
- * the stars, and the text comes from any process on the host. */
+/* Globs. Matching takes at most time proportional to pattern times text: that of fnmatch() may be
+ * exponential in the number of stars, and the text may come from any process on the host. */
 #pragma once
 
 #include <stdbool.h>
 
-/* Holds *, ?, [ or a backslash; "[" alone is the program of that name. */
+/* Returns true if the pattern contains *, ?, [ or a backslash; "[" alone is the program of that name. */
 bool glob_is(const char *pattern);
 
-/* Every [ has its ] and the last backslash something to escape. */
+/* Returns true if each [ has its ] and no backslash is last. */
 bool glob_is_valid(const char *pattern);
 
-/* * is any bytes (slashes too), ? one byte, [a-z] or [!a-z] one of a set, \x is x. */
+/* * matches any bytes (including slashes), ? one byte, [a-z] or [!a-z] one of a set, \x an x. */
 bool glob_match(const char *pattern, const char *text);

@@ -1,10 +1,10 @@
-/* Rules found by a program's base name, so that classifying an exec looks at a few
+/* Index of rules by the base name of the program, so that classifying an exec tries a few
  * rules instead of all.
  *
- * A rule that lists exact names is found by binary search; one with globs by their
- * first byte; the rest are tried for every program. Candidates come in the order of
- * the rules, whichever way they were found, so the index changes no result. Rules with
- * `continue: true` have an index of their own.
+ * A rule that lists exact names is found by binary search, one with globs by their
+ * first byte; the rest are tried for every program. Candidates are returned in the order
+ * of the rules, however they were found, so the index changes no result. Rules with
+ * `continue: true` have a separate index.
  */
 #include <errno.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static int entry_compare(const void *a, const void *b)
 	return order ? order : (left->rule > right->rule) - (left->rule < right->rule);
 }
 
-/* Adds to a list once: rules come in order, so a repeat would be the last item. */
+/* Adds a rule unless it is in the list already: rules come in order, so it would be the last item. */
 static void list_add(struct rule_index_list *list, uint32_t rule)
 {
 	if (list->count == 0 || list->rules[list->count - 1] != rule)
@@ -54,7 +54,7 @@ static int list_reserve(struct arena *arena, struct rule_index_list *list)
 	return list->rules ? 0 : -ENOMEM;
 }
 
-/* The list a pattern puts its rule into, NULL: among the exact names. */
+/* Returns the list for the rule of a pattern, or NULL if it belongs to the exact names. */
 static struct rule_index_list *index_list(struct rule_index *index, const struct rule_pattern *pattern)
 {
 	if (!pattern->is_glob)
@@ -64,7 +64,7 @@ static struct rule_index_list *index_list(struct rule_index *index, const struct
 	return &index->by_first_byte[(unsigned char)pattern->text[0]];
 }
 
-/* Run twice: first to count, then, once there is room, to fill. */
+/* Called twice per rule: first to count, then, once memory is allocated, to fill. */
 static void index_visit_rule(struct rule_index *index, const struct rule *rule, uint32_t position, bool fill)
 {
 	const struct rule_patterns *names = &rule->match.executable;
@@ -126,7 +126,7 @@ static int index_build(struct rule_index *index, struct rules *rules, bool passi
 	return 0;
 }
 
-/* What scratch memory remembers them by (match.c). */
+/* Assigns the numbers by which scratch memory identifies regular expressions (match.c). */
 static void number_regexes(struct rules *rules)
 {
 	unsigned counts[TEMPLATE_SOURCE_COUNT] = {0};
@@ -149,7 +149,7 @@ int rules_index_build(struct rules *rules)
 	return r < 0 ? r : index_build(&rules->passing, rules, true);
 }
 
-/* First entry that is not before `program`. */
+/* Returns the position of the first entry that does not sort before `program`. */
 static size_t index_find_exact(const struct rule_index *index, const char *program)
 {
 	unsigned char first = (unsigned char)program[0];

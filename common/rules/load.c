@@ -1,7 +1,7 @@
-/* Rule files read into rules: every key checked, every error with its line.
+/* Loading of rule files: all keys are checked, and errors have line numbers.
  *
- * A table says which keys a mapping may have and what reads each one. docs/rules.md
- * describes the format for its users.
+ * Tables list the keys of each mapping and the functions that read them. docs/rules.md
+ * describes the format for users.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@ struct loader {
 struct loader_key {
 	const char *name;
 	int (*read)(struct loader *loader, const struct tree_node *value, void *target);
-	size_t offset; /* of the target in what the mapping describes */
+	size_t offset; /* of the target in the structure of the mapping */
 };
 
 #define loader_refuse(loader, line, ...) tree_error_set((loader)->error, (loader)->file, line, __VA_ARGS__)
@@ -64,7 +64,7 @@ static int read_flag(struct loader *loader, const struct tree_node *value, void 
 	return 0;
 }
 
-/* Position of the text of `value` among `names`, or -EINVAL. */
+/* Returns the position of the text of `value` in `names`, or -EINVAL. */
 static int loader_read_word(struct loader *loader, const struct tree_node *value, const char *what,
 			    const char *const *names)
 {
@@ -108,8 +108,8 @@ static int read_rank(struct loader *loader, const struct tree_node *value, void 
 	return 0;
 }
 
-/* A text alone is a list of one. Calls `read_item` for each with its place in an
- * array of `*ret_count` items of `item_size` bytes. */
+/* Reads a list; a single text counts as a list of one. Calls `read_item` for each item with its slot
+ * in an array of `*ret_count` items of `item_size` bytes. */
 static int loader_read_items(struct loader *loader, const struct tree_node *value, size_t item_size,
 			     int (*read_item)(struct loader *, const char *, unsigned, void *), void **ret_items,
 			     size_t *ret_count)
@@ -137,7 +137,7 @@ static int loader_read_items(struct loader *loader, const struct tree_node *valu
 		if (r < 0)
 			return r;
 		items += item_size;
-		++*ret_count; /* one by one: what is counted is complete and can be freed */
+		++*ret_count; /* item by item: counted items are complete and can be freed */
 	}
 	return 0;
 }
@@ -242,8 +242,8 @@ static int read_regexes(struct loader *loader, const struct tree_node *value, vo
 				 &regexes->count);
 }
 
-/* Only checked here: a template may name groups of a regular expression that stands
- * further down (loader_read_templates). */
+/* Only checks the value: a template may refer to groups of a regular expression further
+ * down (loader_read_templates). */
 static int read_template(struct loader *loader, const struct tree_node *value, void *target)
 {
 	const char *text = NULL;
@@ -479,7 +479,7 @@ static int loader_check_role(struct loader *loader, const struct tree_node *node
 	return 0;
 }
 
-/* What must stand in a rule, and keys that mean nothing together. */
+/* Checks for missing keys, and for combinations of keys that make no sense. */
 static int loader_check_rule(struct loader *loader, const struct tree_node *node, const struct rule *rule)
 {
 	if (!rule->name)
@@ -498,7 +498,7 @@ static int loader_check_rule(struct loader *loader, const struct tree_node *node
 	return loader_check_role(loader, node, rule);
 }
 
-/* 1: a rule of an earlier layer has this name and stands for it. */
+/* Returns 1 if a rule of the same name in an earlier layer replaces this one. */
 static int loader_check_name(struct loader *loader, const struct rule *rule)
 {
 	const struct rules *rules = loader->rules;
@@ -518,7 +518,7 @@ static int loader_check_name(struct loader *loader, const struct rule *rule)
 
 struct summary {
 	char text[256];
-	size_t size; /* that it would have, were there room */
+	size_t size; /* that it would have without truncation */
 };
 
 __attribute__((format(printf, 2, 3))) static void summary_add(struct summary *summary, const char *format, ...)
@@ -541,7 +541,7 @@ static void summary_add_item(struct summary *summary, size_t index, const char *
 		summary_add(summary, "%s%s %s", summary->size ? "; " : "", key, item);
 }
 
-/* One line of what the rule asks for; cut where it is long. */
+/* Builds a one-line summary of the rule's match, truncated if too long. */
 static int loader_summarise(struct loader *loader, struct rule *rule)
 {
 	const struct {

@@ -1,14 +1,14 @@
-/* Whether a rule's match holds. See match.h.
+/* Matching of rules. See match.h.
  *
- * The cheap keys are compared first; parents and ancestors, which may need unwrapping
+ * Cheap keys are compared first; parents and ancestors, which may need unwrapping
  * themselves, last.
  */
 #include "common/rules/match.h"
 
 #include <string.h>
 
-/* A hostile argument may make a careless pattern backtrack: past these it does not
- * match. Pairs of groups that templates can name. */
+/* A hostile argument may cause excessive backtracking in a careless pattern: beyond the first two limits
+ * it does not match. The third is the number of groups, with group 0, that templates can refer to. */
 #define MATCH_STEPS_MAX 20000
 #define MATCH_HEAP_KIB_MAX 512
 #define MATCH_GROUPS_MAX 100
@@ -70,7 +70,7 @@ void rules_scratch_begin(struct rules_scratch *scratch)
 		scratch->seen[source].current = NULL;
 }
 
-/* NULL: it is too long to be remembered. */
+/* Returns NULL if the text is too long for the cache. */
 static struct seen_text *seen_find(struct seen_texts *seen, const char *text)
 {
 	size_t size = strlen(text);
@@ -124,7 +124,7 @@ static bool regexes_hold(struct rules_scratch *scratch, const struct rule_regexe
 	return false;
 }
 
-/* A pattern without a slash is of the base name. */
+/* A pattern without a slash matches the base name. */
 static bool script_holds(const struct rule_patterns *patterns, const struct view *view)
 {
 	for (size_t i = 0; i < patterns->count; i++) {
@@ -145,8 +145,8 @@ static bool arguments_hold(const struct rule_patterns *patterns, const struct vi
 	return false;
 }
 
-/* Interpreters are seen through here by rules that ask for the executable alone:
- * others could need this very answer. */
+/* Only rules that match by the executable alone are used to unwrap interpreters here:
+ * evaluating others could recurse into this function. */
 static const struct rule *find_interpreter(const struct rules *rules, const struct view *view)
 {
 	struct rule_candidates candidates;
@@ -161,7 +161,7 @@ static const struct rule *find_interpreter(const struct rules *rules, const stru
 	return NULL;
 }
 
-/* As executed, or as what it interprets: `python /usr/bin/snakemake` is both. */
+/* Matches the program as executed or what it interprets: `python /usr/bin/snakemake` is both. */
 static bool subject_is_named(const struct rules *rules, const struct rules_subject *subject,
 			     const struct rule_patterns *names)
 {

@@ -1,5 +1,5 @@
-/* What a rule is made of, between its loading (load.c) and its use (classify.c).
- * Everything lives in the arena of its rule set; pcre2 patterns besides. */
+/* The internal representation of rules, filled by load.c and used by classify.c.
+ * Everything is in the arena of the rule set, except the pcre2 patterns. */
 #pragma once
 
 #define PCRE2_CODE_UNIT_WIDTH 8
@@ -9,7 +9,7 @@
 #include "common/rules/rules.h"
 #include "common/rules/template.h"
 
-/* A name, or a glob where the text has *, ? or [ in it. */
+/* A name, or a glob (glob.h). */
 struct rule_pattern {
 	const char *text;
 	bool is_glob;
@@ -29,13 +29,13 @@ struct rule_regex {
 struct rule_regexes {
 	struct rule_regex *items;
 	size_t count;
-	unsigned number; /* among those of the same key */
+	unsigned number; /* among the regexes of the same key */
 };
 
-/* Every key that has items must hold; any of its items makes it hold. */
+/* All keys that have items must match; a key matches if any of its items does. */
 struct rule_match {
-	bool only_executable;            /* no other key stands there */
-	struct rule_patterns executable; /* program's base name */
+	bool only_executable;            /* has no other key */
+	struct rule_patterns executable; /* base name of the program */
 	struct rule_patterns script;
 	struct rule_patterns argument;
 	struct rule_patterns parent;
@@ -50,12 +50,12 @@ struct rule_unwrap {
 	bool short_clusters;                   /* -abc is -a -b -c (not so for java) */
 	struct rule_patterns script_option;    /* its value is the script */
 	struct rule_patterns module_option;    /* its value is a module, a jar, a class */
-	struct rule_patterns command_option;   /* its value is code: no script */
+	struct rule_patterns command_option;   /* its value is code; there is no script */
 	struct rule_patterns stdin_option;     /* code comes from standard input */
 	struct rule_patterns options_attached; /* -Mvalue: the rest is a value */
 };
 
-/* A command line, and what is to come of it; NULL: not said. */
+/* A command line and the expected verdict; NULL: not given. */
 struct rule_example {
 	unsigned line;
 	const char *command, *parent, *working_directory, *cgroup;
@@ -72,10 +72,10 @@ struct rule {
 	const char *name;
 	const char *file; /* as in struct rules_description */
 	unsigned line;
-	unsigned layer; /* a directory, or the shipped rules */
+	unsigned layer; /* number of the directory; 0: the shipped rules */
 	const char *summary;
 	struct rule_match match;
-	bool passes; /* `continue: true`: adds texts, gives no role */
+	bool passes; /* `continue: true`: adds texts, does not decide the role */
 	enum rules_role role;
 	enum rules_rank rank;
 	enum rules_boundary boundary;
@@ -89,7 +89,7 @@ struct rule {
 	struct rule_examples examples;
 };
 
-/* Rules by the base name that they ask for. Lists hold indexes of rules in order. */
+/* Rules by the base name that they match. Lists hold indexes of rules in order. */
 struct rule_index_entry {
 	const char *name;
 	uint32_t rule;
@@ -103,9 +103,9 @@ struct rule_index_list {
 struct rule_index {
 	struct rule_index_entry *exact; /* sorted by name, then rule */
 	size_t exact_count;
-	size_t exact_ends[256];                    /* of those whose first byte is that or a lower one */
-	struct rule_index_list by_first_byte[256]; /* globs that begin with that byte */
-	struct rule_index_list any;                /* the rest: globs like *-gcc, no executable */
+	size_t exact_ends[256];                    /* end of the names whose first byte is at most the index */
+	struct rule_index_list by_first_byte[256]; /* globs that begin with this byte */
+	struct rule_index_list any;                /* the rest: globs like *-gcc, or no executable */
 };
 
 struct rules {
@@ -113,31 +113,31 @@ struct rules {
 	struct rule *items;
 	size_t count;
 	size_t capacity;
-	struct identity identity; /* of every text read so far */
+	struct identity identity; /* of all texts read so far */
 	uint64_t version;
 	struct rule_index deciding, passing; /* without and with `continue: true` */
 	struct rules_scratch *scratch;
 };
 
-/* Reads one file's text and appends its rules (load.c). `layer` tells directories
- * apart: a name may stand once in a layer, and a rule whose name stood in an
- * earlier layer is left out. */
+/* Parses the text of one file and appends its rules (load.c). Each directory is a
+ * `layer`: a name must be unique within a layer, and a rule whose name occurred in an
+ * earlier layer is skipped. */
 int rules_read(struct rules *rules, const char *file, unsigned layer, const void *data, size_t size,
 	       struct tree_error *ret_error);
 
-/* Frees the patterns; the rest goes with the arena. */
+/* Frees the patterns; the rest is freed with the arena. */
 void rule_deinit(struct rule *rule);
 
-/* Once all are read (index.c). */
+/* Call once, after all rules are read (index.c). */
 int rules_index_build(struct rules *rules);
 
-/* Walks the rules that may apply to a program of that base name, in order. */
+/* Iterates in order over the rules that may match a program of that base name. */
 struct rule_candidates {
 	const struct rules *rules;
-	const struct rule_index_entry *exact, *exact_end; /* left of those that list the name */
+	const struct rule_index_entry *exact, *exact_end; /* the rest of those that list the name */
 	const struct rule_index_list *lists[2];
 	size_t positions[2];
-	bool named; /* the last one lists the program's exact name */
+	bool named; /* the last returned rule lists the exact name */
 };
 void rule_candidates_begin(struct rule_candidates *candidates, const struct rules *rules,
 			   const struct rule_index *index, const char *program);

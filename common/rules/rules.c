@@ -1,4 +1,4 @@
-/* A rule set: the shipped rules and those of the site. See rules.h. */
+/* Rule sets: the shipped rules and those of the site. See rules.h. */
 #include "common/rules/rules.h"
 
 #include <dirent.h>
@@ -9,7 +9,7 @@
 #include "common/rules/match.h"
 #include "common/rules/shipped.h"
 
-#define FILES_MAX 1000 /* in one directory */
+#define FILES_MAX 1000 /* per directory */
 
 const char *rules_role_text(enum rules_role role)
 {
@@ -49,7 +49,7 @@ static struct rules *rules_new(void)
 	return rules;
 }
 
-/* Ends a load that gave `r` so far: indexes and hands over, or frees. */
+/* Finishes a load with the result `r` so far: on success builds the index, otherwise frees the rules. */
 static int rules_finish(struct rules *rules, int r, struct rules **ret_rules)
 {
 	if (r == 0)
@@ -85,15 +85,15 @@ static int name_is_rules(const struct dirent *entry)
 	return entry->d_name[0] != '.' && size > 5 && strcmp(entry->d_name + size - 5, ".yaml") == 0;
 }
 
-/* Byte order: alphasort would follow the locale. */
+/* Sorts by bytes; alphasort() depends on the locale. */
 static int name_compare(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* What becomes of a file that cannot be used. */
+/* How to handle a file that cannot be used. */
 struct refusal {
-	rules_refused tell; /* NULL: it fails the load */
+	rules_refused tell; /* NULL: the load fails */
 	void *data;
 	struct tree_error *error;
 };
@@ -106,7 +106,7 @@ static int refuse(const struct refusal *refusal, int error)
 	return 0;
 }
 
-/* All of its rules or none. */
+/* Adds all rules of the file or none. */
 static int rules_take_file(struct rules *rules, const char *path, unsigned layer, const struct refusal *refusal)
 {
 	struct identity identity = rules->identity;

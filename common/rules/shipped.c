@@ -1,4 +1,4 @@
-/* The rules that the program carries. See shipped.h. */
+/* The built-in rules. See shipped.h. */
 #include "common/rules/shipped.h"
 
 #include "rules-shipped.h" /* made by common/embed from rules/ */

@@ -1,4 +1,4 @@
-/* The rules that the program carries: rules/ of the source, in byte order of names. */
+/* The rules built into the program: rules/ of the source tree, in byte order of names. */
 #pragma once
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Name templates: parsing. See template.h; expansion is in classify.c's verdict. */
+/* Parsing of name templates. See template.h; expansion is in expand.c. */
 #include "common/rules/template.h"
 
 #include <ctype.h>
@@ -48,7 +48,7 @@ __attribute__((format(printf, 2, 3))) static int parser_refuse(struct template_p
 	return -EINVAL;
 }
 
-/* All of `text` as a number up to NUMBER_MAX, or -1. */
+/* Returns the whole of `text` as a number up to NUMBER_MAX, or -1. */
 static int number_parse(const char *text)
 {
 	int number = 0;
@@ -65,7 +65,7 @@ static int number_parse(const char *text)
 	return number;
 }
 
-/* The one regex that {1} can mean, or -1. */
+/* Returns the only regex that {1} can refer to, or -1. */
 static int groups_only_source(const struct template_groups *groups)
 {
 	int only = -1;
@@ -162,7 +162,7 @@ static int parser_read_word(struct template_parser *parser, const char *word, st
 	return parser_refuse(parser, "unknown placeholder {%s}%s", word, hint);
 }
 
-/* What stands between { and }: words separated by |. */
+/* Reads the text between { and }: words separated by |. */
 static int parser_read_placeholder(struct template_parser *parser, const char *text, size_t size,
 				   struct template_part *part)
 {
@@ -185,7 +185,7 @@ static int parser_read_placeholder(struct template_parser *parser, const char *t
 	}
 }
 
-/* Reads one literal or placeholder at `text`; `*ret_end` is where the next begins. */
+/* Reads one literal or placeholder at `text`; `*ret_end` is the start of the next. */
 static int parser_read_part(struct template_parser *parser, const char *text, const char **ret_end,
 			    struct template_part *part)
 {

@@ -9,7 +9,7 @@
 
 #include "common/yaml/arena.h"
 
-/* The texts a rule may give. X(NAME, key in YAML, field of struct rules_verdict) */
+/* The texts that a rule may set. X(NAME, key in YAML, field of struct rules_verdict) */
 #define TEMPLATE_TEXTS(X) \
 	X(NAME, "name", name) \
 	X(RUN_NAME, "run_name", run_name) \
@@ -62,14 +62,14 @@ struct template_part {
 struct template
 {
 	struct template_part *parts;
-	bool whole; /* one empty placeholder empties the text: half a key is none */
+	bool whole; /* one empty placeholder makes the text empty: no partial keys */
 };
 
-/* How many groups each regex of the rule has; a source that the rule lacks has -1. */
+/* The number of groups in each regex of the rule; -1 if the rule has none for that source. */
 struct template_groups {
 	int counts[TEMPLATE_SOURCE_COUNT];
 };
 
-/* 0; -EINVAL with what is wrong in `reason`; -ENOMEM. */
+/* Returns 0; -EINVAL with an explanation in `reason`; -ENOMEM. */
 int template_parse(struct arena *arena, const char *text, const struct template_groups *groups,
 		   struct template **ret_template, char *reason, size_t reason_capacity);

@@ -1,4 +1,4 @@
-/* Looking at a subject, and through interpreters. See view.h. */
+/* Views of a subject, and unwrapping of interpreters. See view.h. */
 #include "common/rules/view.h"
 
 #include <string.h>
@@ -31,7 +31,7 @@ static void view_set_program(struct view *view, const char *path)
 	view->program[size] = '\0';
 }
 
-/* Programs executed through a descriptor (fexecve, runc's copy of itself). */
+/* A program executed through a descriptor (fexecve, runc's copy of itself) has no usable name. */
 static bool path_is_nameless(const char *path)
 {
 	return *path == '\0' || strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/dev/fd/", 8) == 0 ||
@@ -66,7 +66,7 @@ static void view_rename_main(struct view *view)
 	view->path = path;
 }
 
-/* The program is `path`, which stands in argv[position]. */
+/* Sets the inner view to the program `path`, given in argv[position]. */
 static enum view_operand view_enter(const struct view *view, size_t position, const char *path, struct view *ret_inner)
 {
 	ret_inner->subject = view->subject;
@@ -103,11 +103,11 @@ static bool options_have_letter(const struct rule_patterns *options, char sign, 
 	return options_have(options, name, 2);
 }
 
-/* What one option makes of the walk over the arguments. */
+/* What follows an option in the walk over the arguments. */
 enum step {
 	STEP_NEXT,       /* the next argument */
 	STEP_SKIP_VALUE, /* the next but one */
-	STEP_DONE,       /* `operand` says what was found */
+	STEP_DONE,       /* the result is in `operand` */
 };
 
 struct walk {
@@ -128,7 +128,7 @@ static enum step walk_finish(struct walk *walk, enum view_operand operand)
 	return STEP_DONE;
 }
 
-/* `-name` or `--name`, whole, or `--name=value`. STEP_NEXT: not known as a whole. */
+/* Handles `-name`, `--name` or `--name=value` as a whole. Sets `*ret_known` to false if it may be a cluster. */
 static enum step walk_long_option(struct walk *walk, const char *argument, bool *ret_known)
 {
 	const struct rule_unwrap *unwrap = &walk->rule->unwrap;
@@ -153,7 +153,7 @@ static enum step walk_long_option(struct walk *walk, const char *argument, bool 
 	return STEP_NEXT;
 }
 
-/* -abcVALUE, letter by letter. */
+/* Handles -abcVALUE letter by letter. */
 static enum step walk_cluster(struct walk *walk, const char *cluster)
 {
 	const struct rule_unwrap *unwrap = &walk->rule->unwrap;
@@ -204,7 +204,7 @@ static enum step walk_argument(struct walk *walk)
 	return known ? step : walk_cluster(walk, argument);
 }
 
-/* busybox: the applet is what it was called as, or its first argument. */
+/* busybox: the applet is the name it was invoked by, or its first argument. */
 static enum view_operand view_unwrap_applet(const struct view *view, struct view *ret_inner)
 {
 	enum view_operand operand = VIEW_OPERAND_NONE;
@@ -227,8 +227,8 @@ enum view_operand view_unwrap(const struct view *view, const struct rule *rule, 
 
 	if (rule->unwrap.multi_call)
 		return view_unwrap_applet(view, ret_inner);
-	/* The kernel puts a #! script's path after the interpreter and at most one
-	 * argument, which is not the user's. */
+	/* The kernel puts the path of a #! script after the interpreter and at most one
+	 * argument, which comes from the #! line. */
 	for (size_t i = 1; script && !view->is_script && i < view->argc && i <= 2; i++) {
 		if (strcmp(view->argv[i], script) == 0)
 			return view_enter(view, i, script, ret_inner);

@@ -1,4 +1,4 @@
-/* One run from a store to another: what `tracer run --store` keeps. See store.h. */
+/* Copying of one run to another store, for `tracer run --store`. See store.h. */
 
 #include "common/store/internal.h"
 
@@ -13,7 +13,7 @@
 ROWS(R)
 #undef R
 
-/* What copies a row, and what finds the rows in the other store. */
+/* The functions that copy rows, and the queries that find them in the other store. */
 static const struct {
 	int (*copy)(struct store *to, struct store_result *result);
 	const char *query;

@@ -1,21 +1,21 @@
-/* How a store is read, whichever engine keeps it: SQLite on a host (reader.c), ClickHouse for
- * all hosts (common/lake). The queries are the same text for both; store.h is what readers see.
+/* Interface of the engines behind a store: SQLite for one host (reader.c), ClickHouse for
+ * all hosts (common/lake). Both run the same query texts; readers use store.h.
  *
- * A driver's store and result begin with the structures here and go on with its own.
+ * The store and result structures of a driver begin with the structures declared here.
  */
 #pragma once
 
 #include "common/store/store.h"
 
 struct store_driver {
-	bool is_remote; /* a question takes a way over the network */
+	bool is_remote; /* queries go over the network */
 	void (*close)(struct store *store);
 	int (*begin_reading)(struct store *store);
 	void (*end_reading)(struct store *store);
 	int (*read_stream)(struct store *store, struct store_stream *ret_stream);
 	int (*query)(struct store *store, const struct store_text *text, const struct store_parameter *parameters,
 		     struct store_result **ret_result);
-	/* NULL: nothing is gained by it. */
+	/* NULL if the engine would not benefit. */
 	void (*ask_ahead)(struct store *store, const struct store_text *text, const struct store_parameter *parameters);
 	int (*next)(struct store_result *result);
 	size_t (*width)(const struct store_result *result);
@@ -32,11 +32,11 @@ struct store_base {
 struct store_result {
 	struct store *store;
 	const char *query; /* its name */
-	int error;         /* of whoever reads it: a column that is not there */
+	int error;         /* of the reader: access to a missing column */
 };
 
-/* SQLite's, for a store that store.c opened. */
+/* The SQLite driver, for stores opened by store.c. */
 extern const struct store_driver store_driver_sqlite;
 
-/* The text of queries/NAME.sql, NULL if there is none. */
+/* Returns the text of queries/NAME.sql, or NULL if there is none. */
 const char *store_own_query(const char *name);

@@ -1,9 +1,9 @@
-/* The canonical dump: what replaying a recording twice must reproduce. See store.h.
+/* The canonical dump, which must be identical when a recording is replayed twice. See store.h.
  *
- * A table is a line "table NAME: COLUMN, ..." and then a line a row, ordered by its
- * key. Integers stand as they are, text in quotes with anything but plain ASCII as
- * \xHH, blobs as x'HH...', NULL as NULL. What depends on when commits happened, and
- * not on what was committed, is left out.
+ * A table is a line "table NAME: COLUMN, ..." followed by one line per row, ordered by
+ * key. Integers are printed as they are, text in quotes with all but plain ASCII as
+ * \xHH, blobs as x'HH...', NULL as NULL. What depends on the time of commits, not
+ * on their content, is omitted.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -111,7 +111,7 @@ static int dump_table(struct store *store, FILE *file, const char *table, const 
 	return error;
 }
 
-/* All of it from one commit. */
+/* Dumps all tables as of the same commit. */
 static int dump_tables(struct store *store, FILE *file)
 {
 	bool own = sqlite3_get_autocommit(store->db) != 0;

@@ -1,4 +1,4 @@
-/* The .sql files of this folder, embedded when it is built, by their names. */
+/* Lookup by name of the .sql files of this directory, which are embedded at build time. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,16 +1,16 @@
-/* Retention: what ended long ago goes, runs as a whole, a bounded step at a time. See store.h. */
+/* Retention: deletes what ended long ago, runs as a whole, in bounded steps. See store.h. */
 #include <errno.h>
 
 #include "common/store/internal.h"
 
-/* Pages given back in one call: 16 MiB, so that the writer is not held up for long. */
+/* Pages released per call: 16 MiB, so that the writer is not blocked for long. */
 #define VACUUM_PAGES "4096"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define PROCESSES_MAX STORE_EXPIRY_ROWS_MAX /* deleted in a step, */
-#define SAMPLES_MAX 100000                  /* whatever the runs have */
+#define PROCESSES_MAX STORE_EXPIRY_ROWS_MAX /* deleted per step, */
+#define SAMPLES_MAX 100000                  /* however many the runs have */
 
-/* What a run is made of is found through the run, so the run goes last. */
+/* The parts of a run are found through the run, so it is deleted last. */
 static const char *const steps_find[] = {"expire_find_runs", "expire_find_tools", "expire_find_processes"};
 static const char *const steps_rest[] = {"expire_incidents",  "expire_tools",  "expire_tasks",       "expire_runs",
 					 "expire_containers", "expire_losses", "expire_host_samples"};
@@ -45,7 +45,7 @@ static int steps_run(struct store *store, const char *const *names, size_t count
 	return error;
 }
 
-/* A statement that says of each row that it deletes whether it had yet to be sent. */
+/* Runs a statement that returns, for each row it deletes, whether the row was still unsent. */
 static int rows_delete(struct store *store, const char *name, const struct store_expiry *expiry,
 		       struct store_expired *expired, int64_t *ret_count)
 {
@@ -125,7 +125,7 @@ int store_tidy(struct store *store)
 	error = store_begin(store);
 	if (error == 0)
 		error = steps_run(store, names, COUNT(names), &nothing);
-	store_forget_images(store); /* some may have gone */
+	store_forget_images(store); /* some may have been deleted */
 	if (error == 0)
 		return store_end(store);
 	store_rollback(store);
@@ -134,12 +134,12 @@ int store_tidy(struct store *store)
 
 void store_give_back(struct store *store)
 {
-	/* What cannot be given back now (it is written to the log first, on a disk that may be full)
-	 * is the next time. */
+	/* A failure is ignored, and the next call tries again: released pages are written to the WAL first,
+	 * and the disk may be full. */
 	store_exec(store, "PRAGMA incremental_vacuum(" VACUUM_PAGES ")");
 }
 
-/* The one number that a statement says; `absent` where it is NULL. */
+/* Reads the single number that a statement returns; `absent` if it is NULL. */
 static int number_find(struct store *store, const char *name, const struct store_parameter *parameters, int64_t absent,
 		       int64_t *ret_number)
 {

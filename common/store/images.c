@@ -1,15 +1,15 @@
-/* The texts that processes share: path, program, rule, role and reason are kept once in images,
- * and a process has their id.
+/* Texts shared by processes: path, program, rule, role and reason are stored once, in images,
+ * and a process refers to them by id.
  *
- * Of the many processes of a moment few differ in them, so the latest ids are remembered, each
- * under all of its texts. What is remembered must be in the store: it is forgotten with a
- * rollback, and when expiry has deleted rows.
+ * Few of the processes of a moment differ in these texts, so the latest ids are cached by
+ * their texts. Cached ids must exist in the store: the cache is cleared by a
+ * rollback and after expiry has deleted rows.
  */
 #include <string.h>
 
 #include "common/store/internal.h"
 
-/* "TEXT\0" for each of the five, "\1" for NULL. 0: too long to be remembered. */
+/* Writes "TEXT\0" for each of the five texts, "\1" for NULL. Returns the size, or 0 if too long for the cache. */
 static size_t key_write(const struct row_process *row, char key[STORE_IMAGE_KEY_MAX])
 {
 	const char *const texts[] = {row->path, row->program, row->reason, row->rule, row->role};
@@ -29,7 +29,7 @@ static size_t key_write(const struct row_process *row, char key[STORE_IMAGE_KEY_
 
 static struct store_image *slot_of(struct store *store, const char *key, size_t size)
 {
-	uint32_t hash = 2166136261U; /* FNV-1a: who makes two meet makes both slower, no more */
+	uint32_t hash = 2166136261U; /* FNV-1a: a forced collision only slows lookups down */
 
 	for (size_t i = 0; i < size; i++)
 		hash = (hash ^ (unsigned char)key[i]) * 16777619U;
@@ -51,7 +51,7 @@ static void bind_texts(sqlite3_stmt *statement, const struct row_process *row)
 							       {0}});
 }
 
-/* Its id, 0: there is none. */
+/* Looks up the id; 0 if there is none. */
 static int image_find(struct store *store, const struct row_process *row, int64_t *ret_id)
 {
 	sqlite3_stmt *statement = NULL;
@@ -86,7 +86,7 @@ int store_image_id(struct store *store, const struct row_process *row, int64_t *
 {
 	char key[STORE_IMAGE_KEY_MAX];
 	size_t size = key_write(row, key);
-	struct store_image *slot = store->last_image; /* mostly: what runs comes in crowds */
+	struct store_image *slot = store->last_image; /* most often a hit: similar processes start together */
 	int64_t id = 0;
 	int error;
 

@@ -1,10 +1,10 @@
-/* Where a query has its parameters. See store.h. */
+/* Parameters in the text of a query. See store.h. */
 #include <ctype.h>
 #include <string.h>
 
 #include "common/store/store.h"
 
-/* Past `end` where it stands in `sql`, else at the end of all. */
+/* Returns the position after the first `end` in `sql`, or the end of `sql` if there is none. */
 static const char *skip_to(const char *sql, const char *end)
 {
 	const char *found = strstr(sql, end);
@@ -12,7 +12,7 @@ static const char *skip_to(const char *sql, const char *end)
 	return found ? found + strlen(end) : sql + strlen(sql);
 }
 
-/* Past a comment or a text in quotes that begins at `sql`; `sql` where none does. */
+/* Skips a comment or quoted text that begins at `sql`; returns `sql` if there is none. */
 static const char *skip_quiet(const char *sql)
 {
 	if (sql[0] == '-' && sql[1] == '-')

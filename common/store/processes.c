@@ -1,15 +1,15 @@
-/* Processes, written many at a time.
+/* Bulk writing of processes.
  *
- * A host makes thousands of processes a second, and other rows by the dozen. So the processes of a
- * commit are one statement: it reads them from `given_processes`, a virtual table of the rows that
- * the caller gives one by one. A statement a row would open its tables, bind sixty parameters and
- * clear them again for each: half as much work again.
+ * A host creates thousands of processes per second, but only dozens of other rows. So one statement
+ * writes all processes of a commit: it reads them from `given_processes`, a virtual table of the rows that
+ * the caller supplies one by one. A statement per row would open its tables, bind sixty parameters and
+ * clear them again each time, which is half as much work again.
  */
 #include <stdlib.h>
 
 #include "common/store/internal.h"
 
-/* ---- the rows, as SQLite asks for them ----------------------------------------- */
+/* ---- the virtual table --------------------------------------------------------- */
 
 static const struct {
 	enum { FIELD_I, FIELD_T, FIELD_B } type;
@@ -63,7 +63,7 @@ static int given_disconnect(sqlite3_vtab *table)
 
 static int given_best_index(sqlite3_vtab *table, sqlite3_index_info *info)
 {
-	return SQLITE_OK; /* all of them, in the order in which they are given */
+	return SQLITE_OK; /* always a full scan, in the given order */
 }
 
 static int given_open(sqlite3_vtab *table, sqlite3_vtab_cursor **ret_cursor)
@@ -139,7 +139,7 @@ static int given_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *ret_rowid)
 	return SQLITE_OK;
 }
 
-/* No xCreate: it is there without being made, and only in this connection. */
+/* Without xCreate, the table exists only in this connection and needs no CREATE statement. */
 static const sqlite3_module given_module = {
 	.xConnect = given_connect,
 	.xDisconnect = given_disconnect,
@@ -171,7 +171,7 @@ int store_init_processes(struct store *store)
 	return rc == SQLITE_OK ? 0 : store_fail(store, rc, "put processes");
 }
 
-/* ---- writing them --------------------------------------------------------------- */
+/* ---- writing -------------------------------------------------------------------- */
 
 int store_put_processes(struct store *store, store_next_process *next, void *context)
 {
@@ -181,7 +181,7 @@ int store_put_processes(struct store *store, store_next_process *next, void *con
 		return error;
 	store->given = (struct store_given){.next = next, .context = context};
 	error = store_run_statement(store, store->put_processes);
-	if (store->given.error < 0) /* more than that the statement failed */
+	if (store->given.error < 0) /* more specific than the statement's failure */
 		error = store->write_error = store->given.error;
 	return error;
 }

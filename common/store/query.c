@@ -1,11 +1,11 @@
-/* Queries, answered by whichever engine the store is. See driver.h. */
+/* Queries, dispatched to the engine of the store. See driver.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/store/internal.h"
 
-/* Every driver's store begins so. */
+/* The store of any driver begins with a struct store_base. */
 static struct store_base *base_of(const struct store *store)
 {
 	return (struct store_base *)store;

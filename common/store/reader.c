@@ -1,4 +1,4 @@
-/* How SQLite is read. See driver.h. */
+/* The SQLite driver. See driver.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 struct sqlite_result {
 	struct store_result base;
 	sqlite3_stmt *statement;
-	bool is_own; /* of our text */
+	bool is_own; /* not a user-supplied query */
 };
 
 static int parameters_bind(sqlite3_stmt *statement, const struct store_parameter *parameters)
@@ -41,13 +41,13 @@ static sqlite3_stmt *statement_of(const struct store_result *result)
 	return ((const struct sqlite_result *)result)->statement;
 }
 
-/* What follows the statement: nothing but blanks, and what ends it. */
+/* Returns true if the rest of the text after a statement is only blanks and semicolons. */
 static bool is_whole(const char *rest)
 {
 	return rest[strspn(rest, " \t\r\n;")] == '\0';
 }
 
-/* A report asks the same of every task: the statements last used are kept, and not prepared again. */
+/* A report runs the same queries for each task: the last statements used are cached. */
 static void statement_keep(struct store *store, sqlite3_stmt *statement)
 {
 	sqlite3_finalize(store->kept[STORE_STATEMENTS_KEPT - 1]);
@@ -57,14 +57,14 @@ static void statement_keep(struct store *store, sqlite3_stmt *statement)
 	sqlite3_clear_bindings(statement);
 }
 
-/* NULL: it is not among those that are kept. */
+/* Takes a statement from the cache; returns NULL if it is not there. */
 static sqlite3_stmt *statement_take(struct store *store, const char *sql)
 {
 	for (size_t i = 0; i < STORE_STATEMENTS_KEPT; i++) {
 		sqlite3_stmt *statement = store->kept[i];
 		size_t size = statement ? strlen(sqlite3_sql(statement)) : 0;
 
-		/* It ends at its semicolon, the file behind it. */
+		/* The statement ends at its semicolon; the file may have blanks after it. */
 		if (!statement || strncmp(sqlite3_sql(statement), sql, size) != 0 || !is_whole(sql + size))
 			continue;
 		store->kept[i] = NULL;
@@ -90,12 +90,12 @@ static void reader_close(struct store *store)
 	store_destroy(store);
 }
 
-/* ---- texts of others ----------------------------------------------------------- */
+/* ---- user-supplied queries ----------------------------------------------------- */
 
-#define FOREIGN_VALUE_BYTES_MAX (16 << 20) /* what one value may grow to */
-#define STEPS_BETWEEN_LOOKS 10000          /* of SQLite's machine: some 100 us */
+#define FOREIGN_VALUE_BYTES_MAX (16 << 20) /* size limit of one value */
+#define STEPS_BETWEEN_LOOKS 10000          /* SQLite VM instructions: about 100 us */
 
-/* They read tables and views, and call functions. */
+/* Such queries may only read tables and views, and call functions. */
 static int authorize(void *context, int action, const char *a, const char *b, const char *database, const char *trigger)
 {
 	return action == SQLITE_SELECT || action == SQLITE_READ || action == SQLITE_FUNCTION ||
@@ -115,7 +115,7 @@ static int foreign_refuse(struct store *store, const char *name, const char *why
 	return -EPERM;
 }
 
-/* "NAME:LINE: " and what SQLite has to say: its text may be wrong, ours is not. */
+/* Sets the error to "NAME:LINE: " and SQLite's message, since a user-supplied text may have errors. */
 static int foreign_explain(struct store *store, int rc, const struct store_text *text)
 {
 	char where[320];

@@ -1,13 +1,13 @@
 /* The rows of the store as C structures, and their columns as lists.
  *
- * The names are those of migrations/ and views.sql; tests/check_writer.c holds the two
- * against each other. Structures, INSERT statements and bindings are all
+ * The names are those of migrations/ and views.sql; tests/check_writer.c checks that
+ * they agree. Structures, INSERT statements and bindings are all
  * derived from these lists.
  *   I(name)  int64_t, ROW_NULL is NULL
  *   T(name)  const char *, NULL is NULL
  *   B(name)  struct row_blob, data NULL is NULL
- * Text and blobs are borrowed until the put call returns. `rev` is not here: the
- * writer gives it.
+ * Text and blobs are borrowed until the put call returns. `rev` is not listed: the
+ * writer assigns it.
  */
 #pragma once
 
@@ -21,8 +21,8 @@ struct row_blob {
 	size_t size;
 };
 
-/* Summable figures that runs, tasks, tools and processes all have: those that records
- * count, and one that passes add up. */
+/* Totals common to runs, tasks, tools and processes: those counted in records, and,
+ * in ROW_TOTALS, one accumulated by process scans. */
 #define ROW_COUNTED_TOTALS(I) \
 	I(cpu_ns) \
 	I(user_ns) \
@@ -48,7 +48,7 @@ struct row_blob {
 	ROW_COUNTED_TOTALS(I) \
 	I(uninterruptible_ns)
 
-/* Requested against used: of a memory cgroup. */
+/* Limits and usage of a cgroup. */
 #define ROW_LIMITS(I) \
 	I(memory_limit_bytes) \
 	I(cgroup_peak_bytes) \
@@ -97,7 +97,7 @@ struct row_blob {
 	I(started_unix_ns) \
 	ROW_LIMITS(I)
 
-/* What runs, tasks and tools are the sum of: their processes, and when these ran. */
+/* Aggregates of runs, tasks and tools over their processes. */
 #define ROW_TALLY(I) \
 	I(begin_boot_ns) \
 	I(end_boot_ns) \
@@ -284,11 +284,11 @@ struct row_blob {
 	I(cgroup_id) \
 	T(path)
 
-/* R(NAME, name, table, key columns). `processes` is a view over how they are kept: host,
- * run and task of a process are its tool's, so its tool is put in the same transaction. */
+/* R(NAME, name, table, key columns). `processes` is a view of the stored rows: host,
+ * run and task of a process are those of its tool, which must be put in the same transaction. */
 #define ROWS(R) ROWS_AND_PROCESS(R, R)
 
-/* P instead for what is put many at a time. */
+/* With P instead of R for the rows that are put in bulk. */
 #define ROWS_AND_PROCESS(R, P) \
 	R(HOST, host, hosts, "id") \
 	R(CONTAINER, container, containers, "id") \
@@ -299,7 +299,7 @@ struct row_blob {
 	ROW_FACTS(R) \
 	R(CGROUP, cgroup, cgroups, "id")
 
-/* What has happened, and does not change. */
+/* Facts, which do not change once written. */
 #define ROW_FACTS(R) \
 	R(SAMPLE, sample, samples, "process_id, boot_ns") \
 	R(HOST_SAMPLE, host_sample, host_samples, "host_id, unix_ns") \

@@ -1,22 +1,22 @@
-/* Opening and closing the store, its lock, its schema, its errors. See store.h.
+/* Opening and closing of the store, its lock, schema and errors. See store.h.
  *
- * Settings, and why:
+ * SQLite settings and their reasons:
  *   WAL                  readers never wait for the writer, nor it for them.
- *   synchronous=NORMAL   a commit survives every end of the correlator, kill -9
- *       included, which is what an acknowledgement promises: the ring outlives the
- *       process too. Only a crash of the whole machine can take the commits since
- *       the last checkpoint back (the kernel writes pages out within about 30 s);
- *       the ring is gone then as well, and the database stays whole. FULL would
- *       fsync at every commit, and on ext4 that makes the watched pipeline's own
- *       dirty pages wait: the tracer would slow what it measures. What a crash takes
- *       back must not have its revisions given out twice, or the shipper, which is
- *       past them, would skip the new rows: see store_init_writer.
- *   persistent WAL       PATH-wal and PATH-shm stay when the writer ends, so that a
- *       user who may only read (group of the file, no write to the directory) can
- *       open the store while no writer runs. A reader needs: search permission on the
- *       directory, read permission on PATH, PATH-wal and PATH-shm, which SQLite
+ *   synchronous=NORMAL   a commit survives any termination of the correlator, including
+ *       kill -9, which is what an acknowledgement promises: the ring also outlives the
+ *       process. Only a crash of the machine can undo the commits since
+ *       the last checkpoint (the kernel writes pages out within about 30 s);
+ *       the ring is then lost as well, and the database stays consistent. FULL would
+ *       fsync at each commit, which on ext4 also waits for the dirty pages of the
+ *       observed pipeline: the tracer would slow down what it measures. The revisions of
+ *       commits undone by a crash must not be assigned again, or the shipper, whose
+ *       cursor is past them, would skip the new rows: see store_init_writer().
+ *   persistent WAL       PATH-wal and PATH-shm remain when the writer ends, so that a
+ *       user with only read access (group of the file, no write to the directory) can
+ *       open the store while no writer runs. A reader needs search permission on the
+ *       directory and read permission on PATH, PATH-wal and PATH-shm, which SQLite
  *       creates with the mode and owner of PATH.
- *   auto_vacuum          incremental: expiry gives pages back without a rewrite.
+ *   auto_vacuum          incremental: expiry frees pages without rewriting the file.
  */
 #include "common/store/store.h"
 
@@ -33,23 +33,23 @@
 #include "common/text.h"
 
 #define APPLICATION_ID 0x54524352 /* "TRCR" */
-#define LOOKASIDE_BYTES 1200      /* SQLite's small allocations, apart from malloc: */
-#define LOOKASIDE_COUNT 500       /* as many as an upsert of the widest table makes */
-#define BUSY_TIMEOUT_MS 5000      /* a reader's recovery of the WAL, a copy tool's lock */
-/* Of the correlator's 48 MiB. */
+#define LOOKASIDE_BYTES 1200      /* for SQLite's small allocations, instead of malloc: */
+#define LOOKASIDE_COUNT 500       /* as many as an upsert of the widest table needs */
+#define BUSY_TIMEOUT_MS 5000      /* for WAL recovery by a reader, or the lock of a copy tool */
+/* Part of the correlator's 48 MiB. */
 #define WRITER_CACHE_KIB 8192
-/* A checkpoint writes a page once however often it changed since the last one; the WAL is not what
- * fills a disk that is nearly full. */
+/* A checkpoint writes a page once however often it changed, so rare checkpoints save writes; but the WAL must not
+ * fill a disk that is nearly full. */
 #define WAL_CHECKPOINT_PAGES 8000
 #define WAL_CHECKPOINT_PAGES_SCARCE 256
-#define WAL_LIMIT_BYTES (64 << 20) /* what a checkpoint shrinks a WAL that outgrew it to */
+#define WAL_LIMIT_BYTES (64 << 20) /* a checkpoint truncates a larger WAL to this size */
 #define WAL_LIMIT_BYTES_SCARCE (1 << 20)
-#define SCARCE_BYTES (2ULL * WAL_LIMIT_BYTES) /* of the disk, free: below it room is scarce, */
-#define ENOUGH_BYTES (4ULL * WAL_LIMIT_BYTES) /* until there is as much as this */
+#define SCARCE_BYTES (2ULL * WAL_LIMIT_BYTES) /* free disk space below which it is scarce, */
+#define ENOUGH_BYTES (4ULL * WAL_LIMIT_BYTES) /* and from which on it no longer is */
 
 /* ---- errors ------------------------------------------------------------------ */
 
-/* Negative errno for a result code of SQLite; `db` knows the system's errno. */
+/* Returns -errno for an SQLite result code, using the system errno of `db` if there is one. */
 static int errno_of(sqlite3 *db, int rc)
 {
 	int system_errno = db ? sqlite3_system_errno(db) : 0;
@@ -70,13 +70,13 @@ static int errno_of(sqlite3 *db, int rc)
 	case SQLITE_TOOBIG: return -EINVAL;
 	case SQLITE_CANTOPEN:
 	case SQLITE_IOERR:
-		/* A full disk shows here too: growing PATH-shm fails as an I/O error. */
+		/* May also be a full disk: SQLite reports failure to grow PATH-shm as an I/O error. */
 		return system_errno > 0 ? -system_errno : -EIO;
 	default: return -EIO;
 	}
 }
 
-/* SQLite's messages quote names out of the file, which may be anybody's: made safe to show. */
+/* SQLite's messages quote names from the file, which may be untrusted, so they are escaped. */
 int store_fail(struct store *store, int rc, const char *what)
 {
 	int error = errno_of(store->db, rc);
@@ -106,7 +106,7 @@ __attribute__((format(printf, 3, 4))) static int error_set(struct store_error *r
 	return error;
 }
 
-/* What to do about a failed open, for a person. */
+/* Explains a failed open to the user. */
 static int error_explain(struct store_error *ret_error, int error, const char *path, const char *what)
 {
 	switch (error) {
@@ -136,7 +136,7 @@ static int error_explain(struct store_error *ret_error, int error, const char *p
 	}
 }
 
-/* ---- small helpers ----------------------------------------------------------- */
+/* ---- helpers ----------------------------------------------------------------- */
 
 int store_exec(struct store *store, const char *sql)
 {
@@ -180,8 +180,8 @@ static long lock_read_holder(int fd)
 	return strtol(text, NULL, 10);
 }
 
-/* PATH.lock stays when the writer ends: removing it would let two writers lock two
- * files of that name. Its text, the holder's pid, is for people only. */
+/* PATH.lock remains when the writer ends: if it were removed, two writers could lock two
+ * files of that name. Its content, the pid of the holder, is only informative. */
 static int lock_take(const char *path, int *ret_fd, struct store_error *ret_error)
 {
 	char name[4096], pid[24];
@@ -210,7 +210,7 @@ static int lock_take(const char *path, int *ret_fd, struct store_error *ret_erro
 		return error;
 	}
 	size = snprintf(pid, sizeof(pid), "%ld\n", (long)getpid());
-	/* On a full disk the lock holds all the same. */
+	/* The lock is effective even if the disk is full. */
 	if (ftruncate(fd, 0) < 0 || pwrite(fd, pid, (size_t)size, 0) != size)
 		errno = 0;
 	*ret_fd = fd;
@@ -219,7 +219,7 @@ static int lock_take(const char *path, int *ret_fd, struct store_error *ret_erro
 
 /* ---- the schema -------------------------------------------------------------- */
 
-/* The schema's version, 0 for an empty database. -EUCLEAN: of another program. */
+/* Reads the schema version, 0 for an empty database. Returns -EUCLEAN for a database of another program. */
 static int schema_read_version(struct store *store, int64_t *ret_version)
 {
 	int64_t application = 0, version = 0, objects = 0;
@@ -250,7 +250,7 @@ static int schema_refuse_newer(const char *path, int64_t version, struct store_e
 			 path, (long long)version, store_schema_version());
 }
 
-/* From `version` to the newest: all of it or nothing. */
+/* Migrates from `version` to the newest schema, atomically. */
 static int schema_migrate(struct store *store, int64_t version)
 {
 	char finish[128];
@@ -291,13 +291,13 @@ void store_destroy(struct store *store)
 	free(store);
 }
 
-/* A connection that trusts nothing in the file beyond its rows. */
+/* Opens a connection that trusts nothing in the file except its rows. */
 static int connection_open(struct store *store, const char *name, int flags)
 {
 	int rc;
 
-	/* Its counting takes a lock at every allocation: a tenth of the writer's time.
-	 * Refused, and no matter, once SQLite is in use. */
+	/* Memory statistics take a lock at each allocation, a tenth of the writer's time.
+	 * Once SQLite is in use the call fails, which does no harm. */
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	rc = sqlite3_open_v2(name, &store->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
 
@@ -313,7 +313,7 @@ static int connection_open(struct store *store, const char *name, int flags)
 	return 0;
 }
 
-/* The file as such, before SQLite sees it: exact errors, and 0640 if it is new. */
+/* Opens the file before SQLite does, for exact errors and to create it with mode 0640. */
 static int file_probe(const char *path, int flags, struct store_error *ret_error)
 {
 	struct stat status;
@@ -346,15 +346,15 @@ int store_watch_room(struct store *store)
 	bool is_scarce;
 	int error;
 
-	/* Of a store in memory there is no name, and so no disk. */
+	/* Fails for a store in memory, which has no file name. */
 	if (statvfs(sqlite3_db_filename(store->db, "main"), &disk) < 0)
 		return 0;
 	is_scarce = (uint64_t)disk.f_bavail * disk.f_frsize < limit_bytes;
 	if (is_scarce == store->room_is_scarce)
 		return 0;
 	error = wal_bound(store, is_scarce);
-	/* What it holds is folded in now, while there may be room for that: the next transaction
-	 * begins at its front again. What cannot be, is when somebody has made room. */
+	/* Checkpoint now, while there may be room for it: the next transaction then starts at the
+	 * beginning of the WAL. What cannot be written now is written once there is room. */
 	if (error == 0 && is_scarce)
 		sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
 	return error;
@@ -451,8 +451,8 @@ int store_limit_cache(struct store *store, int kib)
 	return store_exec(store, sql);
 }
 
-/* Kept on read-only media, with no writer ever beside it, a WAL database can only be
- * opened as immutable. With a PATH-wal present its rows may be in there: never then. */
+/* On read-only media, where no writer can exist, a WAL database can only be
+ * opened as immutable; but not if there is a PATH-wal, which may contain rows. */
 static int reader_open_immutable(struct store *store, const char *path)
 {
 	char wal[4096], uri[3 * 4096 + 32];
@@ -475,8 +475,8 @@ static int reader_open_immutable(struct store *store, const char *path)
 	return connection_open(store, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
 }
 
-/* SQLite's words for a PATH-shm that is not there and may not be made: by the file system
- * (cannot open) or by a sandbox around us (read-only). */
+/* Returns true for the codes by which SQLite reports that PATH-shm is missing and cannot be created, because of
+ * the file system (cannot open) or of a sandbox (read-only). */
 static bool is_out_of_reach(int code)
 {
 	return (code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_READONLY;

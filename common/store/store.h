@@ -1,6 +1,6 @@
 /* The SQLite store: one writer (tracer-correlator), any number of readers.
  *
- * Opening checks what can be wrong with the file and says it in one line: not a
+ * Opening checks for common problems and reports each in one line: not a
  * database, written by a newer release, read-only, another writer, no space.
  */
 #pragma once
@@ -17,69 +17,69 @@ struct store_error {
 	char text[512]; /* what failed, why, what to do */
 };
 
-/* `path` must exist. 0; -ENOENT; -EUCLEAN (not a store, or corrupt); -EPROTO (newer
- * schema than this program knows, or older and not yet migrated by a writer);
- * -EACCES; -errno. The text in `ret_error` is for a person. */
+/* Opens an existing store. Returns 0; -ENOENT; -EUCLEAN (not a store, or corrupt); -EPROTO (the
+ * schema is newer than this program knows, or older and not yet migrated by a writer);
+ * -EACCES; -errno. `ret_error` gets a message for the user. */
 int store_open_reader(const char *path, struct store **ret_store, struct store_error *ret_error);
 
-/* Creates the file (0640) where there is none, migrates an older one in a single
- * transaction, takes the writer's lock (flock on PATH.lock; released by the kernel
- * however the process ends). As above, and -EBUSY (another correlator writes it),
- * -EROFS, -ENOSPC. */
+/* Creates the file (mode 0640) if it does not exist, migrates an older one in a single
+ * transaction, and takes the writer's lock (flock on PATH.lock; released by the kernel
+ * however the process ends). Returns the same errors, and -EBUSY (another correlator is
+ * writing), -EROFS, -ENOSPC. */
 int store_open_writer(const char *path, struct store **ret_store, struct store_error *ret_error);
 
-/* Before the last store_close(): all that was committed is in the file itself, on the disk, and
- * nothing stays beside it. 0 or -errno. */
+/* Call before the last store_close(): moves all commits into the database file, syncs it, and
+ * leaves no other file beside it. Returns 0 or -errno. */
 int store_settle(struct store *store);
 
-/* The newest schema that this release knows. */
+/* Returns the newest schema version that this release knows. */
 int store_schema_version(void);
 
-/* An empty store in memory, to ask it for the columns of this release. */
+/* Opens an empty store in memory, to query it for the columns of this release. */
 int store_open_empty(struct store **ret_store, struct store_error *ret_error);
 
-/* How much of the file a reader of SQLite's keeps in memory (2 MiB where nothing is said). */
+/* Sets the SQLite page cache size of a reader (default 2 MiB). */
 int store_limit_cache(struct store *store, int kib);
 
 void store_close(struct store *store);
 
-/* The error of the last failed call, in words that are safe to show. */
+/* Returns the error message of the last failed call, safe to print. */
 const char *store_error_text(const struct store *store);
 
 /* ---- writing: put rows, then commit -------------------------------------------
  * The first put or statement begins a transaction. All return 0, -ENOSPC (disk
- * full: roll back and try the whole batch again later), -EBUSY, -EIO,
- * -EUCLEAN (corrupt), -EINVAL (a column that must be known is NULL). After a failure
- * everything fails alike until store_rollback, so that no half of a batch is
+ * full: roll back and retry the whole batch later), -EBUSY, -EIO,
+ * -EUCLEAN (corrupt), -EINVAL (a NOT NULL column is NULL). After a failure
+ * all calls fail the same way until store_rollback(), so that no partial batch is
  * committed. */
 #define R(NAME, name, table, key) int store_put_##name(struct store *store, const struct row_##name *row);
 ROWS(R)
 #undef R
 
-/* Puts processes many at a time, for less than half. `next` fills in another row and returns true;
- * false: there is none. What a row borrows is borrowed until `next` is called again. */
+/* Puts processes in bulk, at less than half the cost. `next` fills in the next row and returns true, or
+ * returns false at the end. Texts of a row are borrowed until `next` is called again. */
 typedef bool store_next_process(void *context, struct row_process *ret_row);
 int store_put_processes(struct store *store, store_next_process *next, void *context);
 
-/* After a merge, the stored processes of a tool count as changed: their run and task are those of the
- * tool's row. */
+/* Marks the stored processes of a tool as changed after a merge: their run and task are those of the
+ * tool. */
 int store_renew_processes(struct store *store, int64_t tool_id);
-/* Moves incidents and containers of a task that was merged. */
+/* Moves the incidents and containers of a merged task. */
 int store_move_task(struct store *store, int64_t from_task_id, int64_t to_task_id);
 
-/* What the correlator remembers of an entity beyond its row: its own affair. */
+/* State of an entity that the correlator keeps beyond its row, in a format private to it. */
 struct store_state {
-	int64_t id; /* of the row, or of what has none */
+	int64_t id; /* of the row, or of an entity without one */
 	const char *entity;
-	int64_t image_id; /* of the row where it is another one's, ROW_NULL */
+	int64_t image_id; /* of the row, if different from `id`; or ROW_NULL */
 	const void *data;
 	size_t size;
 };
 
 int store_put_state(struct store *store, const struct store_state *state);
 int store_delete_state(struct store *store, int64_t id);
-/* All that lives according to the store ended then, nobody saw how; and nothing but the host has a
- * state any more. */
+/* Closes everything that is running according to the store as ended at `boot_ns` in an unknown way, and
+ * deletes all states but the host's. */
 int store_close_living(struct store *store, int64_t boot_ns);
 
 struct store_stream {
@@ -91,67 +91,67 @@ struct store_stream {
 	uint64_t committed_unix_ns;
 };
 
-/* Writes the stream row and commits; nothing put since the last commit is lost or
- * half there. On failure the transaction is rolled back. `stream->rev` is not read:
+/* Writes the stream row and commits everything put since the last commit, atomically.
+ * On failure the transaction is rolled back. `stream->rev` is ignored:
  * the store counts revisions itself. */
 int store_commit(struct store *store, const struct store_stream *stream);
 void store_rollback(struct store *store);
 
-/* 0, or -ENODATA: the store has no stream yet. */
+/* Returns 0, or -ENODATA if the store has no stream yet. */
 int store_read_stream(struct store *store, struct store_stream *ret_stream);
 
-/* Copies a run with all that is in it, its host, the containers that it ran in and what was lost
- * meanwhile, nothing of others; what still ran is marked as left (docs/model.md). `ask` answers
- * the questions of these names. All of it is committed, or nothing: -errno. */
+/* Copies a run with all its parts, its host, the containers that it ran in and the losses during
+ * it, and nothing else; what is still running is marked as `left` (docs/model.md). `ask` runs the
+ * named queries. Returns 0 with everything committed, or -errno with nothing. */
 typedef int store_ask(struct store *store, const char *question, const struct store_parameter *parameters,
 		      struct store_result **ret_result);
 int store_copy_run(struct store *to, struct store *from, const struct row_run *run, store_ask *ask);
 
-/* ---- deleting what is old -------------------------------------------------------
- * Rows are looked for in the order of their revisions, which is the order in which they were last
- * written: so the oldest is found without a search, and a step is bounded. All of this is called
- * between a commit and the next put (-EINVAL otherwise). */
+/* ---- retention ------------------------------------------------------------------
+ * Rows are examined in the order of their revisions, which is the order in which they were last
+ * written: so the oldest are found without a search, and steps are bounded. These functions may only be
+ * called between a commit and the next put (-EINVAL otherwise). */
 
 struct store_expiry {
-	int64_t before_unix_ns;      /* what ended before goes; INT64_MAX: whenever it ended */
-	int64_t first_rev, last_rev; /* above the first, up to the last */
-	int64_t shipped_rev;         /* up to there everything was sent */
+	int64_t before_unix_ns;      /* delete what ended before; INT64_MAX: all that ended */
+	int64_t first_rev, last_rev; /* range: first excluded, last included */
+	int64_t shipped_rev;         /* everything up to here was sent */
 };
 
 struct store_expired {
 	int64_t row_count;    /* deleted */
-	int64_t unsent_count; /* of them, rows that had yet to be sent */
-	bool has_more;        /* of these revisions: the same step is due again */
+	int64_t unsent_count; /* of these, not yet sent */
+	bool has_more;        /* in this range: the same step must be repeated */
 };
 
-/* Deletes runs that ended, each with all that is in it, and of runs that live on processes that
- * ended, incidents and samples; containers, losses and samples of the host. Leaves the transaction
- * open, so that what was unsent is noted in the same: store_commit() follows. 0 or -errno, then
+/* Deletes ended runs with all their parts; ended processes, incidents and samples of runs that are still
+ * running; and containers, losses and samples of the host. Leaves the transaction open, so that the
+ * caller can record unsent rows in it; store_commit() must follow. Returns 0, or -errno if
  * nothing was deleted. */
 int store_expire(struct store *store, const struct store_expiry *expiry, struct store_expired *ret_expired);
 #define STORE_EXPIRY_ROWS_MAX 20000
-/* Up to which revision a step from `first_rev` on may go, `end_rev` at most, so that no table has
- * many more than `row_count` rows in it. 0 or -errno. */
+/* Finds the last revision, at most `end_rev`, of a step that begins at `first_rev`, such that it covers
+ * hardly more than `row_count` rows of any table. Returns 0 or -errno. */
 int store_find_window(struct store *store, int64_t first_rev, int64_t end_rev, int64_t row_count,
 		      int64_t *ret_last_rev);
-/* The first revision that was written after `before_unix_ns`; INT64_MAX: none is known to have
- * been. Times after `future_unix_ns` are a wrong clock's. 0 or -errno. */
+/* Finds the first revision written after `before_unix_ns`, INT64_MAX if none is known. Times after
+ * `future_unix_ns` are attributed to a wrong clock and ignored. Returns 0 or -errno. */
 int store_find_young(struct store *store, int64_t before_unix_ns, int64_t future_unix_ns, int64_t *ret_rev);
-/* Deletes texts that no process refers to and paths that nobody asks for. 0 or -errno. */
+/* Deletes texts that no process refers to and cgroup paths no longer needed. Returns 0 or -errno. */
 int store_tidy(struct store *store);
-/* Pages that are empty go back to the disk, a bounded number at a time. */
+/* Returns empty pages to the file system, a bounded number per call. */
 void store_give_back(struct store *store);
 
-/* Bytes of the database that hold something, or -errno. */
+/* Returns the number of bytes in use in the database, or -errno. */
 int64_t store_used_bytes(struct store *store);
 
 /* ---- reading ------------------------------------------------------------------
- * What is asked of a store is the text of a query; the questions that people ask are in query/.
+ * Queries are SQL texts; the user-facing ones are in query/.
  * Parameters are bound by name. */
 struct store_parameter {
 	const char *name; /* without the colon */
 	enum { STORE_NULL, STORE_INTEGER, STORE_TEXT, STORE_REAL, STORE_BLOB } type;
-	int64_t integer; /* of a blob its size */
+	int64_t integer; /* for a blob, its size */
 	const char *text;
 	double real;
 };
@@ -159,64 +159,64 @@ struct store_parameter {
 #define STORE_INT(name, number) {name, STORE_INTEGER, number, NULL, 0}
 /* clang-format on */
 
-/* The name of the next parameter in the text of a query, without its colon, and how long it is; NULL:
- * there is none. Those in comments and quotes are none. */
+/* Returns the name of the next parameter in the text of a query, without the colon, and its length; NULL
+ * if there is none. Comments and quoted texts are skipped. */
 const char *store_next_parameter(const char *sql, size_t *ret_size);
 
 struct store_text {
-	const char *name; /* for errors: of somebody else's, where it is from */
+	const char *name; /* for errors; of a user-supplied query, its origin */
 	const char *sql;
-	unsigned limit_s; /* 0: one of ours. Else somebody else's: it is refused unless it is one
-			    * statement that only reads, and ends after so many seconds */
+	unsigned limit_s; /* 0: a built-in query. Otherwise user-supplied: rejected unless it is one
+			    * statement that only reads, and stopped after this many seconds */
 };
 
 struct store_value {
 	enum { STORE_VALUE_NULL, STORE_VALUE_INTEGER, STORE_VALUE_REAL, STORE_VALUE_TEXT, STORE_VALUE_BLOB } type;
 	int64_t integer;
 	double real;
-	const char *data; /* text (NUL-terminated behind its `size` bytes) or blob (not); "" of
-			   * what is neither: never NULL, whoever answers */
+	const char *data; /* text (NUL-terminated after `size` bytes) or blob (not terminated); ""
+			   * for other types; never NULL */
 	size_t size;
 };
 
-/* Whether a question takes a way over the network: few large ones are better then than many small. */
+/* Returns true if queries go over the network: then a few large ones are better than many small ones. */
 bool store_is_remote(const struct store *store);
 
-/* Between these two every query sees the same commit: a report does not mix two. */
+/* Between these two calls all queries see the same commit, so that a report is consistent. */
 int store_begin_reading(struct store *store);
 void store_end_reading(struct store *store);
 
-/* `parameters` ends with a NULL name; those left out are NULL. -EINVAL: no such parameter. -EPERM:
- * it does more than read. */
+/* `parameters` ends with a NULL name; missing ones are NULL. Returns 0; -EINVAL if the query has no such
+ * parameter; -EPERM if it does more than read; -errno. */
 int store_query_text(struct store *store, const struct store_text *text, const struct store_parameter *parameters,
 		     struct store_result **ret_result);
-/* The same will be asked soon, once: a lake is sent it now, and what it answers is as of now. */
+/* Announces a query that will soon be run once: a lake runs it now, and the result is as of now. */
 void store_ask_ahead(struct store *store, const struct store_text *text, const struct store_parameter *parameters);
-/* queries/NAME.sql, which are for daemons. -EINVAL: there is none of that name. */
+/* Runs queries/NAME.sql, which are for daemons. Returns -EINVAL if there is none of that name. */
 int store_query(struct store *store, const char *name, const struct store_parameter *parameters,
 		struct store_result **ret_result);
 /* What leaves the host: entities/NAME.sql, by index. The result has the columns of the
- * entity, `rev` and `host_id` among them, rows in the order of `rev`, at most `limit`. */
+ * entity, including `rev` and `host_id`, and at most `limit` rows in the order of `rev`. */
 #define STORE_ENTITY_NAME_BYTES 32
 const char *store_entity_name(size_t index); /* NULL past the last */
 int store_query_entity(struct store *store, size_t index, int64_t after_rev, int64_t limit,
 		       struct store_result **ret_result);
-/* 1: a row; 0: the end; -ETIME: the query's time is over; -errno. */
+/* Returns 1 for a row; 0 at the end; -ETIME if the query exceeded its time limit; -errno. */
 int store_result_next(struct store_result *result);
 size_t store_result_width(const struct store_result *result);
 const char *store_result_name(const struct store_result *result, size_t column);
-/* Valid until the next call of store_result_next. */
+/* The value is valid until the next call of store_result_next(). */
 struct store_value store_result_value(struct store_result *result, size_t column);
-/* Which column has that name. Where none has, a mistake of ours or what answers is no lake: its
- * number is none, its value NULL, and store_result_next() fails with -EPROTO. */
+/* Returns the index of the column of that name. If there is none (a bug, or the server is not a lake), the
+ * index is out of range, its value is NULL, and store_result_next() fails with -EPROTO. */
 size_t store_result_find(struct store_result *result, const char *column);
 struct store_value store_result_get(struct store_result *result, const char *column);
-/* All columns of such a row by their names; texts and blobs are the result's. */
+/* Get all columns of such a row by name; texts and blobs are borrowed from the result. */
 #define R(NAME, name, table, key) void store_result_get_##name(struct store_result *result, struct row_##name *ret_row);
 ROWS(R)
 #undef R
 void store_result_free(struct store_result *result);
 
-/* Every table in a fixed order of rows and columns, one line a row, `rev` and the
- * commit times left out: two stores with the same content print the same bytes. */
+/* Dumps all tables in a fixed order of rows and columns, one line per row, without `rev` and
+ * commit times: two stores with the same content print the same bytes. */
 int store_dump(struct store *store, int fd);

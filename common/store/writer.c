@@ -1,8 +1,8 @@
 /* Writing: upserts derived from the column lists, commit and rollback. See store.h.
  *
- * One transaction holds everything between two commits. Once a statement of it has
- * failed SQLite may have rolled back on its own, so all that follows fails too,
- * until the caller rolls back: a commit never stores half a batch.
+ * Everything between two commits is one transaction. If one of its statements
+ * fails, SQLite may roll back on its own, so all later statements fail too,
+ * until the caller rolls back: a commit never stores a partial batch.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,9 +12,9 @@
 
 #include "common/store/internal.h"
 
-/* A crash of the machine may take commits back that the shipper has already sent
- * (store.c). After another boot the revisions go on well above those: more than can
- * be written in what the kernel keeps unwritten. */
+/* A crash of the machine may undo commits that the shipper has already sent
+ * (store.c). After a reboot, revisions continue far above those: the distance is more
+ * than can be written while the kernel holds pages back. */
 #define REV_SKIP_AFTER_BOOT (1ULL << 24)
 
 #define UPSERT_MAX_BYTES 4096
@@ -87,7 +87,7 @@ int store_run_statement(struct store *store, sqlite3_stmt *statement)
 	int error = rc == SQLITE_DONE ? 0 : write_fail(store, rc, "cannot write the store");
 
 	sqlite3_reset(statement);
-	sqlite3_clear_bindings(statement); /* what was bound is only borrowed */
+	sqlite3_clear_bindings(statement); /* bound values are only borrowed */
 	return error;
 }
 
@@ -125,7 +125,7 @@ int store_run(struct store *store, const char *name, const struct store_paramete
 	return store_run_statement(store, statement);
 }
 
-/* ---- rows: one upsert a table, derived from the lists of rows.h ---------------- */
+/* ---- rows: one upsert per table, derived from the lists of rows.h -------------- */
 
 struct table {
 	const char *name;
@@ -147,7 +147,7 @@ static const struct table tables[] = {
 #undef R
 };
 
-/* Whether the key, a list of columns, names this one. */
+/* Returns true if the key, a list of columns, contains this one. */
 static bool key_has(const char *key, const char *column)
 {
 	size_t size = strlen(column);
@@ -158,13 +158,13 @@ static bool key_has(const char *key, const char *column)
 	return false;
 }
 
-/* What was lost at one place is told in parts, as it goes on: a row is their sum. */
+/* Losses are reported in increments as they occur; a row is their sum. */
 static bool column_adds(const struct table *table, const char *column)
 {
 	return strcmp(table->name, "losses") == 0 && strcmp(column, "lost_count") == 0;
 }
 
-/* When something began is told once: the lake keeps its rows by that (datalake/generate). */
+/* Start times are written once and never updated: the lake organizes its rows by them (datalake/generate). */
 static bool column_stays(const char *column)
 {
 	return strcmp(column, "started_unix_ns") == 0 || strcmp(column, "unix_ns") == 0;
@@ -212,7 +212,7 @@ static int table_prepare(struct store *store, enum store_table table)
 
 static void bind_integer(sqlite3_stmt *statement, int index, int64_t value)
 {
-	/* After sqlite3_clear_bindings everything is NULL already. */
+	/* After sqlite3_clear_bindings() all parameters are already NULL. */
 	if (value != ROW_NULL)
 		sqlite3_bind_int64(statement, index, value);
 }
@@ -359,7 +359,7 @@ static void next_rev(sqlite3_context *context, int count, sqlite3_value **values
 	sqlite3_result_int64(context, (int64_t)++store->rev);
 }
 
-/* Whether this boot is the one that the store was last written in. */
+/* Returns true if `boot_id` is the current boot. */
 static bool boot_is(const char *boot_id)
 {
 	char text[40] = "";
@@ -382,7 +382,7 @@ int store_init_writer(struct store *store)
 
 	if (rc != SQLITE_OK)
 		return store_fail(store, rc, "next_rev");
-	/* What expiry works through; in memory, and rolled back with its transaction. */
+	/* Work lists of expiry; in memory, and rolled back with its transaction. */
 	error = store_exec(store, "CREATE TEMP TABLE expiring_runs (id INTEGER PRIMARY KEY);"
 				  "CREATE TEMP TABLE expiring_tools (id INTEGER PRIMARY KEY);"
 				  "CREATE TEMP TABLE expiring_processes (id INTEGER PRIMARY KEY)");

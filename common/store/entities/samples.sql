@@ -1,4 +1,4 @@
--- Through the tables and not the view of processes, which would be made in full for a join.
+-- Uses the tables instead of the view of processes, which a join would materialize in full.
 SELECT s.*, t.host_id, s.boot_ns + p.started_unix_ns - p.begin_boot_ns AS unix_ns
   FROM samples s
   LEFT JOIN process_rows p ON p.id = s.process_id

@@ -1,2 +1,2 @@
--- The path of a cgroup that was told of in this boot, :cgroup_row_id the row. The correlator's own, no reader's.
+-- The path of a cgroup reported during this boot, by its row id :cgroup_row_id. For the correlator, not for readers.
 SELECT path FROM cgroups WHERE id = :cgroup_row_id;

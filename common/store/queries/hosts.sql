@@ -1,2 +1,2 @@
--- The hosts of this store: for daemons, which ask the query layer nothing. No parameters.
+-- The hosts of this store, for daemons, which do not use the query layer. No parameters.
 SELECT * FROM hosts ORDER BY hostname, id;

@@ -1,4 +1,4 @@
--- For tracer-correlator: the containers that it remembers.
+-- For tracer-correlator: the containers in its state.
 SELECT e.*, s.id AS state_id, s.state, e.id IS NULL AS is_lost
   FROM states s LEFT JOIN containers e ON e.id = s.id
  WHERE s.entity = 'container' ORDER BY e.begin_boot_ns, s.id;

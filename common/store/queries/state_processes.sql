@@ -1,5 +1,5 @@
--- For tracer-correlator: the processes that it remembers, in the order of their starts, with the
--- image that each has and its last sample.
+-- For tracer-correlator: the processes in its state, in the order of their starts, with the
+-- image and the last sample of each.
 SELECT p.*, i.role, i.rule, i.reason, i.program, i.path, t.host_id, t.run_id, t.task_id,
        s.id AS state_id, s.state, s.image_id IS NOT NULL AND p.id IS NULL AS is_lost,
        l.boot_ns AS sampled_boot_ns, l.cpu_ns AS sampled_cpu_ns,

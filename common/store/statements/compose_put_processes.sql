@@ -1,5 +1,5 @@
--- The statement that puts processes (processes.c), from the columns of their table: in its order,
--- which spares SQLite a copy of each value. When one began is told once.
+-- Composes the statement that puts processes (processes.c) from the columns of their table, in its order,
+-- which saves SQLite a copy of each value. The start time is never updated.
 SELECT 'INSERT INTO process_rows SELECT ' || group_concat(name, ', ')
     || ' FROM given_processes WHERE true ON CONFLICT (id) DO UPDATE SET '
     || group_concat(name || ' = excluded.' || name, ', ') FILTER (WHERE name NOT IN ('id', 'started_unix_ns'))

@@ -1,2 +1,2 @@
--- Nothing of it is in memory any more.
+-- For an entity that is no longer in memory.
 DELETE FROM states WHERE id = :id;

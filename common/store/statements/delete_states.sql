@@ -1,2 +1,2 @@
--- Of all but the host.
+-- Deletes all states but the host's.
 DELETE FROM states WHERE entity <> 'host';

@@ -1,4 +1,4 @@
--- Containers that ended, and whose run, if one started them, is gone.
+-- Ended containers whose run, if a run started them, is deleted.
 DELETE FROM containers
  WHERE rev > :first_rev AND rev <= :last_rev
    AND started_unix_ns + (end_boot_ns - begin_boot_ns) < :before_unix_ns

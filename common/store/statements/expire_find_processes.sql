@@ -1,5 +1,5 @@
--- Processes of the runs that go; and of runs that live on (the system's own does for ever) those
--- that ended. The totals of these stay.
+-- Processes of the runs to delete, and ended processes of runs that continue (the system run
+-- never ends). The totals of the latter runs are kept.
 INSERT INTO temp.expiring_processes (id)
 SELECT p.id
   FROM temp.expiring_tools e CROSS JOIN process_rows p ON p.tool_id = e.id

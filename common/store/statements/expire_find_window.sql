@@ -1,6 +1,6 @@
--- The last revision of the next step: up to there no table has more than so many rows, so that a
--- step is bounded. Revisions are in the order in which rows were last written. Of runs fewer: each
--- takes with it all that is in it.
+-- The last revision of the next step, chosen so that the number of rows per table, and so the
+-- step, is bounded. Revisions are in the order in which rows were last written. The bound is lower for
+-- runs, since each is deleted with all its parts.
 SELECT min(:end_rev,
   coalesce((SELECT rev FROM runs WHERE rev > :first_rev ORDER BY rev LIMIT 1 OFFSET :row_count / 10), :end_rev),
   coalesce((SELECT rev FROM process_rows WHERE rev > :first_rev ORDER BY rev LIMIT 1 OFFSET :row_count), :end_rev),

@@ -1,6 +1,6 @@
--- The revision from which on rows were written after that time: the first of a run that ended, or
--- of a sample of the host that was taken, since. What a clock that was wrong calls the future does
--- not count. NULL: there is none.
+-- The first revision written after :before_unix_ns: that of the first run that ended, or host
+-- sample that was taken, since. Times in the future, from a wrong clock, are ignored.
+-- NULL if there is none.
 SELECT min(rev)
   FROM (SELECT min(rev) AS rev FROM runs
          WHERE end_boot_ns IS NOT NULL

@@ -1,4 +1,4 @@
--- How the host was long ago.
+-- Old samples of the host.
 DELETE FROM host_samples
  WHERE rev > :first_rev AND rev <= :last_rev AND unix_ns < :before_unix_ns
 RETURNING rev > :shipped_rev;

@@ -1,4 +1,4 @@
--- Incidents of the runs that go, and old ones of runs that live on and of none.
+-- Incidents of the runs to delete, and old ones of runs that continue or of no run.
 DELETE FROM incidents
  WHERE run_id IN (SELECT id FROM temp.expiring_runs)
     OR (rev > :first_rev AND rev <= :last_rev AND unix_ns < :before_unix_ns

@@ -1,4 +1,4 @@
--- Samples of the processes that go, and old ones of the processes that live.
+-- Samples of the processes to delete, and old ones of running processes.
 DELETE FROM samples
  WHERE (process_id, boot_ns) IN (
    SELECT s.process_id, s.boot_ns

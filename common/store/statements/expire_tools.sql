@@ -1,3 +1,3 @@
--- Tools of the runs that go.
+-- Tools of the runs to delete.
 DELETE FROM tools WHERE id IN (SELECT id FROM temp.expiring_tools)
 RETURNING rev > :shipped_rev;

@@ -1,2 +1,2 @@
--- Where the stream stood at the last commit.
+-- The stream position at the last commit.
 SELECT boot_id, ring_epoch, ring_offset, rev, committed_boot_ns, committed_unix_ns FROM stream;

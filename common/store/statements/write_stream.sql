@@ -1,4 +1,4 @@
--- Where the stream stands, in the transaction of the events it speaks of.
+-- The stream position, in the same transaction as the events up to it.
 INSERT INTO stream (id, boot_id, ring_epoch, ring_offset, rev, committed_boot_ns, committed_unix_ns)
 VALUES (1, :boot_id, :ring_epoch, :ring_offset, :rev, :committed_boot_ns, :committed_unix_ns)
     ON CONFLICT (id) DO UPDATE SET boot_id = excluded.boot_id, ring_epoch = excluded.ring_epoch,
