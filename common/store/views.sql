@@ -1,9 +1,9 @@
--- The views over the tables. Processes are written by writer.c, into what is beneath theirs.
+-- The views over the tables. Processes are written to the tables beneath their view by processes.c.
 --
--- Applied anew after every migration, in its transaction: a view says what the tables of
--- the newest schema hold, so it has one text and no history. A change here alone still
--- takes a migration, an empty one, so that stores that are there learn of it.
-DROP VIEW IF EXISTS process_commands; -- of stores that had it
+-- Recreated after each migration, in its transaction: a view describes the tables of
+-- the newest schema, so it has one text and no history. A change here alone still
+-- needs a migration, an empty one, so that existing stores are updated.
+DROP VIEW IF EXISTS process_commands; -- in older stores
 DROP VIEW IF EXISTS readable_processes;
 DROP VIEW IF EXISTS readable_incidents;
 DROP VIEW IF EXISTS readable_tools;

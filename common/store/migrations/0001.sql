@@ -1,11 +1,11 @@
--- The model of one host, as tracer-correlator writes it and everybody reads it.
+-- The model of one host, written by tracer-correlator.
 --
--- Every column that a reader sees ends in a comment "unit; meaning; source", from which
--- docs/model.md is generated (docs/generate-model). NULL is unknown, never zero. Ids
--- are 63-bit hashes of what identifies the row (common/identity.h). `rev` grows with
--- every write of any row: the shipper sends what is above its cursor.
+-- Each column visible to readers has a comment "unit; meaning; source", from which
+-- docs/model.md is generated (docs/generate-model). NULL means unknown, never zero. Ids
+-- are 63-bit hashes of what identifies the row (common/identity.h). `rev` increases with
+-- each write of any row: the shipper sends the rows above its cursor.
 -- Boot times are CLOCK_BOOTTIME of the row's boot; unix times are the wall clock
--- as it stood then, and are never subtracted from one another.
+-- at that moment, and must not be subtracted from one another.
 
 -- The machine that runs everything below. One row.
 CREATE TABLE hosts (

@@ -1,5 +1,5 @@
--- The widened signal: network, waiting for memory, uninterruptible sleep, limits of cgroups,
--- who sent a fatal signal, GPU devices, and the host itself over time.
+-- More measurements: network, waiting for memory, uninterruptible sleep, cgroup limits,
+-- senders of fatal signals, GPU devices, and the host itself over time.
 
 ALTER TABLE hosts ADD COLUMN os TEXT; -- text; distribution; /etc/os-release PRETTY_NAME
 ALTER TABLE hosts ADD COLUMN kernel_build TEXT; -- text; build of the kernel; uname.version

@@ -1,5 +1,5 @@
--- What the shipper needs: to find what is new without looking at everything, and a place for
--- what only it can ask, since only it has a network.
+-- For the shipper: indexes to find new rows without a full scan, and columns for what only it
+-- can query, since only it has network access.
 
 CREATE INDEX containers_by_rev ON containers (rev);
 CREATE INDEX runs_by_rev ON runs (rev);
@@ -11,7 +11,7 @@ CREATE INDEX host_samples_by_rev ON host_samples (rev);
 CREATE INDEX incidents_by_rev ON incidents (rev);
 CREATE INDEX losses_by_rev ON losses (rev);
 
--- NULL on the host itself: the shipper fills them in on the way to the lake.
+-- NULL on the host itself: the shipper sets them when it sends the row to the lake.
 ALTER TABLE hosts ADD COLUMN cloud_provider TEXT; -- text; aws, gcp, azure, known in the lake only, NULL: none or not asked for; metadata service
 ALTER TABLE hosts ADD COLUMN cloud_instance_id TEXT; -- text; the provider's id of this machine; metadata service
 ALTER TABLE hosts ADD COLUMN cloud_instance_type TEXT; -- text; the provider's name of its size; metadata service

@@ -1,1 +1,1 @@
--- Samples with their host (placed_samples in views.sql), by which a lake finds them: no table changes.
+-- Samples with their host (placed_samples in views.sql), by which a lake finds them; tables are unchanged.

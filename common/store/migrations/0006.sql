@@ -1,3 +1,3 @@
--- Of a container's namespaces the one of its mounts too, and not of its processes alone.
+-- The mount namespace of a container, in addition to its PID namespace.
 
 ALTER TABLE containers ADD COLUMN mount_namespace INTEGER; -- inode; mount namespace of the same process as pid_namespace, NULL: it has no pid namespace of its own; task.nsproxy

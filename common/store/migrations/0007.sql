@@ -1,4 +1,4 @@
--- What tells tasks apart, what failed of what, figures that are lower bounds, and clusters.
+-- Labels of tasks, failed processes and retries, lower bounds, and clusters.
 
 ALTER TABLE hosts ADD COLUMN cluster TEXT; -- text; the cluster that this host is in, keys of jobs are unique within it, NULL: none is set; --cluster, /etc/tracer/cluster, slurm.conf
 ALTER TABLE runs ADD COLUMN partial_count INTEGER; -- count; of its processes with partial = 1; processes

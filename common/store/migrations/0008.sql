@@ -1,7 +1,7 @@
--- The lake keeps its rows by month (datalake/generate): no table of it changes.
+-- In the lake, tables are partitioned by month (datalake/generate); no table of the store changes for that.
 --
--- What runs is remembered by its rows, and beyond them by name: see correlator/rows/archive.h. Of
--- what the release before kept, all bytes in its own order, the host's part goes on.
+-- The state of running entities is kept in their rows and, beyond these, by name: see
+-- correlator/rows/archive.h. Of the previous release's state, in a binary format, only the host's is kept.
 
 -- What the correlator must remember of an entity beyond its row, to go on after a restart. Private
 -- to it: no reader, not shipped.

@@ -1,4 +1,4 @@
--- Closes runs without running processes: see close_processes.sql.
+-- Closes the open runs, whose processes are closed too: see close_processes.sql.
 UPDATE runs SET rev = next_rev(), living_count = 0, end_boot_ns = max(begin_boot_ns, :boot_ns),
        status = CASE status WHEN 'running' THEN 'ended' ELSE status END
  WHERE end_boot_ns IS NULL AND (:run_id IS NULL OR id = :run_id);
