@@ -13,10 +13,10 @@
 #include "common/identity.h"
 #include "shipper/file.h"
 
-/* Level 1 with a small window: 1 MiB of memory instead of 10, and 200 MB/s. */
+/* Level 1 with a small window takes 1 MiB of memory instead of 10, at 200 MB/s. */
 #define ZSTD_LEVEL 1
 #define ZSTD_WINDOW_LOG 18
-#define ZSTD_WINDOW_LOG_MAX 27 /* of what is read back: a bound on memory */
+#define ZSTD_WINDOW_LOG_MAX 27 /* when reading back: bounds memory */
 #define OUT_BYTES (64 * 1024)
 #define IN_BYTES (32 * 1024)
 #define TEMPORARY_NAME ".batch.tmp"
@@ -38,7 +38,7 @@ int batch_parse_name(const char *name, struct batch *ret_batch)
 	int64_t last;
 	char host[IDENTITY_TEXT_SIZE];
 
-	/* What is written again must be the same: so nothing else passes. */
+	/* Accept only the canonical form: formatting the parsed name must reproduce it. */
 	if (sscanf(name, "%16[0-9a-f].%31[a-z_].%20" SCNu64 "-%20" SCNu64 ".%10" SCNu64, host, batch.entity,
 		   &batch.from_version, &batch.to_version, &batch.row_count) != 5 ||
 	    strlen(host) != 16 || identity_parse_prefix(host, &batch.host_id, &last) < 0)
@@ -73,7 +73,7 @@ static void digest_end(EVP_MD_CTX *digest, char ret_text[BATCH_DIGEST_BYTES])
 		snprintf(ret_text + 2 * i, 3, "%02x", bytes[i]);
 }
 
-/* ---- making one ----------------------------------------------------------------- */
+/* ---- writing -------------------------------------------------------------------- */
 
 struct batch_writer {
 	char directory[PATH_MAX], path[PATH_MAX];
@@ -179,8 +179,8 @@ int batch_writer_finish(struct batch_writer *writer, struct batch *batch)
 	batch_format_name(batch);
 	if (error == 0)
 		error = file_path(path, writer->directory, batch->name);
-	/* Not synced: after a crash of the machine batch_check() sees what is missing, and
-	 * a batch made anew is as good, only not the same. */
+	/* Not synced: after a crash of the machine batch_check() detects missing data, and
+	 * a recreated batch is just as good, though not identical. */
 	if (error == 0 && rename(writer->path, path) < 0)
 		error = -errno;
 	if (error == 0) {
@@ -190,7 +190,7 @@ int batch_writer_finish(struct batch_writer *writer, struct batch *batch)
 	return error;
 }
 
-/* ---- taking one up again -------------------------------------------------------- */
+/* ---- reading -------------------------------------------------------------------- */
 
 struct reader {
 	int fd;
@@ -217,8 +217,8 @@ static int reader_take(struct reader *reader, size_t size)
 			reader->row_count += reader->out[i] == '\n';
 		if (reader->copy && fwrite(reader->out, 1, out.pos, reader->copy) != out.pos)
 			return -EIO;
-		/* What filled the room may go on. Behind the end of a frame nothing does: to ask
-		 * on would be to ask for the next frame. */
+		/* If the output buffer is full, there may be more; but not after the end of a frame,
+		 * where another call would start the next frame. */
 		more = out.pos == out.size && reader->left > 0;
 	}
 	return 0;

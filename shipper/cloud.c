@@ -1,11 +1,11 @@
 /* Cloud identity. See cloud.h.
  *
- * Every provider gives each fact as plain text under a path of its own, so there is no
- * document to take apart, and nothing is asked for that is not wanted (the documents also
- * hold keys and start-up scripts). The first fact, the instance's id, decides whether this
- * is that provider; the others may be missing.
+ * All providers offer each fact as plain text under its own path, so there is no
+ * document to parse, and nothing is requested that is not needed (the documents also
+ * contain keys and start-up scripts). The first fact, the instance id, decides whether this
+ * is the provider; the others may be missing.
  *
- * AWS: IMDSv2, with a session token. GCP, Azure: with a header that no browser sends.
+ * AWS: IMDSv2, with a session token. GCP, Azure: with a header that browsers do not send.
  */
 #include "shipper/cloud.h"
 
@@ -15,7 +15,7 @@
 
 #define LINK_LOCAL "http://169.254.169.254"
 #define CONNECT_TIMEOUT_MS 1000
-#define TOTAL_TIMEOUT_MS 1500 /* of one question; there are 8 at most, answers come at once */
+#define TOTAL_TIMEOUT_MS 1500 /* per request; there are at most 8, usually answered at once */
 #define FACTS_MAX 5
 #define TOKEN_BYTES_MAX 256
 #define AZURE(path) "/metadata/instance/compute/" path "?api-version=2021-02-01&format=text"
@@ -84,7 +84,7 @@ void cloud_take_field(char ret_field[CLOUD_TEXT_BYTES], const char *text, size_t
 	ret_field[size - begin] = '\0';
 }
 
-/* The providers' words for the same two things. */
+/* Unifies the providers' terms for spot and on-demand. */
 static void lifecycle_unify(struct cloud_identity *identity)
 {
 	static const char *const words[][2] = {
@@ -99,7 +99,7 @@ static void lifecycle_unify(struct cloud_identity *identity)
 			strcpy(identity->lifecycle, words[i][1]);
 }
 
-/* GCP names zones only: europe-west1-b is in europe-west1. */
+/* GCP reports only the zone: europe-west1-b is in europe-west1. */
 static void region_from_zone(struct cloud_identity *identity)
 {
 	char *dash;
@@ -122,11 +122,11 @@ const char *cloud_column(const struct cloud_identity *identity, const char *name
 	return NULL;
 }
 
-/* ---- asking --------------------------------------------------------------------------- */
+/* ---- requests ------------------------------------------------------------------------- */
 
 static void provider_ask(struct cloud *cloud);
 
-/* The next one, or the end. */
+/* Tries the next provider, if any. */
 static void provider_failed(struct cloud *cloud)
 {
 	cloud->identity = (struct cloud_identity){0};
@@ -197,7 +197,7 @@ static void token_came(const struct http_answer *answer, void *data)
 {
 	struct cloud *cloud = data;
 
-	/* It becomes a header. */
+	/* The token becomes part of a header. */
 	for (size_t i = 0; i < answer->body_size; i++)
 		if (!isgraph((unsigned char)answer->body[i])) {
 			provider_failed(cloud);

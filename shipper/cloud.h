@@ -1,8 +1,8 @@
-/* Which machine of which cloud this host is: asked of the provider's metadata service.
+/* Cloud identity of this host, from the provider's metadata service.
  *
- * Only if the configuration says so: a process with network that talks to a link-local
- * address by itself would surprise. Bounded in time; plain http, since that is the
- * protocol; no proxy; what comes back is text of somebody else, checked and cut.
+ * Only if configured: users would not expect requests to a link-local
+ * address by default. Bounded in time; plain HTTP, since the services use it;
+ * no proxy; answers are untrusted text, checked and truncated.
  */
 #pragma once
 
@@ -11,14 +11,14 @@
 
 #define CLOUD_TEXT_BYTES 128
 
-/* Columns of hosts: cloud_NAME. "" where the provider has no such thing. */
+/* Columns cloud_NAME of hosts. "" if the provider has no such fact. */
 #define CLOUD_FIELDS(F) \
 	F(provider) /* aws, gcp, azure */ \
 	F(instance_id) \
 	F(instance_type) \
 	F(region) \
 	F(zone) \
-	F(lifecycle) /* on-demand, spot, scheduled, ... as the provider says */
+	F(lifecycle) /* on-demand, spot, scheduled, or another term of the provider */
 
 struct cloud_identity {
 #define F(name) char name[CLOUD_TEXT_BYTES];
@@ -28,18 +28,18 @@ struct cloud_identity {
 
 struct cloud;
 
-/* `found` NULL: nobody answered as a metadata service does. */
+/* `found` is NULL if no metadata service answered. */
 typedef void (*cloud_done)(const struct cloud_identity *found, void *data);
 
-/* Asks the provider, or with CLOUD_AUTO one after the other. Calls `done` once from the loop,
- * within 12 s. 0 or -errno. */
+/* Queries the provider, or with CLOUD_AUTO all of them in turn. Calls `done` once from the loop,
+ * within 12 s. Returns 0 or -errno. */
 int cloud_ask(uv_loop_t *loop, enum settings_cloud provider, const char *endpoint, cloud_done done, void *data,
 	      struct cloud **ret_cloud);
 void cloud_free(struct cloud *cloud);
 
-/* What is known for the column of that name, NULL: nothing, or it is no cloud_NAME. */
+/* Returns the value of the column of that name; NULL if unknown or not a cloud_NAME. */
 const char *cloud_column(const struct cloud_identity *identity, const char *name);
 
-/* Takes what a metadata service said as one field: printable ASCII of names and ids only, of
- * a path (GCP: projects/1/zones/europe-west1-b) its last part. Anything else leaves it "". */
+/* Validates the answer of a metadata service for one field: only printable ASCII of names and ids; of
+ * a path (GCP: projects/1/zones/europe-west1-b) the last component. Otherwise the field is "". */
 void cloud_take_field(char ret_field[CLOUD_TEXT_BYTES], const char *text, size_t size);

@@ -18,7 +18,7 @@ static int revs_parse(const json_t *revs, struct cursor *cursor)
 	const char *name;
 
 	for (size_t i = 0; (name = store_entity_name(i)); i++) {
-		/* An entity that is new in this release begins at 0. */
+		/* An entity that is new in this release starts at 0. */
 		const json_t *rev = json_object_get(revs, name);
 
 		if (rev && (!json_is_integer(rev) || json_integer_value(rev) < 0))
@@ -93,7 +93,7 @@ int cursor_save(const char *directory, const struct cursor *cursor)
 
 void cursor_restart(struct cursor *cursor, const struct cursor_store *store, uint64_t now_unix_ns)
 {
-	/* A wall clock that was set back must not make versions fall. */
+	/* Versions must not decrease even if the wall clock was set back. */
 	uint64_t base = cursor->highest_version >= now_unix_ns ? cursor->highest_version + 1 : now_unix_ns;
 
 	*cursor = (struct cursor){

@@ -1,4 +1,4 @@
-/* --dry-run: the bytes that would be sent now, before compression. See shipper.h. */
+/* --dry-run: prints the bytes that would be sent now, before compression. See shipper.h. */
 #include <stdlib.h>
 #include <string.h>
 

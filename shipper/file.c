@@ -1,4 +1,4 @@
-/* Whole files. See file.h. */
+/* Atomic file operations. See file.h. */
 #include "shipper/file.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ int file_write_all(int fd, const void *data, size_t size)
 	return 0;
 }
 
-/* So that a rename in it stays. 0 or -errno. */
+/* Makes a rename in the directory durable. Returns 0 or -errno. */
 static int sync_directory(const char *directory)
 {
 	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

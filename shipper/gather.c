@@ -1,10 +1,10 @@
-/* From the store to a batch. See gather.h. */
+/* Gathering of rows into batches. See gather.h. */
 #include "shipper/gather.h"
 
 #include <stdarg.h>
 #include <string.h>
 
-#define STORE_CACHE_KIB 256 /* every row is read once, in order */
+#define STORE_CACHE_KIB 256 /* each row is read once, in order */
 
 __attribute__((format(printf, 3, 4))) static int fail(struct gather *gather, int error, const char *format, ...)
 {
@@ -50,7 +50,7 @@ int gather_open(struct gather *gather)
 	gather_abandon(gather);
 	store_close(gather->store);
 	gather->store = NULL;
-	/* Of the file that is opened next; if it is replaced in between, the next look says so. */
+	/* The inode of the file opened next; if it is replaced in between, the next look notices. */
 	gather->inode = stat(gather->settings->store, &status) == 0 ? status.st_ino : 0;
 	error = store_open_reader(gather->settings->store, &gather->store, &text);
 	if (error < 0)
@@ -61,7 +61,7 @@ int gather_open(struct gather *gather)
 
 /* ---- looking --------------------------------------------------------------------- */
 
-/* Of several hosts, which a store of recordings may have, the one that was there first. */
+/* Picks the first host seen: a store filled from recordings may have several. */
 static int look_host(struct gather *gather, struct gather_look *look)
 {
 	struct store_result *result;
@@ -117,7 +117,7 @@ int gather_look(struct gather *gather, struct gather_look *ret_look)
 
 /* ---- gathering ------------------------------------------------------------------- */
 
-/* At the first row: until then SQLite may prepare the statement anew, names and all. */
+/* Called at the first row: before it, SQLite may re-prepare the statement, which invalidates column names. */
 static int columns_learn(struct gather *gather, struct gathering *gathering)
 {
 	size_t width = store_result_width(gathering->result);
@@ -174,7 +174,7 @@ static int row_write(struct gather *gather, struct gathering *gathering)
 	return error < 0 ? fail_batch(gather, error) : 0;
 }
 
-/* At the first row: most tables have nothing new, and then no file is made. */
+/* Called at the first row: most tables have nothing new, and then no file is created. */
 static int batch_start(struct gather *gather, struct gathering *gathering)
 {
 	int error = columns_learn(gather, gathering);
@@ -185,7 +185,7 @@ static int batch_start(struct gather *gather, struct gathering *gathering)
 	return error < 0 ? fail_batch(gather, error) : 0;
 }
 
-/* 1: there may be more; 0: all of it, or as much as fits; -errno. */
+/* Returns 1 if there may be more rows; 0 at the end or if the batch is full; -errno. */
 static int row_take(struct gather *gather, struct gathering *gathering)
 {
 	const struct settings *settings = gather->settings;

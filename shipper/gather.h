@@ -1,7 +1,7 @@
-/* Reads the store: what is new of an entity, frozen as the next batch.
+/* Reads the new rows of an entity from the store and freezes them as the next batch.
  *
- * Every look is one short read transaction: nothing is held open while a batch waits for
- * its answer, so that the correlator's checkpoints are never in its way.
+ * Each read of the store is one short transaction: none is open while a batch waits for
+ * its answer, so that the correlator's checkpoints are never blocked.
  */
 #pragma once
 
@@ -10,73 +10,73 @@
 #include "shipper/cursor.h"
 #include "shipper/row.h"
 
-/* A column of what is read. */
+/* A column of the result. */
 struct gather_column {
-	const char *name;  /* as long as the result */
-	const char *known; /* what stands for NULL: a cloud_ column is never known to the store */
+	const char *name;  /* valid as long as the result */
+	const char *known; /* replaces NULL: the store never has values of cloud_ columns */
 	bool send;
 };
 
 #define GATHER_COLUMNS_MAX 256
 
-/* A batch that is being gathered. */
+/* A batch being gathered. */
 struct gathering {
-	struct store_result *result; /* NULL: none is */
+	struct store_result *result; /* NULL: not gathering */
 	const char *directory;       /* for the batch; borrowed */
 	struct batch_writer *writer; /* NULL until there is a row */
-	struct batch batch;          /* of the writer, as far as it is known */
+	struct batch batch;          /* of the writer, as far as known */
 	uint64_t base_version;
 	struct gather_column columns[GATHER_COLUMNS_MAX];
-	size_t width; /* 0: no row was there yet */
+	size_t width; /* 0: no row yet */
 	size_t rev_column;
 	int64_t last_rev;
-	bool is_over;  /* nothing is left to take */
-	bool has_more; /* than fits */
+	bool is_over;  /* no rows are left */
+	bool has_more; /* rows than fit */
 };
 
 struct gather {
 	const struct settings *settings;
-	uint64_t batch_rows;         /* at most: as the settings have it, or fewer */
-	struct cloud_identity cloud; /* fills columns of hosts in; empty: nothing is known */
+	uint64_t batch_rows;         /* row limit: that of the settings or lower */
+	struct cloud_identity cloud; /* values of columns of hosts; empty: unknown */
 	struct store *store;         /* NULL: not open */
 	uint64_t inode;
 	struct row_text row;
 	struct gathering gathering;
 	char boot_id[40];
-	char error[512]; /* of the last failure, for a person */
+	char error[512]; /* message of the last failure */
 };
 
-/* What one look at the store told. */
+/* State of the store when last examined. */
 struct gather_look {
 	struct cursor_store store;
 	int64_t host_id;
 	int64_t rev; /* highest committed */
 	int64_t committed_unix_ns;
-	bool is_empty;        /* no probe has ever been heard */
+	bool is_empty;        /* no probe has ever connected */
 	bool is_of_this_boot; /* the correlator has committed since this host booted */
 };
 
 void gather_init(struct gather *gather, const struct settings *settings);
 void gather_deinit(struct gather *gather);
 
-/* Opens the store anew, so that one that was replaced or migrated is noticed. 0 or -errno. */
+/* Reopens the store, so that a replaced or migrated one is noticed. Returns 0 or -errno. */
 int gather_open(struct gather *gather);
-/* 0 or -errno. */
+/* Examines the store. Returns 0 or -errno. */
 int gather_look(struct gather *gather, struct gather_look *ret_look);
 
-/* Freezes what is above the cursor of entity `index` in `directory`. 1: `ret_batch`; 0:
- * nothing is new up to `look->rev`. `ret_more`: there was more than fits. -errno. */
+/* Freezes the rows above the cursor of entity `index` in `directory`. Returns 1 and `ret_batch`; 0 if
+ * nothing is new up to `look->rev`; -errno. `*ret_more` tells if there were more rows than fit. */
 int gather_batch(struct gather *gather, const struct gather_look *look, size_t index, const struct cursor *cursor,
 		 const char *directory, struct batch *ret_batch, bool *ret_more);
 
-/* The same in pieces, one batch at a time, for who has other things to do meanwhile. */
+/* The same in steps, for a caller with other work in between. Only one batch at a time. */
 int gather_begin(struct gather *gather, const struct gather_look *look, size_t index, const struct cursor *cursor,
 		 const char *directory);
-/* Takes up to `row_count` rows. 1: there may be more; 0: gather_finish() is due; -errno: it
- * is over. */
+/* Reads up to `row_count` rows. Returns 1 if there may be more; 0 if gather_finish() is due; -errno, which
+ * ends the gathering. */
 int gather_step(struct gather *gather, uint64_t row_count);
-/* Takes what is left, and freezes: as gather_batch(). */
+/* Reads the remaining rows and freezes the batch. Returns as gather_batch(). */
 int gather_finish(struct gather *gather, struct batch *ret_batch, bool *ret_more);
 bool gather_is_begun(const struct gather *gather);
-/* Drops it. */
+/* Discards the batch being gathered, if any. */
 void gather_abandon(struct gather *gather);

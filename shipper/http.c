@@ -6,7 +6,7 @@
 struct http {
 	uv_loop_t *loop;
 	CURLM *multi;
-	uv_timer_t *timer; /* apart, since closing outlives us */
+	uv_timer_t *timer; /* allocated separately: it is closed asynchronously and outlives this */
 	struct transfer *transfers;
 };
 
@@ -24,7 +24,7 @@ struct transfer {
 
 /* ---- the loop -------------------------------------------------------------------- */
 
-/* The timer and the pointer back, in one piece that its closing frees. */
+/* The timer and a back pointer; freed by the close callback. */
 struct http_timer {
 	struct http *http;
 	uv_timer_t timer;
@@ -145,7 +145,7 @@ static int timer_wanted(CURLM *multi, long timeout_ms, void *data)
 
 	if (timeout_ms < 0)
 		uv_timer_stop(http->timer);
-	else /* never from within this call: libcurl is in the middle of something */
+	else /* never call libcurl from within its callback */
 		uv_timer_start(http->timer, timer_due, timeout_ms ? (uint64_t)timeout_ms : 1, 0);
 	return 0;
 }
@@ -207,7 +207,7 @@ static size_t body_wanted(char *buffer, size_t size, size_t count, void *data)
 	return (size_t)got;
 }
 
-/* A connection that was kept and turned out to be dead: begin again. */
+/* libcurl rewinds the body if a reused connection turns out to be dead. */
 static int body_sought(void *data, curl_off_t offset, int origin)
 {
 	struct transfer *transfer = data;
@@ -272,7 +272,7 @@ static int set_headers(struct transfer *transfer, const struct http_request *req
 	return 0;
 }
 
-/* 0; or -errno, and why. */
+/* Returns 0, or -errno with a reason. */
 static int transfer_prepare(struct transfer *transfer, const struct http_request *request, char *ret_reason,
 			    size_t capacity)
 {

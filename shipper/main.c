@@ -1,7 +1,7 @@
-/* tracer-shipper: sends what the store has to the datalake.
+/* tracer-shipper: sends the rows of the store to the data lake.
  *
- * The only process of Tracer with a network. It reads the store and never writes it, keeps
- * its cursor in a directory of its own, and needs no privilege at all.
+ * The only process of Tracer with network access. It only reads the store, keeps
+ * its cursor in its own directory, and needs no privileges.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -18,8 +18,8 @@
 
 #define GIVEN_MAX 64 /* settings on one command line */
 
-/* Settings that are options: taken over after the file, since the command line has the last
- * word. */
+/* Settings given as options: applied after the file, since the command line takes
+ * precedence. */
 struct given {
 	struct {
 		char key[64];
@@ -29,7 +29,7 @@ struct given {
 };
 
 struct options {
-	const char *config; /* NULL: the default, which need not be there */
+	const char *config; /* NULL: the default, which need not exist */
 	const char *from;
 	struct option_user user;
 	bool check, dry_run, remove;
@@ -165,7 +165,7 @@ int main(int argc, char **argv)
 	}
 	log_init(program.name, options.log_level);
 	signal(SIGPIPE, SIG_IGN);
-	/* One arena: name resolution has a thread, and an arena each costs 64 MiB of address
+	/* One arena: name resolution uses a thread, and another arena would cost 64 MiB of address
 	 * space and some hundred KiB of memory. */
 	mallopt(M_ARENA_MAX, 1);
 	if (user->name && privilege_become(user->uid, user->gid, user->name, PRIVILEGE_NO_GROUP) < 0)

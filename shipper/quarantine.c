@@ -47,7 +47,7 @@ int quarantine_remove(const char *directory, const struct batch *batch)
 	return file_path(path, directory, batch->name) < 0 || unlink(path) < 0 ? -errno : 0;
 }
 
-/* Each turn removes one, so it ends. */
+/* Each iteration removes one batch, so the loop ends. */
 static int64_t trim(const char *directory, uint64_t bytes_max)
 {
 	int64_t dropped = 0;

@@ -1,4 +1,4 @@
-/* --from DIR: batches that the ndjson sink wrote, or that were quarantined. See shipper.h. */
+/* --from DIR: sends batches written by the ndjson sink or quarantined. See shipper.h. */
 #include <string.h>
 
 #include "common/grow.h"
@@ -9,7 +9,7 @@
 #include "shipper/shipper.h"
 #include "shipper/sink.h"
 
-#define ATTEMPTS_MAX 5 /* of one batch: a person waits, and can call again */
+#define ATTEMPTS_MAX 5 /* per batch: a user is waiting, and can repeat the command */
 
 struct resend {
 	const struct sink_type *type;
@@ -20,8 +20,8 @@ struct resend {
 	bool remove;
 	struct batch *batches;
 	size_t batch_count, capacity, next;
-	size_t sent_count;                 /* of the batches */
-	uint64_t row_count, refused_count; /* rows sent, and not taken */
+	size_t sent_count;                 /* batches */
+	uint64_t row_count, refused_count; /* rows sent, and rows refused */
 	struct retry retry;
 	int result;
 };

@@ -1,4 +1,4 @@
-/* Waits between attempts. See retry.h. */
+/* Retry backoff. See retry.h. */
 #include "shipper/retry.h"
 
 void retry_init(struct retry *retry, uint64_t seed)
@@ -6,7 +6,7 @@ void retry_init(struct retry *retry, uint64_t seed)
 	*retry = (struct retry){.random_state = seed | 1};
 }
 
-/* xorshift64*: nothing secret depends on it. Below `limit`. */
+/* Returns a number below `limit`, from xorshift64*: no secret depends on it. */
 static uint64_t random_below(struct retry *retry, uint64_t limit)
 {
 	uint64_t x = retry->random_state;

@@ -8,7 +8,7 @@
 #include "common/grow.h"
 #include "common/text.h"
 
-#define DIGITS_MAX 20 /* of 64 bits, sign included */
+#define DIGITS_MAX 20 /* of a 64-bit number, including the sign */
 
 void row_text_deinit(struct row_text *text)
 {
@@ -69,7 +69,7 @@ static bool is_plain(unsigned char byte)
 	return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
 }
 
-/* One character of what is not plain; returns how many bytes it was. */
+/* Escapes one character; returns its size in bytes. */
 static size_t text_add_escaped(struct row_text *text, const char *data, size_t left)
 {
 	size_t size = text_utf8_size(data, left);
@@ -137,7 +137,7 @@ static void add_name(struct row_text *text, const char *name)
 	text_add(text, "\":", 2);
 }
 
-/* Most of what a row holds is numbers: snprintf() took a third of the shipper's time. */
+/* Most values are numbers, and snprintf() took a third of the shipper's time. */
 static void text_add_number(struct row_text *text, uint64_t number, bool is_negative)
 {
 	char digits[DIGITS_MAX];

@@ -19,7 +19,7 @@
 	(READ | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG | \
 	 LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_REMOVE_DIR)
 
-/* What is not there, or hidden, is nothing to look into. */
+/* A path that is missing or inaccessible needs no rule. */
 static int path_allow(int ruleset, const char *path, uint64_t access)
 {
 	int error = privilege_landlock_allow(ruleset, path, access);
@@ -31,7 +31,7 @@ static int path_allow(int ruleset, const char *path, uint64_t access)
 	return error;
 }
 
-/* The directory that a file is in: the file itself may be replaced. */
+/* Allows the directory of a file, since the file itself may be replaced. */
 static int directory_allow(int ruleset, const char *file)
 {
 	char directory[PATH_MAX];
@@ -40,7 +40,7 @@ static int directory_allow(int ruleset, const char *file)
 	return path_allow(ruleset, dirname(directory), READ);
 }
 
-/* Also where a link leads: the store on another disk, a resolv.conf that something keeps in /run. */
+/* Also allows the target of a symbolic link: a store on another disk, or a resolv.conf in /run. */
 static int file_allow(int ruleset, const char *file)
 {
 	char real[PATH_MAX];
@@ -51,7 +51,7 @@ static int file_allow(int ruleset, const char *file)
 
 static int paths_allow(int ruleset, const struct settings *settings)
 {
-	/* Names, certificates, time zones, libraries that name services load late. */
+	/* For name resolution, certificates, time zones, and libraries that name services load late. */
 	static const char *const system[] = {
 		"/etc",         "/usr",     "/lib", "/lib64", "/run/systemd/resolve", "/proc/sys/kernel",
 		"/dev/urandom", "/dev/null"};
@@ -90,8 +90,8 @@ static int landlock_enter(const struct settings *settings)
 	return error < 0 ? error : privilege_landlock_enter(rules);
 }
 
-/* A list of what is refused: what resolvers and TLS libraries need differs too much between
- * systems for a list of what is allowed. The unit has one. */
+/* A deny list: the needs of resolvers and TLS libraries differ too much between
+ * systems for an allow list. The systemd unit has one. */
 static int seccomp_enter(void)
 {
 	static const struct privilege_call refused[] = {
@@ -111,8 +111,8 @@ static int seccomp_enter(void)
 				       sizeof(refused) / sizeof(refused[0]));
 }
 
-/* No privilege is needed, and none can come back. One that runs as root, which the unit does
- * not, keeps the right to read a store that belongs to another user. */
+/* No privilege is needed, and none can be regained. If run as root, which the unit does
+ * not do, it keeps the capability to read a store of another user. */
 int sandbox_enter(const struct settings *settings)
 {
 	int error = privilege_forbid_new();

@@ -25,7 +25,7 @@ __attribute__((format(printf, 2, 3))) static int refuse(struct settings_error *r
 	return -EINVAL;
 }
 
-/* ---- kinds of values --------------------------------------------------------------- */
+/* ---- types of values --------------------------------------------------------------- */
 
 static const char *const cloud_words[] = {
 	/* clang-format off */
@@ -141,7 +141,7 @@ int settings_set(struct settings *settings, const char *key, const char *value, 
 	int error = -ENOENT;
 
 	if (strcmp(key, "send.set-aside") == 0)
-		key = "send.quarantine"; /* as older releases call it */
+		key = "send.quarantine"; /* its name in older releases */
 	for (size_t i = 0; i < KEY_COUNT; i++)
 		if (strcmp(keys[i].name, key) == 0)
 			return key_set(settings, &keys[i], value, ret_error);
@@ -151,9 +151,9 @@ int settings_set(struct settings *settings, const char *key, const char *value, 
 	return error == -ENOENT ? key_unknown(key, ret_error) : error;
 }
 
-/* ---- what is left out -------------------------------------------------------------- */
+/* ---- leave-out --------------------------------------------------------------------- */
 
-/* Without these a row has no identity or no version. */
+/* Without these columns a row has no identity or no version. */
 static bool column_is_needed(const char *column)
 {
 	static const char *const needed[] = {"id", "rev", "host_id", "process_id", "boot_ns", "unix_ns"};
@@ -211,7 +211,7 @@ static bool result_has(const struct store_result *result, const char *column)
 	return false;
 }
 
-/* A name that fits nothing would send what somebody wanted to keep: refused. */
+/* Rejects unknown names: with a misspelled one, data would be sent that should be left out. */
 static int check_left_out(struct store *store, const char *name, struct settings_error *ret_error)
 {
 	const char *dot = strchrnul(name, '.'), *entity;
@@ -294,7 +294,7 @@ int settings_load(struct settings *settings, const char *path, struct settings_e
 	return entries_load(path, entry_take, settings, ret_error->text, sizeof(ret_error->text));
 }
 
-/* ---- what must hold together --------------------------------------------------------- */
+/* ---- consistency --------------------------------------------------------------------- */
 
 int settings_check(const struct settings *settings, struct settings_error *ret_error)
 {
@@ -314,7 +314,7 @@ int settings_check(const struct settings *settings, struct settings_error *ret_e
 	return error < 0 ? error : check_leave_out(settings, ret_error);
 }
 
-/* ---- beginning and end --------------------------------------------------------------- */
+/* ---- initialisation ------------------------------------------------------------------ */
 
 int settings_init(struct settings *settings)
 {

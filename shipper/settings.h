@@ -1,7 +1,7 @@
-/* What /etc/tracer/shipper.yaml says; docs/man/tracer-shipper.8.scd describes it.
+/* Settings of /etc/tracer/shipper.yaml; docs/man/tracer-shipper.8.scd describes them.
  *
- * One table (settings.c) names every key, its kind and its bounds. Texts are copies that
- * the settings own. No secret is in here: only names of files that hold one.
+ * One table (settings.c) lists all keys with their types and bounds. Texts are owned
+ * copies. Secrets are not stored here, only the names of files that hold them.
  */
 #pragma once
 
@@ -18,48 +18,48 @@ enum settings_cloud { CLOUD_OFF, CLOUD_AUTO, CLOUD_AWS, CLOUD_GCP, CLOUD_AZURE }
 
 struct settings {
 	char *store; /* the correlator's database */
-	char *state; /* our directory: cursor, the frozen batch, what was quarantined, status */
+	char *state; /* the shipper's directory: cursor, frozen batches, quarantine, status */
 	char *sink;  /* a name of sink.c */
 
 	struct access lake;
-	uint64_t lake_timeout_s; /* without a byte in either direction */
+	uint64_t lake_timeout_s; /* without data in either direction */
 
 	char *ndjson_directory;
-	uint64_t ndjson_bytes_max; /* of the files that wait to be fetched */
+	uint64_t ndjson_bytes_max; /* of the files in the directory */
 
-	uint64_t interval_s;  /* rows wait at most about that long */
-	uint64_t batch_rows;  /* or until they are this many */
+	uint64_t interval_s;  /* approximate maximum wait of a row */
+	uint64_t batch_rows;  /* send earlier at this number of rows */
 	uint64_t batch_bytes; /* before compression */
 	uint64_t quarantine_bytes_max;
 	char *leave_out[SETTINGS_LEAVE_OUT_MAX]; /* ENTITY or ENTITY.COLUMN */
 	size_t leave_out_count;
 
 	enum settings_cloud cloud;
-	char *cloud_endpoint; /* instead of the provider's, for tests; NULL */
+	char *cloud_endpoint; /* replaces the provider's, for tests; or NULL */
 };
 
 struct settings_error {
-	char text[512]; /* FILE:LINE: what is wrong */
+	char text[512]; /* FILE:LINE: reason */
 };
 
-/* The defaults. Free with settings_deinit in any case. 0 or -ENOMEM. */
+/* Sets the defaults. Call settings_deinit() even after failure. Returns 0 or -ENOMEM. */
 int settings_init(struct settings *settings);
 void settings_deinit(struct settings *settings);
 
-/* Takes over what the file says. 0; -ENOENT; -EINVAL (`ret_error` says file, line and
+/* Applies the settings of a file. Returns 0; -ENOENT; -EINVAL (`ret_error` holds file, line and
  * reason); -errno. */
 int settings_load(struct settings *settings, const char *path, struct settings_error *ret_error);
 int settings_parse(struct settings *settings, const char *file, const char *data, size_t size,
 		   struct settings_error *ret_error);
 
-/* The same for one key, "lake.url", as an option of the command line gives it. */
+/* Applies one setting by its key, such as "lake.url", from a command line option. */
 int settings_set(struct settings *settings, const char *key, const char *value, struct settings_error *ret_error);
 
-/* What must hold together: a sink that exists and has its target, an address that does
- * not send in clear text over a network, entities and columns that there are. 0 or -EINVAL. */
+/* Checks consistency: the sink exists and has a target, nothing is sent over a network in
+ * clear text, entities and columns to leave out exist. Returns 0 or -EINVAL. */
 int settings_check(const struct settings *settings, struct settings_error *ret_error);
 
-/* Whether the settings say to leave out this entity, or (`column` not NULL) this column. */
+/* Returns true if this entity or, with `column` not NULL, this column is to be left out. */
 bool settings_leave_out(const struct settings *settings, const char *entity, const char *column);
-/* A hash of all that is left out, 0: nothing is. */
+/* Returns a hash of everything that is left out; 0 if nothing is. */
 int64_t settings_hash_left_out(const struct settings *settings);

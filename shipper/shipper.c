@@ -1,4 +1,4 @@
-/* Rounds, answers, waiting. See shipper.h. */
+/* Rounds, answers and retries. See shipper.h. */
 #include "shipper/shipper.h"
 
 #include <stdlib.h>
@@ -17,18 +17,18 @@
 #include "shipper/sink.h"
 
 #define WATCH_PERIOD_MS 1000
-#define STATUS_PERIOD_NS 1000000000LL /* while one batch follows the other */
+#define STATUS_PERIOD_NS 1000000000LL /* during continuous sending */
 #define STORE_RETRY_MS 5000
 #define LAST_ROUND_MS 5000 /* after SIGTERM */
 #define CLOUD_AGAIN_MS (3600 * 1000)
-#define REFUSALS_BELIEVED 3 /* a body can also be damaged on its way */
+#define REFUSALS_BELIEVED 3 /* a body may have been damaged in transit */
 #define ONCE_FAILURES 3
-#define AHEAD_ROWS 500 /* at a time: some milliseconds in which no answer is heard */
+#define AHEAD_ROWS 500 /* per step: blocks the loop for some milliseconds */
 #define REPEAT_LOG_NS (600 * 1000000000LL)
 
 enum phase {
 	PHASE_IDLE,    /* waits for the next round */
-	PHASE_STEP,    /* the step timer will go on with the round */
+	PHASE_STEP,    /* the step timer will continue the round */
 	PHASE_SENDING, /* the sink has a batch */
 };
 
@@ -48,17 +48,17 @@ struct shipper {
 	enum phase phase;
 	bool in_round;
 	size_t entity;
-	int64_t round_unix_ns; /* of the latest commit that the round's look saw */
+	int64_t round_unix_ns; /* of the latest commit when the round began */
 	struct batch batch;
 	bool has_batch, has_more;
-	bool is_answered;   /* the lake has decided on the batch: what is left is to note it */
-	bool has_first;     /* of the batches of before, or none of them is wanted */
-	struct batch ahead; /* the one behind it, gathered while that one is under way */
+	bool is_answered;   /* the lake has decided on the batch; only saving the cursor remains */
+	bool has_first;     /* the first leftover batch is found, or none is to be used */
+	struct batch ahead; /* the next batch, gathered while the current one is sent */
 	bool has_ahead, ahead_has_more;
 	unsigned refusals;
-	uint64_t too_large_bytes; /* least that was too large for what stands before the lake; 0: nothing was */
+	uint64_t too_large_bytes; /* smallest batch rejected as too large; 0: none */
 	struct cloud *cloud;
-	bool cloud_pending; /* the first answer has not come */
+	bool cloud_pending; /* the first answer is outstanding */
 	struct shipping_status status;
 	int64_t logged_unix_ns;
 	char logged[SHIPPING_TEXT_BYTES];
@@ -82,7 +82,7 @@ static void status_write(struct shipper *shipper)
 	text = shipping_status_format(status);
 	if (text)
 		error = file_write(shipper->settings->state, SHIPPING_STATUS_FILE, text, strlen(text), 0644, false);
-	/* That the disk is full is what it has to say. */
+	/* On a full disk, overwrite in place: the status must report exactly that. */
 	if (error == -ENOSPC || error == -EDQUOT)
 		error = file_overwrite(shipper->settings->state, SHIPPING_STATUS_FILE, text, strlen(text));
 	free(text);
@@ -90,7 +90,7 @@ static void status_write(struct shipper *shipper)
 		log_debug("cannot write the status: %s", strerror(-error));
 }
 
-/* Says a failure once, and again every ten minutes while it lasts. */
+/* Logs a failure once, then every ten minutes while it persists. */
 static void note_failure(struct shipper *shipper, const char *reason)
 {
 	struct shipping_status *status = &shipper->status;
@@ -140,7 +140,7 @@ static int64_t highest_rev(const struct cursor *cursor)
 	return highest;
 }
 
-/* Takes the cursor up with the store that was found. 1: go on; 0: not now; -errno. */
+/* Matches the cursor with the store that was found. Returns 1 to continue; 0 to wait; -errno. */
 static int cursor_follow(struct shipper *shipper)
 {
 	const struct gather_look *look = &shipper->look;
@@ -150,14 +150,14 @@ static int cursor_follow(struct shipper *shipper)
 
 	if (is_of && look->rev >= highest_rev(cursor))
 		return 1;
-	/* A crash of the machine takes commits back; the correlator then goes on far above
-	 * what it had given out (common/store/writer.c). It has not started yet. */
+	/* A crash of the machine may undo commits; the correlator then continues far above the
+	 * revisions it had assigned (common/store/writer.c). Here it has not started yet. */
 	if (is_of && !look->is_of_this_boot)
 		return 0;
 	if (cursor->base_version)
 		log_warning("%s is another store, or an older copy: sending all of it", shipper->settings->store);
 	cursor_restart(cursor, &look->store, clock_unix_ns());
-	/* Before anything of it is frozen: what a batch is of shows by the base. */
+	/* Save before freezing anything: the base tells to which store a batch belongs. */
 	error = cursor_keep(shipper);
 	return error < 0 ? error : 1;
 }
@@ -177,7 +177,7 @@ static int cursor_take_up(struct shipper *shipper)
 	return 0;
 }
 
-/* ---- the batch of before ------------------------------------------------------------ */
+/* ---- leftover batches --------------------------------------------------------------- */
 
 static int entity_find(const char *name, size_t *ret_index)
 {
@@ -197,7 +197,7 @@ static void batch_remove(const struct shipper *shipper, const struct batch *batc
 		unlink(path);
 }
 
-/* Whether it begins where the cursor stands, or beyond. */
+/* Returns true if the batch begins at the cursor or beyond. */
 static bool batch_is_due(const struct shipper *shipper, const struct batch *batch, size_t *ret_entity)
 {
 	const struct cursor *cursor = &shipper->cursor;
@@ -206,8 +206,8 @@ static bool batch_is_due(const struct shipper *shipper, const struct batch *batc
 	       batch->from_version >= cursor->base_version + (uint64_t)cursor->revs[*ret_entity];
 }
 
-/* The first batch that was frozen and not acknowledged is sent first, as it is. The one behind
- * it is made anew; and both are where the first is damaged, or the cursor would go past it. */
+/* The first batch that was frozen but not acknowledged is sent first, unchanged. The one after it is
+ * recreated; if the first is damaged, both are, or the cursor would move past it. */
 static int batch_consider(const struct batch *found, void *data)
 {
 	struct shipper *shipper = data;
@@ -226,11 +226,11 @@ static int batch_consider(const struct batch *found, void *data)
 	}
 	shipper->batch = batch;
 	shipper->entity = entity;
-	shipper->has_more = true; /* unknown whether there was: the round asks again */
+	shipper->has_more = true; /* not known, so the round checks again */
 	return 0;
 }
 
-/* What other settings froze may hold what these keep back: it is made anew. */
+/* Batches frozen under other settings may contain data to be left out now: they are recreated. */
 static int batches_take_up(struct shipper *shipper)
 {
 	const char *state = shipper->settings->state;
@@ -282,7 +282,7 @@ static void round_end(struct shipper *shipper)
 	struct gather_look look;
 
 	if (gather_look(&shipper->gather, &look) == 0 && !look.is_empty)
-		status->store_rev = look.rev; /* it may have grown meanwhile */
+		status->store_rev = look.rev; /* may have grown since */
 	status->shipped_rev = cursor_rev(&shipper->cursor);
 	status->shipped_unix_ns = shipper->round_unix_ns;
 	note_success(shipper);
@@ -290,7 +290,7 @@ static void round_end(struct shipper *shipper)
 	round_wait(shipper);
 }
 
-/* 1: a round can go on; 0: there is nothing to read yet; -errno. */
+/* Returns 1 if the round can proceed; 0 if there is nothing to read yet; -errno. */
 static int round_begin(struct shipper *shipper)
 {
 	struct shipping_status *status = &shipper->status;
@@ -321,7 +321,7 @@ static bool entity_is_left_out(const struct shipper *shipper)
 	return settings_leave_out(shipper->settings, store_entity_name(shipper->entity), NULL);
 }
 
-/* 1: a batch is frozen; 0: nothing is left; -errno. */
+/* Returns 1 if a batch is frozen; 0 if nothing is left; -errno. */
 static int round_gather(struct shipper *shipper)
 {
 	for (; store_entity_name(shipper->entity); shipper->entity++) {
@@ -332,17 +332,17 @@ static int round_gather(struct shipper *shipper)
 					      shipper->settings->state, &shipper->batch, &shipper->has_more);
 		if (result != 0)
 			return result;
-		/* Not more than was there when the round began: it may have grown since. */
+		/* Only up to the revision at which the round began: the store may have grown since. */
 		if (shipper->cursor.revs[shipper->entity] < shipper->look.rev)
 			shipper->cursor.revs[shipper->entity] = shipper->look.rev;
 	}
 	return 0;
 }
 
-/* ---- ahead ------------------------------------------------------------------------- */
+/* ---- gathering ahead --------------------------------------------------------------- */
 
-/* While the lake works on a batch, the next one of the same entity is made: after an outage
- * both have enough to do. What goes wrong here is told when its turn comes. */
+/* While the lake processes a batch, the next one of the same entity is gathered, so that both work in
+ * parallel after an outage. Errors here are reported when the batch is due. */
 static void ahead_begin(struct shipper *shipper)
 {
 	struct cursor cursor = shipper->cursor;
@@ -355,7 +355,7 @@ static void ahead_begin(struct shipper *shipper)
 		uv_timer_start(&shipper->ahead_timer, ahead_due, 0, 0);
 }
 
-/* 1: it is frozen; 0: there is none, or nothing in it; -errno. */
+/* Returns 1 if the next batch is frozen; 0 if there is none or it is empty; -errno. */
 static int ahead_finish(struct shipper *shipper)
 {
 	int result;
@@ -379,7 +379,7 @@ static void ahead_due(uv_timer_t *timer)
 		ahead_finish(shipper);
 }
 
-/* It is made anew when its turn comes. */
+/* Discards the next batch; it is recreated when it is due. */
 static void ahead_drop(struct shipper *shipper)
 {
 	uv_timer_stop(&shipper->ahead_timer);
@@ -389,7 +389,7 @@ static void ahead_drop(struct shipper *shipper)
 	shipper->has_ahead = false;
 }
 
-/* It becomes the batch. 1: it did; 0: there is none; -errno. */
+/* Makes the next batch the current one. Returns 1; 0 if there is none; -errno. */
 static int ahead_take(struct shipper *shipper)
 {
 	int result = ahead_finish(shipper);
@@ -469,8 +469,8 @@ static void batch_retry(struct shipper *shipper, const struct verdict *verdict)
 	step_after(shipper, wait_ms);
 }
 
-/* The batch is done with, one way or the other. Where that cannot be noted (the disk is full), only
- * the noting is tried again: to send it again would change nothing. False: it could not be. */
+/* Finishes a batch that was accepted or quarantined. If the cursor cannot be saved (the disk is full), only
+ * saving is retried: sending again would change nothing. Returns false in that case. */
 static bool batch_settle(struct shipper *shipper)
 {
 	struct cursor *cursor = &shipper->cursor;
@@ -479,7 +479,7 @@ static bool batch_settle(struct shipper *shipper)
 	shipper->is_answered = true;
 	cursor->revs[shipper->entity] = (int64_t)(shipper->batch.to_version - cursor->base_version);
 	if (!shipper->has_more && cursor->revs[shipper->entity] < shipper->look.rev)
-		cursor->revs[shipper->entity] = shipper->look.rev; /* there was nothing behind it */
+		cursor->revs[shipper->entity] = shipper->look.rev; /* there were no more rows */
 	if (shipper->batch.to_version > cursor->highest_version)
 		cursor->highest_version = shipper->batch.to_version;
 	error = cursor_keep(shipper);
@@ -501,7 +501,7 @@ static bool batch_settle(struct shipper *shipper)
 	return true;
 }
 
-/* Twice as much at a time again, where that stays below what was too large. */
+/* Doubles the batch size after a reduction, if it stays below what was too large. */
 static void gather_more(struct shipper *shipper)
 {
 	uint64_t most = shipper->settings->batch_rows, *rows = &shipper->gather.batch_rows;
@@ -522,7 +522,7 @@ static void batch_accepted(struct shipper *shipper)
 	if (batch_settle(shipper))
 		note_success(shipper);
 	if ((int64_t)clock_unix_ns() - shipper->status.updated_unix_ns >= STATUS_PERIOD_NS)
-		status_write(shipper); /* else the end of the round does */
+		status_write(shipper); /* otherwise at the end of the round */
 }
 
 static void batch_refused(struct shipper *shipper, const struct verdict *verdict)
@@ -557,8 +557,8 @@ static void batch_refused(struct shipper *shipper, const struct verdict *verdict
 	status_write(shipper);
 }
 
-/* The same bytes would be refused for ever: they are gathered anew, half as many. A single row
- * cannot be cut. */
+/* The same bytes would be rejected again, so the rows are gathered again with half the batch size. A single row
+ * cannot be split. */
 static void batch_too_large(struct shipper *shipper, const struct verdict *verdict)
 {
 	const struct batch *batch = &shipper->batch;
@@ -596,7 +596,7 @@ static void batch_answered(const struct verdict *verdict, void *data)
 
 /* ---- timers, signals, cloud ----------------------------------------------------------- */
 
-/* Between rounds: is a batch's worth of rows there already? */
+/* Between rounds: starts a round early if there are enough rows for a batch. */
 static void watch_due(uv_timer_t *timer)
 {
 	struct shipper *shipper = timer->data;
@@ -614,7 +614,7 @@ static void stop_due(uv_timer_t *timer)
 	uv_stop(timer->loop);
 }
 
-/* The first signal begins a last round, the second one ends at once. */
+/* The first signal starts a last round, the second ends at once. */
 static void stop_requested(uv_signal_t *signal, int number)
 {
 	struct shipper *shipper = signal->data;
@@ -681,7 +681,7 @@ static void start(struct shipper *shipper)
 	step_after(shipper, 0);
 }
 
-/* ---- beginning and end ------------------------------------------------------------------ */
+/* ---- running ---------------------------------------------------------------------------- */
 
 static int shipper_prepare(struct shipper *shipper)
 {
@@ -700,7 +700,7 @@ static int shipper_prepare(struct shipper *shipper)
 			  state, strerror(-error));
 		return error;
 	}
-	shipping_status_read(state, &shipper->status); /* counters go on; none: from 0 */
+	shipping_status_read(state, &shipper->status); /* counters continue, or start at 0 */
 	snprintf(shipper->status.sink, sizeof(shipper->status.sink), "%s", shipper->type->name);
 	shipper->status.failing_since_unix_ns = 0;
 	error = uv_loop_init(&shipper->loop);

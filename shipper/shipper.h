@@ -1,26 +1,26 @@
-/* The shipper: from the store to a sink, round after round.
+/* The shipper: sends rows from the store to a sink, in rounds.
  *
- * A round looks at every entity in turn: gather a batch, send it, and after the answer save
- * the cursor; until nothing is new. Rounds begin when the oldest row has waited for the
- * interval (a tenth more or less), or as soon as a batch's worth of rows has come
- * together. One batch is under way at a time, whatever happens: memory does not depend on
- * how much there is to send or how long the lake is away.
+ * A round handles each entity in turn: it gathers a batch, sends it, and saves the cursor
+ * after the answer, until nothing is new. A round begins when the oldest row has waited for the
+ * interval (plus or minus a tenth), or as soon as there are enough rows for a
+ * batch. Only one batch is sent at a time, so memory does not depend on
+ * how much there is to send or how long the lake is unavailable.
  */
 #pragma once
 
 #include "shipper/settings.h"
 
 struct shipper_options {
-	bool once;    /* end when everything is sent, or at the third failure in a row */
-	int ready_fd; /* -1, or where '1' is written once the loop runs; closed */
+	bool once;    /* end when everything is sent, or after three consecutive failures */
+	int ready_fd; /* for ready_tell() when started; -1: none */
 };
 
-/* Until SIGTERM, SIGINT or (`once`) the end. 0, or -errno (logged). */
+/* Runs until SIGTERM, SIGINT or, with `once`, the end. Returns 0 or -errno (logged). */
 int shipper_run(const struct settings *settings, const struct shipper_options *options);
 
-/* Prints to standard output what would be sent now, and changes nothing. 0 or -errno (logged). */
+/* Prints to standard output what would be sent now, without side effects. Returns 0 or -errno (logged). */
 int shipper_dry_run(const struct settings *settings);
 
-/* Sends the batches in `directory`; `remove` those that the lake took. 0; -EBADMSG: some were
- * refused and are still there; -errno (logged). */
+/* Sends the batches in `directory`; with `remove`, removes those that the lake accepted. Returns 0; -EBADMSG if
+ * some were refused and are kept; -errno (logged). */
 int shipper_resend(const struct settings *settings, const char *directory, bool remove);

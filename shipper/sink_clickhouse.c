@@ -1,4 +1,4 @@
-/* The lake: a batch is the body of one INSERT over HTTP (docs/shipping.md). */
+/* The lake as a sink: a batch is the body of one INSERT over HTTP (docs/shipping.md). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ struct sink {
 	int body_fd;
 	sink_done done;
 	void *data;
-	uv_timer_t *failure_timer; /* what fails before a request is told from the loop, too */
+	uv_timer_t *failure_timer; /* early failures, too, are reported from the loop */
 	struct verdict failure;
 };
 
@@ -132,7 +132,7 @@ static void clickhouse_send(struct sink *sink, const char *directory, const stru
 	struct http_request request = {
 		.method = HTTP_POST,
 		.url = url,
-		/* No "Expect": a proxy that does not answer it costs a second. */
+		/* No "Expect" header: a proxy that ignores it would cost a second. */
 		.headers = {"Content-Encoding: zstd", "Content-Type: application/x-ndjson", "Expect:"},
 		.body_bytes = batch->file_bytes,
 		.access = &settings->lake,

@@ -1,9 +1,9 @@
-/* Files for sites without a way to the lake: carried there by hand, `tracer ship --from DIR`.
+/* Files for sites without a connection to the lake, moved by hand and sent with `tracer ship --from DIR`.
  *
- * A file is a batch, under the batch's name: so it is rotated by age and size as batches
- * are, whoever reads it needs zstd and nothing else, writing it twice gives the same file,
- * and the lake gets from it what it would have got from us. When the directory has grown
- * to its bound we stop and say so: the store keeps what follows.
+ * A file is a batch under the batch's name: so files rotate by age and size like batches,
+ * reading them needs only zstd, writing a batch twice gives the same file,
+ * and the lake receives the same data as over the network. When the directory has reached
+ * its size limit, writing stops and reports it; the store keeps the rest.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 struct sink {
 	const struct settings *settings;
-	uv_timer_t *timer; /* the verdict is told from the loop */
+	uv_timer_t *timer; /* the verdict is reported from the loop */
 	struct verdict verdict;
 	sink_done done;
 	void *data;

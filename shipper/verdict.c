@@ -1,16 +1,16 @@
-/* Judging answers. See verdict.h.
+/* Interpretation of answers. See verdict.h.
  *
- * In doubt a batch is tried again: it is on disk, and the lake takes the same row twice
- * without harm. It counts as taken only where ClickHouse itself said so, and as refused
- * only where ClickHouse named a fault of its content.
+ * If in doubt, a batch is retried: it is on disk, and sending a row twice is
+ * harmless. It counts as accepted only if ClickHouse itself said so, and as refused
+ * only if ClickHouse reported an error in its content.
  */
 #include "shipper/verdict.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 
-#define CLOCK_SKEW_S 300 /* below that a wrong clock is not what breaks a certificate */
-#define WORDS_BYTES 200  /* of the server's own words in a reason */
+#define CLOCK_SKEW_S 300 /* a smaller skew does not explain a certificate failure */
+#define WORDS_BYTES 200  /* of the server's message quoted in a reason */
 
 __attribute__((format(printf, 3, 4))) static void say(struct verdict *verdict, enum verdict_kind kind,
 						      const char *format, ...)
@@ -130,7 +130,7 @@ void verdict_reach(const struct http_answer *answer, const struct verdict_contex
 		http_answer_explain(answer, context->url, ret_verdict->reason, sizeof(ret_verdict->reason));
 	if (answer->failure == HTTP_ANSWERED && answer->status == 413)
 		ret_verdict->kind = VERDICT_TOO_LARGE;
-	/* Who signs requests or checks tokens by time says only "denied". */
+	/* A server that checks signatures or tokens by time says only "denied". */
 	if (ret_verdict->kind == VERDICT_RETRY && clock_is_wrong(answer, context) &&
 	    (answer->status == 401 || answer->status == 403))
 		say(ret_verdict, VERDICT_RETRY,

@@ -1,6 +1,6 @@
-/* What an answer of the lake means for the batch, and what a person can do about it.
+/* What an answer of the lake means for the batch, and what the user can do about it.
  *
- * Pure: no I/O, so that every answer anybody ever gave can be tried in a test.
+ * No I/O is done here, so that all kinds of answers can be tested.
  */
 #pragma once
 
@@ -8,18 +8,18 @@
 
 enum verdict_kind {
 	VERDICT_ACCEPTED,  /* the lake has it */
-	VERDICT_RETRY,     /* again later, the same bytes */
-	VERDICT_REFUSED,   /* the lake does not want these rows: another attempt will not help */
-	VERDICT_TOO_LARGE, /* so many bytes do not get to the lake: fewer may */
+	VERDICT_RETRY,     /* send the same bytes again later */
+	VERDICT_REFUSED,   /* the lake rejects these rows; a retry will not help */
+	VERDICT_TOO_LARGE, /* too many bytes for the lake or a proxy; send fewer */
 };
 
 struct verdict {
 	enum verdict_kind kind;
-	int64_t retry_after_s; /* -1: as we like */
-	char reason[512];      /* one line: what happened, what to do; "" where accepted */
+	int64_t retry_after_s; /* -1: not given */
+	char reason[512];      /* one line: what happened, what to do; "" if accepted */
 };
 
-/* What the sentences name. No secret among them. */
+/* What the reasons mention; no secrets. */
 struct verdict_context {
 	const char *url; /* as configured */
 	const char *database, *entity, *user;
