@@ -1,8 +1,8 @@
--- What a host did in each hour: sums of the differences between its samples. A difference counts in
--- the hour in which it ends. There is none across a boot, since the counters begin anew (a sample
--- follows the one before if the host had been up for longer than the two are apart), nor across
--- more than an hour. NULL where the host's kernel did not tell. An hour is computed anew when a sample
--- of it arrives, or of the one before, and of the last 35 days alone.
+-- Activity of each host per hour: sums of the differences between its samples. A difference counts for
+-- the hour in which it ends. Differences across a boot are excluded, since the counters restart (a sample
+-- continues the previous one if the host had been up for at least the time between them), and so are those over
+-- more than an hour. NULL if the kernel of the host did not report a value. An hour is recomputed when a
+-- sample of it or of the previous hour arrives; only the last 35 days are considered.
 --
 --   host_id Int64
 --   hour_unix_ns Int64

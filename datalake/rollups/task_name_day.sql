@@ -1,6 +1,6 @@
--- Tasks of a name on each day, over all hosts: how many, how long, how much. Tasks that live on are
--- not in the figures yet. Quantiles are exact. A day is computed anew, all names of it, when a row of a task
--- arrives that began then, and of the last 35 days alone.
+-- Tasks per name and day, over all hosts: number, duration, resource use. Running tasks are not
+-- included. Quantiles are exact. A day is recomputed for all its names when a row of a task that started
+-- on it arrives; only the last 35 days are considered.
 --
 --   day_unix_ns Int64
 --   name String
