@@ -15,7 +15,7 @@ int parse_number(const char *text, const struct parse_unit *units, uint64_t leas
 {
 	char *end;
 
-	if (*text < '0' || *text > '9') /* strtoull takes blanks and signs */
+	if (*text < '0' || *text > '9') /* strtoull() accepts blanks and signs */
 		return -EINVAL;
 	errno = 0;
 	unsigned long long number = strtoull(text, &end, 10);

@@ -1,4 +1,4 @@
-/* The cursor: up to where the lake has the store. It is saved only after the lake's answer.
+/* The cursor: the position up to which the lake has the store's rows. Saved only after the lake's answer.
  *
  * Revisions identify what is new within one store. If a store is recreated or replaced by
  * an older copy, its revisions restart below those that the lake has seen. So

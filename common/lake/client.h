@@ -21,7 +21,7 @@ long lake_client_exception(const struct lake_client *client);
 /* Sends a statement without waiting; several may be in progress. `settings` is "&name=value"..., percent-encoded,
  * appended to the URL; may be NULL. Returns 0 or -errno. */
 int lake_client_ask(struct lake_client *client, const char *sql, const char *settings, struct lake_answer **ret_answer);
-/* Returns 1 and more bytes, valid until the next call; 0 at the end; -errno, also if ClickHouse reports an error. */
+/* Returns 1 and more bytes, valid until the next call; 0 at the end; -errno, also unless ClickHouse reports success. */
 int lake_answer_read(struct lake_answer *answer, const void **ret_data, size_t *ret_size);
 /* May be called before the end: the rest is discarded. */
 void lake_answer_free(struct lake_answer *answer);

@@ -27,7 +27,7 @@
 	X(TOOL, "tool")                 /* an ordinary program: the default */ \
 	X(ORIGIN, "origin")             /* starts runs: init, sshd, cron, container shims */ \
 	X(ORCHESTRATOR, "orchestrator") /* starts tasks: engines, make, xargs */ \
-	X(SHELL, "shell")               /* a shell: origin when interactive, else a driver */ \
+	X(SHELL, "shell")               /* a shell: an origin if interactive, otherwise a driver */ \
 	X(INTERPRETER, "interpreter")   /* named after what it runs */ \
 	X(WRAPPER, "wrapper")           /* transparent for its child: env, nice, time, sudo */ \
 	X(COMPONENT, "component")       /* part of its parent's tool: cc1, ld, conmon */ \

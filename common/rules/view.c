@@ -51,7 +51,7 @@ void view_init(struct view *view, const struct rules_subject *subject)
 	view_set_program(view, path);
 }
 
-/* `python pkg/__main__.py` is pkg. */
+/* `python pkg/__main__.py` is named pkg. */
 static void view_rename_main(struct view *view)
 {
 	char folder[RULES_NAME_MAX];
