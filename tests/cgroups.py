@@ -1,4 +1,4 @@
-"""Cgroups of a test's own, on hosts of version 2, of version 1, and of both."""
+"""Cgroups created by a test, on hosts with version 1, version 2, or both."""
 
 import contextlib
 import os
@@ -13,7 +13,7 @@ ROOT = pathlib.Path("/sys/fs/cgroup")
 
 
 def hierarchy_of(name):
-    """Where that v1 hierarchy is mounted, and its number; None."""
+    """Mount point and number of that v1 hierarchy, or None."""
     for line in open("/proc/self/cgroup"):
         number, controllers, _ = line.strip().split(":", 2)
         if name in controllers.split(","):
@@ -22,7 +22,7 @@ def hierarchy_of(name):
 
 
 def unified_hierarchy():
-    """Where the v2 hierarchy is mounted, beside others or alone; None."""
+    """Mount point of the v2 hierarchy, alone or beside v1, or None."""
     for path in (ROOT / "unified", ROOT):
         if (path / "cgroup.procs").exists():
             return path
@@ -30,7 +30,7 @@ def unified_hierarchy():
 
 
 def memory_hierarchy():
-    """Where groups with a limit of memory can be made: v1, or v2 where that has them."""
+    """The hierarchy in which groups can have a memory limit: v1, or v2 with that controller."""
     v1, unified = ROOT / "memory", unified_hierarchy()
     if (v1 / "memory.limit_in_bytes").exists():
         return v1
@@ -49,8 +49,8 @@ def limit_memory(group, limit_bytes):
 
 @contextlib.contextmanager
 def cgroup(hierarchy, *names):
-    """A group of the test's own, below further ones of those names; they go with the block. Whose
-    processes ended a moment ago can still be busy."""
+    """Creates a group named after this process, with nested groups of the given names, and removes
+    them at the end of the block. Groups can stay busy for a moment after their processes end."""
     paths = [hierarchy / f"tracer-check-{os.getpid()}"]
     for name in names:
         paths.append(paths[-1] / name)
@@ -63,7 +63,7 @@ def cgroup(hierarchy, *names):
 
 
 def remove_cgroup(path):
-    """Whoever a failed test has left in it ends with it."""
+    """Also kills the processes that a failed test has left in it."""
     deadline = time.monotonic() + CGROUP_TIMEOUT_S
     while True:
         try:
@@ -78,8 +78,8 @@ def remove_cgroup(path):
 
 
 def remove_cgroups(name):
-    """Those of that name in every hierarchy, with what is below; not those that are used."""
+    """Removes groups of that name, with their descendants, in every hierarchy; busy ones stay."""
     for top in ROOT.glob(f"**/{name}"):
         for path in sorted(top.glob("**/"), key=lambda path: -len(path.parts)):
-            with contextlib.suppress(OSError): # somebody else's
+            with contextlib.suppress(OSError): # still in use
                 path.rmdir()

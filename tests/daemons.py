@@ -1,8 +1,8 @@
-"""A probe and a correlator of a test's own: started, killed, waited for, and their store asked.
+"""A test's own probe and correlator: start, kill, wait for them, and query their store.
 
-Everything lies in one directory: socket, store, logs, and the BPF filesystem for pins. Whatever
-happens to the test, close() ends what was started; the filesystem is mounted where nobody else
-sees it (testing.enter_own_mounts) and goes, pins and all, with the test's process.
+One directory holds everything: socket, store, logs, and the BPF filesystem for pins. close() ends
+all started processes, whatever happens to the test; the filesystem is mounted in a private
+namespace (testing.enter_own_mounts) and disappears, with its pins, when the test's process ends.
 """
 
 import ctypes
@@ -16,7 +16,7 @@ import tempfile
 
 from testing import CONFINED, EMULATED, ENVIRONMENT, Skip, remove_tree, same, wait_until
 
-READY_TIMEOUT_S = 180 if EMULATED else 60 # the probe under strace
+READY_TIMEOUT_S = 180 if EMULATED else 60 # probe under strace
 STOP_TIMEOUT_S = 60
 
 
@@ -25,7 +25,7 @@ def die_with_parent():
 
 
 def replay(build, recording, store):
-    """The store that the correlator makes of a recording, by the shipped rules alone."""
+    """Replays a recording into a store, with the shipped rules only."""
     result = subprocess.run([pathlib.Path(build) / "correlator/tracer-correlator", "--replay", recording, "--store",
                              store, "--rules", "/nonexistent", "--retain", "0", "--log-level", "warning"],
                             stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, env=ENVIRONMENT)
@@ -34,7 +34,7 @@ def replay(build, recording, store):
 
 
 class Daemon:
-    """One process of a daemon, which says by a byte that it is ready."""
+    """One daemon process; it reports readiness by a byte on a pipe."""
 
     def __init__(self, name, command, log_path, environment=CONFINED, prepare=die_with_parent):
         self.name = name
@@ -104,14 +104,14 @@ class Daemon:
         self.kill()
 
     def status_field(self, name):
-        """Of /proc/PID/status."""
+        """A field of /proc/PID/status."""
         for line in open(f"/proc/{self.pid}/status"):
             if line.startswith(f"{name}:"):
                 return line.split(":", 1)[1].strip()
         raise AssertionError(f"no {name}")
 
     def memory_bytes(self):
-        """Of its own: without the mapped ring and files."""
+        """Its anonymous memory, without the mapped ring and files."""
         return int(self.status_field("RssAnon").split()[0]) * 1024
 
     def descriptor_count(self):
@@ -119,7 +119,7 @@ class Daemon:
 
 
 class Daemons:
-    """The pair, in a directory of their own."""
+    """A probe and a correlator in one directory."""
 
     def __init__(self, build, directory=None):
         self.build = pathlib.Path(build).resolve()
@@ -136,12 +136,12 @@ class Daemons:
         self.probe = self.correlator = None
 
     def use(self, build):
-        """The programs of that build, from the next start on."""
+        """Takes the programs from that build from the next start on."""
         self.probe_program = build / "probe/tracer-probe"
         self.correlator_program = build / "correlator/tracer-correlator"
 
     def mount_pins(self):
-        """Pins from now on, in a BPF filesystem of the test's own."""
+        """Enables pins, in a BPF filesystem of the test's own."""
         mount = self.directory / "bpf"
         mount.mkdir()
         if subprocess.run(["mount", "-t", "bpf", "bpf", mount], capture_output=True,
@@ -157,7 +157,7 @@ class Daemons:
         return self.correlator
 
     def start_probe(self, *options, wait=True, environment=None):
-        """The probe becomes nobody, and reaches the socket by its group."""
+        """Starts a probe; it runs as nobody and reaches the socket through its group."""
         pins = ["--pin-dir", self.pin_directory] if self.pin_directory else ["--no-pin"]
         self.probe = self._start("probe", [
             self.probe_program, "--socket", self.socket, "--group", "nogroup", *pins,
@@ -174,7 +174,7 @@ class Daemons:
         return daemon.wait_ready() if wait else daemon
 
     def stop(self):
-        """Lets both end as they should: everything that happened is in the store then."""
+        """Ends both properly; the store then holds everything that happened."""
         self.probe.stop()
         self.correlator.stop()
 
@@ -184,7 +184,7 @@ class Daemons:
                               env=CONFINED)
 
     def close(self):
-        """Ends what runs; a directory that was made here goes, too."""
+        """Ends what still runs and removes the directory if it was created here."""
         for daemon in self.started:
             daemon.kill()
         for mount in ("bpf", "disk"):
@@ -194,7 +194,7 @@ class Daemons:
             remove_tree(self.directory)
 
     def rows(self, sql, *values):
-        """Rows of the store as dictionaries; none while there is no store."""
+        """Rows of the store as dictionaries; empty if there is no store yet."""
         if not self.store.exists():
             return []
         database = sqlite3.connect(f"file:{self.store}?mode=ro", uri=True, timeout=30)
@@ -217,7 +217,7 @@ class Daemons:
         same("integrity of the store", self.value("PRAGMA integrity_check"), "ok")
 
     def tell(self, *arguments):
-        """What `tracer ...` prints."""
+        """Output of `tracer ...`."""
         result = subprocess.run([self.build / "cli/tracer", *map(str, arguments), "--store", self.store],
                                 capture_output=True, check=False, env=CONFINED)
         same(f"status of tracer {arguments}: {result.stderr.decode(errors='replace')}",

@@ -1,10 +1,10 @@
-/* Events into records. See record_encode.h. */
+/* Encodes events as records. See record_encode.h. */
 #include "tests/record_encode.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The names of an absolute path from the leaf to the root, each ended by NUL. */
+/* The names of an absolute path from the leaf to the root, each terminated by NUL. */
 static size_t path_split(const struct wire_bytes *path, char *names)
 {
 	size_t end = path->size, used = 0;
@@ -29,7 +29,7 @@ static size_t string_put(const struct wire_bytes *string, char *text)
 	return string->size + 1;
 }
 
-/* What is full has no room for the last NUL, as where the kernel side cuts. */
+/* If the text is full, the last NUL is missing, as when the kernel side truncates. */
 static size_t arguments_put(const struct event_strings *argv, char *text)
 {
 	char *all = malloc(RECORD_ARGV_MAX + 1);
@@ -47,7 +47,7 @@ static size_t arguments_put(const struct event_strings *argv, char *text)
 	((struct record_header){ \
 		.type = number, .size = (uint32_t)(bytes), .boot_ns = (event)->boot_ns, .image = (event)->image})
 
-/* Records of one size: each field by its name. */
+/* Fixed-size records, field by field. */
 #define NUMBER(name) record->name = (__typeof__(record->name))event->name;
 #define STRUCTURE(name) record->name = event->name;
 #define ENCODE(NAME, kind) \

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Cuts a recording down to what marked commands did, so that nothing else of the machine it was
-made on is in it.
+"""Cuts a recording down to the processes of marked commands, so that it contains nothing else of
+the machine on which it was made.
 
     recording_cut.py BUILD RECORDING RESULT
 
-The mark is a program called `tracer` with the argument `run`. Kept are the processes that executed
-it, their parents unknown, and their descendants, with every pass and the cgroups they were in; what
-the machine and the cgroups are called is replaced by fixed values, so this is no tool for
-containers. Losses are left out: they are the machine's.
+The mark is a program called `tracer` with the argument `run`. The result keeps the processes that
+executed the mark (without their parents) and their descendants, every pass, and the cgroups of
+these processes. Names of machine and cgroups are replaced by fixed values, so this tool does not
+suit containers. Losses are left out: they belong to the machine.
 """
 
 import json
@@ -25,14 +25,14 @@ NOBODY = [0, 0, 0]
 
 
 class Cut:
-    """Who belongs. A cgroup is told of before it is used, so a recording is read twice."""
+    """Selects what is kept. A cgroup is announced before it is used, so a recording is read twice."""
 
     def __init__(self):
-        self.is_root = {}  # of each process that belongs: whether it has executed the mark itself
+        self.is_root = {}  # {kept process: whether it executed the mark itself}
         self.cgroups = set()
 
     def keeps(self, event):
-        """Whether it stays; learns from it who belongs."""
+        """Returns whether an event is kept; updates the sets of kept processes and cgroups."""
         kind, image = event["message"], tuple(event.get("image", NOBODY)[:2])
         if kind == "cgroup":
             event["path"] = "/golden"
@@ -50,7 +50,7 @@ class Cut:
         return True
 
     def frames(self, lines):
-        """Of what stays of the lines of wire_dump."""
+        """Frames of the kept lines of wire_dump."""
         for line in lines:
             values = json.loads(line)
             kind = values["message"]
@@ -59,14 +59,14 @@ class Cut:
             elif kind == "pass":
                 yield frame(message(kind, **told(values)))
             elif kind != "loss" and self.keeps(values):
-                offset = values.pop("offset", None)  # of what is in the ring
+                offset = values.pop("offset", None)  # present for records in the ring
                 data = record(kind, **told(values))
                 yield frame(message("sample", records=padded(data)) if offset is None
                             else message("event", offset=offset, record=data))
 
 
 def told(values):
-    """As wire_client takes them: without what is not known."""
+    """The fields in the form that wire_client takes, without unknown ones."""
     values = {name: value for name, value in values.items() if name != "message"}
     if "counters" in values:
         values["counters"] = {name: value for name, value in values["counters"].items() if value is not None}

@@ -1,4 +1,4 @@
-"""An earlier release, built from this repository's history: what this one is upgraded from."""
+"""An earlier release, built from this repository's history, for upgrade tests."""
 
 import fcntl
 import pathlib
@@ -16,7 +16,7 @@ def git(*arguments, **settings):
 
 
 def earlier_build():
-    """Where its programs are: made once for a checkout, in .cache."""
+    """Directory of its programs; built once for each checkout, in .cache."""
     directory = ROOT / ".cache/releases" / EARLIER[:12]
     if git("cat-file", "-e", EARLIER, stderr=subprocess.DEVNULL).returncode:
         raise Skip(f"this clone has no commit {EARLIER[:12]}")

@@ -58,7 +58,7 @@ INSERT INTO process_rows VALUES(1102560126570870245,40,14,NULL,13723492322332447
 INSERT INTO cgroups VALUES(4531099122104722317,2,288230376151718148,'/golden');
 INSERT INTO stream VALUES(1,'00000000-0000-4000-8000-000000000000',-4579059650283004329,13569,40,5426261847581,1);
 
--- Views as that release had them, but for most of their columns: the upgrade makes them anew.
+-- Views as in that release, with only a few of their columns: the upgrade recreates them.
 CREATE VIEW processes AS SELECT p.id, p.rev, t.run_id, t.task_id, p.tool_id, p.cpu_ns, p.arguments
   FROM process_rows p LEFT JOIN tools t ON t.id = p.tool_id;
 CREATE TRIGGER processes_put INSTEAD OF INSERT ON processes BEGIN

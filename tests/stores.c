@@ -24,7 +24,7 @@ void remove_directory(void)
 
 	if (store)
 		close_store();
-	umount2(directory, MNT_DETACH); /* where the test mounted one */
+	umount2(directory, MNT_DETACH); /* a file system that the test may have mounted */
 	listing = opendir(directory);
 	while ((entry = readdir(listing)))
 		unlinkat(dirfd(listing), entry->d_name, 0);
@@ -159,7 +159,7 @@ size_t run_query(struct store *reader, const char *query)
 		snprintf(names[used], sizeof(names[used]), "%.*s", (int)size, name);
 		if (parameter_find(parameters, names[used]))
 			continue;
-		parameters[used] = (struct store_parameter){names[used], STORE_INTEGER}; /* of others, 0 */
+		parameters[used] = (struct store_parameter){names[used], STORE_INTEGER}; /* 0 if not in the list */
 		if (parameter_find(every_parameter, names[used]))
 			parameters[used] = *parameter_find(every_parameter, names[used]);
 		used++;
@@ -189,7 +189,7 @@ void kill_and_wait(pid_t child)
 	ck_assert_int_eq(waitpid(child, NULL, 0), child);
 }
 
-/* In a child: one commit, then many rows more, so many that some are in the WAL. */
+/* In a child process: one commit, then enough rows that part of them reaches the WAL. */
 static void write_and_hang(int ready_fd)
 {
 	struct row_run run = fill_run(1, "text");

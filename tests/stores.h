@@ -1,4 +1,4 @@
-/* A store in a directory of the test's own: what the tests of common/store share. */
+/* A store in the test's own directory: shared by the tests of common/store. */
 #pragma once
 
 #include "common/store/store.h"
@@ -7,11 +7,11 @@
 /* Newline, escape sequence, invalid UTF-8. */
 #define HOSTILE "a\n\x1b[31m\xff\xfe\xc3(\\'\""
 
-extern char directory[128], path[160]; /* the store's file is `path` */
+extern char directory[128], path[160]; /* `path` is the store's file */
 
-extern struct store *store; /* its writer, NULL: none is open */
+extern struct store *store; /* its writer; NULL if none is open */
 
-/* suite_run() of tests that have such a directory each, and the writer open. */
+/* suite_run() for tests that each get such a directory and an open writer. */
 int stores_run(const char *name);
 void make_directory(void);
 /* Closes the writer first. */
@@ -21,7 +21,7 @@ void open_store(void);
 void close_store(void);
 struct store *open_reader(void);
 
-/* A row in which every integer is `value` and every text is `text`; and such a row is put. */
+/* Fills a row, every integer with `value` and every text with `text`; put_* also stores it. */
 #define R(NAME, name, table, key) \
 	struct row_##name fill_##name(int64_t value, const char *text); \
 	void put_##name(const struct row_##name *row);
@@ -30,15 +30,15 @@ ROWS(R)
 
 struct store_stream stream_at(uint64_t offset);
 void commit(uint64_t offset);
-/* One row of each table. */
+/* Stores one row in each table. */
 void put_everything(int64_t value);
 
 size_t count_rows(struct store *reader, const char *query, const struct store_parameter *parameters);
-/* How many rows a query of query/ finds, given whichever parameters it has. */
+/* Number of rows that a query of query/ returns, with default values for its parameters. */
 size_t run_query(struct store *reader, const char *query);
-/* The whole of one statement's first column, for what no query file asks. */
+/* First column of one statement, for what no query file covers. */
 int64_t read_integer(const char *sql);
 
 void kill_and_wait(pid_t child);
-/* A writer that has one commit, and is killed in the middle of a large second one. */
+/* Starts a writer that commits once and is killed during a large second transaction. */
 void kill_a_writer(void);

@@ -1,4 +1,4 @@
-/* Streams made by hand. See streams.h. */
+/* Hand-written event streams. See streams.h. */
 #include "tests/streams.h"
 
 #include <ctype.h>
@@ -8,8 +8,8 @@
 #include "common/log.h"
 #include "correlator/model/model.h"
 
-/* Each of the first so many events of a story gets another correlator; after them, since some stories are of
- * thousands of processes, only the 64th, the 128th and so on. */
+/* The correlator is restarted before each of the first 50 events of a test, then only at powers of two
+ * (64, 128, ...), because some tests have thousands of processes. */
 #define RESTARTS_MAX 50
 
 struct model *model;
@@ -22,9 +22,9 @@ static struct store *store;
 static struct store_stream stream;
 static struct wire_message message;
 static struct event event;
-static enum redact_mode arguments; /* of the next open_model() */
-static bool is_event;              /* what comes next is `event`, not `message` */
-static const char *latest_boot;    /* of hello */
+static enum redact_mode arguments; /* for the next open_model() */
+static bool is_event;              /* the next apply() takes `event`, not `message` */
+static const char *latest_boot;    /* boot ID of the last hello */
 static bool with_restarts;
 static unsigned event_count;
 
@@ -47,8 +47,8 @@ void without_restarts(void)
 	with_restarts = false;
 }
 
-/* As if it had not been: no time passes. Who was found and is not placed yet is forgotten, until the next
- * scan finds it: that is waited for. */
+/* Restarts the correlator without advancing the clock. Does nothing while found processes are not
+ * placed yet: a restart would forget them until the next scan. */
 static void restart_unseen(void)
 {
 	event_count++;
@@ -60,7 +60,7 @@ static void restart_unseen(void)
 
 struct event *begin_event(enum event_type type)
 {
-	if (type != EVENT_SAMPLE) /* a scan that is cut off is begun anew */
+	if (type != EVENT_SAMPLE) /* a restart would discard the scan in progress */
 		restart_unseen();
 	memset(&event, 0, sizeof(event));
 	event.type = type;
@@ -109,7 +109,7 @@ struct counters in_cgroup(uint64_t limit, uint64_t peak, uint64_t throttled_ns)
 
 struct where {
 	uint64_t stdin_pipe, stdout_pipe, pgid, tty, uid, cgroup_id;
-	uint64_t pid_namespace, mount_namespace; /* 0: not known */
+	uint64_t pid_namespace, mount_namespace; /* 0: unknown */
 	const char *cwd;
 };
 
@@ -165,7 +165,7 @@ static void cgroup(uint64_t id, const char *cgroup_path)
 	apply();
 }
 
-/* `command`: words, in which ~ is a blank; a first word that begins with - is a login shell. */
+/* `command`: words separated by spaces; ~ is a space within a word. A first word beginning with - is a login shell. */
 static void set_command(struct event_exec *e, const char *command)
 {
 	static char copy[512], program[128];
@@ -241,7 +241,7 @@ void send_signal(unsigned pid, unsigned sender, unsigned number, int code)
 static void sample_in(unsigned pid, unsigned parent, struct where where, const char *command, struct counters counters,
 		      unsigned flags)
 {
-	struct event_exec *s = &begin_event(EVENT_SAMPLE)->exec; /* the same structure */
+	struct event_exec *s = &begin_event(EVENT_SAMPLE)->exec; /* samples use the same structure */
 
 	set_where(s, pid, where);
 	s->parent = parent ? key(parent) : (struct image_key){0};
@@ -303,13 +303,13 @@ void begin_step(void)
 void end_step(unsigned status)
 {
 	exit_process(12, status);
-	/* As a shell passes it on. */
+	/* The status as a shell propagates it. */
 	exit_process(11, (status & 0x7f ? 128 + (status & 0x7f) : status >> 8) << 8);
 }
 
-/* ---- stories */
+/* ---- scripts */
 
-/* `text` is cut off behind its first word, which is returned; the rest is left in it. */
+/* Cuts the first word off `*text` and returns it; `*text` then points to the rest. */
 static char *take_word(char **text)
 {
 	char *word = *text, *end = strchrnul(word, ' ');
@@ -319,7 +319,7 @@ static char *take_word(char **text)
 	return word;
 }
 
-/* Words before a command: where it is executed. */
+/* Parses the context words before a command. */
 static struct where take_where(char **text)
 {
 	struct where where = {0};
@@ -348,12 +348,12 @@ static struct where take_where(char **text)
 			break;
 		}
 	} while (i < sizeof(fields) / sizeof(*fields));
-	if (strncmp(*text, "cwd=", 4) == 0) /* the last of them */
+	if (strncmp(*text, "cwd=", 4) == 0) /* always the last one */
 		where.cwd = take_word(text) + 4;
 	return where;
 }
 
-/* "ends CODE", "dies SIGNAL" or "gets SIGNAL [from PID]" of a process; false: something else. */
+/* Handles "ends CODE", "dies SIGNAL" and "gets SIGNAL [from PID]". Returns false for anything else. */
 static bool tell_end(unsigned pid, const char *what)
 {
 	unsigned number = 0, sender = 0;
@@ -370,7 +370,7 @@ static bool tell_end(unsigned pid, const char *what)
 	return true;
 }
 
-/* A step that begins with a process; the one that it is about. */
+/* Handles a step that begins with a pid. Returns the pid that the step is about. */
 static unsigned tell_process(char *step)
 {
 	unsigned pid = (unsigned)strtoul(step, &step, 10), parent, cpu_ms;
@@ -397,7 +397,7 @@ static unsigned tell_process(char *step)
 	return pid;
 }
 
-/* Any other; false: it is none. */
+/* Handles the other steps. Returns false if the step is unknown. */
 static bool tell_other(char *step)
 {
 	char *argument = step;
@@ -436,7 +436,7 @@ void tell(const char *format, ...)
 			*next = '\0';
 			next += 2;
 		}
-		if (!*step) /* behind the last */
+		if (!*step) /* after a trailing separator */
 			continue;
 		if (isdigit((unsigned char)*step))
 			latest = tell_process(step);
@@ -490,7 +490,7 @@ void restart(void)
 	hello(latest_boot);
 }
 
-/* A site's rule: what is called "hidden" is not stored. */
+/* A site rule: executables named "hidden" are not stored. */
 static void write_rules(void)
 {
 	char file[160];
@@ -514,7 +514,7 @@ static void setup(void)
 	ck_assert_int_eq(rules_load(site, &rules, &error), 0);
 	memset(exec_ids, 0, sizeof(exec_ids));
 	memset(&stream, 0, sizeof(stream));
-	now = 1000 * MS; /* so that what a pass finds is not young */
+	now = 1000 * MS; /* old enough that a pass does not take processes for newly started */
 	clock_offset_ns = 1000 * MS;
 	arguments = REDACT_SECRETS;
 	with_restarts = getenv("TRACER_TEST_RESTARTS");

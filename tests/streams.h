@@ -1,12 +1,12 @@
-/* Streams made by hand, and the store that a model makes of them: what the tests of the
- * correlator's modules share.
+/* Hand-written event streams and the store that a model builds from them: shared by the tests of the
+ * correlator's modules.
  *
- * Every test begins with init (pid 1) and an ssh daemon (pid 2) that a pass found, at 1 s of the
- * boot clock; every message is a millisecond later than the one before. pid n always began at
- * n ms: an identity that a reader can follow.
+ * Every test starts with init (pid 1) and an ssh daemon (pid 2), found by a pass at 1 s of boot time.
+ * Each message is one millisecond later than the previous one. Process n always started at n ms, so
+ * that identities are predictable.
  *
- * With TRACER_TEST_RESTARTS in the environment another correlator goes on before each event of every
- * test, and whatever a test asserts has to hold all the same.
+ * With TRACER_TEST_RESTARTS in the environment, the correlator is restarted before each event of every
+ * test; all assertions must still hold.
  */
 #pragma once
 
@@ -17,31 +17,31 @@
 #define MIB (UINT64_C(1) << 20)
 #define CGROUP_BASE 100
 #define PID_MAX 20100
-#define HEX64 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef" /* a container's id */
+#define HEX64 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef" /* a container ID */
 
 extern struct model *model;
 extern uint64_t now;
-extern uint64_t clock_offset_ns;   /* of the wall clock to the boot clock, 1 s */
-extern uint32_t exec_ids[PID_MAX]; /* of each pid */
+extern uint64_t clock_offset_ns;   /* wall clock minus boot clock, 1 s */
+extern uint32_t exec_ids[PID_MAX]; /* by pid */
 
-/* suite_run() of tests that begin so. */
+/* suite_run() for tests with this setup. */
 int streams_run(const char *name);
 
-/* As a test begins, with an empty store. */
+/* Restarts the test from its initial state, with an empty store. */
 void begin_anew(void);
 void open_model(void);
 void close_model(void);
 void commit(void);
-/* Writes to the store behind the model's back, which is closed. */
+/* Writes to the store directly; the model must be closed. */
 void change_store(const char *sql);
-/* The correlator is stopped and started again, the probe says hello. */
+/* Stops and restarts the correlator; the probe sends a new hello. */
 void restart(void);
-/* The same, and from now on it keeps no arguments. */
+/* Like restart(), and stores no arguments from then on. */
 void keep_no_arguments(void);
-/* For a test of what is not remembered. */
+/* For tests of state that does not survive a restart. */
 void without_restarts(void);
 
-/* ---- messages: begun, filled, applied */
+/* ---- messages: begin, fill, apply */
 struct wire_message *begin(enum wire_type type);
 struct event *begin_event(enum event_type type);
 void apply(void);
@@ -49,56 +49,56 @@ void apply(void);
 struct wire_bytes bytes(const char *text);
 struct image_key key(unsigned pid);
 struct counters cpu(uint64_t ns);
-/* Those of a process in a cgroup; `limit` 0: none. */
+/* Counters of a process in a cgroup. `limit` 0 means no limit. */
 struct counters in_cgroup(uint64_t limit, uint64_t peak, uint64_t throttled_ns);
 
-/* ---- stories */
-/* Steps, each behind "; ":
- *   2>10 bash x.sh       2 forks 10, which executes that (in a word, ~ is a blank)
+/* ---- scripts */
+/* Steps, separated by "; ":
+ *   2>10 bash x.sh       2 forks 10, which executes that command (~ is a space within a word)
  *   2>10                 2 forks 10
- *   10 bash x.sh         10 executes that
- *   10 <71 tty=5 gzip    where it does: pipes on descriptors 0 and 1, cgroup=, pgid=, uid=,
- *                        pidns=, mntns=, and cwd= as the last of them
- *   10 ends 3, ends      10 exits with a code, or the process of the step before, with 0
- *   10 dies 9            a signal ends it
- *   10 gets 15 from 11   somebody sends it a signal; gets 15: the kernel does
- *   10<2 seen 9 gzip     a pass finds 10, child of 2, with so many ms of CPU; or without text
- *   pass, pass -1        the end of that pass, which began now, or 1 ms before
- *   later 20             the clock goes on by so many ms
+ *   10 bash x.sh         10 executes that command
+ *   10 <71 tty=5 gzip    with its context: pipes on descriptors 0 and 1, cgroup=, pgid=, uid=,
+ *                        pidns=, mntns=, and cwd=, which must come last
+ *   10 ends 3, ends      10 exits with a code, or the process of the previous step, with 0
+ *   10 dies 9            10 is killed by a signal
+ *   10 gets 15 from 11   11 sends 10 a signal; without "from", the kernel does
+ *   10<2 seen 9 gzip     a pass finds 10, child of 2, with 9 ms of CPU; the command is optional
+ *   pass, pass -1        end of a pass that began now, or 1 ms ago
+ *   later 20             advances the clock by 20 ms
  *   wait 100             wait_ms()
- *   cgroup 600 /path     such a cgroup is told of
- *   commit, restart      as the functions */
+ *   cgroup 600 /path     announces a cgroup
+ *   commit, restart      the functions of that name */
 __attribute__((format(printf, 1, 2))) void tell(const char *format, ...);
 
-/* ---- messages, whole */
+/* ---- complete messages */
 void hello(const char *boot_id);
-/* The hello, init, the ssh daemon, and a pass over them. */
+/* The hello, init, the ssh daemon, and a pass that finds both. */
 void boot(const char *boot_id);
 void end_as(enum event_type type, unsigned pid, unsigned status, struct counters counters);
-/* `sender` 0: the kernel. */
+/* `sender` 0 means the kernel. */
 void send_signal(unsigned pid, unsigned sender, unsigned number, int code);
-/* `command` NULL: a look without text. */
+/* `command` NULL means that the sample has no text. */
 void sample_as(unsigned pid, unsigned parent, const char *command, struct counters counters, unsigned flags);
 void sample(unsigned pid, unsigned parent, const char *command, struct counters counters);
 void pass(uint64_t boot_ns);
-/* So much is in the ring that is older. */
+/* A pass with `backlog_bytes` of older records still in the ring. */
 void pass_behind(uint64_t boot_ns, uint64_t backlog_bytes);
 
-/* ---- several */
-/* Time passes, with nothing but init and the ssh daemon to be seen alive. */
+/* ---- combinations */
+/* Advances the clock, then runs a pass that finds only init and the ssh daemon. */
 void wait_ms(uint64_t milliseconds);
-/* A pipeline step (snakemake 10, bash 11, bwa 12) that runs, and somebody's editor (13) beside
- * it; and how the step ends. */
+/* Begins a pipeline step (snakemake 10, bash 11, bwa 12) beside an unrelated editor (13), and ends the
+ * step. */
 void begin_step(void);
 void end_step(unsigned status);
 
-/* ---- what came of it */
-/* Rows of `sql`, once committed, as lines, columns joined by a space, NULL as -. Until the
- * next call. */
+/* ---- results */
+/* Commits, then returns the rows of `sql`, one a line, columns separated by a space, NULL as "-". Valid
+ * until the next call. */
 char *rows(const char *sql);
 #define ck_assert_rows(sql, expected) ck_assert_str_eq(rows(sql), expected)
-/* Without that column. */
+/* The same, without column `column`. */
 char *rows_but(const char *sql, const char *column);
-/* Lines "kind: name [tools] status" of the tasks that stand, the system's left out. */
+/* Lines "kind: name [tools] status" of the current tasks, except those of the system run. */
 #define ck_assert_tasks(expected) ck_assert_rows(streams_tasks_sql, expected)
 extern const char streams_tasks_sql[];

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define TEST_TIMEOUT_S 60 /* sanitizers, and a processor that others use too */
+#define TEST_TIMEOUT_S 60 /* allows for sanitizers and a shared processor */
 #define TESTS_MAX 64
 
 static struct {
@@ -60,13 +60,13 @@ void suite_directory_remove(const char *path)
 		errx(EXIT_FAILURE, "cannot remove %s", path);
 }
 
-/* All that the tests make goes with this: also of those that fail, and clean up nothing. */
+/* Runs the tests in a temporary directory, which also removes the files of failed tests. */
 static void run_all(SRunner *runner)
 {
 	char directory[128];
 
 	suite_directory(directory, sizeof(directory));
-	chmod(directory, 0755); /* another user reads some */
+	chmod(directory, 0755); /* some tests read it as another user */
 	setenv("TMPDIR", directory, 1);
 	srunner_run_all(runner, CK_ENV);
 	suite_directory_remove(directory);

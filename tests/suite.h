@@ -1,4 +1,4 @@
-/* What every test program is made of: tests, which are run where they are written, and suite_run(). */
+/* Framework of every test program: tests are registered where they are defined, and run by suite_run(). */
 #pragma once
 
 #include <check.h>
@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A test of this program: TEST(what_it_shows) { ... }; with TEST_TIMES its body is run with `_i`
- * from 0 to times - 1, with TEST_EACH for each index of an array. */
+/* Defines a test: TEST(what_it_shows) { ... }. TEST_TIMES runs the body with `_i` from 0 to times - 1,
+ * TEST_EACH once for each index of an array. */
 #define TEST_TIMES(name, times) \
 	static void name##_fn(int _i CK_ATTRIBUTE_UNUSED); \
 	__attribute__((constructor)) static void name##_add(void) \
@@ -21,13 +21,13 @@
 
 void suite_add(const TTest *test, size_t times);
 
-/* Runs them all, `begin` and `end` around each, NULL: nothing. The program's exit status. */
+/* Runs all tests with the fixtures `begin` and `end` (NULL for none). Returns the program's exit status. */
 int suite_run(const char *name, SFun begin, SFun end);
 
-/* Every line of a table but empty ones and those that begin with #: `holds` prints what is not as the
- * line says. Fails where one does not hold. */
+/* Calls `holds` for every line of a table, except empty lines and those beginning with #. `holds`
+ * prints the deviation and returns false if the line does not hold; the test then fails. */
 void suite_table(const char *path, bool (*holds)(unsigned number, char *line));
 
-/* A new directory in TMPDIR. */
+/* Creates a new directory in TMPDIR. */
 void suite_directory(char *path, size_t size);
 void suite_directory_remove(const char *path);

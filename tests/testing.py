@@ -1,8 +1,8 @@
-"""What all tests in Python share: skipping, comparing, waiting, and a line for each test.
+"""Shared by all tests in Python: skipping, comparing, waiting, and one verdict line for each test.
 
-A test is a function test_* of its file, called after what it shows. A file prints "1..N" and N
-verdicts: "ok - NAME", "not ok - NAME" with what went wrong below, "skip - NAME: why", or
-"flaky - NAME" with what did not repeat itself below. tests/verdicts holds them against the plan.
+A test is a function test_* of its file, named after what it shows. A file prints "1..N" and N
+verdicts: "ok - NAME", "not ok - NAME" followed by the failure, "skip - NAME: why", or "flaky -
+NAME" followed by the failures that did not repeat. tests/verdicts compares them with the plan.
 """
 
 import argparse
@@ -25,40 +25,40 @@ import time
 import traceback
 import unittest
 
-SKIPPED = 77 # the exit status of a file that cannot be run here, as meson has it
+SKIPPED = 77 # exit status of a file that cannot run here, as in meson
 REPEATS_MAX = 4
 LONG = bool(os.environ.get("TRACER_TESTS_LONG"))
 FAILED = "TRACER_TESTS_FAILED"
 MOUNTS_MARK = "TRACER_CHECK_MOUNTS"
-# Emulated processors beside other tests are a hundred times slower than a quiet host's.
+# Emulated processors shared with other tests are a hundred times slower than an idle host's.
 EMULATED = "TRACER_TEST_EMULATED" in os.environ
-# The last switch of a process, away from it, may come between the moment when its parent looks and
-# the one when the kernel adds up; on emulated processors it does, once in thousands.
+# The last context switch of a process can fall between its parent's reading and the kernel's final
+# accounting; on emulated processors it does, once in thousands.
 LATE_SWITCHES_MAX = 1 if EMULATED else 0
-# Of a failure, so that it can be read.
+# Limits on the printed part of a failure.
 SHOWN_MAX = 2000
 DIFF_LINES_MAX = 40
 DIFF_WIDTH_MAX = 200
-# Read by a build with sanitizers only. What one keeps of freed memory would look like growth.
+# Read only by builds with sanitizers. A small quarantine: freed memory held in it would look like growth.
 SANITIZERS = {
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
     "ASAN_OPTIONS": "quarantine_size_mb=1:thread_local_quarantine_size_kb=64",
 }
 ENVIRONMENT = os.environ | SANITIZERS
-# The check for leaks ends with system calls that a sandbox refuses.
+# The leak check ends with system calls that a sandbox refuses.
 CONFINED = ENVIRONMENT | {"ASAN_OPTIONS": SANITIZERS["ASAN_OPTIONS"] + ":detect_leaks=0"}
 
 
 class Skip(Exception):
-    """Cannot be tested here; says why."""
+    """Cannot be tested here; carries the reason."""
 
 
 class Repeatable(Exception):
-    """Nothing of Tracer's that failed: the test is repeated, and is flaky if it passes then."""
+    """Not a failure of Tracer: the test is repeated, and is flaky if it then passes."""
 
 
 def difference(found, expected):
-    """What a reader needs of two values that differ: both, or a bounded diff where they are long."""
+    """Describes two values that differ: both in full, or a bounded diff if they are long."""
     short = f"{found!r}, expected {expected!r}"
     if len(short) <= SHOWN_MAX:
         return short
@@ -73,7 +73,7 @@ def same(what, found, expected):
 
 
 def wait_until(what, holds, timeout_s=60):
-    """The first true answer. Who asks does not take all of a processor that others need."""
+    """Returns the first true result of `holds`. Sleeps in between, to leave the processor to others."""
     deadline = time.monotonic() + timeout_s
     while True:
         asked = time.monotonic()
@@ -84,7 +84,7 @@ def wait_until(what, holds, timeout_s=60):
 
 
 class OnTerminal:
-    """A program whose standard error is a terminal, and what it says there."""
+    """A program whose standard error is a terminal, and its output there."""
 
     def __init__(self, command, env=ENVIRONMENT, term="xterm"):
         self.said = b""
@@ -99,11 +99,11 @@ class OnTerminal:
         try:
             while piece := os.read(self._terminal, 65536):
                 self.said += piece
-        except OSError:  # nobody has the other end any more
+        except OSError:  # the other end is closed
             pass
 
     def finish(self, timeout_s=60):
-        """Its status, and what it printed."""
+        """Returns its exit status and its output."""
         try:
             printed, _ = self._process.communicate(timeout=timeout_s)
         finally:
@@ -114,7 +114,7 @@ class OnTerminal:
 
 
 def remove_tree(path, timeout_s=10):
-    """Whoever is about to end may still write there."""
+    """Retries, since processes that are about to end may still write there."""
     deadline = time.monotonic() + timeout_s
     while True:
         shutil.rmtree(path, ignore_errors=True)
@@ -124,7 +124,7 @@ def remove_tree(path, timeout_s=10):
 
 
 def free_port():
-    """One that no connection is given while its server is not there yet, or is down."""
+    """Returns a port that the kernel never assigns to connections, not even while the server is down."""
     first_given = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     while True:
         port = random.randrange(10000, max(first_given, 20000))
@@ -143,21 +143,21 @@ def delay_accounting_held(operation):
 
 
 def enter_own_mounts():
-    """Runs this program again where its mounts are seen by nobody else and go with it."""
+    """Runs this program again in a private mount namespace."""
     if MOUNTS_MARK not in os.environ:
         os.environ[MOUNTS_MARK] = "own"
         os.execvp("unshare", ["unshare", "--mount", sys.executable, *sys.argv])
 
 
 def find_tests(namespace):
-    """{what it shows: function} of a file's globals()."""
+    """{test name: function} of a file's globals()."""
     return {name[5:].replace("_", " "): test for name, test in namespace.items()
             if name.startswith("test_")}
 
 
 def choose(prefix, tests, names=()):
-    """Of {name: test} those of `names`, if there are any. In a second attempt tests/run gives the
-    titles of what failed: then those, or all where what failed is of them all."""
+    """The tests of {name: test} that are in `names`, or all if it is empty. In a second attempt tests/run
+    passes the titles of the failures: then those, or all if a failure concerns the whole file."""
     unknown = set(names) - set(tests)
     if unknown:
         sys.exit(f"no test {', '.join(sorted(unknown))}; there are {', '.join(tests)}")
@@ -171,21 +171,21 @@ def choose(prefix, tests, names=()):
 
 
 def plan(count):
-    """How many verdicts are given: of fewer, the rest did not run."""
+    """Announces the number of verdicts; if fewer follow, the rest did not run."""
     print(f"1..{count}", flush=True)
 
 
 def skip_all(prefix, reason):
-    """The exit status of a file that cannot be run here."""
+    """Skips a whole file that cannot run here. Returns its exit status."""
     plan(1)
     print(f"skip - {prefix}: {reason}", flush=True)
     return SKIPPED
 
 
 def run_tests(prefix, tests, run=lambda test: test(), names=(), waiting=()):
-    """Announces and runs {name: test}, each by `run`, and prints its verdict; the exit status. Those
-    named in `waiting` do hardly anything for minutes: they are run beside the others."""
-    # Ends through the clean-up of the test that runs.
+    """Announces {name: test}, runs each through `run` and prints its verdict. Returns the exit
+    status. Tests in `waiting` are idle for minutes: they run in parallel with the others."""
+    # Exits through the clean-up of the running test.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     tests = choose(prefix, tests, names)
     plan(len(tests))
@@ -195,7 +195,7 @@ def run_tests(prefix, tests, run=lambda test: test(), names=(), waiting=()):
 
 
 class Beside:
-    """A test in a process of its own; what it prints comes at the end."""
+    """A test in its own process; its output is printed at the end."""
 
     def __init__(self, *test):
         self.output = tempfile.TemporaryFile()
@@ -209,7 +209,7 @@ class Beside:
                 os._exit(status)
 
     def finish(self):
-        """Whether it succeeded."""
+        """Returns whether it passed."""
         _, status = os.waitpid(self.pid, 0)
         self.output.seek(0)
         print(self.output.read().decode(errors="replace"), end="", flush=True)
@@ -217,13 +217,13 @@ class Beside:
 
 
 def hold(problems):
-    """Fails with these lines, if there are any."""
+    """Fails with these lines, if any."""
     more = [f"... {len(problems) - DIFF_LINES_MAX} more"] if len(problems) > DIFF_LINES_MAX else []
     assert not problems, "\n".join([*map(str, problems[:DIFF_LINES_MAX]), *more])
 
 
 def arguments(description):
-    """Those of a program `check [--keep] BUILD-DIRECTORY [NAME...]`."""
+    """Parses the arguments of a program `check [--keep] BUILD-DIRECTORY [NAME...]`."""
     parser = argparse.ArgumentParser(description=description.split("\n\n", maxsplit=1)[0])
     parser.add_argument("--keep", action="store_true", help="leave the directories behind")
     parser.add_argument("build", type=lambda path: pathlib.Path(path).resolve(), metavar="BUILD-DIRECTORY")
@@ -232,7 +232,7 @@ def arguments(description):
 
 
 def succeeds(title, test, *arguments):
-    """Runs a test and prints its verdict; whether it did not fail."""
+    """Runs a test and prints its verdict. Returns whether it did not fail."""
     begin, output, repeats = time.monotonic(), "", 0
     while True:
         try:
@@ -254,7 +254,7 @@ def succeeds(title, test, *arguments):
 
 
 class CaseVerdicts(unittest.TestResult):
-    """Prints the verdict of each test of unittest's."""
+    """Prints the verdict of each unittest test."""
 
     prefix = ""
 
@@ -286,7 +286,7 @@ class CaseVerdicts(unittest.TestResult):
 
 
 def run_cases(prefix, names=()):
-    """run_tests() for the test cases of the program itself."""
+    """run_tests() for the unittest cases of the program itself."""
     cases = [case for group in unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"])
              for case in group]
     named = {case._testMethodName[5:].replace("_", " "): case for case in cases}

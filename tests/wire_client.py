@@ -1,9 +1,9 @@
-"""A probe's side of the wire in Python, for tests: records and messages to frames, answers from
-them.
+"""The probe's side of the protocol in Python, for tests: encodes records and messages into frames,
+decodes answers.
 
-What messages and records are is read from the headers that the programs are compiled from, so that
-a new field or counter needs no change here. Encoding is its own: a mistake that encoder and decoder
-of the programs share shows.
+Messages and records are defined by the headers that the programs are compiled from, so a new field
+or counter needs no change here. The encoding is independent, to reveal mistakes that encoder and
+decoder of the programs share.
 """
 
 import fcntl
@@ -19,14 +19,14 @@ ANSWER_TIMEOUT_S = 60
 
 
 def read_definitions(path):
-    """{macro: its text} of a header's #define blocks, comments gone, lines joined."""
+    """{macro: its text} of a header's #define blocks, without comments, lines joined."""
     text = re.sub(r"/\*.*?\*/", "", (ROOT / path).read_text(), flags=re.S)
     text = re.sub(r"\\\n", " ", text)
     return dict(re.findall(r"^#define (\w+)(?:\([^)]*\))?[ \t]*(.*)$", text, flags=re.M))
 
 
 def read_structures(path):
-    """{structure: [(type, field, items)]}; all fields stand where they fall, pads are named."""
+    """{structure: [(type, field, items)]}; there is no implicit padding, pads are named fields."""
     text = re.sub(r"/\*.*?\*/", "", (ROOT / path).read_text(), flags=re.S)
     return {name: [(kind.split()[-1], field, size) for kind, field, size in re.findall(
         r"((?:struct )?\w+) (\w+)(?:\[(\w+)\])?;", body)]
@@ -46,7 +46,7 @@ STRUCTURES = read_structures("bpf/record.h")
 RECORD_TYPES = {name.lower(): int(number) for name, number in re.findall(
     r"^\tRECORD_(\w+) = (\d+),", (ROOT / "bpf/record.h").read_text(), flags=re.M)}
 FRAME_MAX = 64 * 1024
-MAGIC = b"tracer-record-3\n" # of a recording, before its frames
+MAGIC = b"tracer-record-3\n" # of a recording; frames follow
 
 
 def pack_unsigned(value):
@@ -63,7 +63,7 @@ def pack_array(count):
 
 
 def octets(value):
-    """Text is told as wire_dump prints it."""
+    """Bytes of a text as wire_dump prints it."""
     return value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value
 
 
@@ -91,7 +91,7 @@ NUMBERS = {"uint64_t": "=Q", "uint32_t": "=I", "int32_t": "=i", "uint16_t": "=H"
 
 
 def pack_structure(name, values):
-    """The bytes of a structure of bpf/record.h; fields of structures in it go by their names."""
+    """The bytes of a structure of bpf/record.h; nested structures are given by field name."""
     data = b""
     for kind, field, size in STRUCTURES[name]:
         if kind == "counters":
@@ -108,7 +108,7 @@ def pack_structure(name, values):
 
 
 def names_of(path):
-    """An absolute path as the kernel side tells it: names from the leaf to the root."""
+    """An absolute path as the kernel side encodes it: names from the leaf to the root."""
     return b"".join(name + b"\0" for name in reversed(octets(path).split(b"/")[1:]))
 
 
@@ -131,12 +131,12 @@ def record(name, filename="", cwd=b"", argv=(), path=b"", **values):
 
 
 def padded(data):
-    """Of a record, as iterators write them one behind the other."""
+    """A record padded to 8 bytes, as iterators write consecutive records."""
     return data.ljust(-(-len(data) // 8) * 8, b"\0")
 
 
 def message(name, **values):
-    """The bytes of one message; fields that are not given are 0 or empty."""
+    """The bytes of one message; fields not given are 0 or empty."""
     number, fields = TYPES[name]
     unknown = set(values) - {field for _, field in fields}
     assert not unknown, f"{name} has no field {unknown}"
@@ -152,7 +152,7 @@ def frame(body):
 
 
 def unpack(data, at):
-    """One unsigned integer or byte string of msgpack: (value, position behind it)."""
+    """Decodes one unsigned integer or byte string of msgpack: (value, next position)."""
     first = data[at]
     if first < 0x80:
         return first, at + 1
@@ -166,7 +166,7 @@ def unpack(data, at):
 
 
 def unpack_message(body):
-    """(name, {field: value}) of a message's bytes."""
+    """(name, {field: value}) of an encoded message."""
     number, position = unpack(body, 1 if body[0] & 0xf0 == 0x90 else 3)
     name, values = NAMES[number], {}
     for _, field in TYPES[name][1]:
@@ -176,7 +176,7 @@ def unpack_message(body):
 
 
 def split_frames(data):
-    """(the bodies of the frames that are whole, the bytes behind them)."""
+    """(bodies of the complete frames, remaining bytes)."""
     bodies, at = [], 0
     while at + 4 <= len(data) and (end := at + 4 + int.from_bytes(data[at:at + 4], "big")) <= len(data):
         bodies.append(data[at + 4:end])
@@ -201,7 +201,7 @@ class Peer:
         self.send(frame(message(name, **values)))
 
     def receive(self):
-        """The next answer, or None where the correlator has closed the connection."""
+        """The next answer, or None if the correlator has closed the connection."""
         while not (bodies := split_frames(self.received)[0]):
             try:
                 data = self.socket.recv(65536)
@@ -217,7 +217,7 @@ class Peer:
         return name, values
 
     def greet(self, hello):
-        """Sends the hello; the offset that the correlator wants."""
+        """Sends the hello; returns the offset that the correlator requests."""
         self.send(hello)
         answer = self.receive()
         assert answer and answer[0] == "welcome", f"{answer!r} came instead of a welcome"
@@ -231,11 +231,11 @@ class Peer:
             assert self.receive(), f"closed before an ack of {offset}"
 
     def unread_bytes(self):
-        """Sent, and not yet taken by the correlator."""
+        """Bytes sent but not yet read by the correlator."""
         return struct.unpack("i", fcntl.ioctl(self.socket, termios.TIOCOUTQ, bytes(4)))[0]
 
     def is_closed(self):
-        """Whether the correlator ends the connection; answers before that are read."""
+        """Whether the correlator ends the connection; pending answers are read first."""
         try:
             while self.receive():
                 pass
@@ -248,9 +248,9 @@ class Peer:
 
 
 class Story:
-    """What a probe might tell, as (offset, frame): processes that begin, do a little and end.
+    """A possible event stream of a probe, as (offset, frame): processes that begin, do a little and end.
 
-    Offsets are those of a ring; boot_ns of every event is its order. Deterministic.
+    Offsets are those of a ring; boot_ns increases with every event. Deterministic.
     """
 
     BOOT_ID = b"6d9b3f4e-0000-4000-8000-000000000001"
@@ -262,8 +262,8 @@ class Story:
     def __init__(self, epoch=7):
         self.epoch = epoch
         self.events = []  # (offset, frame)
-        self.living = {}  # pid: (image, parent, argv)
-        self.moments = [({}, self.START_NS)]  # who lived, and when, before each event
+        self.living = {}  # pid: (image, parent, argv) of running processes
+        self.moments = [({}, self.START_NS)]  # running processes and time before each event
         self.now = self.START_NS
 
     def hello(self, **values):
@@ -306,7 +306,7 @@ class Story:
         self.moments.append((self.living, self.now))
 
     def command(self, parent, pid, *argv, status=0):
-        """A process from its fork to its end: four events."""
+        """A process from fork to exit: four events."""
         image = self.exec(self.fork(parent, pid), parent, *argv)
         self.exit(image, status)
 
@@ -321,11 +321,11 @@ class Story:
         return self.events[-1][0] + 1 if self.events else 0
 
     def tell(self, wanted=0):
-        """The frames of the events from `wanted` on."""
+        """The frames of the events from offset `wanted` on."""
         return b"".join(data for offset, data in self.events if offset >= wanted)
 
     def pass_over_living(self, moment=-1, now_ns=None):
-        """A full pass: init, sshd, and who else is alive before event `moment`."""
+        """A full pass: init, sshd, and the processes running before event `moment`."""
         living, now = self.moments[moment]
         now = now_ns or now
         crowd = [(self.INIT, (0, 0, 0), ("systemd",)), (self.SSHD, self.INIT, ("sshd",)),
@@ -335,7 +335,7 @@ class Story:
             pgid=image[0], comm=b"comm", cwd=b"/work", counters={"cpu_ns": 0},
             filename="/usr/bin/" + argv[0], argv=argv) for image, parent, argv in crowd]
         data = b"".join(map(padded, samples))
-        middle = len(data) // 2 # pieces may end anywhere
+        middle = len(data) // 2 # pieces may be cut anywhere
         return b"".join(frame(message("sample", records=piece))
                         for piece in (data[:middle], data[middle:])) + \
             frame(message("pass", boot_ns=now, unix_ns=10**18 + now, with_text=1,

@@ -1,4 +1,4 @@
-/* Comparison field by field, derived from the lists in messages.h and events.h. */
+/* Field-by-field comparison, generated from the lists in messages.h and events.h. */
 #include "tests/wire_compare.h"
 
 #include <string.h>

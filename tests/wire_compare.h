@@ -1,4 +1,4 @@
-/* Are two decoded messages the same, or two events? For unit tests and fuzz targets. */
+/* Whether two decoded messages, or two events, are equal. For unit tests and fuzz targets. */
 #pragma once
 
 #include "correlator/record/event.h"

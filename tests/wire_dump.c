@@ -1,9 +1,9 @@
-/* Prints a recording (tracer-probe --record) as JSON, so that tests and people can read
- * what the probe has seen: a line for each message, or for each event that it carries.
+/* Prints a recording (tracer-probe --record) as JSON, one line for each message or, if it
+ * carries events, for each event. For tests and for people.
  *
- * Text is printed without loss: bytes that are not UTF-8 as the lone surrogates
- * U+DC80..U+DCFF, which Python's "surrogateescape" turns back into bytes. Counters
- * that are not valid are null.
+ * Text is printed without loss: bytes that are not UTF-8 become the lone surrogates
+ * U+DC80..U+DCFF, which Python's "surrogateescape" turns back into bytes. Invalid
+ * counters are null.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -98,7 +98,7 @@ static void print_message(const struct wire_message *message)
 	puts("}");
 }
 
-/* `offset`: NULL for what is not in the ring. */
+/* `offset` is NULL for a record that is not in the ring. */
 static int print_event(const void *record, size_t size, const uint64_t *offset)
 {
 	static struct event event; /* 20 KiB */
@@ -139,7 +139,7 @@ static int print_samples(const struct wire_bytes *records)
 	return result;
 }
 
-/* Each is how many there were so far. */
+/* Each slot is a cumulative count. */
 static int print_losses(const struct wire_bytes *slots)
 {
 	struct loss_slot slot;
@@ -169,7 +169,7 @@ static int print_what_is_in(const struct wire_message *message)
 	return 0;
 }
 
-/* All whole frames of what was read. 0 or a negative errno. */
+/* Prints all complete frames read so far. Returns 0 or a negative errno. */
 static int dump_frames(struct wire_input *input, struct wire_message *message)
 {
 	const char *data, *reason = "impossible frame size";

@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-/* A zombie is visible some microseconds before it leaves its processor for good. */
+/* A zombie is visible some microseconds before it leaves its processor for the last time. */
 #define LAST_INSTANTS_US 2000
 #define LINE_MAX_BYTES 1024
 
@@ -20,7 +20,7 @@ struct io {
 	uint64_t rchar, wchar, syscr, syscw, read_bytes, write_bytes, cancelled_write_bytes;
 };
 
-/* One write: lines of several processes do not mix. */
+/* Uses one write, so that lines of different processes do not mix. */
 __attribute__((format(printf, 1, 2))) static void line_write(const char *format, ...)
 {
 	const char *path = getenv(TRUTH_FILE);
@@ -39,7 +39,7 @@ __attribute__((format(printf, 1, 2))) static void line_write(const char *format,
 	close(fd);
 }
 
-/* All of a small file in /proc. */
+/* Reads a small file of /proc completely. */
 static void proc_read(const char *path, char *text, size_t capacity)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -91,7 +91,7 @@ static void zombie_reap(pid_t pid)
 		   io.cancelled_write_bytes);
 }
 
-/* Waits until a child has ended and leaves it a zombie. Its pid, -1: there is no child. */
+/* Waits until a child has ended and leaves it a zombie. Returns its pid, or -1 if there is no child. */
 static pid_t zombie_await(pid_t pid)
 {
 	siginfo_t info = {0};
@@ -136,7 +136,7 @@ void truth_note_peak(void)
 	char text[8192];
 	const char *peak;
 
-	/* Of this thread: a leader that has left has no memory. */
+	/* Of this thread: a thread group leader that has exited has no memory. */
 	proc_read("/proc/thread-self/status", text, sizeof(text));
 	peak = strstr(text, "VmHWM:");
 	line_write("{\"peak_of\": %d, \"peak_kib\": %ld}\n", getpid(), peak ? atol(peak + 6) : 0);

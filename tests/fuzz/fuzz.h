@@ -1,4 +1,4 @@
-/* What every fuzz target is made of. */
+/* Shared by every fuzz target. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What a target promises of every input: the fuzzer, or the replay, ends where it does not hold. */
+/* Asserts what must hold for every input; the fuzzer, or the replay, aborts if it does not. */
 static inline void require(bool holds)
 {
 	if (!holds)
