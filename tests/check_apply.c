@@ -1,4 +1,4 @@
-/* Boots, restarts, repetition, nonsense, and what must not be stored. */
+/* Boots, restarts, repeated events, invalid events, and what must not be stored. */
 #include "tests/streams.h"
 
 TEST(another_boot_ends_everything)
@@ -12,7 +12,7 @@ TEST(another_boot_ends_everything)
 
 TEST(init_of_the_next_boot_is_another_one)
 {
-	boot("boot-2"); /* begun at the very same time */
+	boot("boot-2"); /* starting at the same boot time */
 	tell("2>10 bwa mem x; ends");
 	ck_assert_rows("SELECT pid, ifnull(ended, 'lives') FROM processes WHERE pid < 3 ORDER BY pid, 2",
 		       "1 lives\n1 lost\n2 lives\n2 lost\n");
@@ -20,7 +20,7 @@ TEST(init_of_the_next_boot_is_another_one)
 		       "command 0\nsystem 0\nsystem 2\n");
 }
 
-/* Numbers of cgroups begin anew, and so does the clock. */
+/* The next boot starts cgroup ids and the boot clock from the beginning. */
 TEST(a_service_of_the_next_boot_is_another_run)
 {
 	tell("cgroup 600 /system.slice/a.service; 1>10 cgroup=600 a; commit");
@@ -30,7 +30,7 @@ TEST(a_service_of_the_next_boot_is_another_run)
 		       "a.service 0\nb.service 1\n");
 }
 
-/* Where the next boot is younger than the one before grew, its clock says nothing of those. */
+/* Even if the next boot is younger than the previous one ever was, so that its clock does not tell their age. */
 TEST(what_was_of_a_boot_before_is_let_go)
 {
 	tell("later 1000000; 2>10 bwa mem x; commit; later -1000000");
@@ -38,7 +38,7 @@ TEST(what_was_of_a_boot_before_is_let_go)
 	restart();
 	boot("boot-2");
 	for (unsigned i = 0; i < 3; i++)
-		tell("commit; wait 100");                     /* what was let go at one is deleted with the next */
+		tell("commit; wait 100");                     /* what one commit releases is deleted with the next */
 	ck_assert_rows("SELECT count(*) FROM states", "4\n"); /* init, sshd, run and task */
 }
 
@@ -56,7 +56,7 @@ TEST(a_program_that_forks_itself_on_is_not_remembered_for_ever)
 	ck_assert_rows("SELECT process_count, living_count FROM runs WHERE kind = 'command'", "1001 1\n");
 }
 
-/* A script that runs a script that runs commands, and the same with an engine. */
+/* A script that runs a script that runs commands; the same with an engine. */
 TEST(a_run_that_is_over_is_let_go)
 {
 	tell("2>10 bash outer.sh; 10>11 bash inner.sh; 11>12 bwa mem x; ends; 11>13 bwa mem x; ends; 11>14 bwa mem x; "
@@ -72,32 +72,32 @@ TEST(an_event_told_twice_counts_once)
 	tell("2>10 bwa mem x");
 	exec_ids[10]--;
 	tell("10 bwa mem x; ends; ends");
-	end_as(EVENT_FINAL, 10, 0, cpu(4 * MS)); /* programs of another build: less was left then */
+	end_as(EVENT_FINAL, 10, 0, cpu(4 * MS)); /* sent again by another build's programs, with a lower figure */
 	ck_assert_rows("SELECT process_count, cpu_ns FROM runs WHERE kind <> 'system'", "1 6000000\n");
 }
 
 TEST(a_restart_changes_nothing)
 {
 	tell("2>10 bash outer.sh; 10>11 bash inner.sh; 11>12 bwa index x; ends; 11>13 bwa mem x; "
-	     "10>14; " /* forked, nothing more is known */
+	     "10>14; " /* forked, nothing else is known yet */
 	     "restart; 14 multiqc .; ends; 13 ends; 11 ends; 10 ends");
 	ck_assert_tasks("main: outer.sh [outer.sh] succeeded\n"
 			"generic: inner.sh [inner.sh, bwa index, bwa mem] succeeded\n"
 			"generic: multiqc [multiqc] succeeded\n");
 	ck_assert_rows("SELECT count(*), sum(cpu_ns), min(totals) FROM processes WHERE pid >= 10",
 		       "5 30000000 final\n");
-	tell("wait 60000; commit; commit"); /* what has gone is forgotten with the commit after */
+	tell("wait 60000; commit; commit"); /* released entries are deleted with the next commit */
 	/* left: the system run, its task, systemd and sshd */
 	ck_assert_rows("SELECT count(*) FROM states", "4\n");
 }
 
-/* A story that has of all that is remembered. */
+/* A story that involves every kind of remembered state. */
 static const char *const story[] = {
 	"cgroup 600 /system.slice/docker-" HEX64 ".scope",
 	/* clang-format off */
 	"2>10 python3 /usr/bin/snakemake -j2", "10>11", "11 >7 tty=5 bash -c x", "11>12 bwa mem a.fq",
-	NULL, /* 12 is sampled */
-	"12>13", "12 samtools sort a.bam", NULL, NULL, /* 13 exits, and is gone */
+	NULL, /* tell_step() samples 12 */
+	"12>13", "12 samtools sort a.bam", NULL, NULL, /* in tell_step(): 13 exits, and is gone */
 	"12 gets 15 from 11", "12 dies 15", "11 ends 143",
 	"10>14 bash -c x", "14>15 bwa mem b.fq", "15 hidden", "15 ends", "14 ends",
 	"2>20 bash outer.sh", "20>21 bash inner.sh", "21>22 grep x; ends",
@@ -116,7 +116,7 @@ static void tell_step(unsigned step)
 	}
 }
 
-/* All that a reader sees, but for how often it was written. */
+/* All data visible to readers, except the revisions. */
 static char *everything(void)
 {
 	static const char *const tables[] = {"containers", "runs", "tasks", "tools", "processes", "incidents"};
@@ -131,8 +131,8 @@ static char *everything(void)
 	return strdup(text);
 }
 
-/* The story is told with a commit and a message more between any two steps, and of the two times
- * once with another correlator from that message on. */
+/* Runs the story twice, with a commit and a hello after every step; the second time also restarts the
+ * correlator after step `_i`. */
 TEST_EACH(a_restart_anywhere_changes_nothing, story)
 {
 	char *told[2];
@@ -140,7 +140,7 @@ TEST_EACH(a_restart_anywhere_changes_nothing, story)
 	for (int again = 0; again < 2; again++) {
 		if (again)
 			begin_anew();
-		without_restarts(); /* but one */
+		without_restarts(); /* except the one below */
 		for (unsigned step = 0; step < sizeof(story) / sizeof(*story); step++) {
 			tell_step(step);
 			commit();
@@ -162,13 +162,13 @@ static const char sums_of_runs[] =
 	"(SELECT sum(cpu_ns) FROM tools), (SELECT sum(cpu_ns) FROM processes WHERE run_id IN (SELECT id FROM "
 	"runs WHERE kind <> 'system')) FROM runs r WHERE r.kind <> 'system'";
 
-/* Busy from its fork to its end, the teardown after its exit included: one core, at every level. */
+/* Busy from fork to end, including the teardown after exit: uses one core at most, at every level. */
 TEST(one_thread_uses_one_core_at_most)
 {
 	tell("2>10; later 1; " /* 2 ms of CPU at its exec */
 	     "10 bwa mem x; later 2");
 	end_as(EVENT_EXIT, 10, 0, cpu(5 * MS));
-	now += 60 * MS; /* which tells nothing of how long the teardown took */
+	now += 60 * MS; /* the length of the teardown is unknown */
 	end_as(EVENT_FINAL, 10, 0, cpu(6 * MS));
 	ck_assert_rows("SELECT cpu_ns, end_boot_ns - begin_boot_ns FROM processes WHERE pid = 10 "
 		       "UNION ALL SELECT cpu_ns, wall_ns FROM standing_tools WHERE name LIKE 'bwa%' "
@@ -178,7 +178,7 @@ TEST(one_thread_uses_one_core_at_most)
 		       "6000000 6000000\n6000000 6000000\n6000000 6000000\n6000000 6000000\n");
 }
 
-/* As from the release that knew no states. */
+/* Like an upgrade from a release that stored no states. */
 static void upgrade(void)
 {
 	commit();
@@ -211,19 +211,19 @@ TEST(an_upgrade_lets_no_sum_fall)
 	ck_assert_rows("SELECT count(*) FROM tools t WHERE cpu_ns <> (SELECT total(cpu_ns) FROM "
 		       "processes p WHERE p.tool_id = t.id)",
 		       "0\n");
-	tell("restart; " /* and the generation is remembered */
+	tell("restart; " /* the generation is remembered too */
 	     "2>15 gzip x; ends");
 	upgrade();
 	tell("2>16 gzip x; ends");
 	ck_assert_rows("SELECT count(*) FROM runs WHERE kind <> 'system'", "4\n");
 }
 
-/* Cut off anywhere, one after the other: what they spoke of is found again, or is over. */
+/* States truncated anywhere, one after the other: their processes are found again, or are over. */
 TEST_TIMES(broken_states_are_survived, 40)
 {
 	char cut[128];
 
-	without_restarts(); /* but one */
+	without_restarts(); /* except the one below */
 	snprintf(cut, sizeof(cut),
 		 "UPDATE states SET state = substr(state, 1, length(state) * %d / 40) "
 		 "WHERE id %% 3 = %d",
@@ -242,7 +242,7 @@ TEST_TIMES(broken_states_are_survived, 40)
 		       "0\n");
 }
 
-/* Hostile: links in a circle, ids of nobody, exits of the unknown. */
+/* Hostile: cycles, unknown ids, exits of unknown processes. */
 TEST(nonsense_is_survived)
 {
 	exec_ids[50] = exec_ids[51] = 1;
@@ -258,7 +258,7 @@ TEST(nonsense_is_survived)
 TEST(what_a_rule_ignores_is_not_stored_but_leads_to_its_children)
 {
 	tell("2>10 bash driver.sh; 10>11 hidden; 11>12 bwa mem x; 12 gets 15 from 11; ends; 11 ends; 10>13 hidden; "
-	     "13 gzip; " /* it shows itself after all */
+	     "13 gzip; " /* the process shows itself after all */
 	     "ends");
 	ck_assert_rows("SELECT p.program, q.program, p.cpu_ns FROM processes p LEFT JOIN processes q ON "
 		       "q.id = p.parent_id WHERE p.pid > 10 ORDER BY p.begin_boot_ns",
@@ -266,7 +266,7 @@ TEST(what_a_rule_ignores_is_not_stored_but_leads_to_its_children)
 	ck_assert_rows("SELECT kind, process_count FROM runs WHERE kind <> 'system'", "command 3\n");
 }
 
-/* Its root became a program that a rule ignores, or that the kernel side does. */
+/* The root executes a program that is ignored by a rule, or by the kernel side. */
 TEST(a_run_ends_with_its_root_though_that_is_ignored)
 {
 	tell("2>10 bwa mem x; 10 hidden");

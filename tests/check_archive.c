@@ -1,9 +1,9 @@
-/* States as bytes and back. */
+/* States to bytes and back. */
 #include "correlator/rows/archive.h"
 
 #include "tests/suite.h"
 
-/* A state with all kinds of fields, as one release or the next has it. */
+/* A state with all kinds of fields, in the layout of one release or the next. */
 struct state {
 	int64_t plain, negative, id;
 	uint64_t large;
@@ -14,7 +14,7 @@ struct state {
 		int64_t item[3];
 		uint64_t count;
 	} list;
-	int64_t younger; /* of the next release alone */
+	int64_t younger; /* only in the next release */
 };
 
 static void describe(struct archive *archive, struct state *state, bool is_next)
@@ -89,7 +89,7 @@ static bool load(const char *bytes, size_t size, bool is_next, struct state *ret
 	return good;
 }
 
-/* By each release for each: what is not there has its default, what is not known is passed over. */
+/* Each release loads each release's bytes: missing fields get their default, unknown ones are skipped. */
 TEST_TIMES(what_one_release_saved_the_next_and_the_last_load, 4)
 {
 	bool saved_by_next = _i & 1, loaded_by_next = _i & 2;
@@ -111,7 +111,7 @@ TEST_TIMES(what_one_release_saved_the_next_and_the_last_load, 4)
 	free(found.text);
 }
 
-/* Cut off, or with any one byte changed: refused, or read as something else that can be. */
+/* Truncated, or with one byte changed: refused, or decoded as another valid state. */
 TEST(broken_bytes_are_refused_or_harmless)
 {
 	char bytes[512], broken[512];
@@ -135,7 +135,7 @@ TEST(broken_bytes_are_refused_or_harmless)
 	ck_assert_uint_gt(refused, 0);
 }
 
-/* What does not fit into its field, is of another kind, or has too many items. */
+/* Values out of range, of the wrong type, or with too many items. */
 TEST(what_cannot_be_is_refused)
 {
 	static const struct {
@@ -143,17 +143,17 @@ TEST(what_cannot_be_is_refused)
 		size_t size;
 	} cases[] = {
 #define CASE(text) {text, sizeof(text) - 1}
-		CASE("\x81\xa5small\xce\xff\xff\xff\xff"), /* beyond its range */
-		CASE("\x81\xa5small\xcf\1\0\0\0\0\0\0\0"), /* beyond its type */
+		CASE("\x81\xa5small\xce\xff\xff\xff\xff"), /* beyond the field's range */
+		CASE("\x81\xa5small\xcf\1\0\0\0\0\0\0\0"), /* beyond the field's type */
 		CASE("\x81\xa4"
 		     "flag\2"),
-		CASE("\x81\xa5plain\xc4\1x"), /* bytes for a number */
+		CASE("\x81\xa5plain\xc4\1x"), /* bytes instead of a number */
 		CASE("\x81\xa4text\1"),
 		CASE("\x81\xa4name\xc4\x09"
 		     "123456789"),
 		CASE("\x81\xa4list\x94\x80\x80\x80\x80"),
 		CASE("\x81\xa4list\x91\1"),
-		CASE("\x81\1\1"), /* a number for a name */
+		CASE("\x81\1\1"), /* a number instead of a name */
 		CASE("\x81\xa5plain\xca\0\0\0\0"),
 		CASE("\x80\x80"),
 		CASE("\x90"),

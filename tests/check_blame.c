@@ -1,12 +1,12 @@
-/* Why a process failed: the chain is followed down, and what was tolerated is not blamed. */
+/* Why a process failed: the chain of failures is followed down; tolerated failures are not blamed. */
 #include "tests/streams.h"
 
 #define BLAMED "SELECT p.pid FROM incidents i JOIN processes p ON p.id = i.process_id WHERE i.fatal = 1"
 
-/* A step (snakemake 10, its shell 11) in which things happen. */
+/* A step: snakemake 10 and its shell 11. */
 #define STEP(shell) "2>10 python3 /usr/bin/snakemake -j2; 10>11 " shell "; "
 
-/* What happens in order beneath a shell, how it ends, and who is to blame. */
+/* What happens below a shell, how the shell ends, and which process is blamed. */
 static const struct {
 	const char *what, *story;
 	unsigned code;
@@ -45,10 +45,10 @@ TEST(subshells_and_wrappers_are_seen_through)
 		       "root) after 3.00 ms\n");
 }
 
-/* Whichever of the two is gone first. */
+/* Regardless of which of the two ends first. */
 TEST(a_wrapper_that_dies_with_its_command)
 {
-	without_restarts(); /* what is committed is judged */
+	without_restarts(); /* judged at commit */
 	tell(STEP("bash -c x") "11>20 timeout -s KILL 5 bwa; 20>21 bwa mem; 20 gets 9 from 20; 21 gets 9 from 20; "
 			       "20 dies 9; 11 ends 137; 21 dies 9");
 	ck_assert_rows("SELECT i.sentence, p.pid FROM incidents i JOIN processes p ON p.id = i.process_id",
@@ -56,14 +56,14 @@ TEST(a_wrapper_that_dies_with_its_command)
 		       "root) after 8.00 ms 21\n");
 }
 
-/* In a pipe the last counts, whichever ended last. */
+/* In a pipe the last process counts, whichever ended last. */
 TEST(the_last_of_a_pipe_is_to_blame)
 {
 	tell(STEP("bash -c x") "11>20 bwa mem; 11>21 samtools sort; ends 1; 20 ends 1; 11 ends 1");
 	ck_assert_rows(BLAMED, "21\n");
 }
 
-/* What the program before waited for means nothing to the one that takes its place. */
+/* The children that the previous program waited for mean nothing to the next one. */
 TEST(an_exec_forgets)
 {
 	tell(STEP("bash launcher.sh") "11>20 bwa index; ends 1; 11 python3 main.py; ends 1");
@@ -89,10 +89,10 @@ TEST_EACH(what_other_programs_pass_on, programs)
 	ck_assert_msg(strcmp(rows(BLAMED), programs[_i].blamed) == 0, "%s: %s", programs[_i].what, rows(BLAMED));
 }
 
-/* The first task after which nothing was begun any more; where all went on, the first. */
+/* Fatal is the first failed task after which no other began; if others always did, the first failure. */
 TEST(an_engine_fails_of_a_task)
 {
-	tell("2>10 make -j2; 10>11 bwa index; ends 3; " /* the makefile ignores it */
+	tell("2>10 make -j2; 10>11 bwa index; ends 3; " /* ignored by the makefile */
 	     "10>12 bwa mem; 10>13 sort; 12 ends 4; 13 ends 5; 10 ends 2");
 	ck_assert_rows("SELECT p.pid, i.fatal FROM incidents i JOIN processes p ON p.id = i.process_id "
 		       "ORDER BY p.pid",
@@ -102,7 +102,7 @@ TEST(an_engine_fails_of_a_task)
 		       "bwa index failed\nbwa mem failed\nsort failed\n");
 }
 
-/* A pool ends its workers; that counts as nothing, whatever the pool's end is. */
+/* Workers terminated by their pool do not count as failures, however the pool ends. */
 TEST(what_its_parent_ended_has_not_failed)
 {
 	tell("2>10 python3 main.py; 10>11; 11 gets 15 from 10; dies 15; 10 ends 1");
@@ -111,7 +111,7 @@ TEST(what_its_parent_ended_has_not_failed)
 	ck_assert_rows(BLAMED, "10\n");
 }
 
-/* Bash and Python get the ^C, and send it to themselves to die of it. */
+/* Bash and Python handle ^C, then die by sending the signal to themselves. */
 TEST(who_was_interrupted_says_so)
 {
 	tell("2>10 python3 main.py; 10 gets 2; 10 gets 2 from 10; 10 dies 2");
@@ -129,17 +129,17 @@ TEST(a_crash_that_a_pipe_hid_is_told)
 		       "memory access 0\n");
 }
 
-/* However many children fail in however many ways, few are remembered. */
+/* Few endings are remembered, however many children fail in however many ways. */
 TEST(few_endings_are_remembered)
 {
 	tell(STEP("bash -c x"));
 	for (unsigned i = 0; i < 300; i++)
 		tell("11>%u bwa mem; ends %u", 20 + i, 3 + i % 200);
-	tell("restart; 11 ends 102"); /* the latest of all */
+	tell("restart; 11 ends 102"); /* the most recent of all */
 	ck_assert_rows(BLAMED, "319\n");
 }
 
-/* Of those that ended alike the latest, so that one that ended otherwise is not forgotten for them. */
+/* Of identical endings only the latest is kept, so that they do not displace a different one. */
 TEST(endings_of_each_kind_are_remembered)
 {
 	tell(STEP("bash -c x") "11>20 bwa mem; ends 5; 11>21 bwa mem; ends 7");

@@ -1,4 +1,4 @@
-/* Cgroups and containers that are let go when they are over, and found again. */
+/* Cgroups and containers are released when they are over, and found again. */
 #include "tests/streams.h"
 
 #define HOUR_MS (3600 * 1000)
@@ -28,7 +28,7 @@ TEST(nothing_of_what_is_over_is_kept_in_memory)
 	ck_assert_rows("SELECT count(*), count(end_boot_ns) FROM containers", "1 1\n");
 }
 
-/* The kernel side tells the path of a cgroup once. */
+/* The kernel side reports the path of a cgroup only once. */
 TEST(a_cgroup_that_was_let_go_is_known_when_somebody_comes)
 {
 	tell("cgroup 600 /docker/" HEX64);
@@ -38,7 +38,7 @@ TEST(a_cgroup_that_was_let_go_is_known_when_somebody_comes)
 	ck_assert_rows("SELECT c.runtime, count(*) FROM processes p JOIN containers c ON "
 		       "c.id = p.container_id WHERE p.pid IN (11, 21)",
 		       "docker 2\n");
-	restart(); /* a correlator that was told of none */
+	restart(); /* this correlator has received no cgroup */
 	live_and_die(30);
 	ck_assert_rows("SELECT count(container_id) FROM processes WHERE pid = 31", "1\n");
 }
@@ -53,7 +53,7 @@ TEST(a_container_that_lives_is_kept)
 	ck_assert_rows("SELECT count(*), count(run_id), count(end_boot_ns) FROM containers", "1 1 1\n");
 }
 
-/* Retention takes the rows that were written longest ago. */
+/* Retention deletes the rows that were written longest ago. */
 TEST(the_path_of_a_cgroup_in_use_is_written_anew)
 {
 	static const char revision[] = "SELECT max(rev) FROM cgroups";
@@ -61,11 +61,11 @@ TEST(the_path_of_a_cgroup_in_use_is_written_anew)
 
 	tell("cgroup 600 /docker/" HEX64);
 	live_and_die(10);
-	wait_committed(3); /* it is let go */
+	wait_committed(3); /* until it is released */
 	snprintf(before, sizeof(before), "%s", rows(revision));
 	wait_committed(3);
 	ck_assert_rows(revision, before);
-	tell("1>20 containerd-shim-runc-v2; 20>21 cgroup=600 nginx"); /* asked for */
+	tell("1>20 containerd-shim-runc-v2; 20>21 cgroup=600 nginx"); /* looked up again */
 	ck_assert_str_ne(rows(revision), before);
 	snprintf(before, sizeof(before), "%s", rows(revision));
 	for (int hour = 0; hour < 2; hour++)

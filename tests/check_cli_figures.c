@@ -1,4 +1,4 @@
-/* What of a task or run is small enough to be folded into one line with others. */
+/* Which tasks or runs are small enough to be folded into one line. */
 #include "query/figures.h"
 
 #include "tests/suite.h"
@@ -10,7 +10,7 @@ static const struct {
 	int64_t part_cpu_ns, whole_cpu_ns, part_bytes, whole_bytes;
 	bool small;
 } cases[] = {
-	{1 * MS, 2 * MS, 0, 0, true}, /* half of nearly nothing */
+	{1 * MS, 2 * MS, 0, 0, true}, /* half of next to nothing */
 	{99 * MS, 100 * MS, 0, 0, true},
 	{100 * MS, 200 * MS, 0, 0, false},
 	{400 * MS, 10000 * MS, 0, 0, true},                /* 4 % */
@@ -18,7 +18,7 @@ static const struct {
 	{1 * MS, 10000 * MS, 100 * MIB, 200 * MIB, false}, /* zcat of a large file */
 	{1 * MS, 10000 * MS, 100 * MIB, 9000 * MIB, true},
 	{1 * MS, 10000 * MS, MIB - 1, MIB, true},
-	{ROW_NULL, 10 * MS, ROW_NULL, MIB, true}, /* not known */
+	{ROW_NULL, 10 * MS, ROW_NULL, MIB, true}, /* unknown */
 	{200 * MS, ROW_NULL, 0, 0, false},
 };
 

@@ -1,4 +1,4 @@
-/* Options: what the table of a verb accepts, and numbers from the command line. */
+/* Options: what a verb's option table accepts, and numbers on the command line. */
 #include <errno.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-/* Rows that are read: what a store always has is there, whatever answers; and a run that several
- * hosts share is the sum of its parts. */
+/* Reading rows: columns that a store always has are present in any answer, and a run shared by several
+ * hosts is the sum of its parts. */
 #include <unistd.h>
 
 #include <sqlite3.h>
@@ -10,7 +10,7 @@
 #include "tests/suite.h"
 
 static const struct {
-	const char *table; /* as it is kept */
+	const char *table; /* as stored */
 	const struct row_type *type;
 } kept[] = {
 	/* clang-format off */
@@ -70,9 +70,9 @@ TEST(test_known_texts_are_the_schemas)
 	ck_assert_int_eq(rmdir(directory), 0);
 }
 
-/* ---- an answer of anybody -------------------------------------------------------- */
+/* ---- arbitrary answers ----------------------------------------------------------- */
 
-/* One row of that type, with this as every value. */
+/* Answers with one row of that type, with the same value in every column. */
 static const struct row_type *answer_type;
 static struct store_value answer_value;
 static int answers_left;
@@ -151,7 +151,7 @@ TEST_EACH(test_null_is_no_pointer, kept)
 	rows_free(&rows);
 }
 
-/* A text where a number should be, and the other way round. */
+/* A text instead of a number, and vice versa. */
 TEST_EACH(test_other_types, kept)
 {
 	struct rows rows = {0};
@@ -227,7 +227,7 @@ TEST(test_parts_are_summed)
 	ck_assert_int_eq(whole.sent_bytes, ROW_NULL);
 	ck_assert_int_eq(whole.memory_limit_bytes, ROW_NULL);
 	ck_assert_int_eq(whole.begin_boot_ns, 1000);
-	ck_assert_int_eq(whole.end_boot_ns, 1030); /* on the clock of the first */
+	ck_assert_int_eq(whole.end_boot_ns, 1030); /* on the clock of the first part */
 	ck_assert_str_eq(whole.status, "failed");
 	ck_assert_int_eq(whole.exit_code, 2);
 	parts[2] = part(3, "running", 8, ROW_NULL);

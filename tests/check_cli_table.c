@@ -1,4 +1,4 @@
-/* Tables: alignment by columns of text, fitting to a width, nothing raw. */
+/* Tables: column alignment, fitting to a width, no raw bytes. */
 #include <locale.h>
 
 #include "cli/table.h"
@@ -11,7 +11,7 @@ static const struct table_column columns[] = {
 };
 
 static struct table *table;
-static char *text; /* what was printed last */
+static char *text; /* last output */
 
 static void setup(void)
 {
@@ -139,7 +139,7 @@ TEST(names_are_made_safe)
 	ck_assert_ptr_null(strchr(text, '\033'));
 }
 
-/* More than a buffer of the table's file holds; rows go on behind what was printed. */
+/* More than the buffer of the table's stream holds; rows continue after what was printed. */
 #define LONG_ROWS 40000
 TEST(a_long_table_is_whole)
 {

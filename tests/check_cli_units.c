@@ -1,4 +1,4 @@
-/* Units: what a person reads for a figure, at the edges where it changes. */
+/* Units: how figures are printed, at the edges where the unit changes. */
 #include <locale.h>
 #include <time.h>
 

@@ -8,7 +8,7 @@
 
 static const struct {
 	const char *path, *runtime, *id;
-	size_t path_size; /* 0: all of it */
+	size_t path_size; /* 0: the whole path */
 } containers[] = {
 	{"/docker/" ID, "docker", ID, 0},
 	{"/docker/" ID "/init", "docker", ID, sizeof("/docker/" ID) - 1},
@@ -16,11 +16,11 @@ static const struct {
 	{"/machine.slice/libpod-" ID ".scope/container", "podman", ID,
 	 sizeof("/machine.slice/libpod-" ID ".scope") - 1},
 	{"/libpod_parent/libpod-" ID, "podman", ID, 0},
-	/* Docker, both drivers, in a user's own slice, and on ECS */
+	/* Docker: both drivers, in a user slice, and on ECS */
 	{"/ecs/0123456789abcdef0123456789abcdef/" ID, "docker", ID, 0},
 	{"/ecstasks.slice/ecstasks-0123.slice/docker-" ID ".scope", "docker", ID, 0},
 	{"/user.slice/user-1000.slice/user@1000.service/user.slice/docker-" ID ".scope", "docker", ID, 0},
-	/* podman: rootless, and with its monitor beside it, which is not in it */
+	/* podman: rootless, and its monitor, which is not inside the container */
 	{"/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" ID ".scope/container", "podman", ID,
 	 sizeof("/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" ID ".scope") - 1},
 	{"/machine.slice/libpod-conmon-" ID ".scope", NULL, NULL, 0},
@@ -33,7 +33,7 @@ static const struct {
 	{"/kubepods/pod1/crio-" ID, "crio", ID, 0},
 	{"/kubepods/besteffort/pod6d9b3f4e/" ID "/init", "kubernetes", ID,
 	 sizeof("/kubepods/besteffort/pod6d9b3f4e/" ID) - 1},
-	/* containerd on its own: ctr, nerdctl */
+	/* containerd alone: ctr, nerdctl */
 	{"/default/" ID, "containerd", ID, 0},
 	{"/user.slice/nerdctl-" ID ".scope", "containerd", ID, 0},
 	{"/kubepods.slice/kubepods-pod1.slice/cri-containerd-" ID ".scope", "containerd", ID, 0},
@@ -48,7 +48,7 @@ static const struct {
 	{"/lxc/web", "lxc", "web", 0},
 	{"/lxc/web/system.slice/ssh.service", "lxc", "web", sizeof("/lxc/web") - 1},
 	{"/lxc.payload/web", "lxc", "web", 0},
-	/* neither systemd's slices nor Slurm's steps, v1 and v2, are containers */
+	/* not containers: systemd slices and Slurm steps, v1 and v2 */
 	{"/system.slice/ssh.service", NULL, NULL, 0},
 	{"/user.slice/user-1000.slice/user@1000.service/app.slice/run-r01.scope", NULL, NULL, 0},
 	{"/slurm_host/uid_0/job_1/step_0", NULL, NULL, 0},
@@ -57,7 +57,7 @@ static const struct {
 	{"", NULL, NULL, 0},
 	{"/user.slice/user-0.slice/session-1.scope", NULL, NULL, 0},
 	{"/docker/0123456789abcdef", NULL, NULL, 0},
-	{"/docker-" ID "0", NULL, NULL, 0}, /* 65 digits are no id */
+	{"/docker-" ID "0", NULL, NULL, 0}, /* 65 digits are not an id */
 };
 
 TEST_EACH(paths, containers)

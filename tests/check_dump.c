@@ -1,4 +1,4 @@
-/* The dump: the same content gives the same text. */
+/* The dump: equal content gives equal text. */
 #include "tests/stores.h"
 
 #include <unistd.h>
@@ -30,7 +30,7 @@ TEST(same_content_same_dump)
 	dumps[0] = dump(&sizes[0]);
 	remove_directory();
 	make_directory();
-	/* In another order, some of it twice, in more commits. */
+	/* In another order, partly repeated, in more commits. */
 	open_store();
 	put_everything(2);
 	commit(3);

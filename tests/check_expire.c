@@ -1,4 +1,4 @@
-/* Retention: what ended long ago goes. */
+/* Retention by age. */
 #include "tests/stores.h"
 
 #include <errno.h>
@@ -6,7 +6,7 @@
 #define OLD_UNIX_NS 1000
 #define NEW_UNIX_NS 1000000
 
-/* A run with one of everything, all ids `id`, begun and ended at `unix_ns`. */
+/* Puts a run with one row of everything, all ids `id`, begun and ended at `unix_ns`. */
 static void put_run_of(int64_t id, int64_t unix_ns, bool living)
 {
 	struct row_run run = fill_run(id, "text");
@@ -30,8 +30,8 @@ static void put_run_of(int64_t id, int64_t unix_ns, bool living)
 	put_container(&container);
 }
 
-/* All that ended before then, of revisions above `shipped_rev` what was unsent too; how many rows
- * that were. */
+/* Expires everything that ended before `before_unix_ns`. Returns the number of unsent rows (revisions
+ * above `shipped_rev`) among it. */
 static int64_t expire(int64_t before_unix_ns, int64_t shipped_rev)
 {
 	struct store_expiry expiry = {before_unix_ns, .last_rev = INT64_MAX, .shipped_rev = shipped_rev};
@@ -117,7 +117,7 @@ TEST(expiry_is_bounded_and_gives_space_back)
 
 	for (int64_t id = 1; id <= 3000; id++)
 		put_run_of(id, OLD_UNIX_NS + id, false);
-	ck_assert_int_eq(store_expire(store, &expiry, &expired), -EINVAL); /* not in a batch */
+	ck_assert_int_eq(store_expire(store, &expiry, &expired), -EINVAL); /* no transaction is open */
 	commit(1);
 	pages = read_integer("PRAGMA page_count");
 	ck_assert_int_eq(store_find_window(store, 0, INT64_MAX, 1000, &expiry.last_rev), 0);
@@ -130,7 +130,7 @@ TEST(expiry_is_bounded_and_gives_space_back)
 	ck_assert_int_lt(read_integer("PRAGMA page_count"), pages / 2);
 }
 
-/* Of the latest 20,000 the path may still be asked for: whoever asks writes the row anew. */
+/* The latest 20,000 cgroups stay, since their paths may still be looked up; each lookup rewrites the row. */
 TEST(expiry_takes_cgroups_that_nobody_asked_for)
 {
 	struct row_cgroup row = fill_cgroup(0, "/job");
@@ -141,7 +141,7 @@ TEST(expiry_takes_cgroups_that_nobody_asked_for)
 	put_cgroup(&row);
 	commit(1);
 	ck_assert_int_eq(store_tidy(store), 0);
-	ck_assert_int_eq(read_integer("SELECT count(*) FROM cgroups"), 22000); /* bounded */
+	ck_assert_int_eq(read_integer("SELECT count(*) FROM cgroups"), 22000); /* bounded steps */
 	ck_assert_int_eq(store_tidy(store), 0);
 	ck_assert_int_eq(store_tidy(store), 0);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM cgroups"), 20000);

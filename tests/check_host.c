@@ -1,4 +1,4 @@
-/* What /proc and /sys say of a host: texts of real machines, and texts of none. */
+/* Host facts and figures from /proc and /sys: texts of real machines, and invalid ones. */
 
 #include "correlator/host/host.h"
 #include "tests/suite.h"
@@ -12,7 +12,7 @@ static void setup(void)
 	host_facts_init(&facts);
 }
 
-/* A virtual machine with two processors, kernel 6.18; the intr line cut. */
+/* A virtual machine with two processors, kernel 6.18; the intr line is shortened. */
 static const char stat_text[] = "cpu  231755 15616 80173 209810 1474 7 952 252 11 3\n"
 				"cpu0 116419 8769 37210 107060 325 0 77 129 0 0\n"
 				"cpu1 115335 6847 42963 102750 1148 0 875 122 0 0\n"
@@ -63,11 +63,11 @@ TEST(pressure_and_load)
 	ck_assert_int_eq(figures.memory_some_ns, 6594000);
 	ck_assert_int_eq(figures.memory_full_ns, 1931000);
 	ck_assert_int_eq(figures.io_some_ns, INT64_C(27862301000));
-	ck_assert_int_eq(figures.io_full_ns, ROW_NULL); /* its line is not there */
+	ck_assert_int_eq(figures.io_full_ns, ROW_NULL); /* the line is missing */
 	ck_assert_int_eq(figures.load_milli, 8070);
 }
 
-/* Partitions and what is made of other disks would count the same bytes again. */
+/* Partitions and devices stacked on other disks would count the same bytes twice. */
 TEST(disks)
 {
 	host_parse_diskstats(
@@ -87,7 +87,7 @@ TEST(disks)
 	ck_assert_int_eq(figures.disk_busy_ns, (INT64_C(55172) + 28) * 1000000);
 }
 
-/* sysfs of a host with a bridge, a bond, and what containers have. */
+/* sysfs of a host with a bridge, a bond, and the interfaces of containers. */
 static enum host_interface interface_of(const char *name)
 {
 	static const char *const devices[] = {"eno1", "eno2", "ib0"};
@@ -113,7 +113,7 @@ static enum host_interface unknown_interface(const char *name)
 	return HOST_INTERFACE_UNKNOWN;
 }
 
-/* What goes through a bridge, a bond or a team goes through its ports. */
+/* Traffic of a bridge, bond or team also passes through its ports. */
 TEST(network_of_bridges_and_bonds)
 {
 	static const char *const names[] = {"eno1",  "eno2",   "br0",   "bridge", "vmbr0",
@@ -129,7 +129,7 @@ TEST(network_of_bridges_and_bonds)
 	ck_assert_int_eq(figures.network_sent_bytes, 14);
 	ck_assert_int_eq(figures.network_dropped_count, 6);
 	host_figures_init(&figures);
-	host_parse_net_dev(text, unknown_interface, &figures); /* and "uplink", which may be one */
+	host_parse_net_dev(text, unknown_interface, &figures); /* counts "uplink" too, which may be a device */
 	ck_assert_int_eq(figures.network_received_bytes, 300);
 }
 
@@ -144,15 +144,15 @@ TEST(network)
 		 "eth0.7: 5 1 0 0 0 0 0 0 5 1 0 0 0 0 0 0\n"
 		 "  ib0:10 1 0 0 0 0 0 0 20 1 0 0 0 0 0 0\n");
 	host_parse_net_dev(text, interface_of, &figures);
-	ck_assert_int_eq(figures.network_received_bytes, 10); /* the one that is known to be a device */
+	ck_assert_int_eq(figures.network_received_bytes, 10); /* only the known physical device */
 	host_figures_init(&figures);
-	host_parse_net_dev(text, unknown_interface, &figures); /* by the names */
+	host_parse_net_dev(text, unknown_interface, &figures); /* by name only */
 	ck_assert_int_eq(figures.network_received_bytes, INT64_C(1185449947) + 10);
 	ck_assert_int_eq(figures.network_sent_bytes, 995292 + 20);
 	ck_assert_int_eq(figures.network_dropped_count, 5);
 }
 
-/* A namespace of one's own has the loopback alone: that says nothing of the host. */
+/* A private network namespace has only the loopback, which says nothing about the host. */
 TEST(a_hidden_network_is_unknown)
 {
 	host_parse_net_dev(net_head, unknown_interface, &figures);
@@ -170,7 +170,7 @@ TEST(what_the_host_is)
 			   "processor\t: 3\nmodel name\t: AMD EPYC\nphysical id\t: 0\ncore id\t\t: 1\n\n",
 			   &facts);
 	ck_assert_str_eq(facts.cpu_model, "AMD EPYC");
-	host_parse_siblings("0,2\n", 0, &facts); /* two cores with two threads each */
+	host_parse_siblings("0,2\n", 0, &facts); /* two cores, two threads each */
 	host_parse_siblings("1,3\n", 1, &facts);
 	host_parse_siblings("0,2\n", 2, &facts);
 	host_parse_siblings("1,3\n", 3, &facts);
@@ -205,13 +205,13 @@ TEST(limits_of_a_container)
 {
 	host_parse_memory_limit("max\n", &facts);
 	ck_assert_int_eq(facts.memory_limit_bytes, ROW_NULL);
-	host_parse_memory_limit("9223372036854771712\n", &facts); /* v1: none */
+	host_parse_memory_limit("9223372036854771712\n", &facts); /* v1: no limit */
 	ck_assert_int_eq(facts.memory_limit_bytes, ROW_NULL);
 	host_parse_memory_limit("536870912\n", &facts);
 	ck_assert_int_eq(facts.memory_limit_bytes, 536870912);
 	host_parse_cpu_limit("max 100000\n", &facts);
 	ck_assert_int_eq(facts.core_limit_milli, ROW_NULL);
-	host_parse_cpu_limit("-1 100000", &facts); /* v1: none */
+	host_parse_cpu_limit("-1 100000", &facts); /* v1: no limit */
 	ck_assert_int_eq(facts.core_limit_milli, ROW_NULL);
 	host_parse_cpu_limit("150000 100000\n", &facts);
 	ck_assert_int_eq(facts.core_limit_milli, 1500);
@@ -262,7 +262,7 @@ static const char *const garbage[] = {
 	/* clang-format on */
 };
 
-/* Nothing that a text does not say becomes a figure. */
+/* A text that does not contain a figure yields none. */
 TEST_EACH(garbage_says_nothing, garbage)
 {
 	parse_everything(garbage[_i]);
@@ -276,7 +276,7 @@ TEST_EACH(garbage_says_nothing, garbage)
 	ck_assert_int_eq(facts.delay_accounting, ROW_NULL);
 }
 
-/* The largest numbers overflow nothing: what cannot be is unknown. */
+/* Very large numbers overflow nothing: impossible figures are unknown. */
 TEST(too_large_is_unknown)
 {
 	host_parse_stat("cpu  9223372036854775807 9223372036854775807 1 9223372036854775807 1 1 1 1\n", 100, &figures);

@@ -1,4 +1,4 @@
-/* Figures of exec images and the sums over them; limits, network, devices. */
+/* Figures of exec images and their sums; limits, network, devices. */
 #include "tests/streams.h"
 
 TEST(every_exec_is_an_image_of_its_own)
@@ -10,10 +10,10 @@ TEST(every_exec_is_an_image_of_its_own)
 		       "samtools exec exit final 0 4000000 -\n");
 }
 
-/* So what runs at the same time lies together in the store. */
+/* So that processes running at the same time are adjacent in the store. */
 TEST(ids_are_in_the_order_of_starts)
 {
-	tell("2>20 third; " /* here processes start in the order of their pids */
+	tell("2>20 third; " /* pids are in the order of starts here */
 	     "2>10 first; 10 second");
 	ck_assert_rows("SELECT program FROM processes WHERE pid >= 10 ORDER BY id", "first\nsecond\nthird\n");
 	ck_assert_rows("SELECT max(id) - min(id) FROM processes WHERE pid = 10", "1\n");
@@ -40,7 +40,7 @@ TEST(the_final_record_stands_and_keeps_what_the_exit_knew)
 	ck_assert_rows("SELECT totals, cpu_ns, read_bytes FROM processes WHERE pid = 10", "final 8000000 4096\n");
 }
 
-/* signal.maxrss is the largest of all images, the one that was forked included. */
+/* signal.maxrss is the maximum over all images of the process, including the one at the fork. */
 TEST(a_maximum_that_did_not_grow_says_nothing_of_the_image)
 {
 	struct counters fat = cpu(5 * MS);
@@ -82,7 +82,7 @@ TEST(limits_and_use_are_of_the_cgroup_that_used_most)
 	sample(11, 10, NULL, counters);
 	counters = in_cgroup(512 * MIB, 400 * MIB, 90 * MS);
 	end_as(EVENT_EXIT, 11, 0, counters);
-	end_as(EVENT_EXIT, 12, 0, in_cgroup(64 * MIB, 60 * MIB, 0)); /* another cgroup, that used less */
+	end_as(EVENT_EXIT, 12, 0, in_cgroup(64 * MIB, 60 * MIB, 0)); /* another cgroup, with a lower peak */
 	end_as(EVENT_EXIT, 13, 0, in_cgroup(32 * MIB, 30 * MIB, 0));
 	ck_assert_rows("SELECT memory_limit_bytes / 1048576, cgroup_peak_bytes / 1048576, throttled_ns / "
 		       "1000000 FROM runs WHERE kind = 'command'",
@@ -115,7 +115,7 @@ TEST(time_held_back_stays_when_another_cgroup_uses_more)
 
 static const char partial_sql[] = "SELECT pid, partial FROM processes WHERE pid >= 10 ORDER BY pid, exec_id";
 
-/* Once said of an image, it holds; its next image is another matter. */
+/* The flag stays with an image, and does not carry over to the next one. */
 TEST(figures_that_lack_something_say_so)
 {
 	struct counters whole = cpu(5 * MS), partial = cpu(6 * MS);
@@ -186,8 +186,8 @@ TEST(gpu_devices_that_it_holds)
 	device(10, 226, 128);
 	device(10, 226, 1);
 	device(10, 511, 3);
-	device(77, 195, 0); /* unknown to us */
-	restart();          /* a restart forgets none */
+	device(77, 195, 0); /* an unknown device */
+	restart();          /* a restart forgets none of them */
 	device(10, 195, 10);
 	tell("10 ends");
 	ck_assert_rows("SELECT gpu FROM processes WHERE pid = 10",

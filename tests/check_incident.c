@@ -1,4 +1,4 @@
-/* What went wrong, and why: sentences of facts. */
+/* Incidents: what went wrong and why, in factual sentences. */
 #include "tests/streams.h"
 
 TEST(an_incident_names_the_first_cause)
@@ -41,7 +41,7 @@ TEST(of_the_host_s_own_only_out_of_memory_is_told)
 		       "oom-kill cron (pid 12) was killed by the kernel's OOM killer after 2.00 ms 12\n");
 }
 
-/* At once, and once: when the task has failed too, the same incident says so. */
+/* Reported at once, and once: when the task fails too, the same incident is updated. */
 TEST(an_oom_kill_and_the_task_that_failed_by_it_are_one_incident)
 {
 	begin_step();
@@ -82,7 +82,7 @@ TEST_EACH(an_oom_kill_names_its_cgroup_and_limit, out_of_memory)
 	ck_assert_rows("SELECT cause FROM incidents WHERE kind = 'oom-kill'", out_of_memory[_i].cause);
 }
 
-/* Only the second subtree of the driver shows that the first, which is over, was a task. */
+/* Only the driver's second subtree shows that the first one, already over, was a task. */
 TEST(a_task_that_shows_itself_late_is_told_too)
 {
 	tell("2>10 bash driver.sh; 10>11 timeout 1 bwa mem x; 11>12 bwa mem x; "
@@ -92,7 +92,7 @@ TEST(a_task_that_shows_itself_late_is_told_too)
 		       "bwa mem failed timeout\n");
 }
 
-/* The writer of a pipe dies of its reader's failure. */
+/* The writer of a pipe is killed by its reader's failure. */
 TEST(a_pipe_that_broke_explains_nothing)
 {
 	begin_step();
@@ -109,7 +109,7 @@ TEST(a_command_that_fails_its_task_is_told_once)
 		       "127) there is no such command\n");
 }
 
-/* One more root decides otherwise: the incident says what the task's row does. */
+/* A later root changes the task's status: the incident agrees with the task's row. */
 TEST(a_task_that_fails_of_a_later_root_says_so)
 {
 	tell("cgroup 501 /slurm_host/uid_0/job_9/step_0; 1>10 slurmd; 10>20 slurmstepd; "
@@ -130,11 +130,11 @@ TEST(of_many_crashes_the_first_are_told)
 TEST(a_command_that_could_not_be_executed)
 {
 	begin_step();
-	tell("11>25 sort x; ends 127"); /* it was executed */
+	tell("11>25 sort x; ends 127"); /* this one was executed */
 	for (unsigned pid = 20; pid < 24; pid++) {
 		tell("11>%u; ends %u", pid, pid == 23 ? 126u : 127u);
 	}
-	tell("11>24; ends 1"); /* a subshell that failed: no command */
+	tell("11>24; ends 1"); /* a failed subshell, not a command */
 	ck_assert_rows("SELECT kind, sentence, cause FROM incidents ORDER BY boot_ns",
 		       "failed-command bash -c (pid 20) could not execute a command (code 127) there is no "
 		       "such command\n"

@@ -1,4 +1,4 @@
-/* Names that group tasks, and labels that tell them apart. */
+/* Names that group tasks, and labels that distinguish them. */
 #include "tests/streams.h"
 
 #define WORK "/data/work/"
@@ -24,7 +24,7 @@ TEST(parallel_says_which_input)
 	ck_assert_rows(tasks_sql, "crunch.py: liver\ncrunch.py: kidney\n");
 }
 
-/* The first is labelled anew when the second shows what differs. */
+/* The first task is relabelled when the second shows what differs. */
 TEST(the_first_learns_from_the_second)
 {
 	tell(MAKE "10>11 work.sh liver conf.yaml");
@@ -39,7 +39,7 @@ TEST(labels_survive_a_restart)
 	ck_assert_rows(tasks_sql, "work.sh: liver\nwork.sh: kidney\n");
 	tell("restart; 10>13 work.sh heart conf.yaml");
 	ck_assert_rows(tasks_sql, "work.sh: liver\nwork.sh: kidney\nwork.sh: heart\n");
-	/* What all had in common until then is known, too. */
+	/* Words common to all tasks so far count too. */
 	tell("10>14 work.sh heart other.yaml");
 	ck_assert_rows(tasks_sql, "work.sh: liver conf.yaml\nwork.sh: kidney conf.yaml\n"
 				  "work.sh: heart conf.yaml\nwork.sh: heart other.yaml\n");
@@ -61,7 +61,7 @@ TEST(a_stem_that_several_share_is_none)
 	ck_assert_rows(tasks_sql, "merge: sample_1.fq sample_2.fq\nmerge: sample_3.fq sample_4.fq\n");
 }
 
-/* Until the third every stem was another's. */
+/* Until the third task, each stem belonged to one task only. */
 TEST(a_stem_that_comes_again_is_none)
 {
 	tell(MAKE "10>11 merge a_1.fq a_2.fq; 10>12 merge b_1.fq b_2.fq; ends");
@@ -78,7 +78,7 @@ TEST(program_only_keeps_arguments_out)
 	ck_assert_rows(tasks_sql, "gcc: -\ngcc: -\n");
 }
 
-/* A pipeline in the background: its parts are one task, the first of them tells which. */
+/* A background pipeline: its parts are one task, labelled by the first part. */
 TEST(background_pipelines_are_told_apart)
 {
 	tell("2>10 bash driver.sh; 10>11; 10>12; 11 >70 bwa mem r.fa s1.fq; 12 <70 samtools sort -; "
@@ -86,7 +86,7 @@ TEST(background_pipelines_are_told_apart)
 	ck_assert_rows(tasks_sql, "bwa mem + samtools sort: s1.fq\nbwa mem + samtools sort: s2.fq\n");
 }
 
-/* Workers that only fork run one command after the other: the first tells which. */
+/* Workers that only fork run one command after another, and are labelled by the first. */
 TEST(forked_workers_are_told_apart)
 {
 	tell("2>10 bash driver.sh config.yaml; 10>11; 11>12 mkdir out; ends; 11>13 bwa index a.fa; ends; "
@@ -98,7 +98,7 @@ TEST(forked_workers_are_told_apart)
 
 #define NEXTFLOW "2>10 java -cp x nextflow.cli.Launcher run main.nf; "
 
-/* One task of it as .command.run sets it up; pids from `pid` on, 10 of them. */
+/* One Nextflow task as .command.run sets it up, with 10 pids from `pid`. */
 static void nextflow_task(unsigned pid, const char *folder, const char *script_interpreter, bool starter)
 {
 	tell("10>%u%s; %u cwd=%s bash -ue .command.run", pid, starter ? " jspawnhelper 23:25" : "", pid, folder);
@@ -137,7 +137,7 @@ TEST_TIMES(nextflow_tasks_group_by_tools, 2)
 	ck_assert_rows("SELECT count(*) FROM tools WHERE name LIKE '%jspawnhelper%'", "0\n");
 }
 
-/* A script that is .command.sh itself is a tool; what .command.run does around it is none. */
+/* A script that is .command.sh itself is a tool; the wrapping by .command.run is not. */
 TEST(nextflow_templates_are_tools)
 {
 	tell(NEXTFLOW);
@@ -150,7 +150,7 @@ TEST(nextflow_templates_are_tools)
 	ck_assert_rows(tools_sql, "Rscript tool\npython tool\n.command.run wrapper\n");
 }
 
-/* A task of helpers alone is named after them, not after what the engine wraps around them. */
+/* A task consisting only of helpers is named after them, not after the engine's wrapper. */
 TEST(nextflow_tasks_of_helpers_are_named_after_them)
 {
 	tell(NEXTFLOW);
@@ -160,7 +160,7 @@ TEST(nextflow_tasks_of_helpers_are_named_after_them)
 	ck_assert_rows(tasks_sql, "cat: ab/cdef01\n");
 }
 
-/* What a JVM's starter used belongs to what it starts, and one that starts nothing is the JVM's. */
+/* Usage of a JVM's process starter belongs to what it starts, or to the JVM if it starts nothing. */
 TEST(a_starter_is_its_parent_until_it_execs)
 {
 	tell(NEXTFLOW "10>20 jspawnhelper 23:25; 20 bash -c sleep~1;true; ends; 10>30 jspawnhelper 23:25; ends 1");
@@ -169,7 +169,7 @@ TEST(a_starter_is_its_parent_until_it_execs)
 		       "java exec nextflow\nbash exec bash -c\njspawnhelper fork nextflow\n");
 }
 
-/* Snakemake says rule and wildcards on the command line of the jobs that it runs itself for. */
+/* Snakemake passes rule and wildcards on the command line of the jobs for which it runs itself. */
 TEST(snakemake_jobs_have_rule_and_wildcards)
 {
 	tell("2>10 python3 /usr/bin/snakemake -j2; 10>11 sh -c cd~/w~&&~python3~-m~snakemake; "
@@ -182,7 +182,7 @@ TEST(snakemake_jobs_have_rule_and_wildcards)
 		       "snakemake stats tool\nsh -c shell\n");
 }
 
-/* Scripts that a step writes for its sample are one tool. */
+/* Scripts that a step generates for each sample are one tool. */
 TEST(scripts_of_a_sample_are_one_tool)
 {
 	tell(MAKE "10>11 python3 read_duplication.py -i s1_T1.bam -o s1_T1; 11>12 sh -c Rscript~x; "

@@ -1,4 +1,4 @@
-/* What the lake answers, taken apart, and what it is asked: whatever comes, and cut wherever. */
+/* Parsing answers of the lake, and building statements for it: any input, split anywhere. */
 #include <errno.h>
 
 #include "common/lake/rowbinary.h"
@@ -21,7 +21,7 @@ static void teardown(void)
 	rowbinary_free(rows);
 }
 
-/* The head's outcome, or, once that is 1, the first row's. */
+/* Returns the result for the header or, if that is 1, for the first row. */
 static int read_first(const void *data, size_t size)
 {
 	int taken;
@@ -97,7 +97,7 @@ TEST(test_strings_are_a_blob)
 	ck_assert_mem_eq(value.data, "a\0\0bc\0", 6);
 }
 
-/* ---- cut, and in pieces ----------------------------------------------------------- */
+/* ---- truncated, and in pieces ------------------------------------------------------ */
 
 /* clang-format off */
 static const char several[] = "\x03\x02id\x04name\x04" "args\x05Int64\x10Nullable(String)\x0d" "Array(String)"
@@ -144,7 +144,7 @@ TEST_TIMES(test_cut_anywhere, SEVERAL_SIZE + 1)
 			 size == SEVERAL_HEAD_SIZE || size == SEVERAL_SIZE - 10 || size == SEVERAL_SIZE);
 }
 
-/* ---- what is no such answer ---------------------------------------------------------- */
+/* ---- invalid answers ------------------------------------------------------------------ */
 
 #define NAME_OF_129 \
 	"\x81\x01" \
@@ -159,19 +159,19 @@ static const struct {
 	{BYTES("\0"), -EPROTO},                                           /* no columns */
 	{BYTES("\x81\x02"), -EPROTO},                                     /* 257 of them */
 	{BYTES("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), -EPROTO}, /* beyond 64 bits */
-	{BYTES("\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80"), -EPROTO},     /* 0, endlessly long */
+	{BYTES("\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80"), -EPROTO},     /* 0, in endless form */
 	{BYTES("\x01" NAME_OF_129), -EPROTO},
 	{BYTES(HEAD_OF_ONE("\x07", "UInt128") "0123456789abcdef"), -ENOTSUP},
 	{BYTES(HEAD_OF_ONE("\x0c", "Array(Int64)") "\0"), -ENOTSUP},
 	{BYTES(HEAD_OF_ONE("\0", "")), -ENOTSUP},
-	{BYTES(HEAD_OF_ONE("\x07", "Nothing") "x"), -EPROTO}, /* rows of no bytes */
+	{BYTES(HEAD_OF_ONE("\x07", "Nothing") "x"), -EPROTO}, /* rows of zero bytes */
 	{BYTES(HEAD_OF_ONE("\x11", "Nullable(Nothing)") "\0"), -EPROTO},
 	{BYTES(HEAD_OF_ONE("\x0f", "Nullable(Int64)") "\x02"), -EPROTO},
 	{BYTES(HEAD_OF_ONE("\x06", "String") "\xff\xff\xff\xff\x7f"), -EPROTO}, /* 32 GiB */
 	{BYTES(HEAD_OF_ONE("\x06", "String") "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f"), -EPROTO},
 	{BYTES(HEAD_OF_ONE("\x0d", "Array(String)") "\xff\xff\xff\xff\x7f"), -EPROTO},
 	{BYTES(HEAD_OF_ONE("\x0d", "Array(String)") "\x01\xff\xff\xff\xff\x7f"), -EPROTO},
-	/* An error, as text, where a row should be. */
+	/* An error text instead of a row. */
 	{BYTES(HEAD_OF_ONE("\x0f", "Nullable(Int64)") "Code: 241. DB::Exception"), -EPROTO},
 };
 
@@ -180,7 +180,7 @@ TEST_EACH(test_refused, refused)
 	ck_assert_int_eq(read_first(refused[_i].data, refused[_i].size), refused[_i].error);
 }
 
-/* A row that never ends is given up once it is larger than any row is. */
+/* An endless row is rejected once it exceeds the size limit. */
 TEST(test_endless_row)
 {
 	static const char head[] = HEAD_OF_ONE("\x0d", "Array(String)") "\xff\xff\xff\x03";
@@ -191,7 +191,7 @@ TEST(test_endless_row)
 		ck_assert_int_eq(rowbinary_feed(rows, zeros, sizeof(zeros)), 0);
 		taken = rowbinary_next(rows);
 	}
-	ck_assert_int_eq(taken, 1); /* 8,388,607 empty strings: just below the bound */
+	ck_assert_int_eq(taken, 1); /* 8,388,607 empty strings: just below the limit */
 	rowbinary_free(rows);
 	setup();
 	taken = read_first(BYTES(HEAD_OF_ONE("\x0d", "Array(String)") "\x80\x80\x80\x04\x80\x80\x80\x03"));

@@ -1,4 +1,4 @@
-/* What a restart remembers: the golden recordings, with another correlator every few messages. */
+/* State across restarts: replays the golden recordings with a new correlator every few messages. */
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -9,13 +9,13 @@
 
 #define MESSAGES_PER_COMMIT 7
 
-/* Not that of snakemake: maxima of memory and samples are written by steps, and those begin anew. */
+/* Without snakemake: memory maxima and samples are written in steps, which start again after a restart. */
 static const char *const recordings[] = {"failures", "make", "script"};
 
 static char directory[128];
 static struct rules *rules;
 
-/* A correlator on a store, and what its probe says whenever it connects. */
+/* A correlator with its store, and the hello that its probe sends on every connection. */
 struct correlator {
 	char path[160];
 	struct store *store;
@@ -48,7 +48,7 @@ static void stop(struct correlator *correlator)
 	store_close(correlator->store);
 }
 
-/* The connection ends after a commit: with the correlator, or without. */
+/* Commits and ends the connection; optionally restarts the correlator. */
 static void reconnect(struct correlator *correlator, bool is_restarted)
 {
 	ck_assert_int_eq(session_commit(&correlator->session, 1), 0);
@@ -75,18 +75,18 @@ static void replay(struct correlator *correlator, const char *name, bool is_rest
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(recording_init(&recording, fd, &reason), 0);
 	while ((r = recording_next(&recording, &data, &size, &reason)) == RECORDING_FRAME) {
-		if (correlator->hello_size == 0) { /* it comes first */
+		if (correlator->hello_size == 0) { /* the first message */
 			ck_assert_uint_le(size, sizeof(correlator->hello));
 			memcpy(correlator->hello, data, size);
 			correlator->hello_size = size;
 		}
 		feed(correlator, data, size);
-		/* A scan that is cut off is another story: its beginning is told again. */
+		/* Not within a scan: its beginning would be sent again, which changes the story. */
 		if (correlator->session.message.type == WIRE_SAMPLE)
 			in_scan = true;
 		if (correlator->session.message.type == WIRE_PASS)
 			in_scan = false;
-		/* Every other time, so that what is over can also be forgotten. */
+		/* Only every second commit, so that finished entries can also be released. */
 		if (++messages % MESSAGES_PER_COMMIT == 0 && !in_scan)
 			reconnect(correlator, is_restarted && ++commits % 2 == 0);
 	}

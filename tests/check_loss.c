@@ -1,8 +1,8 @@
-/* What was dropped: told again and again as it grows, counted once. */
+/* Losses: reported repeatedly as they grow, counted once. */
 
 #include "tests/streams.h"
 
-/* As the kernel side counts them; each test, a process of its own, begins with none. */
+/* The counts of the kernel side; each test is its own process and starts with zeros. */
 static struct loss_slot losses[LOSS_SLOTS];
 
 static void lose(int index, enum record_type type, uint64_t cgroup_id, uint64_t count)
@@ -30,7 +30,7 @@ TEST(losses_make_what_ran_there_incomplete)
 {
 	tell("2>10 bwa mem x; cgroup 300 /elsewhere; 2>11 cgroup=300 bwa mem y");
 	lose(3, RECORD_EXEC, CGROUP_BASE, 5);
-	lose(7, RECORD_FINAL, CGROUP_BASE, 3); /* the figures of the exit stand instead */
+	lose(7, RECORD_FINAL, CGROUP_BASE, 3); /* the figures of the exit are used instead */
 	tell_losses();
 	ck_assert_rows(LOST_OF_RUNS, "5\n0\n");
 	ck_assert_rows(LOST, "exec 5\nfinal 3\n");
@@ -43,16 +43,16 @@ TEST(of_losses_what_is_new_counts)
 	tell_losses();
 	end_as(EVENT_EXIT, 10, 0, cpu(5 * MS));
 	tell("restart; wait 1000; restart");
-	lose(3, RECORD_EXEC, CGROUP_BASE, 1); /* perhaps still the first one's */
+	lose(3, RECORD_EXEC, CGROUP_BASE, 1); /* may still affect the first process */
 	tell_losses();
 	tell("2>11 bwa mem y");
-	tell_losses();                        /* nothing new */
-	lose(3, RECORD_EXEC, CGROUP_BASE, 2); /* none of the first one's */
+	tell_losses();                        /* no change */
+	lose(3, RECORD_EXEC, CGROUP_BASE, 2); /* cannot affect the first process */
 	tell_losses();
 	tell_losses();
 	ck_assert_rows(LOST_OF_RUNS, "6\n2\n");
 	ck_assert_rows(LOST, "exec 8\n");
-	memset(losses, 0, sizeof(losses)); /* those of another ring */
+	memset(losses, 0, sizeof(losses)); /* counts of another ring */
 	now += MS;
 	lose(3, RECORD_EXEC, CGROUP_BASE, 1);
 	tell_losses();
@@ -80,7 +80,7 @@ TEST(losses_are_remembered_with_their_rows)
 	commit();
 	lose(4, RECORD_FORK, CGROUP_BASE, 1);
 	tell_losses();
-	close_model(); /* killed before it had committed that */
+	close_model(); /* killed before committing it */
 	open_model();
 	hello("boot-1");
 	tell_losses();
@@ -88,7 +88,7 @@ TEST(losses_are_remembered_with_their_rows)
 	ck_assert_rows(LOST, "exec 5\nfork 1\n");
 }
 
-/* Whose path is told once in a connection, if at all. */
+/* The path is sent once per connection, if at all. */
 TEST(losses_know_the_path_of_their_cgroup_after_a_restart)
 {
 	tell("cgroup 300 /job; restart");
@@ -116,7 +116,7 @@ TEST(losses_that_cannot_be_are_passed_over)
 	tell("2>10 bwa mem x");
 	lose(3, RECORD_EXEC, CGROUP_BASE, UINT64_MAX);
 	lose(4, (enum record_type)77, CGROUP_BASE, 2);
-	losses[4].last_boot_ns = 0; /* the kernel had not come to it */
+	losses[4].last_boot_ns = 0; /* not yet updated by the kernel */
 	tell_losses();
 	ck_assert_rows(LOST, "unknown 2\n");
 	ck_assert_rows("SELECT last_boot_ns - first_boot_ns FROM losses", "0\n");

@@ -1,4 +1,4 @@
-/* A daemon's command line, and what is written there for numbers and users. */
+/* A daemon's command line, with values such as numbers and users. */
 #include <errno.h>
 #include <pwd.h>
 #include <unistd.h>
@@ -46,12 +46,12 @@ static const struct option_program program = {
 };
 
 static struct options options;
-static char said[4096]; /* on standard output and error together */
+static char said[4096]; /* standard output and error */
 
-/* What option_parse() gives for these words, split at blanks. */
+/* Returns option_parse() of these words, split at spaces. */
 static int parse(const char *line)
 {
-	static char words[256]; /* texts are borrowed from it */
+	static char words[256]; /* static: the parsed texts point into it */
 	char *argv[32] = {"daemon"}, *rest;
 	int argc = 1, pipe_ends[2], kept[2] = {dup(1), dup(2)};
 

@@ -1,4 +1,4 @@
-/* Containers, forks and kernel threads: whose run, task and tool they are. */
+/* Containers, forks and kernel threads: to which run, task and tool they belong. */
 #include "tests/streams.h"
 
 TEST(a_container_belongs_to_the_client_that_waits_for_it)
@@ -14,8 +14,8 @@ TEST(a_container_belongs_to_the_client_that_waits_for_it)
 		       "docker samtools sort + gzip\n");
 }
 
-/* Of those who wait, the one in the container's directory is meant; not who waits no more, nor
- * one whose container has come. */
+/* Among waiting clients, the one in the container's directory is chosen, except if it has ended or
+ * already has its container. */
 TEST(a_client_waits_across_a_restart_and_no_longer_than_it_lives)
 {
 	tell("cgroup 600 /docker/" HEX64 "; "
@@ -30,8 +30,8 @@ TEST(a_client_waits_across_a_restart_and_no_longer_than_it_lives)
 			"engine: sort + bwa index [docker run, sort, bwa index] running\n");
 }
 
-/* As Docker has it: the shim runs runc in no container of its own, and what runc leaves behind
- * in the container's cgroup becomes the container's program. */
+/* As with Docker: the shim runs runc outside any container, and what runc leaves in the container's
+ * cgroup becomes the container's program. */
 TEST(the_runtime_that_makes_a_container_is_the_hosts)
 {
 	tell("cgroup 600 /docker/" HEX64 "; 1>10 containerd-shim-runc-v2; 10>30 cgroup=1 runc create; "
@@ -43,7 +43,7 @@ TEST(the_runtime_that_makes_a_container_is_the_hosts)
 	ck_assert_rows("SELECT r.name FROM containers c JOIN runs r ON r.id = c.run_id", "nginx\n");
 }
 
-/* Plain runc leaves no id in the path: the container is called after its cgroup. */
+/* Plain runc leaves no id in the path: the container is named after its cgroup. */
 TEST(a_pid_namespace_is_a_container)
 {
 	tell("cgroup 600 /user.slice/box; 2>10 cgroup=600 pidns=%u bwa mem x", 0xEFFFFFFC); /* the host's */
@@ -60,7 +60,7 @@ static const char namespaces[] = "SELECT runtime_id, pid_namespace, mount_namesp
 #define INSIDE "cgroup=600 pidns=4026532201 mntns=4026532199 "
 #define DEEPER "cgroup=600 pidns=4026532301 mntns=4026532299 "
 
-/* Not the host's, which the runtime has on its way in, nor those that somebody inside makes. */
+/* Not those of the host, which the runtime still has on its way in, nor those created inside. */
 TEST(a_container_has_the_namespaces_of_its_first_process)
 {
 	tell("cgroup 600 /docker/" HEX64 "; 1>10 containerd-shim-runc-v2; "
@@ -76,15 +76,15 @@ TEST(a_container_has_the_namespaces_of_its_first_process)
 TEST(a_container_that_was_alive_before_has_its_namespaces)
 {
 	tell("cgroup 600 /docker/" HEX64 "; 30<1 seen 0 " INSIDE
-	     "nginx; pass; 2>40 true; ends"); /* later than the pass: nothing older comes */
+	     "nginx; pass; 2>40 true; ends"); /* later than the pass, which shows that nothing older follows */
 	ck_assert_rows(namespaces, HEX64 " 4026532201 4026532199\n");
 }
 
-/* A fork tells of none: they are its parent's. */
+/* A fork record has no namespaces: the parent's apply. */
 TEST(a_fork_has_the_namespaces_of_its_parent)
 {
 	tell("cgroup 600 /user.slice/box; 2>11 " INSIDE "bash y.sh; "
-	     "11>12; " /* in a cgroup that has not been told of */
+	     "11>12; " /* in an unknown cgroup */
 	     "restart; 12>13 bwa mem x; ends");
 	ck_assert_rows(namespaces, "box 4026532201 4026532199\n"
 				   "pid:[4026532201] 4026532201 4026532199\n");
@@ -95,7 +95,7 @@ TEST(a_container_that_nobody_waits_for_is_a_run)
 	tell("cgroup 600 /docker/" HEX64 "; 1>10 containerd-shim-runc-v2; 10>30 cgroup=600 nginx; "
 	     "10>31 cgroup=600 ps"); /* docker exec, its client on another host */
 	ck_assert_rows("SELECT kind, name, process_count FROM runs WHERE kind <> 'system'", "container nginx 2\n");
-	/* Who comes in later says nothing of it. */
+	/* A process that enters later does not change it. */
 	tell("2>40 docker run --name other nginx; 40>41 cgroup=600 ps");
 	ck_assert_rows("SELECT name FROM containers", "-\n");
 }
@@ -107,7 +107,7 @@ TEST(a_container_is_called_as_its_monitor_or_client_says)
 	     "10>11 conmon -c " HEX64 " -n gallant_bell -r runc; 11>12 cgroup=300 bwa mem x; "
 	     "cgroup 301 /system.slice/docker-fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210.scope; "
 	     "1>20 containerd-shim-runc-v2 -namespace moby; 2>21 docker run --name web nginx:1; "
-	     "20>22 cgroup=301 nginx -g daemon off;; restart; " /* and after a restart */
+	     "20>22 cgroup=301 nginx -g daemon off;; restart; " /* the same after a restart */
 	     "12>13 cgroup=300 sort");
 	ck_assert_rows("SELECT runtime, name, image FROM containers ORDER BY runtime",
 		       "docker web nginx:1\npodman gallant_bell docker.io/library/debian:12\n");
@@ -144,7 +144,7 @@ TEST(kernel_threads_are_the_host_s_own)
 
 enum { DEEP = 20000 };
 
-/* How deep processes fork is for others to choose. */
+/* Users control how deep processes fork. */
 TEST(a_deep_line_of_forks_is_placed)
 {
 	tell("2>10 bash driver.sh");
@@ -158,7 +158,7 @@ TEST(a_deep_line_of_forks_is_placed)
 
 TEST(a_deep_line_of_found_is_placed)
 {
-	/* The youngest is the root: who comes first in time is the deepest. */
+	/* The youngest process is the root: the earliest is the deepest. */
 	for (unsigned pid = 10; pid < DEEP; pid++)
 		sample(pid, pid + 1, "bash driver.sh", cpu(0));
 	sample(DEEP, 2, "bash driver.sh", cpu(0));

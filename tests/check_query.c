@@ -1,4 +1,4 @@
-/* Queries: all run, in the subset that SQLite and ClickHouse share. */
+/* Queries: all run, within the subset that SQLite and ClickHouse share. */
 #include "tests/stores.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ TEST(queries_run_on_empty_and_filled)
 	for (size_t i = 0; (name = query_name(i)); i++)
 		run_query(reader, name);
 	put_everything(1);
-	/* Alive: for the queries of what goes on now. */
+	/* Still running, for queries about the present. */
 	process.end_boot_ns = ROW_NULL;
 	process.run_id = process.task_id = process.tool_id = 1;
 	put_process(&process);
@@ -36,7 +36,7 @@ TEST(queries_run_on_empty_and_filled)
 	store_close(reader);
 }
 
-/* "1.0 * a / b": whole numbers are divided in two ways. */
+/* "1.0 * a / b": the two divide integers differently. */
 static bool is_fraction(const char *sql, const char *at)
 {
 	while (at > sql && *at != '\n' && *at != ',' && strncmp(at, "1.0 * ", 6) != 0)

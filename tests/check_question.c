@@ -1,4 +1,4 @@
-/* Headers of questions: what is read, what is refused and where, and what values become. */
+/* Headers of questions: what is accepted, what is refused and where, and how values are converted. */
 
 #include <errno.h>
 
@@ -100,7 +100,7 @@ TEST_EACH(wrong_headers_are_refused_with_their_line, wrong)
 static const struct {
 	enum question_type type;
 	const char *text;
-	int64_t expected; /* of what is a fraction, thousandths */
+	int64_t expected; /* fractions in thousandths */
 } values[] = {
 	/* clang-format off */
 	{QUESTION_DURATION, "500ms", 500000000}, {QUESTION_DURATION, "2h", 7200000000000}, {QUESTION_DURATION, "2y", REFUSED},
@@ -160,7 +160,7 @@ static void put(const char *name, const char *text)
 	fclose(file);
 }
 
-/* What is wrong with files of a site, in the order of their names: all is said, and the others stay. */
+/* Errors in a site's files, by file name: all are reported, and the other files remain. */
 TEST(broken_files_leave_the_others)
 {
 	struct catalogue *catalogue;
@@ -202,7 +202,7 @@ TEST(broken_files_leave_the_others)
 	suite_directory_remove(directory);
 }
 
-/* Every shipped question is read, and has the columns that it declares; and so is its own. */
+/* Every shipped question can be read, has all columns that it declares and (relations aside) no others. */
 TEST(shipped_questions_are_as_they_say)
 {
 	struct catalogue *catalogue;
@@ -246,7 +246,7 @@ TEST(a_question_of_a_site_ends_in_time)
 	ck_assert_int_eq(store_result_next(result), -ETIME);
 	ck_assert_str_eq(store_error_text(store), "/etc/q.sql: took longer than a query may");
 	store_result_free(result);
-	ck_assert_int_eq(store_begin_reading(store), 0); /* whatever follows has its own time */
+	ck_assert_int_eq(store_begin_reading(store), 0); /* the next statement has its own time limit */
 	store_end_reading(store);
 	store_close(store);
 }

@@ -1,4 +1,4 @@
-/* Records into events: what goes in comes out, and hostile bytes are refused.
+/* Records to events: every field survives, and hostile bytes are refused.
  *
  * Every test runs over every kind of events.h. tests/record_encode.c writes the records.
  */
@@ -21,7 +21,7 @@ static struct event made, received;
 static _Alignas(8) char record[EVENT_RECORD_MAX + 8];
 static uint64_t distinct;
 
-/* Every field another value; all fit 32 bits, as most fields of records do. */
+/* A different value for every field; all fit 32 bits, as most fields of records do. */
 static void fill_u64(uint64_t *value)
 {
 	*value = distinct = distinct % 99991 * 7 + 1;
@@ -56,7 +56,7 @@ static void fill_arguments(struct event_strings *argv)
 			(struct wire_bytes){arguments[argv->count], (uint32_t)strlen(arguments[argv->count])};
 }
 
-/* The size of the record in `record` that says `made`. */
+/* Encodes `made` into `record`. Returns its size. */
 static size_t make(enum event_type type)
 {
 	distinct = 5;
@@ -88,15 +88,15 @@ static size_t make(enum event_type type)
 	return record_encode(&made, record);
 }
 
-/* From a copy of exactly that size and at an odd address, so that a read past its end or
- * one that needs alignment is seen. */
+/* Decodes an exactly sized copy at an odd address, so that sanitizers detect reads past its end and
+ * unaligned accesses. */
 static int decode_copy(size_t size)
 {
 	char *copy = malloc(size + 1);
 
 	memcpy(copy + 1, record, size);
 	int r = event_decode(copy + 1, size, &received);
-	bool same = r == 0 && event_equal(&made, &received); /* while the text is there */
+	bool same = r == 0 && event_equal(&made, &received); /* before the text is freed */
 
 	free(copy);
 	return same ? 1 : r;
@@ -108,7 +108,7 @@ TEST_EACH(round_trip, all_types)
 	ck_assert_str_ne(event_type_name(all_types[_i]), "unknown");
 }
 
-/* Whatever the record says its size is. */
+/* Regardless of the size in the record. */
 TEST_EACH(other_sizes, all_types)
 {
 	size_t size = make(all_types[_i]);
@@ -167,7 +167,7 @@ TEST(unknown_counters)
 	ck_assert_int_eq(decode_copy(size), 0);
 }
 
-/* Sizes of text that add up to the record's, and yet are too large or wrap around. */
+/* Text sizes that add up to the record's size, yet are too large or wrap around. */
 TEST(text_sizes)
 {
 	static const struct {
@@ -250,7 +250,7 @@ TEST(many_arguments)
 	ck_assert_uint_eq(received.exec.flags, RECORD_ARGV_TRUNCATED);
 }
 
-/* An iterator's bytes, cut anywhere: the same records come out. */
+/* An iterator's output, split anywhere, yields the same records. */
 TEST(pieces)
 {
 	static struct event_pieces input;

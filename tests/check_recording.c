@@ -1,4 +1,4 @@
-/* Recordings: whole, cut at every byte, of another version, garbage, unreadable. */
+/* Recordings: complete, truncated at every byte, of another version, garbage, unreadable. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -9,7 +9,7 @@
 
 #define ACK_COUNT 5
 
-/* A file with the magic and acks of growing offsets, at its beginning. */
+/* Creates a file with the magic and acks of increasing offsets, positioned at its beginning. */
 static int recording_make(size_t *ret_size)
 {
 	static struct wire_message message = {.type = WIRE_ACK};
@@ -29,8 +29,8 @@ static int recording_make(size_t *ret_size)
 	return fd;
 }
 
-/* Take every frame, checking that it is the next ack. The last result of
- * recording_next(), and how many frames came before it. */
+/* Reads every frame and checks that it is the next ack. Returns the last result of recording_next() and
+ * the number of frames before it. */
 static int recording_read_all(int fd, uint64_t *ret_count, uint64_t *ret_position_bytes)
 {
 	static struct wire_message message;
@@ -66,7 +66,7 @@ TEST(whole)
 	close(fd);
 }
 
-/* Shorter and shorter: never an error, never a frame that was not whole. */
+/* Truncation never causes an error or an incomplete frame. */
 TEST(cut)
 {
 	uint64_t count, position_bytes, frames = ACK_COUNT;
@@ -87,7 +87,7 @@ TEST(cut)
 	close(fd);
 }
 
-/* A pipe hands over what its writer wrote, here one byte at a time. */
+/* A pipe delivers what its writer wrote, here byte by byte. */
 TEST(pipe_of_bytes)
 {
 	uint64_t count, position_bytes;
@@ -95,8 +95,8 @@ TEST(pipe_of_bytes)
 	int fd = recording_make(&size), ends[2];
 	char byte;
 
-	ck_assert_int_eq(pipe2(ends, O_CLOEXEC | O_DIRECT), 0);     /* packets: one byte a read */
-	ck_assert_int_ge(fcntl(ends[0], F_SETPIPE_SZ, 1 << 20), 0); /* room for 256 of them */
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC | O_DIRECT), 0);     /* packet mode: one byte per read */
+	ck_assert_int_ge(fcntl(ends[0], F_SETPIPE_SZ, 1 << 20), 0); /* room for 256 packets */
 	ck_assert_uint_le(size, 256);
 	while (read(fd, &byte, 1) == 1)
 		ck_assert_int_eq(write(ends[1], &byte, 1), 1);

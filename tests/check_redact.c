@@ -1,6 +1,6 @@
-/* Secrets leave command lines; everything else stays as it is, byte for byte.
+/* Secrets are removed from command lines; everything else stays as it is, byte for byte.
  *
- * Most of it is in redact.txt. In all tables arguments are separated by a vertical bar. */
+ * Most cases are in redact.txt. In all tables arguments are separated by a vertical bar. */
 #include <errno.h>
 
 #include "correlator/redact/redact.h"
@@ -28,10 +28,10 @@ static char *redact(enum redact_mode mode, const char *line, uint32_t *ret_count
 #define MARK "[redacted]"
 #define LINE_BYTES_MAX 1024
 
-/* Options of programs: * is the secret. */
+/* Options of programs; * stands for the secret. */
 static const struct {
 	const char *programs;
-	char words[24]; /* in place: with sanitizers the compiler takes a pointer for one that may be NULL */
+	char words[24]; /* an array: with sanitizers, the compiler takes a pointer for one that may be NULL */
 } program_secrets[] = {
 	{"mysql mysqldump mysqladmin mysqlimport mysqlcheck mariadb mariadb-dump mariadb-admin sshpass 7z 7za",
 	 "|-p*|x"},
@@ -72,12 +72,12 @@ TEST_EACH(secrets_of_programs, program_secrets)
 		ck_assert_uint_eq(count, 1);
 		free(text);
 	}
-	words_with(line, sizeof(line), "program", program_secrets[_i].words, "hunter2"); /* says nothing of it */
+	words_with(line, sizeof(line), "program", program_secrets[_i].words, "hunter2"); /* unaffected */
 	free(redact(REDACT_SECRETS, line, &count));
 	ck_assert_uint_eq(count, 0);
 }
 
-/* `line` without the marks, its secrets `replacement`, or as they are for NULL. How many there are. */
+/* Copies `line` without the marks, replacing its secrets by `replacement` (NULL: unchanged). Returns their number. */
 static uint32_t line_with(char *text, const char *line, const char *replacement)
 {
 	uint32_t count = 0;
@@ -97,7 +97,7 @@ static uint32_t line_with(char *text, const char *line, const char *replacement)
 	return count;
 }
 
-/* What is redacted already stays as it is: a replayed command line does not change. */
+/* Redaction is idempotent: a replayed command line does not change. */
 static bool line_holds(unsigned number, char *line)
 {
 	char given[LINE_BYTES_MAX], expected[LINE_BYTES_MAX], *text, *again;
@@ -168,7 +168,7 @@ TEST(test_needed)
 	ck_assert(!redact_is_needed(REDACT_PROGRAM_ONLY, plain, 0));
 }
 
-/* A cut command line: the last argument has no NUL, and may end anywhere. */
+/* A truncated command line: the last argument has no NUL, and may end anywhere. */
 TEST(test_cut)
 {
 	static const char line[] = "prog\0--password=hunter2\0--x\0https://a:secret@h/x\0Authorization: Bearer abc";
@@ -178,7 +178,7 @@ TEST(test_cut)
 		size_t out_size;
 		char *copy = malloc(size ? size : 1), *out;
 
-		memcpy(copy, line, size); /* exact: a sanitizer sees a read past the end */
+		memcpy(copy, line, size); /* exact size: a sanitizer detects reads past the end */
 		ck_assert_int_eq(redact_arguments(REDACT_SECRETS, copy, size, &out, &out_size, &count), 0);
 		ck_assert_ptr_null(out_size ? memmem(out, out_size, "hunter2", 7) : NULL);
 		free(out);

@@ -1,4 +1,4 @@
-/* What the store forgets: by age no more than was sent, by size the oldest, and counted. */
+/* What the store deletes: by age only what was sent; by size the oldest first; all of it counted. */
 
 #include "common/log.h"
 #include "common/shipping.h"
@@ -12,7 +12,7 @@
 
 static struct retention_now now;
 
-/* Of the run of that id; it lives until it has an end. */
+/* A process of that run; running until it has an end. */
 static void put_process_of(int64_t id, int64_t tool_id, int64_t started_unix_ns, int64_t end_boot_ns)
 {
 	static const char arguments[2000] = {'a'};
@@ -33,7 +33,7 @@ static void put_run_row(int64_t id, int64_t started_unix_ns, int64_t end_boot_ns
 	struct row_tool tool = fill_tool(1, "text");
 
 	run.id = task.id = tool.id = task.run_id = tool.run_id = tool.task_id = id;
-	run.run_key = NULL; /* those of one key are one run */
+	run.run_key = NULL; /* rows with the same key would be one run */
 	task.merged_into_id = ROW_NULL;
 	run.process_count = task.process_count = tool.process_count = 10;
 	run.end_boot_ns = end_boot_ns;
@@ -43,7 +43,7 @@ static void put_run_row(int64_t id, int64_t started_unix_ns, int64_t end_boot_ns
 	put_tool(&tool);
 }
 
-/* A run of one task, one tool and ten processes, begun and ended then. */
+/* A run with one task, one tool and ten processes, which begins and ends at that time. */
 static void put_whole_run(int64_t id, int64_t started_unix_ns)
 {
 	for (int64_t i = 0; i < 10; i++)
@@ -116,7 +116,7 @@ static void write_status(int64_t first_seen_unix_ns, int64_t rev, int64_t unix_n
 	free(text);
 }
 
-/* Ten runs, of 1 to 10 days ago. */
+/* Ten runs, 1 to 10 days old. */
 static void begin(void)
 {
 	struct row_host host = fill_host(1, "text");
@@ -135,7 +135,7 @@ static void begin(void)
 
 #define STEPS_MAX 1000
 
-/* Whole rounds; how many steps they took. */
+/* Expires until a round is complete. Returns the number of steps. */
 static int expire(bool (*step)(struct retention *, const struct retention_now *), struct retention_options options)
 {
 	struct retention retention = {.options = options, .store = store};
@@ -156,7 +156,7 @@ static int expire_by_size(int64_t bytes_most)
 	return expire(retention_by_size, (struct retention_options){0, (uint64_t)bytes_most, directory});
 }
 
-/* Of kind "unsent", as readers and the lake see it. */
+/* Losses of kind "unsent", as readers and the lake see them. */
 static int64_t unsent_count(void)
 {
 	struct store_result *result;
@@ -182,10 +182,10 @@ TEST(unsent_is_kept_whatever_its_age)
 {
 	write_status(FIRST_SEEN_UNIX_NS, current_rev(), NOW_UNIX_NS - 8 * DAY_NS);
 	expire_by_age(5);
-	ck_assert_int_eq(count_of("runs"), 8); /* those of 9 and 10 days ago are sent and old */
+	ck_assert_int_eq(count_of("runs"), 8); /* the runs of 9 and 10 days ago are sent and old */
 	write_status(FIRST_SEEN_UNIX_NS, 1, NOW_UNIX_NS);
 	expire_by_age(5);
-	ck_assert_int_eq(count_of("runs"), 8); /* by the revision nothing is sent */
+	ck_assert_int_eq(count_of("runs"), 8); /* by revision, nothing has been sent */
 	write_status(FIRST_SEEN_UNIX_NS, current_rev(), NOW_UNIX_NS);
 	expire_by_age(5);
 	ck_assert_int_eq(count_of("runs"), 5);
@@ -226,7 +226,7 @@ TEST(bound_loses_nothing_that_was_sent)
 	ck_assert_int_eq(count_of("losses"), 0);
 }
 
-/* The run of the system's own began long before all others, and never ends. */
+/* The system run began long before all others, and never ends. */
 TEST(bound_takes_the_oldest_beside_a_run_that_lives)
 {
 	int64_t most;
@@ -241,8 +241,7 @@ TEST(bound_takes_the_oldest_beside_a_run_that_lives)
 	ck_assert_int_gt(count_of("runs"), 8);
 }
 
-/* What fills a store may be one run that lives: its oldest processes, and samples of what still
- * runs. */
+/* A single running run may fill the store: its oldest processes go, and samples of what still runs. */
 TEST(bound_is_kept_within_a_run_that_lives)
 {
 	int64_t most;
@@ -260,7 +259,7 @@ TEST(bound_is_kept_within_a_run_that_lives)
 	ck_assert_int_eq(count_of("runs"), 1);
 	ck_assert_int_gt(count_of("samples"), 0);
 	ck_assert_int_lt(count_of("samples"), 30000);
-	ck_assert_int_ge(count_of("processes"), 1); /* what lives stays */
+	ck_assert_int_ge(count_of("processes"), 1); /* running processes stay */
 }
 
 TEST(every_kind_of_row_that_was_unsent_is_counted)
@@ -294,7 +293,7 @@ TEST(any_number_of_old_runs_goes)
 	ck_assert_int_eq(count_of("processes"), 10);
 }
 
-/* A run is deleted in steps if it has many processes, and is there until the last. */
+/* A run with many processes is deleted in steps, and its row stays until the last one. */
 TEST(a_large_run_goes_in_steps)
 {
 	struct retention retention = {.options = {5, 0, directory}, .store = store};
@@ -316,7 +315,7 @@ TEST(a_large_run_goes_in_steps)
 	}
 }
 
-/* Or it would hold everything back for ever, once it was removed. */
+/* A removed shipper would otherwise hold everything back for ever. */
 TEST(a_shipper_that_is_gone_holds_nothing_back)
 {
 	status_age_ns = 29 * DAY_NS;
@@ -330,7 +329,7 @@ TEST(a_shipper_that_is_gone_holds_nothing_back)
 	ck_assert_int_eq(unsent_count(), 5 * 13);
 }
 
-/* What a daemon of the system's used each second of a year. */
+/* A system daemon with one sample per second for a year. */
 TEST(old_samples_of_what_lives_go)
 {
 	put_process_of(5000, 11, NOW_UNIX_NS, ROW_NULL);

@@ -1,7 +1,7 @@
-/* What becomes of a task that failed: done again, tolerated, or fatal. */
+/* What follows a failed task: retried, tolerated, or fatal. */
 #include "tests/streams.h"
 
-/* Tasks in order: pid of the root, status, pid of the next attempt's root, whether it was fatal. */
+/* Tasks in order: pid of the root, status, pid of the next attempt's root, whether the failure was fatal. */
 #define ATTEMPTS \
 	"SELECT p.pid, t.status, (SELECT p2.pid FROM tasks t2 JOIN processes p2 ON p2.id = " \
 	"t2.root_process_id WHERE t2.id = t.retried_by_id), (SELECT fatal FROM incidents WHERE " \
@@ -63,7 +63,7 @@ TEST_EACH(what_is_done_again, stories)
 	ck_assert_msg(strcmp(rows(ATTEMPTS), stories[_i].attempts) == 0, "%s: %s", stories[_i].what, rows(ATTEMPTS));
 }
 
-/* As Nextflow has it: a directory for each attempt, and the same command in it. */
+/* As in Nextflow: a directory for each attempt, with the same command. */
 static void run_hashed(unsigned pid, const char *hash, const char *tool, unsigned code)
 {
 	char directory[128];
@@ -82,7 +82,7 @@ TEST(an_attempt_with_a_directory_of_its_own)
 	ck_assert_rows(ATTEMPTS, "20 failed 40 0\n30 succeeded - -\n40 succeeded - -\n");
 }
 
-/* No matter how many fail, few are remembered; the rest stays as it is. */
+/* Few failed tasks are remembered, however many there are; the others stay as they are. */
 TEST(few_failed_tasks_are_remembered)
 {
 	tell(ENGINE);
@@ -91,7 +91,7 @@ TEST(few_failed_tasks_are_remembered)
 	tell("10>200 bash -c job 11; ends; 10>201 bash -c job 110; ends");
 	ck_assert_rows("SELECT count(*) FROM tasks WHERE retried_by_id IS NOT NULL", "1\n");
 	tell("10 ends 1; wait 20000; commit; commit");
-	ck_assert_rows("SELECT count(*) FROM states", "4\n"); /* nothing of it is kept */
+	ck_assert_rows("SELECT count(*) FROM states", "4\n"); /* none of them is kept */
 }
 
 int main(void)

@@ -1,5 +1,5 @@
-/* The ring reader over memory laid out as the kernel does it: order, wrap, busy and
- * discarded records, and what an acknowledgement frees. */
+/* The ring reader on memory laid out as by the kernel: order, wrap, busy and discarded records, and
+ * what an acknowledgement frees. */
 
 #include <linux/bpf.h>
 
@@ -8,7 +8,7 @@
 
 #define RING_BYTES 4096
 
-/* Data twice in a row, kept equal by the writer below. */
+/* The data area twice in a row; put_bytes() keeps both copies equal. */
 struct fake {
 	uint64_t consumer;
 	uint64_t producer;
@@ -38,7 +38,7 @@ static void put_bytes(uint64_t position, const void *bytes, size_t size)
 	}
 }
 
-/* As bpf_ringbuf_output does. Returns the record's offset. */
+/* Writes a record as bpf_ringbuf_output does. Returns its offset. */
 static uint64_t put(const char *text, uint32_t flags)
 {
 	uint64_t position = fake.producer;
@@ -126,7 +126,7 @@ TEST(acknowledgement_frees_what_was_read)
 	expect("two", second);
 	ring_free_before(&ring, second);
 	ck_assert_uint_eq(fake.consumer, second - 8);
-	ring_free_before(&ring, first); /* an older one again: nothing goes back */
+	ring_free_before(&ring, first); /* an older offset again: never moves back */
 	ck_assert_uint_eq(fake.consumer, second - 8);
 	ring_free_before(&ring, UINT64_MAX); /* beyond what was read */
 	ck_assert_uint_eq(fake.consumer, third - 8);
@@ -150,10 +150,10 @@ TEST(seek_passes_over_what_is_committed)
 	put("one", 0);
 	uint64_t second = put("two", 0), third = put("three", 0);
 
-	ring_seek(&ring, second + 1); /* the second is committed */
+	ring_seek(&ring, second + 1); /* the second is already acknowledged */
 	ck_assert_uint_eq(fake.consumer, third - 8);
 	expect("three", third);
-	ring_seek(&ring, 0); /* below the consumer: what there is */
+	ring_seek(&ring, 0); /* below the consumer: starts at what there is */
 	expect("three", third);
 	ring_seek(&ring, UINT64_MAX);
 	ck_assert_uint_eq(fake.consumer, fake.producer);

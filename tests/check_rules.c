@@ -1,5 +1,5 @@
-/* Rule files: what they may say, what is refused and how, and in which order rules
- * are tried. The shipped rules have a test of their own. */
+/* Rule files: what they may contain, what is refused and how, and in which order rules are tried. The
+ * shipped rules have a test of their own. */
 #include <errno.h>
 #include <sys/stat.h>
 
@@ -23,7 +23,7 @@ static struct rules_verdict classify_subject(const char *text, const struct rule
 	struct rules_verdict verdict;
 
 	rules_classify(rules, subject, &verdict);
-	if (verdict.rule) /* outlives the rules in these tests only as "one matched" */
+	if (verdict.rule) /* the rule's text does not outlive the rules; only whether one matched is used */
 		verdict.rule = "";
 	rules_free(rules);
 	return verdict;
@@ -42,7 +42,7 @@ static struct rules_verdict classify_subject(const char *text, const struct rule
 static const struct {
 	const char *text;
 	unsigned line;
-	const char *reason; /* a part of it */
+	const char *reason; /* part of the message */
 } broken[] = {
 	{"rules:\n  - rule: x\n    match: {executable: a}\n    rol: tool\n", 4,
 	 "unknown key \"rol\": did you mean \"role\"?"},
@@ -190,7 +190,7 @@ static const struct {
 	const char *match;
 	bool holds;
 } matches[] = {
-	/* of: /usr/bin/prog sub --opt=v file.txt, in /w/dir, cgroup /a/job_7/x */
+	/* matched against: /usr/bin/prog sub --opt=v file.txt, in /w/dir, cgroup /a/job_7/x */
 	{"executable: prog", true},
 	{"executable: Prog", false},
 	{"executable: [a, prog]", true},
@@ -285,7 +285,7 @@ TEST(test_continue)
 	rules_free(rules);
 }
 
-/* That a text does not match is remembered: of that text, that key and that rule. */
+/* A mismatch is cached for that text, that key and that rule. */
 TEST(test_unmatched_is_remembered)
 {
 	char text[12000] = "rules:\n", texts[12][300];
@@ -297,7 +297,7 @@ TEST(test_unmatched_is_remembered)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text),
 			 "- {rule: r%d, match: {cgroup: '^c%d$', working_directory: '^[cw]%d$'}, name: 'name%d'}\n", i,
 			 i, i, i);
-	/* The last two are longer than what is remembered, and differ at the end. */
+	/* The last two texts are longer than the cached length, and differ only at the end. */
 	for (int i = 0; i < 12; i++)
 		snprintf(texts[i], sizeof(texts[i]), i < 10 ? "c%d" : "%0290d", i * 7 + 6 * (i == 9));
 	snprintf(text + strlen(text), sizeof(text) - strlen(text),
@@ -320,7 +320,7 @@ TEST(test_unmatched_is_remembered)
 	rules_free(rules);
 }
 
-/* A pattern that backtracks without end gives up, and quickly. */
+/* A pattern that backtracks endlessly is abandoned quickly. */
 TEST(test_runaway_regex)
 {
 	char argument[5000];
@@ -356,11 +356,11 @@ static const struct {
 	const char *template;
 	const char *text;
 } templates[] = {
-	/* of: /bin/prog -v --in=a/b.txt -n 5 -o out sub /data/file.x last; -o takes a value */
+	/* filled from: /bin/prog -v --in=a/b.txt -n 5 -o out sub /data/file.x last; -o takes a value */
 	{"plain", "plain"},
 	{"{program}", "prog"},
 	{"{program} {operand1}!", "prog 5!"},
-	{"{subcommand}", "prog"}, /* 5 is no subcommand; an empty name is the program */
+	{"{subcommand}", "prog"}, /* 5 is not a subcommand; an empty name becomes the program */
 	{"{operand2} {operand3} {operand9}", "sub file.x"},
 	{"{operand9} {operand2}", "sub"},
 	{"{arg0} {arg1} {arg99}", "/bin/prog -v"},
@@ -388,7 +388,7 @@ TEST_EACH(test_template, templates)
 	ck_assert_str_eq(classify_subject(text, &subject).name, templates[_i].text);
 }
 
-/* Half a key would join what does not belong together. */
+/* A partial key would join unrelated runs. */
 TEST(test_run_key_whole)
 {
 	static const char text[] =
@@ -406,7 +406,7 @@ TEST(test_name_cut)
 	static const char text[] = "rules:\n- {rule: t, match: {executable: x}, name: 'x{arg1}'}";
 
 	for (size_t i = 0; i + 1 < sizeof(argument); i += 2)
-		memcpy(argument + i, "\xc3\xa9", 2); /* 255 bytes would end inside one */
+		memcpy(argument + i, "\xc3\xa9", 2); /* a cut at 255 bytes would split a character */
 	argument[sizeof(argument) - 2] = '\0';
 	ck_assert_uint_eq(strlen(classify_subject(text, &subject).name), 255);
 	argument[0] = '\0';
@@ -425,7 +425,7 @@ TEST(test_unwrap_depth)
 	static const char text[] = "rules:\n- {rule: t, match: {executable: run}, role: interpreter, unwrap: {}}";
 	struct rules_subject subject = SUBJECT("run", "run", "run", "run", "run", "run", "run", "x");
 
-	/* Ends where it has looked often enough. */
+	/* Stops at the limit of nested wrappers. */
 	ck_assert_str_eq(classify_subject(text, &subject).name, "run");
 	ck_assert_str_eq(classify_subject(text, &SUBJECT("run", "run", "run", "x")).name, "x");
 }
@@ -506,7 +506,7 @@ TEST(test_directories)
 	file_write("b/1.yaml", "rules:\n- {rule: b1, match: {executable: y}, name: b1}");
 	ck_assert_str_eq(folder_classify(&SUBJECT("x")).name, "a10");   /* byte order: 10 before 2 */
 	ck_assert_str_eq(folder_classify(&SUBJECT("y")).name, "b1");    /* later directory first */
-	ck_assert_str_eq(folder_classify(&SUBJECT("bwa")).name, "a10"); /* before the shipped */
+	ck_assert_str_eq(folder_classify(&SUBJECT("bwa")).name, "a10"); /* before the shipped rules */
 	ck_assert_str_eq(folder_classify(&SUBJECT("samtools", "sort")).name, "samtools sort");
 }
 
@@ -543,7 +543,7 @@ static void count_refused(const struct tree_error *error, void *data)
 	refused_count++;
 }
 
-/* A broken file brings none of its rules, in whatever order it stands. */
+/* None of a broken file's rules is used, whatever their order. */
 TEST(test_broken_file_is_left_out)
 {
 	struct tree_error error;
@@ -585,10 +585,10 @@ TEST(test_odd_files)
 	ck_assert_str_eq(error.reason, "cannot be read: No such file or directory");
 }
 
-/* An example is tried with the shipped rules behind the file's own. */
+/* Examples are tried with the file's own rules first, then the shipped ones. */
 static const struct {
-	const char *example; /* of a rule for falcon, called "falcon {subcommand}", a task "step {1}" */
-	unsigned line;       /* 0: it holds */
+	const char *example; /* for a rule for falcon, named "falcon {subcommand}", a task "step {1}" */
+	unsigned line;       /* 0: the example holds */
 	const char *reason;
 } examples[] = {
 	{"- {command: falcon align x.fq, name: falcon align, role: tool}", 0, NULL},

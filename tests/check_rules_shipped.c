@@ -1,6 +1,6 @@
 /* The shipped rules against real command lines: the table in rules_shipped.txt.
  *
- * What it expects was written from the tools' documentation, not from what the rules answer.
+ * Its expectations come from the tools' documentation, not from the output of the rules.
  */
 
 #include "common/rules/rule.h"
@@ -43,7 +43,7 @@ static void command_split(struct command *command, const char *text)
 	}
 }
 
-/* `~name` as the first word: run as program `name`, argv[0] is the next word. */
+/* `~name` as the first word: the executable is `name`, argv[0] is the next word. */
 static void command_init(struct command *command, const char *text)
 {
 	memset(command, 0, sizeof(*command));
@@ -59,7 +59,7 @@ static void command_init(struct command *command, const char *text)
 	}
 }
 
-/* What is known of the process beside its command line. */
+/* Conditions other than the command line. */
 static bool condition_set(struct command *command, const char *key, const char *value)
 {
 	static struct command parent;
@@ -113,7 +113,7 @@ static const char *verdict_text(const struct rules_verdict *verdict, const char 
 	ck_abort_msg("no key %s", key);
 }
 
-/* The next field of a line, which ends there. NULL: there is none. */
+/* Terminates the next field of a line and returns it, or NULL if there is none. */
 static char *field_next(char **line)
 {
 	char *field = *line, *end;
@@ -127,7 +127,7 @@ static char *field_next(char **line)
 	return field;
 }
 
-/* Whether all is as the line says; what is not is printed. */
+/* Returns whether everything matches the line; prints the differences. */
 static bool line_holds(unsigned number, char *line)
 {
 	struct {
@@ -168,7 +168,7 @@ TEST(test_table)
 	suite_table(RULES_SHIPPED_TABLE, line_holds);
 }
 
-/* Every folder's file is in the program, in byte order: that order is documented. */
+/* Every folder's file is compiled in, in byte order as documented. */
 TEST(test_files_in_order)
 {
 	for (size_t i = 1; i < rules_shipped_count; i++)
@@ -184,7 +184,7 @@ static bool rule_lists(const struct rule *rule, const char *name)
 	return false;
 }
 
-/* A rule that asks for nothing but a name hides every later rule for that name. */
+/* A rule that only requires a name hides every later rule for that name. */
 TEST(test_nothing_hidden)
 {
 	for (size_t i = 0; i < rules->count; i++) {
@@ -219,7 +219,7 @@ int main(void)
 		fprintf(stderr, "%s:%u: %s\n", error.file, error.line, error.reason);
 		return EXIT_FAILURE;
 	}
-	setenv("CK_FORK", "no", 1); /* hundreds of short ones, which only read the rules */
+	setenv("CK_FORK", "no", 1); /* hundreds of short tests that only read the rules */
 	int status = suite_run("rules_shipped", NULL, NULL);
 
 	rules_free(rules);

@@ -1,4 +1,4 @@
-/* Where runs begin, what belongs to them and what they are called. */
+/* Where runs begin, what belongs to them, and their names. */
 #include "tests/streams.h"
 
 TEST(a_command_beneath_an_origin_is_a_run)
@@ -38,15 +38,15 @@ TEST(jobs_of_an_interactive_shell_are_runs)
 static const char *const runs_sql =
 	"SELECT kind, name, user_id FROM runs WHERE kind <> 'system' ORDER BY begin_boot_ns";
 
-/* sshd forks for each connection, and forks again as the user: those are sshd still. */
+/* sshd forks for each connection, and again as the user: both are still sshd. */
 TEST(a_fork_of_an_origin_is_the_origin)
 {
 	tell("2>10; 10>11; 11>12 uid=1500 bash -c first~&&~second; 12>13 uid=1500 first");
 	ck_assert_rows(runs_sql, "command first && second 1500\n");
 }
 
-/* su and sudo lead to a shell: each of its commands is a run, of its user, across a restart too. What
- * shares the shell's process group is its profile's. */
+/* su and sudo lead to a shell: each of its commands is a run of that user, also after a restart.
+ * Commands in the shell's own process group are part of its profile. */
 TEST(a_shell_behind_wrappers_is_a_session)
 {
 	tell("2>10 tty=5 -bash; 10>11 tty=5 pgid=11 su - bob; 11>12 tty=5 pgid=11 uid=1500 -bash; "
@@ -58,19 +58,19 @@ TEST(a_shell_behind_wrappers_is_a_session)
 	ck_assert_rows("SELECT r.kind, count(*) FROM processes p JOIN runs r ON r.id = p.run_id WHERE "
 		       "p.program IN ('su', 'locale') OR p.pid = 12 GROUP BY r.kind",
 		       "session 3\n");
-	tell("12 ends 1; " /* its last command's, which is no failure of the session */
+	tell("12 ends 1; " /* status of its last command, not a failure of the session */
 	     "11 ends 1; wait 20000");
 	ck_assert_rows("SELECT count(*) FROM incidents", "0\n");
 }
 
-/* Or the wrapper becomes it: sudo -i, exec. */
+/* The same if the wrapper becomes the shell: sudo -i, exec. */
 TEST(a_wrapper_that_becomes_a_shell_is_a_session)
 {
 	tell("2>10 tty=5 uid=1500 env x; 10 tty=5 uid=1500 -bash; 10>11 tty=5 pgid=11 uid=1500 align x");
 	ck_assert_rows(runs_sql, "session bash 1500\njob align 1500\n");
 }
 
-/* `docker exec -it`: the client is how somebody got there, and waits for no other container. */
+/* `docker exec -it`: the client is only the way in, and does not wait for another container. */
 TEST(a_shell_in_a_container_has_jobs)
 {
 	tell("cgroup 600 /docker/" HEX64 "; 1>20 containerd-shim-runc-v2; 2>10 tty=5 -bash; "
@@ -82,7 +82,7 @@ TEST(a_shell_in_a_container_has_jobs)
 		       "session docker exec 1\njob align 0\njob sort 0\n");
 }
 
-/* `tracer run -- bash` asked for all that is done in that shell, and so did a batch job. */
+/* `tracer run -- bash` covers everything done in that shell, and so does a batch job. */
 TEST(tracer_run_keeps_what_a_shell_does)
 {
 	tell("2>10 tracer run -- bash; 10>11 tty=5 bash; 11>12 tty=5 pgid=12 align x; "
@@ -90,12 +90,12 @@ TEST(tracer_run_keeps_what_a_shell_does)
 	ck_assert_rows("SELECT kind, process_count FROM runs WHERE kind <> 'system'", "command 5\n");
 }
 
-/* A terminal inside a run (a program that opens one, tmux) is nothing of that run's. */
+/* A terminal opened inside a run (by a program, tmux) does not belong to that run. */
 TEST(a_terminal_inside_a_run_is_a_session_of_its_own)
 {
 	tell("2>10 python3 monitor.py; 10>11 tty=6 uid=1500 bash -i; "
 	     "11>12 tty=6 pgid=12 uid=1500 align x");
-	/* What reads a pipe is a script, wherever its terminal is. */
+	/* A shell that reads a pipe is a script, whatever its terminal. */
 	tell("10>13 tty=6 <7 bash");
 	ck_assert_rows(runs_sql, "command monitor.py 0\nsession bash 1500\njob align 1500\n");
 }
@@ -110,7 +110,7 @@ static const struct {
 	{"sh -c a~2>&1~|~b~&>x", "a 2>&1 | b &>x"},
 	{"sh -c cd~/x\nmake\n./test", "cd /x; make; ./test"},
 	{"sh -c ~;~", "sh -c"},
-	{"sh -c echo~'a;b'", "sh -c"}, /* one command: what it executes is the name */
+	{"sh -c echo~'a;b'", "sh -c"}, /* one command: the name is what it executes */
 	{"sh -c echo~'a", "sh -c"},
 	{"bash /x/run.sh 1", "run.sh"},
 	{"make all", "make all in work"},
@@ -126,7 +126,7 @@ TEST_EACH(a_run_is_named_by_what_was_asked, asked)
 	ck_assert_rows("SELECT name FROM runs WHERE kind <> 'system'", expected);
 }
 
-/* Its words are arguments, and those are not to be kept. */
+/* The command line consists of arguments, which must not be stored. */
 TEST(a_command_line_names_nothing_where_arguments_are_not_kept)
 {
 	keep_no_arguments();
@@ -142,7 +142,7 @@ TEST(a_shell_that_reads_its_commands_is_named_by_the_first)
 	ck_assert_rows("SELECT name FROM runs WHERE kind <> 'system'", "align + sort + pack\n");
 }
 
-/* make only started it; what its launcher asks about Java is no task. */
+/* make only starts the engine; the launcher's query of the Java version is not a task. */
 TEST(a_workflow_engine_names_the_run_that_make_drives)
 {
 	tell("2>10 make test; 10>11 sh -c cd~x~&&~nextflow~run~main.nf; "
@@ -170,7 +170,7 @@ TEST(services_of_the_distribution_are_told_apart)
 
 TEST(a_process_without_a_known_parent_has_a_run_of_its_own)
 {
-	tell("90>10 stray"); /* 90 was never told of */
+	tell("90>10 stray"); /* 90 was never reported */
 	ck_assert_rows("SELECT kind, name FROM runs WHERE kind <> 'system'", "found stray\n");
 }
 
@@ -196,7 +196,7 @@ TEST(a_job_goes_on_with_what_follows_at_once)
 TEST(a_daemon_stays_in_the_run_that_began_it)
 {
 	tell("2>10 bash driver.sh; 10>11; 11>12; "
-	     "11 ends; " /* the first fork leaves, the second goes on */
+	     "11 ends; " /* the first fork exits, the second continues */
 	     "10 ends; wait 20000; commit; 12 cached");
 	ck_assert_rows("SELECT kind, status, living_count FROM runs WHERE kind <> 'system'", "command succeeded 1\n");
 }

@@ -1,4 +1,4 @@
-/* Process scans: who is found, who is gone, memory and clock of a moment. */
+/* Process scans: processes found and gone, memory and clock at one moment. */
 #include "tests/streams.h"
 
 TEST(found_processes_are_placed_whatever_their_order)
@@ -24,7 +24,7 @@ static const char command_of_30[] = "SELECT began, program, path, hex(arguments)
 
 TEST(a_look_without_text_takes_none_away)
 {
-	tell("30<2 seen 9 bwa mem x; pass -1; 30<2 seen 10; " /* and nothing has happened since */
+	tell("30<2 seen 9 bwa mem x; pass -1; 30<2 seen 10; " /* nothing else has happened since */
 	     "pass -1; later 1; 2>31 ls; ends");
 	ck_assert_rows(command_of_30, "found " BWA_MEM_X);
 }
@@ -35,12 +35,12 @@ TEST(a_later_look_tells_the_text)
 	     "pass -1; 2>31 ls; ends");
 	ck_assert_rows(command_of_30, "found comm - \n");
 	tell("30<2 seen 10 bwa mem x; pass -1; "
-	     "30<2 seen 10 bwa mem y; " /* as who overwrites its arguments */
+	     "30<2 seen 10 bwa mem y; " /* like a process that overwrites its arguments */
 	     "pass -1");
 	ck_assert_rows(command_of_30, "found " BWA_MEM_X);
 }
 
-/* There was no time to read them, or they could not be had. */
+/* The arguments could not be read, or there was no time to. */
 TEST(a_later_scan_tells_the_arguments)
 {
 	sample_as(30, 2, "bwa", cpu(9 * MS), RECORD_ARGV_UNKNOWN);
@@ -53,7 +53,7 @@ TEST(a_later_scan_tells_the_arguments)
 	ck_assert_rows(command_of_30, "found " BWA_MEM_X);
 }
 
-/* Other threads of it go on. */
+/* Its other threads continue. */
 TEST(who_lost_the_main_thread_has_samples)
 {
 	struct counters counters = cpu(0);
@@ -72,7 +72,7 @@ TEST(who_lost_the_main_thread_has_samples)
 		       "100000000 3\n200000000 2\n");
 }
 
-/* Its exec shows before it is told: on a busy machine long before. */
+/* The scan sees its exec before the record arrives, on a busy machine long before. */
 TEST(who_was_found_in_the_middle_of_an_exec_has_what_its_record_says)
 {
 	exec_ids[30] = 1;
@@ -86,7 +86,7 @@ TEST(who_was_found_in_the_middle_of_an_exec_has_what_its_record_says)
 		       "found " BWA_MEM_X "exec samtools /usr/bin/samtools 73616D746F6F6C7300736F727400\n");
 }
 
-/* Its fork was lost, both execs wait in the ring while the pass goes by. */
+/* Its fork was lost, and both execs are in the ring during the pass. */
 TEST(who_was_found_after_two_execs_is_one_process)
 {
 	exec_ids[30] = 2;
@@ -99,14 +99,14 @@ TEST(who_was_found_after_two_execs_is_one_process)
 	ck_assert_rows("SELECT process_count, cpu_ns FROM runs WHERE kind <> 'system'", "1 6000000\n");
 }
 
-/* The ring holds more than the probe forwards from one pass to the next. */
+/* The ring holds more than the probe forwards between two passes. */
 TEST(a_fork_behind_two_passes_tells_more_than_a_look)
 {
 	tell("30<2 seen 1");
 	pass_behind(now - MS, 1000);
 	pass_behind(now + 1000 * MS, 1000);
 	ck_assert_rows("SELECT began FROM processes WHERE pid = 30", "");
-	now -= 10 * MS; /* it had waited there */
+	now -= 10 * MS; /* it was in the ring until now */
 	tell("2>30; ends");
 	ck_assert_rows("SELECT began, ended FROM processes WHERE pid = 30", "fork exit\n");
 }
@@ -122,7 +122,7 @@ TEST(who_is_found_is_placed_once_the_ring_is_read)
 
 TEST(a_zombie_is_not_found_anew)
 {
-	tell("2>10 bwa mem x; ends; wait 20000; commit"); /* forgotten */
+	tell("2>10 bwa mem x; ends; wait 20000; commit"); /* no longer remembered */
 	sample_as(10, 2, "bwa mem x", cpu(9 * MS), RECORD_EXITING);
 	tell("wait 1000; 2>11 gzip x; ends");
 	ck_assert_rows("SELECT began, ended, totals, cpu_ns FROM processes WHERE pid = 10",
@@ -141,7 +141,7 @@ TEST(memory_at_one_moment_is_the_sum_of_those_who_live)
 	sample(10, 2, NULL, held);
 	sample(11, 10, NULL, held);
 	ck_assert_rows("SELECT concurrent_memory_bytes FROM runs WHERE kind = 'command'", "-\n");
-	pass(now); /* changes nothing else */
+	pass(now); /* no other change */
 	ck_assert_rows("SELECT r.concurrent_memory_bytes, t.concurrent_memory_bytes, "
 		       "l.concurrent_memory_bytes FROM runs r JOIN tasks t ON t.run_id = r.id JOIN tools "
 		       "l ON l.task_id = t.id WHERE r.kind = 'command'",
@@ -161,7 +161,7 @@ TEST(who_is_in_no_pass_is_lost)
 	ck_assert_rows("SELECT status FROM runs WHERE kind <> 'system'", "ended\n");
 }
 
-/* How far the wall clock of the starts is from their boot clock, in seconds. */
+/* Offset of the starts' wall clock from their boot clock, in seconds. */
 static const char clocks[] =
 	"SELECT DISTINCT (started_unix_ns - begin_boot_ns) / 1000000000 FROM (SELECT started_unix_ns, "
 	"begin_boot_ns FROM runs UNION ALL SELECT started_unix_ns, begin_boot_ns FROM tasks UNION ALL "
@@ -178,7 +178,7 @@ TEST(a_start_once_told_stays_when_the_clock_is_set)
 	ck_assert_rows(clocks, "1\n");
 	tell("restart; 11 ends");
 	ck_assert_rows(clocks, "1\n");
-	tell("10>13 sort y"); /* and what ran before becomes a task */
+	tell("10>13 sort y"); /* processes that ran before become tasks */
 	ck_assert_rows(clocks, "1\n3601\n");
 	ck_assert_rows("SELECT name, (started_unix_ns - begin_boot_ns) / 1000000000 FROM standing_tasks "
 		       "WHERE kind = 'generic' ORDER BY begin_boot_ns",
@@ -204,7 +204,7 @@ static const char last_written[] = "SELECT max(rev) FROM (SELECT rev FROM runs U
 				   "UNION ALL SELECT rev FROM samples UNION ALL SELECT 1000 * count(*) "
 				   "FROM written)";
 
-/* Each state that is written from now on leaves a row. */
+/* From now on, each write of a state adds a row. */
 static void watch_states(void)
 {
 	change_store("CREATE TABLE written (entity, size);"
@@ -221,7 +221,7 @@ static void pass_with(unsigned pid, struct counters counters)
 	wait_ms(1);
 }
 
-/* Its counters are of the whole process, its figures of its second program. */
+/* Its counters cover the whole process, its figures only the second program. */
 TEST(a_pass_that_finds_nothing_new_writes_nothing)
 {
 	char *before;
@@ -271,7 +271,7 @@ TEST(a_busy_process_has_a_sample_of_each_pass_and_its_rows_follow)
 		pass_with(10, busy);
 		if (second == 1)
 			ck_assert_str_eq(cpu_written(), "200 1\n");
-		else if (second == 5) /* it has doubled at 400 and 800 */
+		else if (second == 5) /* doubled at 400 and 800 */
 			ck_assert_str_eq(cpu_written(), "800 1\n");
 	}
 	ck_assert_rows("SELECT count(*), max(cpu_ns) / 1000000 FROM samples", "20 4000\n");
@@ -282,7 +282,7 @@ TEST(a_busy_process_has_a_sample_of_each_pass_and_its_rows_follow)
 
 TEST(rows_that_are_behind_follow_where_it_stands_still)
 {
-	without_restarts(); /* when rows were written */
+	without_restarts(); /* a restart would also write rows */
 	struct counters busy = cpu(2000 * MS);
 
 	tell("2>10 bwa mem x");
@@ -295,7 +295,7 @@ TEST(rows_that_are_behind_follow_where_it_stands_still)
 	ck_assert_str_eq(cpu_written(), "2900 1\n");
 }
 
-/* Memory held, for so many seconds, and the maximum that is stored then, in KiB. */
+/* Memory held for a number of seconds, and the maximum stored then, in KiB. */
 static const struct {
 	unsigned held, seconds, stored;
 } maxima[] = {
@@ -306,7 +306,7 @@ TEST(a_maximum_of_memory_follows_with_the_rows)
 {
 	struct counters held = cpu(0);
 
-	without_restarts(); /* when rows were written */
+	without_restarts(); /* a restart would also write rows */
 	held.valid |= COUNTER_VALID(rss_anon_bytes);
 	tell("2>10 bwa mem x");
 	for (size_t i = 0; i < sizeof(maxima) / sizeof(maxima[0]); i++) {

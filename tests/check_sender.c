@@ -1,4 +1,4 @@
-/* Who sent a fatal signal. */
+/* Senders of fatal signals. */
 #include "tests/streams.h"
 
 enum { KERNEL_SENT = 128 }; /* SI_KERNEL */
@@ -54,7 +54,7 @@ static void begin_job(void)
 
 static void end_job(void)
 {
-	tell("21 gets 18 from 20; " /* SIGCONT comes first, and is not fatal */
+	tell("21 gets 18 from 20; " /* SIGCONT comes first and is not fatal */
 	     "21 gets 15 from 20; 21 dies 15");
 }
 
@@ -80,18 +80,18 @@ static const struct {
 	{"scancel --user=me 7_1", CANCELLED, 0},
 	{"scancel 77", LIMIT_OR_CANCELLED, 0},
 	{"scancel 6 8", LIMIT_OR_CANCELLED, 0},
-	{"scancel -n 7", LIMIT_OR_CANCELLED, 0}, /* a job of that name */
+	{"scancel -n 7", LIMIT_OR_CANCELLED, 0}, /* a job of that name, not number */
 	{"scancel --signal=USR1 7", LIMIT_OR_CANCELLED, 0},
 	{"scancel -s USR1 7", LIMIT_OR_CANCELLED, 0},
-	{"qdel 7", LIMIT_OR_CANCELLED, 0}, /* another batch system's */
+	{"qdel 7", LIMIT_OR_CANCELLED, 0}, /* of another batch system */
 	{"scancel 7", LIMIT_OR_CANCELLED, 61000},
-	{"uid=1000 scancel 7", LIMIT_OR_CANCELLED, 0}, /* who may not: it is root's job */
+	{"uid=1000 scancel 7", LIMIT_OR_CANCELLED, 0}, /* not permitted: the job is root's */
 };
 
-/* By a command that was seen, names the job, and came shortly before. */
+/* A cancellation is a command that was observed, names the job, and ran shortly before. */
 TEST_EACH(a_cancelled_job_is_told_from_a_time_limit, cancels)
 {
-	without_restarts(); /* who cancelled */
+	without_restarts(); /* the command would be forgotten */
 	char expected[256];
 
 	begin_job();
@@ -101,7 +101,7 @@ TEST_EACH(a_cancelled_job_is_told_from_a_time_limit, cancels)
 	ck_assert_rows("SELECT cause FROM incidents", expected);
 }
 
-/* Who handles a signal and then ends says so by its code, or at least ends soon. */
+/* A process that handles a signal and then ends shows it by its exit code, or by ending soon. */
 TEST(a_handled_signal_is_told_too)
 {
 	begin_step();
@@ -112,7 +112,7 @@ TEST(a_handled_signal_is_told_too)
 		       "ms after SIGTERM from nano (pid 13, user root)\n");
 }
 
-/* Two processors, whose records do not come in the order of their clocks. */
+/* Records of two processors do not arrive in the order of their timestamps. */
 TEST(a_signal_that_is_younger_than_the_exit_came_with_it)
 {
 	begin_step();
@@ -121,7 +121,7 @@ TEST(a_signal_that_is_younger_than_the_exit_came_with_it)
 		       ", 0 s after SIGTERM from nano (pid 13, user root)\n");
 }
 
-/* The oldest goes. */
+/* The oldest is dropped. */
 TEST_TIMES(four_signals_are_kept, 2)
 {
 	begin_step();
@@ -131,7 +131,7 @@ TEST_TIMES(four_signals_are_kept, 2)
 	ck_assert_rows("SELECT sender_program FROM incidents", _i ? "nano\n" : "-\n");
 }
 
-/* However many come, few are kept: the latest of their numbers. */
+/* However many arrive, few are kept: the latest of each number. */
 TEST(many_signals_before_the_last)
 {
 	begin_step();

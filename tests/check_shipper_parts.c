@@ -1,5 +1,5 @@
-/* The parts of tracer-shipper that need no network: rows, batches, cursor, waits, settings,
- * verdicts. tests/shipper has the program as a whole. */
+/* The parts of tracer-shipper that need no network: rows, batches, cursor, waits, settings, responses.
+ * tests/shipper tests the whole program. */
 
 #include "common/http/secret_file.h"
 #include "common/shipping.h"
@@ -61,7 +61,7 @@ TEST(rows_are_plain_ascii)
 	       "{\"v\":-9223372036854775808}\n");
 	row_is(TEXT("a\"b\\c\n\x7f\0d"), "{\"v\":\"a\\\"b\\\\c\\u000a\\u007f\\u0000d\"}\n");
 	row_is(TEXT("\xc3\xa9\xf0\x9f\x98\x80"), "{\"v\":\"\\u00e9\\ud83d\\ude00\"}\n");
-	/* no UTF-8, an overlong form, a cut one, a surrogate */
+	/* invalid UTF-8: a single byte, an overlong form, a truncated one, a surrogate */
 	row_is(TEXT("\xff|\xc0\x80|\xe2\x82|\xed\xa0\x80"),
 	       "{\"v\":\"\\\\xff|\\\\xc0\\\\x80|\\\\xe2\\\\x82|\\\\xed\\\\xa0\\\\x80\"}\n");
 	row_is(TEXT("\xe2\x80\xae\xc2\x9b"), "{\"v\":\"\\u202e\\u009b\"}\n");
@@ -84,7 +84,7 @@ TEST(rows_have_members)
 	row_ends_as(&row, "{\"version\":18446744073709551615,\"cloud\":\"aws\"}\n");
 }
 
-/* Memory that was short once is not short for ever. */
+/* An allocation failure does not persist. */
 TEST(row_begins_anew_after_a_failure)
 {
 	struct row_text row = {0};
@@ -129,7 +129,7 @@ TEST(frozen_batch_is_taken_up_again)
 	ck_assert_uint_lt(batch.file_bytes, batch.text_bytes / 10);
 }
 
-/* Sizes at which the room for what comes out is just full where the frame ends. */
+/* Sizes at which the output buffer is just full where the frame ends. */
 TEST(frozen_batch_of_any_size_is_whole)
 {
 	for (unsigned kib = 32; kib <= 256; kib += 32) {
@@ -179,7 +179,7 @@ TEST(damaged_batch_is_known)
 	damage(&batch, 0, -1);
 	ck_assert_int_eq(batch_check(directory, &batch), -EBADMSG);
 	batch = freeze("{\"id\":\"some words\"}\n", 1000);
-	batch.row_count = 999; /* not what its name says */
+	batch.row_count = 999; /* differs from its file name */
 	ck_assert_int_eq(batch_check(directory, &batch), -EBADMSG);
 }
 
@@ -222,7 +222,7 @@ TEST(cursor_is_kept)
 	ck_assert_int_eq(cursor_rev(&found), 0);
 }
 
-/* Who reads it, or ends in the middle of it, has the old one or the new one. */
+/* A reader, or a crash during the write, sees the old or the new file. */
 TEST(files_are_replaced_not_written_into)
 {
 	char path[PATH_MAX], text[8] = "";
@@ -286,7 +286,7 @@ TEST(right_cursor_is_not_refused)
 	ck_assert_int_eq(cursor_load(directory, &cursor), 0);
 }
 
-/* What a shipper that was taken over may put there: nobody waits for it, or goes where it leads. */
+/* A compromised shipper could put these there: readers neither block on them nor follow them. */
 TEST(status_that_is_no_file_is_refused)
 {
 	char path[PATH_MAX];
@@ -319,8 +319,8 @@ TEST(waits_grow_to_a_bound)
 	ck_assert_uint_le(retry_failed(&retry, -1), RETRY_FIRST_MS);
 }
 
-/* Hosts whose lake is away for an hour: each has tried again within a minute of its return, and
- * they do not come all at once while it is away. */
+/* Hosts whose lake is down for an hour: each retries within a minute of its return, and they do not
+ * retry all at once during the outage. */
 TEST(a_fleet_tries_on_through_an_outage)
 {
 	enum { HOSTS = 1000, OUTAGE_S = 3600, SETTLED_S = 600, MOST_A_SECOND = 60 };
@@ -544,7 +544,7 @@ static void count_answer(const struct http_answer *answer, void *data)
 	++*(int *)data;
 }
 
-/* The sanitizer looks at this process when it ends; in the shut-in shipper it cannot. */
+/* LeakSanitizer runs at the end of this process; the confined shipper cannot run it. */
 TEST(requests_leave_nothing_behind)
 {
 	const struct http_request request = {
@@ -567,7 +567,7 @@ TEST(requests_leave_nothing_behind)
 	}
 	ck_assert_int_eq(count, 100);
 	ck_assert_int_eq(http_start(http, &request, count_answer, &count, reason, sizeof(reason)), 0);
-	http_free(http); /* in the midst of it */
+	http_free(http); /* while the request is in progress */
 	uv_run(&loop, UV_RUN_DEFAULT);
 	ck_assert_int_eq(uv_loop_close(&loop), 0);
 	ck_assert_int_eq(count, 100);

@@ -1,4 +1,4 @@
-/* Tasks without an engine: the subtrees of the outermost process with several. */
+/* Tasks without an engine: subtrees of the outermost process that has several. */
 #include "tests/streams.h"
 
 TEST(one_subtree_after_another_opens_no_task)
@@ -23,13 +23,13 @@ TEST(an_orchestrator_found_further_out_takes_over)
 	ck_assert_tasks("main: outer.sh + inner.sh [outer.sh, inner.sh, mkdir] running\n"
 			"generic: bwa index [bwa index] succeeded\n"
 			"generic: samtools faidx [samtools faidx] succeeded\n");
-	tell("11 ends; wait 20000; " /* long ended, yet still to be merged */
+	tell("11 ends; wait 20000; " /* ended long ago, but can still be merged */
 	     "commit");
 	char rev[32];
 
 	snprintf(rev, sizeof(rev), "%s", rows("SELECT rev FROM processes WHERE pid = 13"));
 	tell("10>15 multiqc .; ends");
-	/* What moved is sent again by whoever sends what is new. */
+	/* Moved rows are sent again by readers of new revisions. */
 	ck_assert_str_ne(rows("SELECT rev FROM processes WHERE pid = 13"), rev);
 	ck_assert_tasks("main: outer.sh [outer.sh] running\n"
 			"generic: inner.sh [inner.sh, mkdir, bwa index, samtools faidx] succeeded\n"
@@ -43,11 +43,11 @@ TEST(an_orchestrator_found_further_out_takes_over)
 		       "6 0 6\n");
 }
 
-/* A ends long after inner.sh, which did not wait for it: its code is not inner.sh's. */
+/* A ends long after inner.sh, which did not wait for it: A's code does not count for inner.sh. */
 TEST(roots_of_merged_tasks_decide_no_more)
 {
 	tell("2>10 bash outer.sh; 10>11 bash inner.sh; 11>12 bwa index x; 11>13 samtools faidx x; "
-	     "10>14 multiqc .; " /* inner.sh is one task now */
+	     "10>14 multiqc .; " /* inner.sh is now one task */
 	     "13 ends; 11 ends; restart; 12 ends 1; 14 ends; 10 ends");
 	ck_assert_rows("SELECT name, status, exit_code FROM standing_tasks WHERE kind = 'generic' "
 		       "ORDER BY name",
@@ -55,7 +55,7 @@ TEST(roots_of_merged_tasks_decide_no_more)
 	ck_assert_rows("SELECT sentence FROM incidents", "");
 }
 
-/* What is one task now came out as its root did, and the cause of what failed within is let go. */
+/* The merged task has its root's outcome, and the cause of an inner failure is dropped. */
 TEST(a_merged_task_that_had_failed_within)
 {
 	tell("2>10 bash outer.sh; 10>11 bash inner.sh; 11>12 bwa index x; ends 3; 11>13 samtools faidx x; ends; "
@@ -64,7 +64,7 @@ TEST(a_merged_task_that_had_failed_within)
 		       "inner.sh succeeded\nmultiqc running\n");
 }
 
-/* It may all be one task yet, but not for ever: a run keeps so many of them and no more. */
+/* They could still be merged into one task, but a run keeps only a limited number of them. */
 TEST(a_long_loop_further_in_is_not_kept_whole)
 {
 	tell("2>10 bash outer.sh; 10>11 bash inner.sh");
@@ -72,7 +72,7 @@ TEST(a_long_loop_further_in_is_not_kept_whole)
 		tell("11>%u bwa index x; ends", pid);
 	ck_assert_rows("SELECT count(*) FROM standing_tasks WHERE kind = 'generic'", "1988\n");
 	tell("wait 20000; 11>2000 bwa index x; ends; commit; "
-	     "commit"); /* what has gone is forgotten with the commit after */
+	     "commit"); /* released entries are deleted with the next commit */
 	ck_assert_int_lt(atoi(rows("SELECT count(*) FROM states")), 20);
 	tell("restart; 10>2001 multiqc .; ends");
 	ck_assert_rows("SELECT count(*) FROM standing_tasks WHERE kind = 'generic'", "1989\n");

@@ -1,13 +1,13 @@
-/* What stands still. */
+/* Stalled processes and tasks. */
 #include "tests/streams.h"
 
-/* A pass every 10 s for `seconds` over a step of begin_step(): who is `blocked` is in
- * uninterruptible sleep, and 11 and 12 stand still where `cpu_ms` says so. */
+/* Runs a pass every 10 s for `seconds` over the processes of begin_step(). Process `blocked` is in
+ * uninterruptible sleep; CPU time is taken from `cpu_ms`. */
 static uint64_t cpu_ms[100], written_bytes[100];
 
 static void stand(unsigned seconds, unsigned blocked)
 {
-	/* Who is not there is passed over. */
+	/* Pids that do not exist are ignored. */
 	static const unsigned pids[] = {1, 2, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22};
 
 	for (unsigned second = 0; second < seconds; second += 10) {
@@ -46,7 +46,7 @@ TEST(stuck_in_uninterruptible_sleep)
 	ck_assert_rows("SELECT uninterruptible_ns FROM processes WHERE pid = 13", "0\n");
 }
 
-/* Blocked at every look, and at work in between: a disk, not a fault. */
+/* Blocked at every sample but working in between: slow storage, not a fault. */
 TEST(slow_storage_is_not_stuck)
 {
 	begin_step();
@@ -57,7 +57,7 @@ TEST(slow_storage_is_not_stuck)
 	ck_assert_rows("SELECT count(*) FROM incidents", "0\n");
 }
 
-/* Two that write, at next to no CPU; and a tool that waits for one of them. */
+/* Two processes that write while using almost no CPU, and a tool that waits for one of them. */
 TEST(who_writes_or_waits_does_not_stand_still)
 {
 	begin_step();
@@ -72,7 +72,7 @@ TEST(who_writes_or_waits_does_not_stand_still)
 	ck_assert_rows("SELECT count(*) FROM incidents", "0\n");
 }
 
-/* 0.0091 of a processor, and no minute with more. */
+/* 0.0091 of a processor, and no single minute with more. */
 TEST(who_uses_less_than_a_hundredth_stands_still)
 {
 	begin_step();
@@ -88,7 +88,7 @@ TEST(a_task_without_progress_is_stuck)
 {
 	begin_step();
 	stand(1810, 0);
-	/* bash waits for its child, snakemake for bash; nano is another run's only process */
+	/* bash waits for its child, snakemake for bash; nano is the only process of another run */
 	ck_assert_rows("SELECT i.kind, p.pid FROM incidents i JOIN processes p ON p.id = i.process_id "
 		       "ORDER BY p.pid",
 		       "stuck 12\nstuck 13\n");
@@ -99,7 +99,7 @@ TEST(a_task_without_progress_is_stuck)
 	ck_assert_rows("SELECT count(*), count(end_boot_ns) FROM incidents", "2 1\n");
 }
 
-/* It is told anew when it is over: since when it stood still is the same. */
+/* The incident is reported again when it is over, with the same beginning. */
 TEST(a_clock_that_is_set_moves_no_beginning)
 {
 	static const char clock[] = "SELECT unix_ns - boot_ns FROM incidents WHERE end_boot_ns IS NOT NULL";
@@ -115,10 +115,10 @@ TEST(a_clock_that_is_set_moves_no_beginning)
 TEST(one_of_a_task_is_idle)
 {
 	begin_step();
-	tell("12>14 sort; " /* never sampled: but bwa now has a child and is not asked */
+	tell("12>14 sort; " /* never sampled, but bwa now has a child and is not considered */
 	     "ends");
 	for (int i = 0; i < 31; i++) {
-		cpu_ms[11] += 700; /* its parent works */
+		cpu_ms[11] += 700; /* its parent is working */
 		stand(60, 0);
 	}
 	ck_assert_rows("SELECT i.kind, p.pid, i.sentence FROM incidents i JOIN processes p ON "

@@ -1,4 +1,4 @@
-/* What can be wrong with a file, a disk or a user, and what is said of it. */
+/* Errors of a file, a disk or a user, and how they are reported. */
 #include "tests/stores.h"
 
 #include <errno.h>
@@ -50,7 +50,7 @@ static bool root_or_skip(const char *test)
 	return false;
 }
 
-/* Takes so much of the file system; it goes with unlink(filler). */
+/* Fills the file system with that many bytes, until unlink(filler). */
 static char filler[192];
 
 static void fill(off_t size)
@@ -63,7 +63,7 @@ static void fill(off_t size)
 	close(fd);
 }
 
-/* A file system of its own at `directory`, gone with this test's process. */
+/* Mounts a file system at `directory` that disappears with the test's process. */
 static bool mount_small(const char *test, const char *options)
 {
 	if (!root_or_skip(test))
@@ -91,7 +91,7 @@ static int64_t wal_bytes(void)
 	return stat(beside("-wal"), &status) < 0 ? -1 : (int64_t)status.st_size;
 }
 
-/* The same 200 rows again and again: some 100 KiB of log a commit, and a store that stays small. */
+/* Rewrites the same 200 rows: about 100 KiB of log a commit, while the store stays small. */
 static void rewrite_rows(int times)
 {
 	static uint64_t offset;
@@ -107,7 +107,7 @@ static void rewrite_rows(int times)
 	}
 }
 
-/* Left alone, the log would take 32 MiB before it is folded in. */
+/* By default the log would grow to 32 MiB before a checkpoint. */
 TEST(log_does_not_fill_a_small_disk)
 {
 	if (!mount_small("log_does_not_fill_a_small_disk", "size=8m"))
@@ -115,7 +115,7 @@ TEST(log_does_not_fill_a_small_disk)
 	open_store();
 	rewrite_rows(300);
 	ck_assert_int_lt(wal_bytes(), 3 << 20);
-	/* More room: it may grow; less: it gives back what it had. */
+	/* With more space it may grow; with less it is truncated. */
 	ck_assert_int_eq(mount(NULL, directory, NULL, MS_REMOUNT, "size=1g"), 0);
 	rewrite_rows(300);
 	ck_assert_int_gt(wal_bytes(), 6 << 20);
@@ -171,7 +171,7 @@ static void change_by_file(const char *name)
 	free(sql);
 }
 
-/* A store that the release of schema 1 wrote. */
+/* Restores a store written by the release with schema 1. */
 static void restore_schema_1(void)
 {
 	change_by_file(SCHEMA_1);
@@ -180,7 +180,7 @@ static void restore_schema_1(void)
 
 #define BOOT_ID "01234567-89ab-cdef-0123-456789abcdef"
 
-/* What was in it is as it was, what came later is unknown of it, and it can be written. */
+/* Old content is unchanged, new columns are unknown for it, and the store is writable. */
 TEST(older_schema_is_migrated)
 {
 	struct row_process row = fill_process(7, "new");
@@ -192,7 +192,7 @@ TEST(older_schema_is_migrated)
 	       "(0, CAST(x'0501C424' || '" BOOT_ID "' || x'C402' || 'ab' AS BLOB)), (17, x'0208')");
 	expect_reader_refused(-EPROTO, "older");
 	open_store();
-	/* Of what is remembered the host's part alone goes on. */
+	/* Of the saved states, only the host's continues. */
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM states"), 1);
 	ck_assert_int_eq(read_integer("SELECT state = CAST(x'82AA' || 'generation' || x'03A6' || 'losses' || x'C402' "
 				      "|| 'ab' AS BLOB) FROM states WHERE id = 0"),
@@ -212,7 +212,7 @@ TEST(older_schema_is_migrated)
 	ck_assert_int_gt(read_integer("SELECT rev FROM processes WHERE id = 7"), 40);
 	ck_assert_int_eq(read_integer("SELECT sent_bytes FROM processes WHERE id = 7"), 7);
 	close_store();
-	open_store(); /* no second migration */
+	open_store(); /* does not migrate again */
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM processes"), 15);
 	close_store();
 	store_close(open_reader());
@@ -221,7 +221,7 @@ TEST(older_schema_is_migrated)
 TEST(failed_migration_leaves_the_old_store)
 {
 	restore_schema_1();
-	change("ALTER TABLE samples ADD COLUMN sent_bytes INTEGER"); /* so that 0002 fails at it */
+	change("ALTER TABLE samples ADD COLUMN sent_bytes INTEGER"); /* makes 0002 fail */
 	expect_writer_refused(-EIO, "duplicate column");
 	ck_assert_int_eq(read_integer("PRAGMA user_version"), 1);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM processes"), 14);
@@ -282,7 +282,7 @@ TEST(damage_is_told_on_use)
 	close_store();
 	change("PRAGMA wal_checkpoint(TRUNCATE)");
 	fd = open(path, O_WRONLY);
-	/* Behind the schema and the roots of its tables, among the rows of runs. */
+	/* Behind the schema and the tables' root pages, among the rows of runs. */
 	for (off_t at = 60 * 4096; at < 80 * 4096; at += 4096)
 		ck_assert_int_eq(pwrite(fd, garbage, sizeof(garbage), at), sizeof(garbage));
 	close(fd);
@@ -311,14 +311,14 @@ TEST(read_only_file_system)
 	put_everything(1);
 	commit(1);
 	close_store();
-	/* With the files the writer left, as on a file system turned read-only. */
+	/* With the files that the writer left, as on a file system that was remounted read-only. */
 	remount_read_only();
 	expect_writer_refused(-EROFS, "read-only");
 	store = open_reader();
 	ck_assert_uint_gt(run_query(store, "runs"), 0);
 }
 
-/* The database file alone, as kept on other media. */
+/* The database file alone, as on archive media. */
 TEST(kept_file_on_read_only_media)
 {
 	if (!mount_small("kept_file_on_read_only_media", "size=8m"))
@@ -336,10 +336,10 @@ TEST(kept_file_on_read_only_media)
 
 #define NOBODY 65534
 
-/* In a child that is nobody: what it may do with a store it can only read. */
+/* In a child running as nobody: operations on a store that it can only read. */
 static void read_as_nobody(void)
 {
-	store = NULL; /* the parent's, if it has one open */
+	store = NULL; /* any open store is the parent's */
 	if (setgid(NOBODY) < 0 || setuid(NOBODY) < 0)
 		_exit(2);
 	if (store_open_reader(path, &store, &error_text) < 0) {
@@ -375,18 +375,18 @@ TEST(another_user_reads)
 	ck_assert_int_eq(chmod(directory, 0750), 0);
 	ck_assert_int_eq(chown(directory, 0, NOBODY), 0);
 	close_store();
-	/* As an installation has it: the file is the group's, its companions follow. */
+	/* As installed: the file belongs to the group, and its companion files follow. */
 	ck_assert_int_eq(chown(path, 0, NOBODY), 0);
 	ck_assert_int_eq(unlink(beside("-wal")), 0);
 	ck_assert_int_eq(unlink(beside("-shm")), 0);
 	open_store();
 	put_everything(1);
 	commit(1);
-	expect_nobody_reads(); /* while the writer is there */
+	expect_nobody_reads(); /* while the writer is open */
 	close_store();
-	expect_nobody_reads(); /* and after it, */
+	expect_nobody_reads(); /* after it has closed */
 	kill_a_writer();
-	expect_nobody_reads(); /* however it ended */
+	expect_nobody_reads(); /* and after it was killed */
 }
 
 static int put_batch(int64_t first, int64_t count)
@@ -418,7 +418,7 @@ TEST(full_disk_is_waited_out)
 	ck_assert_msg(error == -ENOSPC, "%d: %s", error, store_error_text(store));
 	ck_assert_int_eq(put_batch(first, 500), -ENOSPC);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM runs"), first - 1);
-	/* Space again: the same batch goes in whole. */
+	/* Once there is space again, the same batch is written completely. */
 	ck_assert_int_eq(unlink(filler), 0);
 	error = put_batch(first, 500);
 	ck_assert_msg(error == 0, "%d: %s", error, store_error_text(store));

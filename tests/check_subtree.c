@@ -1,12 +1,12 @@
-/* Pipes that make siblings one task. */
+/* Pipes that merge siblings into one task. */
 #include "tests/streams.h"
 
-/* How many tasks stand, and what the first process of each is, in the order of their beginning. */
+/* Number of current tasks, and the first process of each, in the order of their beginning. */
 #define TASK_ROOTS \
 	"SELECT p.program FROM standing_tasks t JOIN processes p ON p.id = t.root_process_id " \
 	"WHERE t.kind = 'engine' ORDER BY t.begin_boot_ns"
 
-/* An engine, and its children 11 to `last`, forked one behind the other. */
+/* An engine and its children 11 to `last`, forked in a row. */
 static void begin_engine(unsigned last)
 {
 	tell("2>10 python3 /usr/bin/snakemake -j2");
@@ -28,7 +28,7 @@ TEST(a_pipe_makes_siblings_one_task)
 	tell("2>10 bash driver.sh; 10>11 bwa index x; ends; 10>12; 10>13; 10>14");
 	/* The last of the three executes first, the middle one last. */
 	tell("14 <72 gzip; 12 >71 bwa mem x; 13 <71 >72 samtools sort; "
-	     "12 dies 13; " /* SIGPIPE: its reader had enough */
+	     "12 dies 13; " /* SIGPIPE: its reader stopped early */
 	     "13 ends; 14 ends");
 	ck_assert_tasks("main: driver.sh [driver.sh] running\n"
 			"generic: bwa index [bwa index] succeeded\n"
@@ -63,8 +63,8 @@ TEST(two_that_talk_both_ways_are_one)
 	ck_assert_rows(TASK_ROOTS, "bwa\nmultiqc\n");
 }
 
-/* { bwa & samtools & } | gzip: the one that was forked first gives the task its name, whoever
- * executes first. */
+/* { bwa & samtools & } | gzip: the task is named after the process forked first, whichever executes
+ * first. */
 TEST(all_who_write_what_one_reads_are_one)
 {
 	begin_engine(14);
@@ -77,9 +77,9 @@ TEST(all_who_write_what_one_reads_are_one)
 
 TEST(who_has_ended_is_in_its_pipe_until_it_is_let_go)
 {
-	without_restarts(); /* a commit lets go */
+	without_restarts(); /* a commit releases ended tasks */
 	begin_engine(15);
-	tell("11 >71 bwa mem x; 12 >72 samtools sort; 12>16 sleep 100; " /* so that the task is kept */
+	tell("11 >71 bwa mem x; 12 >72 samtools sort; 12>16 sleep 100; " /* keeps the task */
 	     "11 ends; 12 ends; 13 <71 gzip");
 	ck_assert_rows(TASK_ROOTS, "bwa\nsamtools\n");
 	tell("14 <72 multiqc .");
@@ -93,7 +93,7 @@ TEST(a_pipe_whose_number_is_used_again_is_another)
 	ck_assert_rows(TASK_ROOTS, "bwa\nmultiqc\n");
 }
 
-/* The pipe to which all of a job write is in everybody's hands. */
+/* A pipe to which all parts of a job write is open in many processes. */
 TEST(a_pipe_joins_no_more_than_siblings)
 {
 	begin_engine(12);

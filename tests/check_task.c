@@ -1,4 +1,4 @@
-/* Tasks beneath an engine, and without one. */
+/* Tasks below an engine, and without one. */
 #include "tests/streams.h"
 
 TEST(direct_subtrees_of_an_engine_are_tasks)
@@ -41,13 +41,13 @@ TEST(background_jobs_are_tasks_of_their_own)
 	ck_assert_rows("SELECT kind FROM incidents ORDER BY boot_ns", "exit-code\nsignal\n");
 }
 
-/* Scripts of ever new names, all in one group. */
+/* Scripts with ever new names, all in one group. */
 TEST(tools_of_a_group_are_bounded)
 {
 	begin_step();
 	for (unsigned i = 0; i < 600; i++)
 		tell("11>%u tool%u; ends", 20 + i, i);
-	/* bash, bwa and 498 of them have their own */
+	/* bash, bwa and 498 of them have a tool of their own */
 	ck_assert_rows("SELECT count(*), max(process_count), sum(process_count) FROM standing_tools t "
 		       "WHERE task_id IN (SELECT id FROM tasks WHERE kind = 'engine')",
 		       "501 102 602\n");

@@ -1,4 +1,4 @@
-/* Safe text: what reaches a terminal of names that anybody may give. */
+/* Safe text: arbitrary names, as written to a terminal. */
 #include <locale.h>
 
 #include "common/text.h"
@@ -12,7 +12,7 @@ static const char *escape(const char *text)
 	return safe;
 }
 
-/* Each, between two letters. */
+/* Each between two letters. */
 TEST(what_is_not_seen_is_written_out)
 {
 	static const struct {

@@ -1,4 +1,4 @@
-/* Figures that add up: differences of counters, the split of CPU time, sums. */
+/* Figures that add up: counter differences, the split of CPU time, sums. */
 
 #include "correlator/model/totals.h"
 #include "tests/suite.h"
@@ -21,9 +21,9 @@ TEST(an_image_is_now_less_base)
 
 	totals_of_image(&totals, &base, &now);
 	ck_assert_int_eq(totals.cpu_ns, 400);
-	ck_assert_int_eq(totals.system_ns, 100); /* one tick of four */
+	ck_assert_int_eq(totals.system_ns, 100); /* one of four ticks */
 	ck_assert_int_eq(totals.user_ns, 300);
-	ck_assert_int_eq(totals.read_bytes, 0); /* never below nothing */
+	ck_assert_int_eq(totals.read_bytes, 0); /* never negative */
 }
 
 TEST(without_a_tick_all_is_user_time)
@@ -72,7 +72,7 @@ TEST(sums_follow_what_they_are_made_of)
 	totals_add(&sum, &part, 1);
 	totals_fill_row(&row, &sum, 0);
 	ck_assert_int_eq(row.rchar_bytes, 50);
-	ck_assert_int_eq(row.wchar_bytes, 0); /* nobody knew any */
+	ck_assert_int_eq(row.wchar_bytes, 0); /* unknown in every part */
 	ck_assert_int_eq(row.block_io_delay_ns, ROW_NULL);
 }
 

@@ -1,8 +1,8 @@
-/* The wire's codec and framing: what goes in comes out, and nothing else comes in.
+/* Codec and framing of the protocol: round trips, and refusal of everything else.
  *
- * Every test runs over every message of messages.h. msgpack-c's own unpacker and
- * packer are the second opinion on the format and the means to build messages
- * that are well-formed msgpack but wrong.
+ * Every test runs over every message of messages.h. msgpack-c's unpacker and packer
+ * serve as an independent reference, and build messages that are well-formed msgpack
+ * but invalid.
  */
 #include <errno.h>
 #include <limits.h>
@@ -30,11 +30,11 @@ static void forget_output(void)
 	wire_output_deinit(&output);
 }
 
-/* What a message is filled with. */
+/* How a message is filled. */
 enum filling {
 	FILL_LEAST,    /* zeros, empty text */
 	FILL_MAX,      /* the largest numbers, long text */
-	FILL_DISTINCT, /* every field another value */
+	FILL_DISTINCT, /* every field a different value */
 	FILL_COUNT
 };
 
@@ -76,7 +76,7 @@ static void fill_message(enum wire_type type, enum filling filling, struct wire_
 #undef T
 }
 
-/* Decode a copy of exactly `size` bytes, so that reading past them is seen. */
+/* Decodes a copy of exactly `size` bytes, so that sanitizers detect reads past its end. */
 static int decode_copy(const char *data, size_t size, const char **ret_reason)
 {
 	char *copy = malloc(size);
@@ -98,7 +98,7 @@ static void assert_refused(const char *data, size_t size, const char *what, int 
 	ck_assert_ptr_nonnull(reason);
 }
 
-/* The message's bytes behind the frame header of the only frame in `output`. */
+/* The encoded message without its frame header; `output` must hold only that frame. */
 static const char *encode_only(enum wire_type type, enum filling filling, size_t *ret_size)
 {
 	output.size = 0;
@@ -124,7 +124,7 @@ TEST_EACH(round_trip, all_types)
 	}
 }
 
-/* Its message by msgpack-c, for as long as `zone` is. */
+/* Decodes the message with msgpack-c; valid as long as `zone`. */
 static msgpack_object unpack(enum wire_type type, msgpack_zone *zone)
 {
 	msgpack_object message;
@@ -168,7 +168,7 @@ TEST_EACH(trailing_bytes, all_types)
 	free(longer);
 }
 
-/* One object of every kind of msgpack. */
+/* One object of every msgpack type. */
 static const msgpack_object kinds[] = {
 	{.type = MSGPACK_OBJECT_NIL},
 	{.type = MSGPACK_OBJECT_BOOLEAN, .via.boolean = true},
@@ -196,7 +196,7 @@ static void assert_object_refused(const msgpack_object *message, const char *wha
 	msgpack_sbuffer_destroy(&buffer);
 }
 
-/* Put every other kind of object in the place of each item. */
+/* Replaces each item by an object of every other type. */
 static void replace_items(const msgpack_object *message, const char *what)
 {
 	const msgpack_object_array *array = &message->via.array;
@@ -223,7 +223,7 @@ TEST_EACH(wrong_kinds, all_types)
 	msgpack_zone_destroy(&zone);
 }
 
-/* One item fewer and one more. */
+/* One item less, and one more. */
 static void resize_array(msgpack_object *message, const char *what)
 {
 	msgpack_object_array *array = &message->via.array, kept = *array;
@@ -249,7 +249,7 @@ TEST_EACH(wrong_counts, all_types)
 	msgpack_zone_destroy(&zone);
 }
 
-/* Bytes that no encoder makes. The last byte of a literal is its NUL: not sent. */
+/* Bytes that no encoder produces, without the terminating NUL of the literal. */
 static const struct {
 	const char *data;
 	size_t size;
@@ -262,16 +262,16 @@ static const struct {
 	BYTES("\x90"),                                 /* an empty array */
 	BYTES("\x91\x03"),                             /* ack without its offset */
 	BYTES("\x92\x00\x00"),                         /* type 0 */
-	BYTES("\x92\x7f\x00"),                         /* a type that is none */
-	BYTES("\x92\xcf\x00\x00\x00\x01\x00\x00\x00\x03\x00"), /* ack's number, in 33 bits */
+	BYTES("\x92\x7f\x00"),                         /* an unknown type */
+	BYTES("\x92\xcf\x00\x00\x00\x01\x00\x00\x00\x03\x00"), /* ack's type as a 64-bit number with bit 32 set */
 	BYTES("\x92\xff\x00"),                         /* a negative type */
-	BYTES("\x92\xd3\x00\x00\x00\x00\x00\x00\x00\x03\x00"), /* a signed one */
-	BYTES("\x92\x03\xc1"),                         /* the byte that msgpack never uses */
+	BYTES("\x92\xd3\x00\x00\x00\x00\x00\x00\x00\x03\x00"), /* a signed type */
+	BYTES("\x92\x03\xc1"),                         /* the byte that msgpack does not use */
 	BYTES("\xc1"),
 	BYTES("\x82\x03\x00\x00\x00"),                 /* a map */
 	BYTES("\xdd\xff\xff\xff\xff"),                 /* an array of 4294967295 */
 	BYTES("\xdd\xff\xff\xff\xff\x03\x00"),
-	BYTES("\xdf\xff\xff\xff\xff\x03\x00"),         /* a map of as many */
+	BYTES("\xdf\xff\xff\xff\xff\x03\x00"),         /* a map of the same size */
 	BYTES("\x92\x03\xc6\xff\xff\xff\xff"),         /* bin of 4 GiB */
 	BYTES("\x92\x03\xc9\xff\xff\xff\xff\x01"),     /* ext of 4 GiB */
 	BYTES("\x92\x03\xd8\x01"),                     /* fixext 16 without its bytes */
@@ -287,7 +287,7 @@ TEST_EACH(hostile_bytes, hostile)
 	assert_refused(hostile[_i].data, hostile[_i].size, "hostile", _i);
 }
 
-/* A decoder that recursed, or allocated as told, would not survive these. */
+/* Inputs that would crash a decoder that recurses, or allocates what it is told to. */
 TEST(hostile_depth)
 {
 	static char nested[WIRE_FRAME_MAX];
@@ -303,7 +303,7 @@ TEST(hostile_depth)
 	assert_refused(nested, sizeof(nested), "huge arrays in huge arrays", 0);
 }
 
-/* Any one byte changed to any value: refused, or a message that can be sent on. */
+/* Any single byte changed to any value: refused, or decoded as a message that can be encoded again. */
 TEST_EACH(changed_bytes, all_types)
 {
 	struct wire_output again = {0};
@@ -343,7 +343,7 @@ TEST(encode_refuses)
 	free(text);
 }
 
-/* The largest frame there may be is taken, one byte more is not made. */
+/* The largest possible frame is accepted; the encoder refuses one byte more. */
 TEST(largest_frame)
 {
 	const uint32_t others = 6; /* array, type, offset 0, bin 16 */
@@ -369,7 +369,7 @@ TEST(largest_frame)
 	wire_input_deinit(&input);
 }
 
-/* Feed all of `stream` in pieces and compare what comes out with every message. */
+/* Feeds `stream` in pieces and compares the result with every message. */
 static void feed_in_pieces(const struct wire_output *stream, size_t piece)
 {
 	struct wire_input input = {0};
@@ -416,7 +416,7 @@ TEST(frame_sizes_refused)
 		{0, 0, 0, 0},                     /* nothing */
 		{0, 1, 0, 1},                     /* WIRE_FRAME_MAX + 1 */
 		{'\xff', '\xff', '\xff', '\xff'}, /* 4 GiB */
-		{'G', 'E', 'T', ' '},             /* somebody else's protocol */
+		{'G', 'E', 'T', ' '},             /* another protocol */
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(headers); i++) {
@@ -436,7 +436,7 @@ TEST(frame_sizes_refused)
 	}
 }
 
-/* A reader that takes no frames cannot make the buffer grow. */
+/* The buffer does not grow if the reader takes no frames. */
 TEST(input_is_bounded)
 {
 	const size_t piece = 16384;

@@ -1,4 +1,4 @@
-/* Labels made of command lines: what a reader is told of each of some siblings. */
+/* Labels from command lines: what distinguishes each of several siblings. */
 #include "correlator/model/words.h"
 
 #include "tests/suite.h"
@@ -19,7 +19,7 @@ static void read_words(const char *command, const char *name, struct words *ret_
 	ck_assert_int_eq(words_read(&subject, name, ret_words), 0);
 }
 
-/* Siblings of one name, and the label of each once all are known. */
+/* Siblings of one name, and each one's label once all are known. */
 static const struct {
 	const char *name;
 	struct {
@@ -42,27 +42,27 @@ static const struct {
 	/* a parameter */
 	{"crunch.py", {{"python3|crunch.py|--chunk|3|--of|12", "3"}, {"python3|crunch.py|--chunk|4|--of|12", "4"}}},
 	{"train.py", {{"python3|train.py|--lr=0.1|--seed=1", "0.1"}, {"python3|train.py|--lr=0.01|--seed=1", "0.01"}}},
-	/* pairs of files of a sample: the stem */
+	/* pairs of files of a sample: their stem */
 	{"bwa mem + samtools sort",
 	 {{"bash|-c|set -euo pipefail; bwa mem -t 4 ref/hg38.fa fq/s1_1.fq.gz fq/s1_2.fq.gz | samtools sort -@ 2 > s1.bam",
 	   "s1"},
 	  {"bash|-c|set -euo pipefail; bwa mem -t 4 ref/hg38.fa fq/s2_1.fq.gz fq/s2_2.fq.gz | samtools sort -@ 2 > s2.bam",
 	   "s2"}}},
-	/* the same, where the target is said */
+	/* the same, with an explicit target */
 	{"samtools sort",
 	 {{"samtools|sort|-o|s1.sorted.bam|s1.bam", "s1.sorted.bam"},
 	  {"samtools|sort|-o|s2.sorted.bam|s2.bam", "s2.sorted.bam"}}},
-	/* the part that all names have; seeds and logs tell less than files */
+	/* without the part common to all; seeds and logs distinguish less than files */
 	{"wgsim",
 	 {{"bash|-c|wgsim -S 12 ref.fa heart.1.fq heart.2.fq 2> log/simulate.heart.log", "heart.1.fq"},
 	  {"bash|-c|wgsim -S 11 ref.fa brain.1.fq brain.2.fq 2> log/simulate.brain.log", "brain.1.fq"}}},
 	{"sim",
 	 {{"sim|-S|12|--in|heart.1.fq|sim.heart.out", "heart"}, {"sim|-S|11|--in|brain.1.fq|sim.brain.out", "brain"}}},
-	/* no stem: all that differs */
+	/* no stem: everything that differs */
 	{"cmp", {{"cmp|ref_a|x1", "ref_a x1"}, {"cmp|ref_a|x2", "ref_a x2"}, {"cmp|ref_b|x1", "ref_b x1"}}},
-	/* a second attempt at the same is called the same */
+	/* a second attempt gets the same label */
 	{"bwa mem", {{"bwa|mem|ref.fa|s1.fq", "s1.fq"}, {"bwa|mem|ref.fa|s1.fq", "s1.fq"}}},
-	/* temporary names, where there is nothing else */
+	/* temporary names, for lack of anything else */
 	{"stats.py",
 	 {{"bash|-c|set -e; python3 /w/.snakemake/scripts/tmp1k3j5x7q.stats.py", "tmp1k3j5x7q"},
 	  {"bash|-c|set -e; python3 /w/.snakemake/scripts/tmp9z8y7x6_.stats.py", "tmp9z8y7x6_"}}},
@@ -72,7 +72,7 @@ static const struct {
 	 {{"curl|-H|[redacted]|https://x.org/a/one.tar", "one.tar"},
 	  {"curl|-H|[redacted]|https://x.org/a/two.tar", "two.tar"}}},
 	{"python -c", {{"python3|-c|print('x', 1)", "1"}, {"python3|-c|print('x', 2)", "2"}}},
-	/* alone: the target, else the last file, else the last operand */
+	/* a single task: the target, else the last file, else the last operand */
 	{"gcc", {{"gcc|-c|-o|a.o|a.c", "a.o"}}},
 	{"bwa index", {{"bwa|index|ref/genome.fa", "genome.fa"}}},
 	{"bwa index", {{"bash|-c|bwa index ref/genome.fa 2> log/index.log", "genome.fa"}}},
@@ -111,12 +111,12 @@ TEST_EACH(label_is, cases)
 	}
 }
 
-/* Command lines of one kind, and of others. */
+/* Command lines of the same kind, and of others. */
 TEST(kinds)
 {
 	static const struct {
 		const char *name, *command;
-		bool same; /* as the first */
+		bool same; /* same kind as the first */
 	} lines[] = {
 		{"bash -c", "bash|-c|bwa mem a.fq | samtools sort > a.bam", true},
 		{"bash -c", "bash|-c|bwa mem b.fq | samtools sort > b.bam", true},
@@ -139,7 +139,7 @@ TEST(kinds)
 	}
 }
 
-/* Whatever the length, and whatever the bytes. */
+/* Any length and any bytes. */
 TEST(bounds)
 {
 	static char command[4096];
@@ -154,7 +154,7 @@ TEST(bounds)
 	ck_assert_uint_eq(strlen(label), LABEL_MAX - 1);
 	words_deinit(&words);
 
-	/* cut before the character that does not fit */
+	/* truncated before the character that does not fit */
 	strcpy(command, "tool|");
 	memset(command + 5, 'y', LABEL_MAX - 2);
 	strcpy(command + 5 + LABEL_MAX - 2, "\xc3\xa4");

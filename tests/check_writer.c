@@ -1,11 +1,11 @@
-/* Writing: what goes in comes out, in whole commits. */
+/* Writing: round trips, and commits as a whole. */
 #include "tests/stores.h"
 
 #include <errno.h>
 #include <sqlite3.h>
 #include <unistd.h>
 
-/* Of a table's columns: `name` and `type` as in rows.h; later migrations add at the end. */
+/* Checks the next column: `name` and `type` as in rows.h; later migrations append columns. */
 static void check_column(const char *table, const char *name, const char *type)
 {
 	char sql[160];
@@ -21,7 +21,7 @@ TEST(lists_are_the_schema)
 #define LIST_I(column) LIST(column, "INTEGER")
 #define LIST_T(column) LIST(column, "TEXT")
 #define LIST_B(column) LIST(column, "BLOB")
-/* What begins with cloud_ is not written here: it is filled in on the way to the lake. */
+/* Columns named cloud_* are not written here, but filled in on the way to the lake. */
 /* clang-format off */
 #define R(NAME, name, table, key) { \
 		const char *table_name = #table; \
@@ -37,7 +37,7 @@ TEST(lists_are_the_schema)
 #undef R
 }
 
-/* The only row of `table`, as store_query would give it. */
+/* The only row of `table`, as store_query returns it. */
 static sqlite3_stmt *only_row(sqlite3 *db, const char *table)
 {
 	sqlite3_stmt *statement = NULL;
@@ -132,7 +132,7 @@ TEST(unknown_stays_unknown)
 	commit(1);
 	ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
 	expect_process(db, row);
-	/* Known now: the same row, every column replaced. A NUL is part of a blob. */
+	/* Now known: the same row, with every column replaced. A blob may contain NUL. */
 	row = fill_process(7, "known");
 	row.arguments = (struct row_blob){"a\0\0b\xff", 6};
 	put_process(&row);
@@ -156,7 +156,7 @@ TEST(what_must_be_known_is_demanded)
 	store_rollback(store);
 }
 
-/* `context`: of the next row, up to 3. */
+/* Returns the next row, up to 3; `context` is its number. */
 static bool next_of_three(void *context, struct row_process *ret_row)
 {
 	int64_t *id = context;
@@ -182,7 +182,7 @@ TEST(processes_are_put_many_at_a_time)
 
 	ck_assert_int_eq(store_put_processes(store, next_of_three, &id), 0);
 	commit(1);
-	id = 1; /* one is new, the others are there */
+	id = 1; /* one is new, the others exist */
 	ck_assert_int_eq(store_put_processes(store, next_of_three, &id), 0);
 	commit(2);
 	ck_assert_int_eq(read_integer("SELECT count(*) FROM process_rows"), 3);
@@ -233,7 +233,7 @@ TEST(rev_grows_with_every_write)
 	ck_assert_str_eq(stream.boot_id, "boot");
 }
 
-/* After another boot the revisions leave a gap, after the same one they go on. */
+/* After another boot the revisions leave a gap, after the same boot they continue. */
 TEST(rev_goes_on_after_reopening)
 {
 	struct row_run run = fill_run(1, "text");
@@ -280,7 +280,7 @@ TEST(rollback_leaves_the_last_commit)
 	ck_assert_int_eq(rev_of("runs", 2), rev + 1);
 }
 
-/* What failed once fails until the rollback: no half of a batch is committed. */
+/* After a failure every operation fails until the rollback: no partial batch is committed. */
 TEST(failed_batch_is_not_committed)
 {
 	struct row_run run = fill_run(1, "text");
@@ -358,7 +358,7 @@ TEST(losses_add_up)
 	ck_assert_int_eq(read_integer("SELECT unix_ns FROM losses"), 1);
 }
 
-/* The lake keeps rows by it. What was not known yet may still be told. */
+/* The start is never changed once known, since the lake partitions rows by it. An unknown start can still be set. */
 TEST(a_start_is_told_once)
 {
 #define PUT(name, id, column, value) \
@@ -378,7 +378,7 @@ TEST(a_start_is_told_once)
 	PUT_ALL(5);
 	PUT(task, 8, started_unix_ns, 0);
 	commit(1);
-	PUT_ALL(9); /* an earlier process was found, or the task has become part of another */
+	PUT_ALL(9); /* an earlier process was found, or the task was merged into another */
 	PUT(task, 8, started_unix_ns, 9);
 	commit(2);
 #undef PUT_ALL
@@ -409,14 +409,14 @@ TEST(killed_writer_leaves_the_last_commit)
 			 0);
 }
 
-/* In a child: commits of one run and one loss, some hundreds a second, without end. */
+/* In a child process: endless commits of one run and one loss, some hundreds a second. */
 static void write_without_end(void)
 {
 	struct row_run run = fill_run(1, "text");
 	struct row_loss loss = fill_loss(1, "text");
 
 	open_store();
-	run.run_key = NULL; /* those of one key are one run */
+	run.run_key = NULL; /* rows with the same key would be one run */
 	for (uint64_t i = 1;; i++) {
 		run.id = loss.id = (int64_t)i;
 		put_run(&run);
