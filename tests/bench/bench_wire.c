@@ -1,9 +1,9 @@
-/* How many events a second travel the wire on one core: put into a frame (the probe's
- * part), taken out of it and out of their record (the correlator's).
+/* Events a second through the wire format on one core: encoded into a frame (the probe's
+ * part), decoded from frame and record (the correlator's).
  *
  *   bench_wire [MILLISECONDS]   per figure, 300 by default
  *
- * The events look like those of an exec storm: 5 arguments, all counters set.
+ * The events resemble those of an exec storm: 5 arguments, all counters set.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,7 +105,7 @@ static double measure_encode(const struct wire_message *message, struct wire_out
 	return (double)count * 1e9 / (double)elapsed_ns;
 }
 
-/* Frames one after another, as they come from a socket, cut and taken apart. */
+/* Consecutive frames, as received from a socket, split and decoded. */
 static double measure_decode(const struct wire_output *frames, struct event *event, uint64_t duration_ns)
 {
 	struct wire_message message;

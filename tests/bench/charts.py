@@ -1,7 +1,7 @@
-"""Horizontal bars with their spread, as SVG that is readable on light and dark pages.
+"""Horizontal bar charts with spreads, as SVG that is readable on light and dark pages.
 
-A chart has panels, a panel has bars. Bars of a chart share one scale; a bar marked as cut off
-goes to the edge, and only its label says how far it would have gone.
+A chart has panels, a panel has bars. All bars of a chart share one scale; a bar marked as cut off
+extends to the edge, and its true value is only in its label.
 """
 
 import dataclasses
@@ -19,7 +19,7 @@ UNTITLED_HEIGHT = 14
 AXIS_HEIGHT = 46
 TITLE_HEIGHT = 60
 
-# (class, what is coloured, on a light page, on a dark one)
+# (class, fill on a light page, on a dark page)
 COLOURS = [
     ("page", "fill", "#ffffff", "#0d1117"),
     ("band", "fill", "#eceff3", "#1b2129"),
@@ -60,11 +60,11 @@ class Bar:
     value: float
     low: float
     high: float
-    text: str            # its value, as it is to be read
-    kind: str            # ours, part, empty, noise or other: its colour
-    spread: str = ""     # its spread, as it is to be read
+    text: str            # the value as text
+    kind: str            # ours, part, empty, noise or other: selects the colour
+    spread: str = ""     # the spread as text
     is_cut: bool = False
-    inner: float = None  # of what else, shown within it
+    inner: float = None  # a second value, drawn within the bar
 
 
 @dataclasses.dataclass
@@ -92,7 +92,7 @@ class Scale:
 
 
 def scale_of(panels):
-    """From zero, or from below it, in four to eight round steps."""
+    """A scale that includes zero, in four to eight round steps."""
     values = [0.0]
     for panel in panels:
         values += [panel.goal * 1.15] if panel.goal else []
@@ -166,7 +166,7 @@ def draw_panel(panel, scale, top):
 
 
 def chart(title, subtitle, panels, axis, tick_text):
-    """The SVG. axis: what the scale says; tick_text: a value of the scale, as it is written."""
+    """Returns the SVG. axis: label of the scale; tick_text: formats a value of the scale."""
     scale = scale_of(panels)
     drawn = [text(MARGIN, 28, title, "text title"), text(MARGIN, 47, subtitle, "muted")]
     bottom = TITLE_HEIGHT - 8

@@ -1,13 +1,11 @@
-/* Programs that do nothing, on the tracepoints that Tracer hooks: what being called
- * costs, whatever is done then.
- */
+/* Programs that do nothing, on the tracepoints that Tracer hooks: the cost of the call alone. */
 #include "bpf/kernel.h"
 
 #include <bpf/bpf_helpers.h>
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* empty.c finds the tracepoint in the name. */
+/* empty.c derives the tracepoint from the name. */
 #define EMPTY(tracepoint) \
 	SEC("tp_btf/" #tracepoint) int empty_##tracepoint(void *context) \
 	{ \

@@ -1,6 +1,4 @@
-/* Attaches the programs of empty.bpf.c, those whose tracepoint this kernel has, until a
- * signal ends it.
- */
+/* Attaches the programs of empty.bpf.c whose tracepoint this kernel has, until a signal ends it. */
 #include <err.h>
 #include <signal.h>
 
@@ -46,6 +44,6 @@ int main(void)
 	sigaddset(&signals, SIGTERM);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	sigwait(&signals, &signal);
-	empty_bpf__destroy(programs); /* the links go with the process */
+	empty_bpf__destroy(programs); /* the links end with the process */
 	return 0;
 }

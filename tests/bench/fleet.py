@@ -1,10 +1,10 @@
-"""A fleet of simulated hosts and one lake: how fast rows come in, how large they are, how long
-the questions take that people ask.
+"""A fleet of simulated hosts and one lake: insert rate, size of the rows, and response time of
+typical questions.
 
-What a replay cannot tell is put into each store beside it: samples of the host itself, one every
-ten seconds, with counters that grow at random; one process that goes on, and has a sample every
-second; and on some hosts a time without work at the end, through which one process sleeps,
-so that it is known which are idle.
+Rows that a replay cannot produce are added to each store: a sample of the host every ten seconds,
+with counters that grow at random; one continuing process with a sample every second; and, on some
+hosts, a period without work at the end in which one process sleeps, so that the idle hosts are
+known.
 """
 
 import concurrent.futures
@@ -20,16 +20,16 @@ from measuring import note
 from simulated import command
 
 ROUND_MS = 30_000   # a pipeline of 10 s begins every 30 s
-SHIPPERS = 4        # at once: they wait for the lake most of the time
-ASKED = 5           # times, or until that took so long
+SHIPPERS = 4        # concurrent: they mostly wait for the lake
+ASKED = 5           # times, or until the time limit
 ASK_LIMIT_S = 60
 HOST_SAMPLE_S = 10
 SECOND_NS = 10**9
 MINUTE_NS = 60 * SECOND_NS
 
-# By the host's number, modulo 10: minutes without work at the end. All other hosts work to the end.
+# Minutes without work at the end, by host number modulo 10. All other hosts work to the end.
 QUIET = {0: 20, 3: 5}
-SLEEPER = 0.001 # of a processor
+SLEEPER = 0.001 # CPU use, in processors
 IDLE, IDLE_MINUTES = {0}, 15
 
 P95_PEAK = ("SELECT name, count(*) AS uses, quantileExact(0.95)(peak_rss_bytes) AS p95_bytes"
@@ -37,10 +37,10 @@ P95_PEAK = ("SELECT name, count(*) AS uses, quantileExact(0.95)(peak_rss_bytes) 
             " ORDER BY 3 DESC, 1")
 
 
-# --- what a replay cannot tell ------------------------------------------------------------
+# --- rows that a replay cannot produce ----------------------------------------------------
 
 def insert(database, table, rows):
-    """Rows as dictionaries, each with the next revision of the store."""
+    """Inserts rows given as dictionaries, each with the store's next revision."""
     rev, = database.execute("SELECT rev FROM stream").fetchone()
     for row in rows:
         rev += 1
@@ -52,7 +52,7 @@ def insert(database, table, rows):
 
 
 def add_host_samples(database, host, chance):
-    """Counters that grow, by a random share of what a busy host of two processors would add."""
+    """Counters that grow by a random share of what a busy host with two processors would add."""
     steps = {"cpu_user_ns": 8e9, "cpu_system_ns": 2e9, "cpu_idle_ns": 10e9, "cpu_iowait_ns": 1e8,
              "cpu_steal_ns": 1e7, "cpu_some_ns": 2e9, "memory_some_ns": 1e7, "memory_full_ns": 1e6,
              "io_some_ns": 5e8, "io_full_ns": 2e8, "disk_read_bytes": 4e7, "disk_write_bytes": 8e7,
@@ -75,7 +75,7 @@ def add_host_samples(database, host, chance):
 
 
 def add_process(database, first, begin_ns, samples):
-    """One that goes on: like the first or last of a pipeline, with these samples."""
+    """Adds a running process with these samples, modelled on the first or last process of a pipeline."""
     database.row_factory = sqlite3.Row
     process = dict(database.execute(
         "SELECT * FROM process_rows WHERE cpu_ns > 0 AND tool_id IN"
@@ -93,7 +93,7 @@ def add_process(database, first, begin_ns, samples):
 
 
 def add_worker(database, chance):
-    """A process that works as long as the host does."""
+    """A process that works as long as the host."""
     begin_ns, end_ns = database.execute(
         "SELECT min(begin_boot_ns), max(end_boot_ns) FROM runs").fetchone()
     now = dict.fromkeys(("cpu_ns", "run_delay_ns", "read_bytes", "write_bytes"), 0)
@@ -110,7 +110,7 @@ def add_worker(database, chance):
 
 
 def add_quiet_time(database, minutes):
-    """The host is heard of for so long after its last work."""
+    """The host stays reachable for that long after its last work."""
     begin_ns, = database.execute("SELECT max(end_boot_ns) FROM runs").fetchone()
     samples = [{"boot_ns": begin_ns + minute * MINUTE_NS, "read_bytes": 0, "write_bytes": 0,
                 "cpu_ns": int(SLEEPER * MINUTE_NS * minute)} for minute in range(minutes + 1)]
@@ -122,7 +122,7 @@ def add_quiet_time(database, minutes):
 
 
 def make_host(programs, directory, number, rounds):
-    """A host's directory with its store; {entity: rows}."""
+    """Creates a host's directory with its store. Returns {entity: rows}."""
     place = directory / f"host-{number}"
     place.mkdir()
     store = place / "tracer.db"
@@ -146,7 +146,7 @@ def make_host(programs, directory, number, rounds):
 # --- shipping -----------------------------------------------------------------------------
 
 def ship(programs, lake, place):
-    """One host's shipper from start to end: what it says of itself."""
+    """Runs one host's shipper to its end. Returns its status."""
     command(*simulated.shipper_command(programs, lake, place / "tracer.db", place), "--once")
     return simulated.shipper_status(place)
 
@@ -157,13 +157,13 @@ def children_cpu_s():
 
 
 def most_parts(lake):
-    """That any table has now."""
+    """The largest number of parts of any table."""
     return int(lake.value("SELECT max(parts) FROM (SELECT count() AS parts FROM system.parts"
                           " WHERE active AND database = 'tracer' GROUP BY table)"))
 
 
 def ship_all(programs, lake, places):
-    """Every host's store to the lake, some shippers at once; what it took."""
+    """Ships every host's store to the lake, with some shippers in parallel. Returns the costs."""
     server = lake.process.pid
     lake_s, shippers_s, begin = simulated.cpu_s(server), children_cpu_s(), time.monotonic()
     with simulated.Sampler(lambda: most_parts(lake), 1) as sampler, \
@@ -180,7 +180,7 @@ def ship_all(programs, lake, places):
 
 
 def on_the_wire(programs, place):
-    """{entity: (rows, bytes)} of one host's batches, from the files that the other sink makes."""
+    """{entity: (rows, bytes)} of one host's batches, measured with the file sink."""
     outbox, state = place / "outbox", place / "outbox-state"
     outbox.mkdir()
     state.mkdir()
@@ -193,14 +193,14 @@ def on_the_wire(programs, place):
 
 # --- questions ----------------------------------------------------------------------------
 
-# End in _id and are none of the model's.
+# Columns that end in _id but are not ids of the model.
 NOT_IDS = {"user_id", "sender_user_id", "exec_id", "boot_id", "runtime_id", "cloud_instance_id"}
-COPY_AGE_NS = 40 * 86_400 * SECOND_NS # tables lie in months
+COPY_AGE_NS = 40 * 86_400 * SECOND_NS # the tables' partitions are months
 
 
 def multiply(lake, copies):
-    """Each row `copies` times more with other ids, each time older, so that questions meet a larger
-    fleet, and what it did for a year."""
+    """Copies each row `copies` times with other ids, each copy older, to simulate a larger fleet
+    and the history of a year."""
     for entity in simulated.ENTITIES:
         columns = [name for name, in lake.rows(
             "SELECT name FROM system.columns WHERE database = 'tracer'"
@@ -216,7 +216,7 @@ def multiply(lake, copies):
 
 
 def some_run(lake):
-    """Of a host in the middle, in the middle of what it did."""
+    """A run in the middle of a middle host's history."""
     return lake.value(
         "SELECT lower(leftPad(hex(id), 16, '0')) FROM tracer.runs WHERE kind = 'command'"
         " AND host_id = (SELECT id FROM tracer.hosts ORDER BY id LIMIT 1"
@@ -225,7 +225,7 @@ def some_run(lake):
 
 
 def questions(programs, lake):
-    """{what is asked: a function that asks it}"""
+    """{question: function that asks it}"""
     run = some_run(lake)
     environment = simulated.settings_of(lake, "analyst")
 
@@ -245,7 +245,7 @@ def questions(programs, lake):
 
 
 def ask(programs, lake, hosts):
-    """{question: {seconds: [...], rows}}, and the right hosts are called idle."""
+    """{question: {seconds: [...], rows}}; also checks that the expected hosts are reported as idle."""
     answers = {}
     for name, asked in questions(programs, lake).items():
         seconds = []
@@ -255,7 +255,7 @@ def ask(programs, lake, hosts):
             seconds.append(time.monotonic() - begin)
         answers[name] = {"seconds": seconds, "rows": len(answer)}
     names = [line.split(",")[1] for line in answer[1:]]
-    found = sorted(name for name in names if name.count("-") == 1) # no copies
+    found = sorted(name for name in names if name.count("-") == 1) # without copies
     wanted = [f"host-{number:05}" for number in range(1, hosts + 1) if number % 10 in IDLE]
     if found != wanted:
         raise AssertionError(f"idle hosts: {found[:5]}... instead of {wanted[:5]}...")

@@ -1,14 +1,13 @@
-/* The stream of another host, made of a recording: what a fleet is simulated with.
+/* Derives the stream of another host from a recording, to simulate a fleet.
  *
  *   host_stream RECORDING HOST ROUNDS ROUND_MS >STREAM
  *
- * What the recording tells happens ROUNDS times, one beginning every ROUND_MS; it is made
- * shorter where it would last longer than that, every time and figure of time in it too.
- * Host, boot, processes, times and ring are HOST's own. Lest a thousand hosts compress
- * as one, the figures of each process are between half and one and a half of what was
- * recorded, and the names of places and samples that tests/golden/ records are others in
- * every round. STREAM is for `tracer-correlator --replay`; on a pipe it takes no disk.
- */
+ * The recorded activity happens ROUNDS times, starting every ROUND_MS; if it lasts longer
+ * than that, it is compressed, including every timestamp and duration. Host, boot,
+ * processes, times and ring are specific to HOST. To prevent a thousand hosts from
+ * compressing like one, the figures of each process are scaled by a factor between 0.5
+ * and 1.5, and the directory and sample names recorded in tests/golden/ differ in every
+ * round. STREAM is for `tracer-correlator --replay`; a pipe needs no disk space. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -22,21 +21,21 @@
 #include "common/wire/recording.h"
 #include "tests/record_encode.h"
 
-#define PASS_PERIOD_NS 1000000000U /* the probe looks once a second */
+#define PASS_PERIOD_NS 1000000000U /* the probe scans once a second */
 #define PIDS_A_ROUND 5000
 #define PIDS_MAX 4000000
 #define FIRST_PID 300
-#define HEX_RUN 32 /* so many digits in a row are a random name */
+#define HEX_RUN 32 /* that many consecutive hex digits form a random name */
 #define KEY_BYTES 32
 
 struct story {
-	uint64_t first_ns, last_ns;         /* boot clock, of what happened in it */
-	uint64_t first_offset, last_offset; /* ring */
+	uint64_t first_ns, last_ns;         /* boot clock of its first and last event */
+	uint64_t first_offset, last_offset; /* in the ring */
 	uint64_t host, round, round_ns;
-	uint64_t told_pass_ns; /* the latest pass that was told, 0: none */
+	uint64_t told_pass_ns; /* the last pass written, 0: none */
 	struct wire_output output;
-	bool in_pass;     /* samples were the last that was told: */
-	size_t pass_size; /* of the output, before the first of them */
+	bool in_pass;     /* the last message written was a sample */
+	size_t pass_size; /* size of the output before the samples of this pass */
 };
 
 static uint64_t hash(const struct story *story, const char *kind, const void *data, size_t size)
@@ -52,7 +51,7 @@ static uint64_t hash(const struct story *story, const char *kind, const void *da
 
 /* ---- times, processes, figures ------------------------------------------------------- */
 
-/* A duration in the time of this round. */
+/* Scales a duration to this round. */
 static uint64_t shorten(const struct story *story, uint64_t duration_ns)
 {
 	uint64_t lasts_ns = story->last_ns - story->first_ns;
@@ -83,12 +82,12 @@ static uint64_t move_pid(const struct story *story, uint64_t pid)
 static void move_image(const struct story *story, struct image_key *image)
 {
 	if (image->start_boot_ns == 0)
-		return; /* unknown, and stays so */
+		return; /* stays unknown */
 	image->pid = (uint32_t)move_pid(story, image->pid);
 	image->start_boot_ns = move_ns(story, image->start_boot_ns);
 }
 
-/* All figures of one process by the same factor, so that what grows goes on growing. */
+/* Scales all figures of one process by the same factor, so that growing figures keep growing. */
 static void vary_counters(const struct story *story, const struct image_key *image, struct counters *counters)
 {
 	const uint64_t factor = 512 + hash(story, "figures", &image->pid, sizeof(image->pid)) % 1024;
@@ -113,14 +112,14 @@ static void vary_counters(const struct story *story, const struct image_key *ima
 
 /* ---- text ---------------------------------------------------------------------------- */
 
-/* Writes digits of `number` over `size` bytes, the last one in front. */
+/* Writes `number` into `size` bytes, least significant digit first. */
 static void digits_put(char *text, size_t size, uint64_t number, unsigned base)
 {
 	for (size_t i = 0; i < size; i++, number /= base)
 		text[i] = "0123456789abcdefghijklmnopqrstuvwxyz"[number % base];
 }
 
-/* Replaces `word` by another of its length: its first `kept` bytes and digits. */
+/* Replaces `word` by one of the same length: `begin`, followed by digits. */
 static void vary_word(const struct story *story, const struct wire_bytes *text, const char *word, const char *begin)
 {
 	const size_t size = strlen(word), kept = strlen(begin);
@@ -150,7 +149,7 @@ static void vary_random_names(const struct story *story, const struct wire_bytes
 	}
 }
 
-/* `text` lies in memory of ours: the frame that was read, or the event. */
+/* `text` points into writable memory: the frame just read, or the event. */
 static void vary_text(const struct story *story, const struct wire_bytes *text)
 {
 	static const char *const names[][2] = {
@@ -178,7 +177,7 @@ static void move_exec(const struct story *story, struct event_exec *exec)
 		vary_text(story, &exec->argv.item[i]);
 }
 
-/* Every event begins with a time, and all but a cgroup's with an image behind it. */
+/* Every event begins with a time, followed by an image except for cgroups. */
 static void move_event(const struct story *story, struct event *event)
 {
 	switch (event->type) {
@@ -187,7 +186,7 @@ static void move_event(const struct story *story, struct event *event)
 		event->fork.pgid = move_pid(story, event->fork.pgid);
 		break;
 	case EVENT_EXEC:
-	case EVENT_SAMPLE: /* the same structure (correlator/record/events.h) */ move_exec(story, &event->exec); break;
+	case EVENT_SAMPLE: /* same structure (correlator/record/events.h) */ move_exec(story, &event->exec); break;
 	case EVENT_EXIT:
 	case EVENT_FINAL: vary_counters(story, &event->exit.image, &event->exit.counters); break;
 	case EVENT_SIGNAL: move_image(story, &event->signal.sender); break;
@@ -250,7 +249,7 @@ static int tell_hello(struct story *story, struct wire_message *message)
 	return wire_encode(&story->output, message);
 }
 
-/* In a round that is made shorter passes would come too often: then it is left out, samples and all. */
+/* Drops a pass and its samples if passes are too close together, in a compressed round. */
 static int tell_pass(struct story *story, struct wire_message *message)
 {
 	struct wire_pass *pass = &message->pass;
@@ -291,7 +290,7 @@ static int tell_message(struct story *story, struct event_pieces *pieces, struct
 
 /* ---- the recording ------------------------------------------------------------------- */
 
-/* When and where in the ring it begins and ends. */
+/* Finds the first and last time and ring offset of the recording. */
 static int learn_message(struct story *story, struct event_pieces *pieces, struct wire_message *message)
 {
 	struct record_header header;
@@ -309,7 +308,7 @@ static int learn_message(struct story *story, struct event_pieces *pieces, struc
 	return 0;
 }
 
-/* Once through it, to `take` each message. */
+/* Reads the recording once and calls `take` for each message. */
 static int read_all(struct story *story, const char *path,
 		    int (*take)(struct story *, struct event_pieces *, struct wire_message *))
 {

@@ -1,6 +1,5 @@
-"""Blocks of docs/performance-lake.md: what tests/bench/run measured of a fleet, of an outage, and
-what that means for as many real hosts.
-"""
+"""Blocks of docs/performance-lake.md: the fleet and outage measurements of tests/bench/run, and
+their extrapolation to as many real hosts."""
 
 import math
 import statistics
@@ -10,19 +9,19 @@ SECTIONS = {"fleet", "outage"}
 CATCH_UP_GOAL = 20
 SHIPPER_GOAL_MIB = 16
 
-# What a real host is taken to do. Everything else is measured.
+# Assumptions about a real host. Everything else is measured.
 PROCESSES_A_DAY = 50_000
-BUSY = 4            # processes at once, mean of the day: each has a sample a second
+BUSY = 4            # mean number of concurrent processes, each with a sample a second
 HOST_SAMPLES_A_DAY = 86_400 // 10
-PEAK = 3            # the busiest hour to the mean of a day
-BUSY_AT_MOST = 0.5  # of a server's processors, at that hour
+PEAK = 3            # ratio of the busiest hour to the mean of the day
+BUSY_AT_MOST = 0.5  # share of a server's processors in that hour
 KEPT_DAYS = {"samples": 90}
 KEPT_DAYS_ELSE = 365
-OF_PROCESSES = ("processes", "tools", "tasks", "runs") # so many more the more processes
+OF_PROCESSES = ("processes", "tools", "tasks", "runs") # proportional to the number of processes
 SERVER_PROCESSORS = 32
 SERVER_BYTES = 20 * 10**12
 FLEETS = (1_000, 10_000)
-# Beyond a thousand hosts docs/shipping.md says 300 s.
+# Above a thousand hosts docs/shipping.md recommends 300 s.
 PERIODS_S = {1_000: 60, 10_000: 300}
 
 
@@ -31,7 +30,7 @@ def is_measured(results):
 
 
 def number(value):
-    """Three digits that count, thousands apart."""
+    """Three significant digits, with thousands separators."""
     if value and abs(value) < 100:
         return f"{value:.3g}"
     digits = 3 - len(str(int(abs(value))))
@@ -150,10 +149,10 @@ def seconds_text(seconds):
     return f"{statistics.median(seconds):.2f} s ({min(seconds):.2f} to {max(seconds):.2f})"
 
 
-# --- what follows from it -----------------------------------------------------------------
+# --- extrapolated -------------------------------------------------------------------------
 
 class Model:
-    """So many real hosts, by what was measured and what a host is taken to do."""
+    """That many real hosts, extrapolated from the measurements and the assumptions."""
 
     def __init__(self, results, hosts):
         fleet = results["fleet"]
@@ -169,7 +168,7 @@ class Model:
         self.work(*costs(results))
 
     def send(self, fleet):
-        """What goes on is sent again in every round: a process, its tool, task, run; the host."""
+        """Whatever is running is sent again in every round: a process, its tool, task and run; the host."""
         rounds = self.hosts * 86_400 / self.period_s
         sent = dict(self.rows, hosts=rounds)
         for name in OF_PROCESSES:
@@ -194,7 +193,7 @@ class Model:
 
 
 def costs(results):
-    """Seconds of the lake's CPU for a row, of large inserts, and for an insert beside its rows."""
+    """CPU seconds of the lake for each row (in large inserts), and for each insert besides its rows."""
     fleet, caught = results["fleet"], results["outage"]["catch_up"]
     row_s = caught["lake_cpu_s"] / caught["rows"]
     total_s = fleet["lake_cpu_s"] + fleet["merge_cpu_s"]

@@ -1,4 +1,4 @@
-"""The work that is watched: each load keeps the machine busy in one way."""
+"""The observed workloads; each keeps the machine busy in one way."""
 
 import dataclasses
 import os
@@ -21,7 +21,7 @@ class Load:
     command: Callable # (bench, count) -> [word, ...]
 
     def run(self, bench, watcher, count):
-        """CPU seconds of so many pieces of the work."""
+        """CPU seconds of `count` units of work."""
         return cpu_of(watcher.wrapped(self.command(bench, count)))
 
 
@@ -30,7 +30,7 @@ def program(bench, name):
 
 
 def storm(name, title, executable, count):
-    """As many at once as keep every processor busy."""
+    """Runs enough commands in parallel to keep every processor busy."""
     at_once = 2 * os.cpu_count()
     return Load(name, title, "exec", count, lambda bench, count: [
         program(bench, "storm"), count, at_once, program(bench, executable)])
@@ -52,7 +52,7 @@ def system_calls(count):
 
 
 def compression(megabytes):
-    """Text of hexadecimal digits, the same every time."""
+    """Text of hexadecimal digits, identical every time."""
     def command(bench, count):
         path = bench.directory / f"digits-{count}"
         if not path.exists():
@@ -68,7 +68,7 @@ def network(name, title, kind, message_bytes, count):
 
 
 def networks(scale):
-    """Times for `scale` = 1 are about a second each."""
+    """With `scale` = 1, each takes about a second."""
     return [network("request-1k", "request/response, 1 KiB", "request", 1024, 80000 // scale),
             network("request-64k", "request/response, 64 KiB", "request", 65536, 40000 // scale),
             network("bulk-1k", "bulk, 1 KiB", "bulk", 1024, 1000000 // scale),
@@ -76,7 +76,7 @@ def networks(scale):
 
 
 def receiving(count):
-    """Hardly more than one hook, called again and again: single bytes that are there already."""
+    """Calls hardly more than one hook, over and over: reads single bytes that have already arrived."""
     return network("drain", "receiving single bytes", "drain", 1, count)
 
 
@@ -87,7 +87,7 @@ def signals(count):
 
 
 class Pipeline:
-    """The Snakemake pipeline of deploy/example, as nobody."""
+    """The Snakemake pipeline of deploy/example, run as nobody."""
 
     name = "pipeline"
     title = "Snakemake pipeline"

@@ -1,10 +1,10 @@
-"""Turns and what they cost.
+"""Turns and their costs.
 
-Watchers take turns on the same work, in an order drawn anew each round, with a turn of nothing
-before and after every round. A watcher's ratio is to nothing as it was at its own moment, drawn
-in a straight line between the turns of nothing before and after: a machine that gets slower or
-faster meanwhile moves both sides. Nothing is one of the watchers too; what its ratios differ
-from 1 is the noise of the measurement.
+Watchers take turns on the same work, in an order randomized in each round, with a turn without any
+watcher ("nothing") before and after every round. A watcher's ratio is relative to nothing at that
+moment, interpolated linearly between the turns of nothing before and after it, so a machine that
+slows down or speeds up affects both sides. Nothing is also one of the watchers; the deviation of
+its ratios from 1 is the noise of the measurement.
 """
 
 import contextlib
@@ -29,35 +29,35 @@ def note(text):
 
 
 class Bench(harness.Bench):
-    """Where it is measured."""
+    """The place of the measurements."""
 
     def __init__(self, programs, settle_s):
         super().__init__(programs)
         self.settle_s = settle_s
 
     def settle(self):
-        """Until what watches has nothing more to do."""
+        """Waits until the watchers have nothing left to do."""
         time.sleep(self.settle_s)
 
 
-# --- what the kernel says ----------------------------------------------------------------
+# --- figures from the kernel -------------------------------------------------------------
 
 def machine_busy_s():
-    """CPU seconds that all processors were not idle since boot. Idle time is exact (the kernel
-    keeps it by clock); busy time by ticks is not."""
+    """CPU seconds since boot in which processors were not idle. Idle time is exact (the kernel
+    measures it by clock); busy time counted in ticks is not."""
     with open("/proc/uptime", encoding="ascii") as uptime:
         elapsed, idle = map(float, uptime.read().split())
     return elapsed * os.cpu_count() - idle
 
 
 def machine_steal_s():
-    """CPU seconds that a hypervisor took for others."""
+    """CPU seconds that the hypervisor gave to others."""
     with open("/proc/stat", encoding="ascii") as stat:
         return int(stat.readline().split()[8]) / CLOCK_TICKS
 
 
 def process_cpu_s(pid):
-    """On-CPU time of a process, all threads."""
+    """CPU time of a process, all threads."""
     total_ns = 0
     for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
         total_ns += int((task / "schedstat").read_text().split()[0])
@@ -65,12 +65,12 @@ def process_cpu_s(pid):
 
 
 def resident_bytes(pid):
-    """Resident set of a process, the ring that it has mapped left out."""
+    """Resident set of a process without its mapping of the ring."""
     total = 0
     counted = True
     for line in pathlib.Path(f"/proc/{pid}/smaps").read_text().splitlines():
         key, _, value = line.partition(":")
-        if "-" in key: # a mapping begins: "7f00-7f10 rw-s ... anon_inode:bpf-map"
+        if "-" in key: # start of a mapping: "7f00-7f10 rw-s ... anon_inode:bpf-map"
             counted = not line.endswith("bpf-map")
         elif key == "Rss" and counted:
             total += int(value.split()[0]) * 1024
@@ -78,13 +78,13 @@ def resident_bytes(pid):
 
 
 def written_bytes(pid):
-    """To storage, so far: pages that it made dirty."""
+    """Bytes written to storage so far: pages made dirty."""
     with open(f"/proc/{pid}/io", encoding="ascii") as figures:
         return next(int(line.split()[1]) for line in figures if line.startswith("write_bytes:"))
 
 
 def cpu_of(command):
-    """Runs a command. CPU seconds of it and of all that it waited for."""
+    """Runs a command. Returns the CPU seconds of it and its reaped children."""
     process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL,
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
@@ -100,10 +100,10 @@ def cpu_of(command):
 
 
 def descriptors(pid):
-    """[(number, what it is)] of a process."""
+    """[(number, target)] of a process."""
     found = []
     for path in pathlib.Path(f"/proc/{pid}/fd").iterdir():
-        with contextlib.suppress(FileNotFoundError): # closed meanwhile
+        with contextlib.suppress(FileNotFoundError): # closed in the meantime
             found.append((path.name, os.readlink(path)))
     return found
 
@@ -112,18 +112,18 @@ def descriptors(pid):
 
 @dataclasses.dataclass
 class Turn:
-    """What `count` pieces of work took while something watched."""
+    """The cost of `count` units of work while a watcher runs."""
 
-    at_s: float         # its middle, on the machine's clock
+    at_s: float         # midpoint, on the machine's clock
     count: int
     wall_s: float
-    own_s: float        # CPU of the work and of all that watches it
-    correlator_s: float # the correlator's part of that
-    machine_s: float    # CPU of the machine
-    steal_s: float      # what the hypervisor took from it
+    own_s: float        # CPU of the work and of all watchers
+    correlator_s: float # the correlator's part of own_s
+    machine_s: float    # CPU of the whole machine
+    steal_s: float      # CPU that the hypervisor took away
 
     def each(self, figure):
-        """Of one piece. figure: "own", "without_correlator", "machine" or "wall"."""
+        """For one unit. figure: "own", "without_correlator", "machine" or "wall"."""
         if figure == "without_correlator":
             return (self.own_s - self.correlator_s) / self.count
         return getattr(self, f"{figure}_s") / self.count
@@ -133,8 +133,7 @@ FIGURES = ("own", "without_correlator", "machine", "wall")
 
 
 def measure(bench, watcher, loads):
-    """{load's name: Turn}: each load once while the watcher watches; not how it starts and
-    ends."""
+    """{load's name: Turn}: each load once while the watcher runs, without its start and end."""
     turns = {}
     with watcher.running(bench):
         bench.settle()
@@ -144,7 +143,7 @@ def measure(bench, watcher, loads):
             begin, machine, steal = time.monotonic(), machine_busy_s(), machine_steal_s()
             work_s = load.run(bench, watcher, count)
             end = time.monotonic()
-            bench.settle() # what it still has to do is its cost too
+            bench.settle() # remaining work is part of its cost
             watching_after, correlator_after = watcher.cpu_s()
             turns[load.name] = Turn(
                 (begin + end) / 2, count, end - begin, work_s + watching_after - watching,
@@ -174,7 +173,7 @@ def take_turns(bench, nothing, watchers, loads, rounds):
 
 
 def nothing_at(nothing, at_s, figure):
-    """What a piece of work would have taken with nothing watching at that moment."""
+    """Cost of a unit of work without a watcher at that moment, interpolated."""
     before = max((turn for turn in nothing if turn.at_s <= at_s), key=lambda turn: turn.at_s)
     after = min((turn for turn in nothing if turn.at_s >= at_s), key=lambda turn: turn.at_s)
     share = (at_s - before.at_s) / (after.at_s - before.at_s or 1)
@@ -202,11 +201,11 @@ def compare(bench, nothing, watchers, loads, rounds):
     } for load in loads}
 
 
-# --- what the kernel charges to BPF programs ---------------------------------------------
+# --- run time that the kernel charges to BPF programs ------------------------------------
 
 @contextlib.contextmanager
 def bpf_statistics(are_on):
-    """Whether the kernel counts how long BPF programs run meanwhile, which makes them slower."""
+    """Switches the kernel's accounting of BPF run time, which slows programs down, on or off for the block."""
     before = BPF_STATISTICS.read_text(encoding="ascii")
     BPF_STATISTICS.write_text("1" if are_on else "0", encoding="ascii")
     try:
@@ -216,8 +215,8 @@ def bpf_statistics(are_on):
 
 
 def bpf_programs(pid):
-    """{(hook, program's name): (ns run, times run)} of what a process has attached, by the
-    links that it holds: other probes may run here."""
+    """{(hook, program's name): (ns run, times run)} of the programs that a process has attached,
+    found through its links, since other probes may run here."""
     hooks = {}
     for number, kind in descriptors(pid):
         if kind in ("anon_inode:bpf_link", "anon_inode:bpf-link"):
@@ -233,7 +232,7 @@ def bpf_programs(pid):
 
 @dataclasses.dataclass
 class Charge:
-    """What a watcher took while a load ran, by the kernel's own account."""
+    """CPU that a watcher used while a load ran, by the kernel's own accounting."""
 
     work_s: float
     programs: dict      # {hook: (ns run, times run)}
@@ -242,8 +241,8 @@ class Charge:
 
 
 def charge(bench, watcher, load, least_s):
-    """With bpf_statistics(True), and the watcher running. The load is repeated until its CPU is
-    `least_s`: what the watcher takes while it settles counts too, and has to be little of all."""
+    """Requires bpf_statistics(True) and a running watcher. Repeats the load until it has used
+    `least_s` of CPU, so that the watcher's CPU while it settles, which counts too, is a small part."""
     before, (watching, correlator) = bpf_programs(watcher.pid), watcher.cpu_s()
     work_s = load.run(bench, watcher, load.count)
     while work_s < least_s:
@@ -261,9 +260,9 @@ def charge(bench, watcher, load, least_s):
 
 
 def call_costs(bench, nothing, empty, load, rounds):
-    """[{figure: ns an event}, a round each] of programs that do nothing, under a load that calls
-    one for each of its pieces: what the work pays for it with nobody counting how long programs
-    run, what it pays while the kernel counts, and what is charged then."""
+    """[{figure: ns an event}, one for each round] of programs that do nothing, under a load that
+    calls one for each unit: the cost to the work without the kernel's accounting, the cost with it,
+    and the run time charged."""
     costs = []
     for number in range(rounds):
         note(f"round {number + 1}/{rounds}: {load.title}")

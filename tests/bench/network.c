@@ -1,8 +1,8 @@
 /* Messages over a TCP connection on loopback, between two processes.
  *
- *   network request MESSAGE_BYTES COUNT   each message is answered with one of its size
- *   network bulk MESSAGE_BYTES COUNT      one way only
- *   network drain MESSAGE_BYTES COUNT     the same, but many are sent at once
+ *   network request MESSAGE_BYTES COUNT   each message is answered by one of the same size
+ *   network bulk MESSAGE_BYTES COUNT      one way
+ *   network drain MESSAGE_BYTES COUNT     one way, with many messages in one send
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -46,7 +46,7 @@ static void message_receive(int fd)
 	}
 }
 
-/* A port of the kernel's choice, written back to the address. */
+/* Listens on a port chosen by the kernel, which is stored in the address. */
 static int listener_open(struct sockaddr_in *address)
 {
 	int fd = socket(AF_INET, SOCK_STREAM, 0);

@@ -1,4 +1,4 @@
-/* The shortest program: what an exec storm starts, linked dynamically and statically. */
+/* The smallest program, for exec storms; linked dynamically and statically. */
 int main(void)
 {
 	return 0;

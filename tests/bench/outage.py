@@ -1,9 +1,9 @@
-"""The lake is away while a host goes on: what its shipper needs meanwhile, and how fast everything
-arrives afterwards.
+"""An outage of the lake while a host continues: resources of its shipper meanwhile, and the speed
+of the delivery afterwards.
 
-An hour of 1,000 processes a second is replayed into a store as fast as the correlator takes
-it, while a shipper tries in vain to reach the lake. When the lake is back everything must
-arrive: every row of the store is then in the lake, by key and content.
+An hour of 1,000 processes a second is replayed into a store as fast as the correlator allows, while
+a shipper fails to reach the lake. Once the lake is back, everything must arrive: every row of the
+store is in the lake, compared by key and content.
 """
 
 import time
@@ -15,14 +15,14 @@ from simulated import command
 from testing import ENVIRONMENT, wait_until
 
 RATE = 1000                 # processes a second
-STORY_PROCESSES = 49        # of the recording: a run of its pipeline
+STORY_PROCESSES = 49        # in the recording, which is one run of its pipeline
 ROUND_MS = STORY_PROCESSES * 1000 // RATE
 MEMORY_PERIOD_S = 0.2
 ARRIVED_LIMIT_S = 1800
 
 
 class Shipper(Daemon):
-    """tracer-shipper, running beside the correlator."""
+    """tracer-shipper, running alongside the correlator."""
 
     def __init__(self, programs, lake, store, state):
         state.mkdir()
@@ -31,7 +31,7 @@ class Shipper(Daemon):
                                      "send.interval=1s"], state / "log", ENVIRONMENT)
 
     def resident_bytes(self, which="VmRSS"):
-        """Now, or "VmHWM": the most that it ever was."""
+        """The current value, or the peak with "VmHWM"."""
         return int(self.status_field(which).split()[0]) * 1024
 
     def status(self, name):
@@ -43,7 +43,7 @@ class Shipper(Daemon):
 
 
 def fill(programs, shipper, store, rounds):
-    """The hour: the store fills while the shipper tries in vain. Seconds that it took."""
+    """The hour: the store fills while the shipper fails. Returns the seconds it took."""
     begin = time.monotonic()
     with simulated.Replay(programs, store, 1, rounds, ROUND_MS) as replay:
         shipper.until("a batch waits", lambda: list(shipper.state.glob("*.ndjson.zst")))
@@ -52,7 +52,7 @@ def fill(programs, shipper, store, rounds):
 
 
 def catch_up(lake, shipper, store):
-    """The lake is back: until all has arrived, from the shipper's first attempt that succeeds."""
+    """Restarts the lake and waits until everything has arrived; measures from the first successful attempt."""
     with simulated.opened(store) as database:
         rev, = database.execute("SELECT rev FROM stream").fetchone()
     lake.start()
@@ -71,7 +71,7 @@ def catch_up(lake, shipper, store):
 
 
 def measure(programs, directory, lake, seconds):
-    """seconds: of the outage, in the host's time."""
+    """seconds: length of the outage, in the host's time."""
     store = directory / "outage.db"
     rounds = seconds * RATE // STORY_PROCESSES
     command(programs / "cli/tracer", "lake", "init", env=simulated.settings_of(lake, "migrator"))
@@ -87,7 +87,7 @@ def measure(programs, directory, lake, seconds):
         results["catch_up"] = catch_up(lake, shipper, store)
         note(f"all has arrived: {results['catch_up']['wall_s']:.0f} s")
         peak_bytes = shipper.resident_bytes("VmHWM")
-    # The kernel reckons both figures to within some pages of each processor.
+    # The kernel's figures are accurate only to within some pages of each processor.
     results["resident_most_bytes"] = max([peak_bytes, *(size for _, size in memory.seen)])
     results["resident"] = memory.seen[::len(memory.seen) // 100 + 1]
     results["compared_rows"] = simulated.compare(lake, store)

@@ -1,5 +1,5 @@
-/* Two processes that hand a byte to and fro through pipes: on one processor every
- * hand-over is a context switch.
+/* Two processes that pass a byte back and forth through pipes: on one processor, each
+ * transfer is a context switch.
  *
  *   pingpong ROUND_TRIPS
  */

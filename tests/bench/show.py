@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What `tracer show` of a large run takes: processor time, time, memory, for runs of three shapes.
+"""Cost of `tracer show` for a large run: CPU time, wall time and memory, for runs of three shapes.
 
 usage: show.py BUILD [--processes N] [--smoke]
 
-The runs are a recorded one, its processes, tools and tasks there many times over.
+The runs are copies of a recorded one with its processes, tools and tasks multiplied.
 
-The figures are those of this machine, now; the best of three rounds. The memory does not depend on
-its load: more than the bound fails. --smoke asks once, for tests.
+Times are those of this machine at this moment, the best of three rounds. Memory does not depend on
+load: exceeding the limit is a failure. --smoke measures once, for tests.
 """
 
 import argparse
@@ -26,11 +26,11 @@ from daemons import replay  # noqa: E402 (found by the path above)
 from testing import succeeds  # noqa: E402
 
 MEMORY_KIB_MAX = 64 * 1024
-SHAPES = ((20, 2), (100_000, 200), (100_000, 100_000))  # processes a task, and a tool
+SHAPES = ((20, 2), (100_000, 200), (100_000, 100_000))  # processes in a task, and in a tool
 
 
 def multiply(database, table, count, columns):
-    """So many rows like the first one instead of all; `columns` says what differs, by the row's number i."""
+    """Replaces all rows by `count` copies of the first; `columns` are the expressions that differ, by row number i."""
     names = [column[1] for column in database.execute(f"PRAGMA table_info({table})")]
     database.execute(f"CREATE TEMP TABLE one_{table} AS SELECT * FROM {table} ORDER BY rev LIMIT 1")
     database.execute(f"DELETE FROM {table}")
@@ -60,7 +60,7 @@ def make_store(options, path, a_task, a_tool):
 
 
 def measure(*command):
-    """Seconds, seconds of processors, and KiB at the peak."""
+    """Wall seconds, CPU seconds, and peak KiB."""
     begun = time.monotonic()
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
         _, status, usage = os.wait4(process.pid, 0)

@@ -1,7 +1,7 @@
-"""Hosts that are simulated, and their lake: what the sections fleet and outage share.
+"""Simulated hosts and their lake, shared by the sections fleet and outage.
 
-A host is a recording that host_stream makes its own, replayed by the real correlator into a
-store of its own. The real tracer-shipper sends that to a real ClickHouse on loopback.
+A host is a recording adapted by host_stream and replayed by the real correlator into its own store.
+The real tracer-shipper sends it to a real ClickHouse on loopback.
 """
 
 import contextlib
@@ -24,12 +24,12 @@ ENTITIES = {path.stem: re.split(r"\s+WHERE (?:\w\.)?rev > :cursor", path.read_te
             for path in sorted((ROOT / "common/store/entities").glob("*.sql"))}
 KEYS = {"samples": "process_id, boot_ns", "host_samples": "unix_ns"}
 COMMAND_LIMIT_S = 600
-REPLAY_LIMIT_S = 3600 # an hour of 1,000 processes a second, on a machine that has others
+REPLAY_LIMIT_S = 3600 # an hour of 1,000 processes a second, on a shared machine
 CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def settings_of(lake, user):
-    """The environment in which the tracer command is this user of the lake."""
+    """Environment that makes the tracer command this user of the lake."""
     return os.environ | {"TRACER_LAKE": lake.url, "TRACER_LAKE_USER": user,
                          "TRACER_LAKE_PASSWORD_FILE": str(lake.secret(user))}
 
@@ -46,7 +46,7 @@ def command(*arguments, **more):
 # --- hosts ------------------------------------------------------------------------------
 
 class Replay:
-    """A correlator that replays the stream of a simulated host, from a pipe."""
+    """A correlator that replays a simulated host's stream from a pipe."""
 
     def __init__(self, programs, store, host, rounds, round_ms):
         rules = store.parent / "no-rules"
@@ -59,7 +59,7 @@ class Replay:
             [programs / "correlator/tracer-correlator", "--replay", "/dev/stdin", "--store", store,
              "--rules", rules, "--retain", "0", "--log-level", "warning"],
             stdin=self.stream.stdout, stdout=subprocess.DEVNULL)
-        self.stream.stdout.close() # the correlator alone has it
+        self.stream.stdout.close() # only the correlator reads it
 
     def __enter__(self):
         return self
@@ -87,14 +87,14 @@ def shipper_command(programs, lake, store, state):
 
 
 def shipper_status(state):
-    """What a shipper says of itself; nothing yet is {}."""
+    """A shipper's status; {} if it has not written one yet."""
     with contextlib.suppress(FileNotFoundError, json.JSONDecodeError):
         return json.loads((state / "status.json").read_text())
     return {}
 
 
 def opened(store):
-    """A store, to be read."""
+    """Opens a store for reading."""
     return contextlib.closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True))
 
 
@@ -105,7 +105,7 @@ def row_counts(store):
                 for name, base in ENTITIES.items()}
 
 
-# --- the lake against the store -----------------------------------------------------------
+# --- comparing the lake with the store ----------------------------------------------------
 
 def columns_of(store, entity):
     with opened(store) as database:
@@ -113,7 +113,7 @@ def columns_of(store, entity):
 
 
 def store_lines(store, entity, columns):
-    """Every row as a line of JSON, in the order of the key. Arguments are in hexadecimal."""
+    """Every row as a line of JSON, in key order. Arguments are in hexadecimal."""
     cells = ", ".join("hex(arguments)" if name == "arguments" else name for name in columns)
     with opened(store) as database:
         database.execute("PRAGMA cache_size = -262144")
@@ -123,7 +123,7 @@ def store_lines(store, entity, columns):
 
 
 def lake_lines(lake, entity, columns, host_id):
-    """The same of what stands in the lake."""
+    """The same for the rows in the lake."""
     arguments = "hex(arrayStringConcat(arrayMap(word -> concat(word, char(0)), arguments)))"
     cells = ", ".join(arguments if name == "arguments" else name for name in columns)
     query = urllib.parse.urlencode({
@@ -139,7 +139,7 @@ def lake_lines(lake, entity, columns, host_id):
 
 
 def compare(lake, store):
-    """Every row of the store is in the lake, by key and content, and no other of its host."""
+    """Checks that the lake has exactly the store's rows for its host, by key and content."""
     with opened(store) as database:
         host_id, = database.execute("SELECT id FROM hosts").fetchone()
     count = 0
@@ -153,16 +153,16 @@ def compare(lake, store):
     return count
 
 
-# --- what it takes ------------------------------------------------------------------------
+# --- costs --------------------------------------------------------------------------------
 
 def cpu_s(pid):
-    """Of a process with all its threads, also those that have ended."""
+    """CPU time of a process with all threads, including those that have ended."""
     fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / CLOCK_TICKS
 
 
 class Sampler(threading.Thread):
-    """Calls `look` again and again and keeps (seconds since it began, what it said)."""
+    """Calls `look` periodically and keeps (seconds since the start, result)."""
 
     def __init__(self, look, period_s):
         super().__init__(daemon=True)
@@ -181,18 +181,18 @@ class Sampler(threading.Thread):
 
     def run(self):
         while not self.ended.wait(self.period_s):
-            with contextlib.suppress(OSError): # what it looks at is not there yet, or gone
+            with contextlib.suppress(OSError): # not there yet, or gone
                 self.seen.append((time.monotonic() - self.began, self.look()))
 
 
 def settle(lake):
-    """Until every part is merged as far as it goes: bytes a row are those of rows that stay."""
+    """Merges all parts, so that bytes a row are measured for rows that stay."""
     for name in ENTITIES:
         lake.query(f"OPTIMIZE TABLE tracer.{name}_rows FINAL", timeout=COMMAND_LIMIT_S)
 
 
 def stored(lake):
-    """{entity: (rows, bytes on disk)} of what is active."""
+    """{entity: (rows, bytes on disk)} of active parts."""
     found = lake.rows(
         "SELECT table, sum(rows), sum(bytes_on_disk) FROM system.parts WHERE active AND rows > 0"
         " AND database = 'tracer' AND table LIKE '%_rows' GROUP BY table ORDER BY table")

@@ -1,5 +1,5 @@
-/* Starts a command COUNT times, PARALLEL of them at once, and waits for all: the storm
- * of execs that the budgets speak of, and, with PARALLEL = COUNT, a crowd of processes.
+/* Starts a command COUNT times, PARALLEL at a time, and waits for all: the exec storm of the
+ * performance goals or, with PARALLEL = COUNT, a crowd of processes.
  *
  *   storm COUNT PARALLEL COMMAND [ARGUMENT...]
  */

@@ -1,7 +1,7 @@
-"""What watches the work: nothing, Tracer and its parts, and others that tell the same.
+"""Watchers of the work: nothing, Tracer and its parts, and comparable tools.
 
-A watcher is running() around the work, says its cpu_s() so far, and may wrap the command of the
-work. absent() is why it cannot run here, or None.
+A watcher is active while running(), returns its CPU time from cpu_s(), and may wrap the command of
+the work. absent() returns why it cannot run here, or None.
 """
 
 import contextlib
@@ -22,11 +22,11 @@ TOOL_START_TIMEOUT_S = 60
 
 
 class Watcher:
-    """Nothing at all."""
+    """No watcher."""
 
     name = NOTHING
-    slowness = 1      # so much less work is done beneath it
-    rounds_max = None # it takes part in that many rounds, where it is slow
+    slowness = 1      # divides the amount of work
+    rounds_max = None # limits the rounds of a slow watcher
 
     def absent(self, _bench):
         return None
@@ -36,7 +36,7 @@ class Watcher:
         yield self
 
     def cpu_s(self):
-        """CPU seconds so far: of all that watches, and of the correlator among it."""
+        """CPU seconds so far of all watching processes, and of the correlator among them."""
         return 0.0, 0.0
 
     def wrapped(self, command):
@@ -44,13 +44,13 @@ class Watcher:
 
 
 class NothingAgain(Watcher):
-    """The noise of the measurement: nothing against nothing."""
+    """The noise of the measurement: nothing compared with nothing."""
 
     name = "nothing, again"
 
 
 class Tracer(Watcher):
-    """The probe and the correlator, as they would run."""
+    """The probe and the correlator, as in production."""
 
     name = "tracer"
 
@@ -96,7 +96,7 @@ def lost_count(store):
 
 
 class ProbeAlone(Watcher):
-    """The kernel side and the probe, whose records go nowhere."""
+    """The kernel side and the probe; its records are discarded."""
 
     name = "probe alone"
 
@@ -125,14 +125,14 @@ class ProbeAlone(Watcher):
         return process_cpu_s(self.pid), 0.0
 
 
-# They look for tracefs, which not every machine has mounted: theirs alone, then.
+# They need tracefs, which is not mounted on every machine: mount it for them alone.
 WITH_TRACEFS = ["unshare", "--mount", "sh", "-c",
                 "mount -t debugfs nodev /sys/kernel/debug 2>/dev/null; "
                 "mount -t tracefs nodev /sys/kernel/tracing 2>/dev/null; exec \"$@\"", "sh"]
 
 
 class Commands(Watcher):
-    """Other programs that watch the same."""
+    """Other programs that observe the same events."""
 
     def __init__(self, name, *commands):
         self.name = name
@@ -162,7 +162,7 @@ class Commands(Watcher):
         return self.commands
 
     def wait_attached(self, process):
-        """Until it has programs attached and attaches no more."""
+        """Waits until it has attached programs and attaches no more."""
         attached, deadline = 0, time.monotonic() + TOOL_START_TIMEOUT_S
         while time.monotonic() < deadline:
             time.sleep(0.3)
@@ -184,7 +184,7 @@ class Commands(Watcher):
 
 
 class EmptyPrograms(Commands):
-    """BPF programs that do nothing, where Tracer has its own."""
+    """BPF programs that do nothing, on the hooks that Tracer uses."""
 
     def __init__(self):
         super().__init__("empty programs", ["empty"])
@@ -225,7 +225,7 @@ class Top(Commands):
 
 
 class Strace(Watcher):
-    """Counts all system calls of the work and of what it starts."""
+    """Counts all system calls of the work and its children."""
 
     name = "strace -f -c"
     slowness = 20
@@ -239,13 +239,13 @@ class Strace(Watcher):
 
 
 class Accounting(Watcher):
-    """The kernel's process accounting, acct(2), as accton switches it on."""
+    """The kernel's process accounting, acct(2), as enabled by accton."""
 
     name = "process accounting (acct)"
     files_elsewhere = [pathlib.Path("/var/log/account/pacct"), pathlib.Path("/var/account/pacct")]
 
     def absent(self, _bench):
-        """In use elsewhere, it would be off afterwards."""
+        """If it is in use elsewhere, the measurement would switch it off."""
         sizes = [path.stat().st_size for path in self.files_elsewhere if path.exists()]
         cpu_of(["true"])
         if sizes != [path.stat().st_size for path in self.files_elsewhere if path.exists()]:
