@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What `tracer completion` prints, in the shells themselves: what they make of a line and a tab.
+"""The output of `tracer completion`, in the shells themselves: how they complete a line.
 
     check_completion.py TRACER MAKE_STORE [TEST...]
 
-A shell that is not installed is skipped.
+Shells that are not installed are skipped.
 """
 import json
 import os
@@ -24,8 +24,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from testing import run_cases  # noqa: E402 (the line above has to come first)
 
 TRACER, MAKE_STORE = map(os.path.abspath, sys.argv[1:3])
-DEADLINE_S = 120  # of an answer, however slow the machine
-REPORT = b"\x07"  # ^G prints the line as it stands
+DEADLINE_S = 120  # for an answer, even on a slow machine
+REPORT = b"\x07"  # ^G prints the current line
 
 BASH_SETTINGS = """
 PS1= PS2=
@@ -45,7 +45,7 @@ bindkey '^G' report
 
 
 class Terminal:
-    """A shell at work on a terminal, asked line by line."""
+    """A shell running on a terminal, tested line by line."""
 
     def __init__(self, directory, environment, arguments):
         self.pid, self.fd = pty.fork()
@@ -72,7 +72,7 @@ class Terminal:
 
 
 class Fish:
-    """Asked for what it would offer: the one thing, behind what was typed before."""
+    """Queried for its completions: a single one is appended to the input."""
 
     def __init__(self, directory, environment, arguments):
         self.settings = {"cwd": directory, "env": environment}
@@ -141,7 +141,7 @@ class Shells(unittest.TestCase):
                     ("tracer run only-he", "tracer run only-here"),
                     ("tracer run --store x -- only-he", "tracer run --store x -- only-here"),
                     ("tracer run only-here rec", "tracer run only-here recording.rec"),
-                    # Nothing is known of these, and so nothing is put there.
+                    # Nothing is known about these, so nothing is inserted.
                     ("tracer runs --limit 1", "tracer runs --limit 1"),
                     ("tracer runs rec", "tracer runs rec"),
                     ("tracer help show --to", "tracer help show --to")):

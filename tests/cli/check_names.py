@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""tracer show --names FILE: the engine's names of tasks, from files of its own.
+"""tracer show --names FILE: the engine's task names, taken from its own files.
 
     check_names.py TRACER CORRELATOR RECORDING [TEST...]
 
-The store is that of a recorded Snakemake run (tests/golden/snakemake.rec); snakemake.log is what
-Snakemake says of it. For Nextflow, tasks of the store get labels like its hashes.
+The store comes from a recorded Snakemake run (tests/golden/snakemake.rec); snakemake.log is
+Snakemake's log of it. For Nextflow, tasks of the store get labels in the form of its hashes.
 """
 import json
 import os
@@ -24,7 +24,7 @@ from testing import run_cases  # noqa: E402 (the line above has to come first)
 TRACER, CORRELATOR, RECORDING = map(os.path.abspath, sys.argv[1:4])
 HERE = pathlib.Path(__file__).resolve().parent
 
-# The names of the tasks of the run, by name and label of ours.
+# Names of the run's tasks, by our name and label.
 SNAKEMAKE = {
     ("reference.py", "reference.fa"): ("reference", ""),
     ("bwa index", "reference.fa"): ("index", ""),
@@ -39,7 +39,7 @@ SNAKEMAKE = {
 TRACE = "task_id\thash\tnative_id\tname\tstatus\n"
 LOG = "Nov-22 11:00:00.000 [Task submitter] INFO  nextflow.Session - "
 
-# Text of a file, and what the task that is labelled ab/cdef01 is called: (name, label).
+# Content of a file, and the resulting (name, label) of the task labelled ab/cdef01.
 FILES = {
     "trace": (TRACE + "1\tab/cdef01\t77\tALIGN:BWA (s1)\tCOMPLETED\n2\tcd/000001\t78\tOTHER\tFAILED\n", ("ALIGN:BWA", "s1")),
     "trace without tag": (TRACE + "1\tab/cdef01\t77\tALIGN:BWA\tCOMPLETED\n", ("ALIGN:BWA", "")),
@@ -53,7 +53,7 @@ FILES = {
     "benchmark table": ("s\th:m:s\tjobid\trule_name\twildcards\n1.5\t0:00:01\t3\tstats\t{'s': 's3'}\n", ("stats", "s=s3")),
 }
 
-# Text of a file, and what is said of it after its name.
+# Content of a file, and the message after its name.
 BROKEN = {
     "empty": ("", ": no names in it"),
     "something else": ("root:x:0:0\n", ": no names in it"),
@@ -115,7 +115,7 @@ class Names(unittest.TestCase):
                                   "reference": 1, "summary": 1, "snakemake": 1})
 
     def test_a_tool_and_its_script_are_one(self):
-        """The shell of each bwa step is made a wrapper of bwa's name."""
+        """Makes the shell of each bwa step a wrapper named bwa."""
         store = os.path.join(self.directory.name, "wrapped.db")
         shutil.copy(self.store, store)
         with sqlite3.connect(store) as database:

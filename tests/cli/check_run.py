@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""tracer run, record and replay with a probe on this kernel: the command must not notice,
-and nothing may be left behind. Skipped without root or where the probe cannot load.
+"""tracer run, record and replay with a probe on this kernel: the command must not be affected, and
+nothing may be left behind. Skipped without root or if the probe cannot be loaded.
 
     check_run.py TRACER [TEST...]
 """
@@ -39,7 +39,7 @@ while not seen and time.monotonic() < end:
 time.sleep(0.5)  # a second one would come with the first
 sys.exit(20 + len(seen))
 """
-# Until there is a file of that name, or the test has failed.
+# Waits until the file $0 exists, at most about a minute.
 UNTIL = 'echo ready; for _ in $(seq 600); do [ -e "$0" ] && break; sleep 0.1; done; '
 LEFTOVERS_TIMEOUT_S = 60
 
@@ -55,7 +55,7 @@ class Case(unittest.TestCase):
     def setUp(self):
         self.directory = tempfile.TemporaryDirectory()
         os.chmod(self.directory.name, 0o777)
-        # No store of this host's own daemons: every run here starts its own.
+        # Not the store of this host's own daemons: every run here starts its own.
         self.environment = {**os.environ, "TRACER_STORE": "/nonexistent", "LC_ALL": "C.UTF-8",
                             "ASAN_OPTIONS": "detect_leaks=0"}
         for name in ("SUDO_UID", "SUDO_GID"):
@@ -138,7 +138,7 @@ class Command(Case):
             os.close(reader)
             os.close(extra)
 
-        def steady(text):  # its process group is a number of its own
+        def steady(text):  # without the line of its process group, which varies
             return [line for line in text.splitlines()[:-1]]
         self.assertEqual(steady(watched), steady(plain))
 
@@ -163,7 +163,7 @@ class Command(Case):
 
 
     def test_in_a_pid_namespace(self):
-        """Where pids are others than the kernel side sees: the report is of the command all the same."""
+        """Inside, pids differ from those of the kernel side; the report still covers the command."""
         path = self.path("report.json")
         result = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", TRACER, "run", "--json", "--processes",
                                  "--output", path, "--", "sh", "-c", "sleep 0.2; exit 3"], env=self.environment,
@@ -213,7 +213,7 @@ class Signals(Case):
 
     @staticmethod
     def kill_and_wait(pid):
-        """Until somebody else's child has ended."""
+        """Kills a process that is not a child, and waits for its end."""
         descriptor = os.pidfd_open(pid)
         os.kill(pid, signal.SIGKILL)
         select.select([descriptor], [], [], 60)
@@ -309,7 +309,7 @@ class Keeping(Case):
 
     @contextlib.contextmanager
     def stranger(self):
-        """Somebody else's process with a word in its command line, before and all the while."""
+        """An unrelated process with a word in its command line, before and during the run."""
         script = "while :; do sleep 0.05 \"$0\" 2>/dev/null; sleep 0.05; done"
         process = subprocess.Popen(["sh", "-c", script, STRANGER], user=NOBODY, start_new_session=True)
         try:
@@ -401,7 +401,7 @@ class Keeping(Case):
 
 
 def go_apart():
-    """Again with a /run of its own: what other tests leave there for a while is not ours."""
+    """Runs this program again with a private /run, free of temporary files of other tests."""
     script = 'mount -t tmpfs tmpfs /run && exec "$@"'
     os.environ["CHECK_RUN_APART"] = "1"
     os.execvp("unshare", ["unshare", "--mount", "sh", "-c", script, "sh", sys.executable, *sys.argv])

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Whole screens of tracer, held against files: what a reader sees at 80 and 200 columns and in a pipe.
+"""Complete screens of tracer, compared with files: at 80 and 200 columns and in a pipe.
 
     check_screens.py TRACER MAKE_STORE [--update] [TEST...]
 
-The store is make_store's, as of one fixed moment. tests/cli/screens/NAME-WIDTH.txt is the screen,
-without colours. --update writes the files anew: read what changed, it is what users see.
+The store is written by make_store for one fixed moment. tests/cli/screens/NAME-WIDTH.txt is the
+screen without colours. --update rewrites the files: review the changes, they are what users see.
 """
 import difflib
 import os
@@ -56,7 +56,7 @@ class Screens(unittest.TestCase):
         cls.directory.cleanup()
 
     def screen(self, arguments, width):
-        """What is shown there, colours aside."""
+        """The screen of that width, without colours."""
         if width == PIPE:
             result = subprocess.run([TRACER, *arguments], env=self.environment, stdin=subprocess.DEVNULL,
                                     stdout=subprocess.PIPE, check=False)
@@ -70,7 +70,7 @@ class Screens(unittest.TestCase):
         try:
             while piece := os.read(terminal, 65536):
                 output += piece
-        except OSError:  # it has ended
+        except OSError:  # the program has ended
             pass
         os.close(terminal)
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0, arguments)
@@ -97,7 +97,7 @@ class Screens(unittest.TestCase):
         self.assertEqual({file.name for file in SCREENS.iterdir()}, expected_names)
 
     def test_a_pipe_has_all_of_it(self):
-        """2,000 tasks, all as they began; command lines whole, and nothing padded to their length."""
+        """2,000 tasks in order of their beginning; command lines complete, and nothing padded to their length."""
         many = self.screen(["show", "parallel sort"], PIPE)
         self.assertEqual(len(re.findall(r"^[├└]─ sort ", many, re.M)), 2000)
         shown = self.screen(["show", "--processes", "align.sh"], PIPE)

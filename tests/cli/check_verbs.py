@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Every verb of tracer that only reads: good and bad usage, stores good and bad, JSON,
-terminals, hostile names, and what the documents say: man pages held against --help, docs/json.md.
+"""Every read-only verb of tracer: valid and invalid usage, valid and broken stores, JSON,
+terminals, hostile names, and the documents: man pages against --help, docs/json.md.
 
     check_verbs.py TRACER MAKE_STORE CORRELATOR PROBE SHIPPER DOCS [TEST...]
 """
@@ -31,7 +31,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from daemons import Daemon  # noqa: E402
 from testing import OnTerminal, run_cases, wait_until  # noqa: E402
 
-# Verbs that print from a store, with what they need.
+# Verbs that print from a store, with their arguments.
 PRINTING = [["runs", "--all"], ["show"], ["show", "--table"], ["show", "--tools"],
             ["show", "--processes", "--all"], ["top", "--once", "--all"], ["status"], ["host"],
             ["explain", "map"], ["explain", "1000"], ["query", "processes"], ["query", "runs", "--csv"]]
@@ -125,10 +125,10 @@ class Usage(Case):
             self.assertIn(b"there is no option --lake", self.fails(2, *arguments).stderr)
         for arguments in (["--lake"], ["--lake", url], ["--lake="], ["--lak", url, "runs"]):
             self.fails(2, *arguments)
-        self.fails(1, "--lake=", "runs")  # not the store of this host in its place
+        self.fails(1, "--lake=", "runs")  # does not fall back to this host's store
 
     def test_a_run_is_recorded_and_read_here_whatever_lake_there_is(self):
-        """The store is fresh, as with daemons at work, which never see this command: it waits."""
+        """The store is recent, as with running daemons that never see this command: the verb waits."""
         store = self.make_store("fresh.db")
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file, \
                 contextlib.closing(sqlite3.connect(store)) as database, database:
@@ -139,7 +139,7 @@ class Usage(Case):
                                    env={**self.environment, "TRACER_STORE": store,
                                         "TRACER_LAKE": "http://127.0.0.1:1"})
         self.assertEqual(process.stdout.readline(), b"ran\n")
-        while process.poll() is None:  # one that comes before it waits is no reason to give up
+        while process.poll() is None:  # a signal that arrives before it waits must not abort it
             process.send_signal(signal.SIGINT)
             time.sleep(0.2)
         _, errors = process.communicate(timeout=30)
@@ -200,7 +200,7 @@ class Stores(Case):
             self.assertNotIn(b"Sanitizer", result.stderr)
 
     def test_what_sqlite_says_of_a_hostile_store_is_shown_safely(self):
-        """Its messages quote names that are in the file."""
+        """SQLite's messages quote names from the file."""
         name = "evil\033[2J\n\u202e"
         views = ["standing_runs", "standing_tasks", "processes", "placed_samples"]
         spoils = {view: f'DROP VIEW {view}; CREATE VIEW {view} AS SELECT * FROM "{name}"' for view in views}
@@ -324,7 +324,7 @@ class Stores(Case):
             listed = json.loads(self.run_tracer("runs", "--json", "--store", store).stdout)
             whole = json.loads(self.run_tracer("runs", "--json", "--all", "--limit", "0", "--store", store).stdout)
             self.assertNotIn("snakemake: Snakefile", [run["name"] for run in listed["runs"]], kind)
-            self.assertEqual(listed["left_out_count"], 3)  # init and bash are the others
+            self.assertEqual(listed["left_out_count"], 3)  # init and bash are the other two
             self.assertEqual((len(whole["runs"]), whole["left_out_count"]), (len(listed["runs"]) + 3, 0))
             shown = self.run_tracer("runs", "--store", store)
             self.assertEqual(shown.stderr, b"tracer runs: 3 of the system's own left out: --all shows them too\n")
@@ -334,10 +334,10 @@ class Stores(Case):
 
 @unittest.skipUnless(os.geteuid() == 0, "needs root, to be elsewhere")
 class Hosts(Case):
-    """What doctor and status say of hosts that lack something: mounts and names of our own."""
+    """doctor and status on hosts that lack something, in private mount and PID namespaces."""
 
     def elsewhere(self, script, *arguments):
-        """Findings of a verb in a mount and PID namespace of its own, after a script."""
+        """Findings of a verb in private mount and PID namespaces, after running a script."""
         result = subprocess.run(["unshare", "--mount", "--pid", "--fork", "--mount-proc", "sh", "-ec",
                                  script + '\nexec "$@"', "sh", *arguments, "--json"],
                                 env=self.environment, capture_output=True, check=False)
@@ -345,7 +345,7 @@ class Hosts(Case):
         return {finding["topic"]: finding for finding in json.loads(result.stdout)["findings"]}
 
     def test_a_host_without_bpffs(self):
-        """Nothing that the service of the probe cannot start without is only limited."""
+        """What the probe's service cannot start without is reported as missing, not as limited."""
         no_bpffs = "mount -t tmpfs tmpfs /sys/fs/bpf\nmount -t tmpfs tmpfs /var/lib\n"
         finding = self.elsewhere(no_bpffs, TRACER, "doctor")["bpffs"]
         self.assertEqual(finding["level"], "limited")
@@ -357,7 +357,7 @@ class Hosts(Case):
         self.assertIn("mount -t bpf bpf /sys/fs/bpf, then systemctl start tracer-probe", finding["fix"])
 
     def test_the_kernel_is_what_the_probe_finds(self):
-        """Not what it calls itself: here 2.6, by a personality."""
+        """Judged by what the probe finds, not by the version: here 2.6, by a personality."""
         old = self.elsewhere("", "setarch", "--uname-2.6", TRACER, "doctor")
         self.assertRegex(old["kernel"]["text"], r"^Linux 2\.6\.")
         if "load" not in old:
@@ -370,7 +370,7 @@ class Hosts(Case):
 
 class Lakes(Case):
     def test_a_terminal_shows_that_it_waits(self):
-        """For a lake that takes the question and says nothing."""
+        """While a lake accepts the question and does not answer."""
         with socket.create_server(("127.0.0.1", 0)) as server:
             terminal = OnTerminal([TRACER, "runs", "--json", "--lake", f"http://127.0.0.1:{server.getsockname()[1]}"],
                                   env=self.environment)
@@ -424,7 +424,7 @@ class Printing(Case):
                                 (arguments, character))
 
     def test_top_has_what_ended_processes_used(self):
-        """Three short dd's of a run that goes on, each with 140 ms, 30 MiB read and 10 written."""
+        """Three short dd's of a run that continues, each with 140 ms, 30 MiB read and 10 written."""
         tools = {tool["tool"]: tool for tool in json.loads(self.run_tracer("top", "--json").stdout)["tools"]}
         dd = tools["dd"]
         self.assertEqual((dd["process_count"], dd["ended_count"], dd["user_id"], dd["task_id"], dd["rss_bytes"]),
@@ -460,7 +460,7 @@ class Printing(Case):
         self.assertRegex(limited, r"container.* of debian:12  docker 0123456789ab")
         self.assertIn("75 % of 1.00 GiB", limited)
         self.assertRegex(limited, r"What stood still\n.*cc1plus \(pid 7\) is in uninterruptible")
-        self.assertNotIn("received ", limited.split("\n\n")[-1])  # no column of nothing
+        self.assertNotIn("received ", limited.split("\n\n")[-1])  # no empty column
         shown = json.loads(self.run_tracer("show", "make", "--json").stdout)
         self.assertEqual(shown["run"]["throttled_ns"], 1200000000)
         container = shown["containers"][0]
@@ -476,7 +476,7 @@ class Printing(Case):
         self.assertEqual(incident["sender_user_id"], 0)
 
     def test_the_host_as_it_was_in_the_last_minute(self):
-        """The figures of make_store, whose counters are known: 30 of 240 core-seconds, ..."""
+        """The figures of make_store with known counters: 30 of 240 core-seconds, ..."""
         output = self.run_tracer("host", "--raw").stdout.decode()
         for line in ("12.5 % user, 2.5 % system, 5.0 % waiting for I/O, 0.0 % stolen; load 1.25",
                      "1048576 read, 2097152 written", "- received, - sent",
@@ -501,7 +501,7 @@ class Printing(Case):
                              (1, self.UNPRINTED % os.path.basename(program).encode()), option)
 
     def test_the_machine_of_a_cloud_where_it_is_known(self):
-        """As a lake has it; a host's own store knows nothing of it."""
+        """Known in a lake; a host's own store has no cloud columns."""
         self.assertNotIn(b"cloud", self.run_tracer("host").stdout)
         host = json.loads(self.run_tracer("host", "--json").stdout)["hosts"][0]["host"]
         self.assertEqual([value for name, value in host.items() if name.startswith("cloud_")], [None] * 6)
@@ -556,7 +556,7 @@ class Printing(Case):
         self.assertIn(b"\033[", self.run_tracer("show", "--color=always").stdout)
 
     def on_terminal(self, columns, arguments, keys=(), **environment):
-        """What a terminal of that width gets, and the exit status."""
+        """Output to a terminal of that width, and the exit status."""
         pid, terminal = pty.fork()
         if pid == 0:
             os.execve(TRACER, [TRACER, *arguments],
@@ -581,7 +581,7 @@ class Printing(Case):
         tables = [["show", "--table"], ["show", "--tools"], ["show"], ["show", "--processes"], ["runs", "--all"],
                   ["top", "--once", "--all"]]
         for columns, arguments in itertools.product((40, 60, 80, 120, 200), tables):
-            # COLUMNS: the size of a new terminal is set only after the program began.
+            # COLUMNS, because a new terminal's size is set only after the program has started.
             output, status = self.on_terminal(columns, arguments, COLUMNS=str(columns))
             self.assertEqual(status, 0)
             self.assertIn("\033[", output)
@@ -606,9 +606,9 @@ class Printing(Case):
 
 
 class Json(Case):
-    """What --json prints, and docs/json.md."""
+    """Output of --json, compared with docs/json.md."""
 
-    # Of each section there: commands that print it.
+    # Commands that print each section of it.
     COMMANDS = {
         "runs, replay": [["runs", "--all"]],
         "show, run": [["show"], ["show", "--processes"], ["show", "make"], ["show", "LOSSY"]],
@@ -634,7 +634,7 @@ class Json(Case):
             return file.read()
 
     def keys(self, cell):
-        """Of a cell of a table: keys, with those of the tables of the model that it names."""
+        """Keys in a table cell, including those of the model's tables that it names."""
         while "(" in cell:
             cell = re.sub(r"\([^()]*\)", "", cell)
         keys = set()
@@ -644,7 +644,7 @@ class Json(Case):
         return keys | set(re.findall(r"`(\w+)`", re.sub(r"\[.*?\]", "", cell)))
 
     def section(self, name):
-        """path: keys that are there, keys that may be, None for any."""
+        """path: keys that must exist, keys that may exist, None for any."""
         text = self.read("json.md").split(f"\n## {name}\n")[1].split("\n## ")[0]
         rows = re.findall(r"^\| (`\S+`|the whole) \| (.*) \| (.*?) *\|$", text, re.M)
         return {"" if path == "the whole" else path.strip("`"):
@@ -668,7 +668,7 @@ class Json(Case):
 
     @contextlib.contextmanager
     def daemon(self):
-        """One that runs, for who tells of those."""
+        """A running correlator, for verbs that report on daemons."""
         path = functools.partial(os.path.join, self.directory.name)
         correlator = Daemon("correlator", [CORRELATOR, "--store", path("own.db"), "--socket", path("socket"),
                                            "--log-level", "warning"], pathlib.Path(path("log")))
@@ -701,7 +701,7 @@ class Json(Case):
 
 
 class Query(Case):
-    """Questions of a site, and the forms of an answer."""
+    """A site's questions, and the output formats."""
 
     HEAD = "-- title: T\n-- explanation: E\n"
     SLOW = "-- column: i count; n\nWITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n) SELECT max(i) AS i FROM n\n"

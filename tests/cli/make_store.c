@@ -1,12 +1,12 @@
-/* Writes a store with what the verbs of `tracer` must be able to show, without a
- * probe: a pipeline of three samples, a run whose names are hostile, one that lost
- * records, one that still runs, the system's own.
+/* Writes a store, without a probe, with everything that the verbs of `tracer` must be able to
+ * show: a pipeline of three samples, a run with hostile names, one with lost records, one
+ * that is still running, and the system run.
  *
  *   make_store FILE [fixed]
  *
- * The running one is of "now", so that `tracer top` finds it at work; the boot is of no host.
- * With "fixed", now is always the same moment, and there are a run of 2,000 tasks and one with long
- * command lines too: for tests that hold whole screens against files.
+ * The running one is current, so that `tracer top` finds it at work; the boot ID is no real host's.
+ * With "fixed", the time is always the same, and a run of 2,000 tasks and one with long command
+ * lines are added, for tests that compare whole screens with files.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static int64_t id_of(const char *kind, const char *name, int64_t number)
 	return identity_end(&identity);
 }
 
-static bool in_container; /* what comes next has limits and uses the network */
+static bool in_container; /* the following processes have limits and use the network */
 
 #define NULL_I(column) .column = ROW_NULL,
 #define NULL_T(column)
@@ -76,14 +76,14 @@ static bool in_container; /* what comes next has limits and uses the network */
 		(row).peak_rss_bytes = (memory); \
 	} while (0)
 
-/* What a step is made of; times are milliseconds from the run's begin. */
+/* A step's processes; times are in milliseconds from the start of the run. */
 struct step {
 	const char *task;
 	const char *tools[4];
 	int64_t begin_ms, wall_ms, cpu_ms, memory_mib;
 	int exit_code;
-	bool ended;            /* though its run goes on */
-	const char *arguments; /* NULL: hostile ones */
+	bool ended;            /* although its run continues */
+	const char *arguments; /* NULL: hostile arguments */
 	size_t arguments_size;
 };
 
@@ -306,14 +306,14 @@ static void put_host(void)
 	host.last_seen_unix_ns = unix_ns;
 	host.os = "Debian " HOSTILE;
 	host.vendor = "Amazon EC2 \xc2\x9b"
-		      "2J\xe2\x80\xae"; /* good UTF-8, and as evil */
+		      "2J\xe2\x80\xae"; /* valid UTF-8, but just as hostile */
 	host.product = "m7i.xlarge";
 	host.asset_tag = HOSTILE;
 	host.core_count = 2;
 	check(store_put_host(store, &host));
 }
 
-/* A minute: 4 processors, so 240 core-seconds. Before it another boot, to be left out. */
+/* One minute on 4 processors, which is 240 core-seconds. The sample of an earlier boot must be ignored. */
 static void put_host_samples(void)
 {
 	struct row_host_sample sample = {ROW_HOST_SAMPLE_COLUMNS(NULL_I, NULL_T, NULL_B)};
@@ -381,7 +381,7 @@ static const struct step living[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* A command line as pipelines have them: folders of a package manager, and many files. */
+/* A command line typical of pipelines: directories of a package manager, and many files. */
 static void put_long(void)
 {
 	static char arguments[2600];
@@ -405,7 +405,7 @@ static void put_long(void)
 	put_run("align.sh", "command", NULL, steps, COUNT(steps), 500, false);
 }
 
-/* 2,000 tasks; three fail, in the middle of it. */
+/* 2,000 tasks, of which three in the middle fail. */
 static void put_many(void)
 {
 	static struct step steps[2001] = {{"parallel", {"parallel"}, 0, 52000, 900, 30, 1}};

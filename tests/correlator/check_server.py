@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""tracer-correlator as a whole: its socket, its store, its recordings, its bad days.
+"""tracer-correlator as a whole: its socket, store and recordings, and its behaviour on errors.
 
 usage: check_server.py PROGRAM [NAME...]
 
-Every test starts the real program in a directory of its own and speaks to it as a probe does.
-Prints "ok - NAME", "not ok - NAME" or "skip - NAME: why".
+Every test starts the real program in its own directory and speaks to it as a probe does. Prints "ok
+- NAME", "not ok - NAME" or "skip - NAME: why".
 """
 
 import contextlib
@@ -41,7 +41,7 @@ def need_root():
 
 
 class Correlator(Daemon):
-    """The program, running."""
+    """The running program."""
 
     def __init__(self, directory, *options, store="store.db", socket="tracer.sock", wait=True):
         self.store = directory / store
@@ -53,7 +53,7 @@ class Correlator(Daemon):
         assert not wait or self.is_ready(), self.log()
 
     def complaints(self):
-        """Lines that say more than that somebody came, went, or was replayed."""
+        """Log lines other than those about connections and replays."""
         return [line for line in self.log().splitlines()
                 if not re.fullmatch(r"tracer-correlator: probe (dis)?connected", line)]
 
@@ -65,7 +65,7 @@ class Correlator(Daemon):
 
 
 def run_program(*arguments, **more):
-    """Its status, and what it said."""
+    """Its status and output."""
     result = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, env=ENVIRONMENT, timeout=60,
                             check=False, **more)
     return result.returncode, result.stderr
@@ -81,7 +81,7 @@ def check_integrity(store):
 
 
 def told(story, directory, *options, until="SELECT 1", **keywords):
-    """A correlator that is told a story, has these rows of it, and is stopped."""
+    """A correlator that received a story, stored the rows of `until`, and was stopped."""
     with Correlator(directory, *options, **keywords) as correlator:
         connect(correlator, story, acknowledged=True)
         wait_until(until, lambda: correlator.rows(until))
@@ -90,7 +90,7 @@ def told(story, directory, *options, until="SELECT 1", **keywords):
 
 
 def connect(correlator, story, tell=True, acknowledged=False):
-    """A probe that greets, sends its pass and, unless told otherwise, the whole story."""
+    """A probe that sends its hello, a pass and, unless told otherwise, the whole story."""
     peer = Peer(correlator.socket)
     wanted = peer.greet(story.hello())
     peer.send(story.pass_over_living(0))
@@ -101,7 +101,7 @@ def connect(correlator, story, tell=True, acknowledged=False):
     return peer
 
 
-# Everything but what depends on when commits happened.
+# Everything that does not depend on the times of commits.
 WHAT_RAN = {
     "processes": "SELECT pid, exec_id, began, ended, totals, begin_boot_ns, end_boot_ns, exit_code, "
                  "signal, program, role, reason, cpu_ns, spawn_cpu_ns, id, parent_id, tool_id, "
@@ -118,7 +118,7 @@ WHAT_RAN = {
 
 
 def same_content(found, story, directory):
-    """As in the store that the story makes when nothing goes wrong."""
+    """Compares with the store of the same story without errors."""
     expected = told(story, directory, store="told.db", socket="told.sock").store
     for what, sql in WHAT_RAN.items():
         left, right = query(found, sql), query(expected, sql)
@@ -127,7 +127,7 @@ def same_content(found, story, directory):
         same(f"rows of {what}", len(left), len(right))
 
 
-# --- the ordinary course ------------------------------------------------------------------
+# --- normal operation ---------------------------------------------------------------------
 
 def test_ack_follows_commit(directory):
     story = Story().commands(5)
@@ -151,7 +151,7 @@ def test_ack_follows_commit(directory):
 
 
 def test_event_to_row_within_a_second(directory):
-    """More often than not: a disk that is busy with others has its own pace."""
+    """In most cases: a busy disk takes its time."""
     story, elapsed = Story(), []
     with Correlator(directory) as correlator:
         peer = connect(correlator, story)
@@ -176,7 +176,7 @@ def test_the_end_of_a_stream_is_acknowledged_before_the_connection_ends(director
 
 
 def test_passes_that_find_nothing_new_are_not_committed(directory):
-    """But for the four seconds after something happened, and a sign of life after twelve."""
+    """Except in the four seconds after an event, and once every twelve as a sign of life."""
     story = Story().commands(3)
     with Correlator(directory) as correlator:
         peer = connect(correlator, story, acknowledged=True)
@@ -200,7 +200,7 @@ def test_next_probe_is_told_where_to_go_on(directory):
         peer = Peer(correlator.socket)
         same("offset of the welcome", peer.greet(story.hello()), story.end)
         peer.close()
-        # Another ring: its offsets begin where it says.
+        # The offsets of another ring begin where its hello says.
         peer = Peer(correlator.socket)
         same("offset for a new ring", peer.greet(story.hello(ring_epoch=8, consumer_offset=4096)),
              4096)
@@ -221,7 +221,7 @@ def test_sigterm_commits(directory):
     with Correlator(directory) as correlator:
         peer = connect(correlator, story)
         wait_until("it has read", lambda: peer.unread_bytes() == 0)
-        correlator.stop()  # its next commit is due in up to half a second
+        correlator.stop()  # its next commit is due within half a second
         while peer.receive():
             pass
         same("last ack", peer.acknowledged, story.end)
@@ -233,18 +233,18 @@ DISKS, INTERFACES = ("sd", "vd", "nvme", "xvd"), ("eth", "en")
 
 
 def pressure():
-    """{column: what the kernel has counted}"""
+    """{column: counter of the kernel}"""
     found = {}
     for kind in ("cpu", "memory", "io"):
         with contextlib.suppress(OSError):
             for line in pathlib.Path(f"/proc/pressure/{kind}").read_text().splitlines():
                 found[f"{kind}_{line.split()[0]}_ns"] = int(line.rsplit("=", 1)[1]) * 1000
-    found.pop("cpu_full_ns", None) # of a whole host that says nothing
+    found.pop("cpu_full_ns", None) # meaningless for a whole host
     return found
 
 
 def traffic():
-    """{column: what the kernel has counted}, of devices of these names: there may be others."""
+    """{column: counter of the kernel}, of devices with these names only."""
     found = {}
     disks = [path.read_text().split() for path in pathlib.Path("/sys/block").glob("*/stat")
              if path.parent.name.startswith(DISKS)]
@@ -262,7 +262,7 @@ def traffic():
 
 
 def processors():
-    """{column: what /proc/cpuinfo says}"""
+    """{column: value in /proc/cpuinfo}"""
     lines = [line.split(":", 1) for line in open("/proc/cpuinfo") if ":" in line]
     values = [(name.strip(), value.strip()) for name, value in lines]
     sockets = [value for name, value in values if name == "physical id"]
@@ -273,7 +273,7 @@ def processors():
 
 @contextlib.contextmanager
 def firmware(**texts):
-    """What /sys/class/dmi/id says in a block; nobody else sees it."""
+    """Replaces /sys/class/dmi/id within the block, in a private mount namespace."""
     need_root()
     subprocess.run(["mount", "-t", "tmpfs", "none", "/sys/class"], check=True)
     try:
@@ -287,7 +287,7 @@ def firmware(**texts):
 
 
 def test_the_host_s_figures_are_the_kernel_s(directory):
-    """Each from its own file: between what that said before and what it says afterwards."""
+    """Each lies between two readings of its file, before and after."""
     story = Story().commands(3)
     pressed, moved = pressure(), traffic()
     correlator = told(story, directory, "--host-period", "1", until="SELECT 1 FROM host_samples")
@@ -356,10 +356,10 @@ def test_nothing_of_the_host_where_it_is_not_asked(directory):
     same("facts", correlator.rows("SELECT kernel_build FROM hosts"), [(None,)])
 
 
-# --- peers that are not what they should be -------------------------------------------------
+# --- invalid peers ------------------------------------------------------------------------
 
 def bad_input(data, complaint, greeted=True, hang_up=False):
-    """A test of one kind of nonsense."""
+    """A test of one kind of invalid input."""
     def check(directory):
         story = Story().commands(2)
         with Correlator(directory) as correlator:
@@ -431,7 +431,7 @@ def test_what_came_before_nonsense_counts(directory):
 
 
 def test_a_record_that_is_none_is_a_loss(directory):
-    """And no reason to hang up: the ring would bring it back for ever."""
+    """The connection stays open: otherwise the ring would send the record again for ever."""
     story = Story().commands(2)
     broken = record("exit", boot_ns=5, image=(7, 8, 9))[:-1]
     with Correlator(directory) as correlator:
@@ -445,7 +445,7 @@ def test_a_record_that_is_none_is_a_loss(directory):
 
 
 def as_stranger(path):
-    """Connects as another user: 0 closed at once, 1 served, 2 cannot connect."""
+    """Connects as another user. Returns 0 if closed at once, 1 if served, 2 if it cannot connect."""
     pid = os.fork()
     if pid == 0:
         status = 3
@@ -474,7 +474,7 @@ def test_an_impostor_is_refused(directory):
         same("a stranger", as_stranger(correlator.socket), 2)
         correlator.socket.chmod(0o666)
         same("a stranger let in by the file's mode", as_stranger(correlator.socket), 0)
-        peer = connect(correlator, story)  # nor has it used up --once
+        peer = connect(correlator, story)  # nor did it use up --once
         peer.wait_acknowledged(story.end)
         same("complaints", len(correlator.complaints()), 1)
         assert f"user {STRANGER_UID} is not the probe's" in correlator.complaints()[0]
@@ -511,7 +511,7 @@ def test_a_silent_peer_makes_room(directory):
 
 
 def test_nothing_is_said_before_the_hello(directory):
-    """Though something is committed meanwhile: samples of the host."""
+    """Although samples of the host are committed in the meantime."""
     story = Story().commands(2)
     with Correlator(directory, "--host-period", "1") as correlator:
         first = connect(correlator, story)
@@ -526,7 +526,7 @@ def test_nothing_is_said_before_the_hello(directory):
 def test_a_peer_that_reads_no_acks(directory):
     batch, warm_up, measured = 1000, 4, 8
     story = Story()
-    story.EVENT_NS = 5_000_000  # a batch is long enough for what it ended to be forgotten
+    story.EVENT_NS = 5_000_000  # a batch is long enough for ended processes to be forgotten
     with Correlator(directory) as correlator:
         peer = connect(correlator, story)
         memory = []
@@ -547,7 +547,7 @@ def test_a_peer_that_reads_no_acks(directory):
 
 @contextlib.contextmanager
 def small_disk(directory, size):
-    """A file system of its own in `directory`, seen by this test alone."""
+    """Mounts a file system at `directory`, in a private mount namespace."""
     need_root()
     disk = directory / "disk"
     disk.mkdir()
@@ -559,7 +559,7 @@ def small_disk(directory, size):
 
 
 def fill(path):
-    """Takes all the room there is."""
+    """Uses up all free space."""
     with open(path, "wb", buffering=0) as filler:
         for size in (65536, 512):
             with contextlib.suppress(OSError):
@@ -578,7 +578,7 @@ def test_a_full_disk(directory):
                 f"SELECT 1 FROM stream WHERE ring_offset > {half - story.RING_STEP}"))
             fill(disk / "filler")
             peer.socket.settimeout(2)
-            with contextlib.suppress(TimeoutError):  # it stops reading: all need not fit
+            with contextlib.suppress(TimeoutError):  # it stops reading, so not everything fits
                 peer.send(story.tell(half))
                 while peer.receive():
                     pass
@@ -590,7 +590,7 @@ def test_a_full_disk(directory):
             stored = correlator.rows("SELECT ring_offset FROM stream")[0][0]
             assert stored < story.end, "the disk was not full"
             assert peer.acknowledged is None or peer.acknowledged <= stored, "ack of what is lost"
-            # Its successor waits with it.
+            # Its successor waits as well.
             peer.close()
             peer = Peer(correlator.socket)
             peer.send(story.hello() + story.pass_over_living(0))
@@ -605,7 +605,7 @@ def test_a_full_disk(directory):
 
 
 def full_disk_at_first(directory, leaves):
-    """There is room again while the peer stays, or once it has left and another has come."""
+    """Space is freed while the peer stays connected, or after it left and another connected."""
     story = Story().commands(200)
     with small_disk(directory, "16m") as disk, Correlator(disk) as correlator:
         peer = connect(correlator, story, tell=False)
@@ -636,7 +636,7 @@ def test_a_full_disk_as_the_peer_leaves(directory):
 
 
 def refused(directory, complaint, *options, **keywords):
-    """It ends with 1 and one line."""
+    """The program ends with status 1 and one line."""
     with Correlator(directory, *options, wait=False, **keywords) as correlator:
         correlator.wait(1)
         same("ready", correlator.is_ready(), False)
@@ -645,7 +645,7 @@ def refused(directory, complaint, *options, **keywords):
 
 
 def test_priorities_are_for_the_journal(directory):
-    """Whose stream it is, that is: a child of a service has the variable, too, and may write elsewhere."""
+    """Only for the journal's own stream: children of a service inherit the variable, but may write elsewhere."""
     log = directory / "log"
     for other, expected in ((1, b"tracer-correlator"), (0, b"<3>tracer-correlator")):
         with open(log, "wb") as stderr:
@@ -724,7 +724,7 @@ def test_a_file_in_the_socket_s_place(directory):
 
 
 def test_broken_rules(directory):
-    """The shipped rules and the site's valid files are used all the same."""
+    """The shipped rules and the site's valid files still apply."""
     (directory / "broken.yaml").write_text("rules:\n- {rule: early, match: {executable: true}, name: early}\n"
                                            "- rule: x\n  wheN: {}\n")
     (directory / "pattern.yaml").write_text("rules:\n- rule: y\n  match: {argv: '(['}\n")
@@ -743,10 +743,10 @@ def test_broken_rules(directory):
                          if name not in ("systemd", "sshd")), ["bwa mem", "true", "valid"])
 
 
-# --- killed, recorded, replayed ----------------------------------------------------------------
+# --- killed, recorded, replayed ---------------------------------------------------------------
 
 def pipelines():
-    """Scripts with tools beneath them, some failing: subtrees that are under way most times."""
+    """Scripts that run tools, some failing: at most moments a subtree is unfinished."""
     story = Story()
     pid = 100
     for number in range(60):
@@ -760,10 +760,10 @@ def pipelines():
 
 
 def test_killed_at_any_moment(directory):
-    """The contract that makes the ring a spool: what is not acknowledged comes again."""
+    """The guarantee that makes the ring a spool: what is not acknowledged is sent again."""
     chance = random.Random(4)
     story = pipelines()
-    position, kills, most = 0, 0, len(story.events)  # what has happened; the ring holds it
+    position, kills, most = 0, 0, len(story.events)  # events that have happened; the ring holds them
     while position < most:
         with Correlator(directory) as correlator:
             peer = Peer(correlator.socket)
@@ -784,7 +784,7 @@ def test_killed_at_any_moment(directory):
 
 
 def canonical(store):
-    """All that a replay must reproduce. States are for a restart, and a replay keeps none."""
+    """Everything that a replay must reproduce; not the states, which only serve restarts."""
     with contextlib.closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as database:
         tables = [name for name, in database.execute(
             "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('states', 'images', 'process_rows')")]
@@ -805,7 +805,7 @@ def test_a_recording_replays_to_the_same_store(directory):
         peer = Peer(correlator.socket)
         peer.greet(story.hello())
         peer.send(story.pass_over_living(0))
-        for first in range(0, len(story.events), 300):  # several commits
+        for first in range(0, len(story.events), 300):  # in several commits
             peer.send(b"".join(data for _, data in story.events[first:first + 300]))
             peer.wait_acknowledged(story.events[min(first + 299, len(story.events) - 1)][0] + 1)
         peer.close()
@@ -874,7 +874,7 @@ def test_wrong_usage(directory):
 
 
 def run_in_directory(test):
-    """What the correlator said is shown if the test fails."""
+    """Runs a test in its own directory, and prints the correlator's log if it fails."""
     directory = pathlib.Path(tempfile.mkdtemp(prefix="tracer-check-"))
     try:
         test(directory)
