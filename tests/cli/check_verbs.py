@@ -74,7 +74,7 @@ class Case(unittest.TestCase):
         return result
 
     def make_store(self, name):
-        """One whose "now" is now: what is asked of the last minute depends on that."""
+        """A store whose "now" is the present, as required by questions about the last minute."""
         path = os.path.join(self.directory.name, name)
         subprocess.run([MAKE_STORE, path], check=True)
         return path

@@ -1,10 +1,10 @@
-/* Processes of known behaviour, for tests/exact/check: each act is one way to run and to end
+/* Processes of known behaviour, for tests/exact/check: each act is a way to run and to end
  * that accounting can get wrong.
  *
- *   actor ACT DIRECTORY      DIRECTORY takes the files that it works on
+ *   actor ACT DIRECTORY      DIRECTORY is for the act's files
  *
- * Who starts children reaps them with their ground truth (truth.h), unless the act is about
- * children that somebody else reaps.
+ * Processes that start children reap them and write their ground truth (truth.h), unless the
+ * act is about children reaped by another process.
  */
 #include <err.h>
 #include <errno.h>
@@ -31,7 +31,7 @@
 static const char *directory;
 static char *self;
 
-/* ---- what processes do */
+/* ---- workloads */
 
 static void burn(long cpu_ms)
 {
@@ -43,7 +43,7 @@ static void burn(long cpu_ms)
 	while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < cpu_ms);
 }
 
-/* Every page of it is in memory until it is unmapped. */
+/* All pages stay in memory until it is unmapped. */
 static void *memory_take(size_t size)
 {
 	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -54,8 +54,8 @@ static void *memory_take(size_t size)
 	return memory;
 }
 
-/* Writes a file through to the disk, reads half of it back from there, and truncates what it
- * wrote last before that reaches the disk. */
+/* Writes a file through to the disk, reads half of it back from the disk, and truncates the last part
+ * written before it reaches the disk. */
 static void disk_use(int blocks)
 {
 	static __thread char block[BLOCK_SIZE];
@@ -210,7 +210,7 @@ static void *thread_execute(void *number)
 	return NULL;
 }
 
-/* The leader has used some of everything, and is made to go by the other thread's exec. */
+/* The leader has used some of every resource when the other thread's exec terminates it. */
 static void act_thread_exec(void)
 {
 	pthread_t thread;
@@ -228,7 +228,7 @@ static void act_exec_chain(void)
 	execute("single");
 }
 
-/* For a process that is found alive, or left alive: works, says so, waits to be told, works. */
+/* Already running when the probe starts, or still when it ends: works, reports that, waits, works again. */
 static void act_patient(void)
 {
 	char path[4096], byte;
@@ -253,7 +253,7 @@ static void act_patient_threads(void)
 
 /* ---- parents and children */
 
-/* What is measured is the child's peak: it must not be the 400 MiB that it began in. */
+/* The peak of the child is measured: the 400 MiB of its parent, from which it was forked, must not count. */
 static void act_big_parent(void)
 {
 	void *memory = memory_take((size_t)400 * MIB);
@@ -281,7 +281,7 @@ static void act_small_parent(void)
 	leave(0);
 }
 
-/* `count` children, `parallel` at a time; every second one executes nothing. */
+/* `count` children, `parallel` at a time; every second one does not exec. */
 static void children_run(int count, int parallel)
 {
 	pid_t pids[100];
@@ -308,7 +308,7 @@ static void act_many(void)
 	leave(0);
 }
 
-/* A daemon as the books have it: its parent and its parent's parent are gone. */
+/* A textbook daemon: its parent and its grandparent have ended. */
 static void act_daemon(void)
 {
 	pid_t child = checked_fork();
@@ -325,7 +325,7 @@ static void act_daemon(void)
 	execute("single");
 }
 
-/* Three generations, each of which outlives the one before: the subreaper gets them. */
+/* Three generations, each outliving the previous one: they are reparented to the subreaper. */
 static void act_orphans(void)
 {
 	for (int generation = 0; generation < 3; generation++) {
@@ -378,7 +378,7 @@ static void act_core(void)
 	abort();
 }
 
-/* Nobody waits for these: the kernel reaps them as they end. */
+/* Children that are not waited for: the kernel reaps them when they end. */
 static void act_auto_reaped(void)
 {
 	enum { COUNT = 50 };
@@ -399,7 +399,7 @@ static void act_auto_reaped(void)
 
 /* ---- the same pid again and again */
 
-/* A child with that pid, or with one that the kernel chooses for 0. -1: it is taken. */
+/* Forks a child with that pid, or with any pid for 0. Returns -1 if the pid is taken. */
 static pid_t fork_as(pid_t wanted)
 {
 	struct clone_args arguments = {
@@ -421,8 +421,8 @@ static void *thread_speak(void *unused)
 	return NULL;
 }
 
-/* What successive owners of the pid do differs in everything that is compared. A thread of each is
- * gone before its predecessor is gone for good. */
+/* Successive owners of the pid differ in every figure that is compared. A thread of each ends before
+ * the previous owner's final record is written. */
 static _Noreturn void reuse_body(int turn)
 {
 	pthread_t thread;
@@ -439,7 +439,7 @@ static _Noreturn void reuse_body(int turn)
 	_exit(turn % 256);
 }
 
-/* The next owner begins at once: the kernel has not yet said its last word on the one before. */
+/* The next owner begins immediately, before the kernel's final record of the previous one. */
 static void act_reuse(void)
 {
 	pid_t wanted = 0, pid;
@@ -447,7 +447,7 @@ static void act_reuse(void)
 	for (int turn = 0; turn < 100; turn++) {
 		pid = fork_as(wanted);
 		if (pid < 0 && errno == EEXIST)
-			break; /* someone else was given it: it shows as too few turns */
+			break; /* taken by another process: too few turns are reported */
 		if (pid < 0)
 			err(1, "clone3 with a chosen pid");
 		if (pid == 0)

@@ -1,10 +1,10 @@
-/* Runs commands one after another as the subreaper of all that they leave behind, and writes
- * the ground truth of everything it reaps.
+/* Runs commands one after another as the subreaper of all processes that they leave behind, and
+ * writes the ground truth of every process that it reaps.
  *
  *   reap COMMAND ARGUMENT [COMMAND ARGUMENT]...
  *
- * Each command runs with its argument as `PROGRAM COMMAND ARGUMENT`, where PROGRAM is `actor`
- * beside this one. */
+ * Each command runs with its argument as `PROGRAM COMMAND ARGUMENT`, where PROGRAM is `actor` in
+ * the same directory. */
 #include <err.h>
 #include <libgen.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
-"""How things fail, and what a person expects to be told: written down before the mechanism was.
+"""Failures, and the reports that a person expects, written before the implementation.
 
 A scenario is a script (NAME.sh, run by bash, unless `command` says otherwise) with its files.
-`says` is the whole of what `tracer failed` tells as fatal, pids written N and lengths of time T; None:
-nothing failed. `status` is the run's, `code` its exit code, or minus the signal that killed it.
-`failed` counts the processes that failed, None: not asked. `beside` are sentences that stand
-beside, about crashes and commands that could not be executed and that the run did not fail of.
-`retried` counts tasks that were tried again with success.
+`says` is the complete text that `tracer failed` reports as fatal, with pids written as N and
+durations as T; None if nothing failed. `status` is the run's, `code` its exit code, or minus the
+signal that killed it. `failed` is the number of failed processes, None if not checked. `beside` are
+further sentences about crashes and commands that could not be executed, which did not cause the run
+to fail. `retried` counts tasks that succeeded when retried.
 """
 
 import dataclasses
@@ -25,7 +25,7 @@ class Scenario:
     beside: tuple = ()
     retried: int = 0
     kind: str | None = None  # of the incident
-    cause: str | None = None  # part of what is said of why
+    cause: str | None = None  # part of the explanation
 
 
 def ok(name, script, **more):
@@ -144,7 +144,7 @@ PROGRAMS = [
              files={"Fine.java": "class Fine { }\n"}),
 ]
 
-# What others may try.
+# Further cases.
 MORE = [
     Scenario("set_e_grep_pipe", "set -eo pipefail\ngood\ngrep nothing /dev/null | wc -l\ngood", exited("grep", 1)),
     Scenario("and_list", "good && crunch --exit 6 && good", exited("crunch", 6), code=6),
@@ -152,7 +152,7 @@ MORE = [
         "main.py": "import subprocess\nsubprocess.run('good; crunch --exit 7', shell=True, check=True)\n"}),
     Scenario("python_system", "", exited("crunch", 7), code=7, command=["python3", "main.py"], files={
         "main.py": "import os, sys\nsys.exit(os.WEXITSTATUS(os.system('crunch --exit 7')))\n"}),
-    # It went on to start others: whether of that, only its text tells.
+    # It started others afterwards: only its text tells whether it failed because of this one.
     Scenario("python_pool_of_commands", "", exited("main.py", 1), cause="crunch (pid N) exited with code 3", command=["python3", "main.py"], files={
         "main.py": "import subprocess\nfrom concurrent.futures import ThreadPoolExecutor\n"
                    "def job(n):\n    subprocess.check_call(['crunch', '--sleep', '50', '--exit', str(n)])\n"
@@ -258,8 +258,8 @@ ENGINES = [
                     "inputs: []\noutputs: []\n"}),
 ]
 
-# As Nextflow has it: a launcher that becomes the engine, and for each task .command.run in a
-# folder named by a hash, which runs .command.sh in the background.
+# Like Nextflow: a launcher that becomes the engine and, for each task, .command.run in a directory
+# named by a hash, which runs .command.sh in the background.
 COMMAND_RUN = """#!/bin/bash
 on_exit() { exit_status=${nxf_main_ret:=$?}; printf $exit_status >.exitcode; sync; exit $exit_status; }
 nxf_main() {
@@ -298,7 +298,7 @@ class Launcher {
 
 
 def nextflow_files(files):
-    """Those of the engine beside the tasks' own."""
+    """The engine's files, in addition to those of the tasks."""
     return {"command.run": COMMAND_RUN, "Launcher.java": LAUNCHER,
             **{name: text for name, text in files.items() if name != "nextflow"}}
 

@@ -1,4 +1,4 @@
-"""Clocks that jump and machines that sleep: durations are those of the boot clock."""
+"""Clocks that jump and machines that suspend: durations follow the boot clock."""
 
 import subprocess
 import time
@@ -13,15 +13,15 @@ COMMANDS = 20
 
 
 def record_a_morning(bench, daemons):
-    """(recording, the moment in the middle of it): commands before and after that moment, and one
-    that lives through it."""
+    """(recording, a moment in its middle, pid of a process that runs throughout): commands run
+    before and after that moment."""
     path = daemons.directory / "recording"
     probe = daemons.start_probe("--record", path, "--period", "0.2")
     sleeper = subprocess.Popen(["sleep", "1000"])
     bench.storm(count=COMMANDS, rate=100).wait()
     time.sleep(0.5)
     middle = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
-    wait_until("a pass", lambda: any( # which tells of the clock
+    wait_until("a pass", lambda: any( # it carries the clock
         name == "pass" and values["boot_ns"] > middle for name, values in recording.read(path)))
     bench.storm(first=COMMANDS, count=COMMANDS, rate=100).wait()
     sleeper.terminate()
@@ -62,8 +62,8 @@ def check_jump(daemons, path, messages, middle, sleeper, plain, jump_ns):
 
 
 def test_a_wall_clock_that_jumps(bench):
-    """An hour back, a day on: what is told of processes is the same, but for the wall clock of
-    those that began after it; the one that lives through it keeps its start."""
+    """An hour back, a day forward: the rows are the same, except for the wall clock of processes
+    that began after the jump; the one that runs throughout keeps its start."""
     daemons = bench.daemons()
     path, middle, sleeper = record_a_morning(bench, daemons)
     messages, plain = recording.read(path), replayed(daemons, path, sleeper)
@@ -73,8 +73,8 @@ def test_a_wall_clock_that_jumps(bench):
 
 
 def test_a_machine_that_sleeps(bench):
-    """The boot clock runs on through suspend: an hour passes for who lives through it, and for
-    nobody else; nobody has used it."""
+    """The boot clock continues during suspend: the process that runs throughout lasts an hour
+    longer, the others do not, and no CPU time is added."""
     daemons = bench.daemons()
     path, middle, sleeper = record_a_morning(bench, daemons)
     messages, plain = recording.read(path), replayed(daemons, path, sleeper)

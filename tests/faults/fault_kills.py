@@ -1,4 +1,4 @@
-"""Daemons that are killed, and replaced, while a storm of commands goes on."""
+"""Daemons killed and restarted during a storm of commands."""
 
 import random
 import time
@@ -12,7 +12,7 @@ PAUSE_MAX_S = 2.0
 
 
 class Supervisor:
-    """Starts at once whoever was killed, as a service manager would."""
+    """Restarts killed daemons immediately, as a service manager would."""
 
     def __init__(self, daemons):
         self.daemons = daemons
@@ -29,8 +29,8 @@ class Supervisor:
 
 
 def test_killed_at_random(bench):
-    """Probe, correlator or both, at any moment, their start included: nothing is lost or doubled;
-    where a machine is too busy for them to keep up, what is lost is counted."""
+    """Probe, correlator or both, at any moment, including their start: nothing is lost or doubled,
+    and losses on a machine too busy for them are counted."""
     chance = random.Random(bench.seed)
     daemons, cgroup = bench.daemons(), bench.cgroup()
     daemons.mount_pins()

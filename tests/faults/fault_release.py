@@ -1,18 +1,17 @@
-"""An earlier release, built from this repository's history: upgraded to this one in the middle of a
-storm, and come back to.
-"""
+"""An earlier release, built from this repository's history: upgraded to this one during a storm,
+and downgraded again."""
 
 from release import earlier_build
 from storm import await_ends, check_each_once
 from testing import same, wait_until
 
-BEFORE = 300 # commands that have run before the programs change
-SCHEMA_OF_STATES = 8 # what ran under an older one is closed as lost
-AT_ONCE_MAX = 64 # commands of a storm that run at one moment: LIVING_MAX of storm.c
+BEFORE = 300 # commands run before the programs change
+SCHEMA_OF_STATES = 8 # under an older one, running processes are closed as lost
+AT_ONCE_MAX = 64 # concurrent commands of a storm: LIVING_MAX of storm.c
 
 
 def change_to(daemons, build):
-    """Both programs, the correlator first, as deploy/install does it."""
+    """Replaces both programs, the correlator first, as deploy/install does."""
     daemons.use(build)
     daemons.correlator.stop()
     daemons.start_correlator()
@@ -37,7 +36,7 @@ def earlier_pair(bench):
 
 
 def test_upgraded_from_an_earlier_release(bench):
-    """What it has stored goes on in this release, and what runs: every command is there once."""
+    """Its stored data and running processes continue in this release: every command is there once."""
     daemons, _ = earlier_pair(bench)
     storm = bench.storm()
     started(daemons, storm)
@@ -52,8 +51,8 @@ def test_upgraded_from_an_earlier_release(bench):
 
 
 def test_back_to_an_earlier_release(bench):
-    """It goes on, or, where it does not know the schema, says so and leaves the store to this one;
-    either way nothing is missing."""
+    """It continues or, if it does not know the schema, reports that and leaves the store to this
+    release; in both cases nothing is missing."""
     daemons, build = earlier_pair(bench)
     schema = daemons.value("PRAGMA user_version")
     change_to(daemons, daemons.build)

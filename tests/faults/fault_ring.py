@@ -1,4 +1,4 @@
-"""A ring that runs full, a reader that stays away, and what is left in the kernel at the end."""
+"""A full ring, a reader that stays away, and what remains in the kernel at the end."""
 
 import json
 import pathlib
@@ -12,12 +12,12 @@ from storm import (FINAL_SHARE_MIN, KINDS, await_ends, check_accounted, check_ea
                    lost_kinds)
 from testing import CONFINED, same, wait_until
 
-# Of others on this machine it takes a second or two; of the flood no more than a part.
+# Holds a second or two of this machine's other activity, and only part of the flood.
 RING_SIZE = "1M"
 FLOOD = 8000
 LONG_LINES = 10000
 FLOOD_S = 10
-RECORDED_SHARE_MIN = 0.5 # on a machine that others use too; alone it is over 0.85
+RECORDED_SHARE_MIN = 0.5 # on a shared machine; over 0.85 on an idle one
 LEASE_S = 6
 
 
@@ -26,9 +26,9 @@ def boot_ns():
 
 
 def recorded_kinds(daemons, recording, storm, cgroup_id, begin_boot_ns, end_boot_ns):
-    """{kind: how many of its messages of the storm's processes the correlator got}. Others on this
-    machine may have had their pids: those began at another time, or are seen elsewhere. So is the
-    first process, which enters the group once it has been forked: that is not counted."""
+    """{kind: number of messages about the storm's processes that the correlator received}. Other
+    processes that had the same pids began at another time, or are in another cgroup. So is the
+    first process, which enters the cgroup after its fork: that fork is not counted."""
     result = subprocess.run([daemons.build / "tests/wire_dump", recording], capture_output=True,
                             check=False, env=CONFINED)
     same(f"status of wire_dump ({result.stderr.decode()})", result.returncode, 0)
@@ -46,7 +46,7 @@ def recorded_kinds(daemons, recording, storm, cgroup_id, begin_boot_ns, end_boot
 
 
 def await_losses(daemons):
-    """They travel with the passes: until somebody who came later has been seen in several."""
+    """Losses are sent with the passes: waits until a new process has been seen in several of them."""
     begin = boot_ns()
     busy = subprocess.Popen(["sh", "-c", "while :; do :; done"])
     try:
@@ -59,7 +59,7 @@ def await_losses(daemons):
 
 
 def test_a_ring_that_runs_full(bench):
-    """What is recorded and what is counted as lost add up, kind by kind, where and when it was."""
+    """Recorded and lost records add up for each kind, in the right place and time."""
     daemons, cgroup = bench.daemons(), bench.cgroup()
     recording = daemons.directory / "recording"
     daemons.correlator_options = ["--record", recording]
@@ -69,7 +69,7 @@ def test_a_ring_that_runs_full(bench):
     await_ends(daemons, 20)
     begin = boot_ns()
     storm = bench.storm(rate=10**6, first=20, count=FLOOD, cgroup=cgroup, marked=True)
-    await_ends(daemons, 21) # its run is known, before others on this machine fill the ring
+    await_ends(daemons, 21) # its run is known before other activity fills the ring
     daemons.correlator.signal(signal.SIGSTOP)
     try:
         storm.wait()
@@ -94,7 +94,7 @@ def test_a_ring_that_runs_full(bench):
 
 
 def counted_losses(daemons, kind=None):
-    """In the kernel, so far: of that RECORD_ type, or of all, by the pinned map (loss_slot)."""
+    """Losses counted in the kernel so far, of that RECORD_ type or of all, from the pinned map (loss_slot)."""
     result = subprocess.run(["bpftool", "-j", "map", "dump", "pinned",
                              daemons.pin_directory / "losses"], capture_output=True, check=True)
     slots = [bytes(int(byte, 16) for byte in entry["value"]) for entry in json.loads(result.stdout)]
@@ -103,20 +103,20 @@ def counted_losses(daemons, kind=None):
 
 
 def test_losses_are_told_once(bench):
-    """Whoever is killed while a ring runs over again and again: recorded and lost are what ran."""
+    """Whichever daemon is killed while the ring overflows repeatedly: recorded and lost add up to what ran."""
     daemons, cgroup = bench.daemons(), bench.cgroup()
     daemons.mount_pins()
     daemons.probe_options = ["--ring-size", "64K"]
     daemons.start()
     kills, random_numbers = 6, random.Random(bench.seed)
     storm = bench.storm(rate=10**6, cgroup=cgroup)
-    await_ends(daemons, 20) # the path of its group is known, by which losses are told
+    await_ends(daemons, 20) # the cgroup's path is known; losses refer to it
     for number in range(kills):
         before = counted_losses(daemons)
         daemons.correlator.signal(signal.SIGSTOP)
         wait_until("the ring runs over", lambda: counted_losses(daemons) > before + 100)
         daemons.correlator.signal(signal.SIGCONT)
-        # At any moment of a commit and its acknowledgement, a few times a second.
+        # At any moment of a commit and its acknowledgement, which happen a few times a second.
         time.sleep(random_numbers.uniform(0.1, 1))
         daemons.correlator.kill()
         if number % 3 == 0:
@@ -127,7 +127,7 @@ def test_losses_are_told_once(bench):
     await_losses(daemons)
     daemons.stop()
     found = leaves(daemons)
-    # Of who was found alive by a look the record may be lost or not.
+    # A process found by a scan may also be counted as lost.
     recorded = sum(rows[0]["began"] != "found" for rows in found.values())
     lost = lost_kinds(daemons, cgroup)["exec"]
     assert lost > 0, "the ring did not run full"
@@ -137,13 +137,13 @@ def test_losses_are_told_once(bench):
 
 
 def test_stopped_with_a_full_ring(bench):
-    """Without pins nobody could deliver later what is in the ring, or tell what was lost: whoever
-    is told to end does both first."""
+    """Without pins, nothing can deliver the ring or report losses later, so a daemon that is told
+    to stop does both first."""
     daemons, cgroup = bench.daemons(), bench.cgroup()
     daemons.probe_options = ["--ring-size", RING_SIZE]
     daemons.start()
     storm = bench.storm(rate=10**6, count=FLOOD, cgroup=cgroup)
-    await_ends(daemons, 1) # the path of its group is known
+    await_ends(daemons, 1) # the cgroup's path is known
     daemons.correlator.signal(signal.SIGSTOP)
     storm.wait()
     daemons.probe.signal(signal.SIGTERM)
@@ -154,7 +154,7 @@ def test_stopped_with_a_full_ring(bench):
 
 
 def check_incomplete(daemons):
-    """`tracer` says of which run, and of which of its tasks, records are missing."""
+    """`tracer` reports which run, and which of its tasks, lack records."""
     # Processes whose parent's record is lost are runs of kind "found".
     runs = sorted((run for run in daemons.tracer("runs", "--limit", "0")["runs"]
                    if run["kind"] == "command" and run["working_directory"] == str(daemons.directory)),
@@ -171,8 +171,8 @@ def check_incomplete(daemons):
 
 
 def test_long_command_lines(bench):
-    """Execs with 8 KB of arguments, at a rate that the daemons have the time for: none is lost. Both
-    would idle while the ring fills if one waited for the clock after the other had made room."""
+    """Execs with 8 KB of arguments at a sustainable rate: none is lost. If one daemon waited for
+    the clock after the other had freed space, both would be idle while the ring fills."""
     daemons = bench.daemons()
     daemons.start()
     storm = bench.storm(rate=1000, count=LONG_LINES, padding_bytes=8000).wait()
@@ -184,14 +184,14 @@ def test_long_command_lines(bench):
 
 
 def test_a_flood_of_forks(bench):
-    """More than there is time to record: most of it is, and the rest is counted, by its cgroup."""
+    """More than can be recorded: most forks are, and the others are counted, by cgroup."""
     daemons, cgroup = bench.daemons(), bench.cgroup()
     daemons.start()
     storm = bench.storm(fork_seconds=FLOOD_S, cgroup=cgroup).wait()
     found, lost = 0, {}
 
     def are_accounted():
-        # Whose exit and final record were both lost has a row once passes miss it.
+        # A process whose exit and final records are both lost gets a row once passes miss it.
         nonlocal found, lost
         found = daemons.value("SELECT count(*) FROM processes WHERE program = 'storm' AND "
                               "began = 'fork'") or 0
@@ -209,17 +209,17 @@ def test_a_flood_of_forks(bench):
 
 
 def status_lines(daemons, verb, *options):
-    """What `tracer status` or `doctor` says of daemons and stream, and whether all is well."""
+    """Output of `tracer status` or `doctor` about daemons and stream, and the exit status."""
     result = subprocess.run([daemons.build / "cli/tracer", verb, "--store", daemons.store, *options],
                             capture_output=True, text=True, check=False, env=CONFINED)
     return result.stdout, result.returncode
 
 
-CAUGHT_UP_NS = 4 * 10**9 # a correlator that is further behind may wait for its probe, by all that a store says
+CAUGHT_UP_NS = 4 * 10**9 # a correlator further behind than this may, judged by its store, be waiting for its probe
 
 
 def test_a_daemon_that_stands_still(bench):
-    """`tracer status` and `doctor` say which it is, and for how long; once it goes on, nothing."""
+    """`tracer status` and `doctor` name the stopped daemon and since when; nothing once it continues."""
     daemons = bench.daemons()
     daemons.correlator_options = ["--host-period", "1"]
     daemons.start()
@@ -240,8 +240,8 @@ def test_a_daemon_that_stands_still(bench):
 
 
 def test_a_long_outage(bench):
-    """Who lives when the correlator goes, and ends while it is away, has ended by its record and
-    not because it is missed, however long the backlog before that record is."""
+    """Processes that run when the correlator stops, and end before it returns, end by their record,
+    not because passes miss them, however long the backlog before that record."""
     daemons = bench.daemons()
     daemons.probe_options = ["--ring-size", "64M"]
     daemons.start()
@@ -255,7 +255,7 @@ def test_a_long_outage(bench):
         for sleeper in sleepers:
             sleeper.terminate()
             sleeper.wait()
-    time.sleep(3) # longer than anybody waits for a final record
+    time.sleep(3) # longer than any wait for a final record
     daemons.start_correlator()
     await_ends(daemons, storm.count)
     daemons.stop()
@@ -270,7 +270,7 @@ def test_a_long_outage(bench):
 
 
 def bpf_objects(daemons, process):
-    """{kind: ids} of what a probe holds, by descriptor and by pin."""
+    """{kind: ids} of a probe's objects, held by descriptor or by pin."""
     found = {"prog": set(), "map": set(), "link": set()}
     for info in pathlib.Path(f"/proc/{process.pid}/fdinfo").iterdir():
         for line in info.read_text().splitlines():
@@ -296,8 +296,7 @@ def listed(kind):
 
 
 def test_a_reader_that_stays_away(bench):
-    """The lease ends, and the collecting with it; what follows is counted. --detach leaves nothing
-    behind."""
+    """Collection stops when the lease ends; later events are counted. --detach removes everything."""
     daemons = bench.daemons()
     daemons.mount_pins()
     daemons.probe_options = ["--lease", str(LEASE_S)]

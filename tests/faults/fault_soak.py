@@ -1,7 +1,7 @@
-"""Hours of load: memory and descriptors stay where they are.
+"""Hours of load: memory and descriptors do not grow.
 
-A recording of mixed load is told again and again, for hours of its own time or, with TRACER_TESTS_LONG, a day,
-and the correlator that replays it is looked at meanwhile. Then the real pair, under a real storm.
+A recording of mixed load is repeated for hours of its own time or, with TRACER_TESTS_LONG, a day,
+while the memory of the replaying correlator is sampled. Then the real daemons, under a real storm.
 """
 
 import os
@@ -15,15 +15,14 @@ from testing import CONFINED, LONG, same
 
 BASE = recording.ROOT / "tests/golden/snakemake.rec"
 MINUTES, SOAK_MINUTES = 160, 24 * 60
-# A replay waits for nobody: it grows by what it does not give back, and in a day by what SQLite
-# remembers of a commit to a larger store: more pages. Live, what has still to be written comes and
-# goes.
+# A replay waits for nothing: it grows by what it does not free and, over a day, by what SQLite
+# keeps of a commit to a larger store: more pages. Live, pending writes come and go.
 REPLAY_GROWTH_MAX_BYTES, LIVE_GROWTH_MAX_BYTES = 8 << 20 if LONG else 3 << 19, 4 << 20
 COMMANDS, SOAK_COMMANDS = 12000, 200000
 
 
 def write_long(path, seconds):
-    """The base's stream over and over: the same pids, other processes. How often."""
+    """Repeats the base's stream: the same pids, other processes. Returns the number of turns, and minutes."""
     messages = recording.read(BASE)
     head, body = messages[:1], messages[1:]
     begin = head[0][1]["boot_ns"]
@@ -35,7 +34,7 @@ def write_long(path, seconds):
     def turns():
         yield from head
         for turn in range(count):
-            # Who was there before the recording began is the same in every turn.
+            # Processes from before the recording are the same in every turn.
             yield from recording.shifted(body, lambda ns: ns + (turn * turn_ns if ns > begin else 0),
                                          lambda unix_ns, _: unix_ns + turn * turn_ns, turn * turn_offset)
     recording.write(path, turns())
@@ -43,7 +42,7 @@ def write_long(path, seconds):
 
 
 def look(pid):
-    """(bytes of its own memory, descriptors), or None once it has ended."""
+    """(bytes of its own memory, descriptors), or None if it has ended."""
     try:
         status = pathlib.Path(f"/proc/{pid}/status").read_text()
         memory_kib = int(status.split("RssAnon:")[1].split()[0])
@@ -53,7 +52,7 @@ def look(pid):
 
 
 def check_flat(what, looks, growth_max_bytes):
-    """In its second half: before, the allocator still finds its size."""
+    """Checks the second half only: in the first, the allocator still grows."""
     looks = looks[len(looks) // 2:]
     assert len(looks) >= 3, f"{what}: only {len(looks)} looks"
     half = len(looks) // 2
@@ -85,7 +84,7 @@ def test_hours_of_load_replayed(bench):
 
 
 def test_a_long_storm(bench):
-    """Each command once, or counted as lost where a machine is too busy; nothing grows."""
+    """Each command is recorded once, or counted as lost on a busy machine; nothing grows."""
     daemons, cgroup = bench.daemons(), bench.cgroup()
     daemons.probe_options = ["--ring-size", "64M"]
     daemons.start()

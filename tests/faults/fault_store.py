@@ -1,4 +1,4 @@
-"""A store that cannot be written: the disk is full, somebody else has it, it is broken."""
+"""A store that cannot be written: the disk is full, another program has locked it, or it is broken."""
 
 import contextlib
 import sqlite3
@@ -8,14 +8,14 @@ import time
 from storm import await_ends, check_each_once
 from testing import CONFINED, same, wait_until
 
-WITHOUT_S = 6  # longer than anybody's patience with a lock
+WITHOUT_S = 6  # longer than any lock timeout
 COMMANDS = 400
-STORMS_MAX = 20 # of so many, until nothing can be written: the store's log has room for some
+STORMS_MAX = 20 # of that size, until writing fails: the store's log has some space left
 
 
 @contextlib.contextmanager
 def full_disk(disk):
-    """Takes all the room there is, and gives it back."""
+    """Uses up all free space, and frees it at the end."""
     filler = disk / "filler"
     with open(filler, "wb", buffering=0) as file:
         for size in (65536, 512):
@@ -29,7 +29,7 @@ def full_disk(disk):
 
 
 def small_disk(daemons):
-    """The store on a file system of its own."""
+    """Puts the store on its own file system."""
     disk = daemons.directory / "disk"
     disk.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=32m", "none", disk], check=True)
@@ -46,14 +46,14 @@ def committed(daemons):
 
 
 def check_waits(bench, daemons, ran):
-    """What happens while nothing can be written: one complaint, and nothing lost that is not even
-    on disk yet. Storms until it complains, and one after that; `ran` commands were there before."""
+    """While nothing can be written: one complaint, and the committed position stays. Runs storms
+    until it complains, and one after that; `ran` commands ran before."""
     for _ in range(STORMS_MAX):
         ran += bench.storm(first=ran, count=COMMANDS, rate=200).wait().count
         if complaints(daemons):
             break
     wait_until("a complaint", lambda: complaints(daemons))
-    offset = committed(daemons) # what was on its way when the room was taken has found its place
+    offset = committed(daemons) # pending commits have been written by now
     ran += bench.storm(first=ran, count=COMMANDS, rate=200).wait().count
     time.sleep(WITHOUT_S)
     same("position in the store", committed(daemons), offset)
@@ -63,9 +63,9 @@ def check_waits(bench, daemons, ran):
 
 
 def check_recovers(daemons, ran):
-    """By itself: the same process, everything there, and it said so."""
+    """It recovers by itself: the same process, nothing missing, and a message in its log."""
     await_ends(daemons, ran)
-    # The store's log may have had room for all of these.
+    # The store's log may have had space for all of them.
     wait_until("it says so", lambda: "can be written again" in daemons.correlator.log())
     daemons.stop()
     check_each_once(daemons, ran)
@@ -74,7 +74,7 @@ def check_recovers(daemons, ran):
 
 @contextlib.contextmanager
 def waits_for_room(bench):
-    """Within it the disk is full, but for what the store's log has; the daemons, and what has run."""
+    """Context with a full disk, except for space in the store's log. Yields the daemons and the number of commands."""
     daemons = bench.daemons()
     disk = small_disk(daemons)
     daemons.start()
@@ -91,7 +91,7 @@ def test_a_full_disk(bench):
 
 
 def test_killed_while_the_disk_is_full(bench):
-    """Had anything been acknowledged that was not on disk, it would be missing now."""
+    """Anything acknowledged but not on disk would now be missing."""
     with waits_for_room(bench) as (daemons, ran):
         daemons.correlator.kill()
     daemons.start_correlator()
@@ -102,7 +102,7 @@ def test_killed_while_the_disk_is_full(bench):
 
 
 def test_a_locked_store(bench):
-    """SQLITE_BUSY: another program writes, and takes its time."""
+    """SQLITE_BUSY: another program holds a long write transaction."""
     daemons = bench.daemons()
     daemons.start()
     bench.storm(count=COMMANDS).wait()
@@ -118,7 +118,7 @@ def test_a_locked_store(bench):
 
 
 def refusal(daemons, *arguments):
-    """(exit status, lines) of a correlator that does not want this store."""
+    """(exit status, lines) of a correlator that refuses this store."""
     result = subprocess.run(
         [daemons.build / "correlator/tracer-correlator", "--socket", daemons.socket, "--rules",
          daemons.directory, *arguments], capture_output=True, text=True, timeout=60, check=False,
@@ -127,7 +127,7 @@ def refusal(daemons, *arguments):
 
 
 def test_a_broken_store(bench):
-    """Cut off in the middle, or overwritten there: one line, and it is left as it is."""
+    """Truncated or overwritten in the middle: one line, and the file is left unchanged."""
     daemons = bench.daemons()
     daemons.start()
     bench.storm(count=COMMANDS).wait()

@@ -1,4 +1,4 @@
-"""A probe of another build beside programs that an older one has pinned.
+"""A probe of another build, with programs pinned by an older one.
 
 The other build is the same probe with one unused byte of each BPF object changed.
 """
@@ -23,15 +23,15 @@ RECORD_VERSION = int(re.search(r"RECORD_VERSION (\d+)", (
     pathlib.Path(__file__).parent.parent.parent / "bpf/record.h").read_text()).group(1))
 OTHER_VERSION = 1
 RECORD_EXEC = 2
-CLOCKS_APART_NS = 20 * 10**6 # what two probes say of one moment
-ACKNOWLEDGED_NS = 3 * 10**9 # it takes that long at most, on a busy machine
+CLOCKS_APART_NS = 20 * 10**6 # difference between two probes' times of one event
+ACKNOWLEDGED_NS = 3 * 10**9 # longest delay of an acknowledgement, on a busy machine
 UNREAD, READ = 300, 200 # commands
-CRASHES = 10 # of those that there are, where all would take long
-CRASHES_BESIDE = 2 # the moves of pins, which are all tried: likewise
+CRASHES = 10 # sample size, if all would take too long
+CRASHES_BESIDE = 2 # the same, in addition to the moves of pins, which are all tried
 
 
 def other_build(program, path):
-    """A copy whose BPF object is another one, and does the same."""
+    """A copy whose BPF object differs but works the same."""
     content = bytearray(program.read_bytes())
     at = [match.start() for match in re.finditer(re.escape(ELF_MAGIC), content)
           if content[match.start() + MACHINE_AT:match.start() + MACHINE_AT + 2] == MACHINE_BPF]
@@ -55,7 +55,7 @@ def pinned_pair(bench):
 
 
 def test_upgrades_under_a_storm(bench):
-    """To and fro, in the middle of a storm, by restart and by kill -9: without a gap."""
+    """Back and forth during a storm, by restart and by kill -9, without a gap."""
     daemons, builds = pinned_pair(bench)
     storm = bench.storm()
     for number in range(UPGRADES):
@@ -75,7 +75,7 @@ def test_upgrades_under_a_storm(bench):
 
 
 def trace_upgrade(daemons, program, *strace):
-    """Starts that build under strace; waits for its end."""
+    """Runs that build under strace until it ends."""
     return subprocess.run(
         ["strace", "-qq", "-e", "trace=bpf,unlink,unlinkat,rename,renameat2,mkdir,rmdir", *strace,
          program, "--pin-dir", daemons.pin_directory, "--socket", daemons.socket, "--group",
@@ -84,7 +84,7 @@ def trace_upgrade(daemons, program, *strace):
 
 
 def crash_points(calls, first):
-    """(call, n-th of its name) from the one with that word to the last thing done to pins."""
+    """(call, its ordinal by name) from the first call containing that word to the last one on pins."""
     points, counts, begun = [], {}, False
     for line in calls.splitlines():
         name = line.split("(")[0]
@@ -96,7 +96,7 @@ def crash_points(calls, first):
 
 
 def test_killed_in_the_middle_of_an_upgrade(bench):
-    """At any system call from the first attached program on: whoever comes next goes on, and
+    """Killed at any system call from the first attached program on: the next probe continues, and
     nothing that ran in between is missing."""
     if not shutil.which("strace"):
         raise Skip("strace not installed")
@@ -109,7 +109,7 @@ def test_killed_in_the_middle_of_an_upgrade(bench):
     if not LONG:
         points = random.Random(bench.seed).sample(points, CRASHES)
     for name, number in points:
-        # As a service manager would, the same build again; every other time the old one.
+        # The same build again, as a service manager would start it; every other time the old one.
         current = 1 - current
         trace_upgrade(daemons, builds[current], "-o", os.devnull,
                       f"--inject={name}:signal=KILL:when={number}")
@@ -119,7 +119,7 @@ def test_killed_in_the_middle_of_an_upgrade(bench):
             current = 1 - current
         daemons.probe_program = builds[current]
         daemons.start_probe().kill()
-    daemons.start_probe() # delivers what the last one was killed over
+    daemons.start_probe() # delivers what the previous one left
     await_ends(daemons, ran)
     daemons.stop()
     found = leaves(daemons)
@@ -138,15 +138,14 @@ def control_bytes(pin_directory):
 
 
 def set_record_version(pin_directory, version):
-    """As if a probe of another release had pinned that ring: control begins with the number."""
+    """Makes the ring look as if pinned by another release: control begins with the version."""
     value = struct.pack("=I", version) + control_bytes(pin_directory)[4:]
     subprocess.run(["bpftool", "map", "update", "pinned", pin_directory / "control", "key", "0",
                     "0", "0", "0", "value", *map(str, value)], check=True)
 
 
 def swap_release(pin_directory):
-    """From now on this probe is the release of before: what was its own is foreign to it, and the
-    other way round."""
+    """Makes this probe act as the previous release: its own ring becomes foreign, and vice versa."""
     if (pin_directory / "control").exists():
         version, = struct.unpack("=I", control_bytes(pin_directory)[:4])
         if version:
@@ -160,15 +159,14 @@ def lost(daemons):
 
 
 def test_a_ring_of_another_version(bench):
-    """Nobody can read what is in it: that much is counted as lost, once, and from then on nothing
-    is missing."""
+    """Its content cannot be read: it is counted as lost once, and nothing is missing after that."""
     if not shutil.which("bpftool"):
         raise Skip("bpftool not installed")
     daemons, observer = bench.daemons(), bench.daemons()
     recording = observer.directory / "recording"
     daemons.mount_pins()
     daemons.probe_options = ["--ring-size", "64M"]
-    observer.start_probe("--record", recording) # what happens, by another's eyes
+    observer.start_probe("--record", recording) # an independent record of the events
     daemons.start()
     daemons.correlator.kill()
     bench.storm(count=UNREAD // 2).wait()
@@ -191,7 +189,7 @@ def test_a_ring_of_another_version(bench):
         assert row["first_boot_ns"] <= row["last_boot_ns"] <= end, f"when: {row}"
     daemons.correlator.kill()
     daemons.probe.kill()
-    daemons.start() # tells them again, and they are known
+    daemons.start() # sends the losses again, which must not be counted twice
     bench.storm(first=UNREAD + READ, count=READ).wait()
     await_ends(daemons, 2 * READ)
     daemons.stop()
@@ -203,14 +201,14 @@ def test_a_ring_of_another_version(bench):
 
 
 def check_pins(pin_directory):
-    """Nothing is there but the maps and one load's programs."""
+    """Checks that only the maps and one load's programs are pinned."""
     names = [path.name for path in pin_directory.iterdir() if path.is_dir()]
     assert len(names) == 1 and re.fullmatch("[0-9a-f]{16}", names[0]), f"pinned: {names}"
 
 
 def unrecorded(daemons, recording, kills):
-    """(programs that another saw executed and that have no row as such, those of them that a look
-    found alive, those with a row that need not have been acknowledged before a kill)."""
+    """(programs that the observer saw executed but that have no such row, those of them found by a
+    scan, those whose row may not have been acknowledged before a kill)."""
     result = subprocess.run([daemons.build / "tests/wire_dump", recording], capture_output=True,
                             check=True, env=CONFINED)
     rows = {began: {} for began in ("exec", "found", "fork")}
@@ -229,8 +227,8 @@ def unrecorded(daemons, recording, kills):
 
 
 def test_killed_while_a_version_is_replaced(bench):
-    """At any system call from the first pin that is moved on; then the new release comes again, or
-    that of before comes back. Recorded and lost are what ran, and nothing is left behind."""
+    """Killed at any system call from the first moved pin on; then the new release starts again, or
+    the previous one returns. Recorded and lost add up to what ran, and nothing is left behind."""
     if not shutil.which("strace") or not shutil.which("bpftool"):
         raise Skip("strace or bpftool not installed")
     daemons, observer = bench.daemons(), bench.daemons()
@@ -245,7 +243,7 @@ def test_killed_while_a_version_is_replaced(bench):
          trace_upgrade(daemons, daemons.probe_program, "-o", log).returncode, 0)
     points = crash_points(log.read_text(), "before")
     moves = [point for point in points if point[0].startswith("rename")]
-    same(f"moved pins in {points}", len(moves), len(maps) - 1) # losses stay
+    same(f"moved pins in {points}", len(moves), len(maps) - 1) # the losses map is not moved
     others = [point for point in points if point not in moves]
     if not LONG:
         others = random.Random(bench.seed).sample(others, CRASHES_BESIDE)
@@ -260,7 +258,7 @@ def test_killed_while_a_version_is_replaced(bench):
     observer.start_probe("--record", recording, "--ring-size", "64M")
     daemons.start_probe()
     storm()
-    await_ends(daemons, ran) # what was before is delivered too
+    await_ends(daemons, ran) # delivers everything from before, too
     before = counted_losses(daemons, RECORD_EXEC)
     for (name, number), comes_back in turns:
         daemons.probe.kill()
@@ -295,7 +293,7 @@ def test_killed_while_a_version_is_replaced(bench):
 
 
 def shown_losses(daemons):
-    """What `tracer status` says; that the daemons have ended is its exit status."""
+    """Losses in `tracer status`; its exit status says that the daemons have ended."""
     result = subprocess.run([daemons.build / "cli/tracer", "status", "--json", "--store",
                              daemons.store], capture_output=True, check=False,
                             env=CONFINED)
@@ -303,7 +301,7 @@ def shown_losses(daemons):
 
 
 def kinds_until(daemons, recording, end_ns):
-    """{kind: how many of its records that recording has until then}"""
+    """{kind: number of records in that recording until then}"""
     result = subprocess.run([daemons.build / "tests/wire_dump", recording], capture_output=True,
                             check=True, env=CONFINED)
     found = {}

@@ -1,6 +1,6 @@
-"""Recordings told anew: the same stream with other clocks, or again and again.
+"""Rewrites recordings: the same stream with other clocks, or repeated.
 
-The layouts are those of docs/wire.md and bpf/record.h; what is not a time stays as it is.
+The layouts are those of docs/wire.md and bpf/record.h; anything that is not a time is unchanged.
 """
 
 import pathlib
@@ -12,13 +12,13 @@ sys.path.insert(0, str(ROOT / "tests"))
 from wire_client import MAGIC, RECORD_TYPES, frame, message, split_frames, unpack_message  # noqa: E402
 
 # struct record_header: type, size, boot_ns, pid, exec_id, start_boot_ns; an image_key follows in
-# those records that tell of a second process.
+# records about a second process.
 HEADER, BOOT_AT, START_AT, SECOND_START_AT = "<IIQIIQ", 8, 24, 40
 WITH_SECOND = {RECORD_TYPES[name] for name in ("fork", "exec", "sample", "signal")}
 
 
 def read(path):
-    """[(name, {field: value})] of a recording; one that is still written may end anywhere."""
+    """[(name, {field: value})] of a recording; one that is still being written may end anywhere."""
     return [unpack_message(body) for body in split_frames(path.read_bytes()[len(MAGIC):])[0]]
 
 
@@ -29,7 +29,7 @@ def write(path, messages):
 
 
 def record_shift(record, at, shift):
-    """`shift(boot_ns)` of every time in the record that begins there."""
+    """Applies `shift` to every time in the record at that position."""
     kind = struct.unpack_from(HEADER, record, at)[0]
     places = (BOOT_AT, START_AT) + ((SECOND_START_AT,) if kind in WITH_SECOND else ())
     for place in places:
@@ -38,7 +38,7 @@ def record_shift(record, at, shift):
 
 
 def samples_shift(pieces, shift):
-    """The records of a pass lie across its pieces, each padded to 8 bytes."""
+    """The records of a pass are distributed over its pieces, each padded to 8 bytes."""
     whole, at = bytearray(b"".join(pieces)), 0
     while at < len(whole):
         size = struct.unpack_from(HEADER, whole, at)[1]
@@ -53,7 +53,7 @@ def samples_shift(pieces, shift):
 
 def shifted(messages, shift_boot=lambda ns: ns, shift_unix=lambda unix_ns, boot_ns: unix_ns,
             shift_offset=0):
-    """The stream with other times. `shift_unix` is given the boot time, too, as it was."""
+    """The stream with other times. `shift_unix` also gets the original boot time."""
     told, pieces = [], []
     for name, values in messages:
         values = dict(values)

@@ -1,12 +1,12 @@
-/* Starts short commands at a steady rate until it is told to stop, each with a number of its own
- * and an exit status that follows from it: whoever knows how many there were knows them all.
+/* Starts short commands at a steady rate until it is told to stop, each with its own number and an
+ * exit status derived from it, so that their count determines them all.
  *
- *   storm RATE FIRST COUNT [BYTES]   RATE a second, numbered from FIRST on, COUNT at most;
+ *   storm RATE FIRST COUNT [BYTES]   RATE a second, numbered from FIRST, COUNT at most;
  *                                    SIGTERM ends it sooner; BYTES of further arguments
- *   storm --leaf NUMBER [TEXT]       what it starts
- *   storm --forks SECONDS            processes that execute nothing, as fast as they come
+ *   storm --leaf NUMBER [TEXT]       the command that it starts
+ *   storm --forks SECONDS            processes that do not exec, at full speed
  *
- * Prints its pid and that of each command (not of each fork), and at the end how many it started
+ * Prints its pid and that of each command (not of each fork), and finally how many it started
  * in how many seconds. */
 #include <err.h>
 #include <spawn.h>
@@ -17,7 +17,7 @@
 #include <time.h>
 
 #define LIVING_MAX 64
-/* Which commands fail, and how, tests/faults/storm.py knows too. */
+/* tests/faults/storm.py has the same rule of which commands fail, and how. */
 #define FAILS_EVERY 50
 #define PADDING_MAX 100000
 
@@ -55,7 +55,7 @@ static double now_s(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* Reaps who has ended, and waits for one where there are too many. */
+/* Reaps ended children; waits for one if too many are running. */
 static long leaves_reap(long living)
 {
 	while (living && waitpid(-1, NULL, living < LIVING_MAX ? WNOHANG : 0) > 0)

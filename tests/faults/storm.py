@@ -10,10 +10,10 @@ import time
 
 from testing import same
 
-FAILS_EVERY = 50  # as storm.c has it
+FAILS_EVERY = 50  # as in storm.c
 STALL_TIMEOUT_S = 90
 KINDS = ("fork", "exec", "exit", "final")
-# Of final records, some never come: docs/architecture.md.
+# Some final records never arrive: docs/architecture.md.
 FINAL_SHARE_MIN = 0.95
 
 
@@ -29,10 +29,10 @@ def mark_program(build, directory):
 
 
 class Storm:
-    """One run of it; `count`, `rate` and `pids`, its own among them, are known once it has ended.
+    """One run of the storm; `count`, `rate` and `pids` (including its own) are known once it has ended.
 
-    `marked`: as a run of its own, beneath a program that the rules take for `tracer run`. It must
-    end by itself then. `fork_seconds`: no commands, but forks as fast as they come, for so long.
+    `marked`: as a separate run, below a program that the rules take for `tracer run`; it must then end
+    by itself. `fork_seconds`: instead of commands, forks at full speed for that long.
     """
 
     def __init__(self, build, directory, rate=1300, first=0, count=10**9, cgroup=None,
@@ -71,7 +71,7 @@ class Storm:
 
 
 def own_prefix(daemons):
-    """How the arguments of our commands begin: this suite may run elsewhere, too."""
+    """How the arguments of our commands begin, as other instances of this suite may be running."""
     return bytes(daemons.build / "tests/faults/storm") + b"\0--leaf\0"
 
 
@@ -87,7 +87,7 @@ def leaves(daemons):
 
 
 def lost_kinds(daemons, cgroup=None):
-    """{kind: how many the store says were lost in that cgroup}; of None: it does not know where"""
+    """{kind: number of losses in that cgroup}; for None, of losses without a known cgroup"""
     lost = dict.fromkeys(KINDS, 0)
     where = "cgroup_path LIKE ?" if cgroup else "cgroup_path IS ?"
     for row in daemons.rows(f"SELECT kind, sum(lost_count) AS lost FROM losses WHERE {where} "
@@ -97,8 +97,8 @@ def lost_kinds(daemons, cgroup=None):
 
 
 def await_ends(daemons, count, cgroup=None):
-    """Until so many commands have ended in the store, those that were lost in that cgroup among
-    them, or none comes any more."""
+    """Waits until that many commands have ended in the store, including those lost in that cgroup,
+    or no more arrive."""
     seen, deadline = -1, 0
     while seen < count:
         now = daemons.value("SELECT count(*) FROM processes WHERE program = 'storm' AND ended IS "
@@ -127,7 +127,7 @@ def check_ends(rows):
 
 
 def check_each_once(daemons, count, lost_max=0):
-    """Every command that ran is recorded, once, with its end, but for so many."""
+    """Every command that ran is recorded once, with its end, except for up to `lost_max`."""
     same("losses", daemons.rows("SELECT * FROM losses"), [])
     found = leaves(daemons)
     missing = [number for number in range(count) if number not in found]
@@ -140,7 +140,7 @@ def check_each_once(daemons, count, lost_max=0):
 
 
 def itself_is_missing(daemons, storm):
-    """Its exec was one of those in its cgroup, too."""
+    """Whether the storm's own exec, also in its cgroup, is missing."""
     program = own_prefix(daemons).split(b"\0")[0] + b"\0"
     return not any(row["arguments"].startswith(program) for row in daemons.rows(
         "SELECT arguments FROM processes WHERE pid = ? AND arguments IS NOT NULL",
@@ -148,9 +148,8 @@ def itself_is_missing(daemons, storm):
 
 
 def check_accounted(bench, daemons, storm, cgroup):
-    """Every command of the storm in that cgroup is recorded once, with its end, or as many as are
-    missing are counted as lost, there or where the store does not know. Tells both figures,
-    whatever comes of it."""
+    """Every command of the storm in that cgroup is recorded once, with its end, or is counted as
+    lost, there or in an unknown cgroup. Prints both figures in any case."""
     found, there, somewhere = leaves(daemons), lost_kinds(daemons, cgroup), lost_kinds(daemons)
     rows = {number: rows[0] for number, rows in found.items()}
     endless = [number for number, row in rows.items() if row["ended"] != "exit"]
@@ -161,7 +160,7 @@ def check_accounted(bench, daemons, storm, cgroup):
                f"missing {missing}, lost {there}, lost where nobody knows {somewhere}")
     check_nothing_else(found, storm.count)
     check_ends({number: row for number, row in rows.items() if number not in endless})
-    # Who was found alive by a look is recorded, its record lost or not.
+    # A process found by a scan is recorded, whether its record was lost or not.
     looked_at = sum(row["began"] == "found" for row in rows.values())
     most = {kind: there[kind] + somewhere[kind] for kind in KINDS}
     assert there["exec"] - looked_at <= missing["exec"] <= most["exec"], \
