@@ -1,8 +1,8 @@
-/* Fuzz target: what a lake answers, and what it is asked.
+/* Fuzz target: answers of a lake, and queries sent to it.
  *
- * The first byte says what the rest is: rows (and how large the pieces are in which they come),
- * or a query with a value. Rows are the same in whatever pieces; every value can be read to its
- * end; a value never leaves its place in the address.
+ * The first byte selects the rest: rows (and the size of the pieces in which they arrive), or a
+ * query with a value. Rows do not depend on the pieces; every value can be read to its end; a
+ * value never leaves its place in the URL.
  */
 
 #include "common/lake/rowbinary.h"
@@ -11,7 +11,7 @@
 
 #define ROWS_MAX 10000
 
-/* A sum over all bytes, so that all are read. */
+/* Sums all bytes, so that each of them is read. */
 static uint64_t value_sum(const struct store_value *value)
 {
 	uint64_t sum = (uint64_t)value->type + (uint64_t)value->integer;

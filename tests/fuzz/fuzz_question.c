@@ -1,7 +1,7 @@
-/* Fuzz target: any bytes as the file of a question, then values for what it declares.
+/* Fuzz target: any bytes as a question's file, then values for its parameters.
  *
- * What is refused says where and why, in text that is safe to show; what is read keeps its promises:
- * whole texts, names that are names, every parameter found.
+ * A refusal says where and why, in text that is safe to display; an accepted file yields complete
+ * texts, valid names, and every parameter found.
  */
 #include <errno.h>
 
@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct tree_error error;
 	struct question *question = NULL;
-	char *text = malloc(size ? size : 1); /* of its own size, so that a byte more is seen */
+	char *text = malloc(size ? size : 1); /* exact size, to detect reads past the end */
 	int result;
 
 	require(text);

@@ -1,7 +1,7 @@
-/* Fuzz target: any bytes as one record of the kernel side, and as what an iterator wrote.
+/* Fuzz target: any bytes as one record of the kernel side, and as the output of an iterator.
  *
- * The record lies at its exact size in memory, so that a read past its end is seen. What
- * is taken for a record must say the same when it is written and read again.
+ * The record has its exact size in memory, so that reads past its end are detected. Whatever
+ * is accepted as a record must survive being encoded and decoded again.
  */
 #include <errno.h>
 
@@ -24,7 +24,7 @@ static void check_record(const void *record, size_t size)
 	require(event_equal(&event, &again));
 }
 
-/* In pieces of any size come the same records. */
+/* Pieces of any size yield the same records. */
 static void check_pieces(const char *data, size_t size, size_t piece)
 {
 	static struct event_pieces pieces;
@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(record, data, size);
 	check_record(record, size);
 	check_pieces((const char *)record, size, 1 + size / 3);
-	/* The size that every record states is seldom found by chance. */
+	/* Chance seldom produces the size that every record contains. */
 	if (size >= sizeof(*record)) {
 		record->size = (uint32_t)size;
 		check_record(record, size);

@@ -1,7 +1,7 @@
 /* Fuzz target: any bytes as a command line.
  *
- * The output is the input with spans replaced: as many arguments as before, the same
- * where nothing was taken out, and each argument that is left whole is the same.
+ * The output is the input with spans replaced: it has the same number of arguments, equals the
+ * input if nothing was removed, and each argument left whole is unchanged.
  */
 
 #include "correlator/redact/redact.h"

@@ -1,8 +1,8 @@
 /* Fuzz target: any bytes as a rule file, then any command line against its rules.
  *
- * Input: YAML up to the first NUL, then NUL-separated: program, #! script ("" none),
- * working directory, cgroup, arguments. What is refused must say why; what is loaded
- * must classify anything.
+ * Input: YAML up to the first NUL, then NUL-separated: program, #! script ("" for none),
+ * working directory, cgroup, arguments. A refusal must say why; loaded rules must
+ * classify any command line.
  */
 #include <errno.h>
 
@@ -12,7 +12,7 @@
 
 #define WORDS_MAX 64
 
-/* The shipped rules are not under test here. */
+/* The shipped rules are not tested here. */
 const struct rules_shipped rules_shipped[1];
 const size_t rules_shipped_count = 0;
 

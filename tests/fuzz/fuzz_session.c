@@ -1,12 +1,12 @@
-/* Fuzz target: bytes as the story of a machine, told by a probe, into a real store.
+/* Fuzz target: bytes as the history of a machine, reported by a probe, into a real store.
  *
- * A byte chooses what happens (see `happen`), those behind it to whom and how; every
- * event becomes a frame and goes the whole way: session, model, commits, restarts from
- * states. The story is one that a kernel could tell, with records lost, except
- * where raw bytes stand in for a message.
+ * Each byte selects an event (see `happen`), the following ones its subjects and details;
+ * every event becomes a frame and passes through all stages: session, model, commits, restarts
+ * from states. The history is one that a kernel could produce, with lost records, except
+ * where raw bytes replace a message.
  *
- * Nothing may crash or leak, and the store must be whole: every process in a tool, a
- * task and a run that stand; counts and sums of the parts those of the whole.
+ * Nothing may crash or leak, and the store must be consistent: every process belongs to a
+ * current tool, task and run; counts and sums of the parts equal those of the whole.
  */
 #include <errno.h>
 #include <sqlite3.h>
@@ -21,7 +21,7 @@
 #define MS UINT64_C(1000000)
 #define SLOT_COUNT 24
 #define CGROUP_COUNT 6
-#define EVENTS_MAX 400 /* of one input: longer stories say nothing new */
+#define EVENTS_MAX 400 /* of one input: longer histories find nothing new */
 
 struct slot {
 	struct image_key image, parent;
@@ -35,7 +35,7 @@ struct input {
 static char directory[64], path[80];
 static struct rules *rules;
 static struct store *store;
-static sqlite3 *database; /* the same, seen by a reader */
+static sqlite3 *database; /* a reader's connection to the store */
 static struct model *model;
 static struct session session;
 static struct wire_message message;
@@ -43,7 +43,7 @@ static struct event event;
 static struct slot slots[SLOT_COUNT];
 static uint64_t now_boot_ns, offset, boot;
 static uint32_t next_pid;
-static bool hostile; /* raw bytes were taken for a message */
+static bool hostile; /* raw bytes were accepted as a message */
 
 static unsigned take(struct input *input)
 {
@@ -55,9 +55,9 @@ static struct wire_bytes bytes(const char *text)
 	return (struct wire_bytes){.data = text, .size = (uint32_t)strlen(text)};
 }
 
-/* ---- the way of a message */
+/* ---- messages */
 
-/* Takes up what the store knows, as a correlator that starts. */
+/* Loads the state in the store, like a correlator that starts. */
 static void start_session(void)
 {
 	const struct model_options options = {.rules = rules, .keep_states = true};
@@ -130,7 +130,7 @@ static void greet(void)
 	send_message();
 }
 
-/* A connection that breaks the protocol is followed by another. */
+/* Opens a new connection after a protocol error. */
 static void feed(const void *data, size_t size)
 {
 	const char *reason = NULL;
@@ -283,8 +283,8 @@ static void look_at(const struct slot *slot, bool with_text, unsigned choice)
 	send_event();
 }
 
-/* Every slot whose number is a multiple of `gone` + 1 is empty by then, and nobody told:
- * 0 for none. */
+/* Scans all slots. If `gone` is not 0, slots whose number is a multiple of `gone` + 1 have ended
+ * without a record. */
 static void look_at_all(bool with_text, unsigned gone)
 {
 	uint64_t began_boot_ns = now_boot_ns;
@@ -321,7 +321,7 @@ static void tell_cgroup(struct input *input)
 	send_event();
 }
 
-/* One slot grows, becomes another loss, or is any number; each time all are told. */
+/* One slot grows, becomes another loss, or gets an arbitrary count; every message carries all slots. */
 static void tell_losses(struct input *input)
 {
 	static struct loss_slot losses[LOSS_SLOTS];
@@ -365,7 +365,7 @@ static void be_sent_a_signal(struct input *input)
 	begin_event(EVENT_SIGNAL);
 	event.signal.boot_ns = now_boot_ns;
 	event.signal.image = target->image;
-	event.signal.sender = sender->image; /* of nobody: the kernel's */
+	event.signal.sender = sender->image; /* without a sender: from the kernel */
 	event.signal.signal = number & 0x1f;
 	event.signal.code = number & 0x80 ? 128 : 0;
 	send_event();
@@ -417,7 +417,7 @@ static void commit(void)
 	require(session_commit(&session, 1) == 0);
 }
 
-/* A message that nobody meant. Where it is taken for one, the story is no kernel's. */
+/* Arbitrary bytes as a message. If they are accepted, the history is no longer a kernel's. */
 static void raw(struct input *input)
 {
 	size_t size = take(input);
@@ -433,7 +433,7 @@ static void raw(struct input *input)
 	input->next += size;
 }
 
-/* A byte of what one entity is remembered by is another. */
+/* Changes one byte of an entity's saved state. */
 static void break_state(struct input *input)
 {
 	char sql[256];
@@ -453,8 +453,8 @@ static void interrupt(struct input *input)
 
 	switch (what) {
 	case 0: commit(); break;
-	case 1: /* the correlator is started again */
-	case 5: /* and cannot trust what it finds */
+	case 1: /* restart of the correlator */
+	case 5: /* restart with a damaged state */
 		commit();
 		apply_end(model);
 		if (what == 5)
@@ -463,7 +463,7 @@ static void interrupt(struct input *input)
 		greet();
 		look_at_all(true, 0);
 		break;
-	case 2: /* the probe is */
+	case 2: /* restart of the probe */
 		greet();
 		look_at_all(true, 0);
 		break;
@@ -496,7 +496,7 @@ static void happen(struct input *input)
 
 /* ---- the store */
 
-/* Each counts what must not be. */
+/* Each query counts violations. */
 static const char *const always[] = {
 	"SELECT count(*) FROM processes p LEFT JOIN standing_tools l ON l.id = p.tool_id "
 	"LEFT JOIN standing_tasks t ON t.id = p.task_id LEFT JOIN standing_runs r ON r.id = p.run_id "
@@ -548,13 +548,13 @@ static void check_store(void)
 		check_none(of_a_kernel[i]);
 }
 
-/* ---- once a process, once an input */
+/* ---- once per process, once per input */
 
 static void empty_store(void)
 {
 	require(sqlite3_exec(database,
 			     "BEGIN; DELETE FROM hosts; DELETE FROM containers; DELETE FROM runs;"
-			     "DELETE FROM tasks; DELETE FROM tools;" /* images are known by their ids */
+			     "DELETE FROM tasks; DELETE FROM tools;" /* images are identified by their ids */
 			     "DELETE FROM process_rows; DELETE FROM samples; DELETE FROM incidents;"
 			     "DELETE FROM losses; DELETE FROM cgroups; DELETE FROM stream;"
 			     "DELETE FROM states; COMMIT",

@@ -1,9 +1,9 @@
-/* Fuzz target: what tracer-shipper reads of others.
+/* Fuzz target: external input of tracer-shipper.
  *
- * The first byte says what the rest is: an answer of whoever stands where the lake is looked for
- * (head, NUL, body), a configuration, the name of a file in the state directory, a fact of a
- * cloud. Whatever it is, a verdict is reached, a refusal says why, a name that is
- * taken is the name that would be written.
+ * The first byte selects the rest: an answer of whatever server is at the lake's address (head,
+ * NUL, body), a configuration, the name of a file in the state directory, a fact about a
+ * cloud. In every case a result is reached, a refusal says why, and an accepted name is
+ * the name that would be written.
  */
 
 #include "shipper/batch.h"
@@ -13,7 +13,7 @@
 
 static const struct sink_type any_sink;
 
-/* The sinks themselves are not under test here. */
+/* The sinks themselves are not tested here. */
 const struct sink_type *sink_find(const char *name)
 {
 	return strcmp(name, "clickhouse") == 0 || strcmp(name, "ndjson") == 0 ? &any_sink : NULL;

@@ -1,15 +1,14 @@
 /* Fuzz target: any bytes as a stream of frames and as one message.
  *
- * Nothing may crash, leak or grow past its bound, and whatever decodes must, when
- * encoded again, decode to the same message.
+ * Nothing may crash, leak or exceed its limit, and whatever decodes must, when encoded
+ * again, decode to the same message.
  */
 
 #include "common/wire/wire.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/wire_compare.h"
 
-/* A stream comes in reads of this many bytes: several a frame, so that frames are
- * put together from pieces. */
+/* Size of a read: several reads for each frame, so that frames are assembled from pieces. */
 #define READ_SIZE 64
 
 static void check_message(const char *data, size_t size)
@@ -24,7 +23,7 @@ static void check_message(const char *data, size_t size)
 	}
 	output.size = 0;
 	require(wire_encode(&output, &message) == 0);
-	/* The encoder is the shortest, but tells counters that an older sender left out. */
+	/* The encoding is minimal, but includes counters that an older sender omitted. */
 	require(output.size <= WIRE_FRAME_HEADER_SIZE + size + COUNTER_COUNT);
 	require(wire_decode(output.data + WIRE_FRAME_HEADER_SIZE, output.size - WIRE_FRAME_HEADER_SIZE, &again,
 			    &reason) == 0);

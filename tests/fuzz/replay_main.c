@@ -1,9 +1,9 @@
 /* Feeds files to a fuzz target, for compilers without libFuzzer.
  *
- *   replay_NAME FILE|FOLDER...   a folder: every file in it, not deeper
+ *   replay_NAME FILE|FOLDER...   FOLDER: every file in it, not recursively
  *
- * Finds nothing new: it repeats the inputs in tests/fuzz/corpus and what a fuzzer
- * elsewhere once found. Ends with the target's crash or with status 0.
+ * Only repeats the inputs in tests/fuzz/corpus and those that a fuzzer found elsewhere. Ends with
+ * the target's crash or with status 0.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 #include "tests/fuzz/fuzz.h"
 
-#define INPUT_MAX (1024 * 1024) /* libFuzzer's own limit is of this order */
+#define INPUT_MAX (1024 * 1024) /* similar to libFuzzer's own limit */
 
 static int replay_file(const char *path)
 {
@@ -29,7 +29,7 @@ static int replay_file(const char *path)
 		abort();
 	size = fread(data, 1, INPUT_MAX, file);
 	fclose(file);
-	/* at its exact size, so that a sanitizer sees a read past its end */
+	/* exact size: a sanitizer detects reads past the end */
 	data = realloc(data, size ? size : 1);
 	if (!data)
 		abort();

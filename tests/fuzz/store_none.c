@@ -1,4 +1,4 @@
-/* No store: what is under test never asks one. */
+/* Stub store, for targets that never query one. */
 #include <errno.h>
 
 #include "common/store/store.h"

@@ -1,7 +1,7 @@
 #!/bin/bash
-# A script with a pipe, background jobs, a subshell, a step that fails and is let pass, a
-# command that is not there, one that its parent kills, and a daemon that outlives it: what
-# tests/golden/record records as `script`.
+# A script with a pipe, background jobs, a subshell, a tolerated failure, a missing command, a
+# command killed by its parent, and a daemon that outlives it; recorded by tests/golden/record as
+# `script`.
 set -euo pipefail
 
 seq 20000 | sort -r | gzip >data.gz

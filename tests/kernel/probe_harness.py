@@ -1,6 +1,6 @@
-"""Starts tracer-probe for a test: with a recording, or with a correlator of the test's own.
+"""Starts tracer-probe for a test, with a recording or with a correlator of the test.
 
-Whatever happens, stop() ends what was started; pins are in a directory of the test's own.
+stop() ends it in any case; pins are in a directory of the test.
 """
 
 import contextlib
@@ -27,12 +27,12 @@ LATE_FINAL_RECORDS_S = 5
 
 
 class KernelSilent(Repeatable, AssertionError):
-    """What comes in an interrupt, as the end of a process's memory or a timer's signal, some
-    kernels tell nobody of, a few in a thousand: docs/model.md has what was found."""
+    """Some kernels do not report a few in a thousand of the events that happen in an interrupt,
+    such as the freeing of a process or a timer's signal: docs/model.md has the details."""
 
 
 class Messages(list):
-    """What a probe has sent, in order."""
+    """The messages that a probe has sent, in order."""
 
     def of(self, kind, pid=None):
         return [m for m in self if m["message"] == kind and (pid is None or m["image"][0] == pid)]
@@ -50,7 +50,7 @@ def as_bytes(text):
 
 
 class Probe(Daemon):
-    """One tracer-probe process; `within`: a command that executes it."""
+    """One tracer-probe process; `within` is a command that executes it."""
 
     def __init__(self, build, *options, directory=None, wait=True, within=()):
         self.directory = pathlib.Path(directory or tempfile.mkdtemp(prefix="tracer-probe-"))
@@ -68,7 +68,7 @@ def read_messages(build, path):
 
 
 class Recording:
-    """A probe that records what happens inside a `with` block; then `messages` has it."""
+    """A probe that records during a `with` block; `messages` is set afterwards."""
 
     def __init__(self, build, *options, within=()):
         self.build = build
@@ -96,7 +96,7 @@ class Recording:
         self.messages = read_messages(self.build, self.path)
 
     def so_far(self):
-        """The whole messages that are in it by now."""
+        """The complete messages recorded so far."""
         data = self.path.read_bytes()
         _, rest = split_frames(data[len(MAGIC):])
         path = self.path.with_suffix(".so-far")
@@ -113,20 +113,20 @@ class Recording:
             found = self.so_far()
 
     def wait_for(self, what, holds):
-        """Until that is true of what it has by now."""
+        """Waits until `holds` is true of the messages so far."""
         wait_until(what, lambda: holds(self.so_far()), SETTLE_TIMEOUT_S)
 
     def wait_for_look(self, pid):
-        """Until the probe has looked at that process as it is now."""
+        """Waits until the probe has sampled that process from now on."""
         now = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
         self.wait_for(f"a look at process {pid}", lambda found: any(
             sample["boot_ns"] > now for sample in found.of("sample", pid)))
 
 
 class Correlator:
-    """The other side of the socket: takes messages, keeps them, acknowledges what it is told to.
+    """The other end of the socket: receives messages, keeps them, and acknowledges them.
 
-    `acknowledge`: whether it does so by itself. `frames` has every frame, of all connections.
+    `acknowledge`: whether it does so automatically. `frames` has the frames of all connections.
     """
 
     def __init__(self, directory, acknowledge=True):
@@ -136,7 +136,7 @@ class Correlator:
         self.frames = []
         self.hellos = []
         self.epoch = 0
-        self.committed = 0 # next offset wanted
+        self.committed = 0 # next offset to request
         self.connection = None
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(str(self.path))
@@ -169,12 +169,12 @@ class Correlator:
             bodies, data = split_frames(data + more)
             offsets = [self._take(connection, body) for body in bodies]
             if self.acknowledge and (last := max(filter(None, offsets), default=None)):
-                # A probe that has gone may have left more to read.
+                # A probe that has ended may have left more to read.
                 with contextlib.suppress(OSError):
                     self.commit(last)
 
     def _take(self, connection, body):
-        """The offset to acknowledge, if this message has one."""
+        """Returns the offset to acknowledge, if this message has one."""
         self.frames.append(frame(body))
         name, values = unpack_message(body)
         if name == "hello":
@@ -200,8 +200,8 @@ class Correlator:
         self.connection.shutdown(socket.SHUT_RDWR)
 
     def close(self):
-        """Ends the thread first: blocked on a descriptor that is only closed, it would take
-        the connections of the next listener that gets the same number."""
+        """Ends the thread first: blocked on a descriptor that was merely closed, it would take the
+        connections of the next listener with the same number."""
         self.listener.shutdown(socket.SHUT_RDWR)
         self.reading = True
         self.thread.join(SETTLE_TIMEOUT_S)
@@ -210,13 +210,13 @@ class Correlator:
         self.path.unlink(missing_ok=True)
 
     def messages(self, build):
-        """So far."""
+        """All messages so far."""
         path = self.path.with_suffix(".recording")
         path.write_bytes(MAGIC + b"".join(list(self.frames)))
         return read_messages(build, path)
 
     def wait_for(self, build, condition):
-        """The messages so far, once that is true of them."""
+        """Waits until `condition` is true of the messages so far, and returns them."""
         def known():
             messages = self.messages(build)
             return messages if condition(messages) else None

@@ -1,6 +1,6 @@
-"""What the checks of the probe share: processes whose truth is known, and how tests are run.
+"""Shared by the tests of the probe: processes with known behaviour, and running the tests.
 
-A test is a function test_NAME(directory) that raises where something is wrong.
+A test is a function test_NAME(directory) that raises an exception on failure.
 """
 
 import contextlib
@@ -16,9 +16,9 @@ from testing import Skip, find_tests, run_tests, skip_all
 
 
 class Child:
-    """A process of the test with what the kernel told its parent about it."""
+    """A child process, with the figures that the kernel reported to its parent."""
 
-    living = {} # those that nobody has waited for yet, by pid
+    living = {} # {pid: child} not yet waited for
 
     def __init__(self, body):
         """`body` runs in the child; its return value is the exit status."""
@@ -45,14 +45,14 @@ class Child:
         return self
 
     def end(self):
-        """Whatever it is at: nothing of it is compared any more."""
+        """Kills it, whatever it is doing; its figures are not used."""
         os.kill(self.pid, signal.SIGKILL)
         os.waitpid(self.pid, 0)
         del Child.living[self.pid]
 
 
 class Gate:
-    """What processes of a test wait at until it is opened."""
+    """A gate at which processes of a test wait until it is opened."""
 
     WAITING_MAX = 100
 
@@ -81,7 +81,7 @@ def python(source, *arguments):
 
 @contextlib.contextmanager
 def pins(directory):
-    """A pin directory in a BPF filesystem of the test's own."""
+    """A pin directory in the test's own BPF filesystem."""
     mount = directory / "bpf"
     mount.mkdir()
     if subprocess.run(["mount", "-t", "bpf", "bpf", mount], capture_output=True,
@@ -94,8 +94,8 @@ def pins(directory):
 
 
 def run_test(test):
-    """In a directory of its own, where all that it makes lies. A child that a failed test left
-    waiting ends with it."""
+    """Runs a test in a temporary directory for all its files. Children left behind by a failed test
+    are killed."""
     tempfile.tempdir = None
     directory = pathlib.Path(tempfile.mkdtemp(prefix="tracer-check-"))
     tempfile.tempdir = str(directory)
@@ -108,7 +108,7 @@ def run_test(test):
 
 
 def main(prefix, namespace):
-    """Runs the functions test_* of a script, or those that its arguments name."""
+    """Runs the test_* functions of a script, or those named by its arguments."""
     if os.geteuid() != 0:
         return skip_all(prefix, "needs root")
     return run_tests(prefix, find_tests(namespace), run_test, sys.argv[2:])

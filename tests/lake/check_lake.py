@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tracer lake, and what `tracer --lake` says where the lake is not one, or not as it should be.
+"""tracer lake, and the errors of `tracer --lake` if the lake is missing or not as expected.
 
 usage: check_lake.py BUILD [NAME...]
 """
@@ -41,7 +41,7 @@ TRACER_LIMIT_S = 60
 
 
 def run_tracer(arguments, url, *before, **environment):
-    """The command, of a lake at `url`, started by `before`; where it does not end, what it was at."""
+    """Runs tracer on a lake at `url`, through the command `before`. If it does not end, the error shows its output."""
     plain = {name: value for name, value in os.environ.items() if not name.startswith("TRACER_")}
     given = {"HOME": "/nonexistent", "TRACER_LAKE": url, "LC_ALL": "C.UTF-8"} | IMPATIENT
     try:
@@ -52,7 +52,7 @@ def run_tracer(arguments, url, *before, **environment):
 
 
 def tracer(lake, *arguments, user=None, code=0, url=None, **environment):
-    """Standard output, or, where it fails as it should, its one line of an error."""
+    """Standard output or, for an expected failure, the one line of its error."""
     given = {"TRACER_LAKE_USER": user or "analyst"}
     if lake and given["TRACER_LAKE_USER"] in lake.passwords:
         given["TRACER_LAKE_PASSWORD_FILE"] = str(lake.secret(given["TRACER_LAKE_USER"]))
@@ -83,7 +83,7 @@ def columns(lake):
 
 
 def make_store(directory, recording):
-    """The newest schema of SQLite, written by the correlator itself."""
+    """The newest SQLite schema, written by the correlator itself."""
     return replay(BUILD, ROOT / f"tests/golden/{recording}.rec", directory / "store.db")
 
 
@@ -120,7 +120,7 @@ def test_every_column_of_the_store_is_in_the_lake(lake):
             wanted = [name for name, *_ in db.execute(f"SELECT * FROM {view} LIMIT 0").description]
             found = lake.query(f"SELECT * FROM tracer.{view} LIMIT 0 FORMAT TSVWithNames", user="analyst")
             same(f"columns of {view}", found.decode().strip().split("\t"), wanted)
-        # Tables that are neither shipped nor known to be the host's own would be forgotten.
+        # Tables that are neither shipped nor listed as local to the host would be overlooked.
         own = {"images", "process_rows", "cgroups", "stream", "states"}
         tables = {name for name, in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
                   if not name.startswith("sqlite_")}
@@ -133,7 +133,7 @@ def statements_of(layout, part="*"):
 
 
 def lake_before(lake):
-    """An empty lake of the release before: no months, the keys alone in order, and some columns came since."""
+    """An empty lake of the previous release: without months, ordered by the keys alone, and lacking some columns."""
     drop(lake)
     lake.query("CREATE DATABASE tracer", user="migrator")
     for statement in statements_of("one-node", "tables"):
@@ -150,7 +150,7 @@ def lake_before(lake):
 
 
 def sums_of(lake, names):
-    """{entity: (rows, a sum of all their columns but version)}, of what stands."""
+    """{entity: (current rows, a checksum of all their columns except version)}"""
     return {entity: lake.rows(f"SELECT count(), groupBitXor(cityHash64(tuple({', '.join(columns)}))) FROM tracer.{entity}_rows FINAL")
             for entity, columns in names.items()}
 
@@ -164,8 +164,8 @@ def columns_of_entities(lake):
 
 
 def migrate_through(lake, count, answered):
-    """`tracer lake migrate` up to its request `count`, of which the lake takes note if it is `answered`: it is as if
-    it were killed there."""
+    """`tracer lake migrate`, stopped as if killed at its request `count`, which the lake executes
+    only if it is `answered`."""
     def forward(head):
         if len(other.requests) > count:
             return b""
@@ -183,7 +183,7 @@ def migrate_through(lake, count, answered):
 
 
 def interrupted_migration(lake):
-    """What was there is there once it is done, and so is what hosts send meanwhile."""
+    """Old rows, and rows sent by hosts in the meantime, are there once it is done."""
     names = columns_of_entities(lake)
     wanted = sums_of(lake, names)
     says(tracer(lake, "runs", code=1), "tracer lake migrate")
@@ -191,7 +191,7 @@ def interrupted_migration(lake):
     for attempt in itertools.count(1):
         if migrate_through(lake, 5 * attempt, attempt % 2):
             break
-        with contextlib.suppress(QueryError): # the table steps aside just now: a shipper tries again
+        with contextlib.suppress(QueryError): # the table is being renamed: a shipper would retry
             loader.insert(lake, "losses", [{"id": attempt, "host_id": 1, "unix_ns": time.time_ns(), "rev": 1, "version": 1}])
             wanted["losses"][0][0] = str(int(wanted["losses"][0][0]) + 1)
         if attempt == 9:
@@ -243,14 +243,14 @@ def test_migrate_a_lake_that_the_release_before_made(lake):
         tracer(lake, "lake", "migrate", user="migrator")
         same("rows", sums_of(lake, names), wanted)
         assert json.loads(tracer(lake, "show", "--json"))["tasks"]
-    # And it refuses what it does not know.
+    # The earlier release refuses a newer schema.
     refused = subprocess.run([program, "lake", "migrate", "--lake", lake.url], env=settings, check=False, capture_output=True, text=True)
     same("exit status", refused.returncode, 1)
     says(refused.stderr, "newer release")
 
 
 def test_rows_of_a_key_meet_in_one_month(lake):
-    """So that they merge: whatever changes of them, or of the clock by which a store made anew tells their start."""
+    """So that they are merged, whatever changes in them, or in the clock of a recreated store."""
     fresh(lake)
     with tempfile.TemporaryDirectory() as temporary:
         store = make_store(pathlib.Path(temporary), "snakemake")
@@ -264,7 +264,7 @@ def test_rows_of_a_key_meet_in_one_month(lake):
 
 
 def test_a_task_that_an_older_host_merged(lake):
-    """It lost its start then, so its row does not replace the one before."""
+    """It lost its start then, so its row does not replace the previous one."""
     fresh(lake)
     task = {"id": 7, "host_id": 1, "run_id": 1, "kind": "generic", "name": "sort", "status": "running", "rev": 1, "process_count": 2,
             "started_unix_ns": 5 * DAY_NS, "version": 1, "merged_into_id": None}
@@ -349,8 +349,8 @@ def test_printed_sql_is_what_init_does(lake):
 
 
 def test_statements_of_every_layout_are_clickhouses(lake):
-    """Replicated tables cannot be made here. But the server takes every statement apart, and those
-    for a cluster are those for shards, which are run (check_shards.py), but for engine and place."""
+    """Replicated tables cannot be created here, but the server parses every statement, and the ones for
+    a cluster equal those for shards, which are run (check_shards.py), except for engine and place."""
     for layout in ("one-node", "shards", "cluster"):
         count = 0
         for statement in statements_of(layout):
@@ -362,7 +362,7 @@ def test_statements_of_every_layout_are_clickhouses(lake):
         assert count > 45, count
     paths = re.findall(r"Replicated\w*MergeTree\('([^']*)'", "".join(statements_of("cluster")))
     assert len(paths) > 9, paths
-    for path in paths:  # of a second lake on the same cluster they are others
+    for path in paths:  # they differ for a second lake on the same cluster
         assert "/{database}/" in path and "tracer" not in path, path
     cluster = [re.sub(r" ON CLUSTER '\{cluster\}'|, replicated_deduplication_window_seconds = \d+", "", statement)
                for statement in statements_of("cluster")]
@@ -390,11 +390,11 @@ def test_newest_row_stands_whatever_the_order(lake):
 
 
 def refresh(lake, view):
-    for verb in ("WAIT", "REFRESH", "WAIT"):  # one that is under way may have begun before the rows came
+    for verb in ("WAIT", "REFRESH", "WAIT"):  # a running refresh may have begun before the rows arrived
         lake.query(f"SYSTEM {verb} VIEW tracer.{view}_refresh", user="migrator")
 
 
-# Rollups compute the last weeks anew: of what is older a refresh that came too early would stand.
+# Rollups recompute the last weeks; for older days the result of an early refresh would stay.
 RECENT_DAY = time.time_ns() // DAY_NS - 10
 
 
@@ -407,14 +407,14 @@ def host_sample(host, hour, minute, cpu_s, boot_minute=0):
 def test_rollup_host_hour(lake):
     fresh(lake)
     samples = [host_sample(1, 0, 10, 100), host_sample(1, 0, 40, 160), host_sample(1, 1, 10, 190),
-               host_sample(1, 1, 30, 5, boot_minute=85),  # the host was started again: counters begin anew
+               host_sample(1, 1, 30, 5, boot_minute=85),  # restart of the host: counters start again
                host_sample(1, 1, 50, 25, boot_minute=85), host_sample(2, 0, 10, 7),
-               # the boot before was shorter than this one is by now
+               # the previous boot was shorter than the current one is by now
                host_sample(3, 0, 10, 3, boot_minute=8), host_sample(3, 0, 40, 9, boot_minute=15)]
     late = samples.pop(1)
     query = ("SELECT host_id, intDiv(hour_unix_ns % 86400000000000, 3600000000000), sample_count, cpu_ns / 1e9,"
              " covered_ns / 6e10 FROM tracer.host_hour ORDER BY 1, 2")
-    for batch in (samples, [late], samples[::-1]):  # what came late counts, what came twice does not
+    for batch in (samples, [late], samples[::-1]):  # late rows count, repeated rows do not
         loader.insert(lake, "host_samples", batch)
     refresh(lake, "host_hour")
     same("hours", lake.rows(query, user="analyst"),
@@ -443,7 +443,7 @@ def test_rollup_task_name_day(lake):
 
 
 def on_another_host(number, late_ns=0, cluster=None):
-    """The rows of a store as another host would have them: all ids differ, the run key does not."""
+    """A store's rows as from another host: all ids differ, the run key does not."""
 
     def change(entity, row):
         row = dict(row)
@@ -465,7 +465,7 @@ def on_another_host(number, late_ns=0, cluster=None):
 
 
 def test_a_key_of_two_clusters_is_two_runs(lake):
-    """Job 42 of each, at the same time: as many runs as clusters, each with figures of its own."""
+    """Job 42 of two clusters at the same time: one run for each cluster, with its own figures."""
     fresh(lake)
     with tempfile.TemporaryDirectory() as temporary:
         store = make_store(pathlib.Path(temporary), "snakemake")
@@ -486,7 +486,7 @@ def test_a_run_on_several_hosts_comes_together(lake):
         store = make_store(pathlib.Path(temporary), "snakemake")
         loader.load(lake, store, change=on_another_host(1))
         loader.load(lake, store, change=on_another_host(2, late_ns=10**9))
-        loader.load(lake, store, change=on_another_host(3, late_ns=DAY_NS))  # the key, but another time
+        loader.load(lake, store, change=on_another_host(3, late_ns=DAY_NS))  # the same key, but another time
         alone = json.loads(tracer(None, "show", "--json", "--store", str(store), url="http://127.0.0.1:1"))
     runs = json.loads(tracer(lake, "runs", "--json"))["runs"]
     same("runs", [run["host"] for run in runs], ["host-3", "host-1"])
@@ -502,7 +502,7 @@ def test_a_run_on_several_hosts_comes_together(lake):
     for host, found in (("host-2", "host-1"), ("host-1", "host-1"), ("host-3", "host-3")):
         same(f"runs on {host}", [run["host"] for run in json.loads(
             tracer(lake, "runs", "--host", host, "--json"))["runs"]], [found])
-    for part in runs[1]["parts"]:  # by whichever id, it is one run
+    for part in runs[1]["parts"]:  # any id leads to the same run
         shown = json.loads(tracer(lake, "show", part["id"], "--json"))
         same("run", shown["run"]["id"], runs[1]["id"])
         same("CPU", shown["run"]["cpu_ns"], runs[1]["cpu_ns"])
@@ -526,7 +526,7 @@ def test_a_run_on_several_hosts_comes_together(lake):
     says(tracer(lake, "status", code=1), "host-1: last heard of", "hosts              3, of which 3 are silent")
 
 
-# ---- what is no lake --------------------------------------------------------------------------
+# --- not a lake ----------------------------------------------------------------------------------
 
 
 def runs_at(lake, url, **environment):
@@ -540,7 +540,7 @@ def test_no_connection(lake):
 
 
 def test_name_servers_that_are_silent(lake):
-    """Three of them, which a resolver asks for half a minute: a connection has 15 s."""
+    """With three, a resolver takes half a minute; the limit of a connection is 15 s."""
     if os.geteuid() != 0:
         raise Skip("needs root, to have name servers of its own")
     with tempfile.TemporaryDirectory() as temporary, contextlib.ExitStack() as silent:
@@ -593,7 +593,7 @@ def test_configuration_file(lake):
         path.write_text(f"lake:\n  user: analyst\n  password-file: {lake.secret('analyst')}\n")
         home = {"HOME": temporary, "TRACER_LAKE_USER": "", "TRACER_LAKE_PASSWORD_FILE": ""}
         tracer(lake, "runs", "--json", **home)
-        tracer(lake, "runs", "--json", TRACER_LAKE_CONFIG="")  # as if it were not set
+        tracer(lake, "runs", "--json", TRACER_LAKE_CONFIG="")  # as if it were unset
         says(tracer(lake, "runs", code=1, TRACER_LAKE_CONFIG="/nonexistent", **home), "/nonexistent: cannot be read: No such file")
         for text, words in (("lake:\n  usr: analyst\n", "2: there is no setting lake.usr"),
                             ("lake:\n  user: [a]\n", "2: there is no setting lake.user of one text"), ("other: 1\n", "there is no setting other"),
@@ -629,7 +629,7 @@ def test_answers_of_others(lake):
 
 
 def after_version(rows):
-    """A lake's answer to the first question, then these bytes as rows."""
+    """Answers the first question, then returns these bytes as rows."""
     version = http_answer("200 OK", b"999\n", *CLICKHOUSE)
     return lambda head: version if "default_format" not in head else rows
 
@@ -642,8 +642,8 @@ def test_damaged_rows(lake):
         with Answers(after_version(http_answer("200 OK", body, *CLICKHOUSE))) as other:
             text = runs_at(lake, other.url)
         says(text, "tracer: ")
-    # A failure behind rows, as ClickHouse writes it, in an answer that something made whole. Of
-    # numbers alone, its text would pass for rows; what is no mark of this answer is.
+    # A failure after rows, as ClickHouse writes it, in a response that a proxy completed. With
+    # numeric columns only, its text would pass for rows. A mark with another response's tag is data.
     words = b"Code: 395. DB::Exception: odd"
     trailer = b"\r\n__exception__\r\nabcdefghijklmnop\r\n" + words + b"\n30 abcdefghijklmnop\r\n__exception__\r\n"
     rows = b"\x02\x04name\x09row_count\x06String\x05Int64\x04runs" + bytes(8)
@@ -658,14 +658,14 @@ def test_damaged_rows(lake):
 
 
 def without_end(head, piece):
-    """An answer that begins so and goes on for ever."""
+    """A response that begins with `head` and repeats `piece` for ever."""
     yield b"HTTP/1.1 200 OK\r\nX-ClickHouse-Summary: {}\r\n\r\n" + head
     while True:
         yield piece
 
 
 def test_answers_without_end(lake):
-    """Of rows that cost next to nothing, of large ones, and to a statement that has none."""
+    """Of tiny rows, of large ones, and in reply to a statement without rows."""
     head = b"\x02" + short("name") + short("row_count") + short("String") + short("Int64")
     for text, count, words in (("runs", 10000, "1000000 rows"), ("x" * (1 << 20), 1, "512 MiB")):
         size = len(text).to_bytes(1, "little") if len(text) < 128 else b"\x80\x80\x40"
@@ -685,7 +685,7 @@ def test_answers_without_end(lake):
 
 
 class HostileLake(Answers):
-    """Asks the real one which columns a query has, and answers with rows of its own."""
+    """Asks the real lake for a query's columns, and answers with its own rows."""
 
     def __init__(self, lake, number, text, row_count):
         super().__init__(self.rows)
@@ -707,7 +707,7 @@ class HostileLake(Answers):
 
 
 def short(text):
-    """A string as RowBinary has it."""
+    """A string in RowBinary."""
     data = text.encode()
     return bytes([len(data)]) + data
 
@@ -717,15 +717,15 @@ def int64(number):
 
 
 def test_nothing_that_a_lake_says_harms_us(lake):
-    """NULL where no store has it, the largest numbers and the smallest, text for numbers, bytes that
-    a terminal obeys."""
+    """NULL where a store never has it, extreme numbers, text instead of numbers, terminal escape
+    sequences."""
     fresh(lake)
     null, escape = ("Nullable(Int64)", b"\1"), ("String", short("\x1b[2J\x9b\n'\\"))
     for number, text in ((null, ("Nullable(String)", b"\1")), (int64(2**63 - 1), escape), (int64(-2**63), escape),
                          (int64(2**62 - 1), ("Array(String)", b"\2" + short("") + short("a b"))),
                          (int64(1 - 2**62), ("String", b"\0")), (int64(0), escape), (int64(-1), escape),
                          (("String", b"\1x"), int64(3)), (("Float64", b"\xff" * 8), int64(1))):
-        with HostileLake(lake, number, text, 3 if text == escape else 1) as other: # several are summed
+        with HostileLake(lake, number, text, 3 if text == escape else 1) as other: # several rows are summed
             for verb in ("runs", "runs --all --raw --json", "show", "show --json --processes", "show --table",
                          "show --tools", "show --all --processes", "show --raw", "explain 1", "explain --json 1",
                          "explain x", "top --once --all", "top --once --all --json", "status", "status --json",
@@ -751,7 +751,7 @@ def test_only_what_is_shown_is_asked_for(lake):
 
 
 def test_what_was_asked_ahead_and_is_never_due(lake):
-    """The latest is asked ahead all the same: before the answer to what is due now is there."""
+    """Even the last of the queries asked ahead is sent before the current one is answered."""
     rows = http_answer("200 OK", b"\1" + short("id") + short("Int64"), *CLICKHOUSE)
     latest = threading.Event()
 
@@ -780,7 +780,7 @@ def certificate(directory, name, *options):
 
 @contextlib.contextmanager
 def tls_in_front(lake, path, key, client_ca=None):
-    """https://localhost: what comes goes on to the lake."""
+    """https://localhost: forwards to the lake."""
 
     class Forward(http.server.BaseHTTPRequestHandler):
         def do_POST(self):
@@ -797,7 +797,7 @@ def tls_in_front(lake, path, key, client_ca=None):
             pass
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Forward)
-    server.handle_error = lambda *_: None  # who does not trust us hangs up
+    server.handle_error = lambda *_: None  # clients that do not trust it hang up
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(path, key)
     if client_ca:

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""One set of queries: every file of query/ says the same of a host's store and of
-the lake that the store was shipped to, row by row; and so do the verbs of `tracer`.
+"""One set of queries: every file of query/ gives the same rows for a host's store and for the lake
+to which it was shipped; so do the verbs of `tracer`.
 
 usage: check_queries.py BUILD [NAME...]
 
-The stores are the golden recordings, replayed, the one with known contents and hostile names
-that the tests of the command use, and one of several hosts that share a run, with what no
-recording has. The shipper is the real one.
+The stores are the replayed golden recordings, the one with known content and hostile names from the
+tests of the command, and one in which several hosts share a run, with data that no recording has.
+The shipper is the real one.
 """
 
 import itertools
@@ -30,7 +30,7 @@ BUILD = pathlib.Path(sys.argv[1]).resolve()
 TRACER = BUILD / "cli/tracer"
 QUERIES = {path.stem: path.read_text() for path in sorted((ROOT / "query").glob("*/*.sql"))}
 RECORDINGS = ("make", "script", "snakemake")
-COMBINATIONS_MAX = 10 # of a store: others have other ones
+COMBINATIONS_MAX = 10 # for each store, which differ in their selection
 EACH_MAX = 20
 RUNS_SHOWN = 3
 
@@ -47,15 +47,14 @@ def command(*arguments, code=0, **settings):
     return result.stdout
 
 
-# Columns that end as ids do and are none, or none of a host's own.
+# Columns named like ids that are not ids, or not specific to a host.
 NO_IDS = {"user_id", "exec_id", "boot_id", "image_id", "runtime_id", "sender_user_id"}
 COPIED = ("hosts", "runs", "tasks", "tools", "process_rows", "samples", "incidents")
 SECOND_NS = 10**9
 
 
 def copy_host(db, first, number, late_ns, revs):
-    """The rows of the first host as host-NUMBER would have them, begun later, with another
-    boot clock."""
+    """Copies the rows of the first host as host-NUMBER, with a later start and another boot clock."""
     for table, rows in first:
         names = [name for _, name, *_ in db.execute(f"PRAGMA table_info({table})")]
         for values in rows:
@@ -79,7 +78,7 @@ def insert(db, table, **row):
 
 
 def add_the_rare(db, revs):
-    """Containers and samples of hosts: those of a run, of a task, of none; a boot between. Waits for storage."""
+    """Adds containers and host samples (of a run, of a task, of neither), a reboot, and waits for storage."""
     db.execute("UPDATE process_rows SET block_io_delay_ns = cpu_ns % 1000 WHERE id % 2 = 0")
     for number, (host, run, task) in enumerate(db.execute(
             "SELECT r.host_id, r.id, t.id FROM runs r JOIN tasks t ON t.run_id = r.id").fetchall(), 1):
@@ -100,7 +99,7 @@ def add_the_rare(db, revs):
 
 
 def make_crowd(path):
-    """A run that twenty-one hosts share."""
+    """A run shared by twenty-one hosts."""
     db = sqlite3.connect(path)
     revs = itertools.count(db.execute("SELECT rev FROM stream").fetchone()[0] + 1)
     db.execute("UPDATE runs SET run_key = 'slurm:42' WHERE engine IS NOT NULL AND engine <> ''")
@@ -113,8 +112,8 @@ def make_crowd(path):
 
 
 def make_several(path):
-    """Three hosts at once, of which one still runs, one with the same key a day later, and three of
-    two clusters that know the key too."""
+    """Three hosts with one run, of which one still runs; one with the same key a day later; and
+    three of two other clusters with the same key."""
     db = sqlite3.connect(path)
     revs = itertools.count(db.execute("SELECT rev FROM stream").fetchone()[0] + 1)
     db.execute("UPDATE hosts SET hostname = 'host-0', last_seen_unix_ns = last_seen_unix_ns + ?", (100 * SECOND_NS,))
@@ -123,7 +122,7 @@ def make_several(path):
     first = [(table, db.execute(f"SELECT * FROM {table}").fetchall()) for table in COPIED]
     for number, late_s in ((1, 1), (2, 50), (3, 86400), (4, 2), (5, 3), (6, 4)):
         copy_host(db, first, number, late_s * SECOND_NS, revs)
-    db.execute("UPDATE hosts SET cluster = 'alps' WHERE hostname IN ('host-4', 'host-5')")  # keys of another cluster
+    db.execute("UPDATE hosts SET cluster = 'alps' WHERE hostname IN ('host-4', 'host-5')")  # keys of other clusters
     db.execute("UPDATE hosts SET cluster = 'andes' WHERE hostname = 'host-6'")
     db.execute("UPDATE runs SET end_boot_ns = NULL, status = 'running', living_count = 1 WHERE run_key IS NOT NULL"
                " AND host_id = ?", (own ^ 2 << 8,))
@@ -154,7 +153,7 @@ def ship(lake, directory, store):
 
 
 def shipped(lake, directory, name):
-    """An empty lake, then what one store holds: the store's path."""
+    """Creates an empty lake and ships one store into it. Returns the store's path."""
     if lake.value("EXISTS DATABASE tracer") == "0":
         command(TRACER, "lake", "init", "--lake", lake.url, env=environment(lake, "migrator"))
     for table, in lake.rows("SELECT name FROM system.tables WHERE database = 'tracer' AND name LIKE '%_rows'"):
@@ -173,7 +172,7 @@ def parameters_of(name):
 
 
 def values_for(store):
-    """What a parameter of a name may be, from what is in the store."""
+    """Possible values of parameters, by name, from the store's content."""
     db = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
     db.text_factory = lambda data: data.decode(errors="surrogateescape")
 
@@ -183,7 +182,7 @@ def values_for(store):
     def whole(numbers):
         return [f"i{number}" for number in dict.fromkeys(numbers)]
 
-    # Names with bytes that are no UTF-8 are other names in the lake: docs/shipping.md.
+    # Names with invalid UTF-8 are changed in the lake: docs/shipping.md.
     names = [name for name in column("SELECT name FROM runs UNION SELECT name FROM tasks UNION"
                                      " SELECT program FROM processes")
              if name and not re.search(r"[\t\n\x00-\x1f\ud800-\udfff]", name)]
@@ -224,7 +223,7 @@ FACTORS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 
 
 
 def values_declared(values):
-    """Of parameters that are in no list above: nothing, and the default, as its type has it."""
+    """For parameters not in the lists above: no value, and the default in its type's form."""
     for question in json.loads(command(TRACER, "query", "--list", "--json"))["queries"]:
         for each in question["parameters"]:
             number, unit = re.fullmatch(r"([\d.]*)(.*)", each["default"] or "").groups()
@@ -238,7 +237,7 @@ def values_declared(values):
 
 
 def some_of(combinations, seed):
-    """The first, and others anywhere: so that every parameter has several values."""
+    """The first ones and a sample of the others, so that every parameter gets several values."""
     if len(combinations) <= COMBINATIONS_MAX:
         return combinations
     half = COMBINATIONS_MAX // 2
@@ -246,8 +245,8 @@ def some_of(combinations, seed):
 
 
 def lines_for(store, seed):
-    """Every query with every value, or with as many combinations as there is time for. Values that belong
-    together, an id and its host's, stay together."""
+    """Every query with all values, or with a sample of the combinations. An id and its host stay
+    paired."""
     values = values_declared(values_for(store))
     values["first_id", "last_id"] = list(zip(values["first_id"], values["last_id"]))
     for query in QUERIES:
@@ -292,7 +291,7 @@ def test_every_query(lake):
     same("queries for which no store has rows", set(QUERIES) - asked, set())
 
 
-# Enough hosts and rows for several granules of 8,192 rows a table.
+# Enough hosts and rows for several granules of 8,192 rows in each table.
 MANY_HOSTS, ROWS_EACH = 30, 1500
 ID = "bitAnd(cityHash64('{}', number), 9223372036854775807)"
 HOST = f"bitAnd(cityHash64(number % {MANY_HOSTS}), 9223372036854775807)"
@@ -322,13 +321,13 @@ def fill_many_hosts(lake):
 
 
 def granules_read(lake, name, parameters):
-    """(table, read, of how many) for every table that a query looks into."""
+    """(table, granules read, total) for every table that a query reads."""
     sql = re.sub(r"--.*", "", QUERIES[name]).strip().rstrip(";")
     sql = re.sub(r"(?<!:):([a-z]\w*)", r"{\1:Int64}", sql)
     plan = lake.query(f"EXPLAIN indexes = 1 {sql}", user="analyst", database="tracer",
                       **{f"param_{key}": value for key, value in parameters.items()}).decode()
     found = []
-    for block in plan.split("ReadFromMergeTree (tracer.")[1:]:  # what is left after one index goes on to the next
+    for block in plan.split("ReadFromMergeTree (tracer.")[1:]:  # each index filters the result of the previous one
         granules = re.findall(r"Granules: (\d+)/(\d+)", block)
         found.append((block.partition(")")[0], int(granules[-1][0]), int(granules[0][1])))
     return found
@@ -357,7 +356,7 @@ def test_what_is_asked_of_a_run_reads_its_host_alone(lake):
 
 
 def without_marks(data):
-    """The lake has names that are no UTF-8 in escaped form and cannot tell."""
+    """Drops the marks of escaped names: the lake stores invalid UTF-8 in escaped form and cannot tell."""
     if isinstance(data, dict):
         return {key: without_marks(value) for key, value in data.items() if not key.endswith("_escaped")}
     return [without_marks(value) for value in data] if isinstance(data, list) else data
@@ -369,7 +368,7 @@ def compare_verb(lake, store, *arguments, living=False):
     there = command(TRACER, "--lake", lake.url, *arguments, env=env)
     if "--json" in arguments:
         here, there = (json.dumps(without_marks(json.loads(text)), indent=1) for text in (here, there))
-    if living:  # how long it has been running is told by the lake's latest news of the host
+    if living:  # the lake's durations end with the latest row of the host
         here, there = (re.sub(r"\d+m\d+s|\d+(\.\d+)? (ns|µs|ms|s)\b|\d+\.\d+ (?=of|cores)", "TIME", text)
                        for text in (here, there))
         here, there = (re.sub(r" +", " ", text) for text in (here, there))
@@ -404,7 +403,7 @@ def test_verbs_on_several_hosts(lake):
 
 
 def test_a_run_of_more_parts_than_are_looked_at_first(lake):
-    """The latest of them do not stand for it; the one that does is found all the same."""
+    """The latest parts do not represent it; the one that does is still found."""
     with tempfile.TemporaryDirectory(prefix="tracer-lake-") as temporary:
         store = shipped(lake, pathlib.Path(temporary), "crowd")
         runs = json.loads(command(TRACER, "runs", "--json", "--limit", "1", "--store", store))["runs"]
@@ -423,7 +422,7 @@ def test_questions_say_the_same(lake):
 
 
 def test_a_question_of_a_site_only_reads(lake):
-    """Whoever asks: the user that may change the lake is held to it too."""
+    """For every user, even the one that may change the lake."""
     with tempfile.TemporaryDirectory(prefix="tracer-lake-") as temporary:
         store = shipped(lake, pathlib.Path(temporary), "make")
         head = "-- title: T\n-- explanation: E\n-- column: name text; n\n-- column: row_count count; c\n"
@@ -442,7 +441,7 @@ def test_a_question_of_a_site_only_reads(lake):
         wait_until("the query runs", lambda: lake.value(running) == "1")
         slow.send_signal(signal.SIGINT)
         same("interrupted", slow.wait(30), -signal.SIGINT)
-        wait_until("the query ends", lambda: lake.value(running) == "0")  # the server stops, too
+        wait_until("the query ends", lambda: lake.value(running) == "0")  # the server stops it as well
 
 
 def test_command_lines_are_the_same_text(lake):

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""A lake on two nodes: one goes away and comes back, and nothing is lost, doubled or left out in
-silence.
+"""A lake on two nodes: one goes away and returns, and nothing is lost, duplicated or silently
+omitted.
 
 usage: check_shards.py BUILD [NAME...]
 
-Two real servers, Distributed tables over plain ones (--layout shards). Replicated tables are not
-in this engine; what --layout cluster prints differs in the engine of ENTITY_local alone.
+Two real servers, with Distributed tables over plain ones (--layout shards). This engine lacks
+Replicated tables; the output of --layout cluster differs only in the engine of ENTITY_local.
 """
 
 import json
@@ -62,8 +62,8 @@ def test_rows_are_spread_and_found_from_both(first, second):
 
 
 def few_of_each(lines):
-    """A question to two nodes takes its time. What counts or lists hosts sees those of the other
-    test too and is left out."""
+    """Two lines for each query, since queries to two nodes are slow. Omits queries that count or
+    list hosts, which would see those of the other test."""
     chosen = {"hosts": [], "status": []}
     for line in lines:
         chosen.setdefault(line.split("\t")[0], []).append(line)
@@ -86,12 +86,12 @@ def test_verbs_say_the_same(first, second):
 def test_a_node_goes_and_comes_back(first, second):
     batch = host_rows(1001, HOSTS)
     second.kill()
-    # The batch is not taken in part without a word, and what is asked is not answered in part.
+    # A batch is not partly accepted, nor a query partly answered, without an error.
     refused(first, "", "INSERT INTO tracer.hosts_rows FORMAT JSONEachRow", user="shipper",
             body="\n".join(map(json.dumps, batch)).encode())
     refused(first, "", "SELECT count() FROM tracer.hosts", user="analyst")
     second.start()
-    for node in (first, second):  # again, and once more at the other node: the same rows
+    for node in (first, second):  # repeated, and sent to the other node: the same rows
         loader.insert(node, "hosts", batch)
         found = [number for number in hosts_at(node) if 1000 < number < 2000]
         same("hosts after it came back", found, list(range(1001, 1001 + HOSTS)))

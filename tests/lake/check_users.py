@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What the users of datalake/users.d/tracer.xml may do, and that the harness's server is one:
-it keeps what it acknowledged through kill -9.
+"""Permissions of the users in datalake/users.d/tracer.xml, and that the harness's server is
+durable: what it acknowledged survives kill -9.
 
 usage: check_users.py [NAME...]
 """

@@ -1,6 +1,6 @@
-"""How the tests of the lake are run: every function test_* of a file, against one Lake.
+"""Runs the tests of the lake: every function test_* of a file, with one Lake.
 
-Where there is no engine the whole file is skipped.
+Without an engine the whole file is skipped.
 """
 
 import pathlib
@@ -13,7 +13,7 @@ from testing import Skip, find_tests, run_tests, same, skip_all, wait_until  # n
 
 
 def refused(lake, words, sql, **settings):
-    """The query fails, and the server's answer has these words in it."""
+    """The query fails, and the server's answer contains these words."""
     try:
         found = lake.query(sql, **settings)
     except QueryError as error:
@@ -23,7 +23,7 @@ def refused(lake, words, sql, **settings):
 
 
 def run(prefix, tests, names=(), **settings):
-    """`tests` is a file's globals(); the exit status."""
+    """Runs the tests in `tests`, a file's globals(). Returns the exit status."""
     try:
         lake = Lake(**settings)
     except Unavailable as reason:

@@ -1,16 +1,15 @@
-"""A real ClickHouse on loopback, in a directory that is gone afterwards.
+"""A real ClickHouse on loopback, in a temporary directory.
 
     with Lake() as lake:
         lake.query("SELECT 1")                          # the server's own administrator
         lake.query("SELECT count() FROM tracer.runs", user="analyst")
         lake.url, lake.secret("shipper")                # http://127.0.0.1:PORT, a file
-        lake.kill(); lake.start()                       # kill -9, and up on the same data
+        lake.kill(); lake.start()                       # kill -9, and restart on the same data
 
-The engine is what npm calls @chdb/lib-linux-x64-gnu, pinned by package-lock.json, kept in
-.cache/lake of the checkout. It is ClickHouse with everything but Replicated* tables, an
-HTTPS listener, the queue of asynchronous inserts, SQL's CREATE USER and query_log. The users
-are those of datalake/users.d/tracer.xml. Unavailable is raised, with the reason, where the
-engine cannot be had.
+The engine is the npm package @chdb/lib-linux-x64-gnu, pinned by package-lock.json and kept in
+.cache/lake of the checkout. It is ClickHouse without Replicated* tables, HTTPS listener, queue of
+asynchronous inserts, CREATE USER in SQL, and query_log. The users are those of
+datalake/users.d/tracer.xml. Raises Unavailable, with the reason, if the engine is not available.
 """
 
 import fcntl
@@ -66,11 +65,11 @@ ADMINISTRATOR = """<clickhouse>
 
 
 class Unavailable(Exception):
-    """There is no engine here; the text says why."""
+    """There is no engine here; the text is the reason."""
 
 
 class QueryError(Exception):
-    """What the server answered to a query, with the status."""
+    """The server's error for a query, with the status."""
 
     def __init__(self, status, text):
         super().__init__(f"{status}: {text.strip()}")
@@ -79,7 +78,7 @@ class QueryError(Exception):
 
 
 def build_engine():
-    """Downloads what package-lock.json names and compiles the launcher."""
+    """Downloads the package of package-lock.json and compiles the launcher."""
     if not shutil.which("npm"):
         raise Unavailable("npm is not installed")
     for name in ("package.json", "package-lock.json"):
@@ -99,7 +98,7 @@ def build_engine():
 
 
 def engine():
-    """The launcher, made if need be: one process at a time, once for a lockfile."""
+    """Returns the launcher; builds it if necessary, in one process at a time, once for each lockfile."""
     if platform.machine() != "x86_64":
         raise Unavailable(f"the engine is for x86_64, this is {platform.machine()}")
     CACHE.mkdir(parents=True, exist_ok=True)
@@ -116,7 +115,7 @@ def engine():
 
 
 def with_engine(lakes, test, *arguments):
-    """Runs the test; it is to be repeated where an engine has ended by itself meanwhile."""
+    """Runs the test; raises Repeatable if an engine ended by itself meanwhile."""
     try:
         test(*arguments)
     except Skip:
@@ -128,7 +127,7 @@ def with_engine(lakes, test, *arguments):
 
 
 class Lake:
-    """One server. `more` is put into its configuration: clusters, say."""
+    """One server. `more` is added to its configuration, such as clusters."""
 
     def __init__(self, more="", memory_bytes=2 << 30, log_level="warning", directory=None):
         self.engine = engine()
@@ -160,7 +159,7 @@ class Lake:
             self.secret(user).chmod(0o600)
 
     def secret(self, user):
-        """The file that holds the password of a user."""
+        """The file with a user's password."""
         return self.directory / f"{user}.secret"
 
     def __enter__(self):
@@ -176,10 +175,10 @@ class Lake:
         if self.own_directory:
             shutil.rmtree(self.directory, ignore_errors=True)
 
-    # ---- the process ------------------------------------------------------------------
+    # --- the process -------------------------------------------------------------------
 
     def start(self):
-        """Until it answers. It ends by itself when its standard input does: with us."""
+        """Starts it and waits until it answers. It exits when its standard input closes, that is, with us."""
         with open(self.directory / "output", "ab") as output:
             self.process = subprocess.Popen(
                 [self.engine, f"--config-file={self.directory}/config.xml", "--query",
@@ -198,14 +197,14 @@ class Lake:
         raise RuntimeError(f"ClickHouse does not answer after {START_LIMIT_S} s: {self.words()}")
 
     def words(self):
-        """The end of what it said, and what it calls fatal."""
+        """The end of its output, and the fatal messages in its log."""
         output, log = self.directory / "output", self.directory / "log"
         fatal = [line for line in log.read_text(errors="replace").splitlines()
                  if "<Fatal>" in line] if log.exists() else []
         return "\n".join([output.read_text(errors="replace")[-2000:], *fatal[:FATAL_LINES_MAX]])
 
     def stop(self):
-        """In order, as a service manager does."""
+        """Stops it properly, as a service manager does."""
         self.process.send_signal(signal.SIGTERM)
         try:
             self.process.wait(STOP_LIMIT_S)
@@ -216,7 +215,7 @@ class Lake:
         self.process = None
 
     def kill(self):
-        """kill -9: what it had not written is gone."""
+        """kill -9: unwritten data is lost."""
         self.process.kill()
         self.process.wait()
         self.process.stdin.close()
@@ -229,7 +228,7 @@ class Lake:
             return False
 
     def ends(self):
-        """It says that it will, some seconds before."""
+        """Whether it ends by itself, which takes some seconds after it announces that."""
         try:
             self.process.wait(STOP_LIMIT_S)
         except subprocess.TimeoutExpired:
@@ -237,8 +236,8 @@ class Lake:
         return True
 
     def revive(self):
-        """Whether it had ended by itself, a fault of its own, of which it says what it can: now it
-        is up again. Else a test would be told to fail, and all behind it, for what it did not test."""
+        """Restarts the server if it ended by itself, through its own fault. Returns whether it had.
+        Otherwise this test and all later ones would fail for an unrelated reason."""
         if self.process and (self.answers() or not self.ends()):
             return False
         if self.process:
@@ -249,7 +248,7 @@ class Lake:
         return True
 
     def pause(self):
-        """It hangs: connections are accepted by the kernel, nothing answers."""
+        """Makes it hang: the kernel accepts connections, but nothing answers."""
         os.kill(self.process.pid, signal.SIGSTOP)
 
     def resume(self):
@@ -259,10 +258,10 @@ class Lake:
         pages = pathlib.Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
-    # ---- asking -----------------------------------------------------------------------
+    # --- queries -----------------------------------------------------------------------
 
     def query(self, sql, user="default", body=b"", timeout=60, **settings):
-        """The answer's bytes. A setting param_NAME fills {NAME:Type} of the query."""
+        """Returns the answer's bytes. A setting param_NAME sets {NAME:Type} of the query."""
         parameters = urllib.parse.urlencode({"query": sql, "wait_end_of_query": 1, **settings})
         request = urllib.request.Request(f"{self.url}/?{parameters}", data=body, method="POST")
         request.add_header("X-ClickHouse-User", user)
@@ -274,9 +273,9 @@ class Lake:
             raise QueryError(error.code, error.read().decode(errors="replace")) from None
 
     def value(self, sql, **settings):
-        """The one value of the one row, as text."""
+        """The single value of the single row, as text."""
         return self.query(sql, **settings).decode().rstrip("\n")
 
     def rows(self, sql, **settings):
-        """Rows of text, as TabSeparated has it."""
+        """Rows of text, as in TabSeparated."""
         return [line.split("\t") for line in self.query(sql, **settings).decode().splitlines()]

@@ -1,6 +1,5 @@
-"""A host's store put into a lake as docs/shipping.md says, without the shipper: what tests of
-the lake itself need. The rows and their form are those of common/store/entities/*.sql.
-"""
+"""Loads a host's store into a lake as docs/shipping.md describes, without the shipper, for tests of
+the lake itself. The rows and their form are those of common/store/entities/*.sql."""
 
 import hashlib
 import json
@@ -18,7 +17,7 @@ def value(data):
 
 
 def rows_of(store, entity, version):
-    """Rows of an entity as dictionaries, `version` among them."""
+    """Rows of an entity as dictionaries, including `version`."""
     connection = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
     connection.text_factory = lambda data: data.decode(errors="backslashreplace")
     cursor = connection.execute((ENTITIES / f"{entity}.sql").read_text(), {"cursor": -1, "limit": -1})
@@ -34,7 +33,7 @@ def entities():
 
 
 def insert(lake, entity, rows):
-    """One batch, as one host sends it."""
+    """Inserts one batch, as one host sends it."""
     body = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
     lake.query(f"INSERT INTO tracer.{entity}_rows FORMAT JSONEachRow", user="shipper", body=body, async_insert=0,
                insert_deduplication_token=hashlib.sha256(body).hexdigest())
@@ -42,7 +41,7 @@ def insert(lake, entity, rows):
 
 
 def load(lake, store, version=1, change=lambda entity, row: row):
-    """Everything in a store; the number of rows."""
+    """Loads everything in a store. Returns the number of rows."""
     count = 0
     for entity in entities():
         batch = []

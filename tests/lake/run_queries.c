@@ -1,10 +1,10 @@
-/* Runs queries of query/ on a store or a lake and prints what came, every
- * value with its type: the two must print the same.
+/* Runs queries of query/ on a store or a lake and prints the results, every value with its
+ * type: both must print the same.
  *
  *   run_queries FILE|URL < LINES
  *
  * A line is QUERY, then NAME=iNUMBER, NAME=rFRACTION, NAME=tTEXT or NAME=n (NULL), separated by tabs;
- * +QUERY is asked ahead, and nothing printed. Who asks the lake is said by the environment, as for
+ * +QUERY is sent ahead, and its result not printed. The lake's user is set in the environment, as for
  * `tracer --lake`.
  */
 #include <inttypes.h>
