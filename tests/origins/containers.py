@@ -1,4 +1,4 @@
-"""Containers on this host whose shells are typed into: this host's /usr, and the rows' programs."""
+"""Containers on this host with interactive shells: this host's /usr, and the rows' programs."""
 
 import json
 import os
@@ -9,12 +9,12 @@ import tempfile
 from testing import Skip, remove_tree
 
 NAME = "tracer-origins"
-LIMITS = ("--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1024:1024")  # none can be raised everywhere
+LIMITS = ("--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1024:1024")  # not every host allows raising a limit
 PATH = "PATH=/opt/bin:/usr/bin"
 
 
 class Containers:
-    """Made when a row asks for one."""
+    """Containers, created when a row needs one."""
 
     def __init__(self, directory, programs):
         self.directory = directory
@@ -22,7 +22,7 @@ class Containers:
         self.closing = []
 
     def prepare(self, program):
-        """The environment of the row that needs it."""
+        """Environment for the row that needs that program."""
         if not shutil.which(program):
             raise Skip(f"{program} is not installed")
         return getattr(self, program)() if program else {}
@@ -38,7 +38,7 @@ class Containers:
 
     def podman(self):
         root = self.make_root("podman")
-        run_root = tempfile.mkdtemp(prefix="podman-")  # podman refuses a path of more than 50 characters
+        run_root = tempfile.mkdtemp(prefix="podman-")  # podman refuses paths of more than 50 characters
         podman = ["podman", "--root", self.directory / "podman/store", "--runroot", run_root, "--storage-driver", "vfs",
                   "--cgroup-manager", "cgroupfs", "--events-backend", "none", "--runtime", "runc"]
         podman = [str(word) for word in podman]
@@ -83,4 +83,4 @@ class Containers:
                     try:
                         os.rmdir(directory)
                     except OSError:
-                        pass  # it is gone, or somebody else's
+                        pass  # already gone, or not ours

@@ -1,4 +1,4 @@
-"""Does one row of rows.py: types into a terminal, or runs a command."""
+"""Runs one row of rows.py: types into a terminal, or executes a command."""
 
 import os
 import pty
@@ -12,7 +12,7 @@ LINE_TIMEOUT_S = 30
 
 
 class Terminal:
-    """A program on a terminal of its own, and somebody who types."""
+    """A program on its own terminal, with simulated typing."""
 
     def __init__(self, command):
         self.said = b""
@@ -25,13 +25,13 @@ class Terminal:
             return False
         try:
             piece = os.read(self.fd, 65536)
-        except OSError:  # nobody has the other end any more
+        except OSError:  # the other end is closed
             return False
         self.said += piece
         return bool(piece)
 
     def settle(self):
-        """Until it has said something and is quiet: a prompt."""
+        """Waits for output followed by silence: a prompt."""
         deadline = time.monotonic() + LINE_TIMEOUT_S
         seen = len(self.said)
         while time.monotonic() < deadline:
@@ -42,10 +42,10 @@ class Terminal:
         os.write(self.fd, line.encode() + b"\n")
 
     def run(self, line, number):
-        """Types a line, and waits until the shell says that it has done it."""
+        """Types a line, and waits until the shell reports that it is done."""
         self.type(line)
         if line.startswith("su"):
-            self.settle()  # su and sudo throw away what was typed ahead
+            self.settle()  # su and sudo discard typeahead
         self.type(f"echo do''ne-{number}")
         deadline = time.monotonic() + LINE_TIMEOUT_S
         while b"done-%d" % number not in self.said:
@@ -53,7 +53,7 @@ class Terminal:
             self.read(1)
 
     def close(self):
-        for _ in range(4):  # out of the innermost shell, and of those around it
+        for _ in range(4):  # leaves nested shells too
             try:
                 os.write(self.fd, b"exit\n")
             except OSError:
@@ -68,7 +68,7 @@ class Terminal:
         os.close(self.fd)
 
 
-# Lines that lead to another shell: nothing is echoed before its prompt.
+# Lines that start another shell: nothing is echoed before its prompt.
 LEADS_ON = re.compile(r"^(\$TRACER_TEST|tracer run|su|sudo -i|sudo -u \w+ -s|tmux|screen|podman exec)\b(?!.*-c)")
 
 

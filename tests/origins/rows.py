@@ -1,9 +1,9 @@
-"""The ways of starting work: what is done inside the machine, and which runs must come of it.
+"""The ways of starting work: the steps done inside the machine, and the expected runs.
 
-A row is one way. Its steps are done in the machine by `inside`; what the store must say is compared
-by `check`. The table in docs/model.md ("Whose run is it") is made of the same rows, and `check`
-compares it too. Programs such as `align` are sleeping programs in PROGRAMS, one name for each thing
-that is looked for afterwards: no two rows share one.
+A row is one way. `inside` does its steps in the machine; `check` compares the store with the
+expected runs. The table in docs/model.md ("Whose run is it") is generated from the same rows, and
+`check` compares it too. Programs such as `align` are sleeping programs in PROGRAMS, each with a
+unique name that is looked up afterwards: no two rows share one.
 """
 
 import dataclasses
@@ -14,7 +14,7 @@ BOB, ROOT = 1500, 0
 
 @dataclasses.dataclass
 class Run:
-    """A run that must be there: its name, the user who ran it, its kind, and programs in it."""
+    """An expected run: its name, the user who ran it, its kind, and programs in it."""
     name: str
     user: int
     kind: str
@@ -23,19 +23,19 @@ class Run:
 
 @dataclasses.dataclass
 class Row:
-    title: str      # the way of starting, as the document has it
-    says: tuple     # the document's other cells: run, user, name
-    runs: list      # of Run: exactly these have the row's programs
-    start: object = None  # a command, on a terminal of its own; text is given to a shell
-    typed: tuple = ()     # lines typed there, one after the other
+    title: str      # the way of starting, as in the document
+    says: tuple     # the other cells in the document: run, user, name
+    runs: list      # of Run: exactly these contain the row's programs
+    start: object = None  # a command, on its own terminal; a string is run by a shell
+    typed: tuple = ()     # lines typed there in order
     files: dict = dataclasses.field(default_factory=dict)  # written before anything starts
     where: str = "machine"  # or "host"
-    needs: str = ""         # a program without which the row cannot be tried
-    beside: tuple = ()      # runs that are listed besides: name and user
+    needs: str = ""         # a program that the row requires
+    beside: tuple = ()      # further runs that are listed: name and user
 
 
 def each_command(prefix, user):
-    """What is typed into a shell, and the runs that must come of it."""
+    """Lines typed into a shell, and the expected runs."""
     typed = (f"{prefix}-one 0.1", f"{prefix}-gen 0.1 | {prefix}-pack 0.2",
              f"for i in 1 2; do {prefix}-step 0.1; done", f"{prefix}-back 0.3 &", "wait",
              f"sh -c '{prefix}-a 0.1 && {prefix}-b 0.1'", f"{prefix}.sh x")
@@ -50,7 +50,7 @@ def each_command(prefix, user):
 
 
 def shell(title, prefix, user, start, where="machine", needs="", before=()):
-    """A way to an interactive shell. `before` are lines typed on the way there."""
+    """A way to get an interactive shell. `before` are lines typed on the way there."""
     typed, runs = each_command(prefix, user)
     return Row(title, ("each command (process group)", "who is logged in there", "its program or script"),
                runs, start, tuple(before) + typed, where=where, needs=needs,
@@ -62,8 +62,8 @@ SSH = "ssh -i /opt/check/key -o StrictHostKeyChecking=no -o UserKnownHostsFile=/
 ASKED = ("one", "who asked for it", "the command line, or the script if it is one alone")
 UNIT = ("one", "the unit's", "the unit")
 
-# Servers that cannot be had here are process trees of their true shape: programs of these names, with
-# these command lines, that start what the real ones start.
+# Servers that are not available here are replaced by process trees of the same shape: programs with
+# these names and command lines, which start what the real ones start.
 PYTHON = "#!/usr/bin/python3\nimport sys\nsys.path.insert(0, '/opt/check')\nimport shape\n"
 CODE = "/home/bob/.vscode-server/cli/servers/Stable-1a2b3c/server"
 KERNEL = "/home/bob/.local/share/jupyter/runtime/kernel-3f2a9c1b-77aa-4c1e-9d11-0123456789ab.json"
@@ -99,7 +99,7 @@ ROWS = [
     Row("`tmux new-session -d COMMAND`", ASKED,
         [Run("tmuxc-one 0.1; tmuxc-two 0.1", BOB, "command", ("tmuxc-one", "tmuxc-two"))],
         SSH + "bob@127.0.0.1 \"tmux -L other new-session -d 'tmuxc-one 0.1; tmuxc-two 0.1'\"",
-        beside=(("tmux", BOB),)),  # what ssh was asked to do
+        beside=(("tmux", BOB),)),  # the command given to ssh
     shell("`screen`", "screen", BOB, SSH + "-tt bob@127.0.0.1", before=("screen",)),
     Row("cron, a user's crontab", ("one", "whose crontab it is", "the command line"),
         [Run("cronu-one 0.1 && cronu-two 0.1", BOB, "cron", ("cronu-one", "cronu-two"))],

@@ -1,4 +1,4 @@
-"""What programs of a test do that stand for servers: start others, and open terminals."""
+"""Used by a test's programs that act as servers: starts other programs, and opens terminals."""
 
 import os
 import pty
@@ -6,7 +6,7 @@ import subprocess
 
 
 def all_of(*commands, user=None, cgroup=None):
-    """Runs them side by side, and waits."""
+    """Runs the commands in parallel and waits for them."""
     def before():
         if cgroup:
             with open(f"{cgroup}/cgroup.procs", "w", encoding="ascii") as file:
@@ -21,7 +21,7 @@ def all_of(*commands, user=None, cgroup=None):
 
 
 def terminal(command, *lines):
-    """The command on a terminal of its own, into which the lines are typed."""
+    """Runs the command on its own terminal and types the lines."""
     pid, descriptor = pty.fork()
     if pid == 0:
         os.execvp(command[0], command)
@@ -30,7 +30,7 @@ def terminal(command, *lines):
     try:
         while os.read(descriptor, 4096):
             pass
-    except OSError:  # nobody has the other end any more
+    except OSError:  # the other end is closed
         pass
     os.close(descriptor)
     os.waitpid(pid, 0)

@@ -1,10 +1,10 @@
-/* A daemon's sandbox from inside: enters it as the daemon does, then tries what must not
- * work any more, and what must. Prints a verdict for each.
+/* A daemon's sandbox from inside: enters it as the daemon does, then tries what must fail, and
+ * what must work. Prints a verdict for each attempt.
  *
- * usage: forbidden probe | reader | correlator STORE   (root; STORE: a file that can be written)
+ * usage: forbidden probe | reader | correlator STORE   (root; STORE: a writable file)
  *
- * What is tried would do harm where it worked only to this process and to a directory of
- * its own: no call here can hurt the machine even if the sandbox is broken.
+ * If the sandbox is broken, the attempts harm only this process and a directory of its own,
+ * never the machine.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +38,7 @@ static void verdict(bool ok, const char *name, const char *why)
 	verdict_count++;
 }
 
-/* An iterator over processes that writes nothing: r0 = 0; exit. */
+/* An iterator over processes with a program that writes nothing: r0 = 0; exit. */
 static int iterator_link(void)
 {
 	const struct bpf_insn program[] = {
@@ -65,12 +65,12 @@ enum {
 	PROBE = 1,
 	READER = 2,
 	CORRELATOR = 4,
-	LISTED = PROBE | READER, /* their filters say what is allowed */
+	LISTED = PROBE | READER, /* their filters are allow lists */
 	ALL = LISTED | CORRELATOR,
 };
 
 struct attempt {
-	int who; /* must not */
+	int who; /* for whom it is forbidden */
 	const char *name;
 	long number;
 	long argument[6];
@@ -78,7 +78,7 @@ struct attempt {
 
 #define PATH(text) (long)(text)
 
-/* Each by its number, so that no library does something else instead. */
+/* By number, so that no library substitutes another call. */
 static const struct attempt attempts[] = {
 	{LISTED, "open a file", SYS_openat, {AT_FDCWD, PATH("/etc/passwd"), O_RDONLY}},
 	{ALL, "make a file", SYS_openat, {AT_FDCWD, PATH("/tmp/forbidden"), O_CREAT | O_WRONLY, 0600}},
@@ -131,8 +131,8 @@ static const struct attempt attempts[] = {
 	{LISTED, "another filter", SYS_seccomp, {99, 0, 0}},
 };
 
-/* EPERM is the filter's answer, EACCES Landlock's; no call above would give either for
- * another reason but want of privilege, which is as good. */
+/* EPERM comes from the filter, EACCES from Landlock; the calls above return either only for these
+ * reasons or for lack of privilege, which is as good. */
 static void try_forbidden(int who)
 {
 	char why[128];
@@ -189,14 +189,14 @@ static void try_needed(void)
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 	int result = connect(fd, (struct sockaddr *)&address, sizeof(address));
 
-	/* Landlock lets connect(2) through; the path is simply not there. */
+	/* Landlock permits connect(2); the path does not exist. */
 	verdict(fd >= 0 && result == -1 && errno == ENOENT, "connecting to a Unix socket works", strerror(errno));
 	void *memory = malloc(1 << 20);
 	verdict(memory != NULL, "memory can be had", "no");
 	free(memory);
 }
 
-/* Another process of the user that the sandbox becomes: only the filter protects that. */
+/* Another process of the sandbox's user: only the filter protects it. */
 static pid_t victim_start(void)
 {
 	int ready[2];
@@ -228,7 +228,7 @@ static void try_victim(pid_t victim)
 }
 
 #if defined(__x86_64__)
-/* getpid, by the entry for 32-bit programs, whose numbers mean other calls. */
+/* getpid through the 32-bit entry, where numbers denote other calls. */
 static void try_other_abi(void)
 {
 	long result;
@@ -243,7 +243,7 @@ static int sandbox(void)
 	return sandbox_enter(NOBODY, NOBODY, PRIVILEGE_NO_GROUP);
 }
 
-/* In a child: what that does ends it. */
+/* In a child process, because the attempt kills it. */
 static void check_other_abi(void)
 {
 #if defined(__x86_64__)
@@ -296,7 +296,7 @@ static int be_reader(pid_t victim)
 	return failures ? 1 : 0;
 }
 
-/* The files of SQLite come and go beside the store. */
+/* SQLite creates and removes files beside the store. */
 static void try_store(const char *store)
 {
 	char path[256];

@@ -1,9 +1,9 @@
-/* A process whose arguments nobody can read to the end: a page of them is mapped from a FUSE file
- * whose server never answers a read. Any user can do that who may open /dev/fuse or has fusermount.
+/* A process whose arguments cannot be read completely: one page is mapped from a FUSE file
+ * whose server never answers a read. Any user can do this with /dev/fuse or fusermount.
  *
  *   fuse_arguments DIRECTORY     mounts a file system there, starts the victim as nobody, and
- *                                prints its pid once it waits; ends with its standard input, and
- *                                with it the file system: who waits for it gets an error then
+ *                                prints its pid once it waits; ends when its standard input
+ *                                closes, with the file system: readers then get an error
  */
 #include <err.h>
 #include <errno.h>
@@ -21,7 +21,7 @@
 #define FILE_INODE 2
 #define FILE_BYTES (1 << 20)
 #define REQUEST_BYTES (1 << 17)
-#define PADDING_BYTES (12 * 1024) /* whole pages lie within the arguments */
+#define PADDING_BYTES (12 * 1024) /* so that the arguments contain whole pages */
 
 /* ---- the victim */
 
@@ -107,7 +107,7 @@ static void serve(int fd)
 		break;
 	case FUSE_OPEN:
 	case FUSE_OPENDIR: answer(fd, header, 0, &opened, sizeof(opened)); break;
-	case FUSE_READ: /* the point of it all */
+	case FUSE_READ: /* never answered, on purpose */
 	case FUSE_FORGET:
 	case FUSE_BATCH_FORGET:
 	case FUSE_INTERRUPT: break;
@@ -145,7 +145,7 @@ int main(int argc, char **argv)
 	while (poll(waits, 2, -1) >= 0 && !waits[1].revents)
 		serve(fd);
 	umount2(argv[1], MNT_DETACH);
-	close(fd); /* ends every wait */
+	close(fd); /* ends every pending read */
 	kill(pid, SIGKILL);
 	return 0;
 }

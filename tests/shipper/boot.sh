@@ -1,5 +1,5 @@
 #!/bin/bash
-# Inside the container that check_shipper.py boots: installs the unit as deploy/install does and
+# Runs inside the container booted by check_shipper.py: installs the unit as deploy/install does and
 # runs it once. $1: the directory shared with the test.
 set -x
 shared=$1

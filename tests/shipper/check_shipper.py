@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tracer-shipper as a whole, against a real ClickHouse and against what is none.
+"""tracer-shipper as a whole, against a real ClickHouse and against servers that are not a lake.
 
 usage: check_shipper.py BUILD [NAME...]
 
@@ -47,7 +47,7 @@ QUICK = {"interval": "1s"}
 
 
 def once(directory, store, *options, code=0, **more):
-    """All that there is, sent wherever `more` says."""
+    """Sends everything in the store once, to the sink given in `more`."""
     with Shipper(SHIPPER, directory, store, "--once", *options, **more) as shipper:
         shipper.wait(code)
         return shipper
@@ -58,12 +58,12 @@ def ship(directory, store, lake, *options, **more):
 
 
 def shipping(directory, store, lake, *options, **more):
-    """A shipper to that lake, running."""
+    """A shipper running for that lake."""
     return Shipper(SHIPPER, directory, store, *options, **{"url": lake.url, "lake": settings_for(lake), **more})
 
 
 def secret(path, text):
-    """A file that holds it, for one reader."""
+    """A file with that text, readable only by its owner."""
     path.write_text(text)
     path.chmod(0o600)
     return str(path)
@@ -78,14 +78,14 @@ def all_arrived(status):
 
 
 def change(store, *statements):
-    """Behind the correlator's back."""
+    """Changes the store without the correlator."""
     with contextlib.closing(sqlite3.connect(store)) as db, db:
         for statement in statements:
             db.execute(statement)
 
 
 def copy_store(store, path):
-    """It is there as a whole, at once."""
+    """A copy that appears complete."""
     with contextlib.closing(sqlite3.connect(store)) as db:
         db.execute(f"VACUUM INTO '{path}'")
     path.chmod(0o644)
@@ -102,7 +102,7 @@ def hostile_store(directory):
 
 
 def tracer_status(directory, store):
-    """What `tracer status` has of the shipper: figures, and its words."""
+    """The shipper in `tracer status`: figures, and text."""
     result = subprocess.run([TRACER, "status", "--json", "--store", store, "--shipper", directory / "state"],
                             capture_output=True, text=True, env=ENVIRONMENT, check=False)
     found = json.loads(result.stdout)
@@ -117,7 +117,7 @@ def run_plain(*arguments, code=0, **more):
     return result
 
 
-# ---- what arrives -------------------------------------------------------------------------
+# ---- delivery -----------------------------------------------------------------------------
 
 
 def test_everything_arrives(directory, lake, store):
@@ -155,7 +155,7 @@ def test_left_out_stays_here(directory, lake, store):
 
 
 def test_what_is_left_out_since_does_not_leave(directory, lake, store):
-    """A batch that was frozen before the settings said so."""
+    """A batch that was frozen before the settings excluded the column."""
     with Answers(lambda head: http("503 Service Unavailable") if "processes_rows" in head else ACCEPTED) as answers, \
             Shipper(SHIPPER, directory, store, url=answers.url) as shipper:
         wait_until("processes are frozen", lambda: any(".processes." in name for name in frozen(shipper)))
@@ -183,7 +183,7 @@ def test_dry_run_prints_what_is_sent(directory, lake, store):
     lines = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
     sent = [json.loads(line) for body in bodies for line in body.splitlines()]
     for row in lines + sent:
-        row.pop("version")  # the clock of each run is in it
+        row.pop("version")  # contains the time of each run
     same("rows", lines, sent)
     same("POST lines", printed.count("POST http"), len(answers.requests))
     for head, body in answers.requests:
@@ -210,14 +210,14 @@ def test_store_comes_later(directory, lake, store):
 
 
 def test_store_is_made_anew(directory, lake, store):
-    """Revisions begin again, below those that the lake has: what is sent must win all the same."""
+    """Revisions start again, below those in the lake: the new rows must still replace the old ones."""
     change(store, "UPDATE runs SET rev = rev + 100000", "UPDATE stream SET rev = rev + 100000")
     with shipping(directory, store, lake, send=QUICK) as shipper:
         wait_until("all is sent", lambda: shipper.status().get("shipped_rev", 0) > 100000)
         for suffix in ("", "-wal", "-shm", ".lock"):
             pathlib.Path(f"{store}{suffix}").unlink(missing_ok=True)
         stored(directory)
-        # A correlator sets the latter when it begins a store; a recording has its own clock.
+        # A correlator sets the latter when it creates a store; a recording has its own clock.
         change(store, "UPDATE runs SET name = 'the new one'",
                "UPDATE hosts SET first_seen_unix_ns = first_seen_unix_ns + 1")
         sent = shipper.status()["sent_row_count"]
@@ -234,7 +234,7 @@ def test_schema_of_another_release(directory, lake, store):
 
 
 def test_stranger_reads_the_store(directory, lake, store):
-    """As another user, in the store's group, who can write nothing of it: as the unit has it."""
+    """As another user, in the store's group and without write access, as in the unit."""
     if os.geteuid() != 0:
         raise Skip("needs root")
     store_directory = directory / "store"
@@ -257,7 +257,7 @@ def test_stranger_reads_the_store(directory, lake, store):
         os.setresuid(nobody.pw_uid, nobody.pw_uid, nobody.pw_uid)
 
     before = {path.name: path.read_bytes() for path in store_directory.iterdir()}
-    program = shutil.copy(SHIPPER, directory) # nobody may have no way into the build's own
+    program = shutil.copy(SHIPPER, directory) # nobody may lack access to the build directory
     with Shipper(program, directory, store, "--once", url=lake.url, preexec=become,
                  lake={"user": "shipper", "password-file": password}) as shipper:
         shipper.wait()
@@ -273,7 +273,7 @@ def frozen(shipper):
 
 
 def test_lost_answer_is_one_insert(directory, lake, store):
-    """The lake has it, we do not know: the same bytes again, which it recognises."""
+    """The lake has the batch, but its answer is lost: the same bytes are sent again and recognised."""
     moods = ["deaf", "deaf"]
     with Proxy(lake.http_port, lambda: moods.pop() if moods else "pass") as proxy:
         with shipping(directory, store, lake, url=proxy.url) as shipper:
@@ -285,7 +285,7 @@ def test_lost_answer_is_one_insert(directory, lake, store):
 
 
 def test_batch_is_the_same_after_kill(directory, lake, store):
-    """Its rows have changed in the store since: what was begun is sent as it was begun."""
+    """Its rows have changed in the store since: the frozen batch is sent unchanged."""
     with Answers(lambda head: b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n") as answers:
         with Shipper(SHIPPER, directory, store, url=answers.url) as shipper:
             wait_until("two attempts", lambda: len(answers.requests) >= 2)
@@ -319,10 +319,10 @@ def test_damaged_batch_is_made_anew(directory, lake, store):
 
 
 def test_batch_behind_a_damaged_one_is_made_anew(directory, lake, store):
-    """Sent alone, it would carry the cursor past rows that the lake never got."""
+    """Sent alone, it would advance the cursor past rows that never reached the lake."""
     with Answers(http("503 Service Unavailable")) as answers:
         with Shipper(SHIPPER, directory, store, "--set", "send.rows=1", url=answers.url,
-                     send={"leave-out": ["hosts"]}) as shipper: # of which there is but one
+                     send={"leave-out": ["hosts"]}) as shipper: # which has only one row
             wait_until("one under way and one behind it", lambda: len(frozen(shipper)) == 2)
             shipper.kill()
             first, _ = sorted(frozen(shipper))
@@ -342,7 +342,7 @@ def test_cursor_is_lost_or_damaged(directory, lake, store):
 
 
 class Load(threading.Thread):
-    """Writes a store as the correlator does, faster than any: new rows and changed ones."""
+    """Writes to a store like a very fast correlator: new rows and changed ones."""
 
     def __init__(self, store, seconds):
         super().__init__(daemon=True)
@@ -422,7 +422,7 @@ def test_exactly_once_whatever_is_killed(directory, lake, store):
 
 
 class Correlator(Daemon):
-    """The program, running, on a store that goes on where it was."""
+    """The running program, on a store that continues after each restart."""
 
     def __init__(self, directory, *options):
         self.store, self.socket = directory / "tracer.db", directory / "tracer.sock"
@@ -433,8 +433,8 @@ class Correlator(Daemon):
 
 
 def test_exactly_once_from_the_probe_on(directory, lake, store):
-    """A probe's stream into a correlator that is killed at any moment, with a shipper beside it
-    that is too, and a bad way to the lake: what the lake has is what the store has."""
+    """A probe's stream into a correlator and a shipper, both killed at random, over a bad
+    connection to the lake: in the end, the lake has the content of the store."""
     chance = random.Random(5)
     story = Story().commands(6000)
     position, kills, most = 0, [0, 0], len(story.events)
@@ -469,7 +469,7 @@ STORE_MAX_BYTES = 8 << 20
 
 
 def used_bytes(store):
-    """What a store holds, without the pages that are free."""
+    """Size of a store without its free pages."""
     with contextlib.closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as db:
         pages, free, size = (db.execute(f"PRAGMA {name}").fetchone()[0]
                              for name in ("page_count", "freelist_count", "page_size"))
@@ -477,7 +477,7 @@ def used_bytes(store):
 
 
 def tell(correlator, story, begin, end):
-    """Events of a story to a correlator, until it has stored them."""
+    """Sends events of a story to a correlator and waits until it has stored them."""
     peer = Peer(correlator.socket)
     wanted = peer.greet(story.hello())
     peer.send(story.pass_over_living(begin))
@@ -487,7 +487,7 @@ def tell(correlator, story, begin, end):
 
 
 def unsent(*arguments):
-    """What `tracer status` says is lost to the lake: the number, and the line for people."""
+    """Rows lost to the lake in `tracer status`: the number, and the line of text."""
     result = subprocess.run([TRACER, "status", "--json", *arguments], capture_output=True, text=True, env=ENVIRONMENT,
                             check=False)
     found = json.loads(result.stdout)
@@ -497,7 +497,7 @@ def unsent(*arguments):
 
 
 def rows_of(store):
-    """Keys of all rows, but of those that say what was lost."""
+    """Keys of all rows, except losses."""
     return {(entity, *key) for entity in ENTITIES if entity != "losses" for key in store_rows(store, entity)}
 
 
@@ -507,9 +507,9 @@ def rows_in(lake, store):
 
 
 def test_outage_of_days_ends_in_a_counted_cap(directory, lake, store):
-    """The shipper is cut off, the store grows to its bound: the oldest goes, what of that was not
-    sent is counted, here and, once there is a way again, in the lake, which has everything else, and
-    what a frozen batch still had."""
+    """The shipper is cut off and the store grows to its limit: the oldest rows are deleted, and the
+    unsent ones among them are counted, in the store and, once connected again, in the lake, which
+    has all other rows, including those in a frozen batch."""
     story = Story().commands(10000)
     sent, most = len(story.events) // 8, len(story.events)
     status = directory / "state"
@@ -527,7 +527,7 @@ def test_outage_of_days_ends_in_a_counted_cap(directory, lake, store):
             assert used_bytes(correlator.store) > STORE_MAX_BYTES, used_bytes(correlator.store)
             correlator.kill()
             correlator = Correlator(directory, "--shipper", status, "--store-max", str(STORE_MAX_BYTES))
-            least = STORE_MAX_BYTES * 15 // 16  # a sixteenth is made free, in several steps
+            least = STORE_MAX_BYTES * 15 // 16  # a sixteenth is freed, in several steps
             wait_until("room is made", lambda: used_bytes(correlator.store) <= least, 90)
             lost, line = unsent("--store", correlator.store)
             gone = before - rows_of(correlator.store)
@@ -550,11 +550,11 @@ def test_outage_of_days_ends_in_a_counted_cap(directory, lake, store):
         correlator.kill()
 
 
-# ---- what is no lake ------------------------------------------------------------------------
+# ---- not a lake -----------------------------------------------------------------------------
 
 
 def told(directory, store, url, words, *options, **more):
-    """The shipper says this, once, sends on after it, and keeps its batch."""
+    """The shipper reports these words once, sends nothing further, and keeps its batch."""
     with Shipper(SHIPPER, directory, store, *options, url=url, **more) as shipper:
         wait_until(f"it says {words}", lambda: words in shipper.log() and words in shipper.status().get("last_error", ""))
         shipper.kill()
@@ -572,7 +572,7 @@ def test_captive_portal(directory, lake, store):
         with Answers(http(status, page, "Content-Type: text/html")) as answers:
             told(directory, store, answers.url, "answers with a web page")
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
-    with Answers(lambda _: itertools.chain([head], itertools.repeat(page * 1000))) as answers:  # without end
+    with Answers(lambda _: itertools.chain([head], itertools.repeat(page * 1000))) as answers:  # endless
         told(directory, store, answers.url, "answers with a web page (status 200)")
 
 
@@ -602,7 +602,7 @@ def test_redirect_is_not_followed(directory, lake, store):
 
 
 def test_it_tries_again_and_again(directory, lake, store):
-    """Said once, however often it fails; what it was at arrives when the lake is there again."""
+    """Reported once, however often it fails; the pending batch arrives once the lake is back."""
     failures = [http("503 Service Unavailable")] * 4
     with Answers(lambda head: failures.pop() if failures else ACCEPTED) as answers:
         with Shipper(SHIPPER, directory, store, url=answers.url) as shipper:
@@ -615,7 +615,7 @@ def test_it_tries_again_and_again(directory, lake, store):
 
 
 def test_a_kept_connection_that_died(directory, lake, store):
-    """It is no failure: what it was given is sent once more, from its beginning."""
+    """Not a failure: the request is repeated from its beginning."""
     with Answers(lambda head: b"" if len(answers.requests) == 2 else ACCEPTED) as answers:
         log = once(directory, store, url=answers.url).log()
         same("requests", len(answers.requests), 6 + 1)
@@ -670,7 +670,7 @@ def test_lake_hangs(directory, lake, store):
 
 
 def test_refused_content_is_quarantined(directory, lake, store):
-    """The others go on; mended, what was quarantined is sent from there."""
+    """Other entities continue; once fixed, the batch is sent from quarantine."""
     lake.query("ALTER TABLE tracer.tools_rows MODIFY COLUMN name Nullable(Int64)")
     shipper = ship(directory, store, lake, code=1)
     quarantine = directory / "state/quarantine"
@@ -702,7 +702,7 @@ def test_quarantine_is_bounded(directory, lake, store):
 
 
 class SmallState:
-    """A state directory of 256 KiB, which the shipper alone sees as such."""
+    """A state directory of 256 KiB, mounted for the shipper only."""
 
     def __init__(self, directory):
         self.path = directory / "state"
@@ -711,7 +711,7 @@ class SmallState:
         self.libc = ctypes.CDLL(None, use_errno=True)
 
     def mount(self):
-        """In the child, before it becomes the shipper."""
+        """Runs in the child, before it executes the shipper."""
         steps = ((self.libc.unshare, (0x00020000,)),  # CLONE_NEWNS
                  (self.libc.mount, (None, b"/", None, 0x4000 | 0x40000, None)),  # MS_REC | MS_PRIVATE
                  (self.libc.mount, (b"tmpfs", bytes(self.path), b"tmpfs", 0, b"size=256k,mode=0755")))
@@ -753,8 +753,8 @@ def small_state(directory):
 
 
 def test_full_disk_waits_and_goes_on(directory, lake, store):
-    """No room for the cursor; then for that and a little more; told once a time and in the status; then
-    there is room."""
+    """No space for the cursor, then space for it and a little more, then enough; reported once each
+    time, and in the status."""
     state = small_state(directory)
     late = directory / "late.db"
     with shipping(directory, late, lake, send=QUICK, preexec=state.mount) as shipper:
@@ -763,7 +763,7 @@ def test_full_disk_waits_and_goes_on(directory, lake, store):
         copy_store(store, late)
         words = "cannot save the cursor: No space left"
         wait_until(f"it says {words}", lambda: words in state.status(shipper)["last_error"])
-        time.sleep(6)  # two attempts more
+        time.sleep(6)  # two more attempts
         same(f"lines about it: {shipper.log()}", shipper.log().count(words), 1)
         same("rows sent", state.status(shipper)["sent_row_count"], 0)
         assert state.status(shipper)["failing_since_unix_ns"] > 0
@@ -772,7 +772,7 @@ def test_full_disk_waits_and_goes_on(directory, lake, store):
             state.empty(shipper)
             state.fill(shipper, left)
             time.sleep(6)
-        # In each of them something else may be the first to fail.
+        # A different write may be the first to fail in each of them.
         most = len(rooms) + shipper.log().count("delivering again")
         assert shipper.log().count("No space left") <= most, shipper.log()
         state.empty(shipper)
@@ -783,7 +783,7 @@ def test_full_disk_waits_and_goes_on(directory, lake, store):
 
 
 def test_full_disk_when_the_answer_comes(directory, lake, store):
-    """What the lake has taken and cannot be noted is not sent time and again; --once ends."""
+    """A batch that the lake has accepted but that cannot be recorded is not sent repeatedly; --once ends."""
     state, full = small_state(directory), threading.Event()
 
     def answer(head):
@@ -800,7 +800,7 @@ def test_full_disk_when_the_answer_comes(directory, lake, store):
             if options:
                 shipper.wait(1)
             else:
-                time.sleep(5)  # some attempts more
+                time.sleep(5)  # some more attempts
                 same(f"lines about it: {shipper.log()}", shipper.log().count("cannot save the cursor"), 1)
                 same("recoveries told", shipper.log().count("delivering again"), 0)
             same("requests", len(answers.requests), 1)
@@ -816,7 +816,7 @@ def test_full_disk_when_the_answer_comes(directory, lake, store):
 
 
 def test_full_disk_quarantines_nothing(directory, lake, store):
-    """A batch that the lake refuses is kept until there is room to quarantine it."""
+    """A batch refused by the lake is kept until there is space to quarantine it."""
     state = small_state(directory)
     lake.query("ALTER TABLE tracer.tools_rows MODIFY COLUMN name Nullable(Int64)")
     with shipping(directory, store, lake, send=QUICK, preexec=state.mount) as shipper:
@@ -836,7 +836,7 @@ def test_full_disk_quarantines_nothing(directory, lake, store):
 
 
 class Authority:
-    """A certificate authority of the test's."""
+    """The test's certificate authority."""
 
     def __init__(self, directory, name="authority"):
         self.directory, self.name = directory, name
@@ -847,7 +847,7 @@ class Authority:
         subprocess.run(["openssl", *arguments], cwd=self.directory, check=True, capture_output=True)
 
     def issue(self, name, host, begin=None, end=None):
-        """A certificate for `host`, valid now or between two moments (UTC, YYYYMMDDHHMMSSZ)."""
+        """Issues a certificate for `host`, valid now or between two moments (UTC, YYYYMMDDHHMMSSZ)."""
         self.openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={host}", "-keyout", f"{name}.key",
                      "-out", f"{name}.csr")
         (self.directory / "extensions").write_text(
@@ -868,7 +868,7 @@ class Authority:
 
 
 class Nginx:
-    """TLS before the lake, on a port of its own."""
+    """A TLS proxy for the lake, on its own port."""
 
     def __init__(self, directory, lake, certificate, more=""):
         if not shutil.which("nginx"):
@@ -932,7 +932,7 @@ def test_client_certificate(directory, lake, store):
     trusted = settings_for(lake, **{"ca-file": str(directory / "authority.pem")})
     with Nginx(directory, lake, authority.issue("server", "127.0.0.1"),
                f"ssl_client_certificate {directory}/authority.pem; ssl_verify_client on;") as server:
-        told(directory, store, server.url, "answers with a web page", lake=trusted)  # nginx' words: 400
+        told(directory, store, server.url, "answers with a web page", lake=trusted)  # nginx's own error page, 400
         once(directory, store, url=server.url,
              lake={**trusted, "certificate-file": str(certificate), "key-file": str(key)})
     compare(lake, store)
@@ -946,8 +946,8 @@ def test_clear_text_stays_here(directory, lake, store):
 
 
 def test_batches_fit_through_a_proxy(directory, lake, store):
-    """What nginx refuses with 413 is cut until it passes; one row that is too large is quarantined,
-    counted, and all behind it arrive."""
+    """Batches that nginx refuses with 413 are split until they pass; a single row that is too large
+    is quarantined and counted, and everything behind it arrives."""
     authority = Authority(directory)
     trusted = settings_for(lake, **{"ca-file": str(directory / "authority.pem")})
     with Nginx(directory, lake, authority.issue("server", "127.0.0.1"), "client_max_body_size 2k;") as server:
@@ -958,7 +958,7 @@ def test_batches_fit_through_a_proxy(directory, lake, store):
         same("rows quarantined", status["quarantined_row_count"], 0)
         assert "a proxy before the lake refuses requests of this size" in shipper.log(), shipper.log()
 
-        with contextlib.closing(sqlite3.connect(store)) as db, db:  # one row more, among the others, that does not pass
+        with contextlib.closing(sqlite3.connect(store)) as db, db:  # one more row among the others, which is too large
             large, = db.execute("SELECT id FROM process_rows ORDER BY rev LIMIT 1 OFFSET 40").fetchone()
             db.execute("UPDATE process_rows SET arguments = ? WHERE id = ?",
                        (os.urandom(9000).hex().encode() + b"\0", large))
@@ -975,7 +975,7 @@ def test_batches_fit_through_a_proxy(directory, lake, store):
 
 
 def test_proxy_of_the_settings_alone(directory, lake, store):
-    """With its password from a file; what the environment says counts for nothing."""
+    """With its password from a file; proxy variables in the environment are ignored."""
     password = secret(directory / "proxy-password", "hunter2\n")
     with Answers(ACCEPTED) as proxy, Answers(http("502 Bad Gateway")) as other:
         ENVIRONMENT["http_proxy"] = ENVIRONMENT["ALL_PROXY"] = other.url
@@ -1024,7 +1024,7 @@ def test_secret_is_nowhere(directory, lake, store):
 
 
 def test_passwords_of_the_user_stay_here(directory, lake, store):
-    """What other programs keep in ~/.netrc is not for the lake."""
+    """Credentials that other programs keep in ~/.netrc are not sent to the lake."""
     secret(directory / ".netrc", "default login somebody password hunter2\n")
     with Answers(ACCEPTED) as answers:
         before, ENVIRONMENT["HOME"] = ENVIRONMENT.get("HOME", "/"), str(directory)
@@ -1059,7 +1059,7 @@ def test_files_are_carried_to_the_lake(directory, lake, store):
     text = subprocess.run(["zstdcat", *outbox.iterdir()], capture_output=True, check=True).stdout
     assert all(json.loads(line)["host_id"] for line in text.splitlines())
     config = Shipper.config(directory, {"lake": settings_for(lake)})
-    for attempt in range(2):  # sending a file again is harmless
+    for attempt in range(2):  # sending a file twice is harmless
         result = subprocess.run([TRACER, "ship", "--from", outbox, "--config", config, "--url", lake.url],
                                 capture_output=True, text=True, env=ENVIRONMENT, check=False)
         same(f"exit status: {result.stderr}", result.returncode, 0)
@@ -1107,7 +1107,7 @@ CLOUDS = {
 
 
 def metadata_service(facts, header):
-    """An imitation of a provider's metadata service, as its documentation describes it."""
+    """Imitates a provider's metadata service, as documented by the provider."""
 
     def answer(head):
         method, path, _ = head.split(" ", 2)
@@ -1137,7 +1137,7 @@ def test_cloud_identity(directory, lake, store):
 
 
 def test_cloud_that_is_none_or_hangs(directory, lake, store):
-    """Not asked unless told to; bounded in time; and what is no identity stays unknown."""
+    """Not queried unless configured; the time is limited; an invalid identity stays unknown."""
     with Answers(http("200 OK", b"<html>log in</html>")) as service:
         ship(directory, store, lake, "--set", f"cloud-endpoint={service.url}")
         same("questions unasked for", service.requests, [])
@@ -1153,7 +1153,7 @@ def test_cloud_that_is_none_or_hangs(directory, lake, store):
     compare(lake, store)
 
 
-# ---- from day to day ------------------------------------------------------------------------
+# ---- daily operation ------------------------------------------------------------------------
 
 
 def test_status_shows_how_far_it_is(directory, lake, store):
@@ -1168,14 +1168,14 @@ def test_status_shows_how_far_it_is(directory, lake, store):
     same("lag", (figures["lag_revs"], figures["lag_ns"], figures["failing_since_unix_ns"]), (0, 0, 0))
     assert "everything has arrived; last success 20" in text, text
     change(store, "UPDATE stream SET rev = rev + 1000")
-    figures, text = tracer_status(directory, store)  # nobody has looked since: the store itself is asked
+    figures, text = tracer_status(directory, store)  # the shipper has stopped: computed from the store itself
     same("lag", figures["lag_revs"], 1000)
-    # Whether one runs is asked of the host: another test's may.
+    # Whether a shipper runs is judged for the whole host, where another test may run one.
     assert "1,000 changes wait" in text, text
 
 
 def test_last_round_at_the_end(directory, lake, store):
-    """SIGTERM: what the correlator has just committed is sent before it goes."""
+    """SIGTERM: what the correlator has just committed is sent before the shipper exits."""
     with shipping(directory, store, lake) as shipper:
         wait_until("the first round", lambda: shipper.status().get("sent_batch_count") == 6)
         Load(store, 0.5).finish()
@@ -1184,7 +1184,7 @@ def test_last_round_at_the_end(directory, lake, store):
 
 
 def test_many_rows_do_not_wait(directory, lake, store):
-    """A batch's worth of them is sent at once, whatever the interval."""
+    """A full batch is sent immediately, whatever the interval."""
     with shipping(directory, store, lake, "--set", "send.rows=50", send={"interval": "1h"}) as shipper:
         wait_until("the first round", lambda: shipper.status().get("last_success_unix_ns")
                    and all_arrived(shipper.status()))
@@ -1195,7 +1195,7 @@ def test_many_rows_do_not_wait(directory, lake, store):
 
 
 def test_rounds_are_jittered(directory, lake, store):
-    """Hosts that were started together do not come together."""
+    """Hosts started together do not send together."""
     moments = []
 
     def next_round():
@@ -1210,7 +1210,7 @@ def test_rounds_are_jittered(directory, lake, store):
         shipper.kill()
     waits_ms = [(end - begin) // 10**6 for begin, end in itertools.pairwise(moments[1:])]
     assert max(waits_ms) - min(waits_ms) > 20, waits_ms
-    assert 800 <= min(waits_ms), waits_ms  # 900, less what a busy machine took before the timer was set
+    assert 800 <= min(waits_ms), waits_ms  # 900, minus the delay on a busy machine before the timer was set
 
 
 def test_wrong_settings_are_told(directory, lake, store):
@@ -1228,7 +1228,7 @@ def test_wrong_settings_are_told(directory, lake, store):
 
 
 def test_memory_is_flat(directory, lake, store):
-    """150,000 rows, and an outage in the middle of them."""
+    """150,000 rows, with an outage halfway."""
     if b"__asan_init" in SHIPPER.read_bytes():
         raise Skip("a sanitizer's memory is not the program's")
     load = Load(store, 8)
@@ -1259,7 +1259,7 @@ def opened(pid):
 
 
 def test_what_it_has_given_up(directory, lake, store):
-    """Seen from outside: no capability, no new privileges, a filter, a store that is open for reading."""
+    """Observed from outside: no capabilities, no_new_privs, a filter, a store open for reading only."""
     with Answers(http("503 Service Unavailable")) as answers, \
             Shipper(SHIPPER, directory, store, url=answers.url) as shipper:
         wait_until("a request", lambda: answers.requests)
@@ -1276,8 +1276,7 @@ def test_what_it_has_given_up(directory, lake, store):
 
 
 def test_what_it_is_shut_in_with(directory, lake, store):
-    """A store that is a link to another place, one by its name alone, and root without the right to
-    read everything."""
+    """Stores given by a symbolic link or a bare name, and root without CAP_DAC_OVERRIDE."""
     place = directory / "elsewhere"
     place.mkdir()
     link = place / "link.db"
@@ -1306,8 +1305,8 @@ ExecStart=/bin/bash -c '/mnt/shared/boot.sh /mnt/shared >/mnt/shared/boot.log 2>
 
 
 def test_unit_under_systemd(directory, lake, store):
-    """The unit as it is installed, with all that it forbids, in a container with a systemd of its
-    own: this system's /usr, nothing else of it, its network."""
+    """The installed unit with all its restrictions, in a container that runs its own systemd, with
+    this system's /usr and network and nothing else of it."""
     if os.geteuid() != 0 or not shutil.which("systemd-nspawn"):
         raise Skip("needs root and systemd-nspawn")
     if b"__asan_init" in SHIPPER.read_bytes():
@@ -1338,7 +1337,7 @@ def test_unit_under_systemd(directory, lake, store):
 
 
 def run_in_directory(test, lake):
-    """Of its own; with a store that has a run, and a lake that is empty."""
+    """Runs a test in its own directory, with a store that has a run, and an empty lake."""
     directory = pathlib.Path(tempfile.mkdtemp(prefix="tracer-shipper-"))
     directory.chmod(0o755)
     try:

@@ -1,7 +1,7 @@
-"""What the tests of tracer-shipper share: stores, the program, a proxy that does harm.
+"""Shared by the tests of tracer-shipper: stores, the program, and a faulty proxy.
 
-The lake is a real ClickHouse (tests/lake/lake.py), the stores are made by the real
-correlator from recordings (tests/golden), a sink behind TLS is nginx.
+The lake is a real ClickHouse (tests/lake/lake.py), the stores are created by the real correlator
+from recordings (tests/golden), and nginx provides TLS.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ from daemons import Daemon  # noqa: E402
 from testing import (ENVIRONMENT, Skip, same, wait_until)  # noqa: E402,F401
 
 ENTITIES = {path.stem: path.read_text() for path in (ROOT / "common/store/entities").glob("*.sql")}
-# A name server that is silent shall not take longer than a test has.
+# Prevents a silent name server from exceeding a test's time limit.
 IMPATIENT = {"RES_OPTIONS": "timeout:1 attempts:1"}
 ENVIRONMENT.update(IMPATIENT)
 KEYS = {"samples": ("host_id", "process_id", "boot_ns"), "host_samples": ("host_id", "unix_ns")}
@@ -34,7 +34,7 @@ KEYS = {"samples": ("host_id", "process_id", "boot_ns"), "host_samples": ("host_
 
 
 def text_of(data):
-    """As docs/shipping.md says: bytes that are no UTF-8 become \\xHH."""
+    """As in docs/shipping.md: bytes that are not UTF-8 become \\xHH."""
     return data.decode("utf-8", "surrogateescape").encode("utf-8", "backslashreplace_lone").decode()
 
 
@@ -49,7 +49,7 @@ codecs.register_error("backslashreplace_lone", _lone)
 
 
 def store_rows(path, entity):
-    """{key: row} of what must arrive, by SQLite and Python alone."""
+    """{key: row} expected in the lake, computed with SQLite and Python only."""
     db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
     db.text_factory = text_of
     db.row_factory = sqlite3.Row
@@ -60,7 +60,7 @@ def store_rows(path, entity):
             if isinstance(value, bytes):
                 row[name] = [text_of(word) for word in value.split(b"\0")[:-1]]
             elif name == "arguments" and value is None:
-                row[name] = []  # an array of ClickHouse cannot be NULL
+                row[name] = []  # arrays in ClickHouse cannot be NULL
         rows[tuple(row[name] for name in KEYS.get(entity, ("host_id", "id")))] = row
     db.close()
     return rows
@@ -77,7 +77,7 @@ def store_columns(path, entity):
 
 
 def make_tables(lake, schema):
-    """Empty, of the lake's own schema: `schema` is where the build has generated it."""
+    """Creates empty tables with the lake's own schema; `schema` is the generated file."""
     lake.query("DROP DATABASE IF EXISTS tracer")
     lake.query("CREATE DATABASE tracer")
     for statement in (schema / "lake-one-node-tables.sql").read_text().split("\n--;\n")[1:]:
@@ -96,7 +96,7 @@ def lake_rows(lake, entity, columns):
 
 
 def compare(lake, path, leave_out=()):
-    """Every row of the store is in the lake, by key and content, and no other is."""
+    """Checks that the lake has exactly the rows of the store, by key and content."""
     total = 0
     for entity in ENTITIES:
         columns = [name for name in store_columns(path, entity) if f"{entity}.{name}" not in leave_out]
@@ -140,15 +140,15 @@ class Shipper(Daemon):
 
 
 def settings_for(lake, **more):
-    """Keys of the configuration for a lake; `more` joins lake:."""
+    """Configuration of a lake; `more` is added to lake:."""
     return {"user": "shipper", "password-file": str(lake.secret("shipper")), **more}
 
 
-# ---- harm ----------------------------------------------------------------------------------
+# ---- faults --------------------------------------------------------------------------------
 
 
 class Listener:
-    """Each connection is served by serve(), in a thread of its own; begin() says with what, in order."""
+    """Serves each connection with serve() in its own thread; begin() supplies further arguments, in order."""
 
     def __init__(self):
         self.socket = socket.create_server(("127.0.0.1", 0))
@@ -161,7 +161,7 @@ class Listener:
         return self
 
     def __exit__(self, *_):
-        """A descriptor that is closed under accept() may be the next listener's when it is called."""
+        """Wakes accept() before closing: a descriptor closed under it could be reused by the next listener."""
         self.socket.shutdown(socket.SHUT_RDWR)
         self.acceptor.join()
         self.socket.close()
@@ -181,10 +181,10 @@ class Listener:
 
 
 class Proxy(Listener):
-    """Between the shipper and the lake, and not always honest. `mood(proxy)` is asked for each
-    connection: pass; cut (after some bytes of the upload); deaf (the lake gets everything, the
-    answer is dropped); hang (nothing moves); refuse; slow; twice (the whole request is also sent
-    on another connection, at any later time: duplicated and re-ordered)."""
+    """A faulty proxy between the shipper and the lake. `mood(proxy)` is chosen for each connection:
+    pass; cut (after some bytes of the upload); deaf (the lake gets everything, the answer is
+    dropped); hang (nothing moves); refuse; slow; twice (the whole request is sent again later on
+    another connection: duplicated and reordered)."""
 
     def __init__(self, port, mood=lambda: "pass", seed=1):
         self.target = ("127.0.0.1", port)
@@ -192,7 +192,7 @@ class Proxy(Listener):
         self.random = random.Random(seed)
         self.counts = {}
         self.clients = set()
-        self.kept = []  # whole requests, to be sent again
+        self.kept = []  # complete requests, to be sent again
         self.stopped = False
         super().__init__()
 
@@ -213,7 +213,7 @@ class Proxy(Listener):
             self.clients.discard(client)
 
     def cut_off(self):
-        """From now on there is no way to the lake, nor by connections that are there."""
+        """Cuts off the lake: new and existing connections."""
         self.mood = lambda: "refuse"
         for client in list(self.clients):
             with contextlib.suppress(OSError):
@@ -258,7 +258,7 @@ class Proxy(Listener):
                         request.clear()
 
     def resend(self):
-        """What was kept, in any order."""
+        """Sends the kept requests in random order."""
         self.random.shuffle(self.kept)
         for request in self.kept:
             with socket.create_connection(self.target, timeout=60) as server:
@@ -271,8 +271,8 @@ class Proxy(Listener):
 
 
 class Answers(Listener):
-    """Not a lake: whatever stands where one is looked for. `answer` is bytes, or a function of
-    the request's head that gives bytes, or pieces of them without end."""
+    """A server that is not a lake. `answer` is bytes, or a function of the request's head that
+    returns bytes, or an endless sequence of pieces."""
 
     def __init__(self, answer):
         self.answer = answer
@@ -301,7 +301,7 @@ class Answers(Listener):
         self.requests.append((head.decode(), body))
         answer = self.answer(head.decode()) if callable(self.answer) else self.answer
         if not isinstance(answer, bytes):
-            for piece in answer: # until whoever asked hangs up
+            for piece in answer: # until the client hangs up
                 client.sendall(piece)
             return False
         client.sendall(answer)

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The workload that runs before the probe: two steps are over and one is half-way when the
-# daemons come; its loop goes on under them. It waits for the file that says they are there.
+# The workload that starts before the probe: when the daemons start, two steps are over and one is
+# half done; its loop then continues. It waits for the file that says they are ready.
 set -euo pipefail
 
 early --cpu 10

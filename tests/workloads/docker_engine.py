@@ -1,7 +1,7 @@
-"""A Docker engine of the test's own: daemon, images, containers and cgroups in one directory.
+"""A private Docker engine: daemon, images, containers and cgroups in one directory.
 
-Debian 12's Docker is too old for what Tracer asks of it, so the packages of the next release
-are fetched from the same archive and unpacked, not installed. They are kept in .cache/.
+Tracer requires a newer Docker than Debian 12 has, so the packages of the next release are
+downloaded from the same archive and unpacked, not installed. They are kept in .cache/.
 """
 
 import os
@@ -21,7 +21,7 @@ CACHE = ROOT / ".cache" / "docker"
 
 
 def archive_of_next_release():
-    """The machine's own Debian archive, for another release of it; None: it has none."""
+    """The machine's own Debian archive, for another release; None if it has none."""
     for path in sorted(pathlib.Path("/etc/apt").glob("sources.list.d/*.sources")):
         for block in re.split(r"\n\s*\n", path.read_text()):
             suites = re.search(r"^Suites:(.*)$", block, re.MULTILINE)
@@ -36,7 +36,7 @@ def archive_of_next_release():
 
 
 def fetch():
-    """Unpacks the packages once. Returns the folder that stands for /."""
+    """Unpacks the packages once. Returns the directory that serves as /."""
     root = CACHE / "root"
     if (root / "usr/sbin/dockerd").exists():
         return root
@@ -67,7 +67,7 @@ def fetch():
 
 
 class Engine:
-    """dockerd and what it starts."""
+    """dockerd and the processes that it starts."""
 
     def __init__(self, directory):
         require("runc", "busybox")
@@ -99,7 +99,7 @@ class Engine:
             time.sleep(0.1)
 
     def image(self, name, archive):
-        """An image of the root file system in a tar archive."""
+        """Imports an image from a tar archive of the root file system."""
         subprocess.run([self.client, "import", archive, name], env=self.environment, check=True,
                        stdout=subprocess.DEVNULL)
 

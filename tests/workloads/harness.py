@@ -1,7 +1,7 @@
-"""Runs a workload beside daemons of its own and asks the store what was seen.
+"""Runs a workload with its own daemons and queries the store for the results.
 
-The pair of daemons, its socket and its store live in a directory that goes with the
-workload. Nothing is pinned; whatever happens, stop() ends what was started.
+The daemons, their socket and their store are in a temporary directory of the workload. Nothing is
+pinned; stop() ends all started processes in any case.
 """
 
 import os
@@ -22,7 +22,7 @@ from daemons import Daemons, die_with_parent  # noqa: E402,F401
 from testing import Skip, remove_tree  # noqa: E402
 
 WORKLOAD_TIMEOUT_S = 120
-# The kernel frees a process, and says its final figures, up to this long after it was reaped.
+# The kernel frees a process, and reports its final figures, up to this long after it was reaped.
 FINAL_RECORDS_S = 0.3
 PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 
@@ -34,19 +34,19 @@ def require(*programs):
 
 
 class WorkloadDaemons(Daemons):
-    """A probe and a correlator for one workload, whose end is the correlator's, too."""
+    """A probe and a correlator for one workload; the correlator ends with it."""
 
     def start_correlator(self, *options, wait=True):
         return super().start_correlator("--once", *options, wait=wait)
 
     def finish(self):
-        """Lets both end as they should: everything that happened is in the store then."""
+        """Ends both properly; the store then holds everything that happened."""
         time.sleep(FINAL_RECORDS_S)
         self.probe.stop()
         self.correlator.wait()
 
     def reports(self, directory):
-        """Every run that began in `directory` or below, oldest first, each with all it holds."""
+        """Every run that began in `directory` or below, oldest first, each with all its content."""
         runs = [run for run in self.tracer("runs", "--limit", "0")["runs"]
                 if pathlib.Path(run["working_directory"] or "/").is_relative_to(directory)]
         runs.sort(key=lambda run: run["begin_boot_ns"])
@@ -54,7 +54,7 @@ class WorkloadDaemons(Daemons):
 
 
 class Bench:
-    """What a workload works with: a directory, programs of known behaviour, users, daemons."""
+    """Resources of a workload: a directory, programs of known behaviour, users, daemons."""
 
     def __init__(self, programs):
         self.programs = programs
@@ -64,7 +64,7 @@ class Bench:
         self.bin.mkdir()
         self.daemons = WorkloadDaemons(programs, self.directory)
         self.started = []
-        self.environment = {} # more of it for what is started
+        self.environment = {} # additional environment of started commands
         self.worker("tracer")
 
     def close(self, keep=False):
@@ -79,12 +79,12 @@ class Bench:
             remove_tree(self.directory)
 
     def worker(self, *names):
-        """Puts copies of the worker in the path, under these names."""
+        """Installs copies of the worker in the path, under these names."""
         for name in names:
             shutil.copy(self.programs / "tests/workloads/worker", self.bin / name)
 
     def compile_java(self, source):
-        """The directory of its classes."""
+        """Returns the directory of its classes."""
         classes = self.directory / "classes"
         command = ["javac", "-d", classes, source]
         result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
@@ -93,7 +93,7 @@ class Bench:
         return classes
 
     def fixture(self, path):
-        """A copy of a file or folder that every user may read: a checkout may be private."""
+        """Copies a file or directory so that every user can read it: a checkout may be private."""
         copy = self.directory / path.name
         if path.is_dir() and not copy.exists():
             shutil.copytree(path, copy)
@@ -102,7 +102,7 @@ class Bench:
         return copy
 
     def work_directory(self, name, user):
-        """A directory of the workload's own, that `user` may write."""
+        """A directory of the workload, writable by `user`."""
         path = self.directory / name
         path.mkdir()
         account = pwd.getpwnam(user)
@@ -110,11 +110,11 @@ class Bench:
         return path
 
     def output_path(self, directory):
-        """Where what a command in `directory` prints goes."""
+        """File with the output of a command in `directory`."""
         return directory.with_suffix(".output")
 
     def start(self, command, directory, user="nobody", marked=True):
-        """Starts a command as `user`; marked: under `tracer run`, so that it is one run."""
+        """Starts a command as `user`. If marked, runs it under `tracer run`, so that it is one run."""
         account = pwd.getpwnam(user)
         mark = [self.bin / "tracer", "run", "--"] if marked else []
         output = open(self.output_path(directory), "wb")
@@ -129,7 +129,7 @@ class Bench:
         return process
 
     def wait(self, process, expected_status=0):
-        """CPU time in ns of all that was reaped beneath the process."""
+        """Waits for the process. Returns the CPU time in ns of all processes reaped below it."""
         deadline = time.monotonic() + WORKLOAD_TIMEOUT_S
         while time.monotonic() < deadline:
             pid, status, usage = os.wait4(process.pid, os.WNOHANG)
@@ -145,8 +145,8 @@ class Bench:
         return round((usage.ru_utime + usage.ru_stime) * 1e9)
 
     def watch(self, command, directory, user="nobody", expected_status=0):
-        """Runs one marked command under the daemons from beginning to end: the reports of the
-        runs in its directory, and the CPU time that wait4 told."""
+        """Runs one marked command under the daemons from start to end. Returns the reports of the
+        runs in its directory, and the CPU time reported by wait4."""
         self.daemons.start()
         waited_ns = self.wait(self.start(command, directory, user), expected_status)
         self.daemons.finish()

@@ -1,9 +1,9 @@
-"""What a workload should come out as, and how what came out differs.
+"""Expected results of a workload, and their comparison with the actual ones.
 
-Expectations are written from the design, before the program is asked: which tasks there
-are, of which kind, with which tools, and how many exec images of each. An exec image is
-one program of one process: a shell that execs a tool counts once for the shell and once
-for the tool, a shell that forks a part of itself counts twice.
+Expectations are derived from the design, not from the output of the program: the tasks, their
+kinds, their tools, and the number of exec images of each. An exec image is one program of one
+process: a shell that execs a tool counts once for the shell and once for the tool, a shell that
+forks a part of itself counts twice.
 """
 
 import collections
@@ -11,8 +11,8 @@ import dataclasses
 import difflib
 import re
 
-# Slack between the kernel's two ways of telling CPU time: wait4 gives it as it stood before
-# the process was torn down, the store what it came to.
+# Slack between the kernel's two measures of CPU time: wait4 reports it as it was before the process
+# was torn down, the store its final value.
 CPU_SLACK_RATIO = 0.05
 CPU_SLACK_NS = 40_000_000
 
@@ -33,8 +33,8 @@ class Task:
 
 @dataclasses.dataclass
 class Run:
-    """One run. `main` is the pseudo-task of drivers and set-up: {tool: exec images}, or None
-    where a library decides what else it starts."""
+    """One run. `main` is the pseudo-task of drivers and set-up: {tool: exec images}, or None if a
+    library decides what else it starts."""
 
     kind: str
     tasks: list
@@ -43,7 +43,7 @@ class Run:
     status: str = "succeeded"
     exit_code: int = 0
     user: int = None
-    # Tools of the main task, and of the others, that may be there in any number: {name}.
+    # Tools of the main task, and of the others, that may occur any number of times: {name}.
     main_may_have: frozenset = frozenset()
     tasks_may_have: frozenset = frozenset()
 
@@ -59,7 +59,7 @@ def tools_of(task, without=frozenset()):
 
 
 def check_namespaces(report, output):
-    """The containers' namespaces against what processes in them said (worker --namespaces)."""
+    """Compares the containers' namespaces with those printed by processes in them (worker --namespaces)."""
     told = {name: (int(pid), int(mount)) for name, pid, mount in
             re.findall(r"^(\w+) pid:\[(\d+)\] mnt:\[(\d+)\]", output, re.MULTILINE)}
     expected = {process["container_id"]: told[process["program"]] for task in report["tasks"]
@@ -69,14 +69,14 @@ def check_namespaces(report, output):
 
 
 def difference(expected, actual):
-    """Lines of a diff of two lists of lines, in any order: [] where they agree."""
+    """Diff of two lists of lines regardless of order; [] if they are equal."""
     return [line for line in difflib.unified_diff(sorted(expected), sorted(actual), "expected",
                                                   "found", lineterm="", n=0)
             if not line.startswith("@@")]
 
 
 def check_run(expected, report):
-    """What is wrong with a run as `tracer show --json --processes` reports it."""
+    """Errors of a run, as reported by `tracer show --json --processes`."""
     problems = []
     run = report["run"]
     for field in ("kind", "engine", "status", "exit_code"):
@@ -105,7 +105,7 @@ def check_main(expected, tools):
 
 
 def check_consistent(report):
-    """What must hold of every run, whatever it ran."""
+    """Invariants of every run."""
     problems = []
     run = report["run"]
     processes = [process for task in report["tasks"] for process in task["processes"]]
@@ -144,7 +144,7 @@ def check_process(process, run):
 
 
 def check_cpu(report, waited_ns):
-    """The run's CPU time against what wait4 said of all that was reaped beneath it."""
+    """Compares the run's CPU time with that reported by wait4 for all processes reaped below it."""
     processes = [process for task in report["tasks"] for process in task["processes"]]
     ours = report["run"]["cpu_ns"] + sum(process["spawn_cpu_ns"] or 0 for process in processes)
     if abs(ours - waited_ns) > waited_ns * CPU_SLACK_RATIO + CPU_SLACK_NS:

@@ -1,10 +1,10 @@
-"""The pipeline of deploy/example, and what it should come out as: several workloads run it."""
+"""The pipeline of deploy/example, used by several workloads, and its expected results."""
 
 from harness import ROOT, require
 from model import Run, Task
 
-# Every rule of the Snakefile is one task, and one of it a sample where it has a wildcard.
-# Snakemake starts `bash -c` for each; bash starts the tools, or becomes the last of them.
+# Every rule of the Snakefile is one task or, with a wildcard, one task for each sample. Snakemake
+# starts `bash -c` for each; bash starts the tools, or becomes the last one.
 TASKS = [
     Task("engine", "reference.py", {"bash -c": 1, "reference.py": 1}),
     Task("engine", "bwa index", {"bash -c": 1, "bwa index": 1}),
@@ -19,8 +19,8 @@ TASKS = [
 
 
 def expected(user):
-    # Where the solver cbc is installed Snakemake asks it which jobs to start, as often as it
-    # likes: part of the engine, never a task.
+    # If the solver cbc is installed, Snakemake asks it which jobs to start, any number of times:
+    # part of the engine, never a task.
     return Run(kind="command", engine="snakemake", user=user, tasks=TASKS,
                main={}, main_may_have=frozenset({"snakemake"}))
 

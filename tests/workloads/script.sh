@@ -1,6 +1,6 @@
 #!/bin/bash
 # The script workload: a pipe, background jobs, a subshell, a daemon that outlives it, and a
-# step that fails and is let pass. Every program but mkdir is the worker by another name.
+# tolerated failure. Every program except mkdir is the worker under another name.
 set -euo pipefail
 
 mkdir out

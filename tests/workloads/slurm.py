@@ -1,4 +1,4 @@
-"""A Slurm of one node, for workloads: controller, node daemon and munge, all in one directory."""
+"""A Slurm cluster of one node, for workloads: controller, node daemon and munge in one directory."""
 
 import os
 import pathlib
@@ -12,11 +12,11 @@ import harness
 from harness import die_with_parent
 from testing import free_port
 
-NODE = f"tracer{os.getpid()}" # and so the name of its cgroups
+NODE = f"tracer{os.getpid()}" # also the name of its cgroups
 READY_TIMEOUT_S = 120
 STOP_TIMEOUT_S = 60
 
-# Memory limits are what makes slurmd give every step a memory cgroup, on most sites as here.
+# Memory limits make slurmd create a memory cgroup for every step, as on most sites.
 SLURM_CONF = """
 ClusterName={node}
 SlurmctldHost={host}(127.0.0.1)
@@ -97,7 +97,7 @@ class Slurm:
                               check=False).stdout
 
     def submit(self, bench, script, directory):
-        """As an ordinary user, with the workers in the path. Returns the job's number."""
+        """Submits a job as an ordinary user, with the workers in the path. Returns the job number."""
         process = bench.start(
             ["env", f"SLURM_CONF={self.environment['SLURM_CONF']}", "sbatch", "--parsable",
              "--output", directory / "job.output", bench.fixture(script)], directory, marked=False)
@@ -110,7 +110,7 @@ class Slurm:
         self._poll(f"job {job} to be {state}", timeout_s, ended)
 
     def stop(self):
-        """Jobs first: their step daemons would outlive slurmd."""
+        """Cancels jobs first: their step daemons would outlive slurmd."""
         if self.ask("squeue", "--noheader"):
             self.ask("scancel", "--user=nobody")
             self._poll("jobs to end", STOP_TIMEOUT_S, lambda: not self.ask("squeue", "--noheader"))
@@ -125,7 +125,7 @@ class Slurm:
 
 
 def run_jobs(bench, states, directory, timeout_s):
-    """Jobs under the daemons, until each has its state, by its file. The reports of their runs."""
+    """Runs jobs under the daemons until each, by job file, has its state. Returns the reports of their runs."""
     slurm = Slurm(bench.work_directory("slurm", "root"))
     try:
         slurm.start()
@@ -139,7 +139,7 @@ def run_jobs(bench, states, directory, timeout_s):
     reports = [report for report in bench.daemons.reports(directory)
                if report["run"]["kind"] == "batch"]
     by_key = {report["run"]["run_key"]: report for report in reports}
-    keys = [f"slurm:{job}" for job in jobs] # which of two jobs begins first is the controller's
+    keys = [f"slurm:{job}" for job in jobs] # the controller decides which of two jobs begins first
     if len(reports) != len(jobs) or by_key.keys() != set(keys):
         raise AssertionError(f"not a batch run a job: {[report['run'] for report in reports]}")
     return [by_key[key] for key in keys]

@@ -1,4 +1,4 @@
-"""What two containers at once must come out as, whichever engine runs them."""
+"""Expected results of two parallel containers, whichever engine runs them."""
 
 import tarfile
 
@@ -11,7 +11,7 @@ PROGRAMS = ("assemble", "polish", "scan", "merge")
 
 
 def expected(runtime):
-    """`runtime`: the tools that enter a container, and how often, are the runtime's business."""
+    """`runtime`: tools that enter a container; their number is up to the runtime."""
     return Run(
         kind="command", main={"two_containers.sh": 1, "mkdir": 1}, tasks_may_have=runtime,
         tasks=[
@@ -23,7 +23,7 @@ def expected(runtime):
 
 
 def image_archive(bench):
-    """A root file system with a shell and the programs, to import."""
+    """A root file system with a shell and the programs, for import."""
     path = bench.directory / "image.tar"
     with tarfile.open(path, "w") as tar:
         tar.add("/bin/busybox", arcname="bin/sh")
@@ -33,7 +33,7 @@ def image_archive(bench):
 
 
 def watch(bench, client):
-    """The report of the run, and what is wrong."""
+    """Returns the report of the run, and the errors."""
     bench.worker("prepare", "conclude")
     directory = bench.work_directory("work", "root")
     reports, _ = bench.watch(
@@ -48,7 +48,7 @@ def check(report, runtime, runtime_name):
 
 
 def check_containers(report, runtime_name):
-    """Each program's process names the container that it ran in, and no other."""
+    """Each program's process has the container in which it ran, and no other."""
     problems = []
     runtimes = sorted(row["runtime"] for row in report["containers"])
     if runtimes != [runtime_name] * 2:

@@ -1,13 +1,13 @@
 #!/bin/bash
-# A script that has two containers run at once, each in a working directory of its own as workflow
-# engines start them, between two steps of its own.
+# A script that runs two containers in parallel, each in its own working directory as workflow
+# engines do, between two steps of its own.
 #   two_containers.sh IMAGE COMMAND...      COMMAND: the client and its options, `docker run --rm`
 set -euo pipefail
 
 image=$1
 shift
 
-# in_container DIRECTORY PROGRAMS: what the image's shell runs there.
+# in_container DIRECTORY PROGRAMS: the command for the image's shell.
 in_container() {
 	cd "$1"
 	exec "${command[@]}" --volume "$PWD:$PWD" --workdir "$PWD" "$image" sh -c "$2"

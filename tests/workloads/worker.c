@@ -1,17 +1,17 @@
-/* A program that the workloads run under many names, so that the names of tools,
- * how many processes there are and what they do are known by construction.
+/* A program that the workloads run under many names, so that the names of tools, the number of
+ * processes and their behaviour are known by construction.
  *
  *   NAME [--copy] [--cpu MS] [--memory MIB] [--sleep MS] [--until FILE] [--crash]
  *        [--exit CODE] [--daemon] [--namespaces]
  *
- * Says its name and namespaces, copies its input to its output, uses so much CPU and memory,
- * sleeps so long, waits until there is that file, and exits with that code, or by using memory
- * that it may not. --daemon leaves a twice-forked child in a session of its own to do it, and
+ * Prints its name and namespaces, copies its input to its output, uses that much CPU and memory,
+ * sleeps that long, waits until that file exists, and exits with that code, or by an invalid
+ * memory access. --daemon does this in a twice-forked child with a session of its own, and
  * returns at once.
  *
- * Under the name `tracer`, as in `tracer run -- COMMAND...`, it runs the command and
- * passes its status on: the mark that the correlator knows, without the daemons that
- * the real one would start beside those of the test.
+ * Under the name `tracer`, as in `tracer run -- COMMAND...`, it runs the command and passes its
+ * status on: this is the mark that the correlator knows, without the daemons that the real
+ * program would start beside those of the test.
  */
 #include <err.h>
 #include <stdbool.h>
@@ -92,7 +92,7 @@ static void copy_input(void)
 		fwrite(buffer, 1, size, stdout);
 }
 
-/* A test that fails may never make it. */
+/* A failed test may never create it. */
 static void wait_for_file(const char *path)
 {
 	long end_ms = clock_ms(CLOCK_MONOTONIC) + UNTIL_MOST_MS;
@@ -101,7 +101,7 @@ static void wait_for_file(const char *path)
 		usleep(10 * 1000);
 }
 
-/* Piece by piece, so that whoever sets a limit sees it grow. */
+/* Step by step, so that the growth can be observed by whoever sets a limit. */
 static void take_memory(long mib)
 {
 	const size_t piece_bytes = 1024 * 1024;
@@ -115,7 +115,7 @@ static void take_memory(long mib)
 	}
 }
 
-/* With a core file, where the limits allow one. */
+/* Dumps core if the limits allow it. */
 static void crash(void)
 {
 	static volatile int *volatile nowhere;

@@ -1,5 +1,5 @@
-"""A pipeline that was half-way when the probe came: what was alive is found, what had ended is
-not made up, and what follows belongs to the same run."""
+"""A pipeline that is half done when the probe starts: running processes are found, ended ones are
+not invented, and what follows belongs to the same run."""
 
 from harness import HERE
 from model import check_consistent, difference, task_line, tools_of

@@ -1,4 +1,4 @@
-"""A Charliecloud container, as on HPC hosts: an ordinary user's, without a daemon and without a cgroup."""
+"""A Charliecloud container, as on HPC hosts: unprivileged, without a daemon or cgroup."""
 
 import workload_container
 from harness import require
@@ -7,7 +7,7 @@ from harness import require
 def check(bench):
     require("ch-run", "busybox")
     root = workload_container.make_root(bench.directory / "root", bench)
-    for name in ("home", "usr/bin", "mnt", "root"):  # it mounts over them
+    for name in ("home", "usr/bin", "mnt", "root"):  # mount points
         (root / name).mkdir(parents=True)
     for name in ("passwd", "group", "hosts", "resolv.conf"):
         (root / "etc" / name).touch()

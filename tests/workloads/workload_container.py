@@ -1,5 +1,5 @@
-"""A container that a script starts: what runs in it belongs to the script's run and task, and
-says which container it ran in."""
+"""A container started by a script: its processes belong to the script's run and task, and have the
+container in which they ran."""
 
 import json
 import secrets
@@ -11,7 +11,7 @@ from harness import HERE, remove_cgroups, require
 from model import Run, Task
 
 CONTAINER = secrets.token_hex(32)
-# Where Docker has runc put its containers: a cgroup path is all that tells of the runtime.
+# The path that Docker gives to runc's containers: only the cgroup path reveals the runtime.
 CGROUP = f"/docker/{CONTAINER}"
 
 INSIDE = {"sh", "assemble", "polish"}
@@ -19,7 +19,7 @@ COMMAND = ["sh", "-c", "assemble --cpu 20 --namespaces; polish --cpu 20; true"]
 
 
 def expected(runtime):
-    """How often the programs that enter a container start themselves over is their own business."""
+    """`runtime`: programs that enter a container; how often they re-execute themselves does not matter."""
     return Run(
         kind="command", main={"container.sh": 1}, tasks_may_have=runtime,
         tasks=[
@@ -46,7 +46,7 @@ def make_bundle(bench):
     config = json.loads((bundle / "config.json").read_text())
     config["process"]["terminal"] = False
     config["process"]["args"] = COMMAND
-    # No limit can be raised on every machine, and none is needed.
+    # Not every machine allows raising a limit, and none is needed.
     config["process"].pop("rlimits", None)
     config["linux"]["cgroupsPath"] = CGROUP
     (bundle / "config.json").write_text(json.dumps(config))
@@ -54,10 +54,9 @@ def make_bundle(bench):
 
 
 def watch(bench, user, command, runtime, container, is_waited_for=True):
-    """What is wrong with a run in which a script starts the container by that command. `runtime`:
-    tools of its own; `container`: its (runtime, id), the id None where its namespace is all that
-    tells of it; None: not known as one; `is_waited_for`: by the
-    command, not by a daemon."""
+    """Errors of a run in which a script starts the container with that command. `runtime`: the
+    runtime's own tools. `container`: its (runtime, id), with id None if only its namespace reveals
+    it; None if it is not recognized. `is_waited_for`: by the command, not by a daemon."""
     bench.worker("prepare", "conclude")
     directory = bench.work_directory("work", user)
     reports, waited_ns = bench.watch(["bash", bench.fixture(HERE / "container.sh"), *command], directory, user)
@@ -73,7 +72,7 @@ def watch(bench, user, command, runtime, container, is_waited_for=True):
         return problems + [f"containers are {found}"]
     container_id = report["containers"][0]["id"] if container else None
     for task in report["tasks"]:
-        # runc executes itself by descriptor, too, under the number's name.
+        # runc also executes itself by descriptor, under the number's name.
         entering = {tool["id"] for tool in task["tools"] if tool["name"] in runtime}
         for process in task["processes"]:
             expected_id = container_id if process["program"] in INSIDE else None

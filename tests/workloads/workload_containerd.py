@@ -1,4 +1,4 @@
-"""A container of containerd: its own daemon's child, by a shim, while the client in the script waits."""
+"""A containerd container: a child of the daemon, through a shim, while the client in the script waits."""
 
 import secrets
 import subprocess
@@ -8,7 +8,7 @@ from harness import PATH, die_with_parent, remove_cgroups, require
 from testing import remove_tree, wait_until
 
 CONTAINER = secrets.token_hex(32)
-NAMESPACE = "tracer-workload"  # and so the name of its cgroups
+NAMESPACE = "tracer-workload"  # also the name of its cgroups
 CONFIG = """version = 2
 root = "{0}/root"
 state = "{0}/state"

@@ -1,5 +1,5 @@
-"""Two Docker containers at once, which a daemon starts for a script: what runs in each belongs to
-the script's run, and to the task of the client that waits for it."""
+"""Two parallel Docker containers, started by a daemon for a script: their processes belong to the
+script's run, and to the task of the client that waits for them."""
 
 import two_containers
 from docker_engine import Engine

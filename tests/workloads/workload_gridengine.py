@@ -1,4 +1,4 @@
-"""A Grid Engine job: qmaster and execd of one node on loopback, the script's steps the tasks of its run."""
+"""A Grid Engine job: qmaster and execd of one node on loopback; the script's steps are the tasks of its run."""
 
 import os
 import pathlib
@@ -11,7 +11,7 @@ from testing import free_port, wait_until
 LIBRARY = pathlib.Path("/usr/lib/gridengine")
 SHARED = pathlib.Path("/usr/share/gridengine")
 HOST = os.uname().nodename
-# What the template of a queue has that this cluster has not; a busy machine is to run jobs, too.
+# Adapts the queue template to this cluster; jobs must run on a busy machine, too.
 QUEUE = "sed -i 's/^pe_list.*/pe_list NONE/; s/^slots.*/slots 2/; s/^load_thresholds.*/load_thresholds NONE/'"
 JOB = "#!/bin/bash\n{0}/align --cpu 20 --sleep 100\n{0}/call --cpu 20 --sleep 100\n"
 

@@ -1,5 +1,5 @@
-"""make -j2 building a C project: every recipe line is a task, the compiler's own parts are
-part of the compiler."""
+"""make -j2 building a C project: every recipe line is a task, and the compiler's passes belong to
+the compiler."""
 
 import shutil
 
@@ -7,8 +7,8 @@ import model
 from harness import HERE, require
 from model import Run, Task
 
-# gcc runs cc1 and as for an object, collect2 and ld for a program. The recipe of `table`
-# needs a shell for its redirections; the others make starts itself.
+# gcc runs cc1 and as for an object, collect2 and ld for a program. The recipe of `table` needs a
+# shell for its redirections; make starts the others itself.
 EXPECTED = Run(
     kind="command", engine="make", main={"make": 1},
     tasks=[
@@ -19,7 +19,7 @@ EXPECTED = Run(
 
 
 def check_io(report, table):
-    """What a child wrote is its own: wait4 adds it to its parent's counters, we do not."""
+    """Writes of a child count only for the child, although wait4 adds them to its parent's counters."""
     written = {tool["name"]: tool["wchar_bytes"] for task in report["tasks"]
                if task["name"] == "primes" for tool in task["tools"]}
     expected = {"sh -c": 0, "primes": table.stat().st_size}

@@ -1,5 +1,5 @@
 """Names that group and labels that identify: make, xargs, parallel, Snakemake, and a JVM that runs
-tasks as Nextflow does, with and without jspawnhelper, alone and under make, with a retry."""
+tasks like Nextflow, with and without jspawnhelper, alone and under make, with a retry."""
 
 import collections
 import hashlib
@@ -28,7 +28,7 @@ all: a.o b.o
 \tgcc -c -o $@ $<
 """
 
-# Files, a command, and the tasks it is to have: {(name, label)}.
+# Files, a command, and the expected tasks: {(name, label)}.
 CASES = {
     "make": ({"Makefile": MAKEFILE, "a.c": "int a;\n", "b.c": "int b;\n"}, ["make", "-j2"],
              {("gcc", "a.o"), ("gcc", "b.o")}),
@@ -58,7 +58,7 @@ def check_case(bench, name):
     return [] if found == expected else [f"{name}: tasks are {sorted(map(str, found))}, not {sorted(map(str, expected))}"]
 
 
-# ---- Nextflow-shaped
+# ---- like Nextflow
 
 def script_of(kind, sample):
     """(interpreter, .command.sh) of a task."""

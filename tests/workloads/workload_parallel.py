@@ -1,11 +1,11 @@
-"""GNU parallel: every job is a task. What it starts to learn about the machine is not."""
+"""GNU parallel: every job is a task, but not the processes with which it probes the machine."""
 
 import model
 from model import Run, Task
 from harness import require
 
-# It measures the longest command line and starts sleeps to see how many processes it may
-# have: itself forked, shells, perl and helpers, as many as it likes.
+# It measures the longest command line and starts sleeps to find the maximum number of processes:
+# forks of itself, shells, perl and helpers, any number of them.
 OWN = frozenset({"parallel", "sh", "bash", "perl", "sh -c", "bash -c", "perl -e", "tput",
                  "hostname", "echo", "false", "sleep", "rm", "ps", "uname", "cat"})
 

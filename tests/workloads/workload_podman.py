@@ -1,4 +1,4 @@
-"""Two podman containers at once: no daemon, but a conmon that outlives its starter keeps each."""
+"""Two parallel podman containers: no daemon, but each is kept by a conmon that outlives its starter."""
 
 import subprocess
 import tempfile
@@ -8,14 +8,14 @@ from harness import remove_cgroups, require
 from testing import remove_tree
 
 RUNTIME = frozenset({"runc", "podman run"})
-# No limit can be raised on every machine, and none is needed.
+# Not every machine allows raising a limit, and none is needed.
 RUN_OPTIONS = ["--rm", "--network", "none", "--ulimit", "nofile=1024:1024",
                "--ulimit", "nproc=1024:1024"]
 
 
 def check(bench):
     require("podman", "runc", "busybox")
-    # podman refuses a path of more than 50 characters.
+    # podman refuses paths of more than 50 characters.
     run_root = tempfile.mkdtemp(dir="/tmp", prefix="podman-")
     try:
         return check_in(bench, bench.directory / "podman", run_root)

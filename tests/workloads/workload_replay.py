@@ -1,4 +1,4 @@
-"""What was recorded, replayed: the same store, and the same every time."""
+"""Replays a recording: the store equals the live one, every time."""
 
 import subprocess
 
@@ -7,7 +7,7 @@ from daemons import replay
 
 
 def replay_lines(bench, recording, name):
-    """Lines of the store that a replay writes."""
+    """Lines of the store written by a replay."""
     return dump(replay(bench.programs, recording, bench.directory / name))
 
 
@@ -17,7 +17,7 @@ def dump(store):
 
 
 def without_revisions(store):
-    """What the store says, in any order of writing: a live correlator commits at other times."""
+    """Content of the store regardless of the order of writes: a live correlator commits at other times."""
     query = """
         SELECT id, run_id, task_id, tool_id, parent_id, program, arguments, cpu_ns, exit_code,
                totals, ended FROM processes ORDER BY id;

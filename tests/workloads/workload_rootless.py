@@ -1,4 +1,4 @@
-"""podman without root: an ordinary user's container, in no cgroup of its own, kept by a conmon."""
+"""Rootless podman: an ordinary user's container, without a cgroup of its own, kept by a conmon."""
 
 import subprocess
 import tempfile
@@ -16,7 +16,7 @@ def check(bench):
     root = workload_container.make_root(bench.directory / "root", bench)
     subprocess.run(["tar", "-C", root, "-cf", bench.directory / "image.tar", "bin"], check=True)
     home = bench.work_directory("home", "nobody")
-    # podman refuses a path of more than 50 characters.
+    # podman refuses paths of more than 50 characters.
     run_root = tempfile.mkdtemp(dir="/tmp", prefix="podman-")
     subprocess.run(["chown", "nobody", run_root], check=True)
     bench.environment = {"HOME": str(home), "XDG_RUNTIME_DIR": run_root}

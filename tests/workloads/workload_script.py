@@ -1,4 +1,4 @@
-"""A plain bash script with no engine: the script is the orchestrator, what it starts are tasks."""
+"""A plain bash script without an engine: the script is the orchestrator, its children are tasks."""
 
 import time
 
@@ -8,17 +8,17 @@ from model import Run, Task
 from testing import wait_until
 
 EXPECTED = Run(
-    # mkdir opens no task: it stays with the script.
+    # mkdir does not begin a task: it stays with the script.
     kind="command", main={"script.sh": 1, "mkdir": 1},
     tasks=[
         # A pipe is one task.
         Task("generic", "fetch + unpack", {"fetch": 1, "unpack": 1}),
-        # Background jobs are tasks of their own, at the same time.
+        # Background jobs are separate, parallel tasks.
         Task("generic", "align", {"align": 1}),
         Task("generic", "index", {"index": 1}),
-        # A subshell is a part of the script that was forked: one exec image of it.
+        # A subshell is a fork of the script: one exec image of it.
         Task("generic", "normalize + merge", {"script.sh": 1, "normalize": 1, "merge": 1}),
-        # What a program leaves behind belongs to it: itself and two forks.
+        # What a program leaves running belongs to it: itself and two forks.
         Task("generic", "ledger", {"ledger": 3}),
         Task("generic", "verify", {"verify": 1}, status="failed"),
         Task("generic", "report", {"report": 1}),
@@ -50,7 +50,7 @@ def check(bench):
     if problems:
         return problems
 
-    # The daemon was reaped by whoever adopted it, so wait4 here never saw its 20 ms.
+    # The daemon was reaped by its adoptive parent, so wait4 here does not include its 20 ms.
     problems += model.check_cpu(reports[0], waited_ns + 20_000_000)
     overlap = (min(tasks[name]["end_boot_ns"] for name in ("align", "index")) -
                max(tasks[name]["begin_boot_ns"] for name in ("align", "index")))

@@ -1,4 +1,4 @@
-"""A Slurm job with two steps: one run, each step a task, by the cgroups that slurmd makes."""
+"""A Slurm job with two steps: one run with a task for each step, derived from slurmd's cgroups."""
 
 import model
 from harness import require
@@ -8,7 +8,7 @@ JOB_TIMEOUT_S = 60
 
 
 def check_tasks(report):
-    """Both steps a task with its tool; the script and its sruns wherever they stand together."""
+    """Each step is a task with its tool; the script and its sruns may be in any task together."""
     own = {"slurm_script", "srun", "slurmstepd"}
     steps = [(task["kind"], task["name"], model.tools_of(task, without=own))
              for task in report["tasks"] if model.tools_of(task, without=own)]

@@ -1,12 +1,12 @@
-"""Two Slurm jobs that are ended, one by its time limit, one by its user: the batch system's daemon
-did it, and is said to; of the second also who asked for it."""
+"""Two Slurm jobs, ended by their time limit and by their user: the batch system's daemon is named
+as the sender and, for the second job, the user who asked for it."""
 
 import re
 
 from harness import require
 from slurm import PROGRAMS, run_jobs
 
-# The controller looks at limits every 30 s; a step that does not end is killed 5 s later.
+# The controller checks limits every 30 s; a step that does not end is killed 5 s later.
 LIMIT_S = 60
 JOB_TIMEOUT_S = 180
 SENTENCE = (r"task step 0 was killed: {} \(pid \d+\) was killed by SIGTERM from slurmstepd "

@@ -1,4 +1,4 @@
-"""A workflow engine: each of its jobs is a task, what it starts for itself is not."""
+"""A workflow engine: each of its jobs is a task, its own helper processes are not."""
 
 import pwd
 

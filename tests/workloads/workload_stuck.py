@@ -1,5 +1,5 @@
-"""Processes that stand still. Live for the two minutes after which uninterruptible sleep is told;
-then, for half an hour without CPU or I/O, the same stream with a clock that runs faster."""
+"""Stalled processes. Live for the two minutes after which uninterruptible sleep is reported; then
+the same stream with a faster clock, for half an hour without CPU or I/O."""
 
 import os
 import re
@@ -16,19 +16,19 @@ import recording  # noqa: E402 (the line above comes first)
 TOLD_AFTER_S = 120
 STRETCH = 20
 BLOCKED = "in uninterruptible sleep, without CPU or I/O,"
-HALF_AN_HOUR = r"(1[89]|2\d)\d\d" # and a look, which comes late where a machine is busy
+HALF_AN_HOUR = r"(1[89]|2\d)\d\d" # plus one scan, which is late on a busy machine
 LIVE = [("stuck", rf"spawner\.py \(pid \d+\) was {BLOCKED} for 1[2-9]\d s", True)]
 QUIET = "without CPU or I/O, like all of its task,"
 STRETCHED = [
     ("stuck", rf"spawner\.py \(pid \d+\) was {BLOCKED} for \d+ s", True),
-    # What it spawned, which waits for the other end of its input, and not uninterruptibly.
+    # Its child, which waits for the other end of its input, but not uninterruptibly.
     ("stuck", rf"spawner\.py \(pid \d+\) was {QUIET} for \d+ s", True),
     ("stuck", rf"lonely \(pid \d+\) is {QUIET} for more than {HALF_AN_HOUR} s", False),
     ("idle", rf"waiting \(pid \d+\) is without CPU or I/O for more than {HALF_AN_HOUR} s", False)]
 
 
 def stretch(path, to):
-    """The recording with a clock that runs faster once it has begun."""
+    """Rewrites the recording with a faster clock from its beginning on."""
     messages = recording.read(path)
     begin = messages[0][1]["boot_ns"]
 
@@ -40,7 +40,7 @@ def stretch(path, to):
 
 
 def incidents(bench):
-    """Of the workload, which has not ended."""
+    """Incidents of the workload, which is still running."""
     report, = bench.daemons.reports(bench.directory / "work")
     return report["incidents"]
 
@@ -63,7 +63,7 @@ def check_told(bench, expected):
 
 
 def watch(bench):
-    """Until the one in uninterruptible sleep is told of, and has ended."""
+    """Runs until the uninterruptible sleep has been reported, and has ended."""
     directory = bench.work_directory("work", "nobody")
     for name in ("spawner.py", "ticker.py"):
         (directory / name).write_text((HERE / "failures" / name).read_text())

@@ -1,4 +1,4 @@
-"""The same pipeline twice at the same time, by two users: two runs, nothing mixed."""
+"""The same pipeline run by two users at the same time: two runs, nothing mixed."""
 
 import pwd
 

@@ -1,5 +1,5 @@
-"""Spawns a program whose input is a FIFO: until somebody opens the other end, the kernel has this
-one in uninterruptible sleep, as a dead file server would."""
+"""Spawns a program whose input is a FIFO: until the other end is opened, the kernel keeps this
+process in uninterruptible sleep, as a hanging file server would."""
 import os
 import sys
 

@@ -1,4 +1,4 @@
-"""Writes a byte now and then, for as long as a test may take."""
+"""Writes a byte now and then, for the maximum duration of a test."""
 import os
 import time
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 size_t limit_parse(const char *text);
-/* One byte a number below `limit`, 1 for primes. The caller frees it. */
+/* One byte for each number below `limit`, 1 for primes. Owned by the caller. */
 char *sieve_new(size_t limit);
 void primes_print(const char *sieve, size_t limit);
 
