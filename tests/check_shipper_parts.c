@@ -1,4 +1,4 @@
-/* The parts of tracer-shipper that need no network: rows, batches, cursor, waits, settings, responses.
+/* The parts of tracer-shipper that need no network: rows, batches, cursor, waits, settings, verdicts.
  * tests/shipper tests the whole program. */
 
 #include "common/http/secret_file.h"

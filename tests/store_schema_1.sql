@@ -1,4 +1,4 @@
--- What a run of its release left in a store of schema 1: the recorded script, replayed, as .dump printed it.
+-- A store of schema 1 as its release wrote it: the recorded script, replayed, as printed by .dump.
 -- The tables are those of common/store/migrations/0001.sql, which never changes.
 
 BEGIN TRANSACTION;

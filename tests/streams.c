@@ -307,7 +307,7 @@ void end_step(unsigned status)
 	exit_process(11, (status & 0x7f ? 128 + (status & 0x7f) : status >> 8) << 8);
 }
 
-/* ---- scripts */
+/* ---- stories */
 
 /* Cuts the first word off `*text` and returns it; `*text` then points to the rest. */
 static char *take_word(char **text)

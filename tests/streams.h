@@ -52,7 +52,7 @@ struct counters cpu(uint64_t ns);
 /* Counters of a process in a cgroup. `limit` 0 means no limit. */
 struct counters in_cgroup(uint64_t limit, uint64_t peak, uint64_t throttled_ns);
 
-/* ---- scripts */
+/* ---- stories, in a short notation */
 /* Steps, separated by "; ":
  *   2>10 bash x.sh       2 forks 10, which executes that command (~ is a space within a word)
  *   2>10                 2 forks 10

@@ -135,8 +135,8 @@ def free_port():
 
 @contextlib.contextmanager
 def delay_accounting_held(operation):
-    """Locks the kernel's switch of delay accounting, which suites of both lanes use: LOCK_SH to
-    read it, LOCK_EX to set it."""
+    """Locks the kernel's delay accounting switch, which suites of both lanes use: LOCK_SH to read
+    it, LOCK_EX to set it."""
     with open("/proc/sys/kernel/task_delayacct", encoding="ascii") as file:
         fcntl.flock(file, operation)
         yield pathlib.Path(file.name)

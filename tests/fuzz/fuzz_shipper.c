@@ -2,7 +2,7 @@
  *
  * The first byte selects the rest: an answer of whatever server is at the lake's address (head,
  * NUL, body), a configuration, the name of a file in the state directory, a fact about a
- * cloud. In every case a result is reached, a refusal says why, and an accepted name is
+ * cloud. In every case a verdict is reached, a refusal says why, and an accepted name is
  * the name that would be written.
  */
 

@@ -1,7 +1,7 @@
 """The ways of starting work: the steps done inside the machine, and the expected runs.
 
 A row is one way. `inside` does its steps in the machine; `check` compares the store with the
-expected runs. The table in docs/model.md ("Whose run is it") is generated from the same rows, and
+expected runs. The table in docs/model.md ("Whose run is it") shows the same rows, and
 `check` compares it too. Programs such as `align` are sleeping programs in PROGRAMS, each with a
 unique name that is looked up afterwards: no two rows share one.
 """
