@@ -41,7 +41,7 @@ TEST(of_the_host_s_own_only_out_of_memory_is_told)
 		       "oom-kill cron (pid 12) was killed by the kernel's OOM killer after 2.00 ms 12\n");
 }
 
-/* Reported at once, and once: when the task fails too, the same incident is updated. */
+/* Reported immediately, and only once: when the task fails too, the same incident is updated. */
 TEST(an_oom_kill_and_the_task_that_failed_by_it_are_one_incident)
 {
 	begin_step();
