@@ -15,53 +15,53 @@
 
 #define WIRE_VERSION 3
 
-/* First frame of a connection: who sends, from which ring. */
+/* First frame of a connection: identifies the probe, its host and its ring. */
 #define WIRE_HELLO_FIELDS(U, T) \
 	U(version)         /* WIRE_VERSION */ \
 	U(record_version)  /* RECORD_VERSION: the layout of the records */ \
-	U(ring_epoch)      /* random number of this ring; offsets belong to it */ \
-	U(consumer_offset) /* first offset that the ring still holds */ \
+	U(ring_epoch)      /* random number that identifies the ring; offsets refer to it */ \
+	U(consumer_offset) /* lowest offset that is still in the ring */ \
 	U(boot_ns)         /* CLOCK_BOOTTIME now */ \
 	U(unix_ns)         /* CLOCK_REALTIME at the same moment */ \
 	U(cpu_count)       /* online processors */ \
 	U(memory_bytes)    /* sysinfo.totalram */ \
 	T(boot_id)         /* /proc/sys/kernel/random/boot_id */ \
-	T(host_id)         /* /etc/machine-id, empty where there is none */ \
+	T(host_id)         /* /etc/machine-id; empty if it does not exist */ \
 	T(hostname)        /* uname.nodename */ \
 	T(kernel)          /* uname.release */ \
 	T(machine)         /* uname.machine */ \
 	T(probe_version)   /* release of the probe */
 
-/* The answer: events before `offset` are committed. */
+/* Reply to `hello`: events before `offset` are committed. */
 #define WIRE_WELCOME_FIELDS(U, T) \
 	U(version)    /* WIRE_VERSION */ \
-	U(ring_epoch) /* 0: this store never saw the ring */ \
-	U(offset)     /* next offset wanted; below consumer_offset: what there is */
+	U(ring_epoch) /* 0: the store does not know this ring */ \
+	U(offset)     /* next offset wanted; if below consumer_offset, the probe starts at consumer_offset */
 
-/* Events before `offset` are on disk: the ring may free them. */
-#define WIRE_ACK_FIELDS(U, T) U(offset) /* above the last committed event's, not above the next one's */
+/* Events before `offset` are on disk; the ring may free them. */
+#define WIRE_ACK_FIELDS(U, T) U(offset) /* above that of the last committed event, at most that of the next */
 
-/* One record of the ring. */
+/* One record from the ring. */
 #define WIRE_EVENT_FIELDS(U, T) \
-	U(offset) /* its position in the ring */ \
-	T(record) /* its bytes */
+	U(offset) /* position of the record in the ring */ \
+	T(record) /* bytes of the record */
 
-/* A piece of what the iterator over running processes wrote: not in the ring, so without an
- * offset. Records one behind the other, each padded to 8 bytes; one that is cut goes on
- * in the next piece, and the last one is whole when the pass ends. */
-#define WIRE_SAMPLE_FIELDS(U, T) T(records) /* their bytes */
+/* Part of the output of the iterators over running processes: not in the ring, so without an
+ * offset. Contains consecutive records, each padded to 8 bytes. A record may be split across
+ * messages; the last one is complete when the pass ends. */
+#define WIRE_SAMPLE_FIELDS(U, T) T(records) /* bytes of the records */
 
-/* Ends a process scan: a process that was not in it is gone. */
+/* Ends a process scan: a process that it did not report no longer exists. */
 #define WIRE_PASS_FIELDS(U, T) \
 	U(boot_ns)       /* when the pass began */ \
 	U(unix_ns)       /* wall clock at that moment */ \
-	U(with_text)     /* 1: text fields are filled, of as many as there was time for */ \
-	U(ring_offset)   /* ring position read up to when the pass began */ \
-	U(backlog_bytes) /* what the ring held behind that: events older than the pass */
+	U(with_text)     /* 1: samples include text, for as many processes as time allowed */ \
+	U(ring_offset)   /* ring position up to which records were read when the pass began */ \
+	U(backlog_bytes) /* bytes in the ring after that position: events older than the pass */
 
-/* What the kernel side has dropped so far, whenever that is more than on this connection
- * before. The receiver remembers what it was told, and tells by the difference what is new. */
-#define WIRE_LOSSES_FIELDS(U, T) T(slots) /* the bytes of LOSS_SLOTS loss_slot of bpf/record.h */
+/* Cumulative losses of the kernel side, sent whenever they exceed those last sent on this
+ * connection. The receiver remembers the last values; the difference is what is new. */
+#define WIRE_LOSSES_FIELDS(U, T) T(slots) /* array of LOSS_SLOTS struct loss_slot (bpf/record.h) */
 
 /* M(NAME, name, number) */
 #define WIRE_MESSAGES(M) \
