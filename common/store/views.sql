@@ -16,8 +16,8 @@ DROP VIEW IF EXISTS standing_tasks;
 DROP VIEW IF EXISTS standing_tools;
 DROP VIEW IF EXISTS placed_samples;
 
--- One exec image of one process: a shell that execs a tool is two rows. A child
--- that execs at once has one row; what it used before its exec is in its figures.
+-- One exec image of one process: a shell that execs a tool has two rows. A child that
+-- execs at once has one row, whose figures include what it used before the exec.
 CREATE VIEW processes AS SELECT
   p.id,                    -- id; host, boot, start time, pid and exec count; derived
   p.rev,                   -- count; revision of this row; correlator
@@ -78,13 +78,13 @@ CREATE VIEW processes AS SELECT
   LEFT JOIN images i ON i.id = p.image_id
   LEFT JOIN tools t ON t.id = p.tool_id;
 
--- Runs with their host's name and wall time. As in the two views that follow, what is
--- left without processes is not there, and the wall time is unknown while it lives.
+-- Runs with their host's name and wall time. This view and the next two leave out rows
+-- without processes; the wall time is unknown until they end.
 CREATE VIEW standing_runs AS
   SELECT r.*, h.hostname AS host, r.end_boot_ns - r.begin_boot_ns AS wall_ns
     FROM runs r LEFT JOIN hosts h ON h.id = r.host_id
    WHERE r.process_count > 0;
--- Tasks that were not merged into another.
+-- Tasks that were not merged into another one.
 CREATE VIEW standing_tasks AS
   SELECT *, end_boot_ns - begin_boot_ns AS wall_ns FROM tasks
    WHERE merged_into_id IS NULL AND process_count > 0;
@@ -92,7 +92,7 @@ CREATE VIEW standing_tasks AS
 CREATE VIEW standing_tools AS
   SELECT *, end_boot_ns - begin_boot_ns AS wall_ns FROM tools WHERE process_count > 0;
 
--- For people with SQL: ids as tracer prints them. `run` is the id of the run, and so on.
+-- For use with SQL: ids as tracer prints them. `run` is the id of the run, and so on.
 CREATE VIEW readable_runs AS
   SELECT printf('%016x', r.id) AS run, r.* FROM standing_runs r;
 CREATE VIEW readable_tasks AS
@@ -104,7 +104,7 @@ CREATE VIEW readable_incidents AS
   SELECT printf('%016x', i.run_id) AS run, CASE WHEN i.task_id IS NOT NULL THEN printf('%016x', i.task_id) END AS task,
          CASE WHEN i.process_id IS NOT NULL THEN printf('%016x', i.process_id) END AS process, i.*
     FROM incidents i;
--- Likewise; `command` has the arguments as a shell would read them back, quoted where they need it.
+-- Likewise; `command` is the command line as text, quoted so that a shell can read it back.
 CREATE VIEW readable_processes AS
   SELECT printf('%016x', p.id) AS process, printf('%016x', p.run_id) AS run, printf('%016x', p.task_id) AS task,
          printf('%016x', p.tool_id) AS tool,
@@ -132,18 +132,18 @@ CREATE VIEW readable_processes AS
      WHERE number > 0) AS command
     FROM processes p;
 
--- Samples with the host of their process: by host and process they are in order in a lake.
+-- Samples with the host of their process: a lake orders samples by host and process.
 CREATE VIEW placed_samples AS
   SELECT s.*, t.host_id AS host_id
     FROM samples s
     LEFT JOIN process_rows p ON p.id = s.process_id
     LEFT JOIN tools t ON t.id = p.tool_id;
 
--- Runs with a key, which are parts of one run on several hosts: those of a key and of a cluster
--- (hosts.cluster: keys are unique in one alone) that went on at the same time, give or take a
--- minute, since clocks differ. A part belongs to those before it if it began before all of them
--- had ended; one that has not ended went on for as long as its host was heard of. joined_id is the
--- part that began first.
+-- Runs with a key: the parts of a run on several hosts have the same key and cluster
+-- (hosts.cluster: keys are unique only within a cluster) and overlap in time, with a tolerance
+-- of one minute because clocks differ. A part is joined to earlier parts if it began before all of
+-- them had ended; a part that has not ended lasts until its host was last seen. joined_id is the
+-- id of the part that began first.
 CREATE VIEW joined_runs AS
   WITH spans AS (
     SELECT r.id AS id, r.host_id AS host_id, h.hostname AS host, h.cluster AS cluster,

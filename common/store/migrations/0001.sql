@@ -7,7 +7,7 @@
 -- Boot times are CLOCK_BOOTTIME of the row's boot; unix times are the wall clock
 -- at that moment, and must not be subtracted from one another.
 
--- The machine that runs everything below. One row.
+-- The machine on which everything else ran. One row.
 CREATE TABLE hosts (
   id                INTEGER NOT NULL PRIMARY KEY, -- id; hash of the host key; derived
   rev               INTEGER NOT NULL, -- count; revision of this row; correlator
@@ -24,7 +24,7 @@ CREATE TABLE hosts (
   last_seen_unix_ns INTEGER NOT NULL -- ns; latest process scan; CLOCK_REALTIME
 ) STRICT;
 
--- A container that processes ran in, known by its cgroup path.
+-- A container in which processes ran, identified by its cgroup path.
 CREATE TABLE containers (
   id                INTEGER NOT NULL PRIMARY KEY, -- id; hash of host, boot, runtime and runtime id; derived
   rev               INTEGER NOT NULL, -- count; revision of this row; correlator
@@ -87,8 +87,8 @@ CREATE TABLE runs (
   concurrent_memory_bytes INTEGER -- bytes; largest sum of anonymous and shmem memory at one scan; samples
 ) STRICT;
 
--- A step of a run: a subtree beneath its orchestrator. One row per run has kind
--- 'main': the pseudo-task that holds the drivers and the set-up.
+-- A step of a run: a subtree of processes below its orchestrator. One row per run has
+-- kind 'main': the pseudo-task for the driver and the set-up.
 CREATE TABLE tasks (
   id                INTEGER NOT NULL UNIQUE, -- id; hash of run and root process or step key; derived
   rev               INTEGER NOT NULL, -- count; revision of this row; correlator
@@ -133,8 +133,8 @@ CREATE TABLE tasks (
   concurrent_memory_bytes INTEGER -- bytes; largest sum of anonymous and shmem memory at one scan; samples
 ) STRICT;
 
--- A program as one task used it: all its processes there. Without processes the
--- row is a leftover of a merged task and is not shown.
+-- A program as used by one task: all its processes in that task. A row without
+-- processes is left from a merged task and is not shown.
 CREATE TABLE tools (
   id                INTEGER NOT NULL UNIQUE, -- id; hash of task and name; derived
   rev               INTEGER NOT NULL, -- count; revision of this row; correlator
@@ -173,8 +173,8 @@ CREATE INDEX runs_by_begin ON runs (started_unix_ns);
 CREATE INDEX tasks_by_run ON tasks (run_id);
 CREATE INDEX tools_by_task ON tools (task_id);
 
--- What a process executed and how it was classified: the same few hundred texts for
--- all processes, so kept once. Read it through the view processes.
+-- What processes executed and how they were classified: a few hundred distinct rows,
+-- stored once and shared by all processes. Read them through the view processes.
 CREATE TABLE images (
   id                INTEGER NOT NULL PRIMARY KEY, -- order of appearance
   role              TEXT NOT NULL, -- see processes
@@ -185,11 +185,11 @@ CREATE TABLE images (
 ) STRICT;
 CREATE INDEX images_by_text ON images (path, program, reason, rule, role);
 
--- How processes are kept: in order of appearance rather than of their ids, of which those of
--- one boot follow each other and those of the next may be anywhere; host, run and task
--- through the tool; the classification through its image. Written through the view processes (views.sql).
+-- Storage of processes, in order of appearance rather than of ids, because only ids of the
+-- same boot are ordered by time. Host, run and task are found through the tool, the
+-- classification through the image. Read it through the view processes (views.sql).
 CREATE TABLE process_rows (
-  id                INTEGER NOT NULL UNIQUE, -- see processes, as for all that follow
+  id                INTEGER NOT NULL UNIQUE, -- see processes, as for all columns below
   rev               INTEGER NOT NULL,
   image_id          INTEGER NOT NULL, -- images.id
   container_id      INTEGER,
@@ -234,7 +234,7 @@ CREATE TABLE process_rows (
 CREATE INDEX process_rows_by_tool ON process_rows (tool_id, image_id);
 CREATE INDEX process_rows_living ON process_rows (id) WHERE end_boot_ns IS NULL;
 
--- The shape over time of running processes: one row a scan in which the process
+-- Resource use of running processes over time: one row for each scan in which the process
 -- had used CPU or its memory had changed.
 CREATE TABLE samples (
   process_id        INTEGER NOT NULL, -- id; processes.id; derived
@@ -252,7 +252,7 @@ CREATE TABLE samples (
   PRIMARY KEY (process_id, boot_ns)
 ) STRICT, WITHOUT ROWID;
 
--- What went wrong, in one sentence of facts.
+-- Something that went wrong, described in one factual sentence.
 CREATE TABLE incidents (
   id                INTEGER NOT NULL PRIMARY KEY, -- id; hash of its process or task and kind; derived
   rev               INTEGER NOT NULL, -- count; revision of this row; correlator
@@ -267,7 +267,7 @@ CREATE TABLE incidents (
 ) STRICT;
 CREATE INDEX incidents_by_run ON incidents (run_id);
 
--- What the kernel side had to drop: known to have happened, not what it was.
+-- Records that the kernel side dropped: their number and kind are known, not their content.
 CREATE TABLE losses (
   id                INTEGER NOT NULL PRIMARY KEY, -- id; hash of host, boot, kind, cgroup and first time; derived
   rev               INTEGER NOT NULL, -- count; revision of this row; correlator
@@ -280,7 +280,7 @@ CREATE TABLE losses (
   unix_ns           INTEGER NOT NULL -- ns; wall clock at first_boot_ns; CLOCK_REALTIME
 ) STRICT;
 
--- Paths of cgroup ids of this boot, so that a restart need not ask again.
+-- Paths of the cgroup ids of this boot, so that they are known after a restart.
 CREATE TABLE cgroups (
   id                INTEGER NOT NULL PRIMARY KEY, -- id; hash of host, boot and cgroup id; derived
   rev               INTEGER NOT NULL, -- count; revision of this row; correlator
@@ -288,7 +288,7 @@ CREATE TABLE cgroups (
   path              TEXT NOT NULL -- text; path in its hierarchy; cgroup.kn walked to the root
 ) STRICT;
 
--- Where the stream stands: committed with the events it speaks of. One row.
+-- Position in the event stream, committed in one transaction with the events. One row.
 CREATE TABLE stream (
   id                INTEGER NOT NULL PRIMARY KEY CHECK (id = 1), -- count; always 1; schema
   boot_id           TEXT NOT NULL, -- text; boot that the ring belongs to; hello
@@ -299,8 +299,8 @@ CREATE TABLE stream (
   committed_unix_ns INTEGER NOT NULL -- ns; wall clock of the last commit; CLOCK_REALTIME
 ) STRICT;
 
--- What the correlator must remember of running processes beyond their rows, to go
--- on after a restart. Private to it: no reader, not shipped.
+-- State of running processes that their rows do not hold, needed to continue after a
+-- restart. Private to the correlator: no other reader, not shipped.
 CREATE TABLE checkpoints (
   process_id        INTEGER NOT NULL PRIMARY KEY, -- id; processes.id; derived
   state             BLOB NOT NULL -- msgpack; correlator/checkpoint_fields.h; correlator

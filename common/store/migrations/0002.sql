@@ -57,8 +57,8 @@ ALTER TABLE incidents ADD COLUMN sender_process_id INTEGER; -- id; processes.id 
 ALTER TABLE incidents ADD COLUMN sender_program TEXT; -- text; its program; signal_generate
 ALTER TABLE incidents ADD COLUMN sender_user_id INTEGER; -- uid; its real user; signal_generate
 
--- The host itself over time, in counters that grow since boot: differences of two rows
--- are what happened between them. NULL where this host's kernel does not tell.
+-- The state of the host over time. Counters grow since boot: the difference of two rows
+-- is what happened between them. NULL if this host's kernel does not report the value.
 CREATE TABLE host_samples (
   host_id           INTEGER NOT NULL, -- id; hosts.id; derived
   unix_ns           INTEGER NOT NULL, -- ns; wall clock when it was looked at; CLOCK_REALTIME

@@ -3,8 +3,8 @@
 -- The state of running entities is kept in their rows and, beyond these, by name: see
 -- correlator/rows/archive.h. Of the previous release's state, in a binary format, only the host's is kept.
 
--- What the correlator must remember of an entity beyond its row, to go on after a restart. Private
--- to it: no reader, not shipped.
+-- State of an entity that its row does not hold, needed by the correlator to continue after a restart.
+-- Private to the correlator: no other reader, not shipped.
 CREATE TABLE states (
   id                INTEGER NOT NULL PRIMARY KEY, -- id; of the run, task or container, of a process one that no exec changes, 0 of the host; derived
   entity            TEXT NOT NULL, -- text; host, container, run, task, process; correlator
