@@ -30,30 +30,30 @@ CREATE VIEW processes AS SELECT
   p.pid,                   -- pid; thread group id, initial namespace; task.tgid
   p.exec_id,               -- count; execs of this process and its ancestors; task.self_exec_id
   p.user_id,               -- uid; real user; cred.uid
-  p.began,                 -- text; fork, exec, found (alive before the probe); event
+  p.began,                 -- text; fork, exec, found (running before the probe); event
   p.ended,                 -- text; exit, exec (a new image followed), lost (gone without a record), left (tracer run ended first); event
   p.totals,                -- text; how final the counters are: sample, exec, exit, final; event
-  p.begin_boot_ns,         -- ns, boot clock; this image began: its fork, of a later program of its process the exec, start_boottime if found; event
-  p.end_boot_ns,           -- ns, boot clock; this image ended, with the CPU time of its teardown; event
+  p.begin_boot_ns,         -- ns, boot clock; start of this image: the fork, for a later program of the process the exec, start_boottime if found; event
+  p.end_boot_ns,           -- ns, boot clock; end of this image, including the CPU time of its teardown; event
   p.started_unix_ns,       -- ns; wall clock at begin_boot_ns; CLOCK_REALTIME
-  p.exit_code,             -- code; of the thread group, NULL if killed or living; signal.group_exit_code
-  p.signal,                -- signal; that killed it; signal.group_exit_code & 0x7f
-  p.core_dumped,           -- 0 or 1; a core was dumped; signal.group_exit_code & 0x80
-  p.oom_killed,            -- 0 or 1; the kernel's OOM killer chose it; signal.oom_mm
-  i.role,                  -- text; what it is to the model; rule or generic
-  i.rule,                  -- text; rule that said so, NULL: the generic step; rules
-  i.reason,                -- text; how it came to its task; model
-  i.program,               -- text; base name of the program, comm where no path is known; linux_binprm.filename
+  p.exit_code,             -- code; exit code of the thread group, NULL if killed or running; signal.group_exit_code
+  p.signal,                -- signal; signal that killed it; signal.group_exit_code & 0x7f
+  p.core_dumped,           -- 0 or 1; whether a core was dumped; signal.group_exit_code & 0x80
+  p.oom_killed,            -- 0 or 1; whether the kernel's OOM killer chose it; signal.oom_mm
+  i.role,                  -- text; its role in the model; rule or generic
+  i.rule,                  -- text; rule that assigned the role, NULL: the generic step; rules
+  i.reason,                -- text; why it belongs to its task; model
+  i.program,               -- text; base name of the program, comm if no path is known; linux_binprm.filename
   i.path,                  -- text; the program as executed, NULL: same as its parent's; linux_binprm.filename or mm.exe_file
-  p.arguments,             -- bytes; argv after redaction, each ended by NUL, NULL: same as its parent's or unknown; mm.arg_start
-  p.redacted_count,        -- count; values that redaction took out of arguments; correlator
-  p.arguments_truncated,   -- 0 or 1; argv was longer than what is kept; mm.arg_end
-  p.working_directory,     -- text; at exec, NULL: unknown or its parent's; fs.pwd
-  p.spawn_cpu_ns,          -- ns; of cpu_ns, used between its fork and its exec; sum_exec_runtime at exec
-  p.cpu_ns,                -- ns; on-CPU time, all threads, teardown included when final; sum_exec_runtime
-  p.user_ns,               -- ns; of cpu_ns, in user mode, split as the kernel does; utime
-  p.system_ns,             -- ns; of cpu_ns, in the kernel; stime
-  p.run_delay_ns,          -- ns; runnable, waiting for a processor, all threads; sched_info.run_delay
+  p.arguments,             -- bytes; argv after redaction, each argument terminated by NUL, NULL: same as its parent's or unknown; mm.arg_start
+  p.redacted_count,        -- count; values that redaction removed from arguments; correlator
+  p.arguments_truncated,   -- 0 or 1; whether argv was longer than what is stored; mm.arg_end
+  p.working_directory,     -- text; working directory at exec, NULL: same as its parent's or unknown; fs.pwd
+  p.spawn_cpu_ns,          -- ns; part of cpu_ns used between its fork and its exec; sum_exec_runtime at exec
+  p.cpu_ns,                -- ns; on-CPU time of all threads, including teardown if totals is final; sum_exec_runtime
+  p.user_ns,               -- ns; part of cpu_ns in user mode, split as the kernel does; utime
+  p.system_ns,             -- ns; part of cpu_ns in kernel mode; stime
+  p.run_delay_ns,          -- ns; runnable, waiting for a processor, summed over threads; sched_info.run_delay
   p.block_io_delay_ns,     -- ns; waiting for block I/O, NULL unless delay accounting is on; task.delays.blkio_delay
   p.voluntary_switches,    -- count; context switches; nvcsw
   p.involuntary_switches,  -- count; preemptions; nivcsw
@@ -68,12 +68,12 @@ CREATE VIEW processes AS SELECT
   p.syscw_count,           -- count; write-like calls; ioac.syscw
   p.peak_rss_bytes,        -- bytes; peak resident set of this image alone; max(mm.hiwater_rss, mm.rss_stat)
   p.memory_delay_ns,       -- ns; waiting for memory: swap-in, reclaim, thrashing, NULL unless delay accounting is on; task.delays
-  p.sent_bytes,            -- bytes; sent by TCP and UDP sockets, headers left out, NULL where the kernel cannot tell; sock_send_length
-  p.received_bytes,        -- bytes; received by them, what was only peeked at left out; sock_recv_length
-  p.uninterruptible_ns,    -- ns; passes that saw a thread in uninterruptible sleep (D), each as long as since the pass before; samples
-  p.gpu,                   -- text; GPU devices that passes saw it hold open, separated by commas; /proc/devices, file descriptors
-  p.failed,                -- 0 or 1; it did not end with 0, and that was not expected of it, NULL: not ended, or how is unknown; model
-  p.partial                -- 0 or 1; some figures are lower bounds: what ended threads had used could not be kept; kernel side
+  p.sent_bytes,            -- bytes; sent by TCP and UDP sockets, without headers, NULL if the kernel does not report it; sock_send_length
+  p.received_bytes,        -- bytes; received by TCP and UDP sockets, without data only peeked at; sock_recv_length
+  p.uninterruptible_ns,    -- ns; scans that found a thread in uninterruptible sleep (D), each counted as the time since the previous scan; samples
+  p.gpu,                   -- text; GPU devices that scans found open, separated by commas; /proc/devices, file descriptors
+  p.failed,                -- 0 or 1; whether it failed: it did not end with 0, and that was not expected, NULL: not ended, or result unknown; model
+  p.partial                -- 0 or 1; whether some figures are lower bounds because the usage of ended threads could not be kept; kernel side
   FROM process_rows p
   LEFT JOIN images i ON i.id = p.image_id
   LEFT JOIN tools t ON t.id = p.tool_id;

@@ -11,10 +11,10 @@
 CREATE TABLE hosts (
   id                INTEGER NOT NULL PRIMARY KEY, -- id; hash of the host key; derived
   rev               INTEGER NOT NULL, -- count; revision of this row; correlator
-  host_key          TEXT NOT NULL, -- text; hash of the machine id, or of the hostname where there is none; /etc/machine-id
+  host_key          TEXT NOT NULL, -- text; hash of the machine id, or of the hostname if there is no machine id; /etc/machine-id
   hostname          TEXT NOT NULL, -- text; node name; uname.nodename
   boot_id           TEXT NOT NULL, -- text; id of the latest boot seen; /proc/sys/kernel/random/boot_id
-  boot_unix_ns      INTEGER NOT NULL, -- ns; wall clock at boot clock zero; CLOCK_REALTIME - CLOCK_BOOTTIME
+  boot_unix_ns      INTEGER NOT NULL, -- ns; wall clock when the boot clock was 0; CLOCK_REALTIME - CLOCK_BOOTTIME
   kernel            TEXT NOT NULL, -- text; kernel release; uname.release
   machine           TEXT NOT NULL, -- text; hardware name; uname.machine
   cpu_count         INTEGER NOT NULL, -- count; processors online; sysconf(_SC_NPROCESSORS_ONLN)
@@ -30,11 +30,11 @@ CREATE TABLE containers (
   rev               INTEGER NOT NULL, -- count; revision of this row; correlator
   host_id           INTEGER NOT NULL, -- id; hosts.id; derived
   runtime           TEXT NOT NULL, -- text; docker, podman, containerd, kubernetes, runc, lxc, nspawn; cgroup path
-  runtime_id        TEXT NOT NULL, -- text; the runtime's own id of it; cgroup path
-  cgroup_path       TEXT NOT NULL, -- text; its cgroup; cgroup.kn walked to the root
-  run_id            INTEGER, -- id; runs.id that started it; derived
-  task_id           INTEGER, -- id; tasks.id that started it; derived
-  begin_boot_ns     INTEGER NOT NULL, -- ns, boot clock; its first process seen; event
+  runtime_id        TEXT NOT NULL, -- text; the runtime's own id of the container; cgroup path
+  cgroup_path       TEXT NOT NULL, -- text; its cgroup; cgroup.kn up to the root
+  run_id            INTEGER, -- id; runs.id of the run that started it; derived
+  task_id           INTEGER, -- id; tasks.id of the task that started it; derived
+  begin_boot_ns     INTEGER NOT NULL, -- ns, boot clock; its first process was seen; event
   end_boot_ns       INTEGER, -- ns, boot clock; its last process ended; event
   started_unix_ns   INTEGER NOT NULL -- ns; wall clock at begin_boot_ns; CLOCK_REALTIME
 ) STRICT;
@@ -46,30 +46,30 @@ CREATE TABLE runs (
   host_id           INTEGER NOT NULL, -- id; hosts.id; derived
   container_id      INTEGER, -- id; containers.id of its root process; derived
   kind              TEXT NOT NULL, -- text; command, job, service, batch, cron, container, found, system; model
-  name              TEXT NOT NULL, -- text; what drives it: script, engine and input, unit; rule or generic
+  name              TEXT NOT NULL, -- text; its driver: script, engine and input, unit; rule or generic
   engine            TEXT, -- text; the workflow engine or builder that drives it; rule
-  run_key           TEXT, -- text; key shared by its parts on other hosts: job id, work directory; rule
-  root_process_id   INTEGER, -- id; processes.id it began with; derived
-  origin_process_id INTEGER, -- id; processes.id of the origin it began beneath; derived
+  run_key           TEXT, -- text; key shared with its parts on other hosts: job id, work directory; rule
+  root_process_id   INTEGER, -- id; processes.id of its root process; derived
+  origin_process_id INTEGER, -- id; processes.id of the origin below which it began; derived
   user_id           INTEGER, -- uid; real user of its root process; cred.uid
   working_directory TEXT, -- text; of its root process; fs.pwd
   status            TEXT NOT NULL, -- text; running, succeeded, failed, killed, ended (result unknown); model
   exit_code         INTEGER, -- code; of its root process; wait status
-  signal            INTEGER, -- signal; that ended its root process; wait status
-  rules_version     INTEGER NOT NULL, -- hash; of the rules in force when it began; correlator
-  reason            TEXT NOT NULL, -- text; generic step that drew its boundary; model
+  signal            INTEGER, -- signal; signal that ended its root process; wait status
+  rules_version     INTEGER NOT NULL, -- hash; hash of the rules in force when it began; correlator
+  reason            TEXT NOT NULL, -- text; generic step that determined its boundary; model
   begin_boot_ns     INTEGER NOT NULL, -- ns, boot clock; first process; event
   end_boot_ns       INTEGER, -- ns, boot clock; last process ended; event
   root_end_boot_ns  INTEGER, -- ns, boot clock; root process ended; event
   started_unix_ns   INTEGER NOT NULL, -- ns; wall clock at begin_boot_ns; CLOCK_REALTIME
-  task_count        INTEGER NOT NULL, -- count; tasks, the run's own pseudo-task left out; model
+  task_count        INTEGER NOT NULL, -- count; tasks, without the run's own pseudo-task; model
   process_count     INTEGER NOT NULL, -- count; exec images; model
   living_count      INTEGER NOT NULL, -- count; exec images that have not ended; model
   failed_count      INTEGER NOT NULL, -- count; processes with failed = 1; processes
-  lost_count        INTEGER NOT NULL, -- count; records known to be lost while it ran: above 0 it is incomplete; ring
+  lost_count        INTEGER NOT NULL, -- count; records known to be lost while it ran, above 0: it is incomplete; ring
   cpu_ns            INTEGER NOT NULL, -- ns; on-CPU time of its processes; see processes
-  user_ns           INTEGER NOT NULL, -- ns; of cpu_ns, in user mode; see processes
-  system_ns         INTEGER NOT NULL, -- ns; of cpu_ns, in the kernel; see processes
+  user_ns           INTEGER NOT NULL, -- ns; part of cpu_ns in user mode; see processes
+  system_ns         INTEGER NOT NULL, -- ns; part of cpu_ns in kernel mode; see processes
   run_delay_ns      INTEGER NOT NULL, -- ns; runnable, waiting for a processor; see processes
   block_io_delay_ns INTEGER, -- ns; waiting for block I/O; see processes
   voluntary_switches INTEGER NOT NULL, -- count; context switches; see processes
@@ -78,7 +78,7 @@ CREATE TABLE runs (
   major_faults      INTEGER NOT NULL, -- count; page faults with I/O; see processes
   read_bytes        INTEGER NOT NULL, -- bytes; from storage; see processes
   write_bytes       INTEGER NOT NULL, -- bytes; to storage; see processes
-  cancelled_write_bytes INTEGER NOT NULL, -- bytes; dirtied then truncated; see processes
+  cancelled_write_bytes INTEGER NOT NULL, -- bytes; dirtied, then truncated; see processes
   rchar_bytes       INTEGER NOT NULL, -- bytes; through read-like calls; see processes
   wchar_bytes       INTEGER NOT NULL, -- bytes; through write-like calls; see processes
   syscr_count       INTEGER NOT NULL, -- count; read-like calls; see processes
@@ -94,28 +94,28 @@ CREATE TABLE tasks (
   rev               INTEGER NOT NULL, -- count; revision of this row; correlator
   host_id           INTEGER NOT NULL, -- id; hosts.id; derived
   run_id            INTEGER NOT NULL, -- id; runs.id; derived
-  parent_task_id    INTEGER, -- id; tasks.id its orchestrator belongs to; derived
+  parent_task_id    INTEGER, -- id; tasks.id of the task of its orchestrator; derived
   container_id      INTEGER, -- id; containers.id of its root process; derived
-  merged_into_id    INTEGER, -- id; tasks.id it turned out to be part of, NULL: it stands; model
+  merged_into_id    INTEGER, -- id; tasks.id of the task that it turned out to be part of, NULL: not merged; model
   kind              TEXT NOT NULL, -- text; main, engine, generic, batch; model
-  name              TEXT NOT NULL, -- text; its tools in order, or what a rule names it; model
-  root_process_id   INTEGER, -- id; processes.id it began with; derived
-  orchestrator_process_id INTEGER, -- id; processes.id it is a direct subtree of; derived
+  name              TEXT NOT NULL, -- text; its tools in order, or the name given by a rule; model
+  root_process_id   INTEGER, -- id; processes.id of its root process; derived
+  orchestrator_process_id INTEGER, -- id; processes.id of the process of which it is a direct subtree; derived
   working_directory TEXT, -- text; of its root process; fs.pwd
   status            TEXT NOT NULL, -- text; running, succeeded, failed, killed, ended (result unknown); model
   exit_code         INTEGER, -- code; of its root process; wait status
-  signal            INTEGER, -- signal; that ended its root process; wait status
-  reason            TEXT NOT NULL, -- text; generic step that drew its boundary; model
+  signal            INTEGER, -- signal; signal that ended its root process; wait status
+  reason            TEXT NOT NULL, -- text; generic step that determined its boundary; model
   begin_boot_ns     INTEGER NOT NULL, -- ns, boot clock; first process; event
   end_boot_ns       INTEGER, -- ns, boot clock; last process ended; event
   started_unix_ns   INTEGER NOT NULL, -- ns; wall clock at begin_boot_ns; CLOCK_REALTIME
   process_count     INTEGER NOT NULL, -- count; exec images; model
   living_count      INTEGER NOT NULL, -- count; exec images that have not ended; model
   failed_count      INTEGER NOT NULL, -- count; processes with failed = 1; processes
-  lost_count        INTEGER NOT NULL, -- count; records known to be lost while it ran: above 0 it is incomplete; ring
+  lost_count        INTEGER NOT NULL, -- count; records known to be lost while it ran, above 0: it is incomplete; ring
   cpu_ns            INTEGER NOT NULL, -- ns; on-CPU time of its processes; see processes
-  user_ns           INTEGER NOT NULL, -- ns; of cpu_ns, in user mode; see processes
-  system_ns         INTEGER NOT NULL, -- ns; of cpu_ns, in the kernel; see processes
+  user_ns           INTEGER NOT NULL, -- ns; part of cpu_ns in user mode; see processes
+  system_ns         INTEGER NOT NULL, -- ns; part of cpu_ns in kernel mode; see processes
   run_delay_ns      INTEGER NOT NULL, -- ns; runnable, waiting for a processor; see processes
   block_io_delay_ns INTEGER, -- ns; waiting for block I/O; see processes
   voluntary_switches INTEGER NOT NULL, -- count; context switches; see processes
@@ -124,7 +124,7 @@ CREATE TABLE tasks (
   major_faults      INTEGER NOT NULL, -- count; page faults with I/O; see processes
   read_bytes        INTEGER NOT NULL, -- bytes; from storage; see processes
   write_bytes       INTEGER NOT NULL, -- bytes; to storage; see processes
-  cancelled_write_bytes INTEGER NOT NULL, -- bytes; dirtied then truncated; see processes
+  cancelled_write_bytes INTEGER NOT NULL, -- bytes; dirtied, then truncated; see processes
   rchar_bytes       INTEGER NOT NULL, -- bytes; through read-like calls; see processes
   wchar_bytes       INTEGER NOT NULL, -- bytes; through write-like calls; see processes
   syscr_count       INTEGER NOT NULL, -- count; read-like calls; see processes
@@ -150,8 +150,8 @@ CREATE TABLE tools (
   living_count      INTEGER NOT NULL, -- count; exec images that have not ended; model
   failed_count      INTEGER NOT NULL, -- count; processes with failed = 1; processes
   cpu_ns            INTEGER NOT NULL, -- ns; on-CPU time of its processes; see processes
-  user_ns           INTEGER NOT NULL, -- ns; of cpu_ns, in user mode; see processes
-  system_ns         INTEGER NOT NULL, -- ns; of cpu_ns, in the kernel; see processes
+  user_ns           INTEGER NOT NULL, -- ns; part of cpu_ns in user mode; see processes
+  system_ns         INTEGER NOT NULL, -- ns; part of cpu_ns in kernel mode; see processes
   run_delay_ns      INTEGER NOT NULL, -- ns; runnable, waiting for a processor; see processes
   block_io_delay_ns INTEGER, -- ns; waiting for block I/O; see processes
   voluntary_switches INTEGER NOT NULL, -- count; context switches; see processes
@@ -160,7 +160,7 @@ CREATE TABLE tools (
   major_faults      INTEGER NOT NULL, -- count; page faults with I/O; see processes
   read_bytes        INTEGER NOT NULL, -- bytes; from storage; see processes
   write_bytes       INTEGER NOT NULL, -- bytes; to storage; see processes
-  cancelled_write_bytes INTEGER NOT NULL, -- bytes; dirtied then truncated; see processes
+  cancelled_write_bytes INTEGER NOT NULL, -- bytes; dirtied, then truncated; see processes
   rchar_bytes       INTEGER NOT NULL, -- bytes; through read-like calls; see processes
   wchar_bytes       INTEGER NOT NULL, -- bytes; through write-like calls; see processes
   syscr_count       INTEGER NOT NULL, -- count; read-like calls; see processes
@@ -238,7 +238,7 @@ CREATE INDEX process_rows_living ON process_rows (id) WHERE end_boot_ns IS NULL;
 -- had used CPU or its memory had changed.
 CREATE TABLE samples (
   process_id        INTEGER NOT NULL, -- id; processes.id; derived
-  boot_ns           INTEGER NOT NULL, -- ns, boot clock; when it was looked at; iterator
+  boot_ns           INTEGER NOT NULL, -- ns, boot clock; time of the scan; iterator
   rev               INTEGER NOT NULL, -- count; revision of this row; correlator
   cpu_ns            INTEGER, -- ns; on-CPU time of this image so far; sum_exec_runtime
   run_delay_ns      INTEGER, -- ns; run-queue delay of this image so far; sched_info.run_delay
@@ -261,9 +261,9 @@ CREATE TABLE incidents (
   task_id           INTEGER, -- id; tasks.id; model
   process_id        INTEGER, -- id; processes.id; model
   kind              TEXT NOT NULL, -- text; exit-code, signal, interrupted, crash, oom-kill, failed-command, stuck, idle; model
-  boot_ns           INTEGER NOT NULL, -- ns, boot clock; when; event
+  boot_ns           INTEGER NOT NULL, -- ns, boot clock; time of the event; event
   unix_ns           INTEGER NOT NULL, -- ns; wall clock at boot_ns; CLOCK_REALTIME
-  sentence          TEXT NOT NULL -- text; what failed and what is known of why; model
+  sentence          TEXT NOT NULL -- text; what happened, in one sentence; model
 ) STRICT;
 CREATE INDEX incidents_by_run ON incidents (run_id);
 
@@ -273,10 +273,10 @@ CREATE TABLE losses (
   rev               INTEGER NOT NULL, -- count; revision of this row; correlator
   host_id           INTEGER NOT NULL, -- id; hosts.id; derived
   kind              TEXT NOT NULL, -- text; fork, exec, exit, final, cgroup, ignored, unknown; ring
-  cgroup_path       TEXT, -- text; where, NULL: unknown; cgroup
-  lost_count        INTEGER NOT NULL, -- count; records; ring
-  first_boot_ns     INTEGER NOT NULL, -- ns, boot clock; first of them; ring
-  last_boot_ns      INTEGER NOT NULL, -- ns, boot clock; last of them; ring
+  cgroup_path       TEXT, -- text; cgroup in which they were lost, NULL: unknown; cgroup
+  lost_count        INTEGER NOT NULL, -- count; number of records; ring
+  first_boot_ns     INTEGER NOT NULL, -- ns, boot clock; time of the first record; ring
+  last_boot_ns      INTEGER NOT NULL, -- ns, boot clock; time of the last record; ring
   unix_ns           INTEGER NOT NULL -- ns; wall clock at first_boot_ns; CLOCK_REALTIME
 ) STRICT;
 
@@ -285,7 +285,7 @@ CREATE TABLE cgroups (
   id                INTEGER NOT NULL PRIMARY KEY, -- id; hash of host, boot and cgroup id; derived
   rev               INTEGER NOT NULL, -- count; revision of this row; correlator
   cgroup_id         INTEGER NOT NULL, -- id; kernfs id, hierarchy id in the top byte; cgroup.kn.id
-  path              TEXT NOT NULL -- text; path in its hierarchy; cgroup.kn walked to the root
+  path              TEXT NOT NULL -- text; path in its hierarchy; cgroup.kn up to the root
 ) STRICT;
 
 -- Position in the event stream, committed in one transaction with the events. One row.
@@ -293,8 +293,8 @@ CREATE TABLE stream (
   id                INTEGER NOT NULL PRIMARY KEY CHECK (id = 1), -- count; always 1; schema
   boot_id           TEXT NOT NULL, -- text; boot that the ring belongs to; hello
   ring_epoch        INTEGER NOT NULL, -- count; ring that the offset belongs to; hello
-  ring_offset       INTEGER NOT NULL, -- bytes; everything before is in this store; ring
-  rev               INTEGER NOT NULL, -- count; highest revision given out; correlator
+  ring_offset       INTEGER NOT NULL, -- bytes; everything before it is in this store; ring
+  rev               INTEGER NOT NULL, -- count; highest revision assigned; correlator
   committed_boot_ns INTEGER NOT NULL, -- ns, boot clock; latest event committed; event
   committed_unix_ns INTEGER NOT NULL -- ns; wall clock of the last commit; CLOCK_REALTIME
 ) STRICT;

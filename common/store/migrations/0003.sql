@@ -12,9 +12,9 @@ CREATE INDEX incidents_by_rev ON incidents (rev);
 CREATE INDEX losses_by_rev ON losses (rev);
 
 -- NULL on the host itself: the shipper sets them when it sends the row to the lake.
-ALTER TABLE hosts ADD COLUMN cloud_provider TEXT; -- text; aws, gcp, azure, known in the lake only, NULL: none or not asked for; metadata service
+ALTER TABLE hosts ADD COLUMN cloud_provider TEXT; -- text; aws, gcp, azure, set only in the lake, NULL: none or not queried; metadata service
 ALTER TABLE hosts ADD COLUMN cloud_instance_id TEXT; -- text; the provider's id of this machine; metadata service
-ALTER TABLE hosts ADD COLUMN cloud_instance_type TEXT; -- text; the provider's name of its size; metadata service
-ALTER TABLE hosts ADD COLUMN cloud_region TEXT; -- text; where it is; metadata service
-ALTER TABLE hosts ADD COLUMN cloud_zone TEXT; -- text; where in the region; metadata service
+ALTER TABLE hosts ADD COLUMN cloud_instance_type TEXT; -- text; the provider's name for its type; metadata service
+ALTER TABLE hosts ADD COLUMN cloud_region TEXT; -- text; region of the machine; metadata service
+ALTER TABLE hosts ADD COLUMN cloud_zone TEXT; -- text; zone within the region; metadata service
 ALTER TABLE hosts ADD COLUMN cloud_lifecycle TEXT; -- text; on-demand, spot, scheduled; metadata service

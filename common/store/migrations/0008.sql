@@ -6,10 +6,10 @@
 -- State of an entity that its row does not hold, needed by the correlator to continue after a restart.
 -- Private to the correlator: no other reader, not shipped.
 CREATE TABLE states (
-  id                INTEGER NOT NULL PRIMARY KEY, -- id; of the run, task or container, of a process one that no exec changes, 0 of the host; derived
+  id                INTEGER NOT NULL PRIMARY KEY, -- id; id of the run, task or container, for a process an id that no exec changes, for the host 0; derived
   entity            TEXT NOT NULL, -- text; host, container, run, task, process; correlator
-  image_id          INTEGER, -- id; processes.id of what a process executes, NULL: it has no row; model
-  state             BLOB NOT NULL -- msgpack; what no column holds, by name; correlator/rows/state.c
+  image_id          INTEGER, -- id; processes.id of the current image of a process, NULL: it has no row; model
+  state             BLOB NOT NULL -- msgpack; state that no column holds, by name; correlator/rows/state.c
 ) STRICT;
 
 INSERT INTO states (id, entity, state)
