@@ -47,16 +47,22 @@ static int record_host(const char *probe, const char *file, const char *duration
 	return say("tracer record: cannot run %s: %s", probe, strerror(errno));
 }
 
-/* Returns 0 once the probe has scanned all running processes, or -ECHILD if it ended before. */
+/* Returns 0 once the probe has scanned all running processes, -ECHILD if it ended before, or -ETIME
+ * after printing the error. */
 static int await_ready(int ready_fd)
 {
 	struct pollfd ready = {.fd = ready_fd, .events = POLLIN};
 	char byte;
+	int count;
 
-	while (poll(&ready, 1, READY_TIMEOUT_MS) < 0)
-		if (errno != EINTR)
-			return -errno;
-	return read(ready_fd, &byte, 1) == 1 ? 0 : -ECHILD;
+	do
+		count = poll(&ready, 1, READY_TIMEOUT_MS);
+	while (count < 0 && errno == EINTR);
+	if (count == 0) {
+		say("tracer record: the probe did not start in time");
+		return -ETIME;
+	}
+	return count > 0 && read(ready_fd, &byte, 1) == 1 ? 0 : -ECHILD;
 }
 
 static pid_t probe_start(char *probe, char *file)
@@ -96,7 +102,7 @@ static int record_command(const struct options *options, char *probe, const stru
 		return EXIT_OURS;
 	pid = probe_start(probe, options->operands[0]);
 	if (pid < 0)
-		return EXIT_OURS; /* the probe has printed why */
+		return EXIT_OURS; /* the error is printed */
 	status = command_run(options->operands + 1, user, &signals);
 	kill(pid, SIGTERM);
 	while (waitpid(pid, &probe_status, 0) < 0 && errno == EINTR)
