@@ -29,7 +29,7 @@ static const char *rules;
 static const struct option_spec option_specs[] = {
 	OPTION_SPEC_JSON,
 	OPTION_SPEC_STORE,
-	{"rules", 'r', "DIR", "directory", "the site's rules are in DIR (else " SITE_RULES_DEFAULT ")", .text = &rules},
+	{"rules", 'r', "DIR", "directory", "read site rules from DIR (else " SITE_RULES_DEFAULT ")", .text = &rules},
 	OPTION_SPECS_LAST,
 };
 
@@ -64,9 +64,9 @@ static void check_kernel(struct findings *findings, enum load load)
 		return;
 	}
 	finding_fix(findings_add(findings, load == LOAD_FAILS ? FINDING_MISSING : FINDING_LIMITED, "kernel",
-				 "Linux %s: the probe needs 5.19, or a distribution's kernel that has the same",
+				 "Linux %s: the probe needs 5.19, or a distribution kernel with the same features",
 				 name.release),
-		    load == LOAD_FAILS ? "a newer kernel" : "sudo tracer doctor tries it");
+		    load == LOAD_FAILS ? "install a newer kernel" : "run sudo tracer doctor to try it");
 }
 
 static void check_btf(struct findings *findings)
@@ -76,7 +76,7 @@ static void check_btf(struct findings *findings)
 	else
 		finding_fix(findings_add(findings, FINDING_MISSING, "BTF",
 					 "/sys/kernel/btf/vmlinux: %s: the probe cannot load", strerror(errno)),
-			    "a kernel built with CONFIG_DEBUG_INFO_BTF=y, as distributions have since 2020");
+			    "use a kernel built with CONFIG_DEBUG_INFO_BTF=y, as in distributions since 2020");
 }
 
 static void check_lockdown(struct findings *findings)
@@ -86,7 +86,7 @@ static void check_lockdown(struct findings *findings)
 	program_read_line("/sys/kernel/security/lockdown", text);
 	judge(findings, "lockdown", !strstr(text, "[confidentiality]"), *text ? text : "not in this kernel",
 	      FINDING_MISSING, "confidentiality: BPF may not read kernel memory",
-	      "boot with lockdown=integrity, or none");
+	      "boot with lockdown=integrity, or without lockdown");
 }
 
 static bool has_capabilities(void)
@@ -109,10 +109,10 @@ static void check_permission(struct findings *findings)
 	char text[256];
 
 	judge(findings, "permission", has_capabilities(), "may load BPF programs", FINDING_LIMITED,
-	      "as this user only what is stored can be read; watching needs root, or CAP_BPF and CAP_PERFMON",
-	      "sudo tracer doctor sees more");
+	      "this user can only read stored data; tracing needs root, or CAP_BPF and CAP_PERFMON",
+	      "run sudo tracer doctor for all checks");
 	program_read_line("/proc/sys/kernel/unprivileged_bpf_disabled", text);
-	findings_add(findings, FINDING_OK, "unprivileged BPF", "%s: makes no difference to tracer",
+	findings_add(findings, FINDING_OK, "unprivileged BPF", "%s: does not affect tracer",
 		     *text == '0' ? "allowed"
 		     : *text      ? "not allowed"
 				  : "unknown");
@@ -121,17 +121,17 @@ static void check_permission(struct findings *findings)
 static void check_cgroups(struct findings *findings)
 {
 	struct statfs whole, unified;
-	const char *text = "no hierarchy mounted: containers and jobs are not told apart";
+	const char *text = "no hierarchy mounted: containers and jobs cannot be distinguished";
 	enum finding_level level = FINDING_LIMITED;
 
 	if (statfs("/sys/fs/cgroup", &whole) == 0 && whole.f_type == CGROUP2_SUPER_MAGIC) {
-		text = "v2: containers, services and jobs are told apart";
+		text = "v2: containers, services and jobs are distinguished";
 		level = FINDING_OK;
 	} else if (statfs("/sys/fs/cgroup/unified", &unified) == 0 && unified.f_type == CGROUP2_SUPER_MAGIC) {
-		text = "hybrid v1 and v2: told apart in whichever of the two a process is in";
+		text = "hybrid v1 and v2: processes are distinguished by whichever they are in";
 		level = FINDING_OK;
 	} else if (access("/sys/fs/cgroup/memory", F_OK) == 0) {
-		text = "v1: containers and jobs are told apart by the v1 paths";
+		text = "v1: containers and jobs are distinguished by the v1 paths";
 		level = FINDING_OK;
 	}
 	findings_add(findings, level, "cgroups", "%s", text);
@@ -141,10 +141,10 @@ static void check_bpffs(struct findings *findings)
 {
 	bool installed = access(TRACER_STATE_DIR, F_OK) == 0;
 
-	judge(findings, "bpffs", daemons_have_bpffs(), "/sys/fs/bpf: a restarted probe goes on without a gap",
+	judge(findings, "bpffs", daemons_have_bpffs(), "/sys/fs/bpf: the probe can be restarted without a gap",
 	      installed ? FINDING_MISSING : FINDING_LIMITED,
-	      "not mounted on /sys/fs/bpf: the service tracer-probe does not start without it; tracer run does",
-	      "mount -t bpf bpf /sys/fs/bpf; at each boot: a line \"bpf /sys/fs/bpf bpf\" in /etc/fstab");
+	      "not mounted on /sys/fs/bpf: the service tracer-probe cannot start; tracer run can",
+	      "mount -t bpf bpf /sys/fs/bpf; at each boot: add \"bpf /sys/fs/bpf bpf\" to /etc/fstab");
 }
 
 static void check_accounting(struct findings *findings)
@@ -153,17 +153,17 @@ static void check_accounting(struct findings *findings)
 
 	program_read_line("/proc/sys/kernel/task_delayacct", text);
 	if (*text == '1')
-		findings_add(findings, FINDING_OK, "delay accounting", "on: time waiting for disks is known");
+		findings_add(findings, FINDING_OK, "delay accounting", "on: time spent waiting for disks is measured");
 	else
 		finding_fix(findings_add(findings, FINDING_LIMITED, "delay accounting",
-					 "%s: block_io_delay_ns stays unknown; all else is there",
+					 "%s: block_io_delay_ns is unknown; all other figures are available",
 					 *text ? "off" : "not in this kernel"),
 			    "%s",
-			    *text ? "sysctl kernel.task_delayacct=1 (costs under 1 %; counts for "
+			    *text ? "sysctl kernel.task_delayacct=1 (costs under 1 %; applies to "
 				    "processes that start afterwards)"
 				  : "");
-	judge(findings, "PSI", access("/proc/pressure/cpu", R_OK) == 0, "pressure of this host is known",
-	      FINDING_LIMITED, "off: pressure of this host is not known; tracer does without", "boot with psi=1");
+	judge(findings, "PSI", access("/proc/pressure/cpu", R_OK) == 0, "pressure of this host is measured",
+	      FINDING_LIMITED, "off: pressure of this host is unknown; all else works", "boot with psi=1");
 }
 
 /* ---- the programs ------------------------------------------------------------ */
@@ -189,8 +189,8 @@ static bool kernel_has_symbol(const char *symbol)
 static void check_network(struct findings *findings)
 {
 	judge(findings, "network", kernel_has_symbol("__traceiter_sock_recv_length"),
-	      "sockets tell what is sent and received", FINDING_LIMITED,
-	      "bytes sent and received stay unknown: they need Linux 6.3", NULL);
+	      "bytes sent and received are measured", FINDING_LIMITED,
+	      "bytes sent and received are unknown: they need Linux 6.3", NULL);
 }
 
 /* Starts the probe briefly, without a receiver, to see whether its programs load and attach. If not,
@@ -215,9 +215,9 @@ static void check_probe(struct findings *findings, const char *path, enum load l
 	const char *words = strstr(reason, ": "); /* after the program's name */
 
 	judge(findings, PROGRAM_PROBE, *path, path, FINDING_MISSING, "not found",
-	      "install it beside tracer, or put its folder into PATH");
+	      "install it next to tracer, or add its directory to PATH");
 	if (load == LOAD_WORKS)
-		findings_add(findings, FINDING_OK, "load", "programs load, attach and iterate");
+		findings_add(findings, FINDING_OK, "load", "BPF programs load, attach and iterate");
 	else if (load == LOAD_FAILS)
 		findings_add(findings, FINDING_MISSING, "load", "%s",
 			     words     ? words + 2
@@ -231,7 +231,7 @@ static void check_correlator(struct findings *findings)
 	bool is_found = program_find(PROGRAM_CORRELATOR, path) == 0;
 
 	judge(findings, PROGRAM_CORRELATOR, is_found, path, FINDING_MISSING, "not found",
-	      "install it beside tracer, or put its folder into PATH");
+	      "install it next to tracer, or add its directory to PATH");
 }
 
 static void check_users(struct findings *findings)
@@ -245,7 +245,7 @@ static void check_users(struct findings *findings)
 					 "%s%s%s missing: tracer run uses nobody and daemon instead",
 					 correlator ? "" : TRACER_CORRELATOR_USER, correlator || probe ? "" : " and ",
 					 probe ? "" : TRACER_PROBE_USER),
-			    "deploy/install makes them, or systemd-sysusers with sysusers.d/tracer.conf");
+			    "create them with deploy/install, or systemd-sysusers with sysusers.d/tracer.conf");
 }
 
 static void check_directory(struct findings *findings, const char *path)
@@ -255,9 +255,9 @@ static void check_directory(struct findings *findings, const char *path)
 	if (stat(path, &status) < 0)
 		finding_fix(findings_add(findings, FINDING_LIMITED, path, "%s: the daemons are not installed here",
 					 strerror(errno)),
-			    "deploy/install; tracer run works without");
+			    "run deploy/install; tracer run works without it");
 	else if (status.st_mode & S_IWOTH)
-		finding_fix(findings_add(findings, FINDING_MISSING, path, "anyone may write there"), "chmod o-w %s",
+		finding_fix(findings_add(findings, FINDING_MISSING, path, "writable by everyone"), "chmod o-w %s",
 			    path);
 	else
 		findings_add(findings, FINDING_OK, path, "mode %04o", status.st_mode & 07777);
@@ -303,7 +303,7 @@ static void check_store(struct findings *findings, const char *path)
 				     "%s free for the store", units_bytes(free_bytes, false));
 
 		if (finding->level != FINDING_OK)
-			finding_fix(finding, "free some, or keep less: tracer-correlator --retain DAYS");
+			finding_fix(finding, "free disk space, or keep less: tracer-correlator --retain DAYS");
 	}
 }
 
@@ -340,12 +340,12 @@ static int doctor_main(const struct options *options)
 
 const struct verb verb_doctor = {
 	.name = "doctor",
-	.summary = "what works on this host, and how to fix the rest",
-	.description = "Looks at the kernel, permissions, mounts, users and programs, and changes\n"
-		       "nothing. Each line is ok, limited (works, but something is missing from it) or\n"
-		       "missing (does not work), with what to do below it. As root it also has the\n"
-		       "probe load its programs once. Nothing of a compiler is needed at run time. Exit\n"
-		       "status 1 where anything is missing.",
+	.summary = "check what works on this host, and how to fix the rest",
+	.description = "Checks the kernel, permissions, mounts, users and programs, and changes\n"
+		       "nothing. Each line is ok, limited (works, but not completely) or missing (does\n"
+		       "not work), with the fix below it. As root, it also makes the probe load its\n"
+		       "programs once. No compiler is needed at run time. Exit status 1 if anything is\n"
+		       "missing.",
 	.options = option_specs,
 	.examples = "  sudo tracer doctor",
 	.main = doctor_main,

@@ -18,7 +18,7 @@
 static const char *rules_directory;
 
 static const struct option_spec option_specs[] = {
-	{"rules", 'r', "DIR", "directory", "look up rules in DIR (" SITE_RULES_DEFAULT ") beside the shipped ones",
+	{"rules", 'r', "DIR", "directory", "look up rules in DIR (" SITE_RULES_DEFAULT ") and the shipped ones",
 	 .text = &rules_directory},
 	OPTION_SPEC_JSON,
 	OPTION_SPEC_SOURCE,
@@ -70,22 +70,22 @@ static const char *meaning_of(const struct meaning *meanings, const char *value)
 
 static const struct meaning finalities[] = {
 	{"final", "complete: taken when the process was reaped, teardown included"},
-	{"exit", "taken at its exit; the record of its reaping did not come, so teardown is missing"},
-	{"exec", "complete: taken when the next program took its place"},
-	{NULL, "of its latest sample; it has not ended, or its end was not seen"},
+	{"exit", "taken at its exit; the record of its reaping is missing, so teardown is not included"},
+	{"exec", "complete: taken when it executed the next program"},
+	{NULL, "from its latest sample; it has not ended, or its end was not recorded"},
 };
 
 static const struct meaning roles[] = {
-	{"tool", "tool: a program of its own"},
-	{"origin", "origin: runs begin beneath it"},
-	{"orchestrator", "orchestrator: tasks begin beneath it"},
-	{"shell", "shell: drives what its script starts"},
+	{"tool", "tool: a program in its own right"},
+	{"origin", "origin: runs begin below it"},
+	{"orchestrator", "orchestrator: tasks begin below it"},
+	{"shell", "shell: runs the commands of a script"},
 	{"interpreter", "interpreter: named after what it runs"},
-	{"wrapper", "wrapper: seen through to what it starts"},
-	{"client", "client: waits for a container that lives elsewhere"},
+	{"wrapper", "wrapper: stands for the command that it runs"},
+	{"client", "client: waits for a container that runs elsewhere"},
 	{"component", "component: part of its parent's tool"},
-	{"helper", "helper: set-up and glue, opens no task"},
-	{"starter", "starter: part of its parent until it becomes another program"},
+	{"helper", "helper: set-up and glue, does not begin a task"},
+	{"starter", "starter: part of its parent until it executes another program"},
 	{NULL, NULL},
 };
 
@@ -142,22 +142,22 @@ static void process_tell(const struct story *story, struct store_result *row)
 	struct row_blob blob = {arguments.data, arguments.size};
 
 	heading(story, "process", store_result_get(row, "id").integer, result_text(row, "program"));
-	snprintf(text, sizeof(text), "%lld, began by %s, %s%s", (long long)store_result_get(row, "pid").integer,
-		 strcmp(began, "found") == 0 ? "being there before the probe" : began,
-		 ended ? "ended by " : "still lives", ended ? ended : "");
+	snprintf(text, sizeof(text), "%lld, start: %s, %s%s", (long long)store_result_get(row, "pid").integer,
+		 strcmp(began, "found") == 0 ? "before the probe" : began, ended ? "end: " : "still running",
+		 ended ? ended : "");
 	point(story, "pid", text);
-	point(story, "command", command_text(&blob, "its parent's, or not known", true, command, sizeof(command)));
+	point(story, "command", command_text(&blob, "its parent's, or unknown", true, command, sizeof(command)));
 	point(story, "role", meaning_of(roles, store_result_get(row, "role").data));
 	site_rules_where(story->rules, rule, where, sizeof(where));
 	point(story, "rule", where);
 	point(story, "tool", result_text(row, "tool_name"));
-	point(story, "placed", result_text(row, "reason"));
+	point(story, "placement", result_text(row, "reason"));
 	point(story, "task", result_text(row, "task_name"));
 	if (result_text(row, "task_label"))
-		point(story, "which", result_text(row, "task_label"));
-	point(story, "because", result_text(row, "task_reason"));
+		point(story, "label", result_text(row, "task_label"));
+	point(story, "reason", result_text(row, "task_reason"));
 	point(story, "run", result_text(row, "run_name"));
-	point(story, "because", result_text(row, "run_reason"));
+	point(story, "reason", result_text(row, "run_reason"));
 	point(story, "figures", meaning_of(finalities, store_result_get(row, "totals").data));
 }
 
@@ -183,13 +183,13 @@ static void task_tell(const struct story *story, struct store_result *row)
 {
 	heading(story, "task", store_result_get(row, "id").integer, result_text(row, "name"));
 	point(story, "kind", result_text(row, "kind"));
-	point(story, "because", result_text(row, "reason"));
+	point(story, "reason", result_text(row, "reason"));
 	if (store_result_get(row, "merged_into_id").type == STORE_VALUE_INTEGER)
 		point(story, "merged", "it turned out to be part of another task");
-	relative_tell(story, row, "beneath", "orchestrator");
+	relative_tell(story, row, "below", "orchestrator");
 	relative_tell(story, row, "root", "root");
 	point(story, "run", result_text(row, "run_name"));
-	point(story, "because", result_text(row, "run_reason"));
+	point(story, "reason", result_text(row, "run_reason"));
 }
 
 static void run_tell(const struct story *story, struct store_result *row)
@@ -199,12 +199,12 @@ static void run_tell(const struct story *story, struct store_result *row)
 
 	heading(story, "run", store_result_get(row, "id").integer, result_text(row, "name"));
 	point(story, "kind", result_text(row, "kind"));
-	point(story, "because", result_text(row, "reason"));
+	point(story, "reason", result_text(row, "reason"));
 	if (engine && *engine)
 		point(story, "engine", engine);
 	if (key && *key)
 		point(story, "key", key);
-	relative_tell(story, row, "beneath", "origin");
+	relative_tell(story, row, "below", "origin");
 	relative_tell(story, row, "root", "root");
 }
 
@@ -313,7 +313,7 @@ static int found_tell(const struct story *story, const struct found *found, json
 static void others_tell(const struct story *story, const struct search *search)
 {
 	fputc('\n', story->output->file);
-	output_print(story->output, STYLE_DIM, "Less recent ones that fit too:\n");
+	output_print(story->output, STYLE_DIM, "Earlier matches:\n");
 	for (size_t i = 1; i < search->count; i++)
 		fprintf(story->output->file, "  tracer explain %s  (%s)\n", units_id(search->found[i].id, false),
 			subjects[search->found[i].kind].find);
@@ -340,8 +340,8 @@ static int explain_show(struct view *view)
 	int error = search_all(&search, name);
 
 	if (error == 0 && search.count == 0)
-		error = say("tracer explain: no process, task or run is '%s': give a pid, an id or a name from tracer "
-			    "show --processes",
+		error = say("tracer explain: no process, task or run matches '%s': give a pid, an id or a name from "
+			    "tracer show --processes",
 			    name);
 	else if (error == 0)
 		error = found_explain(&story, &search, view->options->json ? json_object_get(root, "explained") : NULL);
@@ -357,12 +357,12 @@ const struct verb verb_explain = {
 	.operands = "PROCESS|TASK|RUN",
 	.operands_least = 1,
 	.operands_most = 1,
-	.summary = "why something was seen as what it was",
-	.description = "Tells which rule, and which step of the model where none matched, made a\n"
-		       "process the tool it is shown as and put it into its task and run; with its\n"
-		       "parents up to where the run began. The operand is a pid, the beginning of an\n"
-		       "id, or the name of a run, task or program; of several, the latest is told and\n"
-		       "the others are named.",
+	.summary = "explain how a process, task or run was classified",
+	.description = "Shows which rule (or, if none matched, which step of the model) classified a\n"
+		       "process and assigned it to its tool, task and run, and its parents up to where\n"
+		       "the run began. The operand is a pid, the beginning of an id, or the name of a\n"
+		       "run, task or program; if several match, the latest is explained and the others\n"
+		       "are listed.",
 	.options = option_specs,
 	.examples = "  tracer explain 12345\n"
 		    "  tracer explain samtools",

@@ -15,7 +15,7 @@
 static bool all;
 
 static const struct option_spec option_specs[] = {
-	{"all", 'a', NULL, NULL, "what did no harm, and every attempt, too", .flag = &all},
+	{"all", 'a', NULL, NULL, "include harmless failures and every attempt", .flag = &all},
 	OPTION_SPECS_OF_VIEW,
 };
 
@@ -239,7 +239,7 @@ static void print_head(const struct findings *findings)
 	fprintf(output->file, "%zu fatal, %zu retried (ok), %zu harmless%s\n", counts[REPORT_FATAL],
 		counts[REPORT_RETRIED], counts[REPORT_HARMLESS], counts[REPORT_HARMLESS] > 0 && !all ? " (--all)" : "");
 	if (counts[REPORT_FATAL] == 0 && report_has_failed(run->status))
-		fprintf(output->file, "What it failed of is not known.\n");
+		fprintf(output->file, "The cause is unknown.\n");
 }
 
 static int print_incident(void *context, const void *row)
@@ -374,15 +374,15 @@ const struct verb verb_failed = {
 	.name = "failed",
 	.operands = "[RUN]",
 	.operands_most = 1,
-	.summary = "what a run failed of, and what was tried again",
-	.description = "Tells what the latest run that failed, or RUN, failed of: the process whose\n"
-		       "status the task's own status came from, found down through shells and\n"
-		       "launchers. RUN is the beginning of an id, or a name.\n"
+	.summary = "show why a run failed, and what was retried",
+	.description = "Shows why the latest failed run, or RUN, failed: the process whose exit status\n"
+		       "became the status of the task, traced down through shells and launchers. RUN is\n"
+		       "the beginning of an id, or a name.\n"
 		       "\n"
-		       "FATAL     the run failed of it\n"
-		       "INTERRUPTED  by ^C at its terminal, or the terminal was closed\n"
-		       "retried   the same work was done again, with success\n"
-		       "harmless  it failed or crashed, and the run went on without it: --all",
+		       "FATAL     the run failed because of it\n"
+		       "INTERRUPTED  by ^C at its terminal, or because the terminal was closed\n"
+		       "retried   the same work was retried successfully\n"
+		       "harmless  it failed or crashed, but the run continued without it: --all",
 	.options = option_specs,
 	.examples = "  tracer failed\n"
 		    "  tracer failed 3f2a --all\n"

@@ -25,7 +25,7 @@ const struct table_column groups_task_columns[GROUPS_COLUMN_COUNT] = {
 	{"failed", TABLE_RIGHT, 0, 2, false},
 	{"median wall", TABLE_RIGHT, 0, 1, false},
 	{"longest", TABLE_RIGHT, 0, 3, false},
-	{"CPU in all", TABLE_RIGHT, 0, 0, false},
+	{"total CPU", TABLE_RIGHT, 0, 0, false},
 	USAGE_COLUMNS,
 };
 
@@ -57,7 +57,7 @@ const struct table_column groups_tool_columns[GROUPS_COLUMN_COUNT] = {
 	{"tasks", TABLE_RIGHT, 0, 3, false},
 	{"processes", TABLE_RIGHT, 0, 1, false},
 	{"failed", TABLE_RIGHT, 0, 2, false},
-	{"CPU in all", TABLE_RIGHT, 0, 0, false},
+	{"total CPU", TABLE_RIGHT, 0, 0, false},
 	{"share", TABLE_RIGHT, 0, 1, false},
 	USAGE_COLUMNS,
 };

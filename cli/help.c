@@ -5,13 +5,13 @@
 static void print_verbs(void)
 {
 	printf("Usage: tracer COMMAND [OPTION...] [ARGUMENT...]\n"
-	       "       tracer --lake URL COMMAND ...     the same of the lake of all hosts\n\n"
+	       "       tracer --lake URL COMMAND ...     use the lake of all hosts instead\n\n"
 	       "Shows what really ran on this host: runs, their tasks and tools, and what each used,\n"
-	       "as tracer-probe saw it in the kernel and tracer-correlator stored it.\n\nCommands:\n");
+	       "as seen by tracer-probe in the kernel and stored by tracer-correlator.\n\nCommands:\n");
 	for (size_t i = 0; verbs[i]; i++)
 		printf("  %-12s%s\n", verbs[i]->name, verbs[i]->summary);
-	printf("\ntracer COMMAND --help or man tracer-COMMAND tells more. tracer --version prints the "
-	       "release.\n\nBegin with:\n"
+	printf("\nFor details, see tracer COMMAND --help or man tracer-COMMAND.\n"
+	       "tracer --version prints the version.\n\nBegin with:\n"
 	       "  sudo tracer run -- make -j4     like time, for everything a command starts\n"
 	       "  tracer show                     the latest run again\n"
 	       "  tracer doctor                   what works here, and how to fix the rest\n");
@@ -26,7 +26,7 @@ static int help_main(const struct options *options)
 	if (options_check_most(options, 1))
 		return VERB_USAGE;
 	if (options->operand_count && !about)
-		return options_misuse(options, "there is no command '%s'", options->operands[0]);
+		return options_misuse(options, "unknown command '%s'", options->operands[0]);
 	if (about)
 		options_print_help(stdout, about);
 	else
@@ -38,7 +38,7 @@ const struct verb verb_help = {
 	.name = "help",
 	.operands = "[COMMAND]",
 	.operands_most = SIZE_MAX,
-	.summary = "list the commands, or tell of one",
+	.summary = "list the commands, or describe one",
 	.description = "Lists the commands, or prints the help of one.",
 	.options = options_none,
 	.completion = "verb",

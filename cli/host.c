@@ -13,9 +13,9 @@ static const char *host_name; /* NULL: all */
 static int64_t since_ns = 3600 * INT64_C(1000000000);
 
 static const struct option_spec option_specs[] = {
-	{"since", 's', "TIME", NULL, "with --json: samples of the last TIME (1h): 90s, 15m, 2h, 3d",
+	{"since", 's', "TIME", NULL, "with --json: samples of the last TIME (default 1h): 90s, 15m, 2h, 3d",
 	 .duration_ns = &since_ns},
-	{"host", 0, "NAME", NULL, "this host, of all that a lake has", .text = &host_name},
+	{"host", 0, "NAME", NULL, "show only this host of a lake", .text = &host_name},
 	OPTION_SPECS_OF_VIEW,
 };
 
@@ -116,7 +116,7 @@ static void print_size(const struct row_host *host, const struct output *output,
 			host->memory_limit_bytes != ROW_NULL ? ", " : "");
 	if (host->memory_limit_bytes != ROW_NULL)
 		fprintf(output->file, "%s memory", units_bytes(host->memory_limit_bytes, raw));
-	fputs(", of the container that it is\n", output->file);
+	fputs(", set for the container that this host is\n", output->file);
 }
 
 static void print_what(const struct row_cloud_host *cloud_host, const struct output *output, bool raw)
@@ -125,7 +125,7 @@ static void print_what(const struct row_cloud_host *cloud_host, const struct out
 
 	output_print_text(output, STYLE_TITLE, host->hostname);
 	print_text(output, "  ", host->os, "");
-	print_text(output, ", of cluster ", host->cluster, "");
+	print_text(output, ", cluster ", host->cluster, "");
 	fputc('\n', output->file);
 	print_label(output, "kernel");
 	print_text(output, "", host->kernel, " ");
@@ -137,7 +137,7 @@ static void print_what(const struct row_cloud_host *cloud_host, const struct out
 	print_size(host, output, raw);
 	if (host->delay_accounting == 0) {
 		print_label(output, "delays");
-		fputs("of block I/O and memory are not counted: sysctl kernel.task_delayacct=1\n", output->file);
+		fputs("not measured for block I/O and memory: sysctl kernel.task_delayacct=1\n", output->file);
 	}
 }
 
@@ -172,7 +172,7 @@ static void print_pressure(const struct span *span, const struct output *output)
 	print_label(output, "pressure");
 	print_share(output, GROWN(span, cpu_some_ns), span->wall_ns, "CPU, ");
 	print_share(output, GROWN(span, memory_some_ns), span->wall_ns, "memory, ");
-	print_share(output, GROWN(span, io_some_ns), span->wall_ns, "I/O: time in which something waited\n");
+	print_share(output, GROWN(span, io_some_ns), span->wall_ns, "I/O: share of time in which something waited\n");
 }
 
 static void print_flows(const struct span *span, const struct output *output, bool raw)
@@ -266,7 +266,7 @@ static int host_show(struct view *view)
 	}
 	if (error == 0 && is_first)
 		error = say("tracer host: %s: see tracer status",
-			    host_name ? "no host has this name" : "this store knows of no host yet");
+			    host_name ? "no host has this name" : "this store has no host yet");
 	if (error == 0 && json)
 		error = json_print(object);
 	json_decref(object);
@@ -276,16 +276,16 @@ static int host_show(struct view *view)
 
 const struct verb verb_host = {
 	.name = "host",
-	.summary = "what this host is, and how it was of late",
-	.description = "Shows the machine, its system and its limits, and how it was in the last\n"
-		       "minute: use of the processors, memory, pressure (the share of time in which\n"
-		       "something waited), disks and network. tracer-correlator looks every ten\n"
-		       "seconds, at what everybody may read.\n"
+	.summary = "show this host's hardware, limits and recent load",
+	.description = "Shows the machine, its system and its limits, and its load in the last minute:\n"
+		       "CPU, memory, pressure (the share of time in which something waited), disks and\n"
+		       "network. tracer-correlator takes a sample every ten seconds, from files that\n"
+		       "everyone can read.\n"
 		       "\n"
-		       "cloud     provider, instance and place; known to a lake, if the shipper may ask\n"
-		       "disks     whole disks, without partitions and what is made of disks\n"
-		       "network   interfaces to the outside, not those of containers\n"
-		       "-         not known; it is never counted as zero",
+		       "cloud     provider, instance, location; only from a lake, if the shipper may ask\n"
+		       "disks     whole disks, without partitions and devices built on disks\n"
+		       "network   external interfaces, not those of containers\n"
+		       "-         unknown; never counted as zero",
 	.options = option_specs,
 	.examples = "  tracer host\n"
 		    "  tracer host --lake https://lake.example:8443 --host node-7\n"

@@ -19,12 +19,12 @@ static struct lake_verb {
 
 static const struct option_spec option_specs[] = {
 	{"lake", 0, "URL", NULL, "the lake (else $TRACER_LAKE, else lake.url of lake.yaml)", .common = OPTION_LAKE},
-	{"user", 'u', "NAME", NULL, "who asks there: migrator for init and migrate, else analyst", .text = &lake.user},
+	{"user", 'u', "NAME", NULL, "log in as NAME: migrator for init and migrate, else analyst", .text = &lake.user},
 	{"layout", 'l', "LAYOUT", "one-node shards cluster", "init: one-node (the default), shards or cluster",
 	 .choice = &lake.layout},
-	{"keep", 'k', "AGES", NULL,
-	 "init, migrate: days, as in samples=90d,rest=400d (the default of init); or forever", .text = &lake.keep_text},
-	{"print", 'p', NULL, NULL, "init, migrate: print the SQL and ask nobody", .flag = &lake.print},
+	{"keep", 'k', "AGES", NULL, "init, migrate: days, such as samples=90d,rest=400d (default of init); or forever",
+	 .text = &lake.keep_text},
+	{"print", 'p', NULL, NULL, "init, migrate: print the SQL without connecting", .flag = &lake.print},
 	OPTION_SPEC_JSON,
 	OPTION_SPECS_LAST,
 };
@@ -91,7 +91,7 @@ static int init(void)
 	if (lake_schema_read(lake.client, &schema) < 0)
 		return say_failure(lake.client);
 	if (schema.version > 0)
-		return say("tracer lake: there is a schema already: tracer lake migrate brings it up to date");
+		return say("tracer lake: the schema already exists; use tracer lake migrate to upgrade it");
 	schema.layout = lake.layout;
 	keep_complete(&lake.keep);
 	return create_database() == VERB_OK ? migrate(schema) : VERB_FAILED;
@@ -104,9 +104,9 @@ static int bring_up_to_date(void)
 	if (lake_schema_read(lake.client, &schema) < 0)
 		return say_failure(lake.client);
 	if (schema.version == 0)
-		return say("tracer lake: there is no schema to bring up to date: tracer lake init makes one");
+		return say("tracer lake: no schema to upgrade; use tracer lake init to create one");
 	if (schema.version > store_schema_version())
-		return say("tracer lake: the lake is of a newer release: use that release's tracer");
+		return say("tracer lake: the lake has the schema of a newer release; use that release's tracer");
 	return migrate(schema);
 }
 
@@ -160,12 +160,12 @@ static int lake_main(const struct options *options)
 	if (!is_init && !is_check && strcmp(name, "migrate") != 0)
 		return options_misuse(options, "unknown action '%s': use init, check or migrate", name);
 	if (lake.layout >= 0 && !is_init && !lake.print)
-		return options_misuse(options, "--layout belongs to init");
+		return options_misuse(options, "--layout applies only to init");
 	if (is_check && (lake.keep_text || lake.print))
-		return options_misuse(options,
-				      lake.print ? "check prints no SQL" : "--keep belongs to init and migrate");
+		return options_misuse(options, lake.print ? "--print does not apply to check"
+							  : "--keep applies only to init and migrate");
 	if (lake.keep_text && keep_parse(lake.keep_text, &lake.keep) < 0)
-		return options_misuse(options, "--keep is as in samples=90d,rest=400d, not '%s'", lake.keep_text);
+		return options_misuse(options, "--keep takes e.g. samples=90d,rest=400d, not '%s'", lake.keep_text);
 	lake.layout = lake.layout < 0 ? LAKE_ONE_NODE : lake.layout;
 	if (lake.print)
 		return print_sql();
@@ -181,18 +181,17 @@ const struct verb verb_lake = {
 	.operands = "init | check | migrate",
 	.operands_least = 1,
 	.operands_most = 1,
-	.summary = "make, check or upgrade the lake of all hosts",
-	.description = "init      makes the database, its tables, views and rollups in ClickHouse\n"
-		       "check     says whether server, schema, settings and rights are right, and what\n"
-		       "          is kept\n"
-		       "migrate   brings an older schema up to this release's; what is there stays\n"
+	.summary = "create, check or upgrade the lake of all hosts",
+	.description = "init      creates the database, its tables, views and rollups in ClickHouse\n"
+		       "check     checks server, schema, settings and privileges; shows the retention\n"
+		       "migrate   upgrades an older schema to this release's; existing data is kept\n"
 		       "\n"
-		       "The server needs Tracer's users first: tracer.xml in its users.d and their\n"
-		       "passwords. Who asks and how is in ~/.config/tracer/lake.yaml or\n" LAKE_SETTINGS_FILE
+		       "The server first needs Tracer's users: tracer.xml in its users.d, and their\n"
+		       "passwords. Connection settings are in ~/.config/tracer/lake.yaml or\n" LAKE_SETTINGS_FILE
 		       ", section lake: (url, database, user, password-file,\n"
 		       "token-file, ca-file, certificate-file, key-file, proxy, proxy-user,\n"
 		       "proxy-password-file, insecure-http), or in $TRACER_LAKE_USER,\n"
-		       "$TRACER_LAKE_PASSWORD_FILE and so on. docs/datalake.md leads through it.",
+		       "$TRACER_LAKE_PASSWORD_FILE and so on. See docs/datalake.md for instructions.",
 	.options = option_specs,
 	.examples = "  tracer lake init --lake https://lake.example:8443\n"
 		    "  tracer lake check --user shipper\n"

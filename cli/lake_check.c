@@ -67,8 +67,8 @@ static void check_clock(struct check *check)
 	skew_ns = strtoll(check->text, NULL, 10) - (int64_t)clock_unix_ns();
 	if (skew_ns > CLOCK_SKEW_NS || skew_ns < -CLOCK_SKEW_NS)
 		finding_fix(findings_add(check->findings, FINDING_LIMITED, "clock",
-					 "the lake's and this host's differ by %" PRId64 " s", skew_ns / 1000000000),
-			    "set them right: timedatectl");
+					 "differs from this host's by %" PRId64 " s", skew_ns / 1000000000),
+			    "synchronize them: timedatectl");
 }
 
 static bool check_schema(struct check *check)
@@ -80,7 +80,7 @@ static bool check_schema(struct check *check)
 		return false;
 	}
 	if (schema.version == 0)
-		finding_fix(findings_add(check->findings, FINDING_MISSING, "schema", "there is none in %s",
+		finding_fix(findings_add(check->findings, FINDING_MISSING, "schema", "database %s has no schema",
 					 check->settings->database),
 			    "tracer lake init");
 	else if (schema.version < store_schema_version())
@@ -140,7 +140,7 @@ static void check_columns(struct check *check)
 		check_entity(check, empty, i);
 	store_close(empty);
 	if (check->findings->count == before)
-		findings_add(check->findings, FINDING_OK, "columns", "all that hosts send has a place");
+		findings_add(check->findings, FINDING_OK, "columns", "all columns that hosts send exist");
 }
 
 /* ---- months ---------------------------------------------------------------------- */
@@ -154,7 +154,7 @@ static void check_form(struct check *check)
 		" AND partition_key = '' AND has(splitByString(', ', sorting_key), 'host_id')"
 		" AND name NOT IN ('host_hour_rows') FORMAT TSV") &&
 	    check->text[0] && strcmp(check->text, "\\N") != 0)
-		finding_fix(findings_add(check->findings, FINDING_MISSING, "tables", "not by month: %s", check->text),
+		finding_fix(findings_add(check->findings, FINDING_MISSING, "tables", "unpartitioned: %s", check->text),
 			    "tracer lake migrate");
 }
 
@@ -207,10 +207,10 @@ static void check_settings(struct check *check)
 			finding_fix(findings_add(check->findings, FINDING_MISSING, "settings",
 						 "%s is %s for user %s: results would be wrong", wanted[i][0],
 						 check->text, check->settings->user),
-				    "give it the profile of datalake/users.d/tracer.xml");
+				    "give it the profile in datalake/users.d/tracer.xml");
 	}
 	if (check->findings->count == before)
-		findings_add(check->findings, FINDING_OK, "settings", "as the queries need them");
+		findings_add(check->findings, FINDING_OK, "settings", "as the queries require");
 }
 
 /* Returns whether we may read. */
@@ -235,7 +235,7 @@ static void check_rollups(struct check *check)
 		return;
 	if (check->text[0])
 		finding_fix(findings_add(check->findings, FINDING_LIMITED, "rollups", "%s", check->text),
-			    "they are tried again within the hour; see the server's log");
+			    "they are retried within an hour; see the server's log");
 	else
 		findings_add(check->findings, FINDING_OK, "rollups", "computed without errors");
 }

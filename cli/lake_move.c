@@ -122,7 +122,7 @@ static int follow(struct move *move, const char *entity)
 		next = strtoll(move->answer, NULL, 10);
 		if (error < 0 || next == 0)
 			break;
-		progress_show("tracer lake: %s move, up to host %016" PRIx64, entity, (uint64_t)next);
+		progress_show("tracer lake: moving %s, up to host %016" PRIx64, entity, (uint64_t)next);
 		error = copy_some(move, entity, columns, last, next);
 		if (error == 0)
 			error = ask(move, "ALTER TABLE %s_before%s MODIFY COMMENT '%" PRId64 "'", move->table,

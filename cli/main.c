@@ -61,9 +61,9 @@ static int lake_words(const char *word)
 static int unknown_verb(const char *name)
 {
 	if (lake_words(name) > 0)
-		say("tracer: --lake takes a URL, and a command behind it (see tracer help)");
+		say("tracer: --lake takes a URL, followed by a command (see tracer help)");
 	else
-		say("tracer: there is no %s '%s' (see tracer help)", *name == '-' ? "option" : "command", name);
+		say("tracer: unknown %s '%s' (see tracer help)", *name == '-' ? "option" : "command", name);
 	return VERB_USAGE;
 }
 

@@ -221,13 +221,13 @@ static int read_row(struct reader *reader)
 	int count = split(reader->line, columns);
 
 	if (count != reader->column_count)
-		return refuse(reader, "%d columns, and the header has %d", count, reader->column_count);
+		return refuse(reader, "%d columns, but the header has %d", count, reader->column_count);
 	for (int i = 0; i < COLUMN_COUNT; i++)
 		fields[i] = reader->columns[i] < 0 ? NULL : columns[reader->columns[i]];
 	if (fields[COLUMN_RULE])
 		return add_rule(reader, fields[COLUMN_RULE], fields[COLUMN_WILDCARDS] ? fields[COLUMN_WILDCARDS] : "");
 	if (!is_hash(fields[COLUMN_HASH]) || fields[COLUMN_HASH][9])
-		return refuse(reader, "\"%.40s\" is no hash of a task, like ab/cdef01", fields[COLUMN_HASH]);
+		return refuse(reader, "\"%.40s\" is not a task hash, such as ab/cdef01", fields[COLUMN_HASH]);
 	if (fields[COLUMN_NAME])
 		return add_nextflow(reader, fields[COLUMN_HASH], fields[COLUMN_NAME]);
 	return entry_add(reader, fields[COLUMN_HASH], fields[COLUMN_PROCESS],
@@ -246,7 +246,7 @@ static int read_json(struct reader *reader)
 
 	if (!rule) {
 		r = object ? refuse(reader, "the object has no rule_name")
-			   : refuse(reader, "no JSON: %.200s", error.text);
+			   : refuse(reader, "invalid JSON: %.200s", error.text);
 		json_decref(object);
 		return r;
 	}
@@ -380,7 +380,7 @@ static int read_line(struct reader *reader)
 			return 0;
 		}
 		if (strcmp(columns[0], "s") == 0 && count > 1 && strcmp(columns[1], "h:m:s") == 0)
-			return refuse(reader, "a benchmark without the names of rules: Snakemake writes them "
+			return refuse(reader, "a benchmark without rule names: Snakemake writes them "
 					      "with --benchmark-extended");
 		return refuse(reader, "a table without the columns \"hash\" and \"name\"");
 	}
@@ -400,9 +400,9 @@ static int next_line(struct reader *reader)
 	reader->number++;
 	while ((c = getc_unlocked(reader->file)) != EOF && c != '\n') {
 		if (c == '\0')
-			return refuse(reader, "a byte 0 in the line: this is no text");
+			return refuse(reader, "NUL byte in the line: not a text file");
 		if (size == LINE_BYTES_MAX)
-			return refuse(reader, "longer than %d bytes", LINE_BYTES_MAX);
+			return refuse(reader, "line longer than %d bytes", LINE_BYTES_MAX);
 		reader->line[size++] = (char)c;
 	}
 	if (size > 0 && reader->line[size - 1] == '\r')
@@ -424,8 +424,8 @@ static int read_lines(struct reader *reader)
 	if (r == 0)
 		r = job_end(reader);
 	if (r == 0 && !reader->known)
-		return refuse(reader, "no names in it: Nextflow's trace.txt and .nextflow.log, Snakemake's log and "
-				      "its benchmarks have them");
+		return refuse(reader, "no task names found: use Nextflow's trace.txt or .nextflow.log, or "
+				      "Snakemake's log or benchmarks");
 	return r;
 }
 

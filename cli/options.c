@@ -95,7 +95,7 @@ static int number_take(const struct options *options, const struct option_spec *
 	uint64_t number;
 
 	if (parse_number(value, parse_counts, (uint64_t)spec->least, (uint64_t)spec->most, &number) < 0)
-		return options_misuse(options, "--%s takes a number of %" PRId64 " to %" PRId64 ", not '%s'",
+		return options_misuse(options, "--%s takes a number from %" PRId64 " to %" PRId64 ", not '%s'",
 				      spec->name, spec->least, spec->most, value);
 	*spec->number = (int64_t)number;
 	return 0;
@@ -150,21 +150,21 @@ static int refuse(const struct options *options, char **argv, int value)
 	if (spec)
 		return options_misuse(options, "--%s takes no value", spec->name);
 	if (optopt && isprint(optopt))
-		return options_misuse(options, "there is no option -%c", optopt);
-	return options_misuse(options, "there is no option %s", argv[optind - 1]);
+		return options_misuse(options, "unknown option -%c", optopt);
+	return options_misuse(options, "unknown option %s", argv[optind - 1]);
 }
 
 int options_check_most(const struct options *options, size_t most)
 {
 	return options->operand_count > most
-		       ? options_misuse(options, "'%s' is one operand too many", options->operands[most])
+		       ? options_misuse(options, "unexpected argument '%s'", options->operands[most])
 		       : 0;
 }
 
 static int operands_check(const struct options *options)
 {
 	if (options->operand_count < options->verb->operands_least)
-		return options_misuse(options, "%s is missing", options->verb->operands);
+		return options_misuse(options, "missing argument: %s", options->verb->operands);
 	return options_check_most(options, options->verb->operands_most);
 }
 

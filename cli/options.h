@@ -21,7 +21,7 @@ enum { OPTION_HELP = 1, OPTION_STORE, OPTION_JSON, OPTION_COLOR, OPTION_RAW, OPT
 /* For verbs that a lake can answer, too. */
 #define OPTION_SPEC_SOURCE \
 	OPTION_SPEC_STORE, \
-	{"lake", 0, "URL", NULL, "ask the lake of all hosts there (else $TRACER_LAKE)", .common = OPTION_LAKE}
+	{"lake", 0, "URL", NULL, "query the lake of all hosts at URL (else $TRACER_LAKE)", .common = OPTION_LAKE}
 #define OPTION_SPEC_JSON {"json", 'j', NULL, NULL, "print JSON", .common = OPTION_JSON}
 #define OPTION_SPEC_RAW \
 	{"raw", 0, NULL, NULL, "print figures as whole nanoseconds and bytes", .common = OPTION_RAW}

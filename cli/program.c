@@ -52,7 +52,7 @@ int program_find(const char *name, char ret_path[PATH_MAX])
 	if (find_beside(name, ret_path) == 0 || find_in_path(name, ret_path) == 0)
 		return 0;
 	fprintf(stderr,
-		"tracer: %s is neither beside this program nor in PATH: install it, or build "
+		"tracer: %s is neither next to this program nor in PATH: install it, or build "
 		"it\n",
 		name);
 	return -ENOENT;

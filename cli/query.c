@@ -33,11 +33,11 @@ static int param_take(const struct options *options, const char *text);
 
 static const struct option_spec option_specs[] = {
 	{"list", 'l', NULL, NULL, "list the questions", .flag = &ask.list},
-	{"param", 'p', "NAME=VALUE", NULL, "give a parameter; --NAME VALUE is the same", .take = param_take},
-	{"queries", 'q', "DIR", "directory", "questions of this site in DIR (" SITE_QUERIES_DEFAULT ")",
+	{"param", 'p', "NAME=VALUE", NULL, "set a parameter; same as --NAME VALUE", .take = param_take},
+	{"queries", 'q', "DIR", "directory", "read site questions from DIR (" SITE_QUERIES_DEFAULT ")",
 	 .text = &ask.directory},
 	{"csv", 0, NULL, NULL, "print CSV", .choice = &ask.form, .chosen = ANSWER_CSV},
-	{"ndjson", 0, NULL, NULL, "print one JSON object a row", .choice = &ask.form, .chosen = ANSWER_NDJSON},
+	{"ndjson", 0, NULL, NULL, "print one JSON object per row", .choice = &ask.form, .chosen = ANSWER_NDJSON},
 	OPTION_SPECS_OF_VIEW,
 };
 
@@ -87,7 +87,7 @@ static struct catalogue *load(const char *directory)
 
 	/* The default directory may be missing; one that the user names must exist. */
 	if (directory && access(directory, F_OK) < 0) {
-		say("tracer query: cannot read the questions of %s: %s", directory, strerror(errno));
+		say("tracer query: cannot read the questions in %s: %s", directory, strerror(errno));
 		return NULL;
 	}
 	if (catalogue_load(directory ? directory : SITE_QUERIES_DEFAULT, say_refused, NULL, &catalogue) == 0)
@@ -110,7 +110,7 @@ struct question_verb {
 static const char *preset_text(const struct question_field *parameter, char *text, size_t capacity)
 {
 	if (!parameter->preset)
-		snprintf(text, capacity, "; has to be given");
+		snprintf(text, capacity, "; required");
 	else if (strcmp(parameter->preset, "none") == 0)
 		*text = '\0';
 	else
@@ -136,7 +136,7 @@ static void description_write(FILE *file, const struct question *question)
 		fprintf(file, "\n  %-*s %s", COLUMN_NAME_WIDTH, question->columns[i].name,
 			question->columns[i].meaning);
 	if (question->relation)
-		fprintf(file, "\nand, but for the table, all of %s (docs/model.md).", question->relation);
+		fprintf(file, "\nJSON and CSV also have all columns of %s (docs/model.md).", question->relation);
 	if (question->file)
 		fprintf(file, "\n\nThis question is from %s.", question->file);
 }
@@ -184,7 +184,7 @@ static int param_take(const struct options *options, const char *text)
 	size_t size = strcspn(text, "=");
 
 	if (!text[size] || !question)
-		return options_misuse(options, "--param takes NAME=VALUE of a question, not '%s'", text);
+		return options_misuse(options, "--param takes NAME=VALUE for a question, not '%s'", text);
 	for (size_t i = 0; i < question->parameter_count; i++) {
 		const char *name = question->parameters[i].name;
 		char option[OPTION_NAME_BYTES];
@@ -211,7 +211,7 @@ static int parameters_bind(const struct options *options)
 
 		question_field_title(parameter, '-', option, sizeof(option));
 		if (!text)
-			return options_misuse(options, "--%s has to be given: %s", option,
+			return options_misuse(options, "--%s is required: %s", option,
 					      question_type_example(parameter->type));
 		if (question_parse_value(parameter, text, &ask.bound[ask.bound_count++]) < 0)
 			return options_misuse(options, "--%s takes %s, not '%s'", option,
@@ -266,10 +266,10 @@ static int ask_question(struct view *view)
 	if (error == 0)
 		error = answer_print(&answer, &view->output, &row_count);
 	if (error == -EFBIG)
-		error = say("tracer query: more than %d rows: ask for less, or for --csv or --ndjson",
+		error = say("tracer query: more than %d rows: narrow the query, or use --csv or --ndjson",
 			    ANSWER_TABLE_ROWS_MAX);
 	else if (error == 0 && row_count == 0 && form == ANSWER_TABLE)
-		say("tracer query: nothing fits");
+		say("tracer query: no matching rows");
 	store_result_free(answer.result);
 	rows_free(&ask.run);
 	return error;
@@ -381,10 +381,9 @@ static int answer(const struct options *options)
 	if (ask.list)
 		return options_check_most(options, 0) ? VERB_USAGE : list(options);
 	if (!ask.question && options->operand_count > 0)
-		return options_misuse(options, "there is no question '%s': see tracer query --list",
-				      options->operands[0]);
+		return options_misuse(options, "unknown question '%s': see tracer query --list", options->operands[0]);
 	if (!ask.question)
-		return options_misuse(options, "which question? See tracer query --list");
+		return options_misuse(options, "missing question: see tracer query --list");
 	if (options_check_most(options, 1) || parameters_bind(options))
 		return VERB_USAGE;
 	return source_show(options, ask_question);
@@ -402,11 +401,10 @@ const struct verb verb_query = {
 	.name = "query",
 	.operands = "[NAME]",
 	.operands_most = SIZE_MAX,
-	.summary = "ask one of many questions, shipped or a site's",
-	.description = "Asks the question of that name; --list has all of them. Its parameters are\n"
-		       "options, and tracer query NAME --help says which it has and what it answers. A\n"
-		       "question is one file of SQL with a header; put your own into\n" SITE_QUERIES_DEFAULT
-		       "/NAME.sql (docs/queries.md).",
+	.summary = "ask one of the shipped or site-defined questions",
+	.description = "Asks the question NAME; --list shows all of them. Its parameters are options;\n"
+		       "tracer query NAME --help describes them and the answer. A question is one SQL\n"
+		       "file with a header; put your own into\n" SITE_QUERIES_DEFAULT "/NAME.sql (docs/queries.md).",
 	.options = option_specs,
 	.examples = "  tracer query --list\n"
 		    "  tracer query processes --run latest --csv",

@@ -18,8 +18,8 @@ static bool force;
 
 static const struct option_spec option_specs[] = {
 	{"duration", 'd', "TIME", NULL, "stop after TIME: 90s, 15m, 2h", .duration_ns = &duration_ns},
-	{"as", 0, "USER", "user", "run COMMAND as USER (for root)", .text = &as},
-	{"force", 'f', NULL, NULL, "overwrite FILE if it is there", .flag = &force},
+	{"as", 0, "USER", "user", "run COMMAND as USER (root only)", .text = &as},
+	{"force", 'f', NULL, NULL, "overwrite FILE if it exists", .flag = &force},
 	OPTION_SPEC_HELP,
 	OPTION_SPEC_END,
 };
@@ -108,7 +108,7 @@ static int record_command(const struct options *options, char *probe, const stru
 	while (waitpid(pid, &probe_status, 0) < 0 && errno == EINTR)
 		;
 	if (probe_status != 0)
-		say("tracer record: the probe did not end well: the recording may not be whole");
+		say("tracer record: the probe failed: the recording may be incomplete");
 	return status;
 }
 
@@ -120,14 +120,14 @@ static int record_main(const struct options *options)
 	int error;
 
 	if (!has_command && as)
-		return options_misuse(options, "--as is for a COMMAND, and there is none");
+		return options_misuse(options, "--as requires a COMMAND");
 	if (duration_ns == 0)
-		return options_misuse(options, "--duration takes more than nothing");
+		return options_misuse(options, "--duration must be greater than 0");
 	if (has_command && duration_ns > 0)
-		return options_misuse(options, "--duration is not for a COMMAND: that ends by itself");
+		return options_misuse(options, "--duration cannot be used with a COMMAND");
 	error = as ? user_read_named(&user, as) : user_read_invoking(&user);
 	if (error == -ENOENT)
-		return options_misuse(options, "there is no user '%s'", as);
+		return options_misuse(options, "no such user: '%s'", as);
 	if (error < 0)
 		return options_misuse(options, "only root may use --as");
 	if (!force && would_overwrite(options->operands[0]))
@@ -145,11 +145,11 @@ const struct verb verb_record = {
 	.operands = "FILE [-- COMMAND...]",
 	.operands_least = 1,
 	.operands_most = SIZE_MAX,
-	.summary = "record what the probe sees into a file",
+	.summary = "record what the probe sees to a file",
 	.description = "Writes everything that the probe sees on this host to FILE, until ^C, for TIME,\n"
-		       "or as long as COMMAND runs. tracer replay makes a store of it, on any host.\n"
-		       "Needs root; FILE is root's alone (0600), since command lines stand in it\n"
-		       "unredacted. Exit status with COMMAND: as of tracer run.",
+		       "or while COMMAND runs. tracer replay builds a store from it, on any host.\n"
+		       "Needs root; only root can read FILE (0600), because command lines in it are not\n"
+		       "redacted. With COMMAND, the exit status is as for tracer run.",
 	.options = option_specs,
 	.examples = "  sudo tracer record problem.rec --duration 1m\n"
 		    "  sudo tracer record build.rec -- make -j4",

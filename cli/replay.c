@@ -9,8 +9,8 @@
 static const char *keep, *rules;
 
 static const struct option_spec option_specs[] = {
-	{"store", 's', "FILE", "file", "make the store here and keep it, adding to what is there", .text = &keep},
-	{"rules", 'r', "DIR", "directory", "with the site rules of DIR", .text = &rules},
+	{"store", 's', "FILE", "file", "keep the store in FILE, adding to it if it exists", .text = &keep},
+	{"rules", 'r', "DIR", "directory", "use the site rules in DIR", .text = &rules},
 	OPTION_SPEC_JSON,
 	OPTION_SPECS_LAST,
 };
@@ -31,7 +31,7 @@ static int correlator_replay(const char *file, const char *store)
 	if (status == 0)
 		return VERB_OK;
 	if (status < 0 || WIFSIGNALED(status))
-		say("tracer replay: %s did not end well", PROGRAM_CORRELATOR);
+		say("tracer replay: %s failed", PROGRAM_CORRELATOR);
 	return VERB_FAILED;
 }
 
@@ -66,14 +66,14 @@ static int replay_for_now(const struct options *options)
 
 	snprintf(directory, sizeof(directory), "%s/tracer-replay-XXXXXX", parent && *parent ? parent : "/tmp");
 	if (!mkdtemp(directory))
-		return say("tracer replay: cannot make a directory in $TMPDIR: %s", strerror(errno));
+		return say("tracer replay: cannot create a directory in $TMPDIR: %s", strerror(errno));
 	snprintf(store, sizeof(store), "%s/tracer.db", directory);
 	status = correlator_replay(options->operands[0], store);
 	if (status == VERB_OK)
 		status = runs_list(options, store);
 	store_remove(directory, store);
 	if (status == VERB_OK && isatty(STDERR_FILENO))
-		fprintf(stderr, "tracer replay: --store FILE keeps them, for tracer show --store FILE\n");
+		fprintf(stderr, "tracer replay: to keep the store for tracer show, use --store FILE\n");
 	return status;
 }
 
@@ -92,10 +92,10 @@ const struct verb verb_replay = {
 	.operands = "FILE",
 	.operands_least = 1,
 	.operands_most = 1,
-	.summary = "make a store of a recording and list its runs",
-	.description = "Has the correlator read a recording of tracer record instead of a probe, and\n"
-		       "lists the runs that come out. The same recording and rules give the same store.\n"
-		       "Without --store nothing is kept. Needs no privilege but to read FILE.",
+	.summary = "build a store from a recording and list its runs",
+	.description = "Feeds a recording of tracer record to the correlator in place of a probe, and\n"
+		       "lists the resulting runs. The same recording and rules give the same store.\n"
+		       "Without --store, nothing is kept. Needs only permission to read FILE.",
 	.options = option_specs,
 	.examples = "  tracer replay build.rec\n"
 		    "  tracer replay build.rec --store build.db && tracer show --store build.db",

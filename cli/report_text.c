@@ -57,7 +57,7 @@ static void print_status(const struct page *page)
 		output_print(output, style, "%s with exit code %lld after %s\n",
 			     strcmp(run->status, "failed") == 0 ? "failed" : "ended", (long long)run->exit_code, wall);
 	else
-		output_print(output, style, "ended after %s, how is not known\n", wall);
+		output_print(output, style, "ended after %s, exit status unknown\n", wall);
 }
 
 static void print_who(const struct page *page)
@@ -120,7 +120,7 @@ static void print_usage(const struct page *page)
 	print_label(output, "memory");
 	fprintf(output->file, "%s in the largest process", units_bytes(run->peak_rss_bytes, raw));
 	if (run->concurrent_memory_bytes != ROW_NULL)
-		fprintf(output->file, "; %s at one time, file pages left out",
+		fprintf(output->file, "; %s at one time, excluding file pages",
 			units_bytes(run->concurrent_memory_bytes, raw));
 	fputc('\n', output->file);
 	print_label(output, "I/O");
@@ -153,11 +153,11 @@ static void print_limits(const struct page *page)
 		return;
 	print_label(page->output, "limits");
 	if (page->run->memory_limit_bytes != ROW_NULL)
-		fprintf(page->output->file, "%s memory, of which its cgroup used %s at most%s",
+		fprintf(page->output->file, "%s memory, of which its cgroup used at most %s%s",
 			units_bytes(page->run->memory_limit_bytes, page->raw),
 			units_bytes(page->run->cgroup_peak_bytes, page->raw), page->run->throttled_ns > 0 ? "; " : "");
 	if (page->run->throttled_ns > 0)
-		fprintf(page->output->file, "held back for %s by its processor quota",
+		fprintf(page->output->file, "throttled for %s by its CPU quota",
 			units_duration(page->run->throttled_ns, page->raw));
 	fputc('\n', page->output->file);
 }
@@ -268,8 +268,8 @@ static void print_content(const struct page *page)
 	fputc('\n', output->file);
 	if (run->partial_count > 0)
 		fprintf(output->file,
-			"            I/O and delays of %s %s are lower bounds: of threads that "
-			"ended they are not known\n",
+			"            I/O and delays of %s %s are lower bounds: figures of "
+			"ended threads are unknown\n",
 			units_count(run->partial_count, page->raw),
 			units_plural(run->partial_count, "process", "processes"));
 	print_doubts(&page->report->doubts, output, page->raw);
@@ -285,9 +285,9 @@ static void print_heading(const struct listing *listing)
 {
 	static const char *const heads[] = {
 		[REPORT_FATAL] = "What failed",
-		[REPORT_RETRIED] = "Failed, then tried again with success",
-		[REPORT_HARMLESS] = "Failed, without harm to the run",
-		[REPORT_VERDICT_COUNT] = "What stood still",
+		[REPORT_RETRIED] = "Failed, then retried successfully",
+		[REPORT_HARMLESS] = "Failed, without effect on the run",
+		[REPORT_VERDICT_COUNT] = "What stalled",
 	};
 
 	fputc('\n', listing->page->output->file);
@@ -358,7 +358,7 @@ static void print_left_out(const struct tree_hidden *hidden, size_t dropped, con
 	output_flow_begin(&flow, output);
 	if (hidden->task_count > 0)
 		output_print(&flow.inner, STYLE_DIM,
-			     "%s more %s (%s failed): above are the failed ones first, "
+			     "%s more %s (%s failed): shown above are the failed ones first, "
 			     "then the longest. --all shows every task, --table groups them by name.\n",
 			     units_count((int64_t)hidden->task_count, false),
 			     units_plural((int64_t)hidden->task_count, "task", "tasks"),

@@ -11,7 +11,7 @@
 static const char *rules_directory, *directory;
 
 static const struct option_spec option_specs[] = {
-	{"rules", 'r', "DIR", "directory", "site rules in DIR (" SITE_RULES_DEFAULT "); list and test",
+	{"rules", 'r', "DIR", "directory", "list, test: read site rules from DIR (" SITE_RULES_DEFAULT ")",
 	 .text = &rules_directory},
 	{"directory", 'C', "DIR", "directory", "test: as if started in DIR", .text = &directory},
 	OPTION_SPEC_JSON,
@@ -36,7 +36,7 @@ static int check(const struct options *options)
 	if (options->json)
 		printf("{\"rule_count\": %zu}\n", count);
 	else
-		printf("%s: %zu rule%s, nothing wrong\n", safe, count, count == 1 ? "" : "s");
+		printf("%s: %zu rule%s, no errors\n", safe, count, count == 1 ? "" : "s");
 	return VERB_OK;
 }
 
@@ -199,14 +199,14 @@ const struct verb verb_rules = {
 	.operands = "check FILE | list | test -- COMMAND...",
 	.operands_least = 1,
 	.operands_most = SIZE_MAX,
-	.summary = "check, list or try the classification rules",
-	.description = "check FILE        reads rules and tries their examples; says file, line, reason\n"
-		       "list              all rules in the order in which they are tried\n"
-		       "test -- COMMAND   what the rules would make of a command: role, name, rule\n"
+	.summary = "check, list or test the classification rules",
+	.description = "check FILE        checks a rules file and its examples; shows file, line, reason\n"
+		       "list              lists all rules in the order in which they are tried\n"
+		       "test -- COMMAND   shows how a command is classified: role, name, rule\n"
 		       "\n"
-		       "Rules only sharpen names and boundaries: what no rule matches is a tool named\n"
-		       "after its program. Put your own into " SITE_RULES_DEFAULT "/NAME.yaml;\n"
-		       "docs/rules.md is their format.",
+		       "Rules only refine names and boundaries: a program that no rule matches is a tool\n"
+		       "of that name. Put your own into " SITE_RULES_DEFAULT "/NAME.yaml;\n"
+		       "docs/rules.md describes their format.",
 	.options = option_specs,
 	.examples = "  tracer rules check site.yaml\n"
 		    "  tracer rules test -- java -jar picard.jar MarkDuplicates I=a.bam",

@@ -58,15 +58,15 @@ static struct run {
 } command = {.style = {.view = REPORT_TREE}, .exit_code = EXIT_OURS};
 
 static const struct option_spec option_specs[] = {
-	{"store", 's', "FILE", "file", "keep the run in FILE (yours, 0600), adding to what is there",
+	{"store", 's', "FILE", "file", "keep the run in FILE (yours, 0600), adding to it if it exists",
 	 .text = &command.keep_path},
 	{"output", 'o', "FILE", "file", "write the report to FILE, not standard error", .text = &command.output_path},
 	OPTION_SPEC_JSON,
-	{"table", 'T', NULL, NULL, "tasks grouped by name, not a tree", .choice = &command.style.view,
+	{"table", 'T', NULL, NULL, "group tasks by name instead of a tree", .choice = &command.style.view,
 	 .chosen = REPORT_TABLE},
-	{"processes", 'p', NULL, NULL, "processes beneath their tools too", .flag = &command.style.with_processes},
-	{"quiet", 'q', NULL, NULL, "no report; with --store, only record", .flag = &command.quiet},
-	{"as", 0, "USER", "user", "run COMMAND as USER (for root); files stay yours", .text = &command.as},
+	{"processes", 'p', NULL, NULL, "also show processes, below their tools", .flag = &command.style.with_processes},
+	{"quiet", 'q', NULL, NULL, "print no report; with --store, only record", .flag = &command.quiet},
+	{"as", 0, "USER", "user", "run COMMAND as USER (root only); files stay yours", .text = &command.as},
 	OPTION_SPEC_RAW,
 	OPTION_SPECS_LAST,
 };
@@ -92,7 +92,7 @@ static int keep_begin(struct keep *keep, const char *path, const struct user *us
 		return 0;
 	error = user_enter(user, &saved);
 	if (error < 0)
-		return refuse("cannot become the user whose file it is", error);
+		return refuse("cannot switch to the owner of the file", error);
 	mask = umask(0077);
 	error = store_open_writer(path, &keep->store, &text);
 	umask(mask);
@@ -107,7 +107,7 @@ static int keep_run(struct keep *keep, struct store *from, const struct row_run 
 	int error = user_enter(keep->user, &saved);
 
 	if (error < 0)
-		return refuse("cannot become the user whose file it is", error);
+		return refuse("cannot switch to the owner of the file", error);
 	error = store_copy_run(keep->store, from, run, query_ask);
 	if (error == 0)
 		error = store_settle(keep->store);
@@ -371,7 +371,7 @@ static int command_run(struct run *run)
 		return 0;
 	}
 	say("tracer run: cannot run %s: %s", argv[0],
-	    error == -ENOENT && !strchr(argv[0], '/') ? "no such program in PATH" : strerror(-error));
+	    error == -ENOENT && !strchr(argv[0], '/') ? "not found in PATH" : strerror(-error));
 	run->exit_code = error == -ENOENT ? 127 : 126;
 	return error;
 }
@@ -388,9 +388,9 @@ static int watch_end(struct run *run)
 	if (error == -EINTR)
 		fprintf(stderr, "tracer run: interrupted: no report\n");
 	else if (error == -ETIME)
-		fprintf(stderr, "tracer run: the daemons do not end: no report\n");
+		fprintf(stderr, "tracer run: the daemons did not exit: no report\n");
 	else if (error == -EPIPE && !run->end_reported)
-		daemons_report(run, "failed at its end: the last records may be missing below");
+		daemons_report(run, "failed while exiting: the last records may be missing below");
 	return error == -EPIPE ? 0 : error;
 }
 
@@ -406,7 +406,7 @@ static void watched_command(struct run *run)
 		return;
 	run->end_reported = watch_check(&run->watch);
 	if (run->end_reported)
-		daemons_report(run, "ended while the command ran: what came after is missing below");
+		daemons_report(run, "ended while the command ran: later records are missing below");
 	if (watch_end(run) < 0)
 		return;
 	if (report_from(run, run->watch.store_path) < 0 && run->keep.path && run->exit_code == 0)
@@ -416,8 +416,8 @@ static void watched_command(struct run *run)
 static int run_watched(struct run *run)
 {
 	if (geteuid() != 0) {
-		fprintf(stderr, "tracer run: %s, and only root may start a probe: sudo tracer run ...\n",
-			run->keep_path ? "--store needs a probe of its own" : "no tracer daemons run here");
+		fprintf(stderr, "tracer run: %s, and only root can start a probe: sudo tracer run ...\n",
+			run->keep_path ? "--store needs a probe of its own" : "no tracer daemons are running");
 		return EXIT_OURS;
 	}
 	if (watch_init(&run->watch) == 0)
@@ -437,7 +437,7 @@ static int run_marked(struct run *run, enum freshness freshness)
 		return run->exit_code;
 	if (freshness == FRESHNESS_UNREADABLE) {
 		fprintf(stderr,
-			"tracer run: recorded, but you may not read %s: ask to be put into its "
+			"tracer run: recorded, but you cannot read %s: ask to be added to its "
 			"group, or use sudo tracer show\n",
 			options_store_path(run->options));
 		return run->exit_code;
@@ -456,7 +456,7 @@ static int prepare(struct run *run)
 		error = user_read_named(&run->user, run->as);
 
 	if (error == -ENOENT)
-		return options_misuse(run->options, "there is no user '%s'", run->as);
+		return options_misuse(run->options, "no such user: '%s'", run->as);
 	if (error == -EPERM)
 		return options_misuse(run->options, "only root may use --as");
 	if (error == 0)
@@ -495,10 +495,10 @@ const struct verb verb_run = {
 	.description = "Runs COMMAND in the foreground, then prints the run on standard error (as JSON:\n"
 		       "on standard output): its tasks, their tools, and what each used. Nothing\n"
 		       "changes for COMMAND: terminal, signals, descriptors, directory and exit status\n"
-		       "are as without tracer. Behind sudo, COMMAND runs as the user who called sudo.\n"
+		       "are as without tracer. Under sudo, COMMAND runs as the user who called sudo.\n"
 		       "\n"
-		       "Where the tracer daemons run, the run is theirs and stays in their store.\n"
-		       "Elsewhere, or with --store, root is needed: a probe and a correlator are\n"
+		       "If the tracer daemons are running, they record the run and keep it in their\n"
+		       "store. Otherwise, or with --store, root is needed: a probe and a correlator are\n"
 		       "started for COMMAND alone and end with it.",
 	.options = option_specs,
 	.examples = "  sudo tracer run -- make -j4\n"

@@ -26,18 +26,18 @@ static int user_take(const struct options *options, const char *value)
 	gid_t gid;
 
 	if (parse_user(value, &uid, &gid) < 0)
-		return options_misuse(options, "there is no user '%s'", value);
+		return options_misuse(options, "no such user: '%s'", value);
 	user = (struct store_parameter){"user_id", STORE_INTEGER, uid, NULL};
 	return 0;
 }
 
 static const struct option_spec option_specs[] = {
-	{"all", 'a', NULL, NULL, "the system's own too: its services, login sessions", .flag = &all},
-	{"since", 's', "TIME", NULL, "begun in the last TIME: 90s, 15m, 2h, 3d", .duration_ns = &since_ns},
-	{"limit", 'n', "N", NULL, "at most N runs (20); 0: all", .number = &limit, .most = INT32_MAX},
-	{"user", 'u', "USER", "user", "of this user (name or number)", .take = user_take},
-	{"name", 0, "TEXT", NULL, "whose name contains TEXT", .text = &wanted_name},
-	{"host", 0, "NAME", NULL, "on this host, of all that a lake has", .text = &wanted_host},
+	{"all", 'a', NULL, NULL, "include the system's own runs: services, login sessions", .flag = &all},
+	{"since", 's', "TIME", NULL, "runs that began in the last TIME: 90s, 15m, 2h, 3d", .duration_ns = &since_ns},
+	{"limit", 'n', "N", NULL, "show at most N runs (default 20); 0: all", .number = &limit, .most = INT32_MAX},
+	{"user", 'u', "USER", "user", "runs of USER (name or number)", .take = user_take},
+	{"name", 0, "TEXT", NULL, "runs whose name contains TEXT", .text = &wanted_name},
+	{"host", 0, "NAME", NULL, "runs on this host of a lake", .text = &wanted_host},
 	OPTION_SPECS_OF_VIEW,
 };
 
@@ -263,9 +263,9 @@ static int runs_load(struct listing *list)
 static void print_left_out(const struct listing *list)
 {
 	if (list->runs.count == 0)
-		say("tracer runs: no run fits; --all shows the system's own too");
+		say("tracer runs: no matching runs; --all includes the system's own");
 	else if (list->left_out_count > 0)
-		say("tracer runs: %s of the system's own left out: --all shows them too",
+		say("tracer runs: %s of the system's own not shown; use --all to include them",
 		    units_count(list->left_out_count, false));
 }
 
@@ -295,10 +295,10 @@ const struct verb verb_runs = {
 	.name = "runs",
 	.summary = "list runs, newest first",
 	.description = "Lists what ran on this host: pipelines, commands, jobs, services, newest first;\n"
-		       "of a lake, on all hosts. A run that several hosts shared is one line, with all\n"
-		       "of their figures. The system's own (services of the distribution, login\n"
-		       "sessions) is left out unless --all is given. A run is named by the first digits\n"
-		       "of its id, as in tracer show 3f2a.",
+		       "in a lake, on all hosts. A run that several hosts share is one line, with the\n"
+		       "figures of all of them. The system's own runs (services of the distribution,\n"
+		       "login sessions) are left out unless --all is given. To refer to a run, use the\n"
+		       "first digits of its id, as in tracer show 3f2a.",
 	.options = option_specs,
 	.examples = "  tracer runs --since 2h\n"
 		    "  tracer runs --user alice --name snakemake --json",

@@ -22,10 +22,10 @@ static int set_take(const struct options *options, const char *value)
 static const struct option_spec option_specs[] = {
 	{"from", 'f', "DIR", "directory", "send the files of DIR", .text = &from},
 	{"config", 'c', "FILE", "file",
-	 "settings, as tracer-shipper(8) has them (else " TRACER_CONFIG_DIR "/shipper.yaml)", .text = &config},
-	{"url", 'u', "URL", NULL, "the lake, instead of the one in the settings", .text = &url},
-	{"set", 0, "SETTING", NULL, "NAME=VALUE, any setting; may be repeated", .take = set_take},
-	{"remove", 0, NULL, NULL, "remove each file that the lake took", .flag = &remove_sent},
+	 "settings file, see tracer-shipper(8) (else " TRACER_CONFIG_DIR "/shipper.yaml)", .text = &config},
+	{"url", 'u', "URL", NULL, "send to this lake instead of the one in the settings", .text = &url},
+	{"set", 0, "SETTING", NULL, "set any setting, as NAME=VALUE; may be repeated", .take = set_take},
+	{"remove", 0, NULL, NULL, "remove each file that the lake accepted", .flag = &remove_sent},
 	OPTION_SPEC_HELP,
 	OPTION_SPEC_END,
 };
@@ -44,7 +44,7 @@ static int ship_main(const struct options *options)
 	int status;
 
 	if (!from)
-		return options_misuse(options, "--from says which files to send");
+		return options_misuse(options, "--from is required: the files to send");
 	if (program_find(PROGRAM_SHIPPER, path) < 0)
 		return VERB_FAILED;
 	argv[0] = path;
@@ -58,17 +58,16 @@ static int ship_main(const struct options *options)
 	add(argv, &count, remove_sent ? "--remove" : NULL, NULL);
 	status = program_read((char *const *)argv, 0, &output);
 	free(output);
-	return status >= 0 && WIFEXITED(status) ? WEXITSTATUS(status)
-						: say("tracer ship: %s did not end well", PROGRAM_SHIPPER);
+	return status >= 0 && WIFEXITED(status) ? WEXITSTATUS(status) : say("tracer ship: %s failed", PROGRAM_SHIPPER);
 }
 
 const struct verb verb_ship = {
 	.name = "ship",
-	.summary = "send files of an air-gapped host to the lake",
+	.summary = "send files from an air-gapped host to the lake",
 	.description = "Sends the files that the ndjson sink of tracer-shipper wrote on a host without\n"
-		       "a way to the lake, or that it quarantined because the lake refused them.\n"
-		       "Each file is one batch and is sent as it is; sending it again is harmless.\n"
-		       "Needs only to read DIR.",
+		       "a connection to the lake, or that it quarantined because the lake refused them.\n"
+		       "Each file is one batch and is sent unchanged; sending it again is harmless.\n"
+		       "Needs only permission to read DIR.",
 	.options = option_specs,
 	.examples = "  tracer ship --from /media/stick/outbox --url https://lake.example.org:8443\n"
 		    "  tracer ship --from " TRACER_STATE_DIR "-shipper/quarantine --remove",

@@ -9,17 +9,17 @@ static const char *names_path;
 static struct names *names;
 
 static const struct option_spec option_specs[] = {
-	{"tree", 't', NULL, NULL, "run, tasks and tools as a tree (the default)", .choice = &style.view,
+	{"tree", 't', NULL, NULL, "show run, tasks and tools as a tree (the default)", .choice = &style.view,
 	 .chosen = REPORT_TREE},
-	{"table", 'T', NULL, NULL, "tasks grouped by name: count, median, longest", .choice = &style.view,
+	{"table", 'T', NULL, NULL, "group tasks by name: count, median, longest", .choice = &style.view,
 	 .chosen = REPORT_TABLE},
-	{"tools", 0, NULL, NULL, "tools grouped by name over the whole run", .choice = &style.view,
+	{"tools", 0, NULL, NULL, "group tools by name over the whole run", .choice = &style.view,
 	 .chosen = REPORT_TOOLS},
-	{"processes", 'p', NULL, NULL, "processes beneath their tools too", .flag = &style.with_processes},
+	{"processes", 'p', NULL, NULL, "also show processes, below their tools", .flag = &style.with_processes},
 	{"samples", 0, NULL, NULL, "with --json: the processes of each task over time", .flag = &style.with_samples},
-	{"all", 'a', NULL, NULL, "every task, shell and helper on its own line", .flag = &style.all},
+	{"all", 'a', NULL, NULL, "show every task, shell and helper on its own line", .flag = &style.all},
 	{"names", 'n', "FILE", "file",
-	 "the engine's names of tasks, from its trace.txt, .nextflow.log, log or benchmark", .text = &names_path},
+	 "use the engine's task names from its trace.txt, .nextflow.log, log or benchmark", .text = &names_path},
 	OPTION_SPECS_OF_VIEW,
 };
 
@@ -30,7 +30,7 @@ static int name_tasks(struct report *report)
 	int error = names_join(names, report, &count);
 
 	if (error == 0 && count == 0 && report->task_count > 1)
-		say("tracer show: no task of this run is in the file of --names");
+		say("tracer show: no task of this run is in the --names file");
 	return error;
 }
 
@@ -59,9 +59,9 @@ static int show_main(const struct options *options)
 
 	style.raw = options->raw;
 	if (style.with_processes && style.view != REPORT_TREE && !options->json)
-		return options_misuse(options, "--processes belongs to the tree");
+		return options_misuse(options, "--processes requires the tree view");
 	if (style.with_samples && !options->json)
-		return options_misuse(options, "--samples belongs to --json");
+		return options_misuse(options, "--samples requires --json");
 	if (names_path && names_read(names_path, &names) < 0)
 		return VERB_FAILED;
 	status = source_show(options, show);
@@ -73,22 +73,22 @@ const struct verb verb_show = {
 	.name = "show",
 	.operands = "[RUN]",
 	.operands_most = 1,
-	.summary = "show a run: tasks, tools, figures",
-	.description = "Shows the latest run, or RUN: the beginning of its id, or its name. Figures\n"
-		       "come from the kernel's counters at the end of each process, threads included. A\n"
-		       "part of a name will do where no other name has it. On a terminal, a run of more\n"
-		       "than 40 tasks shows the failed ones first, then the longest; narrow ones lose\n"
-		       "columns. What goes elsewhere is whole: every task as it began, and with\n"
-		       "--processes whole command lines, last.\n"
+	.summary = "show a run: its tasks, tools and figures",
+	.description = "Shows the latest run, or RUN: the beginning of its id, its name, or a part of\n"
+		       "its name that no other name contains. Figures come from the kernel's counters\n"
+		       "at the end of each process, threads included. On a terminal, a run of more than\n"
+		       "40 tasks shows the failed ones first, then the longest; narrow terminals omit\n"
+		       "columns. Other output is complete: every task in order of start, and with\n"
+		       "--processes full command lines, last.\n"
 		       "\n"
 		       "wall      from the first process to the last\n"
 		       "CPU       time on processors; cores is CPU divided by wall\n"
-		       "peak RSS  resident set of the largest single process at its peak\n"
-		       "read, written  bytes from and to storage, not what the page cache gave\n"
-		       "sent, received  by TCP and UDP; there only where something was\n"
-		       "waited    time in which threads were ready to run and had no processor\n"
-		       "of its limit  the most that its memory cgroup used, of what it may\n"
-		       "-         not known; it is never counted as zero",
+		       "peak RSS  peak resident set of the largest single process\n"
+		       "read, written  bytes from and to storage, excluding page cache hits\n"
+		       "sent, received  bytes by TCP and UDP; shown only if there were any\n"
+		       "waited    time in which threads were ready to run but had no processor\n"
+		       "of its limit  peak usage of its memory cgroup, relative to the limit\n"
+		       "-         unknown; never counted as zero",
 	.options = option_specs,
 	.examples = "  tracer show\n"
 		    "  tracer show 3f2a --processes\n"

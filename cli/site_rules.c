@@ -26,7 +26,7 @@ struct rules *site_rules_load(const char *directory)
 	if (result == -EINVAL)
 		site_rules_say(&error);
 	else
-		say("tracer: cannot read the rules of %s: %s", directories[0], strerror(-result));
+		say("tracer: cannot read the rules in %s: %s", directories[0], strerror(-result));
 	return NULL;
 }
 
@@ -62,10 +62,10 @@ void site_rules_check(const char *directory, bool tell_ok, struct findings *find
 	if (rules_load_valid(directories, tell_refused, &check, &rules) < 0)
 		return; /* out of memory */
 	if (check.refused_count > REFUSED_TOLD)
-		findings_add(findings, FINDING_LIMITED, "rules", "%u more files of %s are not used",
+		findings_add(findings, FINDING_LIMITED, "rules", "%u more files in %s are not used",
 			     check.refused_count - REFUSED_TOLD, directories[0]);
 	if (check.refused_count == 0 && tell_ok)
-		findings_add(findings, FINDING_OK, "rules", "%zu, those of %s included", rules_count(rules),
+		findings_add(findings, FINDING_OK, "rules", "%zu, including those in %s", rules_count(rules),
 			     directories[0]);
 	rules_free(rules);
 }
@@ -84,5 +84,5 @@ void site_rules_where(const struct rules *rules, const char *rule, char *text, s
 			return;
 		}
 	}
-	snprintf(text, capacity, "%s (not among the rules of now)", rule);
+	snprintf(text, capacity, "%s (no longer among the rules)", rule);
 }

@@ -76,7 +76,7 @@ int source_show(const struct options *options, int (*show)(struct view *view))
 /* `how` is what the runs have in common. */
 static int say_ambiguous(const char *how, const char *text, struct rows *runs)
 {
-	say("tracer: several runs %s '%s': give more of it, or an id", how, text);
+	say("tracer: several runs %s '%s': be more specific, or give an id", how, text);
 	for (size_t i = 0; i < runs->count; i++) {
 		const struct row_run *run = ROWS_ITEM(runs, run, i);
 
@@ -130,7 +130,7 @@ static int find_by_part_of_name(struct store *store, const char *text, struct ro
 	int error = find_by_query(store, "runs_by_part_of_name", parameters, ret_run);
 	bool is_one = ret_run->count == 1 || (begins_with(ret_run, 0, text) && !begins_with(ret_run, 1, text));
 
-	return error == 0 && !is_one ? say_ambiguous("have names with", text, ret_run) : error;
+	return error == 0 && !is_one ? say_ambiguous("have names that contain", text, ret_run) : error;
 }
 
 int source_find_run(struct store *store, const char *text, struct rows *ret_run)
@@ -141,7 +141,7 @@ int source_find_run(struct store *store, const char *text, struct rows *ret_run)
 	if (!text || strcmp(text, "latest") == 0) {
 		error = find_by_query(store, "run_latest", NULL, ret_run);
 		return error != -ENOENT ? error
-					: say("tracer: this store holds no run yet: start something, or see "
+					: say("tracer: this store has no runs yet: start something, or see "
 					      "tracer status");
 	}
 	error = find_by_id(store, text, ret_run);
@@ -150,7 +150,7 @@ int source_find_run(struct store *store, const char *text, struct rows *ret_run)
 	if (error == -ENOENT)
 		error = find_by_part_of_name(store, text, ret_run);
 	return error != -ENOENT ? error
-				: say("tracer: no run's name has '%s' in it, nor does an id begin so: see "
+				: say("tracer: no run has a name that contains '%s' or an id that begins with it: see "
 				      "tracer runs --all",
 				      text);
 }

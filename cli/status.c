@@ -22,9 +22,9 @@ static const char *rules, *shipper = SHIPPING_STATE_DEFAULT;
 static const struct option_spec option_specs[] = {
 	OPTION_SPEC_JSON,
 	OPTION_SPEC_SOURCE,
-	{"shipper", 0, "DIR", "directory", "read the shipper's status here (else " SHIPPING_STATE_DEFAULT ")",
+	{"shipper", 0, "DIR", "directory", "read the shipper's status from DIR (else " SHIPPING_STATE_DEFAULT ")",
 	 .text = &shipper},
-	{"rules", 'r', "DIR", "directory", "the site's rules are in DIR (else " SITE_RULES_DEFAULT ")", .text = &rules},
+	{"rules", 'r', "DIR", "directory", "read site rules from DIR (else " SITE_RULES_DEFAULT ")", .text = &rules},
 	OPTION_SPECS_LAST,
 };
 
@@ -62,12 +62,12 @@ static void daemon_missing(struct status *status, const char *name)
 	if (strcmp(name, PROGRAM_PROBE) == 0 && !daemons_have_bpffs())
 		finding_fix(finding,
 			    "its service needs a BPF file system: mount -t bpf bpf /sys/fs/bpf, then "
-			    "systemctl start %s; or watch one command with tracer run",
+			    "systemctl start %s; or trace one command with tracer run",
 			    name);
 	else
 		finding_fix(finding,
-			    "systemctl start %s; if it ends again, journalctl -u %s and sudo tracer "
-			    "doctor say why; or watch one command with tracer run",
+			    "systemctl start %s; if it ends again, see journalctl -u %s and sudo "
+			    "tracer doctor; or trace one command with tracer run",
 			    name, name);
 }
 
@@ -109,7 +109,7 @@ static void check_stream(struct status *status, struct store *store)
 	}
 	lag_ns = freshness_lag_ns(&stream);
 	if (lag_ns < FRESHNESS_LIMIT_NS)
-		findings_add(&status->findings, FINDING_OK, "stream", "stored up to %s ago; %s came through this ring",
+		findings_add(&status->findings, FINDING_OK, "stream", "stored up to %s ago; %s read from this ring",
 			     units_duration(lag_ns, false), units_bytes((int64_t)stream.ring_offset, false));
 	else
 		freshness_tell(&stream, &status->findings);
@@ -136,11 +136,11 @@ static void loss_tell(struct status *status, const char *kind, int64_t lost, int
 			     units_time(last_unix_ns));
 
 	if (recent && unsent)
-		finding_fix(finding, "fix the way to the lake, see shipper; until then a larger store: "
+		finding_fix(finding, "restore the connection to the lake (see shipper); until then use a larger store: "
 				     "tracer-correlator --store-max");
 	else if (recent)
-		finding_fix(finding, "a larger ring: tracer-probe --ring-size 64M; the runs "
-				     "concerned say incomplete");
+		finding_fix(finding, "use a larger ring: tracer-probe --ring-size 64M; the affected runs "
+				     "are marked incomplete");
 }
 
 static int check_losses(struct status *status, struct store *store)
@@ -268,18 +268,18 @@ static void tell_lag(const struct shipping_status *status, bool is_running, stru
 	struct finding *finding;
 
 	if (lag_revs(status) == 0)
-		finding = findings_add(findings, FINDING_OK, "shipper", "%s: everything has arrived; last success %s",
+		finding = findings_add(findings, FINDING_OK, "shipper", "%s: up to date; last success %s",
 				       status->target, units_time(status->last_success_unix_ns));
 	else
 		finding = findings_add(
 			findings, failing || !is_running ? FINDING_MISSING : FINDING_OK, "shipper",
-			"%s: %s changes wait, %s%s; last success %s", status->target,
-			units_count(lag_revs(status), false), lag_ns(status) < 0 ? "none has ever arrived" : "for ",
+			"%s: %s changes waiting, %s%s; last success %s", status->target,
+			units_count(lag_revs(status), false), lag_ns(status) < 0 ? "none ever delivered" : "for ",
 			lag_ns(status) < 0 ? "" : units_duration(lag_ns(status), false),
 			status->last_success_unix_ns ? units_time(status->last_success_unix_ns) : "never");
 	if (!is_running)
-		finding_fix(finding, "tracer-shipper does not run: systemctl start tracer-shipper%s%s",
-			    failing ? "; it last said: " : "", failing ? status->last_error : "");
+		finding_fix(finding, "tracer-shipper is not running: systemctl start tracer-shipper%s%s",
+			    failing ? "; its last error: " : "", failing ? status->last_error : "");
 	else if (failing)
 		finding_fix(finding, "%s", status->last_error);
 }
@@ -289,10 +289,10 @@ static void tell_quarantined(const struct shipping_status *status, struct findin
 	if (status->quarantined_row_count == 0)
 		return;
 	finding_fix(findings_add(findings, FINDING_LIMITED, "shipper",
-				 "%s rows quarantined, which the lake refused; %s of them dropped (size limit)",
+				 "%s rows quarantined because the lake refused them; %s of them dropped (size limit)",
 				 units_count(status->quarantined_row_count, false),
 				 units_count(status->quarantine_dropped_row_count, false)),
-		    "the reasons are in %s/quarantine; tracer ship --from sends them again", shipper);
+		    "see %s/quarantine for the reasons; tracer ship --from sends them again", shipper);
 }
 
 static json_t *status_json(const struct shipping_status *status)
@@ -322,7 +322,7 @@ static void check_shipper(struct findings *findings, bool is_running, json_t *js
 		status.store_rev = rev;
 	json_object_set_new(json, "shipper", error == 0 ? status_json(&status) : json_null());
 	if (error == -ENOENT) {
-		findings_add(findings, FINDING_OK, "shipper", "not in use: what is stored stays on this host");
+		findings_add(findings, FINDING_OK, "shipper", "not in use: stored data stays on this host");
 		return;
 	}
 	if (error < 0) {
@@ -356,7 +356,7 @@ static void hosts_tell(struct status *status, const struct rows *hosts)
 			continue;
 		finding_fix(findings_add(&status->findings, FINDING_LIMITED, "host", "%s: last heard of %s ago",
 					 host->hostname, units_duration(silent_ns, false)),
-			    "there: tracer status, and journalctl -u tracer-shipper");
+			    "on that host, see tracer status and journalctl -u tracer-shipper");
 	}
 	findings_add(&status->findings, FINDING_OK, "hosts", "%zu, of which %zu %s silent for over %d min",
 		     hosts->count, silent, units_plural((int64_t)silent, "is", "are"),
@@ -380,7 +380,7 @@ static void check_lake(struct status *status, const struct options *options)
 		error = check_rows(status, store, rows);
 	if (error < 0)
 		findings_add(&status->findings, FINDING_MISSING, "lake", "%s",
-			     store ? store_error_text(store) : "cannot be asked");
+			     store ? store_error_text(store) : "cannot be queried");
 	rows_free(&hosts);
 	source_close(store);
 }
@@ -410,10 +410,10 @@ static int status_main(const struct options *options)
 
 const struct verb verb_status = {
 	.name = "status",
-	.summary = "daemons, lag, losses, size of the store",
-	.description = "Tells whether the daemons run and keep up, what was lost, how much the store\n"
-		       "holds, and how far the shipper is behind it; of a lake, which hosts are silent.\n"
-		       "Exit status 1 where something is wrong; the line below it says what to do.",
+	.summary = "show daemons, lag, losses and size of the store",
+	.description = "Shows whether the daemons are running and keeping up, what was lost, how much\n"
+		       "the store holds, and how far the shipper is behind; for a lake, which hosts are\n"
+		       "silent. Exit status 1 if something is wrong; the line below it says what to do.",
 	.options = option_specs,
 	.examples = "  tracer status\n"
 		    "  tracer status --json | jq .stream.lag_ns",

@@ -32,11 +32,11 @@ static const char *host_name; /* as given, or NULL */
 static int64_t period_s = 1;
 
 static const struct option_spec option_specs[] = {
-	{"once", '1', NULL, NULL, "print one snapshot and end", .flag = &once},
-	{"sort", 's', "KEY", "cpu memory read write", "by cpu, memory, read or write", .choice = &sort},
-	{"all", 'a', NULL, NULL, "what is idle, and the system's own, too", .flag = &all},
-	{"host", 0, "NAME", NULL, "of this host, where a lake has several", .text = &host_name},
-	{"period", 'd', "SECONDS", NULL, "between refreshes (1)", .number = &period_s, .least = 1, .most = 3600},
+	{"once", '1', NULL, NULL, "print one snapshot and exit", .flag = &once},
+	{"sort", 's', "KEY", "cpu memory read write", "sort by cpu, memory, read or write", .choice = &sort},
+	{"all", 'a', NULL, NULL, "include idle tools and the system's own", .flag = &all},
+	{"host", 0, "NAME", NULL, "show this host, if a lake has several", .text = &host_name},
+	{"period", 'd', "SECONDS", NULL, "refresh interval (1)", .number = &period_s, .least = 1, .most = 3600},
 	OPTION_SPECS_OF_VIEW,
 };
 
@@ -190,11 +190,11 @@ static void summary_print(const struct snapshot *snapshot, const struct output *
 		cores = row_add(cores, line->cores);
 	}
 	output_flow_begin(&flow, whole);
-	output_print(output, STYLE_TITLE, "%s %s, %.2f cores busy, %s resident where busy",
+	output_print(output, STYLE_TITLE, "%s %s, %.2f cores busy, %s resident in busy tools",
 		     units_count(process_count, false), units_plural(process_count, "process", "processes"),
 		     (double)cores / 1e9, units_bytes(memory_bytes, false));
 	if (snapshot->lag_ns >= FRESHNESS_LIMIT_NS)
-		output_print(output, STYLE_BAD, "  nothing new is stored: see tracer status");
+		output_print(output, STYLE_BAD, "  no new data is being stored: see tracer status");
 	fputc('\n', output->file);
 	if (!once)
 		output_print(output, STYLE_DIM,
@@ -224,7 +224,7 @@ static int snapshot_print(const struct view *view, const struct snapshot *snapsh
 	}
 	error = shown ? table_print(table, output, true, NULL) : 0;
 	if (!shown)
-		fputs(all ? "Nothing runs.\n" : "Nothing is busy.\n", output->file);
+		fputs(all ? "Nothing is running.\n" : "Nothing is busy.\n", output->file);
 	table_free(table);
 	return error;
 }
@@ -383,14 +383,14 @@ static int top_show(struct view *view)
 
 const struct verb verb_top = {
 	.name = "top",
-	.summary = "tasks and tools that run now",
+	.summary = "show tasks and tools that are running now",
 	.description = "Shows the tools that are busy now, by task and run: cores in use, resident\n"
-		       "memory, bytes a second from and to storage, over the last few seconds.\n"
-		       "Processes that have ended meanwhile count too: those of a tool that runs no\n"
-		       "more are one line a run, with the number of its tasks.\n"
+		       "memory, bytes per second from and to storage, over the last few seconds.\n"
+		       "Processes that ended in that time count too: those of tools no longer running\n"
+		       "are one line per run, with the number of tasks.\n"
 		       "\n"
-		       "Keys: c, m, r, w sort by cpu, memory, read, written; i shows what is idle; q\n"
-		       "quits. What does not go to a terminal is a single snapshot, as with --once.",
+		       "Keys: c, m, r, w sort by cpu, memory, read, written; i shows idle tools; q\n"
+		       "quits. If output is not a terminal, it is a single snapshot, as with --once.",
 	.options = option_specs,
 	.examples = "  tracer top\n"
 		    "  tracer top --once --sort memory\n"

@@ -132,7 +132,7 @@ static const struct passwd *account_find(const char *installed, const char *comm
 	if (!entry)
 		entry = getpwnam(common);
 	if (!entry)
-		fprintf(stderr, "tracer run: there is neither a user %s nor a user %s to run as\n", installed, common);
+		fprintf(stderr, "tracer run: neither user %s nor user %s exists to run as\n", installed, common);
 	return entry;
 }
 
@@ -182,7 +182,7 @@ int watch_init(struct watch *watch)
 	if (error == 0)
 		error = guard_start(watch);
 	if (error < 0) {
-		fprintf(stderr, "tracer run: cannot make a directory for its daemons: %s\n", strerror(-error));
+		fprintf(stderr, "tracer run: cannot create a directory for its daemons: %s\n", strerror(-error));
 		return error;
 	}
 	snprintf(watch->store_path, sizeof(watch->store_path), "%s/tracer.db", watch->directory);

@@ -28,21 +28,20 @@ const char *option_take_text(void *field, const char *text, const struct option_
 
 const char *option_take_number(void *field, const char *text, const struct option_rule *rule)
 {
-	return parse_number(text, parse_counts, rule->least, rule->most, field)
-		       ? "not a number in the range that it takes"
-		       : NULL;
+	return parse_number(text, parse_counts, rule->least, rule->most, field) ? "not a number in the valid range"
+										: NULL;
 }
 
 const char *option_take_size(void *field, const char *text, const struct option_rule *rule)
 {
 	return parse_number(text, parse_sizes, rule->least, rule->most, field)
-		       ? "not a size in range: bytes, or with K, M or G behind them"
+		       ? "not a size in the valid range (bytes, or with suffix K, M or G)"
 		       : NULL;
 }
 
 const char *option_take_seconds(void *field, const char *text, const struct option_rule *rule)
 {
-	return parse_seconds(text, rule->least, rule->most, field) ? "not a time in seconds, in the range that it takes"
+	return parse_seconds(text, rule->least, rule->most, field) ? "not a number of seconds in the valid range"
 								   : NULL;
 }
 
@@ -51,7 +50,7 @@ const char *option_take_descriptor(void *field, const char *text, const struct o
 	uint64_t number;
 
 	if (parse_number(text, parse_counts, 0, 65535, &number))
-		return "not a descriptor";
+		return "not a file descriptor";
 	*(int *)field = (int)number;
 	return NULL;
 }
@@ -84,7 +83,7 @@ const char *option_take_log_level(void *field, const char *text, const struct op
 			*(enum log_level *)field = levels[i].level;
 			return NULL;
 		}
-	return "not error, warning, info or debug";
+	return "expected error, warning, info or debug";
 }
 
 static void print_rule(const struct option_rule *rule)
@@ -164,10 +163,10 @@ int option_parse(const struct option_program *program, void *options, int argc, 
 		case HELP: print_help(program); return printed();
 		case VERSION: printf("%s " TRACER_VERSION "\n", program->name); return printed();
 		case ':': return refuse(program, argv[optind - 1], "a value is missing");
-		default: return refuse(program, argv[optind - 1], "there is no such option, or it takes no value");
+		default: return refuse(program, argv[optind - 1], "unknown option, or it takes no value");
 		}
 	}
-	return optind < argc ? refuse(program, argv[optind], "an argument that is no option") : 0;
+	return optind < argc ? refuse(program, argv[optind], "unexpected argument") : 0;
 }
 
 int option_exit(int error)

@@ -28,7 +28,7 @@ static int failed(const char *step)
 {
 	int error = errno;
 
-	log_error("cannot give privileges away (%s): %s", step, strerror(error));
+	log_error("cannot drop privileges (%s): %s", step, strerror(error));
 	return -error;
 }
 
@@ -46,7 +46,7 @@ int privilege_become(uid_t uid, gid_t gid, const char *name, gid_t group)
 {
 	if (name ? initgroups(name, gid) : setgroups(group == PRIVILEGE_NO_GROUP ? 0 : 1, &group))
 		return failed("groups");
-	return setresgid(gid, gid, gid) || setresuid(uid, uid, uid) ? failed("becoming another user") : 0;
+	return setresgid(gid, gid, gid) || setresuid(uid, uid, uid) ? failed("changing the user") : 0;
 }
 
 int privilege_drop_capabilities(uint32_t kept)

@@ -12,7 +12,7 @@ void ready_tell(int *fd)
 	if (*fd < 0)
 		return;
 	if (write(*fd, "1", 1) != 1)
-		log_warning("nobody listens on --ready-fd: %s", strerror(errno));
+		log_warning("cannot write to --ready-fd: %s", strerror(errno));
 	close(*fd);
 	*fd = -1;
 }

@@ -44,7 +44,7 @@ static int allow_around(int rules, const char *file, uint64_t access)
 	int result = realpath(file, path) ? privilege_landlock_allow(rules, dirname(path), access) : -errno;
 
 	if (result)
-		log_error("cannot shut myself in around %s: %s", file, strerror(-result));
+		log_error("cannot restrict file access to the directory of %s: %s", file, strerror(-result));
 	return result;
 }
 

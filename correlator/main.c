@@ -50,12 +50,12 @@ static const char *take_rules(void *field, const char *text, const struct option
 static const char *take_cluster(void *field, const char *text, const struct option_rule *rule)
 {
 	*(const char **)field = text;
-	return host_cluster_is_valid(text) ? NULL : "1 to 64 letters, digits, '.', '_' and '-'";
+	return host_cluster_is_valid(text) ? NULL : "expected 1 to 64 letters, digits, '.', '_' and '-'";
 }
 
 static const char *take_arguments(void *field, const char *text, const struct option_rule *rule)
 {
-	return redact_mode_parse(text, field) < 0 ? "not full, redacted or program-only" : NULL;
+	return redact_mode_parse(text, field) < 0 ? "expected full, redacted or program-only" : NULL;
 }
 
 #define AT(field) offsetof(struct options, field)
@@ -63,38 +63,38 @@ static const char *take_arguments(void *field, const char *text, const struct op
 static const struct option_program program = {
 	.name = "tracer-correlator",
 	.purpose = "Turns the stream of tracer-probe into runs, tasks, tools and processes in SQLite.",
-	.exit_text = "Exit status: 0 ended as asked, 1 failure (told in one line), 2 wrong usage.",
+	.exit_text = "Exit status: 0 success, 1 failure (reported in one line), 2 usage error.",
 	/* clang-format off */
 	.rules = (const struct option_rule[]){
-		{"socket", "PATH", "listen here for the probe, mode 0660\n"
+		{"socket", "PATH", "socket to listen on for the probe, mode 0660\n"
 		 "(default " TRACER_RUN_DIR "/tracer.sock)", option_take_text, AT(socket)},
-		{"socket-group", "NAME", "group of the socket (default: the one we run as)",
+		{"socket-group", "NAME", "group of the socket (default: the group of the process)",
 		 option_take_group, AT(socket_group)},
 		{"store", "FILE", "database to write (default " TRACER_STATE_DIR "/tracer.db)",
 		 option_take_text, AT(store)},
-		{"rules", "DIR", "further rules, *.yaml; may be repeated\n"
+		{"rules", "DIR", "additional rules, *.yaml; may be repeated\n"
 		 "(default " TRACER_CONFIG_DIR "/rules.d)", take_rules, AT(rules)},
 		{"arguments", "MODE", "full, redacted (default) or program-only",
 		 take_arguments, AT(arguments)},
-		{"probe-user", "USER", "accept a probe of this user, besides root's and our own\n"
-		 "(default nobody)", option_take_user, AT(probe)},
+		{"probe-user", "USER", "accept a probe of this user, besides root and the user of\n"
+		 "the correlator (default nobody)", option_take_user, AT(probe)},
 		{"user", "USER", "become this user once the socket is bound",
 		 option_take_user, AT(user)},
-		{"retain", "DAYS", "delete runs that ended longer ago (default 30, 0: never)",
+		{"retain", "DAYS", "delete runs DAYS after their end (default 30, 0: never)",
 		 option_take_number, AT(retention.days), 0, 36500},
-		{"store-max", "SIZE", "delete the oldest beyond that, sent or not\n"
+		{"store-max", "SIZE", "delete the oldest rows above this size, sent or not\n"
 		 "(default 10G, 0: never)", option_take_size, AT(retention.bytes_max), 0, INT64_MAX},
-		{"shipper", "DIR", "where tracer-shipper says how far it is; what it has still to\n"
-		 "send is kept (default " TRACER_STATE_DIR "-shipper)",
+		{"shipper", "DIR", "state directory of tracer-shipper; rows not sent yet\n"
+		 "are kept (default " TRACER_STATE_DIR "-shipper)",
 		 option_take_text, AT(retention.shipper)},
-		{"host-period", "SECONDS", "between samples of the host itself (default 10, 0: never)",
+		{"host-period", "SECONDS", "interval between host samples (default 10, 0: never)",
 		 option_take_number, AT(host_period_s), 0, 3600},
-		{"cluster", "NAME", "the cluster that this host is in: jobs of two clusters are two runs\n"
+		{"cluster", "NAME", "cluster of this host; job ids are unique within it\n"
 		 "(default: " TRACER_CONFIG_DIR "/cluster, else ClusterName of slurm.conf)",
 		 take_cluster, AT(cluster)},
-		{"once", NULL, "end when the first probe has come and gone",
+		{"once", NULL, "exit when the first probe disconnects",
 		 option_take_flag, AT(once)},
-		{"replay", "FILE", "read a recording instead of listening, then end",
+		{"replay", "FILE", "read a recording instead of listening, then exit",
 		 option_take_text, AT(replay)},
 		{"record", "FILE", "also write every message to a recording",
 		 option_take_text, AT(record)},
@@ -188,7 +188,7 @@ static int run(const struct options *options, int listen_fd)
 	if (r == 0)
 		r = session_init(&session, model, store);
 	if (r < 0)
-		log_error("cannot take up the store %s: %s", options->store, strerror(-r));
+		log_error("cannot load the model from the store %s: %s", options->store, strerror(-r));
 	else if (options->replay)
 		r = confine_enter(options->store, NULL) < 0 ? -EPERM : replay_file(&session, options->replay);
 	else
@@ -225,7 +225,7 @@ int main(int argc, char **argv)
 	if (!options.replay) {
 		listen_fd = server_listen(options.socket, options.socket_group);
 		if (listen_fd < 0) {
-			log_error(listen_fd == -EADDRINUSE ? "another correlator listens on %s, or it is no socket: %s"
+			log_error(listen_fd == -EADDRINUSE ? "%s is in use by another correlator or is not a socket: %s"
 							   : "cannot listen on %s: %s",
 				  options.socket, strerror(-listen_fd));
 			return EXIT_FAILURE;

@@ -182,16 +182,16 @@ packages_require() {
 		done <<<"$unmet"
 		((${#chosen[@]})) || return 0
 		fail "missing: $(printf '%s\n' "${chosen[@]}" | sort -u | paste -sd' ')" \
-			"(deploy/packages says what for and what else would do)"
+			"(deploy/packages lists purposes and alternatives)"
 	fi
 	command -v apt-get >/dev/null ||
-		fail "installs packages on Debian and Ubuntu only; elsewhere, install what" \
-			"deploy/packages lists and use --no-install"
+		fail "can install packages on Debian and Ubuntu only; elsewhere, install those" \
+			"in deploy/packages and use --no-install"
 
 	step "Installing packages (sizes and names in $log)"
 	as_root true
 	as_root apt-get update >>"$log" 2>&1 </dev/null ||
-		printf '    %scould not refresh the package lists; going on with those here%s\n' \
+		printf '    %scould not refresh the package lists; using the existing ones%s\n' \
 			"$yellow" "$plain"
 	while IFS='|' read -r alternatives reason purpose; do
 		# shellcheck disable=SC2086 # names are words

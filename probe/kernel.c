@@ -91,8 +91,8 @@ static int pins_lock(const char *directory, int *ret_fd)
 	if (!made && errno != EEXIST) {
 		int error = errno;
 
-		log_error("cannot make the pin directory %s: %s; give another with --pin-dir, or "
-			  "start with --no-pin",
+		log_error("cannot create the pin directory %s: %s; set another with --pin-dir, or "
+			  "use --no-pin",
 			  directory, strerror(error));
 		return -error;
 	}
@@ -100,7 +100,7 @@ static int pins_lock(const char *directory, int *ret_fd)
 		if (made)
 			rmdir(directory);
 		log_error("%s is not on a BPF filesystem; mount one (mount -t bpf bpf "
-			  "/sys/fs/bpf), or start with --no-pin",
+			  "/sys/fs/bpf), or use --no-pin",
 			  directory);
 		return -ENOTSUP;
 	}
@@ -109,7 +109,7 @@ static int pins_lock(const char *directory, int *ret_fd)
 		return -errno;
 	if (flock(fd, LOCK_EX | LOCK_NB)) {
 		close(fd);
-		log_error("another tracer-probe has %s; stop it first, or give another --pin-dir", directory);
+		log_error("%s is in use by another tracer-probe; stop it first, or use another --pin-dir", directory);
 		return -EBUSY;
 	}
 	*ret_fd = fd;
@@ -130,7 +130,7 @@ int kernel_detach(const char *pin_dir)
 		return result;
 	}
 	rmdir(pin_dir);
-	log_info("%s: %d pins removed, nothing is collected any more", pin_dir, result);
+	log_info("%s: removed %d pins; collection has stopped", pin_dir, result);
 	return 0;
 }
 
@@ -190,7 +190,7 @@ static int pins_take_over(const char *directory)
 	control_close(control);
 	if (version == 0 || (version == RECORD_VERSION && is_pinned(directory, "ring")))
 		return 0;
-	log_warning("%s: the ring of a probe with record version %u is replaced", directory, version);
+	log_warning("%s: replacing the ring of a probe with record version %u", directory, version);
 	snprintf(name, sizeof(name), BEFORE "%016llx", (unsigned long long)clock_boot_ns());
 	if (mkdir(pin_path(before, directory, name), 0700))
 		return -errno;
@@ -268,7 +268,7 @@ static void before_write_off(const char *before, void *context)
 {
 	const struct write_off *write_off = context;
 
-	log_warning("%s: %llu records of the version before were not delivered: counted as lost", before,
+	log_warning("%s: %llu undelivered records of the previous version are counted as lost", before,
 		    ring_write_off(write_off->losses, before, write_off->until_boot_ns));
 	pins_remove(before, NULL);
 	rmdir(before);
@@ -414,7 +414,7 @@ static int kernel_switch(struct kernel *kernel, const struct kernel_options *opt
 	char load[24], directory[PIN_PATH_SIZE];
 
 	if (control->record_version == RECORD_VERSION)
-		log_info("%s: going on with the ring, %llu bytes to deliver; new programs replace "
+		log_info("%s: continuing with the existing ring, %llu bytes to deliver; new programs replace "
 			 "the old ones",
 			 options->pin_dir, (unsigned long long)ring_backlog_bytes(&kernel->source.ring));
 	snprintf(load, sizeof(load), "%016llx", (unsigned long long)programs->rodata->build);
@@ -450,13 +450,13 @@ static void log_load_failure(int error)
 {
 	if (error == -ESRCH)
 		log_error("this kernel has no BTF (/sys/kernel/btf/vmlinux); one built with "
-			  "CONFIG_DEBUG_INFO_BTF is needed");
+			  "CONFIG_DEBUG_INFO_BTF is required");
 	else if (error == -EPERM) /* EACCES comes from the verifier */
 		log_error("no permission to load BPF programs; run as root, or with CAP_BPF and "
 			  "CAP_PERFMON");
 	else
-		log_error("cannot load, attach or pin the BPF programs: %s; tracer doctor tells "
-			  "what is missing, --debug what the kernel says",
+		log_error("cannot load, attach or pin the BPF programs: %s; tracer doctor shows "
+			  "what is missing, --debug the kernel's messages",
 			  strerror(-error));
 }
 

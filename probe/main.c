@@ -71,7 +71,7 @@ static const char *take_ignore(void *field, const char *text, const struct optio
 	gid_t gid;
 
 	if (kernel->ignore_count == KERNEL_IGNORE_MAX)
-		return "too many things to ignore";
+		return "too many --ignore options";
 	if (strncmp(text, "comm=", 5) == 0) {
 		key.kind = IGNORE_COMM;
 		strncpy(key.comm, text + 5, sizeof(key.comm) - 1);
@@ -85,7 +85,7 @@ static const char *take_ignore(void *field, const char *text, const struct optio
 		if (!parse_cgroup(text + 7, &key.number))
 			return "no such cgroup";
 	} else {
-		return "not uid=, comm= or cgroup= and a value";
+		return "must be uid=, comm= or cgroup= followed by a value";
 	}
 	kernel->ignore[kernel->ignore_count++] = key;
 	return NULL;
@@ -96,14 +96,14 @@ static const char *take_device(void *field, const char *text, const struct optio
 	uint64_t major;
 
 	if (parse_number(text, parse_counts, 1, 4095, &major) || !device_majors_add(field, (uint32_t)major))
-		return "no such device, or too many";
+		return "not a device major number, or too many";
 	return NULL;
 }
 
 static const char *take_socket(void *field, const char *text, const struct option_rule *rule)
 {
 	if (strlen(text) >= sizeof(((struct sockaddr_un *)NULL)->sun_path))
-		return "longer than the path of a socket can be";
+		return "too long for the path of a socket";
 	*(const char **)field = text;
 	return NULL;
 }
@@ -114,40 +114,40 @@ static const char *take_socket(void *field, const char *text, const struct optio
 
 static const struct option_program program = {
 	.name = "tracer-probe",
-	.purpose = "Watches processes in the kernel and sends what is seen to tracer-correlator.",
-	.exit_text = "Exit status: 0 stopped by a signal or done; 1 failed; 2 wrong usage; 3 this kernel\n"
-		     "cannot do it; 4 no permission; 5 another probe has the pins.",
+	.purpose = "Watches processes in the kernel and sends events to tracer-correlator.",
+	.exit_text = "Exit status: 0 stopped by a signal or done; 1 failure; 2 usage error; 3 kernel\n"
+		     "not supported; 4 no permission; 5 pins in use by another probe.",
 	/* clang-format off */
 	.rules = (const struct option_rule[]){
 		{"socket", "PATH", "socket of the correlator (default " TRACER_RUN_DIR "/tracer.sock)",
 		 take_socket, AT(socket_path)},
 		{"peer-uid", "USER", "user that the correlator runs as (default root)",
 		 option_take_user, AT(peer)},
-		{"pin-dir", "DIR", "where to pin, in a BPF filesystem (default /sys/fs/bpf/tracer)",
+		{"pin-dir", "DIR", "pin directory, in a BPF filesystem (default /sys/fs/bpf/tracer)",
 		 option_take_text, AT(kernel.pin_dir)},
-		{"no-pin", NULL, "leave nothing in the kernel at the end", option_take_flag, AT(no_pin)},
+		{"no-pin", NULL, "leave nothing in the kernel on exit", option_take_flag, AT(no_pin)},
 		{"ring-size", "SIZE", "size of the ring, e.g. 4M (default 16M)",
 		 take_ring_size, AT(kernel.ring_bytes)},
-		{"period", "SECONDS", "between process scans (default 1)",
+		{"period", "SECONDS", "interval between process scans (default 1)",
 		 option_take_seconds, AT(period_ns), SECOND / 20, UINT32_MAX *SECOND},
-		{"lease", "SECONDS", "pinned programs go on that long alone (default 3600)",
+		{"lease", "SECONDS", "how long the pins outlive the probe (default 3600)",
 		 option_take_seconds, AT(lease_ns), SECOND / 20, UINT32_MAX *SECOND},
-		{"ignore", "KIND=VALUE", "leave out uid=USER, comm=NAME or cgroup=DIR; may be repeated",
+		{"ignore", "KIND=VALUE", "ignore uid=USER, comm=NAME or cgroup=DIR; may be repeated",
 		 take_ignore, AT(kernel)},
 		{"no-network", NULL, "do not count bytes sent and received",
 		 option_take_flag, AT(kernel.no_network)},
-		{"device-major", "N", "tell who holds such devices, besides GPUs; may be repeated",
+		{"device-major", "N", "report who uses such devices, like GPUs; may be repeated",
 		 take_device, AT(kernel.devices)},
 		{"user", "NAME", "user to become (default nobody)", option_take_user, AT(user)},
-		{"group", "NAME", "group to keep, so that the socket can be reached",
+		{"group", "NAME", "group to keep for access to the socket",
 		 option_take_group, AT(group)},
-		{"record", "FILE", "write a recording, connect to nobody, pin nothing",
+		{"record", "FILE", "write a recording; do not connect, do not pin",
 		 option_take_text, AT(record_path)},
 		{"duration", "SECONDS", "stop after that time",
 		 option_take_seconds, AT(duration_ns), SECOND / 20, UINT32_MAX *SECOND},
-		{"ready-fd", "N", "write '1' there after the first look",
+		{"ready-fd", "N", "write '1' to this descriptor after the first scan",
 		 option_take_descriptor, AT(ready_fd)},
-		{"detach", NULL, "remove what is pinned: nothing is collected any more",
+		{"detach", NULL, "remove the pins and stop collecting",
 		 option_take_flag, AT(detach)},
 		{"quiet", NULL, "log warnings only", option_take_flag, AT(quiet)},
 		{"debug", NULL, "log everything", option_take_flag, AT(debug)},
@@ -213,7 +213,7 @@ static int reader_start(const struct options *options)
 	close(ends[1]);
 	if (pid > 0)
 		return ends[0];
-	log_warning("cannot start the reader of arguments: %s", strerror(errno));
+	log_warning("cannot start the argument reader: %s", strerror(errno));
 	close(ends[0]);
 	return -1;
 }

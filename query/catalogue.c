@@ -78,7 +78,7 @@ static int question_try(struct catalogue *catalogue, const struct question *ques
 	column = columns_compare(question, result);
 	if (column)
 		snprintf(ret_error->reason, sizeof(ret_error->reason),
-			 "the column %.64s is not both declared and selected", column);
+			 "the column %.64s must be both declared and selected", column);
 	ret_error->line = 1;
 	store_result_free(result);
 	return column ? -EINVAL : 0;
@@ -96,8 +96,8 @@ static int question_add(struct catalogue *catalogue, struct question *question, 
 	if (result == 0 && index < catalogue->count && !question->replaces) {
 		error->line = 1;
 		snprintf(error->reason, sizeof(error->reason),
-			 "a shipped question has this name: take another, or "
-			 "say `-- replaces: %s`",
+			 "a shipped question has this name: choose another, or "
+			 "add `-- replaces: %s`",
 			 question->name);
 		result = -EINVAL;
 	}

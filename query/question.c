@@ -166,20 +166,20 @@ static int field_read(struct reader *reader, struct question_field *fields, size
 	field.name = take(&head, " ");
 	type = head ? trim(head) : "";
 	if (*count == most)
-		return refuse(reader, "more than %zu of these", most);
+		return refuse(reader, "more than %zu of this kind", most);
 	if (!is_name(field.name))
-		return refuse(reader, "'%.64s' is no name: small letters, digits and _", field.name);
+		return refuse(reader, "'%.64s' is not a valid name: use lowercase letters, digits and _", field.name);
 	if (type_find(type, &field.type) < 0)
-		return refuse(reader, "there is no type '%.32s' (docs/queries.md)", type);
+		return refuse(reader, "unknown type '%.32s' (docs/queries.md)", type);
 	if (!type_fits(field.name, field.type, is_parameter))
 		return refuse(reader,
-			      "%s cannot be the name of a %s: the end of a name says its unit (docs/queries.md)",
+			      "%s is not a valid name for a %s: the suffix must match the unit (docs/queries.md)",
 			      field.name, type);
 	for (size_t i = 0; i < *count; i++)
 		if (strcmp(fields[i].name, field.name) == 0)
 			return refuse(reader, "%s is declared twice", field.name);
 	if (!field.meaning || !*field.meaning)
-		return refuse(reader, "%s: what does it mean? NAME TYPE; MEANING", field.name);
+		return refuse(reader, "%s has no meaning: expected NAME TYPE; MEANING", field.name);
 	fields[(*count)++] = field;
 	return 0;
 }
@@ -203,7 +203,7 @@ static int parameter_read(struct reader *reader, char *value)
 			   field);
 	if (error == 0 && field.preset &&
 	    question_parse_value(&question->parameters[question->parameter_count - 1], field.preset, &bound) < 0)
-		return refuse(reader, "'%.64s' is no default for this type", field.preset);
+		return refuse(reader, "'%.64s' is not a valid default for this type", field.preset);
 	return error;
 }
 
@@ -221,9 +221,9 @@ static int column_read(struct reader *reader, char *value)
 static int once(struct reader *reader, const char **text, char *value)
 {
 	if (*text)
-		return refuse(reader, "said twice");
+		return refuse(reader, "specified twice");
 	if (!*value)
-		return refuse(reader, "says nothing");
+		return refuse(reader, "is empty");
 	*text = value;
 	return 0;
 }
@@ -233,22 +233,22 @@ static int entry_take(struct reader *reader, const char *key, char *value)
 	struct question *question = reader->question;
 
 	if (strcmp(key, "title") == 0 && strlen(value) > TITLE_BYTES_MAX)
-		return refuse(reader, "a title is at most %d bytes", TITLE_BYTES_MAX);
+		return refuse(reader, "the title is longer than %d bytes", TITLE_BYTES_MAX);
 	if (strcmp(key, "title") == 0)
 		return once(reader, &question->title, value);
 	if (strcmp(key, "explanation") == 0)
 		return once(reader, &question->explanation, value);
 	if (strcmp(key, "columns") == 0)
 		return is_name(value) ? once(reader, &question->relation, value)
-				      : refuse(reader, "columns: the name of a view");
+				      : refuse(reader, "columns: expected the name of a view");
 	if (strcmp(key, "parameter") == 0)
 		return parameter_read(reader, value);
 	if (strcmp(key, "column") == 0)
 		return column_read(reader, value);
 	if (strcmp(key, "replaces") != 0)
-		return refuse(reader, "there is no key '%.32s'", key);
+		return refuse(reader, "unknown key '%.32s'", key);
 	if (strcmp(value, question->name) != 0)
-		return refuse(reader, "replaces: a question replaces the shipped one of its own name alone");
+		return refuse(reader, "replaces: a question can only replace the shipped one of the same name");
 	question->replaces = true;
 	return 0;
 }
@@ -294,7 +294,7 @@ static int header_read(struct reader *reader, char *text, char *end)
 
 		value = line;
 		if (!strchr(line, ':') || *line == ' ')
-			return refuse(reader, "expected `-- KEY: VALUE`, and blanks before what goes on with it");
+			return refuse(reader, "expected `-- KEY: VALUE`, or an indented continuation line");
 		line = take(&value, ":");
 		continuations_take(reader, &text, end, value, strcmp(line, "explanation") == 0);
 		value = trim(value);
@@ -355,7 +355,7 @@ static int parameters_check(struct reader *reader)
 	reader->line = 1;
 	for (size_t i = 0; i < question->parameter_count; i++)
 		if (!parameter_is_used(question, question->parameters[i].name))
-			return refuse(reader, "the parameter %s is declared and never used",
+			return refuse(reader, "the parameter %s is declared but never used",
 				      question->parameters[i].name);
 	return 0;
 }
@@ -368,7 +368,7 @@ static int question_check(struct reader *reader)
 	if (!question->title || !question->explanation)
 		return refuse(reader, "the header has no %s", question->title ? "explanation" : "title");
 	if (question->column_count == 0)
-		return refuse(reader, "the header declares no column");
+		return refuse(reader, "the header declares no columns");
 	return parameters_check(reader);
 }
 
@@ -413,7 +413,7 @@ int question_parse(const char *name, const char *file, const char *text, size_t 
 	*ret_error = (struct tree_error){.line = 0};
 	snprintf(ret_error->file, sizeof(ret_error->file), "%s", file ? file : name);
 	if (reader.question && !is_name(name))
-		error = refuse(&reader, "its name is to have small letters, digits and _ alone");
+		error = refuse(&reader, "the name may contain only lowercase letters, digits and _");
 	else if (reader.question)
 		error = memory_take(&reader, name, file, text, size);
 	if (error == 0)

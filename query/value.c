@@ -21,15 +21,15 @@ static const struct parse_unit durations_ns[] = {
 const char *question_type_example(enum question_type type)
 {
 	static const char *const examples[] = {
-		[QUESTION_TIME] = "2h or 3d (ago), 2026-11-22 or '2026-11-22 10:30'",
-		[QUESTION_BOOT] = "a time since boot: 90s, 15m, 2h",
-		[QUESTION_DURATION] = "500ms, 90s, 15m, 2h, 3d",
-		[QUESTION_BYTES] = "4096, 64K, 100M, 2G",
-		[QUESTION_SHARE] = "10% or 0.1",
-		[QUESTION_MONEY] = "an amount: 12.50",
-		[QUESTION_RUN] = "a run: the beginning of its id, its name, latest",
+		[QUESTION_TIME] = "a time such as 2h or 3d (ago), 2026-11-22 or '2026-11-22 10:30'",
+		[QUESTION_BOOT] = "a time since boot such as 90s, 15m or 2h",
+		[QUESTION_DURATION] = "a duration such as 500ms, 90s, 15m, 2h or 3d",
+		[QUESTION_BYTES] = "a size such as 4096, 64K, 100M or 2G",
+		[QUESTION_SHARE] = "a share such as 10% or 0.1",
+		[QUESTION_MONEY] = "an amount such as 12.50",
+		[QUESTION_RUN] = "a run (the beginning of its id, its name, or latest)",
 		[QUESTION_USER] = "a user's name or number",
-		[QUESTION_ID] = "an id: 16 hexadecimal digits",
+		[QUESTION_ID] = "an id of 16 hexadecimal digits",
 		[QUESTION_COUNT] = "a number",
 		[QUESTION_NUMBER] = "a number",
 		[QUESTION_FLAG] = "yes or no",

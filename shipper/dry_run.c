@@ -82,7 +82,7 @@ int shipper_dry_run(const struct settings *settings)
 	snprintf(run.directory, sizeof(run.directory), "%s/tracer-shipper-XXXXXX", parent && *parent ? parent : "/tmp");
 	if (!mkdtemp(run.directory)) {
 		error = -errno;
-		log_error("%s: cannot make a directory: %s", run.directory, strerror(errno));
+		log_error("%s: cannot create a directory: %s", run.directory, strerror(errno));
 		return error;
 	}
 	gather_init(&run.gather, settings);
@@ -95,7 +95,7 @@ int shipper_dry_run(const struct settings *settings)
 		uv_run(&loop, UV_RUN_DEFAULT);
 		uv_loop_close(&loop);
 	} else {
-		log_error("cannot begin: %s", strerror(-error));
+		log_error("cannot start: %s", strerror(-error));
 	}
 	gather_deinit(&run.gather);
 	rmdir(run.directory);

@@ -43,7 +43,7 @@ struct options {
 static const char *give(struct given *given, const char *key, size_t size, const char *value)
 {
 	if (given->count == GIVEN_MAX || size >= sizeof(given->setting[0].key))
-		return "too many settings, or too long a name";
+		return "too many settings, or the name is too long";
 	memcpy(given->setting[given->count].key, key, size);
 	given->setting[given->count++].value = value;
 	return NULL;
@@ -72,16 +72,16 @@ static const char *take_pair(void *field, const char *text, const struct option_
 
 static const struct option_program program = {
 	.name = "tracer-shipper",
-	.purpose = "Sends what tracer-correlator stored to the datalake, or into files.",
-	.exit_text = "Secrets are never options: the settings name files that hold them.\n"
-		     "Exit status: 0 ended as asked, 1 failure (told in one line), 2 wrong usage or settings.",
+	.purpose = "Sends the rows of tracer-correlator to the datalake, or writes them to files.",
+	.exit_text = "Secrets are never passed as options: the settings name files that contain them.\n"
+		     "Exit status: 0 success, 1 failure (reported in one line), 2 usage error or\ninvalid settings.",
 	/* clang-format off */
 	.rules = (const struct option_rule[]){
-		{"config", "FILE", "settings (default " TRACER_CONFIG_DIR "/shipper.yaml, where there is one)",
+		{"config", "FILE", "settings (default " TRACER_CONFIG_DIR "/shipper.yaml, if it exists)",
 		 option_take_text, AT(config)},
 		{"store", "FILE", "the correlator's database (default " TRACER_STATE_DIR "/tracer.db)",
 		 take_setting, AT(given), .parameter = "store"},
-		{"state", "DIR", "cursor, status and what was quarantined; must be writable\n"
+		{"state", "DIR", "cursor, status and quarantined batches; must be writable\n"
 				 "(default " TRACER_STATE_DIR "-shipper)",
 		 take_setting, AT(given), .parameter = "state"},
 		{"sink", "NAME", "clickhouse (default) or ndjson",
@@ -92,21 +92,21 @@ static const struct option_program program = {
 		 take_setting, AT(given), .parameter = "lake.insecure-http"},
 		{"directory", "DIR", "where the ndjson sink writes; implies --sink ndjson",
 		 take_directory, AT(given), .parameter = "ndjson.directory"},
-		{"interval", "TIME", "rows wait at most about that long: 30, 30s, 5m (default 60s)",
+		{"interval", "TIME", "rows wait at most about this long: 30, 30s, 5m (default 60s)",
 		 take_setting, AT(given), .parameter = "send.interval"},
-		{"set", "NAME=VALUE", "any setting of the configuration: lake.user=shipper",
+		{"set", "NAME=VALUE", "any setting of the configuration, e.g. lake.user=shipper",
 		 take_pair, AT(given)},
-		{"check", NULL, "check the settings and end", option_take_flag, AT(check)},
-		{"dry-run", NULL, "print what would be sent now, and send nothing",
+		{"check", NULL, "check the settings and exit", option_take_flag, AT(check)},
+		{"dry-run", NULL, "print what would be sent now, without sending it",
 		 option_take_flag, AT(dry_run)},
-		{"from", "DIR", "send the files that an ndjson sink wrote, or that were\n"
-				"quarantined, then end",
+		{"from", "DIR", "send files that an ndjson sink wrote or that were\n"
+				"quarantined, then exit",
 		 option_take_text, AT(from)},
-		{"remove", NULL, "with --from: remove each file that the lake took",
+		{"remove", NULL, "with --from: remove each file that the lake accepted",
 		 option_take_flag, AT(remove)},
-		{"once", NULL, "send what there is, then end", option_take_flag, AT(shipper.once)},
+		{"once", NULL, "send all pending rows, then exit", option_take_flag, AT(shipper.once)},
 		{"user", "USER", "become this user first", option_take_user, AT(user)},
-		{"ready-fd", "N", "write '1' to this descriptor when at work",
+		{"ready-fd", "N", "write '1' to this descriptor when ready",
 		 option_take_descriptor, AT(shipper.ready_fd)},
 		{"log-level", "LEVEL", "error, warning, info (default) or debug",
 		 option_take_log_level, AT(log_level)},
@@ -137,7 +137,7 @@ static int load_settings(struct settings *settings, const struct options *option
 static int run(const struct settings *settings, const struct options *options)
 {
 	if (options->check) {
-		puts("the settings are well");
+		puts("settings are valid");
 		return print_finish(stdout);
 	}
 	if (options->dry_run)
@@ -160,7 +160,7 @@ int main(int argc, char **argv)
 	if (result < 0)
 		return option_exit(result);
 	if (options.remove && !options.from) {
-		log_error("--remove goes with --from; see tracer-shipper --help");
+		log_error("--remove requires --from; see tracer-shipper --help");
 		return OPTION_EXIT_USAGE;
 	}
 	log_init(program.name, options.log_level);

@@ -54,7 +54,7 @@ static void next_send(uv_timer_t *timer)
 			resend->type->send(resend->sink, resend->directory, batch, batch_answered, resend);
 			return;
 		}
-		log_error("%s: %s: left out", batch->name, error == -EBADMSG ? "damaged or cut off" : strerror(-error));
+		log_error("%s: %s: skipped", batch->name, error == -EBADMSG ? "damaged or cut off" : strerror(-error));
 		resend->result = -EBADMSG;
 	}
 	uv_stop(&resend->loop);
@@ -103,7 +103,7 @@ static int batches_send(struct resend *resend, const struct settings *settings)
 	if (error == 0)
 		error = resend->type->open(settings, &resend->loop, &resend->sink);
 	if (error < 0) {
-		log_error("cannot begin: %s", strerror(-error));
+		log_error("cannot start: %s", strerror(-error));
 		return error;
 	}
 	uv_timer_init(&resend->loop, &resend->timer);
@@ -127,7 +127,7 @@ int shipper_resend(const struct settings *settings, const char *directory, bool 
 	if (error < 0)
 		log_error("%s: cannot read: %s", directory, strerror(-error));
 	else if (resend.batch_count == 0)
-		log_warning("%s: there are no files *%s in it", directory, BATCH_SUFFIX);
+		log_warning("%s: contains no *%s files", directory, BATCH_SUFFIX);
 	else
 		error = batches_send(&resend, settings);
 	if (error == 0 || resend.next > 0)

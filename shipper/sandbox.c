@@ -27,7 +27,7 @@ static int path_allow(int ruleset, const char *path, uint64_t access)
 	if (error == -ENOENT || error == -EACCES)
 		return 0;
 	if (error < 0)
-		log_error("cannot shut myself in around %s: %s", path, strerror(-error));
+		log_error("cannot restrict file access to %s: %s", path, strerror(-error));
 	return error;
 }
 

@@ -74,8 +74,8 @@ static int set_number(const struct key *key, const char *text, uint64_t *ret_num
 	case -ERANGE: return refuse(ret_error, "%s: %.40s is out of range", key->name, text);
 	default:
 		return refuse(ret_error, "%s: \"%.40s\" is not a number%s", key->name, text,
-			      key->units == parse_durations ? " of seconds, or with s, m, h or d behind it"
-			      : key->units == parse_sizes   ? " of bytes, or with K, M or G behind it"
+			      key->units == parse_durations ? " of seconds, or with suffix s, m, h or d"
+			      : key->units == parse_sizes   ? " of bytes, or with suffix K, M or G"
 							    : "");
 	}
 }
@@ -88,7 +88,7 @@ static int set_text(const struct key *key, const char *text, char **ret_text, st
 		return refuse(ret_error, "%s: a value is missing", key->name);
 	for (const char *c = text; *c; c++)
 		if ((unsigned char)*c < 0x20 || *c == 0x7f)
-			return refuse(ret_error, "%s: has a control character in it", key->name);
+			return refuse(ret_error, "%s: contains a control character", key->name);
 	if (strlen(text) > VALUE_BYTES_MAX)
 		return refuse(ret_error, "%s: longer than %d bytes", key->name, VALUE_BYTES_MAX);
 	copy = strdup(text);
@@ -133,7 +133,7 @@ static int key_unknown(const char *name, struct settings_error *ret_error)
 		names[i] = keys[i].name;
 	memcpy(names + KEY_COUNT, lake_names, sizeof(lake_names));
 	suggest_nearest(name, names, hint, sizeof(hint));
-	return refuse(ret_error, "there is no setting %.60s%s", name, hint);
+	return refuse(ret_error, "unknown setting %.60s%s", name, hint);
 }
 
 int settings_set(struct settings *settings, const char *key, const char *value, struct settings_error *ret_error)
@@ -172,7 +172,7 @@ static int add_leave_out(struct settings *settings, const char *name, struct set
 		return refuse(ret_error, LIST_KEY ": more than %d entries", SETTINGS_LEAVE_OUT_MAX);
 	if (dot && column_is_needed(dot + 1))
 		return refuse(ret_error,
-			      LIST_KEY ": %.60s is needed to know the row by: it cannot be "
+			      LIST_KEY ": %.60s is needed to identify rows and cannot be "
 				       "left out",
 			      name);
 	settings->leave_out[settings->leave_out_count] = strdup(name);
@@ -231,8 +231,7 @@ static int check_left_out(struct store *store, const char *name, struct settings
 			return 0;
 		return refuse(ret_error, LIST_KEY ": %.*s has no column %.60s", (int)(dot - name), name, dot + 1);
 	}
-	return refuse(ret_error, LIST_KEY ": there is no entity %.*s; docs/model.md lists them", (int)(dot - name),
-		      name);
+	return refuse(ret_error, LIST_KEY ": unknown entity %.*s; docs/model.md lists them", (int)(dot - name), name);
 }
 
 static int check_leave_out(const struct settings *settings, struct settings_error *ret_error)
@@ -302,13 +301,12 @@ int settings_check(const struct settings *settings, struct settings_error *ret_e
 	int error;
 
 	if (!type)
-		return refuse(ret_error, "sink: there is no sink %.40s: clickhouse or ndjson", settings->sink);
+		return refuse(ret_error, "sink: unknown sink %.40s: expected clickhouse or ndjson", settings->sink);
 	if (strcmp(settings->sink, "ndjson") == 0)
-		error = settings->ndjson_directory ? 0
-						   : refuse(ret_error, "ndjson.directory: where to write is not said");
+		error = settings->ndjson_directory ? 0 : refuse(ret_error, "ndjson.directory: not set");
 	else if (!settings->lake.url[0])
-		error = refuse(ret_error, "lake.url: it is not said where the lake is: "
-					  "https://HOST:PORT, in the configuration or by --url");
+		error = refuse(ret_error, "lake.url: not set: give the lake's URL, "
+					  "https://HOST:PORT, in the configuration or with --url");
 	else
 		error = access_check(&settings->lake, ret_error->text, sizeof(ret_error->text));
 	return error < 0 ? error : check_leave_out(settings, ret_error);

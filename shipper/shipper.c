@@ -114,7 +114,7 @@ static void note_success(struct shipper *shipper)
 
 	status->last_success_unix_ns = (int64_t)clock_unix_ns();
 	if (status->failing_since_unix_ns)
-		log_info("delivering again");
+		log_info("delivery resumed");
 	status->failing_since_unix_ns = 0;
 	shipper->logged[0] = '\0';
 	retry_succeeded(&shipper->retry);
@@ -155,7 +155,7 @@ static int cursor_follow(struct shipper *shipper)
 	if (is_of && !look->is_of_this_boot)
 		return 0;
 	if (cursor->base_version)
-		log_warning("%s is another store, or an older copy: sending all of it", shipper->settings->store);
+		log_warning("%s is a different store or an older copy: sending all of it", shipper->settings->store);
 	cursor_restart(cursor, &look->store, clock_unix_ns());
 	/* Save before freezing anything: the base tells to which store a batch belongs. */
 	error = cursor_keep(shipper);
@@ -167,8 +167,8 @@ static int cursor_take_up(struct shipper *shipper)
 	int error = cursor_load(shipper->settings->state, &shipper->cursor);
 
 	if (error == -EBADMSG)
-		log_warning("%s/cursor is damaged or of another release: sending the whole store again, "
-			    "which harms nothing",
+		log_warning("%s/cursor is damaged or from another release: sending the whole store again, "
+			    "which is harmless",
 			    shipper->settings->state);
 	else if (error < 0 && error != -ENOENT)
 		return error;
@@ -540,7 +540,7 @@ static void batch_refused(struct shipper *shipper, const struct verdict *verdict
 		struct verdict failure = *verdict;
 
 		snprintf(failure.reason, sizeof(failure.reason),
-			 "%.200s/" QUARANTINE_DIRECTORY ": cannot quarantine a batch that the lake refuses: %s",
+			 "%.200s/" QUARANTINE_DIRECTORY ": cannot quarantine a batch that the lake rejected: %s",
 			 shipper->settings->state, strerror((int)-dropped));
 		batch_retry(shipper, &failure);
 		return;
@@ -570,7 +570,7 @@ static void batch_too_large(struct shipper *shipper, const struct verdict *verdi
 		return;
 	}
 	shipper->gather.batch_rows = batch->row_count / 2;
-	log_warning("%s; it refused %llu KiB: sending smaller batches", verdict->reason,
+	log_warning("%s; %llu KiB were rejected: sending smaller batches", verdict->reason,
 		    (unsigned long long)batch->file_bytes >> 10);
 	ahead_drop(shipper);
 	batch_remove(shipper, batch);
@@ -642,8 +642,8 @@ static void cloud_found(const struct cloud_identity *found, void *data)
 			 found->instance_id, found->instance_type, found->zone);
 		log_info("this host is %s", shipper->status.cloud);
 	} else {
-		log_warning("no cloud's metadata service answers: cloud columns stay unknown; asking "
-			    "again in an hour, cloud: off ends that");
+		log_warning("no cloud metadata service responded: cloud columns stay unknown; retrying "
+			    "in an hour (disable with cloud: off)");
 		uv_timer_start(&shipper->cloud_timer, cloud_due, CLOUD_AGAIN_MS, 0);
 	}
 }
@@ -690,7 +690,7 @@ static int shipper_prepare(struct shipper *shipper)
 	int error = cursor_take_up(shipper);
 
 	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) < 0)
-		log_debug("no random numbers yet: jitter comes from the clock");
+		log_debug("no random numbers yet: using the clock for jitter");
 	retry_init(&shipper->retry, seed);
 	if (error == 0)
 		error = batches_take_up(shipper);
@@ -707,7 +707,7 @@ static int shipper_prepare(struct shipper *shipper)
 	if (error == 0)
 		error = shipper->type->open(shipper->settings, &shipper->loop, &shipper->sink);
 	if (error < 0) {
-		log_error("cannot begin: %s", strerror(-error));
+		log_error("cannot start: %s", strerror(-error));
 		return error;
 	}
 	snprintf(shipper->status.target, sizeof(shipper->status.target), "%s", shipper->type->target(shipper->sink));

@@ -93,8 +93,8 @@ static void ndjson_send(struct sink *sink, const char *directory, const struct b
 	sink->verdict = (struct verdict){.kind = VERDICT_RETRY};
 	if (error == 0 && (uint64_t)used + batch->file_bytes > sink->settings->ndjson_bytes_max) {
 		snprintf(sink->verdict.reason, sizeof(sink->verdict.reason),
-			 "%s: holds %" PRId64 " bytes, ndjson.size allows no more: fetch and remove "
-			 "files, the store keeps what follows",
+			 "%s: contains %" PRId64 " bytes, the limit of ndjson.size: collect and remove "
+			 "files; the store keeps new rows meanwhile",
 			 target, used);
 	} else {
 		if (error == 0)

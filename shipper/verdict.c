@@ -80,28 +80,28 @@ static void judge_exception(const struct http_answer *answer, int64_t code, cons
 	http_answer_words(answer, words, sizeof(words));
 	switch (exception_kind(code)) {
 	case EXCEPTION_CONTENT:
-		say(verdict, VERDICT_REFUSED, "the lake refuses rows of %s: %s", context->entity, words);
+		say(verdict, VERDICT_REFUSED, "the lake rejected rows of %s: %s", context->entity, words);
 		break;
 	case EXCEPTION_LOGIN:
 		say(verdict, VERDICT_RETRY,
-		    "%s: the lake does not know user %s with this password: check "
+		    "%s: the lake rejected user %s with this password: check "
 		    "lake.user and lake.password-file (code %" PRId64 ")",
 		    context->url, user, code);
 		break;
 	case EXCEPTION_RIGHTS:
 		say(verdict, VERDICT_RETRY,
-		    "%s: user %s may not insert into %s.%s_rows: grant it, see tracer "
+		    "%s: user %s may not insert into %s.%s_rows: grant this, see tracer "
 		    "lake init (code %" PRId64 ")",
 		    context->url, user, context->database, context->entity, code);
 		break;
 	case EXCEPTION_SCHEMA:
 		say(verdict, VERDICT_RETRY,
-		    "%s: there is no table %s.%s_rows: make it with tracer lake init, "
+		    "%s: there is no table %s.%s_rows: create it with tracer lake init, "
 		    "or check lake.database (code %" PRId64 ")",
 		    context->url, context->database, context->entity, code);
 		break;
 	default:
-		say(verdict, VERDICT_RETRY, "%s: the lake cannot take it now: %s", context->url,
+		say(verdict, VERDICT_RETRY, "%s: the lake cannot accept it now: %s", context->url,
 		    words[0] ? words : "no reason given");
 		break;
 	}
@@ -134,7 +134,7 @@ void verdict_reach(const struct http_answer *answer, const struct verdict_contex
 	if (ret_verdict->kind == VERDICT_RETRY && clock_is_wrong(answer, context) &&
 	    (answer->status == 401 || answer->status == 403))
 		say(ret_verdict, VERDICT_RETRY,
-		    "%s: refuses us (status %ld), and its clock and ours differ "
-		    "by %" PRId64 " s: set this host's clock right (timedatectl)",
+		    "%s: access denied (status %ld), and its clock and this host's "
+		    "differ by %" PRId64 " s: correct this host's clock (timedatectl)",
 		    context->url, answer->status, answer->date_unix_s - context->now_unix_s);
 }

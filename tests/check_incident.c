@@ -68,10 +68,10 @@ static const struct {
 	 "its cgroup /job reached its memory limit of 512.0 MiB (at most 511.9 MiB "
 	 "used)\n"},
 	{512 * MIB, 100 * MIB,
-	 "memory ran out above its cgroup /job, which used 100.0 MiB at most of the "
-	 "512.0 MiB that it may\n"},
-	{0, 100 * MIB, "the host ran out of memory: its cgroup /job has no limit and used 100.0 MiB at most\n"},
-	{0, 0, "memory ran out; what its cgroup may use is not known\n"},
+	 "memory ran out above its cgroup /job, which used at most 100.0 MiB of its "
+	 "limit of 512.0 MiB\n"},
+	{0, 100 * MIB, "the host ran out of memory: its cgroup /job has no limit and used at most 100.0 MiB\n"},
+	{0, 0, "memory ran out; the memory limit of its cgroup is unknown\n"},
 };
 
 TEST_EACH(an_oom_kill_names_its_cgroup_and_limit, out_of_memory)
@@ -106,7 +106,7 @@ TEST(a_command_that_fails_its_task_is_told_once)
 	tell("11>20; ends 127; 12 ends; 11 ends 127");
 	ck_assert_rows("SELECT kind, sentence, cause FROM incidents",
 		       "failed-command task bwa mem failed: bash -c (pid 20) could not execute a command (code "
-		       "127) there is no such command\n");
+		       "127) the command does not exist\n");
 }
 
 /* A later root changes the task's status: the incident agrees with the task's row. */
@@ -136,10 +136,10 @@ TEST(a_command_that_could_not_be_executed)
 	}
 	tell("11>24; ends 1"); /* a failed subshell, not a command */
 	ck_assert_rows("SELECT kind, sentence, cause FROM incidents ORDER BY boot_ns",
-		       "failed-command bash -c (pid 20) could not execute a command (code 127) there is no "
-		       "such command\n"
+		       "failed-command bash -c (pid 20) could not execute a command (code 127) the command "
+		       "does not exist\n"
 		       "failed-command bash -c (pid 23) could not execute a command (code 126) the command "
-		       "is there but cannot be executed\n");
+		       "exists but cannot be executed\n");
 }
 
 int main(void)

@@ -55,29 +55,29 @@ static const struct {
 	{"q", "", 1, "no title"},
 	{"q", "SELECT 1", 1, "no title"},
 	{"q", "-- title: T\n" COLUMN "SELECT id FROM runs", 1, "no explanation"},
-	{"q", HEAD "SELECT 1", 1, "declares no column"},
+	{"q", HEAD "SELECT 1", 1, "declares no columns"},
 	{"q", HEAD "-- column id id; it\nSELECT 1", 3, "KEY: VALUE"},
 	{"q", HEAD "-- nothing\n" COLUMN "SELECT 1", 3, "KEY: VALUE"},
 	{"q", HEAD "-- title: again\n" COLUMN, 3, "twice"},
-	{"q", "-- title:\n", 1, "says nothing"},
-	{"q", HEAD "-- colour: red\n", 3, "no key 'colour'"},
-	{"q", HEAD "-- column: id\n", 3, "no type ''"},
-	{"q", HEAD "-- column: id ids; it\n", 3, "no type 'ids'"},
-	{"q", HEAD "-- column: id id\n", 3, "what does it mean"},
-	{"q", HEAD "-- column: ID id; it\n", 3, "'ID' is no name"},
+	{"q", "-- title:\n", 1, "is empty"},
+	{"q", HEAD "-- colour: red\n", 3, "unknown key 'colour'"},
+	{"q", HEAD "-- column: id\n", 3, "unknown type ''"},
+	{"q", HEAD "-- column: id ids; it\n", 3, "unknown type 'ids'"},
+	{"q", HEAD "-- column: id id\n", 3, "has no meaning"},
+	{"q", HEAD "-- column: ID id; it\n", 3, "'ID' is not a valid name"},
 	{"q", HEAD "-- column: a\033[2J text; it\n", 3, "\\e[2J"},
-	{"q", HEAD "-- column: wall duration; it\n", 3, "the end of a name says its unit"},
-	{"q", HEAD "-- column: wall_ns bytes; it\n", 3, "the end of a name says its unit"},
-	{"q", HEAD "-- column: run_id run; it\n", 3, "the end of a name says its unit"},
+	{"q", HEAD "-- column: wall duration; it\n", 3, "the suffix must match the unit"},
+	{"q", HEAD "-- column: wall_ns bytes; it\n", 3, "the suffix must match the unit"},
+	{"q", HEAD "-- column: run_id run; it\n", 3, "the suffix must match the unit"},
 	{"q", HEAD COLUMN "-- column: id id; it\n", 4, "declared twice"},
-	{"q", HEAD "-- parameter: a count = many; it\n", 3, "'many' is no default"},
-	{"q", HEAD "-- parameter: a arguments; it\n", 3, "the end of a name"},
+	{"q", HEAD "-- parameter: a count = many; it\n", 3, "'many' is not a valid default"},
+	{"q", HEAD "-- parameter: a arguments; it\n", 3, "the suffix must match the unit"},
 	{"q", HEAD COLUMN "-- columns: no view\n", 4, "the name of a view"},
-	{"q", HEAD COLUMN "-- replaces: runs\n", 4, "its own name alone"},
+	{"q", HEAD COLUMN "-- replaces: runs\n", 4, "of the same name"},
 	{"q", HEAD COLUMN "SELECT id FROM runs\nWHERE id = :run_id", 5, ":run_id is not declared"},
 	{"q", HEAD COLUMN "-- parameter: run_id run; it\nSELECT id FROM runs", 1, "never used"},
 	{"q", HEAD "--   goes on\n-- explanation: again\n", 4, "twice"},
-	{"no name", HEAD COLUMN, 0, "small letters"},
+	{"no name", HEAD COLUMN, 0, "lowercase letters"},
 	{"q", HEAD "-- column: a text; \xff\n", 0, "not UTF-8"},
 };
 
@@ -184,15 +184,15 @@ TEST(broken_files_leave_the_others)
 	ck_assert_int_eq(catalogue_load(directory, refused, NULL, &catalogue), 0);
 	ck_assert_str_eq(refusals,
 			 "attaches.sql:0: a query may only read\n"
-			 "column.sql:1: the column name is not both declared and selected\n"
+			 "column.sql:1: the column name must be both declared and selected\n"
 			 "deletes.sql:0: a query may only read\n"
 			 "folder.sql:0: not a regular file\n"
-			 "hosts.sql:1: a shipped question has this name: take another, or say `-- replaces: hosts`\n"
-			 "lacks.sql:1: the column name is not both declared and selected\n"
+			 "hosts.sql:1: a shipped question has this name: choose another, or add `-- replaces: hosts`\n"
+			 "lacks.sql:1: the column name must be both declared and selected\n"
 			 "pipe.sql:0: not a regular file\n"
 			 "pragma.sql:0: a query may only read\n"
 			 "syntax.sql:5: near \"runs\": syntax error\n"
-			 "two.sql:0: a query is one statement\n"
+			 "two.sql:0: a query must be a single statement\n"
 			 "unknown.sql:5: no such column: nonsense\n");
 	ck_assert_ptr_nonnull(catalogue_find(catalogue, "a")->file);
 	ck_assert_ptr_nonnull(catalogue_find(catalogue, "runs")->file);
@@ -244,7 +244,7 @@ TEST(a_question_of_a_site_ends_in_time)
 	ck_assert_int_eq(store_open_empty(&store, &words), 0);
 	ck_assert_int_eq(store_query_text(store, &endless, NULL, &result), 0);
 	ck_assert_int_eq(store_result_next(result), -ETIME);
-	ck_assert_str_eq(store_error_text(store), "/etc/q.sql: took longer than a query may");
+	ck_assert_str_eq(store_error_text(store), "/etc/q.sql: exceeded the time limit of a query");
 	store_result_free(result);
 	ck_assert_int_eq(store_begin_reading(store), 0); /* the next statement has its own time limit */
 	store_end_reading(store);

@@ -114,9 +114,9 @@ static const struct {
 	{"", "not a recording"},
 	{"SQLite format 3", "not a recording"},
 	{"tracer-record", "not a recording"},
-	{"tracer-record-3", "cut within"},
-	{"tracer-record-1\nanything", "another version"},
-	{"tracer-record-3 anything", "another version"},
+	{"tracer-record-3", "truncated in its first line"},
+	{"tracer-record-1\nanything", "a different version"},
+	{"tracer-record-3 anything", "a different version"},
 };
 
 TEST_EACH(magic_refused, refused)

@@ -57,8 +57,8 @@ static const struct {
 	{"rules:\n  - rule: x\n    match: a\n", 3, "match: expected a mapping"},
 	{"rules:\n  - rule: [x]\n    match: {executable: a}\n", 2, "rule: expected text, found a list"},
 	{"rules: text\n", 1, "rules: expected a list"},
-	{"- a\n", 1, "begins with \"rules:\""},
-	{"text\n", 1, "begins with \"rules:\""},
+	{"- a\n", 1, "must begin with \"rules:\""},
+	{"text\n", 1, "must begin with \"rules:\""},
 	{"rules:\n  - just text\n", 2, "expected a mapping"},
 	{"rules:\n  - rule: x\n    match: {executable: {a: b}}\n", 3, "executable: expected text or a list"},
 	{"rules:\n  - rule: x\n    match: {executable: []}\n", 3, "executable: the list is empty"},
@@ -69,7 +69,7 @@ static const struct {
 	 "match: argv: bad regular expression: missing closing parenthesis, at offset 3 of \"a(b\""},
 	{"rules:\n  - rule: x\n    match: {executable: a}\n    continue: maybe\n", 4,
 	 "continue: expected true or false"},
-	{"rules:\n  - rule: x\n    match: {executable: a}\n    role: tool\n    continue: true\n", 4, "gives none"},
+	{"rules:\n  - rule: x\n    match: {executable: a}\n    role: tool\n    continue: true\n", 4, "not allowed in"},
 	{"rules:\n  - rule: x\n    match: {executable: a}\n    role: orchestrator\n", 2, "needs \"rank: parallel\""},
 	{"rules:\n  - rule: x\n    match: {executable: a}\n    rank: workflow\n", 4,
 	 "rank belongs to role orchestrator, not tool"},
@@ -92,10 +92,10 @@ static const struct {
 	 "needs a \"cgroup\" in the rule's match"},
 	{"rules:\n  - rule: x\n    match: {argv: '(a)', cgroup: '(b)'}\n    name: '{1}'\n", 4, "write {path:1}"},
 	{"rules:\n  - rule: x\n    match: {executable: a}\n    name: '{option:x}'\n", 4, "needs spellings"},
-	{"rules:\n  - rule: x\n    match: {executable: a}\n    name: '{operand0}'\n", 4, "operands count from 1"},
+	{"rules:\n  - rule: x\n    match: {executable: a}\n    name: '{operand0}'\n", 4, "operands begin at 1"},
 	{"rules:\n  - rule: x\n    match: {executable: a}\n  - rule: x\n    match: {executable: b}\n", 4,
-	 "a rule named \"x\" stands already at test.yaml:2"},
-	{"rules:\n  - rule: x\n    rule: y\n", 3, "\"rule\" stands twice, first on line 2"},
+	 "a rule named \"x\" already exists at test.yaml:2"},
+	{"rules:\n  - rule: x\n    rule: y\n", 3, "duplicate key \"rule\", first on line 2"},
 	{"rules: &a\n  - rule: x\n", 1, "anchors"},
 	{"rules:\n  - rule: x\n    match: *a\n", 3, "aliases"},
 	{"rules: !!seq\n  - rule: x\n", 1, "tags"},
@@ -520,7 +520,7 @@ TEST(test_replacing)
 	file_write("a/2.yaml", "rules:\n- {rule: make, match: {executable: other}}");
 	ck_assert_int_eq(rules_load(folder_list(), &rules, &error), -EINVAL);
 	ck_assert_ptr_nonnull(strstr(error.file, "/a/2.yaml"));
-	ck_assert_ptr_nonnull(strstr(error.reason, "a rule named \"make\" stands already at "));
+	ck_assert_ptr_nonnull(strstr(error.reason, "a rule named \"make\" already exists at "));
 }
 
 TEST(test_broken_file_in_directory)
@@ -602,7 +602,7 @@ static const struct {
 	{"- {command: hawk align, role: helper}", 6,
 	 "example \"hawk align\" of rule \"falcon\": role is \"tool\", not \"helper\" (rule \"none\" decides)"},
 	{"- {name: falcon}", 6, "examples: an example needs \"command: ...\""},
-	{"- {command: falcon}", 6, "examples: the example says nothing of what is to come of it: add \"name: ...\""},
+	{"- {command: falcon}", 6, "examples: the example has no expected result: add \"name: ...\""},
 	{"- {command: falcon, nam: x}", 6, "examples: unknown key \"nam\": did you mean \"name\"?"},
 	{"falcon", 5, "examples: expected a list of examples"},
 };

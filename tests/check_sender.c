@@ -15,7 +15,7 @@ static const struct {
 	{0, 1, KERNEL_SENT, "SIGHUP from the terminal after 5.00 ms its terminal was closed - 0\n",
 	 "interrupted task bwa mem was interrupted"},
 	{0, 24, KERNEL_SENT,
-	 "SIGXCPU from the kernel after 5.00 ms it reached its limit of processor time "
+	 "SIGXCPU from the kernel after 5.00 ms it reached its CPU time limit "
 	 "(RLIMIT_CPU) - 0\n"},
 	{0, 9, KERNEL_SENT, "SIGKILL from the kernel after 5.00 ms - - 0\n"},
 	{12, 15, 0, "SIGTERM from itself after 5.00 ms it sent the signal to itself bwa mem 1\n"},
@@ -23,11 +23,11 @@ static const struct {
 	 "SIGTERM from bash -c (pid 11, user root) after 5.00 ms its parent bash -c ended it "
 	 "bash -c 1\n"},
 	{10, 9, 0,
-	 "SIGKILL from snakemake (pid 10, user root) after 5.00 ms snakemake, which it ran "
-	 "beneath, ended it snakemake 1\n"},
+	 "SIGKILL from snakemake (pid 10, user root) after 5.00 ms its ancestor "
+	 "snakemake ended it snakemake 1\n"},
 	{13, 9, 0,
-	 "SIGKILL from nano (pid 13, user root) after 5.00 ms nano, which is not of its run, "
-	 "ended it nano 1\n"},
+	 "SIGKILL from nano (pid 13, user root) after 5.00 ms nano, which is not part of its "
+	 "run, ended it nano 1\n"},
 	{2, 15, 0,
 	 "SIGTERM from sshd (pid 2, user root) after 5.00 ms sshd, which starts and stops runs, "
 	 "ended it sshd 1\n"},

@@ -402,30 +402,30 @@ TEST_EACH(good_settings_are_taken, good_settings)
 static const struct {
 	const char *text, *words;
 } bad_settings[] = {
-	{"", "it is not said where the lake is"},
-	{"lake:\n  uri: x\n", "shipper.yaml:2: there is no setting lake.uri: did you mean \"lake.url\"?"},
+	{"", "lake.url: not set: give the lake's URL"},
+	{"lake:\n  uri: x\n", "shipper.yaml:2: unknown setting lake.uri: did you mean \"lake.url\"?"},
 	{"lake:\n  url: [a]\n", "shipper.yaml:2: lake.url: expected text, found a list"},
 	{"lake: {url: 'http://lake:8123'}\n", "in clear text"},
 	{"lake: {url: 'http://127.0.0.1.example.org'}\n", "in clear text"},
 	{"lake: {url: 'http://localhost.example.org'}\n", "in clear text"},
 	{"lake: {url: 'ftp://lake'}\n", "must begin with https://"},
-	{"lake: {url: 'https://u:hunter2@lake'}\n", "must not hold a user or a password"},
-	{"lake: {url: 'https://lake/?password=hunter2'}\n", "must end before ?"},
+	{"lake: {url: 'https://u:hunter2@lake'}\n", "must not contain a user or password"},
+	{"lake: {url: 'https://lake/?password=hunter2'}\n", "must not contain ?"},
 	{"lake: {url: 'https://l', proxy: 'http://u:hunter2@p'}\n", "lake.proxy-password-file"},
-	{"lake: {url: 'http://localhost', proxy: 'http://p:3128'}\n", "lake.proxy: would get the password"},
-	{"lake: {url: 'https://l', password-file: x}\n", "needs lake.user"},
-	{"lake: {url: 'https://l', certificate-file: x}\n", "need one another"},
-	{"lake: {url: 'https://l', database: 'a b; DROP'}\n", "only letters"},
+	{"lake: {url: 'http://localhost', proxy: 'http://p:3128'}\n", "lake.proxy: would receive the password"},
+	{"lake: {url: 'https://l', password-file: x}\n", "requires lake.user"},
+	{"lake: {url: 'https://l', certificate-file: x}\n", "require each other"},
+	{"lake: {url: 'https://l', database: 'a b; DROP'}\n", "expected at most 64 letters"},
 	{"send:\n  interval: soon\n", "shipper.yaml:2: send.interval: \"soon\" is not a number"},
 	{"send:\n  interval: 5y\n", "is not a number of seconds"},
 	{"send:\n  rows: 2000000\n", "is out of range"},
 	{"send:\n  rows: -1\n", "is not a number"},
-	{"sink: kafka\n", "there is no sink kafka"},
-	{"sink: ndjson\n", "where to write is not said"},
+	{"sink: kafka\n", "unknown sink kafka"},
+	{"sink: ndjson\n", "ndjson.directory: not set"},
 	{"cloud: maybe\n", "expected off, auto, aws"},
-	{"lake: {url: 'https://l'}\nsend:\n  leave-out: [sampels]\n", "there is no entity sampels"},
+	{"lake: {url: 'https://l'}\nsend:\n  leave-out: [sampels]\n", "unknown entity sampels"},
 	{"lake: {url: 'https://l'}\nsend:\n  leave-out: [processes.argv]\n", "has no column argv"},
-	{"send:\n  leave-out: [runs.id]\n", "it cannot be left out"},
+	{"send:\n  leave-out: [runs.id]\n", "cannot be left out"},
 	{"send:\n  leave-out: arguments\n", "expected a list"},
 	{"- a\n", "expected `name: value` lines"},
 	{"lake: {url: 'https://l\n", "shipper.yaml:"},
@@ -487,16 +487,16 @@ static void verdict_is(struct http_answer answer, enum verdict_kind kind, const 
 TEST(only_clickhouse_can_accept)
 {
 	verdict_is((struct http_answer){.status = 200, .is_clickhouse = true}, VERDICT_ACCEPTED, "");
-	verdict_is((struct http_answer){.status = 200}, VERDICT_RETRY, "not as ClickHouse does");
+	verdict_is((struct http_answer){.status = 200}, VERDICT_RETRY, "not from ClickHouse");
 	verdict_is((struct http_answer){.status = 204, .is_clickhouse = true}, VERDICT_RETRY, "status 204");
 	verdict_is((struct http_answer){.status = 200, .is_clickhouse = true, .failure = HTTP_CUT}, VERDICT_RETRY,
-		   "ended in the middle");
+		   "connection was interrupted");
 	verdict_is((struct http_answer){.status = 200, .is_clickhouse = true, .exception_code = 60}, VERDICT_RETRY,
 		   "tracer lake init");
 	verdict_is((struct http_answer){.status = 200,
 					.is_clickhouse = true,
 					.body = "Code: 27. DB::Exception: Cannot parse"},
-		   VERDICT_REFUSED, "refuses rows of runs: Code: 27");
+		   VERDICT_REFUSED, "rejected rows of runs: Code: 27");
 	verdict_is((struct http_answer){.status = 200, .is_clickhouse = true, .body = "1"}, VERDICT_RETRY, "");
 }
 
@@ -507,11 +507,11 @@ TEST(each_failure_names_its_mend)
 		long verify;
 		const char *words;
 	} cases[] = {
-		{HTTP_NO_NAME, 0, "name servers"},
+		{HTTP_NO_NAME, 0, "DNS"},
 		{HTTP_NO_PROXY_NAME, 0, "lake.proxy"},
-		{HTTP_NO_CONNECTION, 0, "is the lake up"},
+		{HTTP_NO_CONNECTION, 0, "check that the lake is running"},
 		{HTTP_TIMEOUT, 0, "lake.timeout"},
-		{HTTP_CUT, 0, "in the middle"},
+		{HTTP_CUT, 0, "interrupted"},
 		{HTTP_TLS_HANDSHAKE, 0, "lake.certificate-file"},
 		{HTTP_TLS_PEER, 19, "lake.ca-file"},
 		{HTTP_TLS_PEER, 10, "expired"},
@@ -533,9 +533,9 @@ TEST(each_failure_names_its_mend)
 	verdict_is((struct http_answer){.status = 302, .location = "https://u:p@elsewhere/"}, VERDICT_RETRY,
 		   "not followed");
 	verdict_is((struct http_answer){.status = 403, .exception_code = 516}, VERDICT_RETRY,
-		   "does not know user shipper");
+		   "the lake rejected user shipper");
 	verdict_is((struct http_answer){.status = 500, .exception_code = 241, .body = "Code: 241. Memory"},
-		   VERDICT_RETRY, "cannot take it now: Code: 241");
+		   VERDICT_RETRY, "cannot accept it now: Code: 241");
 }
 
 static void count_answer(const struct http_answer *answer, void *data)

@@ -45,7 +45,7 @@ int access_set(struct access *access, const char *key, const char *value, char *
 		fault = "expected true or false";
 	for (const char *c = value; *c && !fault; c++)
 		if ((unsigned char)*c < 0x20 || *c == 0x7f)
-			fault = "has a control character in it";
+			fault = "contains a control character";
 	if (fault) {
 		snprintf(ret_reason, capacity, "lake.%s: %s", key, fault);
 		return -EINVAL;
@@ -85,7 +85,7 @@ static const char *url_fault(CURLU *parsed, const char *url, bool insecure_http)
 	bool is_http, is_https;
 
 	if (curl_url_set(parsed, CURLUPART_URL, url, 0) != CURLUE_OK)
-		return "is no address: https://HOST:8443";
+		return "is not a valid URL: expected https://HOST:8443";
 	curl_url_get(parsed, CURLUPART_SCHEME, &scheme, 0);
 	is_http = scheme && strcmp(scheme, "http") == 0;
 	is_https = scheme && strcmp(scheme, "https") == 0;
@@ -93,12 +93,12 @@ static const char *url_fault(CURLU *parsed, const char *url, bool insecure_http)
 	if (!is_http && !is_https)
 		return "must begin with https:// (or http://)";
 	if (url_has(parsed, CURLUPART_USER) || url_has(parsed, CURLUPART_PASSWORD))
-		return "must not hold a user or a password: lake.user and lake.password-file do";
+		return "must not contain a user or password: use lake.user and lake.password-file";
 	if (url_has(parsed, CURLUPART_QUERY) || url_has(parsed, CURLUPART_FRAGMENT))
-		return "must end before ? and #";
+		return "must not contain ? or #";
 	if (is_http && !insecure_http && !is_this_machine(parsed))
-		return "would send the password and everything else in clear text: use https://, or "
-		       "say lake.insecure-http: true";
+		return "would send the password and all data in clear text: use https://, or set "
+		       "lake.insecure-http: true";
 	return NULL;
 }
 
@@ -127,13 +127,13 @@ static int proxy_check(const struct access *access, bool insecure_http, char *re
 
 	if (url_check(access->proxy, true, ignored, sizeof(ignored)) < 0)
 		snprintf(ret_reason, capacity,
-			 "lake.proxy: expected http://HOST:PORT; user and password "
-			 "are lake.proxy-user and lake.proxy-password-file");
+			 "lake.proxy: expected http://HOST:PORT; set user and password "
+			 "with lake.proxy-user and lake.proxy-password-file");
 	else if (strncasecmp(access->url, "http:", strlen("http:")) == 0 &&
 		 url_check(access->proxy, insecure_http, ignored, sizeof(ignored)) < 0)
 		snprintf(ret_reason, capacity,
-			 "lake.proxy: would get the password and everything else in "
-			 "clear text, since lake.url is http: use https://, or say "
+			 "lake.proxy: would receive the password and all data in "
+			 "clear text, because lake.url is http: use https://, or set "
 			 "lake.insecure-http: true");
 	else
 		return 0;
@@ -160,13 +160,13 @@ int access_check(const struct access *access, char *ret_reason, size_t capacity)
 	    (access->proxy[0] && proxy_check(access, insecure_http, ret_reason, capacity) < 0))
 		return -EINVAL;
 	if (!is_database(access->database))
-		fault = "lake.database: only letters, digits and _, at most 64, no digit first";
+		fault = "lake.database: expected at most 64 letters, digits and _, not beginning with a digit";
 	else if (access->password_file[0] && !access->user[0])
-		fault = "lake.password-file: needs lake.user";
+		fault = "lake.password-file: requires lake.user";
 	else if (access->password_file[0] && access->token_file[0])
-		fault = "lake: a password and a token: take one of them";
+		fault = "lake: password-file and token-file are mutually exclusive";
 	else if (!access->certificate_file[0] != !access->key_file[0])
-		fault = "lake: certificate-file and key-file need one another";
+		fault = "lake: certificate-file and key-file require each other";
 	if (fault)
 		snprintf(ret_reason, capacity, "%s", fault);
 	return fault ? -EINVAL : 0;

@@ -164,16 +164,16 @@ __attribute__((format(printf, 2, 3))) static void say(const struct words *words,
 static void explain_certificate(const struct http_answer *answer, const char *url, const struct words *words)
 {
 	if (answer->tls_verify_result == X509_ERR_CERT_NOT_YET_VALID)
-		say(words, "%s: its certificate is not valid yet: is this host's clock right (timedatectl)?", url);
+		say(words, "%s: the certificate is not valid yet: check this host's clock (timedatectl)", url);
 	else if (answer->tls_verify_result == X509_ERR_CERT_HAS_EXPIRED)
 		say(words,
-		    "%s: its certificate has expired: renew it there, or set "
-		    "this host's clock right (timedatectl)",
+		    "%s: the certificate has expired: renew it on the server, or "
+		    "correct this host's clock (timedatectl)",
 		    url);
 	else
 		say(words,
-		    "%s: its certificate is not to be trusted (%s): name the "
-		    "authority that signed it as lake.ca-file, and the host as the certificate does",
+		    "%s: the certificate is not trusted (%s): set lake.ca-file to "
+		    "the authority that signed it, and use the host name in the certificate",
 		    url, answer->error);
 }
 
@@ -184,28 +184,28 @@ static void explain_failure(const struct http_answer *answer, const char *url, c
 	switch (answer->failure) {
 	case HTTP_NO_NAME:
 		say(words,
-		    "%s: its name is not known: check lake.url and the name "
-		    "servers (%s)",
+		    "%s: cannot resolve the host name: check lake.url and "
+		    "DNS (%s)",
 		    url, error);
 		break;
-	case HTTP_NO_PROXY_NAME: say(words, "the proxy's name is not known: check lake.proxy (%s)", error); break;
+	case HTTP_NO_PROXY_NAME: say(words, "cannot resolve the proxy's name: check lake.proxy (%s)", error); break;
 	case HTTP_NO_CONNECTION:
 		say(words,
-		    "%s: no connection: is the lake up, the port right, the way "
-		    "free (%s)?",
+		    "%s: cannot connect: check that the lake is running, the port "
+		    "and firewalls (%s)",
 		    url, error);
 		break;
 	case HTTP_TIMEOUT:
 		say(words,
-		    "%s: no answer in time (%s): it hangs, is overloaded, or "
-		    "lake.timeout is short",
+		    "%s: timed out (%s): the server hangs or is overloaded, or "
+		    "lake.timeout is too short",
 		    url, error);
 		break;
-	case HTTP_CUT: say(words, "%s: the connection ended in the middle (%s)", url, error); break;
+	case HTTP_CUT: say(words, "%s: the connection was interrupted (%s)", url, error); break;
 	case HTTP_TLS_HANDSHAKE:
 		say(words,
-		    "%s: no TLS connection (%s): is it an https port, does it ask "
-		    "for a client certificate (lake.certificate-file)?",
+		    "%s: TLS handshake failed (%s): check that it is an https port "
+		    "and whether it requires a client certificate (lake.certificate-file)",
 		    url, error);
 		break;
 	case HTTP_TLS_PEER: explain_certificate(answer, url, words); break;
@@ -226,7 +226,7 @@ static void explain_redirect(const struct http_answer *answer, const char *url, 
 	size_t size = host ? (size_t)(host + 3 - answer->location) + strcspn(host + 3, "/?#@") : 0;
 
 	say(words,
-	    "%s: answers with a redirect to %.*s: not followed; if the lake has "
+	    "%s: redirects to %.*s, which is not followed; if the lake has "
 	    "moved there, change lake.url",
 	    url, (int)(size ? size : strlen("elsewhere")), size ? answer->location : "elsewhere");
 }
@@ -238,30 +238,30 @@ static void explain_status(const struct http_answer *answer, const char *url, co
 	if (status >= 300 && status < 400)
 		explain_redirect(answer, url, words);
 	else if (status == 407)
-		say(words, "the proxy asks who we are: lake.proxy-user and "
+		say(words, "the proxy requires authentication: set lake.proxy-user and "
 			   "lake.proxy-password-file");
 	else if (status == 413)
 		say(words,
-		    "%s: a proxy before the lake refuses requests of this size "
+		    "%s: a proxy in front of the lake rejects requests of this size "
 		    "(status 413): raise its limit (nginx: client_max_body_size)",
 		    url);
 	else if (is_page(answer))
 		say(words,
-		    "%s: answers with a web page (status %ld): it is no ClickHouse, "
-		    "or a proxy or portal stands between: check lake.url",
+		    "%s: returned a web page (status %ld): not a ClickHouse server, "
+		    "or a proxy or portal in between: check lake.url",
 		    url, status);
 	else if (status == 401 || status == 403)
 		say(words,
-		    "%s: refuses us (status %ld): check lake.user, "
+		    "%s: access denied (status %ld): check lake.user, "
 		    "lake.password-file or lake.token-file",
 		    url, status);
 	else if (status == 429)
-		say(words, "%s: too many requests: what can wait shall come later", url);
+		say(words, "%s: too many requests: retry later", url);
 	else if (status >= 500)
-		say(words, "%s: fails with status %ld: see its log", url, status);
+		say(words, "%s: failed with status %ld: see the server's log", url, status);
 	else
 		say(words,
-		    "%s: answers with status %ld, but not as ClickHouse does: "
+		    "%s: unexpected response with status %ld, not from ClickHouse: "
 		    "check lake.url",
 		    url, status);
 }

@@ -27,8 +27,8 @@ static int secret_check(int fd, const char *name, const char *path, char *ret_re
 	}
 	if (!secret_file_is_credential(name) && (status.st_mode & 077)) {
 		snprintf(ret_reason, capacity,
-			 "%s: others may read it (mode %04o): chmod 600, and let "
-			 "the user who needs it own it",
+			 "%s: others can read it (mode %04o): run chmod 600 and make "
+			 "the user who needs it its owner",
 			 path, status.st_mode & 07777);
 		return -EACCES;
 	}

@@ -86,15 +86,15 @@ static const struct {
 	long code;
 	const char *fix;
 } exceptions[] = {
-	{516, "does not know this user with this password: check lake.user and lake.password-file"},
-	{192, "does not know this user: are Tracer's users on the server (docs/datalake.md)?"},
-	{497, "does not let this user do that: are Tracer's users on the server (docs/datalake.md)?"},
-	{81, "has no such database: make it with tracer lake init, or check lake.database"},
-	{60, "lacks a table or view: see tracer lake check"},
-	{47, "lacks a column: see tracer lake check"},
-	{241, "has not the memory that the query needs: ask for less at once"},
-	{159, "took longer than it gives a query: ask for less at once"},
-	{396, "has more to answer than it gives at once: ask for less"},
+	{516, "rejected this user and password: check lake.user and lake.password-file"},
+	{192, "does not know this user: create Tracer's users on the server (docs/datalake.md)"},
+	{497, "denied permission to this user: create Tracer's users on the server (docs/datalake.md)"},
+	{81, "has no such database: create it with tracer lake init, or check lake.database"},
+	{60, "is missing a table or view: run tracer lake check"},
+	{47, "is missing a column: run tracer lake check"},
+	{241, "has not enough memory for the query: request less at once"},
+	{159, "exceeded its time limit for a query: request less at once"},
+	{396, "exceeded its size limit for a result: request less at once"},
 };
 
 static void exception_explain(const struct lake_answer *answer, long code, char *ret_text, size_t capacity)
@@ -110,7 +110,7 @@ static void exception_explain(const struct lake_answer *answer, long code, char 
 		return;
 	}
 	http_answer_words(&answer->head, words, sizeof(words));
-	snprintf(ret_text, capacity, "%.200s: the lake refuses: %s", settings->url, words);
+	snprintf(ret_text, capacity, "%.200s: the lake returned an error: %s", settings->url, words);
 }
 
 static int answer_fail(struct lake_answer *answer)
@@ -329,7 +329,7 @@ int lake_answer_read(struct lake_answer *answer, const void **ret_data, size_t *
 		return answer_fail(answer);
 	if (answer->ended && tail_is_exception(answer)) {
 		snprintf(answer->client->error, sizeof(answer->client->error),
-			 "%.200s: the lake failed in the midst of its answer: ask again", answer->client->settings.url);
+			 "%.200s: the response was truncated; retry", answer->client->settings.url);
 		return -EIO;
 	}
 	if (answer->size == 0)
@@ -354,7 +354,7 @@ int lake_client_run(struct lake_client *client, const char *sql, char *ret_text,
 		return error;
 	while ((more = lake_answer_read(answer, &data, &size)) > 0) {
 		if (used + size >= most) {
-			snprintf(client->error, sizeof(client->error), "the lake answers with more than was asked");
+			snprintf(client->error, sizeof(client->error), "the lake returned more than was requested");
 			more = -EIO;
 			break;
 		}

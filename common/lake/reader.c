@@ -61,15 +61,15 @@ static int fail_format(struct lake_store *lake, int error)
 {
 	snprintf(lake->base.error, sizeof(lake->base.error), "%s",
 		 error == -ENOMEM    ? "out of memory"
-		 : error == -ENOTSUP ? "the lake answers with a type that this release does not know"
-				     : "the lake's answer is damaged, or ends in the middle");
+		 : error == -ENOTSUP ? "the lake returned a type that this release does not know"
+				     : "the lake's response is damaged or truncated");
 	return error;
 }
 
 static int fail_size(struct lake_store *lake)
 {
 	snprintf(lake->base.error, sizeof(lake->base.error),
-		 "the lake's answer is larger than %d rows or %lld MiB: ask for less at once", LAKE_ANSWER_ROWS_MAX,
+		 "the lake's response is larger than %d rows or %lld MiB: request less at once", LAKE_ANSWER_ROWS_MAX,
 		 LAKE_ANSWER_BYTES_MAX >> 20);
 	return -EFBIG;
 }
@@ -329,7 +329,7 @@ static int version_check(struct lake_store *lake, const struct access *settings,
 	if (atoi(text) >= store_schema_version())
 		return 0; /* a newer schema has more columns, which are not queried */
 	snprintf(ret_error->text, sizeof(ret_error->text),
-		 "%.200s: the lake has schema %d, this release needs %d: tracer lake migrate", settings->url,
+		 "%.200s: the lake has schema %d, this release needs %d: run tracer lake migrate", settings->url,
 		 atoi(text), store_schema_version());
 	return -EPROTO;
 }

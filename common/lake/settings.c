@@ -18,8 +18,8 @@ static int entry_take(void *target, const char *name, const struct tree_node *va
 	if (is_of_section && value->kind == TREE_TEXT)
 		error = access_set(target, name + strlen(SECTION), value->text, ret_reason, capacity);
 	if (error == -ENOENT) {
-		snprintf(ret_reason, capacity, "there is no setting %.64s%s: see tracer-lake(1)", name,
-			 value->kind == TREE_TEXT ? "" : " of one text");
+		snprintf(ret_reason, capacity, "unknown setting %.64s%s: see tracer-lake(1)", name,
+			 value->kind == TREE_TEXT ? "" : " with a single value");
 		error = -EINVAL;
 	}
 	return error;
@@ -68,6 +68,6 @@ int lake_settings_load(struct access *access, const char *url, const char *user,
 	if (access->url[0])
 		return access_check(access, ret_reason, capacity);
 	snprintf(ret_reason, capacity,
-		 "which lake? Give its URL, or set TRACER_LAKE or lake.url in " LAKE_SETTINGS_FILE);
+		 "no lake specified: give its URL, or set TRACER_LAKE or lake.url in " LAKE_SETTINGS_FILE);
 	return -EINVAL;
 }

@@ -149,7 +149,7 @@ static int read_pattern(struct loader *loader, const char *text, unsigned line, 
 	pattern->text = text;
 	pattern->is_glob = glob_is(text);
 	if (pattern->is_glob && !glob_is_valid(text))
-		return loader_refuse(loader, line, "bad glob \"%.100s\": [ without ] or a last \\", text);
+		return loader_refuse(loader, line, "bad glob \"%.100s\": [ without ] or a trailing \\", text);
 	return 0;
 }
 
@@ -170,7 +170,7 @@ static int read_base_names(struct loader *loader, const struct tree_node *value,
 		if (strchr(patterns->items[i].text, '/'))
 			r = loader_refuse(loader, value->line,
 					  "\"%.100s\" is a path; this key compares "
-					  "names without folders (use \"path\" for paths)",
+					  "names without directories (use \"path\" for paths)",
 					  patterns->items[i].text);
 	}
 	return r;
@@ -364,8 +364,7 @@ static int read_example(struct loader *loader, const struct tree_node *node, str
 	if (r == 0 && !example->command)
 		r = loader_refuse(loader, node->line, "an example needs \"command: ...\"");
 	if (r == 0 && !node->first->next)
-		r = loader_refuse(loader, node->line,
-				  "the example says nothing of what is to come of it: add \"name: ...\"");
+		r = loader_refuse(loader, node->line, "the example has no expected result: add \"name: ...\"");
 	return r;
 }
 
@@ -488,7 +487,7 @@ static int loader_check_rule(struct loader *loader, const struct tree_node *node
 		return loader_refuse(loader, node->line, "rule \"%.60s\" has no match", rule->name);
 	if (rule->passes && mapping_get(node, "role"))
 		return loader_refuse(loader, mapping_get(node, "role")->line,
-				     "role: a rule with \"continue: true\" gives none");
+				     "role: not allowed in a rule with \"continue: true\"");
 	if (rule->role == RULES_ROLE_ORCHESTRATOR && !rule->rank)
 		return loader_refuse(loader, node->line,
 				     "role orchestrator needs \"rank: parallel\" or \"rank: workflow\"");
@@ -510,7 +509,7 @@ static int loader_check_name(struct loader *loader, const struct rule *rule)
 			continue;
 		if (other->layer != rule->layer)
 			return 1;
-		return loader_refuse(loader, rule->line, "a rule named \"%.60s\" stands already at %.200s:%u",
+		return loader_refuse(loader, rule->line, "a rule named \"%.60s\" already exists at %.200s:%u",
 				     other->name, other->file, other->line);
 	}
 	return 0;
@@ -656,7 +655,7 @@ int rules_read(struct rules *rules, const char *file, unsigned layer, const void
 	if (r < 0 || !root)
 		return r;
 	if (root->kind != TREE_MAPPING || !root->first)
-		return loader_refuse(&loader, root->line, "a rule file begins with \"rules:\"");
+		return loader_refuse(&loader, root->line, "a rule file must begin with \"rules:\"");
 	for (const struct tree_node *key = root->first; key; key = key->next) {
 		r = strcmp(key->text, "rules") == 0 ? loader_read_rules(&loader, key->value)
 						    : loader_refuse_key(&loader, key, keys);

@@ -148,7 +148,7 @@ static int parser_read_word(struct template_parser *parser, const char *word, st
 		part->kind = word[0] == 'a' ? TEMPLATE_ARGUMENT : TEMPLATE_OPERAND;
 		part->number = (unsigned)number;
 		if (part->kind == TEMPLATE_OPERAND && number == 0)
-			return parser_refuse(parser, "{operand0}: operands count from 1");
+			return parser_refuse(parser, "{operand0}: operands begin at 1");
 		return 0;
 	}
 	if (word_numbered(word, "", &number))

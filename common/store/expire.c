@@ -61,7 +61,7 @@ static int rows_delete(struct store *store, const char *name, const struct store
 		expired->unsent_count += sqlite3_column_int(statement, 0);
 	}
 	if (rc != SQLITE_DONE)
-		error = store_fail(store, rc, "cannot delete what is old");
+		error = store_fail(store, rc, "cannot delete old rows");
 	sqlite3_reset(statement);
 	sqlite3_clear_bindings(statement);
 	expired->row_count += count;
@@ -151,7 +151,7 @@ static int number_find(struct store *store, const char *name, const struct store
 	store_bind(statement, parameters);
 	rc = sqlite3_step(statement);
 	if (rc != SQLITE_ROW)
-		error = store_fail(store, rc, "cannot find what is old");
+		error = store_fail(store, rc, "cannot find old rows");
 	else if (sqlite3_column_type(statement, 0) == SQLITE_NULL)
 		*ret_number = absent;
 	else

@@ -168,7 +168,7 @@ int store_init_processes(struct store *store)
 		rc = sqlite3_prepare_v3(store->db, (const char *)sqlite3_column_text(compose, 0), -1,
 					SQLITE_PREPARE_PERSISTENT, &store->put_processes, NULL);
 	sqlite3_reset(compose);
-	return rc == SQLITE_OK ? 0 : store_fail(store, rc, "put processes");
+	return rc == SQLITE_OK ? 0 : store_fail(store, rc, "cannot write processes");
 }
 
 /* ---- writing -------------------------------------------------------------------- */

@@ -72,7 +72,7 @@ int store_query(struct store *store, const char *name, const struct store_parame
 	const struct store_text text = {.name = name, .sql = store_own_query(name)};
 
 	if (!text.sql) {
-		snprintf(base_of(store)->error, sizeof(base_of(store)->error), "no query is named %s", name);
+		snprintf(base_of(store)->error, sizeof(base_of(store)->error), "unknown query %s", name);
 		return -EINVAL;
 	}
 	return store_query_text(store, &text, parameters, ret_result);
@@ -122,7 +122,7 @@ size_t store_result_find(struct store_result *result, const char *column)
 		if (strcmp(store_result_name(result, i), column) == 0)
 			return i;
 	snprintf(base_of(result->store)->error, sizeof(base_of(result->store)->error),
-		 "what answers the query %s has no column %s", result->query, column);
+		 "the result of query %s has no column %s", result->query, column);
 	result->error = -EPROTO;
 	return width;
 }

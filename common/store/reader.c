@@ -149,7 +149,7 @@ static int statement_prepare(struct store *store, const struct store_text *text,
 	if (rc != SQLITE_OK)
 		return text->limit_s ? foreign_explain(store, rc, text) : store_fail(store, rc, text->name);
 	if (text->limit_s && (!*ret_statement || !is_whole(rest)))
-		return foreign_refuse(store, text->name, "a query is one statement");
+		return foreign_refuse(store, text->name, "a query must be a single statement");
 	return 0;
 }
 
@@ -188,7 +188,7 @@ static int result_next(struct store_result *result)
 		return 1;
 	if (rc != SQLITE_INTERRUPT)
 		return rc == SQLITE_DONE ? 0 : store_fail(result->store, rc, "cannot read the store");
-	snprintf(result->store->base.error, sizeof(result->store->base.error), "%s: took longer than a query may",
+	snprintf(result->store->base.error, sizeof(result->store->base.error), "%s: exceeded the time limit of a query",
 		 result->query);
 	return -ETIME;
 }

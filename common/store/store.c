@@ -110,21 +110,21 @@ __attribute__((format(printf, 3, 4))) static int error_set(struct store_error *r
 static int error_explain(struct store_error *ret_error, int error, const char *path, const char *what)
 {
 	switch (error) {
-	case -ENOSPC: return error_set(ret_error, error, "%s: no space left: free some on its disk", path);
+	case -ENOSPC: return error_set(ret_error, error, "%s: no space left on its disk: free some", path);
 	case -EUCLEAN:
 		return error_set(ret_error, error,
-				 "%s: not a tracer store, or damaged (%s): move it away, or name "
+				 "%s: not a tracer store, or damaged (%s): move it away, or use "
 				 "another file",
 				 path, what);
 	case -EROFS:
 		return error_set(ret_error, error,
-				 "%s: read-only: name a store on a writable "
+				 "%s: read-only: use a store on a writable "
 				 "file system",
 				 path);
 	case -EACCES:
 	case -EPERM:
 		return error_set(ret_error, error,
-				 "%s: permission denied: it is readable for its "
+				 "%s: permission denied: readable only by its "
 				 "owner and group (`tracer` if installed)",
 				 path);
 	case -ENOENT:
@@ -192,20 +192,19 @@ static int lock_take(const char *path, int *ret_fd, struct store_error *ret_erro
 	fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0640);
 	if (fd < 0 && errno == ENOENT)
 		return error_set(ret_error, -ENOENT,
-				 "%s: no such directory: make it, or name another "
+				 "%s: no such directory: create it, or use another "
 				 "store",
 				 path);
 	if (fd < 0)
 		return error_explain(ret_error, -errno, path, "cannot create its lock file");
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		error = errno == EWOULDBLOCK ? -EBUSY : -errno;
-		error_set(
-			ret_error, error,
-			error == -EBUSY
-				? "%s: another tracer-correlator or tracer run writes it (pid %ld): stop that one, or "
-				  "name another store"
-				: "%s: cannot lock it (holder %ld)",
-			path, lock_read_holder(fd));
+		error_set(ret_error, error,
+			  error == -EBUSY
+				  ? "%s: in use by another tracer-correlator or tracer run (pid %ld): stop it, or "
+				    "use another store"
+				  : "%s: cannot lock it (holder %ld)",
+			  path, lock_read_holder(fd));
 		close(fd);
 		return error;
 	}
@@ -245,7 +244,7 @@ static int schema_read_version(struct store *store, int64_t *ret_version)
 static int schema_refuse_newer(const char *path, int64_t version, struct store_error *ret_error)
 {
 	return error_set(ret_error, -EPROTO,
-			 "%s: written by a newer release (schema %lld, this one knows %d): use that "
+			 "%s: written by a newer release (schema %lld, this one supports %d): use that "
 			 "release's programs",
 			 path, (long long)version, store_schema_version());
 }
@@ -495,12 +494,12 @@ static int reader_prepare(struct store *store, const char *path, struct store_er
 	if (version > store_schema_version())
 		return schema_refuse_newer(path, version, ret_error);
 	if (version == 0)
-		return error_set(ret_error, -EPROTO, "%s: empty: tracer-correlator makes a store of it when it starts",
+		return error_set(ret_error, -EPROTO, "%s: empty: tracer-correlator initializes it when it starts",
 				 path);
 	if (version < store_schema_version())
 		return error_set(ret_error, -EPROTO,
 				 "%s: schema %lld is older than this release's %d: tracer-correlator "
-				 "brings it up to date when it starts",
+				 "upgrades it when it starts",
 				 path, (long long)version, store_schema_version());
 	return 0;
 }

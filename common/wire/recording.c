@@ -50,8 +50,8 @@ static ssize_t recording_fill(struct recording *recording)
 static const char *magic_refuse(const char *data, size_t size)
 {
 	if (size >= strlen(MAGIC_PREFIX) && memcmp(data, MAGIC_PREFIX, strlen(MAGIC_PREFIX)) == 0)
-		return size < WIRE_RECORDING_MAGIC_SIZE ? "the recording is cut within its first line"
-							: "a recording of another version";
+		return size < WIRE_RECORDING_MAGIC_SIZE ? "the recording is truncated in its first line"
+							: "a recording of a different version";
 	return "not a recording of tracer-probe";
 }
 

@@ -166,7 +166,7 @@ static const char *decode_message(struct reader *reader, struct wire_message *me
 		return "message type is not an unsigned integer";
 	reason = decode_fields(reader, type, count - 1, message);
 	if (!reason && reader->next != reader->end)
-		return "bytes behind the last field";
+		return "bytes after the last field";
 	return reason;
 }
 

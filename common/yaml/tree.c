@@ -112,7 +112,7 @@ static int parser_read_scalar(struct tree_parser *parser, const yaml_event_t *ev
 	size_t size = event->data.scalar.length;
 
 	if (memchr(text, '\0', size))
-		return parser_refuse(parser, event, "text must not hold a NUL byte");
+		return parser_refuse(parser, event, "text must not contain a NUL byte");
 	node->text = arena_copy(parser->arena, text, size);
 	return node->text ? 0 : -ENOMEM;
 }
@@ -130,7 +130,7 @@ static int parser_check_key(struct tree_parser *parser, const struct tree_node *
 					      "more than %d keys in one mapping", TREE_KEYS_MAX);
 		if (strcmp(other->text, key->text) == 0)
 			return tree_error_set(parser->error, parser->file, key->line,
-					      "\"%.100s\" stands twice, first on line %u", key->text, other->line);
+					      "duplicate key \"%.100s\", first on line %u", key->text, other->line);
 	}
 	return 0;
 }
@@ -223,7 +223,7 @@ static int parser_read_stream(struct tree_parser *parser, struct tree_node **ret
 			return r;
 		end = event.type == YAML_STREAM_END_EVENT;
 		if (event.type == YAML_DOCUMENT_START_EVENT && ++document_count > 1)
-			r = parser_refuse(parser, &event, "a file holds one YAML document, not two");
+			r = parser_refuse(parser, &event, "more than one YAML document in the file");
 		else if (!end && event.type != YAML_STREAM_START_EVENT && event.type != YAML_DOCUMENT_START_EVENT &&
 			 event.type != YAML_DOCUMENT_END_EVENT)
 			r = parser_read_node(parser, &event, 0, &root);

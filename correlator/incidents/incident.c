@@ -128,20 +128,20 @@ static void explain_oom(struct model *model, const struct image *image, char *te
 	char limit[32], peak[32];
 
 	if (!limits || limits->cgroup_peak_bytes == ROW_NULL) {
-		snprintf(text, size, "memory ran out; what its cgroup may use is not known");
+		snprintf(text, size, "memory ran out; the memory limit of its cgroup is unknown");
 		return;
 	}
 	mebibytes(limits->cgroup_peak_bytes, peak);
 	if (limits->memory_limit_bytes == ROW_NULL)
-		snprintf(text, size, "the host ran out of memory: its cgroup %s has no limit and used %s at most",
+		snprintf(text, size, "the host ran out of memory: its cgroup %s has no limit and used at most %s",
 			 cgroup->path, peak);
 	else if (limits->cgroup_peak_bytes >= limits->memory_limit_bytes - OOM_MARGIN_BYTES)
 		snprintf(text, size, "its cgroup %s reached its memory limit of %s (at most %s used)", cgroup->path,
 			 mebibytes(limits->memory_limit_bytes, limit), peak);
 	else
 		snprintf(text, size,
-			 "memory ran out above its cgroup %s, which used %s at most of the %s that it "
-			 "may",
+			 "memory ran out above its cgroup %s, which used at most %s of its "
+			 "limit of %s",
 			 cgroup->path, peak, mebibytes(limits->memory_limit_bytes, limit));
 }
 
@@ -157,7 +157,7 @@ static void explain_before(const struct image *image, char *text, size_t size)
 
 	for (unsigned i = endings ? endings->count : 0; i > 0; i--)
 		if (endings->item[i - 1].kind == ENDING_FAILED) {
-			snprintf(text, size, "the last of its commands to fail: %s", endings->item[i - 1].cause->what);
+			snprintf(text, size, "its last failed command: %s", endings->item[i - 1].cause->what);
 			return;
 		}
 }
@@ -169,16 +169,16 @@ static void explain_code(const struct image *image, char *text, size_t size)
 
 	if (is_failed_command(image))
 		snprintf(text, size,
-			 code == 127 ? "there is no such command" : "the command is there but cannot be executed");
+			 code == 127 ? "the command does not exist" : "the command exists but cannot be executed");
 	else if (is_timeout(image) && code == 124)
 		snprintf(text, size, "its time limit was reached");
 	else if (image->role == RULES_ROLE_SHELL && code == 127)
-		snprintf(text, size, "127 is how a shell says that there is no such command");
+		snprintf(text, size, "shells exit with 127 if a command does not exist");
 	else if (image->role == RULES_ROLE_SHELL && code == 126)
-		snprintf(text, size, "126 is how a shell says that a command cannot be executed");
+		snprintf(text, size, "shells exit with 126 if a command cannot be executed");
 	else if (image->role == RULES_ROLE_SHELL && code > 128 && code < 128 + 64) {
 		signal_name(code - 128, name, sizeof(name));
-		snprintf(text, size, "%" PRId64 " is how a shell says that %s killed a command of it", code, name);
+		snprintf(text, size, "shells exit with %" PRId64 " if %s killed a command", code, name);
 	} else {
 		explain_before(image, text, size);
 	}
@@ -191,10 +191,10 @@ static const char *fault_reason(int64_t signal)
 	case SIGBUS: return "invalid memory access";
 	case SIGILL: return "invalid instruction for this processor";
 	case SIGFPE: return "arithmetic error, such as a division by zero";
-	case SIGABRT: return "it ended itself by abort(3), as programs do that find an error in themselves";
-	case SIGPIPE: return "it wrote to a pipe or socket that nobody read any more";
-	case SIGXCPU: return "it reached its limit of processor time (RLIMIT_CPU)";
-	case SIGXFSZ: return "it reached its limit of file size (RLIMIT_FSIZE)";
+	case SIGABRT: return "it called abort(3), as programs do when they detect an internal error";
+	case SIGPIPE: return "it wrote to a pipe or socket whose reader had closed it";
+	case SIGXCPU: return "it reached its CPU time limit (RLIMIT_CPU)";
+	case SIGXFSZ: return "it reached its file size limit (RLIMIT_FSIZE)";
 	default: return "";
 	}
 }
@@ -207,7 +207,7 @@ static void explain(struct model *model, const struct image *image, const struct
 	if (image->oom_killed)
 		explain_oom(model, image, text, size);
 	else if (sent && sent->kind == SENDER_SELF && is_timeout(image))
-		snprintf(text, size, "its time limit was reached, and it ended its command and itself");
+		snprintf(text, size, "its time limit was reached, and it terminated its command and itself");
 	else if (sent && sender_explain(sent, image->tool->group->task->run, text, size))
 		return;
 	else if (image->wait_status & 0x7f)

@@ -171,9 +171,9 @@ static const char *kernel_reason(uint32_t signal)
 	case SIGINT: return "it was interrupted at its terminal";
 	case SIGQUIT: return "it was quit at its terminal";
 	case SIGHUP: return "its terminal was closed";
-	case SIGXCPU: return "it reached its limit of processor time (RLIMIT_CPU)";
-	case SIGXFSZ: return "it reached its limit of file size (RLIMIT_FSIZE)";
-	case SIGALRM: return "its own timer ran out";
+	case SIGXCPU: return "it reached its CPU time limit (RLIMIT_CPU)";
+	case SIGXFSZ: return "it reached its file size limit (RLIMIT_FSIZE)";
+	case SIGALRM: return "its own timer expired";
 	default: return NULL;
 	}
 }
@@ -201,10 +201,10 @@ bool sender_explain(const struct sent_signal *sent, const struct run *run, char 
 		const char *before, *behind;
 	} words[] = {
 		[SENDER_PARENT] = {"its parent ", ""},
-		[SENDER_ANCESTOR] = {"", ", which it ran beneath,"},
+		[SENDER_ANCESTOR] = {"its ancestor ", ""},
 		[SENDER_ORIGIN] = {"", ", which starts and stops runs,"},
 		[SENDER_SAME_RUN] = {"", " of the same run"},
-		[SENDER_OTHER] = {"", ", which is not of its run,"},
+		[SENDER_OTHER] = {"", ", which is not part of its run,"},
 	};
 	const char *program = sent->program[0] ? sent->program : "a process without a name";
 	const char *reason;

@@ -343,8 +343,8 @@ static int give_up(struct model *model, const struct store_stream *stream)
 
 	model_forget_all(model);
 	model->gone_count = 0;
-	log_warning("what the correlator remembers of running processes is of another release, or broken: "
-		    "what ran is closed as lost, and what is found running begins new runs");
+	log_warning("saved state of running processes is from another release or damaged: closing what ran "
+		    "as lost; processes found running begin new runs");
 	model->generation++;
 	r = store_close_living(model->store, (int64_t)stream->committed_boot_ns);
 	if (r == 0)

@@ -62,7 +62,7 @@ static int shipped_read(const struct retention *retention, const struct retentio
 		return 0;
 	}
 	if (error < 0) {
-		log_warning("%s/" SHIPPING_STATUS_FILE ": %s: keeping what the shipper may not have sent", shipper,
+		log_warning("%s/" SHIPPING_STATUS_FILE ": %s: keeping rows that the shipper may not have sent", shipper,
 			    error == -EBADMSG ? "damaged" : strerror(-error));
 		return 0;
 	}
@@ -220,8 +220,8 @@ bool retention_by_age(struct retention *retention, const struct retention_now *n
 		log_info("deleted %lld rows older than %lld days", (long long)round->row_count,
 			 (long long)retention->options.days);
 	if (round->unsent_count > 0)
-		log_warning("%lld rows of them were deleted before they were sent: tracer-shipper has not run "
-			    "for over %d days; without one, remove %s",
+		log_warning("%lld of these rows were deleted unsent: tracer-shipper has not run for "
+			    "over %d days; if it is no longer used, remove %s",
 			    (long long)round->unsent_count, RETENTION_SHIPPER_GONE_DAYS, retention->options.shipper);
 	return false;
 }
@@ -270,11 +270,11 @@ bool retention_by_size(struct retention *retention, const struct retention_now *
 	if (is_above && !is_over)
 		return true;
 	round->is_under_way = false;
-	log_warning("the store had grown above its bound of %lld MiB: its %lld oldest rows are deleted, %lld "
-		    "of them before they were sent",
+	log_warning("the store exceeded its limit of %lld MiB: deleted its %lld oldest rows, %lld "
+		    "of them unsent",
 		    (long long)retention->options.bytes_max >> 20, (long long)round->row_count,
 		    (long long)round->unsent_count);
 	if (is_above)
-		log_warning("the store stays above its bound: what is left belongs to what runs now");
+		log_warning("the store still exceeds its limit: the remaining rows belong to what is running");
 	return false;
 }

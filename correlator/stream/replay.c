@@ -53,10 +53,10 @@ static int replay_messages(struct session *session, struct recording *recording,
 	}
 	progress_hide();
 	if (r == RECORDING_CUT)
-		log_warning("the recording is cut off at byte %" PRIu64 "; everything before it was replayed",
+		log_warning("the recording is truncated at byte %" PRIu64 "; everything before it was replayed",
 			    recording->position_bytes);
 	if (r < 0) {
-		log_error("the recording is broken at byte %" PRIu64 ": %s", recording->position_bytes,
+		log_error("the recording is damaged at byte %" PRIu64 ": %s", recording->position_bytes,
 			  reason ? reason : strerror(-r));
 		return r;
 	}

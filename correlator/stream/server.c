@@ -154,8 +154,8 @@ static void commit(struct server *server)
 	r = session_commit(session, clock_unix_ns());
 	if (r < 0) {
 		if (!server->paused)
-			log_error("cannot write the store: %s; waiting until it can be written, the "
-				  "probe keeps what is new",
+			log_error("cannot write the store: %s; retrying, new records stay in the "
+				  "probe's ring",
 				  store_error_text(server->store));
 		server->paused = true;
 		if (server->has_peer && !server->peer_closing)
@@ -183,14 +183,14 @@ static void record_frame(struct server *server, const char *data, size_t size)
 		return;
 	if (write(fd, header, sizeof(header)) == (ssize_t)sizeof(header) && write(fd, data, size) == (ssize_t)size)
 		return;
-	log_error("cannot write the recording: %s; it ends here", strerror(errno));
+	log_error("cannot write the recording: %s; recording stopped", strerror(errno));
 	server->options.record_fd = -1;
 }
 
 /* Processes the complete frames. Returns false if the peer must be disconnected. */
 static bool take_frames(struct server *server)
 {
-	const char *data, *reason = "a frame of a wrong size";
+	const char *data, *reason = "a frame of invalid size";
 	size_t size;
 	int r;
 
@@ -261,7 +261,7 @@ static bool peer_is_allowed(struct server *server)
 		return false;
 	if (credentials.uid == 0 || credentials.uid == geteuid() || credentials.uid == server->options.probe_uid)
 		return true;
-	log_warning("connection refused: user %u is not the probe's (see --probe-user)", credentials.uid);
+	log_warning("connection refused: user %u is not the probe's user (see --probe-user)", credentials.uid);
 	return false;
 }
 
@@ -277,7 +277,7 @@ static void refuse(struct server *server)
 
 	if (!second)
 		return;
-	log_warning("connection refused: a probe is connected already");
+	log_warning("connection refused: a probe is already connected");
 	uv_pipe_init(&server->loop, second, 0);
 	uv_accept((uv_stream_t *)&server->listener, (uv_stream_t *)second);
 	uv_close((uv_handle_t *)second, close_only);

@@ -46,11 +46,11 @@ static int greet(struct session *session, const char **ret_reason)
 	if (session->greeted)
 		return reject(ret_reason, "a second hello");
 	if (hello->version != WIRE_VERSION)
-		return reject(ret_reason, "another version of the wire: upgrade probe and correlator together");
+		return reject(ret_reason, "a different protocol version: upgrade probe and correlator together");
 	if (hello->record_version != RECORD_VERSION)
-		return reject(ret_reason, "records of another version: upgrade probe and correlator together");
+		return reject(ret_reason, "a different record version: upgrade probe and correlator together");
 	if (hello->boot_id.size == 0 || hello->boot_id.size >= sizeof(session->stream.boot_id))
-		return reject(ret_reason, "a boot id of a wrong size");
+		return reject(ret_reason, "a boot id of invalid size");
 	if (hello->ring_epoch != session->stream.ring_epoch) {
 		session->stream.ring_epoch = hello->ring_epoch;
 		session->stream.ring_offset = hello->consumer_offset;
@@ -98,7 +98,7 @@ static int take_samples(struct session *session, const struct wire_bytes *record
 		if (r < 0)
 			return r;
 	}
-	return r < 0 ? reject(ret_reason, "samples that are no records") : 0;
+	return r < 0 ? reject(ret_reason, "malformed sample records") : 0;
 }
 
 /* A scan that found nothing new is not worth a commit. */
@@ -139,7 +139,7 @@ static int take(struct session *session, const char **ret_reason)
 	case WIRE_PASS: return take_pass(session, &message->pass);
 	case WIRE_LOSSES:
 		session->changed = true;
-		*ret_reason = "losses that are none";
+		*ret_reason = "a malformed loss table";
 		return apply_message(session->model, message);
 	default: session->changed = true; return apply_message(session->model, message);
 	}
@@ -159,7 +159,7 @@ int session_feed(struct session *session, const void *data, size_t size, const c
 		if (r < 0)
 			return r;
 	} else if (!session->greeted) {
-		return reject(ret_reason, "no hello first");
+		return reject(ret_reason, "a message before hello");
 	}
 	return take(session, ret_reason);
 }

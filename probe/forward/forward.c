@@ -311,7 +311,7 @@ static void pass_continue(struct forward *forward)
 		/* Possibly in the middle of a record: only a new connection helps. */
 		log_error("cannot scan processes: %s", strerror(errno));
 		pass_break_off(forward);
-		stream_fail(&forward->stream, "a process scan broke off");
+		stream_fail(&forward->stream, "a process scan was aborted");
 	}
 }
 
@@ -442,8 +442,8 @@ int forward_run(struct forward *forward)
 	sigaction(SIGINT, &action, NULL);
 	int iterator = iterator_make(forward->source->iterator[0]);
 	if (iterator < 0) {
-		log_error("cannot make an iterator without privileges: %s; Linux 5.19 or newer is "
-			  "needed",
+		log_error("cannot create an iterator without privileges: %s; Linux 5.19 or newer is "
+			  "required",
 			  strerror(errno));
 		return -ENOTSUP;
 	}

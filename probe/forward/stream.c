@@ -66,7 +66,7 @@ void stream_fail(struct stream *stream, const char *reason)
 {
 	if (!stream->failure_logged)
 		log_warning("%s: %s%s", stream->path ? stream->path : "recording", reason,
-			    stream->path ? "; trying again" : "");
+			    stream->path ? "; retrying" : "");
 	stream->failure_logged = true;
 	stream_deinit(stream);
 	stream->retry_boot_ns = clock_boot_ns() + stream->retry_delay_ns;
@@ -107,7 +107,7 @@ void stream_connect(struct stream *stream, const struct wire_message *hello)
 /* Take one message from the input. WELCOME must come first, and only once. */
 static int stream_take(struct stream *stream, struct wire_message *message)
 {
-	const char *data, *reason = "a frame of impossible size";
+	const char *data, *reason = "a frame of invalid size";
 	char line[128];
 	size_t size;
 	int result = wire_input_next(&stream->input, &data, &size);
@@ -117,7 +117,7 @@ static int stream_take(struct stream *stream, struct wire_message *message)
 	if (result > 0)
 		result = wire_decode(data, size, message, &reason);
 	if (result < 0) {
-		snprintf(line, sizeof(line), "the server sent garbage (%s)", reason);
+		snprintf(line, sizeof(line), "the server sent an invalid message (%s)", reason);
 		stream_fail(stream, line);
 		return 0;
 	}
@@ -126,8 +126,8 @@ static int stream_take(struct stream *stream, struct wire_message *message)
 		return 0;
 	}
 	if (message->type == WIRE_WELCOME && message->welcome.version != WIRE_VERSION) {
-		stream_fail(stream, "the correlator speaks another version of the wire; install "
-				    "probe and correlator of one release");
+		stream_fail(stream, "the correlator uses a different protocol version; install "
+				    "probe and correlator of the same release");
 		return 0;
 	}
 	stream->is_ready = true;
@@ -150,8 +150,8 @@ int stream_receive(struct stream *stream, struct wire_message *message)
 			stream_deinit(stream);
 		else if (count == 0)
 			stream_fail(stream, stream->is_ready
-						    ? "the correlator has closed the connection"
-						    : "the correlator refuses this probe (is another connected?)");
+						    ? "the correlator closed the connection"
+						    : "the correlator rejected this probe (is another connected?)");
 		else if (count < 0 && errno != EAGAIN && errno != EINTR)
 			stream_fail(stream, strerror(errno));
 		if (count <= 0)

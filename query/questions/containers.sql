@@ -1,14 +1,14 @@
 -- title: Which containers did a run use?
--- explanation: Those that the run started, and those that it or a task of it ran in.
+-- explanation: Containers that the run started, and those in which it or one of its tasks ran.
 -- parameter: run_id run = latest; the run
 -- columns: containers
--- column: id id; of the container
--- column: runtime text; what made it
--- column: name text; as the runtime calls it
--- column: image text; what it was made of
--- column: started_unix_ns time; when it began
--- column: cgroup_peak_bytes bytes; the most memory that it had
--- column: memory_limit_bytes bytes; what it may have
+-- column: id id; the container
+-- column: runtime text; container runtime
+-- column: name text; name given by the runtime
+-- column: image text; image
+-- column: started_unix_ns time; start time
+-- column: cgroup_peak_bytes bytes; peak memory
+-- column: memory_limit_bytes bytes; memory limit
 SELECT * FROM containers
  WHERE host_id = :host_id
    AND (run_id = :run_id

@@ -1,15 +1,15 @@
--- title: What did work cost that failed?
--- explanation: Tasks by name, of all runs: how many failed, and what these had used by then. Attempts
---   that were tried again with success count, too: they were paid for.
--- parameter: since_unix_ns time = 7d; tasks that began since
--- parameter: limit count = 20; at most so many names
--- column: name text; of the tasks
+-- title: What did failed work cost?
+-- explanation: Tasks of all runs, by name: how many failed, and what the failed ones had used. Attempts
+--   that were later retried successfully count too, because they used resources.
+-- parameter: since_unix_ns time = 7d; only tasks that began at or after this time
+-- parameter: limit count = 20; maximum number of names
+-- column: name text; name of the tasks
 -- column: failed_count count; tasks that failed or were killed
--- column: task_count count; all tasks of the name
--- column: failed_share share; of them that failed
--- column: lost_cpu_ns duration; on processors, of those that failed
--- column: lost_wall_ns duration; from their beginning to their end, added up
--- column: latest_unix_ns time; when the latest of them began
+-- column: task_count count; all tasks with this name
+-- column: failed_share share; share of the tasks that failed
+-- column: lost_cpu_ns duration; CPU time of the failed tasks
+-- column: lost_wall_ns duration; total wall time of the failed tasks
+-- column: latest_unix_ns time; start time of the latest failed task
 WITH task AS (
   SELECT name AS task_name, CASE WHEN status IN ('failed', 'killed') THEN 1 ELSE 0 END AS is_failed,
          cpu_ns AS task_cpu_ns, wall_ns AS task_wall_ns, started_unix_ns AS task_unix_ns

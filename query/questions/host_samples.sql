@@ -1,14 +1,14 @@
--- title: How was a host over time?
--- explanation: One row every ten seconds, the latest first. Counters grow from the host's boot on: what
---   happened between two rows is their difference.
--- parameter: host_id id; the host (tracer query hosts)
--- parameter: since_unix_ns time = 1h; from then on
--- parameter: limit count = 360; at most so many rows
+-- title: How did a host's load change over time?
+-- explanation: One row every ten seconds, the latest first. Counters run since the host's boot: the
+--   difference between two rows is what happened in between.
+-- parameter: host_id id; the host (see tracer query hosts)
+-- parameter: since_unix_ns time = 1h; only samples taken at or after this time
+-- parameter: limit count = 360; maximum number of rows
 -- columns: host_samples
--- column: unix_ns time; when
--- column: cpu_user_ns duration; processors in user mode, since boot
--- column: cpu_system_ns duration; processors in the kernel, since boot
--- column: memory_available_bytes bytes; memory that programs could still have
+-- column: unix_ns time; time of the sample
+-- column: cpu_user_ns duration; CPU time in user mode since boot
+-- column: cpu_system_ns duration; CPU time in the kernel since boot
+-- column: memory_available_bytes bytes; memory available to programs
 -- column: running_count count; threads running or waiting for a processor
 SELECT * FROM host_samples
  WHERE host_id = :host_id AND unix_ns >= :since_unix_ns

@@ -1,15 +1,15 @@
--- title: Which hosts have had no work for long?
--- explanation: How long ago the last run ended that is neither the system's own nor a login session, as of
---   when the host was last heard of. A host on which something runs is not here. Work that began before the
---   probe did is no run: see tracer runs --all before a host is given back.
--- parameter: least_ns duration = 1h; without work for at least so long
--- parameter: limit count = 100; at most so many hosts
--- column: id id; of the host
--- column: hostname text; its name
+-- title: Which hosts have been idle for a long time?
+-- explanation: Time since the last run ended, excluding the system's own runs and login sessions, as of when
+--   the host was last heard of. Hosts with running work are not listed. Work that began before the probe did
+--   is not a run: check tracer runs --all before you give a host back.
+-- parameter: least_ns duration = 1h; minimum time without work
+-- parameter: limit count = 100; maximum number of hosts
+-- column: id id; the host
+-- column: hostname text; host name
 -- column: cpu_count count; processors
 -- column: memory_bytes bytes; main memory
--- column: idle_ns duration; since the last work ended, or since the host is known
--- column: last_work_unix_ns time; when that ended, unknown where there was none
+-- column: idle_ns duration; time since the last work ended, or since the host was first seen
+-- column: last_work_unix_ns time; when the last work ended; unknown if there was none
 -- column: last_seen_unix_ns time; when the host was last heard of
 WITH work AS (
   SELECT host_id AS work_host_id, count(*) - count(end_boot_ns) AS running_count,

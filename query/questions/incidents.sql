@@ -1,13 +1,13 @@
 -- title: What went wrong in a run?
--- explanation: Failed tasks, crashes, kills and what stood still, in the order in which it happened.
+-- explanation: Failed tasks, crashes, kills and stalls, in the order in which they happened.
 -- parameter: run_id run = latest; the run
 -- columns: incidents
--- column: id id; of the incident
--- column: unix_ns time; when
--- column: kind text; what sort of incident
+-- column: id id; the incident
+-- column: unix_ns time; when it happened
+-- column: kind text; kind of incident
 -- column: task_name text; the task
--- column: pid number; the process
--- column: program text; of the process
+-- column: pid number; process id
+-- column: program text; program of the process
 -- column: sentence text; what happened
 
 -- DISTINCT keeps SQLite from scanning all processes for the join.

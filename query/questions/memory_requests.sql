@@ -1,15 +1,15 @@
--- title: How much of the memory that tasks may have do they use?
--- explanation: Tasks by name, of all runs, that ran in a cgroup with a limit of its own: a job of a batch
---   system, a container. The limit is what was asked for. What is used is the peak of the cgroup, or
---   where that is unknown of the task's processes together.
--- parameter: since_unix_ns time = 30d; tasks that began since
--- parameter: limit count = 20; at most so many names
--- column: name text; of the tasks
+-- title: How much of their memory limit do tasks use?
+-- explanation: Tasks of all runs, by name, that ran in a cgroup with its own memory limit, such as a job of
+--   a batch system or a container. The limit is what was requested. Usage is the peak of the cgroup or,
+--   if that is unknown, of the task's processes together.
+-- parameter: since_unix_ns time = 30d; only tasks that began at or after this time
+-- parameter: limit count = 20; maximum number of names
+-- column: name text; name of the tasks
 -- column: task_count count; tasks
--- column: memory_limit_bytes bytes; the highest limit
--- column: used_bytes bytes; the most that any of them used
--- column: used_share share; of the limit
--- column: unused_bytes bytes; that none of them used
+-- column: memory_limit_bytes bytes; highest limit
+-- column: used_bytes bytes; highest usage of any of the tasks
+-- column: used_share share; used share of the limit
+-- column: unused_bytes bytes; part of the limit that none of the tasks used
 WITH task AS (
   SELECT name AS task_name, memory_limit_bytes AS limit_bytes,
          coalesce(cgroup_peak_bytes, concurrent_memory_bytes, peak_rss_bytes) AS peak_bytes

@@ -1,16 +1,16 @@
 -- title: What did a run do more than once?
 -- explanation: Processes with the same command line in the same directory. Whether they did the same
---   work depends on their input, too: a file may have changed in between, and a failed attempt that
---   is tried again is here as well.
+--   work also depends on their input: a file may have changed in between. Retries of failed attempts
+--   are listed too.
 -- parameter: run_id run = latest; the run
--- parameter: least_ns duration = 1s; on processors, of all but the longest of them
--- parameter: limit count = 20; at most so many command lines
--- column: repeated_cpu_ns duration; on processors, of all but the longest of them
--- column: process_count count; how often
--- column: cpu_ns duration; on processors, of all of them
+-- parameter: least_ns duration = 1s; minimum CPU time of all but the longest process
+-- parameter: limit count = 20; maximum number of command lines
+-- column: repeated_cpu_ns duration; CPU time of all but the longest process
+-- column: process_count count; number of processes
+-- column: cpu_ns duration; CPU time of all processes
 -- column: program text; the program
--- column: arguments arguments; the command line
--- column: working_directory text; where
+-- column: arguments arguments; command line
+-- column: working_directory text; working directory
 WITH total AS (
   SELECT min(id) AS first_id, min(program) AS program, arguments AS same_arguments,
          working_directory AS same_directory, count(*) AS process_count, sum(cpu_ns) AS all_cpu_ns,

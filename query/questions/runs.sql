@@ -1,22 +1,22 @@
 -- title: Which runs were there?
--- explanation: The latest first. Of a run that several hosts share, the part that began first stands for
---   all.
--- parameter: since_unix_ns time = 1970-01-02; begun at or after
--- parameter: with_system flag = no; the system's own and login sessions too
--- parameter: user_id user = none; of this user
--- parameter: name text = none; whose name contains it
--- parameter: host text = none; of which a part is on the host of this name
--- parameter: limit count = 20; at most so many runs
--- parameter: candidate_limit count = 1000000; the latest parts among which they are looked for
+-- explanation: The latest first. A run that several hosts share is represented by the part that began
+--   first.
+-- parameter: since_unix_ns time = 1970-01-02; only runs that began at or after this time
+-- parameter: with_system flag = no; include the system's own runs and login sessions
+-- parameter: user_id user = none; only runs of this user
+-- parameter: name text = none; only runs whose name contains this text
+-- parameter: host text = none; only runs with a part on the host of this name
+-- parameter: limit count = 20; maximum number of runs
+-- parameter: candidate_limit count = 1000000; number of the latest parts to search
 -- columns: standing_runs
--- column: id id; of the run
--- column: started_unix_ns time; when it began
+-- column: id id; the run
+-- column: started_unix_ns time; start time
 -- column: user_id user; who started it
--- column: name text; what it is called
+-- column: name text; name of the run
 -- column: status text; how it ended
--- column: wall_ns duration; from its beginning to its end
--- column: cpu_ns duration; on processors
--- column: peak_rss_bytes bytes; the most memory that a process of it had
+-- column: wall_ns duration; wall time from start to end
+-- column: cpu_ns duration; CPU time
+-- column: peak_rss_bytes bytes; peak memory of any process
 -- column: task_count count; tasks
 -- column: failed_count count; processes that failed
 -- column: host text; where it ran

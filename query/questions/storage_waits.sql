@@ -1,17 +1,17 @@
 -- title: Which processes of a run waited longest for storage?
--- explanation: Waiting for block I/O as the kernel's delay accounting counts it, all threads added up. Where
---   that is off (tracer host says so) it is unknown, and the time in uninterruptible sleep stands for it,
---   which network filesystems cause, too, and which is seen in steps of a process scan.
+-- explanation: Time spent waiting for block I/O, from the kernel's delay accounting, summed over all threads.
+--   Without delay accounting (see tracer host) it is unknown, and the time in uninterruptible sleep is used
+--   instead, which network filesystems cause too and which has the resolution of a process scan.
 -- parameter: run_id run = latest; the run
--- parameter: limit count = 20; at most so many processes
+-- parameter: limit count = 20; maximum number of processes
 -- column: id id; the process
--- column: block_io_delay_ns duration; waiting for block I/O
--- column: uninterruptible_ns duration; in uninterruptible sleep
--- column: wall_ns duration; from its beginning to its end
--- column: read_bytes bytes; fetched from storage
--- column: write_bytes bytes; written for storage
+-- column: block_io_delay_ns duration; time waiting for block I/O
+-- column: uninterruptible_ns duration; time in uninterruptible sleep
+-- column: wall_ns duration; wall time from start to end
+-- column: read_bytes bytes; bytes read from storage
+-- column: write_bytes bytes; bytes written to storage
 -- column: program text; the program
--- column: arguments arguments; its command line
+-- column: arguments arguments; command line
 SELECT id, block_io_delay_ns, uninterruptible_ns, end_boot_ns - begin_boot_ns AS wall_ns, read_bytes, write_bytes,
        program, arguments
   FROM processes

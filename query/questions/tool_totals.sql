@@ -1,18 +1,18 @@
 -- title: Which tools did a run spend its time on?
--- explanation: All tools of the run of the same name together, whatever task they were in. Waits are those
---   of all threads added up: they may be longer than the run.
+-- explanation: Totals per tool name across all tasks of the run. Wait times are summed over all threads
+--   and can exceed the duration of the run.
 -- parameter: run_id run = latest; the run
 -- column: name text; the tool
 -- column: task_count count; tasks that used it
--- column: process_count count; processes of it
--- column: cpu_ns duration; on processors
--- column: cpu_share share; of what the whole run used of processors
--- column: run_delay_ns duration; waiting for a processor
--- column: block_io_delay_ns duration; waiting for storage, unknown without delay accounting
--- column: memory_delay_ns duration; waiting for memory, unknown without delay accounting
--- column: peak_rss_bytes bytes; the most memory that one process had
--- column: read_bytes bytes; fetched from storage
--- column: write_bytes bytes; written for storage
+-- column: process_count count; processes of the tool
+-- column: cpu_ns duration; CPU time
+-- column: cpu_share share; share of the CPU time of the whole run
+-- column: run_delay_ns duration; time waiting for a processor
+-- column: block_io_delay_ns duration; time waiting for storage, unknown without delay accounting
+-- column: memory_delay_ns duration; time waiting for memory, unknown without delay accounting
+-- column: peak_rss_bytes bytes; peak memory of any process
+-- column: read_bytes bytes; bytes read from storage
+-- column: write_bytes bytes; bytes written to storage
 WITH total AS (
   SELECT name AS tool_name, count(*) AS task_count, sum(process_count) AS process_count, sum(cpu_ns) AS cpu_ns,
          sum(run_delay_ns) AS run_delay_ns, sum(block_io_delay_ns) AS block_io_delay_ns,

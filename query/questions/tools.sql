@@ -1,14 +1,14 @@
 -- title: Which tools did the tasks of a run use?
--- explanation: One row for each tool of each task, as they began.
+-- explanation: One row for each tool of each task, in order of start.
 -- parameter: run_id run = latest; the run
 -- columns: standing_tools
--- column: id id; of the tool in its task
+-- column: id id; the tool within its task
 -- column: task_id id; the task
--- column: name text; what it is called
--- column: role text; what it is to the task
--- column: wall_ns duration; from its first process to the end of its last
--- column: cpu_ns duration; on processors
--- column: peak_rss_bytes bytes; the most memory that a process of it had
+-- column: name text; name of the tool
+-- column: role text; role of the tool in the task
+-- column: wall_ns duration; wall time from the start of its first process to the end of its last
+-- column: cpu_ns duration; CPU time
+-- column: peak_rss_bytes bytes; peak memory of any process
 -- column: process_count count; processes
 SELECT * FROM standing_tools
  WHERE host_id = :host_id

@@ -1,15 +1,15 @@
--- title: Who used how much?
--- explanation: Runs by the user who started them; the system's own are left out. What still runs counts
---   with what it has used until now.
--- parameter: since_unix_ns time = 7d; runs that began since
--- column: user_id user; who started them
+-- title: How much did each user use?
+-- explanation: Runs by the user who started them, without the system's own. Runs still in progress count
+--   with what they have used so far.
+-- parameter: since_unix_ns time = 7d; only runs that began at or after this time
+-- column: user_id user; user who started the runs
 -- column: run_count count; runs
--- column: failed_count count; of them that failed or were killed
--- column: cpu_ns duration; on processors
--- column: cpu_share share; of what all users used
--- column: wall_ns duration; from their beginning to their end, added up, of those that ended
--- column: read_bytes bytes; fetched from storage
--- column: write_bytes bytes; written for storage
+-- column: failed_count count; runs that failed or were killed
+-- column: cpu_ns duration; CPU time
+-- column: cpu_share share; share of the CPU time of all users
+-- column: wall_ns duration; total wall time of the runs that ended
+-- column: read_bytes bytes; bytes read from storage
+-- column: write_bytes bytes; bytes written to storage
 WITH total AS (
   SELECT user_id AS run_user_id, count(*) AS run_count,
          sum(CASE WHEN status IN ('failed', 'killed') THEN 1 ELSE 0 END) AS failed_count, sum(cpu_ns) AS cpu_ns,

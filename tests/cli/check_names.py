@@ -55,17 +55,17 @@ FILES = {
 
 # Content of a file, and the message after its name.
 BROKEN = {
-    "empty": ("", ": no names in it"),
-    "something else": ("root:x:0:0\n", ": no names in it"),
-    "columns": (TRACE + "1\tab/cdef01\t77\tX\tOK\n2\tcd\n", ":3: 2 columns, and the header has 5"),
-    "hash": (TRACE + "1\t-\t77\tX\tOK\n", ':2: "-" is no hash of a task, like ab/cdef01'),
+    "empty": ("", ": no task names found"),
+    "something else": ("root:x:0:0\n", ": no task names found"),
+    "columns": (TRACE + "1\tab/cdef01\t77\tX\tOK\n2\tcd\n", ":3: 2 columns, but the header has 5"),
+    "hash": (TRACE + "1\t-\t77\tX\tOK\n", ':2: "-" is not a task hash, such as ab/cdef01'),
     "table": ("a\tb\n1\t2\n", ':1: a table without the columns "hash" and "name"'),
-    "plain benchmark": ("s\th:m:s\tmax_rss\n1\t0:00:01\t5\n", ":1: a benchmark without the names of rules"),
-    "json": ('{"rule_name": "x"}\n{"rule_name"\n', ":2: no JSON: "),
+    "plain benchmark": ("s\th:m:s\tmax_rss\n1\t0:00:01\t5\n", ":1: a benchmark without rule names"),
+    "json": ('{"rule_name": "x"}\n{"rule_name"\n', ":2: invalid JSON: "),
     "no rule": ('{"a": 1}\n', ":1: the object has no rule_name"),
-    "zero": (LOG + "\0\n", ":1: a byte 0 in the line"),
-    "escapes": (TRACE + "1\t\x1b[31m\t77\tX\tOK\n", ':2: "\\e[31m" is no hash'),
-    "long line": ("x" * 1100000 + "\n", ":1: longer than 1048576 bytes"),
+    "zero": (LOG + "\0\n", ":1: NUL byte in the line"),
+    "escapes": (TRACE + "1\t\x1b[31m\t77\tX\tOK\n", ':2: "\\e[31m" is not a task hash'),
+    "long line": ("x" * 1100000 + "\n", ":1: line longer than 1048576 bytes"),
 }
 
 
@@ -152,7 +152,7 @@ class Names(unittest.TestCase):
 
     def test_files_that_cannot_be_read(self):
         for path, reason in [("/nonexistent", "No such file"), ("/etc", "Is a directory"),
-                             ("/dev/zero:1", "a byte 0")]:
+                             ("/dev/zero:1", "NUL byte")]:
             result = self.show(self.store, pathlib.Path(path.removesuffix(":1")))
             self.assertEqual(result.returncode, 1)
             self.assertIn(f"{path}: {reason}", result.stderr)
@@ -160,7 +160,7 @@ class Names(unittest.TestCase):
     def test_names_of_another_run(self):
         result = self.show(self.store, TRACE + "1\tff/cdef01\t77\tX\tOK\n")
         self.assertEqual(result.returncode, 0)
-        self.assertIn("no task of this run is in the file of --names", result.stderr)
+        self.assertIn("no task of this run is in the --names file", result.stderr)
 
 
 if __name__ == "__main__":

@@ -303,7 +303,7 @@ class Keeping(Case):
         second = self.run_tracer("run", "-q", "--store", path, "--", "true")
         self.touch("go-on")
         self.assertEqual(second.returncode, 125)
-        self.assertIn(b"tracer run writes it", second.errors)
+        self.assertIn(b"in use by another tracer-correlator or tracer run", second.errors)
         first.communicate(timeout=60)
         self.assertEqual(first.returncode, 0)
 

@@ -122,7 +122,7 @@ class Usage(Case):
         for arguments in (["--lake", url, "runs"], [f"--lake={url}", "runs"], ["runs", "--lake", url]):
             self.assertIn(b"127.0.0.1", self.fails(1, *arguments).stderr)
         for arguments in (["--lake", url, "doctor"], [f"--lake={url}", "run", "true"]):
-            self.assertIn(b"there is no option --lake", self.fails(2, *arguments).stderr)
+            self.assertIn(b"unknown option --lake", self.fails(2, *arguments).stderr)
         for arguments in (["--lake"], ["--lake", url], ["--lake="], ["--lak", url, "runs"]):
             self.fails(2, *arguments)
         self.fails(1, "--lake=", "runs")  # does not fall back to this host's store
@@ -255,7 +255,7 @@ class Stores(Case):
                 found = said(verb)
                 self.assertEqual([level for level, _ in found], 9 * ["limited"])
                 self.assertIn(f"{directory}/site-0.yaml:3: match: argv: bad regular expression", found[0][1])
-                self.assertEqual(found[8][1], f"2 more files of {directory} are not used")
+                self.assertEqual(found[8][1], f"2 more files in {directory} are not used")
 
     def test_command_lines_are_text_for_readers_with_sql(self):
         path = self.make_store("commands.db")
@@ -288,7 +288,7 @@ class Stores(Case):
         self.assertEqual(latest["id"], runs[0]["id"])
         named = json.loads(self.run_tracer("show", "make", "--json").stdout)["run"]
         self.assertEqual(named["name"], "make")
-        self.assertIn(b"no run's name has 'nothing' in it", self.fails(1, "show", "nothing").stderr)
+        self.assertIn(b"no run has a name that contains 'nothing'", self.fails(1, "show", "nothing").stderr)
 
     def test_a_run_is_found_by_a_part_of_its_name(self):
         for part, name in (("snake", "snakemake: Snakefile"), ("Snakef", "snakemake: Snakefile"), ("mak", "make"),
@@ -296,7 +296,7 @@ class Stores(Case):
             shown = json.loads(self.run_tracer("show", part, "--json").stdout)["run"]
             self.assertEqual(shown["name"], name, part)
         said = self.fails(1, "show", "a").stderr.decode()
-        for text in ("several runs have names with 'a'", "bash", "make", "snakemake: Snakefile"):
+        for text in ("several runs have names that contain 'a'", "bash", "make", "snakemake: Snakefile"):
             self.assertIn(text, said)
 
     def test_filters_of_runs(self):
@@ -327,7 +327,7 @@ class Stores(Case):
             self.assertEqual(listed["left_out_count"], 3)  # init and bash are the other two
             self.assertEqual((len(whole["runs"]), whole["left_out_count"]), (len(listed["runs"]) + 3, 0))
             shown = self.run_tracer("runs", "--store", store)
-            self.assertEqual(shown.stderr, b"tracer runs: 3 of the system's own left out: --all shows them too\n")
+            self.assertEqual(shown.stderr, b"tracer runs: 3 of the system's own not shown; use --all to include them\n")
             latest = json.loads(self.run_tracer("show", "--json", "--store", store).stdout)["run"]
             self.assertEqual(latest["name"], "make", kind)
 
@@ -452,14 +452,14 @@ class Printing(Case):
     def test_columns_and_lines_are_there_where_there_is_something(self):
         plain, limited = (self.run_tracer("show", name).stdout.decode()
                           for name in ("latest", "make"))
-        for text in ("sent", "of its limit", "network", "limits", "container", "stood still"):
+        for text in ("sent", "of its limit", "network", "limits", "container", "stalled"):
             self.assertNotIn(text, plain)
         self.assertIn("network   6.00 MiB sent, 0 B received", limited)
-        self.assertIn("1.00 GiB memory, of which its cgroup used 768 MiB at most; held back for "
+        self.assertIn("1.00 GiB memory, of which its cgroup used at most 768 MiB; throttled for "
                       "1.20 s", limited)
         self.assertRegex(limited, r"container.* of debian:12  docker 0123456789ab")
         self.assertIn("75 % of 1.00 GiB", limited)
-        self.assertRegex(limited, r"What stood still\n.*cc1plus \(pid 7\) is in uninterruptible")
+        self.assertRegex(limited, r"What stalled\n.*cc1plus \(pid 7\) is in uninterruptible")
         self.assertNotIn("received ", limited.split("\n\n")[-1])  # no empty column
         shown = json.loads(self.run_tracer("show", "make", "--json").stdout)
         self.assertEqual(shown["run"]["throttled_ns"], 1200000000)
@@ -749,7 +749,7 @@ class Query(Case):
         said = result.stderr.decode().splitlines()
         self.assertIn(f"{site}/bad.sql: no such table: nowhere", said[0])
         self.assertIn(f"{site}/runs.sql:1: a shipped question has this name", said[1])
-        self.assertIn(b"no question 'bad'", self.fails(2, "query", "bad", "--queries", site).stderr)
+        self.assertIn(b"unknown question 'bad'", self.fails(2, "query", "bad", "--queries", site).stderr)
         self.assertIn(b"cannot read the questions", self.fails(1, "query", "runs", "--queries", "/nonexistent").stderr)
 
     def test_an_endless_one_can_be_interrupted(self):
@@ -765,7 +765,7 @@ class Rules(Case):
     def test_check(self):
         good = self.make_file("good.yaml", b"rules:\n  - rule: x\n    match:\n"
                               b"      executable: x\n    role: tool\n")
-        self.assertIn(b"1 rule, nothing wrong", self.run_tracer("rules", "check", good).stdout)
+        self.assertIn(b"1 rule, no errors", self.run_tracer("rules", "check", good).stdout)
         bad = self.make_file("bad.yaml", b"rules:\n  - rule: x\n    rle: tool\n")
         self.assertRegex(self.fails(1, "rules", "check", bad).stderr, rb"bad\.yaml:3: ")
         self.fails(1, "rules", "check", "/nonexistent.yaml")

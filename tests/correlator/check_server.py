@@ -387,24 +387,24 @@ def noise(story):
 
 test_garbage = bad_input(noise, "the peer sent", greeted=False)
 test_garbage_after_a_hello = bad_input(noise, "the peer sent")
-test_a_frame_of_no_size = bad_input(lambda story: bytes(4), "a frame of a wrong size")
+test_a_frame_of_no_size = bad_input(lambda story: bytes(4), "a frame of invalid size")
 test_an_oversized_frame = bad_input(
-    lambda story: frame(bytes(FRAME_MAX + 1)), "a frame of a wrong size")
+    lambda story: frame(bytes(FRAME_MAX + 1)), "a frame of invalid size")
 test_a_frame_that_claims_four_gigabytes = bad_input(
-    lambda story: struct.pack(">I", 2**32 - 1), "a frame of a wrong size")
+    lambda story: struct.pack(">I", 2**32 - 1), "a frame of invalid size")
 test_a_truncated_frame = bad_input(
     lambda story: story.tell()[:-3], "disconnected in the middle of a message", hang_up=True)
 test_another_version = bad_input(
-    lambda story: story.hello(version=VERSION + 1), "another version of the wire", greeted=False)
+    lambda story: story.hello(version=VERSION + 1), "a different protocol version", greeted=False)
 test_records_of_another_version = bad_input(
-    lambda story: story.hello(record_version=RECORD_VERSION + 1), "records of another version",
+    lambda story: story.hello(record_version=RECORD_VERSION + 1), "a different record version",
     greeted=False)
 test_samples_that_lead_nowhere = bad_input(
-    lambda story: frame(message("sample", records=b"\xff" * 64)), "samples that are no records")
+    lambda story: frame(message("sample", records=b"\xff" * 64)), "malformed sample records")
 test_losses_that_are_none = bad_input(
-    lambda story: frame(message("losses", slots=bytes(47))), "losses that are none")
+    lambda story: frame(message("losses", slots=bytes(47))), "a malformed loss table")
 test_an_event_before_the_hello = bad_input(
-    lambda story: story.tell(), "no hello first", greeted=False)
+    lambda story: story.tell(), "a message before hello", greeted=False)
 test_a_second_hello = bad_input(lambda story: story.hello(), "a second hello")
 test_a_message_of_a_correlator = bad_input(
     lambda story: frame(message("ack", offset=1)), "only a correlator sends")
@@ -412,7 +412,7 @@ test_an_unknown_message = bad_input(lambda story: frame(b"\x92\x7f\x01"), "unkno
 test_a_field_of_the_wrong_kind = bad_input(
     lambda story: frame(b"\x93\x10\xc4\x01x\xc4\x00"), "is not an unsigned integer")
 test_bytes_behind_a_message = bad_input(
-    lambda story: frame(message("losses") + b"\x00"), "bytes behind the last field")
+    lambda story: frame(message("losses") + b"\x00"), "bytes after the last field")
 
 
 def test_what_came_before_nonsense_counts(directory):
@@ -497,7 +497,7 @@ def test_a_second_probe_is_refused(directory):
         peer.send(story.tell())
         peer.wait_acknowledged(story.end)
         same("complaints", correlator.complaints(),
-             ["tracer-correlator: connection refused: a probe is connected already"])
+             ["tracer-correlator: connection refused: a probe is already connected"])
 
 
 def test_a_silent_peer_makes_room(directory):
@@ -586,7 +586,7 @@ def test_a_full_disk(directory):
             time.sleep(2.5)
             complaints = correlator.complaints()
             same("complaints", len(complaints), 1)
-            assert re.search("cannot write the store.*waiting", complaints[0]), complaints
+            assert re.search("cannot write the store.*retrying", complaints[0]), complaints
             stored = correlator.rows("SELECT ring_offset FROM stream")[0][0]
             assert stored < story.end, "the disk was not full"
             assert peer.acknowledged is None or peer.acknowledged <= stored, "ack of what is lost"
@@ -660,9 +660,9 @@ def test_a_second_correlator_on_the_store(directory):
     story = Story().commands(2)
     with Correlator(directory) as correlator:
         peer = connect(correlator, story, tell=False)
-        refused(directory, rf"another tracer-correlator or tracer run writes it \(pid {correlator.pid}\)",
+        refused(directory, rf"in use by another tracer-correlator or tracer run \(pid {correlator.pid}\)",
                 socket="second.sock")
-        refused(directory, "another correlator listens on", store="second.db")
+        refused(directory, "is in use by another correlator", store="second.db")
         peer.send(story.tell())
         peer.wait_acknowledged(story.end)
         correlator.stop()
@@ -713,13 +713,13 @@ def test_a_directory_that_cannot_be_written(directory):
 def test_a_read_only_file_system(directory):
     with small_disk(directory, "4m") as disk:
         subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
-        refused(directory, r"store\.db: read-only: name a store on a writable file system", "--store", disk / "store.db")
+        refused(directory, r"store\.db: read-only: use a store on a writable file system", "--store", disk / "store.db")
 
 
 def test_a_file_in_the_socket_s_place(directory):
     path = directory / "tracer.sock"
     path.write_text("precious")
-    refused(directory, "it is no socket")
+    refused(directory, "is not a socket")
     same("the file", path.read_text(), "precious")
 
 
@@ -845,11 +845,11 @@ def test_recordings_that_cannot_be_replayed(directory):
     story = Story().commands(3)
     stream = story.hello() + story.pass_over_living(0) + story.tell()
     cases = {
-        "of another version": (b"tracer-record-9\n" + stream, 1, "another version"),
+        "of another version": (b"tracer-record-9\n" + stream, 1, "a different version"),
         "no recording": (b"\x7fELF" + bytes(100), 1, "not a recording"),
         "empty": (b"", 1, "not a recording"),
-        "broken": (MAGIC + stream + bytes(4), 1, r"broken at byte \d+"),
-        "cut": (MAGIC + stream[:-1], 0, r"cut off at byte \d+"),
+        "broken": (MAGIC + stream + bytes(4), 1, r"damaged at byte \d+"),
+        "cut": (MAGIC + stream[:-1], 0, r"truncated at byte \d+"),
         "not there": (None, 1, "cannot open"),
     }
     for name, (content, status, complaint) in cases.items():

@@ -223,7 +223,7 @@ def test_a_daemon_that_stands_still(bench):
     daemons = bench.daemons()
     daemons.correlator_options = ["--host-period", "1"]
     daemons.start()
-    wait_until("something is stored", lambda: "came through this ring" in status_lines(daemons, "status")[0])
+    wait_until("something is stored", lambda: "read from this ring" in status_lines(daemons, "status")[0])
     for daemon, complaint in ((daemons.probe, "tracer-probe has sent nothing for "),
                               (daemons.correlator, "tracer-correlator has stored nothing for ")):
         daemon.signal(signal.SIGSTOP)

@@ -223,7 +223,7 @@ def test_store_is_made_anew(directory, lake, store):
         sent = shipper.status()["sent_row_count"]
         wait_until("it is sent anew", lambda: shipper.status()["sent_row_count"] == 2 * sent)
         shipper.stop()
-        assert "another store" in shipper.log()
+        assert "a different store" in shipper.log()
     compare(lake, store)
 
 
@@ -570,10 +570,10 @@ def test_captive_portal(directory, lake, store):
     page = b"<!DOCTYPE html><html><body>Please log in</body></html>"
     for status in ("200 OK", "403 Forbidden", "511 Network Authentication Required"):
         with Answers(http(status, page, "Content-Type: text/html")) as answers:
-            told(directory, store, answers.url, "answers with a web page")
+            told(directory, store, answers.url, "returned a web page")
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
     with Answers(lambda _: itertools.chain([head], itertools.repeat(page * 1000))) as answers:  # endless
-        told(directory, store, answers.url, "answers with a web page (status 200)")
+        told(directory, store, answers.url, "returned a web page (status 200)")
 
 
 def answered(answer, words):
@@ -584,19 +584,19 @@ def answered(answer, words):
     return check
 
 
-test_ok_of_somebody_else = answered(http("200 OK"), "but not as ClickHouse does")
+test_ok_of_somebody_else = answered(http("200 OK"), "not from ClickHouse")
 test_half_an_answer = answered(
     b"HTTP/1.1 200 OK\r\nX-ClickHouse-Summary: {}\r\nTransfer-Encoding: chunked\r\n\r\n",
-    "the connection ended in the middle")
+    "the connection was interrupted")
 test_ok_with_an_error_in_it = answered(
     http("200 OK", b"Code: 241. DB::Exception: Memory limit (total) exceeded. (MEMORY_LIMIT_EXCEEDED)",
-         "X-ClickHouse-Summary: {}"), "cannot take it now: Code: 241")
+         "X-ClickHouse-Summary: {}"), "cannot accept it now: Code: 241")
 
 
 def test_redirect_is_not_followed(directory, lake, store):
     with Answers(ACCEPTED) as other, Answers(http(
             "307 Temporary Redirect", b"", f"Location: {other.url}/?token=secret")) as answers:
-        shipper = told(directory, store, answers.url, f"redirect to {other.url}: not followed")
+        shipper = told(directory, store, answers.url, f"redirects to {other.url}, which is not followed")
         same("requests to the other host", other.requests, [])
         assert "token" not in shipper.status()["last_error"]
 
@@ -611,7 +611,7 @@ def test_it_tries_again_and_again(directory, lake, store):
         same("requests", len(answers.requests), 4 + 6)
         same("bodies of the first", len({body for _, body in answers.requests[:5]}), 1)
     same(f"failures told: {shipper.log()}", shipper.log().count("status 503"), 1)
-    same("recoveries told", shipper.log().count("delivering again"), 1)
+    same("recoveries told", shipper.log().count("delivery resumed"), 1)
 
 
 def test_a_kept_connection_that_died(directory, lake, store):
@@ -619,7 +619,7 @@ def test_a_kept_connection_that_died(directory, lake, store):
     with Answers(lambda head: b"" if len(answers.requests) == 2 else ACCEPTED) as answers:
         log = once(directory, store, url=answers.url).log()
         same("requests", len(answers.requests), 6 + 1)
-        same(f"recoveries told: {log}", log.count("delivering again"), 0)
+        same(f"recoveries told: {log}", log.count("delivery resumed"), 0)
         same("what was sent again", answers.requests[2][1], answers.requests[1][1])
 
 
@@ -638,14 +638,14 @@ def test_too_many_requests(directory, lake, store):
 
 def test_wrong_password(directory, lake, store):
     wrong = secret(directory / "wrong", "hunter2-is-wrong\n")
-    shipper = told(directory, store, lake.url, "does not know user shipper",
+    shipper = told(directory, store, lake.url, "the lake rejected user shipper",
                    lake={"user": "shipper", "password-file": wrong})
     assert "hunter2" not in json.dumps(shipper.status())
 
 
 def test_no_table_and_no_right(directory, lake, store):
     lake.query("DROP DATABASE IF EXISTS tracer")
-    told(directory, store, lake.url, "make it with tracer lake init", lake=settings_for(lake))
+    told(directory, store, lake.url, "create it with tracer lake init", lake=settings_for(lake))
     make_tables(lake, SCHEMA)
     told(directory, store, lake.url, "may not insert into",
          lake={"user": "analyst", "password-file": str(lake.secret("analyst"))})
@@ -654,14 +654,14 @@ def test_no_table_and_no_right(directory, lake, store):
 
 
 def test_nobody_is_there(directory, lake, store):
-    told(directory, store, "http://127.0.0.1:9", "no connection: is the lake up")
-    told(directory, store, "https://no-such-name.invalid:8443", "its name is not known")
+    told(directory, store, "http://127.0.0.1:9", "cannot connect: check that the lake is running")
+    told(directory, store, "https://no-such-name.invalid:8443", "cannot resolve the host name")
 
 
 def test_lake_hangs(directory, lake, store):
     lake.pause()
     try:
-        told(directory, store, lake.url, "no answer in time", "--set", "lake.timeout=1s",
+        told(directory, store, lake.url, "timed out", "--set", "lake.timeout=1s",
              lake=settings_for(lake))
     finally:
         lake.resume()
@@ -679,7 +679,7 @@ def test_refused_content_is_quarantined(directory, lake, store):
     assert "Code:" in (quarantine / f"{batches[0].name}.reason").read_text()
     status = shipper.status()
     same("rows quarantined", status["quarantined_row_count"], len(store_rows(store, "tools")))
-    assert "refuses rows of tools" in status["last_error"], status
+    assert "rejected rows of tools" in status["last_error"], status
     figures, text = tracer_status(directory, store)
     same("rows quarantined, by tracer status", figures["quarantined_row_count"], status["quarantined_row_count"])
     assert f"{status['quarantined_row_count']} rows quarantined" in text and "tracer ship --from" in text, text
@@ -773,7 +773,7 @@ def test_full_disk_waits_and_goes_on(directory, lake, store):
             state.fill(shipper, left)
             time.sleep(6)
         # A different write may be the first to fail in each of them.
-        most = len(rooms) + shipper.log().count("delivering again")
+        most = len(rooms) + shipper.log().count("delivery resumed")
         assert shipper.log().count("No space left") <= most, shipper.log()
         state.empty(shipper)
         wait_until("it sends", lambda: all_arrived(state.status(shipper)))
@@ -802,13 +802,13 @@ def test_full_disk_when_the_answer_comes(directory, lake, store):
             else:
                 time.sleep(5)  # some more attempts
                 same(f"lines about it: {shipper.log()}", shipper.log().count("cannot save the cursor"), 1)
-                same("recoveries told", shipper.log().count("delivering again"), 0)
+                same("recoveries told", shipper.log().count("delivery resumed"), 0)
             same("requests", len(answers.requests), 1)
             if not options:
                 state.empty(shipper)
-                wait_until("it goes on", lambda: "delivering again" in shipper.log())
+                wait_until("it goes on", lambda: "delivery resumed" in shipper.log())
                 wait_until("all is sent", lambda: all_arrived(state.status(shipper)))
-                same("recoveries told", shipper.log().count("delivering again"), 1)
+                same("recoveries told", shipper.log().count("delivery resumed"), 1)
                 same("requests", len(answers.requests), state.status(shipper)["sent_batch_count"])
                 shipper.stop()
             full.clear()
@@ -820,7 +820,7 @@ def test_full_disk_quarantines_nothing(directory, lake, store):
     state = small_state(directory)
     lake.query("ALTER TABLE tracer.tools_rows MODIFY COLUMN name Nullable(Int64)")
     with shipping(directory, store, lake, send=QUICK, preexec=state.mount) as shipper:
-        wait_until("it is refused", lambda: "refuses rows of tools" in shipper.log(), 30)
+        wait_until("it is refused", lambda: "rejected rows of tools" in shipper.log(), 30)
         state.fill(shipper)
         wait_until("it says so", lambda: "cannot quarantine a batch" in state.status(shipper)["last_error"], 60)
         same("rows quarantined", state.status(shipper)["quarantined_row_count"], 0)
@@ -907,10 +907,10 @@ def test_tls_is_verified(directory, lake, store):
     Authority(directory, "other")
     trusted = settings_for(lake, **{"ca-file": str(directory / "authority.pem")})
     with Nginx(directory, lake, authority.issue("server", "127.0.0.1")) as server:
-        told(directory, store, server.url, "is not to be trusted", lake=settings_for(lake))
-        told(directory, store, server.url, "is not to be trusted",
+        told(directory, store, server.url, "certificate is not trusted", lake=settings_for(lake))
+        told(directory, store, server.url, "certificate is not trusted",
              lake={**trusted, "ca-file": str(directory / "other.pem")})
-        told(directory, store, server.url.replace("127.0.0.1", "localhost"), "is not to be trusted",
+        told(directory, store, server.url.replace("127.0.0.1", "localhost"), "certificate is not trusted",
              lake=trusted)
         told(directory, store, server.url, "cannot be used", lake={**trusted, "ca-file": "/etc/hostname"})
         once(directory, store, url=server.url, lake=trusted)
@@ -920,8 +920,8 @@ def test_tls_is_verified(directory, lake, store):
 def test_tls_and_the_clock(directory, lake, store):
     authority = Authority(directory)
     trusted = settings_for(lake, **{"ca-file": str(directory / "authority.pem")})
-    for name, begin, end, words in (("old", "20200101000000Z", "20200201000000Z", "its certificate has expired: renew it there"),
-                                    ("new", "20400101000000Z", "20400201000000Z", "is this host's clock right")):
+    for name, begin, end, words in (("old", "20200101000000Z", "20200201000000Z", "the certificate has expired: renew it on the server"),
+                                    ("new", "20400101000000Z", "20400201000000Z", "check this host's clock")):
         with Nginx(directory, lake, authority.issue(name, "127.0.0.1", begin, end)) as server:
             told(directory, store, server.url, words, lake=trusted)
 
@@ -932,7 +932,7 @@ def test_client_certificate(directory, lake, store):
     trusted = settings_for(lake, **{"ca-file": str(directory / "authority.pem")})
     with Nginx(directory, lake, authority.issue("server", "127.0.0.1"),
                f"ssl_client_certificate {directory}/authority.pem; ssl_verify_client on;") as server:
-        told(directory, store, server.url, "answers with a web page", lake=trusted)  # nginx's own error page, 400
+        told(directory, store, server.url, "returned a web page", lake=trusted)  # nginx's own error page, 400
         once(directory, store, url=server.url,
              lake={**trusted, "certificate-file": str(certificate), "key-file": str(key)})
     compare(lake, store)
@@ -956,7 +956,7 @@ def test_batches_fit_through_a_proxy(directory, lake, store):
         status = shipper.status()
         assert status["sent_batch_count"] > len(ENTITIES), status
         same("rows quarantined", status["quarantined_row_count"], 0)
-        assert "a proxy before the lake refuses requests of this size" in shipper.log(), shipper.log()
+        assert "a proxy in front of the lake rejects requests of this size" in shipper.log(), shipper.log()
 
         with contextlib.closing(sqlite3.connect(store)) as db, db:  # one more row among the others, which is too large
             large, = db.execute("SELECT id FROM process_rows ORDER BY rev LIMIT 1 OFFSET 40").fetchone()
@@ -1000,7 +1000,7 @@ def test_proxy_of_the_settings_alone(directory, lake, store):
 def test_secret_is_for_one_reader(directory, lake, store):
     password = secret(directory / "password", "hunter2\n")
     os.chmod(password, 0o644)
-    shipper = told(directory, store, lake.url, "others may read it (mode 0644): chmod 600",
+    shipper = told(directory, store, lake.url, "others can read it (mode 0644): run chmod 600",
                    lake={"user": "shipper", "password-file": password})
     assert "hunter2" not in json.dumps(shipper.status())
 
@@ -1080,7 +1080,7 @@ def test_full_outbox_waits(directory, lake, store):
     outbox.mkdir()
     (outbox / "big").write_bytes(bytes(1 << 20))
     options = ("--directory", outbox, "--set", "ndjson.size=1M")
-    told(directory, store, None, "fetch and remove files", *options)
+    told(directory, store, None, "collect and remove files", *options)
     (outbox / "big").unlink()
     once(directory, store, *options)
     same("files", len(list(outbox.iterdir())), 6)
@@ -1159,19 +1159,19 @@ def test_cloud_that_is_none_or_hangs(directory, lake, store):
 def test_status_shows_how_far_it_is(directory, lake, store):
     figures, text = tracer_status(directory, store)
     assert figures is None and "not in use" in text, text
-    told(directory, store, "http://127.0.0.1:9", "no connection")
+    told(directory, store, "http://127.0.0.1:9", "cannot connect")
     figures, text = tracer_status(directory, store)
-    assert "changes wait, none has ever arrived" in text and "is the lake up" in text, text
+    assert "changes waiting, none ever delivered" in text and "check that the lake is running" in text, text
     assert figures["lag_revs"] > 100 and figures["failing_since_unix_ns"] > 0, figures
     ship(directory, store, lake)
     figures, text = tracer_status(directory, store)
     same("lag", (figures["lag_revs"], figures["lag_ns"], figures["failing_since_unix_ns"]), (0, 0, 0))
-    assert "everything has arrived; last success 20" in text, text
+    assert "up to date; last success 20" in text, text
     change(store, "UPDATE stream SET rev = rev + 1000")
     figures, text = tracer_status(directory, store)  # the shipper has stopped: computed from the store itself
     same("lag", figures["lag_revs"], 1000)
     # Whether a shipper runs is judged for the whole host, where another test may run one.
-    assert "1,000 changes wait" in text, text
+    assert "1,000 changes waiting" in text, text
 
 
 def test_last_round_at_the_end(directory, lake, store):
@@ -1214,8 +1214,8 @@ def test_rounds_are_jittered(directory, lake, store):
 
 
 def test_wrong_settings_are_told(directory, lake, store):
-    for text, words in (("lake:\n  uri: x\n", ":2: there is no setting lake.uri"), ("lake: [\n", "yaml:"),
-                        ("sink: kafka\n", "there is no sink kafka")):
+    for text, words in (("lake:\n  uri: x\n", ":2: unknown setting lake.uri"), ("lake: [\n", "yaml:"),
+                        ("sink: kafka\n", "unknown sink kafka")):
         path = directory / "shipper.yaml"
         path.write_text(text)
         result = run_plain("--config", path, code=2)
