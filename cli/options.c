@@ -257,7 +257,7 @@ void options_print_help(FILE *file, const struct verb *verb)
 	output_flow_begin(&flow, &output);
 	if (verb->examples)
 		fprintf(flow.inner.file, "\nExamples:\n%s\n", verb->examples);
-	fprintf(flow.inner.file, "\nExit status: 0 success, 1 failure, 2 wrong usage.%s\n",
+	fprintf(flow.inner.file, "\nExit status: 0 success, 1 failure, 2 usage error.%s\n",
 		verb->takes_command ? " See tracer-run(1) for commands." : "");
 	output_flow_end(&flow, 4);
 }
