@@ -295,6 +295,22 @@ TEST(rows_that_are_behind_follow_where_it_stands_still)
 	ck_assert_str_eq(cpu_written(), "2900 1\n");
 }
 
+TEST(rows_that_are_a_second_behind_follow_within_ten)
+{
+	static const unsigned used_ms[] = {2000, 2999, 3000}, written_ms[] = {2000, 2000, 3000};
+
+	without_restarts(); /* a restart would also write rows */
+	tell("2>10 bwa mem x");
+	for (size_t i = 0; i < sizeof(used_ms) / sizeof(used_ms[0]); i++) {
+		char written[32];
+
+		for (int second = 0; second < 11; second++)
+			pass_with(10, cpu(used_ms[i] * MS));
+		snprintf(written, sizeof(written), "%u 1\n", written_ms[i]);
+		ck_assert_str_eq(cpu_written(), written);
+	}
+}
+
 /* Memory held for a number of seconds, and the maximum stored then, in KiB. */
 static const struct {
 	unsigned held, seconds, stored;
