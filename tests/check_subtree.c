@@ -56,6 +56,23 @@ TEST(who_writes_one_pipe_and_reads_another_stands_between)
 	ck_assert_rows(TASK_ROOTS, "bwa\nmultiqc\n");
 }
 
+/* What ends before a process joins the two others of its pipeline, and what afterwards. */
+static const struct {
+	const char *before, *after, *expected;
+} joined[] = {
+	{"11 ends 3", "13 ends; 12 ends", "failed 3\n"},  {"13 ends 3", "11 ends; 12 ends", "failed 3\n"},
+	{"13 ends", "11 ends; 12 ends", "succeeded 0\n"}, {"11 ends; 13 ends 3", "12 ends", "failed 3\n"},
+	{"11 dies 9; 13 ends", "12 ends", "killed -\n"},
+};
+
+TEST_EACH(joined_tasks_have_failed_if_one_of_them_has, joined)
+{
+	without_restarts(); /* a commit releases ended tasks */
+	begin_engine(14);
+	tell("11 >71 bwa mem x; 13 <72 gzip; %s; 12 <71 >72 samtools sort; %s", joined[_i].before, joined[_i].after);
+	ck_assert_rows("SELECT status, exit_code FROM standing_tasks WHERE kind = 'engine'", joined[_i].expected);
+}
+
 TEST(two_that_talk_both_ways_are_one)
 {
 	begin_engine(13);
