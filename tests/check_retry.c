@@ -94,6 +94,18 @@ TEST(few_failed_tasks_are_remembered)
 	ck_assert_rows("SELECT count(*) FROM states", "4\n"); /* none of them is kept */
 }
 
+/* The run goes on without them. */
+TEST(failed_tasks_are_let_go_when_their_engine_ends)
+{
+	static const char remembered[] =
+		"SELECT count(*) FROM states s JOIN standing_tasks t ON t.id = s.id WHERE t.status = 'failed'";
+
+	tell("2>5 bash driver.sh; 5>10 python3 /usr/bin/snakemake -j2; 10>11 bash -c job 11; ends 1; wait 20000");
+	ck_assert_rows(remembered, "1\n");
+	tell("10 ends; wait 20000; commit; commit");
+	ck_assert_rows(remembered, "0\n");
+}
+
 int main(void)
 {
 	return streams_run("retry");
