@@ -229,8 +229,8 @@ TEST(cgroup_paths)
 		cgroup->header.size = (uint32_t)sizeof(*cgroup) + rows[i].size;
 		memcpy(cgroup + 1, names, rows[i].size);
 		ck_assert_int_eq(event_decode(record, cgroup->header.size, &received), 0);
-		ck_assert_mem_eq(received.cgroup.path.data, rows[i].path, strlen(rows[i].path));
 		ck_assert_uint_eq(received.cgroup.path.size, strlen(rows[i].path));
+		ck_assert_mem_eq(received.cgroup.path.data, rows[i].path, strlen(rows[i].path));
 	}
 }
 

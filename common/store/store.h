@@ -192,7 +192,7 @@ int store_query_text(struct store *store, const struct store_text *text, const s
 		     struct store_result **ret_result);
 /* Announces a query that will soon be run once: a lake runs it now, and the result is as of now. */
 void store_ask_ahead(struct store *store, const struct store_text *text, const struct store_parameter *parameters);
-/* Runs queries/NAME.sql, which are for daemons. Returns -EINVAL if there is none of that name. */
+/* Runs queries/NAME.sql, which are for daemons. Returns -EINVAL if no query has that name. */
 int store_query(struct store *store, const char *name, const struct store_parameter *parameters,
 		struct store_result **ret_result);
 /* What leaves the host: entities/NAME.sql, by index. The result has the columns of the

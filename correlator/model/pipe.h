@@ -33,7 +33,7 @@ struct pipe_user {
 	struct pipe_user *prev, *next;
 };
 
-/* Returns NULL if nobody uses it. */
+/* Returns NULL if no process uses it. */
 struct pipe_end *pipe_find(struct model *model, const struct process_key *orchestrator, uint32_t inode,
 			   enum pipe_use use);
 /* Counts `process`, a child of the group's orchestrator, as a stem of the group. */

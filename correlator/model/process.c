@@ -13,7 +13,7 @@
 #include "correlator/model/task.h"
 
 /* Every event looks up two processes; this takes a tenth of the time of uthash's own function. Keys
- * cannot be chosen: nobody controls the nanosecond in which a process starts. */
+ * cannot be chosen: the nanosecond in which a process starts cannot be controlled. */
 static unsigned process_hash(const struct process_key *key)
 {
 	return (unsigned)(((key->start_boot_ns ^ key->pid << 40) * UINT64_C(0x9e3779b97f4a7c15)) >> 32);

@@ -101,7 +101,7 @@ static void wait_for_file(const char *path)
 		usleep(10 * 1000);
 }
 
-/* Step by step, so that the growth can be observed by whoever sets a limit. */
+/* Step by step, so that the growth can be observed by the process that sets a limit. */
 static void take_memory(long mib)
 {
 	const size_t piece_bytes = 1024 * 1024;
