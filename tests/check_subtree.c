@@ -35,6 +35,14 @@ TEST(a_pipe_makes_siblings_one_task)
 			"generic: bwa mem + samtools sort + gzip [bwa mem, samtools sort, gzip] succeeded\n");
 }
 
+TEST(a_tool_on_both_ends_of_a_pipe_is_named_once)
+{
+	tell("2>10 bash driver.sh; 10>11 bwa index x; ends; 10>12; 10>13; 10>14");
+	tell("12 >71 sort a; 14 <72 sort -u; 13 <71 >72 gzip; 12 ends; 13 ends; 14 ends");
+	ck_assert_rows("SELECT name FROM standing_tasks WHERE kind = 'generic' ORDER BY begin_boot_ns",
+		       "bwa index\nsort + gzip\n");
+}
+
 TEST(helpers_in_a_pipe_belong_to_it_whoever_came_first)
 {
 	tell("2>10 bash driver.sh; 10>11 bwa index x; ends; 10>12; 10>13; 10>14; 10>15; 12 >71 cat x; "

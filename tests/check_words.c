@@ -48,6 +48,8 @@ static const struct {
 	   "s1"},
 	  {"bash|-c|set -euo pipefail; bwa mem -t 4 ref/hg38.fa fq/s2_1.fq.gz fq/s2_2.fq.gz | samtools sort -@ 2 > s2.bam",
 	   "s2"}}},
+	/* a stem ends before any number of separators */
+	{"bwa mem", {{"bwa|mem|s1__1.fq|s1__2.fq", "s1"}, {"bwa|mem|s2__1.fq|s2__2.fq", "s2"}}},
 	/* the same, with an explicit target */
 	{"samtools sort",
 	 {{"samtools|sort|-o|s1.sorted.bam|s1.bam", "s1.sorted.bam"},
