@@ -94,12 +94,12 @@ static void line_add(struct tree *tree, enum style style, const char *prefix, co
 }
 
 /* "ok", "exit 1", "SIGKILL", "OOM", "running", "-" if it is unknown how it ended. */
-static void result_add(struct tree *tree, bool living, int64_t exit_code, int64_t signal, bool out_of_memory)
+static void result_add(struct tree *tree, bool running, int64_t exit_code, int64_t signal, bool out_of_memory)
 {
 	const char *result = units_result(exit_code, signal);
 	bool is_good = strcmp(result, "ok") == 0;
 
-	if (living)
+	if (running)
 		table_add(tree->table, STYLE_WARNING, "running");
 	else if (!*result)
 		table_add(tree->table, STYLE_PLAIN, "-");

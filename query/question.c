@@ -146,13 +146,13 @@ static int type_find(const char *name, enum question_type *ret_type)
 /* Whether a name's suffix agrees with the type. */
 static bool type_fits(const char *name, enum question_type type, bool is_parameter)
 {
-	enum question_type told = question_type_of(name);
+	enum question_type implied = question_type_of(name);
 
-	if (told == type || (type == QUESTION_TEXT && told == QUESTION_ID))
+	if (implied == type || (type == QUESTION_TEXT && implied == QUESTION_ID))
 		return true;
 	if (type == QUESTION_RUN)
 		return is_parameter && strcmp(name, "run_id") == 0;
-	return told == QUESTION_TYPE_COUNT && !types[type].suffix && type != QUESTION_ID &&
+	return implied == QUESTION_TYPE_COUNT && !types[type].suffix && type != QUESTION_ID &&
 	       !(is_parameter && type == QUESTION_ARGUMENTS);
 }
 

@@ -14,7 +14,7 @@ struct dry_run {
 	const struct sink_type *type;
 	struct sink *sink;
 	struct gather gather;
-	struct gather_look look;
+	struct gather_state look;
 	struct cursor cursor;
 	char directory[PATH_MAX];
 };
@@ -58,7 +58,7 @@ static int store_show(struct dry_run *run)
 	int error = gather_open(&run->gather);
 
 	if (error == 0)
-		error = gather_look(&run->gather, &run->look);
+		error = gather_state(&run->gather, &run->look);
 	if (error < 0) {
 		log_error("%s", run->gather.error);
 		return error;

@@ -62,7 +62,7 @@ int gather_open(struct gather *gather)
 /* ---- looking --------------------------------------------------------------------- */
 
 /* Picks the first host seen: a store filled from recordings may have several. */
-static int look_host(struct gather *gather, struct gather_look *look)
+static int read_host(struct gather *gather, struct gather_state *look)
 {
 	struct store_result *result;
 	int more, error = store_query(gather->store, "hosts", NULL, &result);
@@ -82,7 +82,7 @@ static int look_host(struct gather *gather, struct gather_look *look)
 	return more < 0 ? fail_store(gather, more) : 0;
 }
 
-static int look_stream(struct gather *gather, struct gather_look *look)
+static int read_stream(struct gather *gather, struct gather_state *look)
 {
 	struct store_stream stream;
 	int error = store_read_stream(gather->store, &stream);
@@ -99,19 +99,19 @@ static int look_stream(struct gather *gather, struct gather_look *look)
 	return 0;
 }
 
-int gather_look(struct gather *gather, struct gather_look *ret_look)
+int gather_state(struct gather *gather, struct gather_state *ret_state)
 {
-	struct gather_look look = {.is_empty = true, .store.inode = gather->inode};
+	struct gather_state look = {.is_empty = true, .store.inode = gather->inode};
 	int error = store_begin_reading(gather->store);
 
 	if (error < 0)
 		return fail_store(gather, error);
-	error = look_host(gather, &look);
+	error = read_host(gather, &look);
 	if (error == 0)
-		error = look_stream(gather, &look);
+		error = read_stream(gather, &look);
 	store_end_reading(gather->store);
 	if (error == 0)
-		*ret_look = look;
+		*ret_state = look;
 	return error;
 }
 
@@ -206,7 +206,7 @@ static int row_take(struct gather *gather, struct gathering *gathering)
 	return !gathering->is_over;
 }
 
-int gather_begin(struct gather *gather, const struct gather_look *look, size_t index, const struct cursor *cursor,
+int gather_begin(struct gather *gather, const struct gather_state *look, size_t index, const struct cursor *cursor,
 		 const char *directory)
 {
 	struct gathering *gathering = &gather->gathering;
@@ -271,7 +271,7 @@ void gather_abandon(struct gather *gather)
 	*gathering = (struct gathering){0};
 }
 
-int gather_batch(struct gather *gather, const struct gather_look *look, size_t index, const struct cursor *cursor,
+int gather_batch(struct gather *gather, const struct gather_state *look, size_t index, const struct cursor *cursor,
 		 const char *directory, struct batch *ret_batch, bool *ret_more)
 {
 	int error = gather_begin(gather, look, index, cursor, directory);

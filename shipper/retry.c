@@ -27,14 +27,14 @@ uint64_t retry_failed(struct retry *retry, int64_t retry_after_s)
 {
 	uint64_t step_ms = RETRY_FIRST_MS, wait_ms, asked_ms = 0;
 
-	for (unsigned i = 0; i < retry->attempts && step_ms < RETRY_MOST_MS; i++)
+	for (unsigned i = 0; i < retry->attempts && step_ms < RETRY_MAX_MS; i++)
 		step_ms *= 2;
-	if (step_ms > RETRY_MOST_MS)
-		step_ms = RETRY_MOST_MS;
+	if (step_ms > RETRY_MAX_MS)
+		step_ms = RETRY_MAX_MS;
 	retry->attempts++;
 	wait_ms = step_ms / 2 + random_below(retry, step_ms / 2 + 1);
-	if (retry_after_s > RETRY_AFTER_MOST_S)
-		retry_after_s = RETRY_AFTER_MOST_S;
+	if (retry_after_s > RETRY_AFTER_MAX_S)
+		retry_after_s = RETRY_AFTER_MAX_S;
 	if (retry_after_s > 0)
 		asked_ms = (uint64_t)retry_after_s * 1000 + random_below(retry, RETRY_FIRST_MS);
 	return wait_ms > asked_ms ? wait_ms : asked_ms;

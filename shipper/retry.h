@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #define RETRY_FIRST_MS 1000
-#define RETRY_MOST_MS (60 * 1000)
-#define RETRY_AFTER_MOST_S 3600 /* limit of a server's Retry-After */
+#define RETRY_MAX_MS (60 * 1000)
+#define RETRY_AFTER_MAX_S 3600 /* limit of a server's Retry-After */
 
 struct retry {
 	unsigned attempts; /* failed attempts since the last success */

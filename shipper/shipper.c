@@ -41,7 +41,7 @@ struct shipper {
 	const struct sink_type *type;
 	struct sink *sink;
 	struct gather gather;
-	struct gather_look look;
+	struct gather_state look;
 	struct cursor cursor;
 	bool cursor_is_saved;
 	struct retry retry;
@@ -143,7 +143,7 @@ static int64_t highest_rev(const struct cursor *cursor)
 /* Matches the cursor with the store that was found. Returns 1 to continue; 0 to wait; -errno. */
 static int cursor_follow(struct shipper *shipper)
 {
-	const struct gather_look *look = &shipper->look;
+	const struct gather_state *look = &shipper->look;
 	struct cursor *cursor = &shipper->cursor;
 	bool is_of = cursor_is_of(cursor, &look->store);
 	int error;
@@ -279,9 +279,9 @@ static void store_failed(struct shipper *shipper)
 static void round_end(struct shipper *shipper)
 {
 	struct shipping_status *status = &shipper->status;
-	struct gather_look look;
+	struct gather_state look;
 
-	if (gather_look(&shipper->gather, &look) == 0 && !look.is_empty)
+	if (gather_state(&shipper->gather, &look) == 0 && !look.is_empty)
 		status->store_rev = look.rev; /* may have grown since */
 	status->shipped_rev = cursor_rev(&shipper->cursor);
 	status->shipped_unix_ns = shipper->round_unix_ns;
@@ -297,7 +297,7 @@ static int round_begin(struct shipper *shipper)
 	int result = gather_open(&shipper->gather);
 
 	if (result == 0)
-		result = gather_look(&shipper->gather, &shipper->look);
+		result = gather_state(&shipper->gather, &shipper->look);
 	if (result < 0)
 		return result;
 	if (shipper->look.is_empty)
@@ -600,9 +600,9 @@ static void batch_answered(const struct verdict *verdict, void *data)
 static void watch_due(uv_timer_t *timer)
 {
 	struct shipper *shipper = timer->data;
-	struct gather_look look;
+	struct gather_state look;
 
-	if (!shipper->gather.store || gather_look(&shipper->gather, &look) < 0 || look.is_empty)
+	if (!shipper->gather.store || gather_state(&shipper->gather, &look) < 0 || look.is_empty)
 		return;
 	if (shipper->phase == PHASE_IDLE &&
 	    look.rev - cursor_rev(&shipper->cursor) >= (int64_t)shipper->settings->batch_rows)

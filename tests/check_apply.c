@@ -31,7 +31,7 @@ TEST(a_service_of_the_next_boot_is_another_run)
 }
 
 /* Even if the next boot is younger than the previous one ever was, so that its clock does not tell their age. */
-TEST(what_was_of_a_boot_before_is_let_go)
+TEST(the_rest_of_an_earlier_boot_is_freed)
 {
 	tell("later 1000000; 2>10 bwa mem x; commit; later -1000000");
 	hello("boot-2");
@@ -42,7 +42,7 @@ TEST(what_was_of_a_boot_before_is_let_go)
 	ck_assert_rows("SELECT count(*) FROM states", "4\n"); /* init, sshd, run and task */
 }
 
-TEST(a_program_that_forks_itself_on_is_not_remembered_for_ever)
+TEST(a_program_that_keeps_forking_itself_is_freed)
 {
 	tell("2>10 perl x.pl");
 	for (unsigned pid = 10; pid < 1010; pid++) {
@@ -57,7 +57,7 @@ TEST(a_program_that_forks_itself_on_is_not_remembered_for_ever)
 }
 
 /* A script that runs a script that runs commands; the same with an engine. */
-TEST(a_run_that_is_over_is_let_go)
+TEST(a_run_that_has_ended_is_freed)
 {
 	tell("2>10 bash outer.sh; 10>11 bash inner.sh; 11>12 bwa mem x; ends; 11>13 bwa mem x; ends; 11>14 bwa mem x; "
 	     "ends; 11 ends; 10 ends; 2>20 python3 /usr/bin/snakemake -j2; 20>21 bash -c x; "
@@ -67,7 +67,7 @@ TEST(a_run_that_is_over_is_let_go)
 	ck_assert_rows("SELECT count(*) FROM states", "4\n"); /* init, sshd, run and task */
 }
 
-TEST(an_event_told_twice_counts_once)
+TEST(an_event_received_twice_counts_once)
 {
 	tell("2>10 bwa mem x");
 	exec_ids[10]--;
@@ -135,11 +135,11 @@ static char *everything(void)
  * correlator after step `_i`. */
 TEST_EACH(a_restart_anywhere_changes_nothing, story)
 {
-	char *told[2];
+	char *reported[2];
 
 	for (int again = 0; again < 2; again++) {
 		if (again)
-			begin_anew();
+			begin_again();
 		without_restarts(); /* except the one below */
 		for (unsigned step = 0; step < sizeof(story) / sizeof(*story); step++) {
 			tell_step(step);
@@ -150,11 +150,11 @@ TEST_EACH(a_restart_anywhere_changes_nothing, story)
 			}
 			hello("boot-1");
 		}
-		told[again] = everything();
+		reported[again] = everything();
 	}
-	ck_assert_str_eq(told[1], told[0]);
-	free(told[0]);
-	free(told[1]);
+	ck_assert_str_eq(reported[1], reported[0]);
+	free(reported[0]);
+	free(reported[1]);
 }
 
 static const char sums_of_runs[] =

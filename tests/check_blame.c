@@ -112,7 +112,7 @@ TEST(what_its_parent_ended_has_not_failed)
 }
 
 /* Bash and Python handle ^C, then die by sending the signal to themselves. */
-TEST(who_was_interrupted_says_so)
+TEST(an_interrupted_task_is_reported_as_such)
 {
 	tell("2>10 python3 main.py; 10 gets 2; 10 gets 2 from 10; 10 dies 2");
 	ck_assert_rows("SELECT kind, sentence FROM incidents",
@@ -121,7 +121,7 @@ TEST(who_was_interrupted_says_so)
 	ck_assert_rows("SELECT failed FROM processes WHERE pid = 10", "0\n");
 }
 
-TEST(a_crash_that_a_pipe_hid_is_told)
+TEST(a_crash_hidden_by_a_pipe_is_reported)
 {
 	tell("2>10 bash -c x; 10>11 >7 bwa mem; 10>12 <7 gzip; 11 dies %u; 12 ends; 10 ends", 128 + 11);
 	ck_assert_rows("SELECT kind, sentence, cause, fatal FROM incidents",

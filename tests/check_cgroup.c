@@ -29,7 +29,7 @@ TEST(nothing_of_what_is_over_is_kept_in_memory)
 }
 
 /* The kernel side reports the path of a cgroup only once. */
-TEST(a_cgroup_that_was_let_go_is_known_when_somebody_comes)
+TEST(a_freed_cgroup_is_known_again_to_a_new_process)
 {
 	tell("cgroup 600 /docker/" HEX64);
 	live_and_die(10);
@@ -54,7 +54,7 @@ TEST(a_container_that_lives_is_kept)
 }
 
 /* Retention deletes the rows that were written longest ago. */
-TEST(the_path_of_a_cgroup_in_use_is_written_anew)
+TEST(the_path_of_a_cgroup_in_use_is_rewritten)
 {
 	static const char revision[] = "SELECT max(rev) FROM cgroups";
 	char before[16];

@@ -7,7 +7,7 @@
 #define NEW_UNIX_NS 1000000
 
 /* Puts a run with one row of everything, all ids `id`, begun and ended at `unix_ns`. */
-static void put_run_of(int64_t id, int64_t unix_ns, bool living)
+static void put_run_of(int64_t id, int64_t unix_ns, bool running)
 {
 	struct row_run run = fill_run(id, "text");
 	struct row_task task = fill_task(id, "text");
@@ -19,7 +19,7 @@ static void put_run_of(int64_t id, int64_t unix_ns, bool living)
 
 	run.started_unix_ns = process.started_unix_ns = incident.unix_ns = unix_ns;
 	container.started_unix_ns = unix_ns;
-	if (living)
+	if (running)
 		run.end_boot_ns = task.end_boot_ns = tool.end_boot_ns = ROW_NULL;
 	put_run(&run);
 	put_task(&task);
@@ -131,7 +131,7 @@ TEST(expiry_is_bounded_and_gives_space_back)
 }
 
 /* The latest 20,000 cgroups stay, since their paths may still be looked up; each lookup rewrites the row. */
-TEST(expiry_takes_cgroups_that_nobody_asked_for)
+TEST(expiry_deletes_unused_cgroups)
 {
 	struct row_cgroup row = fill_cgroup(0, "/job");
 

@@ -217,7 +217,7 @@ TEST(limits_of_a_container)
 	ck_assert_int_eq(facts.core_limit_milli, 1500);
 }
 
-TEST(what_firmware_leaves_unsaid)
+TEST(what_firmware_does_not_state)
 {
 	host_set_dmi("m7i.4xlarge\n", facts.product, sizeof(facts.product));
 	host_set_dmi("To be filled by O.E.M.\n", facts.vendor, sizeof(facts.vendor));
@@ -263,7 +263,7 @@ static const char *const garbage[] = {
 };
 
 /* A text that does not contain a figure yields none. */
-TEST_EACH(garbage_says_nothing, garbage)
+TEST_EACH(garbage_gives_nothing, garbage)
 {
 	parse_everything(garbage[_i]);
 	ck_assert_int_eq(figures.cpu_user_ns, ROW_NULL);

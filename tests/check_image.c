@@ -19,7 +19,7 @@ TEST(ids_are_in_the_order_of_starts)
 	ck_assert_rows("SELECT max(id) - min(id) FROM processes WHERE pid = 10", "1\n");
 }
 
-TEST(how_a_process_ended_is_told_as_wait_does)
+TEST(how_a_process_ended_is_reported_as_by_wait)
 {
 	tell("2>10 a; 2>11 b; 2>12 c; 10 ends 255; 11 dies 64");
 	tell("12 dies %u", 0x80 | 6);
@@ -41,7 +41,7 @@ TEST(the_final_record_stands_and_keeps_what_the_exit_knew)
 }
 
 /* signal.maxrss is the maximum over all images of the process, including the one at the fork. */
-TEST(a_maximum_that_did_not_grow_says_nothing_of_the_image)
+TEST(a_maximum_that_did_not_grow_is_not_the_image_s)
 {
 	struct counters fat = cpu(5 * MS);
 	struct event_exec *exec;
@@ -116,7 +116,7 @@ TEST(time_held_back_stays_when_another_cgroup_uses_more)
 static const char partial_sql[] = "SELECT pid, partial FROM processes WHERE pid >= 10 ORDER BY pid, exec_id";
 
 /* The flag stays with an image, and does not carry over to the next one. */
-TEST(figures_that_lack_something_say_so)
+TEST(incomplete_figures_are_marked)
 {
 	struct counters whole = cpu(5 * MS), partial = cpu(6 * MS);
 

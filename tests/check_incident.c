@@ -24,7 +24,7 @@ static const char oom_incidents[] = "SELECT i.kind, i.sentence, p.pid FROM incid
 				    "ON p.id = i.process_id";
 #define OOM_KILLED "bwa mem (pid 12) was killed by the kernel's OOM killer after 4.00 ms 12\n"
 
-TEST(an_incident_tells_of_the_oom_killer)
+TEST(an_incident_names_the_oom_killer)
 {
 	tell("2>10 bwa mem x");
 	kill_for_memory(10, cpu(5 * MS));
@@ -33,7 +33,7 @@ TEST(an_incident_tells_of_the_oom_killer)
 				      "the kernel's OOM killer after 2.00 ms 10\n");
 }
 
-TEST(of_the_host_s_own_only_out_of_memory_is_told)
+TEST(of_the_host_s_own_only_out_of_memory_is_reported)
 {
 	tell("1>10 cron -f; dies 11; 1>12 cron -f");
 	kill_for_memory(12, cpu(5 * MS));
@@ -51,7 +51,7 @@ TEST(an_oom_kill_and_the_task_that_failed_by_it_are_one_incident)
 	ck_assert_rows(oom_incidents, "oom-kill task bwa mem failed: " OOM_KILLED);
 }
 
-TEST(an_oom_kill_that_the_task_outlives_is_told)
+TEST(an_oom_kill_that_the_task_survives_is_reported)
 {
 	begin_step();
 	kill_for_memory(12, cpu(5 * MS));
@@ -83,7 +83,7 @@ TEST_EACH(an_oom_kill_names_its_cgroup_and_limit, out_of_memory)
 }
 
 /* Only the driver's second subtree shows that the first one, already over, was a task. */
-TEST(a_task_that_shows_itself_late_is_told_too)
+TEST(a_task_that_is_recognised_late_is_reported_too)
 {
 	tell("2>10 bash driver.sh; 10>11 timeout 1 bwa mem x; 11>12 bwa mem x; "
 	     "12 gets 15 from 11; dies 15; 11 ends 124; 10>13 sort y; ends; 10 ends");
@@ -100,7 +100,7 @@ TEST(a_pipe_that_broke_explains_nothing)
 	ck_assert_rows("SELECT p.pid FROM incidents i JOIN processes p ON p.id = i.process_id", "14\n");
 }
 
-TEST(a_command_that_fails_its_task_is_told_once)
+TEST(a_command_that_fails_its_task_is_reported_once)
 {
 	begin_step();
 	tell("11>20; ends 127; 12 ends; 11 ends 127");
@@ -110,7 +110,7 @@ TEST(a_command_that_fails_its_task_is_told_once)
 }
 
 /* A later root changes the task's status: the incident agrees with the task's row. */
-TEST(a_task_that_fails_of_a_later_root_says_so)
+TEST(a_task_that_fails_because_of_a_later_root_is_reported)
 {
 	tell("cgroup 501 /slurm_host/uid_0/job_9/step_0; 1>10 slurmd; 10>20 slurmstepd; "
 	     "20>30 cgroup=501 bwa mem x; dies 13; 20>31 cgroup=501 bwa mem y; ends 3");
@@ -119,7 +119,7 @@ TEST(a_task_that_fails_of_a_later_root_says_so)
 		       "3 31\n");
 }
 
-TEST(of_many_crashes_the_first_are_told)
+TEST(of_many_crashes_the_first_are_reported)
 {
 	begin_step();
 	for (unsigned pid = 20; pid < 40; pid++)

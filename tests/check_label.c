@@ -9,14 +9,14 @@ static const char tasks_sql[] = "SELECT name || ': ' || coalesce(label, '-') FRO
 
 #define MAKE "2>10 make -j4 all; "
 
-TEST(make_says_which_object)
+TEST(make_names_the_object)
 {
 	tell(MAKE "10>11 gcc -c -o obj/a.o a.c; ends; 10>12 gcc -c -o obj/b.o b.c; ends; "
 		  "10>13 gcc -o hello obj/a.o obj/b.o; ends");
 	ck_assert_rows(tasks_sql, "gcc: a.o\ngcc: b.o\ngcc: hello\n");
 }
 
-TEST(parallel_says_which_input)
+TEST(parallel_names_the_input)
 {
 	tell("2>10 perl /usr/bin/parallel -j2 crunch.py {} conf.yaml ::: liver kidney; "
 	     "10>11 bash -c crunch.py~liver~conf.yaml; 11 crunch.py liver conf.yaml; "
@@ -45,7 +45,7 @@ TEST(labels_survive_a_restart)
 				  "work.sh: heart conf.yaml\nwork.sh: heart other.yaml\n");
 }
 
-TEST(the_kind_that_is_longest_unused_is_forgotten)
+TEST(the_kind_that_is_longest_unused_is_freed)
 {
 	tell("2>10 make -j4 all");
 	for (unsigned i = 0; i < 65; i++)
@@ -79,7 +79,7 @@ TEST(program_only_keeps_arguments_out)
 }
 
 /* A background pipeline: its parts are one task, labelled by the first part. */
-TEST(background_pipelines_are_told_apart)
+TEST(background_pipelines_are_distinguished)
 {
 	tell("2>10 bash driver.sh; 10>11; 10>12; 11 >70 bwa mem r.fa s1.fq; 12 <70 samtools sort -; "
 	     "10>21; 10>22; 21 >71 bwa mem r.fa s2.fq; 22 <71 samtools sort -");
@@ -87,7 +87,7 @@ TEST(background_pipelines_are_told_apart)
 }
 
 /* Workers that only fork run one command after another, and are labelled by the first. */
-TEST(forked_workers_are_told_apart)
+TEST(forked_workers_are_distinguished)
 {
 	tell("2>10 bash driver.sh config.yaml; 10>11; 11>12 mkdir out; ends; 11>13 bwa index a.fa; ends; "
 	     "10>21; 21>22 mkdir out; ends; 21>23 bwa index b.fa; ends");

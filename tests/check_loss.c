@@ -60,7 +60,7 @@ TEST(of_losses_what_is_new_counts)
 	ck_assert_rows(LOST, "exec 1\nexec 8\n");
 }
 
-TEST(losses_concern_who_was_there_at_their_first_or_last_moment)
+TEST(losses_concern_what_ran_at_their_first_or_last_moment)
 {
 	tell("2>10 bwa mem x");
 	end_as(EVENT_EXIT, 10, 0, cpu(5 * MS));

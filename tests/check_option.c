@@ -97,7 +97,7 @@ TEST(every_kind_goes_to_its_field)
 	ck_assert_str_eq(options.text, "given");
 }
 
-TEST(what_is_wrong_is_said_in_one_line)
+TEST(errors_are_one_line)
 {
 	static const char *const wrong[][2] = {
 		{"--number 1", "--number 1: not a number in the valid range"},

@@ -73,7 +73,7 @@ TEST(a_container_has_the_namespaces_of_its_first_process)
 	ck_assert_rows(namespaces, HEX64 " 4026532201 4026532199\n");
 }
 
-TEST(a_container_that_was_alive_before_has_its_namespaces)
+TEST(a_container_that_ran_before_has_its_namespaces)
 {
 	tell("cgroup 600 /docker/" HEX64 "; 30<1 seen 0 " INSIDE
 	     "nginx; pass; 2>40 true; ends"); /* later than the pass, which shows that nothing older follows */
@@ -100,7 +100,7 @@ TEST(a_container_that_nobody_waits_for_is_a_run)
 	ck_assert_rows("SELECT name FROM containers", "-\n");
 }
 
-TEST(a_container_is_called_as_its_monitor_or_client_says)
+TEST(a_container_is_named_by_its_monitor_or_client)
 {
 	tell("cgroup 300 /machine.slice/libpod-" HEX64 ".scope/container; "
 	     "2>10 podman run --rm docker.io/library/debian:12 bwa mem; "

@@ -281,7 +281,7 @@ TEST(every_kind_of_row_that_was_unsent_is_counted)
 	ck_assert_int_eq(unsent_count(), 17);
 }
 
-TEST(any_number_of_old_runs_goes)
+TEST(any_number_of_old_runs_is_deleted)
 {
 	for (int64_t i = 0; i < 30000; i++)
 		put_run_row(100 + i, NOW_UNIX_NS, 2);
@@ -342,7 +342,7 @@ TEST(old_samples_of_what_lives_go)
 	ck_assert_int_eq(count_of("samples"), 4);
 }
 
-TEST(below_the_bound_nothing_goes)
+TEST(below_the_bound_nothing_is_deleted)
 {
 	expire_by_size(store_used_bytes(store));
 	ck_assert_int_eq(count_of("runs"), 10);

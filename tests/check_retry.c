@@ -20,7 +20,7 @@ TEST(a_retry_that_succeeds_excuses_the_attempt)
 	ck_assert_rows(ATTEMPTS, "11 failed 13 0\n12 succeeded - -\n13 succeeded - -\n");
 }
 
-TEST(an_incident_that_is_told_anew_keeps_its_time)
+TEST(an_incident_that_is_rewritten_keeps_its_time)
 {
 	tell(ENGINE "10>11 bash -c flaky; ends 75; commit");
 	clock_offset_ns += 3600 * 1000 * MS;
@@ -95,7 +95,7 @@ TEST(few_failed_tasks_are_remembered)
 }
 
 /* The run goes on without them. */
-TEST(failed_tasks_are_let_go_when_their_engine_ends)
+TEST(failed_tasks_are_freed_when_their_engine_ends)
 {
 	static const char remembered[] =
 		"SELECT count(*) FROM states s JOIN standing_tasks t ON t.id = s.id WHERE t.status = 'failed'";

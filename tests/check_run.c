@@ -156,7 +156,7 @@ TEST(a_workflow_engine_names_the_run_that_make_drives)
 			"engine: align [.command.run, align] running\n");
 }
 
-TEST(services_of_the_distribution_are_told_apart)
+TEST(services_of_the_distribution_are_distinguished)
 {
 	tell("cgroup 600 /system.slice/systemd-journald.service; "
 	     "cgroup 601 /system.slice/nightly.service; "

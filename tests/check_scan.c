@@ -22,14 +22,14 @@ static const char command_of_30[] = "SELECT began, program, path, hex(arguments)
 				    "WHERE pid = 30";
 #define BWA_MEM_X "bwa /usr/bin/bwa 627761006D656D007800\n"
 
-TEST(a_look_without_text_takes_none_away)
+TEST(a_sample_without_text_removes_none)
 {
 	tell("30<2 seen 9 bwa mem x; pass -1; 30<2 seen 10; " /* nothing else has happened since */
 	     "pass -1; later 1; 2>31 ls; ends");
 	ck_assert_rows(command_of_30, "found " BWA_MEM_X);
 }
 
-TEST(a_later_look_tells_the_text)
+TEST(a_later_sample_has_the_text)
 {
 	tell("30<2 seen 9; " /* its fork and exec were lost */
 	     "pass -1; 2>31 ls; ends");
@@ -41,7 +41,7 @@ TEST(a_later_look_tells_the_text)
 }
 
 /* The arguments could not be read, or there was no time to. */
-TEST(a_later_scan_tells_the_arguments)
+TEST(a_later_scan_has_the_arguments)
 {
 	sample_as(30, 2, "bwa", cpu(9 * MS), RECORD_ARGV_UNKNOWN);
 	tell("pass -1; 2>31 ls; ends");
@@ -54,7 +54,7 @@ TEST(a_later_scan_tells_the_arguments)
 }
 
 /* Its other threads continue. */
-TEST(who_lost_the_main_thread_has_samples)
+TEST(a_process_without_its_main_thread_has_samples)
 {
 	struct counters counters = cpu(0);
 
@@ -73,7 +73,7 @@ TEST(who_lost_the_main_thread_has_samples)
 }
 
 /* The scan sees its exec before the record arrives, on a busy machine long before. */
-TEST(who_was_found_in_the_middle_of_an_exec_has_what_its_record_says)
+TEST(a_process_found_during_an_exec_has_its_record_s_text)
 {
 	exec_ids[30] = 1;
 	tell("30<2 seen 9; pass -1; later 500; 2>31 ls; ends");
@@ -87,7 +87,7 @@ TEST(who_was_found_in_the_middle_of_an_exec_has_what_its_record_says)
 }
 
 /* Its fork was lost, and both execs are in the ring during the pass. */
-TEST(who_was_found_after_two_execs_is_one_process)
+TEST(a_process_found_after_two_execs_is_one_process)
 {
 	exec_ids[30] = 2;
 	tell("30<2 seen 9 samtools sort; pass -1");
@@ -100,7 +100,7 @@ TEST(who_was_found_after_two_execs_is_one_process)
 }
 
 /* The ring holds more than the probe forwards between two passes. */
-TEST(a_fork_behind_two_passes_tells_more_than_a_look)
+TEST(a_fork_after_two_passes_overrides_a_sample)
 {
 	tell("30<2 seen 1");
 	pass_behind(now - MS, 1000);
@@ -111,7 +111,7 @@ TEST(a_fork_behind_two_passes_tells_more_than_a_look)
 	ck_assert_rows("SELECT began, ended FROM processes WHERE pid = 30", "fork exit\n");
 }
 
-TEST(who_is_found_is_placed_once_the_ring_is_read)
+TEST(a_found_process_is_placed_once_the_ring_is_read)
 {
 	tell("30<2 seen 1"); /* its fork was lost */
 	pass_behind(now - MS, 1000);
@@ -120,7 +120,7 @@ TEST(who_is_found_is_placed_once_the_ring_is_read)
 	ck_assert_rows("SELECT began FROM processes WHERE pid = 30", "found\n");
 }
 
-TEST(a_zombie_is_not_found_anew)
+TEST(a_zombie_is_not_found_again)
 {
 	tell("2>10 bwa mem x; ends; wait 20000; commit"); /* no longer remembered */
 	sample_as(10, 2, "bwa mem x", cpu(9 * MS), RECORD_EXITING);
@@ -129,7 +129,7 @@ TEST(a_zombie_is_not_found_anew)
 		       "exec exit final 6000000\n");
 }
 
-TEST(memory_at_one_moment_is_the_sum_of_those_who_live)
+TEST(memory_at_one_moment_is_the_sum_of_running_processes)
 {
 	struct counters held = cpu(2 * MS);
 
@@ -154,7 +154,7 @@ TEST(memory_at_one_moment_is_the_sum_of_those_who_live)
 		       "3000 3000 3000\n");
 }
 
-TEST(who_is_in_no_pass_is_lost)
+TEST(a_process_in_no_pass_is_lost)
 {
 	tell("2>10 bwa mem x; wait 1000; wait 1000; wait 1000");
 	ck_assert_rows("SELECT ended, totals, exit_code FROM processes WHERE pid = 10", "lost sample -\n");
@@ -168,7 +168,7 @@ static const char clocks[] =
 	"SELECT started_unix_ns, begin_boot_ns FROM tools UNION ALL SELECT started_unix_ns, begin_boot_ns "
 	"FROM processes UNION ALL SELECT started_unix_ns, begin_boot_ns FROM containers) ORDER BY 1";
 
-TEST(a_start_once_told_stays_when_the_clock_is_set)
+TEST(a_written_start_stays_when_the_clock_is_set)
 {
 	tell("cgroup 600 /docker/" HEX64 "; 2>10 bash driver.sh; 10>11 bash inner.sh; "
 	     "11>12 cgroup=600 bwa mem x");
@@ -185,7 +185,7 @@ TEST(a_start_once_told_stays_when_the_clock_is_set)
 		       "inner.sh 1\nsort 3601\n");
 }
 
-TEST(a_look_between_fork_and_exec_makes_no_row)
+TEST(a_sample_between_fork_and_exec_makes_no_row)
 {
 	tell("2>10 bash driver.sh; 10>11; later 500; " /* on a busy machine */
 	     "11<10 seen 1; pass; 11 bwa mem x");

@@ -34,7 +34,7 @@ static const struct {
 	{77, 9, -6, "SIGKILL from a process (pid 77, user root) after 5.00 ms - - 1\n"},
 };
 
-TEST_EACH(who_sent_a_fatal_signal, senders)
+TEST_EACH(sender_of_a_fatal_signal, senders)
 {
 	char expected[512];
 
@@ -61,7 +61,7 @@ static void end_job(void)
 #define JOB_ENDED "slurmstepd, the batch system's daemon, ended the job: "
 #define LIMIT_OR_CANCELLED JOB_ENDED "its time limit or another limit was reached, or it was cancelled"
 
-TEST(a_batch_daemon_is_told_from_a_user)
+TEST(a_batch_daemon_is_distinguished_from_a_user)
 {
 	begin_job();
 	end_job();
@@ -89,7 +89,7 @@ static const struct {
 };
 
 /* A cancellation is a command that was observed, names the job, and ran shortly before. */
-TEST_EACH(a_cancelled_job_is_told_from_a_time_limit, cancels)
+TEST_EACH(a_cancelled_job_is_distinguished_from_a_time_limit, cancels)
 {
 	without_restarts(); /* the command would be forgotten */
 	char expected[256];
@@ -102,7 +102,7 @@ TEST_EACH(a_cancelled_job_is_told_from_a_time_limit, cancels)
 }
 
 /* A process that handles a signal and then ends shows it by its exit code, or by ending soon. */
-TEST(a_handled_signal_is_told_too)
+TEST(a_handled_signal_is_reported_too)
 {
 	begin_step();
 	tell("12 gets 10 from 10; 12 gets 15 from 13; 12 gets 12 from 10");

@@ -85,7 +85,7 @@ TEST(rows_have_members)
 }
 
 /* An allocation failure does not persist. */
-TEST(row_begins_anew_after_a_failure)
+TEST(row_starts_over_after_a_failure)
 {
 	struct row_text row = {0};
 
@@ -313,7 +313,7 @@ TEST(waits_grow_to_a_bound)
 		wait_ms = retry_failed(&retry, -1);
 		ck_assert_uint_ge(wait_ms, step_ms / 2);
 		ck_assert_uint_le(wait_ms, step_ms);
-		step_ms = step_ms * 2 < RETRY_MOST_MS ? step_ms * 2 : RETRY_MOST_MS;
+		step_ms = step_ms * 2 < RETRY_MAX_MS ? step_ms * 2 : RETRY_MAX_MS;
 	}
 	retry_succeeded(&retry);
 	ck_assert_uint_le(retry_failed(&retry, -1), RETRY_FIRST_MS);
@@ -356,7 +356,7 @@ TEST(waits_are_jittered_and_asked_for)
 	retry_succeeded(&one);
 	ck_assert_uint_ge(retry_failed(&one, 30), 30000);
 	wait_ms = retry_failed(&one, INT32_MAX);
-	ck_assert_uint_le(wait_ms, (RETRY_AFTER_MOST_S + 1) * 1000ULL);
+	ck_assert_uint_le(wait_ms, (RETRY_AFTER_MAX_S + 1) * 1000ULL);
 	for (int i = 0; i < 1000; i++) {
 		wait_ms = retry_jitter(&one, 60000);
 		ck_assert_uint_ge(wait_ms, 54000);
@@ -431,7 +431,7 @@ static const struct {
 	{"lake: {url: 'https://l\n", "shipper.yaml:"},
 };
 
-TEST_EACH(bad_settings_say_where_and_why, bad_settings)
+TEST_EACH(errors_in_settings_have_place_and_reason, bad_settings)
 {
 	struct settings_error error = {""};
 
@@ -500,7 +500,7 @@ TEST(only_clickhouse_can_accept)
 	verdict_is((struct http_answer){.status = 200, .is_clickhouse = true, .body = "1"}, VERDICT_RETRY, "");
 }
 
-TEST(each_failure_names_its_mend)
+TEST(each_failure_names_its_fix)
 {
 	static const struct {
 		enum http_failure failure;

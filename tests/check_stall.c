@@ -58,7 +58,7 @@ TEST(slow_storage_is_not_stuck)
 }
 
 /* Two processes that write while using almost no CPU, and a tool that waits for one of them. */
-TEST(who_writes_or_waits_does_not_stand_still)
+TEST(a_process_that_writes_or_waits_is_not_idle)
 {
 	begin_step();
 	tell("12>14 sort x");
@@ -73,7 +73,7 @@ TEST(who_writes_or_waits_does_not_stand_still)
 }
 
 /* 0.0091 of a processor, and no single minute with more. */
-TEST(who_uses_less_than_a_hundredth_stands_still)
+TEST(less_than_a_hundredth_of_a_core_is_idle)
 {
 	begin_step();
 	for (int i = 0; i < 191; i++) {

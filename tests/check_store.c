@@ -263,7 +263,7 @@ TEST(garbage_is_refused_and_untouched)
 	ck_assert_mem_eq(after, garbage, sizeof(garbage));
 }
 
-TEST(damage_is_told_on_use)
+TEST(damage_is_reported_on_use)
 {
 	const struct store_parameter all[] = {{"since_unix_ns", STORE_INTEGER, 0, NULL},
 					      {"with_system", STORE_INTEGER, 1, NULL},
@@ -295,7 +295,7 @@ TEST(damage_is_told_on_use)
 	store_result_free(result);
 }
 
-TEST(missing_file_is_told)
+TEST(missing_file_is_reported)
 {
 	expect_reader_refused(-ENOENT, "no such file");
 	ck_assert_int_ne(access(path, F_OK), 0);

@@ -43,7 +43,7 @@ TEST(a_tool_on_both_ends_of_a_pipe_is_named_once)
 		       "bwa index\nsort + gzip\n");
 }
 
-TEST(helpers_in_a_pipe_belong_to_it_whoever_came_first)
+TEST(helpers_in_a_pipe_belong_to_it_in_any_order)
 {
 	tell("2>10 bash driver.sh; 10>11 bwa index x; ends; 10>12; 10>13; 10>14; 10>15; 12 >71 cat x; "
 	     "13 <71 >72 tr a b; 14 <72 >73 sort; 15 <73 head; 10>16 cat y; ends");
@@ -55,7 +55,7 @@ TEST(helpers_in_a_pipe_belong_to_it_whoever_came_first)
 		       "7 7\n");
 }
 
-TEST(who_writes_one_pipe_and_reads_another_stands_between)
+TEST(a_writer_of_one_pipe_that_reads_another_is_between)
 {
 	begin_engine(14);
 	tell("11 >71 bwa mem x; 13 <72 gzip; 14 <73 multiqc .");
@@ -100,7 +100,7 @@ TEST(all_who_write_what_one_reads_are_one)
 	ck_assert_rows("SELECT process_count FROM standing_tasks WHERE kind = 'engine'", "4\n");
 }
 
-TEST(who_has_ended_is_in_its_pipe_until_it_is_let_go)
+TEST(an_ended_process_is_in_its_pipe_until_it_is_freed)
 {
 	without_restarts(); /* a commit releases ended tasks */
 	begin_engine(15);

@@ -287,7 +287,7 @@ TEST_EACH(hostile_bytes, hostile)
 	assert_refused(hostile[_i].data, hostile[_i].size, "hostile", _i);
 }
 
-/* Inputs that would crash a decoder that recurses, or allocates what it is told to. */
+/* Inputs that would crash a decoder that recurses, or allocates what it is asked to. */
 TEST(hostile_depth)
 {
 	static char nested[WIRE_FRAME_MAX];

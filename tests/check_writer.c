@@ -146,7 +146,7 @@ TEST(unknown_stays_unknown)
 	sqlite3_close(db);
 }
 
-TEST(what_must_be_known_is_demanded)
+TEST(known_columns_are_required)
 {
 	struct row_process row = fill_process(1, "text");
 
@@ -234,7 +234,7 @@ TEST(rev_grows_with_every_write)
 }
 
 /* After another boot the revisions leave a gap, after the same boot they continue. */
-TEST(rev_goes_on_after_reopening)
+TEST(rev_continues_after_reopening)
 {
 	struct row_run run = fill_run(1, "text");
 	struct store_stream stream = stream_at(1);
@@ -359,7 +359,7 @@ TEST(losses_add_up)
 }
 
 /* The start is never changed once known, since the lake partitions rows by it. An unknown start can still be set. */
-TEST(a_start_is_told_once)
+TEST(a_start_is_written_once)
 {
 #define PUT(name, id, column, value) \
 	do { \

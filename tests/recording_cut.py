@@ -55,17 +55,17 @@ class Cut:
             values = json.loads(line)
             kind = values["message"]
             if kind == "hello":
-                yield frame(message(kind, **told(values | DISGUISE)))
+                yield frame(message(kind, **reported(values | DISGUISE)))
             elif kind == "pass":
-                yield frame(message(kind, **told(values)))
+                yield frame(message(kind, **reported(values)))
             elif kind != "loss" and self.keeps(values):
                 offset = values.pop("offset", None)  # present for records in the ring
-                data = record(kind, **told(values))
+                data = record(kind, **reported(values))
                 yield frame(message("sample", records=padded(data)) if offset is None
                             else message("event", offset=offset, record=data))
 
 
-def told(values):
+def reported(values):
     """The fields in the form that wire_client takes, without unknown ones."""
     values = {name: value for name, value in values.items() if name != "message"}
     if "counters" in values:

@@ -530,7 +530,7 @@ static void teardown(void)
 	suite_directory_remove(directory);
 }
 
-void begin_anew(void)
+void begin_again(void)
 {
 	teardown();
 	setup();

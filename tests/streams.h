@@ -28,7 +28,7 @@ extern uint32_t exec_ids[PID_MAX]; /* by pid */
 int streams_run(const char *name);
 
 /* Restarts the test from its initial state, with an empty store. */
-void begin_anew(void);
+void begin_again(void);
 void open_model(void);
 void close_model(void);
 void commit(void);

@@ -262,7 +262,7 @@ class Story:
     def __init__(self, epoch=7):
         self.epoch = epoch
         self.events = []  # (offset, frame)
-        self.living = {}  # pid: (image, parent, argv) of running processes
+        self.running = {}  # pid: (image, parent, argv) of running processes
         self.moments = [({}, self.START_NS)]  # running processes and time before each event
         self.now = self.START_NS
 
@@ -283,7 +283,7 @@ class Story:
     def fork(self, parent, pid):
         image = (pid, pid * 1000, parent[2])
         self._event("fork", image=image, parent=parent, cgroup_id=self.CGROUP, pgid=pid)
-        self._changed(pid, image, parent, self.living.get(parent[0], (0, 0, ("sshd",)))[2])
+        self._changed(pid, image, parent, self.running.get(parent[0], (0, 0, ("sshd",)))[2])
         return image
 
     def exec(self, image, parent, *argv):
@@ -300,10 +300,10 @@ class Story:
             self._changed(image[0])
 
     def _changed(self, pid, *process):
-        self.living = {key: value for key, value in self.living.items() if key != pid}
+        self.running = {key: value for key, value in self.running.items() if key != pid}
         if process:
-            self.living[pid] = process
-        self.moments.append((self.living, self.now))
+            self.running[pid] = process
+        self.moments.append((self.running, self.now))
 
     def command(self, parent, pid, *argv, status=0):
         """A process from fork to exit: four events."""
@@ -324,12 +324,12 @@ class Story:
         """The frames of the events from offset `wanted` on."""
         return b"".join(data for offset, data in self.events if offset >= wanted)
 
-    def pass_over_living(self, moment=-1, now_ns=None):
+    def process_scan(self, moment=-1, now_ns=None):
         """A full pass: init, sshd, and the processes running before event `moment`."""
-        living, now = self.moments[moment]
+        running, now = self.moments[moment]
         now = now_ns or now
         crowd = [(self.INIT, (0, 0, 0), ("systemd",)), (self.SSHD, self.INIT, ("sshd",)),
-                 *living.values()]
+                 *running.values()]
         samples = [record(
             "sample", boot_ns=now, image=image, parent=parent, cgroup_id=self.CGROUP,
             pgid=image[0], comm=b"comm", cwd=b"/work", counters={"cpu_ns": 0},

@@ -66,7 +66,7 @@ int store_copy_run(struct store *to, struct store *from, const struct row_run *r
 	for (size_t i = 0; error == 0 && i < sizeof(copies) / sizeof(copies[0]); i++)
 		error = rows_copy(to, from, i, run, ask);
 	if (error == 0)
-		error = store_leave_living(to, run->id, (int64_t)stream.committed_boot_ns);
+		error = store_leave_running(to, run->id, (int64_t)stream.committed_boot_ns);
 	if (error < 0)
 		store_rollback(to);
 	return error < 0 ? error : store_commit(to, &stream);

@@ -80,7 +80,7 @@ int store_put_state(struct store *store, const struct store_state *state);
 int store_delete_state(struct store *store, int64_t id);
 /* Closes everything that is running according to the store as ended at `boot_ns` in an unknown way, and
  * deletes all states but the host's. */
-int store_close_living(struct store *store, int64_t boot_ns);
+int store_close_running(struct store *store, int64_t boot_ns);
 
 struct store_stream {
 	char boot_id[40];

@@ -274,7 +274,7 @@ int store_delete_state(struct store *store, int64_t id)
 	return store_run(store, "delete_state", (const struct store_parameter[]){STORE_INT("id", id), {0}});
 }
 
-static int living_close(struct store *store, const char *how, int64_t run_id, int64_t boot_ns)
+static int running_close(struct store *store, const char *how, int64_t run_id, int64_t boot_ns)
 {
 	static const char *const names[] = {"close_processes", "close_tools", "close_tasks", "close_runs",
 					    "close_containers"};
@@ -287,16 +287,16 @@ static int living_close(struct store *store, const char *how, int64_t run_id, in
 	return error;
 }
 
-int store_close_living(struct store *store, int64_t boot_ns)
+int store_close_running(struct store *store, int64_t boot_ns)
 {
-	int error = living_close(store, "lost", ROW_NULL, boot_ns);
+	int error = running_close(store, "lost", ROW_NULL, boot_ns);
 
 	return error < 0 ? error : store_run(store, "delete_states", (const struct store_parameter[]){{0}});
 }
 
-int store_leave_living(struct store *store, int64_t run_id, int64_t boot_ns)
+int store_leave_running(struct store *store, int64_t run_id, int64_t boot_ns)
 {
-	return living_close(store, "left", run_id, boot_ns);
+	return running_close(store, "left", run_id, boot_ns);
 }
 
 /* ---- the stream -------------------------------------------------------------- */

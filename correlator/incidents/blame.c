@@ -247,7 +247,7 @@ static const struct ending *find_ending(const struct image *image)
 {
 	const struct endings *endings = image->process->endings;
 	const struct sent_signal *sent = signal_before(image);
-	bool told_to_end = sent && sent->kind != SENDER_SELF;
+	bool asked_to_end = sent && sent->kind != SENDER_SELF;
 
 	if (!endings)
 		return NULL;
@@ -258,8 +258,8 @@ static const struct ending *find_ending(const struct image *image)
 	case RULES_ROLE_WRAPPER:
 	case RULES_ROLE_CLIENT:
 	case RULES_ROLE_COMPONENT: return find_of_wrapper(endings, image->wait_status);
-	case RULES_ROLE_ORCHESTRATOR: return told_to_end ? NULL : find_of_engine(endings);
-	default: return told_to_end ? NULL : find_of_program(endings, image);
+	case RULES_ROLE_ORCHESTRATOR: return asked_to_end ? NULL : find_of_engine(endings);
+	default: return asked_to_end ? NULL : find_of_program(endings, image);
 	}
 }
 

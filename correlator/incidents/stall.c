@@ -108,7 +108,7 @@ void stall_end(struct model *model, struct process *process, uint64_t boot_ns)
 
 /* ---- samples ---- */
 
-static bool has_living_child(const struct process *process)
+static bool has_running_child(const struct process *process)
 {
 	const struct process *child;
 
@@ -121,10 +121,10 @@ static bool has_living_child(const struct process *process)
 /* Only tools without running children, in a run that is expected to end. */
 static bool should_move(const struct process *process)
 {
-	return process->image->role == RULES_ROLE_TOOL && run_is_workload(process->run) && !has_living_child(process);
+	return process->image->role == RULES_ROLE_TOOL && run_is_workload(process->run) && !has_running_child(process);
 }
 
-static void look_at_quiet(struct model *model, struct process *process, uint64_t boot_ns)
+static void quiet_check(struct model *model, struct process *process, uint64_t boot_ns)
 {
 	struct task *task = process->image->tool->group->task;
 	uint64_t since = process->motion.moved_boot_ns;
@@ -166,5 +166,5 @@ void stall_note_sample(struct model *model, struct process *process, const struc
 	if (blocked && sample->boot_ns - motion->blocked_boot_ns >= STUCK_BLOCKED_NS)
 		begin(model, process, STALL_BLOCKED, motion->blocked_boot_ns, sample->boot_ns);
 	else
-		look_at_quiet(model, process, sample->boot_ns);
+		quiet_check(model, process, sample->boot_ns);
 }

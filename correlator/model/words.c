@@ -76,7 +76,7 @@ static bool is_in_name(const char *text, size_t size, const char *name)
 }
 
 /* tmpXXXXXXXX, tmp.XXXXXXXXXX: a generated name, which tells nothing. */
-static bool looks_temporary(const char *base, size_t size)
+static bool is_temporary(const char *base, size_t size)
 {
 	size_t start = size > 4 && base[3] == '.' ? 4 : 3, end = start;
 
@@ -190,7 +190,7 @@ uint64_t words_kind(const struct words *words, const char *name)
 		if (word.kind == WORD_COMMAND && !first) {
 			const char *base = base_of(word.text, &size);
 
-			if (!looks_temporary(base, size))
+			if (!is_temporary(base, size))
 				identity_add_bytes(&identity, base, size);
 		}
 		first = false;
@@ -454,12 +454,12 @@ static void label_of_lone(const struct candidate *candidates, size_t count, unsi
 }
 
 /* Whether the word is a candidate. Temporary names distinguish siblings if nothing else does. */
-static bool candidate_is_told(const struct word *word, const char *before, bool has_siblings,
-			      struct candidate *candidate)
+static bool candidate_is_accepted(const struct word *word, const char *before, bool has_siblings,
+				  struct candidate *candidate)
 {
 	if (!candidate_make(word, before, candidate) || looks_like_class(word->text) || strstr(word->text, REDACT_MARK))
 		return false;
-	if (!looks_temporary(candidate->text, candidate->size))
+	if (!is_temporary(candidate->text, candidate->size))
 		return word->kind == WORD_PLAIN;
 	const char *dot = memchr(candidate->text + 4, '.', candidate->size - 4);
 
@@ -482,7 +482,7 @@ static size_t candidates_collect(const struct words *words, const struct common_
 		bool wanted = !common || !common_words_have(common, text_hash(word.text));
 
 		*ret_commands += word.kind == WORD_COMMAND;
-		if (wanted && candidate_is_told(&word, before, common != NULL, &candidate) &&
+		if (wanted && candidate_is_accepted(&word, before, common != NULL, &candidate) &&
 		    !is_in_name(candidate.text, candidate.size, task_name))
 			candidates[count++] = candidate;
 		before = word.text;

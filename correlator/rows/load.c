@@ -346,7 +346,7 @@ static int give_up(struct model *model, const struct store_stream *stream)
 	log_warning("saved state of running processes is from another release or damaged: closing what ran "
 		    "as lost; processes found running begin new runs");
 	model->generation++;
-	r = store_close_living(model->store, (int64_t)stream->committed_boot_ns);
+	r = store_close_running(model->store, (int64_t)stream->committed_boot_ns);
 	if (r == 0)
 		r = persist_generation(model);
 	if (r == 0)

@@ -20,7 +20,7 @@ static void wait_for_one(void)
 
 int main(int argc, char **argv)
 {
-	long count, parallel, living = 0;
+	long count, parallel, running = 0;
 
 	if (argc < 4)
 		errx(2, "usage: storm COUNT PARALLEL COMMAND [ARGUMENT...]");
@@ -32,12 +32,12 @@ int main(int argc, char **argv)
 
 		if (error)
 			errx(1, "%s: error %d", argv[3], error);
-		if (++living >= parallel && parallel < count) {
+		if (++running >= parallel && parallel < count) {
 			wait_for_one();
-			living--;
+			running--;
 		}
 	}
-	while (living-- > 0)
+	while (running-- > 0)
 		wait_for_one();
 	return 0;
 }

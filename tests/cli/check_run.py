@@ -228,7 +228,7 @@ class Signals(Case):
             time.sleep(0.1)
         self.assertEqual(self.leftovers(), [])
 
-    def test_a_daemon_that_dies_is_told_and_the_command_goes_on(self):
+    def test_a_daemon_that_ends_is_reported_and_the_command_continues(self):
         process = self.start_and_wait(["bash", "-c", UNTIL + "echo done; exit 4", self.path("go-on")])
         with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="ascii") as file:
             children = file.read().split()
@@ -254,7 +254,7 @@ class Keeping(Case):
         self.assertIn("sleep", names)
         self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
 
-    def test_a_store_that_cannot_be_kept_is_told_before_the_command(self):
+    def test_a_store_that_cannot_be_kept_is_reported_before_the_command(self):
         process = self.run_tracer("run", "--store", self.path("none/kept\033.db"), "--", "touch",
                                   self.path("ran"))
         self.assertEqual(process.returncode, 125)
@@ -380,7 +380,7 @@ class Keeping(Case):
         self.assertIn(b"sleep 0.1", explained.output)
         self.assertEqual(self.run_tracer("replay", self.path("none")).returncode, 1)
 
-    def test_record_overwrites_only_when_told(self):
+    def test_record_overwrites_only_on_request(self):
         recording = self.path("there.rec")
         with open(recording, "wb") as file:
             file.write(b"mine")

@@ -164,9 +164,9 @@ class Usage(Case):
             options = help_text.split("Options:\n")[1].split("\n\n")[0] + "\n"
             offered = re.findall(r"^ {2}(?:-(\S), |    )--([a-z]+)(?: ([A-Z=]+))?\s+(.*)\n", options, re.M)
             self.assertEqual([option[:3] for option in described], [option[:3] for option in offered], verb)
-            for (*_, told), (*_, helped) in zip(described, offered):
-                told = re.sub(r"[*_](\S+?)[*_](?=\W)", r"\1", " ".join(told.split()))
-                self.assertEqual(told[:len(helped)].lower(), helped.lower(), verb)
+            for (*_, documented), (*_, helped) in zip(described, offered):
+                documented = re.sub(r"[*_](\S+?)[*_](?=\W)", r"\1", " ".join(documented.split()))
+                self.assertEqual(documented[:len(helped)].lower(), helped.lower(), verb)
             summary = re.search(rf"^  {verb} +(.*)$", self.run_tracer("help").stdout.decode(), re.M)
             self.assertIn(f"tracer-{verb} - {summary.group(1)}", page)
 

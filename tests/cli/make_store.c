@@ -164,7 +164,7 @@ static void put_tools(const struct row_task *task, const struct step *step)
 	}
 }
 
-static int64_t put_task(const struct step *step, const char *kind, int64_t number, bool living)
+static int64_t put_task(const struct step *step, const char *kind, int64_t number, bool running)
 {
 	struct row_task task = {ROW_TASK_COLUMNS(NULL_I, NULL_T, NULL_B)};
 
@@ -174,16 +174,16 @@ static int64_t put_task(const struct step *step, const char *kind, int64_t numbe
 	task.kind = kind;
 	task.name = step->task;
 	task.working_directory = "/data";
-	task.status = living ? "running" : step->exit_code ? "failed" : "succeeded";
-	task.exit_code = living ? ROW_NULL : step->exit_code;
+	task.status = running ? "running" : step->exit_code ? "failed" : "succeeded";
+	task.exit_code = running ? ROW_NULL : step->exit_code;
 	task.signal = ROW_NULL;
 	task.reason = "a direct subtree of the orchestrator";
 	task.begin_boot_ns = run.begin_boot_ns + step->begin_ms * MS;
-	task.end_boot_ns = living ? ROW_NULL : task.begin_boot_ns + step->wall_ms * MS;
+	task.end_boot_ns = running ? ROW_NULL : task.begin_boot_ns + step->wall_ms * MS;
 	task.started_unix_ns = run.started_unix_ns + step->begin_ms * MS;
 	for (task.process_count = 0; step->tools[task.process_count];)
 		task.process_count++;
-	task.living_count = living;
+	task.living_count = running;
 	task.failed_count = step->exit_code != 0;
 	task.lost_count = run.lost_count;
 	SET_TOTALS(task, step->cpu_ms * MS, 3 * MS, step->memory_mib * MIB, step->memory_mib * MIB);
@@ -200,7 +200,7 @@ static int64_t put_task(const struct step *step, const char *kind, int64_t numbe
 }
 
 static void put_run(const char *name, const char *kind, const char *engine, const struct step *steps, size_t count,
-		    int64_t ago_s, bool living)
+		    int64_t ago_s, bool running)
 {
 	int64_t wall_ms = 0, cpu_ms = 0;
 	bool failed = false;
@@ -215,15 +215,15 @@ static void put_run(const char *name, const char *kind, const char *engine, cons
 	run.name = name;
 	run.kind = kind;
 	run.engine = engine;
-	run.status = living ? "running" : failed ? "failed" : "succeeded";
-	run.exit_code = living ? ROW_NULL : failed;
+	run.status = running ? "running" : failed ? "failed" : "succeeded";
+	run.exit_code = running ? ROW_NULL : failed;
 	run.begin_boot_ns = boot_ns - ago_s * SECOND;
-	run.end_boot_ns = living ? ROW_NULL : run.begin_boot_ns + wall_ms * MS;
+	run.end_boot_ns = running ? ROW_NULL : run.begin_boot_ns + wall_ms * MS;
 	run.root_end_boot_ns = run.end_boot_ns;
 	run.started_unix_ns = unix_ns - ago_s * SECOND;
 	run.task_count = (int64_t)count - 1;
 	run.process_count = (int64_t)count * 2;
-	run.living_count = living;
+	run.living_count = running;
 	run.failed_count = failed;
 	SET_TOTALS(run, cpu_ms * MS, 20 * MS, 413 * MIB, 900 * MIB);
 	run.concurrent_memory_bytes = 620 * MIB;
@@ -233,7 +233,7 @@ static void put_run(const char *name, const char *kind, const char *engine, cons
 	run.cgroup_peak_bytes = in_container ? 768 * MIB : ROW_NULL;
 	run.throttled_ns = in_container ? 1200 * MS : ROW_NULL;
 	for (size_t i = 0; i < count; i++)
-		put_task(&steps[i], i == 0 ? "main" : "engine", (int64_t)i, living && !steps[i].ended);
+		put_task(&steps[i], i == 0 ? "main" : "engine", (int64_t)i, running && !steps[i].ended);
 	check(store_put_run(store, &run));
 }
 
@@ -373,7 +373,7 @@ static const struct step hostile[] = {
 	{HOSTILE " step", {HOSTILE, "bash", "mkdir"}, 100, 2800, 2700, 300, 1},
 };
 static const struct step plain[] = {{"gzip", {"gzip", "bash"}, 0, 700, 650, 2, 0}};
-static const struct step living[] = {
+static const struct step running[] = {
 	{"make", {"make"}, 0, 60000, 200, 30, 0},       {"cc " HOSTILE, {"cc1plus"}, 1000, 60000, 57000, 700, 0},
 	{"copy", {"dd"}, 58000, 500, 140, 30, 0, true}, {"copy", {"dd"}, 58200, 500, 140, 30, 0, true},
 	{"copy", {"dd"}, 58400, 500, 140, 30, 0, true},
@@ -449,7 +449,7 @@ int main(int argc, char **argv)
 	put_incident(&hostile[0]);
 	run.lost_count = run.partial_count = 0;
 	in_container = true;
-	put_run("make", "command", "make", living, COUNT(living), 60, true);
+	put_run("make", "command", "make", running, COUNT(running), 60, true);
 	put_container();
 	put_stall();
 	in_container = false;

@@ -80,7 +80,7 @@ def check_integrity(store):
     same("integrity of the store", query(store, "PRAGMA integrity_check"), [("ok",)])
 
 
-def told(story, directory, *options, until="SELECT 1", **keywords):
+def reported(story, directory, *options, until="SELECT 1", **keywords):
     """A correlator that received a story, stored the rows of `until`, and was stopped."""
     with Correlator(directory, *options, **keywords) as correlator:
         connect(correlator, story, acknowledged=True)
@@ -90,10 +90,10 @@ def told(story, directory, *options, until="SELECT 1", **keywords):
 
 
 def connect(correlator, story, tell=True, acknowledged=False):
-    """A probe that sends its hello, a pass and, unless told otherwise, the whole story."""
+    """A probe that sends its hello, a pass and, unless asked otherwise, the whole story."""
     peer = Peer(correlator.socket)
     wanted = peer.greet(story.hello())
-    peer.send(story.pass_over_living(0))
+    peer.send(story.process_scan(0))
     if tell:
         peer.send(story.tell(wanted))
     if acknowledged:
@@ -119,7 +119,7 @@ WHAT_RAN = {
 
 def same_content(found, story, directory):
     """Compares with the store of the same story without errors."""
-    expected = told(story, directory, store="told.db", socket="told.sock").store
+    expected = reported(story, directory, store="reported.db", socket="reported.sock").store
     for what, sql in WHAT_RAN.items():
         left, right = query(found, sql), query(expected, sql)
         for one, other in zip(left, right):
@@ -134,7 +134,7 @@ def test_ack_follows_commit(directory):
     with Correlator(directory) as correlator:
         peer = Peer(correlator.socket)
         same("offset of the welcome", peer.greet(story.hello()), 0)
-        peer.send(story.pass_over_living(0))
+        peer.send(story.process_scan(0))
         for pid in range(105, 115):
             before = story.end
             story.command(story.SSHD, pid, "samtools", "sort")
@@ -183,7 +183,7 @@ def test_passes_that_find_nothing_new_are_not_committed(directory):
 
         def committed_after(seconds):
             now = story.START_NS + seconds * 10**9
-            peer.send(story.pass_over_living(now_ns=now))
+            peer.send(story.process_scan(now_ns=now))
             wait_until("it has read", lambda: peer.unread_bytes() == 0)
             time.sleep(1)  # a commit takes 0.4 s
             return correlator.rows("SELECT committed_boot_ns FROM stream") == [(now,)]
@@ -192,7 +192,7 @@ def test_passes_that_find_nothing_new_are_not_committed(directory):
              [True, False, False, True, False])
 
 
-def test_next_probe_is_told_where_to_go_on(directory):
+def test_next_probe_gets_the_offset_to_continue_at(directory):
     story = Story().commands(3)
     with Correlator(directory) as correlator:
         peer = connect(correlator, story, acknowledged=True)
@@ -290,7 +290,7 @@ def test_the_host_s_figures_are_the_kernel_s(directory):
     """Each lies between two readings of its file, before and after."""
     story = Story().commands(3)
     pressed, moved = pressure(), traffic()
-    correlator = told(story, directory, "--host-period", "1", until="SELECT 1 FROM host_samples")
+    correlator = reported(story, directory, "--host-period", "1", until="SELECT 1 FROM host_samples")
     names = [*pressed, *moved]
     values = correlator.rows(f"SELECT {', '.join(names)} FROM host_samples ORDER BY unix_ns")[0]
     now = pressure()
@@ -306,7 +306,7 @@ def test_what_the_host_is(directory):
                                "asset_tag": "i-0123456789"}
     with firmware(sys_vendor="Some Cloud", product_name="m7i.xlarge",
                   board_asset_tag="i-0123456789", chassis_asset_tag="rack 7"):
-        correlator = told(story, directory, "--host-period", "1")
+        correlator = reported(story, directory, "--host-period", "1")
     same("facts", dict(zip(expected, correlator.rows(
         f"SELECT {', '.join(expected)} FROM hosts")[0])), expected)
 
@@ -314,7 +314,7 @@ def test_what_the_host_is(directory):
 def test_the_cluster_is_known(directory):
     story = Story().commands(3)
     for number, (options, expected) in enumerate(((["--cluster", "alps"], "alps"), ([], None))):
-        correlator = told(story, directory, "--host-period", "1", *options, store=f"{number}.db")
+        correlator = reported(story, directory, "--host-period", "1", *options, store=f"{number}.db")
         if expected or not any(pathlib.Path(path).exists() for path in (
                 "/etc/tracer/cluster", "/etc/slurm/slurm.conf", "/etc/slurm-llnl/slurm.conf")):
             same("cluster", correlator.rows("SELECT cluster FROM hosts"), [(expected,)])
@@ -325,7 +325,7 @@ def test_the_host_is_sampled_and_in_no_replay(directory):
     recording = directory / "stream.rec"
     with delay_accounting_held(fcntl.LOCK_SH) as switch:
         expected_delays = switch.read_text().strip()
-        correlator = told(story, directory, "--host-period", "1", "--record", recording,
+        correlator = reported(story, directory, "--host-period", "1", "--record", recording,
                           until="SELECT 1 FROM host_samples LIMIT 1 OFFSET 2")
     (build, delays), = correlator.rows("SELECT kernel_build, delay_accounting FROM hosts")
     same("build of the kernel", build, os.uname().version)
@@ -424,7 +424,7 @@ def test_what_came_before_nonsense_counts(directory):
         again = Peer(correlator.socket)
         again.send(story.hello())
         _, values = again.receive()
-        again.send(story.pass_over_living(0) + story.tell(values["offset"]))
+        again.send(story.process_scan(0) + story.tell(values["offset"]))
         again.wait_acknowledged(story.end)
         correlator.stop()
     same_content(correlator.store, story, directory)
@@ -510,7 +510,7 @@ def test_a_silent_peer_makes_room(directory):
         assert "no hello" in correlator.complaints()[0], correlator.complaints()
 
 
-def test_nothing_is_said_before_the_hello(directory):
+def test_nothing_is_sent_before_the_hello(directory):
     """Although samples of the host are committed in the meantime."""
     story = Story().commands(2)
     with Correlator(directory, "--host-period", "1") as correlator:
@@ -593,7 +593,7 @@ def test_a_full_disk(directory):
             # Its successor waits as well.
             peer.close()
             peer = Peer(correlator.socket)
-            peer.send(story.hello() + story.pass_over_living(0))
+            peer.send(story.hello() + story.process_scan(0))
             (disk / "filler").unlink()
             peer.send(story.tell(peer.receive()[1]["offset"]))
             peer.wait_acknowledged(story.end)
@@ -617,7 +617,7 @@ def full_disk_at_first(directory, leaves):
         wait_until("a complaint", correlator.complaints)
         if leaves:
             peer = Peer(correlator.socket)
-            peer.send(story.hello() + story.pass_over_living(0))
+            peer.send(story.hello() + story.process_scan(0))
             time.sleep(0.5)
         (disk / "filler").unlink()
         if leaves:
@@ -733,7 +733,7 @@ def test_broken_rules(directory):
     story = Story()
     for number, program in enumerate(("true", "tool", "bwa")):
         story.command(story.SSHD, 500 + number, program, "mem")
-    correlator = told(story, directory)
+    correlator = reported(story, directory)
     log = correlator.log()
     for words in (r"broken\.yaml:4: .*wheN", r"broken\.yaml is not used", r"pattern\.yaml:3: .*regular expression",
                   r"pattern\.yaml is not used", r"dangling\.yaml: cannot be read"):
@@ -768,7 +768,7 @@ def test_killed_at_any_moment(directory):
         with Correlator(directory) as correlator:
             peer = Peer(correlator.socket)
             wanted = peer.greet(story.hello())
-            peer.send(story.pass_over_living(position))
+            peer.send(story.process_scan(position))
             position = min(most, position + chance.randint(20, 200))
             peer.send(b"".join(data for offset, data in story.events[:position] if offset >= wanted))
             if position < most:
@@ -804,7 +804,7 @@ def test_a_recording_replays_to_the_same_store(directory):
     with Correlator(directory, "--once", "--record", recording) as correlator:
         peer = Peer(correlator.socket)
         peer.greet(story.hello())
-        peer.send(story.pass_over_living(0))
+        peer.send(story.process_scan(0))
         for first in range(0, len(story.events), 300):  # in several commits
             peer.send(b"".join(data for _, data in story.events[first:first + 300]))
             peer.wait_acknowledged(story.events[min(first + 299, len(story.events) - 1)][0] + 1)
@@ -820,10 +820,10 @@ def test_a_recording_replays_to_the_same_store(directory):
     refused(directory, "cannot write the recording", "--record", recording, store="three.db")
 
 
-def test_a_replay_says_on_a_terminal_how_far_it_is(directory):
+def test_a_replay_shows_progress_on_a_terminal(directory):
     story = Story().commands(500)
     recording = directory / "recording"
-    recording.write_bytes(MAGIC + story.hello() + story.pass_over_living(0) + story.tell())
+    recording.write_bytes(MAGIC + story.hello() + story.process_scan(0) + story.tell())
     command = [PROGRAM, "--replay", recording, "--rules", directory, "--log-level", "warning", "--store"]
     terminal = OnTerminal([*command, directory / "one.db"])
     same("status", terminal.finish(), (0, b""))
@@ -843,7 +843,7 @@ def test_a_replay_says_on_a_terminal_how_far_it_is(directory):
 
 def test_recordings_that_cannot_be_replayed(directory):
     story = Story().commands(3)
-    stream = story.hello() + story.pass_over_living(0) + story.tell()
+    stream = story.hello() + story.process_scan(0) + story.tell()
     cases = {
         "of another version": (b"tracer-record-9\n" + stream, 1, "a different version"),
         "no recording": (b"\x7fELF" + bytes(100), 1, "not a recording"),

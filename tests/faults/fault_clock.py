@@ -45,11 +45,11 @@ def lasted_ns(row):
 
 
 def check_jump(daemons, path, messages, middle, sleeper, plain, jump_ns):
-    told = path.with_name(f"jump-{jump_ns}")
-    recording.write(told, recording.shifted(
+    reported = path.with_name(f"jump-{jump_ns}")
+    recording.write(reported, recording.shifted(
         messages, shift_unix=lambda unix_ns, boot_ns:
         unix_ns + (jump_ns if boot_ns > middle else 0)))
-    jumped = replayed(daemons, told, sleeper)
+    jumped = replayed(daemons, reported, sleeper)
     same("processes", jumped.keys(), plain.keys())
     for pid, row in jumped.items():
         for name in ("id", "begin_boot_ns", "end_boot_ns", "cpu_ns", "exit_code"):
@@ -78,11 +78,11 @@ def test_a_machine_that_sleeps(bench):
     daemons = bench.daemons()
     path, middle, sleeper = record_a_morning(bench, daemons)
     messages, plain = recording.read(path), replayed(daemons, path, sleeper)
-    told = path.with_name("suspended")
-    recording.write(told, recording.shifted(
+    reported = path.with_name("suspended")
+    recording.write(reported, recording.shifted(
         messages, shift_boot=lambda boot_ns: boot_ns + (HOUR_NS if boot_ns > middle else 0),
         shift_unix=lambda unix_ns, boot_ns: unix_ns + (HOUR_NS if boot_ns > middle else 0)))
-    suspended = replayed(daemons, told, sleeper)
+    suspended = replayed(daemons, reported, sleeper)
     same("processes", suspended.keys(), plain.keys())
     for pid, row in suspended.items():
         expected = lasted_ns(plain[pid]) + (HOUR_NS if pid == sleeper else 0)

@@ -77,7 +77,7 @@ def test_a_ring_that_runs_full(bench):
         daemons.correlator.signal(signal.SIGCONT)
     ended = boot_ns()
     await_losses(daemons)
-    told = boot_ns()
+    reported = boot_ns()
     daemons.stop()
     recorded = recorded_kinds(daemons, recording, storm, cgroup.stat().st_ino, begin, ended)
     lost = lost_kinds(daemons, cgroup)
@@ -88,7 +88,7 @@ def test_a_ring_that_runs_full(bench):
         assert low <= recorded[kind] + lost[kind] <= ran, \
             f"{kind}: {recorded[kind]} recorded and {lost[kind]} lost of {ran}"
     for row in daemons.rows("SELECT * FROM losses WHERE cgroup_path LIKE ?", f"%{cgroup.name}%"):
-        assert begin <= row["first_boot_ns"] <= row["last_boot_ns"] <= told, f"when: {row}"
+        assert begin <= row["first_boot_ns"] <= row["last_boot_ns"] <= reported, f"when: {row}"
     check_incomplete(daemons)
     bench.note(f"of {FLOOD} commands: recorded {recorded}, lost {lost}")
 
@@ -102,7 +102,7 @@ def counted_losses(daemons, kind=None):
                if kind in (None, of))
 
 
-def test_losses_are_told_once(bench):
+def test_losses_are_reported_once(bench):
     """Whichever daemon is killed while the ring overflows repeatedly: recorded and lost add up to what ran."""
     daemons, cgroup = bench.daemons(), bench.cgroup()
     daemons.mount_pins()
@@ -137,7 +137,7 @@ def test_losses_are_told_once(bench):
 
 
 def test_stopped_with_a_full_ring(bench):
-    """Without pins, nothing can deliver the ring or report losses later, so a daemon that is told
+    """Without pins, nothing can deliver the ring or report losses later, so a daemon that is asked
     to stop does both first."""
     daemons, cgroup = bench.daemons(), bench.cgroup()
     daemons.probe_options = ["--ring-size", RING_SIZE]
@@ -149,7 +149,7 @@ def test_stopped_with_a_full_ring(bench):
     daemons.probe.signal(signal.SIGTERM)
     daemons.correlator.signal(signal.SIGCONT)
     daemons.stop()
-    assert lost_kinds(daemons, cgroup)["exec"] > 0, "no loss is told"
+    assert lost_kinds(daemons, cgroup)["exec"] > 0, "no loss is reported"
     check_accounted(bench, daemons, storm, cgroup)
 
 

@@ -41,7 +41,7 @@ def write_long(path, seconds):
     return count, count * turn_ns / 60e9
 
 
-def look(pid):
+def sample(pid):
     """(bytes of its own memory, descriptors), or None if it has ended."""
     try:
         status = pathlib.Path(f"/proc/{pid}/status").read_text()
@@ -51,14 +51,14 @@ def look(pid):
         return None
 
 
-def check_flat(what, looks, growth_max_bytes):
+def check_flat(what, samples, growth_max_bytes):
     """Checks the second half only: in the first, the allocator still grows."""
-    looks = looks[len(looks) // 2:]
-    assert len(looks) >= 3, f"{what}: only {len(looks)} looks"
-    half = len(looks) // 2
-    early, late = max(m for m, _ in looks[:half]), max(m for m, _ in looks[half:])
+    samples = samples[len(samples) // 2:]
+    assert len(samples) >= 3, f"{what}: only {len(samples)} samples"
+    half = len(samples) // 2
+    early, late = max(m for m, _ in samples[:half]), max(m for m, _ in samples[half:])
     assert late - early < growth_max_bytes, f"{what}: memory grows from {early} to {late}"
-    before, after = max(c for _, c in looks[:half]), max(c for _, c in looks[half:])
+    before, after = max(c for _, c in samples[:half]), max(c for _, c in samples[half:])
     assert after <= before + 1, f"{what}: from {before} to {after} descriptors"
     return f"{what} {early / 2**20:.1f} to {late / 2**20:.1f} MiB, {after} descriptors"
 
@@ -71,15 +71,15 @@ def test_hours_of_load_replayed(bench):
         [daemons.build / "correlator/tracer-correlator", "--replay", path, "--store",
          daemons.store, "--rules", daemons.directory], stderr=subprocess.PIPE,
         env=CONFINED)
-    looks = []
+    samples = []
     while replay.poll() is None:
-        looks += [found for found in [look(replay.pid)] if found]
+        samples += [found for found in [sample(replay.pid)] if found]
         time.sleep(0.05)
     same(f"status of the replay ({replay.stderr.read()})", replay.returncode, 0)
     replay.stderr.close()
     runs = daemons.value("SELECT count(*) FROM runs WHERE engine = 'snakemake'")
     assert runs >= count - 1, f"{runs} runs of {count} turns"
-    flat = check_flat("the correlator", looks, REPLAY_GROWTH_MAX_BYTES)
+    flat = check_flat("the correlator", samples, REPLAY_GROWTH_MAX_BYTES)
     bench.note(f"{minutes:.0f} minutes in {count} turns: {flat}")
 
 
@@ -90,14 +90,14 @@ def test_a_long_storm(bench):
     daemons.start()
     total = SOAK_COMMANDS if LONG else COMMANDS
     storm = bench.storm(count=total, rate=1000, cgroup=cgroup)
-    looks = {daemons.probe: [], daemons.correlator: []}
+    samples = {daemons.probe: [], daemons.correlator: []}
     while storm.process.poll() is None:
-        for daemon, found in looks.items():
+        for daemon, found in samples.items():
             found.append((daemon.memory_bytes(), daemon.descriptor_count()))
         time.sleep(0.2)
     storm.wait()
     await_ends(daemons, total, cgroup)
     daemons.stop()
     check_accounted(bench, daemons, storm, cgroup)
-    for daemon, found in looks.items():
+    for daemon, found in samples.items():
         bench.note(check_flat(daemon.name, found, LIVE_GROWTH_MAX_BYTES))

@@ -180,11 +180,11 @@ def test_a_ring_of_another_version(bench):
     observer.probe.stop()
     daemons.start_correlator()
     await_ends(daemons, READ)
-    wait_until("the losses are told", lambda: lost(daemons).get("exec", 0) >= UNREAD)
-    told = lost(daemons)
+    wait_until("the losses are reported", lambda: lost(daemons).get("exec", 0) >= UNREAD)
+    reported = lost(daemons)
     ran = kinds_until(daemons, recording, end)
     for kind in ("fork", "exec", "exit"):
-        assert UNREAD <= told[kind] <= ran[kind], f"{kind}: {told[kind]} of {ran[kind]} lost"
+        assert UNREAD <= reported[kind] <= ran[kind], f"{kind}: {reported[kind]} of {ran[kind]} lost"
     for row in daemons.rows("SELECT * FROM losses"):
         assert row["first_boot_ns"] <= row["last_boot_ns"] <= end, f"when: {row}"
     daemons.correlator.kill()
@@ -193,11 +193,11 @@ def test_a_ring_of_another_version(bench):
     bench.storm(first=UNREAD + READ, count=READ).wait()
     await_ends(daemons, 2 * READ)
     daemons.stop()
-    same("losses told again", lost(daemons), told)
+    same("losses reported again", lost(daemons), reported)
     same("recorded", sorted(leaves(daemons)), list(range(UNREAD, UNREAD + 2 * READ)))
     check_pins(daemons.pin_directory)
-    same("losses of tracer status", shown_losses(daemons), told)
-    bench.note(f"lost with the old ring: {told}; the other probe saw {ran}")
+    same("losses of tracer status", shown_losses(daemons), reported)
+    bench.note(f"lost with the old ring: {reported}; the other probe saw {ran}")
 
 
 def check_pins(pin_directory):
@@ -281,7 +281,7 @@ def test_killed_while_a_version_is_replaced(bench):
     found = leaves(daemons)
     check_nothing_else(found, ran)
     counted = counted_losses(daemons, RECORD_EXEC)
-    same("losses told", lost(daemons)["exec"], counted)
+    same("losses reported", lost(daemons)["exec"], counted)
     missing, looked_at, unacknowledged = unrecorded(daemons, recording, kills)
     bench.note(f"{len(turns)} kills: of {ran} commands {len(found)} are recorded; "
                f"of all on this machine {missing} are not, {counted - before} are counted as lost")

@@ -44,17 +44,17 @@ def samples_shift(pieces, shift):
         size = struct.unpack_from(HEADER, whole, at)[1]
         record_shift(whole, at, shift)
         at += (size + 7) & ~7
-    told, at = [], 0
+    reported, at = [], 0
     for piece in pieces:
-        told.append(bytes(whole[at:at + len(piece)]))
+        reported.append(bytes(whole[at:at + len(piece)]))
         at += len(piece)
-    return told
+    return reported
 
 
 def shifted(messages, shift_boot=lambda ns: ns, shift_unix=lambda unix_ns, boot_ns: unix_ns,
             shift_offset=0):
     """The stream with other times. `shift_unix` also gets the original boot time."""
-    told, pieces = [], []
+    reported, pieces = [], []
     for name, values in messages:
         values = dict(values)
         for field in [field for field in values if field.endswith("boot_ns")]:
@@ -75,5 +75,5 @@ def shifted(messages, shift_boot=lambda ns: ns, shift_unix=lambda unix_ns, boot_
                                                             shift_boot)):
                 piece["records"] = records
             pieces = []
-        told.append((name, values))
-    return told
+        reported.append((name, values))
+    return reported

@@ -1,4 +1,4 @@
-/* Starts short commands at a steady rate until it is told to stop, each with its own number and an
+/* Starts short commands at a steady rate until it is asked to stop, each with its own number and an
  * exit status derived from it, so that their count determines them all.
  *
  *   storm RATE FIRST COUNT [BYTES]   RATE a second, numbered from FIRST, COUNT at most;
@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#define LIVING_MAX 64
+#define RUNNING_MAX 64
 /* tests/faults/storm.py has the same rule of which commands fail, and how. */
 #define FAILS_EVERY 50
 #define PADDING_MAX 100000
@@ -56,17 +56,17 @@ static double now_s(void)
 }
 
 /* Reaps ended children; waits for one if too many are running. */
-static long leaves_reap(long living)
+static long leaves_reap(long running)
 {
-	while (living && waitpid(-1, NULL, living < LIVING_MAX ? WNOHANG : 0) > 0)
-		living--;
-	return living;
+	while (running && waitpid(-1, NULL, running < RUNNING_MAX ? WNOHANG : 0) > 0)
+		running--;
+	return running;
 }
 
 static void storm(char *self, double rate, long first, long count, char *padding)
 {
 	double began_s = now_s();
-	long number = 0, living = 0;
+	long number = 0, running = 0;
 
 	while (number < count && !stopping) {
 		if ((double)number > (now_s() - began_s) * rate) {
@@ -74,7 +74,7 @@ static void storm(char *self, double rate, long first, long count, char *padding
 			continue;
 		}
 		leaf_start(self, first + number++, padding);
-		living = leaves_reap(living + 1);
+		running = leaves_reap(running + 1);
 	}
 	while (wait(NULL) > 0)
 		;
@@ -84,7 +84,7 @@ static void storm(char *self, double rate, long first, long count, char *padding
 static void forks(double seconds)
 {
 	double began_s = now_s();
-	long number = 0, living = 0;
+	long number = 0, running = 0;
 
 	while (now_s() - began_s < seconds) {
 		pid_t pid = fork();
@@ -94,7 +94,7 @@ static void forks(double seconds)
 		if (pid < 0)
 			err(1, "fork");
 		number++;
-		living = leaves_reap(living + 1);
+		running = leaves_reap(running + 1);
 	}
 	while (wait(NULL) > 0)
 		;

@@ -25,7 +25,7 @@
 
 struct slot {
 	struct image_key image, parent;
-	bool living, is_told;
+	bool running, is_reported;
 };
 
 struct input {
@@ -149,11 +149,11 @@ static struct slot *choose(struct input *input)
 	return &slots[take(input) % SLOT_COUNT];
 }
 
-static struct slot *choose_living(struct input *input)
+static struct slot *choose_running(struct input *input)
 {
 	struct slot *slot = choose(input);
 
-	return slot->living ? slot : &slots[1];
+	return slot->running ? slot : &slots[1];
 }
 
 static void set_command(struct event_strings *argv, struct wire_bytes *filename, unsigned choice)
@@ -196,29 +196,29 @@ static struct counters counters_now(const struct slot *slot)
 	};
 }
 
-static void be_born(struct input *input, bool is_told)
+static void fork_process(struct input *input, bool is_reported)
 {
-	struct slot *parent = choose_living(input), *child = &slots[2 + take(input) % (SLOT_COUNT - 2)];
+	struct slot *parent = choose_running(input), *child = &slots[2 + take(input) % (SLOT_COUNT - 2)];
 
 	begin_event(EVENT_FORK);
 	*child = (struct slot){
 		.image = {.pid = next_pid++, .exec_id = parent->image.exec_id, .start_boot_ns = now_boot_ns},
 		.parent = parent->image,
-		.living = true,
-		.is_told = is_told,
+		.running = true,
+		.is_reported = is_reported,
 	};
 	event.fork.boot_ns = now_boot_ns;
 	event.fork.image = child->image;
 	event.fork.parent = child->parent;
 	event.fork.cgroup_id = 1 + take(input) % CGROUP_COUNT;
 	event.fork.pgid = child->image.pid;
-	if (is_told)
+	if (is_reported)
 		send_event();
 }
 
 static void execute(struct input *input)
 {
-	struct slot *slot = choose_living(input);
+	struct slot *slot = choose_running(input);
 	struct event_exec *exec = &event.exec;
 
 	begin_event(EVENT_EXEC);
@@ -247,7 +247,7 @@ static void end(struct input *input, enum event_type type)
 	struct event_exit *exit = type == EVENT_EXIT ? &event.exit : (struct event_exit *)&event.final;
 	unsigned status = take(input);
 
-	if (slot - slots < 2 || !slot->image.pid || slot->living != (type == EVENT_EXIT))
+	if (slot - slots < 2 || !slot->image.pid || slot->running != (type == EVENT_EXIT))
 		return;
 	begin_event(type);
 	exit->boot_ns = now_boot_ns;
@@ -255,13 +255,13 @@ static void end(struct input *input, enum event_type type)
 	exit->counters = counters_now(slot);
 	exit->wait_status = status & 1 ? (status & 0x7e) << 7 : status & 0x0e;
 	exit->flags = status >> 7;
-	slot->living = false;
+	slot->running = false;
 	send_event();
 	if (type == EVENT_FINAL)
 		*slot = (struct slot){0};
 }
 
-static void look_at(const struct slot *slot, bool with_text, unsigned choice)
+static void sample_slot(const struct slot *slot, bool with_text, unsigned choice)
 {
 	struct event_sample *sample = &event.sample;
 
@@ -274,7 +274,7 @@ static void look_at(const struct slot *slot, bool with_text, unsigned choice)
 	sample->counters = counters_now(slot);
 	sample->counters.valid |= COUNTER_VALID(uninterruptible_count);
 	sample->counters.uninterruptible_count = slot->image.pid % 3 == 0;
-	sample->flags = slot->living ? 0 : RECORD_EXITING;
+	sample->flags = slot->running ? 0 : RECORD_EXITING;
 	if (with_text) {
 		sample->comm = bytes("comm");
 		sample->cwd = bytes("/work");
@@ -285,7 +285,7 @@ static void look_at(const struct slot *slot, bool with_text, unsigned choice)
 
 /* Scans all slots. If `gone` is not 0, slots whose number is a multiple of `gone` + 1 have ended
  * without a record. */
-static void look_at_all(bool with_text, unsigned gone)
+static void sample_all(bool with_text, unsigned gone)
 {
 	uint64_t began_boot_ns = now_boot_ns;
 
@@ -294,7 +294,7 @@ static void look_at_all(bool with_text, unsigned gone)
 			slots[i] = (struct slot){0};
 		if (!slots[i].image.pid)
 			continue;
-		look_at(&slots[i], with_text, i);
+		sample_slot(&slots[i], with_text, i);
 	}
 	begin(WIRE_PASS);
 	message.pass.boot_ns = began_boot_ns;
@@ -345,7 +345,7 @@ static void be_ignored(struct input *input)
 {
 	struct slot *slot = choose(input);
 
-	if (slot - slots < 2 || !slot->living)
+	if (slot - slots < 2 || !slot->running)
 		return;
 	begin_event(EVENT_IGNORED);
 	slot->image.exec_id++;
@@ -400,13 +400,13 @@ static void boot_machine(void)
 	boot++;
 	now_boot_ns = 1000 * MS;
 	offset = 0;
-	slots[0] = (struct slot){.image = {.pid = 1, .start_boot_ns = MS}, .living = true};
+	slots[0] = (struct slot){.image = {.pid = 1, .start_boot_ns = MS}, .running = true};
 	slots[1] =
-		(struct slot){.image = {.pid = 2, .start_boot_ns = 2 * MS}, .parent = slots[0].image, .living = true};
+		(struct slot){.image = {.pid = 2, .start_boot_ns = 2 * MS}, .parent = slots[0].image, .running = true};
 	next_pid = 10;
 	greet();
-	look_at(&slots[0], true, 10);
-	look_at(&slots[1], true, 10);
+	sample_slot(&slots[0], true, 10);
+	sample_slot(&slots[1], true, 10);
 	begin(WIRE_PASS);
 	message.pass.boot_ns = now_boot_ns;
 	send_message();
@@ -461,11 +461,11 @@ static void interrupt(struct input *input)
 			break_state(input);
 		start_session();
 		greet();
-		look_at_all(true, 0);
+		sample_all(true, 0);
 		break;
 	case 2: /* restart of the probe */
 		greet();
-		look_at_all(true, 0);
+		sample_all(true, 0);
 		break;
 	case 3: boot_machine(); break;
 	case 4: raw(input); break;
@@ -477,16 +477,16 @@ static void happen(struct input *input)
 	switch (take(input) % 16) {
 	case 0:
 	case 1:
-	case 2: be_born(input, true); break;
-	case 3: be_born(input, false); break;
+	case 2: fork_process(input, true); break;
+	case 3: fork_process(input, false); break;
 	case 4:
 	case 5:
 	case 6: execute(input); break;
 	case 7:
 	case 8: end(input, EVENT_EXIT); break;
 	case 9: end(input, EVENT_FINAL); break;
-	case 10: look_at_all(take(input) & 1, 0); break;
-	case 11: look_at_all(false, take(input) % 4); break;
+	case 10: sample_all(take(input) & 1, 0); break;
+	case 11: sample_all(false, take(input) % 4); break;
 	case 12: tell_cgroup(input); break;
 	case 13: be_rare(input); break;
 	case 14: now_boot_ns += take(input) * 100 * MS; break;

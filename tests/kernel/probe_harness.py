@@ -116,7 +116,7 @@ class Recording:
         """Waits until `holds` is true of the messages so far."""
         wait_until(what, lambda: holds(self.so_far()), SETTLE_TIMEOUT_S)
 
-    def wait_for_look(self, pid):
+    def wait_for_sample(self, pid):
         """Waits until the probe has sampled that process from now on."""
         now = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
         self.wait_for(f"a look at process {pid}", lambda found: any(

@@ -18,20 +18,20 @@ from testing import Skip, find_tests, run_tests, skip_all
 class Child:
     """A child process, with the figures that the kernel reported to its parent."""
 
-    living = {} # {pid: child} not yet waited for
+    running = {} # {pid: child} not yet waited for
 
     def __init__(self, body):
         """`body` runs in the child; its return value is the exit status."""
         self.pid = os.fork()
         if self.pid == 0:
-            Child.living.clear()
+            Child.running.clear()
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             status = 99
             try:
                 status = body() or 0
             finally:
                 os._exit(status)
-        Child.living[self.pid] = self
+        Child.running[self.pid] = self
 
     def wait(self):
         os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
@@ -41,14 +41,14 @@ class Child:
         with open(f"/proc/{self.pid}/schedstat") as schedstat:
             self.run_delay_ns = int(schedstat.read().split()[1])
         _, self.status, self.usage = os.wait4(self.pid, 0)
-        del Child.living[self.pid]
+        del Child.running[self.pid]
         return self
 
     def end(self):
         """Kills it, whatever it is doing; its figures are not used."""
         os.kill(self.pid, signal.SIGKILL)
         os.waitpid(self.pid, 0)
-        del Child.living[self.pid]
+        del Child.running[self.pid]
 
 
 class Gate:
@@ -102,7 +102,7 @@ def run_test(test):
     try:
         test(directory)
     finally:
-        for child in list(Child.living.values()):
+        for child in list(Child.running.values()):
             child.end()
         shutil.rmtree(directory, ignore_errors=True)
 

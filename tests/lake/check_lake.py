@@ -249,7 +249,7 @@ def test_migrate_a_lake_that_the_release_before_made(lake):
     says(refused.stderr, "newer release")
 
 
-def test_rows_of_a_key_meet_in_one_month(lake):
+def test_rows_of_a_key_are_in_one_month(lake):
     """So that they are merged, whatever changes in them, or in the clock of a recreated store."""
     fresh(lake)
     with tempfile.TemporaryDirectory() as temporary:
@@ -379,12 +379,12 @@ def test_statements_of_every_layout_are_clickhouses(lake):
 def test_newest_row_stands_whatever_the_order(lake):
     fresh(lake)
     rows = [{"id": 1, "host_id": 1, "rev": rev, "version": version, "hostname": name}
-            for rev, version, name in ((5, 5, "five"), (9, 9, "nine"), (2, 1 << 40, "made anew"), (7, 7, "seven"))]
+            for rev, version, name in ((5, 5, "five"), (9, 9, "nine"), (2, 1 << 40, "recreated"), (7, 7, "seven"))]
     for order in (rows, rows[::-1], rows + rows):
         lake.query("TRUNCATE TABLE tracer.hosts_rows")
         for row in order:
             loader.insert(lake, "hosts", [row])
-        same("host", lake.rows("SELECT hostname FROM tracer.hosts", user="analyst"), [["made anew"]])
+        same("host", lake.rows("SELECT hostname FROM tracer.hosts", user="analyst"), [["recreated"]])
     lake.query("OPTIMIZE TABLE tracer.hosts_rows FINAL")
     same("rows once merged", lake.value("SELECT count() FROM tracer.hosts_rows"), "1")
 
@@ -480,7 +480,7 @@ def test_a_key_of_two_clusters_is_two_runs(lake):
     says(tracer(lake, "host", "--host", "host-2"), ", cluster andes")
 
 
-def test_a_run_on_several_hosts_comes_together(lake):
+def test_a_run_on_several_hosts_is_joined(lake):
     fresh(lake)
     with tempfile.TemporaryDirectory() as temporary:
         store = make_store(pathlib.Path(temporary), "snakemake")
@@ -720,7 +720,7 @@ def int64(number):
     return "Int64", number.to_bytes(8, "little", signed=True)
 
 
-def test_nothing_that_a_lake_says_harms_us(lake):
+def test_no_answer_of_a_lake_does_harm(lake):
     """NULL where a store never has it, extreme numbers, text instead of numbers, terminal escape
     sequences."""
     fresh(lake)

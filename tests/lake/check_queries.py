@@ -362,13 +362,13 @@ def without_marks(data):
     return [without_marks(value) for value in data] if isinstance(data, list) else data
 
 
-def compare_verb(lake, store, *arguments, living=False):
+def compare_verb(lake, store, *arguments, running=False):
     env = environment(lake)
     here = command(TRACER, *arguments, "--store", store, env=env)
     there = command(TRACER, "--lake", lake.url, *arguments, env=env)
     if "--json" in arguments:
         here, there = (json.dumps(without_marks(json.loads(text)), indent=1) for text in (here, there))
-    if living:  # the lake's durations end with the latest row of the host
+    if running:  # the lake's durations end with the latest row of the host
         here, there = (re.sub(r"\d+m\d+s|\d+(\.\d+)? (ns|µs|ms|s)\b|\d+\.\d+ (?=of|cores)", "TIME", text)
                        for text in (here, there))
         here, there = (re.sub(r" +", " ", text) for text in (here, there))
@@ -376,7 +376,7 @@ def compare_verb(lake, store, *arguments, living=False):
         same(f"{arguments}", found, expected)
 
 
-def test_verbs_say_the_same(lake):
+def test_verbs_give_the_same_output(lake):
     for name in RECORDINGS:
         with tempfile.TemporaryDirectory(prefix="tracer-lake-") as temporary:
             store = shipped(lake, pathlib.Path(temporary), name)
@@ -399,10 +399,10 @@ def test_verbs_on_several_hosts(lake):
         compare_verb(lake, store, "runs", "--json")
         for each in runs:
             for arguments in (("--json",), ("--table",), ("--tools",)):
-                compare_verb(lake, store, "show", each["id"], *arguments, living=True)
+                compare_verb(lake, store, "show", each["id"], *arguments, running=True)
 
 
-def test_a_run_of_more_parts_than_are_looked_at_first(lake):
+def test_a_run_of_more_parts_than_are_searched_first(lake):
     """The latest parts do not represent it; the one that does is still found."""
     with tempfile.TemporaryDirectory(prefix="tracer-lake-") as temporary:
         store = shipped(lake, pathlib.Path(temporary), "crowd")
@@ -411,7 +411,7 @@ def test_a_run_of_more_parts_than_are_looked_at_first(lake):
         compare_verb(lake, store, "runs", "--json", "--limit", "1")
 
 
-def test_questions_say_the_same(lake):
+def test_questions_give_the_same_answers(lake):
     names = [question["name"] for question in json.loads(command(TRACER, "query", "--list", "--json"))["queries"]]
     with tempfile.TemporaryDirectory(prefix="tracer-lake-") as temporary:
         store = shipped(lake, pathlib.Path(temporary), "snakemake")
@@ -462,8 +462,8 @@ def test_verbs_on_hostile_names(lake):
         store = shipped(lake, pathlib.Path(temporary), "known")
         runs = json.loads(command(TRACER, "runs", "--all", "--json", "--store", store))["runs"]
         for each in runs:
-            living = each["status"] == "running"
-            compare_verb(lake, store, "show", each["id"], "--processes", living=living)
+            running = each["status"] == "running"
+            compare_verb(lake, store, "show", each["id"], "--processes", running=running)
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ def few_of_each(lines):
     return [line for query, each in chosen.items() if query not in ("hosts", "status") for line in each[:2]]
 
 
-def test_verbs_say_the_same(first, second):
+def test_verbs_give_the_same_output(first, second):
     with tempfile.TemporaryDirectory(prefix="tracer-lake-") as temporary:
         directory = pathlib.Path(temporary)
         store = make_store(directory, "snakemake")
@@ -83,7 +83,7 @@ def test_verbs_say_the_same(first, second):
                 assert expected == found, f"{line}:\nstore {expected[:500]}\nlake  {found[:500]}"
 
 
-def test_a_node_goes_and_comes_back(first, second):
+def test_a_node_leaves_and_returns(first, second):
     batch = host_rows(1001, HOSTS)
     second.kill()
     # A batch is not partly accepted, nor a query partly answered, without an error.

@@ -198,7 +198,7 @@ def test_dry_run_prints_what_is_sent(directory, lake, store):
 # ---- the store ----------------------------------------------------------------------------
 
 
-def test_store_comes_later(directory, lake, store):
+def test_store_is_created_later(directory, lake, store):
     late = directory / "late.db"
     with shipping(directory, late, lake, send=QUICK) as shipper:
         wait_until("it says so", lambda: "no such file" in shipper.status().get("last_error", ""))
@@ -209,7 +209,7 @@ def test_store_comes_later(directory, lake, store):
     compare(lake, late)
 
 
-def test_store_is_made_anew(directory, lake, store):
+def test_store_is_recreated(directory, lake, store):
     """Revisions start again, below those in the lake: the new rows must still replace the old ones."""
     change(store, "UPDATE runs SET rev = rev + 100000", "UPDATE stream SET rev = rev + 100000")
     with shipping(directory, store, lake, send=QUICK) as shipper:
@@ -221,7 +221,7 @@ def test_store_is_made_anew(directory, lake, store):
         change(store, "UPDATE runs SET name = 'the new one'",
                "UPDATE hosts SET first_seen_unix_ns = first_seen_unix_ns + 1")
         sent = shipper.status()["sent_row_count"]
-        wait_until("it is sent anew", lambda: shipper.status()["sent_row_count"] == 2 * sent)
+        wait_until("it is sent again", lambda: shipper.status()["sent_row_count"] == 2 * sent)
         shipper.stop()
         assert "a different store" in shipper.log()
     compare(lake, store)
@@ -304,7 +304,7 @@ def test_batch_is_the_same_after_kill(directory, lake, store):
     compare(lake, store)
 
 
-def test_damaged_batch_is_made_anew(directory, lake, store):
+def test_damaged_batch_is_recreated(directory, lake, store):
     """A crash of the machine may leave half of the file."""
     with Answers(http("503 Service Unavailable")) as answers, \
             Shipper(SHIPPER, directory, store, url=answers.url) as shipper:
@@ -318,7 +318,7 @@ def test_damaged_batch_is_made_anew(directory, lake, store):
     same("frozen batches", frozen(shipper), [])
 
 
-def test_batch_behind_a_damaged_one_is_made_anew(directory, lake, store):
+def test_batch_after_a_damaged_one_is_recreated(directory, lake, store):
     """Sent alone, it would advance the cursor past rows that never reached the lake."""
     with Answers(http("503 Service Unavailable")) as answers:
         with Shipper(SHIPPER, directory, store, "--set", "send.rows=1", url=answers.url,
@@ -446,7 +446,7 @@ def test_exactly_once_from_the_probe_on(directory, lake, store):
             with shipping(directory, correlator.store, lake, *options, url=proxy.url) as shipper:
                 peer = Peer(correlator.socket)
                 wanted = peer.greet(story.hello())
-                peer.send(story.pass_over_living(position))
+                peer.send(story.process_scan(position))
                 position = min(most, position + chance.randint(300, 3000))
                 peer.send(b"".join(data for offset, data in story.events[:position] if offset >= wanted))
                 if position == most:
@@ -480,7 +480,7 @@ def tell(correlator, story, begin, end):
     """Sends events of a story to a correlator and waits until it has stored them."""
     peer = Peer(correlator.socket)
     wanted = peer.greet(story.hello())
-    peer.send(story.pass_over_living(begin))
+    peer.send(story.process_scan(begin))
     peer.send(b"".join(data for offset, data in story.events[:end] if offset >= wanted))
     peer.wait_acknowledged(story.events[end - 1][0] + 1)
     peer.close()
@@ -553,7 +553,7 @@ def test_outage_of_days_ends_in_a_counted_cap(directory, lake, store):
 # ---- not a lake -----------------------------------------------------------------------------
 
 
-def told(directory, store, url, words, *options, **more):
+def reported(directory, store, url, words, *options, **more):
     """The shipper reports these words once, sends nothing further, and keeps its batch."""
     with Shipper(SHIPPER, directory, store, *options, url=url, **more) as shipper:
         wait_until(f"it says {words}", lambda: words in shipper.log() and words in shipper.status().get("last_error", ""))
@@ -570,17 +570,17 @@ def test_captive_portal(directory, lake, store):
     page = b"<!DOCTYPE html><html><body>Please log in</body></html>"
     for status in ("200 OK", "403 Forbidden", "511 Network Authentication Required"):
         with Answers(http(status, page, "Content-Type: text/html")) as answers:
-            told(directory, store, answers.url, "returned a web page")
+            reported(directory, store, answers.url, "returned a web page")
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
     with Answers(lambda _: itertools.chain([head], itertools.repeat(page * 1000))) as answers:  # endless
-        told(directory, store, answers.url, "returned a web page (status 200)")
+        reported(directory, store, answers.url, "returned a web page (status 200)")
 
 
 def answered(answer, words):
     """A test of one answer."""
     def check(directory, lake, store):
         with Answers(answer) as answers:
-            told(directory, store, answers.url, words)
+            reported(directory, store, answers.url, words)
     return check
 
 
@@ -596,7 +596,7 @@ test_ok_with_an_error_in_it = answered(
 def test_redirect_is_not_followed(directory, lake, store):
     with Answers(ACCEPTED) as other, Answers(http(
             "307 Temporary Redirect", b"", f"Location: {other.url}/?token=secret")) as answers:
-        shipper = told(directory, store, answers.url, f"redirects to {other.url}, which is not followed")
+        shipper = reported(directory, store, answers.url, f"redirects to {other.url}, which is not followed")
         same("requests to the other host", other.requests, [])
         assert "token" not in shipper.status()["last_error"]
 
@@ -610,8 +610,8 @@ def test_it_tries_again_and_again(directory, lake, store):
             shipper.stop()
         same("requests", len(answers.requests), 4 + 6)
         same("bodies of the first", len({body for _, body in answers.requests[:5]}), 1)
-    same(f"failures told: {shipper.log()}", shipper.log().count("status 503"), 1)
-    same("recoveries told", shipper.log().count("delivery resumed"), 1)
+    same(f"failures reported: {shipper.log()}", shipper.log().count("status 503"), 1)
+    same("recoveries reported", shipper.log().count("delivery resumed"), 1)
 
 
 def test_a_kept_connection_that_died(directory, lake, store):
@@ -619,7 +619,7 @@ def test_a_kept_connection_that_died(directory, lake, store):
     with Answers(lambda head: b"" if len(answers.requests) == 2 else ACCEPTED) as answers:
         log = once(directory, store, url=answers.url).log()
         same("requests", len(answers.requests), 6 + 1)
-        same(f"recoveries told: {log}", log.count("delivery resumed"), 0)
+        same(f"recoveries reported: {log}", log.count("delivery resumed"), 0)
         same("what was sent again", answers.requests[2][1], answers.requests[1][1])
 
 
@@ -638,30 +638,30 @@ def test_too_many_requests(directory, lake, store):
 
 def test_wrong_password(directory, lake, store):
     wrong = secret(directory / "wrong", "hunter2-is-wrong\n")
-    shipper = told(directory, store, lake.url, "the lake rejected user shipper",
+    shipper = reported(directory, store, lake.url, "the lake rejected user shipper",
                    lake={"user": "shipper", "password-file": wrong})
     assert "hunter2" not in json.dumps(shipper.status())
 
 
 def test_no_table_and_no_right(directory, lake, store):
     lake.query("DROP DATABASE IF EXISTS tracer")
-    told(directory, store, lake.url, "create it with tracer lake init", lake=settings_for(lake))
+    reported(directory, store, lake.url, "create it with tracer lake init", lake=settings_for(lake))
     make_tables(lake, SCHEMA)
-    told(directory, store, lake.url, "may not insert into",
+    reported(directory, store, lake.url, "may not insert into",
          lake={"user": "analyst", "password-file": str(lake.secret("analyst"))})
     ship(directory, store, lake)
     compare(lake, store)
 
 
-def test_nobody_is_there(directory, lake, store):
-    told(directory, store, "http://127.0.0.1:9", "cannot connect: check that the lake is running")
-    told(directory, store, "https://no-such-name.invalid:8443", "cannot resolve the host name")
+def test_no_server(directory, lake, store):
+    reported(directory, store, "http://127.0.0.1:9", "cannot connect: check that the lake is running")
+    reported(directory, store, "https://no-such-name.invalid:8443", "cannot resolve the host name")
 
 
 def test_lake_hangs(directory, lake, store):
     lake.pause()
     try:
-        told(directory, store, lake.url, "timed out", "--set", "lake.timeout=1s",
+        reported(directory, store, lake.url, "timed out", "--set", "lake.timeout=1s",
              lake=settings_for(lake))
     finally:
         lake.resume()
@@ -683,8 +683,8 @@ def test_refused_content_is_quarantined(directory, lake, store):
     figures, text = tracer_status(directory, store)
     same("rows quarantined, by tracer status", figures["quarantined_row_count"], status["quarantined_row_count"])
     assert f"{status['quarantined_row_count']} rows quarantined" in text and "tracer ship --from" in text, text
-    mended = "ALTER TABLE tracer.tools_rows MODIFY COLUMN name Nullable(String)"
-    lake.query(mended)
+    fixed = "ALTER TABLE tracer.tools_rows MODIFY COLUMN name Nullable(String)"
+    lake.query(fixed)
     run_plain("--config", shipper.config(directory, {"lake": settings_for(lake)}), "--url", lake.url,
               "--from", quarantine, "--remove")
     same("left in quarantine", list(quarantine.iterdir()), [])
@@ -752,7 +752,7 @@ def small_state(directory):
     return SmallState(directory)
 
 
-def test_full_disk_waits_and_goes_on(directory, lake, store):
+def test_full_disk_waits_and_continues(directory, lake, store):
     """No space for the cursor, then space for it and a little more, then enough; reported once each
     time, and in the status."""
     state = small_state(directory)
@@ -782,7 +782,7 @@ def test_full_disk_waits_and_goes_on(directory, lake, store):
     compare(lake, late)
 
 
-def test_full_disk_when_the_answer_comes(directory, lake, store):
+def test_full_disk_when_the_answer_arrives(directory, lake, store):
     """A batch that the lake has accepted but that cannot be recorded is not sent repeatedly; --once ends."""
     state, full = small_state(directory), threading.Event()
 
@@ -802,13 +802,13 @@ def test_full_disk_when_the_answer_comes(directory, lake, store):
             else:
                 time.sleep(5)  # some more attempts
                 same(f"lines about it: {shipper.log()}", shipper.log().count("cannot save the cursor"), 1)
-                same("recoveries told", shipper.log().count("delivery resumed"), 0)
+                same("recoveries reported", shipper.log().count("delivery resumed"), 0)
             same("requests", len(answers.requests), 1)
             if not options:
                 state.empty(shipper)
                 wait_until("it goes on", lambda: "delivery resumed" in shipper.log())
                 wait_until("all is sent", lambda: all_arrived(state.status(shipper)))
-                same("recoveries told", shipper.log().count("delivery resumed"), 1)
+                same("recoveries reported", shipper.log().count("delivery resumed"), 1)
                 same("requests", len(answers.requests), state.status(shipper)["sent_batch_count"])
                 shipper.stop()
             full.clear()
@@ -907,12 +907,12 @@ def test_tls_is_verified(directory, lake, store):
     Authority(directory, "other")
     trusted = settings_for(lake, **{"ca-file": str(directory / "authority.pem")})
     with Nginx(directory, lake, authority.issue("server", "127.0.0.1")) as server:
-        told(directory, store, server.url, "certificate is not trusted", lake=settings_for(lake))
-        told(directory, store, server.url, "certificate is not trusted",
+        reported(directory, store, server.url, "certificate is not trusted", lake=settings_for(lake))
+        reported(directory, store, server.url, "certificate is not trusted",
              lake={**trusted, "ca-file": str(directory / "other.pem")})
-        told(directory, store, server.url.replace("127.0.0.1", "localhost"), "certificate is not trusted",
+        reported(directory, store, server.url.replace("127.0.0.1", "localhost"), "certificate is not trusted",
              lake=trusted)
-        told(directory, store, server.url, "cannot be used", lake={**trusted, "ca-file": "/etc/hostname"})
+        reported(directory, store, server.url, "cannot be used", lake={**trusted, "ca-file": "/etc/hostname"})
         once(directory, store, url=server.url, lake=trusted)
     compare(lake, store)
 
@@ -923,7 +923,7 @@ def test_tls_and_the_clock(directory, lake, store):
     for name, begin, end, words in (("old", "20200101000000Z", "20200201000000Z", "the certificate has expired: renew it on the server"),
                                     ("new", "20400101000000Z", "20400201000000Z", "check this host's clock")):
         with Nginx(directory, lake, authority.issue(name, "127.0.0.1", begin, end)) as server:
-            told(directory, store, server.url, words, lake=trusted)
+            reported(directory, store, server.url, words, lake=trusted)
 
 
 def test_client_certificate(directory, lake, store):
@@ -932,7 +932,7 @@ def test_client_certificate(directory, lake, store):
     trusted = settings_for(lake, **{"ca-file": str(directory / "authority.pem")})
     with Nginx(directory, lake, authority.issue("server", "127.0.0.1"),
                f"ssl_client_certificate {directory}/authority.pem; ssl_verify_client on;") as server:
-        told(directory, store, server.url, "returned a web page", lake=trusted)  # nginx's own error page, 400
+        reported(directory, store, server.url, "returned a web page", lake=trusted)  # nginx's own error page, 400
         once(directory, store, url=server.url,
              lake={**trusted, "certificate-file": str(certificate), "key-file": str(key)})
     compare(lake, store)
@@ -1000,7 +1000,7 @@ def test_proxy_of_the_settings_alone(directory, lake, store):
 def test_secret_is_for_one_reader(directory, lake, store):
     password = secret(directory / "password", "hunter2\n")
     os.chmod(password, 0o644)
-    shipper = told(directory, store, lake.url, "others can read it (mode 0644): run chmod 600",
+    shipper = reported(directory, store, lake.url, "others can read it (mode 0644): run chmod 600",
                    lake={"user": "shipper", "password-file": password})
     assert "hunter2" not in json.dumps(shipper.status())
 
@@ -1080,7 +1080,7 @@ def test_full_outbox_waits(directory, lake, store):
     outbox.mkdir()
     (outbox / "big").write_bytes(bytes(1 << 20))
     options = ("--directory", outbox, "--set", "ndjson.size=1M")
-    told(directory, store, None, "collect and remove files", *options)
+    reported(directory, store, None, "collect and remove files", *options)
     (outbox / "big").unlink()
     once(directory, store, *options)
     same("files", len(list(outbox.iterdir())), 6)
@@ -1159,7 +1159,7 @@ def test_cloud_that_is_none_or_hangs(directory, lake, store):
 def test_status_shows_how_far_it_is(directory, lake, store):
     figures, text = tracer_status(directory, store)
     assert figures is None and "not in use" in text, text
-    told(directory, store, "http://127.0.0.1:9", "cannot connect")
+    reported(directory, store, "http://127.0.0.1:9", "cannot connect")
     figures, text = tracer_status(directory, store)
     assert "changes waiting, none ever delivered" in text and "check that the lake is running" in text, text
     assert figures["lag_revs"] > 100 and figures["failing_since_unix_ns"] > 0, figures
@@ -1213,7 +1213,7 @@ def test_rounds_are_jittered(directory, lake, store):
     assert 800 <= min(waits_ms), waits_ms  # 900, minus the delay on a busy machine before the timer was set
 
 
-def test_wrong_settings_are_told(directory, lake, store):
+def test_errors_in_settings_are_reported(directory, lake, store):
     for text, words in (("lake:\n  uri: x\n", ":2: unknown setting lake.uri"), ("lake: [\n", "yaml:"),
                         ("sink: kafka\n", "unknown sink kafka")):
         path = directory / "shipper.yaml"

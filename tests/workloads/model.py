@@ -60,10 +60,10 @@ def tools_of(task, without=frozenset()):
 
 def check_namespaces(report, output):
     """Compares the containers' namespaces with those printed by processes in them (worker --namespaces)."""
-    told = {name: (int(pid), int(mount)) for name, pid, mount in
+    reported = {name: (int(pid), int(mount)) for name, pid, mount in
             re.findall(r"^(\w+) pid:\[(\d+)\] mnt:\[(\d+)\]", output, re.MULTILINE)}
-    expected = {process["container_id"]: told[process["program"]] for task in report["tasks"]
-                for process in task["processes"] if process["program"] in told}
+    expected = {process["container_id"]: reported[process["program"]] for task in report["tasks"]
+                for process in task["processes"] if process["program"] in reported}
     found = {row["id"]: (row["pid_namespace"], row["mount_namespace"]) for row in report["containers"]}
     return [] if found == expected else [f"containers have the namespaces {found}, not {expected}"]
 

@@ -23,7 +23,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#define UNTIL_MOST_MS (5 * 60 * 1000L)
+#define UNTIL_MAX_MS (5 * 60 * 1000L)
 
 struct options {
 	long cpu_ms;
@@ -95,7 +95,7 @@ static void copy_input(void)
 /* A failed test may never create it. */
 static void wait_for_file(const char *path)
 {
-	long end_ms = clock_ms(CLOCK_MONOTONIC) + UNTIL_MOST_MS;
+	long end_ms = clock_ms(CLOCK_MONOTONIC) + UNTIL_MAX_MS;
 
 	while (access(path, F_OK) < 0 && clock_ms(CLOCK_MONOTONIC) < end_ms)
 		usleep(10 * 1000);

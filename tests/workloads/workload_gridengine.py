@@ -94,8 +94,8 @@ def check(bench):
         return [f"{len(reports)} batch runs, not 1"]
     report = reports[0]
     problems = model.check_consistent(report)
-    told = {name: report["run"][name] for name in ("run_key", "name", "status")}
-    if told != {"run_key": "sge:1", "name": "sge job 1", "status": "succeeded"}:
-        problems.append(f"the run is {told}")
+    reported = {name: report["run"][name] for name in ("run_key", "name", "status")}
+    if reported != {"run_key": "sge:1", "name": "sge job 1", "status": "succeeded"}:
+        problems.append(f"the run is {reported}")
     tasks = sorted(task["name"] for task in report["tasks"] if task["kind"] != "main")
     return problems if tasks == ["align", "call"] else problems + [f"tasks are {tasks}"]

@@ -22,10 +22,10 @@ def check_job(bench, report, program, cause, least_s):
     if len(incidents) != 1:
         return [f"{program}: {len(incidents)} incidents of the step: {report['incidents']}"]
     row, problems = incidents[0], []
-    told = re.fullmatch(SENTENCE.format(program), row["sentence"])
-    if row["kind"] != "signal" or not told or not re.fullmatch(cause, row["cause"] or ""):
+    reported = re.fullmatch(SENTENCE.format(program), row["sentence"])
+    if row["kind"] != "signal" or not reported or not re.fullmatch(cause, row["cause"] or ""):
         problems.append(f"the incident is {row['kind']}: {row['sentence']}: {row['cause']}")
-    elif int(told[1] or 0) * 60 + float(told[2]) * (0.001 if told[3] == "ms" else 1) < least_s:
+    elif int(reported[1] or 0) * 60 + float(reported[2]) * (0.001 if reported[3] == "ms" else 1) < least_s:
         problems.append(f"it ended before its limit: {row['sentence']}")
     if (row["sender_program"], row["sender_user_id"]) != ("slurmstepd", 0):
         problems.append(f"sent by {row['sender_program']} of user {row['sender_user_id']}")

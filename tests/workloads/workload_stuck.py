@@ -45,7 +45,7 @@ def incidents(bench):
     return report["incidents"]
 
 
-def check_told(bench, expected):
+def check_reported(bench, expected):
     report, = bench.daemons.reports(bench.directory / "work")
     shown = bench.daemons.tell("show", report["run"]["id"])
     found, problems = report["incidents"], []
@@ -58,7 +58,7 @@ def check_told(bench, expected):
         elif rows[0]["sentence"] not in shown:
             problems.append(f"`tracer show` does not print {rows[0]['sentence']}: {shown}")
     if len(found) != len(expected):
-        problems.append(f"told are {[(row['kind'], row['sentence']) for row in found]}")
+        problems.append(f"reported are {[(row['kind'], row['sentence']) for row in found]}")
     return problems
 
 
@@ -82,9 +82,9 @@ def check(bench):
     path = bench.directory / "recording"
     bench.daemons.correlator_options = ["--record", path]
     watch(bench)
-    problems = [f"live: {line}" for line in check_told(bench, LIVE)]
+    problems = [f"live: {line}" for line in check_reported(bench, LIVE)]
     stretched = path.with_name("stretched")
     stretch(path, stretched)
     bench.daemons.store = path.with_name("stretched.db")
     replay(bench.programs, stretched, bench.daemons.store)
-    return problems + [f"half an hour: {line}" for line in check_told(bench, STRETCHED)]
+    return problems + [f"half an hour: {line}" for line in check_reported(bench, STRETCHED)]
