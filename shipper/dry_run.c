@@ -14,7 +14,7 @@ struct dry_run {
 	const struct sink_type *type;
 	struct sink *sink;
 	struct gather gather;
-	struct gather_state look;
+	struct gather_snapshot snapshot;
 	struct cursor cursor;
 	char directory[PATH_MAX];
 };
@@ -42,7 +42,7 @@ static int entity_show(struct dry_run *run, size_t index)
 		return 0;
 	while (result == 1 && more) {
 		more = false;
-		result = gather_batch(&run->gather, &run->look, index, &run->cursor, run->directory, &batch, &more);
+		result = gather_batch(&run->gather, &run->snapshot, index, &run->cursor, run->directory, &batch, &more);
 		if (result < 0)
 			log_error("%s", run->gather.error);
 		if (result != 1)
@@ -58,15 +58,15 @@ static int store_show(struct dry_run *run)
 	int error = gather_open(&run->gather);
 
 	if (error == 0)
-		error = gather_state(&run->gather, &run->look);
+		error = gather_examine(&run->gather, &run->snapshot);
 	if (error < 0) {
 		log_error("%s", run->gather.error);
 		return error;
 	}
-	if (run->look.is_empty)
+	if (run->snapshot.is_empty)
 		return 0;
-	if (cursor_load(run->settings->state, &run->cursor) < 0 || !cursor_is_of(&run->cursor, &run->look.store))
-		cursor_restart(&run->cursor, &run->look.store, (uint64_t)time(NULL) * 1000000000u);
+	if (cursor_load(run->settings->state, &run->cursor) < 0 || !cursor_is_of(&run->cursor, &run->snapshot.store))
+		cursor_restart(&run->cursor, &run->snapshot.store, (uint64_t)time(NULL) * 1000000000u);
 	for (size_t i = 0; error == 0 && store_entity_name(i); i++)
 		error = entity_show(run, i);
 	return error;

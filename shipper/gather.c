@@ -50,7 +50,7 @@ int gather_open(struct gather *gather)
 	gather_abandon(gather);
 	store_close(gather->store);
 	gather->store = NULL;
-	/* The inode of the file opened next; if it is replaced in between, the next look notices. */
+	/* The inode of the file opened next; if it is replaced in between, the next examination notices. */
 	gather->inode = stat(gather->settings->store, &status) == 0 ? status.st_ino : 0;
 	error = store_open_reader(gather->settings->store, &gather->store, &text);
 	if (error < 0)
@@ -59,10 +59,10 @@ int gather_open(struct gather *gather)
 	return error < 0 ? fail_store(gather, error) : 0;
 }
 
-/* ---- looking --------------------------------------------------------------------- */
+/* ---- examining the store ---------------------------------------------------------- */
 
 /* Picks the first host seen: a store filled from recordings may have several. */
-static int read_host(struct gather *gather, struct gather_state *look)
+static int read_host(struct gather *gather, struct gather_snapshot *snapshot)
 {
 	struct store_result *result;
 	int more, error = store_query(gather->store, "hosts", NULL, &result);
@@ -72,46 +72,46 @@ static int read_host(struct gather *gather, struct gather_state *look)
 	while ((more = store_result_next(result)) > 0) {
 		int64_t first_seen = store_result_get(result, "first_seen_unix_ns").integer;
 
-		if (!look->is_empty && first_seen >= look->store.first_seen_unix_ns)
+		if (!snapshot->is_empty && first_seen >= snapshot->store.first_seen_unix_ns)
 			continue;
-		look->is_empty = false;
-		look->store.first_seen_unix_ns = first_seen;
-		look->host_id = store_result_get(result, "id").integer;
+		snapshot->is_empty = false;
+		snapshot->store.first_seen_unix_ns = first_seen;
+		snapshot->host_id = store_result_get(result, "id").integer;
 	}
 	store_result_free(result);
 	return more < 0 ? fail_store(gather, more) : 0;
 }
 
-static int read_stream(struct gather *gather, struct gather_state *look)
+static int read_stream(struct gather *gather, struct gather_snapshot *snapshot)
 {
 	struct store_stream stream;
 	int error = store_read_stream(gather->store, &stream);
 
 	if (error == -ENODATA) {
-		look->is_empty = true;
+		snapshot->is_empty = true;
 		return 0;
 	}
 	if (error < 0)
 		return fail_store(gather, error);
-	look->rev = (int64_t)stream.rev;
-	look->committed_unix_ns = (int64_t)stream.committed_unix_ns;
-	look->is_of_this_boot = strcmp(stream.boot_id, gather->boot_id) == 0;
+	snapshot->rev = (int64_t)stream.rev;
+	snapshot->committed_unix_ns = (int64_t)stream.committed_unix_ns;
+	snapshot->is_of_this_boot = strcmp(stream.boot_id, gather->boot_id) == 0;
 	return 0;
 }
 
-int gather_state(struct gather *gather, struct gather_state *ret_state)
+int gather_examine(struct gather *gather, struct gather_snapshot *ret_snapshot)
 {
-	struct gather_state look = {.is_empty = true, .store.inode = gather->inode};
+	struct gather_snapshot snapshot = {.is_empty = true, .store.inode = gather->inode};
 	int error = store_begin_reading(gather->store);
 
 	if (error < 0)
 		return fail_store(gather, error);
-	error = read_host(gather, &look);
+	error = read_host(gather, &snapshot);
 	if (error == 0)
-		error = read_stream(gather, &look);
+		error = read_stream(gather, &snapshot);
 	store_end_reading(gather->store);
 	if (error == 0)
-		*ret_state = look;
+		*ret_snapshot = snapshot;
 	return error;
 }
 
@@ -206,8 +206,8 @@ static int row_take(struct gather *gather, struct gathering *gathering)
 	return !gathering->is_over;
 }
 
-int gather_begin(struct gather *gather, const struct gather_state *look, size_t index, const struct cursor *cursor,
-		 const char *directory)
+int gather_begin(struct gather *gather, const struct gather_snapshot *snapshot, size_t index,
+		 const struct cursor *cursor, const char *directory)
 {
 	struct gathering *gathering = &gather->gathering;
 	int error;
@@ -216,7 +216,7 @@ int gather_begin(struct gather *gather, const struct gather_state *look, size_t 
 	gathering->base_version = cursor->base_version;
 	gathering->directory = directory;
 	gathering->batch = (struct batch){
-		.host_id = look->host_id,
+		.host_id = snapshot->host_id,
 		.from_version = cursor->base_version + (uint64_t)cursor->revs[index],
 	};
 	snprintf(gathering->batch.entity, sizeof(gathering->batch.entity), "%s", store_entity_name(index));
@@ -271,10 +271,10 @@ void gather_abandon(struct gather *gather)
 	*gathering = (struct gathering){0};
 }
 
-int gather_batch(struct gather *gather, const struct gather_state *look, size_t index, const struct cursor *cursor,
-		 const char *directory, struct batch *ret_batch, bool *ret_more)
+int gather_batch(struct gather *gather, const struct gather_snapshot *snapshot, size_t index,
+		 const struct cursor *cursor, const char *directory, struct batch *ret_batch, bool *ret_more)
 {
-	int error = gather_begin(gather, look, index, cursor, directory);
+	int error = gather_begin(gather, snapshot, index, cursor, directory);
 
 	return error < 0 ? error : gather_finish(gather, ret_batch, ret_more);
 }

@@ -47,7 +47,7 @@ struct gather {
 };
 
 /* State of the store when last examined. */
-struct gather_state {
+struct gather_snapshot {
 	struct cursor_store store;
 	int64_t host_id;
 	int64_t rev; /* highest committed */
@@ -62,16 +62,16 @@ void gather_deinit(struct gather *gather);
 /* Reopens the store, so that a replaced or migrated one is noticed. Returns 0 or -errno. */
 int gather_open(struct gather *gather);
 /* Examines the store. Returns 0 or -errno. */
-int gather_state(struct gather *gather, struct gather_state *ret_state);
+int gather_examine(struct gather *gather, struct gather_snapshot *ret_snapshot);
 
 /* Freezes the rows above the cursor of entity `index` in `directory`. Returns 1 and `ret_batch`; 0 if
- * nothing is new up to `look->rev`; -errno. `*ret_more` tells if there were more rows than fit. */
-int gather_batch(struct gather *gather, const struct gather_state *look, size_t index, const struct cursor *cursor,
-		 const char *directory, struct batch *ret_batch, bool *ret_more);
+ * nothing is new up to `snapshot->rev`; -errno. `*ret_more` tells if there were more rows than fit. */
+int gather_batch(struct gather *gather, const struct gather_snapshot *snapshot, size_t index,
+		 const struct cursor *cursor, const char *directory, struct batch *ret_batch, bool *ret_more);
 
 /* The same in steps, for a caller with other work in between. Only one batch at a time. */
-int gather_begin(struct gather *gather, const struct gather_state *look, size_t index, const struct cursor *cursor,
-		 const char *directory);
+int gather_begin(struct gather *gather, const struct gather_snapshot *snapshot, size_t index,
+		 const struct cursor *cursor, const char *directory);
 /* Reads up to `row_count` rows. Returns 1 if there may be more; 0 if gather_finish() is due; -errno, which
  * ends the gathering. */
 int gather_step(struct gather *gather, uint64_t row_count);

@@ -41,7 +41,7 @@ struct shipper {
 	const struct sink_type *type;
 	struct sink *sink;
 	struct gather gather;
-	struct gather_state look;
+	struct gather_snapshot snapshot;
 	struct cursor cursor;
 	bool cursor_is_saved;
 	struct retry retry;
@@ -143,20 +143,20 @@ static int64_t highest_rev(const struct cursor *cursor)
 /* Matches the cursor with the store that was found. Returns 1 to continue; 0 to wait; -errno. */
 static int cursor_follow(struct shipper *shipper)
 {
-	const struct gather_state *look = &shipper->look;
+	const struct gather_snapshot *snapshot = &shipper->snapshot;
 	struct cursor *cursor = &shipper->cursor;
-	bool is_of = cursor_is_of(cursor, &look->store);
+	bool is_of = cursor_is_of(cursor, &snapshot->store);
 	int error;
 
-	if (is_of && look->rev >= highest_rev(cursor))
+	if (is_of && snapshot->rev >= highest_rev(cursor))
 		return 1;
 	/* A crash of the machine may undo commits; the correlator then continues far above the
 	 * revisions it had assigned (common/store/writer.c). Here it has not started yet. */
-	if (is_of && !look->is_of_this_boot)
+	if (is_of && !snapshot->is_of_this_boot)
 		return 0;
 	if (cursor->base_version)
 		log_warning("%s is a different store or an older copy: sending all of it", shipper->settings->store);
-	cursor_restart(cursor, &look->store, clock_unix_ns());
+	cursor_restart(cursor, &snapshot->store, clock_unix_ns());
 	/* Save before freezing anything: the base tells to which store a batch belongs. */
 	error = cursor_keep(shipper);
 	return error < 0 ? error : 1;
@@ -279,10 +279,10 @@ static void store_failed(struct shipper *shipper)
 static void round_end(struct shipper *shipper)
 {
 	struct shipping_status *status = &shipper->status;
-	struct gather_state look;
+	struct gather_snapshot snapshot;
 
-	if (gather_state(&shipper->gather, &look) == 0 && !look.is_empty)
-		status->store_rev = look.rev; /* may have grown since */
+	if (gather_examine(&shipper->gather, &snapshot) == 0 && !snapshot.is_empty)
+		status->store_rev = snapshot.rev; /* may have grown since */
 	status->shipped_rev = cursor_rev(&shipper->cursor);
 	status->shipped_unix_ns = shipper->round_unix_ns;
 	note_success(shipper);
@@ -297,10 +297,10 @@ static int round_begin(struct shipper *shipper)
 	int result = gather_open(&shipper->gather);
 
 	if (result == 0)
-		result = gather_state(&shipper->gather, &shipper->look);
+		result = gather_examine(&shipper->gather, &shipper->snapshot);
 	if (result < 0)
 		return result;
-	if (shipper->look.is_empty)
+	if (shipper->snapshot.is_empty)
 		return 0;
 	result = cursor_follow(shipper);
 	if (result < 0) {
@@ -308,9 +308,9 @@ static int round_begin(struct shipper *shipper)
 			 shipper->settings->state, strerror(-result));
 		return result;
 	}
-	status->store_rev = shipper->look.rev;
-	status->store_first_seen_unix_ns = shipper->look.store.first_seen_unix_ns;
-	shipper->round_unix_ns = shipper->look.committed_unix_ns;
+	status->store_rev = shipper->snapshot.rev;
+	status->store_first_seen_unix_ns = shipper->snapshot.store.first_seen_unix_ns;
+	shipper->round_unix_ns = shipper->snapshot.committed_unix_ns;
 	shipper->in_round = true;
 	shipper->entity = 0;
 	return result;
@@ -328,13 +328,13 @@ static int round_gather(struct shipper *shipper)
 		int result = 0;
 
 		if (!entity_is_left_out(shipper))
-			result = gather_batch(&shipper->gather, &shipper->look, shipper->entity, &shipper->cursor,
+			result = gather_batch(&shipper->gather, &shipper->snapshot, shipper->entity, &shipper->cursor,
 					      shipper->settings->state, &shipper->batch, &shipper->has_more);
 		if (result != 0)
 			return result;
 		/* Only up to the revision at which the round began: the store may have grown since. */
-		if (shipper->cursor.revs[shipper->entity] < shipper->look.rev)
-			shipper->cursor.revs[shipper->entity] = shipper->look.rev;
+		if (shipper->cursor.revs[shipper->entity] < shipper->snapshot.rev)
+			shipper->cursor.revs[shipper->entity] = shipper->snapshot.rev;
 	}
 	return 0;
 }
@@ -351,7 +351,7 @@ static void ahead_begin(struct shipper *shipper)
 	    gather_is_begun(&shipper->gather))
 		return;
 	cursor.revs[shipper->entity] = (int64_t)(shipper->batch.to_version - cursor.base_version);
-	if (gather_begin(&shipper->gather, &shipper->look, shipper->entity, &cursor, shipper->settings->state) == 0)
+	if (gather_begin(&shipper->gather, &shipper->snapshot, shipper->entity, &cursor, shipper->settings->state) == 0)
 		uv_timer_start(&shipper->ahead_timer, ahead_due, 0, 0);
 }
 
@@ -478,8 +478,8 @@ static bool batch_settle(struct shipper *shipper)
 
 	shipper->is_answered = true;
 	cursor->revs[shipper->entity] = (int64_t)(shipper->batch.to_version - cursor->base_version);
-	if (!shipper->has_more && cursor->revs[shipper->entity] < shipper->look.rev)
-		cursor->revs[shipper->entity] = shipper->look.rev; /* there were no more rows */
+	if (!shipper->has_more && cursor->revs[shipper->entity] < shipper->snapshot.rev)
+		cursor->revs[shipper->entity] = shipper->snapshot.rev; /* there were no more rows */
 	if (shipper->batch.to_version > cursor->highest_version)
 		cursor->highest_version = shipper->batch.to_version;
 	error = cursor_keep(shipper);
@@ -600,12 +600,12 @@ static void batch_answered(const struct verdict *verdict, void *data)
 static void watch_due(uv_timer_t *timer)
 {
 	struct shipper *shipper = timer->data;
-	struct gather_state look;
+	struct gather_snapshot snapshot;
 
-	if (!shipper->gather.store || gather_state(&shipper->gather, &look) < 0 || look.is_empty)
+	if (!shipper->gather.store || gather_examine(&shipper->gather, &snapshot) < 0 || snapshot.is_empty)
 		return;
 	if (shipper->phase == PHASE_IDLE &&
-	    look.rev - cursor_rev(&shipper->cursor) >= (int64_t)shipper->settings->batch_rows)
+	    snapshot.rev - cursor_rev(&shipper->cursor) >= (int64_t)shipper->settings->batch_rows)
 		step_after(shipper, 0);
 }
 

@@ -124,7 +124,7 @@ static bool should_move(const struct process *process)
 	return process->image->role == RULES_ROLE_TOOL && run_is_workload(process->run) && !has_running_child(process);
 }
 
-static void quiet_check(struct model *model, struct process *process, uint64_t boot_ns)
+static void check_idle(struct model *model, struct process *process, uint64_t boot_ns)
 {
 	struct task *task = process->image->tool->group->task;
 	uint64_t since = process->motion.moved_boot_ns;
@@ -166,5 +166,5 @@ void stall_note_sample(struct model *model, struct process *process, const struc
 	if (blocked && sample->boot_ns - motion->blocked_boot_ns >= STUCK_BLOCKED_NS)
 		begin(model, process, STALL_BLOCKED, motion->blocked_boot_ns, sample->boot_ns);
 	else
-		quiet_check(model, process, sample->boot_ns);
+		check_idle(model, process, sample->boot_ns);
 }
