@@ -28,10 +28,3 @@ bool cgroup_limits_note(struct cgroup_limits *limits, uint64_t cgroup_id, const 
 
 /* Merges the limits of a task (`from`) that has become part of another one (`into`). */
 void cgroup_limits_merge(struct cgroup_limits *into, const struct cgroup_limits *from);
-
-#define cgroup_limits_fill_row(row, from) \
-	do { \
-		(row)->memory_limit_bytes = (from)->memory_limit_bytes; \
-		(row)->cgroup_peak_bytes = (from)->cgroup_peak_bytes; \
-		(row)->throttled_ns = (from)->throttled_ns; \
-	} while (0)

@@ -326,7 +326,7 @@ def test_the_host_is_sampled_and_in_no_replay(directory):
     with delay_accounting_held(fcntl.LOCK_SH) as switch:
         expected_delays = switch.read_text().strip()
         correlator = reported(story, directory, "--host-period", "1", "--record", recording,
-                          until="SELECT 1 FROM host_samples LIMIT 1 OFFSET 2")
+                              until="SELECT 1 FROM host_samples LIMIT 1 OFFSET 2")
     (build, delays), = correlator.rows("SELECT kernel_build, delay_accounting FROM hosts")
     same("build of the kernel", build, os.uname().version)
     same("delay accounting", str(delays), expected_delays)

@@ -639,7 +639,7 @@ def test_too_many_requests(directory, lake, store):
 def test_wrong_password(directory, lake, store):
     wrong = secret(directory / "wrong", "hunter2-is-wrong\n")
     shipper = reported(directory, store, lake.url, "the lake rejected user shipper",
-                   lake={"user": "shipper", "password-file": wrong})
+                       lake={"user": "shipper", "password-file": wrong})
     assert "hunter2" not in json.dumps(shipper.status())
 
 
@@ -648,7 +648,7 @@ def test_no_table_and_no_right(directory, lake, store):
     reported(directory, store, lake.url, "create it with tracer lake init", lake=settings_for(lake))
     make_tables(lake, SCHEMA)
     reported(directory, store, lake.url, "may not insert into",
-         lake={"user": "analyst", "password-file": str(lake.secret("analyst"))})
+             lake={"user": "analyst", "password-file": str(lake.secret("analyst"))})
     ship(directory, store, lake)
     compare(lake, store)
 
@@ -662,7 +662,7 @@ def test_lake_hangs(directory, lake, store):
     lake.pause()
     try:
         reported(directory, store, lake.url, "timed out", "--set", "lake.timeout=1s",
-             lake=settings_for(lake))
+                 lake=settings_for(lake))
     finally:
         lake.resume()
     ship(directory, store, lake)
@@ -909,9 +909,9 @@ def test_tls_is_verified(directory, lake, store):
     with Nginx(directory, lake, authority.issue("server", "127.0.0.1")) as server:
         reported(directory, store, server.url, "certificate is not trusted", lake=settings_for(lake))
         reported(directory, store, server.url, "certificate is not trusted",
-             lake={**trusted, "ca-file": str(directory / "other.pem")})
+                 lake={**trusted, "ca-file": str(directory / "other.pem")})
         reported(directory, store, server.url.replace("127.0.0.1", "localhost"), "certificate is not trusted",
-             lake=trusted)
+                 lake=trusted)
         reported(directory, store, server.url, "cannot be used", lake={**trusted, "ca-file": "/etc/hostname"})
         once(directory, store, url=server.url, lake=trusted)
     compare(lake, store)
@@ -1001,7 +1001,7 @@ def test_secret_is_for_one_reader(directory, lake, store):
     password = secret(directory / "password", "hunter2\n")
     os.chmod(password, 0o644)
     shipper = reported(directory, store, lake.url, "others can read it (mode 0644): run chmod 600",
-                   lake={"user": "shipper", "password-file": password})
+                       lake={"user": "shipper", "password-file": password})
     assert "hunter2" not in json.dumps(shipper.status())
 
 

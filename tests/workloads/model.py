@@ -61,7 +61,7 @@ def tools_of(task, without=frozenset()):
 def check_namespaces(report, output):
     """Compares the containers' namespaces with those printed by processes in them (worker --namespaces)."""
     reported = {name: (int(pid), int(mount)) for name, pid, mount in
-            re.findall(r"^(\w+) pid:\[(\d+)\] mnt:\[(\d+)\]", output, re.MULTILINE)}
+                re.findall(r"^(\w+) pid:\[(\d+)\] mnt:\[(\d+)\]", output, re.MULTILINE)}
     expected = {process["container_id"]: reported[process["program"]] for task in report["tasks"]
                 for process in task["processes"] if process["program"] in reported}
     found = {row["id"]: (row["pid_namespace"], row["mount_namespace"]) for row in report["containers"]}

@@ -5,7 +5,7 @@ import subprocess
 
 import workload_container
 from harness import PATH, die_with_parent, remove_cgroups, require
-from testing import remove_tree, wait_until
+from testing import wait_until
 
 CONTAINER = secrets.token_hex(32)
 NAMESPACE = "tracer-workload"  # also the name of its cgroups
