@@ -89,6 +89,12 @@ DESCRIBE(cgroup, ROW_CGROUP_COLUMNS, "path")
 #define ROW_TYPE row_top
 DESCRIBE(top, ROW_TOP_COLUMNS, "run task tool")
 #undef ROW_TYPE
+#define ROW_TYPE row_cost_task
+DESCRIBE(cost_task, ROW_COST_TASK_COLUMNS, "run run_kind task")
+#undef ROW_TYPE
+#define ROW_TYPE row_cost_tool
+DESCRIBE(cost_tool, ROW_COST_TOOL_COLUMNS, "name")
+#undef ROW_TYPE
 
 /* Replaces a text that should never be NULL but is. */
 static const char missing[] = "-";

@@ -77,6 +77,28 @@ struct row_top {
 };
 extern const struct row_type row_type_top;
 
+/* Result columns of query/lookups/cost_tasks.sql. */
+/* clang-format off */
+#define ROW_COST_TASK_COLUMNS(I, T, B) \
+	I(run_id) T(run) T(run_kind) I(user_id) I(task_id) T(task) \
+	I(begin_unix_ns) I(end_unix_ns) I(cpu_ns) I(memory_bytes) I(memory_limit_bytes) I(run_memory_limit_bytes)
+
+/* Result columns of query/lookups/cost_tools.sql. */
+#define ROW_COST_TOOL_COLUMNS(I, T, B) I(task_id) T(name) I(cpu_ns) I(memory_bytes) I(wall_ns)
+/* clang-format on */
+
+struct row_cost_task {
+#define I(name) int64_t name;
+#define T(name) const char *name;
+	ROW_COST_TASK_COLUMNS(I, T, B)
+};
+struct row_cost_tool {
+	ROW_COST_TOOL_COLUMNS(I, T, B)
+#undef I
+#undef T
+};
+extern const struct row_type row_type_cost_task, row_type_cost_tool;
+
 /* Difference and sum of figures: ROW_NULL if one is unknown or the result overflows. Input is
  * untrusted. */
 int64_t row_subtract(int64_t left, int64_t right);

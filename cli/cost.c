@@ -1,0 +1,351 @@
+/* tracer cost [RUN]: what work cost, by run, task, tool, user, host or day. */
+#include <errno.h>
+#include <string.h>
+
+#include "cli/source.h"
+#include "cli/table.h"
+#include "cli/units.h"
+#include "common/clock.h"
+#include "cost/bill.h"
+
+#define PRICES_DEFAULT_PATH TRACER_CONFIG_DIR "/prices.csv"
+#define NANOS INT64_C(1000000000)
+#define MICRO_NANOS 1000
+#define DECIMALS_LEAST 2
+#define DECIMALS_MOST 9
+#define BILL_UNITS_LEAST 1000 /* a bill is shown to four digits, at least to the cent */
+
+static int by = -1; /* enum bill_key; -1: by task for one run, else by run */
+static const char *since, *until, *prices_path;
+static int64_t limit = 20;
+
+static const struct option_spec option_specs[] = {
+	{"by", 'b', "KEY", "run task tool user host day",
+	 "add up by run, task, tool, user, host or day (task for one run, else run)", .choice = &by},
+	{"since", 0, "TIME", NULL, "without RUN: from this time on, such as 3d (ago) or 2026-11-22 (7d)",
+	 .text = &since},
+	{"until", 0, "TIME", NULL, "without RUN: until this time (now)", .text = &until},
+	{"limit", 'n', "N", NULL, "print at most N rows, and the sum of the others (20); 0: no limit", .number = &limit,
+	 .most = INT64_MAX},
+	{"prices", 0, "FILE", "file", "list of prices (" PRICES_DEFAULT_PATH ")", .text = &prices_path},
+	OPTION_SPECS_OF_VIEW,
+};
+
+static const char *const key_names[] = {
+#define B(NAME, name) name,
+	BILL_KEYS(B)
+#undef B
+};
+
+struct cost {
+	struct bill_request request;
+	struct bill bill;
+	struct prices *prices;
+	struct rows run;
+	unsigned decimals;
+};
+
+/* ---- text -------------------------------------------------------------------------- */
+
+/* Returns the number of decimals that a bill is shown with. */
+static unsigned decimals_for(int64_t bill_nanos, int64_t *ret_unit_nanos)
+{
+	unsigned decimals = DECIMALS_LEAST;
+	int64_t unit_nanos = NANOS / 100;
+
+	for (; decimals < DECIMALS_MOST && bill_nanos / unit_nanos < BILL_UNITS_LEAST; decimals++)
+		unit_nanos /= 10;
+	*ret_unit_nanos = unit_nanos;
+	return decimals;
+}
+
+static const char *amount_text(const struct cost *cost, int64_t units, char text[UNITS_SIZE])
+{
+	int64_t one = 1;
+
+	for (unsigned i = 0; i < cost->decimals; i++)
+		one *= 10;
+	snprintf(text, UNITS_SIZE, "%s.%0*lld", units_count(units / one, false), (int)cost->decimals,
+		 (long long)(units % one));
+	return text;
+}
+
+static void amount_add(const struct cost *cost, struct table *table, enum style style, int64_t units)
+{
+	char text[UNITS_SIZE];
+
+	table_add(table, style, units == 0 ? "" : amount_text(cost, units, text));
+}
+
+static const char *row_name(const struct cost *cost, const struct bill_row *row)
+{
+	return cost->request.by == BILL_BY_USER ? units_user(row->id) : row->name;
+}
+
+static void line_add(const struct cost *cost, struct table *table, enum style style, const char *name,
+		     const struct bill_row *row, int64_t total)
+{
+	table_add_name(table, style, "", name);
+	table_add(table, STYLE_PLAIN, row && row->item_count ? units_count((int64_t)row->item_count, false) : "");
+	amount_add(cost, table, STYLE_PLAIN, row ? row->cpu_nanos : 0);
+	amount_add(cost, table, STYLE_PLAIN, row ? row->memory_nanos : 0);
+	amount_add(cost, table, STYLE_PLAIN, row ? row->unused_nanos : 0);
+	amount_add(cost, table, STYLE_DIM, row ? row->system_nanos : 0);
+	amount_add(cost, table, STYLE_DIM, row ? row->idle_nanos : 0);
+	amount_add(cost, table, style, total);
+}
+
+static int64_t row_total(const struct bill_row *row)
+{
+	return row->used_nanos + row->unused_nanos + row->system_nanos + row->idle_nanos;
+}
+
+static void rows_fill(const struct cost *cost, struct table *table)
+{
+	struct bill_row others = {0};
+	int64_t count = 0;
+	char name[64];
+
+	for (const struct bill_row *row = cost->bill.rows; row; row = row->hh.next) {
+		if (limit == 0 || count++ < limit) {
+			line_add(cost, table, STYLE_TITLE, row_name(cost, row), row, row_total(row));
+			continue;
+		}
+		others.item_count += row->item_count;
+		others.cpu_nanos += row->cpu_nanos;
+		others.memory_nanos += row->memory_nanos;
+		others.used_nanos += row->used_nanos;
+		others.unused_nanos += row->unused_nanos;
+		others.system_nanos += row->system_nanos;
+		others.idle_nanos += row->idle_nanos;
+	}
+	if (limit > 0 && count > limit) {
+		snprintf(name, sizeof(name), "%s more", units_count(count - limit, false));
+		line_add(cost, table, STYLE_DIM, name, &others, row_total(&others));
+	}
+}
+
+static bool rows_are_whole(const struct cost *cost)
+{
+	return cost->request.by == BILL_BY_HOST || cost->request.by == BILL_BY_DAY;
+}
+
+/* What is in no row, and the sum. */
+static void sums_fill(const struct cost *cost, struct table *table)
+{
+	const struct bill *bill = &cost->bill;
+
+	if (bill->others_nanos)
+		line_add(cost, table, STYLE_DIM, "(other runs)", NULL, bill->others_nanos);
+	if (bill->system_nanos && !rows_are_whole(cost))
+		line_add(cost, table, STYLE_DIM, "(the system's own)", NULL, bill->system_nanos);
+	if (bill->idle_nanos && !rows_are_whole(cost))
+		line_add(cost, table, STYLE_DIM, "(idle)", NULL, bill->idle_nanos);
+	line_add(cost, table, STYLE_TITLE, "bill", NULL, bill->bill_nanos);
+}
+
+static void print_head(const struct cost *cost, const struct output *output)
+{
+	const struct bill *bill = &cost->bill;
+
+	if (cost->request.run)
+		output_print(output, STYLE_TITLE, "run %s", cost->request.run->name);
+	else
+		output_print(output, STYLE_TITLE, "%s to %s", units_time(cost->request.since_unix_ns),
+			     units_time(cost->request.until_unix_ns));
+	output_print(output, STYLE_PLAIN, "  %s %s, %s of host time, in %s\n",
+		     units_count((int64_t)bill->host_count, false),
+		     units_plural((int64_t)bill->host_count, "host", "hosts"), units_duration(bill->observed_ns, false),
+		     prices_currency(cost->prices));
+}
+
+static void print_notes(const struct cost *cost, const struct output *output)
+{
+	const struct bill *bill = &cost->bill;
+	size_t unknown = bill->basis_counts[PRICES_DEFAULT];
+
+	if (unknown)
+		output_print(output, STYLE_WARNING,
+			     "No price is known for %s %s: OpenCost's defaults were used (see tracer prices)\n",
+			     units_count((int64_t)unknown, false), units_plural((int64_t)unknown, "host", "hosts"));
+	if (bill->unobserved_ns)
+		output_print(output, STYLE_DIM, "Not in the bill: %s in which hosts were off or not watched\n",
+			     units_duration(bill->unobserved_ns, false));
+}
+
+static int print_text(struct cost *cost, const struct output *output)
+{
+	static const struct table_column columns[] = {
+		{"", TABLE_LEFT, 30, 0},
+		{"tasks", TABLE_RIGHT, 0, 4},
+		{"CPU", TABLE_RIGHT, 0, 3},
+		{"memory", TABLE_RIGHT, 0, 2},
+		{"not used", TABLE_RIGHT, 0, 1, true},
+		{"system", TABLE_RIGHT, 0, 5, true},
+		{"idle", TABLE_RIGHT, 0, 1, true},
+		{"cost", TABLE_RIGHT, 0, 0},
+	};
+	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	int64_t unit_nanos;
+	int error;
+
+	if (!table)
+		return -ENOMEM;
+	cost->decimals = decimals_for(cost->bill.bill_nanos, &unit_nanos);
+	error = bill_round(&cost->bill, unit_nanos);
+	if (error == 0) {
+		print_head(cost, output);
+		rows_fill(cost, table);
+		sums_fill(cost, table);
+		error = table_print(table, output, true, NULL);
+		print_notes(cost, output);
+	}
+	table_free(table);
+	return error;
+}
+
+/* ---- JSON -------------------------------------------------------------------------- */
+
+static json_t *row_to_object(const struct cost *cost, const struct bill_row *row)
+{
+	json_t *object = json_object();
+	enum bill_key key = cost->request.by;
+
+	if (key == BILL_BY_USER)
+		json_object_set_new(object, "user_id", json_integer(row->id));
+	else
+		json_set_string(object, key_names[key], row->name);
+	if (key == BILL_BY_RUN)
+		json_set_integer(object, "run_id", row->id);
+	if (key == BILL_BY_HOST)
+		json_set_integer(object, "host_id", row->id);
+	json_set_integer(object, "task_count", (int64_t)row->item_count);
+	json_set_integer(object, "cost_micros", row_total(row));
+	json_set_integer(object, "cpu_micros", row->cpu_nanos);
+	json_set_integer(object, "memory_micros", row->memory_nanos);
+	json_set_integer(object, "used_micros", row->used_nanos);
+	json_set_integer(object, "unused_micros", row->unused_nanos);
+	if (rows_are_whole(cost)) {
+		json_set_integer(object, "system_micros", row->system_nanos);
+		json_set_integer(object, "idle_micros", row->idle_nanos);
+	}
+	return object;
+}
+
+static int print_json(struct cost *cost)
+{
+	json_t *root = json_object(), *rows = json_array();
+	struct bill *bill = &cost->bill;
+	int error = bill_round(bill, MICRO_NANOS);
+
+	if (error == 0) {
+		json_set_string(root, "by", key_names[cost->request.by]);
+		json_set_string(root, "currency", prices_currency(cost->prices));
+		if (cost->request.run) {
+			json_set_integer(root, "run_id", cost->request.run->id);
+		} else {
+			json_set_integer(root, "since_unix_ns", cost->request.since_unix_ns);
+			json_set_integer(root, "until_unix_ns", cost->request.until_unix_ns);
+		}
+		json_set_integer(root, "host_count", (int64_t)bill->host_count);
+		json_set_integer(root, "default_price_count", (int64_t)bill->basis_counts[PRICES_DEFAULT]);
+		json_set_integer(root, "observed_ns", bill->observed_ns);
+		json_set_integer(root, "unobserved_ns", bill->unobserved_ns);
+		json_set_integer(root, "work_micros", bill->total_nanos);
+		json_set_integer(root, "other_runs_micros", bill->others_nanos);
+		json_set_integer(root, "system_micros", bill->system_nanos);
+		json_set_integer(root, "idle_micros", bill->idle_nanos);
+		json_set_integer(root, "bill_micros", bill->bill_nanos);
+		for (const struct bill_row *row = bill->rows; row; row = row->hh.next)
+			json_array_append_new(rows, row_to_object(cost, row));
+		json_object_set(root, "rows", rows);
+		error = json_print(root);
+	}
+	json_decref(rows);
+	json_decref(root);
+	return error;
+}
+
+/* ---- the verb ---------------------------------------------------------------------- */
+
+static int time_read(const struct options *options, const char *name, const char *text, int64_t *ret_unix_ns)
+{
+	const struct question_field field = {.name = name, .type = QUESTION_TIME};
+	struct store_parameter value;
+
+	if (!text)
+		return 0;
+	if (question_parse_value(&field, text, &value) < 0)
+		return options_misuse(options, "--%s takes %s, not '%s'", name, question_type_example(QUESTION_TIME),
+				      text);
+	*ret_unix_ns = value.integer;
+	return 0;
+}
+
+static int request_make(struct view *view, struct cost *cost)
+{
+	const struct options *options = view->options;
+	struct bill_request *request = &cost->request;
+	bool has_run = options->operand_count > 0;
+	int error;
+
+	request->until_unix_ns = (int64_t)clock_unix_ns();
+	request->since_unix_ns = request->until_unix_ns - INT64_C(7) * 86400 * NANOS;
+	request->by = by >= 0 ? (enum bill_key)by : has_run ? BILL_BY_TASK : BILL_BY_RUN;
+	request->prices = cost->prices;
+	if (has_run && (since || until))
+		return options_misuse(options, "a run has its own time: leave out --%s", since ? "since" : "until");
+	error = time_read(options, "since", since, &request->since_unix_ns);
+	if (error == 0)
+		error = time_read(options, "until", until, &request->until_unix_ns);
+	if (error == 0 && has_run)
+		error = source_find_run(view->store, options->operands[0], &cost->run);
+	if (error == 0 && has_run)
+		request->run = ROWS_ITEM(&cost->run, run, 0);
+	return error;
+}
+
+static int cost_show(struct view *view)
+{
+	struct cost cost = {0};
+	struct tree_error reason;
+	int error = prices_load(prices_path ? prices_path : PRICES_DEFAULT_PATH, !prices_path, &cost.prices, &reason);
+
+	if (error < 0 && error != -ENOMEM)
+		return reason.line ? say("tracer cost: %s:%u: %s", reason.file, reason.line, reason.reason)
+				   : say("tracer cost: %s: %s", reason.file, reason.reason);
+	if (error == 0)
+		error = request_make(view, &cost);
+	if (error == 0)
+		error = bill_make(view->store, &cost.request, &cost.bill);
+	if (error == 0)
+		error = view->options->json ? print_json(&cost) : print_text(&cost, &view->output);
+	bill_free(&cost.bill);
+	rows_free(&cost.run);
+	prices_free(cost.prices);
+	return error;
+}
+
+const struct verb verb_cost = {
+	.name = "cost",
+	.operands = "[RUN]",
+	.operands_most = 1,
+	.summary = "show what runs, tasks, tools, users or hosts cost",
+	.description = "Divides what hosts cost among the work on them: each task is charged for the\n"
+		       "larger of what it requested and what it used, concurrent tasks never for the same\n"
+		       "core or byte twice. What nobody used is idle. The parts always add up to the bill.\n"
+		       "\n"
+		       "RUN       only while this run was running (an id, a name, latest)\n"
+		       "CPU       processors, by CPU time\n"
+		       "memory    memory, by the largest sum of anonymous and shared memory\n"
+		       "not used  requested, but not used\n"
+		       "\n"
+		       "Prices come from " PRICES_DEFAULT_PATH " (docs/cost.md). Without a price for a\n"
+		       "host, OpenCost's defaults are used, and a line says so.",
+	.options = option_specs,
+	.examples = "  tracer cost --since 1d --by user\n"
+		    "  tracer cost latest --by tool\n"
+		    "  tracer cost --lake https://lake.example:8443 --by host --json",
+	.completion = "run",
+	.show = cost_show,
+};

@@ -1,0 +1,630 @@
+/* What work cost. See bill.h. */
+#include "cost/bill.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/grow.h"
+#include "cost/charge.h"
+#include "query/ask.h"
+#include "query/joined.h"
+
+#define SECOND_NS INT64_C(1000000000)
+#define CORE INT64_C(1000000000) /* billionths */
+#define CORES_MAX 1e6
+#define AHEAD_HOSTS 4
+
+/* The work of one host in a time. */
+struct host_work {
+	const struct row_cloud_host *host;
+	int64_t since_unix_ns, until_unix_ns;
+	struct rows tasks;         /* row_cost_task, by run */
+	struct charge_item *items; /* as many, and one for each run with a request */
+	size_t item_count;
+	struct rows tools; /* row_cost_tool, by task; if asked for */
+	struct charge_period *periods;
+	size_t period_count, period_capacity;
+};
+
+struct maker {
+	struct store *store;
+	const struct bill_request *request;
+	struct bill *bill;
+	struct rows hosts;
+	struct rows parts; /* of the run that is asked for; else of all shared runs */
+	const char *day;   /* name of the row for what is divided now, if by day */
+};
+
+bool bill_is_system(const char *run_kind)
+{
+	return strcmp(run_kind, "system") == 0 || strcmp(run_kind, "session") == 0 ||
+	       strcmp(run_kind, "host-service") == 0;
+}
+
+struct prices_host bill_priced_host(const struct row_cloud_host *cloud)
+{
+	const struct row_host *host = &cloud->host;
+	bool is_ec2 = host->vendor && strcmp(host->vendor, "Amazon EC2") == 0;
+
+	return (struct prices_host){
+		.hostname = host->hostname,
+		.cluster = host->cluster,
+		.instance_id = cloud->cloud_instance_id ? cloud->cloud_instance_id
+			       : is_ec2                 ? host->asset_tag
+							: NULL,
+		.instance_type = cloud->cloud_instance_type ? cloud->cloud_instance_type : host->product,
+		.region = cloud->cloud_region,
+		.lifecycle = cloud->cloud_lifecycle,
+	};
+}
+
+/* ---- when a host was watched, and at what price ----------------------------------- */
+
+static int64_t least_of(int64_t left, int64_t right)
+{
+	return left < right ? left : right;
+}
+
+static int64_t most_of(int64_t left, int64_t right)
+{
+	return left > right ? left : right;
+}
+
+static int period_add(struct host_work *work, int64_t begin, int64_t end, const struct price *price)
+{
+	struct charge_period *grown =
+		grow(work->periods, &work->period_capacity, work->period_count + 1, sizeof(*work->periods));
+	const struct row_host *host = &work->host->host;
+
+	if (!grown)
+		return -ENOMEM;
+	work->periods = grown;
+	grown[work->period_count] = (struct charge_period){
+		.begin_unix_ns = begin,
+		.end_unix_ns = end,
+		.capacity = {host->cpu_count * CORE, host->memory_bytes},
+	};
+	price_bill(price, host->cpu_count, host->memory_bytes, end - begin,
+		   &grown[work->period_count].bill_nanos[CHARGE_CPU],
+		   &grown[work->period_count].bill_nanos[CHARGE_MEMORY]);
+	work->period_count++;
+	return 0;
+}
+
+/* Adds what the host cost from `begin` to `end`, in pieces of constant price. */
+static int span_add(struct maker *maker, struct host_work *work, int64_t begin, int64_t end)
+{
+	struct prices_host priced = bill_priced_host(work->host);
+	int error = 0;
+
+	maker->bill->observed_ns += end - begin;
+	while (begin < end && error == 0) {
+		struct price price = prices_find(maker->request->prices, &priced, begin);
+		int64_t until = least_of(end, price.until_unix_ns);
+
+		error = period_add(work, begin, until, &price);
+		begin = until;
+	}
+	return error;
+}
+
+/* Finds when the host was watched from `begin` to `end`: while the system's own run of one of its boots lasted. A
+ * host without one (a store of tracer run) is watched all the time. */
+static int periods_find(struct maker *maker, struct host_work *work, int64_t begin, int64_t end)
+{
+	int64_t at = begin, watched_ns = 0;
+	bool has_system = false;
+	int error = 0;
+
+	work->period_count = 0;
+	for (size_t i = 0; i < work->tasks.count && error == 0; i++) {
+		const struct row_cost_task *task = ROWS_ITEM(&work->tasks, cost_task, i);
+		int64_t from = most_of(at, task->begin_unix_ns), to = least_of(end, work->items[i].end_unix_ns);
+
+		if (strcmp(task->run_kind, "system") != 0)
+			continue;
+		has_system = true;
+		if (from >= to)
+			continue;
+		error = span_add(maker, work, from, to);
+		watched_ns += to - from;
+		at = to;
+	}
+	if (!has_system && error == 0) {
+		error = span_add(maker, work, begin, end);
+		watched_ns = end - begin;
+	}
+	maker->bill->unobserved_ns += end - begin - watched_ns;
+	return error;
+}
+
+/* ---- items ------------------------------------------------------------------------ */
+
+/* Returns the mean number of cores, in billionths. Figures are not to be trusted: no host has a million cores. */
+static int64_t cores_used(int64_t cpu_ns, int64_t wall_ns)
+{
+	double cores = cpu_ns > 0 && wall_ns > 0 ? (double)cpu_ns / (double)wall_ns : 0;
+
+	return (int64_t)((cores < CORES_MAX ? cores : CORES_MAX) * (double)CORE);
+}
+
+static int64_t known(int64_t figure)
+{
+	return figure == ROW_NULL || figure < 0 ? 0 : figure;
+}
+
+/* Returns the index after the last task of the run that begins at `first`. */
+static size_t run_end(const struct rows *tasks, size_t first)
+{
+	size_t end = first + 1;
+
+	while (end < tasks->count &&
+	       ROWS_ITEM(tasks, cost_task, end)->run_id == ROWS_ITEM(tasks, cost_task, first)->run_id)
+		end++;
+	return end;
+}
+
+static struct charge_item task_item(const struct host_work *work, const struct row_cost_task *task)
+{
+	int64_t end = task->end_unix_ns != ROW_NULL ? task->end_unix_ns : work->host->host.last_seen_unix_ns;
+	int64_t limit = known(task->memory_limit_bytes);
+
+	return (struct charge_item){
+		.begin_unix_ns = task->begin_unix_ns,
+		.end_unix_ns = end,
+		.requested = {0, limit < work->host->host.memory_bytes ? limit : 0},
+		.used = {cores_used(task->cpu_ns, end - task->begin_unix_ns), known(task->memory_bytes)},
+		.holder = CHARGE_NO_HOLDER,
+	};
+}
+
+/* Appends an item for a run that requested memory as a whole, and lets its tasks take from that. */
+static void holder_add(struct host_work *work, size_t first, size_t end)
+{
+	int64_t limit = known(ROWS_ITEM(&work->tasks, cost_task, first)->run_memory_limit_bytes);
+	struct charge_item *holder = &work->items[work->item_count];
+
+	if (limit == 0 || limit >= work->host->host.memory_bytes)
+		return;
+	*holder = (struct charge_item){
+		.begin_unix_ns = INT64_MAX,
+		.requested = {0, limit},
+		.holder = CHARGE_NO_HOLDER,
+	};
+	for (size_t i = first; i < end; i++) {
+		work->items[i].holder = work->item_count;
+		holder->begin_unix_ns = least_of(holder->begin_unix_ns, work->items[i].begin_unix_ns);
+		holder->end_unix_ns = most_of(holder->end_unix_ns, work->items[i].end_unix_ns);
+	}
+	work->item_count++;
+}
+
+static int items_make(struct host_work *work)
+{
+	const struct rows *tasks = &work->tasks;
+
+	work->items = calloc(2 * tasks->count + 1, sizeof(*work->items));
+	if (!work->items)
+		return -ENOMEM;
+	work->item_count = tasks->count;
+	for (size_t i = 0; i < tasks->count; i++)
+		work->items[i] = task_item(work, ROWS_ITEM(tasks, cost_task, i));
+	for (size_t i = 0; i < tasks->count; i = run_end(tasks, i))
+		holder_add(work, i, run_end(tasks, i));
+	return 0;
+}
+
+/* ---- rows ------------------------------------------------------------------------- */
+
+static struct bill_row *row_of(struct bill *bill, int64_t id, const char *name)
+{
+	size_t name_size = strlen(name) + 1, key_size = sizeof(id) + name_size;
+	struct bill_row *made = calloc(1, sizeof(*made) + key_size), *found;
+
+	if (!made)
+		return NULL;
+	memcpy(made->key, &id, sizeof(id));
+	memcpy(made->key + sizeof(id), name, name_size);
+	made->id = id;
+	made->name = made->key + sizeof(id);
+	HASH_FIND(hh, bill->rows, made->key, key_size, found);
+	if (found)
+		free(made);
+	else
+		HASH_ADD_KEYPTR(hh, bill->rows, made->key, key_size, made);
+	return found ? found : made;
+}
+
+static void bill_row_add(struct bill_row *row, const struct charge_parts *parts)
+{
+	for (size_t i = 0; i < CHARGE_RESOURCE_COUNT; i++) {
+		row->used_nanos += parts->used_nanos[i];
+		row->unused_nanos += parts->unused_nanos[i];
+	}
+	row->cpu_nanos += parts->used_nanos[CHARGE_CPU] + parts->unused_nanos[CHARGE_CPU];
+	row->memory_nanos += parts->used_nanos[CHARGE_MEMORY] + parts->unused_nanos[CHARGE_MEMORY];
+}
+
+static int64_t parts_sum(const struct charge_parts *parts)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < CHARGE_RESOURCE_COUNT; i++)
+		sum += parts->used_nanos[i] + parts->unused_nanos[i];
+	return sum;
+}
+
+#define NO_TOOL "(unknown)"
+#define NOT_USED "(requested, not used)"
+
+static int part_add(struct maker *maker, int64_t id, const char *name, const struct charge_parts *parts, size_t count)
+{
+	struct bill_row *row = row_of(maker->bill, id, name);
+
+	if (!row)
+		return -ENOMEM;
+	bill_row_add(row, parts);
+	row->item_count += count;
+	return 0;
+}
+
+/* What a tool's share of a task is measured by: CPU time, and memory times time. Milliseconds and KiB keep that
+ * small. */
+static int64_t tool_weight(const struct row_cost_tool *tool, size_t resource)
+{
+	return resource == CHARGE_CPU ? known(tool->cpu_ns)
+				      : (known(tool->memory_bytes) >> 10) * (known(tool->wall_ns) / 1000000 + 1);
+}
+
+/* Divides what a task used among its tools. */
+static int tools_add(struct maker *maker, const struct host_work *work, int64_t task_id,
+		     const struct charge_parts *parts)
+{
+	size_t count, first = rows_find(&work->tools, offsetof(struct row_cost_tool, task_id), task_id, &count);
+	int64_t *weights, *shares[CHARGE_RESOURCE_COUNT];
+	struct charge_parts unused = {0};
+	int error = 0;
+
+	memcpy(unused.unused_nanos, parts->unused_nanos, sizeof(unused.unused_nanos));
+	if (parts_sum(&unused) > 0)
+		error = part_add(maker, 0, NOT_USED, &unused, 1);
+	if (count == 0 && error == 0) {
+		memcpy(unused.used_nanos, parts->used_nanos, sizeof(unused.used_nanos));
+		memset(unused.unused_nanos, 0, sizeof(unused.unused_nanos));
+		return part_add(maker, 0, NO_TOOL, &unused, 1);
+	}
+	weights = calloc((CHARGE_RESOURCE_COUNT + 1) * count, sizeof(*weights));
+	if (!weights)
+		return -ENOMEM;
+	for (size_t i = 0; i < CHARGE_RESOURCE_COUNT && error == 0; i++) {
+		shares[i] = weights + (i + 1) * count;
+		for (size_t j = 0; j < count; j++)
+			weights[j] = tool_weight(ROWS_ITEM(&work->tools, cost_tool, first + j), i);
+		error = charge_share(parts->used_nanos[i], weights, count, shares[i]);
+	}
+	for (size_t j = 0; j < count && error == 0; j++) {
+		struct charge_parts part = {.used_nanos = {shares[CHARGE_CPU][j], shares[CHARGE_MEMORY][j]}};
+
+		error = part_add(maker, 0, ROWS_ITEM(&work->tools, cost_tool, first + j)->name, &part, 1);
+	}
+	free(weights);
+	return error;
+}
+
+/* The part of a run that several hosts share, or NULL. */
+static const struct row_part *part_of(const struct maker *maker, int64_t run_id)
+{
+	for (size_t i = 0; i < maker->parts.count; i++)
+		if (ROWS_ITEM(&maker->parts, part, i)->run.id == run_id)
+			return ROWS_ITEM(&maker->parts, part, i);
+	return NULL;
+}
+
+/* Adds what a task, or the request of its run, was charged for to the row that it belongs to. */
+static int item_add(struct maker *maker, const struct host_work *work, const struct row_cost_task *of,
+		    const struct charge_parts *parts, bool is_task)
+{
+	const struct row_host *host = &work->host->host;
+	const struct row_run *asked = maker->request->run;
+	const struct row_part *part = part_of(maker, of->run_id);
+
+	if (asked ? of->run_id != asked->id && !part : bill_is_system(of->run_kind)) {
+		*(bill_is_system(of->run_kind) ? &maker->bill->system_nanos : &maker->bill->others_nanos) +=
+			parts_sum(parts);
+		return 0;
+	}
+	maker->bill->total_nanos += parts_sum(parts);
+	switch (maker->request->by) {
+	case BILL_BY_RUN: return part_add(maker, part ? part->joined_id : of->run_id, of->run, parts, is_task);
+	case BILL_BY_TASK: return part_add(maker, 0, is_task ? of->task : NOT_USED, parts, is_task);
+	case BILL_BY_TOOL: return tools_add(maker, work, of->task_id, parts);
+	case BILL_BY_USER: return part_add(maker, of->user_id, "", parts, is_task);
+	case BILL_BY_HOST: return part_add(maker, host->id, host->hostname, parts, is_task);
+	case BILL_BY_DAY: return part_add(maker, 0, maker->day, parts, is_task);
+	}
+	return -EINVAL;
+}
+
+static int items_add(struct maker *maker, const struct host_work *work)
+{
+	size_t holder = work->tasks.count;
+	int error = 0;
+
+	for (size_t i = 0; i < work->tasks.count && error == 0; i++)
+		error = item_add(maker, work, ROWS_ITEM(&work->tasks, cost_task, i), &work->items[i].parts, true);
+	for (size_t i = 0; i < work->tasks.count && error == 0; i = run_end(&work->tasks, i))
+		if (work->items[i].holder != CHARGE_NO_HOLDER)
+			error = item_add(maker, work, ROWS_ITEM(&work->tasks, cost_task, i),
+					 &work->items[holder++].parts, false);
+	return error;
+}
+
+/* The rows of a host and of a day also say what nobody is charged for. */
+static int rest_add(struct maker *maker, const struct host_work *work, int64_t system_nanos, int64_t idle_nanos)
+{
+	const struct row_host *host = &work->host->host;
+	struct bill_row *row;
+
+	if (maker->request->by != BILL_BY_HOST && maker->request->by != BILL_BY_DAY)
+		return 0;
+	row = maker->request->by == BILL_BY_DAY ? row_of(maker->bill, 0, maker->day)
+						: row_of(maker->bill, host->id, host->hostname);
+	if (!row)
+		return -ENOMEM;
+	row->system_nanos += system_nanos;
+	row->idle_nanos += idle_nanos;
+	return 0;
+}
+
+/* ---- hosts ------------------------------------------------------------------------ */
+
+/* Divides what the host cost from `begin` to `end`. */
+static int span_divide(struct maker *maker, struct host_work *work, int64_t begin, int64_t end)
+{
+	struct bill *bill = maker->bill;
+	int64_t idle[CHARGE_RESOURCE_COUNT], idle_nanos = 0, system_nanos = bill->system_nanos;
+	int error = periods_find(maker, work, begin, end);
+
+	if (error == 0)
+		error = charge_divide(work->periods, work->period_count, work->items, work->item_count, idle);
+	if (error == 0)
+		error = items_add(maker, work);
+	if (error < 0)
+		return error;
+	for (size_t i = 0; i < CHARGE_RESOURCE_COUNT; i++) {
+		idle_nanos += idle[i];
+		for (size_t j = 0; j < work->period_count; j++)
+			bill->bill_nanos += work->periods[j].bill_nanos[i];
+	}
+	bill->idle_nanos += idle_nanos;
+	return rest_add(maker, work, bill->system_nanos - system_nanos, idle_nanos);
+}
+
+/* Returns the beginning of the next local day, and the name of this one. */
+static int64_t day_end(int64_t unix_ns, char *ret_name, size_t capacity)
+{
+	time_t seconds = unix_ns / SECOND_NS;
+	struct tm local;
+
+	localtime_r(&seconds, &local);
+	strftime(ret_name, capacity, "%Y-%m-%d", &local);
+	local.tm_mday++;
+	local.tm_hour = local.tm_min = local.tm_sec = 0;
+	local.tm_isdst = -1;
+	return mktime(&local) * SECOND_NS;
+}
+
+static void parameters_set(const struct host_work *work, struct store_parameter parameters[4])
+{
+	parameters[0] = (struct store_parameter)STORE_INT("since_unix_ns", work->since_unix_ns);
+	parameters[1] = (struct store_parameter)STORE_INT("until_unix_ns", work->until_unix_ns);
+	parameters[2] = (struct store_parameter)STORE_INT("host_id", work->host->host.id);
+	parameters[3] = (struct store_parameter){0};
+}
+
+/* Finds the time in which this host is of interest, as far as anything is known of it. */
+static bool work_begin(const struct maker *maker, const struct row_cloud_host *host, struct host_work *ret_work)
+{
+	const struct bill_request *request = maker->request;
+	struct host_work work = {
+		.host = host, .since_unix_ns = request->since_unix_ns, .until_unix_ns = request->until_unix_ns};
+
+	if (request->run) {
+		work.since_unix_ns = INT64_MAX;
+		work.until_unix_ns = 0;
+	}
+	for (size_t i = 0; request->run && i <= maker->parts.count; i++) {
+		const struct row_run *run =
+			i < maker->parts.count ? &ROWS_ITEM(&maker->parts, part, i)->run : request->run;
+		int64_t wall_ns = row_subtract(run->end_boot_ns, run->begin_boot_ns);
+
+		if (run->host_id != host->host.id)
+			continue;
+		work.since_unix_ns = least_of(work.since_unix_ns, run->started_unix_ns);
+		work.until_unix_ns =
+			wall_ns == ROW_NULL ? INT64_MAX : most_of(work.until_unix_ns, run->started_unix_ns + wall_ns);
+	}
+	work.since_unix_ns = most_of(work.since_unix_ns, host->host.first_seen_unix_ns);
+	work.until_unix_ns = least_of(work.until_unix_ns, host->host.last_seen_unix_ns);
+	*ret_work = work;
+	return work.since_unix_ns < work.until_unix_ns;
+}
+
+static int work_divide(struct maker *maker, struct host_work *work)
+{
+	int64_t begin = work->since_unix_ns;
+	int error = 0;
+	char day[16];
+
+	if (maker->request->by != BILL_BY_DAY)
+		return span_divide(maker, work, begin, work->until_unix_ns);
+	maker->day = day;
+	while (error == 0 && begin < work->until_unix_ns) {
+		int64_t end = day_end(begin, day, sizeof(day));
+
+		error = span_divide(maker, work, begin, least_of(end, work->until_unix_ns));
+		begin = end;
+	}
+	return error;
+}
+
+static int host_add(struct maker *maker, struct host_work *work)
+{
+	struct prices_host priced = bill_priced_host(work->host);
+	struct store_parameter parameters[4];
+	int error;
+
+	parameters_set(work, parameters);
+	error = rows_load(&work->tasks, &row_type_cost_task, maker->store, "cost_tasks", parameters);
+	if (error == 0 && maker->request->by == BILL_BY_TOOL)
+		error = rows_load(&work->tools, &row_type_cost_tool, maker->store, "cost_tools", parameters);
+	if (error == 0)
+		error = items_make(work);
+	if (error == 0)
+		error = work_divide(maker, work);
+	maker->bill->host_count++;
+	maker->bill->basis_counts[prices_find(maker->request->prices, &priced, work->until_unix_ns - 1).basis]++;
+	rows_free(&work->tasks);
+	rows_free(&work->tools);
+	free(work->items);
+	free(work->periods);
+	return error;
+}
+
+/* A lake answers questions about several hosts at once. */
+static void ask_ahead(struct maker *maker, size_t index)
+{
+	struct store_parameter parameters[4];
+	struct host_work work;
+
+	if (index >= maker->hosts.count || !work_begin(maker, ROWS_ITEM(&maker->hosts, cloud_host, index), &work))
+		return;
+	parameters_set(&work, parameters);
+	query_ask_ahead(maker->store, "cost_tasks", parameters);
+	if (maker->request->by == BILL_BY_TOOL)
+		query_ask_ahead(maker->store, "cost_tools", parameters);
+}
+
+static int hosts_add(struct maker *maker)
+{
+	struct host_work work;
+	int error = 0;
+
+	for (size_t i = 0; i < AHEAD_HOSTS; i++)
+		ask_ahead(maker, i);
+	for (size_t i = 0; i < maker->hosts.count && error == 0; i++) {
+		ask_ahead(maker, i + AHEAD_HOSTS);
+		if (work_begin(maker, ROWS_ITEM(&maker->hosts, cloud_host, i), &work))
+			error = host_add(maker, &work);
+	}
+	return error;
+}
+
+static int compare_rows(struct bill_row *left, struct bill_row *right)
+{
+	int64_t first = left->used_nanos + left->unused_nanos, second = right->used_nanos + right->unused_nanos;
+
+	if (first != second)
+		return first > second ? -1 : 1;
+	if (strcmp(left->name, right->name) != 0)
+		return strcmp(left->name, right->name);
+	return left->id < right->id ? -1 : left->id > right->id;
+}
+
+static int compare_days(struct bill_row *left, struct bill_row *right)
+{
+	return strcmp(left->name, right->name);
+}
+
+int bill_make(struct store *store, const struct bill_request *request, struct bill *ret_bill)
+{
+	struct maker maker = {.store = store, .request = request, .bill = ret_bill};
+	int error;
+
+	*ret_bill = (struct bill){0};
+	error = rows_load(&maker.hosts, &row_type_cloud_host, store, "hosts", NULL);
+	if (error == 0)
+		error = joined_load(store, request->run, request->run ? 0 : request->since_unix_ns, &maker.parts);
+	if (error == 0)
+		error = hosts_add(&maker);
+	if (request->by == BILL_BY_DAY)
+		HASH_SORT(ret_bill->rows, compare_days);
+	else
+		HASH_SORT(ret_bill->rows, compare_rows);
+	rows_free(&maker.hosts);
+	rows_free(&maker.parts);
+	return error;
+}
+
+void bill_free(struct bill *bill)
+{
+	struct bill_row *row, *next;
+
+	HASH_ITER (hh, bill->rows, row, next) {
+		HASH_DEL(bill->rows, row);
+		free(row);
+	}
+	*bill = (struct bill){0};
+}
+
+/* ---- rounding --------------------------------------------------------------------- */
+
+enum amount_part { ROW_WORK, ROW_SYSTEM, ROW_IDLE, ROW_PART_COUNT };
+enum rest_amount { REST_OTHERS, REST_SYSTEM, REST_IDLE, REST_PART_COUNT };
+
+/* Divides a whole into two numbers in the proportion that they have now. */
+static int pair_round(int64_t whole, int64_t *first, int64_t *second)
+{
+	const int64_t weights[] = {*first, *second};
+	int64_t parts[2];
+	int error = charge_share(whole, weights, 2, parts);
+
+	*first = parts[0];
+	*second = parts[1];
+	return error;
+}
+
+static int row_round(struct bill_row *row, const int64_t parts[ROW_PART_COUNT])
+{
+	int error = pair_round(parts[ROW_WORK], &row->used_nanos, &row->unused_nanos);
+
+	row->system_nanos = parts[ROW_SYSTEM];
+	row->idle_nanos = parts[ROW_IDLE];
+	return error < 0 ? error : pair_round(parts[ROW_WORK], &row->cpu_nanos, &row->memory_nanos);
+}
+
+int bill_round(struct bill *bill, int64_t unit_nanos)
+{
+	size_t count = HASH_COUNT(bill->rows) * ROW_PART_COUNT + REST_PART_COUNT, at = 0;
+	int64_t *weights = calloc(2 * count, sizeof(*weights)), *parts = weights + count, *rest;
+	struct bill_row *row;
+	int error = -ENOMEM;
+
+	if (!weights)
+		return error;
+	rest = weights + count - REST_PART_COUNT;
+	rest[REST_OTHERS] = bill->others_nanos;
+	rest[REST_SYSTEM] = bill->system_nanos;
+	rest[REST_IDLE] = bill->idle_nanos;
+	for (row = bill->rows; row; row = row->hh.next) {
+		weights[at++] = row->used_nanos + row->unused_nanos;
+		rest[REST_SYSTEM] -= weights[at++] = row->system_nanos;
+		rest[REST_IDLE] -= weights[at++] = row->idle_nanos;
+	}
+	bill->bill_nanos = (bill->bill_nanos + unit_nanos / 2) / unit_nanos;
+	error = charge_share(bill->bill_nanos, weights, count, parts);
+	rest = parts + count - REST_PART_COUNT;
+	bill->total_nanos = 0;
+	bill->others_nanos = rest[REST_OTHERS];
+	bill->system_nanos = rest[REST_SYSTEM];
+	bill->idle_nanos = rest[REST_IDLE];
+	for (row = bill->rows; row && error == 0; row = row->hh.next, parts += ROW_PART_COUNT) {
+		error = row_round(row, parts);
+		bill->total_nanos += parts[ROW_WORK];
+		bill->system_nanos += row->system_nanos;
+		bill->idle_nanos += row->idle_nanos;
+	}
+	free(weights);
+	return error;
+}

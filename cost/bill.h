@@ -1,0 +1,72 @@
+/* What work cost: divides what hosts cost in a time among the work that ran on them, and adds it up by run, task,
+ * tool, user, host or day.
+ *
+ * The parts always add up to the bill, in whole nanos: rows + other runs + the system + idle = bill.
+ */
+#pragma once
+
+#include <uthash.h>
+
+#include "cost/prices.h"
+#include "query/rows.h"
+
+/* B(NAME, "name"): what a row of a bill is. */
+#define BILL_KEYS(B) \
+	B(RUN, "run") \
+	B(TASK, "task") \
+	B(TOOL, "tool") \
+	B(USER, "user") \
+	B(HOST, "host") \
+	B(DAY, "day")
+
+enum bill_key {
+#define B(NAME, name) BILL_BY_##NAME,
+	BILL_KEYS(B)
+#undef B
+};
+
+struct bill_request {
+	enum bill_key by;
+	int64_t since_unix_ns, until_unix_ns;
+	const struct row_run *run; /* only this run, with its parts on other hosts, while it ran; NULL: everything */
+	const struct prices *prices;
+};
+
+struct bill_row {
+	UT_hash_handle hh;
+	int64_t id;                       /* of a run or host, number of a user; else 0 */
+	size_t item_count;                /* runs of a user; tasks of another */
+	int64_t used_nanos, unused_nanos; /* unused: requested only */
+	int64_t cpu_nanos, memory_nanos;  /* parts of the sum of both */
+	int64_t system_nanos, idle_nanos; /* beside that; of a host or day */
+	const char *name;
+	char key[]; /* id and name */
+};
+
+struct bill {
+	struct bill_row *rows; /* the most expensive first */
+	int64_t total_nanos;   /* of all rows */
+	int64_t others_nanos;  /* of other runs, if one run is asked for */
+	int64_t system_nanos;  /* of the system's own runs and login sessions */
+	int64_t idle_nanos;    /* what nobody used or requested */
+	int64_t bill_nanos;    /* the sum of all of these */
+	int64_t observed_ns;   /* of all hosts together */
+	int64_t unobserved_ns; /* the host was off, or nothing watched: not in the bill */
+	size_t host_count;
+	size_t basis_counts[PRICES_BASIS_COUNT]; /* of hosts: what their latest price was from */
+};
+
+/* Returns 0, -ENOMEM or the store's error. Free the bill either way. */
+int bill_make(struct store *store, const struct bill_request *request, struct bill *ret_bill);
+void bill_free(struct bill *bill);
+
+/* Replaces all amounts, which were nanos, by whole numbers of `unit_nanos` that still add up to the bill. Returns 0 or
+ * -ENOMEM. */
+int bill_round(struct bill *bill, int64_t unit_nanos);
+
+/* Whether a kind of run is the host's own, not work. */
+bool bill_is_system(const char *run_kind);
+
+/* The host as a list of prices knows it. An instance of EC2 says in its DMI fields what it is; for other clouds only
+ * the lake knows. */
+struct prices_host bill_priced_host(const struct row_cloud_host *host);

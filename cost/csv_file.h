@@ -1,0 +1,30 @@
+/* CSV files with a header line, such as lists of prices: fields by the name of their column.
+ *
+ * As in RFC 4180. Columns may be in any order, and others are ignored. Sizes are bounded: a file comes from a site's
+ * administrator or a cloud provider, not from us.
+ */
+#pragma once
+
+#include "common/yaml/tree.h"
+
+#define CSV_COLUMNS_MAX 32
+#define CSV_FIELD_BYTES_MAX 4096
+
+struct csv_row {
+	unsigned line;                       /* where it ends, 1-based */
+	const char *fields[CSV_COLUMNS_MAX]; /* by index of the column; "" if absent. Valid until the next row */
+};
+
+/* Returns 0; -EINVAL with `ret_error->reason` set, which stops the reading; -ENOMEM. */
+typedef int csv_take(void *context, const struct csv_row *row, struct tree_error *ret_error);
+
+/* What to read: names of columns, compared without case; a file without one of the required ones is refused. */
+struct csv_columns {
+	const char *const *names;
+	size_t count, required_count; /* the first are required */
+	unsigned skip_lines;          /* before the header line */
+};
+
+/* Reads a file of any size. Returns 0; -EINVAL or -errno with `*ret_error`; -ENOMEM. */
+int csv_read(const char *path, const struct csv_columns *columns, csv_take *take, void *context,
+	     struct tree_error *ret_error);

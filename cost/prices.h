@@ -1,0 +1,69 @@
+/* What hosts cost an hour: a list of prices in the CSV columns of OpenCost, and the price of one host over time.
+ *
+ *   AssetClass          node (a whole machine), cpu (a core), memory (a GiB), gpu (a device); pv is ignored
+ *   MarketPriceHourly   price an hour
+ *   InstanceID          only this host: its cloud instance id, or what InstanceIDField names
+ *   InstanceIDField     hostname, cluster; empty or spec.providerID: the instance id
+ *   InstanceType, Region, Lifecycle   only hosts with these; * stands for any text
+ *   EndTimestamp        until when (UTC); empty: until further notice
+ *   Currency            of all rows, USD if empty
+ *   Version             ignored
+ *
+ * The row that says most about a host is its price. Amounts are int64_t nanos, 10^-9 of the currency, an hour.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/yaml/tree.h"
+
+/* OpenCost's defaults, US dollars an hour: core, GiB, GPU. */
+#define PRICES_DEFAULT_CPU_NANOS 31611000
+#define PRICES_DEFAULT_MEMORY_NANOS 4237000
+#define PRICES_DEFAULT_GPU_NANOS 950000000
+/* A machine's price is divided by this: a core weighs as much as 9 GiB (AWS, split cost allocation). */
+#define PRICES_CORE_WEIGHT 9
+
+struct prices;
+
+/* What rows can ask of a host; NULL: unknown. */
+struct prices_host {
+	const char *hostname, *cluster;
+	const char *instance_id, *instance_type, *region, *lifecycle;
+};
+
+enum prices_basis {
+	PRICES_NODE,    /* price of the whole machine */
+	PRICES_RATES,   /* prices of cores and memory */
+	PRICES_DEFAULT, /* nothing is known about this host: OpenCost's defaults */
+	PRICES_BASIS_COUNT,
+};
+
+struct price {
+	enum prices_basis basis;
+	int64_t node_nanos;              /* PRICES_NODE */
+	int64_t cpu_nanos, memory_nanos; /* else: of a core, of a GiB */
+	int64_t gpu_nanos;               /* of a device, beside all of the above; 0 if it is in the price of the node */
+	int64_t until_unix_ns;           /* the price may be another from then on; INT64_MAX: never */
+	unsigned line;                   /* of the row that gave it, 0: none */
+};
+
+/* Reads a list. If `path` is NULL, or may be missing and is, the list is empty. Returns 0; -EINVAL or -errno with
+ * `*ret_error`; -ENOMEM. */
+int prices_load(const char *path, bool may_be_missing, struct prices **ret_prices, struct tree_error *ret_error);
+void prices_free(struct prices *prices);
+
+const char *prices_currency(const struct prices *prices);
+size_t prices_count(const struct prices *prices);
+
+/* The price of a host at a time. */
+struct price prices_find(const struct prices *prices, const struct prices_host *host, int64_t unix_ns);
+
+/* What `ns` cost at this price: of all processors, and of the memory. Exact, rounded down to whole nanos. */
+void price_bill(const struct price *price, int64_t cpu_count, int64_t memory_bytes, int64_t ns, int64_t *ret_cpu_nanos,
+		int64_t *ret_memory_nanos);
+
+/* Parses a decimal amount, such as 0.031611, exactly to the nano. Returns 0, -EINVAL, or -ERANGE for more than
+ * 100,000. */
+int prices_parse_amount(const char *text, int64_t *ret_nanos);

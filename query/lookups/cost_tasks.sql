@@ -1,0 +1,26 @@
+-- Tasks of a host that ran in a time, run by run, with what divides the cost of the host among them.
+-- :since_unix_ns, :until_unix_ns the time; :host_id the host.
+-- A memory limit that a task shares with the others of its run is the run's, not its own.
+WITH run AS (
+  SELECT host_id AS run_host_id, id AS run_id, started_unix_ns AS run_unix_ns, name AS run, kind AS run_kind, user_id,
+         container_id AS run_container_id, memory_limit_bytes AS run_memory_limit_bytes
+    FROM standing_runs
+   WHERE started_unix_ns < :until_unix_ns AND host_id = :host_id
+), task AS (
+  SELECT host_id AS task_host_id, id AS task_id, run_id AS task_run_id, name AS task, container_id AS task_container_id,
+         started_unix_ns AS begin_unix_ns, started_unix_ns + wall_ns AS end_unix_ns, cpu_ns,
+         coalesce(concurrent_memory_bytes, peak_rss_bytes) AS memory_bytes,
+         memory_limit_bytes AS task_memory_limit_bytes
+    FROM standing_tasks
+   WHERE started_unix_ns < :until_unix_ns AND host_id = :host_id
+     AND (wall_ns IS NULL OR started_unix_ns + wall_ns > :since_unix_ns)
+)
+SELECT task.task_run_id AS run_id, run.run AS run, run.run_kind AS run_kind,
+       run.user_id AS user_id, task.task_id AS task_id, task.task AS task, task.begin_unix_ns AS begin_unix_ns,
+       task.end_unix_ns AS end_unix_ns, task.cpu_ns AS cpu_ns, task.memory_bytes AS memory_bytes,
+       CASE WHEN coalesce(task.task_container_id, 0) <> coalesce(run.run_container_id, 0)
+                 OR coalesce(task.task_memory_limit_bytes, 0) <> coalesce(run.run_memory_limit_bytes, 0)
+            THEN task.task_memory_limit_bytes END AS memory_limit_bytes,
+       run.run_memory_limit_bytes AS run_memory_limit_bytes
+  FROM task JOIN run ON run.run_host_id = task.task_host_id AND run.run_id = task.task_run_id
+ ORDER BY run.run_unix_ns, task.task_run_id, task.begin_unix_ns, task.task_id;

@@ -1,0 +1,204 @@
+/* Lists of prices, and the price of a host. */
+#include "cost/prices.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "tests/suite.h"
+
+#define HEADER "AssetClass,MarketPriceHourly,EndTimestamp,InstanceID,InstanceIDField,InstanceType,Region,Lifecycle\n"
+#define OPENCOST \
+	"EndTimestamp,InstanceID,Region,AssetClass,InstanceIDField,InstanceType,MarketPriceHourly,Version\n" \
+	",i-0abc,us-east-1,node,spec.providerID,m5.xlarge,0.192,v1\n"
+#define HOUR_NS INT64_C(3600000000000)
+#define JAN_1_NS INT64_C(1767225600000000000) /* 2026-01-01T00:00:00Z */
+
+static char directory[64], path[80];
+static struct prices *prices;
+static struct tree_error error;
+
+static void begin(void)
+{
+	suite_directory(directory, sizeof(directory));
+	snprintf(path, sizeof(path), "%s/prices.csv", directory);
+	prices = NULL;
+}
+
+static void end(void)
+{
+	prices_free(prices);
+	suite_directory_remove(directory);
+}
+
+static int load(const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	ck_assert_ptr_nonnull(file);
+	fputs(text, file);
+	fclose(file);
+	memset(&error, 0, sizeof(error));
+	return prices_load(path, false, &prices, &error);
+}
+
+static const struct prices_host ec2 = {
+	.hostname = "node7",
+	.cluster = "north",
+	.instance_id = "i-0abc",
+	.instance_type = "m5.xlarge",
+	.region = "us-east-1",
+	.lifecycle = "spot",
+};
+static const struct prices_host unknown = {.hostname = "bench"};
+
+/* Which rows apply to the host: the price of a node, or of a core and a GiB, in thousandths. */
+static const struct {
+	const char *text;
+	const struct prices_host *host;
+	enum prices_basis basis;
+	int node, cpu, memory;
+} cases[] = {
+	{OPENCOST, &ec2, PRICES_NODE, 192, 0, 0},
+	{OPENCOST, &unknown, PRICES_DEFAULT, 0, 0, 0},
+	{HEADER "node,0.1\nnode,0.2,,,,m5.xlarge\n", &ec2, PRICES_NODE, 200, 0, 0},
+	{HEADER "node,0.2,,,,m5.xlarge\nnode,0.1\n", &unknown, PRICES_NODE, 100, 0, 0},
+	{HEADER "node,0.1,,,,m5.*\nnode,0.2,,,,m6.*\n", &ec2, PRICES_NODE, 100, 0, 0},
+	{HEADER "node,0.1,,,,m5.xlarge\nnode,0.2,,,,m5.xlarge,us-east-1\n", &ec2, PRICES_NODE, 200, 0, 0},
+	{HEADER "node,0.1,,,,m5.xlarge,us-east-1\nnode,0.2,,,,m5.xlarge,us-east-2\n", &ec2, PRICES_NODE, 100, 0, 0},
+	{HEADER "node,0.1,,,,m5.xlarge,,spot\nnode,0.2,,,,m5.xlarge,,on-demand\n", &ec2, PRICES_NODE, 100, 0, 0},
+	{HEADER "node,0.1,,,,m5.xlarge,us-east-1,spot\nnode,0.2,,i-0abc\n", &ec2, PRICES_NODE, 200, 0, 0},
+	{HEADER "node,0.1,,aws:///us-east-1a/i-0abc,spec.providerID\n", &ec2, PRICES_NODE, 100, 0, 0},
+	{HEADER "node,0.1,,node*,hostname\n", &ec2, PRICES_NODE, 100, 0, 0},
+	{HEADER "node,0.1,,node*,hostname\n", &unknown, PRICES_DEFAULT, 0, 0, 0},
+	{HEADER "node,0.1,,north,cluster\nnode,0.2,,south,cluster\n", &ec2, PRICES_NODE, 100, 0, 0},
+	{HEADER "cpu,0.03\nmemory,0.004\n", &unknown, PRICES_RATES, 0, 30, 4},
+	{HEADER "CPU,0.03\nRAM,0.004\npv,9\n", &unknown, PRICES_RATES, 0, 30, 4},
+	{HEADER "cpu,0.03\n", &unknown, PRICES_RATES, 0, 30, 0},
+	{HEADER "cpu,0.03\nnode,0.2,,,,m5.xlarge\n", &ec2, PRICES_NODE, 200, 0, 0},
+	{HEADER "cpu,0.03,,,,m5.xlarge\nnode,0.2\n", &ec2, PRICES_RATES, 0, 30, 0},
+	{"\xef\xbb\xbf" HEADER "node,0.1\r\n", &ec2, PRICES_NODE, 100, 0, 0},
+	{HEADER, &ec2, PRICES_DEFAULT, 0, 0, 0},
+};
+
+TEST_EACH(price_is, cases)
+{
+	struct price price;
+
+	ck_assert_msg(load(cases[_i].text) == 0, "%s: %s", cases[_i].text, error.reason);
+	price = prices_find(prices, cases[_i].host, JAN_1_NS);
+	ck_assert_msg(price.basis == cases[_i].basis, "%s: basis %d", cases[_i].text, price.basis);
+	if (price.basis == PRICES_DEFAULT)
+		return;
+	ck_assert_int_eq(price.node_nanos, cases[_i].node * INT64_C(1000000));
+	ck_assert_int_eq(price.cpu_nanos, cases[_i].cpu * INT64_C(1000000));
+	ck_assert_int_eq(price.memory_nanos, cases[_i].memory * INT64_C(1000000));
+}
+
+/* Files with an error: its line, and part of the reason. */
+static const struct {
+	const char *text;
+	unsigned line;
+	const char *reason;
+} refused[] = {
+	{"", 0, "no header line"},
+	{"Price\n1\n", 1, "no column AssetClass"},
+	{"AssetClass\nnode\n", 1, "no column MarketPriceHourly"},
+	{HEADER "disk,1\n", 2, "AssetClass: expected node, cpu, memory or gpu, not 'disk'"},
+	{HEADER "node,1\n\nnode,-1\n", 4, "MarketPriceHourly: expected an amount such as 0.096, not '-1'"},
+	{HEADER "node,\n", 2, "MarketPriceHourly"},
+	{HEADER "node,1e3\n", 2, "MarketPriceHourly"},
+	{HEADER "node,1000000\n", 2, "MarketPriceHourly"},
+	{HEADER "node,1,tomorrow\n", 2, "EndTimestamp: expected a date"},
+	{HEADER "node,1,,x,spec.thing\n", 2, "InstanceIDField: expected instance_id, hostname or cluster"},
+	{HEADER "node,1,,\"x\n", 2, "inside a quoted field"},
+	{HEADER "node,1,,\"x\"y\n", 2, "a quoted field does not end"},
+	{"AssetClass,MarketPriceHourly,Currency\nnode,1,EUR\nnode,1,USD\n", 3, "earlier rows have EUR"},
+	{"AssetClass,MarketPriceHourly,Currency\nnode,1,dollars\n", 2, "three letters"},
+};
+
+TEST_EACH(error_is, refused)
+{
+	ck_assert_int_eq(load(refused[_i].text), -EINVAL);
+	ck_assert_str_eq(error.file, path);
+	ck_assert_uint_eq(error.line, refused[_i].line);
+	ck_assert_msg(strstr(error.reason, refused[_i].reason), "%s: %s", refused[_i].text, error.reason);
+}
+
+TEST(a_price_ends)
+{
+	struct price price;
+
+	ck_assert_int_eq(load(HEADER "node,0.3,,,,m5.xlarge\nnode,0.2,2026-02-01,,,m5.xlarge\n"
+				     "node,0.1,2026-01-01T00:00:00Z,,,m5.xlarge\n"),
+			 0);
+	price = prices_find(prices, &ec2, JAN_1_NS - 1);
+	ck_assert_int_eq(price.node_nanos, 100000000);
+	ck_assert_int_eq(price.until_unix_ns, JAN_1_NS);
+	price = prices_find(prices, &ec2, JAN_1_NS);
+	ck_assert_int_eq(price.node_nanos, 200000000);
+	ck_assert_int_eq(price.until_unix_ns, JAN_1_NS + 31 * 24 * HOUR_NS);
+	price = prices_find(prices, &ec2, price.until_unix_ns);
+	ck_assert_int_eq(price.node_nanos, 300000000);
+	ck_assert_int_eq(price.until_unix_ns, INT64_MAX);
+}
+
+TEST(amounts_are_exact)
+{
+	static const struct {
+		const char *text;
+		int64_t nanos;
+	} amounts[] = {{"0", 0},
+		       {"1", 1000000000},
+		       {".5", 500000000},
+		       {"0.031611", 31611000},
+		       {"0.0000000019", 1},
+		       {"100000", INT64_C(100000000000000)}};
+	int64_t nanos;
+
+	for (size_t i = 0; i < sizeof(amounts) / sizeof(amounts[0]); i++) {
+		ck_assert_int_eq(prices_parse_amount(amounts[i].text, &nanos), 0);
+		ck_assert_int_eq(nanos, amounts[i].nanos);
+	}
+	ck_assert_int_eq(prices_parse_amount("100000.000000001", &nanos), -ERANGE);
+	ck_assert_int_eq(prices_parse_amount("1.2.3", &nanos), -EINVAL);
+	ck_assert_int_eq(prices_parse_amount("", &nanos), -EINVAL);
+	ck_assert_int_eq(prices_parse_amount(".", &nanos), -EINVAL);
+}
+
+TEST(a_node_is_divided_nine_to_one)
+{
+	struct price node = {.basis = PRICES_NODE, .node_nanos = 190000000};
+	struct price rates = {.basis = PRICES_RATES, .cpu_nanos = 30000000, .memory_nanos = 4000000};
+	int64_t cpu, memory;
+
+	/* 2 cores weigh 18, 1 GiB weighs 1 */
+	price_bill(&node, 2, INT64_C(1) << 30, HOUR_NS, &cpu, &memory);
+	ck_assert_int_eq(cpu, 180000000);
+	ck_assert_int_eq(memory, 10000000);
+	price_bill(&rates, 2, INT64_C(3) << 29, HOUR_NS / 2, &cpu, &memory);
+	ck_assert_int_eq(cpu, 30000000);
+	ck_assert_int_eq(memory, 3000000);
+	price_bill(&node, 0, 0, HOUR_NS, &cpu, &memory);
+	ck_assert_int_eq(cpu + memory, 190000000);
+	/* a large host for a year at the highest price */
+	node.node_nanos = INT64_C(100000000000000);
+	price_bill(&node, 1024, INT64_C(1) << 44, 8760 * HOUR_NS, &cpu, &memory);
+	ck_assert_int_eq(cpu + memory, node.node_nanos * 8760);
+}
+
+TEST(a_list_may_be_missing)
+{
+	ck_assert_int_eq(prices_load(path, true, &prices, &error), 0);
+	ck_assert_uint_eq(prices_count(prices), 0);
+	ck_assert_str_eq(prices_currency(prices), "USD");
+	prices_free(prices);
+	prices = NULL;
+	ck_assert_int_eq(prices_load(path, false, &prices, &error), -ENOENT);
+	ck_assert_str_eq(error.reason, "No such file or directory");
+	ck_assert_int_eq(prices_load(NULL, false, &prices, &error), 0);
+}
+
+int main(void)
+{
+	return suite_run("prices", begin, end);
+}
