@@ -69,12 +69,17 @@ const char *question_field_title(const struct question_field *field, char separa
 	return text;
 }
 
-const struct question_field *question_column(const struct question *question, const char *name)
+static const struct question_field *column_find(const struct question *question, const char *name, size_t size)
 {
 	for (size_t i = 0; i < question->column_count; i++)
-		if (strcmp(question->columns[i].name, name) == 0)
+		if (strlen(question->columns[i].name) == size && strncmp(question->columns[i].name, name, size) == 0)
 			return &question->columns[i];
 	return NULL;
+}
+
+const struct question_field *question_column(const struct question *question, const char *name)
+{
+	return column_find(question, name, strlen(name));
 }
 
 /* ---- reading the header -------------------------------------------------------- */
@@ -83,6 +88,8 @@ struct reader {
 	struct question *question;
 	struct tree_error *error;
 	unsigned line;
+	const char *subject, *impact; /* of a finding; their columns may be declared later */
+	unsigned subject_line, impact_line;
 };
 
 static int refuse(struct reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -241,6 +248,22 @@ static int entry_take(struct reader *reader, const char *key, char *value)
 	if (strcmp(key, "columns") == 0)
 		return is_name(value) ? once(reader, &question->relation, value)
 				      : refuse(reader, "columns: expected the name of a view");
+	if (strcmp(key, "finding") == 0)
+		return strcmp(value, "tune") == 0 || strcmp(value, "sweep") == 0
+			       ? once(reader, &question->finding.kind, value)
+			       : refuse(reader, "finding: expected tune or sweep");
+	if (strcmp(key, "sentence") == 0)
+		return once(reader, &question->finding.sentence, value);
+	if (strcmp(key, "advice") == 0)
+		return once(reader, &question->finding.advice, value);
+	if (strcmp(key, "subject") == 0) {
+		reader->subject_line = reader->line;
+		return once(reader, &reader->subject, value);
+	}
+	if (strcmp(key, "impact") == 0) {
+		reader->impact_line = reader->line;
+		return once(reader, &reader->impact, value);
+	}
 	if (strcmp(key, "parameter") == 0)
 		return parameter_read(reader, value);
 	if (strcmp(key, "column") == 0)
@@ -360,8 +383,89 @@ static int parameters_check(struct reader *reader)
 	return 0;
 }
 
+/* Checks the columns in braces. */
+static int template_check(struct reader *reader, const char *key, const char *text)
+{
+	while ((text = strchr(text, '{'))) {
+		size_t size = strcspn(++text, "}");
+
+		if (!text[size] || !column_find(reader->question, text, size))
+			return refuse(reader, "%s: {%.*s} is not a declared column", key, (int)(size < 64 ? size : 64),
+				      text);
+	}
+	return 0;
+}
+
+static const enum question_type impact_types[] = {
+	[QUESTION_SAVES_WALL] = QUESTION_DURATION,
+	[QUESTION_SAVES_CPU] = QUESTION_DURATION,
+	[QUESTION_SAVES_MEMORY] = QUESTION_BYTE_SECONDS,
+};
+
+/* KIND = COLUMN, ... */
+static int impact_read(struct reader *reader, const char *text)
+{
+	static const char *const names[] = {
+#define I(NAME, name) [QUESTION_SAVES_##NAME] = name,
+		QUESTION_IMPACTS(I)
+#undef I
+	};
+	struct question_finding *finding = &reader->question->finding;
+
+	for (;;) {
+		size_t kind_size = strcspn(text, " =,"), size, kind = 0;
+
+		while (kind < QUESTION_IMPACT_COUNT &&
+		       !(strlen(names[kind]) == kind_size && strncmp(names[kind], text, kind_size) == 0))
+			kind++;
+		text += kind_size;
+		text += strspn(text, " ");
+		if (kind == QUESTION_IMPACT_COUNT || *text != '=' || finding->impacts[kind])
+			return refuse(reader,
+				      "impact: expected KIND = COLUMN, ... with wall, cpu or memory, each once");
+		text += 1 + strspn(text + 1, " ");
+		size = strcspn(text, " ,");
+		finding->impacts[kind] = column_find(reader->question, text, size);
+		if (!finding->impacts[kind] || finding->impacts[kind]->type != impact_types[kind])
+			return refuse(reader, "impact: '%.*s' is not a column that is a %s",
+				      (int)(size < 64 ? size : 64), text, question_type_name(impact_types[kind]));
+		text += size;
+		text += strspn(text, " ");
+		if (!*text)
+			return 0;
+		if (*text != ',')
+			return refuse(reader, "impact: expected a comma, not '%.16s'", text);
+		text += 1 + strspn(text + 1, " ");
+	}
+}
+
+static int finding_check(struct reader *reader)
+{
+	struct question_finding *finding = &reader->question->finding;
+	int error = 0;
+
+	if (!finding->kind)
+		return finding->sentence || finding->advice || reader->subject || reader->impact
+			       ? refuse(reader,
+					"sentence, advice, subject and impact belong to a finding: tune or sweep")
+			       : 0;
+	if (!finding->sentence || !finding->advice || !reader->subject || !reader->impact)
+		return refuse(reader, "a finding needs sentence, advice, subject and impact");
+	error = template_check(reader, "sentence", finding->sentence);
+	if (error == 0)
+		error = template_check(reader, "advice", finding->advice);
+	reader->line = reader->subject_line;
+	finding->subject = column_find(reader->question, reader->subject, strlen(reader->subject));
+	if (error == 0 && !finding->subject)
+		return refuse(reader, "subject: %.64s is not a declared column", reader->subject);
+	reader->line = reader->impact_line;
+	return error < 0 ? error : impact_read(reader, reader->impact);
+}
+
 static int question_check(struct reader *reader)
 {
+	int error;
+
 	struct question *question = reader->question;
 
 	reader->line = 1;
@@ -369,7 +473,10 @@ static int question_check(struct reader *reader)
 		return refuse(reader, "the header has no %s", question->title ? "explanation" : "title");
 	if (question->column_count == 0)
 		return refuse(reader, "the header declares no columns");
-	return parameters_check(reader);
+	error = parameters_check(reader);
+	if (error == 0)
+		error = finding_check(reader);
+	return error;
 }
 
 static bool is_utf8(const char *text, size_t size)
@@ -407,7 +514,7 @@ static int memory_take(struct reader *reader, const char *name, const char *file
 int question_parse(const char *name, const char *file, const char *text, size_t size, struct question **ret_question,
 		   struct tree_error *ret_error)
 {
-	struct reader reader = {calloc(1, sizeof(struct question)), ret_error, 0};
+	struct reader reader = {.question = calloc(1, sizeof(struct question)), .error = ret_error};
 	int error = -ENOMEM;
 
 	*ret_error = (struct tree_error){.line = 0};

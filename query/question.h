@@ -21,6 +21,7 @@
 	T(BOOT, "boot", "_boot_ns", "ns of the boot clock") \
 	T(DURATION, "duration", "_ns", "ns") \
 	T(BYTES, "bytes", "_bytes", "bytes") \
+	T(BYTE_SECONDS, "byte_seconds", "_byte_seconds", "bytes times seconds") \
 	T(SHARE, "share", "_share", "0 to 1") \
 	T(MONEY, "money", "_micros", "millionths of the currency") \
 	T(RUN, "run", "run_id", "id") /* of parameters; brings host_id with it */ \
@@ -55,6 +56,26 @@ struct question_field {
 	const char *source; /* of a parameter: paper or measurement that the default is from, or NULL */
 };
 
+/* I(NAME, "name"): what a finding says can be saved; a column that says how much. */
+#define QUESTION_IMPACTS(I) \
+	I(WALL, "wall")     /* wall time of a task, or of the run if the answer has no column task_id */ \
+	I(CPU, "cpu")       /* time of a core, used or held */ \
+	I(MEMORY, "memory") /* byte-seconds */
+
+enum question_impact {
+#define I(NAME, name) QUESTION_SAVES_##NAME,
+	QUESTION_IMPACTS(I)
+#undef I
+		QUESTION_IMPACT_COUNT,
+};
+
+/* What the header of a finding says beyond that of a question. Texts have {COLUMN} for the value of a column. */
+struct question_finding {
+	const char *kind; /* "tune" or "sweep"; NULL: no finding */
+	const struct question_field *subject, *impacts[QUESTION_IMPACT_COUNT];
+	const char *sentence, *advice;
+};
+
 struct question {
 	const char *name;
 	const char *file; /* NULL: shipped */
@@ -64,6 +85,7 @@ struct question {
 	bool replaces;        /* the shipped one of the same name */
 	struct question_field parameters[QUESTION_PARAMETERS_MAX], columns[QUESTION_COLUMNS_MAX];
 	size_t parameter_count, column_count;
+	struct question_finding finding;
 	void *memory;
 };
 

@@ -25,6 +25,7 @@ const char *question_type_example(enum question_type type)
 		[QUESTION_BOOT] = "a time since boot such as 90s, 15m or 2h",
 		[QUESTION_DURATION] = "a duration such as 500ms, 90s, 15m, 2h or 3d",
 		[QUESTION_BYTES] = "a size such as 4096, 64K, 100M or 2G",
+		[QUESTION_BYTE_SECONDS] = "a number",
 		[QUESTION_SHARE] = "a share such as 10% or 0.1",
 		[QUESTION_MONEY] = "an amount such as 12.50",
 		[QUESTION_RUN] = "a run (the beginning of its id, its name, or latest)",
@@ -126,6 +127,7 @@ int question_parse_value(const struct question_field *parameter, const char *tex
 		error = strlen(text) == IDENTITY_TEXT_SIZE - 1 ? identity_parse_prefix(text, &value.integer, &last)
 							       : -EINVAL;
 		break;
+	case QUESTION_BYTE_SECONDS:
 	case QUESTION_COUNT: error = number_parse(text, parse_counts, &value.integer); break;
 	case QUESTION_FLAG:
 		value.integer = strcmp(text, "yes") == 0;

@@ -1,0 +1,151 @@
+/* Where the wall time of a run went, and what a change would save. */
+#include "tune/schedule.h"
+
+#include <string.h>
+
+#include "tests/suite.h"
+
+#define TASKS_MAX 40
+
+static const char *const owners[] = {
+#define S(NAME, name) [SCHEDULE_##NAME] = name,
+	SCHEDULE_OWNERS(S)
+#undef S
+};
+
+/* Runs from 0 to 100, the begins and ends of their tasks, and the owner of each moment. */
+static const struct {
+	const char *tasks, *spans;
+	int concurrency;
+} cases[] = {
+	{"", "0-100 driver", 0},
+	{"0-100", "0-100 task 0", 1},
+	{"10-90", "0-10 driver, 10-90 task 0, 90-100 driver", 1},
+	{"0-50 50-100", "0-50 task 0, 50-100 task 1", 1},
+	{"0-40 60-100", "0-40 task 0, 40-60 gap 1, 60-100 task 1", 1},
+	/* the longer of two is on the path */
+	{"0-40 0-60 60-100", "0-60 task 1, 60-100 task 2", 2},
+	/* while the next task on the path waits, others run */
+	{"0-40 0-70 50-100", "0-40 task 0, 40-50 queue 2, 50-100 task 2", 2},
+	{"0-20 10-30 40-50 60-100", "0-10 queue 1, 10-30 task 1, 30-40 gap 2, 40-50 task 2, 50-60 gap 3, 60-100 task 3",
+	 2},
+	{"20-60 10-70 30-100", "0-10 driver, 10-30 queue 2, 30-100 task 2", 3},
+	/* outside the run's time, without duration, backwards */
+	{"-50-150", "0-100 task 0", 1},
+	{"0-50 50-50 50-100", "0-50 task 0, 50-100 task 2", 2},
+	{"50-20", "0-50 driver, 50-51 task 0, 51-100 driver", 1},
+};
+
+static size_t tasks_read(const char *text, struct schedule_task *ret_tasks)
+{
+	size_t count = 0;
+	int size, begin, end;
+
+	for (; sscanf(text, "%d-%d %n", &begin, &end, &size) == 2; text += size)
+		ret_tasks[count++] = (struct schedule_task){begin, end};
+	return count;
+}
+
+static void spans_write(const struct schedule *schedule, char *text, size_t capacity)
+{
+	size_t used = 0;
+
+	*text = '\0';
+	for (size_t i = 0; i < schedule->span_count; i++) {
+		const struct schedule_span *span = &schedule->spans[i];
+
+		used += (size_t)snprintf(text + used, capacity - used, "%s%d-%d %s", i ? ", " : "", (int)span->begin_ns,
+					 (int)span->end_ns, owners[span->owner]);
+		if (span->task != SCHEDULE_NO_TASK)
+			used += (size_t)snprintf(text + used, capacity - used, " %zu", span->task);
+	}
+}
+
+TEST_EACH(spans_are, cases)
+{
+	struct schedule_task tasks[TASKS_MAX];
+	struct schedule schedule;
+	char text[512];
+
+	ck_assert_int_eq(schedule_init(&schedule, tasks, tasks_read(cases[_i].tasks, tasks), 0, 100), 0);
+	spans_write(&schedule, text, sizeof(text));
+	ck_assert_str_eq(text, cases[_i].spans);
+	ck_assert_int_eq((int)schedule_concurrency(&schedule), cases[_i].concurrency);
+	schedule_deinit(&schedule);
+}
+
+/* What is saved of each task, and then of the run. */
+static const struct {
+	const char *tasks;
+	int64_t saved[4];
+	int low, high;
+} what_ifs[] = {
+	{"0-100", {40}, 40, 40},
+	{"0-100", {400}, 100, 100},
+	{"0-100", {-5}, 0, 0},
+	{"0-40 60-100", {10, 10}, 20, 20},
+	/* off the path nothing is saved; on it, until the other one takes its place */
+	{"0-40 0-60 60-100", {30, 0, 0}, 0, 0},
+	{"0-40 0-60 60-100", {0, 50, 0}, 20, 50},
+	{"0-40 0-60 60-100", {30, 50, 0}, 50, 50},
+	/* the driver's part stays */
+	{"10-90", {80}, 80, 80},
+	{"", {0}, 0, 0},
+};
+
+TEST_EACH(saving_is, what_ifs)
+{
+	struct schedule_task tasks[TASKS_MAX];
+	struct schedule_saving saving;
+	struct schedule schedule;
+
+	ck_assert_int_eq(schedule_init(&schedule, tasks, tasks_read(what_ifs[_i].tasks, tasks), 0, 100), 0);
+	ck_assert_int_eq(schedule_what_if(&schedule, what_ifs[_i].saved, &saving), 0);
+	ck_assert_int_eq(saving.low_ns, what_ifs[_i].low);
+	ck_assert_int_eq(saving.high_ns, what_ifs[_i].high);
+	schedule_deinit(&schedule);
+}
+
+TEST_TIMES(every_moment_has_one_owner, 500)
+{
+	struct schedule_task tasks[TASKS_MAX];
+	int64_t saved[TASKS_MAX], at = 0, owned = 0;
+	struct schedule_saving saving;
+	struct schedule schedule;
+	unsigned seed = (unsigned)_i;
+	size_t count = (size_t)(rand_r(&seed) % TASKS_MAX);
+
+	for (size_t i = 0; i < count; i++) {
+		tasks[i].begin_ns = rand_r(&seed) % 110 - 5;
+		tasks[i].end_ns = tasks[i].begin_ns + rand_r(&seed) % 20;
+		saved[i] = rand_r(&seed) % 3 ? 0 : rand_r(&seed) % 20;
+	}
+	ck_assert_int_eq(schedule_init(&schedule, tasks, count, 0, 100), 0);
+	for (size_t i = 0; i < schedule.span_count; i++) {
+		ck_assert_int_eq(schedule.spans[i].begin_ns, at);
+		at = schedule.spans[i].end_ns;
+	}
+	ck_assert_int_eq(at, 100);
+	for (size_t i = 0; i < SCHEDULE_OWNER_COUNT; i++)
+		owned += schedule.owned_ns[i];
+	ck_assert_int_eq(owned, 100);
+	ck_assert_int_eq(schedule_what_if(&schedule, saved, &saving), 0);
+	ck_assert_int_ge(saving.low_ns, 0);
+	ck_assert_int_le(saving.low_ns, saving.high_ns);
+	schedule_deinit(&schedule);
+}
+
+TEST(a_run_that_ends_before_it_begins)
+{
+	struct schedule schedule;
+
+	ck_assert_int_lt(schedule_init(&schedule, NULL, 0, 5, 4), 0);
+	ck_assert_int_eq(schedule_init(&schedule, NULL, 0, 5, 5), 0);
+	ck_assert_uint_eq(schedule.span_count, 0);
+	schedule_deinit(&schedule);
+}
+
+int main(void)
+{
+	return suite_run("schedule", NULL, NULL);
+}
