@@ -69,8 +69,7 @@ static enum question_type type_of(const struct question *question, const char *c
 	return field ? field->type : question_type_of(column);
 }
 
-/* Returns the value as text that is safe to print, to be freed; NULL if out of memory. */
-static char *value_to_text(const struct store_value *value, enum question_type type, bool raw)
+char *answer_value_text(const struct store_value *value, enum question_type type, bool raw)
 {
 	char command[COMMAND_BYTES], *safe;
 	const char *text = value->data;
@@ -117,7 +116,7 @@ static int csv_row_print(const struct answer *answer, FILE *file)
 		separator = ",";
 		if (value.type == STORE_VALUE_NULL)
 			continue;
-		text = value_to_text(&value, type_of(answer->question, name), true);
+		text = answer_value_text(&value, type_of(answer->question, name), true);
 		if (!text)
 			return -ENOMEM;
 		csv_print(file, text);
@@ -200,7 +199,7 @@ static int cell_add(const struct answer *answer, const struct output *output, st
 		    const struct question_field *field, size_t index)
 {
 	struct store_value value = store_result_value(answer->result, index);
-	char *text = value_to_text(&value, field->type, answer->raw);
+	char *text = answer_value_text(&value, field->type, answer->raw);
 
 	if (!text)
 		return -ENOMEM;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "cli/output.h"
+#include "query/question.h"
 
 enum answer_form { ANSWER_TABLE, ANSWER_JSON, ANSWER_NDJSON, ANSWER_CSV };
 
@@ -22,3 +23,6 @@ struct answer {
 /* Returns 0 and the number of rows; -EFBIG if a table would have too many; or -errno of the store or of
  * the output. */
 int answer_print(const struct answer *answer, const struct output *output, size_t *ret_row_count);
+
+/* Returns the value as text that is safe to print, to be freed; NULL if out of memory. */
+char *answer_value_text(const struct store_value *value, enum question_type type, bool raw);

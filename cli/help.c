@@ -1,6 +1,8 @@
-/* tracer help [COMMAND]: lists the commands, or describes one. */
+/* tracer help [COMMAND]: lists the commands, or describes one, or a question such as a finding. */
+#include <string.h>
 
 #include "cli/options.h"
+#include "query/ask.h"
 
 static void print_verbs(void)
 {
@@ -17,6 +19,15 @@ static void print_verbs(void)
 	       "  tracer doctor                   what works here, and how to fix the rest\n");
 }
 
+/* Whether this is a shipped question, such as a finding. */
+static bool is_question(const char *name)
+{
+	for (size_t i = 0; query_is_question(i); i++)
+		if (strcmp(query_name(i), name) == 0)
+			return true;
+	return false;
+}
+
 static int help_main(const struct options *options)
 {
 	const struct verb *about = options->operand_count ? verb_find(options->operands[0]) : NULL;
@@ -25,6 +36,8 @@ static int help_main(const struct options *options)
 		return verb_main(about, 3, (char *[]){"query", options->operands[1], "--help", NULL});
 	if (options_check_most(options, 1))
 		return VERB_USAGE;
+	if (options->operand_count && !about && is_question(options->operands[0]))
+		return verb_main(&verb_query, 3, (char *[]){"query", options->operands[0], "--help", NULL});
 	if (options->operand_count && !about)
 		return options_misuse(options, "unknown command '%s'", options->operands[0]);
 	if (about)
@@ -36,10 +49,11 @@ static int help_main(const struct options *options)
 
 const struct verb verb_help = {
 	.name = "help",
-	.operands = "[COMMAND]",
+	.operands = "[COMMAND|FINDING]",
 	.operands_most = SIZE_MAX,
 	.summary = "list the commands, or describe one",
-	.description = "Lists the commands, or prints the help of one.",
+	.description = "Lists the commands, or prints the help of one, of a finding (tracer tune --list) or\n"
+		       "of another question (tracer query --list).",
 	.options = options_none,
 	.completion = "verb",
 	.main = help_main,

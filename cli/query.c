@@ -299,11 +299,11 @@ static json_t *fields_to_json(const struct question_field *fields, size_t count,
 
 static json_t *question_to_json(const struct question *question)
 {
-	return json_pack("{s:s, s:s, s:s, s:s?, s:o, s:o, s:s?}", "name", question->name, "title", question->title,
-			 "explanation", question->explanation, "file", question->file, "parameters",
-			 fields_to_json(question->parameters, question->parameter_count, true), "columns",
-			 fields_to_json(question->columns, question->column_count, false), "all_columns_of",
-			 question->relation);
+	return json_pack(
+		"{s:s, s:s, s:s, s:s?, s:s?, s:o, s:o, s:s?}", "name", question->name, "title", question->title,
+		"explanation", question->explanation, "file", question->file, "finding_of", question->finding.kind,
+		"parameters", fields_to_json(question->parameters, question->parameter_count, true), "columns",
+		fields_to_json(question->columns, question->column_count, false), "all_columns_of", question->relation);
 }
 
 static int list_json(const struct catalogue *catalogue)

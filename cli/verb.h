@@ -66,6 +66,7 @@ struct verb {
 	V(failed) \
 	V(top) \
 	V(explain) \
+	V(tune) \
 	V(cost) \
 	V(query) \
 	V(host) \

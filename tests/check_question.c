@@ -8,6 +8,8 @@
 
 #define HEAD "-- title: T\n-- explanation: E\n"
 #define COLUMN "-- column: id id; it\n"
+#define WALL "-- column: wall_ns duration; its time\n"
+#define FINDING "-- finding: tune\n-- subject: id\n-- impact: wall = wall_ns\n-- advice: a\n"
 
 TEST(header_is_read)
 {
@@ -47,6 +49,27 @@ TEST(header_is_read)
 	question_free(question);
 }
 
+TEST(header_of_a_finding_is_read)
+{
+	static const char text[] =
+		HEAD "-- subject: id\n-- impact: cpu = own_ns, memory = own_byte_seconds\n" COLUMN
+		     "-- column: own_ns duration; d\n-- column: own_byte_seconds byte_seconds; b\n-- finding: sweep\n"
+		     "-- sentence: {id} held {own_ns}\n-- advice: Less.\nSELECT 1";
+	struct tree_error error;
+	struct question *question;
+
+	ck_assert_msg(question_parse("q", NULL, text, strlen(text), &question, &error) == 0, "%u: %s", error.line,
+		      error.reason);
+	ck_assert_str_eq(question->finding.kind, "sweep");
+	ck_assert_ptr_eq(question->finding.subject, &question->columns[0]);
+	ck_assert_ptr_null(question->finding.impacts[QUESTION_SAVES_WALL]);
+	ck_assert_ptr_eq(question->finding.impacts[QUESTION_SAVES_CPU], &question->columns[1]);
+	ck_assert_ptr_eq(question->finding.impacts[QUESTION_SAVES_MEMORY], &question->columns[2]);
+	ck_assert_str_eq(question->finding.sentence, "{id} held {own_ns}");
+	ck_assert_str_eq(question->finding.advice, "Less.");
+	question_free(question);
+}
+
 static const struct {
 	const char *name, *text;
 	unsigned line;
@@ -77,6 +100,28 @@ static const struct {
 	{"q", HEAD COLUMN "SELECT id FROM runs\nWHERE id = :run_id", 5, ":run_id is not declared"},
 	{"q", HEAD COLUMN "-- parameter: run_id run; it\nSELECT id FROM runs", 1, "never used"},
 	{"q", HEAD "--   goes on\n-- explanation: again\n", 4, "twice"},
+	{"q", HEAD COLUMN "-- finding: best\n", 4, "expected tune or sweep"},
+	{"q", HEAD COLUMN "-- sentence: {id}\nSELECT id", 1, "belong to a finding"},
+	{"q", HEAD COLUMN "-- finding: tune\n-- subject: id\n-- impact: wall = id\n-- advice: a\nSELECT id", 1,
+	 "needs sentence"},
+	{"q", HEAD COLUMN WALL FINDING "-- sentence: {id\nSELECT id", 1, "is not a declared column"},
+	{"q", HEAD COLUMN WALL FINDING "-- sentence: {ids}\nSELECT id", 1, "{ids} is not a declared column"},
+	{"q",
+	 HEAD COLUMN WALL
+	 "-- sentence: s\n-- subject: name\n-- finding: tune\n-- advice: a\n-- impact: wall = wall_ns\nSELECT id",
+	 6, "name is not a declared column"},
+	{"q",
+	 HEAD COLUMN WALL
+	 "-- sentence: s\n-- finding: tune\n-- subject: id\n-- advice: a\n-- impact: wall = id\nSELECT id",
+	 9, "'id' is not a column that is a duration"},
+	{"q",
+	 HEAD COLUMN WALL
+	 "-- sentence: s\n-- finding: tune\n-- subject: id\n-- advice: a\n-- impact: time = id\nSELECT id",
+	 9, "wall, cpu or memory"},
+	{"q",
+	 HEAD COLUMN WALL
+	 "-- sentence: s\n-- finding: tune\n-- subject: id\n-- advice: a\n-- impact: wall = wall_ns wall = wall_ns\n",
+	 9, "expected a comma"},
 	{"no name", HEAD COLUMN, 0, "lowercase letters"},
 	{"q", HEAD "-- column: a text; \xff\n", 0, "not UTF-8"},
 };

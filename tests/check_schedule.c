@@ -33,6 +33,9 @@ static const struct {
 	/* outside the run's time, without duration, backwards */
 	{"-50-150", "0-100 task 0", 1},
 	{"0-50 50-50 50-100", "0-50 task 0, 50-100 task 2", 2},
+	/* the teardown of a task is cut where the next one begins, if that is short enough */
+	{"0-52 50-100", "0-50 task 0, 50-100 task 1", 1},
+	{"0-56 50-100", "0-50 queue 1, 50-100 task 1", 2},
 	{"50-20", "0-50 driver, 50-51 task 0, 51-100 driver", 1},
 };
 

@@ -8,50 +8,12 @@
 
 #define PARAMETERS_MAX (QUESTION_PARAMETERS_MAX + 3)
 
-/* ---- the schedule ---------------------------------------------------------------------- */
-
-static int64_t end_of(const struct report *report, const struct report_task *task)
-{
-	return task->end_boot_ns != ROW_NULL ? task->end_boot_ns : report->now_boot_ns;
-}
-
-int findings_schedule(const struct report *report, struct schedule *ret_schedule, struct schedule_task **ret_spans,
-		      size_t **ret_tasks)
-{
-	struct schedule_task *spans = calloc(report->task_count + 1, sizeof(*spans));
-	size_t *tasks = calloc(report->task_count + 1, sizeof(*tasks)), count = 0;
-	const struct row_run *run = report_run(report);
-	int64_t end = run->end_boot_ns != ROW_NULL ? run->end_boot_ns : report->now_boot_ns;
-	int error = -ENOMEM;
-
-	for (size_t i = 0; spans && tasks && i < report->task_count; i++) {
-		const struct report_task *task = &report->tasks[i];
-
-		if (task->is_main)
-			continue;
-		spans[count] = (struct schedule_task){task->begin_boot_ns, end_of(report, task)};
-		tasks[count++] = i;
-	}
-	if (spans && tasks)
-		error = schedule_init(ret_schedule, spans, count, run->begin_boot_ns, end);
-	if (error < 0) {
-		free(spans);
-		free(tasks);
-		return error;
-	}
-	*ret_spans = spans;
-	*ret_tasks = tasks;
-	return 0;
-}
-
 /* ---- one question ---------------------------------------------------------------------- */
 
 struct finder {
 	const struct findings_request *request;
 	struct findings_of_run *findings;
-	struct schedule schedule;
-	struct schedule_task *spans;
-	size_t *tasks;    /* of the report, by index in the schedule */
+	const struct schedule *schedule;
 	size_t *index_of; /* in the schedule, by index in the report */
 	int64_t **saved;  /* of each finding: wall time that each task could save */
 	size_t saved_capacity;
@@ -72,6 +34,7 @@ static char *fill(const struct findings_request *request, const struct question 
 		size_t plain = strcspn(template, "{"), name_size;
 		char name[QUESTION_NAME_MAX + 1];
 		struct store_value value;
+		char *formatted;
 
 		fwrite(template, 1, plain, file);
 		template += plain;
@@ -81,7 +44,10 @@ static char *fill(const struct findings_request *request, const struct question 
 		snprintf(name, sizeof(name), "%.*s", (int)name_size, template);
 		template += name_size + 1;
 		value = store_result_get(result, name);
-		fputs(request->format(question_column(question, name)->type, &value, request->data), file);
+		formatted = request->format(&value, question_column(question, name)->type);
+		if (formatted)
+			fputs(formatted, file);
+		free(formatted);
 	}
 	return fclose(file) == 0 ? text : NULL;
 }
@@ -93,28 +59,33 @@ static struct finding_of_run *finding_get(struct finder *finder, const struct qu
 	const struct findings_request *request = finder->request;
 	struct findings_of_run *findings = finder->findings;
 	struct store_value subject = store_result_get(result, question->finding.subject->name);
-	const char *text = request->format(question->finding.subject->type, &subject, request->data);
+	char *text = request->format(&subject, question->finding.subject->type);
 	struct finding_of_run *items;
 	int64_t **saved;
 
-	for (size_t i = finder->first; i < findings->count; i++)
-		if (strcmp(findings->items[i].subject, text) == 0)
+	for (size_t i = finder->first; text && i < findings->count; i++)
+		if (strcmp(findings->items[i].subject, text) == 0) {
+			free(text);
 			return &findings->items[i];
+		}
 	saved = grow(finder->saved, &finder->saved_capacity, findings->count + 1, sizeof(*saved));
-	if (!saved)
+	if (!saved) {
+		free(text);
 		return NULL;
+	}
 	finder->saved = saved;
-	saved[findings->count] = calloc(finder->schedule.count + 1, sizeof(**saved));
+	saved[findings->count] = calloc(finder->schedule->count + 1, sizeof(**saved));
 	items = grow(findings->items, &findings->capacity, findings->count + 1, sizeof(*items));
 	if (items)
 		findings->items = items;
 	if (!items || !saved[findings->count]) {
 		free(saved[findings->count]);
+		free(text);
 		return NULL;
 	}
 	items[findings->count] = (struct finding_of_run){
 		.question = question,
-		.subject = strdup(text),
+		.subject = text,
 		.sentence = fill(request, question, question->finding.sentence, result),
 		.advice = fill(request, question, question->finding.advice, result),
 	};
@@ -130,6 +101,11 @@ static int64_t impact_of(const struct question *question, enum question_impact i
 	return number == ROW_NULL || number < 0 ? 0 : number;
 }
 
+static int64_t least_of(int64_t left, int64_t right)
+{
+	return left < right ? left : right;
+}
+
 static int row_take(struct finder *finder, const struct question *question, struct store_result *result)
 {
 	struct finding_of_run *finding = finding_get(finder, question, result);
@@ -142,14 +118,14 @@ static int row_take(struct finder *finder, const struct question *question, stru
 	finding->task_count++;
 	finding->cpu_ns += impact_of(question, QUESTION_SAVES_CPU, result);
 	finding->memory_byte_seconds += impact_of(question, QUESTION_SAVES_MEMORY, result);
-	if (!question_column(question, "task_id")) {
-		finding->wall.low_ns += wall_ns;
-		finding->wall.high_ns += wall_ns;
+	task = question_column(question, "task_id") ? report_find_task(report, result_integer(result, "task_id"))
+						    : REPORT_NO_TASK;
+	if (task != REPORT_NO_TASK && finder->index_of[task] != SCHEDULE_NO_TASK) {
+		finder->saved[finding - finder->findings->items][finder->index_of[task]] += wall_ns;
 		return 0;
 	}
-	task = report_find_task(report, result_integer(result, "task_id"));
-	if (task != REPORT_NO_TASK && finder->index_of[task] != SCHEDULE_NO_TASK)
-		finder->saved[finding - finder->findings->items][finder->index_of[task]] += wall_ns;
+	/* Between the tasks, or in the engine or script itself: the run waits for that. */
+	finding->direct_ns += wall_ns;
 	return 0;
 }
 
@@ -177,6 +153,18 @@ static int part_ask(struct finder *finder, const struct question *question, cons
 	return error;
 }
 
+/* What the run saves if its tasks save that, within its own time. */
+static int saving_set(const struct finder *finder, struct finding_of_run *finding, const int64_t *saved_ns)
+{
+	const struct schedule *schedule = finder->schedule;
+	int64_t wall_ns = schedule->end_ns - schedule->begin_ns;
+	int error = schedule_what_if(schedule, saved_ns, &finding->wall);
+
+	finding->wall.low_ns = least_of(finding->wall.low_ns + finding->direct_ns, wall_ns);
+	finding->wall.high_ns = least_of(finding->wall.high_ns + finding->direct_ns, wall_ns);
+	return error;
+}
+
 static int question_take(struct finder *finder, const struct question *question)
 {
 	const struct rows *parts = &finder->request->report->parts;
@@ -187,8 +175,7 @@ static int question_take(struct finder *finder, const struct question *question)
 	for (size_t i = 0; i < parts->count && error == 0; i++)
 		error = part_ask(finder, question, &ROWS_ITEM(parts, part, i)->run);
 	for (size_t i = finder->first; i < findings->count && error == 0; i++)
-		if (question_column(question, "task_id"))
-			error = schedule_what_if(&finder->schedule, finder->saved[i], &findings->items[i].wall);
+		error = saving_set(finder, &findings->items[i], finder->saved[i]);
 	return error;
 }
 
@@ -218,8 +205,8 @@ static int index_make(struct finder *finder)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
 		finder->index_of[i] = SCHEDULE_NO_TASK;
-	for (size_t i = 0; i < finder->schedule.count; i++)
-		finder->index_of[finder->tasks[i]] = i;
+	for (size_t i = 0; i < finder->schedule->count; i++)
+		finder->index_of[finder->request->account->tasks[i]] = i;
 	return 0;
 }
 
@@ -230,9 +217,8 @@ int findings_find(const struct findings_request *request, struct findings_of_run
 	int error;
 
 	*ret_findings = (struct findings_of_run){0};
-	error = findings_schedule(request->report, &finder.schedule, &finder.spans, &finder.tasks);
-	if (error == 0)
-		error = index_make(&finder);
+	finder.schedule = &request->account->schedule;
+	error = index_make(&finder);
 	for (size_t i = 0; error == 0 && (question = catalogue_get(request->catalogue, i)); i++)
 		if (question->finding.kind && strcmp(question->finding.kind, request->kind) == 0 &&
 		    (!request->name || strcmp(question->name, request->name) == 0))
@@ -243,9 +229,6 @@ int findings_find(const struct findings_request *request, struct findings_of_run
 		qsort(ret_findings->items, ret_findings->count, sizeof(*ret_findings->items), compare_findings);
 	free(finder.saved);
 	free(finder.index_of);
-	schedule_deinit(&finder.schedule);
-	free(finder.spans);
-	free(finder.tasks);
 	return error;
 }
 

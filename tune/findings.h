@@ -1,28 +1,30 @@
 /* What could be better about a run: asks all findings (query/question.h) and measures what each would save.
  *
  * Each row of an answer is a task, with the wall time that this task could save; what the run would save follows from
- * its schedule. Rows of the same subject are one finding, told by the values of the first row.
+ * its schedule. Rows of the same subject are one finding, described by the values of the first row.
  */
 #pragma once
 
 #include "query/catalogue.h"
 #include "query/report.h"
-#include "tune/schedule.h"
+#include "tune/account.h"
 
-/* Formats a value of a sentence; never fails. Valid until it is called again. */
-typedef const char *finding_format(enum question_type type, const struct store_value *value, void *data);
+/* Formats a value for a sentence, safe to print; to be freed. NULL if out of memory. */
+typedef char *finding_format(const struct store_value *value, enum question_type type);
 
 struct finding_of_run {
 	const struct question *question;
 	char *subject, *sentence, *advice;
 	size_t task_count;
 	struct schedule_saving wall; /* of the run */
+	int64_t direct_ns;           /* part of it: in no task */
 	int64_t cpu_ns;              /* time of a core that would be free */
 	int64_t memory_byte_seconds;
 };
 
 struct findings_request {
 	const struct report *report;
+	const struct account *account; /* of the report */
 	const struct catalogue *catalogue;
 	const char *kind; /* "tune" */
 	const char *name; /* only the finding of this name, or NULL */
@@ -36,11 +38,6 @@ struct findings_of_run {
 	struct finding_of_run *items; /* those that save most first */
 	size_t count, capacity;
 };
-
-/* The schedule of a run's tasks, without its own pseudo-task. Index i of the schedule is `(*ret_tasks)[i]` of the report.
- * Free both: schedule_deinit() before `*ret_spans`. */
-int findings_schedule(const struct report *report, struct schedule *ret_schedule, struct schedule_task **ret_spans,
-		      size_t **ret_tasks);
 
 /* Returns 0, -ENOMEM or the store's error. Free the findings either way. */
 int findings_find(const struct findings_request *request, struct findings_of_run *ret_findings);

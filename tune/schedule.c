@@ -83,6 +83,30 @@ static size_t predecessor_of(const struct schedule *schedule, size_t task)
 	return count > 0 ? schedule->by_end[count - 1] : SCHEDULE_NO_TASK;
 }
 
+/* ---- preparation ------------------------------------------------------------------- */
+
+/* Lets a task end where the next one begins, if that is during its teardown. */
+static void teardowns_cut(struct schedule *schedule)
+{
+	for (size_t i = 0; i < schedule->count; i++) {
+		struct schedule_task *task = &schedule->tasks[i];
+		int64_t end = end_of(schedule, i), duration = end - begin_of(schedule, i);
+		int64_t least = end - least_of(SCHEDULE_TEARDOWN_NS, duration / SCHEDULE_TEARDOWN_PART);
+		size_t low = 0, high = schedule->count;
+
+		while (low < high) {
+			size_t middle = low + (high - low) / 2;
+
+			if (begin_of(schedule, schedule->by_begin[middle]) < least)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		if (low < schedule->count)
+			task->end_ns = least_of(end, begin_of(schedule, schedule->by_begin[low]));
+	}
+}
+
 /* ---- the critical path ------------------------------------------------------------- */
 
 /* Spans are added from the last to the first. */
@@ -180,12 +204,18 @@ int schedule_init(struct schedule *schedule, const struct schedule_task *tasks, 
 	if (end_ns < begin_ns)
 		return -EINVAL;
 	*schedule = (struct schedule){
-		.tasks = tasks,
+		.tasks = malloc((count + 1) * sizeof(*tasks)),
 		.count = end_ns > begin_ns ? count : 0,
 		.begin_ns = begin_ns,
 		.end_ns = end_ns,
 	};
+	if (!schedule->tasks)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		schedule->tasks[i] = tasks[i];
 	schedule->by_begin = order_by(schedule, begin_of);
+	if (schedule->by_begin)
+		teardowns_cut(schedule);
 	schedule->by_end = order_by(schedule, end_of);
 	/* A task on the path, and the waits before it, which end where other tasks begin and end. */
 	schedule->spans = calloc(3 * count + 3, sizeof(*schedule->spans));
@@ -201,6 +231,7 @@ int schedule_init(struct schedule *schedule, const struct schedule_task *tasks, 
 
 void schedule_deinit(struct schedule *schedule)
 {
+	free(schedule->tasks);
 	free(schedule->by_begin);
 	free(schedule->by_end);
 	free(schedule->spans);

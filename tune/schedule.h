@@ -38,7 +38,7 @@ struct schedule_span {
 };
 
 struct schedule {
-	const struct schedule_task *tasks; /* borrowed */
+	struct schedule_task *tasks;
 	size_t count;
 	int64_t begin_ns, end_ns;
 	size_t *by_begin, *by_end;   /* indexes into tasks */
@@ -47,7 +47,12 @@ struct schedule {
 	int64_t owned_ns[SCHEDULE_OWNER_COUNT];
 };
 
-/* Tasks are cut to the run's time, and last 1 ns at least. Returns 0, -EINVAL if the run ends before it begins, or -ENOMEM. */
+/* The end of a task includes the time in which the kernel frees its last process, but whoever waited for that process
+ * goes on before: a task that begins so shortly before the end of another one has waited for it. */
+#define SCHEDULE_TEARDOWN_NS INT64_C(20000000)
+#define SCHEDULE_TEARDOWN_PART 10 /* and at most this part of the task */
+
+/* Copies the tasks. They are cut to the run's time, and last 1 ns at least. Returns 0, -EINVAL if the run ends before it begins, or -ENOMEM. */
 int schedule_init(struct schedule *schedule, const struct schedule_task *tasks, size_t count, int64_t begin_ns,
 		  int64_t end_ns);
 void schedule_deinit(struct schedule *schedule);

@@ -1,0 +1,573 @@
+/* tracer tune [RUN]: where the time of a run went, and what would make it faster and cheaper.
+ *
+ * The answers are findings (tune/NAME.sql), ordered by what the run would save.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/answer.h"
+#include "cli/site_rules.h"
+#include "cli/source.h"
+#include "cli/table.h"
+#include "cli/units.h"
+#include "cost/bill.h"
+#include "tune/findings.h"
+
+#define PRICES_DEFAULT_PATH TRACER_CONFIG_DIR "/prices.csv"
+#define SITE_QUERIES_DEFAULT TRACER_CONFIG_DIR "/queries.d"
+#define HOUR_NS INT64_C(3600000000000)
+#define GIB 1073741824.0
+#define NAMES_MAX 12 /* rows of the critical path on a terminal */
+
+static bool list;
+static const char *prices_path;
+static int64_t limit = 10;
+
+static const struct option_spec option_specs[] = {
+	{"list", 'l', NULL, NULL, "list the findings and their thresholds", .flag = &list},
+	{"limit", 'n', "N", NULL, "print at most N findings (10); 0: no limit", .number = &limit, .most = INT64_MAX},
+	{"prices", 0, "FILE", "file", "list of prices (" PRICES_DEFAULT_PATH ")", .text = &prices_path},
+	OPTION_SPECS_OF_VIEW,
+};
+
+struct tune {
+	struct report report;
+	struct account account;
+	struct catalogue *catalogue;
+	struct findings_of_run findings;
+	struct prices *prices;
+	struct price price; /* of the run's first host */
+	int64_t host_nanos; /* of all its hosts, an hour */
+	bool raw;
+};
+
+/* ---- money ------------------------------------------------------------------------- */
+
+static int price_find(struct tune *tune)
+{
+	const struct row_run *run = report_run(&tune->report);
+	struct rows hosts = {0};
+	int error = rows_load(&hosts, &row_type_cloud_host, tune->report.store, "hosts", NULL);
+
+	for (size_t i = 0; error == 0 && i < hosts.count; i++) {
+		const struct row_cloud_host *host = ROWS_ITEM(&hosts, cloud_host, i);
+		struct prices_host priced = bill_priced_host(host);
+		int64_t cpu_nanos, memory_nanos;
+
+		if (host->host.id != run->host_id)
+			continue;
+		tune->price = prices_find(tune->prices, &priced, run->started_unix_ns);
+		price_bill(&tune->price, host->host.cpu_count, host->host.memory_bytes, HOUR_NS, &cpu_nanos,
+			   &memory_nanos);
+		tune->host_nanos = (cpu_nanos + memory_nanos) * (int64_t)report_hosts_count(&tune->report);
+		if (tune->price.basis == PRICES_NODE && host->host.cpu_count > 0 && host->host.memory_bytes > 0) {
+			tune->price.cpu_nanos = cpu_nanos / host->host.cpu_count;
+			tune->price.memory_nanos =
+				(int64_t)((double)memory_nanos * GIB / (double)host->host.memory_bytes);
+		}
+	}
+	rows_free(&hosts);
+	return error;
+}
+
+/* What a finding saves at least: the host for a shorter time, or processors and memory that others can use. */
+static int64_t saved_micros(const struct tune *tune, const struct finding_of_run *finding)
+{
+	double host = (double)tune->host_nanos * (double)finding->wall.low_ns;
+	double parts = (double)tune->price.cpu_nanos * (double)finding->cpu_ns +
+		       (double)tune->price.memory_nanos * (double)finding->memory_byte_seconds * 1e9 / GIB;
+
+	return (int64_t)((host > parts ? host : parts) / (double)HOUR_NS / 1000);
+}
+
+/* ---- text -------------------------------------------------------------------------- */
+
+static const char *share_text(int64_t part, int64_t whole)
+{
+	const struct store_value share = {.type = STORE_VALUE_REAL,
+					  .real = whole > 0 ? (double)part / (double)whole : 0};
+
+	return units_value(QUESTION_SHARE, &share, false);
+}
+
+static void time_add(struct table *table, const struct tune *tune, const char *title, int64_t ns, int64_t whole,
+		     const char *note)
+{
+	if (ns <= 0)
+		return;
+	table_add(table, STYLE_PLAIN, title);
+	table_add(table, STYLE_PLAIN, units_duration(ns, tune->raw));
+	table_add(table, STYLE_DIM, share_text(ns, whole));
+	table_add(table, STYLE_DIM, note);
+}
+
+static const struct table_column time_columns[] = {
+	{"", TABLE_LEFT, 0, 0},
+	{"", TABLE_RIGHT, 0, 0},
+	{"", TABLE_RIGHT, 0, 0},
+	{"", TABLE_LEFT, 0, 1, true},
+};
+
+static int print_wall(const struct tune *tune, const struct output *output)
+{
+	static const char *const titles[] = {"  tasks", "  nothing", "  queue", "  engine"};
+	static const char *const notes[] = {
+		"on the critical path",
+		"no task ran: the next one on the path had not begun",
+		"others ran: the next one on the path had not begun",
+		"before the first task and after the last",
+	};
+	const struct schedule *schedule = &tune->account.schedule;
+	struct table *table = table_new(time_columns, 4);
+	int error;
+
+	if (!table)
+		return -ENOMEM;
+	fputc('\n', output->file);
+	output_print(output, STYLE_TITLE, "Where the wall time went");
+	output_print(output, STYLE_DIM, "  (which task waited for which is inferred from times)\n");
+	for (size_t i = 0; i < SCHEDULE_OWNER_COUNT; i++)
+		time_add(table, tune, titles[i], schedule->owned_ns[i], schedule->end_ns - schedule->begin_ns,
+			 notes[i]);
+	error = table_print(table, output, false, NULL);
+	table_free(table);
+	return error;
+}
+
+static int print_processors(const struct tune *tune, const struct output *output)
+{
+	const struct account *account = &tune->account;
+	struct table *table;
+	int error;
+
+	if (account->held_ns == ROW_NULL || account->held_ns == 0)
+		return 0;
+	table = table_new(time_columns, 4);
+	if (!table)
+		return -ENOMEM;
+	fputc('\n', output->file);
+	output_print(output, STYLE_TITLE, "Where the processors went");
+	output_print(output, STYLE_DIM, "  (%s × the wall time)\n",
+		     units_count(report_processors_count(&tune->report), false));
+	time_add(table, tune, "  used", account->used_ns, account->held_ns, "");
+	time_add(table, tune, "  idle: storage", account->waiting_storage_ns, account->held_ns,
+		 "threads waited for storage");
+	time_add(table, tune, "  idle: memory", account->waiting_memory_ns, account->held_ns, "reclaim, swap");
+	time_add(table, tune, "  taken", account->waiting_processor_ns, account->held_ns,
+		 "threads waited for a processor: other work, quotas");
+	time_add(table, tune, "  idle", account->idle_ns, account->held_ns, "held, but nothing to do");
+	error = table_print(table, output, false, NULL);
+	table_free(table);
+	return error;
+}
+
+static const char *const bound_names[] = {
+#define B(NAME, name) name,
+	ACCOUNT_BOUNDS(B)
+#undef B
+};
+
+static int print_path(const struct tune *tune, const struct output *output)
+{
+	static const struct table_column columns[] = {
+		{"tasks on the critical path", TABLE_LEFT, 40, 0},
+		{"tasks", TABLE_RIGHT, 0, 3},
+		{"on the path", TABLE_RIGHT, 0, 0},
+		{"share", TABLE_RIGHT, 0, 2},
+		{"all tasks", TABLE_RIGHT, 0, 4},
+		{"processors", TABLE_RIGHT, 0, 1},
+		{"bound by", TABLE_LEFT, 0, 0},
+	};
+	const struct account *account = &tune->account;
+	const struct schedule *schedule = &account->schedule;
+	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	int error;
+
+	if (!table)
+		return -ENOMEM;
+	fputc('\n', output->file);
+	for (size_t i = 0; i < account->name_count && i < NAMES_MAX; i++) {
+		const struct account_name *name = &account->names[i];
+
+		if (name->path_ns == 0)
+			break;
+		table_add_name(table, STYLE_PLAIN, "  ", name->name);
+		table_add_all(table, units_count((int64_t)name->task_count, false),
+			      units_duration(name->path_ns, tune->raw),
+			      share_text(name->path_ns, schedule->end_ns - schedule->begin_ns),
+			      units_duration(name->times.wall_ns, tune->raw),
+			      units_cores(name->times.cpu_ns, name->times.wall_ns), bound_names[name->bound], NULL);
+	}
+	error = table_print(table, output, true, NULL);
+	table_free(table);
+	return error;
+}
+
+static void print_savings(const struct tune *tune, const struct output *output, const struct finding_of_run *finding)
+{
+	const struct schedule_saving *wall = &finding->wall;
+	int64_t micros = saved_micros(tune, finding);
+	const char *separator = "saves ";
+
+	if (wall->high_ns > 0) {
+		output_print(output, STYLE_GOOD, "%s%s", separator, units_duration(wall->low_ns, tune->raw));
+		if (wall->high_ns > wall->low_ns)
+			output_print(output, STYLE_GOOD, " to %s", units_duration(wall->high_ns, tune->raw));
+		separator = ", ";
+	}
+	if (finding->cpu_ns > 0) {
+		output_print(output, STYLE_GOOD, "%s%s of processors", separator,
+			     units_duration(finding->cpu_ns, tune->raw));
+		separator = ", ";
+	}
+	if (finding->memory_byte_seconds > 0) {
+		output_print(output, STYLE_GOOD, "%s%.3g GiB-hours", separator,
+			     (double)finding->memory_byte_seconds / GIB / 3600);
+		separator = ", ";
+	}
+	if (*separator == 's')
+		output_print(output, STYLE_DIM, "saving unknown");
+	else if (micros > 0)
+		output_print(output, STYLE_DIM, ", %s %.6g", prices_currency(tune->prices), (double)micros / 1e6);
+	fputc('\n', output->file);
+}
+
+static void print_finding(const struct tune *tune, const struct output *whole, size_t index)
+{
+	const struct finding_of_run *finding = &tune->findings.items[index];
+	struct output_flow flow;
+	const struct output *output = &flow.inner;
+
+	output_print(whole, STYLE_TITLE, "%3zu. %s  ", index + 1, finding->question->name);
+	print_savings(tune, whole, finding);
+	output_flow_begin(&flow, whole);
+	fprintf(output->file, "     %s\n     %s %s\n", finding->sentence, output->unicode ? "→" : "->",
+		finding->advice);
+	output_flow_end(&flow, 7);
+}
+
+static void print_findings(const struct tune *tune, const struct output *output)
+{
+	const struct findings_of_run *findings = &tune->findings;
+	size_t shown = limit > 0 && (size_t)limit < findings->count ? (size_t)limit : findings->count;
+
+	if (findings->count == 0) {
+		fputc('\n', output->file);
+		output_print(output, STYLE_TITLE, "Nothing found that would make this run faster or cheaper\n");
+		return;
+	}
+	fputc('\n', output->file);
+	output_print(output, STYLE_TITLE, "What could be better");
+	output_print(output, STYLE_DIM, "  (the largest saving first; each alone, they do not add up)\n");
+	for (size_t i = 0; i < shown; i++)
+		print_finding(tune, output, i);
+	if (shown < findings->count)
+		output_print(output, STYLE_DIM, "     %zu more: --limit 0\n", findings->count - shown);
+}
+
+static void print_notes(const struct tune *tune, const struct output *output)
+{
+	const struct row_host *host = report_host(&tune->report);
+
+	if (report_run(&tune->report)->end_boot_ns == ROW_NULL)
+		output_print(output, STYLE_WARNING, "The run has not ended: this is how it looks so far.\n");
+	if (host && host->delay_accounting == 0)
+		output_print(output, STYLE_WARNING,
+			     "Delay accounting is off: waits for memory are unknown, those for storage estimated. To "
+			     "turn it on: sysctl kernel.task_delayacct=1\n");
+}
+
+static int print_text(const struct tune *tune, const struct output *output)
+{
+	const struct row_run *run = report_run(&tune->report);
+	const struct schedule *schedule = &tune->account.schedule;
+	int error;
+
+	output_print(output, STYLE_TITLE, "run %s", run->name);
+	output_print(output, STYLE_PLAIN, "  %s, %s %s, %s of CPU time\n",
+		     units_duration(schedule->end_ns - schedule->begin_ns, tune->raw),
+		     units_count(run->task_count, false), units_plural(run->task_count, "task", "tasks"),
+		     units_duration(run->cpu_ns, tune->raw));
+	error = print_wall(tune, output);
+	if (error == 0)
+		error = print_path(tune, output);
+	if (error == 0)
+		error = print_processors(tune, output);
+	if (error == 0) {
+		print_findings(tune, output);
+		print_notes(tune, output);
+	}
+	return error;
+}
+
+/* ---- JSON -------------------------------------------------------------------------- */
+
+static json_t *names_to_json(const struct account *account)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < account->name_count; i++) {
+		const struct account_name *name = &account->names[i];
+		json_t *object = json_object();
+
+		json_set_string(object, "name", name->name);
+		json_set_integer(object, "task_count", (int64_t)name->task_count);
+		json_set_integer(object, "path_ns", name->path_ns);
+		json_set_integer(object, "wall_ns", name->times.wall_ns);
+		json_set_integer(object, "cpu_ns", name->times.cpu_ns);
+		json_set_integer(object, "run_delay_ns", name->times.run_delay_ns);
+		json_set_integer(object, "block_io_delay_ns", name->times.block_io_ns);
+		json_set_integer(object, "memory_delay_ns", name->times.memory_ns);
+		json_set_integer(object, "uninterruptible_ns", name->times.uninterruptible_ns);
+		json_set_string(object, "bound_by", bound_names[name->bound]);
+		json_array_append_new(array, object);
+	}
+	return array;
+}
+
+static json_t *path_to_json(const struct tune *tune)
+{
+	static const char *const owners[] = {
+#define S(NAME, name) name,
+		SCHEDULE_OWNERS(S)
+#undef S
+	};
+	const struct schedule *schedule = &tune->account.schedule;
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < schedule->span_count; i++) {
+		const struct schedule_span *span = &schedule->spans[i];
+		json_t *object = json_object();
+
+		json_set_string(object, "owner", owners[span->owner]);
+		json_set_integer(object, "task_id",
+				 span->task == SCHEDULE_NO_TASK
+					 ? ROW_NULL
+					 : tune->report.tasks[tune->account.tasks[span->task]].id);
+		json_set_integer(object, "begin_boot_ns", span->begin_ns);
+		json_set_integer(object, "end_boot_ns", span->end_ns);
+		json_array_append_new(array, object);
+	}
+	return array;
+}
+
+static json_t *findings_to_json(const struct tune *tune)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < tune->findings.count; i++) {
+		const struct finding_of_run *finding = &tune->findings.items[i];
+		json_t *object = json_object();
+
+		json_set_string(object, "finding", finding->question->name);
+		json_set_string(object, "subject", finding->subject);
+		json_set_string(object, "sentence", finding->sentence);
+		json_set_string(object, "advice", finding->advice);
+		json_set_integer(object, "row_count", (int64_t)finding->task_count);
+		json_set_integer(object, "saved_wall_low_ns", finding->wall.low_ns);
+		json_set_integer(object, "saved_wall_high_ns", finding->wall.high_ns);
+		json_set_integer(object, "saved_cpu_ns", finding->cpu_ns);
+		json_set_integer(object, "saved_byte_seconds", finding->memory_byte_seconds);
+		json_set_integer(object, "saved_micros", saved_micros(tune, finding));
+		json_array_append_new(array, object);
+	}
+	return array;
+}
+
+static int print_json(const struct tune *tune)
+{
+	const struct account *account = &tune->account;
+	const struct schedule *schedule = &account->schedule;
+	const struct row_run *run = report_run(&tune->report);
+	json_t *root = json_object(), *wall = json_object(), *processors = json_object();
+	int error;
+
+	json_set_integer(root, "run_id", run->id);
+	json_set_string(root, "name", run->name);
+	json_set_string(root, "currency", prices_currency(tune->prices));
+	json_set_integer(wall, "wall_ns", schedule->end_ns - schedule->begin_ns);
+	json_set_integer(wall, "task_ns", schedule->owned_ns[SCHEDULE_TASK]);
+	json_set_integer(wall, "gap_ns", schedule->owned_ns[SCHEDULE_GAP]);
+	json_set_integer(wall, "queue_ns", schedule->owned_ns[SCHEDULE_QUEUE]);
+	json_set_integer(wall, "driver_ns", schedule->owned_ns[SCHEDULE_DRIVER]);
+	json_object_set_new(root, "wall", wall);
+	json_set_integer(processors, "held_ns", account->held_ns);
+	json_set_integer(processors, "used_ns", account->used_ns);
+	json_set_integer(processors, "storage_ns", account->waiting_storage_ns);
+	json_set_integer(processors, "memory_ns", account->waiting_memory_ns);
+	json_set_integer(processors, "processor_ns", account->waiting_processor_ns);
+	json_set_integer(processors, "idle_ns", account->idle_ns);
+	json_object_set_new(root, "processors", processors);
+	json_object_set_new(root, "names", names_to_json(account));
+	json_object_set_new(root, "critical_path", path_to_json(tune));
+	json_object_set_new(root, "findings", findings_to_json(tune));
+	error = json_print(root);
+	json_decref(root);
+	return error;
+}
+
+/* ---- the list ---------------------------------------------------------------------- */
+
+static bool is_tune(const struct question *question)
+{
+	return question->finding.kind && strcmp(question->finding.kind, "tune") == 0;
+}
+
+static json_t *question_to_json(const struct question *question)
+{
+	json_t *thresholds = json_array();
+
+	for (size_t i = 0; i < question->parameter_count; i++) {
+		const struct question_field *parameter = &question->parameters[i];
+
+		if (parameter->type != QUESTION_RUN)
+			json_array_append_new(thresholds, json_pack("{s:s, s:s?, s:s, s:s?}", "name", parameter->name,
+								    "default", parameter->preset, "meaning",
+								    parameter->meaning, "source", parameter->source));
+	}
+	return json_pack("{s:s, s:s, s:s, s:o}", "finding", question->name, "title", question->title, "advice",
+			 question->finding.advice, "thresholds", thresholds);
+}
+
+static void question_print(const struct question *question, const struct output *output)
+{
+	output_print(output, STYLE_TITLE, "%s", question->name);
+	output_print(output, STYLE_PLAIN, "  %s\n", question->title);
+	for (size_t i = 0; i < question->parameter_count; i++) {
+		const struct question_field *parameter = &question->parameters[i];
+
+		if (parameter->type != QUESTION_RUN)
+			output_print(output, STYLE_DIM, "    %s = %s  %s%s%s%s\n", parameter->name,
+				     parameter->preset ? parameter->preset : "-", parameter->meaning,
+				     parameter->source ? " (" : "", parameter->source ? parameter->source : "",
+				     parameter->source ? ")" : "");
+	}
+}
+
+static int print_list(const struct catalogue *catalogue, const struct view *view)
+{
+	json_t *array = json_array(), *root = json_pack("{s:o}", "findings", array);
+	const struct question *question;
+	int error = 0;
+
+	for (size_t i = 0; (question = catalogue_get(catalogue, i)); i++) {
+		if (!is_tune(question))
+			continue;
+		if (view->options->json)
+			json_array_append_new(array, question_to_json(question));
+		else
+			question_print(question, &view->output);
+	}
+	if (view->options->json)
+		error = json_print(root);
+	json_decref(root);
+	return error;
+}
+
+/* ---- the verb ---------------------------------------------------------------------- */
+
+static void say_refused(const struct tree_error *error, void *data)
+{
+	site_rules_say(error);
+}
+
+static const struct store_parameter *bind(const struct question *question, void *data)
+{
+	static struct store_parameter bound[QUESTION_PARAMETERS_MAX + 1];
+	size_t count = 0;
+
+	for (size_t i = 0; i < question->parameter_count; i++)
+		if (question->parameters[i].type != QUESTION_RUN && question->parameters[i].preset &&
+		    question_parse_value(&question->parameters[i], question->parameters[i].preset, &bound[count]) == 0)
+			count++;
+	bound[count] = (struct store_parameter){0};
+	return bound;
+}
+
+static char *format(const struct store_value *value, enum question_type type)
+{
+	return answer_value_text(value, type, false);
+}
+
+static int run_tune(struct view *view, struct tune *tune)
+{
+	struct findings_request request = {
+		.report = &tune->report,
+		.account = &tune->account,
+		.catalogue = tune->catalogue,
+		.kind = "tune",
+		.bind = bind,
+		.format = format,
+	};
+	int error = account_make(&tune->report, &tune->account);
+
+	if (error == 0)
+		error = price_find(tune);
+	if (error == 0)
+		error = findings_find(&request, &tune->findings);
+	if (error == 0)
+		error = view->options->json ? print_json(tune) : print_text(tune, &view->output);
+	findings_free(&tune->findings);
+	account_free(&tune->account);
+	return error;
+}
+
+static int run_show(struct view *view, struct tune *tune)
+{
+	const struct options *options = view->options;
+	struct rows run = {0};
+	int error = source_find_run(view->store, options->operand_count ? options->operands[0] : NULL, &run);
+
+	if (error == 0)
+		error = report_load(&tune->report, view->store, ROWS_ITEM(&run, run, 0), false);
+	if (error == 0) {
+		error = run_tune(view, tune);
+		report_free(&tune->report);
+	}
+	rows_free(&run);
+	return error;
+}
+
+static int tune_show(struct view *view)
+{
+	struct tune tune = {.raw = view->options->raw};
+	struct tree_error reason;
+	int error = catalogue_load(SITE_QUERIES_DEFAULT, say_refused, NULL, &tune.catalogue);
+
+	if (error == 0 && list)
+		error = print_list(tune.catalogue, view);
+	else if (error == 0) {
+		error = prices_load(prices_path ? prices_path : PRICES_DEFAULT_PATH, !prices_path, &tune.prices,
+				    &reason);
+		if (error < 0 && error != -ENOMEM)
+			error = reason.line ? say("tracer tune: %s:%u: %s", reason.file, reason.line, reason.reason)
+					    : say("tracer tune: %s: %s", reason.file, reason.reason);
+		if (error == 0)
+			error = run_show(view, &tune);
+	}
+	prices_free(tune.prices);
+	catalogue_free(tune.catalogue);
+	return error;
+}
+
+const struct verb verb_tune = {
+	.name = "tune",
+	.operands = "[RUN]",
+	.operands_most = 1,
+	.summary = "show where a run's time went, and what would make it faster and cheaper",
+	.description = "Shows where the wall time of a run went: every moment belongs to a task on the\n"
+		       "critical path, to a wait before one, or to the engine. Then where the processors\n"
+		       "went, and what could be better, the largest saving first. A saving is an interval:\n"
+		       "the lower end holds if each task still waits for all that it waited for.\n"
+		       "\n"
+		       "RUN       a run (an id, a name, latest)\n"
+		       "\n"
+		       "tracer help FINDING describes a finding (docs/tune.md).",
+	.options = option_specs,
+	.examples = "  tracer tune\n"
+		    "  tracer tune latest --json\n"
+		    "  tracer tune --list",
+	.completion = "run",
+	.show = tune_show,
+};

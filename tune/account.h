@@ -1,0 +1,56 @@
+/* Where the wall time of a run and its processors went: its schedule, and what its tasks did, by name.
+ *
+ * Figures are those of docs/model.md, summed over all hosts of the run. Unknown waits (no delay accounting) are
+ * ROW_NULL, and count as nothing in a sum.
+ */
+#pragma once
+
+#include "query/report.h"
+#include "tune/schedule.h"
+
+/* B(NAME, "name"): what bounds the speed of tasks, by what their threads mostly did. */
+#define ACCOUNT_BOUNDS(B) \
+	B(UNKNOWN, "unknown") /* mostly slept: for a pipe, a lock, a socket, a timer */ \
+	B(COMPUTE, "compute") /* perhaps memory bandwidth: only hardware counters tell */ \
+	B(STORAGE, "storage") \
+	B(NETWORK_FILESYSTEM, "network filesystem") /* in uninterruptible sleep, neither for disks nor for memory */ \
+	B(MEMORY, "memory")                         /* reclaim, swap */ \
+	B(PROCESSORS, "processors")                 /* runnable, but waiting for a processor */
+
+enum account_bound {
+#define B(NAME, name) ACCOUNT_BOUND_##NAME,
+	ACCOUNT_BOUNDS(B)
+#undef B
+};
+
+/* What threads did, summed. */
+struct account_times {
+	int64_t wall_ns, cpu_ns, run_delay_ns;
+	int64_t block_io_ns, memory_ns, uninterruptible_ns; /* ROW_NULL: unknown */
+};
+
+struct account_name {
+	char *name;
+	size_t task_count;
+	int64_t path_ns; /* on the critical path */
+	struct account_times times;
+	enum account_bound bound;
+};
+
+struct account {
+	struct schedule schedule;
+	size_t *tasks;              /* indexes into the report's tasks, by index in the schedule */
+	struct account_name *names; /* the longest on the path first */
+	size_t name_count, name_capacity;
+
+	/* Time of processors: what was held is the sum of the rest; ROW_NULL if their number is unknown. What threads
+	 * waited is counted at most until nothing is left, in this order. */
+	int64_t held_ns, used_ns, waiting_storage_ns, waiting_memory_ns, waiting_processor_ns, idle_ns;
+};
+
+/* Returns 0 or -errno; free the account only if it is 0. */
+int account_make(const struct report *report, struct account *ret_account);
+void account_free(struct account *account);
+
+/* What bounds tasks that did this; thresholds and sources are in docs/tune.md. */
+enum account_bound account_bound_of(const struct account_times *times);

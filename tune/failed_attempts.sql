@@ -1,0 +1,25 @@
+-- title: Which attempts failed and were repeated?
+-- explanation: Tasks that failed and were retried, without those that ran out of memory (out_of_memory). What they used
+--   was lost, and so was the time until the retry was running.
+-- finding: tune
+-- parameter: run_id run = latest; the run
+-- parameter: least_ns duration = 1s; minimum wall time of a task
+-- column: task_id id; the task
+-- column: name text; its name
+-- column: status text; how it ended
+-- column: exit_code number; its exit code
+-- column: cpu_ns duration; CPU time that was lost
+-- column: saved_ns duration; its wall time
+-- subject: name
+-- impact: wall = saved_ns, cpu = cpu_ns
+-- sentence: {name} failed after {saved_ns} and was started again
+-- advice: See tracer failed for the cause. A check at its beginning would cost less than a failure at its end.
+SELECT t.id AS task_id, t.name AS name, t.status AS status, t.exit_code AS exit_code, t.cpu_ns AS cpu_ns,
+       t.wall_ns AS saved_ns
+  FROM standing_tasks t
+ WHERE t.host_id = :host_id AND t.run_id = :run_id AND t.status IN ('failed', 'killed') AND t.retried_by_id IS NOT NULL
+   AND t.wall_ns >= :least_ns
+   AND t.id NOT IN (SELECT task_id FROM processes
+                     WHERE host_id = :host_id AND oom_killed = 1 AND task_id IS NOT NULL
+                       AND tool_id IN (SELECT id FROM tools WHERE host_id = :host_id AND run_id = :run_id))
+ ORDER BY saved_ns DESC, task_id;
