@@ -2,13 +2,13 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cli/price_list.h"
 #include "cli/source.h"
 #include "cli/table.h"
 #include "cli/units.h"
 #include "common/clock.h"
 #include "cost/bill.h"
 
-#define PRICES_DEFAULT_PATH TRACER_CONFIG_DIR "/prices.csv"
 #define NANOS INT64_C(1000000000)
 #define MICRO_NANOS 1000
 #define DECIMALS_LEAST 2
@@ -27,7 +27,7 @@ static const struct option_spec option_specs[] = {
 	{"until", 0, "TIME", NULL, "without RUN: until this time (now)", .text = &until},
 	{"limit", 'n', "N", NULL, "print at most N rows, and the sum of the others (20); 0: no limit", .number = &limit,
 	 .most = INT64_MAX},
-	{"prices", 0, "FILE", "file", "list of prices (" PRICES_DEFAULT_PATH ")", .text = &prices_path},
+	OPTION_SPEC_PRICES(&prices_path),
 	OPTION_SPECS_OF_VIEW,
 };
 
@@ -307,15 +307,12 @@ static int request_make(struct view *view, struct cost *cost)
 
 static int cost_show(struct view *view)
 {
-	struct cost cost = {0};
-	struct tree_error reason;
-	int error = prices_load(prices_path ? prices_path : PRICES_DEFAULT_PATH, !prices_path, &cost.prices, &reason);
+	struct cost cost = {.prices = price_list_load(prices_path)};
+	int error;
 
-	if (error < 0 && error != -ENOMEM)
-		return reason.line ? say("tracer cost: %s:%u: %s", reason.file, reason.line, reason.reason)
-				   : say("tracer cost: %s: %s", reason.file, reason.reason);
-	if (error == 0)
-		error = request_make(view, &cost);
+	if (!cost.prices)
+		return VERB_FAILED;
+	error = request_make(view, &cost);
 	if (error == 0)
 		error = bill_make(view->store, &cost.request, &cost.bill);
 	if (error == 0)
@@ -332,15 +329,16 @@ const struct verb verb_cost = {
 	.operands_most = 1,
 	.summary = "show what runs, tasks, tools, users or hosts cost",
 	.description = "Divides what hosts cost among the work on them: each task is charged for the\n"
-		       "larger of what it requested and what it used, concurrent tasks never for the same\n"
-		       "core or byte twice. What nobody used is idle. The parts always add up to the bill.\n"
+		       "larger of what it requested and what it used, concurrent tasks never for the\n"
+		       "same core or byte twice. What nobody used is idle. The parts always add up to\n"
+		       "the bill.\n"
 		       "\n"
 		       "RUN       only while this run was running (an id, a name, latest)\n"
 		       "CPU       processors, by CPU time\n"
 		       "memory    memory, by the largest sum of anonymous and shared memory\n"
 		       "not used  requested, but not used\n"
 		       "\n"
-		       "Prices come from " PRICES_DEFAULT_PATH " (docs/cost.md). Without a price for a\n"
+		       "Prices come from " PRICE_LIST_DEFAULT " (docs/cost.md). Without a price for a\n"
 		       "host, OpenCost's defaults are used, and a line says so.",
 	.options = option_specs,
 	.examples = "  tracer cost --since 1d --by user\n"

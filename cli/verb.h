@@ -68,6 +68,7 @@ struct verb {
 	V(explain) \
 	V(tune) \
 	V(cost) \
+	V(prices) \
 	V(query) \
 	V(host) \
 	V(status) \

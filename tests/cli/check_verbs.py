@@ -34,9 +34,10 @@ from testing import OnTerminal, run_cases, wait_until  # noqa: E402
 # Verbs that print from a store, with their arguments.
 PRINTING = [["runs", "--all"], ["show"], ["show", "--table"], ["show", "--tools"],
             ["show", "--processes", "--all"], ["top", "--once", "--all"], ["status"], ["host"],
-            ["explain", "map"], ["explain", "1000"], ["query", "processes"], ["query", "runs", "--csv"]]
+            ["explain", "map"], ["explain", "1000"], ["cost"], ["cost", "--by", "task"], ["prices", "show"],
+            ["query", "processes"], ["query", "runs", "--csv"]]
 JSON = [["runs"], ["show"], ["show", "--processes"], ["top"], ["status"], ["host"], ["explain", "1000"],
-        ["doctor"], ["query", "tasks"], ["query", "--list"], ["rules", "list"], ["rules", "test", "--", "bwa", "mem"]]
+        ["doctor"], ["cost"], ["prices", "show"], ["query", "tasks"], ["query", "--list"], ["rules", "list"], ["rules", "test", "--", "bwa", "mem"]]
 WITH_STORE = [["runs"], ["show"], ["top"], ["explain", "1"], ["host"], ["failed"], ["query", "runs"]]
 
 
@@ -103,7 +104,8 @@ class Usage(Case):
                           ["runs", "--user", "no-such-user"], ["runs", "--limit"],
                           ["show", "a", "b"], ["show", "--color", "red"],
                           ["show", "--table", "--processes"], ["show", "--samples"], ["top", "--sort", "x"],
-                          ["top", "--period", "0"], ["explain"], ["rules"], ["rules", "x"],
+                          ["top", "--period", "0"], ["explain"], ["rules"], ["rules", "x"], ["prices"], ["prices", "x"], ["prices", "check"], ["prices", "show", "x"],
+                          ["cost", "--by", "x"], ["cost", "--since", "x"], ["cost", "make", "--since", "1d"],
                           ["rules", "check"], ["rules", "test"], ["completion", "csh"], ["run"],
                           ["record"], ["record", "f", "--duration", "x"], ["record", "f", "--as", "root"], ["replay"],
                           ["run", "--as", "no-such-user", "true"], ["help", "nope"], ["nope"],
@@ -621,6 +623,10 @@ class Json(Case):
         "status": [["status", "--shipper", "SHIPPER"]],
         "doctor": [["doctor"]],
         "lake check": [["lake", "check", "--lake", "http://127.0.0.1:1"]],
+        "cost": [["cost"], ["cost", "make"], ["cost", "--by", "task"], ["cost", "--by", "tool"], ["cost", "--by", "user"],
+                 ["cost", "--by", "host"], ["cost", "--by", "day"]],
+        "prices check": [["prices", "check", "PRICES"]],
+        "prices show": [["prices", "show", "--prices", "PRICES"]],
         "rules check": [["rules", "check", "RULES"]],
         "rules list": [["rules", "list"]],
         "rules test": [["rules", "test", "bwa", "mem"]],
@@ -689,6 +695,7 @@ class Json(Case):
             json.dump({key: "x" if key in texts else 1 for key in self.section("status")["shipper"][0]}, file)
         runs = json.loads(self.run_tracer("runs", "--json").stdout)["runs"]
         words = {"SHIPPER": shipper, "RULES": self.make_file("rules.yaml", b"rules: []\n"),
+                 "PRICES": self.make_file("prices.csv", b"AssetClass,MarketPriceHourly\nnode,0.5\n"),
                  "LOSSY": [run["id"] for run in runs if run["lost_count"]][0]}
         sections = re.findall(r"^## (.*)$", self.read("json.md"), re.M)
         self.assertEqual(sections, list(self.COMMANDS))

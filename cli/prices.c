@@ -1,0 +1,213 @@
+/* tracer prices: checks a list of prices, and shows which price each host has now. */
+#include <errno.h>
+#include <string.h>
+
+#include "cli/price_list.h"
+#include "cli/source.h"
+#include "cli/table.h"
+#include "cli/units.h"
+#include "common/clock.h"
+#include "common/text.h"
+#include "cost/bill.h"
+
+#define HOUR_NS INT64_C(3600000000000)
+#define MICRO_NANOS 1000
+#define MICROS 1000000
+
+static const char *list_path;
+
+static const struct option_spec option_specs[] = {
+	OPTION_SPEC_PRICES(&list_path),
+	OPTION_SPEC_JSON,
+	OPTION_SPEC_SOURCE,
+	OPTION_SPECS_LAST,
+};
+
+static const char *const basis_names[PRICES_BASIS_COUNT] = {
+	[PRICES_NODE] = "node",
+	[PRICES_RATES] = "rates",
+	[PRICES_DEFAULT] = "default",
+};
+
+/* ---- check ------------------------------------------------------------------------- */
+
+static int check(const struct options *options)
+{
+	const char *path = options->operands[1];
+	struct prices *prices = price_list_load(path);
+	struct output output;
+	int64_t count;
+
+	if (!prices)
+		return VERB_FAILED;
+	count = (int64_t)prices_count(prices);
+	output_init(&output, stdout, options->color);
+	if (options->json) {
+		json_t *root = json_object();
+
+		json_set_integer(root, "price_count", count);
+		json_set_string(root, "currency", prices_currency(prices));
+		json_print(root);
+		json_decref(root);
+	} else {
+		output_print(&output, STYLE_PLAIN, "%s: %s %s in %s, no errors\n", path, units_count(count, false),
+			     units_plural(count, "price", "prices"), prices_currency(prices));
+	}
+	prices_free(prices);
+	return VERB_OK;
+}
+
+/* ---- show -------------------------------------------------------------------------- */
+
+struct priced_host {
+	const struct row_cloud_host *row;
+	struct prices_host host; /* as a list of prices knows it */
+	struct price price;
+	int64_t hour_micros; /* of the whole host; ROW_NULL if its size is unknown */
+};
+
+static struct priced_host host_price(const struct prices *prices, const struct row_cloud_host *row)
+{
+	struct priced_host priced = {.row = row, .host = bill_priced_host(row), .hour_micros = ROW_NULL};
+	int64_t cpu_nanos, memory_nanos;
+
+	priced.price = prices_find(prices, &priced.host, (int64_t)clock_unix_ns());
+	if (priced.price.basis != PRICES_NODE &&
+	    (row->host.cpu_count == ROW_NULL || row->host.memory_bytes == ROW_NULL))
+		return priced;
+	price_bill(&priced.price, row->host.cpu_count, row->host.memory_bytes, HOUR_NS, &cpu_nanos, &memory_nanos);
+	priced.hour_micros = (cpu_nanos + memory_nanos + MICRO_NANOS / 2) / MICRO_NANOS;
+	return priced;
+}
+
+static json_t *host_to_object(const struct priced_host *priced)
+{
+	json_t *object = json_object();
+	const struct price *price = &priced->price;
+
+	json_set_integer(object, "host_id", priced->row->host.id);
+	json_set_string(object, "host", priced->row->host.hostname);
+	json_set_string(object, "instance_id", priced->host.instance_id);
+	json_set_string(object, "instance_type", priced->host.instance_type);
+	json_set_string(object, "region", priced->host.region);
+	json_set_string(object, "lifecycle", priced->host.lifecycle);
+	json_set_string(object, "basis", basis_names[price->basis]);
+	json_set_integer(object, "hour_micros", priced->hour_micros);
+	json_set_integer(object, "until_unix_ns", price->until_unix_ns == INT64_MAX ? ROW_NULL : price->until_unix_ns);
+	json_set_integer(object, "line", price->line ? price->line : ROW_NULL);
+	return object;
+}
+
+static int print_json(const struct prices *prices, const struct rows *hosts)
+{
+	json_t *root = json_object(), *array = json_array();
+	int error;
+
+	json_set_string(root, "currency", prices_currency(prices));
+	for (size_t i = 0; i < hosts->count; i++) {
+		struct priced_host priced = host_price(prices, ROWS_ITEM(hosts, cloud_host, i));
+
+		json_array_append_new(array, host_to_object(&priced));
+	}
+	json_object_set_new(root, "hosts", array);
+	error = json_print(root);
+	json_decref(root);
+	return error;
+}
+
+static void line_add(struct table *table, const struct priced_host *priced)
+{
+	bool is_default = priced->price.basis == PRICES_DEFAULT;
+	char text[UNITS_SIZE] = "-";
+
+	table_add_name(table, STYLE_TITLE, "", priced->row->host.hostname);
+	table_add_name(table, STYLE_PLAIN, "", priced->host.instance_type ? priced->host.instance_type : "-");
+	table_add_name(table, STYLE_PLAIN, "", priced->host.region ? priced->host.region : "-");
+	table_add_name(table, STYLE_PLAIN, "", priced->host.lifecycle ? priced->host.lifecycle : "-");
+	table_add(table, is_default ? STYLE_WARNING : STYLE_PLAIN, basis_names[priced->price.basis]);
+	if (priced->hour_micros != ROW_NULL)
+		snprintf(text, sizeof(text), "%lld.%06lld", (long long)(priced->hour_micros / MICROS),
+			 (long long)(priced->hour_micros % MICROS));
+	table_add(table, STYLE_PLAIN, text);
+	snprintf(text, sizeof(text), "%u", priced->price.line);
+	table_add(table, STYLE_DIM, priced->price.line ? text : "-");
+}
+
+static int print_text(const struct prices *prices, const struct rows *hosts, const struct output *output)
+{
+	static const struct table_column columns[] = {
+		{"host", TABLE_LEFT, 30, 0},     {"instance type", TABLE_LEFT, 0, 1}, {"region", TABLE_LEFT, 0, 2},
+		{"lifecycle", TABLE_LEFT, 0, 3}, {"basis", TABLE_LEFT, 0, 0},         {"an hour", TABLE_RIGHT, 0, 0},
+		{"line", TABLE_RIGHT, 0, 0},
+	};
+	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	int64_t default_count = 0;
+	int error;
+
+	if (!table)
+		return -ENOMEM;
+	for (size_t i = 0; i < hosts->count; i++) {
+		struct priced_host priced = host_price(prices, ROWS_ITEM(hosts, cloud_host, i));
+
+		default_count += priced.price.basis == PRICES_DEFAULT;
+		line_add(table, &priced);
+	}
+	error = table_print(table, output, true, NULL);
+	output_print(output, STYLE_DIM, "Amounts in %s; lines of %s\n", prices_currency(prices),
+		     list_path ? list_path : PRICE_LIST_DEFAULT);
+	if (default_count)
+		output_print(output, STYLE_WARNING, "No price is known for %s %s: OpenCost's defaults apply\n",
+			     units_count(default_count, false), units_plural(default_count, "host", "hosts"));
+	table_free(table);
+	return error;
+}
+
+static int hosts_show(struct view *view)
+{
+	struct prices *prices = price_list_load(list_path);
+	struct rows hosts = {0};
+	int error;
+
+	if (!prices)
+		return VERB_FAILED;
+	error = rows_load(&hosts, &row_type_cloud_host, view->store, "hosts", NULL);
+	if (error == 0)
+		error = view->options->json ? print_json(prices, &hosts) : print_text(prices, &hosts, &view->output);
+	rows_free(&hosts);
+	prices_free(prices);
+	return error;
+}
+
+/* ---- the verb ---------------------------------------------------------------------- */
+
+static int prices_main(const struct options *options)
+{
+	const char *action = options->operands[0];
+
+	if (strcmp(action, "check") == 0)
+		return options->operand_count == 2 ? check(options) : options_misuse(options, "check takes a FILE");
+	if (strcmp(action, "show") == 0)
+		return options_check_most(options, 1) ? VERB_USAGE : source_show(options, hosts_show);
+	return options_misuse(options, "unknown action '%s': use check or show", action);
+}
+
+const struct verb verb_prices = {
+	.name = "prices",
+	.operands = "check FILE | show",
+	.operands_least = 1,
+	.operands_most = 2,
+	.summary = "check a list of prices, show the price of each host",
+	.description = "check FILE   checks a list of prices; shows file, line, reason\n"
+		       "show         shows what each host costs an hour now, and the line of the list\n"
+		       "             that says so\n"
+		       "\n"
+		       "basis   node: price of the whole machine; rates: prices of cores and memory;\n"
+		       "        default: the list has no price for this host, OpenCost's defaults apply\n"
+		       "\n"
+		       "The list is " PRICE_LIST_DEFAULT ". docs/cost.md describes its format.",
+	.options = option_specs,
+	.examples = "  tracer prices check prices.csv\n"
+		    "  tracer prices show --lake https://lake.example:8443",
+	.completion = "check show",
+	.main = prices_main,
+};
