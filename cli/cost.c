@@ -11,6 +11,7 @@
 
 #define NANOS INT64_C(1000000000)
 #define MICRO_NANOS 1000
+#define MS 1000000
 #define DECIMALS_LEAST 2
 #define DECIMALS_MOST 9
 #define BILL_UNITS_LEAST 1000 /* a bill is shown to four digits, at least to the cent */
@@ -144,6 +145,12 @@ static void sums_fill(const struct cost *cost, struct table *table)
 	line_add(cost, table, STYLE_TITLE, "bill", NULL, bill->bill_nanos);
 }
 
+/* A fleet's time can be more than units_duration() takes. */
+static const char *duration_text(int64_t ms)
+{
+	return units_duration(ms < INT64_MAX / MS ? ms * MS : INT64_MAX, false);
+}
+
 static void print_head(const struct cost *cost, const struct output *output)
 {
 	const struct bill *bill = &cost->bill;
@@ -155,7 +162,7 @@ static void print_head(const struct cost *cost, const struct output *output)
 			     units_time(cost->request.until_unix_ns));
 	output_print(output, STYLE_PLAIN, "  %s %s, %s of host time, in %s\n",
 		     units_count((int64_t)bill->host_count, false),
-		     units_plural((int64_t)bill->host_count, "host", "hosts"), units_duration(bill->observed_ns, false),
+		     units_plural((int64_t)bill->host_count, "host", "hosts"), duration_text(bill->observed_ms),
 		     prices_currency(cost->prices));
 }
 
@@ -168,9 +175,9 @@ static void print_notes(const struct cost *cost, const struct output *output)
 		output_print(output, STYLE_WARNING,
 			     "No price is known for %s %s: OpenCost's defaults were used (see tracer prices)\n",
 			     units_count((int64_t)unknown, false), units_plural((int64_t)unknown, "host", "hosts"));
-	if (bill->unobserved_ns)
+	if (bill->unobserved_ms)
 		output_print(output, STYLE_DIM, "Not in the bill: %s in which hosts were off or not watched\n",
-			     units_duration(bill->unobserved_ns, false));
+			     duration_text(bill->unobserved_ms));
 }
 
 static int print_text(struct cost *cost, const struct output *output)
@@ -249,8 +256,8 @@ static int print_json(struct cost *cost)
 		}
 		json_set_integer(root, "host_count", (int64_t)bill->host_count);
 		json_set_integer(root, "default_price_count", (int64_t)bill->basis_counts[PRICES_DEFAULT]);
-		json_set_integer(root, "observed_ns", bill->observed_ns);
-		json_set_integer(root, "unobserved_ns", bill->unobserved_ns);
+		json_set_integer(root, "observed_ms", bill->observed_ms);
+		json_set_integer(root, "unobserved_ms", bill->unobserved_ms);
 		json_set_integer(root, "work_micros", bill->total_nanos);
 		json_set_integer(root, "other_runs_micros", bill->others_nanos);
 		json_set_integer(root, "system_micros", bill->system_nanos);
@@ -315,6 +322,8 @@ static int cost_show(struct view *view)
 	error = request_make(view, &cost);
 	if (error == 0)
 		error = bill_make(view->store, &cost.request, &cost.bill);
+	if (error == -EOVERFLOW)
+		error = say("tracer cost: the bill is too large: more than %lld", (long long)(INT64_MAX / NANOS));
 	if (error == 0)
 		error = view->options->json ? print_json(&cost) : print_text(&cost, &view->output);
 	bill_free(&cost.bill);

@@ -7,7 +7,6 @@
 #include "cli/table.h"
 #include "cli/units.h"
 #include "common/clock.h"
-#include "common/text.h"
 #include "cost/bill.h"
 
 #define HOUR_NS INT64_C(3600000000000)
@@ -76,7 +75,9 @@ static struct priced_host host_price(const struct prices *prices, const struct r
 	    (row->host.cpu_count == ROW_NULL || row->host.memory_bytes == ROW_NULL))
 		return priced;
 	price_bill(&priced.price, row->host.cpu_count, row->host.memory_bytes, HOUR_NS, &cpu_nanos, &memory_nanos);
-	priced.hour_micros = (cpu_nanos + memory_nanos + MICRO_NANOS / 2) / MICRO_NANOS;
+	priced.hour_micros = row_add(cpu_nanos, memory_nanos);
+	if (priced.hour_micros != ROW_NULL)
+		priced.hour_micros /= MICRO_NANOS;
 	return priced;
 }
 

@@ -11,14 +11,16 @@
 #include "query/joined.h"
 
 #define SECOND_NS INT64_C(1000000000)
+#define MS INT64_C(1000000)
 #define CORE INT64_C(1000000000) /* billionths */
 #define CORES_MAX 1e6
-#define AHEAD_HOSTS 4
+#define AHEAD_HOSTS 2 /* three questions each; a lake takes eight */
 
 /* The work of one host in a time. */
 struct host_work {
 	const struct row_cloud_host *host;
 	int64_t since_unix_ns, until_unix_ns;
+	struct rows watched;       /* row_cost_watched */
 	struct rows tasks;         /* row_cost_task, by run */
 	struct charge_item *items; /* as many, and one for each run with a request */
 	size_t item_count;
@@ -76,6 +78,8 @@ static int period_add(struct host_work *work, int64_t begin, int64_t end, const 
 	struct charge_period *grown =
 		grow(work->periods, &work->period_capacity, work->period_count + 1, sizeof(*work->periods));
 	const struct row_host *host = &work->host->host;
+	int64_t cpu_count = price_limit(host->cpu_count, PRICE_CPUS_MAX);
+	int64_t memory_bytes = price_limit(host->memory_bytes, PRICE_MEMORY_BYTES_MAX);
 
 	if (!grown)
 		return -ENOMEM;
@@ -83,10 +87,9 @@ static int period_add(struct host_work *work, int64_t begin, int64_t end, const 
 	grown[work->period_count] = (struct charge_period){
 		.begin_unix_ns = begin,
 		.end_unix_ns = end,
-		.capacity = {host->cpu_count * CORE, host->memory_bytes},
+		.capacity = {cpu_count * CORE, memory_bytes},
 	};
-	price_bill(price, host->cpu_count, host->memory_bytes, end - begin,
-		   &grown[work->period_count].bill_nanos[CHARGE_CPU],
+	price_bill(price, cpu_count, memory_bytes, end - begin, &grown[work->period_count].bill_nanos[CHARGE_CPU],
 		   &grown[work->period_count].bill_nanos[CHARGE_MEMORY]);
 	work->period_count++;
 	return 0;
@@ -98,7 +101,7 @@ static int span_add(struct maker *maker, struct host_work *work, int64_t begin, 
 	struct prices_host priced = bill_priced_host(work->host);
 	int error = 0;
 
-	maker->bill->observed_ns += end - begin;
+	maker->bill->observed_ms += (end - begin) / MS;
 	while (begin < end && error == 0) {
 		struct price price = prices_find(maker->request->prices, &priced, begin);
 		int64_t until = least_of(end, price.until_unix_ns);
@@ -109,33 +112,30 @@ static int span_add(struct maker *maker, struct host_work *work, int64_t begin, 
 	return error;
 }
 
-/* Finds when the host was watched from `begin` to `end`: while the system's own run of one of its boots lasted. A
- * host without one (a store of tracer run) is watched all the time. */
+/* Finds when the host was watched from `begin` to `end`: while its own services ran, from one boot to the next. A
+ * host on which they were never seen (a store of tracer run) is watched all the time. */
 static int periods_find(struct maker *maker, struct host_work *work, int64_t begin, int64_t end)
 {
 	int64_t at = begin, watched_ns = 0;
-	bool has_system = false;
 	int error = 0;
 
 	work->period_count = 0;
-	for (size_t i = 0; i < work->tasks.count && error == 0; i++) {
-		const struct row_cost_task *task = ROWS_ITEM(&work->tasks, cost_task, i);
-		int64_t from = most_of(at, task->begin_unix_ns), to = least_of(end, work->items[i].end_unix_ns);
+	for (size_t i = 0; i < work->watched.count && error == 0; i++) {
+		const struct row_cost_watched *watched = ROWS_ITEM(&work->watched, cost_watched, i);
+		int64_t from = most_of(at, watched->begin_unix_ns);
+		int64_t to = watched->end_unix_ns == ROW_NULL ? end : least_of(end, watched->end_unix_ns);
 
-		if (strcmp(task->run_kind, "system") != 0)
-			continue;
-		has_system = true;
 		if (from >= to)
 			continue;
 		error = span_add(maker, work, from, to);
 		watched_ns += to - from;
 		at = to;
 	}
-	if (!has_system && error == 0) {
+	if (work->watched.count == 0) {
 		error = span_add(maker, work, begin, end);
 		watched_ns = end - begin;
 	}
-	maker->bill->unobserved_ns += end - begin - watched_ns;
+	maker->bill->unobserved_ms += (end - begin - watched_ns) / MS;
 	return error;
 }
 
@@ -170,11 +170,13 @@ static struct charge_item task_item(const struct host_work *work, const struct r
 	int64_t end = task->end_unix_ns != ROW_NULL ? task->end_unix_ns : work->host->host.last_seen_unix_ns;
 	int64_t limit = known(task->memory_limit_bytes);
 
+	if (task->begin_unix_ns < 0) /* unknown: it held nothing at any time */
+		end = task->begin_unix_ns;
 	return (struct charge_item){
 		.begin_unix_ns = task->begin_unix_ns,
 		.end_unix_ns = end,
 		.requested = {0, limit < work->host->host.memory_bytes ? limit : 0},
-		.used = {cores_used(task->cpu_ns, end - task->begin_unix_ns), known(task->memory_bytes)},
+		.used = {cores_used(task->cpu_ns, row_subtract(end, task->begin_unix_ns)), known(task->memory_bytes)},
 		.holder = CHARGE_NO_HOLDER,
 	};
 }
@@ -273,8 +275,13 @@ static int part_add(struct maker *maker, int64_t id, const char *name, const str
  * small. */
 static int64_t tool_weight(const struct row_cost_tool *tool, size_t resource)
 {
-	return resource == CHARGE_CPU ? known(tool->cpu_ns)
-				      : (known(tool->memory_bytes) >> 10) * (known(tool->wall_ns) / 1000000 + 1);
+	int64_t product;
+
+	if (resource == CHARGE_CPU)
+		return known(tool->cpu_ns);
+	if (__builtin_mul_overflow(known(tool->memory_bytes) >> 10, known(tool->wall_ns) / MS + 1, &product))
+		return INT64_MAX;
+	return product;
 }
 
 /* Divides what a task used among its tools. */
@@ -346,13 +353,16 @@ static int item_add(struct maker *maker, const struct host_work *work, const str
 	return -EINVAL;
 }
 
-static int items_add(struct maker *maker, const struct host_work *work)
+/* Only of tasks that ran from `begin` to `end`, such as on one day; the parts of others are 0. */
+static int items_add(struct maker *maker, const struct host_work *work, int64_t begin, int64_t end)
 {
 	size_t holder = work->tasks.count;
 	int error = 0;
 
 	for (size_t i = 0; i < work->tasks.count && error == 0; i++)
-		error = item_add(maker, work, ROWS_ITEM(&work->tasks, cost_task, i), &work->items[i].parts, true);
+		if (work->items[i].begin_unix_ns < end && work->items[i].end_unix_ns > begin)
+			error = item_add(maker, work, ROWS_ITEM(&work->tasks, cost_task, i), &work->items[i].parts,
+					 true);
 	for (size_t i = 0; i < work->tasks.count && error == 0; i = run_end(&work->tasks, i))
 		if (work->items[i].holder != CHARGE_NO_HOLDER)
 			error = item_add(maker, work, ROWS_ITEM(&work->tasks, cost_task, i),
@@ -379,6 +389,16 @@ static int rest_add(struct maker *maker, const struct host_work *work, int64_t s
 
 /* ---- hosts ------------------------------------------------------------------------ */
 
+/* All other amounts are parts of this one: if it is in range, they are. */
+static int bill_add(struct bill *bill, const struct host_work *work)
+{
+	for (size_t i = 0; i < work->period_count; i++)
+		for (size_t j = 0; j < CHARGE_RESOURCE_COUNT; j++)
+			if (__builtin_add_overflow(bill->bill_nanos, work->periods[i].bill_nanos[j], &bill->bill_nanos))
+				return -EOVERFLOW;
+	return 0;
+}
+
 /* Divides what the host cost from `begin` to `end`. */
 static int span_divide(struct maker *maker, struct host_work *work, int64_t begin, int64_t end)
 {
@@ -387,16 +407,15 @@ static int span_divide(struct maker *maker, struct host_work *work, int64_t begi
 	int error = periods_find(maker, work, begin, end);
 
 	if (error == 0)
+		error = bill_add(bill, work);
+	if (error == 0)
 		error = charge_divide(work->periods, work->period_count, work->items, work->item_count, idle);
 	if (error == 0)
-		error = items_add(maker, work);
+		error = items_add(maker, work, begin, end);
 	if (error < 0)
 		return error;
-	for (size_t i = 0; i < CHARGE_RESOURCE_COUNT; i++) {
+	for (size_t i = 0; i < CHARGE_RESOURCE_COUNT; i++)
 		idle_nanos += idle[i];
-		for (size_t j = 0; j < work->period_count; j++)
-			bill->bill_nanos += work->periods[j].bill_nanos[i];
-	}
 	bill->idle_nanos += idle_nanos;
 	return rest_add(maker, work, bill->system_nanos - system_nanos, idle_nanos);
 }
@@ -423,6 +442,13 @@ static void parameters_set(const struct host_work *work, struct store_parameter 
 	parameters[3] = (struct store_parameter){0};
 }
 
+static void watched_parameters_set(const struct host_work *work, struct store_parameter parameters[3])
+{
+	parameters[0] = (struct store_parameter)STORE_INT("host_id", work->host->host.id);
+	parameters[1] = (struct store_parameter){"kind", STORE_TEXT, 0, "system"};
+	parameters[2] = (struct store_parameter){0};
+}
+
 /* Finds the time in which this host is of interest, as far as anything is known of it. */
 static bool work_begin(const struct maker *maker, const struct row_cloud_host *host, struct host_work *ret_work)
 {
@@ -437,15 +463,14 @@ static bool work_begin(const struct maker *maker, const struct row_cloud_host *h
 	for (size_t i = 0; request->run && i <= maker->parts.count; i++) {
 		const struct row_run *run =
 			i < maker->parts.count ? &ROWS_ITEM(&maker->parts, part, i)->run : request->run;
-		int64_t wall_ns = row_subtract(run->end_boot_ns, run->begin_boot_ns);
+		int64_t end = row_add(run->started_unix_ns, row_subtract(run->end_boot_ns, run->begin_boot_ns));
 
 		if (run->host_id != host->host.id)
 			continue;
 		work.since_unix_ns = least_of(work.since_unix_ns, run->started_unix_ns);
-		work.until_unix_ns =
-			wall_ns == ROW_NULL ? INT64_MAX : most_of(work.until_unix_ns, run->started_unix_ns + wall_ns);
+		work.until_unix_ns = end == ROW_NULL ? INT64_MAX : most_of(work.until_unix_ns, end);
 	}
-	work.since_unix_ns = most_of(work.since_unix_ns, host->host.first_seen_unix_ns);
+	work.since_unix_ns = most_of(known(work.since_unix_ns), host->host.first_seen_unix_ns);
 	work.until_unix_ns = least_of(work.until_unix_ns, host->host.last_seen_unix_ns);
 	*ret_work = work;
 	return work.since_unix_ns < work.until_unix_ns;
@@ -472,11 +497,14 @@ static int work_divide(struct maker *maker, struct host_work *work)
 static int host_add(struct maker *maker, struct host_work *work)
 {
 	struct prices_host priced = bill_priced_host(work->host);
-	struct store_parameter parameters[4];
+	struct store_parameter parameters[4], watched[3];
 	int error;
 
 	parameters_set(work, parameters);
-	error = rows_load(&work->tasks, &row_type_cost_task, maker->store, "cost_tasks", parameters);
+	watched_parameters_set(work, watched);
+	error = rows_load(&work->watched, &row_type_cost_watched, maker->store, "cost_watched", watched);
+	if (error == 0)
+		error = rows_load(&work->tasks, &row_type_cost_task, maker->store, "cost_tasks", parameters);
 	if (error == 0 && maker->request->by == BILL_BY_TOOL)
 		error = rows_load(&work->tools, &row_type_cost_tool, maker->store, "cost_tools", parameters);
 	if (error == 0)
@@ -485,6 +513,7 @@ static int host_add(struct maker *maker, struct host_work *work)
 		error = work_divide(maker, work);
 	maker->bill->host_count++;
 	maker->bill->basis_counts[prices_find(maker->request->prices, &priced, work->until_unix_ns - 1).basis]++;
+	rows_free(&work->watched);
 	rows_free(&work->tasks);
 	rows_free(&work->tools);
 	free(work->items);
@@ -495,12 +524,14 @@ static int host_add(struct maker *maker, struct host_work *work)
 /* A lake answers questions about several hosts at once. */
 static void ask_ahead(struct maker *maker, size_t index)
 {
-	struct store_parameter parameters[4];
+	struct store_parameter parameters[4], watched[3];
 	struct host_work work;
 
 	if (index >= maker->hosts.count || !work_begin(maker, ROWS_ITEM(&maker->hosts, cloud_host, index), &work))
 		return;
 	parameters_set(&work, parameters);
+	watched_parameters_set(&work, watched);
+	query_ask_ahead(maker->store, "cost_watched", watched);
 	query_ask_ahead(maker->store, "cost_tasks", parameters);
 	if (maker->request->by == BILL_BY_TOOL)
 		query_ask_ahead(maker->store, "cost_tools", parameters);

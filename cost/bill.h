@@ -50,13 +50,13 @@ struct bill {
 	int64_t system_nanos;  /* of the system's own runs and login sessions */
 	int64_t idle_nanos;    /* what nobody used or requested */
 	int64_t bill_nanos;    /* the sum of all of these */
-	int64_t observed_ns;   /* of all hosts together */
-	int64_t unobserved_ns; /* the host was off, or nothing watched: not in the bill */
+	int64_t observed_ms;   /* of all hosts together: nanoseconds of a fleet exceed 64 bits */
+	int64_t unobserved_ms; /* the host was off, or nothing watched: not in the bill */
 	size_t host_count;
 	size_t basis_counts[PRICES_BASIS_COUNT]; /* of hosts: what their latest price was from */
 };
 
-/* Returns 0, -ENOMEM or the store's error. Free the bill either way. */
+/* Returns 0, -ENOMEM, -EOVERFLOW if the bill exceeds INT64_MAX nanos, or the store's error. Free the bill either way. */
 int bill_make(struct store *store, const struct bill_request *request, struct bill *ret_bill);
 void bill_free(struct bill *bill);
 

@@ -16,19 +16,22 @@ struct event {
 	size_t item;
 };
 
+/* Sums of figures that are not to be trusted may exceed 64 bits. */
+__extension__ typedef __int128 wide;
+
 /* What an item holds of one resource. */
 struct holding {
-	int64_t held;    /* now; of a holder: what its members leave of it */
-	double since;    /* price of a unit when it began to hold this */
-	double cost;     /* of what it held before */
-	int64_t members; /* of a holder: what its members hold */
+	int64_t held; /* now; of a holder: what its members leave of it */
+	double since; /* price of a unit when it began to hold this */
+	double cost;  /* of what it held before */
+	wide members; /* of a holder: what its members hold */
 };
 
 struct division {
 	struct charge_item *items;
 	struct holding (*holdings)[CHARGE_RESOURCE_COUNT];
 	bool *is_active;
-	int64_t held[CHARGE_RESOURCE_COUNT]; /* by all */
+	wide held[CHARGE_RESOURCE_COUNT];    /* by all */
 	double price[CHARGE_RESOURCE_COUNT]; /* of a unit held since the first period */
 };
 
@@ -43,7 +46,7 @@ static int compare_events(const void *left, const void *right)
 	return a->item < b->item ? -1 : a->item > b->item;
 }
 
-static int64_t larger(int64_t left, int64_t right)
+static wide larger(wide left, wide right)
 {
 	return left > right ? left : right;
 }
@@ -52,7 +55,7 @@ static void hold(struct division *division, struct holding *holding, size_t reso
 {
 	holding->cost += (double)holding->held * (division->price[resource] - holding->since);
 	holding->since = division->price[resource];
-	division->held[resource] += amount - holding->held;
+	division->held[resource] += (wide)amount - holding->held;
 	holding->held = amount;
 }
 
@@ -63,7 +66,8 @@ static int64_t own_amount(const struct division *division, size_t index, size_t 
 
 	if (!division->is_active[index])
 		return 0;
-	return larger(item->used[resource], item->requested[resource] - division->holdings[index][resource].members);
+	return (int64_t)larger(item->used[resource],
+			       item->requested[resource] - division->holdings[index][resource].members);
 }
 
 static void event_apply(struct division *division, const struct event *event)
@@ -88,7 +92,7 @@ static void prices_advance(struct division *division, const struct charge_period
 	double share = (double)ns / (double)(period->end_unix_ns - period->begin_unix_ns);
 
 	for (size_t i = 0; i < CHARGE_RESOURCE_COUNT; i++) {
-		int64_t units = larger(period->capacity[i], division->held[i]);
+		wide units = larger(period->capacity[i], division->held[i]);
 
 		if (units > 0)
 			division->price[i] += (double)period->bill_nanos[i] * share / (double)units;
@@ -130,7 +134,7 @@ static int64_t take(double amount, int64_t *left)
 static void parts_set(struct charge_item *item, const struct holding *holdings, int64_t *left)
 {
 	for (size_t i = 0; i < CHARGE_RESOURCE_COUNT; i++) {
-		int64_t held = larger(item->requested[i], item->used[i]);
+		int64_t held = (int64_t)larger(item->requested[i], item->used[i]);
 		double used = held > 0 ? holdings[i].cost * (double)item->used[i] / (double)held : 0;
 
 		item->parts.used_nanos[i] = take(used, &left[i]);

@@ -299,15 +299,28 @@ __extension__ typedef __int128 wide;
 
 static int64_t amount(int64_t nanos, int64_t quantity, int64_t ns, int64_t divisor)
 {
-	return (int64_t)((wide)nanos * quantity * ns / ((wide)HOUR_NS * divisor));
+	wide product;
+
+	if (__builtin_mul_overflow((wide)nanos * quantity, (wide)ns, &product))
+		return INT64_MAX;
+	product /= (wide)HOUR_NS * divisor;
+	return product > INT64_MAX ? INT64_MAX : (int64_t)product;
+}
+
+int64_t price_limit(int64_t figure, int64_t most)
+{
+	if (figure < 0)
+		return 0;
+	return figure < most ? figure : most;
 }
 
 void price_bill(const struct price *price, int64_t cpu_count, int64_t memory_bytes, int64_t ns, int64_t *ret_cpu_nanos,
 		int64_t *ret_memory_nanos)
 {
-	int64_t mib = memory_bytes >> 20, whole;
-	int64_t weight = cpu_count * PRICES_CORE_WEIGHT * 1024 + mib;
+	int64_t mib = price_limit(memory_bytes, PRICE_MEMORY_BYTES_MAX) >> 20, whole, weight;
 
+	cpu_count = price_limit(cpu_count, PRICE_CPUS_MAX);
+	weight = cpu_count * PRICES_CORE_WEIGHT * 1024 + mib;
 	if (price->basis != PRICES_NODE) {
 		*ret_cpu_nanos = amount(price->cpu_nanos, cpu_count, ns, 1);
 		*ret_memory_nanos = amount(price->memory_nanos, mib, ns, 1024);

@@ -60,9 +60,15 @@ size_t prices_count(const struct prices *prices);
 /* The price of a host at a time. */
 struct price prices_find(const struct prices *prices, const struct prices_host *host, int64_t unix_ns);
 
-/* What `ns` cost at this price: of all processors, and of the memory. Exact, rounded down to whole nanos. */
+/* What `ns` cost at this price: of all processors, and of the memory. Exact, rounded down to whole nanos; INT64_MAX if
+ * it is more. Sizes that no host has are limited as price_limit() does. */
 void price_bill(const struct price *price, int64_t cpu_count, int64_t memory_bytes, int64_t ns, int64_t *ret_cpu_nanos,
 		int64_t *ret_memory_nanos);
+
+/* Figures of a host are not to be trusted: returns 0 for an unknown or negative one, and no more than `most`. */
+#define PRICE_CPUS_MAX (INT64_C(1) << 20)
+#define PRICE_MEMORY_BYTES_MAX (INT64_C(1) << 60)
+int64_t price_limit(int64_t figure, int64_t most);
 
 /* Parses a decimal amount, such as 0.031611, exactly to the nano. Returns 0, -EINVAL, or -ERANGE for more than
  * 100,000. */

@@ -85,6 +85,9 @@ extern const struct row_type row_type_top;
 
 /* Result columns of query/lookups/cost_tools.sql. */
 #define ROW_COST_TOOL_COLUMNS(I, T, B) I(task_id) T(name) I(cpu_ns) I(memory_bytes) I(wall_ns)
+
+/* Result columns of query/lookups/cost_watched.sql. */
+#define ROW_COST_WATCHED_COLUMNS(I, T, B) I(begin_unix_ns) I(end_unix_ns)
 /* clang-format on */
 
 struct row_cost_task {
@@ -94,10 +97,13 @@ struct row_cost_task {
 };
 struct row_cost_tool {
 	ROW_COST_TOOL_COLUMNS(I, T, B)
+};
+struct row_cost_watched {
+	ROW_COST_WATCHED_COLUMNS(I, T, B)
 #undef I
 #undef T
 };
-extern const struct row_type row_type_cost_task, row_type_cost_tool;
+extern const struct row_type row_type_cost_task, row_type_cost_tool, row_type_cost_watched;
 
 /* Difference and sum of figures: ROW_NULL if one is unknown or the result overflows. Input is
  * untrusted. */

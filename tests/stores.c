@@ -136,6 +136,7 @@ static const struct store_parameter every_parameter[] = {
 	{"first_id", STORE_INTEGER, 0, NULL},
 	{"last_id", STORE_INTEGER, INT64_MAX, NULL},
 	{"name", STORE_TEXT, 0, "text"},
+	{"kind", STORE_TEXT, 0, "text"},
 	{"run_id", STORE_INTEGER, 1, NULL},
 	{"task_id", STORE_INTEGER, 1, NULL},
 	{"process_id", STORE_INTEGER, 1, NULL},

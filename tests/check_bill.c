@@ -1,0 +1,541 @@
+/* What work cost: the parts add up to the bill, for any work at any price, whatever they are added up by. */
+#include "cost/bill.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "tests/stores.h"
+
+#define SECOND INT64_C(1000000000)
+#define HOUR_S 3600
+#define DAYS_S (3 * 24 * HOUR_S)
+#define GIB (INT64_C(1) << 30)
+#define BEGIN_NS (INT64_C(1767225600) * SECOND) /* 2026-01-01T00:00:00Z */
+#define END_NS (BEGIN_NS + DAYS_S * SECOND)
+#define HOSTS 2
+#define RUNS 8
+#define TASKS_MAX 6
+#define TOOLS_MAX 3
+#define SCHEDULES 25
+#define KEY_COUNT (BILL_BY_DAY + 1)
+/* What a sum of floating-point shares may lose: the cost of a task alone and among others. */
+#define SHARE_TOLERANCE_NANOS 20000
+
+static uint64_t state;
+static struct prices *prices;
+static char prices_path[180];
+static int64_t next_id;
+static bool with_run_limits;
+static struct row_run runs[HOSTS * RUNS]; /* all random ones */
+static size_t run_count;
+
+/* xorshift: the same numbers every time */
+static int64_t random_below(int64_t limit)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return (int64_t)(state % (uint64_t)limit);
+}
+
+static int64_t sometimes(int64_t value)
+{
+	return random_below(4) ? value : ROW_NULL;
+}
+
+static void load_prices(const char *rows)
+{
+	FILE *file;
+	struct tree_error error;
+
+	snprintf(prices_path, sizeof(prices_path), "%s/prices.csv", directory);
+	file = fopen(prices_path, "w");
+	ck_assert_ptr_nonnull(file);
+	fprintf(file, "AssetClass,MarketPriceHourly,EndTimestamp,InstanceID,InstanceIDField\n%s", rows);
+	fclose(file);
+	ck_assert_msg(prices_load(prices_path, false, &prices, &error) == 0, "%s", error.reason);
+}
+
+/* ---- a store ---------------------------------------------------------------------- */
+
+static void add_host(int64_t id, const char *name, int64_t cpu_count, int64_t memory_bytes)
+{
+	struct row_host host = fill_host(0, "text");
+
+	host.id = id;
+	host.hostname = host.host_key = name;
+	host.cpu_count = cpu_count;
+	host.memory_bytes = memory_bytes;
+	host.first_seen_unix_ns = BEGIN_NS;
+	host.last_seen_unix_ns = END_NS;
+	put_host(&host);
+}
+
+/* Times are seconds since BEGIN_NS; an end of ROW_NULL: still running. */
+static struct row_run make_run(int64_t host_id, const char *kind, int64_t begin_s, int64_t end_s)
+{
+	struct row_run run = fill_run(0, "text");
+
+	run.id = next_id++;
+	run.host_id = host_id;
+	run.kind = kind;
+	run.name = kind;
+	run.run_key = NULL;
+	run.user_id = 1000;
+	run.memory_limit_bytes = ROW_NULL;
+	run.process_count = 1;
+	run.started_unix_ns = BEGIN_NS + begin_s * SECOND;
+	run.begin_boot_ns = begin_s * SECOND;
+	run.end_boot_ns = end_s == ROW_NULL ? ROW_NULL : end_s * SECOND;
+	return run;
+}
+
+static struct row_task make_task(const struct row_run *run, const char *name, int64_t begin_s, int64_t end_s)
+{
+	struct row_task task = fill_task(0, "text");
+
+	task.id = next_id++;
+	task.host_id = run->host_id;
+	task.run_id = run->id;
+	task.name = name;
+	task.merged_into_id = ROW_NULL;
+	task.process_count = 1;
+	task.started_unix_ns = BEGIN_NS + begin_s * SECOND;
+	task.begin_boot_ns = begin_s * SECOND;
+	task.end_boot_ns = end_s == ROW_NULL ? ROW_NULL : end_s * SECOND;
+	task.memory_limit_bytes = run->memory_limit_bytes;
+	return task;
+}
+
+static void add_boot(int64_t host_id, int64_t begin_s, int64_t end_s)
+{
+	struct row_run run = make_run(host_id, "system", begin_s, end_s);
+	struct row_task task = make_task(&run, "services", begin_s, end_s);
+
+	task.cpu_ns = 10 * SECOND;
+	put_run(&run);
+	put_task(&task);
+}
+
+static void add_random_tools(const struct row_task *task)
+{
+	static const char *const names[] = {"bwa", "samtools", "java"};
+
+	for (int64_t i = random_below(TOOLS_MAX + 1); i > 0; i--) {
+		struct row_tool tool = fill_tool(0, "text");
+
+		tool.id = next_id++;
+		tool.host_id = task->host_id;
+		tool.run_id = task->run_id;
+		tool.task_id = task->id;
+		tool.name = names[i - 1];
+		tool.process_count = 1;
+		tool.started_unix_ns = task->started_unix_ns;
+		tool.begin_boot_ns = task->begin_boot_ns;
+		tool.end_boot_ns = task->end_boot_ns;
+		tool.cpu_ns = random_below(1000 * SECOND);
+		tool.peak_rss_bytes = sometimes(random_below(8 * GIB));
+		put_tool(&tool);
+	}
+}
+
+static void add_random_task(const struct row_run *run, int64_t begin_s, int64_t end_s)
+{
+	static const char *const names[] = {"align", "sort", "index", "align"};
+	int64_t from = begin_s + random_below(end_s - begin_s), to = from + random_below(end_s - from + 1);
+	struct row_task task = make_task(run, names[random_below(4)], from, to);
+
+	if (run->end_boot_ns == ROW_NULL && random_below(2))
+		task.end_boot_ns = ROW_NULL;
+	task.cpu_ns = random_below((to - from + 1) * 20 * SECOND);
+	task.concurrent_memory_bytes = sometimes(random_below(40 * GIB));
+	task.peak_rss_bytes = sometimes(random_below(40 * GIB));
+	if (random_below(3) == 0)
+		task.memory_limit_bytes = random_below(40 * GIB);
+	put_task(&task);
+	add_random_tools(&task);
+}
+
+static void add_random_run(int64_t host_id)
+{
+	static const char *const kinds[] = {"pipeline", "command", "batch", "session"};
+	int64_t begin_s = random_below(DAYS_S - HOUR_S), end_s = begin_s + 1 + random_below(DAYS_S - begin_s);
+	struct row_run run = make_run(host_id, kinds[random_below(4)], begin_s, end_s);
+
+	run.user_id = 1000 + random_below(3);
+	run.run_key = random_below(3) ? NULL : "shared";
+	if (random_below(5) == 0)
+		run.end_boot_ns = ROW_NULL;
+	if (with_run_limits && random_below(2))
+		run.memory_limit_bytes = random_below(32 * GIB);
+	put_run(&run);
+	runs[run_count++] = run;
+	for (int64_t i = random_below(TASKS_MAX + 1); i > 0; i--)
+		add_random_task(&run, begin_s, end_s);
+}
+
+/* One to three boots with gaps between them, in which nothing was watched; or no boots at all. */
+static void add_random_boots(int64_t host_id)
+{
+	int64_t at = random_below(HOUR_S);
+
+	for (int64_t boots = random_below(4); boots > 0; boots--) {
+		int64_t end = at + 1 + random_below((DAYS_S - at) / boots);
+
+		add_boot(host_id, at, boots == 1 && random_below(2) ? ROW_NULL : end);
+		at = end + 1 + random_below(HOUR_S);
+		if (at >= DAYS_S)
+			break;
+	}
+}
+
+static void add_random_prices(void)
+{
+	char rows[1024];
+
+	snprintf(rows, sizeof(rows),
+		 "node,%lld.%03lld,2026-01-02,host1,hostname\n" /* the price changes in the middle */
+		 "node,%lld.%03lld,2026-01-03T07:12:59Z,host1,hostname\n"
+		 "node,0.%09lld,,host1,hostname\n"
+		 "%s,0.%06lld,,host2,hostname\n",
+		 (long long)random_below(40), (long long)random_below(1000), (long long)random_below(40),
+		 (long long)random_below(1000), (long long)random_below(1000000000), random_below(2) ? "cpu" : "memory",
+		 (long long)random_below(1000000));
+	load_prices(random_below(5) ? rows : "");
+}
+
+static void add_everything(uint64_t seed)
+{
+	static const char *const names[HOSTS] = {"host1", "host2"};
+
+	state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
+	next_id = 100;
+	run_count = 0;
+	for (int64_t i = 0; i < HOSTS; i++) {
+		add_host(i + 1, names[i], 1 + random_below(64), (1 + random_below(64)) * GIB);
+		add_random_boots(i + 1);
+		for (size_t j = 0; j < RUNS; j++)
+			add_random_run(i + 1);
+	}
+	add_random_prices();
+	commit(1);
+}
+
+/* ---- properties ------------------------------------------------------------------- */
+
+static struct bill make_bill(enum bill_key by, const struct row_run *run)
+{
+	struct store *reader = open_reader();
+	struct bill_request request = {.by = by,
+				       .since_unix_ns = BEGIN_NS - SECOND,
+				       .until_unix_ns = END_NS + SECOND,
+				       .run = run,
+				       .prices = prices};
+	struct bill bill;
+	int error = bill_make(reader, &request, &bill);
+
+	ck_assert_msg(error == 0, "%d: %s", error, store_error_text(reader));
+	store_close(reader);
+	return bill;
+}
+
+/* All that is in rows and beside them is the bill, and each row is the sum of its parts. */
+static void check_adds_up(const struct bill *bill, enum bill_key by)
+{
+	int64_t rows = 0, system = 0, idle = 0;
+
+	for (const struct bill_row *row = bill->rows; row; row = row->hh.next) {
+		ck_assert_int_eq(row->used_nanos + row->unused_nanos, row->cpu_nanos + row->memory_nanos);
+		ck_assert_int_ge(row->used_nanos, 0);
+		ck_assert_int_ge(row->unused_nanos, 0);
+		ck_assert_int_ge(row->cpu_nanos, 0);
+		ck_assert_int_ge(row->memory_nanos, 0);
+		rows += row->used_nanos + row->unused_nanos;
+		system += row->system_nanos;
+		idle += row->idle_nanos;
+	}
+	ck_assert_int_eq(rows, bill->total_nanos);
+	ck_assert_int_eq(rows + bill->others_nanos + bill->system_nanos + bill->idle_nanos, bill->bill_nanos);
+	if (by == BILL_BY_HOST || by == BILL_BY_DAY) {
+		ck_assert_int_eq(system, bill->system_nanos);
+		ck_assert_int_eq(idle, bill->idle_nanos);
+	}
+	ck_assert_int_ge(bill->others_nanos, 0);
+	ck_assert_int_ge(bill->system_nanos, 0);
+	ck_assert_int_ge(bill->idle_nanos, 0);
+}
+
+static void check_rounds(struct bill *bill, enum bill_key by, int64_t unit_nanos)
+{
+	int64_t exact = bill->bill_nanos;
+
+	ck_assert_int_eq(bill_round(bill, unit_nanos), 0);
+	check_adds_up(bill, by);
+	ck_assert_int_le(llabs(bill->bill_nanos * unit_nanos - exact), unit_nanos / 2);
+}
+
+TEST_TIMES(parts_add_up, SCHEDULES)
+{
+	int64_t first = 0;
+
+	with_run_limits = true;
+	add_everything((uint64_t)_i);
+	for (enum bill_key by = BILL_BY_RUN; by < KEY_COUNT; by++) {
+		struct bill bill = make_bill(by, NULL);
+
+		check_adds_up(&bill, by);
+		if (by == BILL_BY_RUN)
+			first = bill.bill_nanos;
+		/* each day is rounded down */
+		ck_assert_int_le(llabs(bill.bill_nanos - first), by == BILL_BY_DAY ? 100 : 0);
+		check_rounds(&bill, by, _i % 2 ? 10000000 : 1000);
+		bill_free(&bill);
+	}
+}
+
+/* ---- a run among others ------------------------------------------------------------ */
+
+static int64_t row_cost(const struct bill *bill, int64_t run_id)
+{
+	for (const struct bill_row *row = bill->rows; row; row = row->hh.next)
+		if (row->id == run_id)
+			return row->used_nanos + row->unused_nanos;
+	return 0;
+}
+
+/* A run costs the same alone and among all others: nothing is charged twice. */
+TEST_TIMES(a_run_alone_costs_what_it_costs_among_others, SCHEDULES)
+{
+	struct bill all, alone;
+	int64_t sum = 0;
+
+	with_run_limits = false;
+	add_everything((uint64_t)_i + 1000);
+	all = make_bill(BILL_BY_RUN, NULL);
+	for (size_t i = 0; i < run_count; i++) {
+		const struct row_run *run = &runs[i];
+
+		if (bill_is_system(run->kind))
+			continue;
+		alone = make_bill((enum bill_key)(i % KEY_COUNT), run);
+		check_adds_up(&alone, (enum bill_key)(i % KEY_COUNT));
+		if (!run->run_key) {
+			ck_assert_int_le(llabs(alone.total_nanos - row_cost(&all, run->id)), SHARE_TOLERANCE_NANOS);
+			sum += alone.total_nanos;
+		}
+		bill_free(&alone);
+	}
+	ck_assert_int_le(sum, all.total_nanos + SHARE_TOLERANCE_NANOS * RUNS * HOSTS);
+	bill_free(&all);
+}
+
+/* ---- exact cases --------------------------------------------------------------------- */
+
+/* 1 core and 1 GiB at 1 and 0 an hour: every hour of a core costs 1. */
+#define ONE_CORE_AN_HOUR "cpu,1\nmemory,0\n"
+#define UNIT INT64_C(1000000000)
+
+static void add_task(int64_t host_id, const char *name, int64_t begin_s, int64_t end_s, int64_t cpu_s)
+{
+	struct row_run run = make_run(host_id, "command", begin_s, end_s);
+	struct row_task task = make_task(&run, name, begin_s, end_s);
+
+	task.cpu_ns = cpu_s * SECOND;
+	put_run(&run);
+	put_task(&task);
+}
+
+static void check_row(const struct bill *bill, const char *name, int64_t used_nanos, size_t item_count)
+{
+	for (const struct bill_row *row = bill->rows; row; row = row->hh.next) {
+		if (strcmp(row->name, name) != 0)
+			continue;
+		ck_assert_int_le(llabs(row->used_nanos - used_nanos), 2);
+		ck_assert_uint_eq(row->item_count, item_count);
+		return;
+	}
+	ck_abort_msg("no row %s", name);
+}
+
+/* Two hosts; one rebooted after a day, was off for six hours, and has two tasks at once for more than it has. */
+TEST(gaps_and_reboots_are_not_in_the_bill)
+{
+	struct bill bill;
+
+	next_id = 100;
+	add_host(1, "host1", 1, GIB);
+	add_host(2, "host2", 2, GIB);
+	add_boot(1, 0, 24 * HOUR_S);
+	add_boot(1, 30 * HOUR_S, ROW_NULL);
+	add_boot(2, 0, ROW_NULL);
+	add_task(1, "a", 1 * HOUR_S, 3 * HOUR_S, 2 * HOUR_S);
+	add_task(1, "b", 1 * HOUR_S, 3 * HOUR_S, 2 * HOUR_S);
+	add_task(1, "in the gap", 24 * HOUR_S, 30 * HOUR_S, 6 * HOUR_S);
+	add_task(2, "a", 1 * HOUR_S, 3 * HOUR_S, 2 * HOUR_S);
+	load_prices(ONE_CORE_AN_HOUR);
+	commit(1);
+	bill = make_bill(BILL_BY_TASK, NULL);
+	check_adds_up(&bill, BILL_BY_TASK);
+	ck_assert_int_eq(bill.bill_nanos, (66 + 2 * 72) * UNIT);
+	ck_assert_int_eq(bill.observed_ms, (66 + 72) * HOUR_S * INT64_C(1000));
+	ck_assert_int_eq(bill.unobserved_ms, 6 * HOUR_S * INT64_C(1000));
+	/* one core for two hours, shared with b (and the system, which used 10 s in 24 hours) */
+	ck_assert_int_le(bill.system_nanos, 4 * UNIT / 100);
+	for (const struct bill_row *row = bill.rows; row; row = row->hh.next)
+		if (strcmp(row->name, "b") == 0)
+			ck_assert_int_le(llabs(row->used_nanos - UNIT), UNIT / 1000);
+	check_row(&bill, "in the gap", 0, 1);
+	bill_free(&bill);
+}
+
+/* A day counts the tasks that ran on it, and what they cost there. */
+TEST(a_day_has_what_ran_on_it)
+{
+	struct bill bill;
+
+	setenv("TZ", "UTC", 1);
+	tzset();
+	next_id = 100;
+	add_host(1, "host1", 4, GIB);
+	add_task(1, "a", 20 * HOUR_S, 28 * HOUR_S, 8 * HOUR_S);
+	add_task(1, "b", 30 * HOUR_S, 31 * HOUR_S, 2 * HOUR_S);
+	load_prices("cpu,1,2026-01-02\ncpu,10\nmemory,0\n"); /* ten times the price from the second day on */
+	commit(1);
+	bill = make_bill(BILL_BY_DAY, NULL);
+	check_adds_up(&bill, BILL_BY_DAY);
+	ck_assert_int_eq(bill.bill_nanos, (4 * 24 + 40 * 48) * UNIT);
+	check_row(&bill, "2026-01-01", 4 * UNIT, 1);
+	check_row(&bill, "2026-01-02", (40 + 20) * UNIT, 2);
+	check_row(&bill, "2026-01-03", 0, 0);
+	bill_free(&bill);
+}
+
+/* What a run requests as a whole is charged once, whatever its tasks take of it. */
+TEST(a_run_requests_once)
+{
+	struct row_run run;
+	struct row_task task;
+	struct bill bill;
+
+	next_id = 100;
+	add_host(1, "host1", 1, 8 * GIB);
+	run = make_run(1, "batch", 0, 10 * HOUR_S);
+	run.memory_limit_bytes = 4 * GIB;
+	put_run(&run);
+	for (int i = 0; i < 2; i++) {
+		task = make_task(&run, "half", 0, 10 * HOUR_S);
+		task.concurrent_memory_bytes = GIB;
+		put_task(&task);
+	}
+	load_prices("memory,1\n");
+	commit(1);
+	bill = make_bill(BILL_BY_TASK, NULL);
+	check_adds_up(&bill, BILL_BY_TASK);
+	ck_assert_int_eq(bill.bill_nanos, 8 * 72 * UNIT);
+	ck_assert_int_le(llabs(bill.total_nanos - 40 * UNIT), 2);
+	check_row(&bill, "half", 20 * UNIT, 2);
+	bill_free(&bill);
+}
+
+/* ---- figures that no host has --------------------------------------------------------- */
+
+static const int64_t hostile[] = {
+	ROW_NULL,  -1,      /* the first may not be everywhere */ 0, 1, INT64_MIN + 1, INT64_MAX, INT64_MAX / 2,
+	-BEGIN_NS, BEGIN_NS};
+
+static int64_t hostile_figure(void)
+{
+	return hostile[random_below(sizeof(hostile) / sizeof(hostile[0]))];
+}
+
+static int64_t hostile_known(void)
+{
+	return hostile[1 + random_below(sizeof(hostile) / sizeof(hostile[0]) - 1)];
+}
+
+/* Puts hostile figures into a row, but not into its ids. */
+#define HOSTILE_ROW(row) \
+	((row).started_unix_ns = hostile_known(), (row).begin_boot_ns = hostile_known(), \
+	 (row).end_boot_ns = hostile_figure(), (row).cpu_ns = hostile_known(), \
+	 (row).peak_rss_bytes = hostile_figure(), (row).concurrent_memory_bytes = hostile_figure())
+
+static void add_hostile_run(int64_t host_id)
+{
+	struct row_run run = make_run(host_id, random_below(3) ? "batch" : "system", 0, 1);
+
+	HOSTILE_ROW(run);
+	run.memory_limit_bytes = hostile_figure();
+	run.user_id = hostile_known();
+	run.run_key = random_below(2) ? "shared" : NULL;
+	run.name = HOSTILE;
+	put_run(&run);
+	for (int i = 0; i < 4; i++) {
+		struct row_task task = make_task(&run, "task", 0, 1);
+		struct row_tool tool = fill_tool(hostile_known(), "tool");
+
+		HOSTILE_ROW(task);
+		task.memory_limit_bytes = hostile_figure();
+		put_task(&task);
+		HOSTILE_ROW(tool);
+		tool.id = next_id++;
+		tool.host_id = host_id;
+		tool.run_id = run.id;
+		tool.task_id = task.id;
+		tool.process_count = 1;
+		put_tool(&tool);
+	}
+}
+
+TEST_TIMES(hostile_figures_add_up, SCHEDULES * 4)
+{
+	static const int64_t sizes[] = {INT64_MIN + 1, -1, 0, 1, 64, INT64_MAX};
+
+	state = (uint64_t)_i * UINT64_C(0x9e3779b97f4a7c15) + 1;
+	next_id = 100;
+	for (int64_t i = 1; i <= 3; i++) {
+		struct row_host host = fill_host(hostile_known(), "host");
+
+		host.id = i;
+		host.cpu_count = sizes[random_below(6)];
+		host.memory_bytes = sizes[random_below(6)];
+		put_host(&host);
+		for (int j = 0; j < 4; j++)
+			add_hostile_run(i);
+	}
+	load_prices(_i % 2 ? "node,100000\n" : "cpu,0.01,1971-01-01\ncpu,0.02\nmemory,0.001\n");
+	commit(1);
+	for (enum bill_key by = BILL_BY_RUN; by < KEY_COUNT; by++) {
+		struct store *reader = open_reader();
+		struct bill_request request = {
+			.by = by, .since_unix_ns = BEGIN_NS, .until_unix_ns = END_NS, .prices = prices};
+		struct bill bill;
+		int error = bill_make(reader, &request, &bill);
+
+		ck_assert_msg(error == 0 || error == -EOVERFLOW, "%d: %s", error, store_error_text(reader));
+		if (error == 0) {
+			check_adds_up(&bill, by);
+			check_rounds(&bill, by, 1000);
+		}
+		bill_free(&bill);
+		store_close(reader);
+	}
+}
+
+static void begin(void)
+{
+	make_directory();
+	open_store();
+	prices = NULL;
+}
+
+static void end(void)
+{
+	prices_free(prices);
+	remove_directory();
+}
+
+int main(void)
+{
+	return suite_run("bill", begin, end);
+}
