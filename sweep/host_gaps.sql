@@ -1,0 +1,72 @@
+-- title: Which hosts stayed on after a run had ended?
+-- explanation: Time in which a host was watched, the latest run had ended more than a grace before, and no other had
+--   begun. Time in which it was off, or not watched, does not count. The gap may still go on.
+-- finding: sweep
+-- parameter: since_unix_ns time = 7d; only what was seen from then on
+-- parameter: grace_ns duration = 10m; time after a run that is no gap; source: our proposal (docs/sweep.md)
+-- parameter: least_ns duration = 1h; minimum time of all gaps together; source: our proposal (docs/sweep.md)
+-- column: host_id id; the host
+-- column: hostname text; host name
+-- column: since_unix_ns time; when it began
+-- column: until_unix_ns time; when it ended, or was last seen
+-- column: is_now flag; whether it went on when the host was last heard of
+-- column: certainty text; certain, or likely if something in that time was not seen
+-- column: run_id id; the run it is tied to; unknown if none
+-- column: run text; name of that run
+-- column: gap_count count; gaps
+-- column: gap_ns duration; time of all gaps, less the grace of each
+-- column: held_cpu_ns duration; time of the host's cores
+-- column: held_byte_seconds byte_seconds; its memory times that time
+-- subject: hostname
+-- impact: cpu = held_cpu_ns, memory = held_byte_seconds
+-- sentence: {hostname} stayed on without a run for {gap_ns}, in {gap_count} gaps after runs, the latest after {run}
+-- advice: Stop the host when its last run ends, or queue the runs so that one follows another.
+WITH work AS (
+  SELECT host_id AS work_host_id, id AS work_run_id, name AS work_run, started_unix_ns AS work_begin_unix_ns,
+         started_unix_ns + wall_ns AS work_end_unix_ns
+    FROM standing_runs
+   WHERE kind NOT IN ('system', 'session', 'host-service')
+), moment AS (
+  SELECT host_id AS moment_host_id, unix_ns - unix_ns % 60000000000 AS at_unix_ns, 1 AS is_seen,
+         0 AS run_end_unix_ns
+    FROM host_samples
+   WHERE unix_ns >= :since_unix_ns
+   GROUP BY host_id, unix_ns - unix_ns % 60000000000
+   UNION ALL
+  SELECT work_host_id, work_begin_unix_ns, 0, coalesce(work_end_unix_ns, 9000000000000000000) FROM work
+), placed AS (
+  SELECT moment_host_id, at_unix_ns, is_seen,
+         max(run_end_unix_ns) OVER (PARTITION BY moment_host_id ORDER BY at_unix_ns, is_seen, run_end_unix_ns
+                                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS free_unix_ns
+    FROM moment
+), gap AS (
+  SELECT moment_host_id AS gap_host_id, free_unix_ns AS gap_unix_ns, min(at_unix_ns) AS first_unix_ns,
+         max(at_unix_ns) + 60000000000 AS last_unix_ns, count(*) * 60000000000 AS seen_ns
+    FROM placed
+   WHERE is_seen = 1 AND free_unix_ns > 0 AND at_unix_ns >= free_unix_ns + :grace_ns
+   GROUP BY moment_host_id, free_unix_ns
+), total AS (
+  SELECT gap_host_id AS total_host_id, count(*) AS gap_count, sum(seen_ns) AS gap_ns,
+         min(first_unix_ns) AS since_unix_ns, max(last_unix_ns) AS until_unix_ns, max(gap_unix_ns) AS latest_unix_ns,
+         sum(last_unix_ns - first_unix_ns) AS span_ns
+    FROM gap
+   GROUP BY gap_host_id
+), latest AS (
+  SELECT work.work_host_id AS latest_host_id, min(work.work_run_id) AS latest_run_id,
+         min(work.work_run) AS latest_run
+    FROM work JOIN total ON total.total_host_id = work.work_host_id
+   WHERE work.work_end_unix_ns = total.latest_unix_ns
+   GROUP BY work.work_host_id
+)
+SELECT h.id AS host_id, h.hostname AS hostname, total.since_unix_ns AS since_unix_ns,
+       total.until_unix_ns AS until_unix_ns,
+       CASE WHEN total.until_unix_ns >= h.last_seen_unix_ns - 60000000000 THEN 1 ELSE 0 END AS is_now,
+       CASE WHEN total.gap_ns >= 0.95 * total.span_ns THEN 'certain' ELSE 'likely' END AS certainty,
+       latest.latest_run_id AS run_id, latest.latest_run AS run, total.gap_count AS gap_count, total.gap_ns AS gap_ns,
+       h.cpu_count * total.gap_ns AS held_cpu_ns,
+       CAST(1.0 * h.memory_bytes * total.gap_ns / 1000000000 AS BIGINT) AS held_byte_seconds
+  FROM hosts h
+  JOIN total ON total.total_host_id = h.id
+  LEFT JOIN latest ON latest.latest_host_id = h.id
+ WHERE total.gap_ns >= :least_ns
+ ORDER BY total.gap_ns DESC, h.id;

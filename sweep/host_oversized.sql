@@ -1,0 +1,96 @@
+-- title: Which hosts could be a smaller instance type?
+-- explanation: Hosts whose busiest minute and largest use of memory, with some headroom, fit into a smaller instance
+--   type. Only types of other hosts here are considered, since their sizes are known; of those, the smallest that
+--   fits, a core weighing as much as 9 GiB. Peaks within a minute are not seen.
+-- finding: sweep
+-- parameter: since_unix_ns time = 7d; only what was seen from then on
+-- parameter: least_ns duration = 30h; minimum time watched; source: AWS Compute Optimizer needs 30 hours
+-- parameter: headroom_share share = 15%; what the smaller type must have beyond the peak; source: max × 1.15, measured (docs/sweep.md)
+-- column: host_id id; the host
+-- column: hostname text; host name
+-- column: since_unix_ns time; when it began
+-- column: until_unix_ns time; when it ended, or was last seen
+-- column: is_now flag; whether it went on when the host was last heard of
+-- column: certainty text; certain, or likely if something in that time was not seen
+-- column: run_id id; the run it is tied to; unknown if none
+-- column: run text; name of that run
+-- column: instance_type text; its type
+-- column: smaller_type text; the type that would have done
+-- column: smaller_count count; its processors
+-- column: smaller_bytes bytes; its memory
+-- column: cpu_count count; processors now
+-- column: memory_bytes bytes; memory now
+-- column: peak_cores number; cores in use in the busiest minute
+-- column: peak_bytes bytes; most memory in use
+-- column: observed_ns duration; time watched
+-- column: held_cpu_ns duration; time of the processors that it has more
+-- column: held_byte_seconds byte_seconds; the memory that it has more times that time
+-- subject: hostname
+-- impact: cpu = held_cpu_ns, memory = held_byte_seconds
+-- sentence: {hostname} ({instance_type}, {cpu_count} processors, {memory_bytes}) used at most {peak_cores} cores and {peak_bytes} in {observed_ns}
+-- advice: {smaller_type} ({smaller_count} processors, {smaller_bytes}) would have held every minute.
+WITH bucket AS (
+  SELECT host_id AS bucket_host_id, unix_ns - unix_ns % 60000000000 AS bucket_unix_ns, max(unix_ns) AS last_unix_ns,
+         max(boot_ns) AS last_boot_ns, max(cpu_user_ns + cpu_system_ns) AS busy_ns,
+         min(memory_available_bytes) AS least_available_bytes
+    FROM host_samples
+   WHERE unix_ns >= :since_unix_ns
+   GROUP BY host_id, unix_ns - unix_ns % 60000000000
+), paired AS (
+  SELECT bucket_host_id, bucket_unix_ns, last_unix_ns,
+         last_unix_ns - min(last_unix_ns) OVER (PARTITION BY bucket_host_id ORDER BY bucket_unix_ns
+                                                ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS step_ns,
+         last_boot_ns - min(last_boot_ns) OVER (PARTITION BY bucket_host_id ORDER BY bucket_unix_ns
+                                                ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS boot_step_ns,
+         busy_ns - min(busy_ns) OVER (PARTITION BY bucket_host_id ORDER BY bucket_unix_ns
+                                      ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS busy_step_ns,
+         least_available_bytes
+    FROM bucket
+), step AS (
+  SELECT bucket_host_id AS step_host_id, last_unix_ns AS step_unix_ns, step_ns, busy_step_ns, least_available_bytes
+    FROM paired
+   WHERE step_ns > 0 AND step_ns <= 2 * 60000000000 AND abs(step_ns - boot_step_ns) <= 30000000000
+), peak AS (
+  SELECT step_host_id AS peak_host_id, min(step_unix_ns - step_ns) AS first_unix_ns, max(step_unix_ns) AS last_unix_ns,
+         sum(step_ns) AS all_ns, max(1.0 * busy_step_ns / step_ns) AS most_cores,
+         min(least_available_bytes) AS least_bytes
+    FROM step
+   GROUP BY step_host_id
+), typed AS (
+  SELECT id AS typed_host_id, hostname AS typed_hostname, cpu_count AS typed_count, memory_bytes AS typed_bytes,
+         coalesce(cloud_instance_type, CASE WHEN vendor = 'Amazon EC2' THEN product END)
+           AS typed_name
+    FROM hosts
+), size AS (
+  SELECT typed_name AS size_name, min(typed_count) AS size_count, min(typed_bytes) AS size_bytes,
+         min(typed_count) * 9663676416 + min(typed_bytes) AS size_weight
+    FROM typed
+   WHERE typed_name IS NOT NULL
+   GROUP BY typed_name
+), fitting AS (
+  SELECT typed.typed_host_id AS fitting_host_id, size.size_name AS size_name, size.size_count AS size_count,
+         size.size_bytes AS size_bytes,
+         row_number() OVER (PARTITION BY typed.typed_host_id ORDER BY size.size_weight, size.size_name) AS place
+    FROM typed
+    JOIN peak ON peak.peak_host_id = typed.typed_host_id
+    CROSS JOIN size
+   WHERE size.size_name <> typed.typed_name AND size.size_count <= typed.typed_count
+     AND size.size_bytes <= typed.typed_bytes
+     AND size.size_weight < typed.typed_count * 9663676416 + typed.typed_bytes
+     AND size.size_count >= (1 + :headroom_share) * peak.most_cores
+     AND size.size_bytes >= (1 + :headroom_share) * (typed.typed_bytes - peak.least_bytes)
+)
+SELECT typed.typed_host_id AS host_id, typed.typed_hostname AS hostname, peak.first_unix_ns AS since_unix_ns,
+       peak.last_unix_ns AS until_unix_ns, 1 AS is_now,
+       CASE WHEN peak.all_ns >= 0.95 * (peak.last_unix_ns - peak.first_unix_ns) THEN 'certain' ELSE 'likely' END
+         AS certainty,
+       NULL AS run_id, NULL AS run, typed.typed_name AS instance_type, fitting.size_name AS smaller_type,
+       fitting.size_count AS smaller_count, fitting.size_bytes AS smaller_bytes, typed.typed_count AS cpu_count,
+       typed.typed_bytes AS memory_bytes, peak.most_cores AS peak_cores, typed.typed_bytes - peak.least_bytes AS peak_bytes,
+       peak.all_ns AS observed_ns, (typed.typed_count - fitting.size_count) * peak.all_ns AS held_cpu_ns,
+       CAST(1.0 * (typed.typed_bytes - fitting.size_bytes) * peak.all_ns / 1000000000 AS BIGINT) AS held_byte_seconds
+  FROM typed
+  JOIN peak ON peak.peak_host_id = typed.typed_host_id
+  JOIN fitting ON fitting.fitting_host_id = typed.typed_host_id
+ WHERE fitting.place = 1 AND peak.all_ns >= :least_ns
+ ORDER BY held_cpu_ns DESC, typed.typed_host_id;

@@ -1,0 +1,63 @@
+-- title: What was done more than once, by host?
+-- explanation: Processes that succeeded, with the same command line in the same directory, of all runs. All but the
+--   longest count. Whether they did the same work also depends on their input, so this is never more than likely.
+--   Scheduled work and services are left out, as are processes of less than a minimum CPU time.
+-- finding: sweep
+-- parameter: since_unix_ns time = 7d; only what was seen from then on
+-- parameter: least_each_ns duration = 10s; minimum CPU time of each process; source: our proposal (docs/sweep.md)
+-- parameter: least_ns duration = 10m; minimum CPU time of all but the longest; source: our proposal (docs/sweep.md)
+-- column: host_id id; the host
+-- column: hostname text; host name
+-- column: since_unix_ns time; when it began
+-- column: until_unix_ns time; when it ended, or was last seen
+-- column: is_now flag; whether it went on when the host was last heard of
+-- column: certainty text; certain, or likely if something in that time was not seen
+-- column: run_id id; the run it is tied to; unknown if none
+-- column: run text; name of that run
+-- column: program text; the program
+-- column: arguments arguments; command line
+-- column: process_count count; processes
+-- column: run_count count; runs that they belong to
+-- column: held_cpu_ns duration; CPU time of all but the longest
+-- column: held_byte_seconds byte_seconds; their mean memory times the wall time of all but one
+-- subject: arguments
+-- impact: cpu = held_cpu_ns, memory = held_byte_seconds
+-- sentence: {program} ran {process_count} times with the same command line, in {run_count} runs: {held_cpu_ns} of CPU time again
+-- advice: If the input did not change, keep the result: resume the run (-resume, --rerun-incomplete), or cache it.
+WITH run AS (
+  SELECT host_id AS run_host_id, id AS work_run_id, name AS work_run
+    FROM standing_runs
+   WHERE kind NOT IN ('system', 'session', 'host-service', 'service', 'cron')
+), process AS (
+  SELECT host_id AS process_host_id, run_id AS process_run_id, program AS process_program,
+         arguments AS same_arguments, working_directory AS same_directory, cpu_ns AS process_cpu_ns,
+         started_unix_ns AS begin_unix_ns, started_unix_ns + (end_boot_ns - begin_boot_ns) AS end_unix_ns,
+         1.0 * peak_rss_bytes * (end_boot_ns - begin_boot_ns) / 1000000000 AS process_byte_seconds,
+         row_number() OVER (PARTITION BY host_id, arguments, working_directory ORDER BY started_unix_ns DESC, id)
+           AS place
+    FROM processes
+   WHERE started_unix_ns >= :since_unix_ns AND cpu_ns >= :least_each_ns AND exit_code = 0
+     AND length(arguments) > 0 AND working_directory IS NOT NULL
+     AND (host_id, run_id) IN (SELECT run_host_id, work_run_id FROM run)
+), total AS (
+  SELECT process_host_id AS total_host_id, same_arguments AS total_arguments, same_directory AS total_directory,
+         count(*) AS process_count, count(DISTINCT process_run_id) AS run_count,
+         min(begin_unix_ns) AS first_unix_ns, max(end_unix_ns) AS last_unix_ns,
+         sum(process_cpu_ns) - max(process_cpu_ns) AS again_cpu_ns, sum(process_byte_seconds) AS all_byte_seconds
+    FROM process
+   GROUP BY process_host_id, same_arguments, same_directory
+)
+SELECT h.id AS host_id, h.hostname AS hostname, total.first_unix_ns AS since_unix_ns,
+       total.last_unix_ns AS until_unix_ns, 0 AS is_now, 'likely' AS certainty, run.work_run_id AS run_id,
+       run.work_run AS run, process.process_program AS program, total.total_arguments AS arguments,
+       total.process_count AS process_count, total.run_count AS run_count, total.again_cpu_ns AS held_cpu_ns,
+       CAST(1.0 * total.all_byte_seconds * (total.process_count - 1) / total.process_count AS BIGINT)
+         AS held_byte_seconds
+  FROM total
+  JOIN process ON process.process_host_id = total.total_host_id
+              AND process.same_arguments = total.total_arguments AND process.same_directory = total.total_directory
+              AND process.place = 1
+  JOIN run ON run.run_host_id = process.process_host_id AND run.work_run_id = process.process_run_id
+  JOIN hosts h ON h.id = total.total_host_id
+ WHERE total.process_count > 1 AND total.again_cpu_ns >= :least_ns
+ ORDER BY total.again_cpu_ns DESC, total.total_host_id, total.first_unix_ns;
