@@ -69,6 +69,7 @@ struct verb {
 	V(tune) \
 	V(cost) \
 	V(prices) \
+	V(sweep) \
 	V(query) \
 	V(host) \
 	V(status) \

@@ -20,7 +20,7 @@
 -- column: held_byte_seconds byte_seconds; their memory times their wall time
 -- subject: name
 -- impact: cpu = held_cpu_ns, memory = held_byte_seconds
--- sentence: {failed_count} tasks {name} of {run_count} runs failed, after {failed_wall_ns} and {held_cpu_ns} of CPU time
+-- sentence: Tasks {name} failed: {failed_count}, in runs: {run_count}. They took {failed_wall_ns}, and {held_cpu_ns} of CPU time
 -- advice: See why (tracer explain RUN); retry only what can succeed, and fail early.
 WITH task AS (
   SELECT t.host_id AS task_host_id, t.run_id AS task_run_id, r.name AS task_run, t.name AS task_name,

@@ -24,32 +24,7 @@ struct finder {
 static char *fill(const struct findings_request *request, const struct question *question, const char *template,
 		  struct store_result *result)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *file = open_memstream(&text, &size);
-
-	if (!file)
-		return NULL;
-	while (*template) {
-		size_t plain = strcspn(template, "{"), name_size;
-		char name[QUESTION_NAME_MAX + 1];
-		struct store_value value;
-		char *formatted;
-
-		fwrite(template, 1, plain, file);
-		template += plain;
-		if (!*template)
-			break;
-		name_size = strcspn(++template, "}");
-		snprintf(name, sizeof(name), "%.*s", (int)name_size, template);
-		template += name_size + 1;
-		value = store_result_get(result, name);
-		formatted = request->format(&value, question_column(question, name)->type);
-		if (formatted)
-			fputs(formatted, file);
-		free(formatted);
-	}
-	return fclose(file) == 0 ? text : NULL;
+	return finding_text(question, template, result, request->format);
 }
 
 /* Returns the finding of the same question and subject, which is made if there is none yet; NULL if out of memory. */

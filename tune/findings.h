@@ -6,11 +6,9 @@
 #pragma once
 
 #include "query/catalogue.h"
+#include "query/finding_text.h"
 #include "query/report.h"
 #include "tune/account.h"
-
-/* Formats a value for a sentence, safe to print; to be freed. NULL if out of memory. */
-typedef char *finding_format(const struct store_value *value, enum question_type type);
 
 struct finding_of_run {
 	const struct question *question;

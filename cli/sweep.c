@@ -1,0 +1,322 @@
+/* tracer sweep: where spend is wasted now. */
+#include "sweep/sweep.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "cli/site_rules.h"
+#include "cli/source.h"
+#include "cli/table.h"
+#include "cli/thresholds.h"
+#include "cli/units.h"
+#include "common/clock.h"
+
+#define PRICES_DEFAULT_PATH TRACER_CONFIG_DIR "/prices.csv"
+#define SITE_QUERIES TRACER_CONFIG_DIR "/queries.d"
+#define KIND "sweep"
+#define NANOS INT64_C(1000000000)
+#define MICRO_NANOS 1000
+#define COMMAND_SIZE 512
+#define WINDOW_NS (INT64_C(7) * 86400 * NANOS)
+
+static const char *since, *prices_path;
+static bool list;
+static int64_t limit = 10;
+static struct thresholds thresholds;
+
+static int set_take(const struct options *options, const char *text)
+{
+	return thresholds_take(&thresholds, options, text);
+}
+
+static const struct option_spec option_specs[] = {
+	{"since", 0, "TIME", NULL, "from this time on, such as 3d (ago) or 2026-11-22 (7d)", .text = &since},
+	{"limit", 'n', "N", NULL, "print at most N findings (10); 0: no limit", .number = &limit, .most = INT64_MAX},
+	{"list", 'l', NULL, NULL, "list the findings and their thresholds", .flag = &list},
+	{"set", 0, "FINDING.PARAMETER=VALUE", NULL, "set a threshold, such as host_idle.least=1h", .take = set_take},
+	{"prices", 0, "FILE", "file", "list of prices (" PRICES_DEFAULT_PATH ")", .text = &prices_path},
+	OPTION_SPECS_OF_VIEW,
+};
+
+struct sweeping {
+	struct view *view;
+	struct catalogue *catalogue;
+	struct prices *prices;
+	struct sweep sweep;
+	struct store_parameter given[3];
+	int64_t since_unix_ns, now_unix_ns;
+};
+
+static const struct store_parameter *bind(const struct question *question, void *data)
+{
+	const struct sweeping *sweeping = data;
+
+	return thresholds_bind(&thresholds, question, sweeping->given);
+}
+
+/* Values of a sentence; what comes from programs is escaped when the sentence is printed. */
+static const char *format(enum question_type type, const struct store_value *value, void *data)
+{
+	static char text[COMMAND_SIZE];
+	const struct sweeping *sweeping = data;
+	struct row_blob arguments = {value->data, value->size};
+
+	if (type == QUESTION_ARGUMENTS && value->type == STORE_VALUE_BLOB)
+		return command_text(&arguments, "", false, text, sizeof(text));
+	if (value->type == STORE_VALUE_TEXT)
+		return value->data;
+	return units_value(type, value, sweeping->view->options->raw);
+}
+
+/* ---- text -------------------------------------------------------------------------- */
+
+static void money_add(struct table *table, enum style style, int64_t nanos)
+{
+	const struct store_value value = {.type = STORE_VALUE_INTEGER, .integer = nanos / MICRO_NANOS};
+
+	table_add(table, style, nanos == ROW_NULL ? "-" : units_value(QUESTION_MONEY, &value, false));
+}
+
+static void item_add(struct table *table, size_t number, const struct sweep_item *item)
+{
+	table_add(table, STYLE_DIM, units_count((int64_t)number, false));
+	table_add_name(table, STYLE_TITLE, "", item->question->name);
+	table_add_name(table, STYLE_PLAIN, "", item->hostname);
+	table_add(table, STYLE_PLAIN, units_time_short(item->since_unix_ns));
+	table_add(table, STYLE_PLAIN, item->is_now ? "yes" : "no");
+	money_add(table, STYLE_PLAIN, item->hour_nanos);
+	money_add(table, STYLE_TITLE, item->cost_nanos);
+	table_add_name(table, STYLE_PLAIN, "", item->run ? item->run : "-");
+	table_add(table, item->is_certain ? STYLE_PLAIN : STYLE_DIM, item->is_certain ? "certain" : "likely");
+}
+
+static size_t shown_count(const struct sweep *sweep)
+{
+	return limit > 0 && (uint64_t)limit < sweep->count ? (size_t)limit : sweep->count;
+}
+
+static void print_sentences(const struct sweeping *sweeping, const struct output *output)
+{
+	for (size_t i = 0; i < shown_count(&sweeping->sweep); i++) {
+		const struct sweep_item *item = &sweeping->sweep.items[i];
+		struct output_flow flow;
+
+		output_flow_begin(&flow, output);
+		output_print(&flow.inner, STYLE_DIM, "%2zu  ", i + 1);
+		output_print_text(&flow.inner, STYLE_PLAIN, item->sentence);
+		output_print(&flow.inner, STYLE_PLAIN, ". ");
+		output_print_text(&flow.inner, STYLE_GOOD, item->advice);
+		output_print(&flow.inner, STYLE_PLAIN, "\n");
+		output_flow_end(&flow, 4);
+	}
+}
+
+static void print_notes(const struct sweeping *sweeping, const struct output *output)
+{
+	const struct sweep *sweep = &sweeping->sweep;
+	int64_t rest = (int64_t)(sweep->count - shown_count(sweep)), unknown = (int64_t)sweep->default_price_count;
+
+	if (rest > 0)
+		output_print(output, STYLE_DIM, "%s more (--limit 0 prints all)\n", units_count(rest, false));
+	if (sweep->count > 1)
+		output_print(output, STYLE_DIM, "Findings about the same host overlap: their costs do not add up\n");
+	if (unknown > 0)
+		output_print(output, STYLE_WARNING,
+			     "No price is known for %s %s: OpenCost's defaults were used (see tracer cost)\n",
+			     units_count(unknown, false), units_plural(unknown, "host", "hosts"));
+}
+
+static int print_text(const struct sweeping *sweeping, const struct output *output)
+{
+	static const struct table_column columns[] = {
+		{"#", TABLE_RIGHT, 0, 0},       {"what", TABLE_LEFT, 0, 0},
+		{"where", TABLE_LEFT, 20, 0},   {"since", TABLE_LEFT, 0, 2},
+		{"now", TABLE_LEFT, 0, 3},      {"an hour", TABLE_RIGHT, 0, 0},
+		{"so far", TABLE_RIGHT, 0, 0},  {"run", TABLE_LEFT, 0, 4, .most = 24},
+		{"how sure", TABLE_LEFT, 0, 1},
+	};
+	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	const struct sweep *sweep = &sweeping->sweep;
+	int error = 0;
+
+	if (!table)
+		return -ENOMEM;
+	output_print(output, STYLE_TITLE, "Since %s", units_time(sweeping->since_unix_ns));
+	output_print(output, STYLE_PLAIN, "  %s %s, %s %s, in %s\n", units_count((int64_t)sweep->host_count, false),
+		     units_plural((int64_t)sweep->host_count, "host", "hosts"),
+		     units_count((int64_t)sweep->count, false),
+		     units_plural((int64_t)sweep->count, "finding", "findings"), prices_currency(sweeping->prices));
+	for (size_t i = 0; i < shown_count(sweep); i++)
+		item_add(table, i + 1, &sweep->items[i]);
+	if (sweep->count > 0)
+		error = table_print(table, output, true, NULL);
+	table_free(table);
+	if (error == 0 && sweep->count > 0)
+		output_print(output, STYLE_PLAIN, "\n");
+	print_sentences(sweeping, output);
+	print_notes(sweeping, output);
+	return error;
+}
+
+/* ---- JSON -------------------------------------------------------------------------- */
+
+static int64_t micros(int64_t nanos)
+{
+	return nanos == ROW_NULL ? ROW_NULL : nanos / MICRO_NANOS;
+}
+
+static json_t *item_to_object(const struct sweep_item *item)
+{
+	static const char *const bases[] = {
+		[PRICES_NODE] = "node", [PRICES_RATES] = "rates", [PRICES_DEFAULT] = "default"};
+	json_t *object = json_object();
+
+	json_set_string(object, "finding", item->question->name);
+	json_set_integer(object, "host_id", item->host_id);
+	json_set_string(object, "hostname", item->hostname);
+	json_set_integer(object, "since_unix_ns", item->since_unix_ns);
+	json_set_integer(object, "until_unix_ns", item->until_unix_ns);
+	json_object_set_new(object, "is_now", json_boolean(item->is_now));
+	json_set_string(object, "certainty", item->is_certain ? "certain" : "likely");
+	json_set_integer(object, "run_id", item->run_id);
+	json_set_string(object, "run", item->run);
+	json_set_integer(object, "cpu_ns", item->cpu_ns);
+	json_set_integer(object, "memory_byte_seconds", item->memory_byte_seconds);
+	json_set_integer(object, "cost_micros", micros(item->cost_nanos));
+	json_set_integer(object, "cost_per_hour_micros", micros(item->hour_nanos));
+	json_set_string(object, "price_basis", bases[item->basis]);
+	json_set_string(object, "sentence", item->sentence);
+	json_set_string(object, "advice", item->advice);
+	return object;
+}
+
+static int print_json(const struct sweeping *sweeping)
+{
+	json_t *root = json_object(), *findings = json_array();
+	int error;
+
+	json_set_integer(root, "since_unix_ns", sweeping->since_unix_ns);
+	json_set_integer(root, "until_unix_ns", sweeping->now_unix_ns);
+	json_set_string(root, "currency", prices_currency(sweeping->prices));
+	json_set_integer(root, "host_count", (int64_t)sweeping->sweep.host_count);
+	json_set_integer(root, "default_price_count", (int64_t)sweeping->sweep.default_price_count);
+	for (size_t i = 0; i < shown_count(&sweeping->sweep); i++)
+		json_array_append_new(findings, item_to_object(&sweeping->sweep.items[i]));
+	json_set_integer(root, "finding_count", (int64_t)sweeping->sweep.count);
+	json_object_set_new(root, "findings", findings);
+	error = json_print(root);
+	json_decref(root);
+	return error;
+}
+
+/* ---- the verb ---------------------------------------------------------------------- */
+
+static void say_refused(const struct tree_error *error, void *data)
+{
+	site_rules_say(error);
+}
+
+static int since_read(const struct options *options, struct sweeping *sweeping)
+{
+	static const struct question_field field = {.name = "since", .type = QUESTION_TIME};
+	struct store_parameter value;
+
+	sweeping->now_unix_ns = (int64_t)clock_unix_ns();
+	sweeping->since_unix_ns = sweeping->now_unix_ns - WINDOW_NS;
+	if (since && question_parse_value(&field, since, &value) < 0)
+		return options_misuse(options, "--since takes %s, not '%s'", question_type_example(QUESTION_TIME),
+				      since);
+	if (since)
+		sweeping->since_unix_ns = value.integer;
+	sweeping->given[0] = (struct store_parameter)STORE_INT("since_unix_ns", sweeping->since_unix_ns);
+	sweeping->given[1] = (struct store_parameter)STORE_INT("now_unix_ns", sweeping->now_unix_ns);
+	return 0;
+}
+
+static int sweep_ask(struct sweeping *sweeping)
+{
+	const struct sweep_request request = {
+		.store = sweeping->view->store,
+		.catalogue = sweeping->catalogue,
+		.prices = sweeping->prices,
+		.now_unix_ns = sweeping->now_unix_ns,
+		.bind = bind,
+		.format = format,
+		.data = sweeping,
+	};
+
+	return sweep_make(&request, &sweeping->sweep);
+}
+
+static int sweep_show(struct view *view)
+{
+	struct sweeping sweeping = {.view = view};
+	struct tree_error reason;
+	int error =
+		prices_load(prices_path ? prices_path : PRICES_DEFAULT_PATH, !prices_path, &sweeping.prices, &reason);
+
+	if (error < 0 && error != -ENOMEM)
+		return reason.line ? say("tracer sweep: %s:%u: %s", reason.file, reason.line, reason.reason)
+				   : say("tracer sweep: %s: %s", reason.file, reason.reason);
+	if (error == 0)
+		error = catalogue_load(SITE_QUERIES, say_refused, NULL, &sweeping.catalogue);
+	if (error == 0)
+		error = since_read(view->options, &sweeping);
+	if (error == 0)
+		error = thresholds_check(&thresholds, view->options, sweeping.catalogue, KIND);
+	if (error == 0)
+		error = sweep_ask(&sweeping);
+	if (error == 0)
+		error = view->options->json ? print_json(&sweeping) : print_text(&sweeping, &view->output);
+	sweep_free(&sweeping.sweep);
+	catalogue_free(sweeping.catalogue);
+	prices_free(sweeping.prices);
+	return error;
+}
+
+/* The list needs no store. */
+static int sweep_list(const struct options *options)
+{
+	struct catalogue *catalogue;
+	struct output output;
+	int error;
+
+	output_init(&output, stdout, (enum output_color)options->color);
+	if (catalogue_load(SITE_QUERIES, say_refused, NULL, &catalogue) < 0)
+		return say("tracer sweep: out of memory");
+	error = thresholds_check(&thresholds, options, catalogue, KIND);
+	if (error == 0)
+		error = options->json ? thresholds_print_json(&thresholds, catalogue, KIND)
+				      : thresholds_print(&thresholds, &output, catalogue, KIND);
+	catalogue_free(catalogue);
+	return error < 0 ? VERB_FAILED : error;
+}
+
+static int sweep_main(const struct options *options)
+{
+	return list ? sweep_list(options) : source_show(options, sweep_show);
+}
+
+const struct verb verb_sweep = {
+	.name = "sweep",
+	.summary = "show where spend is wasted now",
+	.description = "Looks for hosts, sessions, runs and tasks that cost money for nothing, the most expensive\n"
+		       "first: only what was seen, nothing is predicted. A host on which work was active is\n"
+		       "never called idle.\n"
+		       "\n"
+		       "since     when it began, or when the time searched began\n"
+		       "now       whether it still went on when the host was last heard of, in the last 15\n"
+		       "          minutes\n"
+		       "an hour   what it costs each hour, as long as it goes on\n"
+		       "so far    what it has cost since then\n"
+		       "run       the run it is tied to\n"
+		       "how sure  certain, or likely if something in that time was not seen\n"
+		       "\n"
+		       "Prices come from " PRICES_DEFAULT_PATH " (docs/cost.md). Findings about the same host\n"
+		       "overlap: their costs do not add up. See docs/sweep.md.",
+	.options = option_specs,
+	.examples = "  tracer sweep --since 30d\n"
+		    "  tracer sweep --set host_idle.least=1h\n"
+		    "  tracer sweep --lake https://lake.example:8443 --json",
+	.main = sweep_main,
+};

@@ -1,0 +1,11 @@
+/* The text of a finding: its sentence or advice (question.h), with the values of a row in place of {COLUMN}. */
+#pragma once
+
+#include "query/question.h"
+
+/* Formats a value of a sentence, safe to print; to be freed. NULL if out of memory. */
+typedef char *finding_format(const struct store_value *value, enum question_type type);
+
+/* Fills a template with the current row of a result. Returns text to be freed, or NULL if out of memory. */
+char *finding_text(const struct question *question, const char *template, struct store_result *result,
+		   finding_format *format);

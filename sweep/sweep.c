@@ -1,0 +1,210 @@
+/* Where spend is wasted now. See sweep.h. */
+#include "sweep/sweep.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "common/grow.h"
+#include "cost/bill.h"
+
+#define SECOND_NS INT64_C(1000000000)
+#define HOUR_NS (3600 * SECOND_NS)
+
+struct sweeper {
+	const struct sweep_request *request;
+	struct sweep *sweep;
+	struct rows hosts;
+	bool *lacks_price; /* of each host */
+};
+
+/* ---- money ------------------------------------------------------------------------- */
+
+/* The part of a resource that is held: `held` of `capacity` in a time; at most all. */
+static double part_of(int64_t held, double capacity)
+{
+	double part = held == ROW_NULL || capacity <= 0 ? 0 : (double)held / capacity;
+
+	return part < 0 ? 0 : part > 1 ? 1 : part;
+}
+
+int64_t sweep_cost(const struct prices *prices, const struct row_cloud_host *host, int64_t since_unix_ns,
+		   int64_t until_unix_ns, int64_t cpu_ns, int64_t byte_seconds)
+{
+	struct prices_host priced = bill_priced_host(host);
+	double span_ns = (double)until_unix_ns - (double)since_unix_ns;
+	double cpu = part_of(cpu_ns, span_ns * (double)host->host.cpu_count);
+	double memory = part_of(byte_seconds, span_ns / (double)SECOND_NS * (double)host->host.memory_bytes);
+	double sum = 0;
+
+	if (cpu_ns == ROW_NULL && byte_seconds == ROW_NULL)
+		return ROW_NULL;
+	for (int64_t at = since_unix_ns, end; at < until_unix_ns; at = end) {
+		struct price price = prices_find(prices, &priced, at);
+		int64_t cpu_nanos, memory_nanos;
+
+		end = price.until_unix_ns < until_unix_ns ? price.until_unix_ns : until_unix_ns;
+		price_bill(&price, host->host.cpu_count, host->host.memory_bytes, end - at, &cpu_nanos, &memory_nanos);
+		sum += (double)cpu_nanos * cpu + (double)memory_nanos * memory;
+	}
+	return (int64_t)sum;
+}
+
+/* Costs of an item, from what it holds. */
+static void price_item(struct sweeper *sweeper, struct sweep_item *item, size_t host_index)
+{
+	const struct row_cloud_host *host = ROWS_ITEM(&sweeper->hosts, cloud_host, host_index);
+	const struct prices *prices = sweeper->request->prices;
+	struct prices_host priced = bill_priced_host(host);
+	int64_t span_ns = item->until_unix_ns - item->since_unix_ns;
+	double hours = (double)span_ns / (double)HOUR_NS;
+
+	item->basis = prices_find(prices, &priced, item->until_unix_ns).basis;
+	item->cost_nanos = sweep_cost(prices, host, item->since_unix_ns, item->until_unix_ns, item->cpu_ns,
+				      item->memory_byte_seconds);
+	if (item->is_now && hours > 0 && item->cost_nanos != ROW_NULL)
+		item->hour_nanos = sweep_cost(
+			prices, host, item->until_unix_ns, item->until_unix_ns + HOUR_NS,
+			item->cpu_ns == ROW_NULL ? ROW_NULL : (int64_t)((double)item->cpu_ns / hours),
+			item->memory_byte_seconds == ROW_NULL ? ROW_NULL
+							      : (int64_t)((double)item->memory_byte_seconds / hours));
+	if (item->basis == PRICES_DEFAULT && item->cost_nanos != ROW_NULL)
+		sweeper->lacks_price[host_index] = true;
+}
+
+/* ---- rows -------------------------------------------------------------------------- */
+
+static int64_t held(const struct question *question, enum question_impact impact, struct store_result *result)
+{
+	const struct question_field *column = question->finding.impacts[impact];
+	int64_t number = column ? result_integer(result, column->name) : ROW_NULL;
+
+	return number < 0 ? ROW_NULL : number;
+}
+
+/* Returns the index of a host, or the number of hosts if there is none of that id. */
+static size_t host_find(const struct sweeper *sweeper, int64_t id)
+{
+	size_t index = 0;
+
+	while (index < sweeper->hosts.count && ROWS_ITEM(&sweeper->hosts, cloud_host, index)->host.id != id)
+		index++;
+	return index;
+}
+
+static char *text_copy(struct store_result *result, const char *column)
+{
+	const char *text = result_text(result, column);
+
+	return text ? strdup(text) : NULL;
+}
+
+static int row_take(struct sweeper *sweeper, const struct question *question, struct store_result *result)
+{
+	const struct sweep_request *request = sweeper->request;
+	struct sweep *sweep = sweeper->sweep;
+	struct sweep_item *items = grow(sweep->items, &sweep->capacity, sweep->count + 1, sizeof(*items)), *item;
+	const char *certainty = result_text(result, "certainty");
+	size_t host;
+
+	if (!items)
+		return -ENOMEM;
+	sweep->items = items;
+	host = host_find(sweeper, result_integer(result, "host_id"));
+	if (host == sweeper->hosts.count) /* its row was not written yet */
+		return 0;
+	item = &items[sweep->count++];
+	*item = (struct sweep_item){
+		.question = question,
+		.host_id = result_integer(result, "host_id"),
+		.run_id = result_integer(result, "run_id"),
+		.hostname = text_copy(result, "hostname"),
+		.run = text_copy(result, "run"),
+		.since_unix_ns = result_integer(result, "since_unix_ns"),
+		.until_unix_ns = result_integer(result, "until_unix_ns"),
+		.is_certain = certainty && strcmp(certainty, "certain") == 0,
+		.cpu_ns = held(question, QUESTION_SAVES_CPU, result),
+		.memory_byte_seconds = held(question, QUESTION_SAVES_MEMORY, result),
+		.cost_nanos = ROW_NULL,
+		.hour_nanos = ROW_NULL,
+		.sentence = finding_text(question, question->finding.sentence, result, request->format, request->data),
+		.advice = finding_text(question, question->finding.advice, result, request->format, request->data),
+	};
+	item->is_now = result_integer(result, "is_now") == 1 &&
+		       ROWS_ITEM(&sweeper->hosts, cloud_host, host)->host.last_seen_unix_ns >=
+			       request->now_unix_ns - SWEEP_PRESENT_NS;
+	if (!item->hostname || !item->sentence || !item->advice)
+		return -ENOMEM;
+	if (item->since_unix_ns != ROW_NULL && item->until_unix_ns != ROW_NULL)
+		price_item(sweeper, item, host);
+	return 0;
+}
+
+static int question_take(struct sweeper *sweeper, const struct question *question)
+{
+	const struct sweep_request *request = sweeper->request;
+	struct store_result *result;
+	int error, more;
+
+	error = question_ask(question, request->store, request->bind(question, request->data), &result);
+	if (error < 0)
+		return error;
+	while (error == 0 && (more = store_result_next(result)) != 0)
+		error = more < 0 ? more : row_take(sweeper, question, result);
+	store_result_free(result);
+	return error;
+}
+
+/* ---- all --------------------------------------------------------------------------- */
+
+/* The most expensive first; unknown costs last. */
+static int compare_items(const void *left, const void *right)
+{
+	const struct sweep_item *a = left, *b = right;
+
+	if (a->cost_nanos != b->cost_nanos) {
+		if (a->cost_nanos == ROW_NULL || b->cost_nanos == ROW_NULL)
+			return a->cost_nanos == ROW_NULL ? 1 : -1;
+		return a->cost_nanos > b->cost_nanos ? -1 : 1;
+	}
+	if (strcmp(a->hostname, b->hostname) != 0)
+		return strcmp(a->hostname, b->hostname);
+	return strcmp(a->sentence, b->sentence);
+}
+
+int sweep_make(const struct sweep_request *request, struct sweep *ret_sweep)
+{
+	struct sweeper sweeper = {.request = request, .sweep = ret_sweep};
+	const struct question *question;
+	int error;
+
+	*ret_sweep = (struct sweep){0};
+	error = rows_load(&sweeper.hosts, &row_type_cloud_host, request->store, "hosts", NULL);
+	if (error == 0) {
+		sweeper.lacks_price = calloc(sweeper.hosts.count + 1, sizeof(*sweeper.lacks_price));
+		error = sweeper.lacks_price ? 0 : -ENOMEM;
+	}
+	for (size_t i = 0; error == 0 && (question = catalogue_get(request->catalogue, i)); i++)
+		if (question->finding.kind && strcmp(question->finding.kind, "sweep") == 0 &&
+		    (!request->name || strcmp(question->name, request->name) == 0))
+			error = question_take(&sweeper, question);
+	for (size_t i = 0; error == 0 && i < sweeper.hosts.count; i++)
+		ret_sweep->default_price_count += sweeper.lacks_price[i];
+	ret_sweep->host_count = sweeper.hosts.count;
+	if (error == 0 && ret_sweep->count > 0)
+		qsort(ret_sweep->items, ret_sweep->count, sizeof(*ret_sweep->items), compare_items);
+	free(sweeper.lacks_price);
+	rows_free(&sweeper.hosts);
+	return error;
+}
+
+void sweep_free(struct sweep *sweep)
+{
+	for (size_t i = 0; i < sweep->count; i++) {
+		free(sweep->items[i].hostname);
+		free(sweep->items[i].run);
+		free(sweep->items[i].sentence);
+		free(sweep->items[i].advice);
+	}
+	free(sweep->items);
+	*sweep = (struct sweep){0};
+}
