@@ -1,6 +1,6 @@
 -- title: Which tasks are stuck or idle?
 -- explanation: Running tasks with a process that makes no progress: stuck in uninterruptible sleep, or without CPU and
---   I/O for half an hour, alone (idle) or like all of its task (stuck). Tasks that have ended do not count. Held is the
+--   I/O for half an hour, alone (idle) or as all of its task (stuck). Tasks that have ended do not count. Held is the
 --   memory of the task if it is stuck, else of the process.
 -- finding: sweep
 -- parameter: since_unix_ns time = 7d; only what was seen from then on
@@ -41,9 +41,9 @@ SELECT h.id AS host_id, h.hostname AS hostname, stall.stall_unix_ns AS since_uni
        h.last_seen_unix_ns - stall.stall_unix_ns AS stalled_ns,
        CASE WHEN stall.stall_kind = 'stuck' THEN coalesce(t.concurrent_memory_bytes, t.peak_rss_bytes)
             ELSE process.stalled_bytes END AS memory_bytes,
-       CAST(1.0 * CASE WHEN stall.stall_kind = 'stuck' THEN coalesce(t.concurrent_memory_bytes, t.peak_rss_bytes)
+       CAST(CASE WHEN stall.stall_kind = 'stuck' THEN coalesce(t.concurrent_memory_bytes, t.peak_rss_bytes)
                        ELSE process.stalled_bytes END
-            * (h.last_seen_unix_ns - stall.stall_unix_ns) / 1000000000 AS BIGINT) AS held_byte_seconds
+            * (1.0 * (h.last_seen_unix_ns - stall.stall_unix_ns) / 1000000000) AS BIGINT) AS held_byte_seconds
   FROM stall
   JOIN hosts h ON h.id = stall.stall_host_id
   JOIN standing_tasks t ON t.host_id = stall.stall_host_id AND t.id = stall.stall_task_id

@@ -28,7 +28,7 @@ from lake import ROOT  # noqa: E402
 
 BUILD = pathlib.Path(sys.argv[1]).resolve()
 TRACER = BUILD / "cli/tracer"
-QUERIES = {path.stem: path.read_text() for path in sorted((ROOT / "query").glob("*/*.sql"))}
+QUERIES = {path.stem: path.read_text() for path in sorted([*(ROOT / "query").glob("*/*.sql"), *(ROOT / "sweep").glob("*.sql")])}
 RECORDINGS = ("make", "script", "snakemake")
 COMBINATIONS_MAX = 10 # for each store, which differ in their selection
 EACH_MAX = 20
@@ -139,6 +139,8 @@ def make_store(directory, name):
         change(make_store(directory, "snakemake").rename(path))
     elif name == "known":
         command(BUILD / "tests/cli/make_store", path)
+    elif name == "sweep":
+        command(sys.executable, ROOT / "tests/cli/check_sweep.py", TRACER, BUILD / "tests/cli/make_store", "--store", path)
     else:
         replay(BUILD, ROOT / f"tests/golden/{name}.rec", path)
     return path
@@ -199,6 +201,7 @@ def values_for(store):
         "name": [f"t{name}" for name in names] + ["n", "tno'such \\ name %_", "t"],
         "first_id": ["i0", *whole(ids)],
         "last_id": [f"i{2 ** 63 - 1}", *whole(ids)],
+        "until_unix_ns": whole([begun[-1] + 1, 2**62]), "now_unix_ns": whole([begun[-1] + 10**13]),
         "since_unix_ns": whole([0, begun[len(begun) // 2], begun[-1] + 1]),
         "first_boot_ns": ["n", "i0"], "last_boot_ns": ["n", f"i{2 ** 62}", *whole(column("SELECT begin_boot_ns FROM tasks"))],
         "since_boot_ns": whole([0, boots[len(boots) // 2], boots[-1] + 1]),
@@ -286,7 +289,7 @@ def compare_queries(lake, name):
 
 def test_every_query(lake):
     asked = set()
-    for name in (*RECORDINGS, "known", "several"):
+    for name in (*RECORDINGS, "known", "several", "sweep"):
         asked |= compare_queries(lake, name)
     same("queries for which no store has rows", set(QUERIES) - asked, set())
 
@@ -416,9 +419,10 @@ def test_questions_give_the_same_answers(lake):
     with tempfile.TemporaryDirectory(prefix="tracer-lake-") as temporary:
         store = shipped(lake, pathlib.Path(temporary), "snakemake")
         host = command(TRACER, "query", "hosts", "--csv", "--store", store).split("\n")[1].split(",")[0]
+        given = {"host_samples": ["--host", host], "host_silent": ["--now", "2026-11-30"]}
         for name in names:
             for form in (["--ndjson"], ["--csv"], []):
-                compare_verb(lake, store, "query", name, *form, *(["--host", host] if name == "host_samples" else []))
+                compare_verb(lake, store, "query", name, *form, *given.get(name, []))
 
 
 def test_a_question_of_a_site_only_reads(lake):

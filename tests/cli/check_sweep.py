@@ -1,0 +1,480 @@
+#!/usr/bin/env python3
+"""tracer sweep on stores with known content: each finding is found where it was planted, and not in its clean twin;
+labelled histories of hosts, idle and at work: precision and recall of the finding host_idle.
+
+usage: check_sweep.py TRACER MAKE_STORE [--print | --store FILE]
+
+With --print, prints the table of docs/sweep.md. With --store, writes a store in which every finding is found, instead of
+testing.
+"""
+import json
+import os
+import pathlib
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+TRACER, MAKE_STORE = sys.argv[1:3]
+S, MIB, GIB = 10**9, 2**20, 2**30
+MINUTE, HOUR = 60, 3600
+NOW = time.time_ns() // S * S - 20 * S
+CORES, MEMORY = 4, 16 * GIB
+TABLES = ("hosts", "runs", "tasks", "tools", "process_rows", "images", "samples", "host_samples", "incidents",
+          "containers", "losses", "states")
+
+
+class Store:
+    """An empty store, and rows in it; times are seconds before now."""
+
+    def __init__(self, path):
+        self.path, self.ids = path, 0
+        subprocess.run([MAKE_STORE, path], check=True)
+        self.db = sqlite3.connect(path)
+        for table in TABLES:
+            self.db.execute(f"DELETE FROM {table}")
+        self.columns = {table: self.db.execute(f"PRAGMA table_info({table})").fetchall() for table in TABLES}
+
+    def add(self, table, **row):
+        self.ids += 1
+        row.setdefault("rev", self.ids)
+        if "process_id" not in row or table == "incidents":
+            row.setdefault("id", self.ids)
+        known = {name for _, name, *_ in self.columns[table]}
+        for _, name, kind, needed, *_ in self.columns[table]:
+            if needed and name not in row:
+                row[name] = "" if kind == "TEXT" else 0
+        row = {name: value for name, value in row.items() if name in known}
+        self.db.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", [*row.values()])
+        return row.get("id")
+
+    def sweep(self, *arguments, status=0):
+        self.db.commit()
+        result = subprocess.run([TRACER, "sweep", "--store", self.path, "--limit", "0", *arguments], check=False,
+                                capture_output=True, text=True, env={**os.environ, "LC_ALL": "C.UTF-8"})
+        assert result.returncode == status, result.stderr
+        return result
+
+    def found(self, *arguments):
+        return json.loads(self.sweep("--json", *arguments).stdout)["findings"]
+
+
+class Host:
+    """A host that was watched from `seen` seconds ago until `last` seconds ago."""
+
+    def __init__(self, store, name, seen=3 * HOUR, last=0, cpu_count=CORES, memory=MEMORY, boot=40 * 86400, **row):
+        self.store, self.seen, self.last, self.boot = store, seen, last, NOW - boot * S
+        self.cpu_count, self.memory = cpu_count, memory
+        self.worked = seen  # when the latest work ended, in seconds ago
+        self.id = store.add("hosts", host_key=name, hostname=name, cpu_count=cpu_count, memory_bytes=memory,
+                            boot_unix_ns=self.boot, first_seen_unix_ns=NOW - seen * S,
+                            last_seen_unix_ns=NOW - last * S, **row)
+
+    def times(self, begin, end):
+        """The columns that say when: from and to, in seconds ago; `end` None: it still runs."""
+        return {"begin_boot_ns": NOW - int(begin * S) - self.boot, "started_unix_ns": NOW - int(begin * S),
+                "end_boot_ns": None if end is None else NOW - int(end * S) - self.boot}
+
+    def load(self, cores=0.01, io=0, used=2 * GIB, step=10, but=()):
+        """Samples of the host: `cores` and `io` (bytes a second) are numbers or functions of seconds ago; none in the
+        spans `but`."""
+        busy = moved = 0
+        for ago in range(self.seen, self.last - 1, -step):
+            busy += int((cores(ago) if callable(cores) else cores) * step * S)
+            moved += int((io(ago) if callable(io) else io) * step)
+            if any(begin >= ago > end for begin, end in but):
+                continue
+            self.store.add("host_samples", host_id=self.id, unix_ns=NOW - ago * S, boot_ns=NOW - ago * S - self.boot,
+                           cpu_user_ns=busy, cpu_system_ns=0, disk_read_bytes=0, disk_write_bytes=moved,
+                           network_received_bytes=0, network_sent_bytes=0,
+                           memory_available_bytes=self.memory - (used(ago) if callable(used) else used))
+        return self
+
+    def run(self, begin, end=None, kind="command", status="succeeded", cpu_s=10, memory=GIB, root_end=None, name="work.sh",
+            origin=None):
+        """A run of one task. Returns (run, task, tool)."""
+        times, living = self.times(begin, end), int(end is None)
+        if kind not in ("system", "host-service"):
+            self.worked = min(self.worked, self.seen if end is None else end)
+        status = "running" if end is None else status
+        figures = {"process_count": 1, "living_count": living, "cpu_ns": int(cpu_s * S), "host_id": self.id,
+                   "peak_rss_bytes": memory, "concurrent_memory_bytes": memory}
+        run = self.store.add("runs", kind=kind, name=name, status=status, origin_process_id=origin,
+                             root_end_boot_ns=None if root_end is None else self.times(root_end, None)["begin_boot_ns"],
+                             **times, **figures)
+        task = self.store.add("tasks", run_id=run, kind="main", name=name, status=status, **times, **figures)
+        tool = self.store.add("tools", run_id=run, task_id=task, name=name, role="tool", **times, **figures)
+        return run, task, tool
+
+    def process(self, tool, begin, end=None, program="tool", role="tool", cpu_s=1, memory=GIB, arguments=b"tool\0x\0",
+                exit_code=0):
+        image = self.store.add("images", role=role, program=program, rev=None)
+        return self.store.add("process_rows", image_id=image, tool_id=tool, pid=100, began="exec", totals="final",
+                              ended=None if end is None else "exit", exit_code=None if end is None else exit_code,
+                              cpu_ns=int(cpu_s * S), peak_rss_bytes=memory, arguments=arguments,
+                              working_directory="/data", user_id=1000, **self.times(begin, end))
+
+    def sampled(self, process, begin, end, cores=0, io=0, step=300, **row):
+        """Samples of a process, with constant use."""
+        for ago in range(begin, end - 1, -step):
+            self.store.add("samples", process_id=process, boot_ns=NOW - ago * S - self.boot,
+                           cpu_ns=int((begin - ago) * cores * S), read_bytes=int((begin - ago) * io), write_bytes=0,
+                           rss_anon_bytes=GIB, rss_shmem_bytes=0, **row)
+
+
+# ---- labelled histories ------------------------------------------------------------------------
+
+def working(host, cores=0, io=0, kind="command", begin=170 * MINUTE, step=300):
+    """Running work with a process of such use; the host's own samples show it too."""
+    _, _, tool = host.run(begin, kind=kind)
+    process = host.process(tool, begin)
+    host.sampled(process, begin, 0, cores, io, step)
+    host.load(cores=cores + 0.01, io=io)
+
+
+def every(host, period, length, cores=1.0, last=0):
+    """A run every `period` seconds, `length` long, which uses `cores`; the latest ended `last` seconds ago."""
+    spans = [(ago, ago - length) for ago in range(last + length, host.seen - MINUTE, period)]
+    for begin, end in spans:
+        host.process(host.run(begin, end, cpu_s=cores * length)[2], begin, end)
+    host.load(cores=lambda ago: 0.01 + sum(cores for begin, end in spans if begin >= ago > end))
+
+
+def inside(host, period, last=0):
+    """One run that lasts, with a short process every `period` seconds."""
+    _, _, tool = host.run(170 * MINUTE)
+    host.sampled(host.process(tool, 170 * MINUTE, program="bash", role="shell"), 170 * MINUTE, 0)
+    for ago in range(170 * MINUTE, last, -period):
+        host.process(tool, ago, ago - 1)
+    host.load()
+
+
+def then_idle(host, ended=HOUR):
+    host.process(host.run(ended + 600, ended)[2], ended + 600, ended)
+    host.load(cores=lambda ago: 2.0 if ended + 600 >= ago > ended else 0.01)
+
+
+def session(host):
+    system = host.run(host.seen, kind="system", name="system")
+    host.process(system[2], 100 * MINUTE, program="bash", role="origin")
+    host.load()
+
+
+def own(host, name, kind, cores):
+    """Only the agent, or services of the distribution."""
+    process = host.process(host.run(host.seen, kind=kind, name=name)[2], host.seen, program=name)
+    host.sampled(process, host.seen, 0, cores, 100)
+    host.load(cores=cores, io=2000)
+
+
+# (what it is, whether it is idle, how to make it); the label is what happens, not what a rule can see
+HISTORIES = [
+    ("nothing ran", True, lambda h: h.load()),
+    ("the agent alone", True, lambda h: own(h, "tracer-probe", "host-service", 0.02)),
+    ("services of the distribution, 5 % of a core", True, lambda h: own(h, "cron", "host-service", 0.05)),
+    ("services of the distribution, 15 % of a core", True, lambda h: own(h, "snapd", "host-service", 0.15)),
+    ("services of the distribution, 40 % of a core", True, lambda h: own(h, "updatedb", "host-service", 0.4)),
+    ("a run that ended an hour ago", True, then_idle),
+    ("a run that ended 20 minutes ago", True, lambda h: then_idle(h, 20 * MINUTE)),
+    ("an open login session", True, session),
+    ("work that sleeps and holds memory", True, lambda h: working(h)),
+    ("work that uses 0.5 % of a core", True, lambda h: working(h, cores=0.005)),
+    ("bursts each hour, the latest 50 minutes ago", True, lambda h: every(h, HOUR, 300, last=50 * MINUTE)),
+    ("short processes, the latest 30 minutes ago", True, lambda h: inside(h, 600, last=30 * MINUTE)),
+    ("half of the samples missing", True, lambda h: h.load(but=[(150 * MINUTE, 60 * MINUTE)])),
+    ("no samples of the host at all", True, lambda h: None),
+    ("one core at work", False, lambda h: working(h, cores=1.0)),
+    ("all cores at work", False, lambda h: working(h, cores=4.0)),
+    ("work that uses 3 % of a core", False, lambda h: working(h, cores=0.03)),
+    ("work that only reads, 50 KB/s", False, lambda h: working(h, io=50_000)),
+    ("work that only reads, 100 bytes a second", False, lambda h: working(h, io=100)),
+    ("a service that answers now and then", False, lambda h: working(h, cores=0.002, io=20, kind="service")),
+    ("a run of 5 minutes every 20", False, lambda h: every(h, 20 * MINUTE, 300, last=14 * MINUTE)),
+    ("one short run each 10 minutes", False, lambda h: every(h, 600, 2, last=590)),
+    ("one short process each 10 minutes of a run", False, lambda h: inside(h, 600)),
+    ("bursts each hour, in one now", False, lambda h: every(h, HOUR, 300)),
+    ("a run that ended 5 minutes ago", False, lambda h: then_idle(h, 300)),
+    ("a run that began 5 minutes ago and sleeps", False, lambda h: working(h, begin=300)),
+    ("work from before the probe, kind found", False, lambda h: working(h, cores=0.5, kind="found")),
+    ("a container at work", False, lambda h: working(h, cores=0.2, kind="container")),
+    ("a cron job each 10 minutes", False, lambda h: every(h, 600, 20, last=570)),
+    ("an NFS server: kernel threads that send and write", False, lambda h: h.load(cores=0.1, io=10 * MIB)),
+    ("unknown work in the system's own run, 1 core", False, lambda h: own(h, "unknown", "system", 1.0)),
+]
+
+
+class Idle(unittest.TestCase):
+    def test_labelled_histories(self):
+        with tempfile.TemporaryDirectory() as directory:
+            store = Store(os.path.join(directory, "tracer.db"))
+            hosts = [Host(store, f"host-{number:02}") for number in range(len(HISTORIES))]
+            for host, (_, _, make) in zip(hosts, HISTORIES):
+                make(host)
+            found = {each["hostname"]: each for each in store.found() if each["finding"] in ("host_idle", "host_underused")}
+        called = [f"host-{number:02}" in found for number in range(len(HISTORIES))]
+        wrong = [what for (what, idle, _), is_called in zip(HISTORIES, called) if is_called and not idle]
+        missed = [what for (what, idle, _), is_called in zip(HISTORIES, called) if idle and not is_called]
+        self.assertEqual(wrong, [], "a host on which work ran is called idle")
+        for number, host in enumerate(hosts):
+            if called[number]:
+                self.assertGreaterEqual(found[f"host-{number:02}"]["since_unix_ns"], NOW - host.worked * S)
+        # A host that is busy as a whole is not called idle, although nothing but its own services ran.
+        self.assertEqual(missed, ["services of the distribution, 40 % of a core"])
+        self.assertEqual(found["host-00"]["certainty"], "certain")
+        self.assertEqual(found["host-12"]["certainty"], "likely")
+        self.assertEqual(found["host-13"]["certainty"], "likely")
+        ended = NOW - HOUR * S
+        self.assertLess(abs(found["host-05"]["since_unix_ns"] - ended), 300 * S)
+        if "--print" in sys.argv:
+            right = sum(idle and is_called for (_, idle, _), is_called in zip(HISTORIES, called))
+            print("| history | idle | called idle |\n|---|---|---|")
+            for (what, idle, _), is_called in zip(HISTORIES, called):
+                print(f"| {what} | {'yes' if idle else 'no'} | {'yes' if is_called else 'no'} |")
+            print(f"precision {right}/{sum(called)}, recall {right}/{sum(idle for _, idle, _ in HISTORIES)}")
+
+
+# ---- planted, and clean twins ------------------------------------------------------------------
+
+DAYS = 2 * 86400
+LONG = {"seen": DAYS, "boot": 40 * 86400}
+
+
+def leave_behind(host):
+    _, _, tool = host.run(5 * HOUR, None, root_end=4 * HOUR)
+    host.sampled(host.process(tool, 5 * HOUR, cpu_s=5 * HOUR), 5 * HOUR, 0, cores=1.0)
+
+
+def leave_open(host):
+    shell = host.process(host.run(DAYS, kind="system")[2], 20 * HOUR, program="bash", role="origin")
+    host.run(15 * HOUR, 12 * HOUR, origin=shell)
+
+
+def stall(host, moved=None, ended=None):
+    run, task, tool = host.run(5 * HOUR, ended, memory=3 * GIB)
+    times = host.times(2 * HOUR, moved)
+    host.store.add("incidents", host_id=host.id, run_id=run, task_id=task, process_id=host.process(tool, 5 * HOUR),
+                   kind="stuck", boot_ns=times["begin_boot_ns"], end_boot_ns=times["end_boot_ns"],
+                   unix_ns=times["started_unix_ns"], sentence="no progress")
+
+
+def everything(path):
+    """A store for the tests of the lake."""
+    store = Store(path)
+    for number, (_, _, make) in enumerate(HISTORIES):
+        make(Host(store, f"host-{number:02}"))
+    for number in range(2):
+        Host(store, f"large-{number}", cpu_count=8 - 4 * number, memory=(32 - 16 * number) * GIB,
+             cloud_instance_type=f"type-{number}", **LONG).load(step=60)
+    for make in (leave_behind, leave_open, stall):
+        make(Host(store, make.__name__, seen=DAYS))
+    host = Host(store, "work", seen=DAYS)
+    for begin in (9 * HOUR, 6 * HOUR):
+        host.run(begin, begin - HOUR, status="failed")
+        host.process(host.run(begin, begin - HOUR)[2], begin, begin - HOUR, cpu_s=1000)
+    host.load(step=60)
+    store.db.execute("UPDATE stream SET rev = ?", (store.ids + 1,))
+    store.db.commit()
+    store.db.close()
+
+
+class Planted(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.store = Store(os.path.join(self.directory.name, "tracer.db"))
+
+    def tearDown(self):
+        self.store.db.close()
+        self.directory.cleanup()
+
+    def only(self, finding, hostname):
+        """The one finding of that name, which must be about this host."""
+        found = [each for each in self.store.found() if each["finding"] == finding]
+        self.assertEqual([each["hostname"] for each in found], [hostname])
+        return found[0]
+
+    def test_idle_host_costs_all_of_it(self):
+        then_idle(Host(self.store, "planted"))
+        working(Host(self.store, "clean"), cores=1.0)
+        found = self.only("host_idle", "planted")
+        self.assertTrue(found["is_now"])
+        self.assertEqual(found["run"], "work.sh")
+        hour = CORES * 31611 + 16 * 4237  # OpenCost's defaults, in micros
+        self.assertAlmostEqual(found["cost_per_hour_micros"], hour, delta=2)
+        seconds = (found["until_unix_ns"] - found["since_unix_ns"]) / S
+        self.assertAlmostEqual(found["cost_micros"], hour * seconds / HOUR, delta=2)
+
+    def test_the_price_changes_in_the_middle(self):
+        then_idle(Host(self.store, "planted"))
+        since = self.only("host_idle", "planted")["since_unix_ns"]
+        middle = NOW - HOUR // 2 * S
+        prices = pathlib.Path(self.directory.name, "prices.csv")
+        prices.write_text("AssetClass,InstanceID,InstanceIDField,MarketPriceHourly,EndTimestamp\n"
+                          f"node,planted,hostname,1.0,{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime(middle // S))}\n"
+                          "node,planted,hostname,3.0,\n")
+        found = [each for each in self.store.found("--prices", prices) if each["finding"] == "host_idle"][0]
+        expected = ((middle - since) * 1.0 + (NOW - middle) * 3.0) / HOUR / S
+        self.assertAlmostEqual(found["cost_micros"] / 1e6, expected, places=4)
+        self.assertEqual(found["cost_per_hour_micros"], 3_000_000)
+        self.assertEqual(found["price_basis"], "node")
+
+    def test_underused(self):
+        Host(self.store, "planted", **LONG).load(cores=0.01, step=60)
+        Host(self.store, "clean", **LONG).load(cores=lambda ago: 1.0 if ago % 6000 < 300 else 0.01, step=60)
+        Host(self.store, "busy", **LONG).load(cores=0.05, step=60)
+        worked = Host(self.store, "worked", **LONG).load(cores=0.01, step=60)
+        worked.run(HOUR, HOUR - 5)
+        self.assertAlmostEqual(self.only("host_underused", "planted")["cpu_ns"] / S, CORES * DAYS, delta=CORES * 400)
+
+    def test_underused_ignores_disk_but_not_network(self):
+        Host(self.store, "planted", **LONG).load(cores=0.01, step=60)
+        chatty = Host(self.store, "clean", **LONG).load(cores=0.01, step=60)
+        self.store.db.execute("UPDATE host_samples SET network_sent_bytes = (unix_ns - ?) / 1000000000 * 5000"
+                              " WHERE host_id = ?", (NOW - DAYS * S, chatty.id))
+        self.only("host_underused", "planted")
+
+    def test_gaps_after_runs(self):
+        planted = Host(self.store, "planted", seen=10 * HOUR)
+        planted.run(9 * HOUR, 8 * HOUR)
+        planted.run(4 * HOUR, 3 * HOUR)
+        planted.run(2 * HOUR, 0)
+        planted.load(cores=1.0)
+        clean = Host(self.store, "clean", seen=10 * HOUR)
+        clean.run(9 * HOUR, 5 * HOUR)
+        clean.run(5 * HOUR - 300, 0)
+        clean.load(cores=1.0)
+        off = Host(self.store, "off", seen=10 * HOUR)
+        off.run(9 * HOUR, 8 * HOUR)
+        off.run(2 * HOUR, 0)
+        off.load(cores=1.0, but=[(8 * HOUR, 2 * HOUR)])
+        found = self.only("host_gaps", "planted")
+        # 4 h and 1 h, each less the grace of ten minutes
+        self.assertAlmostEqual(found["cpu_ns"] / CORES / S, 5 * HOUR - 2 * 600, delta=120)
+        self.assertIn("2 gaps", found["sentence"])
+        self.assertFalse(found["is_now"])
+
+    def test_cores_and_memory_never_used(self):
+        Host(self.store, "planted", **LONG).load(cores=lambda ago: 1.5 if ago < 600 else 0.5, used=2 * GIB, step=60)
+        Host(self.store, "clean", **LONG).load(cores=lambda ago: 3.9 if ago < 600 else 0.5, step=60,
+                                               used=lambda ago: 13 * GIB if ago < 600 else 2 * GIB)
+        Host(self.store, "short", seen=HOUR).load(cores=0.5, step=60)
+        self.assertEqual(self.only("host_cores_unused", "planted")["sentence"].split()[:3], ["2", "of", "4"])
+        found = self.only("host_memory_unused", "planted")
+        self.assertAlmostEqual(found["memory_byte_seconds"] / GIB, 14 * DAYS, delta=14 * 200)
+
+    def test_oversized(self):
+        Host(self.store, "planted", cloud_instance_type="m.xlarge", **LONG).load(cores=1.5, used=3 * GIB, step=60)
+        Host(self.store, "clean", cloud_instance_type="m.xlarge", **LONG).load(
+            cores=lambda ago: 1.9 if ago < 61 else 0.5, used=3 * GIB, step=60)  # one minute does not fit with headroom
+        Host(self.store, "large", cpu_count=2, memory=8 * GIB, cloud_instance_type="m.large", **LONG).load(
+            cores=1.5, used=7 * GIB, step=60)
+        Host(self.store, "tiny", cpu_count=1, memory=2 * GIB, cloud_instance_type="m.small", **LONG).load(
+            cores=1, used=GIB, step=60)
+        found = self.only("host_oversized", "planted")
+        self.assertTrue(found["advice"].startswith("m.large"), found["advice"])
+        self.assertAlmostEqual(found["cpu_ns"] / S, 2 * DAYS, delta=2 * 200)
+
+    def test_silent(self):
+        Host(self.store, "planted", seen=DAYS, last=2 * HOUR)
+        Host(self.store, "clean", seen=DAYS, last=60)
+        found = self.only("host_silent", "planted")
+        self.assertIsNone(found["cost_micros"])
+        self.assertFalse(found["is_now"])
+
+    def test_open_session(self):
+        leave_open(Host(self.store, "planted", seen=DAYS))
+        clean = Host(self.store, "clean", seen=DAYS)
+        busy = clean.process(clean.run(DAYS, kind="system")[2], 20 * HOUR, program="bash", role="origin")
+        clean.run(15 * HOUR, None, origin=busy)  # a command that still runs
+        recent = clean.process(clean.run(DAYS, kind="system")[2], 20 * HOUR, program="zsh", role="origin")
+        clean.run(3 * HOUR, 2 * HOUR, origin=recent)
+        found = self.only("session_open", "planted")
+        self.assertAlmostEqual((NOW - found["since_unix_ns"]) / S, 12 * HOUR, delta=1)
+        self.assertAlmostEqual(found["memory_byte_seconds"] / GIB, 12 * HOUR, delta=2)
+
+    def test_leftovers(self):
+        leave_behind(Host(self.store, "planted", seen=DAYS))
+        clean = Host(self.store, "clean", seen=DAYS)
+        clean.process(clean.run(5 * HOUR, None)[2], 5 * HOUR)
+        clean.process(clean.run(5 * HOUR, None, root_end=4 * HOUR, kind="service")[2], 5 * HOUR)
+        found = self.only("run_leftovers", "planted")
+        self.assertAlmostEqual(found["cpu_ns"] / S, 4 * HOUR, delta=1)
+        self.assertAlmostEqual(found["memory_byte_seconds"] / GIB, 4 * HOUR, delta=1)
+        self.assertEqual(found["run"], "work.sh")
+
+    def test_stalled(self):
+        stall(Host(self.store, "planted", seen=DAYS))
+        stall(Host(self.store, "clean", seen=DAYS), moved=HOUR)
+        stall(Host(self.store, "ended", seen=DAYS), ended=HOUR)
+        found = self.only("task_stalled", "planted")
+        self.assertAlmostEqual(found["memory_byte_seconds"] / GIB, 3 * 2 * HOUR, delta=1)
+
+    def test_failures(self):
+        planted, clean = Host(self.store, "planted", seen=DAYS), Host(self.store, "clean", seen=DAYS)
+        for begin in (5 * HOUR, 3 * HOUR):
+            planted.run(begin, begin - HOUR, status="failed", cpu_s=1800, memory=2 * GIB)
+            clean.run(begin, begin - HOUR, cpu_s=1800)
+        clean.run(600, 590, status="failed")  # too short to matter
+        found = self.only("task_failures", "planted")
+        self.assertEqual(found["cpu_ns"], 3600 * S)
+        self.assertAlmostEqual(found["memory_byte_seconds"] / GIB, 2 * 2 * HOUR, delta=1)
+        expected = 31611 + 4 * 4237  # a core-hour and four GiB-hours
+        self.assertAlmostEqual(found["cost_micros"], expected, delta=5)
+        self.assertIsNone(found["cost_per_hour_micros"])
+
+    def test_repeats(self):
+        planted, clean = Host(self.store, "planted", seen=DAYS), Host(self.store, "clean", seen=DAYS)
+        for number, begin in enumerate((9 * HOUR, 6 * HOUR, 3 * HOUR)):
+            planted.process(planted.run(begin, begin - HOUR)[2], begin, begin - HOUR, cpu_s=1000 + number)
+            clean.process(clean.run(begin, begin - HOUR)[2], begin, begin - HOUR, cpu_s=1000, arguments=b"tool\0%d\0" % number)
+            clean.process(clean.run(begin, begin - HOUR, kind="cron")[2], begin, begin - HOUR, cpu_s=1000)
+            clean.process(clean.run(begin, begin - HOUR)[2], begin, begin - HOUR, cpu_s=1000, exit_code=1, arguments=b"bad\0")
+        found = self.only("task_repeats", "planted")
+        self.assertEqual(found["cpu_ns"], 2001 * S)
+        self.assertEqual(found["certainty"], "likely")
+        self.assertEqual(found["run_id"][:4], "0000")
+
+    def test_order_text_and_hostile_names(self):
+        then_idle(Host(self.store, "small"))
+        then_idle(Host(self.store, "large\x1b[2J", cpu_count=64, memory=256 * GIB))
+        Host(self.store, "planted", seen=DAYS, last=2 * HOUR)
+        costs = [each["cost_micros"] for each in self.store.found()]
+        known = [cost for cost in costs if cost is not None]
+        self.assertEqual(known, sorted(known, reverse=True))
+        self.assertEqual(costs[len(known):], [None] * (len(costs) - len(known)))
+        text = self.store.sweep().stdout
+        self.assertNotIn("\x1b", text)
+        self.assertIn("OpenCost's defaults", text)
+        limited = self.store.sweep("--limit", "1").stdout
+        self.assertIn(f"{len(costs) - 1} more", limited)
+
+    def test_old_findings_do_not_go_on_now(self):
+        then_idle(Host(self.store, "planted", last=30 * MINUTE), ended=2 * HOUR)
+        found = self.only("host_idle", "planted")
+        self.assertFalse(found["is_now"])
+        self.assertIsNone(found["cost_per_hour_micros"])
+        self.assertGreater(found["cost_micros"], 0)
+
+    def test_thresholds(self):
+        then_idle(Host(self.store, "planted"))
+        for name in ("host_idle.least", "host_idle.least_ns"):
+            self.assertFalse([each for each in self.store.found("--set", f"{name}=2h") if each["finding"] == "host_idle"])
+        self.assertIn("host_idle.least=2h", self.store.sweep("--list", "--set", "host_idle.least=2h").stdout)
+        listed = json.loads(self.store.sweep("--list", "--json").stdout)["findings"]
+        self.assertTrue(all(each["thresholds"] for each in listed))
+        self.assertGreaterEqual(len(listed), 12)
+        for wrong in ("nothing", "host_idle.least", "host_idle.nothing=1", "nothing.least=1h", "host_idle.least=much"):
+            self.assertIn("--set", self.store.sweep("--set", wrong, status=2).stderr)
+        self.store.sweep("--since", "nonsense", status=2)
+
+    def test_nothing_to_find(self):
+        working(Host(self.store, "clean"), cores=1.0)
+        self.assertEqual(self.store.found(), [])
+        self.assertIn("0 findings", self.store.sweep().stdout)
+
+
+if __name__ == "__main__" and "--store" in sys.argv:
+    everything(sys.argv[-1])
+elif __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]], verbosity=1)
