@@ -11,6 +11,7 @@
 
 #define TITLE_BYTES 64
 #define COMMAND_BYTES 16384
+#define SENTENCE_COMMAND_BYTES 512
 #define FLEXIBLE_PERCENT 30
 
 static int rows_write(const struct answer *answer, struct json_writer *writer, size_t *row_count, const char *first,
@@ -69,7 +70,8 @@ static enum question_type type_of(const struct question *question, const char *c
 	return field ? field->type : question_type_of(column);
 }
 
-char *answer_value_text(const struct store_value *value, enum question_type type, bool raw)
+/* Returns the value as text that is safe to print, to be freed; NULL if out of memory. */
+static char *value_to_text(const struct store_value *value, enum question_type type, bool raw)
 {
 	char command[COMMAND_BYTES], *safe;
 	const char *text = value->data;
@@ -85,6 +87,18 @@ char *answer_value_text(const struct store_value *value, enum question_type type
 	if (safe)
 		text_escape(text, size, safe, 4 * size + 1);
 	return safe;
+}
+
+char *answer_format(const struct store_value *value, enum question_type type)
+{
+	char command[SENTENCE_COMMAND_BYTES];
+
+	if (value->type == STORE_VALUE_TEXT)
+		return strndup(value->data, value->size);
+	if (value->type == STORE_VALUE_BLOB)
+		return strdup(command_text(&(struct row_blob){value->data, value->size}, "", false, command,
+					   sizeof(command)));
+	return strdup(units_value(type, value, false));
 }
 
 /* Quotes where necessary, as in RFC 4180 (apart from its line ends). */
@@ -116,7 +130,7 @@ static int csv_row_print(const struct answer *answer, FILE *file)
 		separator = ",";
 		if (value.type == STORE_VALUE_NULL)
 			continue;
-		text = answer_value_text(&value, type_of(answer->question, name), true);
+		text = value_to_text(&value, type_of(answer->question, name), true);
 		if (!text)
 			return -ENOMEM;
 		csv_print(file, text);
@@ -199,7 +213,7 @@ static int cell_add(const struct answer *answer, const struct output *output, st
 		    const struct question_field *field, size_t index)
 {
 	struct store_value value = store_result_value(answer->result, index);
-	char *text = answer_value_text(&value, field->type, answer->raw);
+	char *text = value_to_text(&value, field->type, answer->raw);
 
 	if (!text)
 		return -ENOMEM;

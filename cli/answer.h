@@ -24,5 +24,5 @@ struct answer {
  * the output. */
 int answer_print(const struct answer *answer, const struct output *output, size_t *ret_row_count);
 
-/* Returns the value as text that is safe to print, to be freed; NULL if out of memory. */
-char *answer_value_text(const struct store_value *value, enum question_type type, bool raw);
+/* Returns a value for the sentence of a finding (query/finding_text.h). */
+char *answer_format(const struct store_value *value, enum question_type type);

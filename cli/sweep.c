@@ -4,19 +4,17 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cli/site_rules.h"
+#include "cli/answer.h"
+#include "cli/price_list.h"
 #include "cli/source.h"
 #include "cli/table.h"
 #include "cli/thresholds.h"
 #include "cli/units.h"
 #include "common/clock.h"
 
-#define PRICES_DEFAULT_PATH TRACER_CONFIG_DIR "/prices.csv"
-#define SITE_QUERIES TRACER_CONFIG_DIR "/queries.d"
 #define KIND "sweep"
 #define NANOS INT64_C(1000000000)
 #define MICRO_NANOS 1000
-#define COMMAND_SIZE 512
 #define WINDOW_NS (INT64_C(7) * 86400 * NANOS)
 
 static const char *since, *prices_path;
@@ -34,7 +32,7 @@ static const struct option_spec option_specs[] = {
 	{"limit", 'n', "N", NULL, "print at most N findings (10); 0: no limit", .number = &limit, .most = INT64_MAX},
 	{"list", 'l', NULL, NULL, "list the findings and their thresholds", .flag = &list},
 	{"set", 0, "FINDING.PARAMETER=VALUE", NULL, "set a threshold, such as host_idle.least=1h", .take = set_take},
-	{"prices", 0, "FILE", "file", "list of prices (" PRICES_DEFAULT_PATH ")", .text = &prices_path},
+	OPTION_SPEC_PRICES(&prices_path),
 	OPTION_SPECS_OF_VIEW,
 };
 
@@ -52,20 +50,6 @@ static const struct store_parameter *bind(const struct question *question, void 
 	const struct sweeping *sweeping = data;
 
 	return thresholds_bind(&thresholds, question, sweeping->given);
-}
-
-/* Values of a sentence; what comes from programs is escaped when the sentence is printed. */
-static const char *format(enum question_type type, const struct store_value *value, void *data)
-{
-	static char text[COMMAND_SIZE];
-	const struct sweeping *sweeping = data;
-	struct row_blob arguments = {value->data, value->size};
-
-	if (type == QUESTION_ARGUMENTS && value->type == STORE_VALUE_BLOB)
-		return command_text(&arguments, "", false, text, sizeof(text));
-	if (value->type == STORE_VALUE_TEXT)
-		return value->data;
-	return units_value(type, value, sweeping->view->options->raw);
 }
 
 /* ---- text -------------------------------------------------------------------------- */
@@ -211,11 +195,6 @@ static int print_json(const struct sweeping *sweeping)
 
 /* ---- the verb ---------------------------------------------------------------------- */
 
-static void say_refused(const struct tree_error *error, void *data)
-{
-	site_rules_say(error);
-}
-
 static int since_read(const struct options *options, struct sweeping *sweeping)
 {
 	static const struct question_field field = {.name = "since", .type = QUESTION_TIME};
@@ -241,7 +220,7 @@ static int sweep_ask(struct sweeping *sweeping)
 		.prices = sweeping->prices,
 		.now_unix_ns = sweeping->now_unix_ns,
 		.bind = bind,
-		.format = format,
+		.format = answer_format,
 		.data = sweeping,
 	};
 
@@ -251,15 +230,12 @@ static int sweep_ask(struct sweeping *sweeping)
 static int sweep_show(struct view *view)
 {
 	struct sweeping sweeping = {.view = view};
-	struct tree_error reason;
-	int error =
-		prices_load(prices_path ? prices_path : PRICES_DEFAULT_PATH, !prices_path, &sweeping.prices, &reason);
+	int error = thresholds_catalogue(&sweeping.catalogue);
 
-	if (error < 0 && error != -ENOMEM)
-		return reason.line ? say("tracer sweep: %s:%u: %s", reason.file, reason.line, reason.reason)
-				   : say("tracer sweep: %s: %s", reason.file, reason.reason);
 	if (error == 0)
-		error = catalogue_load(SITE_QUERIES, say_refused, NULL, &sweeping.catalogue);
+		sweeping.prices = price_list_load(prices_path);
+	if (error == 0 && !sweeping.prices)
+		error = VERB_FAILED;
 	if (error == 0)
 		error = since_read(view->options, &sweeping);
 	if (error == 0)
@@ -274,27 +250,9 @@ static int sweep_show(struct view *view)
 	return error;
 }
 
-/* The list needs no store. */
-static int sweep_list(const struct options *options)
-{
-	struct catalogue *catalogue;
-	struct output output;
-	int error;
-
-	output_init(&output, stdout, (enum output_color)options->color);
-	if (catalogue_load(SITE_QUERIES, say_refused, NULL, &catalogue) < 0)
-		return say("tracer sweep: out of memory");
-	error = thresholds_check(&thresholds, options, catalogue, KIND);
-	if (error == 0)
-		error = options->json ? thresholds_print_json(&thresholds, catalogue, KIND)
-				      : thresholds_print(&thresholds, &output, catalogue, KIND);
-	catalogue_free(catalogue);
-	return error < 0 ? VERB_FAILED : error;
-}
-
 static int sweep_main(const struct options *options)
 {
-	return list ? sweep_list(options) : source_show(options, sweep_show);
+	return list ? thresholds_list(&thresholds, options, KIND) : source_show(options, sweep_show);
 }
 
 const struct verb verb_sweep = {
@@ -312,7 +270,7 @@ const struct verb verb_sweep = {
 		       "run       the run it is tied to\n"
 		       "how sure  certain, or likely if something in that time was not seen\n"
 		       "\n"
-		       "Prices come from " PRICES_DEFAULT_PATH " (docs/cost.md). Findings about the same host\n"
+		       "Prices come from " PRICE_LIST_DEFAULT " (docs/cost.md). Findings about the same host\n"
 		       "overlap: their costs do not add up. See docs/sweep.md.",
 	.options = option_specs,
 	.examples = "  tracer sweep --since 30d\n"

@@ -4,7 +4,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cli/site_rules.h"
+
 #define TITLE_SIZE 64
+#define SITE_QUERIES TRACER_CONFIG_DIR "/queries.d"
 
 bool finding_is(const struct question *question, const char *kind)
 {
@@ -131,8 +134,8 @@ static bool is_threshold(const struct question_field *parameter)
 	return parameter->type != QUESTION_RUN && parameter->type != QUESTION_TIME && parameter->preset;
 }
 
-int thresholds_print(const struct thresholds *thresholds, const struct output *output,
-		     const struct catalogue *catalogue, const char *kind)
+static int print(const struct thresholds *thresholds, const struct output *output, const struct catalogue *catalogue,
+		 const char *kind)
 {
 	const struct question *question;
 	char title[TITLE_SIZE];
@@ -157,7 +160,7 @@ int thresholds_print(const struct thresholds *thresholds, const struct output *o
 	return ferror(output->file) ? -EIO : 0;
 }
 
-int thresholds_print_json(const struct thresholds *thresholds, const struct catalogue *catalogue, const char *kind)
+static int print_json(const struct thresholds *thresholds, const struct catalogue *catalogue, const char *kind)
 {
 	json_t *root = json_object(), *findings = json_array();
 	const struct question *question;
@@ -187,4 +190,33 @@ int thresholds_print_json(const struct thresholds *thresholds, const struct cata
 	error = json_print(root);
 	json_decref(root);
 	return error;
+}
+
+int thresholds_list(const struct thresholds *thresholds, const struct options *options, const char *kind)
+{
+	struct catalogue *catalogue;
+	struct output output;
+	int error;
+
+	output_init(&output, stdout, (enum output_color)options->color);
+	if (thresholds_catalogue(&catalogue) < 0)
+		return say("tracer: out of memory");
+	error = thresholds_check(thresholds, options, catalogue, kind);
+	if (error == 0)
+		error = options->json ? print_json(thresholds, catalogue, kind)
+				      : print(thresholds, &output, catalogue, kind);
+	catalogue_free(catalogue);
+	return error < 0 ? VERB_FAILED : error;
+}
+
+/* ---- loading ----------------------------------------------------------------------- */
+
+static void say_refused(const struct tree_error *error, void *data)
+{
+	site_rules_say(error);
+}
+
+int thresholds_catalogue(struct catalogue **ret_catalogue)
+{
+	return catalogue_load(SITE_QUERIES, say_refused, NULL, ret_catalogue);
 }

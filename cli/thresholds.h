@@ -29,8 +29,9 @@ const struct store_parameter *thresholds_bind(struct thresholds *thresholds, con
 
 /* Whether a question is a finding of that kind. */
 bool finding_is(const struct question *question, const char *kind);
-/* Print the findings of a kind: title, and each parameter with its value and the source of its default. Return 0 or
- * -errno. */
-int thresholds_print(const struct thresholds *thresholds, const struct output *output,
-		     const struct catalogue *catalogue, const char *kind);
-int thresholds_print_json(const struct thresholds *thresholds, const struct catalogue *catalogue, const char *kind);
+/* Prints the findings of a kind: title, and each parameter with its value and the source of its default. Returns the
+ * exit status. */
+int thresholds_list(const struct thresholds *thresholds, const struct options *options, const char *kind);
+
+/* Loads the shipped findings and those of the site; prints what is wrong with the latter. Returns 0 or -ENOMEM. */
+int thresholds_catalogue(struct catalogue **ret_catalogue);

@@ -7,15 +7,15 @@
 #include <string.h>
 
 #include "cli/answer.h"
-#include "cli/site_rules.h"
+#include "cli/price_list.h"
 #include "cli/source.h"
 #include "cli/table.h"
+#include "cli/thresholds.h"
 #include "cli/units.h"
 #include "cost/bill.h"
 #include "tune/findings.h"
 
-#define PRICES_DEFAULT_PATH TRACER_CONFIG_DIR "/prices.csv"
-#define SITE_QUERIES_DEFAULT TRACER_CONFIG_DIR "/queries.d"
+#define KIND "tune"
 #define HOUR_NS INT64_C(3600000000000)
 #define GIB 1073741824.0
 #define NAMES_MAX 12 /* rows of the critical path on a terminal */
@@ -23,11 +23,18 @@
 static bool list;
 static const char *prices_path;
 static int64_t limit = 10;
+static struct thresholds thresholds;
+
+static int set_take(const struct options *options, const char *text)
+{
+	return thresholds_take(&thresholds, options, text);
+}
 
 static const struct option_spec option_specs[] = {
 	{"list", 'l', NULL, NULL, "list the findings and their thresholds", .flag = &list},
 	{"limit", 'n', "N", NULL, "print at most N findings (10); 0: no limit", .number = &limit, .most = INT64_MAX},
-	{"prices", 0, "FILE", "file", "list of prices (" PRICES_DEFAULT_PATH ")", .text = &prices_path},
+	{"set", 0, "FINDING.PARAMETER=VALUE", NULL, "set a threshold, such as serial_task.least=1m", .take = set_take},
+	OPTION_SPEC_PRICES(&prices_path),
 	OPTION_SPECS_OF_VIEW,
 };
 
@@ -242,8 +249,9 @@ static void print_finding(const struct tune *tune, const struct output *whole, s
 	output_print(whole, STYLE_TITLE, "%3zu. %s  ", index + 1, finding->question->name);
 	print_savings(tune, whole, finding);
 	output_flow_begin(&flow, whole);
-	fprintf(output->file, "     %s\n     %s %s\n", finding->sentence, output->unicode ? "→" : "->",
-		finding->advice);
+	output_print(output, STYLE_PLAIN, "     %s\n", finding->sentence);
+	fprintf(output->file, "     %s ", output->unicode ? "→" : "->");
+	output_print(output, STYLE_PLAIN, "%s\n", finding->advice);
 	output_flow_end(&flow, 7);
 }
 
@@ -407,87 +415,11 @@ static int print_json(const struct tune *tune)
 	return error;
 }
 
-/* ---- the list ---------------------------------------------------------------------- */
-
-static bool is_tune(const struct question *question)
-{
-	return question->finding.kind && strcmp(question->finding.kind, "tune") == 0;
-}
-
-static json_t *question_to_json(const struct question *question)
-{
-	json_t *thresholds = json_array();
-
-	for (size_t i = 0; i < question->parameter_count; i++) {
-		const struct question_field *parameter = &question->parameters[i];
-
-		if (parameter->type != QUESTION_RUN)
-			json_array_append_new(thresholds, json_pack("{s:s, s:s?, s:s, s:s?}", "name", parameter->name,
-								    "default", parameter->preset, "meaning",
-								    parameter->meaning, "source", parameter->source));
-	}
-	return json_pack("{s:s, s:s, s:s, s:o}", "finding", question->name, "title", question->title, "advice",
-			 question->finding.advice, "thresholds", thresholds);
-}
-
-static void question_print(const struct question *question, const struct output *output)
-{
-	output_print(output, STYLE_TITLE, "%s", question->name);
-	output_print(output, STYLE_PLAIN, "  %s\n", question->title);
-	for (size_t i = 0; i < question->parameter_count; i++) {
-		const struct question_field *parameter = &question->parameters[i];
-
-		if (parameter->type != QUESTION_RUN)
-			output_print(output, STYLE_DIM, "    %s = %s  %s%s%s%s\n", parameter->name,
-				     parameter->preset ? parameter->preset : "-", parameter->meaning,
-				     parameter->source ? " (" : "", parameter->source ? parameter->source : "",
-				     parameter->source ? ")" : "");
-	}
-}
-
-static int print_list(const struct catalogue *catalogue, const struct view *view)
-{
-	json_t *array = json_array(), *root = json_pack("{s:o}", "findings", array);
-	const struct question *question;
-	int error = 0;
-
-	for (size_t i = 0; (question = catalogue_get(catalogue, i)); i++) {
-		if (!is_tune(question))
-			continue;
-		if (view->options->json)
-			json_array_append_new(array, question_to_json(question));
-		else
-			question_print(question, &view->output);
-	}
-	if (view->options->json)
-		error = json_print(root);
-	json_decref(root);
-	return error;
-}
-
 /* ---- the verb ---------------------------------------------------------------------- */
-
-static void say_refused(const struct tree_error *error, void *data)
-{
-	site_rules_say(error);
-}
 
 static const struct store_parameter *bind(const struct question *question, void *data)
 {
-	static struct store_parameter bound[QUESTION_PARAMETERS_MAX + 1];
-	size_t count = 0;
-
-	for (size_t i = 0; i < question->parameter_count; i++)
-		if (question->parameters[i].type != QUESTION_RUN && question->parameters[i].preset &&
-		    question_parse_value(&question->parameters[i], question->parameters[i].preset, &bound[count]) == 0)
-			count++;
-	bound[count] = (struct store_parameter){0};
-	return bound;
-}
-
-static char *format(const struct store_value *value, enum question_type type)
-{
-	return answer_value_text(value, type, false);
+	return thresholds_bind(&thresholds, question, NULL);
 }
 
 static int run_tune(struct view *view, struct tune *tune)
@@ -496,9 +428,9 @@ static int run_tune(struct view *view, struct tune *tune)
 		.report = &tune->report,
 		.account = &tune->account,
 		.catalogue = tune->catalogue,
-		.kind = "tune",
+		.kind = KIND,
 		.bind = bind,
-		.format = format,
+		.format = answer_format,
 	};
 	int error = account_make(&tune->report, &tune->account);
 
@@ -532,23 +464,22 @@ static int run_show(struct view *view, struct tune *tune)
 static int tune_show(struct view *view)
 {
 	struct tune tune = {.raw = view->options->raw};
-	struct tree_error reason;
-	int error = catalogue_load(SITE_QUERIES_DEFAULT, say_refused, NULL, &tune.catalogue);
+	int error = thresholds_catalogue(&tune.catalogue);
 
-	if (error == 0 && list)
-		error = print_list(tune.catalogue, view);
-	else if (error == 0) {
-		error = prices_load(prices_path ? prices_path : PRICES_DEFAULT_PATH, !prices_path, &tune.prices,
-				    &reason);
-		if (error < 0 && error != -ENOMEM)
-			error = reason.line ? say("tracer tune: %s:%u: %s", reason.file, reason.line, reason.reason)
-					    : say("tracer tune: %s: %s", reason.file, reason.reason);
-		if (error == 0)
-			error = run_show(view, &tune);
+	if (error == 0)
+		error = thresholds_check(&thresholds, view->options, tune.catalogue, KIND);
+	if (error == 0) {
+		tune.prices = price_list_load(prices_path);
+		error = tune.prices ? run_show(view, &tune) : VERB_FAILED;
 	}
 	prices_free(tune.prices);
 	catalogue_free(tune.catalogue);
 	return error;
+}
+
+static int tune_main(const struct options *options)
+{
+	return list ? thresholds_list(&thresholds, options, KIND) : source_show(options, tune_show);
 }
 
 const struct verb verb_tune = {
@@ -569,5 +500,5 @@ const struct verb verb_tune = {
 		    "  tracer tune latest --json\n"
 		    "  tracer tune --list",
 	.completion = "run",
-	.show = tune_show,
+	.main = tune_main,
 };

@@ -3,7 +3,7 @@
 
 #include "query/question.h"
 
-/* Formats a value of a sentence, safe to print; to be freed. NULL if out of memory. */
+/* Formats a value of a sentence, not yet safe to print; to be freed. NULL if out of memory. */
 typedef char *finding_format(const struct store_value *value, enum question_type type);
 
 /* Fills a template with the current row of a result. Returns text to be freed, or NULL if out of memory. */

@@ -126,8 +126,8 @@ static int row_take(struct sweeper *sweeper, const struct question *question, st
 		.memory_byte_seconds = held(question, QUESTION_SAVES_MEMORY, result),
 		.cost_nanos = ROW_NULL,
 		.hour_nanos = ROW_NULL,
-		.sentence = finding_text(question, question->finding.sentence, result, request->format, request->data),
-		.advice = finding_text(question, question->finding.advice, result, request->format, request->data),
+		.sentence = finding_text(question, question->finding.sentence, result, request->format),
+		.advice = finding_text(question, question->finding.advice, result, request->format),
 	};
 	item->is_now = result_integer(result, "is_now") == 1 &&
 		       ROWS_ITEM(&sweeper->hosts, cloud_host, host)->host.last_seen_unix_ns >=

@@ -20,13 +20,6 @@ struct finder {
 	size_t first; /* finding of the question at hand */
 };
 
-/* Returns the text of a template, to be freed; NULL if out of memory. */
-static char *fill(const struct findings_request *request, const struct question *question, const char *template,
-		  struct store_result *result)
-{
-	return finding_text(question, template, result, request->format);
-}
-
 /* Returns the finding of the same question and subject, which is made if there is none yet; NULL if out of memory. */
 static struct finding_of_run *finding_get(struct finder *finder, const struct question *question,
 					  struct store_result *result)
@@ -61,8 +54,8 @@ static struct finding_of_run *finding_get(struct finder *finder, const struct qu
 	items[findings->count] = (struct finding_of_run){
 		.question = question,
 		.subject = text,
-		.sentence = fill(request, question, question->finding.sentence, result),
-		.advice = fill(request, question, question->finding.advice, result),
+		.sentence = finding_text(question, question->finding.sentence, result, request->format),
+		.advice = finding_text(question, question->finding.advice, result, request->format),
 	};
 	items += findings->count++; /* counted, so that it is freed */
 	return items->subject && items->sentence && items->advice ? items : NULL;
