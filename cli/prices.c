@@ -1,4 +1,4 @@
-/* tracer prices: checks a list of prices, and shows which price each host has now. */
+/* tracer prices: checks a list of prices, shows which price each host has now, imports lists of cloud providers. */
 #include <errno.h>
 #include <string.h>
 
@@ -8,15 +8,17 @@
 #include "cli/units.h"
 #include "common/clock.h"
 #include "cost/bill.h"
+#include "cost/import.h"
 
 #define HOUR_NS INT64_C(3600000000000)
 #define MICRO_NANOS 1000
 #define MICROS 1000000
 
-static const char *list_path;
+static const char *list_path, *output_path;
 
 static const struct option_spec option_specs[] = {
-	OPTION_SPEC_PRICES(&list_path),
+	{"prices", 0, "FILE", "file", "show: list of prices (" PRICE_LIST_DEFAULT ")", .text = &list_path},
+	{"output", 'o', "FILE", "file", "import: write to FILE, not to standard output", .text = &output_path},
 	OPTION_SPEC_JSON,
 	OPTION_SPEC_SOURCE,
 	OPTION_SPECS_LAST,
@@ -179,6 +181,56 @@ static int hosts_show(struct view *view)
 	return error;
 }
 
+/* ---- import ------------------------------------------------------------------------ */
+
+static const char *const format_names[] = {
+#define I(NAME, name) name,
+	IMPORT_FORMATS(I)
+#undef I
+};
+
+static int say_import_error(int error, const struct tree_error *reason)
+{
+	if (error == -ENOMEM)
+		return say("tracer: out of memory");
+	if (error == -EIO && output_path)
+		return say("tracer: cannot write %s", output_path);
+	if (error == -EIO)
+		return say("tracer: cannot write to standard output");
+	return reason->line ? say("tracer: %s:%u: %s", reason->file, reason->line, reason->reason)
+			    : say("tracer: %s: %s", reason->file, reason->reason);
+}
+
+static int import(const struct options *options, enum import_format format)
+{
+	FILE *out = output_path ? fopen(output_path, "we") : stdout;
+	struct tree_error reason = {0};
+	struct import_counts counts;
+	int error;
+
+	if (!out)
+		return say("tracer: cannot write %s: %s", output_path, strerror(errno));
+	error = import_prices(format, options->operands[2], out, &counts, &reason);
+	if (output_path && fclose(out) != 0 && error == 0)
+		error = -EIO;
+	if (error < 0)
+		return say_import_error(error, &reason);
+	say("%zu %s; %zu repeated, %zu of another kind left out", counts.taken,
+	    units_plural((int64_t)counts.taken, "price", "prices"), counts.repeated, counts.left_out);
+	return counts.taken > 0 ? VERB_OK : VERB_FAILED;
+}
+
+static int import_main(const struct options *options)
+{
+	if (options->operand_count != 3)
+		return options_misuse(options, "import takes a FORMAT and a FILE");
+	for (size_t i = 0; i < sizeof(format_names) / sizeof(format_names[0]); i++)
+		if (strcmp(options->operands[1], format_names[i]) == 0)
+			return import(options, (enum import_format)i);
+	return options_misuse(options, "unknown format '%s': use aws-csv, aws-json, azure or focus",
+			      options->operands[1]);
+}
+
 /* ---- the verb ---------------------------------------------------------------------- */
 
 static int prices_main(const struct options *options)
@@ -189,18 +241,24 @@ static int prices_main(const struct options *options)
 		return options->operand_count == 2 ? check(options) : options_misuse(options, "check takes a FILE");
 	if (strcmp(action, "show") == 0)
 		return options_check_most(options, 1) ? VERB_USAGE : source_show(options, hosts_show);
-	return options_misuse(options, "unknown action '%s': use check or show", action);
+	if (strcmp(action, "import") == 0)
+		return import_main(options);
+	return options_misuse(options, "unknown action '%s': use check, show or import", action);
 }
 
 const struct verb verb_prices = {
 	.name = "prices",
-	.operands = "check FILE | show",
+	.operands = "check FILE | show | import FORMAT FILE",
 	.operands_least = 1,
-	.operands_most = 2,
-	.summary = "check a list of prices, show the price of each host",
+	.operands_most = 3,
+	.summary = "check, show or import prices of hosts",
 	.description = "check FILE   checks a list of prices; shows file, line, reason\n"
 		       "show         shows what each host costs an hour now, and the line of the list\n"
 		       "             that says so\n"
+		       "import FORMAT FILE\n"
+		       "             converts a list of a cloud provider: aws-csv, aws-json (AmazonEC2,\n"
+		       "             Price List Bulk API), azure (Retail Prices API), focus (a bill in\n"
+		       "             FOCUS 1.2 CSV). Takes Linux machines by the hour, on demand or spot\n"
 		       "\n"
 		       "basis   node: price of the whole machine; rates: prices of cores and memory;\n"
 		       "        default: the list has no price for this host, OpenCost's defaults apply\n"
@@ -208,7 +266,8 @@ const struct verb verb_prices = {
 		       "The list is " PRICE_LIST_DEFAULT ". docs/cost.md describes its format.",
 	.options = option_specs,
 	.examples = "  tracer prices check prices.csv\n"
+		    "  tracer prices import aws-csv index.csv --output prices.csv\n"
 		    "  tracer prices show --lake https://lake.example:8443",
-	.completion = "check show",
+	.completion = "check show import",
 	.main = prices_main,
 };

@@ -389,13 +389,17 @@ static int rest_add(struct maker *maker, const struct host_work *work, int64_t s
 
 /* ---- hosts ------------------------------------------------------------------------ */
 
-/* All other amounts are parts of this one: if it is in range, they are. */
+/* All other amounts are parts of this one: if it is in range, they are. INT64_MAX: the price was out of range. */
 static int bill_add(struct bill *bill, const struct host_work *work)
 {
-	for (size_t i = 0; i < work->period_count; i++)
-		for (size_t j = 0; j < CHARGE_RESOURCE_COUNT; j++)
-			if (__builtin_add_overflow(bill->bill_nanos, work->periods[i].bill_nanos[j], &bill->bill_nanos))
-				return -EOVERFLOW;
+	for (size_t i = 0; i < work->period_count; i++) {
+		const int64_t *nanos = work->periods[i].bill_nanos;
+
+		if (__builtin_add_overflow(bill->bill_nanos, nanos[CHARGE_CPU], &bill->bill_nanos) ||
+		    __builtin_add_overflow(bill->bill_nanos, nanos[CHARGE_MEMORY], &bill->bill_nanos) ||
+		    bill->bill_nanos == INT64_MAX)
+			return -EOVERFLOW;
+	}
 	return 0;
 }
 

@@ -462,7 +462,7 @@ static int64_t hostile_known(void)
 
 static void add_hostile_run(int64_t host_id)
 {
-	struct row_run run = make_run(host_id, random_below(3) ? "batch" : "system", 0, 1);
+	struct row_run run = make_run(host_id, random_below(8) ? "batch" : "system", 0, 1);
 
 	HOSTILE_ROW(run);
 	run.memory_limit_bytes = hostile_figure();
@@ -497,6 +497,10 @@ TEST_TIMES(hostile_figures_add_up, SCHEDULES * 4)
 		struct row_host host = fill_host(hostile_known(), "host");
 
 		host.id = i;
+		if (i > 1) { /* watched all the time, so that work is charged */
+			host.first_seen_unix_ns = BEGIN_NS;
+			host.last_seen_unix_ns = END_NS;
+		}
 		host.cpu_count = sizes[random_below(6)];
 		host.memory_bytes = sizes[random_below(6)];
 		put_host(&host);
@@ -520,6 +524,21 @@ TEST_TIMES(hostile_figures_add_up, SCHEDULES * 4)
 		bill_free(&bill);
 		store_close(reader);
 	}
+}
+
+TEST(a_bill_out_of_range_is_refused)
+{
+	struct store *reader = open_reader();
+	struct bill_request request = {.since_unix_ns = BEGIN_NS, .until_unix_ns = END_NS};
+	struct bill bill;
+
+	add_host(1, "host1", INT64_MAX, GIB);
+	load_prices("cpu,100000\n");
+	commit(1);
+	request.prices = prices;
+	ck_assert_int_eq(bill_make(reader, &request, &bill), -EOVERFLOW);
+	bill_free(&bill);
+	store_close(reader);
 }
 
 static void begin(void)

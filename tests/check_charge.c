@@ -246,6 +246,22 @@ TEST(no_shares_of_nothing)
 	ck_assert_int_eq(charge_share(7, NULL, 0, NULL), 0);
 }
 
+/* Their sum exceeds 64 bits. */
+TEST(items_of_any_size_share)
+{
+	const struct charge_period period = {0, SECOND, {0, 1000}, {0, GIB}};
+	struct charge_item items[2];
+	int64_t idle[CHARGE_RESOURCE_COUNT];
+
+	for (size_t i = 0; i < 2; i++)
+		items[i] =
+			(struct charge_item){.end_unix_ns = SECOND, .used = {0, INT64_MAX}, .holder = CHARGE_NO_HOLDER};
+	ck_assert_int_eq(charge_divide(&period, 1, items, 2, idle), 0);
+	ck_assert_int_eq(items[0].parts.used_nanos[CHARGE_MEMORY], 500);
+	ck_assert_int_eq(items[1].parts.used_nanos[CHARGE_MEMORY], 500);
+	ck_assert_int_eq(idle[CHARGE_MEMORY], 0);
+}
+
 int main(void)
 {
 	return suite_run("charge", NULL, NULL);
