@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cli/cost_focus.h"
 #include "cli/price_list.h"
 #include "cli/source.h"
 #include "cli/table.h"
@@ -19,6 +20,7 @@
 static int by = -1; /* enum bill_key; -1: by task for one run, else by run */
 static const char *since, *until, *prices_path;
 static int64_t limit = 20;
+static bool focus;
 
 static const struct option_spec option_specs[] = {
 	{"by", 'b', "KEY", "run task tool user host day",
@@ -29,6 +31,7 @@ static const struct option_spec option_specs[] = {
 	{"limit", 'n', "N", NULL, "print at most N rows, and the sum of the others (20); 0: no limit", .number = &limit,
 	 .most = INT64_MAX},
 	OPTION_SPEC_PRICES(&prices_path),
+	{"focus", 0, NULL, NULL, "print FOCUS 1.2 as CSV: what each host cost, used, unused and idle", .flag = &focus},
 	OPTION_SPECS_OF_VIEW,
 };
 
@@ -300,6 +303,13 @@ static int request_make(struct view *view, struct cost *cost)
 	request->since_unix_ns = request->until_unix_ns - INT64_C(7) * 86400 * NANOS;
 	request->by = by >= 0 ? (enum bill_key)by : has_run ? BILL_BY_TASK : BILL_BY_RUN;
 	request->prices = cost->prices;
+	if (focus && (has_run || by >= 0 || options->json))
+		return options_misuse(options, "--focus prints hosts as CSV: leave out %s",
+				      has_run   ? "RUN"
+				      : by >= 0 ? "--by"
+						: "--json");
+	if (focus)
+		request->by = BILL_BY_HOST;
 	if (has_run && (since || until))
 		return options_misuse(options, "a run has its own time: leave out --%s", since ? "since" : "until");
 	error = time_read(options, "since", since, &request->since_unix_ns);
@@ -324,7 +334,9 @@ static int cost_show(struct view *view)
 		error = bill_make(view->store, &cost.request, &cost.bill);
 	if (error == -EOVERFLOW)
 		error = say("tracer cost: the bill is too large: more than %lld", (long long)(INT64_MAX / NANOS));
-	if (error == 0)
+	if (error == 0 && focus)
+		error = cost_focus_print(stdout, &cost.bill, &cost.request);
+	else if (error == 0)
 		error = view->options->json ? print_json(&cost) : print_text(&cost, &view->output);
 	bill_free(&cost.bill);
 	rows_free(&cost.run);

@@ -371,7 +371,8 @@ static int items_add(struct maker *maker, const struct host_work *work, int64_t 
 }
 
 /* The rows of a host and of a day also say what nobody is charged for. */
-static int rest_add(struct maker *maker, const struct host_work *work, int64_t system_nanos, int64_t idle_nanos)
+static int rest_add(struct maker *maker, const struct host_work *work, int64_t system_nanos, int64_t idle_nanos,
+		    int64_t observed_ms)
 {
 	const struct row_host *host = &work->host->host;
 	struct bill_row *row;
@@ -384,6 +385,7 @@ static int rest_add(struct maker *maker, const struct host_work *work, int64_t s
 		return -ENOMEM;
 	row->system_nanos += system_nanos;
 	row->idle_nanos += idle_nanos;
+	row->observed_ms += observed_ms;
 	return 0;
 }
 
@@ -408,6 +410,7 @@ static int span_divide(struct maker *maker, struct host_work *work, int64_t begi
 {
 	struct bill *bill = maker->bill;
 	int64_t idle[CHARGE_RESOURCE_COUNT], idle_nanos = 0, system_nanos = bill->system_nanos;
+	int64_t observed_ms = bill->observed_ms;
 	int error = periods_find(maker, work, begin, end);
 
 	if (error == 0)
@@ -421,7 +424,7 @@ static int span_divide(struct maker *maker, struct host_work *work, int64_t begi
 	for (size_t i = 0; i < CHARGE_RESOURCE_COUNT; i++)
 		idle_nanos += idle[i];
 	bill->idle_nanos += idle_nanos;
-	return rest_add(maker, work, bill->system_nanos - system_nanos, idle_nanos);
+	return rest_add(maker, work, bill->system_nanos - system_nanos, idle_nanos, bill->observed_ms - observed_ms);
 }
 
 /* Returns the beginning of the next local day, and the name of this one. */

@@ -39,6 +39,7 @@ struct bill_row {
 	int64_t used_nanos, unused_nanos; /* unused: requested only */
 	int64_t cpu_nanos, memory_nanos;  /* parts of the sum of both */
 	int64_t system_nanos, idle_nanos; /* beside that; of a host or day */
+	int64_t observed_ms;              /* of a host or day */
 	const char *name;
 	char key[]; /* id and name */
 };
@@ -56,7 +57,8 @@ struct bill {
 	size_t basis_counts[PRICES_BASIS_COUNT]; /* of hosts: what their latest price was from */
 };
 
-/* Returns 0, -ENOMEM, -EOVERFLOW if the bill exceeds INT64_MAX nanos, or the store's error. Free the bill either way. */
+/* Returns 0, -ENOMEM, -EOVERFLOW if the bill exceeds INT64_MAX nanos, or the store's error. Free the bill either
+ * way. */
 int bill_make(struct store *store, const struct bill_request *request, struct bill *ret_bill);
 void bill_free(struct bill *bill);
 

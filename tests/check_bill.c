@@ -17,7 +17,7 @@
 #define RUNS 8
 #define TASKS_MAX 6
 #define TOOLS_MAX 3
-#define SCHEDULES 25
+#define SCHEDULES 12
 #define KEY_COUNT (BILL_BY_DAY + 1)
 /* What a sum of floating-point shares may lose: the cost of a task alone and among others. */
 #define SHARE_TOLERANCE_NANOS 20000

@@ -6,6 +6,8 @@ terminals, hostile names, and the documents: man pages against --help, docs/json
 """
 import contextlib
 import csv
+import datetime
+import decimal
 import fcntl
 import functools
 import itertools
@@ -107,6 +109,7 @@ class Usage(Case):
                           ["top", "--period", "0"], ["explain"], ["rules"], ["rules", "x"], ["prices"], ["prices", "x"], ["prices", "check"], ["prices", "show", "x"], ["prices", "import"],
                           ["prices", "import", "x", "y"],
                           ["cost", "--by", "x"], ["cost", "--since", "x"], ["cost", "make", "--since", "1d"],
+                          ["cost", "--focus", "make"], ["cost", "--focus", "--json"],
                           ["rules", "check"], ["rules", "test"], ["completion", "csh"], ["run"],
                           ["record"], ["record", "f", "--duration", "x"], ["record", "f", "--as", "root"], ["replay"],
                           ["run", "--as", "no-such-user", "true"], ["help", "nope"], ["nope"],
@@ -706,6 +709,37 @@ class Json(Case):
                 result = self.run_tracer(command[0], "--json", *(words.get(word, word) for word in command[1:]))
                 self.compare(json.loads(result.stdout.decode("ascii")), "", documented, seen)
             self.assertEqual(documented.keys() - seen - self.ONLY_IN_LAKES, set(), section)
+
+
+class Focus(Case):
+    """The bill as FOCUS 1.2."""
+
+    # The columns whose feature level is Mandatory in version 1.2 of the specification, and which may be NULL.
+    MANDATORY = set("""BilledCost BillingAccountId BillingAccountName BillingCurrency BillingPeriodEnd
+        BillingPeriodStart ChargeCategory ChargeClass ChargeDescription ChargePeriodEnd ChargePeriodStart
+        ContractedCost EffectiveCost InvoiceIssuerName ListCost PricingQuantity PricingUnit ProviderName
+        PublisherName ServiceCategory ServiceName""".split())
+    MAY_BE_NULL = {"BillingAccountName", "ChargeClass"}
+
+    def test_focus_adds_up_to_the_bill(self):
+        until = (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=2)).strftime("%Y-%m-%d")
+        prices = self.make_file("focus.csv", b"AssetClass,MarketPriceHourly,Currency\nnode,40,EUR\n")
+        options = ["--since", "2020-01-01", "--until", until, "--prices", prices]
+        bill = json.loads(self.run_tracer("cost", "--json", *options).stdout)
+        rows = list(csv.DictReader(self.run_tracer("cost", "--focus", *options).stdout.decode().splitlines()))
+        self.assertEqual(self.MANDATORY - rows[0].keys(), set())
+        self.assertGreater(len(rows), 1)
+        self.assertEqual(sum(decimal.Decimal(row["BilledCost"]) for row in rows) * 10**6, bill["bill_micros"])
+        self.assertGreater(bill["bill_micros"], 0)
+        hours = sum(float(row["PricingQuantity"]) for row in rows)
+        self.assertAlmostEqual(hours, bill["observed_ms"] / 3.6e6, 4)
+        for row in rows:
+            self.assertEqual([name for name in self.MANDATORY - self.MAY_BE_NULL if not row[name]], [])
+            self.assertEqual({row["ContractedCost"], row["EffectiveCost"], row["ListCost"]}, {row["BilledCost"]})
+            self.assertEqual((row["BillingCurrency"], row["ChargeCategory"], row["PricingUnit"]), ("EUR", "Usage", "Hours"))
+            self.assertEqual((row["ChargePeriodStart"], row["ChargePeriodEnd"]), ("2020-01-01T00:00:00Z", f"{until}T00:00:00Z"))
+        idle = [row["BilledCost"] for row in rows if row["ChargeDescription"] == "idle"]
+        self.assertEqual(decimal.Decimal(idle[0]) * 10**6, bill["idle_micros"])
 
 
 class Query(Case):
