@@ -88,6 +88,16 @@ extern const struct row_type row_type_top;
 
 /* Result columns of query/lookups/cost_watched.sql. */
 #define ROW_COST_WATCHED_COLUMNS(I, T, B) I(begin_unix_ns) I(end_unix_ns)
+
+/* Result columns of query/lookups/right_size_tasks.sql. */
+#define ROW_RIGHT_SIZE_TASK_COLUMNS(I, T, B) \
+	I(task_id) I(run_id) T(name) I(has_succeeded) I(is_oom_killed) \
+	I(started_unix_ns) I(begin_boot_ns) I(end_boot_ns) I(cpu_ns) I(rchar_bytes) \
+	I(concurrent_memory_bytes) I(peak_rss_bytes) I(memory_limit_bytes) I(limit_is_own)
+
+/* Result columns of query/lookups/right_size_cpu.sql. */
+#define ROW_RIGHT_SIZE_CPU_COLUMNS(I, T, B) \
+	I(task_id) I(process_id) I(begin_boot_ns) I(boot_ns) I(cpu_ns) I(is_sample)
 /* clang-format on */
 
 struct row_cost_task {
@@ -100,10 +110,17 @@ struct row_cost_tool {
 };
 struct row_cost_watched {
 	ROW_COST_WATCHED_COLUMNS(I, T, B)
+};
+struct row_right_size_task {
+	ROW_RIGHT_SIZE_TASK_COLUMNS(I, T, B)
+};
+struct row_right_size_cpu {
+	ROW_RIGHT_SIZE_CPU_COLUMNS(I, T, B)
 #undef I
 #undef T
 };
 extern const struct row_type row_type_cost_task, row_type_cost_tool, row_type_cost_watched;
+extern const struct row_type row_type_right_size_task, row_type_right_size_cpu;
 
 /* Difference and sum of figures: ROW_NULL if one is unknown or the result overflows. Input is
  * untrusted. */

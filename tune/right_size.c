@@ -1,0 +1,285 @@
+/* The memory and the cores to request for tasks of one name. See right_size.h. */
+#include "tune/right_size.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define MIB (INT64_C(1) << 20)
+#define GIB (INT64_C(1) << 30)
+#define SECOND_NS 1e9
+
+#define MARGIN 1.15
+#define MARGIN_BYTES (128 * MIB)
+#define OOM_MARGIN 1.25
+#define BYTES_MAX (INT64_C(1) << 60) /* more is nonsense, and would overflow */
+#define CORES_PERCENTILE 0.95
+#define CORES_NEGLIGIBLE 0.05 /* such as a shell beside its command; slows down a task by 5 % at most */
+
+/* ---- memory ---------------------------------------------------------------------------- */
+
+int64_t right_size_need(int64_t concurrent_bytes, int64_t peak_rss_bytes, bool *ret_is_peak_rss)
+{
+	*ret_is_peak_rss = peak_rss_bytes > concurrent_bytes; /* ROW_NULL is less than any size */
+	return *ret_is_peak_rss ? peak_rss_bytes : concurrent_bytes;
+}
+
+int64_t right_size_round(int64_t bytes)
+{
+	int64_t step = bytes < GIB ? 64 * MIB : bytes < 8 * GIB ? 256 * MIB : GIB;
+
+	return (bytes + step - 1) / step * step;
+}
+
+static int64_t scale(int64_t bytes, double factor)
+{
+	double scaled = ceil((double)bytes * factor);
+
+	return scaled < (double)BYTES_MAX ? (int64_t)scaled : BYTES_MAX;
+}
+
+int64_t right_size_memory(int64_t used_bytes, int64_t oom_bytes)
+{
+	int64_t bytes = 0;
+
+	if (used_bytes == ROW_NULL && oom_bytes == ROW_NULL)
+		return ROW_NULL;
+	if (used_bytes != ROW_NULL)
+		bytes = scale(used_bytes, MARGIN) + MARGIN_BYTES;
+	if (oom_bytes != ROW_NULL && scale(oom_bytes, OOM_MARGIN) > bytes)
+		bytes = scale(oom_bytes, OOM_MARGIN);
+	return right_size_round(bytes);
+}
+
+/* The two largest needs, and the last limit at which a task was killed. */
+struct needs {
+	const struct right_size_task *most; /* NULL: no need is known */
+	int64_t second_bytes;
+	int64_t oom_bytes;
+};
+
+static struct needs needs_find(const struct right_size_task *tasks, size_t count)
+{
+	struct needs needs = {.second_bytes = ROW_NULL, .oom_bytes = ROW_NULL};
+
+	for (size_t i = 0; i < count; i++) {
+		const struct right_size_task *task = &tasks[i];
+
+		if (task->oom_bytes != ROW_NULL)
+			needs.oom_bytes = task->oom_bytes;
+		if (task->memory_bytes == ROW_NULL)
+			continue;
+		if (!needs.most || task->memory_bytes > needs.most->memory_bytes) {
+			needs.second_bytes = needs.most ? needs.most->memory_bytes : ROW_NULL;
+			needs.most = task;
+		} else if (task->memory_bytes > needs.second_bytes) {
+			needs.second_bytes = task->memory_bytes;
+		}
+	}
+	return needs;
+}
+
+/* Of the tasks that succeeded only the largest can need more than the others' maximum. */
+static int64_t left_out_failed(const struct needs *needs, size_t task_count)
+{
+	if (task_count == 0 || (needs->second_bytes == ROW_NULL && needs->oom_bytes == ROW_NULL))
+		return ROW_NULL;
+	return needs->most->has_succeeded &&
+	       needs->most->memory_bytes > right_size_memory(needs->second_bytes, needs->oom_bytes);
+}
+
+static int64_t largest_input(const struct right_size_task *tasks, size_t count)
+{
+	int64_t largest = ROW_NULL;
+
+	for (size_t i = 0; i < count; i++)
+		if (tasks[i].memory_bytes != ROW_NULL && tasks[i].input_bytes > largest)
+			largest = tasks[i].input_bytes;
+	return largest;
+}
+
+static void memory_find(const struct right_size_task *tasks, size_t count, int64_t input_bytes, struct right_size *size)
+{
+	struct needs needs = needs_find(tasks, count);
+	double factor;
+
+	size->used_bytes = needs.most ? needs.most->memory_bytes : ROW_NULL;
+	size->is_peak_rss = needs.most && needs.most->is_peak_rss;
+	size->memory_bytes = right_size_memory(size->used_bytes, needs.oom_bytes);
+	size->left_out_failed_count = left_out_failed(&needs, size->task_count);
+	size->fail_share = 1.0 / (double)(size->task_count + 1);
+	size->largest_input_bytes = largest_input(tasks, count);
+	size->extrapolated_bytes = ROW_NULL;
+	if (!needs.most || size->largest_input_bytes <= 0 || input_bytes <= size->largest_input_bytes)
+		return;
+	factor = (double)input_bytes / (double)size->largest_input_bytes;
+	size->extrapolated_bytes = right_size_memory(scale(size->used_bytes, factor), needs.oom_bytes);
+}
+
+/* ---- what was requested ---------------------------------------------------------------- */
+
+static int compare_ids(const void *left, const void *right)
+{
+	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+/* Returns the number of different ids, which are sorted. */
+static size_t ids_count(int64_t *ids, size_t count)
+{
+	size_t different = count > 0;
+
+	qsort(ids, count, sizeof(*ids), compare_ids);
+	for (size_t i = 1; i < count; i++)
+		different += ids[i] != ids[i - 1];
+	return different;
+}
+
+static int request_find(const struct right_size_task *tasks, size_t count, struct right_size *size)
+{
+	int64_t *run_ids = calloc(count + 1, sizeof(*run_ids));
+	double saved_byte_seconds = 0;
+	size_t requested = 0;
+
+	if (!run_ids)
+		return -ENOMEM;
+	size->limit_bytes = size->saved_byte_seconds = ROW_NULL;
+	for (size_t i = 0; i < count; i++) {
+		if (tasks[i].limit_bytes == ROW_NULL)
+			continue;
+		size->limit_bytes = tasks[i].limit_bytes;
+		run_ids[requested++] = tasks[i].run_id;
+		saved_byte_seconds +=
+			(double)(tasks[i].limit_bytes - size->memory_bytes) * ((double)tasks[i].wall_ns / SECOND_NS);
+	}
+	if (requested > 0 && size->memory_bytes != ROW_NULL)
+		size->saved_byte_seconds = (int64_t)(saved_byte_seconds / (double)ids_count(run_ids, requested));
+	for (size_t i = 0; i < count; i++)
+		run_ids[i] = tasks[i].run_id;
+	size->run_count = ids_count(run_ids, count);
+	free(run_ids);
+	return 0;
+}
+
+/* ---- cores ----------------------------------------------------------------------------- */
+
+int64_t right_size_cores(double used)
+{
+	double cores = ceil(used - CORES_NEGLIGIBLE);
+
+	return cores > 1 ? (int64_t)cores : 1;
+}
+
+static void cores_find(const struct right_size_task *tasks, size_t count, struct right_size *size)
+{
+	size->cores_used = NAN;
+	size->cores = ROW_NULL;
+	for (size_t i = 0; i < count; i++) {
+		if (isnan(tasks[i].cores) || tasks[i].cores <= size->cores_used)
+			continue;
+		size->cores_used = tasks[i].cores;
+		size->cores_are_least = !tasks[i].has_samples;
+	}
+	if (!isnan(size->cores_used))
+		size->cores = right_size_cores(size->cores_used);
+}
+
+int right_size_windows_init(struct right_size_windows *windows, int64_t begin_ns, int64_t end_ns)
+{
+	int64_t count;
+
+	if (end_ns <= begin_ns)
+		end_ns = begin_ns + 1;
+	count = (end_ns - begin_ns) / RIGHT_SIZE_WINDOW_NS;
+	if (count > RIGHT_SIZE_WINDOWS_MAX)
+		count = RIGHT_SIZE_WINDOWS_MAX;
+	*windows =
+		(struct right_size_windows){.begin_ns = begin_ns, .end_ns = end_ns, .count = count ? (size_t)count : 1};
+	windows->cpu_ns = calloc(windows->count, sizeof(*windows->cpu_ns));
+	return windows->cpu_ns ? 0 : -ENOMEM;
+}
+
+void right_size_windows_deinit(struct right_size_windows *windows)
+{
+	free(windows->cpu_ns);
+	windows->cpu_ns = NULL;
+}
+
+static double window_ns(const struct right_size_windows *windows)
+{
+	return (double)(windows->end_ns - windows->begin_ns) / (double)windows->count;
+}
+
+/* Returns the index of the window of that time, which is in the task's life. */
+static size_t window_at(const struct right_size_windows *windows, int64_t at_ns)
+{
+	size_t index = (size_t)((double)(at_ns - windows->begin_ns) / window_ns(windows));
+
+	return index < windows->count ? index : windows->count - 1;
+}
+
+void right_size_windows_add(struct right_size_windows *windows, int64_t begin_ns, int64_t end_ns, int64_t cpu_ns)
+{
+	double length = window_ns(windows), rate;
+	size_t first, last;
+
+	if (end_ns > windows->end_ns)
+		end_ns = windows->end_ns;
+	if (end_ns < windows->begin_ns)
+		end_ns = windows->begin_ns;
+	if (begin_ns < windows->begin_ns)
+		begin_ns = windows->begin_ns;
+	last = window_at(windows, end_ns);
+	if (begin_ns >= end_ns) {
+		windows->cpu_ns[last] += (double)cpu_ns;
+		return;
+	}
+	rate = (double)cpu_ns / (double)(end_ns - begin_ns);
+	first = window_at(windows, begin_ns);
+	for (size_t i = first; i <= last; i++) {
+		double from = (double)i * length,
+		       until = i == last ? (double)(end_ns - windows->begin_ns) : from + length;
+
+		if (i == first)
+			from = (double)(begin_ns - windows->begin_ns);
+		windows->cpu_ns[i] += rate * fmax(until - from, 0);
+	}
+}
+
+static int compare_reals(const void *left, const void *right)
+{
+	double a = *(const double *)left, b = *(const double *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+double right_size_windows_cores(struct right_size_windows *windows)
+{
+	size_t rank = (size_t)ceil(CORES_PERCENTILE * (double)windows->count);
+
+	qsort(windows->cpu_ns, windows->count, sizeof(*windows->cpu_ns), compare_reals);
+	return windows->cpu_ns[rank - 1] / window_ns(windows);
+}
+
+/* ---- all of it ------------------------------------------------------------------------- */
+
+int right_size_find(const struct right_size_task *tasks, size_t count, int64_t input_bytes, struct right_size *ret_size)
+{
+	struct right_size size = {0};
+	int error;
+
+	for (size_t i = 0; i < count; i++) {
+		size.task_count += tasks[i].has_succeeded && tasks[i].memory_bytes != ROW_NULL;
+		size.failed_count += !tasks[i].has_succeeded;
+		size.oom_count += tasks[i].oom_bytes != ROW_NULL;
+	}
+	memory_find(tasks, count, input_bytes, &size);
+	cores_find(tasks, count, &size);
+	if (size.task_count == 0 && size.oom_count == 0)
+		size.memory_bytes = size.cores = size.extrapolated_bytes = ROW_NULL;
+	error = request_find(tasks, count, &size);
+	if (error == 0)
+		*ret_size = size;
+	return error;
+}

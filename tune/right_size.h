@@ -1,0 +1,81 @@
+/* The memory and the cores to request for tasks of one name, from what such tasks needed.
+ *
+ * Memory: the largest need x 1.15 + 128 MiB, at least 1.25 x the limit at which the last one was killed for lack of
+ * memory; rounded up. Measured on 13,664 tasks of six pipelines, this failed for 1.0, 0.3 and 0.1 % of further tasks
+ * after 5, 10 and 20, at 1.2 x the memory used; percentiles and regressions failed more often, or requested more.
+ * Precedents: Kubernetes' VPA (1.15), Robusta KRR (the maximum x 1.15). docs/right-sizing.md has the details.
+ *
+ * Cores: in 95 % of all seconds no task used more (KRR: 95th percentile). Never the mean: two cores at work for half of
+ * the time are a mean of one.
+ *
+ * No I/O: right_sizes.h reads tasks from a store. ROW_NULL is unknown.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "common/store/rows.h"
+
+struct right_size_task {
+	int64_t run_id, wall_ns;
+	int64_t memory_bytes; /* needed: see right_size_need() */
+	bool is_peak_rss;     /* it is the peak of the largest process */
+	int64_t oom_bytes;    /* at which it was killed by the OOM killer; ROW_NULL: it was not */
+	int64_t limit_bytes;  /* requested by it alone; ROW_NULL: unknown */
+	int64_t input_bytes;  /* read-like calls */
+	double cores;         /* 95th percentile; NAN: unknown */
+	bool has_samples;     /* else `cores` is a lower bound */
+	bool has_succeeded;
+};
+
+struct right_size {
+	size_t task_count; /* N: succeeded, with known memory */
+	size_t failed_count, oom_count, run_count;
+	int64_t used_bytes; /* largest need */
+	bool is_peak_rss;
+	int64_t memory_bytes;          /* to request */
+	double fail_share;             /* 1/(N+1): how often the next task needs more than any of N */
+	int64_t left_out_failed_count; /* of N, those that would have failed with the request that the others
+					* give; ROW_NULL if there are no others */
+	double cores_used;             /* NAN: unknown */
+	int64_t cores;                 /* to request */
+	bool cores_are_least;          /* the task that used most was too short for samples */
+	int64_t limit_bytes;           /* requested by the last task that requested memory for itself */
+	int64_t saved_byte_seconds;    /* a run, on average; negative if more must be requested */
+	int64_t largest_input_bytes;
+	int64_t extrapolated_bytes; /* to request for the given input; ROW_NULL if such an input was seen */
+};
+
+/* `tasks` in order of their start. `input_bytes` is the size of an input to extrapolate to, or ROW_NULL. Returns 0 or
+ * -ENOMEM. */
+int right_size_find(const struct right_size_task *tasks, size_t count, int64_t input_bytes,
+		    struct right_size *ret_size);
+
+/* The larger of the two: a process scan each second can miss the concurrent peak, and the peak of one process is
+ * not that of all. `*ret_is_peak_rss` says which. */
+int64_t right_size_need(int64_t concurrent_bytes, int64_t peak_rss_bytes, bool *ret_is_peak_rss);
+
+/* The rule. Either may be unknown; the result is unknown if both are. */
+int64_t right_size_memory(int64_t used_bytes, int64_t oom_bytes);
+/* Rounds up: to 64 MiB below 1 GiB, to 256 MiB below 8 GiB, else to 1 GiB. */
+int64_t right_size_round(int64_t bytes);
+/* Rounds up, except for what is negligible; at least 1. */
+int64_t right_size_cores(double used);
+
+/* CPU use of one task over time, in windows of equal length of at least a second, or of its life if that is shorter. */
+struct right_size_windows {
+	int64_t begin_ns, end_ns;
+	double *cpu_ns;
+	size_t count;
+};
+
+#define RIGHT_SIZE_WINDOW_NS INT64_C(1000000000)
+#define RIGHT_SIZE_WINDOWS_MAX (1 << 20) /* 12 days; windows of longer tasks are longer */
+
+/* Returns 0 or -ENOMEM. */
+int right_size_windows_init(struct right_size_windows *windows, int64_t begin_ns, int64_t end_ns);
+void right_size_windows_deinit(struct right_size_windows *windows);
+/* Adds CPU time that a process used between two times, evenly. */
+void right_size_windows_add(struct right_size_windows *windows, int64_t begin_ns, int64_t end_ns, int64_t cpu_ns);
+/* Returns the 95th percentile of the cores in use (nearest rank). Sorts the windows: call it once. */
+double right_size_windows_cores(struct right_size_windows *windows);
