@@ -621,6 +621,7 @@ class Json(Case):
         "failed": [["failed", "LOSSY"]],
         "top": [["top", "--all"]],
         "explain": [["explain", "1000"], ["explain", "map"], ["explain", "make"]],
+        "tune --right-size": [["tune", "--right-size"]],
         "query": [["query", "runs"], ["query", "processes", "--run", "make"]],
         "query --list": [["query", "--list"]],
         "host": [["host"]],

@@ -1,0 +1,420 @@
+/* What to request for tasks: the rule, CPU use over time, and the tasks that are taken from a store. */
+#include "tune/right_size.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "cli/right_size.h"
+#include "tests/stores.h"
+#include "tune/right_sizes.h"
+
+#define MIB (INT64_C(1) << 20)
+#define GIB (INT64_C(1) << 30)
+#define SECOND INT64_C(1000000000)
+#define U ROW_NULL
+
+/* ---- the rule -------------------------------------------------------------------------- */
+
+/* clang-format off */
+static const struct { int64_t bytes, rounded; } roundings[] = {
+	{1, 64 * MIB}, {64 * MIB, 64 * MIB}, {64 * MIB + 1, 128 * MIB}, {GIB - 1, GIB}, {GIB, GIB},
+	{GIB + 1, GIB + 256 * MIB}, {8 * GIB - 1, 8 * GIB}, {8 * GIB, 8 * GIB}, {8 * GIB + 1, 9 * GIB},
+};
+static const struct { int64_t used_bytes, oom_bytes, memory_bytes; } rules[] = {
+	{0, U, 128 * MIB},
+	{100 * MIB, U, 256 * MIB},       /* 115 + 128 */
+	{1000 * MIB, U, 1280 * MIB},     /* 1150 + 128 = 1278 */
+	{20 * GIB, U, 24 * GIB},         /* 23.125 */
+	{100 * MIB, 100 * MIB, 256 * MIB},
+	{100 * MIB, 400 * MIB, 512 * MIB},   /* 500 */
+	{U, 4 * GIB, 5 * GIB},
+	{U, 10 * GIB, 13 * GIB}, /* 12.5 */
+	{U, U, U},
+	{INT64_MAX, INT64_MAX, (INT64_C(1) << 60) + GIB}, /* hostile figures do not overflow */
+};
+static const struct { int64_t concurrent_bytes, peak_rss_bytes, need_bytes; bool is_peak_rss; } needs[] = {
+	{U, U, U, false}, {5, U, 5, false}, {U, 5, 5, true}, {5, 5, 5, false}, {5, 6, 6, true}, {7, 6, 7, false},
+};
+static const struct { double used; int64_t cores; } roundings_of_cores[] = {
+	{0, 1}, {0.3, 1}, {1, 1}, {1.04, 1}, {1.06, 2}, {2, 2}, {7.9, 8}, {8.04, 8},
+};
+/* clang-format on */
+
+TEST_EACH(memory_is_rounded_up, roundings)
+{
+	ck_assert_int_eq(right_size_round(roundings[_i].bytes), roundings[_i].rounded);
+}
+
+TEST_EACH(memory_follows_the_rule, rules)
+{
+	if (rules[_i].used_bytes == INT64_MAX)
+		ck_assert_int_gt(right_size_memory(INT64_MAX, INT64_MAX), INT64_C(1) << 60);
+	else
+		ck_assert_int_eq(right_size_memory(rules[_i].used_bytes, rules[_i].oom_bytes), rules[_i].memory_bytes);
+}
+
+TEST_EACH(need_is_the_larger_of_what_is_known, needs)
+{
+	bool is_peak_rss;
+
+	ck_assert_int_eq(right_size_need(needs[_i].concurrent_bytes, needs[_i].peak_rss_bytes, &is_peak_rss),
+			 needs[_i].need_bytes);
+	ck_assert_int_eq(is_peak_rss, needs[_i].is_peak_rss);
+}
+
+TEST_EACH(cores_are_rounded_up_unless_negligible, roundings_of_cores)
+{
+	ck_assert_int_eq(right_size_cores(roundings_of_cores[_i].used), roundings_of_cores[_i].cores);
+}
+
+/* ---- tasks of one name ----------------------------------------------------------------- */
+
+static struct right_size_task task_of(int64_t memory_mib)
+{
+	return (struct right_size_task){
+		.run_id = 1,
+		.wall_ns = 10 * SECOND,
+		.memory_bytes = memory_mib * MIB,
+		.oom_bytes = U,
+		.limit_bytes = U,
+		.input_bytes = U,
+		.cores = 1,
+		.has_samples = true,
+		.has_succeeded = true,
+	};
+}
+
+static struct right_size found(const struct right_size_task *tasks, size_t count, int64_t input_bytes)
+{
+	struct right_size size;
+
+	ck_assert_int_eq(right_size_find(tasks, count, input_bytes, &size), 0);
+	return size;
+}
+
+TEST(a_task_is_left_out_to_test_the_rule)
+{
+	struct right_size_task tasks[] = {task_of(1000), task_of(1100), task_of(1300)};
+	struct right_size size = found(tasks, 3, U);
+
+	ck_assert_uint_eq(size.task_count, 3);
+	ck_assert_double_eq_tol(size.fail_share, 0.25, 1e-12);
+	ck_assert_int_eq(size.left_out_failed_count, 0); /* 1100 x 1.15 + 128 = 1393 suffices for 1300 */
+	tasks[2].memory_bytes = 1537 * MIB;              /* more than 1536, the same rounded up */
+	ck_assert_int_eq(found(tasks, 3, U).left_out_failed_count, 1);
+	tasks[1].memory_bytes = 1537 * MIB;
+	ck_assert_int_eq(found(tasks, 3, U).left_out_failed_count, 0);
+	ck_assert_int_eq(found(tasks, 1, U).left_out_failed_count, U);
+	ck_assert_int_eq(found(tasks, 0, U).memory_bytes, U);
+}
+
+TEST(tasks_that_failed_are_no_evidence_that_less_suffices)
+{
+	struct right_size_task tasks[] = {task_of(100), task_of(3000)};
+	struct right_size size;
+
+	tasks[0].has_succeeded = tasks[1].has_succeeded = false;
+	size = found(tasks, 2, U);
+	ck_assert_uint_eq(size.task_count, 0);
+	ck_assert_uint_eq(size.failed_count, 2);
+	ck_assert_int_eq(size.memory_bytes, U);
+	ck_assert_int_eq(size.cores, U);
+	tasks[0].has_succeeded = true;
+	size = found(tasks, 2, U);
+	ck_assert_uint_eq(size.task_count, 1);
+	ck_assert_int_eq(size.memory_bytes, 3584 * MIB); /* what a failed task used, it needed: 3578 */
+	ck_assert_int_eq(size.left_out_failed_count, 0); /* but it is not left out */
+}
+
+TEST(the_last_limit_that_was_exceeded_is_a_floor)
+{
+	struct right_size_task tasks[] = {task_of(2000), task_of(900), task_of(100)};
+	struct right_size size;
+
+	tasks[0].has_succeeded = tasks[1].has_succeeded = false;
+	tasks[0].memory_bytes = tasks[1].memory_bytes = U;
+	tasks[0].oom_bytes = 8 * GIB;
+	tasks[1].oom_bytes = GIB;
+	size = found(tasks, 3, U);
+	ck_assert_int_eq(size.memory_bytes, GIB + 256 * MIB);
+	ck_assert_uint_eq(size.oom_count, 2);
+	ck_assert_uint_eq(size.task_count, 1);
+	ck_assert_int_eq(found(tasks, 2, U).memory_bytes, GIB + 256 * MIB); /* even if none succeeded */
+}
+
+TEST(saving_is_per_run_against_what_tasks_requested_for_themselves)
+{
+	struct right_size_task tasks[] = {task_of(100), task_of(100), task_of(100), task_of(100)};
+	struct right_size size = found(tasks, 4, U);
+
+	ck_assert_int_eq(size.saved_byte_seconds, U);
+	ck_assert_int_eq(size.limit_bytes, U);
+	tasks[0].limit_bytes = 4 * GIB;
+	tasks[1].limit_bytes = 2 * GIB;
+	tasks[2].limit_bytes = 256 * MIB;
+	tasks[2].run_id = tasks[3].run_id = 2;
+	size = found(tasks, 4, U); /* 256 MiB */
+	ck_assert_int_eq(size.limit_bytes, 256 * MIB);
+	ck_assert_uint_eq(size.run_count, 2);
+	ck_assert_int_eq(size.saved_byte_seconds, (6 * GIB - 512 * MIB) * 10 / 2);
+	tasks[0].limit_bytes = tasks[1].limit_bytes = U;
+	tasks[2].limit_bytes = 192 * MIB;
+	ck_assert_int_eq(found(tasks, 4, U).saved_byte_seconds, -64 * MIB * 10); /* more must be requested */
+}
+
+TEST(memory_is_extrapolated_only_beyond_the_largest_input)
+{
+	struct right_size_task tasks[] = {task_of(1000), task_of(2000)};
+
+	tasks[0].input_bytes = 4 * GIB;
+	tasks[1].input_bytes = 3 * GIB;
+	ck_assert_int_eq(found(tasks, 2, U).extrapolated_bytes, U);
+	ck_assert_int_eq(found(tasks, 2, 4 * GIB).extrapolated_bytes, U);
+	ck_assert_int_eq(found(tasks, 2, 8 * GIB).extrapolated_bytes, right_size_memory(4000 * MIB, U));
+	ck_assert_int_eq(found(tasks, 2, 8 * GIB).memory_bytes, right_size_memory(2000 * MIB, U));
+	ck_assert_int_eq(found(tasks, 2, 4 * GIB).largest_input_bytes, 4 * GIB);
+}
+
+TEST(cores_are_those_of_the_task_that_used_most)
+{
+	struct right_size_task tasks[] = {task_of(1), task_of(1), task_of(1)};
+	struct right_size size;
+
+	tasks[0].cores = NAN;
+	tasks[1].cores = 3.2;
+	tasks[2].cores = 2.1;
+	tasks[2].has_samples = false;
+	size = found(tasks, 3, U);
+	ck_assert_int_eq(size.cores, 4);
+	ck_assert(!size.cores_are_least);
+	tasks[2].cores = 5;
+	size = found(tasks, 3, U);
+	ck_assert_int_eq(size.cores, 5);
+	ck_assert(size.cores_are_least);
+	ck_assert_int_eq(found(tasks, 1, U).cores, U);
+}
+
+/* ---- CPU use over time ----------------------------------------------------------------- */
+
+static double cores_of(int64_t life_ns, const int64_t (*used)[3], size_t count)
+{
+	struct right_size_windows windows;
+	double cores;
+
+	ck_assert_int_eq(right_size_windows_init(&windows, 100 * SECOND, 100 * SECOND + life_ns), 0);
+	for (size_t i = 0; i < count; i++)
+		right_size_windows_add(&windows, 100 * SECOND + used[i][0], 100 * SECOND + used[i][1], used[i][2]);
+	cores = right_size_windows_cores(&windows);
+	right_size_windows_deinit(&windows);
+	return cores;
+}
+
+TEST(cores_are_not_the_mean)
+{
+	/* Two processes for half of the time. */
+	static const int64_t burst[][3] = {{0, 50 * SECOND, 50 * SECOND}, {0, 50 * SECOND, 50 * SECOND}};
+	/* One core, and eight in 4 or in 6 of 100 s. */
+	static const int64_t rare[][3] = {{0, 100 * SECOND, 100 * SECOND}, {10 * SECOND, 14 * SECOND, 28 * SECOND}};
+	static const int64_t often[][3] = {{0, 100 * SECOND, 100 * SECOND}, {10 * SECOND, 16 * SECOND, 42 * SECOND}};
+
+	ck_assert_double_eq_tol(cores_of(100 * SECOND, burst, 2), 2, 1e-9);
+	ck_assert_double_eq_tol(cores_of(100 * SECOND, rare, 2), 1, 1e-9);
+	ck_assert_double_eq_tol(cores_of(100 * SECOND, often, 2), 8, 1e-9);
+}
+
+TEST(windows_are_seconds_or_the_life_of_the_task)
+{
+	static const int64_t first_half[][3] = {{0, SECOND / 4, SECOND / 4}};
+	static const int64_t across[][3] = {{SECOND / 2, 3 * SECOND / 2, SECOND}};
+	static const int64_t outside[][3] = {{-5 * SECOND, 15 * SECOND, 20 * SECOND}, {5, 5, SECOND}, {9, 3, SECOND}};
+
+	ck_assert_double_eq_tol(cores_of(SECOND / 2, first_half, 1), 0.5, 1e-9);
+	ck_assert_double_eq_tol(cores_of(2 * SECOND, across, 1), 0.5, 1e-9);
+	ck_assert_double_eq_tol(cores_of(10 * SECOND, outside, 3), 4, 1e-9);
+	ck_assert_double_eq_tol(cores_of(0, outside, 0), 0, 1e-9);
+}
+
+/* ---- from a store ---------------------------------------------------------------------- */
+
+static void put_run_of(int64_t id, const char *name, int64_t limit_bytes, int64_t task_count)
+{
+	struct row_run run = fill_run(0, "-");
+
+	run.id = id;
+	run.host_id = 1;
+	run.kind = "command";
+	run.name = name;
+	run.process_count = run.living_count = run.failed_count = 1;
+	run.task_count = task_count;
+	run.lost_count = run.partial_count = 0;
+	run.started_unix_ns = run.begin_boot_ns = id * SECOND;
+	run.root_process_id = run.rules_version = 1;
+	run.memory_limit_bytes = limit_bytes;
+	run.container_id = U;
+	put_run(&run);
+}
+
+static void put_task_of(int64_t id, int64_t run_id, const char *name, int64_t memory_mib, int64_t limit_bytes)
+{
+	struct row_task task = fill_task(0, "-");
+	struct row_tool tool = fill_tool(0, "-");
+
+	task.id = tool.task_id = tool.id = id;
+	task.host_id = tool.host_id = 1;
+	task.run_id = tool.run_id = run_id;
+	task.kind = "engine";
+	task.name = name;
+	task.status = "succeeded";
+	task.process_count = tool.process_count = 1;
+	task.living_count = task.failed_count = task.lost_count = task.partial_count = 0;
+	tool.living_count = tool.failed_count = tool.partial_count = 0;
+	task.root_process_id = 1;
+	task.started_unix_ns = tool.started_unix_ns = id * SECOND;
+	task.begin_boot_ns = tool.begin_boot_ns = 100 * SECOND;
+	task.end_boot_ns = tool.end_boot_ns = 110 * SECOND;
+	task.cpu_ns = 15 * SECOND;
+	task.concurrent_memory_bytes = memory_mib * MIB;
+	task.memory_limit_bytes = limit_bytes;
+	task.container_id = task.merged_into_id = task.peak_rss_bytes = U;
+	put_task(&task);
+	put_tool(&tool);
+}
+
+/* Uses a core for ten seconds and, if it has samples, three more in the last second. */
+static void put_process_of(int64_t id, bool has_samples)
+{
+	struct row_process process = fill_process(0, "-");
+	struct row_sample sample = fill_sample(U, "-");
+
+	process.id = sample.process_id = id;
+	process.host_id = 1;
+	process.run_id = process.task_id = process.tool_id = id;
+	process.pid = process.exec_id = process.user_id = 1;
+	process.began = "fork";
+	process.ended = "exit";
+	process.totals = "final";
+	process.begin_boot_ns = process.started_unix_ns = 100 * SECOND;
+	process.end_boot_ns = 110 * SECOND;
+	process.cpu_ns = (has_samples ? 13 : 10) * SECOND;
+	put_process(&process);
+	for (int64_t i = 1; has_samples && i < 10; i++) {
+		sample.boot_ns = (100 + i) * SECOND;
+		sample.cpu_ns = i * SECOND;
+		put_sample(&sample);
+	}
+}
+
+static struct right_sizes sizes;
+
+static int64_t select_tasks(const char *name, int64_t run_id)
+{
+	struct right_sizes_selection selection = {name, run_id, run_id == U ? U : 1};
+	struct store *reader = open_reader();
+	int64_t count = right_sizes_add(&sizes, reader, &selection);
+
+	store_close(reader);
+	return count;
+}
+
+TEST(tasks_are_read_from_a_store)
+{
+	struct row_incident incident = fill_incident(U, "-");
+
+	memset(&sizes, 0, sizeof(sizes));
+	put_run_of(1, "alpha", 8 * GIB, 3);
+	put_run_of(2, "beta", 8 * GIB, 1);
+	put_task_of(11, 1, "align", 500, 4 * GIB);
+	put_task_of(12, 1, "align", 600, 8 * GIB); /* the run's limit */
+	put_task_of(13, 1, "sort", 10, 2 * GIB);
+	put_task_of(21, 2, "align", 700, 3 * GIB);
+	put_process_of(11, true);
+	put_process_of(13, false);
+	incident.id = incident.host_id = incident.run_id = 1;
+	incident.task_id = 13;
+	incident.kind = "oom-kill";
+	incident.boot_ns = incident.unix_ns = 1;
+	put_incident(&incident);
+	commit(1);
+
+	ck_assert_int_eq(select_tasks(NULL, 1), 3);
+	ck_assert_int_eq(select_tasks("align", U), 3); /* two of them again */
+	ck_assert_int_eq(select_tasks("beta", U), 1);
+	ck_assert_int_eq(select_tasks("gamma", U), 0);
+	ck_assert_int_eq(right_sizes_find(&sizes, U), 0);
+	ck_assert_uint_eq(sizes.count, 2);
+	ck_assert_str_eq(sizes.items[0].name, "align");
+	ck_assert_uint_eq(sizes.items[0].size.task_count, 3);
+	ck_assert_int_eq(sizes.items[0].size.used_bytes, 700 * MIB);
+	ck_assert_int_eq(sizes.items[0].size.limit_bytes, 3 * GIB);
+	ck_assert_int_eq(sizes.items[0].size.saved_byte_seconds, (7 * GIB - 2 * 960 * MIB) * 10 / 2);
+	ck_assert_double_eq_tol(sizes.items[0].size.cores_used, 4, 1e-9); /* of ten windows the largest */
+	ck_assert(!sizes.items[0].size.cores_are_least);
+	ck_assert_str_eq(sizes.items[1].name, "sort");
+	ck_assert_int_eq(sizes.items[1].size.memory_bytes, 2560 * MIB); /* killed at 2 GiB */
+	ck_assert_int_eq(sizes.items[1].size.cores, 1);
+	ck_assert(sizes.items[1].size.cores_are_least);
+	right_sizes_free(&sizes);
+}
+
+/* ---- configuration --------------------------------------------------------------------- */
+
+#define STRANGE "it's a+b.{c}"
+#define BASIS "N=1, 1/(N+1)=50 %"
+
+static const struct {
+	const char *format, *text;
+} formats[] = {
+	{"nextflow", "// Names are Tracer's: replace one by the name of its process where they differ.\n"
+		     "process {\n"
+		     "    // " BASIS "\n"
+		     "    withName: 'it\\'s a\\\\+b\\\\.\\\\{c\\\\}' {\n"
+		     "        memory = 704.MB\n"
+		     "        cpus = 2\n"
+		     "    }\n"
+		     "    // " BASIS "\n"
+		     "    withName: 'rule_1' {\n"
+		     "        memory = 704.MB\n"
+		     "        cpus = 2\n"
+		     "    }\n"
+		     "}\n"
+		     "// left out: 3 names that cannot be written here, or whose use is unknown\n"},
+	{"snakemake", "set-resources:\n"
+		      "  # " BASIS "\n"
+		      "  - rule_1:mem_mb=739\n"
+		      "set-threads:\n"
+		      "  - rule_1=2\n"
+		      "# left out: 4 names that are not the name of a rule, or whose use is unknown\n"},
+	{"slurm", "# it's a+b.{c} (" BASIS ")\n"
+		  "#SBATCH --mem=704M\n"
+		  "#SBATCH --cpus-per-task=2\n"
+		  "# rule_1 (" BASIS ")\n"
+		  "#SBATCH --mem=704M\n"
+		  "#SBATCH --cpus-per-task=2\n"
+		  "# left out: 3 names that cannot be written here, or whose use is unknown\n"},
+};
+
+TEST_EACH(configuration_is_quoted, formats)
+{
+	static const char *const names[] = {STRANGE, "rule_1", HOSTILE, "two\n#SBATCH --wrap=id", "back\\u000aslash"};
+	struct options options = {0};
+	struct view view = {.options = &options};
+	char *text = NULL;
+	size_t size;
+
+	put_run_of(1, "alpha", U, 5);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		put_task_of(10 + (int64_t)i, 1, names[i], 500, U);
+	commit(1);
+	view.store = open_reader();
+	view.output.file = open_memstream(&text, &size);
+	ck_assert_int_eq(right_size_show(&view, formats[_i].format, U, NULL, 0), 0);
+	fclose(view.output.file);
+	ck_assert_str_eq(text, formats[_i].text);
+	free(text);
+	store_close(view.store);
+}
+
+int main(void)
+{
+	return stores_run("right_size");
+}
