@@ -92,7 +92,8 @@ static void notes_print(const struct printer *printer)
 		output_print(printer->output, STYLE_DIM,
 			     "* from the peak of the largest process, file pages included.\n");
 	if (has_least)
-		output_print(printer->output, STYLE_DIM, "+ at least: too short for samples of CPU use.\n");
+		output_print(printer->output, STYLE_DIM,
+			     "+ at least: too short for samples of CPU use, or it waited for CPU.\n");
 	if (has_inputs)
 		output_print(printer->output, STYLE_DIM,
 			     "extrapolated: not measured; memory is assumed to grow like the input.\n");

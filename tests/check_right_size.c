@@ -187,11 +187,21 @@ TEST(cores_are_those_of_the_task_that_used_most)
 	size = found(tasks, 3, U);
 	ck_assert_int_eq(size.cores, 4);
 	ck_assert(!size.cores_are_least);
+	tasks[1].has_waited = true;
+	ck_assert(found(tasks, 3, U).cores_are_least);
 	tasks[2].cores = 5;
 	size = found(tasks, 3, U);
 	ck_assert_int_eq(size.cores, 5);
 	ck_assert(size.cores_are_least);
 	ck_assert_int_eq(found(tasks, 1, U).cores, U);
+}
+
+TEST(waiting_for_a_tenth_of_the_time_counts)
+{
+	ck_assert(!right_size_has_waited(90, 10));
+	ck_assert(right_size_has_waited(90, 11));
+	ck_assert(!right_size_has_waited(90, U));
+	ck_assert(!right_size_has_waited(U, 11));
 }
 
 /* ---- CPU use over time ----------------------------------------------------------------- */
@@ -273,6 +283,7 @@ static void put_task_of(int64_t id, int64_t run_id, const char *name, int64_t me
 	task.begin_boot_ns = tool.begin_boot_ns = 100 * SECOND;
 	task.end_boot_ns = tool.end_boot_ns = 110 * SECOND;
 	task.cpu_ns = 15 * SECOND;
+	task.run_delay_ns = strcmp(name, "waits") == 0 ? 2 * SECOND : 0;
 	task.concurrent_memory_bytes = memory_mib * MIB;
 	task.memory_limit_bytes = limit_bytes;
 	task.container_id = task.merged_into_id = task.peak_rss_bytes = U;
@@ -321,13 +332,15 @@ TEST(tasks_are_read_from_a_store)
 	struct row_incident incident = fill_incident(U, "-");
 
 	memset(&sizes, 0, sizeof(sizes));
-	put_run_of(1, "alpha", 8 * GIB, 3);
+	put_run_of(1, "alpha", 8 * GIB, 4);
 	put_run_of(2, "beta", 8 * GIB, 1);
 	put_task_of(11, 1, "align", 500, 4 * GIB);
 	put_task_of(12, 1, "align", 600, 8 * GIB); /* the run's limit */
 	put_task_of(13, 1, "sort", 10, 2 * GIB);
 	put_task_of(21, 2, "align", 700, 3 * GIB);
+	put_task_of(14, 1, "waits", 10, 8 * GIB);
 	put_process_of(11, true);
+	put_process_of(14, true);
 	put_process_of(13, false);
 	incident.id = incident.host_id = incident.run_id = 1;
 	incident.task_id = 13;
@@ -336,12 +349,12 @@ TEST(tasks_are_read_from_a_store)
 	put_incident(&incident);
 	commit(1);
 
-	ck_assert_int_eq(select_tasks(NULL, 1), 3);
+	ck_assert_int_eq(select_tasks(NULL, 1), 4);
 	ck_assert_int_eq(select_tasks("align", U), 3); /* two of them again */
 	ck_assert_int_eq(select_tasks("beta", U), 1);
 	ck_assert_int_eq(select_tasks("gamma", U), 0);
 	ck_assert_int_eq(right_sizes_find(&sizes, U), 0);
-	ck_assert_uint_eq(sizes.count, 2);
+	ck_assert_uint_eq(sizes.count, 3);
 	ck_assert_str_eq(sizes.items[0].name, "align");
 	ck_assert_uint_eq(sizes.items[0].size.task_count, 3);
 	ck_assert_int_eq(sizes.items[0].size.used_bytes, 700 * MIB);
@@ -353,6 +366,8 @@ TEST(tasks_are_read_from_a_store)
 	ck_assert_int_eq(sizes.items[1].size.memory_bytes, 2560 * MIB); /* killed at 2 GiB */
 	ck_assert_int_eq(sizes.items[1].size.cores, 1);
 	ck_assert(sizes.items[1].size.cores_are_least);
+	ck_assert_double_eq_tol(sizes.items[2].size.cores_used, 4, 1e-9);
+	ck_assert(sizes.items[2].size.cores_are_least);
 	right_sizes_free(&sizes);
 }
 

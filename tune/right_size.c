@@ -14,6 +14,7 @@
 #define OOM_MARGIN 1.25
 #define BYTES_MAX (INT64_C(1) << 60) /* more is nonsense, and would overflow */
 #define CORES_PERCENTILE 0.95
+#define WAITED_SHARE 0.1      /* of the time in which it could have run; as the finding on CPU contention */
 #define CORES_NEGLIGIBLE 0.05 /* such as a shell beside its command; slows down a task by 5 % at most */
 
 /* ---- memory ---------------------------------------------------------------------------- */
@@ -171,6 +172,12 @@ int64_t right_size_cores(double used)
 	return cores > 1 ? (int64_t)cores : 1;
 }
 
+bool right_size_has_waited(int64_t cpu_ns, int64_t run_delay_ns)
+{
+	return cpu_ns >= 0 && run_delay_ns > 0 &&
+	       (double)run_delay_ns > WAITED_SHARE * ((double)cpu_ns + (double)run_delay_ns);
+}
+
 static void cores_find(const struct right_size_task *tasks, size_t count, struct right_size *size)
 {
 	size->cores_used = NAN;
@@ -179,7 +186,7 @@ static void cores_find(const struct right_size_task *tasks, size_t count, struct
 		if (isnan(tasks[i].cores) || tasks[i].cores <= size->cores_used)
 			continue;
 		size->cores_used = tasks[i].cores;
-		size->cores_are_least = !tasks[i].has_samples;
+		size->cores_are_least = !tasks[i].has_samples || tasks[i].has_waited;
 	}
 	if (!isnan(size->cores_used))
 		size->cores = right_size_cores(size->cores_used);

@@ -25,6 +25,7 @@ struct right_size_task {
 	int64_t input_bytes;  /* read-like calls */
 	double cores;         /* 95th percentile; NAN: unknown */
 	bool has_samples;     /* else `cores` is a lower bound */
+	bool has_waited;      /* for CPU, so that `cores` is one, too: see right_size_has_waited() */
 	bool has_succeeded;
 };
 
@@ -39,7 +40,7 @@ struct right_size {
 					* give; ROW_NULL if there are no others */
 	double cores_used;             /* NAN: unknown */
 	int64_t cores;                 /* to request */
-	bool cores_are_least;          /* the task that used most was too short for samples */
+	bool cores_are_least;          /* those of the task that used most are a lower bound */
 	int64_t limit_bytes;           /* requested by the last task that requested memory for itself */
 	int64_t saved_byte_seconds;    /* a run, on average; negative if more must be requested */
 	int64_t largest_input_bytes;
@@ -61,6 +62,9 @@ int64_t right_size_memory(int64_t used_bytes, int64_t oom_bytes);
 int64_t right_size_round(int64_t bytes);
 /* Rounds up, except for what is negligible; at least 1. */
 int64_t right_size_cores(double used);
+
+/* Whether a task was runnable without a processor for so long that it would have used more cores. Unknown is no. */
+bool right_size_has_waited(int64_t cpu_ns, int64_t run_delay_ns);
 
 /* CPU use of one task over time, in windows of equal length of at least a second, or of its life if that is shorter. */
 struct right_size_windows {

@@ -51,6 +51,7 @@ static struct right_size_task task_from(const struct row_right_size_task *row)
 
 	task.memory_bytes = right_size_need(row->concurrent_memory_bytes, row->peak_rss_bytes, &task.is_peak_rss);
 	task.cores = mean_cores(row->cpu_ns, task.wall_ns);
+	task.has_waited = right_size_has_waited(row->cpu_ns, row->run_delay_ns);
 	/* In a limit that it shared, others may have used the rest. */
 	if (row->is_oom_killed == 1)
 		task.oom_bytes = limit_bytes != ROW_NULL ? limit_bytes : task.memory_bytes;

@@ -14,7 +14,7 @@ WITH oom AS (
 ), task AS (
   SELECT host_id AS task_host_id, id AS task_id, run_id AS task_run_id, name AS task_name, kind AS task_kind,
          status AS task_status, container_id AS task_container_id, started_unix_ns, begin_boot_ns, end_boot_ns, cpu_ns,
-         rchar_bytes, concurrent_memory_bytes, peak_rss_bytes, memory_limit_bytes AS task_memory_limit_bytes
+         run_delay_ns, rchar_bytes, concurrent_memory_bytes, peak_rss_bytes, memory_limit_bytes AS task_memory_limit_bytes
     FROM standing_tasks
    WHERE end_boot_ns IS NOT NULL
      AND (:run_id IS NULL OR run_id = :run_id) AND (:host_id IS NULL OR host_id = :host_id)
@@ -24,7 +24,7 @@ SELECT task.task_id AS task_id, task.task_run_id AS run_id, task.task_name AS na
        CASE WHEN (task.task_host_id, task.task_id) IN (SELECT oom_host_id, oom_task_id FROM oom)
             THEN 1 ELSE 0 END AS is_oom_killed,
        task.started_unix_ns AS started_unix_ns, task.begin_boot_ns AS begin_boot_ns,
-       task.end_boot_ns AS end_boot_ns, task.cpu_ns AS cpu_ns,
+       task.end_boot_ns AS end_boot_ns, task.cpu_ns AS cpu_ns, task.run_delay_ns AS run_delay_ns,
        task.rchar_bytes AS rchar_bytes, task.concurrent_memory_bytes AS concurrent_memory_bytes,
        task.peak_rss_bytes AS peak_rss_bytes, task.task_memory_limit_bytes AS memory_limit_bytes,
        CASE WHEN run.run_task_count = 0
