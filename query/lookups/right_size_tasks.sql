@@ -14,7 +14,8 @@ WITH oom AS (
 ), task AS (
   SELECT host_id AS task_host_id, id AS task_id, run_id AS task_run_id, name AS task_name, kind AS task_kind,
          status AS task_status, container_id AS task_container_id, started_unix_ns, begin_boot_ns, end_boot_ns, cpu_ns,
-         run_delay_ns, rchar_bytes, concurrent_memory_bytes, peak_rss_bytes, memory_limit_bytes AS task_memory_limit_bytes
+         run_delay_ns, rchar_bytes, concurrent_memory_bytes, peak_rss_bytes,
+         memory_limit_bytes AS task_memory_limit_bytes
     FROM standing_tasks
    WHERE end_boot_ns IS NOT NULL
      AND (:run_id IS NULL OR run_id = :run_id) AND (:host_id IS NULL OR host_id = :host_id)
