@@ -9,6 +9,8 @@
 
 #define EXACT_MAX 50 /* values of a sample; more are normally distributed well enough */
 #define PAIRS_MAX 4000000
+#define NORMAL_QUANTILE 1.959963984540054 /* of RANK_CONFIDENCE, two-sided */
+#define CONTINUITY 0.5                    /* of Mann and Whitney's U */
 
 static int compare_doubles(const void *left, const void *right)
 {
@@ -111,10 +113,11 @@ static size_t exact_outside(const struct distribution *distribution)
 	return outside;
 }
 
-/* The same from a normal distribution of the statistic. */
-static size_t normal_outside(double mean, double deviation)
+/* The same from a normal distribution of a statistic of whole numbers, with or without correction for continuity, as
+ * the p-value has it. Ties are as if they were broken: most shifts break them. */
+static size_t normal_outside(double mean, double deviation, double correction)
 {
-	double outside = floor(mean - 1.959963984540054 * deviation);
+	double outside = floor(mean - correction - NORMAL_QUANTILE * deviation) + 1;
 
 	return outside > 0 ? (size_t)outside : 0;
 }
@@ -197,15 +200,17 @@ int rank_compare(const double *first, size_t n, const double *second, size_t m, 
 		if (all[i].index >= n)
 			u += all[i].rank;
 	u -= (double)m * (double)(m + 1) / 2;
-	deviation = sqrt((double)n * (double)m / 12 * (total + 1 - ties / (total * (total - 1))));
+	deviation = sqrt(mean / 6 * (total + 1 - ties / (total * (total - 1))));
 	if (n <= EXACT_MAX && m <= EXACT_MAX)
 		error = distribution_of_u(n, m, &exact);
 	if (error == 0) {
 		result.p = exact.p && ties == 0 ? exact_p(&exact, u)
-			   : deviation > 0      ? fmin(1, 2 * normal_upper(fmax(0, fabs(u - mean) - 0.5) / deviation))
-						: 1;
+			   : deviation > 0 ? fmin(1, 2 * normal_upper(fmax(0, fabs(u - mean) - CONTINUITY) / deviation))
+					   : 1;
 		error = shift_estimate(first, n, second, m,
-				       exact.p ? exact_outside(&exact) : normal_outside(mean, deviation), &result);
+				       exact.p ? exact_outside(&exact)
+					       : normal_outside(mean, sqrt(mean / 6 * (total + 1)), CONTINUITY),
+				       &result);
 	}
 	free(exact.p);
 	free(all);
@@ -248,6 +253,17 @@ static double positive_ranks(const double *differences, size_t count, struct ran
 	return w;
 }
 
+static double mean_of_w(size_t count)
+{
+	return (double)count * (double)(count + 1) / 4;
+}
+
+/* Without ties. */
+static double variance_of_w(size_t count)
+{
+	return mean_of_w(count) * (double)(2 * count + 1) / 6;
+}
+
 int rank_compare_pairs(const double *first, const double *second, size_t count, struct rank_result *ret_result)
 {
 	double *differences = calloc(count + 1, sizeof(*differences)), w, ties, mean, deviation;
@@ -263,8 +279,8 @@ int rank_compare_pairs(const double *first, const double *second, size_t count, 
 		for (size_t i = 0; i < count; i++)
 			differences[i] = second[i] - first[i];
 		w = positive_ranks(differences, count, ranked, &unequal, &ties);
-		mean = (double)unequal * (double)(unequal + 1) / 4;
-		deviation = sqrt(mean * (double)(2 * unequal + 1) / 6 - ties / 48);
+		mean = mean_of_w(unequal);
+		deviation = sqrt(variance_of_w(unequal) - ties / 48);
 		if (count <= EXACT_MAX)
 			error = distribution_of_w(count, &exact);
 	}
@@ -272,8 +288,10 @@ int rank_compare_pairs(const double *first, const double *second, size_t count, 
 		result.p = exact.p && ties == 0 && unequal == count ? exact_p(&exact, w)
 			   : deviation > 0 ? fmin(1, 2 * normal_upper(fabs(w - mean) / deviation))
 					   : 1;
-		error = pseudomedian_estimate(
-			differences, count, exact.p ? exact_outside(&exact) : normal_outside(mean, deviation), &result);
+		error = pseudomedian_estimate(differences, count,
+					      exact.p ? exact_outside(&exact)
+						      : normal_outside(mean_of_w(count), sqrt(variance_of_w(count)), 0),
+					      &result);
 	}
 	free(exact.p);
 	free(ranked);

@@ -1,7 +1,7 @@
 /* Statistics of ranks: whether two samples differ, and by how much.
  *
  * They assume nothing about the distribution. p-values are exact where there are no ties and the samples are small,
- * else from the normal approximation with correction for ties; both agree with scipy to 1e-6 (tests/tune/check_ranks).
+ * else from the normal approximation with correction for ties; both agree with scipy to 1e-6 (tests/ranks/check).
  * No I/O; samples are not changed.
  */
 #pragma once
