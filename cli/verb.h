@@ -67,6 +67,7 @@ struct verb {
 	V(top) \
 	V(explain) \
 	V(tune) \
+	V(compare) \
 	V(cost) \
 	V(prices) \
 	V(sweep) \

@@ -104,6 +104,12 @@ DESCRIBE(right_size_task, ROW_RIGHT_SIZE_TASK_COLUMNS, "name")
 #define ROW_TYPE row_right_size_cpu
 DESCRIBE(right_size_cpu, ROW_RIGHT_SIZE_CPU_COLUMNS, "")
 #undef ROW_TYPE
+#define ROW_TYPE row_history_run
+DESCRIBE(history_run, ROW_HISTORY_RUN_COLUMNS, "name status")
+#undef ROW_TYPE
+#define ROW_TYPE row_history_task
+DESCRIBE(history_task, ROW_HISTORY_TASK_COLUMNS, "name status")
+#undef ROW_TYPE
 
 /* Replaces a text that should never be NULL but is. */
 static const char missing[] = "-";

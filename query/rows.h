@@ -98,6 +98,14 @@ extern const struct row_type row_type_top;
 /* Result columns of query/lookups/right_size_cpu.sql. */
 #define ROW_RIGHT_SIZE_CPU_COLUMNS(I, T, B) \
 	I(task_id) I(process_id) I(begin_boot_ns) I(boot_ns) I(cpu_ns) I(is_sample)
+
+/* Result columns of query/lookups/history_runs.sql and history_tasks.sql. */
+#define ROW_HISTORY_RUN_COLUMNS(I, T, B) \
+	I(whole_id) I(id) T(name) T(status) I(started_unix_ns) I(end_unix_ns) \
+	I(cpu_ns) I(peak_rss_bytes) I(read_bytes) I(rchar_bytes)
+#define ROW_HISTORY_TASK_COLUMNS(I, T, B) \
+	I(run_id) T(name) T(label) T(status) I(lost_count) \
+	I(wall_ns) I(cpu_ns) I(peak_rss_bytes) I(read_bytes) I(rchar_bytes)
 /* clang-format on */
 
 struct row_cost_task {
@@ -116,11 +124,18 @@ struct row_right_size_task {
 };
 struct row_right_size_cpu {
 	ROW_RIGHT_SIZE_CPU_COLUMNS(I, T, B)
+};
+struct row_history_run {
+	ROW_HISTORY_RUN_COLUMNS(I, T, B)
+};
+struct row_history_task {
+	ROW_HISTORY_TASK_COLUMNS(I, T, B)
 #undef I
 #undef T
 };
 extern const struct row_type row_type_cost_task, row_type_cost_tool, row_type_cost_watched;
 extern const struct row_type row_type_right_size_task, row_type_right_size_cpu;
+extern const struct row_type row_type_cost_task, row_type_cost_tool, row_type_history_run, row_type_history_task;
 
 /* Difference and sum of figures: ROW_NULL if one is unknown or the result overflows. Input is
  * untrusted. */
