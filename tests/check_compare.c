@@ -175,13 +175,17 @@ TEST_TIMES(pairs_by_label, 2)
 	ck_assert_int_eq(step_of("A")->verdict, _i ? COMPARE_DIFFERENT : COMPARE_SAME);
 }
 
-TEST(label_that_is_not_unique_makes_no_pair)
+/* Labels that several tasks of a run have, or only one run, make no pair: b to g remain. */
+TEST_TIMES(pairs_need_one_task_on_each_side, 2)
 {
+	static const char *const labels[2][9] = {{"a", "a", "b", "c", "d", "e", "f", "g", NULL},
+						 {"a", "aa", "b", "c", "d", "e", "f", "g", "h"}};
+
 	for (size_t run = 0; run < 2; run++)
-		for (size_t i = 0; i < 8; i++)
-			task_add("A", run, 1)->label = i % 2 ? "same" : "other";
+		for (size_t i = 0; i < 9; i++)
+			task_add("A", run, 1)->label = labels[run == (size_t)_i][i];
 	sides_set(1, 1);
-	ck_assert_uint_eq(step_of("A")->pair_count, 0);
+	ck_assert_uint_eq(step_of("A")->pair_count, 6);
 }
 
 TEST(steps_of_one_side_and_unknown_figures)

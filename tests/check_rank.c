@@ -70,7 +70,7 @@ TEST(what_cannot_be_compared_is_refused)
 
 TEST(p_values_are_adjusted_for_their_number)
 {
-	double p[] = {0.04, 0.01, 1, 0.02}, expected[] = {0.04 * 4 / 3, 0.04, 1, 0.04};
+	double p[] = {0.04, 0.03, 1, 0.01}, expected[] = {0.04 * 4 / 3, 0.04 * 4 / 3, 1, 0.04};
 
 	ck_assert_int_eq(rank_adjust(p, 4), 0);
 	for (size_t i = 0; i < 4; i++)

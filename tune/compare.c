@@ -8,7 +8,7 @@
 
 #include "tune/rank.h"
 
-#define TASKS_MAX 2000 /* of a side, where tasks are compared */
+#define COMPARE_TASKS_MAX 2000 /* of a side, where tasks are compared */
 
 /* Room for the values of one step. */
 struct comparison {
@@ -79,7 +79,7 @@ static size_t gather_pairs(const struct comparison *comparison, const struct ste
 	while (middle < step->count && step->tasks[middle]->run == step->tasks[0]->run)
 		middle++;
 	first = comparison->sides[step->tasks[0]->run];
-	for (size_t i = 0, k = middle; i < middle && k < step->count && count < TASKS_MAX;) {
+	for (size_t i = 0, k = middle; i < middle && k < step->count && count < COMPARE_TASKS_MAX;) {
 		int order = label_order(step, i, k);
 
 		if (order == 0 && is_unique(step, i, middle) && is_unique(step, k, step->count)) {
@@ -98,7 +98,7 @@ static void gather_tasks(const struct comparison *comparison, const struct step 
 	size_t seen[COMPARE_SIDES] = {0}, every[COMPARE_SIDES];
 
 	for (int side = 0; side < COMPARE_SIDES; side++) {
-		every[side] = (counts[side] + TASKS_MAX - 1) / TASKS_MAX;
+		every[side] = (counts[side] + COMPARE_TASKS_MAX - 1) / COMPARE_TASKS_MAX;
 		counts[side] = 0;
 	}
 	for (size_t i = 0; i < step->count; i++) {

@@ -622,6 +622,7 @@ class Json(Case):
         "top": [["top", "--all"]],
         "explain": [["explain", "1000"], ["explain", "map"], ["explain", "make"]],
         "tune --right-size": [["tune", "--right-size"]],
+        "compare": [["compare", "gzip", "snakemake: Snakefile"]],
         "query": [["query", "runs"], ["query", "processes", "--run", "make"]],
         "query --list": [["query", "--list"]],
         "host": [["host"]],
