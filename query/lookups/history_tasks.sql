@@ -1,5 +1,5 @@
 -- The ended tasks of runs of a name, or of one run, without the runs' own pseudo-tasks.
--- :name the complete name of the runs, or NULL; :run_id the run, or NULL; :since_unix_ns runs that began at or after it.
+-- :name the complete name of the runs, or NULL; :run_id the run, or NULL; :since_unix_ns runs that began since.
 -- A run that several hosts share has tasks on all of them.
 WITH named AS (
   SELECT id AS named_id, run_key AS named_key FROM standing_runs
