@@ -19,7 +19,8 @@
 -- column: held_cpu_ns duration; time of the unused processors
 -- subject: hostname
 -- impact: cpu = held_cpu_ns
--- sentence: {unused_count} of {cpu_count} processors of {hostname} were never used in {observed_ns}: the busiest minute used {peak_cores}
+-- sentence: {unused_count} of {cpu_count} processors of {hostname} were never used in {observed_ns}: the busiest
+--   minute used {peak_cores}
 -- advice: Give it more work at a time, or take a smaller machine.
 WITH bucket AS (
   SELECT host_id AS bucket_host_id, unix_ns - unix_ns % 60000000000 AS bucket_unix_ns, max(unix_ns) AS last_unix_ns,

@@ -5,10 +5,14 @@
 --   network were busy as a whole is not called idle either: something ran there that is not known as work.
 -- finding: sweep
 -- parameter: since_unix_ns time = 7d; only what was seen from then on
--- parameter: least_ns duration = 15m; minimum time without activity; source: our proposal, tested with labelled histories (docs/sweep.md)
--- parameter: least_core_share share = 1%; share of a core above which a process is active; source: our proposal (docs/sweep.md)
--- parameter: most_cores number = 0.2; cores in use above which the host as a whole is busy; source: our proposal (docs/sweep.md)
--- parameter: most_io_bytes bytes = 64K; bytes a second of disks and network above which the host as a whole is busy; source: our proposal (docs/sweep.md)
+-- parameter: least_ns duration = 15m; minimum time without activity; source: our proposal, tested with labelled
+--   histories (docs/sweep.md)
+-- parameter: least_core_share share = 1%; share of a core above which a process is active; source: our proposal
+--   (docs/sweep.md)
+-- parameter: most_cores number = 0.2; cores in use above which the host as a whole is busy; source: our proposal
+--   (docs/sweep.md)
+-- parameter: most_io_bytes bytes = 64K; bytes a second of disks and network above which the host as a whole is busy;
+--   source: our proposal (docs/sweep.md)
 -- column: host_id id; the host
 -- column: hostname text; host name
 -- column: since_unix_ns time; when it began
@@ -47,7 +51,8 @@ WITH bucket AS (
                                       ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS network_step_bytes
     FROM bucket
 ), step AS (
-  SELECT bucket_host_id AS step_host_id, last_unix_ns AS step_unix_ns, step_ns, busy_step_ns, disk_step_bytes, network_step_bytes
+  SELECT bucket_host_id AS step_host_id, last_unix_ns AS step_unix_ns, step_ns, busy_step_ns, disk_step_bytes,
+         network_step_bytes
     FROM paired
    WHERE step_ns > 0 AND step_ns <= 2 * 300000000000 AND abs(step_ns - boot_step_ns) <= 30000000000
 ), work AS (
@@ -133,7 +138,8 @@ WITH bucket AS (
     LEFT JOIN latest ON latest.latest_host_id = h.id
 )
 SELECT host_id, hostname, since_unix_ns, until_unix_ns, 1 AS is_now,
-       CASE WHEN seen_ns >= 0.9 * (idle_ns - 300000000000) AND seen_ns > 0 THEN 'certain' ELSE 'likely' END AS certainty,
+       CASE WHEN seen_ns >= 0.9 * (idle_ns - 300000000000) AND seen_ns > 0 THEN 'certain' ELSE 'likely' END
+         AS certainty,
        run_id, run, idle_ns, cpu_count, cpu_count * idle_ns AS held_cpu_ns,
        CAST(1.0 * memory_bytes * idle_ns / 1000000000 AS BIGINT) AS held_byte_seconds
   FROM found

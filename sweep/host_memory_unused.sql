@@ -54,7 +54,8 @@ SELECT h.id AS host_id, h.hostname AS hostname, peak.first_unix_ns AS since_unix
        CASE WHEN peak.all_ns >= 0.95 * (peak.last_unix_ns - peak.first_unix_ns) THEN 'certain' ELSE 'likely' END
          AS certainty,
        NULL AS run_id, NULL AS run, peak.least_bytes AS unused_bytes, h.memory_bytes AS memory_bytes,
-       peak.all_ns AS observed_ns, CAST(1.0 * peak.least_bytes * peak.all_ns / 1000000000 AS BIGINT) AS held_byte_seconds
+       peak.all_ns AS observed_ns,
+       CAST(1.0 * peak.least_bytes * peak.all_ns / 1000000000 AS BIGINT) AS held_byte_seconds
   FROM hosts h JOIN peak ON peak.peak_host_id = h.id
  WHERE peak.all_ns >= :least_ns AND peak.least_bytes >= :least_free_share * h.memory_bytes
  ORDER BY held_byte_seconds DESC, h.id;

@@ -5,7 +5,8 @@
 -- finding: sweep
 -- parameter: since_unix_ns time = 7d; only what was seen from then on
 -- parameter: least_ns duration = 30h; minimum time watched; source: AWS Compute Optimizer needs 30 hours
--- parameter: headroom_share share = 15%; what the smaller type must have beyond the peak; source: max × 1.15, measured (docs/sweep.md)
+-- parameter: headroom_share share = 15%; what the smaller type must have beyond the peak; source: max × 1.15,
+--   measured (docs/sweep.md)
 -- column: host_id id; the host
 -- column: hostname text; host name
 -- column: since_unix_ns time; when it began
@@ -27,7 +28,8 @@
 -- column: held_byte_seconds byte_seconds; the memory that it has more times that time
 -- subject: hostname
 -- impact: cpu = held_cpu_ns, memory = held_byte_seconds
--- sentence: {hostname} ({instance_type}, {cpu_count} processors, {memory_bytes}) used at most {peak_cores} cores and {peak_bytes} in {observed_ns}
+-- sentence: {hostname} ({instance_type}, {cpu_count} processors, {memory_bytes}) used at most {peak_cores} cores and
+--   {peak_bytes} in {observed_ns}
 -- advice: {smaller_type} ({smaller_count} processors, {smaller_bytes}) would have held every minute.
 WITH bucket AS (
   SELECT host_id AS bucket_host_id, unix_ns - unix_ns % 60000000000 AS bucket_unix_ns, max(unix_ns) AS last_unix_ns,
@@ -86,7 +88,8 @@ SELECT typed.typed_host_id AS host_id, typed.typed_hostname AS hostname, peak.fi
          AS certainty,
        NULL AS run_id, NULL AS run, typed.typed_name AS instance_type, fitting.size_name AS smaller_type,
        fitting.size_count AS smaller_count, fitting.size_bytes AS smaller_bytes, typed.typed_count AS cpu_count,
-       typed.typed_bytes AS memory_bytes, peak.most_cores AS peak_cores, typed.typed_bytes - peak.least_bytes AS peak_bytes,
+       typed.typed_bytes AS memory_bytes, peak.most_cores AS peak_cores,
+       typed.typed_bytes - peak.least_bytes AS peak_bytes,
        peak.all_ns AS observed_ns, (typed.typed_count - fitting.size_count) * peak.all_ns AS held_cpu_ns,
        CAST(1.0 * (typed.typed_bytes - fitting.size_bytes) * peak.all_ns / 1000000000 AS BIGINT) AS held_byte_seconds
   FROM typed

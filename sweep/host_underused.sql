@@ -4,9 +4,12 @@
 --   in that time is not listed, and with work running it must have been quiet all of the time.
 -- finding: sweep
 -- parameter: since_unix_ns time = 7d; only what was seen from then on
--- parameter: most_cores number = 0.03; cores in use below which a host is quiet; source: Google Cloud, idle VM recommendations
--- parameter: least_quiet_share share = 97%; minimum share of the time that is quiet; source: Google Cloud, idle VM recommendations
--- parameter: most_network_bytes bytes = 2000; network traffic, bytes a second, below which it is quiet; source: Google Cloud, idle VM recommendations
+-- parameter: most_cores number = 0.03; cores in use below which a host is quiet; source: Google Cloud, idle VM
+--   recommendations
+-- parameter: least_quiet_share share = 97%; minimum share of the time that is quiet; source: Google Cloud, idle VM
+--   recommendations
+-- parameter: most_network_bytes bytes = 2000; network traffic, bytes a second, below which it is quiet; source:
+--   Google Cloud, idle VM recommendations
 -- parameter: least_ns duration = 1d; minimum time watched; source: our proposal; Google Cloud watches 14 days
 -- column: host_id id; the host
 -- column: hostname text; host name
@@ -24,7 +27,8 @@
 -- column: held_byte_seconds byte_seconds; its memory times that time
 -- subject: hostname
 -- impact: cpu = held_cpu_ns, memory = held_byte_seconds
--- sentence: {hostname} was quiet for {quiet_share} of {observed_ns}: {used_cores} of {cpu_count} processors in use on average
+-- sentence: {hostname} was quiet for {quiet_share} of {observed_ns}: {used_cores} of {cpu_count} processors in use on
+--   average
 -- advice: Move what runs there to another host, and stop it.
 WITH bucket AS (
   SELECT host_id AS bucket_host_id, unix_ns - unix_ns % 300000000000 AS bucket_unix_ns, max(unix_ns) AS last_unix_ns,
@@ -48,20 +52,23 @@ WITH bucket AS (
                                       ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS network_step_bytes
     FROM bucket
 ), step AS (
-  SELECT bucket_host_id AS step_host_id, last_unix_ns AS step_unix_ns, step_ns, busy_step_ns, disk_step_bytes, network_step_bytes
+  SELECT bucket_host_id AS step_host_id, last_unix_ns AS step_unix_ns, step_ns, busy_step_ns, disk_step_bytes,
+         network_step_bytes
     FROM paired
    WHERE step_ns > 0 AND step_ns <= 2 * 300000000000 AND abs(step_ns - boot_step_ns) <= 30000000000
 ), total AS (
   SELECT step_host_id AS total_host_id, min(step_unix_ns - step_ns) AS first_unix_ns, max(step_unix_ns) AS last_unix_ns,
          sum(step_ns) AS all_ns, sum(busy_step_ns) AS all_busy_ns, count(busy_step_ns) AS known_count,
          sum(CASE WHEN busy_step_ns < :most_cores * step_ns THEN step_ns ELSE 0 END) AS quiet_ns,
-         sum(CASE WHEN 1.0 * network_step_bytes * 1000000000 >= 1.0 * :most_network_bytes * step_ns THEN step_ns ELSE 0 END)
+         sum(CASE WHEN 1.0 * network_step_bytes * 1000000000 >= 1.0 * :most_network_bytes * step_ns THEN step_ns
+                  ELSE 0 END)
            AS talking_ns
     FROM step
    GROUP BY step_host_id
 ), task AS (
   SELECT t.host_id AS task_host_id, count(*) AS task_count,
-         sum(CASE WHEN t.started_unix_ns >= :since_unix_ns OR t.end_boot_ns IS NOT NULL THEN 1 ELSE 0 END) AS change_count
+         sum(CASE WHEN t.started_unix_ns >= :since_unix_ns OR t.end_boot_ns IS NOT NULL THEN 1 ELSE 0 END)
+           AS change_count
     FROM standing_tasks t JOIN standing_runs r ON r.host_id = t.host_id AND r.id = t.run_id
    WHERE r.kind NOT IN ('system', 'session', 'host-service')
      AND (t.end_boot_ns IS NULL OR t.started_unix_ns + t.wall_ns >= :since_unix_ns)

@@ -42,7 +42,8 @@ WITH left_run AS (
     FROM placed_samples s
    WHERE (s.host_id, s.process_id) IN (SELECT living_host_id, living_id FROM living)
 ), before AS (
-  SELECT living.living_host_id AS before_host_id, living.living_id AS before_id, max(sample.sample_cpu_ns) AS before_cpu_ns
+  SELECT living.living_host_id AS before_host_id, living.living_id AS before_id,
+         max(sample.sample_cpu_ns) AS before_cpu_ns
     FROM living
     JOIN left_run ON left_run.left_host_id = living.living_host_id AND left_run.left_run_id = living.living_run_id
     JOIN sample ON sample.sample_host_id = living.living_host_id AND sample.sample_id = living.living_id

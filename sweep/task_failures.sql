@@ -3,7 +3,8 @@
 --   memory times their wall time. The run is the latest of them.
 -- finding: sweep
 -- parameter: since_unix_ns time = 7d; only what was seen from then on
--- parameter: least_ns duration = 10m; minimum wall time of all failed tasks of a name; source: our proposal (docs/sweep.md)
+-- parameter: least_ns duration = 10m; minimum wall time of all failed tasks of a name; source: our proposal
+--   (docs/sweep.md)
 -- column: host_id id; the host
 -- column: hostname text; host name
 -- column: since_unix_ns time; when it began
@@ -20,7 +21,8 @@
 -- column: held_byte_seconds byte_seconds; their memory times their wall time
 -- subject: name
 -- impact: cpu = held_cpu_ns, memory = held_byte_seconds
--- sentence: Tasks {name} failed: {failed_count}, in runs: {run_count}. They took {failed_wall_ns}, and {held_cpu_ns} of CPU time
+-- sentence: Tasks {name} failed: {failed_count}, in runs: {run_count}. They took {failed_wall_ns}, and {held_cpu_ns}
+--   of CPU time
 -- advice: See why (tracer explain RUN); retry only what can succeed, and fail early.
 WITH task AS (
   SELECT t.host_id AS task_host_id, t.run_id AS task_run_id, r.name AS task_run, t.name AS task_name,

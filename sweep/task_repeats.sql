@@ -22,7 +22,8 @@
 -- column: held_byte_seconds byte_seconds; their mean memory times the wall time of all but one
 -- subject: arguments
 -- impact: cpu = held_cpu_ns, memory = held_byte_seconds
--- sentence: {program} ran {process_count} times with the same command line, in {run_count} runs: {held_cpu_ns} of CPU time again
+-- sentence: {program} ran {process_count} times with the same command line, in {run_count} runs: {held_cpu_ns} of CPU
+--   time again
 -- advice: If the input did not change, keep the result: resume the run (-resume, --rerun-incomplete), or cache it.
 WITH run AS (
   SELECT host_id AS run_host_id, id AS work_run_id, name AS work_run

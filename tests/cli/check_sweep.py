@@ -4,8 +4,8 @@ labelled histories of hosts, idle and at work: precision and recall of the findi
 
 usage: check_sweep.py TRACER MAKE_STORE [--print | --store FILE]
 
-With --print, prints the table of docs/sweep.md. With --store, writes a store in which every finding is found, instead of
-testing.
+With --print, prints the table of docs/sweep.md. With --store, writes a store in which every finding is found,
+instead of testing.
 """
 import json
 import os
@@ -92,8 +92,8 @@ class Host:
                            memory_available_bytes=self.memory - (used(ago) if callable(used) else used))
         return self
 
-    def run(self, begin, end=None, kind="command", status="succeeded", cpu_s=10, memory=GIB, root_end=None, name="work.sh",
-            origin=None):
+    def run(self, begin, end=None, kind="command", status="succeeded", cpu_s=10, memory=GIB, root_end=None,
+            name="work.sh", origin=None):
         """A run of one task. Returns (run, task, tool)."""
         times, living = self.times(begin, end), int(end is None)
         if kind not in ("system", "host-service"):
@@ -212,7 +212,8 @@ class Idle(unittest.TestCase):
             hosts = [Host(store, f"host-{number:02}") for number in range(len(HISTORIES))]
             for host, (_, _, make) in zip(hosts, HISTORIES):
                 make(host)
-            found = {each["hostname"]: each for each in store.found() if each["finding"] in ("host_idle", "host_underused")}
+            found = {each["hostname"]: each for each in store.found()
+                     if each["finding"] in ("host_idle", "host_underused")}
         called = [f"host-{number:02}" in found for number in range(len(HISTORIES))]
         wrong = [what for (what, idle, _), is_called in zip(HISTORIES, called) if is_called and not idle]
         missed = [what for (what, idle, _), is_called in zip(HISTORIES, called) if idle and not is_called]
@@ -366,7 +367,9 @@ class Planted(unittest.TestCase):
     def test_oversized(self):
         Host(self.store, "planted", cloud_instance_type="m.xlarge", **LONG).load(cores=1.5, used=3 * GIB, step=60)
         Host(self.store, "clean", cloud_instance_type="m.xlarge", **LONG).load(
-            cores=lambda ago: 1.9 if ago < 61 else 0.5, used=3 * GIB, step=60)  # one minute does not fit with headroom
+            cores=lambda ago: 2.8 if ago < 61 else 0.5, used=3 * GIB, step=60)  # one minute does not fit with headroom
+        Host(self.store, "middle", cpu_count=3, memory=12 * GIB, cloud_instance_type="m.middle", **LONG).load(
+            cores=2.5, used=11 * GIB, step=60)
         Host(self.store, "large", cpu_count=2, memory=8 * GIB, cloud_instance_type="m.large", **LONG).load(
             cores=1.5, used=7 * GIB, step=60)
         Host(self.store, "tiny", cpu_count=1, memory=2 * GIB, cloud_instance_type="m.small", **LONG).load(
@@ -427,9 +430,12 @@ class Planted(unittest.TestCase):
         planted, clean = Host(self.store, "planted", seen=DAYS), Host(self.store, "clean", seen=DAYS)
         for number, begin in enumerate((9 * HOUR, 6 * HOUR, 3 * HOUR)):
             planted.process(planted.run(begin, begin - HOUR)[2], begin, begin - HOUR, cpu_s=1000 + number)
-            clean.process(clean.run(begin, begin - HOUR)[2], begin, begin - HOUR, cpu_s=1000, arguments=b"tool\0%d\0" % number)
+            clean.process(clean.run(begin, begin - HOUR)[2], begin, begin - HOUR, cpu_s=1000,
+                          arguments=b"tool\0%d\0" % number)
             clean.process(clean.run(begin, begin - HOUR, kind="cron")[2], begin, begin - HOUR, cpu_s=1000)
-            clean.process(clean.run(begin, begin - HOUR)[2], begin, begin - HOUR, cpu_s=1000, exit_code=1, arguments=b"bad\0")
+            clean.process(clean.run(begin, begin - HOUR)[2], begin, begin - HOUR, cpu_s=1000, exit_code=1,
+                          arguments=b"bad\0")
+        planted.process(planted.run(HOUR, 0)[2], HOUR, 0, cpu_s=1000, arguments=b"other\0")
         found = self.only("task_repeats", "planted")
         self.assertEqual(found["cpu_ns"], 2001 * S)
         self.assertEqual(found["certainty"], "likely")
@@ -459,7 +465,8 @@ class Planted(unittest.TestCase):
     def test_thresholds(self):
         then_idle(Host(self.store, "planted"))
         for name in ("host_idle.least", "host_idle.least_ns"):
-            self.assertFalse([each for each in self.store.found("--set", f"{name}=2h") if each["finding"] == "host_idle"])
+            found = self.store.found("--set", f"{name}=2h")
+            self.assertNotIn("host_idle", [each["finding"] for each in found])
         self.assertIn("host_idle.least=2h", self.store.sweep("--list", "--set", "host_idle.least=2h").stdout)
         listed = json.loads(self.store.sweep("--list", "--json").stdout)["findings"]
         self.assertTrue(all(each["thresholds"] for each in listed))
