@@ -258,20 +258,20 @@ static int sweep_main(const struct options *options)
 const struct verb verb_sweep = {
 	.name = "sweep",
 	.summary = "show where spend is wasted now",
-	.description = "Looks for hosts, sessions, runs and tasks that cost money for nothing, the most expensive\n"
-		       "first: only what was seen, nothing is predicted. A host on which work was active is\n"
-		       "never called idle.\n"
+	.description = "Looks for hosts, sessions, runs and tasks that cost money for nothing, the most\n"
+		       "expensive first: only what was seen, nothing is predicted. A host on which work\n"
+		       "was active is never called idle.\n"
 		       "\n"
 		       "since     when it began, or when the time searched began\n"
-		       "now       whether it still went on when the host was last heard of, in the last 15\n"
-		       "          minutes\n"
+		       "now       whether it still went on when the host was last heard of, within the\n"
+		       "          last 15 minutes\n"
 		       "an hour   what it costs each hour, as long as it goes on\n"
 		       "so far    what it has cost since then\n"
 		       "run       the run it is tied to\n"
 		       "how sure  certain, or likely if something in that time was not seen\n"
 		       "\n"
-		       "Prices come from " PRICE_LIST_DEFAULT " (docs/cost.md). Findings about the same host\n"
-		       "overlap: their costs do not add up. See docs/sweep.md.",
+		       "Prices come from " PRICE_LIST_DEFAULT " (docs/cost.md). Findings about the\n"
+		       "same host overlap: their costs do not add up. See docs/sweep.md.",
 	.options = option_specs,
 	.examples = "  tracer sweep --since 30d\n"
 		    "  tracer sweep --set host_idle.least=1h\n"

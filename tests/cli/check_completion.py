@@ -133,7 +133,7 @@ class Shells(unittest.TestCase):
                     (f"tracer explain {self.run_id[:8]}", f"tracer explain {self.run_id}"),
                     ("tracer rules --rules fol", "tracer rules --rules folder-of-mine/"),
                     ("tracer ship --from fol", "tracer ship --from folder-of-mine/"),
-                    ("tracer query host_", "tracer query host_samples"),
+                    ("tracer query host_sa", "tracer query host_samples"),
                     ("tracer query runs --with-s", "tracer query runs --with-system"),
                     ("tracer query --nd", "tracer query --ndjson"),
                     ("tracer replay rec", "tracer replay recording.rec"),

@@ -623,6 +623,8 @@ class Json(Case):
         "explain": [["explain", "1000"], ["explain", "map"], ["explain", "make"]],
         "tune --right-size": [["tune", "--right-size"]],
         "compare": [["compare", "gzip", "snakemake: Snakefile"]],
+        "sweep": [["sweep", "--since", "3650d", "--set", "task_failures.least=1ms"]],
+        "sweep --list": [["sweep", "--list"]],
         "query": [["query", "runs"], ["query", "processes", "--run", "make"]],
         "query --list": [["query", "--list"]],
         "host": [["host"]],
