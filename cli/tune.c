@@ -8,9 +8,11 @@
 
 #include "cli/answer.h"
 #include "cli/price_list.h"
+#include "cli/right_size.h"
 #include "cli/source.h"
 #include "cli/table.h"
 #include "cli/thresholds.h"
+#include "cli/trend.h"
 #include "cli/units.h"
 #include "cost/bill.h"
 #include "tune/findings.h"
@@ -20,7 +22,10 @@
 #define GIB 1073741824.0
 #define NAMES_MAX 12 /* rows of the critical path on a terminal */
 
-static bool list;
+static bool list, right_size;
+static const char *trend;
+static int format_choice = -1; /* index in RIGHT_SIZE_FORMATS */
+static int64_t input_bytes = ROW_NULL;
 static const char *prices_path;
 static int64_t limit = 10;
 static struct thresholds thresholds;
@@ -33,6 +38,12 @@ static int set_take(const struct options *options, const char *text)
 static const struct option_spec option_specs[] = {
 	{"list", 'l', NULL, NULL, "list the findings and their thresholds", .flag = &list},
 	{"limit", 'n', "N", NULL, "print at most N findings (10); 0: no limit", .number = &limit, .most = INT64_MAX},
+	{"right-size", 0, NULL, NULL, "print the memory and cores to request for tasks, by name", .flag = &right_size},
+	{"format", 'f', "FORMAT", RIGHT_SIZE_FORMATS, "with --right-size: text, json, nextflow, snakemake or slurm",
+	 .choice = &format_choice},
+	{"input-size", 0, "BYTES", NULL, "with --right-size: also extrapolate to an input of that size",
+	 .number = &input_bytes, .most = INT64_MAX},
+	{"trend", 0, "NAME", "run", "show where the runs of that name became slower or faster", .text = &trend},
 	{"set", 0, "FINDING.PARAMETER=VALUE", NULL, "set a threshold, such as serial_task.least=1m", .take = set_take},
 	OPTION_SPEC_PRICES(&prices_path),
 	OPTION_SPECS_OF_VIEW,
@@ -477,28 +488,55 @@ static int tune_show(struct view *view)
 	return error;
 }
 
+/* ---- right sizes, trends ----------------------------------------------------------- */
+
+static int right_size_tune(struct view *view)
+{
+	static const char *const formats[] = {"text", "json", "nextflow", "snakemake", "slurm"};
+
+	return right_size_show(view, format_choice < 0 ? NULL : formats[format_choice], input_bytes,
+			       (const char *const *)view->options->operands, view->options->operand_count);
+}
+
+static int trend_tune(struct view *view)
+{
+	return trend_show(view, trend);
+}
+
 static int tune_main(const struct options *options)
 {
+	if (list + right_size + (trend != NULL) > 1)
+		return options_misuse(options, "--list, --right-size and --trend exclude each other");
+	if (!right_size && (format_choice >= 0 || input_bytes != ROW_NULL))
+		return options_misuse(options, "--%s needs --right-size", format_choice >= 0 ? "format" : "input-size");
+	if (right_size)
+		return source_show(options, right_size_tune);
+	if (options_check_most(options, list || trend ? 0 : 1))
+		return VERB_USAGE;
+	if (trend)
+		return source_show(options, trend_tune);
 	return list ? thresholds_list(&thresholds, options, KIND) : source_show(options, tune_show);
 }
 
 const struct verb verb_tune = {
 	.name = "tune",
 	.operands = "[RUN]",
-	.operands_most = 1,
+	.operands_most = SIZE_MAX,
 	.summary = "show where a run's time went, and what would make it faster and cheaper",
 	.description = "Shows where the wall time of a run went: every moment belongs to a task on the\n"
 		       "critical path, to a wait before one, or to the engine. Then where the processors\n"
 		       "went, and what could be better, the largest saving first. A saving is an interval:\n"
 		       "the lower end holds if each task still waits for all that it waited for.\n"
 		       "\n"
-		       "RUN       a run (an id, a name, latest)\n"
+		       "RUN       a run (an id, a name, latest); with --right-size any number of names of\n"
+		       "          tasks or runs, else all\n"
 		       "\n"
 		       "tracer help FINDING describes a finding (docs/tune.md).",
 	.options = option_specs,
 	.examples = "  tracer tune\n"
-		    "  tracer tune latest --json\n"
-		    "  tracer tune --list",
+		    "  tracer tune latest --set serial_task.least=1m\n"
+		    "  tracer tune --right-size --format nextflow > resources.config\n"
+		    "  tracer tune --trend rnaseq",
 	.completion = "run",
 	.main = tune_main,
 };

@@ -37,8 +37,8 @@ WITH run AS (
                                                                      'pbzip2', 'xz', 'unxz', 'zstd', 'unzstd', 'lz4', 'tar', 'unzip',
                                                                      'zip'))
      AND tool_name NOT IN ('sleep', 'tee', 'tail', 'wait')
-     AND (before_end_ns IS NULL OR before_end_ns <= tool_begin_ns + tool_wall_ns / 10)
-     AND (next_begin_ns IS NULL OR next_begin_ns >= tool_end_ns - tool_wall_ns / 10)
+     AND (before_end_ns IS NULL OR before_end_ns <= tool_begin_ns + 0.1 * tool_wall_ns)
+     AND (next_begin_ns IS NULL OR next_begin_ns >= tool_end_ns - 0.1 * tool_wall_ns)
 ), total AS (
   SELECT tool_name AS total_name, count(*) AS all_count, sum(tool_wall_ns) AS all_wall_ns,
          sum(tool_read_bytes) AS all_read_bytes
