@@ -143,6 +143,7 @@ static const struct store_parameter every_parameter[] = {
 	{"pid", STORE_INTEGER, 1, NULL},
 	{"first_boot_ns", STORE_INTEGER, 0, NULL},
 	{"last_boot_ns", STORE_INTEGER, INT64_MAX, NULL},
+	{"until_unix_ns", STORE_INTEGER, INT64_MAX, NULL},
 	{"tool_id", STORE_INTEGER, 1, NULL},
 	{"user_id", STORE_NULL},
 	{"host", STORE_NULL},
