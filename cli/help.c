@@ -52,8 +52,8 @@ const struct verb verb_help = {
 	.operands = "[COMMAND|FINDING]",
 	.operands_most = SIZE_MAX,
 	.summary = "list the commands, or describe one",
-	.description = "Lists the commands, or prints the help of one, of a finding (tracer tune --list) or\n"
-		       "of another question (tracer query --list).",
+	.description = "Lists the commands, or prints the help of one, of a finding\n"
+		       "(tracer tune --list) or of another question (tracer query --list).",
 	.options = options_none,
 	.completion = "verb",
 	.main = help_main,

@@ -523,13 +523,14 @@ const struct verb verb_tune = {
 	.operands = "[RUN]",
 	.operands_most = SIZE_MAX,
 	.summary = "show where a run's time went, and what would make it faster and cheaper",
-	.description = "Shows where the wall time of a run went: every moment belongs to a task on the\n"
-		       "critical path, to a wait before one, or to the engine. Then where the processors\n"
-		       "went, and what could be better, the largest saving first. A saving is an interval:\n"
-		       "the lower end holds if each task still waits for all that it waited for.\n"
+	.description = "Shows where the wall time of a run went: every moment belongs to a task on\n"
+		       "the critical path, to a wait before one, or to the engine. Then where the\n"
+		       "processors went, and what could be better, the largest saving first. A saving\n"
+		       "is an interval: the lower end holds if each task still waits for all that it\n"
+		       "waited for.\n"
 		       "\n"
-		       "RUN       a run (an id, a name, latest); with --right-size any number of names of\n"
-		       "          tasks or runs, else all\n"
+		       "RUN       a run (an id, a name, latest); with --right-size any number of names\n"
+		       "          of tasks or runs, else all\n"
 		       "\n"
 		       "tracer help FINDING describes a finding (docs/tune.md).",
 	.options = option_specs,

@@ -30,7 +30,7 @@ WITH task AS (
 )
 SELECT task.id AS task_id, task.task_name AS name, total.all_count AS task_count, total.most_bytes AS used_bytes,
        total.least_limit_bytes AS memory_limit_bytes,
-       CAST((task.task_limit_bytes - 1.15 * total.most_bytes - 134217728) * (task.task_wall_ns / 1000000000.0)
+       CAST((task.task_limit_bytes - 1.15 * total.most_bytes - 134217728) * (0.000000001 * task.task_wall_ns)
             AS BIGINT) AS saved_byte_seconds
   FROM task JOIN total ON total.total_name = task.task_name
  WHERE total.most_bytes <= :most_share * total.least_limit_bytes

@@ -48,7 +48,8 @@ WITH host AS (
 ), waiting AS (
   SELECT task.id AS id, task.task_name AS task_name, task.task_wall_ns AS task_wall_ns,
          task.task_wait_ns AS task_wait_ns, task.task_cpu_ns AS task_cpu_ns, task.active_ns AS active_ns,
-         (at_end.used_ns - coalesce(at_begin.used_ns, 0.0)) / (task.task_wall_ns * host.host_cpu_count) AS run_share
+         1.0 * (CASE WHEN at_begin.used_ns IS NULL THEN at_end.used_ns ELSE at_end.used_ns - at_begin.used_ns END) /
+           (task.task_wall_ns * host.host_cpu_count) AS run_share
     FROM task CROSS JOIN host
               JOIN used at_end ON at_end.until_ns = task.task_end_ns
          LEFT JOIN used at_begin ON at_begin.until_ns = task.task_begin_ns

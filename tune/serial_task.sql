@@ -31,7 +31,7 @@ WITH task AS (
 )
 SELECT id AS task_id, task_name AS name, task_wall_ns AS wall_ns, 1.0 * task_cpu_ns / task_wall_ns AS cores,
        host_cpu_count AS cpu_count,
-       CAST(task_wall_ns * (1 - 1.0 / host_cpu_count) AS BIGINT) AS saved_ns
+       CAST(task_wall_ns - 1.0 * task_wall_ns / host_cpu_count AS BIGINT) AS saved_ns
   FROM task
  WHERE task_wall_ns >= :least_ns AND host_cpu_count >= 2
    AND task_cpu_ns >= :least_share * task_wall_ns AND task_cpu_ns <= 1.01 * task_wall_ns

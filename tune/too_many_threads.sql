@@ -20,7 +20,7 @@
 -- advice: Start it with {cpu_count} threads (-t, -@, --threads, OMP_NUM_THREADS), or give it more processors.
 WITH task AS (
   SELECT t.id AS id, t.name AS task_name, t.run_delay_ns AS task_wait_ns, t.cpu_ns AS task_cpu_ns,
-         CASE WHEN h.core_limit_milli > 0 THEN (h.core_limit_milli + 999) / 1000 ELSE h.cpu_count END AS host_cpu_count
+         CASE WHEN h.core_limit_milli > 0 THEN CAST(0.999 + 0.001 * h.core_limit_milli AS BIGINT) ELSE h.cpu_count END AS host_cpu_count
     FROM standing_tasks t JOIN hosts h ON h.id = t.host_id
    WHERE t.host_id = :host_id AND t.run_id = :run_id AND t.wall_ns > 0 AND t.run_delay_ns >= :least_ns
      AND t.run_delay_ns >= :least_share * (t.cpu_ns + t.run_delay_ns)

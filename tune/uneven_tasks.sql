@@ -18,7 +18,7 @@
 WITH task AS (
   SELECT id, name AS task_name, begin_boot_ns AS task_begin_ns, end_boot_ns AS task_end_ns, wall_ns AS task_wall_ns,
          count(*) OVER (PARTITION BY name) AS all_count,
-         1.0 * sum(wall_ns) OVER (PARTITION BY name) AS all_wall_ns,
+         sum(wall_ns) OVER (PARTITION BY name) AS all_wall_ns,
          max(begin_boot_ns) OVER (PARTITION BY name) AS last_begin_ns,
          min(end_boot_ns) OVER (PARTITION BY name) AS first_end_ns,
          row_number() OVER (PARTITION BY name ORDER BY wall_ns DESC, id) AS place
@@ -26,10 +26,10 @@ WITH task AS (
    WHERE host_id = :host_id AND run_id = :run_id AND wall_ns > 0 AND kind <> 'main' AND retried_by_id IS NULL
 )
 SELECT id AS task_id, task_name AS name, all_count AS task_count, task_wall_ns AS wall_ns,
-       CAST(all_wall_ns / all_count AS BIGINT) AS mean_ns,
-       CAST(task_wall_ns - all_wall_ns / all_count AS BIGINT) AS saved_ns
+       CAST(1.0 * all_wall_ns / all_count AS BIGINT) AS mean_ns,
+       CAST(task_wall_ns - 1.0 * all_wall_ns / all_count AS BIGINT) AS saved_ns
   FROM task
  WHERE place = 1 AND all_count >= 2 AND last_begin_ns < first_end_ns
-   AND all_wall_ns / all_count <= :most_balance_share * task_wall_ns
-   AND task_wall_ns - all_wall_ns / all_count >= :least_ns
+   AND 1.0 * all_wall_ns / all_count <= :most_balance_share * task_wall_ns
+   AND task_wall_ns - 1.0 * all_wall_ns / all_count >= :least_ns
  ORDER BY saved_ns DESC, task_id;

@@ -164,11 +164,11 @@ class Usage(Case):
             with open(os.path.join(DOCS, "man", f"tracer-{verb}.1.scd"), encoding="utf-8") as file:
                 page = file.read()
             section = page.split("# OPTIONS")[1].split("\n# ")[0].replace("\\", "")
-            described = re.findall(r"^(?:\*-(\S)\*, )?\*--([a-z]+)\*(?: _([A-Z=]+)_)?\n((?:\t.*\n)+)",
+            described = re.findall(r"^(?:\*-(\S)\*, )?\*--([a-z-]+)\*(?: _([A-Z.=]+)_)?\n((?:\t.*\n)+)",
                                    section, re.M)
             help_text = self.run_tracer(verb, "--help").stdout.decode()
             options = help_text.split("Options:\n")[1].split("\n\n")[0] + "\n"
-            offered = re.findall(r"^ {2}(?:-(\S), |    )--([a-z]+)(?: ([A-Z=]+))?\s+(.*)\n", options, re.M)
+            offered = re.findall(r"^ {2}(?:-(\S), |    )--([a-z-]+)(?: ([A-Z.=]+))?\s+(.*)\n", options, re.M)
             self.assertEqual([option[:3] for option in described], [option[:3] for option in offered], verb)
             for (*_, documented), (*_, helped) in zip(described, offered):
                 documented = re.sub(r"[*_](\S+?)[*_](?=\W)", r"\1", " ".join(documented.split()))
@@ -621,7 +621,8 @@ class Json(Case):
         "failed": [["failed", "LOSSY"]],
         "top": [["top", "--all"]],
         "explain": [["explain", "1000"], ["explain", "map"], ["explain", "make"]],
-        "tune": [["tune"], ["tune", "make", "--set", "serial_task.least=1ms"]],
+        "tune": [["tune", "snakemake: Snakefile", "--set", "gaps_between_tasks.least=0s", "--set",
+                  "gaps_between_tasks.least-share=0%"]],
         "tune --right-size": [["tune", "--right-size"]],
         "sweep": [["sweep", "--since", "3650d", "--set", "task_failures.least=1ms"]],
         "sweep --list": [["sweep", "--list"], ["tune", "--list"]],

@@ -28,8 +28,10 @@ from lake import ROOT  # noqa: E402
 
 BUILD = pathlib.Path(sys.argv[1]).resolve()
 TRACER = BUILD / "cli/tracer"
-QUERIES = {path.stem: path.read_text() for path in sorted([*(ROOT / "query").glob("*/*.sql"), *(ROOT / "sweep").glob("*.sql")])}
+QUERIES = {path.stem: path.read_text() for path in sorted([*(ROOT / "query").glob("*/*.sql"), *(ROOT / "sweep").glob("*.sql"),
+                                                             *(ROOT / "tune").glob("*.sql")])}
 RECORDINGS = ("make", "script", "snakemake")
+PLANTED = ("serial", "threads", "fsync", "swap", "throttled", "tail", "twice", "memory", "engine")  # tests/tune
 COMBINATIONS_MAX = 10 # for each store, which differ in their selection
 EACH_MAX = 20
 RUNS_SHOWN = 3
@@ -111,6 +113,18 @@ def make_crowd(path):
     db.close()
 
 
+def add_what_is_not_planted(path):
+    """Faults that no recording of tests/tune has: a network filesystem, memory requested in vain, a failed attempt."""
+    db = sqlite3.connect(path)
+    tasks = [task for task, in db.execute("SELECT id FROM tasks WHERE kind <> 'main' ORDER BY begin_boot_ns")]
+    db.execute("UPDATE tasks SET uninterruptible_ns = 5000000000 WHERE id = ?", tasks[:1])
+    db.execute("UPDATE tasks SET memory_limit_bytes = 8589934592, end_boot_ns = end_boot_ns + 600000000000 WHERE id = ?",
+               tasks[2:3])
+    db.execute("UPDATE tasks SET status = 'failed', exit_code = 1, retried_by_id = ? WHERE id = ?", (tasks[2], tasks[1]))
+    db.commit()
+    db.close()
+
+
 def make_several(path):
     """Three hosts with one run, of which one still runs; one with the same key a day later; and
     three of two other clusters with the same key."""
@@ -141,6 +155,10 @@ def make_store(directory, name):
         command(BUILD / "tests/cli/make_store", path)
     elif name == "sweep":
         command(sys.executable, ROOT / "tests/cli/check_sweep.py", TRACER, BUILD / "tests/cli/make_store", "--store", path)
+    elif name in PLANTED:
+        replay(BUILD, ROOT / f"tests/tune/{name}.rec", path)
+        if name == "serial":
+            add_what_is_not_planted(path)
     else:
         replay(BUILD, ROOT / f"tests/golden/{name}.rec", path)
     return path
@@ -289,7 +307,7 @@ def compare_queries(lake, name):
 
 def test_every_query(lake):
     asked = set()
-    for name in (*RECORDINGS, "known", "several", "sweep"):
+    for name in (*RECORDINGS, "known", "several", "sweep", *PLANTED):
         asked |= compare_queries(lake, name)
     same("queries for which no store has rows", set(QUERIES) - asked, set())
 
