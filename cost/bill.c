@@ -635,12 +635,13 @@ static int row_round(struct bill_row *row, const int64_t parts[ROW_PART_COUNT])
 int bill_round(struct bill *bill, int64_t unit_nanos)
 {
 	size_t count = HASH_COUNT(bill->rows) * ROW_PART_COUNT + REST_PART_COUNT, at = 0;
-	int64_t *weights = calloc(2 * count, sizeof(*weights)), *parts = weights + count, *rest;
+	int64_t *weights = calloc(2 * count, sizeof(*weights)), *parts, *rest;
 	struct bill_row *row;
 	int error = -ENOMEM;
 
 	if (!weights)
 		return error;
+	parts = weights + count;
 	rest = weights + count - REST_PART_COUNT;
 	rest[REST_OTHERS] = bill->others_nanos;
 	rest[REST_SYSTEM] = bill->system_nanos;

@@ -220,7 +220,7 @@ int charge_share(int64_t total, const int64_t *weights, size_t count, int64_t *r
 		remainders[i] = (struct remainder){exact - (double)ret_parts[i], i};
 	}
 	qsort(remainders, count, sizeof(*remainders), compare_remainders);
-	for (size_t i = 0; left > 0 && count > 0; i = (i + 1) % count, left--)
+	for (size_t i = 0; i < count && left > 0; i = i + 1 < count ? i + 1 : 0, left--)
 		ret_parts[remainders[i].index]++;
 	free(remainders);
 	return 0;

@@ -627,7 +627,7 @@ class Json(Case):
         "sweep": [["sweep", "--since", "3650d", "--set", "task_failures.least=1ms"]],
         "sweep --list": [["sweep", "--list"], ["tune", "--list"]],
         "compare": [["compare", "gzip", "snakemake: Snakefile"]],
-        "tune --trend": [["tune", "--trend", "make"]],
+        "tune --trend": [["tune", "--trend", "snakemake: Snakefile"]],
         "query": [["query", "runs"], ["query", "processes", "--run", "make"]],
         "query --list": [["query", "--list"]],
         "host": [["host"]],

@@ -228,7 +228,7 @@ def values_for(store):
         "run_key": ["n", *(f"t{key}" for key in column("SELECT run_key FROM runs WHERE run_key IS NOT NULL")), "t"],
         "limit": ["i3", f"i{2 ** 63 - 1}"],
         "candidate_limit": [f"i{2 ** 63 - 1}", "i4"],
-        "with_system": ["i0", "i1"],
+        "with_system": ["i0", "i1"], "kind": ["tsystem", "tno such kind"],
         "user_id": ["n", "i0", *whole(column("SELECT DISTINCT user_id FROM runs WHERE user_id IS NOT NULL"))],
     }
     for entity, table in (("run", "runs"), ("task", "tasks"), ("tool", "tools"), ("process", "processes")):  # with their hosts, and with another's
