@@ -29,30 +29,29 @@ WITH host AS (
     FROM standing_tasks
    WHERE host_id = :host_id AND run_id = :run_id AND wall_ns > 0 AND cpu_ns >= 0 AND run_delay_ns >= 0
 ), moment AS (
-  SELECT task_begin_ns AS moment_ns, 1.0 * task_cpu_ns / task_wall_ns AS step FROM task
+  SELECT id AS moment_id, task_begin_ns AS moment_ns, 0 AS is_end, 1.0 * task_cpu_ns / task_wall_ns AS step FROM task
    UNION ALL
-  SELECT task_end_ns AS moment_ns, -1.0 * task_cpu_ns / task_wall_ns AS step FROM task
-), changed AS (
-  SELECT moment_ns, sum(step) AS step
-    FROM moment
-   GROUP BY moment_ns
+  SELECT id AS moment_id, task_end_ns AS moment_ns, 1 AS is_end, -1.0 * task_cpu_ns / task_wall_ns AS step FROM task
 ), rate AS (
-  SELECT moment_ns, max(moment_ns) OVER (ORDER BY moment_ns ROWS BETWEEN 1 FOLLOWING AND 1 FOLLOWING) AS next_ns,
-         sum(step) OVER (ORDER BY moment_ns ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS cores
-    FROM changed
-), used AS (
-  SELECT next_ns AS until_ns,
-         sum(cores * (next_ns - moment_ns)) OVER (ORDER BY moment_ns ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
-           AS used_ns
+  SELECT moment_id, moment_ns, is_end,
+         max(moment_ns) OVER (ORDER BY moment_ns, moment_id, is_end ROWS BETWEEN 1 FOLLOWING AND 1 FOLLOWING) AS next_ns,
+         sum(step) OVER (ORDER BY moment_ns, moment_id, is_end ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS cores
+    FROM moment
+), integral AS (
+  SELECT moment_id, is_end,
+         sum(cores * (next_ns - moment_ns)) OVER (ORDER BY moment_ns, moment_id, is_end
+                                                  ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until_ns
     FROM rate
+), used AS (
+  SELECT moment_id AS used_id, sum(CASE WHEN is_end = 1 THEN coalesce(until_ns, 0.0) ELSE -coalesce(until_ns, 0.0) END) AS used_ns
+    FROM integral
+   GROUP BY moment_id
 ), waiting AS (
   SELECT task.id AS id, task.task_name AS task_name, task.task_wall_ns AS task_wall_ns,
          task.task_wait_ns AS task_wait_ns, task.task_cpu_ns AS task_cpu_ns, task.active_ns AS active_ns,
-         1.0 * (CASE WHEN at_begin.used_ns IS NULL THEN at_end.used_ns ELSE at_end.used_ns - at_begin.used_ns END) /
-           (task.task_wall_ns * host.host_cpu_count) AS run_share
-    FROM task CROSS JOIN host
-              JOIN used at_end ON at_end.until_ns = task.task_end_ns
-         LEFT JOIN used at_begin ON at_begin.until_ns = task.task_begin_ns
+         1.0 * used.used_ns / (task.task_wall_ns * host.host_cpu_count) AS run_share
+    FROM task JOIN used ON used.used_id = task.id
+              CROSS JOIN host
    WHERE task.active_ns <= task.task_wall_ns * host.host_cpu_count AND task.task_wait_ns > 0
      AND task.task_wait_ns >= :least_share * (task.task_cpu_ns + task.task_wait_ns)
 ), total AS (

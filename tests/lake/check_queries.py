@@ -26,12 +26,18 @@ from checks import run, same, wait_until  # noqa: E402
 from daemons import replay  # noqa: E402
 from lake import ROOT  # noqa: E402
 
+sys.path.insert(0, str(ROOT / "tests/tune"))
+from scenarios import SCENARIOS  # noqa: E402
+
 BUILD = pathlib.Path(sys.argv[1]).resolve()
 TRACER = BUILD / "cli/tracer"
 QUERIES = {path.stem: path.read_text() for path in sorted([*(ROOT / "query").glob("*/*.sql"), *(ROOT / "sweep").glob("*.sql"),
                                                              *(ROOT / "tune").glob("*.sql")])}
 RECORDINGS = ("make", "script", "snakemake")
-PLANTED = ("serial", "threads", "fsync", "swap", "throttled", "tail", "twice", "memory", "engine")  # tests/tune
+# Recordings of tests/tune, and the findings that have rows only there.
+PLANTED = {name: [scenario.expects[0]] for name, scenario in SCENARIOS.items()}
+PLANTED["serial"] += ["network_filesystem_wait", "memory_unused", "failed_attempts"]
+PLANTED_COMBINATIONS_MAX = 40
 COMBINATIONS_MAX = 10 # for each store, which differ in their selection
 EACH_MAX = 20
 RUNS_SHOWN = 3
@@ -257,11 +263,11 @@ def values_declared(values):
     return values
 
 
-def some_of(combinations, seed):
+def some_of(combinations, seed, most):
     """The first ones and a sample of the others, so that every parameter gets several values."""
-    if len(combinations) <= COMBINATIONS_MAX:
+    if len(combinations) <= most:
         return combinations
-    half = COMBINATIONS_MAX // 2
+    half = most // 2
     return combinations[:half] + random.Random(seed).sample(combinations[half:], half)
 
 
@@ -270,14 +276,15 @@ def lines_for(store, seed):
     paired."""
     values = values_declared(values_for(store))
     values["first_id", "last_id"] = list(zip(values["first_id"], values["last_id"]))
-    for query in QUERIES:
+    for query in PLANTED.get(seed, QUERIES):
         names = parameters_of(query)
         missing = set(names) - set(values)
         assert not missing, f"{query}: no values are known for {missing}"
         pair = next((key for key in values if isinstance(key, tuple) and set(key) <= set(names)), ())
         others = [name for name in names if name not in pair]
         sets = itertools.product(*(values[name] for name in others), values[pair] if pair else [()])
-        for *chosen, paired in some_of(list(sets), f"{seed} {query}"):
+        for *chosen, paired in some_of(list(sets), f"{seed} {query}",
+                                         PLANTED_COMBINATIONS_MAX if seed in PLANTED else COMBINATIONS_MAX):
             yield "\t".join([query, *(f"{name}={value}" for name, value in zip((*others, *pair), (*chosen, *paired)))])
 
 
