@@ -129,7 +129,7 @@ static const struct table_column time_columns[] = {
 
 static int print_wall(const struct tune *tune, const struct output *output)
 {
-	static const char *const titles[] = {"  tasks", "  nothing", "  queue", "  engine"};
+	static const char *const titles[] = {"  tasks", "  gaps", "  queue", "  engine"};
 	static const char *const notes[] = {
 		"on the critical path",
 		"no task ran: the next one on the path had not begun",
