@@ -10,7 +10,7 @@
 
 #define HEADER "AssetClass,InstanceType,Region,Lifecycle,MarketPriceHourly,Currency\n"
 
-static char directory[64], path[96], *text;
+static char directory[4096], path[4200], *text;
 static struct tree_error error;
 static struct import_counts counts;
 

@@ -13,7 +13,7 @@
 #define HOUR_NS INT64_C(3600000000000)
 #define JAN_1_NS INT64_C(1767225600000000000) /* 2026-01-01T00:00:00Z */
 
-static char directory[64], path[80];
+static char directory[4096], path[4200];
 static struct prices *prices;
 static struct tree_error error;
 
