@@ -22,39 +22,18 @@
 -- sentence: {unused_count} of {cpu_count} processors of {hostname} were never used in {observed_ns}: the busiest
 --   minute used {peak_cores}
 -- advice: Give it more work at a time, or take a smaller machine.
-WITH bucket AS (
-  SELECT host_id AS bucket_host_id, unix_ns - unix_ns % 60000000000 AS bucket_unix_ns, max(unix_ns) AS last_unix_ns,
-         max(boot_ns) AS last_boot_ns, max(cpu_user_ns + cpu_system_ns) AS busy_ns,
-         min(memory_available_bytes) AS least_available_bytes
-    FROM host_samples
-   WHERE unix_ns >= :since_unix_ns
-   GROUP BY host_id, unix_ns - unix_ns % 60000000000
-), paired AS (
-  SELECT bucket_host_id, bucket_unix_ns, last_unix_ns,
-         last_unix_ns - min(last_unix_ns) OVER (PARTITION BY bucket_host_id ORDER BY bucket_unix_ns
-                                                ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS step_ns,
-         last_boot_ns - min(last_boot_ns) OVER (PARTITION BY bucket_host_id ORDER BY bucket_unix_ns
-                                                ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS boot_step_ns,
-         busy_ns - min(busy_ns) OVER (PARTITION BY bucket_host_id ORDER BY bucket_unix_ns
-                                      ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS busy_step_ns,
-         least_available_bytes
-    FROM bucket
-), step AS (
-  SELECT bucket_host_id AS step_host_id, last_unix_ns AS step_unix_ns, step_ns, busy_step_ns, least_available_bytes
-    FROM paired
-   WHERE step_ns > 0 AND step_ns <= 2 * 60000000000 AND abs(step_ns - boot_step_ns) <= 30000000000
-), peak AS (
-  SELECT step_host_id AS peak_host_id, min(step_unix_ns - step_ns) AS first_unix_ns, max(step_unix_ns) AS last_unix_ns,
-         sum(step_ns) AS all_ns, max(1.0 * busy_step_ns / step_ns) AS most_cores,
-         min(least_available_bytes) AS least_bytes
-    FROM step
-   GROUP BY step_host_id
+WITH watched AS (
+  SELECT host_id AS watched_host_id, min(last_unix_ns - covered_ns) AS first_unix_ns, max(last_unix_ns) AS until_unix_ns,
+         sum(covered_ns) AS all_ns, 0.001 * max(most_core_milli) AS most_cores
+    FROM host_activity
+   WHERE begin_unix_ns >= :since_unix_ns
+   GROUP BY host_id
 ), found AS (
   SELECT h.id AS found_host_id, h.hostname AS found_hostname, h.cpu_count AS found_count,
-         CAST(h.cpu_count - peak.most_cores AS BIGINT) AS free_count, peak.first_unix_ns AS first_unix_ns,
-         peak.last_unix_ns AS last_unix_ns, peak.all_ns AS all_ns, peak.most_cores AS most_cores
-    FROM hosts h JOIN peak ON peak.peak_host_id = h.id
-   WHERE peak.all_ns >= :least_ns AND peak.most_cores >= 0 AND peak.most_cores < h.cpu_count
+         CAST(h.cpu_count - watched.most_cores AS BIGINT) AS free_count, watched.first_unix_ns AS first_unix_ns,
+         watched.until_unix_ns AS last_unix_ns, watched.all_ns AS all_ns, watched.most_cores AS most_cores
+    FROM hosts h JOIN watched ON watched.watched_host_id = h.id
+   WHERE watched.all_ns >= :least_ns AND watched.most_cores >= 0 AND watched.most_cores < h.cpu_count
 )
 SELECT found_host_id AS host_id, found_hostname AS hostname, first_unix_ns AS since_unix_ns,
        last_unix_ns AS until_unix_ns, 1 AS is_now,

@@ -1,6 +1,7 @@
 -- title: Which hosts stayed on after a run had ended?
 -- explanation: Time in which a host was watched, the latest run had ended more than a grace before, and no other had
---   begun. Time in which it was off, or not watched, does not count. The gap may still go on.
+--   begun. Time in which it was off, or not watched, does not count, nor do the five minutes in which a gap began or
+--   ended. The gap may still go on.
 -- finding: sweep
 -- parameter: since_unix_ns time = 7d; only what was seen from then on
 -- parameter: grace_ns duration = 10m; time after a run that is no gap; source: our proposal (docs/sweep.md)
@@ -27,30 +28,32 @@ WITH work AS (
     FROM standing_runs
    WHERE kind NOT IN ('system', 'session', 'host-service')
 ), moment AS (
-  SELECT host_id AS moment_host_id, unix_ns - unix_ns % 60000000000 AS at_unix_ns, 1 AS is_seen,
-         0 AS run_end_unix_ns
-    FROM host_samples
-   WHERE unix_ns >= :since_unix_ns
-   GROUP BY host_id, unix_ns - unix_ns % 60000000000
+  SELECT host_id AS moment_host_id, last_unix_ns AS at_unix_ns, covered_ns AS seen_ns, 0 AS run_end_unix_ns
+    FROM host_activity
+   WHERE begin_unix_ns >= :since_unix_ns
    UNION ALL
   SELECT work_host_id, work_begin_unix_ns, 0, coalesce(work_end_unix_ns, 9000000000000000000) FROM work
 ), placed AS (
-  SELECT moment_host_id, at_unix_ns, is_seen,
-         max(run_end_unix_ns) OVER (PARTITION BY moment_host_id ORDER BY at_unix_ns, is_seen, run_end_unix_ns
+  SELECT moment_host_id, at_unix_ns, seen_ns,
+         max(run_end_unix_ns) OVER (PARTITION BY moment_host_id ORDER BY at_unix_ns, seen_ns, run_end_unix_ns
                                     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS free_unix_ns
     FROM moment
 ), gap AS (
-  SELECT moment_host_id AS gap_host_id, free_unix_ns AS gap_unix_ns, min(at_unix_ns) AS first_unix_ns,
-         max(at_unix_ns) + 60000000000 AS last_unix_ns, count(*) * 60000000000 AS seen_ns
+  SELECT moment_host_id AS gap_host_id, free_unix_ns AS gap_unix_ns, min(at_unix_ns - seen_ns) AS first_unix_ns,
+         max(at_unix_ns) AS last_unix_ns, sum(seen_ns) AS all_seen_ns
     FROM placed
-   WHERE is_seen = 1 AND free_unix_ns > 0 AND at_unix_ns >= free_unix_ns + :grace_ns
+   WHERE seen_ns > 0 AND free_unix_ns > 0 AND at_unix_ns - seen_ns >= free_unix_ns + :grace_ns
    GROUP BY moment_host_id, free_unix_ns
 ), total AS (
-  SELECT gap_host_id AS total_host_id, count(*) AS gap_count, sum(seen_ns) AS gap_ns,
+  SELECT gap_host_id AS total_host_id, count(*) AS gap_count, sum(all_seen_ns) AS gap_ns,
          min(first_unix_ns) AS since_unix_ns, max(last_unix_ns) AS until_unix_ns, max(gap_unix_ns) AS latest_unix_ns,
          sum(last_unix_ns - first_unix_ns) AS span_ns
     FROM gap
    GROUP BY gap_host_id
+), last_end AS (
+  SELECT work_host_id AS ended_host_id, max(coalesce(work_end_unix_ns, 9000000000000000000)) AS ended_unix_ns
+    FROM work
+   GROUP BY work_host_id
 ), latest AS (
   SELECT work.work_host_id AS latest_host_id, min(work.work_run_id) AS latest_run_id,
          min(work.work_run) AS latest_run
@@ -60,13 +63,14 @@ WITH work AS (
 )
 SELECT h.id AS host_id, h.hostname AS hostname, total.since_unix_ns AS since_unix_ns,
        total.until_unix_ns AS until_unix_ns,
-       CASE WHEN total.until_unix_ns >= h.last_seen_unix_ns - 60000000000 THEN 1 ELSE 0 END AS is_now,
+       CASE WHEN total.latest_unix_ns = last_end.ended_unix_ns THEN 1 ELSE 0 END AS is_now,
        CASE WHEN total.gap_ns >= 0.95 * total.span_ns THEN 'certain' ELSE 'likely' END AS certainty,
        latest.latest_run_id AS run_id, latest.latest_run AS run, total.gap_count AS gap_count, total.gap_ns AS gap_ns,
        h.cpu_count * total.gap_ns AS held_cpu_ns,
        CAST(1.0 * h.memory_bytes * total.gap_ns / 1000000000 AS BIGINT) AS held_byte_seconds
   FROM hosts h
   JOIN total ON total.total_host_id = h.id
+  JOIN last_end ON last_end.ended_host_id = h.id
   LEFT JOIN latest ON latest.latest_host_id = h.id
  WHERE total.gap_ns >= :least_ns
  ORDER BY total.gap_ns DESC, h.id;

@@ -29,32 +29,11 @@
 -- impact: cpu = held_cpu_ns, memory = held_byte_seconds
 -- sentence: {hostname} has been idle for {idle_ns}: no work was active on its {cpu_count} processors
 -- advice: Stop it or give it back, or let work begin there.
-WITH bucket AS (
-  SELECT host_id AS bucket_host_id, unix_ns - unix_ns % 300000000000 AS bucket_unix_ns, max(unix_ns) AS last_unix_ns,
-         max(boot_ns) AS last_boot_ns, max(cpu_user_ns + cpu_system_ns) AS busy_ns,
-         max(disk_read_bytes + disk_write_bytes) AS disk_bytes,
-         max(network_received_bytes + network_sent_bytes) AS network_bytes
-    FROM host_samples
-   WHERE unix_ns >= :since_unix_ns
-   GROUP BY host_id, unix_ns - unix_ns % 300000000000
-), paired AS (
-  SELECT bucket_host_id, bucket_unix_ns, last_unix_ns,
-         last_unix_ns - min(last_unix_ns) OVER (PARTITION BY bucket_host_id ORDER BY bucket_unix_ns
-                                                ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS step_ns,
-         last_boot_ns - min(last_boot_ns) OVER (PARTITION BY bucket_host_id ORDER BY bucket_unix_ns
-                                                ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS boot_step_ns,
-         busy_ns - min(busy_ns) OVER (PARTITION BY bucket_host_id ORDER BY bucket_unix_ns
-                                      ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS busy_step_ns,
-         disk_bytes - min(disk_bytes) OVER (PARTITION BY bucket_host_id ORDER BY bucket_unix_ns
-                                      ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS disk_step_bytes,
-         network_bytes - min(network_bytes) OVER (PARTITION BY bucket_host_id ORDER BY bucket_unix_ns
-                                      ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS network_step_bytes
-    FROM bucket
-), step AS (
-  SELECT bucket_host_id AS step_host_id, last_unix_ns AS step_unix_ns, step_ns, busy_step_ns, disk_step_bytes,
-         network_step_bytes
-    FROM paired
-   WHERE step_ns > 0 AND step_ns <= 2 * 300000000000 AND abs(step_ns - boot_step_ns) <= 30000000000
+WITH period AS (
+  SELECT host_id AS period_host_id, last_unix_ns AS period_unix_ns, covered_ns, cpu_ns AS busy_ns,
+         coalesce(disk_bytes, 0) + coalesce(network_bytes, 0) AS io_bytes
+    FROM host_activity
+   WHERE begin_unix_ns >= :since_unix_ns
 ), work AS (
   SELECT host_id AS work_host_id, id AS work_run_id FROM standing_runs
    WHERE kind NOT IN ('system', 'session', 'host-service')
@@ -105,40 +84,33 @@ WITH bucket AS (
      AND (s.moved_bytes > s.earlier_moved_bytes
           OR s.sampled_cpu_ns - s.earlier_cpu_ns > :least_core_share * (s.sampled_boot_ns - s.earlier_boot_ns))
    UNION ALL
-  SELECT step_host_id, step_unix_ns FROM step
-   WHERE busy_step_ns > :most_cores * step_ns
-      OR 1.0 * (coalesce(disk_step_bytes, 0) + coalesce(network_step_bytes, 0)) * 1000000000
-         > 1.0 * :most_io_bytes * step_ns
+  SELECT period_host_id, period_unix_ns FROM period
+   WHERE busy_ns > :most_cores * covered_ns OR 1.0 * io_bytes * 1000000000 > 1.0 * :most_io_bytes * covered_ns
 ), idle AS (
   SELECT active_host_id AS idle_host_id, max(active_unix_ns) AS begin_unix_ns FROM activity GROUP BY active_host_id
 ), covered AS (
-  SELECT idle.idle_host_id AS covered_host_id, sum(step.step_ns) AS covered_ns
-    FROM idle JOIN step ON step.step_host_id = idle.idle_host_id
-   WHERE step.step_unix_ns > idle.begin_unix_ns
+  SELECT idle.idle_host_id AS covered_host_id, sum(period.covered_ns) AS seen_ns
+    FROM period JOIN idle ON idle.idle_host_id = period.period_host_id
+   WHERE period.period_unix_ns > idle.begin_unix_ns
    GROUP BY idle.idle_host_id
-), ended AS (
-  SELECT host_id AS ended_host_id, max(coalesce(started_unix_ns + wall_ns, started_unix_ns)) AS ended_unix_ns
+), latest AS (
+  SELECT host_id AS latest_host_id, id AS latest_run_id, name AS latest_run,
+         row_number() OVER (PARTITION BY host_id ORDER BY coalesce(started_unix_ns + wall_ns, started_unix_ns) DESC, id)
+           AS place
     FROM standing_runs
    WHERE kind NOT IN ('system', 'session', 'host-service')
-   GROUP BY host_id
-), latest AS (
-  SELECT r.host_id AS latest_host_id, min(r.id) AS latest_run_id, min(r.name) AS latest_run
-    FROM standing_runs r JOIN ended ON ended.ended_host_id = r.host_id
-   WHERE r.kind NOT IN ('system', 'session', 'host-service')
-     AND coalesce(r.started_unix_ns + r.wall_ns, r.started_unix_ns) = ended.ended_unix_ns
-   GROUP BY r.host_id
 ), found AS (
   SELECT h.id AS host_id, h.hostname AS hostname, idle.begin_unix_ns AS since_unix_ns,
          h.last_seen_unix_ns AS until_unix_ns, h.last_seen_unix_ns - idle.begin_unix_ns AS idle_ns,
-         coalesce(covered.covered_ns, 0) AS seen_ns, latest.latest_run_id AS run_id, latest.latest_run AS run,
+         coalesce(covered.seen_ns, 0) AS seen_ns, latest.latest_run_id AS run_id, latest.latest_run AS run,
          h.cpu_count AS cpu_count, h.memory_bytes AS memory_bytes
     FROM hosts h
     JOIN idle ON idle.idle_host_id = h.id
     LEFT JOIN covered ON covered.covered_host_id = h.id
-    LEFT JOIN latest ON latest.latest_host_id = h.id
+    LEFT JOIN latest ON latest.latest_host_id = h.id AND latest.place = 1
 )
 SELECT host_id, hostname, since_unix_ns, until_unix_ns, 1 AS is_now,
-       CASE WHEN seen_ns >= 0.9 * (idle_ns - 300000000000) AND seen_ns > 0 THEN 'certain' ELSE 'likely' END
+       CASE WHEN seen_ns >= 0.9 * (idle_ns - 900000000000) AND seen_ns > 0 THEN 'certain' ELSE 'likely' END
          AS certainty,
        run_id, run, idle_ns, cpu_count, cpu_count * idle_ns AS held_cpu_ns,
        CAST(1.0 * memory_bytes * idle_ns / 1000000000 AS BIGINT) AS held_byte_seconds

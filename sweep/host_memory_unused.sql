@@ -21,41 +21,20 @@
 -- impact: memory = held_byte_seconds
 -- sentence: {unused_bytes} of {memory_bytes} of memory of {hostname} were never needed in {observed_ns}
 -- advice: Give it more work at a time, or take a machine with less memory.
-WITH bucket AS (
-  SELECT host_id AS bucket_host_id, unix_ns - unix_ns % 60000000000 AS bucket_unix_ns, max(unix_ns) AS last_unix_ns,
-         max(boot_ns) AS last_boot_ns, max(cpu_user_ns + cpu_system_ns) AS busy_ns,
-         min(memory_available_bytes) AS least_available_bytes
-    FROM host_samples
-   WHERE unix_ns >= :since_unix_ns
-   GROUP BY host_id, unix_ns - unix_ns % 60000000000
-), paired AS (
-  SELECT bucket_host_id, bucket_unix_ns, last_unix_ns,
-         last_unix_ns - min(last_unix_ns) OVER (PARTITION BY bucket_host_id ORDER BY bucket_unix_ns
-                                                ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS step_ns,
-         last_boot_ns - min(last_boot_ns) OVER (PARTITION BY bucket_host_id ORDER BY bucket_unix_ns
-                                                ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS boot_step_ns,
-         busy_ns - min(busy_ns) OVER (PARTITION BY bucket_host_id ORDER BY bucket_unix_ns
-                                      ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS busy_step_ns,
-         least_available_bytes
-    FROM bucket
-), step AS (
-  SELECT bucket_host_id AS step_host_id, last_unix_ns AS step_unix_ns, step_ns, busy_step_ns, least_available_bytes
-    FROM paired
-   WHERE step_ns > 0 AND step_ns <= 2 * 60000000000 AND abs(step_ns - boot_step_ns) <= 30000000000
-), peak AS (
-  SELECT step_host_id AS peak_host_id, min(step_unix_ns - step_ns) AS first_unix_ns, max(step_unix_ns) AS last_unix_ns,
-         sum(step_ns) AS all_ns, max(1.0 * busy_step_ns / step_ns) AS most_cores,
-         min(least_available_bytes) AS least_bytes
-    FROM step
-   GROUP BY step_host_id
+WITH watched AS (
+  SELECT host_id AS watched_host_id, min(last_unix_ns - covered_ns) AS first_unix_ns, max(last_unix_ns) AS until_unix_ns,
+         sum(covered_ns) AS all_ns, min(least_memory_available_bytes) AS least_bytes
+    FROM host_activity
+   WHERE begin_unix_ns >= :since_unix_ns
+   GROUP BY host_id
 )
-SELECT h.id AS host_id, h.hostname AS hostname, peak.first_unix_ns AS since_unix_ns,
-       peak.last_unix_ns AS until_unix_ns, 1 AS is_now,
-       CASE WHEN peak.all_ns >= 0.95 * (peak.last_unix_ns - peak.first_unix_ns) THEN 'certain' ELSE 'likely' END
+SELECT h.id AS host_id, h.hostname AS hostname, watched.first_unix_ns AS since_unix_ns,
+       watched.until_unix_ns AS until_unix_ns, 1 AS is_now,
+       CASE WHEN watched.all_ns >= 0.95 * (watched.until_unix_ns - watched.first_unix_ns) THEN 'certain' ELSE 'likely' END
          AS certainty,
-       NULL AS run_id, NULL AS run, peak.least_bytes AS unused_bytes, h.memory_bytes AS memory_bytes,
-       peak.all_ns AS observed_ns,
-       CAST(1.0 * peak.least_bytes * peak.all_ns / 1000000000 AS BIGINT) AS held_byte_seconds
-  FROM hosts h JOIN peak ON peak.peak_host_id = h.id
- WHERE peak.all_ns >= :least_ns AND peak.least_bytes >= :least_free_share * h.memory_bytes
+       NULL AS run_id, NULL AS run, watched.least_bytes AS unused_bytes, h.memory_bytes AS memory_bytes,
+       watched.all_ns AS observed_ns,
+       CAST(1.0 * watched.least_bytes * watched.all_ns / 1000000000 AS BIGINT) AS held_byte_seconds
+  FROM hosts h JOIN watched ON watched.watched_host_id = h.id
+ WHERE watched.all_ns >= :least_ns AND watched.least_bytes >= :least_free_share * h.memory_bytes
  ORDER BY held_byte_seconds DESC, h.id;

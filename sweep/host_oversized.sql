@@ -31,33 +31,13 @@
 -- sentence: {hostname} ({instance_type}, {cpu_count} processors, {memory_bytes}) used at most {peak_cores} cores and
 --   {peak_bytes} in {observed_ns}
 -- advice: {smaller_type} ({smaller_count} processors, {smaller_bytes}) would have held every minute.
-WITH bucket AS (
-  SELECT host_id AS bucket_host_id, unix_ns - unix_ns % 60000000000 AS bucket_unix_ns, max(unix_ns) AS last_unix_ns,
-         max(boot_ns) AS last_boot_ns, max(cpu_user_ns + cpu_system_ns) AS busy_ns,
-         min(memory_available_bytes) AS least_available_bytes
-    FROM host_samples
-   WHERE unix_ns >= :since_unix_ns
-   GROUP BY host_id, unix_ns - unix_ns % 60000000000
-), paired AS (
-  SELECT bucket_host_id, bucket_unix_ns, last_unix_ns,
-         last_unix_ns - min(last_unix_ns) OVER (PARTITION BY bucket_host_id ORDER BY bucket_unix_ns
-                                                ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS step_ns,
-         last_boot_ns - min(last_boot_ns) OVER (PARTITION BY bucket_host_id ORDER BY bucket_unix_ns
-                                                ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS boot_step_ns,
-         busy_ns - min(busy_ns) OVER (PARTITION BY bucket_host_id ORDER BY bucket_unix_ns
-                                      ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS busy_step_ns,
-         least_available_bytes
-    FROM bucket
-), step AS (
-  SELECT bucket_host_id AS step_host_id, last_unix_ns AS step_unix_ns, step_ns, busy_step_ns, least_available_bytes
-    FROM paired
-   WHERE step_ns > 0 AND step_ns <= 2 * 60000000000 AND abs(step_ns - boot_step_ns) <= 30000000000
-), peak AS (
-  SELECT step_host_id AS peak_host_id, min(step_unix_ns - step_ns) AS first_unix_ns, max(step_unix_ns) AS last_unix_ns,
-         sum(step_ns) AS all_ns, max(1.0 * busy_step_ns / step_ns) AS most_cores,
-         min(least_available_bytes) AS least_bytes
-    FROM step
-   GROUP BY step_host_id
+WITH watched AS (
+  SELECT host_id AS watched_host_id, min(last_unix_ns - covered_ns) AS first_unix_ns, max(last_unix_ns) AS until_unix_ns,
+         sum(covered_ns) AS all_ns, 0.001 * max(most_core_milli) AS most_cores,
+         min(least_memory_available_bytes) AS least_bytes
+    FROM host_activity
+   WHERE begin_unix_ns >= :since_unix_ns
+   GROUP BY host_id
 ), typed AS (
   SELECT id AS typed_host_id, hostname AS typed_hostname, cpu_count AS typed_count, memory_bytes AS typed_bytes,
          coalesce(cloud_instance_type, CASE WHEN vendor = 'Amazon EC2' THEN product END)
@@ -74,26 +54,26 @@ WITH bucket AS (
          size.size_bytes AS size_bytes,
          row_number() OVER (PARTITION BY typed.typed_host_id ORDER BY size.size_weight, size.size_name) AS place
     FROM typed
-    JOIN peak ON peak.peak_host_id = typed.typed_host_id
+    JOIN watched ON watched.watched_host_id = typed.typed_host_id
     CROSS JOIN size
    WHERE size.size_name <> typed.typed_name AND size.size_count <= typed.typed_count
      AND size.size_bytes <= typed.typed_bytes
      AND size.size_weight < typed.typed_count * 9663676416 + typed.typed_bytes
-     AND size.size_count >= (1 + :headroom_share) * peak.most_cores
-     AND size.size_bytes >= (1 + :headroom_share) * (typed.typed_bytes - peak.least_bytes)
+     AND size.size_count >= (1 + :headroom_share) * watched.most_cores
+     AND size.size_bytes >= (1 + :headroom_share) * (typed.typed_bytes - watched.least_bytes)
 )
-SELECT typed.typed_host_id AS host_id, typed.typed_hostname AS hostname, peak.first_unix_ns AS since_unix_ns,
-       peak.last_unix_ns AS until_unix_ns, 1 AS is_now,
-       CASE WHEN peak.all_ns >= 0.95 * (peak.last_unix_ns - peak.first_unix_ns) THEN 'certain' ELSE 'likely' END
+SELECT typed.typed_host_id AS host_id, typed.typed_hostname AS hostname, watched.first_unix_ns AS since_unix_ns,
+       watched.until_unix_ns AS until_unix_ns, 1 AS is_now,
+       CASE WHEN watched.all_ns >= 0.95 * (watched.until_unix_ns - watched.first_unix_ns) THEN 'certain' ELSE 'likely' END
          AS certainty,
        NULL AS run_id, NULL AS run, typed.typed_name AS instance_type, fitting.size_name AS smaller_type,
        fitting.size_count AS smaller_count, fitting.size_bytes AS smaller_bytes, typed.typed_count AS cpu_count,
-       typed.typed_bytes AS memory_bytes, peak.most_cores AS peak_cores,
-       typed.typed_bytes - peak.least_bytes AS peak_bytes,
-       peak.all_ns AS observed_ns, (typed.typed_count - fitting.size_count) * peak.all_ns AS held_cpu_ns,
-       CAST(1.0 * (typed.typed_bytes - fitting.size_bytes) * peak.all_ns / 1000000000 AS BIGINT) AS held_byte_seconds
+       typed.typed_bytes AS memory_bytes, watched.most_cores AS peak_cores,
+       typed.typed_bytes - watched.least_bytes AS peak_bytes,
+       watched.all_ns AS observed_ns, (typed.typed_count - fitting.size_count) * watched.all_ns AS held_cpu_ns,
+       CAST(1.0 * (typed.typed_bytes - fitting.size_bytes) * watched.all_ns / 1000000000 AS BIGINT) AS held_byte_seconds
   FROM typed
-  JOIN peak ON peak.peak_host_id = typed.typed_host_id
+  JOIN watched ON watched.watched_host_id = typed.typed_host_id
   JOIN fitting ON fitting.fitting_host_id = typed.typed_host_id
- WHERE fitting.place = 1 AND peak.all_ns >= :least_ns
+ WHERE fitting.place = 1 AND watched.all_ns >= :least_ns
  ORDER BY held_cpu_ns DESC, typed.typed_host_id;

@@ -15,6 +15,7 @@ DROP VIEW IF EXISTS standing_runs;
 DROP VIEW IF EXISTS standing_tasks;
 DROP VIEW IF EXISTS standing_tools;
 DROP VIEW IF EXISTS placed_samples;
+DROP VIEW IF EXISTS host_activity;
 
 -- One exec image of one process: a shell that execs a tool has two rows. A child that
 -- execs at once has one row, whose figures include what it used before the exec.
@@ -170,3 +171,50 @@ CREATE VIEW joined_runs AS
          min(begin_unix_ns) OVER (PARTITION BY cluster, run_key, number) AS joined_unix_ns,
          count(*) OVER (PARTITION BY cluster, run_key, number) AS part_count
     FROM numbered;
+
+-- Activity of each host in periods of five minutes: differences between the last samples of each minute,
+-- counted for the period in which they end. Differences across a boot (the counters restart) or a jump of the clock
+-- are left out, and those over more than ten minutes. most_core_milli is the busiest minute, in thousandths of a
+-- core. A value is NULL if the kernel does not report it. A lake keeps these rows (datalake/rollups/host_activity.sql).
+CREATE VIEW host_activity AS
+  WITH minute AS (
+    SELECT host_id, unix_ns - unix_ns % 60000000000 AS minute_unix_ns, max(unix_ns) AS now_unix_ns,
+           max(boot_ns) AS now_boot_ns, min(memory_available_bytes) AS available_bytes,
+           max(swap_used_bytes) AS swap_bytes, max(running_count) AS thread_count,
+           max(cpu_user_ns + cpu_system_ns) AS busy_now_ns,
+           max(cpu_iowait_ns) AS iowait_now_ns,
+           max(cpu_steal_ns) AS steal_now_ns,
+           max(memory_full_ns) AS memory_stall_now_ns,
+           max(io_full_ns) AS io_stall_now_ns,
+           max(disk_read_bytes + disk_write_bytes) AS disk_now_bytes,
+           max(network_received_bytes + network_sent_bytes) AS network_now_bytes
+      FROM host_samples
+     GROUP BY host_id, unix_ns - unix_ns % 60000000000
+  ), paired AS (
+    SELECT host_id, minute_unix_ns, now_unix_ns, available_bytes, swap_bytes, thread_count,
+           now_unix_ns - min(now_unix_ns) OVER earlier AS apart_ns,
+           now_boot_ns - min(now_boot_ns) OVER earlier AS elapsed_ns,
+           busy_now_ns - min(busy_now_ns) OVER earlier AS busy_ns,
+           iowait_now_ns - min(iowait_now_ns) OVER earlier AS iowait_ns,
+           steal_now_ns - min(steal_now_ns) OVER earlier AS steal_ns,
+           memory_stall_now_ns - min(memory_stall_now_ns) OVER earlier AS memory_stall_ns,
+           io_stall_now_ns - min(io_stall_now_ns) OVER earlier AS io_stall_ns,
+           disk_now_bytes - min(disk_now_bytes) OVER earlier AS disk_bytes,
+           network_now_bytes - min(network_now_bytes) OVER earlier AS network_bytes
+      FROM minute
+    WINDOW earlier AS (PARTITION BY host_id ORDER BY minute_unix_ns ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING)
+  )
+  SELECT host_id, minute_unix_ns - minute_unix_ns % 300000000000 AS begin_unix_ns, max(now_unix_ns) AS last_unix_ns,
+         sum(elapsed_ns) AS covered_ns, sum(busy_ns) AS cpu_ns,
+         max(CAST(1000.0 * busy_ns / elapsed_ns AS BIGINT)) AS most_core_milli,
+         sum(iowait_ns) AS cpu_iowait_ns,
+         sum(steal_ns) AS cpu_steal_ns,
+         sum(memory_stall_ns) AS memory_full_ns,
+         sum(io_stall_ns) AS io_full_ns,
+         sum(disk_bytes) AS disk_bytes,
+         sum(network_bytes) AS network_bytes,
+         min(available_bytes) AS least_memory_available_bytes, max(swap_bytes) AS most_swap_used_bytes,
+         max(thread_count) AS most_running_count
+    FROM paired
+   WHERE elapsed_ns > 0 AND apart_ns <= 600000000000 AND abs(apart_ns - elapsed_ns) <= 30000000000
+   GROUP BY host_id, minute_unix_ns - minute_unix_ns % 300000000000;

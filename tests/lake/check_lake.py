@@ -137,7 +137,7 @@ def lake_before(lake):
     drop(lake)
     lake.query("CREATE DATABASE tracer", user="migrator")
     for statement in statements_of("one-node", "tables"):
-        if " host_hour_rows" in statement or " task_name_day_rows" in statement or statement.startswith("ALTER"):
+        if " host_activity_rows" in statement or " task_name_day_rows" in statement or statement.startswith("ALTER"):
             continue
         for what, before in ((r"\n  (arrived|INDEX) .*", ""), (r",(?=\n\))", ""), (r"PARTITION BY .*\n", ""), (r"ORDER BY .*\(host_id|ORDER BY .*host_id", "ORDER BY (host_id"), (r"(?<=host_id,) intDiv\(.*\),", ""),
                              (r", ttl_only_drop_parts.*", ""), (r"\n  (label|failed|cluster) .*", "")):
@@ -404,22 +404,22 @@ def host_sample(host, hour, minute, cpu_s, boot_minute=0):
             "version": 1, "cpu_user_ns": cpu_s * 10**9, "cpu_system_ns": 0, "running_count": cpu_s % 7}
 
 
-def test_rollup_host_hour(lake):
+def test_rollup_host_activity(lake):
     fresh(lake)
-    samples = [host_sample(1, 0, 10, 100), host_sample(1, 0, 40, 160), host_sample(1, 1, 10, 190),
-               host_sample(1, 1, 30, 5, boot_minute=85),  # restart of the host: counters start again
-               host_sample(1, 1, 50, 25, boot_minute=85), host_sample(2, 0, 10, 7),
+    samples = [host_sample(1, 0, 10, 100), host_sample(1, 0, 12, 160), host_sample(1, 0, 13, 220),
+               host_sample(1, 0, 16, 225),
+               host_sample(1, 0, 17, 5, boot_minute=16), host_sample(1, 0, 19, 25, boot_minute=16),  # a restart between
+               host_sample(1, 0, 40, 30, boot_minute=16),  # too long after
+               host_sample(2, 0, 10, 7),
                # the previous boot was shorter than the current one is by now
-               host_sample(3, 0, 10, 3, boot_minute=8), host_sample(3, 0, 40, 9, boot_minute=15)]
+               host_sample(3, 0, 10, 3, boot_minute=8), host_sample(3, 0, 19, 9, boot_minute=15)]
     late = samples.pop(1)
-    query = ("SELECT host_id, intDiv(hour_unix_ns % 86400000000000, 3600000000000), sample_count, cpu_ns / 1e9,"
-             " covered_ns / 6e10 FROM tracer.host_hour ORDER BY 1, 2")
+    query = ("SELECT host_id, intDiv(begin_unix_ns % 3600000000000, 60000000000), cpu_ns / 1e9, covered_ns / 6e10,"
+             " most_core_milli FROM tracer.host_activity ORDER BY 1, 2")
     for batch in (samples, [late], samples[::-1]):  # late rows count, repeated rows do not
         loader.insert(lake, "host_samples", batch)
-    refresh(lake, "host_hour")
-    same("hours", lake.rows(query, user="analyst"),
-         [["1", "0", "2", "60", "30"], ["1", "1", "3", "50", "50"], ["2", "0", "1", r"\N", r"\N"],
-          ["3", "0", "2", r"\N", r"\N"]])
+        refresh(lake, "host_activity")
+    same("periods", lake.rows(query, user="analyst"), [["1", "10", "120", "3", "1000"], ["1", "15", "25", "5", "166"]])
 
 
 def test_rollup_task_name_day(lake):

@@ -1,0 +1,2 @@
+-- The view host_activity; no table changes.
+SELECT 1;
