@@ -89,6 +89,9 @@ extern const struct row_type row_type_top;
 /* Result columns of query/lookups/cost_watched.sql. */
 #define ROW_COST_WATCHED_COLUMNS(I, T, B) I(begin_unix_ns) I(end_unix_ns)
 
+/* Result columns of query/lookups/sample_words.sql. */
+#define ROW_SAMPLE_WORD_COLUMNS(I, T, B) I(task_id) T(name) I(wall_ns) B(arguments)
+
 /* Result columns of query/lookups/right_size_tasks.sql. */
 #define ROW_RIGHT_SIZE_TASK_COLUMNS(I, T, B) \
 	I(task_id) I(run_id) T(name) I(has_succeeded) I(is_oom_killed) \
@@ -119,6 +122,11 @@ struct row_cost_tool {
 struct row_cost_watched {
 	ROW_COST_WATCHED_COLUMNS(I, T, B)
 };
+struct row_sample_word {
+#define B(name) struct row_blob name;
+	ROW_SAMPLE_WORD_COLUMNS(I, T, B)
+#undef B
+};
 struct row_right_size_task {
 	ROW_RIGHT_SIZE_TASK_COLUMNS(I, T, B)
 };
@@ -134,7 +142,7 @@ struct row_history_task {
 #undef T
 };
 extern const struct row_type row_type_cost_task, row_type_cost_tool, row_type_cost_watched;
-extern const struct row_type row_type_right_size_task, row_type_right_size_cpu;
+extern const struct row_type row_type_right_size_task, row_type_right_size_cpu, row_type_sample_word;
 extern const struct row_type row_type_cost_task, row_type_cost_tool, row_type_history_run, row_type_history_task;
 
 /* Difference and sum of figures: ROW_NULL if one is unknown or the result overflows. Input is

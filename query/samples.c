@@ -1,0 +1,465 @@
+/* Which sample each task worked on. See samples.h. */
+#include "query/samples.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "common/grow.h"
+
+#define STEPS_LEAST 3           /* of a key */
+#define PARTIAL_SHARE_LEAST 0.6 /* of its steps with several tasks: those where it occurs in only some */
+#define CHILD_STEPS_LEAST 0.7   /* a longer key is better if it keeps so many of the steps, */
+#define CHILD_TASKS_LEAST 0.85  /* and if all that do so keep so many of the tasks */
+#define ALIAS_SHARE_LEAST 0.9   /* two keys of the same tasks are one */
+#define STEP_SHARE_LEAST 0.5    /* fitness: more steps than this must have one task for each sample, */
+#define TIME_SHARE_LEAST 0.7    /* and tasks with samples this share of the time */
+#define KEY_BYTES_LEAST 2
+#define WORD_BYTES_MAX 256
+
+struct key {
+	UT_hash_handle hh; /* by text */
+	size_t *tasks;     /* in which it occurs, in order */
+	size_t count, capacity;
+	size_t step_count;
+	bool is_chosen;
+	struct key *same_as; /* another that occurs in the same tasks */
+	int index;           /* in the result */
+	char text[];
+};
+
+struct step {
+	UT_hash_handle hh; /* by name */
+	size_t task_count;
+	size_t seen;       /* tasks of this step in which the key at hand occurs */
+	size_t first_task; /* the others follow in next_of_step */
+	char name[];
+};
+
+struct inference {
+	const struct samples_task *tasks;
+	size_t count;
+	struct step *steps, **step_of;
+	size_t *next_of_step; /* SIZE_MAX after the last */
+	struct key *keys;
+	struct key **sorted; /* candidates by text: each is followed by all that it begins */
+	size_t key_count;
+};
+
+/* ---- keys of words -------------------------------------------------------------------- */
+
+/* Returns NULL if out of memory. */
+static struct key *key_new(struct inference *inference, const char *text, size_t size)
+{
+	struct key *key = calloc(1, sizeof(*key) + size + 1);
+
+	if (!key)
+		return NULL;
+	memcpy(key->text, text, size);
+	HASH_ADD_KEYPTR(hh, inference->keys, key->text, size, key);
+	return key;
+}
+
+static struct key *key_find(const struct inference *inference, const char *text, size_t size)
+{
+	struct key *key;
+
+	HASH_FIND(hh, inference->keys, text, size, key);
+	return key;
+}
+
+static int key_note(struct key *key, size_t task)
+{
+	size_t *grown;
+
+	if (key->count > 0 && key->tasks[key->count - 1] == task)
+		return 0;
+	grown = grow(key->tasks, &key->capacity, key->count + 1, sizeof(*key->tasks));
+	if (!grown)
+		return -ENOMEM;
+	key->tasks = grown;
+	key->tasks[key->count++] = task;
+	return 0;
+}
+
+static int key_add(struct inference *inference, const char *text, size_t size, size_t task)
+{
+	struct key *key = key_find(inference, text, size);
+
+	if (!key && HASH_COUNT(inference->keys) == SAMPLES_KEYS_MAX)
+		return 0;
+	if (!key)
+		key = key_new(inference, text, size);
+	return key ? key_note(key, task) : -ENOMEM;
+}
+
+static bool is_separator(char c)
+{
+	return c == '.' || c == '_' || c == '-';
+}
+
+/* Adds all beginnings of the word's last part that end at a separator, and the whole. */
+static int word_add(struct inference *inference, const char *word, size_t task)
+{
+	const char *equals = strrchr(word, '='), *slash;
+	size_t size;
+	int error = 0;
+
+	word = equals ? equals + 1 : word;
+	slash = strrchr(word, '/');
+	word = slash ? slash + 1 : word;
+	size = strlen(word);
+	if (size > WORD_BYTES_MAX || *word == '-' || !isalnum((unsigned char)*word))
+		return 0;
+	for (size_t i = KEY_BYTES_LEAST; i <= size && error == 0; i++)
+		if ((i == size || is_separator(word[i])) && !is_separator(word[i - 1]))
+			error = key_add(inference, word, i, task);
+	return error;
+}
+
+/* ---- candidates ------------------------------------------------------------------------ */
+
+/* Whether the key recurs in several steps, and tells their tasks apart. Numbers alone, such as of threads, do not
+ * name a sample. */
+static bool key_is_candidate(const struct inference *inference, struct key *key)
+{
+	size_t several = 0, partial = 0;
+
+	for (size_t i = 0; i < key->count; i++)
+		inference->step_of[key->tasks[i]]->seen = 0;
+	key->step_count = 0;
+	for (size_t i = 0; i < key->count; i++)
+		key->step_count += inference->step_of[key->tasks[i]]->seen++ == 0;
+	for (size_t i = 0; i < key->count; i++) {
+		struct step *step = inference->step_of[key->tasks[i]];
+
+		if (step->seen == 0)
+			continue;
+		several += step->task_count > 1;
+		partial += step->task_count > 1 && step->seen < step->task_count;
+		step->seen = 0;
+	}
+	return key->step_count >= STEPS_LEAST && partial > 0 &&
+	       (double)partial >= PARTIAL_SHARE_LEAST * (double)several &&
+	       key->text[strspn(key->text, "0123456789.,_-")];
+}
+
+/* Separators come before all else, so that a key is followed by all that it begins. */
+static int compare_keys(const void *left, const void *right)
+{
+	const char *a = (*(struct key *const *)left)->text, *b = (*(struct key *const *)right)->text;
+
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	if (*a && *b && is_separator(*a) != is_separator(*b))
+		return is_separator(*a) ? -1 : 1;
+	return (int)(unsigned char)*a - (int)(unsigned char)*b;
+}
+
+static bool begins(const struct key *key, const struct key *longer)
+{
+	size_t size = strlen(key->text);
+
+	return strncmp(key->text, longer->text, size) == 0 && is_separator(longer->text[size]);
+}
+
+static size_t descendants_end(const struct inference *inference, size_t index)
+{
+	size_t end = index + 1;
+
+	while (end < inference->key_count && begins(inference->sorted[index], inference->sorted[end]))
+		end++;
+	return end;
+}
+
+/* Chooses the key, or those that are longer by one part, if these are better: if enough of the steps and tasks are
+ * left with them. `covered` has room for each task. */
+static void key_choose(struct inference *inference, size_t index, bool *covered)
+{
+	struct key *key = inference->sorted[index];
+	size_t end = descendants_end(inference, index), covered_count = 0;
+	double least = CHILD_STEPS_LEAST * (double)key->step_count;
+
+	for (size_t i = 0; i < key->count; i++)
+		covered[key->tasks[i]] = false;
+	for (size_t i = index + 1; i < end; i = descendants_end(inference, i)) {
+		const struct key *child = inference->sorted[i];
+
+		for (size_t j = 0; (double)child->step_count >= least && j < child->count; j++) {
+			covered_count += !covered[child->tasks[j]];
+			covered[child->tasks[j]] = true;
+		}
+	}
+	if (covered_count == 0 || (double)covered_count < CHILD_TASKS_LEAST * (double)key->count) {
+		key->is_chosen = true;
+		return;
+	}
+	for (size_t i = index + 1; i < end; i = descendants_end(inference, i))
+		if ((double)inference->sorted[i]->step_count >= least)
+			key_choose(inference, i, covered);
+}
+
+/* ---- the choice ------------------------------------------------------------------------ */
+
+static size_t common_count(const struct key *left, const struct key *right)
+{
+	size_t common = 0;
+
+	for (size_t i = 0, j = 0; i < left->count && j < right->count;) {
+		common += left->tasks[i] == right->tasks[j];
+		if (left->tasks[i] <= right->tasks[j])
+			i++;
+		else
+			j++;
+	}
+	return common;
+}
+
+/* Merges chosen keys of the same tasks: a name and an accession, say. Only those that begin or end in the same task are
+ * compared. */
+static void aliases_merge(struct key **chosen, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct key *key = chosen[i];
+
+		for (size_t j = 0; j < i && !key->same_as; j++) {
+			struct key *other = chosen[j];
+			size_t common;
+
+			if (other->same_as || (key->tasks[0] != other->tasks[0] &&
+					       key->tasks[key->count - 1] != other->tasks[other->count - 1]))
+				continue;
+			common = common_count(key, other);
+			if ((double)common >= ALIAS_SHARE_LEAST * (double)(key->count + other->count - common))
+				key->same_as = other;
+		}
+	}
+}
+
+static void tasks_assign(struct key **chosen, size_t count, struct samples *samples)
+{
+	for (size_t i = 0; i < count; i++) {
+		int index = chosen[i]->same_as ? chosen[i]->same_as->index : chosen[i]->index;
+
+		for (size_t j = 0; j < chosen[i]->count; j++) {
+			int *of_task = &samples->of_task[chosen[i]->tasks[j]];
+
+			*of_task = *of_task == SAMPLES_NONE || *of_task == index ? index : SAMPLES_SHARED;
+		}
+	}
+}
+
+/* ---- fitness ---------------------------------------------------------------------------- */
+
+/* Counts the steps of several tasks with samples, and those of them with one task for each of their samples. `last_step`
+ * has room for each sample, and is 0. */
+static void steps_count(const struct inference *inference, const struct samples *samples, size_t *last_step,
+			size_t *ret_fitting, size_t *ret_several)
+{
+	size_t number = 0;
+
+	*ret_fitting = *ret_several = 0;
+	for (const struct step *step = inference->steps; step; step = step->hh.next) {
+		bool has_sample = false, fits = true;
+
+		number++;
+		for (size_t i = step->first_task; i != SIZE_MAX; i = inference->next_of_step[i]) {
+			int key = samples->of_task[i];
+
+			if (key < 0)
+				continue;
+			fits = fits && last_step[key] != number;
+			last_step[key] = number;
+			has_sample = true;
+		}
+		*ret_several += step->task_count > 1 && has_sample;
+		*ret_fitting += step->task_count > 1 && has_sample && fits;
+	}
+}
+
+/* Returns the share of the wall time of all tasks that those with samples have. */
+static double time_share(const struct inference *inference, const struct samples *samples)
+{
+	double with_ns = 0, all_ns = 0;
+
+	for (size_t i = 0; i < inference->count; i++) {
+		all_ns += (double)inference->tasks[i].wall_ns;
+		with_ns += samples->of_task[i] >= 0 ? (double)inference->tasks[i].wall_ns : 0;
+	}
+	return all_ns > 0 ? with_ns / all_ns : 0;
+}
+
+/* Checks whether most steps have one task for each sample that they work on, and tasks with samples most of the time.
+ */
+static int fit_check(const struct inference *inference, struct samples *samples)
+{
+	size_t *last_step = calloc(samples->key_count + 1, sizeof(*last_step)), fitting, several;
+	double share = time_share(inference, samples);
+
+	if (!last_step)
+		return -ENOMEM;
+	steps_count(inference, samples, last_step, &fitting, &several);
+	free(last_step);
+	if (samples->key_count < 2)
+		snprintf(samples->misfit, SAMPLES_MISFIT_SIZE, "fewer than two names recur in several steps");
+	else if ((double)fitting <= STEP_SHARE_LEAST * (double)several)
+		snprintf(samples->misfit, SAMPLES_MISFIT_SIZE, "only %zu of %zu steps have one task for each sample",
+			 fitting, several);
+	else if (share < TIME_SHARE_LEAST)
+		snprintf(samples->misfit, SAMPLES_MISFIT_SIZE,
+			 "tasks on one sample have only %d %% of the time of all tasks", (int)(100 * share));
+	return 0;
+}
+
+/* ---- the whole -------------------------------------------------------------------------- */
+
+static int steps_find(struct inference *inference)
+{
+	for (size_t i = inference->count; i-- > 0;) {
+		const char *name = inference->tasks[i].name;
+		struct step *step;
+
+		HASH_FIND_STR(inference->steps, name, step);
+		if (!step) {
+			step = calloc(1, sizeof(*step) + strlen(name) + 1);
+			if (!step)
+				return -ENOMEM;
+			strcpy(step->name, name);
+			step->first_task = SIZE_MAX;
+			HASH_ADD_STR(inference->steps, name, step);
+		}
+		step->task_count++;
+		inference->step_of[i] = step;
+		inference->next_of_step[i] = step->first_task;
+		step->first_task = i;
+	}
+	return 0;
+}
+
+static int keys_find(struct inference *inference)
+{
+	struct key *key, *next;
+	int error = 0;
+
+	for (size_t i = 0; i < inference->count; i++)
+		for (size_t j = 0; j < inference->tasks[i].word_count && error == 0; j++)
+			error = word_add(inference, inference->tasks[i].words[j], i);
+	if (error == 0)
+		inference->sorted = calloc(HASH_COUNT(inference->keys) + 1, sizeof(*inference->sorted));
+	if (!inference->sorted)
+		return -ENOMEM;
+	HASH_ITER (hh, inference->keys, key, next)
+		if (key_is_candidate(inference, key))
+			inference->sorted[inference->key_count++] = key;
+	qsort(inference->sorted, inference->key_count, sizeof(*inference->sorted), compare_keys);
+	return 0;
+}
+
+/* Leaves only the chosen keys in `sorted`. `covered` has room for each task. */
+static void keys_choose(struct inference *inference, bool *covered)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < inference->key_count; i = descendants_end(inference, i))
+		key_choose(inference, i, covered);
+	for (size_t i = 0; i < inference->key_count; i++)
+		if (inference->sorted[i]->is_chosen)
+			inference->sorted[count++] = inference->sorted[i];
+	inference->key_count = count;
+}
+
+/* Names the samples, and assigns the tasks. */
+static int samples_set(struct inference *inference, struct samples *samples)
+{
+	samples->keys = calloc(inference->key_count + 1, sizeof(*samples->keys));
+	if (!samples->keys)
+		return -ENOMEM;
+	for (size_t i = 0; i < inference->key_count; i++) {
+		struct key *key = inference->sorted[i];
+
+		if (key->same_as)
+			continue;
+		key->index = (int)samples->key_count;
+		samples->keys[samples->key_count] = strdup(key->text);
+		if (!samples->keys[samples->key_count++])
+			return -ENOMEM;
+	}
+	tasks_assign(inference->sorted, inference->key_count, samples);
+	return 0;
+}
+
+static void inference_free(struct inference *inference)
+{
+	struct step *step, *next_step;
+	struct key *key, *next_key;
+
+	HASH_ITER (hh, inference->steps, step, next_step) {
+		HASH_DEL(inference->steps, step);
+		free(step);
+	}
+	HASH_ITER (hh, inference->keys, key, next_key) {
+		HASH_DEL(inference->keys, key);
+		free(key->tasks);
+		free(key);
+	}
+	free(inference->sorted);
+	free(inference->step_of);
+	free(inference->next_of_step);
+}
+
+static void keys_free(struct samples *samples)
+{
+	for (size_t i = 0; i < samples->key_count; i++)
+		free(samples->keys[i]);
+	free(samples->keys);
+	samples->keys = NULL;
+	samples->key_count = 0;
+}
+
+int samples_infer(const struct samples_task *tasks, size_t count, struct samples *ret_samples)
+{
+	struct inference inference = {
+		.tasks = tasks,
+		.count = count,
+		.step_of = calloc(count + 1, sizeof(*inference.step_of)),
+		.next_of_step = calloc(count + 1, sizeof(*inference.next_of_step)),
+	};
+	bool *covered = calloc(count + 1, sizeof(*covered));
+	int error = -ENOMEM;
+
+	*ret_samples = (struct samples){.of_task = calloc(count + 1, sizeof(*ret_samples->of_task))};
+	for (size_t i = 0; ret_samples->of_task && i < count; i++)
+		ret_samples->of_task[i] = SAMPLES_NONE;
+	if (covered && inference.step_of && inference.next_of_step && ret_samples->of_task)
+		error = steps_find(&inference);
+	if (error == 0)
+		error = keys_find(&inference);
+	if (error == 0) {
+		keys_choose(&inference, covered);
+		aliases_merge(inference.sorted, inference.key_count);
+		error = samples_set(&inference, ret_samples);
+	}
+	if (error == 0)
+		error = fit_check(&inference, ret_samples);
+	if (error < 0 || *ret_samples->misfit) {
+		keys_free(ret_samples);
+		for (size_t i = 0; ret_samples->of_task && i < count; i++)
+			ret_samples->of_task[i] = SAMPLES_NONE;
+	}
+	inference_free(&inference);
+	free(covered);
+	return error;
+}
+
+void samples_deinit(struct samples *samples)
+{
+	keys_free(samples);
+	free(samples->of_task);
+	*samples = (struct samples){0};
+}
