@@ -1,4 +1,4 @@
-/* tracer cost [RUN]: what work cost, by run, task, tool, user, host or day. */
+/* tracer cost [RUN]: what work cost, by run, task, tool, sample, user, host or day. */
 #include <errno.h>
 #include <string.h>
 
@@ -23,8 +23,8 @@ static int64_t limit = 20;
 static bool focus;
 
 static const struct option_spec option_specs[] = {
-	{"by", 'b', "KEY", "run task tool user host day",
-	 "add up by run, task, tool, user, host or day (task for one run, else run)", .choice = &by},
+	{"by", 'b', "KEY", "run task tool sample user host day",
+	 "add up by run, task, tool, sample, user, host or day (task for one run, else run)", .choice = &by},
 	{"since", 0, "TIME", NULL, "without RUN: from this time on, such as 3d (ago) or 2026-11-22 (7d)",
 	 .text = &since},
 	{"until", 0, "TIME", NULL, "without RUN: until this time (now)", .text = &until},
@@ -178,6 +178,12 @@ static void print_notes(const struct cost *cost, const struct output *output)
 		output_print(output, STYLE_WARNING,
 			     "No price is known for %s %s: OpenCost's defaults were used (see tracer prices)\n",
 			     units_count((int64_t)unknown, false), units_plural((int64_t)unknown, "host", "hosts"));
+	if (bill->unsampled_count == 1 && bill->sampled_count == 0)
+		output_print(output, STYLE_DIM, "No sample structure found: %s\n", bill->misfit);
+	else if (bill->unsampled_count > 0)
+		output_print(output, STYLE_DIM, "No sample structure found in %s of %s runs\n",
+			     units_count((int64_t)bill->unsampled_count, false),
+			     units_count((int64_t)(bill->unsampled_count + bill->sampled_count), false));
 	if (bill->unobserved_ms)
 		output_print(output, STYLE_DIM, "Not in the bill: %s in which hosts were off or not watched\n",
 			     duration_text(bill->unobserved_ms));
@@ -261,6 +267,10 @@ static int print_json(struct cost *cost)
 		json_set_integer(root, "default_price_count", (int64_t)bill->basis_counts[PRICES_DEFAULT]);
 		json_set_integer(root, "observed_ms", bill->observed_ms);
 		json_set_integer(root, "unobserved_ms", bill->unobserved_ms);
+		if (cost->request.by == BILL_BY_SAMPLE) {
+			json_set_integer(root, "sampled_run_count", (int64_t)bill->sampled_count);
+			json_set_integer(root, "unsampled_run_count", (int64_t)bill->unsampled_count);
+		}
 		json_set_integer(root, "work_micros", bill->total_nanos);
 		json_set_integer(root, "other_runs_micros", bill->others_nanos);
 		json_set_integer(root, "system_micros", bill->system_nanos);
@@ -348,7 +358,7 @@ const struct verb verb_cost = {
 	.name = "cost",
 	.operands = "[RUN]",
 	.operands_most = 1,
-	.summary = "show what runs, tasks, tools, users or hosts cost",
+	.summary = "show what runs, tasks, tools, samples, users or hosts cost",
 	.description = "Divides what hosts cost among the work on them: each task is charged for the\n"
 		       "larger of what it requested and what it used, concurrent tasks never for the\n"
 		       "same core or byte twice. What nobody used is idle. The parts always add up to\n"

@@ -29,13 +29,21 @@ struct host_work {
 	size_t period_count, period_capacity;
 };
 
+/* A run, with its parts on other hosts. */
+struct sampled_run {
+	UT_hash_handle hh;
+	int64_t id; /* of the run that represents it */
+	struct run_samples samples;
+};
+
 struct maker {
 	struct store *store;
 	const struct bill_request *request;
 	struct bill *bill;
 	struct rows hosts;
-	struct rows parts; /* of the run that is asked for; else of all shared runs */
-	const char *day;   /* name of the row for what is divided now, if by day */
+	struct rows parts;           /* of the run that is asked for; else of all shared runs */
+	struct sampled_run *sampled; /* if by sample */
+	const char *day;             /* name of the row for what is divided now, if by day */
 };
 
 bool bill_is_system(const char *run_kind)
@@ -328,6 +336,66 @@ static const struct row_part *part_of(const struct maker *maker, int64_t run_id)
 	return NULL;
 }
 
+/* Infers the samples of a run that no other host shares. */
+static int own_samples_load(struct store *store, int64_t run_id, int64_t host_id, struct run_samples *ret_samples)
+{
+	struct row_part own = {.run = {.id = run_id, .host_id = host_id}, .joined_id = run_id};
+	const struct rows parts = {.items = &own, .count = 1};
+
+	return run_samples_load(store, &parts, run_id, ret_samples);
+}
+
+/* Returns the samples of the run in `ret_samples`: the same for all its tasks and parts. */
+static int run_samples_get(struct maker *maker, const struct row_cost_task *of, int64_t host_id,
+			   const struct row_part *part, const struct run_samples **ret_samples)
+{
+	int64_t id = part ? part->joined_id : of->run_id;
+	struct sampled_run *run;
+	int error;
+
+	HASH_FIND(hh, maker->sampled, &id, sizeof(id), run);
+	if (run) {
+		*ret_samples = &run->samples;
+		return 0;
+	}
+	run = calloc(1, sizeof(*run));
+	if (!run)
+		return -ENOMEM;
+	run->id = id;
+	HASH_ADD(hh, maker->sampled, id, sizeof(run->id), run);
+	if (part)
+		error = run_samples_load(maker->store, &maker->parts, id, &run->samples);
+	else
+		error = own_samples_load(maker->store, id, host_id, &run->samples);
+	(*(*run->samples.samples.misfit ? &maker->bill->unsampled_count : &maker->bill->sampled_count))++;
+	strcpy(maker->bill->misfit, run->samples.samples.misfit);
+	*ret_samples = &run->samples;
+	return error;
+}
+
+static int sample_add(struct maker *maker, const struct row_cost_task *of, int64_t host_id, const struct row_part *part,
+		      const struct charge_parts *parts, bool is_task)
+{
+	const struct run_samples *samples;
+	int error = 0;
+
+	if (!is_task)
+		return part_add(maker, 0, NOT_USED, parts, 0);
+	error = run_samples_get(maker, of, host_id, part, &samples);
+	return error < 0 ? error : part_add(maker, 0, run_samples_find(samples, of->task_id), parts, 1);
+}
+
+static void sampled_runs_free(struct maker *maker)
+{
+	struct sampled_run *run, *next;
+
+	HASH_ITER (hh, maker->sampled, run, next) {
+		HASH_DEL(maker->sampled, run);
+		run_samples_free(&run->samples);
+		free(run);
+	}
+}
+
 /* Adds what a task, or the request of its run, was charged for to the row that it belongs to. */
 static int item_add(struct maker *maker, const struct host_work *work, const struct row_cost_task *of,
 		    const struct charge_parts *parts, bool is_task)
@@ -346,6 +414,7 @@ static int item_add(struct maker *maker, const struct host_work *work, const str
 	case BILL_BY_RUN: return part_add(maker, part ? part->joined_id : of->run_id, of->run, parts, is_task);
 	case BILL_BY_TASK: return part_add(maker, 0, is_task ? of->task : NOT_USED, parts, is_task);
 	case BILL_BY_TOOL: return tools_add(maker, work, of->task_id, parts);
+	case BILL_BY_SAMPLE: return sample_add(maker, of, host->id, part, parts, is_task);
 	case BILL_BY_USER: return part_add(maker, of->user_id, "", parts, is_task);
 	case BILL_BY_HOST: return part_add(maker, host->id, host->hostname, parts, is_task);
 	case BILL_BY_DAY: return part_add(maker, 0, maker->day, parts, is_task);
@@ -590,6 +659,7 @@ int bill_make(struct store *store, const struct bill_request *request, struct bi
 		HASH_SORT(ret_bill->rows, compare_days);
 	else
 		HASH_SORT(ret_bill->rows, compare_rows);
+	sampled_runs_free(&maker);
 	rows_free(&maker.hosts);
 	rows_free(&maker.parts);
 	return error;

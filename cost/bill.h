@@ -1,5 +1,5 @@
 /* What work cost: divides what hosts cost in a time among the work that ran on them, and adds it up by run, task,
- * tool, user, host or day.
+ * tool, sample, user, host or day.
  *
  * The parts always add up to the bill, in whole nanos: rows + other runs + the system + idle = bill.
  */
@@ -8,13 +8,14 @@
 #include <uthash.h>
 
 #include "cost/prices.h"
-#include "query/rows.h"
+#include "query/run_samples.h"
 
 /* B(NAME, "name"): what a row of a bill is. */
 #define BILL_KEYS(B) \
 	B(RUN, "run") \
 	B(TASK, "task") \
 	B(TOOL, "tool") \
+	B(SAMPLE, "sample") \
 	B(USER, "user") \
 	B(HOST, "host") \
 	B(DAY, "day")
@@ -54,6 +55,8 @@ struct bill {
 	int64_t observed_ms;   /* of all hosts together: nanoseconds of a fleet exceed 64 bits */
 	int64_t unobserved_ms; /* the host was off, or nothing watched: not in the bill */
 	size_t host_count;
+	size_t sampled_count, unsampled_count;   /* by sample: runs in which samples were found, and others */
+	char misfit[SAMPLES_MISFIT_SIZE];        /* of one of these runs: why no samples were found, or "" */
 	size_t basis_counts[PRICES_BASIS_COUNT]; /* of hosts: what their latest price was from */
 };
 

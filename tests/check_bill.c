@@ -548,6 +548,93 @@ static void begin(void)
 	prices = NULL;
 }
 
+/* ---- samples -------------------------------------------------------------------------- */
+
+/* An hour of a core, by one process; "@" in its command line is the sample. */
+static void add_command(const struct row_run *run, const char *step, const char *line, const char *sample)
+{
+	struct row_task task = make_task(run, step, 0, HOUR_S);
+	struct row_process process = fill_process(0, "text");
+	struct row_tool tool = fill_tool(0, "text");
+	char arguments[128];
+	size_t size = 0;
+
+	task.cpu_ns = HOUR_S * SECOND;
+	tool.id = next_id++;
+	process.id = next_id++;
+	process.host_id = tool.host_id = run->host_id;
+	process.run_id = tool.run_id = run->id;
+	process.task_id = tool.task_id = task.id;
+	process.tool_id = tool.id;
+	tool.process_count = 1;
+	for (; *line; line++) {
+		size_t left = sizeof(arguments) - size;
+
+		if (*line == '@')
+			size += (size_t)snprintf(arguments + size, left, "%s", sample);
+		else
+			arguments[size++] = *line == ' ' ? '\0' : *line;
+	}
+	arguments[size++] = '\0';
+	process.arguments = (struct row_blob){arguments, size};
+	put_task(&task);
+	put_tool(&tool);
+	put_process(&process);
+}
+
+/* Three steps of three samples, of which the first host has two; one task on all, two on none. */
+static void add_sampled_runs(void)
+{
+	static const char *const samples[] = {"brain", "heart", "liver"};
+	struct row_run parts[HOSTS];
+
+	next_id = 100;
+	for (int64_t i = 0; i < HOSTS; i++) {
+		add_host(i + 1, i ? "host2" : "host1", 16, GIB);
+		parts[i] = make_run(i + 1, "batch", 0, HOUR_S);
+		parts[i].run_key = "shared";
+		put_run(&parts[i]);
+	}
+	for (size_t i = 0; i < 3; i++) {
+		const struct row_run *run = &parts[i / 2];
+
+		add_command(run, "align", "bwa mem genome.fa reads/@.fq", samples[i]);
+		add_command(run, "sort", "samtools sort -o @.sorted.bam @.bam", samples[i]);
+		add_command(run, "index", "samtools index @.sorted.bam", samples[i]);
+	}
+	add_command(&parts[1], "report", "multiqc brain.sorted.bam heart.sorted.bam liver.sorted.bam", "");
+	add_command(&parts[0], "prepare", "bwa index genome.fa", "");
+	add_task(1, "another run", 0, HOUR_S, HOUR_S);
+	load_prices(ONE_CORE_AN_HOUR);
+	commit(1);
+	runs[0] = parts[0];
+}
+
+TEST(samples_shared_and_none_are_the_bill)
+{
+	struct bill bill;
+
+	add_sampled_runs();
+	bill = make_bill(BILL_BY_SAMPLE, NULL);
+	check_adds_up(&bill, BILL_BY_SAMPLE);
+	ck_assert_int_eq(bill.total_nanos, 12 * UNIT);
+	ck_assert_uint_eq(bill.sampled_count, 1);
+	ck_assert_uint_eq(bill.unsampled_count, 1);
+	check_row(&bill, "brain", 3 * UNIT, 3);
+	check_row(&bill, "heart", 3 * UNIT, 3);
+	check_row(&bill, "liver", 3 * UNIT, 3);
+	check_row(&bill, "(shared)", UNIT, 1);
+	check_row(&bill, "(no sample)", 2 * UNIT, 2);
+	ck_assert_uint_eq(HASH_COUNT(bill.rows), 5);
+	bill_free(&bill);
+	bill = make_bill(BILL_BY_SAMPLE, &runs[0]);
+	check_adds_up(&bill, BILL_BY_SAMPLE);
+	ck_assert_int_eq(bill.total_nanos, 11 * UNIT);
+	check_row(&bill, "liver", 3 * UNIT, 3);
+	check_row(&bill, "(no sample)", UNIT, 1);
+	bill_free(&bill);
+}
+
 static void end(void)
 {
 	prices_free(prices);

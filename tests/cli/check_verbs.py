@@ -635,7 +635,7 @@ class Json(Case):
         "doctor": [["doctor"]],
         "lake check": [["lake", "check", "--lake", "http://127.0.0.1:1"]],
         "cost": [["cost"], ["cost", "make"], ["cost", "--by", "task"], ["cost", "--by", "tool"], ["cost", "--by", "user"],
-                 ["cost", "--by", "host"], ["cost", "--by", "day"]],
+                 ["cost", "--by", "host"], ["cost", "--by", "day"], ["cost", "--by", "sample"]],
         "prices check": [["prices", "check", "PRICES"]],
         "prices show": [["prices", "show", "--prices", "PRICES"]],
         "rules check": [["rules", "check", "RULES"]],
