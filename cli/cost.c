@@ -4,6 +4,7 @@
 
 #include "cli/cost_focus.h"
 #include "cli/price_list.h"
+#include "cli/samples.h"
 #include "cli/source.h"
 #include "cli/table.h"
 #include "cli/units.h"
@@ -179,7 +180,7 @@ static void print_notes(const struct cost *cost, const struct output *output)
 			     "No price is known for %s %s: OpenCost's defaults were used (see tracer prices)\n",
 			     units_count((int64_t)unknown, false), units_plural((int64_t)unknown, "host", "hosts"));
 	if (bill->unsampled_count == 1 && bill->sampled_count == 0)
-		output_print(output, STYLE_DIM, "No sample structure found: %s\n", bill->misfit);
+		samples_print_misfit(bill->misfit, output);
 	else if (bill->unsampled_count > 0)
 		output_print(output, STYLE_DIM, "No sample structure found in %s of %s runs\n",
 			     units_count((int64_t)bill->unsampled_count, false),

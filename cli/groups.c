@@ -1,4 +1,4 @@
-/* The tasks or the tools of a run, grouped by name, one line per name. See
+/* The tasks or the tools of a run, grouped by name, and its tasks by sample: one line per name. See
  * views.h.
  */
 
@@ -15,6 +15,15 @@ void views_add_usage(const struct figures *figures, struct table *table, bool ra
 static void failed_add(struct table *table, int64_t failed_count, bool raw)
 {
 	table_add(table, failed_count > 0 ? STYLE_BAD : STYLE_PLAIN, units_count(failed_count, raw));
+}
+
+static void share_add(struct table *table, int64_t cpu_ns, int64_t whole_cpu_ns)
+{
+	char text[UNITS_SIZE] = "-";
+
+	if (whole_cpu_ns > 0 && cpu_ns != ROW_NULL)
+		snprintf(text, sizeof(text), "%.1f %%", 100.0 * (double)cpu_ns / (double)whole_cpu_ns);
+	table_add(table, STYLE_PLAIN, text);
 }
 
 /* ---- tasks ------------------------------------------------------------------- */
@@ -50,6 +59,36 @@ int groups_fill_tasks(const struct report *report, const struct report_style *st
 	return error;
 }
 
+/* ---- samples ----------------------------------------------------------------- */
+
+const struct table_column groups_sample_columns[GROUPS_COLUMN_COUNT] = {
+	{"sample", TABLE_LEFT, 30, 0, false},
+	{"tasks", TABLE_RIGHT, 0, 3, false},
+	{"failed", TABLE_RIGHT, 0, 2, false},
+	{"wall", TABLE_RIGHT, 0, 0, false},
+	{"total CPU", TABLE_RIGHT, 0, 0, false},
+	{"share", TABLE_RIGHT, 0, 1, false},
+	USAGE_COLUMNS,
+};
+
+int groups_fill_samples(const struct report *report, const struct report_style *style, struct table *table)
+{
+	struct report_group *groups;
+	int error = report_group_samples(report, &groups);
+
+	for (const struct report_group *group = groups; group && error == 0; group = group->hh.next) {
+		table_add_name(table, run_samples_is_name(group->name) ? STYLE_TITLE : STYLE_DIM, "", group->name);
+		table_add(table, STYLE_PLAIN, units_count((int64_t)group->member_count, style->raw));
+		failed_add(table, group->failed_count, style->raw);
+		table_add_all(table, units_duration(group->figures.wall_ns, style->raw),
+			      units_duration(group->figures.cpu_ns, style->raw), NULL);
+		share_add(table, group->figures.cpu_ns, report_run(report)->cpu_ns);
+		views_add_usage(&group->figures, table, style->raw);
+	}
+	report_groups_free(groups);
+	return error;
+}
+
 /* ---- tools ------------------------------------------------------------------- */
 
 const struct table_column groups_tool_columns[GROUPS_COLUMN_COUNT] = {
@@ -65,18 +104,12 @@ const struct table_column groups_tool_columns[GROUPS_COLUMN_COUNT] = {
 static void tool_line_add(struct table *table, enum style style, const char *name, const struct report_group *group,
 			  int64_t whole_cpu_ns, bool raw)
 {
-	char text[UNITS_SIZE];
-
 	table_add_name(table, style, "", name);
 	table_add_all(table, units_count((int64_t)group->task_count, raw), units_count(group->process_count, raw),
 		      NULL);
 	failed_add(table, group->failed_count, raw);
 	table_add(table, STYLE_PLAIN, units_duration(group->figures.cpu_ns, raw));
-	if (whole_cpu_ns > 0 && group->figures.cpu_ns != ROW_NULL)
-		snprintf(text, sizeof(text), "%.1f %%", 100.0 * (double)group->figures.cpu_ns / (double)whole_cpu_ns);
-	else
-		strcpy(text, "-");
-	table_add(table, STYLE_PLAIN, text);
+	share_add(table, group->figures.cpu_ns, whole_cpu_ns);
 	views_add_usage(&group->figures, table, raw);
 }
 

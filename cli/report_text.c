@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <pwd.h>
 
+#include "cli/samples.h"
 #include "cli/units.h"
 #include "cli/views.h"
 
@@ -369,6 +370,15 @@ static void print_left_out(const struct tree_hidden *hidden, size_t dropped, con
 	output_flow_end(&flow, 2);
 }
 
+static const struct {
+	const struct table_column *columns;
+	int (*fill)(const struct report *report, const struct report_style *style, struct table *table);
+} groups[] = {
+	[REPORT_TABLE] = {groups_task_columns, groups_fill_tasks},
+	[REPORT_TOOLS] = {groups_tool_columns, groups_fill_tools},
+	[REPORT_SAMPLES] = {groups_sample_columns, groups_fill_samples},
+};
+
 int report_print(const struct report *report, const struct output *output, const struct report_style *style)
 {
 	struct tree_hidden hidden = {0};
@@ -381,18 +391,19 @@ int report_print(const struct report *report, const struct output *output, const
 	if (style->view == REPORT_TREE)
 		table = table_new(tree_columns(output, style), TREE_COLUMN_COUNT);
 	else
-		table = table_new(style->view == REPORT_TABLE ? groups_task_columns : groups_tool_columns,
-				  GROUPS_COLUMN_COUNT);
+		table = table_new(groups[style->view].columns, GROUPS_COLUMN_COUNT);
 	if (!table)
 		return -ENOMEM;
 	if (style->view == REPORT_TREE)
 		error = tree_fill(report, output, style, table, &hidden);
 	else
-		error = (style->view == REPORT_TABLE ? groups_fill_tasks : groups_fill_tools)(report, style, table);
+		error = groups[style->view].fill(report, style, table);
 	if (error == 0)
 		error = table_print(table, output, true, &dropped);
 	table_free(table);
 	if (error == 0)
 		print_left_out(&hidden, dropped, output);
+	if (error == 0 && report->samples)
+		samples_print_misfit(report->samples->samples.misfit, output);
 	return error;
 }

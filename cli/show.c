@@ -5,6 +5,7 @@
 #include "cli/views.h"
 
 static struct report_style style;
+static int by = -1; /* enum report_view from REPORT_TABLE on */
 static const char *names_path;
 static struct names *names;
 
@@ -15,6 +16,8 @@ static const struct option_spec option_specs[] = {
 	 .chosen = REPORT_TABLE},
 	{"tools", 0, NULL, NULL, "group tools by name over the whole run", .choice = &style.view,
 	 .chosen = REPORT_TOOLS},
+	{"by", 'b', "KEY", "task tool sample", "group by task (as --table), tool (as --tools) or sample",
+	 .choice = &by},
 	{"processes", 'p', NULL, NULL, "also show processes, below their tools", .flag = &style.with_processes},
 	{"samples", 0, NULL, NULL, "with --json: the processes of each task over time", .flag = &style.with_samples},
 	{"all", 'a', NULL, NULL, "show every task, shell and helper on its own line", .flag = &style.all},
@@ -45,6 +48,8 @@ static int show(struct view *view)
 		error = report_load(&report, view->store, runs.items, true);
 	if (error == 0 && names)
 		error = name_tasks(&report);
+	if (error == 0 && style.view == REPORT_SAMPLES)
+		error = report_load_samples(&report);
 	if (error == 0)
 		error = options->json ? report_write_json(&report, stdout, style.with_processes, style.with_samples)
 				      : report_print(&report, &view->output, &style);
@@ -58,6 +63,8 @@ static int show_main(const struct options *options)
 	int status;
 
 	style.raw = options->raw;
+	if (by >= 0)
+		style.view = REPORT_TABLE + by;
 	if (style.with_processes && style.view != REPORT_TREE && !options->json)
 		return options_misuse(options, "--processes requires the tree view");
 	if (style.with_samples && !options->json)
@@ -93,6 +100,7 @@ const struct verb verb_show = {
 	.examples = "  tracer show\n"
 		    "  tracer show 3f2a --processes\n"
 		    "  tracer show --table | less\n"
+		    "  tracer show --by sample\n"
 		    "  tracer show --names trace.txt --table\n"
 		    "  tracer show --json | jq '.tasks[] | {name, cpu_ns}'",
 	.completion = "run",

@@ -1,10 +1,10 @@
-/* The views of a report as tables: a tree of tasks, and tasks or tools grouped by name. */
+/* The views of a report as tables: a tree of tasks, and tasks or tools grouped by name, tasks by sample. */
 #pragma once
 
 #include "cli/table.h"
 #include "query/figures.h"
 
-enum report_view { REPORT_TREE, REPORT_TABLE, REPORT_TOOLS };
+enum report_view { REPORT_TREE, REPORT_TABLE, REPORT_TOOLS, REPORT_SAMPLES };
 
 struct report_style {
 	int view;            /* enum report_view */
@@ -39,10 +39,12 @@ struct tree_hidden {
 #define GROUPS_COLUMN_COUNT 12
 extern const struct table_column groups_task_columns[GROUPS_COLUMN_COUNT];
 extern const struct table_column groups_tool_columns[GROUPS_COLUMN_COUNT];
+extern const struct table_column groups_sample_columns[GROUPS_COLUMN_COUNT];
 const struct table_column *tree_columns(const struct output *output, const struct report_style *style);
 
 /* Add the rows of a report's views to tables of these columns. Return 0 or -errno. */
 int tree_fill(const struct report *report, const struct output *output, const struct report_style *style,
 	      struct table *table, struct tree_hidden *ret_hidden);
 int groups_fill_tasks(const struct report *report, const struct report_style *style, struct table *table);
+int groups_fill_samples(const struct report *report, const struct report_style *style, struct table *table);
 int groups_fill_tools(const struct report *report, const struct report_style *style, struct table *table);

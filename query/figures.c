@@ -45,6 +45,7 @@ bool figures_role_is_glue(const char *role)
 
 struct grouping {
 	const struct report *report;
+	report_key *key; /* of tasks */
 	struct report_group *groups;
 };
 
@@ -61,6 +62,8 @@ static struct report_group *group_of(struct grouping *grouping, const char *name
 	strcpy(group->name, name);
 	group->is_glue = true;
 	group->figures.wall_ns = group->figures.peak_rss_bytes = ROW_NULL;
+	group->begin_boot_ns = INT64_MAX;
+	group->end_boot_ns = ROW_NULL;
 	HASH_ADD_STR(grouping->groups, name, group);
 	return group;
 }
@@ -93,13 +96,18 @@ static int task_count(void *context, size_t index, const struct row_task *task, 
 		      size_t count)
 {
 	struct grouping *grouping = context;
-	const struct figures figures = FIGURES_OF(grouping->report, task);
-	struct report_group *group =
-		member_add(grouping, report_task_name(grouping->report, index, task), task->id, &figures);
+	const struct report *report = grouping->report;
+	const struct figures figures = FIGURES_OF(report, task);
+	int64_t end = task->end_boot_ns == ROW_NULL ? report->now_boot_ns : task->end_boot_ns;
+	struct report_group *group = member_add(grouping, grouping->key(report, index, task), task->id, &figures);
 
 	if (!group)
 		return -ENOMEM;
 	group->failed_count += report_has_failed(task->status);
+	if (task->begin_boot_ns < group->begin_boot_ns)
+		group->begin_boot_ns = task->begin_boot_ns;
+	if (end > group->end_boot_ns) /* ROW_NULL is the smallest value */
+		group->end_boot_ns = end;
 	return 0;
 }
 
@@ -135,6 +143,7 @@ static void walls_sum(struct report_group *group)
 	size_t count = group->member_count;
 
 	qsort(group->walls_ns, count, sizeof(*walls), compare_walls);
+	group->figures.wall_ns = report_span_ns(group->begin_boot_ns, group->end_boot_ns, ROW_NULL);
 	group->longest_wall_ns = walls[count - 1];
 	group->median_wall_ns = walls[(count - 1) / 2];
 	if (count % 2 == 0 && group->median_wall_ns != ROW_NULL)
@@ -148,10 +157,10 @@ static int compare_groups(const struct report_group *a, const struct report_grou
 	return strcmp(a->name, b->name);
 }
 
-static int groups_make(const struct report *report, const struct report_writer *writer,
+static int groups_make(const struct report *report, const struct report_writer *writer, report_key *key,
 		       struct report_group **ret_groups)
 {
-	struct grouping grouping = {.report = report};
+	struct grouping grouping = {.report = report, .key = key};
 	int error = report_walk(report, NULL, 0, writer, &grouping);
 
 	for (struct report_group *group = grouping.groups; group && error == 0; group = group->hh.next)
@@ -161,18 +170,35 @@ static int groups_make(const struct report *report, const struct report_writer *
 	return error;
 }
 
+static int compare_samples(const struct report_group *a, const struct report_group *b)
+{
+	bool a_is_name = run_samples_is_name(a->name), b_is_name = run_samples_is_name(b->name);
+
+	if (a_is_name != b_is_name)
+		return a_is_name ? -1 : 1;
+	return a_is_name ? compare_groups(a, b) : strcmp(b->name, a->name);
+}
+
+static const struct report_writer task_counter = {.task = task_count};
+
 int report_group_tasks(const struct report *report, struct report_group **ret_groups)
 {
-	static const struct report_writer writer = {.task = task_count};
+	return groups_make(report, &task_counter, report_task_name, ret_groups);
+}
 
-	return groups_make(report, &writer, ret_groups);
+int report_group_samples(const struct report *report, struct report_group **ret_groups)
+{
+	int error = groups_make(report, &task_counter, report_task_sample, ret_groups);
+
+	HASH_SORT(*ret_groups, compare_samples);
+	return error;
 }
 
 int report_group_tools(const struct report *report, struct report_group **ret_groups)
 {
 	static const struct report_writer writer = {.task = tools_count, .with_tools = true};
 
-	return groups_make(report, &writer, ret_groups);
+	return groups_make(report, &writer, NULL, ret_groups);
 }
 
 void report_groups_free(struct report_group *groups)

@@ -49,17 +49,20 @@ struct report_group {
 	UT_hash_handle hh; /* by name; hh.next is the next group */
 	size_t member_count;
 	size_t task_count;                   /* distinct tasks: a tool and its script are two members */
-	struct figures figures;              /* except wall_ns */
+	struct figures figures;              /* wall_ns only of tasks: from the first begin to the last end */
 	int64_t process_count, failed_count; /* of tools: processes; of tasks: only failed tasks */
 	int64_t median_wall_ns, longest_wall_ns;
 	bool is_glue;      /* of tools: only shells and wrappers */
 	int64_t *walls_ns; /* one per member, for the median */
 	size_t wall_capacity;
+	int64_t begin_boot_ns, end_boot_ns; /* of tasks */
 	int64_t last_task_id;
 	char name[];
 };
 
 /* Groups by CPU time, highest first; NULL if there are none. Return 0 or -errno; free the groups either way. */
 int report_group_tasks(const struct report *report, struct report_group **ret_groups);
+/* The tasks of each sample, last those on several and on none. */
+int report_group_samples(const struct report *report, struct report_group **ret_groups);
 int report_group_tools(const struct report *report, struct report_group **ret_groups);
 void report_groups_free(struct report_group *groups);

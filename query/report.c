@@ -262,8 +262,20 @@ int report_load(struct report *report, struct store *store, const struct row_run
 	return error;
 }
 
+int report_load_samples(struct report *report)
+{
+	report->samples = calloc(1, sizeof(*report->samples));
+	if (!report->samples)
+		return -ENOMEM;
+	return run_samples_load(report->store, &report->parts, ROWS_ITEM(&report->parts, part, 0)->joined_id,
+				report->samples);
+}
+
 void report_free(struct report *report)
 {
+	if (report->samples)
+		run_samples_free(report->samples);
+	free(report->samples);
 	rows_free(&report->hosts);
 	rows_free(&report->parts);
 	free(report->tasks);
@@ -394,6 +406,11 @@ const char *report_task_name(const struct report *report, size_t index, const st
 	const char *name = engine_name(report, index)->name;
 
 	return name ? name : task->name;
+}
+
+const char *report_task_sample(const struct report *report, size_t index, const struct row_task *task)
+{
+	return run_samples_find(report->samples, task->id);
 }
 
 const char *report_task_label(const struct report *report, size_t index, const struct row_task *task)

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "query/rows.h"
+#include "query/run_samples.h"
 
 /* The engine's name and label of a task; borrowed. NULL if unknown. */
 struct engine_name {
@@ -49,6 +49,7 @@ struct report {
 	size_t task_count;
 	size_t *by_id;                    /* indexes into tasks, sorted by id */
 	struct engine_name *engine_names; /* one per task, NULL if not requested */
+	struct run_samples *samples;      /* NULL if not requested */
 	struct report_doubts doubts;
 	size_t verdict_counts[REPORT_VERDICT_COUNT + 1]; /* of its incidents */
 	bool out_of_memory;                              /* the OOM killer made a task fail */
@@ -57,6 +58,8 @@ struct report {
 
 /* Copies `run`. `with_containers` announces that containers will be read, too. Returns 0 or -errno. */
 int report_load(struct report *report, struct store *store, const struct row_run *run, bool with_containers);
+/* Finds out which sample each task worked on. Returns 0 or -errno. */
+int report_load_samples(struct report *report);
 void report_free(struct report *report);
 
 /* The run with the combined figures of all parts, and the id and clock of the first part. */
@@ -86,9 +89,13 @@ bool report_has_failed(const char *status);
 size_t report_find_task(const struct report *report, int64_t id);
 /* Returns the last attempt at the same work: the task itself if it was not retried. */
 size_t report_last_attempt(const struct report *report, size_t task);
+/* What tasks are grouped by. */
+typedef const char *report_key(const struct report *report, size_t index, const struct row_task *task);
 /* Name and label of a task for display: the engine's own if they are known. */
-const char *report_task_name(const struct report *report, size_t index, const struct row_task *task);
+report_key report_task_name;
 const char *report_task_label(const struct report *report, size_t index, const struct row_task *task);
+/* The sample of a task (run_samples_find()); only if samples were loaded. */
+report_key report_task_sample;
 /* Loads all columns of one task. Returns 0 or -errno. */
 int report_load_task(const struct report *report, size_t index, struct rows *ret_rows);
 

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "query/report.h"
+#include "query/figures.h"
 
 struct writing {
 	const struct report *report;
@@ -41,6 +41,8 @@ static int task_write(void *context, size_t index, const struct row_task *task, 
 		json_write_string(&writing->json, "engine_name", names[index].name);
 		json_write_string(&writing->json, "engine_label", names[index].label);
 	}
+	if (writing->report->samples)
+		json_write_string(&writing->json, "sample", report_task_sample(writing->report, index, task));
 	json_write_text(&writing->json, ",\"tools\":[");
 	writing->array = "tools";
 	return 0;
@@ -156,6 +158,41 @@ static int tasks_write(struct writing *writing)
 	return error;
 }
 
+static void group_write(struct writing *writing, const struct report_group *group)
+{
+	struct json_writer *json = &writing->json;
+	const struct figures *figures = &group->figures;
+
+	item_begin(writing);
+	json_write_string(json, "sample", group->name);
+	json_write_integer(json, "task_count", (int64_t)group->member_count);
+	json_write_integer(json, "failed_count", group->failed_count);
+	json_write_integer(json, "wall_ns", figures->wall_ns);
+	json_write_integer(json, "cpu_ns", figures->cpu_ns);
+	json_write_integer(json, "run_delay_ns", figures->run_delay_ns);
+	json_write_integer(json, "peak_rss_bytes", figures->peak_rss_bytes);
+	json_write_integer(json, "read_bytes", figures->read_bytes);
+	json_write_integer(json, "write_bytes", figures->write_bytes);
+	json_write_integer(json, "sent_bytes", figures->sent_bytes);
+	json_write_integer(json, "received_bytes", figures->received_bytes);
+	json_write_text(json, "}");
+}
+
+static int samples_write(struct writing *writing)
+{
+	const char *misfit = writing->report->samples->samples.misfit;
+	struct report_group *groups;
+	int error = report_group_samples(writing->report, &groups);
+
+	json_write_string(&writing->json, "sample_misfit", *misfit ? misfit : NULL);
+	array_begin(writing, "samples", NULL);
+	for (const struct report_group *group = groups; group && error == 0; group = group->hh.next)
+		group_write(writing, group);
+	json_write_text(&writing->json, "]");
+	report_groups_free(groups);
+	return error;
+}
+
 static void run_write(struct writing *writing)
 {
 	const struct row_run *run = report_run(writing->report);
@@ -174,12 +211,15 @@ int report_write_json(const struct report *report, FILE *file, bool with_process
 	struct writing writing = {
 		.report = report, .json.file = file, .with_processes = with_processes, .with_samples = with_samples};
 	const struct report_doubts *doubts = &report->doubts;
-	int error;
+	int error = 0;
 
 	run_write(&writing);
 	if (report->parts.count > 1)
 		parts_write(&writing);
-	error = tasks_write(&writing);
+	if (report->samples)
+		error = samples_write(&writing);
+	if (error == 0)
+		error = tasks_write(&writing);
 	if (error == 0)
 		error = items_write(&writing, "incidents", &row_type_incident, REPORT_INCIDENTS);
 	if (error == 0)

@@ -130,3 +130,8 @@ const char *run_samples_find(const struct run_samples *samples, int64_t task_id)
 		return RUN_SAMPLES_NONE;
 	return found->sample == SAMPLES_SHARED ? RUN_SAMPLES_SHARED : samples->samples.keys[found->sample];
 }
+
+bool run_samples_is_name(const char *name)
+{
+	return *name != '(';
+}

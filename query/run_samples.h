@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "query/rows.h"
 #include "query/samples.h"
 
@@ -30,3 +32,6 @@ void run_samples_free(struct run_samples *samples);
 
 /* Returns the sample of a task, RUN_SAMPLES_NONE or RUN_SAMPLES_SHARED. Valid until run_samples_free(). */
 const char *run_samples_find(const struct run_samples *samples, int64_t task_id);
+
+/* Whether that is the name of a sample: these begin with a letter or digit. */
+bool run_samples_is_name(const char *name);

@@ -31,6 +31,7 @@ CASES = [
     ("show", ["show", "snakemake"], [80, 200, PIPE]),
     ("show-table", ["show", "--table", "snakemake"], [80, 200, PIPE]),
     ("show-tools", ["show", "--tools", "snakemake"], [80, 200, PIPE]),
+    ("show-samples", ["show", "--by", "sample", "snakemake"], [80]),
     ("show-processes", ["show", "--processes", "align.sh"], [80, 200]),
     ("show-many", ["show", "parallel sort"], [80, 200]),
     ("show-many-table", ["show", "--table", "parallel sort"], [80]),

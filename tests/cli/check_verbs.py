@@ -105,7 +105,8 @@ class Usage(Case):
         for arguments in (["runs", "--limit", "x"], ["runs", "--since", "3y"], ["runs", "x"],
                           ["runs", "--user", "no-such-user"], ["runs", "--limit"],
                           ["show", "a", "b"], ["show", "--color", "red"],
-                          ["show", "--table", "--processes"], ["show", "--samples"], ["top", "--sort", "x"],
+                          ["show", "--table", "--processes"], ["show", "--by", "tool", "--processes"],
+                          ["show", "--by", "run"], ["show", "--samples"], ["top", "--sort", "x"],
                           ["top", "--period", "0"], ["explain"], ["rules"], ["rules", "x"], ["prices"], ["prices", "x"], ["prices", "check"], ["prices", "show", "x"], ["prices", "import"],
                           ["prices", "import", "x", "y"],
                           ["cost", "--by", "x"], ["cost", "--since", "x"], ["cost", "make", "--since", "1d"],
@@ -617,7 +618,8 @@ class Json(Case):
     # Commands that print each section of it.
     COMMANDS = {
         "runs, replay": [["runs", "--all"]],
-        "show, run": [["show"], ["show", "--processes"], ["show", "make"], ["show", "LOSSY"]],
+        "show, run": [["show"], ["show", "--processes"], ["show", "make"], ["show", "LOSSY"],
+                      ["show", "--by", "sample"]],
         "failed": [["failed", "LOSSY"]],
         "top": [["top", "--all"]],
         "explain": [["explain", "1000"], ["explain", "map"], ["explain", "make"]],

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Samples of a run: tracer cost and show --by sample.
+
+    check_samples.py TRACER CORRELATOR RECORDING [TEST...]
+
+The store comes from a recorded Snakemake run (tests/golden/snakemake.rec), which has five jobs for each of three
+samples, one for all of them, and two for the reference.
+"""
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from testing import run_cases  # noqa: E402 (the line above has to come first)
+
+TRACER, CORRELATOR, RECORDING = map(os.path.abspath, sys.argv[1:4])
+
+# Tasks, with the run's own.
+TASKS = {"brain": 5, "heart": 5, "liver": 5, "(shared)": 1, "(no sample)": 3}
+SUMS = ["cpu_ns", "read_bytes", "write_bytes", "run_delay_ns"]
+
+
+class Samples(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = tempfile.TemporaryDirectory()
+        cls.store = os.path.join(cls.directory.name, "tracer.db")
+        subprocess.run([CORRELATOR, "--replay", RECORDING, "--store", cls.store, "--rules", "/nonexistent", "--retain",
+                        "0", "--log-level", "warning"], stdin=subprocess.DEVNULL, check=True)
+        cls.environment = {**os.environ, "TRACER_STORE": cls.store, "LC_ALL": "C.UTF-8", "TZ": "UTC"}
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.directory.cleanup()
+
+    def tracer(self, *arguments, status=0):
+        result = subprocess.run([TRACER, *arguments], capture_output=True, text=True, check=False,
+                                env=self.environment, stdin=subprocess.DEVNULL)
+        self.assertEqual(result.returncode, status, (arguments, result))
+        return result.stderr if status else result.stdout
+
+    def json(self, *arguments):
+        return json.loads(self.tracer(*arguments, "--json"))
+
+    def without_samples(self):
+        """A store with the same run, in whose command lines nothing recurs."""
+        path = os.path.join(self.directory.name, "without.db")
+        if not os.path.exists(path):
+            shutil.copy(self.store, path)
+            with contextlib.closing(sqlite3.connect(path)) as store, store:
+                store.execute("UPDATE process_rows SET arguments = NULL")
+        return path
+
+    def test_cost(self):
+        bill = self.json("cost", "latest", "--by", "sample")
+        self.assertEqual({row["sample"]: row["task_count"] for row in bill["rows"]}, TASKS)
+        self.assertEqual(sum(row["cost_micros"] for row in bill["rows"]) + bill["idle_micros"] + bill["system_micros"]
+                         + bill["other_runs_micros"], bill["bill_micros"])
+        self.assertEqual((bill["sampled_run_count"], bill["unsampled_run_count"]), (1, 0))
+        self.assertNotIn("No sample structure", self.tracer("cost", "latest", "--by", "sample"))
+
+    def test_show(self):
+        shown = self.json("show", "--by", "sample")
+        self.assertEqual({row["sample"]: row["task_count"] for row in shown["samples"]}, TASKS)
+        self.assertEqual([row["sample"] for row in shown["samples"]][3:], ["(shared)", "(no sample)"])
+        self.assertIsNone(shown["sample_misfit"])
+        for row in shown["samples"]:
+            tasks = [task for task in shown["tasks"] if task["sample"] == row["sample"]]
+            self.assertEqual(len(tasks), row["task_count"])
+            self.assertEqual(row["wall_ns"], max(task["end_boot_ns"] for task in tasks) -
+                             min(task["begin_boot_ns"] for task in tasks))
+            self.assertEqual(row["peak_rss_bytes"], max(task["peak_rss_bytes"] for task in tasks))
+            self.assertEqual(row["failed_count"], 0)
+        for key in SUMS:
+            self.assertEqual(sum(row[key] for row in shown["samples"]), shown["run"][key], key)
+        for task in shown["tasks"]:
+            if task["label"] and task["label"].split(".")[0] in TASKS:
+                self.assertEqual(task["sample"], task["label"].split(".")[0])
+
+    def test_show_as_text(self):
+        lines = self.tracer("show", "--by", "sample").splitlines()
+        table = lines[lines.index("") + 1:]
+        self.assertEqual(table[0].split()[:4], ["sample", "tasks", "failed", "wall"])
+        self.assertEqual({line.split("  ")[0].strip(): int(line[len("(no sample)"):].split()[0]) for line in table[1:]},
+                         TASKS)
+        self.assertEqual(self.tracer("show", "--by", "task"), self.tracer("show", "--table"))
+        self.assertEqual(self.tracer("show", "--by", "tool"), self.tracer("show", "--tools"))
+
+    def test_a_run_without_samples(self):
+        reason = "fewer than two names recur in several steps"
+        for verb in ["cost", "show"]:
+            self.assertIn(f"\nNo sample structure found: {reason}\n",
+                          self.tracer(verb, "latest", "--by", "sample", "--store", self.without_samples()), verb)
+        shown = self.json("show", "--by", "sample", "--store", self.without_samples())
+        self.assertEqual(shown["sample_misfit"], reason)
+        self.assertEqual([row["sample"] for row in shown["samples"]], ["(no sample)"])
+
+
+if __name__ == "__main__":
+    sys.exit(run_cases("cli-samples", sys.argv[4:]))
