@@ -9,6 +9,7 @@
 #include "cli/answer.h"
 #include "cli/price_list.h"
 #include "cli/right_size.h"
+#include "cli/samples.h"
 #include "cli/source.h"
 #include "cli/table.h"
 #include "cli/thresholds.h"
@@ -23,6 +24,7 @@
 #define NAMES_MAX 12 /* rows of the critical path on a terminal */
 
 static bool list, right_size;
+static int by = -1; /* 1: by sample, else by task */
 static const char *trend;
 static int format_choice = -1; /* index in RIGHT_SIZE_FORMATS */
 static int64_t input_bytes = ROW_NULL;
@@ -38,6 +40,7 @@ static int set_take(const struct options *options, const char *text)
 static const struct option_spec option_specs[] = {
 	{"list", 'l', NULL, NULL, "list the findings and their thresholds", .flag = &list},
 	{"limit", 'n', "N", NULL, "print at most N findings (10); 0: no limit", .number = &limit, .most = INT64_MAX},
+	{"by", 'b', "KEY", "task sample", "add up the time of tasks by name (task) or by sample (task)", .choice = &by},
 	{"right-size", 0, NULL, NULL, "print the memory and cores to request for tasks, by name", .flag = &right_size},
 	{"format", 'f', "FORMAT", RIGHT_SIZE_FORMATS, "with --right-size: text, json, nextflow, snakemake or slurm",
 	 .choice = &format_choice},
@@ -186,15 +189,18 @@ static const char *const bound_names[] = {
 #undef B
 };
 
+/* By sample, those that are not on the path are shown, too: samples do not wait for each other. */
 static int print_path(const struct tune *tune, const struct output *output)
 {
-	static const struct table_column columns[] = {
-		{"tasks on the critical path", TABLE_LEFT, 40, 0},
+	const bool by_sample = tune->report.samples;
+	const struct table_column columns[] = {
+		{by_sample ? "samples on the critical path" : "tasks on the critical path", TABLE_LEFT, 40, 0},
 		{"tasks", TABLE_RIGHT, 0, 3},
 		{"on the path", TABLE_RIGHT, 0, 0},
 		{"share", TABLE_RIGHT, 0, 2},
-		{"all tasks", TABLE_RIGHT, 0, 4},
-		{"processors", TABLE_RIGHT, 0, 1},
+		{"all tasks", TABLE_RIGHT, 0, by_sample ? 1 : 4},
+		{"CPU", TABLE_RIGHT, 0, by_sample ? 4 : 5},
+		{"processors", TABLE_RIGHT, 0, by_sample ? 5 : 1},
 		{"bound by", TABLE_LEFT, 0, 0},
 	};
 	const struct account *account = &tune->account;
@@ -208,18 +214,35 @@ static int print_path(const struct tune *tune, const struct output *output)
 	for (size_t i = 0; i < account->name_count && i < NAMES_MAX; i++) {
 		const struct account_name *name = &account->names[i];
 
-		if (name->path_ns == 0)
+		if (name->path_ns == 0 && !by_sample)
 			break;
 		table_add_name(table, STYLE_PLAIN, "  ", name->name);
-		table_add_all(table, units_count((int64_t)name->task_count, false),
-			      units_duration(name->path_ns, tune->raw),
-			      share_text(name->path_ns, schedule->end_ns - schedule->begin_ns),
-			      units_duration(name->times.wall_ns, tune->raw),
-			      units_cores(name->times.cpu_ns, name->times.wall_ns), bound_names[name->bound], NULL);
+		table_add_all(
+			table, units_count((int64_t)name->task_count, false), units_duration(name->path_ns, tune->raw),
+			share_text(name->path_ns, schedule->end_ns - schedule->begin_ns),
+			units_duration(name->times.wall_ns, tune->raw), units_duration(name->times.cpu_ns, tune->raw),
+			units_cores(name->times.cpu_ns, name->times.wall_ns), bound_names[name->bound], NULL);
 	}
 	error = table_print(table, output, true, NULL);
 	table_free(table);
 	return error;
+}
+
+static void print_imbalance(const struct tune *tune, const struct output *output)
+{
+	const struct account *account = &tune->account;
+	const struct account_name *longest;
+	int64_t median_ns;
+
+	if (account->name_count > NAMES_MAX)
+		output_print(output, STYLE_DIM, "  %s more: --json\n",
+			     units_count((int64_t)(account->name_count - NAMES_MAX), false));
+	longest = account_longest(account, &median_ns);
+	if (longest && median_ns > 0)
+		output_print(output, STYLE_PLAIN, "  Imbalance: tasks on %s ran for %s, %.2f times the median (%s)\n",
+			     longest->name, units_duration(longest->times.wall_ns, tune->raw),
+			     (double)longest->times.wall_ns / (double)median_ns, units_duration(median_ns, tune->raw));
+	samples_print_misfit(tune->report.samples->samples.misfit, output);
 }
 
 static void print_savings(const struct tune *tune, const struct output *output, const struct finding_of_run *finding)
@@ -311,6 +334,8 @@ static int print_text(const struct tune *tune, const struct output *output)
 	error = print_wall(tune, output);
 	if (error == 0)
 		error = print_path(tune, output);
+	if (error == 0 && tune->report.samples)
+		print_imbalance(tune, output);
 	if (error == 0)
 		error = print_processors(tune, output);
 	if (error == 0) {
@@ -343,6 +368,20 @@ static json_t *names_to_json(const struct account *account)
 		json_array_append_new(array, object);
 	}
 	return array;
+}
+
+static json_t *imbalance_to_json(const struct account *account)
+{
+	int64_t median_ns;
+	const struct account_name *longest = account_longest(account, &median_ns);
+	json_t *object = json_object();
+
+	if (longest) {
+		json_set_string(object, "sample", longest->name);
+		json_set_integer(object, "wall_ns", longest->times.wall_ns);
+		json_set_integer(object, "median_wall_ns", median_ns);
+	}
+	return object;
 }
 
 static json_t *path_to_json(const struct tune *tune)
@@ -418,7 +457,14 @@ static int print_json(const struct tune *tune)
 	json_set_integer(processors, "processor_ns", account->waiting_processor_ns);
 	json_set_integer(processors, "idle_ns", account->idle_ns);
 	json_object_set_new(root, "processors", processors);
+	json_set_string(root, "by", tune->report.samples ? "sample" : "task");
 	json_object_set_new(root, "names", names_to_json(account));
+	if (tune->report.samples) {
+		const char *misfit = tune->report.samples->samples.misfit;
+
+		json_set_string(root, "sample_misfit", *misfit ? misfit : NULL);
+		json_object_set_new(root, "imbalance", imbalance_to_json(account));
+	}
 	json_object_set_new(root, "critical_path", path_to_json(tune));
 	json_object_set_new(root, "findings", findings_to_json(tune));
 	error = json_print(root);
@@ -443,7 +489,8 @@ static int run_tune(struct view *view, struct tune *tune)
 		.bind = bind,
 		.format = answer_format,
 	};
-	int error = account_make(&tune->report, &tune->account);
+	int error = account_make(&tune->report, tune->report.samples ? report_task_sample : report_task_name,
+				 &tune->account);
 
 	if (error == 0)
 		error = price_find(tune);
@@ -464,10 +511,11 @@ static int run_show(struct view *view, struct tune *tune)
 
 	if (error == 0)
 		error = report_load(&tune->report, view->store, ROWS_ITEM(&run, run, 0), false);
-	if (error == 0) {
+	if (error == 0 && by == 1)
+		error = report_load_samples(&tune->report);
+	if (error == 0)
 		error = run_tune(view, tune);
-		report_free(&tune->report);
-	}
+	report_free(&tune->report);
 	rows_free(&run);
 	return error;
 }
@@ -509,6 +557,8 @@ static int tune_main(const struct options *options)
 		return options_misuse(options, "--list, --right-size and --trend exclude each other");
 	if (!right_size && (format_choice >= 0 || input_bytes != ROW_NULL))
 		return options_misuse(options, "--%s needs --right-size", format_choice >= 0 ? "format" : "input-size");
+	if (by >= 0 && (list || right_size || trend))
+		return options_misuse(options, "--by is for one run");
 	if (right_size)
 		return source_show(options, right_size_tune);
 	if (options_check_most(options, list || trend ? 0 : 1))

@@ -44,6 +44,7 @@ enum account_bound account_bound_of(const struct account_times *times)
 
 struct maker {
 	const struct report *report;
+	report_key *key;
 	struct account *account;
 	int64_t *path_ns; /* by index in the report */
 };
@@ -80,7 +81,7 @@ static int task_take(void *context, size_t index, const struct row_task *task, c
 
 	if (maker->path_ns[index] < 0)
 		return 0;
-	name = name_get(maker->account, report_task_name(maker->report, index, task));
+	name = name_get(maker->account, maker->key(maker->report, index, task));
 	if (!name)
 		return -ENOMEM;
 	name->task_count++;
@@ -105,10 +106,10 @@ static int compare_names(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-static int names_make(struct account *account, const struct report *report)
+static int names_make(struct account *account, const struct report *report, report_key *key)
 {
 	const struct report_writer writer = {.task = task_take};
-	struct maker maker = {report, account, calloc(report->task_count + 1, sizeof(int64_t))};
+	struct maker maker = {report, key, account, calloc(report->task_count + 1, sizeof(int64_t))};
 	int error;
 
 	if (!maker.path_ns)
@@ -130,6 +131,32 @@ static int names_make(struct account *account, const struct report *report)
 		qsort(account->names, account->name_count, sizeof(*account->names), compare_names);
 	free(maker.path_ns);
 	return error;
+}
+
+/* ---- imbalance --------------------------------------------------------------------- */
+
+static int compare_walls(const void *left, const void *right)
+{
+	const struct account_name *const *a = left, *const *b = right;
+
+	return ((*a)->times.wall_ns > (*b)->times.wall_ns) - ((*a)->times.wall_ns < (*b)->times.wall_ns);
+}
+
+const struct account_name *account_longest(const struct account *account, int64_t *ret_median_ns)
+{
+	const struct account_name **samples = calloc(account->name_count + 1, sizeof(*samples)), *longest = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; samples && i < account->name_count; i++)
+		if (run_samples_is_name(account->names[i].name) && account->names[i].times.wall_ns != ROW_NULL)
+			samples[count++] = &account->names[i];
+	if (count > 1) {
+		qsort(samples, count, sizeof(*samples), compare_walls);
+		*ret_median_ns = samples[(count - 1) / 2]->times.wall_ns;
+		longest = samples[count - 1];
+	}
+	free(samples);
+	return longest;
 }
 
 /* ---- the schedule ------------------------------------------------------------------ */
@@ -200,13 +227,13 @@ static void processors_share(struct account *account, const struct report *repor
 	account->idle_ns = left;
 }
 
-int account_make(const struct report *report, struct account *ret_account)
+int account_make(const struct report *report, report_key *key, struct account *ret_account)
 {
 	struct account account = {0};
 	int error = schedule_make(&account, report);
 
 	if (error == 0)
-		error = names_make(&account, report);
+		error = names_make(&account, report, key);
 	if (error < 0) {
 		account_free(&account);
 		return error;

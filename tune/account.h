@@ -1,4 +1,4 @@
-/* Where the wall time of a run and its processors went: its schedule, and what its tasks did, by name.
+/* Where the wall time of a run and its processors went: its schedule, and what its tasks did, by name or sample.
  *
  * Figures are those of docs/model.md, summed over all hosts of the run. Unknown waits (no delay accounting) are
  * ROW_NULL, and count as nothing in a sum.
@@ -48,9 +48,14 @@ struct account {
 	int64_t held_ns, used_ns, waiting_storage_ns, waiting_memory_ns, waiting_processor_ns, idle_ns;
 };
 
-/* Returns 0 or -errno; free the account only if it is 0. */
-int account_make(const struct report *report, struct account *ret_account);
+/* `key` says what the names are: report_task_name or report_task_sample. Returns 0 or -errno; free the account only if it
+ * is 0. */
+int account_make(const struct report *report, report_key *key, struct account *ret_account);
 void account_free(struct account *account);
+
+/* By sample: returns the one whose tasks ran longest, with the median of all samples, or NULL if fewer than two samples
+ * have a known time. Of an even number of samples, the median is the lower of the middle ones. */
+const struct account_name *account_longest(const struct account *account, int64_t *ret_median_ns);
 
 /* What bounds tasks that did this; thresholds and sources are in docs/tune.md. */
 enum account_bound account_bound_of(const struct account_times *times);

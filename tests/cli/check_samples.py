@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Samples of a run: tracer cost and show --by sample.
+"""Samples of a run: tracer cost, show and tune --by sample.
 
     check_samples.py TRACER CORRELATOR RECORDING [TEST...]
 
@@ -94,9 +94,23 @@ class Samples(unittest.TestCase):
         self.assertEqual(self.tracer("show", "--by", "task"), self.tracer("show", "--table"))
         self.assertEqual(self.tracer("show", "--by", "tool"), self.tracer("show", "--tools"))
 
+    def test_tune(self):
+        by_task, by_sample = self.json("tune"), self.json("tune", "--by", "sample")
+        names = {name["name"]: name for name in by_sample["names"]}
+        self.assertEqual({name: each["task_count"] for name, each in names.items()}, {**TASKS, "(no sample)": 2})
+        for key in ["path_ns", "wall_ns", "cpu_ns"]:
+            self.assertEqual(sum(each[key] for each in names.values()), sum(each[key] for each in by_task["names"]), key)
+        walls = sorted((each["wall_ns"], name) for name, each in names.items() if "(" not in name)
+        self.assertEqual(by_sample["imbalance"],
+                         {"sample": walls[2][1], "wall_ns": walls[2][0], "median_wall_ns": walls[1][0]})
+        self.assertEqual(by_sample["findings"], by_task["findings"])
+        self.assertRegex(self.tracer("tune", "--by", "sample"),
+                         f"\n  Imbalance: tasks on {walls[2][1]} ran for .* times the median ")
+        self.tracer("tune", "--by", "sample", "--list", status=2)
+
     def test_a_run_without_samples(self):
         reason = "fewer than two names recur in several steps"
-        for verb in ["cost", "show"]:
+        for verb in ["cost", "show", "tune"]:
             self.assertIn(f"\nNo sample structure found: {reason}\n",
                           self.tracer(verb, "latest", "--by", "sample", "--store", self.without_samples()), verb)
         shown = self.json("show", "--by", "sample", "--store", self.without_samples())

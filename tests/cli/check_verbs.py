@@ -624,7 +624,7 @@ class Json(Case):
         "top": [["top", "--all"]],
         "explain": [["explain", "1000"], ["explain", "map"], ["explain", "make"]],
         "tune": [["tune", "snakemake: Snakefile", "--set", "gaps_between_tasks.least=0s", "--set",
-                  "gaps_between_tasks.least-share=0%"]],
+                  "gaps_between_tasks.least-share=0%"], ["tune", "make", "--by", "sample"]],
         "tune --right-size": [["tune", "--right-size"]],
         "sweep": [["sweep", "--since", "3650d", "--set", "task_failures.least=1ms"]],
         "sweep --list": [["sweep", "--list"], ["tune", "--list"]],
