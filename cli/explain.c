@@ -181,6 +181,9 @@ static void relative_tell(const struct story *story, struct store_result *row, c
 
 static void task_tell(const struct story *story, struct store_result *row)
 {
+	struct store_value threads = store_result_get(row, "requested_thread_count");
+	char text[64];
+
 	heading(story, "task", store_result_get(row, "id").integer, result_text(row, "name"));
 	point(story, "kind", result_text(row, "kind"));
 	point(story, "reason", result_text(row, "reason"));
@@ -188,6 +191,10 @@ static void task_tell(const struct story *story, struct store_result *row)
 		point(story, "merged", "it turned out to be part of another task");
 	relative_tell(story, row, "below", "orchestrator");
 	relative_tell(story, row, "root", "root");
+	if (threads.type == STORE_VALUE_INTEGER) {
+		snprintf(text, sizeof(text), "%lld requested by its options", (long long)threads.integer);
+		point(story, "threads", text);
+	}
 	point(story, "run", result_text(row, "run_name"));
 	point(story, "reason", result_text(row, "run_reason"));
 }

@@ -107,16 +107,18 @@ static void print_field(const char *label, const char *value)
 
 static void print_verdict(const struct rules *rules, const struct rules_verdict *verdict)
 {
-	char where[SITE_RULES_WHERE_SIZE];
+	char where[SITE_RULES_WHERE_SIZE], threads[16] = "";
 
 	site_rules_where(rules, verdict->rule, where, sizeof(where));
+	if (verdict->requested_thread_count > 0)
+		snprintf(threads, sizeof(threads), "%u", verdict->requested_thread_count);
 	const char *const fields[][2] = {
 		/* clang-format off */
 		{"name", verdict->name}, {"role", rules_role_text(verdict->role)}, {"rule", where},
 		{"rank", verdict->role != RULES_ROLE_ORCHESTRATOR ? "" :
 			 verdict->rank == RULES_RANK_WORKFLOW ? "workflow engine" : "parallel (make, xargs, ...)"},
 		{"engine", verdict->engine}, {"run name", verdict->run_name}, {"run key", verdict->run_key},
-		{"task name", verdict->task_name}, {"task label", verdict->task_label},
+		{"task name", verdict->task_name}, {"task label", verdict->task_label}, {"threads", threads},
 		/* clang-format on */
 		{"interactive", verdict->interactive ? "yes: its jobs are runs" : ""},
 		{"housekeeping", verdict->housekeeping ? "yes: the host's own, not work" : ""},
@@ -142,6 +144,8 @@ static void write_verdict(const struct rules_verdict *verdict)
 	json_object_update_new(object, json_pack("{s:i, s:b, s:b, s:b}", "rank", verdict->rank, "interactive",
 						 verdict->interactive, "nested", verdict->nested, "housekeeping",
 						 verdict->housekeeping));
+	json_set_integer(object, "requested_thread_count",
+			 verdict->requested_thread_count ? (int64_t)verdict->requested_thread_count : ROW_NULL);
 	json_print(object);
 	json_decref(object);
 }

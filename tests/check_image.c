@@ -135,6 +135,30 @@ TEST(incomplete_figures_are_marked)
 	ck_assert_rows("SELECT partial_count FROM runs WHERE kind = 'command'", "2\n");
 }
 
+static const char threads_sql[] = "SELECT name, requested_thread_count FROM tools WHERE name = 'pigz' OR "
+				  "name IN ('bwa mem', 'samtools index', 'samtools sort', 'samtools view') "
+				  "UNION ALL SELECT 'task', requested_thread_count FROM tasks "
+				  "WHERE kind = 'generic' AND merged_into_id IS NULL ORDER BY 1, 2";
+
+/* Of a tool the most of its processes, of a task the most of its tools; a pipeline is one task. */
+TEST(requested_threads_are_the_most_of_any_process)
+{
+	tell("2>10 bash driver.sh; 10>11 >71 bwa mem -t 4 x; 10>12 <71 samtools sort -@ 7; 10>13 samtools index x; "
+	     "10>14 bash -c run; 14>15 pigz -p2 a; ends; 14>16 pigz -p6 b; ends; 14>17 pigz -p3 c; ends; 14 ends");
+	ck_assert_rows(threads_sql, "bwa mem 4\npigz 6\nsamtools index -\nsamtools sort 8\ntask -\ntask 6\ntask 8\n");
+	tell("13 samtools view -@ auto x; 13 ends; 11 ends; 12 ends; 10 ends");
+	ck_assert_rows(threads_sql, "bwa mem 4\npigz 6\nsamtools index -\nsamtools sort 8\nsamtools view -\n"
+				    "task -\ntask 6\ntask 8\n");
+}
+
+/* A task keeps the request of a tool that moves with another group only if another tool has it, too. */
+TEST(requested_threads_move_with_their_group)
+{
+	tell("2>10 bash driver.sh; 10>11 bwa mem -t 4 x; 10>12 >71 samtools sort -@ 7; 10>13 <71 samtools view -@ 1; "
+	     "13 ends; 12 ends; 11 ends; 10 ends");
+	ck_assert_rows(threads_sql, "bwa mem 4\nsamtools sort 8\nsamtools view 2\ntask 4\ntask 8\n");
+}
+
 TEST(no_limit_is_unknown)
 {
 	tell("2>10 bwa mem x");

@@ -81,6 +81,8 @@ static const struct {
 	 "unwrap belongs to role interpreter or shell"},
 	{"rules:\n  - rule: x\n    match: {executable: a}\n    role: interpreter\n", 2, "needs \"unwrap\""},
 	{"rules:\n  - rule: x\n    match: {executable: a}\n    options_with_value: x\n", 4, "\"x\" is not an option"},
+	{"rules:\n  - rule: x\n    match: {executable: a}\n    threads: [-t, t]\n", 4,
+	 "threads: \"t\" is not an option"},
 	{"rules:\n  - rule: x\n    match: {executable: a}\n    name: '{prgram}'\n", 4,
 	 "name: unknown placeholder {prgram}: did you mean \"program\"?"},
 	{"rules:\n  - rule: x\n    match: {executable: a}\n    name: 'a{program'\n", 4, "name: { without }"},
@@ -283,6 +285,69 @@ TEST(test_continue)
 	ck_assert_ptr_null(verdict.rule);
 	ck_assert_str_eq(verdict.run_name, "job 7");
 	rules_free(rules);
+}
+
+static const struct {
+	const char *words[5];
+	unsigned threads, additional; /* if that is what its options mean; 0: unknown */
+} requests[] = {
+	{{"x", "-t", "8"}, 8, 9},
+	{{"x", "-t8", "file"}, 8, 9},
+	{{"x", "-t=8"}, 8, 9},
+	{{"x", "--threads", "8"}, 8, 9},
+	{{"x", "--threads=8", "file"}, 8, 9},
+	{{"x", "threads=8"}, 8, 9},
+	{{"x", "-t", "8", "--threads=2"}, 2, 3}, /* the last one counts */
+	{{"x", "-t", "8", "-t", "all"}, 0, 0},
+	{{"x", "-t", "65535"}, 65535, 65536},
+	{{"x", "-t", "65536"}, 65536, 0},
+	{{"x", "-t", "65537"}, 0, 0},
+	{{"x", "-t", "18446744073709551617"}, 0, 0},
+	{{"x", "-t", "0"}, 0, 1},
+	{{"x", "-t", "-1"}, 0, 0},
+	{{"x", "-t", "8x"}, 0, 0},
+	{{"x", "-t"}, 0, 0},
+	{{"x", "-t", ""}, 0, 0},
+	{{"x", "-tmpdir", "8"}, 0, 0}, /* another option */
+	{{"x", "--threads-per-file", "8"}, 0, 0},
+	{{"x", "--threads8"}, 0, 0},
+	{{"x", "-t", "2", "--", "-t8"}, 2, 3}, /* the last is an operand */
+	{{"x", "--", "threads=8"}, 8, 9},
+	{{"x", "8"}, 0, 0},
+	{{"-t8"}, 0, 0},
+};
+
+TEST_EACH(test_requested_threads, requests)
+{
+	static const char text[] = "rules:\n"
+				   "- {rule: a, match: {path: threads}, threads: [-t, --threads, 'threads=']}\n"
+				   "- {rule: b, match: {path: additional}, additional_threads: [-t, --threads, "
+				   "'threads=']}\n";
+	struct rules_subject subject = {.argv = requests[_i].words, .working_directory = "", .cgroup = ""};
+
+	while (subject.argc < 5 && subject.argv[subject.argc])
+		subject.argc++;
+	subject.path = "threads";
+	ck_assert_uint_eq(classify_subject(text, &subject).requested_thread_count, requests[_i].threads);
+	subject.path = "additional";
+	ck_assert_uint_eq(classify_subject(text, &subject).requested_thread_count, requests[_i].additional);
+	subject.path = "neither";
+	ck_assert_uint_eq(classify_subject(text, &subject).requested_thread_count, 0);
+}
+
+/* What an interpreter runs is asked by its own options; a rule that continues adds what is unknown. */
+TEST(test_requested_threads_of_scripts)
+{
+	static const char text[] = "rules:\n"
+				   "- {rule: p, match: {executable: python}, role: interpreter, unwrap: {}}\n"
+				   "- {rule: a, match: {executable: a.py}, threads: -t}\n"
+				   "- {rule: c, match: {executable: [python, b]}, continue: true, threads: -j}\n";
+
+	ck_assert_uint_eq(
+		classify_subject(text, &SUBJECT("python", "-t", "3", "a.py", "-j", "5")).requested_thread_count, 5);
+	ck_assert_uint_eq(
+		classify_subject(text, &SUBJECT("python", "a.py", "-t", "4", "-j", "5")).requested_thread_count, 4);
+	ck_assert_uint_eq(classify_subject(text, &SUBJECT("b", "-j", "5")).requested_thread_count, 5);
 }
 
 /* A mismatch is cached for that text, that key and that rule. */

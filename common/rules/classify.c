@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/rules/expand.h"
+#include "common/rules/threads.h"
 
 /* A #! script is named after the script even if no rule matches its interpreter. */
 static const struct rule unknown_interpreter = {
@@ -42,6 +43,7 @@ static void verdict_init(struct rules_verdict *verdict)
 	verdict->housekeeping = false;
 	verdict->command = NULL;
 	verdict->expected_codes = 0;
+	verdict->requested_thread_count = 0;
 	verdict->engine[0] = '\0';
 	for (int text = 0; text < TEMPLATE_TEXT_COUNT; text++)
 		verdict_text(verdict, (enum template_text)text)[0] = '\0';
@@ -67,6 +69,7 @@ static void verdict_fill(struct rules_verdict *verdict, const struct rules *rule
 	verdict->nested = rule->nested;
 	verdict->housekeeping = rule->housekeeping;
 	verdict->expected_codes = rule->expected_codes;
+	verdict->requested_thread_count = threads_requested(rule, view);
 	if (rule->engine)
 		name_set_text(verdict->engine, rule->engine);
 	for (int text = 0; text < TEMPLATE_TEXT_COUNT; text++) {
@@ -89,6 +92,8 @@ static void verdict_add(struct rules_verdict *verdict, const struct rules *rules
 			template_expand(rule->texts[text], rule, view, &rules->scratch->captures, field);
 	}
 	verdict->expected_codes |= rule->expected_codes;
+	if (verdict->requested_thread_count == 0)
+		verdict->requested_thread_count = threads_requested(rule, view);
 	if (rule->engine && verdict->engine[0] == '\0')
 		name_set_text(verdict->engine, rule->engine);
 	verdict->housekeeping = verdict->housekeeping || rule->housekeeping;

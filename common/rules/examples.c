@@ -4,6 +4,7 @@
  * that are used in production.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/rules/rule.h"
@@ -64,14 +65,18 @@ static void command_line_deinit(struct command_line *line)
 static int compare(const struct rule *rule, const struct rule_example *example, const struct rules_verdict *verdict,
 		   struct tree_error *ret_error)
 {
+	char threads[16] = "unknown";
 	const struct {
 		const char *key, *expected, *found;
 	} fields[] = {{"role", example->role, rules_role_text(verdict->role)},
+		      {"threads", example->threads, threads},
 #define X(NAME, key, field) {key, example->texts[TEMPLATE_TEXT_##NAME], verdict->field},
 		      TEMPLATE_TEXTS(X)
 #undef X
 	};
 
+	if (verdict->requested_thread_count > 0)
+		snprintf(threads, sizeof(threads), "%u", verdict->requested_thread_count);
 	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
 		if (fields[i].expected && strcmp(fields[i].expected, fields[i].found) != 0)
 			return tree_error_set(ret_error, rule->file, example->line,

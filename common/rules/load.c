@@ -192,6 +192,23 @@ static int read_options(struct loader *loader, const struct tree_node *value, vo
 				 &options->count);
 }
 
+/* An option, or the name of an operand NAME=VALUE. */
+static int read_thread_option(struct loader *loader, const char *text, unsigned line, void *item)
+{
+	if (text[strlen(text) - 1] != '=')
+		return read_option_name(loader, text, line, item);
+	*(struct rule_pattern *)item = (struct rule_pattern){.text = text};
+	return 0;
+}
+
+static int read_thread_options(struct loader *loader, const struct tree_node *value, void *target)
+{
+	struct rule_patterns *options = target;
+
+	return loader_read_items(loader, value, sizeof(*options->items), read_thread_option, (void **)&options->items,
+				 &options->count);
+}
+
 static int read_code(struct loader *loader, const char *text, unsigned line, void *item)
 {
 	uint64_t *code = item;
@@ -354,6 +371,7 @@ static int read_example(struct loader *loader, const struct tree_node *node, str
 		{"working_directory", read_text, offsetof(struct rule_example, working_directory)},
 		{"cgroup", read_text, offsetof(struct rule_example, cgroup)},
 		{"role", read_text, offsetof(struct rule_example, role)},
+		{"threads", read_text, offsetof(struct rule_example, threads)},
 #define X(NAME, key, field) {key, read_text, offsetof(struct rule_example, texts[TEMPLATE_TEXT_##NAME])},
 		TEMPLATE_TEXTS(X)
 #undef X
@@ -404,6 +422,8 @@ static const struct loader_key rule_keys[] = {
 	TEMPLATE_TEXTS(X)
 #undef X
 		{"options_with_value", read_options, offsetof(struct rule, options_with_value)},
+	{"threads", read_thread_options, offsetof(struct rule, threads)},
+	{"additional_threads", read_thread_options, offsetof(struct rule, additional_threads)},
 	{"unwrap", read_unwrap, offsetof(struct rule, unwrap)},
 	{"examples", read_examples, offsetof(struct rule, examples)},
 	{NULL}};

@@ -59,7 +59,7 @@ struct rule_unwrap {
 struct rule_example {
 	unsigned line;
 	const char *command, *parent, *working_directory, *cgroup;
-	const char *role;
+	const char *role, *threads;
 	const char *texts[TEMPLATE_TEXT_COUNT];
 };
 
@@ -85,6 +85,8 @@ struct rule {
 	const char *engine;
 	struct template *texts[TEMPLATE_TEXT_COUNT]; /* NULL: not given */
 	struct rule_patterns options_with_value;
+	struct rule_patterns threads;            /* options whose value is a number of threads */
+	struct rule_patterns additional_threads; /* the same, of threads besides the main thread */
 	struct rule_unwrap unwrap;
 	struct rule_examples examples;
 };

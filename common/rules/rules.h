@@ -20,7 +20,8 @@
 #define RULES_UNWRAP_MAX 4
 #define RULES_ANCESTORS_MAX 32 /* ancestors further up are ignored */
 #define RULES_EXPECTED_CODE_MAX 63
-#define RULES_NAME_MAX 256 /* bytes of a tool, run or task name; truncated between characters */
+#define RULES_THREADS_MAX 65536 /* requested by a command line; more is no number of threads */
+#define RULES_NAME_MAX 256      /* bytes of a tool, run or task name; truncated between characters */
 
 /* X(NAME, text in YAML and in the store) */
 #define RULES_ROLES(X) \
@@ -87,6 +88,7 @@ struct rules_verdict {
 	enum rules_boundary boundary;    /* origins */
 	bool nested;                     /* origins: starts runs even within another run (slurmstepd, sshd) */
 	uint64_t expected_codes;         /* bit n: exit code n is not a failure */
+	unsigned requested_thread_count; /* threads that its options ask for; 0: unknown */
 	bool interactive;                /* shells: has a terminal, and no script or -c operand */
 	bool housekeeping;               /* belongs to the host: not a run, or a service that does no work */
 	const char *command;             /* shells: the operand of -c, borrowed from the subject; NULL: none */

@@ -153,7 +153,8 @@ struct row_blob {
 	I(lost_count) \
 	ROW_LIMITS(I) \
 	T(label) \
-	I(retried_by_id)
+	I(retried_by_id) \
+	I(requested_thread_count)
 
 #define ROW_TOOL_COLUMNS(I, T, B) \
 	I(id) \
@@ -162,7 +163,8 @@ struct row_blob {
 	I(task_id) \
 	T(name) \
 	T(role) \
-	ROW_TALLY(I)
+	ROW_TALLY(I) \
+	I(requested_thread_count)
 
 #define ROW_PROCESS_COLUMNS(I, T, B) \
 	I(id) \

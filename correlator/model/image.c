@@ -91,6 +91,7 @@ static void image_tally(const struct image *image, struct tally *ret)
 	ret->failed_count = image->failed;
 	ret->partial_count = is_partial(&image->totals);
 	ret->peak_rss_bytes = image->peak_rss_bytes;
+	ret->requested_thread_count = image->requested_thread_count;
 	ret->end_boot_ns = image->end_boot_ns;
 }
 
@@ -158,6 +159,7 @@ struct image *image_new(struct model *model, struct process *process, enum image
 	image->nested = verdict->nested;
 	image->interactive = verdict->interactive;
 	image->expected_codes = verdict->expected_codes;
+	image->requested_thread_count = verdict->requested_thread_count ? verdict->requested_thread_count : ROW_NULL;
 	image->rule = verdict->rule;
 	image->reason = reason;
 	if (process->command)

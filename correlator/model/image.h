@@ -42,9 +42,10 @@ struct image {
 	enum rules_rank rank;
 	enum rules_boundary boundary;
 	bool nested, interactive;
-	uint64_t expected_codes; /* bitmap of exit codes that are not failures */
-	bool failed;             /* and the failure was not expected */
-	const char *rule;        /* owned by the rules */
+	uint64_t expected_codes;        /* bitmap of exit codes that are not failures */
+	int64_t requested_thread_count; /* by its options, ROW_NULL unknown */
+	bool failed;                    /* and the failure was not expected */
+	const char *rule;               /* owned by the rules */
 	enum reason reason;
 	char *gpu; /* GPU devices held open, NULL: none seen */
 	bool dirty;

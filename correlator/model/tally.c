@@ -11,6 +11,7 @@ void tally_add(struct tally *sum, const struct tally *part, int sign)
 	if (sign < 0)
 		return;
 	tally_raise(&sum->peak_rss_bytes, part->peak_rss_bytes);
+	tally_raise(&sum->requested_thread_count, part->requested_thread_count);
 	if (part->begin_boot_ns && (sum->begin_boot_ns == 0 || part->begin_boot_ns < sum->begin_boot_ns)) {
 		sum->begin_boot_ns = part->begin_boot_ns;
 		sum->started_unix_ns = part->started_unix_ns;

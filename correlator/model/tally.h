@@ -10,6 +10,7 @@ struct tally {
 	int64_t failed_count;
 	int64_t partial_count;           /* images whose totals have COUNTERS_PARTIAL */
 	int64_t peak_rss_bytes;          /* largest of one image, ROW_NULL unknown */
+	int64_t requested_thread_count;  /* largest of one image, ROW_NULL unknown */
 	int64_t concurrent_memory_bytes; /* largest sum at one scan, ROW_NULL unknown */
 	int64_t written_memory_bytes;    /* concurrent_memory_bytes as last written */
 	int64_t scan_memory_bytes;       /* sum in the current scan */
@@ -24,6 +25,7 @@ static inline void tally_init(struct tally *tally)
 {
 	*tally = (struct tally){
 		.peak_rss_bytes = ROW_NULL,
+		.requested_thread_count = ROW_NULL,
 		.concurrent_memory_bytes = ROW_NULL,
 		.written_memory_bytes = ROW_NULL,
 	};

@@ -192,6 +192,7 @@ void task_columns(struct columns *columns, struct row_task *row, struct task *ta
 	ENUM_TEXT(reason, task->reason, reasons);
 	BOTH(lost_count, task->tally.lost_count);
 	TALLY_BOTH(task->tally);
+	BOTH(requested_thread_count, task->tally.requested_thread_count);
 	LIMITS_BOTH(task->limits);
 }
 
@@ -201,6 +202,7 @@ void tool_columns(struct columns *columns, struct row_tool *row, struct tool *to
 	OWN_TEXT(name, tool->name);
 	ENUM_TEXT(role, tool->role, role_texts);
 	TALLY_BOTH(tool->tally);
+	BOTH(requested_thread_count, tool->tally.requested_thread_count);
 }
 
 /* The status of wait(2) in three columns, and what follows from it; NULL unless `ended` is IMAGE_EXIT. */

@@ -288,7 +288,7 @@ static void image_state(struct archive *archive, struct image *entity)
 {
 	if (!archive_open(archive, "image", true))
 		return;
-	INT(rank) INT(boundary) INT(nested) INT(interactive) INT(expected_codes)
+	INT(rank) INT(boundary) INT(nested) INT(interactive) INT(expected_codes) ID(requested_thread_count)
 	base_state(archive, &entity->base);
 	archive_close(archive);
 }
