@@ -362,8 +362,8 @@ const struct verb verb_cost = {
 	.summary = "show what runs, tasks, tools, samples, users or hosts cost",
 	.description = "Divides what hosts cost among the work on them: each task is charged for the\n"
 		       "larger of what it requested and what it used, concurrent tasks never for the\n"
-		       "same core or byte twice. What nobody used is idle. The parts always add up to\n"
-		       "the bill.\n"
+		       "same core or byte twice. What was neither used nor requested is idle. The\n"
+		       "parts always add up to the bill.\n"
 		       "\n"
 		       "RUN       only while this run was running (an id, a name, latest)\n"
 		       "CPU       processors, by CPU time\n"

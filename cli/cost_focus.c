@@ -140,7 +140,7 @@ int cost_focus_print(FILE *file, struct bill *bill, const struct bill_request *r
 {
 	char begin[UNITS_SIZE], end[UNITS_SIZE];
 	const char *template[FOCUS_COLUMN_COUNT] = {
-		/* Tracer is no party to an invoice: it stands for whoever charges for the hosts. */
+		/* An invoice names who charges for the hosts, which Tracer does not know: it gives its own name. */
 		[FOCUS_BillingAccountId] = "tracer",  [FOCUS_BillingCurrency] = prices_currency(request->prices),
 		[FOCUS_BillingPeriodStart] = begin,   [FOCUS_BillingPeriodEnd] = end,
 		[FOCUS_ChargeCategory] = "Usage",     [FOCUS_ChargeFrequency] = "Usage-Based",
