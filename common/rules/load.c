@@ -195,7 +195,9 @@ static int read_options(struct loader *loader, const struct tree_node *value, vo
 /* An option, or the name of an operand NAME=VALUE. */
 static int read_thread_option(struct loader *loader, const char *text, unsigned line, void *item)
 {
-	if (text[strlen(text) - 1] != '=')
+	size_t size = strlen(text);
+
+	if (size < 2 || text[size - 1] != '=')
 		return read_option_name(loader, text, line, item);
 	*(struct rule_pattern *)item = (struct rule_pattern){.text = text};
 	return 0;
