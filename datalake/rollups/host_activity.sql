@@ -1,6 +1,6 @@
 -- The store's view host_activity, kept as rows: periods in which samples of a host have arrived since the last
--- refresh are recomputed, with the two next, whose differences may begin there. Only the last 35 days are
--- considered. The generator replaces {view} by the view's text, reading only the samples that are needed.
+-- refresh are recomputed, with the two next, whose differences may begin there. After the first refresh, only the last
+-- 35 days are considered. The generator replaces {view} by the view's text, reading only the samples that are needed.
 --
 --   host_id Int64
 --   begin_unix_ns Int64
@@ -20,10 +20,11 @@
 --   computed DateTime64(3)
 WITH 300000000000 AS period_ns,
      (SELECT coalesce(toInt64(toUnixTimestamp(max(computed))), 0) FROM host_activity_rows) AS last_s,
+     if(last_s = 0, 0, toUnixTimestamp64Nano(now64(9)) - 35 * 86400000000000) AS since_ns,
      touched AS (
        SELECT host_id, unix_ns - unix_ns % period_ns + arrayJoin([0, 1, 2]) * period_ns AS touched_unix_ns
          FROM host_samples_rows
-        WHERE unix_ns >= toUnixTimestamp64Nano(now64(9)) - 35 * 86400000000000
+        WHERE unix_ns >= since_ns
           AND arrived >= toDateTime(greatest(last_s - 600, 0))
         GROUP BY host_id, touched_unix_ns
      )

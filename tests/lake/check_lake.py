@@ -24,7 +24,7 @@ import urllib.parse
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "shipper"))
-from checks import Skip, run, same  # noqa: E402
+from checks import Skip, refresh, run, same  # noqa: E402
 from harness import IMPATIENT, Answers, http as http_answer  # noqa: E402
 from lake import QueryError, ROOT  # noqa: E402
 from daemons import replay  # noqa: E402
@@ -387,11 +387,6 @@ def test_newest_row_stands_whatever_the_order(lake):
         same("host", lake.rows("SELECT hostname FROM tracer.hosts", user="analyst"), [["recreated"]])
     lake.query("OPTIMIZE TABLE tracer.hosts_rows FINAL")
     same("rows once merged", lake.value("SELECT count() FROM tracer.hosts_rows"), "1")
-
-
-def refresh(lake, view):
-    for verb in ("WAIT", "REFRESH", "WAIT"):  # a running refresh may have begun before the rows arrived
-        lake.query(f"SYSTEM {verb} VIEW tracer.{view}_refresh", user="migrator")
 
 
 # Rollups recompute the last weeks; for older days the result of an early refresh would stay.

@@ -22,7 +22,7 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-from checks import run, same, wait_until  # noqa: E402
+from checks import refresh, run, same, wait_until  # noqa: E402
 from daemons import replay  # noqa: E402
 from lake import ROOT  # noqa: E402
 
@@ -186,6 +186,8 @@ def shipped(lake, directory, name):
         lake.query(f"TRUNCATE TABLE tracer.{table}")
     store = make_store(directory, name)
     ship(lake, directory, store)
+    lake.query("TRUNCATE TABLE tracer.host_activity_rows")  # into an empty one all periods are computed, old ones too
+    refresh(lake, "host_activity")
     return store
 
 

@@ -22,6 +22,11 @@ def refused(lake, words, sql, **settings):
     raise AssertionError(f"{sql} was answered: {found[:200]!r}")
 
 
+def refresh(lake, view):
+    for verb in ("WAIT", "REFRESH", "WAIT"):  # a running refresh may have begun before the rows arrived
+        lake.query(f"SYSTEM {verb} VIEW tracer.{view}_refresh", user="migrator")
+
+
 def run(prefix, tests, names=(), **settings):
     """Runs the tests in `tests`, a file's globals(). Returns the exit status."""
     try:
