@@ -72,6 +72,7 @@ struct verb {
 	V(prices) \
 	V(sweep) \
 	V(query) \
+	V(export) \
 	V(host) \
 	V(status) \
 	V(doctor) \

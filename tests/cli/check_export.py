@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""tracer export: every format, read back by its own rules.
+
+    check_export.py TRACER CORRELATOR SNAKEMAKE.rec FAILURES.rec [TEST...]
+
+The stores come from recorded runs (tests/golden); a copy of one gets hostile names.
+"""
+import collections
+import contextlib
+import csv
+import json
+import os
+import pathlib
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from testing import run_cases  # noqa: E402 (the line above has to come first)
+
+TRACER, CORRELATOR, SNAKEMAKE, FAILURES = map(os.path.abspath, sys.argv[1:5])
+HOSTILE = 'a\t"b\n<script>\x1b]0;\u202e,c\\'
+FORMATS = ["perfetto", "otlp", "trace", "benchmark", "csv", "ndjson", "multiqc"]
+MS, MIB = 1000000, 1 << 20
+
+TRACE = ("task_id hash name status exit submit start complete duration realtime %cpu %mem rss vmem peak_rss peak_vmem "
+         "rchar wchar read_bytes write_bytes vol_ctxt inv_ctxt").split()
+BENCHMARK = "s h:m:s max_rss max_vms max_uss max_pss io_in io_out mean_load cpu_time jobid rule_name wildcards".split()
+
+
+def replay(recording, path):
+    subprocess.run([CORRELATOR, "--replay", recording, "--store", path, "--rules", "/nonexistent", "--retain", "0",
+                    "--log-level", "warning"], stdin=subprocess.DEVNULL, check=True)
+
+
+class Export(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = tempfile.TemporaryDirectory()
+        cls.stores = {name: os.path.join(cls.directory.name, f"{name}.db") for name in ("snakemake", "failures", "hostile")}
+        replay(SNAKEMAKE, cls.stores["snakemake"])
+        replay(FAILURES, cls.stores["failures"])
+        shutil.copy(cls.stores["snakemake"], cls.stores["hostile"])
+        with contextlib.closing(sqlite3.connect(cls.stores["hostile"])) as store, store:
+            store.execute("UPDATE tasks SET name = ?, label = ?", (HOSTILE, HOSTILE))
+            store.execute("UPDATE tools SET name = CAST(x'ff3c00' AS TEXT)")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.directory.cleanup()
+
+    def tracer(self, store, *arguments, status=0):
+        result = subprocess.run([TRACER, *arguments, "--store", self.stores[store]], capture_output=True, check=False,
+                                env={**os.environ, "LC_ALL": "C.UTF-8", "TZ": "UTC"}, stdin=subprocess.DEVNULL)
+        self.assertEqual(result.returncode, status, (arguments, result))
+        return (result.stderr if status else result.stdout).decode()
+
+    def export(self, store, name, run="latest"):
+        return self.tracer(store, "export", run, "--format", name)
+
+    def shown(self, store, run="latest", *more):
+        return json.loads(self.tracer(store, "show", run, "--json", *more))
+
+    def tasks(self, store, run="latest"):
+        """Without the run's own."""
+        return [task for task in self.shown(store, run)["tasks"] if task["kind"] != "main"]
+
+    def rows(self, store, name, run="latest"):
+        text = self.export(store, name, run)
+        lines = [line.split("\t") for line in text.splitlines()]
+        self.assertEqual({len(line) for line in lines}, {len(lines[0])})
+        return lines[0], [dict(zip(lines[0], line)) for line in lines[1:]]
+
+    def test_trace(self):
+        header, rows = self.rows("snakemake", "trace")
+        self.assertEqual(header, TRACE)
+        tasks = self.tasks("snakemake")
+        self.assertEqual([row["hash"] for row in rows], [task["label"] for task in tasks])
+        for row, task in zip(rows, tasks):
+            self.assertEqual(row["status"], "COMPLETED")
+            self.assertEqual(int(row["realtime"]), task["wall_ns"] // MS)
+            self.assertEqual(int(row["start"]), task["started_unix_ns"] // MS)
+            self.assertAlmostEqual(float(row["%cpu"]), 100 * task["cpu_ns"] / task["wall_ns"], delta=0.01)
+            self.assertEqual(int(row["peak_rss"]), max(task["peak_rss_bytes"], task["concurrent_memory_bytes"] or 0))
+            for column, key in {"rchar": "rchar_bytes", "wchar": "wchar_bytes", "read_bytes": "read_bytes",
+                                "write_bytes": "write_bytes", "vol_ctxt": "voluntary_switches",
+                                "inv_ctxt": "involuntary_switches"}.items():
+                self.assertEqual(int(row[column]), task[key], column)
+
+    def test_trace_of_failures(self):
+        statuses = {"failed": "FAILED", "killed": "FAILED", "succeeded": "COMPLETED", "ended": "-", "running": "RUNNING"}
+        signals = 0
+        for run in json.loads(self.tracer("failures", "runs", "--json", "--limit", "0"))["runs"]:
+            tasks = self.tasks("failures", run["id"]) or self.shown("failures", run["id"])["tasks"]
+            _, rows = self.rows("failures", "trace", run["id"])
+            self.assertEqual([row["status"] for row in rows], [statuses[task["status"]] for task in tasks])
+            for row, task in zip(rows, tasks):
+                code = 128 + task["signal"] if task["signal"] else task["exit_code"]
+                self.assertEqual(row["exit"], "-" if code is None else str(code))
+                signals += bool(task["signal"])
+        self.assertGreater(signals, 0)
+
+    def test_benchmark_is_read_back(self):
+        header, rows = self.rows("snakemake", "benchmark")
+        self.assertEqual(header, BENCHMARK)
+        for row, task in zip(rows, self.tasks("snakemake")):
+            self.assertAlmostEqual(float(row["s"]), task["wall_ns"] / 1e9, delta=1e-4)
+            self.assertAlmostEqual(float(row["io_out"]), task["write_bytes"] / MIB, delta=0.01)
+            self.assertEqual((row["rule_name"], row["wildcards"], row["max_vms"]), (task["name"], task["label"], "NA"))
+        path = os.path.join(self.directory.name, "benchmark.tsv")
+        self.tracer("snakemake", "export", "--format", "benchmark", "-o", path)
+        self.assertEqual(pathlib.Path(path).read_text().splitlines()[0].split("\t"), BENCHMARK)
+        self.assertEqual(os.listdir(self.directory.name).count("benchmark.tsv"), 1)
+        self.assertFalse([name for name in os.listdir(self.directory.name) if name.startswith("benchmark.tsv.")])
+
+    def test_csv(self):
+        rows = list(csv.DictReader(self.export("snakemake", "csv").splitlines()))
+        tasks = self.tasks("snakemake")
+        self.assertEqual(len(rows), len(tasks))
+        for row, task in zip(rows, tasks):
+            for column, value in row.items():
+                self.assertEqual(value, "" if task[column] is None else str(task[column]), column)
+
+    def test_ndjson(self):
+        lines = [json.loads(line) for line in self.export("snakemake", "ndjson").splitlines()]
+        shown = self.shown("snakemake", "latest", "--processes")
+        counts = collections.Counter(line["type"] for line in lines)
+        self.assertEqual(counts["process"], sum(len(task["processes"]) for task in shown["tasks"]))
+        self.assertEqual(counts["tool"], sum(len(task["tools"]) for task in shown["tasks"]))
+        self.assertEqual((counts["host"], counts["run"], counts["task"]), (1, 1, len(shown["tasks"])))
+        self.assertEqual(sum(line["cpu_ns"] for line in lines if line["type"] == "process"), shown["run"]["cpu_ns"])
+
+    def test_perfetto(self):
+        for store in self.stores:
+            with self.subTest(store):
+                self.perfetto_check(store)
+
+    def perfetto_check(self, store):
+        shown = self.shown(store, "latest", "--processes")
+        events = json.loads(self.export(store, "perfetto"))["traceEvents"]
+        spans = [event for event in events if event["ph"] == "X"]
+        counts = collections.Counter(event["cat"] for event in spans)
+        self.assertEqual(counts["task"], len(shown["tasks"]))
+        self.assertEqual(counts["process"], sum(len(task["processes"]) for task in shown["tasks"]))
+        groups = {event["pid"]: event["args"]["name"] for event in events if event["ph"] == "M"}
+        self.assertEqual({event["pid"] for event in spans}, set(groups))
+        lanes = collections.defaultdict(list)
+        for event in spans:
+            lanes[event["pid"], event["tid"]].append(event)
+        for lane in lanes.values():
+            self.nesting_check(lane)
+
+    def nesting_check(self, lane):
+        """Perfetto drops events of a thread that overlap without one holding the other."""
+        open_ends = []
+        for event in lane:
+            event["begin"] = round(1000 * event["ts"])
+            event["end"] = event["begin"] + round(1000 * event["dur"])
+        for event in sorted(lane, key=lambda event: (event["begin"], -event["end"])):
+            while open_ends and open_ends[-1] <= event["begin"]:
+                open_ends.pop()
+            if open_ends:
+                self.assertLessEqual(event["end"], open_ends[-1], event)
+            open_ends.append(event["end"])
+
+    def test_otlp(self):
+        shown = self.shown("failures")
+        resources = json.loads(self.export("failures", "otlp"))["resourceSpans"]
+        self.assertEqual(len(resources), 1)
+        attributes = {each["key"]: each["value"] for each in resources[0]["resource"]["attributes"]}
+        self.assertEqual(attributes["host.name"]["stringValue"], shown["run"]["host"])
+        spans = {span["spanId"]: span for span in resources[0]["scopeSpans"][0]["spans"]}
+        root = spans[shown["run"]["id"]]
+        self.assertNotIn("parentSpanId", root)
+        self.assertEqual({span["traceId"] for span in spans.values()}, {shown["run"]["host_id"] + shown["run"]["id"]})
+        for task in shown["tasks"]:
+            parent = root["spanId"] if task["kind"] == "main" else task["id"]
+            if task["kind"] != "main":
+                span = spans[task["id"]]
+                self.assertEqual(span["parentSpanId"], root["spanId"])
+                self.assertEqual(int(span["endTimeUnixNano"]) - int(span["startTimeUnixNano"]), task["wall_ns"])
+                self.assertEqual(span["status"]["code"], {"succeeded": 1, "failed": 2, "killed": 2}.get(task["status"], 0))
+            for tool in task["tools"]:
+                self.assertEqual(spans[tool["id"]]["parentSpanId"], parent)
+
+    def test_multiqc(self):
+        content = json.loads(self.export("snakemake", "multiqc"))
+        self.assertEqual(content["plot_type"], "table")
+        tasks = collections.Counter(task["name"] for task in self.shown("snakemake")["tasks"])
+        self.assertEqual({name: row["tasks"] for name, row in content["data"].items()}, tasks)
+        for row in content["data"].values():
+            self.assertLessEqual(set(row), set(content["headers"]))
+
+    def test_hostile_names_are_inert(self):
+        for name in FORMATS:
+            text = self.export("hostile", name)
+            with self.subTest(name):
+                self.assertNotIn("\x1b", text)
+                self.assertNotIn("\u202e", text)
+                if name in ("trace", "benchmark"):
+                    self.assertEqual({len(line.split("\t")) for line in text.splitlines()},
+                                     {len(TRACE if name == "trace" else BENCHMARK)})
+                elif name == "csv":
+                    self.assertEqual(next(csv.DictReader(text.splitlines()))["name"], 'a\\t"b\\n<script>\\e]0;\\u{202e},c\\')
+                elif name == "ndjson":
+                    self.assertEqual([json.loads(line)["type"] for line in text.splitlines()][:2], ["host", "run"])
+                else:
+                    json.loads(text)
+
+    def test_errors(self):
+        self.assertIn("--format is missing", self.tracer("snakemake", "export", status=2))
+        self.assertIn("not 'xml'", self.tracer("snakemake", "export", "--format", "xml", status=2))
+        self.assertIn("cannot write", self.tracer("snakemake", "export", "-f", "csv", "-o", "/nonexistent/x", status=1))
+        self.assertIn("nosuchrun", self.tracer("snakemake", "export", "nosuchrun", "-f", "csv", status=1))
+
+
+if __name__ == "__main__":
+    sys.exit(run_cases("cli-export", sys.argv[5:]))
