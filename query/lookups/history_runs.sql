@@ -7,12 +7,15 @@ WITH named AS (
 ), part AS (
   SELECT id AS part_id, joined_id AS part_whole_id FROM joined_runs
    WHERE run_key IN (SELECT named_key FROM named WHERE named_key IS NOT NULL)
+), whole AS (
+  SELECT DISTINCT named.named_id AS only_id, part.part_whole_id AS found_whole_id
+    FROM named LEFT JOIN part ON part.part_id = named.named_id
 ), wanted AS (
-  SELECT part_id AS wanted_id, part_whole_id AS wanted_whole_id FROM part
-   WHERE part_whole_id IN (SELECT part_whole_id FROM part WHERE part_id IN (SELECT named_id FROM named))
+  SELECT DISTINCT part.part_id AS wanted_id, part.part_whole_id AS wanted_whole_id
+    FROM part JOIN whole ON whole.found_whole_id = part.part_whole_id
    UNION ALL
-  SELECT named_id AS wanted_id, named_id AS wanted_whole_id FROM named
-   WHERE named_id NOT IN (SELECT part_id FROM part)
+  SELECT only_id AS wanted_id, only_id AS wanted_whole_id FROM whole
+   WHERE found_whole_id IS NULL
 )
 SELECT wanted.wanted_whole_id AS whole_id, standing_runs.id AS id, standing_runs.name AS name,
        standing_runs.status AS status, standing_runs.started_unix_ns AS started_unix_ns,
