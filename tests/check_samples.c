@@ -7,6 +7,7 @@
 
 #define TASKS_MAX 256
 #define WORDS_MAX 64
+#define STEPS_MAX 6
 #define TEXT_BYTES 65536
 
 /* Steps of a pipeline: a name, and one task for each sample (@), or a single one with none or all of them. */
@@ -81,6 +82,9 @@ static const struct step rnaseq[] = {
 static const char *const yeast[] = {"WT_REP1",           "WT_REP2", "RAP1_UNINDUCED_REP1", "RAP1_UNINDUCED_REP2",
 				    "RAP1_IAA_30M_REP1", NULL};
 static const char *const plain[] = {"liver", "kidney", "heart", NULL};
+static const char *const begins[] = {"S1", "S10", "S2", NULL}; /* one begins another */
+static const char *const pairs[] = {"P1_normal", "P1_tumour", "P2_normal", "P2_tumour", NULL};
+static const char *const dotted[] = {"leaf.a", "leaf.b", "root.a", NULL};
 static const char *const numbers[] = {"SRR6357070", "SRR6357071", "SRR6357072", NULL};
 
 static const struct {
@@ -89,6 +93,9 @@ static const struct {
 } cases[] = {
 	{yeast, "RAP1_IAA_30M_REP1 RAP1_UNINDUCED_REP1 RAP1_UNINDUCED_REP2 WT_REP1 WT_REP2"},
 	{plain, "heart kidney liver"},
+	{begins, "S1 S10 S2"},
+	{pairs, "P1_normal P1_tumour P2_normal P2_tumour"},
+	{dotted, "leaf.a leaf.b root.a"},
 	{numbers, "SRR6357070 SRR6357071 SRR6357072"},
 };
 
@@ -133,7 +140,7 @@ TEST_EACH(samples_of_a_pipeline_are, cases)
 /* What is no sample, and why. */
 static const struct {
 	const char *what;
-	struct step steps[5];
+	struct step steps[STEPS_MAX];
 	const char *misfit;
 } misfits[] = {
 	{"nothing", {{NULL}}, "fewer than two names recur in several steps"},
@@ -150,6 +157,14 @@ static const struct {
 	{"several tasks for each",
 	 {{"A", "a @.1", EACH}, {"A", "a @.2", EACH}, {"B", "b @.1", EACH}, {"B", "b @.2", EACH}, {"C", "c @", EACH}},
 	 "only 1 of 3 steps have one task for each sample"},
+	{"a single name",
+	 {{"A", "a liver.fq", ONCE},
+	  {"A", "a", ONCE},
+	  {"B", "b liver.fq", ONCE},
+	  {"B", "b", ONCE},
+	  {"C", "c liver.fq", ONCE},
+	  {"C", "c", ONCE}},
+	 "fewer than two names recur in several steps"},
 	{"little of the time",
 	 {{"A", "a @", EACH}, {"B", "b @", EACH}, {"C", "c @", EACH}, {"D", "d", LONG}},
 	 "tasks on one sample have only 69 % of the time of all tasks"},
@@ -159,13 +174,30 @@ TEST_EACH(no_samples_in, misfits)
 {
 	struct samples samples;
 
-	for (size_t i = 0; i < 5 && misfits[_i].steps[i].name; i++)
+	for (size_t i = 0; i < STEPS_MAX && misfits[_i].steps[i].name; i++)
 		step_add(&misfits[_i].steps[i], plain);
 	infer(&samples);
 	ck_assert_str_eq(samples.misfit, misfits[_i].misfit);
 	ck_assert_uint_eq(samples.key_count, 0);
 	for (size_t i = 0; i < task_count; i++)
 		ck_assert_int_eq(samples.of_task[i], SAMPLES_NONE);
+	samples_deinit(&samples);
+}
+
+/* A lane that most steps name is not the sample: the other steps would have none. */
+TEST(lanes_are_no_samples)
+{
+	static const char *const steps[] = {"A", "B", "C", "D", "E", "F", "G", "H"};
+	struct samples samples;
+
+	for (size_t i = 0; i < 8; i++)
+		step_add(&(struct step){steps[i], i < 6 ? "tool @_L001.fq" : "tool @.bam", EACH}, plain);
+	infer(&samples);
+	ck_assert_str_eq(samples.misfit, "");
+	ck_assert_uint_eq(samples.key_count, 3);
+	ck_assert_str_eq(samples.keys[0], "heart");
+	for (size_t i = 0; i < task_count; i++)
+		ck_assert_int_ge(samples.of_task[i], 0);
 	samples_deinit(&samples);
 }
 
