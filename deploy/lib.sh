@@ -157,11 +157,26 @@ package_choose() {
 	return 1
 }
 
+# apt ARGUMENT...: apt-get as root, with the environment's proxies, which sudo leaves out. They are on
+# standard input, since arguments can be read by everybody, and a proxy may have a password.
+apt() {
+	export -p | sed -nE '/^declare -x (all|https?|no)_proxy=/p' | as_root bash -c '
+		source /dev/stdin
+		DEBIAN_FRONTEND=noninteractive exec apt-get "$@" </dev/null' apt "$@"
+}
+
+# apt_way: how apt reaches its mirrors: a likely reason if it cannot. Without the proxy's password.
+apt_way() {
+	local proxy=''
+	eval "$(apt-config shell proxy Acquire::http::Proxy)"
+	proxy=${proxy:-${http_proxy:-${https_proxy-}}}
+	printf '%s' "${proxy:+through the proxy ${proxy/\/\/*@/\/\/}}" "${proxy:-without a proxy}"
+}
+
 # Runs unattended: keeps changed configuration files, and waits for other installations in
 # progress, such as those that a new machine starts automatically.
 install_packages() {
-	as_root env DEBIAN_FRONTEND=noninteractive \
-		apt-get install --yes --no-install-recommends -o DPkg::Lock::Timeout=300 \
+	apt install --yes --no-install-recommends -o DPkg::Lock::Timeout=300 \
 		-o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold "$@"
 }
 
@@ -190,9 +205,9 @@ packages_require() {
 
 	step "Installing packages (sizes and names in $log)"
 	as_root true
-	as_root apt-get update >>"$log" 2>&1 </dev/null ||
-		printf '    %scould not refresh the package lists; using the existing ones%s\n' \
-			"$yellow" "$plain"
+	apt update -o APT::Update::Error-Mode=any >>"$log" 2>&1 ||
+		printf '    %scould not refresh the package lists (%s); using the existing ones%s\n' \
+			"$yellow" "$(apt_way)" "$plain"
 	while IFS='|' read -r alternatives reason purpose; do
 		# shellcheck disable=SC2086 # names are words
 		name=$(package_choose $alternatives) || {
@@ -204,7 +219,7 @@ packages_require() {
 		printf '    %-18s %s%s%s\n' "$name" "$dim" "$reason" "$plain"
 	done <<<"$unmet"
 	((${#chosen[@]})) || return 0
-	run_quietly "$log" "apt-get install ${chosen[*]}" install_packages "${chosen[@]}"
+	run_quietly "$log" "apt-get install ${chosen[*]} ($(apt_way))" install_packages "${chosen[@]}"
 
 	unmet=$(requirements_unmet "$@" | grep -v '|manual$' || true)
 	[[ -z $unmet ]] || fail "still missing after installing: ${unmet//$'\n'/; }"

@@ -89,12 +89,12 @@ static int pins_lock(const char *directory, int *ret_fd)
 	bool made = mkdir(directory, 0700) == 0;
 
 	if (!made && errno != EEXIST) {
-		int error = errno;
+		bool denied = errno == EACCES;
 
-		log_error("cannot create the pin directory %s: %s; set another with --pin-dir, or "
-			  "use --no-pin",
-			  directory, strerror(error));
-		return -error;
+		log_error("cannot create the pin directory %s: %s; it must be on a BPF filesystem (mount -t bpf bpf "
+			  "/sys/fs/bpf); set another with --pin-dir, or use --no-pin",
+			  directory, strerror(errno));
+		return denied ? -EPERM : -ENODEV;
 	}
 	if (statfs(directory, &filesystem) || filesystem.f_type != BPF_FS_MAGIC) {
 		if (made)
@@ -102,7 +102,7 @@ static int pins_lock(const char *directory, int *ret_fd)
 		log_error("%s is not on a BPF filesystem; mount one (mount -t bpf bpf "
 			  "/sys/fs/bpf), or use --no-pin",
 			  directory);
-		return -ENOTSUP;
+		return -ENODEV;
 	}
 	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)

@@ -27,8 +27,8 @@ struct kernel {
 	int lock; /* on the pin directory, or -1 */
 };
 
-/* Returns 0, -EPERM, -EBUSY if another probe has the pins, -ENOTSUP if not on a BPF
- * filesystem, or another negative errno. A failure has been logged, in one line. */
+/* Returns 0, -EPERM, -EBUSY if another probe has the pins, -ENODEV if there is no BPF
+ * filesystem (yet), or another negative errno. A failure has been logged, in one line. */
 int kernel_open(struct kernel *kernel, const struct kernel_options *options);
 void kernel_close(struct kernel *kernel);
 

@@ -2,9 +2,7 @@
 typical questions.
 
 Rows that a replay cannot produce are added to each store: a sample of the host every ten seconds,
-with counters that grow at random; one continuing process with a sample every second; and, on some
-hosts, a period without work at the end in which one process sleeps, so that the idle hosts are
-known.
+with counters that grow at random; and one continuing process with a sample every second.
 """
 
 import concurrent.futures
@@ -25,12 +23,6 @@ ASKED = 5           # times, or until the time limit
 ASK_LIMIT_S = 60
 HOST_SAMPLE_S = 10
 SECOND_NS = 10**9
-MINUTE_NS = 60 * SECOND_NS
-
-# Minutes without work at the end, by host number modulo 10. All other hosts work to the end.
-QUIET = {0: 20, 3: 5}
-SLEEPER = 0.001 # CPU use, in processors
-IDLE, IDLE_MINUTES = {0}, 15
 
 P95_PEAK = ("SELECT name, count(*) AS uses, quantileExact(0.95)(peak_rss_bytes) AS p95_bytes"
             " FROM standing_tools WHERE peak_rss_bytes IS NOT NULL GROUP BY name"
@@ -74,13 +66,13 @@ def add_host_samples(database, host, chance):
     insert(database, "host_samples", rows)
 
 
-def add_process(database, first, begin_ns, samples):
-    """Adds a running process with these samples, modelled on the first or last process of a pipeline."""
+def add_process(database, begin_ns, samples):
+    """Adds a running process with these samples, modelled on the first process of a pipeline."""
     database.row_factory = sqlite3.Row
     process = dict(database.execute(
         "SELECT * FROM process_rows WHERE cpu_ns > 0 AND tool_id IN"
         " (SELECT id FROM tools WHERE run_id NOT IN (SELECT id FROM runs WHERE kind = 'system'))"
-        f" ORDER BY begin_boot_ns {'ASC' if first else 'DESC'} LIMIT 1").fetchone())
+        " ORDER BY begin_boot_ns LIMIT 1").fetchone())
     database.row_factory = None
     begin_unix_ns = process["started_unix_ns"] + begin_ns - process["begin_boot_ns"]
     process |= {"id": process["id"] ^ 1, "begin_boot_ns": begin_ns, "end_boot_ns": None,
@@ -106,19 +98,7 @@ def add_worker(database, chance):
                         "rss_anon_bytes": 4096 * chance.randrange(10**5), "thread_count": 4,
                         "rss_file_bytes": 4096 * 3000, "rss_shmem_bytes": 0, "swap_bytes": 0,
                         "uninterruptible_count": 0})
-    add_process(database, True, begin_ns, samples)
-
-
-def add_quiet_time(database, minutes):
-    """The host stays reachable for that long after its last work."""
-    begin_ns, = database.execute("SELECT max(end_boot_ns) FROM runs").fetchone()
-    samples = [{"boot_ns": begin_ns + minute * MINUTE_NS, "read_bytes": 0, "write_bytes": 0,
-                "cpu_ns": int(SLEEPER * MINUTE_NS * minute)} for minute in range(minutes + 1)]
-    add_process(database, False, begin_ns, samples)
-    rev, = database.execute("SELECT rev + 1 FROM stream").fetchone()
-    database.execute("UPDATE hosts SET rev = ?, last_seen_unix_ns = last_seen_unix_ns + ?",
-                     (rev, minutes * MINUTE_NS))
-    database.execute("UPDATE stream SET rev = ?", (rev,))
+    add_process(database, begin_ns, samples)
 
 
 def make_host(programs, directory, number, rounds):
@@ -133,10 +113,7 @@ def make_host(programs, directory, number, rounds):
         database.execute("BEGIN")
         host, = database.execute("SELECT id FROM hosts").fetchone()
         chance = random.Random(number)
-        if number % 10 in QUIET:
-            add_quiet_time(database, QUIET[number % 10])
-        else:
-            add_worker(database, chance)
+        add_worker(database, chance)
         add_host_samples(database, host, chance)
         database.execute("COMMIT")
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -240,12 +217,11 @@ def questions(programs, lake):
             "its processes: `show --processes RUN`": tracer("show", "--processes", run),
             "latest runs: `tracer --lake URL runs`": tracer("runs"),
             "p95 peak RSS of each tool, all hosts": sql(P95_PEAK),
-            "idle hosts": tracer("query", "idle_hosts", "--csv", "--limit", "100000", "--least",
-                                 f"{IDLE_MINUTES}m")}
+            "idle hosts": tracer("query", "host_idle", "--csv")}
 
 
-def ask(programs, lake, hosts):
-    """{question: {seconds: [...], rows}}; also checks that the expected hosts are reported as idle."""
+def ask(programs, lake):
+    """{question: {seconds: [...], rows}}"""
     answers = {}
     for name, asked in questions(programs, lake).items():
         seconds = []
@@ -254,18 +230,13 @@ def ask(programs, lake, hosts):
             answer = asked()
             seconds.append(time.monotonic() - begin)
         answers[name] = {"seconds": seconds, "rows": len(answer)}
-    names = [line.split(",")[1] for line in answer[1:]]
-    found = sorted(name for name in names if name.count("-") == 1) # without copies
-    wanted = [f"host-{number:05}" for number in range(1, hosts + 1) if number % 10 in IDLE]
-    if found != wanted:
-        raise AssertionError(f"idle hosts: {found[:5]}... instead of {wanted[:5]}...")
     return answers
 
 
-def asked_at(programs, lake, hosts):
+def asked_at(programs, lake):
     rows = {name: count for name, (count, _) in simulated.stored(lake).items()}
     return {"hosts": int(lake.value("SELECT count() FROM tracer.hosts")),
-            "rows": sum(rows.values()), "answers": ask(programs, lake, hosts)}
+            "rows": sum(rows.values()), "answers": ask(programs, lake)}
 
 
 # --- the section --------------------------------------------------------------------------
@@ -294,10 +265,10 @@ def measure(programs, directory, lake, hosts, rounds, copies):
     results["wire"] = on_the_wire(programs, places[0])
     for place in places:
         shutil.rmtree(place)
-    results["asked"] = [asked_at(programs, lake, hosts)]
+    results["asked"] = [asked_at(programs, lake)]
     if copies:
         begin = time.monotonic()
         multiply(lake, copies)
         note(f"{copies} times as much: {time.monotonic() - begin:.0f} s")
-        results["asked"].append(asked_at(programs, lake, hosts))
+        results["asked"].append(asked_at(programs, lake))
     return results
