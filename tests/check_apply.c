@@ -4,8 +4,13 @@
 TEST(another_boot_ends_everything)
 {
 	tell("2>10 bwa mem x");
+	tell("later 300; 2>11; 11 ends; commit"); /* the last sign of life */
+	close_model();
+	open_model();
 	hello("boot-2");
 	ck_assert_rows("SELECT count(*) FROM processes WHERE ended IS NULL", "0\n");
+	ck_assert_rows("SELECT end_boot_ns - begin_boot_ns > 300000000 FROM processes WHERE pid = 10", "1\n");
+	ck_assert_rows("SELECT end_boot_ns - begin_boot_ns > 300000000 FROM runs WHERE kind = 'command'", "1\n");
 	tell("2>10 bwa mem x; ends");
 	ck_assert_rows("SELECT count(DISTINCT id) FROM processes WHERE pid = 10", "2\n");
 }

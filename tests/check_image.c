@@ -65,6 +65,24 @@ TEST(a_maximum_that_did_not_grow_is_not_the_image_s)
 	ck_assert_rows("SELECT peak_rss_bytes FROM processes WHERE pid = 10", "4097\n");
 }
 
+/* The exit record of an older kernel has no memory map any more, and what a scan saw is no maximum. */
+TEST(the_maximum_at_the_end_is_above_what_scans_saw)
+{
+	struct counters held = cpu(5 * MS);
+
+	held.valid |= COUNTER_VALID(peak_rss_bytes);
+	held.peak_rss_bytes = 3000;
+	tell("2>10 bwa mem x; 10>11; later 1000"); /* 11: its worker */
+	sample(10, 2, NULL, held);
+	sample(11, 10, NULL, held);
+	held.valid = (held.valid & ~COUNTER_VALID(peak_rss_bytes)) | COUNTER_VALID(maxrss_bytes);
+	held.maxrss_bytes = 9000;
+	end_as(EVENT_EXIT, 11, 0, held);
+	end_as(EVENT_FINAL, 11, 0, held);
+	end_as(EVENT_EXIT, 10, 0, held);
+	ck_assert_rows("SELECT pid, peak_rss_bytes FROM processes WHERE pid >= 10 ORDER BY pid", "10 9000\n11 9000\n");
+}
+
 TEST(user_and_system_time_are_split_as_the_kernel_does)
 {
 	tell("2>10 bwa mem; ends");

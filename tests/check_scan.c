@@ -154,6 +154,31 @@ TEST(memory_at_one_moment_is_the_sum_of_running_processes)
 		       "3000 3000 3000\n");
 }
 
+/* Its parent reaps it only then: the final record follows. */
+TEST(an_ended_process_waits_for_its_parent)
+{
+	tell("2>10 bwa mem x");
+	end_as(EVENT_EXIT, 10, 0, cpu(5 * MS));
+	for (unsigned i = 0; i < 8; i++) {
+		tell("later 1000; commit");
+		sample_as(10, 2, NULL, cpu(5 * MS), RECORD_EXITING);
+		sample(1, 0, NULL, cpu(0));
+		sample(2, 1, NULL, cpu(0));
+		pass(now);
+	}
+	end_as(EVENT_FINAL, 10, 0, cpu(7 * MS));
+	ck_assert_rows("SELECT totals, cpu_ns FROM processes WHERE pid = 10", "final 7000000\n");
+	tell("wait 1000; wait 1000; wait 1000; wait 1000; commit; commit");
+	ck_assert_rows("SELECT count(*) FROM states WHERE entity = 'process'", "2\n");
+}
+
+/* As of Apache, Postfix or Samba: forked by root, then another user's. */
+TEST(a_worker_has_the_user_that_it_changed_to)
+{
+	tell("2>10 httpd; 10>11; later 1000; 11<10 seen 9 uid=33; pass");
+	ck_assert_rows("SELECT user_id FROM processes WHERE pid = 11", "33\n");
+}
+
 TEST(a_process_in_no_pass_is_lost)
 {
 	tell("2>10 bwa mem x; wait 1000; wait 1000; wait 1000");

@@ -43,6 +43,51 @@ TEST(an_orchestrator_found_further_out_takes_over)
 		       "6 0 6\n");
 }
 
+/* A process that a scan sees with this much memory, in a cgroup with a limit. */
+static void sees(unsigned pid, unsigned parent, uint64_t bytes)
+{
+	struct counters held = in_cgroup(512 * MIB, 300 * MIB, 0);
+
+	held.valid |= COUNTER_VALID(rss_anon_bytes);
+	held.rss_anon_bytes = bytes;
+	sample(pid, parent, NULL, held);
+}
+
+/* Until its second subtree begins, a script has no tasks: what the first one used then is its own. */
+TEST(the_first_step_keeps_its_figures)
+{
+	static struct loss_slot losses[LOSS_SLOTS];
+
+	tell("cgroup 300 /job; 2>10 cgroup=300 bash outer.sh; 10>11 cgroup=300 bash step1.sh; "
+	     "11>12 cgroup=300 bwa mem a; 11>13 cgroup=300 bwa mem b; later 1000");
+	sees(10, 2, 1 * MIB);
+	sees(11, 10, 2 * MIB);
+	sees(12, 11, 100 * MIB); /* never as much memory as 13 at the same time */
+	sees(13, 11, 150 * MIB);
+	pass(now);
+	losses[3] = (struct loss_slot){.type = RECORD_EXEC, .cgroup_id = 300, .count = 5};
+	losses[3].first_boot_ns = losses[3].last_boot_ns = now;
+	begin(WIRE_LOSSES)->losses.slots = (struct wire_bytes){.data = (const char *)losses, .size = sizeof(losses)};
+	apply();
+	tell("later 1000");
+	sees(10, 2, 4 * MIB);
+	sees(11, 10, 2 * MIB);
+	sees(12, 11, 120 * MIB);
+	pass(now);
+	tell("12 ends; 13 ends; 11 ends; 10>14 cgroup=300 bwa index x; later 1000");
+	sees(10, 2, 3 * MIB);
+	sees(14, 10, 30 * MIB);
+	pass(now);
+	tell("14 ends; 10 ends");
+	ck_assert_rows("SELECT name, concurrent_memory_bytes / 1048576, memory_limit_bytes / 1048576, lost_count "
+		       "FROM standing_tasks WHERE name <> 'systemd + sshd' ORDER BY begin_boot_ns",
+		       "outer.sh 4 512 5\n"
+		       "step1.sh 252 512 5\n"
+		       "bwa index 30 512 0\n");
+	ck_assert_rows("SELECT concurrent_memory_bytes / 1048576, lost_count FROM runs WHERE kind <> 'system'",
+		       "253 5\n");
+}
+
 /* A ends long after inner.sh, which did not wait for it: A's code does not count for inner.sh. */
 TEST(roots_of_merged_tasks_decide_no_more)
 {

@@ -290,7 +290,7 @@ void apply_host(struct model *model, const struct host_facts *facts)
 
 void apply_host_sample(struct model *model, const struct host_figures *figures, uint64_t boot_ns, uint64_t unix_ns)
 {
-	if (!model->host.host_key)
+	if (!model->host.id) /* known from a hello, or from the store */
 		return;
 	pending_add_host_sample(model, &(struct row_host_sample){.host_id = model->host.id,
 								 .unix_ns = (int64_t)unix_ns,

@@ -52,15 +52,6 @@ static int64_t memory_of(const struct counters *counters)
 			 (counters->valid & COUNTER_VALID(rss_shmem_bytes) ? counters->rss_shmem_bytes : 0));
 }
 
-static void note_memory(struct process *process, int64_t memory_bytes)
-{
-	if (!process->image)
-		return;
-	process->image->tool->tally.scan_memory_bytes += memory_bytes;
-	process->group->task->tally.scan_memory_bytes += memory_bytes;
-	process->run->tally.scan_memory_bytes += memory_bytes;
-}
-
 /* Whether this scan is worth a sample. `now` covers the image; the kernel's counters cover the whole
  * process. */
 static bool is_step(const struct model *model, const struct image *image, const struct totals *now,
@@ -165,8 +156,12 @@ static void sample_known(struct model *model, struct process *process, const str
 	process->missed_boot_ns = 0;
 	if (process->ended || process->ignored || is_zombie(sample))
 		return;
-	if (!process->image && is_lasting(process, sample))
+	if (!process->image && is_lasting(process, sample)) {
+		/* Workers of a daemon change their user after the fork. */
+		process_set_context(process, sample->cgroup_id, (uint32_t)sample->uid, (uint32_t)sample->pgid,
+				    (uint32_t)sample->flags);
 		change_place_part(model, process);
+	}
 	/* The exec's record is still in the ring and will update the model. */
 	if (!process->image || process->image->exec_id != sample->image.exec_id)
 		return;
@@ -182,7 +177,7 @@ static void sample_known(struct model *model, struct process *process, const str
 	if ((slept && model->is_rows_scan) || row_is_due(model, process->image, &now, step))
 		image_update(model, process->image, &sample->counters, TOTALS_SAMPLE);
 	stall_note_sample(model, process, sample, &now);
-	note_memory(process, memory_of(&sample->counters));
+	process->image->tool->scan_memory_bytes += memory_of(&sample->counters);
 }
 
 void scan_apply_sample(struct model *model, const struct event_sample *sample)
@@ -195,45 +190,76 @@ void scan_apply_sample(struct model *model, const struct event_sample *sample)
 		found_note(model, sample); /* an unknown zombie's end is recorded or predates the probe */
 }
 
-/* A new maximum is written in a rows scan if it has grown by a step, else with the next change. */
-static void fold_memory(const struct model *model, struct tally *tally, bool *dirty, bool *run_dirty)
+/* Takes the sum of one scan. Returns whether it makes a new maximum that is to be written: in a rows scan
+ * if it has grown by a step, else with the next change. */
+static bool take_memory(const struct model *model, struct concurrent_memory *memory, int64_t bytes)
 {
-	int64_t now_bytes = tally->scan_memory_bytes;
-	bool first = tally->written_memory_bytes == ROW_NULL;
-
-	tally->scan_memory_bytes = 0;
-	if (now_bytes == 0)
-		return;
-	tally_raise(&tally->concurrent_memory_bytes, now_bytes);
-	if (!first &&
-	    (!model->is_rows_scan || tally->concurrent_memory_bytes - tally->written_memory_bytes < STEP_BYTES))
-		return;
-	*dirty = *run_dirty = true;
+	if (bytes == 0)
+		return false;
+	tally_raise(&memory->bytes, bytes);
+	return memory->written_bytes == ROW_NULL ||
+	       (model->is_rows_scan && memory->bytes - memory->written_bytes >= STEP_BYTES);
 }
 
-static void fold_tool(const struct model *model, struct tool *tool)
+static void fold_group(const struct model *model, struct group *group)
 {
-	struct task *task = tool->group->task;
+	struct tool *tool;
 
-	fold_memory(model, &tool->tally, &tool->dirty, &task->dirty);
-	task->run->dirty = task->run->dirty || task->dirty;
+	group->scan_memory_bytes = 0;
+	DL_FOREACH (group->tools, tool) {
+		group->scan_memory_bytes += tool->scan_memory_bytes;
+		if (take_memory(model, &tool->memory, tool->scan_memory_bytes))
+			tool->dirty = group->task->dirty = group->task->run->dirty = true;
+		tool->scan_memory_bytes = 0;
+	}
 }
 
+static int64_t fold_task(const struct model *model, struct task *task)
+{
+	struct group *group;
+	int64_t bytes = 0;
+
+	DL_FOREACH (task->groups, group) {
+		fold_group(model, group);
+		bytes += group->scan_memory_bytes;
+	}
+	if (take_memory(model, &task->memory, bytes))
+		task->dirty = task->run->dirty = true;
+	return bytes;
+}
+
+/* Each level of the spine may become an orchestrator: then everything further in is a task of `bytes`. */
+static void fold_spine(struct run *run, int64_t bytes)
+{
+	int64_t outer = 0;
+
+	for (int i = 0; i < run->spine_length; i++) {
+		struct group *group = run->spine_group[i];
+
+		tally_raise(&group->inner_memory_bytes, bytes - outer);
+		outer += group->scan_memory_bytes;
+		tally_raise(&group->outer_memory_bytes, outer);
+	}
+}
+
+/* Memory at one time: of every tool, task and run, and of what may become a task. */
 static void fold_scan_memory(struct model *model)
 {
 	struct run *run;
 	struct task *task;
-	struct group *group;
-	struct tool *tool;
 
 	DL_FOREACH (model->runs, run) {
-		fold_memory(model, &run->tally, &run->dirty, &run->dirty);
+		int64_t engine_bytes = 0, bytes = 0;
+
 		DL_FOREACH (run->tasks, task) {
-			fold_memory(model, &task->tally, &task->dirty, &run->dirty);
-			DL_FOREACH (task->groups, group)
-				DL_FOREACH (group->tools, tool)
-					fold_tool(model, tool);
+			bool stays = task->kind != TASK_MAIN && task->kind != TASK_GENERIC;
+
+			*(stays ? &engine_bytes : &bytes) += fold_task(model, task);
 		}
+		if (take_memory(model, &run->memory, engine_bytes + bytes))
+			run->dirty = true;
+		if (run->orchestrator != 0)
+			fold_spine(run, bytes);
 	}
 }
 

@@ -357,12 +357,12 @@ static const char *how_it_ended(const struct task *task)
 {
 	if (task->cause->kind == CAUSE_INTERRUPTED)
 		return "was interrupted";
-	return outcome_status(&task->outcome, &task->tally) == OUTCOME_KILLED ? "was killed" : "failed";
+	return task_status(task) == OUTCOME_KILLED ? "was killed" : "failed";
 }
 
 static bool has_failed(const struct task *task)
 {
-	return outcome_status(&task->outcome, &task->tally) >= OUTCOME_FAILED;
+	return task_status(task) >= OUTCOME_FAILED;
 }
 
 /* If the process has its own incident, the task's replaces it, as it reports both. A cause reported

@@ -50,12 +50,12 @@ static bool may_concern(const struct lost *lost, const struct process *process)
 }
 
 /* Returns false if the loss was already counted, for another process. */
-static bool count_in(const struct model *model, uint64_t *number, struct tally *tally, const struct lost *lost)
+static bool count_in(const struct model *model, uint64_t *number, int64_t *lost_count, const struct lost *lost)
 {
 	if (*number == model->loss_number)
 		return false;
 	*number = model->loss_number;
-	tally->lost_count += (int64_t)lost->count;
+	*lost_count += (int64_t)lost->count;
 	return true;
 }
 
@@ -68,11 +68,11 @@ static void mark_incomplete(struct model *model, const struct lost *lost)
 	model->loss_number++;
 	for (process = model->processes; process; process = process->hh.next)
 		if (may_concern(lost, process)) {
-			struct task *task = process->group->task;
+			struct group *group = process->group;
 			struct run *run = process->run;
 
-			task->dirty |= count_in(model, &task->loss_number, &task->tally, lost);
-			run->dirty |= count_in(model, &run->loss_number, &run->tally, lost);
+			group->task->dirty |= count_in(model, &group->loss_number, &group->lost_count, lost);
+			run->dirty |= count_in(model, &run->loss_number, &run->lost_count, lost);
 		}
 }
 

@@ -46,7 +46,7 @@ static void pardon_attempts(struct model *model, const struct task *task)
 
 void retry_note_end(struct model *model, struct task *task)
 {
-	enum outcome_status status = outcome_status(&task->outcome, &task->tally);
+	enum outcome_status status = task_status(task);
 
 	if (task->kind == TASK_MAIN)
 		return;
@@ -105,13 +105,14 @@ void retry_note_exec(struct model *model, const struct process *process)
 	struct run *run = process->run;
 	int64_t work = 0;
 
-	if (!task || !task->wraps || !process->command)
+	if (!task || !task->wraps || !process->command || run->failed_count == 0)
 		return;
+	uint64_t begin_boot_ns = task_begin_boot_ns(task);
+
 	for (int i = run->failed_count; i > 0; i--) {
 		struct task *failed = run->failed[i - 1];
 
-		if (!failed->wraps || failed->cause->work == 0 ||
-		    !may_be_retried(failed, task, task->tally.begin_boot_ns))
+		if (!failed->wraps || failed->cause->work == 0 || !may_be_retried(failed, task, begin_boot_ns))
 			continue;
 		work = work ? work : command_work(process->command, false);
 		if (failed->cause->work == work) {

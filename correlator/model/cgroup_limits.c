@@ -61,13 +61,11 @@ bool cgroup_limits_note(struct cgroup_limits *limits, uint64_t cgroup_id, const 
 
 void cgroup_limits_merge(struct cgroup_limits *into, const struct cgroup_limits *from)
 {
-	int64_t throttled_ns = into->throttled_ns;
+	int64_t throttled_ns = into->throttled_ns > from->throttled_ns ? into->throttled_ns : from->throttled_ns;
 
-	if (from->cgroup_id == 0 || (into->cgroup_id != 0 && from->cgroup_peak_bytes <= into->cgroup_peak_bytes))
+	if (from->cgroup_id == 0) /* none seen */
 		return;
-	*into = *from;
-	if (throttled_ns > into->throttled_ns) { /* ROW_NULL is lowest */
-		into->throttled_ns = throttled_ns;
-		into->throttled_before_ns = ROW_NULL;
-	}
+	if (into->cgroup_id == 0 || from->cgroup_peak_bytes >= into->cgroup_peak_bytes)
+		*into = *from;
+	into->throttled_ns = throttled_ns;
 }

@@ -26,5 +26,6 @@ void cgroup_limits_init(struct cgroup_limits *limits);
 /* Takes the counters of a process in that cgroup. Returns true if something changed. */
 bool cgroup_limits_note(struct cgroup_limits *limits, uint64_t cgroup_id, const struct counters *counters);
 
-/* Merges the limits of a task (`from`) that has become part of another one (`into`). */
+/* Merges those of one group (`from`) into those of its task (`into`): ROW_NULL is the lowest value. What
+ * is merged is for reading, and takes no more counters. */
 void cgroup_limits_merge(struct cgroup_limits *into, const struct cgroup_limits *from);

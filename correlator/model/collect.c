@@ -12,8 +12,8 @@
 #include "correlator/model/task.h"
 #include "correlator/model/tool.h"
 
-/* After this long on the stream's clock, no more records are expected of what has
- * ended: a final record comes within 64 ms or never. */
+/* A final record comes within 64 ms of the time when its parent reaps the process, or never. While it
+ * waits for that, scans see it. */
 #define GRACE_FINAL_NS (2 * UINT64_C(1000000000))
 #define GRACE_TASK_NS (5 * UINT64_C(1000000000))
 /* If a program keeps forking itself without executing anything, at most this many ended ancestors
@@ -73,8 +73,10 @@ static void hand_over_children(struct process *process)
 /* Whether no more records are expected of it and nothing in the model needs it. */
 static bool is_over(const struct model *model, const struct process *process)
 {
-	return process->ended && !is_on_a_spine(process) &&
-	       (process->has_final || model->now_boot_ns > process->end_boot_ns + GRACE_FINAL_NS);
+	bool awaits_final = !process->has_final && (process->seen_scan + 1 >= model->scan_number ||
+						    model->now_boot_ns <= process->end_boot_ns + GRACE_FINAL_NS);
+
+	return process->ended && !is_on_a_spine(process) && !awaits_final;
 }
 
 bool collect_takes_process(const struct model *model, const struct process *process)
@@ -110,6 +112,7 @@ static void collect_images(struct model *model, struct tool *tool)
 /* Frees the task's ended images. Returns whether all are gone and nothing points to the task. */
 static bool task_is_idle(struct model *model, const struct task *task)
 {
+	uint64_t end_boot_ns = 0;
 	struct group *group;
 	struct tool *tool;
 	bool idle = true;
@@ -118,11 +121,12 @@ static bool task_is_idle(struct model *model, const struct task *task)
 		DL_FOREACH (group->tools, tool) {
 			collect_images(model, tool);
 			idle = idle && !tool->images;
+			if (tool->tally.end_boot_ns > end_boot_ns)
+				end_boot_ns = tool->tally.end_boot_ns;
 		}
 		idle = idle && group->members == 0;
 	}
-	return idle && !task->dirty &&
-	       (task->run->of_past_boot || model->now_boot_ns > task->tally.end_boot_ns + GRACE_TASK_NS);
+	return idle && !task->dirty && (task->run->of_past_boot || model->now_boot_ns > end_boot_ns + GRACE_TASK_NS);
 }
 
 /* Whether the task is final. A generic one may still turn out to be part of a larger one

@@ -28,6 +28,7 @@ static struct group *group_new(struct model *model, struct task *task, const str
 	identity_add_u64(&identity, root->key.start_boot_ns);
 	group->id = identity_end(&identity);
 	group->task = task;
+	cgroup_limits_init(&group->limits);
 	group->root_process_id = image_id(model, (uint32_t)root->key.pid, root->key.start_boot_ns, root->exec_id);
 	DL_APPEND(task->groups, group);
 	return group;
@@ -62,23 +63,6 @@ struct tool *group_tool(struct model *model, struct group *group, const char *na
 	return group_tool(model, group, GROUP_TOOL_OTHERS, RULES_ROLE_TOOL);
 }
 
-/* Recomputes the sums of a task: a maximum cannot be subtracted. Stored processes
- * follow their tool at the next commit. */
-static void task_sum_up(struct task *task)
-{
-	struct tally *tally = &task->tally, before = *tally;
-	struct group *group;
-	struct tool *tool;
-
-	tally_init(tally);
-	tally->concurrent_memory_bytes = before.concurrent_memory_bytes;
-	tally->lost_count = before.lost_count;
-	DL_FOREACH (task->groups, group)
-		DL_FOREACH (group->tools, tool)
-			tally_add(tally, &tool->tally, 1);
-	task->dirty = true;
-}
-
 void group_move(struct model *model, struct group *group, struct task *task)
 {
 	struct task *from = group->task;
@@ -95,9 +79,7 @@ void group_move(struct model *model, struct group *group, struct task *task)
 		DL_FOREACH (tool->images, image)
 			image_set_dirty(model, image);
 	}
-	task_sum_up(from);
-	task_sum_up(task);
-	task->run->dirty = true;
+	from->dirty = task->dirty = task->run->dirty = true;
 	/* Tasks beneath an orchestrator in this group have another parent task now. */
 	struct task *other;
 

@@ -77,7 +77,7 @@ static bool is_partial(const struct totals *totals)
 	return totals->valid & COUNTERS_PARTIAL;
 }
 
-/* What an image contributes to its tool, task and run. */
+/* What an image contributes to its tool and run. */
 static void image_tally(const struct image *image, struct tally *ret)
 {
 	static const struct totals nothing;
@@ -98,7 +98,6 @@ static void image_tally(const struct image *image, struct tally *ret)
 static void tally_above(struct tool *tool, const struct tally *part, int sign)
 {
 	tally_add(&tool->tally, part, sign);
-	tally_add(&tool->group->task->tally, part, sign);
 	tally_add(&tool->group->task->run->tally, part, sign);
 	set_dirty_above(tool);
 }
@@ -193,21 +192,19 @@ static void keep_known(struct totals *now, const struct totals *before)
 #undef I
 }
 
-/* signal.maxrss also covers every earlier image of the process, including the one it
- * was forked from: it says something about this image only if it grew. */
+/* signal.maxrss also covers the earlier images of the process, so it is the peak of this one only if it
+ * grew meanwhile. A fork starts from zero. Of a process that was found running, it is not known how much
+ * belongs to earlier images. The peak of the memory map is known as long as there is one. */
 static void note_peak(struct image *image, const struct counters *counters, enum image_totals kind)
 {
-	if (kind != TOTALS_EXEC && counters->valid & COUNTER_VALID(peak_rss_bytes)) {
-		tally_raise(&image->peak_rss_bytes, (int64_t)counters->peak_rss_bytes);
-		return;
-	}
-	if (kind == TOTALS_SAMPLE || !(counters->valid & COUNTER_VALID(maxrss_bytes)))
-		return;
 	uint64_t before = image->base.valid & COUNTER_VALID(maxrss_bytes) ? image->base.maxrss_bytes : 0;
 
-	/* A final record comes after the mm is gone; an exact peak, if any, is already known. */
-	if (counters->maxrss_bytes > before && image->began != IMAGE_FORK &&
-	    (image->peak_rss_bytes == ROW_NULL || kind == TOTALS_EXEC))
+	if (kind != TOTALS_EXEC && counters->valid & COUNTER_VALID(peak_rss_bytes))
+		tally_raise(&image->peak_rss_bytes, (int64_t)counters->peak_rss_bytes);
+	if (kind == TOTALS_SAMPLE || !(counters->valid & COUNTER_VALID(maxrss_bytes)) ||
+	    counters->maxrss_bytes <= before)
+		return;
+	if (image->began != IMAGE_FOUND || image->peak_rss_bytes == ROW_NULL)
 		tally_raise(&image->peak_rss_bytes, (int64_t)counters->maxrss_bytes);
 }
 
@@ -215,15 +212,15 @@ static void note_peak(struct image *image, const struct counters *counters, enum
 static void note_limits(struct model *model, struct image *image, const struct counters *counters)
 {
 	uint64_t cgroup_id = image->process ? image->process->cgroup_id : 0;
-	struct task *task = image->tool->group->task;
+	struct group *group = image->tool->group;
 	struct cgroup *cgroup = cgroup_find(model, cgroup_id);
 
 	if (cgroup_id == 0)
 		return;
 	if (cgroup)
 		cgroup_limits_note(&cgroup->limits, cgroup_id, counters);
-	cgroup_limits_note(&task->limits, cgroup_id, counters);
-	cgroup_limits_note(&task->run->limits, cgroup_id, counters);
+	cgroup_limits_note(&group->limits, cgroup_id, counters);
+	cgroup_limits_note(&group->task->run->limits, cgroup_id, counters);
 	if (image->container && cgroup_limits_note(&image->container->limits, cgroup_id, counters))
 		image->container->dirty = true;
 }
@@ -300,7 +297,6 @@ void image_end_later(struct image *image, int64_t teardown_ns, uint64_t until_bo
 		return;
 	image->end_boot_ns = end_boot_ns < until_boot_ns ? end_boot_ns : until_boot_ns;
 	tally_raise_end(&tool->tally, image->end_boot_ns);
-	tally_raise_end(&tool->group->task->tally, image->end_boot_ns);
 	tally_raise_end(&tool->group->task->run->tally, image->end_boot_ns);
 }
 

@@ -1,7 +1,7 @@
 /* An image: one program that a process executed, with its figures.
  *
- * Every change of its figures is added to its tool, task and run at once, so sums are always
- * current and never recomputed from rows. */
+ * Every change of its figures is added to its tool and run at once, so sums are always current and never
+ * recomputed from rows. */
 #pragma once
 
 #include "correlator/model/reason.h"

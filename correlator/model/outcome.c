@@ -24,9 +24,9 @@ void outcome_add(struct outcome *sum, const struct outcome *part)
 
 /* As a shell with pipefail would judge: one failed part fails the whole, but a writer
  * whose reader closed the pipe (SIGPIPE) has not failed. */
-enum outcome_status outcome_status(const struct outcome *outcome, const struct tally *tally)
+enum outcome_status outcome_status(const struct outcome *outcome, bool is_running)
 {
-	if (outcome->living_roots > 0 || (!outcome->known && tally->living_count > 0))
+	if (outcome->living_roots > 0 || (!outcome->known && is_running))
 		return OUTCOME_RUNNING;
 	if (!outcome->known)
 		return OUTCOME_ENDED;

@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "correlator/model/tally.h"
+#include "common/store/rows.h"
 
 /* S(name, text of the row) */
 #define OUTCOME_STATUSES(S) \
@@ -32,4 +32,5 @@ void outcome_init(struct outcome *outcome);
 /* A root ended with `wait_status` (ROW_NULL unknown). Returns true if it failed and that decides the outcome. */
 bool outcome_note(struct outcome *outcome, int64_t wait_status, uint64_t boot_ns);
 void outcome_add(struct outcome *sum, const struct outcome *part);
-enum outcome_status outcome_status(const struct outcome *outcome, const struct tally *tally);
+/* `is_running`: whether any image of it runs. */
+enum outcome_status outcome_status(const struct outcome *outcome, bool is_running);

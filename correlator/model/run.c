@@ -33,6 +33,7 @@ struct run *run_new(struct model *model, const struct process *root, enum run_ki
 	cgroup_limits_init(&run->limits);
 	outcome_init(&run->outcome);
 	tally_init(&run->tally);
+	run->memory = (struct concurrent_memory){ROW_NULL, ROW_NULL};
 	DL_APPEND(model->runs, run);
 	if (boundary_key)
 		HASH_ADD(hh, model->runs_by_boundary, boundary_key, sizeof(boundary_key), run);

@@ -7,6 +7,7 @@
 #include "correlator/model/cgroup_limits.h"
 #include "correlator/model/outcome.h"
 #include "correlator/model/reason.h"
+#include "correlator/model/tally.h"
 
 struct model;
 
@@ -84,9 +85,11 @@ struct run {
 	char *working_directory;
 	struct container *container;
 	enum reason reason;
-	struct tally tally;
-	uint64_t loss_number; /* of the loss last counted */
+	struct tally tally; /* groups do not move between runs */
+	struct concurrent_memory memory;
 	struct cgroup_limits limits;
+	int64_t lost_count;
+	uint64_t loss_number; /* of the loss last counted */
 	struct outcome outcome;
 	struct cancel cancel;
 	int64_t task_count;

@@ -1,4 +1,5 @@
-/* Counts and sums that tools, tasks and runs all keep. */
+/* Figures of a set of images that add up or have a maximum. Tools and runs keep one; that of a task is
+ * the sum over its tools (task_fold()), since tools move between tasks. */
 #pragma once
 
 #include "correlator/model/totals.h"
@@ -8,16 +9,18 @@ struct tally {
 	int64_t process_count; /* images */
 	int64_t living_count;
 	int64_t failed_count;
-	int64_t partial_count;           /* images whose totals have COUNTERS_PARTIAL */
-	int64_t peak_rss_bytes;          /* largest of one image, ROW_NULL unknown */
-	int64_t requested_thread_count;  /* largest of one image, ROW_NULL unknown */
-	int64_t concurrent_memory_bytes; /* largest sum at one scan, ROW_NULL unknown */
-	int64_t written_memory_bytes;    /* concurrent_memory_bytes as last written */
-	int64_t scan_memory_bytes;       /* sum in the current scan */
-	int64_t lost_count;
+	int64_t partial_count;          /* images whose totals have COUNTERS_PARTIAL */
+	int64_t peak_rss_bytes;         /* largest of one image, ROW_NULL unknown */
+	int64_t requested_thread_count; /* largest of one image, ROW_NULL unknown */
 	uint64_t begin_boot_ns;
 	int64_t started_unix_ns; /* of the image that began at begin_boot_ns */
 	uint64_t end_boot_ns;    /* latest end of an image; meaningful if none is running */
+};
+
+/* Memory of several processes at one time: the largest sum that a scan has seen, ROW_NULL unknown. */
+struct concurrent_memory {
+	int64_t bytes;
+	int64_t written_bytes; /* as last written */
 };
 
 /* Inline, because every record of a process calls it. */
@@ -26,8 +29,6 @@ static inline void tally_init(struct tally *tally)
 	*tally = (struct tally){
 		.peak_rss_bytes = ROW_NULL,
 		.requested_thread_count = ROW_NULL,
-		.concurrent_memory_bytes = ROW_NULL,
-		.written_memory_bytes = ROW_NULL,
 	};
 }
 

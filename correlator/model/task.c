@@ -10,6 +10,7 @@
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
 #include "correlator/model/run.h"
+#include "correlator/model/tool.h"
 
 struct task *task_new(struct model *model, struct run *run, enum task_kind kind, enum reason reason, int64_t id_part)
 {
@@ -28,11 +29,56 @@ struct task *task_new(struct model *model, struct run *run, enum task_kind kind,
 	task->root_process_id = task->orchestrator_process_id = ROW_NULL;
 	task->merged_into_id = task->retried_by_id = ROW_NULL;
 	task->dirty = true;
-	cgroup_limits_init(&task->limits);
+	task->memory = (struct concurrent_memory){ROW_NULL, ROW_NULL};
 	outcome_init(&task->outcome);
-	tally_init(&task->tally);
 	DL_APPEND(run->tasks, task);
 	return task;
+}
+
+void task_fold(const struct task *task, struct tally *ret_tally, struct cgroup_limits *ret_limits,
+	       int64_t *ret_lost_count)
+{
+	const struct group *group;
+	const struct tool *tool;
+
+	tally_init(ret_tally);
+	cgroup_limits_init(ret_limits);
+	*ret_lost_count = 0;
+	DL_FOREACH (task->groups, group) {
+		cgroup_limits_merge(ret_limits, &group->limits);
+		/* The same loss may concern several of its groups: the sum would count it several times. */
+		if (group->lost_count > *ret_lost_count)
+			*ret_lost_count = group->lost_count;
+		DL_FOREACH (group->tools, tool)
+			tally_add(ret_tally, &tool->tally, 1);
+	}
+}
+
+uint64_t task_begin_boot_ns(const struct task *task)
+{
+	struct cgroup_limits limits;
+	struct tally tally;
+	int64_t lost_count;
+
+	task_fold(task, &tally, &limits, &lost_count);
+	return tally.begin_boot_ns;
+}
+
+static bool task_is_running(const struct task *task)
+{
+	const struct group *group;
+	const struct tool *tool;
+
+	DL_FOREACH (task->groups, group)
+		DL_FOREACH (group->tools, tool)
+			if (tool->tally.living_count > 0)
+				return true;
+	return false;
+}
+
+enum outcome_status task_status(const struct task *task)
+{
+	return outcome_status(&task->outcome, task_is_running(task));
 }
 
 void task_add_root(struct model *model, struct task *task, struct process *process)
@@ -89,7 +135,7 @@ void task_merge(struct model *model, struct task *from, struct task *into)
 	while (from->groups)
 		group_move(model, from->groups, into);
 	outcome_add(&into->outcome, &from->outcome);
-	cgroup_limits_merge(&into->limits, &from->limits);
+	tally_raise(&into->memory.bytes, from->memory.bytes);
 	if (!into->cause && from->cause)
 		into->cause = cause_ref(from->cause);
 	into->crashes_reported += from->crashes_reported;

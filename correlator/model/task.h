@@ -5,6 +5,7 @@
 #include "correlator/model/outcome.h"
 #include "correlator/model/process.h"
 #include "correlator/model/reason.h"
+#include "correlator/model/tally.h"
 #include "correlator/model/words.h"
 
 /* K(name, text of the row) */
@@ -42,9 +43,7 @@ struct task {
 	char *working_directory;
 	struct container *container;
 	enum reason reason;
-	struct tally tally;
-	uint64_t loss_number; /* of the loss last counted */
-	struct cgroup_limits limits;
+	struct concurrent_memory memory;
 	struct outcome outcome;
 	struct cause *cause;          /* of its failure; NULL: it has not failed, or the cause is unknown */
 	int failed_commands_reported; /* bits: 1 could not be executed, 2 not found */
@@ -66,6 +65,12 @@ struct task {
 };
 
 struct task *task_new(struct model *model, struct run *run, enum task_kind kind, enum reason reason, int64_t identity);
+/* Its figures: the sums and maxima over its tools, and the limits and losses of its groups. */
+void task_fold(const struct task *task, struct tally *ret_tally, struct cgroup_limits *ret_limits,
+	       int64_t *ret_lost_count);
+/* When its first image began, 0: it has none. */
+uint64_t task_begin_boot_ns(const struct task *task);
+enum outcome_status task_status(const struct task *task);
 void task_add_root(struct model *model, struct task *task, struct process *process);
 void task_set_orchestrator(struct task *task, struct process *orchestrator);
 void task_merge(struct model *model, struct task *from, struct task *into);

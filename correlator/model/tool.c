@@ -25,6 +25,7 @@ struct tool *tool_new(struct model *model, struct group *group, const char *name
 	if (!tool->name)
 		model->out_of_memory = true;
 	tally_init(&tool->tally);
+	tool->memory = (struct concurrent_memory){ROW_NULL, ROW_NULL};
 	DL_APPEND(group->tools, tool);
 	return tool;
 }

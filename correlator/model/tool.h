@@ -13,7 +13,9 @@ struct tool {
 	enum rules_role role;
 	uint64_t start_boot_ns; /* earliest start of its processes: orders tools by fork */
 	struct tally tally;
-	struct image *images; /* in memory */
+	struct concurrent_memory memory;
+	int64_t scan_memory_bytes; /* sum in the current scan */
+	struct image *images;      /* in memory */
 	bool dirty;
 	bool moved;               /* its stored processes are still in its previous task */
 	struct tool *prev, *next; /* in its group */

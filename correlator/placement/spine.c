@@ -53,6 +53,11 @@ static void task_take_root(struct model *model, struct task *task, struct proces
 	model_set_text(model, &task->working_directory, root->command->working_directory);
 }
 
+static int64_t known_bytes(int64_t bytes)
+{
+	return bytes ? bytes : ROW_NULL;
+}
+
 /* Makes one task of everything below `level` of the spine, which now has its second subtree. */
 static void spine_raise(struct model *model, struct run *run, int level)
 {
@@ -66,6 +71,8 @@ static void spine_raise(struct model *model, struct run *run, int level)
 	run->task_count++;
 	task->root_process_id = first_group->root_process_id;
 	task_set_orchestrator(task, orchestrator);
+	task->memory.bytes = known_bytes(first_group->inner_memory_bytes);
+	run->main->memory.bytes = known_bytes(run->spine_group[level]->outer_memory_bytes);
 	for (int i = level + 1; i < run->spine_length; i++) {
 		if (run->spine[i]) {
 			run->spine[i]->spine_index = -1;

@@ -120,10 +120,14 @@ static const char *const totals_texts[] = {"sample", "exec", "exit", "final"};
 		COUNT(failed_count, (tally).failed_count); \
 		COUNT(partial_count, (tally).partial_count); \
 		BOTH(peak_rss_bytes, (tally).peak_rss_bytes); \
-		BOTH(concurrent_memory_bytes, (tally).concurrent_memory_bytes); \
-		(tally).written_memory_bytes = (tally).concurrent_memory_bytes; \
 		END_BOTH((tally).living_count > 0, (tally).end_boot_ns); \
 		TOTALS_BOTH((tally).totals, 0); \
+	} while (0)
+
+#define MEMORY_BOTH(memory) \
+	do { \
+		BOTH(concurrent_memory_bytes, (memory).bytes); \
+		(memory).written_bytes = (memory).bytes; \
 	} while (0)
 
 #define LIMIT(name) BOTH(name, limits->name);
@@ -165,18 +169,25 @@ void run_columns(struct columns *columns, struct row_run *row, struct run *run)
 	BOTH(origin_process_id, run->origin_process_id);
 	BOTH(user_id, run->user_id);
 	OWN_TEXT(working_directory, run->working_directory);
-	row->status = statuses[outcome_status(&run->outcome, &run->tally)];
+	row->status = statuses[outcome_status(&run->outcome, run->tally.living_count > 0)];
 	BOTH(exit_code, run->outcome.exit_code);
 	BOTH(signal, run->outcome.signal);
 	ENUM_TEXT(reason, run->reason, reasons);
 	BOTH(task_count, run->task_count);
-	BOTH(lost_count, run->tally.lost_count);
+	BOTH(lost_count, run->lost_count);
 	TALLY_BOTH(run->tally);
+	MEMORY_BOTH(run->memory);
 	LIMITS_BOTH(run->limits);
 }
 
+/* Figures are only saved: those of its groups and tools are loaded. */
 void task_columns(struct columns *columns, struct row_task *row, struct task *task)
 {
+	struct cgroup_limits all_limits;
+	struct tally tally;
+	int64_t lost_count;
+
+	task_fold(task, &tally, &all_limits, &lost_count);
 	BOTH(id, task->id);
 	BOTH(merged_into_id, task->merged_into_id);
 	BOTH(retried_by_id, task->retried_by_id);
@@ -186,14 +197,15 @@ void task_columns(struct columns *columns, struct row_task *row, struct task *ta
 	BOTH(root_process_id, task->root_process_id);
 	BOTH(orchestrator_process_id, task->orchestrator_process_id);
 	OWN_TEXT(working_directory, task->working_directory);
-	row->status = statuses[outcome_status(&task->outcome, &task->tally)];
+	row->status = statuses[outcome_status(&task->outcome, tally.living_count > 0)];
 	BOTH(exit_code, task->outcome.exit_code);
 	BOTH(signal, task->outcome.signal);
 	ENUM_TEXT(reason, task->reason, reasons);
-	BOTH(lost_count, task->tally.lost_count);
-	TALLY_BOTH(task->tally);
-	BOTH(requested_thread_count, task->tally.requested_thread_count);
-	LIMITS_BOTH(task->limits);
+	BOTH(lost_count, lost_count);
+	TALLY_BOTH(tally);
+	MEMORY_BOTH(task->memory);
+	BOTH(requested_thread_count, tally.requested_thread_count);
+	LIMITS_BOTH(all_limits);
 }
 
 void tool_columns(struct columns *columns, struct row_tool *row, struct tool *tool)
@@ -202,6 +214,7 @@ void tool_columns(struct columns *columns, struct row_tool *row, struct tool *to
 	OWN_TEXT(name, tool->name);
 	ENUM_TEXT(role, tool->role, role_texts);
 	TALLY_BOTH(tool->tally);
+	MEMORY_BOTH(tool->memory);
 	BOTH(requested_thread_count, tool->tally.requested_thread_count);
 }
 

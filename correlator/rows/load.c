@@ -366,6 +366,8 @@ int load_model(struct model *model)
 	if (r < 0)
 		return r == -ENODATA ? 0 : r;
 	memcpy(model->boot_id, stream.boot_id, sizeof(model->boot_id));
+	/* Until the next event this is the latest time known: what a reboot ended was last seen then. */
+	model->now_boot_ns = stream.committed_boot_ns;
 	archive_init(&loader.archive);
 	r = load_rows(&loader);
 	if (r == 0 && is_broken(&loader))

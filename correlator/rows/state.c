@@ -80,10 +80,11 @@ static void *part_new(struct archive *archive, size_t size)
 		archive_close(archive);                                                       \
 	} while (0);
 
-/* Exit codes, signals and the other limits are columns. */
-#define OUTCOME_AND_LIMITS                                                                \
+/* Exit codes and signals are columns. */
+#define OUTCOME                                                                             \
 	INT(outcome.known) INT(outcome.failed) INT(outcome.root_count) INT(outcome.living_roots) \
-	INT(outcome.end_boot_ns) INT(limits.cgroup_id) ID(limits.throttled_before_ns)
+	INT(outcome.end_boot_ns)
+#define LIMITS_BEYOND_COLUMNS INT(limits.cgroup_id) ID(limits.throttled_before_ns)
 
 /* A cause shared by several entities is saved with each of them. */
 static void cause_state(struct archive *archive, struct cause **cause)
@@ -123,9 +124,7 @@ void host_state(struct archive *archive, struct model *model)
 
 void container_state(struct archive *archive, struct container *entity)
 {
-	INT(labelled)
-	INT(limits.cgroup_id)
-	ID(limits.throttled_before_ns)
+	INT(labelled) LIMITS_BEYOND_COLUMNS
 }
 
 /* ---- runs --------------------------------------------------------------------------------- */
@@ -148,7 +147,7 @@ void run_state(struct archive *archive, struct run *entity)
 	archive_int_or(archive, "orchestrator", &entity->orchestrator, -1);
 	archive_enum(archive, "spine_length", &entity->spine_length, RUN_SPINE_MAX + 1);
 	archive_require(archive, entity->orchestrator >= -1 && entity->orchestrator < RUN_SPINE_MAX);
-	OUTCOME_AND_LIMITS
+	OUTCOME LIMITS_BEYOND_COLUMNS
 	siblings_state(archive, entity);
 }
 
@@ -177,6 +176,8 @@ static void group_state(struct archive *archive, struct group *entity)
 
 	INT(id) INT(root_process_id)
 	INT(orchestrator.pid) INT(orchestrator.start_boot_ns) INT(input_pipe) INT(output_pipe)
+	INT(lost_count) INT(inner_memory_bytes) INT(outer_memory_bytes)
+	ID(limits.memory_limit_bytes) ID(limits.cgroup_peak_bytes) ID(limits.throttled_ns) LIMITS_BEYOND_COLUMNS
 	archive_int_or(archive, "spine_index", &index, -1);
 	archive_require(archive, index >= -1 && index < entity->task->run->spine_length);
 	if (index >= 0 && !archive->bad)
@@ -203,7 +204,7 @@ void task_state(struct archive *archive, struct task *entity)
 	INT(crashes_reported) INT(incident_boot_ns) INT(idle_count)
 	INT(fatal) INT(work) INT(wraps) INT(awaited)
 	cause_state(archive, &entity->cause);
-	OUTCOME_AND_LIMITS
+	OUTCOME
 	groups_state(archive, entity);
 }
 
