@@ -124,13 +124,16 @@ requirement_is_met() {
 
 # requirements_unmet PURPOSE...: prints "packages|what for|purpose" for each one missing.
 requirements_unmet() {
-	local purpose packages satisfied reason
+	local purposes purpose word packages satisfied reason
 	local -a words
 	use_any_bpftool
-	while IFS='|' read -r purpose packages satisfied reason; do
-		[[ $purpose == '#'* || -z $satisfied ]] && continue
-		purpose=$(trim "$purpose")
-		[[ " $* " == *" $purpose "* ]] || continue
+	while IFS='|' read -r purposes packages satisfied reason; do
+		[[ $purposes == '#'* || -z $satisfied ]] && continue
+		purpose=''
+		for word in $purposes; do
+			[[ " $* " != *" $word "* ]] || purpose=$word
+		done
+		[[ -n $purpose ]] || continue
 		read -r -a words <<<"$satisfied"
 		requirement_is_met "${words[@]}" ||
 			printf '%s|%s|%s\n' "$(trim "$packages")" "$(trim "$reason")" "$purpose"
@@ -178,6 +181,19 @@ apt_way() {
 install_packages() {
 	apt install --yes --no-install-recommends -o DPkg::Lock::Timeout=300 \
 		-o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold "$@"
+}
+
+# without_services COMMAND...: the services of packages that it installs do not start, since their scripts
+# ask policy-rc.d. One that is there already stays.
+without_services() {
+	(
+		policy=/usr/sbin/policy-rc.d
+		if [[ ! -e $policy ]]; then
+			trap 'as_root rm -f "$policy"' EXIT
+			printf '#!/bin/sh\nexit 101\n' | as_root install -m 755 /dev/stdin "$policy"
+		fi
+		"$@"
+	)
 }
 
 # packages_require INSTALL LOG PURPOSE...: installs what is missing if INSTALL is 1,
