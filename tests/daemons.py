@@ -194,7 +194,7 @@ class Daemons:
             remove_tree(self.directory)
 
     def rows(self, sql, *values):
-        """Rows of the store as dictionaries; empty if there is no store yet."""
+        """Rows of the store as dictionaries; empty if there is no store yet, or nothing in it."""
         if not self.store.exists():
             return []
         database = sqlite3.connect(f"file:{self.store}?mode=ro", uri=True, timeout=30)
@@ -202,8 +202,8 @@ class Daemons:
         database.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
         try:
             return [dict(row) for row in database.execute(sql, values)]
-        except sqlite3.OperationalError as reason:
-            if "no such table" in str(reason):
+        except sqlite3.OperationalError:
+            if not database.execute("SELECT 1 FROM sqlite_schema").fetchone():
                 return []
             raise
         finally:

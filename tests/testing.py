@@ -20,13 +20,14 @@ import socket
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import time
 import traceback
 import unittest
 
 SKIPPED = 77 # exit status of a file that cannot run here, as in meson
-REPEATS_MAX = 4
+ATTEMPTS_MAX = 2 # what happens once in thousands does not happen twice
 LONG = bool(os.environ.get("TRACER_TESTS_LONG"))
 FAILED = "TRACER_TESTS_FAILED"
 MOUNTS_MARK = "TRACER_CHECK_MOUNTS"
@@ -85,13 +86,18 @@ def wait_until(what, holds, timeout_s=60):
 
 
 class OnTerminal:
-    """A program whose standard error is a terminal, and its output there."""
+    """A program whose standard error is a terminal, and what it prints there, `said`. `whole`: so are its
+    other streams, and it is the program's own terminal, at which one can type."""
 
-    def __init__(self, command, env=ENVIRONMENT, term="xterm"):
+    def __init__(self, command, env=ENVIRONMENT, term="xterm", whole=False, columns=80, **more):
         self.said = b""
         self._terminal, its_end = pty.openpty()
-        self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=its_end,
-                                         env={**env, "TERM": term})
+        termios.tcsetwinsize(its_end, (24, columns))
+        if whole:
+            more |= {"stdin": its_end, "stdout": its_end, "start_new_session": True,
+                     "preexec_fn": lambda: fcntl.ioctl(2, termios.TIOCSCTTY, 0)}
+        self.process = subprocess.Popen(command, stderr=its_end, env={**env, "TERM": term},
+                                        **{"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE} | more)
         os.close(its_end)
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
@@ -103,15 +109,18 @@ class OnTerminal:
         except OSError:  # the other end is closed
             pass
 
+    def type(self, keys):
+        os.write(self._terminal, keys)
+
     def finish(self, timeout_s=60):
-        """Returns its exit status and its output."""
+        """Returns its exit status and its standard output, or all output of a whole one."""
         try:
-            printed, _ = self._process.communicate(timeout=timeout_s)
+            printed, _ = self.process.communicate(timeout=timeout_s)
         finally:
-            self._process.kill()
+            self.process.kill()
         self._listener.join()
         os.close(self._terminal)
-        return self._process.returncode, printed
+        return self.process.returncode, self.said if printed is None else printed
 
 
 def remove_tree(path, timeout_s=10):
@@ -244,7 +253,7 @@ def succeeds(title, test, *arguments):
         except Repeatable:
             output += traceback.format_exc()
             repeats += 1
-            if repeats < REPEATS_MAX:
+            if repeats < ATTEMPTS_MAX:
                 continue
             verdict = f"not ok - {title}"
         except Exception:

@@ -8,20 +8,16 @@ Shells that are not installed are skipped.
 import json
 import os
 import pathlib
-import pty
 import re
-import select
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from testing import run_cases  # noqa: E402 (the line above has to come first)
+from testing import OnTerminal, run_cases, wait_until  # noqa: E402 (the line above has to come first)
 
 TRACER, MAKE_STORE = map(os.path.abspath, sys.argv[1:3])
 DEADLINE_S = 120  # for an answer, even on a slow machine
@@ -48,27 +44,19 @@ class Terminal:
     """A shell running on a terminal, tested line by line."""
 
     def __init__(self, directory, environment, arguments):
-        self.pid, self.fd = pty.fork()
-        if self.pid == 0:
-            os.chdir(directory)
-            os.execvpe(arguments[0], arguments, environment)
-        self.seen = b""
+        self.terminal = OnTerminal(arguments, environment, environment["TERM"], whole=True, cwd=directory)
+        self.answered = 0
 
     def complete(self, line):
-        os.write(self.fd, line.encode() + b"\t" + REPORT)
-        deadline = time.monotonic() + DEADLINE_S
-        while not (found := re.search(rb"<<(.*?)>>", self.seen, re.S)):
-            left = deadline - time.monotonic()
-            if left <= 0 or not select.select([self.fd], [], [], left)[0]:
-                raise AssertionError(f"{line}: no answer: {self.seen!r}")
-            self.seen += os.read(self.fd, 65536)
-        self.seen = self.seen[found.end():]
+        self.terminal.type(line.encode() + b"\t" + REPORT)
+        found = wait_until(f"an answer to {line}", lambda: re.compile(rb"<<(.*?)>>", re.S).search(
+            self.terminal.said, self.answered), DEADLINE_S)
+        self.answered = found.end()
         return found[1].decode().strip()
 
     def close(self):
-        os.kill(self.pid, signal.SIGKILL)
-        os.close(self.fd)
-        os.waitpid(self.pid, 0)
+        self.terminal.process.kill()
+        self.terminal.finish()
 
 
 class Fish:

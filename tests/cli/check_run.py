@@ -9,7 +9,6 @@ import glob
 import json
 import os
 import pathlib
-import pty
 import select
 import signal
 import sqlite3
@@ -20,7 +19,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from testing import OnTerminal, run_cases, skip_all  # noqa: E402
+from testing import OnTerminal, run_cases, skip_all, wait_until  # noqa: E402
 
 TRACER = os.path.abspath(sys.argv[1])
 STRANGER = "a-strangers-secret"
@@ -193,22 +192,11 @@ class Signals(Case):
             self.assertIn(b"failed with exit code 7", output[1])
 
     def test_control_c_reaches_it_once_and_the_report_comes(self):
-        pid, terminal = pty.fork()
-        if pid == 0:
-            os.execve(TRACER, [TRACER, "run", "--", sys.executable, "-c", COUNT_INTERRUPTS],
-                      self.environment)
-        output = b""
-        while b"ready" not in output:
-            output += os.read(terminal, 4096)
-        os.write(terminal, b"\x03")
-        while True:
-            try:
-                piece = os.read(terminal, 65536)
-            except OSError:
-                break
-            output += piece
-        os.close(terminal)
-        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 21, output)
+        terminal = OnTerminal([TRACER, "run", "--", sys.executable, "-c", COUNT_INTERRUPTS], self.environment, whole=True)
+        wait_until("it is ready", lambda: b"ready" in terminal.said)
+        terminal.type(b"\x03")
+        status, output = terminal.finish()
+        self.assertEqual(status, 21, output)
         self.assertIn(b"exit code 21", output)
 
     @staticmethod

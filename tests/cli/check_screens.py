@@ -9,7 +9,6 @@ screen without colours. --update rewrites the files: review the changes, they ar
 import difflib
 import os
 import pathlib
-import pty
 import re
 import subprocess
 import sys
@@ -19,7 +18,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from testing import run_cases  # noqa: E402 (the line above has to come first)
+from testing import OnTerminal, run_cases  # noqa: E402 (the line above has to come first)
 
 TRACER, MAKE_STORE = map(os.path.abspath, sys.argv[1:3])
 UPDATE = "--update" in sys.argv
@@ -64,17 +63,8 @@ class Screens(unittest.TestCase):
             self.assertEqual(result.returncode, 0, arguments)
             self.assertNotIn(b"\033", result.stdout)
             return result.stdout.decode()
-        pid, terminal = pty.fork()
-        if pid == 0:
-            os.execve(TRACER, [TRACER, *arguments], {**self.environment, "COLUMNS": str(width)})
-        output = b""
-        try:
-            while piece := os.read(terminal, 65536):
-                output += piece
-        except OSError:  # the program has ended
-            pass
-        os.close(terminal)
-        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0, arguments)
+        status, output = OnTerminal([TRACER, *arguments], self.environment, whole=True, columns=width).finish()
+        self.assertEqual(status, 0, arguments)
         return re.sub(r"\033\[[0-9;]*m", "", output.decode()).replace("\r", "")
 
     def test_screens(self):

@@ -8,22 +8,18 @@ import contextlib
 import csv
 import datetime
 import decimal
-import fcntl
 import functools
 import itertools
 import json
 import os
 import pathlib
-import pty
 import re
 import signal
 import socket
 import sqlite3
-import struct
 import subprocess
 import sys
 import tempfile
-import termios
 import time
 import unicodedata
 import unittest
@@ -562,45 +558,31 @@ class Printing(Case):
         self.assertIn(b"|- ", plain)
         self.assertIn(b"\033[", self.run_tracer("show", "--color=always").stdout)
 
-    def on_terminal(self, columns, arguments, keys=(), **environment):
+    def on_terminal(self, columns, arguments, keys=(), term="xterm", **environment):
         """Output to a terminal of that width, and the exit status."""
-        pid, terminal = pty.fork()
-        if pid == 0:
-            os.execve(TRACER, [TRACER, *arguments],
-                      {**self.environment, "TERM": "xterm", **environment})
-        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        output = b""
+        terminal = OnTerminal([TRACER, *arguments], self.environment | environment, term, whole=True, columns=columns)
         for key in keys:
             time.sleep(0.4)
-            os.write(terminal, key)
-        while True:
-            try:
-                piece = os.read(terminal, 65536)
-            except OSError:
-                break
-            if not piece:
-                break
-            output += piece
-        os.close(terminal)
-        return output.decode(), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+            terminal.type(key)
+        status, output = terminal.finish()
+        return output.decode(), status
 
     def test_terminals(self):
         tables = [["show", "--table"], ["show", "--tools"], ["show"], ["show", "--processes"], ["runs", "--all"],
                   ["top", "--once", "--all"]]
         for columns, arguments in itertools.product((40, 60, 80, 120, 200), tables):
-            # COLUMNS, because a new terminal's size is set only after the program has started.
-            output, status = self.on_terminal(columns, arguments, COLUMNS=str(columns))
+            output, status = self.on_terminal(columns, arguments)
             self.assertEqual(status, 0)
             self.assertIn("\033[", output)
             table = re.sub(r"\033\[[0-9;]*m", "", output).replace("\r", "").split("\n\n")[-1]
             for line in table.splitlines():
                 self.assertLessEqual(len(line), columns, arguments)
         self.assertNotIn("\033", self.on_terminal(80, ["show"], NO_COLOR="1")[0])
-        self.assertNotIn("\033", self.on_terminal(80, ["show"], TERM="dumb")[0])
+        self.assertNotIn("\033", self.on_terminal(80, ["show"], term="dumb")[0])
         self.assertNotIn("\033", self.on_terminal(80, ["show", "--color=never"])[0])
-        self.assertIn("━", self.on_terminal(150, ["show"], COLUMNS="150")[0])
+        self.assertIn("━", self.on_terminal(150, ["show"])[0])
         for verb in verbs():
-            for line in self.on_terminal(80, ["help", verb], COLUMNS="80")[0].replace("\r", "").splitlines():
+            for line in self.on_terminal(80, ["help", verb])[0].replace("\r", "").splitlines():
                 self.assertLessEqual(len(line), 80, (verb, line))
 
     def test_live_top_leaves_the_terminal_as_it_was(self):

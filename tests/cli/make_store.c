@@ -56,23 +56,24 @@ static bool in_container; /* the following processes have limits and use the net
 #define NULL_I(column) .column = ROW_NULL,
 #define NULL_T(column)
 #define NULL_B(column)
-#define SET_TOTALS(row, cpu, delay, memory, io) \
+/* Of `n` processes; a task has the sums of its tools, and a run those of its tasks. */
+#define SET_TOTALS(row, n, cpu, memory, io) \
 	do { \
 		(row).cpu_ns = (cpu); \
 		(row).user_ns = (cpu)*9 / 10; \
 		(row).system_ns = (cpu) / 10; \
-		(row).run_delay_ns = (delay); \
-		(row).voluntary_switches = 120; \
-		(row).involuntary_switches = 12; \
-		(row).minor_faults = 4000; \
-		(row).major_faults = 3; \
+		(row).run_delay_ns = (n)*MS; \
+		(row).voluntary_switches = (n)*120; \
+		(row).involuntary_switches = (n)*12; \
+		(row).minor_faults = (n)*4000; \
+		(row).major_faults = (n)*3; \
 		(row).read_bytes = (io); \
 		(row).write_bytes = (io) / 3; \
 		(row).cancelled_write_bytes = 0; \
 		(row).rchar_bytes = (io)*2; \
 		(row).wchar_bytes = (io); \
-		(row).syscr_count = 900; \
-		(row).syscw_count = 300; \
+		(row).syscr_count = (n)*900; \
+		(row).syscw_count = (n)*300; \
 		(row).peak_rss_bytes = (memory); \
 	} while (0)
 
@@ -119,7 +120,7 @@ static void put_process(const struct row_task *task, const struct row_tool *tool
 	process.redacted_count = 0;
 	process.arguments_truncated = 0;
 	process.working_directory = "/data";
-	SET_TOTALS(process, tool->cpu_ns, tool->run_delay_ns, tool->peak_rss_bytes, tool->read_bytes);
+	SET_TOTALS(process, 1, tool->cpu_ns, tool->peak_rss_bytes, tool->read_bytes);
 	check(store_put_process(store, &process));
 	for (int i = 3; i >= 0 && !process.ended; i--) {
 		struct row_sample sample = {ROW_SAMPLE_COLUMNS(NULL_I, NULL_T, NULL_B)};
@@ -137,12 +138,23 @@ static void put_process(const struct row_task *task, const struct row_tool *tool
 	}
 }
 
+static bool is_helper(const char *name)
+{
+	return strcmp(name, "mkdir") == 0 || strcmp(name, "bash") == 0;
+}
+
+/* Tools share what the helpers leave of the CPU time, 1 ms each, and the I/O. */
 static void put_tools(const struct row_task *task, const struct step *step)
 {
+	int64_t helper_count = 0, tool_count;
+
+	for (int i = 0; i < task->process_count; i++)
+		helper_count += is_helper(step->tools[i]);
+	tool_count = task->process_count - helper_count;
 	for (int i = 0; step->tools[i]; i++) {
 		struct row_tool tool = {ROW_TOOL_COLUMNS(NULL_I, NULL_T, NULL_B)};
 		static const char arguments[] = "tool\0-t\0 2 it's\0" HOSTILE;
-		bool helper = strcmp(step->tools[i], "mkdir") == 0 || strcmp(step->tools[i], "bash") == 0;
+		bool helper = is_helper(step->tools[i]);
 
 		tool.id = id_of("tool", step->tools[i], task->id);
 		tool.host_id = host_id;
@@ -156,8 +168,8 @@ static void put_tools(const struct row_task *task, const struct step *step)
 		tool.process_count = 1;
 		tool.living_count = task->living_count;
 		tool.failed_count = step->exit_code && !helper;
-		SET_TOTALS(tool, helper ? MS : task->cpu_ns, MS, helper ? MIB : task->peak_rss_bytes,
-			   helper ? 0 : task->read_bytes);
+		SET_TOTALS(tool, 1, helper ? MS : (task->cpu_ns - helper_count * MS) / tool_count,
+			   helper ? MIB : task->peak_rss_bytes, helper ? 0 : task->read_bytes / tool_count);
 		check(store_put_tool(store, &tool));
 		put_process(task, &tool, 1000 + i, step->tools[i], step->arguments ? step->arguments : arguments,
 			    step->arguments ? step->arguments_size : sizeof(arguments));
@@ -186,7 +198,7 @@ static int64_t put_task(const struct step *step, const char *kind, int64_t numbe
 	task.living_count = running;
 	task.failed_count = step->exit_code != 0;
 	task.lost_count = run.lost_count;
-	SET_TOTALS(task, step->cpu_ms * MS, 3 * MS, step->memory_mib * MIB, step->memory_mib * MIB);
+	SET_TOTALS(task, task.process_count, step->cpu_ms * MS, step->memory_mib * MIB, step->memory_mib * MIB);
 	task.concurrent_memory_bytes = step->memory_mib * MIB;
 	if (in_container) {
 		task.sent_bytes = 3 * MIB;
@@ -202,13 +214,14 @@ static int64_t put_task(const struct step *step, const char *kind, int64_t numbe
 static void put_run(const char *name, const char *kind, const char *engine, const struct step *steps, size_t count,
 		    int64_t ago_s, bool running)
 {
-	int64_t wall_ms = 0, cpu_ms = 0;
+	int64_t wall_ms = 0, cpu_ms = 0, read_mib = 0;
 	bool failed = false;
 
 	for (size_t i = 0; i < count; i++) {
 		wall_ms =
 			steps[i].begin_ms + steps[i].wall_ms > wall_ms ? steps[i].begin_ms + steps[i].wall_ms : wall_ms;
 		cpu_ms += steps[i].cpu_ms;
+		read_mib += steps[i].memory_mib;
 		failed |= steps[i].exit_code != 0;
 	}
 	run.id = id_of("run", name, ago_s);
@@ -222,10 +235,13 @@ static void put_run(const char *name, const char *kind, const char *engine, cons
 	run.root_end_boot_ns = run.end_boot_ns;
 	run.started_unix_ns = unix_ns - ago_s * SECOND;
 	run.task_count = (int64_t)count - 1;
-	run.process_count = (int64_t)count * 2;
+	run.process_count = 0;
+	for (size_t i = 0; i < count; i++)
+		for (int tool = 0; steps[i].tools[tool]; tool++)
+			run.process_count++;
 	run.living_count = running;
 	run.failed_count = failed;
-	SET_TOTALS(run, cpu_ms * MS, 20 * MS, 413 * MIB, 900 * MIB);
+	SET_TOTALS(run, run.process_count, cpu_ms * MS, 413 * MIB, read_mib * MIB);
 	run.concurrent_memory_bytes = 620 * MIB;
 	run.sent_bytes = in_container ? 6 * MIB : ROW_NULL;
 	run.received_bytes = in_container ? 0 : ROW_NULL;

@@ -9,6 +9,7 @@ import pathlib
 import random
 import re
 import shutil
+import signal
 import struct
 import subprocess
 
@@ -83,6 +84,12 @@ def trace_upgrade(daemons, program, *strace):
         capture_output=True, text=True, check=False, env=CONFINED)
 
 
+def kill_upgrade(daemons, program, name, number):
+    """Kills it at that system call."""
+    result = trace_upgrade(daemons, program, "-o", os.devnull, f"--inject={name}:signal=KILL:when={number}")
+    same(f"end at {name} {number} ({result.stderr[-500:]})", result.returncode, -signal.SIGKILL)
+
+
 def crash_points(calls, first):
     """(call, its ordinal by name) from the first call containing that word to the last one on pins."""
     points, counts, begun = [], {}, False
@@ -111,8 +118,7 @@ def test_killed_in_the_middle_of_an_upgrade(bench):
     for name, number in points:
         # The same build again, as a service manager would start it; every other time the old one.
         current = 1 - current
-        trace_upgrade(daemons, builds[current], "-o", os.devnull,
-                      f"--inject={name}:signal=KILL:when={number}")
+        kill_upgrade(daemons, builds[current], name, number)
         bench.storm(first=ran, count=COMMANDS_A_CRASH).wait()
         ran += COMMANDS_A_CRASH
         if (number + current) % 2:
@@ -265,8 +271,7 @@ def test_killed_while_a_version_is_replaced(bench):
         kills.append(boot_ns())
         storm()
         set_record_version(daemons.pin_directory, OTHER_VERSION)
-        trace_upgrade(daemons, daemons.probe_program, "-o", os.devnull,
-                      f"--inject={name}:signal=KILL:when={number}")
+        kill_upgrade(daemons, daemons.probe_program, name, number)
         storm()
         if comes_back:
             swap_release(daemons.pin_directory)

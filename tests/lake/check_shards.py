@@ -85,7 +85,7 @@ def test_verbs_give_the_same_output(first, second):
         here = check_queries.answers(store, lines)
         for node in (first, second):
             there = check_queries.answers(node.url, lines, env=environment(node))
-            for line, expected, found in zip(lines, here, there):
+            for line, expected, found in zip(lines, here, there, strict=True):
                 assert expected == found, f"{line}:\nstore {expected[:500]}\nlake  {found[:500]}"
 
 

@@ -1,13 +1,16 @@
 /* A daemon's sandbox from inside: enters it as the daemon does, then tries what must fail, and
  * what must work. Prints a verdict for each attempt.
  *
- * usage: forbidden probe | reader | correlator STORE   (root; STORE: a writable file)
+ * usage: forbidden probe | reader | correlator STORE | nobody   (root; STORE: a writable file)
+ *
+ * For "nobody" it only gives up root, and shows that nothing but a sandbox refuses the attempts.
  *
  * If the sandbox is broken, the attempts harm only this process and a directory of its own,
  * never the machine.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -20,6 +23,7 @@
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
+#include <linux/userfaultfd.h>
 
 #include "common/privilege.h"
 #include "correlator/confine.h"
@@ -67,6 +71,7 @@ enum {
 	CORRELATOR = 4,
 	LISTED = PROBE | READER, /* their filters are allow lists */
 	ALL = LISTED | CORRELATOR,
+	PRIVILEGED = 8, /* the kernel refuses it without privileges, before it looks at the arguments, if it has it */
 };
 
 struct attempt {
@@ -77,12 +82,13 @@ struct attempt {
 };
 
 #define PATH(text) (long)(text)
+#define NO_PID 0x7fffffff
 
 /* By number, so that no library substitutes another call. */
 static const struct attempt attempts[] = {
 	{LISTED, "open a file", SYS_openat, {AT_FDCWD, PATH("/etc/passwd"), O_RDONLY}},
 	{ALL, "make a file", SYS_openat, {AT_FDCWD, PATH("/tmp/forbidden"), O_CREAT | O_WRONLY, 0600}},
-	{LISTED, "look into another process", SYS_openat, {AT_FDCWD, PATH("/proc/1/environ"), O_RDONLY}},
+	{PROBE, "look into another process", SYS_openat, {AT_FDCWD, PATH("/proc/1/cmdline"), O_RDONLY}},
 	{LISTED, "read names in a directory", SYS_getdents64, {0, 0, 0}},
 	{LISTED, "remove a file", SYS_unlinkat, {AT_FDCWD, PATH("/tmp/forbidden"), 0}},
 	{LISTED, "rename a file", SYS_renameat2, {AT_FDCWD, PATH("/x"), AT_FDCWD, PATH("/y"), 0}},
@@ -91,7 +97,7 @@ static const struct attempt attempts[] = {
 	{ALL, "a TCP socket", SYS_socket, {AF_INET, SOCK_STREAM, 0}},
 	{ALL, "an IPv6 socket", SYS_socket, {AF_INET6, SOCK_DGRAM, 0}},
 	{ALL, "a netlink socket", SYS_socket, {AF_NETLINK, SOCK_RAW, 0}},
-	{ALL, "a packet socket", SYS_socket, {AF_PACKET, SOCK_RAW, 0}},
+	{ALL | PRIVILEGED, "a packet socket", SYS_socket, {AF_PACKET, SOCK_RAW, 0}},
 	{LISTED, "a pair of sockets", SYS_socketpair, {AF_INET, SOCK_STREAM, 0, 0}},
 	{LISTED, "listen", SYS_listen, {-1, 1}},
 	{LISTED, "bind", SYS_bind, {-1, 0, 0}},
@@ -100,17 +106,17 @@ static const struct attempt attempts[] = {
 	{ALL, "run a program by descriptor", SYS_execveat, {-1, PATH(""), 0, 0, 0}},
 	{PROBE, "fork", SYS_clone, {SIGCHLD, 0, 0, 0, 0}},
 	{LISTED, "clone3", SYS_clone3, {0, 0}},
-	{ALL, "trace a process", SYS_ptrace, {PTRACE_ATTACH, 1, 0, 0}},
+	{ALL, "tracing", SYS_ptrace, {PTRACE_TRACEME, 0, 0, 0}},
 	{ALL, "read a process' memory", SYS_process_vm_readv, {1, 0, 0, 0, 0, 0}},
-	{ALL, "kill a process", SYS_kill, {1, 0}},
+	{ALL, "kill a process", SYS_kill, {NO_PID, 0}},
 	{ALL, "signal by pidfd", SYS_pidfd_send_signal, {-1, 0, 0, 0}},
-	{ALL, "mount", SYS_mount, {PATH("none"), PATH("/mnt"), PATH("tmpfs"), 0, 0}},
+	{ALL, "mount", SYS_mount, {PATH("none"), PATH("/nowhere"), PATH("tmpfs"), 0, 0}},
 	{ALL, "unmount", SYS_umount2, {PATH("/nowhere"), 0}},
 	{ALL, "change the root", SYS_chroot, {PATH("/nowhere")}},
 	{ALL, "new namespaces", SYS_unshare, {0}},
 	{ALL, "another's namespace", SYS_setns, {-1, 0}},
-	{ALL, "become root", SYS_setuid, {0}},
-	{ALL, "become root's group", SYS_setgid, {0}},
+	{ALL, "change the user", SYS_setuid, {NOBODY}},
+	{ALL, "change the group", SYS_setgid, {NOBODY}},
 	{ALL, "take capabilities", SYS_capset, {0, 0}},
 	{LISTED, "change limits", SYS_prlimit64, {0, 7, 0, 0}},
 	{LISTED, "set a process option", SYS_prctl, {PR_SET_DUMPABLE, 1, 0, 0, 0}},
@@ -122,32 +128,56 @@ static const struct attempt attempts[] = {
 	{LISTED, "a file in memory", SYS_memfd_create, {PATH("forbidden"), 0}},
 	{ALL, "io_uring", SYS_io_uring_setup, {0, 0}},
 	{ALL, "perf events", SYS_perf_event_open, {0, 0, -1, -1, 0}},
-	{ALL, "user faults", SYS_userfaultfd, {0}},
+	{ALL, "user faults", SYS_userfaultfd, {UFFD_USER_MODE_ONLY}},
 	{ALL, "keys", SYS_keyctl, {0, 0, 0, 0, 0}},
-	{ALL, "a kernel module", SYS_finit_module, {-1, PATH(""), 0}},
-	{ALL, "another kernel", SYS_kexec_load, {0, 0, 0, 0}},
+	{ALL | PRIVILEGED, "a kernel module", SYS_finit_module, {-1, PATH(""), 0}},
+	{ALL | PRIVILEGED, "another kernel", SYS_kexec_load, {0, 0, 0, 0}},
 	{ALL, "the clock", SYS_clock_settime, {-1, 0}},
 	{LISTED, "a device's controls", SYS_ioctl, {0, 0, 0}},
 	{LISTED, "another filter", SYS_seccomp, {99, 0, 0}},
 };
 
-/* EPERM comes from the filter, EACCES from Landlock; the calls above return either only for these
- * reasons or for lack of privilege, which is as good. */
+static long try_one(const struct attempt *attempt)
+{
+	const long *with = attempt->argument;
+
+	errno = 0;
+	return syscall(attempt->number, with[0], with[1], with[2], with[3], with[4], with[5]);
+}
+
+/* EPERM comes from the filter, EACCES from Landlock: be_nobody() shows that. */
 static void try_forbidden(int who)
 {
 	char why[128];
 
 	for (size_t i = 0; i < sizeof(attempts) / sizeof(attempts[0]); i++) {
-		const struct attempt *attempt = &attempts[i];
-		const long *with = attempt->argument;
-
-		if (!(attempt->who & who))
+		if (!(attempts[i].who & who))
 			continue;
-		errno = 0;
-		long result = syscall(attempt->number, with[0], with[1], with[2], with[3], with[4], with[5]);
+		long result = try_one(&attempts[i]);
 		snprintf(why, sizeof(why), "gave %ld, %s", result, strerror(errno));
-		verdict(result == -1 && (errno == EPERM || (who != PROBE && errno == EACCES)), attempt->name, why);
+		verdict(result == -1 && (errno == EPERM || (who != PROBE && errno == EACCES)), attempts[i].name, why);
 	}
+}
+
+/* Each in a process of its own, since it may run a program. */
+static int be_nobody(void)
+{
+	const struct option_user nobody = {"nobody", NOBODY, NOBODY};
+	int result = confine_drop(&nobody);
+
+	verdict(result == 0, "root is given up", strerror(-result));
+	for (size_t i = 0; i < sizeof(attempts) / sizeof(attempts[0]); i++) {
+		int status = 0;
+		pid_t child = fork();
+
+		if (child == 0)
+			_exit(try_one(&attempts[i]) == -1 && (errno == EPERM || errno == EACCES));
+		waitpid(child, &status, 0);
+		remove("/tmp/forbidden");
+		verdict((attempts[i].who & PRIVILEGED) || WEXITSTATUS(status) == 0, attempts[i].name,
+			"the sandbox alone does not refuse it");
+	}
+	return failures ? 1 : 0;
 }
 
 static void try_bpf(int link)
@@ -227,37 +257,44 @@ static void try_victim(pid_t victim)
 		"it can");
 }
 
-#if defined(__x86_64__)
-/* getpid through the 32-bit entry, where numbers denote other calls. */
-static void try_other_abi(void)
-{
-	long result;
-
-	__asm__ volatile("int $0x80" : "=a"(result) : "a"(20L) : "memory", "r8", "r9", "r10", "r11");
-	_exit(1);
-}
-#endif
-
 static int sandbox(void)
 {
 	return sandbox_enter(NOBODY, NOBODY, PRIVILEGE_NO_GROUP);
 }
 
-/* In a child process, because the attempt kills it. */
+#if defined(__x86_64__)
+/* getpid through the 32-bit entry, where numbers denote other calls, in a child process, because the attempt
+ * kills it. Returns its wait status. */
+static int try_other_abi(bool is_confined)
+{
+	int status = 0;
+	pid_t child = fork();
+	long result;
+
+	if (child == 0) {
+		signal(SIGSEGV, SIG_DFL); /* a sanitizer has a handler */
+		if (is_confined && sandbox())
+			_exit(2);
+		__asm__ volatile("int $0x80" : "=a"(result) : "a"(20L) : "memory", "r8", "r9", "r10", "r11");
+		_exit(1);
+	}
+	waitpid(child, &status, 0);
+	return status;
+}
+#endif
+
 static void check_other_abi(void)
 {
 #if defined(__x86_64__)
-	pid_t child = fork();
-	int status = 0;
+	static const char name[] = "a system call of the 32-bit kind kills";
 
-	if (child == 0) {
-		if (sandbox() == 0)
-			try_other_abi();
-		_exit(2);
+	if (WIFSIGNALED(try_other_abi(false))) {
+		printf("skip - privilege: %s: %s: this kernel has none\n", daemon_name, name);
+		verdict_count++;
+		return;
 	}
-	waitpid(child, &status, 0);
-	verdict(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS, "a system call of the 32-bit kind kills",
-		"it came back");
+	int status = try_other_abi(true);
+	verdict(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS, name, "it came back");
 #endif
 }
 
@@ -336,8 +373,10 @@ int main(int argc, char **argv)
 		status = be_reader(victim_start());
 	else if (argc == 3 && strcmp(daemon_name, "correlator") == 0)
 		status = be_correlator(victim_start(), argv[2]);
+	else if (argc == 2 && strcmp(daemon_name, "nobody") == 0)
+		status = be_nobody();
 	else
-		fprintf(stderr, "usage: forbidden probe | reader | correlator STORE\n");
+		fprintf(stderr, "usage: forbidden probe | reader | correlator STORE | nobody\n");
 	printf("1..%d\n", verdict_count);
 	return status;
 }
