@@ -235,6 +235,8 @@ packages_require() {
 		printf '    %-18s %s%s%s\n' "$name" "$dim" "$reason" "$plain"
 	done <<<"$unmet"
 	((${#chosen[@]})) || return 0
+	LC_ALL=C apt-get install --assume-no --no-install-recommends "${chosen[@]}" 2>/dev/null </dev/null |
+		sed -nE '/newly installed|^Need to get|^After this/s/^/    /p' || true
 	run_quietly "$log" "apt-get install ${chosen[*]} ($(apt_way))" install_packages "${chosen[@]}"
 
 	unmet=$(requirements_unmet "$@" | grep -v '|manual$' || true)
