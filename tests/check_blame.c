@@ -48,7 +48,7 @@ TEST(subshells_and_wrappers_are_seen_through)
 /* Regardless of which of the two ends first. */
 TEST(a_wrapper_that_dies_with_its_command)
 {
-	without_restarts(); /* judged at commit */
+	WITHOUT_RESTARTS(); /* judged at commit */
 	tell(STEP("bash -c x") "11>20 timeout -s KILL 5 bwa; 20>21 bwa mem; 20 gets 9 from 20; 21 gets 9 from 20; "
 			       "20 dies 9; 11 ends 137; 21 dies 9");
 	ck_assert_rows("SELECT i.sentence, p.pid FROM incidents i JOIN processes p ON p.id = i.process_id",

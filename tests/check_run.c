@@ -27,7 +27,7 @@ TEST(what_cron_starts_is_a_run_of_kind_cron)
 
 TEST(jobs_of_an_interactive_shell_are_runs)
 {
-	without_restarts(); /* which forget parts of a name */
+	WITHOUT_RESTARTS(); /* which forget parts of a name */
 	tell("2>10 tty=5 -bash; 10>11 tty=5 pgid=11 >77 gzip -dc a; 10>12 tty=5 pgid=11 <77 sort; "
 	     "10>13 tty=5 pgid=13 make all");
 	ck_assert_rows("SELECT kind, name, process_count FROM runs WHERE kind <> 'system' "
@@ -136,7 +136,7 @@ TEST(a_command_line_names_nothing_where_arguments_are_not_kept)
 
 TEST(a_shell_that_reads_its_commands_is_named_by_the_first)
 {
-	without_restarts(); /* which forget parts of a name */
+	WITHOUT_RESTARTS(); /* which forget parts of a name */
 	tell("2>10 bash -s; 10>11 align x; ends; 10>12 mkdir y; ends; 10>13 sort x; ends; 10>14 pack x; ends; "
 	     "10>15 unpack x; ends");
 	ck_assert_rows("SELECT name FROM runs WHERE kind <> 'system'", "align + sort + pack\n");

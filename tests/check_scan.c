@@ -307,7 +307,7 @@ TEST(a_busy_process_has_a_sample_of_each_pass_and_its_rows_follow)
 
 TEST(rows_that_are_behind_follow_where_it_stands_still)
 {
-	without_restarts(); /* a restart would also write rows */
+	WITHOUT_RESTARTS(); /* a restart would also write rows */
 	struct counters busy = cpu(2000 * MS);
 
 	tell("2>10 bwa mem x");
@@ -325,7 +325,7 @@ TEST(rows_that_are_a_second_behind_follow_within_ten)
 	static const uint64_t used_ms[] = {2000, 2999, 3000};
 	static const char *const written[] = {"2000 1\n", "2000 1\n", "3000 1\n"};
 
-	without_restarts(); /* a restart would also write rows */
+	WITHOUT_RESTARTS(); /* a restart would also write rows */
 	tell("2>10 bwa mem x");
 	for (size_t i = 0; i < sizeof(used_ms) / sizeof(used_ms[0]); i++) {
 		for (int second = 0; second < 11; second++)
@@ -345,7 +345,7 @@ TEST(a_maximum_of_memory_follows_with_the_rows)
 {
 	struct counters held = cpu(0);
 
-	without_restarts(); /* a restart would also write rows */
+	WITHOUT_RESTARTS(); /* a restart would also write rows */
 	held.valid |= COUNTER_VALID(rss_anon_bytes);
 	tell("2>10 bwa mem x");
 	for (size_t i = 0; i < sizeof(maxima) / sizeof(maxima[0]); i++) {

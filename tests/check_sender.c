@@ -91,7 +91,7 @@ static const struct {
 /* A cancellation is a command that was observed, names the job, and ran shortly before. */
 TEST_EACH(a_cancelled_job_is_distinguished_from_a_time_limit, cancels)
 {
-	without_restarts(); /* the command would be forgotten */
+	WITHOUT_RESTARTS(); /* the command would be forgotten */
 	char expected[256];
 
 	begin_job();

@@ -75,7 +75,7 @@ static const struct {
 
 TEST_EACH(joined_tasks_have_failed_if_one_of_them_has, joined)
 {
-	without_restarts(); /* a commit releases ended tasks */
+	WITHOUT_RESTARTS(); /* a commit releases ended tasks */
 	begin_engine(14);
 	tell("11 >71 bwa mem x; 13 <72 gzip; %s; 12 <71 >72 samtools sort; %s", joined[_i].before, joined[_i].after);
 	ck_assert_rows("SELECT status, exit_code FROM standing_tasks WHERE kind = 'engine'", joined[_i].expected);
@@ -102,7 +102,7 @@ TEST(all_who_write_what_one_reads_are_one)
 
 TEST(an_ended_process_is_in_its_pipe_until_it_is_freed)
 {
-	without_restarts(); /* a commit releases ended tasks */
+	WITHOUT_RESTARTS(); /* a commit releases ended tasks */
 	begin_engine(15);
 	tell("11 >71 bwa mem x; 12 >72 samtools sort; 12>16 sleep 100; " /* keeps the task */
 	     "11 ends; 12 ends; 13 <71 gzip");

@@ -2,6 +2,7 @@
 #include "tests/streams.h"
 
 #include <ctype.h>
+#include <err.h>
 #include <signal.h>
 #include <sqlite3.h>
 
@@ -42,9 +43,9 @@ struct wire_message *begin(enum wire_type type)
 	return &message;
 }
 
-void without_restarts(void)
+bool has_restarts(void)
 {
-	with_restarts = false;
+	return with_restarts;
 }
 
 /* Restarts the correlator without advancing the clock. Does nothing while found processes are not
@@ -490,28 +491,31 @@ void restart(void)
 	hello(latest_boot);
 }
 
-/* A site rule: executables named "hidden" are not stored. */
-static void write_rules(void)
+/* Loads them once for all tests, which are processes of their own, with a site rule: executables named
+ * "hidden" are not stored. */
+static void load_rules(void)
 {
+	const char *const site[] = {directory, NULL};
+	struct tree_error error;
 	char file[160];
 
+	suite_directory(directory, sizeof(directory));
 	snprintf(file, sizeof(file), "%s/site.yaml", directory);
 	FILE *stream_out = fopen(file, "w");
 
-	ck_assert_ptr_nonnull(stream_out);
+	if (!stream_out)
+		err(EXIT_FAILURE, "%s", file);
 	fputs("rules:\n  - rule: hide\n    match:\n      executable: hidden\n    role: ignore\n", stream_out);
 	fclose(stream_out);
+	if (rules_load(site, &rules, &error))
+		errx(EXIT_FAILURE, "the rules are not loaded");
+	suite_directory_remove(directory);
 }
 
 static void setup(void)
 {
-	const char *const site[] = {directory, NULL};
-	struct tree_error error;
-
 	suite_directory(directory, sizeof(directory));
 	snprintf(path, sizeof(path), "%s/store.db", directory);
-	write_rules();
-	ck_assert_int_eq(rules_load(site, &rules, &error), 0);
 	memset(exec_ids, 0, sizeof(exec_ids));
 	memset(&stream, 0, sizeof(stream));
 	now = 1000 * MS; /* old enough that a pass does not take processes for newly started */
@@ -523,11 +527,10 @@ static void setup(void)
 	boot("boot-1");
 }
 
+/* The directory is within that of all tests, which is removed at the end. */
 static void teardown(void)
 {
 	close_model();
-	rules_free(rules);
-	suite_directory_remove(directory);
 }
 
 void begin_again(void)
@@ -578,5 +581,9 @@ const char streams_tasks_sql[] =
 int streams_run(const char *name)
 {
 	log_init(name, LOG_LEVEL_ERROR);
-	return suite_run(name, setup, teardown);
+	load_rules();
+	int result = suite_run(name, setup, teardown);
+
+	rules_free(rules);
+	return result;
 }

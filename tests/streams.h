@@ -38,8 +38,14 @@ void change_store(const char *sql);
 void restart(void);
 /* Like restart(), and stores no arguments from then on. */
 void keep_no_arguments(void);
-/* For tests of state that does not survive a restart. */
-void without_restarts(void);
+/* First in a test of state that does not survive a restart, or that restarts by itself: as NAME_restarted, it
+ * would only be the same again, and returns. */
+#define WITHOUT_RESTARTS() \
+	do { \
+		if (has_restarts()) \
+			return; \
+	} while (0)
+bool has_restarts(void);
 
 /* ---- messages: begin, fill, apply */
 struct wire_message *begin(enum wire_type type);
