@@ -346,6 +346,16 @@ def test_the_host_is_sampled_and_in_no_replay(directory):
         "FROM hosts WHERE kernel_build IS NOT NULL OR cpu_model IS NOT NULL)"), [(0, 0)])
 
 
+def test_a_restart_without_a_probe_keeps_the_clock(directory):
+    """Nothing is known of the time since the last event, but the host is sampled."""
+    position = "SELECT committed_boot_ns FROM stream"
+    clock = reported(Story().commands(3), directory).rows(position)
+    with Correlator(directory, "--host-period", "1") as correlator:
+        wait_until("the host is sampled", lambda: correlator.rows("SELECT 1 FROM host_samples"))
+        same("the stream's clock", correlator.rows(position), clock)
+        correlator.stop()
+
+
 def test_nothing_of_the_host_where_it_is_not_asked(directory):
     story = Story().commands(3)
     with Correlator(directory) as correlator:
