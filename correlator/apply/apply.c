@@ -45,7 +45,7 @@ static void apply_fork(struct model *model, const struct event_fork *fork)
 	if (!process)
 		return;
 	if (parent)
-		blame_note_fork(parent);
+		blame_note_fork(model, parent);
 	process->fork_boot_ns = fork->boot_ns;
 	process->parent_exec_id = fork->parent.exec_id;
 	if (parent && parent->image && parent->image->exec_id == fork->parent.exec_id)
@@ -111,11 +111,11 @@ static void apply_exec(struct model *model, const struct event_exec *exec)
 	bool first = !process->image && !process->ignored;
 
 	close_image_before(model, process, exec);
-	blame_forget(process);
+	blame_forget(model, process);
 	command_unref(process->command);
 	process->command = command;
 	process->exec_id = exec->image.exec_id;
-	process->state_is_stored = false;
+	process_set_changed(model, process);
 	process->pid_namespace = (uint32_t)exec->pid_namespace;
 	process->mount_namespace = (uint32_t)exec->mount_namespace;
 	process_set_context(process, exec->cgroup_id, (uint32_t)exec->uid, (uint32_t)exec->pgid, (uint32_t)exec->flags);
@@ -133,7 +133,7 @@ static void apply_exec(struct model *model, const struct event_exec *exec)
 				      .stdout_pipe = (uint32_t)exec->stdout_pipe});
 	cancel_note(model, process, exec->boot_ns);
 	if (verdict.role != RULES_ROLE_HELPER && verdict.role != RULES_ROLE_COMPONENT)
-		blame_note_tool(process);
+		blame_note_tool(model, process);
 	retry_note_exec(model, process);
 	struct image *image = process->image;
 
@@ -179,7 +179,7 @@ static void apply_exit(struct model *model, const struct event_exit *exit, enum 
 	if (kind != TOTALS_FINAL || process->has_final)
 		return;
 	process->has_final = true;
-	process->state_is_stored = false;
+	process_set_changed(model, process);
 }
 
 static void apply_ignored(struct model *model, const struct event_ignored *ignored)

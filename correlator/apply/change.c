@@ -39,7 +39,7 @@ void change_end_image(struct model *model, struct image *image, enum image_ended
 
 void change_end_process(struct model *model, struct process *process, int64_t wait_status, uint64_t boot_ns)
 {
-	if (!process_end(process, wait_status, boot_ns))
+	if (!process_end(model, process, wait_status, boot_ns))
 		return;
 	process->seen_scan = model->scan_number; /* a scan that has begun may have missed it */
 	judge_process(model, process, wait_status);

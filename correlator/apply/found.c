@@ -214,7 +214,7 @@ void found_complete(struct model *model, struct process *process, struct command
 		return;
 	command_unref(process->command);
 	process->command = command_ref(command);
-	process->state_is_stored = false;
+	process_set_changed(model, process);
 	command_unref(image->command);
 	image->command = command_ref(command);
 	image_set_dirty(model, image);

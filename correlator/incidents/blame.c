@@ -274,7 +274,7 @@ static void remember(struct model *model, struct process *parent, const struct e
 	if (!parent->endings)
 		return;
 	endings_push(parent->endings, ending);
-	parent->state_is_stored = false;
+	process_set_changed(model, parent);
 }
 
 /* The client that waits for a container is not the parent of the processes in it. */
@@ -349,35 +349,35 @@ void blame_correct_parent(struct model *model, const struct image *image)
 			incident_report_task(model, task);
 }
 
-void blame_note_fork(struct process *parent)
+void blame_note_fork(struct model *model, struct process *parent)
 {
 	struct endings *endings = parent->endings;
 
 	for (unsigned i = 0; endings && i < endings->count; i++)
 		if (endings->item[i].followed == FOLLOWED_BY_NOTHING) {
 			endings->item[i].followed = FOLLOWED_BY_HELPERS;
-			parent->state_is_stored = false;
+			process_set_changed(model, parent);
 		}
 }
 
-static void note_tool(struct process *parent, uint64_t fork_boot_ns)
+static void note_tool(struct model *model, struct process *parent, uint64_t fork_boot_ns)
 {
 	struct endings *endings = parent->endings;
 
 	for (unsigned i = 0; endings && i < endings->count; i++)
 		if (endings->item[i].followed < FOLLOWED_BY_TOOLS && endings->item[i].end_boot_ns < fork_boot_ns) {
 			endings->item[i].followed = FOLLOWED_BY_TOOLS;
-			parent->state_is_stored = false;
+			process_set_changed(model, parent);
 		}
 }
 
 /* Subshells count as their shell: both went on to start a tool. */
-void blame_note_tool(struct process *process)
+void blame_note_tool(struct model *model, struct process *process)
 {
 	struct process *parent = process->parent;
 
 	for (int i = 0; i < FORKS_ABOVE_MAX && parent; i++) {
-		note_tool(parent, process->fork_boot_ns);
+		note_tool(model, parent, process->fork_boot_ns);
 		if (parent->image && parent->image->began != IMAGE_FORK)
 			break;
 		process = parent;
@@ -385,23 +385,23 @@ void blame_note_tool(struct process *process)
 	}
 }
 
-void blame_forget(struct process *process)
+void blame_forget(struct model *model, struct process *process)
 {
 	if (!process->endings)
 		return;
 	endings_free(process->endings);
 	process->endings = NULL;
-	process->state_is_stored = false;
+	process_set_changed(model, process);
 }
 
-void blame_forgive(struct process *parent, uint64_t pid, uint64_t start_boot_ns)
+void blame_forgive(struct model *model, struct process *parent, uint64_t pid, uint64_t start_boot_ns)
 {
 	struct endings *endings = parent->endings;
 
 	for (unsigned i = 0; endings && i < endings->count; i++)
 		if (endings->item[i].pid == pid && endings->item[i].start_boot_ns == start_boot_ns) {
 			endings_remove(endings, i);
-			parent->state_is_stored = false;
+			process_set_changed(model, parent);
 			return;
 		}
 }

@@ -20,10 +20,10 @@ void blame_note(struct model *model, struct image *image);
  * recorded for the wrapper is then replaced by that of the command. */
 void blame_correct_parent(struct model *model, const struct image *image);
 /* Call when `parent` has forked another child. */
-void blame_note_fork(struct process *parent);
+void blame_note_fork(struct model *model, struct process *parent);
 /* Call when `process` has executed a program that is more than a helper. */
-void blame_note_tool(struct process *process);
+void blame_note_tool(struct model *model, struct process *process);
 /* Discards the failures of children seen by the previous program; they do not concern the next. */
-void blame_forget(struct process *process);
+void blame_forget(struct model *model, struct process *process);
 /* Discards a failed child of `parent` that is retried: it no longer explains anything. */
-void blame_forgive(struct process *parent, uint64_t pid, uint64_t start_boot_ns);
+void blame_forgive(struct model *model, struct process *parent, uint64_t pid, uint64_t start_boot_ns);

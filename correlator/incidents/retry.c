@@ -80,7 +80,7 @@ static void link_attempts(struct model *model, struct task *failed, struct task 
 	failed->retried_by_id = task->id;
 	failed->dirty = task->run->dirty = true;
 	if (orchestrator)
-		blame_forgive(orchestrator, failed->root.pid, failed->root.start_boot_ns);
+		blame_forgive(model, orchestrator, failed->root.pid, failed->root.start_boot_ns);
 }
 
 void retry_note_root(struct model *model, struct task *task, const struct process *root, enum rules_role role)

@@ -110,7 +110,7 @@ void sender_note(struct model *model, const struct event_signal *event, struct p
 		return;
 	fill_sender(event, target, sender, &sent);
 	keep(target->signals, &sent);
-	target->state_is_stored = false;
+	process_set_changed(model, target);
 }
 
 const struct sent_signal *sender_find(const struct process *process, int64_t wait_status, uint64_t end_boot_ns)

@@ -93,7 +93,7 @@ static void begin(struct model *model, struct process *process, enum stall stall
 {
 	process->stall = stall;
 	process->stall_since_boot_ns = since;
-	process->state_is_stored = false;
+	process_set_changed(model, process);
 	report(model, process, boot_ns, false);
 }
 
@@ -103,7 +103,7 @@ void stall_end(struct model *model, struct process *process, uint64_t boot_ns)
 		return;
 	report(model, process, boot_ns, true);
 	process->stall = STALL_NONE;
-	process->state_is_stored = false;
+	process_set_changed(model, process);
 }
 
 /* ---- samples ---- */

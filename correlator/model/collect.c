@@ -58,7 +58,7 @@ static bool leads_too_far(const struct process *process)
 	return ended == LEADING_MAX;
 }
 
-static void hand_over_children(struct process *process)
+static void hand_over_children(struct model *model, struct process *process)
 {
 	struct process *child, *next;
 
@@ -66,7 +66,7 @@ static void hand_over_children(struct process *process)
 		DL_DELETE2(process->children, child, sibling_prev, sibling_next);
 		DL_APPEND2(process->parent->children, child, sibling_prev, sibling_next);
 		child->parent = process->parent;
-		child->state_is_stored = false;
+		process_set_changed(model, child);
 	}
 }
 
@@ -88,29 +88,29 @@ static void collect_processes(struct model *model)
 {
 	struct process *process, *next;
 
-	HASH_ITER (hh, model->processes, process, next) {
+	DL_FOREACH_SAFE2 (model->unsettled, process, next, unsettled_next) {
 		if (!is_over(model, process) || (process->image && process->image->dirty))
 			continue;
 		if (leads_somewhere(process)) {
 			if (!leads_too_far(process))
 				continue;
-			hand_over_children(process);
+			hand_over_children(model, process);
 		}
 		process_free(model, process);
 	}
 }
 
-static void collect_images(struct model *model, struct tool *tool)
+static void collect_images(struct model *model)
 {
 	struct image *image, *next;
 
-	DL_FOREACH_SAFE (tool->images, image, next)
-		if (!image->process && image->ended != IMAGE_LIVING && !image->dirty)
+	DL_FOREACH_SAFE2 (model->ended_images, image, next, ended_next)
+		if (!image->process && !image->dirty)
 			image_free(model, image);
 }
 
-/* Frees the task's ended images. Returns whether all are gone and nothing points to the task. */
-static bool task_is_idle(struct model *model, const struct task *task)
+/* Whether all of its images are gone and nothing points to it. */
+static bool task_is_idle(const struct model *model, const struct task *task)
 {
 	uint64_t end_boot_ns = 0;
 	struct group *group;
@@ -119,7 +119,6 @@ static bool task_is_idle(struct model *model, const struct task *task)
 
 	DL_FOREACH (task->groups, group) {
 		DL_FOREACH (group->tools, tool) {
-			collect_images(model, tool);
 			idle = idle && !tool->images;
 			if (tool->tally.end_boot_ns > end_boot_ns)
 				end_boot_ns = tool->tally.end_boot_ns;
@@ -233,6 +232,7 @@ void collect(struct model *model)
 	struct task *task, *next_task;
 
 	collect_processes(model);
+	collect_images(model);
 	DL_FOREACH_SAFE (model->runs, run, next_run) {
 		bool idle = true;
 

@@ -101,7 +101,7 @@ static void note_first(struct model *model, struct container *container, const s
 		container_set_label(model, container, above);
 		if (above->image && above->image->role == RULES_ROLE_CLIENT && !above->has_container) {
 			above->has_container = true; /* it waits for this one and no other */
-			above->state_is_stored = false;
+			process_set_changed(model, above);
 		}
 	}
 }

@@ -53,16 +53,20 @@ static bool is_client(const struct image *image)
 	return image->role == RULES_ROLE_CLIENT && image->ended == IMAGE_LIVING;
 }
 
-void image_link_role(struct model *model, struct image *image)
+void image_link(struct model *model, struct image *image)
 {
 	if (is_client(image))
 		DL_APPEND2(model->clients, image, client_prev, client_next);
+	if (image->ended != IMAGE_LIVING)
+		DL_APPEND2(model->ended_images, image, ended_prev, ended_next);
 }
 
-static void unlink_role(struct model *model, struct image *image)
+static void image_unlink(struct model *model, struct image *image)
 {
 	if (is_client(image))
 		DL_DELETE2(model->clients, image, client_prev, client_next);
+	if (image->ended != IMAGE_LIVING)
+		DL_DELETE2(model->ended_images, image, ended_prev, ended_next);
 }
 
 static void set_dirty_above(struct tool *tool)
@@ -169,8 +173,8 @@ struct image *image_new(struct model *model, struct process *process, enum image
 	else
 		process->first_exec_id = process->exec_id;
 	process->image = image;
-	process->state_is_stored = false;
-	image_link_role(model, image);
+	process_set_changed(model, process);
+	image_link(model, image);
 	if (image->container) {
 		image->container->living_count++;
 		image->container->dirty = true;
@@ -258,8 +262,9 @@ bool image_end(struct model *model, struct image *image, enum image_ended how, u
 
 	if (image->ended != IMAGE_LIVING)
 		return false;
-	unlink_role(model, image);
+	image_unlink(model, image);
 	image->ended = how;
+	image_link(model, image);
 	image->end_boot_ns = boot_ns > image->begin_boot_ns ? boot_ns : image->begin_boot_ns;
 	image->wait_status = wait_status;
 	image->oom_killed = exit_flags & RECORD_EXIT_OOM;
@@ -302,7 +307,7 @@ void image_end_later(struct image *image, int64_t teardown_ns, uint64_t until_bo
 
 void image_free(struct model *model, struct image *image)
 {
-	unlink_role(model, image);
+	image_unlink(model, image);
 	if (image->dirty) {
 		DL_DELETE2(model->dirty_images, image, dirty_prev, dirty_next);
 		model->dirty_image_count--;

@@ -51,6 +51,7 @@ struct image {
 	bool dirty;
 	struct image *prev, *next; /* of its tool */
 	struct image *dirty_prev, *dirty_next;
+	struct image *ended_prev, *ended_next;   /* once it has ended */
 	struct image *client_prev, *client_next; /* while it runs and its role is client */
 	uint64_t sampled_boot_ns;                /* of the last sample row, 0: none yet; its values: */
 	int64_t sampled_memory_bytes, sampled_cpu_ns, sampled_io_bytes;
@@ -72,6 +73,6 @@ void image_end_later(struct image *image, int64_t teardown_ns, uint64_t until_bo
 void image_set_failed(struct image *image);
 void image_set_tool(struct model *model, struct image *image, struct tool *tool);
 void image_set_dirty(struct model *model, struct image *image);
-/* Adds a running client to model->clients. */
-void image_link_role(struct model *model, struct image *image);
+/* Adds a running client to model->clients, and an ended image to model->ended_images. */
+void image_link(struct model *model, struct image *image);
 void image_free(struct model *model, struct image *image);

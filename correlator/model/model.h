@@ -49,6 +49,7 @@ struct model {
 	uint64_t found_settle_boot_ns; /* later events no longer concern found processes */
 
 	struct process *processes;
+	struct process *unsettled; /* list: changed since the last commit, or ended and not freed yet */
 	struct found *found;
 	struct cgroup *cgroups;
 	struct cgroup *latest_cgroup; /* latest lookup, NULL: none; an event does three */
@@ -60,8 +61,9 @@ struct model {
 	struct pipe_end *pipe_ends;    /* hash */
 	struct run *system;
 
-	struct image *clients;     /* that may be waiting for a container */
-	struct task *opened_tasks; /* not yet judged */
+	struct image *clients;      /* that may be waiting for a container */
+	struct task *opened_tasks;  /* not yet judged */
+	struct image *ended_images; /* list: not freed yet */
 	struct image *dirty_images;
 	size_t dirty_image_count;
 	struct fact *facts;                   /* to be written */

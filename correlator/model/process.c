@@ -48,6 +48,7 @@ struct process *process_new(struct model *model, const struct image_key *key, st
 			process->command = command_ref(parent->command);
 	}
 	HASH_ADD_BYHASHVALUE(hh, model->processes, key, sizeof(process->key), process_hash(&process->key), process);
+	process_set_changed(model, process);
 	return process;
 }
 
@@ -59,7 +60,16 @@ void process_set_context(struct process *process, uint64_t cgroup_id, uint32_t u
 	process->flags = flags;
 }
 
-void process_set_group(struct process *process, struct run *run, struct group *group)
+void process_set_changed(struct model *model, struct process *process)
+{
+	process->state_is_stored = false;
+	if (process->is_unsettled)
+		return;
+	process->is_unsettled = true;
+	DL_APPEND2(model->unsettled, process, unsettled_prev, unsettled_next);
+}
+
+void process_set_group(struct model *model, struct process *process, struct run *run, struct group *group)
 {
 	run->members++;
 	group->members++;
@@ -69,7 +79,7 @@ void process_set_group(struct process *process, struct run *run, struct group *g
 		process->group->members--;
 	process->run = run;
 	process->group = group;
-	process->state_is_stored = false;
+	process_set_changed(model, process);
 }
 
 bool process_decides_task(const struct process *process)
@@ -103,13 +113,13 @@ static void note_roots(struct process *process, int64_t wait_status)
 	}
 }
 
-bool process_end(struct process *process, int64_t wait_status, uint64_t boot_ns)
+bool process_end(struct model *model, struct process *process, int64_t wait_status, uint64_t boot_ns)
 {
 	if (process->ended)
 		return false;
 	process->ended = true;
 	process->end_boot_ns = boot_ns > process->fork_boot_ns ? boot_ns : process->fork_boot_ns;
-	process->state_is_stored = false;
+	process_set_changed(model, process);
 	note_roots(process, wait_status);
 	return true;
 }
@@ -130,6 +140,8 @@ void process_free(struct model *model, struct process *process)
 	if (process->spine_index >= 0)
 		process->run->spine[process->spine_index] = NULL;
 	process_leave_pipes(model, process);
+	if (process->is_unsettled)
+		DL_DELETE2(model->unsettled, process, unsettled_prev, unsettled_next);
 	if (process->run)
 		process->run->members--;
 	if (process->group)

@@ -60,7 +60,9 @@ struct process {
 	struct pipe_user *reads, *writes; /* the same, for a helper attributed to the orchestrator */
 	bool is_stem;                     /* counted in its group's stem_count */
 	bool state_is_stored;             /* the stored state is current */
-	bool has_state;                   /* the store has a state, current or older */
+	bool is_unsettled;                /* in model->unsettled: */
+	struct process *unsettled_prev, *unsettled_next;
+	bool has_state; /* the store has a state, current or older */
 	bool is_task_root, is_run_root;
 	bool has_container; /* a client whose container has appeared */
 	bool ignored;       /* by a rule: no rows; its children count as its parent's */
@@ -81,10 +83,12 @@ struct process {
 struct process *process_find(struct model *model, uint32_t pid, uint64_t start_boot_ns);
 struct process *process_new(struct model *model, const struct image_key *key, struct process *parent);
 void process_set_context(struct process *process, uint64_t cgroup_id, uint32_t uid, uint32_t pgid, uint32_t flags);
-void process_set_group(struct process *process, struct run *run, struct group *group);
+void process_set_group(struct model *model, struct process *process, struct run *run, struct group *group);
+/* Its state has changed: the next commit writes it. */
+void process_set_changed(struct model *model, struct process *process);
 /* Marks the whole process, not just its last image, as ended. Returns false if it had
  * already ended. */
-bool process_end(struct process *process, int64_t wait_status, uint64_t boot_ns);
+bool process_end(struct model *model, struct process *process, int64_t wait_status, uint64_t boot_ns);
 /* Whether its end decides the outcome of its task. Roots of a task that was merged into one of an
  * orchestrator further out do not: that task has its own root. */
 bool process_decides_task(const struct process *process);

@@ -97,7 +97,7 @@ static struct group *join_client(struct model *model, struct process *process, s
 			return NULL;
 		found->has_container = true;
 		container_set_label(model, container, found);
-		found->state_is_stored = false;
+		process_set_changed(model, found);
 		*ret_reason = REASON_CLIENT;
 	}
 	process->path_rank = found->path_rank;
@@ -215,7 +215,7 @@ static void client_becomes_session(struct model *model, const struct process *pr
 	if (!client)
 		return;
 	client->has_container = true;
-	client->state_is_stored = false;
+	process_set_changed(model, client);
 	if (origin_leads_to(client->run, client) && origin_allows_session(client))
 		run_become_session(client->run);
 }
@@ -307,7 +307,7 @@ static void place_one(struct model *model, struct process *process, const struct
 		verdict = &inherited;
 	}
 	process->place = PLACE_FULL;
-	process_set_group(process, group->task->run, group);
+	process_set_group(model, process, group->task->run, group);
 	if (process->parent && process->parent->image && process->parent_image_id == ROW_NULL)
 		process->parent_image_id = process->parent->image->id;
 	else if (process->parent && process->parent->image && process->parent->first_exec_id > process->parent_exec_id)
@@ -429,7 +429,7 @@ static void place_part_beneath(struct model *model, struct process *process)
 	}
 	classify_inherited(process, &verdict);
 	process->place = PLACE_PART;
-	process_set_group(process, parent->run, parent->group);
+	process_set_group(model, process, parent->run, parent->group);
 	process->path_rank = parent->path_rank;
 	image_new(model, process, IMAGE_FORK, process->fork_boot_ns, &verdict, parent->image->tool, REASON_FORK);
 }

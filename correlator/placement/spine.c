@@ -76,7 +76,7 @@ static void spine_raise(struct model *model, struct run *run, int level)
 	for (int i = level + 1; i < run->spine_length; i++) {
 		if (run->spine[i]) {
 			run->spine[i]->spine_index = -1;
-			run->spine[i]->state_is_stored = false;
+			process_set_changed(model, run->spine[i]);
 		}
 		group_move(model, run->spine_group[i], task);
 	}

@@ -128,7 +128,7 @@ static void adopt(struct model *model, struct process *helper, struct group *gro
 	helper_forget_pipes(model, helper);
 	if (!tool)
 		return;
-	process_set_group(helper, group->task->run, group);
+	process_set_group(model, helper, group->task->run, group);
 	group_add_stem(group, helper);
 	image_set_tool(model, helper->image, tool);
 	helper->image->reason = REASON_PIPE;

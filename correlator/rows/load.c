@@ -194,7 +194,7 @@ static struct image *load_image(struct loader *loader, struct store_result *resu
 	DL_APPEND(tool->images, image);
 	image_columns(&loader->columns, &row, image);
 	image->container = find(loader, WHO_CONTAINER, row.container_id);
-	image_link_role(loader->model, image);
+	image_link(loader->model, image);
 	if (sampled.type == STORE_VALUE_INTEGER) {
 		image->sampled_boot_ns = (uint64_t)sampled.integer;
 		image->sampled_cpu_ns = store_result_get(result, "sampled_cpu_ns").integer;
@@ -229,7 +229,7 @@ static void load_process(struct loader *loader, struct store_result *result)
 	process->parent_key = links.parent;
 	process->image = image;
 	if (group)
-		process_set_group(process, group->task->run, group);
+		process_set_group(model, process, group->task->run, group);
 	process->state_is_stored = process->has_state = true;
 	if (image)
 		image->process = process;

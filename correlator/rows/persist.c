@@ -214,7 +214,7 @@ static int put_states(struct saver *saver)
 
 	for (size_t i = 0; i < model->gone_count && r == 0; i++)
 		r = store_delete_state(model->store, model->gone[i]);
-	for (process = model->processes; process && r == 0; process = process->hh.next)
+	for (process = model->unsettled; process && r == 0; process = process->unsettled_next)
 		if (!collect_takes_process(model, process))
 			r = process->state_is_stored ? 0 : put_process(saver, process);
 		else if (process->has_state)
@@ -345,12 +345,16 @@ static void clear_runs(struct model *model)
 
 static void clear_all(struct model *model)
 {
+	struct process *process, *next_process;
 	struct image *image, *next;
 
 	clear_runs(model);
-	for (struct process *process = model->processes; process; process = process->hh.next) {
+	DL_FOREACH_SAFE2 (model->unsettled, process, next_process, unsettled_next) {
 		process->state_is_stored = true;
 		process->has_state = !collect_takes_process(model, process);
+		process->is_unsettled = process->ended;
+		if (!process->is_unsettled)
+			DL_DELETE2(model->unsettled, process, unsettled_prev, unsettled_next);
 	}
 	DL_FOREACH_SAFE2 (model->dirty_images, image, next, dirty_next)
 		image->dirty = false;
