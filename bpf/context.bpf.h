@@ -70,6 +70,17 @@ static __always_inline __u32 pipe_of(struct file *file)
 	return is_pipe ? READ(inode, i_ino) : 0;
 }
 
+/* Whether descriptor 0, if open, is something else than the controlling terminal. */
+static __always_inline __u32 stdin_flag(struct file *file, __u32 tty)
+{
+	struct inode *inode = READ(file, f_inode);
+	__u32 major = READ(inode, i_rdev) >> MINOR_BITS;
+	bool is_terminal = (READ(inode, i_mode) & S_IFMT) == S_IFCHR &&
+			   (major == (tty >> 8 & 0xfff) || major == TTY_AUXILIARY_MAJOR);
+
+	return file && !is_terminal ? RECORD_STDIN_ELSEWHERE : 0;
+}
+
 static __always_inline void context_read(struct record_context *context, struct event *event)
 {
 	struct task_struct *task = event->task;
@@ -88,7 +99,7 @@ static __always_inline void context_read(struct record_context *context, struct 
 	context->tty = tty_of(task);
 	context->stdin_pipe = pipe_of(first[0]);
 	context->stdout_pipe = pipe_of(first[1]);
-	context->flags = KERNEL_THREAD_FLAG(task);
+	context->flags = KERNEL_THREAD_FLAG(task) | stdin_flag(first[0], context->tty);
 }
 
 struct path_walk {

@@ -44,6 +44,7 @@ enum {
 #define S_IFIFO 0010000
 #define S_IFCHR 0020000
 #define MINOR_BITS 20
+#define TTY_AUXILIARY_MAJOR 5 /* /dev/tty, /dev/console */
 #define PAGE_COUNTER_MAX (0x7fffffffffffffffULL / page_size)
 enum { MM_FILEPAGES, MM_ANONPAGES, MM_SWAPENTS, MM_SHMEMPAGES };
 

@@ -142,7 +142,8 @@ struct record_context {
 #define RECORD_PATH_TRUNCATED (1U << 2) /* filename is truncated, or a path is too long and left out */
 #define RECORD_ARGV_UNKNOWN (1U << 3)   /* argv exists but was not read */
 #define RECORD_KERNEL_THREAD (1U << 4)
-#define RECORD_EXITING (1U << 5) /* sample of a process that is exiting or a zombie */
+#define RECORD_EXITING (1U << 5)         /* sample of a process that is exiting or a zombie */
+#define RECORD_STDIN_ELSEWHERE (1U << 6) /* descriptor 0 is not the terminal; unset: it is, or unknown */
 
 #define RECORD_FILENAME_MAX 512
 #define RECORD_CWD_MAX 1024

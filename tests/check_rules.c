@@ -426,10 +426,11 @@ static const struct {
 	/* filled from: /bin/prog -v --in=a/b.txt -n 5 -o out sub /data/file.x last; -o takes a value */
 	{"plain", "plain"},
 	{"{program}", "prog"},
-	{"{program} {operand1}!", "prog 5!"},
-	{"{subcommand}", "prog"}, /* 5 is not a subcommand; an empty name becomes the program */
-	{"{operand2} {operand3} {operand9}", "sub file.x"},
-	{"{operand9} {operand2}", "sub"},
+	{"{program} {operand1}!", "prog sub!"}, /* 5 is a value */
+	{"{subcommand}", "sub"},
+	{"{operand9}", "prog"}, /* an empty name becomes the program */
+	{"{operand1} {operand2} {operand9}", "sub file.x"},
+	{"{operand9} {operand1}", "sub"},
 	{"{arg0} {arg1} {arg99}", "/bin/prog -v"},
 	{"{option:--in}", "a/b.txt"},
 	{"{option:-n}", "5"},

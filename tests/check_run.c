@@ -82,6 +82,18 @@ TEST(a_shell_in_a_container_has_jobs)
 		       "session docker exec 1\njob align 0\njob sort 0\n");
 }
 
+/* Shells that read a file (flags=64) or a descriptor are scripts, whoever started them. */
+TEST(a_shell_that_reads_a_file_is_a_script)
+{
+	without_restarts(); /* which forget parts of a name */
+	tell("2>10 tty=5 -bash; 10>11 tty=5 pgid=11 flags=64 bash; 11>12 tty=5 pgid=11 align x; "
+	     "11>13 tty=5 pgid=11 call x; 10>20 tty=5 pgid=20 bash /dev/fd/63; 20>21 tty=5 pgid=20 trim x; "
+	     "10>30 tty=5 pgid=30 make all; 30>31 tty=5 pgid=30 flags=64 bash; 31>32 tty=5 pgid=30 sort x; "
+	     "10>40 tty=5 pgid=40 flags=64 bash -i; 40>41 tty=5 pgid=40 merge x");
+	ck_assert_rows("SELECT kind, name, process_count FROM runs WHERE kind <> 'system' ORDER BY begin_boot_ns",
+		       "job align + call 3\njob trim 2\njob make all in work 3\njob merge 2\n");
+}
+
 /* `tracer run -- bash` covers everything done in that shell, and so does a batch job. */
 TEST(tracer_run_keeps_what_a_shell_does)
 {

@@ -109,7 +109,7 @@ struct counters in_cgroup(uint64_t limit, uint64_t peak, uint64_t throttled_ns)
 }
 
 struct where {
-	uint64_t stdin_pipe, stdout_pipe, pgid, tty, uid, cgroup_id;
+	uint64_t stdin_pipe, stdout_pipe, pgid, tty, uid, cgroup_id, flags;
 	uint64_t pid_namespace, mount_namespace; /* 0: unknown */
 	const char *cwd;
 };
@@ -188,6 +188,7 @@ static void set_where(struct event_exec *e, unsigned pid, struct where where)
 	e->cgroup_id = where.cgroup_id ? where.cgroup_id : CGROUP_BASE;
 	e->pgid = where.pgid ? where.pgid : pid;
 	e->tty = where.tty;
+	e->flags = where.flags;
 	e->uid = where.uid;
 	e->pid_namespace = where.pid_namespace;
 	e->mount_namespace = where.mount_namespace;
@@ -328,14 +329,9 @@ static struct where take_where(char **text)
 		const char *name;
 		uint64_t *value;
 	} fields[] = {
-		{"<", &where.stdin_pipe},
-		{">", &where.stdout_pipe},
-		{"pgid=", &where.pgid},
-		{"tty=", &where.tty},
-		{"uid=", &where.uid},
-		{"cgroup=", &where.cgroup_id},
-		{"pidns=", &where.pid_namespace},
-		{"mntns=", &where.mount_namespace},
+		{"<", &where.stdin_pipe},      {">", &where.stdout_pipe},        {"pgid=", &where.pgid},
+		{"tty=", &where.tty},          {"flags=", &where.flags},         {"uid=", &where.uid},
+		{"cgroup=", &where.cgroup_id}, {"pidns=", &where.pid_namespace}, {"mntns=", &where.mount_namespace},
 	};
 	size_t i;
 

@@ -111,16 +111,18 @@ static void verdict_name_command(struct rules_verdict *verdict, const struct rul
 	strcpy(verdict->name + size + 1, option);
 }
 
-/* A shell without a script or -c reads commands from a terminal or from piped input. Without a
- * terminal there is no job control, even with -i, so its commands cannot be told apart. */
+/* A shell without a script or -c reads commands from descriptor 0. If that is no terminal, its commands
+ * are the steps of one piece of work, even with -i. */
 static bool shell_is_interactive(const struct view *view, const struct rule *rule)
 {
 	return view->subject->has_terminal && !view_has_option(view, rule, 's');
 }
 
-/* Returns the operand of a shell's -c, or NULL if it is missing; `inner` begins with that option. */
-static const char *shell_command(const struct view *inner)
+/* Returns the code of -c or -e, or NULL if it is missing; `inner` begins with that option. */
+static const char *code_argument(const struct view *inner)
 {
+	if (inner->argc > 0 && strchr(inner->argv[0], '='))
+		return inner->argv[0];
 	for (size_t i = 1; i < inner->argc; i++)
 		if (inner->argv[i][0] != '-' && inner->argv[i][0] != '+')
 			return inner->argv[i];
@@ -134,12 +136,12 @@ static bool verdict_unwrap(struct rules_verdict *verdict, const struct rule *rul
 	switch (view_unwrap(view, rule, ret_inner)) {
 	case VIEW_OPERAND_COMMAND:
 		verdict_name_command(verdict, rule);
-		if (rule->role == RULES_ROLE_SHELL)
-			verdict->command = shell_command(ret_inner);
+		verdict->command = code_argument(ret_inner);
 		return false;
 	case VIEW_OPERAND_NONE:
 		verdict->interactive = rule->role == RULES_ROLE_SHELL && shell_is_interactive(view, rule);
 		return false;
+	case VIEW_OPERAND_NAMELESS: return false;
 	case VIEW_OPERAND_SCRIPT:
 		if (ret_inner->program[0] != '\0')
 			name_set_text(verdict->name, ret_inner->program);

@@ -75,9 +75,9 @@ struct rules_subject {
 	const char *script; /* #! script path, or NULL */
 	size_t argc;
 	const char *const *argv;
-	const char *working_directory;      /* "": unknown */
-	const char *cgroup;                 /* path, "": unknown */
-	bool has_terminal;                  /* a controlling terminal, and standard input is not a pipe */
+	const char *working_directory; /* "": unknown */
+	const char *cgroup;            /* path, "": unknown */
+	bool has_terminal;             /* a controlling terminal, and it is not known that descriptor 0 is another */
 	const struct rules_subject *parent; /* its current image; NULL at the top or if unknown */
 };
 
@@ -91,7 +91,7 @@ struct rules_verdict {
 	unsigned requested_thread_count; /* threads that its options ask for; 0: unknown */
 	bool interactive;                /* shells: has a terminal, and no script or -c operand */
 	bool housekeeping;               /* belongs to the host: not a run, or a service that does no work */
-	const char *command;             /* shells: the operand of -c, borrowed from the subject; NULL: none */
+	const char *command;             /* the code after -c or -e, borrowed from the subject; NULL: none */
 	char name[RULES_NAME_MAX];       /* tool name: never empty */
 	char run_name[RULES_NAME_MAX];   /* "" unless a rule names the run it drives */
 	char run_key[RULES_NAME_MAX];    /* "" unless a rule derives one (job id); for any role */

@@ -31,11 +31,12 @@ static void view_set_program(struct view *view, const char *path)
 	view->program[size] = '\0';
 }
 
-/* A program executed through a descriptor (fexecve, runc's copy of itself) has no usable name. */
+/* What is executed or read through a descriptor (fexecve, runc's copy of itself, `bash <(...)`) has no
+ * usable name. */
 static bool path_is_nameless(const char *path)
 {
 	return *path == '\0' || strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/dev/fd/", 8) == 0 ||
-	       strncmp(path, "memfd:", 6) == 0;
+	       strncmp(path, "memfd:", 6) == 0 || strcmp(path, "/dev/stdin") == 0;
 }
 
 void view_init(struct view *view, const struct rules_subject *subject)
@@ -82,6 +83,8 @@ static enum view_operand view_enter_value(const struct view *view, size_t positi
 {
 	if (position >= view->argc || view->argv[position][0] == '\0')
 		return VIEW_OPERAND_NONE;
+	if (path_is_nameless(view->argv[position]))
+		return VIEW_OPERAND_NAMELESS;
 	return view_enter(view, position, view->argv[position], ret_inner);
 }
 
@@ -231,7 +234,7 @@ enum view_operand view_unwrap(const struct view *view, const struct rule *rule, 
 	 * argument, which comes from the #! line. */
 	for (size_t i = 1; script && !view->is_script && i < view->argc && i <= 2; i++) {
 		if (strcmp(view->argv[i], script) == 0)
-			return view_enter(view, i, script, ret_inner);
+			return view_enter_value(view, i, ret_inner);
 	}
 	while (walk.position < view->argc) {
 		enum step step = walk_argument(&walk);
@@ -258,20 +261,37 @@ bool view_has_option(const struct view *view, const struct rule *rule, char lett
 	return false;
 }
 
+static bool is_number(const char *text)
+{
+	return text[strspn(text, "0123456789.")] == '\0';
+}
+
+/* CC=clang, threads=4 */
+static bool is_assignment(const char *text)
+{
+	size_t size = strcspn(text, "=");
+
+	return text[size] == '=' && size > 0 && strcspn(text, "/.:") > size;
+}
+
 const char *view_operand(const struct view *view, const struct rule_patterns *options_with_value, unsigned number)
 {
-	bool options = true;
+	bool options = true, after_option = false, takes_value = false;
 
 	for (size_t i = 1; i < view->argc; i++) {
 		const char *argument = view->argv[i];
 
 		if (options && strcmp(argument, "--") == 0) {
-			options = false;
+			options = after_option = false;
 		} else if (options && argument[0] == '-' && argument[1] != '\0') {
-			if (options_have(options_with_value, argument, strlen(argument)))
-				i++;
-		} else if (--number == 0) {
-			return argument;
+			after_option = true;
+			takes_value = options_have(options_with_value, argument, strlen(argument));
+		} else {
+			bool is_value = after_option && (takes_value || is_number(argument));
+
+			if (!is_value && !is_assignment(argument) && --number == 0)
+				return argument;
+			after_option = false;
 		}
 	}
 	return "";

@@ -17,9 +17,10 @@ struct view {
 };
 
 enum view_operand {
-	VIEW_OPERAND_NONE,    /* none: reads commands from standard input */
-	VIEW_OPERAND_COMMAND, /* the code itself is an argument */
-	VIEW_OPERAND_SCRIPT,  /* a script or module, which has a view of its own */
+	VIEW_OPERAND_NONE,     /* none: reads commands from standard input */
+	VIEW_OPERAND_COMMAND,  /* the code itself is an argument */
+	VIEW_OPERAND_NAMELESS, /* the code comes from a descriptor, as in `bash <(...)` */
+	VIEW_OPERAND_SCRIPT,   /* a script or module, which has a view of its own */
 };
 
 void view_init(struct view *view, const struct rules_subject *subject);
@@ -31,7 +32,9 @@ enum view_operand view_unwrap(const struct view *view, const struct rule *rule, 
 /* Returns true if an option such as -i precedes the first operand, alone or in a cluster. */
 bool view_has_option(const struct view *view, const struct rule *rule, char letter);
 
-/* Both return "" if there is none. A subcommand is an operand that looks like a word. */
+/* Both return "" if there is none. Operands are the arguments that are neither options, nor their values, nor
+ * assignments (CC=clang). A number after an option is its value (`make -j 8 all`); an option has no value if
+ * another one follows (`nextflow run -with-report -profile test`). */
 const char *view_operand(const struct view *view, const struct rule_patterns *options_with_value, unsigned number);
 const char *view_option(const struct view *view, const char *spelling);
 

@@ -143,7 +143,8 @@ struct command *command_new(const struct command_source *source, enum redact_mod
 	if (!command)
 		return NULL;
 	command->flags = (uint32_t)source->flags;
-	command->subject.has_terminal = source->tty != 0 && source->stdin_pipe == 0;
+	command->subject.has_terminal =
+		source->tty != 0 && source->stdin_pipe == 0 && !(source->flags & RECORD_STDIN_ELSEWHERE);
 	if (set_arguments(command, source->argv, mode) < 0 || command_complete(command) < 0) {
 		command_unref(command);
 		return NULL;
