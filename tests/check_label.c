@@ -182,6 +182,20 @@ TEST(snakemake_jobs_have_rule_and_wildcards)
 		       "snakemake stats tool\nsh -c shell\n");
 }
 
+/* Code is no label: not what differs in it, but the arguments after it, or what it starts first. A helper
+ * labels only a task without anything else. */
+TEST(labels_do_not_come_from_code)
+{
+	tell("2>10 bash driver.sh; 10>11 python3 -c import~os;os.path.exists('ok1') step 1; ends; "
+	     "10>12 python3 -c import~os;os.path.exists('ok1') step 2; ends; "
+	     "10>13 Rscript -e x=read.csv('A.csv'); ends; 10>14 Rscript -e x=read.csv('B.csv'); ends; "
+	     "10>15 bash -c mkdir~-p~o;~cat~x.fq~|~bwa~mem~r.fa~-~>~o/z.sam; 15>16 mkdir -p o; ends; 15>17; "
+	     "15>18 >70 bwa mem r.fa s1.fq; 17 <70 cat -; 17 ends; 18 ends; 15 ends; "
+	     "10>20 bash -c cat~a~>~b; 20>21 cat a1.txt; ends; 20 ends; 10>25 bash -c cat~a~>~b; 25>26 cat a2.txt");
+	ck_assert_rows(tasks_sql, "python -c: 1\npython -c: 2\nRscript -e: -\nRscript -e: -\nbwa mem: s1.fq\n"
+				  "cat: a1.txt\ncat: a2.txt\n");
+}
+
 /* Scripts that a step generates for each sample are one tool. */
 TEST(scripts_of_a_sample_are_one_tool)
 {

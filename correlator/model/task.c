@@ -123,6 +123,7 @@ static void merge_label(struct task *into, struct task *from)
 	into->label_fixed = from->label_fixed;
 	into->words = from->words;
 	into->words_kind = from->words_kind;
+	into->words_rank = from->words_rank;
 	from->label = NULL;
 	from->words = (struct words){0};
 }

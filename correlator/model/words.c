@@ -89,77 +89,63 @@ static bool is_temporary(const char *base, size_t size)
 
 /* ---- splitting */
 
-struct splitter {
-	struct words *words;
-	const char *name;
-	unsigned count;
-	bool at_command; /* the next word is a command */
-};
-
-/* Words of shell code that are followed by a command: keywords, and interpreters, because their
- * script distinguishes steps. */
-static bool leads_to_command(const char *text, size_t size)
+/* Interpreters: the next word that is no option is the program. */
+static bool leads_to_command(const char *text)
 {
-	static const char *const words[] = {"do",    "then",  "else", "elif", "if",      "while",
-					    "until", "!",     "exec", "time", "Rscript", "perl",
-					    "ruby",  "julia", "node", "java", "bash",    "sh"};
+	static const char *const words[] = {"Rscript", "perl", "ruby", "julia", "node", "java", "bash", "sh"};
+	size_t size = strlen(text);
 	const char *base = base_of(text, &size);
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strlen(words[i]) == size && memcmp(base, words[i], size) == 0)
+		if (strcmp(base, words[i]) == 0)
 			return true;
-	return size >= 6 && memcmp(base, "python", 6) == 0;
+	return strncmp(base, "python", 6) == 0;
 }
 
-static void add_word(struct splitter *splitter, const char *text, size_t size)
+static void add_word(struct words *words, enum word_kind kind, const char *text)
 {
-	struct words *words = splitter->words;
-	char *word = words->data + words->size;
+	size_t size = strlen(text);
 
-	if (size == 0 || splitter->count == WORDS_MAX || words->size + size + 2 > WORDS_BYTES_MAX)
+	if (size == 0 || words->size + size + 2 > WORDS_BYTES_MAX)
 		return;
-	word[0] = is_in_name(text, size, splitter->name) ? WORD_NAME : splitter->at_command ? WORD_COMMAND : WORD_PLAIN;
-	memcpy(word + 1, text, size);
-	word[size + 1] = '\0';
+	words->data[words->size] = (char)kind;
+	memcpy(words->data + words->size + 1, text, size + 1);
 	words->size += size + 2;
-	splitter->count++;
-	if (splitter->at_command && text[0] == '-')
-		word[0] = WORD_PLAIN; /* an option of the interpreter */
-	else
-		splitter->at_command = splitter->at_command && leads_to_command(text, size);
 }
 
-/* Adds the words of shell code, without interpreting it: quotes and expansions only end words. */
-static void add_code(struct splitter *splitter, const char *code)
+/* What follows -c, -lc, -e, --eval in the arguments of another program (`srun bash -c CODE`, `psql -c CODE`),
+ * unless it is one word (`gcc -c a.c`). */
+static bool is_code(const char *before, const char *text)
 {
-	splitter->at_command = true;
-	while (*code) {
-		size_t size = strcspn(code, " \t\r\n;|&<>()\"'`\\");
+	size_t size = strlen(before);
 
-		add_word(splitter, code, size);
-		code += size;
-		if (*code && strchr(";|&(`\n", *code))
-			splitter->at_command = true;
-		code += *code != '\0';
-	}
-	splitter->at_command = false;
+	return before[0] == '-' && strpbrk(text, " \t\n;|&<>(") &&
+	       (strcmp(before, "--eval") == 0 ||
+		(before[1] != '-' && size < 6 && (before[size - 1] == 'c' || before[size - 1] == 'e')));
 }
 
-int words_read(const struct rules_subject *subject, const char *name, struct words *ret_words)
+int words_read(const struct rules_subject *subject, const char *name, const char *code, struct words *ret_words)
 {
 	struct words words = {.data = malloc(WORDS_BYTES_MAX)};
-	struct splitter splitter = {.words = &words, .name = name, .at_command = true};
+	bool at_command = true;
 	char *fitting;
 
 	if (!words.data)
 		return -ENOMEM;
-	for (size_t i = 0; i < subject->argc; i++) {
-		const char *argument = subject->argv[i];
+	for (size_t i = 0; i < subject->argc && i < WORDS_MAX; i++) {
+		const char *text = subject->argv[i];
+		bool is_option = i > 0 && text[0] == '-';
 
-		if (i > 0 && argument[strcspn(argument, " \t\n;|&<>")])
-			add_code(&splitter, argument);
-		else
-			add_word(&splitter, argument, strlen(argument));
+		if (text == code || (i > 0 && is_code(subject->argv[i - 1], text))) {
+			add_word(&words, WORD_NAME, "code");
+			continue;
+		}
+		add_word(&words,
+			 is_in_name(text, strlen(text), name) ? WORD_NAME
+			 : at_command && !is_option           ? WORD_COMMAND
+							      : WORD_PLAIN,
+			 text);
+		at_command = at_command && (is_option || leads_to_command(text));
 	}
 	fitting = realloc(words.data, words.size ? words.size : 1);
 	if (fitting)
@@ -175,28 +161,6 @@ void words_deinit(struct words *words)
 }
 
 /* ---- comparing */
-
-uint64_t words_kind(const struct words *words, const char *name)
-{
-	struct identity identity;
-	struct word word;
-	bool first = true;
-
-	identity_begin(&identity, "words");
-	identity_add_bytes(&identity, name, strlen(name));
-	WORDS_FOREACH (words, word) {
-		size_t size = strlen(word.text);
-
-		if (word.kind == WORD_COMMAND && !first) {
-			const char *base = base_of(word.text, &size);
-
-			if (!is_temporary(base, size))
-				identity_add_bytes(&identity, base, size);
-		}
-		first = false;
-	}
-	return (uint64_t)identity_end(&identity);
-}
 
 uint32_t words_hash(const struct words *words)
 {
@@ -431,8 +395,7 @@ static bool label_of_differing(const struct candidate *candidates, size_t count,
 
 /* Makes the label of a command line without siblings: its output file, else the last file, else the
  * last word that is not an option's value. */
-static void label_of_lone(const struct candidate *candidates, size_t count, unsigned command_count,
-			  char label[LABEL_MAX])
+static void label_of_lone(const struct candidate *candidates, size_t count, char label[LABEL_MAX])
 {
 	const struct candidate *best = NULL;
 
@@ -445,8 +408,7 @@ static void label_of_lone(const struct candidate *candidates, size_t count, unsi
 		}
 		if (candidate->is_weak && best)
 			continue;
-		if (candidate->is_path || (best && best->is_weak) ||
-		    (!candidate->is_value && command_count <= 1 && !(best && best->is_path)))
+		if (candidate->is_path || (best && best->is_weak) || (!candidate->is_value && !(best && best->is_path)))
 			best = candidate;
 	}
 	if (best)
@@ -468,20 +430,18 @@ static bool candidate_is_accepted(const struct word *word, const char *before, b
 	return has_siblings;
 }
 
-/* Collects the words for the label that are not in `common`; `*ret_commands` counts the commands. */
+/* Collects the words for the label that are not in `common`. */
 static size_t candidates_collect(const struct words *words, const struct common_words *common, const char *task_name,
-				 struct candidate *candidates, unsigned *ret_commands)
+				 struct candidate *candidates)
 {
 	struct word word;
 	const char *before = "";
 	size_t count = 0;
 
-	*ret_commands = 0;
 	WORDS_FOREACH (words, word) {
 		struct candidate candidate;
 		bool wanted = !common || !common_words_have(common, text_hash(word.text));
 
-		*ret_commands += word.kind == WORD_COMMAND;
 		if (wanted && candidate_is_accepted(&word, before, common != NULL, &candidate) &&
 		    !is_in_name(candidate.text, candidate.size, task_name))
 			candidates[count++] = candidate;
@@ -504,18 +464,17 @@ bool words_label(const struct words *words, const struct common_words *common, c
 		 char ret_label[LABEL_MAX])
 {
 	struct candidate candidates[WORDS_MAX];
-	unsigned command_count;
 	size_t count = 0;
 
 	ret_label[0] = '\0';
 	if (common)
-		count = candidates_collect(words, common, task_name, candidates, &command_count);
+		count = candidates_collect(words, common, task_name, candidates);
 	if (count > 0) {
 		if (!whole_words)
 			count = leave_weak_out(candidates, count);
 		return label_of_differing(candidates, count, whole_words, ret_label);
 	}
-	count = candidates_collect(words, NULL, task_name, candidates, &command_count);
-	label_of_lone(candidates, count, command_count, ret_label);
+	count = candidates_collect(words, NULL, task_name, candidates);
+	label_of_lone(candidates, count, ret_label);
 	return false;
 }

@@ -24,13 +24,11 @@ struct common_words {
 	uint32_t count;
 };
 
-/* Splits the arguments; one that holds shell code is split into its words. `name` is the name of
- * the program, from its verdict. Returns 0 or -ENOMEM. */
-int words_read(const struct rules_subject *subject, const char *name, struct words *ret_words);
+/* Takes the arguments without `code`, one of them or NULL. `name` is the name of the program, from its verdict, as is
+ * the code. Returns 0 or -ENOMEM. */
+int words_read(const struct rules_subject *subject, const char *name, const char *code, struct words *ret_words);
 void words_deinit(struct words *words);
 
-/* Hash of `name` and the commands in shell code: the same for all command lines of a kind. */
-uint64_t words_kind(const struct words *words, const char *name);
 uint32_t words_hash(const struct words *words);
 
 void common_words_init(struct common_words *common, const struct words *words);

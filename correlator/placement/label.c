@@ -1,7 +1,7 @@
 /* Labels: what distinguishes a task from its siblings, the tasks of the same kind in its run.
  *
  * The engine's own label (a rule's `task_label`) is best. Otherwise the label consists of those words
- * of the task's first command line, glue excluded, that its siblings do not have: words.h. For each
+ * of the task's first command line, glue and code excluded, that its siblings do not have: words.h. For each
  * kind, a run therefore remembers the words that all tasks so far have in common. That set only
  * shrinks, and when it does, the labels of siblings still in memory are rebuilt.
  */
@@ -45,15 +45,28 @@ static void siblings_add(struct model *model, struct task *task)
 	siblings->several = true;
 }
 
-static bool says_what_it_works_on(const struct rules_verdict *verdict)
+/* The words are those of the program that was forked first, a helper only if there is nothing else. */
+static uint64_t words_rank(const struct process *process, const struct rules_verdict *verdict)
 {
-	return verdict->role != RULES_ROLE_WRAPPER && verdict->role != RULES_ROLE_HELPER &&
-	       verdict->role != RULES_ROLE_COMPONENT;
+	return process->key.start_boot_ns | (uint64_t)(verdict->role == RULES_ROLE_HELPER) << 63;
+}
+
+static uint64_t kind_of(const char *name)
+{
+	struct identity identity;
+
+	identity_begin(&identity, "words");
+	identity_add_bytes(&identity, name, strlen(name));
+	return (uint64_t)identity_end(&identity);
 }
 
 void label_note_image(struct model *model, struct task *task, const struct process *process,
 		      const struct rules_verdict *verdict)
 {
+	uint64_t rank = words_rank(process, verdict);
+	struct words words;
+	char label[LABEL_MAX];
+
 	if (task->label_fixed)
 		return;
 	if (verdict->task_label[0]) {
@@ -62,14 +75,23 @@ void label_note_image(struct model *model, struct task *task, const struct proce
 		words_deinit(&task->words);
 		return;
 	}
-	if (task->words.data || !process->command || !says_what_it_works_on(verdict) ||
+	if ((task->words.data && rank >= task->words_rank) || !process->command ||
+	    verdict->role == RULES_ROLE_WRAPPER || verdict->role == RULES_ROLE_COMPONENT ||
 	    model->arguments == REDACT_PROGRAM_ONLY)
 		return;
-	if (words_read(&process->command->subject, verdict->name, &task->words) < 0) {
+	if (words_read(&process->command->subject, verdict->name, verdict->command, &words) < 0) {
 		model->out_of_memory = true;
 		return;
 	}
-	task->words_kind = words_kind(&task->words, verdict->name);
+	words_label(&words, NULL, verdict->name, true, label);
+	if (verdict->command && label[0] == '\0') { /* only code: what it starts says more */
+		words_deinit(&words);
+		return;
+	}
+	words_deinit(&task->words);
+	task->words = words;
+	task->words_rank = rank;
+	task->words_kind = kind_of(verdict->name);
 	siblings_add(model, task);
 }
 

@@ -199,7 +199,7 @@ void task_state(struct archive *archive, struct task *entity)
 	archive_enum(archive, "name_by", &entity->name_by, NAMED_BY_RULE + 1);
 	INT(label_fixed)
 	archive_bytes(archive, "words", &entity->words.data, &entity->words.size);
-	INT(words_kind) INT(root.pid) INT(root.start_boot_ns) INT(orchestrator.pid)
+	INT(words_kind) INT(words_rank) INT(root.pid) INT(root.start_boot_ns) INT(orchestrator.pid)
 	INT(orchestrator.start_boot_ns) INT(orchestrator_group_id) INT(failed_commands_reported)
 	INT(crashes_reported) INT(incident_boot_ns) INT(idle_count)
 	INT(fatal) INT(work) INT(wraps) INT(awaited)
