@@ -67,19 +67,28 @@ TEST(pressure_and_load)
 	ck_assert_int_eq(figures.load_milli, 8070);
 }
 
-/* Partitions and devices stacked on other disks would count the same bytes twice. */
+/* sysfs of a host with a multipath NVMe disk, whose paths are hidden there. */
+static bool disk_is_device(const char *name)
+{
+	return strcmp(name, "vda") == 0 || strcmp(name, "nvme0n1") == 0;
+}
+
+/* Partitions, paths and devices stacked on other disks would count the same bytes twice. */
 TEST(disks)
 {
 	host_parse_diskstats(
 		"   7       0 loop0 5 5 5 5 5 5 5 5 5 5 5 5 5 5 5 5 5\n"
 		" 254       0 vda 100 42010 2000 207342 10 140107 400 362347 0 55172 584268 62499 36 1 2 3 4\n"
 		" 254       1 vda1 90 42010 1900 207342 9 140107 390 362347 0 55172 584268\n"
+		" 259       2 nvme0c0n1 7 0 70 1 3 0 30 1 0 28 5\n"
 		" 259       0 nvme0n1 7 0 70 1 3 0 30 1 0 28 5\n"
 		" 259       1 nvme0n1p1 7 0 70 1 3 0 30 1 0 28 5\n"
 		" 253       0 dm-0 100 0 2000 1 10 0 400 1 0 55 5\n"
 		" 253       1 zram0 1 1 1 1 1 1 1 1 1 1 1\n"
-		"   9       0 md0 100 0 2000 1 10 0 400 1 0 55 5\n",
-		&figures);
+		"   9       0 md0 100 0 2000 1 10 0 400 1 0 55 5\n"
+		" 252       0 bcache0 100 0 2000 1 10 0 400 1 0 55 5\n"
+		" 230       0 zd0 100 0 2000 1 10 0 400 1 0 55 5\n",
+		disk_is_device, &figures);
 	ck_assert_int_eq(figures.disk_read_count, 107);
 	ck_assert_int_eq(figures.disk_read_bytes, (2000 + 70) * 512);
 	ck_assert_int_eq(figures.disk_write_count, 13);
@@ -238,7 +247,7 @@ static void parse_everything(const char *text)
 	host_parse_pressure_cpu(text, &figures);
 	host_parse_pressure_memory(text, &figures);
 	host_parse_pressure_io(text, &figures);
-	host_parse_diskstats(text, &figures);
+	host_parse_diskstats(text, disk_is_device, &figures);
 	host_parse_net_dev(text, unknown_interface, &figures);
 	host_parse_cluster(text, &facts);
 	host_parse_slurm(text, &facts);

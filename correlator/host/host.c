@@ -10,6 +10,7 @@
 #define SECTOR_BYTES 512 /* unit of /proc/diskstats, whatever the disk's sector size */
 #define SECOND_NS INT64_C(1000000000)
 #define HOST_INTERFACE_NAME_SIZE 16 /* IFNAMSIZ */
+#define HOST_DISK_NAME_SIZE 32      /* BDEVNAME_SIZE */
 
 /* ---- lines and numbers ---- */
 
@@ -177,55 +178,26 @@ void host_parse_pressure_io(const char *text, struct host_figures *figures)
 	figures->io_full_ns = pressure_total(text, "full ");
 }
 
-static bool begins_with_one(const char *name, size_t size, const char *const *prefixes, size_t count)
+void host_parse_diskstats(const char *text, host_disk_is_device is_device, struct host_figures *figures)
 {
-	for (size_t i = 0; i < count; i++) {
-		size_t length = strlen(prefixes[i]);
-
-		if (size >= length && memcmp(name, prefixes[i], length) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* sda1 of sda, nvme0n1p2 of nvme0n1: the kernel lists a disk before its partitions. */
-static bool is_partition(const char *name, size_t size, const char *disk, size_t disk_size)
-{
-	if (disk_size == 0 || size <= disk_size || memcmp(name, disk, disk_size) != 0)
-		return false;
-	name += disk_size;
-	size -= disk_size;
-	if (size > 1 && *name == 'p') {
-		name++;
-		size--;
-	}
-	return strspn(name, "0123456789") >= size;
-}
-
-void host_parse_diskstats(const char *text, struct host_figures *figures)
-{
-	static const char *const stacked[] = {"loop", "ram", "zram", "dm-", "md", "sr", "fd", "nbd"};
 	/* clang-format off */
 	enum { READS, READS_MERGED, READ_SECTORS, READ_MS, WRITES, WRITES_MERGED, WRITE_SECTORS, WRITE_MS,
 	       IN_FLIGHT, BUSY_MS, FIELDS };
 	/* clang-format on */
-	const char *disk = "";
-	size_t disk_size = 0;
 
 	for (const char *line = text; line; line = next_line(line)) {
 		const char *position = line;
 		int64_t major, minor, values[FIELDS];
+		char name[HOST_DISK_NAME_SIZE];
 
 		if (!take_number(&position, &major) || !take_number(&position, &minor))
 			continue;
-		const char *name = position + strspn(position, " ");
-		size_t size = strcspn(name, " \n");
+		position += strspn(position, " ");
+		size_t size = strcspn(position, " \n");
 
-		if (begins_with_one(name, size, stacked, sizeof(stacked) / sizeof(*stacked)) ||
-		    is_partition(name, size, disk, disk_size) || !take_numbers(name + size, values, FIELDS))
+		snprintf(name, sizeof(name), "%.*s", (int)size, position);
+		if (!take_numbers(position + size, values, FIELDS) || !is_device(name))
 			continue;
-		disk = name;
-		disk_size = size;
 		add_to(&figures->disk_read_count, values[READS]);
 		add_to(&figures->disk_read_bytes, scaled(values[READ_SECTORS], SECTOR_BYTES));
 		add_to(&figures->disk_write_count, values[WRITES]);
@@ -259,8 +231,10 @@ static bool name_is_of_device(const char *name)
 					    "team",  "dummy",  "ifb",    "podman",  "lxc",    "kube-",   "nodelocal",
 					    "vxlan", "geneve", "cilium", "macvlan", "ipvlan", "ovs"};
 
-	return !strchr(name, '.') && /* a VLAN: already in its interface's bytes */
-	       !begins_with_one(name, strlen(name), inner, sizeof(inner) / sizeof(*inner));
+	for (size_t i = 0; i < sizeof(inner) / sizeof(*inner); i++)
+		if (strncmp(name, inner[i], strlen(inner[i])) == 0)
+			return false;
+	return !strchr(name, '.'); /* a VLAN: already in its interface's bytes */
 }
 
 void host_parse_net_dev(const char *text, host_interface_of interface_of, struct host_figures *figures)

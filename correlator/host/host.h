@@ -40,8 +40,10 @@ void host_parse_loadavg(const char *text, struct host_figures *figures);
 void host_parse_pressure_cpu(const char *text, struct host_figures *figures);
 void host_parse_pressure_memory(const char *text, struct host_figures *figures);
 void host_parse_pressure_io(const char *text, struct host_figures *figures);
-/* Whole disks only: no partitions, no devices built on others (dm, md, loop). */
-void host_parse_diskstats(const char *text, struct host_figures *figures);
+/* Whether a disk is hardware, or its equivalent in a virtual machine. The bytes of others (partitions, and
+ * what is built on disks, files or memory: dm, md, bcache, zvols, loop) would count twice. */
+typedef bool (*host_disk_is_device)(const char *name);
+void host_parse_diskstats(const char *text, host_disk_is_device is_device, struct host_figures *figures);
 /* Kind of a network interface. */
 enum host_interface {
 	HOST_INTERFACE_UNKNOWN,

@@ -44,6 +44,27 @@ static void parse_stat(const char *text, struct host_figures *figures)
 	host_parse_stat(text, sysconf(_SC_CLK_TCK), figures);
 }
 
+/* The paths to a multipath NVMe disk are hidden. Partitions are not in this directory. */
+static bool disk_is_device(const char *name)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "/sys/block/%s/device", name);
+	if (access(path, F_OK) < 0)
+		return false;
+	snprintf(path, sizeof(path), "/sys/block/%s/hidden", name);
+	char *hidden = read_file(path);
+	bool is_hidden = hidden && hidden[0] == '1';
+
+	free(hidden);
+	return !is_hidden;
+}
+
+static void parse_diskstats(const char *text, struct host_figures *figures)
+{
+	host_parse_diskstats(text, disk_is_device, figures);
+}
+
 /* Two devices may be one: a virtual function beneath a hypervisor's device has that as its master, and
  * is included in its bytes. If sysfs shows our own network namespace, it has none of the interfaces. */
 static enum host_interface interface_of(const char *name)
@@ -77,7 +98,7 @@ static const struct {
 	{"/proc/pressure/cpu", host_parse_pressure_cpu},
 	{"/proc/pressure/memory", host_parse_pressure_memory},
 	{"/proc/pressure/io", host_parse_pressure_io},
-	{"/proc/diskstats", host_parse_diskstats},
+	{"/proc/diskstats", parse_diskstats},
 	{"/proc/1/net/dev", parse_net_dev},
 };
 
