@@ -324,6 +324,38 @@ static int programs_open(const struct btf *kernel_btf, struct tracer_bpf **ret_p
 	return result;
 }
 
+/* Not on every architecture, nor on every locked-down kernel. */
+static bool function_is_traceable(int32_t btf_id)
+{
+	const struct bpf_insn nothing[] = {{.code = BPF_ALU64 | BPF_MOV | BPF_K}, {.code = BPF_JMP | BPF_EXIT}};
+	LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = BPF_TRACE_FENTRY,
+		    .attach_btf_id = (uint32_t)btf_id);
+	int program = bpf_prog_load(BPF_PROG_TYPE_TRACING, NULL, "GPL", nothing, 2, &options);
+	int link = program < 0 ? -1 : bpf_link_create(program, 0, BPF_TRACE_FENTRY, NULL);
+
+	close(link);
+	close(program);
+	return link >= 0;
+}
+
+/* Since 6.16 sched_process_exit, which then has a second argument, comes before the memory is released.
+ * Before, that place is where the kernel calls taskstats_exit(task, ...). */
+static void exit_hook_choose(struct bpf_program *on_exit, const struct btf *kernel_btf)
+{
+	static const char function[] = "taskstats_exit";
+	const struct btf_type *type =
+		btf__type_by_id(kernel_btf, (uint32_t)btf__find_by_name_kind(kernel_btf, "btf_trace_sched_process_exit",
+									     BTF_KIND_TYPEDEF));
+	int32_t btf_id = btf__find_by_name_kind(kernel_btf, function, BTF_KIND_FUNC);
+
+	type = type ? btf__type_by_id(kernel_btf, type->type) : NULL; /* a pointer */
+	type = type ? btf__type_by_id(kernel_btf, type->type) : NULL; /* to a function of (data, task, ...) */
+	if (!type || btf_vlen(type) > 2 || btf_id < 0 || !function_is_traceable(btf_id))
+		return;
+	bpf_program__set_expected_attach_type(on_exit, BPF_TRACE_FENTRY);
+	bpf_program__set_attach_target(on_exit, 0, function);
+}
+
 /* Programs that this kernel has no hooks for are not loaded: it would reject them. */
 static void programs_choose(struct tracer_bpf *programs, const struct btf *kernel_btf,
 			    const struct kernel_options *options)
@@ -334,6 +366,7 @@ static void programs_choose(struct tracer_bpf *programs, const struct btf *kerne
 	bpf_program__set_autoload(programs->progs.on_send, network);
 	bpf_program__set_autoload(programs->progs.on_receive, network);
 	programs->rodata->network = network;
+	exit_hook_choose(programs->progs.on_exit, kernel_btf);
 }
 
 /* The kernel's BTF is several megabytes: it is read once for both decisions. */

@@ -241,7 +241,7 @@ static void act_patient(void)
 
 	if (fd < 0 || read(fd, &byte, 1) < 0)
 		err(1, "%s", path);
-	work(40, 10 * MIB, 8);
+	work(40, 30 * MIB, 8); /* more than any process scan has seen */
 	leave(5);
 }
 
@@ -253,11 +253,12 @@ static void act_patient_threads(void)
 
 /* ---- parents and children */
 
-/* The peak of the child is measured: the 400 MiB of its parent, from which it was forked, must not count. */
+/* The peaks of the children are measured: the 400 MiB of their parent, from which they were forked, must not
+ * count, but in the fork that keeps them. */
 static void act_big_parent(void)
 {
 	void *memory = memory_take((size_t)400 * MIB);
-	pid_t pids[6];
+	pid_t pids[8];
 
 	for (int i = 0; i < 2; i++) {
 		pids[i] = vfork();
@@ -270,7 +271,14 @@ static void act_big_parent(void)
 		if (pids[4 + i] == 0)
 			execute("peak");
 	}
-	truth_reap_all(pids, 6);
+	pids[6] = spawn("single"); /* below the peak of its parent */
+	pids[7] = checked_fork();
+	if (pids[7] == 0) {
+		munmap(memory, (size_t)300 * MIB);
+		memory_take(50 * MIB);
+		leave(0);
+	}
+	truth_reap_all(pids, 8);
 	munmap(memory, (size_t)400 * MIB);
 	leave(0);
 }
