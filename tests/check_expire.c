@@ -149,6 +149,30 @@ TEST(expiry_deletes_unused_cgroups)
 	ck_assert_int_eq(read_integer("SELECT min(id) FROM cgroups WHERE id <> 7"), 12002);
 }
 
+/* Of many images, those that no process refers to are deleted, also if others are used again meanwhile. */
+TEST(expiry_deletes_unused_images)
+{
+	char program[16];
+
+	for (int64_t id = 1; id <= 10100; id++) {
+		struct row_process process = fill_process(id, "text");
+
+		snprintf(program, sizeof(program), "p%d", (int)id % 10050);
+		process.program = program;
+		process.tool_id = id / 10;
+		process.started_unix_ns = id <= 200 ? OLD_UNIX_NS : NEW_UNIX_NS;
+		put_process(&process);
+	}
+	commit(1);
+	ck_assert_int_eq(store_tidy(store), 0);
+	ck_assert_int_eq(read_integer("SELECT count(*) FROM images"), 10050);
+	expire(NEW_UNIX_NS, INT64_MAX);
+	ck_assert_int_eq(store_tidy(store), 0);
+	ck_assert_int_eq(read_integer("SELECT count(*) FROM images"), 10050 - 150);
+	ck_assert_int_eq(
+		read_integer("SELECT count(*) FROM process_rows WHERE image_id NOT IN (SELECT id FROM images)"), 0);
+}
+
 int main(void)
 {
 	return stores_run("expire");

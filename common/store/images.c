@@ -82,6 +82,17 @@ static int image_put(struct store *store, const struct row_process *row, int64_t
 	return error;
 }
 
+static int image_use(struct store *store, int64_t id)
+{
+	sqlite3_stmt *statement = NULL;
+	int error = store_find_statement(store, "use_image", &statement);
+
+	if (error < 0)
+		return error;
+	store_bind(statement, (const struct store_parameter[]){STORE_INT("id", id), {0}});
+	return store_run_statement(store, statement);
+}
+
 int store_image_id(struct store *store, const struct row_process *row, int64_t *ret_id)
 {
 	char key[STORE_IMAGE_KEY_MAX];
@@ -100,6 +111,8 @@ int store_image_id(struct store *store, const struct row_process *row, int64_t *
 	error = image_find(store, row, &id);
 	if (error == 0 && id == 0)
 		error = image_put(store, row, &id);
+	if (error == 0)
+		error = image_use(store, id);
 	if (error < 0)
 		return error;
 	if (size) {

@@ -15,7 +15,7 @@ enum store_table {
 		STORE_TABLE_COUNT
 };
 
-#define STORE_STATEMENTS_MAX 32
+#define STORE_STATEMENTS_MAX 40
 
 #define STORE_STATEMENTS_KEPT 4 /* cached statements of queries */
 

@@ -385,7 +385,9 @@ int store_init_writer(struct store *store)
 	/* Work lists of expiry; in memory, and rolled back with its transaction. */
 	error = store_exec(store, "CREATE TEMP TABLE expiring_runs (id INTEGER PRIMARY KEY);"
 				  "CREATE TEMP TABLE expiring_tools (id INTEGER PRIMARY KEY);"
-				  "CREATE TEMP TABLE expiring_processes (id INTEGER PRIMARY KEY)");
+				  "CREATE TEMP TABLE expiring_processes (id INTEGER PRIMARY KEY);"
+				  "CREATE TEMP TABLE used_images (id INTEGER PRIMARY KEY, tool_id INTEGER);"
+				  "INSERT INTO used_images VALUES (0, -1)");
 	for (enum store_table table = 0; error == 0 && table < STORE_TABLE_COUNT; table++)
 		error = table_prepare(store, table);
 	if (error == 0)
