@@ -35,7 +35,7 @@
 /* Reply to `hello`: events before `offset` are committed. */
 #define WIRE_WELCOME_FIELDS(U, T) \
 	U(version)    /* WIRE_VERSION */ \
-	U(ring_epoch) /* 0: the store does not know this ring */ \
+	U(ring_epoch) /* that of hello; for another one, the probe would start at consumer_offset */ \
 	U(offset)     /* next offset wanted; if below consumer_offset, the probe starts at consumer_offset */
 
 /* Events before `offset` are on disk; the ring may free them. */

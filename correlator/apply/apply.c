@@ -240,9 +240,9 @@ int apply_message(struct model *model, const struct wire_message *message)
 	return model->out_of_memory ? -ENOMEM : 0;
 }
 
-int apply_unreadable(struct model *model, const struct record_header *header)
+int apply_unreadable(struct model *model, const struct record_header *header, uint64_t until_boot_ns)
 {
-	loss_note_record(model, header);
+	loss_note_record(model, header, until_boot_ns);
 	return model->out_of_memory ? -ENOMEM : 0;
 }
 

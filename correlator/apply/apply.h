@@ -21,8 +21,9 @@ void apply_end(struct model *model);
  * records may be lost, and the store must not depend on a well-behaved peer. */
 int apply_message(struct model *model, const struct wire_message *message);
 int apply_event(struct model *model, const struct event *event);
-/* Counts a record that could not be decoded as lost; at most its header is known. */
-int apply_unreadable(struct model *model, const struct record_header *header);
+/* Counts a record that could not be decoded as lost; at most its header is known. Or records that were not sent,
+ * of unknown number, between the time in `header` and `until_boot_ns`. */
+int apply_unreadable(struct model *model, const struct record_header *header, uint64_t until_boot_ns);
 
 /* Facts and samples of the host. They are not part of the stream, so a replay has none. A
  * sample is ignored until the stream has identified the host. */

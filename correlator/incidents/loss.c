@@ -142,13 +142,13 @@ bool loss_take(struct model *model, const struct wire_losses *losses)
 	return true;
 }
 
-void loss_note_record(struct model *model, const struct record_header *header)
+void loss_note_record(struct model *model, const struct record_header *header, uint64_t until_boot_ns)
 {
 	note(model, &(struct lost){
 			    .type = header->type,
 			    .count = 1,
 			    .first_boot_ns = header->boot_ns,
 			    .since_boot_ns = header->boot_ns,
-			    .last_boot_ns = header->boot_ns,
+			    .last_boot_ns = until_boot_ns,
 		    });
 }

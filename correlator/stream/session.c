@@ -38,6 +38,16 @@ static int reject(const char **ret_reason, const char *reason)
 	return -EPROTO;
 }
 
+/* What this store is waiting for was acknowledged by another one: this is an older copy. (What follows its last
+ * record begins after that record, whose size is not known.) */
+static bool misses_records(const struct session *session)
+{
+	const struct wire_hello *hello = &session->message.hello;
+
+	return hello->ring_epoch == session->stream.ring_epoch &&
+	       hello->consumer_offset > session->stream.ring_offset + EVENT_RECORD_MAX;
+}
+
 /* Offsets belong to one ring: for another ring, counting starts over. */
 static int greet(struct session *session, const char **ret_reason)
 {
@@ -51,7 +61,7 @@ static int greet(struct session *session, const char **ret_reason)
 		return reject(ret_reason, "a different record version: upgrade probe and correlator together");
 	if (hello->boot_id.size == 0 || hello->boot_id.size >= sizeof(session->stream.boot_id))
 		return reject(ret_reason, "a boot id of invalid size");
-	if (hello->ring_epoch != session->stream.ring_epoch) {
+	if (hello->ring_epoch != session->stream.ring_epoch || misses_records(session)) {
 		session->stream.ring_epoch = hello->ring_epoch;
 		session->stream.ring_offset = hello->consumer_offset;
 		session->committed_offset = hello->consumer_offset;
@@ -76,7 +86,19 @@ static int take_unreadable(struct session *session, const void *record, size_t s
 	struct record_header header = {0};
 
 	event_peek(record, size, &header);
-	return apply_unreadable(session->model, &header);
+	return apply_unreadable(session->model, &header, header.boot_ns);
+}
+
+/* Whatever is missing from an older copy is one loss of unknown size. */
+static int take_hello(struct session *session, bool is_older_copy)
+{
+	const struct record_header missing = {.boot_ns = session->stream.committed_boot_ns};
+	int r = apply_message(session->model, &session->message);
+
+	session->changed = true;
+	if (r == 0 && is_older_copy)
+		r = apply_unreadable(session->model, &missing, session->message.hello.boot_ns);
+	return r;
 }
 
 static int take_record(struct session *session, const void *record, size_t size)
@@ -154,13 +176,13 @@ int session_feed(struct session *session, const void *data, size_t size, const c
 	if (message->type == WIRE_WELCOME || message->type == WIRE_ACK)
 		return reject(ret_reason, "a message that only a correlator sends");
 	if (message->type == WIRE_HELLO) {
+		bool is_older_copy = misses_records(session);
 		int r = greet(session, ret_reason);
 
-		if (r < 0)
-			return r;
-	} else if (!session->greeted) {
-		return reject(ret_reason, "a message before hello");
+		return r < 0 ? r : take_hello(session, is_older_copy);
 	}
+	if (!session->greeted)
+		return reject(ret_reason, "a message before hello");
 	return take(session, ret_reason);
 }
 

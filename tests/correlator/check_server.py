@@ -206,6 +206,71 @@ def test_next_probe_gets_the_offset_to_continue_at(directory):
              4096)
 
 
+def test_an_older_copy_of_the_store(directory):
+    """What it lacks, and the ring no longer has, is one loss, also of what ran at that time."""
+    story = Story()
+    story.exec(story.fork(story.SSHD, 50), story.SSHD, "bash", "job.sh")
+    reported(story, directory)
+    older = (directory / "store.db").read_bytes()
+    lost_from_ns, = query(directory / "store.db", "SELECT committed_boot_ns FROM stream")[0]
+    story.commands(60)
+    reported(story, directory)
+    (directory / "store.db").write_bytes(older)
+    (directory / "store.db-wal").unlink(missing_ok=True)
+    with Correlator(directory) as correlator:
+        for _ in range(2):
+            peer = Peer(correlator.socket)
+            same("offset", peer.greet(story.hello(consumer_offset=story.end)), story.end)
+            peer.send(story.process_scan(-1))
+            peer.close()
+        wait_until("a row", lambda: correlator.rows("SELECT 1 FROM losses"))
+        correlator.stop()
+        same("losses", correlator.rows("SELECT kind, lost_count, first_boot_ns, last_boot_ns FROM losses"),
+             [("unknown", 1, lost_from_ns, story.now)])
+        same("of what ran", correlator.rows("SELECT name, lost_count FROM runs WHERE lost_count > 0 ORDER BY name"),
+             [("job.sh", 1), ("system", 1)])
+
+
+def test_power_loss(directory):
+    """What is not synced to the disk is gone, or a part of it is there. The store has the commits up to some
+    moment, what ran then is lost since that moment, and the next boot is recorded."""
+    story = Story()
+    story.exec(story.fork(story.SSHD, 50), story.SSHD, "bash", "job.sh")
+    store = reported(story.commands(5), directory).store # stopping syncs it
+    synced, log = store.read_bytes(), directory / "store.db-wal"
+    with Correlator(directory) as correlator:
+        peer = connect(correlator, story)
+        for first_pid in range(105, 155, 10):
+            sent = story.end
+            peer.send(story.commands(10, first_pid).tell(sent))
+            peer.wait_acknowledged(story.end)
+        correlator.kill()
+    same("only the log was written since", store.read_bytes() == synced, True)
+    written = log.read_bytes()
+    hole = len(written) // 2
+    counts = []
+    for left in (b"", *(written[:len(written) * part // 5 - 1] for part in range(1, 5)),
+                 written[:hole] + bytes(8192) + written[hole + 8192:], written):
+        store.write_bytes(synced)
+        log.write_bytes(left)
+        (directory / "store.db-shm").unlink(missing_ok=True)
+        with Correlator(directory) as correlator:
+            pids = [pid for pid, in correlator.rows("SELECT pid FROM processes WHERE pid > 99 ORDER BY pid")]
+            seen_ns = correlator.value("SELECT committed_boot_ns FROM stream")
+            after = Story(epoch=8)
+            after.BOOT_ID = b"6d9b3f4e-0000-4000-8000-000000000002"
+            connect(correlator, after.commands(1, 99), acknowledged=True)
+            correlator.stop()
+            same("processes", pids, list(range(100, 100 + len(pids))))
+            same("what ran", correlator.rows("SELECT ended, end_boot_ns FROM processes WHERE pid = 50"),
+                 [("lost", seen_ns)])
+            same("its run", correlator.rows("SELECT status FROM runs WHERE name = 'job.sh'"), [("ended",)]) # unknown how
+            same("the next boot", correlator.rows("SELECT ended FROM processes WHERE pid = 99"), [("exit",)])
+            check_integrity(store)
+        counts.append(len(pids))
+    assert counts[0] == 5 and counts[-1] == 55 and sorted(counts[:5]) == counts[:5], counts
+
+
 def test_once(directory):
     story = Story().commands(3)
     with Correlator(directory, "--once") as correlator:
