@@ -118,7 +118,7 @@ static long path_walk_step(__u32 index, struct path_walk *walk)
 	__u64 used = bounded(walk->used, RECORD_CWD_MAX);
 
 	walk->whole = dentry == walk->root && mount == walk->root_mount;
-	if (walk->whole || walk->used > RECORD_CWD_MAX)
+	if (walk->whole)
 		return 1;
 	if (dentry == parent || dentry == READ(mount, mnt.mnt_root)) {
 		walk->dentry = READ(mount, mnt_mountpoint);
@@ -126,8 +126,10 @@ static long path_walk_step(__u32 index, struct path_walk *walk)
 		walk->whole = walk->mount == mount;
 		return walk->whole;
 	}
-	walk->used = used + bounded(bpf_probe_read_kernel_str(walk->text + used, TEXT_STEP, READ(dentry, d_name.name)),
-				    TEXT_STEP);
+	used += bounded(bpf_probe_read_kernel_str(walk->text + used, TEXT_STEP, READ(dentry, d_name.name)), TEXT_STEP);
+	if (used > RECORD_CWD_MAX)
+		return 1;
+	walk->used = used;
 	walk->dentry = parent;
 	return 0;
 }
@@ -136,8 +138,10 @@ static long path_walk_step(__u32 index, struct path_walk *walk)
 
 /* Write the names from `at` up to the root of `fs`, or to the topmost mount, each
  * NUL-terminated; one empty name for the root itself. Writes at most TEXT_STEP bytes beyond
- * RECORD_CWD_MAX. Returns the size, or 0 and sets a flag if the path is too long or deep. */
-static __noinline __u32 path_read(char *text, struct path *at, struct fs_struct *fs, struct record_context *context)
+ * RECORD_CWD_MAX. Returns the size; if the path is too long or deep, that of the names which fit, and
+ * sets `flag`. */
+static __noinline __u32 path_read(char *text, struct path *at, struct fs_struct *fs, struct record_context *context,
+				  __u32 flag)
 {
 	struct path_walk walk = {
 		.text = text,
@@ -149,8 +153,7 @@ static __noinline __u32 path_read(char *text, struct path *at, struct fs_struct 
 
 	text[0] = '\0';
 	bpf_loop(PATH_DEPTH_MAX, path_walk_step, &walk, 0);
-	if (walk.whole && walk.used <= RECORD_CWD_MAX)
-		return walk.used ? walk.used : 1;
-	context->flags |= RECORD_PATH_TRUNCATED;
-	return 0;
+	if (!walk.whole)
+		context->flags |= flag;
+	return walk.used || !walk.whole ? walk.used : 1;
 }

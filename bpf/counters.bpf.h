@@ -64,8 +64,9 @@ static const struct group no_group;
 struct traffic_slot {
 	__u64 start_boot_ns; /* of its group's leader; 0: free */
 	struct traffic traffic;
-	__u64 missed_start_boot_ns; /* of a group whose bytes could not be counted; ~0: of several */
-	__u64 pad[4];
+	__u64 missed_from_boot_ns; /* starts of the first and */
+	__u64 missed_to_boot_ns;   /* last group whose bytes could not be counted; 0: none */
+	__u64 pad[3];
 };
 
 MAP(traffic, ARRAY, TRAFFIC_SLOTS, __u32, struct traffic_slot, 0);
@@ -131,10 +132,10 @@ static __always_inline void traffic_add(struct traffic *traffic, __u64 sent, __u
 
 static __always_inline void traffic_miss(struct traffic_slot *slot, __u64 start_boot_ns)
 {
-	__u64 before = __sync_val_compare_and_swap(&slot->missed_start_boot_ns, 0, start_boot_ns);
-
-	if (before && before != start_boot_ns)
-		slot->missed_start_boot_ns = ~0ULL;
+	if (!slot->missed_to_boot_ns || start_boot_ns < slot->missed_from_boot_ns)
+		slot->missed_from_boot_ns = start_boot_ns;
+	if (start_boot_ns > slot->missed_to_boot_ns)
+		slot->missed_to_boot_ns = start_boot_ns;
 }
 
 static __always_inline void group_add_traffic(struct task_struct *task, __u64 sent, __u64 received)
@@ -156,8 +157,10 @@ static __always_inline void group_add_traffic(struct task_struct *task, __u64 se
 		traffic_miss(slot, start_boot_ns);
 }
 
-/* Add up both places: the slot may have been freed in between. */
-static __always_inline void traffic_read(struct counters *sum, struct task_struct *task, const struct group *group)
+/* Add up both places: the slot may have been freed in between. If its bytes found no entry then, the final record
+ * lacks them, and those of the exit record stand. */
+static __always_inline void traffic_read(struct counters *sum, struct task_struct *task, const struct group *group,
+					 const __u32 type)
 {
 	struct traffic_slot *slot = traffic_slot_of(task);
 	__u64 start_boot_ns = task->group_leader->start_boottime;
@@ -170,9 +173,11 @@ static __always_inline void traffic_read(struct counters *sum, struct task_struc
 		sum->sent_bytes += slot->traffic.sent_bytes;
 		sum->received_bytes += slot->traffic.received_bytes;
 	}
-	if (slot && slot->missed_start_boot_ns &&
-	    (slot->missed_start_boot_ns == start_boot_ns || !~slot->missed_start_boot_ns))
-		sum->valid |= COUNTERS_PARTIAL;
+	if (!slot || start_boot_ns < slot->missed_from_boot_ns || start_boot_ns > slot->missed_to_boot_ns)
+		return;
+	sum->valid |= COUNTERS_PARTIAL;
+	if (type == RECORD_FINAL && !group)
+		sum->valid &= ~(VALID(sent_bytes) | VALID(received_bytes));
 }
 
 /* task.delays is NULL unless kernel.task_delayacct was on when the thread started. A
@@ -391,7 +396,7 @@ static __always_inline void counters_read(struct counters *sum, struct task_stru
 		sum->valid |= COUNTERS_PARTIAL;
 	if (group && type == RECORD_SAMPLE)
 		group->seen_boot_ns = now_boot_ns;
-	traffic_read(sum, task, group);
+	traffic_read(sum, task, group, type);
 	if (type == RECORD_SAMPLE)
 		sum->valid |= VALID(uninterruptible_count);
 	if (type == RECORD_FINAL) {
@@ -434,14 +439,16 @@ static __always_inline void group_keep_thread(struct task_struct *task, __u64 no
 static __always_inline void traffic_settle(struct task_struct *task)
 {
 	struct traffic_slot *slot = traffic_slot_of(task);
+	__u64 start_boot_ns = task->group_leader->start_boottime;
 	struct group *group;
 
-	if (!slot || slot->start_boot_ns != task->group_leader->start_boottime)
+	if (!slot || slot->start_boot_ns != start_boot_ns || !control_find())
 		return;
 	group = group_get(task);
-	if (!group)
-		return;
-	traffic_add(&group->traffic, slot->traffic.sent_bytes, slot->traffic.received_bytes);
+	if (group)
+		traffic_add(&group->traffic, slot->traffic.sent_bytes, slot->traffic.received_bytes);
+	else
+		traffic_miss(slot, start_boot_ns);
 	slot->traffic = no_group.traffic;
 	__sync_lock_test_and_set(&slot->start_boot_ns, 0); /* last, and visible to all CPUs */
 }

@@ -139,11 +139,12 @@ struct record_context {
 
 #define RECORD_SCRIPT (1U << 0)         /* `filename` is a #! script, argv[0] its interpreter */
 #define RECORD_ARGV_TRUNCATED (1U << 1) /* argv is incomplete */
-#define RECORD_PATH_TRUNCATED (1U << 2) /* filename is truncated, or a path is too long and left out */
+#define RECORD_PATH_TRUNCATED (1U << 2) /* filename is incomplete: an exec lacks its end, a sample its beginning */
 #define RECORD_ARGV_UNKNOWN (1U << 3)   /* argv exists but was not read */
 #define RECORD_KERNEL_THREAD (1U << 4)
 #define RECORD_EXITING (1U << 5)         /* sample of a process that is exiting or a zombie */
 #define RECORD_STDIN_ELSEWHERE (1U << 6) /* descriptor 0 is not the terminal; unset: it is, or unknown */
+#define RECORD_CWD_TRUNCATED (1U << 7)   /* cwd lacks its beginning */
 
 #define RECORD_FILENAME_MAX 512
 #define RECORD_CWD_MAX 1024

@@ -81,10 +81,11 @@ static __always_inline __u64 texts_fill(struct scratch *scratch, struct task_str
 		context->flags |= used == RECORD_FILENAME_MAX ? RECORD_PATH_TRUNCATED : 0;
 		context->flags |= bprm->interp != bprm->filename ? RECORD_SCRIPT : 0;
 	} else if (mm->exe_file) {
-		used = bounded(path_read(scratch->text, &mm->exe_file->f_path, fs, context), RECORD_CWD_MAX);
+		used = bounded(path_read(scratch->text, &mm->exe_file->f_path, fs, context, RECORD_PATH_TRUNCATED),
+			       RECORD_CWD_MAX);
 	}
 	record->filename_size = used;
-	record->cwd_size = path_read(scratch->text + used, &fs->pwd, fs, context);
+	record->cwd_size = path_read(scratch->text + used, &fs->pwd, fs, context, RECORD_CWD_TRUNCATED);
 	used += bounded(record->cwd_size, RECORD_CWD_MAX);
 
 	void *arguments = (void *)mm->arg_start;
@@ -150,8 +151,7 @@ static __always_inline void exit_send(struct task_struct *task, const __u32 type
 
 /* Several threads that exit at once may all find that none is left, and all but the last may be gone
  * when the last one gets here: the first one sends. A group that never had a second thread, as the
- * sums of ended threads show, needs no entry for this. (Since 6.16 the kernel tells which thread is
- * the last, and the memory still exists at that point.) */
+ * sums of ended threads show, needs no entry for this. */
 static __always_inline bool group_is_dead(struct task_struct *task)
 {
 	struct signal_struct *signal = task->signal;
@@ -165,6 +165,7 @@ static __always_inline bool group_is_dead(struct task_struct *task)
 	return !group || !__sync_lock_test_and_set(&group->exited, 1);
 }
 
+/* Before 6.16 attached elsewhere: probe/kernel.c. */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct *task)
 {

@@ -234,6 +234,24 @@ TEST(cgroup_paths)
 	}
 }
 
+/* Of a program's path an exec lacks the end, a sample the names next to the root, as a working directory does. */
+TEST(cut_paths)
+{
+	static const char mark[] = EVENT_PATH_MARK;
+	struct record_exec *exec = (struct record_exec *)record;
+
+	for (int i = 0; i < 2; i++) {
+		make(i ? EVENT_SAMPLE : EVENT_EXEC);
+		exec->context.flags |= RECORD_PATH_TRUNCATED | RECORD_CWD_TRUNCATED;
+		ck_assert_int_eq(event_decode(record, exec->header.size, &received), 0);
+		const struct wire_bytes *path = &received.exec.filename, *cwd = &received.exec.cwd;
+
+		ck_assert_mem_eq(path->data + (i ? 0 : path->size - strlen(mark)), mark, strlen(mark));
+		ck_assert_mem_eq(cwd->data, mark, strlen(mark));
+		ck_assert_int_eq(cwd->data[strlen(mark)], '/');
+	}
+}
+
 /* More arguments than an event holds are cut, and that is said. */
 TEST(many_arguments)
 {

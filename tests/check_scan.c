@@ -43,14 +43,26 @@ TEST(a_later_sample_has_the_text)
 /* The arguments could not be read, or there was no time to. */
 TEST(a_later_scan_has_the_arguments)
 {
+	static const char truncated[] = "SELECT arguments IS NULL, arguments_truncated FROM processes WHERE pid = 30";
+
 	sample_as(30, 2, "bwa", cpu(9 * MS), RECORD_ARGV_UNKNOWN);
 	tell("pass -1; 2>31 ls; ends");
 	ck_assert_rows(command_of_30, "found bwa /usr/bin/bwa \n");
+	ck_assert_rows(truncated, "1 1\n");
 	sample_as(30, 2, "bwa", cpu(10 * MS), RECORD_ARGV_UNKNOWN);
 	tell("30<2 seen 10 bwa mem x; pass -1");
 	sample_as(30, 2, "bwa", cpu(11 * MS), RECORD_ARGV_UNKNOWN);
 	pass(now - MS);
 	ck_assert_rows(command_of_30, "found " BWA_MEM_X);
+	ck_assert_rows(truncated, "0 0\n");
+}
+
+/* Its base name is in the part that was not recorded. */
+TEST(a_program_whose_path_is_cut_has_the_name_of_its_process)
+{
+	tell("2>30 folder/na" EVENT_PATH_MARK " x; ends");
+	ck_assert_rows("SELECT program, path FROM processes WHERE pid = 30",
+		       "comm /usr/bin/folder/na" EVENT_PATH_MARK "\n");
 }
 
 /* Its other threads continue. */

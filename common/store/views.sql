@@ -45,11 +45,11 @@ CREATE VIEW processes AS SELECT
   i.rule,                  -- text; rule that assigned the role, NULL: the generic step; rules
   i.reason,                -- text; why it belongs to its task; model
   i.program,               -- text; base name of the program, comm if no path is known; linux_binprm.filename
-  i.path,                  -- text; the program as executed, NULL: same as its parent's; linux_binprm.filename or mm.exe_file
+  i.path,                  -- text; the program as executed, with a … where it is cut, NULL: same as its parent's; linux_binprm.filename or mm.exe_file
   p.arguments,             -- bytes; argv after redaction, each argument terminated by NUL, NULL: same as its parent's or unknown; mm.arg_start
   p.redacted_count,        -- count; values that redaction removed from arguments; correlator
-  p.arguments_truncated,   -- 0 or 1; whether argv was longer than what is stored; mm.arg_end
-  p.working_directory,     -- text; working directory at exec, NULL: same as its parent's or unknown; fs.pwd
+  p.arguments_truncated,   -- 0 or 1; whether argv was longer than what is stored, or could not be read; mm.arg_end
+  p.working_directory,     -- text; working directory at exec, only its end after a … if it is too deep, NULL: same as its parent's or unknown; fs.pwd
   p.spawn_cpu_ns,          -- ns; part of cpu_ns used between its fork and its exec; sum_exec_runtime at exec
   p.cpu_ns,                -- ns; on-CPU time of all threads, including teardown if totals is final; sum_exec_runtime
   p.user_ns,               -- ns; part of cpu_ns in user mode, split as the kernel does; utime

@@ -6,6 +6,14 @@
 
 #include "common/identity.h"
 
+/* The end of a longer path is not known, and so its base name. */
+static bool ends_with_mark(const char *path)
+{
+	size_t size = strlen(path), mark = strlen(EVENT_PATH_MARK);
+
+	return size > mark && strcmp(path + size - mark, EVENT_PATH_MARK) == 0;
+}
+
 static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -43,7 +51,8 @@ static struct command *command_alloc(const struct wire_bytes *comm, const struct
 	/* A program without a file (memfd) has only the root as its path. */
 	if (strcmp(command->path, "/") == 0)
 		command->path[0] = '\0';
-	command->program = command->path[0] ? base_name(command->path) : put_text(&room, comm);
+	command->program =
+		command->path[0] && !ends_with_mark(command->path) ? base_name(command->path) : put_text(&room, comm);
 	return command;
 }
 
@@ -101,7 +110,7 @@ static int command_complete(struct command *command)
 
 	if (!command->arguments || index_arguments(command) < 0)
 		return -1;
-	subject->path = command->path[0] ? command->path : command->program;
+	subject->path = command->path[0] && !ends_with_mark(command->path) ? command->path : command->program;
 	subject->script = command->script;
 	subject->working_directory = command->working_directory;
 	subject->cgroup = "";

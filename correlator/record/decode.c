@@ -24,11 +24,12 @@ static bool text_is_whole(const char *text, size_t size, size_t most)
 }
 
 /* Joins names, from leaf to root and each terminated by NUL, into an absolute path of the
- * same number of bytes. The root itself is one empty name. */
-static struct wire_bytes path_join(const char *names, size_t size, char *path)
+ * same number of bytes, after a mark if it is cut. The root itself is one empty name. */
+static struct wire_bytes path_join(const char *names, size_t size, bool is_cut, char *path)
 {
-	size_t end = size, used = 0;
+	size_t end = size, used = size && is_cut ? strlen(EVENT_PATH_MARK) : 0;
 
+	memcpy(path, EVENT_PATH_MARK, used);
 	while (end > 0) {
 		size_t start = end - 1;
 
@@ -40,6 +41,17 @@ static struct wire_bytes path_join(const char *names, size_t size, char *path)
 		end = start;
 	}
 	return (struct wire_bytes){path, (uint32_t)used};
+}
+
+/* The path given to execve, with a mark at its end if it is cut. */
+static struct wire_bytes path_copy(const char *text, size_t size, bool is_cut, char *path)
+{
+	size_t mark = size && is_cut ? strlen(EVENT_PATH_MARK) : 0;
+
+	size = strnlen(text, size);
+	memcpy(path, text, size);
+	memcpy(path + size, EVENT_PATH_MARK, mark);
+	return (struct wire_bytes){path, (uint32_t)(size + mark)};
 }
 
 /* Each argument is terminated by NUL, except perhaps the last one of a cut argv. */
@@ -119,9 +131,9 @@ static bool decode_exec(const void *data, size_t size, struct event *event)
 	context_fill(exec, &record);
 	const char *comm = (const char *)data + offsetof(struct record_exec, comm);
 	exec->comm = (struct wire_bytes){comm, (uint32_t)strnlen(comm, RECORD_COMM_SIZE)};
-	exec->filename = is_exec ? (struct wire_bytes){text, (uint32_t)strnlen(text, record.filename_size)}
-				 : path_join(text, record.filename_size, event->filename_text);
-	exec->cwd = path_join(cwd, record.cwd_size, event->path_text);
+	exec->filename = (is_exec ? path_copy : path_join)(text, record.filename_size,
+							   exec->flags & RECORD_PATH_TRUNCATED, event->filename_text);
+	exec->cwd = path_join(cwd, record.cwd_size, exec->flags & RECORD_CWD_TRUNCATED, event->path_text);
 	arguments_split(argv, record.argv_size, &exec->argv, &exec->flags);
 	return true;
 }
@@ -138,13 +150,9 @@ static bool decode_cgroup(const void *data, size_t size, struct event *event)
 	    !text_is_whole(names, record.path_size, RECORD_CGROUP_PATH_MAX))
 		return false;
 	struct wire_bytes path = {"/", 1};
-	size_t mark = record.flags & RECORD_CGROUP_TRUNCATED ? strlen(EVENT_PATH_MARK) : 0;
 
-	memcpy(event->path_text, EVENT_PATH_MARK, mark);
-	if (record.path_size) {
-		path = path_join(names, record.path_size, event->path_text + mark);
-		path = (struct wire_bytes){event->path_text, (uint32_t)(path.size + mark)};
-	}
+	if (record.path_size)
+		path = path_join(names, record.path_size, record.flags & RECORD_CGROUP_TRUNCATED, event->path_text);
 	event->cgroup = (struct event_cgroup){.boot_ns = record.header.boot_ns,
 					      .image = record.header.image,
 					      .cgroup_id = record.cgroup_id,

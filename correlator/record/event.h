@@ -43,8 +43,8 @@ EVENTS(E)
 #undef EVENT_I
 #undef EVENT_C
 
-/* "…" in UTF-8: begins the path of a cgroup in place of the names next to the root, if these are too
- * many to be recorded. A complete path never begins with it. */
+/* "…" in UTF-8, in place of what could not be recorded of a path: the names next to the root, where a
+ * complete path never begins with it, or the end of a program's path. */
 #define EVENT_PATH_MARK "\xe2\x80\xa6"
 
 /* About 20 KiB because of argv: keep one and reuse it. Text is borrowed from the record
@@ -56,7 +56,7 @@ struct event {
 		EVENTS(E)
 #undef E
 	};
-	char filename_text[RECORD_CWD_MAX];
+	char filename_text[sizeof(EVENT_PATH_MARK) + RECORD_CWD_MAX];
 	char path_text[sizeof(EVENT_PATH_MARK) +
 		       (RECORD_CWD_MAX > RECORD_CGROUP_PATH_MAX ? RECORD_CWD_MAX : RECORD_CGROUP_PATH_MAX)];
 };

@@ -66,7 +66,7 @@ static void fill_command(const struct model *model, struct row_process *row, con
 	row->path = command->path[0] ? command->path : NULL;
 	row->working_directory = command->working_directory[0] ? command->working_directory : NULL;
 	row->redacted_count = command->redacted_count;
-	row->arguments_truncated = (command->flags & RECORD_ARGV_TRUNCATED) != 0;
+	row->arguments_truncated = (command->flags & (RECORD_ARGV_TRUNCATED | RECORD_ARGV_UNKNOWN)) != 0;
 	if (command->flags & RECORD_ARGV_UNKNOWN)
 		return;
 	row->arguments.data = command->arguments;

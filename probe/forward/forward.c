@@ -178,6 +178,7 @@ static void pass_begin(struct forward *forward, uint64_t now_boot_ns)
 	forward->source->control->sample_text = forward->text_from;
 	forward->text_from = 0;
 	forward->text_is_over = false;
+	forward->text_end_boot_ns = 0;
 	forward->piece_kept = 0;
 	forward->next_pass_boot_ns = now_boot_ns + forward->period_ns;
 	forward->pass_begin_cpu_ns = clock_cpu_ns();
@@ -226,9 +227,13 @@ static void text_end(struct forward *forward, uint32_t pid)
 static uint32_t arguments_add(struct forward *forward, struct record_exec *record)
 {
 	char *end = (char *)record + record->header.size;
+	uint64_t now_boot_ns = clock_boot_ns();
 	uint32_t flags;
 
-	if (!forward->text_is_over && clock_boot_ns() > forward->pass.pass.boot_ns + TEXT_SLICE_NS)
+	/* From the first text on: it may take long to get to where the previous pass ended. */
+	if (!forward->text_end_boot_ns)
+		forward->text_end_boot_ns = now_boot_ns + TEXT_SLICE_NS;
+	if (!forward->text_is_over && now_boot_ns > forward->text_end_boot_ns)
 		text_end(forward, record->header.image.pid);
 	if (forward->text_is_over || record->header.size > FORWARD_SAMPLE_BYTES_MAX - RECORD_ARGV_MAX)
 		return record->header.size;

@@ -50,8 +50,9 @@ struct forward {
 
 	/* The text of all processes is sent after WELCOME and after losses, in as many passes as it
 	 * takes, since events wait during each. */
-	uint32_t text_from; /* the next pass has text from this pid on; 0: none */
-	bool text_is_over;  /* in the current pass */
+	uint32_t text_from;        /* the next pass has text from this pid on; 0: none */
+	bool text_is_over;         /* in the current pass */
+	uint64_t text_end_boot_ns; /* when that happens; 0: no text yet */
 	bool losses_want_text;
 	uint64_t next_loss_text_boot_ns;
 

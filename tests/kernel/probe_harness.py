@@ -133,6 +133,7 @@ class Correlator:
         self.path = pathlib.Path(directory) / "tracer.sock"
         self.acknowledge = acknowledge
         self.reading = True
+        self.delay_s = 0 # before each read
         self.frames = []
         self.hellos = []
         self.epoch = 0
@@ -163,6 +164,7 @@ class Correlator:
         while True:
             while not self.reading:
                 time.sleep(0.02)
+            time.sleep(self.delay_s)
             more = connection.recv(1 << 16)
             if not more:
                 return
