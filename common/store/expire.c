@@ -116,7 +116,8 @@ int store_expire(struct store *store, const struct store_expiry *expiry, struct 
 
 int store_tidy(struct store *store)
 {
-	static const char *const names[] = {"expire_mark_images", "expire_images", "expire_unmark_images", "expire_cgroups"};
+	static const char *const names[] = {"expire_mark_images", "expire_images", "expire_unmark_images",
+					    "expire_cgroups"};
 	const struct store_expiry nothing = {0};
 	int error;
 
