@@ -5,9 +5,9 @@ import time
 
 from fault_ring import counted_losses
 from storm import await_ends, check_accounted
-from testing import same
+from testing import LONG, same
 
-KILLS = 50
+KILLS = 50 if LONG else 25
 PAUSE_MAX_S = 2.0
 
 
