@@ -25,6 +25,7 @@
 #define GUARD_FD (STDERR_FILENO + 1)
 #define SETTLE_NS 200000000L /* if membarrier(2) is not available, see final_records_await() */
 #define GRACE_PERIODS 4
+#define SYSTEM_UID_MAX 999 /* of systemd, Debian and Red Hat */
 
 const char *watch_name(enum watch_role role)
 {
@@ -123,13 +124,13 @@ static void guard_tell(const struct watch *watch, pid_t pid)
 
 /* ---- the directory ----------------------------------------------------------- */
 
-/* Returns the first account that exists: the installed one, or one that every
- * system has. */
+/* Returns the first account that exists: the installed one (a person may have its name), or one that
+ * every system has. */
 static const struct passwd *account_find(const char *installed, const char *common)
 {
 	const struct passwd *entry = getpwnam(installed);
 
-	if (!entry)
+	if (!entry || entry->pw_uid > SYSTEM_UID_MAX)
 		entry = getpwnam(common);
 	if (!entry)
 		fprintf(stderr, "tracer run: neither user %s nor user %s exists to run as\n", installed, common);
