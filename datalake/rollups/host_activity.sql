@@ -18,7 +18,7 @@
 --   most_swap_used_bytes Nullable(Int64)
 --   most_running_count Nullable(Int64)
 --   computed DateTime64(3)
-WITH 300000000000 AS period_ns,
+WITH 300000000000 AS period_ns, 3600000000000 AS hour_ns,
      (SELECT coalesce(toInt64(toUnixTimestamp(max(computed))), 0) FROM host_activity_rows) AS last_s,
      if(last_s = 0, 0, toUnixTimestamp64Nano(now64(9)) - 35 * 86400000000000) AS since_ns,
      touched AS (

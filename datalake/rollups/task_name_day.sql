@@ -1,6 +1,6 @@
 -- Tasks per name and day, over all hosts: number, duration, resource use. Running tasks are not
 -- included. Quantiles are exact. A day is recomputed for all its names when a row of a task that started
--- on it arrives; only the last 35 days are considered.
+-- on it arrives; only the last 35 days are considered, each of them whole.
 --
 --   day_unix_ns Int64
 --   name String
@@ -21,11 +21,11 @@
 --   computed DateTime64(3)
 WITH 86400000000000 AS day_ns,
      (SELECT coalesce(toInt64(toUnixTimestamp(max(computed))), 0) FROM task_name_day_rows) AS last_s,
-     if(last_s = 0, 0, toUnixTimestamp64Nano(now64(9)) - 35 * day_ns) AS since_ns,
+     if(last_s = 0, 0, (intDiv(toUnixTimestamp64Nano(now64(9)), day_ns) - 35) * day_ns) AS since_ns,
      touched AS (
        SELECT DISTINCT started_unix_ns - started_unix_ns % day_ns AS day_unix_ns
          FROM tasks_rows
-        WHERE started_unix_ns >= since_ns AND arrived >= toDateTime(greatest(last_s - 600, 0))
+        WHERE started_unix_ns >= since_ns AND arrived >= toDateTime(greatest(last_s - 600, 0)) AND kind != 'main'
      )
 SELECT started_unix_ns - started_unix_ns % day_ns AS day_unix_ns,
        name,

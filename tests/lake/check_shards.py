@@ -10,18 +10,21 @@ Replicated tables; the output of --layout cluster differs only in the engine of 
 
 import json
 import pathlib
+import sqlite3
 import sys
 import tempfile
+import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from checks import find_tests, refused, run_tests, same, skip_all  # noqa: E402
+from checks import find_tests, refresh, refused, run_tests, same, skip_all  # noqa: E402
 from lake import ROOT, Lake, Unavailable, with_engine  # noqa: E402
 import check_queries  # noqa: E402
 from check_queries import TRACER, command, environment, make_store, ship  # noqa: E402
 import loader  # noqa: E402
 
 HOSTS = 40
+PERIOD_NS = 300 * 10**9
 
 CLUSTER = """
   <remote_servers><lake>{shards}</lake></remote_servers>
@@ -87,6 +90,23 @@ def test_verbs_give_the_same_output(first, second):
             there = check_queries.answers(node.url, lines, env=environment(node))
             for line, expected, found in zip(lines, here, there, strict=True):
                 assert expected == found, f"{line}:\nstore {expected[:500]}\nlake  {found[:500]}"
+
+
+def test_rollups_count_the_rows_of_both(first, second):
+    with tempfile.TemporaryDirectory(prefix="tracer-lake-") as temporary:
+        store = make_store(pathlib.Path(temporary), "snakemake")
+        ship(first, pathlib.Path(temporary), store)
+        wanted = sqlite3.connect(store).execute("SELECT count(*), sum(wall_ns) FROM standing_tasks"
+                                                " WHERE end_boot_ns IS NOT NULL AND kind <> 'main'").fetchone()
+    period, minute = time.time_ns() // PERIOD_NS * PERIOD_NS - 2 * PERIOD_NS, PERIOD_NS // 5
+    loader.insert(first, "host_samples", [
+        {"host_id": host, "unix_ns": period + number * minute, "boot_ns": (1 + number) * minute, "rev": 1, "version": 1}
+        for host in range(1, HOSTS + 1) for number in (0, 1)])
+    for node in (first, second):
+        for view, figures, expected in (("task_name_day", "sum(task_count), sum(wall_ns)", wanted),
+                                        ("host_activity", "count(), sum(covered_ns)", (HOSTS, HOSTS * minute))):
+            refresh(node, view)
+            same(view, node.rows(f"SELECT {figures} FROM tracer.{view}", user="analyst"), [list(map(str, expected))])
 
 
 def test_a_node_leaves_and_returns(first, second):
