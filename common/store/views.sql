@@ -141,13 +141,14 @@ CREATE VIEW placed_samples AS
     LEFT JOIN tools t ON t.id = p.tool_id;
 
 -- Runs with a key: the parts of a run on several hosts have the same key and cluster
--- (hosts.cluster: keys are unique only within a cluster) and overlap in time, with a tolerance
--- of one minute because clocks differ. A part is joined to earlier parts if it began before all of
+-- (hosts.cluster: keys are unique only within a cluster; a host without one counts as one) and
+-- overlap in time, with a tolerance of one minute because clocks differ. A part is joined to earlier parts if it began before all of
 -- them had ended; a part that has not ended lasts until its host was last seen. joined_id is the
 -- id of the part that began first.
 CREATE VIEW joined_runs AS
   WITH spans AS (
-    SELECT r.id AS id, r.host_id AS host_id, h.hostname AS host, h.cluster AS cluster,
+    SELECT r.id AS id, r.host_id AS host_id, h.hostname AS host,
+           coalesce('cluster ' || h.cluster, CAST(r.host_id AS TEXT)) AS cluster,
            r.run_key AS run_key, r.started_unix_ns AS begin_unix_ns,
            CASE WHEN r.end_boot_ns IS NULL THEN h.last_seen_unix_ns
                 ELSE r.started_unix_ns + (r.end_boot_ns - r.begin_boot_ns) END AS end_unix_ns

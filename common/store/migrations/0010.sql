@@ -1,0 +1,1 @@
+-- The view joined_runs (views.sql): runs of hosts without a cluster are not joined.
