@@ -26,6 +26,8 @@ static int mapping_take(const struct entries *entries, const char *section, cons
 
 	for (const struct tree_node *key = mapping->first; error == 0 && key; key = key->next) {
 		snprintf(name, sizeof(name), "%s%s%.100s", section, *section ? "." : "", key->text);
+		if (key->value->kind == TREE_TEXT && !*key->value->text && !*section)
+			continue; /* every line of a section may be commented out */
 		if (key->value->kind == TREE_MAPPING && !*section)
 			error = mapping_take(entries, name, key->value);
 		else
