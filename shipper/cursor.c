@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 
+#include "common/log.h"
 #include "common/store/store.h"
 #include "shipper/file.h"
 
@@ -66,6 +67,21 @@ int cursor_load(const char *directory, struct cursor *ret_cursor)
 	error = root ? cursor_parse(root, ret_cursor) : -EBADMSG;
 	json_decref(root);
 	free(data);
+	return error;
+}
+
+int cursor_take_up(const char *directory, struct cursor *ret_cursor)
+{
+	int error = cursor_load(directory, ret_cursor);
+
+	if (error == -EBADMSG)
+		log_warning("%s/" CURSOR_FILE " is damaged or from another release: sending the whole store again, "
+			    "which is harmless",
+			    directory);
+	if (error == -EBADMSG || error == -ENOENT) {
+		*ret_cursor = (struct cursor){0};
+		error = 0;
+	}
 	return error;
 }
 

@@ -1,5 +1,4 @@
 /* --dry-run: prints the bytes that would be sent now, before compression. See shipper.h. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/log.h"
@@ -16,7 +15,8 @@ struct dry_run {
 	struct gather gather;
 	struct gather_snapshot snapshot;
 	struct cursor cursor;
-	char directory[PATH_MAX];
+	const char *directory;
+	struct cloud *cloud;
 };
 
 static int batch_show(struct dry_run *run, const struct batch *batch)
@@ -65,39 +65,57 @@ static int store_show(struct dry_run *run)
 	}
 	if (run->snapshot.is_empty)
 		return 0;
-	if (cursor_load(run->settings->state, &run->cursor) < 0 || !cursor_is_of(&run->cursor, &run->snapshot.store))
+	error = cursor_take_up(run->settings->state, &run->cursor);
+	if (error < 0)
+		log_error("%s/cursor: cannot read: %s: run this as root or as the shipper's user", run->settings->state,
+			  strerror(-error));
+	else if (!cursor_is_of(&run->cursor, &run->snapshot.store))
 		cursor_restart(&run->cursor, &run->snapshot.store, (uint64_t)time(NULL) * 1000000000u);
 	for (size_t i = 0; error == 0 && store_entity_name(i); i++)
 		error = entity_show(run, i);
 	return error;
 }
 
-int shipper_dry_run(const struct settings *settings)
+static void cloud_found(const struct cloud_identity *found, void *data)
 {
-	struct dry_run run = {.settings = settings, .type = sink_find(settings->sink)};
-	const char *parent = getenv("TMPDIR");
+	struct dry_run *run = data;
+
+	if (found)
+		run->gather.cloud = *found;
+	else
+		log_warning("no cloud metadata service responded: cloud columns stay unknown");
+}
+
+/* Asks for the values of the cloud columns first, which are not in the store. */
+static void cloud_learn(struct dry_run *run, uv_loop_t *loop)
+{
+	if (run->settings->cloud == CLOUD_OFF)
+		return;
+	if (cloud_ask(loop, run->settings->cloud, run->settings->cloud_endpoint, cloud_found, run, &run->cloud) < 0)
+		cloud_found(NULL, run);
+	uv_run(loop, UV_RUN_DEFAULT);
+	cloud_free(run->cloud);
+}
+
+int shipper_dry_run(const struct settings *settings, const char *scratch)
+{
+	struct dry_run run = {.settings = settings, .type = sink_find(settings->sink), .directory = scratch};
 	uv_loop_t loop;
 	int error;
 
-	snprintf(run.directory, sizeof(run.directory), "%s/tracer-shipper-XXXXXX", parent && *parent ? parent : "/tmp");
-	if (!mkdtemp(run.directory)) {
-		error = -errno;
-		log_error("%s: cannot create a directory: %s", run.directory, strerror(errno));
-		return error;
-	}
 	gather_init(&run.gather, settings);
 	error = uv_loop_init(&loop);
 	if (error == 0)
 		error = run.type->open(settings, &loop, &run.sink);
 	if (error == 0) {
+		cloud_learn(&run, &loop);
 		error = store_show(&run);
 		run.type->close(run.sink);
 		uv_run(&loop, UV_RUN_DEFAULT);
 		uv_loop_close(&loop);
 	} else {
-		log_error("cannot start: %s", strerror(-error));
+		log_error("%s: cannot open this sink: %s", run.type->name, strerror(-error));
 	}
 	gather_deinit(&run.gather);
-	rmdir(run.directory);
 	return print_finish(stdout) < 0 ? -EIO : error;
 }

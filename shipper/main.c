@@ -4,10 +4,12 @@
  * its cursor in its own directory, and needs no privileges.
  */
 #include <errno.h>
+#include <limits.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/log.h"
 #include "common/option.h"
@@ -134,17 +136,34 @@ static int load_settings(struct settings *settings, const struct options *option
 
 /* ---- running -------------------------------------------------------------------------- */
 
+static int run_with_scratch(const struct settings *settings, const struct options *options)
+{
+	const char *parent = getenv("TMPDIR");
+	char scratch[PATH_MAX];
+	int error;
+
+	snprintf(scratch, sizeof(scratch), "%s/tracer-shipper-XXXXXX", parent && *parent ? parent : "/tmp");
+	if (!mkdtemp(scratch)) {
+		log_error("%s: cannot create a directory: %s", scratch, strerror(errno));
+		return -errno;
+	}
+	error = sandbox_enter(settings, options->from, scratch) < 0 ? -EPERM : 0;
+	if (error == 0)
+		error = options->from ? shipper_resend(settings, options->from, options->remove, scratch)
+				      : shipper_dry_run(settings, scratch);
+	rmdir(scratch);
+	return error;
+}
+
 static int run(const struct settings *settings, const struct options *options)
 {
 	if (options->check) {
 		puts("settings are valid");
 		return print_finish(stdout);
 	}
-	if (options->dry_run)
-		return shipper_dry_run(settings);
-	if (options->from)
-		return shipper_resend(settings, options->from, options->remove);
-	if (sandbox_enter(settings) < 0)
+	if (options->dry_run || options->from)
+		return run_with_scratch(settings, options);
+	if (sandbox_enter(settings, NULL, NULL) < 0)
 		return -EPERM;
 	return shipper_run(settings, &options->shipper);
 }

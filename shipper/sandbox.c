@@ -49,6 +49,16 @@ static int file_allow(int ruleset, const char *file)
 	return error == 0 && realpath(file, real) ? directory_allow(ruleset, real) : error;
 }
 
+/* The scratch directory, and the right to remove it at the end. */
+static int scratch_allow(int ruleset, const char *scratch)
+{
+	char parent[PATH_MAX];
+	int error = path_allow(ruleset, scratch, WRITE);
+
+	snprintf(parent, sizeof(parent), "%s", scratch);
+	return error == 0 ? path_allow(ruleset, dirname(parent), LANDLOCK_ACCESS_FS_REMOVE_DIR) : error;
+}
+
 static int paths_allow(int ruleset, const struct settings *settings)
 {
 	/* For name resolution, certificates, time zones, and libraries that name services load late. */
@@ -81,12 +91,16 @@ static int paths_allow(int ruleset, const struct settings *settings)
 	return error;
 }
 
-static int landlock_enter(const struct settings *settings)
+static int landlock_enter(const struct settings *settings, const char *directory, const char *scratch)
 {
 	int rules, error = privilege_landlock_begin(&rules);
 
 	if (error == 0)
 		error = paths_allow(rules, settings);
+	if (error == 0 && directory)
+		error = path_allow(rules, directory, WRITE);
+	if (error == 0 && scratch)
+		error = scratch_allow(rules, scratch);
 	return error < 0 ? error : privilege_landlock_enter(rules);
 }
 
@@ -113,7 +127,7 @@ static int seccomp_enter(void)
 
 /* No privilege is needed, and none can be regained. If run as root, which the unit does
  * not do, it keeps the capability to read a store of another user. */
-int sandbox_enter(const struct settings *settings)
+int sandbox_enter(const struct settings *settings, const char *directory, const char *scratch)
 {
 	int error = privilege_forbid_new();
 
@@ -122,6 +136,6 @@ int sandbox_enter(const struct settings *settings)
 	if (error == 0)
 		error = privilege_drop_capabilities(1U << CAP_DAC_OVERRIDE);
 	if (error == 0)
-		error = landlock_enter(settings);
+		error = landlock_enter(settings, directory, scratch);
 	return error < 0 ? error : seccomp_enter();
 }

@@ -5,5 +5,6 @@
 
 #include "shipper/settings.h"
 
-/* Returns 0 or -errno (logged). Without Landlock in the kernel, that part is skipped. */
-int sandbox_enter(const struct settings *settings);
+/* `directory` and `scratch` are further directories to read and write, or NULL; the latter may also be removed.
+ * Returns 0 or -errno (logged). Without Landlock in the kernel, that part is skipped. */
+int sandbox_enter(const struct settings *settings, const char *directory, const char *scratch);

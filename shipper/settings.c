@@ -153,10 +153,11 @@ int settings_set(struct settings *settings, const char *key, const char *value, 
 
 /* ---- leave-out --------------------------------------------------------------------- */
 
-/* Without these columns a row has no identity or no version. */
+/* Without these columns a row has no identity, no version, or another place in the lake. */
 static bool column_is_needed(const char *column)
 {
-	static const char *const needed[] = {"id", "rev", "host_id", "process_id", "boot_ns", "unix_ns"};
+	static const char *const needed[] = {"id",      "rev",     "host_id",        "process_id",
+					     "boot_ns", "unix_ns", "started_unix_ns"};
 
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
 		if (strcmp(column, needed[i]) == 0)

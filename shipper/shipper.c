@@ -162,21 +162,6 @@ static int cursor_follow(struct shipper *shipper)
 	return error < 0 ? error : 1;
 }
 
-static int cursor_take_up(struct shipper *shipper)
-{
-	int error = cursor_load(shipper->settings->state, &shipper->cursor);
-
-	if (error == -EBADMSG)
-		log_warning("%s/cursor is damaged or from another release: sending the whole store again, "
-			    "which is harmless",
-			    shipper->settings->state);
-	else if (error < 0 && error != -ENOENT)
-		return error;
-	if (error < 0)
-		shipper->cursor = (struct cursor){0};
-	return 0;
-}
-
 /* ---- leftover batches --------------------------------------------------------------- */
 
 static int entity_find(const char *name, size_t *ret_index)
@@ -558,11 +543,17 @@ static void batch_refused(struct shipper *shipper, const struct verdict *verdict
 }
 
 /* The same bytes would be rejected again, so the rows are gathered again with half the batch size. A single row
- * cannot be split. */
-static void batch_too_large(struct shipper *shipper, const struct verdict *verdict)
+ * cannot be split. A lake that lacks time or memory gets the next batch later, and is not asked for ever smaller ones. */
+static void batch_halve(struct shipper *shipper, const struct verdict *verdict)
 {
 	const struct batch *batch = &shipper->batch;
+	bool is_proxy = verdict->kind == VERDICT_TOO_LARGE;
 
+	if (!is_proxy && batch->row_count < VERDICT_ROWS_MIN) {
+		shipper->refusals = 0;
+		batch_retry(shipper, verdict);
+		return;
+	}
 	if (shipper->too_large_bytes == 0 || batch->file_bytes < shipper->too_large_bytes)
 		shipper->too_large_bytes = batch->file_bytes;
 	if (batch->row_count <= 1) {
@@ -576,7 +567,7 @@ static void batch_too_large(struct shipper *shipper, const struct verdict *verdi
 	batch_remove(shipper, batch);
 	shipper->has_batch = false;
 	shipper->refusals = 0;
-	step_after(shipper, 0);
+	step_after(shipper, is_proxy ? 0 : retry_failed(&shipper->retry, verdict->retry_after_s));
 }
 
 static void batch_answered(const struct verdict *verdict, void *data)
@@ -586,7 +577,8 @@ static void batch_answered(const struct verdict *verdict, void *data)
 	switch (verdict->kind) {
 	case VERDICT_ACCEPTED: batch_accepted(shipper); break;
 	case VERDICT_REFUSED: batch_refused(shipper, verdict); break;
-	case VERDICT_TOO_LARGE: batch_too_large(shipper, verdict); break;
+	case VERDICT_TOO_LARGE:
+	case VERDICT_TOO_MUCH: batch_halve(shipper, verdict); break;
 	default:
 		shipper->refusals = 0;
 		batch_retry(shipper, verdict);
@@ -687,7 +679,7 @@ static int shipper_prepare(struct shipper *shipper)
 {
 	const char *state = shipper->settings->state;
 	uint64_t seed = clock_unix_ns();
-	int error = cursor_take_up(shipper);
+	int error = cursor_take_up(state, &shipper->cursor);
 
 	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) < 0)
 		log_debug("no random numbers yet: using the clock for jitter");
@@ -707,7 +699,7 @@ static int shipper_prepare(struct shipper *shipper)
 	if (error == 0)
 		error = shipper->type->open(shipper->settings, &shipper->loop, &shipper->sink);
 	if (error < 0) {
-		log_error("cannot start: %s", strerror(-error));
+		log_error("%s: cannot open this sink: %s", shipper->type->name, strerror(-error));
 		return error;
 	}
 	snprintf(shipper->status.target, sizeof(shipper->status.target), "%s", shipper->type->target(shipper->sink));

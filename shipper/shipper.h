@@ -18,9 +18,11 @@ struct shipper_options {
 /* Runs until SIGTERM, SIGINT or, with `once`, the end. Returns 0 or -errno (logged). */
 int shipper_run(const struct settings *settings, const struct shipper_options *options);
 
-/* Prints to standard output what would be sent now, without side effects. Returns 0 or -errno (logged). */
-int shipper_dry_run(const struct settings *settings);
+/* Both need `scratch`, an empty directory, and leave it empty. */
 
-/* Sends the batches in `directory`; with `remove`, removes those that the lake accepted. Returns 0; -EBADMSG if
- * some were refused and are kept; -errno (logged). */
-int shipper_resend(const struct settings *settings, const char *directory, bool remove);
+/* Prints to standard output what would be sent now, without side effects. Returns 0 or -errno (logged). */
+int shipper_dry_run(const struct settings *settings, const char *scratch);
+
+/* Sends the batches in `directory`, in parts if they are too large for the lake; with `remove`, removes those that
+ * the lake accepted. Returns 0; -EBADMSG if some were refused and are kept; -errno (logged). */
+int shipper_resend(const struct settings *settings, const char *directory, bool remove, const char *scratch);

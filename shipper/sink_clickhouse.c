@@ -6,6 +6,7 @@
 #include "shipper/sink.h"
 
 #define CONNECT_TIMEOUT_MS 15000
+#define STALLS_MAX 4 /* of lake.timeout in one request */
 #define URL_BYTES 6144
 
 struct sink {
@@ -138,6 +139,8 @@ static void clickhouse_send(struct sink *sink, const char *directory, const stru
 		.access = &settings->lake,
 		.connect_timeout_ms = CONNECT_TIMEOUT_MS,
 		.stall_timeout_s = (long)settings->lake_timeout_s,
+		/* An answer that drips does not stall. A slow line gets a second for each KiB. */
+		.total_timeout_ms = (long)settings->lake_timeout_s * 1000 * STALLS_MAX + (long)batch->file_bytes,
 	};
 
 	sink->batch = *batch;

@@ -25,7 +25,14 @@ __attribute__((format(printf, 3, 4))) static void say(struct verdict *verdict, e
 
 /* ---- ClickHouse's exceptions ------------------------------------------------------- */
 
-enum exception_kind { EXCEPTION_CONTENT = 1, EXCEPTION_LOGIN, EXCEPTION_RIGHTS, EXCEPTION_SCHEMA, EXCEPTION_PASSING };
+enum exception_kind {
+	EXCEPTION_CONTENT = 1,
+	EXCEPTION_LOGIN,
+	EXCEPTION_RIGHTS,
+	EXCEPTION_SCHEMA,
+	EXCEPTION_EFFORT,
+	EXCEPTION_PASSING
+};
 
 /* src/Common/ErrorCodes.cpp; the numbers never change. */
 static const struct {
@@ -47,7 +54,9 @@ static const struct {
 	{130, EXCEPTION_CONTENT}, /* CANNOT_READ_ARRAY_FROM_TEXT */
 	{131, EXCEPTION_CONTENT}, /* TOO_LARGE_STRING_SIZE */
 	{190, EXCEPTION_CONTENT}, /* SIZES_OF_ARRAYS_DONT_MATCH */
-	{252, EXCEPTION_PASSING}, /* TOO_MANY_PARTS */
+	{159, EXCEPTION_EFFORT},  /* TIMEOUT_EXCEEDED */
+	{241, EXCEPTION_EFFORT},  /* MEMORY_LIMIT_EXCEEDED */
+	{252, EXCEPTION_PASSING}, /* TOO_MANY_PARTS: smaller batches would make more */
 	{307, EXCEPTION_CONTENT}, /* TOO_MANY_BYTES */
 	{321, EXCEPTION_CONTENT}, /* VALUE_IS_OUT_OF_RANGE_OF_DATA_TYPE */
 	{349, EXCEPTION_CONTENT}, /* CANNOT_INSERT_NULL_IN_ORDINARY_COLUMN */
@@ -100,9 +109,10 @@ static void judge_exception(const struct http_answer *answer, int64_t code, cons
 		    "or check lake.database (code %" PRId64 ")",
 		    context->url, context->database, context->entity, code);
 		break;
+	case EXCEPTION_EFFORT:
 	default:
-		say(verdict, VERDICT_RETRY, "%s: the lake cannot accept it now: %s", context->url,
-		    words[0] ? words : "no reason given");
+		say(verdict, exception_kind(code) == EXCEPTION_EFFORT ? VERDICT_TOO_MUCH : VERDICT_RETRY,
+		    "%s: the lake cannot accept it now: %s", context->url, words[0] ? words : "no reason given");
 		break;
 	}
 }

@@ -11,7 +11,11 @@ enum verdict_kind {
 	VERDICT_RETRY,     /* send the same bytes again later */
 	VERDICT_REFUSED,   /* the lake rejects these rows; a retry will not help */
 	VERDICT_TOO_LARGE, /* too many bytes for the lake or a proxy; send fewer */
+	VERDICT_TOO_MUCH,  /* took too long or too much memory: send fewer, or the same later */
 };
+
+/* What lacks time or memory does so not because of the batch if it has fewer rows. */
+#define VERDICT_ROWS_MIN 1000
 
 struct verdict {
 	enum verdict_kind kind;

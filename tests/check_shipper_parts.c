@@ -535,7 +535,10 @@ TEST(each_failure_names_its_fix)
 	verdict_is((struct http_answer){.status = 403, .exception_code = 516}, VERDICT_RETRY,
 		   "the lake rejected user shipper");
 	verdict_is((struct http_answer){.status = 500, .exception_code = 241, .body = "Code: 241. Memory"},
-		   VERDICT_RETRY, "cannot accept it now: Code: 241");
+		   VERDICT_TOO_MUCH, "cannot accept it now: Code: 241");
+	verdict_is((struct http_answer){.status = 500, .exception_code = 159}, VERDICT_TOO_MUCH,
+		   "cannot accept it now");
+	verdict_is((struct http_answer){.status = 500, .exception_code = 252}, VERDICT_RETRY, "cannot accept it now");
 }
 
 static void count_answer(const struct http_answer *answer, void *data)

@@ -154,6 +154,15 @@ def test_left_out_stays_here(directory, lake, store):
     assert int(lake.value("SELECT count() FROM tracer.processes_rows")) > 40
 
 
+def test_what_places_a_row_cannot_be_left_out(directory, lake, store):
+    keys = dict(lake.rows("SELECT replace(name, '_rows', ''), sorting_key FROM system.tables WHERE database = 'tracer'"))
+    found = {column: entity for entity in ENTITIES for column in re.findall(r"\w+_ns|\bid\b|\w+_id", keys[entity])}
+    same("columns", set(found), {"host_id", "id", "process_id", "boot_ns", "unix_ns", "started_unix_ns"})
+    for column, entity in found.items():
+        config = Shipper.config(directory, {"send": {"leave-out": [f"{entity}.{column}"]}})
+        assert "cannot be left out" in run_plain("--config", config, "--url", lake.url, "--check", code=2).stderr
+
+
 def test_what_is_left_out_since_does_not_leave(directory, lake, store):
     """A batch that was frozen before the settings excluded the column."""
     with Answers(lambda head: http("503 Service Unavailable") if "processes_rows" in head else ACCEPTED) as answers, \
@@ -193,6 +202,10 @@ def test_dry_run_prints_what_is_sent(directory, lake, store):
                                ("input_format_skip_unknown_fields", "1")):
             same(setting, asked[setting], [value])
     assert all(ord(char) < 128 for char in printed)
+    (directory / "cursor").mkdir()  # cannot be read: what would be sent is not known
+    result = run_plain("--config", "/dev/null", "--store", store, "--state", directory, "--url", "http://127.0.0.1:9",
+                       "--dry-run", code=1)
+    assert result.stdout == "" and "cursor: cannot read" in result.stderr, result.stderr
 
 
 # ---- the store ----------------------------------------------------------------------------
@@ -394,12 +407,12 @@ def test_exactly_once_whatever_is_killed(directory, lake, store):
     lost, requests sent twice and out of order."""
     chance = random.Random(11)
     moods = itertools.cycle(["pass", "cut", "deaf", "pass", "twice", "refuse", "pass", "slow"])
-    load = Load(store, 25)
+    load = Load(store, 12)
     kills = lake_kills = 0
     options = ("--set", "send.rows=500", "--set", "send.interval=1s", "--set", "lake.timeout=5s")
     with Proxy(lake.http_port, lambda: next(moods)) as proxy:
-        end = time.monotonic() + 25
-        while time.monotonic() < end:
+        end = time.monotonic() + 12
+        while time.monotonic() < end or not all(map(proxy.counts.get, ("cut", "deaf", "twice", "refuse"))):
             with shipping(directory, store, lake, *options, url=proxy.url) as shipper:
                 time.sleep(chance.uniform(0.05, 2))
                 shipper.kill()
@@ -417,8 +430,6 @@ def test_exactly_once_whatever_is_killed(directory, lake, store):
     copies = int(lake.value("SELECT count() FROM tracer.processes_rows"))
     print(f"    {rows} rows, {load.count} revisions, shipper killed {kills} times, ClickHouse {lake_kills}; "
           f"{counts}, {again} requests sent again; {copies} rows beneath FINAL")
-    for mood in ("cut", "deaf", "twice", "refuse"):
-        assert counts.get(mood), f"no connection was to {mood}: {counts}"
 
 
 class Correlator(Daemon):
@@ -436,7 +447,7 @@ def test_exactly_once_from_the_probe_on(directory, lake, store):
     """A probe's stream into a correlator and a shipper, both killed at random, over a bad
     connection to the lake: in the end, the lake has the content of the store."""
     chance = random.Random(5)
-    story = Story().commands(6000)
+    story = Story().commands(2000)
     position, kills, most = 0, [0, 0], len(story.events)
     moods = ["pass"] * 3 + ["cut", "deaf"]
     options = ("--set", "send.rows=300", "--set", "send.interval=1s", "--set", "lake.timeout=5s")
@@ -447,7 +458,7 @@ def test_exactly_once_from_the_probe_on(directory, lake, store):
                 peer = Peer(correlator.socket)
                 wanted = peer.greet(story.hello())
                 peer.send(story.process_scan(position))
-                position = min(most, position + chance.randint(300, 3000))
+                position = min(most, position + chance.randint(150, 1500))
                 peer.send(b"".join(data for offset, data in story.events[:position] if offset >= wanted))
                 if position == most:
                     peer.wait_acknowledged(story.end)
@@ -462,10 +473,10 @@ def test_exactly_once_from_the_probe_on(directory, lake, store):
         ship(directory, correlator.store, lake)
     rows = compare(lake, correlator.store)
     print(f"    {rows} rows of {most} events; correlator and shipper killed {kills} times; {proxy.counts}")
-    assert rows > 6000, rows
+    assert rows > 2000, rows
 
 
-STORE_MAX_BYTES = 8 << 20
+STORE_MAX_BYTES = 2 << 20
 
 
 def used_bytes(store):
@@ -510,7 +521,7 @@ def test_outage_of_days_ends_in_a_counted_cap(directory, lake, store):
     """The shipper is cut off and the store grows to its limit: the oldest rows are deleted, and the
     unsent ones among them are counted, in the store and, once connected again, in the lake, which
     has all other rows, including those in a frozen batch."""
-    story = Story().commands(10000)
+    story = Story().commands(3000)
     sent, most = len(story.events) // 8, len(story.events)
     status = directory / "state"
     correlator = Correlator(directory, "--shipper", status)
@@ -593,6 +604,19 @@ test_ok_with_an_error_in_it = answered(
          "X-ClickHouse-Summary: {}"), "cannot accept it now: Code: 241")
 
 
+def test_an_answer_that_drips(directory, lake, store):
+    """Never silent for as long as lake.timeout."""
+    def drip(head):
+        yield b"HTTP/1.1 200 OK\r\nX-ClickHouse-Summary: {}\r\n\r\n"
+        while not over.wait(0.2):
+            yield b" "
+
+    over = threading.Event()
+    with Answers(drip) as answers:
+        reported(directory, store, answers.url, "timed out", "--set", "lake.timeout=1s")
+        over.set()
+
+
 def test_redirect_is_not_followed(directory, lake, store):
     with Answers(ACCEPTED) as other, Answers(http(
             "307 Temporary Redirect", b"", f"Location: {other.url}/?token=secret")) as answers:
@@ -628,12 +652,12 @@ def test_too_many_requests(directory, lake, store):
 
     def answer(head):
         moments.append(time.monotonic())
-        return http("429 Too Many Requests", b"", "Retry-After: 4") if len(moments) == 1 else ACCEPTED
+        return http("429 Too Many Requests", b"", "Retry-After: 2") if len(moments) == 1 else ACCEPTED
 
     with Answers(answer) as answers, Shipper(SHIPPER, directory, store, url=answers.url) as shipper:
         wait_until("a second request", lambda: len(moments) > 1)
         shipper.kill()
-    assert 4 <= moments[1] - moments[0] < 30, moments
+    assert 2 <= moments[1] - moments[0] < 30, moments
 
 
 def test_wrong_password(directory, lake, store):
@@ -738,6 +762,10 @@ class SmallState:
         wait_until("the status is whole", lambda: self.read(shipper))
         return self.found
 
+    def wait_attempt(self, shipper):
+        before = self.status(shipper)["updated_unix_ns"]
+        wait_until("one more attempt", lambda: self.status(shipper)["updated_unix_ns"] > before)
+
     def read(self, shipper):
         try:
             self.found = json.loads((self.seen_by(shipper) / "status.json").read_text())
@@ -763,15 +791,15 @@ def test_full_disk_waits_and_continues(directory, lake, store):
         copy_store(store, late)
         words = "cannot save the cursor: No space left"
         wait_until(f"it says {words}", lambda: words in state.status(shipper)["last_error"])
-        time.sleep(6)  # two more attempts
+        state.wait_attempt(shipper)
         same(f"lines about it: {shipper.log()}", shipper.log().count(words), 1)
         same("rows sent", state.status(shipper)["sent_row_count"], 0)
         assert state.status(shipper)["failing_since_unix_ns"] > 0
-        rooms = (0, 4096, 8192, 16384)
+        rooms = (0, 4096, 16384)
         for left in rooms[1:]:
             state.empty(shipper)
             state.fill(shipper, left)
-            time.sleep(6)
+            state.wait_attempt(shipper)
         # A different write may be the first to fail in each of them.
         most = len(rooms) + shipper.log().count("delivery resumed")
         assert shipper.log().count("No space left") <= most, shipper.log()
@@ -800,7 +828,7 @@ def test_full_disk_when_the_answer_arrives(directory, lake, store):
             if options:
                 shipper.wait(1)
             else:
-                time.sleep(5)  # some more attempts
+                time.sleep(3)  # some more attempts
                 same(f"lines about it: {shipper.log()}", shipper.log().count("cannot save the cursor"), 1)
                 same("recoveries reported", shipper.log().count("delivery resumed"), 0)
             same("requests", len(answers.requests), 1)
@@ -957,11 +985,13 @@ def test_batches_fit_through_a_proxy(directory, lake, store):
         assert status["sent_batch_count"] > len(ENTITIES), status
         same("rows quarantined", status["quarantined_row_count"], 0)
         assert "a proxy in front of the lake rejects requests of this size" in shipper.log(), shipper.log()
+        assert carry(directory, lake, store, server.url) == (0, [], 0)
 
         with contextlib.closing(sqlite3.connect(store)) as db, db:  # one more row among the others, which is too large
             large, = db.execute("SELECT id FROM process_rows ORDER BY rev LIMIT 1 OFFSET 40").fetchone()
             db.execute("UPDATE process_rows SET arguments = ? WHERE id = ?",
                        (os.urandom(9000).hex().encode() + b"\0", large))
+        same("in files", carry(directory, lake, store, server.url), (1, ["processes"], 1))
         make_tables(lake, SCHEMA)
         shutil.rmtree(shipper.state)
         shipper = once(directory, store, url=server.url, lake=trusted, code=1)
@@ -972,6 +1002,53 @@ def test_batches_fit_through_a_proxy(directory, lake, store):
     same("rows that did not arrive", missing, {("processes", large)})
     quarantine, = (shipper.state / "quarantine").glob("*.zst")
     assert quarantine.name.endswith(".1.ndjson.zst"), quarantine.name
+
+
+def test_a_lake_without_memory_gets_smaller_batches(directory, lake, store):
+    add_processes(store, 2000)
+    limit = lake.directory / "users.d/zz.xml"
+    limit.write_text("<clickhouse><profiles><tracer_shipper><max_memory_usage>100000000</max_memory_usage>"
+                     "</tracer_shipper></profiles></clickhouse>")
+    lake.stop()
+    lake.start()
+    try:
+        shipper = ship(directory, store, lake)
+        assert "Code: 241" in shipper.log() and "smaller batches" in shipper.log(), shipper.log()
+        compare(lake, store)
+        same("in files", carry(directory, lake, store, lake.url), (0, [], 0))
+    finally:
+        limit.unlink()
+        lake.stop()
+        lake.start()
+
+
+def add_processes(store, count):
+    """With arguments of 8 KB each."""
+    with contextlib.closing(sqlite3.connect(store)) as db, db:
+        columns = ", ".join(name for _, name, *_ in db.execute("PRAGMA table_info(process_rows)") if name not in ("id", "rev"))
+        db.execute(f"INSERT INTO process_rows (id, rev, {columns}) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1"
+                   f" FROM n WHERE i < {count}) SELECT i, (SELECT rev FROM stream) + i, {columns} FROM n, (SELECT * FROM"
+                   " process_rows LIMIT 1)")
+        db.execute("UPDATE process_rows SET arguments = ? WHERE id <= ?", (b"x" * 8000 + b"\0", count))
+        db.execute("UPDATE stream SET rev = rev + ?", (count,))
+
+
+def carry(directory, lake, store, url):
+    """Sends a store as files. Returns the exit status, the entities of the files left, and the number of rows missing."""
+    place, outbox = directory / "carried", directory / "carried/outbox"
+    outbox.mkdir(parents=True)
+    once(place, store, "--directory", outbox)
+    make_tables(lake, SCHEMA)
+    config = Shipper.config(directory, {"lake": settings_for(lake, **{"ca-file": str(directory / "authority.pem")}
+                                                             if url.startswith("https") else {})})
+    result = subprocess.run([SHIPPER, "--config", config, "--url", url, "--from", outbox, "--remove"], text=True,
+                            capture_output=True, env=ENVIRONMENT, check=False, timeout=120)
+    missing = sum(len(store_rows(store, entity).keys() - lake_rows(lake, entity, store_columns(store, entity)).keys())
+                  for entity in ENTITIES)
+    assert missing == 1 or f", {missing} refused" in result.stderr, result.stderr
+    left = [path.name.split(".")[1] for path in outbox.glob("*.zst")]
+    shutil.rmtree(place)
+    return result.returncode, left, missing
 
 
 def test_proxy_of_the_settings_alone(directory, lake, store):
@@ -1130,6 +1207,9 @@ def test_cloud_identity(directory, lake, store):
             (directory / "state/cursor").unlink(missing_ok=True)
             with Answers(metadata_service(facts, header)) as service:
                 ship(directory, store, lake, "--set", f"cloud-endpoint={service.url}", cloud=asked)
+                printed = run_plain("--config", directory / "shipper.yaml", "--store", store, "--state", directory, "--url",
+                                    lake.url, "--set", f"cloud-endpoint={service.url}", "--dry-run").stdout
+            assert f'"cloud_instance_id":"{expected[1]}"' in printed, printed[:500]
             found = lake.rows("SELECT " + ", ".join(f"cloud_{name}" for name in (
                 "provider", "instance_id", "instance_type", "region", "zone", "lifecycle"))
                 + " FROM tracer.hosts_rows FINAL")
@@ -1220,6 +1300,8 @@ def test_errors_in_settings_are_reported(directory, lake, store):
         path.write_text(text)
         result = run_plain("--config", path, code=2)
         assert words in result.stderr and result.stderr.count("\n") == 1, result.stderr
+    path.write_text("lake:\n  # url: https://lake\nsend:\n")  # sections of which every line is commented out
+    run_plain("--config", path, "--url", "https://lake", "--check")
     run_plain("--config", directory / "missing.yaml", code=2)
     run_plain("--nonsense", code=2)
     run_plain("--config", "/dev/null", "--url", "https://lake", "--check")
@@ -1258,19 +1340,24 @@ def opened(pid):
 
 def test_what_it_has_given_up(directory, lake, store):
     """Observed from outside: no capabilities, no_new_privs, a filter, a store open for reading only."""
-    with Answers(http("503 Service Unavailable")) as answers, \
-            Shipper(SHIPPER, directory, store, url=answers.url) as shipper:
-        wait_until("a request", lambda: answers.requests)
-        fields = dict(line.split(":\t", 1) for line in pathlib.Path(
-            f"/proc/{shipper.process.pid}/status").read_text().splitlines())
-        modes = {path: mode for path, mode in opened(shipper.process.pid) if path.startswith(str(store))}
-        shipper.kill()
-    same("how the store is open", (str(store) in modes, set(modes.values())), (True, {os.O_RDONLY}))
-    wanted = {0, 1 << 1} if os.geteuid() == 0 else {0}
-    assert int(fields["CapEff"], 16) in wanted, fields["CapEff"]
-    if os.geteuid() == 0:
-        same("bounding set", int(fields["CapBnd"], 16), 0)
-    same("no new privileges, seccomp", (fields["NoNewPrivs"], fields["Seccomp"]), ("1", "2"))
+    outbox = directory / "outbox"
+    outbox.mkdir()
+    once(directory, store, "--directory", outbox)
+    (directory / "state/cursor").unlink()
+    for options in ((), ("--from", outbox)):
+        with Answers(http("503 Service Unavailable")) as answers, \
+                Shipper(SHIPPER, directory, store, *options, url=answers.url, wait=not options) as shipper:
+            wait_until("a request", lambda: answers.requests)
+            fields = dict(line.split(":\t", 1) for line in pathlib.Path(
+                f"/proc/{shipper.process.pid}/status").read_text().splitlines())
+            modes = {path: mode for path, mode in opened(shipper.process.pid) if path.startswith(str(store))}
+            shipper.kill()
+        same("how the store is open", (str(store) in modes, set(modes.values())), (not options, set() if options else {os.O_RDONLY}))
+        wanted = {0, 1 << 1} if os.geteuid() == 0 else {0}
+        assert int(fields["CapEff"], 16) in wanted, fields["CapEff"]
+        if os.geteuid() == 0:
+            same("bounding set", int(fields["CapBnd"], 16), 0)
+        same("no new privileges, seccomp", (fields["NoNewPrivs"], fields["Seccomp"]), ("1", "2"))
 
 
 def test_what_it_is_shut_in_with(directory, lake, store):
