@@ -268,50 +268,6 @@ TEST(many_arguments)
 	ck_assert_uint_eq(received.exec.flags, RECORD_ARGV_TRUNCATED);
 }
 
-/* An iterator's output, split anywhere, yields the same records. */
-TEST(pieces)
-{
-	static struct event_pieces input;
-	static char stream[4 * EVENT_RECORD_MAX];
-	size_t used = 0, size;
-	const void *found;
-
-	for (size_t i = 0; i < ARRAY_SIZE(all_types); i++) {
-		size = make(all_types[i]);
-		memcpy(stream + used, record, (size + 7) & ~(size_t)7);
-		used += (size + 7) & ~(size_t)7;
-	}
-	for (size_t piece = 1; piece < used + 7; piece += piece < 64 ? 1 : 97) {
-		size_t count = 0;
-
-		event_pieces_reset(&input);
-		for (size_t at = 0; at < used; at += piece) {
-			event_pieces_add(&input, stream + at, used - at < piece ? used - at : piece);
-			while (event_pieces_next(&input, &found, &size) == 1) {
-				ck_assert_uint_eq(size, make(all_types[count++]));
-				ck_assert_mem_eq(found, record, size);
-			}
-		}
-		ck_assert_uint_eq(count, ARRAY_SIZE(all_types));
-	}
-}
-
-TEST(pieces_refused)
-{
-	static const uint32_t sizes[] = {0, sizeof(struct record_header) - 1, EVENT_RECORD_MAX + 1, UINT32_MAX};
-	static struct event_pieces input;
-	const void *found;
-	size_t size;
-
-	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
-		make(EVENT_FORK);
-		((struct record_header *)record)->size = sizes[i];
-		event_pieces_reset(&input);
-		event_pieces_add(&input, record, sizeof(record));
-		ck_assert_int_eq(event_pieces_next(&input, &found, &size), -EBADMSG);
-	}
-}
-
 int main(void)
 {
 	return suite_run("record", NULL, NULL);

@@ -334,9 +334,6 @@ class Story:
             "sample", boot_ns=now, image=image, parent=parent, cgroup_id=self.CGROUP,
             pgid=image[0], comm=b"comm", cwd=b"/work", counters={"cpu_ns": 0},
             filename="/usr/bin/" + argv[0], argv=argv) for image, parent, argv in crowd]
-        data = b"".join(map(padded, samples))
-        middle = len(data) // 2 # pieces may be cut anywhere
-        return b"".join(frame(message("sample", records=piece))
-                        for piece in (data[:middle], data[middle:])) + \
+        return b"".join(frame(message("sample", records=padded(sample))) for sample in samples) + \
             frame(message("pass", boot_ns=now, unix_ns=10**18 + now, with_text=1,
                           backlog_bytes=0 if moment == -1 else len(self.events) - moment))

@@ -125,13 +125,11 @@ static int print_event(const void *record, size_t size, const uint64_t *offset)
 
 static int print_samples(const struct wire_bytes *records)
 {
-	static struct event_pieces pieces;
 	const void *record;
-	size_t size;
+	size_t at = 0, size;
 	int result;
 
-	event_pieces_add(&pieces, records->data, records->size);
-	while ((result = event_pieces_next(&pieces, &record, &size)) > 0) {
+	while ((result = event_find(records, &at, &record, &size)) > 0) {
 		result = print_event(record, size, NULL);
 		if (result)
 			return result;

@@ -47,8 +47,7 @@
 	T(record) /* bytes of the record */
 
 /* Part of the output of the iterators over running processes: not in the ring, so without an
- * offset. Contains consecutive records, each padded to 8 bytes. A record may be split across
- * messages; the last one is complete when the pass ends. */
+ * offset. Contains whole consecutive records, each padded to 8 bytes. */
 #define WIRE_SAMPLE_FIELDS(U, T) T(records) /* bytes of the records */
 
 /* Ends a process scan: a process that it did not report no longer exists. */

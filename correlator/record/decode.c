@@ -194,3 +194,22 @@ int event_decode(const void *record, size_t size, struct event *event)
 		return -EBADMSG;
 	return 0;
 }
+
+int event_find(const struct wire_bytes *records, size_t *at, const void **ret_record, size_t *ret_size)
+{
+	const char *record = records->data + *at;
+	size_t left = records->size - *at, padded_size;
+	struct record_header header;
+
+	if (left == 0)
+		return 0;
+	if (event_peek(record, left, &header) < 0)
+		return -EBADMSG;
+	padded_size = ((size_t)header.size + 7) & ~(size_t)7;
+	if (header.size < sizeof(header) || padded_size > left)
+		return -EBADMSG;
+	*at += padded_size;
+	*ret_record = record;
+	*ret_size = header.size;
+	return 1;
+}

@@ -71,24 +71,9 @@ int event_decode(const void *record, size_t size, struct event *event);
  * and size. Returns 0, or -EBADMSG if `data` is shorter than a header. */
 int event_peek(const void *data, size_t size, struct record_header *ret_header);
 
+/* Finds the record at `*at` of consecutive records, each padded to 8 bytes, and moves `*at` to the next.
+ * Returns 1; 0 at the end; -EBADMSG for an impossible size, after which no other can be found. */
+int event_find(const struct wire_bytes *records, size_t *at, const void **ret_record, size_t *ret_size);
+
 /* Size of the largest valid record. */
 #define EVENT_RECORD_MAX (sizeof(struct record_exec) + 2 * RECORD_CWD_MAX + RECORD_ARGV_MAX)
-
-/* Output of a kernel iterator: consecutive records, each padded to 8 bytes, split into
- * pieces at any byte. */
-struct event_pieces {
-	const char *next; /* unread part of the latest piece */
-	size_t left;
-	size_t kept; /* bytes in `record`: the beginning of one that continues in the next piece */
-	_Alignas(8) char record[EVENT_RECORD_MAX + 8];
-};
-
-/* Starts over and discards what was kept. */
-void event_pieces_reset(struct event_pieces *pieces);
-
-/* Adds a piece, borrowed until event_pieces_next() returns 0. */
-void event_pieces_add(struct event_pieces *pieces, const void *data, size_t size);
-
-/* Returns 1 and the next complete record, valid until the next call; 0 if more pieces are
- * needed; -EBADMSG for a record of impossible size, after which the next cannot be found. */
-int event_pieces_next(struct event_pieces *pieces, const void **ret_record, size_t *ret_size);

@@ -29,7 +29,6 @@ int session_init(struct session *session, struct model *model, struct store *sto
 void session_reset(struct session *session)
 {
 	session->greeted = false;
-	event_pieces_reset(&session->pieces);
 }
 
 static int reject(const char **ret_reason, const char *reason)
@@ -111,11 +110,10 @@ static int take_record(struct session *session, const void *record, size_t size)
 static int take_samples(struct session *session, const struct wire_bytes *records, const char **ret_reason)
 {
 	const void *record;
-	size_t size;
+	size_t at = 0, size;
 	int r;
 
-	event_pieces_add(&session->pieces, records->data, records->size);
-	while ((r = event_pieces_next(&session->pieces, &record, &size)) > 0) {
+	while ((r = event_find(records, &at, &record, &size)) > 0) {
 		r = take_record(session, record, size);
 		if (r < 0)
 			return r;
@@ -126,10 +124,8 @@ static int take_samples(struct session *session, const struct wire_bytes *record
 /* A scan that found nothing new is not worth a commit. */
 static int take_pass(struct session *session, const struct wire_pass *pass)
 {
-	int r;
+	int r = apply_message(session->model, &session->message);
 
-	event_pieces_reset(&session->pieces);
-	r = apply_message(session->model, &session->message);
 	if (model_pending(session->model) > 0)
 		session->eventful_boot_ns = pass->boot_ns;
 	session->changed = session->changed || model_is_dirty(session->model) ||

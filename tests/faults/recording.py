@@ -37,24 +37,19 @@ def record_shift(record, at, shift):
         struct.pack_into("<Q", record, at + place, shift(time) if time else 0)
 
 
-def samples_shift(pieces, shift):
-    """The records of a pass are distributed over its pieces, each padded to 8 bytes."""
-    whole, at = bytearray(b"".join(pieces)), 0
+def samples_shift(records, shift):
+    """Shifts the records of a message, each padded to 8 bytes."""
+    whole, at = bytearray(records), 0
     while at < len(whole):
-        size = struct.unpack_from(HEADER, whole, at)[1]
         record_shift(whole, at, shift)
-        at += (size + 7) & ~7
-    reported, at = [], 0
-    for piece in pieces:
-        reported.append(bytes(whole[at:at + len(piece)]))
-        at += len(piece)
-    return reported
+        at += (struct.unpack_from(HEADER, whole, at)[1] + 7) & ~7
+    return bytes(whole)
 
 
 def shifted(messages, shift_boot=lambda ns: ns, shift_unix=lambda unix_ns, boot_ns: unix_ns,
             shift_offset=0):
     """The stream with other times. `shift_unix` also gets the original boot time."""
-    reported, pieces = [], []
+    reported = []
     for name, values in messages:
         values = dict(values)
         for field in [field for field in values if field.endswith("boot_ns")]:
@@ -69,11 +64,6 @@ def shifted(messages, shift_boot=lambda ns: ns, shift_unix=lambda unix_ns, boot_
             record_shift(record, 0, shift_boot)
             values["record"] = bytes(record)
         if name == "sample":
-            pieces.append(values)
-        elif pieces:
-            for piece, records in zip(pieces, samples_shift([p["records"] for p in pieces],
-                                                            shift_boot)):
-                piece["records"] = records
-            pieces = []
+            values["records"] = samples_shift(values["records"], shift_boot)
         reported.append((name, values))
     return reported
