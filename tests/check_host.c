@@ -67,13 +67,13 @@ TEST(pressure_and_load)
 	ck_assert_int_eq(figures.load_milli, 8070);
 }
 
-/* sysfs of a host with a multipath NVMe disk, whose paths are hidden there. */
+/* sysfs of a host with a multipath NVMe disk, of which the paths are devices. */
 static bool disk_is_device(const char *name)
 {
-	return strcmp(name, "vda") == 0 || strcmp(name, "nvme0n1") == 0;
+	return strcmp(name, "vda") == 0 || strcmp(name, "nvme0c0n1") == 0;
 }
 
-/* Partitions, paths and devices stacked on other disks would count the same bytes twice. */
+/* Partitions and devices stacked on other disks or paths would count the same bytes twice. */
 TEST(disks)
 {
 	host_parse_diskstats(

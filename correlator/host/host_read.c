@@ -44,7 +44,8 @@ static void parse_stat(const char *text, struct host_figures *figures)
 	host_parse_stat(text, sysconf(_SC_CLK_TCK), figures);
 }
 
-/* The paths to a multipath NVMe disk are hidden. Partitions are not in this directory. */
+/* Partitions are not in this directory. Of a multipath NVMe disk only the paths count: before 6.4 the disk itself has
+ * no statistics. It is known by its policy for the paths. */
 static bool disk_is_device(const char *name)
 {
 	char path[96];
@@ -52,12 +53,8 @@ static bool disk_is_device(const char *name)
 	snprintf(path, sizeof(path), "/sys/block/%s/device", name);
 	if (access(path, F_OK) < 0)
 		return false;
-	snprintf(path, sizeof(path), "/sys/block/%s/hidden", name);
-	char *hidden = read_file(path);
-	bool is_hidden = hidden && hidden[0] == '1';
-
-	free(hidden);
-	return !is_hidden;
+	snprintf(path, sizeof(path), "/sys/block/%s/device/iopolicy", name);
+	return access(path, F_OK) < 0;
 }
 
 static void parse_diskstats(const char *text, struct host_figures *figures)
