@@ -36,6 +36,7 @@ enum {
 /* Kernel constants that are not in its BTF and have not changed for a long time. */
 #define PF_EXITING 0x00000004
 #define PF_KTHREAD 0x00200000
+enum { RLIMIT_CPU = 0, RLIMIT_FSIZE = 1, RLIMIT_DATA = 2, RLIMIT_AS = 9 };
 #define TASK_UNINTERRUPTIBLE 0x0002
 #define TASK_NOLOAD 0x0400 /* with TASK_UNINTERRUPTIBLE: idle, as a waiting kernel thread is */
 #define SIGNAL_GROUP_EXIT 0x00000004
@@ -155,6 +156,10 @@ struct mm_struct {
 struct mm_rss_stat { atomic_long_t count[4]; } KERNEL;
 struct mm_struct___rss { struct mm_rss_stat rss_stat; } KERNEL;
 
+struct rlimit {
+	unsigned long rlim_cur, rlim_max;
+} KERNEL;
+
 struct signal_struct {
 	atomic_t live;
 	int nr_threads;
@@ -172,6 +177,7 @@ struct signal_struct {
 	unsigned long maxrss; /* pages */
 	unsigned long long sum_sched_runtime;
 	struct mm_struct *oom_mm;
+	struct rlimit rlim[16];
 } KERNEL;
 
 struct task_struct {

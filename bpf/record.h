@@ -176,10 +176,18 @@ struct record_exit {
 	uint32_t flags;       /* RECORD_EXIT_* */
 };
 
-#define RECORD_EXIT_OOM (1U << 0) /* signal.oom_mm: killed by the OOM killer */
+#define RECORD_EXIT_OOM (1U << 0)         /* signal.oom_mm: killed by the OOM killer */
+#define RECORD_EXIT_MEMORY_LIMIT (1U << 1) /* signal.rlim: RLIMIT_AS or RLIMIT_DATA is set */
+#define RECORD_EXIT_FILE_LIMIT (1U << 2)   /* RLIMIT_FSIZE is set */
+#define RECORD_EXIT_CPU_LIMIT (1U << 3)    /* the hard RLIMIT_CPU is set */
+/* Exit only: the bits from the shift on are the KiB that its parent has read so far, modulo 2^24; known
+ * if the parent never had a second thread. */
+#define RECORD_EXIT_PARENT_READ (1U << 4)
+#define RECORD_EXIT_PARENT_READ_SHIFT 8
 
 /* The target is the header's image. Only delivered signals are recorded: HUP, INT, QUIT,
- * KILL, TERM, XCPU; ALRM, USR1, USR2 and XFSZ only if the target does not handle them. */
+ * KILL, TERM, XCPU; ALRM, USR1, USR2 and XFSZ only if the target does not handle them; those of
+ * faults (SEGV, ABRT, ...) only from another process. */
 struct record_signal {
 	struct record_header header;
 	struct image_key sender; /* start_boot_ns 0: the kernel itself, including a terminal's ^C */

@@ -131,6 +131,25 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 	return 0;
 }
 
+#define IS_LIMITED(limit) ((limit) != ~0UL)
+
+static __always_inline __u32 exit_flags(struct task_struct *task, __u32 type)
+{
+	const struct rlimit *limits = task->signal->rlim;
+	struct task_struct *parent = task->real_parent;
+	__u32 flags = task->signal->oom_mm ? RECORD_EXIT_OOM : 0;
+
+	if (IS_LIMITED(limits[RLIMIT_AS].rlim_cur) || IS_LIMITED(limits[RLIMIT_DATA].rlim_cur))
+		flags |= RECORD_EXIT_MEMORY_LIMIT;
+	if (IS_LIMITED(limits[RLIMIT_FSIZE].rlim_cur))
+		flags |= RECORD_EXIT_FILE_LIMIT;
+	if (IS_LIMITED(limits[RLIMIT_CPU].rlim_max))
+		flags |= RECORD_EXIT_CPU_LIMIT;
+	if (type == RECORD_EXIT && parent->signal->nr_threads == 1 && parent->signal->sum_sched_runtime == 0)
+		flags |= RECORD_EXIT_PARENT_READ | parent->ioac.rchar >> 10 << RECORD_EXIT_PARENT_READ_SHIFT;
+	return flags;
+}
+
 static __always_inline void exit_send(struct task_struct *task, const __u32 type)
 {
 	struct signal_struct *signal = task->signal;
@@ -145,7 +164,7 @@ static __always_inline void exit_send(struct task_struct *task, const __u32 type
 	/* As wait4 returns it to the parent. */
 	record->wait_status =
 		signal->flags & SIGNAL_GROUP_EXIT ? signal->group_exit_code : task->group_leader->exit_code;
-	record->flags = signal->oom_mm ? RECORD_EXIT_OOM : 0;
+	record->flags = exit_flags(task, type);
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 }
 
@@ -197,11 +216,14 @@ int BPF_PROG(on_free, struct task_struct *task)
 
 /* clang-format off */
 enum {
-	SIGHUP = 1, SIGINT = 2, SIGQUIT = 3, SIGKILL = 9, SIGUSR1 = 10, SIGUSR2 = 12,
-	SIGALRM = 14, SIGTERM = 15, SIGXCPU = 24, SIGXFSZ = 25,
+	SIGHUP = 1, SIGINT = 2, SIGQUIT = 3, SIGILL = 4, SIGTRAP = 5, SIGABRT = 6, SIGBUS = 7, SIGFPE = 8,
+	SIGKILL = 9, SIGUSR1 = 10, SIGSEGV = 11, SIGUSR2 = 12, SIGALRM = 14, SIGTERM = 15, SIGXCPU = 24,
+	SIGXFSZ = 25, SIGSYS = 31,
 	SIGNALS_TO_END = 1U << SIGHUP | 1U << SIGINT | 1U << SIGQUIT | 1U << SIGKILL |
 			 1U << SIGTERM | 1U << SIGXCPU,
 	SIGNALS_TO_TALK = 1U << SIGUSR1 | 1U << SIGUSR2 | 1U << SIGALRM | 1U << SIGXFSZ,
+	SIGNALS_OF_FAULTS = 1U << SIGILL | 1U << SIGTRAP | 1U << SIGABRT | 1U << SIGBUS | 1U << SIGFPE |
+			    1U << SIGSEGV | 1U << SIGSYS,
 	SI_KERNEL = 0x80, SI_USER = 0, SI_QUEUE = -1, SI_TKILL = -6,
 	TRACE_SIGNAL_DELIVERED = 0, TRACE_SIGNAL_LOSE_INFO = 4,
 };
@@ -232,7 +254,7 @@ static __always_inline __s32 signal_code(const __u64 *argument, struct kernel_si
 }
 
 /* Programs often use some signals to communicate: these are recorded only if they end the
- * process. A signal from the kernel, including a timer's, is not attributed to the process
+ * process; signals of faults only if another process sent them. A signal from the kernel, including a timer's, is not attributed to the process
  * that happens to be running. */
 SEC("tp_btf/signal_generate")
 int BPF_PROG(on_signal, int signal, struct kernel_siginfo *info, struct task_struct *task, int group, int result)
@@ -243,7 +265,8 @@ int BPF_PROG(on_signal, int signal, struct kernel_siginfo *info, struct task_str
 
 	task = LOOSE(task);
 	if ((result != TRACE_SIGNAL_DELIVERED && result != TRACE_SIGNAL_LOSE_INFO) ||
-	    !(bit & SIGNALS_TO_END || (bit & SIGNALS_TO_TALK && !signal_is_handled(task, signal))) ||
+	    !(bit & SIGNALS_TO_END || (bit & SIGNALS_TO_TALK && !signal_is_handled(task, signal)) ||
+	      (bit & SIGNALS_OF_FAULTS && sender->tgid != task->tgid)) ||
 	    !event_begin(&event, RECORD_SIGNAL, task) || event.ignored)
 		return 0;
 	struct record_signal *record = event_reserve(&event, RECORD_SIGNAL, sizeof(*record));

@@ -27,6 +27,8 @@ static const struct {
 	{"killed long ago", "11>20 bwa; dies 9; 11>21 sort; ends", 1, "11\n"},
 	{"a pipe that was left", "11>20 bwa; dies 13", 141, "20\n"},
 	{"a pipe that was left, and its reader", "11>20 bwa; dies 13; 11>21 sort; ends 1", 1, "21\n"},
+	{"killed again and again", "11>20 bwa; dies 11; 11>21 bwa; dies 11", 1, "11\n"},
+	{"killed by a signal to all", "11>20 bwa; 11 gets 15 from 2; 20 gets 15 from 2; dies 15", 143, "20\n"},
 	{"nothing but itself", "11>20 sort; ends", 1, "11\n"},
 };
 
@@ -56,6 +58,14 @@ TEST(a_wrapper_that_dies_with_its_command)
 		       "root) after 8.00 ms 21\n");
 }
 
+TEST(what_is_killed_before_its_command)
+{
+	without_restarts(); /* judged at commit */
+	tell(STEP("bash -c x") "11>20 timeout 5 bash -c y; 20>21 bash -c y; 21>22 bwa mem; 21 gets 15 from 20; "
+			       "22 gets 15 from 20; 21 dies 15; 20 ends 124; 11 ends 124; 22 dies 15");
+	ck_assert_rows(BLAMED, "22\n");
+}
+
 /* In a pipe the last process counts, whichever ended last. */
 TEST(the_last_of_a_pipe_is_to_blame)
 {
@@ -73,14 +83,16 @@ TEST(an_exec_forgets)
 static const struct {
 	const char *what, *story, *blamed;
 } programs[] = {
-	{"fails at once", "ends 3; later 20; 11 ends 1", "20\n"},
+	{"fails at once", "ends 3; later 20; 11 ends 1", "11\n"},
+	{"fails as a part of it has", "ends; 11>21; ends 3; later 20; 11 ends 1", "21\n"},
 	{"fails later, by itself", "ends 3; later 20000; 11 ends 1", "11\n"},
 	{"goes on first", "ends 3; 11>21 sort; ends; later 20; 11 ends 1", "11\n"},
 	{"passes it on", "ends 3; 11>21 sort; ends; later 20000; 11 ends 3", "20\n"},
 	{"dies of what killed a child", "dies 6; 11>21 sort; ends 1; later 20000; 11 dies 6", "20\n"},
 	{"dies as it ended another", "dies 9; 11>21 sort; 21 gets 9 from 11; dies 9; later 20000; 11 dies 9", "20\n"},
 	{"dies of something else", "dies 9; 11 dies 6", "11\n"},
-	{"its worker crashed", "dies 11; 11>21 sort; ends; later 20000; 11 ends 1", "20\n"},
+	{"a command crashed", "dies 11; 11>21 sort; ends; later 20; 11 ends 1", "11\n"},
+	{"its worker crashed", "ends; 11>21; dies 11; 11>22 sort; ends; later 20000; 11 ends 1", "21\n"},
 };
 
 TEST_EACH(what_other_programs_pass_on, programs)

@@ -68,7 +68,7 @@ static const struct {
 	 "its cgroup /job reached its memory limit of 512.0 MiB (at most 511.9 MiB "
 	 "used)\n"},
 	{512 * MIB, 100 * MIB,
-	 "memory ran out above its cgroup /job, which used at most 100.0 MiB of its "
+	 "a parent cgroup or the host ran out of memory; its own cgroup /job used at most 100.0 MiB of its "
 	 "limit of 512.0 MiB\n"},
 	{0, 100 * MIB, "the host ran out of memory: its cgroup /job has no limit and used at most 100.0 MiB\n"},
 	{0, 0, "memory ran out; the memory limit of its cgroup is unknown\n"},

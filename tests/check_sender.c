@@ -29,8 +29,8 @@ static const struct {
 	 "SIGKILL from nano (pid 13, user root) after 5.00 ms nano, which is not part of its "
 	 "run, ended it nano 1\n"},
 	{2, 15, 0,
-	 "SIGTERM from sshd (pid 2, user root) after 5.00 ms sshd, which starts and stops runs, "
-	 "ended it sshd 1\n"},
+	 "SIGTERM from sshd (pid 2, user root) after 5.00 ms sshd, which starts services and "
+	 "sessions, ended it sshd 1\n"},
 	{77, 9, -6, "SIGKILL from a process (pid 77, user root) after 5.00 ms - - 1\n"},
 };
 

@@ -43,6 +43,7 @@ static void verdict_init(struct rules_verdict *verdict)
 	verdict->housekeeping = false;
 	verdict->command = NULL;
 	verdict->expected_codes = 0;
+	verdict->fails_with_commands = false;
 	verdict->requested_thread_count = 0;
 	verdict->engine[0] = '\0';
 	for (int text = 0; text < TEMPLATE_TEXT_COUNT; text++)
@@ -69,6 +70,7 @@ static void verdict_fill(struct rules_verdict *verdict, const struct rules *rule
 	verdict->nested = rule->nested;
 	verdict->housekeeping = rule->housekeeping;
 	verdict->expected_codes = rule->expected_codes;
+	verdict->fails_with_commands = rule->fails_with_commands;
 	verdict->requested_thread_count = threads_requested(rule, view);
 	if (rule->engine)
 		name_set_text(verdict->engine, rule->engine);
@@ -92,6 +94,7 @@ static void verdict_add(struct rules_verdict *verdict, const struct rules *rules
 			template_expand(rule->texts[text], rule, view, &rules->scratch->captures, field);
 	}
 	verdict->expected_codes |= rule->expected_codes;
+	verdict->fails_with_commands = verdict->fails_with_commands || rule->fails_with_commands;
 	if (verdict->requested_thread_count == 0)
 		verdict->requested_thread_count = threads_requested(rule, view);
 	if (rule->engine && verdict->engine[0] == '\0')

@@ -419,6 +419,7 @@ static const struct loader_key rule_keys[] = {
 	{"nested", read_flag, offsetof(struct rule, nested)},
 	{"housekeeping", read_flag, offsetof(struct rule, housekeeping)},
 	{"expected_codes", read_codes, offsetof(struct rule, expected_codes)},
+	{"fails_with_commands", read_flag, offsetof(struct rule, fails_with_commands)},
 	{"engine", read_text, offsetof(struct rule, engine)},
 #define X(NAME, key, field) {key, read_template, offsetof(struct rule, texts[TEMPLATE_TEXT_##NAME])},
 	TEMPLATE_TEXTS(X)

@@ -82,6 +82,7 @@ struct rule {
 	bool nested;
 	bool housekeeping;
 	uint64_t expected_codes;
+	bool fails_with_commands;
 	const char *engine;
 	struct template *texts[TEMPLATE_TEXT_COUNT]; /* NULL: not given */
 	struct rule_patterns options_with_value;

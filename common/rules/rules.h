@@ -88,6 +88,7 @@ struct rules_verdict {
 	enum rules_boundary boundary;    /* origins */
 	bool nested;                     /* origins: starts runs even within another run (slurmstepd, sshd) */
 	uint64_t expected_codes;         /* bit n: exit code n is not a failure */
+	bool fails_with_commands;        /* exits with a code of its own if a command of it failed */
 	unsigned requested_thread_count; /* threads that its options ask for; 0: unknown */
 	bool interactive;                /* shells: has a terminal, and no script or -c operand */
 	bool housekeeping;               /* belongs to the host: not a run, or a service that does no work */

@@ -57,6 +57,7 @@ static void apply_fork(struct model *model, const struct event_fork *fork)
 	if (parent) {
 		process->pid_namespace = parent->pid_namespace;
 		process->mount_namespace = parent->mount_namespace;
+		process->output_pipe = parent->output_pipe;
 	}
 }
 
@@ -118,6 +119,7 @@ static void apply_exec(struct model *model, const struct event_exec *exec)
 	process_set_changed(model, process);
 	process->pid_namespace = (uint32_t)exec->pid_namespace;
 	process->mount_namespace = (uint32_t)exec->mount_namespace;
+	process->output_pipe = (uint32_t)exec->stdout_pipe;
 	process_set_context(process, exec->cgroup_id, (uint32_t)exec->uid, (uint32_t)exec->pgid, (uint32_t)exec->flags);
 	classify(model, process, &verdict);
 	process->ignored = verdict.role == RULES_ROLE_IGNORE;

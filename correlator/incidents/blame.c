@@ -7,7 +7,9 @@
  *   wrappers   (env, timeout, sudo, an engine's job script) exist for one command
  *   engines    and make exit with codes of their own when a task has failed: the cause is the first
  *              task after which they started nothing more, otherwise the first
- *   others     may pass on a code, or fail soon after a child failed; else the failure is their own
+ *   others     may pass on a code that says something, or notice that a part of theirs crashed; Python
+ *              shows if it failed because of a command. Else the failure is their own, and a child that
+ *              failed just before is only mentioned
  */
 #include "correlator/incidents/blame.h"
 
@@ -16,18 +18,24 @@
 #include <utlist.h>
 
 #include "correlator/incidents/incident.h"
+#include "correlator/incidents/retry.h"
 #include "correlator/incidents/sender.h"
 #include "correlator/model/cause.h"
+#include "correlator/model/command.h"
 #include "correlator/model/image.h"
 #include "correlator/model/model.h"
 #include "correlator/model/run.h"
 #include "correlator/model/sent_signal.h"
 #include "correlator/model/task.h"
 
-/* A program that fails because a child failed does so within this time. */
-#define AT_ONCE_NS (2 * UINT64_C(1000000000))
 /* A program whose worker crashed or was killed may take this long to notice. */
 #define CRASH_NOTICED_NS (60 * UINT64_C(1000000000))
+
+/* Python exits with 1 whatever exception ended it. If a function of its library raised it, as
+ * subprocess does for a failed command, the report quotes the library's source: reading it takes about
+ * 20 KiB, with the modules that newer versions load for the report 300 KiB. */
+#define TRACEBACK_MIN_KIB 16
+#define TRACEBACK_MAX_KIB 1024
 
 /* Limit of ancestors that only forked, followed upwards from a forked child. */
 #define FORKS_ABOVE_MAX 16
@@ -73,16 +81,23 @@ static bool is_above_killer(const struct sent_signal *sent)
 	return false;
 }
 
-/* Whether it is a teardown: a pool that ends its workers, a script that ends its server. A wrapper
- * that ends its command (timeout) is not one. */
+/* Whether a wrapper above it sent the signal: to end its command is the job of timeout. */
+static bool is_from_wrapper(const struct process *process, const struct sent_signal *sent)
+{
+	while ((process = process->parent))
+		if (process->image && process->image->id == sent->sender_id)
+			return process->image->role == RULES_ROLE_WRAPPER;
+	return false;
+}
+
+/* Whether it is a teardown: a pool that ends its workers, a script that ends its server. */
 static bool is_teardown(const struct image *image, const struct sent_signal *sent)
 {
-	const struct process *parent = image->process->parent;
-	bool wrapped = parent && parent->image && parent->image->role == RULES_ROLE_WRAPPER;
-
 	if (!sent)
 		return false;
-	return (sent->kind == SENDER_PARENT && !wrapped) || sent->kind == SENDER_ANCESTOR || is_above_killer(sent);
+	if (sent->kind == SENDER_PARENT || sent->kind == SENDER_ANCESTOR)
+		return !is_from_wrapper(image->process, sent);
+	return is_above_killer(sent);
 }
 
 static const struct sent_signal *signal_before(const struct image *image)
@@ -158,18 +173,28 @@ static const struct ending *find_latest(const struct endings *endings, enum endi
 	return found;
 }
 
+/* Whether the parent went on after another child had ended in the same way, as in a loop. */
+static bool was_tolerated_before(const struct endings *endings, const struct ending *ending)
+{
+	for (unsigned i = 0; i < endings->count; i++)
+		if (endings->item[i].wait_status == ending->wait_status &&
+		    (endings->item[i].followed == FOLLOWED_BY_TOOLS || endings->item[i].kind == ENDING_RETRIED))
+			return true;
+	return false;
+}
+
 /* If the code is the shell's own (`COMMAND || exit 1`) and a command was killed just before, that is
  * taken as the cause. If that command exited with a code, it is unknown whether it is the cause. */
-static const struct ending *find_of_shell(const struct endings *endings, int64_t wait_status)
+static const struct ending *find_of_shell(const struct endings *endings, const struct image *image)
 {
-	int64_t code = shell_code_of(wait_status);
+	int64_t code = shell_code_of(image->wait_status);
 	const struct ending *found =
 		find_passed(endings, code, is_weak(code) ? FOLLOWED_BY_HELPERS : FOLLOWED_BY_TOOLS);
 
 	if (found)
 		return found;
-	found = find_latest(endings, ENDING_FAILED, FOLLOWED_BY_NOTHING);
-	return found && signal_of(found->wait_status) ? found : NULL;
+	found = ending_before(endings, image->end_boot_ns);
+	return found && signal_of(found->wait_status) && !was_tolerated_before(endings, found) ? found : NULL;
 }
 
 static const struct ending *find_of_wrapper(const struct endings *endings, int64_t wait_status)
@@ -192,18 +217,37 @@ static const struct ending *find_first(const struct endings *endings, bool is_ta
 }
 
 /* Failures of tasks take precedence over those of programs that the engine runs for itself. */
-static const struct ending *find_of_engine(const struct endings *endings)
+static const struct ending *find_of_engine(const struct endings *endings, const struct image *image)
 {
 	const struct ending *found = find_first(endings, true);
 
 	if (!found)
 		found = find_first(endings, false);
+	/* $(shell COMMAND): make itself does not mind whether it fails. */
+	if (found && found->is_captured && retry_is_make(image->process))
+		return NULL;
 	return found ? found : find_latest(endings, ENDING_EXPECTED, FOLLOWED_BY_NOTHING);
 }
 
 static bool is_crash(const struct ending *ending)
 {
 	return ending->cause->kind == CAUSE_CRASH || ending->cause->kind == CAUSE_OOM;
+}
+
+/* Whether Python reported an exception of its library after the child had ended. */
+static bool is_raised(const struct ending *ending, const struct image *image)
+{
+	uint64_t read_bytes = (uint64_t)image->totals.rchar_bytes;
+	uint32_t read_kib;
+
+	if (!image->command || strncmp(image->command->program, "python", strlen("python")) != 0 ||
+	    !(ending->exit_flags & RECORD_EXIT_PARENT_READ) || !(image->totals.valid & COUNTER_VALID(rchar_bytes)))
+		return false;
+	if (image->base.valid & COUNTER_VALID(rchar_bytes))
+		read_bytes += image->base.rchar_bytes;
+	read_kib = ((uint32_t)(read_bytes >> 10) << RECORD_EXIT_PARENT_READ_SHIFT) - ending->exit_flags;
+	read_kib >>= RECORD_EXIT_PARENT_READ_SHIFT;
+	return code_of(image->wait_status) == 1 && read_kib >= TRACEBACK_MIN_KIB && read_kib <= TRACEBACK_MAX_KIB;
 }
 
 static const struct ending *find_of_program(const struct endings *endings, const struct image *image)
@@ -215,30 +259,35 @@ static const struct ending *find_of_program(const struct endings *endings, const
 		found = find_code(endings, code, ENDING_FAILED, FOLLOWED_BY_TOOLS);
 	if (found)
 		return found;
-	latest = find_latest(endings, ENDING_FAILED, FOLLOWED_BY_NOTHING);
-	if (latest && image->end_boot_ns <= latest->end_boot_ns + AT_ONCE_NS)
+	latest = ending_before(endings, image->end_boot_ns);
+	if (latest && (latest->is_part || is_raised(latest, image)))
 		return latest;
 	for (unsigned i = 0; i < endings->count; i++)
-		if (is_crash(&endings->item[i]) &&
+		if (endings->item[i].is_part && is_crash(&endings->item[i]) &&
 		    image->end_boot_ns <= endings->item[i].end_boot_ns + CRASH_NOTICED_NS)
 			return &endings->item[i];
 	return NULL;
 }
 
 /* A process killed by itself, by the kernel or by an unrecorded sender may pass on the signal that killed
- * one of its children. */
+ * one of its children. If one sender ended both, the child is what was being done. */
 static const struct ending *find_of_killed(const struct endings *endings, const struct image *image,
 					   const struct sent_signal *sent)
 {
 	bool own = !sent || sent->kind == SENDER_SELF || sent->kind == SENDER_KERNEL;
 
-	if (image->oom_killed || !own)
+	if (image->oom_killed)
 		return NULL;
 	for (int kind = ENDING_FAILED; kind <= ENDING_TEARDOWN; kind++)
-		for (unsigned i = endings->count; i > 0; i--)
-			if ((int)endings->item[i - 1].kind == kind &&
-			    signal_of(endings->item[i - 1].wait_status) == signal_of(image->wait_status))
-				return &endings->item[i - 1];
+		for (unsigned i = endings->count; i > 0; i--) {
+			const struct ending *ending = &endings->item[i - 1];
+
+			if ((int)ending->kind == kind &&
+			    signal_of(ending->wait_status) == signal_of(image->wait_status) &&
+			    (own || (ending->cause->sender_process_id == sent->sender_id &&
+				     ending->end_boot_ns >= sent->boot_ns)))
+				return ending;
+		}
 	return NULL;
 }
 
@@ -253,12 +302,14 @@ static const struct ending *find_ending(const struct image *image)
 		return NULL;
 	if (signal_of(image->wait_status))
 		return find_of_killed(endings, image, sent);
+	if (image->fails_with_commands)
+		return find_of_wrapper(endings, image->wait_status);
 	switch (image->role) {
-	case RULES_ROLE_SHELL: return find_of_shell(endings, image->wait_status);
+	case RULES_ROLE_SHELL: return find_of_shell(endings, image);
 	case RULES_ROLE_WRAPPER:
 	case RULES_ROLE_CLIENT:
 	case RULES_ROLE_COMPONENT: return find_of_wrapper(endings, image->wait_status);
-	case RULES_ROLE_ORCHESTRATOR: return asked_to_end ? NULL : find_of_engine(endings);
+	case RULES_ROLE_ORCHESTRATOR: return asked_to_end ? NULL : find_of_engine(endings, image);
 	default: return asked_to_end ? NULL : find_of_program(endings, image);
 	}
 }
@@ -317,6 +368,10 @@ void blame_note(struct model *model, struct image *image)
 		.end_boot_ns = image->end_boot_ns,
 		.wait_status = image->wait_status,
 		.is_task = process->is_task_root,
+		.is_part = image->began == IMAGE_FORK || image->role == RULES_ROLE_COMPONENT,
+		.is_captured = process->output_pipe && process->parent &&
+			       process->parent->output_pipe != process->output_pipe,
+		.exit_flags = image->exit_flags,
 		.kind = passed_on ? ENDING_EXPECTED : kind,
 		.cause = found ? cause_ref(found->cause) : incident_describe(model, image),
 	};
@@ -331,21 +386,38 @@ void blame_note(struct model *model, struct image *image)
 	remember_client(model, image, &ending);
 }
 
-void blame_correct_parent(struct model *model, const struct image *image)
+/* Whether `parent` ended before `image`, by the same signal from the same sender or by one that it sent to both. */
+static bool ended_along(const struct process *parent, const struct image *image)
 {
-	struct process *parent = image->process ? image->process->parent : NULL;
-	const struct cause *cause = image->process ? image->process->cause : NULL;
-	const struct image *above = parent ? parent->image : NULL;
-	struct task *task;
+	const struct image *above = parent->image;
+	int64_t sender_id = image->process->cause->sender_process_id;
 
-	if (!cause || !above || !parent->ended || !parent->cause || above->role != RULES_ROLE_WRAPPER ||
-	    parent->cause->process_id != above->id || signal_of(above->wait_status) == 0 ||
-	    signal_of(above->wait_status) != signal_of(image->wait_status) || cause->sender_process_id != above->id ||
-	    image->end_boot_ns > parent->end_boot_ns + AT_ONCE_NS)
+	return above && parent->ended && parent->cause && parent->cause->process_id == above->id &&
+	       signal_of(above->wait_status) != 0 &&
+	       signal_of(above->wait_status) == signal_of(image->wait_status) && sender_id != ROW_NULL &&
+	       (sender_id == parent->cause->sender_process_id ||
+		(sender_id == above->id && above->role == RULES_ROLE_WRAPPER)) &&
+	       image->end_boot_ns <= parent->end_boot_ns + CAUSE_AT_ONCE_NS;
+}
+
+void blame_correct_above(struct model *model, const struct image *image)
+{
+	struct process *process = image->process, *above = process ? process->parent : NULL;
+	struct task *task;
+	int64_t wrong_id;
+
+	if (!above || !process->cause || process->cause->process_id != image->id || !ended_along(above, image))
 		return;
-	cause_correct(model, parent->cause, cause);
-	DL_FOREACH (parent->run->tasks, task)
-		if (task->cause == parent->cause)
+	wrong_id = above->cause->process_id;
+	cause_correct(model, above->cause, process->cause);
+	/* Shared from now on: it is reported once. */
+	cause_unref(process->cause);
+	process->cause = cause_ref(above->cause);
+	while ((above = above->parent) && above->ended && above->cause)
+		if (above->cause->process_id == wrong_id)
+			cause_correct(model, above->cause, process->cause);
+	DL_FOREACH (process->run->tasks, task)
+		if (task->cause && task->cause->process_id == image->id)
 			incident_report_task(model, task);
 }
 
@@ -400,7 +472,7 @@ void blame_forgive(struct model *model, struct process *parent, uint64_t pid, ui
 
 	for (unsigned i = 0; endings && i < endings->count; i++)
 		if (endings->item[i].pid == pid && endings->item[i].start_boot_ns == start_boot_ns) {
-			endings_remove(endings, i);
+			endings->item[i].kind = ENDING_RETRIED;
 			process_set_changed(model, parent);
 			return;
 		}

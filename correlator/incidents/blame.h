@@ -16,14 +16,14 @@ struct process;
 /* Call when an image has ended. If it failed, finds its cause and whether the failure was expected,
  * and records it with the parent. */
 void blame_note(struct model *model, struct image *image);
-/* A wrapper that killed itself along with its command (timeout -s KILL) may end first: the cause
- * recorded for the wrapper is then replaced by that of the command. */
-void blame_correct_parent(struct model *model, const struct image *image);
+/* What is killed together with its children may end before them: the cause recorded for it is then
+ * replaced by that of the child, which is what was being done. */
+void blame_correct_above(struct model *model, const struct image *image);
 /* Call when `parent` has forked another child. */
 void blame_note_fork(struct model *model, struct process *parent);
 /* Call when `process` has executed a program that is more than a helper. */
 void blame_note_tool(struct model *model, struct process *process);
 /* Discards the failures of children seen by the previous program; they do not concern the next. */
 void blame_forget(struct model *model, struct process *process);
-/* Discards a failed child of `parent` that is retried: it no longer explains anything. */
+/* A failed child of `parent` is retried: it no longer explains anything. */
 void blame_forgive(struct model *model, struct process *parent, uint64_t pid, uint64_t start_boot_ns);

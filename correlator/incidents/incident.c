@@ -140,7 +140,7 @@ static void explain_oom(struct model *model, const struct image *image, char *te
 			 mebibytes(limits->memory_limit_bytes, limit), peak);
 	else
 		snprintf(text, size,
-			 "memory ran out above its cgroup %s, which used at most %s of its "
+			 "a parent cgroup or the host ran out of memory; its own cgroup %s used at most %s of its "
 			 "limit of %s",
 			 cgroup->path, peak, mebibytes(limits->memory_limit_bytes, limit));
 }
@@ -150,12 +150,28 @@ static bool is_timeout(const struct image *image)
 	return image->command && strcmp(image->command->program, "timeout") == 0;
 }
 
-/* Mentions the last command that failed before without stopping it: not a cause, but worth knowing. */
+/* Limits under which programs fail in their own way. */
+static void explain_limits(const struct image *image, char *text, size_t size)
+{
+	if (image->exit_flags & RECORD_EXIT_MEMORY_LIMIT)
+		snprintf(text, size, "possibly because its address space was limited (RLIMIT_AS, ulimit -v)");
+	else if (image->exit_flags & RECORD_EXIT_FILE_LIMIT)
+		snprintf(text, size, "possibly because the size of its files was limited (RLIMIT_FSIZE, ulimit -f)");
+}
+
+/* Mentions the last command that failed before: its status is not the status of this process, so it is
+ * unknown whether it is the cause; it is not if another one was started since. */
 static void explain_before(const struct image *image, char *text, size_t size)
 {
 	const struct endings *endings = image->process ? image->process->endings : NULL;
+	const struct ending *before = ending_before(endings, image->end_boot_ns);
 
-	for (unsigned i = endings ? endings->count : 0; i > 0; i--)
+	if (before) {
+		snprintf(text, size, "possibly because %s", before->cause->what);
+		return;
+	}
+	explain_limits(image, text, size);
+	for (unsigned i = endings && !*text ? endings->count : 0; i > 0; i--)
 		if (endings->item[i - 1].kind == ENDING_FAILED) {
 			snprintf(text, size, "its last failed command: %s", endings->item[i - 1].cause->what);
 			return;
@@ -184,7 +200,7 @@ static void explain_code(const struct image *image, char *text, size_t size)
 	}
 }
 
-static const char *fault_reason(int64_t signal)
+static const char *signal_reason(int64_t signal)
 {
 	switch (signal) {
 	case SIGSEGV:
@@ -210,8 +226,11 @@ static void explain(struct model *model, const struct image *image, const struct
 		snprintf(text, size, "its time limit was reached, and it terminated its command and itself");
 	else if (sent && sender_explain(sent, image->tool->group->task->run, text, size))
 		return;
+	else if (sent && sent->kind == SENDER_KERNEL && sent->signal == SIGKILL &&
+		 image->exit_flags & RECORD_EXIT_CPU_LIMIT)
+		snprintf(text, size, "%s", signal_reason(SIGXCPU));
 	else if (image->wait_status & 0x7f)
-		snprintf(text, size, "%s", fault_reason(image->wait_status & 0x7f));
+		snprintf(text, size, "%s", signal_reason(image->wait_status & 0x7f));
 	else
 		explain_code(image, text, size);
 }
@@ -236,7 +255,7 @@ static enum cause_kind kind_of(const struct image *image, const struct sent_sign
 
 	if (image->oom_killed)
 		return CAUSE_OOM;
-	if (is_crash(signal))
+	if (is_crash(signal) && (!sent || sent->kind <= SENDER_SELF))
 		return CAUSE_CRASH;
 	if (is_interruption(sent))
 		return CAUSE_INTERRUPTED;

@@ -6,7 +6,9 @@
  * gives each attempt its own directory and script (Nextflow), the retry is recognized by the failed
  * command being executed again.
  *
- * When the orchestrator ends, the failures that did not make it fail were tolerated.
+ * When the orchestrator ends, the failures that did not make it fail were tolerated. If it fails, too,
+ * the end of the process above it decides, and so on up to the root of the run: a script may tolerate the
+ * failure of a make.
  */
 #include "correlator/incidents/retry.h"
 
@@ -57,6 +59,8 @@ void retry_note_end(struct model *model, struct task *task)
 	if (task->awaited || !task->cause || status < OUTCOME_FAILED)
 		return;
 	task->fatal = true;
+	task->awaits = task->orchestrator;
+	task->awaits_cause_id = task->cause->process_id;
 	if (!run_await_retry(task->run, task)) {
 		run_forget_failed_at(task->run, 0);
 		run_await_retry(task->run, task);
@@ -124,7 +128,7 @@ void retry_note_exec(struct model *model, const struct process *process)
 
 /* ---- end of the orchestrator */
 
-static bool is_make(const struct process *process)
+bool retry_is_make(const struct process *process)
 {
 	return process && process->command &&
 	       (strcmp(process->command->program, "make") == 0 || strcmp(process->command->program, "gmake") == 0);
@@ -136,7 +140,7 @@ static bool stops_at_failure(const struct process *engine)
 {
 	const struct command *command = engine->command;
 
-	if (!is_make(engine) || is_make(engine->parent))
+	if (retry_is_make(engine->parent))
 		return false;
 	for (size_t i = 1; i < command->subject.argc; i++) {
 		const char *word = command->subject.argv[i];
@@ -147,14 +151,16 @@ static bool stops_at_failure(const struct process *engine)
 	return true;
 }
 
-static bool went_on_after(const struct process *engine, const struct task *task)
+/* Whether make ignored the failure: it went on, or only wanted its output, for $(shell COMMAND). */
+static bool is_ignored(const struct process *engine, const struct task *task)
 {
 	const struct endings *endings = engine->endings;
 
-	for (unsigned i = 0; endings && i < endings->count; i++)
+	for (unsigned i = 0; endings && retry_is_make(engine) && i < endings->count; i++)
 		if (endings->item[i].pid == task->root.pid &&
 		    endings->item[i].start_boot_ns == task->root.start_boot_ns)
-			return endings->item[i].followed != FOLLOWED_BY_NOTHING;
+			return endings->item[i].is_captured ||
+			       (stops_at_failure(engine) && endings->item[i].followed != FOLLOWED_BY_NOTHING);
 	return false;
 }
 
@@ -163,28 +169,41 @@ static bool failed_of(const struct process *orchestrator, const struct task *tas
 {
 	const struct image *image = orchestrator->image;
 
-	if (orchestrator->cause->process_id == task->cause->process_id)
+	if (orchestrator->cause->process_id == task->awaits_cause_id)
 		return true;
 	if (!image || image->role != RULES_ROLE_ORCHESTRATOR ||
 	    task->cause->sender_process_id == image->id) /* it ended the task itself */
 		return false;
-	return !(stops_at_failure(orchestrator) && went_on_after(orchestrator, task));
+	return !is_ignored(orchestrator, task);
 }
 
-void retry_settle(struct model *model, const struct process *orchestrator, int64_t wait_status)
+static bool await_above(const struct process *process, struct task *task)
 {
-	struct run *run = orchestrator->run;
-	bool failed = wait_status != 0 && orchestrator->cause;
+	if (process->is_run_root || !process->parent || process->parent->run != task->run)
+		return false;
+	task->awaits = process->parent->key;
+	if (process->cause)
+		task->awaits_cause_id = process->cause->process_id;
+	task->dirty = task->run->dirty = true;
+	return true;
+}
+
+void retry_settle(struct model *model, const struct process *process, int64_t wait_status)
+{
+	struct run *run = process->run;
+	bool failed = wait_status != 0 && process->cause;
 
 	if (wait_status == ROW_NULL)
 		failed = true; /* unknown: assume that it failed */
 	for (int i = run ? run->failed_count : 0; i > 0; i--) {
 		struct task *task = run->failed[i - 1];
 
-		if (!process_key_is(&task->orchestrator, &orchestrator->key))
+		if (!process_key_is(&task->awaits, &process->key))
 			continue;
-		if (!failed || (orchestrator->cause && !failed_of(orchestrator, task)))
+		if (!failed || (process->cause && !failed_of(process, task)))
 			pardon(model, task);
+		else if (await_above(process, task))
+			continue;
 		run_forget_failed_at(run, i - 1);
 	}
 }

@@ -202,11 +202,11 @@ bool sender_explain(const struct sent_signal *sent, const struct run *run, char 
 	} words[] = {
 		[SENDER_PARENT] = {"its parent ", ""},
 		[SENDER_ANCESTOR] = {"its ancestor ", ""},
-		[SENDER_ORIGIN] = {"", ", which starts and stops runs,"},
+		[SENDER_ORIGIN] = {"", ", which starts services and sessions,"},
 		[SENDER_SAME_RUN] = {"", " of the same run"},
 		[SENDER_OTHER] = {"", ", which is not part of its run,"},
 	};
-	const char *program = sent->program[0] ? sent->program : "a process without a name";
+	const char *program = sent->program[0] ? sent->program : "an unnamed process";
 	const char *reason;
 
 	switch (sent->kind) {

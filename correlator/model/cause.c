@@ -26,13 +26,25 @@ void endings_free(struct endings *endings)
 	free(endings);
 }
 
+const struct ending *ending_before(const struct endings *endings, uint64_t end_boot_ns)
+{
+	const struct ending *found = NULL;
+
+	for (unsigned i = 0; endings && i < endings->count; i++)
+		if (endings->item[i].kind == ENDING_FAILED && endings->item[i].followed == FOLLOWED_BY_NOTHING &&
+		    end_boot_ns <= endings->item[i].end_boot_ns + CAUSE_AT_ONCE_NS &&
+		    (!found || endings->item[i].end_boot_ns >= found->end_boot_ns))
+			found = &endings->item[i];
+	return found;
+}
+
 static bool is_like(const struct ending *ending, const struct ending *other)
 {
 	return ending->wait_status == other->wait_status && ending->kind == other->kind &&
 	       ending->is_task == other->is_task;
 }
 
-void endings_remove(struct endings *endings, unsigned index)
+static void endings_remove(struct endings *endings, unsigned index)
 {
 	cause_unref(endings->item[index].cause);
 	endings->count--;

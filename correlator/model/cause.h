@@ -35,6 +35,7 @@ enum ending_kind {
 	ENDING_FAILED,
 	ENDING_EXPECTED, /* grep found nothing, the reader of a pipe closed it */
 	ENDING_TEARDOWN, /* ended by its parent, another ancestor, or kill(1) in its run */
+	ENDING_RETRIED,  /* its parent did the same once more */
 };
 
 /* What the parent has started since. */
@@ -47,9 +48,15 @@ struct ending {
 	int64_t wait_status;
 	enum ending_kind kind;
 	enum ending_followed followed;
-	bool is_task; /* root of a task */
+	bool is_task;        /* root of a task */
+	bool is_part;        /* a fork or worker of its parent's program */
+	bool is_captured;    /* its output was a pipe that its parent made */
+	uint32_t exit_flags; /* RECORD_EXIT_* */
 	struct cause *cause;
 };
+
+/* A program that fails because a child failed does so within this time. */
+#define CAUSE_AT_ONCE_NS (2 * UINT64_C(1000000000))
 
 #define ENDINGS_MAX 8
 
@@ -59,7 +66,8 @@ struct endings {
 	struct ending item[ENDINGS_MAX]; /* in order of arrival */
 };
 
+/* Returns the failed child that is the last thing its parent had started, if it ended just before; else NULL. */
+const struct ending *ending_before(const struct endings *endings, uint64_t end_boot_ns);
 void endings_free(struct endings *endings);
 /* Keeps the first; of the others, replaces a similar one or, if full, the oldest. Takes a reference to its cause. */
 void endings_push(struct endings *endings, const struct ending *ending);
-void endings_remove(struct endings *endings, unsigned index);

@@ -162,6 +162,7 @@ struct image *image_new(struct model *model, struct process *process, enum image
 	image->nested = verdict->nested;
 	image->interactive = verdict->interactive;
 	image->expected_codes = verdict->expected_codes;
+	image->fails_with_commands = verdict->fails_with_commands;
 	image->requested_thread_count = verdict->requested_thread_count ? verdict->requested_thread_count : ROW_NULL;
 	image->rule = verdict->rule;
 	image->reason = reason;
@@ -268,6 +269,7 @@ bool image_end(struct model *model, struct image *image, enum image_ended how, u
 	image->end_boot_ns = boot_ns > image->begin_boot_ns ? boot_ns : image->begin_boot_ns;
 	image->wait_status = wait_status;
 	image->oom_killed = exit_flags & RECORD_EXIT_OOM;
+	image->exit_flags = exit_flags;
 	/* The figures are already in the sums. */
 	tally_init(&change);
 	change.living_count = -1;

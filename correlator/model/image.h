@@ -38,11 +38,13 @@ struct image {
 	int64_t peak_rss_bytes;
 	int64_t wait_status; /* ROW_NULL unknown */
 	bool oom_killed;
+	uint32_t exit_flags; /* RECORD_EXIT_*, while its end is handled */
 	enum rules_role role;
 	enum rules_rank rank;
 	enum rules_boundary boundary;
 	bool nested, interactive;
 	uint64_t expected_codes;        /* bitmap of exit codes that are not failures */
+	bool fails_with_commands;       /* exits with a code of its own if a command of it failed */
 	int64_t requested_thread_count; /* by its options, ROW_NULL unknown */
 	bool failed;                    /* and the failure was not expected */
 	const char *rule;               /* owned by the rules */

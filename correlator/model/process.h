@@ -57,6 +57,7 @@ struct process {
 	uint32_t exec_id, uid, pgid, flags;
 	uint32_t pid_namespace, mount_namespace;
 	uint32_t stdin_pipe, stdout_pipe; /* when it was placed beneath an orchestrator */
+	uint32_t output_pipe;             /* inode if descriptor 1 was a pipe at its last exec, else 0 */
 	struct pipe_user *reads, *writes; /* the same, for a helper attributed to the orchestrator */
 	bool is_stem;                     /* counted in its group's stem_count */
 	bool state_is_stored;             /* the stored state is current */

@@ -55,6 +55,8 @@ struct task {
 	bool wraps;               /* its root is a wrapper, such as an engine's job script */
 	int64_t retried_by_id;    /* the next attempt, ROW_NULL none */
 	bool awaited;             /* in run->failed */
+	struct process_key awaits; /* while awaited: the process whose end tells whether its failure mattered, */
+	int64_t awaits_cause_id;   /* and the image that this process then fails because of */
 	uint64_t moved_boot_ns;   /* last time a scan saw activity in it */
 	int idle_count;           /* idle processes reported */
 	struct group *groups;

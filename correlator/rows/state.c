@@ -202,7 +202,7 @@ void task_state(struct archive *archive, struct task *entity)
 	INT(words_kind) INT(words_rank) INT(root.pid) INT(root.start_boot_ns) INT(orchestrator.pid)
 	INT(orchestrator.start_boot_ns) INT(orchestrator_group_id) INT(failed_commands_reported)
 	INT(crashes_reported) INT(incident_boot_ns) INT(idle_count)
-	INT(fatal) INT(work) INT(wraps) INT(awaited)
+	INT(fatal) INT(work) INT(wraps) INT(awaited) INT(awaits.pid) INT(awaits.start_boot_ns) INT(awaits_cause_id)
 	cause_state(archive, &entity->cause);
 	OUTCOME
 	groups_state(archive, entity);
@@ -228,7 +228,8 @@ static void endings_state(struct archive *archive, struct process *process)
 {
 	ARRAY_BEGIN("endings", ending, process->endings, ENDINGS_MAX)
 	INT(pid) INT(start_boot_ns) INT(end_boot_ns) INT(wait_status) INT(is_task)
-	archive_enum(archive, "kind", &entity->kind, ENDING_TEARDOWN + 1);
+	INT(is_part) INT(is_captured) INT(exit_flags)
+	archive_enum(archive, "kind", &entity->kind, ENDING_RETRIED + 1);
 	archive_enum(archive, "followed", &entity->followed, FOLLOWED_BY_TOOLS + 1);
 	cause_state(archive, &entity->cause);
 	archive_require(archive, entity->cause);
@@ -289,7 +290,8 @@ static void image_state(struct archive *archive, struct image *entity)
 {
 	if (!archive_open(archive, "image", true))
 		return;
-	INT(rank) INT(boundary) INT(nested) INT(interactive) INT(expected_codes) ID(requested_thread_count)
+	INT(rank) INT(boundary) INT(nested) INT(interactive) INT(expected_codes) INT(fails_with_commands)
+	ID(requested_thread_count)
 	base_state(archive, &entity->base);
 	archive_close(archive);
 }
@@ -298,7 +300,7 @@ void process_state(struct archive *archive, const struct model *model, struct pr
 {
 	INT(exec_id) ID(parent_image_id) INT(parent_exec_id) INT(first_exec_id) INT(path_rank)
 	INT(fork_boot_ns) INT(cgroup_id) INT(uid) INT(pgid) INT(flags)
-	INT(pid_namespace) INT(mount_namespace) INT(stdin_pipe) INT(stdout_pipe) INT(is_task_root)
+	INT(pid_namespace) INT(mount_namespace) INT(stdin_pipe) INT(stdout_pipe) INT(output_pipe) INT(is_task_root)
 	INT(is_run_root) INT(has_container) INT(ignored) INT(ended) INT(has_final) INT(end_boot_ns)
 	INT(stall_since_boot_ns)
 	archive_enum(archive, "place", &entity->place, PLACE_FULL + 1);

@@ -144,6 +144,94 @@ PROGRAMS = [
              files={"Fine.java": "class Fine { }\n"}),
 ]
 
+def python(name, text, says, **more):
+    return Scenario(name, "", says, command=["python3", "main.py"], files={
+        "main.py": "import os, subprocess, sys, time\n" + text.replace("; ", "\n")}, **more)
+
+
+def program(name, suffix, interpreter, text, says, **more):
+    return Scenario(name, "", says, command=[*interpreter, f"main.{suffix}"], files={f"main.{suffix}": text}, **more)
+
+
+def java(name, after, says, **more):
+    return Scenario(name, "", says, command=["java", "-cp", ".", "Main"], needs=("java", "javac"), files={
+        "Main.java": "class Main { public static void main(String[] a) throws Exception { int code = new ProcessBuilder("
+                     "\"crunch\", \"--exit\", \"3\").inheritIO().start().waitFor(); " + after + " } }\n"}, **more)
+
+
+def make(name, text, says, arguments=(), **more):
+    return Scenario(name, "", says, code=2, command=["make", *arguments], files={"Makefile": text}, **more)
+
+
+CRUNCH = "subprocess.run(['crunch', '--exit', '3']); "
+MAYBE = "possibly because crunch (pid N) exited with code 3"
+MAIN = exited("main.py", 1)
+WELL = {"Makefile": "all:\n\tgood\n\tcrunch --exit 3\n"}
+
+# Who tolerates a failure and then fails by itself is the cause, in every language; who passes it on is not.
+TOLERATED = [
+    python("python_run_exit", CRUNCH + "sys.exit(1)", MAIN, cause=MAYBE),
+    python("python_run_raise", CRUNCH + "raise ValueError('no')", MAIN, cause=MAYBE),
+    python("python_run_own_code", CRUNCH + "sys.exit(5)", exited("main.py", 5), code=5),
+    python("python_run_later", CRUNCH + "time.sleep(0.4); sys.exit(1)", MAIN),
+    python("python_run_works_on", CRUNCH + "sum(range(20000000)); raise ValueError('no')", MAIN),
+    python("python_system_exit", "os.system('crunch --exit 3'); sys.exit(1)", MAIN, cause=MAYBE),
+    python("python_unwaited", "child = subprocess.Popen(['crunch', '--exit', '3']); time.sleep(0.3); raise ValueError('no')",
+           MAIN),
+    python("python_check_true", "subprocess.run(['crunch', '--exit', '3'], check=True)", exited("crunch", 3)),
+    python("python_check_output", "subprocess.check_output(['crunch', '--exit', '3'])", exited("crunch", 3)),
+    python("python_caught", "try:\n    subprocess.check_call(['crunch', '--exit', '3'])\nexcept Exception:\n    pass; "
+           "time.sleep(0.4); sys.exit(4)", exited("main.py", 4), code=4),
+    python("python_crash_tolerated", "subprocess.run(['broken', '--crash']); subprocess.run(['good']); sys.exit(1)", MAIN,
+           beside=(killed("broken", "SIGSEGV"),)),
+    python("python_fork_crash", "child = os.fork() or os.kill(os.getpid(), 11); os.waitpid(child, 0); sys.exit(1)",
+           killed("main.py", "SIGSEGV")),
+    python("python_many", "for code in '345':\n    subprocess.run(['crunch', '--exit', code]); sys.exit(1)", MAIN),
+    program("perl_ignored", "pl", ["perl"], "system('crunch --exit 3'); exit 1;", exited("main.pl", 1), cause=MAYBE),
+    program("perl_passes", "pl", ["perl"], "exit(system('crunch --exit 3') >> 8);", exited("crunch", 3), code=3),
+    program("perl_backticks", "pl", ["perl"], "my $x = `crunch --exit 3`; system('good'); exit 2;", exited("main.pl", 2),
+            code=2),
+    program("r_stop", "R", ["Rscript"], 'system("crunch --exit 3"); stop("no")', exited("main.R", 1), needs=("Rscript",)),
+    program("r_quit", "R", ["Rscript"], 'system("crunch --exit 3"); quit(status = 4)', exited("main.R", 4), code=4,
+            needs=("Rscript",)),
+    program("r_passes", "R", ["Rscript"], 'quit(status = system("crunch --exit 3"))', exited("crunch", 3), code=3,
+            needs=("Rscript",)),
+    java("java_exits", "System.exit(1);", exited("Main", 1), cause=MAYBE),
+    java("java_throws", 'throw new Exception("no");', exited("Main", 1)),
+    java("java_passes", "System.exit(code);", exited("crunch", 3), code=3),
+    Scenario("awk_exit", "", exited("awk", 1), command=["awk", 'BEGIN { system("crunch --exit 3"); exit 1 }']),
+    Scenario("bash_exit", "crunch --exit 3\nexit 1", exited("bash_exit.sh", 1, True)),
+    Scenario("dash_exit", "crunch --exit 3\nexit 4", exited("dash_exit.sh", 4, True), code=4,
+             command=["dash", "dash_exit.sh"], needs=("dash",)),
+    Scenario("crash_or_true", "broken --crash || true\nsleep 0.3\nexit 1", exited("crash_or_true.sh", 1, True),
+             beside=(killed("broken", "SIGSEGV"),)),
+    Scenario("crash_or_exit", "broken --crash || exit 1", killed("broken", "SIGSEGV")),
+    Scenario("crash_loop", "for i in 1 2 3; do broken --crash; done\nexit 1", exited("crash_loop.sh", 1, True),
+             beside=(killed("broken", "SIGSEGV"),) * 3),
+    Scenario("make_or_exit", "make || exit 9", exited("make_or_exit.sh", 9, True), code=9, files=WELL, cause=MAYBE),
+    ok("make_or_true", "make || true\ngood", files=WELL),
+    Scenario("make_or_true_then", "make || true\ngood\nexit 9", exited("make_or_true_then.sh", 9, True), code=9, files=WELL),
+    make("make_error", "x := $(shell crunch --exit 3)\n$(error no)\n", exited("make", 2, True)),
+    make("make_error_target", "x := $(shell crunch --exit 3)\nall:\n\tgood\n\talign --exit 4\n", exited("align", 4)),
+    Scenario("find_plus", "", exited("grep", 1), command=["find", ".", "-name", "main.txt", "-exec", "grep", "-q", "x", "{}", "+"],
+             files={"main.txt": "\n"}),
+    Scenario("find_plus_tool", "", exited("crunch", 3), command=["find", ".", "-name", "main.txt", "-exec", "crunch", "--exit",
+             "3", "{}", "+"], files={"main.txt": "\n"}),
+    Scenario("find_each", "", exited("find", 1), command=["find", ".", "none", "-name", "main.txt", "-exec", "crunch", "--exit",
+             "3", ";"], files={"main.txt": "\n"}),
+    Scenario("ninja_keeps_going", "", exited("crunch", 3), command=["ninja", "-k", "0"], needs=("ninja",), files={
+        "build.ninja": "rule run\n  command = $do\nbuild a: run\n  do = crunch --exit 3\nbuild b: run\n  do = good\n"}),
+    Scenario("snakemake_no_output", "", exited("snakemake", 1, True), command=SNAKEMAKE, needs=("snakemake",), files={
+        "Snakefile": "rule all:\n    output: 'a'\n    shell: 'crunch --exit 3 || true; good'\n"}),
+    Scenario("snakemake_tolerated", "", exited("align", 4), command=SNAKEMAKE, needs=("snakemake",), files={
+        "Snakefile": "rule all:\n    input: 'b'\nrule a:\n    output: 'a'\n    shell: '(crunch --exit 3 || true); touch a'\n"
+                     "rule b:\n    input: 'a'\n    output: 'b'\n    shell: 'align --exit 4'\n"}),
+    Scenario("parallel_tolerated", "parallel crunch --exit ::: 0 3 || true\ngood\nexit 9",
+             exited("parallel_tolerated.sh", 9, True), code=9, needs=("parallel",)),
+    Scenario("flock", "good\nflock lock crunch --exit 3", exited("crunch", 3), code=3),
+    Scenario("script", "good\nscript -qec 'crunch --exit 3' /dev/null", exited("crunch", 3), code=3),
+]
+
 # Further cases.
 MORE = [
     Scenario("set_e_grep_pipe", "set -eo pipefail\ngood\ngrep nothing /dev/null | wc -l\ngood", exited("grep", 1)),
@@ -210,14 +298,29 @@ SIGNALS = [
              kind="interrupted", command=["pty"]),
     Scenario("interrupted_at_a_prompt", "", killed("endless", "SIGINT", " from the terminal (^C)"), "killed", -2,
              kind="interrupted", command=["pty"], cause="it was interrupted at its terminal"),
+    Scenario("timeout_shell", "", killed("endless", "SIGTERM", " from timeout (pid N, uid N)"), code=124,
+             command=["timeout", "0.3", "bash", "-c", "good; endless --sleep 60000; good"]),
+    Scenario("timeout_trap", "", killed("endless", "SIGTERM", " from timeout (pid N, uid N)"), code=124, command=[
+        "timeout", "-k", "5", "0.3", "bash", "-c", "trap 'exit 7' TERM; good; endless --sleep 60000; good"]),
+    Scenario("timeout_ignored", "", killed("endless", "SIGKILL", " from timeout (pid N, uid N)"), code=137, command=[
+        "bash", "-c", "timeout -k 0.2 0.2 bash -c \"trap '' TERM; good; endless --sleep 60000; good\"; exit $?"]),
+    Scenario("kill_segv", "good\nendless --sleep 60000", killed("endless", "SIGSEGV", " from sh -c (pid N, user root)"), code=139,
+             cause="sh -c, which is not part of its run, ended it"),
+    Scenario("shell_kills_segv", "endless --sleep 60000 &\nsleep 0.1\nkill -SEGV $!\nwait $!",
+             killed("endless", "SIGSEGV", " from shell_kills_segv.sh (pid N, uid N)"), code=139),
+    Scenario("cpu_time_hard", "ulimit -t 1\ncrunch --cpu 20000", killed("crunch", "SIGKILL", " from the kernel"), code=137,
+             cause="it reached its CPU time limit (RLIMIT_CPU)"),
+    Scenario("file_size_python", "ulimit -f 8\npython3 -c 'open(\"big\", \"wb\").write(bytes(40960))'",
+             exited("python -c", 1), cause="possibly because the size of its files was limited (RLIMIT_FSIZE, ulimit -f)"),
     Scenario("file_size", "ulimit -f 8\ndd if=/dev/zero of=big bs=4096 count=10 status=none",
              killed("dd", "SIGXFSZ", " from the kernel"), code=153,
              cause="it reached its file size limit (RLIMIT_FSIZE)"),
     Scenario("cpu_time", "ulimit -S -t 1\ncrunch --cpu 20000", killed("crunch", "SIGXCPU", " from the kernel"), code=152,
              cause="it reached its CPU time limit (RLIMIT_CPU)"),
-    Scenario("address_space", "ulimit -v 200000\npython3 -c 'bytearray(1 << 30)'", exited("python -c", 1)),
+    Scenario("address_space", "ulimit -v 200000\npython3 -c 'bytearray(1 << 30)'", exited("python -c", 1),
+             cause="possibly because its address space was limited (RLIMIT_AS, ulimit -v)"),
     Scenario("full_disk", "set -e\ngood\ndd if=/dev/zero of=full/big bs=4096 count=1000 status=none",
-             exited("dd", 1)),
+             exited("dd", 1), cause="full"),
     Scenario("out_of_memory", "good\nhungry --memory 200",
              "hungry (pid N) was killed by the kernel's OOM killer after T", code=137, kind="oom-kill",
              cause="reached its memory limit of 64.0 MiB (at most 6"),
@@ -316,4 +419,4 @@ NEXTFLOW = [
            "bb": "good\npython3 ../../../crunch.py s1.fastq\n"}),
 ]
 
-SCENARIOS = SHELLS + PROGRAMS + MORE + SIGNALS + ENGINES + NEXTFLOW
+SCENARIOS = SHELLS + PROGRAMS + TOLERATED + MORE + SIGNALS + ENGINES + NEXTFLOW
