@@ -176,7 +176,7 @@ struct record_exit {
 	uint32_t flags;       /* RECORD_EXIT_* */
 };
 
-#define RECORD_EXIT_OOM (1U << 0)         /* signal.oom_mm: killed by the OOM killer */
+#define RECORD_EXIT_OOM (1U << 0)          /* signal.oom_mm: killed by the OOM killer */
 #define RECORD_EXIT_MEMORY_LIMIT (1U << 1) /* signal.rlim: RLIMIT_AS or RLIMIT_DATA is set */
 #define RECORD_EXIT_FILE_LIMIT (1U << 2)   /* RLIMIT_FSIZE is set */
 #define RECORD_EXIT_CPU_LIMIT (1U << 3)    /* the hard RLIMIT_CPU is set */

@@ -178,7 +178,7 @@ static bool was_tolerated_before(const struct endings *endings, const struct end
 {
 	for (unsigned i = 0; i < endings->count; i++)
 		if (endings->item[i].wait_status == ending->wait_status &&
-		    (endings->item[i].followed == FOLLOWED_BY_TOOLS || endings->item[i].kind == ENDING_RETRIED))
+		    (endings->item[i].followed != FOLLOWED_BY_NOTHING || endings->item[i].kind == ENDING_RETRIED))
 			return true;
 	return false;
 }
@@ -369,8 +369,8 @@ void blame_note(struct model *model, struct image *image)
 		.wait_status = image->wait_status,
 		.is_task = process->is_task_root,
 		.is_part = image->began == IMAGE_FORK || image->role == RULES_ROLE_COMPONENT,
-		.is_captured = process->output_pipe && process->parent &&
-			       process->parent->output_pipe != process->output_pipe,
+		.is_captured =
+			process->output_pipe && process->parent && process->parent->output_pipe != process->output_pipe,
 		.exit_flags = image->exit_flags,
 		.kind = passed_on ? ENDING_EXPECTED : kind,
 		.cause = found ? cause_ref(found->cause) : incident_describe(model, image),
@@ -393,8 +393,8 @@ static bool ended_along(const struct process *parent, const struct image *image)
 	int64_t sender_id = image->process->cause->sender_process_id;
 
 	return above && parent->ended && parent->cause && parent->cause->process_id == above->id &&
-	       signal_of(above->wait_status) != 0 &&
-	       signal_of(above->wait_status) == signal_of(image->wait_status) && sender_id != ROW_NULL &&
+	       signal_of(above->wait_status) != 0 && signal_of(above->wait_status) == signal_of(image->wait_status) &&
+	       sender_id != ROW_NULL &&
 	       (sender_id == parent->cause->sender_process_id ||
 		(sender_id == above->id && above->role == RULES_ROLE_WRAPPER)) &&
 	       image->end_boot_ns <= parent->end_boot_ns + CAUSE_AT_ONCE_NS;

@@ -48,17 +48,17 @@ struct task {
 	struct cause *cause;          /* of its failure; NULL: it has not failed, or the cause is unknown */
 	int failed_commands_reported; /* bits: 1 could not be executed, 2 not found */
 	int crashes_reported;
-	int64_t incident_boot_ns; /* of its row; 0: no incident */
-	bool fatal;               /* it failed, and was neither tolerated nor successfully retried */
-	struct process_key root;  /* its first root process */
-	int64_t work;             /* command_work() of its root, 0 unknown */
-	bool wraps;               /* its root is a wrapper, such as an engine's job script */
-	int64_t retried_by_id;    /* the next attempt, ROW_NULL none */
-	bool awaited;             /* in run->failed */
+	int64_t incident_boot_ns;  /* of its row; 0: no incident */
+	bool fatal;                /* it failed, and was neither tolerated nor successfully retried */
+	struct process_key root;   /* its first root process */
+	int64_t work;              /* command_work() of its root, 0 unknown */
+	bool wraps;                /* its root is a wrapper, such as an engine's job script */
+	int64_t retried_by_id;     /* the next attempt, ROW_NULL none */
+	bool awaited;              /* in run->failed */
 	struct process_key awaits; /* while awaited: the process whose end tells whether its failure mattered, */
 	int64_t awaits_cause_id;   /* and the image that this process then fails because of */
-	uint64_t moved_boot_ns;   /* last time a scan saw activity in it */
-	int idle_count;           /* idle processes reported */
+	uint64_t moved_boot_ns;    /* last time a scan saw activity in it */
+	int idle_count;            /* idle processes reported */
 	struct group *groups;
 	bool dirty;
 	struct task *prev, *next; /* in its run */
