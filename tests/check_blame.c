@@ -60,7 +60,7 @@ TEST(a_wrapper_that_dies_with_its_command)
 
 TEST(what_is_killed_before_its_command)
 {
-	without_restarts(); /* judged at commit */
+	WITHOUT_RESTARTS(); /* an ended process is forgotten */
 	tell(STEP("bash -c x") "11>20 timeout 5 bash -c y; 20>21 bash -c y; 21>22 bwa mem; 21 gets 15 from 20; "
 			       "22 gets 15 from 20; 21 dies 15; 20 ends 124; 11 ends 124; 22 dies 15");
 	ck_assert_rows(BLAMED, "22\n");

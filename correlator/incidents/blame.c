@@ -413,12 +413,17 @@ void blame_correct_above(struct model *model, const struct image *image)
 	/* Shared from now on: it is reported once. */
 	cause_unref(process->cause);
 	process->cause = cause_ref(above->cause);
+	process_set_changed(model, process);
+	process_set_changed(model, above);
 	while ((above = above->parent) && above->ended && above->cause)
 		if (above->cause->process_id == wrong_id)
 			cause_correct(model, above->cause, process->cause);
-	DL_FOREACH (process->run->tasks, task)
+	DL_FOREACH (process->run->tasks, task) {
+		if (task->awaits_cause_id == wrong_id)
+			task->awaits_cause_id = image->id;
 		if (task->cause && task->cause->process_id == image->id)
 			incident_report_task(model, task);
+	}
 }
 
 void blame_note_fork(struct model *model, struct process *parent)
