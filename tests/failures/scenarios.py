@@ -40,6 +40,30 @@ def killed(program, signal, sender=""):
     return f"{program} (pid N) was killed by {signal}{sender} after T"
 
 
+def python(name, text, says, **more):
+    return Scenario(name, "", says, command=["python3", "main.py"], files={
+        "main.py": "import os, subprocess, sys, time\n" + text.replace("; ", "\n")}, **more)
+
+
+def program(name, suffix, interpreter, text, says, **more):
+    return Scenario(name, "", says, command=[*interpreter, f"main.{suffix}"], files={f"main.{suffix}": text}, **more)
+
+
+def java(name, after, says, **more):
+    return Scenario(name, "", says, command=["java", "-cp", ".", "Main"], needs=("java", "javac"), files={
+        "Main.java": "class Main { public static void main(String[] a) throws Exception { int code = new ProcessBuilder("
+                     "\"crunch\", \"--exit\", \"3\").inheritIO().start().waitFor(); " + after + " } }\n"}, **more)
+
+
+def make(name, text, says):
+    return Scenario(name, "", says, code=2, command=["make"], files={"Makefile": text})
+
+
+CRUNCH = "subprocess.run(['crunch', '--exit', '3']); "
+MAYBE = "possibly because crunch (pid N) exited with code 3"
+MAIN = exited("main.py", 1)
+POOL = "import multiprocessing; with multiprocessing.Pool(3) as pool:\n    "
+WELL = {"Makefile": "all:\n\tgood\n\tcrunch --exit 3\n"}
 SNAKEMAKE = ["snakemake", "--cores", "2", "--nolock", "--quiet"]
 
 SHELLS = [
@@ -104,29 +128,17 @@ PROGRAMS = [
              exited("fails.py", 1), files={"fails.py": "raise ValueError('no')\n"}, failed=2),
     Scenario("exec_launcher", 'link=$(readlink "$0")\ntest -n "$link" || link=.\nexec python3 $link/fails.py',
              exited("fails.py", 1), files={"fails.py": "raise ValueError('no')\n"}),
-    Scenario("python_tests_first", "", exited("main.py", 1), command=["python3", "main.py"], files={
-        "main.py": "import subprocess\nsubprocess.call(['readlink', 'main.py'])\n"
-                   "subprocess.call(['dirname', 'a/b'])\nraise ValueError('no')\n"}),
-    Scenario("python_tolerated", "", exited("main.py", 1), command=["python3", "main.py"], files={
-        "main.py": "import subprocess\nsubprocess.call(['crunch', '--exit', '3'])\n"
-                   "subprocess.call(['good'])\nraise ValueError('no')\n"}),
-    Scenario("python_check", "", exited("crunch", 3), command=["python3", "main.py"], files={
-        "main.py": "import subprocess\nsubprocess.check_call(['good'])\n"
-                   "subprocess.check_call(['crunch', '--exit', '3'])\n"}),
-    Scenario("python_passes_on", "", exited("crunch", 4), code=4, command=["python3", "main.py"], files={
-        "main.py": "import subprocess, sys\ncode = subprocess.call(['crunch', '--exit', '4'])\n"
-                   "subprocess.call(['good'])\nsys.exit(code)\n"}),
-    Scenario("python_timeout", "", exited("main.py", 1), command=["python3", "main.py"], files={
-        "main.py": "import subprocess\nsubprocess.run(['endless', '--sleep', '60000'], timeout=0.3)\n"}),
-    ok("pool_teardown", "", command=["python3", "main.py"], failed=0, files={
-        "main.py": "import multiprocessing\nwith multiprocessing.Pool(3) as pool:\n"
-                   "    print(pool.map(abs, range(9)))\n"}),
-    Scenario("pool_and_error", "", exited("main.py", 1), command=["python3", "main.py"], files={
-        "main.py": "import multiprocessing\nwith multiprocessing.Pool(3) as pool:\n"
-                   "    print(pool.map(abs, range(9)))\n    raise ValueError('no')\n"}, failed=1),
-    Scenario("pool_error", "", exited("main.py", 1), command=["python3", "main.py"], files={
-        "main.py": "import multiprocessing\nwith multiprocessing.Pool(3) as pool:\n"
-                   "    print(pool.map(int, ['1', 'x']))\n"}, failed=1),
+    python("python_tests_first", "subprocess.call(['readlink', 'main.py']); subprocess.call(['dirname', 'a/b']); "
+           "raise ValueError('no')", MAIN),
+    python("python_tolerated", CRUNCH + "subprocess.call(['good']); raise ValueError('no')", MAIN),
+    python("python_check", "subprocess.check_call(['good']); subprocess.check_call(['crunch', '--exit', '3'])",
+           exited("crunch", 3)),
+    python("python_passes_on", "code = subprocess.call(['crunch', '--exit', '4']); subprocess.call(['good']); sys.exit(code)",
+           exited("crunch", 4), code=4),
+    python("python_timeout", "subprocess.run(['endless', '--sleep', '60000'], timeout=0.3)", MAIN),
+    python("pool_teardown", POOL + "print(pool.map(abs, range(9)))", None, status="succeeded", code=0, failed=0),
+    python("pool_and_error", POOL + "print(pool.map(abs, range(9)))\n    raise ValueError('no')", MAIN, failed=1),
+    python("pool_error", POOL + "print(pool.map(int, ['1', 'x']))", MAIN, failed=1),
     Scenario("pool_crash", "", killed("main.py", "SIGSEGV"), command=["python3", "main.py"], kind="crash",
              files={"main.py": "import concurrent.futures, os\n"
                                "with concurrent.futures.ProcessPoolExecutor(2) as pool:\n"
@@ -143,30 +155,6 @@ PROGRAMS = [
              command=["sh", "-c", "javac Fine.java && java -jar nothing.jar"], needs=("javac", "java"),
              files={"Fine.java": "class Fine { }\n"}),
 ]
-
-def python(name, text, says, **more):
-    return Scenario(name, "", says, command=["python3", "main.py"], files={
-        "main.py": "import os, subprocess, sys, time\n" + text.replace("; ", "\n")}, **more)
-
-
-def program(name, suffix, interpreter, text, says, **more):
-    return Scenario(name, "", says, command=[*interpreter, f"main.{suffix}"], files={f"main.{suffix}": text}, **more)
-
-
-def java(name, after, says, **more):
-    return Scenario(name, "", says, command=["java", "-cp", ".", "Main"], needs=("java", "javac"), files={
-        "Main.java": "class Main { public static void main(String[] a) throws Exception { int code = new ProcessBuilder("
-                     "\"crunch\", \"--exit\", \"3\").inheritIO().start().waitFor(); " + after + " } }\n"}, **more)
-
-
-def make(name, text, says, arguments=(), **more):
-    return Scenario(name, "", says, code=2, command=["make", *arguments], files={"Makefile": text}, **more)
-
-
-CRUNCH = "subprocess.run(['crunch', '--exit', '3']); "
-MAYBE = "possibly because crunch (pid N) exited with code 3"
-MAIN = exited("main.py", 1)
-WELL = {"Makefile": "all:\n\tgood\n\tcrunch --exit 3\n"}
 
 # Who tolerates a failure and then fails by itself is the cause, in every language; who passes it on is not.
 TOLERATED = [
@@ -236,10 +224,8 @@ TOLERATED = [
 MORE = [
     Scenario("set_e_grep_pipe", "set -eo pipefail\ngood\ngrep nothing /dev/null | wc -l\ngood", exited("grep", 1)),
     Scenario("and_list", "good && crunch --exit 6 && good", exited("crunch", 6), code=6),
-    Scenario("python_shell", "", exited("crunch", 7), command=["python3", "main.py"], files={
-        "main.py": "import subprocess\nsubprocess.run('good; crunch --exit 7', shell=True, check=True)\n"}),
-    Scenario("python_system", "", exited("crunch", 7), code=7, command=["python3", "main.py"], files={
-        "main.py": "import os, sys\nsys.exit(os.WEXITSTATUS(os.system('crunch --exit 7')))\n"}),
+    python("python_shell", "subprocess.run('good && crunch --exit 7', shell=True, check=True)", exited("crunch", 7)),
+    python("python_system", "sys.exit(os.WEXITSTATUS(os.system('crunch --exit 7')))", exited("crunch", 7), code=7),
     # It started others afterwards: only its text tells whether it failed because of this one.
     Scenario("python_pool_of_commands", "", exited("main.py", 1), cause="crunch (pid N) exited with code 3", command=["python3", "main.py"], files={
         "main.py": "import subprocess\nfrom concurrent.futures import ThreadPoolExecutor\n"
@@ -320,17 +306,15 @@ SIGNALS = [
     Scenario("address_space", "ulimit -v 200000\npython3 -c 'bytearray(1 << 30)'", exited("python -c", 1),
              cause="possibly because its address space was limited (RLIMIT_AS, ulimit -v)"),
     Scenario("full_disk", "set -e\ngood\ndd if=/dev/zero of=full/big bs=4096 count=1000 status=none",
-             exited("dd", 1), cause="full"),
+             exited("dd", 1)),
     Scenario("out_of_memory", "good\nhungry --memory 200",
              "hungry (pid N) was killed by the kernel's OOM killer after T", code=137, kind="oom-kill",
              cause="reached its memory limit of 64.0 MiB (at most 6"),
 ]
 
 ENGINES = [
-    Scenario("make", "", exited("crunch", 3), code=2, command=["make"], files={
-        "Makefile": "all:\n\tgood\n\tcrunch --exit 3\n\tgood\n"}),
-    Scenario("make_ignored", "", exited("align", 4), code=2, command=["make"], files={
-        "Makefile": "all: one two\none:\n\t-crunch --exit 3\ntwo:\n\tgood\n\talign --exit 4\n"}),
+    make("make", "all:\n\tgood\n\tcrunch --exit 3\n\tgood\n", exited("crunch", 3)),
+    make("make_ignored", "all: one two\none:\n\t-crunch --exit 3\ntwo:\n\tgood\n\talign --exit 4\n", exited("align", 4)),
     Scenario("make_keep_going", "", exited("crunch", 3), code=2, command=["make", "-k", "-j2"], files={
         "Makefile": "all: one two three\none:\n\tgood\ntwo:\n\tcrunch --exit 3\nthree:\n\tgood --sleep 100\n"}),
     Scenario("make_recursive", "", exited("crunch", 5), code=2, command=["make"], files={
