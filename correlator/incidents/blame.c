@@ -130,14 +130,9 @@ static bool is_weak(int64_t code)
 	return code == 1 || code == 2;
 }
 
-static bool began_after(const struct ending *ending, const struct ending *other)
-{
-	return !other || ending->start_boot_ns > other->start_boot_ns;
-}
-
-/* Returns the latest to start, in a pipeline the last, of those that ended with `code`. */
-static const struct ending *find_code(const struct endings *endings, int64_t code, enum ending_kind kind,
-				      enum ending_followed followed_max)
+/* Returns the latest to start, in a pipeline the last, of those that ended with `code`, ROW_NULL: any. */
+static const struct ending *find(const struct endings *endings, int64_t code, enum ending_kind kind,
+				 enum ending_followed followed_max)
 {
 	const struct ending *found = NULL;
 
@@ -145,7 +140,8 @@ static const struct ending *find_code(const struct endings *endings, int64_t cod
 		const struct ending *ending = &endings->item[i];
 
 		if (ending->kind == kind && ending->followed <= followed_max &&
-		    shell_code_of(ending->wait_status) == code && began_after(ending, found))
+		    (code == ROW_NULL || shell_code_of(ending->wait_status) == code) &&
+		    (!found || ending->start_boot_ns > found->start_boot_ns))
 			found = ending;
 	}
 	return found;
@@ -156,20 +152,7 @@ static const struct ending *find_passed(const struct endings *endings, int64_t c
 	const struct ending *found = NULL;
 
 	for (int kind = ENDING_FAILED; kind <= ENDING_TEARDOWN && !found; kind++)
-		found = find_code(endings, code, (enum ending_kind)kind, followed_max);
-	return found;
-}
-
-/* Returns the latest of `kind` to end, whatever its code. */
-static const struct ending *find_latest(const struct endings *endings, enum ending_kind kind,
-					enum ending_followed followed_max)
-{
-	const struct ending *found = NULL;
-
-	for (unsigned i = 0; i < endings->count; i++)
-		if (endings->item[i].kind == kind && endings->item[i].followed <= followed_max &&
-		    (!found || endings->item[i].end_boot_ns >= found->end_boot_ns))
-			found = &endings->item[i];
+		found = find(endings, code, (enum ending_kind)kind, followed_max);
 	return found;
 }
 
@@ -202,8 +185,8 @@ static const struct ending *find_of_wrapper(const struct endings *endings, int64
 	const struct ending *found = find_passed(endings, shell_code_of(wait_status), FOLLOWED_BY_TOOLS);
 
 	if (!found)
-		found = find_latest(endings, ENDING_FAILED, FOLLOWED_BY_TOOLS);
-	return found ? found : find_latest(endings, ENDING_EXPECTED, FOLLOWED_BY_NOTHING);
+		found = find(endings, ROW_NULL, ENDING_FAILED, FOLLOWED_BY_TOOLS);
+	return found ? found : find(endings, ROW_NULL, ENDING_EXPECTED, FOLLOWED_BY_NOTHING);
 }
 
 static const struct ending *find_first(const struct endings *endings, bool is_task)
@@ -226,7 +209,7 @@ static const struct ending *find_of_engine(const struct endings *endings, const 
 	/* $(shell COMMAND): make itself does not mind whether it fails. */
 	if (found && found->is_captured && retry_is_make(image->process))
 		return NULL;
-	return found ? found : find_latest(endings, ENDING_EXPECTED, FOLLOWED_BY_NOTHING);
+	return found ? found : find(endings, ROW_NULL, ENDING_EXPECTED, FOLLOWED_BY_NOTHING);
 }
 
 static bool is_crash(const struct ending *ending)
@@ -253,13 +236,12 @@ static bool is_raised(const struct ending *ending, const struct image *image)
 static const struct ending *find_of_program(const struct endings *endings, const struct image *image)
 {
 	int64_t code = shell_code_of(image->wait_status);
-	const struct ending *found = NULL, *latest;
+	const struct ending *found = NULL, *latest = ending_before(endings, image->end_boot_ns);
 
 	if (code > 2 && code < 255)
-		found = find_code(endings, code, ENDING_FAILED, FOLLOWED_BY_TOOLS);
+		found = find(endings, code, ENDING_FAILED, FOLLOWED_BY_TOOLS);
 	if (found)
 		return found;
-	latest = ending_before(endings, image->end_boot_ns);
 	if (latest && (latest->is_part || is_raised(latest, image)))
 		return latest;
 	for (unsigned i = 0; i < endings->count; i++)
