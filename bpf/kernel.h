@@ -157,7 +157,8 @@ struct mm_rss_stat { atomic_long_t count[4]; } KERNEL;
 struct mm_struct___rss { struct mm_rss_stat rss_stat; } KERNEL;
 
 struct rlimit {
-	unsigned long rlim_cur, rlim_max;
+	unsigned long rlim_cur;
+	unsigned long rlim_max;
 } KERNEL;
 
 struct signal_struct {
