@@ -14,20 +14,84 @@ TEST(a_container_belongs_to_the_client_that_waits_for_it)
 		       "docker samtools sort + gzip\n");
 }
 
-/* Among waiting clients, the one in the container's directory is chosen, except if it has ended or
- * already has its container. */
-TEST(a_client_waits_across_a_restart_and_no_longer_than_it_lives)
+/* Process 10 keeps the containers, 20 to 22 start them. */
+#define ID(digit) digit "123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define ENGINE \
+	"cgroup 600 /docker/" ID("a") "; cgroup 601 /docker/" ID("b") "; cgroup 602 /docker/" ID( \
+		"c") "; " \
+		     "1>10 mntns=5 containerd-shim-runc-v2; "
+#define MAKE "2>20 make -j8; "
+#define MAKE_TASK "main: make [make] running\n"
+
+static const struct {
+	const char *story, *tasks;
+} clients[] = {
+	/* in the order of their start, whatever their directories */
+	{MAKE "20>21 docker run image sort x; 20>22 cwd=/b docker run image gzip y; restart; "
+	      "10>30 cgroup=600 cwd=/ gzip y; 10>31 cgroup=601 cwd=/ sort x",
+	 MAKE_TASK "engine: sort [docker run, sort] running\nengine: gzip [docker run, gzip] running\n"},
+	/* the same command twice: the directory decides, then the user, then the order */
+	{MAKE "20>21 cwd=/a docker run image sort x; 20>22 cwd=/b docker run image sort x; "
+	      "10>30 cgroup=600 cwd=/b sort x; ends; 10>31 cgroup=601 cwd=/c sort x; 31>32 gzip",
+	 MAKE_TASK "engine: sort + gzip [docker run, sort, gzip] running\nengine: sort [docker run, sort] running\n"},
+	{MAKE "20>21 docker run -w /a image sort x; 20>22 docker run --workdir=/b image sort x; "
+	      "10>30 cgroup=600 cwd=/b sort x; 30>31 gzip",
+	 MAKE_TASK "engine: docker run [docker run] running\nengine: sort + gzip [docker run, sort, gzip] running\n"},
+	{MAKE "20>21 docker run -u 7:7 image sort x; 20>22 docker run --user=8 image sort x; "
+	      "10>30 cgroup=600 uid=8 cwd=/ sort x; 30>31 gzip",
+	 MAKE_TASK "engine: docker run [docker run] running\nengine: sort + gzip [docker run, sort, gzip] running\n"},
+	/* behind an entrypoint; the longer command, as it says more */
+	{MAKE "20>21 docker run image mem x; 20>22 docker run image bwa mem x; 10>30 cgroup=600 sh /enter bwa mem x; "
+	      "30 bwa mem x; 10>31 cgroup=601 bwa mem x; 31>32 gzip",
+	 MAKE_TASK "engine: bwa mem + gzip [docker run, bwa mem, gzip] running\n"
+		   "engine: bwa mem [docker run, enter, bwa mem] running\n"},
+	/* a script in the image has its interpreter before it, and its path */
+	{"2>20 bash a.sh; 20>21 docker run image job.sh x; 10>30 cgroup=600 sh /opt/job.sh x",
+	 "main: a.sh + job.sh [a.sh, docker run, job.sh] running\n"},
+	/* the runtime that is on its way into the container is not what runs in it */
+	{"2>20 docker run image sort x; 10>30 mntns=5 runc create; 30>31 cgroup=600 mntns=5 runc init; "
+	 "30>32 cgroup=600 mntns=6 sort x",
+	 "main: sort [docker run, sort] running\n"},
+	/* a stranger's container, while a client pulls its image, talks to another engine, or has its own */
+	{"2>20 docker run image sort x; later 600000; 10>30 cgroup=600 gzip y; 10>31 cgroup=601 sort x",
+	 "main: sort [docker run, sort] running\nmain: gzip [gzip] running\n"},
+	{"2>20 docker run web; 10>30 cgroup=600 nginx; 10>31 cgroup=601 gzip y",
+	 "main: nginx [docker run, nginx] running\nmain: gzip [gzip] running\n"},
+	{"2>20 docker run web; later 600000; 10>30 cgroup=600 gzip y",
+	 "main: docker run [docker run] running\nmain: gzip [gzip] running\n"},
+	{"2>20 docker start web; later 600000; 10>30 cgroup=600 gzip y",
+	 "main: docker start [docker start] running\nmain: gzip [gzip] running\n"},
+	/* what enters a container belongs to who asked for it; healthchecks, to the container */
+	{"10>30 cgroup=600 nginx; 2>20 docker exec web sort x; 10>31 cgroup=600 sort x; 10>32 cgroup=600 curl x; "
+	 "10>33 cgroup=601 sort x",
+	 "main: nginx + curl [nginx, curl] running\nmain: sort [docker exec, sort] running\nmain: sort [sort] running\n"},
+	{"2>20 docker run --name web image nginx; 10>30 cgroup=600 nginx; 2>21 docker exec other sort x; "
+	 "2>22 docker exec web sort x; 10>31 cgroup=600 sort x; 31>32 gzip",
+	 "main: nginx [docker run, nginx] running\nmain: docker exec [docker exec] running\n"
+	 "main: sort + gzip [docker exec, sort, gzip] running\n"},
+	/* `docker compose run`: its plugin is the client; `up` waits for nothing that can be told */
+	{"2>20 docker compose run svc sort x; 20>21 docker-compose compose -f x.yml run --rm -T svc sort x; "
+	 "10>30 cgroup=600 sort x",
+	 "main: docker compose + sort [docker compose, docker-compose run, sort] running\n"},
+	{"2>20 docker compose up; 20>21 docker-compose compose up; 10>30 cgroup=600 nginx; 10>31 cgroup=601 postgres",
+	 "main: docker compose + docker-compose compose [docker compose, docker-compose compose] running\n"
+	 "main: nginx [nginx] running\nmain: postgres [postgres] running\n"},
+	{"2>20 ctr run --rm --env A=b image " ID("a") " sort x; 10>30 cgroup=601 sort x; 10>31 cgroup=600 sort x; ends",
+	 "main: sort [ctr run, sort] running\nmain: sort [sort] running\n"},
+	/* restarted by its policy, not by a client that runs the same command */
+	{"2>20 bash a.sh; 10>30 cgroup=600 sort x; ends; 20>21 docker run image sort x; 10>31 cgroup=600 sort x; "
+	 "10>32 cgroup=601 sort x; 32>33 gzip",
+	 "main: sort + gzip [a.sh, docker run, sort, gzip] running\nmain: sort [sort] running\n"},
+	/* an interactive shell: its client's run becomes a session, and no other */
+	{"2>20 docker run image sort x; 2>21 tty=5 docker exec -it web bash; 10>30 cgroup=600 tty=5 bash; "
+	 "30>31 gzip x; 10>32 cgroup=601 sort x",
+	 "main: sort [docker run, sort] running\nmain: docker exec [docker exec] running\nmain: gzip [gzip] running\n"},
+};
+
+TEST_EACH(containers_and_their_clients, clients)
 {
-	tell("cgroup 600 /docker/" HEX64 "; "
-	     "cgroup 601 /docker/f123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef; "
-	     "1>10 containerd-shim-runc-v2; 2>20 python3 /usr/bin/snakemake -j2; "
-	     "20>21 cwd=/b docker run image bwa mem x; ends; 20>22 cwd=/b docker run image gzip x; "
-	     "20>23 cwd=/a docker run image sort x; restart; 10>30 cgroup=600 cwd=/a sort x; "
-	     "10>31 cgroup=601 cwd=/b gzip x; 10>32 cgroup=600 cwd=/a bwa index y"); /* docker exec */
-	ck_assert_tasks("main: snakemake [snakemake] running\n"
-			"engine: docker run [docker run] succeeded\n"
-			"engine: gzip [docker run, gzip] running\n"
-			"engine: sort + bwa index [docker run, sort, bwa index] running\n");
+	tell(ENGINE "%s", clients[_i].story);
+	ck_assert_tasks(clients[_i].tasks);
 }
 
 /* As with Docker: the shim runs runc outside any container, and what runc leaves in the container's
@@ -52,6 +116,28 @@ TEST(a_pid_namespace_is_a_container)
 	ck_assert_rows("SELECT c.runtime, c.runtime_id, c.pid_namespace, p.pid FROM containers c JOIN "
 		       "processes p ON p.container_id = c.id",
 		       "namespace box 4026532201 11\n");
+}
+
+/* The kernel gives its number to the next one at once, and jobs have cgroups of the same name. */
+TEST(a_namespace_of_the_same_number_and_name_is_another_container)
+{
+	tell("cgroup 600 /job_1/task_0; cgroup 601 /job_2/task_0; 2>20 bash a.sh; 20>21 cgroup=600 pidns=7 bwa mem x; "
+	     "21 cgroup=600 pidns=7 bwa mem y; 21>22 pidns=7 bwa mem z; ends; "
+	     "2>23 cgroup=601 pidns=7 sort x; ends; " /* nsenter */
+	     "21 ends; restart; 20>31 cgroup=600 pidns=7 gzip x; ends; 20>41 cgroup=601 pidns=7 gzip y; "
+	     "41>42 pidns=7 gzip z");
+	ck_assert_rows(
+		"SELECT c.cgroup_path, group_concat(p.pid || p.program, ' ') FROM containers c JOIN processes p ON "
+		"p.container_id = c.id GROUP BY c.id ORDER BY p.begin_boot_ns",
+		"/job_1/task_0 21bwa 21bwa 22bwa 23sort\n/job_1/task_0 31gzip\n/job_2/task_0 41gzip 42gzip\n");
+}
+
+/* The path of a container's cgroup distinguishes it from others with a name as their id. */
+TEST(containers_of_two_users_may_have_the_same_name)
+{
+	tell("cgroup 600 /user-1/lxc.payload.web; cgroup 601 /user-2/lxc.payload.web; 2>20 cgroup=600 sort x; "
+	     "2>21 cgroup=601 sort y");
+	ck_assert_rows("SELECT count(*), count(DISTINCT run_id) FROM containers", "2 2\n");
 }
 
 static const char namespaces[] = "SELECT runtime_id, pid_namespace, mount_namespace FROM containers "
@@ -86,8 +172,7 @@ TEST(a_fork_has_the_namespaces_of_its_parent)
 	tell("cgroup 600 /user.slice/box; 2>11 " INSIDE "bash y.sh; "
 	     "11>12; " /* in an unknown cgroup */
 	     "restart; 12>13 bwa mem x; ends");
-	ck_assert_rows(namespaces, "box 4026532201 4026532199\n"
-				   "pid:[4026532201] 4026532201 4026532199\n");
+	ck_assert_rows(namespaces, "box 4026532201 4026532199\n");
 }
 
 TEST(a_container_that_nobody_waits_for_is_a_run)

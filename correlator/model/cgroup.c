@@ -37,7 +37,7 @@ struct cgroup *cgroup_add(struct model *model, uint64_t cgroup_id, const char *p
 		return NULL;
 	}
 	if (container_parse(cgroup->path, &name))
-		cgroup->container = container_get(model, &name, cgroup->path, 0);
+		cgroup->container = container_get(model, &name, cgroup->path, NULL);
 	cgroup->dirty = true;
 	HASH_ADD(hh, model->cgroups, cgroup_id, sizeof(cgroup->cgroup_id), cgroup);
 	return cgroup;

@@ -15,8 +15,27 @@
 /* inode of the initial pid namespace (include/linux/proc_ns.h, PROC_PID_INIT_INO) */
 #define INITIAL_PID_NAMESPACE 0xEFFFFFFCU
 
+/* Makes it the container of its pid namespace, unless a later one has that number now. */
+static void link_namespace(struct model *model, struct container *container)
+{
+	struct container *other;
+
+	if (container->pid_namespace == ROW_NULL)
+		return;
+	HASH_FIND(hh_namespace, model->namespaces, &container->pid_namespace, sizeof(int64_t), other);
+	if (other && other->begin_boot_ns > container->begin_boot_ns)
+		return;
+	HASH_REPLACE(hh_namespace, model->namespaces, pid_namespace, sizeof(int64_t), container, other);
+}
+
+void container_add(struct model *model, struct container *container)
+{
+	HASH_ADD(hh, model->containers, id, sizeof(container->id), container);
+	link_namespace(model, container);
+}
+
 struct container *container_get(struct model *model, const struct container_name *name, const char *path,
-				uint32_t pid_namespace)
+				const struct process *first)
 {
 	struct container *container;
 	struct identity identity;
@@ -24,8 +43,11 @@ struct container *container_get(struct model *model, const struct container_name
 	model_begin_identity(model, "container", &identity);
 	identity_add_bytes(&identity, name->runtime, strlen(name->runtime));
 	identity_add_bytes(&identity, name->runtime_id, strlen(name->runtime_id));
-	if (pid_namespace)
-		identity_add_u64(&identity, pid_namespace);
+	identity_add_bytes(&identity, path, name->path_size);
+	if (first) {
+		identity_add_u64(&identity, first->pid_namespace);
+		identity_add_u64(&identity, first->key.start_boot_ns);
+	}
 	int64_t id = identity_end(&identity);
 
 	HASH_FIND(hh, model->containers, &id, sizeof(id), container);
@@ -44,21 +66,46 @@ struct container *container_get(struct model *model, const struct container_name
 	container->begin_boot_ns = model->now_boot_ns;
 	container->started_unix_ns = model_unix_ns(model, container->begin_boot_ns);
 	container->dirty = true;
-	HASH_ADD(hh, model->containers, id, sizeof(container->id), container);
+	container_add(model, container);
 	return container;
 }
 
-/* A runtime that puts no id into the path (plain runc) still creates a pid namespace:
- * then the container is named after its cgroup. */
+static bool is_in_namespace(const struct image *image, uint32_t pid_namespace)
+{
+	return image && image->container && image->container->pid_namespace == pid_namespace;
+}
+
+/* Returns the container that the process's pid namespace is known to be: that of its previous image or
+ * of its parent, or, for a process that has entered, the one that lives. */
+static struct container *container_of_namespace(struct model *model, const struct process *process)
+{
+	int64_t pid_namespace = process->pid_namespace;
+	struct container *container;
+
+	if (is_in_namespace(process->image, process->pid_namespace))
+		return process->image->container;
+	if (process->parent && is_in_namespace(process->parent->image, process->pid_namespace))
+		return process->parent->image->container;
+	HASH_FIND(hh_namespace, model->namespaces, &pid_namespace, sizeof(pid_namespace), container);
+	return container && container->living_count > 0 ? container : NULL;
+}
+
+/* A runtime that puts no id into the path (plain runc, Apptainer) still creates a pid namespace: then the container
+ * is named after its cgroup. Others may have had the same cgroup, and the kernel gives the number of a
+ * namespace to the next one at once, so the start of its first process is part of its identity. */
 struct container *container_of_process(struct model *model, const struct process *process)
 {
 	struct cgroup *cgroup = cgroup_find(model, process->cgroup_id);
 	struct container_name name = {.runtime = "namespace"};
+	struct container *container;
 
 	if (cgroup && cgroup->container)
 		return cgroup->container;
 	if (process->pid_namespace == 0 || process->pid_namespace == INITIAL_PID_NAMESPACE)
 		return NULL;
+	container = container_of_namespace(model, process);
+	if (container)
+		return container;
 	const char *path = cgroup ? cgroup->path : "/";
 	const char *base = strrchr(path, '/');
 
@@ -67,7 +114,7 @@ struct container *container_of_process(struct model *model, const struct process
 	else
 		snprintf(name.runtime_id, sizeof(name.runtime_id), "pid:[%u]", process->pid_namespace);
 	name.path_size = strlen(path);
-	return container_get(model, &name, path, process->pid_namespace);
+	return container_get(model, &name, path, process);
 }
 
 /* ---- what is known about a container */
@@ -77,13 +124,14 @@ void container_set_label(struct model *model, struct container *container, const
 	const struct command *command = teller->command;
 	struct container_label label;
 
-	if (!command || model->arguments == REDACT_PROGRAM_ONLY ||
-	    !container_label_parse(command->program, command->arguments, command->arguments_size, &label) ||
-	    (label.runtime_id[0] && strcmp(label.runtime_id, container->runtime_id) != 0))
+	if (!command || model->arguments == REDACT_PROGRAM_ONLY)
 		return;
-	if (label.name[0] && !container->name)
+	container_label_parse(command->program, command->subject.argv, command->subject.argc, &label);
+	if (label.runtime_id && strcmp(label.runtime_id, container->runtime_id) != 0)
+		return;
+	if (label.name && !container->name && label.verb <= CONTAINER_RUN)
 		model_set_text(model, &container->name, label.name);
-	if (label.image[0] && !container->image)
+	if (label.image && !container->image)
 		model_set_text(model, &container->image, label.image);
 	container->dirty = true;
 }
@@ -107,7 +155,7 @@ static void note_first(struct model *model, struct container *container, const s
 }
 
 /* Takes those of the first process inside: a runtime that is still entering has the host's. */
-static void note_namespaces(struct container *container, const struct process *process)
+static void note_namespaces(struct model *model, struct container *container, const struct process *process)
 {
 	if (container->pid_namespace != ROW_NULL || process->pid_namespace == 0 ||
 	    process->pid_namespace == INITIAL_PID_NAMESPACE)
@@ -115,6 +163,7 @@ static void note_namespaces(struct container *container, const struct process *p
 	container->pid_namespace = process->pid_namespace;
 	if (process->mount_namespace)
 		container->mount_namespace = process->mount_namespace;
+	link_namespace(model, container);
 }
 
 /* A container belongs to the run and task of its first process. Wrappers do not count: one may be
@@ -127,7 +176,7 @@ void container_note_image(struct model *model, const struct image *image)
 	if (!container)
 		return;
 	note_first(model, container, process);
-	note_namespaces(container, process);
+	note_namespaces(model, container, process);
 	if (container->run_id != ROW_NULL || process->run == model->system || image->role == RULES_ROLE_WRAPPER)
 		return;
 	container->run_id = process->run->id;
@@ -137,7 +186,12 @@ void container_note_image(struct model *model, const struct image *image)
 
 void container_free(struct model *model, struct container *container)
 {
+	struct container *latest;
+
 	HASH_DELETE(hh, model->containers, container);
+	HASH_FIND(hh_namespace, model->namespaces, &container->pid_namespace, sizeof(int64_t), latest);
+	if (latest == container)
+		HASH_DELETE(hh_namespace, model->namespaces, container);
 	free(container->cgroup_path);
 	free(container->image);
 	free(container->name);

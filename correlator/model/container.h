@@ -26,13 +26,16 @@ struct container {
 	uint64_t begin_boot_ns, end_boot_ns;
 	int64_t started_unix_ns;
 	bool dirty;
-	uint64_t used_boot_ns; /* last sweep that found it in use */
-	UT_hash_handle hh;     /* by id */
+	uint64_t used_boot_ns;       /* last sweep that found it in use */
+	UT_hash_handle hh;           /* by id */
+	UT_hash_handle hh_namespace; /* by pid_namespace, the latest with that number */
 };
 
-/* `pid_namespace` is 0 unless nothing else identifies it: others may have had the same cgroup. */
+/* Adds a container to the model's. */
+void container_add(struct model *model, struct container *container);
+/* `first` is its first process, NULL unless nothing in the path identifies it. */
 struct container *container_get(struct model *model, const struct container_name *name, const char *path,
-				uint32_t pid_namespace);
+				const struct process *first);
 struct container *container_of_process(struct model *model, const struct process *process);
 /* Updates its container from `image`, which has just begun in it. */
 void container_note_image(struct model *model, const struct image *image);

@@ -142,31 +142,18 @@ const char *cgroup_unit(const char *path, char *buffer, size_t size)
 
 /* ---- what command lines say ---- */
 
-/* Options of `docker run`, `podman run` and the like that take no value. The others take
+/* Options of `docker run`, `podman exec` and the like that take no value. The others take
  * one: the next word, or after "=". */
 /* clang-format off */
 static const char *const flags[] = {
-	"--rm", "--rmi", "--detach", "--interactive", "--tty", "--init", "--privileged", "--read-only",
+	"--", "--rm", "--rmi", "--detach", "--interactive", "--tty", "--init", "--privileged", "--read-only",
 	"--publish-all", "--no-healthcheck", "--oom-kill-disable", "--quiet", "--replace", "--no-hosts",
 	"--no-hostname", "--env-host", "--rootfs", "--sig-proxy", "--disable-content-trust",
 	"--tls-verify", "--http-proxy", "--unsetenv-all", "--read-only-tmpfs", "--passwd", "--debug",
+	"--no-deps", "--no-TTY", "--service-ports", "--use-aliases", "--build", "--null-io", "--net-host",
 };
 /* clang-format on */
-static const char short_flags[] = "ditPqD";
-
-struct argument_words {
-	const char *next, *end; /* each terminated by NUL */
-};
-
-static const char *take_word(struct argument_words *words)
-{
-	const char *word = words->next;
-
-	if (word >= words->end)
-		return NULL;
-	words->next = word + strnlen(word, (size_t)(words->end - word)) + 1;
-	return word;
-}
+static const char short_flags[] = "ditPqDT";
 
 static bool is_flag(const char *option)
 {
@@ -187,94 +174,98 @@ static bool takes_next_word(const char *option)
 	return false;
 }
 
-/* Returns the value of `--name X` or `--name=X`, or NULL if it is another option. */
-static const char *option_value(const char *option, const char *wanted, const char *next)
-{
-	size_t size = strlen(wanted);
+struct option {
+	const char *name;
+	const char **value;
+};
 
-	if (strncmp(option, wanted, size) != 0)
-		return NULL;
-	if (option[size] == '=')
-		return option + size + 1;
-	return option[size] == '\0' ? next : NULL;
+/* Sets the value of the option that `word` is: "--name VALUE", "--name=VALUE", "-n VALUE" or "-nVALUE". */
+static void take_option(const struct option options[], const char *word, const char *next)
+{
+	for (; options->name; options++) {
+		size_t size = strlen(options->name);
+
+		if (strncmp(word, options->name, size) != 0)
+			continue;
+		if (word[size] == '\0' && next)
+			*options->value = next;
+		else if (word[size] == '=')
+			*options->value = word + size + 1;
+		else if (word[size] && size == 2)
+			*options->value = word + size;
+	}
 }
 
-static void set_label(char *label, size_t size, const char *value)
+/* Sets the verb, which may follow others: docker container run. Returns false if `word` is neither. */
+static bool take_verb(struct container_label *label, const char *word)
 {
-	if (value && *value)
-		snprintf(label, size, "%s", value);
+	static const struct {
+		const char *word;
+		enum container_verb verb;
+	} words[] = {
+		{"run", CONTAINER_RUN},           {"exec", CONTAINER_EXEC},          {"start", CONTAINER_START},
+		{"container", CONTAINER_NO_VERB}, {"containers", CONTAINER_NO_VERB}, {"task", CONTAINER_NO_VERB},
+		{"tasks", CONTAINER_NO_VERB},     {"compose", CONTAINER_NO_VERB},
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (strcmp(word, words[i].word) == 0) {
+			label->verb = words[i].verb;
+			return true;
+		}
+	return false;
 }
 
-/* docker [OPTION...] [container] run [OPTION...] IMAGE ... */
-static void parse_client(struct argument_words *words, struct container_label *ret)
+/* run [OPTION...] IMAGE [COMMAND...]; ctr run [OPTION...] IMAGE ID [COMMAND...];
+ * exec [OPTION...] CONTAINER COMMAND...; start [OPTION...] CONTAINER */
+static void parse_client(const char *const argv[], size_t argc, bool has_id, struct container_label *ret)
 {
-	bool run = false;
-	const char *word;
+	const struct option options[] = {
+		{"--name", &ret->name},  {"--user", &ret->user},     {"-u", &ret->user}, {"--workdir", &ret->directory},
+		{"-w", &ret->directory}, {"--cwd", &ret->directory}, {NULL, NULL}};
 
-	while ((word = take_word(words))) {
-		if (word[0] == '-' && word[1]) {
-			const char *next = words->next < words->end ? words->next : NULL;
-
-			if (run)
-				set_label(ret->name, sizeof(ret->name), option_value(word, "--name", next));
-			if (takes_next_word(word))
-				take_word(words);
-		} else if (run) {
-			set_label(ret->image, sizeof(ret->image), word);
-			return;
-		} else if (strcmp(word, "run") == 0 || strcmp(word, "create") == 0) {
-			run = true;
-		} else if (strcmp(word, "container") != 0) {
+	for (size_t i = 1; i < argc; i++) {
+		if (argv[i][0] == '-' && argv[i][1]) {
+			if (ret->verb != CONTAINER_NO_VERB)
+				take_option(options, argv[i], i + 1 < argc ? argv[i + 1] : NULL);
+			i += takes_next_word(argv[i]);
+		} else if (ret->verb == CONTAINER_NO_VERB) {
+			if (!take_verb(ret, argv[i]))
+				return;
+		} else if (ret->verb == CONTAINER_RUN && has_id && !ret->image) {
+			ret->image = argv[i];
+		} else {
+			*(ret->verb != CONTAINER_RUN ? &ret->name : has_id ? &ret->runtime_id : &ret->image) = argv[i];
+			ret->command_index = i + 1;
 			return;
 		}
 	}
 }
 
-/* conmon ... -c ID ... -n NAME ...: podman's and CRI-O's monitor of one container. */
-static void parse_monitor(struct argument_words *words, struct container_label *ret)
+void container_label_parse(const char *program, const char *const argv[], size_t argc,
+			   struct container_label *ret_label)
 {
-	const char *word;
+	static const char *const clients[] = {"docker", "docker-compose", "podman", "nerdctl", "ctr"};
+	const struct option monitor[] = {{"-n", &ret_label->name},
+					 {"--name", &ret_label->name},
+					 {"-c", &ret_label->runtime_id},
+					 {"--cid", &ret_label->runtime_id},
+					 {NULL, NULL}};
+	const struct option nspawn[] = {{"-M", &ret_label->name},
+					{"--machine", &ret_label->name},
+					{"-i", &ret_label->image},
+					{"--image", &ret_label->image},
+					{NULL, NULL}};
+	const struct option *options = strcmp(program, "systemd-nspawn") == 0 ? nspawn
+				       : strncmp(program, "conmon", 6) == 0   ? monitor
+									      : NULL;
 
-	while ((word = take_word(words))) {
-		if (strcmp(word, "-n") == 0 || strcmp(word, "--name") == 0)
-			set_label(ret->name, sizeof(ret->name), take_word(words));
-		else if (strcmp(word, "-c") == 0 || strcmp(word, "--cid") == 0)
-			set_label(ret->runtime_id, sizeof(ret->runtime_id), take_word(words));
-	}
-}
-
-/* systemd-nspawn -M NAME --image=FILE */
-static void parse_nspawn(struct argument_words *words, struct container_label *ret)
-{
-	const char *word;
-
-	while ((word = take_word(words))) {
-		const char *next = words->next < words->end ? words->next : NULL;
-
-		if (strcmp(word, "-M") == 0)
-			set_label(ret->name, sizeof(ret->name), next);
-		else if (strcmp(word, "-i") == 0)
-			set_label(ret->image, sizeof(ret->image), next);
-		set_label(ret->name, sizeof(ret->name), option_value(word, "--machine", next));
-		set_label(ret->image, sizeof(ret->image), option_value(word, "--image", next));
-	}
-}
-
-bool container_label_parse(const char *program, const char *arguments, size_t size, struct container_label *ret_label)
-{
-	static const struct {
-		const char *program;
-		void (*parse)(struct argument_words *words, struct container_label *ret);
-	} programs[] = {
-		{"docker", parse_client},  {"podman", parse_client},    {"nerdctl", parse_client},
-		{"conmon", parse_monitor}, {"conmonrs", parse_monitor}, {"systemd-nspawn", parse_nspawn},
-	};
-	struct argument_words words = {arguments, arguments + size};
-
-	*ret_label = (struct container_label){0};
-	take_word(&words); /* argv[0] */
-	for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++)
-		if (strcmp(program, programs[i].program) == 0)
-			programs[i].parse(&words, ret_label);
-	return ret_label->name[0] || ret_label->image[0];
+	*ret_label = (struct container_label){.command_index = argc};
+	for (size_t i = 0; i < sizeof(clients) / sizeof(*clients); i++)
+		if (strcmp(program, clients[i]) == 0)
+			parse_client(argv, argc, strcmp(program, "ctr") == 0, ret_label);
+	if (strcmp(program, "docker-compose") == 0)
+		ret_label->image = NULL; /* it is the name of a service */
+	for (size_t i = 1; options && i < argc; i++)
+		take_option(options, argv[i], i + 1 < argc ? argv[i + 1] : NULL);
 }

@@ -18,15 +18,19 @@ struct container_name {
 /* Whether `path` is in a container's cgroup. */
 bool container_parse(const char *path, struct container_name *ret_name);
 
-/* What a command line tells about the container that it starts or monitors. */
+enum container_verb { CONTAINER_NO_VERB, CONTAINER_RUN, CONTAINER_EXEC, CONTAINER_START };
+
+/* What a command line tells about the container that it starts, enters or monitors: words of it,
+ * NULL if it does not tell. */
 struct container_label {
-	char name[128]; /* "" unknown */
-	char image[256];
-	char runtime_id[72]; /* "" unknown: whichever container it starts */
+	enum container_verb verb;
+	const char *name, *image, *runtime_id; /* without an id: whichever container it starts */
+	const char *user, *directory;          /* of the program that it executes in the container */
+	size_t command_index;                  /* of that program in argv; argc: the image's own */
 };
 
-/* `arguments` is argv, each terminated by NUL. Returns false if it gives neither name nor image. */
-bool container_label_parse(const char *program, const char *arguments, size_t size, struct container_label *ret_label);
+void container_label_parse(const char *program, const char *const argv[], size_t argc,
+			   struct container_label *ret_label);
 
 /* Returns the innermost systemd unit in `path` ("ssh.service"), written to `buffer`,
  * or NULL if there is none. */

@@ -54,6 +54,7 @@ struct model {
 	struct cgroup *cgroups;
 	struct cgroup *latest_cgroup; /* latest lookup, NULL: none; an event does three */
 	struct container *containers;
+	struct container *namespaces;  /* the same, by pid namespace */
 	uint64_t next_sweep_boot_ns;   /* of cgroups and containers */
 	uint64_t next_renewal_boot_ns; /* of cgroup rows */
 	struct run *runs;              /* list */

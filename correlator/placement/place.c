@@ -19,6 +19,7 @@
 #include "correlator/model/model.h"
 #include "correlator/model/run.h"
 #include "correlator/placement/classify.h"
+#include "correlator/placement/client.h"
 #include "correlator/placement/origin.h"
 #include "correlator/placement/placing.h"
 #include "correlator/placement/run_name.h"
@@ -42,32 +43,9 @@ static struct process *companion(struct model *model, const struct container *co
 	return NULL;
 }
 
-/* Returns the client (`docker run`) that waits for this container: one in the container's
- * working directory, as engines start them, otherwise the only waiting client. Returns
- * NULL if the choice is ambiguous. */
-static struct process *waiting_client(struct model *model, const struct process *process)
-{
-	struct process *candidate, *only = NULL, *nearest = NULL;
-	const struct image *image;
-	int count = 0;
-
-	DL_FOREACH2 (model->clients, image, client_next) {
-		candidate = image->process;
-		if (!candidate || candidate->ended || candidate->has_container || candidate->place != PLACE_FULL)
-			continue;
-		only = candidate;
-		count++;
-		if (!nearest && process->command && candidate->command && process->command->working_directory[1] &&
-		    strcmp(process->command->working_directory, candidate->command->working_directory) == 0)
-			nearest = candidate;
-	}
-	if (nearest)
-		return nearest;
-	return count == 1 ? only : NULL;
-}
-
 /* Returns the origin (a shim, a daemon) that keeps the container, if no ancestor of `process` below
- * it is in the container. Only the runtime that created the container may stand between the two. */
+ * it is in the container. Only the runtime that created the container may stand between the two. With the keeper's
+ * mount namespace, `process` is still that runtime, on its way into the container. */
 static struct process *keeper_of(const struct process *process, const struct container *container)
 {
 	struct process *above;
@@ -76,30 +54,28 @@ static struct process *keeper_of(const struct process *process, const struct con
 		if (above->image->container == container)
 			return NULL;
 		if (above->image->role == RULES_ROLE_ORIGIN)
-			return above;
+			return !above->mount_namespace || process->mount_namespace != above->mount_namespace ? above
+													     : NULL;
 		if (above->image->role != RULES_ROLE_WRAPPER)
 			return NULL;
 	}
 	return NULL;
 }
 
-/* Places a process of such a container in the group of the client that asked for it. */
+/* Places a process of such a container in the group of the client that asked for it, otherwise with the
+ * container's other processes. */
 static struct group *join_client(struct model *model, struct process *process, struct container *container,
 				 enum reason *ret_reason)
 {
-	struct process *found = companion(model, container);
+	struct process *other = companion(model, container), *found = client_take(model, process, container, other);
 
-	if (found) {
-		*ret_reason = REASON_COMPANION;
-	} else {
-		found = waiting_client(model, process);
-		if (!found)
-			return NULL;
-		found->has_container = true;
+	*ret_reason = found ? REASON_CLIENT : REASON_COMPANION;
+	if (found && !other)
 		container_set_label(model, container, found);
-		process_set_changed(model, found);
-		*ret_reason = REASON_CLIENT;
-	}
+	else if (!found)
+		found = other;
+	if (!found)
+		return NULL;
 	process->path_rank = found->path_rank;
 	return found->group;
 }
@@ -208,15 +184,11 @@ static struct group *place_lost(struct model *model, struct process *process, co
 }
 
 /* A client that waits for an interactive shell in a container turns its run into a session. */
-static void client_becomes_session(struct model *model, const struct process *process)
+static void client_becomes_session(struct model *model, const struct process *process, struct container *container)
 {
-	struct process *client = waiting_client(model, process);
+	struct process *client = client_take(model, process, container, companion(model, container));
 
-	if (!client)
-		return;
-	client->has_container = true;
-	process_set_changed(model, client);
-	if (origin_leads_to(client->run, client) && origin_allows_session(client))
+	if (client && origin_leads_to(client->run, client) && origin_allows_session(client))
 		run_become_session(client->run);
 }
 
@@ -257,7 +229,7 @@ static struct group *find_or_open_group(struct model *model, struct process *pro
 	struct group *joined = NULL;
 
 	if (keeper && interactive)
-		client_becomes_session(model, process);
+		client_becomes_session(model, process, container);
 	else if (keeper)
 		joined = join_client(model, process, container, ret_reason);
 	else if (interactive)

@@ -108,7 +108,7 @@ static void load_container(struct loader *loader, struct store_result *result)
 	begin_state(loader, result);
 	container_state(&loader->archive, container);
 	end_state(loader);
-	HASH_ADD(hh, loader->model->containers, id, sizeof(container->id), container);
+	container_add(loader->model, container);
 	add(loader, WHO_CONTAINER, container->id, container);
 }
 
