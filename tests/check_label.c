@@ -199,13 +199,15 @@ TEST(labels_do_not_come_from_code)
 /* Scripts that a step generates for each sample are one tool. */
 TEST(scripts_of_a_sample_are_one_tool)
 {
-	tell(MAKE "10>11 python3 read_duplication.py -i s1_T1.bam -o s1_T1; 11>12 sh -c Rscript~x; "
-		  "12>13 Rscript s1_T1.DupRate_plot.r; 11>14 python3 other.step.py; "
-		  "10>21 python3 read_duplication.py -i s2_T1.bam -o s2_T1; 21>22 sh -c Rscript~x; "
-		  "22>23 Rscript s2_T1.DupRate_plot.r; 21>24 python3 other.step.py");
+	tell(MAKE
+	     "10>11 python3 read_duplication.py -i s1_T1.bam -o s1_T1; 11>12 sh -c Rscript~x; "
+	     "12>13 Rscript s1_T1.DupRate_plot.r; 11>14 python3 other.step.py; "
+	     "10>21 python3 read_duplication.py -i s2_T1.bam -o s2_T1; 21>22 sh -c Rscript~x; "
+	     "22>23 Rscript s2_T1.DupRate_plot.r; 21>24 python3 other.step.py; "
+	     "10>30 bash run.sh data.csv; 30>31 python3 data.clean.py; 10>32 bash run.sh y; 32>33 python3 data.clean.py");
 	ck_assert_rows("SELECT t.name, count(*) FROM standing_tools t JOIN tasks k ON k.id = t.task_id "
 		       "WHERE k.kind = 'engine' AND t.role = 'tool' GROUP BY t.name ORDER BY t.name",
-		       "*.DupRate_plot.r 2\nother.step.py 2\nread_duplication.py 2\n");
+		       "*.DupRate_plot.r 2\ndata.clean.py 2\nother.step.py 2\nread_duplication.py 2\n");
 }
 
 int main(void)

@@ -93,6 +93,23 @@ TEST(a_shell_that_reads_a_file_is_a_script)
 		       "job align + call 3\njob trim 2\njob make all in work 3\njob merge 2\n");
 }
 
+/* A daemon that was found running starts work for users: it is theirs. What began since the probe is one run. */
+TEST(another_users_command_in_a_found_run_is_theirs)
+{
+	sample(10, 2, "mom -D", cpu(0));
+	pass(now + MS);
+	now += 2 * MS;
+	tell("10>11 setup x; ends; 10>12 su slurm -c align~x; 12>13 uid=64030 bash -c align~x; 13 uid=64030 align x; "
+	     "10>14 timeout 9 call x; 14>15 call x; restart; 10>16 su bob -s /bin/bash -c a~&&~b; "
+	     "16>17 uid=1500 bash -c a~&&~b; 17>18 uid=1500 a; "
+	     "2>20 bash new.sh; 20>21 su bob -c sort~x; 21>22 uid=1500 sort x");
+	ck_assert_rows("SELECT kind, name, user_id, reason FROM runs WHERE kind <> 'system' ORDER BY begin_boot_ns",
+		       "command mom 0 child of an origin\n"
+		       "command align 64030 another user's command in a run that was found running\n"
+		       "command a && b 1500 another user's command in a run that was found running\n"
+		       "command new.sh 0 child of an origin\n");
+}
+
 /* `tracer run -- bash` covers everything done in that shell, and so does a batch job. */
 TEST(tracer_run_keeps_what_a_shell_does)
 {

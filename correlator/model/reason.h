@@ -8,6 +8,7 @@
 	R(SYSTEM, "the host's own processes") \
 	R(SESSION, "an interactive shell: its commands are the runs") \
 	R(CHILD, "child of an origin") \
+	R(USER, "another user's command in a run that was found running") \
 	R(JOB, "job of an interactive shell") \
 	R(CGROUP, "cgroup beneath an origin") \
 	R(CONTAINER, "container that nobody here waits for") \

@@ -32,22 +32,21 @@ static void link_subjects(const struct process *process)
 	}
 }
 
-/* Whether the last path component of an argument begins with the whole prefix: s1 matches s1.bam,
- * out/s1 and s1, but not s10.bam. */
-static bool arguments_have_prefix(const struct command *command, const char *prefix, size_t size)
+/* Whether an option has the value `prefix`, without folders. */
+static bool options_have_value(const struct command *command, const char *prefix, size_t size)
 {
-	for (size_t i = 1; i < command->subject.argc; i++) {
+	for (size_t i = 2; i < command->subject.argc; i++) {
 		const char *argument = command->subject.argv[i], *slash = strrchr(argument, '/');
 		const char *base = slash ? slash + 1 : argument;
 
-		if (strncmp(base, prefix, size) == 0 && (base[size] == '\0' || strchr("._-", base[size])))
+		if (command->subject.argv[i - 1][0] == '-' && strncmp(base, prefix, size) == 0 && base[size] == '\0')
 			return true;
 	}
 	return false;
 }
 
-/* Some steps write a script for each sample, SAMPLE.plot.r, and run it. The sample, which appears in
- * the arguments of an ancestor, is removed from the tool's name: *.plot.r. */
+/* Some steps write a script for each sample, SAMPLE.plot.r, and run it. The sample, which an ancestor was told
+ * by an option (-o SAMPLE), is removed from the tool's name: *.plot.r. */
 static void leave_sample_out(const struct process *process, struct rules_verdict *verdict)
 {
 	const struct process *above = process->parent;
@@ -61,7 +60,7 @@ static void leave_sample_out(const struct process *process, struct rules_verdict
 		/* Longest prefix first: a sample name may contain dots. */
 		for (const char *end = dot;
 		     (end = memrchr(verdict->name, '.', (size_t)(end - verdict->name))) && end > verdict->name;)
-			if (arguments_have_prefix(above->command, verdict->name, (size_t)(end - verdict->name))) {
+			if (options_have_value(above->command, verdict->name, (size_t)(end - verdict->name))) {
 				verdict->name[0] = '*';
 				memmove(verdict->name + 1, end, strlen(end) + 1);
 				return;

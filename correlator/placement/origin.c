@@ -59,6 +59,26 @@ struct run *origin_begin_session(struct model *model, struct process *process)
 	return run;
 }
 
+struct run *origin_begin_for_user(struct model *model, struct process *process)
+{
+	const struct process *parent = process->parent, *top = parent;
+	struct run *run = parent->run;
+
+	if (!parent->image || parent->image->role != RULES_ROLE_WRAPPER || process->uid == run->user_id ||
+	    !origin_allows_session(parent) || origin_leads_to(run, process))
+		return NULL;
+	while (top->parent && top->parent->run == run)
+		top = top->parent;
+	if (!top->image || top->image->began != IMAGE_FOUND)
+		return NULL;
+	run = run_new(model, process, RUN_COMMAND, 0);
+	if (run) {
+		run->origin_process_id = parent->image->id;
+		run->reason = REASON_USER;
+	}
+	return run;
+}
+
 /* A shell's own children, run by its profile, its prompt or $(...), share the shell's process group,
  * which it leads once it has enabled job control. */
 static bool is_shells_own(const struct process *shell, const struct placing *placing)

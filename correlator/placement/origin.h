@@ -23,3 +23,6 @@ bool origin_leads_to(const struct run *run, const struct process *process);
 /* Whether an interactive shell in the run of `process` turns it into a session or begins one. */
 bool origin_allows_session(const struct process *process);
 struct run *origin_begin_session(struct model *model, struct process *process);
+/* What su or the like starts as another user in a run that was found running begins a run: such a run may be a
+ * daemon that works for many. Returns NULL for anything else. */
+struct run *origin_begin_for_user(struct model *model, struct process *process);

@@ -227,6 +227,7 @@ static struct group *find_or_open_group(struct model *model, struct process *pro
 		return NULL;
 	keeper = container ? keeper_of(process, container) : NULL;
 	struct group *joined = NULL;
+	struct run *own;
 
 	if (keeper && interactive)
 		client_becomes_session(model, process, container);
@@ -236,6 +237,11 @@ static struct group *find_or_open_group(struct model *model, struct process *pro
 		joined = place_interactive(model, process, placing, ret_reason);
 	if (joined)
 		return joined;
+	own = placing->verdict && !keeper ? origin_begin_for_user(model, process) : NULL;
+	if (own) {
+		*ret_reason = own->reason;
+		return place_root(model, own, process, placing, &(struct rules_verdict){.role = RULES_ROLE_TOOL});
+	}
 	origin = keeper && keeper->image->boundary == RULES_BOUNDARY_CONTAINER ? keeper : parent;
 	if (origin_begins_run(model, process, origin, placing, &boundary)) {
 		struct run *run = origin_begin_run(model, process, origin, placing, boundary, &verdict);
