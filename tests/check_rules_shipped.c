@@ -7,52 +7,18 @@
 #include "common/rules/shipped.h"
 #include "tests/suite.h"
 
-#define WORDS_MAX 64
 #define FIELDS_MAX 16
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 static struct rules *rules;
 
-struct command {
-	char text[2048];
-	const char *words[WORDS_MAX];
-	struct rules_subject subject;
-};
-
-static void command_split(struct command *command, const char *text)
-{
-	char *out = command->text;
-
-	ck_assert_uint_lt(strlen(text), sizeof(command->text));
-	while (*text) {
-		char end = ' ';
-
-		if (*text == ' ') {
-			text++;
-			continue;
-		}
-		ck_assert_uint_lt(command->subject.argc, WORDS_MAX);
-		command->words[command->subject.argc++] = out;
-		if (*text == '\'')
-			end = *text++;
-		while (*text && *text != end)
-			*out++ = *text++;
-		if (*text)
-			text++;
-		*out++ = '\0';
-	}
-}
-
 /* `~name` as the first word: the executable is `name`, argv[0] is the next word. */
-static void command_init(struct command *command, const char *text)
+static void command_init(struct command_line *command, const char *text)
 {
-	memset(command, 0, sizeof(*command));
-	command_split(command, text);
-	command->subject.path = command->words[0];
-	command->subject.argv = command->words;
+	ck_assert_int_eq(command_line_init(command, text), 0);
 	command->subject.working_directory = "/home/ada/project";
 	command->subject.cgroup = "/user.slice";
-	if (command->words[0][0] == '~') {
+	if (text[0] == '~') {
 		command->subject.path++;
 		command->subject.argv++;
 		command->subject.argc--;
@@ -60,11 +26,12 @@ static void command_init(struct command *command, const char *text)
 }
 
 /* Conditions other than the command line. */
-static bool condition_set(struct command *command, const char *key, const char *value)
+static bool condition_set(struct command_line *command, const char *key, const char *value)
 {
-	static struct command parent;
+	static struct command_line parent;
 
 	if (strcmp(key, "parent") == 0) {
+		command_line_deinit(&parent);
 		command_init(&parent, value);
 		command->subject.parent = &parent.subject;
 	} else if (strcmp(key, "working_directory") == 0) {
@@ -94,7 +61,6 @@ static const char *verdict_text(const struct rules_verdict *verdict, const char 
 	} texts[] = {
 		{"name", verdict->name},
 		{"role", rules_role_text(verdict->role)},
-		{"rule", verdict->rule ? verdict->rule : "-"},
 		{"engine", verdict->engine},
 		{"rank", ranks[verdict->rank]},
 		{"run_key", verdict->run_key},
@@ -135,7 +101,7 @@ static bool line_holds(unsigned number, char *line)
 	} expected[FIELDS_MAX] = {{"engine", ""}, {"rank", ""}};
 	const char *text = field_next(&line);
 	struct rules_verdict verdict;
-	struct command command;
+	struct command_line command;
 	size_t count = 2;
 	bool holds = true;
 
@@ -160,6 +126,7 @@ static bool line_holds(unsigned number, char *line)
 		       expected[i].key, found, expected[i].value, verdict.rule ? verdict.rule : "-");
 		holds = false;
 	}
+	command_line_deinit(&command);
 	return holds;
 }
 

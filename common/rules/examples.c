@@ -9,15 +9,6 @@
 
 #include "common/rules/rule.h"
 
-#define EXAMPLE_WORDS_MAX 256
-
-/* A command line split into words, with shell quotes: '...' and "...". */
-struct command_line {
-	char *text;
-	const char *argv[EXAMPLE_WORDS_MAX];
-	struct rules_subject subject;
-};
-
 /* Appends one word at `*end`, without its quotes. */
 static const char *word_read(const char *text, char **end)
 {
@@ -35,7 +26,7 @@ static const char *word_read(const char *text, char **end)
 	return text;
 }
 
-static int command_line_init(struct command_line *line, const char *text)
+int command_line_init(struct command_line *line, const char *text)
 {
 	char *end;
 
@@ -43,7 +34,7 @@ static int command_line_init(struct command_line *line, const char *text)
 	if (!line->text)
 		return -ENOMEM;
 	end = line->text;
-	while (*text && line->subject.argc < EXAMPLE_WORDS_MAX) {
+	while (*text && line->subject.argc < sizeof(line->argv) / sizeof(*line->argv)) {
 		text += strspn(text, " ");
 		if (!*text)
 			break;
@@ -56,7 +47,7 @@ static int command_line_init(struct command_line *line, const char *text)
 	return 0;
 }
 
-static void command_line_deinit(struct command_line *line)
+void command_line_deinit(struct command_line *line)
 {
 	free(line->text);
 }

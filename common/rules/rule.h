@@ -63,6 +63,15 @@ struct rule_example {
 	const char *texts[TEMPLATE_TEXT_COUNT];
 };
 
+/* A command line split into words, with shell quotes: '...' and "..." (examples.c). */
+struct command_line {
+	char *text;
+	const char *argv[256];
+	struct rules_subject subject;
+};
+int command_line_init(struct command_line *line, const char *text); /* 0 or -ENOMEM */
+void command_line_deinit(struct command_line *line);
+
 struct rule_examples {
 	struct rule_example *items;
 	size_t count;

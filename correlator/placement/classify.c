@@ -32,40 +32,29 @@ static void link_subjects(const struct process *process)
 	}
 }
 
-/* Whether an option has the value `prefix`, without folders. */
-static bool options_have_value(const struct command *command, const char *prefix, size_t size)
-{
-	for (size_t i = 2; i < command->subject.argc; i++) {
-		const char *argument = command->subject.argv[i], *slash = strrchr(argument, '/');
-		const char *base = slash ? slash + 1 : argument;
-
-		if (command->subject.argv[i - 1][0] == '-' && strncmp(base, prefix, size) == 0 && base[size] == '\0')
-			return true;
-	}
-	return false;
-}
-
 /* Some steps write a script for each sample, SAMPLE.plot.r, and run it. The sample, which an ancestor was told
  * by an option (-o SAMPLE), is removed from the tool's name: *.plot.r. */
 static void leave_sample_out(const struct process *process, struct rules_verdict *verdict)
 {
 	const struct process *above = process->parent;
-	const char *dot = strrchr(verdict->name, '.');
+	char *name = verdict->name;
 
-	if (verdict->role != RULES_ROLE_TOOL || !dot || !process->command ||
-	    strcmp(verdict->name, process->command->program) == 0)
+	if (verdict->role != RULES_ROLE_TOOL || !process->command || strcmp(name, process->command->program) == 0)
 		return;
 	for (int depth = 0; depth < SAMPLE_ANCESTORS_MAX && above && above->command && above->run != NULL;
-	     depth++, above = above->parent) {
-		/* Longest prefix first: a sample name may contain dots. */
-		for (const char *end = dot;
-		     (end = memrchr(verdict->name, '.', (size_t)(end - verdict->name))) && end > verdict->name;)
-			if (options_have_value(above->command, verdict->name, (size_t)(end - verdict->name))) {
-				verdict->name[0] = '*';
-				memmove(verdict->name + 1, end, strlen(end) + 1);
+	     depth++, above = above->parent)
+		for (size_t i = 2; i < above->command->subject.argc; i++) {
+			const char *const *argument = &above->command->subject.argv[i];
+			const char *slash = strrchr(*argument, '/'), *sample = slash ? slash + 1 : *argument;
+			size_t size = strlen(sample);
+
+			if (argument[-1][0] == '-' && size > 0 && strncmp(name, sample, size) == 0 &&
+			    name[size] == '.' && strchr(name + size + 1, '.')) {
+				name[0] = '*';
+				memmove(name + 1, name + size, strlen(name + size) + 1);
 				return;
 			}
-	}
+		}
 }
 
 void classify(struct model *model, struct process *process, struct rules_verdict *ret_verdict)
