@@ -4,10 +4,12 @@
 
 #include "cli/source.h"
 #include "cli/units.h"
+#include "query/ask.h"
 
 #define NOW_NS (60 * INT64_C(1000000000)) /* "now" is an average over at least this */
 #define LABEL_COLUMNS 11                  /* columns before the text of a line */
 #define SAMPLES_MAX 100000
+#define AHEAD_MAX 8 /* hosts asked for at once */
 
 static const char *host_name; /* NULL: all */
 static int64_t since_ns = 3600 * INT64_C(1000000000);
@@ -218,15 +220,10 @@ static json_t *host_to_json(const struct row_cloud_host *host, const struct rows
 	return object;
 }
 
-/* Adds the host to `json`, or prints it if that is NULL. */
-static int show_host(struct view *view, const struct row_cloud_host *host, bool is_first, json_t *json)
+/* Adds the host to `json`, or prints it if that is NULL. `filter` is that of host_samples.sql. */
+static int show_host(struct view *view, const struct row_cloud_host *host, struct store_parameter *filter,
+		     bool is_first, json_t *json)
 {
-	struct store_parameter filter[] = {
-		{"host_id", STORE_INTEGER, host->host.id, NULL},
-		{"since_unix_ns", STORE_INTEGER, (int64_t)time(NULL) * 1000000000 - since_ns, NULL},
-		{"limit", STORE_INTEGER, SAMPLES_MAX, NULL},
-		{0},
-	};
 	struct rows samples = {0};
 	struct output_flow flow;
 	struct span span;
@@ -247,21 +244,36 @@ static int show_host(struct view *view, const struct row_cloud_host *host, bool 
 	return error;
 }
 
-/* A store has one host, a lake has many. */
+static bool is_shown(const struct row_cloud_host *host)
+{
+	return !host_name || strcmp(host->host.hostname, host_name) == 0;
+}
+
+/* A store has one host, a lake has many: it answers for the next ones meanwhile. */
 static int host_show(struct view *view)
 {
+	struct store_parameter filter[] = {
+		{"host_id", STORE_INTEGER, 0, NULL},
+		{"since_unix_ns", STORE_INTEGER, (int64_t)time(NULL) * 1000000000 - since_ns, NULL},
+		{"limit", STORE_INTEGER, SAMPLES_MAX, NULL},
+		{0},
+	};
 	json_t *object = json_pack("{s:[]}", "hosts");
 	json_t *json = view->options->json ? json_object_get(object, "hosts") : NULL;
 	struct rows hosts = {0};
 	int error = rows_load(&hosts, &row_type_cloud_host, view->store, "hosts", NULL);
 	bool is_first = true;
 
-	for (size_t i = 0; i < hosts.count && error == 0; i++) {
-		const struct row_cloud_host *host = ROWS_ITEM(&hosts, cloud_host, i);
-
-		if (host_name && strcmp(host->host.hostname, host_name) != 0)
+	for (size_t i = 0, ahead = 0; i < hosts.count && error == 0; i++) {
+		for (; ahead < hosts.count && ahead < i + AHEAD_MAX; ahead++) {
+			filter[0].integer = ROWS_ITEM(&hosts, cloud_host, ahead)->host.id;
+			if (is_shown(ROWS_ITEM(&hosts, cloud_host, ahead)))
+				query_ask_ahead(view->store, "host_samples", filter);
+		}
+		if (!is_shown(ROWS_ITEM(&hosts, cloud_host, i)))
 			continue;
-		error = show_host(view, host, is_first, json);
+		filter[0].integer = ROWS_ITEM(&hosts, cloud_host, i)->host.id;
+		error = show_host(view, ROWS_ITEM(&hosts, cloud_host, i), filter, is_first, json);
 		is_first = false;
 	}
 	if (error == 0 && is_first)

@@ -130,7 +130,8 @@ static int check(void)
 
 /* ---- the verb -------------------------------------------------------------------- */
 
-/* Parses samples=DAYS,rest=DAYS in any order, or one of them; DAYS as 90d or forever. Returns 0 or -EINVAL. */
+/* Parses samples=DAYS,rest=DAYS in any order, or one of them, or DAYS for both; DAYS as 90d or forever. Returns 0 or
+ * -EINVAL. */
 static int keep_parse(const char *text, struct lake_keep *keep)
 {
 	static const struct parse_unit days[] = {{"d", 1}, {0}};
@@ -139,13 +140,16 @@ static int keep_parse(const char *text, struct lake_keep *keep)
 	if (snprintf(copy, sizeof(copy), "%s", text) >= (int)sizeof(copy))
 		return -EINVAL;
 	while ((word = strsep(&rest, ","))) {
-		bool is_samples = strncmp(word, "samples=", 8) == 0;
-		char *value = is_samples || strncmp(word, "rest=", 5) == 0 ? strchr(word, '=') + 1 : "";
+		bool is_samples = strncmp(word, "samples=", 8) == 0, is_rest = strncmp(word, "rest=", 5) == 0;
+		const char *value = is_samples || is_rest ? strchr(word, '=') + 1 : word;
 		uint64_t number = LAKE_KEEP_FOREVER_DAYS;
 
 		if (strcmp(value, "forever") != 0 && parse_number(value, days, 1, LAKE_KEEP_FOREVER_DAYS, &number) < 0)
 			return -EINVAL;
-		*(is_samples ? &keep->samples_days : &keep->rest_days) = (int)number;
+		if (!is_rest)
+			keep->samples_days = (int)number;
+		if (!is_samples)
+			keep->rest_days = (int)number;
 	}
 	return 0;
 }

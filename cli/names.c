@@ -80,9 +80,9 @@ static int refuse(const struct reader *reader, const char *format, ...)
 	vsnprintf(reason, sizeof(reason), format, arguments);
 	va_end(arguments);
 	if (reader->number)
-		say("tracer show: %s:%u: %s", reader->path, reader->number, reason);
+		say("tracer: %s:%u: %s", reader->path, reader->number, reason);
 	else
-		say("tracer show: %s: %s", reader->path, reason);
+		say("tracer: %s: %s", reader->path, reason);
 	return -1;
 }
 

@@ -87,7 +87,7 @@ static int command_run(char **argv, const struct user *user, const struct child_
 	int error = child_start(&child, argv, user, signals);
 
 	if (error == 0)
-		return child_await(&child, signals);
+		return child_await(&child, signals, NULL);
 	say("tracer record: cannot run %s: %s", argv[0], strerror(-error));
 	return error == -ENOENT ? 127 : 126;
 }
@@ -133,7 +133,7 @@ static int record_main(const struct options *options)
 	if (!force && would_overwrite(options->operands[0]))
 		return has_command ? EXIT_OURS : VERB_FAILED;
 	if (program_find(PROGRAM_PROBE, probe) < 0)
-		return VERB_FAILED;
+		return has_command ? EXIT_OURS : VERB_FAILED;
 	if (has_command)
 		return record_command(options, probe, &user);
 	snprintf(seconds, sizeof(seconds), "%lld", (long long)(duration_ns / 1000000000));

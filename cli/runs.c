@@ -262,11 +262,11 @@ static int runs_load(struct listing *list)
 /* Printed to standard error, so that programs can parse the list. */
 static void print_left_out(const struct listing *list)
 {
-	if (list->runs.count == 0)
-		say("tracer runs: no matching runs; --all includes the system's own");
-	else if (list->left_out_count > 0)
+	if (list->left_out_count > 0)
 		say("tracer runs: %s of the system's own not shown; use --all to include them",
 		    units_count(list->left_out_count, false));
+	else if (list->runs.count == 0)
+		say("tracer runs: no matching runs");
 }
 
 static int runs_show(struct view *view)

@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <string.h>
 
 #define CLOCK_SKEW_S 300 /* a smaller skew does not explain a certificate failure */
 #define WORDS_BYTES 200  /* of the server's message quoted in a reason */
@@ -138,6 +139,9 @@ void verdict_reach(const struct http_answer *answer, const struct verdict_contex
 		ret_verdict->kind = VERDICT_ACCEPTED;
 	else
 		http_answer_explain(answer, context->url, ret_verdict->reason, sizeof(ret_verdict->reason));
+	if (answer->failure == HTTP_TIMEOUT)
+		strncat(ret_verdict->reason, ", or lake.timeout is too short",
+			sizeof(ret_verdict->reason) - strlen(ret_verdict->reason) - 1);
 	if (answer->failure == HTTP_ANSWERED && answer->status == 413)
 		ret_verdict->kind = VERDICT_TOO_LARGE;
 	/* A server that checks signatures or tokens by time says only "denied". */

@@ -195,12 +195,7 @@ static void explain_failure(const struct http_answer *answer, const char *url, c
 		    "and firewalls (%s)",
 		    url, error);
 		break;
-	case HTTP_TIMEOUT:
-		say(words,
-		    "%s: timed out (%s): the server hangs or is overloaded, or "
-		    "lake.timeout is too short",
-		    url, error);
-		break;
+	case HTTP_TIMEOUT: say(words, "%s: timed out (%s): the server hangs or is overloaded", url, error); break;
 	case HTTP_CUT: say(words, "%s: the connection was interrupted (%s)", url, error); break;
 	case HTTP_TLS_HANDSHAKE:
 		say(words,

@@ -156,6 +156,9 @@ class Names(unittest.TestCase):
             result = self.show(self.store, pathlib.Path(path.removesuffix(":1")))
             self.assertEqual(result.returncode, 1)
             self.assertIn(f"{path}: {reason}", result.stderr)
+        result = subprocess.run([TRACER, "export", "--format", "perfetto", "--names", "/nonexistent"], capture_output=True,
+                                text=True, check=False)
+        self.assertEqual((result.returncode, result.stderr), (1, "tracer: /nonexistent: No such file or directory\n"))
 
     def test_names_of_another_run(self):
         result = self.show(self.store, TRACE + "1\tff/cdef01\t77\tX\tOK\n")
