@@ -82,17 +82,20 @@ int child_forward_signal(const struct child *child, const struct child_signals *
 	return (int)info.ssi_signo;
 }
 
-int child_await(struct child *child, const struct child_signals *signals)
+int child_await(struct child *child, const struct child_signals *signals, void (*each_second)(void))
 {
 	struct pollfd waits[] = {
 		{.fd = child->pid_fd, .events = POLLIN},
 		{.fd = signals->fd, .events = POLLIN},
 	};
-	int status = 0;
+	int status = 0, count;
 
 	while (!(waits[0].revents & POLLIN)) {
-		if (poll(waits, 2, -1) < 0 && errno != EINTR)
+		count = poll(waits, 2, each_second ? 1000 : -1);
+		if (count < 0 && errno != EINTR)
 			break;
+		if (count == 0)
+			each_second();
 		if (waits[1].revents)
 			child_forward_signal(child, signals);
 	}

@@ -33,5 +33,6 @@ int child_start(struct child *child, char *const argv[], const struct user *user
  * number, or 0 if there was none. */
 int child_forward_signal(const struct child *child, const struct child_signals *signals);
 
-/* Waits for the command, forwarding signals. Returns its exit status as a shell does: code, or 128 + signal. */
-int child_await(struct child *child, const struct child_signals *signals);
+/* Waits for the command, forwarding signals, and calls `each_second` (NULL: nothing) meanwhile. Returns its exit status
+ * as a shell does: code, or 128 + signal. */
+int child_await(struct child *child, const struct child_signals *signals, void (*each_second)(void));

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -15,6 +16,7 @@
 #include "cli/program.h"
 #include "cli/units.h"
 #include "common/clock.h"
+#include "common/shipping.h"
 
 #define COMM_MAX 15         /* bytes of a name that the kernel keeps */
 #define STAT_START_FIELD 22 /* starttime in /proc/PID/stat, in clock ticks since boot */
@@ -59,14 +61,27 @@ static uid_t user_read(int proc_fd, const char *pid)
 	return user_id;
 }
 
-static const char *daemon_name(const char *comm)
-{
-	static const char *const names[] = {PROGRAM_PROBE, PROGRAM_CORRELATOR, PROGRAM_SHIPPER};
+static const struct {
+	const char *name, *user;
+} programs[] = {{PROGRAM_PROBE, TRACER_PROBE_USER},
+		{PROGRAM_CORRELATOR, TRACER_CORRELATOR_USER},
+		{PROGRAM_SHIPPER, TRACER_SHIPPER_USER}};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strncmp(comm, names[i], COMM_MAX) == 0)
-			return names[i];
-	return NULL;
+/* Anyone may name a process like a daemon, so its user counts too: root, the one it is installed to run as, or ours. */
+static bool daemon_identify(int proc_fd, const char *pid, const char *comm, struct daemon_info *daemon)
+{
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		const struct passwd *account;
+
+		if (strncmp(comm, programs[i].name, COMM_MAX) != 0)
+			continue;
+		account = getpwnam(programs[i].user);
+		daemon->name = programs[i].name;
+		daemon->user_id = user_read(proc_fd, pid);
+		return daemon->user_id == 0 || daemon->user_id == geteuid() ||
+		       (account && daemon->user_id == account->pw_uid);
+	}
+	return false;
 }
 
 /* Returns 1 if the process is a daemon, 0 if it is not or no longer exists. */
@@ -79,15 +94,11 @@ static int daemon_read(int proc_fd, const char *pid, struct daemon_info *daemon)
 	if (!open || !end || end < open || end[1] != ' ')
 		return 0;
 	*end = '\0';
-	daemon->name = daemon_name(open + 1);
 	daemon->pid = (pid_t)strtol(pid, NULL, 10);
 	daemon->since_boot_ns = stat_field(end + 2, STAT_START_FIELD) * (1000000000 / sysconf(_SC_CLK_TCK));
 	daemon->rss_bytes = stat_field(end + 2, STAT_RSS_FIELD) * sysconf(_SC_PAGESIZE);
-	if (!daemon->name || end[2] == 'Z')
-		return 0;
 	daemon->stopped = end[2] == 'T' || end[2] == 't';
-	daemon->user_id = user_read(proc_fd, pid);
-	return 1;
+	return end[2] != 'Z' && daemon_identify(proc_fd, pid, open + 1, daemon);
 }
 
 bool daemons_have_bpffs(void)
@@ -174,7 +185,96 @@ enum freshness freshness_read(const char *store_path)
 		return FRESHNESS_UNREADABLE;
 	if (error < 0)
 		return FRESHNESS_STALE;
-	fresh = store_read_stream(store, &stream) == 0 && freshness_lag_ns(&stream) < FRESHNESS_LIMIT_NS;
+	/* A store without a ring is written by tracer run, which records only its own command. */
+	fresh = store_read_stream(store, &stream) == 0 && stream.ring_epoch != 0 &&
+		freshness_lag_ns(&stream) < FRESHNESS_LIMIT_NS;
 	store_close(store);
 	return fresh ? FRESHNESS_FRESH : FRESHNESS_STALE;
+}
+
+/* ---- the shipper ------------------------------------------------------------- */
+
+static int64_t lag_revs(const struct shipping_status *status)
+{
+	return status->store_rev > status->shipped_rev ? status->store_rev - status->shipped_rev : 0;
+}
+
+/* How long the oldest row that has not arrived has been waiting; -1 if none has ever arrived. */
+static int64_t lag_ns(const struct shipping_status *status)
+{
+	if (lag_revs(status) == 0)
+		return 0;
+	return status->shipped_unix_ns ? (int64_t)clock_unix_ns() - status->shipped_unix_ns : -1;
+}
+
+static void tell_lag(const struct shipping_status *status, bool is_running, struct findings *findings)
+{
+	bool failing = status->failing_since_unix_ns != 0;
+	struct finding *finding;
+
+	if (lag_revs(status) == 0)
+		finding = findings_add(findings, FINDING_OK, "shipper", "%s: up to date; last success %s",
+				       status->target, units_time(status->last_success_unix_ns));
+	else
+		finding = findings_add(
+			findings, failing || !is_running ? FINDING_MISSING : FINDING_OK, "shipper",
+			"%s: %s changes waiting, %s%s; last success %s", status->target,
+			units_count(lag_revs(status), false), lag_ns(status) < 0 ? "none ever delivered" : "for ",
+			lag_ns(status) < 0 ? "" : units_duration(lag_ns(status), false),
+			status->last_success_unix_ns ? units_time(status->last_success_unix_ns) : "never");
+	if (!is_running)
+		finding_fix(finding, "tracer-shipper is not running: systemctl start tracer-shipper%s%s",
+			    failing ? "; its last error: " : "", failing ? status->last_error : "");
+	else if (failing)
+		finding_fix(finding, "%s", status->last_error);
+}
+
+static void tell_quarantined(const struct shipping_status *status, const char *directory, struct findings *findings)
+{
+	if (status->quarantined_row_count == 0)
+		return;
+	finding_fix(findings_add(findings, FINDING_LIMITED, "shipper",
+				 "%s rows quarantined because the lake refused them; %s of them dropped (size limit)",
+				 units_count(status->quarantined_row_count, false),
+				 units_count(status->quarantine_dropped_row_count, false)),
+		    "see %s/quarantine for the reasons; tracer ship --from sends them again", directory);
+}
+
+static json_t *status_json(const struct shipping_status *status)
+{
+	json_t *json = json_object();
+
+#define I(name) json_object_set_new(json, #name, json_integer(status->name));
+#define T(name) json_object_set_new(json, #name, json_string(status->name));
+	SHIPPING_STATUS(I, T)
+#undef I
+#undef T
+	json_object_set_new(json, "lag_revs", json_integer(lag_revs(status)));
+	json_object_set_new(json, "lag_ns", lag_ns(status) < 0 ? json_null() : json_integer(lag_ns(status)));
+	return json;
+}
+
+void daemons_check_shipper(const char *directory, bool is_running, struct findings *findings, json_t *json)
+{
+	int64_t rev = json_integer_value(json_object_get(json_object_get(json, "stream"), "rev"));
+	struct shipping_status status;
+	int error = shipping_status_read(directory, &status);
+
+	if (error == 0 && rev > status.store_rev)
+		status.store_rev = rev;
+	json_object_set_new(json, "shipper", error == 0 ? status_json(&status) : json_null());
+	if (error == -ENOENT) {
+		findings_add(findings, FINDING_OK, "shipper", "not in use: stored data stays on this host");
+		return;
+	}
+	if (error < 0) {
+		finding_fix(findings_add(findings, FINDING_LIMITED, "shipper", "%s/%s: %s", directory,
+					 SHIPPING_STATUS_FILE, error == -EBADMSG ? "damaged" : strerror(-error)),
+			    "see the log: journalctl -u tracer-shipper");
+		return;
+	}
+	tell_lag(&status, is_running, findings);
+	tell_quarantined(&status, directory, findings);
+	if (status.cloud[0])
+		findings_add(findings, FINDING_OK, "cloud", "%s", status.cloud);
 }

@@ -6,6 +6,12 @@
 
 #define DAEMONS_MAX 16
 
+#define OPTION_SPEC_SHIPPER(directory) \
+	{ \
+		"shipper", 0, "DIR", "directory", \
+			"read the shipper's status from DIR (else " SHIPPING_STATE_DEFAULT ")", .text = &(directory) \
+	}
+
 struct daemon_info {
 	const char *name; /* PROGRAM_PROBE, PROGRAM_CORRELATOR or PROGRAM_SHIPPER */
 	pid_t pid;
@@ -16,7 +22,7 @@ struct daemon_info {
 };
 
 /* Returns the number found, at most DAEMONS_MAX, or -errno. A process is identified
- * by its name in the kernel (comm). */
+ * by its name in the kernel (comm) and its user. */
 int daemons_find(struct daemon_info daemons[DAEMONS_MAX]);
 
 /* Whether /sys/fs/bpf is a BPF filesystem: without one the probe's service does not start. */
@@ -38,3 +44,8 @@ void freshness_tell(const struct store_stream *stream, struct findings *findings
 
 /* Prints no error: it is not a failure if no daemon runs. */
 enum freshness freshness_read(const char *store_path);
+
+/* Adds the contents of the shipper's status file in `directory` to the findings, and its figures as "shipper" to
+ * `json` (NULL: not needed), whose "stream" has the store's current revision, since the file may be old. It is not a
+ * fault if no shipper has ever run, but it is if one has stopped running. */
+void daemons_check_shipper(const char *directory, bool is_running, struct findings *findings, json_t *json);

@@ -18,17 +18,19 @@
 #include "cli/program.h"
 #include "cli/site_rules.h"
 #include "cli/units.h"
+#include "common/shipping.h"
 
 #define CAPABILITY_PERFMON 38
 #define CAPABILITY_BPF 39
 #define CAPABILITY_ADMIN 21
 #define DISK_LEAST_BYTES (1LL << 30) /* a busy host's month is a few hundred MiB */
 
-static const char *rules;
+static const char *rules, *shipper = SHIPPING_STATE_DEFAULT;
 
 static const struct option_spec option_specs[] = {
 	OPTION_SPEC_JSON,
 	OPTION_SPEC_STORE,
+	OPTION_SPEC_SHIPPER(shipper),
 	{"rules", 'r', "DIR", "directory", "read site rules from DIR (else " SITE_RULES_DEFAULT ")", .text = &rules},
 	OPTION_SPECS_LAST,
 };
@@ -263,19 +265,14 @@ static void check_directory(struct findings *findings, const char *path)
 		findings_add(findings, FINDING_OK, path, "mode %04o", status.st_mode & 07777);
 }
 
-/* Whether a running correlator writes the store; only then can it be behind. */
-static bool store_is_written(const char *path)
+/* Whether a daemon of this name runs; with this pid, unless 0. */
+static bool daemon_runs(const char *name, pid_t pid)
 {
 	struct daemon_info daemons[DAEMONS_MAX];
 	int count = daemons_find(daemons);
-	char name[PATH_MAX + sizeof(".lock")], text[256];
-	long holder = 0;
 
-	snprintf(name, sizeof(name), "%s.lock", path); /* has the writer's pid: common/store/store.c */
-	program_read_line(name, text);
-	sscanf(text, "%ld", &holder);
 	for (int i = 0; i < count; i++)
-		if (daemons[i].pid == holder && strcmp(daemons[i].name, PROGRAM_CORRELATOR) == 0)
+		if ((pid == 0 || daemons[i].pid == pid) && strcmp(daemons[i].name, name) == 0)
 			return true;
 	return false;
 }
@@ -286,10 +283,13 @@ static void check_store(struct findings *findings, const char *path)
 	struct statvfs disk;
 	struct store_stream stream;
 	struct store *store;
+	pid_t holder;
 
 	if (store_open_reader(path, &store, &error) == 0) {
 		findings_add(findings, FINDING_OK, "store", "%s can be read", path);
-		if (store_is_written(path) && store_read_stream(store, &stream) == 0)
+		holder = store_find_writer(path);
+		/* Only a store that a correlator writes can be behind. */
+		if (holder > 0 && daemon_runs(PROGRAM_CORRELATOR, holder) && store_read_stream(store, &stream) == 0)
 			freshness_tell(&stream, findings);
 		store_close(store);
 	} else {
@@ -332,7 +332,8 @@ static int doctor_main(const struct options *options)
 	check_directory(&findings, TRACER_RUN_DIR);
 	check_directory(&findings, TRACER_STATE_DIR);
 	site_rules_check(rules, true, &findings);
-	check_store(&findings, options_store_path(options));
+	check_store(&findings, options_services_store_path(options));
+	daemons_check_shipper(shipper, daemon_runs(PROGRAM_SHIPPER, 0), &findings, NULL);
 	works = findings_worst(&findings) != FINDING_MISSING;
 	findings_show(&findings, options, json_pack("{s:b}", "works", works));
 	return works ? VERB_OK : VERB_FAILED;

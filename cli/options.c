@@ -5,8 +5,12 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "cli/user.h"
 #include "common/parse.h"
 
 #define GETOPT_FIRST 256 /* above every option letter; the index in the table is added */
@@ -195,13 +199,43 @@ bool options_read(struct options *options, const struct verb *verb, int argc, ch
 	return *ret_status == VERB_OK;
 }
 
-const char *options_store_path(const struct options *options)
+const char *options_named_store_path(const struct options *options)
 {
 	const char *from_environment = getenv("TRACER_STORE");
 
 	if (options->store_path)
 		return options->store_path;
-	return from_environment && *from_environment ? from_environment : OPTIONS_STORE_DEFAULT;
+	return from_environment && *from_environment ? from_environment : NULL;
+}
+
+const char *options_services_store_path(const struct options *options)
+{
+	const char *named = options_named_store_path(options);
+
+	return named ? named : OPTIONS_STORE_DEFAULT;
+}
+
+/* Returns when a store was last written, in seconds; 0 if there is none. */
+static double written_unix_s(const char *path)
+{
+	char wal[PATH_MAX];
+	struct stat status;
+	double last = 0;
+
+	snprintf(wal, sizeof(wal), "%s-wal", path);
+	for (size_t i = 0; i < 2; i++)
+		if (stat(i ? wal : path, &status) == 0)
+			last = fmax(last, (double)status.st_mtim.tv_sec + (double)status.st_mtim.tv_nsec / 1e9);
+	return last;
+}
+
+const char *options_store_path(const struct options *options)
+{
+	const char *named = options_named_store_path(options), *own = named ? "" : user_store_path();
+
+	if (named)
+		return named;
+	return *own && written_unix_s(own) > written_unix_s(OPTIONS_STORE_DEFAULT) ? own : OPTIONS_STORE_DEFAULT;
 }
 
 bool options_use_lake(const struct options *options)

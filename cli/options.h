@@ -18,9 +18,12 @@ enum { OPTION_HELP = 1, OPTION_STORE, OPTION_JSON, OPTION_COLOR, OPTION_RAW, OPT
 #define OPTION_SPEC_STORE \
 	{"store", 0, "FILE", "file", "read this store (else $TRACER_STORE, else " OPTIONS_STORE_DEFAULT ")", \
 	 .common = OPTION_STORE}
-/* For verbs that a lake can answer, too. */
+/* For verbs that show runs, which a lake can answer, too. */
 #define OPTION_SPEC_SOURCE \
-	OPTION_SPEC_STORE, \
+	{"store", 0, "FILE", "file", "read this store (else $TRACER_STORE, else the services' or yours)", \
+	 .common = OPTION_STORE}, \
+	OPTION_SPEC_LAKE
+#define OPTION_SPEC_LAKE \
 	{"lake", 0, "URL", NULL, "query the lake of all hosts at URL (else $TRACER_LAKE)", .common = OPTION_LAKE}
 #define OPTION_SPEC_JSON {"json", 'j', NULL, NULL, "print JSON", .common = OPTION_JSON}
 #define OPTION_SPEC_RAW \
@@ -62,7 +65,11 @@ int options_check_most(const struct options *options, size_t most);
 /* Returns the option that a word of a command line names, "--name" (may be abbreviated) or "-n", or NULL. */
 const struct option_spec *options_find(const struct option_spec *specs, const char *word);
 
-/* --store, else $TRACER_STORE, else the default. */
+/* --store, else $TRACER_STORE, else NULL. */
+const char *options_named_store_path(const struct options *options);
+/* The same, else the store of the services. */
+const char *options_services_store_path(const struct options *options);
+/* The same, else the store of the services or the user's own (user_store_path()), whichever was written last. */
 const char *options_store_path(const struct options *options);
 
 /* Whether to query a lake: --lake, or $TRACER_LAKE without --store. */

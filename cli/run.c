@@ -27,15 +27,21 @@
 #define COMMIT_POLL_MS 100
 #define SETTLE_NS 400000000LL /* the stream must have advanced this far past the end */
 
-/* The database of --store FILE, to which the command's run is added.
+#define OWN_BYTES_MAX (256LL << 20) /* above it, the oldest runs in the user's own store are deleted */
+
+/* The store in which the command's run is kept: of --store FILE, of $TRACER_STORE, or the user's own.
  *
- * The correlator records everything on the host in a temporary store, from which only the
- * command's run is copied to FILE. FILE belongs to the invoking user (0600), is accessed with that
- * user's rights, is migrated if it is of an older release, and gets the whole run or nothing. */
+ * The correlator records everything on the host in a temporary store, from which only the command's run is copied,
+ * each second and as a whole in the end. The store belongs to the invoking user (0600), is accessed with that user's
+ * rights and migrated if it is of an older release. */
 struct keep {
-	const char *path; /* NULL: the run is not kept */
+	const char *path;
+	bool is_own; /* nobody asked for it: a failure is only a warning */
 	const struct user *user;
-	struct store *store;
+	struct store *store; /* NULL: the run is not kept */
+	struct store *from;  /* NULL: not copied from yet */
+	struct row_run run;  /* id, host and start only */
+	int64_t rev;         /* of what was copied last; 0: nothing, or all */
 };
 
 static struct run {
@@ -58,61 +64,63 @@ static struct run {
 } command = {.style = {.view = REPORT_TREE}, .exit_code = EXIT_OURS};
 
 static const struct option_spec option_specs[] = {
-	{"store", 's', "FILE", "file", "keep the run in FILE (yours, 0600), adding to it if it exists",
+	{"store", 's', "FILE", "file", "keep the run in FILE (yours, 0600), adding to it (else $TRACER_STORE)",
 	 .text = &command.keep_path},
 	{"output", 'o', "FILE", "file", "write the report to FILE, not standard error", .text = &command.output_path},
 	OPTION_SPEC_JSON,
 	{"table", 'T', NULL, NULL, "group tasks by name instead of a tree", .choice = &command.style.view,
 	 .chosen = REPORT_TABLE},
 	{"processes", 'p', NULL, NULL, "also show processes, below their tools", .flag = &command.style.with_processes},
-	{"quiet", 'q', NULL, NULL, "print no report; with --store, only record", .flag = &command.quiet},
+	{"quiet", 'q', NULL, NULL, "print no report, only record", .flag = &command.quiet},
 	{"as", 0, "USER", "user", "run COMMAND as USER (root only); files stay yours", .text = &command.as},
 	OPTION_SPEC_RAW,
 	OPTION_SPECS_LAST,
 };
 
-/* ---- the file of --store ------------------------------------------------------ */
+/* ---- the store in which the run is kept ---------------------------------------- */
 
-static int refuse(const char *words, int error)
+/* Returns 0 if the command may run, or continue, without it. */
+static int refuse(struct keep *keep, const char *words, int error)
 {
-	say("tracer run: --store: %s", words);
-	return error;
+	say("tracer run: %s%s", keep->is_own ? "the run will not be kept: " : "", words);
+	return keep->is_own ? 0 : error;
 }
 
-/* Opens or creates FILE, and locks out other writers. Returns 0, or -errno after printing the error. */
-static int keep_begin(struct keep *keep, const char *path, const struct user *user)
+/* Opens or creates the store. Returns 0, or -errno after printing the error. */
+static int keep_begin(struct keep *keep)
 {
 	struct user_saved saved;
 	struct store_error text;
-	mode_t mask;
-	int error;
+	mode_t mask = umask(0077);
+	int error = keep->is_own ? user_make_directories(keep->user, keep->path) : 0;
 
-	*keep = (struct keep){.path = path, .user = user};
-	if (!path)
-		return 0;
-	error = user_enter(user, &saved);
-	if (error < 0)
-		return refuse("cannot switch to the owner of the file", error);
-	mask = umask(0077);
-	error = store_open_writer(path, &keep->store, &text);
+	snprintf(text.text, sizeof(text.text), "%s: %s", keep->path, strerror(-error));
+	if (error == 0)
+		error = user_enter(keep->user, &saved);
+	if (error == 0) {
+		error = store_open_shared(keep->path, keep->is_own ? OWN_BYTES_MAX : INT64_MAX, &keep->store, &text);
+		user_leave(keep->user, &saved);
+	}
 	umask(mask);
-	user_leave(user, &saved);
-	return error < 0 ? refuse(text.text, error) : 0;
+	return error < 0 ? refuse(keep, text.text, error) : 0;
 }
 
-/* Copies a run from the store in which it was recorded. Returns 0, or -errno after printing the error. */
-static int keep_run(struct keep *keep, struct store *from, const struct row_run *run)
+/* Copies the run, or what changed of it. Returns 0, or -errno. */
+static int keep_run(struct keep *keep, struct store *from, const struct row_run *run, bool is_end)
 {
 	struct user_saved saved;
 	int error = user_enter(keep->user, &saved);
 
 	if (error < 0)
-		return refuse("cannot switch to the owner of the file", error);
-	error = store_copy_run(keep->store, from, run, query_ask);
-	if (error == 0)
+		return error;
+	error = is_end ? store_copy_run(keep->store, from, run)
+		       : store_copy_changes(keep->store, from, run, &keep->rev);
+	if (error == 0 && is_end)
 		error = store_settle(keep->store);
+	if (error == 0 && is_end)
+		keep->rev = 0;
 	user_leave(keep->user, &saved);
-	return error < 0 ? refuse(store_error_text(keep->store), error) : 0;
+	return error;
 }
 
 static void keep_end(struct keep *keep)
@@ -124,6 +132,13 @@ static void keep_end(struct keep *keep)
 	store_close(keep->store);
 	keep->store = NULL;
 	user_leave(keep->user, &saved);
+}
+
+/* The guard, once all others have ended: whoever opens the store closes the run. */
+static void keep_abandon(void)
+{
+	if (command.keep.path && keep_begin(&command.keep) == 0)
+		keep_end(&command.keep);
 }
 
 /* ---- the report -------------------------------------------------------------- */
@@ -254,6 +269,27 @@ static int run_find(const struct run *run, struct store *store, struct rows *ret
 	return source_say(store, rows_load(ret_runs, &row_type_run, store, "run_by_pid", parameters));
 }
 
+/* Each second: copies what changed of the run, for those who watch it. The end of the run tells of an error. */
+static void keep_changes(void)
+{
+	struct keep *keep = &command.keep;
+	struct store_error ignored;
+	struct rows runs = {0};
+
+	if (!keep->from && store_open_reader(command.watch.store_path, &keep->from, &ignored) < 0)
+		return;
+	if (source_renew(keep->from) < 0)
+		return;
+	if (keep->run.id == 0 && run_find(&command, keep->from, &runs) == 0 && runs.count > 0) {
+		keep->run = *ROWS_ITEM(&runs, run, 0);
+		keep->run.end_boot_ns = ROW_NULL;
+	}
+	rows_free(&runs); /* with its texts, which are not used */
+	if (keep->run.id != 0)
+		keep_run(keep, keep->from, &keep->run, false);
+	store_end_reading(keep->from);
+}
+
 /* Shows the command's run, and keeps it if requested. Returns 0, or -errno after printing the error. */
 static int report_from(struct run *run, const char *store_path)
 {
@@ -262,7 +298,7 @@ static int report_from(struct run *run, const char *store_path)
 	struct store *store;
 	int error;
 
-	if (!run->output && !run->keep.path)
+	if (!run->output && !run->keep.store)
 		return 0;
 	reading.store_path = store_path;
 	store = source_open(&reading);
@@ -273,8 +309,10 @@ static int report_from(struct run *run, const char *store_path)
 		say("tracer run: the command's run is not in %s: see tracer status", store_path);
 		error = -ENOENT;
 	}
-	if (error == 0 && run->keep.path)
-		error = keep_run(&run->keep, store, ROWS_ITEM(&runs, run, 0));
+	if (error == 0 && run->keep.store)
+		error = keep_run(&run->keep, store, ROWS_ITEM(&runs, run, 0), true);
+	if (error < 0 && runs.count > 0)
+		error = refuse(&run->keep, store_error_text(run->keep.store), error);
 	if (runs.count > 0 && run->output)
 		report_show(run, store, runs.items);
 	rows_free(&runs);
@@ -353,7 +391,8 @@ static void daemons_report(const struct run *run, const char *what)
 /* Waits until the command has ended, even if the daemons end. */
 static void command_await(struct run *run)
 {
-	run->exit_code = child_await(&run->child, &run->signals);
+	run->exit_code = child_await(&run->child, &run->signals, run->keep.store ? keep_changes : NULL);
+	source_close(run->keep.from);
 	/* If the reader of the report goes away, the run is still stored and the exit status kept. */
 	signal(SIGPIPE, SIG_IGN);
 	/* Discards signals that the terminal sent to us as well: they are not meant to stop the report. */
@@ -396,7 +435,7 @@ static int watch_end(struct run *run)
 
 static void watched_command(struct run *run)
 {
-	int error = keep_begin(&run->keep, run->keep_path, &run->invoking);
+	int error = run->keep.path ? keep_begin(&run->keep) : 0;
 
 	if (error == 0)
 		error = watch_start(&run->watch, run->signals.fd);
@@ -409,7 +448,7 @@ static void watched_command(struct run *run)
 		daemons_report(run, "ended while the command ran: later records are missing below");
 	if (watch_end(run) < 0)
 		return;
-	if (report_from(run, run->watch.store_path) < 0 && run->keep.path && run->exit_code == 0)
+	if (report_from(run, run->watch.store_path) < 0 && run->keep.store && !run->keep.is_own && run->exit_code == 0)
 		run->exit_code = EXIT_OURS;
 }
 
@@ -417,12 +456,21 @@ static int run_watched(struct run *run)
 {
 	if (geteuid() != 0) {
 		fprintf(stderr, "tracer run: %s, and only root can start a probe: sudo tracer run ...\n",
-			run->keep_path ? "--store needs a probe of its own" : "no tracer daemons are running");
+			run->keep_path ? "a store of its own needs a probe of its own"
+				       : "no tracer daemons are running");
 		return EXIT_OURS;
 	}
-	if (watch_init(&run->watch) == 0)
+	run->keep.user = &run->invoking;
+	run->keep.path = run->keep_path;
+	if (!run->keep.path) {
+		run->keep.path = *user_store_path() ? user_store_path() : NULL;
+		run->keep.is_own = true;
+	}
+	if (watch_init(&run->watch, keep_abandon) == 0)
 		watched_command(run);
 	keep_end(&run->keep);
+	if (run->keep.rev) /* interrupted */
+		keep_abandon();
 	watch_remove(&run->watch);
 	return run->exit_code;
 }
@@ -473,13 +521,15 @@ static int run_main(const struct options *options)
 	int status;
 
 	/* The run is recorded on this host, so it is read here, even if $TRACER_LAKE is set. */
-	own.store_path = options_store_path(options);
+	own.store_path = options_services_store_path(options);
 	command.options = &own;
 	command.style.raw = options->raw;
 	status = prepare(&command);
 	if (status)
 		return status;
 	freshness = command.keep_path ? FRESHNESS_STALE : freshness_read(own.store_path);
+	if (!command.keep_path)
+		command.keep_path = options_named_store_path(options);
 	status = freshness == FRESHNESS_STALE ? run_watched(&command) : run_marked(&command, freshness);
 	if (command.output)
 		fclose(command.output);

@@ -21,9 +21,9 @@ static const char *rules, *shipper = SHIPPING_STATE_DEFAULT;
 
 static const struct option_spec option_specs[] = {
 	OPTION_SPEC_JSON,
-	OPTION_SPEC_SOURCE,
-	{"shipper", 0, "DIR", "directory", "read the shipper's status from DIR (else " SHIPPING_STATE_DEFAULT ")",
-	 .text = &shipper},
+	OPTION_SPEC_STORE,
+	OPTION_SPEC_LAKE,
+	OPTION_SPEC_SHIPPER(shipper),
 	{"rules", 'r', "DIR", "directory", "read site rules from DIR (else " SITE_RULES_DEFAULT ")", .text = &rules},
 	OPTION_SPECS_LAST,
 };
@@ -247,96 +247,6 @@ static void check_store(struct status *status, const char *path)
 	source_close(store);
 }
 
-/* ---- the shipper ------------------------------------------------------------- */
-
-static int64_t lag_revs(const struct shipping_status *status)
-{
-	return status->store_rev > status->shipped_rev ? status->store_rev - status->shipped_rev : 0;
-}
-
-/* How long the oldest row that has not arrived has been waiting; -1 if none has ever arrived. */
-static int64_t lag_ns(const struct shipping_status *status)
-{
-	if (lag_revs(status) == 0)
-		return 0;
-	return status->shipped_unix_ns ? (int64_t)clock_unix_ns() - status->shipped_unix_ns : -1;
-}
-
-static void tell_lag(const struct shipping_status *status, bool is_running, struct findings *findings)
-{
-	bool failing = status->failing_since_unix_ns != 0;
-	struct finding *finding;
-
-	if (lag_revs(status) == 0)
-		finding = findings_add(findings, FINDING_OK, "shipper", "%s: up to date; last success %s",
-				       status->target, units_time(status->last_success_unix_ns));
-	else
-		finding = findings_add(
-			findings, failing || !is_running ? FINDING_MISSING : FINDING_OK, "shipper",
-			"%s: %s changes waiting, %s%s; last success %s", status->target,
-			units_count(lag_revs(status), false), lag_ns(status) < 0 ? "none ever delivered" : "for ",
-			lag_ns(status) < 0 ? "" : units_duration(lag_ns(status), false),
-			status->last_success_unix_ns ? units_time(status->last_success_unix_ns) : "never");
-	if (!is_running)
-		finding_fix(finding, "tracer-shipper is not running: systemctl start tracer-shipper%s%s",
-			    failing ? "; its last error: " : "", failing ? status->last_error : "");
-	else if (failing)
-		finding_fix(finding, "%s", status->last_error);
-}
-
-static void tell_quarantined(const struct shipping_status *status, struct findings *findings)
-{
-	if (status->quarantined_row_count == 0)
-		return;
-	finding_fix(findings_add(findings, FINDING_LIMITED, "shipper",
-				 "%s rows quarantined because the lake refused them; %s of them dropped (size limit)",
-				 units_count(status->quarantined_row_count, false),
-				 units_count(status->quarantine_dropped_row_count, false)),
-		    "see %s/quarantine for the reasons; tracer ship --from sends them again", shipper);
-}
-
-static json_t *status_json(const struct shipping_status *status)
-{
-	json_t *json = json_object();
-
-#define I(name) json_object_set_new(json, #name, json_integer(status->name));
-#define T(name) json_object_set_new(json, #name, json_string(status->name));
-	SHIPPING_STATUS(I, T)
-#undef I
-#undef T
-	json_object_set_new(json, "lag_revs", json_integer(lag_revs(status)));
-	json_object_set_new(json, "lag_ns", lag_ns(status) < 0 ? json_null() : json_integer(lag_ns(status)));
-	return json;
-}
-
-/* Adds the contents of the shipper's status file to the findings, and its figures as "shipper" to the JSON.
- * The JSON has the store's current revision in "stream", since the file may be old. It is not a fault if
- * no shipper has ever run, but it is if one has stopped running. */
-static void check_shipper(struct findings *findings, bool is_running, json_t *json)
-{
-	int64_t rev = json_integer_value(json_object_get(json_object_get(json, "stream"), "rev"));
-	struct shipping_status status;
-	int error = shipping_status_read(shipper, &status);
-
-	if (error == 0 && rev > status.store_rev)
-		status.store_rev = rev;
-	json_object_set_new(json, "shipper", error == 0 ? status_json(&status) : json_null());
-	if (error == -ENOENT) {
-		findings_add(findings, FINDING_OK, "shipper", "not in use: stored data stays on this host");
-		return;
-	}
-	if (error < 0) {
-		finding_fix(findings_add(findings, FINDING_LIMITED, "shipper", "%s/%s: %s", shipper,
-					 SHIPPING_STATUS_FILE, error == -EBADMSG ? "damaged" : strerror(-error)),
-			    "see the log: journalctl -u tracer-shipper");
-		return;
-	}
-	tell_lag(&status, is_running, findings);
-	tell_quarantined(&status, findings);
-	if (status.cloud[0])
-		findings_add(findings, FINDING_OK, "cloud", "%s", status.cloud);
-}
-
 /* ---- the lake ---------------------------------------------------------------- */
 
 /* Reports hosts that are silent; names the first few. */
@@ -391,9 +301,9 @@ static void check_host(struct status *status, const struct options *options)
 {
 	json_object_set_new(status->json, "daemons", json_array());
 	check_daemons(status);
-	check_store(status, options_store_path(options));
+	check_store(status, options_services_store_path(options));
 	site_rules_check(rules, false, &status->findings);
-	check_shipper(&status->findings, status->has_shipper, status->json);
+	daemons_check_shipper(shipper, status->has_shipper, &status->findings, status->json);
 }
 
 static int status_main(const struct options *options)

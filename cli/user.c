@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <pwd.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/options.h"
@@ -25,15 +27,42 @@ static int user_fill(struct user *user, uid_t uid, gid_t gid)
 	return getgrouplist(user->name, gid, user->groups, &user->group_count) < 0 ? -E2BIG : 0;
 }
 
-int user_read_invoking(struct user *user)
+/* Returns false if we are not root, or not under sudo. */
+static bool read_sudo(uid_t *ret_uid, gid_t *ret_gid)
 {
 	const char *sudo_uid = getenv("SUDO_UID"), *sudo_gid = getenv("SUDO_GID");
 	uint64_t uid, gid;
 
 	if (geteuid() != 0 || !sudo_uid || !sudo_gid || options_parse_number(sudo_uid, UINT32_MAX - 1, &uid) < 0 ||
 	    options_parse_number(sudo_gid, UINT32_MAX - 1, &gid) < 0)
-		return user_fill(user, geteuid(), getegid());
-	return user_fill(user, (uid_t)uid, (gid_t)gid);
+		return false;
+	*ret_uid = (uid_t)uid;
+	*ret_gid = (gid_t)gid;
+	return true;
+}
+
+int user_read_invoking(struct user *user)
+{
+	uid_t uid = geteuid();
+	gid_t gid = getegid();
+
+	read_sudo(&uid, &gid);
+	return user_fill(user, uid, gid);
+}
+
+const char *user_store_path(void)
+{
+	static char path[PATH_MAX];
+	uid_t uid = geteuid();
+	gid_t gid;
+	/* sudo sets HOME to root's, and removes XDG_STATE_HOME: with and without it, the place has to be the same. */
+	const char *home = read_sudo(&uid, &gid) ? NULL : getenv("HOME");
+	const struct passwd *entry = home && *home ? NULL : getpwuid(uid);
+
+	if (entry)
+		home = entry->pw_dir;
+	snprintf(path, sizeof(path), "%s/.local/state/tracer/tracer.db", home ? home : "");
+	return home && *home == '/' ? path : "";
 }
 
 int user_read_named(struct user *user, const char *text)
@@ -97,6 +126,23 @@ void user_leave(const struct user *user, const struct user_saved *saved)
 		return;
 	if (seteuid(0) < 0 || setegid(saved->gid) < 0 || setgroups((size_t)saved->group_count, saved->groups) < 0)
 		abort(); /* a mixture of both users: it is not safe to continue */
+}
+
+int user_make_directories(const struct user *user, const char *path)
+{
+	struct user_saved saved;
+	char part[PATH_MAX];
+	int error = user_enter(user, &saved);
+
+	if (error < 0)
+		return error;
+	for (const char *slash = strchr(path + 1, '/'); error == 0 && slash; slash = strchr(slash + 1, '/')) {
+		snprintf(part, sizeof(part), "%.*s", (int)(slash - path), path);
+		if (mkdir(part, 0700) < 0 && errno != EEXIST)
+			error = -errno;
+	}
+	user_leave(user, &saved);
+	return error;
 }
 
 int user_open(const struct user *user, const char *path, int flags, mode_t mode)

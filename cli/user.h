@@ -20,6 +20,10 @@ struct user {
  * user who called sudo, else our own. Returns 0 or -errno. */
 int user_read_invoking(struct user *user);
 
+/* The store of the invoking user, in which `tracer run` keeps runs if no services do: below the home directory, under
+ * sudo that of the user who called sudo. "" if none is known. */
+const char *user_store_path(void);
+
 /* Looks up a name or number, for --as. Returns 0, -ENOENT, or -EPERM if we are not root. */
 int user_read_named(struct user *user, const char *text);
 
@@ -38,6 +42,9 @@ struct user_saved {
 };
 int user_enter(const struct user *user, struct user_saved *saved);
 void user_leave(const struct user *user, const struct user_saved *saved);
+
+/* Creates the directories above a file (mode 0700), with the user's rights. Returns 0 or -errno. */
+int user_make_directories(const struct user *user, const char *path);
 
 /* open() with the user's rights. Returns the descriptor (close-on-exec) or -errno. */
 int user_open(const struct user *user, const char *path, int flags, mode_t mode);

@@ -78,7 +78,7 @@ static void daemon_end(int pid_fd)
 
 /* Receives the pids of daemons as they start; a pid of 0 means that cleanup is done. If
  * the pipe is closed without it, the guard does the cleanup in our place. */
-static _Noreturn void guard_main(int fd, const char *directory)
+static _Noreturn void guard_main(int fd, const char *directory, void (*abandoned)(void))
 {
 	int pid_fds[WATCH_ROLE_COUNT], count = 0, null_fd = open("/dev/null", O_RDWR);
 	pid_t pid;
@@ -97,10 +97,11 @@ static _Noreturn void guard_main(int fd, const char *directory)
 	for (int i = count - 1; i >= 0; i--) /* the probe first */
 		daemon_end(pid_fds[i]);
 	directory_remove(directory);
+	abandoned();
 	_exit(0);
 }
 
-static int guard_start(struct watch *watch)
+static int guard_start(struct watch *watch, void (*abandoned)(void))
 {
 	int ends[2];
 
@@ -109,7 +110,7 @@ static int guard_start(struct watch *watch)
 	watch->guard_pid = fork();
 	if (watch->guard_pid == 0) {
 		close(ends[1]);
-		guard_main(ends[0], watch->directory);
+		guard_main(ends[0], watch->directory, abandoned);
 	}
 	close(ends[0]);
 	watch->guard_fd = ends[1];
@@ -170,7 +171,7 @@ static int directory_open_up(const struct watch *watch)
 	return chown(watch->directory, owner, entry->pw_gid) < 0 || chmod(watch->directory, 0710) < 0 ? -errno : 0;
 }
 
-int watch_init(struct watch *watch)
+int watch_init(struct watch *watch, void (*abandoned)(void))
 {
 	int error;
 
@@ -181,7 +182,7 @@ int watch_init(struct watch *watch)
 	if (error == 0)
 		error = directory_open_up(watch);
 	if (error == 0)
-		error = guard_start(watch);
+		error = guard_start(watch, abandoned);
 	if (error < 0) {
 		fprintf(stderr, "tracer run: cannot create a directory for its daemons: %s\n", strerror(-error));
 		return error;

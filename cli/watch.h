@@ -34,9 +34,9 @@ struct watch {
 
 const char *watch_name(enum watch_role role);
 
-/* Creates the directory and the guard only. Returns 0 or -errno after printing the
- * error. Call watch_remove() after a failure, too. */
-int watch_init(struct watch *watch);
+/* Creates the directory and the guard only; if we are killed, the guard calls `abandoned` last. Returns 0 or -errno
+ * after printing the error. Call watch_remove() after a failure, too. */
+int watch_init(struct watch *watch, void (*abandoned)(void));
 
 /* Starts both daemons and waits until events are recorded; returns -EINTR once
  * `wake_fd` is readable. Returns 0 or -errno after printing the error. */

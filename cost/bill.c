@@ -121,7 +121,7 @@ static int span_add(struct maker *maker, struct host_work *work, int64_t begin, 
 }
 
 /* Finds when the host was watched from `begin` to `end`: while its own services ran, from one boot to the next. A
- * host on which they were never seen (a store of tracer run) is watched all the time. */
+ * host of which nothing was seen that tells (cost_watched.sql) is watched all the time. */
 static int periods_find(struct maker *maker, struct host_work *work, int64_t begin, int64_t end)
 {
 	int64_t at = begin, watched_ns = 0;

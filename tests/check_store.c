@@ -136,8 +136,27 @@ TEST(second_writer_is_refused)
 	open_store();
 	snprintf(pid, sizeof(pid), "pid %ld", (long)getpid());
 	expect_writer_refused(-EBUSY, pid);
+	ck_assert_int_eq(store_find_writer(path), getpid());
 	close_store();
+	ck_assert_int_eq(store_find_writer(path), 0);
 	open_store();
+}
+
+/* Who can open a file can lock it, and keep a correlator from starting. */
+TEST(the_lock_is_the_writers_alone)
+{
+	struct stat status;
+
+	open_store();
+	close_store();
+	ck_assert_int_eq(chmod(beside(".lock"), 0640), 0); /* as earlier releases left it */
+	open_store();
+	ck_assert_int_eq(stat(beside(".lock"), &status), 0);
+	ck_assert_uint_eq(status.st_mode & 0777, 0600);
+	close_store();
+	ck_assert_int_eq(unlink(beside(".lock")), 0);
+	ck_assert_int_eq(symlink("tracer.db", beside(".lock")), 0);
+	expect_writer_refused(-ELOOP, "cannot create its lock file");
 }
 
 TEST(newer_schema_is_refused)

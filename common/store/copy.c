@@ -1,4 +1,11 @@
-/* Copying of one run to another store, for `tracer run --store`. See store.h. */
+/* Copying of one run to another store, for `tracer run`. See store.h.
+ *
+ * While the run goes on, the rows that changed are copied. A process may be taken for one of the run's first, and turn
+ * out to be of another later. So in the end the whole run is copied once more, in place of what is there. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "common/store/internal.h"
 
@@ -13,40 +20,42 @@
 ROWS(R)
 #undef R
 
-/* The functions that copy rows, and the queries that find them in the other store. */
+#define PROCESS_IS_OF_RUN \
+	"EXISTS (SELECT 1 FROM process_rows p JOIN tools t ON t.id = p.tool_id WHERE p.id = process_id AND t.run_id = :run_id)"
+
+/* The functions that copy rows, and which rows of the other store they copy. */
 static const struct {
 	int (*copy)(struct store *to, struct store_result *result);
-	const char *query;
-	bool is_of_run, is_of_host;
+	const char *table, *condition;
 } copies[] = {
-	{host_copy, "hosts", false, false},       {container_copy, "containers", true, true},
-	{run_copy, "run", false, false},          {task_copy, "tasks", true, true},
-	{tool_copy, "tools", true, true},         {process_copy, "processes", true, true},
-	{sample_copy, "run_samples", true, true}, {host_sample_copy, "host_samples", false, true},
-	{incident_copy, "incidents", true, true}, {loss_copy, "run_losses", true, true},
+	{host_copy, "hosts", "id = :host_id"},
+	{container_copy, "containers", "run_id = :run_id"},
+	{run_copy, "runs", "id = :run_id"},
+	{task_copy, "tasks", "run_id = :run_id"},
+	{tool_copy, "tools", "run_id = :run_id"},
+	{process_copy, "processes", "+tool_id IN (SELECT id FROM tools WHERE run_id = :run_id)"},
+	{sample_copy, "samples", PROCESS_IS_OF_RUN},
+	{host_sample_copy, "host_samples", "unix_ns >= :begin_unix_ns"},
+	{incident_copy, "incidents", "run_id = :run_id"},
+	/* The sum of these is stored, so they are copied once, in the end. */
+	{loss_copy, "losses", "unix_ns + last_boot_ns - first_boot_ns >= :begin_unix_ns AND unix_ns <= :end_unix_ns"},
 };
+#define COPIES_COUNT (sizeof(copies) / sizeof(copies[0]))
 
-static int rows_copy(struct store *to, struct store *from, size_t index, const struct row_run *run, store_ask *ask)
+static int rows_copy(struct store *to, struct store *from, size_t index, const struct store_parameter *all)
 {
-	struct store_parameter parameters[5] = {0};
+	struct store_parameter parameters[6] = {0};
 	struct store_result *result;
+	char sql[384];
 	size_t count = 0;
 	int error, more;
 
-	if (copies[index].is_of_host)
-		parameters[count++] = (struct store_parameter){"host_id", STORE_INTEGER, run->host_id, NULL};
-	if (copies[index].is_of_run)
-		parameters[count++] = (struct store_parameter){"run_id", STORE_INTEGER, run->id, NULL};
-	if (copies[index].copy == run_copy) {
-		parameters[count++] = (struct store_parameter){"first_id", STORE_INTEGER, run->id, NULL};
-		parameters[count++] = (struct store_parameter){"last_id", STORE_INTEGER, run->id, NULL};
-	}
-	if (copies[index].copy == host_sample_copy) {
-		parameters[count++] =
-			(struct store_parameter){"since_unix_ns", STORE_INTEGER, run->started_unix_ns, NULL};
-		parameters[count++] = (struct store_parameter){"limit", STORE_INTEGER, INT64_MAX, NULL};
-	}
-	error = ask(from, copies[index].query, parameters, &result);
+	snprintf(sql, sizeof(sql), "SELECT * FROM %s WHERE rev > :rev AND %s", copies[index].table,
+		 copies[index].condition);
+	for (; all->name; all++)
+		if (strstr(sql, all->name))
+			parameters[count++] = *all;
+	error = store_query_text(from, &(struct store_text){copies[index].table, sql, 0}, parameters, &result);
 	if (error < 0)
 		return store_fail_as(to, error, store_error_text(from));
 	while (error == 0 && (more = store_result_next(result)) != 0)
@@ -55,19 +64,85 @@ static int rows_copy(struct store *to, struct store *from, size_t index, const s
 	return error;
 }
 
-int store_copy_run(struct store *to, struct store *from, const struct row_run *run, store_ask *ask)
+/* Copies what changed after `after_rev`, in a transaction that is open or begins with it. */
+static int changes_copy(struct store *to, struct store *from, const struct row_run *run, int64_t after_rev, bool is_end)
+{
+	int64_t wall_ns = run->end_boot_ns == ROW_NULL ? INT64_MAX / 2 : run->end_boot_ns - run->begin_boot_ns;
+	const struct store_parameter parameters[] = {STORE_INT("rev", after_rev),
+						     STORE_INT("host_id", run->host_id),
+						     STORE_INT("run_id", run->id),
+						     STORE_INT("begin_unix_ns", run->started_unix_ns),
+						     STORE_INT("end_unix_ns", run->started_unix_ns + wall_ns),
+						     {0}};
+	int error = store_begin(to);
+
+	for (size_t i = 0; error == 0 && i < COPIES_COUNT; i++)
+		if (is_end || copies[i].copy != loss_copy)
+			error = rows_copy(to, from, i, parameters);
+	return error;
+}
+
+/* A copy is not of a ring: its stream says only how far it is. */
+static int copy_commit(struct store *to, struct store_stream *stream, int error)
+{
+	stream->ring_epoch = stream->ring_offset = 0;
+	if (error < 0)
+		store_rollback(to);
+	return error < 0 ? error : store_commit(to, stream);
+}
+
+int store_copy_changes(struct store *to, struct store *from, const struct row_run *run, int64_t *rev)
 {
 	struct store_stream stream;
+	int64_t until_rev;
 	int error = store_read_stream(from, &stream);
 
 	if (error < 0)
 		return store_fail_as(to, error, store_error_text(from));
-	error = store_begin(to);
-	for (size_t i = 0; error == 0 && i < sizeof(copies) / sizeof(copies[0]); i++)
-		error = rows_copy(to, from, i, run, ask);
+	until_rev = (int64_t)stream.rev;
+	error = copy_commit(to, &stream, changes_copy(to, from, run, *rev, false));
+	if (error == 0)
+		*rev = until_rev;
+	return error;
+}
+
+int store_copy_run(struct store *to, struct store *from, const struct row_run *run)
+{
+	struct store_stream stream;
+	struct store_expired expired;
+	int error = store_read_stream(from, &stream);
+
+	if (error < 0)
+		return store_fail_as(to, error, store_error_text(from));
+	error = store_expire(to, &(struct store_expiry){.run_id = run->id}, &expired);
+	if (error == 0)
+		error = changes_copy(to, from, run, 0, true);
 	if (error == 0)
 		error = store_leave_running(to, run->id, (int64_t)stream.committed_boot_ns);
-	if (error < 0)
-		store_rollback(to);
-	return error < 0 ? error : store_commit(to, &stream);
+	return copy_commit(to, &stream, error);
+}
+
+/* ---- opening ------------------------------------------------------------------ */
+
+int store_clean(struct store *store, int64_t bytes_max)
+{
+	struct store_expiry expiry = {.before_unix_ns = INT64_MAX, .shipped_rev = INT64_MAX};
+	struct store_expired expired;
+	struct store_stream stream;
+	int error = store_read_stream(store, &stream);
+
+	if (error == -ENODATA || (error == 0 && stream.ring_epoch != 0))
+		return 0; /* new, or a correlator's */
+	if (error == 0)
+		error = store_close_running(store, (int64_t)stream.committed_boot_ns);
+	error = copy_commit(store, &stream, error);
+	while (error == 0 && expiry.first_rev < (int64_t)stream.rev && store_used_bytes(store) > bytes_max) {
+		error = store_find_window(store, expiry.first_rev, (int64_t)stream.rev, STORE_EXPIRY_ROWS_MAX,
+					  &expiry.last_rev);
+		if (error == 0)
+			error = copy_commit(store, &stream, store_expire(store, &expiry, &expired));
+		if (error == 0 && !expired.has_more)
+			expiry.first_rev = expiry.last_rev;
+	}
+	return error < 0 || expiry.first_rev == 0 ? error : store_tidy(store);
 }

@@ -22,13 +22,15 @@ static int statement_bind(struct store *store, const char *name, const struct st
 
 	if (error < 0)
 		return error;
-	store_bind(*ret_statement, (const struct store_parameter[]){STORE_INT("before_unix_ns", expiry->before_unix_ns),
-								    STORE_INT("first_rev", expiry->first_rev),
-								    STORE_INT("last_rev", expiry->last_rev),
-								    STORE_INT("shipped_rev", expiry->shipped_rev),
-								    STORE_INT("process_limit", PROCESSES_MAX),
-								    STORE_INT("sample_limit", SAMPLES_MAX),
-								    {0}});
+	store_bind(*ret_statement, (const struct store_parameter[]){
+					   STORE_INT("before_unix_ns", expiry->before_unix_ns),
+					   STORE_INT("first_rev", expiry->first_rev),
+					   STORE_INT("last_rev", expiry->last_rev),
+					   STORE_INT("shipped_rev", expiry->shipped_rev),
+					   STORE_INT("run_id", expiry->run_id),
+					   STORE_INT("process_limit", expiry->run_id ? INT64_MAX : PROCESSES_MAX),
+					   STORE_INT("sample_limit", expiry->run_id ? INT64_MAX : SAMPLES_MAX),
+					   {0}});
 	return 0;
 }
 
@@ -84,11 +86,11 @@ static int all_delete(struct store *store, const struct store_expiry *expiry, st
 	int64_t count;
 	int error = rows_delete(store, "expire_samples", expiry, expired, &count);
 
-	expired->has_more = count == SAMPLES_MAX;
+	expired->has_more = !expiry->run_id && count == SAMPLES_MAX;
 	if (error < 0 || expired->has_more)
 		return error;
 	error = rows_delete(store, "expire_processes", expiry, expired, &count);
-	expired->has_more = count == PROCESSES_MAX;
+	expired->has_more = !expiry->run_id && count == PROCESSES_MAX;
 	return error < 0 || expired->has_more ? error : rest_delete(store, expiry, expired);
 }
 

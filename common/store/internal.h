@@ -42,6 +42,7 @@ struct store {
 	struct store_base base;
 	sqlite3 *db;
 	int lock_fd;         /* -1: a reader */
+	bool is_shared;      /* others write it, too */
 	int write_error;     /* -errno: all calls fail until the rollback */
 	bool room_is_scarce; /* the disk is nearly full: the WAL is kept small */
 	uint64_t rev;        /* highest assigned, including the open transaction */
@@ -72,6 +73,12 @@ void store_destroy(struct store *store);
 /* Called between transactions of a writer: keeps the WAL small while the disk is nearly full, and lets it
  * grow again otherwise. Returns 0 or -errno. */
 int store_watch_room(struct store *store);
+
+/* ---- copy.c ---- */
+
+/* For a store that only `tracer run` writes and no other has open: closes what earlier ones left running when they were
+ * killed, and deletes the oldest runs until the store has at most `bytes_max` bytes. Returns 0 or -errno. */
+int store_clean(struct store *store, int64_t bytes_max);
 
 /* ---- writer.c ---- */
 

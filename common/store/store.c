@@ -21,6 +21,8 @@
 #include "common/store/store.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +37,9 @@
 #define APPLICATION_ID 0x54524352 /* "TRCR" */
 #define LOOKASIDE_BYTES 1200      /* for SQLite's small allocations, instead of malloc: */
 #define LOOKASIDE_COUNT 500       /* as many as an upsert of the widest table needs */
-#define BUSY_TIMEOUT_MS 5000      /* for WAL recovery by a reader, or the lock of a copy tool */
+#define LOCK_TIMEOUT_MS 2000
+#define LOCK_POLL_MS 20
+#define BUSY_TIMEOUT_MS 5000 /* for WAL recovery by a reader, or the lock of a copy tool */
 /* Part of the correlator's 48 MiB. */
 #define WRITER_CACHE_KIB 8192
 /* A checkpoint writes a page once however often it changed, so rare checkpoints save writes; but the WAL must not
@@ -169,27 +173,67 @@ int store_read_integer(struct store *store, const char *sql, int64_t *ret_value)
 
 /* ---- the writer's lock ------------------------------------------------------- */
 
-static long lock_read_holder(int fd)
+/* Finds who holds a lock file, for messages; 0 if unknown. The file itself says nothing: anyone could write it who
+ * may lock it. */
+static pid_t lock_find_holder(const char *name)
 {
-	char text[24];
-	ssize_t size = pread(fd, text, sizeof(text) - 1, 0);
+	FILE *locks = fopen("/proc/locks", "re");
+	char line[128], kind[8];
+	struct stat status;
+	unsigned long inode;
+	pid_t pid, found = 0;
 
-	if (size <= 0)
-		return 0;
-	text[size] = '\0';
-	return strtol(text, NULL, 10);
+	if (stat(name, &status) < 0)
+		status.st_ino = 0;
+	while (locks && !found && fgets(line, sizeof(line), locks))
+		if (sscanf(line, "%*s %7s %*s %*s %d %*[0-9a-f]:%*[0-9a-f]:%lu", kind, &pid, &inode) == 3 &&
+		    strcmp(kind, "FLOCK") == 0 && inode == status.st_ino)
+			found = pid;
+	if (locks)
+		fclose(locks);
+	return found;
+}
+
+static int lock_name(const char *path, char name[PATH_MAX])
+{
+	return snprintf(name, PATH_MAX, "%s.lock", path) < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+pid_t store_find_writer(const char *path)
+{
+	char name[PATH_MAX];
+
+	return lock_name(path, name) < 0 ? 0 : lock_find_holder(name);
+}
+
+/* Returns 0 with the whole lock; 1 with a share of it, if that is wanted; -errno. */
+static int lock_try(int fd, bool is_shared)
+{
+	int waited_ms = 0;
+
+	for (;;) {
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+			return 0;
+		if (is_shared && flock(fd, LOCK_SH | LOCK_NB) == 0)
+			return 1;
+		/* Another that shares it has the whole lock while it opens the store. */
+		if (errno != EWOULDBLOCK || !is_shared || waited_ms >= LOCK_TIMEOUT_MS)
+			return errno == EWOULDBLOCK ? -EBUSY : -errno;
+		poll(NULL, 0, LOCK_POLL_MS);
+		waited_ms += LOCK_POLL_MS;
+	}
 }
 
 /* PATH.lock remains when the writer ends: if it were removed, two writers could lock two
- * files of that name. Its content, the pid of the holder, is only informative. */
-static int lock_take(const char *path, int *ret_fd, struct store_error *ret_error)
+ * files of that name. Only its owner may open it: whoever can read a file can lock it. */
+static int lock_take(const char *path, bool is_shared, int *ret_fd, struct store_error *ret_error)
 {
-	char name[4096], pid[24];
-	int size, fd, error;
+	char name[PATH_MAX];
+	int fd, result;
 
-	if ((size_t)snprintf(name, sizeof(name), "%s.lock", path) >= sizeof(name))
+	if (lock_name(path, name) < 0)
 		return error_set(ret_error, -ENAMETOOLONG, "the store's name is too long");
-	fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0640);
+	fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0 && errno == ENOENT)
 		return error_set(ret_error, -ENOENT,
 				 "%s: no such directory: create it, or use another "
@@ -197,23 +241,20 @@ static int lock_take(const char *path, int *ret_fd, struct store_error *ret_erro
 				 path);
 	if (fd < 0)
 		return error_explain(ret_error, -errno, path, "cannot create its lock file");
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		error = errno == EWOULDBLOCK ? -EBUSY : -errno;
-		error_set(ret_error, error,
-			  error == -EBUSY
-				  ? "%s: in use by another tracer-correlator or tracer run (pid %ld): stop it, or "
-				    "use another store"
-				  : "%s: cannot lock it (holder %ld)",
-			  path, lock_read_holder(fd));
-		close(fd);
-		return error;
+	fchmod(fd,
+	       0600); /* earlier releases let the group read it; fails for a file of another user, who may lock it */
+	result = lock_try(fd, is_shared);
+	if (result >= 0) {
+		*ret_fd = fd;
+		return result;
 	}
-	size = snprintf(pid, sizeof(pid), "%ld\n", (long)getpid());
-	/* The lock is effective even if the disk is full. */
-	if (ftruncate(fd, 0) < 0 || pwrite(fd, pid, (size_t)size, 0) != size)
-		errno = 0;
-	*ret_fd = fd;
-	return 0;
+	close(fd);
+	return error_set(ret_error, result,
+			 result == -EBUSY
+				 ? "%s: in use by another tracer-correlator or tracer run (pid %d): stop it, or "
+				   "use another store"
+				 : "%s: cannot lock it (holder %d)",
+			 path, lock_find_holder(name));
 }
 
 /* ---- the schema -------------------------------------------------------------- */
@@ -395,19 +436,47 @@ static int writer_prepare(struct store *store, const char *path, struct store_er
 	return error == 0 ? 0 : error_explain(ret_error, error, path, store->base.error);
 }
 
-int store_open_writer(const char *path, struct store **ret_store, struct store_error *ret_error)
+static int writer_open(const char *path, bool is_shared, struct store **ret_store, struct store_error *ret_error)
 {
 	struct store *store = store_new();
-	int error;
+	int error, is_joined;
 
 	if (!store)
 		return error_set(ret_error, -ENOMEM, "out of memory");
-	error = lock_take(path, &store->lock_fd, ret_error);
-	if (error == 0)
+	error = is_joined = lock_take(path, is_shared, &store->lock_fd, ret_error);
+	if (error >= 0)
 		error = file_probe(path, O_RDWR | O_CREAT, ret_error);
 	if (error == 0)
 		error = writer_prepare(store, path, ret_error);
 	if (error < 0) {
+		store_close(store);
+		return error;
+	}
+	store->is_shared = is_shared;
+	*ret_store = store;
+	return is_joined;
+}
+
+int store_open_writer(const char *path, struct store **ret_store, struct store_error *ret_error)
+{
+	return writer_open(path, false, ret_store, ret_error);
+}
+
+int store_open_shared(const char *path, int64_t bytes_max, struct store **ret_store, struct store_error *ret_error)
+{
+	struct store *store;
+	int error = writer_open(path, true, &store, ret_error);
+
+	if (error == 0)
+		error = store_clean(store, bytes_max);
+	else if (error == 1)
+		error = 0;
+	else
+		return error;
+	if (error == 0 && flock(store->lock_fd, LOCK_SH) < 0)
+		error = store_fail_as(store, -errno, "cannot share its lock");
+	if (error < 0) {
+		error_explain(ret_error, error, path, store->base.error);
 		store_close(store);
 		return error;
 	}
@@ -439,6 +508,7 @@ int store_settle(struct store *store)
 	int persist = 0;
 
 	sqlite3_file_control(store->db, "main", SQLITE_FCNTL_PERSIST_WAL, &persist);
+	sqlite3_busy_timeout(store->db, 0); /* a checkpoint that has to wait for a reader does what it can */
 	return store_exec(store, "PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(TRUNCATE)");
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "common/store/rows.h"
 
@@ -28,8 +29,15 @@ int store_open_reader(const char *path, struct store **ret_store, struct store_e
  * writing), -EROFS, -ENOSPC. */
 int store_open_writer(const char *path, struct store **ret_store, struct store_error *ret_error);
 
-/* Call before the last store_close(): moves all commits into the database file, syncs it, and
- * leaves no other file beside it. Returns 0 or -errno. */
+/* The same for several writers that put different runs (`tracer run`); -EBUSY if a correlator is writing. Whoever finds
+ * the store unused closes runs that were not closed, and deletes the oldest above `bytes_max`. */
+int store_open_shared(const char *path, int64_t bytes_max, struct store **ret_store, struct store_error *ret_error);
+
+/* Finds the process that writes the store, one of them if several do; 0 if none is known. */
+pid_t store_find_writer(const char *path);
+
+/* Call before the last store_close(): moves all commits into the database file, syncs it, and leaves only PATH.lock
+ * beside it; if a reader uses the store, PATH-wal too, for the next writer. Returns 0 or -errno. */
 int store_settle(struct store *store);
 
 /* Returns the newest schema version that this release knows. */
@@ -100,12 +108,12 @@ void store_rollback(struct store *store);
 /* Returns 0, or -ENODATA if the store has no stream yet. */
 int store_read_stream(struct store *store, struct store_stream *ret_stream);
 
-/* Copies a run with all its parts, its host, the containers that it ran in and the losses during
- * it, and nothing else; what is still running is marked as `left` (docs/model.md). `ask` runs the
- * named queries. Returns 0 with everything committed, or -errno with nothing. */
-typedef int store_ask(struct store *store, const char *question, const struct store_parameter *parameters,
-		      struct store_result **ret_result);
-int store_copy_run(struct store *to, struct store *from, const struct row_run *run, store_ask *ask);
+/* Copies what was written of a run after revision `*rev` of `from`, and sets that: its parts, its host and the
+ * containers that it ran in, and nothing else. Returns 0 with everything committed, or -errno with nothing. */
+int store_copy_changes(struct store *to, struct store *from, const struct row_run *run, int64_t *rev);
+/* Copies all of a run, in place of what was copied before, and the losses during it; what is still running is marked as
+ * `left` (docs/model.md). Returns the same. */
+int store_copy_run(struct store *to, struct store *from, const struct row_run *run);
 
 /* ---- retention ------------------------------------------------------------------
  * Rows are examined in the order of their revisions, which is the order in which they were last
@@ -116,6 +124,7 @@ struct store_expiry {
 	int64_t before_unix_ns;      /* delete what ended before; INT64_MAX: all that ended */
 	int64_t first_rev, last_rev; /* range: first excluded, last included */
 	int64_t shipped_rev;         /* everything up to here was sent */
+	int64_t run_id;              /* a run to delete in one step, however large; 0: none */
 };
 
 struct store_expired {

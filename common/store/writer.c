@@ -29,6 +29,17 @@ static int write_fail(struct store *store, int rc, const char *what)
 	return error;
 }
 
+/* Continues the revisions of another writer. */
+static int rev_take(struct store *store)
+{
+	int64_t rev = 0;
+	int error = store_read_integer(store, "SELECT rev FROM stream", &rev);
+
+	if (rev > (int64_t)store->committed_rev)
+		store->rev = store->committed_rev = (uint64_t)rev;
+	return error;
+}
+
 int store_begin(struct store *store)
 {
 	if (store->write_error < 0)
@@ -41,7 +52,9 @@ int store_begin(struct store *store)
 		return error;
 	int rc = sqlite3_exec(store->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
 
-	return rc == SQLITE_OK ? 0 : write_fail(store, rc, "cannot begin to write the store");
+	if (rc != SQLITE_OK)
+		return write_fail(store, rc, "cannot begin to write the store");
+	return store->is_shared ? rev_take(store) : 0;
 }
 
 void store_rollback(struct store *store)
@@ -170,6 +183,14 @@ static bool column_stays(const char *column)
 	return strcmp(column, "started_unix_ns") == 0 || strcmp(column, "unix_ns") == 0;
 }
 
+/* A host is seen by several recordings, in any order, that are written to one store. */
+static const char *column_extreme(const char *column)
+{
+	return strcmp(column, "first_seen_unix_ns") == 0  ? "min"
+	       : strcmp(column, "last_seen_unix_ns") == 0 ? "max"
+							  : NULL;
+}
+
 /* INSERT INTO t (rev, a, b) VALUES (?1, ?2, ?3) ON CONFLICT (a) DO UPDATE SET ... */
 static void table_write_upsert(const struct table *table, char sql[UPSERT_MAX_BYTES])
 {
@@ -192,6 +213,8 @@ static void table_write_upsert(const struct table *table, char sql[UPSERT_MAX_BY
 			ADD(", %s = %s + excluded.%s", column, column, column);
 		else if (key_has(table->key, column))
 			continue;
+		else if (column_extreme(column))
+			ADD(", %s = %s(%s, excluded.%s)", column, column_extreme(column), column, column);
 		else if (column_stays(column))
 			ADD(", %s = coalesce(nullif(%s, 0), excluded.%s)", column, column, column);
 		else

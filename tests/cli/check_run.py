@@ -5,6 +5,7 @@ nothing may be left behind. Skipped without root or if the probe cannot be loade
     check_run.py TRACER [TEST...]
 """
 import contextlib
+import fcntl
 import glob
 import json
 import os
@@ -54,10 +55,8 @@ class Case(unittest.TestCase):
     def setUp(self):
         self.directory = tempfile.TemporaryDirectory()
         os.chmod(self.directory.name, 0o777)
-        # Not the store of this host's own daemons: every run here starts its own.
-        self.environment = {**os.environ, "TRACER_STORE": "/nonexistent", "LC_ALL": "C.UTF-8",
-                            "ASAN_OPTIONS": "detect_leaks=0"}
-        for name in ("SUDO_UID", "SUDO_GID"):
+        self.environment = {**os.environ, "HOME": self.directory.name, "LC_ALL": "C.UTF-8", "ASAN_OPTIONS": "detect_leaks=0"}
+        for name in ("SUDO_UID", "SUDO_GID", "TRACER_STORE"):
             self.environment.pop(name, None)
 
     def tearDown(self):
@@ -84,6 +83,10 @@ class Case(unittest.TestCase):
         process = self.start(*arguments, **options)
         process.output, process.errors = process.communicate(timeout=90)
         return process
+
+    def runs(self, *options):
+        """Of the store where every verb looks."""
+        return json.loads(self.run_tracer("runs", "--json", "--limit", "0", *options).output or '{"runs": []}')["runs"]
 
     def report(self, *command, options=(), **keywords):
         path = self.path("report.json")
@@ -208,13 +211,15 @@ class Signals(Case):
         os.close(descriptor)
 
     def test_killed_it_leaves_nothing(self):
-        process = self.start_and_wait(["bash", "-c", "echo ready; exec sleep 1"])
+        process = self.start_and_wait(["bash", "-c", "echo ready; exec sleep 3"])
+        wait_until("a row", lambda: self.runs("--since", "1h"))
         process.kill()
         process.communicate()
         deadline = time.monotonic() + LEFTOVERS_TIMEOUT_S
         while self.leftovers() and time.monotonic() < deadline:
             time.sleep(0.1)
         self.assertEqual(self.leftovers(), [])
+        wait_until("the run is closed", lambda: [(run["status"], run["living_count"]) for run in self.runs()] == [("ended", 0)])
 
     def test_a_daemon_that_ends_is_reported_and_the_command_continues(self):
         process = self.start_and_wait(["bash", "-c", UNTIL + "echo done; exit 4", self.path("go-on")])
@@ -284,16 +289,61 @@ class Keeping(Case):
         with open(victim, encoding="ascii") as file:
             self.assertEqual(file.read(), "root's")
 
-    def test_two_at_once_on_one_store(self):
+    def test_without_services_runs_are_where_show_looks(self):
+        for number in (1, 2, 3):
+            self.assertEqual(self.run_tracer("run", "-q", "--", "sh", "-c", f"exit {number}").errors, b"")
+        runs = self.runs()
+        self.assertEqual([run["exit_code"] for run in runs], [3, 2, 1])
+        self.assertIn(b"failed with exit code 3", self.run_tracer("show").output)
+        folder = self.path(".local/state/tracer")
+        self.assertEqual([os.stat(path).st_mode & 0o777 for path in (folder, folder + "/tracer.db")], [0o700, 0o600])
+        for run in runs:  # the host was there from the first to the last
+            bill = json.loads(self.run_tracer("cost", "--json", run["id"]).output)
+            self.assertAlmostEqual(bill["observed_ms"], run["wall_ns"] / 1e6, delta=2)
+        bill = json.loads(self.run_tracer("cost", "--json", "--since", "1d").output)
+        self.assertAlmostEqual(bill["observed_ms"], sum(run["wall_ns"] for run in runs) / 1e6, delta=6)
+        path = self.path("named.db")
+        self.environment["TRACER_STORE"] = path
+        self.assertEqual(self.run_tracer("run", "-q", "--", "sh", "-c", "exit 4").errors, b"")
+        self.assertEqual([run["exit_code"] for run in self.runs()], [4])
+        # Who has no home directory loses nothing but that.
+        environment = {**self.environment, "SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY)}
+        del environment["TRACER_STORE"]
+        process = self.run_tracer("run", "-q", "--", "sh", "-c", "exit 5", env=environment)
+        self.assertEqual(process.returncode, 5)
+        self.assertIn(b"the run will not be kept: /nonexistent/.local/state/tracer/tracer.db: ", process.errors)
+
+    def test_two_at_once_are_seen_live_in_one_store(self):
+        started = [self.start("run", "-q", "--", "sh", "-c", UNTIL + "exit $1", self.path(name), str(number))
+                   for number, name in enumerate(("first", "second"), 5)]
+        for process in started:
+            self.assertEqual(process.stdout.readline(), b"ready\n")
+        wait_until("both are running", lambda: [run["status"] for run in self.runs()] == ["running"] * 2)
+        top = json.loads(self.run_tracer("top", "--json", "--all").output)
+        self.assertLess(top["lag_ns"], 15e9)
+        self.assertEqual(len({tool["run_id"] for tool in top["tools"]}), 2)
+        self.touch("first")
+        self.assertEqual(started[0].communicate(timeout=60)[1], b"")
+        wait_until("one has ended", lambda: sorted(run["status"] for run in self.runs()) == ["failed", "running"])
+        self.touch("second")
+        started[1].communicate(timeout=60)
+        self.assertEqual([process.returncode for process in started], [5, 6])
+        self.assertEqual(sorted(run["exit_code"] for run in self.runs()), [5, 6])
+        with contextlib.closing(sqlite3.connect(self.path(".local/state/tracer/tracer.db"))) as database:
+            tables = ("runs", "tasks", "tools", "process_rows")
+            revs = [rev for table in tables for rev, in database.execute(f"SELECT rev FROM {table}")]
+            self.assertEqual(len(revs), len(set(revs)))
+            for table in tables:
+                self.assertEqual(database.execute(f"SELECT count(*) FROM {table} WHERE end_boot_ns IS NULL").fetchone(), (0,))
+
+    def test_a_store_of_a_correlator_is_refused(self):
         path = self.path("kept.db")
-        first = self.start("run", "-q", "--store", path, "--", "sh", "-c", UNTIL, self.path("go-on"))
-        self.assertEqual(first.stdout.readline(), b"ready\n")
-        second = self.run_tracer("run", "-q", "--store", path, "--", "true")
-        self.touch("go-on")
-        self.assertEqual(second.returncode, 125)
-        self.assertIn(b"in use by another tracer-correlator or tracer run", second.errors)
-        first.communicate(timeout=60)
-        self.assertEqual(first.returncode, 0)
+        with open(path + ".lock", "w", encoding="ascii") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            process = self.run_tracer("run", "-q", "--store", path, "--", "touch", self.path("ran"))
+        self.assertEqual(process.returncode, 125)
+        self.assertIn(f"in use by another tracer-correlator or tracer run (pid {os.getpid()})".encode(), process.errors)
+        self.assertFalse(os.path.exists(self.path("ran")))
 
     @contextlib.contextmanager
     def stranger(self):
@@ -389,8 +439,8 @@ class Keeping(Case):
 
 
 def go_apart():
-    """Runs this program again with a private /run, free of temporary files of other tests."""
-    script = 'mount -t tmpfs tmpfs /run && exec "$@"'
+    """Runs this program again with private folders, free of temporary files of other tests and of a store of services."""
+    script = 'mount -t tmpfs tmpfs /run && mount -t tmpfs tmpfs /var/lib && exec "$@"'
     os.environ["CHECK_RUN_APART"] = "1"
     os.execvp("unshare", ["unshare", "--mount", "sh", "-c", script, "sh", sys.executable, *sys.argv])
 

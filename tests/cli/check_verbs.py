@@ -14,6 +14,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socket
 import sqlite3
@@ -148,6 +149,14 @@ class Usage(Case):
         _, errors = process.communicate(timeout=30)
         self.assertEqual(errors.decode(), f"tracer run: the command's run is not in {store}: see "
                          "tracer status\n")
+
+    def test_without_a_probe_nothing_is_recorded(self):
+        """As with env(1), a failure that is not the command's is told by the status."""
+        alone = os.path.join(self.directory.name, "alone")
+        shutil.copy(TRACER, alone)
+        for arguments, status in ((["record", "f.rec"], 1), (["record", "f.rec", "--", "true"], 125)):
+            result = subprocess.run([alone, *arguments], env={**self.environment, "PATH": ""}, capture_output=True, check=False)
+            self.assertEqual(result.returncode, status, result)
 
     def test_hostile_arguments_are_shown_safely(self):
         for arguments in (["\033[2J\n"], ["show", "\033[3J\n"], ["runs", "--limit", "\033x"],
@@ -315,6 +324,8 @@ class Stores(Case):
         self.assertEqual(names("--since", "90s"), ["snakemake: Snakefile", "make"])
         self.assertEqual(names("--name", "snake"), ["snakemake: Snakefile"])
         self.assertEqual(names("--user", "0"), [])
+        for option in ([], ["--all"]):
+            self.assertEqual(self.run_tracer("runs", "--store", store, "--user", "0", *option).stderr, b"tracer runs: no matching runs\n")
         self.assertEqual(len(names("--user", "1", "--limit", "0")), 4)
 
 
@@ -359,6 +370,25 @@ class Hosts(Case):
         self.assertEqual(finding["level"], "missing")
         self.assertIn("mount -t bpf bpf /sys/fs/bpf, then systemctl start tracer-probe", finding["fix"])
 
+    def test_a_daemon_is_not_what_anyone_calls_so(self):
+        """A process of the name of a daemon is one if root or the daemon's own user runs it."""
+        path = os.path.join(self.directory.name, "tracer-probe")
+        shutil.copy("/bin/sleep", path)
+        os.chmod(self.directory.name, 0o755)
+        for user, level in ((0, "ok"), (12345, "missing")):
+            script = f"setpriv --reuid={user} --clear-groups {path} 60 &\nuntil grep -q tracer-probe /proc/$!/comm; do sleep 0.1; done"
+            self.assertEqual(self.elsewhere(script, TRACER, "status")["tracer-probe"]["level"], level, user)
+
+    def test_the_shipper_is_looked_at(self):
+        folder = os.path.join(self.directory.name, "stopped")
+        os.mkdir(folder)
+        for status, level, text in ((None, "ok", "not in use"), ("{}", "limited", "damaged")):
+            if status:
+                pathlib.Path(folder, "status.json").write_text(status, encoding="ascii")
+            finding = self.elsewhere("", TRACER, "doctor", "--shipper", folder)["shipper"]
+            self.assertEqual(finding["level"], level, finding)
+            self.assertIn(text, finding["text"])
+
     def test_the_kernel_is_what_the_probe_finds(self):
         """Judged by what the probe finds, not by the version: here 2.6, by a personality."""
         old = self.elsewhere("", "setarch", "--uname-2.6", TRACER, "doctor")
@@ -372,6 +402,19 @@ class Hosts(Case):
 
 
 class Lakes(Case):
+    def test_completion_does_not_wait_for_a_lake(self):
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            offered = self.run_tracer("completion", "offer", "--", "show", "", timeout=60, env={
+                **self.environment, "TRACER_LAKE": f"http://127.0.0.1:{server.getsockname()[1]}"})
+        self.assertEqual((offered.returncode, offered.stdout), (0, b"latest\tthe latest run\n"))
+
+    def test_a_lake_that_keeps_everything(self):
+        sql = {keep: self.run_tracer("lake", "init", "--print", "--keep", keep).stdout for keep in
+               ("forever", "rest=forever,samples=forever", "90d", "samples=90d,rest=90d")}
+        self.assertEqual(sql["forever"], sql["rest=forever,samples=forever"])
+        self.assertEqual(sql["90d"], sql["samples=90d,rest=90d"])
+        self.assertNotIn(sql["90d"], (b"", sql["forever"]))
+
     def test_a_terminal_shows_that_it_waits(self):
         """While a lake accepts the question and does not answer."""
         with socket.create_server(("127.0.0.1", 0)) as server:

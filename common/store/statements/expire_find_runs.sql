@@ -1,5 +1,6 @@
--- Ended runs to delete.
+-- Ended runs to delete, or this one.
 INSERT INTO temp.expiring_runs (id)
 SELECT id FROM runs
- WHERE rev > :first_rev AND rev <= :last_rev AND end_boot_ns IS NOT NULL
-   AND started_unix_ns + (end_boot_ns - begin_boot_ns) < :before_unix_ns;
+ WHERE id = :run_id
+    OR (rev > :first_rev AND rev <= :last_rev AND end_boot_ns IS NOT NULL
+        AND started_unix_ns + (end_boot_ns - begin_boot_ns) < :before_unix_ns);
