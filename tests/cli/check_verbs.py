@@ -382,7 +382,7 @@ class Hosts(Case):
     def test_the_shipper_is_looked_at(self):
         folder = os.path.join(self.directory.name, "stopped")
         os.mkdir(folder)
-        for status, level, text in ((None, "ok", "not in use"), ("{}", "limited", "damaged")):
+        for status, level, text in ((None, "ok", "not in use"), ("[", "limited", "damaged")):
             if status:
                 pathlib.Path(folder, "status.json").write_text(status, encoding="ascii")
             finding = self.elsewhere("", TRACER, "doctor", "--shipper", folder)["shipper"]
