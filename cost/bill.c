@@ -531,6 +531,7 @@ static bool work_begin(const struct maker *maker, const struct row_cloud_host *h
 	const struct bill_request *request = maker->request;
 	struct host_work work = {
 		.host = host, .since_unix_ns = request->since_unix_ns, .until_unix_ns = request->until_unix_ns};
+	int64_t seen_unix_ns = host->host.last_seen_unix_ns; /* or a little later: it is written seldom */
 
 	if (request->run) {
 		work.since_unix_ns = INT64_MAX;
@@ -545,9 +546,10 @@ static bool work_begin(const struct maker *maker, const struct row_cloud_host *h
 			continue;
 		work.since_unix_ns = least_of(work.since_unix_ns, run->started_unix_ns);
 		work.until_unix_ns = end == ROW_NULL ? INT64_MAX : most_of(work.until_unix_ns, end);
+		seen_unix_ns = end == ROW_NULL ? seen_unix_ns : most_of(seen_unix_ns, end);
 	}
 	work.since_unix_ns = most_of(known(work.since_unix_ns), host->host.first_seen_unix_ns);
-	work.until_unix_ns = least_of(work.until_unix_ns, host->host.last_seen_unix_ns);
+	work.until_unix_ns = least_of(work.until_unix_ns, seen_unix_ns);
 	*ret_work = work;
 	return work.since_unix_ns < work.until_unix_ns;
 }

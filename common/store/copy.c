@@ -64,8 +64,19 @@ static int rows_copy(struct store *to, struct store *from, size_t index, const s
 	return error;
 }
 
+/* A correlator writes seldom when it last saw the host. */
+static int host_see(struct store *to, int64_t host_id, const struct store_stream *stream)
+{
+	char sql[160];
+
+	snprintf(sql, sizeof(sql), "UPDATE hosts SET last_seen_unix_ns = max(last_seen_unix_ns, %lld) WHERE id = %lld",
+		 (long long)stream->committed_unix_ns, (long long)host_id);
+	return store_exec(to, sql);
+}
+
 /* Copies what changed after `after_rev`, in a transaction that is open or begins with it. */
-static int changes_copy(struct store *to, struct store *from, const struct row_run *run, int64_t after_rev, bool is_end)
+static int changes_copy(struct store *to, struct store *from, const struct row_run *run,
+			const struct store_stream *stream, int64_t after_rev, bool is_end)
 {
 	int64_t wall_ns = run->end_boot_ns == ROW_NULL ? INT64_MAX / 2 : run->end_boot_ns - run->begin_boot_ns;
 	const struct store_parameter parameters[] = {STORE_INT("rev", after_rev),
@@ -79,7 +90,7 @@ static int changes_copy(struct store *to, struct store *from, const struct row_r
 	for (size_t i = 0; error == 0 && i < COPIES_COUNT; i++)
 		if (is_end || copies[i].copy != loss_copy)
 			error = rows_copy(to, from, i, parameters);
-	return error;
+	return error < 0 ? error : host_see(to, run->host_id, stream);
 }
 
 /* A copy is not of a ring: its stream says only how far it is. */
@@ -100,7 +111,7 @@ int store_copy_changes(struct store *to, struct store *from, const struct row_ru
 	if (error < 0)
 		return store_fail_as(to, error, store_error_text(from));
 	until_rev = (int64_t)stream.rev;
-	error = copy_commit(to, &stream, changes_copy(to, from, run, *rev, false));
+	error = copy_commit(to, &stream, changes_copy(to, from, run, &stream, *rev, false));
 	if (error == 0)
 		*rev = until_rev;
 	return error;
@@ -116,7 +127,7 @@ int store_copy_run(struct store *to, struct store *from, const struct row_run *r
 		return store_fail_as(to, error, store_error_text(from));
 	error = store_expire(to, &(struct store_expiry){.run_id = run->id}, &expired);
 	if (error == 0)
-		error = changes_copy(to, from, run, 0, true);
+		error = changes_copy(to, from, run, &stream, 0, true);
 	if (error == 0)
 		error = store_leave_running(to, run->id, (int64_t)stream.committed_boot_ns);
 	return copy_commit(to, &stream, error);
