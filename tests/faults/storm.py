@@ -13,8 +13,8 @@ from testing import same
 FAILS_EVERY = 50  # as in storm.c
 STALL_TIMEOUT_S = 90
 KINDS = ("fork", "exec", "exit", "final")
-# Some final records never arrive: docs/architecture.md.
-FINAL_SHARE_MIN = 0.99
+# Some final records never arrive: docs/architecture.md. 0.4 % of a storm usually, 1 % on a machine ten times too busy.
+FINAL_SHARE_MIN = 0.98
 
 
 def leaf_status(number):
