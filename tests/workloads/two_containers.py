@@ -1,4 +1,4 @@
-"""Expected results of two parallel containers, whichever engine runs them."""
+"""Expected results of parallel containers, whichever engine runs them."""
 
 import tarfile
 
@@ -7,7 +7,8 @@ from harness import HERE
 from model import Run, Task
 
 IMAGE = "tracer-workload"
-PROGRAMS = ("assemble", "polish", "scan", "merge")
+PROGRAMS = ("assemble", "polish", "scan", "merge", "count")
+COUNTS = 3
 
 
 def expected(runtime):
@@ -18,6 +19,8 @@ def expected(runtime):
             Task("generic", "prepare", {"prepare": 1}),
             Task("generic", "assemble + polish", {"sh -c": 1, "assemble": 1, "polish": 1}),
             Task("generic", "scan + merge", {"sh -c": 1, "scan": 1, "merge": 1}),
+            Task("generic", "xargs", {"xargs": 1}),
+            Task("engine", "count", {"count": 1}, COUNTS),
             Task("generic", "conclude", {"conclude": 1}),
         ])
 
@@ -51,11 +54,11 @@ def check_containers(report, runtime_name):
     """Each program's process has the container in which it ran, and no other."""
     problems = []
     runtimes = sorted(row["runtime"] for row in report["containers"])
-    if runtimes != [runtime_name] * 2:
+    if runtimes != [runtime_name] * (2 + COUNTS):
         return [f"containers are of {runtimes}"]
-    for inside in (PROGRAMS[:2], PROGRAMS[2:]):
+    for inside, count in ((PROGRAMS[:2], 1), (PROGRAMS[2:4], 1), (PROGRAMS[4:], COUNTS)):
         found = {process["container_id"] for task in report["tasks"]
                  for process in task["processes"] if process["program"] in inside}
-        if len(found) != 1 or found == {None}:
+        if len(found) != count or None in found:
             problems.append(f"{', '.join(inside)} ran in containers {found}")
     return problems

@@ -1,8 +1,13 @@
-"""Two parallel Docker containers, started by a daemon for a script: their processes belong to the
-script's run, and to the task of the client that waits for them."""
+"""Parallel Docker containers, started by a daemon for a script: their processes belong to the script's run, and
+to the task of the client that waits for them. A container that others start does not, whoever waits."""
 
+import socket
+import subprocess
+
+import model
 import two_containers
 from docker_engine import Engine
+from harness import HERE
 
 RUNTIME = frozenset({"runc", "docker run"})
 
@@ -15,6 +20,20 @@ def check(bench):
         bench.environment["DOCKER_HOST"] = engine.environment["DOCKER_HOST"]
         report, problems = two_containers.watch(
             bench, [engine.client, "run", "--rm", "--network", "none"])
+        return problems or two_containers.check(report, RUNTIME, "docker") or check_strangers(bench, engine)
     finally:
         engine.stop()
-    return problems or two_containers.check(report, RUNTIME, "docker")
+
+
+def check_strangers(bench, engine):
+    for words in (["run", "--detach", "--name", "web"], ["create", "--name", "stray"]):
+        subprocess.run([engine.client, *words, "--network", "none", two_containers.IMAGE, "assemble", "--sleep", "60000"],
+                       env=engine.environment, stdout=subprocess.DEVNULL, check=True)
+    with socket.create_server(("127.0.0.1", 0)) as registry: # it never answers
+        reports, _ = bench.watch(["bash", bench.fixture(HERE / "docker_strangers.sh"), engine.client,
+                                  f"127.0.0.1:{registry.getsockname()[1]}/none"],
+                                 bench.work_directory("strangers", "root"), user="root")
+    found = [f"{task['name']}: {', '.join(sorted(model.tools_of(task)))}"
+             for task in reports[0]["tasks"] if task["kind"] != "main"]
+    return model.difference(["docker restart: docker restart"] * 2 + [
+        "docker run: docker run", "scan + merge: docker exec, merge, scan, sh -c"], found)
