@@ -85,6 +85,7 @@ TEST(a_shell_in_a_container_has_jobs)
 /* Shells that read a file (flags=64) or a descriptor are scripts, whoever started them. */
 TEST(a_shell_that_reads_a_file_is_a_script)
 {
+	WITHOUT_RESTARTS(); /* which forget parts of a name */
 	tell("2>10 tty=5 -bash; 10>11 tty=5 pgid=11 flags=64 bash; 11>12 tty=5 pgid=11 align x; "
 	     "11>13 tty=5 pgid=11 call x; 10>20 tty=5 pgid=20 bash /dev/fd/63; 20>21 tty=5 pgid=20 trim x; "
 	     "10>30 tty=5 pgid=30 make all; 30>31 tty=5 pgid=30 flags=64 bash; 31>32 tty=5 pgid=30 sort x; "

@@ -79,7 +79,7 @@ class Export(unittest.TestCase):
         header, rows = self.rows("snakemake", "trace")
         self.assertEqual(header, TRACE)
         tasks = self.tasks("snakemake")
-        self.assertEqual([row["hash"] for row in rows], [task["label"] for task in tasks])
+        self.assertEqual([row["hash"] for row in rows], [task["label"] or "-" for task in tasks])
         for row, task in zip(rows, tasks):
             self.assertEqual(row["status"], "COMPLETED")
             self.assertEqual(int(row["realtime"]), task["wall_ns"] // MS)
@@ -110,7 +110,7 @@ class Export(unittest.TestCase):
         for row, task in zip(rows, self.tasks("snakemake")):
             self.assertAlmostEqual(float(row["s"]), task["wall_ns"] / 1e9, delta=1e-4)
             self.assertAlmostEqual(float(row["io_out"]), task["write_bytes"] / MIB, delta=0.01)
-            self.assertEqual((row["rule_name"], row["wildcards"], row["max_vms"]), (task["name"], task["label"], "NA"))
+            self.assertEqual((row["rule_name"], row["wildcards"], row["max_vms"]), (task["name"], task["label"] or "NA", "NA"))
         path = os.path.join(self.directory.name, "benchmark.tsv")
         self.tracer("snakemake", "export", "--format", "benchmark", "-o", path)
         self.assertEqual(pathlib.Path(path).read_text().splitlines()[0].split("\t"), BENCHMARK)

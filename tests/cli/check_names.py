@@ -26,12 +26,12 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 # Names of the run's tasks, by our name and label.
 SNAKEMAKE = {
-    ("reference.py", "reference.fa"): ("reference", ""),
+    ("reference.py", None): ("reference", ""),
     ("bwa index", "reference.fa"): ("index", ""),
-    ("summary.py", "summary.tsv"): ("summary", ""),
+    ("summary.py", "liver.stats"): ("summary", ""),
     **{(tool, sample + end): (rule, f"sample={sample}")
        for sample in ("brain", "heart", "liver")
-       for tool, end, rule in [("wgsim", ".1.fq", "simulate"), ("bwa mem + samtools sort", ".bam", "map"),
+       for tool, end, rule in [("wgsim", ".1.fq", "simulate"), ("bwa mem + samtools sort", ".1.fq", "map"),
                                ("samtools index", ".bam", "index_bam"), ("samtools flagstat", ".bam", "flagstat"),
                                ("samtools stats", ".bam", "stats")]},
 }
