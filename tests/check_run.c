@@ -73,13 +73,13 @@ TEST(a_wrapper_that_becomes_a_shell_is_a_session)
 /* `docker exec -it`: the client is only the way in, and does not wait for another container. */
 TEST(a_shell_in_a_container_has_jobs)
 {
-	tell("cgroup 600 /docker/" HEX64 "; 1>20 containerd-shim-runc-v2; 2>10 tty=5 -bash; "
-	     "10>11 tty=5 pgid=11 docker exec -it box bash; 20>21 cgroup=1 runc exec box; "
+	tell("cgroup 600 /docker/" HEX64 "; 1>20 containerd-shim-runc-v2; 20>19 cgroup=600 sleep 9; "
+	     "2>10 tty=5 -bash; 10>11 tty=5 pgid=11 docker exec -it box bash; 20>21 cgroup=1 runc exec box; "
 	     "21>22 cgroup=600 tty=6 bash; 22>23 cgroup=600 tty=6 pgid=23 align x; "
 	     "22>24 cgroup=600 tty=6 pgid=24 sort x");
 	ck_assert_rows("SELECT kind, name, container_id IS NULL FROM runs WHERE kind <> 'system' "
 		       "ORDER BY begin_boot_ns",
-		       "session docker exec 1\njob align 0\njob sort 0\n");
+		       "container sleep 0\nsession docker exec 1\njob align 0\njob sort 0\n");
 }
 
 /* Shells that read a file (flags=64) or a descriptor are scripts, whoever started them. */
