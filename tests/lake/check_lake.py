@@ -194,6 +194,7 @@ def interrupted_migration(lake):
     for attempt in itertools.count(1):
         if migrate_through(lake, 5 * attempt, attempt % 2):
             break
+        assert attempt < 60, tracer(lake, "lake", "migrate", user="migrator", code=1)
         with contextlib.suppress(QueryError): # the table is being renamed: a shipper would retry
             loader.insert(lake, "losses", [{"id": attempt, "host_id": 1, "unix_ns": time.time_ns(), "rev": 1, "version": 1}])
             wanted["losses"][0][0] = str(int(wanted["losses"][0][0]) + 1)
