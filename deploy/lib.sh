@@ -173,7 +173,8 @@ apt_way() {
 	local proxy=''
 	eval "$(apt-config shell proxy Acquire::http::Proxy)"
 	proxy=${proxy:-${http_proxy:-${https_proxy-}}}
-	printf '%s' "${proxy:+through the proxy ${proxy/\/\/*@/\/\/}}" "${proxy:-without a proxy}"
+	proxy=${proxy:+through the proxy ${proxy/\/\/*@/\/\/}}
+	printf '%s' "${proxy:-without a proxy}"
 }
 
 # Runs unattended: keeps changed configuration files, and waits for other installations in
