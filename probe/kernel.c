@@ -328,8 +328,8 @@ static int programs_open(const struct btf *kernel_btf, struct tracer_bpf **ret_p
 static bool function_is_traceable(int32_t btf_id)
 {
 	const struct bpf_insn nothing[] = {{.code = BPF_ALU64 | BPF_MOV | BPF_K}, {.code = BPF_JMP | BPF_EXIT}};
-	LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = BPF_TRACE_FENTRY,
-		    .attach_btf_id = (uint32_t)btf_id);
+	struct bpf_prog_load_opts options = {
+		.sz = sizeof(options), .expected_attach_type = BPF_TRACE_FENTRY, .attach_btf_id = (uint32_t)btf_id};
 	int program = bpf_prog_load(BPF_PROG_TYPE_TRACING, NULL, "GPL", nothing, 2, &options);
 	int link = program < 0 ? -1 : bpf_link_create(program, 0, BPF_TRACE_FENTRY, NULL);
 

@@ -44,12 +44,13 @@ static void leave_sample_out(const struct process *process, struct rules_verdict
 	for (int depth = 0; depth < SAMPLE_ANCESTORS_MAX && above && above->command && above->run != NULL;
 	     depth++, above = above->parent)
 		for (size_t i = 2; i < above->command->subject.argc; i++) {
-			const char *const *argument = &above->command->subject.argv[i];
-			const char *slash = strrchr(*argument, '/'), *sample = slash ? slash + 1 : *argument;
+			const char *option = above->command->subject.argv[i - 1];
+			const char *value = above->command->subject.argv[i], *slash = strrchr(value, '/');
+			const char *sample = slash ? slash + 1 : value;
 			size_t size = strlen(sample);
 
-			if (argument[-1][0] == '-' && size > 0 && strncmp(name, sample, size) == 0 &&
-			    name[size] == '.' && strchr(name + size + 1, '.')) {
+			if (option[0] == '-' && size > 0 && strncmp(name, sample, size) == 0 && name[size] == '.' &&
+			    strchr(name + size + 1, '.')) {
 				name[0] = '*';
 				memmove(name + 1, name + size, strlen(name + size) + 1);
 				return;
