@@ -122,7 +122,9 @@ class Shipper(Daemon):
         self.state.mkdir(exist_ok=True)
         self.arguments = [program, "--config", self.config(directory, more), "--store", store, "--state",
                           self.state, *(["--url", url] if url else []), *options]
-        super().__init__("shipper", self.arguments, directory / "shipper.log", ENVIRONMENT, preexec)
+        # One that is killed leaves what it has in TMPDIR.
+        super().__init__("shipper", self.arguments, directory / "shipper.log",
+                         {**ENVIRONMENT, "TMPDIR": str(directory)}, preexec)
         if wait:
             self.wait_ready()
 
