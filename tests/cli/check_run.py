@@ -211,9 +211,10 @@ class Signals(Case):
         os.close(descriptor)
 
     def test_killed_it_leaves_nothing(self):
-        process = self.start_and_wait(["bash", "-c", "echo ready; exec sleep 3"])
-        wait_until("a row", lambda: self.runs("--since", "1h"))
+        process = self.start_and_wait(["bash", "-c", UNTIL, self.path("go-on")])
+        wait_until("a row", self.runs)
         process.kill()
+        self.touch("go-on")
         process.communicate()
         deadline = time.monotonic() + LEFTOVERS_TIMEOUT_S
         while self.leftovers() and time.monotonic() < deadline:
