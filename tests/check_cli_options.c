@@ -94,6 +94,8 @@ TEST(store_comes_from_the_environment)
 	setenv("TRACER_STORE", "e", 1);
 	ck_assert_str_eq(options_store_path(&options), "e");
 	setenv("TRACER_STORE", "", 1);
+	unsetenv("SUDO_UID");
+	setenv("HOME", "/nonexistent", 1); /* no store of the user's own */
 	ck_assert_str_eq(options_store_path(&options), OPTIONS_STORE_DEFAULT);
 }
 
