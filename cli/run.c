@@ -134,7 +134,7 @@ static void keep_end(struct keep *keep)
 	user_leave(keep->user, &saved);
 }
 
-/* The guard, once all others have ended: whoever opens the store closes the run. */
+/* For the guard, once all others have ended: the next writer that opens the store closes the run. */
 static void keep_abandon(void)
 {
 	if (command.keep.path && keep_begin(&command.keep) == 0)

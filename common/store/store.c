@@ -225,7 +225,7 @@ static int lock_try(int fd, bool is_shared)
 }
 
 /* PATH.lock remains when the writer ends: if it were removed, two writers could lock two
- * files of that name. Only its owner may open it: whoever can read a file can lock it. */
+ * files of that name. Only its owner may open it: a user who can read a file can lock it. */
 static int lock_take(const char *path, bool is_shared, int *ret_fd, struct store_error *ret_error)
 {
 	char name[PATH_MAX];

@@ -29,8 +29,8 @@ int store_open_reader(const char *path, struct store **ret_store, struct store_e
  * writing), -EROFS, -ENOSPC. */
 int store_open_writer(const char *path, struct store **ret_store, struct store_error *ret_error);
 
-/* The same for several writers that put different runs (`tracer run`); -EBUSY if a correlator is writing. Whoever finds
- * the store unused closes runs that were not closed, and deletes the oldest above `bytes_max`. */
+/* The same for several writers that put different runs (`tracer run`); -EBUSY if a correlator is writing. If no
+ * other writer has it, runs that were not closed are closed, and the oldest above `bytes_max` deleted. */
 int store_open_shared(const char *path, int64_t bytes_max, struct store **ret_store, struct store_error *ret_error);
 
 /* Finds the process that writes the store, one of them if several do; 0 if none is known. */
