@@ -36,7 +36,7 @@
  * rights and migrated if it is of an older release. */
 struct keep {
 	const char *path;
-	bool is_own; /* nobody asked for it: a failure is only a warning */
+	bool is_own; /* the default, not asked for: a failure is only a warning */
 	const struct user *user;
 	struct store *store; /* NULL: the run is not kept */
 	struct store *from;  /* NULL: not copied from yet */
@@ -269,7 +269,7 @@ static int run_find(const struct run *run, struct store *store, struct rows *ret
 	return source_say(store, rows_load(ret_runs, &row_type_run, store, "run_by_pid", parameters));
 }
 
-/* Each second: copies what changed of the run, for those who watch it. The end of the run tells of an error. */
+/* Each second: copies what changed of the run, for those who watch it. An error is reported at the end of the run. */
 static void keep_changes(void)
 {
 	struct keep *keep = &command.keep;

@@ -82,7 +82,7 @@ TEST(a_shell_in_a_container_has_jobs)
 		       "container sleep 0\nsession docker exec 1\njob align 0\njob sort 0\n");
 }
 
-/* Shells that read a file (flags=64) or a descriptor are scripts, whoever started them. */
+/* Shells that read a file (flags=64) or a descriptor are scripts, whatever started them. */
 TEST(a_shell_that_reads_a_file_is_a_script)
 {
 	WITHOUT_RESTARTS(); /* which forget parts of a name */
