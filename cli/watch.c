@@ -23,7 +23,7 @@
 #define STOP_TIMEOUT_MS 60000  /* a full ring takes seconds to store */
 #define KILL_TIMEOUT_MS 5000
 #define GUARD_FD (STDERR_FILENO + 1)
-#define SETTLE_NS 200000000L /* if membarrier(2) is not available, see final_records_await() */
+#define SETTLE_NS 200000000L /* if membarrier(2) does not help: see final_records_await() */
 #define GRACE_PERIODS 4
 #define SYSTEM_UID_MAX 999 /* of systemd, Debian and Red Hat */
 
@@ -372,11 +372,14 @@ static int daemon_await_end(struct watch_daemon *daemon, int wake_fd, int64_t un
 /* The final accounting of a process happens when nothing can access it any more: an RCU grace period
  * after it was reaped, plus the time that the work due then takes. membarrier(2) waits for a grace
  * period, some 15 ms. One is not enough, several are; on a busy machine they take as long as is
- * needed. */
+ * needed. Where they are expedited, it waits for one of its own, which says nothing about the others. */
 static void final_records_await(void)
 {
+	char text[256];
+	bool expedited = atoi(program_read_line("/sys/kernel/rcu_expedited", text)) != 0;
+
 	for (int i = 0; i < GRACE_PERIODS; i++)
-		if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) < 0) {
+		if (expedited || syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) < 0) {
 			nanosleep(&(struct timespec){0, SETTLE_NS}, NULL);
 			return;
 		}

@@ -110,6 +110,7 @@ class Command(Case):
         self.assertEqual(report["run"]["status"], "succeeded")
         programs = {process["program"]: process for task in report["tasks"]
                     for process in task["processes"]}
+        self.assertNotIn("exit", {process["totals"] for process in programs.values()}, "it did not wait for the kernel")
         self.assertEqual(programs["gzip"]["arguments"], ["gzip", "-c", "/bin/bash"])
         self.assertEqual(programs["sleep"]["exit_code"], 0)
         self.assertGreaterEqual(programs["sleep"]["end_boot_ns"] -
