@@ -161,7 +161,8 @@ static void print_effect(const struct findings *findings)
 	used = snprintf(text, sizeof(text), "%.200s %s%s", driver, has_failed ? "ended with " : "is ",
 			has_failed ? failure_text(run) : run->status);
 	if (standing > 0)
-		snprintf(text + used, sizeof(text) - (size_t)used, "; %zu of %zu tasks failed", failed, standing);
+		snprintf(text + used, sizeof(text) - (size_t)used, "; of %zu %s that began, %zu failed", standing,
+			 units_plural((int64_t)standing, "task", "tasks"), failed);
 	print_field(findings, "effect", text);
 }
 
@@ -382,7 +383,10 @@ const struct verb verb_failed = {
 		       "FATAL     the run failed because of it\n"
 		       "INTERRUPTED  by ^C at its terminal, or because the terminal was closed\n"
 		       "retried   the same work was retried successfully\n"
-		       "harmless  it failed or crashed, but the run continued without it: --all",
+		       "harmless  it failed or crashed, but the run continued without it: --all\n"
+		       "\n"
+		       "A task that never began, because it needed one that failed, leaves nothing that\n"
+		       "could be recorded: only the engine's own output (make -k, snakemake -k) names it.",
 	.options = option_specs,
 	.examples = "  tracer failed\n"
 		    "  tracer failed 3f2a --all\n"

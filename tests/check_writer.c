@@ -358,40 +358,35 @@ TEST(losses_add_up)
 	ck_assert_int_eq(read_integer("SELECT unix_ns FROM losses"), 1);
 }
 
-/* The start is never changed once known, since the lake partitions rows by it. An unknown start can still be set. */
-TEST(a_start_is_written_once)
+/* The start follows begin_boot_ns, but not into another day, since the lake partitions rows by it. An unknown one can
+ * still be set, and a known one is not lost. */
+TEST(a_start_keeps_its_day)
 {
-#define PUT(name, id, column, value) \
-	do { \
-		struct row_##name row = fill_##name(id, "text"); \
-\
-		row.column = value; \
-		ck_assert_int_eq(store_put_##name(store, &row), 0); \
-	} while (0)
-#define PUT_ALL(value) \
-	PUT(run, 7, started_unix_ns, value); \
-	PUT(task, 7, started_unix_ns, value); \
-	PUT(tool, 7, started_unix_ns, value); \
-	PUT(process, 7, started_unix_ns, value); \
-	PUT(container, 7, started_unix_ns, value); \
-	PUT(incident, 7, unix_ns, value)
-	PUT_ALL(5);
-	PUT(task, 8, started_unix_ns, 0);
-	commit(1);
-	PUT_ALL(9); /* an earlier process was found, or the task was merged into another */
-	PUT(task, 8, started_unix_ns, 9);
-	commit(2);
-#undef PUT_ALL
-#undef PUT
+	static const int64_t day = 86400000000000;
+	const struct {
+		int64_t first, then, stored;
+	} starts[] = {{9, 5, 5}, {5, 9, 9}, {day + 5, 9, day}, {5, day + 9, day - 1}, {0, 9, 9}, {9, 0, 9}};
+
+	for (int commits = 1; commits <= 2; commits++) {
+		for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+			struct row_task task = fill_task((int64_t)i + 1, "text");
+			struct row_incident incident = fill_incident((int64_t)i + 1, "text");
+
+			task.started_unix_ns = incident.unix_ns = commits == 1 ? starts[i].first : starts[i].then;
+			ck_assert_int_eq(store_put_task(store, &task), 0);
+			ck_assert_int_eq(store_put_incident(store, &incident), 0);
+		}
+		commit((uint64_t)commits);
+	}
 	close_store();
-	ck_assert_int_eq(
-		read_integer(
-			"SELECT sum(started_unix_ns) FROM (SELECT started_unix_ns FROM runs UNION ALL "
-			"SELECT started_unix_ns FROM tools UNION ALL SELECT started_unix_ns FROM processes "
-			"UNION ALL SELECT started_unix_ns FROM containers UNION ALL SELECT unix_ns FROM incidents)"),
-		25);
-	ck_assert_int_eq(read_integer("SELECT started_unix_ns FROM tasks WHERE id = 7"), 5);
-	ck_assert_int_eq(read_integer("SELECT started_unix_ns FROM tasks WHERE id = 8"), 9);
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+		char sql[128];
+
+		snprintf(sql, sizeof(sql), "SELECT started_unix_ns FROM tasks WHERE id = %zu", i + 1);
+		ck_assert_int_eq(read_integer(sql), starts[i].stored);
+		snprintf(sql, sizeof(sql), "SELECT unix_ns FROM incidents WHERE id = %zu", i + 1);
+		ck_assert_int_eq(read_integer(sql), starts[i].first);
+	}
 }
 
 TEST(killed_writer_leaves_the_last_commit)

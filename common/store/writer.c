@@ -177,11 +177,13 @@ static bool column_adds(const struct table *table, const char *column)
 	return strcmp(table->name, "losses") == 0 && strcmp(column, "lost_count") == 0;
 }
 
-/* Start times are written once and never updated: the lake organizes its rows by them (datalake/generate). */
-static bool column_stays(const char *column)
-{
-	return strcmp(column, "started_unix_ns") == 0 || strcmp(column, "unix_ns") == 0;
-}
+/* A row keeps the day of its start: the lake organizes its rows by days (datalake/generate). Within it the start moves
+ * with begin_boot_ns, since readers take the one for the other. */
+#define START_MOVES \
+	", started_unix_ns = CASE WHEN started_unix_ns = 0 OR excluded.started_unix_ns = 0" \
+	" THEN max(started_unix_ns, excluded.started_unix_ns) ELSE" \
+	" min(max(excluded.started_unix_ns, started_unix_ns - started_unix_ns % 86400000000000)," \
+	" started_unix_ns - started_unix_ns % 86400000000000 + 86399999999999) END"
 
 /* A host is seen by several recordings, in any order, that are written to one store. */
 static const char *column_extreme(const char *column)
@@ -215,8 +217,10 @@ static void table_write_upsert(const struct table *table, char sql[UPSERT_MAX_BY
 			continue;
 		else if (column_extreme(column))
 			ADD(", %s = %s(%s, excluded.%s)", column, column_extreme(column), column, column);
-		else if (column_stays(column))
-			ADD(", %s = coalesce(nullif(%s, 0), excluded.%s)", column, column, column);
+		else if (strcmp(column, "started_unix_ns") == 0)
+			ADD("%s", START_MOVES);
+		else if (strcmp(column, "unix_ns") == 0)
+			continue; /* as the start, but nobody reads another time with it */
 		else
 			ADD(", %s = excluded.%s", column, column);
 	}
