@@ -22,6 +22,14 @@ static size_t path_split(const struct wire_bytes *path, char *names)
 	return used;
 }
 
+/* A path without the mark that it has if it is cut. */
+static struct wire_bytes path_unmarked(struct wire_bytes path, bool is_cut, bool is_at_end)
+{
+	uint32_t mark = is_cut && path.size ? (uint32_t)strlen(EVENT_PATH_MARK) : 0;
+
+	return (struct wire_bytes){path.data + (is_at_end ? 0 : mark), path.size - mark};
+}
+
 static size_t string_put(const struct wire_bytes *string, char *text)
 {
 	memcpy(text, string->data, string->size);
@@ -69,6 +77,9 @@ ENCODE(DEVICE, device)
 
 static size_t encode_exec(uint32_t type, const struct event_exec *event, struct record_exec *record)
 {
+	bool is_exec = type == RECORD_EXEC;
+	struct wire_bytes filename = path_unmarked(event->filename, event->flags & RECORD_PATH_TRUNCATED, is_exec);
+	struct wire_bytes cwd = path_unmarked(event->cwd, event->flags & RECORD_CWD_TRUNCATED, false);
 	char *text = (char *)(record + 1);
 
 	*record = (struct record_exec){.counters = event->counters};
@@ -79,10 +90,9 @@ static size_t encode_exec(uint32_t type, const struct event_exec *event, struct 
 	if (event->comm.size)
 		memcpy(record->comm, event->comm.data, event->comm.size);
 	if (event->filename.size)
-		record->filename_size = (uint16_t)(type == RECORD_EXEC ? string_put(&event->filename, text)
-								       : path_split(&event->filename, text));
+		record->filename_size = (uint16_t)(is_exec ? string_put(&filename, text) : path_split(&filename, text));
 	text += record->filename_size;
-	record->cwd_size = (uint16_t)path_split(&event->cwd, text);
+	record->cwd_size = (uint16_t)path_split(&cwd, text);
 	record->argv_size = (uint32_t)arguments_put(&event->argv, text + record->cwd_size);
 	size_t size = sizeof(*record) + record->filename_size + record->cwd_size + record->argv_size;
 	record->header = HEADER(type, size, event);
@@ -92,13 +102,11 @@ static size_t encode_exec(uint32_t type, const struct event_exec *event, struct 
 static size_t encode_cgroup(const struct event_cgroup *cgroup, struct record_cgroup *record)
 {
 	*record = (struct record_cgroup){.cgroup_id = cgroup->cgroup_id};
-	struct wire_bytes path = cgroup->path;
 	size_t mark = strlen(EVENT_PATH_MARK);
+	bool is_cut = cgroup->path.size > mark && memcmp(cgroup->path.data, EVENT_PATH_MARK, mark) == 0;
+	struct wire_bytes path = path_unmarked(cgroup->path, is_cut, false);
 
-	if (path.size > mark && memcmp(path.data, EVENT_PATH_MARK, mark) == 0) {
-		path = (struct wire_bytes){path.data + mark, (uint32_t)(path.size - mark)};
-		record->flags = RECORD_CGROUP_TRUNCATED;
-	}
+	record->flags = is_cut ? RECORD_CGROUP_TRUNCATED : 0;
 	record->path_size = (uint32_t)path_split(&path, (char *)(record + 1));
 	size_t size = sizeof(*record) + record->path_size;
 	record->header = HEADER(RECORD_CGROUP, size, cgroup);
