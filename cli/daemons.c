@@ -61,25 +61,30 @@ static uid_t user_read(int proc_fd, const char *pid)
 	return user_id;
 }
 
+/* Daemons, and the users that they become: as installed, and without that. */
 static const struct {
-	const char *name, *user;
-} programs[] = {{PROGRAM_PROBE, TRACER_PROBE_USER},
-		{PROGRAM_CORRELATOR, TRACER_CORRELATOR_USER},
-		{PROGRAM_SHIPPER, TRACER_SHIPPER_USER}};
+	const char *name, *users[2];
+} programs[] = {{PROGRAM_PROBE, {TRACER_PROBE_USER, "nobody"}},
+		{PROGRAM_CORRELATOR, {TRACER_CORRELATOR_USER, "daemon"}},
+		{PROGRAM_SHIPPER, {TRACER_SHIPPER_USER}}};
 
-/* Anyone may name a process like a daemon, so its user counts too: root, the one it is installed to run as, or ours. */
+static bool user_is(uid_t user_id, const char *name)
+{
+	const struct passwd *account = name ? getpwnam(name) : NULL;
+
+	return account && account->pw_uid == user_id;
+}
+
+/* Anyone may name a process like a daemon, so its user counts too: root, one of the table, or ours. */
 static bool daemon_identify(int proc_fd, const char *pid, const char *comm, struct daemon_info *daemon)
 {
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
-		const struct passwd *account;
-
 		if (strncmp(comm, programs[i].name, COMM_MAX) != 0)
 			continue;
-		account = getpwnam(programs[i].user);
 		daemon->name = programs[i].name;
 		daemon->user_id = user_read(proc_fd, pid);
 		return daemon->user_id == 0 || daemon->user_id == geteuid() ||
-		       (account && daemon->user_id == account->pw_uid);
+		       user_is(daemon->user_id, programs[i].users[0]) || user_is(daemon->user_id, programs[i].users[1]);
 	}
 	return false;
 }
