@@ -2,12 +2,9 @@
 
 #include "tests/streams.h"
 
-/* The counts of the kernel side; each test is its own process and starts with zeros. */
-static struct loss_slot losses[LOSS_SLOTS];
-
 static void lose(int index, enum record_type type, uint64_t cgroup_id, uint64_t count)
 {
-	struct loss_slot *slot = &losses[index];
+	struct loss_slot *slot = &loss_counts[index];
 
 	slot->type = type;
 	slot->cgroup_id = cgroup_id;
@@ -19,7 +16,8 @@ static void lose(int index, enum record_type type, uint64_t cgroup_id, uint64_t 
 
 static void tell_losses(void)
 {
-	begin(WIRE_LOSSES)->losses.slots = (struct wire_bytes){.data = (const char *)losses, .size = sizeof(losses)};
+	begin(WIRE_LOSSES)->losses.slots =
+		(struct wire_bytes){.data = (const char *)loss_counts, .size = sizeof(loss_counts)};
 	apply();
 }
 
@@ -52,7 +50,7 @@ TEST(of_losses_what_is_new_counts)
 	tell_losses();
 	ck_assert_rows(LOST_OF_RUNS, "6\n2\n");
 	ck_assert_rows(LOST, "exec 8\n");
-	memset(losses, 0, sizeof(losses)); /* counts of another ring */
+	memset(loss_counts, 0, sizeof(loss_counts)); /* counts of another ring */
 	now += MS;
 	lose(3, RECORD_EXEC, CGROUP_BASE, 1);
 	tell_losses();
@@ -66,7 +64,7 @@ TEST(losses_concern_what_ran_at_their_first_or_last_moment)
 	end_as(EVENT_EXIT, 10, 0, cpu(5 * MS));
 	lose(3, RECORD_EXEC, CGROUP_BASE, (uint64_t)1 << 40);
 	tell("2>11");
-	losses[3].last_boot_ns = now;
+	loss_counts[3].last_boot_ns = now;
 	tell("11 bwa mem y");
 	tell_losses();
 	ck_assert_rows(LOST_OF_RUNS, "1099511627776\n1099511627776\n");
@@ -116,7 +114,7 @@ TEST(losses_that_cannot_be_are_passed_over)
 	tell("2>10 bwa mem x");
 	lose(3, RECORD_EXEC, CGROUP_BASE, UINT64_MAX);
 	lose(4, (enum record_type)77, CGROUP_BASE, 2);
-	losses[4].last_boot_ns = 0; /* not yet updated by the kernel */
+	loss_counts[4].last_boot_ns = 0; /* not yet updated by the kernel */
 	tell_losses();
 	ck_assert_rows(LOST, "unknown 2\n");
 	ck_assert_rows("SELECT last_boot_ns - first_boot_ns FROM losses", "0\n");

@@ -16,6 +16,7 @@
 struct model *model;
 uint64_t now, clock_offset_ns;
 uint32_t exec_ids[PID_MAX];
+struct loss_slot loss_counts[LOSS_SLOTS];
 
 static char directory[128], path[160];
 static struct rules *rules;
@@ -513,6 +514,7 @@ static void setup(void)
 	suite_directory(directory, sizeof(directory));
 	snprintf(path, sizeof(path), "%s/store.db", directory);
 	memset(exec_ids, 0, sizeof(exec_ids));
+	memset(loss_counts, 0, sizeof(loss_counts));
 	memset(&stream, 0, sizeof(stream));
 	now = 1000 * MS; /* old enough that a pass does not take processes for newly started */
 	clock_offset_ns = 1000 * MS;

@@ -21,8 +21,9 @@
 
 extern struct model *model;
 extern uint64_t now;
-extern uint64_t clock_offset_ns;   /* wall clock minus boot clock, 1 s */
-extern uint32_t exec_ids[PID_MAX]; /* by pid */
+extern uint64_t clock_offset_ns;                 /* wall clock minus boot clock, 1 s */
+extern uint32_t exec_ids[PID_MAX];               /* by pid */
+extern struct loss_slot loss_counts[LOSS_SLOTS]; /* counts of the kernel side */
 
 /* suite_run() for tests with this setup. */
 int streams_run(const char *name);
