@@ -7,8 +7,9 @@
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-# Debian's default PATH for ordinary users does not include system programs.
-PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
+# The distribution's programs first: its python3 has the packages that are installed here. (Debian's default PATH for
+# ordinary users does not include system programs.)
+PATH=/usr/bin:$PATH:/usr/local/sbin:/usr/sbin:/sbin
 
 if [[ -t 1 && -z ${NO_COLOR:-} ]]; then
 	bold=$'\e[1m' dim=$'\e[2m' red=$'\e[31m' green=$'\e[32m' yellow=$'\e[33m' plain=$'\e[0m'
@@ -197,10 +198,43 @@ without_services() {
 	)
 }
 
+# packages_choose UNMET: sets $chosen to what the distribution has for it; prints what is optional and it has not.
+packages_choose() {
+	local alternatives reason purpose name
+	chosen=()
+	while IFS='|' read -r alternatives reason purpose; do
+		# shellcheck disable=SC2086 # names are words
+		name=$(package_choose $alternatives) || {
+			requirement_waive "$purpose" "$alternatives" "$reason" && continue
+			lacking="$alternatives ($reason)"
+			return 1
+		}
+		[[ " ${chosen[*]-} " == *" $name "* ]] || chosen+=("$name")
+	done <<<"$1"
+}
+
+# packages_tell: what $chosen will load and take, as far as apt knows.
+packages_tell() {
+	local text
+	text=$(LC_ALL=C apt-get install --assume-no --no-install-recommends "${chosen[@]}" 2>/dev/null </dev/null |
+		sed -nE 's/^[0-9]+ upgraded, ([0-9]+) newly.*/\1 packages/p
+			s/^Need to get (([^\/]*\/)?)(.*) of archives.*/, \3 to load/p
+			s/^After this operation, (.*) of additional.*/, \1 on disk/p' | tr -d '\n') || true
+	step "Installing ${chosen[*]} (${text:-sizes in $log})"
+}
+
+packages_refresh() {
+	as_root true
+	apt update -o APT::Update::Error-Mode=any >>"$log" 2>&1 ||
+		printf '    %scould not refresh the package lists (%s); using the existing ones%s\n' \
+			"$yellow" "$(apt_way)" "$plain"
+}
+
 # packages_require INSTALL LOG PURPOSE...: installs what is missing if INSTALL is 1,
-# otherwise reports what is missing and fails.
+# otherwise reports what is missing and fails. Says what it installs before sudo asks for a password, unless there
+# are no package lists yet.
 packages_require() {
-	local install=$1 log=$2 alternatives reason purpose name unmet
+	local install=$1 log=$2 alternatives reason purpose unmet lacking
 	local -a chosen=()
 	shift 2
 	unmet=$(requirements_unmet "$@")
@@ -220,24 +254,16 @@ packages_require() {
 		fail "can install packages on Debian and Ubuntu only; elsewhere, install those" \
 			"in deploy/packages and use --no-install"
 
-	step "Installing packages (sizes and names in $log)"
-	as_root true
-	apt update -o APT::Update::Error-Mode=any >>"$log" 2>&1 ||
-		printf '    %scould not refresh the package lists (%s); using the existing ones%s\n' \
-			"$yellow" "$(apt_way)" "$plain"
-	while IFS='|' read -r alternatives reason purpose; do
-		# shellcheck disable=SC2086 # names are words
-		name=$(package_choose $alternatives) || {
-			requirement_waive "$purpose" "$alternatives" "$reason" && continue
-			fail "no package of: $alternatives ($reason)"
-		}
-		[[ " ${chosen[*]-} " == *" $name "* ]] && continue
-		chosen+=("$name")
-		printf '    %-18s %s%s%s\n' "$name" "$dim" "$reason" "$plain"
-	done <<<"$unmet"
+	if packages_choose "$unmet"; then
+		((!${#chosen[@]})) || packages_tell
+		packages_refresh
+	else
+		step "Reading the package lists"
+		packages_refresh
+		packages_choose "$unmet" || fail "no package of: $lacking"
+		((!${#chosen[@]})) || packages_tell
+	fi
 	((${#chosen[@]})) || return 0
-	LC_ALL=C apt-get install --assume-no --no-install-recommends "${chosen[@]}" 2>/dev/null </dev/null |
-		sed -nE '/newly installed|^Need to get|^After this/s/^/    /p' || true
 	run_quietly "$log" "apt-get install ${chosen[*]} ($(apt_way))" install_packages "${chosen[@]}"
 
 	unmet=$(requirements_unmet "$@" | grep -v '|manual$' || true)

@@ -14,7 +14,7 @@ import sqlite3
 import subprocess
 import tempfile
 
-from testing import CONFINED, EMULATED, ENVIRONMENT, Skip, remove_tree, same, wait_until
+from testing import EMULATED, ENVIRONMENT, Skip, remove_tree, same, wait_until
 
 READY_TIMEOUT_S = 180 if EMULATED else 60 # probe under strace
 STOP_TIMEOUT_S = 60
@@ -36,7 +36,7 @@ def replay(build, recording, store):
 class Daemon:
     """One daemon process; it reports readiness by a byte on a pipe."""
 
-    def __init__(self, name, command, log_path, environment=CONFINED, prepare=die_with_parent):
+    def __init__(self, name, command, log_path, environment=ENVIRONMENT, prepare=die_with_parent):
         self.name = name
         self.log_path = pathlib.Path(log_path)
         ready, ready_write = os.pipe()
@@ -169,7 +169,7 @@ class Daemons:
         self.start_probe()
 
     def _start(self, name, command, wait, environment=None):
-        daemon = Daemon(name, command, self.directory / f"{name}.log", CONFINED | (environment or {}))
+        daemon = Daemon(name, command, self.directory / f"{name}.log", ENVIRONMENT | (environment or {}))
         self.started.append(daemon)
         return daemon.wait_ready() if wait else daemon
 
@@ -181,7 +181,7 @@ class Daemons:
     def detach(self):
         return subprocess.run([self.probe_program, "--detach", "--pin-dir", self.pin_directory],
                               capture_output=True, text=True, check=False,
-                              env=CONFINED)
+                              env=ENVIRONMENT)
 
     def close(self):
         """Ends what still runs and removes the directory if it was created here."""
@@ -219,7 +219,7 @@ class Daemons:
     def tell(self, *arguments):
         """Output of `tracer ...`."""
         result = subprocess.run([self.build / "cli/tracer", *map(str, arguments), "--store", self.store],
-                                capture_output=True, check=False, env=CONFINED)
+                                capture_output=True, check=False, env=ENVIRONMENT)
         same(f"status of tracer {arguments}: {result.stderr.decode(errors='replace')}",
              result.returncode, 0)
         return result.stdout.decode()

@@ -47,15 +47,14 @@ LEFTOVERS_TIMEOUT_S = 60
 def can_watch():
     probe = os.path.join(os.path.dirname(TRACER), "../probe/tracer-probe")
     return os.geteuid() == 0 and subprocess.run(
-        [probe, "--record", "/dev/null", "--duration", "0.1"], capture_output=True, check=False,
-        env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}).returncode == 0
+        [probe, "--record", "/dev/null", "--duration", "0.1"], capture_output=True, check=False).returncode == 0
 
 
 class Case(unittest.TestCase):
     def setUp(self):
         self.directory = tempfile.TemporaryDirectory()
         os.chmod(self.directory.name, 0o777)
-        self.environment = {**os.environ, "HOME": self.directory.name, "LC_ALL": "C.UTF-8", "ASAN_OPTIONS": "detect_leaks=0"}
+        self.environment = {**os.environ, "HOME": self.directory.name, "LC_ALL": "C.UTF-8"}
         for name in ("SUDO_UID", "SUDO_GID", "TRACER_STORE"):
             self.environment.pop(name, None)
 

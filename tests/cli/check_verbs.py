@@ -28,7 +28,7 @@ import unittest
 TRACER, MAKE_STORE, CORRELATOR, PROBE, SHIPPER, DOCS = map(os.path.abspath, sys.argv[1:7])
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from daemons import Daemon  # noqa: E402
-from testing import OnTerminal, run_cases, wait_until  # noqa: E402
+from testing import FIND_LEAKS, OnTerminal, run_cases, wait_until  # noqa: E402
 
 # Verbs that print from a store, with their arguments.
 PRINTING = [["runs", "--all"], ["show"], ["show", "--table"], ["show", "--tools"],
@@ -51,7 +51,7 @@ class Case(unittest.TestCase):
         cls.directory = tempfile.TemporaryDirectory()
         cls.store = os.path.join(cls.directory.name, "tracer.db")
         subprocess.run([MAKE_STORE, cls.store], check=True)
-        cls.environment = {**os.environ, "TRACER_STORE": cls.store, "LC_ALL": "C.UTF-8",
+        cls.environment = {**os.environ, **FIND_LEAKS, "TRACER_STORE": cls.store, "LC_ALL": "C.UTF-8",
                            "TZ": "UTC"}
         for name in ("NO_COLOR", "COLUMNS"):
             cls.environment.pop(name, None)

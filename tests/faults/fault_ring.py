@@ -10,7 +10,7 @@ import time
 
 from storm import (FINAL_SHARE_MIN, KINDS, await_ends, check_accounted, check_each_once, leaves,
                    lost_kinds)
-from testing import CONFINED, same, wait_until
+from testing import ENVIRONMENT, same, wait_until
 
 # Holds a second or two of this machine's other activity, and only part of the flood.
 RING_SIZE = "1M"
@@ -30,7 +30,7 @@ def recorded_kinds(daemons, recording, storm, cgroup_id, begin_boot_ns, end_boot
     processes that had the same pids began at another time, or are in another cgroup. So is the
     first process, which enters the cgroup after its fork: that fork is not counted."""
     result = subprocess.run([daemons.build / "tests/wire_dump", recording], capture_output=True,
-                            check=False, env=CONFINED)
+                            check=False, env=ENVIRONMENT)
     same(f"status of wire_dump ({result.stderr.decode()})", result.returncode, 0)
     messages = [message for message in map(json.loads, result.stdout.splitlines())
                 if message["message"] in KINDS and message["image"][0] in storm.pids and
@@ -166,7 +166,7 @@ def check_incomplete(daemons):
     assert any(task["lost_count"] > 0 for task in report["tasks"]), "all tasks are complete"
     text = subprocess.run([daemons.build / "cli/tracer", "show", runs[1]["id"], "--store",
                            daemons.store], capture_output=True, text=True, check=True,
-                          env=CONFINED).stdout
+                          env=ENVIRONMENT).stdout
     assert "incomplete" in text.lower(), text
 
 
@@ -211,7 +211,7 @@ def test_a_flood_of_forks(bench):
 def status_lines(daemons, verb, *options):
     """Output of `tracer status` or `doctor` about daemons and stream, and the exit status."""
     result = subprocess.run([daemons.build / "cli/tracer", verb, "--store", daemons.store, *options],
-                            capture_output=True, text=True, check=False, env=CONFINED)
+                            capture_output=True, text=True, check=False, env=ENVIRONMENT)
     return result.stdout, result.returncode
 
 

@@ -11,7 +11,7 @@ import time
 
 import recording
 from storm import await_ends, check_accounted
-from testing import CONFINED, LONG, same
+from testing import ENVIRONMENT, LONG, same
 
 BASE = recording.ROOT / "tests/golden/snakemake.rec"
 MINUTES, SOAK_MINUTES = 160, 24 * 60
@@ -70,7 +70,7 @@ def test_hours_of_load_replayed(bench):
     replay = subprocess.Popen(
         [daemons.build / "correlator/tracer-correlator", "--replay", path, "--store",
          daemons.store, "--rules", daemons.directory], stderr=subprocess.PIPE,
-        env=CONFINED)
+        env=ENVIRONMENT)
     samples = []
     while replay.poll() is None:
         samples += [found for found in [sample(replay.pid)] if found]

@@ -6,7 +6,7 @@ import subprocess
 import time
 
 from storm import await_ends, check_each_once
-from testing import CONFINED, same, wait_until
+from testing import ENVIRONMENT, same, wait_until
 
 WITHOUT_S = 6  # longer than any lock timeout
 COMMANDS = 400
@@ -122,7 +122,7 @@ def refusal(daemons, *arguments):
     result = subprocess.run(
         [daemons.build / "correlator/tracer-correlator", "--socket", daemons.socket, "--rules",
          daemons.directory, *arguments], capture_output=True, text=True, timeout=60, check=False,
-        env=CONFINED)
+        env=ENVIRONMENT)
     return result.returncode, result.stderr.splitlines()
 
 
@@ -143,5 +143,5 @@ def test_a_broken_store(bench):
         same(f"{name}: the file is as it was", daemons.store.read_bytes() == damaged, True)
         shown = subprocess.run([daemons.build / "cli/tracer", "runs", "--store", daemons.store],
                                capture_output=True, text=True, check=False,
-                               env=CONFINED)
+                               env=ENVIRONMENT)
         assert shown.returncode == 1 and len(shown.stderr.splitlines()) <= 2, shown

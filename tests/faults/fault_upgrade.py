@@ -15,7 +15,7 @@ import subprocess
 
 from fault_ring import boot_ns, counted_losses
 from storm import await_ends, check_each_once, check_nothing_else, leaves
-from testing import CONFINED, LONG, Skip, same, wait_until
+from testing import ENVIRONMENT, LONG, Skip, same, wait_until
 
 UPGRADES = 6
 ELF_MAGIC, MACHINE_BPF, MACHINE_AT, PADDING_AT = b"\x7fELF", b"\xf7\0", 18, 9
@@ -81,7 +81,7 @@ def trace_upgrade(daemons, program, *strace):
         ["strace", "-qq", "-e", "trace=bpf,unlink,unlinkat,rename,renameat2,mkdir,rmdir", *strace,
          program, "--pin-dir", daemons.pin_directory, "--socket", daemons.socket, "--group",
          "nogroup", "--ring-size", "64M", "--duration", "0.1"],
-        capture_output=True, text=True, check=False, env=CONFINED)
+        capture_output=True, text=True, check=False, env=ENVIRONMENT)
 
 
 def kill_upgrade(daemons, program, name, number):
@@ -216,7 +216,7 @@ def unrecorded(daemons, recording, kills):
     """(programs that the observer saw executed but that have no such row, those of them found by a
     scan, those whose row may not have been acknowledged before a kill)."""
     result = subprocess.run([daemons.build / "tests/wire_dump", recording], capture_output=True,
-                            check=True, env=CONFINED)
+                            check=True, env=ENVIRONMENT)
     rows = {began: {} for began in ("exec", "found", "fork")}
     for row in daemons.rows("SELECT pid, exec_id, began, begin_boot_ns FROM processes"):
         rows[row["began"]].setdefault((row["pid"], row["exec_id"]), []).append(row["begin_boot_ns"])
@@ -301,14 +301,14 @@ def shown_losses(daemons):
     """Losses in `tracer status`; its exit status says that the daemons have ended."""
     result = subprocess.run([daemons.build / "cli/tracer", "status", "--json", "--store",
                              daemons.store], capture_output=True, check=False,
-                            env=CONFINED)
+                            env=ENVIRONMENT)
     return {loss["kind"]: loss["lost_count"] for loss in json.loads(result.stdout)["losses"]}
 
 
 def kinds_until(daemons, recording, end_ns):
     """{kind: number of records in that recording until then}"""
     result = subprocess.run([daemons.build / "tests/wire_dump", recording], capture_output=True,
-                            check=True, env=CONFINED)
+                            check=True, env=ENVIRONMENT)
     found = {}
     for message in map(json.loads, result.stdout.splitlines()):
         if message.get("boot_ns", 0) <= end_ns:

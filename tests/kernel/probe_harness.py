@@ -16,7 +16,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from daemons import READY_TIMEOUT_S, Daemon  # noqa: E402,F401 (the line above comes first)
-from testing import CONFINED, EMULATED, Repeatable, wait_until  # noqa: E402
+from testing import ENVIRONMENT, EMULATED, Repeatable, wait_until  # noqa: E402
 from wire_client import MAGIC, VERSION, frame, message, split_frames, unpack_message  # noqa: E402
 
 SETTLE_TIMEOUT_S = 120 if EMULATED else 60
@@ -62,7 +62,7 @@ class Probe(Daemon):
 
 def read_messages(build, path):
     result = subprocess.run([pathlib.Path(build) / "tests/wire_dump", path], capture_output=True,
-                            check=False, env=CONFINED)
+                            check=False, env=ENVIRONMENT)
     assert result.returncode == 0, result.stderr.decode()
     return Messages(json.loads(line) for line in result.stdout.splitlines())
 
