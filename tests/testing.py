@@ -41,13 +41,14 @@ LATE_SWITCHES_MAX, LATE_CPU_NS = (1, 10_000_000) if EMULATED else (0, 0)
 SHOWN_MAX = 2000
 DIFF_LINES_MAX = 40
 DIFF_WIDTH_MAX = 200
-# Read only by builds with sanitizers. A small quarantine: freed memory held in it would look like growth. The search
+# Read only by builds with sanitizers. A small quarantine: freed memory held in it would look like growth, and a large
+# one makes programs several times slower. The search
 # for leaks takes half of a short process's time, and sandboxes refuse it: unit tests, replays and every verb have it.
 SANITIZERS = {
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
     "ASAN_OPTIONS": "quarantine_size_mb=1:thread_local_quarantine_size_kb=64:detect_leaks=0",
 }
-FIND_LEAKS = {"ASAN_OPTIONS": "detect_leaks=1"}
+FIND_LEAKS = {"ASAN_OPTIONS": SANITIZERS["ASAN_OPTIONS"].replace("detect_leaks=0", "detect_leaks=1")}
 os.environ |= SANITIZERS
 ENVIRONMENT = dict(os.environ)
 
