@@ -385,8 +385,8 @@ const struct verb verb_failed = {
 		       "retried   the same work was retried successfully\n"
 		       "harmless  it failed or crashed, but the run continued without it: --all\n"
 		       "\n"
-		       "A task that never began, because it needed one that failed, leaves nothing that\n"
-		       "could be recorded: only the engine's own output (make -k, snakemake -k) names it.",
+		       "A task that never began, because it needed one that failed, left no trace:\n"
+		       "only the engine's own output (make -k, snakemake -k) names it.",
 	.options = option_specs,
 	.examples = "  tracer failed\n"
 		    "  tracer failed 3f2a --all\n"
