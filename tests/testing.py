@@ -26,6 +26,7 @@ import time
 import traceback
 import unittest
 
+PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 SKIPPED = 77 # exit status of a file that cannot run here, as in meson
 ATTEMPTS_MAX = 2 # what happens once in thousands does not happen twice
 LONG = bool(os.environ.get("TRACER_TESTS_LONG"))
@@ -59,6 +60,12 @@ class Skip(Exception):
 
 class Repeatable(Exception):
     """Not a failure of Tracer: the test is repeated, and is flaky if it then passes."""
+
+
+def require(*programs):
+    missing = [name for name in programs if not shutil.which(name, path=PATH)]
+    if missing:
+        raise Skip(f"{', '.join(missing)} not installed")
 
 
 def difference(found, expected):

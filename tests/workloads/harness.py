@@ -19,18 +19,11 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent))
 from cgroups import remove_cgroups  # noqa: E402,F401 (the line above comes first)
 from daemons import Daemons, die_with_parent  # noqa: E402,F401
-from testing import Skip, remove_tree  # noqa: E402
+from testing import PATH, Skip, remove_tree, require  # noqa: E402,F401
 
 WORKLOAD_TIMEOUT_S = 120
 # The kernel frees a process, and reports its final figures, up to this long after it was reaped.
 FINAL_RECORDS_S = 0.3
-PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
-
-
-def require(*programs):
-    missing = [name for name in programs if not shutil.which(name, path=PATH)]
-    if missing:
-        raise Skip(f"{', '.join(missing)} not installed")
 
 
 class WorkloadDaemons(Daemons):

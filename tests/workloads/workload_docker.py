@@ -7,12 +7,13 @@ import subprocess
 import model
 import two_containers
 from docker_engine import Engine
-from harness import HERE
+from harness import HERE, require
 
 RUNTIME = frozenset({"runc", "docker run"})
 
 
 def check(bench):
+    require("busybox")
     engine = Engine(bench.directory)
     try:
         engine.start()

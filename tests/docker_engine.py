@@ -2,6 +2,7 @@
 
 Tracer requires a newer Docker than Debian 12 has, so the packages of the next release are
 downloaded from the same archive and unpacked, not installed. They are kept in .cache/.
+The engine leaves the host's firewall alone: a container reaches others of its network, and no further.
 """
 
 import os
@@ -12,9 +13,12 @@ import signal
 import subprocess
 import time
 
-from harness import PATH, ROOT, Skip, remove_cgroups, require
+from cgroups import remove_cgroups
+from testing import PATH, Skip, require
 
-PACKAGES = ["docker.io", "docker-cli", "containerd", "tini"]
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PACKAGES = ["docker.io", "docker-cli", "docker-compose", "docker-buildx", "containerd", "tini"]
+PLUGINS = "usr/libexec/docker/cli-plugins"
 RELEASE = "trixie"
 READY_TIMEOUT_S = 60
 CACHE = ROOT / ".cache" / "docker"
@@ -38,7 +42,7 @@ def archive_of_next_release():
 def fetch():
     """Unpacks the packages once. Returns the directory that serves as /."""
     root = CACHE / "root"
-    if (root / "usr/sbin/dockerd").exists():
+    if (root / PLUGINS / "docker-compose").exists():
         return root
     source = archive_of_next_release()
     if not source:
@@ -62,32 +66,36 @@ def fetch():
     shutil.rmtree(unpacked, ignore_errors=True)
     for package in (CACHE / "packages").glob("*.deb"):
         subprocess.run(["dpkg", "-x", package, unpacked], check=True)
+    shutil.rmtree(root, ignore_errors=True)
     unpacked.rename(root)
     return root
 
 
 class Engine:
-    """dockerd and the processes that it starts."""
+    """dockerd and the processes that it starts. Its images are kept in `data`, if given."""
 
-    def __init__(self, directory):
-        require("runc", "busybox")
+    def __init__(self, directory, data=None):
+        require("runc")
         root = fetch()
         self.directory = directory / "docker"
         self.directory.mkdir()
+        self.data = data or self.directory / "data"
         self.socket = self.directory / "docker.sock"
         self.client = root / "usr/bin/docker"
         self.environment = {
             "PATH": f"{root}/usr/bin:{root}/usr/sbin:{PATH}", "HOME": str(self.directory),
             "DOCKER_HOST": f"unix://{self.socket}", "TMPDIR": str(self.directory)}
+        (self.directory / ".docker").mkdir()
+        (self.directory / ".docker/cli-plugins").symlink_to(root / PLUGINS)
         self.daemon = None
 
     def start(self):
         log = open(self.directory / "dockerd.log", "wb")
         self.daemon = subprocess.Popen(
-            ["dockerd", "--data-root", self.directory / "data",
+            ["dockerd", "--data-root", self.data,
              "--exec-root", self.directory / "exec", "--pidfile", self.directory / "pid",
              "--host", f"unix://{self.socket}", "--bridge", "none", "--iptables=false",
-             "--ip6tables=false"],
+             "--ip6tables=false", "--ip-forward=false"],
             stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self.environment,
             start_new_session=True)
         deadline = time.monotonic() + READY_TIMEOUT_S
@@ -113,6 +121,6 @@ class Engine:
             os.killpg(self.daemon.pid, signal.SIGKILL)
             self.daemon.wait()
         for mount in reversed(pathlib.Path("/proc/mounts").read_text().splitlines()):
-            if mount.split()[1].startswith(f"{self.directory}/"):
+            if mount.split()[1].startswith((f"{self.directory}/", f"{self.data}/")):
                 subprocess.run(["umount", mount.split()[1]], check=False)
         remove_cgroups("docker")
