@@ -3,7 +3,7 @@
 # runs it once. $1: the directory shared with the test.
 set -x
 shared=$1
-systemd-sysusers "$shared/tracer.conf"
+systemd-sysusers "$shared/tracer.conf" "$shared/tracer-shipper.conf"
 install -d -o tracer -g tracer -m 750 /var/lib/tracer
 for file in "$shared"/replayed.db*; do
 	cp "$file" "/var/lib/tracer/tracer${file##*/replayed}"

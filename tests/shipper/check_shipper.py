@@ -1395,6 +1395,7 @@ def test_unit_under_systemd(directory, lake, store):
     if os.geteuid() != 0 or not shutil.which("systemd-nspawn"):
         raise Skip("needs root and systemd-nspawn")
     for path in (SHIPPER, BUILD / "deploy/tracer-shipper.service", BUILD / "deploy/tracer.conf",
+                 BUILD / "deploy/tracer-shipper.conf",
                  HERE / "boot.sh"):
         shutil.copy(path, directory)
     (directory / "password").write_text(lake.passwords["shipper"])
