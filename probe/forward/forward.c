@@ -453,6 +453,7 @@ int forward_run(struct forward *forward)
 		return -ENOTSUP;
 	}
 	close(iterator);
+	ready_tell_manager(); /* it collects, also while there is no correlator */
 	forward->pass_fd = -1;
 	if (!forward->stream.path)
 		connection_begin(forward, 0, 0);
@@ -461,6 +462,7 @@ int forward_run(struct forward *forward)
 
 		if (!forward->stream.path && forward->stream.fd < 0)
 			return -EIO;
+		ready_tell_alive(now_boot_ns);
 		forward_wait(forward, more);
 	}
 	if (*forward->source->ring.consumer < forward->drain_position)
