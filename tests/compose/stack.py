@@ -26,6 +26,7 @@ from testing import PATH, Skip, free_port, remove_tree, require, wait_until  # n
 
 ROOT = HERE.parent.parent
 CACHE = ROOT / ".cache/compose"
+LAYERS_MAX = "4GB" # that are kept of builds
 COMPOSE = ROOT / "deploy/compose"
 BASE = "debian:bookworm-slim"
 CLICKHOUSE = re.search(r"image: (clickhouse/\S+)", (COMPOSE / "compose.yaml").read_text())[1]
@@ -117,6 +118,7 @@ class Stack:
         self.docker("build", "--network", "host", "--tag", CLICKHOUSE, "--build-context",
                     f"engine={lake.engine().parent}", HERE / "clickhouse")
         self.docker("compose", "--file", COMPOSE / "compose.yaml", "--file", HERE / "network.yaml", "--profile", "*", "build")
+        self.docker("builder", "prune", "--force", "--keep-storage", LAYERS_MAX)
 
     def up(self, **more):
         self.compose("up", "--wait", "--no-build", "--pull", "never", **more)
