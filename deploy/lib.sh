@@ -216,9 +216,9 @@ packages_choose() {
 # packages_tell: what $chosen will load and take, as far as apt knows.
 packages_tell() {
 	local text
-	text=$(LC_ALL=C apt-get install --assume-no --no-install-recommends "${chosen[@]}" 2>/dev/null </dev/null |
+	text=$(LC_ALL=C apt-get install --assume-no --no-install-recommends -o Debug::NoLocking=1 "${chosen[@]}" 2>/dev/null </dev/null |
 		sed -nE 's/^[0-9]+ upgraded, ([0-9]+) newly.*/\1 packages/p
-			s/^Need to get (([^\/]*\/)?)(.*) of archives.*/, \3 to load/p
+			s/^Need to get ([^\/]*)(\/.*)? of archives.*/, \1 to load/p
 			s/^After this operation, (.*) of additional.*/, \1 on disk/p' | tr -d '\n') || true
 	step "Installing ${chosen[*]} (${text:-sizes in $log})"
 }
