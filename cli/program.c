@@ -69,6 +69,7 @@ static void signals_reset(void)
 
 static _Noreturn void child_exec(char *const argv[])
 {
+	unsetenv("NOTIFY_SOCKET"); /* the manager of whatever started us waits for that, not for our daemons */
 	execv(argv[0], argv);
 	fprintf(stderr, "tracer: cannot run %s: %s\n", argv[0], strerror(errno));
 	_exit(127);
