@@ -25,8 +25,10 @@ static size_t path_split(const struct wire_bytes *path, char *names)
 /* A path without the mark that it has if it is cut. */
 static struct wire_bytes path_unmarked(struct wire_bytes path, bool is_cut, bool is_at_end)
 {
-	uint32_t mark = is_cut && path.size ? (uint32_t)strlen(EVENT_PATH_MARK) : 0;
+	uint32_t mark = (uint32_t)strlen(EVENT_PATH_MARK);
 
+	if (!is_cut || path.size == 0)
+		return path;
 	return (struct wire_bytes){path.data + (is_at_end ? 0 : mark), path.size - mark};
 }
 
