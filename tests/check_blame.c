@@ -58,6 +58,14 @@ TEST(a_wrapper_that_dies_with_its_command)
 		       "root) after 8.00 ms 21\n");
 }
 
+TEST(a_wrapper_that_dies_before_its_shell_and_its_command)
+{
+	WITHOUT_RESTARTS(); /* judged at commit */
+	tell(STEP("bash -c x") "11>20 timeout -s KILL 5 bash -c y; 20>21 bash -c y; 21>22 bwa mem; 20 gets 9 from 20; "
+			       "21 gets 9 from 20; 22 gets 9 from 20; 20 dies 9; 11 ends 137; 22 dies 9; 21 dies 9");
+	ck_assert_rows(BLAMED, "22\n");
+}
+
 TEST(what_is_killed_before_its_command)
 {
 	WITHOUT_RESTARTS(); /* an ended process is forgotten */

@@ -386,10 +386,11 @@ void blame_correct_above(struct model *model, const struct image *image)
 {
 	struct process *process = image->process, *above = process ? process->parent : NULL;
 	struct task *task;
-	int64_t wrong_id;
+	int64_t wrong_id, right_id;
 
-	if (!above || !process->cause || process->cause->process_id != image->id || !ended_along(above, image))
+	if (!above || !process->cause || !ended_along(above, image))
 		return;
+	right_id = process->cause->process_id; /* of the image, or below it */
 	wrong_id = above->cause->process_id;
 	cause_correct(model, above->cause, process->cause);
 	/* Shared from now on: it is reported once. */
@@ -402,8 +403,8 @@ void blame_correct_above(struct model *model, const struct image *image)
 			cause_correct(model, above->cause, process->cause);
 	DL_FOREACH (process->run->tasks, task) {
 		if (task->awaits_cause_id == wrong_id)
-			task->awaits_cause_id = image->id;
-		if (task->cause && task->cause->process_id == image->id)
+			task->awaits_cause_id = right_id;
+		if (task->cause && task->cause->process_id == right_id)
 			incident_report_task(model, task);
 	}
 }

@@ -44,12 +44,16 @@ class Terminal:
     def run(self, line, number):
         """Types a line, and waits until the shell reports that it is done."""
         self.type(line)
-        if line.startswith("su"):
-            self.settle()  # su and sudo discard typeahead
-        self.type(f"echo do''ne-{number}")
         deadline = time.monotonic() + LINE_TIMEOUT_S
+        again = 0
         while b"done-%d" % number not in self.said:
             assert time.monotonic() < deadline, f"{line!r} does not end: {self.said[-500:]!r}"
+            if time.monotonic() >= again:
+                if line.startswith("su"):
+                    self.settle()
+                self.type(f"echo do''ne-{number}")
+                # su and sudo discard what is typed before they are ready.
+                again = time.monotonic() + 3 if line.startswith("su") else deadline
             self.read(1)
 
     def close(self):
