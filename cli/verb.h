@@ -76,6 +76,7 @@ struct verb {
 	V(host) \
 	V(status) \
 	V(doctor) \
+	V(config) \
 	V(rules) \
 	V(lake) \
 	V(record) \

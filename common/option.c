@@ -94,8 +94,10 @@ static void print_rule(const struct option_rule *rule)
 		end = strchrnul(line, '\n');
 		if (used >= HELP_COLUMN)
 			used = printf("\n") - 1;
-		printf("%*s%.*s\n", HELP_COLUMN - used, "", (int)(end - line), line);
-		used = 0;
+		printf("%*s%.*s", HELP_COLUMN - used, "", (int)(end - line), line);
+		if (!*end && rule->initial)
+			printf("%s(default %s)", end > line ? " " : "", rule->initial);
+		used = printf("\n") - 1;
 	}
 }
 
@@ -127,13 +129,13 @@ static void prepare(const struct option_program *program, struct option options[
 	options[count] = (struct option){0};
 }
 
-static int take(const struct option_program *program, const struct option_rule *rule, void *options)
+static int take(const struct option_program *program, const struct option_rule *rule, void *options, option_note *note)
 {
 	const char *problem = rule->take((char *)options + rule->at, optarg, rule);
 	char what[256];
 
 	if (!problem)
-		return 0;
+		return note && optarg ? note(options, rule, optarg) : 0;
 	snprintf(what, sizeof(what), "--%s %s", rule->name, optarg);
 	return refuse(program, what, problem);
 }
@@ -146,10 +148,10 @@ static int printed(void)
 	return error < 0 ? error : -ECANCELED;
 }
 
-int option_parse(const struct option_program *program, void *options, int argc, char **argv)
+int option_parse(const struct option_program *program, void *options, int argc, char **argv, option_note *note)
 {
 	struct option long_options[OPTION_MAX + 3];
-	int chosen, index = 0;
+	int chosen, index = 0, error;
 
 	prepare(program, long_options);
 	optind = 0; /* glibc: reset the scan */
@@ -157,8 +159,9 @@ int option_parse(const struct option_program *program, void *options, int argc, 
 	while ((chosen = getopt_long(argc, argv, ":", long_options, &index)) != -1) {
 		switch (chosen) {
 		case CHOSEN:
-			if (take(program, &program->rules[index], options))
-				return -EINVAL;
+			error = take(program, &program->rules[index], options, note);
+			if (error)
+				return error;
 			break;
 		case HELP: print_help(program); return printed();
 		case VERSION: printf("%s " TRACER_VERSION "\n", program->name); return printed();

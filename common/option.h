@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -25,6 +26,8 @@ struct option_rule {
 	size_t at;             /* offset of the field in the program's option structure */
 	uint64_t least, most;  /* bounds of numbers, sizes and times */
 	const char *parameter; /* for a program-specific `take` */
+	const char *initial;   /* its value if nothing sets it (config_set_initial()), named in the help; or NULL */
+	bool no_setting;       /* on a command line only, see config.h */
 };
 
 struct option_program {
@@ -51,10 +54,13 @@ option_take option_take_user;       /* struct option_user */
 option_take option_take_group;      /* gid_t */
 option_take option_take_log_level;  /* enum log_level */
 
-/* Parses into `options`, the program's own structure, which the caller has filled with defaults. Returns 0;
- * -ECANCELED if help or version was requested and printed; -EINVAL on wrong usage; -errno if printing failed.
- * Errors are logged in one line. */
-int option_parse(const struct option_program *program, void *options, int argc, char **argv);
+/* Called for each option with a value; `options` is the program's. Returns 0 or -errno. */
+typedef int option_note(void *options, const struct option_rule *rule, const char *text);
+
+/* Parses into `options`, the program's own structure, which the caller has filled with defaults. `note` may be NULL.
+ * Returns 0; -ECANCELED if help or version was requested and printed; -EINVAL on wrong usage; the error of `note`;
+ * -errno if printing failed. Errors are logged in one line. */
+int option_parse(const struct option_program *program, void *options, int argc, char **argv, option_note *note);
 
 /* Returns the exit status for a nonzero result of option_parse(). */
 int option_exit(int error);

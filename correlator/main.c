@@ -9,102 +9,11 @@
 #include <signal.h>
 
 #include "common/log.h"
-#include "common/privilege.h"
-#include "common/shipping.h"
 #include "common/wire/recording.h"
 #include "correlator/confine.h"
+#include "correlator/options.h"
 #include "correlator/stream/replay.h"
 #include "correlator/stream/server.h"
-
-#define RULES_DIRECTORIES_MAX 16
-#define NOBODY 65534
-
-struct rules_directories {
-	const char *path[RULES_DIRECTORIES_MAX + 1];
-	int count;
-};
-
-struct options {
-	const char *socket, *store, *replay, *record, *cluster;
-	struct rules_directories rules;
-	enum redact_mode arguments;
-	struct option_user probe, user;
-	gid_t socket_group;
-	int ready_fd;
-	struct retention_options retention;
-	uint64_t host_period_s;
-	bool once;
-	enum log_level log_level;
-};
-
-static const char *take_rules(void *field, const char *text, const struct option_rule *rule)
-{
-	struct rules_directories *rules = field;
-
-	if (rules->count == RULES_DIRECTORIES_MAX)
-		return "too many directories";
-	rules->path[rules->count++] = text;
-	return NULL;
-}
-
-static const char *take_cluster(void *field, const char *text, const struct option_rule *rule)
-{
-	*(const char **)field = text;
-	return host_cluster_is_valid(text) ? NULL : "expected 1 to 64 letters, digits, '.', '_' and '-'";
-}
-
-static const char *take_arguments(void *field, const char *text, const struct option_rule *rule)
-{
-	return redact_mode_parse(text, field) < 0 ? "expected full, redacted or program-only" : NULL;
-}
-
-#define AT(field) offsetof(struct options, field)
-
-static const struct option_program program = {
-	.name = "tracer-correlator",
-	.purpose = "Turns the stream of tracer-probe into runs, tasks, tools and processes in SQLite.",
-	.exit_text = "Exit status: 0 success, 1 failure (reported in one line), 2 usage error.",
-	/* clang-format off */
-	.rules = (const struct option_rule[]){
-		{"socket", "PATH", "socket to listen on for the probe, mode 0660\n"
-		 "(default " TRACER_RUN_DIR "/tracer.sock)", option_take_text, AT(socket)},
-		{"socket-group", "NAME", "group of the socket (default: the group of the process)",
-		 option_take_group, AT(socket_group)},
-		{"store", "FILE", "database to write (default " TRACER_STATE_DIR "/tracer.db)",
-		 option_take_text, AT(store)},
-		{"rules", "DIR", "additional rules, *.yaml; may be repeated\n"
-		 "(default " TRACER_CONFIG_DIR "/rules.d)", take_rules, AT(rules)},
-		{"arguments", "MODE", "full, redacted (default) or program-only",
-		 take_arguments, AT(arguments)},
-		{"probe-user", "USER", "accept a probe of this user, besides root and the user of\n"
-		 "the correlator (default nobody)", option_take_user, AT(probe)},
-		{"user", "USER", "become this user once the socket is bound",
-		 option_take_user, AT(user)},
-		{"retain", "DAYS", "delete runs DAYS after their end (default 30, 0: never)",
-		 option_take_number, AT(retention.days), 0, 36500},
-		{"store-max", "SIZE", "delete the oldest rows above this size, sent or not\n"
-		 "(default 10G, 0: never)", option_take_size, AT(retention.bytes_max), 0, INT64_MAX},
-		{"shipper", "DIR", "state directory of tracer-shipper; rows not sent yet\n"
-		 "are kept (default " TRACER_STATE_DIR "-shipper)",
-		 option_take_text, AT(retention.shipper)},
-		{"host-period", "SECONDS", "interval between host samples (default 10, 0: never)",
-		 option_take_number, AT(host_period_s), 0, 3600},
-		{"cluster", "NAME", "cluster of this host; job ids are unique within it\n"
-		 "(default: " TRACER_CONFIG_DIR "/cluster, else ClusterName of slurm.conf)",
-		 take_cluster, AT(cluster)},
-		{"once", NULL, "exit when the first probe disconnects",
-		 option_take_flag, AT(once)},
-		{"replay", "FILE", "read a recording instead of listening, then exit",
-		 option_take_text, AT(replay)},
-		{"record", "FILE", "also write every message to a recording",
-		 option_take_text, AT(record)},
-		{"ready-fd", "N", "write '1' to this descriptor when listening",
-		 option_take_descriptor, AT(ready_fd)},
-		{"log-level", "LEVEL", "error, warning, info (default) or debug",
-		 option_take_log_level, AT(log_level)},
-		{0}},
-	/* clang-format on */
-};
 
 /* An invalid rules file of a site must not stop collection: it is ignored until it is corrected. */
 static void rules_file_refused(const struct tree_error *error, void *data)
@@ -200,41 +109,41 @@ end:
 	return r;
 }
 
-int main(int argc, char **argv)
+static int listen_and_run(const struct options *options)
 {
-	struct options options = {
-		.socket = TRACER_RUN_DIR "/tracer.sock",
-		.store = TRACER_STATE_DIR "/tracer.db",
-		.rules = {.path = {TRACER_CONFIG_DIR "/rules.d"}},
-		.arguments = REDACT_SECRETS,
-		.probe = {.uid = NOBODY},
-		.socket_group = PRIVILEGE_NO_GROUP,
-		.ready_fd = -1,
-		.retention = {.days = 30, .bytes_max = 10ULL << 30, .shipper = SHIPPING_STATE_DEFAULT},
-		.host_period_s = 10,
-		.log_level = LOG_LEVEL_INFO,
-	};
 	int listen_fd = -1;
 
-	log_init(program.name, LOG_LEVEL_INFO);
-	int r = option_parse(&program, &options, argc, argv);
-	if (r < 0)
-		return option_exit(r);
-	log_init(program.name, options.log_level);
-	signal(SIGPIPE, SIG_IGN);
-	if (!options.replay) {
-		listen_fd = server_listen(options.socket, options.socket_group);
+	if (!options->replay) {
+		listen_fd = server_listen(options->socket, options->socket_group);
 		if (listen_fd < 0) {
 			log_error(listen_fd == -EADDRINUSE ? "%s is in use by another correlator or is not a socket: %s"
 							   : "cannot listen on %s: %s",
-				  options.socket, strerror(-listen_fd));
-			return EXIT_FAILURE;
+				  options->socket, strerror(-listen_fd));
+			return listen_fd;
 		}
 	}
-	if (confine_drop(&options.user) < 0)
-		return EXIT_FAILURE;
-	r = run(&options, listen_fd);
-	if (!options.replay)
-		unlink(options.socket);
-	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	int r = confine_drop(&options->user);
+	if (r == 0)
+		r = run(options, listen_fd);
+	if (!options->replay)
+		unlink(options->socket);
+	return r;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options;
+	int status;
+
+	log_init(CORRELATOR_NAME, LOG_LEVEL_INFO);
+	int r = options_load(&options, argc, argv);
+	if (r < 0) {
+		status = option_exit(r);
+	} else {
+		log_init(CORRELATOR_NAME, options.log_level);
+		signal(SIGPIPE, SIG_IGN);
+		status = listen_and_run(&options) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	}
+	options_deinit(&options);
+	return status;
 }

@@ -260,7 +260,7 @@ int main(int argc, char **argv)
 	sigset_t signals;
 
 	log_init(program.name, LOG_LEVEL_INFO);
-	int result = option_parse(&program, &options, argc, argv);
+	int result = option_parse(&program, &options, argc, argv, NULL);
 	if (result)
 		return option_exit(result);
 	if (options.quiet || options.debug)

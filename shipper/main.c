@@ -26,6 +26,7 @@ struct given {
 	struct {
 		char key[64];
 		const char *value;
+		char source[64];
 	} setting[GIVEN_MAX];
 	int count;
 };
@@ -34,7 +35,7 @@ struct options {
 	const char *config; /* NULL: the default, which need not exist */
 	const char *from;
 	struct option_user user;
-	bool check, dry_run, remove;
+	bool check, show, dry_run, remove;
 	struct given given;
 	struct shipper_options shipper;
 	enum log_level log_level;
@@ -42,23 +43,25 @@ struct options {
 
 /* ---- options ----------------------------------------------------------------------- */
 
-static const char *give(struct given *given, const char *key, size_t size, const char *value)
+static const char *give(struct given *given, const struct option_rule *rule, const char *key, size_t size,
+			const char *value)
 {
 	if (given->count == GIVEN_MAX || size >= sizeof(given->setting[0].key))
 		return "too many settings, or the name is too long";
 	memcpy(given->setting[given->count].key, key, size);
+	snprintf(given->setting[given->count].source, sizeof(given->setting[0].source), "--%s", rule->name);
 	given->setting[given->count++].value = value;
 	return NULL;
 }
 
 static const char *take_setting(void *field, const char *text, const struct option_rule *rule)
 {
-	return give(field, rule->parameter, strlen(rule->parameter), text ? text : "true");
+	return give(field, rule, rule->parameter, strlen(rule->parameter), text ? text : "true");
 }
 
 static const char *take_directory(void *field, const char *text, const struct option_rule *rule)
 {
-	const char *problem = give(field, "sink", strlen("sink"), "ndjson");
+	const char *problem = give(field, rule, "sink", strlen("sink"), "ndjson");
 
 	return problem ? problem : take_setting(field, text, rule);
 }
@@ -67,13 +70,13 @@ static const char *take_pair(void *field, const char *text, const struct option_
 {
 	const char *equals = strchr(text, '=');
 
-	return equals ? give(field, text, (size_t)(equals - text), equals + 1) : "not NAME=VALUE";
+	return equals ? give(field, rule, text, (size_t)(equals - text), equals + 1) : "not NAME=VALUE";
 }
 
 #define AT(field) offsetof(struct options, field)
 
 static const struct option_program program = {
-	.name = "tracer-shipper",
+	.name = SHIPPER_NAME,
 	.purpose = "Sends the rows of tracer-correlator to the datalake, or writes them to files.",
 	.exit_text = "Secrets are never passed as options: the settings name files that contain them.\n"
 		     "Exit status: 0 success, 1 failure (reported in one line), 2 usage error or\ninvalid settings.",
@@ -99,6 +102,7 @@ static const struct option_program program = {
 		{"set", "NAME=VALUE", "any setting of the configuration, e.g. lake.user=shipper",
 		 take_pair, AT(given)},
 		{"check", NULL, "check the settings and exit", option_take_flag, AT(check)},
+		{"show", NULL, "print the settings and where each is from, and exit", option_take_flag, AT(show)},
 		{"dry-run", NULL, "print what would be sent now, without sending it",
 		 option_take_flag, AT(dry_run)},
 		{"from", "DIR", "send files that an ndjson sink wrote or that were\n"
@@ -125,9 +129,12 @@ static int load_settings(struct settings *settings, const struct options *option
 		result = settings_load(settings, options->config ? options->config : SETTINGS_FILE_DEFAULT, &error);
 	if (result == -ENOENT && !options->config)
 		result = 0;
-	for (int i = 0; i < options->given.count && result == 0; i++)
-		result = settings_set(settings, options->given.setting[i].key, options->given.setting[i].value, &error);
 	if (result == 0)
+		result = settings_load_environment(settings, &error);
+	for (int i = 0; i < options->given.count && result == 0; i++)
+		result = settings_set(settings, options->given.setting[i].key, options->given.setting[i].value,
+				      options->given.setting[i].source, &error);
+	if (result == 0 && !options->show)
 		result = settings_check(settings, &error);
 	if (result < 0)
 		log_error("%s", error.text);
@@ -157,6 +164,8 @@ static int run_with_scratch(const struct settings *settings, const struct option
 
 static int run(const struct settings *settings, const struct options *options)
 {
+	if (options->show)
+		return config_print(&settings->config);
 	if (options->check) {
 		puts("settings are valid");
 		return print_finish(stdout);
@@ -175,7 +184,7 @@ int main(int argc, char **argv)
 	struct settings settings = {0};
 
 	log_init(program.name, LOG_LEVEL_INFO);
-	int result = option_parse(&program, &options, argc, argv);
+	int result = option_parse(&program, &options, argc, argv, NULL);
 	if (result < 0)
 		return option_exit(result);
 	if (options.remove && !options.from) {

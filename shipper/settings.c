@@ -118,30 +118,36 @@ static int key_set(struct settings *settings, const struct key *key, const char 
 	}
 }
 
+/* Those that have one value. */
+static const char *const lake_names[] = {
+#define A(member, key, environment) LAKE_SECTION key,
+	ACCESS_TEXTS(A)
+#undef A
+};
+
+#define LAKE_COUNT (sizeof(lake_names) / sizeof(lake_names[0]))
+#define NAME_COUNT (KEY_COUNT + LAKE_COUNT)
+
+static const char *name_at(size_t index)
+{
+	return index < KEY_COUNT ? keys[index].name : lake_names[index - KEY_COUNT];
+}
+
 static int key_unknown(const char *name, struct settings_error *ret_error)
 {
-	static const char *const lake_names[] = {
-#define A(member, key, environment) LAKE_SECTION key,
-		ACCESS_TEXTS(A)
-#undef A
-			LIST_KEY,
-	};
-	const char *names[sizeof(lake_names) / sizeof(lake_names[0]) + KEY_COUNT + 1] = {0};
+	const char *names[NAME_COUNT + 2] = {[NAME_COUNT] = LIST_KEY};
 	char hint[96];
 
-	for (size_t i = 0; i < KEY_COUNT; i++)
-		names[i] = keys[i].name;
-	memcpy(names + KEY_COUNT, lake_names, sizeof(lake_names));
+	for (size_t i = 0; i < NAME_COUNT; i++)
+		names[i] = name_at(i);
 	suggest_nearest(name, names, hint, sizeof(hint));
 	return refuse(ret_error, "unknown setting %.60s%s", name, hint);
 }
 
-int settings_set(struct settings *settings, const char *key, const char *value, struct settings_error *ret_error)
+static int value_set(struct settings *settings, const char *key, const char *value, struct settings_error *ret_error)
 {
 	int error = -ENOENT;
 
-	if (strcmp(key, "send.set-aside") == 0)
-		key = "send.quarantine"; /* its name in older releases */
 	for (size_t i = 0; i < KEY_COUNT; i++)
 		if (strcmp(keys[i].name, key) == 0)
 			return key_set(settings, &keys[i], value, ret_error);
@@ -149,6 +155,31 @@ int settings_set(struct settings *settings, const char *key, const char *value, 
 		error = access_set(&settings->lake, key + strlen(LAKE_SECTION), value, ret_error->text,
 				   sizeof(ret_error->text));
 	return error == -ENOENT ? key_unknown(key, ret_error) : error;
+}
+
+int settings_set(struct settings *settings, const char *key, const char *value, const char *source,
+		 struct settings_error *ret_error)
+{
+	if (strcmp(key, "send.set-aside") == 0)
+		key = "send.quarantine"; /* its name in older releases */
+	if (value_set(settings, key, value, ret_error) < 0)
+		return -EINVAL;
+	config_remove(&settings->config, key);
+	return config_add(&settings->config, key, value, source) < 0 ? refuse(ret_error, "out of memory") : 0;
+}
+
+int settings_load_environment(struct settings *settings, struct settings_error *ret_error)
+{
+	struct settings_error error;
+	char variable[128];
+
+	for (size_t i = 0; i < NAME_COUNT; i++) {
+		const char *value = config_environment(SHIPPER_NAME, name_at(i), variable);
+
+		if (value && settings_set(settings, name_at(i), value, variable, &error) < 0)
+			return refuse(ret_error, "%s: %s", variable, error.text);
+	}
+	return 0;
 }
 
 /* ---- leave-out --------------------------------------------------------------------- */
@@ -253,8 +284,20 @@ static int check_leave_out(const struct settings *settings, struct settings_erro
 
 /* ---- the file ---------------------------------------------------------------------- */
 
-static int list_take(struct settings *settings, const struct tree_node *list, struct settings_error *ret_error)
+/* A file, and where its settings go. */
+struct target {
+	struct settings *settings;
+	const char *file;
+};
+
+static void source_of(const struct target *target, const struct tree_node *value, char source[300])
 {
+	snprintf(source, 300, "%.256s:%u", target->file, value->line);
+}
+
+static int list_take(const struct target *target, const struct tree_node *list, struct settings_error *ret_error)
+{
+	char source[300];
 	int error = 0;
 
 	if (list->kind != TREE_LIST)
@@ -262,7 +305,10 @@ static int list_take(struct settings *settings, const struct tree_node *list, st
 	for (const struct tree_node *item = list->first; error == 0 && item; item = item->next) {
 		if (item->kind != TREE_TEXT)
 			return refuse(ret_error, LIST_KEY ": expected text in the list");
-		error = add_leave_out(settings, item->text, ret_error);
+		error = add_leave_out(target->settings, item->text, ret_error);
+		source_of(target, item, source);
+		if (error == 0 && config_add(&target->settings->config, LIST_KEY, item->text, source) < 0)
+			error = refuse(ret_error, LIST_KEY ": too many values");
 	}
 	return error;
 }
@@ -270,14 +316,16 @@ static int list_take(struct settings *settings, const struct tree_node *list, st
 static int entry_take(void *target, const char *name, const struct tree_node *value, char *ret_reason, size_t capacity)
 {
 	struct settings_error error;
+	char source[300];
 	int result;
 
+	source_of(target, value, source);
 	if (strcmp(name, LIST_KEY) == 0)
 		result = list_take(target, value, &error);
 	else if (value->kind != TREE_TEXT)
 		result = refuse(&error, "%.60s: expected text, found %s", name, tree_kind_text(value->kind));
 	else
-		result = settings_set(target, name, value->text, &error);
+		result = settings_set(((struct target *)target)->settings, name, value->text, source, &error);
 	if (result < 0)
 		snprintf(ret_reason, capacity, "%s", error.text);
 	return result;
@@ -286,12 +334,16 @@ static int entry_take(void *target, const char *name, const struct tree_node *va
 int settings_parse(struct settings *settings, const char *file, const char *data, size_t size,
 		   struct settings_error *ret_error)
 {
-	return entries_parse(file, data, size, entry_take, settings, ret_error->text, sizeof(ret_error->text));
+	struct target target = {settings, file};
+
+	return entries_parse(file, data, size, entry_take, &target, ret_error->text, sizeof(ret_error->text));
 }
 
 int settings_load(struct settings *settings, const char *path, struct settings_error *ret_error)
 {
-	return entries_load(path, entry_take, settings, ret_error->text, sizeof(ret_error->text));
+	struct target target = {settings, path};
+
+	return entries_load(path, entry_take, &target, ret_error->text, sizeof(ret_error->text));
 }
 
 /* ---- consistency --------------------------------------------------------------------- */
@@ -330,7 +382,7 @@ int settings_init(struct settings *settings)
 	*settings = (struct settings){0};
 	access_init(&settings->lake);
 	for (size_t i = 0; i < sizeof(defaults) / sizeof(defaults[0]); i++)
-		if (settings_set(settings, defaults[i][0], defaults[i][1], &error) < 0)
+		if (settings_set(settings, defaults[i][0], defaults[i][1], CONFIG_DEFAULT, &error) < 0)
 			return -ENOMEM;
 	return 0;
 }
@@ -342,5 +394,6 @@ void settings_deinit(struct settings *settings)
 			free(*(char **)((char *)settings + keys[i].offset));
 	for (size_t i = 0; i < settings->leave_out_count; i++)
 		free(settings->leave_out[i]);
+	config_deinit(&settings->config);
 	*settings = (struct settings){0};
 }

@@ -1,4 +1,4 @@
-/* Settings of /etc/tracer/shipper.yaml; docs/man/tracer-shipper.8.scd describes them.
+/* Settings of tracer-shipper: its command line over the environment over /etc/tracer/shipper.yaml; docs/man/tracer-shipper.8.scd describes them.
  *
  * One table (settings.c) lists all keys with their types and bounds. Texts are owned
  * copies. Secrets are not stored here, only the names of files that hold them.
@@ -9,9 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/config.h"
 #include "common/http/access.h"
 
 #define SETTINGS_LEAVE_OUT_MAX 128
+#define SHIPPER_NAME "tracer-shipper"
 #define SETTINGS_FILE_DEFAULT TRACER_CONFIG_DIR "/shipper.yaml"
 
 enum settings_cloud { CLOUD_OFF, CLOUD_AUTO, CLOUD_AWS, CLOUD_GCP, CLOUD_AZURE };
@@ -36,6 +38,8 @@ struct settings {
 
 	enum settings_cloud cloud;
 	char *cloud_endpoint; /* replaces the provider's, for tests; or NULL */
+
+	struct config config; /* what was set, and from where */
 };
 
 struct settings_error {
@@ -52,8 +56,12 @@ int settings_load(struct settings *settings, const char *path, struct settings_e
 int settings_parse(struct settings *settings, const char *file, const char *data, size_t size,
 		   struct settings_error *ret_error);
 
-/* Applies one setting by its key, such as "lake.url", from a command line option. */
-int settings_set(struct settings *settings, const char *key, const char *value, struct settings_error *ret_error);
+/* Applies those of the environment: $TRACER_SHIPPER_LAKE_URL for lake.url. */
+int settings_load_environment(struct settings *settings, struct settings_error *ret_error);
+
+/* Applies one setting by its key, such as "lake.url". `source`: see config.h. */
+int settings_set(struct settings *settings, const char *key, const char *value, const char *source,
+		 struct settings_error *ret_error);
 
 /* Checks consistency: the sink exists and has a target, nothing is sent over a network in
  * clear text, entities and columns to leave out exist. Returns 0 or -EINVAL. */

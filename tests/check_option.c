@@ -64,7 +64,7 @@ static int parse(const char *line)
 	dup2(pipe_ends[1], 2);
 	close(pipe_ends[1]);
 	options = (struct options){.fd = -1};
-	int result = option_parse(&program, &options, argc, argv);
+	int result = option_parse(&program, &options, argc, argv, NULL);
 	fflush(stdout);
 	for (int i = 0; i < 2; i++) {
 		dup2(kept[i], i + 1);

@@ -637,6 +637,64 @@ class Printing(Case):
         self.assertIn("0.50", output)
 
 
+class Config(Case):
+    """Settings of the daemons, on a host with these files."""
+
+    CORRELATOR = "retain: 90\nrules:\n  - /a\n  - /b\n"
+    SHIPPER = "lake: {url: 'https://lake'}\n"
+    # correlator.yaml, shipper.yaml, environment: what is shown
+    SHOWN = [
+        (None, None, {}, {"retain": [("30", "default")], "cluster": [], "lake.url": []}),
+        (CORRELATOR, None, {}, {"retain": [("90", "/etc/tracer/correlator.yaml:1")], "store-max": [("10G", "default")], "rules": [
+            ("/a", "/etc/tracer/correlator.yaml:3"), ("/b", "/etc/tracer/correlator.yaml:4")]}),
+        (CORRELATOR, SHIPPER, {"TRACER_CORRELATOR_RETAIN": "7", "TRACER_CORRELATOR_RULES": "/c", "TRACER_SHIPPER_LAKE_USER": "u"},
+         {"retain": [("7", "TRACER_CORRELATOR_RETAIN")], "rules": [("/c", "TRACER_CORRELATOR_RULES")],
+          "lake.user": [("u", "TRACER_SHIPPER_LAKE_USER")], "lake.url": [("https://lake", "/etc/tracer/shipper.yaml:1")],
+          "send.interval": [("60s", "default")]}),
+    ]
+    # The same: why `check` refuses it, None if it does not.
+    CHECKED = [
+        (None, None, {}, None),
+        (CORRELATOR, SHIPPER, {}, None),
+        ("retian: 90\n", None, {}, '/etc/tracer/correlator.yaml:1: unknown setting retian: did you mean "retain"?'),
+        ("\nonce: true\n", None, {}, "/etc/tracer/correlator.yaml:2: unknown setting once"),
+        ("retain: [1]\n", None, {}, "/etc/tracer/correlator.yaml:1: retain: expected text, found a list"),
+        ("rules: [[a]]\n", None, {}, "/etc/tracer/correlator.yaml:1: rules: expected text, found a list"),
+        ("arguments: all\n", None, {}, "correlator.yaml:1: arguments: all: expected full, redacted or program-only"),
+        ("retain: 1\nretain: 2\n", None, {}, "/etc/tracer/correlator.yaml:2:"),
+        (None, None, {"TRACER_CORRELATOR_STORE_MAX": "x"}, "TRACER_CORRELATOR_STORE_MAX: store-max: x: not a size"),
+        (None, "lake: {uri: 'https://lake'}\n", {}, "/etc/tracer/shipper.yaml:1: unknown setting lake.uri"),
+        (None, SHIPPER, {"TRACER_SHIPPER_SEND_ROWS": "many"}, 'TRACER_SHIPPER_SEND_ROWS: send.rows: "many" is not a number'),
+        (None, SHIPPER, {"TRACER_SHIPPER_LAKE_URL": "ftp://lake"}, "tracer-shipper: lake.url ftp://lake must begin with https:// (or http://)"),
+    ]
+
+    def on_host(self, files, environment, *arguments):
+        """Runs a command with these files in /etc/tracer, in a private mount namespace."""
+        folder = pathlib.Path(tempfile.mkdtemp(dir=self.directory.name))
+        for name, text in zip(("correlator.yaml", "shipper.yaml"), files):
+            if text is not None:
+                (folder / name).write_text(text, encoding="ascii")
+        script = f"cp -a /etc {folder}/etc\nmount --bind {folder}/etc /etc\nmkdir -p /etc/tracer\n" \
+                 f'mount --bind {folder} /etc/tracer\nexec "$@"'
+        return subprocess.run(["unshare", "--mount", "sh", "-ec", script, "sh", TRACER, "config", *arguments],
+                              env=self.environment | environment, capture_output=True, text=True, check=False)
+
+    def test_the_strongest_source_counts(self):
+        for *files, environment, expected in self.SHOWN:
+            result = self.on_host(files, environment, "show", "--json")
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            settings = json.loads(result.stdout)["settings"]
+            for name, found in expected.items():
+                self.assertEqual([(each["value"], each["source"]) for each in settings if each["setting"] == name], found)
+
+    def test_wrong_settings_are_refused(self):
+        for *files, environment, reason in self.CHECKED:
+            result = self.on_host(files, environment, "check")
+            self.assertEqual(result.returncode, 1 if reason else 0, result)
+            self.assertIn(reason or "", result.stderr)
+            self.assertEqual(len(result.stderr.splitlines()), 1 if reason else 0, result)
+
+
 class Json(Case):
     """Output of --json, compared with docs/json.md."""
 
@@ -660,6 +718,8 @@ class Json(Case):
         "host": [["host"]],
         "status": [["status", "--shipper", "SHIPPER"]],
         "doctor": [["doctor"]],
+        "config check": [["config", "check"]],
+        "config show": [["config", "show"]],
         "lake check": [["lake", "check", "--lake", "http://127.0.0.1:1"]],
         "cost": [["cost"], ["cost", "make"], ["cost", "--by", "task"], ["cost", "--by", "tool"], ["cost", "--by", "user"],
                  ["cost", "--by", "host"], ["cost", "--by", "day"], ["cost", "--by", "sample"]],

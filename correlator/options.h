@@ -1,0 +1,38 @@
+/* Options and settings of tracer-correlator: its command line over the environment (TRACER_CORRELATOR_STORE_MAX for
+ * --store-max) over /etc/tracer/correlator.yaml over the defaults. One table (options.c) has all of them.
+ */
+#pragma once
+
+#include "common/config.h"
+#include "common/log.h"
+#include "correlator/redact/redact.h"
+#include "correlator/rows/retention.h"
+
+#define CORRELATOR_NAME "tracer-correlator"
+#define RULES_DIRECTORIES_MAX 16
+
+struct rules_directories {
+	const char *path[RULES_DIRECTORIES_MAX + 1]; /* ends with NULL */
+	int count;
+};
+
+struct options {
+	const char *socket, *store, *replay, *record, *cluster;
+	struct rules_directories rules;
+	enum redact_mode arguments;
+	struct option_user probe, user;
+	gid_t socket_group;
+	int ready_fd;
+	struct retention_options retention;
+	uint64_t host_period_s;
+	bool once;
+	enum log_level log_level;
+
+	const char *file; /* NULL: the default, which need not exist */
+	bool check, show;
+	struct config config; /* owns the texts above */
+};
+
+/* Returns 0, or what option_parse() returns, also after --check and --show. Call options_deinit() in any case. */
+int options_load(struct options *options, int argc, char **argv);
+void options_deinit(struct options *options);
