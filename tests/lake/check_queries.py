@@ -413,7 +413,7 @@ def compare_verb(lake, store, *arguments, running=False):
 
 
 def test_verbs_give_the_same_output(lake):
-    for name in RECORDINGS:
+    for name in RECORDINGS if LONG else RECORDINGS[-1:]:
         with tempfile.TemporaryDirectory(prefix="tracer-lake-") as temporary:
             store = shipped(lake, pathlib.Path(temporary), name)
             runs = json.loads(command(TRACER, "runs", "--all", "--json", "--store", store))["runs"]
@@ -453,8 +453,9 @@ def test_questions_give_the_same_answers(lake):
         store = shipped(lake, pathlib.Path(temporary), "snakemake")
         host = command(TRACER, "query", "hosts", "--csv", "--store", store).split("\n")[1].split(",")[0]
         given = {"host_samples": ["--host", host], "host_silent": ["--now", "2026-11-30"]}
-        for name in names:
-            for form in (["--ndjson"], ["--csv"], []):
+        forms = (["--ndjson"], ["--csv"], [])
+        for index, name in enumerate(names):
+            for form in forms if LONG else [forms[index % len(forms)]]:
                 compare_verb(lake, store, "query", name, *form, *given.get(name, []))
 
 

@@ -1,6 +1,7 @@
 """Parallel Docker containers, started by a daemon for a script: their processes belong to the script's run, and
 to the task of the client that waits for them. A container that others start does not, whoever waits."""
 
+import os
 import socket
 import subprocess
 
@@ -8,12 +9,15 @@ import model
 import two_containers
 from docker_engine import Engine
 from harness import HERE, require
+from model import Run, Task
 
 RUNTIME = frozenset({"runc", "docker run"})
+CWL = Run(kind="command", engine="cwl", main={}, main_may_have=frozenset({"cwltool", "docker images", "docker stats"}), tasks=[Task("engine", "count", {"count": 1}, 3)],
+          tasks_may_have=RUNTIME)
 
 
 def check(bench):
-    require("busybox")
+    require("busybox", "cwltool")
     engine = Engine(bench.directory)
     try:
         engine.start()
@@ -21,9 +25,23 @@ def check(bench):
         bench.environment["DOCKER_HOST"] = engine.environment["DOCKER_HOST"]
         report, problems = two_containers.watch(
             bench, [engine.client, "run", "--rm", "--network", "none"])
-        return problems or two_containers.check(report, RUNTIME, "docker") or check_strangers(bench, engine)
+        return problems or two_containers.check(report, RUNTIME, "docker") or check_cwl(bench, engine) or check_strangers(bench, engine)
     finally:
         engine.stop()
+
+
+def check_cwl(bench, engine):
+    """cwltool starts three containers at once, each for a job."""
+    bench.environment["PATH"] = f"{os.path.dirname(engine.client)}:{os.environ['PATH']}"
+    directory = bench.work_directory("cwl", "root")
+    (directory / "job.yml").write_text("cpus: [10, 20, 30]")
+    reports, _ = bench.watch(["cwltool", "--parallel", "--custom-net", "none",
+                              bench.fixture(HERE / "cwltool/docker.cwl"), "job.yml"], directory, user="root")
+    if len(reports) != 1:
+        return [f"{len(reports)} runs of cwltool, not 1"]
+    containers = {process["container_id"] for task in reports[0]["tasks"] for process in task["processes"]
+                  if process["program"] == "count"}
+    return model.check_run(CWL, reports[0]) + model.difference(["3 containers"], [f"{len(containers - {None})} containers"])
 
 
 def check_strangers(bench, engine):
