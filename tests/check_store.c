@@ -408,6 +408,19 @@ TEST(another_user_reads)
 	expect_nobody_reads(); /* and after it was killed */
 }
 
+TEST(a_settled_store_is_one_file_and_its_lock)
+{
+	open_store();
+	put_everything(1);
+	commit(1);
+	ck_assert_int_ge(wal_bytes(), 0);
+	ck_assert_int_eq(store_settle(store), 0);
+	close_store();
+	ck_assert_int_eq(access(beside(".lock"), F_OK), 0);
+	for (size_t i = 0; i < 3; i++)
+		ck_assert_int_lt(access(beside(((const char *const[]){"-wal", "-shm", "-journal"})[i]), F_OK), 0);
+}
+
 static int put_batch(int64_t first, int64_t count)
 {
 	struct row_run run = fill_run(1, "text");

@@ -721,7 +721,7 @@ class HostileLake(Answers):
 
     def __init__(self, lake, number, text, row_count):
         super().__init__(self.rows)
-        self.lake, self.number, self.text, self.row_count = lake, number, text, row_count
+        self.lake, self.numbers, self.text = lake, [number] * row_count, text
 
     def rows(self, head):
         path, sql = head.split(" ", 2)[1], self.requests[-1][1]
@@ -734,10 +734,11 @@ class HostileLake(Answers):
                                      database="tracer", default_format="TSVWithNamesAndTypes")
             self.columns[sql] = [line.split("\t") for line in answer.decode().splitlines()]
         names, types = self.columns[sql]
-        kinds = [self.number if "Int" in kind or "Nothing" in kind else self.text for kind in types]
-        row = b"".join(value for _, value in kinds)
+        rows = [[number if "Int" in kind or "Nothing" in kind else self.text for kind in types]
+                for number in self.numbers]
         return http_answer("200 OK", bytes([len(names)]) + b"".join(short(name) for name in names)
-                           + b"".join(short(kind) for kind, _ in kinds) + row * self.row_count, *CLICKHOUSE)
+                           + b"".join(short(kind) for kind, _ in rows[0])
+                           + b"".join(value for row in rows for _, value in row), *CLICKHOUSE)
 
 
 def short(text):
@@ -800,6 +801,26 @@ def test_what_was_asked_ahead_and_is_never_due(lake):
         result = subprocess.run([BUILD / "tests/lake/run_queries", other.url], input="".join(lines),
                                 capture_output=True, text=True, timeout=300, check=True)
     same("answers", result.stdout, "id\n\n")
+
+
+def test_hosts_are_not_asked_one_after_another(lake):
+    """The samples of a host are sent when those of the next one have been asked for."""
+    fresh(lake)
+    asked, second = [], threading.Event()
+
+    class Hosts(HostileLake):
+        def rows(self, head):
+            if "param_since_unix_ns" not in head:
+                return super().rows(head)
+            asked.append(head)
+            if len(asked) == 2:
+                second.set()
+            return super().rows(head) if second.wait(TRACER_LIMIT_S / 2) else http_answer("500 Late", b"")
+
+    with Hosts(lake, int64(1), ("String", short("x")), 1) as other:
+        other.numbers = [int64(number) for number in (1, 2, 3)]
+        result = tracer(lake, "host", "--json", url=other.url)
+    same("hosts", len(json.loads(result)["hosts"]), 3)
 
 
 # ---- TLS --------------------------------------------------------------------------------------
