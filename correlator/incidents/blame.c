@@ -324,9 +324,66 @@ static void remember_client(struct model *model, const struct image *image, cons
 			remember(model, client->process, ending);
 }
 
+/* Of what timeout kills, the command may be the first to end, itself the second, and a shell between them the last. */
+static void remember_wrapper(struct model *model, struct process *parent, const struct ending *ending)
+{
+	for (int i = 0; i < FORKS_ABOVE_MAX && parent && (parent = parent->parent); i++)
+		if (parent->image && parent->image->id == ending->cause->sender_process_id &&
+		    parent->image->role == RULES_ROLE_WRAPPER) {
+			remember(model, parent, ending);
+			return;
+		}
+}
+
 static bool has_failed(const struct image *image)
 {
 	return image->ended == IMAGE_EXIT && image->wait_status != ROW_NULL && image->wait_status != 0;
+}
+
+/* Whether `parent` ended before `image`, by the same signal from the same sender or by one that it sent to both. */
+static bool ended_along(const struct process *parent, const struct image *image)
+{
+	const struct image *above = parent->image;
+	int64_t sender_id = image->process->cause->sender_process_id;
+
+	return above && parent->ended && parent->cause && parent->cause->process_id == above->id &&
+	       signal_of(above->wait_status) != 0 && signal_of(above->wait_status) == signal_of(image->wait_status) &&
+	       sender_id != ROW_NULL &&
+	       (sender_id == parent->cause->sender_process_id ||
+		(sender_id == above->id && above->role == RULES_ROLE_WRAPPER)) &&
+	       image->end_boot_ns <= parent->end_boot_ns + CAUSE_AT_ONCE_NS;
+}
+
+/* What is killed together with what runs below it may end before that: the cause recorded for it is then
+ * replaced by that of the image, which is what was being done. */
+static void correct_above(struct model *model, const struct image *image)
+{
+	struct process *process = image->process, *above = process->parent;
+	struct task *task;
+	int64_t wrong_id, right_id;
+
+	for (int i = 0; i < FORKS_ABOVE_MAX && above && !ended_along(above, image); i++)
+		above = above->parent;
+	if (!above || !ended_along(above, image))
+		return;
+	right_id = process->cause->process_id; /* of the image, or below it */
+	wrong_id = above->cause->process_id;
+	cause_correct(model, above->cause, process->cause);
+	/* Shared from now on: it is reported once. */
+	above->cause->reported |= process->cause->reported;
+	cause_unref(process->cause);
+	process->cause = cause_ref(above->cause);
+	process_set_changed(model, process);
+	process_set_changed(model, above);
+	while ((above = above->parent) && above->ended && above->cause)
+		if (above->cause->process_id == wrong_id)
+			cause_correct(model, above->cause, process->cause);
+	DL_FOREACH (process->run->tasks, task) {
+		if (task->awaits_cause_id == wrong_id)
+			task->awaits_cause_id = right_id;
+		if (task->cause && task->cause->process_id == right_id)
+			incident_report_task(model, task);
+	}
 }
 
 void blame_note(struct model *model, struct image *image)
@@ -363,50 +420,12 @@ void blame_note(struct model *model, struct image *image)
 	process->cause = ending.cause;
 	if (failed && ending.cause->kind != CAUSE_INTERRUPTED)
 		image_set_failed(image);
+	correct_above(model, image);
+	ending.cause = process->cause;
 	if (process->parent)
 		remember(model, process->parent, &ending);
+	remember_wrapper(model, process->parent, &ending);
 	remember_client(model, image, &ending);
-}
-
-/* Whether `parent` ended before `image`, by the same signal from the same sender or by one that it sent to both. */
-static bool ended_along(const struct process *parent, const struct image *image)
-{
-	const struct image *above = parent->image;
-	int64_t sender_id = image->process->cause->sender_process_id;
-
-	return above && parent->ended && parent->cause && parent->cause->process_id == above->id &&
-	       signal_of(above->wait_status) != 0 && signal_of(above->wait_status) == signal_of(image->wait_status) &&
-	       sender_id != ROW_NULL &&
-	       (sender_id == parent->cause->sender_process_id ||
-		(sender_id == above->id && above->role == RULES_ROLE_WRAPPER)) &&
-	       image->end_boot_ns <= parent->end_boot_ns + CAUSE_AT_ONCE_NS;
-}
-
-void blame_correct_above(struct model *model, const struct image *image)
-{
-	struct process *process = image->process, *above = process ? process->parent : NULL;
-	struct task *task;
-	int64_t wrong_id, right_id;
-
-	if (!above || !process->cause || !ended_along(above, image))
-		return;
-	right_id = process->cause->process_id; /* of the image, or below it */
-	wrong_id = above->cause->process_id;
-	cause_correct(model, above->cause, process->cause);
-	/* Shared from now on: it is reported once. */
-	cause_unref(process->cause);
-	process->cause = cause_ref(above->cause);
-	process_set_changed(model, process);
-	process_set_changed(model, above);
-	while ((above = above->parent) && above->ended && above->cause)
-		if (above->cause->process_id == wrong_id)
-			cause_correct(model, above->cause, process->cause);
-	DL_FOREACH (process->run->tasks, task) {
-		if (task->awaits_cause_id == wrong_id)
-			task->awaits_cause_id = right_id;
-		if (task->cause && task->cause->process_id == right_id)
-			incident_report_task(model, task);
-	}
 }
 
 void blame_note_fork(struct model *model, struct process *parent)

@@ -16,9 +16,6 @@ struct process;
 /* Call when an image has ended. If it failed, finds its cause and whether the failure was expected,
  * and records it with the parent. */
 void blame_note(struct model *model, struct image *image);
-/* What is killed together with its children may end before them: the cause recorded for it is then
- * replaced by that of the child, which is what was being done. */
-void blame_correct_above(struct model *model, const struct image *image);
 /* Call when `parent` has forked another child. */
 void blame_note_fork(struct model *model, struct process *parent);
 /* Call when `process` has executed a program that is more than a helper. */

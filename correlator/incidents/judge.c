@@ -22,7 +22,6 @@ void judge_image(struct model *model, struct image *image)
 	if (image->ended == IMAGE_REPLACED)
 		return;
 	incident_note_failure(model, image);
-	blame_correct_above(model, image);
 }
 
 void judge_process(struct model *model, struct process *process, int64_t wait_status)
