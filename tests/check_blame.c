@@ -80,7 +80,8 @@ TEST_EACH(a_time_limit_is_reported_once, ends_of_timeout)
 {
 	WITHOUT_RESTARTS(); /* an ended process is forgotten */
 	tell("2>10 bash x.sh; 10>11 timeout -s KILL 5 bash -c y; 11>12 bash -c y; 12>13 sort; ends; 12>14 bwa mem; "
-	     "11 gets 9 from 11; 12 gets 9 from 11; 14 gets 9 from 11; %s", ends_of_timeout[_i]);
+	     "11 gets 9 from 11; 12 gets 9 from 11; 14 gets 9 from 11; %s",
+	     ends_of_timeout[_i]);
 	ck_assert_msg(strcmp(rows(BLAMED), "14\n") == 0, "%s: %s", ends_of_timeout[_i], rows(BLAMED));
 }
 
