@@ -39,7 +39,8 @@ static bool is_used(const struct daemon *daemon)
 	return !daemon->needs || access(daemon->needs, F_OK) == 0;
 }
 
-/* Asks a daemon; `ret_text` gets what it prints, or why it failed (to free). Returns whether it succeeded. */
+/* Asks a daemon; `ret_text` gets what it prints, or why it failed (to free). Returns whether it succeeded. What cannot
+ * be started is said by program_find(). */
 static bool ask(const struct daemon *daemon, const char *option, char **ret_text)
 {
 	char path[PATH_MAX];
@@ -75,12 +76,12 @@ static bool daemon_check(const struct daemon *daemon, json_t *array)
 	if (array)
 		json_array_append_new(array, json_pack("{ss, sb, sb, ss?}", "daemon", daemon->name, "used", used,
 						       "valid", valid, "reason", valid ? NULL : text));
-	else if (!valid)
-		say("%s", text && *text ? text : daemon->name);
-	else if (used)
-		printf("%s: %s\n", daemon->name, text);
-	else
+	else if (!used)
 		printf("%s: not used: there is no %s\n", daemon->name, daemon->needs);
+	else if (valid)
+		printf("%s: %s\n", daemon->name, text);
+	else if (text && *text)
+		say("%s", text);
 	free(text);
 	return valid;
 }
@@ -129,9 +130,11 @@ static int daemon_show(struct shown *shown, const struct daemon *daemon)
 	char *text = NULL, *rest = NULL;
 	int status = VERB_OK;
 
-	if (!ask(daemon, "--show", &text))
-		status = say("%.*s", (int)strcspn(text ? text : "", "\n"), text ? text : "");
-	else
+	if (!ask(daemon, "--show", &text)) {
+		status = VERB_FAILED;
+		if (text && *text)
+			say("%.*s", (int)strcspn(text, "\n"), text);
+	} else
 		for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
 			line_show(shown, daemon->name, line);
 	free(text);

@@ -63,11 +63,14 @@ const char *config_environment(const char *program, const char *name, char varia
 
 int config_print(const struct config *config)
 {
-	char text[4096 * 4];
+	char text[4096 * 4], source[1024];
 
 	for (size_t i = 0; i < config->count; i++) {
-		text_escape(config->value[i].text, strlen(config->value[i].text), text, sizeof(text));
-		printf("%s\t%s\t%s\n", config->value[i].name, text, config->value[i].source);
+		const struct config_value *value = &config->value[i];
+
+		text_escape(value->text, strlen(value->text), text, sizeof(text));
+		text_escape(value->source, strlen(value->source), source, sizeof(source));
+		printf("%s\t%s\t%s\n", value->name, text, source);
 	}
 	return print_finish(stdout);
 }

@@ -7,7 +7,7 @@
 
 #include "common/option.h"
 
-#define CONFIG_VALUES_MAX 96 /* per program */
+#define CONFIG_VALUES_MAX 192 /* per program; of the shipper 128 are columns to leave out */
 #define CONFIG_DEFAULT "default"
 
 /* Texts are owned copies. */
@@ -34,7 +34,7 @@ const struct config_value *config_find(const struct config *config, const char *
  * Returns its value; NULL if it is not set or empty. */
 const char *config_environment(const char *program, const char *name, char variable[128]);
 
-/* Prints the values in lines "NAME<tab>TEXT<tab>SOURCE", with control characters escaped. Returns 0 or -errno. */
+/* Prints the values in lines "NAME<tab>TEXT<tab>SOURCE", with control characters escaped; of a text at most 4 KiB. Returns 0 or -errno. */
 int config_print(const struct config *config);
 
 void config_deinit(struct config *config);

@@ -392,6 +392,16 @@ static const char *const good_settings[] = {
 	"lake: {url: 'https://l'}\ncloud: auto\n",
 };
 
+TEST(as_much_can_be_left_out_as_is_promised)
+{
+	char text[8192] = "lake: {url: 'https://l'}\nsend:\n  leave-out:\n";
+	struct settings_error error = {""};
+
+	for (int i = 0; i < SETTINGS_LEAVE_OUT_MAX; i++)
+		strcat(text, "    - processes.arguments\n");
+	ck_assert_msg(settings_of(text, &error) == 0, "%s", error.text);
+}
+
 TEST_EACH(good_settings_are_taken, good_settings)
 {
 	struct settings_error error = {""};
