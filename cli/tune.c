@@ -92,14 +92,20 @@ static int price_find(struct tune *tune)
 	return error;
 }
 
-/* What a finding saves at least: the host for a shorter time, or processors and memory that others can use. */
-static int64_t saved_micros(const struct tune *tune, const struct finding_of_run *finding)
+/* What it is worth that the hosts are free so much earlier, or that others can use processors and memory. */
+static int64_t saved_micros(const struct tune *tune, const struct finding_of_run *finding, int64_t wall_ns)
 {
-	double host = (double)tune->host_nanos * (double)finding->wall.low_ns;
+	double host = (double)tune->host_nanos * (double)wall_ns;
 	double parts = (double)tune->price.cpu_nanos * (double)finding->cpu_ns +
 		       (double)tune->price.memory_nanos * (double)finding->memory_byte_seconds * 1e9 / GIB;
 
 	return (int64_t)((host > parts ? host : parts) / (double)HOUR_NS / 1000);
+}
+
+/* The same for what is certain. */
+static int64_t least_micros(const struct tune *tune, const struct finding_of_run *finding)
+{
+	return finding->question->finding.saves_at_least ? saved_micros(tune, finding, finding->wall.low_ns) : 0;
 }
 
 /* ---- text -------------------------------------------------------------------------- */
@@ -245,16 +251,27 @@ static void print_imbalance(const struct tune *tune, const struct output *output
 	samples_print_misfit(tune->report.samples->samples.misfit, output);
 }
 
+/* Ends that read the same are one figure; nothing for sure is "up to". */
+static void print_interval(const struct tune *tune, const struct output *output, const struct schedule_saving *wall,
+			   const char *title)
+{
+	const char *low = units_duration(wall->low_ns, tune->raw), *high = units_duration(wall->high_ns, tune->raw);
+
+	if (wall->low_ns > 0 && strcmp(low, high) != 0)
+		output_print(output, STYLE_GOOD, "%s%s to %s", title, low, high);
+	else
+		output_print(output, STYLE_GOOD, "%s%s", wall->low_ns > 0 ? title : "saves up to ", high);
+}
+
 static void print_savings(const struct tune *tune, const struct output *output, const struct finding_of_run *finding)
 {
 	const struct schedule_saving *wall = &finding->wall;
-	int64_t micros = saved_micros(tune, finding);
-	const char *separator = "saves ";
+	bool at_least = finding->question->finding.saves_at_least;
+	int64_t micros = at_least ? least_micros(tune, finding) : saved_micros(tune, finding, wall->high_ns);
+	const char *separator = at_least ? "saves " : "saves up to ";
 
 	if (wall->high_ns > 0) {
-		output_print(output, STYLE_GOOD, "%s%s", separator, units_duration(wall->low_ns, tune->raw));
-		if (wall->high_ns > wall->low_ns)
-			output_print(output, STYLE_GOOD, " to %s", units_duration(wall->high_ns, tune->raw));
+		print_interval(tune, output, wall, separator);
 		separator = ", ";
 	}
 	if (finding->cpu_ns > 0) {
@@ -270,7 +287,7 @@ static void print_savings(const struct tune *tune, const struct output *output, 
 	if (*separator == 's')
 		output_print(output, STYLE_DIM, "saving unknown");
 	else if (micros > 0)
-		output_print(output, STYLE_DIM, ", %s %.6g", prices_currency(tune->prices), (double)micros / 1e6);
+		output_print(output, STYLE_DIM, ", %s %.3g", prices_currency(tune->prices), (double)micros / 1e6);
 	fputc('\n', output->file);
 }
 
@@ -301,7 +318,7 @@ static void print_findings(const struct tune *tune, const struct output *output)
 	}
 	fputc('\n', output->file);
 	output_print(output, STYLE_TITLE, "What could be better");
-	output_print(output, STYLE_DIM, "  (the largest saving first; each alone, they do not add up)\n");
+	output_print(output, STYLE_DIM, "  (what can save most first; each alone, they do not add up)\n");
 	for (size_t i = 0; i < shown; i++)
 		print_finding(tune, output, i);
 	if (shown < findings->count)
@@ -427,7 +444,8 @@ static json_t *findings_to_json(const struct tune *tune)
 		json_set_integer(object, "saved_wall_high_ns", finding->wall.high_ns);
 		json_set_integer(object, "saved_cpu_ns", finding->cpu_ns);
 		json_set_integer(object, "saved_byte_seconds", finding->memory_byte_seconds);
-		json_set_integer(object, "saved_micros", saved_micros(tune, finding));
+		json_set_integer(object, "saved_micros", least_micros(tune, finding));
+		json_set_integer(object, "saved_micros_high", saved_micros(tune, finding, finding->wall.high_ns));
 		json_array_append_new(array, object);
 	}
 	return array;
@@ -575,9 +593,8 @@ const struct verb verb_tune = {
 	.summary = "show where a run's time went, and what would make it faster and cheaper",
 	.description = "Shows where the wall time of a run went: every moment belongs to a task on\n"
 		       "the critical path, to a wait before one, or to the engine. Then where the\n"
-		       "processors went, and what could be better, the largest saving first. A saving\n"
-		       "is an interval: the lower end holds if each task still waits for all that it\n"
-		       "waited for.\n"
+		       "processors went, and what could be better. \"Saves up to\" is the most that is\n"
+		       "possible; a saving without these words is certain if the advice is followed.\n"
 		       "\n"
 		       "RUN       a run (an id, a name, latest); with --right-size any number of names\n"
 		       "          of tasks or runs, else all\n"

@@ -88,7 +88,7 @@ struct reader {
 	struct question *question;
 	struct tree_error *error;
 	unsigned line;
-	const char *subject, *impact; /* of a finding; their columns may be declared later */
+	const char *saving, *subject, *impact; /* of a finding; their columns may be declared later */
 	unsigned subject_line, impact_line;
 };
 
@@ -256,6 +256,12 @@ static int entry_take(struct reader *reader, const char *key, char *value)
 		return once(reader, &question->finding.sentence, value);
 	if (strcmp(key, "advice") == 0)
 		return once(reader, &question->finding.advice, value);
+	if (strcmp(key, "saving") == 0) {
+		question->finding.saves_at_least = strcmp(value, "least") == 0;
+		return strcmp(value, "least") == 0 || strcmp(value, "most") == 0
+			       ? once(reader, &reader->saving, value)
+			       : refuse(reader, "saving: expected least or most");
+	}
 	if (strcmp(key, "subject") == 0) {
 		reader->subject_line = reader->line;
 		return once(reader, &reader->subject, value);
@@ -445,9 +451,9 @@ static int finding_check(struct reader *reader)
 	int error = 0;
 
 	if (!finding->kind)
-		return finding->sentence || finding->advice || reader->subject || reader->impact
+		return finding->sentence || finding->advice || reader->subject || reader->impact || reader->saving
 			       ? refuse(reader,
-					"sentence, advice, subject and impact belong to a finding: tune or sweep")
+					"sentence, advice, subject, impact and saving belong to a finding: tune or sweep")
 			       : 0;
 	if (!finding->sentence || !finding->advice || !reader->subject || !reader->impact)
 		return refuse(reader, "a finding needs sentence, advice, subject and impact");

@@ -74,6 +74,7 @@ struct question_finding {
 	const char *kind; /* "tune" or "sweep"; NULL: no finding */
 	const struct question_field *subject, *impacts[QUESTION_IMPACT_COUNT];
 	const char *sentence, *advice;
+	bool saves_at_least; /* the impacts are certain if the advice is followed; else the most that is possible */
 };
 
 struct question {

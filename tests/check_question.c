@@ -54,7 +54,7 @@ TEST(header_of_a_finding_is_read)
 	static const char text[] =
 		HEAD "-- subject: id\n-- impact: cpu = own_ns, memory = own_byte_seconds\n" COLUMN
 		     "-- column: own_ns duration; d\n-- column: own_byte_seconds byte_seconds; b\n-- finding: sweep\n"
-		     "-- sentence: {id} held {own_ns}\n-- advice: Less.\nSELECT 1";
+		     "-- sentence: {id} held {own_ns}\n-- advice: Less.\n-- saving: least\nSELECT 1";
 	struct tree_error error;
 	struct question *question;
 
@@ -67,6 +67,7 @@ TEST(header_of_a_finding_is_read)
 	ck_assert_ptr_eq(question->finding.impacts[QUESTION_SAVES_MEMORY], &question->columns[2]);
 	ck_assert_str_eq(question->finding.sentence, "{id} held {own_ns}");
 	ck_assert_str_eq(question->finding.advice, "Less.");
+	ck_assert(question->finding.saves_at_least);
 	question_free(question);
 }
 
@@ -102,6 +103,8 @@ static const struct {
 	{"q", HEAD "--   goes on\n-- explanation: again\n", 4, "twice"},
 	{"q", HEAD COLUMN "-- finding: best\n", 4, "expected tune or sweep"},
 	{"q", HEAD COLUMN "-- sentence: {id}\nSELECT id", 1, "belong to a finding"},
+	{"q", HEAD COLUMN "-- saving: most\nSELECT id", 1, "belong to a finding"},
+	{"q", HEAD COLUMN "-- saving: some\nSELECT id", 4, "expected least or most"},
 	{"q", HEAD COLUMN "-- finding: tune\n-- subject: id\n-- impact: wall = id\n-- advice: a\nSELECT id", 1,
 	 "needs sentence"},
 	{"q", HEAD COLUMN WALL FINDING "-- sentence: {id\nSELECT id", 1, "is not a declared column"},

@@ -16,27 +16,26 @@ static const char *const owners[] = {
 /* Runs from 0 to 100, the begins and ends of their tasks, and the owner of each moment. */
 static const struct {
 	const char *tasks, *spans;
-	int concurrency;
 } cases[] = {
-	{"", "0-100 driver", 0},
-	{"0-100", "0-100 task 0", 1},
-	{"10-90", "0-10 driver, 10-90 task 0, 90-100 driver", 1},
-	{"0-50 50-100", "0-50 task 0, 50-100 task 1", 1},
-	{"0-40 60-100", "0-40 task 0, 40-60 gap 1, 60-100 task 1", 1},
+	{"", "0-100 driver"},
+	{"0-100", "0-100 task 0"},
+	{"10-90", "0-10 driver, 10-90 task 0, 90-100 driver"},
+	{"0-50 50-100", "0-50 task 0, 50-100 task 1"},
+	{"0-40 60-100", "0-40 task 0, 40-60 gap 1, 60-100 task 1"},
 	/* the longer of two is on the path */
-	{"0-40 0-60 60-100", "0-60 task 1, 60-100 task 2", 2},
+	{"0-40 0-60 60-100", "0-60 task 1, 60-100 task 2"},
 	/* while the next task on the path waits, others run */
-	{"0-40 0-70 50-100", "0-40 task 0, 40-50 queue 2, 50-100 task 2", 2},
-	{"0-20 10-30 40-50 60-100", "0-10 queue 1, 10-30 task 1, 30-40 gap 2, 40-50 task 2, 50-60 gap 3, 60-100 task 3",
-	 2},
-	{"20-60 10-70 30-100", "0-10 driver, 10-30 queue 2, 30-100 task 2", 3},
+	{"0-40 0-70 50-100", "0-40 task 0, 40-50 queue 2, 50-100 task 2"},
+	{"0-20 10-30 40-50 60-100",
+	 "0-10 queue 1, 10-30 task 1, 30-40 gap 2, 40-50 task 2, 50-60 gap 3, 60-100 task 3"},
+	{"20-60 10-70 30-100", "0-10 driver, 10-30 queue 2, 30-100 task 2"},
 	/* outside the run's time, without duration, backwards */
-	{"-50-150", "0-100 task 0", 1},
-	{"0-50 50-50 50-100", "0-50 task 0, 50-100 task 2", 2},
+	{"-50-150", "0-100 task 0"},
+	{"0-50 50-50 50-100", "0-50 task 0, 50-100 task 2"},
 	/* the teardown of a task is cut where the next one begins, if that is short enough */
-	{"0-52 50-100", "0-50 task 0, 50-100 task 1", 1},
-	{"0-56 50-100", "0-50 queue 1, 50-100 task 1", 2},
-	{"50-20", "0-50 driver, 50-51 task 0, 51-100 driver", 1},
+	{"0-52 50-100", "0-50 task 0, 50-100 task 1"},
+	{"0-56 50-100", "0-50 queue 1, 50-100 task 1"},
+	{"50-20", "0-50 driver, 50-51 task 0, 51-100 driver"},
 };
 
 static size_t tasks_read(const char *text, struct schedule_task *ret_tasks)
@@ -73,11 +72,10 @@ TEST_EACH(spans_are, cases)
 	ck_assert_int_eq(schedule_init(&schedule, tasks, tasks_read(cases[_i].tasks, tasks), 0, 100), 0);
 	spans_write(&schedule, text, sizeof(text));
 	ck_assert_str_eq(text, cases[_i].spans);
-	ck_assert_int_eq((int)schedule_concurrency(&schedule), cases[_i].concurrency);
 	schedule_deinit(&schedule);
 }
 
-/* What is saved of each task, and then of the run. */
+/* In seconds: a run from 0 to 100, what is saved of each task, and then of the run. */
 static const struct {
 	const char *tasks;
 	int64_t saved[4];
@@ -86,27 +84,123 @@ static const struct {
 	{"0-100", {40}, 40, 40},
 	{"0-100", {400}, 100, 100},
 	{"0-100", {-5}, 0, 0},
+	{"0-40 40-100", {10, 10}, 20, 20},
 	{"0-40 60-100", {10, 10}, 20, 20},
-	/* off the path nothing is saved; on it, until the other one takes its place */
-	{"0-40 0-60 60-100", {30, 0, 0}, 0, 0},
-	{"0-40 0-60 60-100", {0, 50, 0}, 20, 50},
-	{"0-40 0-60 60-100", {30, 50, 0}, 50, 50},
+	/* what ended long before can only be what a task waited for, until the other one takes its place */
+	{"0-40 0-60 60-100", {30, 0, 0}, 0, 30},
+	{"0-40 0-60 60-100", {0, 50, 0}, 19, 50},
+	{"0-40 0-60 60-100", {30, 50, 0}, 49, 50},
+	/* of two that ended at one moment, either */
+	{"0-60 0-60 60-100", {30, 0, 0}, 0, 30},
+	/* what runs beside the last task delays nothing */
+	{"0-90 0-100", {50, 0}, 0, 0},
+	/* why a task began while others ran is unknown */
+	{"0-40 0-70 50-100", {20, 0, 0}, 0, 20},
 	/* the driver's part stays */
 	{"10-90", {80}, 80, 80},
 	{"", {0}, 0, 0},
 };
 
+#define SECOND INT64_C(1000000000)
+
+static void seconds_read(struct schedule *schedule, const char *text, struct schedule_task *tasks)
+{
+	size_t count = tasks_read(text, tasks);
+
+	for (size_t i = 0; i < count; i++)
+		tasks[i] = (struct schedule_task){tasks[i].begin_ns * SECOND, tasks[i].end_ns * SECOND};
+	ck_assert_int_eq(schedule_init(schedule, tasks, count, 0, 100 * SECOND), 0);
+}
+
 TEST_EACH(saving_is, what_ifs)
 {
 	struct schedule_task tasks[TASKS_MAX];
+	int64_t saved[4];
 	struct schedule_saving saving;
 	struct schedule schedule;
 
-	ck_assert_int_eq(schedule_init(&schedule, tasks, tasks_read(what_ifs[_i].tasks, tasks), 0, 100), 0);
-	ck_assert_int_eq(schedule_what_if(&schedule, what_ifs[_i].saved, &saving), 0);
-	ck_assert_int_eq(saving.low_ns, what_ifs[_i].low);
-	ck_assert_int_eq(saving.high_ns, what_ifs[_i].high);
+	for (size_t i = 0; i < 4; i++)
+		saved[i] = what_ifs[_i].saved[i] * SECOND;
+	seconds_read(&schedule, what_ifs[_i].tasks, tasks);
+	ck_assert_int_eq(schedule_what_if(&schedule, saved, &saving), 0);
+	ck_assert_int_eq(saving.low_ns, what_ifs[_i].low * SECOND);
+	ck_assert_int_eq(saving.high_ns, what_ifs[_i].high * SECOND);
 	schedule_deinit(&schedule);
+}
+
+/* A pipeline whose dependencies the schedule does not know. A task begins when all that it needs have ended, with a
+ * delay of its own; or when one of the slots is free, in order, and it needs nothing. */
+struct pipeline {
+	size_t count, slots; /* 0: as many as there are tasks */
+	int64_t durations[TASKS_MAX], delays[TASKS_MAX], saved[TASKS_MAX];
+	bool needs[TASKS_MAX][TASKS_MAX];
+};
+
+static int64_t drawn(unsigned *seed, int64_t most)
+{
+	return (int64_t)((double)rand_r(seed) / RAND_MAX * (double)most);
+}
+
+static void pipeline_draw(struct pipeline *pipeline, unsigned *seed)
+{
+	int some = rand_r(seed) % 4 + 1;
+
+	*pipeline = (struct pipeline){.count = (size_t)(rand_r(seed) % TASKS_MAX) + 1};
+	if (rand_r(seed) % 2)
+		pipeline->slots = (size_t)(rand_r(seed) % 4) + 1;
+	for (size_t i = 0; i < pipeline->count; i++) {
+		pipeline->durations[i] = SECOND / 5 + drawn(seed, 20 * SECOND);
+		pipeline->delays[i] = pipeline->slots ? 0 : drawn(seed, SCHEDULE_LAUNCH_NS);
+		pipeline->saved[i] = rand_r(seed) % some ? 0 : drawn(seed, pipeline->durations[i]);
+		for (size_t j = 0; j < i && !pipeline->slots; j++)
+			pipeline->needs[i][j] = rand_r(seed) % 6 == 0;
+	}
+}
+
+/* Writes the tasks; returns the end of the last one. */
+static int64_t pipeline_run(const struct pipeline *pipeline, bool shorter, struct schedule_task *tasks)
+{
+	int64_t free_at[TASKS_MAX] = {0}, end = 0;
+
+	for (size_t i = 0; i < pipeline->count; i++) {
+		int64_t begin = 0;
+		size_t slot = 0;
+
+		for (size_t j = 0; j < i; j++)
+			if (pipeline->needs[i][j] && tasks[j].end_ns > begin)
+				begin = tasks[j].end_ns;
+		for (size_t j = 1; j < pipeline->slots; j++)
+			if (free_at[j] < free_at[slot])
+				slot = j;
+		begin = (pipeline->slots ? free_at[slot] : begin) + pipeline->delays[i];
+		tasks[i] = (struct schedule_task){begin,
+						  begin + pipeline->durations[i] - (shorter ? pipeline->saved[i] : 0)};
+		free_at[slot] = tasks[i].end_ns;
+		end = tasks[i].end_ns > end ? tasks[i].end_ns : end;
+	}
+	return end;
+}
+
+TEST_TIMES(savings_hold, 100)
+{
+	unsigned seed = (unsigned)_i;
+
+	for (int i = 0; i < 100; i++) {
+		struct schedule_task tasks[TASKS_MAX], shorter[TASKS_MAX];
+		struct schedule_saving saving;
+		struct schedule schedule;
+		struct pipeline pipeline;
+		int64_t end, gain;
+
+		pipeline_draw(&pipeline, &seed);
+		end = pipeline_run(&pipeline, false, tasks);
+		gain = end - pipeline_run(&pipeline, true, shorter);
+		ck_assert_int_eq(schedule_init(&schedule, tasks, pipeline.count, 0, end), 0);
+		ck_assert_int_eq(schedule_what_if(&schedule, pipeline.saved, &saving), 0);
+		ck_assert_int_le(saving.low_ns, gain);
+		ck_assert_int_ge(saving.high_ns, gain);
+		schedule_deinit(&schedule);
+	}
 }
 
 TEST_TIMES(every_moment_has_one_owner, 500)

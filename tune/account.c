@@ -7,9 +7,9 @@
 
 #include "common/grow.h"
 
-#define COMPUTE_SHARE 0.8   /* POP Centre of Excellence: efficiency */
+#define COMPUTE_SHARE 0.8   /* our proposal */
 #define STORAGE_SHARE 0.3   /* our proposal */
-#define MEMORY_SHARE 0.05   /* systemd-oomd: PSI, early warning */
+#define MEMORY_SHARE 0.05   /* our proposal */
 #define PROCESSOR_SHARE 0.3 /* our proposal */
 
 /* ---- what bounds a task ------------------------------------------------------------ */

@@ -1,7 +1,8 @@
 -- title: Did the engine run fewer tasks at a time than there are processors?
--- explanation: The run had as many tasks running as it ever had (for 1 % of its time or more) for most of its time, and these left processors idle:
---   the engine probably has a limit (-j, --cores, maxForks, executor.cpus). Only runs with an engine. The saving
---   assumes that the tasks are independent of each other, and is the most that is possible.
+-- explanation: The run had as many tasks running as it ever had (for 1 % of its time or more) for most of its time, these
+--   left processors idle, and there were more tasks of one name than ran at a time: the engine probably has a limit
+--   (-j, --cores, maxForks, executor.cpus). Where its command line says the limit, that must be reached; else a run of one
+--   task at a time may be a chain, and is not found. Only runs with an engine. Tasks that wait for each other save less.
 -- finding: tune
 -- parameter: run_id run = latest; the run
 -- parameter: least_share share = 60%; minimum share of the run's wall time at its highest number of tasks; source: our proposal
@@ -43,6 +44,19 @@ WITH run AS (
   SELECT running_count, sum(running_ns) AS held_ns
     FROM counted
    GROUP BY running_count
+), job AS (
+  SELECT max(requested_thread_count) AS job_limit
+    FROM standing_tools
+   WHERE host_id = :host_id AND role = 'orchestrator'
+     AND task_id IN (SELECT id FROM tasks WHERE host_id = :host_id AND run_id = :run_id AND kind = 'main')
+), named AS (
+  SELECT count(*) AS same_count
+    FROM standing_tasks
+   WHERE host_id = :host_id AND run_id = :run_id AND kind <> 'main'
+   GROUP BY name
+), most AS (
+  SELECT max(same_count) AS most_same_count
+    FROM named
 ), peak AS (
   SELECT max(held.running_count) AS most_count
     FROM held CROSS JOIN run
@@ -55,7 +69,10 @@ SELECT run.run_engine AS name, total.most_count AS concurrent_count, run.run_tas
        total.most_ns AS limit_ns, 1.0 * run.run_cpu_ns / run.run_wall_ns AS used_count, run.run_cpu_count AS cpu_count,
        CAST(total.most_ns * (1 - 1.0 * run.run_cpu_ns / (run.run_wall_ns * run.run_cpu_count)) AS BIGINT) AS saved_ns
   FROM run CROSS JOIN total
+           CROSS JOIN job
+           CROSS JOIN most
  WHERE total.most_ns >= :least_share * run.run_wall_ns AND total.most_count < run.run_cpu_count AND run.run_task_count >= :least_tasks * total.most_count
+   AND most.most_same_count > total.most_count AND total.most_count >= coalesce(job.job_limit, 2)
    AND run.run_cpu_ns <= 1.1 * total.most_count * run.run_wall_ns
    AND run.run_cpu_ns <= 0.8 * run.run_cpu_count * run.run_wall_ns
  ORDER BY name;

@@ -12,6 +12,7 @@
 -- column: saved_ns duration; its wall time
 -- subject: name
 -- impact: wall = saved_ns, cpu = cpu_ns
+-- saving: least
 -- sentence: {name} failed after {saved_ns} and was started again
 -- advice: See tracer failed for the cause. A check at its beginning would cost less than a failure at its end.
 SELECT t.id AS task_id, t.name AS name, t.status AS status, t.exit_code AS exit_code, t.cpu_ns AS cpu_ns,

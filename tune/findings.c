@@ -15,7 +15,7 @@ struct finder {
 	struct findings_of_run *findings;
 	const struct schedule *schedule;
 	size_t *index_of; /* in the schedule, by index in the report */
-	int64_t **saved;  /* of each finding: wall time that each task could save */
+	int64_t **saved;  /* of each finding of the question at hand: wall time that each task could save */
 	size_t saved_capacity;
 	size_t first; /* finding of the question at hand */
 };
@@ -121,15 +121,65 @@ static int part_ask(struct finder *finder, const struct question *question, cons
 	return error;
 }
 
-/* What the run saves if its tasks save that, within its own time. */
+/* The most that the run can save: its processors cannot do in less time what is left to compute. */
+static int64_t most_saved(const struct finder *finder, const struct finding_of_run *finding)
+{
+	const struct report *report = finder->request->report;
+	int64_t wall_ns = finder->schedule->end_ns - finder->schedule->begin_ns, cpu_ns = report_run(report)->cpu_ns;
+	int64_t processors = report_processors_count(report);
+
+	if (cpu_ns == ROW_NULL || processors == ROW_NULL || processors <= 0 || cpu_ns <= finding->cpu_ns)
+		return wall_ns;
+	cpu_ns = (cpu_ns - finding->cpu_ns) / processors;
+	return cpu_ns < wall_ns ? wall_ns - cpu_ns : 0;
+}
+
+/* What the run saves if its tasks save that. */
 static int saving_set(const struct finder *finder, struct finding_of_run *finding, const int64_t *saved_ns)
 {
-	const struct schedule *schedule = finder->schedule;
-	int64_t wall_ns = schedule->end_ns - schedule->begin_ns;
-	int error = schedule_what_if(schedule, saved_ns, &finding->wall);
+	int error = schedule_what_if(finder->schedule, saved_ns, &finding->wall);
 
-	finding->wall.low_ns = least_of(finding->wall.low_ns + finding->direct_ns, wall_ns);
-	finding->wall.high_ns = least_of(finding->wall.high_ns + finding->direct_ns, wall_ns);
+	finding->wall.high_ns = least_of(finding->wall.high_ns + finding->direct_ns, most_saved(finder, finding));
+	finding->wall.low_ns = finding->question->finding.saves_at_least
+				       ? least_of(finding->wall.low_ns + finding->direct_ns, finding->wall.high_ns)
+				       : 0;
+	return error;
+}
+
+/* Whether tasks could save time, but the run could not: others took as long. */
+static bool saves_nothing(const struct finding_of_run *finding, const int64_t *saved_ns, size_t count)
+{
+	bool of_tasks = finding->direct_ns > 0;
+
+	for (size_t i = 0; i < count; i++)
+		of_tasks = of_tasks || saved_ns[i] > 0;
+	return of_tasks && finding->wall.high_ns == 0 && finding->cpu_ns == 0 && finding->memory_byte_seconds == 0;
+}
+
+static void finding_free(struct finding_of_run *finding)
+{
+	free(finding->subject);
+	free(finding->sentence);
+	free(finding->advice);
+}
+
+/* Sets what the findings of the question at hand save, and drops those that save nothing. */
+static int savings_set(struct finder *finder)
+{
+	struct findings_of_run *findings = finder->findings;
+	size_t kept = finder->first;
+	int error = 0;
+
+	for (size_t i = finder->first; i < findings->count; i++) {
+		if (error == 0)
+			error = saving_set(finder, &findings->items[i], finder->saved[i]);
+		if (error == 0 && saves_nothing(&findings->items[i], finder->saved[i], finder->schedule->count))
+			finding_free(&findings->items[i]);
+		else
+			findings->items[kept++] = findings->items[i];
+		free(finder->saved[i]);
+	}
+	findings->count = kept;
 	return error;
 }
 
@@ -142,9 +192,7 @@ static int question_take(struct finder *finder, const struct question *question)
 	finder->first = findings->count;
 	for (size_t i = 0; i < parts->count && error == 0; i++)
 		error = part_ask(finder, question, &ROWS_ITEM(parts, part, i)->run);
-	for (size_t i = finder->first; i < findings->count && error == 0; i++)
-		error = saving_set(finder, &findings->items[i], finder->saved[i]);
-	return error;
+	return savings_set(finder) < 0 ? -ENOMEM : error;
 }
 
 /* ---- all ------------------------------------------------------------------------------- */
@@ -153,10 +201,10 @@ static int compare_findings(const void *left, const void *right)
 {
 	const struct finding_of_run *a = left, *b = right;
 
-	if (a->wall.low_ns != b->wall.low_ns)
-		return a->wall.low_ns > b->wall.low_ns ? -1 : 1;
 	if (a->wall.high_ns != b->wall.high_ns)
 		return a->wall.high_ns > b->wall.high_ns ? -1 : 1;
+	if (a->wall.low_ns != b->wall.low_ns)
+		return a->wall.low_ns > b->wall.low_ns ? -1 : 1;
 	if (a->cpu_ns != b->cpu_ns)
 		return a->cpu_ns > b->cpu_ns ? -1 : 1;
 	if (a->memory_byte_seconds != b->memory_byte_seconds)
@@ -191,8 +239,6 @@ int findings_find(const struct findings_request *request, struct findings_of_run
 		if (question->finding.kind && strcmp(question->finding.kind, request->kind) == 0 &&
 		    (!request->name || strcmp(question->name, request->name) == 0))
 			error = question_take(&finder, question);
-	for (size_t i = 0; i < ret_findings->count; i++)
-		free(finder.saved[i]);
 	if (ret_findings->count > 0)
 		qsort(ret_findings->items, ret_findings->count, sizeof(*ret_findings->items), compare_findings);
 	free(finder.saved);
@@ -202,11 +248,8 @@ int findings_find(const struct findings_request *request, struct findings_of_run
 
 void findings_free(struct findings_of_run *findings)
 {
-	for (size_t i = 0; i < findings->count; i++) {
-		free(findings->items[i].subject);
-		free(findings->items[i].sentence);
-		free(findings->items[i].advice);
-	}
+	for (size_t i = 0; i < findings->count; i++)
+		finding_free(&findings->items[i]);
 	free(findings->items);
 	*findings = (struct findings_of_run){0};
 }

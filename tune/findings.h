@@ -14,7 +14,7 @@ struct finding_of_run {
 	const struct question *question;
 	char *subject, *sentence, *advice;
 	size_t task_count;
-	struct schedule_saving wall; /* of the run */
+	struct schedule_saving wall; /* of the run; from 0 if the question says only what is possible at most */
 	int64_t direct_ns;           /* part of it: in no task */
 	int64_t cpu_ns;              /* time of a core that would be free */
 	int64_t memory_byte_seconds;
@@ -33,7 +33,7 @@ struct findings_request {
 };
 
 struct findings_of_run {
-	struct finding_of_run *items; /* those that save most first */
+	struct finding_of_run *items; /* those that can save most first */
 	size_t count, capacity;
 };
 

@@ -1,7 +1,7 @@
 -- title: How long did tasks copy, compress and search instead of computing?
 -- explanation: Programs that only serve others (cp, cat, mv, zcat, grep, and compression: gzip, bgzip, pigz, xz, zstd, tar), while no other
 --   tool of the same task was running. In a pipe they run beside the tool that they feed, and do not count; nor does
---   compression that is a task of its own.
+--   what is a task of its own.
 -- finding: tune
 -- parameter: run_id run = latest; the run
 -- parameter: least_share share = 10%; minimum share of their time in the run's wall time; source: our proposal
@@ -33,7 +33,8 @@ WITH run AS (
 ), serving AS (
   SELECT id, own_task_id, tool_name, tool_wall_ns, tool_read_bytes
     FROM tool
-   WHERE (tool_role = 'helper' OR beside_count > 1 AND tool_name IN ('gzip', 'gunzip', 'bgzip', 'pigz', 'unpigz', 'bzip2',
+   WHERE beside_count > 1
+     AND (tool_role = 'helper' OR tool_name IN ('gzip', 'gunzip', 'bgzip', 'pigz', 'unpigz', 'bzip2',
                                                                      'pbzip2', 'xz', 'unxz', 'zstd', 'unzstd', 'lz4', 'tar', 'unzip',
                                                                      'zip'))
      AND tool_name NOT IN ('sleep', 'tee', 'tail', 'wait')

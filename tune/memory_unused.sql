@@ -13,6 +13,7 @@
 -- column: saved_byte_seconds byte_seconds; memory above 115 % of the most used and 128 MiB, over the task's time
 -- subject: name
 -- impact: memory = saved_byte_seconds
+-- saving: least
 -- sentence: {task_count} × {name} may use {memory_limit_bytes}, and used {used_bytes} at most
 -- advice: Request less: tracer tune --right-size says how much, from all runs.
 WITH task AS (

@@ -11,6 +11,7 @@
 -- column: saved_ns duration; its wall time
 -- subject: name
 -- impact: wall = saved_ns, cpu = cpu_ns
+-- saving: least
 -- sentence: {name} was killed for lack of memory after {saved_ns} (limit {memory_limit_bytes})
 -- advice: Request more memory from the start: 125 % of this limit, or what tracer tune --right-size says.
 SELECT t.id AS task_id, t.name AS name, t.memory_limit_bytes AS memory_limit_bytes, t.peak_rss_bytes AS used_bytes,

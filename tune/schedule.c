@@ -240,58 +240,155 @@ void schedule_deinit(struct schedule *schedule)
 
 /* ---- what if ----------------------------------------------------------------------- */
 
-int schedule_what_if(const struct schedule *schedule, const int64_t *saved_ns, struct schedule_saving *ret_saving)
+/* The longest time between tasks in which none ran, at least SCHEDULE_LAUNCH_NS. */
+static int64_t launch_of(const struct schedule *schedule)
 {
-	/* When the first i tasks, in the order of their ends, would all have ended. */
-	int64_t *ended = calloc(schedule->count + 1, sizeof(*ended)),
-		*ends = calloc(schedule->count + 1, sizeof(*ends));
-	struct schedule_saving saving = {0};
-
-	if (!ended || !ends) {
-		free(ended);
-		free(ends);
-		return -ENOMEM;
-	}
-	ended[0] = schedule->begin_ns;
-	/* In the order of begins, all that a task waits for have been replayed before it. */
-	for (size_t i = 0, filled = 0; i < schedule->count; i++) {
-		size_t task = schedule->by_begin[i];
-		int64_t begin = begin_of(schedule, task), end = end_of(schedule, task), before = schedule->begin_ns;
-		size_t count = ended_by(schedule, begin);
-
-		for (; filled < count; filled++)
-			ended[filled + 1] = most_of(ended[filled], ends[schedule->by_end[filled]]);
-		if (count > 0)
-			before = end_of(schedule, schedule->by_end[count - 1]);
-		ends[task] = ended[count] + (begin - before) + most_of(0, end - begin - most_of(0, saved_ns[task]));
-	}
-	for (size_t i = 0; i < schedule->count; i++)
-		ended[0] = most_of(ended[0], ends[i]);
-	if (schedule->count > 0)
-		saving.low_ns = end_of(schedule, schedule->by_end[schedule->count - 1]) - ended[0];
-	for (size_t i = 0; i < schedule->span_count; i++) {
-		const struct schedule_span *span = &schedule->spans[i];
-
-		if (span->owner == SCHEDULE_TASK)
-			saving.high_ns += least_of(most_of(0, saved_ns[span->task]), span->end_ns - span->begin_ns);
-	}
-	free(ended);
-	free(ends);
-	*ret_saving = saving;
-	return 0;
-}
-
-size_t schedule_concurrency(const struct schedule *schedule)
-{
-	size_t ended = 0, most = 0;
+	int64_t longest = SCHEDULE_LAUNCH_NS, ended = schedule->end_ns;
 
 	for (size_t i = 0; i < schedule->count; i++) {
-		int64_t begin = begin_of(schedule, schedule->by_begin[i]);
+		size_t task = schedule->by_begin[i];
 
-		while (ended < schedule->count && end_of(schedule, schedule->by_end[ended]) <= begin)
-			ended++;
-		if (i + 1 > ended && i + 1 - ended > most)
-			most = i + 1 - ended;
+		longest = most_of(longest, begin_of(schedule, task) - ended);
+		ended = i > 0 ? most_of(ended, end_of(schedule, task)) : end_of(schedule, task);
+	}
+	return longest;
+}
+
+/* The most tasks that ran at the same time. */
+static size_t slots_of(const struct schedule *schedule)
+{
+	size_t most = 0;
+
+	for (size_t i = 0; i < schedule->count; i++) {
+		size_t running = i + 1 - ended_by(schedule, begin_of(schedule, schedule->by_begin[i]));
+
+		most = running > most ? running : most;
 	}
 	return most;
+}
+
+/* The run with shorter tasks, in the order of begins: all that a task can have waited for is replayed before it. */
+struct replay {
+	const struct schedule *schedule;
+	int64_t launch_ns;
+	int64_t *ends; /* by task: when it would end */
+	int64_t *
+		chains; /* by task: the most that it and tasks before it save, of which each ended before the next began */
+	int64_t *ended;   /* when the first i tasks, in the order of their ends, would all have ended */
+	int64_t *chained; /* the most of their chains */
+	size_t filled;    /* of the two */
+	/* Of those that ended so shortly before that the next task can have waited for them, the ones by which it can
+	 * be earlier, the least first; positions in the order of ends. */
+	size_t *window, window_begin, window_end;
+	size_t slot_count;              /* the most tasks at the same time */
+	size_t *running, running_count; /* tasks that began and, when last looked at, had not ended */
+};
+
+/* By how much the task at this place in the order of ends would end earlier. */
+static int64_t shift_of(const struct replay *replay, size_t place)
+{
+	size_t task = replay->schedule->by_end[place];
+
+	return end_of(replay->schedule, task) - replay->ends[task];
+}
+
+/* Takes in all tasks that had ended by then. */
+static void replay_fill(struct replay *replay, int64_t ns)
+{
+	const struct schedule *schedule = replay->schedule;
+
+	for (size_t count = ended_by(schedule, ns); replay->filled < count; replay->filled++) {
+		size_t place = replay->filled, task = schedule->by_end[place];
+
+		replay->ended[place + 1] = most_of(replay->ended[place], replay->ends[task]);
+		replay->chained[place + 1] = most_of(replay->chained[place], replay->chains[task]);
+		while (replay->window_end > replay->window_begin &&
+		       shift_of(replay, replay->window[replay->window_end - 1]) >= shift_of(replay, place))
+			replay->window_end--;
+		replay->window[replay->window_end++] = place;
+	}
+	while (replay->window_begin < replay->window_end &&
+	       end_of(schedule, schedule->by_end[replay->window[replay->window_begin]]) < ns - replay->launch_ns)
+		replay->window_begin++;
+}
+
+/* Returns when a task would begin at the latest. One that began with the first may have waited for none. */
+static int64_t replay_begin(const struct replay *replay, int64_t begin_ns)
+{
+	const struct schedule *schedule = replay->schedule;
+	size_t earlier = ended_by(schedule, begin_ns - replay->launch_ns - 1);
+
+	if (replay->window_begin == replay->window_end ||
+	    begin_ns <= begin_of(schedule, schedule->by_begin[0]) + replay->launch_ns)
+		return begin_ns;
+	return least_of(begin_ns, most_of(begin_ns - shift_of(replay, replay->window[replay->window_begin]),
+					  earlier > 0 ? replay->ended[earlier] + replay->launch_ns : INT64_MIN));
+}
+
+/* Returns the most by which a task would begin earlier: as much as any that had ended. If it may have waited for a
+ * slot, as early as any that still ran would free one. */
+static int64_t replay_chain(struct replay *replay, size_t place, int64_t begin_ns)
+{
+	int64_t chain = replay->chained[replay->filled];
+	size_t kept = 0;
+
+	if (place - replay->filled + 1 < replay->slot_count)
+		return chain;
+	for (size_t i = 0; i < replay->running_count; i++) {
+		size_t task = replay->running[i];
+		int64_t left = end_of(replay->schedule, task) - begin_ns;
+
+		if (left <= 0)
+			continue;
+		replay->running[kept++] = task;
+		chain = most_of(chain, replay->chains[task] - left);
+	}
+	replay->running_count = kept;
+	return chain;
+}
+
+static void replay_run(struct replay *replay, const int64_t *saved_ns, struct schedule_saving *ret_saving)
+{
+	const struct schedule *schedule = replay->schedule;
+	size_t last = schedule->by_end[schedule->count - 1];
+	int64_t ended = INT64_MIN;
+
+	for (size_t i = 0; i < schedule->count; i++) {
+		size_t task = schedule->by_begin[i];
+		int64_t begin = begin_of(schedule, task), duration = end_of(schedule, task) - begin;
+		int64_t saved = least_of(most_of(0, saved_ns[task]), duration);
+
+		replay_fill(replay, begin);
+		replay->ends[task] = replay_begin(replay, begin) + duration - saved;
+		replay->chains[task] = replay_chain(replay, i, begin) + saved;
+		replay->running[replay->running_count++] = task;
+		ended = most_of(ended, replay->ends[task]);
+	}
+	*ret_saving = (struct schedule_saving){end_of(schedule, last) - ended, replay->chains[last]};
+}
+
+int schedule_what_if(const struct schedule *schedule, const int64_t *saved_ns, struct schedule_saving *ret_saving)
+{
+	size_t count = schedule->count + 1;
+	struct replay replay = {
+		.schedule = schedule,
+		.launch_ns = launch_of(schedule),
+		.ends = calloc(4 * count, sizeof(*replay.ends)),
+		.window = calloc(2 * count, sizeof(*replay.window)),
+		.slot_count = slots_of(schedule),
+	};
+	int error = replay.ends && replay.window ? 0 : -ENOMEM;
+
+	*ret_saving = (struct schedule_saving){0};
+	if (error == 0 && schedule->count > 0) {
+		replay.chains = replay.ends + count;
+		replay.ended = replay.chains + count;
+		replay.chained = replay.ended + count;
+		replay.running = replay.window + count;
+		replay.ended[0] = INT64_MIN;
+		replay_run(&replay, saved_ns, ret_saving);
+	}
+	free(replay.ends);
+	free(replay.window);
+	return error;
 }

@@ -57,12 +57,14 @@ int schedule_init(struct schedule *schedule, const struct schedule_task *tasks, 
 		  int64_t end_ns);
 void schedule_deinit(struct schedule *schedule);
 
-/* How much shorter the run would be if each task were shorter by `saved_ns` (at most its duration). */
+/* A task is taken to begin at most so long after it can, or as long as the run's longest time between tasks. */
+#define SCHEDULE_LAUNCH_NS INT64_C(1000000000)
+
+/* How much shorter the run would be if each task were shorter by `saved_ns` (at most its duration). Whatever the true
+ * order of its tasks is, it is between the two, if each begins as long after the last one that it waits for as it
+ * did, or when one of a fixed number of slots is free and no task waits for another. */
 struct schedule_saving {
-	int64_t low_ns;  /* if each task still waits for all that had ended before it began, as long as it did */
-	int64_t high_ns; /* what is saved on the critical path; other tasks may take its place */
+	int64_t low_ns;  /* if each task waits for all that can have delayed it */
+	int64_t high_ns; /* if the last one to end waits for whatever would end earliest */
 };
 int schedule_what_if(const struct schedule *schedule, const int64_t *saved_ns, struct schedule_saving *ret_saving);
-
-/* The most tasks that ran at the same time. */
-size_t schedule_concurrency(const struct schedule *schedule);

@@ -1,6 +1,6 @@
 -- title: Which tasks used one processor while the others were idle?
 -- explanation: Tasks that used one processor all the time, on a host with several, while no other task of the run was
---   running. What they could save if their work were spread over all processors is the most that is possible.
+--   running. They could save at most what they would if their work were spread over all processors.
 -- finding: tune
 -- parameter: run_id run = latest; the run
 -- parameter: least_share share = 85%; minimum share of one processor that it used; source: jobstats (0.85 to 1.01)
@@ -15,17 +15,17 @@
 -- subject: name
 -- impact: wall = saved_ns
 -- sentence: {name} used one of {cpu_count} processors for {wall_ns}, and nothing else ran
--- advice: Use the program's threads (-t, -@, --threads), split its input, or run other tasks at the same time. The saving is the most that is possible.
+-- advice: Use the program's threads (-t, -@, --threads), if it has them.
 WITH task AS (
   SELECT t.id AS id, t.name AS task_name, t.wall_ns AS task_wall_ns, t.cpu_ns AS task_cpu_ns,
          t.begin_boot_ns AS task_begin_ns, t.end_boot_ns AS task_end_ns, t.kind AS task_kind,
          CASE WHEN h.core_limit_milli > 0 THEN 0.001 * h.core_limit_milli ELSE 1.0 * h.cpu_count END AS host_cpu_count,
-         max(t.end_boot_ns) OVER (ORDER BY t.begin_boot_ns, t.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+         max(coalesce(t.end_boot_ns, t.begin_boot_ns + 1000000000000000000)) OVER (ORDER BY t.begin_boot_ns, t.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
            AS before_end_ns,
          min(t.begin_boot_ns) OVER (ORDER BY t.begin_boot_ns, t.id ROWS BETWEEN 1 FOLLOWING AND 1 FOLLOWING)
            AS next_begin_ns
     FROM standing_tasks t JOIN hosts h ON h.id = t.host_id
-   WHERE t.host_id = :host_id AND t.run_id = :run_id AND t.wall_ns > 0
+   WHERE t.host_id = :host_id AND t.run_id = :run_id
      AND (t.kind <> 'main' OR (SELECT count(*) FROM standing_tasks
                                 WHERE host_id = :host_id AND run_id = :run_id AND kind <> 'main') = 0)
 )

@@ -1,6 +1,6 @@
 -- title: Which programs mostly started up?
--- explanation: Interpreters and virtual machines (Python, Java, R, Perl, Julia and others) that ran many times for a short time
---   each. Most of such a process is start-up: loading the interpreter, imports, just-in-time compilation. What one
+-- explanation: Interpreters and virtual machines (Python, Java, R, Perl, Julia and others) that were started many times
+--   for a short time each; workers that one of them forks do not count. Most of such a process is start-up: loading the interpreter, imports, just-in-time compilation. What one
 --   process could do of all their work is not known, so all but one per task are counted as saved.
 -- finding: tune
 -- parameter: run_id run = latest; the run
@@ -19,7 +19,7 @@
 -- subject: name
 -- impact: wall = saved_ns, cpu = cpu_ns
 -- sentence: {name} was started {process_count} times for {mean_ns} each: {all_cpu_ns} of CPU time, {cpu_share} of the run's
--- advice: Let one process do the work of several, or use a program that starts faster. The saving is the most that is possible.
+-- advice: Let one process do the work of several.
 WITH run AS (
   SELECT cpu_ns AS run_cpu_ns
     FROM standing_runs
@@ -28,7 +28,7 @@ WITH run AS (
   SELECT task_id AS own_task_id, program AS own_program, cpu_ns AS own_cpu_ns, end_boot_ns - begin_boot_ns AS own_wall_ns,
          row_number() OVER (PARTITION BY program ORDER BY begin_boot_ns, id) AS place
     FROM processes
-   WHERE host_id = :host_id AND end_boot_ns IS NOT NULL AND rule IS NOT NULL
+   WHERE host_id = :host_id AND end_boot_ns IS NOT NULL AND rule IS NOT NULL AND began = 'exec'
      AND (program IN ('java', 'Rscript', 'R', 'perl', 'julia', 'node', 'ruby', 'matlab', 'octave')
           OR substr(program, 1, 6) = 'python')
      AND tool_id IN (SELECT id FROM tools

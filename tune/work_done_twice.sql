@@ -14,6 +14,7 @@
 -- column: saved_ns duration; wall time of this repetition
 -- subject: arguments
 -- impact: wall = saved_ns, cpu = cpu_ns
+-- saving: least
 -- sentence: {name} ran {process_count} times with the same command line ({arguments}): {repeated_cpu_ns} of CPU time for the same
 -- advice: Keep the result of the first time and use it again.
 WITH same AS (

@@ -40,6 +40,24 @@ for turn in range(int(sys.argv[1])):
         pages[offset] = turn & 255
 """
 
+DRIVE = """import subprocess, sys, time
+subprocess.run(["trim", "--cpu", "1000"])
+if sys.argv[1] == "sleep":
+    time.sleep(3)
+while time.process_time() < 3 and sys.argv[1] == "compute":
+    pass
+subprocess.run(["align", "--cpu", "1000"])
+"""
+
+# One start of Python, and nine forks of it.
+POOL = """import multiprocessing, time
+def work(_):
+    end = time.process_time() + 0.7
+    while time.process_time() < end:
+        pass
+multiprocessing.Pool(2, maxtasksperchild=1).map(work, range(8), 1)
+"""
+
 SCENARIOS = {
     # The one long step uses one of two processors for 8 s: half of that could be saved.
     "serial": Scenario(
@@ -77,12 +95,17 @@ SCENARIOS = {
     "uneven": Scenario(
         script="align --cpu 2000 & align --cpu 8000 & wait", twin="align --cpu 5000 & align --cpu 5000 & wait",
         expects=("uneven_tasks", "align", 3.0), workers=("align",)),
-    # The long step begins a second late; the others keep a processor busy for 2 s more, then it runs alone for 6.5 s.
+    # The long step begins a second late, and runs alone at the end.
     "tail": Scenario(
         script="trim --cpu 2000 & sketch --cpu 2000 & read -t 1 <> pause\nassemble --cpu 8000 & wait",
         twin="assemble --cpu 4000 & trim --cpu 2000; sketch --cpu 2000; wait",
-        expects=("idle_tail", "assemble", 6.5), workers=("trim", "sketch", "assemble"),
+        expects=("idle_tail", "assemble", 1.0), workers=("trim", "sketch", "assemble"),
         prepare="mkfifo pause; chmod 666 pause"),
+    # The largest of six begins last: both slots are taken for 2 s, and then it runs alone for 7 s.
+    "straggler": Scenario(
+        script="printf '%s\\n' 1000 1000 1000 1000 1000 8000 | xargs -P2 -n1 align --cpu",
+        twin="printf '%s\\n' 8000 1000 1000 1000 1000 1000 | xargs -P2 -n1 align --cpu",
+        expects=("idle_tail", "align", 2.0), workers=("align",)),
     # The same file is decompressed for both steps.
     "twice": Scenario(
         script="bzip2 -dck data.bz2 > first\ntrim --cpu 1000\nbzip2 -dck data.bz2 > second\nalign --cpu 1000",
@@ -104,6 +127,10 @@ SCENARIOS = {
     "engine": Scenario(
         script="make -j1", twin="make -j2", expects=("engine_limit", "make", 6.0), workers=("step",),
         files={"Makefile": "all: a b c d e f\na b c d e f:\n\t@step --cpu 2000 && touch $@\n"}),
+    # A script waits between its tasks; the twin computes.
+    "driver": Scenario(
+        script="python3 drive.py sleep", twin="python3 drive.py compute",
+        expects=("gaps_between_tasks", "align", 3.0), workers=("trim", "align"), files={"drive.py": DRIVE}),
     # Decompression while the task that needs it waits.
     "helper": Scenario(
         script="bash -c 'bzip2 -dck data.bz2 > unpacked; align --copy --cpu 2000 < unpacked'\ntrim --cpu 2000 & map --cpu 2000 & wait",
@@ -114,4 +141,14 @@ SCENARIOS = {
     "contention": Scenario(
         script="align --cpu 3000", twin="align --cpu 3000", expects=("processor_contention", "align", "twin"),
         workers=("align", "hog"), beside="hog --cpu 20000 & hog --cpu 20000 & hog --cpu 20000 & hog --cpu 20000 & wait"),
+}
+
+# Nothing is wrong with these, although it looks so.
+HEALTHY = {
+    "chain": ("make -j4", ("step",), {"Makefile": "f: e\ne: d\nd: c\nc: b\nb: a\na b c d e f:\n\t@step --cpu 2000 && touch $@\n"}),
+    # The long one cannot begin earlier.
+    "together": ("trim --cpu 2000 & align --cpu 8000 & wait", ("trim", "align"), {}),
+    # The long one needs the result of the first.
+    "needed": ("sketch --cpu 4000 & trim --cpu 1000; assemble --cpu 8000; wait", ("sketch", "trim", "assemble"), {}),
+    "pool": ("python3 pool.py\nalign --cpu 1000 & map --cpu 1000 & wait", ("align", "map"), {"pool.py": POOL}),
 }
