@@ -325,12 +325,33 @@ static void print_findings(const struct tune *tune, const struct output *output)
 		output_print(output, STYLE_DIM, "     %zu more: --limit 0\n", findings->count - shown);
 }
 
-static void print_notes(const struct tune *tune, const struct output *output)
+/* Processes whose figures are lower bounds. */
+static int64_t lower_bound_count(const struct tune *tune)
 {
-	const struct row_host *host = report_host(&tune->report);
+	const struct report_doubts *doubts = &tune->report.doubts;
 
-	if (report_run(&tune->report)->end_boot_ns == ROW_NULL)
+	return doubts->unfinished_count + doubts->found_count + doubts->partial_count;
+}
+
+/* What makes the conclusions less sure. */
+static void print_doubts(const struct tune *tune, const struct output *output)
+{
+	const struct row_run *run = report_run(&tune->report);
+	const struct row_host *host = report_host(&tune->report);
+	int64_t partial_count = lower_bound_count(tune);
+
+	if (run->end_boot_ns == ROW_NULL)
 		output_print(output, STYLE_WARNING, "The run has not ended: this is how it looks so far.\n");
+	if (run->lost_count > 0)
+		output_print(output, STYLE_BAD,
+			     "INCOMPLETE: %s %s of this host were lost while it ran. Where nothing seems to have run, "
+			     "something may have.\n",
+			     units_count(run->lost_count, tune->raw),
+			     units_plural(run->lost_count, "record", "records"));
+	if (partial_count > 0)
+		output_print(output, STYLE_WARNING, "The figures of %s %s are lower bounds: see tracer show.\n",
+			     units_count(partial_count, tune->raw),
+			     units_plural(partial_count, "process", "processes"));
 	if (host && host->delay_accounting == 0)
 		output_print(output, STYLE_WARNING,
 			     "Delay accounting is off: waits for memory are unknown, those for storage estimated. To "
@@ -348,6 +369,7 @@ static int print_text(const struct tune *tune, const struct output *output)
 		     units_duration(schedule->end_ns - schedule->begin_ns, tune->raw),
 		     units_count(run->task_count, false), units_plural(run->task_count, "task", "tasks"),
 		     units_duration(run->cpu_ns, tune->raw));
+	print_doubts(tune, output);
 	error = print_wall(tune, output);
 	if (error == 0)
 		error = print_path(tune, output);
@@ -355,10 +377,8 @@ static int print_text(const struct tune *tune, const struct output *output)
 		print_imbalance(tune, output);
 	if (error == 0)
 		error = print_processors(tune, output);
-	if (error == 0) {
+	if (error == 0)
 		print_findings(tune, output);
-		print_notes(tune, output);
-	}
 	return error;
 }
 
@@ -461,6 +481,9 @@ static int print_json(const struct tune *tune)
 
 	json_set_integer(root, "run_id", run->id);
 	json_set_string(root, "name", run->name);
+	json_set_string(root, "status", run->status);
+	json_set_integer(root, "lost_count", run->lost_count);
+	json_set_integer(root, "lower_bound_count", lower_bound_count(tune));
 	json_set_string(root, "currency", prices_currency(tune->prices));
 	json_set_integer(wall, "wall_ns", schedule->end_ns - schedule->begin_ns);
 	json_set_integer(wall, "task_ns", schedule->owned_ns[SCHEDULE_TASK]);

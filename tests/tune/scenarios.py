@@ -116,6 +116,10 @@ SCENARIOS = {
     "memory": Scenario(
         script="bash -c 'echo $BASHPID > LIMITED/cgroup.procs; assemble --cpu 3000 --memory 120' || assemble --cpu 3000 --memory 120",
         twin="assemble --cpu 3000 --memory 120 & trim --cpu 3000 & wait", expects=("out_of_memory", "assemble", 3.0), workers=("assemble", "trim")),
+    # The first steps are done when the script fails.
+    "broken": Scenario(
+        script="trim --cpu 6000 & sketch --cpu 6000 & wait\nexit 3", twin="trim --cpu 6000 & sketch --cpu 6000 & wait",
+        expects=("failed_run", "pipeline.sh", None), workers=("trim", "sketch")),
     # 40 Java programs, one after the other, that do nothing.
     "startup": Scenario(
         script="for i in {1..40}; do java -Xshare:off -cp classes Nothing; done\nalign --cpu 2000 & map --cpu 2000 & wait",
