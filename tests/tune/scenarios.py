@@ -88,8 +88,8 @@ SCENARIOS = {
         expects=("gaps_between_tasks", "align", 30.0), workers=("trim", "align")),
     # An engine that looks every 50 ms whether the task has ended; batches of 50 save nearly all of it.
     "short": Scenario(
-        script="for i in {1..500}; do step --cpu 50; read -t 0.05 <> pause; done",
-        twin="for i in {1..10}; do step --cpu 2500; read -t 0.05 <> pause; done",
+        script="for i in {1..500}; do step --cpu 50; read -t 0.05 <> pause; done; true",
+        twin="for i in {1..10}; do step --cpu 2500; read -t 0.05 <> pause; done; true",
         expects=("short_tasks", "step", 25.0), workers=("step",), prepare="mkfifo pause; chmod 666 pause"),
     # One of two takes 8 s, the other 2 s: divided evenly, each would take 5 s.
     "uneven": Scenario(
